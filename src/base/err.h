@@ -1,0 +1,22 @@
+/* err.h -- why something of ours failed: filled once, printed once, by cmd.
+ *
+ * A function that can fail returns 0 or a negative errno and takes `struct err *` last.
+ * What the file system under test answered is never an err: that is an outcome. */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+enum { ERR_TEXT_MAX = 1024 };
+
+struct err {
+	int code;                /* negative errno, 0 while nothing failed */
+	char text[ERR_TEXT_MAX]; /* one sentence, no newline */
+};
+
+/* Fills err unless it is filled already (the innermost reason wins); returns -errno_code. */
+int err_set(struct err *err, int errno_code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The same, with ": " and the system's text of errno_code behind it. */
+int err_sys(struct err *err, int errno_code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

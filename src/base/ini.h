@@ -1,0 +1,27 @@
+/* ini.h -- INI files (by inih): sections of keys in the order of the file, with line numbers. */
+#ifndef BASE_INI_H
+#define BASE_INI_H
+
+#include <stddef.h>
+
+struct err;
+
+struct ini_row {
+	const char *section, *key, *value;
+	int line;
+};
+
+struct ini {
+	char *path;
+	struct ini_row *rows;
+	size_t count;
+};
+
+/* Errors name file and line. Multi-line values are joined by '\n'. */
+int ini_read(struct ini *ini, const char *path, struct err *err);
+int ini_parse(struct ini *ini, const char *name, const char *text, struct err *err);
+/* The last value of section.key, or NULL. */
+const char *ini_get(const struct ini *ini, const char *section, const char *key);
+void ini_free(struct ini *ini);
+
+#endif

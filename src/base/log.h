@@ -1,0 +1,17 @@
+/* log.h -- the one progress line of a terminal. Library code never prints; cmd does. */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stdbool.h>
+
+/* Rewrites the progress line on stderr; nothing where stderr is no terminal. */
+void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Removes it, so that ordinary output can follow. */
+void progress_end(void);
+bool progress_wanted(void);
+
+/* Seconds of the monotonic clock, and of this process's and its waited children's CPU. */
+double clock_seconds(void);
+double cpu_seconds(void);
+
+#endif
