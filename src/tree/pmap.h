@@ -1,0 +1,64 @@
+/* pmap.h -- a persistent map from 64-bit keys to reference-counted objects.
+ *
+ * One structure serves inodes by number, directory entries by hash of their name, file blocks
+ * by index, extended attributes by hash, processes and open files. A trie of 16-way nodes that
+ * hold only the children they have, lowest four bits of the key first, so that ten inodes are
+ * one node of about a hundred bytes.
+ *
+ * Copying a map is one count; a change copies the nodes on its path that are shared and
+ * nothing else, and works in place where nothing is shared. Counts are not atomic: a state
+ * belongs to one thread at a time. */
+#ifndef TREE_PMAP_H
+#define TREE_PMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* First member of every object in a map. A new object has count 1. */
+struct ref {
+	uint32_t count;
+};
+
+/* What a map holds: how to copy an object (giving a new one with count 1, its own members
+ * referenced as needed) and how to free one whose count fell to 0. */
+struct pmap_type {
+	struct ref *(*copy)(const struct ref *object);
+	void (*free)(struct ref *object);
+};
+
+struct pmap_node;
+struct pmap {
+	struct pmap_node *root;
+	uint32_t count;
+};
+
+#define PMAP_INIT { NULL, 0 }
+
+/* Another reference to the same contents. */
+struct pmap pmap_share(const struct pmap *m);
+void pmap_drop(struct pmap *m, const struct pmap_type *type);
+
+struct ref *pmap_get(const struct pmap *m, uint64_t key);
+/* Puts the object (taking over the caller's count), replacing what was there. */
+void pmap_put(struct pmap *m, const struct pmap_type *type, uint64_t key, struct ref *object);
+/* The object, unshared: it and the nodes on its way belong to this map alone. NULL if absent. */
+struct ref *pmap_edit(struct pmap *m, const struct pmap_type *type, uint64_t key);
+bool pmap_remove(struct pmap *m, const struct pmap_type *type, uint64_t key);
+
+/* Iteration in the order of the trie, stable under changes elsewhere: the first object whose
+ * key comes after *key in that order (before the first where `first`), its key in *key.
+ * pmap_order(key) gives a number that sorts like the trie (for directory cookies). */
+struct ref *pmap_next(const struct pmap *m, bool first, uint64_t *key);
+uint64_t pmap_order(uint64_t key);
+uint64_t pmap_unorder(uint64_t order);
+
+/* Bytes held by the nodes of this map that no other map shares (objects not counted). */
+size_t pmap_bytes(const struct pmap *m);
+
+static inline bool pmap_same(const struct pmap *a, const struct pmap *b)
+{
+	return a->root == b->root;
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* take.h -- the tree of a mounted directory.
+ *
+ * Errors on single objects (EIO, EBADMSG, EACCES ...) become part of the tree: an inode of
+ * type 0 with the call and errno. Only failures of our own are errors. */
+#ifndef TREE_TAKE_H
+#define TREE_TAKE_H
+
+#include "tree/tree.h"
+
+struct err;
+
+struct take_options {
+	unsigned fields;       /* enum tree_field */
+	bool lost_found;       /* include /lost+found (left out otherwise) */
+	const char *const *xattr_prefixes; /* NULL-terminated; NULL: "user." and "trusted." */
+	uint64_t objects_max;  /* beyond: -EOVERFLOW */
+	uint64_t bytes_max;    /* of data read per file */
+};
+
+/* Buffers kept between walks, so that a walk allocates next to nothing. */
+struct taker;
+struct taker *taker_new(const struct take_options *options);
+void taker_free(struct taker *taker);
+
+/* The tree below the directory open at root_fd. Inode numbers in the tree are those of the
+ * file system (as identity), the root's is TREE_ROOT. */
+int tree_take(struct taker *taker, int root_fd, struct tree *ret, struct err *err);
+
+#endif
