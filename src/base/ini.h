@@ -17,9 +17,10 @@ struct ini {
 	size_t count;
 };
 
-/* Errors name file and line. Multi-line values are joined by '\n'. */
+/* Errors name file and line. Indented lines continue a value and are joined by '\n'; ';' or '#'
+ * at the start of a line, and ';' behind a space, begin a comment. On failure ini is empty. */
 int ini_read(struct ini *ini, const char *path, struct err *err);
-int ini_parse(struct ini *ini, const char *name, const char *text, struct err *err);
+int ini_read_text(struct ini *ini, const char *name, const char *text, struct err *err);
 /* The last value of section.key, or NULL. */
 const char *ini_get(const struct ini *ini, const char *section, const char *key);
 void ini_free(struct ini *ini);

@@ -1,0 +1,135 @@
+# Makefile -- builds the program, its library, tests, benchmarks and man pages.
+#
+#   make                 build/assay (variant release)
+#   make V=debug|asan|tsan|cov|fuzz     build/$V/assay
+#   make tests | bench | man | install | clean
+#
+# Registration is by file: every src/*/*.c and reffs/*.c is compiled; src/cmd/cmd_X.c defines
+# command_X and src/target/target_X.c defines target_X, listed in build/gen/.
+
+V ?= release
+VARIANTS := release debug asan tsan cov fuzz
+ifeq ($(filter $(V),$(VARIANTS)),)
+$(error V=$(V): no such variant; there are: $(VARIANTS))
+endif
+
+B := build/$(V)
+VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+PREFIX ?= /usr/local
+
+CC := gcc
+CFLAGS_release := -O2
+CFLAGS_debug := -Og
+CFLAGS_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	-fno-omit-frame-pointer
+CFLAGS_tsan := -O1 -fsanitize=thread
+CFLAGS_cov := -O0 --coverage
+CFLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
+ifeq ($(V),fuzz)
+CC := clang
+endif
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
+	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter $(if $(WERROR),-Werror)
+PACKAGES := libxxhash jansson inih $(if $(wildcard reffs/*.c),fuse3)
+PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES))
+PACKAGE_LIBS := $(shell pkg-config --libs $(PACKAGES))
+ifneq ($(.SHELLSTATUS),0)
+ifeq ($(filter clean,$(MAKECMDGOALS)),)
+$(error libraries are missing; `./dev packages` installs them)
+endif
+endif
+
+CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Isrc -I. -Ibuild $(PACKAGE_CFLAGS)
+CFLAGS := -std=gnu17 -g $(CFLAGS_$(V)) $(WARNINGS)
+LDFLAGS := $(filter-out -O%,$(CFLAGS_$(V)))
+LDLIBS := -Wl,--as-needed $(PACKAGE_LIBS) -lpthread -lm
+
+SOURCES := $(sort $(wildcard src/*/*.c reffs/*.c))
+LIB_SOURCES := $(filter-out src/cmd/main.c,$(SOURCES))
+LIB := $(B)/libassay.a
+PROGRAM := $(if $(filter release,$(V)),build/assay,$(B)/assay)
+
+UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/*.c tests/property/*.c)))
+FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+BENCH := $(patsubst %.c,$(B)/%,$(sort $(wildcard bench/*.c)))
+object = $(patsubst %.c,$(B)/obj/%.o,$(1))
+
+.PHONY: all tests bench man install clean FORCE
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+all: $(PROGRAM)
+tests: $(PROGRAM) $(UNIT) $(FUZZ)
+bench: $(PROGRAM) $(BENCH)
+
+$(PROGRAM): $(call object,src/cmd/main.c) $(LIB)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# Made anew, so that no object of a deleted source stays in it.
+$(LIB): $(call object,$(LIB_SOURCES)) $(B)/sources
+	rm -f $@
+	$(AR) rcs $@ $(filter %.o,$^)
+
+GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h
+
+$(B)/obj/%.o: %.c $(B)/flags | $(GENERATED)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(UNIT): $(B)/%: $(B)/obj/%.o $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
+
+# A fuzzer is driven by libFuzzer, or, in the other variants, replays its corpus.
+ifeq ($(V),fuzz)
+$(FUZZ): LDFLAGS := $(LDFLAGS:-fsanitize=fuzzer-no-link%=-fsanitize=fuzzer%)
+else
+FUZZ_MAIN := $(call object,tests/harness/replay.c)
+endif
+$(FUZZ): $(B)/%: $(B)/obj/%.o $(FUZZ_MAIN) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BENCH): $(B)/%: $(B)/obj/%.o $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# What is written only when its text changes: lists of files, flags, the version.
+define write_if_changed
+@mkdir -p $(@D); printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) >$@
+endef
+
+COMMANDS := $(patsubst src/cmd/cmd_%.c,%,$(filter src/cmd/cmd_%.c,$(SOURCES)))
+TARGETS := $(patsubst src/target/target_%.c,%,$(filter src/target/target_%.c,$(SOURCES)))
+
+build/gen/commands.h: FORCE
+	$(call write_if_changed,'/* Made from src/cmd/cmd_*.c. */' $(patsubst %,'COMMAND(%)',$(COMMANDS)))
+build/gen/targets.h: FORCE
+	$(call write_if_changed,'/* Made from src/target/target_*.c. */' $(patsubst %,'TARGET_KIND(%)',$(TARGETS)))
+build/gen/version.h: FORCE
+	$(call write_if_changed,'#define ASSAY_VERSION "$(VERSION)"')
+$(B)/sources: FORCE
+	$(call write_if_changed,$(LIB_SOURCES))
+$(B)/flags: FORCE
+	$(call write_if_changed,'$(CC) $(CPPFLAGS) $(CFLAGS)')
+
+MAN := build/man/assay.1 $(COMMANDS:%=build/man/assay-%.1)
+man: $(MAN)
+build/man/assay.1: $(PROGRAM)
+	@mkdir -p $(@D)
+	$(PROGRAM) --man | scdoc >$@
+build/man/assay-%.1: $(PROGRAM)
+	@mkdir -p $(@D)
+	$(PROGRAM) --man $* | scdoc >$@
+
+install: $(PROGRAM) man
+	install -D -t $(DESTDIR)$(PREFIX)/bin $(PROGRAM)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(MAN)
+	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	$(PROGRAM) --completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/assay
+
+clean:
+	rm -rf build
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

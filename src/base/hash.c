@@ -1,0 +1,25 @@
+/* hash.c -- XXH3, compiled in so that short keys cost no call into a library. */
+#include "base/hash.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+uint64_t hash64(const void *data, size_t len, uint64_t seed)
+{
+	return XXH3_64bits_withSeed(data, len, seed);
+}
+
+struct hash hash128(const void *data, size_t len, uint64_t seed)
+{
+	XXH128_hash_t h = XXH3_128bits_withSeed(data, len, seed);
+
+	return (struct hash){ .lo = h.low64, .hi = h.high64 };
+}
+
+void hash_print(struct hash h, char text[33])
+{
+	snprintf(text, 33, "%016" PRIx64 "%016" PRIx64, h.hi, h.lo);
+}

@@ -1,0 +1,141 @@
+/* ini.c -- INI files by inih.
+ *
+ * inih is fed line by line, so that it is known here which line it is at, and so that lines and
+ * names it would silently cut are errors. */
+#include "base/ini.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <ini.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/must.h"
+
+enum { FILE_MAX = 1 << 20, SECTION_MAX = 49 };
+
+struct reader {
+	struct ini *ini;
+	const char *next; /* of the text */
+	int line;
+	bool indented; /* this line */
+	bool has_key;  /* this section; an indented line then continues a value */
+	struct err *err;
+};
+
+/* inih's fgets. Returning NULL ends the parse, at the end of the text or on an error. */
+static char *next_line(char *line, int size, void *stream)
+{
+	struct reader *r = stream;
+	size_t len = strcspn(r->next, "\n");
+	const char *start = r->next + strspn(r->next, " \t\r\v\f");
+
+	if (!*r->next)
+		return NULL;
+	r->line++;
+	if (len > (size_t)size - 3) {
+		err_set(r->err, EINVAL, "%s:%d: the line is longer than %d bytes", r->ini->path,
+			r->line, size - 3);
+		return NULL;
+	}
+	r->indented = isspace((unsigned char)*r->next);
+	if (*start == '[' && !(r->indented && r->has_key)) {
+		r->has_key = false;
+		if (strcspn(start, "]\n") > SECTION_MAX) {
+			err_set(r->err, EINVAL, "%s:%d: the section's name is longer than %d bytes",
+				r->ini->path, r->line, SECTION_MAX - 1);
+			return NULL;
+		}
+	}
+	memcpy(line, r->next, len);
+	line[len] = '\0';
+	r->next += len + (r->next[len] == '\n');
+	return line;
+}
+
+static void join(const char **text, const char *more)
+{
+	struct buf joined = BUF_INIT;
+
+	buf_addf(&joined, "%s\n%s", *text, more);
+	free((char *)*text);
+	*text = joined.data;
+}
+
+static int add_row(void *user, const char *section, const char *key, const char *value)
+{
+	struct reader *r = user;
+	struct ini *ini = r->ini;
+
+	if (r->indented && r->has_key) {
+		join(&ini->rows[ini->count - 1].value, value);
+		return 1;
+	}
+	if (!*key) {
+		err_set(r->err, EINVAL, "%s:%d: a key has no name", ini->path, r->line);
+		return 0;
+	}
+	r->has_key = true;
+	ini->rows = must_realloc(ini->rows, (ini->count + 1) * sizeof(*ini->rows));
+	ini->rows[ini->count++] = (struct ini_row){
+		.section = must_strdup(section),
+		.key = must_strdup(key),
+		.value = must_strdup(value),
+		.line = r->line,
+	};
+	return 1;
+}
+
+int ini_read_text(struct ini *ini, const char *name, const char *text, struct err *err)
+{
+	struct err own = { 0 };
+	struct reader r = { .ini = ini, .next = text, .err = &own };
+	int bad_line;
+
+	*ini = (struct ini){ .path = must_strdup(name) };
+	bad_line = ini_parse_stream(next_line, &r, add_row, &r);
+	if (!own.code && bad_line)
+		err_set(&own, EINVAL, "%s:%d: neither [section] nor key = value", name, bad_line);
+	if (!own.code)
+		return 0;
+	ini_free(ini);
+	return err_set(err, EINVAL, "%s", own.text);
+}
+
+int ini_read(struct ini *ini, const char *path, struct err *err)
+{
+	struct buf text = BUF_INIT;
+	int ret;
+
+	*ini = (struct ini){ 0 };
+	ret = buf_read_file(&text, path, FILE_MAX, err);
+	if (!ret && strlen(buf_str(&text)) != text.len)
+		ret = err_set(err, EINVAL, "%s holds a NUL byte", path);
+	if (!ret)
+		ret = ini_read_text(ini, path, buf_str(&text), err);
+	buf_free(&text);
+	return ret;
+}
+
+const char *ini_get(const struct ini *ini, const char *section, const char *key)
+{
+	for (size_t i = ini->count; i-- > 0;)
+		if (!strcmp(ini->rows[i].section, section) && !strcmp(ini->rows[i].key, key))
+			return ini->rows[i].value;
+	return NULL;
+}
+
+void ini_free(struct ini *ini)
+{
+	for (size_t i = 0; i < ini->count; i++) {
+		free((char *)ini->rows[i].section);
+		free((char *)ini->rows[i].key);
+		free((char *)ini->rows[i].value);
+	}
+	free(ini->rows);
+	free(ini->path);
+	*ini = (struct ini){ 0 };
+}

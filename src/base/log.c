@@ -1,0 +1,79 @@
+/* log.c -- the progress line, and the clocks it is made from. */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { COLUMNS_DEFAULT = 80, LINE_MAX_BYTES = 512 };
+
+static bool shown;
+
+bool progress_wanted(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
+}
+
+static int columns(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col < 2)
+		return COLUMNS_DEFAULT;
+	return size.ws_col;
+}
+
+/* Cut to one column less than the terminal has: a line that wraps could not be rewritten. */
+void progress_show(const char *format, ...)
+{
+	char line[LINE_MAX_BYTES];
+	va_list args;
+
+	if (!progress_wanted())
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	fprintf(stderr, "\r%.*s\033[K", columns() - 1, line);
+	fflush(stderr);
+	shown = true;
+}
+
+void progress_end(void)
+{
+	if (!shown)
+		return;
+	fputs("\r\033[K", stderr);
+	fflush(stderr);
+	shown = false;
+}
+
+double clock_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
+}
+
+double cpu_seconds(void)
+{
+	struct rusage self, children;
+
+	getrusage(RUSAGE_SELF, &self);
+	getrusage(RUSAGE_CHILDREN, &children);
+	return seconds(self.ru_utime) + seconds(self.ru_stime) + seconds(children.ru_utime) +
+	       seconds(children.ru_stime);
+}

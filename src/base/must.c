@@ -1,0 +1,52 @@
+/* must.c -- the end of the program where it is itself at fault, or out of memory. */
+#include "base/must.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_NO_MEMORY = 70 };
+
+static char note[512];
+
+void must_note(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(note, sizeof(note), format, args);
+	va_end(args);
+}
+
+_Noreturn void must_failed(const char *condition, const char *file, int line)
+{
+	fprintf(stderr, "assay: internal error at %s:%d: %s does not hold\n", file, line, condition);
+	if (note[0])
+		fprintf(stderr, "assay: %s\n", note);
+	abort();
+}
+
+static void *checked(void *memory, unsigned long size)
+{
+	if (memory)
+		return memory;
+	fprintf(stderr, "assay: out of memory (%lu bytes wanted)\n", size);
+	exit(EXIT_NO_MEMORY);
+}
+
+/* Size 0 is made 1, since malloc(0) may be NULL. */
+void *must_alloc(unsigned long size)
+{
+	return checked(calloc(1, size ? size : 1), size);
+}
+
+void *must_realloc(void *old, unsigned long size)
+{
+	return checked(realloc(old, size ? size : 1), size);
+}
+
+char *must_strdup(const char *text)
+{
+	return checked(strdup(text), strlen(text) + 1);
+}

@@ -1,0 +1,82 @@
+/* rng.c -- xoshiro256++ (Blackman and Vigna), seeded by splitmix64. */
+#include "base/rng.h"
+
+#include <sys/random.h>
+
+#include "base/must.h"
+
+static uint64_t splitmix(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
+void rng_seed(struct rng *r, uint64_t seed)
+{
+	for (size_t i = 0; i < ARRAY_LEN(r->s); i++)
+		r->s[i] = splitmix(&seed);
+}
+
+static uint64_t rotate_left(uint64_t x, int by)
+{
+	return x << by | x >> (64 - by);
+}
+
+uint64_t rng_u64(struct rng *r)
+{
+	uint64_t *s = r->s, result = rotate_left(s[0] + s[3], 23) + s[0], shifted = s[1] << 17;
+
+	s[2] ^= s[0];
+	s[3] ^= s[1];
+	s[1] ^= s[2];
+	s[0] ^= s[3];
+	s[2] ^= shifted;
+	s[3] = rotate_left(s[3], 45);
+	return result;
+}
+
+/* The high half of a product (Lemire); products that would favour some results are redrawn. */
+uint64_t rng_below(struct rng *r, uint64_t bound)
+{
+	unsigned __int128 product;
+
+	must(bound > 0);
+	do {
+		product = (unsigned __int128)rng_u64(r) * bound;
+	} while ((uint64_t)product < bound && (uint64_t)product < -bound % bound);
+	return (uint64_t)(product >> 64);
+}
+
+bool rng_chance(struct rng *r, unsigned numerator, unsigned denominator)
+{
+	return rng_below(r, denominator) < numerator;
+}
+
+double rng_double(struct rng *r)
+{
+	return (double)(rng_u64(r) >> 11) * 0x1p-53;
+}
+
+size_t rng_weighted(struct rng *r, const unsigned *weights, size_t count)
+{
+	uint64_t sum = 0, at;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		sum += weights[i];
+	at = rng_below(r, sum);
+	for (i = 0; at >= weights[i]; i++)
+		at -= weights[i];
+	return i;
+}
+
+uint64_t rng_fresh_seed(void)
+{
+	uint64_t seed;
+
+	must(getrandom(&seed, sizeof(seed), 0) == sizeof(seed));
+	return seed;
+}

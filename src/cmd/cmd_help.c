@@ -1,0 +1,35 @@
+/* cmd_help.c -- `assay help`: the overview, or one command's help. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "cmd/command.h"
+#include "cmd/help.h"
+#include "cmd/table.h"
+
+static int run(int argc, char **argv, struct err *err)
+{
+	const struct command *c = argc > 1 ? command_find(argv[1]) : NULL;
+	struct buf out = BUF_INIT;
+
+	if (argc > 2 || (argc == 2 && !c)) {
+		err_set(err, EINVAL, "%s: no such command", argv[argc - 1]);
+		return EXIT_USAGE;
+	}
+	if (c)
+		help_command(c, &out);
+	else
+		help_overview(&out);
+	fputs(buf_str(&out), stdout);
+	buf_free(&out);
+	return EXIT_CLEAN;
+}
+
+const struct command command_help = {
+	.name = "help",
+	.usage = "[COMMAND]",
+	.summary = "what the commands do and which options they take",
+	.text = "Without an operand, lists the commands. With the name of a command, prints the same\n"
+		"as *assay* _COMMAND_ *--help*.",
+	.run = run,
+};

@@ -1,0 +1,15 @@
+/* help.h -- what the program says about itself: help, man pages, completion. */
+#ifndef CMD_HELP_H
+#define CMD_HELP_H
+
+struct buf;
+struct command;
+
+void help_overview(struct buf *out);
+void help_command(const struct command *c, struct buf *out);
+/* scdoc source: of assay(1), and of assay-NAME(1). */
+void help_man_overview(struct buf *out);
+void help_man_command(const struct command *c, struct buf *out);
+void help_completion_bash(struct buf *out);
+
+#endif
