@@ -1,0 +1,42 @@
+/* kind.h -- what each kind of argument knows: print, parse, values to pick, partitions. */
+#ifndef OP_KIND_H
+#define OP_KIND_H
+
+#include "op/op.h"
+
+struct buf;
+struct rng;
+
+struct kind_info {
+	const char *name; /* "open_flags" */
+	enum arg_form form;
+	const char *text; /* what it is, for documentation */
+};
+
+extern const struct kind_info kind_table[KIND_COUNT_];
+
+/* Flags and choices are tables of names and values: unknown bits print as numbers. */
+struct kind_name {
+	const char *name;
+	int64_t value, mask; /* matches where (num & mask) == value */
+};
+/* NULL-terminated by name, NULL for kinds without names. */
+const struct kind_name *kind_names(enum kind kind);
+
+void arg_print(const struct arg *arg, enum kind kind, struct buf *out);
+
+/* Values that matter by themselves: limits and powers of two, with step 1 their neighbours. The
+ * i-th of them goes to *ret; false beyond the last. Text kinds have none of their own. */
+bool kind_boundary(enum kind kind, size_t i, bool near, struct arg *ret);
+
+/* Partitions: classes of values that count as covered together. A bitmask's partitions are its
+ * flags (a value is in several); a number's are 0, exact powers of two, the ranges between and
+ * negatives; a category's are its values. */
+enum { PARTITIONS_MAX = 160 };
+size_t kind_partitions(enum kind kind);
+void kind_partition_name(enum kind kind, size_t partition, struct buf *out);
+/* Calls visit for every partition the value is in. */
+void kind_visit_partitions(enum kind kind, const struct arg *arg,
+			   void (*visit)(void *to, size_t partition), void *to);
+
+#endif

@@ -1,0 +1,56 @@
+/* universe.h -- the bounded pools a run draws its calls from, and the calls they make.
+ *
+ * For every operation and argument a pool of weighted values. The product of an operation's
+ * pools are its calls; all calls of a universe are numbered 0..calls-1, so that a search can
+ * name an edge by one number and enumerate exhaustively, or draw by weight. */
+#ifndef OP_UNIVERSE_H
+#define OP_UNIVERSE_H
+
+#include "base/arena.h"
+#include "base/rng.h"
+#include "op/op.h"
+
+struct err;
+struct ini;
+
+struct pool {
+	struct arg *values;
+	unsigned *weights;
+	size_t count;
+};
+
+struct universe_op {
+	enum op op;
+	unsigned weight;
+	uint64_t first; /* number of its first call */
+	uint64_t calls;
+	struct pool pools[OP_ARGS_MAX];
+};
+
+struct universe {
+	const char *name;
+	struct universe_op *ops;
+	size_t op_count;
+	uint64_t calls;
+	size_t nodes_max;   /* objects a tree may have; calls that would exceed are not made */
+	uint64_t size_max;  /* largest file; likewise */
+	struct arena arena;
+};
+
+/* The shipped profiles ("tiny", "default", ...), NULL-terminated, and their INI text. */
+extern const char *const universe_profiles[];
+const char *universe_profile_text(const char *name);
+
+/* From a shipped profile's name or an INI file's path, then overrides "key=value" each. */
+int universe_open(struct universe *u, const char *profile, const char *const *overrides,
+		  size_t override_count, struct err *err);
+void universe_free(struct universe *u);
+
+/* Call number n: values point into the universe. */
+void universe_call(const struct universe *u, uint64_t n, struct call *ret);
+/* Drawn by weight. */
+uint64_t universe_draw(const struct universe *u, struct rng *rng);
+/* The operation (index into ops) that call n belongs to. */
+size_t universe_op_of(const struct universe *u, uint64_t n);
+
+#endif
