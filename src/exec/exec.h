@@ -1,0 +1,58 @@
+/* exec.h -- calls made for real: one function per operation, raw system calls.
+ *
+ * Two ways. In-process (`exec_self`): the calling process makes the call itself; the fastest,
+ * for a worker that is already where it should be. Crew (`exec_crew`): one worker process per
+ * process of the script, each with its own credentials, working directory, umask and
+ * descriptors, confined to a root directory, with a deadline on every call: a hung file
+ * system is reported, never waited for.
+ *
+ * Descriptors in calls are the script's own numbers (smallest free from 3 on, as the model
+ * counts them); a table maps them to real ones. Paths that begin with '/' start at the root. */
+#ifndef EXEC_EXEC_H
+#define EXEC_EXEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "op/op.h"
+
+struct err;
+
+enum { EXEC_FDS_MAX = 256, EXEC_PIDS_MAX = 64, EXEC_DATA_MAX = 64 << 20 };
+
+/* One process's view: descriptor table and buffers. In-process use. */
+struct exec_self;
+struct exec_self *exec_self_new(int root_fd); /* root_fd is borrowed; chroot is the caller's */
+void exec_self_free(struct exec_self *self);
+/* Closes every descriptor and stream of the script and goes back to the root. */
+void exec_self_reset(struct exec_self *self);
+/* Makes the call. Bytes of the outcome are valid until the next call. ENV and PROC operations
+ * are not system calls of ours: ENOSYS; targets and crews serve them. */
+void exec_self_call(struct exec_self *self, const struct call *c, struct outcome *ret);
+
+struct exec_options {
+	double deadline_seconds; /* per call; 0: 10 seconds */
+	bool no_chroot;          /* stay unconfined (no privilege): absolute paths are re-rooted */
+};
+
+struct exec_crew;
+/* Workers on the directory open at root_fd. Confinement needs CAP_SYS_CHROOT, or else a user
+ * namespace of its own; what is missing is said in err with what would help. */
+int exec_crew_open(struct exec_crew **ret, int root_fd, const struct exec_options *options,
+		   struct err *err);
+/* Makes the call in its process (process 1 exists from the start, root or the caller;
+ * create_process makes others). Returns 0 and the outcome (whatever it is); -ETIME if the call
+ * hung: that worker is given up (its task may stay behind in the kernel) and counted; other
+ * negative values are our failures. Outcome bytes are valid until the next call. */
+int exec_crew_call(struct exec_crew *crew, const struct call *c, struct outcome *ret,
+		   struct err *err);
+/* Overlapping calls: start without waiting, then wait. Times are CLOCK_MONOTONIC nanoseconds. */
+int exec_crew_start(struct exec_crew *crew, const struct call *c, struct err *err);
+int exec_crew_wait(struct exec_crew *crew, unsigned pid, struct outcome *ret,
+		   int64_t *ret_called_ns, int64_t *ret_returned_ns, struct err *err);
+/* Ends all processes but 1 and resets that one: as after exec_crew_open. */
+int exec_crew_reset(struct exec_crew *crew, struct err *err);
+unsigned exec_crew_abandoned(const struct exec_crew *crew);
+void exec_crew_close(struct exec_crew *crew);
+
+#endif
