@@ -1,0 +1,126 @@
+/* model.h -- an executable POSIX: what a file system may answer, and what is so afterwards.
+ *
+ * A state holds a tree, processes and open files; copying one is a few reference counts.
+ * Three questions can be asked of a call in a state:
+ *   model_allow()  which outcomes are allowed? (the state stays as it is)
+ *   model_step()   is this outcome allowed? then go where it leads
+ *   model_run()    what does a deterministic Linux answer? (RefFS), and go there
+ *
+ * Every operation is checks, in Linux's order, then an effect. Checks are rules (rules.def):
+ * each names its errno, the platforms it holds on and what it rests on. Rules that apply unite
+ * to the set of allowed errors; success stays possible only if none forbids it. An error never
+ * changes the tree. */
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/state.h"
+#include "op/op.h"
+
+enum platform { PLATFORM_POSIX, PLATFORM_LINUX, PLATFORM_MACOS, PLATFORM_FREEBSD, PLATFORM_COUNT };
+extern const char *const platform_names[PLATFORM_COUNT];
+
+/* Linux versions as 100 * major + minor: 3.19 is 319, 6.18 is 618. */
+enum { KERNEL_PUBLISHED = 319, KERNEL_CURRENT = 618 };
+
+enum rule {
+#define RULE(name, error, where, kernels, text) RULE_##name,
+#define SWITCH(name, where, kernels, text) RULE_##name,
+#include "model/rules.def"
+#undef RULE
+#undef SWITCH
+	RULE_COUNT
+};
+
+struct rule_info {
+	const char *name;
+	int error;               /* 0: a switch: how something is done, not an error */
+	unsigned where;          /* bits of enum platform */
+	unsigned since, until;   /* Linux versions it holds for; 0: no bound */
+	const char *text;        /* what it says, and the text or observation it rests on */
+};
+extern const struct rule_info rule_table[RULE_COUNT];
+
+/* Known, reasoned properties of a file system that POSIX leaves to it. Zero means: no limit,
+ * or the usual behaviour. Rows of traits.def name, document and parse them. */
+struct traits {
+#define TRAIT(name, type, usual, text) type name;
+#include "model/traits.def"
+#undef TRAIT
+};
+extern const struct traits traits_usual;
+struct err;
+/* "name = value" of an INI description. */
+int traits_set(struct traits *traits, const char *name, const char *value, struct err *err);
+
+/* A deliberate error of the model: mutants prove that the tests see every rule. */
+struct mutant {
+	int rule;  /* -1: none */
+	int error; /* answered instead of the rule's errno; 0: the rule is forgotten */
+};
+
+struct model {
+	enum platform platform;
+	unsigned kernel;
+	struct traits traits;
+	struct mutant mutant;
+	uint64_t *rule_hits; /* RULE_COUNT counters of rules exercised, or NULL */
+};
+
+void model_init(struct model *m, enum platform platform, unsigned kernel);
+
+/* A set of errnos. */
+struct errset {
+	uint64_t bits[3];
+};
+static inline bool errset_has(const struct errset *s, int error)
+{
+	return error > 0 && error < 192 && (s->bits[error >> 6] >> (error & 63) & 1);
+}
+static inline void errset_add(struct errset *s, int error)
+{
+	s->bits[error >> 6] |= (uint64_t)1 << (error & 63);
+}
+static inline bool errset_empty(const struct errset *s)
+{
+	return !(s->bits[0] | s->bits[1] | s->bits[2]);
+}
+
+enum { ENVELOPE_RULES_MAX = 16 };
+
+/* The outcomes allowed for one call. */
+struct envelope {
+	struct errset errors;
+	bool success;     /* may succeed */
+	bool undefined;   /* the platform says nothing about this call: anything goes */
+	int first;        /* what Linux's order of checks answers first; 0: success */
+	/* The value of success. Where shorter transfers are allowed, value is the longest and
+	 * shortest_len (bytes) or least_num (numbers) the bound below; where any number in a
+	 * range is allowed, [least_num, value.num]. */
+	struct outcome value;
+	int64_t least_num;
+	size_t shortest_len;
+	/* Directory streams: names that may come next (each NUL-terminated) and whether the end
+	 * may; value is what the deterministic answer would be. */
+	const char *names;
+	size_t names_len;
+	bool end_allowed;
+	uint16_t rules[ENVELOPE_RULES_MAX]; /* rules that gave the errors, in order */
+	unsigned rule_count;
+};
+
+enum verdict { VERDICT_OK, VERDICT_UNKNOWN, VERDICT_BAD };
+
+/* Bytes in envelopes and outcomes are valid until the next call with this state. */
+void model_allow(const struct model *m, struct state *s, const struct call *c,
+		 struct envelope *ret);
+/* VERDICT_OK: s has moved to where `seen` leads. VERDICT_BAD: s has moved to where an allowed
+ * outcome leads (success, if possible), so that judging can go on; *ret says what was allowed.
+ * VERDICT_UNKNOWN: undefined by the platform; s is unchanged. */
+enum verdict model_step(const struct model *m, struct state *s, const struct call *c,
+			const struct outcome *seen, struct envelope *ret);
+void model_run(const struct model *m, struct state *s, const struct call *c, struct outcome *ret);
+
+#endif

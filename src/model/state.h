@@ -1,0 +1,91 @@
+/* state.h -- what the model knows: a tree, processes, open files, directory streams.
+ *
+ * All parts are persistent: state_copy() and state_free() of a shared state cost a few counts,
+ * whatever the size. A state belongs to one thread at a time. */
+#ifndef MODEL_STATE_H
+#define MODEL_STATE_H
+
+#include "tree/tree.h"
+
+enum { STATE_FD_FIRST = 3, STATE_GROUPS_MAX = 32 };
+
+/* An open file description. */
+struct open_file {
+	struct ref ref;
+	uint64_t ino;    /* held in the tree */
+	int64_t flags;   /* as given to open, with the access mode */
+	int64_t offset;
+	uint32_t slots;  /* descriptors that refer to it */
+	uint8_t lock;    /* LOCK_SH, LOCK_EX or 0 */
+};
+
+/* A descriptor of a process: which open file. */
+struct fd_slot {
+	struct ref ref;
+	uint64_t file; /* key in state.files */
+};
+
+/* A directory stream: names that must still come, and names that may. Sorted, each followed
+ * by NUL; changed only through copies. */
+struct stream {
+	struct ref ref;
+	uint64_t ino; /* held in the tree */
+	struct blob *must, *may;
+};
+
+struct process {
+	struct ref ref;
+	uint32_t uid, gid;
+	uint32_t umask;
+	uint64_t cwd;         /* held in the tree */
+	struct pmap fds;      /* struct fd_slot */
+	struct pmap streams;  /* struct stream by handle, from 1 */
+};
+
+struct group_list {
+	struct ref ref;
+	uint32_t count;
+	uint32_t gids[STATE_GROUPS_MAX];
+};
+
+struct state {
+	struct tree tree;
+	struct pmap processes; /* struct process by pid */
+	struct pmap files;     /* struct open_file */
+	struct pmap groups;    /* struct group_list by user: supplementary groups */
+	uint64_t next_file;
+	int64_t now;           /* clock: ticks by one each call unless set from outside */
+	bool streams;          /* some process has a directory stream open */
+	bool read_only;        /* mounted read-only: EROFS */
+};
+
+struct state_options {
+	unsigned fields;    /* enum tree_field */
+	bool hashed;
+	uint32_t root_mode; /* permission bits of the root directory */
+	uint32_t uid, gid;  /* of process 1; the root directory's owner is 0:0 unless owner_1 */
+	bool owner_1;       /* the root directory belongs to process 1 */
+};
+
+/* Process 1, working directory and root "/", umask 022, descriptors 0 to 2 in use. */
+void state_init(struct state *s, const struct state_options *options);
+struct state state_copy(const struct state *s);
+void state_free(struct state *s);
+/* Of everything: tree, descriptors, offsets, working directories, streams. */
+struct hash state_hash(const struct state *s);
+
+const struct process *state_process(const struct state *s, unsigned pid);
+struct process *state_edit_process(struct state *s, unsigned pid);
+/* The file behind a descriptor, NULL if there is none. */
+const struct open_file *state_file(const struct state *s, unsigned pid, int64_t fd);
+struct open_file *state_edit_file(struct state *s, unsigned pid, int64_t fd);
+/* The smallest free descriptor, opened on ino (which is held). */
+int state_open(struct state *s, unsigned pid, uint64_t ino, int64_t flags);
+bool state_close(struct state *s, unsigned pid, int64_t fd);
+/* Another descriptor for the same open file: at newfd (replacing it), or the smallest free. */
+int state_dup(struct state *s, unsigned pid, int64_t fd, int64_t newfd);
+bool state_in_group(const struct state *s, uint32_t uid, uint32_t gid);
+void state_create_process(struct state *s, unsigned pid, uint32_t uid, uint32_t gid);
+void state_destroy_process(struct state *s, unsigned pid);
+
+#endif

@@ -1,0 +1,121 @@
+/* step.h -- inside the model: one call on its way through checks and effect.
+ *
+ * An operation is one function model_NAME(struct step *). It calls refuse() for every rule that
+ * forbids the call, in the order Linux checks them, may_refuse() for errors that are allowed
+ * but not required, then
+ *
+ *	if (!proceed(x))
+ *		return;
+ *
+ * and below that changes x->state and says what success yields with the give_ functions. The
+ * same function serves all three questions of model.h: proceed() is false where the question
+ * ends with the checks. */
+#ifndef MODEL_STEP_H
+#define MODEL_STEP_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/must.h"
+#include "model/model.h"
+
+struct step {
+	const struct model *model;
+	struct state *state;
+	const struct call *call;
+	unsigned pid;
+	const struct process *process; /* of pid; NULL only for create_process */
+	const struct outcome *seen;    /* success to follow; NULL: the deterministic one */
+	bool follow;                   /* the effect is wanted if success is possible */
+	struct envelope *env;
+};
+
+/* Does this rule or switch hold on the platform (and not fall to a mutant)? Counts it. */
+bool holds(struct step *x, enum rule rule);
+/* The call is forbidden by this rule, if it holds here: its errno is allowed, success is not.
+ * Returns whether it held. */
+bool refuse(struct step *x, enum rule rule);
+/* The rule's errno is allowed; success stays as it was. */
+bool may_refuse(struct step *x, enum rule rule);
+/* The platform leaves this call undefined, if the rule holds here. */
+bool leave_undefined(struct step *x, enum rule rule);
+/* True where the effect is to be carried out. */
+bool proceed(struct step *x);
+/* True if some rule has refused the call so far. */
+static inline bool refused(const struct step *x)
+{
+	return !x->env->success;
+}
+
+/* The value of success. */
+void give_num(struct step *x, enum result result, int64_t num);
+/* Any number from least to most; returns the one that was seen, or most. */
+int64_t give_range(struct step *x, int64_t least, int64_t most);
+/* A buffer of len bytes for the value, to be filled by the caller; shortest <= length seen. */
+char *give_bytes(struct step *x, enum result result, size_t len, size_t shortest);
+void give_stat(struct step *x, const struct inode *inode);
+
+/* Credentials and permission bits (access.c). */
+static inline bool is_root(const struct step *x)
+{
+	return x->process->uid == 0;
+}
+bool is_owner(const struct step *x, const struct inode *inode);
+bool in_group(const struct step *x, uint32_t gid);
+enum { MAY_EXEC = 1, MAY_WRITE = 2, MAY_READ = 4 };
+bool may_access(struct step *x, const struct inode *inode, unsigned want);
+/* Sticky directory: may the caller remove or rename this entry? */
+bool sticky_forbids(struct step *x, const struct inode *dir, const struct inode *victim);
+
+/* Path resolution (resolve.c). */
+enum resolve_flag {
+	RESOLVE_FOLLOW = 1 << 0,     /* a final symbolic link is followed */
+	RESOLVE_KEEP_SLASH = 1 << 1, /* readlink, lstat, O_NOFOLLOW: Linux follows before a slash */
+	RESOLVE_EMPTY = 1 << 2,      /* AT_EMPTY_PATH: "" is the directory itself */
+	RESOLVE_CREATE = 1 << 3,     /* the last name is about to be made */
+};
+enum where_kind { WHERE_DIR, WHERE_FILE, WHERE_NONE, WHERE_ERROR };
+struct where {
+	enum where_kind kind;
+	uint64_t ino;       /* DIR, FILE: the object */
+	uint64_t parent;    /* FILE, NONE, DIR unless dots: directory of the last name */
+	const char *name;   /* last name, in the path or a link's target; not terminated */
+	size_t name_len;
+	bool slash;         /* the path ends with '/' */
+	bool last_dot, last_dotdot; /* the last component is "." or ".." (or "/") */
+	bool is_root;
+	bool is_symlink;    /* FILE is a symbolic link that was not followed */
+	bool via_symlink;   /* the last component was a symbolic link that was followed */
+	int error;          /* ERROR: its errno; its rule was not yet refused */
+	enum rule rule;
+	uint64_t blocked;   /* ERROR ENOTDIR: the file that only slashes follow, else 0 */
+};
+void resolve(struct step *x, int64_t dirfd, const struct arg *path, unsigned flags,
+	     const int64_t *openat2_resolve, struct where *ret);
+/* Refuses by the resolution's own rule, if it is an error. Returns whether it was. */
+bool refuse_where(struct step *x, const struct where *w);
+const struct inode *where_inode(const struct step *x, const struct where *w);
+
+/* The file of a descriptor argument; refuses with EBADF and returns NULL if there is none. */
+const struct open_file *need_file(struct step *x, const struct arg *fd, enum rule rule);
+
+/* Shared effects. */
+/* A new object named by w (WHERE_NONE): owner, group, setgid inheritance, umask, times. */
+uint64_t make_object(struct step *x, const struct where *w, uint32_t mode);
+void touch_modify(struct step *x, uint64_t ino);  /* mtime and ctime */
+void touch_change(struct step *x, uint64_t ino);  /* ctime */
+void touch_access(struct step *x, uint64_t ino);  /* atime, by the traits */
+void drop_privilege_bits(struct step *x, uint64_t ino); /* setuid/setgid after a write */
+/* Directory streams open on dir learn that a name came or went. */
+void streams_added(struct step *x, uint64_t dir, const char *name, size_t len);
+void streams_removed(struct step *x, uint64_t dir, const char *name, size_t len);
+
+#define A(name, kind)
+#define OP(name, base, result, traits, args) void model_##name(struct step *x);
+#include "op/ops.def"
+#undef OP
+#undef A
+
+#endif
