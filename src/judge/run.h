@@ -1,0 +1,39 @@
+/* run.h -- one execution of an instrument: its directory, its findings, its end.
+ *
+ * runs/<time>-<command>-<target>/ holds run.json, trace, coverage.json, findings/NNN-CODE/ and
+ * report.html; runs/latest points to the newest. A stop at any moment loses nothing written. */
+#ifndef JUDGE_RUN_H
+#define JUDGE_RUN_H
+
+#include <jansson.h>
+#include <signal.h>
+
+#include "base/map.h"
+#include "judge/finding.h"
+
+struct run {
+	char *dir;
+	const char *command, *target;
+	uint64_t seed;
+	double started_seconds, started_cpu;
+	struct str_map signatures; /* of findings so far */
+	json_t *findings;          /* array of {code, title, path} */
+	enum verdict verdict;
+	json_t *figures;           /* the command's own, merged into run.json */
+};
+
+/* Makes the directory (out: the path, or NULL for the usual one). */
+int run_open(struct run *r, const char *command, const char *target, const char *out,
+	     uint64_t seed, struct err *err);
+/* True if a finding of this signature is already there. */
+bool run_knows(const struct run *r, const char *signature);
+/* Adds a shrunk, verified finding: writes its folder. */
+int run_add(struct run *r, const struct finding *f, struct target *t, struct err *err);
+/* Writes run.json (and report.html from it); the object is returned for --json. */
+int run_close(struct run *r, json_t **ret_summary, struct err *err);
+
+/* Set by SIGINT and SIGTERM once run_catch_signals() was called: finish cleanly. */
+extern volatile sig_atomic_t run_stop;
+void run_catch_signals(void);
+
+#endif

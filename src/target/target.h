@@ -1,0 +1,117 @@
+/* target.h -- a file system under test behind one small interface.
+ *
+ * A kind (src/target/target_X.c) knows how to make and drive one sort of target; a description
+ * (INI, shipped or the user's) says with which commands and which traits. A target never
+ * touches what it did not make, and leaves nothing behind even if this process is killed.
+ *
+ * What the file system does is data: outcomes, trees, a death, a hang. Only our own failures
+ * are errors. */
+#ifndef TARGET_TARGET_H
+#define TARGET_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/model.h"
+#include "op/op.h"
+#include "tree/tree.h"
+
+struct buf;
+struct err;
+struct ini;
+
+enum target_cap {
+	TARGET_REMOUNT = 1 << 0,
+	TARGET_SAVE = 1 << 1,        /* save, restore and drop are cheap (microseconds) */
+	TARGET_DROP_CACHES = 1 << 2,
+	TARGET_TIME = 1 << 3,        /* advance_time */
+	TARGET_FSCK = 1 << 4,
+	TARGET_IMAGE = 1 << 5,       /* has an image to keep with a finding */
+	TARGET_PROCESSES = 1 << 6,   /* several processes and users */
+};
+
+/* How a call on the target can end besides an outcome. */
+enum target_fate {
+	FATE_FINE,
+	FATE_HUNG, /* the deadline passed; the worker was given up */
+	FATE_DIED, /* the daemon or the mount is gone */
+};
+
+/* One step of a plan, with what is expected of it. */
+struct plan_step {
+	struct call call;
+	struct outcome expected; /* compared only if `exact`; else any outcome is reported back */
+	struct hash tree;        /* expected afterwards, if `observe` */
+	bool exact, observe;
+};
+
+/* Where a plan stopped: the first step that did not go as expected, or count if all did. */
+struct plan_end {
+	size_t done;             /* steps that went as expected */
+	enum target_fate fate;
+	bool outcome_differs, tree_differs;
+	struct outcome outcome;  /* of step `done`; valid until the next call of the target */
+};
+
+struct target;
+struct target_description; /* description.h */
+
+struct target_kind {
+	const char *name;    /* "host" */
+	const char *summary; /* one line for `assay targets` */
+	/* What this machine lacks for it, as a sentence; empty if nothing. */
+	void (*lacks)(const struct target_description *d, struct buf *out);
+	int (*open)(struct target *t, const struct target_description *d, struct err *err);
+	void (*close)(struct target *t);
+	/* Makes the call; -errno only for our failures. ENV operations come here too. */
+	int (*call)(struct target *t, const struct call *c, struct outcome *ret,
+		    enum target_fate *ret_fate, struct err *err);
+	int (*observe)(struct target *t, struct tree *ret, enum target_fate *ret_fate,
+		       struct err *err);
+	/* Carries out steps until one surprises. NULL: target_follow() uses call and observe. */
+	int (*follow)(struct target *t, const struct plan_step *steps, size_t count,
+		      struct plan_end *ret, struct err *err);
+	/* Back to a freshly made file system; also after a hang or a death. */
+	int (*reset)(struct target *t, struct err *err);
+	int (*save)(struct target *t, uint64_t key, struct err *err);
+	int (*restore)(struct target *t, uint64_t key, struct err *err);
+	void (*drop)(struct target *t, uint64_t key);
+	/* The checker's verdict on the unmounted image (which is mounted again afterwards). */
+	int (*fsck)(struct target *t, enum verdict *ret, struct buf *report, struct err *err);
+	int (*image)(struct target *t, const char *path, struct err *err);
+};
+
+struct target {
+	const struct target_kind *kind;
+	char *name;             /* as the user wrote it: "ext4", "dir:/mnt/x" */
+	unsigned caps;          /* enum target_cap */
+	unsigned fields;        /* enum tree_field that mean something here */
+	struct traits traits;
+	double deadline_seconds;
+	void *own;              /* the kind's */
+};
+
+struct target_options {
+	double deadline_seconds;  /* per call; 0: 10 */
+	const char *config;       /* an INI file with targets, or NULL */
+	const char *fault;        /* reffs: a fault to carry, or NULL */
+};
+
+/* "reffs", "dir:PATH", "ext4" or another described name, "fuse:COMMAND". */
+int target_open(struct target **ret, const char *spec, const struct target_options *options,
+		struct err *err);
+void target_close(struct target *t);
+
+int target_call(struct target *t, const struct call *c, struct outcome *ret,
+		enum target_fate *ret_fate, struct err *err);
+int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
+		   struct err *err);
+int target_follow(struct target *t, const struct plan_step *steps, size_t count,
+		  struct plan_end *ret, struct err *err);
+int target_reset(struct target *t, struct err *err);
+
+/* The model's state that corresponds to a freshly reset target: its root's mode and owner and
+ * whatever mkfs left there, with the caller as process 1. */
+int target_initial_state(struct target *t, struct state *ret, struct err *err);
+
+#endif
