@@ -2,10 +2,16 @@
 #
 #   make                 build/assay (variant release)
 #   make V=debug|asan|tsan|cov|fuzz     build/$V/assay
-#   make tests | bench | man | install | clean
+#   make tests | bench | man | tidy | cppcheck | install | clean
+#   make VERBOSE=1 ...   shows the commands
 #
 # Registration is by file: every src/*/*.c and reffs/*.c is compiled; src/cmd/cmd_X.c defines
 # command_X and src/target/target_X.c defines target_X, listed in build/gen/.
+
+ifndef VERBOSE
+.SILENT:
+endif
+say := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),:,echo)
 
 V ?= release
 VARIANTS := release debug asan tsan cov fuzz
@@ -55,7 +61,7 @@ FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 BENCH := $(patsubst %.c,$(B)/%,$(sort $(wildcard bench/*.c)))
 object = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
-.PHONY: all tests bench man install clean FORCE
+.PHONY: all tests bench man tidy cppcheck install clean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -64,6 +70,7 @@ tests: $(PROGRAM) $(UNIT) $(FUZZ)
 bench: $(PROGRAM) $(BENCH)
 
 $(PROGRAM): $(call object,src/cmd/main.c) $(LIB)
+	$(say) "  LD $@"
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # Made anew, so that no object of a deleted source stays in it.
@@ -74,11 +81,13 @@ $(LIB): $(call object,$(LIB_SOURCES)) $(B)/sources
 GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h
 
 $(B)/obj/%.o: %.c $(B)/flags | $(GENERATED)
-	@mkdir -p $(@D)
+	mkdir -p $(@D)
+	$(say) "  CC $<"
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(UNIT): $(B)/%: $(B)/obj/%.o $(LIB)
-	@mkdir -p $(@D)
+	mkdir -p $(@D)
+	$(say) "  LD $@"
 	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
 
 # A fuzzer is driven by libFuzzer, or, in the other variants, replays its corpus.
@@ -88,16 +97,18 @@ else
 FUZZ_MAIN := $(call object,tests/harness/replay.c)
 endif
 $(FUZZ): $(B)/%: $(B)/obj/%.o $(FUZZ_MAIN) $(LIB)
-	@mkdir -p $(@D)
+	mkdir -p $(@D)
+	$(say) "  LD $@"
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(BENCH): $(B)/%: $(B)/obj/%.o $(LIB)
-	@mkdir -p $(@D)
+	mkdir -p $(@D)
+	$(say) "  LD $@"
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # What is written only when its text changes: lists of files, flags, the version.
 define write_if_changed
-@mkdir -p $(@D); printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) >$@
+mkdir -p $(@D); printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) >$@
 endef
 
 COMMANDS := $(patsubst src/cmd/cmd_%.c,%,$(filter src/cmd/cmd_%.c,$(SOURCES)))
@@ -117,11 +128,26 @@ $(B)/flags: FORCE
 MAN := build/man/assay.1 $(COMMANDS:%=build/man/assay-%.1)
 man: $(MAN)
 build/man/assay.1: $(PROGRAM)
-	@mkdir -p $(@D)
+	mkdir -p $(@D)
 	$(PROGRAM) --man | scdoc >$@
 build/man/assay-%.1: $(PROGRAM)
-	@mkdir -p $(@D)
+	mkdir -p $(@D)
 	$(PROGRAM) --man $* | scdoc >$@
+
+# Static analysis; a file is looked at again only when it, or a header of it, has changed.
+build/lint/%.tidy: %.c build/release/obj/%.o .clang-tidy
+	mkdir -p $(@D)
+	$(say) "  TIDY $<"
+	clang-tidy --quiet $< -- -std=gnu17 $(CPPFLAGS) >$@.out 2>/dev/null || { cat $@.out; exit 1; }
+	touch $@
+build/lint/%.cppcheck: %.c build/release/obj/%.o
+	mkdir -p $(@D)
+	$(say) "  CPPCHECK $<"
+	cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
+		--suppress=internalAstError $(filter -D% -Isrc -I.,$(CPPFLAGS)) $<
+	touch $@
+tidy: $(SOURCES:%.c=build/lint/%.tidy)
+cppcheck: $(SOURCES:%.c=build/lint/%.cppcheck)
 
 install: $(PROGRAM) man
 	install -D -t $(DESTDIR)$(PREFIX)/bin $(PROGRAM)

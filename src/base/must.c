@@ -21,7 +21,8 @@ void must_note(const char *format, ...)
 
 _Noreturn void must_failed(const char *condition, const char *file, int line)
 {
-	fprintf(stderr, "assay: internal error at %s:%d: %s does not hold\n", file, line, condition);
+	fprintf(stderr, "assay: internal error at %s:%d: %s does not hold\n", file, line,
+		condition);
 	if (note[0])
 		fprintf(stderr, "assay: %s\n", note);
 	abort();

@@ -31,14 +31,16 @@ static void add_choice(const char *choices, int index, struct buf *out)
 /* A round number of bytes is shown as it would be typed: 256M. */
 static void add_u64(uint64_t value, struct buf *out)
 {
-	const char *suffix = "\0K\0M\0G\0T";
+	static const char letters[] = "KMGT";
+	size_t shifts = 0;
 
-	for (int i = 0; i < 4 && value && value % 1024 == 0; i++) {
+	while (shifts < strlen(letters) && value && value % 1024 == 0) {
 		value /= 1024;
-		suffix += 2;
+		shifts++;
 	}
 	buf_addu(out, value);
-	buf_adds(out, *suffix ? suffix : "");
+	if (shifts)
+		buf_addch(out, letters[shifts - 1]);
 }
 
 static void add_items(const struct opt_list *list, struct buf *out)

@@ -29,7 +29,7 @@ const struct command command_help = {
 	.name = "help",
 	.usage = "[COMMAND]",
 	.summary = "what the commands do and which options they take",
-	.text = "Without an operand, lists the commands. With the name of a command, prints the same\n"
-		"as *assay* _COMMAND_ *--help*.",
+	.text = "Without an operand, lists the commands. With the name of a command, prints the\n"
+		"same as *assay* _COMMAND_ *--help*.",
 	.run = run,
 };

@@ -1,4 +1,6 @@
-/* command.h -- what a subcommand is. src/cmd/cmd_X.c defines `command_X`; the build makes the list. */
+/* command.h -- what a subcommand is.
+ *
+ * src/cmd/cmd_X.c defines `command_X`; the build makes the list. */
 #ifndef CMD_COMMAND_H
 #define CMD_COMMAND_H
 

@@ -25,7 +25,8 @@ static const struct {
 
 void help_overview(struct buf *out)
 {
-	buf_addf(out, "assay -- %s.\n\nUsage: assay COMMAND [OPTIONS] [OPERANDS]\n\nCommands:\n", about);
+	buf_addf(out, "assay -- %s.\n\n", about);
+	buf_adds(out, "Usage: assay COMMAND [OPTIONS] [OPERANDS]\n\nCommands:\n");
 	for (size_t i = 0; i < command_count; i++)
 		buf_addf(out, "  %-10s  %s\n", command_table[i]->name, command_table[i]->summary);
 	buf_adds(out, "\n`assay help COMMAND` tells more; `assay --version` prints the version.\n"
@@ -65,7 +66,8 @@ void help_command(const struct command *c, struct buf *out)
 void help_man_overview(struct buf *out)
 {
 	buf_addf(out, "assay(1)\n\n# NAME\n\nassay - %s\n\n", about);
-	buf_adds(out, "# SYNOPSIS\n\n*assay* _COMMAND_ \\[_OPTIONS_\\] \\[_OPERANDS_\\]\n\n# COMMANDS\n\n");
+	buf_adds(out, "# SYNOPSIS\n\n*assay* _COMMAND_ \\[_OPTIONS_\\] \\[_OPERANDS_\\]\n\n"
+		      "# COMMANDS\n\n");
 	for (size_t i = 0; i < command_count; i++) {
 		buf_addf(out, "*assay-%s*(1)\n\t", command_table[i]->name);
 		scdoc_escape(command_table[i]->summary, out);
