@@ -1,0 +1,348 @@
+/* pack.c -- a tree as bytes.
+ *
+ * The objects come in the order of a walk from the root, each with its attributes and contents;
+ * a directory's entries follow it as (number, name). Numbers are little-endian base 128. An
+ * object met again (a hard link) is not repeated: its entry names its number. */
+#include "tree/pack.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/map.h"
+#include "base/must.h"
+
+static void put_num(struct buf *out, uint64_t value)
+{
+	while (value >= 0x80) {
+		buf_addch(out, (char)(value | 0x80));
+		value >>= 7;
+	}
+	buf_addch(out, (char)value);
+}
+
+static void put_bytes(struct buf *out, const void *bytes, size_t len)
+{
+	put_num(out, len);
+	buf_add(out, bytes, len);
+}
+
+static void put_blocks(struct buf *out, const struct inode *inode)
+{
+	uint64_t key = 0;
+
+	put_num(out, inode->file.blocks.count);
+	for (bool first = true;; first = false) {
+		const struct blob *block =
+			(const struct blob *)pmap_next(&inode->file.blocks, first, &key);
+
+		if (!block)
+			return;
+		put_num(out, key);
+		put_bytes(out, block->bytes, block->len);
+	}
+}
+
+static void put_xattrs(struct buf *out, const struct inode *inode)
+{
+	uint64_t cookie = 0;
+	const struct xattr *x;
+
+	put_num(out, inode->xattrs.count);
+	while ((x = tree_next_xattr(inode, &cookie))) {
+		put_bytes(out, x->bytes, x->name_len);
+		put_bytes(out, x->bytes + x->name_len + 1, x->value_len);
+	}
+}
+
+static void put_inode(struct buf *out, const struct inode *inode)
+{
+	const struct inode_times *times = &inode->times;
+
+	put_num(out, inode->ino);
+	put_num(out, inode->mode);
+	put_num(out, inode->uid);
+	put_num(out, inode->gid);
+	put_num(out, inode->flags);
+	put_num(out, inode->rdev);
+	put_num(out, (uint64_t)times->access);
+	put_num(out, (uint64_t)times->modify);
+	put_num(out, (uint64_t)times->change);
+	put_num(out, (uint64_t)times->birth);
+	put_xattrs(out, inode);
+	switch (inode->mode & S_IFMT) {
+	case S_IFREG:
+		put_num(out, inode->size);
+		put_blocks(out, inode);
+		break;
+	case S_IFLNK:
+		put_bytes(out, inode->target->bytes, inode->target->len);
+		break;
+	case 0:
+		put_num(out, (uint64_t)inode->error.code);
+		put_bytes(out, inode->error.call, strlen(inode->error.call));
+		break;
+	}
+}
+
+struct packer {
+	const struct tree *tree;
+	struct buf *out;
+	struct hash_map done; /* objects already written */
+};
+
+static void put_dir(struct packer *p, uint64_t dir)
+{
+	const struct entry *e;
+	uint64_t cookie = 0;
+
+	put_num(p->out, tree_inode(p->tree, dir)->dir.entries.count);
+	while ((e = tree_next_entry(p->tree, dir, &cookie))) {
+		const struct inode *inode = tree_inode(p->tree, e->ino);
+		bool new;
+
+		put_bytes(p->out, e->name, e->len);
+		hash_map_put(&p->done, (struct hash){ e->ino, 0 }, &new);
+		if (!new) {
+			put_num(p->out, 0);
+			put_num(p->out, e->ino);
+			continue;
+		}
+		put_inode(p->out, inode);
+		if (S_ISDIR(inode->mode))
+			put_dir(p, e->ino);
+	}
+}
+
+void tree_pack(const struct tree *t, struct buf *out)
+{
+	struct packer p = { t, out, HASH_MAP_INIT };
+
+	put_num(out, t->next_ino);
+	put_inode(out, tree_inode(t, TREE_ROOT));
+	put_dir(&p, TREE_ROOT);
+	hash_map_free(&p.done);
+}
+
+struct unpacker {
+	struct tree *tree;
+	const char *next, *end;
+	uint64_t next_ino;
+	struct err *err;
+	int error;
+};
+
+/* After the first mistake everything reads as 0 and nothing more is built. */
+static void bad(struct unpacker *u, const char *what)
+{
+	if (!u->error)
+		u->error = err_set(u->err, EINVAL, "not a packed tree: %s", what);
+	u->next = u->end;
+}
+
+static uint64_t get_num(struct unpacker *u)
+{
+	uint64_t value = 0;
+
+	for (unsigned shift = 0; shift < 64 && u->next < u->end; shift += 7) {
+		unsigned char byte = (unsigned char)*u->next++;
+
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return value;
+	}
+	bad(u, "it ends in the middle of a number");
+	return 0;
+}
+
+static const char *get_bytes(struct unpacker *u, size_t max, size_t *ret_len)
+{
+	uint64_t len = get_num(u);
+	const char *bytes = u->next;
+
+	*ret_len = 0;
+	if (len > max || len > (uint64_t)(u->end - u->next)) {
+		bad(u, "a length beyond its bounds");
+		return "";
+	}
+	u->next += len;
+	*ret_len = len;
+	return bytes;
+}
+
+static void get_xattrs(struct unpacker *u, uint64_t ino)
+{
+	for (uint64_t left = get_num(u); left && !u->error; left--) {
+		size_t name_len, value_len;
+		const char *bytes = get_bytes(u, 255, &name_len);
+		char name[256];
+		const char *value = get_bytes(u, UINT32_MAX, &value_len);
+
+		if (!name_len || memchr(bytes, 0, name_len)) {
+			bad(u, "an attribute without a proper name");
+			return;
+		}
+		memcpy(name, bytes, name_len);
+		name[name_len] = 0;
+		tree_set_xattr(u->tree, ino, name, value, value_len);
+	}
+}
+
+static void get_blocks(struct unpacker *u, uint64_t ino)
+{
+	uint64_t size = get_num(u);
+
+	if (size > INT64_MAX) {
+		bad(u, "a file larger than any");
+		return;
+	}
+	tree_truncate(u->tree, ino, size);
+	for (uint64_t left = get_num(u); left && !u->error; left--) {
+		uint64_t index = get_num(u);
+		size_t len;
+		const char *bytes = get_bytes(u, TREE_BLOCK, &len);
+		uint64_t offset = index * TREE_BLOCK;
+
+		if (index > INT64_MAX / TREE_BLOCK - 1) {
+			bad(u, "a block beyond any file");
+			return;
+		}
+		tree_allocate(u->tree, ino, offset, TREE_BLOCK);
+		if (offset < size)
+			tree_write(u->tree, ino, offset, bytes,
+				   len < size - offset ? len : size - offset);
+	}
+}
+
+static void get_attributes(struct unpacker *u, struct inode *inode)
+{
+	inode->uid = (uint32_t)get_num(u);
+	inode->gid = (uint32_t)get_num(u);
+	inode->flags = (uint32_t)get_num(u);
+	inode->rdev = get_num(u);
+	inode->times.access = (int64_t)get_num(u);
+	inode->times.modify = (int64_t)get_num(u);
+	inode->times.change = (int64_t)get_num(u);
+	inode->times.birth = (int64_t)get_num(u);
+}
+
+static void get_error(struct unpacker *u, struct inode *inode)
+{
+	size_t len;
+	const char *call;
+
+	inode->error.code = (int)get_num(u);
+	call = get_bytes(u, sizeof(inode->error.call) - 1, &len);
+	memset(inode->error.call, 0, sizeof(inode->error.call));
+	memcpy(inode->error.call, call, len);
+}
+
+static bool is_type(uint32_t type)
+{
+	return type == 0 || type == S_IFREG || type == S_IFDIR || type == S_IFLNK ||
+	       type == S_IFIFO || type == S_IFSOCK || type == S_IFCHR || type == S_IFBLK;
+}
+
+/* An object's attributes and contents; its number is read already. It has no name yet. */
+static void get_object(struct unpacker *u, uint64_t ino)
+{
+	uint32_t mode = (uint32_t)get_num(u);
+	size_t len;
+	const char *target;
+
+	if (ino == TREE_ROOT) {
+		if (!S_ISDIR(mode))
+			bad(u, "the root is no directory");
+		tree_edit(u->tree, ino)->mode = mode;
+	} else {
+		if (tree_inode(u->tree, ino) || !is_type(mode & S_IFMT)) {
+			bad(u, "an object that cannot be");
+			return;
+		}
+		u->tree->next_ino = ino;
+		tree_new(u->tree, mode, 0, 0, 0);
+	}
+	if (u->error)
+		return;
+	get_attributes(u, tree_edit(u->tree, ino));
+	get_xattrs(u, ino);
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		get_blocks(u, ino);
+		break;
+	case S_IFLNK:
+		target = get_bytes(u, UINT16_MAX, &len);
+		tree_set_target(u->tree, ino, target, len);
+		break;
+	case 0:
+		get_error(u, tree_edit(u->tree, ino));
+		break;
+	}
+}
+
+static bool is_name(const char *name, size_t len)
+{
+	return len && !memchr(name, '/', len) && !memchr(name, 0, len) &&
+	       !(name[0] == '.' && (len == 1 || (len == 2 && name[1] == '.')));
+}
+
+enum { DEPTH_MAX = 4096 };
+
+static void get_dir(struct unpacker *u, uint64_t dir, unsigned depth)
+{
+	if (depth > DEPTH_MAX) {
+		bad(u, "directories too deep");
+		return;
+	}
+	for (uint64_t left = get_num(u); left && !u->error; left--) {
+		size_t len;
+		const char *name = get_bytes(u, 4096, &len);
+		uint64_t ino = get_num(u);
+		bool again = !ino;
+		const struct inode *inode;
+
+		if (again)
+			ino = get_num(u);
+		else
+			get_object(u, ino);
+		if (u->error)
+			return;
+		inode = tree_inode(u->tree, ino);
+		if (!inode || (again && S_ISDIR(inode->mode)) || !is_name(name, len) ||
+		    tree_find(u->tree, dir, name, len)) {
+			bad(u, "an entry that cannot be");
+			return;
+		}
+		/* Linked before what lies below is read, so that its path is known. */
+		tree_link(u->tree, dir, name, len, ino);
+		tree_settle(u->tree);
+		if (!again && S_ISDIR(tree_inode(u->tree, ino)->mode))
+			get_dir(u, ino, depth + 1);
+	}
+}
+
+int tree_unpack(struct tree *ret, const char **data, const char *end, unsigned fields, bool hashed,
+		struct err *err)
+{
+	struct tree tree;
+	struct unpacker u = { &tree, *data, end, 0, err, 0 };
+
+	tree_init(&tree, fields, hashed, 0755, 0, 0);
+	u.next_ino = get_num(&u);
+	if (get_num(&u) != TREE_ROOT)
+		bad(&u, "it does not begin with a root");
+	get_object(&u, TREE_ROOT);
+	get_dir(&u, TREE_ROOT, 0);
+	tree_settle(&tree);
+	/* An object that could not be linked has no name: only mistakes leave one behind. */
+	if (u.error) {
+		tree_free(&tree);
+		return u.error;
+	}
+	if (tree.next_ino < u.next_ino)
+		tree.next_ino = u.next_ino;
+	*data = u.next;
+	*ret = tree;
+	return 0;
+}
