@@ -128,7 +128,7 @@ void tree_pack(const struct tree *t, struct buf *out)
 struct unpacker {
 	struct tree *tree;
 	const char *next, *end;
-	uint64_t next_ino;
+	uint64_t next_ino; /* above every number so far */
 	struct err *err;
 	int error;
 };
@@ -262,6 +262,8 @@ static void get_object(struct unpacker *u, uint64_t ino)
 		}
 		u->tree->next_ino = ino;
 		tree_new(u->tree, mode, 0, 0, 0);
+		if (u->next_ino <= ino)
+			u->next_ino = ino + 1;
 	}
 	if (u->error)
 		return;
@@ -335,13 +337,11 @@ int tree_unpack(struct tree *ret, const char **data, const char *end, unsigned f
 	get_object(&u, TREE_ROOT);
 	get_dir(&u, TREE_ROOT, 0);
 	tree_settle(&tree);
-	/* An object that could not be linked has no name: only mistakes leave one behind. */
 	if (u.error) {
 		tree_free(&tree);
 		return u.error;
 	}
-	if (tree.next_ino < u.next_ino)
-		tree.next_ino = u.next_ino;
+	tree.next_ino = u.next_ino;
 	*data = u.next;
 	*ret = tree;
 	return 0;
