@@ -27,7 +27,6 @@ struct buf;
 enum {
 	TREE_ROOT = 1,          /* number of the root inode */
 	TREE_BLOCK = 4096,      /* unit of allocation of the model */
-	TREE_EDITS_MAX = 16,    /* inodes one call may change before it settles */
 };
 
 /* What takes part in hash, print and diff. Model and observation use the same set. */
@@ -40,19 +39,22 @@ enum tree_field {
 	TREE_XATTR = 1 << 5,
 	TREE_RDEV = 1 << 6,
 	TREE_FLAGS = 1 << 7,       /* immutable, append-only */
-	TREE_TIMES = 1 << 8,
+	TREE_TIMES = 1 << 8,       /* access and modification, of symbolic links the latter only */
 	TREE_SYMLINK_MODE = 1 << 9,
 	TREE_FIELDS_DEFAULT = TREE_MODE | TREE_OWNER | TREE_NLINK | TREE_NLINK_DIR | TREE_DATA |
 			      TREE_XATTR | TREE_RDEV,
 };
 
-/* Immutable bytes, shared by reference: block contents, attribute values, link targets. */
+/* Immutable bytes, shared by reference: blocks, link targets. */
 struct blob {
 	struct ref ref;
 	uint32_t len;
-	struct hash hash; /* of the contents; {0,0} if all zero */
+	struct hash hash; /* of the contents; {0,0} if there are none */
 	char bytes[];     /* NUL behind len */
 };
+
+struct blob *blob_new(const void *data, size_t len); /* count 1 */
+void blob_drop(struct blob *blob);                   /* one count; NULL is none */
 
 struct entry {
 	struct ref ref;
@@ -79,25 +81,23 @@ struct inode {
 	uint32_t nlink; /* 0: removed, kept only for those who hold it */
 	uint32_t holds; /* descriptors, working directories and the like that keep it alive */
 	uint32_t flags; /* FS_IMMUTABLE_FL, FS_APPEND_FL */
-	bool edited;    /* in the tree's list of edits */
-	uint64_t size;  /* bytes; directories: 0 */
+	uint64_t next_edit;      /* list of inodes changed since the tree settled; 0: not in it */
+	uint64_t size;           /* bytes of a file or a link's target; otherwise 0 */
 	uint64_t rdev;
 	struct inode_times times;
 	struct pmap xattrs;      /* struct xattr */
-	struct hash places;      /* sum over its names */
 	struct hash xattr_hash;  /* sum over its attributes */
+	struct hash places;      /* sum over its names; a directory's path */
 	union {
 		struct {
 			struct pmap entries; /* struct entry by hash of the name */
 			uint64_t parent;     /* inode; the root's is itself */
-			struct hash path;    /* of this directory's path */
-			uint32_t subdirs;
 		} dir;
 		struct {
-			struct pmap blocks;  /* struct blob of TREE_BLOCK bytes by index */
+			struct pmap blocks;  /* struct blob by index; zeros at its end are left out */
 			struct hash data;    /* sum over blocks that are not all zero */
 		} file;
-		struct blob *target; /* symbolic link */
+		struct blob *target; /* symbolic link; NULL until set */
 		struct {
 			int code;            /* errno of an object that could not be read */
 			char call[12];
@@ -108,29 +108,34 @@ struct inode {
 struct tree {
 	struct pmap inodes;
 	uint64_t next_ino;
-	unsigned fields; /* enum tree_field */
-	bool hashed;     /* false: no hashes are kept (a large RefFS) */
-	uint8_t edits;
-	uint64_t edit[TREE_EDITS_MAX];
+	unsigned fields;  /* enum tree_field */
+	bool hashed;      /* false: no hashes are kept (a large RefFS) */
+	uint64_t edited;  /* head of the list of changed inodes, 0: settled */
 	struct hash hash;
-	uint64_t blocks; /* allocated, over all files (also held, removed ones) */
+	uint64_t blocks;  /* allocated, over all files (also held, removed ones) */
 };
 
 /* A tree with an empty root directory. */
-void tree_init(struct tree *t, unsigned fields, bool hashed, uint32_t mode, uint32_t uid, uint32_t gid);
+void tree_init(struct tree *t, unsigned fields, bool hashed, uint32_t mode, uint32_t uid,
+	       uint32_t gid);
 struct tree tree_copy(const struct tree *t);
 void tree_free(struct tree *t);
 /* Brings the hash up to date; writable inodes given out before are no longer writable. */
 void tree_settle(struct tree *t);
-static inline struct hash tree_hash(const struct tree *t) { return t->hash; }
+static inline struct hash tree_hash(const struct tree *t)
+{
+	return t->hash;
+}
 
 const struct inode *tree_inode(const struct tree *t, uint64_t ino); /* NULL if gone */
+/* The inode, which must exist, to be written to until the tree is copied or settled. */
 struct inode *tree_edit(struct tree *t, uint64_t ino);
 
 /* Names. The caller has checked that the change makes sense; these keep link counts, parents,
- * places and hashes right. */
+ * places and hashes right. Names given must not be those of the tree's own entries. */
 const struct entry *tree_find(const struct tree *t, uint64_t dir, const char *name, size_t len);
-/* The entry after *cookie in the directory's stable order (0 at first); NULL at the end. */
+/* The entry after *cookie in the directory's stable order (0 at first); NULL at the end. Cookies
+ * are below 2^61. */
 const struct entry *tree_next_entry(const struct tree *t, uint64_t dir, uint64_t *cookie);
 /* A new inode without a name: nlink 0, holds 0; the caller links or holds it. */
 uint64_t tree_new(struct tree *t, uint32_t mode, uint32_t uid, uint32_t gid, int64_t now);
@@ -148,7 +153,9 @@ void tree_set_target(struct tree *t, uint64_t ino, const char *target, size_t le
 /* True if dir is inode `below` or an ancestor of it. */
 bool tree_is_ancestor(const struct tree *t, uint64_t dir, uint64_t below);
 
-/* Data. Holes are blocks that are absent; a block of zeros hashes like a hole. */
+/* Data. Holes are blocks that are absent; a block of zeros hashes like a hole. Costs follow the
+ * bytes given and the blocks there are, never the size; only tree_allocate() and tree_zero() with
+ * `allocated` make a block for each one in the range. Beyond the size all bytes are zero. */
 void tree_write(struct tree *t, uint64_t ino, uint64_t offset, const void *data, size_t len);
 /* Bytes read: fewer than len at the end of the file. */
 size_t tree_read(const struct tree *t, uint64_t ino, uint64_t offset, void *to, size_t len);

@@ -1,0 +1,265 @@
+/* data.c -- the contents of files: blocks, holes, reading and writing.
+ *
+ * A block that is present is allocated. Its blob ends at its last byte that is not zero, so that
+ * equal contents have equal blobs however they came about, and an allocated block of zeros is an
+ * empty blob. Bytes beyond the size are always zero. */
+#include "tree/data.h"
+
+#include <string.h>
+
+#include "base/must.h"
+#include "tree/inode.h"
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+struct block_walk block_walk(const struct pmap *blocks, uint64_t from, uint64_t to)
+{
+	uint64_t first = from / TREE_BLOCK;
+	uint64_t end = from < to ? (to - 1) / TREE_BLOCK + 1 : first;
+
+	return (struct block_walk){
+		.blocks = blocks,
+		.next = first,
+		.first = first,
+		.end = end,
+		.by_index = end - first <= blocks->count,
+	};
+}
+
+const struct blob *block_next(struct block_walk *w)
+{
+	struct ref *object;
+
+	if (w->by_index) {
+		while (w->next < w->end) {
+			w->index = w->next++;
+			if ((object = pmap_get(w->blocks, w->index)))
+				return (const struct blob *)object;
+		}
+		return NULL;
+	}
+	while ((object = pmap_next(w->blocks, !w->started, &w->index))) {
+		w->started = true;
+		if (w->index >= w->first && w->index < w->end)
+			return (const struct blob *)object;
+	}
+	return NULL;
+}
+
+static struct hash block_term(uint64_t index, const struct blob *blob)
+{
+	struct {
+		struct hash hash;
+		uint64_t index;
+	} block = { blob->hash, index };
+
+	if (!blob->len)
+		return (struct hash){ 0, 0 };
+	return hash128(&block, sizeof(block), SEED_BLOCK);
+}
+
+void block_put(struct tree *t, struct inode *file, uint64_t index, struct blob *blob)
+{
+	const struct blob *old = (const struct blob *)pmap_get(&file->file.blocks, index);
+	struct hash *sum = &file->file.data;
+
+	if (t->hashed) {
+		if (old)
+			*sum = hash_sub(*sum, block_term(index, old));
+		if (blob)
+			*sum = hash_add(*sum, block_term(index, blob));
+	}
+	t->blocks += !!blob;
+	t->blocks -= !!old;
+	if (blob)
+		pmap_put(&file->file.blocks, &blob_type, index, &blob->ref);
+	else
+		pmap_remove(&file->file.blocks, &blob_type, index);
+}
+
+static struct blob *block_make(const struct tree *t, const char *bytes, size_t len)
+{
+	while (len && !bytes[len - 1])
+		len--;
+	return blob_make(bytes, len, t->hashed);
+}
+
+void block_write(struct tree *t, struct inode *file, uint64_t index, size_t from, const char *data,
+		 size_t len)
+{
+	const struct blob *old = (const struct blob *)pmap_get(&file->file.blocks, index);
+	size_t stored = old ? old->len : 0, end = from + len > stored ? from + len : stored;
+	char bytes[TREE_BLOCK];
+
+	if (end == len) {
+		block_put(t, file, index, block_make(t, data, len));
+		return;
+	}
+	if (stored)
+		memcpy(bytes, old->bytes, stored);
+	if (stored < from)
+		memset(bytes + stored, 0, from - stored);
+	memcpy(bytes + from, data, len);
+	block_put(t, file, index, block_make(t, bytes, end));
+}
+
+void data_write(struct tree *t, struct inode *file, uint64_t offset, const char *data, size_t len)
+{
+	while (len) {
+		size_t from = offset % TREE_BLOCK, part = min_u64(len, TREE_BLOCK - from);
+
+		block_write(t, file, offset / TREE_BLOCK, from, data, part);
+		offset += part;
+		data += part;
+		len -= part;
+	}
+}
+
+void tree_write(struct tree *t, uint64_t ino, uint64_t offset, const void *data, size_t len)
+{
+	struct inode *file = tree_edit(t, ino);
+
+	data_write(t, file, offset, data, len);
+	if (len && offset + len > file->size)
+		file->size = offset + len;
+}
+
+size_t tree_read(const struct tree *t, uint64_t ino, uint64_t offset, void *to, size_t len)
+{
+	const struct inode *file = tree_inode(t, ino);
+	char *out = to;
+
+	if (offset >= file->size)
+		return 0;
+	len = min_u64(len, file->size - offset);
+	for (size_t done = 0; done < len;) {
+		uint64_t at = offset + done;
+		size_t from = at % TREE_BLOCK, part = min_u64(len - done, TREE_BLOCK - from);
+		const struct blob *blob =
+			(const struct blob *)pmap_get(&file->file.blocks, at / TREE_BLOCK);
+		size_t stored = blob && blob->len > from ? min_u64(part, blob->len - from) : 0;
+
+		if (stored)
+			memcpy(out + done, blob->bytes + from, stored);
+		memset(out + done + stored, 0, part - stored);
+		done += part;
+	}
+	return len;
+}
+
+/* Zeroes part of one block; a hole stays one. */
+static void block_clear(struct tree *t, struct inode *file, uint64_t index, size_t from, size_t to)
+{
+	const struct blob *old = (const struct blob *)pmap_get(&file->file.blocks, index);
+	char bytes[TREE_BLOCK];
+
+	if (!old || old->len <= from)
+		return;
+	memcpy(bytes, old->bytes, old->len);
+	memset(bytes + from, 0, min_u64(to, old->len) - from);
+	block_put(t, file, index, block_make(t, bytes, old->len));
+}
+
+void data_punch(struct tree *t, struct inode *file, uint64_t from, uint64_t to)
+{
+	struct block_walk w = block_walk(&file->file.blocks, from, to);
+
+	while (block_next(&w)) {
+		uint64_t start = w.index * TREE_BLOCK;
+		size_t first = start < from ? from - start : 0;
+		size_t last = min_u64(to - start, TREE_BLOCK);
+
+		if (first == 0 && last == TREE_BLOCK)
+			block_put(t, file, w.index, NULL);
+		else
+			block_clear(t, file, w.index, first, last);
+	}
+}
+
+void tree_truncate(struct tree *t, uint64_t ino, uint64_t size)
+{
+	struct inode *file = tree_edit(t, ino);
+	uint64_t whole = (size + TREE_BLOCK - 1) / TREE_BLOCK * TREE_BLOCK;
+
+	if (size < file->size) {
+		data_punch(t, file, size, whole);
+		data_punch(t, file, whole, DATA_END);
+	}
+	file->size = size;
+}
+
+void tree_allocate(struct tree *t, uint64_t ino, uint64_t offset, uint64_t len)
+{
+	struct inode *file = tree_edit(t, ino);
+	uint64_t end = (offset + len + TREE_BLOCK - 1) / TREE_BLOCK;
+
+	for (uint64_t index = offset / TREE_BLOCK; len && index < end; index++) {
+		if (!pmap_get(&file->file.blocks, index))
+			block_put(t, file, index, block_make(t, NULL, 0));
+	}
+}
+
+void tree_zero(struct tree *t, uint64_t ino, uint64_t offset, uint64_t len, bool allocated)
+{
+	data_punch(t, tree_edit(t, ino), offset, offset + len);
+	if (allocated)
+		tree_allocate(t, ino, offset, len);
+}
+
+bool tree_is_zero(const struct tree *t, uint64_t ino, uint64_t from, uint64_t to)
+{
+	const struct inode *file = tree_inode(t, ino);
+	struct block_walk w = block_walk(&file->file.blocks, from, to);
+	const struct blob *blob;
+
+	while ((blob = block_next(&w))) {
+		uint64_t start = w.index * TREE_BLOCK;
+		size_t end = min_u64(to - start, blob->len);
+
+		for (size_t i = start < from ? from - start : 0; i < end; i++) {
+			if (blob->bytes[i])
+				return false;
+		}
+	}
+	return true;
+}
+
+/* The smallest index of a block at or behind `from`; DATA_END / TREE_BLOCK if there is none. */
+static uint64_t first_block(const struct inode *file, uint64_t from)
+{
+	struct block_walk w = block_walk(&file->file.blocks, from * TREE_BLOCK, DATA_END);
+	uint64_t least = DATA_END / TREE_BLOCK;
+
+	if (pmap_get(&file->file.blocks, from))
+		return from;
+	while (block_next(&w)) {
+		if (w.index < least)
+			least = w.index;
+	}
+	return least;
+}
+
+uint64_t tree_seek(const struct tree *t, uint64_t ino, uint64_t offset, bool data)
+{
+	const struct inode *file = tree_inode(t, ino);
+	uint64_t index = offset / TREE_BLOCK, start;
+
+	if (offset >= file->size)
+		return file->size;
+	if (data) {
+		index = first_block(file, index);
+	} else {
+		while (pmap_get(&file->file.blocks, index))
+			index++;
+	}
+	start = index * TREE_BLOCK;
+	return start < offset ? offset : min_u64(start, file->size);
+}
+
+uint64_t tree_blocks(const struct inode *inode)
+{
+	return S_ISREG(inode->mode) ? inode->file.blocks.count : 0;
+}

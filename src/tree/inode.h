@@ -1,0 +1,27 @@
+/* inode.h -- what the files of src/tree share among themselves. */
+#ifndef TREE_INODE_H
+#define TREE_INODE_H
+
+#include "tree/tree.h"
+
+/* One seed for each kind of thing hashed, so that equal bytes of two kinds never agree. */
+enum hash_seed { SEED_INODE = 1, SEED_PLACE, SEED_BLOCK, SEED_XATTR, SEED_TARGET };
+
+extern const struct pmap_type inode_type, blob_type;
+
+/* A new inode of this number without names, holds or contents. */
+struct inode *inode_add(struct tree *t, uint64_t ino, uint32_t mode);
+/* Frees the inode if it has neither names nor holds. */
+void inode_reap(struct tree *t, uint64_t ino);
+/* Whether it has a name (or is the root), so that it takes part in the hash. */
+bool inode_reachable(const struct inode *inode);
+/* Its part of the tree's hash, were its places these. */
+struct hash inode_term(const struct inode *inode, unsigned fields, struct hash places);
+
+/* The bytes as a blob, with its hash only where wanted. */
+struct blob *blob_make(const void *data, size_t len, bool hashed);
+
+/* The place of a name in the directory with this path. */
+struct hash place_hash(struct hash path, const char *name, size_t len);
+
+#endif

@@ -1,0 +1,167 @@
+/* names.c -- directory entries, and what a name does to link counts, parents and places.
+ *
+ * A directory has one name, so its places are the hash of its path, and the place of a name
+ * below it is made of that and the name. Moving a directory therefore moves the places of all
+ * that is below; trees that keep no hash skip it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/must.h"
+#include "tree/inode.h"
+#include "tree/named.h"
+
+static const struct named_kind entry_kind = {
+	.type = &blob_type,
+	.len_at = offsetof(struct entry, len),
+	.name_at = offsetof(struct entry, name),
+};
+
+static struct entry *entry_new(const char *name, size_t len, uint64_t ino)
+{
+	struct entry *entry = must_realloc(NULL, sizeof(*entry) + len + 1);
+
+	*entry = (struct entry){ .ref.count = 1, .ino = ino, .len = len };
+	memcpy(entry->name, name, len);
+	entry->name[len] = '\0';
+	return entry;
+}
+
+struct hash place_hash(struct hash path, const char *name, size_t len)
+{
+	struct hash pair[2] = { path, hash128(name, len, SEED_PLACE) };
+
+	return hash128(pair, sizeof(pair), SEED_PLACE);
+}
+
+const struct entry *tree_find(const struct tree *t, uint64_t dir, const char *name, size_t len)
+{
+	const struct inode *inode = tree_inode(t, dir);
+
+	return (const struct entry *)named_find(&inode->dir.entries, &entry_kind, name, len);
+}
+
+const struct entry *tree_next_entry(const struct tree *t, uint64_t dir, uint64_t *cookie)
+{
+	return (const struct entry *)named_next(&tree_inode(t, dir)->dir.entries, cookie);
+}
+
+/* Gives the inode a name; its link count is the caller's. */
+static void attach(struct tree *t, uint64_t dir, const char *name, size_t len, uint64_t ino)
+{
+	struct inode *parent = tree_edit(t, dir), *child = tree_edit(t, ino);
+
+	named_put(&parent->dir.entries, &entry_kind, &entry_new(name, len, ino)->ref);
+	if (S_ISDIR(child->mode)) {
+		parent->nlink++;
+		child->dir.parent = dir;
+	}
+	if (t->hashed)
+		child->places = hash_add(child->places, place_hash(parent->places, name, len));
+}
+
+/* Takes a name away; returns its inode, whose link count is the caller's. */
+static struct inode *detach(struct tree *t, uint64_t dir, const char *name, size_t len)
+{
+	const struct entry *entry = tree_find(t, dir, name, len);
+	struct inode *parent, *child;
+
+	must(entry);
+	child = tree_edit(t, entry->ino);
+	parent = tree_edit(t, dir);
+	if (t->hashed)
+		child->places = hash_sub(child->places, place_hash(parent->places, name, len));
+	if (S_ISDIR(child->mode))
+		parent->nlink--;
+	named_remove(&parent->dir.entries, &entry_kind, name, len);
+	return child;
+}
+
+/* After a directory's path changed from `before`: the places below it follow. */
+static void rebase(struct tree *t, uint64_t ino, struct hash before)
+{
+	const struct inode *dir = tree_inode(t, ino);
+	const struct entry *entry;
+	uint64_t cookie = 0;
+
+	if (!t->hashed || !S_ISDIR(dir->mode) || hash_equal(dir->places, before))
+		return;
+	while ((entry = tree_next_entry(t, ino, &cookie))) {
+		struct inode *child = tree_edit(t, entry->ino);
+		struct hash old = place_hash(before, entry->name, entry->len);
+
+		child->places = hash_add(hash_sub(child->places, old),
+					 place_hash(dir->places, entry->name, entry->len));
+		rebase(t, entry->ino, old);
+	}
+}
+
+void tree_link(struct tree *t, uint64_t dir, const char *name, size_t len, uint64_t ino)
+{
+	struct inode *inode = tree_edit(t, ino);
+
+	inode->nlink += S_ISDIR(inode->mode) ? 2 : 1;
+	attach(t, dir, name, len, ino);
+}
+
+void tree_unlink(struct tree *t, uint64_t dir, const char *name, size_t len)
+{
+	struct inode *inode = detach(t, dir, name, len);
+
+	inode->nlink = S_ISDIR(inode->mode) ? 0 : inode->nlink - 1;
+	inode_reap(t, inode->ino);
+}
+
+void tree_rename(struct tree *t, uint64_t from_dir, const char *from, size_t from_len,
+		 uint64_t to_dir, const char *to, size_t to_len)
+{
+	const struct entry *entry = tree_find(t, from_dir, from, from_len);
+	struct hash before;
+	uint64_t ino;
+
+	must(entry);
+	if (from_dir == to_dir && from_len == to_len && memcmp(from, to, to_len) == 0)
+		return;
+	ino = entry->ino;
+	before = tree_inode(t, ino)->places;
+	if (tree_find(t, to_dir, to, to_len))
+		tree_unlink(t, to_dir, to, to_len);
+	detach(t, from_dir, from, from_len);
+	attach(t, to_dir, to, to_len, ino);
+	rebase(t, ino, before);
+}
+
+void tree_exchange(struct tree *t, uint64_t a_dir, const char *a, size_t a_len, uint64_t b_dir,
+		   const char *b, size_t b_len)
+{
+	const struct entry *a_entry = tree_find(t, a_dir, a, a_len);
+	const struct entry *b_entry = tree_find(t, b_dir, b, b_len);
+	uint64_t a_ino, b_ino;
+	struct hash a_before, b_before;
+
+	must(a_entry && b_entry);
+	if (a_entry == b_entry)
+		return;
+	a_ino = a_entry->ino;
+	b_ino = b_entry->ino;
+	a_before = tree_inode(t, a_ino)->places;
+	b_before = tree_inode(t, b_ino)->places;
+	detach(t, a_dir, a, a_len);
+	detach(t, b_dir, b, b_len);
+	attach(t, b_dir, b, b_len, a_ino);
+	attach(t, a_dir, a, a_len, b_ino);
+	rebase(t, a_ino, a_before);
+	rebase(t, b_ino, b_before);
+}
+
+bool tree_is_ancestor(const struct tree *t, uint64_t dir, uint64_t below)
+{
+	while (below != dir) {
+		const struct inode *inode = tree_inode(t, below);
+
+		/* Above a removed directory there may be nothing left. */
+		if (!inode || inode->dir.parent == below)
+			return false;
+		below = inode->dir.parent;
+	}
+	return true;
+}

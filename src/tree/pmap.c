@@ -1,0 +1,342 @@
+/* pmap.c -- a persistent map from 64-bit keys to reference-counted objects.
+ *
+ * A node has a slot for every value of the four bits it branches on that occurs below it, and
+ * no more. A slot holds an object beside its full key, at whatever depth that key is alone, or
+ * a node for the keys that still agree. A node below the root therefore never holds a single
+ * object and nothing else; removal keeps it so.
+ *
+ * A node or object whose count is above one is shared and never written. Making a node one's
+ * own copies its slots and counts what they hold once more, which makes that shared in turn:
+ * one rule, applied on the way down, keeps all other maps untouched. */
+#include "tree/pmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/must.h"
+
+enum {
+	BITS = 4,
+	MASK = (1 << BITS) - 1,
+	DEPTH_MAX = 64 / BITS,
+};
+
+struct slot {
+	uint64_t key; /* of the object; unused beside a node */
+	union {
+		struct ref *object;
+		struct pmap_node *node;
+	};
+};
+
+struct pmap_node {
+	uint32_t count;
+	uint16_t used;    /* values that have a slot */
+	uint16_t objects; /* those of them whose slot holds an object */
+	struct slot slots[];
+};
+
+/* The number of set bits, without a call into the compiler's library. */
+static unsigned bits_set(unsigned x)
+{
+	x -= x >> 1 & 0x5555;
+	x = (x & 0x3333) + (x >> 2 & 0x3333);
+	x = (x + (x >> 4)) & 0x0f0f;
+	return (x + (x >> 8)) & 0x1f;
+}
+
+static unsigned bit_of(uint64_t key, unsigned shift)
+{
+	return 1u << (key >> shift & MASK);
+}
+
+static unsigned index_of(const struct pmap_node *node, unsigned bit)
+{
+	return bits_set(node->used & (bit - 1));
+}
+
+static size_t node_size(unsigned slots)
+{
+	return sizeof(struct pmap_node) + slots * sizeof(struct slot);
+}
+
+static struct pmap_node *node_of_one(uint64_t key, unsigned shift, struct ref *object)
+{
+	struct pmap_node *node = must_realloc(NULL, node_size(1));
+
+	node->count = 1;
+	node->used = node->objects = bit_of(key, shift);
+	node->slots[0].key = key;
+	node->slots[0].object = object;
+	return node;
+}
+
+/* The node itself if nobody shares it, else a copy; takes over the caller's count of it. */
+static struct pmap_node *node_own(struct pmap_node *node)
+{
+	struct pmap_node *copy;
+	unsigned slots, i = 0;
+
+	if (node->count == 1)
+		return node;
+	slots = bits_set(node->used);
+	copy = must_realloc(NULL, node_size(slots));
+	memcpy(copy, node, node_size(slots));
+	copy->count = 1;
+	node->count--;
+	for (unsigned left = copy->used; left; left &= left - 1, i++) {
+		if (copy->objects & left & -left)
+			copy->slots[i].object->count++;
+		else
+			copy->slots[i].node->count++;
+	}
+	return copy;
+}
+
+static void object_drop(const struct pmap_type *type, struct ref *object)
+{
+	if (--object->count == 0)
+		type->free(object);
+}
+
+static void node_drop(struct pmap_node *node, const struct pmap_type *type)
+{
+	unsigned i = 0;
+
+	if (--node->count)
+		return;
+	for (unsigned left = node->used; left; left &= left - 1, i++) {
+		if (node->objects & left & -left)
+			object_drop(type, node->slots[i].object);
+		else
+			node_drop(node->slots[i].node, type);
+	}
+	free(node);
+}
+
+struct pmap pmap_share(const struct pmap *m)
+{
+	if (m->root)
+		m->root->count++;
+	return *m;
+}
+
+void pmap_drop(struct pmap *m, const struct pmap_type *type)
+{
+	if (m->root)
+		node_drop(m->root, type);
+	*m = (struct pmap)PMAP_INIT;
+}
+
+struct ref *pmap_get(const struct pmap *m, uint64_t key)
+{
+	const struct pmap_node *node = m->root;
+
+	for (unsigned shift = 0; node; shift += BITS) {
+		unsigned bit = bit_of(key, shift);
+		const struct slot *slot;
+
+		if (!(node->used & bit))
+			return NULL;
+		slot = &node->slots[index_of(node, bit)];
+		if (node->objects & bit)
+			return slot->key == key ? slot->object : NULL;
+		node = slot->node;
+	}
+	return NULL;
+}
+
+/* Adds a slot to a node that is one's own; the node may move. */
+static struct pmap_node *node_add(struct pmap_node *node, unsigned bit, uint64_t key,
+				  struct ref *object)
+{
+	unsigned slots = bits_set(node->used), i = index_of(node, bit);
+
+	node = must_realloc(node, node_size(slots + 1));
+	memmove(&node->slots[i + 1], &node->slots[i], (slots - i) * sizeof(struct slot));
+	node->slots[i].key = key;
+	node->slots[i].object = object;
+	node->used |= bit;
+	node->objects |= bit;
+	return node;
+}
+
+void pmap_put(struct pmap *m, const struct pmap_type *type, uint64_t key, struct ref *object)
+{
+	struct pmap_node **at = &m->root;
+
+	if (!m->root) {
+		m->root = node_of_one(key, 0, object);
+		m->count = 1;
+		return;
+	}
+	for (unsigned shift = 0;; shift += BITS) {
+		struct pmap_node *node = *at = node_own(*at);
+		unsigned bit = bit_of(key, shift);
+		struct slot *slot;
+
+		if (!(node->used & bit)) {
+			*at = node_add(node, bit, key, object);
+			m->count++;
+			return;
+		}
+		slot = &node->slots[index_of(node, bit)];
+		if (node->objects & bit) {
+			if (slot->key == key) {
+				object_drop(type, slot->object);
+				slot->object = object;
+				return;
+			}
+			slot->node = node_of_one(slot->key, shift + BITS, slot->object);
+			node->objects &= ~bit;
+		}
+		at = &slot->node;
+	}
+}
+
+struct ref *pmap_edit(struct pmap *m, const struct pmap_type *type, uint64_t key)
+{
+	struct pmap_node **at = &m->root;
+
+	for (unsigned shift = 0; *at; shift += BITS) {
+		struct pmap_node *node = *at = node_own(*at);
+		unsigned bit = bit_of(key, shift);
+		struct slot *slot;
+
+		if (!(node->used & bit))
+			return NULL;
+		slot = &node->slots[index_of(node, bit)];
+		if (node->objects & bit) {
+			if (slot->key != key)
+				return NULL;
+			if (slot->object->count > 1) {
+				struct ref *copy = type->copy(slot->object);
+
+				slot->object->count--;
+				slot->object = copy;
+			}
+			return slot->object;
+		}
+		at = &slot->node;
+	}
+	return NULL;
+}
+
+/* Takes a slot out of a node that is one's own. */
+static void node_cut(struct pmap_node *node, unsigned bit)
+{
+	unsigned slots = bits_set(node->used), i = index_of(node, bit);
+
+	memmove(&node->slots[i], &node->slots[i + 1], (slots - i - 1) * sizeof(struct slot));
+	node->used &= ~bit;
+	node->objects &= ~bit;
+}
+
+bool pmap_remove(struct pmap *m, const struct pmap_type *type, uint64_t key)
+{
+	struct pmap_node *path[DEPTH_MAX], **at = &m->root, *node;
+	unsigned depth = 0, bit;
+
+	if (!pmap_get(m, key))
+		return false;
+	for (;; at = &node->slots[index_of(node, bit)].node) {
+		path[depth] = node = *at = node_own(*at);
+		bit = bit_of(key, depth * BITS);
+		if (node->objects & bit)
+			break;
+		depth++;
+	}
+	object_drop(type, node->slots[index_of(node, bit)].object);
+	node_cut(node, bit);
+	m->count--;
+
+	/* An object left alone in its node goes up to the slot of that node. */
+	while (depth > 0 && bits_set(node->used) == 1 && node->objects) {
+		struct pmap_node *parent = path[--depth];
+
+		bit = bit_of(key, depth * BITS);
+		parent->slots[index_of(parent, bit)] = node->slots[0];
+		parent->objects |= bit;
+		free(node);
+		node = parent;
+	}
+	if (!m->count) {
+		free(m->root);
+		m->root = NULL;
+	}
+	return true;
+}
+
+/* Four bits at a time, back to front: the lowest of the key decide first in the trie. */
+uint64_t pmap_order(uint64_t key)
+{
+	key = (key & 0x0f0f0f0f0f0f0f0f) << 4 | (key >> 4 & 0x0f0f0f0f0f0f0f0f);
+	return __builtin_bswap64(key);
+}
+
+uint64_t pmap_unorder(uint64_t order)
+{
+	return pmap_order(order);
+}
+
+static struct ref *node_first(const struct pmap_node *node, uint64_t *key)
+{
+	while (!(node->objects & node->used & -node->used))
+		node = node->slots[0].node;
+	*key = node->slots[0].key;
+	return node->slots[0].object;
+}
+
+/* The first object below node whose key comes after *key. */
+static struct ref *node_after(const struct pmap_node *node, unsigned shift, uint64_t *key)
+{
+	unsigned bit = bit_of(*key, shift), i = index_of(node, bit), slots = bits_set(node->used);
+
+	if (node->used & bit) {
+		const struct slot *slot = &node->slots[i++];
+
+		if (!(node->objects & bit)) {
+			struct ref *object = node_after(slot->node, shift + BITS, key);
+
+			if (object)
+				return object;
+		} else if (pmap_order(slot->key) > pmap_order(*key)) {
+			*key = slot->key;
+			return slot->object;
+		}
+	}
+	if (i == slots)
+		return NULL;
+	bit = node->used & -(bit << 1);
+	if (!(node->objects & bit & -bit))
+		return node_first(node->slots[i].node, key);
+	*key = node->slots[i].key;
+	return node->slots[i].object;
+}
+
+struct ref *pmap_next(const struct pmap *m, bool first, uint64_t *key)
+{
+	if (!m->root)
+		return NULL;
+	return first ? node_first(m->root, key) : node_after(m->root, 0, key);
+}
+
+static size_t node_bytes(const struct pmap_node *node)
+{
+	size_t bytes;
+	unsigned i = 0;
+
+	if (node->count > 1)
+		return 0;
+	bytes = node_size(bits_set(node->used));
+	for (unsigned left = node->used; left; left &= left - 1, i++) {
+		if (!(node->objects & left & -left))
+			bytes += node_bytes(node->slots[i].node);
+	}
+	return bytes;
+}
+
+size_t pmap_bytes(const struct pmap *m)
+{
+	return m->root ? node_bytes(m->root) : 0;
+}
