@@ -185,7 +185,7 @@ static void entries_come_each_once(void **state)
 	struct tree t = new_tree();
 	const struct entry *entry;
 	uint64_t cookie = 0;
-	char name[8];
+	char name[16];
 	int seen = 0;
 
 	for (int i = 0; i < 200; i++) {
