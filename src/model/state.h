@@ -55,7 +55,7 @@ struct state {
 	struct pmap groups;    /* struct group_list by user: supplementary groups */
 	uint64_t next_file;
 	int64_t now;           /* clock: ticks by one each call unless set from outside */
-	bool streams;          /* some process has a directory stream open */
+	uint32_t streams;      /* directory streams open, over all processes */
 	bool read_only;        /* mounted read-only: EROFS */
 };
 
@@ -84,6 +84,14 @@ int state_open(struct state *s, unsigned pid, uint64_t ino, int64_t flags);
 bool state_close(struct state *s, unsigned pid, int64_t fd);
 /* Another descriptor for the same open file: at newfd (replacing it), or the smallest free. */
 int state_dup(struct state *s, unsigned pid, int64_t fd, int64_t newfd);
+/* Directory streams. Putting one takes over its count; where the handle is new its directory is
+ * held, else the new stream replaces the old one (of the same directory). */
+const struct stream *state_stream(const struct state *s, unsigned pid, int64_t handle);
+void state_put_stream(struct state *s, unsigned pid, uint64_t handle, struct stream *stream);
+bool state_close_stream(struct state *s, unsigned pid, int64_t handle);
+void state_set_cwd(struct state *s, unsigned pid, uint64_t ino);
+/* False where the user has STATE_GROUPS_MAX groups already. */
+bool state_add_group(struct state *s, uint32_t uid, uint32_t gid);
 bool state_in_group(const struct state *s, uint32_t uid, uint32_t gid);
 void state_create_process(struct state *s, unsigned pid, uint32_t uid, uint32_t gid);
 void state_destroy_process(struct state *s, unsigned pid);

@@ -53,6 +53,8 @@ static inline bool refused(const struct step *x)
 void give_num(struct step *x, enum result result, int64_t num);
 /* Any number from least to most; returns the one that was seen, or most. */
 int64_t give_range(struct step *x, int64_t least, int64_t most);
+/* The number of bytes to follow: as many as were seen, or len. */
+size_t seen_len(const struct step *x, size_t len, size_t shortest);
 /* A buffer of len bytes for the value, to be filled by the caller; shortest <= length seen. */
 char *give_bytes(struct step *x, enum result result, size_t len, size_t shortest);
 void give_stat(struct step *x, const struct inode *inode);
@@ -84,7 +86,7 @@ struct where {
 	const char *name;   /* last name, in the path or a link's target; not terminated */
 	size_t name_len;
 	bool slash;         /* the path ends with '/' */
-	bool last_dot, last_dotdot; /* the last component is "." or ".." (or "/") */
+	bool last_dot, last_dotdot; /* the last component is "." or ".." ("/" has none at all) */
 	bool is_root;
 	bool is_symlink;    /* FILE is a symbolic link that was not followed */
 	bool via_symlink;   /* the last component was a symbolic link that was followed */
@@ -101,7 +103,9 @@ const struct inode *where_inode(const struct step *x, const struct where *w);
 /* The file of a descriptor argument; refuses with EBADF and returns NULL if there is none. */
 const struct open_file *need_file(struct step *x, const struct arg *fd, enum rule rule);
 
-/* Shared effects. */
+/* Shared effects (make.c). */
+/* A new object without a name in a directory: owner, group, setgid inheritance, umask. */
+uint64_t make_unnamed(struct step *x, uint64_t dir, uint32_t mode);
 /* A new object named by w (WHERE_NONE): owner, group, setgid inheritance, umask, times. */
 uint64_t make_object(struct step *x, const struct where *w, uint32_t mode);
 void touch_modify(struct step *x, uint64_t ino);  /* mtime and ctime */

@@ -1,0 +1,79 @@
+/* make.c -- effects that several operations share: new objects, times, privilege bits. */
+#include "model/step.h"
+
+/* A new object's group: the maker's, or the directory's where that says so. */
+static uint32_t group_of_new(struct step *x, const struct inode *dir)
+{
+	if (dir->mode & S_ISGID && holds(x, RULE_setgid_group))
+		return dir->gid;
+	return x->process->gid;
+}
+
+static uint32_t mode_of_new(struct step *x, const struct inode *dir, uint32_t mode, uint32_t gid)
+{
+	if (S_ISLNK(mode))
+		return mode;
+	mode &= ~x->process->umask;
+	if (!(dir->mode & S_ISGID))
+		return mode;
+	if (S_ISDIR(mode))
+		return holds(x, RULE_setgid_inherited) ? mode | S_ISGID : mode;
+	/* Nobody makes a program that runs as a group they are not in. */
+	if ((mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && !is_root(x) && !in_group(x, gid))
+		mode &= ~(uint32_t)S_ISGID;
+	return mode;
+}
+
+uint64_t make_unnamed(struct step *x, uint64_t dir_ino, uint32_t mode)
+{
+	const struct inode *dir = tree_inode(&x->state->tree, dir_ino);
+	uint32_t gid = group_of_new(x, dir);
+
+	return tree_new(&x->state->tree, mode_of_new(x, dir, mode, gid), x->process->uid, gid,
+			x->state->now);
+}
+
+uint64_t make_object(struct step *x, const struct where *w, uint32_t mode)
+{
+	uint64_t ino = make_unnamed(x, w->parent, mode);
+
+	tree_link(&x->state->tree, w->parent, w->name, w->name_len, ino);
+	touch_modify(x, w->parent);
+	streams_added(x, w->parent, w->name, w->name_len);
+	return ino;
+}
+
+void touch_modify(struct step *x, uint64_t ino)
+{
+	struct inode *inode = tree_edit(&x->state->tree, ino);
+
+	inode->times.modify = x->state->now;
+	inode->times.change = x->state->now;
+}
+
+void touch_change(struct step *x, uint64_t ino)
+{
+	tree_edit(&x->state->tree, ino)->times.change = x->state->now;
+}
+
+void touch_access(struct step *x, uint64_t ino)
+{
+	if (x->model->traits.atime)
+		tree_edit(&x->state->tree, ino)->times.access = x->state->now;
+}
+
+void drop_privilege_bits(struct step *x, uint64_t ino)
+{
+	const struct inode *inode = tree_inode(&x->state->tree, ino);
+	uint32_t drop = 0;
+
+	if (!S_ISREG(inode->mode) || is_root(x))
+		return;
+	if (inode->mode & S_ISUID)
+		drop |= S_ISUID;
+	/* Without group execution the bit once meant mandatory locking, and stays. */
+	if (inode->mode & S_ISGID && (inode->mode & S_IXGRP || !in_group(x, inode->gid)))
+		drop |= S_ISGID;
+	if (drop)
+		tree_edit(&x->state->tree, ino)->mode &= ~drop;
+}

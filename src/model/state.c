@@ -1,0 +1,399 @@
+/* state.c -- processes, descriptors and open files, around a tree. */
+#include "model/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/must.h"
+
+static void *copy_of(const void *object, size_t size)
+{
+	void *copy = must_alloc(size);
+
+	memcpy(copy, object, size);
+	((struct ref *)copy)->count = 1;
+	return copy;
+}
+
+static void free_plain(struct ref *object)
+{
+	free(object);
+}
+
+static struct ref *copy_slot(const struct ref *object)
+{
+	return copy_of(object, sizeof(struct fd_slot));
+}
+
+static const struct pmap_type slot_type = { copy_slot, free_plain };
+
+static struct ref *copy_file(const struct ref *object)
+{
+	return copy_of(object, sizeof(struct open_file));
+}
+
+static const struct pmap_type file_type = { copy_file, free_plain };
+
+static struct ref *copy_groups(const struct ref *object)
+{
+	return copy_of(object, sizeof(struct group_list));
+}
+
+static const struct pmap_type group_type = { copy_groups, free_plain };
+
+static struct ref *copy_stream(const struct ref *object)
+{
+	struct stream *copy = copy_of(object, sizeof(*copy));
+
+	copy->must->ref.count++;
+	copy->may->ref.count++;
+	return &copy->ref;
+}
+
+static void drop_blob(struct blob *blob)
+{
+	if (!--blob->ref.count)
+		free(blob);
+}
+
+static void free_stream(struct ref *object)
+{
+	struct stream *stream = (struct stream *)object;
+
+	drop_blob(stream->must);
+	drop_blob(stream->may);
+	free(stream);
+}
+
+static const struct pmap_type stream_type = { copy_stream, free_stream };
+
+static struct ref *copy_process(const struct ref *object)
+{
+	struct process *copy = copy_of(object, sizeof(*copy));
+
+	copy->fds = pmap_share(&copy->fds);
+	copy->streams = pmap_share(&copy->streams);
+	return &copy->ref;
+}
+
+static void free_process(struct ref *object)
+{
+	struct process *process = (struct process *)object;
+
+	pmap_drop(&process->fds, &slot_type);
+	pmap_drop(&process->streams, &stream_type);
+	free(process);
+}
+
+static const struct pmap_type process_type = { copy_process, free_process };
+
+void state_init(struct state *s, const struct state_options *options)
+{
+	bool own = options->owner_1;
+
+	*s = (struct state){ .next_file = 1 };
+	tree_init(&s->tree, options->fields, options->hashed, options->root_mode,
+		  own ? options->uid : 0, own ? options->gid : 0);
+	state_create_process(s, 1, options->uid, options->gid);
+	tree_settle(&s->tree);
+}
+
+struct state state_copy(const struct state *s)
+{
+	struct state copy = *s;
+
+	copy.tree = tree_copy(&s->tree);
+	copy.processes = pmap_share(&s->processes);
+	copy.files = pmap_share(&s->files);
+	copy.groups = pmap_share(&s->groups);
+	return copy;
+}
+
+void state_free(struct state *s)
+{
+	pmap_drop(&s->processes, &process_type);
+	pmap_drop(&s->files, &file_type);
+	pmap_drop(&s->groups, &group_type);
+	tree_free(&s->tree);
+}
+
+const struct process *state_process(const struct state *s, unsigned pid)
+{
+	return (const struct process *)pmap_get(&s->processes, pid);
+}
+
+struct process *state_edit_process(struct state *s, unsigned pid)
+{
+	return (struct process *)pmap_edit(&s->processes, &process_type, pid);
+}
+
+static const struct fd_slot *find_slot(const struct state *s, unsigned pid, int64_t fd)
+{
+	const struct process *process = state_process(s, pid);
+
+	if (!process || fd < 0)
+		return NULL;
+	return (const struct fd_slot *)pmap_get(&process->fds, (uint64_t)fd);
+}
+
+const struct open_file *state_file(const struct state *s, unsigned pid, int64_t fd)
+{
+	const struct fd_slot *slot = find_slot(s, pid, fd);
+
+	return slot ? (const struct open_file *)pmap_get(&s->files, slot->file) : NULL;
+}
+
+struct open_file *state_edit_file(struct state *s, unsigned pid, int64_t fd)
+{
+	const struct fd_slot *slot = find_slot(s, pid, fd);
+
+	return slot ? (struct open_file *)pmap_edit(&s->files, &file_type, slot->file) : NULL;
+}
+
+/* Refers from a descriptor to an open file; the smallest free descriptor where fd is negative. */
+static int put_slot(struct state *s, unsigned pid, int64_t fd, uint64_t file)
+{
+	struct process *process = state_edit_process(s, pid);
+	struct fd_slot *slot = must_alloc(sizeof(*slot));
+
+	if (fd < 0)
+		for (fd = STATE_FD_FIRST; pmap_get(&process->fds, (uint64_t)fd);)
+			fd++;
+	*slot = (struct fd_slot){ .ref.count = 1, .file = file };
+	pmap_put(&process->fds, &slot_type, (uint64_t)fd, &slot->ref);
+	return (int)fd;
+}
+
+int state_open(struct state *s, unsigned pid, uint64_t ino, int64_t flags)
+{
+	struct open_file *file = must_alloc(sizeof(*file));
+	uint64_t key = s->next_file++;
+
+	*file = (struct open_file){ .ref.count = 1, .ino = ino, .flags = flags, .slots = 1 };
+	tree_hold(&s->tree, ino);
+	pmap_put(&s->files, &file_type, key, &file->ref);
+	return put_slot(s, pid, -1, key);
+}
+
+/* One descriptor less for an open file; the last one lets go of it. */
+static void release_file(struct state *s, uint64_t key)
+{
+	struct open_file *file = (struct open_file *)pmap_edit(&s->files, &file_type, key);
+	uint64_t ino = file->ino;
+
+	if (--file->slots)
+		return;
+	pmap_remove(&s->files, &file_type, key);
+	tree_unhold(&s->tree, ino);
+}
+
+bool state_close(struct state *s, unsigned pid, int64_t fd)
+{
+	const struct fd_slot *slot = find_slot(s, pid, fd);
+	uint64_t key;
+
+	if (!slot)
+		return false;
+	key = slot->file;
+	pmap_remove(&state_edit_process(s, pid)->fds, &slot_type, (uint64_t)fd);
+	release_file(s, key);
+	return true;
+}
+
+int state_dup(struct state *s, unsigned pid, int64_t fd, int64_t newfd)
+{
+	const struct fd_slot *slot = find_slot(s, pid, fd);
+	uint64_t key = slot->file;
+
+	if (fd == newfd)
+		return (int)newfd;
+	((struct open_file *)pmap_edit(&s->files, &file_type, key))->slots++;
+	if (newfd >= 0)
+		state_close(s, pid, newfd);
+	return put_slot(s, pid, newfd, key);
+}
+
+bool state_in_group(const struct state *s, uint32_t uid, uint32_t gid)
+{
+	const struct group_list *list = (const struct group_list *)pmap_get(&s->groups, uid);
+
+	for (uint32_t i = 0; list && i < list->count; i++)
+		if (list->gids[i] == gid)
+			return true;
+	return false;
+}
+
+bool state_add_group(struct state *s, uint32_t uid, uint32_t gid)
+{
+	struct group_list *list;
+
+	if (state_in_group(s, uid, gid))
+		return true;
+	list = (struct group_list *)pmap_edit(&s->groups, &group_type, uid);
+	if (!list) {
+		list = must_alloc(sizeof(*list));
+		list->ref.count = 1;
+		pmap_put(&s->groups, &group_type, uid, &list->ref);
+	}
+	if (list->count == STATE_GROUPS_MAX)
+		return false;
+	list->gids[list->count++] = gid;
+	return true;
+}
+
+void state_put_stream(struct state *s, unsigned pid, uint64_t handle, struct stream *stream)
+{
+	struct process *process = state_edit_process(s, pid);
+
+	if (!pmap_get(&process->streams, handle)) {
+		tree_hold(&s->tree, stream->ino);
+		s->streams++;
+	}
+	pmap_put(&process->streams, &stream_type, handle, &stream->ref);
+}
+
+const struct stream *state_stream(const struct state *s, unsigned pid, int64_t handle)
+{
+	const struct process *process = state_process(s, pid);
+
+	if (!process || handle < 0)
+		return NULL;
+	return (const struct stream *)pmap_get(&process->streams, (uint64_t)handle);
+}
+
+bool state_close_stream(struct state *s, unsigned pid, int64_t handle)
+{
+	const struct stream *stream = state_stream(s, pid, handle);
+	uint64_t ino;
+
+	if (!stream)
+		return false;
+	ino = stream->ino;
+	pmap_remove(&state_edit_process(s, pid)->streams, &stream_type, (uint64_t)handle);
+	s->streams--;
+	tree_unhold(&s->tree, ino);
+	return true;
+}
+
+void state_create_process(struct state *s, unsigned pid, uint32_t uid, uint32_t gid)
+{
+	struct process *process = must_alloc(sizeof(*process));
+
+	*process = (struct process){
+		.ref.count = 1,
+		.uid = uid,
+		.gid = gid,
+		.umask = 022,
+		.cwd = TREE_ROOT,
+	};
+	tree_hold(&s->tree, TREE_ROOT);
+	pmap_put(&s->processes, &process_type, pid, &process->ref);
+}
+
+static void close_everything(struct state *s, unsigned pid)
+{
+	const struct process *process;
+	uint64_t key;
+
+	while (process = state_process(s, pid), pmap_next(&process->fds, true, &key))
+		state_close(s, pid, (int64_t)key);
+	while (process = state_process(s, pid), pmap_next(&process->streams, true, &key))
+		state_close_stream(s, pid, (int64_t)key);
+}
+
+void state_destroy_process(struct state *s, unsigned pid)
+{
+	uint64_t cwd = state_process(s, pid)->cwd;
+
+	close_everything(s, pid);
+	pmap_remove(&s->processes, &process_type, pid);
+	tree_unhold(&s->tree, cwd);
+}
+
+void state_set_cwd(struct state *s, unsigned pid, uint64_t ino)
+{
+	struct process *process = state_edit_process(s, pid);
+
+	tree_hold(&s->tree, ino);
+	tree_unhold(&s->tree, process->cwd);
+	process->cwd = ino;
+}
+
+/* What an inode is, apart from its number: where it is, or what is left of it. */
+static struct hash identity(const struct state *s, uint64_t ino)
+{
+	const struct inode *inode = tree_inode(&s->tree, ino);
+	struct {
+		uint64_t mode, size, removed;
+		struct hash places, contents;
+	} about = { .mode = inode->mode, .removed = !inode->nlink };
+
+	about.places = S_ISDIR(inode->mode) ? inode->dir.path : inode->places;
+	if (!s->tree.hashed)
+		about.places.lo = ino;
+	if (about.removed) {
+		about.size = inode->size;
+		if (S_ISREG(inode->mode))
+			about.contents = inode->file.data;
+	}
+	return hash128(&about, sizeof(about), 1);
+}
+
+static struct hash hash_words(struct hash from, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	uint64_t words[6] = { from.lo, from.hi, a, b, c, d };
+
+	return hash128(words, sizeof(words), 2);
+}
+
+/* The descriptors that refer to an open file: shared ones share their offset. */
+static struct hash hash_users(const struct state *s, uint64_t key)
+{
+	struct hash none = { 0, 0 }, sum = none;
+	const struct process *process;
+	const struct fd_slot *slot;
+	uint64_t pid, fd;
+
+	for (bool first = true; (process = (void *)pmap_next(&s->processes, first, &pid));
+	     first = false)
+		for (bool f = true; (slot = (void *)pmap_next(&process->fds, f, &fd)); f = false)
+			if (slot->file == key)
+				sum = hash_add(sum, hash_words(none, pid, fd, 0, 0));
+	return sum;
+}
+
+static struct hash hash_process(const struct state *s, uint64_t pid, const struct process *process)
+{
+	struct hash sum = hash_words(identity(s, process->cwd), pid, process->uid, process->gid,
+				     process->umask);
+	const struct stream *stream;
+	uint64_t key;
+
+	for (bool first = true; (stream = (void *)pmap_next(&process->streams, first, &key));
+	     first = false) {
+		struct hash about = identity(s, stream->ino);
+
+		about = hash_words(about, pid, key, stream->must->hash.lo, stream->may->hash.lo);
+		sum = hash_add(sum, about);
+	}
+	return sum;
+}
+
+struct hash state_hash(const struct state *s)
+{
+	struct hash sum = tree_hash(&s->tree);
+	const struct process *process;
+	const struct open_file *file;
+	uint64_t key;
+
+	for (bool first = true; (process = (void *)pmap_next(&s->processes, first, &key));
+	     first = false)
+		sum = hash_add(sum, hash_process(s, key, process));
+	for (bool first = true; (file = (void *)pmap_next(&s->files, first, &key)); first = false) {
+		struct hash about = hash_add(identity(s, file->ino), hash_users(s, key));
+
+		sum = hash_add(sum, hash_words(about, (uint64_t)file->flags,
+					       (uint64_t)file->offset, file->lock, 0));
+	}
+	return sum;
+}

@@ -1,0 +1,273 @@
+/* step.c -- a call through the rules: the three questions of model.h, and what operations use.
+ *
+ * Nothing here allocates but for values with bytes, which live in one buffer per thread. */
+#include "model/step.h"
+
+#include "op/script.h"
+
+#define A(name, kind)
+#define OP(name, base, result, traits, args) [OP_##name] = model_##name,
+static void (*const operations[OP_COUNT])(struct step *) = {
+#include "op/ops.def"
+};
+#undef OP
+#undef A
+
+static bool applies(const struct model *m, enum rule rule)
+{
+	const struct rule_info *info = &rule_table[rule];
+
+	if (!(info->where >> m->platform & 1))
+		return false;
+	if (m->platform == PLATFORM_LINUX && (m->kernel < info->since ||
+					      (info->until && m->kernel > info->until)))
+		return false;
+	return m->mutant.rule != (int)rule || m->mutant.error;
+}
+
+bool holds(struct step *x, enum rule rule)
+{
+	if (!applies(x->model, rule))
+		return false;
+	if (x->model->rule_hits)
+		x->model->rule_hits[rule]++;
+	return true;
+}
+
+static int error_of(const struct model *m, enum rule rule)
+{
+	return m->mutant.rule == (int)rule ? m->mutant.error : rule_table[rule].error;
+}
+
+static void note(struct envelope *env, enum rule rule)
+{
+	for (unsigned i = 0; i < env->rule_count; i++)
+		if (env->rules[i] == rule)
+			return;
+	if (env->rule_count < ENVELOPE_RULES_MAX)
+		env->rules[env->rule_count++] = rule;
+}
+
+bool refuse(struct step *x, enum rule rule)
+{
+	if (!holds(x, rule))
+		return false;
+	note(x->env, rule);
+	errset_add(&x->env->errors, error_of(x->model, rule));
+	if (x->env->success) {
+		x->env->success = false;
+		x->env->first = error_of(x->model, rule);
+	}
+	return true;
+}
+
+bool may_refuse(struct step *x, enum rule rule)
+{
+	if (!holds(x, rule))
+		return false;
+	note(x->env, rule);
+	errset_add(&x->env->errors, error_of(x->model, rule));
+	return true;
+}
+
+bool leave_undefined(struct step *x, enum rule rule)
+{
+	if (!holds(x, rule))
+		return false;
+	note(x->env, rule);
+	x->env->undefined = true;
+	return true;
+}
+
+bool proceed(struct step *x)
+{
+	return x->follow && x->env->success && !x->env->undefined;
+}
+
+void give_num(struct step *x, enum result result, int64_t num)
+{
+	x->env->value.result = result;
+	x->env->value.num = num;
+	x->env->least_num = num;
+}
+
+int64_t give_range(struct step *x, int64_t least, int64_t most)
+{
+	give_num(x, RESULT_NUM, most);
+	x->env->least_num = least;
+	if (x->seen && x->seen->num >= least && x->seen->num <= most)
+		return x->seen->num;
+	return most;
+}
+
+size_t seen_len(const struct step *x, size_t len, size_t shortest)
+{
+	return x->seen && x->seen->len >= shortest && x->seen->len <= len ? x->seen->len : len;
+}
+
+char *give_bytes(struct step *x, enum result result, size_t len, size_t shortest)
+{
+	static _Thread_local char *buffer;
+	static _Thread_local size_t size;
+
+	if (len >= size) {
+		size = len + 4096;
+		buffer = must_realloc(buffer, size);
+	}
+	buffer[len] = '\0';
+	x->env->value.result = result;
+	x->env->value.bytes = buffer;
+	x->env->value.len = len;
+	x->env->shortest_len = shortest;
+	return buffer;
+}
+
+void give_stat(struct step *x, const struct inode *inode)
+{
+	x->env->value.result = RESULT_STAT;
+	x->env->value.stat = (struct stat_result){
+		.mode = inode->mode,
+		.nlink = inode->nlink,
+		.uid = inode->uid,
+		.gid = inode->gid,
+		.size = S_ISDIR(inode->mode) ? STAT_UNKNOWN : (int64_t)inode->size,
+		.ino = (int64_t)inode->ino,
+		.dev = STAT_UNKNOWN,
+		.rdev = (int64_t)inode->rdev,
+		.atime = inode->times.access,
+		.mtime = inode->times.modify,
+		.ctime = inode->times.change,
+		.btime = inode->times.birth,
+		.blocks = STAT_UNKNOWN,
+	};
+}
+
+const struct open_file *need_file(struct step *x, const struct arg *fd, enum rule rule)
+{
+	const struct open_file *file = state_file(x->state, x->pid, fd->num);
+
+	if (!file)
+		refuse(x, rule);
+	return file;
+}
+
+static void start(struct envelope *env)
+{
+	env->errors = (struct errset){ 0 };
+	env->success = true;
+	env->undefined = false;
+	env->first = 0;
+	env->rule_count = 0;
+	env->least_num = 0;
+	env->shortest_len = 0;
+	env->names = NULL;
+	env->names_len = 0;
+	env->end_allowed = false;
+	env->value.error = 0;
+	env->value.result = RESULT_NONE;
+	env->value.end = false;
+	env->value.num = 0;
+	env->value.bytes = NULL;
+	env->value.len = 0;
+}
+
+/* One pass through the operation. seen: a success to follow, or NULL. */
+static void pass(const struct model *m, struct state *s, const struct call *c,
+		 const struct outcome *seen, bool follow, struct envelope *env)
+{
+	struct step x = {
+		.model = m,
+		.state = s,
+		.call = c,
+		.pid = c->pid,
+		.process = state_process(s, c->pid),
+		.seen = seen,
+		.follow = follow,
+		.env = env,
+	};
+
+	start(env);
+	must(c->op < OP_COUNT);
+	if (!x.process && c->op != OP_create_process) {
+		leave_undefined(&x, RULE_process_absent);
+		return;
+	}
+	operations[c->op](&x);
+	if (follow)
+		tree_settle(&s->tree);
+}
+
+void model_allow(const struct model *m, struct state *s, const struct call *c, struct envelope *ret)
+{
+	struct state copy = state_copy(s);
+
+	copy.now++;
+	pass(m, &copy, c, NULL, true, ret);
+	state_free(&copy);
+}
+
+void model_run(const struct model *m, struct state *s, const struct call *c, struct outcome *ret)
+{
+	struct envelope env;
+
+	s->now++;
+	pass(m, s, c, NULL, true, &env);
+	if (env.undefined && env.success) {
+		*ret = (struct outcome){ .error = EINVAL };
+		return;
+	}
+	*ret = env.value;
+	ret->error = env.first;
+}
+
+static bool name_allowed(const struct envelope *env, const struct outcome *seen)
+{
+	if (seen->end)
+		return env->end_allowed;
+	for (size_t at = 0; at < env->names_len; at += strlen(env->names + at) + 1)
+		if (!strcmp(env->names + at, seen->bytes))
+			return true;
+	return false;
+}
+
+/* Is this success among the ones allowed? */
+static bool value_allowed(const struct envelope *env, const struct outcome *seen)
+{
+	const struct outcome *value = &env->value;
+
+	switch (value->result) {
+	case RESULT_NUM:
+	case RESULT_FD:
+	case RESULT_PERM:
+		return seen->num >= env->least_num && seen->num <= value->num;
+	case RESULT_BYTES:
+	case RESULT_NAMES:
+	case RESULT_TARGET:
+		return seen->len >= env->shortest_len && seen->len <= value->len &&
+		       !memcmp(seen->bytes, value->bytes, seen->len);
+	case RESULT_STAT:
+		return outcome_equal(value, seen);
+	case RESULT_NAME:
+		return name_allowed(env, seen);
+	case RESULT_NONE:
+	case RESULT_STATFS:
+		return true;
+	}
+	return false;
+}
+
+enum verdict model_step(const struct model *m, struct state *s, const struct call *c,
+			const struct outcome *seen, struct envelope *ret)
+{
+	s->now++;
+	pass(m, s, c, seen->error ? NULL : seen, !seen->error, ret);
+	if (ret->undefined)
+		return VERDICT_UNKNOWN;
+	if (!seen->error)
+		return ret->success && value_allowed(ret, seen) ? VERDICT_OK : VERDICT_BAD;
+	if (errset_has(&ret->errors, seen->error))
+		return VERDICT_OK;
+	if (ret->success)
+		pass(m, s, c, NULL, true, ret);
+	return VERDICT_BAD;
+}
