@@ -328,14 +328,13 @@ static struct hash identity(const struct state *s, uint64_t ino)
 		struct hash places, contents;
 	} about = { .mode = inode->mode, .removed = !inode->nlink };
 
-	about.places = S_ISDIR(inode->mode) ? inode->dir.path : inode->places;
+	about.places = inode->places;
 	if (!s->tree.hashed)
 		about.places.lo = ino;
-	if (about.removed) {
+	if (about.removed)
 		about.size = inode->size;
-		if (S_ISREG(inode->mode))
-			about.contents = inode->file.data;
-	}
+	if (about.removed && S_ISREG(inode->mode))
+		about.contents = inode->file.data;
 	return hash128(&about, sizeof(about), 1);
 }
 
