@@ -78,7 +78,8 @@ $(LIB): $(call object,$(LIB_SOURCES)) $(B)/sources
 	rm -f $@
 	$(AR) rcs $@ $(filter %.o,$^)
 
-GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h
+GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h \
+	build/gen/embedded_targets.h build/gen/embedded_profiles.h
 
 $(B)/obj/%.o: %.c $(B)/flags | $(GENERATED)
 	mkdir -p $(@D)
@@ -120,6 +121,10 @@ build/gen/targets.h: FORCE
 	$(call write_if_changed,'/* Made from src/target/target_*.c. */' $(patsubst %,'TARGET_KIND(%)',$(TARGETS)))
 build/gen/version.h: FORCE
 	$(call write_if_changed,'#define ASSAY_VERSION "$(VERSION)"')
+# Shipped INI files, rows EMBEDDED("name", "text").
+build/gen/embedded_%.h: FORCE
+	@mkdir -p $(@D); tools/embed $*/*.ini >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 $(B)/sources: FORCE
 	$(call write_if_changed,$(LIB_SOURCES))
 $(B)/flags: FORCE

@@ -21,10 +21,20 @@ struct reader {
 	struct ini *ini;
 	const char *next; /* of the text */
 	int line;
-	bool indented; /* this line */
-	bool has_key;  /* this section; an indented line then continues a value */
+	const char *comment; /* of this line, up to its end; NULL */
+	bool indented;       /* this line */
+	bool has_key;        /* this section; an indented line then continues a value */
 	struct err *err;
 };
+
+/* What stands behind the first ';' that follows a space, as inih finds it; NULL if none does. */
+static const char *find_comment(const char *line, size_t len)
+{
+	for (size_t i = 1; i < len; i++)
+		if (line[i] == ';' && isspace((unsigned char)line[i - 1]))
+			return line + i + 1 + strspn(line + i + 1, " \t");
+	return NULL;
+}
 
 /* inih's fgets. Returning NULL ends the parse, at the end of the text or on an error. */
 static char *next_line(char *line, int size, void *stream)
@@ -42,6 +52,7 @@ static char *next_line(char *line, int size, void *stream)
 		return NULL;
 	}
 	r->indented = isspace((unsigned char)*r->next);
+	r->comment = find_comment(r->next, len);
 	if (*start == '[' && !(r->indented && r->has_key)) {
 		r->has_key = false;
 		if (strcspn(start, "]\n") > SECTION_MAX) {
@@ -65,6 +76,21 @@ static void join(const char **text, const char *more)
 	*text = joined.data;
 }
 
+/* The comment of this line without the space at its end. */
+static char *copy_comment(const struct reader *r)
+{
+	struct buf text = BUF_INIT;
+	size_t len;
+
+	if (!r->comment)
+		return NULL;
+	len = strcspn(r->comment, "\n");
+	while (len && isspace((unsigned char)r->comment[len - 1]))
+		len--;
+	buf_add(&text, r->comment, len);
+	return text.data ? text.data : must_strdup("");
+}
+
 static int add_row(void *user, const char *section, const char *key, const char *value)
 {
 	struct reader *r = user;
@@ -84,6 +110,7 @@ static int add_row(void *user, const char *section, const char *key, const char 
 		.section = must_strdup(section),
 		.key = must_strdup(key),
 		.value = must_strdup(value),
+		.comment = copy_comment(r),
 		.line = r->line,
 	};
 	return 1;
@@ -134,6 +161,7 @@ void ini_free(struct ini *ini)
 		free((char *)ini->rows[i].section);
 		free((char *)ini->rows[i].key);
 		free((char *)ini->rows[i].value);
+		free((char *)ini->rows[i].comment);
 	}
 	free(ini->rows);
 	free(ini->path);

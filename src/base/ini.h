@@ -8,6 +8,7 @@ struct err;
 
 struct ini_row {
 	const char *section, *key, *value;
+	const char *comment; /* behind the value's first line; NULL if there is none */
 	int line;
 };
 
