@@ -93,7 +93,7 @@ $(UNIT): $(B)/%: $(B)/obj/%.o $(LIB)
 
 # A fuzzer is driven by libFuzzer, or, in the other variants, replays its corpus.
 ifeq ($(V),fuzz)
-$(FUZZ): LDFLAGS := $(LDFLAGS:-fsanitize=fuzzer-no-link%=-fsanitize=fuzzer%)
+$(FUZZ): LDFLAGS := $(patsubst -fsanitize=fuzzer-no-link%,-fsanitize=fuzzer%,$(LDFLAGS))
 else
 FUZZ_MAIN := $(call object,tests/harness/replay.c)
 endif
