@@ -4,8 +4,9 @@
 
 #include "op/op.h"
 
+struct arena;
 struct buf;
-struct rng;
+struct err;
 
 struct kind_info {
 	const char *name; /* "open_flags" */
@@ -15,6 +16,9 @@ struct kind_info {
 
 extern const struct kind_info kind_table[KIND_COUNT_];
 
+/* The kind of that name, or -1. */
+int kind_find(const char *name);
+
 /* Flags and choices are tables of names and values: unknown bits print as numbers. */
 struct kind_name {
 	const char *name;
@@ -23,7 +27,15 @@ struct kind_name {
 /* NULL-terminated by name, NULL for kinds without names. */
 const struct kind_name *kind_names(enum kind kind);
 
+/* Does the kind name whole values (SEEK_SET) rather than bits? */
+bool kind_is_choice(enum kind kind);
+
+/* A value in our own dialect, and back; text goes to the arena. */
 void arg_print(const struct arg *arg, enum kind kind, struct buf *out);
+int arg_parse(struct arg *ret, enum kind kind, const char *text, struct arena *arena,
+	      struct err *err);
+bool arg_equal(const struct arg *a, const struct arg *b, enum kind kind);
+struct arg arg_copy(const struct arg *arg, enum kind kind, struct arena *arena);
 
 /* Values that matter by themselves: limits and powers of two, with step 1 their neighbours. The
  * i-th of them goes to *ret; false beyond the last. Text kinds have none of their own. */

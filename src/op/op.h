@@ -12,7 +12,7 @@
 enum { OP_ARGS_MAX = 6 };
 
 enum kind {
-#define KIND(name, form, text) KIND_##name,
+#define KIND(NAME, name, FORM, text) KIND_##NAME,
 #include "op/kinds.def"
 #undef KIND
 	KIND_COUNT_
@@ -42,6 +42,9 @@ struct arg {
 #define OPEN_RDONLY ((int64_t)1 << 44)
 /* An optional mode that was not given. */
 #define MODE_ABSENT ((int64_t)-1)
+/* Times that are no point in time: UTIME_NOW and UTIME_OMIT of utimensat. */
+#define TIME_NOW INT64_MAX
+#define TIME_OMIT (INT64_MAX - 1)
 
 enum op {
 #define A(name, kind)
@@ -109,6 +112,9 @@ extern const struct op_info op_table[OP_COUNT];
 
 /* The operation of that name, or -1. */
 int op_find(const char *name);
+int op_find_len(const char *name, size_t len);
+/* May the last argument be left out? So may the mode behind open flags. */
+bool op_last_optional(enum op op);
 
 /* What stat tells. Fields a source cannot know are STAT_UNKNOWN. */
 #define STAT_UNKNOWN INT64_MIN

@@ -21,6 +21,8 @@
 struct buf;
 struct err;
 
+enum { SCRIPT_PID_MAX = 1023, SCRIPT_TEXT_MAX = 1 << 30 };
+
 enum dialect { DIALECT_NATIVE, DIALECT_PUBLISHED };
 
 enum item_type {
@@ -59,7 +61,7 @@ struct script {
 	enum dialect dialect;
 	bool is_trace;     /* has outcomes */
 	struct item *items;
-	size_t count;
+	size_t count, cap;
 	struct arena arena; /* holds all text */
 };
 

@@ -1,0 +1,85 @@
+/* call.c -- calls and outcomes as values: equal, copied. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "op/kind.h"
+#include "op/script.h"
+
+bool call_equal(const struct call *a, const struct call *b)
+{
+	const struct op_info *info = &op_table[a->op];
+
+	if (a->op != b->op || a->pid != b->pid)
+		return false;
+	for (unsigned i = 0; i < info->args; i++)
+		if (!arg_equal(&a->arg[i], &b->arg[i], info->arg[i].kind))
+			return false;
+	return true;
+}
+
+struct call call_copy(const struct call *c, struct arena *arena)
+{
+	const struct op_info *info = &op_table[c->op];
+	struct call copy = *c;
+
+	for (unsigned i = 0; i < info->args; i++)
+		copy.arg[i] = arg_copy(&c->arg[i], info->arg[i].kind, arena);
+	return copy;
+}
+
+static bool same(int64_t a, int64_t b)
+{
+	return a == b || a == STAT_UNKNOWN || b == STAT_UNKNOWN;
+}
+
+static bool stat_equal(const struct stat_result *a, const struct stat_result *b)
+{
+	bool device = S_ISCHR(a->mode) || S_ISBLK(a->mode);
+
+	return a->mode == b->mode && same(a->nlink, b->nlink) && same(a->uid, b->uid) &&
+	       same(a->gid, b->gid) && same(a->size, b->size) && same(a->blocks, b->blocks) &&
+	       (!device || same(a->rdev, b->rdev)) && same(a->atime, b->atime) &&
+	       same(a->mtime, b->mtime) && same(a->ctime, b->ctime) && same(a->btime, b->btime);
+}
+
+static bool statfs_equal(const struct statfs_result *a, const struct statfs_result *b)
+{
+	return same(a->bsize, b->bsize) && same(a->blocks, b->blocks) && same(a->bfree, b->bfree) &&
+	       same(a->bavail, b->bavail) && same(a->files, b->files) &&
+	       same(a->ffree, b->ffree) && same(a->namelen, b->namelen);
+}
+
+bool outcome_equal(const struct outcome *a, const struct outcome *b)
+{
+	if (a->error || b->error)
+		return a->error == b->error;
+	if (a->result != b->result)
+		return false;
+	switch (a->result) {
+	case RESULT_NONE:
+		return true;
+	case RESULT_NUM:
+	case RESULT_FD:
+	case RESULT_PERM:
+		return a->num == b->num;
+	case RESULT_STAT:
+		return stat_equal(&a->stat, &b->stat);
+	case RESULT_STATFS:
+		return statfs_equal(&a->statfs, &b->statfs);
+	case RESULT_BYTES:
+	case RESULT_NAME:
+	case RESULT_NAMES:
+	case RESULT_TARGET:
+		break;
+	}
+	return a->end == b->end && a->len == b->len && (!a->len || !memcmp(a->bytes, b->bytes, a->len));
+}
+
+struct outcome outcome_copy(const struct outcome *o, struct arena *arena)
+{
+	struct outcome copy = *o;
+
+	if (o->bytes)
+		copy.bytes = arena_copy(arena, o->bytes, o->len);
+	return copy;
+}
