@@ -94,7 +94,7 @@ struct inode {
 			uint64_t parent;     /* inode; the root's is itself */
 		} dir;
 		struct {
-			struct pmap blocks;  /* struct blob by index; zeros at its end are left out */
+			struct pmap blocks;  /* struct blob by index; without zeros at its end */
 			struct hash data;    /* sum over blocks that are not all zero */
 		} file;
 		struct blob *target; /* symbolic link; NULL until set */
@@ -187,7 +187,8 @@ struct hash tree_canonical_hash(const struct tree *t, const char *const *names, 
 void tree_print(const struct tree *t, struct buf *out);
 /* What differs, in sentences a person can read ("/a/f: size 5, expected 3"), at most
  * limit lines; returns how many objects differ. */
-size_t tree_diff(const struct tree *expected, const struct tree *seen, size_t limit, struct buf *out);
+size_t tree_diff(const struct tree *expected, const struct tree *seen, size_t limit,
+		 struct buf *out);
 /* The dump of the published traces: "path"|D|ino ... in the published order. */
 void tree_dump(const struct tree *t, const char *path, bool with_ino, struct buf *out);
 
