@@ -227,6 +227,60 @@ bool tree_is_zero(const struct tree *t, uint64_t ino, uint64_t from, uint64_t to
 	return true;
 }
 
+struct hash data_hash(const struct tree *t, const struct inode *file)
+{
+	struct block_walk w = block_walk(&file->file.blocks, 0, DATA_END);
+	struct hash sum = { 0, 0 };
+	const struct blob *blob;
+
+	if (t->hashed)
+		return file->file.data;
+	while ((blob = block_next(&w))) {
+		struct blob *hashed = blob_make(blob->bytes, blob->len, true);
+
+		sum = hash_add(sum, block_term(w.index, hashed));
+		blob_drop(hashed);
+	}
+	return sum;
+}
+
+/* The first byte where a block differs from one that may be absent; TREE_BLOCK if nowhere. */
+static size_t block_difference(const struct blob *a, const struct blob *b)
+{
+	size_t a_len = a->len, b_len = b ? b->len : 0, both = min_u64(a_len, b_len);
+
+	for (size_t i = 0; i < both; i++) {
+		if (a->bytes[i] != b->bytes[i])
+			return i;
+	}
+	if (a_len == b_len)
+		return TREE_BLOCK;
+	while (!(a_len > b_len ? a : b)->bytes[both])
+		both++;
+	return both;
+}
+
+uint64_t data_difference(const struct inode *a, const struct inode *b)
+{
+	uint64_t least = DATA_END;
+
+	for (int turn = 0; turn < 2; turn++) {
+		const struct pmap *mine = turn ? &b->file.blocks : &a->file.blocks;
+		const struct pmap *other = turn ? &a->file.blocks : &b->file.blocks;
+		struct block_walk w = block_walk(mine, 0, DATA_END);
+		const struct blob *blob;
+
+		while (!pmap_same(mine, other) && (blob = block_next(&w))) {
+			const struct blob *counterpart = (const struct blob *)pmap_get(other, w.index);
+			size_t at = block_difference(blob, counterpart);
+
+			if (at < TREE_BLOCK)
+				least = min_u64(least, w.index * TREE_BLOCK + at);
+		}
+	}
+	return least;
+}
+
 /* The smallest index of a block at or behind `from`; DATA_END / TREE_BLOCK if there is none. */
 static uint64_t first_block(const struct inode *file, uint64_t from)
 {

@@ -28,4 +28,9 @@ void data_write(struct tree *t, struct inode *file, uint64_t offset, const char 
 /* Zeroes bytes and takes away the blocks that lie wholly within. */
 void data_punch(struct tree *t, struct inode *file, uint64_t from, uint64_t to);
 
+/* The sum over the blocks, also where the tree keeps none. */
+struct hash data_hash(const struct tree *t, const struct inode *file);
+/* The first offset where two files differ in contents; DATA_END if nowhere. */
+uint64_t data_difference(const struct inode *a, const struct inode *b);
+
 #endif

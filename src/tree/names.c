@@ -45,21 +45,26 @@ const struct entry *tree_next_entry(const struct tree *t, uint64_t dir, uint64_t
 	return (const struct entry *)named_next(&tree_inode(t, dir)->dir.entries, cookie);
 }
 
-/* Gives the inode a name; its link count is the caller's. */
-static void attach(struct tree *t, uint64_t dir, const char *name, size_t len, uint64_t ino)
+void name_add(struct tree *t, uint64_t dir, const char *name, size_t len, uint64_t ino)
 {
 	struct inode *parent = tree_edit(t, dir), *child = tree_edit(t, ino);
 
 	named_put(&parent->dir.entries, &entry_kind, &entry_new(name, len, ino)->ref);
-	if (S_ISDIR(child->mode)) {
-		parent->nlink++;
+	if (S_ISDIR(child->mode))
 		child->dir.parent = dir;
-	}
 	if (t->hashed)
 		child->places = hash_add(child->places, place_hash(parent->places, name, len));
 }
 
-/* Takes a name away; returns its inode, whose link count is the caller's. */
+/* Gives the inode a name, and its directory a subdirectory if it is one. */
+static void attach(struct tree *t, uint64_t dir, const char *name, size_t len, uint64_t ino)
+{
+	name_add(t, dir, name, len, ino);
+	if (S_ISDIR(tree_inode(t, ino)->mode))
+		tree_edit(t, dir)->nlink++;
+}
+
+/* Takes a name away again; returns its inode. */
 static struct inode *detach(struct tree *t, uint64_t dir, const char *name, size_t len)
 {
 	const struct entry *entry = tree_find(t, dir, name, len);

@@ -321,7 +321,7 @@ struct ref *pmap_next(const struct pmap *m, bool first, uint64_t *key)
 	return first ? node_first(m->root, key) : node_after(m->root, 0, key);
 }
 
-static size_t node_bytes(const struct pmap_node *node)
+static size_t node_bytes(const struct pmap_node *node, size_t (*object_bytes)(const struct ref *))
 {
 	size_t bytes;
 	unsigned i = 0;
@@ -330,13 +330,17 @@ static size_t node_bytes(const struct pmap_node *node)
 		return 0;
 	bytes = node_size(bits_set(node->used));
 	for (unsigned left = node->used; left; left &= left - 1, i++) {
+		const struct slot *slot = &node->slots[i];
+
 		if (!(node->objects & left & -left))
-			bytes += node_bytes(node->slots[i].node);
+			bytes += node_bytes(slot->node, object_bytes);
+		else if (object_bytes && slot->object->count == 1)
+			bytes += object_bytes(slot->object);
 	}
 	return bytes;
 }
 
-size_t pmap_bytes(const struct pmap *m)
+size_t pmap_bytes(const struct pmap *m, size_t (*object_bytes)(const struct ref *))
 {
-	return m->root ? node_bytes(m->root) : 0;
+	return m->root ? node_bytes(m->root, object_bytes) : 0;
 }

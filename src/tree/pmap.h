@@ -53,8 +53,9 @@ struct ref *pmap_next(const struct pmap *m, bool first, uint64_t *key);
 uint64_t pmap_order(uint64_t key);
 uint64_t pmap_unorder(uint64_t order);
 
-/* Bytes held by the nodes of this map that no other map shares (objects not counted). */
-size_t pmap_bytes(const struct pmap *m);
+/* Bytes held by the nodes of this map that no other map shares, and by their objects that
+ * nothing else shares, as the function says (NULL: objects do not count). */
+size_t pmap_bytes(const struct pmap *m, size_t (*object_bytes)(const struct ref *object));
 
 static inline bool pmap_same(const struct pmap *a, const struct pmap *b)
 {

@@ -179,8 +179,8 @@ bool tree_remove_xattr(struct tree *t, uint64_t ino, const char *name);
 /* The attribute after *cookie; NULL at the end. */
 const struct xattr *tree_next_xattr(const struct inode *inode, uint64_t *cookie);
 
-/* The hash of this tree with names[i] read as names[to[i]]; the least over all permutations of
- * the pool is canonical under renaming (symmetry). At most 8 names. */
+/* A hash that trees share which differ only by a renaming within the pool of names (symmetry):
+ * the least over the renamings. At most 8 names. */
 struct hash tree_canonical_hash(const struct tree *t, const char *const *names, size_t count);
 
 /* One line per object, sorted by path, fields in a fixed order; the canonical print. */

@@ -53,7 +53,7 @@ static void empty_map_has_nothing(void **state)
 	assert_false(pmap_remove(&m, &type, 0));
 	assert_null(pmap_next(&m, true, &key));
 	assert_null(pmap_next(&m, false, &key));
-	assert_int_equal(pmap_bytes(&m), 0);
+	assert_int_equal(pmap_bytes(&m, NULL), 0);
 	pmap_drop(&m, &type);
 }
 
@@ -72,7 +72,7 @@ static void keys_that_share_all_but_the_last_bits(void **state)
 	assert_true(pmap_remove(&m, &type, b));
 	assert_true(pmap_remove(&m, &type, c));
 	assert_int_equal(m.count, 1);
-	assert_int_equal(pmap_bytes(&m), 24); /* the chain is gone with its reason */
+	assert_int_equal(pmap_bytes(&m, NULL), 24); /* the chain is gone with its reason */
 	assert_int_equal(value_at(&m, a), 1);
 	assert_true(pmap_remove(&m, &type, a));
 	assert_null(m.root);
@@ -100,7 +100,7 @@ static void edit_leaves_other_maps_alone(void **state)
 		pmap_put(&a, &type, key, number_new(key));
 	b = pmap_share(&a);
 	assert_true(pmap_same(&a, &b));
-	assert_int_equal(pmap_bytes(&a), 0);
+	assert_int_equal(pmap_bytes(&a, NULL), 0);
 	((struct number *)pmap_edit(&b, &type, 33))->value = 1000;
 	assert_int_equal(value_at(&a, 33), 33);
 	assert_int_equal(value_at(&b, 33), 1000);

@@ -1,0 +1,96 @@
+/* cmd_tree.c -- `assay tree`: prints the abstract tree of a directory and its hash. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "cmd/command.h"
+#include "tree/take.h"
+
+static struct settings {
+	bool times, all_xattrs, flags, lost_found;
+	uint64_t objects, bytes;
+} settings = { .objects = 10 * 1000 * 1000, .bytes = (uint64_t)1 << 34 };
+
+static const struct opt opts[] = {
+	{ "times", OPT_FLAG, offsetof(struct settings, times), NULL,
+	  "times of access and modification are part of the tree", 0, 0 },
+	{ "all-xattrs", OPT_FLAG, offsetof(struct settings, all_xattrs), NULL,
+	  "so are all extended attributes, not only user.* and trusted.*", 0, 0 },
+	{ "flags", OPT_FLAG, offsetof(struct settings, flags), NULL,
+	  "so are the flags immutable and append-only", 0, 0 },
+	{ "lost-found", OPT_FLAG, offsetof(struct settings, lost_found), NULL,
+	  "so is lost+found at the root", 0, 0 },
+	{ "objects", OPT_U64, offsetof(struct settings, objects), "N",
+	  "most objects to walk over", 1, UINT32_MAX },
+	{ "bytes", OPT_U64, offsetof(struct settings, bytes), "N",
+	  "most bytes of data to read from one file", 1, UINT64_MAX },
+	OPT_END,
+};
+
+static int print(int fd, struct err *err)
+{
+	static const char *const every_prefix[] = { "", NULL };
+	struct take_options options = {
+		.fields = TREE_FIELDS_DEFAULT | (settings.times ? TREE_TIMES : 0) |
+			  (settings.flags ? TREE_FLAGS : 0),
+		.lost_found = settings.lost_found,
+		.xattr_prefixes = settings.all_xattrs ? every_prefix : NULL,
+		.objects_max = settings.objects,
+		.bytes_max = settings.bytes,
+	};
+	struct taker *taker = taker_new(&options);
+	struct buf out = BUF_INIT;
+	struct tree tree;
+	char hash[33];
+	int r = tree_take(taker, fd, &tree, err);
+
+	taker_free(taker);
+	if (r < 0)
+		return EXIT_UNKNOWN;
+	tree_print(&tree, &out);
+	hash_print(tree_hash(&tree), hash);
+	fwrite(out.data, 1, out.len, stdout);
+	printf("hash %s\n", hash);
+	tree_free(&tree);
+	buf_free(&out);
+	return EXIT_CLEAN;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	int fd, code;
+
+	if (argc != 2) {
+		err_set(err, EINVAL, argc < 2 ? "which directory?" : "one directory at a time");
+		return EXIT_USAGE;
+	}
+	fd = open(argv[1], O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		err_sys(err, errno, "%s", argv[1]);
+		return EXIT_UNKNOWN;
+	}
+	code = print(fd, err);
+	close(fd);
+	return code;
+}
+
+const struct command command_tree = {
+	.name = "tree",
+	.usage = "DIR",
+	.summary = "print an abstract tree and its hash",
+	.text = "Walks over _DIR_ and prints one line for every name: path, type, mode, owner, link\n"
+		"count, size, contents (in quotes if short, else their hash), target, device and\n"
+		"extended attributes. A further name of an object says *same=* and the first one. What\n"
+		"could not be read is an *error* with the call and its errno. The last line is the\n"
+		"hash of the tree.\n"
+		"\n"
+		"Equal trees give equal output, on whatever file system and however they were made:\n"
+		"inode numbers, times, the order of names and the sizes of directories do not enter.\n"
+		"Files are read without changing their access times where that is allowed; nothing but\n"
+		"directories and regular files is opened.",
+	.opts = opts,
+	.settings = &settings,
+	.run = run,
+};

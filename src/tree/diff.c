@@ -1,0 +1,300 @@
+/* diff.c -- what differs between two trees, told to people.
+ *
+ * Both trees are listed by path and merged. A line is "PATH: what is seen, expected what"; an
+ * object that differs in several ways gets several lines and counts once. */
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base/buf.h"
+#include "tree/data.h"
+#include "tree/list.h"
+
+enum { BYTES_SHOWN = 8 };
+
+struct differ {
+	const struct tree *expected, *seen;
+	struct path_list e, s;
+	size_t limit, lines;
+	struct buf *out;
+	struct buf line;   /* being written */
+	const char *path;  /* of the object being compared */
+	bool differs;      /* it does */
+};
+
+/* Begins a line, which end() ends; beyond the limit lines go nowhere. */
+static struct buf *begin(struct differ *d)
+{
+	d->differs = true;
+	buf_clear(&d->line);
+	add_path(&d->line, d->path);
+	buf_adds(&d->line, ": ");
+	return &d->line;
+}
+
+static void end(struct differ *d)
+{
+	if (d->lines++ >= d->limit)
+		return;
+	buf_add(d->out, d->line.data, d->line.len);
+	buf_addch(d->out, '\n');
+}
+
+static void add_what(struct buf *b, const struct inode *inode)
+{
+	if (!(inode->mode & S_IFMT)) {
+		buf_addf(b, "an object whose %s fails with ", inode->error.call);
+		add_errno(b, inode->error.code);
+		return;
+	}
+	buf_addf(b, "a %s", inode_kind(inode));
+	if (S_ISREG(inode->mode))
+		buf_addf(b, " of %llu bytes", (unsigned long long)inode->size);
+}
+
+static void compare_numbers(struct differ *d, const char *what, uint64_t seen, uint64_t expected)
+{
+	if (seen == expected)
+		return;
+	buf_addf(begin(d), "%s %llu, expected %llu", what, (unsigned long long)seen,
+		 (unsigned long long)expected);
+	end(d);
+}
+
+static void add_bytes(struct buf *b, const struct tree *t, const struct inode *file, uint64_t offset)
+{
+	unsigned char bytes[BYTES_SHOWN];
+	size_t len = tree_read(t, file->ino, offset, bytes, sizeof(bytes));
+
+	for (size_t i = 0; i < len; i++)
+		buf_addf(b, " %02x", bytes[i]);
+}
+
+static void compare_data(struct differ *d, const struct inode *e, const struct inode *s)
+{
+	uint64_t offset = data_difference(e, s);
+	struct buf *b;
+
+	compare_numbers(d, "size", s->size, e->size);
+	if (offset >= e->size || offset >= s->size)
+		return;
+	b = begin(d);
+	buf_addf(b, "data differs from byte %llu on:", (unsigned long long)offset);
+	add_bytes(b, d->seen, s, offset);
+	buf_adds(b, ", expected");
+	add_bytes(b, d->expected, e, offset);
+	end(d);
+}
+
+static void compare_targets(struct differ *d, const struct blob *e, const struct blob *s)
+{
+	struct buf *b;
+
+	if (e->len == s->len && memcmp(e->bytes, s->bytes, e->len) == 0)
+		return;
+	b = begin(d);
+	buf_adds(b, "target ");
+	add_quoted(b, s->bytes, s->len);
+	buf_adds(b, ", expected ");
+	add_quoted(b, e->bytes, e->len);
+	end(d);
+}
+
+static void compare_contents(struct differ *d, const struct inode *e, const struct inode *s)
+{
+	unsigned fields = d->expected->fields;
+
+	if (fields & TREE_DATA && S_ISREG(e->mode))
+		compare_data(d, e, s);
+	if (fields & TREE_DATA && S_ISLNK(e->mode) && e->target && s->target)
+		compare_targets(d, e->target, s->target);
+	if (fields & TREE_RDEV && e->rdev != s->rdev) {
+		buf_addf(begin(d), "device %u:%u, expected %u:%u", major(s->rdev), minor(s->rdev),
+			 major(e->rdev), minor(e->rdev));
+		end(d);
+	}
+}
+
+static void add_value(struct buf *b, const struct xattr *x)
+{
+	add_quoted(b, x->bytes + x->name_len + 1, x->value_len);
+}
+
+static void compare_xattr(struct differ *d, const struct xattr *e, const struct xattr *s)
+{
+	struct buf *b;
+
+	if (e && s && e->value_len == s->value_len &&
+	    memcmp(e->bytes, s->bytes, e->name_len + 1 + (size_t)e->value_len) == 0)
+		return;
+	b = begin(d);
+	buf_adds(b, s ? "attribute " : "attribute missing: ");
+	add_path(b, s ? s->bytes : e->bytes);
+	buf_adds(b, s ? " is " : ", expected ");
+	add_value(b, s ? s : e);
+	if (s && e) {
+		buf_adds(b, ", expected ");
+		add_value(b, e);
+	} else if (s) {
+		buf_adds(b, ", expected none");
+	}
+	end(d);
+}
+
+static void compare_xattrs(struct differ *d, const struct inode *e, const struct inode *s)
+{
+	struct arena arena = ARENA_INIT;
+	size_t count;
+	const struct xattr **xattrs = sorted_xattrs(e, &arena, &count);
+
+	for (size_t i = 0; i < count; i++)
+		compare_xattr(d, xattrs[i], tree_xattr(s, xattrs[i]->bytes));
+	xattrs = sorted_xattrs(s, &arena, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (!tree_xattr(e, xattrs[i]->bytes))
+			compare_xattr(d, NULL, xattrs[i]);
+	}
+	arena_free(&arena);
+}
+
+static void compare_owners(struct differ *d, const struct inode *e, const struct inode *s)
+{
+	if (e->uid == s->uid && e->gid == s->gid)
+		return;
+	buf_addf(begin(d), "owner %u:%u, expected %u:%u", s->uid, s->gid, e->uid, e->gid);
+	end(d);
+}
+
+static void compare_times(struct differ *d, const char *what, int64_t seen, int64_t expected)
+{
+	if (seen == expected)
+		return;
+	buf_addf(begin(d), "%s %lld ns, expected %lld ns", what, (long long)seen,
+		 (long long)expected);
+	end(d);
+}
+
+static void compare_inodes(struct differ *d, const struct inode *e, const struct inode *s)
+{
+	unsigned fields = d->expected->fields;
+	bool is_link = S_ISLNK(e->mode);
+
+	if (fields & (is_link ? TREE_SYMLINK_MODE : TREE_MODE) && e->mode != s->mode) {
+		buf_addf(begin(d), "mode %04o, expected %04o", s->mode & 07777, e->mode & 07777);
+		end(d);
+	}
+	if (fields & TREE_OWNER)
+		compare_owners(d, e, s);
+	if (fields & (S_ISDIR(e->mode) ? TREE_NLINK_DIR : TREE_NLINK))
+		compare_numbers(d, "link count", s->nlink, e->nlink);
+	if (fields & TREE_FLAGS)
+		compare_numbers(d, "flags", s->flags, e->flags);
+	compare_contents(d, e, s);
+	if (fields & TREE_XATTR)
+		compare_xattrs(d, e, s);
+	if (fields & TREE_TIMES && !is_link)
+		compare_times(d, "access time", s->times.access, e->times.access);
+	if (fields & TREE_TIMES)
+		compare_times(d, "modification time", s->times.modify, e->times.modify);
+}
+
+static bool same_error(const struct inode *a, const struct inode *b)
+{
+	return !(a->mode & S_IFMT) && a->error.code == b->error.code &&
+	       strcmp(a->error.call, b->error.call) == 0;
+}
+
+/* The inode a list has at a path, or NULL. */
+static const struct inode *inode_at(const struct path_list *list, const char *path)
+{
+	size_t low = 0, high = list->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = path_compare(list->items[middle].path, path);
+
+		if (order == 0)
+			return list->items[middle].inode;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* If this is one object with an earlier name in one tree, it must be so in the other. */
+static void compare_identity(struct differ *d, const struct path_item *e, const struct path_item *s)
+{
+	const struct path_item *e_first = &d->e.items[e->first], *s_first = &d->s.items[s->first];
+	const struct inode *expected = inode_at(&d->e, s_first->path);
+	const struct inode *seen = inode_at(&d->s, e_first->path);
+
+	if (expected && expected != e->inode) {
+		buf_adds(begin(d), "one object with ");
+		add_path(&d->line, s_first->path);
+		buf_adds(&d->line, ", expected two");
+		end(d);
+	}
+	if (seen && seen != s->inode) {
+		buf_adds(begin(d), "not one object with ");
+		add_path(&d->line, e_first->path);
+		buf_adds(&d->line, ", expected so");
+		end(d);
+	}
+}
+
+static void compare_items(struct differ *d, const struct path_item *e, const struct path_item *s)
+{
+	struct buf *b;
+
+	if ((e->inode->mode & S_IFMT) != (s->inode->mode & S_IFMT) ||
+	    (!(e->inode->mode & S_IFMT) && !same_error(e->inode, s->inode))) {
+		b = begin(d);
+		add_what(b, s->inode);
+		buf_adds(b, ", expected ");
+		add_what(b, e->inode);
+		end(d);
+		return;
+	}
+	compare_identity(d, e, s);
+	/* What the first name told need not be told again. */
+	if (e->inode->mode & S_IFMT && e->inode != s->inode &&
+	    (e == &d->e.items[e->first] || s == &d->s.items[s->first]))
+		compare_inodes(d, e->inode, s->inode);
+}
+
+static void tell_one_sided(struct differ *d, const struct path_item *item, bool missing)
+{
+	struct buf *b = begin(d);
+
+	buf_adds(b, missing ? "missing, expected " : "unexpected: ");
+	add_what(b, item->inode);
+	end(d);
+}
+
+size_t tree_diff(const struct tree *expected, const struct tree *seen, size_t limit, struct buf *out)
+{
+	struct differ d = { .expected = expected, .seen = seen, .limit = limit, .out = out };
+	size_t e = 0, s = 0, differing = 0;
+
+	path_list_make(&d.e, expected);
+	path_list_make(&d.s, seen);
+	while (e < d.e.count || s < d.s.count) {
+		int order = e == d.e.count ? 1 : s == d.s.count ? -1 :
+			path_compare(d.e.items[e].path, d.s.items[s].path);
+
+		d.path = order <= 0 ? d.e.items[e].path : d.s.items[s].path;
+		d.differs = false;
+		if (order == 0)
+			compare_items(&d, &d.e.items[e++], &d.s.items[s++]);
+		else if (order < 0)
+			tell_one_sided(&d, &d.e.items[e++], true);
+		else
+			tell_one_sided(&d, &d.s.items[s++], false);
+		differing += d.differs;
+	}
+	path_list_free(&d.e);
+	path_list_free(&d.s);
+	buf_free(&d.line);
+	return differing;
+}
