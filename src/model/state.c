@@ -223,18 +223,33 @@ bool state_in_group(const struct state *s, uint32_t uid, uint32_t gid)
 	return false;
 }
 
+static struct group_list *edit_groups(struct state *s, uint32_t uid)
+{
+	struct group_list *list = (struct group_list *)pmap_edit(&s->groups, &group_type, uid);
+
+	if (!list) {
+		list = must_alloc(sizeof(*list));
+		list->ref.count = 1;
+		pmap_put(&s->groups, &group_type, uid, &list->ref);
+	}
+	return list;
+}
+
+void state_set_groups(struct state *s, uint32_t uid, const uint32_t *gids, size_t count)
+{
+	struct group_list *list = edit_groups(s, uid);
+
+	list->count = count < STATE_GROUPS_MAX ? (uint32_t)count : STATE_GROUPS_MAX;
+	memcpy(list->gids, gids, list->count * sizeof(*gids));
+}
+
 bool state_add_group(struct state *s, uint32_t uid, uint32_t gid)
 {
 	struct group_list *list;
 
 	if (state_in_group(s, uid, gid))
 		return true;
-	list = (struct group_list *)pmap_edit(&s->groups, &group_type, uid);
-	if (!list) {
-		list = must_alloc(sizeof(*list));
-		list->ref.count = 1;
-		pmap_put(&s->groups, &group_type, uid, &list->ref);
-	}
+	list = edit_groups(s, uid);
 	if (list->count == STATE_GROUPS_MAX)
 		return false;
 	list->gids[list->count++] = gid;

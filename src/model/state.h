@@ -37,6 +37,7 @@ struct process {
 	struct ref ref;
 	uint32_t uid, gid;
 	uint32_t umask;
+	bool trusted;         /* permissions were checked elsewhere: by the kernel above RefFS */
 	uint64_t cwd;         /* held in the tree */
 	struct pmap fds;      /* struct fd_slot */
 	struct pmap streams;  /* struct stream by handle, from 1 */
@@ -92,6 +93,8 @@ bool state_close_stream(struct state *s, unsigned pid, int64_t handle);
 void state_set_cwd(struct state *s, unsigned pid, uint64_t ino);
 /* False where the user has STATE_GROUPS_MAX groups already. */
 bool state_add_group(struct state *s, uint32_t uid, uint32_t gid);
+/* The user's supplementary groups are these, at most STATE_GROUPS_MAX of them. */
+void state_set_groups(struct state *s, uint32_t uid, const uint32_t *gids, size_t count);
 bool state_in_group(const struct state *s, uint32_t uid, uint32_t gid);
 void state_create_process(struct state *s, unsigned pid, uint32_t uid, uint32_t gid);
 void state_destroy_process(struct state *s, unsigned pid);

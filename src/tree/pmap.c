@@ -128,11 +128,9 @@ void pmap_drop(struct pmap *m, const struct pmap_type *type)
 	*m = (struct pmap)PMAP_INIT;
 }
 
-struct ref *pmap_get(const struct pmap *m, uint64_t key)
+static struct ref *node_get(const struct pmap_node *node, unsigned shift, uint64_t key)
 {
-	const struct pmap_node *node = m->root;
-
-	for (unsigned shift = 0; node; shift += BITS) {
+	for (; node; shift += BITS) {
 		unsigned bit = bit_of(key, shift);
 		const struct slot *slot;
 
@@ -144,6 +142,11 @@ struct ref *pmap_get(const struct pmap *m, uint64_t key)
 		node = slot->node;
 	}
 	return NULL;
+}
+
+struct ref *pmap_get(const struct pmap *m, uint64_t key)
+{
+	return node_get(m->root, 0, key);
 }
 
 /* Adds a slot to a node that is one's own; the node may move. */
@@ -319,6 +322,80 @@ struct ref *pmap_next(const struct pmap *m, bool first, uint64_t *key)
 	if (!m->root)
 		return NULL;
 	return first ? node_first(m->root, key) : node_after(m->root, 0, key);
+}
+
+/* What a slot holds: a node, an object beside its key, or neither where there is no slot. */
+struct part {
+	const struct pmap_node *node;
+	const struct ref *object;
+	uint64_t key;
+};
+
+static struct part part_at(const struct pmap_node *node, unsigned bit)
+{
+	const struct slot *slot = &node->slots[index_of(node, bit)];
+
+	if (!(node->used & bit))
+		return (struct part){ NULL, NULL, 0 };
+	if (node->objects & bit)
+		return (struct part){ NULL, slot->object, slot->key };
+	return (struct part){ slot->node, NULL, 0 };
+}
+
+static const struct ref *part_get(struct part part, unsigned shift, uint64_t key)
+{
+	if (part.node)
+		return node_get(part.node, shift, key);
+	return part.key == key ? part.object : NULL;
+}
+
+struct differ {
+	void (*visit)(void *to, uint64_t key, const struct ref *in_a, const struct ref *in_b);
+	void *to;
+};
+
+/* Every object of one part that the other has not at all; at `shift` both parts begin. */
+static void diff_missing(const struct differ *d, struct part has, struct part other, unsigned shift,
+			 bool has_is_a)
+{
+	if (has.node) {
+		for (unsigned left = has.node->used; left; left &= left - 1)
+			diff_missing(d, part_at(has.node, left & -left), other, shift, has_is_a);
+	} else if (has.object && !part_get(other, shift, has.key)) {
+		d->visit(d->to, has.key, has_is_a ? has.object : NULL,
+			 has_is_a ? NULL : has.object);
+	}
+}
+
+static void diff_parts(const struct differ *d, struct part a, struct part b, unsigned shift)
+{
+	if (a.node && b.node) {
+		if (a.node == b.node)
+			return;
+		for (unsigned left = a.node->used | b.node->used; left; left &= left - 1)
+			diff_parts(d, part_at(a.node, left & -left), part_at(b.node, left & -left),
+				   shift + BITS);
+		return;
+	}
+	/* One of the two is at most a single object. */
+	diff_missing(d, a, b, shift, true);
+	diff_missing(d, b, a, shift, false);
+	if (a.object || b.object) {
+		uint64_t key = a.object ? a.key : b.key;
+		const struct ref *in_a = part_get(a, shift, key), *in_b = part_get(b, shift, key);
+
+		if (in_a && in_b && in_a != in_b)
+			d->visit(d->to, key, in_a, in_b);
+	}
+}
+
+void pmap_diff(const struct pmap *a, const struct pmap *b,
+	       void (*visit)(void *to, uint64_t key, const struct ref *in_a, const struct ref *in_b),
+	       void *to)
+{
+	struct differ d = { visit, to };
+
+	diff_parts(&d, (struct part){ a->root, NULL, 0 }, (struct part){ b->root, NULL, 0 }, 0);
 }
 
 static size_t node_bytes(const struct pmap_node *node, size_t (*object_bytes)(const struct ref *))

@@ -1,0 +1,308 @@
+/* core.c -- the state behind a mounted RefFS.
+ *
+ * Who holds an object is not part of the state: the kernel's references survive a restore, a
+ * snapshot's do not. So the tree's own holds are used only for objects that were removed while
+ * the kernel held them (orphans), and each snapshot lists its orphans. */
+#include "reffs/core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/must.h"
+
+void core_init(struct core *c, const struct core_options *options, uint32_t uid, uint32_t gid)
+{
+	struct state_options state_options = {
+		.fields = TREE_FIELDS_DEFAULT,
+		.root_mode = 0755,
+		.uid = uid,
+		.gid = gid,
+		.owner_1 = true,
+	};
+	struct timespec now;
+
+	memset(c, 0, sizeof(*c));
+	pthread_mutex_init(&c->lock, NULL);
+	c->options = *options;
+	model_init(&c->model, PLATFORM_LINUX, KERNEL_CURRENT);
+	/* Cloning shares blocks, so it is cheap enough to offer to everybody. */
+	c->model.traits.no_reflink = false;
+	state_init(&c->state, &state_options);
+	c->next_ino = c->state.tree.next_ino;
+	clock_gettime(CLOCK_REALTIME, &now);
+	struct inode_times *times = &tree_edit(&c->state.tree, TREE_ROOT)->times;
+	times->access = times->modify = times->change = times->birth =
+		now.tv_sec * 1000000000 + now.tv_nsec;
+	tree_settle(&c->state.tree);
+}
+
+static void snapshot_free(struct ref *ref)
+{
+	struct snapshot *s = (struct snapshot *)ref;
+
+	state_free(&s->state);
+	free(s->orphans);
+	free(s);
+}
+
+/* Neither map is ever shared, so nothing in them is copied. */
+static const struct pmap_type snapshot_type = { .free = snapshot_free };
+
+struct lookups {
+	struct ref ref;
+	uint64_t times;
+};
+
+static void lookups_free(struct ref *ref)
+{
+	free(ref);
+}
+
+static const struct pmap_type lookups_type = { .free = lookups_free };
+
+void core_free(struct core *c)
+{
+	pmap_drop(&c->pool, &snapshot_type);
+	pmap_drop(&c->lookups, &lookups_type);
+	free(c->orphans);
+	state_free(&c->state);
+	pthread_mutex_destroy(&c->lock);
+}
+
+/* ---- requests ---- */
+
+void core_enter(struct core *c, const struct caller *caller)
+{
+	struct process *p = state_edit_process(&c->state, CORE_PID);
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	c->state.now = now.tv_sec * 1000000000 + now.tv_nsec;
+	p->uid = caller->uid;
+	p->gid = caller->gid;
+	p->umask = 0; /* the kernel has applied it */
+	p->trusted = !c->options.own_permissions;
+	if (c->options.own_permissions)
+		state_set_groups(&c->state, caller->uid, caller->groups, caller->group_count);
+}
+
+int core_open(struct core *c, uint64_t ino, int64_t flags)
+{
+	return state_open(&c->state, CORE_PID, ino, flags);
+}
+
+int core_call(struct core *c, struct call *call, struct outcome *ret)
+{
+	call->pid = CORE_PID;
+	model_run(&c->model, &c->state, call, ret);
+	if (c->next_ino < c->state.tree.next_ino)
+		c->next_ino = c->state.tree.next_ino;
+	return ret->error;
+}
+
+void core_leave(struct core *c)
+{
+	for (int fd = STATE_FD_FIRST; state_close(&c->state, CORE_PID, fd); fd++)
+		;
+	tree_settle(&c->state.tree);
+}
+
+int core_access(struct core *c, uint64_t ino, int want)
+{
+	struct call call = { .op = OP_faccessat2 };
+	struct outcome outcome;
+
+	if (!c->options.own_permissions)
+		return 0;
+	call.faccessat2.dirfd.num = core_open(c, ino, O_PATH);
+	call.faccessat2.path.text = "";
+	call.faccessat2.mode.num = want;
+	call.faccessat2.flags.num = AT_EMPTY_PATH | AT_EACCESS;
+	return core_call(c, &call, &outcome);
+}
+
+/* ---- who holds what ---- */
+
+const struct inode *core_inode(const struct core *c, uint64_t ino)
+{
+	return tree_inode(&c->state.tree, ino);
+}
+
+void core_hold(struct core *c, uint64_t ino)
+{
+	struct lookups *l = (struct lookups *)pmap_get(&c->lookups, ino);
+
+	if (!l) {
+		l = must_alloc(sizeof(*l));
+		l->ref.count = 1;
+		pmap_put(&c->lookups, &lookups_type, ino, &l->ref);
+	}
+	l->times++;
+}
+
+bool core_is_held(const struct core *c, uint64_t ino)
+{
+	return pmap_get(&c->lookups, ino) != NULL;
+}
+
+static void add_orphan(struct core *c, uint64_t ino)
+{
+	c->orphans = must_realloc(c->orphans, (c->orphan_count + 1) * sizeof(*c->orphans));
+	c->orphans[c->orphan_count++] = ino;
+}
+
+void core_keep(struct core *c, uint64_t ino)
+{
+	tree_hold(&c->state.tree, ino);
+	add_orphan(c, ino);
+}
+
+static void drop_orphan(struct core *c, uint64_t ino)
+{
+	for (size_t i = 0; i < c->orphan_count; i++) {
+		if (c->orphans[i] != ino)
+			continue;
+		c->orphans[i] = c->orphans[--c->orphan_count];
+		tree_unhold(&c->state.tree, ino);
+		tree_settle(&c->state.tree);
+		return;
+	}
+}
+
+void core_forget(struct core *c, uint64_t ino, uint64_t times)
+{
+	struct lookups *l = (struct lookups *)pmap_get(&c->lookups, ino);
+
+	if (!l)
+		return;
+	if (l->times > times) {
+		l->times -= times;
+		return;
+	}
+	pmap_remove(&c->lookups, &lookups_type, ino);
+	drop_orphan(c, ino);
+}
+
+int core_call_removing(struct core *c, struct call *call, uint64_t dir, const char *name,
+		       struct outcome *ret)
+{
+	const struct entry *entry = tree_find(&c->state.tree, dir, name, strlen(name));
+	uint64_t victim = entry && core_is_held(c, entry->ino) ? entry->ino : 0;
+
+	if (victim)
+		core_keep(c, victim);
+	core_call(c, call, ret);
+	if (victim && core_inode(c, victim)->nlink)
+		drop_orphan(c, victim);
+	return ret->error;
+}
+
+/* ---- space ---- */
+
+uint64_t core_blocks_max(const struct core *c)
+{
+	return c->options.bytes_max / TREE_BLOCK;
+}
+
+uint64_t core_blocks_free(const struct core *c)
+{
+	uint64_t max = core_blocks_max(c);
+
+	return max > c->state.tree.blocks ? max - c->state.tree.blocks : 0;
+}
+
+uint64_t core_inodes_free(const struct core *c)
+{
+	uint64_t used = c->state.tree.inodes.count;
+
+	return c->options.inodes_max > used ? c->options.inodes_max - used : 0;
+}
+
+uint64_t core_room(const struct core *c, uint64_t ino, uint64_t offset, uint64_t len)
+{
+	const struct inode *inode = core_inode(c, ino);
+	uint64_t left = core_blocks_free(c), end = offset + len;
+
+	if (len == 0 || left > len / TREE_BLOCK + 1)
+		return len;
+	for (uint64_t at = offset - offset % TREE_BLOCK; at < end; at += TREE_BLOCK) {
+		if (pmap_get(&inode->file.blocks, at / TREE_BLOCK))
+			continue;
+		if (!left)
+			return at > offset ? at - offset : 0;
+		left--;
+	}
+	return len;
+}
+
+/* ---- snapshots ---- */
+
+const struct snapshot *core_find(const struct core *c, uint64_t key)
+{
+	return (const struct snapshot *)pmap_get(&c->pool, key);
+}
+
+static void put(struct core *c, uint64_t key, const struct state *state, const uint64_t *orphans,
+		size_t orphan_count)
+{
+	struct snapshot *s = must_alloc(sizeof(*s));
+
+	s->ref.count = 1;
+	s->state = *state;
+	s->orphan_count = orphan_count;
+	if (orphan_count) {
+		s->orphans = must_alloc(orphan_count * sizeof(*orphans));
+		memcpy(s->orphans, orphans, orphan_count * sizeof(*orphans));
+	}
+	pmap_put(&c->pool, &snapshot_type, key, &s->ref);
+}
+
+void core_save(struct core *c, uint64_t key)
+{
+	struct state state = state_copy(&c->state);
+
+	put(c, key, &state, c->orphans, c->orphan_count);
+}
+
+void core_put(struct core *c, uint64_t key, struct tree *tree)
+{
+	struct state state = state_copy(&c->state);
+
+	tree_free(&state.tree);
+	state.tree = *tree;
+	if (c->next_ino < tree->next_ino)
+		c->next_ino = tree->next_ino;
+	put(c, key, &state, NULL, 0);
+}
+
+int core_drop(struct core *c, uint64_t key)
+{
+	return pmap_remove(&c->pool, &snapshot_type, key) ? 0 : -ENOENT;
+}
+
+int core_restore(struct core *c, uint64_t key, bool discard, struct state *ret_before)
+{
+	const struct snapshot *s = core_find(c, key);
+
+	if (!s)
+		return -ENOENT;
+	*ret_before = c->state;
+	c->state = state_copy(&s->state);
+	c->state.tree.next_ino = c->next_ino;
+	c->orphan_count = 0;
+	/* Removed objects that the kernel let go of since the snapshot go now. */
+	for (size_t i = 0; i < s->orphan_count; i++) {
+		if (core_is_held(c, s->orphans[i]))
+			add_orphan(c, s->orphans[i]);
+		else
+			tree_unhold(&c->state.tree, s->orphans[i]);
+	}
+	tree_settle(&c->state.tree);
+	if (discard)
+		core_drop(c, key);
+	return 0;
+}

@@ -1,0 +1,10 @@
+/* loop.h -- reading requests and handing them on. */
+#ifndef REFFS_LOOP_H
+#define REFFS_LOOP_H
+
+struct front;
+
+/* Serves one thread's share of the requests until the session ends. */
+void loop_serve(struct front *f);
+
+#endif

@@ -1,0 +1,178 @@
+/* mount.c -- RefFS as a mounted file system: set-up, threads, end. */
+#include "reffs/mount.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/must.h"
+#include "reffs/loop.h"
+#include "reffs/notify.h"
+#include "reffs/pickle.h"
+#include "reffs/requests.h"
+
+enum { THREADS = 4 };
+static const uint64_t image_key = 0; /* of the only state in an image */
+
+static void front_init(void *of, struct fuse_conn_info *conn)
+{
+	struct front *f = of;
+
+	/* One read, one write per request: requests are looked at before libfuse sees them. */
+	conn->want &= ~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
+				  FUSE_CAP_SPLICE_MOVE | FUSE_CAP_ATOMIC_O_TRUNC);
+	/* The model takes setuid and setgid bits away where they must go. */
+	conn->want |= conn->capable & (FUSE_CAP_HANDLE_KILLPRIV | FUSE_CAP_IOCTL_DIR |
+				       FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_CACHE_SYMLINKS);
+	if (f->core.options.own_permissions)
+		conn->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS | FUSE_CAP_CACHE_SYMLINKS);
+}
+
+static const struct fuse_lowlevel_ops operations = {
+	.init = front_init,
+	.lookup = front_lookup,
+	.forget = front_forget,
+	.forget_multi = front_forget_multi,
+	.getattr = front_getattr,
+	.setattr = front_setattr,
+	.readlink = front_readlink,
+	.mknod = front_mknod,
+	.mkdir = front_mkdir,
+	.unlink = front_unlink,
+	.rmdir = front_rmdir,
+	.symlink = front_symlink,
+	.rename = front_rename,
+	.link = front_link,
+	.open = front_open,
+	.opendir = front_opendir,
+	.read = front_read,
+	.write = front_write,
+	.fsync = front_fsync,
+	.fsyncdir = front_fsync,
+	.statfs = front_statfs,
+	.setxattr = front_setxattr,
+	.getxattr = front_getxattr,
+	.listxattr = front_listxattr,
+	.removexattr = front_removexattr,
+	.access = front_access,
+	.create = front_create,
+	.ioctl = front_ioctl,
+	.fallocate = front_fallocate,
+	.readdir = front_readdir,
+	.readdirplus = front_readdirplus,
+	.copy_file_range = front_copy_file_range,
+	.lseek = front_lseek,
+};
+
+static int new_session(struct front *f, const struct mount_options *options, struct err *err)
+{
+	char text[128] = "fsname=reffs,subtype=reffs";
+	char name[] = "reffs", flag[] = "-o", *argv[] = { name, flag, text, NULL };
+	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
+
+	if (!options->own_permissions)
+		strcat(text, ",default_permissions");
+	if (options->allow_other)
+		strcat(text, ",allow_other");
+	f->session = fuse_session_new(&args, &operations, sizeof(operations), f);
+	fuse_opt_free_args(&args);
+	return f->session ? 0 : err_set(err, EINVAL, "libfuse refuses the session");
+}
+
+static int load_image(struct front *f, const char *image, struct err *err)
+{
+	struct state before;
+	int r;
+
+	if (!image || access(image, F_OK))
+		return 0;
+	r = pickle_read(&f->core, &image_key, image, err);
+	if (!r) {
+		core_restore(&f->core, image_key, true, &before);
+		state_free(&before);
+	}
+	return r;
+}
+
+static int save_image(struct front *f, const char *image, struct err *err)
+{
+	if (!image)
+		return 0;
+	core_save(&f->core, image_key);
+	return pickle_write(&f->core, &image_key, image, err);
+}
+
+static void *thread_run(void *of)
+{
+	struct front *f = of;
+
+	loop_serve(f);
+	/* Unmounted from outside: the first thread to see it wakes the one that waits. */
+	kill(getpid(), SIGTERM);
+	return NULL;
+}
+
+/* Serves until somebody unmounts or sends one of the signals. */
+static void serve(struct front *f, const sigset_t *signals)
+{
+	pthread_t threads[THREADS];
+	int signal_number;
+
+	for (int i = 0; i < THREADS; i++)
+		must(!pthread_create(&threads[i], NULL, thread_run, f));
+	sigwait(signals, &signal_number);
+	fuse_session_exit(f->session);
+	fuse_session_unmount(f->session);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void block_signals(sigset_t *signals)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGTERM);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int reffs_serve(const char *mountpoint, const struct mount_options *options, int ready_fd,
+		struct err *err)
+{
+	struct core_options core_options = { options->size, options->inodes,
+					     options->own_permissions };
+	struct front f = { .owner = geteuid(),
+			   .timeout_seconds = options->own_permissions ? 0 : 1e9 };
+	sigset_t signals;
+	int r;
+
+	core_init(&f.core, &core_options, geteuid(), getegid());
+	block_signals(&signals);
+	r = load_image(&f, options->image, err);
+	if (!r)
+		r = new_session(&f, options, err);
+	if (r)
+		goto out_core;
+	if (fuse_session_mount(f.session, mountpoint)) {
+		r = err_set(err, EIO, "cannot mount on %s", mountpoint);
+		goto out_session;
+	}
+	f.notifier = notifier_start(f.session);
+	if (ready_fd >= 0) {
+		(void)!write(ready_fd, "", 1);
+		close(ready_fd);
+	}
+	serve(&f, &signals);
+	notifier_stop(f.notifier);
+	r = save_image(&f, options->image, err);
+out_session:
+	fuse_session_destroy(f.session);
+out_core:
+	core_free(&f.core);
+	return r;
+}

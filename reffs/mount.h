@@ -1,0 +1,22 @@
+/* mount.h -- RefFS as a mounted file system. */
+#ifndef REFFS_MOUNT_H
+#define REFFS_MOUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+
+struct mount_options {
+	uint64_t size, inodes;  /* limits: bytes and objects */
+	bool allow_other;       /* other users may use it */
+	bool own_permissions;   /* the model checks permissions instead of the kernel */
+	const char *image;      /* loaded at the start if it exists, written at the end; or NULL */
+};
+
+/* Mounts and serves until unmounted, SIGTERM or SIGINT. ready_fd, unless -1, is written one byte
+ * and closed when the mount stands. */
+int reffs_serve(const char *mountpoint, const struct mount_options *options, int ready_fd,
+		struct err *err);
+
+#endif

@@ -1,0 +1,254 @@
+/* cmd_reffs.c -- assay reffs: mounts the reference file system; saves and restores it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "reffs/mount.h"
+#include "reffs/reffs.h"
+
+static struct settings {
+	uint64_t size, inodes;
+	bool allow_other, own_permissions, foreground, discard, pool;
+	const char *image;
+} settings = { .size = (uint64_t)1 << 30, .inodes = 1 << 20 };
+
+static const struct opt opts[] = {
+	{ "size", OPT_U64, offsetof(struct settings, size), "BYTES",
+	  "size of the file system; beyond: ENOSPC", 4096, (uint64_t)1 << 50 },
+	{ "inodes", OPT_U64, offsetof(struct settings, inodes), "N",
+	  "objects it can hold; beyond: ENOSPC", 1, (uint64_t)1 << 40 },
+	{ "allow-other", OPT_FLAG, offsetof(struct settings, allow_other), NULL,
+	  "other users may use the mount", 0, 0 },
+	{ "own-permissions", OPT_FLAG, offsetof(struct settings, own_permissions), NULL,
+	  "the model checks permissions instead of the kernel (slower: nothing is cached)", 0, 0 },
+	{ "foreground", OPT_FLAG, offsetof(struct settings, foreground), NULL,
+	  "stay in the foreground until unmounted", 0, 0 },
+	{ "image", OPT_TEXT, offsetof(struct settings, image), "FILE",
+	  "load the state from FILE if it exists, and write it back at the end", 0, 0 },
+	{ "discard", OPT_FLAG, offsetof(struct settings, discard), NULL,
+	  "restore: forget the key afterwards", 0, 0 },
+	{ "pool", OPT_FLAG, offsetof(struct settings, pool), NULL,
+	  "pickle, load: all keys at once (KEY is left out)", 0, 0 },
+	OPT_END,
+};
+
+/* ---- mounting ---- */
+
+static int check_mountpoint(const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return err_sys(err, errno, "%s", path);
+	if (!S_ISDIR(st.st_mode))
+		return err_set(err, ENOTDIR, "%s is not a directory", path);
+	return 0;
+}
+
+/* The daemon's end of the pipe brings its error text, or nothing but a NUL when it stands. */
+static int await_mount(int fd, struct err *err)
+{
+	char text[ERR_TEXT_MAX];
+	ssize_t len = read(fd, text, sizeof(text) - 1);
+
+	if (len == 1 && !text[0])
+		return 0;
+	text[len > 0 ? len : 0] = 0;
+	return err_set(err, EIO, "%s", len > 0 ? text : "the daemon ended before it mounted");
+}
+
+static void detach(void)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	setsid();
+	(void)!chdir("/");
+	dup2(null, 0);
+	dup2(null, 1);
+	dup2(null, 2);
+	close(null);
+}
+
+static int serve(const char *mountpoint, int ready_fd, struct err *err)
+{
+	struct mount_options options = {
+		.size = settings.size,
+		.inodes = settings.inodes,
+		.allow_other = settings.allow_other,
+		.own_permissions = settings.own_permissions,
+		.image = settings.image,
+	};
+
+	return reffs_serve(mountpoint, &options, ready_fd, err);
+}
+
+/* libfuse tells on stderr why a mount fails, so the daemon keeps ours until it stands. */
+static int serve_detached(const char *mountpoint, struct err *err)
+{
+	int ready[2], r;
+	pid_t child;
+
+	if (pipe2(ready, O_CLOEXEC))
+		return err_sys(err, errno, "pipe");
+	child = fork();
+	if (child < 0)
+		return err_sys(err, errno, "fork");
+	if (!child) {
+		close(ready[0]);
+		detach();
+		if (serve(mountpoint, ready[1], err))
+			(void)!write(ready[1], err->text, strlen(err->text));
+		_exit(err->code ? EXIT_INTERNAL : EXIT_CLEAN);
+	}
+	close(ready[1]);
+	r = await_mount(ready[0], err);
+	close(ready[0]);
+	return r;
+}
+
+static int run_mount(const char *mountpoint, struct err *err)
+{
+	static char absolute[PATH_MAX], image[PATH_MAX];
+	char directory[PATH_MAX];
+
+	if (check_mountpoint(mountpoint, err))
+		return EXIT_USAGE;
+	if (!realpath(mountpoint, absolute)) {
+		err_sys(err, errno, "%s", mountpoint);
+		return EXIT_USAGE;
+	}
+	if (settings.image && settings.image[0] != '/' && getcwd(directory, sizeof(directory))) {
+		int len = snprintf(image, sizeof(image), "%s/%s", directory, settings.image);
+
+		if (len >= (int)sizeof(image)) {
+			err_set(err, ENAMETOOLONG, "%s: too long", settings.image);
+			return EXIT_USAGE;
+		}
+		settings.image = image;
+	}
+	if (settings.foreground ? serve(absolute, -1, err) : serve_detached(absolute, err))
+		return EXIT_UNKNOWN;
+	return EXIT_CLEAN;
+}
+
+/* ---- checkpoints ---- */
+
+static const struct verb {
+	const char *name;
+	unsigned long request;
+	bool file;
+} verbs[] = {
+	{ "save", REFFS_SAVE, false },     { "restore", REFFS_RESTORE, false },
+	{ "drop", REFFS_DROP, false },     { "pickle", REFFS_PICKLE, true },
+	{ "load", REFFS_LOAD, true },
+};
+
+static int parse_key(const char *text, uint64_t *ret, struct err *err)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 0);
+	if (errno || *end || end == text || *text == '-')
+		return err_set(err, EINVAL, "%s: a key is a number of 64 bits", text);
+	return 0;
+}
+
+/* The daemon needs an absolute path; a file to be made has only a directory as yet. */
+static int absolute_path(const char *path, char *ret, size_t size, struct err *err)
+{
+	char directory[PATH_MAX] = "";
+
+	if (path[0] != '/' && !getcwd(directory, sizeof(directory)))
+		return err_sys(err, errno, "the working directory");
+	if (snprintf(ret, size, "%s%s%s", directory, directory[0] ? "/" : "", path) >= (int)size)
+		return err_set(err, ENAMETOOLONG, "%s: too long", path);
+	return 0;
+}
+
+static int explain(const struct verb *verb, const char *mountpoint, uint64_t key, struct err *err)
+{
+	int error = errno;
+
+	if (error == ENOTTY)
+		return err_set(err, error, "%s is not on a mounted RefFS", mountpoint);
+	if (error == ENOENT && !verb->file)
+		return err_set(err, error, "no state is saved under key %llu",
+			       (unsigned long long)key);
+	if (error == EINVAL && verb->request == REFFS_LOAD)
+		return err_set(err, error, "not a pickle of RefFS, or damaged; nothing was changed");
+	return err_sys(err, error, "%s", verb->name);
+}
+
+static int run_verb(const struct verb *verb, int argc, char **argv, struct err *err)
+{
+	struct reffs_file file = { 0 };
+	struct reffs_key key = { 0 };
+	int needed = 3 + !settings.pool + verb->file;
+	int fd, r;
+
+	if (settings.pool && !verb->file)
+		return err_set(err, EINVAL, "--pool goes with pickle and load");
+	if (argc != needed)
+		return err_set(err, EINVAL, "usage: assay reffs %s MOUNTPOINT%s%s", verb->name,
+			       settings.pool ? "" : " KEY", verb->file ? " FILE" : "");
+	if (!settings.pool && (r = parse_key(argv[3], (uint64_t *)&key.key, err)))
+		return r;
+	if (verb->file &&
+	    (r = absolute_path(argv[needed - 1], file.path, sizeof(file.path), err)))
+		return r;
+	key.flags = settings.discard ? REFFS_DISCARD : 0;
+	file.key = key.key;
+	file.flags = settings.pool ? REFFS_POOL : 0;
+	fd = open(argv[2], O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, errno, "%s", argv[2]);
+	r = ioctl(fd, verb->request, verb->file ? (void *)&file : (void *)&key);
+	if (r)
+		r = explain(verb, argv[2], key.key, err);
+	close(fd);
+	return r;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	for (size_t i = 0; argc > 1 && i < sizeof(verbs) / sizeof(*verbs); i++) {
+		int r;
+
+		if (strcmp(argv[1], verbs[i].name))
+			continue;
+		r = run_verb(&verbs[i], argc, argv, err);
+		return !r ? EXIT_CLEAN : r == -EINVAL && argc < 4 ? EXIT_USAGE : EXIT_UNKNOWN;
+	}
+	if (argc != 2) {
+		err_set(err, EINVAL, "one mount point is needed");
+		return EXIT_USAGE;
+	}
+	return run_mount(argv[1], err);
+}
+
+const struct command command_reffs = {
+	.name = "reffs",
+	.usage = "MOUNTPOINT | save|restore|drop MOUNTPOINT KEY | pickle|load MOUNTPOINT KEY FILE",
+	.summary = "mounts the reference file system; saves and restores its states",
+	.text = "Mounts RefFS, the model of POSIX made into a file system in memory, on MOUNTPOINT "
+		"and returns when it stands. Unmount it with *umount* or *fusermount3 -u*.\n\n"
+		"*save* keeps the present state under KEY, a number; *restore* makes it the present "
+		"one again, at a cost that does not depend on the size of the tree, with all of the "
+		"kernel's caches right afterwards; *drop* forgets it. *pickle* writes a saved state "
+		"to a file and *load* reads one back under KEY; with *--pool* all keys at once. A "
+		"damaged file is refused and changes nothing. Programs do the same by ioctl: see "
+		"_reffs.h_.\n\n"
+		"Only root and the user who mounted it may save and restore.",
+	.opts = opts,
+	.settings = &settings,
+	.run = run,
+};
