@@ -22,17 +22,23 @@ enum { EXEC_FDS_MAX = 256, EXEC_PIDS_MAX = 64, EXEC_DATA_MAX = 64 << 20 };
 
 /* One process's view: descriptor table and buffers. In-process use. */
 struct exec_self;
-struct exec_self *exec_self_new(int root_fd); /* root_fd is borrowed; chroot is the caller's */
+/* Root_fd is borrowed; chroot is the caller's. Without one, absolute paths start at root_fd
+ * (exact but for absolute symbolic links and ".." above the root). The working directory and
+ * umask of the calling process become the script's. NULL with errno: no memory. */
+struct exec_self *exec_self_new(int root_fd);
 void exec_self_free(struct exec_self *self);
 /* Closes every descriptor and stream of the script and goes back to the root. */
 void exec_self_reset(struct exec_self *self);
-/* Makes the call. Bytes of the outcome are valid until the next call. ENV and PROC operations
- * are not system calls of ours: ENOSYS; targets and crews serve them. */
+/* Makes the call. Bytes of the outcome are valid until the next call; there are at most
+ * EXEC_DATA_MAX, and where bytes are the result num is the number that the system call gave
+ * (an xattr's size, say, where only that was asked for). ENV and PROC operations are not system
+ * calls of ours: ENOSYS; targets and crews serve them. */
 void exec_self_call(struct exec_self *self, const struct call *c, struct outcome *ret);
 
 struct exec_options {
 	double deadline_seconds; /* per call; 0: 10 seconds */
 	bool no_chroot;          /* stay unconfined (no privilege): absolute paths are re-rooted */
+	uint32_t uid, gid;       /* of process 1; 0: root, or the caller where privilege lacks */
 };
 
 struct exec_crew;
@@ -41,7 +47,9 @@ struct exec_crew;
 int exec_crew_open(struct exec_crew **ret, int root_fd, const struct exec_options *options,
 		   struct err *err);
 /* Makes the call in its process (process 1 exists from the start, root or the caller;
- * create_process makes others). Returns 0 and the outcome (whatever it is); -ETIME if the call
+ * create_process makes others, as any user only with CAP_SETUID and CAP_SETGID: -EPERM). An
+ * existing process cannot be created (EEXIST) nor a missing one destroyed (ESRCH): outcomes;
+ * any other call of a missing process is our failure, -ESRCH. Returns 0 and the outcome (whatever it is); -ETIME if the call
  * hung: that worker is given up (its task may stay behind in the kernel) and counted; other
  * negative values are our failures. Outcome bytes are valid until the next call. */
 int exec_crew_call(struct exec_crew *crew, const struct call *c, struct outcome *ret,

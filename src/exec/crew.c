@@ -1,0 +1,436 @@
+/* crew.c -- worker processes: made, given calls, waited for no longer than the deadline, ended.
+ *
+ * A worker that does not answer is killed and given up. Killed processes are reaped when they
+ * are gone; one that the kernel cannot let go is left behind and counted. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "exec/worker.h"
+
+#define MILLI INT64_C(1000000)
+
+enum {
+	DEADLINE_USUAL_S = 10,
+	GROUPINGS_MAX = 256,
+	LOOK_MS = 50,       /* how often a waiting crew looks whether the worker is alive */
+	GRACE_MS = 200,     /* for a killed worker to be gone */
+	LAST_GRACE_MS = 2000, /* the same when the crew closes */
+};
+
+struct member {
+	pid_t worker; /* 0: no such process */
+	struct wire *wire;
+	uint32_t uid, gid;
+	bool groups_stale; /* the worker does not know its groups yet */
+	bool called;       /* a call is under way */
+	bool answered;     /* ... and was the crew's own to answer */
+	struct outcome answer;
+	int64_t called_ns;
+};
+
+struct grouping {
+	uint32_t uid, gid;
+};
+
+struct exec_crew {
+	int root_fd;
+	enum confinement confinement;
+	bool privileged; /* may become any user */
+	int64_t deadline_ns;
+	uint32_t uid, gid; /* of process 1 */
+	unsigned abandoned;
+	pid_t *killed; /* and not yet reaped */
+	size_t killed_count;
+	struct grouping groupings[GROUPINGS_MAX];
+	size_t grouping_count;
+	struct member members[EXEC_PIDS_MAX + 1]; /* by pid */
+};
+
+static bool has_capability(unsigned capability)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	return !syscall(SYS_capget, &header, data) &&
+	       (data[capability / 32].effective >> capability % 32 & 1);
+}
+
+/* Reaps a killed process if it is gone within the given time. */
+static bool reap(pid_t pid, int grace_ms)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd gone = { .fd = pidfd, .events = POLLIN };
+
+	if (pidfd >= 0) {
+		while (poll(&gone, 1, grace_ms) < 0 && errno == EINTR)
+			;
+		close(pidfd);
+	}
+	return waitpid(pid, NULL, WNOHANG) != 0;
+}
+
+/* Reaps those killed earlier; the last grace is for all of them together. */
+static void reap_killed(struct exec_crew *crew, int grace_ms)
+{
+	int64_t until_ns = monotonic_ns() + grace_ms * MILLI;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < crew->killed_count; i++) {
+		int64_t left_ns = until_ns - monotonic_ns();
+
+		if (!reap(crew->killed[i], left_ns > 0 ? (int)(left_ns / MILLI) : 0))
+			crew->killed[kept++] = crew->killed[i];
+	}
+	crew->killed_count = kept;
+}
+
+/* Kills the worker and forgets the process. False if it was not gone soon. */
+static bool end_member(struct exec_crew *crew, struct member *m)
+{
+	pid_t pid = m->worker;
+
+	wire_free(m->wire);
+	*m = (struct member){ 0 };
+	kill(pid, SIGKILL);
+	if (reap(pid, GRACE_MS))
+		return true;
+	crew->killed = must_realloc(crew->killed, (crew->killed_count + 1) * sizeof(pid_t));
+	crew->killed[crew->killed_count++] = pid;
+	return false;
+}
+
+static int give_up(struct exec_crew *crew, unsigned pid, struct err *err)
+{
+	end_member(crew, &crew->members[pid]);
+	crew->abandoned++;
+	return err_set(err, ETIME, "process %u: the call did not return within %g seconds", pid,
+		       (double)crew->deadline_ns / 1e9);
+}
+
+/* A worker that died by itself, or by someone else's hand. */
+static int died(struct exec_crew *crew, unsigned pid, int status, struct err *err)
+{
+	struct member *m = &crew->members[pid];
+
+	wire_free(m->wire);
+	*m = (struct member){ 0 };
+	if (WIFSIGNALED(status))
+		return err_set(err, ECHILD, "the worker of process %u was killed by signal %d (%s)", pid,
+			       WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return err_set(err, ECHILD, "the worker of process %u ended with status %d", pid,
+		       WEXITSTATUS(status));
+}
+
+/* Waits until the worker has passed the turn back. */
+static int await(struct exec_crew *crew, unsigned pid, struct err *err)
+{
+	struct member *m = &crew->members[pid];
+	int64_t until_ns = m->called_ns + crew->deadline_ns, look_ns;
+	int status;
+
+	for (;;) {
+		look_ns = monotonic_ns() + LOOK_MS * MILLI;
+		if (wire_await(m->wire, TURN_CREW, look_ns < until_ns ? look_ns : until_ns))
+			break;
+		if (waitpid(m->worker, &status, WNOHANG) == m->worker)
+			return died(crew, pid, status, err);
+		if (monotonic_ns() >= until_ns)
+			return give_up(crew, pid, err);
+	}
+	if (m->wire->failure)
+		return err_sys(err, m->wire->failure, "the worker of process %u cannot %s", pid,
+			       m->wire->step);
+	return 0;
+}
+
+/* Groups are told with the next call: until then the worker may be busy. */
+static void tell_groups(const struct exec_crew *crew, struct member *m)
+{
+	struct wire *w = m->wire;
+
+	w->groups_changed = m->groups_stale;
+	m->groups_stale = false;
+	if (!w->groups_changed)
+		return;
+	w->group_count = 0;
+	for (size_t i = 0; i < crew->grouping_count && w->group_count < WIRE_GROUPS_MAX; i++)
+		if (crew->groupings[i].uid == m->uid)
+			w->groups[w->group_count++] = crew->groupings[i].gid;
+}
+
+static void send(const struct exec_crew *crew, struct member *m, enum wire_command command)
+{
+	tell_groups(crew, m);
+	m->wire->command = command;
+	m->called_ns = monotonic_ns();
+	wire_pass(m->wire, TURN_WORKER);
+}
+
+/* Without privilege a worker can only be who it is. */
+static int check_ids(const struct exec_crew *crew, uint32_t uid, uint32_t gid, struct err *err)
+{
+	bool inside = crew->confinement == CONFINED_USERS;
+
+	if (crew->privileged ||
+	    (uid == (inside ? 0 : geteuid()) && gid == (inside ? 0 : getegid())))
+		return 0;
+	return err_set(err, EPERM,
+		       "a process of user %u and group %u needs CAP_SETUID and CAP_SETGID: run as root",
+		       uid, gid);
+}
+
+static int spawn(struct exec_crew *crew, unsigned pid, uint32_t uid, uint32_t gid, struct err *err)
+{
+	struct member *m = &crew->members[pid];
+	struct worker_place place = { crew->root_fd, crew->confinement, crew->privileged, uid, gid };
+	int error = check_ids(crew, uid, gid, err);
+	pid_t worker;
+
+	if (error)
+		return error;
+	*m = (struct member){ .uid = uid, .gid = gid, .wire = wire_new() };
+	if (!m->wire)
+		return err_sys(err, errno, "cannot share memory with process %u", pid);
+	m->called_ns = monotonic_ns();
+	worker = worker_fork(&place, m->wire);
+	if (worker < 0) {
+		wire_free(m->wire);
+		*m = (struct member){ 0 };
+		return err_sys(err, -worker, "cannot make process %u", pid);
+	}
+	m->worker = worker;
+	for (size_t i = 0; i < crew->grouping_count; i++)
+		m->groups_stale |= crew->groupings[i].uid == uid;
+	error = await(crew, pid, err);
+	if (error && m->worker)
+		end_member(crew, m);
+	return error;
+}
+
+static int spawn_first(struct exec_crew *crew, struct err *err)
+{
+	return spawn(crew, 1, crew->uid, crew->gid, err);
+}
+
+int exec_crew_open(struct exec_crew **ret, int root_fd, const struct exec_options *options,
+		   struct err *err)
+{
+	struct exec_crew *crew = must_alloc(sizeof(*crew));
+	double seconds = options->deadline_seconds > 0 ? options->deadline_seconds : DEADLINE_USUAL_S;
+	int error;
+
+	crew->deadline_ns = (int64_t)(seconds * 1e9);
+	if (options->no_chroot)
+		crew->confinement = UNCONFINED;
+	else
+		crew->confinement = has_capability(CAP_SYS_CHROOT) ? CONFINED : CONFINED_USERS;
+	crew->privileged = crew->confinement != CONFINED_USERS && has_capability(CAP_SETUID) &&
+			   has_capability(CAP_SETGID);
+	crew->uid = options->uid;
+	crew->gid = options->gid;
+	if (!crew->privileged && crew->confinement == UNCONFINED && !crew->uid && !crew->gid) {
+		crew->uid = geteuid();
+		crew->gid = getegid();
+	}
+	crew->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
+	error = crew->root_fd < 0 ? err_sys(err, errno, "cannot use the root directory")
+				  : spawn_first(crew, err);
+	if (error) {
+		exec_crew_close(crew);
+		return error;
+	}
+	*ret = crew;
+	return 0;
+}
+
+static bool is_id(int64_t id)
+{
+	return id >= 0 && id < UINT32_MAX;
+}
+
+static int create_process(struct exec_crew *crew, const struct call *c, struct outcome *ret,
+			  struct err *err)
+{
+	const struct arg *uid = &c->create_process.uid, *gid = &c->create_process.gid;
+
+	if (crew->members[c->pid].worker)
+		ret->error = EEXIST;
+	else if (!is_id(uid->num) || !is_id(gid->num))
+		ret->error = EINVAL;
+	else
+		return spawn(crew, c->pid, (uint32_t)uid->num, (uint32_t)gid->num, err);
+	return 0;
+}
+
+static int destroy_process(struct exec_crew *crew, const struct call *c, struct outcome *ret)
+{
+	struct member *m = &crew->members[c->pid];
+
+	if (!m->worker)
+		ret->error = ESRCH;
+	else if (!end_member(crew, m))
+		crew->abandoned++;
+	return 0;
+}
+
+static int add_user_to_group(struct exec_crew *crew, const struct call *c, struct outcome *ret,
+			     struct err *err)
+{
+	int64_t uid = c->add_user_to_group.uid.num, gid = c->add_user_to_group.gid.num;
+	size_t groups = 0;
+
+	if (!is_id(uid) || !is_id(gid)) {
+		ret->error = EINVAL;
+		return 0;
+	}
+	if (!crew->privileged)
+		return err_set(err, EPERM, "adding users to groups needs CAP_SETGID: run as root");
+	for (size_t i = 0; i < crew->grouping_count; i++) {
+		if (crew->groupings[i].uid != uid)
+			continue;
+		if (crew->groupings[i].gid == gid)
+			return 0;
+		groups++;
+	}
+	if (groups == WIRE_GROUPS_MAX || crew->grouping_count == GROUPINGS_MAX)
+		return err_set(err, E2BIG, "user %u has too many groups", (unsigned)uid);
+	crew->groupings[crew->grouping_count++] = (struct grouping){ (uint32_t)uid, (uint32_t)gid };
+	for (unsigned pid = 1; pid <= EXEC_PIDS_MAX; pid++)
+		crew->members[pid].groups_stale |=
+			crew->members[pid].worker && crew->members[pid].uid == uid;
+	return 0;
+}
+
+/* What is done to processes is done at once; the answer waits to be fetched. */
+static int answer(struct exec_crew *crew, const struct call *c, struct err *err)
+{
+	struct member *m = &crew->members[c->pid];
+	struct outcome outcome = { .result = op_table[c->op].result, .bytes = "" };
+	int64_t now_ns = monotonic_ns();
+	int error;
+
+	switch (c->op) {
+	case OP_create_process:
+		error = create_process(crew, c, &outcome, err);
+		break;
+	case OP_destroy_process:
+		error = destroy_process(crew, c, &outcome);
+		break;
+	default:
+		error = add_user_to_group(crew, c, &outcome, err);
+	}
+	if (error)
+		return error;
+	m->called = m->answered = true;
+	m->answer = outcome;
+	m->called_ns = now_ns;
+	return 0;
+}
+
+int exec_crew_start(struct exec_crew *crew, const struct call *c, struct err *err)
+{
+	struct member *m = &crew->members[c->pid <= EXEC_PIDS_MAX ? c->pid : 0];
+
+	if (!c->pid || c->pid > EXEC_PIDS_MAX)
+		return err_set(err, EINVAL, "process %u: processes are 1 to %d", c->pid,
+			       EXEC_PIDS_MAX);
+	if (m->called)
+		return err_set(err, EBUSY, "process %u is still in a call", c->pid);
+	if (op_table[c->op].traits & TRAIT_PROC)
+		return answer(crew, c, err);
+	if (!m->worker)
+		return err_set(err, ESRCH, "there is no process %u", c->pid);
+	if (wire_put_call(m->wire, c))
+		return err_set(err, E2BIG, "the data of the call is beyond %d bytes", EXEC_DATA_MAX);
+	m->called = true;
+	send(crew, m, WIRE_CALL);
+	return 0;
+}
+
+int exec_crew_wait(struct exec_crew *crew, unsigned pid, struct outcome *ret,
+		   int64_t *ret_called_ns, int64_t *ret_returned_ns, struct err *err)
+{
+	struct member *m = &crew->members[pid <= EXEC_PIDS_MAX ? pid : 0];
+	int error;
+
+	if (!m->called)
+		return err_set(err, EINVAL, "process %u is in no call", pid);
+	m->called = false;
+	if (m->answered) {
+		m->answered = false;
+		*ret = m->answer;
+		*ret_called_ns = m->called_ns;
+		*ret_returned_ns = monotonic_ns();
+		return 0;
+	}
+	error = await(crew, pid, err);
+	if (error)
+		return error;
+	*ret = m->wire->outcome;
+	*ret_called_ns = m->wire->called_ns;
+	*ret_returned_ns = m->wire->returned_ns;
+	return 0;
+}
+
+int exec_crew_call(struct exec_crew *crew, const struct call *c, struct outcome *ret,
+		   struct err *err)
+{
+	int64_t called_ns, returned_ns;
+	int error = exec_crew_start(crew, c, err);
+
+	return error ? error : exec_crew_wait(crew, c->pid, ret, &called_ns, &returned_ns, err);
+}
+
+/* Ends everyone from the given process on. */
+static void end_members(struct exec_crew *crew, unsigned from)
+{
+	for (unsigned pid = from; pid <= EXEC_PIDS_MAX; pid++)
+		if (crew->members[pid].worker && !end_member(crew, &crew->members[pid]))
+			crew->abandoned++;
+}
+
+int exec_crew_reset(struct exec_crew *crew, struct err *err)
+{
+	struct member *m = &crew->members[1];
+	struct err why = { 0 };
+
+	end_members(crew, m->called ? 1 : 2);
+	memset(&crew->members[2], 0, sizeof(*m) * (EXEC_PIDS_MAX - 1));
+	reap_killed(crew, 0);
+	if (crew->grouping_count)
+		m->groups_stale = m->worker;
+	crew->grouping_count = 0;
+	if (m->worker) {
+		send(crew, m, WIRE_RESET);
+		if (!await(crew, 1, &why))
+			return 0;
+	}
+	return spawn_first(crew, err);
+}
+
+unsigned exec_crew_abandoned(const struct exec_crew *crew)
+{
+	return crew->abandoned;
+}
+
+void exec_crew_close(struct exec_crew *crew)
+{
+	if (!crew)
+		return;
+	end_members(crew, 1);
+	reap_killed(crew, LAST_GRACE_MS);
+	if (crew->root_fd >= 0)
+		close(crew->root_fd);
+	free(crew->killed);
+	free(crew);
+}
