@@ -84,8 +84,8 @@ static struct timespec time_given(const struct arg *time)
 {
 	int64_t seconds = time->num / NANO, rest = time->num % NANO;
 
-	if (time->num == UTIME_NOW || time->num == UTIME_OMIT)
-		return (struct timespec){ .tv_nsec = time->num };
+	if (time->num == TIME_NOW || time->num == TIME_OMIT)
+		return (struct timespec){ .tv_nsec = time->num == TIME_NOW ? UTIME_NOW : UTIME_OMIT };
 	if (rest < 0)
 		return (struct timespec){ seconds - 1, rest + NANO };
 	return (struct timespec){ seconds, rest };
