@@ -193,11 +193,11 @@ int opt_parse(const struct opt *opts, void *settings, int *argc, char **argv, st
 				argv[left++] = argv[i];
 			break;
 		}
-		ret = take(opts, settings, argv[i], i + 1 < *argc ? argv[i + 1] : NULL, &used, err);
+		ret = take(opts, settings, argv[i], argv[i + 1], &used, err);
 		if (ret)
 			return ret;
 	}
-	argv[left < *argc ? left : *argc] = NULL;
+	argv[left] = NULL;
 	*argc = left;
 	return 0;
 }

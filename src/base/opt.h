@@ -37,8 +37,8 @@ struct opt {
 
 #define OPT_END { NULL, OPT_FLAG, 0, NULL, NULL, 0, 0 }
 
-/* Takes the options out of argv (argv[0] is passed over); what is left are the operands.
- * "--" ends options. Unknown or malformed: -EINVAL with a sentence that names it. */
+/* Takes the options out of argv (argv[0] is passed over; NULL ends it); what is left are the
+ * operands. "--" ends options. Unknown or malformed: -EINVAL with a sentence that names it. */
 int opt_parse(const struct opt *opts, void *settings, int *argc, char **argv, struct err *err);
 /* One "key = value" of an INI section; the same rules as the command line. */
 int opt_set(const struct opt *opts, void *settings, const char *key, const char *value,

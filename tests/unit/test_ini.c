@@ -58,6 +58,19 @@ static void indented_lines_continue_a_value(void **state)
 	ini_free(&ini);
 }
 
+static void comments_of_rows(void **state)
+{
+	struct ini ini;
+
+	assert_int_equal(ini_read_text(&ini, "t", "a = 1 ;  why so \nb = 2;3\nc = 4 ;\n", NULL), 0);
+	assert_int_equal(ini.count, 3);
+	assert_string_equal(ini.rows[0].comment, "why so");
+	assert_null(ini.rows[1].comment);
+	assert_string_equal(ini.rows[1].value, "2;3");
+	assert_string_equal(ini.rows[2].comment, "");
+	ini_free(&ini);
+}
+
 static void empty_text_has_no_rows(void **state)
 {
 	struct ini ini;
@@ -140,6 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_in_order_with_their_lines),
 		cmocka_unit_test(indented_lines_continue_a_value),
+		cmocka_unit_test(comments_of_rows),
 		cmocka_unit_test(empty_text_has_no_rows),
 		cmocka_unit_test(errors_name_the_line),
 		cmocka_unit_test(nothing_is_cut_silently),
