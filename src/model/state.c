@@ -334,6 +334,12 @@ void state_set_cwd(struct state *s, unsigned pid, uint64_t ino)
 	process->cwd = ino;
 }
 
+void state_reset_process(struct state *s, unsigned pid)
+{
+	close_everything(s, pid);
+	state_set_cwd(s, pid, TREE_ROOT);
+}
+
 /* What an inode is, apart from its number: where it is, or what is left of it. */
 static struct hash identity(const struct state *s, uint64_t ino)
 {

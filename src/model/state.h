@@ -98,5 +98,7 @@ void state_set_groups(struct state *s, uint32_t uid, const uint32_t *gids, size_
 bool state_in_group(const struct state *s, uint32_t uid, uint32_t gid);
 void state_create_process(struct state *s, unsigned pid, uint32_t uid, uint32_t gid);
 void state_destroy_process(struct state *s, unsigned pid);
+/* Closes all descriptors and streams of a process and takes it to the root. */
+void state_reset_process(struct state *s, unsigned pid);
 
 #endif

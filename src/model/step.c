@@ -171,7 +171,7 @@ static void start(struct envelope *env)
 	env->value.len = 0;
 }
 
-/* One pass through the operation. seen: a success to follow, or NULL. */
+/* One pass through the operation. seen: an outcome to follow, or NULL. */
 static void pass(const struct model *m, struct state *s, const struct call *c,
 		 const struct outcome *seen, bool follow, struct envelope *env)
 {
@@ -181,7 +181,8 @@ static void pass(const struct model *m, struct state *s, const struct call *c,
 		.call = c,
 		.pid = c->pid,
 		.process = state_process(s, c->pid),
-		.seen = seen,
+		.seen = seen && !seen->error ? seen : NULL,
+		.error = seen ? seen->error : 0,
 		.follow = follow,
 		.env = env,
 	};
@@ -193,8 +194,7 @@ static void pass(const struct model *m, struct state *s, const struct call *c,
 		return;
 	}
 	operations[c->op](&x);
-	if (follow)
-		tree_settle(&s->tree);
+	tree_settle(&s->tree);
 }
 
 void model_allow(const struct model *m, struct state *s, const struct call *c, struct envelope *ret)
@@ -260,7 +260,7 @@ enum verdict model_step(const struct model *m, struct state *s, const struct cal
 			const struct outcome *seen, struct envelope *ret)
 {
 	s->now++;
-	pass(m, s, c, seen->error ? NULL : seen, !seen->error, ret);
+	pass(m, s, c, seen, !seen->error, ret);
 	if (ret->undefined)
 		return VERDICT_UNKNOWN;
 	if (!seen->error)

@@ -28,6 +28,7 @@ struct step {
 	unsigned pid;
 	const struct process *process; /* of pid; NULL only for create_process */
 	const struct outcome *seen;    /* success to follow; NULL: the deterministic one */
+	int error;                     /* failure to follow, or 0 */
 	bool follow;                   /* the effect is wanted if success is possible */
 	struct envelope *env;
 };
@@ -47,6 +48,13 @@ bool proceed(struct step *x);
 static inline bool refused(const struct step *x)
 {
 	return !x->env->success;
+}
+
+/* A refused call that is followed nevertheless: this error was seen, or a deterministic answer
+ * is wanted. For what a failure leaves behind. */
+static inline bool followed_anyway(const struct step *x, int error)
+{
+	return refused(x) && (x->follow || x->error == error);
 }
 
 /* The value of success. */

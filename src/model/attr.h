@@ -1,0 +1,24 @@
+/* attr.h -- inside the model: what operations on attributes share. */
+#ifndef MODEL_ATTR_H
+#define MODEL_ATTR_H
+
+#include <fcntl.h>
+#include <linux/fs.h>
+
+#include "model/step.h"
+
+/* The object that a path leads to, or NULL after refusing: by the path's own rule, or as missing.
+ * Flags are those of resolve(). */
+const struct inode *need_object(struct step *x, int64_t dirfd, const struct arg *path,
+				unsigned flags);
+/* The object behind a descriptor; O_PATH counts where `any`. */
+const struct inode *need_open_object(struct step *x, const struct arg *fd, bool any);
+
+/* How resolve() is to take a path, by AT_ flags. */
+static inline unsigned resolve_flags(int64_t at_flags)
+{
+	return (at_flags & AT_SYMLINK_NOFOLLOW ? RESOLVE_KEEP_SLASH : RESOLVE_FOLLOW) |
+	       (at_flags & AT_EMPTY_PATH ? RESOLVE_EMPTY : 0);
+}
+
+#endif

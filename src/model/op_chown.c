@@ -1,0 +1,100 @@
+/* op_chown.c -- chown, lchown, fchown, fchownat: owner and group. */
+#include "model/attr.h"
+
+enum { KEEP_ID = UINT32_MAX }; /* -1: the owner or group stays */
+
+/* Who changes what: an owner may give a file to a group of theirs, root anything to anyone. */
+static void check_owner(struct step *x, const struct inode *inode, uint32_t uid, uint32_t gid)
+{
+	bool own = x->process->uid == inode->uid;
+
+	if (is_root(x))
+		return;
+	if (uid != KEEP_ID && !(own && uid == inode->uid))
+		refuse(x, RULE_chown_user);
+	if (gid != KEEP_ID && !(own && (gid == inode->gid || in_group(x, gid))))
+		refuse(x, RULE_chown_group);
+}
+
+/* The privilege bits a change of owner takes away, also where nothing changes. */
+static uint32_t bits_dropped(struct step *x, const struct inode *inode)
+{
+	uint32_t drop = 0;
+
+	if (S_ISDIR(inode->mode) || !holds(x, RULE_chown_drops_bits))
+		return 0;
+	drop |= inode->mode & S_ISUID;
+	if (inode->mode & S_IXGRP || (!is_root(x) && !in_group(x, inode->gid)))
+		drop |= inode->mode & S_ISGID;
+	return drop;
+}
+
+/* Bits are part of the mode: dropping them is a change of mode, and theirs only whose it is. The
+ * setgid bit that stays must be good for the new group as well. */
+static void check_bits(struct step *x, const struct inode *inode, uint32_t gid, uint32_t *drop)
+{
+	if (!*drop)
+		return;
+	if (!is_owner(x, inode))
+		refuse(x, RULE_chown_bits);
+	if (!is_root(x) && !in_group(x, gid == KEEP_ID ? inode->gid : gid))
+		*drop |= S_ISGID;
+}
+
+static void set_owner(struct step *x, const struct inode *inode, int64_t user, int64_t group)
+{
+	uint32_t uid = (uint32_t)user, gid = (uint32_t)group, drop;
+	struct inode *edited;
+
+	if (!inode)
+		return;
+	drop = bits_dropped(x, inode);
+	if (x->state->read_only)
+		refuse(x, RULE_attr_read_only);
+	if (inode->flags & (FS_IMMUTABLE_FL | FS_APPEND_FL)) {
+		if (uid != KEEP_ID || gid != KEEP_ID)
+			refuse(x, RULE_attr_immutable);
+		else
+			may_refuse(x, RULE_attr_immutable);
+	}
+	check_owner(x, inode, uid, gid);
+	check_bits(x, inode, gid, &drop);
+	if (!proceed(x))
+		return;
+	edited = tree_edit(&x->state->tree, inode->ino);
+	if (uid != KEEP_ID)
+		edited->uid = uid;
+	if (gid != KEEP_ID)
+		edited->gid = gid;
+	edited->mode &= ~drop;
+	touch_change(x, edited->ino);
+}
+
+void model_chown(struct step *x)
+{
+	set_owner(x, need_object(x, AT_FDCWD, &x->call->chown.path, RESOLVE_FOLLOW),
+		  x->call->chown.uid.num, x->call->chown.gid.num);
+}
+
+void model_lchown(struct step *x)
+{
+	set_owner(x, need_object(x, AT_FDCWD, &x->call->lchown.path, RESOLVE_KEEP_SLASH),
+		  x->call->lchown.uid.num, x->call->lchown.gid.num);
+}
+
+void model_fchown(struct step *x)
+{
+	set_owner(x, need_open_object(x, &x->call->fchown.fd, false), x->call->fchown.uid.num,
+		  x->call->fchown.gid.num);
+}
+
+void model_fchownat(struct step *x)
+{
+	int64_t flags = x->call->fchownat.flags.num;
+
+	if (flags & ~(int64_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) && refuse(x, RULE_at_flags))
+		return;
+	set_owner(x, need_object(x, x->call->fchownat.dirfd.num, &x->call->fchownat.path,
+				 resolve_flags(flags)),
+		  x->call->fchownat.uid.num, x->call->fchownat.gid.num);
+}

@@ -1,0 +1,178 @@
+/* op_copy.c -- copy_file_range, FICLONE, FICLONERANGE: data from one file to another. */
+#include "model/io.h"
+
+struct copy {
+	const struct open_file *from, *to;
+	int64_t from_offset, to_offset;
+	uint64_t length;
+};
+
+/* Both ends: regular files, open the right way. What Linux checks for copies and clones. */
+static bool refuse_ends(struct step *x, const struct copy *c)
+{
+	const struct inode *from = file_inode(x, c->from), *to = file_inode(x, c->to);
+
+	if (S_ISDIR(from->mode) || S_ISDIR(to->mode))
+		return refuse(x, RULE_copy_directory);
+	if (!S_ISREG(from->mode) || !S_ISREG(to->mode))
+		return refuse(x, RULE_copy_special);
+	if (!is_readable(c->from) || !is_writable(c->to))
+		return refuse(x, RULE_copy_access);
+	if (c->to->flags & O_APPEND)
+		return refuse(x, RULE_copy_append);
+	return false;
+}
+
+/* Do [a, a + length) and [b, b + length) meet? */
+static bool overlap(uint64_t a, uint64_t b, uint64_t length)
+{
+	return a < b + length && b < a + length;
+}
+
+static uint64_t left_of(const struct inode *inode, uint64_t offset)
+{
+	return offset < inode->size ? inode->size - offset : 0;
+}
+
+/* Cuts the length to what there is to copy and room for. */
+static bool refuse_copy_range(struct step *x, struct copy *c)
+{
+	uint64_t from = (uint64_t)c->from_offset, to = (uint64_t)c->to_offset;
+	uint64_t max = x->model->traits.file_size_max;
+
+	if (file_inode(x, c->to)->flags & FS_IMMUTABLE_FL)
+		return refuse(x, RULE_copy_immutable);
+	if (from + c->length < from || to + c->length < to)
+		return refuse(x, RULE_copy_overflow);
+	if (c->to_offset >= 0 && to >= max && refuse(x, RULE_write_too_far))
+		return true;
+	if (c->from_offset < 0 || c->to_offset < 0)
+		return refuse(x, RULE_io_offset);
+	if (c->length > left_of(file_inode(x, c->from), from))
+		c->length = left_of(file_inode(x, c->from), from);
+	if (c->length > max - to)
+		c->length = max - to;
+	return c->from->ino == c->to->ino && c->length && overlap(from, to, c->length) &&
+	       refuse(x, RULE_copy_overlap);
+}
+
+static void copy_effect(struct step *x, const struct copy *c)
+{
+	uint64_t most = c->length < TRANSFER_MAX ? c->length : TRANSFER_MAX, ino = c->to->ino;
+	int64_t done = give_range(x, shortest_transfer(x, (int64_t)most, false), (int64_t)most);
+	struct tree *t = &x->state->tree;
+
+	if (!done)
+		return;
+	if (tree_inode(t, ino)->size < (uint64_t)c->to_offset + (uint64_t)done)
+		tree_truncate(t, ino, (uint64_t)c->to_offset + (uint64_t)done);
+	tree_clone(t, c->from->ino, (uint64_t)c->from_offset, ino, (uint64_t)c->to_offset,
+		   (uint64_t)done);
+	touch_access(x, c->from->ino);
+	drop_privilege_bits(x, ino);
+	touch_modify(x, ino);
+}
+
+void model_copy_file_range(struct step *x)
+{
+	struct copy c = {
+		.from_offset = x->call->copy_file_range.off_in.num,
+		.to_offset = x->call->copy_file_range.off_out.num,
+		.length = (uint64_t)x->call->copy_file_range.length.num,
+	};
+
+	c.from = need_io(x, &x->call->copy_file_range.fd_in);
+	c.to = need_io(x, &x->call->copy_file_range.fd_out);
+	if (!c.from || !c.to)
+		return;
+	if (x->call->copy_file_range.flags.num && refuse(x, RULE_copy_flags))
+		return;
+	if (refuse_ends(x, &c) || refuse_copy_range(x, &c))
+		return;
+	if (c.length)
+		may_lack_space(x);
+	if (proceed(x))
+		copy_effect(x, &c);
+}
+
+/* Length 0 stands for all the rest. Clones share whole blocks, but for a last one that ends both
+ * files. */
+static bool refuse_clone_range(struct step *x, struct copy *c)
+{
+	uint64_t from = (uint64_t)c->from_offset, to = (uint64_t)c->to_offset;
+	uint64_t mask = x->model->traits.block_size - 1, size = file_inode(x, c->from)->size, end;
+	uint64_t blocks;
+
+	if (c->from_offset < 0 || c->to_offset < 0 || (int64_t)c->length < 0 ||
+	    (int64_t)(from + c->length) < 0 || (int64_t)(to + c->length) < 0)
+		return refuse(x, RULE_clone_range);
+	if (file_inode(x, c->to)->flags & FS_IMMUTABLE_FL)
+		return refuse(x, RULE_copy_immutable);
+	if (!c->length) {
+		if (from > size)
+			return refuse(x, RULE_clone_beyond);
+		c->length = size - from;
+		if (!c->length)
+			return false;
+	}
+	if ((from | to) & mask && refuse(x, RULE_clone_unaligned))
+		return true;
+	if ((from >= size || c->length > size - from) && refuse(x, RULE_clone_beyond))
+		return true;
+	if (to >= x->model->traits.file_size_max && refuse(x, RULE_write_too_far))
+		return true;
+	end = from + c->length;
+	if (c->length & mask && (end != size || to + c->length < file_inode(x, c->to)->size) &&
+	    refuse(x, RULE_clone_unaligned))
+		return true;
+	blocks = (c->length + mask) & ~mask;
+	return c->from->ino == c->to->ino && overlap(from, to, blocks) &&
+	       refuse(x, RULE_copy_overlap);
+}
+
+static void clone(struct step *x, struct copy *c)
+{
+	uint64_t ino = c->to->ino;
+	struct tree *t = &x->state->tree;
+
+	if (refuse_ends(x, c))
+		return;
+	if (x->model->traits.no_reflink) {
+		refuse(x, RULE_clone_unsupported);
+		return;
+	}
+	if (refuse_clone_range(x, c))
+		return;
+	may_lack_space(x);
+	if (!proceed(x) || !c->length)
+		return;
+	if (tree_inode(t, ino)->size < (uint64_t)c->to_offset + c->length)
+		tree_truncate(t, ino, (uint64_t)c->to_offset + c->length);
+	tree_clone(t, c->from->ino, (uint64_t)c->from_offset, ino, (uint64_t)c->to_offset, c->length);
+	drop_privilege_bits(x, ino);
+	touch_modify(x, ino);
+}
+
+void model_ficlone(struct step *x)
+{
+	struct copy c = { .length = 0 };
+
+	c.to = need_io(x, &x->call->ficlone.fd);
+	c.from = need_io(x, &x->call->ficlone.src);
+	if (c.to && c.from)
+		clone(x, &c);
+}
+
+void model_ficlonerange(struct step *x)
+{
+	struct copy c = {
+		.from_offset = x->call->ficlonerange.src_offset.num,
+		.to_offset = x->call->ficlonerange.offset.num,
+		.length = (uint64_t)x->call->ficlonerange.length.num,
+	};
+
+	c.to = need_io(x, &x->call->ficlonerange.fd);
+	c.from = need_io(x, &x->call->ficlonerange.src);
+	if (c.to && c.from)
+		clone(x, &c);
+}

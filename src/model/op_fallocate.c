@@ -1,0 +1,175 @@
+/* op_fallocate.c -- fallocate: space ahead of data, holes, and ranges put in or taken out. */
+#include "model/io.h"
+
+#include <linux/falloc.h>
+
+/* What older system headers do not know. */
+enum { FALLOC_FL_WRITE_ZEROES_ = 0x80 };
+
+enum {
+	KEEP = FALLOC_FL_KEEP_SIZE,
+	PUNCH = FALLOC_FL_PUNCH_HOLE,
+	COLLAPSE = FALLOC_FL_COLLAPSE_RANGE,
+	ZERO = FALLOC_FL_ZERO_RANGE,
+	INSERT = FALLOC_FL_INSERT_RANGE,
+	UNSHARE = FALLOC_FL_UNSHARE_RANGE,
+	WRITE_ZEROES = FALLOC_FL_WRITE_ZEROES_,
+};
+
+struct range {
+	int64_t mode;
+	int64_t offset, length;
+};
+
+/* One of the modes at a time, and only some of them keep the size. */
+static bool is_mode(int64_t mode)
+{
+	switch (mode & ~(int64_t)KEEP) {
+	case 0:
+	case UNSHARE:
+	case ZERO:
+		return true;
+	case PUNCH:
+		return mode & KEEP;
+	case COLLAPSE:
+	case INSERT:
+	case WRITE_ZEROES:
+		return !(mode & KEEP);
+	default:
+		return false;
+	}
+}
+
+static bool is_supported(const struct traits *traits, int64_t mode)
+{
+	if (traits->no_fallocate)
+		return false;
+	switch (mode & ~(int64_t)KEEP) {
+	case PUNCH:
+		return !traits->no_punch_hole;
+	case ZERO:
+		return !traits->no_zero_range;
+	case COLLAPSE:
+		return !traits->no_collapse_range;
+	case INSERT:
+		return !traits->no_insert_range;
+	case UNSHARE:
+		return !traits->no_unshare_range;
+	case WRITE_ZEROES:
+		return !traits->no_write_zeroes;
+	default:
+		return true;
+	}
+}
+
+static void check_file(struct step *x, const struct open_file *f, int64_t mode)
+{
+	const struct inode *inode = file_inode(x, f);
+
+	if (!is_writable(f))
+		refuse(x, RULE_fallocate_access);
+	if (mode & ~(int64_t)KEEP && inode->flags & FS_APPEND_FL)
+		refuse(x, RULE_fallocate_append);
+	if (inode->flags & FS_IMMUTABLE_FL)
+		refuse(x, RULE_fallocate_immutable);
+	if (S_ISDIR(inode->mode))
+		refuse(x, RULE_fallocate_directory);
+	else if (S_ISFIFO(inode->mode))
+		refuse(x, RULE_fallocate_pipe);
+	else if (!S_ISREG(inode->mode))
+		refuse(x, RULE_fallocate_special);
+}
+
+/* Collapsing and inserting move whole blocks, and stay within the file. */
+static void check_shift(struct step *x, const struct inode *inode, const struct range *r)
+{
+	uint64_t block = x->model->traits.block_size, end;
+	bool inserts = r->mode == INSERT;
+
+	if ((uint64_t)(r->offset | r->length) & (block - 1))
+		refuse(x, RULE_shift_unaligned);
+	end = (uint64_t)(inserts ? r->offset : r->offset + r->length);
+	if (end >= inode->size)
+		refuse(x, inserts ? RULE_insert_beyond : RULE_collapse_beyond);
+	else if (inserts)
+		refuse_size(x, inode->size + (uint64_t)r->length, RULE_insert_too_large);
+}
+
+static bool refuse_range_end(struct step *x, const struct range *r)
+{
+	int64_t end;
+
+	if (__builtin_add_overflow(r->offset, r->length, &end))
+		return refuse(x, RULE_fallocate_too_far);
+	return refuse_size(x, (uint64_t)end, RULE_fallocate_too_far);
+}
+
+static void change_data(struct step *x, const struct inode *inode, const struct range *r)
+{
+	struct tree *t = &x->state->tree;
+	uint64_t ino = inode->ino, offset = (uint64_t)r->offset, length = (uint64_t)r->length;
+	uint64_t size = inode->size;
+
+	switch (r->mode & ~(int64_t)KEEP) {
+	case PUNCH:
+		tree_zero(t, ino, offset, length, false);
+		return;
+	case COLLAPSE:
+		tree_collapse(t, ino, offset, length);
+		return;
+	case INSERT:
+		tree_insert(t, ino, offset, length);
+		return;
+	}
+	if (!(r->mode & KEEP) && offset + length > size)
+		tree_truncate(t, ino, offset + length);
+	if (r->mode & (ZERO | WRITE_ZEROES))
+		tree_zero(t, ino, offset, length, true);
+	else
+		tree_allocate(t, ino, offset, length);
+}
+
+/* Some file systems treat the privilege bits before they know that the range will do. */
+static void drop_bits_early(struct step *x, uint64_t ino)
+{
+	if (x->model->traits.fallocate_drops_early && followed_anyway(x, EINVAL))
+		drop_privilege_bits(x, ino);
+}
+
+static void allocate(struct step *x, const struct inode *inode, const struct range *r)
+{
+	if (!is_supported(&x->model->traits, r->mode)) {
+		refuse(x, RULE_fallocate_unsupported);
+		return;
+	}
+	if (r->mode == COLLAPSE || r->mode == INSERT)
+		check_shift(x, inode, r);
+	if (refused(x))
+		drop_bits_early(x, inode->ino);
+	may_lack_space(x);
+	if (!proceed(x))
+		return;
+	change_data(x, inode, r);
+	drop_privilege_bits(x, inode->ino);
+	touch_modify(x, inode->ino);
+}
+
+void model_fallocate(struct step *x)
+{
+	struct range r = {
+		.mode = x->call->fallocate.mode.num,
+		.offset = x->call->fallocate.offset.num,
+		.length = x->call->fallocate.length.num,
+	};
+	const struct open_file *f = need_io(x, &x->call->fallocate.fd);
+
+	if (r.offset < 0 || r.length <= 0)
+		refuse(x, RULE_fallocate_range);
+	if (!is_mode(r.mode))
+		refuse(x, RULE_fallocate_mode);
+	if (!f)
+		return;
+	check_file(x, f, r.mode);
+	if (!refused(x) && !refuse_range_end(x, &r) && S_ISREG(file_inode(x, f)->mode))
+		allocate(x, file_inode(x, f), &r);
+}

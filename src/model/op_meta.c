@@ -1,0 +1,139 @@
+/* op_meta.c -- operations that are several calls: open, act, close; the first error is the outcome.
+ *
+ * What opening did (a file made, or cut to nothing) stays where acting fails, as in reality. */
+#include "model/io.h"
+
+enum { MODE_USUAL = 0644 };
+
+/* Another call in place of this one, by the same process in the same state. */
+static struct step instead(const struct step *x, struct call *call, enum op op)
+{
+	struct step y = *x;
+
+	*call = (struct call){ .op = (uint16_t)op, .pid = x->call->pid, .line = x->call->line };
+	y.call = call;
+	return y;
+}
+
+/* Opens in earnest, whatever the question. Returns the descriptor, or -1 after refusing. */
+static int64_t open_first(struct step *x, const struct arg *path, int64_t flags, int64_t mode)
+{
+	struct call call;
+	struct step y = instead(x, &call, OP_open);
+
+	call.open.path = *path;
+	call.open.flags.num = flags;
+	call.open.mode.num = mode;
+	y.follow = true;
+	y.seen = NULL;
+	model_open(&y);
+	if (!proceed(&y))
+		return -1;
+	return x->env->value.num;
+}
+
+/* Opens, acts on the descriptor (by a call with it as first argument) and closes it. Where the
+ * outcome that is followed is not one of acting, nothing has happened. */
+static void open_then(struct step *x, const struct arg *path, int64_t flags, int64_t mode,
+		      void (*act)(struct step *x, const struct arg *fd))
+{
+	struct state before = state_copy(x->state);
+	struct errset opening;
+	struct arg fd = { .num = open_first(x, path, flags, mode) };
+	bool stays;
+
+	if (fd.num < 0) {
+		state_free(&before);
+		return;
+	}
+	opening = x->env->errors;
+	x->env->value.result = RESULT_NONE;
+	if (act)
+		act(x, &fd);
+	stays = proceed(x) || (!errset_has(&opening, x->error) && refused(x) &&
+			       (x->follow || errset_has(&x->env->errors, x->error)));
+	if (stays) {
+		state_close(x->state, x->pid, fd.num);
+		state_free(&before);
+	} else {
+		state_free(x->state);
+		*x->state = before;
+	}
+}
+
+void model_create_file(struct step *x)
+{
+	open_then(x, &x->call->create_file.path, x->call->create_file.flags.num | O_CREAT,
+		  x->call->create_file.mode.num, NULL);
+}
+
+static void write_to(struct step *x, const struct arg *fd)
+{
+	write_data(x, &(struct transfer){
+		.fd = fd,
+		.data = &x->call->write_file.data,
+		.count = x->call->write_file.count.num,
+		.offset = x->call->write_file.offset.num,
+		.positioned = true,
+		.whole = true,
+	});
+}
+
+void model_write_file(struct step *x)
+{
+	open_then(x, &x->call->write_file.path, x->call->write_file.flags.num, MODE_USUAL, write_to);
+}
+
+static void write_directly(struct step *x, const struct arg *fd)
+{
+	write_data(x, &(struct transfer){
+		.fd = fd,
+		.data = &x->call->direct_write.data,
+		.count = x->call->direct_write.count.num,
+		.offset = x->call->direct_write.offset.num,
+		.positioned = true,
+	});
+}
+
+void model_direct_write(struct step *x)
+{
+	open_then(x, &x->call->direct_write.path, O_WRONLY | O_DIRECT, 0, write_directly);
+}
+
+static void allocate(struct step *x, const struct arg *fd)
+{
+	struct call call;
+	struct step y = instead(x, &call, OP_fallocate);
+
+	call.fallocate.fd = *fd;
+	call.fallocate.mode = x->call->fallocate_file.mode;
+	call.fallocate.offset = x->call->fallocate_file.offset;
+	call.fallocate.length = x->call->fallocate_file.length;
+	model_fallocate(&y);
+}
+
+void model_fallocate_file(struct step *x)
+{
+	open_then(x, &x->call->fallocate_file.path, O_RDWR, 0, allocate);
+}
+
+static void chown_path(struct step *x, const struct arg *path, int64_t uid, int64_t gid)
+{
+	struct call call;
+	struct step y = instead(x, &call, OP_chown);
+
+	call.chown.path = *path;
+	call.chown.uid.num = uid;
+	call.chown.gid.num = gid;
+	model_chown(&y);
+}
+
+void model_chown_file(struct step *x)
+{
+	chown_path(x, &x->call->chown_file.path, x->call->chown_file.uid.num, -1);
+}
+
+void model_chgrp_file(struct step *x)
+{
+	chown_path(x, &x->call->chgrp_file.path, -1, x->call->chgrp_file.gid.num);
+}

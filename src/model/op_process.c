@@ -1,0 +1,116 @@
+/* op_process.c -- working directory, mask, processes, users; persistence and the environment. */
+#include "model/attr.h"
+#include "model/io.h"
+
+static void go_to(struct step *x, const struct inode *inode)
+{
+	if (!inode)
+		return;
+	if (!S_ISDIR(inode->mode))
+		refuse(x, RULE_chdir_kind);
+	else if (!may_access(x, inode, MAY_EXEC))
+		refuse(x, RULE_chdir_denied);
+	if (proceed(x))
+		state_set_cwd(x->state, x->pid, inode->ino);
+}
+
+void model_chdir(struct step *x)
+{
+	go_to(x, need_object(x, AT_FDCWD, &x->call->chdir.path, RESOLVE_FOLLOW));
+}
+
+void model_fchdir(struct step *x)
+{
+	go_to(x, need_open_object(x, &x->call->fchdir.fd, true));
+}
+
+void model_umask(struct step *x)
+{
+	if (!proceed(x))
+		return;
+	give_num(x, RESULT_PERM, x->process->umask);
+	state_edit_process(x->state, x->pid)->umask = (uint32_t)x->call->umask.mask.num & 0777;
+}
+
+static bool is_id(const struct arg *arg)
+{
+	return arg->num >= 0 && arg->num < UINT32_MAX;
+}
+
+void model_create_process(struct step *x)
+{
+	const struct arg *uid = &x->call->create_process.uid, *gid = &x->call->create_process.gid;
+
+	if (x->process)
+		refuse(x, RULE_process_exists);
+	if (!is_id(uid) || !is_id(gid))
+		refuse(x, RULE_process_id);
+	if (proceed(x))
+		state_create_process(x->state, x->pid, (uint32_t)uid->num, (uint32_t)gid->num);
+}
+
+void model_destroy_process(struct step *x)
+{
+	if (proceed(x))
+		state_destroy_process(x->state, x->pid);
+}
+
+void model_add_user_to_group(struct step *x)
+{
+	const struct arg *uid = &x->call->add_user_to_group.uid;
+	const struct arg *gid = &x->call->add_user_to_group.gid;
+
+	if (!is_id(uid) || !is_id(gid))
+		refuse(x, RULE_process_id);
+	if (proceed(x))
+		state_add_group(x->state, (uint32_t)uid->num, (uint32_t)gid->num);
+}
+
+/* Persistence changes nothing that can be seen before a crash. */
+static void sync_file(struct step *x, const struct arg *fd)
+{
+	const struct open_file *f = need_io(x, fd);
+
+	if (f && is_special(file_inode(x, f)))
+		refuse(x, RULE_sync_special);
+}
+
+void model_fsync(struct step *x)
+{
+	sync_file(x, &x->call->fsync.fd);
+}
+
+void model_fdatasync(struct step *x)
+{
+	sync_file(x, &x->call->fdatasync.fd);
+}
+
+void model_sync(struct step *x)
+{
+}
+
+void model_syncfs(struct step *x)
+{
+	need_io(x, &x->call->syncfs.fd);
+}
+
+/* Unmounted and mounted again: nobody has anything open or stands anywhere but in the root. */
+void model_remount(struct step *x)
+{
+	uint64_t pid;
+
+	if (!proceed(x))
+		return;
+	for (bool first = true; pmap_next(&x->state->processes, first, &pid); first = false)
+		state_reset_process(x->state, (unsigned)pid);
+}
+
+void model_drop_caches(struct step *x)
+{
+}
+
+void model_advance_time(struct step *x)
+{
+	if (proceed(x))
+		x->state->now += x->call->advance_time.duration.num * 1000000;
+}

@@ -1,0 +1,87 @@
+/* op_truncate.c -- truncate, ftruncate: the length of a file. */
+#include "model/io.h"
+
+/* What both have in common once there is a file. */
+static void set_length(struct step *x, const struct inode *inode, int64_t length, bool always)
+{
+	uint64_t ino = inode->ino;
+	bool changes = inode->size != (uint64_t)length;
+
+	if (refuse_size(x, (uint64_t)length, RULE_truncate_too_large))
+		return;
+	if (changes)
+		may_lack_space(x);
+	if (!proceed(x))
+		return;
+	tree_truncate(&x->state->tree, ino, (uint64_t)length);
+	drop_privilege_bits(x, ino);
+	if (changes || always)
+		touch_modify(x, ino);
+}
+
+/* Can the file at the end of the path be written to? */
+static void check_file(struct step *x, const struct inode *inode)
+{
+	if (x->state->read_only)
+		refuse(x, RULE_data_read_only);
+	if (inode->flags & FS_IMMUTABLE_FL)
+		refuse(x, RULE_truncate_immutable);
+	if (!may_access(x, inode, MAY_WRITE))
+		refuse(x, RULE_truncate_denied);
+	if (inode->flags & FS_APPEND_FL)
+		refuse(x, RULE_truncate_append);
+}
+
+void model_truncate(struct step *x)
+{
+	int64_t length = x->call->truncate.length.num;
+	const struct inode *inode;
+	struct where w;
+
+	if (length < 0)
+		refuse(x, RULE_truncate_negative);
+	resolve(x, AT_FDCWD, &x->call->truncate.path, RESOLVE_FOLLOW, NULL, &w);
+	if (refuse_where(x, &w))
+		return;
+	if (w.kind == WHERE_NONE) {
+		refuse(x, RULE_truncate_missing);
+		return;
+	}
+	inode = where_inode(x, &w);
+	if (w.kind == WHERE_DIR) {
+		refuse(x, RULE_truncate_directory);
+		return;
+	}
+	if (!S_ISREG(inode->mode)) {
+		refuse(x, RULE_truncate_special);
+		return;
+	}
+	check_file(x, inode);
+	if (!refused(x))
+		set_length(x, inode, length, false);
+}
+
+void model_ftruncate(struct step *x)
+{
+	int64_t length = x->call->ftruncate.length.num;
+	const struct open_file *f;
+
+	if (length < 0)
+		refuse(x, RULE_truncate_negative);
+	f = need_io(x, &x->call->ftruncate.fd);
+	if (!f)
+		return;
+	if (!S_ISREG(file_inode(x, f)->mode)) {
+		refuse(x, RULE_ftruncate_kind);
+		return;
+	}
+	if (!is_writable(f)) {
+		refuse(x, RULE_ftruncate_access);
+		refuse(x, RULE_ftruncate_access_posix);
+	}
+	if (file_inode(x, f)->flags & FS_APPEND_FL)
+		refuse(x, RULE_truncate_append);
+	may_refuse_immutable(x, file_inode(x, f));
+	if (!refused(x))
+		set_length(x, file_inode(x, f), length, true);
+}

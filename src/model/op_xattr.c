@@ -1,0 +1,317 @@
+/* op_xattr.c -- extended attributes: set, get, list, remove. */
+#include "model/attr.h"
+#include "model/io.h"
+
+#include <linux/limits.h>
+#include <stdlib.h>
+#include <sys/xattr.h>
+
+#include "base/buf.h"
+
+enum { ENTRY_BYTES = 32 }; /* what file systems need for an attribute besides name and value */
+
+enum space { SPACE_USER, SPACE_TRUSTED, SPACE_SECURITY, SPACE_SYSTEM, SPACE_NONE };
+
+static const char *const prefixes[] = {
+	[SPACE_USER] = "user.",
+	[SPACE_TRUSTED] = "trusted.",
+	[SPACE_SECURITY] = "security.",
+	[SPACE_SYSTEM] = "system.",
+};
+
+static enum space space_of(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return (enum space)i;
+	return SPACE_NONE;
+}
+
+/* Which object a call means: by a path, followed or not, or by a descriptor. */
+enum by { BY_PATH, BY_LINK, BY_FD };
+
+static const struct inode *need_by(struct step *x, enum by by)
+{
+	const struct arg *arg = &x->call->arg[0];
+
+	if (by == BY_FD)
+		return need_open_object(x, arg, false);
+	return need_object(x, AT_FDCWD, arg, by == BY_PATH ? RESOLVE_FOLLOW : RESOLVE_KEEP_SLASH);
+}
+
+/* Names that are too short or too long, whatever the object. */
+static bool refuse_name(struct step *x, const struct arg *name)
+{
+	if (!name->text)
+		return refuse(x, RULE_xattr_name_null);
+	if (!name->len || name->len > XATTR_NAME_MAX)
+		return refuse(x, RULE_xattr_name_length);
+	return false;
+}
+
+/* A name space that is known, and something behind its prefix. Access control lists and
+ * capabilities have a format of their own. */
+static bool refuse_space(struct step *x, const char *name)
+{
+	enum space space = space_of(name);
+
+	if (!strncmp(name, "system.posix_acl_", 17) || !strcmp(name, "security.capability"))
+		return leave_undefined(x, RULE_xattr_formats);
+	if (x->model->traits.no_xattr || space == SPACE_NONE || space == SPACE_SYSTEM)
+		return refuse(x, RULE_xattr_space);
+	if (!name[strlen(prefixes[space])])
+		return refuse(x, RULE_xattr_name_bare);
+	return false;
+}
+
+static void check_change(struct step *x, const struct inode *inode, const char *name)
+{
+	enum space space = space_of(name);
+	bool plain = S_ISREG(inode->mode) || S_ISDIR(inode->mode);
+	bool sticky = S_ISDIR(inode->mode) && inode->mode & S_ISVTX;
+
+	if (x->state->read_only)
+		refuse(x, RULE_attr_read_only);
+	if (inode->flags & (FS_IMMUTABLE_FL | FS_APPEND_FL))
+		refuse(x, RULE_attr_immutable);
+	if ((space == SPACE_TRUSTED || space == SPACE_SECURITY) && !is_root(x))
+		refuse(x, RULE_xattr_privilege);
+	if (space == SPACE_USER && !plain)
+		refuse(x, RULE_xattr_user_kind);
+	if (space == SPACE_USER && sticky && !is_owner(x, inode))
+		refuse(x, RULE_xattr_user_sticky);
+	if ((space == SPACE_USER || space == SPACE_NONE) && !may_access(x, inode, MAY_WRITE))
+		refuse(x, RULE_xattr_denied);
+}
+
+static void check_look(struct step *x, const struct inode *inode, const char *name)
+{
+	enum space space = space_of(name);
+
+	if (space == SPACE_TRUSTED && !is_root(x))
+		refuse(x, RULE_xattr_hidden);
+	if (space == SPACE_USER && !S_ISREG(inode->mode) && !S_ISDIR(inode->mode))
+		refuse(x, RULE_xattr_hidden);
+	if ((space == SPACE_USER || space == SPACE_NONE) && !may_access(x, inode, MAY_READ))
+		refuse(x, RULE_xattr_denied);
+}
+
+/* Bytes that the attributes of an inode take up, but for the one of that name. */
+static uint64_t bytes_of_others(const struct inode *inode, const char *name)
+{
+	const struct xattr *attribute;
+	uint64_t cookie = 0, sum = 0;
+
+	while ((attribute = tree_next_xattr(inode, &cookie)))
+		if (strcmp(attribute->bytes, name))
+			sum += attribute->name_len + attribute->value_len + ENTRY_BYTES;
+	return sum;
+}
+
+static void check_space(struct step *x, const struct inode *inode, const char *name, uint64_t size)
+{
+	uint64_t sum = bytes_of_others(inode, name) + strlen(name) + size + ENTRY_BYTES;
+
+	if (sum > x->model->traits.xattr_space)
+		may_refuse(x, RULE_xattr_full);
+	may_lack_space(x);
+}
+
+static void put_value(struct step *x, uint64_t ino, const char *name, const struct arg *value,
+		      size_t size)
+{
+	char bytes[XATTR_SIZE_MAX];
+
+	data_bytes(value, 0, bytes, size);
+	tree_set_xattr(&x->state->tree, ino, name, bytes, size);
+	touch_change(x, ino);
+}
+
+/* Everything but the object, which Linux looks for afterwards. */
+static void check_arguments(struct step *x, const struct arg *name, int64_t size, int64_t flags)
+{
+	if (flags & ~(int64_t)(XATTR_CREATE | XATTR_REPLACE))
+		refuse(x, RULE_xattr_flags);
+	refuse_name(x, name);
+	if (size < 0 || size > XATTR_SIZE_MAX)
+		refuse(x, RULE_xattr_too_large);
+}
+
+static void set_value(struct step *x, enum by by)
+{
+	const struct arg *name = &x->call->setxattr.name;
+	int64_t size = x->call->setxattr.size.num, flags = x->call->setxattr.flags.num;
+	const struct inode *inode;
+	bool there;
+
+	check_arguments(x, name, size, flags);
+	inode = need_by(x, by);
+	if (!inode || refused(x))
+		return;
+	check_change(x, inode, name->text);
+	if (refuse_space(x, name->text) || refused(x))
+		return;
+	there = tree_xattr(inode, name->text);
+	if (there && flags & XATTR_CREATE)
+		refuse(x, RULE_xattr_exists);
+	if (!there && flags & XATTR_REPLACE)
+		refuse(x, RULE_xattr_absent);
+	check_space(x, inode, name->text, (uint64_t)size);
+	if (proceed(x))
+		put_value(x, inode->ino, name->text, &x->call->setxattr.value, (size_t)size);
+}
+
+/* Size 0 asks how long the answer would be. */
+static void give_sized(struct step *x, enum result result, const char *bytes, size_t len, int64_t size)
+{
+	if (size > 0 && (size_t)size < len) {
+		refuse(x, RULE_xattr_buffer);
+		return;
+	}
+	if (!proceed(x))
+		return;
+	if (size)
+		memcpy(give_bytes(x, result, len, len), bytes, len);
+	else
+		give_bytes(x, result, 0, 0);
+	x->env->value.num = (int64_t)len;
+}
+
+static void get_value(struct step *x, enum by by)
+{
+	const struct arg *name = &x->call->getxattr.name;
+	const struct xattr *attribute;
+	const struct inode *inode;
+
+	refuse_name(x, name);
+	inode = need_by(x, by);
+	if (!inode || refused(x))
+		return;
+	check_look(x, inode, name->text);
+	if (refuse_space(x, name->text) || refused(x))
+		return;
+	attribute = tree_xattr(inode, name->text);
+	if (!attribute) {
+		refuse(x, RULE_xattr_absent);
+		return;
+	}
+	give_sized(x, RESULT_BYTES, attribute->bytes + attribute->name_len + 1, attribute->value_len,
+		   x->call->getxattr.size.num);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names the caller may see, sorted, each followed by NUL. */
+static void collect_names(struct step *x, const struct inode *inode, struct buf *out)
+{
+	const char **names = must_alloc((inode->xattrs.count + 1) * sizeof(*names));
+	const struct xattr *attribute;
+	uint64_t cookie = 0;
+	size_t count = 0;
+
+	while ((attribute = tree_next_xattr(inode, &cookie)))
+		if (is_root(x) || space_of(attribute->bytes) != SPACE_TRUSTED ||
+		    !holds(x, RULE_xattr_list_hides))
+			names[count++] = attribute->bytes;
+	qsort(names, count, sizeof(*names), by_text);
+	for (size_t i = 0; i < count; i++)
+		buf_add(out, names[i], strlen(names[i]) + 1);
+	free(names);
+}
+
+static void list_names(struct step *x, enum by by)
+{
+	const struct inode *inode = need_by(x, by);
+	struct buf names = BUF_INIT;
+
+	if (!inode)
+		return;
+	if (x->model->traits.no_xattr)
+		may_refuse(x, RULE_xattr_space);
+	collect_names(x, inode, &names);
+	give_sized(x, RESULT_NAMES, buf_str(&names), names.len, x->call->listxattr.size.num);
+	buf_free(&names);
+}
+
+static void remove_value(struct step *x, enum by by)
+{
+	const struct arg *name = &x->call->removexattr.name;
+	const struct inode *inode;
+
+	refuse_name(x, name);
+	inode = need_by(x, by);
+	if (!inode || refused(x))
+		return;
+	check_change(x, inode, name->text);
+	if (refuse_space(x, name->text) || refused(x))
+		return;
+	if (!tree_xattr(inode, name->text))
+		refuse(x, RULE_xattr_absent);
+	if (!proceed(x))
+		return;
+	tree_remove_xattr(&x->state->tree, inode->ino, name->text);
+	touch_change(x, inode->ino);
+}
+
+void model_setxattr(struct step *x)
+{
+	set_value(x, BY_PATH);
+}
+
+void model_lsetxattr(struct step *x)
+{
+	set_value(x, BY_LINK);
+}
+
+void model_fsetxattr(struct step *x)
+{
+	set_value(x, BY_FD);
+}
+
+void model_getxattr(struct step *x)
+{
+	get_value(x, BY_PATH);
+}
+
+void model_lgetxattr(struct step *x)
+{
+	get_value(x, BY_LINK);
+}
+
+void model_fgetxattr(struct step *x)
+{
+	get_value(x, BY_FD);
+}
+
+void model_listxattr(struct step *x)
+{
+	list_names(x, BY_PATH);
+}
+
+void model_llistxattr(struct step *x)
+{
+	list_names(x, BY_LINK);
+}
+
+void model_flistxattr(struct step *x)
+{
+	list_names(x, BY_FD);
+}
+
+void model_removexattr(struct step *x)
+{
+	remove_value(x, BY_PATH);
+}
+
+void model_lremovexattr(struct step *x)
+{
+	remove_value(x, BY_LINK);
+}
+
+void model_fremovexattr(struct step *x)
+{
+	remove_value(x, BY_FD);
+}
