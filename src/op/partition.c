@@ -133,6 +133,8 @@ void kind_visit_partitions(enum kind kind, const struct arg *arg,
 
 	if (kind_table[kind].form == FORM_NUM)
 		num = kind == KIND_OPEN_FLAGS ? with_access_mode(arg->num) : arg->num;
+	if (kind == KIND_MODE && num == MODE_ABSENT)
+		return;
 	left = num;
 	for (; row && (row = name_next(row, num, &left)); row++) {
 		visit(to, (size_t)(row - names));
@@ -140,7 +142,7 @@ void kind_visit_partitions(enum kind kind, const struct arg *arg,
 	}
 	if (beyond.class == CLASS_NUMBER)
 		visit(to, first + number_partition(num));
-	else if (beyond.class == CLASS_REST && (left || (!named && beyond.count == 1)))
+	else if (beyond.class == CLASS_REST && left)
 		visit(to, first + REST_UNKNOWN);
 	else if (beyond.class == CLASS_REST && !named)
 		visit(to, first + REST_ZERO);

@@ -11,11 +11,10 @@
 #include "op/op.h"
 
 struct err;
-struct ini;
 
 struct pool {
 	struct arg *values;
-	unsigned *weights;
+	uint64_t *sums; /* of the weights up to and with each value */
 	size_t count;
 };
 
@@ -31,17 +30,39 @@ struct universe {
 	const char *name;
 	struct universe_op *ops;
 	size_t op_count;
+	uint64_t weight; /* of all operations */
 	uint64_t calls;
 	size_t nodes_max;   /* objects a tree may have; calls that would exceed are not made */
 	uint64_t size_max;  /* largest file; likewise */
 	struct arena arena;
 };
 
+/* A profile is an INI file:
+ *
+ *     [universe]
+ *     names = a b f{1..9}    names of files and directories
+ *     depth = 2              how many of them a path may join
+ *     width = 1              how many of the names may be those of directories
+ *     long_names = 255 256   lengths of further names, of files only
+ *     nodes_max = 8
+ *     size_max = 65536
+ *     [ops]
+ *     mkdir = 3              weight of each operation
+ *     [pick]
+ *     mode = 0644 0755*2     values of a kind, with weights
+ *     open.flags = O_RDWR    values of one argument
+ *     distribution.count = uniform | rank-size | inverse-rank-size | decaying | inverse-decaying
+ *
+ * A value is as in traces; text needs no quotes. "pool" stands for all paths of the names,
+ * "boundary" and "near-boundary" for the values of kind_boundary. Data is a seed or a string;
+ * that of a seed gets the length of the count beside it. Kinds that a profile does not mention
+ * have values of their own. */
+
 /* The shipped profiles ("tiny", "default", ...), NULL-terminated, and their INI text. */
 extern const char *const universe_profiles[];
 const char *universe_profile_text(const char *name);
 
-/* From a shipped profile's name or an INI file's path, then overrides "key=value" each. */
+/* From a shipped profile's name or an INI file's path, then overrides "section.key=value" each. */
 int universe_open(struct universe *u, const char *profile, const char *const *overrides,
 		  size_t override_count, struct err *err);
 void universe_free(struct universe *u);
