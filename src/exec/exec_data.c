@@ -179,11 +179,14 @@ static int write_mapped(int fd, const struct room *room, int64_t offset)
 {
 	size_t head = (uint64_t)offset % (size_t)sysconf(_SC_PAGESIZE);
 	size_t length = room->count ? head + room->count : 0;
-	char *map = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-			 (off_t)((uint64_t)offset - head));
+	char *map;
 	int64_t end;
 	int error;
 
+	if (room->mapped && room->count > room->mapped)
+		return ENOMEM;
+	map = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		   (off_t)((uint64_t)offset - head));
 	if (map == MAP_FAILED)
 		return errno;
 	if (__builtin_add_overflow(offset, (int64_t)room->count, &end))
@@ -198,8 +201,9 @@ static int write_mapped(int fd, const struct room *room, int64_t offset)
 	return error;
 }
 
-/* Through a shared mapping, made before anything else since it checks descriptor and access;
- * then the file is extended to where the data ends, filled and written back. */
+/* Through a shared mapping (ENOMEM for a count beyond any transfer). It is made before anything
+ * else, since it checks descriptor and access; then the file is extended to where the data ends,
+ * filled and written back. */
 EXEC(mmap_write)
 {
 	struct room room = room_of_data(self, &c->mmap_write.data, c->mmap_write.count.num);

@@ -12,7 +12,7 @@
 
 #include "exec/exec.h"
 
-enum { WIRE_GROUPS_MAX = 32, WIRE_STEP_MAX = 64 };
+enum { WIRE_GROUPS_MAX = 32, WIRE_STEP_MAX = 128 };
 
 enum turn { TURN_CREW, TURN_WORKER };
 enum wire_command { WIRE_CALL, WIRE_RESET };

@@ -39,10 +39,12 @@ static void die_with_parent(pid_t parent)
 		_exit(0);
 }
 
-/* Signals that a call may raise are errors of that call instead. */
-static void leave_terminal(void)
+/* No signal is handled as in the parent; those that a call may raise are errors of that call. */
+static void leave_parent(void)
 {
 	setsid();
+	for (int number = 1; number < SIGRTMIN; number++)
+		signal(number, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 }
@@ -97,7 +99,7 @@ static int prepare(const struct worker_place *place, int root_fd, struct exec_se
 {
 	int error;
 
-	*ret_step = "enter a user namespace";
+	*ret_step = "enter a user namespace (confinement needs that, or CAP_SYS_CHROOT)";
 	if (place->confinement == CONFINED_USERS && enter_user_namespace())
 		return errno;
 	*ret_step = "change the root directory";
@@ -154,7 +156,7 @@ static _Noreturn void work(const struct worker_place *place, struct exec_self *s
 	int error;
 
 	die_with_parent(parent);
-	leave_terminal();
+	leave_parent();
 	close_all_but(root_fd);
 	error = prepare(place, root_fd, self, wire, &step);
 	report(wire, error, step);
