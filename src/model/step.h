@@ -67,6 +67,9 @@ size_t seen_len(const struct step *x, size_t len, size_t shortest);
 char *give_bytes(struct step *x, enum result result, size_t len, size_t shortest);
 void give_stat(struct step *x, const struct inode *inode);
 
+/* In inode.flags, of the model only: made by O_TMPFILE and not yet linked, so linkat may. */
+#define INODE_LINKABLE (1u << 31)
+
 /* Credentials and permission bits (access.c). */
 static inline bool is_root(const struct step *x)
 {

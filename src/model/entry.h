@@ -1,0 +1,25 @@
+/* entry.h -- what is asked of a directory before an entry in it is made or removed. */
+#ifndef MODEL_ENTRY_H
+#define MODEL_ENTRY_H
+
+#include "model/step.h"
+
+void refuse_read_only(struct step *x);
+/* Writing to the directory: immutable, permission. */
+void refuse_write(struct step *x, uint64_t dir);
+/* A name that is about to be made, at a place where nothing is. */
+void refuse_new(struct step *x, const struct where *w);
+/* An entry that is about to go: sticky directories, immutable and append-only objects. */
+void refuse_removal(struct step *x, uint64_t dir, const struct inode *victim);
+/* The same without asking for permission to write, which was refused or granted before. */
+void refuse_victim(struct step *x, uint64_t dir, const struct inode *victim);
+
+bool dir_is_empty(const struct step *x, uint64_t dir);
+/* macOS: a file that only slashes follow is taken as the file itself. */
+void ignore_slash(struct step *x, struct where *w, enum rule rule);
+
+/* Gives an object one more name, or takes one away; times and streams follow. */
+void add_name(struct step *x, const struct where *w, uint64_t ino);
+void remove_name(struct step *x, const struct where *w);
+
+#endif
