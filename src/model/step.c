@@ -194,6 +194,8 @@ static void pass(const struct model *m, struct state *s, const struct call *c,
 		return;
 	}
 	operations[c->op](&x);
+	if (!env->success)
+		env->undefined = false;
 	tree_settle(&s->tree);
 }
 

@@ -1,0 +1,372 @@
+/* op_open.c -- open and its variants: flags, what is found or made, a descriptor.
+ *
+ * The checks follow Linux's build_open_flags, open_last_lookups, do_open and may_open. */
+#include "model/entry.h"
+
+#include <linux/fs.h>
+#include <linux/openat2.h>
+#include <sys/sysmacros.h>
+
+struct opening {
+	int64_t dirfd;
+	const struct arg *path;
+	int64_t flags, mode;
+	const int64_t *confined; /* openat2: RESOLVE_ flags, and nothing is forgiven */
+	unsigned want;           /* MAY_ bits the file must grant */
+	bool writes;             /* data may be written through the descriptor */
+	struct where w;
+	const struct inode *inode; /* what is there already */
+};
+
+enum {
+	RESOLVE_KNOWN = RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS |
+			RESOLVE_BENEATH | RESOLVE_IN_ROOT | RESOLVE_CACHED,
+	PATH_FLAGS = O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC,
+	TMPFILE_BIT = O_TMPFILE & ~O_DIRECTORY,
+	FLAGS_KNOWN = O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK |
+		      O_SYNC | O_ASYNC | O_DIRECT | O_DIRECTORY | O_NOFOLLOW | O_NOATIME |
+		      O_CLOEXEC | O_PATH | TMPFILE_BIT | 0100000 /* O_LARGEFILE */,
+};
+
+static bool has(const struct opening *o, int64_t flags)
+{
+	return (o->flags & flags) == flags;
+}
+
+/* What only openat2 looks at. */
+static void refuse_how(struct step *x, const struct opening *o)
+{
+	int64_t confined = *o->confined, named = OPEN_RDONLY | FLAGS_KNOWN;
+	bool makes = o->flags & (O_CREAT | TMPFILE_BIT);
+
+	if (o->flags & ~named || confined & ~(int64_t)RESOLVE_KNOWN ||
+	    (confined & RESOLVE_BENEATH && confined & RESOLVE_IN_ROOT) ||
+	    (has(o, O_PATH) && o->flags & ~(int64_t)(PATH_FLAGS | OPEN_RDONLY)))
+		refuse(x, RULE_openat2_flags);
+	if (makes ? o->mode & ~(int64_t)07777 : o->mode > 0)
+		refuse(x, RULE_openat2_mode);
+	if (confined & RESOLVE_CACHED && o->flags & (O_TRUNC | O_CREAT | TMPFILE_BIT))
+		refuse(x, RULE_openat2_cached);
+	else if (confined & RESOLVE_CACHED)
+		may_refuse(x, RULE_openat2_cached);
+}
+
+/* How many ways of access are named; none at all means reading. */
+static int access_modes(int64_t flags)
+{
+	int count = !!(flags & OPEN_RDONLY) + !!(flags & OPEN_EXEC) + !!(flags & OPEN_SEARCH);
+
+	return count + !!(flags & O_WRONLY) + !!(flags & O_RDWR);
+}
+
+static void refuse_flags(struct step *x, struct opening *o)
+{
+	if (o->confined)
+		refuse_how(x, o);
+	if (has(o, O_PATH))
+		o->flags &= PATH_FLAGS;
+	if (access_modes(o->flags) > 1)
+		leave_undefined(x, RULE_open_access_modes);
+	if (has(o, O_CREAT | O_DIRECTORY))
+		refuse(x, RULE_open_create_directory);
+	if (has(o, TMPFILE_BIT) && (!has(o, O_DIRECTORY) || has(o, O_CREAT) || !o->writes))
+		refuse(x, RULE_tmpfile_flags);
+	if (has(o, O_EXCL) && !(o->flags & (O_CREAT | TMPFILE_BIT)))
+		leave_undefined(x, RULE_open_exclusive_alone);
+	if (has(o, O_TRUNC) && !o->writes)
+		leave_undefined(x, RULE_open_truncate_reading);
+	if (x->model->traits.fds_max &&
+	    x->process->fds.count + STATE_FD_FIRST >= x->model->traits.fds_max)
+		refuse(x, RULE_fds_too_many);
+}
+
+static void find_access(struct step *x, struct opening *o)
+{
+	int64_t access = o->flags & O_ACCMODE;
+
+	o->writes = access == O_WRONLY || access == O_RDWR;
+	o->want = access == O_WRONLY ? 0 : MAY_READ;
+	if (o->flags & (OPEN_EXEC | OPEN_SEARCH) && holds(x, RULE_open_exec_search))
+		o->want = MAY_EXEC;
+	if (access != O_RDONLY || has(o, O_TRUNC))
+		o->want |= MAY_WRITE;
+	if (has(o, O_PATH))
+		o->want = 0;
+}
+
+/* A name that slashes follow cannot be a new file's. */
+static void refuse_create_slash(struct step *x, const struct opening *o)
+{
+	bool missing = o->w.kind == WHERE_NONE || o->w.kind == WHERE_ERROR;
+
+	refuse(x, RULE_open_create_slash);
+	refuse(x, RULE_open_create_slash_file);
+	if (missing)
+		refuse(x, RULE_open_create_slash_missing);
+	if (missing && !o->w.via_symlink)
+		refuse(x, RULE_open_create_slash_direct);
+}
+
+static void refuse_missing(struct step *x, const struct opening *o)
+{
+	if (!has(o, O_CREAT)) {
+		refuse(x, RULE_name_missing);
+		return;
+	}
+	if (has(o, O_DIRECTORY))
+		refuse(x, RULE_open_create_directory_missing);
+	refuse_read_only(x);
+	refuse_new(x, &o->w);
+}
+
+/* Other people's files in a directory that everybody can write to: fs.protected_regular. */
+static void refuse_planted(struct step *x, const struct opening *o)
+{
+	const struct traits *traits = &x->model->traits;
+	const struct inode *dir;
+
+	if (!o->w.parent || !(S_ISREG(o->inode->mode) ? traits->protected_regular :
+			      S_ISFIFO(o->inode->mode) && traits->protected_fifos))
+		return;
+	dir = tree_inode(&x->state->tree, o->w.parent);
+	if ((dir->mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH) &&
+	    o->inode->uid != dir->uid && o->inode->uid != x->process->uid)
+		may_refuse(x, RULE_open_planted);
+}
+
+static bool fifo_has(const struct step *x, uint64_t ino, int64_t access)
+{
+	const struct open_file *file;
+	uint64_t key;
+
+	for (bool first = true; (file = (void *)pmap_next(&x->state->files, first, &key));
+	     first = false)
+		if (file->ino == ino && !(file->flags & O_PATH) &&
+		    ((file->flags & O_ACCMODE) == access || (file->flags & O_ACCMODE) == O_RDWR))
+			return true;
+	return false;
+}
+
+static void refuse_special(struct step *x, const struct opening *o)
+{
+	int64_t access = o->flags & O_ACCMODE;
+
+	switch (o->inode->mode & S_IFMT) {
+	case S_IFSOCK:
+		refuse(x, RULE_open_socket);
+		break;
+	case S_IFCHR:
+	case S_IFBLK:
+		if (major(o->inode->rdev))
+			leave_undefined(x, RULE_open_device);
+		else
+			refuse(x, RULE_open_device_missing);
+		may_refuse(x, RULE_open_device_denied);
+		break;
+	case S_IFIFO:
+		if (access == O_RDWR || fifo_has(x, o->inode->ino, access == O_RDONLY ? O_WRONLY :
+										       O_RDONLY))
+			break;
+		if (!has(o, O_NONBLOCK))
+			leave_undefined(x, RULE_open_fifo_waits);
+		else if (access == O_WRONLY)
+			refuse(x, RULE_open_fifo_unread);
+		break;
+	}
+}
+
+/* Permissions and flags of what is there: may_open. */
+static void refuse_access(struct step *x, const struct opening *o)
+{
+	const struct inode *inode = o->inode;
+
+	if (o->want & MAY_WRITE && x->state->read_only &&
+	    (S_ISREG(inode->mode) || S_ISDIR(inode->mode)))
+		refuse(x, RULE_read_only);
+	if (o->want & MAY_WRITE && inode->flags & FS_IMMUTABLE_FL)
+		refuse(x, RULE_open_immutable);
+	if (!may_access(x, inode, o->want))
+		refuse(x, RULE_open_denied);
+	if (inode->flags & FS_APPEND_FL &&
+	    ((o->writes && !has(o, O_APPEND)) || has(o, O_TRUNC)))
+		refuse(x, RULE_open_append_only);
+	if (has(o, O_NOATIME) && !is_owner(x, inode))
+		refuse(x, RULE_open_noatime);
+	if (S_ISREG(inode->mode) && has(o, O_DIRECT) && x->model->traits.no_direct_io)
+		refuse(x, RULE_open_direct);
+}
+
+static void refuse_existing(struct step *x, const struct opening *o)
+{
+	bool directory = o->w.kind == WHERE_DIR;
+
+	if (has(o, O_CREAT | O_EXCL))
+		refuse(x, RULE_open_exists);
+	if (directory && has(o, O_CREAT))
+		refuse(x, RULE_open_create_over_directory);
+	if (has(o, O_CREAT))
+		refuse_planted(x, o);
+	if (!directory && has(o, O_DIRECTORY))
+		refuse(x, RULE_open_not_directory);
+	if (o->w.is_symlink && !has(o, O_PATH)) {
+		refuse(x, RULE_open_symlink);
+		refuse(x, RULE_open_symlink_links);
+		return;
+	}
+	if (directory && o->writes)
+		refuse(x, RULE_open_directory_writing);
+	if (directory && has(o, O_TRUNC))
+		refuse(x, RULE_open_directory_truncating);
+	if (o->flags & OPEN_EXEC && directory)
+		leave_undefined(x, RULE_open_exec_directory);
+	if (o->flags & OPEN_SEARCH && !directory)
+		leave_undefined(x, RULE_open_search_file);
+	if (has(o, O_PATH))
+		return;
+	refuse_access(x, o);
+	if (!directory && !S_ISREG(o->inode->mode))
+		refuse_special(x, o);
+}
+
+static void refuse_tmpfile(struct step *x, const struct opening *o)
+{
+	refuse_where(x, &o->w);
+	if (o->w.kind == WHERE_NONE)
+		refuse(x, RULE_name_missing);
+	if (o->w.kind == WHERE_FILE)
+		refuse(x, o->w.is_symlink ? RULE_open_symlink : RULE_open_not_directory);
+	refuse_read_only(x);
+	if (o->w.kind != WHERE_DIR)
+		return;
+	refuse_write(x, o->w.ino);
+	if (!o->inode->nlink)
+		refuse(x, RULE_dir_removed);
+	if (x->model->traits.no_tmpfile)
+		refuse(x, RULE_tmpfile_unsupported);
+}
+
+static void refuse_opening(struct step *x, struct opening *o)
+{
+	unsigned how = has(o, O_NOFOLLOW) ? RESOLVE_KEEP_SLASH : 0;
+
+	if (!has(o, O_NOFOLLOW) && !has(o, O_CREAT | O_EXCL))
+		how |= RESOLVE_FOLLOW;
+	if (has(o, O_CREAT))
+		how |= RESOLVE_CREATE;
+	resolve(x, o->dirfd, o->path, how, o->confined, &o->w);
+	if (o->w.via_symlink)
+		ignore_slash(x, &o->w, RULE_open_ignores_slash);
+	o->inode = where_inode(x, &o->w);
+	if (has(o, TMPFILE_BIT)) {
+		refuse_tmpfile(x, o);
+		return;
+	}
+	if (has(o, O_CREAT) && o->w.slash)
+		refuse_create_slash(x, o);
+	refuse_where(x, &o->w);
+	if (o->w.kind == WHERE_NONE)
+		refuse_missing(x, o);
+	else if (o->inode)
+		refuse_existing(x, o);
+}
+
+/* The object to open: found and cut, or made. */
+static uint64_t obtain(struct step *x, const struct opening *o)
+{
+	uint32_t mode = S_IFREG | (o->mode == MODE_ABSENT ? 0 : (uint32_t)o->mode & 07777);
+	uint64_t ino;
+
+	if (has(o, TMPFILE_BIT)) {
+		ino = make_unnamed(x, o->w.ino, mode);
+		if (!has(o, O_EXCL))
+			tree_edit(&x->state->tree, ino)->flags |= INODE_LINKABLE;
+		return ino;
+	}
+	if (!o->inode)
+		return make_object(x, &o->w, mode);
+	if (has(o, O_TRUNC) && S_ISREG(o->inode->mode)) {
+		tree_truncate(&x->state->tree, o->w.ino, 0);
+		drop_privilege_bits(x, o->w.ino);
+		touch_modify(x, o->w.ino);
+	}
+	return o->w.ino;
+}
+
+/* The descriptor, or -1 where it is not to be opened. */
+static int open_object(struct step *x, struct opening *o)
+{
+	int64_t flags;
+
+	find_access(x, o);
+	refuse_flags(x, o);
+	refuse_opening(x, o);
+	if (!proceed(x))
+		return -1;
+	flags = o->flags;
+	/* Neither reading nor writing. */
+	if (flags & (OPEN_EXEC | OPEN_SEARCH) && holds(x, RULE_open_exec_search))
+		flags |= O_ACCMODE;
+	return state_open(x->state, x->pid, obtain(x, o), flags);
+}
+
+static void open_fd(struct step *x, struct opening *o)
+{
+	int fd = open_object(x, o);
+
+	if (fd >= 0)
+		give_num(x, RESULT_FD, fd);
+}
+
+void model_open(struct step *x)
+{
+	const struct call *c = x->call;
+
+	open_fd(x, &(struct opening){ .dirfd = AT_FDCWD,
+				      .path = &c->open.path,
+				      .flags = c->open.flags.num,
+				      .mode = c->open.mode.num });
+}
+
+void model_openat(struct step *x)
+{
+	const struct call *c = x->call;
+
+	open_fd(x, &(struct opening){ .dirfd = c->openat.dirfd.num,
+				      .path = &c->openat.path,
+				      .flags = c->openat.flags.num,
+				      .mode = c->openat.mode.num });
+}
+
+void model_openat2(struct step *x)
+{
+	const struct call *c = x->call;
+
+	open_fd(x, &(struct opening){ .dirfd = c->openat2.dirfd.num,
+				      .path = &c->openat2.path,
+				      .flags = c->openat2.flags.num,
+				      .mode = c->openat2.mode.num,
+				      .confined = &c->openat2.resolve.num });
+}
+
+void model_creat(struct step *x)
+{
+	const struct call *c = x->call;
+
+	open_fd(x, &(struct opening){ .dirfd = AT_FDCWD,
+				      .path = &c->creat.path,
+				      .flags = O_CREAT | O_WRONLY | O_TRUNC,
+				      .mode = c->creat.mode.num });
+}
+
+void model_open_close(struct step *x)
+{
+	const struct call *c = x->call;
+	struct opening o = { .dirfd = AT_FDCWD,
+			     .path = &c->open_close.path,
+			     .flags = c->open_close.flags.num,
+			     .mode = c->open_close.mode.num };
+	int fd = open_object(x, &o);
+
+	if (fd >= 0)
+		state_close(x->state, x->pid, fd);
+}
