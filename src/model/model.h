@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "model/state.h"
-#include "op/op.h"
+#include "op/script.h"
 
 enum platform { PLATFORM_POSIX, PLATFORM_LINUX, PLATFORM_MACOS, PLATFORM_FREEBSD, PLATFORM_COUNT };
 extern const char *const platform_names[PLATFORM_COUNT];
@@ -43,6 +43,10 @@ struct rule_info {
 };
 extern const struct rule_info rule_table[RULE_COUNT];
 
+struct err;
+/* "6.18" */
+int kernel_parse(const char *text, unsigned *ret, struct err *err);
+
 /* Known, reasoned properties of a file system that POSIX leaves to it. Zero means: no limit,
  * or the usual behaviour. Rows of traits.def name, document and parse them. */
 struct traits {
@@ -51,7 +55,6 @@ struct traits {
 #undef TRAIT
 };
 extern const struct traits traits_usual;
-struct err;
 /* "name = value" of an INI description. */
 int traits_set(struct traits *traits, const char *name, const char *value, struct err *err);
 
@@ -68,6 +71,9 @@ struct model {
 	struct mutant mutant;
 	uint64_t *rule_hits; /* RULE_COUNT counters of rules exercised, or NULL */
 };
+
+/* Does the rule hold on this platform and version (and not fall to a mutant)? */
+bool rule_applies(const struct model *m, enum rule rule);
 
 void model_init(struct model *m, enum platform platform, unsigned kernel);
 
@@ -116,11 +122,18 @@ enum verdict { VERDICT_OK, VERDICT_UNKNOWN, VERDICT_BAD };
 /* Bytes in envelopes and outcomes are valid until the next call with this state. */
 void model_allow(const struct model *m, struct state *s, const struct call *c,
 		 struct envelope *ret);
+/* The same, and s moves to where the deterministic answer leads. */
+void model_move(const struct model *m, struct state *s, const struct call *c, struct envelope *ret);
 /* VERDICT_OK: s has moved to where `seen` leads. VERDICT_BAD: s has moved to where an allowed
  * outcome leads (success, if possible), so that judging can go on; *ret says what was allowed.
  * VERDICT_UNKNOWN: undefined by the platform; s is unchanged. */
 enum verdict model_step(const struct model *m, struct state *s, const struct call *c,
 			const struct outcome *seen, struct envelope *ret);
 void model_run(const struct model *m, struct state *s, const struct call *c, struct outcome *ret);
+
+struct buf;
+/* The allowed outcomes as a trace writes them: "RV_none", "{EEXIST;ENOTDIR}" or, in our own
+ * dialect, "0", "{EEXIST, ENOTDIR}"; "-" where the platform leaves the call undefined. */
+void envelope_print(const struct envelope *env, enum op op, enum dialect dialect, struct buf *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* platform.c -- the tables of rules and traits, and a model made from them. */
 #include <errno.h>
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +37,17 @@ const struct traits traits_usual = {
 #include "model/traits.def"
 #undef TRAIT
 };
+
+int kernel_parse(const char *text, unsigned *ret, struct err *err)
+{
+	unsigned major, minor;
+	char end;
+
+	if (sscanf(text, "%3u.%2u%c", &major, &minor, &end) != 2)
+		return err_set(err, EINVAL, "\"%s\": expected a kernel version like 6.18", text);
+	*ret = 100 * major + minor;
+	return 0;
+}
 
 static int set_bool(bool *to, const char *name, const char *value, struct err *err)
 {

@@ -3,7 +3,6 @@
  * Nothing here allocates but for values with bytes, which live in one buffer per thread. */
 #include "model/step.h"
 
-#include "op/script.h"
 
 #define A(name, kind)
 #define OP(name, base, result, traits, args) [OP_##name] = model_##name,
@@ -13,7 +12,7 @@ static void (*const operations[OP_COUNT])(struct step *) = {
 #undef OP
 #undef A
 
-static bool applies(const struct model *m, enum rule rule)
+bool rule_applies(const struct model *m, enum rule rule)
 {
 	const struct rule_info *info = &rule_table[rule];
 
@@ -27,7 +26,7 @@ static bool applies(const struct model *m, enum rule rule)
 
 bool holds(struct step *x, enum rule rule)
 {
-	if (!applies(x->model, rule))
+	if (!rule_applies(x->model, rule))
 		return false;
 	if (x->model->rule_hits)
 		x->model->rule_hits[rule]++;
@@ -208,18 +207,19 @@ void model_allow(const struct model *m, struct state *s, const struct call *c, s
 	state_free(&copy);
 }
 
+void model_move(const struct model *m, struct state *s, const struct call *c, struct envelope *ret)
+{
+	s->now++;
+	pass(m, s, c, NULL, true, ret);
+}
+
 void model_run(const struct model *m, struct state *s, const struct call *c, struct outcome *ret)
 {
 	struct envelope env;
 
-	s->now++;
-	pass(m, s, c, NULL, true, &env);
-	if (env.undefined && env.success) {
-		*ret = (struct outcome){ .error = EINVAL };
-		return;
-	}
+	model_move(m, s, c, &env);
 	*ret = env.value;
-	ret->error = env.first;
+	ret->error = env.undefined ? EINVAL : env.first;
 }
 
 static bool name_allowed(const struct envelope *env, const struct outcome *seen)
