@@ -76,8 +76,6 @@ static void make_link(struct step *x, int64_t fromfd, const struct arg *from_pat
 		refuse(x, RULE_link_protected);
 	if (to.kind == WHERE_NONE)
 		refuse_new(x, &to);
-	else if (to.kind != WHERE_ERROR && to.parent)
-		refuse_write(x, to.parent);
 	if (inode)
 		refuse_linking(x, inode);
 	if (!proceed(x))

@@ -14,8 +14,6 @@ static void refuse_place(struct step *x, const struct where *w, bool directory)
 	refuse_read_only(x);
 	if (w->kind == WHERE_NONE)
 		refuse_new(x, w);
-	else if (w->kind != WHERE_ERROR && w->parent)
-		refuse_write(x, w->parent);
 }
 
 static void make_directory(struct step *x, int64_t dirfd, const struct arg *path, int64_t mode)

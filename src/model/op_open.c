@@ -16,6 +16,7 @@ struct opening {
 	bool writes;             /* data may be written through the descriptor */
 	struct where w;
 	const struct inode *inode; /* what is there already */
+	bool left_behind;          /* refused after the file was made */
 };
 
 enum {
@@ -87,19 +88,23 @@ static void find_access(struct step *x, struct opening *o)
 	o->writes = access == O_WRONLY || access == O_RDWR;
 	o->want = access == O_WRONLY ? 0 : MAY_READ;
 	if (o->flags & (OPEN_EXEC | OPEN_SEARCH) && holds(x, RULE_open_exec_search))
-		o->want = MAY_EXEC;
+		o->want = o->flags & OPEN_EXEC ? MAY_EXEC : 0;
 	if (access != O_RDONLY || has(o, O_TRUNC))
 		o->want |= MAY_WRITE;
 	if (has(o, O_PATH))
 		o->want = 0;
 }
 
-/* A name that slashes follow cannot be a new file's. */
+/* A name that slashes follow cannot be a new file's. Linux says so once it has come to the name;
+ * the published model also where it never does. */
 static void refuse_create_slash(struct step *x, const struct opening *o)
 {
 	bool missing = o->w.kind == WHERE_NONE || o->w.kind == WHERE_ERROR;
 
-	refuse(x, RULE_open_create_slash);
+	if (o->w.kind != WHERE_ERROR || o->w.blocked)
+		refuse(x, RULE_open_create_slash);
+	refuse_where(x, &o->w);
+	refuse(x, RULE_open_create_slash_lost);
 	refuse(x, RULE_open_create_slash_file);
 	if (missing)
 		refuse(x, RULE_open_create_slash_missing);
@@ -107,16 +112,19 @@ static void refuse_create_slash(struct step *x, const struct opening *o)
 		refuse(x, RULE_open_create_slash_direct);
 }
 
-static void refuse_missing(struct step *x, const struct opening *o)
+static void refuse_missing(struct step *x, struct opening *o)
 {
+	bool makes;
+
 	if (!has(o, O_CREAT)) {
 		refuse(x, RULE_name_missing);
 		return;
 	}
-	if (has(o, O_DIRECTORY))
-		refuse(x, RULE_open_create_directory_missing);
 	refuse_read_only(x);
 	refuse_new(x, &o->w);
+	makes = !refused(x);
+	if (has(o, O_DIRECTORY) && refuse(x, RULE_open_create_directory_missing))
+		o->left_behind = makes;
 }
 
 /* Other people's files in a directory that everybody can write to: fs.protected_regular. */
@@ -208,11 +216,12 @@ static void refuse_existing(struct step *x, const struct opening *o)
 		refuse_planted(x, o);
 	if (!directory && has(o, O_DIRECTORY))
 		refuse(x, RULE_open_not_directory);
-	if (o->w.is_symlink && !has(o, O_PATH)) {
+	if (o->w.is_symlink && has(o, O_NOFOLLOW) && !has(o, O_PATH)) {
 		refuse(x, RULE_open_symlink);
 		refuse(x, RULE_open_symlink_links);
-		return;
 	}
+	if (o->w.is_symlink)
+		return;
 	if (directory && o->writes)
 		refuse(x, RULE_open_directory_writing);
 	if (directory && has(o, O_TRUNC))
@@ -300,6 +309,8 @@ static int open_object(struct step *x, struct opening *o)
 	find_access(x, o);
 	refuse_flags(x, o);
 	refuse_opening(x, o);
+	if (o->left_behind && followed_anyway(x, ENOTDIR))
+		obtain(x, o);
 	if (!proceed(x))
 		return -1;
 	flags = o->flags;

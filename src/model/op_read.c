@@ -113,8 +113,10 @@ static void read_data(struct step *x, const struct transfer *t)
 	f = need_io(x, t->fd);
 	if (!f)
 		return;
-	if (!is_readable(f))
+	if (!is_readable(f)) {
 		refuse(x, RULE_read_access);
+		return;
+	}
 	offset = t->positioned ? t->offset : f->offset;
 	if (!(t->vectored && !t->count) && S_ISDIR(file_inode(x, f)->mode))
 		refuse(x, RULE_read_directory);

@@ -1,10 +1,19 @@
 /* op_remove.c -- rmdir, unlink: names that go. */
 #include "model/entry.h"
 
-static void refuse_dotdot(struct step *x)
+/* "/", "." and ".." */
+static void refuse_unnamed(struct step *x, const struct where *w)
 {
-	refuse(x, RULE_rmdir_dotdot);
-	refuse(x, RULE_rmdir_dotdot_invalid);
+	if (w->is_root)
+		leave_undefined(x, RULE_rmdir_root_undefined);
+	if (w->is_root && holds(x, RULE_rmdir_root_first))
+		refuse(x, RULE_root_busy);
+	else if (w->last_dot)
+		refuse(x, RULE_rmdir_dot);
+	else if (w->last_dotdot)
+		refuse(x, RULE_rmdir_dotdot);
+	else
+		refuse(x, RULE_root_busy);
 }
 
 static void remove_directory(struct step *x, int64_t dirfd, const struct arg *path)
@@ -14,14 +23,8 @@ static void remove_directory(struct step *x, int64_t dirfd, const struct arg *pa
 
 	resolve(x, dirfd, path, 0, NULL, &w);
 	refuse_where(x, &w);
-	if (w.kind == WHERE_DIR && w.is_root)
-		leave_undefined(x, RULE_rmdir_root_undefined);
-	if (w.last_dot && w.kind == WHERE_DIR)
-		refuse(x, RULE_rmdir_dot);
-	else if (w.last_dotdot && w.kind == WHERE_DIR)
-		refuse_dotdot(x);
-	else if (w.is_root)
-		refuse(x, RULE_root_busy);
+	if (w.kind == WHERE_DIR && !w.parent)
+		refuse_unnamed(x, &w);
 	refuse_read_only(x);
 	if (w.kind == WHERE_NONE)
 		refuse(x, RULE_name_missing);

@@ -1,4 +1,5 @@
 /* op_truncate.c -- truncate, ftruncate: the length of a file. */
+#include "model/entry.h"
 #include "model/io.h"
 
 /* What both have in common once there is a file. */
@@ -41,6 +42,8 @@ void model_truncate(struct step *x)
 	if (length < 0)
 		refuse(x, RULE_truncate_negative);
 	resolve(x, AT_FDCWD, &x->call->truncate.path, RESOLVE_FOLLOW, NULL, &w);
+	if (length >= 0)
+		ignore_slash(x, &w, RULE_truncate_ignores_slash);
 	if (refuse_where(x, &w))
 		return;
 	if (w.kind == WHERE_NONE) {

@@ -236,11 +236,10 @@ static void walk_all(struct walk *w)
 }
 
 /* The walk ended in a directory. */
-static void arrive(struct walk *w, bool slash)
+static void arrive(struct walk *w)
 {
 	w->ret->ino = w->dir;
 	w->ret->is_root = w->dir == TREE_ROOT;
-	w->ret->slash |= slash;
 	if (w->ret->slash && holds(w->x, RULE_slash_searches))
 		may_search(w);
 }
@@ -266,8 +265,9 @@ void resolve(struct step *x, int64_t dirfd, const struct arg *path, unsigned fla
 	if (path->text[0] == '/' && !restart_at_root(&w))
 		return;
 	walk_all(&w);
+	ret->slash |= path->text[path->len - 1] == '/';
 	if (ret->kind == WHERE_DIR)
-		arrive(&w, path->text[path->len - 1] == '/');
+		arrive(&w);
 }
 
 bool refuse_where(struct step *x, const struct where *w)

@@ -101,7 +101,7 @@ static int lex_errnum(struct lexer *l, int64_t *ret)
 	return lex_num_in(l, RADIX_OCAML, 1, INT32_MAX, ret);
 }
 
-/* Behind RV_bytes. An empty name is the end of a directory. */
+/* Behind RV_bytes. An empty name is the end of a directory, like RV_none. */
 static int lex_bytes(struct reader *r, enum op op, struct outcome *o)
 {
 	int err = lex_char(&r->lex, '(');
@@ -131,8 +131,11 @@ static int lex_value(struct reader *r, enum op op)
 	int64_t num = 0;
 	int err;
 
-	if (lex_take_word(l, "RV_none"))
+	if (lex_take_word(l, "RV_none")) {
+		if (op < OP_COUNT && op_table[op].result == RESULT_NAME)
+			*o = (struct outcome){ .result = RESULT_NAME, .end = true, .bytes = "" };
 		return 0;
+	}
 	if (lex_take_word(l, "RV_num")) {
 		err = lex_parenthesised(l, lex_plain_num, &num);
 		o->result = op < OP_COUNT && op_table[op].result == RESULT_FD ? RESULT_FD : RESULT_NUM;

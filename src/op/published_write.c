@@ -187,8 +187,13 @@ void published_print_outcome(const struct outcome *o, struct buf *out)
 		put_mode(out, o->num);
 		buf_addch(out, ')');
 		break;
-	case RESULT_BYTES:
 	case RESULT_NAME:
+		if (o->end) {
+			put_literal(out, "RV_none");
+			break;
+		}
+		/* fall through */
+	case RESULT_BYTES:
 	case RESULT_TARGET:
 		put_literal(out, "RV_bytes(");
 		put_quoted(out, o->bytes, o->len);
