@@ -46,14 +46,14 @@ EXEC(read)
 {
 	struct room room = room_take(self, c->read.count.num);
 
-	give_bytes(self, ret, read(fd_real(self, &c->read.fd), room.at, room.count), &room);
+	take_bytes(self, ret, read(fd_real(self, &c->read.fd), room.at, room.count), &room);
 }
 
 EXEC(read_all)
 {
 	struct room room = room_take(self, c->read_all.count.num);
 
-	give_bytes(self, ret, transfer_all(step_read, fd_real(self, &c->read_all.fd), &room, 0),
+	take_bytes(self, ret, transfer_all(step_read, fd_real(self, &c->read_all.fd), &room, 0),
 		   &room);
 }
 
@@ -61,7 +61,7 @@ EXEC(pread)
 {
 	struct room room = room_take(self, c->pread.count.num);
 
-	give_bytes(self, ret,
+	take_bytes(self, ret,
 		   pread(fd_real(self, &c->pread.fd), room.at, room.count, c->pread.offset.num),
 		   &room);
 }
@@ -71,7 +71,7 @@ EXEC(pread_all)
 	struct room room = room_take(self, c->pread_all.count.num);
 	int fd = fd_real(self, &c->pread_all.fd);
 
-	give_bytes(self, ret, transfer_all(pread, fd, &room, c->pread_all.offset.num), &room);
+	take_bytes(self, ret, transfer_all(pread, fd, &room, c->pread_all.offset.num), &room);
 }
 
 /* The library would emulate flags and positions that the kernel refuses. */
@@ -87,7 +87,7 @@ EXEC(preadv2)
 {
 	struct room room = room_take(self, c->preadv2.count.num);
 
-	give_bytes(self, ret,
+	take_bytes(self, ret,
 		   vector_call(SYS_preadv2, fd_real(self, &c->preadv2.fd), &room,
 			       c->preadv2.offset.num, c->preadv2.flags.num),
 		   &room);

@@ -104,7 +104,7 @@ static void give_target(struct exec_self *self, struct outcome *ret, struct at a
 {
 	struct room room = room_take(self, TARGET_ROOM);
 
-	give_bytes(self, ret, readlinkat(at.dirfd, at.path, room.at, room.count), &room);
+	take_bytes(self, ret, readlinkat(at.dirfd, at.path, room.at, room.count), &room);
 }
 
 EXEC(readlink)

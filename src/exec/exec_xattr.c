@@ -37,7 +37,7 @@ EXEC(fsetxattr)
 static void give_value(struct exec_self *self, struct outcome *ret, long result, struct room *room)
 {
 	if (room->count)
-		give_bytes(self, ret, result, room);
+		take_bytes(self, ret, result, room);
 	else
 		give_num(ret, result);
 }

@@ -192,7 +192,7 @@ struct room room_of_data(struct exec_self *self, const struct arg *data, int64_t
 	return room_of_aligned_data(self, data, count);
 }
 
-void give_bytes(struct exec_self *self, struct outcome *ret, long result, struct room *room)
+void take_bytes(struct exec_self *self, struct outcome *ret, long result, struct room *room)
 {
 	give_num(ret, result);
 	if (result > 0) {

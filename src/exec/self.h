@@ -122,7 +122,7 @@ struct room room_of_data(struct exec_self *self, const struct arg *data, int64_t
 struct room room_of_aligned_data(struct exec_self *self, const struct arg *data, int64_t count);
 /* Outcome of a read into the room, which is dropped: all that was read in num, the first
  * EXEC_DATA_MAX bytes of it in bytes. */
-void give_bytes(struct exec_self *self, struct outcome *ret, long result, struct room *room);
+void take_bytes(struct exec_self *self, struct outcome *ret, long result, struct room *room);
 
 /* One system call of a transfer; the offset is left aside by those that use the position. */
 typedef ssize_t transfer_step(int fd, void *at, size_t count, off_t offset);
