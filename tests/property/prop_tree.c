@@ -8,7 +8,7 @@
 #include "tests/property/plain.h"
 #include "tree/pack.h"
 
-enum { WORLDS = 4, SEEDS = 8, STEPS = 1500 };
+enum { WORLDS = 4, SEEDS = 20, STEPS = 1500 };
 
 struct world {
 	struct tree tree;
