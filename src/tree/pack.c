@@ -222,7 +222,7 @@ static void get_attributes(struct unpacker *u, struct inode *inode)
 	inode->gid = (uint32_t)get_num(u);
 	inode->nlink = (uint32_t)get_num(u);
 	inode->flags = (uint32_t)get_num(u);
-	inode->rdev = get_num(u);
+	inode->rdev = (uint32_t)get_num(u);
 	inode->times.access = (int64_t)get_num(u);
 	inode->times.modify = (int64_t)get_num(u);
 	inode->times.change = (int64_t)get_num(u);

@@ -78,6 +78,35 @@ static void check(const struct pair *p)
 	assert_int_equal(seen, present);
 }
 
+struct seen {
+	const struct pair *a, *b;
+	bool at[KEYS];
+};
+
+static void note(void *to, uint64_t key, const struct ref *in_a, const struct ref *in_b)
+{
+	struct seen *seen = to;
+	unsigned i = 0;
+
+	while (keys[i] != key)
+		i++;
+	assert_false(seen->at[i]);
+	assert_ptr_equal(in_a, pmap_get(&seen->a->map, key));
+	assert_ptr_equal(in_b, pmap_get(&seen->b->map, key));
+	seen->at[i] = true;
+}
+
+/* Told are the keys whose objects differ, each once. */
+static void check_diff(const struct pair *a, const struct pair *b)
+{
+	struct seen seen = { a, b, { 0 } };
+
+	pmap_diff(&a->map, &b->map, note, &seen);
+	for (unsigned i = 0; i < KEYS; i++)
+		assert_int_equal(seen.at[i],
+				 pmap_get(&a->map, keys[i]) != pmap_get(&b->map, keys[i]));
+}
+
 static void change(struct pair *p, struct rng *rng)
 {
 	unsigned i = (unsigned)rng_below(rng, KEYS);
@@ -120,6 +149,7 @@ static void maps_behave_like_arrays(void **state)
 		if (step % 50 == 0) {
 			for (int i = 0; i < MAPS; i++)
 				check(&pairs[i]);
+			check_diff(p, q);
 		}
 	}
 	for (int i = 0; i < MAPS; i++)
