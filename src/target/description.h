@@ -8,7 +8,8 @@
  *
  * Looked for beside the run (assay.ini, or --config), in the user's configuration
  * ($XDG_CONFIG_HOME/assay/targets.ini), in the system's (/etc/assay/targets.ini), then among
- * the shipped ones, which are written the same way (targets/ *.ini). */
+ * the shipped ones, which are written the same way (targets/ *.ini). A base is looked for in the
+ * same order; one that describes itself anew means the one after it. */
 #ifndef TARGET_DESCRIPTION_H
 #define TARGET_DESCRIPTION_H
 
@@ -16,39 +17,41 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "model/model.h"
 
 struct err;
 struct buf;
 
 struct target_trait {
-	const char *name, *value, *reason;
+	const char *name, *value;
+	const char *reason; /* why the target has it; NULL only where a user gave none */
 };
 
 struct target_description {
 	const char *name;      /* "ext4" */
-	const char *kind;      /* "host", "reffs", "dir", "fuse" */
 	const char *argument;  /* what stood behind ':', or NULL */
+	const char *kind;      /* "host", "reffs", "dir", "fuse" */
+	const char *summary;   /* what it is, in a few words */
 	const char *fs;        /* type for mount(2) */
 	const char *mkfs;      /* command with {image} or {dir} */
-	const char *options;   /* mount options */
+	const char *options;   /* mount options; may name {dir} */
 	const char *command;   /* fuse: the daemon, with {mount} (appended where absent) */
 	const char *backing;   /* fuse: "image", "dir" or NULL: what saving copies */
 	const char *fsck;      /* command with {image} */
 	const char *fsck_clean, *fsck_bad; /* exit codes: "0", "4 8" */
 	const char *packages;  /* Debian packages it needs */
-	const char *ignore;    /* names in the root that are not the test's: "lost+found" */
+	const char *fields;    /* tree fields that mean nothing here: "nlink_dir times" */
 	uint64_t image_size;
-	unsigned fields_off;   /* tree fields that mean nothing here */
+	unsigned fields_off;   /* the same, enum tree_field */
 	struct target_trait *traits;
 	size_t trait_count;
 	struct arena arena;
 };
 
+/* The description that "name" or "name:argument" asks for. Free it also after a failure. */
 int description_find(struct target_description *d, const char *spec, const char *config,
 		     struct err *err);
 void description_free(struct target_description *d);
-/* Names of all described targets, each once, in order: the user's before the shipped. */
+/* Names of all described targets, each once and followed by NUL: the user's before the shipped. */
 int description_names(const char *config, struct buf *ret_names_nul, struct err *err);
 
 #endif

@@ -18,7 +18,6 @@
 
 struct buf;
 struct err;
-struct ini;
 
 enum target_cap {
 	TARGET_REMOUNT = 1 << 0,
@@ -40,20 +39,21 @@ enum target_fate {
 /* One step of a plan, with what is expected of it. */
 struct plan_step {
 	struct call call;
-	struct outcome expected; /* compared only if `exact`; else any outcome is reported back */
+	struct outcome expected; /* compared only if `exact`; else the plan ends here to report it */
 	struct hash tree;        /* expected afterwards, if `observe` */
 	bool exact, observe;
 };
 
-/* Where a plan stopped: the first step that did not go as expected, or count if all did. */
+/* Where a plan stopped: the first step that was not as expected or not exact, count if none. */
 struct plan_end {
-	size_t done;             /* steps that went as expected */
+	size_t done;             /* steps that went as expected, all before the one it ended at */
 	enum target_fate fate;
 	bool outcome_differs, tree_differs;
 	struct outcome outcome;  /* of step `done`; valid until the next call of the target */
 };
 
 struct target;
+struct target_options;
 struct target_description; /* description.h */
 
 struct target_kind {
@@ -61,7 +61,8 @@ struct target_kind {
 	const char *summary; /* one line for `assay targets` */
 	/* What this machine lacks for it, as a sentence; empty if nothing. */
 	void (*lacks)(const struct target_description *d, struct buf *out);
-	int (*open)(struct target *t, const struct target_description *d, struct err *err);
+	int (*open)(struct target *t, const struct target_description *d,
+		    const struct target_options *options, struct err *err);
 	void (*close)(struct target *t);
 	/* Makes the call; -errno only for our failures. ENV operations come here too. */
 	int (*call)(struct target *t, const struct call *c, struct outcome *ret,
@@ -87,6 +88,7 @@ struct target {
 	unsigned caps;          /* enum target_cap */
 	unsigned fields;        /* enum tree_field that mean something here */
 	struct traits traits;
+	uint32_t uid, gid;      /* of process 1 */
 	double deadline_seconds;
 	void *own;              /* the kind's */
 };
@@ -97,7 +99,7 @@ struct target_options {
 	const char *fault;        /* reffs: a fault to carry, or NULL */
 };
 
-/* "reffs", "dir:PATH", "ext4" or another described name, "fuse:COMMAND". */
+/* "reffs", "reffs!FAULT", "dir:PATH", "ext4" or another described name, "fuse:COMMAND". */
 int target_open(struct target **ret, const char *spec, const struct target_options *options,
 		struct err *err);
 void target_close(struct target *t);
@@ -109,6 +111,10 @@ int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fat
 int target_follow(struct target *t, const struct plan_step *steps, size_t count,
 		  struct plan_end *ret, struct err *err);
 int target_reset(struct target *t, struct err *err);
+
+/* Every kind, by name; and the list of all, NULL-terminated. */
+const struct target_kind *target_kind_find(const char *name);
+extern const struct target_kind *const target_kinds[];
 
 /* The model's state that corresponds to a freshly reset target: its root's mode and owner and
  * whatever mkfs left there, with the caller as process 1. */

@@ -1,0 +1,342 @@
+/* description.c -- targets in a few lines of INI: where they are found, and what they may say. */
+#include "target/description.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/ini.h"
+#include "base/must.h"
+#include "base/opt.h"
+#include "model/model.h"
+#include "tree/tree.h"
+
+enum { SOURCES_MAX = 64, BASES_MAX = 16 };
+
+static const char section_prefix[] = "target.";
+static const char trait_prefix[] = "trait.";
+static const char because[] = "because:";
+
+/* Files and shipped texts, in the order of the search. */
+struct source {
+	struct ini ini;
+	bool shipped; /* every trait must have its reason */
+};
+
+struct sources {
+	struct source list[SOURCES_MAX];
+	size_t count;
+};
+
+static const struct {
+	const char *name, *text;
+} shipped[] = {
+#define EMBEDDED(name, text) { name, text },
+#include "gen/embedded_targets.h"
+#undef EMBEDDED
+};
+
+#define ROW(key, type, what) \
+	{ #key, type, offsetof(struct target_description, key), "", what, 0, 0 }
+
+static const struct opt keys[] = {
+	ROW(kind, OPT_TEXT, "which kind of target it is"),
+	ROW(summary, OPT_TEXT, "what it is, in a few words"),
+	ROW(fs, OPT_TEXT, "type for mount"),
+	ROW(mkfs, OPT_TEXT, "command that makes it, with {image} or {dir}"),
+	ROW(options, OPT_TEXT, "mount options"),
+	ROW(command, OPT_TEXT, "daemon that serves it, with {mount}"),
+	ROW(backing, OPT_TEXT, "what the daemon keeps it in: image or dir"),
+	ROW(fsck, OPT_TEXT, "command that checks it, with {image}"),
+	ROW(fsck_clean, OPT_TEXT, "exit codes of a clean verdict"),
+	ROW(fsck_bad, OPT_TEXT, "exit codes of a bad verdict"),
+	ROW(packages, OPT_TEXT, "Debian packages it needs"),
+	ROW(fields, OPT_TEXT, "fields of the tree that mean nothing here"),
+	ROW(image_size, OPT_U64, "size of its image"),
+	OPT_END,
+};
+
+static const struct {
+	const char *name;
+	unsigned bit;
+} field_names[] = {
+	{ "mode", TREE_MODE },
+	{ "owner", TREE_OWNER },
+	{ "nlink", TREE_NLINK },
+	{ "nlink_dir", TREE_NLINK_DIR },
+	{ "data", TREE_DATA },
+	{ "xattr", TREE_XATTR },
+	{ "rdev", TREE_RDEV },
+	{ "flags", TREE_FLAGS },
+	{ "times", TREE_TIMES },
+	{ "symlink_mode", TREE_SYMLINK_MODE },
+};
+
+static void free_sources(struct sources *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		ini_free(&s->list[i].ini);
+	free(s);
+}
+
+static int add_file(struct sources *s, const char *path, bool required, struct err *err)
+{
+	int ret;
+
+	if (!required && access(path, F_OK))
+		return 0;
+	must(s->count < SOURCES_MAX);
+	ret = ini_read(&s->list[s->count].ini, path, err);
+	s->count += !ret;
+	return ret;
+}
+
+static int add_user_file(struct sources *s, struct err *err)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	if (config && *config == '/')
+		buf_addf(&path, "%s/assay/targets.ini", config);
+	else if (home && *home == '/')
+		buf_addf(&path, "%s/.config/assay/targets.ini", home);
+	if (path.len)
+		ret = add_file(s, path.data, false, err);
+	buf_free(&path);
+	return ret;
+}
+
+static int add_shipped(struct sources *s, struct err *err)
+{
+	struct source *source;
+	char name[64];
+	int ret;
+
+	for (size_t i = 0; i < ARRAY_LEN(shipped); i++) {
+		must(s->count < SOURCES_MAX);
+		source = &s->list[s->count];
+		snprintf(name, sizeof(name), "targets/%s.ini", shipped[i].name);
+		ret = ini_read_text(&source->ini, name, shipped[i].text, err);
+		if (ret)
+			return ret;
+		source->shipped = true;
+		s->count++;
+	}
+	return 0;
+}
+
+static int read_sources(struct sources **ret, const char *config, struct err *err)
+{
+	struct sources *s = must_alloc(sizeof(*s));
+	int r = add_file(s, config ? config : "assay.ini", config != NULL, err);
+
+	if (!r)
+		r = add_user_file(s, err);
+	if (!r)
+		r = add_file(s, "/etc/assay/targets.ini", false, err);
+	if (!r)
+		r = add_shipped(s, err);
+	if (r)
+		free_sources(s);
+	else
+		*ret = s;
+	return r;
+}
+
+/* The target's name if the row is one of a description, else NULL. */
+static const char *row_target(const struct ini_row *row)
+{
+	size_t len = sizeof(section_prefix) - 1;
+
+	return strncmp(row->section, section_prefix, len) ? NULL : row->section + len;
+}
+
+/* The first source, from number `from` on, that describes the target; s->count if none does. */
+static size_t find_source(const struct sources *s, size_t from, const char *name)
+{
+	for (size_t i = from; i < s->count; i++) {
+		const struct ini *ini = &s->list[i].ini;
+
+		for (size_t k = 0; k < ini->count; k++) {
+			const char *target = row_target(&ini->rows[k]);
+
+			if (target && !strcmp(target, name))
+				return i;
+		}
+	}
+	return s->count;
+}
+
+static int set_fields(struct target_description *d, struct err *err)
+{
+	char *list = arena_strdup(&d->arena, d->fields), *save = NULL;
+	size_t i;
+
+	d->fields_off = 0;
+	for (char *word = strtok_r(list, " ,", &save); word; word = strtok_r(NULL, " ,", &save)) {
+		for (i = 0; i < ARRAY_LEN(field_names); i++)
+			if (!strcmp(field_names[i].name, word))
+				break;
+		if (i == ARRAY_LEN(field_names))
+			return err_set(err, EINVAL, "%s is no field of a tree", word);
+		d->fields_off |= field_names[i].bit;
+	}
+	return 0;
+}
+
+/* Text behind "because:", or the whole comment. */
+static const char *reason_of(struct arena *arena, const char *comment)
+{
+	if (!comment)
+		return NULL;
+	if (!strncmp(comment, because, sizeof(because) - 1))
+		comment += sizeof(because) - 1;
+	comment += strspn(comment, " \t");
+	return *comment ? arena_strdup(arena, comment) : NULL;
+}
+
+static int set_trait(struct target_description *d, const struct ini_row *row, bool need_reason,
+		     struct err *err)
+{
+	const char *name = row->key + sizeof(trait_prefix) - 1;
+	struct traits scratch = traits_usual;
+	struct target_trait *trait, *old = d->traits;
+	int ret = traits_set(&scratch, name, row->value, err);
+	size_t i;
+
+	if (ret)
+		return ret;
+	for (i = 0; i < d->trait_count && strcmp(d->traits[i].name, name); i++)
+		;
+	if (i == d->trait_count) {
+		d->traits = arena_alloc(&d->arena, (d->trait_count + 1) * sizeof(*d->traits));
+		if (old)
+			memcpy(d->traits, old, d->trait_count * sizeof(*d->traits));
+		d->trait_count++;
+	}
+	trait = &d->traits[i];
+	trait->name = arena_strdup(&d->arena, name);
+	trait->value = arena_strdup(&d->arena, row->value);
+	trait->reason = reason_of(&d->arena, row->comment);
+	if (need_reason && !trait->reason)
+		return err_set(err, EINVAL, "trait %s gives no reason (\"; because: ...\")", name);
+	return 0;
+}
+
+static int set_row(struct target_description *d, const struct ini_row *row, bool need_reason,
+		   struct err *err)
+{
+	int ret;
+
+	if (!strcmp(row->key, "base"))
+		return 0;
+	if (!strncmp(row->key, trait_prefix, sizeof(trait_prefix) - 1))
+		return set_trait(d, row, need_reason, err);
+	ret = opt_set(keys, d, row->key, arena_strdup(&d->arena, row->value), err);
+	if (!ret && !strcmp(row->key, "fields"))
+		ret = set_fields(d, err);
+	return ret;
+}
+
+/* Applies the base first, then the rows of the source numbered `at`. */
+static int apply(struct target_description *d, const struct sources *s, size_t at, const char *name,
+		 unsigned depth, struct err *err)
+{
+	const struct source *source = &s->list[at];
+	struct buf section = BUF_INIT;
+	const char *base;
+	size_t base_at;
+	int ret = 0;
+
+	buf_addf(&section, "%s%s", section_prefix, name);
+	base = ini_get(&source->ini, section.data, "base");
+	if (base) {
+		base_at = find_source(s, strcmp(base, name) ? 0 : at + 1, base);
+		if (base_at == s->count)
+			ret = err_set(err, EINVAL, "%s: [%s]: its base %s is not described",
+				      source->ini.path, section.data, base);
+		else if (depth == BASES_MAX)
+			ret = err_set(err, EINVAL, "%s: [%s]: more than %d bases behind each other",
+				      source->ini.path, section.data, BASES_MAX);
+		else
+			ret = apply(d, s, base_at, base, depth + 1, err);
+	}
+	for (size_t i = 0; i < source->ini.count && !ret; i++) {
+		const struct ini_row *row = &source->ini.rows[i];
+		struct err own = { 0 };
+
+		if (strcmp(row->section, section.data))
+			continue;
+		ret = set_row(d, row, source->shipped, &own);
+		if (ret)
+			err_set(err, -ret, "%s:%d: %s", source->ini.path, row->line, own.text);
+	}
+	buf_free(&section);
+	return ret;
+}
+
+static int unknown_target(const char *name, struct err *err)
+{
+	return err_set(err, ENOENT, "%s: no such target; `assay targets` lists those there are",
+		       name);
+}
+
+int description_find(struct target_description *d, const char *spec, const char *config,
+		     struct err *err)
+{
+	size_t name_len = strcspn(spec, ":"), at;
+	struct sources *s;
+	int ret;
+
+	*d = (struct target_description){ .arena = ARENA_INIT };
+	d->name = arena_copy(&d->arena, spec, name_len);
+	if (spec[name_len])
+		d->argument = arena_strdup(&d->arena, spec + name_len + 1);
+	ret = read_sources(&s, config, err);
+	if (ret)
+		return ret;
+	at = find_source(s, 0, d->name);
+	ret = at == s->count ? unknown_target(d->name, err) : apply(d, s, at, d->name, 0, err);
+	if (!ret && !d->kind)
+		ret = err_set(err, EINVAL, "%s: [%s%s] says no kind", s->list[at].ini.path,
+			      section_prefix, d->name);
+	free_sources(s);
+	return ret;
+}
+
+void description_free(struct target_description *d)
+{
+	arena_free(&d->arena);
+}
+
+static bool is_listed(const struct buf *names, const char *name)
+{
+	for (size_t at = 0; at < names->len; at += strlen(names->data + at) + 1)
+		if (!strcmp(names->data + at, name))
+			return true;
+	return false;
+}
+
+int description_names(const char *config, struct buf *ret_names_nul, struct err *err)
+{
+	struct sources *s;
+	int ret = read_sources(&s, config, err);
+
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < s->count; i++) {
+		for (size_t k = 0; k < s->list[i].ini.count; k++) {
+			const char *name = row_target(&s->list[i].ini.rows[k]);
+
+			if (name && !is_listed(ret_names_nul, name))
+				buf_add(ret_names_nul, name, strlen(name) + 1);
+		}
+	}
+	free_sources(s);
+	return 0;
+}

@@ -1,0 +1,199 @@
+/* target.c -- opening a target by its name, and what all kinds have in common. */
+#include "target/target.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/must.h"
+#include "op/script.h"
+#include "target/description.h"
+
+static const double deadline_usual_seconds = 10;
+
+#define TARGET_KIND(name) extern const struct target_kind target_##name;
+#include "gen/targets.h"
+#undef TARGET_KIND
+
+const struct target_kind *const target_kinds[] = {
+#define TARGET_KIND(name) &target_##name,
+#include "gen/targets.h"
+#undef TARGET_KIND
+	NULL,
+};
+
+const struct target_kind *target_kind_find(const char *name)
+{
+	for (size_t i = 0; target_kinds[i]; i++)
+		if (!strcmp(target_kinds[i]->name, name))
+			return target_kinds[i];
+	return NULL;
+}
+
+static int set_traits(struct target *t, const struct target_description *d, struct err *err)
+{
+	int ret = 0;
+
+	t->traits = traits_usual;
+	for (size_t i = 0; i < d->trait_count && !ret; i++)
+		ret = traits_set(&t->traits, d->traits[i].name, d->traits[i].value, err);
+	return ret;
+}
+
+static int open_kind(struct target *t, const struct target_description *d,
+		     const struct target_options *options, struct err *err)
+{
+	struct buf lacks = BUF_INIT;
+	int ret = set_traits(t, d, err);
+
+	if (ret)
+		return ret;
+	t->fields = TREE_FIELDS_DEFAULT & ~d->fields_off;
+	t->deadline_seconds =
+		options->deadline_seconds > 0 ? options->deadline_seconds : deadline_usual_seconds;
+	t->kind = target_kind_find(d->kind);
+	if (!t->kind)
+		return err_set(err, EINVAL, "%s: %s is no kind of target", d->name, d->kind);
+	t->kind->lacks(d, &lacks);
+	if (lacks.len)
+		ret = err_set(err, ENOTSUP, "%s: %s", t->name, lacks.data);
+	else
+		ret = t->kind->open(t, d, options, err);
+	buf_free(&lacks);
+	return ret;
+}
+
+/* "reffs!FAULT:..." without its fault, which is put into the options. */
+static char *take_fault(const char *spec, struct target_options *options)
+{
+	size_t name_len = strcspn(spec, "!:"), fault_len;
+	struct buf rest = BUF_INIT;
+	char *fault;
+
+	if (spec[name_len] != '!')
+		return must_strdup(spec);
+	fault_len = strcspn(spec + name_len + 1, ":");
+	fault = must_strdup(spec + name_len + 1);
+	fault[fault_len] = '\0';
+	options->fault = fault;
+	buf_add(&rest, spec, name_len);
+	buf_adds(&rest, spec + name_len + 1 + fault_len);
+	return rest.data;
+}
+
+int target_open(struct target **ret, const char *spec, const struct target_options *options,
+		struct err *err)
+{
+	struct target_options own = options ? *options : (struct target_options){ 0 };
+	char *plain = take_fault(spec, &own);
+	struct target_description d;
+	struct target *t = must_alloc(sizeof(*t));
+	int r;
+
+	t->name = must_strdup(spec);
+	r = description_find(&d, plain, own.config, err);
+	if (!r)
+		r = open_kind(t, &d, &own, err);
+	description_free(&d);
+	free(plain);
+	if (!options || own.fault != options->fault)
+		free((char *)own.fault);
+	if (!r) {
+		*ret = t;
+		return 0;
+	}
+	free(t->name);
+	free(t);
+	return r;
+}
+
+void target_close(struct target *t)
+{
+	if (!t)
+		return;
+	t->kind->close(t);
+	free(t->name);
+	free(t);
+}
+
+int target_call(struct target *t, const struct call *c, struct outcome *ret,
+		enum target_fate *ret_fate, struct err *err)
+{
+	return t->kind->call(t, c, ret, ret_fate, err);
+}
+
+int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate, struct err *err)
+{
+	return t->kind->observe(t, ret, ret_fate, err);
+}
+
+int target_reset(struct target *t, struct err *err)
+{
+	return t->kind->reset(t, err);
+}
+
+/* One step by call and observe; *ret says whether the plan ends at it. */
+static int follow_step(struct target *t, const struct plan_step *step, struct plan_end *end,
+		       bool *ret_ends, struct err *err)
+{
+	struct tree seen;
+	int ret = target_call(t, &step->call, &end->outcome, &end->fate, err);
+
+	if (!ret && end->fate == FATE_FINE) {
+		end->outcome_differs = step->exact && !outcome_equal(&step->expected, &end->outcome);
+		if (step->observe && !end->outcome_differs) {
+			ret = target_observe(t, &seen, &end->fate, err);
+			if (!ret && end->fate == FATE_FINE) {
+				end->tree_differs = !hash_equal(tree_hash(&seen), step->tree);
+				tree_free(&seen);
+			}
+		}
+	}
+	*ret_ends = end->fate != FATE_FINE || end->outcome_differs || end->tree_differs || !step->exact;
+	return ret;
+}
+
+int target_follow(struct target *t, const struct plan_step *steps, size_t count,
+		  struct plan_end *ret, struct err *err)
+{
+	bool ends = false;
+	int r = 0;
+
+	*ret = (struct plan_end){ 0 };
+	if (t->kind->follow)
+		return t->kind->follow(t, steps, count, ret, err);
+	while (ret->done < count) {
+		r = follow_step(t, &steps[ret->done], ret, &ends, err);
+		if (r || ends)
+			break;
+		ret->done++;
+	}
+	return r;
+}
+
+int target_initial_state(struct target *t, struct state *ret, struct err *err)
+{
+	struct state_options options = {
+		.fields = t->fields,
+		.hashed = true,
+		.uid = t->uid,
+		.gid = t->gid,
+	};
+	enum target_fate fate;
+	struct tree seen;
+	int r = target_observe(t, &seen, &fate, err);
+
+	if (r)
+		return r;
+	if (fate != FATE_FINE)
+		return err_set(err, EIO, "%s: a fresh file system cannot be looked at", t->name);
+	state_init(ret, &options);
+	/* What was seen takes the place of the empty tree; process 1 stands in its root. */
+	tree_free(&ret->tree);
+	ret->tree = seen;
+	tree_hold(&ret->tree, TREE_ROOT);
+	tree_settle(&ret->tree);
+	return 0;
+}

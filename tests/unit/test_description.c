@@ -1,0 +1,153 @@
+/* test_description.c -- targets in INI: bases, order of the search, errors that say where. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "target/description.h"
+#include "tests/harness/unit.h"
+#include "tree/tree.h"
+
+static char config[] = "/tmp/assay-description-XXXXXX";
+
+static int make_config(void **state)
+{
+	int fd = mkstemp(config);
+
+	return fd < 0 || close(fd);
+}
+
+static int remove_config(void **state)
+{
+	return unlink(config);
+}
+
+/* Finds a target in the given text (and behind it, the shipped ones). */
+static int find(struct target_description *d, const char *spec, const char *text, struct err *err)
+{
+	struct buf contents = BUF_INIT;
+	int ret;
+
+	*err = (struct err){ 0 };
+	buf_adds(&contents, text);
+	assert_int_equal(buf_write_file(&contents, config, err), 0);
+	buf_free(&contents);
+	ret = description_find(d, spec, config, err);
+	return ret;
+}
+
+static void assert_refused(const char *spec, const char *text, const char *expected)
+{
+	struct target_description d;
+	struct err err;
+
+	assert_int_not_equal(find(&d, spec, text, &err), 0);
+	if (!strstr(err.text, expected))
+		fail_msg("\"%s\" does not say \"%s\"", err.text, expected);
+	description_free(&d);
+}
+
+static void rows_are_read(void **state)
+{
+	struct target_description d;
+	struct err err;
+
+	if (find(&d, "x",
+		 "[target.x]\nkind = host\nfs = ext4\nimage_size = 2M\nfields = nlink_dir times\n"
+		 "trait.link_max = 65000 ; because: it stops there\ntrait.no_xattr = yes\n",
+		 &err))
+		fail_msg("%s", err.text);
+	assert_string_equal(d.name, "x");
+	assert_null(d.argument);
+	assert_string_equal(d.fs, "ext4");
+	assert_int_equal(d.image_size, 2 << 20);
+	assert_int_equal(d.fields_off, TREE_NLINK_DIR | TREE_TIMES);
+	assert_int_equal(d.trait_count, 2);
+	assert_string_equal(d.traits[0].name, "link_max");
+	assert_string_equal(d.traits[0].value, "65000");
+	assert_string_equal(d.traits[0].reason, "it stops there");
+	assert_null(d.traits[1].reason);
+	description_free(&d);
+}
+
+static void a_base_is_inherited_and_overridden(void **state)
+{
+	static const char text[] = "[target.a]\nkind = host\nfs = one\noptions = o\n"
+				   "trait.link_max = 1 ; a\ntrait.name_max = 9 ; b\n"
+				   "[target.b]\nbase = a\nfs = two\ntrait.link_max = 2 ; c\n";
+	struct target_description d;
+	struct err err;
+
+	assert_int_equal(find(&d, "b:argument:more", text, &err), 0);
+	assert_string_equal(d.name, "b");
+	assert_string_equal(d.argument, "argument:more");
+	assert_string_equal(d.kind, "host");
+	assert_string_equal(d.fs, "two");
+	assert_string_equal(d.options, "o");
+	assert_int_equal(d.trait_count, 2);
+	assert_string_equal(d.traits[0].value, "2");
+	assert_string_equal(d.traits[0].reason, "c");
+	description_free(&d);
+}
+
+static void the_user_comes_before_the_shipped(void **state)
+{
+	struct target_description d;
+	struct err err;
+
+	assert_int_equal(find(&d, "reffs", "[target.reffs]\nbase = reffs\nsummary = mine\n", &err), 0);
+	assert_string_equal(d.kind, "reffs");
+	assert_string_equal(d.summary, "mine");
+	description_free(&d);
+	assert_int_equal(find(&d, "reffs", "", &err), 0);
+	assert_string_not_equal(d.summary, "mine");
+	description_free(&d);
+}
+
+static void mistakes_are_named_with_their_place(void **state)
+{
+	assert_refused("x", "[target.x]\nkind = host\n\nflavour = 1\n", ":4: flavour: no such setting");
+	assert_refused("x", "[target.x]\nkind = host\ntrait.colour = 1\n", ":3: colour: no such trait");
+	assert_refused("x", "[target.x]\nimage_size = much\n", ":2: ");
+	assert_refused("x", "[target.x]\nfields = nlink smell\n", ":2: smell is no field");
+	assert_refused("x", "[target.x]\nfs = y\n", "says no kind");
+	assert_refused("x", "[target.x]\nbase = nowhere\n", "its base nowhere is not described");
+	assert_refused("x", "[target.x]\nbase = y\n[target.y]\nbase = x\n", "bases behind each other");
+	assert_refused("x", "[target.x]\nbase = x\n", "its base x is not described");
+	assert_refused("y", "[target.x]\nkind = host\n", "y: no such target");
+}
+
+static void every_shipped_target_is_whole(void **state)
+{
+	struct buf names = BUF_INIT;
+	struct err err = { 0 };
+	struct target_description d;
+
+	assert_int_equal(find(&d, "reffs", "[target.mine]\nbase = reffs\n", &err), 0);
+	description_free(&d);
+	assert_int_equal(description_names(config, &names, &err), 0);
+	assert_string_equal(names.data, "mine");
+	for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1) {
+		if (description_find(&d, names.data + at, config, &err))
+			fail_msg("%s", err.text);
+		assert_non_null(d.kind);
+		assert_non_null(d.summary);
+		description_free(&d);
+	}
+	buf_free(&names);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_read),
+		cmocka_unit_test(a_base_is_inherited_and_overridden),
+		cmocka_unit_test(the_user_comes_before_the_shipped),
+		cmocka_unit_test(mistakes_are_named_with_their_place),
+		cmocka_unit_test(every_shipped_target_is_whole),
+	};
+
+	return cmocka_run_group_tests(tests, make_config, remove_config);
+}
