@@ -1,0 +1,198 @@
+/* target_reffs.c -- the model itself as a file system, in this process.
+ *
+ * A call is model_run(), observing is a copy of the tree, and saving a copy of the state: a few
+ * reference counts each. With a fault it is a file system that is broken in one known way. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "op/script.h"
+#include "target/description.h"
+#include "target/faults.h"
+#include "target/target.h"
+
+enum { ROOT_MODE = 0755 };
+
+struct reffs {
+	struct model model;
+	struct state state;
+	struct fault_memory memory;
+	const struct fault_info *fault; /* NULL: none */
+	struct faulty faulty;
+	struct pmap saved; /* struct saved by key */
+};
+
+struct saved {
+	struct ref ref;
+	struct state state;
+	struct fault_memory memory;
+};
+
+static struct ref *copy_saved(const struct ref *object)
+{
+	const struct saved *old = (const struct saved *)object;
+	struct saved *copy = must_alloc(sizeof(*copy));
+
+	*copy = (struct saved){ { 1 }, state_copy(&old->state), old->memory };
+	return &copy->ref;
+}
+
+static void free_saved(struct ref *object)
+{
+	struct saved *saved = (struct saved *)object;
+
+	state_free(&saved->state);
+	free(saved);
+}
+
+static const struct pmap_type saved_type = { copy_saved, free_saved };
+
+static void begin(struct target *t)
+{
+	struct reffs *r = t->own;
+	struct state_options options = {
+		.fields = t->fields,
+		.hashed = true,
+		.root_mode = ROOT_MODE,
+	};
+
+	state_init(&r->state, &options);
+	r->memory = (struct fault_memory){ 0 };
+}
+
+static void reffs_lacks(const struct target_description *d, struct buf *out)
+{
+}
+
+static int reffs_open(struct target *t, const struct target_description *d,
+		      const struct target_options *options, struct err *err)
+{
+	const struct fault_info *fault = NULL;
+	struct reffs *r;
+
+	if (d->argument)
+		return err_set(err, EINVAL, "%s: reffs takes no argument", t->name);
+	if (options->fault) {
+		fault = fault_find(options->fault);
+		if (!fault)
+			return err_set(err, ENOENT, "%s: there is no such fault", options->fault);
+	}
+	r = must_alloc(sizeof(*r));
+	t->own = r;
+	t->caps = TARGET_REMOUNT | TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES;
+	model_init(&r->model, PLATFORM_LINUX, KERNEL_CURRENT);
+	r->model.traits = t->traits;
+	r->fault = fault;
+	r->faulty = (struct faulty){ &r->model, &r->state, &r->memory, BUF_INIT };
+	begin(t);
+	return 0;
+}
+
+static void reffs_close(struct target *t)
+{
+	struct reffs *r = t->own;
+
+	pmap_drop(&r->saved, &saved_type);
+	state_free(&r->state);
+	buf_free(&r->faulty.bytes);
+	free(r);
+}
+
+static void run(struct reffs *r, const struct call *c, struct outcome *ret)
+{
+	if (r->fault)
+		r->fault->run(&r->faulty, c, ret);
+	else
+		model_run(&r->model, &r->state, c, ret);
+}
+
+static int reffs_call(struct target *t, const struct call *c, struct outcome *ret,
+		      enum target_fate *ret_fate, struct err *err)
+{
+	run(t->own, c, ret);
+	*ret_fate = FATE_FINE;
+	return 0;
+}
+
+static int reffs_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
+			 struct err *err)
+{
+	struct reffs *r = t->own;
+
+	*ret = tree_copy(&r->state.tree);
+	*ret_fate = FATE_FINE;
+	return 0;
+}
+
+static int reffs_follow(struct target *t, const struct plan_step *steps, size_t count,
+			struct plan_end *ret, struct err *err)
+{
+	struct reffs *r = t->own;
+
+	for (; ret->done < count; ret->done++) {
+		const struct plan_step *step = &steps[ret->done];
+
+		run(r, &step->call, &ret->outcome);
+		ret->outcome_differs = step->exact && !outcome_equal(&step->expected, &ret->outcome);
+		ret->tree_differs =
+			step->observe && !hash_equal(step->tree, tree_hash(&r->state.tree));
+		if (ret->outcome_differs || ret->tree_differs || !step->exact)
+			break;
+	}
+	return 0;
+}
+
+static int reffs_reset(struct target *t, struct err *err)
+{
+	struct reffs *r = t->own;
+
+	state_free(&r->state);
+	begin(t);
+	return 0;
+}
+
+static int reffs_save(struct target *t, uint64_t key, struct err *err)
+{
+	struct reffs *r = t->own;
+	struct saved *saved = must_alloc(sizeof(*saved));
+
+	*saved = (struct saved){ { 1 }, state_copy(&r->state), r->memory };
+	pmap_put(&r->saved, &saved_type, key, &saved->ref);
+	return 0;
+}
+
+static int reffs_restore(struct target *t, uint64_t key, struct err *err)
+{
+	struct reffs *r = t->own;
+	const struct saved *saved = (const struct saved *)pmap_get(&r->saved, key);
+
+	if (!saved)
+		return err_set(err, ENOENT, "%s: nothing is saved as %ju", t->name, (uintmax_t)key);
+	state_free(&r->state);
+	r->state = state_copy(&saved->state);
+	r->memory = saved->memory;
+	return 0;
+}
+
+static void reffs_drop(struct target *t, uint64_t key)
+{
+	struct reffs *r = t->own;
+
+	pmap_remove(&r->saved, &saved_type, key);
+}
+
+const struct target_kind target_reffs = {
+	.name = "reffs",
+	.summary = "the model as a file system, in this process",
+	.lacks = reffs_lacks,
+	.open = reffs_open,
+	.close = reffs_close,
+	.call = reffs_call,
+	.observe = reffs_observe,
+	.follow = reffs_follow,
+	.reset = reffs_reset,
+	.save = reffs_save,
+	.restore = reffs_restore,
+	.drop = reffs_drop,
+};
