@@ -13,8 +13,6 @@
 #define SYS_listxattrat 465
 #endif
 
-enum { LIST_USUAL = 256 };
-
 /* A path to an object by the descriptor of its directory. */
 struct fd_path {
 	char text[sizeof("/proc/self/fd/") + 12 + 4096];
@@ -26,31 +24,20 @@ static const char *fd_path(struct fd_path *path, int dir_fd, const char *name)
 	return path->text;
 }
 
-static ssize_t list_into(struct taker *w, int fd, int dir_fd, const char *name, char *list,
-			 size_t size)
+static ssize_t list_names(struct taker *w, int fd, int dir_fd, const char *name, char *list)
 {
 	struct fd_path path;
 	ssize_t n;
 
 	if (fd >= 0)
-		return flistxattr(fd, list, size);
+		return flistxattr(fd, list, TAKER_XATTRS);
 	if (!w->no_listxattrat) {
-		n = syscall(SYS_listxattrat, dir_fd, name, AT_SYMLINK_NOFOLLOW, list, size);
+		n = syscall(SYS_listxattrat, dir_fd, name, AT_SYMLINK_NOFOLLOW, list, TAKER_XATTRS);
 		if (n >= 0 || errno != ENOSYS)
 			return n;
 		w->no_listxattrat = true;
 	}
-	return llistxattr(fd_path(&path, dir_fd, name), list, size);
-}
-
-/* The kernel allocates and clears as much as it is offered, so little is offered first. */
-static ssize_t list_names(struct taker *w, int fd, int dir_fd, const char *name, char *list)
-{
-	ssize_t n = list_into(w, fd, dir_fd, name, list, LIST_USUAL);
-
-	if (n < 0 && errno == ERANGE)
-		n = list_into(w, fd, dir_fd, name, list, TAKER_XATTRS);
-	return n;
+	return llistxattr(fd_path(&path, dir_fd, name), list, TAKER_XATTRS);
 }
 
 static ssize_t get_value(int fd, int dir_fd, const char *name, const char *attribute, char *value)

@@ -1,0 +1,359 @@
+/* inside.c -- the keeper's own side: namespaces, root directory, calls, walks.
+ *
+ * Process 1 of a script is the keeper itself. Others are workers of a crew, which is made when
+ * the first of them is. Remounting closes everything; workers are made anew then, and what they
+ * were told about users and masks is told again. */
+#include "target/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/must.h"
+#include "op/script.h"
+#include "target/caches.h"
+#include "target/descriptors.h"
+#include "target/privilege.h"
+#include "target/tidy.h"
+#include "tree/pack.h"
+#include "tree/take.h"
+
+enum { OBJECTS_MAX = 1 << 20, TOLD_MAX = 1024 };
+
+static const uint64_t file_bytes_max = (uint64_t)1 << 30;
+
+struct inside {
+	const struct keeping *keeping;
+	const struct keeper_options *options;
+	struct board *board;
+	int outside_fd; /* the root directory there was; -1: not confined */
+	int root_fd;    /* -1: not attached */
+	struct caches *caches;
+	struct taker *taker;
+	struct exec_self *self;
+	struct exec_crew *crew; /* NULL: nobody but process 1 */
+	struct call told[TOLD_MAX]; /* to the crew, to be repeated; arguments are numbers */
+	size_t told_count;
+};
+
+/* Into the root of the file system, so that no path leads out of it. */
+static int enter(struct inside *in, struct err *err)
+{
+	if (fchdir(in->root_fd))
+		return err_sys(err, errno, "cannot enter the root of the file system");
+	if (in->outside_fd >= 0 && chroot("."))
+		return err_sys(err, errno, "cannot make it the root directory");
+	if (in->options->uid)
+		privilege_drop();
+	in->self = exec_self_new(in->root_fd);
+	if (!in->self)
+		return err_sys(err, errno, "cannot prepare calls");
+	return 0;
+}
+
+static void leave(struct inside *in)
+{
+	exec_crew_close(in->crew);
+	in->crew = NULL;
+	exec_self_free(in->self);
+	in->self = NULL;
+	if (in->outside_fd >= 0)
+		must(!fchdir(in->outside_fd) && !chroot("."));
+	must(!chdir("/"));
+	close(in->root_fd);
+	in->root_fd = -1;
+}
+
+static int attach(struct inside *in, struct err *err)
+{
+	int ret;
+
+	if (in->root_fd >= 0)
+		return 0;
+	ret = in->keeping->attach(in->keeping->own, &in->root_fd, err);
+	return ret ? ret : enter(in, err);
+}
+
+static int detach(struct inside *in, struct err *err)
+{
+	if (in->root_fd < 0 || !in->keeping->detach)
+		return 0;
+	leave(in);
+	in->told_count = 0;
+	return in->keeping->detach(in->keeping->own, err);
+}
+
+static int open_crew(struct inside *in, struct err *err)
+{
+	struct exec_options options = {
+		.deadline_seconds = in->options->deadline_seconds,
+		.no_chroot = in->outside_fd < 0,
+		.uid = in->options->uid,
+		.gid = in->options->gid,
+	};
+
+	return in->crew ? 0 : exec_crew_open(&in->crew, in->root_fd, &options, err);
+}
+
+/* What has to be said again to a crew that is made anew. */
+static int remember(struct inside *in, const struct call *c, struct err *err)
+{
+	size_t kept = 0;
+
+	if (c->op == OP_destroy_process) {
+		for (size_t i = 0; i < in->told_count; i++)
+			if (in->told[i].pid != c->pid || in->told[i].op == OP_add_user_to_group)
+				in->told[kept++] = in->told[i];
+		in->told_count = kept;
+	} else if (op_table[c->op].traits & TRAIT_PROC || c->op == OP_umask) {
+		if (in->told_count == TOLD_MAX)
+			return err_set(err, E2BIG, "more than %d calls about processes", TOLD_MAX);
+		in->told[in->told_count++] = *c;
+	}
+	return 0;
+}
+
+/* -ETIME: the call hung. */
+static int call_crew(struct inside *in, const struct call *c, struct outcome *ret, struct err *err)
+{
+	int r = open_crew(in, err);
+
+	if (!r)
+		r = exec_crew_call(in->crew, c, ret, err);
+	if (!r && !ret->error)
+		r = remember(in, c, err);
+	return r;
+}
+
+static int tell_again(struct inside *in, struct err *err)
+{
+	struct outcome outcome;
+	int ret = in->told_count ? open_crew(in, err) : 0;
+
+	for (size_t i = 0; i < in->told_count && !ret; i++)
+		ret = exec_crew_call(in->crew, &in->told[i], &outcome, err);
+	return ret;
+}
+
+/* Unmounts and mounts; what goes wrong with that is the file system's answer. */
+static void remount(struct inside *in, struct outcome *ret)
+{
+	mode_t mask = umask(0);
+	int busy, r;
+
+	leave(in);
+	busy = in->keeping->detach(in->keeping->own, NULL);
+	r = attach(in, NULL);
+	if (!r)
+		r = tell_again(in, NULL);
+	umask(mask);
+	ret->error = busy ? -busy : -r;
+}
+
+static int serve_environment(struct inside *in, const struct call *c, struct outcome *ret)
+{
+	*ret = (struct outcome){ .result = op_table[c->op].result, .bytes = "" };
+	if (c->op == OP_remount && in->keeping->detach)
+		remount(in, ret);
+	else if (c->op == OP_drop_caches)
+		ret->error = -caches_drop(in->caches, in->root_fd);
+	else
+		ret->error = ENOSYS;
+	return 0;
+}
+
+static int make_call(struct inside *in, const struct call *c, struct outcome *ret, struct err *err)
+{
+	unsigned traits = op_table[c->op].traits;
+
+	if (traits & TRAIT_ENV)
+		return serve_environment(in, c, ret);
+	if (traits & TRAIT_PROC || c->pid != 1)
+		return call_crew(in, c, ret, err);
+	exec_self_call(in->self, c, ret);
+	return 0;
+}
+
+static bool is_gone(const struct inside *in)
+{
+	return in->root_fd < 0 || (in->keeping->gone && in->keeping->gone(in->keeping->own));
+}
+
+/* One step; true if the plan goes on behind it. */
+static bool follow_step(struct inside *in, const struct plan_step *step, struct plan_end *end)
+{
+	struct board *b = in->board;
+	struct outcome seen;
+	struct tree tree;
+
+	b->failure = make_call(in, &step->call, &seen, &b->err);
+	if (b->failure == -ETIME) {
+		b->failure = 0;
+		end->fate = FATE_HUNG;
+	}
+	if (b->failure || end->fate)
+		return false;
+	end->outcome_differs = step->exact && !outcome_equal(&step->expected, &seen);
+	if (step->observe && !end->outcome_differs && in->root_fd >= 0) {
+		b->failure = tree_take(in->taker, in->root_fd, &tree, &b->err);
+		if (b->failure)
+			return false;
+		end->tree_differs = !hash_equal(tree_hash(&tree), step->tree);
+		tree_free(&tree);
+	}
+	if (step->exact && !end->outcome_differs && !end->tree_differs)
+		return true;
+	if (!board_answer(b, &seen, &end->outcome))
+		b->failure = err_set(&b->err, E2BIG, "the call gave too many bytes");
+	return false;
+}
+
+static void follow(struct inside *in)
+{
+	struct board *b = in->board;
+
+	b->end = (struct plan_end){ 0 };
+	for (; b->end.done < b->step_count; b->end.done++) {
+		atomic_fetch_add(&b->progress, 1);
+		if (in->root_fd < 0) {
+			b->end.fate = FATE_DIED;
+			return;
+		}
+		if (!follow_step(in, &b->steps[b->end.done], &b->end))
+			break;
+	}
+	if (b->end.done < b->step_count && b->end.fate == FATE_FINE && in->root_fd >= 0 &&
+	    is_gone(in))
+		b->end.fate = FATE_DIED;
+}
+
+static void observe(struct inside *in)
+{
+	struct board *b = in->board;
+	struct buf packed = BUF_INIT;
+	struct tree tree;
+
+	b->fate = is_gone(in) ? FATE_DIED : FATE_FINE;
+	if (b->fate)
+		return;
+	b->failure = tree_take(in->taker, in->root_fd, &tree, &b->err);
+	if (b->failure)
+		return;
+	tree_pack(&tree, &packed);
+	tree_free(&tree);
+	if (packed.len <= BOARD_ANSWER_MAX)
+		memcpy(b->answer, buf_str(&packed), packed.len);
+	else
+		b->failure = err_set(&b->err, E2BIG, "the tree is too large to be handed over");
+	b->answer_len = packed.len;
+	buf_free(&packed);
+}
+
+static int clear(struct inside *in, struct err *err)
+{
+	int ret;
+
+	if (in->root_fd < 0)
+		return err_set(err, EIO, "the file system is not mounted");
+	exec_crew_close(in->crew);
+	in->crew = NULL;
+	in->told_count = 0;
+	exec_self_reset(in->self);
+	ret = tidy_below(in->root_fd, err);
+	return ret ? ret : tidy_directory(in->root_fd, KEEPER_ROOT_MODE, err);
+}
+
+static void serve(struct inside *in)
+{
+	struct board *b = in->board;
+
+	b->failure = 0;
+	b->err = (struct err){ 0 };
+	switch (b->errand) {
+	case ERRAND_FOLLOW:
+		follow(in);
+		break;
+	case ERRAND_OBSERVE:
+		observe(in);
+		break;
+	case ERRAND_ATTACH:
+		b->failure = attach(in, &b->err);
+		break;
+	case ERRAND_DETACH:
+		b->failure = detach(in, &b->err);
+		break;
+	case ERRAND_CLEAR:
+		b->failure = clear(in, &b->err);
+		break;
+	}
+}
+
+/* Nobody would end us if the owner went before we asked to go with it. */
+static void die_with_owner(int owner_pidfd)
+{
+	struct pollfd gone = { .fd = owner_pidfd, .events = POLLIN };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (poll(&gone, 1, 0) != 0)
+		_exit(0);
+}
+
+static int begin(struct inside *in, struct err *err)
+{
+	const struct keeping *k = in->keeping;
+	struct take_options take = {
+		.fields = in->options->fields,
+		.lost_found = true,
+		.objects_max = OBJECTS_MAX,
+		.bytes_max = file_bytes_max,
+	};
+	struct user_map uid = { in->options->uid, in->options->outside_uid };
+	struct user_map gid = { in->options->gid, in->options->outside_gid };
+	int ret = 0;
+
+	if (k->namespaces & CLONE_NEWUSER)
+		ret = privilege_map_user(uid, gid, err);
+	if (!ret && k->namespaces & CLONE_NEWNS && mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		ret = err_sys(err, errno, "cannot make mounts private");
+	if (ret)
+		return ret;
+	if (privilege_has(CAP_SYS_CHROOT))
+		in->outside_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	in->caches = caches_open();
+	in->taker = taker_new(&take);
+	if (k->begin)
+		ret = k->begin(k->own, err);
+	return ret ? ret : attach(in, err);
+}
+
+_Noreturn void keeper_serve(const struct keeping *keeping, const struct keeper_options *options,
+			    struct board *board, int owner_pidfd)
+{
+	static struct inside inside;
+	struct inside *in = &inside;
+
+	die_with_owner(owner_pidfd);
+	setsid();
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	descriptors_keep(keeping->fds, keeping->fd_count);
+	*in = (struct inside){ keeping, options, board, .outside_fd = -1, .root_fd = -1 };
+	board->failure = begin(in, &board->err);
+	for (;;) {
+		board_pass(board, TURN_OWNER);
+		while (!board_await(board, TURN_KEEPER, INT64_MAX))
+			;
+		serve(in);
+	}
+}

@@ -1,0 +1,290 @@
+/* keeper.c -- starting a keeper, giving it errands, and giving it up. */
+#include "target/keeper.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "target/board.h"
+#include "target/inside.h"
+#include "tree/pack.h"
+
+enum {
+	LOOK_MS = 100,  /* how often it is looked whether the keeper lives */
+	GRACE_MS = 500, /* for a killed one to be gone */
+	ERRAND_MIN_S = 10, /* mounting may take longer than a call */
+};
+#define MILLI INT64_C(1000000)
+
+struct keeper {
+	struct keeping keeping;
+	struct keeper_options options;
+	struct board *board;
+	pid_t pid; /* 0: gone or given up */
+};
+
+/* Killed, and not gone when last looked. */
+static pid_t *abandoned;
+static unsigned abandoned_count;
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+unsigned keeper_abandoned(void)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < abandoned_count; i++)
+		if (!waitpid(abandoned[i], NULL, WNOHANG))
+			abandoned[kept++] = abandoned[i];
+	abandoned_count = kept;
+	return kept;
+}
+
+/* Kills it; one that the kernel does not let go is left behind. */
+static void end(struct keeper *k)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, k->pid, 0);
+	struct pollfd gone = { .fd = pidfd, .events = POLLIN };
+
+	kill(k->pid, SIGKILL);
+	if (pidfd >= 0) {
+		while (poll(&gone, 1, GRACE_MS) < 0 && errno == EINTR)
+			;
+		close(pidfd);
+	}
+	if (!waitpid(k->pid, NULL, WNOHANG)) {
+		abandoned = must_realloc(abandoned, (abandoned_count + 1) * sizeof(*abandoned));
+		abandoned[abandoned_count++] = k->pid;
+	}
+	k->pid = 0;
+}
+
+/* Gives the turn to the keeper and waits until it is back, or the deadline of a step is over. */
+static enum target_fate send(struct keeper *k, enum board_errand errand, double seconds)
+{
+	int64_t limit_ns = (int64_t)(seconds * 1e9), since_ns = now_ns();
+	uint32_t progress = atomic_load(&k->board->progress), now;
+
+	k->board->errand = errand;
+	board_pass(k->board, TURN_KEEPER);
+	while (!board_await(k->board, TURN_OWNER, LOOK_MS * MILLI)) {
+		if (waitpid(k->pid, NULL, WNOHANG) == k->pid) {
+			k->pid = 0;
+			return FATE_DIED;
+		}
+		now = atomic_load(&k->board->progress);
+		if (now != progress) {
+			progress = now;
+			since_ns = now_ns();
+		} else if (now_ns() - since_ns > limit_ns) {
+			end(k);
+			return FATE_HUNG;
+		}
+	}
+	return FATE_FINE;
+}
+
+static int failure_of(const struct keeper *k, struct err *err)
+{
+	if (!k->board->failure)
+		return 0;
+	return err_set(err, -k->board->failure, "%s", k->board->err.text);
+}
+
+static double errand_seconds(const struct keeper *k)
+{
+	double deadline = k->options.deadline_seconds;
+
+	return deadline > ERRAND_MIN_S ? deadline : ERRAND_MIN_S;
+}
+
+static int run_errand(struct keeper *k, enum board_errand errand, const char *what, struct err *err)
+{
+	if (!k->pid)
+		return err_set(err, EIO, "cannot %s: the keeper of the file system is gone", what);
+	switch (send(k, errand, errand_seconds(k))) {
+	case FATE_HUNG:
+		return err_set(err, ETIME, "cannot %s: it takes longer than %g seconds", what,
+			       errand_seconds(k));
+	case FATE_DIED:
+		return err_set(err, EIO, "cannot %s: the keeper of the file system died", what);
+	case FATE_FINE:
+		break;
+	}
+	return failure_of(k, err);
+}
+
+/* Like fork, into new namespaces. */
+static pid_t start_process(struct keeper *k)
+{
+	int owner = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	pid_t pid = (pid_t)syscall(SYS_clone, k->keeping.namespaces | SIGCHLD, 0, 0, 0, 0);
+
+	if (!pid)
+		keeper_serve(&k->keeping, &k->options, k->board, owner);
+	if (owner >= 0)
+		close(owner);
+	return pid;
+}
+
+/* The keeper has the first turn: what it does before it passes it on is its beginning. */
+static int await_beginning(struct keeper *k, struct err *err)
+{
+	int64_t until_ns = now_ns() + (int64_t)(errand_seconds(k) * 1e9);
+
+	while (!board_await(k->board, TURN_OWNER, LOOK_MS * MILLI)) {
+		if (waitpid(k->pid, NULL, WNOHANG) == k->pid) {
+			k->pid = 0;
+			return err_set(err, EIO, "the keeper of the file system died at once");
+		}
+		if (now_ns() > until_ns)
+			return err_set(err, ETIME, "mounting takes longer than %g seconds",
+				       errand_seconds(k));
+	}
+	return failure_of(k, err);
+}
+
+int keeper_start(struct keeper **ret, const struct keeping *keeping,
+		 const struct keeper_options *options, struct err *err)
+{
+	struct keeper *k = must_alloc(sizeof(*k));
+	int r;
+
+	k->keeping = *keeping;
+	k->options = *options;
+	k->options.outside_uid = geteuid();
+	k->options.outside_gid = getegid();
+	k->board = board_new(err);
+	if (!k->board) {
+		free(k);
+		return -ENOMEM;
+	}
+	atomic_store(&k->board->turn, TURN_KEEPER);
+	k->pid = start_process(k);
+	if (k->pid < 0) {
+		k->pid = 0;
+		r = err_sys(err, errno, "cannot start a process in its own namespaces");
+	} else {
+		r = await_beginning(k, err);
+	}
+	if (r)
+		keeper_stop(k);
+	else
+		*ret = k;
+	return r;
+}
+
+void keeper_stop(struct keeper *k)
+{
+	if (!k)
+		return;
+	if (k->pid)
+		end(k);
+	board_free(k->board);
+	free(k);
+}
+
+bool keeper_alive(const struct keeper *k)
+{
+	return k && k->pid;
+}
+
+/* As many steps as the board takes, at least one. */
+static int follow_some(struct keeper *k, const struct plan_step *steps, size_t count,
+		       struct plan_end *ret, struct err *err)
+{
+	struct board *b = k->board;
+
+	board_clear(b);
+	for (size_t i = 0; i < count && board_add(b, &steps[i]); i++)
+		;
+	if (!b->step_count)
+		return err_set(err, E2BIG, "the data of a call is beyond %d bytes", BOARD_TEXT_MAX);
+	*ret = (struct plan_end){ .fate = send(k, ERRAND_FOLLOW, k->options.deadline_seconds) };
+	if (ret->fate != FATE_FINE) {
+		ret->done = b->end.done;
+		return 0;
+	}
+	if (b->failure)
+		return failure_of(k, err);
+	*ret = b->end;
+	return 0;
+}
+
+int keeper_follow(struct keeper *k, const struct plan_step *steps, size_t count,
+		  struct plan_end *ret, struct err *err)
+{
+	size_t done = 0, sent;
+	int r = 0;
+
+	*ret = (struct plan_end){ .fate = keeper_alive(k) ? FATE_FINE : FATE_DIED };
+	while (!r && done < count && ret->fate == FATE_FINE) {
+		r = follow_some(k, steps + done, count - done, ret, err);
+		sent = k->board->step_count;
+		done += ret->done;
+		if (ret->done < sent)
+			break;
+	}
+	ret->done = done;
+	return r;
+}
+
+int keeper_call(struct keeper *k, const struct call *c, struct outcome *ret,
+		enum target_fate *ret_fate, struct err *err)
+{
+	struct plan_step step = { .call = *c };
+	struct plan_end end_of_plan;
+	int r = keeper_follow(k, &step, 1, &end_of_plan, err);
+
+	if (r)
+		return r;
+	*ret = end_of_plan.outcome;
+	*ret_fate = end_of_plan.fate;
+	return 0;
+}
+
+int keeper_observe(struct keeper *k, struct tree *ret, enum target_fate *ret_fate, struct err *err)
+{
+	const char *packed;
+	int r;
+
+	*ret_fate = keeper_alive(k) ? send(k, ERRAND_OBSERVE, errand_seconds(k)) : FATE_DIED;
+	if (*ret_fate != FATE_FINE)
+		return 0;
+	r = failure_of(k, err);
+	*ret_fate = k->board->fate;
+	if (r || *ret_fate != FATE_FINE)
+		return r;
+	packed = k->board->answer;
+	return tree_unpack(ret, &packed, packed + k->board->answer_len, k->options.fields, true, err);
+}
+
+int keeper_attach(struct keeper *k, struct err *err)
+{
+	return run_errand(k, ERRAND_ATTACH, "mount", err);
+}
+
+int keeper_detach(struct keeper *k, struct err *err)
+{
+	return run_errand(k, ERRAND_DETACH, "unmount", err);
+}
+
+int keeper_clear(struct keeper *k, struct err *err)
+{
+	return run_errand(k, ERRAND_CLEAR, "empty the directory", err);
+}

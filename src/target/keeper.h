@@ -1,0 +1,64 @@
+/* keeper.h -- a process that keeps a file system reachable and carries out plans in it.
+ *
+ * The keeper is the first process of its own namespaces: when it ends, whatever it mounted or
+ * started ends with it, and it ends with the process that started it. Calls are made by the
+ * keeper itself, with the root of the file system as its root directory; processes other than 1
+ * belong to a crew below it. Plans and answers lie in shared memory, so that a step costs its
+ * system calls and the walk, and a batch of steps one switch there and back.
+ *
+ * A step that passes the deadline costs the keeper: it is killed and given up, never waited for. */
+#ifndef TARGET_KEEPER_H
+#define TARGET_KEEPER_H
+
+#include "target/target.h"
+
+enum { KEEPER_FDS_MAX = 4, KEEPER_ROOT_MODE = 0755 };
+
+/* What is kept. All functions run inside the keeper, which is a copy of the process that
+ * started it; what they change in `own` is not seen outside. */
+struct keeping {
+	void *own;
+	unsigned namespaces; /* CLONE_NEW... */
+	int fds[KEEPER_FDS_MAX]; /* descriptors that stay open in the keeper */
+	size_t fd_count;
+	/* Once, before anything else; may be NULL. */
+	int (*begin)(void *own, struct err *err);
+	/* Makes the file system reachable; a descriptor of the directory that calls start from. */
+	int (*attach)(void *own, int *ret_root_fd, struct err *err);
+	/* The opposite; NULL: cannot. After a failure the file system may still be attached. */
+	int (*detach)(void *own, struct err *err);
+	/* Whether the file system is gone (a daemon died); NULL: never. */
+	bool (*gone)(void *own);
+};
+
+struct keeper_options {
+	unsigned fields;
+	double deadline_seconds;
+	uint32_t uid, gid; /* of process 1; without capabilities unless the user is 0 */
+	uint32_t outside_uid, outside_gid; /* of whoever starts it; filled in by keeper_start */
+};
+
+struct keeper;
+/* Started and attached. */
+int keeper_start(struct keeper **ret, const struct keeping *keeping,
+		 const struct keeper_options *options, struct err *err);
+/* NULL is none. Detaches first, if it still can. */
+void keeper_stop(struct keeper *k);
+/* False once it hung or died: all that is left to do is to stop it. */
+bool keeper_alive(const struct keeper *k);
+
+int keeper_follow(struct keeper *k, const struct plan_step *steps, size_t count,
+		  struct plan_end *ret, struct err *err);
+int keeper_call(struct keeper *k, const struct call *c, struct outcome *ret,
+		enum target_fate *ret_fate, struct err *err);
+int keeper_observe(struct keeper *k, struct tree *ret, enum target_fate *ret_fate, struct err *err);
+
+/* Our own errands between calls; where the keeper hangs or dies over them they fail. */
+int keeper_attach(struct keeper *k, struct err *err);
+int keeper_detach(struct keeper *k, struct err *err);
+int keeper_clear(struct keeper *k, struct err *err); /* removes everything below the root */
+
+/* What became of keepers that were given up and not yet gone. */
+unsigned keeper_abandoned(void);
+
+#endif

@@ -1,0 +1,22 @@
+/* privilege.h -- what this process may do, and user namespaces where it may not. */
+#ifndef TARGET_PRIVILEGE_H
+#define TARGET_PRIVILEGE_H
+
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+
+bool privilege_has(unsigned capability); /* CAP_... */
+/* Whether an unprivileged process may make user namespaces here; tried once. */
+bool privilege_user_namespaces(void);
+/* In a new user namespace: who outside is whom inside. */
+struct user_map {
+	uint32_t inside, outside;
+};
+int privilege_map_user(struct user_map uid, struct user_map gid, struct err *err);
+/* Gives up all capabilities. */
+void privilege_drop(void);
+
+#endif

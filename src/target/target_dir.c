@@ -1,0 +1,170 @@
+/* target_dir.c -- any directory: a mounted network file system, a container's volume, a disk.
+ *
+ * Tests run in a directory of their own that is made in the given one, and removed with all that
+ * is in it. Nothing else is touched, and nothing is mounted. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/must.h"
+#include "target/caches.h"
+#include "target/description.h"
+#include "target/janitor.h"
+#include "target/keeper.h"
+#include "target/privilege.h"
+#include "target/tidy.h"
+
+struct dir_target {
+	struct janitor *janitor;
+	struct keeper *keeper;
+	unsigned rounds; /* one directory each: what hung in one must not meet the next */
+	int root_fd;
+};
+
+static void dir_lacks(const struct target_description *d, struct buf *out)
+{
+	if (d->argument && access(d->argument, W_OK | X_OK))
+		buf_addf(out, "%s is not a directory that can be written to", d->argument);
+}
+
+/* Inside the keeper. */
+static int attach(void *own, int *ret_root_fd, struct err *err)
+{
+	const struct dir_target *d = own;
+
+	*ret_root_fd = openat(d->root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return *ret_root_fd < 0 ? err_sys(err, errno, "cannot open the directory") : 0;
+}
+
+/* The next directory, empty and ours. */
+static int make_round(struct dir_target *d, struct err *err)
+{
+	char name[16];
+
+	if (d->root_fd >= 0)
+		close(d->root_fd);
+	snprintf(name, sizeof(name), "%u", ++d->rounds);
+	if (mkdirat(janitor_fd(d->janitor), name, S_IRWXU))
+		return err_sys(err, errno, "cannot make %s/%s", janitor_path(d->janitor), name);
+	d->root_fd = openat(janitor_fd(d->janitor), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (d->root_fd < 0)
+		return err_sys(err, errno, "cannot open %s/%s", janitor_path(d->janitor), name);
+	return tidy_directory(d->root_fd, KEEPER_ROOT_MODE, err);
+}
+
+static int start_keeper(struct target *t, struct err *err)
+{
+	struct dir_target *d = t->own;
+	struct keeping keeping = {
+		.own = d,
+		.fds = { d->root_fd },
+		.fd_count = 1,
+		.attach = attach,
+	};
+	struct keeper_options options = {
+		.fields = t->fields,
+		.deadline_seconds = t->deadline_seconds,
+		.uid = t->uid,
+		.gid = t->gid,
+	};
+
+	/* Only in namespaces can it end everyone below it, and have a root directory of its own. */
+	if (privilege_has(CAP_SYS_ADMIN))
+		keeping.namespaces = CLONE_NEWPID;
+	else if (privilege_user_namespaces())
+		keeping.namespaces = CLONE_NEWUSER | CLONE_NEWPID;
+	return keeper_start(&d->keeper, &keeping, &options, err);
+}
+
+static void dir_close(struct target *t)
+{
+	struct dir_target *d = t->own;
+
+	keeper_stop(d->keeper);
+	janitor_close(d->janitor, t->deadline_seconds);
+	if (d->root_fd >= 0)
+		close(d->root_fd);
+	free(d);
+}
+
+static int dir_open(struct target *t, const struct target_description *d,
+		    const struct target_options *options, struct err *err)
+{
+	struct dir_target *own;
+	int ret;
+
+	if (!d->argument || !*d->argument)
+		return err_set(err, EINVAL, "dir needs a directory: dir:PATH");
+	own = must_alloc(sizeof(*own));
+	own->root_fd = -1;
+	t->own = own;
+	t->uid = geteuid();
+	t->gid = getegid();
+	if (!t->uid)
+		t->caps |= TARGET_PROCESSES;
+	if (caches_can_drop())
+		t->caps |= TARGET_DROP_CACHES;
+	ret = janitor_open(&own->janitor, d->argument, err);
+	if (!ret)
+		ret = make_round(own, err);
+	if (!ret)
+		ret = start_keeper(t, err);
+	if (ret)
+		dir_close(t);
+	return ret;
+}
+
+static int dir_call(struct target *t, const struct call *c, struct outcome *ret,
+		    enum target_fate *ret_fate, struct err *err)
+{
+	struct dir_target *d = t->own;
+
+	return keeper_call(d->keeper, c, ret, ret_fate, err);
+}
+
+static int dir_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
+		       struct err *err)
+{
+	struct dir_target *d = t->own;
+
+	return keeper_observe(d->keeper, ret, ret_fate, err);
+}
+
+static int dir_follow(struct target *t, const struct plan_step *steps, size_t count,
+		      struct plan_end *ret, struct err *err)
+{
+	struct dir_target *d = t->own;
+
+	return keeper_follow(d->keeper, steps, count, ret, err);
+}
+
+static int dir_reset(struct target *t, struct err *err)
+{
+	struct dir_target *d = t->own;
+	int ret;
+
+	if (keeper_alive(d->keeper))
+		return keeper_clear(d->keeper, err);
+	keeper_stop(d->keeper);
+	d->keeper = NULL;
+	ret = make_round(d, err);
+	return ret ? ret : start_keeper(t, err);
+}
+
+const struct target_kind target_dir = {
+	.name = "dir",
+	.summary = "any directory, in a directory of its own there",
+	.lacks = dir_lacks,
+	.open = dir_open,
+	.close = dir_close,
+	.call = dir_call,
+	.observe = dir_observe,
+	.follow = dir_follow,
+	.reset = dir_reset,
+};
