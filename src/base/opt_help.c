@@ -4,8 +4,9 @@
 #include "base/buf.h"
 #include "base/opt.h"
 #include "base/scdoc.h"
+#include "base/wrap.h"
 
-enum { WIDTH = 80, LABEL_MAX = 28 };
+enum { LABEL_MAX = 28 };
 
 static const void *place(const struct opt *o, const void *settings)
 {
@@ -92,27 +93,6 @@ static void add_sentence(const struct opt *o, const void *settings, struct buf *
 	buf_free(&value);
 }
 
-/* Words of text from column on, wrapped at WIDTH and indented to where they began. */
-static void add_wrapped(const char *text, size_t indent, struct buf *out)
-{
-	size_t column = indent, len;
-
-	while (*text) {
-		len = strcspn(text, " ");
-		if (column > indent && column + 1 + len > WIDTH) {
-			buf_addf(out, "\n%*s", (int)indent, "");
-			column = indent;
-		} else if (column > indent) {
-			buf_addch(out, ' ');
-			column++;
-		}
-		buf_add(out, text, len);
-		column += len;
-		text += len + strspn(text + len, " ");
-	}
-	buf_addch(out, '\n');
-}
-
 /* The widest label that still leaves its help on the same line. */
 static size_t label_width(const struct opt *opts, const void *settings)
 {
@@ -143,7 +123,7 @@ void opt_help(const struct opt *opts, const void *settings, struct buf *out)
 			buf_addf(out, "  %s\n%*s", label.data, (int)width + 4, "");
 		else
 			buf_addf(out, "  %-*s  ", (int)width, label.data);
-		add_wrapped(sentence.data, width + 4, out);
+		wrap_words(sentence.data, width + 4, out);
 	}
 	buf_free(&label);
 	buf_free(&sentence);

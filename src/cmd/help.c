@@ -2,11 +2,13 @@
 #include "cmd/help.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/must.h"
 #include "base/opt.h"
 #include "base/scdoc.h"
+#include "base/wrap.h"
 #include "cmd/command.h"
 #include "cmd/table.h"
 
@@ -48,19 +50,32 @@ static void add_usage(const struct command *c, struct buf *out)
 		buf_addf(out, " %s", c->usage);
 }
 
+static void add_text(const char *text, struct buf *out)
+{
+	struct buf plain = BUF_INIT;
+
+	scdoc_plain(text, &plain);
+	wrap_text(buf_str(&plain), out);
+	buf_free(&plain);
+}
+
 void help_command(const struct command *c, struct buf *out)
 {
-	buf_addf(out, "assay %s -- %s.\n\nUsage: ", c->name, c->summary);
-	add_usage(c, out);
-	buf_adds(out, "\n\n");
+	static const char usage_label[] = "Usage: ";
+	struct buf usage = BUF_INIT;
+
+	buf_addf(out, "assay %s -- %s.\n\n%s", c->name, c->summary, usage_label);
+	add_usage(c, &usage);
+	wrap_words(usage.data, strlen(usage_label), out);
 	if (c->text && *c->text) {
-		scdoc_plain(c->text, out);
-		buf_adds(out, out->data[out->len - 1] == '\n' ? "\n" : "\n\n");
+		buf_addch(out, '\n');
+		add_text(c->text, out);
 	}
 	if (has_options(c)) {
-		buf_adds(out, "Options:\n");
+		buf_adds(out, "\nOptions:\n");
 		opt_help(c->opts, c->settings, out);
 	}
+	buf_free(&usage);
 }
 
 void help_man_overview(struct buf *out)
