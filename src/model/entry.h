@@ -15,7 +15,7 @@ void refuse_removal(struct step *x, uint64_t dir, const struct inode *victim);
 void refuse_victim(struct step *x, uint64_t dir, const struct inode *victim);
 
 bool dir_is_empty(const struct step *x, uint64_t dir);
-/* macOS: a file that only slashes follow is taken as the file itself. */
+/* Where the rule holds, a file that only slashes follow is taken as the file itself. */
 void ignore_slash(struct step *x, struct where *w, enum rule rule);
 
 /* Gives an object one more name, or takes one away; times and streams follow. */

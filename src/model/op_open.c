@@ -13,7 +13,7 @@ struct opening {
 	int64_t flags, mode;
 	const int64_t *confined; /* openat2: RESOLVE_ flags, and nothing is forgiven */
 	unsigned want;           /* MAY_ bits the file must grant */
-	bool writes;             /* data may be written through the descriptor */
+	bool writes;             /* another access mode than reading: 3, which is none, too */
 	struct where w;
 	const struct inode *inode; /* what is there already */
 	bool left_behind;          /* refused after the file was made */
@@ -60,12 +60,8 @@ static int access_modes(int64_t flags)
 	return count + !!(flags & O_WRONLY) + !!(flags & O_RDWR);
 }
 
-static void refuse_flags(struct step *x, struct opening *o)
+static void refuse_flags(struct step *x, const struct opening *o)
 {
-	if (o->confined)
-		refuse_how(x, o);
-	if (has(o, O_PATH))
-		o->flags &= PATH_FLAGS;
 	if (access_modes(o->flags) > 1)
 		leave_undefined(x, RULE_open_access_modes);
 	if (has(o, O_CREAT | O_DIRECTORY))
@@ -85,7 +81,7 @@ static void find_access(struct step *x, struct opening *o)
 {
 	int64_t access = o->flags & O_ACCMODE;
 
-	o->writes = access == O_WRONLY || access == O_RDWR;
+	o->writes = access != O_RDONLY;
 	o->want = access == O_WRONLY ? 0 : MAY_READ;
 	if (o->flags & (OPEN_EXEC | OPEN_SEARCH) && holds(x, RULE_open_exec_search))
 		o->want = o->flags & OPEN_EXEC ? MAY_EXEC : 0;
@@ -101,7 +97,7 @@ static void refuse_create_slash(struct step *x, const struct opening *o)
 {
 	bool missing = o->w.kind == WHERE_NONE || o->w.kind == WHERE_ERROR;
 
-	if (o->w.kind != WHERE_ERROR || o->w.blocked)
+	if (o->w.kind != WHERE_ERROR || o->w.blocked || o->w.via_symlink)
 		refuse(x, RULE_open_create_slash);
 	refuse_where(x, &o->w);
 	refuse(x, RULE_open_create_slash_lost);
@@ -243,7 +239,7 @@ static void refuse_tmpfile(struct step *x, const struct opening *o)
 	if (o->w.kind == WHERE_NONE)
 		refuse(x, RULE_name_missing);
 	if (o->w.kind == WHERE_FILE)
-		refuse(x, o->w.is_symlink ? RULE_open_symlink : RULE_open_not_directory);
+		refuse(x, RULE_open_not_directory);
 	refuse_read_only(x);
 	if (o->w.kind != WHERE_DIR)
 		return;
@@ -306,6 +302,10 @@ static int open_object(struct step *x, struct opening *o)
 {
 	int64_t flags;
 
+	if (o->confined)
+		refuse_how(x, o);
+	if (has(o, O_PATH))
+		o->flags &= PATH_FLAGS;
 	find_access(x, o);
 	refuse_flags(x, o);
 	refuse_opening(x, o);

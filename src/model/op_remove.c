@@ -22,6 +22,7 @@ static void remove_directory(struct step *x, int64_t dirfd, const struct arg *pa
 	struct where w;
 
 	resolve(x, dirfd, path, 0, NULL, &w);
+	ignore_slash(x, &w, RULE_rmdir_ignores_slash);
 	refuse_where(x, &w);
 	if (w.kind == WHERE_DIR && !w.parent)
 		refuse_unnamed(x, &w);

@@ -53,6 +53,13 @@ static bool goes_below(struct step *x, const struct renaming *r)
 	return holder && tree_is_ancestor(&x->state->tree, r->from.ino, holder);
 }
 
+/* Does the old name lie inside the directory that the new one names? */
+static bool goes_above(struct step *x, const struct renaming *r)
+{
+	return r->to.kind == WHERE_DIR && r->from.parent &&
+	       tree_is_ancestor(&x->state->tree, r->to.ino, r->from.parent);
+}
+
 static void refuse_slashes(struct step *x, const struct renaming *r)
 {
 	const struct where *from = &r->from, *to = &r->to;
@@ -121,31 +128,39 @@ static bool same_object(const struct renaming *r)
 	return r->source && r->source == r->target && r->from.parent && r->to.parent;
 }
 
+/* A name that cannot be reached is an error at once; "file/" only when both names are known. */
+static void refuse_path(struct step *x, const struct where *w, bool reached)
+{
+	if (!!w->blocked == reached)
+		refuse_where(x, w);
+}
+
 static void refuse_renaming(struct step *x, const struct renaming *r)
 {
-	refuse_where(x, &r->from);
-	refuse_where(x, &r->to);
+	refuse_path(x, &r->from, false);
+	refuse_path(x, &r->to, false);
 	refuse_dots(x, &r->from, true);
 	refuse_dots(x, &r->to, false);
 	refuse_read_only(x);
 	if (r->from.kind == WHERE_NONE || (r->to.kind == WHERE_NONE && exchange(r)))
 		refuse(x, RULE_name_missing);
-	if (r->flags & RENAME_NOREPLACE && r->target)
+	if (r->flags & RENAME_NOREPLACE && (r->target || r->to.blocked))
 		refuse(x, RULE_rename_noreplace);
+	refuse_path(x, &r->from, true);
+	refuse_path(x, &r->to, true);
 	if (same_object(r) && r->from.kind == WHERE_DIR)
 		return;
 	refuse_slashes(x, r);
 	if (goes_below(x, r))
 		refuse(x, RULE_rename_below);
+	if (goes_above(x, r))
+		refuse(x, exchange(r) ? RULE_rename_below : RULE_rename_above);
 	if (same_object(r))
 		return;
 	refuse_permissions(x, r);
 	refuse_links(x, r);
 	if (!exchange(r))
 		refuse_existing(x, r);
-	else if (r->to.kind == WHERE_DIR && r->from.parent &&
-		 tree_is_ancestor(&x->state->tree, r->to.ino, r->from.parent))
-		refuse(x, RULE_rename_below);
 }
 
 static void leave_whiteout(struct step *x, const struct where *from)

@@ -96,12 +96,12 @@ static bool follows(struct walk *w, bool last, bool slash)
 
 static bool enter_link(struct walk *w, const struct inode *link, bool last)
 {
+	w->ret->via_symlink |= last;
 	if (w->confined & RESOLVE_NO_SYMLINKS || w->links++ >= LINKS_MAX) {
 		fail(w->ret, w->confined & RESOLVE_NO_SYMLINKS ? RULE_symlinks_refused :
 								 RULE_symlinks_too_many);
 		return false;
 	}
-	w->ret->via_symlink |= last;
 	w->rest[++w->depth] = link->target->bytes;
 	return link->target->bytes[0] != '/' || restart_at_root(w);
 }
@@ -150,7 +150,9 @@ static bool walk_name(struct walk *w, const char *name, size_t len)
 		return false;
 	if (name[0] == '.' && (len == 1 || (len == 2 && name[1] == '.')))
 		return walk_dots(w, len == 2);
-	if (len > w->x->model->traits.name_max) {
+	/* A removed directory is not even asked. */
+	if (len > w->x->model->traits.name_max &&
+	    tree_inode(&w->x->state->tree, w->dir)->nlink) {
 		fail(ret, RULE_name_too_long);
 		return false;
 	}

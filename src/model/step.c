@@ -123,6 +123,8 @@ char *give_bytes(struct step *x, enum result result, size_t len, size_t shortest
 
 void give_stat(struct step *x, const struct inode *inode)
 {
+	bool timed = x->state->tree.fields & TREE_TIMES;
+
 	x->env->value.result = RESULT_STAT;
 	x->env->value.stat = (struct stat_result){
 		.mode = inode->mode,
@@ -133,10 +135,10 @@ void give_stat(struct step *x, const struct inode *inode)
 		.ino = (int64_t)inode->ino,
 		.dev = STAT_UNKNOWN,
 		.rdev = (int64_t)inode->rdev,
-		.atime = inode->times.access,
-		.mtime = inode->times.modify,
-		.ctime = inode->times.change,
-		.btime = inode->times.birth,
+		.atime = timed ? inode->times.access : STAT_UNKNOWN,
+		.mtime = timed ? inode->times.modify : STAT_UNKNOWN,
+		.ctime = timed ? inode->times.change : STAT_UNKNOWN,
+		.btime = timed ? inode->times.birth : STAT_UNKNOWN,
 		.blocks = STAT_UNKNOWN,
 	};
 }
