@@ -146,7 +146,7 @@ void core_hold(struct core *c, uint64_t ino)
 
 bool core_is_held(const struct core *c, uint64_t ino)
 {
-	return pmap_get(&c->lookups, ino) != NULL;
+	return ino == TREE_ROOT || pmap_get(&c->lookups, ino);
 }
 
 static void add_orphan(struct core *c, uint64_t ino)
