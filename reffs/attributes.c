@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -31,6 +32,15 @@ void front_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	reply_attr(&r, ino);
 }
 
+static void need_truncate(struct request *r, fuse_ino_t ino)
+{
+	const struct inode *inode = request_inode(r, ino);
+
+	request_need(r, ino, W_OK);
+	if (inode && inode->flags & (FS_IMMUTABLE_FL | FS_APPEND_FL) && !r->error)
+		r->error = EPERM;
+}
+
 static void set_size(struct request *r, struct arg fd, off_t size)
 {
 	struct call call = { .op = OP_ftruncate };
@@ -57,6 +67,17 @@ static void set_mode(struct request *r, struct arg fd, mode_t mode)
 	call.fchmod.fd = fd;
 	call.fchmod.mode.num = mode & 07777;
 	request_call(r, &call);
+}
+
+/* The kernel takes setuid and setgid bits away before it passes on a write, in the name of the
+ * writer, who need not be the owner. Whoever may write may have them taken away. */
+static bool kills_privilege(struct request *r, fuse_ino_t ino, mode_t mode, int to_set)
+{
+	const struct inode *inode = request_inode(r, ino);
+
+	return inode && to_set == FUSE_SET_ATTR_MODE && (mode & 07777) != (inode->mode & 07777) &&
+	       (mode & 07777) == (inode->mode & 07777 & (mode | ~(mode_t)(S_ISUID | S_ISGID))) &&
+	       !core_access(r->core, ino, W_OK);
 }
 
 static int64_t time_value(const struct timespec *time, int set, int now)
@@ -92,15 +113,18 @@ void front_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set
 	fd = request_open(&r, ino, O_RDWR);
 	if (to_set & FUSE_SET_ATTR_SIZE) {
 		if (!fi) /* by path: an open descriptor was checked when it was opened */
-			request_need(&r, ino, W_OK);
+			need_truncate(&r, ino);
 		set_size(&r, fd, attr->st_size);
 		/* The kernel adds the present time to a change of size; the model has set it. */
 		to_set &= ~times;
 	}
 	if (to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
 		set_owner(&r, fd, attr, to_set);
-	if (to_set & FUSE_SET_ATTR_MODE)
+	if (to_set & FUSE_SET_ATTR_MODE) {
+		if (kills_privilege(&r, ino, attr->st_mode, to_set))
+			state_edit_process(&r.core->state, CORE_PID)->trusted = true;
 		set_mode(&r, fd, attr->st_mode);
+	}
 	if (to_set & times)
 		set_times(&r, fd, attr, to_set);
 	reply_attr(&r, ino);

@@ -68,16 +68,33 @@ static void handle_file(struct request *r, unsigned cmd, const struct reffs_file
 	reply_done(r);
 }
 
-static void get_flags(struct request *r, fuse_ino_t ino)
+/* ---- flags of inodes: the kernel asks in the words of both ext2 and xfs ---- */
+
+static uint32_t to_xflags(unsigned flags)
+{
+	return (flags & FS_IMMUTABLE_FL ? FS_XFLAG_IMMUTABLE : 0) |
+	       (flags & FS_APPEND_FL ? FS_XFLAG_APPEND : 0);
+}
+
+static unsigned from_xflags(uint32_t xflags)
+{
+	return (xflags & FS_XFLAG_IMMUTABLE ? FS_IMMUTABLE_FL : 0) |
+	       (xflags & FS_XFLAG_APPEND ? FS_APPEND_FL : 0);
+}
+
+static void get_flags(struct request *r, fuse_ino_t ino, unsigned cmd)
 {
 	const struct inode *inode = request_inode(r, ino);
 	unsigned flags = inode ? inode->flags : 0;
+	struct fsxattr x = { .fsx_xflags = to_xflags(flags) };
 
 	request_end(r);
 	if (r->error)
 		fuse_reply_err(r->req, r->error);
-	else
+	else if (cmd == FS_IOC_GETFLAGS)
 		fuse_reply_ioctl(r->req, 0, &flags, sizeof(flags));
+	else
+		fuse_reply_ioctl(r->req, 0, &x, sizeof(x));
 }
 
 static void set_flags(struct request *r, fuse_ino_t ino, unsigned flags)
@@ -90,6 +107,29 @@ static void set_flags(struct request *r, fuse_ino_t ino, unsigned flags)
 		r->error = r->error ? r->error : EOPNOTSUPP;
 	request_call(r, &call);
 	reply_done(r);
+}
+
+static bool handle_flags(struct request *r, fuse_ino_t ino, unsigned cmd, const void *in,
+			 size_t in_size)
+{
+	struct fsxattr x;
+	unsigned flags;
+
+	if (cmd == FS_IOC_GETFLAGS || cmd == FS_IOC_FSGETXATTR) {
+		get_flags(r, ino, cmd);
+		return true;
+	}
+	if (cmd == FS_IOC_SETFLAGS && in_size >= sizeof(flags)) {
+		memcpy(&flags, in, sizeof(flags));
+		set_flags(r, ino, flags);
+		return true;
+	}
+	if (cmd == FS_IOC_FSSETXATTR && in_size >= sizeof(x)) {
+		memcpy(&x, in, sizeof(x));
+		set_flags(r, ino, from_xflags(x.fsx_xflags));
+		return true;
+	}
+	return false;
 }
 
 static bool is_checkpoint(unsigned cmd)
@@ -122,18 +162,9 @@ void front_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned cmd, void *arg, struct
 	case REFFS_LOAD:
 		handle_file(&r, cmd, in);
 		return;
-	case FS_IOC_GETFLAGS:
-		get_flags(&r, ino);
-		return;
-	case FS_IOC_SETFLAGS:
-		if (in_size >= sizeof(unsigned)) {
-			unsigned wanted;
-
-			memcpy(&wanted, in, sizeof(wanted));
-			set_flags(&r, ino, wanted);
-			return;
-		}
 	}
+	if (handle_flags(&r, ino, cmd, in, in_size))
+		return;
 	r.error = ENOTTY;
 	reply_status(&r);
 }

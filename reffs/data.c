@@ -1,13 +1,15 @@
-/* data.c -- requests about contents: read, write, allocate, seek, copy.
+/* data.c -- requests about contents: open, read, write, allocate, seek, copy.
  *
  * There are no handles: the kernel keeps an open object alive by holding it, and every request
- * names its object. So opening needs no request at all where the kernel checks permissions. */
+ * names its object. Opening only asks whether one may. */
 #include "reffs/requests.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <linux/fs.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/must.h"
 
@@ -22,7 +24,38 @@ static int want_of(int flags)
 	return R_OK | W_OK;
 }
 
-static void open_object(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+/* What flags of the inode forbid, whoever asks. */
+static int forbidden(const struct inode *inode, int flags)
+{
+	bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
+
+	if (inode->flags & FS_IMMUTABLE_FL && writes)
+		return EPERM;
+	if (inode->flags & FS_APPEND_FL && writes && (!(flags & O_APPEND) || flags & O_TRUNC))
+		return EPERM;
+	return 0;
+}
+
+void front_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	const struct inode *inode;
+	struct request r;
+
+	request_begin(&r, req);
+	request_need(&r, ino, want_of(fi->flags));
+	inode = request_inode(&r, ino);
+	if (inode && !r.error)
+		r.error = forbidden(inode, fi->flags);
+	request_end(&r);
+	fi->keep_cache = 1;
+	fi->noflush = 1;
+	if (r.error)
+		fuse_reply_err(req, r.error);
+	else
+		fuse_reply_open(req, fi);
+}
+
+void front_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct request r;
 
@@ -30,23 +63,12 @@ static void open_object(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *f
 	/* ENOSYS tells the kernel to ask no more. */
 	if (!r.core->options.own_permissions)
 		r.error = ENOSYS;
-	request_need(&r, ino, want_of(fi->flags));
+	request_need(&r, ino, R_OK);
 	request_end(&r);
-	fi->keep_cache = 1;
 	if (r.error)
 		fuse_reply_err(req, r.error);
 	else
 		fuse_reply_open(req, fi);
-}
-
-void front_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
-{
-	open_object(req, ino, fi);
-}
-
-void front_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
-{
-	open_object(req, ino, fi);
 }
 
 void front_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
@@ -136,22 +158,31 @@ void front_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off
 	reply_status(&r);
 }
 
+/* Only SEEK_DATA and SEEK_HOLE come here. Where the model allows several answers, this is the
+ * one that tells of every hole. */
 void front_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence,
 		 struct fuse_file_info *fi)
 {
-	struct call call = { .op = OP_lseek };
+	const struct inode *inode;
 	struct request r;
+	uint64_t at = 0;
 
 	request_begin(&r, req);
-	call.lseek.fd = request_open(&r, ino, O_RDONLY);
-	call.lseek.offset.num = offset;
-	call.lseek.whence.num = whence;
-	request_call(&r, &call);
+	inode = request_inode(&r, ino);
+	if (inode) {
+		if (offset >= 0 && (uint64_t)offset < inode->size)
+			at = tree_seek(&r.core->state.tree, ino, (uint64_t)offset,
+				       whence == SEEK_DATA);
+		else
+			r.error = ENXIO;
+		if (whence == SEEK_DATA && at == inode->size)
+			r.error = ENXIO;
+	}
 	request_end(&r);
 	if (r.error)
 		fuse_reply_err(req, r.error);
 	else
-		fuse_reply_lseek(req, r.outcome.num);
+		fuse_reply_lseek(req, (off_t)at);
 }
 
 void front_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,

@@ -25,9 +25,8 @@ static void front_init(void *of, struct fuse_conn_info *conn)
 	/* One read, one write per request: requests are looked at before libfuse sees them. */
 	conn->want &= ~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
 				  FUSE_CAP_SPLICE_MOVE | FUSE_CAP_ATOMIC_O_TRUNC);
-	/* The model takes setuid and setgid bits away where they must go. */
-	conn->want |= conn->capable & (FUSE_CAP_HANDLE_KILLPRIV | FUSE_CAP_IOCTL_DIR |
-				       FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_CACHE_SYMLINKS);
+	conn->want |= conn->capable & (FUSE_CAP_IOCTL_DIR | FUSE_CAP_PARALLEL_DIROPS |
+				       FUSE_CAP_CACHE_SYMLINKS);
 	if (f->core.options.own_permissions)
 		conn->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS | FUSE_CAP_CACHE_SYMLINKS);
 }
