@@ -184,7 +184,8 @@ static int explain(const struct verb *verb, const char *mountpoint, uint64_t key
 		return err_set(err, error, "no state is saved under key %llu",
 			       (unsigned long long)key);
 	if (error == EINVAL && verb->request == REFFS_LOAD)
-		return err_set(err, error, "not a pickle of RefFS, or damaged; nothing was changed");
+		return err_set(err, error,
+			       "not a pickle of RefFS, or damaged; nothing was changed");
 	return err_sys(err, error, "%s", verb->name);
 }
 

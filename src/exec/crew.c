@@ -125,8 +125,8 @@ static int died(struct exec_crew *crew, unsigned pid, int status, struct err *er
 	wire_free(m->wire);
 	*m = (struct member){ 0 };
 	if (WIFSIGNALED(status))
-		return err_set(err, ECHILD, "the worker of process %u was killed by signal %d (%s)", pid,
-			       WTERMSIG(status), strsignal(WTERMSIG(status)));
+		return err_set(err, ECHILD, "the worker of process %u was killed by signal %d (%s)",
+			       pid, WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return err_set(err, ECHILD, "the worker of process %u ended with status %d", pid,
 		       WEXITSTATUS(status));
 }
@@ -185,14 +185,16 @@ static int check_ids(const struct exec_crew *crew, uint32_t uid, uint32_t gid, s
 	    (uid == (inside ? 0 : geteuid()) && gid == (inside ? 0 : getegid())))
 		return 0;
 	return err_set(err, EPERM,
-		       "a process of user %u and group %u needs CAP_SETUID and CAP_SETGID: run as root",
+		       "a process of user %u and group %u needs CAP_SETUID and CAP_SETGID: "
+		       "run as root",
 		       uid, gid);
 }
 
 static int spawn(struct exec_crew *crew, unsigned pid, uint32_t uid, uint32_t gid, struct err *err)
 {
 	struct member *m = &crew->members[pid];
-	struct worker_place place = { crew->root_fd, crew->confinement, crew->privileged, uid, gid };
+	struct worker_place place = { crew->root_fd, crew->confinement, crew->privileged, uid,
+				      gid };
 	int error = check_ids(crew, uid, gid, err);
 	pid_t worker;
 
@@ -226,7 +228,8 @@ int exec_crew_open(struct exec_crew **ret, int root_fd, const struct exec_option
 		   struct err *err)
 {
 	struct exec_crew *crew = must_alloc(sizeof(*crew));
-	double seconds = options->deadline_seconds > 0 ? options->deadline_seconds : DEADLINE_USUAL_S;
+	double seconds =
+		options->deadline_seconds > 0 ? options->deadline_seconds : DEADLINE_USUAL_S;
 	int error;
 
 	crew->deadline_ns = (int64_t)(seconds * 1e9);
@@ -351,7 +354,8 @@ int exec_crew_start(struct exec_crew *crew, const struct call *c, struct err *er
 	if (!m->worker)
 		return err_set(err, ESRCH, "there is no process %u", c->pid);
 	if (wire_put_call(m->wire, c))
-		return err_set(err, E2BIG, "the data of the call is beyond %d bytes", EXEC_DATA_MAX);
+		return err_set(err, E2BIG, "the data of the call is beyond %d bytes",
+			       EXEC_DATA_MAX);
 	m->called = true;
 	send(crew, m, WIRE_CALL);
 	return 0;

@@ -49,9 +49,10 @@ int exec_crew_open(struct exec_crew **ret, int root_fd, const struct exec_option
 /* Makes the call in its process (process 1 exists from the start, root or the caller;
  * create_process makes others, as any user only with CAP_SETUID and CAP_SETGID: -EPERM). An
  * existing process cannot be created (EEXIST) nor a missing one destroyed (ESRCH): outcomes;
- * any other call of a missing process is our failure, -ESRCH. Returns 0 and the outcome (whatever it is); -ETIME if the call
- * hung: that worker is given up (its task may stay behind in the kernel) and counted; other
- * negative values are our failures. Outcome bytes are valid until the next call. */
+ * any other call of a missing process is our failure, -ESRCH. Returns 0 and the outcome (whatever
+ * it is); -ETIME if the call hung: that worker is given up (its task may stay behind in the kernel)
+ * and counted; other negative values are our failures. Outcome bytes are valid until the next
+ * call. */
 int exec_crew_call(struct exec_crew *crew, const struct call *c, struct outcome *ret,
 		   struct err *err);
 /* Overlapping calls: start without waiting, then wait. Times are CLOCK_MONOTONIC nanoseconds. */

@@ -26,7 +26,8 @@ EXEC(chmod)
 
 EXEC(fchmod)
 {
-	give_none(ret, syscall(SYS_fchmod, fd_real(self, &c->fchmod.fd), mode_given(&c->fchmod.mode)));
+	give_none(ret,
+		  syscall(SYS_fchmod, fd_real(self, &c->fchmod.fd), mode_given(&c->fchmod.mode)));
 }
 
 EXEC(fchmodat)
@@ -85,7 +86,9 @@ static struct timespec time_given(const struct arg *time)
 	int64_t seconds = time->num / NANO, rest = time->num % NANO;
 
 	if (time->num == TIME_NOW || time->num == TIME_OMIT)
-		return (struct timespec){ .tv_nsec = time->num == TIME_NOW ? UTIME_NOW : UTIME_OMIT };
+		return (struct timespec){
+			.tv_nsec = time->num == TIME_NOW ? UTIME_NOW : UTIME_OMIT,
+		};
 	if (rest < 0)
 		return (struct timespec){ seconds - 1, rest + NANO };
 	return (struct timespec){ seconds, rest };

@@ -126,7 +126,8 @@ static long make_node(struct at at, int64_t mode, int64_t dev)
 
 EXEC(mknod)
 {
-	give_none(ret, make_node(at_cwd(self, &c->mknod.path), c->mknod.mode.num, c->mknod.dev.num));
+	give_none(ret,
+		  make_node(at_cwd(self, &c->mknod.path), c->mknod.mode.num, c->mknod.dev.num));
 }
 
 EXEC(mknodat)

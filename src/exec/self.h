@@ -37,7 +37,8 @@ struct exec_self {
 	size_t buffer_used; /* high-water mark since the last reset */
 	int fds[EXEC_FDS_MAX]; /* real descriptors, -1: free */
 	struct stream streams[EXEC_STREAMS_MAX];
-	_Alignas(8) char entries[EXEC_STREAMS_MAX][STREAM_BYTES]; /* apart: touched only when used */
+	/* Apart: touched only when used. */
+	_Alignas(8) char entries[EXEC_STREAMS_MAX][STREAM_BYTES];
 };
 
 /* On memory that is zeroed; with shared_buffer NULL it makes a buffer of its own. */

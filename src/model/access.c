@@ -8,7 +8,8 @@ bool is_owner(const struct step *x, const struct inode *inode)
 
 bool in_group(const struct step *x, uint32_t gid)
 {
-	return x->process->trusted || x->process->gid == gid || state_in_group(x->state, x->process->uid, gid);
+	return x->process->trusted || x->process->gid == gid ||
+	       state_in_group(x->state, x->process->uid, gid);
 }
 
 bool may_access(struct step *x, const struct inode *inode, unsigned want)

@@ -59,7 +59,8 @@ bool refuse_range(struct step *x, const struct transfer *t, int64_t offset);
 bool refuse_rwf(struct step *x, const struct transfer *t);
 void write_data(struct step *x, const struct transfer *t);
 /* Puts the bytes that data stands for, count of them, into a file: what a write leaves behind. */
-void put_data(struct step *x, uint64_t ino, const struct arg *data, uint64_t offset, uint64_t count);
+void put_data(struct step *x, uint64_t ino, const struct arg *data, uint64_t offset,
+	      uint64_t count);
 
 /* The shortest transfer that is allowed where len bytes could be moved. */
 int64_t shortest_transfer(struct step *x, int64_t len, bool whole);

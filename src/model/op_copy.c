@@ -148,7 +148,8 @@ static void clone(struct step *x, struct copy *c)
 		return;
 	if (tree_inode(t, ino)->size < (uint64_t)c->to_offset + c->length)
 		tree_truncate(t, ino, (uint64_t)c->to_offset + c->length);
-	tree_clone(t, c->from->ino, (uint64_t)c->from_offset, ino, (uint64_t)c->to_offset, c->length);
+	tree_clone(t, c->from->ino, (uint64_t)c->from_offset, ino, (uint64_t)c->to_offset,
+		   c->length);
 	drop_privilege_bits(x, ino);
 	touch_modify(x, ino);
 }

@@ -3,7 +3,8 @@
 
 #include <linux/fs.h>
 
-/* Hard links to what one could not read and write oneself help attackers: fs.protected_hardlinks. */
+/* Hard links to what one could not read and write oneself help attackers:
+ * fs.protected_hardlinks. */
 static bool link_is_risky(struct step *x, const struct inode *inode)
 {
 	if (is_owner(x, inode))

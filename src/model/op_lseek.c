@@ -13,7 +13,8 @@ static uint64_t first_nonzero(const struct step *x, const struct inode *inode, u
 	size_t len;
 
 	while (at < inode->size) {
-		len = tree_read(&x->state->tree, inode->ino, at, bytes, TREE_BLOCK - at % TREE_BLOCK);
+		len = tree_read(&x->state->tree, inode->ino, at, bytes,
+				TREE_BLOCK - at % TREE_BLOCK);
 		for (size_t i = 0; i < len; i++)
 			if (bytes[i])
 				return at + i;
@@ -112,7 +113,8 @@ static int64_t seek_directory(struct step *x, int64_t base, int64_t offset, int6
 	return proceed(x) ? give_range(x, 0, INT64_MAX) : -1;
 }
 
-static int64_t seek_regular(struct step *x, const struct open_file *f, int64_t offset, int64_t whence)
+static int64_t seek_regular(struct step *x, const struct open_file *f, int64_t offset,
+			    int64_t whence)
 {
 	const struct inode *inode = file_inode(x, f);
 	uint64_t max = x->model->traits.file_size_max;

@@ -81,7 +81,8 @@ static void write_to(struct step *x, const struct arg *fd)
 
 void model_write_file(struct step *x)
 {
-	open_then(x, &x->call->write_file.path, x->call->write_file.flags.num, MODE_USUAL, write_to);
+	open_then(x, &x->call->write_file.path, x->call->write_file.flags.num, MODE_USUAL,
+		  write_to);
 }
 
 static void write_directly(struct step *x, const struct arg *fd)

@@ -19,7 +19,8 @@ static void check_mapping(struct step *x, const struct open_file *f, int64_t cou
 		refuse(x, RULE_map_kind);
 }
 
-static void check_extension(struct step *x, const struct inode *inode, int64_t count, int64_t offset)
+static void check_extension(struct step *x, const struct inode *inode, int64_t count,
+			    int64_t offset)
 {
 	int64_t end;
 

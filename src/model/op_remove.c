@@ -61,7 +61,8 @@ static void remove_file(struct step *x, int64_t dirfd, const struct arg *path)
 	resolve(x, dirfd, path, 0, NULL, &w);
 	ignore_slash(x, &w, RULE_unlink_ignores_slash);
 	refuse_where(x, &w);
-	/* Dots and "/" are refused before the directory is locked, the rest after its permissions. */
+	/* Dots and "/" are refused before the directory is locked, the rest after its
+	 * permissions. */
 	if (w.kind == WHERE_DIR && !w.parent)
 		refuse_directory(x);
 	refuse_read_only(x);

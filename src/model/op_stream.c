@@ -128,7 +128,8 @@ static void start_stream(struct step *x, uint64_t handle, uint64_t dir)
 
 void model_opendir(struct step *x)
 {
-	const struct inode *inode = need_object(x, AT_FDCWD, &x->call->opendir.path, RESOLVE_FOLLOW);
+	const struct inode *inode =
+		need_object(x, AT_FDCWD, &x->call->opendir.path, RESOLVE_FOLLOW);
 	int64_t handle = 1;
 
 	if (!inode)
@@ -162,7 +163,8 @@ static void offer(struct step *x, const struct stream *stream)
 }
 
 /* The name that was seen, or would be told, is told. */
-static void take_name(struct step *x, const struct stream *stream, uint64_t handle, const char *name)
+static void take_name(struct step *x, const struct stream *stream, uint64_t handle,
+		      const char *name)
 {
 	struct blob *must_come = stream->must, *may_come = stream->may;
 	uint64_t ino = stream->ino;
@@ -197,7 +199,8 @@ void model_readdir(struct step *x)
 		return;
 	offer(x, stream);
 	if (!x->env->value.end && !(x->seen && x->seen->end))
-		take_name(x, stream, (uint64_t)handle, x->seen ? x->seen->bytes : x->env->value.bytes);
+		take_name(x, stream, (uint64_t)handle,
+			  x->seen ? x->seen->bytes : x->env->value.bytes);
 	touch_access(x, state_stream(x->state, x->pid, handle)->ino);
 }
 

@@ -162,7 +162,8 @@ static void set_value(struct step *x, enum by by)
 }
 
 /* Size 0 asks how long the answer would be. */
-static void give_sized(struct step *x, enum result result, const char *bytes, size_t len, int64_t size)
+static void give_sized(struct step *x, enum result result, const char *bytes, size_t len,
+		       int64_t size)
 {
 	if (size > 0 && (size_t)size < len) {
 		refuse(x, RULE_xattr_buffer);
@@ -195,8 +196,8 @@ static void get_value(struct step *x, enum by by)
 		refuse(x, RULE_xattr_absent);
 		return;
 	}
-	give_sized(x, RESULT_BYTES, attribute->bytes + attribute->name_len + 1, attribute->value_len,
-		   x->call->getxattr.size.num);
+	give_sized(x, RESULT_BYTES, attribute->bytes + attribute->name_len + 1,
+		   attribute->value_len, x->call->getxattr.size.num);
 }
 
 static int by_text(const void *a, const void *b)

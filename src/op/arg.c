@@ -145,7 +145,9 @@ int data_lex(struct lexer *l, struct arg *ret)
 	if (!err)
 		err = lex_char(l, ')');
 	if (!err)
-		*ret = (struct arg){ .seed = (uint64_t)seed, .len = (uint32_t)len, .generated = true };
+		*ret = (struct arg){ .seed = (uint64_t)seed,
+				     .len = (uint32_t)len,
+				     .generated = true };
 	return err;
 }
 

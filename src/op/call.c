@@ -72,7 +72,8 @@ bool outcome_equal(const struct outcome *a, const struct outcome *b)
 	case RESULT_TARGET:
 		break;
 	}
-	return a->end == b->end && a->len == b->len && (!a->len || !memcmp(a->bytes, b->bytes, a->len));
+	return a->end == b->end && a->len == b->len &&
+	       (!a->len || !memcmp(a->bytes, b->bytes, a->len));
 }
 
 struct outcome outcome_copy(const struct outcome *o, struct arena *arena)

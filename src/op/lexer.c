@@ -12,7 +12,9 @@ enum { FOUND_MAX = 24 };
 
 void lex_init(struct lexer *l, const char *name, char *text, struct err *err)
 {
-	*l = (struct lexer){ .name = name, .next = text, .line_start = text, .line = 1, .err = err };
+	*l = (struct lexer){
+		.name = name, .next = text, .line_start = text, .line = 1, .err = err
+	};
 }
 
 static void describe(const char *next, struct buf *out)

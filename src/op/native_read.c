@@ -4,7 +4,8 @@
  *     pid      = "[" number "]"
  *     call     = operation "(" [argument ("," argument)*] ")"
  *     outcomes = outcome ("|" outcome)*
- *     outcome  = errno | number | flags | string | "end" | "-" | "[" strings "]" | "{" fields "}" */
+ *     outcome  = errno | number | flags | string | "end" | "-"
+ *              | "[" strings "]" | "{" fields "}" */
 #include "op/arg.h"
 #include "op/dialect.h"
 

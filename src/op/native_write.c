@@ -140,9 +140,11 @@ void native_write(const struct script *s, struct buf *out)
 	uint16_t last_op[SCRIPT_PID_MAX + 1] = { 0 };
 	const struct item *item, *call = NULL;
 
-	for (size_t i = 0; (item = next_item(s, &i)); call = item->type == ITEM_CALL ? item : NULL) {
+	for (size_t i = 0; (item = next_item(s, &i));
+	     call = item->type == ITEM_CALL ? item : NULL) {
 		if (call)
-			buf_addch(out, item->type == ITEM_RETURN && item->pid == call->pid ? ' ' : '\n');
+			buf_addch(out,
+				  item->type == ITEM_RETURN && item->pid == call->pid ? ' ' : '\n');
 		switch (item->type) {
 		case ITEM_CALL:
 			native_print_call(&item->call, out);

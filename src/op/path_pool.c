@@ -64,7 +64,8 @@ static int read_names(struct names *names, const char *text, struct arena *arena
 static int add_path(struct pool *pool, const char *path, struct err *err)
 {
 	if (pool->count == PATHS_MAX)
-		return err_set(err, E2BIG, "more than %d paths; less depth or fewer names", PATHS_MAX);
+		return err_set(err, E2BIG, "more than %d paths; less depth or fewer names",
+			       PATHS_MAX);
 	pool->values[pool->count] = (struct arg){ .text = path, .len = (uint32_t)strlen(path) };
 	pool->count++;
 	return 0;

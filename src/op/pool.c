@@ -51,7 +51,8 @@ static int take_weight(char *word, unsigned *ret, struct err *err)
 		return 0;
 	weight = strtoul(star + 1, &end, 10);
 	if (*end || !star[1] || weight < 1 || weight > WEIGHT_MAX)
-		return err_set(err, EINVAL, "%s: a weight is a number from 1 to %d", word, WEIGHT_MAX);
+		return err_set(err, EINVAL, "%s: a weight is a number from 1 to %d", word,
+			       WEIGHT_MAX);
 	*star = '\0';
 	*ret = (unsigned)weight;
 	return 0;
@@ -91,7 +92,8 @@ static int add_boundary(struct pool *pool, enum kind kind, bool near, unsigned w
 	if (!kind_boundary(kind, 0, near, &value))
 		return err_set(err, EINVAL, "%s has no boundary values", kind_table[kind].name);
 	for (size_t i = 0; !ret && kind_boundary(kind, i, near, &value); i++)
-		if (kind != KIND_COUNT || (value.num >= 0 && (uint64_t)value.num <= words->count_max))
+		if (kind != KIND_COUNT ||
+		    (value.num >= 0 && (uint64_t)value.num <= words->count_max))
 			ret = add(pool, value, weight, arena, err);
 	return ret;
 }

@@ -138,7 +138,8 @@ static int lex_value(struct reader *r, enum op op)
 	}
 	if (lex_take_word(l, "RV_num")) {
 		err = lex_parenthesised(l, lex_plain_num, &num);
-		o->result = op < OP_COUNT && op_table[op].result == RESULT_FD ? RESULT_FD : RESULT_NUM;
+		o->result =
+			op < OP_COUNT && op_table[op].result == RESULT_FD ? RESULT_FD : RESULT_NUM;
 		o->num = num;
 		return err;
 	}

@@ -248,7 +248,8 @@ int script_parse(struct script *s, const char *name, const char *text, size_t le
 	script_reset(s);
 	s->name = arena_strdup(&s->arena, name);
 	if (len > (size_t)SCRIPT_TEXT_MAX)
-		return err_set(err, EFBIG, "%s is longer than %zu bytes", name, (size_t)SCRIPT_TEXT_MAX);
+		return err_set(err, EFBIG, "%s is longer than %zu bytes", name,
+			       (size_t)SCRIPT_TEXT_MAX);
 	lex_init(&r.lex, s->name, arena_copy(&s->arena, text, len), err);
 	for (size_t i = 0; i < ARRAY_LEN(r.last_op); i++)
 		r.last_op[i] = OP_COUNT;

@@ -105,7 +105,8 @@ static bool is_system(const struct arg *arg)
 
 static bool is_other_space(const struct arg *arg)
 {
-	return arg->len && !is_user(arg) && !is_trusted(arg) && !is_security(arg) && !is_system(arg);
+	return arg->len && !is_user(arg) && !is_trusted(arg) && !is_security(arg) &&
+	       !is_system(arg);
 }
 
 static bool is_long_name(const struct arg *arg)

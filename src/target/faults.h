@@ -72,7 +72,8 @@ struct place call_place(struct faulty *f, const struct call *c, unsigned nth);
 
 /* For editing and reading. */
 struct inode *fault_edit(struct faulty *f, uint64_t ino);
-const struct inode *fault_inode(const struct faulty *f, uint64_t ino); /* NULL if ino is 0 or gone */
+/* NULL if ino is 0 or gone. */
+const struct inode *fault_inode(const struct faulty *f, uint64_t ino);
 bool fault_is_file(const struct faulty *f, uint64_t ino);
 /* Removes its extended attributes. */
 void fault_strip(struct faulty *f, uint64_t ino);

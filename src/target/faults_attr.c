@@ -55,7 +55,8 @@ void fault_chown_leave(struct faulty *f, const struct call *c, struct outcome *r
 
 void fault_chown_setuid(struct faulty *f, const struct call *c, struct outcome *ret)
 {
-	const struct inode *before = call_is(c, OP_chown) ? fault_inode(f, call_subject(f, c)) : NULL;
+	const struct inode *before =
+		call_is(c, OP_chown) ? fault_inode(f, call_subject(f, c)) : NULL;
 	uint32_t setuid = before ? before->mode & S_ISUID : 0;
 	uint64_t ino = pass_on(f, c, ret, OP_chown);
 

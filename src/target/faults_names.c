@@ -37,7 +37,8 @@ void fault_mkdir_setgid(struct faulty *f, const struct call *c, struct outcome *
 }
 
 /* Raises the link count of the directory in which a call that succeeds changes a name. */
-static void count_once_more(struct faulty *f, const struct call *c, struct outcome *ret, enum op base)
+static void count_once_more(struct faulty *f, const struct call *c, struct outcome *ret,
+			    enum op base)
 {
 	struct place place = call_place(f, c, 0);
 

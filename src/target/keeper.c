@@ -271,7 +271,8 @@ int keeper_observe(struct keeper *k, struct tree *ret, enum target_fate *ret_fat
 	if (r || *ret_fate != FATE_FINE)
 		return r;
 	packed = k->board->answer;
-	return tree_unpack(ret, &packed, packed + k->board->answer_len, k->options.fields, true, err);
+	return tree_unpack(ret, &packed, packed + k->board->answer_len, k->options.fields, true,
+			   err);
 }
 
 int keeper_attach(struct keeper *k, struct err *err)

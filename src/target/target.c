@@ -142,7 +142,8 @@ static int follow_step(struct target *t, const struct plan_step *step, struct pl
 	int ret = target_call(t, &step->call, &end->outcome, &end->fate, err);
 
 	if (!ret && end->fate == FATE_FINE) {
-		end->outcome_differs = step->exact && !outcome_equal(&step->expected, &end->outcome);
+		end->outcome_differs =
+			step->exact && !outcome_equal(&step->expected, &end->outcome);
 		if (step->observe && !end->outcome_differs) {
 			ret = target_observe(t, &seen, &end->fate, err);
 			if (!ret && end->fate == FATE_FINE) {
@@ -151,7 +152,8 @@ static int follow_step(struct target *t, const struct plan_step *step, struct pl
 			}
 		}
 	}
-	*ret_ends = end->fate != FATE_FINE || end->outcome_differs || end->tree_differs || !step->exact;
+	*ret_ends =
+		end->fate != FATE_FINE || end->outcome_differs || end->tree_differs || !step->exact;
 	return ret;
 }
 

@@ -39,7 +39,8 @@ enum target_fate {
 /* One step of a plan, with what is expected of it. */
 struct plan_step {
 	struct call call;
-	struct outcome expected; /* compared only if `exact`; else the plan ends here to report it */
+	/* Compared only if `exact`; else the plan ends here to report it. */
+	struct outcome expected;
 	struct hash tree;        /* expected afterwards, if `observe` */
 	bool exact, observe;
 };

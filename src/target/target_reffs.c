@@ -80,7 +80,8 @@ static int reffs_open(struct target *t, const struct target_description *d,
 	}
 	r = must_alloc(sizeof(*r));
 	t->own = r;
-	t->caps = TARGET_REMOUNT | TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES;
+	t->caps =
+		TARGET_REMOUNT | TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES;
 	model_init(&r->model, PLATFORM_LINUX, KERNEL_CURRENT);
 	r->model.traits = t->traits;
 	r->fault = fault;
@@ -134,7 +135,8 @@ static int reffs_follow(struct target *t, const struct plan_step *steps, size_t 
 		const struct plan_step *step = &steps[ret->done];
 
 		run(r, &step->call, &ret->outcome);
-		ret->outcome_differs = step->exact && !outcome_equal(&step->expected, &ret->outcome);
+		ret->outcome_differs =
+			step->exact && !outcome_equal(&step->expected, &ret->outcome);
 		ret->tree_differs =
 			step->observe && !hash_equal(step->tree, tree_hash(&r->state.tree));
 		if (ret->outcome_differs || ret->tree_differs || !step->exact)

@@ -37,7 +37,8 @@ static void clear_flags_of(int dir_fd, const char *name)
 	struct stat st;
 	int fd;
 
-	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
+	    !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
 		return;
 	fd = openat(dir_fd, name, open_flags);
 	if (fd < 0)
@@ -138,7 +139,8 @@ static void remove_xattrs(int fd)
 	buf_reserve(&names, LIST_MAX);
 	len = flistxattr(fd, names.data, LIST_MAX);
 	for (ssize_t at = 0; at < len; at += (ssize_t)strlen(names.data + at) + 1)
-		if (!strncmp(names.data + at, "user.", 5) || !strncmp(names.data + at, "trusted.", 8))
+		if (!strncmp(names.data + at, "user.", 5) ||
+		    !strncmp(names.data + at, "trusted.", 8))
 			fremovexattr(fd, names.data + at);
 	buf_free(&names);
 }
@@ -151,7 +153,8 @@ int tidy_directory(int dir_fd, unsigned mode, struct err *err)
 	remove_xattrs(dir_fd);
 	if (fstat(dir_fd, &st))
 		return err_sys(err, errno, "cannot look at the directory of the test");
-	if ((st.st_uid != geteuid() || st.st_gid != getegid()) && fchown(dir_fd, geteuid(), getegid()))
+	if ((st.st_uid != geteuid() || st.st_gid != getegid()) &&
+	    fchown(dir_fd, geteuid(), getegid()))
 		return err_sys(err, errno, "cannot own the directory of the test");
 	if (fchmod(dir_fd, mode))
 		return err_sys(err, errno, "cannot set the mode of the test's directory");

@@ -271,7 +271,8 @@ uint64_t data_difference(const struct inode *a, const struct inode *b)
 		const struct blob *blob;
 
 		while (!pmap_same(mine, other) && (blob = block_next(&w))) {
-			const struct blob *counterpart = (const struct blob *)pmap_get(other, w.index);
+			const struct blob *counterpart =
+				(const struct blob *)pmap_get(other, w.index);
 			size_t at = block_difference(blob, counterpart);
 
 			if (at < TREE_BLOCK)

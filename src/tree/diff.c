@@ -60,7 +60,8 @@ static void compare_numbers(struct differ *d, const char *what, uint64_t seen, u
 	end(d);
 }
 
-static void add_bytes(struct buf *b, const struct tree *t, const struct inode *file, uint64_t offset)
+static void add_bytes(struct buf *b, const struct tree *t, const struct inode *file,
+		      uint64_t offset)
 {
 	unsigned char bytes[BYTES_SHOWN];
 	size_t len = tree_read(t, file->ino, offset, bytes, sizeof(bytes));
@@ -272,7 +273,8 @@ static void tell_one_sided(struct differ *d, const struct path_item *item, bool 
 	end(d);
 }
 
-size_t tree_diff(const struct tree *expected, const struct tree *seen, size_t limit, struct buf *out)
+size_t tree_diff(const struct tree *expected, const struct tree *seen, size_t limit,
+		 struct buf *out)
 {
 	struct differ d = { .expected = expected, .seen = seen, .limit = limit, .out = out };
 	size_t e = 0, s = 0, differing = 0;

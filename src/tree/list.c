@@ -28,7 +28,8 @@ static int compare_entries(const void *a, const void *b)
 const struct entry **sorted_entries(const struct tree *t, const struct inode *dir,
 				    struct arena *arena, size_t *ret_count)
 {
-	const struct entry **entries = arena_alloc(arena, dir->dir.entries.count * sizeof(*entries));
+	const struct entry **entries =
+		arena_alloc(arena, dir->dir.entries.count * sizeof(*entries));
 	const struct entry *entry;
 	uint64_t cookie = 0;
 	size_t count = 0;

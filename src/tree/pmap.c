@@ -390,7 +390,8 @@ static void diff_parts(const struct differ *d, struct part a, struct part b, uns
 }
 
 void pmap_diff(const struct pmap *a, const struct pmap *b,
-	       void (*visit)(void *to, uint64_t key, const struct ref *in_a, const struct ref *in_b),
+	       void (*visit)(void *to, uint64_t key, const struct ref *in_a,
+			     const struct ref *in_b),
 	       void *to)
 {
 	struct differ d = { visit, to };

@@ -56,7 +56,8 @@ uint64_t pmap_unorder(uint64_t order);
 /* Visits every key whose objects in the two maps are not the same one (NULL: absent). The cost
  * follows what differs, not what is there: parts the maps share are passed over. */
 void pmap_diff(const struct pmap *a, const struct pmap *b,
-	       void (*visit)(void *to, uint64_t key, const struct ref *in_a, const struct ref *in_b),
+	       void (*visit)(void *to, uint64_t key, const struct ref *in_a,
+			     const struct ref *in_b),
 	       void *to);
 
 /* Bytes held by the nodes of this map that no other map shares, and by their objects that

@@ -6,7 +6,7 @@
 #include "tree/take.h"
 
 enum {
-	TAKER_DATA = 256 * 1024,  /* read at once; files from here on are looked through for holes */
+	TAKER_DATA = 256 * 1024, /* read at once; files from here on are looked through for holes */
 	TAKER_DENTS = 32 * 1024,
 	TAKER_XATTRS = 64 * 1024, /* the kernel's limit of a list and of a value */
 	TAKER_DEPTH_MAX = 1000,

@@ -98,7 +98,8 @@ static void expect_error(const char *text, int error)
 	struct outcome outcome = outcome_of(text);
 
 	if (outcome.error != error)
-		fail_msg("%s = %s, expected %s", text, errno_name(outcome.error), errno_name(error));
+		fail_msg("%s = %s, expected %s", text, errno_name(outcome.error),
+			 errno_name(error));
 }
 
 static void expect(const char *text, int64_t num)
@@ -334,7 +335,8 @@ static void calls_overlap(void **state)
 	assert_int_equal(exec_crew_start(crew, &reader, &err), 0);
 	assert_int_equal(exec_crew_start(crew, &reader, &err), -EBUSY);
 	expect("[2] open(\"/fifo\", O_RDWR)", 3);
-	assert_int_equal(exec_crew_wait(crew, 1, &outcome, &called_ns[0], &returned_ns[0], &err), 0);
+	assert_int_equal(exec_crew_wait(crew, 1, &outcome, &called_ns[0], &returned_ns[0], &err),
+			 0);
 	assert_int_equal(outcome.num, 3);
 	assert_true(called_ns[0] <= returned_ns[0]);
 	err.code = 0;
@@ -376,7 +378,8 @@ static int without_privilege(void)
 	struct err err = { 0 };
 	struct outcome outcome;
 	struct call make = parse("mkdir(\"/d\", 0755)"), look = parse("stat(\"/d\")");
-	struct call other = parse("[2] create_process(1, 1)"), join = parse("add_user_to_group(1, 1)");
+	struct call other = parse("[2] create_process(1, 1)"),
+		    join = parse("add_user_to_group(1, 1)");
 
 	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 	    setresuid(NOBODY, NOBODY, NOBODY))

@@ -97,7 +97,8 @@ static void the_user_comes_before_the_shipped(void **state)
 	struct target_description d;
 	struct err err;
 
-	assert_int_equal(find(&d, "reffs", "[target.reffs]\nbase = reffs\nsummary = mine\n", &err), 0);
+	assert_int_equal(find(&d, "reffs", "[target.reffs]\nbase = reffs\nsummary = mine\n", &err),
+			 0);
 	assert_string_equal(d.kind, "reffs");
 	assert_string_equal(d.summary, "mine");
 	description_free(&d);
@@ -108,13 +109,16 @@ static void the_user_comes_before_the_shipped(void **state)
 
 static void mistakes_are_named_with_their_place(void **state)
 {
-	assert_refused("x", "[target.x]\nkind = host\n\nflavour = 1\n", ":4: flavour: no such setting");
-	assert_refused("x", "[target.x]\nkind = host\ntrait.colour = 1\n", ":3: colour: no such trait");
+	assert_refused("x", "[target.x]\nkind = host\n\nflavour = 1\n",
+		       ":4: flavour: no such setting");
+	assert_refused("x", "[target.x]\nkind = host\ntrait.colour = 1\n",
+		       ":3: colour: no such trait");
 	assert_refused("x", "[target.x]\nimage_size = much\n", ":2: ");
 	assert_refused("x", "[target.x]\nfields = nlink smell\n", ":2: smell is no field");
 	assert_refused("x", "[target.x]\nfs = y\n", "says no kind");
 	assert_refused("x", "[target.x]\nbase = nowhere\n", "its base nowhere is not described");
-	assert_refused("x", "[target.x]\nbase = y\n[target.y]\nbase = x\n", "bases behind each other");
+	assert_refused("x", "[target.x]\nbase = y\n[target.y]\nbase = x\n",
+		       "bases behind each other");
 	assert_refused("x", "[target.x]\nbase = x\n", "its base x is not described");
 	assert_refused("y", "[target.x]\nkind = host\n", "y: no such target");
 }

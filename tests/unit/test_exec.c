@@ -184,7 +184,8 @@ static void a_full_table_creates_nothing(void **state)
 	for (int fd = 3; fd < EXEC_FDS_MAX; fd++)
 		assert_int_equal(one_call(self, "open(\".\", O_RDONLY)").num, fd);
 	assert_int_equal(one_call(self, "creat(\"f\", 0644)").error, EMFILE);
-	assert_int_equal(one_call(self, "openat2(AT_FDCWD, \"f\", O_CREAT, 0644, 0)").error, EMFILE);
+	assert_int_equal(one_call(self, "openat2(AT_FDCWD, \"f\", O_CREAT, 0644, 0)").error,
+			 EMFILE);
 	assert_int_equal(one_call(self, "dup(3)").error, EMFILE);
 	assert_int_equal(one_call(self, "stat(\"f\")").error, ENOENT);
 	assert_int_equal(one_call(self, "close(100)").error, 0);

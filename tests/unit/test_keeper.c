@@ -117,7 +117,8 @@ static void a_plan_is_followed_to_its_end(void **state)
 	/* More than one board takes. */
 	while (n + 4 <= STEPS_MAX) {
 		steps[n++] = expect(f, "mkdir(\"a\", 0755)");
-		steps[n++] = expect(f, "write_file(\"a/f\", O_CREAT|O_WRONLY, data(7, 5000), 5000, 3)");
+		steps[n++] =
+			expect(f, "write_file(\"a/f\", O_CREAT|O_WRONLY, data(7, 5000), 5000, 3)");
 		steps[n++] = expect(f, "unlink(\"a/f\")");
 		steps[n++] = expect(f, "rmdir(\"a\")");
 	}
@@ -169,7 +170,8 @@ static void a_wrong_tree_ends_the_plan(void **state)
 static void what_is_not_exact_is_reported(void **state)
 {
 	struct fixture *f = *state;
-	struct plan_step steps[] = { expect(f, "mkdir(\"a\", 0755)"), expect(f, "mkdir(\"a\", 0755)") };
+	struct plan_step steps[] = { expect(f, "mkdir(\"a\", 0755)"),
+				     expect(f, "mkdir(\"a\", 0755)") };
 	struct plan_end end;
 
 	steps[1].exact = false;
@@ -294,7 +296,8 @@ int main(void)
 		IN_DIR(a_reset_leaves_nothing),
 		IN_DIR(no_path_leads_out),
 		IN_DIR(processes_have_users),
-		cmocka_unit_test_setup_teardown(a_hang_ends_and_a_reset_helps, open_impatient, close_dir),
+		cmocka_unit_test_setup_teardown(a_hang_ends_and_a_reset_helps, open_impatient,
+						close_dir),
 	};
 
 	return cmocka_run_group_tests(tests, make_place, remove_place);
