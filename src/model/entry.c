@@ -21,11 +21,10 @@ void refuse_write(struct step *x, uint64_t dir)
 		refuse(x, RULE_directory_write_denied);
 }
 
-void refuse_new(struct step *x, const struct where *w)
+void refuse_removed(struct step *x, const struct where *w)
 {
-	if (!tree_inode(&x->state->tree, w->parent)->nlink)
+	if (w->kind == WHERE_NONE && !tree_inode(&x->state->tree, w->parent)->nlink)
 		refuse(x, RULE_dir_removed);
-	refuse_write(x, w->parent);
 }
 
 void refuse_victim(struct step *x, uint64_t dir, const struct inode *victim)

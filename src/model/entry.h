@@ -7,8 +7,8 @@
 void refuse_read_only(struct step *x);
 /* Writing to the directory: immutable, permission. */
 void refuse_write(struct step *x, uint64_t dir);
-/* A name that is about to be made, at a place where nothing is. */
-void refuse_new(struct step *x, const struct where *w);
+/* Nothing can be made in a directory that was removed; lookup already says so. */
+void refuse_removed(struct step *x, const struct where *w);
 /* An entry that is about to go: sticky directories, immutable and append-only objects. */
 void refuse_removal(struct step *x, uint64_t dir, const struct inode *victim);
 /* The same without asking for permission to write, which was refused or granted before. */

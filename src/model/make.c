@@ -11,17 +11,16 @@ static uint32_t group_of_new(struct step *x, const struct inode *dir)
 
 static uint32_t mode_of_new(struct step *x, const struct inode *dir, uint32_t mode, uint32_t gid)
 {
+	uint32_t bits = S_ISGID | S_IXGRP;
+
 	if (S_ISLNK(mode))
 		return mode;
-	mode &= ~x->process->umask;
-	if (!(dir->mode & S_ISGID))
-		return mode;
-	if (S_ISDIR(mode))
-		return holds(x, RULE_setgid_inherited) ? mode | S_ISGID : mode;
+	if (dir->mode & S_ISGID && S_ISDIR(mode) && holds(x, RULE_setgid_inherited))
+		mode |= S_ISGID;
 	/* Nobody makes a program that runs as a group they are not in. */
-	if ((mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && !is_root(x) && !in_group(x, gid))
+	else if (dir->mode & S_ISGID && (mode & bits) == bits && !is_root(x) && !in_group(x, gid))
 		mode &= ~(uint32_t)S_ISGID;
-	return mode;
+	return mode & ~x->process->umask;
 }
 
 uint64_t make_unnamed(struct step *x, uint64_t dir_ino, uint32_t mode)

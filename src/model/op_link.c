@@ -35,6 +35,7 @@ static void refuse_destination(struct step *x, const struct where *from, const s
 	else if (to->kind == WHERE_ERROR && to->blocked)
 		refuse(x, RULE_name_exists_slash);
 	refuse_where(x, to);
+	refuse_removed(x, to);
 	if (to->kind != WHERE_NONE || !to->slash)
 		return;
 	refuse(x, RULE_link_slash);
@@ -76,7 +77,7 @@ static void make_link(struct step *x, int64_t fromfd, const struct arg *from_pat
 	if (inode && x->model->traits.protected_hardlinks && link_is_risky(x, inode))
 		refuse(x, RULE_link_protected);
 	if (to.kind == WHERE_NONE)
-		refuse_new(x, &to);
+		refuse_write(x, to.parent);
 	if (inode)
 		refuse_linking(x, inode);
 	if (!proceed(x))

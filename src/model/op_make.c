@@ -9,11 +9,12 @@ static void refuse_place(struct step *x, const struct where *w, bool directory)
 	else if (w->kind == WHERE_ERROR && w->blocked)
 		refuse(x, RULE_name_exists_slash);
 	refuse_where(x, w);
+	refuse_removed(x, w);
 	if (w->kind == WHERE_NONE && w->slash && !directory)
 		refuse(x, RULE_make_slash);
 	refuse_read_only(x);
 	if (w->kind == WHERE_NONE)
-		refuse_new(x, w);
+		refuse_write(x, w->parent);
 }
 
 static void make_directory(struct step *x, int64_t dirfd, const struct arg *path, int64_t mode)

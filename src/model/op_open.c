@@ -97,7 +97,8 @@ static void refuse_create_slash(struct step *x, const struct opening *o)
 {
 	bool missing = o->w.kind == WHERE_NONE || o->w.kind == WHERE_ERROR;
 
-	if (o->w.kind != WHERE_ERROR || o->w.blocked || o->w.via_symlink)
+	if (o->w.kind == WHERE_DIR ? o->w.parent :
+				     o->w.kind != WHERE_ERROR || o->w.reached || o->w.via_symlink)
 		refuse(x, RULE_open_create_slash);
 	refuse_where(x, &o->w);
 	refuse(x, RULE_open_create_slash_lost);
@@ -116,8 +117,9 @@ static void refuse_missing(struct step *x, struct opening *o)
 		refuse(x, RULE_name_missing);
 		return;
 	}
+	refuse_removed(x, &o->w);
 	refuse_read_only(x);
-	refuse_new(x, &o->w);
+	refuse_write(x, o->w.parent);
 	makes = !refused(x);
 	if (has(o, O_DIRECTORY) && refuse(x, RULE_open_create_directory_missing))
 		o->left_behind = makes;

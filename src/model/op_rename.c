@@ -64,7 +64,8 @@ static void refuse_slashes(struct step *x, const struct renaming *r)
 {
 	const struct where *from = &r->from, *to = &r->to;
 
-	if ((from->is_symlink && from->slash) || (to->is_symlink && to->slash))
+	if ((from->is_symlink && from->slash) ||
+	    (to->is_symlink && to->slash && (from->kind != WHERE_DIR || exchange(r))))
 		refuse(x, RULE_symlink_slash);
 	if (from->kind != WHERE_FILE || !to->slash)
 		return;
@@ -78,48 +79,53 @@ static void refuse_slashes(struct step *x, const struct renaming *r)
 		refuse(x, RULE_rename_file_slash_direct);
 }
 
-static void refuse_existing(struct step *x, const struct renaming *r)
+/* Permission to take the one entry away and to make, or take away, the other. */
+static void refuse_entries(struct step *x, const struct renaming *r)
 {
-	const struct where *from = &r->from, *to = &r->to;
+	if (r->source && r->from.parent)
+		refuse_removal(x, r->from.parent, r->source);
+	if (r->to.kind == WHERE_NONE)
+		refuse_write(x, r->to.parent);
+	else if (r->target && r->to.parent)
+		refuse_removal(x, r->to.parent, r->target);
+}
 
-	if (from->kind == WHERE_FILE && to->kind == WHERE_DIR)
-		refuse(x, RULE_rename_over_directory);
-	if (from->kind == WHERE_DIR && to->kind == WHERE_FILE)
-		refuse(x, RULE_rename_over_file);
-	if (from->kind == WHERE_DIR && to->kind == WHERE_ERROR)
-		refuse(x, RULE_rename_over_error);
-	if (to->kind != WHERE_DIR || dir_is_empty(x, to->ino))
+static void refuse_types(struct step *x, const struct renaming *r)
+{
+	if (exchange(r))
 		return;
-	refuse(x, from->kind == WHERE_DIR ? RULE_not_empty : RULE_rename_not_empty);
-	refuse(x, from->kind == WHERE_DIR ? RULE_not_empty_exists : RULE_rename_not_empty_exists);
+	if (r->from.kind == WHERE_FILE && r->to.kind == WHERE_DIR)
+		refuse(x, RULE_rename_over_directory);
+	if (r->from.kind == WHERE_DIR && r->to.kind == WHERE_FILE)
+		refuse(x, RULE_rename_over_file);
+	if (r->from.kind == WHERE_DIR && r->to.kind == WHERE_ERROR)
+		refuse(x, RULE_rename_over_error);
 }
 
-static void refuse_permissions(struct step *x, const struct renaming *r)
+/* A directory whose parent changes is written to: its "..". */
+static void refuse_directories(struct step *x, const struct renaming *r)
 {
-	const struct where *from = &r->from, *to = &r->to;
-	bool moves = from->parent != to->parent;
-
-	if (r->source && from->parent)
-		refuse_removal(x, from->parent, r->source);
-	if (to->kind == WHERE_NONE)
-		refuse_new(x, to);
-	else if (r->target && to->parent)
-		refuse_removal(x, to->parent, r->target);
-	if (from->kind == WHERE_DIR && !may_access(x, r->source, MAY_WRITE))
-		refuse(x, moves ? RULE_rename_parent_denied : RULE_rename_directory_denied);
-	if (to->kind == WHERE_DIR && !may_access(x, r->target, MAY_WRITE))
-		refuse(x, moves && exchange(r) ? RULE_rename_parent_denied :
-						 RULE_rename_directory_denied);
-}
-
-static void refuse_links(struct step *x, const struct renaming *r)
-{
+	bool moves = r->from.parent != r->to.parent;
 	uint64_t link_max = x->model->traits.link_max;
 
-	if (r->from.kind == WHERE_DIR && r->to.kind == WHERE_NONE && link_max &&
-	    r->from.parent != r->to.parent &&
+	if (r->from.kind == WHERE_DIR && !may_access(x, r->source, MAY_WRITE))
+		refuse(x, moves ? RULE_rename_parent_denied : RULE_rename_directory_denied);
+	if (r->to.kind == WHERE_DIR && !may_access(x, r->target, MAY_WRITE))
+		refuse(x, moves && exchange(r) ? RULE_rename_parent_denied :
+						 RULE_rename_directory_denied);
+	if (r->from.kind == WHERE_DIR && r->to.kind == WHERE_NONE && moves && link_max &&
 	    tree_inode(&x->state->tree, r->to.parent)->nlink >= link_max)
 		refuse(x, RULE_links_too_many);
+}
+
+static void refuse_contents(struct step *x, const struct renaming *r)
+{
+	bool directory = r->from.kind == WHERE_DIR;
+
+	if (exchange(r) || r->to.kind != WHERE_DIR || dir_is_empty(x, r->to.ino))
+		return;
+	refuse(x, directory ? RULE_not_empty : RULE_rename_not_empty);
+	refuse(x, directory ? RULE_not_empty_exists : RULE_rename_not_empty_exists);
 }
 
 /* Both names are of one object: nothing to do, and nothing more to ask. */
@@ -128,26 +134,43 @@ static bool same_object(const struct renaming *r)
 	return r->source && r->source == r->target && r->from.parent && r->to.parent;
 }
 
-/* A name that cannot be reached is an error at once; "file/" only when both names are known. */
-static void refuse_path(struct step *x, const struct where *w, bool reached)
+/* When a path turns out wrong: on the way to its last name, with that name, or with what the
+ * name stands for. Each is asked of both paths before the next. */
+enum stage { STAGE_WAY, STAGE_NAME, STAGE_OBJECT };
+
+static void refuse_path(struct step *x, const struct where *w, enum stage stage)
 {
-	if (!!w->blocked == reached)
+	enum stage own = w->blocked ? STAGE_OBJECT : w->reached ? STAGE_NAME : STAGE_WAY;
+
+	if (own == stage)
 		refuse_where(x, w);
+}
+
+static void refuse_names(struct step *x, const struct renaming *r)
+{
+	refuse_path(x, &r->from, STAGE_WAY);
+	refuse_path(x, &r->to, STAGE_WAY);
+	refuse_dots(x, &r->from, true);
+	if (r->flags & RENAME_NOREPLACE && r->to.kind == WHERE_DIR && !r->to.parent)
+		refuse(x, RULE_rename_noreplace);
+	refuse_dots(x, &r->to, false);
+	refuse_read_only(x);
+	refuse_path(x, &r->from, STAGE_NAME);
+	if (r->from.kind == WHERE_NONE)
+		refuse(x, RULE_name_missing);
+	refuse_path(x, &r->to, STAGE_NAME);
+	refuse_removed(x, &r->to);
+	if (r->to.kind == WHERE_NONE && exchange(r))
+		refuse(x, RULE_name_missing);
+	if (r->flags & RENAME_NOREPLACE && (r->target || r->to.blocked))
+		refuse(x, RULE_rename_noreplace);
+	refuse_path(x, &r->from, STAGE_OBJECT);
+	refuse_path(x, &r->to, STAGE_OBJECT);
 }
 
 static void refuse_renaming(struct step *x, const struct renaming *r)
 {
-	refuse_path(x, &r->from, false);
-	refuse_path(x, &r->to, false);
-	refuse_dots(x, &r->from, true);
-	refuse_dots(x, &r->to, false);
-	refuse_read_only(x);
-	if (r->from.kind == WHERE_NONE || (r->to.kind == WHERE_NONE && exchange(r)))
-		refuse(x, RULE_name_missing);
-	if (r->flags & RENAME_NOREPLACE && (r->target || r->to.blocked))
-		refuse(x, RULE_rename_noreplace);
-	refuse_path(x, &r->from, true);
-	refuse_path(x, &r->to, true);
+	refuse_names(x, r);
 	if (same_object(r) && r->from.kind == WHERE_DIR)
 		return;
 	refuse_slashes(x, r);
@@ -157,10 +180,10 @@ static void refuse_renaming(struct step *x, const struct renaming *r)
 		refuse(x, exchange(r) ? RULE_rename_below : RULE_rename_above);
 	if (same_object(r))
 		return;
-	refuse_permissions(x, r);
-	refuse_links(x, r);
-	if (!exchange(r))
-		refuse_existing(x, r);
+	refuse_entries(x, r);
+	refuse_types(x, r);
+	refuse_directories(x, r);
+	refuse_contents(x, r);
 }
 
 static void leave_whiteout(struct step *x, const struct where *from)
@@ -210,6 +233,8 @@ static void rename_object(struct step *x, int64_t fromfd, const struct arg *from
 		ignore_slash(x, &r.from, RULE_rename_ignores_slash);
 	if (r.to.via_symlink)
 		ignore_slash(x, &r.to, RULE_rename_ignores_slash);
+	if (r.from.kind == WHERE_DIR && !exchange(&r))
+		ignore_slash(x, &r.to, RULE_rename_slash_later);
 	r.source = where_inode(x, &r.from);
 	r.target = where_inode(x, &r.to);
 	refuse_renaming(x, &r);

@@ -120,6 +120,7 @@ static bool enter(struct walk *w, uint64_t ino, bool last, bool slash)
 		return enter_link(w, inode, last);
 	if (!last || (slash && !S_ISLNK(inode->mode))) {
 		fail(ret, RULE_not_a_directory);
+		ret->reached = last;
 		ret->blocked = last ? ino : 0;
 		return false;
 	}
@@ -150,18 +151,19 @@ static bool walk_name(struct walk *w, const char *name, size_t len)
 		return false;
 	if (name[0] == '.' && (len == 1 || (len == 2 && name[1] == '.')))
 		return walk_dots(w, len == 2);
+	last = nothing_follows(w, &slash);
+	ret->slash = last && slash;
 	/* A removed directory is not even asked. */
 	if (len > w->x->model->traits.name_max &&
 	    tree_inode(&w->x->state->tree, w->dir)->nlink) {
 		fail(ret, RULE_name_too_long);
+		ret->reached = last;
 		return false;
 	}
 	ret->last_dot = ret->last_dotdot = false;
 	ret->parent = w->dir;
 	ret->name = name;
 	ret->name_len = len;
-	last = nothing_follows(w, &slash);
-	ret->slash = last && slash;
 	entry = tree_find(&w->x->state->tree, w->dir, name, len);
 	if (entry)
 		return enter(w, entry->ino, last, slash);

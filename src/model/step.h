@@ -103,6 +103,7 @@ struct where {
 	bool via_symlink;   /* the last component was a symbolic link that was followed */
 	int error;          /* ERROR: its errno; its rule was not yet refused */
 	enum rule rule;
+	bool reached;       /* ERROR: the directory of the last name was reached */
 	uint64_t blocked;   /* ERROR ENOTDIR: the file that only slashes follow, else 0 */
 };
 void resolve(struct step *x, int64_t dirfd, const struct arg *path, unsigned flags,
