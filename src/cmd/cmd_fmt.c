@@ -13,7 +13,6 @@ enum { KEEP, DIALECT_FIRST };
 
 static struct {
 	int dialect;
-	bool write;
 } settings;
 
 static const struct opt opts[] = {
@@ -22,10 +21,6 @@ static const struct opt opts[] = {
 	  .offset = offsetof(typeof(settings), dialect),
 	  .value = "keep|native|published",
 	  .help = "dialect to print; each file keeps its own unless told" },
-	{ .name = "write",
-	  .type = OPT_FLAG,
-	  .offset = offsetof(typeof(settings), write),
-	  .help = "rewrites the files in place instead of printing" },
 	OPT_END,
 };
 
@@ -53,8 +48,6 @@ static int format(struct script *s, const char *path, struct buf *out, struct er
 		return ret;
 	buf_clear(out);
 	script_print(s, settings.dialect == KEEP ? s->dialect : dialect, out);
-	if (settings.write && strcmp(path, "-"))
-		return buf_write_file(out, path, err);
 	fwrite(buf_str(out), 1, out->len, stdout);
 	return 0;
 }

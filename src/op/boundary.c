@@ -59,24 +59,29 @@ static bool near_power(size_t i, int64_t *ret)
 	return true;
 }
 
-/* Nothing, each name by itself, all of them together. A choice has no "together". */
+/* Each name by itself; then for flags nothing, unless that has a name, and all of them together;
+ * for choices, near them, what has no name. */
 static bool named(enum kind kind, size_t i, bool near, int64_t *ret)
 {
 	const struct kind_name *row = kind_names(kind);
-	int64_t all = 0;
-	size_t count = 0;
+	int64_t all = 0, beyond[2];
+	size_t count = 0, beyond_count = 0;
 
 	for (; row[count].name; count++)
 		all |= row[count].value;
-	if (i < count)
+	if (i < count) {
 		*ret = row[i].value;
-	else if (kind_is_choice(kind) && near && i < count + 2)
-		*ret = i == count ? -1 : row[count - 1].value + 1;
-	else if (!kind_is_choice(kind) && i < count + 2)
-		*ret = i == count ? 0 : all;
-	else
-		return false;
-	return true;
+		return true;
+	}
+	if (!kind_is_choice(kind)) {
+		if (row[count - 1].value)
+			beyond[beyond_count++] = 0;
+		beyond[beyond_count++] = all;
+	} else if (near) {
+		beyond[beyond_count++] = -1;
+		beyond[beyond_count++] = row[count - 1].value + 1;
+	}
+	return at(beyond, beyond_count, i - count, ret);
 }
 
 static bool number(enum kind kind, size_t i, bool near, int64_t *ret)

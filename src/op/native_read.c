@@ -3,7 +3,7 @@
  *     line     = [pid] (call [ "=" outcomes ] | "=" outcomes) | "dump" string | dump result
  *     pid      = "[" number "]"
  *     call     = operation "(" [argument ("," argument)*] ")"
- *     outcomes = outcome ("|" outcome)*
+ *     outcomes = outcome ("or" outcome)*
  *     outcome  = errno | number | flags | string | "end" | "-"
  *              | "[" strings "]" | "{" fields "}" */
 #include "op/arg.h"
@@ -186,7 +186,7 @@ static int lex_outcomes(struct reader *r, uint16_t pid, bool has_pid)
 			any_success = true;
 		else
 			err = lex_outcome(r, r->last_op[pid]);
-	} while (!err && lex_take(l, '|'));
+	} while (!err && lex_take_word(l, "or"));
 	if (!err)
 		reader_add_return(r, pid, has_pid, any_success);
 	return err;

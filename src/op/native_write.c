@@ -119,11 +119,11 @@ static void put_return(struct buf *out, const struct item_return *ret, enum op o
 	put_literal(out, "= ");
 	for (size_t i = 0; i < ret->count; i++) {
 		if (i)
-			put_literal(out, " | ");
+			put_literal(out, " or ");
 		native_print_outcome(&ret->outcomes[i], op, out);
 	}
 	if (ret->any_success)
-		buf_adds(out, ret->count ? " | -" : "-");
+		buf_adds(out, ret->count ? " or -" : "-");
 	buf_addch(out, '\n');
 }
 

@@ -4,14 +4,15 @@
  * the published one ("@type script", "@type trace") and our own, which reads like strace:
  *
  *     [2] open("a/b", O_CREAT|O_RDWR, 0644) = 3
- *     [2] mkdir("d", 0755) = EEXIST
+ *     [2] mkdir("d", 0755) = EEXIST or ENOTDIR
  *     stat("d") = {type=dir mode=0755 nlink=2 uid=0 gid=0 size=0}
  *     write(3, data(7, 8192), 8192) = 8192
  *     dump "/"
  *
  * "[2]" is the process (1 where left out); a call without " = " is a script's; "[2] = 3" alone
  * is a return whose call was read earlier (calls overlap in between). Comments are lines that
- * begin with '#'. Data is in quotes when short, data(SEED, LENGTH) when it is the generator's. */
+ * begin with '#'. Several outcomes are all that are allowed; "-" is any success. Data is in quotes
+ * when short, data(SEED, LENGTH) when it is the generator's. */
 #ifndef OP_SCRIPT_H
 #define OP_SCRIPT_H
 
