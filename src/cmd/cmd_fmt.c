@@ -84,8 +84,8 @@ const struct command command_fmt = {
 		"prints them in canonical form; _-_ is standard input. Comments and blank lines\n"
 		"stay. What it prints it prints again unchanged.\n"
 		"\n"
-		"A file with a mistake is named with line and column on standard error, nothing is\n"
-		"printed for it, and the exit status is 64.",
+		"A file with a mistake is named with line and column on standard error; nothing\n"
+		"is printed for it, and the exit status is 64.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run,

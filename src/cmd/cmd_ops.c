@@ -22,9 +22,9 @@ static const struct opt opts[] = {
 };
 
 static const char *const result_names[] = {
-	[RESULT_NONE] = "none",	    [RESULT_NUM] = "num",     [RESULT_FD] = "fd",
-	[RESULT_BYTES] = "bytes",   [RESULT_STAT] = "stat",   [RESULT_NAME] = "name",
-	[RESULT_PERM] = "perm",	    [RESULT_STATFS] = "statfs", [RESULT_NAMES] = "names",
+	[RESULT_NONE] = "none",     [RESULT_NUM] = "num",       [RESULT_FD] = "fd",
+	[RESULT_BYTES] = "bytes",   [RESULT_STAT] = "stat",     [RESULT_NAME] = "name",
+	[RESULT_PERM] = "perm",     [RESULT_STATFS] = "statfs", [RESULT_NAMES] = "names",
 	[RESULT_TARGET] = "target",
 };
 

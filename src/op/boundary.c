@@ -2,7 +2,7 @@
 #include "base/must.h"
 #include "op/kind.h"
 
-#define SECOND INT64_C(1000000000)
+#define SECONDS(n) ((n) * INT64_C(1000000000))
 
 static const int64_t descriptors[] = { -1, 0, INT32_MAX };
 static const int64_t users[] = { -1, 0, 65534, 65535, INT32_MAX, INT64_C(1) << 31, UINT32_MAX - 1 };
@@ -13,12 +13,12 @@ static const int64_t times[] = {
 	0,
 	TIME_NOW,
 	TIME_OMIT,
-	INT32_MIN * SECOND,
-	INT32_MAX * SECOND,
-	(INT32_MAX + INT64_C(1)) * SECOND,
-	UINT32_MAX * SECOND,
-	(UINT32_MAX + INT64_C(1)) * SECOND,
-	TIME_OMIT / SECOND * SECOND,
+	SECONDS(INT32_MIN),
+	SECONDS(INT32_MAX),
+	SECONDS(INT32_MAX + INT64_C(1)),
+	SECONDS(UINT32_MAX),
+	SECONDS(UINT32_MAX + INT64_C(1)),
+	SECONDS(INT64_C(9223372036)), /* the last second that nanoseconds in 64 bits reach */
 };
 
 static bool at(const int64_t *values, size_t count, size_t i, int64_t *ret)

@@ -45,8 +45,8 @@ static bool stat_equal(const struct stat_result *a, const struct stat_result *b)
 static bool statfs_equal(const struct statfs_result *a, const struct statfs_result *b)
 {
 	return same(a->bsize, b->bsize) && same(a->blocks, b->blocks) && same(a->bfree, b->bfree) &&
-	       same(a->bavail, b->bavail) && same(a->files, b->files) &&
-	       same(a->ffree, b->ffree) && same(a->namelen, b->namelen);
+	       same(a->bavail, b->bavail) && same(a->files, b->files) && same(a->ffree, b->ffree) &&
+	       same(a->namelen, b->namelen);
 }
 
 bool outcome_equal(const struct outcome *a, const struct outcome *b)

@@ -6,6 +6,7 @@
 #include "base/must.h"
 #include "op/op.h"
 
+/* clang-format off */
 #define E(name) [name] = #name
 static const char *const names[] = {
 	E(EPERM), E(ENOENT), E(ESRCH), E(EINTR), E(EIO), E(ENXIO), E(E2BIG), E(ENOEXEC), E(EBADF),
@@ -28,6 +29,7 @@ static const char *const names[] = {
 	E(ENOMEDIUM), E(EMEDIUMTYPE), E(ECANCELED), E(ENOKEY), E(EKEYEXPIRED), E(EKEYREVOKED),
 	E(EKEYREJECTED), E(EOWNERDEAD), E(ENOTRECOVERABLE), E(ERFKILL), E(EHWPOISON),
 };
+/* clang-format on */
 
 /* Second names, and what the kernel uses inside and leaks now and then. */
 static const struct {

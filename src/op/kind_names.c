@@ -15,10 +15,22 @@
 
 #include "op/kind.h"
 
-#define BIT(name) { #name, name, name }
-#define BIT_WITHOUT(name, greater) { #name, name, greater }
-#define CHOICE(name) { #name, name, -1 }
-#define END { NULL, 0, 0 }
+#define BIT(name) \
+	{ \
+#name, name, name \
+	}
+#define BIT_WITHOUT(name, greater) \
+	{ \
+#name, name, greater \
+	}
+#define CHOICE(name) \
+	{ \
+#name, name, -1 \
+	}
+#define END \
+	{ \
+		NULL, 0, 0 \
+	}
 
 static const struct kind_name open_flags[] = {
 	{ "O_RDONLY", OPEN_RDONLY, OPEN_RDONLY },
@@ -61,19 +73,23 @@ static const struct kind_name resolve[] = {
 
 #define PERMISSION_BITS \
 	BIT(S_ISUID), BIT(S_ISGID), BIT(S_ISVTX), BIT(S_IRUSR), BIT(S_IWUSR), BIT(S_IXUSR), \
-	BIT(S_IRGRP), BIT(S_IWGRP), BIT(S_IXGRP), BIT(S_IROTH), BIT(S_IWOTH), BIT(S_IXOTH)
+		BIT(S_IRGRP), BIT(S_IWGRP), BIT(S_IXGRP), BIT(S_IROTH), BIT(S_IWOTH), BIT(S_IXOTH)
 
 static const struct kind_name mode[] = { PERMISSION_BITS, END };
 
-#define FILE_TYPE(name) { #name, name, S_IFMT }
+#define FILE_TYPE(name) \
+	{ \
+#name, name, S_IFMT \
+	}
 static const struct kind_name node_mode[] = {
-	FILE_TYPE(S_IFREG), FILE_TYPE(S_IFDIR), FILE_TYPE(S_IFLNK), FILE_TYPE(S_IFCHR),
-	FILE_TYPE(S_IFBLK), FILE_TYPE(S_IFIFO), FILE_TYPE(S_IFSOCK), PERMISSION_BITS, END,
+	FILE_TYPE(S_IFREG),  FILE_TYPE(S_IFDIR), FILE_TYPE(S_IFLNK),
+	FILE_TYPE(S_IFCHR),  FILE_TYPE(S_IFBLK), FILE_TYPE(S_IFIFO),
+	FILE_TYPE(S_IFSOCK), PERMISSION_BITS,    END,
 };
 
 static const struct kind_name whence[] = {
-	CHOICE(SEEK_SET), CHOICE(SEEK_CUR), CHOICE(SEEK_END), CHOICE(SEEK_DATA), CHOICE(SEEK_HOLE),
-	END,
+	CHOICE(SEEK_SET),  CHOICE(SEEK_CUR),  CHOICE(SEEK_END),
+	CHOICE(SEEK_DATA), CHOICE(SEEK_HOLE), END,
 };
 
 static const struct kind_name falloc_mode[] = {
@@ -89,17 +105,23 @@ static const struct kind_name falloc_mode[] = {
 };
 
 static const struct kind_name rename_flags[] = {
-	BIT(RENAME_NOREPLACE), BIT(RENAME_EXCHANGE), BIT(RENAME_WHITEOUT), END,
+	BIT(RENAME_NOREPLACE),
+	BIT(RENAME_EXCHANGE),
+	BIT(RENAME_WHITEOUT),
+	END,
 };
 
 static const struct kind_name at_flags[] = {
-	BIT(AT_SYMLINK_NOFOLLOW), BIT(AT_REMOVEDIR),	     BIT(AT_SYMLINK_FOLLOW),
-	BIT(AT_NO_AUTOMOUNT),	  BIT(AT_EMPTY_PATH),	     BIT(AT_STATX_FORCE_SYNC),
-	BIT(AT_STATX_DONT_SYNC),  BIT(AT_RECURSIVE),	     END,
+	BIT(AT_SYMLINK_NOFOLLOW), BIT(AT_REMOVEDIR),  BIT(AT_SYMLINK_FOLLOW),
+	BIT(AT_NO_AUTOMOUNT),     BIT(AT_EMPTY_PATH), BIT(AT_STATX_FORCE_SYNC),
+	BIT(AT_STATX_DONT_SYNC),  BIT(AT_RECURSIVE),  END,
 };
 
 static const struct kind_name access_flags[] = {
-	BIT(AT_SYMLINK_NOFOLLOW), BIT(AT_EACCESS), BIT(AT_EMPTY_PATH), END,
+	BIT(AT_SYMLINK_NOFOLLOW),
+	BIT(AT_EACCESS),
+	BIT(AT_EMPTY_PATH),
+	END,
 };
 
 static const struct kind_name access_mode[] = {
@@ -132,9 +154,9 @@ static const struct kind_name statx_mask[] = {
 	BIT(STATX_BTIME),
 	BIT(STATX_MNT_ID),
 	BIT(STATX_DIOALIGN),
-	{ "STATX_MNT_ID_UNIQUE", 0x4000, 0x4000 },   /* since Linux 6.8 */
-	{ "STATX_SUBVOL", 0x8000, 0x8000 },          /* since Linux 6.10 */
-	{ "STATX_WRITE_ATOMIC", 0x10000, 0x10000 },  /* since Linux 6.11 */
+	{ "STATX_MNT_ID_UNIQUE", 0x4000, 0x4000 },    /* since Linux 6.8 */
+	{ "STATX_SUBVOL", 0x8000, 0x8000 },           /* since Linux 6.10 */
+	{ "STATX_WRITE_ATOMIC", 0x10000, 0x10000 },   /* since Linux 6.11 */
 	{ "STATX_DIO_READ_ALIGN", 0x20000, 0x20000 }, /* since Linux 6.14 */
 	END,
 };
@@ -156,13 +178,13 @@ static const struct kind_name lock_op[] = {
 };
 
 static const struct kind_name inode_flags[] = {
-	BIT(FS_SECRM_FL),	 BIT(FS_UNRM_FL),     BIT(FS_COMPR_FL),	   BIT(FS_SYNC_FL),
-	BIT(FS_IMMUTABLE_FL),	 BIT(FS_APPEND_FL),   BIT(FS_NODUMP_FL),   BIT(FS_NOATIME_FL),
-	BIT(FS_DIRTY_FL),	 BIT(FS_COMPRBLK_FL), BIT(FS_NOCOMP_FL),   BIT(FS_ENCRYPT_FL),
-	BIT(FS_INDEX_FL),	 BIT(FS_IMAGIC_FL),   BIT(FS_JOURNAL_DATA_FL), BIT(FS_NOTAIL_FL),
-	BIT(FS_DIRSYNC_FL),	 BIT(FS_TOPDIR_FL),   BIT(FS_HUGE_FILE_FL), BIT(FS_EXTENT_FL),
-	BIT(FS_VERITY_FL),	 BIT(FS_EA_INODE_FL), BIT(FS_NOCOW_FL),	   BIT(FS_DAX_FL),
-	BIT(FS_INLINE_DATA_FL),	 BIT(FS_PROJINHERIT_FL), BIT(FS_CASEFOLD_FL), END,
+	BIT(FS_SECRM_FL),       BIT(FS_UNRM_FL),        BIT(FS_COMPR_FL),        BIT(FS_SYNC_FL),
+	BIT(FS_IMMUTABLE_FL),   BIT(FS_APPEND_FL),      BIT(FS_NODUMP_FL),       BIT(FS_NOATIME_FL),
+	BIT(FS_DIRTY_FL),       BIT(FS_COMPRBLK_FL),    BIT(FS_NOCOMP_FL),       BIT(FS_ENCRYPT_FL),
+	BIT(FS_INDEX_FL),       BIT(FS_IMAGIC_FL),      BIT(FS_JOURNAL_DATA_FL), BIT(FS_NOTAIL_FL),
+	BIT(FS_DIRSYNC_FL),     BIT(FS_TOPDIR_FL),      BIT(FS_HUGE_FILE_FL),    BIT(FS_EXTENT_FL),
+	BIT(FS_VERITY_FL),      BIT(FS_EA_INODE_FL),    BIT(FS_NOCOW_FL),        BIT(FS_DAX_FL),
+	BIT(FS_INLINE_DATA_FL), BIT(FS_PROJINHERIT_FL), BIT(FS_CASEFOLD_FL),     END,
 };
 
 static const struct kind_name *const tables[KIND_COUNT_] = {

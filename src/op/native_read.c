@@ -168,8 +168,8 @@ static int lex_outcome(struct reader *r, enum op op)
 		return lex_record(l, o);
 	if (!lex_at_num(l))
 		return lex_word_outcome(l, op, o);
-	err = op == OP_get_inode_flags ? num_lex(l, KIND_INODE_FLAGS, &num) :
-					 lex_num(l, RADIX_C, &num);
+	err = op == OP_get_inode_flags ? num_lex(l, KIND_INODE_FLAGS, &num)
+				       : lex_num(l, RADIX_C, &num);
 	if (!err)
 		reader_num(op, num, o);
 	return err;

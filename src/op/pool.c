@@ -13,8 +13,10 @@ enum { WEIGHT_MAX = 1000, DISTRIBUTED_MAX = 1000000 };
 int distribution_find(const char *name)
 {
 	static const char *const names[DISTRIBUTIONS] = {
-		[UNIFORM] = "uniform",	 [RANK_SIZE] = "rank-size",
-		[DECAYING] = "decaying", [INVERSE_RANK_SIZE] = "inverse-rank-size",
+		[UNIFORM] = "uniform",
+		[RANK_SIZE] = "rank-size",
+		[DECAYING] = "decaying",
+		[INVERSE_RANK_SIZE] = "inverse-rank-size",
 		[INVERSE_DECAYING] = "inverse-decaying",
 	};
 

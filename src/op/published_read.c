@@ -13,9 +13,12 @@
 #include "op/published.h"
 
 const struct published_name published_names[] = {
-	{ "read!", OP_read_all },	 { "pread!", OP_pread_all },
-	{ "write!", OP_write_all },	 { "pwrite!", OP_pwrite_all },
-	{ "create", OP_create_process }, { "destroy", OP_destroy_process },
+	{ "read!", OP_read_all },
+	{ "pread!", OP_pread_all },
+	{ "write!", OP_write_all },
+	{ "pwrite!", OP_pwrite_all },
+	{ "create", OP_create_process },
+	{ "destroy", OP_destroy_process },
 	{ NULL, OP_COUNT },
 };
 
@@ -139,8 +142,7 @@ static int lex_arg(struct reader *r, enum kind kind, struct arg *ret)
 		return data_lex(l, ret);
 	if (kind_table[kind].form != FORM_NUM)
 		return lex_text(r, ret);
-	return kind_names(kind) ? num_lex(l, kind, &ret->num) :
-				  lex_num(l, RADIX_OCAML, &ret->num);
+	return kind_names(kind) ? num_lex(l, kind, &ret->num) : lex_num(l, RADIX_OCAML, &ret->num);
 }
 
 /* May the argument and those behind it be missing? */

@@ -48,8 +48,8 @@ void reader_add_return(struct reader *r, uint16_t pid, bool has_pid, bool any_su
 	item->pid = pid;
 	item->has_pid = has_pid;
 	item->ret.count = r->outcome_count;
-	item->ret.outcomes = arena_copy(&r->script->arena, r->outcomes,
-					r->outcome_count * sizeof(*r->outcomes));
+	item->ret.outcomes =
+		arena_copy(&r->script->arena, r->outcomes, r->outcome_count * sizeof(*r->outcomes));
 	item->ret.any_success = any_success;
 	r->script->is_trace = true;
 	r->outcome_count = 0;
@@ -213,7 +213,7 @@ static int read_type(struct reader *r)
 
 static int read_items(struct reader *r)
 {
-	int (*line)(struct reader *r);
+	int (*line)(struct reader * r);
 	int err;
 
 	while (*r->lex.next && reader_take_filler(r))

@@ -3,7 +3,10 @@
 
 #include "op/dialect.h"
 
-#define FIELD(name, published) { #name, published, offsetof(struct stat_result, name) }
+#define FIELD(name, published) \
+	{ \
+#name, published, offsetof(struct stat_result, name) \
+	}
 /* Unknown ones are left out of traces; the published dialect knows only some of them. */
 const struct stat_field stat_fields[] = {
 	FIELD(nlink, "st_nlink"), FIELD(uid, "st_uid"), FIELD(gid, "st_gid"),
@@ -14,7 +17,10 @@ const struct stat_field stat_fields[] = {
 };
 #undef FIELD
 
-#define FIELD(name) { #name, #name, offsetof(struct statfs_result, name) }
+#define FIELD(name) \
+	{ \
+#name, #name, offsetof(struct statfs_result, name) \
+	}
 const struct stat_field statfs_fields[] = {
 	FIELD(bsize), FIELD(blocks), FIELD(bfree),   FIELD(bavail),
 	FIELD(files), FIELD(ffree),  FIELD(namelen), { NULL, NULL, 0 },
@@ -22,7 +28,7 @@ const struct stat_field statfs_fields[] = {
 #undef FIELD
 
 const struct file_type file_types[] = {
-	{ "file", S_IFREG }, { "dir", S_IFDIR },   { "link", S_IFLNK },   { "char", S_IFCHR },
+	{ "file", S_IFREG },  { "dir", S_IFDIR },  { "link", S_IFLNK },    { "char", S_IFCHR },
 	{ "block", S_IFBLK }, { "fifo", S_IFIFO }, { "socket", S_IFSOCK }, { NULL, 0 },
 };
 

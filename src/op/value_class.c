@@ -135,8 +135,9 @@ const struct value_class path_classes[] = {
 const size_t path_class_count = ARRAY_LEN(path_classes);
 
 const struct value_class xattr_classes[] = {
-	{ "null", is_null },         { "empty", is_empty },         { "user", is_user },
-	{ "trusted", is_trusted },   { "security", is_security },   { "system", is_system },
+	{ "null", is_null },         { "empty", is_empty },
+	{ "user", is_user },         { "trusted", is_trusted },
+	{ "security", is_security }, { "system", is_system },
 	{ "other", is_other_space }, { "name too long", is_long_name },
 };
 const size_t xattr_class_count = ARRAY_LEN(xattr_classes);

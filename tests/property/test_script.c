@@ -30,7 +30,7 @@ static int64_t random_num(struct rng *rng, enum kind kind)
 	case 1:
 		return (int64_t)(rng_u64(rng) >> rng_below(rng, 64));
 	case 2:
-		return (int64_t)-(rng_u64(rng) >> rng_below(rng, 64));
+		return (int64_t) - (rng_u64(rng) >> rng_below(rng, 64));
 	}
 	for (; names && names->name; names++)
 		if (rng_chance(rng, 1, 4))
@@ -44,8 +44,8 @@ static struct arg random_text(struct rng *rng, struct arena *arena, const char *
 	char *text = arena_alloc(arena, arg.len + 1);
 
 	for (uint32_t i = 0; i < arg.len; i++)
-		text[i] = alphabet ? alphabet[rng_below(rng, strlen(alphabet))] :
-				     (char)rng_below(rng, 256);
+		text[i] = alphabet ? alphabet[rng_below(rng, strlen(alphabet))]
+				   : (char)rng_below(rng, 256);
 	arg.text = text;
 	return arg;
 }
@@ -80,8 +80,8 @@ static void fill_stat(struct rng *rng, struct stat_result *st, bool unknown)
 
 	st->mode = types[rng_below(rng, ARRAY_LEN(types))] | (uint32_t)rng_below(rng, 010000);
 	for (size_t i = 0; i < STAT_FIELDS; i++)
-		fields[i] = unknown && rng_chance(rng, 1, 3) ? STAT_UNKNOWN :
-							       random_num(rng, KIND_OFFSET) / 2;
+		fields[i] = unknown && rng_chance(rng, 1, 3) ? STAT_UNKNOWN
+							     : random_num(rng, KIND_OFFSET) / 2;
 }
 
 static struct arg random_names(struct rng *rng, struct arena *arena)
@@ -121,8 +121,8 @@ static struct outcome random_outcome(struct rng *rng, enum op op, enum dialect d
 		return o;
 	case RESULT_STATFS:
 		for (size_t i = 0; i < 7; i++)
-			(&o.statfs.bsize)[i] = rng_chance(rng, 1, 3) ? STAT_UNKNOWN :
-								       (int64_t)rng_u64(rng);
+			(&o.statfs.bsize)[i] =
+				rng_chance(rng, 1, 3) ? STAT_UNKNOWN : (int64_t)rng_u64(rng);
 		return o;
 	case RESULT_NAMES:
 		bytes = random_names(rng, arena);

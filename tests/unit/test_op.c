@@ -257,7 +257,8 @@ static void boundaries_are_distinct(void **state)
 
 	for (int kind = 0; kind < KIND_COUNT_; kind++) {
 		for (int near = 0; near < 2; near++) {
-			for (count = 0; kind_boundary((enum kind)kind, count, near, &value); count++) {
+			for (count = 0; kind_boundary((enum kind)kind, count, near, &value);
+			     count++) {
 				assert_true(count < ARRAY_LEN(values));
 				for (size_t i = 0; i < count; i++)
 					assert_true(values[i] != value.num);

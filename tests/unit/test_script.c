@@ -45,18 +45,21 @@ static void assert_fails(const char *text, const char *message)
 
 static void published_numbers_and_permissions(void **state)
 {
-	assert_prints(SCRIPT "mkdir \"a\" 0755\n", DIALECT_PUBLISHED, SCRIPT "mkdir \"a\" 0o1363\n");
+	assert_prints(SCRIPT "mkdir \"a\" 0755\n", DIALECT_PUBLISHED,
+		      SCRIPT "mkdir \"a\" 0o1363\n");
 	assert_prints(SCRIPT "mkdir \"a\" <rwxr-x__x>\n", DIALECT_PUBLISHED,
 		      SCRIPT "mkdir \"a\" 0o751\n");
 	assert_prints(SCRIPT "mkdir \"a\" <rwsr-SrwT>\n", DIALECT_PUBLISHED,
 		      SCRIPT "mkdir \"a\" 0o7746\n");
-	assert_prints(SCRIPT "chmod /a <--------->", DIALECT_PUBLISHED, SCRIPT "chmod \"/a\" 0o000\n");
+	assert_prints(SCRIPT "chmod /a <--------->", DIALECT_PUBLISHED,
+		      SCRIPT "chmod \"/a\" 0o000\n");
 	assert_prints(SCRIPT "chmod /a <-wx------>", DIALECT_NATIVE, "chmod(\"/a\", 0300)\n");
 }
 
 static void published_paths(void **state)
 {
-	assert_prints(SCRIPT "rename /a/b\t\"c d\"\n", DIALECT_NATIVE, "rename(\"/a/b\", \"c d\")\n");
+	assert_prints(SCRIPT "rename /a/b\t\"c d\"\n", DIALECT_NATIVE,
+		      "rename(\"/a/b\", \"c d\")\n");
 	assert_prints(SCRIPT "rename null \"\"\n", DIALECT_NATIVE, "rename(NULL, \"\")\n");
 	assert_prints("rename(NULL, \"x\")", DIALECT_PUBLISHED, SCRIPT "rename null \"x\"\n");
 	assert_prints(SCRIPT "stat \"\\065\\x42\\n\\\\\\\"\\200\"", DIALECT_NATIVE,
@@ -68,7 +71,8 @@ static void published_paths(void **state)
 static void published_operations(void **state)
 {
 	assert_prints(SCRIPT "write! (FD 3) \"ab\" 2\nread (FD 3) 10 \npread! FD 3 1 -2\n",
-		      DIALECT_NATIVE, "write_all(3, \"ab\", 2)\nread(3, 10)\npread_all(3, 1, -2)\n");
+		      DIALECT_NATIVE,
+		      "write_all(3, \"ab\", 2)\nread(3, 10)\npread_all(3, 1, -2)\n");
 	assert_prints(SCRIPT "Pid 2 -> create\nPid 2 -> create User_id 1 (Group_id 2)\n"
 			     "Pid 1 -> destroy\n",
 		      DIALECT_PUBLISHED,
@@ -178,13 +182,15 @@ static void long_lines_are_no_trouble(void **state)
 
 static void native_mistakes_have_a_place(void **state)
 {
-	assert_fails("mkdri(\"a\", 0755)", "t:1:1: expected an operation, found \"mkdri(\\\"a\\\",\"");
+	assert_fails("mkdri(\"a\", 0755)",
+		     "t:1:1: expected an operation, found \"mkdri(\\\"a\\\",\"");
 	assert_fails("sync()\nmkdir(\"a\")", "t:2:10: expected ',', found \")\"");
 	assert_fails("mkdir(a, 0755)", "t:1:7: expected a string, found \"a,\"");
 	assert_fails("mkdir(\"a", "t:1:9: expected closing quote, found end of file");
 	assert_fails("mkdir(\"a\n", "t:1:9: expected closing quote, found end of line");
 	assert_fails("mkdir(\"a\\q\"", "t:1:9: expected an escape sequence, found \"\\\\q\\\"\"");
-	assert_fails("mkdir(\"a\\256\"", "t:1:9: expected an escape sequence, found \"\\\\256\\\"\"");
+	assert_fails("mkdir(\"a\\256\"",
+		     "t:1:9: expected an escape sequence, found \"\\\\256\\\"\"");
 	assert_fails("mkdir(\"a\", 0788)", "t:1:12: expected a number, found \"0788)\"");
 	assert_fails("read(3, 9223372036854775808)",
 		     "t:1:9: expected a number of 64 bits, found \"9223372036854775808)\"");
@@ -197,7 +203,8 @@ static void native_mistakes_have_a_place(void **state)
 	assert_fails("sync() =", "t:1:9: expected an outcome, found end of file");
 	assert_fails("dump-result \"/\"\n", "t:2:1: expected end dump-result, found end of file");
 	assert_fails("dump \"a\\000\"", "t:1:6: expected a string without NUL, found \"\\\"a\"");
-	assert_fails("stat(\"a\") = {type=dir colour=3}", "t:1:23: expected a field, found \"colour=3}\"");
+	assert_fails("stat(\"a\") = {type=dir colour=3}",
+		     "t:1:23: expected a field, found \"colour=3}\"");
 }
 
 static void published_mistakes_have_a_place(void **state)
@@ -213,7 +220,8 @@ static void published_mistakes_have_a_place(void **state)
 	assert_fails(SCRIPT "close (FD 3\n", "t:2:12: expected ')', found end of line");
 	assert_fails(SCRIPT "mkdir \"a\" <rwxrwxrw>\n",
 		     "t:2:11: expected permissions like <rwxr-xr-x>, found \"<rwxrwxrw>\"");
-	assert_fails(SCRIPT "open \"a\" [O_RDWR,O_CREAT]\n", "t:2:17: expected ']', found \",O_CREAT]\"");
+	assert_fails(SCRIPT "open \"a\" [O_RDWR,O_CREAT]\n",
+		     "t:2:17: expected ']', found \",O_CREAT]\"");
 	assert_fails(SCRIPT "dump-result \"/\"\n", "t:2:6: expected a path, found \"result\"");
 	assert_fails(TRACE "RV_stat { st_dev=1; }\n", "t:2:21: expected a field, found \"}\"");
 	assert_fails(TRACE "{EEXIST;}\n", "t:2:9: expected a returned value, found \"}\"");
@@ -252,7 +260,8 @@ static void equality_looks_at_calls_returns_and_dumps(void **state)
 	struct err err = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(different); i++) {
-		assert_int_equal(script_parse(&a, "a", different[i], strlen(different[i]), &err), 0);
+		assert_int_equal(script_parse(&a, "a", different[i], strlen(different[i]), &err),
+				 0);
 		for (size_t j = 0; j < ARRAY_LEN(different); j++) {
 			parse(different[j]);
 			assert_int_equal(script_equal(&a, &s), i == j);
