@@ -36,8 +36,9 @@ static bool nothing_follows(const struct walk *w, bool *ret_slash)
 	for (unsigned i = w->depth + 1; i--;) {
 		const char *at = w->rest[i];
 
-		slash |= *at == '/';
-		if (at[strspn(at, "/")])
+		for (; *at == '/'; at++)
+			slash = true;
+		if (*at)
 			return false;
 	}
 	*ret_slash = slash;
@@ -225,8 +226,10 @@ static void walk_all(struct walk *w)
 		const char *name = w->rest[w->depth];
 		size_t len;
 
-		name += strspn(name, "/");
-		len = strcspn(name, "/");
+		while (*name == '/')
+			name++;
+		for (len = 0; name[len] && name[len] != '/';)
+			len++;
 		if (!len) {
 			if (!w->depth)
 				return;
