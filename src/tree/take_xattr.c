@@ -1,52 +1,70 @@
 /* take_xattr.c -- the extended attributes of an object on its file system. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/must.h"
 #include "tree/taker.h"
 
-#ifndef SYS_listxattrat
+#ifndef SYS_getxattrat
+#define SYS_getxattrat 464
 #define SYS_listxattrat 465
 #endif
 
-/* A path to an object by the descriptor of its directory. */
-struct fd_path {
-	char text[sizeof("/proc/self/fd/") + 12 + 4096];
-};
-
-static const char *fd_path(struct fd_path *path, int dir_fd, const char *name)
+/* Goes to the directory for one call by name, where the kernel has none by descriptor. /proc
+ * would do too, but is not there for a process with a root directory of its own. */
+static ssize_t visit(int dir_fd, const char *name, const char *attribute, char *to)
 {
-	snprintf(path->text, sizeof(path->text), "/proc/self/fd/%d/%s", dir_fd, name);
-	return path->text;
+	int back = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), error;
+	ssize_t n = -1;
+
+	if (back < 0)
+		return -1;
+	if (!fchdir(dir_fd)) {
+		n = attribute ? lgetxattr(name, attribute, to, TAKER_XATTRS) :
+				llistxattr(name, to, TAKER_XATTRS);
+		error = errno;
+		must(!fchdir(back));
+		errno = error;
+	}
+	error = errno;
+	close(back);
+	errno = error;
+	return n;
 }
 
 static ssize_t list_names(struct taker *w, int fd, int dir_fd, const char *name, char *list)
 {
-	struct fd_path path;
 	ssize_t n;
 
 	if (fd >= 0)
 		return flistxattr(fd, list, TAKER_XATTRS);
-	if (!w->no_listxattrat) {
+	if (!w->no_xattrat) {
 		n = syscall(SYS_listxattrat, dir_fd, name, AT_SYMLINK_NOFOLLOW, list, TAKER_XATTRS);
 		if (n >= 0 || errno != ENOSYS)
 			return n;
-		w->no_listxattrat = true;
+		w->no_xattrat = true;
 	}
-	return llistxattr(fd_path(&path, dir_fd, name), list, TAKER_XATTRS);
+	return visit(dir_fd, name, NULL, list);
 }
 
-static ssize_t get_value(int fd, int dir_fd, const char *name, const char *attribute, char *value)
+static ssize_t get_value(struct taker *w, int fd, int dir_fd, const char *name,
+			 const char *attribute, char *value)
 {
-	struct fd_path path;
+	struct {
+		uint64_t value __attribute__((aligned(8)));
+		uint32_t size, flags;
+	} args = { (uint64_t)(uintptr_t)value, TAKER_XATTRS, 0 };
 
 	if (fd >= 0)
 		return fgetxattr(fd, attribute, value, TAKER_XATTRS);
-	return lgetxattr(fd_path(&path, dir_fd, name), attribute, value, TAKER_XATTRS);
+	if (w->no_xattrat)
+		return visit(dir_fd, name, attribute, value);
+	return syscall(SYS_getxattrat, dir_fd, name, AT_SYMLINK_NOFOLLOW, attribute, &args,
+		       sizeof(args));
 }
 
 static bool is_wanted(const struct taker *w, const char *attribute)
@@ -82,7 +100,7 @@ void take_xattrs(struct taker *w, int fd, int dir_fd, const char *name, struct i
 	for (const char *at = list; at < list + len; at += strlen(at) + 1) {
 		if (!is_wanted(w, at))
 			continue;
-		value_len = get_value(fd, dir_fd, name, at, value);
+		value_len = get_value(w, fd, dir_fd, name, at, value);
 		if (value_len < 0) {
 			object_fail(w, inode, "getxattr", errno);
 			return;

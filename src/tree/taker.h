@@ -17,7 +17,7 @@ struct taker {
 	int open_flags;
 	struct buf dents; /* entries of the directories on the way down */
 	char *data;       /* TAKER_DATA bytes */
-	bool no_listxattrat; /* the kernel lacks it */
+	bool no_xattrat; /* the kernel lacks listxattrat and getxattrat */
 
 	/* The walk. */
 	struct tree *tree;
