@@ -45,6 +45,8 @@ static bool is_supported(const struct traits *traits, int64_t mode)
 	if (traits->no_fallocate)
 		return false;
 	switch (mode & ~(int64_t)KEEP) {
+	case 0:
+		return !traits->no_preallocate;
 	case PUNCH:
 		return !traits->no_punch_hole;
 	case ZERO:

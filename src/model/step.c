@@ -125,13 +125,15 @@ void give_stat(struct step *x, const struct inode *inode)
 {
 	bool timed = x->state->tree.fields & TREE_TIMES;
 
+	bool is_dir = S_ISDIR(inode->mode);
+
 	x->env->value.result = RESULT_STAT;
 	x->env->value.stat = (struct stat_result){
 		.mode = inode->mode,
-		.nlink = inode->nlink,
+		.nlink = is_dir && x->model->traits.no_dir_nlink ? STAT_UNKNOWN : inode->nlink,
 		.uid = inode->uid,
 		.gid = inode->gid,
-		.size = S_ISDIR(inode->mode) ? STAT_UNKNOWN : (int64_t)inode->size,
+		.size = is_dir ? STAT_UNKNOWN : (int64_t)inode->size,
 		.ino = (int64_t)inode->ino,
 		.dev = STAT_UNKNOWN,
 		.rdev = (int64_t)inode->rdev,
