@@ -162,10 +162,12 @@ static void remount(struct inside *in, struct outcome *ret)
 static int serve_environment(struct inside *in, const struct call *c, struct outcome *ret)
 {
 	*ret = (struct outcome){ .result = op_table[c->op].result, .bytes = "" };
-	if (c->op == OP_remount && in->keeping->detach)
+	if (c->op == OP_remount && in->keeping->keeps)
 		remount(in, ret);
 	else if (c->op == OP_drop_caches)
 		ret->error = -caches_drop(in->caches, in->root_fd);
+	else if (c->op == OP_sync) /* of the whole machine it would take as long as others write */
+		ret->error = syncfs(in->root_fd) ? errno : 0;
 	else
 		ret->error = ENOSYS;
 	return 0;
@@ -175,7 +177,7 @@ static int make_call(struct inside *in, const struct call *c, struct outcome *re
 {
 	unsigned traits = op_table[c->op].traits;
 
-	if (traits & TRAIT_ENV)
+	if (traits & TRAIT_ENV || c->op == OP_sync)
 		return serve_environment(in, c, ret);
 	if (traits & TRAIT_PROC || c->pid != 1)
 		return call_crew(in, c, ret, err);

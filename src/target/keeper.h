@@ -27,6 +27,7 @@ struct keeping {
 	int (*attach)(void *own, int *ret_root_fd, struct err *err);
 	/* The opposite; NULL: cannot. After a failure the file system may still be attached. */
 	int (*detach)(void *own, struct err *err);
+	bool keeps; /* what is there survives detaching: it can be remounted */
 	/* Whether the file system is gone (a daemon died); NULL: never. */
 	bool (*gone)(void *own);
 };

@@ -1,0 +1,117 @@
+/* image.c -- a disk in memory, and copies of it that hold only what is not zero. */
+#include "target/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/must.h"
+
+enum { PAGE = 4096 };
+
+struct snapshot {
+	uint64_t count;
+	uint32_t *index; /* of the pages that are not zero, ascending */
+	char *pages;
+};
+
+int image_make(struct image *image, uint64_t size, struct err *err)
+{
+	*image = (struct image){ .fd = -1, .size = (size + PAGE - 1) / PAGE * PAGE };
+	image->fd = memfd_create("assay-image", MFD_CLOEXEC);
+	if (image->fd < 0 || ftruncate(image->fd, (off_t)image->size))
+		return err_sys(err, errno, "cannot make an image of %ju bytes", (uintmax_t)size);
+	image->bytes = mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			    image->fd, 0);
+	if (image->bytes == MAP_FAILED) {
+		image->bytes = NULL;
+		return err_sys(err, errno, "cannot map an image of %ju bytes", (uintmax_t)size);
+	}
+	return 0;
+}
+
+void image_free(struct image *image)
+{
+	if (image->bytes)
+		munmap(image->bytes, image->size);
+	if (image->size && image->fd >= 0)
+		close(image->fd);
+	*image = (struct image){ .fd = -1 };
+}
+
+static bool is_zero(const char *page)
+{
+	return !page[0] && !memcmp(page, page + 1, PAGE - 1);
+}
+
+/* The next page from `at` on that is there and not zero; false at the end. */
+static bool next_page(const struct image *image, uint64_t *at)
+{
+	off_t data;
+
+	for (uint64_t from = *at, end; from < image->size; from = end) {
+		data = lseek(image->fd, (off_t)from, SEEK_DATA);
+		if (data < 0)
+			return false;
+		end = (uint64_t)lseek(image->fd, data, SEEK_HOLE);
+		for (from = (uint64_t)data; from < end; from += PAGE) {
+			if (!is_zero(image->bytes + from)) {
+				*at = from;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+struct snapshot *snapshot_take(const struct image *image)
+{
+	struct snapshot *s = must_alloc(sizeof(*s));
+	uint64_t cap = 0;
+
+	for (uint64_t at = 0; next_page(image, &at); at += PAGE) {
+		if (s->count == cap) {
+			cap = cap ? 2 * cap : 64;
+			s->index = must_realloc(s->index, cap * sizeof(*s->index));
+			s->pages = must_realloc(s->pages, cap * PAGE);
+		}
+		s->index[s->count] = (uint32_t)(at / PAGE);
+		memcpy(s->pages + s->count++ * PAGE, image->bytes + at, PAGE);
+	}
+	return s;
+}
+
+int snapshot_put(const struct snapshot *s, struct image *image, struct err *err)
+{
+	if (fallocate(image->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)image->size))
+		return err_sys(err, errno, "cannot empty the image");
+	for (uint64_t i = 0; i < s->count; i++)
+		memcpy(image->bytes + (uint64_t)s->index[i] * PAGE, s->pages + i * PAGE, PAGE);
+	return 0;
+}
+
+void snapshot_free(struct snapshot *s)
+{
+	if (!s)
+		return;
+	free(s->index);
+	free(s->pages);
+	free(s);
+}
+
+int image_write(const struct image *image, const char *path, struct err *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	bool ok = fd >= 0 && !ftruncate(fd, (off_t)image->size);
+
+	for (uint64_t at = 0; ok && next_page(image, &at); at += PAGE)
+		ok = pwrite(fd, image->bytes + at, PAGE, (off_t)at) == PAGE;
+	if (fd >= 0 && close(fd))
+		ok = false;
+	return ok ? 0 : err_sys(err, errno ? errno : EIO, "cannot write %s", path);
+}

@@ -1,0 +1,27 @@
+/* image.h -- a disk in memory, and copies of it that hold only what is not zero. */
+#ifndef TARGET_IMAGE_H
+#define TARGET_IMAGE_H
+
+#include <stdint.h>
+
+struct err;
+
+/* A file without a name, mapped, so that the kernel's loop device and we see the same pages. */
+struct image {
+	int fd;
+	uint64_t size; /* whole pages */
+	char *bytes;
+};
+
+int image_make(struct image *image, uint64_t size, struct err *err);
+void image_free(struct image *image); /* also of one that was never made: all zero */
+/* Writes it to a new file that has holes where it is zero. */
+int image_write(const struct image *image, const char *path, struct err *err);
+
+struct snapshot;
+struct snapshot *snapshot_take(const struct image *image);
+/* Makes the image what it was. */
+int snapshot_put(const struct snapshot *s, struct image *image, struct err *err);
+void snapshot_free(struct snapshot *s);
+
+#endif

@@ -1,0 +1,181 @@
+/* mounting.c -- loop devices and mounts of a private mount namespace. */
+#include "target/mounting.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/loop.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/must.h"
+
+enum { LOOP_TRIES = 100, MESSAGES_MAX = 8 };
+
+bool mounting_knows(const char *fs)
+{
+	struct buf text = BUF_INIT;
+	char *save = NULL;
+	bool known = false;
+	int fd = fsopen(fs, FSOPEN_CLOEXEC);
+
+	/* Asking for it loads its module; only root may ask. */
+	if (fd >= 0) {
+		close(fd);
+		return true;
+	}
+	if (buf_read_file(&text, "/proc/filesystems", 1 << 16, NULL))
+		return false;
+	for (char *line = strtok_r(text.data, "\n", &save); line && !known;
+	     line = strtok_r(NULL, "\n", &save))
+		known = !strcmp(strrchr(line, '\t') ? strrchr(line, '\t') + 1 : line, fs);
+	buf_free(&text);
+	return known;
+}
+
+/* One attempt; -EBUSY if someone else took the device in between. */
+static int try_loop(int control, int image_fd, struct buf *path, int *ret_loop_fd, struct err *err)
+{
+	struct loop_config config = { .fd = (uint32_t)image_fd, .info.lo_flags = LO_FLAGS_AUTOCLEAR };
+	int number = ioctl(control, LOOP_CTL_GET_FREE), fd, error;
+	char name[32];
+
+	if (number < 0)
+		return err_sys(err, errno, "there is no free loop device");
+	snprintf(name, sizeof(name), "/dev/loop%d", number);
+	fd = open(name, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, errno, "cannot open %s", name);
+	if (ioctl(fd, LOOP_CONFIGURE, &config)) {
+		error = errno;
+		close(fd);
+		return error == EBUSY ? -EBUSY : err_sys(err, error, "cannot set up %s", name);
+	}
+	buf_adds(path, name);
+	*ret_loop_fd = fd;
+	return 0;
+}
+
+int loop_attach(int image_fd, struct buf *path, int *ret_loop_fd, struct err *err)
+{
+	int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC), ret = -EBUSY;
+
+	if (control < 0)
+		return err_sys(err, errno, "cannot open /dev/loop-control");
+	for (int i = 0; i < LOOP_TRIES && ret == -EBUSY; i++)
+		ret = try_loop(control, image_fd, path, ret_loop_fd, err);
+	close(control);
+	return ret == -EBUSY ? err_set(err, EBUSY, "loop devices are taken away all the time") : ret;
+}
+
+int loop_forget(int loop_fd, struct err *err)
+{
+	return ioctl(loop_fd, BLKFLSBUF, 0) ? err_sys(err, errno, "cannot flush the loop device") : 0;
+}
+
+static const struct {
+	const char *name;
+	unsigned attribute;
+} attributes[] = {
+	{ "noatime", MOUNT_ATTR_NOATIME },
+	{ "strictatime", MOUNT_ATTR_STRICTATIME },
+	{ "relatime", MOUNT_ATTR_RELATIME },
+	{ "nodiratime", MOUNT_ATTR_NODIRATIME },
+};
+
+/* "name", "name=value" or an attribute of the mount. */
+static int set_option(int context, char *option, unsigned *attribute)
+{
+	char *value = strchr(option, '=');
+
+	for (size_t i = 0; i < ARRAY_LEN(attributes); i++) {
+		if (!strcmp(option, attributes[i].name)) {
+			*attribute = (*attribute & ~MOUNT_ATTR__ATIME) | attributes[i].attribute;
+			return 0;
+		}
+	}
+	if (!value)
+		return fsconfig(context, FSCONFIG_SET_FLAG, option, NULL, 0);
+	*value++ = '\0';
+	return fsconfig(context, FSCONFIG_SET_STRING, option, value, 0);
+}
+
+static int set_options(int context, const char *options, unsigned *attribute)
+{
+	char *copy = must_strdup(options), *save = NULL;
+	int ret = 0;
+
+	for (char *option = strtok_r(copy, ",", &save); option && !ret;
+	     option = strtok_r(NULL, ",", &save))
+		ret = set_option(context, option, attribute);
+	free(copy);
+	return ret;
+}
+
+/* The error with what the kernel wrote to the context about it. */
+static int mount_error(int context, const char *fs, int error, struct err *err)
+{
+	char line[256], text[512] = "";
+	ssize_t n;
+
+	for (int i = 0; i < MESSAGES_MAX && (n = read(context, line, sizeof(line) - 1)) > 2; i++) {
+		line[n] = '\0';
+		if (line[0] == 'e')
+			snprintf(text, sizeof(text), " (%s)", line + 2);
+	}
+	return err_sys(err, error, "cannot mount %s%s", fs, text);
+}
+
+static int configure(int context, const char *source, const char *options, unsigned *attribute)
+{
+	if (source && fsconfig(context, FSCONFIG_SET_STRING, "source", source, 0))
+		return -1;
+	if (options && set_options(context, options, attribute))
+		return -1;
+	return fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+}
+
+int mounting_mount(const char *fs, const char *source, const char *options, const char *at,
+		   struct err *err)
+{
+	unsigned attribute = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOATIME;
+	int context = fsopen(fs, FSOPEN_CLOEXEC), mount_fd, ret = 0;
+
+	if (context < 0)
+		return err_sys(err, errno, "cannot mount %s", fs);
+	if (configure(context, source, options, &attribute)) {
+		ret = mount_error(context, fs, errno, err);
+	} else {
+		mount_fd = fsmount(context, FSMOUNT_CLOEXEC, attribute);
+		if (mount_fd < 0 || move_mount(mount_fd, "", AT_FDCWD, at, MOVE_MOUNT_F_EMPTY_PATH))
+			ret = mount_error(context, fs, errno, err);
+		if (mount_fd >= 0)
+			close(mount_fd);
+	}
+	close(context);
+	return ret;
+}
+
+int mounting_unmount(const char *at, struct err *err)
+{
+	return umount2(at, UMOUNT_NOFOLLOW) ? err_sys(err, errno, "cannot unmount") : 0;
+}
+
+int mounting_private_place(const char **ret_path, struct err *err)
+{
+	static const char *const places[] = { "/mnt", "/media", "/srv", "/opt", "/tmp" };
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		if (access(places[i], F_OK))
+			continue;
+		*ret_path = places[i];
+		return mounting_mount("tmpfs", "assay", "mode=0755", places[i], err);
+	}
+	return err_set(err, ENOENT, "there is no directory to mount on: neither /mnt nor /tmp");
+}
