@@ -22,8 +22,8 @@
 enum {
 	DEADLINE_USUAL_S = 10,
 	GROUPINGS_MAX = 256,
-	LOOK_MS = 50,       /* how often a waiting crew looks whether the worker is alive */
-	GRACE_MS = 200,     /* for a killed worker to be gone */
+	LOOK_MS = 50,         /* how often a waiting crew looks whether the worker is alive */
+	GRACE_MS = 200,       /* for a killed worker to be gone */
 	LAST_GRACE_MS = 2000, /* the same when the crew closes */
 };
 
@@ -36,6 +36,7 @@ struct member {
 	bool answered;     /* ... and was the crew's own to answer */
 	struct outcome answer;
 	int64_t called_ns;
+	uint32_t done; /* calls of this turn that were seen to have returned */
 };
 
 struct grouping {
@@ -51,6 +52,7 @@ struct exec_crew {
 	unsigned abandoned;
 	pid_t *killed; /* and not yet reaped */
 	size_t killed_count;
+	struct wire *last_wire; /* of the process that ended last: its outcomes may be in use */
 	struct grouping groupings[GROUPINGS_MAX];
 	size_t grouping_count;
 	struct member members[EXEC_PIDS_MAX + 1]; /* by pid */
@@ -94,13 +96,19 @@ static void reap_killed(struct exec_crew *crew, int grace_ms)
 	crew->killed_count = kept;
 }
 
+static void forget(struct exec_crew *crew, struct member *m)
+{
+	wire_free(crew->last_wire);
+	crew->last_wire = m->wire;
+	*m = (struct member){ 0 };
+}
+
 /* Kills the worker and forgets the process. False if it was not gone soon. */
 static bool end_member(struct exec_crew *crew, struct member *m)
 {
 	pid_t pid = m->worker;
 
-	wire_free(m->wire);
-	*m = (struct member){ 0 };
+	forget(crew, m);
 	kill(pid, SIGKILL);
 	if (reap(pid, GRACE_MS))
 		return true;
@@ -120,10 +128,7 @@ static int give_up(struct exec_crew *crew, unsigned pid, struct err *err)
 /* A worker that died by itself, or by someone else's hand. */
 static int died(struct exec_crew *crew, unsigned pid, int status, struct err *err)
 {
-	struct member *m = &crew->members[pid];
-
-	wire_free(m->wire);
-	*m = (struct member){ 0 };
+	forget(crew, &crew->members[pid]);
 	if (WIFSIGNALED(status))
 		return err_set(err, ECHILD, "the worker of process %u was killed by signal %d (%s)",
 			       pid, WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -131,20 +136,34 @@ static int died(struct exec_crew *crew, unsigned pid, int status, struct err *er
 		       WEXITSTATUS(status));
 }
 
+/* When the call that a worker is in now must be over. A call is taken to begin when the crew
+ * first sees that the one before is done. */
+static int64_t must_return_ns(const struct exec_crew *crew, struct member *m)
+{
+	uint32_t done = atomic_load(&m->wire->done);
+
+	if (done != m->done) {
+		m->done = done;
+		m->called_ns = monotonic_ns();
+	}
+	return m->called_ns + crew->deadline_ns;
+}
+
 /* Waits until the worker has passed the turn back. */
 static int await(struct exec_crew *crew, unsigned pid, struct err *err)
 {
 	struct member *m = &crew->members[pid];
-	int64_t until_ns = m->called_ns + crew->deadline_ns, look_ns;
+	int64_t look_ns, until_ns;
 	int status;
 
 	for (;;) {
 		look_ns = monotonic_ns() + LOOK_MS * MILLI;
+		until_ns = m->called_ns + crew->deadline_ns;
 		if (wire_await(m->wire, TURN_CREW, look_ns < until_ns ? look_ns : until_ns))
 			break;
 		if (waitpid(m->worker, &status, WNOHANG) == m->worker)
 			return died(crew, pid, status, err);
-		if (monotonic_ns() >= until_ns)
+		if (monotonic_ns() >= must_return_ns(crew, m))
 			return give_up(crew, pid, err);
 	}
 	if (m->wire->failure)
@@ -173,6 +192,7 @@ static void send(const struct exec_crew *crew, struct member *m, enum wire_comma
 	tell_groups(crew, m);
 	m->wire->command = command;
 	m->called_ns = monotonic_ns();
+	m->done = 0;
 	wire_pass(m->wire, TURN_WORKER);
 }
 
@@ -206,8 +226,7 @@ static int spawn(struct exec_crew *crew, unsigned pid, uint32_t uid, uint32_t gi
 	m->called_ns = monotonic_ns();
 	worker = worker_fork(&place, m->wire);
 	if (worker < 0) {
-		wire_free(m->wire);
-		*m = (struct member){ 0 };
+		forget(crew, m);
 		return err_sys(err, -worker, "cannot make process %u", pid);
 	}
 	m->worker = worker;
@@ -340,24 +359,37 @@ static int answer(struct exec_crew *crew, const struct call *c, struct err *err)
 	return 0;
 }
 
-int exec_crew_start(struct exec_crew *crew, const struct call *c, struct err *err)
+/* The process of a call, ready for another one; NULL where err says why not. PROC operations may
+ * name one that is not there. */
+static struct member *member_of(struct exec_crew *crew, const struct call *c, struct err *err)
 {
 	struct member *m = &crew->members[c->pid <= EXEC_PIDS_MAX ? c->pid : 0];
 
 	if (!c->pid || c->pid > EXEC_PIDS_MAX)
-		return err_set(err, EINVAL, "process %u: processes are 1 to %d", c->pid,
-			       EXEC_PIDS_MAX);
-	if (m->called)
-		return err_set(err, EBUSY, "process %u is still in a call", c->pid);
+		err_set(err, EINVAL, "process %u: processes are 1 to %d", c->pid, EXEC_PIDS_MAX);
+	else if (m->called)
+		err_set(err, EBUSY, "process %u is still in a call", c->pid);
+	else if (!m->worker && !(op_table[c->op].traits & TRAIT_PROC))
+		err_set(err, ESRCH, "there is no process %u", c->pid);
+	else
+		return m;
+	return NULL;
+}
+
+int exec_crew_start(struct exec_crew *crew, const struct call *c, struct err *err)
+{
+	struct member *m = member_of(crew, c, err);
+
+	if (!m)
+		return err->code;
 	if (op_table[c->op].traits & TRAIT_PROC)
 		return answer(crew, c, err);
-	if (!m->worker)
-		return err_set(err, ESRCH, "there is no process %u", c->pid);
-	if (wire_put_call(m->wire, c))
+	wire_clear(m->wire);
+	if (wire_add_call(m->wire, c))
 		return err_set(err, E2BIG, "the data of the call is beyond %d bytes",
 			       EXEC_DATA_MAX);
 	m->called = true;
-	send(crew, m, WIRE_CALL);
+	send(crew, m, WIRE_CALLS);
 	return 0;
 }
 
@@ -365,6 +397,7 @@ int exec_crew_wait(struct exec_crew *crew, unsigned pid, struct outcome *ret,
 		   int64_t *ret_called_ns, int64_t *ret_returned_ns, struct err *err)
 {
 	struct member *m = &crew->members[pid <= EXEC_PIDS_MAX ? pid : 0];
+	const struct wire_call *call;
 	int error;
 
 	if (!m->called)
@@ -380,9 +413,10 @@ int exec_crew_wait(struct exec_crew *crew, unsigned pid, struct outcome *ret,
 	error = await(crew, pid, err);
 	if (error)
 		return error;
-	*ret = m->wire->outcome;
-	*ret_called_ns = m->wire->called_ns;
-	*ret_returned_ns = m->wire->returned_ns;
+	call = &m->wire->calls[0];
+	*ret = call->outcome;
+	*ret_called_ns = call->called_ns;
+	*ret_returned_ns = call->returned_ns;
 	return 0;
 }
 
@@ -393,6 +427,34 @@ int exec_crew_call(struct exec_crew *crew, const struct call *c, struct outcome 
 	int error = exec_crew_start(crew, c, err);
 
 	return error ? error : exec_crew_wait(crew, c->pid, ret, &called_ns, &returned_ns, err);
+}
+
+int exec_crew_batch(struct exec_crew *crew, const struct call *calls, size_t count,
+		    struct outcome *ret, size_t *ret_done, struct err *err)
+{
+	struct member *m = member_of(crew, calls, err);
+	struct wire *wire;
+	int error;
+
+	*ret_done = 0;
+	if (!m)
+		return err->code;
+	wire = m->wire;
+	wire_clear(wire);
+	for (size_t i = 0; i < count; i++) {
+		must(calls[i].pid == calls->pid && !(op_table[calls[i].op].traits & TRAIT_PROC));
+		if (wire_add_call(wire, &calls[i]))
+			break;
+	}
+	if (!wire->count)
+		return err_set(err, E2BIG, "the data of the call is beyond %d bytes",
+			       EXEC_DATA_MAX);
+	send(crew, m, WIRE_CALLS);
+	error = await(crew, calls->pid, err); /* ended or not, the wire is still there */
+	*ret_done = atomic_load(&wire->done);
+	for (size_t i = 0; i < *ret_done; i++)
+		ret[i] = wire->calls[i].outcome;
+	return error;
 }
 
 /* Ends everyone from the given process on. */
@@ -433,6 +495,7 @@ void exec_crew_close(struct exec_crew *crew)
 		return;
 	end_members(crew, 1);
 	reap_killed(crew, LAST_GRACE_MS);
+	wire_free(crew->last_wire);
 	if (crew->root_fd >= 0)
 		close(crew->root_fd);
 	free(crew->killed);

@@ -18,7 +18,12 @@
 
 struct err;
 
-enum { EXEC_FDS_MAX = 256, EXEC_PIDS_MAX = 64, EXEC_DATA_MAX = 64 << 20 };
+enum {
+	EXEC_FDS_MAX = 256,
+	EXEC_PIDS_MAX = 64,
+	EXEC_BATCH_MAX = 128,
+	EXEC_DATA_MAX = 64 << 20,
+};
 
 /* One process's view: descriptor table and buffers. In-process use. */
 struct exec_self;
@@ -49,12 +54,18 @@ int exec_crew_open(struct exec_crew **ret, int root_fd, const struct exec_option
 /* Makes the call in its process (process 1 exists from the start, root or the caller;
  * create_process makes others, as any user only with CAP_SETUID and CAP_SETGID: -EPERM). An
  * existing process cannot be created (EEXIST) nor a missing one destroyed (ESRCH): outcomes;
- * any other call of a missing process is our failure, -ESRCH. Returns 0 and the outcome (whatever
- * it is); -ETIME if the call hung: that worker is given up (its task may stay behind in the kernel)
- * and counted; other negative values are our failures. Outcome bytes are valid until the next
- * call. */
+ * any other call of a missing process is our failure, -ESRCH. Returns 0 and the outcome
+ * (whatever it is); -ETIME if the call hung: that worker is given up (its task may stay behind
+ * in the kernel) and counted; other negative values are our failures. Outcome bytes are valid
+ * until the next call. */
 int exec_crew_call(struct exec_crew *crew, const struct call *c, struct outcome *ret,
 		   struct err *err);
+/* Several calls of one process (no PROC operations among them), one after another and with one
+ * handover, which is most of what a fast call costs. Makes as many as there is room for, at
+ * least one; *ret_done says how many have outcomes, also on failure: then the next one is the
+ * call that failed. The deadline is each call's, watched every 50 milliseconds. */
+int exec_crew_batch(struct exec_crew *crew, const struct call *calls, size_t count,
+		    struct outcome *ret, size_t *ret_done, struct err *err);
 /* Overlapping calls: start without waiting, then wait. Times are CLOCK_MONOTONIC nanoseconds. */
 int exec_crew_start(struct exec_crew *crew, const struct call *c, struct err *err);
 int exec_crew_wait(struct exec_crew *crew, unsigned pid, struct outcome *ret,

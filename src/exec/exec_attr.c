@@ -21,20 +21,20 @@ static long change_mode(struct at at, const struct arg *mode)
 
 EXEC(chmod)
 {
-	give_none(ret, change_mode(at_cwd(self, &c->chmod.path), &c->chmod.mode));
+	answer_none(ret, change_mode(at_cwd(self, &c->chmod.path), &c->chmod.mode));
 }
 
 EXEC(fchmod)
 {
-	give_none(ret,
-		  syscall(SYS_fchmod, fd_real(self, &c->fchmod.fd), mode_given(&c->fchmod.mode)));
+	answer_none(ret,
+		    syscall(SYS_fchmod, fd_real(self, &c->fchmod.fd), mode_given(&c->fchmod.mode)));
 }
 
 EXEC(fchmodat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->fchmodat.dirfd), &c->fchmodat.path);
 
-	give_none(ret, change_mode(at, &c->fchmodat.mode));
+	answer_none(ret, change_mode(at, &c->fchmodat.mode));
 }
 
 /* -1 leaves the user or the group as it is. */
@@ -45,40 +45,40 @@ static long change_owner(struct at at, int64_t uid, int64_t gid, int64_t flags)
 
 EXEC(chown)
 {
-	give_none(ret, change_owner(at_cwd(self, &c->chown.path), c->chown.uid.num,
-				    c->chown.gid.num, 0));
+	answer_none(ret, change_owner(at_cwd(self, &c->chown.path), c->chown.uid.num,
+				      c->chown.gid.num, 0));
 }
 
 EXEC(lchown)
 {
-	give_none(ret, change_owner(at_cwd(self, &c->lchown.path), c->lchown.uid.num,
-				    c->lchown.gid.num, AT_SYMLINK_NOFOLLOW));
+	answer_none(ret, change_owner(at_cwd(self, &c->lchown.path), c->lchown.uid.num,
+				      c->lchown.gid.num, AT_SYMLINK_NOFOLLOW));
 }
 
 EXEC(fchown)
 {
-	give_none(ret, syscall(SYS_fchown, fd_real(self, &c->fchown.fd), (uid_t)c->fchown.uid.num,
-			       (gid_t)c->fchown.gid.num));
+	answer_none(ret, syscall(SYS_fchown, fd_real(self, &c->fchown.fd), (uid_t)c->fchown.uid.num,
+				 (gid_t)c->fchown.gid.num));
 }
 
 EXEC(fchownat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->fchownat.dirfd), &c->fchownat.path);
 
-	give_none(ret, change_owner(at, c->fchownat.uid.num, c->fchownat.gid.num,
-				    c->fchownat.flags.num));
+	answer_none(ret, change_owner(at, c->fchownat.uid.num, c->fchownat.gid.num,
+				      c->fchownat.flags.num));
 }
 
 EXEC(chown_file)
 {
-	give_none(ret, change_owner(at_cwd(self, &c->chown_file.path), c->chown_file.uid.num, -1,
-				    0));
+	answer_none(ret,
+		    change_owner(at_cwd(self, &c->chown_file.path), c->chown_file.uid.num, -1, 0));
 }
 
 EXEC(chgrp_file)
 {
-	give_none(ret, change_owner(at_cwd(self, &c->chgrp_file.path), -1, c->chgrp_file.gid.num,
-				    0));
+	answer_none(ret,
+		    change_owner(at_cwd(self, &c->chgrp_file.path), -1, c->chgrp_file.gid.num, 0));
 }
 
 static struct timespec time_given(const struct arg *time)
@@ -101,8 +101,8 @@ EXEC(utimensat)
 	struct timespec times[2] = { time_given(&c->utimensat.atime),
 				     time_given(&c->utimensat.mtime) };
 
-	give_none(ret, syscall(SYS_utimensat, at.dirfd, at.path, times,
-			       (int)c->utimensat.flags.num));
+	answer_none(ret,
+		    syscall(SYS_utimensat, at.dirfd, at.path, times, (int)c->utimensat.flags.num));
 }
 
 /* Other flags belong to the file system (extents, compression): kept when setting, not told. */
@@ -118,14 +118,14 @@ EXEC(set_inode_flags)
 		return;
 	}
 	flags = (flags & ~flags_known) | ((unsigned)c->set_inode_flags.flags.num & flags_known);
-	give_none(ret, ioctl(fd, FS_IOC_SETFLAGS, &flags));
+	answer_none(ret, ioctl(fd, FS_IOC_SETFLAGS, &flags));
 }
 
 EXEC(get_inode_flags)
 {
 	unsigned flags = 0;
 
-	give_none(ret, ioctl(fd_real(self, &c->get_inode_flags.fd), FS_IOC_GETFLAGS, &flags));
+	answer_none(ret, ioctl(fd_real(self, &c->get_inode_flags.fd), FS_IOC_GETFLAGS, &flags));
 	ret->num = flags & flags_known;
 }
 
@@ -140,7 +140,7 @@ static int64_t nanoseconds(const struct statx_timestamp *t)
 	return ns;
 }
 
-static void give_stat(struct outcome *ret, struct at at, int64_t flags, int64_t mask)
+static void answer_stat(struct outcome *ret, struct at at, int64_t flags, int64_t mask)
 {
 	struct stat_result *to = &ret->stat;
 	struct statx st;
@@ -170,23 +170,23 @@ static const int64_t mask_all = STATX_BASIC_STATS | STATX_BTIME;
 
 EXEC(stat)
 {
-	give_stat(ret, at_cwd(self, &c->stat.path), 0, mask_all);
+	answer_stat(ret, at_cwd(self, &c->stat.path), 0, mask_all);
 }
 
 EXEC(lstat)
 {
-	give_stat(ret, at_cwd(self, &c->lstat.path), AT_SYMLINK_NOFOLLOW, mask_all);
+	answer_stat(ret, at_cwd(self, &c->lstat.path), AT_SYMLINK_NOFOLLOW, mask_all);
 }
 
 EXEC(fstat)
 {
-	give_stat(ret, (struct at){ fd_real(self, &c->fstat.fd), "" }, AT_EMPTY_PATH, mask_all);
+	answer_stat(ret, (struct at){ fd_real(self, &c->fstat.fd), "" }, AT_EMPTY_PATH, mask_all);
 }
 
 EXEC(statx)
 {
-	give_stat(ret, at_path(self, dirfd_real(self, &c->statx.dirfd), &c->statx.path),
-		  c->statx.flags.num, c->statx.mask.num);
+	answer_stat(ret, at_path(self, dirfd_real(self, &c->statx.dirfd), &c->statx.path),
+		    c->statx.flags.num, c->statx.mask.num);
 }
 
 /* With the real user, as the old call without flags does. */
@@ -194,7 +194,7 @@ EXEC(access)
 {
 	struct at at = at_cwd(self, &c->access.path);
 
-	give_none(ret, syscall(SYS_faccessat, at.dirfd, at.path, (int)c->access.mode.num));
+	answer_none(ret, syscall(SYS_faccessat, at.dirfd, at.path, (int)c->access.mode.num));
 }
 
 /* The library emulates flags; the kernel's own answer is wanted. */
@@ -202,11 +202,11 @@ EXEC(faccessat2)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->faccessat2.dirfd), &c->faccessat2.path);
 
-	give_none(ret, syscall(SYS_faccessat2, at.dirfd, at.path, (int)c->faccessat2.mode.num,
-			       (int)c->faccessat2.flags.num));
+	answer_none(ret, syscall(SYS_faccessat2, at.dirfd, at.path, (int)c->faccessat2.mode.num,
+				 (int)c->faccessat2.flags.num));
 }
 
-static void give_statfs(struct outcome *ret, long result, const struct statfs *st)
+static void answer_statfs(struct outcome *ret, long result, const struct statfs *st)
 {
 	if (result < 0) {
 		ret->error = errno;
@@ -228,7 +228,7 @@ EXEC(statfs)
 	struct statfs st;
 	long result = statfs(plain_path(self, &c->statfs.path), &st);
 
-	give_statfs(ret, result, &st);
+	answer_statfs(ret, result, &st);
 }
 
 EXEC(fstatfs)
@@ -236,5 +236,5 @@ EXEC(fstatfs)
 	struct statfs st;
 	long result = fstatfs(fd_real(self, &c->fstatfs.fd), &st);
 
-	give_statfs(ret, result, &st);
+	answer_statfs(ret, result, &st);
 }

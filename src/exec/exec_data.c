@@ -34,8 +34,7 @@ long transfer_all(transfer_step *step, int fd, const struct room *room, int64_t 
 	ssize_t n;
 
 	do {
-		n = step(fd, room->at + done, room->count - done,
-			 (off_t)((uint64_t)offset + done));
+		n = step(fd, room->at + done, room->count - done, (off_t)((uint64_t)offset + done));
 		if (n > 0)
 			done += (size_t)n;
 	} while (n > 0 && done < room->count);
@@ -46,24 +45,24 @@ EXEC(read)
 {
 	struct room room = room_take(self, c->read.count.num);
 
-	take_bytes(self, ret, read(fd_real(self, &c->read.fd), room.at, room.count), &room);
+	answer_bytes(self, ret, read(fd_real(self, &c->read.fd), room.at, room.count), &room);
 }
 
 EXEC(read_all)
 {
 	struct room room = room_take(self, c->read_all.count.num);
 
-	take_bytes(self, ret, transfer_all(step_read, fd_real(self, &c->read_all.fd), &room, 0),
-		   &room);
+	answer_bytes(self, ret, transfer_all(step_read, fd_real(self, &c->read_all.fd), &room, 0),
+		     &room);
 }
 
 EXEC(pread)
 {
 	struct room room = room_take(self, c->pread.count.num);
 
-	take_bytes(self, ret,
-		   pread(fd_real(self, &c->pread.fd), room.at, room.count, c->pread.offset.num),
-		   &room);
+	answer_bytes(self, ret,
+		     pread(fd_real(self, &c->pread.fd), room.at, room.count, c->pread.offset.num),
+		     &room);
 }
 
 EXEC(pread_all)
@@ -71,12 +70,11 @@ EXEC(pread_all)
 	struct room room = room_take(self, c->pread_all.count.num);
 	int fd = fd_real(self, &c->pread_all.fd);
 
-	take_bytes(self, ret, transfer_all(pread, fd, &room, c->pread_all.offset.num), &room);
+	answer_bytes(self, ret, transfer_all(pread, fd, &room, c->pread_all.offset.num), &room);
 }
 
 /* The library would emulate flags and positions that the kernel refuses. */
-static long vector_call(long number, int fd, const struct room *room, int64_t offset,
-			int64_t flags)
+static long vector_call(long number, int fd, const struct room *room, int64_t offset, int64_t flags)
 {
 	struct iovec vector = { room->at, room->count };
 
@@ -87,17 +85,17 @@ EXEC(preadv2)
 {
 	struct room room = room_take(self, c->preadv2.count.num);
 
-	take_bytes(self, ret,
-		   vector_call(SYS_preadv2, fd_real(self, &c->preadv2.fd), &room,
-			       c->preadv2.offset.num, c->preadv2.flags.num),
-		   &room);
+	answer_bytes(self, ret,
+		     vector_call(SYS_preadv2, fd_real(self, &c->preadv2.fd), &room,
+				 c->preadv2.offset.num, c->preadv2.flags.num),
+		     &room);
 }
 
 EXEC(write)
 {
 	struct room room = room_of_data(self, &c->write.data, c->write.count.num);
 
-	give_num(ret, write(fd_real(self, &c->write.fd), room.at, room.count));
+	answer_num(ret, write(fd_real(self, &c->write.fd), room.at, room.count));
 	room_drop(&room);
 }
 
@@ -105,7 +103,7 @@ EXEC(write_all)
 {
 	struct room room = room_of_data(self, &c->write_all.data, c->write_all.count.num);
 
-	give_num(ret, transfer_all(step_write, fd_real(self, &c->write_all.fd), &room, 0));
+	answer_num(ret, transfer_all(step_write, fd_real(self, &c->write_all.fd), &room, 0));
 	room_drop(&room);
 }
 
@@ -113,8 +111,8 @@ EXEC(pwrite)
 {
 	struct room room = room_of_data(self, &c->pwrite.data, c->pwrite.count.num);
 
-	give_num(ret, pwrite(fd_real(self, &c->pwrite.fd), room.at, room.count,
-			     c->pwrite.offset.num));
+	answer_num(ret,
+		   pwrite(fd_real(self, &c->pwrite.fd), room.at, room.count, c->pwrite.offset.num));
 	room_drop(&room);
 }
 
@@ -122,8 +120,8 @@ EXEC(pwrite_all)
 {
 	struct room room = room_of_data(self, &c->pwrite_all.data, c->pwrite_all.count.num);
 
-	give_num(ret, transfer_all(step_pwrite, fd_real(self, &c->pwrite_all.fd), &room,
-				   c->pwrite_all.offset.num));
+	answer_num(ret, transfer_all(step_pwrite, fd_real(self, &c->pwrite_all.fd), &room,
+				     c->pwrite_all.offset.num));
 	room_drop(&room);
 }
 
@@ -131,8 +129,8 @@ EXEC(pwritev2)
 {
 	struct room room = room_of_data(self, &c->pwritev2.data, c->pwritev2.count.num);
 
-	give_num(ret, vector_call(SYS_pwritev2, fd_real(self, &c->pwritev2.fd), &room,
-				  c->pwritev2.offset.num, c->pwritev2.flags.num));
+	answer_num(ret, vector_call(SYS_pwritev2, fd_real(self, &c->pwritev2.fd), &room,
+				    c->pwritev2.offset.num, c->pwritev2.flags.num));
 	room_drop(&room);
 }
 
@@ -208,8 +206,8 @@ EXEC(mmap_write)
 {
 	struct room room = room_of_data(self, &c->mmap_write.data, c->mmap_write.count.num);
 
-	ret->error = write_mapped(fd_real(self, &c->mmap_write.fd), &room,
-				  c->mmap_write.offset.num);
+	ret->error =
+		write_mapped(fd_real(self, &c->mmap_write.fd), &room, c->mmap_write.offset.num);
 	if (!ret->error)
 		ret->num = (int64_t)room.count;
 	room_drop(&room);
@@ -225,7 +223,7 @@ EXEC(direct_write)
 		return;
 	}
 	room = room_of_aligned_data(self, &c->direct_write.data, c->direct_write.count.num);
-	give_num(ret, pwrite(fd, room.at, room.count, c->direct_write.offset.num));
+	answer_num(ret, pwrite(fd, room.at, room.count, c->direct_write.offset.num));
 	room_drop(&room);
 	if (close(fd) && !ret->error)
 		ret->error = errno;
@@ -233,34 +231,34 @@ EXEC(direct_write)
 
 EXEC(truncate)
 {
-	give_none(ret, truncate(plain_path(self, &c->truncate.path), c->truncate.length.num));
+	answer_none(ret, truncate(plain_path(self, &c->truncate.path), c->truncate.length.num));
 }
 
 EXEC(ftruncate)
 {
-	give_none(ret, ftruncate(fd_real(self, &c->ftruncate.fd), c->ftruncate.length.num));
+	answer_none(ret, ftruncate(fd_real(self, &c->ftruncate.fd), c->ftruncate.length.num));
 }
 
 EXEC(fallocate)
 {
-	give_none(ret, fallocate(fd_real(self, &c->fallocate.fd), (int)c->fallocate.mode.num,
-				 c->fallocate.offset.num, c->fallocate.length.num));
+	answer_none(ret, fallocate(fd_real(self, &c->fallocate.fd), (int)c->fallocate.mode.num,
+				   c->fallocate.offset.num, c->fallocate.length.num));
 }
 
 EXEC(copy_file_range)
 {
 	loff_t in = c->copy_file_range.off_in.num, out = c->copy_file_range.off_out.num;
 
-	give_num(ret, syscall(SYS_copy_file_range, fd_real(self, &c->copy_file_range.fd_in), &in,
-			      fd_real(self, &c->copy_file_range.fd_out), &out,
-			      (size_t)c->copy_file_range.length.num,
-			      (unsigned)c->copy_file_range.flags.num));
+	answer_num(ret, syscall(SYS_copy_file_range, fd_real(self, &c->copy_file_range.fd_in), &in,
+				fd_real(self, &c->copy_file_range.fd_out), &out,
+				(size_t)c->copy_file_range.length.num,
+				(unsigned)c->copy_file_range.flags.num));
 }
 
 EXEC(ficlone)
 {
-	give_none(ret, ioctl(fd_real(self, &c->ficlone.fd), FICLONE,
-			     fd_real(self, &c->ficlone.src)));
+	answer_none(ret,
+		    ioctl(fd_real(self, &c->ficlone.fd), FICLONE, fd_real(self, &c->ficlone.src)));
 }
 
 EXEC(ficlonerange)
@@ -272,17 +270,17 @@ EXEC(ficlonerange)
 		.dest_offset = (uint64_t)c->ficlonerange.offset.num,
 	};
 
-	give_none(ret, ioctl(fd_real(self, &c->ficlonerange.fd), FICLONERANGE, &range));
+	answer_none(ret, ioctl(fd_real(self, &c->ficlonerange.fd), FICLONERANGE, &range));
 }
 
 EXEC(fsync)
 {
-	give_none(ret, fsync(fd_real(self, &c->fsync.fd)));
+	answer_none(ret, fsync(fd_real(self, &c->fsync.fd)));
 }
 
 EXEC(fdatasync)
 {
-	give_none(ret, fdatasync(fd_real(self, &c->fdatasync.fd)));
+	answer_none(ret, fdatasync(fd_real(self, &c->fdatasync.fd)));
 }
 
 EXEC(sync)
@@ -292,5 +290,5 @@ EXEC(sync)
 
 EXEC(syncfs)
 {
-	give_none(ret, syncfs(fd_real(self, &c->syncfs.fd)));
+	answer_none(ret, syncfs(fd_real(self, &c->syncfs.fd)));
 }

@@ -11,15 +11,6 @@
 
 #include "exec/self.h"
 
-/* As getdents64 fills it in. */
-struct entry {
-	uint64_t ino;
-	int64_t next;
-	uint16_t size;
-	uint8_t type;
-	char name[];
-};
-
 /* A stream the script does not have is this one, and the kernel says EBADF. */
 static struct stream no_stream = { .fd = -1 };
 
@@ -42,7 +33,7 @@ EXEC(opendir)
 	s->fd = open_at(at_cwd(self, &c->opendir.path),
 			O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC, 0);
 	s->at = s->end = 0;
-	give_num(ret, s->fd < 0 ? -1 : s - self->streams + 1);
+	answer_num(ret, s->fd < 0 ? -1 : s - self->streams + 1);
 }
 
 /* Fills an exhausted stream; false at the end of the directory and on errors. */
@@ -62,21 +53,21 @@ EXEC(readdir)
 {
 	struct stream *s = stream_of(self, &c->readdir.dh);
 	char *entries = s == &no_stream ? NULL : self->entries[s - self->streams];
-	const struct entry *entry;
+	const struct dirent64 *entry;
 
 	if (s->at == s->end && !refill(s, entries, ret))
 		return;
-	entry = (const struct entry *)(entries + s->at);
-	s->at += entry->size;
-	ret->bytes = entry->name;
-	ret->len = strnlen(entry->name, entry->size - offsetof(struct entry, name));
+	entry = (const struct dirent64 *)(entries + s->at);
+	s->at += entry->d_reclen;
+	ret->bytes = entry->d_name;
+	ret->len = strnlen(entry->d_name, entry->d_reclen - offsetof(struct dirent64, d_name));
 }
 
 EXEC(rewinddir)
 {
 	struct stream *s = stream_of(self, &c->rewinddir.dh);
 
-	give_none(ret, lseek(s->fd, 0, SEEK_SET));
+	answer_none(ret, lseek(s->fd, 0, SEEK_SET));
 	s->at = s->end = 0;
 }
 
@@ -84,7 +75,7 @@ EXEC(closedir)
 {
 	struct stream *s = stream_of(self, &c->closedir.dh);
 
-	give_none(ret, close(s->fd));
+	answer_none(ret, close(s->fd));
 	s->fd = -1;
 	s->at = s->end = 0;
 }
@@ -101,14 +92,14 @@ static void arrived(struct exec_self *self)
 
 EXEC(chdir)
 {
-	give_none(ret, chdir(plain_path(self, &c->chdir.path)));
+	answer_none(ret, chdir(plain_path(self, &c->chdir.path)));
 	if (!ret->error)
 		arrived(self);
 }
 
 EXEC(fchdir)
 {
-	give_none(ret, fchdir(fd_real(self, &c->fchdir.fd)));
+	answer_none(ret, fchdir(fd_real(self, &c->fchdir.fd)));
 	if (!ret->error)
 		arrived(self);
 }

@@ -15,7 +15,7 @@ static int fd_free(const struct exec_self *self)
 	return -1;
 }
 
-static void give_fd(struct exec_self *self, struct outcome *ret, int fd, long real)
+static void answer_fd(struct exec_self *self, struct outcome *ret, int fd, long real)
 {
 	if (real < 0) {
 		ret->error = errno;
@@ -34,7 +34,7 @@ static void open_as(struct exec_self *self, struct at at, int64_t flags, mode_t 
 	if (fd < 0)
 		ret->error = EMFILE;
 	else
-		give_fd(self, ret, fd, open_at(at, flags, mode));
+		answer_fd(self, ret, fd, open_at(at, flags, mode));
 }
 
 EXEC(open)
@@ -70,7 +70,8 @@ EXEC(openat2)
 	if (fd < 0)
 		ret->error = EMFILE;
 	else
-		give_fd(self, ret, fd, syscall(SYS_openat2, at.dirfd, at.path, &how, sizeof(how)));
+		answer_fd(self, ret, fd,
+			  syscall(SYS_openat2, at.dirfd, at.path, &how, sizeof(how)));
 }
 
 /* The descriptor is gone even if closing reports an error. */
@@ -78,7 +79,7 @@ EXEC(close)
 {
 	int real = fd_real(self, &c->close.fd);
 
-	give_none(ret, close(real));
+	answer_none(ret, close(real));
 	if (real >= 0)
 		self->fds[c->close.fd.num] = -1;
 }
@@ -90,7 +91,7 @@ EXEC(dup)
 	if (fd < 0)
 		ret->error = EMFILE;
 	else
-		give_fd(self, ret, fd, dup(fd_real(self, &c->dup.fd)));
+		answer_fd(self, ret, fd, dup(fd_real(self, &c->dup.fd)));
 }
 
 /* EXEC_FDS_MAX is the limit of descriptors here: beyond it the new one is bad. */
@@ -102,16 +103,16 @@ EXEC(dup2)
 	if (newfd < 0 || newfd >= EXEC_FDS_MAX)
 		ret->error = EBADF;
 	else
-		give_fd(self, ret, (int)newfd, taken < 0 ? dup(real) : dup2(real, taken));
+		answer_fd(self, ret, (int)newfd, taken < 0 ? dup(real) : dup2(real, taken));
 }
 
 EXEC(lseek)
 {
-	give_num(ret, lseek(fd_real(self, &c->lseek.fd), c->lseek.offset.num,
-			    (int)c->lseek.whence.num));
+	answer_num(ret, lseek(fd_real(self, &c->lseek.fd), c->lseek.offset.num,
+			      (int)c->lseek.whence.num));
 }
 
 EXEC(flock)
 {
-	give_none(ret, flock(fd_real(self, &c->flock.fd), (int)c->flock.operation.num));
+	answer_none(ret, flock(fd_real(self, &c->flock.fd), (int)c->flock.operation.num));
 }

@@ -44,7 +44,7 @@ EXEC(write_file)
 		return;
 	}
 	room = room_of_data(self, &c->write_file.data, c->write_file.count.num);
-	give_num(ret, transfer_all(step_pwrite, fd, &room, c->write_file.offset.num));
+	answer_num(ret, transfer_all(step_pwrite, fd, &room, c->write_file.offset.num));
 	room_drop(&room);
 	finish(fd, ret);
 }
@@ -57,8 +57,8 @@ EXEC(fallocate_file)
 		ret->error = errno;
 		return;
 	}
-	give_none(ret, fallocate(fd, (int)c->fallocate_file.mode.num,
-				 c->fallocate_file.offset.num, c->fallocate_file.length.num));
+	answer_none(ret, fallocate(fd, (int)c->fallocate_file.mode.num,
+				   c->fallocate_file.offset.num, c->fallocate_file.length.num));
 	finish(fd, ret);
 }
 

@@ -10,35 +10,35 @@ EXEC(mkdir)
 {
 	struct at at = at_cwd(self, &c->mkdir.path);
 
-	give_none(ret, mkdirat(at.dirfd, at.path, mode_given(&c->mkdir.mode)));
+	answer_none(ret, mkdirat(at.dirfd, at.path, mode_given(&c->mkdir.mode)));
 }
 
 EXEC(mkdirat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->mkdirat.dirfd), &c->mkdirat.path);
 
-	give_none(ret, mkdirat(at.dirfd, at.path, mode_given(&c->mkdirat.mode)));
+	answer_none(ret, mkdirat(at.dirfd, at.path, mode_given(&c->mkdirat.mode)));
 }
 
 EXEC(rmdir)
 {
 	struct at at = at_cwd(self, &c->rmdir.path);
 
-	give_none(ret, unlinkat(at.dirfd, at.path, AT_REMOVEDIR));
+	answer_none(ret, unlinkat(at.dirfd, at.path, AT_REMOVEDIR));
 }
 
 EXEC(unlink)
 {
 	struct at at = at_cwd(self, &c->unlink.path);
 
-	give_none(ret, unlinkat(at.dirfd, at.path, 0));
+	answer_none(ret, unlinkat(at.dirfd, at.path, 0));
 }
 
 EXEC(unlinkat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->unlinkat.dirfd), &c->unlinkat.path);
 
-	give_none(ret, unlinkat(at.dirfd, at.path, (int)c->unlinkat.flags.num));
+	answer_none(ret, unlinkat(at.dirfd, at.path, (int)c->unlinkat.flags.num));
 }
 
 /* The library emulates renameat2 where the kernel has none; a script wants to know. */
@@ -49,7 +49,7 @@ static long rename_at(struct at from, struct at to, int64_t flags)
 
 EXEC(rename)
 {
-	give_none(ret, rename_at(at_cwd(self, &c->rename.from), at_cwd(self, &c->rename.to), 0));
+	answer_none(ret, rename_at(at_cwd(self, &c->rename.from), at_cwd(self, &c->rename.to), 0));
 }
 
 EXEC(renameat)
@@ -57,7 +57,7 @@ EXEC(renameat)
 	struct at from = at_path(self, dirfd_real(self, &c->renameat.fromfd), &c->renameat.from);
 	struct at to = at_path(self, dirfd_real(self, &c->renameat.tofd), &c->renameat.to);
 
-	give_none(ret, rename_at(from, to, 0));
+	answer_none(ret, rename_at(from, to, 0));
 }
 
 EXEC(renameat2)
@@ -65,14 +65,14 @@ EXEC(renameat2)
 	struct at from = at_path(self, dirfd_real(self, &c->renameat2.fromfd), &c->renameat2.from);
 	struct at to = at_path(self, dirfd_real(self, &c->renameat2.tofd), &c->renameat2.to);
 
-	give_none(ret, rename_at(from, to, c->renameat2.flags.num));
+	answer_none(ret, rename_at(from, to, c->renameat2.flags.num));
 }
 
 EXEC(link)
 {
 	struct at from = at_cwd(self, &c->link.from), to = at_cwd(self, &c->link.to);
 
-	give_none(ret, linkat(from.dirfd, from.path, to.dirfd, to.path, 0));
+	answer_none(ret, linkat(from.dirfd, from.path, to.dirfd, to.path, 0));
 }
 
 EXEC(linkat)
@@ -80,42 +80,43 @@ EXEC(linkat)
 	struct at from = at_path(self, dirfd_real(self, &c->linkat.fromfd), &c->linkat.from);
 	struct at to = at_path(self, dirfd_real(self, &c->linkat.tofd), &c->linkat.to);
 
-	give_none(ret, linkat(from.dirfd, from.path, to.dirfd, to.path, (int)c->linkat.flags.num));
+	answer_none(ret,
+		    linkat(from.dirfd, from.path, to.dirfd, to.path, (int)c->linkat.flags.num));
 }
 
 EXEC(symlink)
 {
 	struct at at = at_cwd(self, &c->symlink.path);
 
-	give_none(ret, symlinkat(c->symlink.target.text, at.dirfd, at.path));
+	answer_none(ret, symlinkat(c->symlink.target.text, at.dirfd, at.path));
 }
 
 EXEC(symlinkat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->symlinkat.dirfd), &c->symlinkat.path);
 
-	give_none(ret, symlinkat(c->symlinkat.target.text, at.dirfd, at.path));
+	answer_none(ret, symlinkat(c->symlinkat.target.text, at.dirfd, at.path));
 }
 
 /* Longer than any target, so that a truncated one is the file system's doing. */
 enum { TARGET_ROOM = 64 << 10 };
 
-static void give_target(struct exec_self *self, struct outcome *ret, struct at at)
+static void answer_target(struct exec_self *self, struct outcome *ret, struct at at)
 {
 	struct room room = room_take(self, TARGET_ROOM);
 
-	take_bytes(self, ret, readlinkat(at.dirfd, at.path, room.at, room.count), &room);
+	answer_bytes(self, ret, readlinkat(at.dirfd, at.path, room.at, room.count), &room);
 }
 
 EXEC(readlink)
 {
-	give_target(self, ret, at_cwd(self, &c->readlink.path));
+	answer_target(self, ret, at_cwd(self, &c->readlink.path));
 }
 
 EXEC(readlinkat)
 {
-	give_target(self, ret,
-		    at_path(self, dirfd_real(self, &c->readlinkat.dirfd), &c->readlinkat.path));
+	answer_target(self, ret,
+		      at_path(self, dirfd_real(self, &c->readlinkat.dirfd), &c->readlinkat.path));
 }
 
 /* The library refuses device numbers that the kernel would judge. */
@@ -126,13 +127,13 @@ static long make_node(struct at at, int64_t mode, int64_t dev)
 
 EXEC(mknod)
 {
-	give_none(ret,
-		  make_node(at_cwd(self, &c->mknod.path), c->mknod.mode.num, c->mknod.dev.num));
+	answer_none(ret,
+		    make_node(at_cwd(self, &c->mknod.path), c->mknod.mode.num, c->mknod.dev.num));
 }
 
 EXEC(mknodat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->mknodat.dirfd), &c->mknodat.path);
 
-	give_none(ret, make_node(at, c->mknodat.mode.num, c->mknodat.dev.num));
+	answer_none(ret, make_node(at, c->mknodat.mode.num, c->mknodat.dev.num));
 }

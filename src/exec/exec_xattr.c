@@ -10,8 +10,8 @@ EXEC(setxattr)
 {
 	struct room value = room_of_data(self, &c->setxattr.value, c->setxattr.size.num);
 
-	give_none(ret, setxattr(plain_path(self, &c->setxattr.path), c->setxattr.name.text,
-				value.at, value.count, (int)c->setxattr.flags.num));
+	answer_none(ret, setxattr(plain_path(self, &c->setxattr.path), c->setxattr.name.text,
+				  value.at, value.count, (int)c->setxattr.flags.num));
 	room_drop(&value);
 }
 
@@ -19,8 +19,8 @@ EXEC(lsetxattr)
 {
 	struct room value = room_of_data(self, &c->lsetxattr.value, c->lsetxattr.size.num);
 
-	give_none(ret, lsetxattr(plain_path(self, &c->lsetxattr.path), c->lsetxattr.name.text,
-				 value.at, value.count, (int)c->lsetxattr.flags.num));
+	answer_none(ret, lsetxattr(plain_path(self, &c->lsetxattr.path), c->lsetxattr.name.text,
+				   value.at, value.count, (int)c->lsetxattr.flags.num));
 	room_drop(&value);
 }
 
@@ -28,48 +28,49 @@ EXEC(fsetxattr)
 {
 	struct room value = room_of_data(self, &c->fsetxattr.value, c->fsetxattr.size.num);
 
-	give_none(ret, fsetxattr(fd_real(self, &c->fsetxattr.fd), c->fsetxattr.name.text, value.at,
-				 value.count, (int)c->fsetxattr.flags.num));
+	answer_none(ret, fsetxattr(fd_real(self, &c->fsetxattr.fd), c->fsetxattr.name.text,
+				   value.at, value.count, (int)c->fsetxattr.flags.num));
 	room_drop(&value);
 }
 
 /* Where only the size was asked for, that is all there is. */
-static void give_value(struct exec_self *self, struct outcome *ret, long result, struct room *room)
+static void answer_value(struct exec_self *self, struct outcome *ret, long result,
+			 struct room *room)
 {
 	if (room->count)
-		take_bytes(self, ret, result, room);
+		answer_bytes(self, ret, result, room);
 	else
-		give_num(ret, result);
+		answer_num(ret, result);
 }
 
 EXEC(getxattr)
 {
 	struct room room = room_take(self, c->getxattr.size.num);
 
-	give_value(self, ret,
-		   getxattr(plain_path(self, &c->getxattr.path), c->getxattr.name.text, room.at,
-			    room.count),
-		   &room);
+	answer_value(self, ret,
+		     getxattr(plain_path(self, &c->getxattr.path), c->getxattr.name.text, room.at,
+			      room.count),
+		     &room);
 }
 
 EXEC(lgetxattr)
 {
 	struct room room = room_take(self, c->lgetxattr.size.num);
 
-	give_value(self, ret,
-		   lgetxattr(plain_path(self, &c->lgetxattr.path), c->lgetxattr.name.text, room.at,
-			     room.count),
-		   &room);
+	answer_value(self, ret,
+		     lgetxattr(plain_path(self, &c->lgetxattr.path), c->lgetxattr.name.text,
+			       room.at, room.count),
+		     &room);
 }
 
 EXEC(fgetxattr)
 {
 	struct room room = room_take(self, c->fgetxattr.size.num);
 
-	give_value(self, ret,
-		   fgetxattr(fd_real(self, &c->fgetxattr.fd), c->fgetxattr.name.text, room.at,
-			     room.count),
-		   &room);
+	answer_value(self, ret,
+		     fgetxattr(fd_real(self, &c->fgetxattr.fd), c->fgetxattr.name.text, room.at,
+			       room.count),
+		     &room);
 }
 
 static int by_text(const void *a, const void *b)
@@ -95,9 +96,10 @@ static void sort_names(char *buffer, size_t len)
 		to = stpcpy(to, names[i]) + 1;
 }
 
-static void give_names(struct exec_self *self, struct outcome *ret, long result, struct room *room)
+static void answer_names(struct exec_self *self, struct outcome *ret, long result,
+			 struct room *room)
 {
-	give_value(self, ret, result, room);
+	answer_value(self, ret, result, room);
 	if (ret->len && ret->len <= XATTR_LIST_MAX)
 		sort_names(self->buffer, ret->len);
 }
@@ -106,39 +108,40 @@ EXEC(listxattr)
 {
 	struct room room = room_take(self, c->listxattr.size.num);
 
-	give_names(self, ret, listxattr(plain_path(self, &c->listxattr.path), room.at, room.count),
-		   &room);
+	answer_names(self, ret,
+		     listxattr(plain_path(self, &c->listxattr.path), room.at, room.count), &room);
 }
 
 EXEC(llistxattr)
 {
 	struct room room = room_take(self, c->llistxattr.size.num);
 
-	give_names(self, ret,
-		   llistxattr(plain_path(self, &c->llistxattr.path), room.at, room.count), &room);
+	answer_names(self, ret,
+		     llistxattr(plain_path(self, &c->llistxattr.path), room.at, room.count), &room);
 }
 
 EXEC(flistxattr)
 {
 	struct room room = room_take(self, c->flistxattr.size.num);
 
-	give_names(self, ret, flistxattr(fd_real(self, &c->flistxattr.fd), room.at, room.count),
-		   &room);
+	answer_names(self, ret, flistxattr(fd_real(self, &c->flistxattr.fd), room.at, room.count),
+		     &room);
 }
 
 EXEC(removexattr)
 {
-	give_none(ret, removexattr(plain_path(self, &c->removexattr.path),
-				   c->removexattr.name.text));
+	answer_none(ret,
+		    removexattr(plain_path(self, &c->removexattr.path), c->removexattr.name.text));
 }
 
 EXEC(lremovexattr)
 {
-	give_none(ret, lremovexattr(plain_path(self, &c->lremovexattr.path),
-				    c->lremovexattr.name.text));
+	answer_none(ret, lremovexattr(plain_path(self, &c->lremovexattr.path),
+				      c->lremovexattr.name.text));
 }
 
 EXEC(fremovexattr)
 {
-	give_none(ret, fremovexattr(fd_real(self, &c->fremovexattr.fd), c->fremovexattr.name.text));
+	answer_none(ret,
+		    fremovexattr(fd_real(self, &c->fremovexattr.fd), c->fremovexattr.name.text));
 }

@@ -192,9 +192,9 @@ struct room room_of_data(struct exec_self *self, const struct arg *data, int64_t
 	return room_of_aligned_data(self, data, count);
 }
 
-void take_bytes(struct exec_self *self, struct outcome *ret, long result, struct room *room)
+void answer_bytes(struct exec_self *self, struct outcome *ret, long result, struct room *room)
 {
-	give_num(ret, result);
+	answer_num(ret, result);
 	if (result > 0) {
 		ret->len = result < EXEC_DATA_MAX ? (size_t)result : EXEC_DATA_MAX;
 		if (room->mapped)

@@ -31,10 +31,10 @@ struct exec_self {
 	/* The root is not the process's "/" (no chroot): absolute paths start at root_fd. Exact but
 	 * for absolute symbolic links, ".." in the root, and the error of calls on "/" itself. */
 	bool rerooted;
-	bool away;          /* rerooted: gone to the root for the time of one call */
-	char *buffer;       /* EXEC_DATA_MAX bytes and BUFFER_SLACK, page-aligned */
-	bool buffer_shared; /* borrowed, and shared with another process */
-	size_t buffer_used; /* high-water mark since the last reset */
+	bool away;             /* rerooted: gone to the root for the time of one call */
+	char *buffer;          /* EXEC_DATA_MAX bytes and BUFFER_SLACK, page-aligned */
+	bool buffer_shared;    /* borrowed, and shared with another process */
+	size_t buffer_used;    /* high-water mark since the last reset */
 	int fds[EXEC_FDS_MAX]; /* real descriptors, -1: free */
 	struct stream streams[EXEC_STREAMS_MAX];
 	/* Apart: touched only when used. */
@@ -56,13 +56,13 @@ typedef void exec_function(struct exec_self *self, const struct call *c, struct 
 	void exec_##name(struct exec_self *self, const struct call *c, struct outcome *ret)
 
 /* What success yields, or errno where the system call failed. */
-static inline void give_none(struct outcome *ret, long result)
+static inline void answer_none(struct outcome *ret, long result)
 {
 	if (result < 0)
 		ret->error = errno;
 }
 
-static inline void give_num(struct outcome *ret, long result)
+static inline void answer_num(struct outcome *ret, long result)
 {
 	if (result < 0)
 		ret->error = errno;
@@ -123,7 +123,7 @@ struct room room_of_data(struct exec_self *self, const struct arg *data, int64_t
 struct room room_of_aligned_data(struct exec_self *self, const struct arg *data, int64_t count);
 /* Outcome of a read into the room, which is dropped: all that was read in num, the first
  * EXEC_DATA_MAX bytes of it in bytes. */
-void take_bytes(struct exec_self *self, struct outcome *ret, long result, struct room *room);
+void answer_bytes(struct exec_self *self, struct outcome *ret, long result, struct room *room);
 
 /* One system call of a transfer; the offset is left aside by those that use the position. */
 typedef ssize_t transfer_step(int fd, void *at, size_t count, off_t offset);

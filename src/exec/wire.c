@@ -21,7 +21,7 @@ enum { SPINS = 400, PAGE = 4096 };
 #define NANO INT64_C(1000000000)
 
 static const size_t header_size = (sizeof(struct wire) + PAGE - 1) / PAGE * PAGE;
-static const size_t data_size = EXEC_DATA_MAX + BUFFER_SLACK;
+static const size_t data_size = WIRE_DATA_KEPT + PAGE + EXEC_DATA_MAX + BUFFER_SLACK;
 /* One argument of the largest size, and paths and names beside it. */
 static const size_t text_size = EXEC_DATA_MAX + (1 << 20);
 
@@ -70,12 +70,24 @@ static size_t text_len(const struct arg *arg, enum kind kind)
 	}
 }
 
-int wire_put_call(struct wire *w, const struct call *c)
+void wire_clear(struct wire *w)
+{
+	w->count = 0;
+	w->done = 0;
+	w->text_used = 0;
+	w->data_used = 0;
+}
+
+int wire_add_call(struct wire *w, const struct call *c)
 {
 	const struct op_info *info = &op_table[c->op];
-	size_t used = 0, len;
+	size_t used = w->text_used, len;
+	struct call *to;
 
-	w->call = *c;
+	if (w->count == EXEC_BATCH_MAX)
+		return -E2BIG;
+	to = &w->calls[w->count].call;
+	*to = *c;
 	for (unsigned i = 0; i < info->args; i++) {
 		len = text_len(&c->arg[i], info->arg[i].kind);
 		if (!len)
@@ -84,22 +96,31 @@ int wire_put_call(struct wire *w, const struct call *c)
 			return -E2BIG;
 		memcpy(w->text + used, c->arg[i].text, len - 1);
 		w->text[used + len - 1] = '\0';
-		w->call.arg[i].text = w->text + used;
+		to->arg[i].text = w->text + used;
 		used += len;
 	}
+	w->text_used = used;
+	w->count++;
 	return 0;
 }
 
-void wire_put_outcome(struct wire *w, const struct outcome *o)
+char *wire_room(struct wire *w)
 {
-	bool shared = o->bytes >= w->data && o->bytes < w->data + data_size;
+	return w->data + (w->data_used + PAGE - 1) / PAGE * PAGE;
+}
 
-	w->outcome = *o;
-	if (shared)
-		return;
-	memcpy(w->data, o->bytes, o->len);
-	w->data[o->len] = '\0';
-	w->outcome.bytes = w->data;
+/* Data may have been put in the room already. What was not is little: a name. */
+void wire_add_outcome(struct wire *w, const struct outcome *o)
+{
+	bool in_place = o->bytes >= w->data && o->bytes < w->data + data_size;
+	struct outcome *to = &w->calls[w->done].outcome;
+
+	*to = *o;
+	if (!in_place)
+		to->bytes = memcpy(w->data + w->data_used, o->bytes, o->len + 1);
+	if (o->len)
+		w->data_used = (size_t)(to->bytes + o->len + 1 - w->data);
+	atomic_fetch_add(&w->done, 1);
 }
 
 int64_t monotonic_ns(void)

@@ -134,18 +134,30 @@ static void report(struct wire *wire, int error, const char *step)
 	snprintf(wire->step, sizeof(wire->step), "%s", step);
 }
 
-static void serve(struct exec_self *self, struct wire *wire)
+/* Makes the calls of one turn, as many as there is room for what comes back. */
+static void serve_calls(struct exec_self *self, struct wire *wire)
 {
 	struct outcome outcome;
 
-	if (wire->command == WIRE_RESET) {
-		exec_self_reset(self);
-		return;
+	for (unsigned i = 0; i < wire->count && wire->data_used <= WIRE_DATA_KEPT; i++) {
+		struct wire_call *call = &wire->calls[i];
+
+		self->buffer = wire_room(wire);
+		call->called_ns = monotonic_ns();
+		exec_self_call(self, &call->call, &outcome);
+		call->returned_ns = monotonic_ns();
+		wire_add_outcome(wire, &outcome);
 	}
-	wire->called_ns = monotonic_ns();
-	exec_self_call(self, &wire->call, &outcome);
-	wire->returned_ns = monotonic_ns();
-	wire_put_outcome(wire, &outcome);
+}
+
+static void serve(struct exec_self *self, struct wire *wire)
+{
+	if (wire->command == WIRE_CALLS) {
+		serve_calls(self, wire);
+	} else {
+		self->buffer = wire->data;
+		exec_self_reset(self);
+	}
 }
 
 static _Noreturn void work(const struct worker_place *place, struct exec_self *self,

@@ -7,18 +7,11 @@
 #include "base/must.h"
 #include "op/dialect.h"
 
-enum { ITEMS_MIN = 64, OUTCOMES_MIN = 4 };
+enum { OUTCOMES_MIN = 4 };
 
 struct item *reader_add(struct reader *r, enum item_type type)
 {
-	struct script *s = r->script;
-
-	if (s->count == s->cap) {
-		s->cap = s->cap ? 2 * s->cap : ITEMS_MIN;
-		s->items = must_realloc(s->items, s->cap * sizeof(*s->items));
-	}
-	s->items[s->count] = (struct item){ .type = type, .line = r->lex.line, .pid = 1 };
-	return &s->items[s->count++];
+	return script_add(r->script, type, r->lex.line);
 }
 
 void reader_add_call(struct reader *r, const struct call *c, bool has_pid)

@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/must.h"
 #include "op/dialect.h"
 #include "op/put.h"
+
+enum { ITEMS_MIN = 64 };
 
 int script_read(struct script *s, const char *path, struct err *err)
 {
@@ -34,6 +37,16 @@ void script_free(struct script *s)
 	arena_free(&s->arena);
 	free(s->items);
 	*s = (struct script){ 0 };
+}
+
+struct item *script_add(struct script *s, enum item_type type, uint32_t line)
+{
+	if (s->count == s->cap) {
+		s->cap = s->cap ? 2 * s->cap : ITEMS_MIN;
+		s->items = must_realloc(s->items, s->cap * sizeof(*s->items));
+	}
+	s->items[s->count] = (struct item){ .type = type, .line = line, .pid = 1 };
+	return &s->items[s->count++];
 }
 
 static bool counts(const struct item *item)

@@ -72,6 +72,8 @@ int script_read(struct script *s, const char *path, struct err *err);
 /* Empties it, keeping memory, for the next parse. */
 void script_reset(struct script *s);
 void script_free(struct script *s);
+/* Adds an item at the end, of process 1 and otherwise empty; valid until the next. */
+struct item *script_add(struct script *s, enum item_type type, uint32_t line);
 /* The canonical form in the given dialect; parsing it gives an equal script. */
 void script_print(const struct script *s, enum dialect dialect, struct buf *out);
 /* Same calls, returns and dumps; comments, blank lines and line numbers do not count. */

@@ -29,14 +29,38 @@ static char root[] = "/tmp/assay-prop-XXXXXX";
 static int root_fd = -1;
 
 static const char *const texts[] = {
-	"a", "b", "/a", "a/b", "/a/../b", "b/c/", ".", "..", "/", "", "a/.", "user.a", "user.b",
-	"trusted.a", "none.such", NULL,
+	"a", "b", "/a",  "a/b",    "/a/../b", "b/c/",      ".",         "..",
+	"/", "",  "a/.", "user.a", "user.b",  "trusted.a", "none.such", NULL,
 };
 
 /* No larger lengths: reading a sparse file takes as much memory as it is long. */
 static const int64_t numbers[] = {
-	0, 1, 2, 3, 4, 5, 7, 8, 16, 64, 511, 512, 4095, 4096, 65536, 1 << 20, 1 << 23, -1, -4096,
-	INT64_MIN, AT_FDCWD, MODE_ABSENT, 0644, 01777, S_IFIFO | 0600, S_IFCHR | 0600,
+	0,
+	1,
+	2,
+	3,
+	4,
+	5,
+	7,
+	8,
+	16,
+	64,
+	511,
+	512,
+	4095,
+	4096,
+	65536,
+	1 << 20,
+	1 << 23,
+	-1,
+	-4096,
+	INT64_MIN,
+	AT_FDCWD,
+	MODE_ABSENT,
+	0644,
+	01777,
+	S_IFIFO | 0600,
+	S_IFCHR | 0600,
 };
 
 static int64_t some_number(struct rng *rng, enum kind kind)
@@ -87,9 +111,9 @@ static struct call some_call(struct rng *rng)
 /* Would wait for a process that never comes, and each wait lasts until the deadline. */
 static bool may_wait(const struct call *c)
 {
-	return c->op == OP_flock || ((c->op == OP_mknod || c->op == OP_mknodat) &&
-				     S_ISFIFO(op_table[c->op].args == 3 ? c->mknod.mode.num
-									: c->mknodat.mode.num));
+	return c->op == OP_flock ||
+	       ((c->op == OP_mknod || c->op == OP_mknodat) &&
+		S_ISFIFO(op_table[c->op].args == 3 ? c->mknod.mode.num : c->mknodat.mode.num));
 }
 
 static void check(const struct call *c, const struct outcome *o, uint64_t seed, int n)

@@ -371,6 +371,64 @@ static void large_data_goes_both_ways(void **state)
 	free(data);
 }
 
+static void calls_go_in_batches(void **state)
+{
+	struct call calls[5] = {
+		parse("mkdir(\"d\", 0755)"),
+		parse("write_file(\"f\", O_CREAT|O_WRONLY, data(1, 3000000), 3000000, 0)"),
+		parse("open(\"f\", O_RDONLY)"),
+		parse("read_all(3, 3000000)"),
+		parse("pread_all(3, 3000000, 0)"),
+	};
+	struct outcome outcomes[5];
+	struct err err = { 0 };
+	char *data = must_alloc(3000000);
+	size_t done;
+
+	data_fill(1, 0, data, 3000000);
+	open_with((struct exec_options){ 0 });
+	assert_int_equal(exec_crew_batch(crew, calls, 5, outcomes, &done, &err), 0);
+	assert_int_equal(done, 5);
+	assert_int_equal(outcomes[2].num, 3);
+	for (int i = 3; i < 5; i++) {
+		assert_int_equal(outcomes[i].len, 3000000);
+		assert_memory_equal(outcomes[i].bytes, data, 3000000);
+	}
+	/* What comes back of two calls is more than fits behind the third. */
+	for (int i = 0; i < 5; i++)
+		calls[i] = calls[4];
+	assert_int_equal(exec_crew_batch(crew, calls, 5, outcomes, &done, &err), 0);
+	assert_in_range(done, 1, 4);
+	assert_memory_equal(outcomes[done - 1].bytes, data, 3000000);
+	free(data);
+}
+
+static void a_batch_ends_where_it_hangs(void **state)
+{
+	struct call calls[4] = {
+		parse("readlink(\"link\")"),
+		parse("stat(\"none\")"),
+		parse("open(\"fifo\", O_RDONLY)"),
+		parse("mkdir(\"d\", 0755)"),
+	};
+	struct outcome outcomes[4];
+	struct err err = { 0 };
+	size_t done;
+
+	assert_int_equal(mknodat(root_fd, "fifo", S_IFIFO | 0600, 0), 0);
+	assert_int_equal(symlinkat("target", root_fd, "link"), 0);
+	open_with((struct exec_options){ .deadline_seconds = 2 });
+	assert_int_equal(exec_crew_batch(crew, calls, 4, outcomes, &done, &err), -ETIME);
+	assert_int_equal(done, 2);
+	assert_string_equal(outcomes[0].bytes, "target");
+	assert_int_equal(outcomes[1].error, ENOENT);
+	err.code = 0;
+	assert_int_equal(exec_crew_batch(crew, calls, 4, outcomes, &done, &err), -ESRCH);
+	assert_int_equal(done, 0);
+	assert_int_equal(exec_crew_reset(crew, &err), 0);
+	expect_error("stat(\"d\")", ENOENT);
+}
+
 /* In a process of its own that has no privilege: as root in a user namespace, or not at all. */
 static int without_privilege(void)
 {
@@ -432,6 +490,8 @@ int main(void)
 		ROW(a_worker_dies_with_its_crew),
 		ROW(calls_overlap),
 		ROW(large_data_goes_both_ways),
+		ROW(calls_go_in_batches),
+		ROW(a_batch_ends_where_it_hangs),
 		ROW(no_privilege_is_enough_for_one_user),
 	};
 

@@ -1,0 +1,245 @@
+/* cmd_run.c -- `assay run`: executes scripts in a directory and prints what came back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cmd/command.h"
+#include "cmd/files.h"
+#include "cmd/runner.h"
+#include "exec/clean.h"
+#include "exec/exec.h"
+#include "tree/take.h"
+
+enum { ROOT_MODE = 0777 }; /* of a fresh directory: every user may make files in it */
+
+static struct settings {
+	const char *on, *out, *user;
+	double deadline;
+	bool fresh, chroot;
+} settings = { .deadline = 10, .chroot = true };
+
+static const struct opt opts[] = {
+	{ "on", OPT_TEXT, offsetof(struct settings, on), "DIR",
+	  "the directory that is the root of the scripts", 0, 0 },
+	{ "fresh", OPT_FLAG, offsetof(struct settings, fresh), NULL,
+	  "runs each script in an empty directory, made for that in DIR and removed at the end", 0,
+	  0 },
+	{ "out", OPT_TEXT, offsetof(struct settings, out), "DIR",
+	  "writes each trace to a file in DIR, named by folder and name of the script", 0, 0 },
+	{ "user", OPT_TEXT, offsetof(struct settings, user), "UID:GID",
+	  "who process 1 is; without it root, or the caller", 0, 0 },
+	{ "deadline", OPT_DOUBLE, offsetof(struct settings, deadline), "SECONDS",
+	  "time for one call; one that takes longer is given up", 0, 0 },
+	{ "chroot", OPT_FLAG, offsetof(struct settings, chroot), NULL,
+	  "confines the scripts to the directory; without it, mind absolute links and \"..\"", 0,
+	  0 },
+	OPT_END,
+};
+
+static char *fresh_path; /* of the directory made for the scripts; NULL without --fresh */
+
+static int parse_user(struct exec_options *options, struct err *err)
+{
+	char rest;
+
+	if (!settings.user)
+		return 0;
+	if (sscanf(settings.user, "%u:%u%c", &options->uid, &options->gid, &rest) != 2)
+		return err_set(err, EINVAL, "--user %s: not UID:GID", settings.user);
+	return 0;
+}
+
+/* The directory the scripts will see as "/". */
+static int open_root(struct runner *r, struct err *err)
+{
+	const char *path = settings.on;
+	struct buf fresh = BUF_INIT;
+
+	if (settings.fresh) {
+		buf_addf(&fresh, "%s/assay-run.XXXXXX", settings.on);
+		if (!mkdtemp(fresh.data)) {
+			buf_free(&fresh);
+			return err_sys(err, errno, "cannot make a directory in %s", settings.on);
+		}
+		path = fresh_path = fresh.data;
+	}
+	r->root_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (r->root_fd < 0 || (settings.fresh && fchmod(r->root_fd, ROOT_MODE)))
+		return err_sys(err, errno, "%s", path);
+	return 0;
+}
+
+static int open_runner(struct runner *r, struct err *err)
+{
+	struct take_options take = {
+		.fields = TREE_FIELDS_DEFAULT,
+		.objects_max = 10 * 1000 * 1000,
+		.bytes_max = (uint64_t)1 << 34,
+	};
+	struct exec_options options = {
+		.deadline_seconds = settings.deadline,
+		.no_chroot = !settings.chroot,
+	};
+	int error = parse_user(&options, err);
+
+	if (!error)
+		error = open_root(r, err);
+	if (!error)
+		error = exec_crew_open(&r->crew, r->root_fd, &options, err);
+	if (!error)
+		r->taker = taker_new(&take);
+	return error;
+}
+
+static void close_runner(struct runner *r)
+{
+	exec_crew_close(r->crew);
+	if (fresh_path && r->root_fd >= 0) {
+		clean_directory(r->root_fd, &(struct err){ 0 });
+		rmdir(fresh_path);
+	}
+	if (r->root_fd >= 0)
+		close(r->root_fd);
+	taker_free(r->taker);
+	free(fresh_path);
+	script_free(&r->script);
+	script_free(&r->trace);
+	buf_free(&r->text);
+}
+
+/* As before the first script. Cleaned first: a user's process may need the root's old mode. */
+static int begin_script(struct runner *r, struct err *err)
+{
+	int error = 0;
+
+	if (settings.fresh) {
+		error = clean_directory(r->root_fd, err);
+		if (!error &&
+		    (fchown(r->root_fd, geteuid(), getegid()) || fchmod(r->root_fd, ROOT_MODE)))
+			error = err_sys(err, errno, "%s", fresh_path);
+	}
+	return error ? error : exec_crew_reset(r->crew, err);
+}
+
+/* "OUT/folder/name" of a script's path. */
+static int open_output(const char *path, struct err *err)
+{
+	const char *name = strrchr(path, '/'), *folder = name;
+	struct buf to = BUF_INIT;
+	int fd;
+
+	while (folder && folder > path && folder[-1] != '/')
+		folder--;
+	buf_adds(&to, settings.out);
+	mkdir(to.data, 0777);
+	if (name)
+		buf_addf(&to, "/%.*s", (int)(name - folder), folder);
+	mkdir(to.data, 0777);
+	buf_addf(&to, "/%s", name ? name + 1 : path);
+	fd = open(to.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		err_sys(err, errno, "%s", to.data);
+	buf_free(&to);
+	return fd;
+}
+
+static int print_trace(struct runner *r, const char *path, bool named, struct err *err)
+{
+	int error = 0, fd;
+
+	buf_clear(&r->text);
+	if (named)
+		buf_addf(&r->text, "# %s\n", path);
+	script_print(&r->trace, r->script.dialect, &r->text);
+	if (!settings.out) {
+		fwrite(r->text.data, 1, r->text.len, stdout);
+		return 0;
+	}
+	fd = open_output(path, err);
+	if (fd < 0)
+		return err->code;
+	if (write(fd, r->text.data, r->text.len) != (ssize_t)r->text.len)
+		error = err_sys(err, errno, "%s: cannot write the trace", path);
+	close(fd);
+	return error;
+}
+
+/* A script that could not be run to its end does not keep the others from being run. */
+static int run_all(struct runner *r, const struct file_list *files)
+{
+	bool named = files->count > 1 && !settings.out;
+	int code = EXIT_CLEAN;
+
+	for (size_t i = 0; i < files->count; i++) {
+		const char *path = files->paths[i];
+		struct err err = { 0 };
+
+		if (!script_read(&r->script, path, &err) && !begin_script(r, &err)) {
+			runner_run(r, &err);
+			print_trace(r, path, named, &err);
+		}
+		if (err.code) {
+			progress_end();
+			fprintf(stderr, "assay run: %s\n", err.text);
+			code = EXIT_UNKNOWN;
+		}
+		if (settings.out && i % 64 == 0)
+			progress_show("%zu of %zu scripts", i, files->count);
+	}
+	progress_end();
+	return code;
+}
+
+/* Nothing is executed if any script has a mistake. */
+static int check_all(struct script *s, const struct file_list *files, struct err *err)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < files->count; i++)
+		error = script_read(s, files->paths[i], err);
+	return error;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct runner r = { .root_fd = -1 };
+	struct file_list files = { 0 };
+	int code = EXIT_USAGE;
+
+	if (argc < 2 || !settings.on)
+		err_set(err, EINVAL, argc < 2 ? "which script?" : "where? --on DIR is missing");
+	else if (!files_expand(&files, argv + 1, ".trace", err) &&
+		 !check_all(&r.script, &files, err))
+		code = open_runner(&r, err) ? EXIT_UNKNOWN : run_all(&r, &files);
+	close_runner(&r);
+	files_free(&files);
+	return code;
+}
+
+const struct command command_run = {
+	.name = "run",
+	.usage = "SCRIPT... --on DIR",
+	.summary = "executes scripts in a directory and prints what came back",
+	.text = "Makes the calls of each script for real, with _DIR_ as the root directory\n"
+		"and one process for each process of the script, and prints the trace: every\n"
+		"call with its outcome, in the script's own dialect. A directory among the\n"
+		"scripts stands for all files below it that end in _.trace_. Outcomes that a\n"
+		"script has already are replaced. Scripts run one after another, each with\n"
+		"new processes, on what the one before left unless *--fresh* is given.\n"
+		"\n"
+		"If any script has a mistake, nothing is executed and the exit status is 64.\n"
+		"If a call does not return in time, or a process would need privileges that\n"
+		"lack, the trace ends there and the exit status is 2.\n"
+		"\n"
+		"Several users need root. Without root the scripts run as one user, confined\n"
+		"by a user namespace, or unconfined with *--no-chroot*. _remount_ and\n"
+		"_advance_time_ give ENOSYS on a plain directory.",
+	.opts = opts,
+	.settings = &settings,
+	.run = run,
+};

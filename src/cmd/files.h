@@ -1,0 +1,20 @@
+/* files.h -- operands that name files, or directories full of them. */
+#ifndef CMD_FILES_H
+#define CMD_FILES_H
+
+#include <stddef.h>
+
+struct err;
+
+struct file_list {
+	char **paths;
+	size_t count, cap;
+};
+
+/* A file stands for itself, a directory for every file below it whose name ends in suffix, in
+ * order of their names. A directory without one is a mistake: -ENOENT. */
+int files_expand(struct file_list *list, char *const *operands, const char *suffix,
+		 struct err *err);
+void files_free(struct file_list *list);
+
+#endif

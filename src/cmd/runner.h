@@ -1,0 +1,35 @@
+/* runner.h -- one script executed by a crew, item by item, and its trace. */
+#ifndef CMD_RUNNER_H
+#define CMD_RUNNER_H
+
+#include "base/buf.h"
+#include "exec/exec.h"
+#include "op/script.h"
+
+struct err;
+struct taker;
+
+/* What executing an item gave. */
+union item_result {
+	struct outcome outcome;
+	const char *dump;
+};
+
+struct runner {
+	int root_fd;
+	struct exec_crew *crew;
+	struct taker *taker;
+	struct script script; /* to be executed */
+	struct script trace;  /* what came of it; its text is in part the script's */
+	union item_result *results;
+	struct buf text;
+	/* Calls handed over at once, their outcomes, and which items they are. */
+	struct call calls[EXEC_BATCH_MAX];
+	struct outcome outcomes[EXEC_BATCH_MAX];
+	size_t at[EXEC_BATCH_MAX];
+};
+
+/* Executes the script; the trace has everything up to a failure, if there is one. */
+int runner_run(struct runner *r, struct err *err);
+
+#endif
