@@ -1,9 +1,9 @@
 /* inode.c -- trees and their inodes: life, edits, and the hash that follows them.
  *
- * The hash is the sum of one term per reachable inode. The first edit of an inode takes its term
- * out and puts it on the list of edits, which runs through the inodes themselves by number, so
- * that a copy of a tree with edits under way is as good as the tree; settling adds the new terms.
- * An inode that is freed leaves the list first. */
+ * The hash is the sum of one term per reachable inode. An edit puts the inode on the list of
+ * edits, which runs through the inodes themselves by number, so that a copy of a tree with edits
+ * under way is as good as the tree; settling replaces the terms of those on the list. An inode
+ * that is freed leaves the list, and takes its term with it. */
 #include "tree/inode.h"
 
 #include <stdlib.h>
@@ -54,7 +54,8 @@ static void inode_free(struct ref *object)
 
 const struct pmap_type inode_type = { .copy = inode_copy, .free = inode_free };
 
-bool inode_reachable(const struct inode *inode)
+/* Whether it has a name (or is the root), so that it takes part in the hash. */
+static bool inode_reachable(const struct inode *inode)
 {
 	return inode->places.lo | inode->places.hi || inode->ino == TREE_ROOT;
 }
@@ -136,7 +137,7 @@ void tree_init(struct tree *t, unsigned fields, bool hashed, uint32_t mode, uint
 	root->nlink = 2;
 	root->dir.parent = TREE_ROOT;
 	if (hashed)
-		t->hash = inode_term(root, fields, root->places);
+		t->hash = root->term = inode_term(root, fields, root->places);
 }
 
 struct tree tree_copy(const struct tree *t)
@@ -172,8 +173,6 @@ struct inode *tree_edit(struct tree *t, uint64_t ino)
 	struct inode *inode = inode_own(t, ino);
 
 	if (t->hashed && !inode->next_edit) {
-		if (inode_reachable(inode))
-			t->hash = hash_sub(t->hash, inode_term(inode, t->fields, inode->places));
 		inode->next_edit = t->edited ? t->edited : edits_end;
 		t->edited = ino;
 	}
@@ -187,8 +186,11 @@ void tree_settle(struct tree *t)
 
 		t->edited = inode->next_edit == edits_end ? 0 : inode->next_edit;
 		inode->next_edit = 0;
+		t->hash = hash_sub(t->hash, inode->term);
+		inode->term = (struct hash){ 0, 0 };
 		if (inode_reachable(inode))
-			t->hash = hash_add(t->hash, inode_term(inode, t->fields, inode->places));
+			inode->term = inode_term(inode, t->fields, inode->places);
+		t->hash = hash_add(t->hash, inode->term);
 	}
 }
 
@@ -225,6 +227,7 @@ void inode_reap(struct tree *t, uint64_t ino)
 	if (inode->nlink || inode->holds)
 		return;
 	edits_remove(t, inode);
+	t->hash = hash_sub(t->hash, inode->term);
 	t->blocks -= tree_blocks(inode);
 	pmap_remove(&t->inodes, &inode_type, ino);
 }

@@ -13,8 +13,6 @@ extern const struct pmap_type inode_type, blob_type;
 struct inode *inode_add(struct tree *t, uint64_t ino, uint32_t mode);
 /* Frees the inode if it has neither names nor holds. */
 void inode_reap(struct tree *t, uint64_t ino);
-/* Whether it has a name (or is the root), so that it takes part in the hash. */
-bool inode_reachable(const struct inode *inode);
 /* Its part of the tree's hash, were its places these. */
 struct hash inode_term(const struct inode *inode, unsigned fields, struct hash places);
 

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/map.h"
-#include "base/must.h"
+#include "tree/inode.h"
 
 static void put_num(struct buf *out, uint64_t value)
 {
@@ -64,6 +64,7 @@ static void put_inode(struct buf *out, const struct inode *inode)
 	put_num(out, inode->mode);
 	put_num(out, inode->uid);
 	put_num(out, inode->gid);
+	put_num(out, inode->nlink);
 	put_num(out, inode->flags);
 	put_num(out, inode->rdev);
 	put_num(out, (uint64_t)times->access);
@@ -219,8 +220,9 @@ static void get_attributes(struct unpacker *u, struct inode *inode)
 {
 	inode->uid = (uint32_t)get_num(u);
 	inode->gid = (uint32_t)get_num(u);
+	inode->nlink = (uint32_t)get_num(u);
 	inode->flags = (uint32_t)get_num(u);
-	inode->rdev = get_num(u);
+	inode->rdev = (uint32_t)get_num(u);
 	inode->times.access = (int64_t)get_num(u);
 	inode->times.modify = (int64_t)get_num(u);
 	inode->times.change = (int64_t)get_num(u);
@@ -316,8 +318,8 @@ static void get_dir(struct unpacker *u, uint64_t dir, unsigned depth)
 			bad(u, "an entry that cannot be");
 			return;
 		}
-		/* Linked before what lies below is read, so that its path is known. */
-		tree_link(u->tree, dir, name, len, ino);
+		/* Named before what lies below is read, so that its path is known. */
+		name_add(u->tree, dir, name, len, ino);
 		tree_settle(u->tree);
 		if (!again && S_ISDIR(tree_inode(u->tree, ino)->mode))
 			get_dir(u, ino, depth + 1);

@@ -87,7 +87,7 @@ static void set_attributes(struct inode *inode, const struct statx *st)
 		inode->flags |= FS_APPEND_FL;
 	if (S_ISREG(st->stx_mode))
 		inode->size = st->stx_size;
-	inode->rdev = makedev(st->stx_rdev_major, st->stx_rdev_minor);
+	inode->rdev = (uint32_t)makedev(st->stx_rdev_major, st->stx_rdev_minor);
 	inode->times.access = nanoseconds(st->stx_atime);
 	inode->times.modify = nanoseconds(st->stx_mtime);
 	inode->times.change = nanoseconds(st->stx_ctime);

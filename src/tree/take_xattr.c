@@ -14,6 +14,8 @@
 #define SYS_listxattrat 465
 #endif
 
+enum { LIST_USUAL = 256 };
+
 /* Goes to the directory for one call by name, where the kernel has none by descriptor. /proc
  * would do too, but is not there for a process with a root directory of its own. */
 static ssize_t visit(int dir_fd, const char *name, const char *attribute, char *to)
@@ -36,19 +38,30 @@ static ssize_t visit(int dir_fd, const char *name, const char *attribute, char *
 	return n;
 }
 
-static ssize_t list_names(struct taker *w, int fd, int dir_fd, const char *name, char *list)
+static ssize_t list_into(struct taker *w, int fd, int dir_fd, const char *name, char *list,
+			 size_t size)
 {
 	ssize_t n;
 
 	if (fd >= 0)
-		return flistxattr(fd, list, TAKER_XATTRS);
+		return flistxattr(fd, list, size);
 	if (!w->no_xattrat) {
-		n = syscall(SYS_listxattrat, dir_fd, name, AT_SYMLINK_NOFOLLOW, list, TAKER_XATTRS);
+		n = syscall(SYS_listxattrat, dir_fd, name, AT_SYMLINK_NOFOLLOW, list, size);
 		if (n >= 0 || errno != ENOSYS)
 			return n;
 		w->no_xattrat = true;
 	}
 	return visit(dir_fd, name, NULL, list);
+}
+
+/* The kernel allocates and clears as much as it is offered, so little is offered first. */
+static ssize_t list_names(struct taker *w, int fd, int dir_fd, const char *name, char *list)
+{
+	ssize_t n = list_into(w, fd, dir_fd, name, list, LIST_USUAL);
+
+	if (n < 0 && errno == ERANGE)
+		n = list_into(w, fd, dir_fd, name, list, TAKER_XATTRS);
+	return n;
 }
 
 static ssize_t get_value(struct taker *w, int fd, int dir_fd, const char *name,

@@ -81,13 +81,14 @@ struct inode {
 	uint32_t nlink; /* 0: removed, kept only for those who hold it */
 	uint32_t holds; /* descriptors, working directories and the like that keep it alive */
 	uint32_t flags; /* FS_IMMUTABLE_FL, FS_APPEND_FL */
+	uint32_t rdev;  /* as the kernel has it: 12 bits of major, 20 of minor number */
 	uint64_t next_edit;      /* list of inodes changed since the tree settled; 0: not in it */
 	uint64_t size;           /* bytes of a file or a link's target; otherwise 0 */
-	uint64_t rdev;
 	struct inode_times times;
 	struct pmap xattrs;      /* struct xattr */
 	struct hash xattr_hash;  /* sum over its attributes */
 	struct hash places;      /* sum over its names; a directory's path */
+	struct hash term;        /* its part of the tree's hash when that was last settled */
 	union {
 		struct {
 			struct pmap entries; /* struct entry by hash of the name */
