@@ -72,7 +72,7 @@ static void bench_states(void)
 	static struct tree states[STATES];
 	uint64_t file;
 	struct tree t = ten_objects(&file), copy;
-	size_t before;
+	size_t before, bytes;
 
 	print("tree.snapshot_release", TIME(REPEATS, copy = tree_copy(&t); tree_free(&copy)), "ns");
 	print("tree.find", TIME(REPEATS, must(tree_find(&t, TREE_ROOT, "a", 1))), "ns");
@@ -91,8 +91,8 @@ static void bench_states(void)
 		tree_edit(&states[i], file)->mode ^= 1;
 		tree_settle(&states[i]);
 	}
-	print("tree.bytes_per_state",
-	      (double)(mallinfo2().uordblks - before) / STATES + sizeof(struct tree), "bytes");
+	bytes = mallinfo2().uordblks - before;
+	print("tree.bytes_per_state", (double)bytes / STATES + sizeof(struct tree), "bytes");
 	for (int i = 0; i < STATES; i++)
 		tree_free(&states[i]);
 	tree_free(&t);

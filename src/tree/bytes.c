@@ -3,19 +3,19 @@
 
 static size_t entry_bytes(const struct ref *object)
 {
-	return sizeof(struct entry) + ((const struct entry *)object)->len + 1;
+	return entry_size(((const struct entry *)object)->len);
 }
 
 static size_t xattr_bytes(const struct ref *object)
 {
 	const struct xattr *x = (const struct xattr *)object;
 
-	return sizeof(*x) + x->name_len + 1 + x->value_len + 1;
+	return xattr_size(x->name_len, x->value_len);
 }
 
 static size_t blob_bytes(const struct ref *object)
 {
-	return sizeof(struct blob) + ((const struct blob *)object)->len + 1;
+	return blob_size(((const struct blob *)object)->len);
 }
 
 static size_t inode_bytes(const struct ref *object)

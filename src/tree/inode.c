@@ -6,17 +6,17 @@
  * that is freed leaves the list, and takes its term with it. */
 #include "tree/inode.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/must.h"
+#include "tree/pool.h"
 
 static const uint64_t edits_end = UINT64_MAX;
 
 static struct ref *inode_copy(const struct ref *object)
 {
 	const struct inode *old = (const struct inode *)object;
-	struct inode *inode = must_realloc(NULL, sizeof(*inode));
+	struct inode *inode = pool_alloc(sizeof(*inode));
 
 	*inode = *old;
 	inode->ref.count = 1;
@@ -30,26 +30,18 @@ static struct ref *inode_copy(const struct ref *object)
 	return &inode->ref;
 }
 
-static void object_free(struct ref *object)
-{
-	free(object);
-}
-
-/* Entries, attributes and blobs are never edited, only replaced, and own nothing. */
-const struct pmap_type blob_type = { .free = object_free };
-
 static void inode_free(struct ref *object)
 {
 	struct inode *inode = (struct inode *)object;
 
-	pmap_drop(&inode->xattrs, &blob_type);
+	pmap_drop(&inode->xattrs, &xattr_type);
 	if (S_ISDIR(inode->mode))
-		pmap_drop(&inode->dir.entries, &blob_type);
+		pmap_drop(&inode->dir.entries, &entry_type);
 	else if (S_ISREG(inode->mode))
 		pmap_drop(&inode->file.blocks, &blob_type);
 	else if (S_ISLNK(inode->mode))
 		blob_drop(inode->target);
-	free(inode);
+	pool_free(inode, sizeof(*inode));
 }
 
 const struct pmap_type inode_type = { .copy = inode_copy, .free = inode_free };
@@ -118,7 +110,7 @@ struct hash inode_term(const struct inode *inode, unsigned fields, struct hash p
 
 struct inode *inode_add(struct tree *t, uint64_t ino, uint32_t mode)
 {
-	struct inode *inode = must_realloc(NULL, sizeof(*inode));
+	struct inode *inode = pool_alloc(sizeof(*inode));
 
 	*inode = (struct inode){ .ref.count = 1, .mode = mode, .ino = ino };
 	pmap_put(&t->inodes, &inode_type, ino, &inode->ref);
@@ -244,31 +236,6 @@ void tree_unhold(struct tree *t, uint64_t ino)
 	must(inode->holds);
 	inode->holds--;
 	inode_reap(t, ino);
-}
-
-struct blob *blob_make(const void *data, size_t len, bool hashed)
-{
-	struct blob *blob = must_realloc(NULL, sizeof(*blob) + len + 1);
-
-	*blob = (struct blob){ .ref.count = 1, .len = len };
-	if (len) {
-		memcpy(blob->bytes, data, len);
-		if (hashed)
-			blob->hash = hash128(data, len, 0);
-	}
-	blob->bytes[len] = '\0';
-	return blob;
-}
-
-struct blob *blob_new(const void *data, size_t len)
-{
-	return blob_make(data, len, true);
-}
-
-void blob_drop(struct blob *blob)
-{
-	if (blob && --blob->ref.count == 0)
-		free(blob);
 }
 
 void tree_set_target(struct tree *t, uint64_t ino, const char *target, size_t len)

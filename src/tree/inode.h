@@ -7,7 +7,23 @@
 /* One seed for each kind of thing hashed, so that equal bytes of two kinds never agree. */
 enum hash_seed { SEED_INODE = 1, SEED_PLACE, SEED_BLOCK, SEED_XATTR, SEED_TARGET };
 
-extern const struct pmap_type inode_type, blob_type;
+/* Entries, attributes and blobs are never edited, only replaced. */
+extern const struct pmap_type inode_type, entry_type, xattr_type, blob_type;
+
+static inline size_t entry_size(size_t name_len)
+{
+	return sizeof(struct entry) + name_len + 1;
+}
+
+static inline size_t xattr_size(size_t name_len, size_t value_len)
+{
+	return sizeof(struct xattr) + name_len + 1 + value_len + 1;
+}
+
+static inline size_t blob_size(size_t len)
+{
+	return sizeof(struct blob) + len + 1;
+}
 
 /* A new inode of this number without names, holds or contents. */
 struct inode *inode_add(struct tree *t, uint64_t ino, uint32_t mode);

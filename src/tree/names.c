@@ -3,22 +3,29 @@
  * A directory has one name, so its places are the hash of its path, and the place of a name
  * below it is made of that and the name. Moving a directory therefore moves the places of all
  * that is below; trees that keep no hash skip it. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/must.h"
 #include "tree/inode.h"
 #include "tree/named.h"
+#include "tree/pool.h"
+
+static void entry_free(struct ref *object)
+{
+	pool_free(object, entry_size(((struct entry *)object)->len));
+}
+
+const struct pmap_type entry_type = { .free = entry_free };
 
 static const struct named_kind entry_kind = {
-	.type = &blob_type,
+	.type = &entry_type,
 	.len_at = offsetof(struct entry, len),
 	.name_at = offsetof(struct entry, name),
 };
 
 static struct entry *entry_new(const char *name, size_t len, uint64_t ino)
 {
-	struct entry *entry = must_realloc(NULL, sizeof(*entry) + len + 1);
+	struct entry *entry = pool_alloc(entry_size(len));
 
 	*entry = (struct entry){ .ref.count = 1, .ino = ino, .len = len };
 	memcpy(entry->name, name, len);

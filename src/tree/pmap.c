@@ -10,10 +10,9 @@
  * one rule, applied on the way down, keeps all other maps untouched. */
 #include "tree/pmap.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/must.h"
+#include "tree/pool.h"
 
 enum {
 	BITS = 4,
@@ -60,9 +59,14 @@ static size_t node_size(unsigned slots)
 	return sizeof(struct pmap_node) + slots * sizeof(struct slot);
 }
 
+static void node_free(struct pmap_node *node)
+{
+	pool_free(node, node_size(bits_set(node->used)));
+}
+
 static struct pmap_node *node_of_one(uint64_t key, unsigned shift, struct ref *object)
 {
-	struct pmap_node *node = must_realloc(NULL, node_size(1));
+	struct pmap_node *node = pool_alloc(node_size(1));
 
 	node->count = 1;
 	node->used = node->objects = bit_of(key, shift);
@@ -80,7 +84,7 @@ static struct pmap_node *node_own(struct pmap_node *node)
 	if (node->count == 1)
 		return node;
 	slots = bits_set(node->used);
-	copy = must_realloc(NULL, node_size(slots));
+	copy = pool_alloc(node_size(slots));
 	memcpy(copy, node, node_size(slots));
 	copy->count = 1;
 	node->count--;
@@ -111,7 +115,7 @@ static void node_drop(struct pmap_node *node, const struct pmap_type *type)
 		else
 			node_drop(node->slots[i].node, type);
 	}
-	free(node);
+	node_free(node);
 }
 
 struct pmap pmap_share(const struct pmap *m)
@@ -155,7 +159,7 @@ static struct pmap_node *node_add(struct pmap_node *node, unsigned bit, uint64_t
 {
 	unsigned slots = bits_set(node->used), i = index_of(node, bit);
 
-	node = must_realloc(node, node_size(slots + 1));
+	node = pool_resize(node, node_size(slots), node_size(slots + 1));
 	memmove(&node->slots[i + 1], &node->slots[i], (slots - i) * sizeof(struct slot));
 	node->slots[i].key = key;
 	node->slots[i].object = object;
@@ -225,46 +229,48 @@ struct ref *pmap_edit(struct pmap *m, const struct pmap_type *type, uint64_t key
 	return NULL;
 }
 
-/* Takes a slot out of a node that is one's own. */
-static void node_cut(struct pmap_node *node, unsigned bit)
+/* Takes a slot out of a node that is one's own; the node may move. */
+static struct pmap_node *node_cut(struct pmap_node *node, unsigned bit)
 {
 	unsigned slots = bits_set(node->used), i = index_of(node, bit);
 
 	memmove(&node->slots[i], &node->slots[i + 1], (slots - i - 1) * sizeof(struct slot));
 	node->used &= ~bit;
 	node->objects &= ~bit;
+	return pool_resize(node, node_size(slots), node_size(slots - 1));
 }
 
 bool pmap_remove(struct pmap *m, const struct pmap_type *type, uint64_t key)
 {
-	struct pmap_node *path[DEPTH_MAX], **at = &m->root, *node;
+	struct pmap_node **path[DEPTH_MAX], **at = &m->root, *node;
 	unsigned depth = 0, bit;
 
 	if (!pmap_get(m, key))
 		return false;
 	for (;; at = &node->slots[index_of(node, bit)].node) {
-		path[depth] = node = *at = node_own(*at);
+		node = *at = node_own(*at);
+		path[depth] = at;
 		bit = bit_of(key, depth * BITS);
 		if (node->objects & bit)
 			break;
 		depth++;
 	}
 	object_drop(type, node->slots[index_of(node, bit)].object);
-	node_cut(node, bit);
+	node = *at = node_cut(node, bit);
 	m->count--;
 
 	/* An object left alone in its node goes up to the slot of that node. */
 	while (depth > 0 && bits_set(node->used) == 1 && node->objects) {
-		struct pmap_node *parent = path[--depth];
+		struct pmap_node *parent = *path[--depth];
 
 		bit = bit_of(key, depth * BITS);
 		parent->slots[index_of(parent, bit)] = node->slots[0];
 		parent->objects |= bit;
-		free(node);
+		node_free(node);
 		node = parent;
 	}
 	if (!m->count) {
-		free(m->root);
+		node_free(m->root);
 		m->root = NULL;
 	}
 	return true;

@@ -1,12 +1,21 @@
 /* xattr.c -- extended attributes of an inode. */
 #include <string.h>
 
-#include "base/must.h"
 #include "tree/inode.h"
 #include "tree/named.h"
+#include "tree/pool.h"
+
+static void xattr_free(struct ref *object)
+{
+	const struct xattr *x = (const struct xattr *)object;
+
+	pool_free(object, xattr_size(x->name_len, x->value_len));
+}
+
+const struct pmap_type xattr_type = { .free = xattr_free };
 
 static const struct named_kind xattr_kind = {
-	.type = &blob_type,
+	.type = &xattr_type,
 	.len_at = offsetof(struct xattr, name_len),
 	.name_at = offsetof(struct xattr, bytes),
 };
@@ -19,7 +28,7 @@ static struct hash xattr_term(const struct xattr *x)
 
 static struct xattr *xattr_new(const char *name, size_t name_len, const void *value, size_t len)
 {
-	struct xattr *x = must_realloc(NULL, sizeof(*x) + name_len + 1 + len + 1);
+	struct xattr *x = pool_alloc(xattr_size(name_len, len));
 
 	*x = (struct xattr){ .ref.count = 1, .value_len = len, .name_len = name_len };
 	memcpy(x->bytes, name, name_len + 1);
