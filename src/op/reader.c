@@ -164,12 +164,13 @@ static bool take_dump_end(struct lexer *l)
 int reader_dump_result(struct reader *r, const char *path)
 {
 	struct item *item = reader_add(r, ITEM_DUMP_RESULT);
-	char *text, *to, *line;
+	char *to, *line;
 	int err;
 
 	err = lex_end(&r->lex);
+	r->script->is_trace = true;
 	item->path = path;
-	item->text = text = to = r->lex.next;
+	item->text = to = r->lex.next;
 	while (!err && !take_dump_end(&r->lex)) {
 		if (!*r->lex.next)
 			return lex_expected(&r->lex, "end dump-result");
