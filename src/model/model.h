@@ -133,7 +133,7 @@ void model_run(const struct model *m, struct state *s, const struct call *c, str
 
 struct buf;
 /* The allowed outcomes as a trace writes them: "RV_none", "{EEXIST;ENOTDIR}" or, in our own
- * dialect, "0", "{EEXIST, ENOTDIR}"; "-" where the platform leaves the call undefined. */
+ * dialect, "0", "EEXIST or ENOTDIR"; "-" where the platform leaves the call undefined. */
 void envelope_print(const struct envelope *env, enum op op, enum dialect dialect, struct buf *out);
 
 #endif
