@@ -156,7 +156,7 @@ static bool await_end(pid_t pid, int64_t until_ms, int *ret_status)
 	return ok && waitpid(pid, ret_status, 0) == pid;
 }
 
-int command_run(const char *command, int pass_fd, double seconds, int *ret_status,
+int command_wait(const char *command, int pass_fd, double seconds, int *ret_status,
 		struct buf *output, struct err *err)
 {
 	int64_t until_ms = now_ms() + (int64_t)(seconds * 1000);

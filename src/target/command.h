@@ -25,7 +25,7 @@ enum { COMMAND_FD = 3 }; /* what pass_fd is in the command: {image} is /proc/sel
 /* Runs it by the shell with no input; *ret_status is its exit status (128 and more: a signal).
  * What it writes is added to output, at most some KiB. Killed with its group after the given
  * time: -ETIME. Ends with us. */
-int command_run(const char *command, int pass_fd, double seconds, int *ret_status,
+int command_wait(const char *command, int pass_fd, double seconds, int *ret_status,
 		struct buf *output, struct err *err);
 
 #endif

@@ -95,7 +95,7 @@ static int run_mkfs(struct host *h, const char *dir, struct err *err)
 	int status, ret;
 
 	command_fill(&command, h->d.mkfs, values, ARRAY_LEN(values));
-	ret = command_run(command.data, h->image.size ? h->image.fd : -1, COMMAND_SECONDS, &status,
+	ret = command_wait(command.data, h->image.size ? h->image.fd : -1, COMMAND_SECONDS, &status,
 			  &output, err);
 	if (!ret && status)
 		ret = err_set(err, EIO, "%s ends with status %d: %s", command.data, status,
@@ -386,7 +386,7 @@ static int check(struct host *h, enum verdict *ret, struct buf *report, struct e
 	int status, r;
 
 	command_fill(&command, h->d.fsck, &image, 1);
-	r = command_run(command.data, h->image.fd, COMMAND_SECONDS, &status, report, err);
+	r = command_wait(command.data, h->image.fd, COMMAND_SECONDS, &status, report, err);
 	buf_free(&command);
 	if (r)
 		return r;
