@@ -61,7 +61,8 @@ int traits_set(struct traits *traits, const char *name, const char *value, struc
 /* A deliberate error of the model: mutants prove that the tests see every rule. */
 struct mutant {
 	int rule;  /* -1: none */
-	int error; /* answered instead of the rule's errno; 0: the rule is forgotten */
+	int error; /* answered instead of the rule's errno; 0: the rule is forgotten, and what it
+		    * forbade succeeds without an effect */
 };
 
 struct model {

@@ -354,6 +354,7 @@ void model_openat2(struct step *x)
 {
 	const struct call *c = x->call;
 
+	leave_undefined(x, RULE_call_of_linux);
 	open_fd(x, &(struct opening){ .dirfd = c->openat2.dirfd.num,
 				      .path = &c->openat2.path,
 				      .flags = c->openat2.flags.num,

@@ -4,16 +4,16 @@
 /* "/", "." and ".." */
 static void refuse_unnamed(struct step *x, const struct where *w)
 {
-	if (w->is_root)
-		leave_undefined(x, RULE_rmdir_root_undefined);
+	if (w->is_root && leave_undefined(x, RULE_rmdir_root_undefined))
+		return;
 	if (w->is_root && holds(x, RULE_rmdir_root_first))
-		refuse(x, RULE_root_busy);
+		refuse(x, RULE_rmdir_root);
 	else if (w->last_dot)
 		refuse(x, RULE_rmdir_dot);
 	else if (w->last_dotdot)
 		refuse(x, RULE_rmdir_dotdot);
 	else
-		refuse(x, RULE_root_busy);
+		refuse(x, RULE_rmdir_root);
 }
 
 static void remove_directory(struct step *x, int64_t dirfd, const struct arg *path)

@@ -39,7 +39,7 @@ static void refuse_dots(struct step *x, const struct where *w, bool source)
 	if (!w->is_root || !source)
 		return;
 	refuse(x, RULE_rename_root);
-	refuse(x, RULE_root_busy);
+	refuse(x, RULE_rename_root_busy);
 	refuse(x, RULE_rename_root_directory);
 }
 
@@ -261,6 +261,7 @@ void model_renameat2(struct step *x)
 {
 	const struct call *c = x->call;
 
+	leave_undefined(x, RULE_call_of_linux);
 	rename_object(x, c->renameat2.fromfd.num, &c->renameat2.from, c->renameat2.tofd.num,
 		      &c->renameat2.to, c->renameat2.flags.num);
 }

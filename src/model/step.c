@@ -49,8 +49,10 @@ static void note(struct envelope *env, enum rule rule)
 
 bool refuse(struct step *x, enum rule rule)
 {
-	if (!holds(x, rule))
+	if (!holds(x, rule)) {
+		x->stuck |= x->model->mutant.rule == (int)rule;
 		return false;
+	}
 	note(x->env, rule);
 	errset_add(&x->env->errors, error_of(x->model, rule));
 	if (x->env->success) {
@@ -80,7 +82,7 @@ bool leave_undefined(struct step *x, enum rule rule)
 
 bool proceed(struct step *x)
 {
-	return x->follow && x->env->success && !x->env->undefined;
+	return x->follow && x->env->success && !x->env->undefined && !x->stuck;
 }
 
 void give_num(struct step *x, enum result result, int64_t num)
