@@ -226,7 +226,7 @@ static void answer_statfs(struct outcome *ret, long result, const struct statfs 
 EXEC(statfs)
 {
 	struct statfs st;
-	long result = statfs(plain_path(self, &c->statfs.path), &st);
+	long result = syscall(SYS_statfs, plain_path(self, &c->statfs.path), &st);
 
 	answer_statfs(ret, result, &st);
 }

@@ -231,7 +231,8 @@ EXEC(direct_write)
 
 EXEC(truncate)
 {
-	answer_none(ret, truncate(plain_path(self, &c->truncate.path), c->truncate.length.num));
+	answer_none(ret, syscall(SYS_truncate, plain_path(self, &c->truncate.path),
+				 c->truncate.length.num));
 }
 
 EXEC(ftruncate)

@@ -10,35 +10,35 @@ EXEC(mkdir)
 {
 	struct at at = at_cwd(self, &c->mkdir.path);
 
-	answer_none(ret, mkdirat(at.dirfd, at.path, mode_given(&c->mkdir.mode)));
+	answer_none(ret, syscall(SYS_mkdirat, at.dirfd, at.path, mode_given(&c->mkdir.mode)));
 }
 
 EXEC(mkdirat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->mkdirat.dirfd), &c->mkdirat.path);
 
-	answer_none(ret, mkdirat(at.dirfd, at.path, mode_given(&c->mkdirat.mode)));
+	answer_none(ret, syscall(SYS_mkdirat, at.dirfd, at.path, mode_given(&c->mkdirat.mode)));
 }
 
 EXEC(rmdir)
 {
 	struct at at = at_cwd(self, &c->rmdir.path);
 
-	answer_none(ret, unlinkat(at.dirfd, at.path, AT_REMOVEDIR));
+	answer_none(ret, syscall(SYS_unlinkat, at.dirfd, at.path, AT_REMOVEDIR));
 }
 
 EXEC(unlink)
 {
 	struct at at = at_cwd(self, &c->unlink.path);
 
-	answer_none(ret, unlinkat(at.dirfd, at.path, 0));
+	answer_none(ret, syscall(SYS_unlinkat, at.dirfd, at.path, 0));
 }
 
 EXEC(unlinkat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->unlinkat.dirfd), &c->unlinkat.path);
 
-	answer_none(ret, unlinkat(at.dirfd, at.path, (int)c->unlinkat.flags.num));
+	answer_none(ret, syscall(SYS_unlinkat, at.dirfd, at.path, (int)c->unlinkat.flags.num));
 }
 
 /* The library emulates renameat2 where the kernel has none; a script wants to know. */
@@ -72,7 +72,7 @@ EXEC(link)
 {
 	struct at from = at_cwd(self, &c->link.from), to = at_cwd(self, &c->link.to);
 
-	answer_none(ret, linkat(from.dirfd, from.path, to.dirfd, to.path, 0));
+	answer_none(ret, syscall(SYS_linkat, from.dirfd, from.path, to.dirfd, to.path, 0));
 }
 
 EXEC(linkat)
@@ -80,22 +80,22 @@ EXEC(linkat)
 	struct at from = at_path(self, dirfd_real(self, &c->linkat.fromfd), &c->linkat.from);
 	struct at to = at_path(self, dirfd_real(self, &c->linkat.tofd), &c->linkat.to);
 
-	answer_none(ret,
-		    linkat(from.dirfd, from.path, to.dirfd, to.path, (int)c->linkat.flags.num));
+	answer_none(ret, syscall(SYS_linkat, from.dirfd, from.path, to.dirfd, to.path,
+				 (int)c->linkat.flags.num));
 }
 
 EXEC(symlink)
 {
 	struct at at = at_cwd(self, &c->symlink.path);
 
-	answer_none(ret, symlinkat(c->symlink.target.text, at.dirfd, at.path));
+	answer_none(ret, syscall(SYS_symlinkat, c->symlink.target.text, at.dirfd, at.path));
 }
 
 EXEC(symlinkat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->symlinkat.dirfd), &c->symlinkat.path);
 
-	answer_none(ret, symlinkat(c->symlinkat.target.text, at.dirfd, at.path));
+	answer_none(ret, syscall(SYS_symlinkat, c->symlinkat.target.text, at.dirfd, at.path));
 }
 
 /* Longer than any target, so that a truncated one is the file system's doing. */
@@ -105,7 +105,8 @@ static void answer_target(struct exec_self *self, struct outcome *ret, struct at
 {
 	struct room room = room_take(self, TARGET_ROOM);
 
-	answer_bytes(self, ret, readlinkat(at.dirfd, at.path, room.at, room.count), &room);
+	answer_bytes(self, ret, syscall(SYS_readlinkat, at.dirfd, at.path, room.at, room.count),
+		     &room);
 }
 
 EXEC(readlink)

@@ -2,7 +2,8 @@
 #include <linux/limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/xattr.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "exec/self.h"
 
@@ -10,8 +11,9 @@ EXEC(setxattr)
 {
 	struct room value = room_of_data(self, &c->setxattr.value, c->setxattr.size.num);
 
-	answer_none(ret, setxattr(plain_path(self, &c->setxattr.path), c->setxattr.name.text,
-				  value.at, value.count, (int)c->setxattr.flags.num));
+	answer_none(ret, syscall(SYS_setxattr, plain_path(self, &c->setxattr.path),
+				 c->setxattr.name.text, value.at, value.count,
+				 (int)c->setxattr.flags.num));
 	room_drop(&value);
 }
 
@@ -19,8 +21,9 @@ EXEC(lsetxattr)
 {
 	struct room value = room_of_data(self, &c->lsetxattr.value, c->lsetxattr.size.num);
 
-	answer_none(ret, lsetxattr(plain_path(self, &c->lsetxattr.path), c->lsetxattr.name.text,
-				   value.at, value.count, (int)c->lsetxattr.flags.num));
+	answer_none(ret, syscall(SYS_lsetxattr, plain_path(self, &c->lsetxattr.path),
+				 c->lsetxattr.name.text, value.at, value.count,
+				 (int)c->lsetxattr.flags.num));
 	room_drop(&value);
 }
 
@@ -28,8 +31,9 @@ EXEC(fsetxattr)
 {
 	struct room value = room_of_data(self, &c->fsetxattr.value, c->fsetxattr.size.num);
 
-	answer_none(ret, fsetxattr(fd_real(self, &c->fsetxattr.fd), c->fsetxattr.name.text,
-				   value.at, value.count, (int)c->fsetxattr.flags.num));
+	answer_none(ret,
+		    syscall(SYS_fsetxattr, fd_real(self, &c->fsetxattr.fd), c->fsetxattr.name.text,
+			    value.at, value.count, (int)c->fsetxattr.flags.num));
 	room_drop(&value);
 }
 
@@ -48,8 +52,8 @@ EXEC(getxattr)
 	struct room room = room_take(self, c->getxattr.size.num);
 
 	answer_value(self, ret,
-		     getxattr(plain_path(self, &c->getxattr.path), c->getxattr.name.text, room.at,
-			      room.count),
+		     syscall(SYS_getxattr, plain_path(self, &c->getxattr.path),
+			     c->getxattr.name.text, room.at, room.count),
 		     &room);
 }
 
@@ -58,8 +62,8 @@ EXEC(lgetxattr)
 	struct room room = room_take(self, c->lgetxattr.size.num);
 
 	answer_value(self, ret,
-		     lgetxattr(plain_path(self, &c->lgetxattr.path), c->lgetxattr.name.text,
-			       room.at, room.count),
+		     syscall(SYS_lgetxattr, plain_path(self, &c->lgetxattr.path),
+			     c->lgetxattr.name.text, room.at, room.count),
 		     &room);
 }
 
@@ -68,8 +72,8 @@ EXEC(fgetxattr)
 	struct room room = room_take(self, c->fgetxattr.size.num);
 
 	answer_value(self, ret,
-		     fgetxattr(fd_real(self, &c->fgetxattr.fd), c->fgetxattr.name.text, room.at,
-			       room.count),
+		     syscall(SYS_fgetxattr, fd_real(self, &c->fgetxattr.fd), c->fgetxattr.name.text,
+			     room.at, room.count),
 		     &room);
 }
 
@@ -109,7 +113,9 @@ EXEC(listxattr)
 	struct room room = room_take(self, c->listxattr.size.num);
 
 	answer_names(self, ret,
-		     listxattr(plain_path(self, &c->listxattr.path), room.at, room.count), &room);
+		     syscall(SYS_listxattr, plain_path(self, &c->listxattr.path), room.at,
+			     room.count),
+		     &room);
 }
 
 EXEC(llistxattr)
@@ -117,31 +123,34 @@ EXEC(llistxattr)
 	struct room room = room_take(self, c->llistxattr.size.num);
 
 	answer_names(self, ret,
-		     llistxattr(plain_path(self, &c->llistxattr.path), room.at, room.count), &room);
+		     syscall(SYS_llistxattr, plain_path(self, &c->llistxattr.path), room.at,
+			     room.count),
+		     &room);
 }
 
 EXEC(flistxattr)
 {
 	struct room room = room_take(self, c->flistxattr.size.num);
 
-	answer_names(self, ret, flistxattr(fd_real(self, &c->flistxattr.fd), room.at, room.count),
+	answer_names(self, ret,
+		     syscall(SYS_flistxattr, fd_real(self, &c->flistxattr.fd), room.at, room.count),
 		     &room);
 }
 
 EXEC(removexattr)
 {
-	answer_none(ret,
-		    removexattr(plain_path(self, &c->removexattr.path), c->removexattr.name.text));
+	answer_none(ret, syscall(SYS_removexattr, plain_path(self, &c->removexattr.path),
+				 c->removexattr.name.text));
 }
 
 EXEC(lremovexattr)
 {
-	answer_none(ret, lremovexattr(plain_path(self, &c->lremovexattr.path),
-				      c->lremovexattr.name.text));
+	answer_none(ret, syscall(SYS_lremovexattr, plain_path(self, &c->lremovexattr.path),
+				 c->lremovexattr.name.text));
 }
 
 EXEC(fremovexattr)
 {
-	answer_none(ret,
-		    fremovexattr(fd_real(self, &c->fremovexattr.fd), c->fremovexattr.name.text));
+	answer_none(ret, syscall(SYS_fremovexattr, fd_real(self, &c->fremovexattr.fd),
+				 c->fremovexattr.name.text));
 }

@@ -1,7 +1,8 @@
 /* self.h -- inside exec: what one process keeps between calls, and what every exec_NAME uses.
  *
  * The kernel gives the answers: a descriptor or stream that the script does not have is handed
- * on as -1, a null path as NULL, a wild count as it is. Nothing is allocated during a call,
+ * on as -1, a null path as NULL (so calls that take paths are made by syscall(2): the library
+ * declares them never null), a wild count as it is. Nothing is allocated during a call,
  * except the address space for a count beyond EXEC_DATA_MAX. */
 #ifndef EXEC_SELF_H
 #define EXEC_SELF_H
