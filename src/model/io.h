@@ -7,9 +7,9 @@
 #include "model/step.h"
 
 enum {
-	TRANSFER_MAX = 0x7ffff000,  /* Linux cuts every count to this */
-	SECTOR = 512,               /* the finest unit a file system allocates in */
-	DIRECT_ALIGN = 4096,        /* aligned to this, O_DIRECT works everywhere */
+	TRANSFER_MAX = 0x7ffff000, /* Linux cuts every count to this */
+	SECTOR = 512,              /* the finest unit a file system allocates in */
+	DIRECT_ALIGN = 4096,       /* aligned to this, O_DIRECT works everywhere */
 };
 
 /* RWF_ flags that older system headers do not know. */
@@ -45,14 +45,16 @@ struct transfer {
 	const struct arg *fd;
 	const struct arg *data; /* writing */
 	int64_t count, offset;
-	int64_t flags;          /* RWF_ */
-	bool positioned;        /* at offset, not at the descriptor's own */
-	bool vectored;          /* preadv2, pwritev2: checked in another order */
-	bool whole;             /* repeated until nothing is left */
+	int64_t flags;   /* RWF_ */
+	bool positioned; /* at offset, not at the descriptor's own */
+	bool vectored;   /* preadv2, pwritev2: checked in another order */
+	bool whole;      /* repeated until nothing is left */
 };
 
-/* O_DIRECT may want aligned transfers. */
-void may_refuse_direct(struct step *x, const struct open_file *f, int64_t offset, int64_t count);
+/* O_DIRECT, and not aligned as it may want transfers to be. */
+bool is_misaligned(const struct open_file *f, int64_t offset, int64_t count);
+/* Pipes have no positions. */
+bool refuse_pipe(struct step *x, const struct transfer *t, const struct open_file *f);
 /* Count and position, as all transfers check them. Returns whether something was refused. */
 bool refuse_range(struct step *x, const struct transfer *t, int64_t offset);
 /* RWF_ flags; the same. */

@@ -66,7 +66,8 @@ void model_fchmod(struct step *x)
 
 void model_fchmodat(struct step *x)
 {
-	set_mode(x, need_object(x, x->call->fchmodat.dirfd.num, &x->call->fchmodat.path,
-				RESOLVE_FOLLOW),
+	set_mode(x,
+		 need_object(x, x->call->fchmodat.dirfd.num, &x->call->fchmodat.path,
+			     RESOLVE_FOLLOW),
 		 x->call->fchmodat.mode.num);
 }

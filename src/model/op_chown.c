@@ -94,7 +94,8 @@ void model_fchownat(struct step *x)
 
 	if (flags & ~(int64_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) && refuse(x, RULE_at_flags))
 		return;
-	set_owner(x, need_object(x, x->call->fchownat.dirfd.num, &x->call->fchownat.path,
-				 resolve_flags(flags)),
+	set_owner(x,
+		  need_object(x, x->call->fchownat.dirfd.num, &x->call->fchownat.path,
+			      resolve_flags(flags)),
 		  x->call->fchownat.uid.num, x->call->fchownat.gid.num);
 }

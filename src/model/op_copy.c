@@ -62,8 +62,6 @@ static void copy_effect(struct step *x, const struct copy *c)
 	int64_t done = give_range(x, shortest_transfer(x, (int64_t)most, false), (int64_t)most);
 	struct tree *t = &x->state->tree;
 
-	if (!done)
-		return;
 	if (tree_inode(t, ino)->size < (uint64_t)c->to_offset + (uint64_t)done)
 		tree_truncate(t, ino, (uint64_t)c->to_offset + (uint64_t)done);
 	tree_clone(t, c->from->ino, (uint64_t)c->from_offset, ino, (uint64_t)c->to_offset,
@@ -89,8 +87,15 @@ void model_copy_file_range(struct step *x)
 		return;
 	if (refuse_ends(x, &c) || refuse_copy_range(x, &c))
 		return;
-	if (c.length)
-		may_lack_space(x);
+	if (!c.length) {
+		give_range(x, 0, 0);
+		return;
+	}
+	may_lack_space(x);
+	if (is_misaligned(c.from, c.from_offset, (int64_t)c.length))
+		may_refuse(x, RULE_direct_read_unaligned);
+	if (is_misaligned(c.to, c.to_offset, (int64_t)c.length))
+		leave_undefined(x, RULE_direct_write_unaligned);
 	if (proceed(x))
 		copy_effect(x, &c);
 }

@@ -131,13 +131,6 @@ static void change_data(struct step *x, const struct inode *inode, const struct 
 		tree_allocate(t, ino, offset, length);
 }
 
-/* Some file systems treat the privilege bits before they know that the range will do. */
-static void drop_bits_early(struct step *x, uint64_t ino)
-{
-	if (x->model->traits.fallocate_drops_early && followed_anyway(x, EINVAL))
-		drop_privilege_bits(x, ino);
-}
-
 static void allocate(struct step *x, const struct inode *inode, const struct range *r)
 {
 	if (!is_supported(&x->model->traits, r->mode)) {
@@ -146,8 +139,8 @@ static void allocate(struct step *x, const struct inode *inode, const struct ran
 	}
 	if (r->mode == COLLAPSE || r->mode == INSERT)
 		check_shift(x, inode, r);
-	if (refused(x))
-		drop_bits_early(x, inode->ino);
+	if (x->model->traits.fallocate_drops_early && fails_with(x, EINVAL))
+		drop_privilege_bits(x, inode->ino);
 	may_lack_space(x);
 	if (!proceed(x))
 		return;

@@ -31,7 +31,7 @@ static void lock_busy(struct step *x, bool waits)
 		return;
 	}
 	refuse(x, RULE_lock_busy);
-	if (followed_anyway(x, EWOULDBLOCK) && holds(x, RULE_lock_conversion_drops))
+	if (fails_with(x, EWOULDBLOCK) && holds(x, RULE_lock_conversion_drops))
 		set_lock(x, 0);
 }
 
@@ -39,10 +39,11 @@ void model_flock(struct step *x)
 {
 	int64_t operation = x->call->flock.operation.num;
 	int64_t lock = operation & ~(int64_t)LOCK_NB;
-	const struct open_file *f = need_io(x, &x->call->flock.fd);
+	const struct open_file *f;
 
 	if (lock != LOCK_SH && lock != LOCK_EX && lock != LOCK_UN)
 		refuse(x, RULE_lock_operation);
+	f = need_io(x, &x->call->flock.fd);
 	if (!f || refused(x))
 		return;
 	if (lock != LOCK_UN && !is_readable(f) && !is_writable(f))

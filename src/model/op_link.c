@@ -74,6 +74,8 @@ static void make_link(struct step *x, int64_t fromfd, const struct arg *from_pat
 	refuse_destination(x, &from, &to);
 	refuse_read_only(x);
 	inode = where_inode(x, &from);
+	if (to.kind == WHERE_NONE && !tree_inode(&x->state->tree, to.parent)->nlink)
+		refuse(x, RULE_dir_removed);
 	if (inode && x->model->traits.protected_hardlinks && link_is_risky(x, inode))
 		refuse(x, RULE_link_protected);
 	if (to.kind == WHERE_NONE)
@@ -104,8 +106,10 @@ void model_linkat(struct step *x)
 		refuse(x, RULE_at_flags);
 		return;
 	}
-	if (flags & AT_EMPTY_PATH && !is_root(x))
+	if (flags & AT_EMPTY_PATH && !is_root(x)) {
 		refuse(x, RULE_linkat_empty_denied);
+		may_refuse(x, RULE_linkat_empty_other);
+	}
 	if (flags & AT_SYMLINK_FOLLOW)
 		how |= RESOLVE_FOLLOW;
 	if (flags & AT_EMPTY_PATH)

@@ -29,8 +29,8 @@ static bool hole_at(const struct step *x, const struct inode *inode, uint64_t at
 {
 	uint64_t end = at - at % SECTOR + SECTOR;
 
-	return at < inode->size && tree_is_zero(&x->state->tree, inode->ino, at,
-						end < inode->size ? end : inode->size);
+	return at < inode->size &&
+	       tree_is_zero(&x->state->tree, inode->ino, at, end < inode->size ? end : inode->size);
 }
 
 /* The first position from offset on where a hole may be: there, or at a border of sectors. */
@@ -113,6 +113,15 @@ static int64_t seek_directory(struct step *x, int64_t base, int64_t offset, int6
 	return proceed(x) ? give_range(x, 0, INT64_MAX) : -1;
 }
 
+/* Where SEEK_DATA and SEEK_HOLE begin. */
+static int64_t sparse_offset(struct step *x, int64_t offset)
+{
+	if (offset >= 0 || !x->model->traits.seek_negative)
+		return offset;
+	may_refuse(x, RULE_seek_beyond);
+	return 0;
+}
+
 static int64_t seek_regular(struct step *x, const struct open_file *f, int64_t offset,
 			    int64_t whence)
 {
@@ -121,9 +130,9 @@ static int64_t seek_regular(struct step *x, const struct open_file *f, int64_t o
 
 	switch (whence) {
 	case SEEK_DATA:
-		return seek_data(x, inode, offset);
+		return seek_data(x, inode, sparse_offset(x, offset));
 	case SEEK_HOLE:
-		return seek_hole(x, inode, offset);
+		return seek_hole(x, inode, sparse_offset(x, offset));
 	case SEEK_END:
 		return seek_to(x, (int64_t)inode->size, offset, max);
 	case SEEK_CUR:

@@ -50,8 +50,9 @@ static void open_then(struct step *x, const struct arg *path, int64_t flags, int
 	x->env->value.result = RESULT_NONE;
 	if (act)
 		act(x, &fd);
-	stays = proceed(x) || (!errset_has(&opening, x->error) && refused(x) &&
-			       (x->follow || errset_has(&x->env->errors, x->error)));
+	stays = x->follow;
+	if (x->error)
+		stays = errset_has(&x->env->errors, x->error) && !errset_has(&opening, x->error);
 	if (stays) {
 		state_close(x->state, x->pid, fd.num);
 		state_free(&before);
@@ -70,13 +71,13 @@ void model_create_file(struct step *x)
 static void write_to(struct step *x, const struct arg *fd)
 {
 	write_data(x, &(struct transfer){
-		.fd = fd,
-		.data = &x->call->write_file.data,
-		.count = x->call->write_file.count.num,
-		.offset = x->call->write_file.offset.num,
-		.positioned = true,
-		.whole = true,
-	});
+			      .fd = fd,
+			      .data = &x->call->write_file.data,
+			      .count = x->call->write_file.count.num,
+			      .offset = x->call->write_file.offset.num,
+			      .positioned = true,
+			      .whole = true,
+		      });
 }
 
 void model_write_file(struct step *x)
@@ -88,12 +89,12 @@ void model_write_file(struct step *x)
 static void write_directly(struct step *x, const struct arg *fd)
 {
 	write_data(x, &(struct transfer){
-		.fd = fd,
-		.data = &x->call->direct_write.data,
-		.count = x->call->direct_write.count.num,
-		.offset = x->call->direct_write.offset.num,
-		.positioned = true,
-	});
+			      .fd = fd,
+			      .data = &x->call->direct_write.data,
+			      .count = x->call->direct_write.count.num,
+			      .offset = x->call->direct_write.offset.num,
+			      .positioned = true,
+		      });
 }
 
 void model_direct_write(struct step *x)

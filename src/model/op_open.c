@@ -66,7 +66,8 @@ static void refuse_flags(struct step *x, const struct opening *o)
 		leave_undefined(x, RULE_open_access_modes);
 	if (has(o, O_CREAT | O_DIRECTORY))
 		refuse(x, RULE_open_create_directory);
-	if (has(o, TMPFILE_BIT) && (!has(o, O_DIRECTORY) || has(o, O_CREAT) || !o->writes))
+	if (has(o, TMPFILE_BIT) &&
+	    (!has(o, O_DIRECTORY) || has(o, O_CREAT) || !(o->flags & O_ACCMODE)))
 		refuse(x, RULE_tmpfile_flags);
 	if (has(o, O_EXCL) && !(o->flags & (O_CREAT | TMPFILE_BIT)))
 		leave_undefined(x, RULE_open_exclusive_alone);
@@ -125,19 +126,24 @@ static void refuse_missing(struct step *x, struct opening *o)
 		o->left_behind = makes;
 }
 
-/* Other people's files in a directory that everybody can write to: fs.protected_regular. */
+/* Other people's objects in a sticky directory that everybody can write to. Regular files and
+ * fifos are protected by settings of their own: fs.protected_regular, fs.protected_fifos. */
 static void refuse_planted(struct step *x, const struct opening *o)
 {
 	const struct traits *traits = &x->model->traits;
 	const struct inode *dir;
+	bool set = S_ISREG(o->inode->mode) ? traits->protected_regular : traits->protected_fifos;
+	bool depends = S_ISREG(o->inode->mode) || S_ISFIFO(o->inode->mode);
 
-	if (!o->w.parent || !(S_ISREG(o->inode->mode) ? traits->protected_regular :
-			      S_ISFIFO(o->inode->mode) && traits->protected_fifos))
+	if (!o->w.parent || (depends && !set))
 		return;
 	dir = tree_inode(&x->state->tree, o->w.parent);
-	if ((dir->mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH) &&
-	    o->inode->uid != dir->uid && o->inode->uid != x->process->uid)
+	if (!(dir->mode & S_ISVTX) || o->inode->uid == dir->uid || o->inode->uid == x->process->uid)
+		return;
+	if (depends && dir->mode & (S_IWOTH | S_IWGRP))
 		may_refuse(x, RULE_open_planted);
+	else if (dir->mode & S_IWOTH)
+		refuse(x, RULE_open_planted);
 }
 
 static bool fifo_has(const struct step *x, uint64_t ino, int64_t access)
@@ -170,8 +176,8 @@ static void refuse_special(struct step *x, const struct opening *o)
 		may_refuse(x, RULE_open_device_denied);
 		break;
 	case S_IFIFO:
-		if (access == O_RDWR || fifo_has(x, o->inode->ino, access == O_RDONLY ? O_WRONLY :
-										       O_RDONLY))
+		if (access == O_RDWR ||
+		    fifo_has(x, o->inode->ino, access == O_RDONLY ? O_WRONLY : O_RDONLY))
 			break;
 		if (!has(o, O_NONBLOCK))
 			leave_undefined(x, RULE_open_fifo_waits);
@@ -193,13 +199,11 @@ static void refuse_access(struct step *x, const struct opening *o)
 		refuse(x, RULE_open_immutable);
 	if (!may_access(x, inode, o->want))
 		refuse(x, RULE_open_denied);
-	if (inode->flags & FS_APPEND_FL &&
-	    ((o->writes && !has(o, O_APPEND)) || has(o, O_TRUNC)))
+	if (inode->flags & FS_APPEND_FL && (((o->flags & O_ACCMODE) && !has(o, O_APPEND)) ||
+					    (has(o, O_TRUNC) && S_ISREG(inode->mode))))
 		refuse(x, RULE_open_append_only);
 	if (has(o, O_NOATIME) && !is_owner(x, inode))
 		refuse(x, RULE_open_noatime);
-	if (S_ISREG(inode->mode) && has(o, O_DIRECT) && x->model->traits.no_direct_io)
-		refuse(x, RULE_open_direct);
 }
 
 static void refuse_existing(struct step *x, const struct opening *o)
@@ -220,7 +224,7 @@ static void refuse_existing(struct step *x, const struct opening *o)
 	}
 	if (o->w.is_symlink)
 		return;
-	if (directory && o->writes)
+	if (directory && o->flags & O_ACCMODE)
 		refuse(x, RULE_open_directory_writing);
 	if (directory && has(o, O_TRUNC))
 		refuse(x, RULE_open_directory_truncating);
@@ -233,6 +237,8 @@ static void refuse_existing(struct step *x, const struct opening *o)
 	refuse_access(x, o);
 	if (!directory && !S_ISREG(o->inode->mode))
 		refuse_special(x, o);
+	if (has(o, O_DIRECT) && (!S_ISREG(o->inode->mode) || x->model->traits.no_direct_io))
+		refuse(x, RULE_open_direct);
 }
 
 static void refuse_tmpfile(struct step *x, const struct opening *o)
@@ -259,7 +265,7 @@ static void refuse_opening(struct step *x, struct opening *o)
 	if (!has(o, O_NOFOLLOW) && !has(o, O_CREAT | O_EXCL))
 		how |= RESOLVE_FOLLOW;
 	if (has(o, O_CREAT))
-		how |= RESOLVE_CREATE;
+		how |= RESOLVE_CREATE | RESOLVE_OPEN_CREATE;
 	resolve(x, o->dirfd, o->path, how, o->confined, &o->w);
 	if (o->w.via_symlink)
 		ignore_slash(x, &o->w, RULE_open_ignores_slash);
@@ -311,7 +317,7 @@ static int open_object(struct step *x, struct opening *o)
 	find_access(x, o);
 	refuse_flags(x, o);
 	refuse_opening(x, o);
-	if (o->left_behind && followed_anyway(x, ENOTDIR))
+	if (o->left_behind && fails_with(x, ENOTDIR))
 		obtain(x, o);
 	if (!proceed(x))
 		return -1;

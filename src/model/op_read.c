@@ -18,23 +18,31 @@ bool is_special(const struct inode *inode)
 	return !S_ISREG(inode->mode) && !S_ISDIR(inode->mode);
 }
 
+bool refuse_pipe(struct step *x, const struct transfer *t, const struct open_file *f)
+{
+	return t->positioned && S_ISFIFO(file_inode(x, f)->mode) && refuse(x, RULE_io_pipe);
+}
+
 bool refuse_range(struct step *x, const struct transfer *t, int64_t offset)
 {
 	/* No buffer of that length fits into an address space; whether one just below does
 	 * depends on where it lies. */
 	const int64_t space = (int64_t)1 << 47, room = (int64_t)1 << 40;
 	bool huge = t->count < 0 || t->count >= space;
-	int64_t end;
+	int64_t count = t->count, end;
 
-	if (huge)
+	/* Vectors are cut before anything is asked of them. */
+	if (t->vectored && count > TRANSFER_MAX)
+		count = TRANSFER_MAX;
+	if (!t->vectored && huge)
 		refuse(x, RULE_io_count_fault);
-	else if (t->count >= room)
+	else if (!t->vectored && count >= room)
 		may_refuse(x, RULE_io_count_fault);
-	if (t->count < 0)
-		return refuse(x, RULE_io_count) || huge;
-	if (__builtin_add_overflow(offset, t->count, &end))
-		return refuse(x, RULE_io_overflow) || huge;
-	return huge;
+	if (count < 0)
+		refuse(x, RULE_io_count);
+	else if (__builtin_add_overflow(offset, count, &end))
+		refuse(x, RULE_io_overflow);
+	return refused(x);
 }
 
 bool refuse_rwf(struct step *x, const struct transfer *t)
@@ -54,10 +62,9 @@ bool refuse_rwf(struct step *x, const struct transfer *t)
 	return false;
 }
 
-void may_refuse_direct(struct step *x, const struct open_file *f, int64_t offset, int64_t count)
+bool is_misaligned(const struct open_file *f, int64_t offset, int64_t count)
 {
-	if (f->flags & O_DIRECT && (offset | count) & (DIRECT_ALIGN - 1))
-		may_refuse(x, RULE_direct_unaligned);
+	return f->flags & O_DIRECT && (offset | count) & (DIRECT_ALIGN - 1);
 }
 
 int64_t shortest_transfer(struct step *x, int64_t len, bool whole)
@@ -103,6 +110,19 @@ static void read_effect(struct step *x, const struct transfer *t, uint64_t ino, 
 		touch_access(x, ino);
 }
 
+/* A vector of nothing is never handed on. */
+static void read_directory(struct step *x, const struct transfer *t)
+{
+	if (t->vectored && !t->count) {
+		if (proceed(x))
+			give_bytes(x, RESULT_BYTES, 0, 0);
+		return;
+	}
+	if (t->flags & ~(int64_t)RWF_HIPRI)
+		refuse(x, RULE_rwf_unsupported);
+	refuse(x, RULE_read_directory);
+}
+
 static void read_data(struct step *x, const struct transfer *t)
 {
 	const struct open_file *f;
@@ -113,20 +133,24 @@ static void read_data(struct step *x, const struct transfer *t)
 	f = need_io(x, t->fd);
 	if (!f)
 		return;
+	if (refuse_pipe(x, t, f))
+		return;
 	if (!is_readable(f)) {
 		refuse(x, RULE_read_access);
 		return;
 	}
 	offset = t->positioned ? t->offset : f->offset;
-	if (!(t->vectored && !t->count) && S_ISDIR(file_inode(x, f)->mode))
-		refuse(x, RULE_read_directory);
 	if (is_special(file_inode(x, f)))
 		leave_undefined(x, RULE_special_contents);
-	if (refused(x) || refuse_range(x, t, offset))
+	refuse_range(x, t, offset);
+	if (S_ISDIR(file_inode(x, f)->mode)) {
+		read_directory(x, t);
 		return;
-	if (t->count && refuse_rwf(x, t))
+	}
+	if (refused(x) || (t->count && refuse_rwf(x, t)))
 		return;
-	may_refuse_direct(x, f, offset, t->count);
+	if (is_misaligned(f, offset, t->count))
+		may_refuse(x, RULE_direct_read_unaligned);
 	if (proceed(x))
 		read_effect(x, t, f->ino, offset);
 }
@@ -134,50 +158,50 @@ static void read_data(struct step *x, const struct transfer *t)
 void model_read(struct step *x)
 {
 	read_data(x, &(struct transfer){
-		.fd = &x->call->read.fd,
-		.count = x->call->read.count.num,
-	});
+			     .fd = &x->call->read.fd,
+			     .count = x->call->read.count.num,
+		     });
 }
 
 void model_read_all(struct step *x)
 {
 	read_data(x, &(struct transfer){
-		.fd = &x->call->read_all.fd,
-		.count = x->call->read_all.count.num,
-		.whole = true,
-	});
+			     .fd = &x->call->read_all.fd,
+			     .count = x->call->read_all.count.num,
+			     .whole = true,
+		     });
 }
 
 void model_pread(struct step *x)
 {
 	read_data(x, &(struct transfer){
-		.fd = &x->call->pread.fd,
-		.count = x->call->pread.count.num,
-		.offset = x->call->pread.offset.num,
-		.positioned = true,
-	});
+			     .fd = &x->call->pread.fd,
+			     .count = x->call->pread.count.num,
+			     .offset = x->call->pread.offset.num,
+			     .positioned = true,
+		     });
 }
 
 void model_pread_all(struct step *x)
 {
 	read_data(x, &(struct transfer){
-		.fd = &x->call->pread_all.fd,
-		.count = x->call->pread_all.count.num,
-		.offset = x->call->pread_all.offset.num,
-		.positioned = true,
-		.whole = true,
-	});
+			     .fd = &x->call->pread_all.fd,
+			     .count = x->call->pread_all.count.num,
+			     .offset = x->call->pread_all.offset.num,
+			     .positioned = true,
+			     .whole = true,
+		     });
 }
 
 /* Position -1 stands for the descriptor's own. */
 void model_preadv2(struct step *x)
 {
 	read_data(x, &(struct transfer){
-		.fd = &x->call->preadv2.fd,
-		.count = x->call->preadv2.count.num,
-		.offset = x->call->preadv2.offset.num,
-		.flags = x->call->preadv2.flags.num,
-		.positioned = x->call->preadv2.offset.num != -1,
-		.vectored = true,
-	});
+			     .fd = &x->call->preadv2.fd,
+			     .count = x->call->preadv2.count.num,
+			     .offset = x->call->preadv2.offset.num,
+			     .flags = x->call->preadv2.flags.num,
+			     .positioned = x->call->preadv2.offset.num != -1,
+			     .vectored = true,
+		     });
 }

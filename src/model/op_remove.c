@@ -35,8 +35,8 @@ static void remove_directory(struct step *x, int64_t dirfd, const struct arg *pa
 	if (w.kind == WHERE_FILE)
 		refuse(x, RULE_rmdir_file);
 	if (w.kind == WHERE_DIR && w.parent && !dir_is_empty(x, w.ino)) {
+		may_refuse(x, RULE_not_empty_exists);
 		refuse(x, RULE_not_empty);
-		refuse(x, RULE_not_empty_exists);
 	}
 	if (proceed(x))
 		remove_name(x, &w);

@@ -124,8 +124,8 @@ static void refuse_contents(struct step *x, const struct renaming *r)
 
 	if (exchange(r) || r->to.kind != WHERE_DIR || dir_is_empty(x, r->to.ino))
 		return;
+	may_refuse(x, directory ? RULE_not_empty_exists : RULE_rename_not_empty_exists);
 	refuse(x, directory ? RULE_not_empty : RULE_rename_not_empty);
-	refuse(x, directory ? RULE_not_empty_exists : RULE_rename_not_empty_exists);
 }
 
 /* Both names are of one object: nothing to do, and nothing more to ask. */

@@ -27,8 +27,8 @@ void model_fstat(struct step *x)
 
 void model_statx(struct step *x)
 {
-	const int64_t known = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH |
-			      AT_STATX_SYNC_TYPE;
+	const int64_t known =
+		AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE;
 	int64_t flags = x->call->statx.flags.num;
 	struct arg path = x->call->statx.path;
 

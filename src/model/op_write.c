@@ -62,8 +62,7 @@ static void write_effect(struct step *x, const struct transfer *t, uint64_t ino,
 	drop_privilege_bits(x, ino);
 	touch_modify(x, ino);
 	if (!t->positioned)
-		state_edit_file(x->state, x->pid, t->fd->num)->offset =
-			(int64_t)offset + done;
+		state_edit_file(x->state, x->pid, t->fd->num)->offset = (int64_t)offset + done;
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -86,7 +85,8 @@ static void write_regular(struct step *x, const struct transfer *t, const struct
 			give_range(x, 0, 0);
 		return;
 	}
-	may_refuse_direct(x, f, (int64_t)at, t->count);
+	if (is_misaligned(f, (int64_t)at, t->count))
+		leave_undefined(x, RULE_direct_write_unaligned);
 	if (t->flags & RWF_NOWAIT)
 		may_refuse(x, RULE_write_nowait_buffered);
 	if (at >= max && refuse(x, RULE_write_too_far))
@@ -106,6 +106,8 @@ void write_data(struct step *x, const struct transfer *t)
 	f = need_io(x, t->fd);
 	if (!f)
 		return;
+	if (refuse_pipe(x, t, f))
+		return;
 	if (!is_writable(f))
 		refuse(x, RULE_write_access);
 	if (is_special(file_inode(x, f)))
@@ -121,55 +123,55 @@ void write_data(struct step *x, const struct transfer *t)
 void model_write(struct step *x)
 {
 	write_data(x, &(struct transfer){
-		.fd = &x->call->write.fd,
-		.data = &x->call->write.data,
-		.count = x->call->write.count.num,
-	});
+			      .fd = &x->call->write.fd,
+			      .data = &x->call->write.data,
+			      .count = x->call->write.count.num,
+		      });
 }
 
 void model_write_all(struct step *x)
 {
 	write_data(x, &(struct transfer){
-		.fd = &x->call->write_all.fd,
-		.data = &x->call->write_all.data,
-		.count = x->call->write_all.count.num,
-		.whole = true,
-	});
+			      .fd = &x->call->write_all.fd,
+			      .data = &x->call->write_all.data,
+			      .count = x->call->write_all.count.num,
+			      .whole = true,
+		      });
 }
 
 void model_pwrite(struct step *x)
 {
 	write_data(x, &(struct transfer){
-		.fd = &x->call->pwrite.fd,
-		.data = &x->call->pwrite.data,
-		.count = x->call->pwrite.count.num,
-		.offset = x->call->pwrite.offset.num,
-		.positioned = true,
-	});
+			      .fd = &x->call->pwrite.fd,
+			      .data = &x->call->pwrite.data,
+			      .count = x->call->pwrite.count.num,
+			      .offset = x->call->pwrite.offset.num,
+			      .positioned = true,
+		      });
 }
 
 void model_pwrite_all(struct step *x)
 {
 	write_data(x, &(struct transfer){
-		.fd = &x->call->pwrite_all.fd,
-		.data = &x->call->pwrite_all.data,
-		.count = x->call->pwrite_all.count.num,
-		.offset = x->call->pwrite_all.offset.num,
-		.positioned = true,
-		.whole = true,
-	});
+			      .fd = &x->call->pwrite_all.fd,
+			      .data = &x->call->pwrite_all.data,
+			      .count = x->call->pwrite_all.count.num,
+			      .offset = x->call->pwrite_all.offset.num,
+			      .positioned = true,
+			      .whole = true,
+		      });
 }
 
 /* Position -1 stands for the descriptor's own. */
 void model_pwritev2(struct step *x)
 {
 	write_data(x, &(struct transfer){
-		.fd = &x->call->pwritev2.fd,
-		.data = &x->call->pwritev2.data,
-		.count = x->call->pwritev2.count.num,
-		.offset = x->call->pwritev2.offset.num,
-		.flags = x->call->pwritev2.flags.num,
-		.positioned = x->call->pwritev2.offset.num != -1,
-		.vectored = true,
-	});
+			      .fd = &x->call->pwritev2.fd,
+			      .data = &x->call->pwritev2.data,
+			      .count = x->call->pwritev2.count.num,
+			      .offset = x->call->pwritev2.offset.num,
+			      .flags = x->call->pwritev2.flags.num,
+			      .positioned = x->call->pwritev2.offset.num != -1,
+			      .vectored = true,
+		      });
 }

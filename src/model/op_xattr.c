@@ -151,12 +151,15 @@ static void set_value(struct step *x, enum by by)
 	check_change(x, inode, name->text);
 	if (refuse_space(x, name->text) || refused(x))
 		return;
+	check_space(x, inode, name->text, (uint64_t)size);
 	there = tree_xattr(inode, name->text);
 	if (there && flags & XATTR_CREATE)
 		refuse(x, RULE_xattr_exists);
-	if (!there && flags & XATTR_REPLACE)
+	/* With both flags some file systems look only at the first. */
+	if (!there && flags & XATTR_CREATE && flags & XATTR_REPLACE)
+		may_refuse(x, RULE_xattr_absent);
+	else if (!there && flags & XATTR_REPLACE)
 		refuse(x, RULE_xattr_absent);
-	check_space(x, inode, name->text, (uint64_t)size);
 	if (proceed(x))
 		put_value(x, inode->ino, name->text, &x->call->setxattr.value, (size_t)size);
 }
@@ -215,7 +218,7 @@ static void collect_names(struct step *x, const struct inode *inode, struct buf 
 
 	while ((attribute = tree_next_xattr(inode, &cookie)))
 		if (is_root(x) || space_of(attribute->bytes) != SPACE_TRUSTED ||
-		    !holds(x, RULE_xattr_list_hides))
+		    x->model->traits.lists_trusted || !holds(x, RULE_xattr_list_hides))
 			names[count++] = attribute->bytes;
 	qsort(names, count, sizeof(*names), by_text);
 	for (size_t i = 0; i < count; i++)

@@ -154,6 +154,11 @@ static bool walk_name(struct walk *w, const char *name, size_t len)
 		return walk_dots(w, len == 2);
 	last = nothing_follows(w, &slash);
 	ret->slash = last && slash;
+	if (last && *w->rest[w->depth] == '/' && w->flags & RESOLVE_OPEN_CREATE &&
+	    holds(w->x, RULE_open_slash_first)) {
+		fail(ret, RULE_open_slash_first);
+		return false;
+	}
 	/* A removed directory is not even asked. */
 	if (len > w->x->model->traits.name_max &&
 	    tree_inode(&w->x->state->tree, w->dir)->nlink) {

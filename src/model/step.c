@@ -3,7 +3,6 @@
  * Nothing here allocates but for values with bytes, which live in one buffer per thread. */
 #include "model/step.h"
 
-
 #define A(name, kind)
 #define OP(name, base, result, traits, args) [OP_##name] = model_##name,
 static void (*const operations[OP_COUNT])(struct step *) = {
@@ -18,8 +17,8 @@ bool rule_applies(const struct model *m, enum rule rule)
 
 	if (!(info->where >> m->platform & 1))
 		return false;
-	if (m->platform == PLATFORM_LINUX && (m->kernel < info->since ||
-					      (info->until && m->kernel > info->until)))
+	if (m->platform == PLATFORM_LINUX &&
+	    (m->kernel < info->since || (info->until && m->kernel > info->until)))
 		return false;
 	return m->mutant.rule != (int)rule || m->mutant.error;
 }
@@ -47,8 +46,16 @@ static void note(struct envelope *env, enum rule rule)
 		env->rules[env->rule_count++] = rule;
 }
 
+/* Something came first, and nothing that comes later can be seen. */
+static bool too_late(struct step *x)
+{
+	return refused(x) && holds(x, RULE_first_error_counts);
+}
+
 bool refuse(struct step *x, enum rule rule)
 {
+	if (too_late(x))
+		return rule_applies(x->model, rule);
 	if (!holds(x, rule)) {
 		x->stuck |= x->model->mutant.rule == (int)rule;
 		return false;
@@ -64,6 +71,8 @@ bool refuse(struct step *x, enum rule rule)
 
 bool may_refuse(struct step *x, enum rule rule)
 {
+	if (too_late(x))
+		return rule_applies(x->model, rule);
 	if (!holds(x, rule))
 		return false;
 	note(x->env, rule);
@@ -250,15 +259,19 @@ static bool value_allowed(const struct envelope *env, const struct outcome *seen
 		return seen->num >= env->least_num && seen->num <= value->num;
 	case RESULT_BYTES:
 	case RESULT_NAMES:
+		/* Where only the length was asked for, that is all there is. */
+		if (!seen->len && seen->num)
+			return seen->num == value->num;
+		/* fallthrough */
 	case RESULT_TARGET:
 		return seen->len >= env->shortest_len && seen->len <= value->len &&
 		       !memcmp(seen->bytes, value->bytes, seen->len);
 	case RESULT_STAT:
+	case RESULT_STATFS:
 		return outcome_equal(value, seen);
 	case RESULT_NAME:
 		return name_allowed(env, seen);
 	case RESULT_NONE:
-	case RESULT_STATFS:
 		return true;
 	}
 	return false;

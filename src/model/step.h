@@ -51,11 +51,11 @@ static inline bool refused(const struct step *x)
 	return !x->env->success;
 }
 
-/* A refused call that is followed nevertheless: this error was seen, or a deterministic answer
- * is wanted. For what a failure leaves behind. */
-static inline bool followed_anyway(const struct step *x, int error)
+/* The call fails and is followed nevertheless: this error was seen, or it is refused and a
+ * deterministic answer is wanted. For what a failure leaves behind. */
+static inline bool fails_with(const struct step *x, int error)
 {
-	return refused(x) && (x->follow || x->error == error);
+	return x->error ? x->error == error : refused(x) && x->follow;
 }
 
 /* The value of success. */
@@ -89,6 +89,7 @@ enum resolve_flag {
 	RESOLVE_KEEP_SLASH = 1 << 1, /* readlink, lstat, O_NOFOLLOW: Linux follows before a slash */
 	RESOLVE_EMPTY = 1 << 2,      /* AT_EMPTY_PATH: "" is the directory itself */
 	RESOLVE_CREATE = 1 << 3,     /* the last name is about to be made */
+	RESOLVE_OPEN_CREATE = 1 << 4, /* ... by open, if it is not there */
 };
 enum where_kind { WHERE_DIR, WHERE_FILE, WHERE_NONE, WHERE_ERROR };
 struct where {
