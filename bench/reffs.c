@@ -81,7 +81,8 @@ static void observe(struct taker *taker, int fd, struct hash *ret)
 /* Save, one call, look at everything, restore: what a search by snapshots does. */
 static double steps_per_second(int fd, bool xattrs)
 {
-	struct take_options options = { .fields = TREE_FIELDS_DEFAULT & ~(xattrs ? 0 : TREE_XATTR) };
+	struct take_options options = { .fields =
+						TREE_FIELDS_DEFAULT & ~(xattrs ? 0 : TREE_XATTR) };
 	struct taker *taker = taker_new(&options);
 	struct hash first, now;
 	double began;

@@ -79,7 +79,8 @@ bool command_exists(const char *command)
 }
 
 /* In the child, which shares our memory until it executes: system calls only. */
-static _Noreturn void execute(char *const *argv, char *const *environment, int pass_fd, int output_fd)
+static _Noreturn void execute(char *const *argv, char *const *environment, int pass_fd,
+			      int output_fd)
 {
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -42,7 +42,8 @@ bool mounting_knows(const char *fs)
 /* One attempt; -EBUSY if someone else took the device in between. */
 static int try_loop(int control, int image_fd, struct buf *path, int *ret_loop_fd, struct err *err)
 {
-	struct loop_config config = { .fd = (uint32_t)image_fd, .info.lo_flags = LO_FLAGS_AUTOCLEAR };
+	struct loop_config config = { .fd = (uint32_t)image_fd,
+				      .info.lo_flags = LO_FLAGS_AUTOCLEAR };
 	int number = ioctl(control, LOOP_CTL_GET_FREE), fd, error;
 	char name[32];
 
@@ -71,12 +72,14 @@ int loop_attach(int image_fd, struct buf *path, int *ret_loop_fd, struct err *er
 	for (int i = 0; i < LOOP_TRIES && ret == -EBUSY; i++)
 		ret = try_loop(control, image_fd, path, ret_loop_fd, err);
 	close(control);
-	return ret == -EBUSY ? err_set(err, EBUSY, "loop devices are taken away all the time") : ret;
+	return ret == -EBUSY ? err_set(err, EBUSY, "loop devices are taken away all the time")
+			     : ret;
 }
 
 int loop_forget(int loop_fd, struct err *err)
 {
-	return ioctl(loop_fd, BLKFLSBUF, 0) ? err_sys(err, errno, "cannot flush the loop device") : 0;
+	return ioctl(loop_fd, BLKFLSBUF, 0) ? err_sys(err, errno, "cannot flush the loop device")
+					    : 0;
 }
 
 static const struct {

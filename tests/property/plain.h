@@ -234,7 +234,8 @@ static void check_file(const struct plain_object *o, const struct tree *t)
 
 		allocated += o->allocated[block];
 		if (start < o->size) {
-			assert_int_equal(tree_seek(t, o->ino, start, true) == start, o->allocated[block]);
+			assert_int_equal(tree_seek(t, o->ino, start, true) == start,
+					 o->allocated[block]);
 			assert_int_equal(tree_seek(t, o->ino, start, false) == start,
 					 !o->allocated[block]);
 		}

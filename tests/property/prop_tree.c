@@ -138,8 +138,9 @@ static void do_rename(struct world *w)
 
 	if (object == NONE || (is_dir(p, object) && plain_is_within(p, to.dir, object)))
 		return;
-	if (victim != NONE && (is_dir(p, object) != is_dir(p, victim) ||
-			       (is_dir(p, victim) && !plain_is_empty(p, victim) && victim != object)))
+	if (victim != NONE &&
+	    (is_dir(p, object) != is_dir(p, victim) ||
+	     (is_dir(p, victim) && !plain_is_empty(p, victim) && victim != object)))
 		return;
 	*entry_at(p, from) = NONE;
 	set_entry(p, to, object);
@@ -238,7 +239,8 @@ static bool pick_range(uint64_t max, uint64_t *ret_from, uint64_t *ret_len)
 
 static void allocate(struct plain_object *o, uint64_t from, uint64_t len)
 {
-	for (uint64_t block = from / TREE_BLOCK; len && block <= (from + len - 1) / TREE_BLOCK; block++)
+	for (uint64_t block = from / TREE_BLOCK; len && block <= (from + len - 1) / TREE_BLOCK;
+	     block++)
 		o->allocated[block] = true;
 }
 
@@ -400,8 +402,8 @@ static void check_pack(const struct world *w)
 
 	tree_pack(&w->tree, &bytes);
 	next = bytes.data;
-	assert_int_equal(tree_unpack(&back, &next, bytes.data + bytes.len, w->tree.fields, true, NULL),
-			 0);
+	assert_int_equal(
+		tree_unpack(&back, &next, bytes.data + bytes.len, w->tree.fields, true, NULL), 0);
 	assert_ptr_equal(next, bytes.data + bytes.len);
 	assert_true(hash_equal(tree_hash(&w->tree), tree_hash(&back)));
 	tree_free(&back);

@@ -231,7 +231,8 @@ static void trees_alike_but_for_names_have_one_canonical_hash(void **state)
 	assert_false(hash_equal(one, renamed("a", "b", "c", "a/c", true)));
 	assert_false(hash_equal(one, renamed("a", "a", "c", "a/a", true)));
 	assert_false(hash_equal(one, renamed("a", "b", "foreign", "a/b", true)));
-	assert_true(hash_equal(renamed("p", "q", "r", "s", true), renamed("p", "q", "r", "s", false)));
+	assert_true(
+		hash_equal(renamed("p", "q", "r", "s", true), renamed("p", "q", "r", "s", false)));
 }
 
 int main(void)
