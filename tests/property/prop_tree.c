@@ -413,7 +413,7 @@ static void check_pack(const struct world *w)
 static void run(struct world worlds[WORLDS])
 {
 	static void (*const changes[])(struct world *) = {
-		do_create, do_create, do_link,	 do_unlink,	do_rename, do_exchange,
+		do_create, do_create, do_link,       do_unlink,     do_rename, do_exchange,
 		do_hold,   do_unhold, do_attributes, do_attributes, do_data,   do_data,
 	};
 

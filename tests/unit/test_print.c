@@ -63,7 +63,8 @@ static void lines_tell_everything(void **state)
 	struct buf out = BUF_INIT;
 
 	tree_print(&t, &out);
-	assert_string_equal(buf_str(&out),
+	assert_string_equal(
+		buf_str(&out),
 		"/ directory mode=0755 owner=0:0 links=3\n"
 		"/a\\040b file mode=0644 owner=1:2 links=1 size=40 "
 		"data=690690f3531a5e7ab33749938e1a798d\n"
@@ -84,14 +85,14 @@ static void dumps_are_those_of_the_published_traces(void **state)
 
 	tree_dump(&t, "/", false, &out);
 	assert_string_equal(buf_str(&out),
-		"\"/\"|D\n"
-		"\"/a b\"|F|40|\"394f28745cc4992d8d43dd5f788c3366535226e3\"\n"
-		"\"/d.f\"|F|3|\"fcd127ffa1016069006ad91f3f361248f9bdf272\"\n"
-		"\"/e\"|!|\"stat\"|EIO\n"
-		"\"/d\"|D\n"
-		"\"/d/f\"|F|3|\"fcd127ffa1016069006ad91f3f361248f9bdf272\"\n"
-		"\"/d/l\"|L|\"x/y\"\n"
-		"\"/d/null\"|!|\"open\"|EOPNOTSUPP\n");
+			    "\"/\"|D\n"
+			    "\"/a b\"|F|40|\"394f28745cc4992d8d43dd5f788c3366535226e3\"\n"
+			    "\"/d.f\"|F|3|\"fcd127ffa1016069006ad91f3f361248f9bdf272\"\n"
+			    "\"/e\"|!|\"stat\"|EIO\n"
+			    "\"/d\"|D\n"
+			    "\"/d/f\"|F|3|\"fcd127ffa1016069006ad91f3f361248f9bdf272\"\n"
+			    "\"/d/l\"|L|\"x/y\"\n"
+			    "\"/d/null\"|!|\"open\"|EOPNOTSUPP\n");
 	buf_clear(&out);
 	tree_dump(&t, "/d/../d/./f", true, &out);
 	assert_string_equal(buf_str(&out), "\"/d/../d/./f\"|F|3|3|"
@@ -156,7 +157,8 @@ static void every_difference_is_told(void **state)
 	make_file(&u, TREE_ROOT, "new", "12345");
 	tree_edit(&u, tree_find(&u, TREE_ROOT, "e", 1)->ino)->error.code = ENOENT;
 	tree_settle(&u);
-	expect_diff(&t, &u, 7,
+	expect_diff(
+		&t, &u, 7,
 		"/a\\040b: missing, expected a file of 40 bytes\n"
 		"/d: mode 0700, expected 0750\n"
 		"/d: owner 7:2, expected 1:2\n"
