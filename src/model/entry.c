@@ -5,6 +5,18 @@
 
 #include <linux/fs.h>
 
+void refuse_way(struct step *x, const struct where *w)
+{
+	if (!w->reached)
+		refuse_where(x, w);
+}
+
+void refuse_last(struct step *x, const struct where *w)
+{
+	if (w->reached)
+		refuse_where(x, w);
+}
+
 void refuse_read_only(struct step *x)
 {
 	if (x->state->read_only)

@@ -4,6 +4,9 @@
 
 #include "model/step.h"
 
+/* The path's own error: where the way to the last name is wrong, and where only that name is. */
+void refuse_way(struct step *x, const struct where *w);
+void refuse_last(struct step *x, const struct where *w);
 void refuse_read_only(struct step *x);
 /* Writing to the directory: immutable, permission. */
 void refuse_write(struct step *x, uint64_t dir);

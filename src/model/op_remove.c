@@ -23,10 +23,11 @@ static void remove_directory(struct step *x, int64_t dirfd, const struct arg *pa
 
 	resolve(x, dirfd, path, 0, NULL, &w);
 	ignore_slash(x, &w, RULE_rmdir_ignores_slash);
-	refuse_where(x, &w);
+	refuse_way(x, &w);
 	if (w.kind == WHERE_DIR && !w.parent)
 		refuse_unnamed(x, &w);
 	refuse_read_only(x);
+	refuse_last(x, &w);
 	if (w.kind == WHERE_NONE)
 		refuse(x, RULE_name_missing);
 	victim = where_inode(x, &w);
@@ -60,12 +61,13 @@ static void remove_file(struct step *x, int64_t dirfd, const struct arg *path)
 
 	resolve(x, dirfd, path, 0, NULL, &w);
 	ignore_slash(x, &w, RULE_unlink_ignores_slash);
-	refuse_where(x, &w);
+	refuse_way(x, &w);
 	/* Dots and "/" are refused before the directory is locked, the rest after its
 	 * permissions. */
 	if (w.kind == WHERE_DIR && !w.parent)
 		refuse_directory(x);
 	refuse_read_only(x);
+	refuse_last(x, &w);
 	if (w.kind == WHERE_DIR && w.slash)
 		refuse_directory(x);
 	if (w.kind == WHERE_NONE) {

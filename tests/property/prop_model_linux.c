@@ -25,7 +25,14 @@
 #include "tests/harness/unit.h"
 #include "tree/take.h"
 
-enum { EPISODE = 60, CALLS = 12000, TREE_EVERY = 5, USERS = 3, LONG_NAME = 300 };
+enum {
+	EPISODE = 60,
+	CALLS = 12000,
+	TREE_EVERY = 5,
+	USERS = 3,
+	LONG_NAME = 300,
+	READ_ONLY_ODDS = 5
+};
 
 static char root[] = "/tmp/assay-model-XXXXXX";
 static char long_name[LONG_NAME + 1];
@@ -284,6 +291,15 @@ static bool mount_fresh(struct world *w)
 	return w->root_fd >= 0;
 }
 
+/* Half-way some episodes go on read-only, unless a file is open for writing. */
+static void go_read_only(struct world *w)
+{
+	if (mount(NULL, root, NULL, MS_REMOUNT | MS_RDONLY, NULL))
+		return;
+	w->state.read_only = true;
+	buf_adds(&w->history, "# from here on read-only\n");
+}
+
 static void run_episode(struct world *w, struct rng *rng)
 {
 	struct exec_options options = { .deadline_seconds = 20 };
@@ -296,6 +312,8 @@ static void run_episode(struct world *w, struct rng *rng)
 	for (unsigned i = 0; i < EPISODE; i++) {
 		struct call c = some_call(rng);
 
+		if (i == EPISODE / 2 && rng_chance(rng, 1, READ_ONLY_ODDS))
+			go_read_only(w);
 		if (!make_call(w, &c) || (i % TREE_EVERY == 0 && !check_tree(w)))
 			break;
 	}
