@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/buf.h"
+#include "base/must.h"
 #include "tree/data.h"
 #include "tree/list.h"
 
@@ -124,6 +125,7 @@ static void compare_xattr(struct differ *d, const struct xattr *e, const struct 
 {
 	struct buf *b;
 
+	must(e || s);
 	if (e && s && e->value_len == s->value_len &&
 	    memcmp(e->bytes, s->bytes, e->name_len + 1 + (size_t)e->value_len) == 0)
 		return;

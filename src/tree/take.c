@@ -381,6 +381,7 @@ int tree_take(struct taker *w, int root_fd, struct tree *ret, struct err *err)
 	int r;
 
 	tree_init(&tree, w->options.fields, true, 0, 0, 0);
+	/* cppcheck-suppress autoVariables ; only used below */
 	w->tree = &tree;
 	w->err = err;
 	w->error = 0;
