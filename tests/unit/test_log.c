@@ -1,6 +1,5 @@
 /* test_log.c -- progress is for terminals only; clocks only go forward. */
 #include <errno.h>
-#include <fcntl.h>
 #include <pty.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,20 +18,25 @@ static void show(void)
 	progress_end();
 }
 
-/* What show() writes where stderr is fd; only this process's stderr is changed, and put back. */
+/* What show() writes where stderr is fd; stderr is put back. A terminal hands on in pieces what
+ * was written at once, so a mark is written behind it and waited for. */
 static size_t shown_on(int fd, int read_fd, char *text, size_t size)
 {
+	const char mark = '$';
 	int saved = dup(STDERR_FILENO);
-	ssize_t got;
+	size_t len = 0;
 
 	assert_return_code(dup2(fd, STDERR_FILENO), errno);
 	show();
 	dup2(saved, STDERR_FILENO);
 	close(saved);
-	fcntl(read_fd, F_SETFL, O_NONBLOCK);
-	got = read(read_fd, text, size - 1);
-	text[got > 0 ? got : 0] = '\0';
-	return strlen(text);
+	assert_int_equal(write(fd, &mark, 1), 1);
+	do {
+		assert_true(len < size);
+		assert_int_equal(read(read_fd, text + len, 1), 1);
+	} while (text[len++] != mark);
+	text[--len] = '\0';
+	return len;
 }
 
 static void nothing_on_a_pipe(void **state)
