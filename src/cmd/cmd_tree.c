@@ -80,16 +80,16 @@ const struct command command_tree = {
 	.name = "tree",
 	.usage = "DIR",
 	.summary = "print an abstract tree and its hash",
-	.text = "Walks over _DIR_ and prints one line for every name: path, type, mode, owner, link\n"
-		"count, size, contents (in quotes if short, else their hash), target, device and\n"
-		"extended attributes. A further name of an object says *same=* and the first one. What\n"
-		"could not be read is an *error* with the call and its errno. The last line is the\n"
-		"hash of the tree.\n"
+	.text = "Walks over _DIR_ and prints one line for every name: path, type, mode, owner,\n"
+		"link count, size, contents (in quotes if short, else their hash), target,\n"
+		"device and extended attributes. A further name of an object says *same=* and the\n"
+		"first one. What could not be read is an *error* with the call and its errno. The\n"
+		"last line is the hash of the tree.\n"
 		"\n"
-		"Equal trees give equal output, on whatever file system and however they were made:\n"
-		"inode numbers, times, the order of names and the sizes of directories do not enter.\n"
-		"Files are read without changing their access times where that is allowed; nothing but\n"
-		"directories and regular files is opened.",
+		"Equal trees give equal output, on whatever file system and however they were\n"
+		"made: inode numbers, times, the order of names and the sizes of directories do\n"
+		"not enter. Files are read without changing their access times where that is\n"
+		"allowed; nothing but directories and regular files is opened.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run,

@@ -253,15 +253,11 @@ static void get_object(struct unpacker *u, uint64_t ino)
 	size_t len;
 	const char *target;
 
-	if (ino == TREE_ROOT) {
-		if (!S_ISDIR(mode))
-			bad(u, "the root is no directory");
+	if (ino == TREE_ROOT && S_ISDIR(mode)) {
 		tree_edit(u->tree, ino)->mode = mode;
+	} else if (ino == UINT64_MAX || tree_inode(u->tree, ino) || !is_type(mode & S_IFMT)) {
+		bad(u, "an object that cannot be");
 	} else {
-		if (tree_inode(u->tree, ino) || !is_type(mode & S_IFMT)) {
-			bad(u, "an object that cannot be");
-			return;
-		}
 		u->tree->next_ino = ino;
 		tree_new(u->tree, mode, 0, 0, 0);
 		if (u->next_ino <= ino)
@@ -308,6 +304,8 @@ static void get_dir(struct unpacker *u, uint64_t dir, unsigned depth)
 
 		if (again)
 			ino = get_num(u);
+		else if (ino == TREE_ROOT)
+			bad(u, "the root below itself");
 		else
 			get_object(u, ino);
 		if (u->error)
