@@ -143,6 +143,10 @@ static void no_call_ends_a_worker(void **state)
 	struct call c;
 	int error;
 
+	if (root_fd < 0) {
+		print_message("# skipped: a file system of its own needs root\n");
+		skip();
+	}
 	rng_seed(&rng, seed);
 	assert_int_equal(exec_crew_open(&crew, root_fd, &options, &err), 0);
 	for (int n = 0; n < CALLS; n++) {
@@ -166,10 +170,8 @@ static void no_call_ends_a_worker(void **state)
 static int make_root(void **state)
 {
 	if (geteuid() || unshare(CLONE_NEWNS) ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
-		puts("1..0 # SKIP a file system of its own needs root");
-		exit(0);
-	}
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return 0;
 	if (!mkdtemp(root) || mount("none", root, "tmpfs", MS_NODEV | MS_NOSUID, "size=4m"))
 		return -1;
 	root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -178,6 +180,8 @@ static int make_root(void **state)
 
 static int remove_root(void **state)
 {
+	if (root_fd < 0)
+		return 0;
 	close(root_fd);
 	return umount2(root, MNT_DETACH) || rmdir(root);
 }
