@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,8 +23,12 @@ struct snapshot {
 
 int image_make(struct image *image, uint64_t size, struct err *err)
 {
+	char name[32];
+
 	*image = (struct image){ .fd = -1, .size = (size + PAGE - 1) / PAGE * PAGE };
-	image->fd = memfd_create("assay-image", MFD_CLOEXEC);
+	/* By its name a loop device tells whose it is. */
+	snprintf(name, sizeof(name), "assay-image-%d", (int)getpid());
+	image->fd = memfd_create(name, MFD_CLOEXEC);
 	if (image->fd < 0 || ftruncate(image->fd, (off_t)image->size))
 		return err_sys(err, errno, "cannot make an image of %ju bytes", (uintmax_t)size);
 	image->bytes = mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,

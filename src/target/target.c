@@ -13,6 +13,10 @@
 
 static const double deadline_usual_seconds = 10;
 
+const char *const target_cap_names[TARGET_CAPS] = {
+	"remount", "save", "drop-caches", "time", "fsck", "image", "processes",
+};
+
 #define TARGET_KIND(name) extern const struct target_kind target_##name;
 #include "gen/targets.h"
 #undef TARGET_KIND
@@ -56,6 +60,7 @@ static int open_kind(struct target *t, const struct target_description *d,
 	t->kind = target_kind_find(d->kind);
 	if (!t->kind)
 		return err_set(err, EINVAL, "%s: %s is no kind of target", d->name, d->kind);
+	t->caps = t->kind->caps(d);
 	t->kind->lacks(d, &lacks);
 	if (lacks.len)
 		ret = err_set(err, ENOTSUP, "%s: %s", t->name, lacks.data);

@@ -29,6 +29,10 @@ enum target_cap {
 	TARGET_PROCESSES = 1 << 6,   /* several processes and users */
 };
 
+/* One word for each bit, "remount" the first. */
+enum { TARGET_CAPS = 7 };
+extern const char *const target_cap_names[TARGET_CAPS];
+
 /* How a call on the target can end besides an outcome. */
 enum target_fate {
 	FATE_FINE,
@@ -62,6 +66,8 @@ struct target_kind {
 	const char *summary; /* one line for `assay targets` */
 	/* What this machine lacks for it, as a sentence; empty if nothing. */
 	void (*lacks)(const struct target_description *d, struct buf *out);
+	/* What it can do here, where it lacks nothing: enum target_cap. */
+	unsigned (*caps)(const struct target_description *d);
 	int (*open)(struct target *t, const struct target_description *d,
 		    const struct target_options *options, struct err *err);
 	void (*close)(struct target *t);

@@ -33,6 +33,12 @@ static void dir_lacks(const struct target_description *d, struct buf *out)
 		buf_addf(out, "%s is not a directory that can be written to", d->argument);
 }
 
+static unsigned dir_caps(const struct target_description *d)
+{
+	return (privilege_has(CAP_SETUID) ? TARGET_PROCESSES : 0) |
+	       (caches_can_drop() ? TARGET_DROP_CACHES : 0);
+}
+
 /* Inside the keeper. */
 static int attach(void *own, int *ret_root_fd, struct err *err)
 {
@@ -106,10 +112,6 @@ static int dir_open(struct target *t, const struct target_description *d,
 	t->own = own;
 	t->uid = geteuid();
 	t->gid = getegid();
-	if (!t->uid)
-		t->caps |= TARGET_PROCESSES;
-	if (caches_can_drop())
-		t->caps |= TARGET_DROP_CACHES;
 	ret = janitor_open(&own->janitor, d->argument, err);
 	if (!ret)
 		ret = make_round(own, err);
@@ -161,6 +163,7 @@ const struct target_kind target_dir = {
 	.name = "dir",
 	.summary = "any directory, in a directory of its own there",
 	.lacks = dir_lacks,
+	.caps = dir_caps,
 	.open = dir_open,
 	.close = dir_close,
 	.call = dir_call,

@@ -88,6 +88,23 @@ static void host_lacks(const struct target_description *d, struct buf *out)
 	add_missing_program(d->mkfs, d->packages, out);
 }
 
+static unsigned host_caps(const struct target_description *d)
+{
+	unsigned caps = 0;
+
+	if (privilege_has(CAP_SETUID))
+		caps |= TARGET_PROCESSES;
+	if (caches_can_drop())
+		caps |= TARGET_DROP_CACHES;
+	if (d->mkfs) /* else nothing outlives the mount */
+		caps |= TARGET_REMOUNT;
+	if (has_disk(d))
+		caps |= TARGET_IMAGE;
+	if (has_disk(d) && d->fsck && command_exists(d->fsck))
+		caps |= TARGET_FSCK;
+	return caps;
+}
+
 static int run_mkfs(struct host *h, const char *dir, struct err *err)
 {
 	struct command_value values[] = { { "image", image_path }, { "dir", dir } };
@@ -243,16 +260,8 @@ static int host_open(struct target *t, const struct target_description *d,
 	h->d.fsck_clean = copy(&h->arena, d->fsck_clean);
 	h->d.fsck_bad = copy(&h->arena, d->fsck_bad);
 	h->d.image_size = d->image_size;
-	if (privilege_has(CAP_SETUID))
-		t->caps |= TARGET_PROCESSES;
-	if (caches_can_drop())
-		t->caps |= TARGET_DROP_CACHES;
-	if (d->mkfs) /* else nothing outlives the mount */
-		t->caps |= TARGET_REMOUNT;
-	if (has_disk(d)) {
-		t->caps |= TARGET_IMAGE | (d->fsck && command_exists(d->fsck) ? TARGET_FSCK : 0);
+	if (has_disk(d))
 		ret = make_image(h, err);
-	}
 	if (!ret)
 		ret = start_keeper(t, err);
 	if (ret)
@@ -430,6 +439,7 @@ const struct target_kind target_host = {
 	.name = "host",
 	.summary = "a file system of the running kernel, on a disk in memory",
 	.lacks = host_lacks,
+	.caps = host_caps,
 	.open = host_open,
 	.close = host_close,
 	.call = host_call,

@@ -65,6 +65,11 @@ static void reffs_lacks(const struct target_description *d, struct buf *out)
 {
 }
 
+static unsigned reffs_caps(const struct target_description *d)
+{
+	return TARGET_REMOUNT | TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES;
+}
+
 static int reffs_open(struct target *t, const struct target_description *d,
 		      const struct target_options *options, struct err *err)
 {
@@ -188,6 +193,7 @@ const struct target_kind target_reffs = {
 	.name = "reffs",
 	.summary = "the model as a file system, in this process",
 	.lacks = reffs_lacks,
+	.caps = reffs_caps,
 	.open = reffs_open,
 	.close = reffs_close,
 	.call = reffs_call,

@@ -1,0 +1,180 @@
+/* cmd_targets.c -- `assay targets`: what can be tested here, and what each target lacks. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/must.h"
+#include "cmd/command.h"
+#include "target/description.h"
+#include "target/faults.h"
+#include "target/target.h"
+
+static struct {
+	bool json, faults;
+	const char *config;
+} settings;
+
+static const struct opt opts[] = {
+	{ .name = "json",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(typeof(settings), json),
+	  .help = "prints an array of objects" },
+	{ .name = "faults",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(typeof(settings), faults),
+	  .help = "lists the faults that reffs can carry instead" },
+	{ .name = "config",
+	  .type = OPT_TEXT,
+	  .offset = offsetof(typeof(settings), config),
+	  .value = "FILE",
+	  .help = "reads descriptions from FILE instead of assay.ini" },
+	OPT_END,
+};
+
+/* One described target, as it is here. */
+struct row {
+	struct target_description d;
+	unsigned caps;
+	struct buf lacks;
+};
+
+static int fill_row(struct row *row, const char *name, struct err *err)
+{
+	const struct target_kind *kind;
+	int ret = description_find(&row->d, name, settings.config, err);
+
+	row->caps = 0;
+	row->lacks = (struct buf)BUF_INIT;
+	if (ret)
+		return ret;
+	kind = target_kind_find(row->d.kind);
+	if (!kind)
+		return err_set(err, EINVAL, "%s: %s is no kind of target", name, row->d.kind);
+	kind->lacks(&row->d, &row->lacks);
+	if (!row->lacks.len)
+		row->caps = kind->caps(&row->d);
+	return 0;
+}
+
+static json_t *caps_json(unsigned caps)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < TARGET_CAPS; i++)
+		if (caps & 1u << i)
+			json_array_append_new(array, json_string(target_cap_names[i]));
+	return array;
+}
+
+static json_t *traits_json(const struct target_description *d)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < d->trait_count; i++)
+		json_array_append_new(array,
+				      json_pack("{s:s, s:s, s:s?}", "name", d->traits[i].name, "value",
+						d->traits[i].value, "reason", d->traits[i].reason));
+	return array;
+}
+
+static json_t *row_json(const struct row *row)
+{
+	return json_pack("{s:s, s:s, s:s?, s:b, s:s?, s:o, s:o}", "name", row->d.name, "kind",
+			 row->d.kind, "summary", row->d.summary, "usable", !row->lacks.len, "lacks",
+			 row->lacks.len ? row->lacks.data : NULL, "can", caps_json(row->caps),
+			 "traits", traits_json(&row->d));
+}
+
+static void print_row(const struct row *row, struct buf *out)
+{
+	buf_addf(out, "%-16s %-6s %s\n", row->d.name, row->d.kind,
+		 row->d.summary ? row->d.summary : "");
+	if (row->lacks.len) {
+		buf_addf(out, "%24slacks: %s\n", "", row->lacks.data);
+		return;
+	}
+	buf_addf(out, "%24scan:", "");
+	for (size_t i = 0; i < TARGET_CAPS; i++)
+		if (row->caps & 1u << i)
+			buf_addf(out, " %s", target_cap_names[i]);
+	buf_adds(out, row->caps ? "\n" : " nothing but calls\n");
+}
+
+static int print_targets(struct err *err)
+{
+	struct buf names = BUF_INIT, out = BUF_INIT;
+	json_t *array = json_array();
+	int ret = description_names(settings.config, &names, err);
+	struct row row;
+
+	for (size_t at = 0; at < names.len && !ret; at += strlen(names.data + at) + 1) {
+		ret = fill_row(&row, names.data + at, err);
+		if (!ret && settings.json)
+			json_array_append_new(array, row_json(&row));
+		else if (!ret)
+			print_row(&row, &out);
+		description_free(&row.d);
+		buf_free(&row.lacks);
+	}
+	if (!ret && settings.json) {
+		json_dumpf(array, stdout, JSON_INDENT(1));
+		putchar('\n');
+	}
+	fputs(buf_str(&out), stdout);
+	json_decref(array);
+	buf_free(&names);
+	buf_free(&out);
+	return ret;
+}
+
+static void print_faults(void)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < fault_count; i++) {
+		if (settings.json)
+			json_array_append_new(array, json_pack("{s:s, s:s}", "name", fault_table[i].name,
+							       "text", fault_table[i].text));
+		else
+			printf("%-18s %s\n", fault_table[i].name, fault_table[i].text);
+	}
+	if (settings.json) {
+		json_dumpf(array, stdout, JSON_INDENT(1));
+		putchar('\n');
+	}
+	json_decref(array);
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	if (argc > 1) {
+		err_set(err, EINVAL, "%s: no operand is taken", argv[1]);
+		return EXIT_USAGE;
+	}
+	if (settings.faults) {
+		print_faults();
+		return EXIT_CLEAN;
+	}
+	return print_targets(err) ? EXIT_USAGE : EXIT_CLEAN;
+}
+
+const struct command command_targets = {
+	.name = "targets",
+	.usage = "",
+	.summary = "what can be tested here, and what each target lacks",
+	.text = "Lists every described target: its kind, what it can do on this machine, or what\n"
+		"this machine lacks for it.\n"
+		"\n"
+		"Descriptions are sections *[target.NAME]* of INI files. They are looked for in\n"
+		"_assay.ini_ (or the file of *--config*), in _$XDG\\_CONFIG\\_HOME/assay/targets.ini_,\n"
+		"in _/etc/assay/targets.ini_, and then among the shipped ones. A description can\n"
+		"stand on another: *base = ext4*.\n"
+		"\n"
+		"A target is named *NAME*, or *NAME:ARGUMENT* where its kind takes one: *dir:PATH*,\n"
+		"*fuse:COMMAND*. *reffs!FAULT* is a reference file system that is broken in one way.",
+	.opts = opts,
+	.settings = &settings,
+	.run = run,
+};

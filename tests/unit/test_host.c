@@ -1,0 +1,184 @@
+/* test_host.c -- file systems of the running kernel: made, used, remounted, checked, put back.
+ *
+ * What this machine lacks for a file system is a reason to skip it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/must.h"
+#include "tests/harness/plans.h"
+
+static const char *const targets[] = { "ext2",	"ext3",	 "ext4",  "ext4-nojournal",
+				       "xfs",	"btrfs", "tmpfs", "overlay" };
+
+static struct hash seen_hash(struct pair *p)
+{
+	enum target_fate fate = FATE_DIED;
+	struct hash hash;
+	struct tree tree;
+
+	assert_int_equal(target_observe(p->target, &tree, &fate, NULL), 0);
+	assert_int_equal(fate, FATE_FINE);
+	hash = tree_hash(&tree);
+	tree_free(&tree);
+	return hash;
+}
+
+static void use(struct pair *p)
+{
+	pair_do(p, "mkdir(\"a\", 0755)");
+	pair_do(p, "write_file(\"a/f\", O_CREAT|O_WRONLY, data(7, 9000), 9000, 100)");
+	pair_do(p, "link(\"a/f\", \"g\")");
+	pair_do(p, "symlink(\"a/f\", \"s\")");
+	pair_do(p, "setxattr(\"a\", \"user.x\", \"value\", 5, 0)");
+	pair_do(p, "chmod(\"g\", 0600)");
+	pair_do(p, "rename(\"a/f\", \"a/h\")");
+	pair_do(p, "mkdir(\"a\", 0755)");
+	pair_do(p, "sync()");
+}
+
+static void check(struct pair *p)
+{
+	enum verdict verdict = VERDICT_UNKNOWN;
+	struct buf report = BUF_INIT;
+	struct err err = { 0 };
+
+	if (p->target->kind->fsck(p->target, &verdict, &report, &err))
+		fail_msg("%s: %s", p->target->name, err.text);
+	if (verdict != VERDICT_OK)
+		fail_msg("%s: verdict %d: %s", p->target->name, verdict, buf_str(&report));
+	buf_free(&report);
+	assert_true(hash_equal(seen_hash(p), tree_hash(&p->state.tree)));
+}
+
+/* Saved, changed, restored: as saved. */
+static void save_and_restore(struct pair *p)
+{
+	const struct target_kind *kind = p->target->kind;
+	struct hash saved = seen_hash(p);
+	struct err err = { 0 };
+
+	if (kind->save(p->target, 5, &err))
+		fail_msg("%s: %s", p->target->name, err.text);
+	pair_do(p, "unlink(\"g\")");
+	assert_false(hash_equal(seen_hash(p), saved));
+	if (kind->restore(p->target, 5, &err))
+		fail_msg("%s: %s", p->target->name, err.text);
+	assert_true(hash_equal(seen_hash(p), saved));
+	kind->drop(p->target, 5);
+	assert_int_equal(kind->restore(p->target, 5, &err), -ENOENT);
+}
+
+static void keep_image(struct pair *p)
+{
+	char path[] = "/tmp/assay-host-XXXXXX";
+	struct err err = { 0 };
+	int fd = mkstemp(path);
+	struct stat st;
+
+	assert_true(fd >= 0);
+	close(fd);
+	if (p->target->kind->image(p->target, path, &err))
+		fail_msg("%s: %s", p->target->name, err.text);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(st.st_size >= 1 << 20 && st.st_blocks > 0);
+	assert_true(st.st_blocks * 512 < st.st_size);
+	unlink(path);
+}
+
+static void exercise(struct pair *p)
+{
+	struct hash fresh = seen_hash(p);
+	struct err err = { 0 };
+
+	use(p);
+	if (p->target->caps & TARGET_DROP_CACHES)
+		pair_do(p, "drop_caches()");
+	if (p->target->caps & TARGET_REMOUNT)
+		pair_do(p, "remount()");
+	if (p->target->caps & TARGET_FSCK)
+		check(p);
+	if (p->target->caps & TARGET_IMAGE) {
+		save_and_restore(p);
+		keep_image(p);
+	}
+	if (target_reset(p->target, &err))
+		fail_msg("%s: %s", p->target->name, err.text);
+	assert_true(hash_equal(seen_hash(p), fresh));
+}
+
+static void every_file_system_is_made_used_and_checked(void **state)
+{
+	size_t lacking = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(targets); i++) {
+		struct err why = { 0 };
+		struct pair p;
+
+		if (!pair_open(&p, targets[i], 60, &why)) {
+			assert_int_equal(why.code, -ENOTSUP);
+			print_message("# %s\n", why.text);
+			lacking++;
+			continue;
+		}
+		exercise(&p);
+		pair_close(&p);
+	}
+	if (lacking == ARRAY_LEN(targets))
+		skip();
+}
+
+/* Processes survive a remount, with their users and masks. */
+static void processes_survive_a_remount(void **state)
+{
+	struct err why = { 0 };
+	struct pair p;
+
+	if (geteuid() || !pair_open(&p, "ext4", 60, &why))
+		skip();
+	pair_do(&p, "mkdir(\"a\", 0755)");
+	pair_do(&p, "chmod(\"a\", 0777)");
+	pair_do(&p, "umask(0)");
+	pair_do(&p, "[2] create_process(1000, 1001)");
+	pair_do(&p, "[2] umask(077)");
+	pair_do(&p, "[3] create_process(1002, 1002)");
+	pair_do(&p, "[3] destroy_process()");
+	pair_do(&p, "remount()");
+	pair_do(&p, "mkdir(\"b\", 0777)");
+	pair_do(&p, "[2] mkdir(\"a/b\", 0777)");
+	pair_do(&p, "[2] mkdir(\"c\", 0777)");
+	pair_close(&p);
+}
+
+static void a_hang_on_a_disk_is_left_behind(void **state)
+{
+	struct err why = { 0 };
+	struct plan_step wait;
+	struct pair p;
+	struct hash fresh;
+
+	if (geteuid() || !pair_open(&p, "ext4", 3, &why))
+		skip();
+	fresh = seen_hash(&p);
+	pair_do(&p, "mknod(\"p\", S_IFIFO|0600, 0)");
+	wait = (struct plan_step){ .call = pair_call(&p, "open(\"p\", O_RDONLY)") };
+	assert_int_equal(pair_follow(&p, &wait, 1).fate, FATE_HUNG);
+	assert_int_equal(target_reset(p.target, &why), 0);
+	assert_true(hash_equal(seen_hash(&p), fresh));
+	pair_close(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_file_system_is_made_used_and_checked),
+		cmocka_unit_test(processes_survive_a_remount),
+		cmocka_unit_test(a_hang_on_a_disk_is_left_behind),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
