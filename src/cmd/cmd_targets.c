@@ -72,10 +72,12 @@ static json_t *traits_json(const struct target_description *d)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < d->trait_count; i++)
-		json_array_append_new(array,
-				      json_pack("{s:s, s:s, s:s?}", "name", d->traits[i].name, "value",
-						d->traits[i].value, "reason", d->traits[i].reason));
+	for (size_t i = 0; i < d->trait_count; i++) {
+		const struct target_trait *trait = &d->traits[i];
+
+		json_array_append_new(array, json_pack("{s:s, s:s, s:s?}", "name", trait->name, "value",
+						       trait->value, "reason", trait->reason));
+	}
 	return array;
 }
 
@@ -133,12 +135,12 @@ static void print_faults(void)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < fault_count; i++) {
+	for (const struct fault_info *f = fault_table; f < fault_table + fault_count; f++) {
 		if (settings.json)
-			json_array_append_new(array, json_pack("{s:s, s:s}", "name", fault_table[i].name,
-							       "text", fault_table[i].text));
+			json_array_append_new(array, json_pack("{s:s, s:s}", "name", f->name, "text",
+							       f->text));
 		else
-			printf("%-18s %s\n", fault_table[i].name, fault_table[i].text);
+			printf("%-18s %s\n", f->name, f->text);
 	}
 	if (settings.json) {
 		json_dumpf(array, stdout, JSON_INDENT(1));

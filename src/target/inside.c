@@ -31,6 +31,10 @@ enum { OBJECTS_MAX = 1 << 20, TOLD_MAX = 1024 };
 
 static const uint64_t file_bytes_max = (uint64_t)1 << 30;
 
+/* Attributes that are the test's. Where a security module labels files, those are not. */
+static const char *const prefixes[] = { "user.", "trusted.", "security.", NULL };
+static const char *const prefixes_labelled[] = { "user.", "trusted.", NULL };
+
 struct inside {
 	const struct keeping *keeping;
 	const struct keeper_options *options;
@@ -309,12 +313,18 @@ static void die_with_owner(int owner_pidfd)
 		_exit(0);
 }
 
+static bool labels_files(void)
+{
+	return !access("/sys/fs/selinux/enforce", F_OK) || !access("/sys/fs/smackfs", F_OK);
+}
+
 static int begin(struct inside *in, struct err *err)
 {
 	const struct keeping *k = in->keeping;
 	struct take_options take = {
 		.fields = in->options->fields,
 		.lost_found = true,
+		.xattr_prefixes = labels_files() ? prefixes_labelled : prefixes,
 		.objects_max = OBJECTS_MAX,
 		.bytes_max = file_bytes_max,
 	};

@@ -79,9 +79,9 @@ static inline void pair_do(struct pair *p, const char *text)
 	struct plan_end end = pair_follow(p, &step, 1);
 
 	if (!end.done)
-		fail_msg("%s: %s surprises: fate %d, outcome %s, expected %s, tree %s", p->target->name,
-			 text, end.fate, errno_name(end.outcome.error),
-			 errno_name(step.expected.error), end.tree_differs ? "differs" : "as expected");
+		fail_msg("%s: %s: fate %d, outcome %s, expected %s, tree %s", p->target->name, text,
+			 end.fate, errno_name(end.outcome.error), errno_name(step.expected.error),
+			 end.tree_differs ? "differs" : "as expected");
 }
 
 #endif

@@ -67,7 +67,7 @@ static void a_plan_is_followed_to_its_end(void **state)
 	while (n + 4 <= STEPS_MAX) {
 		steps[n++] = pair_step(p, "mkdir(\"a\", 0755)");
 		steps[n++] =
-			pair_step(p, "write_file(\"a/f\", O_CREAT|O_WRONLY, data(7, 5000), 5000, 3)");
+			pair_step(p, "write_file(\"a/f\", O_CREAT|O_RDWR, data(7, 5000), 5000, 3)");
 		steps[n++] = pair_step(p, "unlink(\"a/f\")");
 		steps[n++] = pair_step(p, "rmdir(\"a\")");
 	}
