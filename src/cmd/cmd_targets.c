@@ -73,10 +73,10 @@ static json_t *traits_json(const struct target_description *d)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < d->trait_count; i++) {
-		const struct target_trait *trait = &d->traits[i];
+		const struct target_trait *t = &d->traits[i];
 
-		json_array_append_new(array, json_pack("{s:s, s:s, s:s?}", "name", trait->name, "value",
-						       trait->value, "reason", trait->reason));
+		json_array_append_new(array, json_pack("{s:s, s:s, s:s?}", "name", t->name, "value",
+						       t->value, "reason", t->reason));
 	}
 	return array;
 }
@@ -137,8 +137,8 @@ static void print_faults(void)
 
 	for (const struct fault_info *f = fault_table; f < fault_table + fault_count; f++) {
 		if (settings.json)
-			json_array_append_new(array, json_pack("{s:s, s:s}", "name", f->name, "text",
-							       f->text));
+			json_array_append_new(array, json_pack("{s:s, s:s}", "name", f->name,
+							       "text", f->text));
 		else
 			printf("%-18s %s\n", f->name, f->text);
 	}
