@@ -39,7 +39,7 @@ void refuse_removed(struct step *x, const struct where *w)
 		refuse(x, RULE_dir_removed);
 }
 
-void refuse_victim(struct step *x, uint64_t dir, const struct inode *victim)
+static void refuse_victim(struct step *x, uint64_t dir, const struct inode *victim)
 {
 	const struct inode *inode = tree_inode(&x->state->tree, dir);
 

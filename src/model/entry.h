@@ -14,8 +14,6 @@ void refuse_write(struct step *x, uint64_t dir);
 void refuse_removed(struct step *x, const struct where *w);
 /* An entry that is about to go: sticky directories, immutable and append-only objects. */
 void refuse_removal(struct step *x, uint64_t dir, const struct inode *victim);
-/* The same without asking for permission to write, which was refused or granted before. */
-void refuse_victim(struct step *x, uint64_t dir, const struct inode *victim);
 
 bool dir_is_empty(const struct step *x, uint64_t dir);
 /* Where the rule holds, a file that only slashes follow is taken as the file itself. */

@@ -1,5 +1,5 @@
 /* make.c -- effects that several operations share: new objects, times, privilege bits. */
-#include "model/step.h"
+#include "model/entry.h"
 
 /* A new object's group: the maker's, or the directory's where that says so. */
 static uint32_t group_of_new(struct step *x, const struct inode *dir)
@@ -36,9 +36,7 @@ uint64_t make_object(struct step *x, const struct where *w, uint32_t mode)
 {
 	uint64_t ino = make_unnamed(x, w->parent, mode);
 
-	tree_link(&x->state->tree, w->parent, w->name, w->name_len, ino);
-	touch_modify(x, w->parent);
-	streams_added(x, w->parent, w->name, w->name_len);
+	add_name(x, w, ino);
 	return ino;
 }
 

@@ -70,12 +70,10 @@ static void make_link(struct step *x, int64_t fromfd, const struct arg *from_pat
 
 	resolve(x, fromfd, from_path, RESOLVE_KEEP_SLASH | follow, NULL, &from);
 	refuse_source(x, &from);
-	resolve(x, tofd, to_path, RESOLVE_CREATE, NULL, &to);
+	resolve(x, tofd, to_path, 0, NULL, &to);
 	refuse_destination(x, &from, &to);
 	refuse_read_only(x);
 	inode = where_inode(x, &from);
-	if (to.kind == WHERE_NONE && !tree_inode(&x->state->tree, to.parent)->nlink)
-		refuse(x, RULE_dir_removed);
 	if (inode && x->model->traits.protected_hardlinks && link_is_risky(x, inode))
 		refuse(x, RULE_link_protected);
 	if (to.kind == WHERE_NONE)

@@ -22,7 +22,7 @@ static void make_directory(struct step *x, int64_t dirfd, const struct arg *path
 	uint64_t link_max = x->model->traits.link_max;
 	struct where w;
 
-	resolve(x, dirfd, path, RESOLVE_CREATE, NULL, &w);
+	resolve(x, dirfd, path, 0, NULL, &w);
 	refuse_place(x, &w, true);
 	if (w.kind == WHERE_ERROR && w.rule == RULE_not_a_directory)
 		refuse(x, RULE_mkdir_below_file);
@@ -82,7 +82,7 @@ static void make_node(struct step *x, int64_t dirfd, const struct arg *path, int
 	else if (type == S_IFLNK || !(type == S_IFREG || type == S_IFCHR || type == S_IFBLK ||
 				      type == S_IFIFO || type == S_IFSOCK))
 		refuse(x, RULE_mknod_type);
-	resolve(x, dirfd, path, RESOLVE_CREATE, NULL, &w);
+	resolve(x, dirfd, path, 0, NULL, &w);
 	refuse_place(x, &w, false);
 	refuse_node_type(x, mode, dev);
 	if (!proceed(x))
@@ -120,7 +120,7 @@ static void make_symlink(struct step *x, const struct arg *target, int64_t dirfd
 		refuse(x, RULE_symlink_empty);
 	else if (target->len >= x->model->traits.path_max)
 		refuse(x, RULE_path_too_long);
-	resolve(x, dirfd, path, RESOLVE_CREATE, NULL, &w);
+	resolve(x, dirfd, path, 0, NULL, &w);
 	refuse_place(x, &w, false);
 	if (x->model->traits.no_symlink)
 		refuse(x, RULE_symlink_unsupported);

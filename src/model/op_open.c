@@ -66,8 +66,7 @@ static void refuse_flags(struct step *x, const struct opening *o)
 		leave_undefined(x, RULE_open_access_modes);
 	if (has(o, O_CREAT | O_DIRECTORY))
 		refuse(x, RULE_open_create_directory);
-	if (has(o, TMPFILE_BIT) &&
-	    (!has(o, O_DIRECTORY) || has(o, O_CREAT) || !(o->flags & O_ACCMODE)))
+	if (has(o, TMPFILE_BIT) && (!has(o, O_DIRECTORY) || has(o, O_CREAT) || !o->writes))
 		refuse(x, RULE_tmpfile_flags);
 	if (has(o, O_EXCL) && !(o->flags & (O_CREAT | TMPFILE_BIT)))
 		leave_undefined(x, RULE_open_exclusive_alone);
@@ -92,17 +91,12 @@ static void find_access(struct step *x, struct opening *o)
 		o->want = 0;
 }
 
-/* A name that slashes follow cannot be a new file's. Linux says so once it has come to the name;
- * the published model also where it never does. */
+/* A name that slashes follow cannot be a new file's, wherever the path leads. */
 static void refuse_create_slash(struct step *x, const struct opening *o)
 {
 	bool missing = o->w.kind == WHERE_NONE || o->w.kind == WHERE_ERROR;
 
-	if (o->w.kind == WHERE_DIR ? o->w.parent :
-				     o->w.kind != WHERE_ERROR || o->w.reached || o->w.via_symlink)
-		refuse(x, RULE_open_create_slash);
-	refuse_where(x, &o->w);
-	refuse(x, RULE_open_create_slash_lost);
+	refuse(x, RULE_open_create_slash);
 	refuse(x, RULE_open_create_slash_file);
 	if (missing)
 		refuse(x, RULE_open_create_slash_missing);
@@ -199,8 +193,8 @@ static void refuse_access(struct step *x, const struct opening *o)
 		refuse(x, RULE_open_immutable);
 	if (!may_access(x, inode, o->want))
 		refuse(x, RULE_open_denied);
-	if (inode->flags & FS_APPEND_FL && (((o->flags & O_ACCMODE) && !has(o, O_APPEND)) ||
-					    (has(o, O_TRUNC) && S_ISREG(inode->mode))))
+	if (inode->flags & FS_APPEND_FL &&
+	    ((o->writes && !has(o, O_APPEND)) || (has(o, O_TRUNC) && S_ISREG(inode->mode))))
 		refuse(x, RULE_open_append_only);
 	if (has(o, O_NOATIME) && !is_owner(x, inode))
 		refuse(x, RULE_open_noatime);
@@ -224,7 +218,7 @@ static void refuse_existing(struct step *x, const struct opening *o)
 	}
 	if (o->w.is_symlink)
 		return;
-	if (directory && o->flags & O_ACCMODE)
+	if (directory && o->writes)
 		refuse(x, RULE_open_directory_writing);
 	if (directory && has(o, O_TRUNC))
 		refuse(x, RULE_open_directory_truncating);
@@ -265,7 +259,7 @@ static void refuse_opening(struct step *x, struct opening *o)
 	if (!has(o, O_NOFOLLOW) && !has(o, O_CREAT | O_EXCL))
 		how |= RESOLVE_FOLLOW;
 	if (has(o, O_CREAT))
-		how |= RESOLVE_CREATE | RESOLVE_OPEN_CREATE;
+		how |= RESOLVE_OPEN_CREATE;
 	resolve(x, o->dirfd, o->path, how, o->confined, &o->w);
 	if (o->w.via_symlink)
 		ignore_slash(x, &o->w, RULE_open_ignores_slash);
@@ -274,9 +268,9 @@ static void refuse_opening(struct step *x, struct opening *o)
 		refuse_tmpfile(x, o);
 		return;
 	}
+	refuse_where(x, &o->w);
 	if (has(o, O_CREAT) && o->w.slash)
 		refuse_create_slash(x, o);
-	refuse_where(x, &o->w);
 	if (o->w.kind == WHERE_NONE)
 		refuse_missing(x, o);
 	else if (o->inode)

@@ -111,8 +111,8 @@ static void refuse_directories(struct step *x, const struct renaming *r)
 	if (r->from.kind == WHERE_DIR && !may_access(x, r->source, MAY_WRITE))
 		refuse(x, moves ? RULE_rename_parent_denied : RULE_rename_directory_denied);
 	if (r->to.kind == WHERE_DIR && !may_access(x, r->target, MAY_WRITE))
-		refuse(x, moves && exchange(r) ? RULE_rename_parent_denied :
-						 RULE_rename_directory_denied);
+		refuse(x, moves && exchange(r) ? RULE_rename_parent_denied
+					       : RULE_rename_directory_denied);
 	if (r->from.kind == WHERE_DIR && r->to.kind == WHERE_NONE && moves && link_max &&
 	    tree_inode(&x->state->tree, r->to.parent)->nlink >= link_max)
 		refuse(x, RULE_links_too_many);
@@ -188,8 +188,8 @@ static void refuse_renaming(struct step *x, const struct renaming *r)
 
 static void leave_whiteout(struct step *x, const struct where *from)
 {
-	uint64_t ino = tree_new(&x->state->tree, S_IFCHR, x->process->uid, x->process->gid,
-				x->state->now);
+	uint64_t ino =
+		tree_new(&x->state->tree, S_IFCHR, x->process->uid, x->process->gid, x->state->now);
 
 	tree_link(&x->state->tree, from->parent, from->name, from->name_len, ino);
 	streams_added(x, from->parent, from->name, from->name_len);
@@ -228,7 +228,7 @@ static void rename_object(struct step *x, int64_t fromfd, const struct arg *from
 	if (refuse_flags(x, flags))
 		return;
 	resolve(x, fromfd, from, 0, NULL, &r.from);
-	resolve(x, tofd, to, RESOLVE_CREATE, NULL, &r.to);
+	resolve(x, tofd, to, 0, NULL, &r.to);
 	if (r.from.via_symlink)
 		ignore_slash(x, &r.from, RULE_rename_ignores_slash);
 	if (r.to.via_symlink)

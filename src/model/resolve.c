@@ -99,8 +99,8 @@ static bool enter_link(struct walk *w, const struct inode *link, bool last)
 {
 	w->ret->via_symlink |= last;
 	if (w->confined & RESOLVE_NO_SYMLINKS || w->links++ >= LINKS_MAX) {
-		fail(w->ret, w->confined & RESOLVE_NO_SYMLINKS ? RULE_symlinks_refused :
-								 RULE_symlinks_too_many);
+		fail(w->ret, w->confined & RESOLVE_NO_SYMLINKS ? RULE_symlinks_refused
+							       : RULE_symlinks_too_many);
 		return false;
 	}
 	w->rest[++w->depth] = link->target->bytes;
@@ -160,8 +160,7 @@ static bool walk_name(struct walk *w, const char *name, size_t len)
 		return false;
 	}
 	/* A removed directory is not even asked. */
-	if (len > w->x->model->traits.name_max &&
-	    tree_inode(&w->x->state->tree, w->dir)->nlink) {
+	if (len > w->x->model->traits.name_max && tree_inode(&w->x->state->tree, w->dir)->nlink) {
 		fail(ret, RULE_name_too_long);
 		ret->reached = last;
 		return false;

@@ -412,8 +412,8 @@ struct hash state_hash(const struct state *s)
 	for (bool first = true; (file = (void *)pmap_next(&s->files, first, &key)); first = false) {
 		struct hash about = hash_add(identity(s, file->ino), hash_users(s, key));
 
-		sum = hash_add(sum, hash_words(about, (uint64_t)file->flags,
-					       (uint64_t)file->offset, file->lock, 0));
+		sum = hash_add(sum, hash_words(about, (uint64_t)file->flags, (uint64_t)file->offset,
+					       file->lock, 0));
 	}
 	return sum;
 }

@@ -88,8 +88,7 @@ enum resolve_flag {
 	RESOLVE_FOLLOW = 1 << 0,     /* a final symbolic link is followed */
 	RESOLVE_KEEP_SLASH = 1 << 1, /* readlink, lstat, O_NOFOLLOW: Linux follows before a slash */
 	RESOLVE_EMPTY = 1 << 2,      /* AT_EMPTY_PATH: "" is the directory itself */
-	RESOLVE_CREATE = 1 << 3,     /* the last name is about to be made */
-	RESOLVE_OPEN_CREATE = 1 << 4, /* ... by open, if it is not there */
+	RESOLVE_OPEN_CREATE = 1 << 3, /* open makes the last name, if it is not there */
 };
 enum where_kind { WHERE_DIR, WHERE_FILE, WHERE_NONE, WHERE_ERROR };
 struct where {
