@@ -27,7 +27,8 @@
 #include "tests/property/some_calls.h"
 #include "tree/take.h"
 
-enum { SEEDS = 8, CALLS = 1500, CALLS_PER_TREE = 25, TRIES = 50 };
+enum { SEEDS = 8, CALLS = 1500, CALLS_READ_ONLY = 300, CALLS_PER_TREE = 25, TRIES = 50 };
+enum { PROCESSES_MAX = 16 };
 
 struct world {
 	struct draw draw;
@@ -206,6 +207,34 @@ static bool host_protects(const char *what)
 	return on;
 }
 
+/* Nothing open for writing, so that the file system can be made read-only. */
+static void close_all(struct world *w)
+{
+	const struct process *process;
+	struct call c = { .op = OP_close };
+	uint64_t fd;
+
+	for (c.pid = 1; c.pid < PROCESSES_MAX; c.pid++)
+		while ((process = state_process(&w->state, c.pid)) &&
+		       pmap_next(&process->fds, true, &fd)) {
+			c.close.fd.num = (int64_t)fd;
+			make_call(w, &c);
+		}
+}
+
+/* More calls while nothing may change. */
+static void run_read_only(struct world *w, const char *dir)
+{
+	close_all(w);
+	assert_int_equal(mount(NULL, dir, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+	buf_adds(&w->trace, "# from here on read-only\n");
+	w->state.read_only = true;
+	for (int i = 0; i < CALLS_READ_ONLY; i++)
+		one_call(w);
+	compare_trees(w);
+	assert_int_equal(mount(NULL, dir, NULL, MS_REMOUNT, NULL), 0);
+}
+
 static void run_seed(struct world *w, const struct file_system *fs, const char *dir, uint64_t seed,
 		     struct taker *taker)
 {
@@ -243,6 +272,7 @@ static void run_seed(struct world *w, const struct file_system *fs, const char *
 			compare_trees(w);
 	}
 	compare_trees(w);
+	run_read_only(w, dir);
 	exec_crew_close(w->crew);
 	close(w->root_fd);
 	state_free(&w->state);
