@@ -4,20 +4,41 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/must.h"
 #include "cmd/command.h"
 #include "cmd/files.h"
-#include "cmd/model_options.h"
 #include "model/check.h"
 
 static struct settings {
-	struct model_options model;
+	int platform;
+	const char *kernel, *user;
+	struct opt_list traits;
 	bool rules, json;
-} settings = { .model = MODEL_OPTIONS_DEFAULT };
+} settings = { .platform = PLATFORM_LINUX, .kernel = "6.18" };
 
 static const struct opt opts[] = {
-	MODEL_OPTIONS(struct settings, model),
+	{ .name = "platform",
+	  .type = OPT_CHOICE,
+	  .offset = offsetof(struct settings, platform),
+	  .value = "posix|linux|macos|freebsd",
+	  .help = "whose rules hold" },
+	{ .name = "kernel",
+	  .type = OPT_TEXT,
+	  .offset = offsetof(struct settings, kernel),
+	  .value = "VERSION",
+	  .help = "version of Linux; 3.19 is the one the published model describes" },
+	{ .name = "trait",
+	  .type = OPT_LIST,
+	  .offset = offsetof(struct settings, traits),
+	  .value = "NAME=VALUE",
+	  .help = "a property of the file system, as in the description of a target" },
+	{ .name = "user",
+	  .type = OPT_TEXT,
+	  .offset = offsetof(struct settings, user),
+	  .value = "UID:GID",
+	  .help = "who process 1 is; without it root" },
 	{ .name = "rules",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(struct settings, rules),
@@ -27,4 +48,201 @@ static const struct opt opts[] = {
 	  .offset = offsetof(struct settings, json),
 	  .help = "prints one JSON object instead" },
 	OPT_END,
+};
+
+struct tally {
+	unsigned traces, accepted, rejected, unknown, returns;
+	json_t *mismatches; /* NULL without --json */
+};
+
+static const char *const reach_texts[] = {
+	[REACH_OUTSIDE_POSIX] = "outside POSIX",
+	[REACH_INSIDE_POSIX] = "inside POSIX, but not what the platform does",
+};
+
+static int prepare(struct checker *c, struct err *err)
+{
+	struct state_options start = { .fields = TREE_FIELDS_DEFAULT, .root_mode = 0777 };
+	struct model model;
+	unsigned kernel;
+	char rest;
+	int error = kernel_parse(settings.kernel, &kernel, err);
+
+	if (error)
+		return error;
+	model_init(&model, (enum platform)settings.platform, kernel);
+	for (size_t i = 0; i < settings.traits.count && !error; i++)
+		error = traits_assign(&model.traits, settings.traits.items[i], err);
+	if (settings.user && sscanf(settings.user, "%u:%u%c", &start.uid, &start.gid, &rest) != 2)
+		error = err_set(err, EINVAL, "--user %s: not UID:GID", settings.user);
+	checker_init(c, &model, &start);
+	return error;
+}
+
+/* A dump is told line by line, from the first that differs. */
+static void print_dump(const struct mismatch *m)
+{
+	const char *seen = m->seen, *allowed = m->allowed;
+
+	while (*seen && !strncmp(seen, allowed, strcspn(seen, "\n") + 1)) {
+		allowed += strcspn(seen, "\n") + 1;
+		seen += strcspn(seen, "\n") + 1;
+	}
+	printf("dump\n  first line that differs: %.*s\n  expected: %.*s\n",
+	       (int)strcspn(seen, "\n"), seen, (int)strcspn(allowed, "\n"), allowed);
+}
+
+static void print_mismatch(const char *path, const struct mismatch *m)
+{
+	printf("%s:%u: ", path, m->line);
+	if (!strcmp(m->call, "dump")) {
+		print_dump(m);
+		return;
+	}
+	printf("%s = %s\n  allowed: %s\n  %s\n", m->call, m->seen, m->allowed,
+	       reach_texts[m->reach]);
+	for (unsigned i = 0; settings.rules && i < m->rule_count; i++)
+		printf("  %s: %s\n", rule_table[m->rules[i]].name, rule_table[m->rules[i]].text);
+}
+
+static json_t *mismatch_json(const char *path, const struct mismatch *m)
+{
+	json_t *rules = json_array();
+
+	for (unsigned i = 0; i < m->rule_count; i++)
+		json_array_append_new(rules, json_string(rule_table[m->rules[i]].name));
+	return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:o}", "path", path, "line", (int)m->line,
+			 "call", m->call, "seen", m->seen, "allowed", m->allowed, "reach",
+			 m->reach == REACH_INSIDE_POSIX ? "inside-posix" : "outside-posix", "rules",
+			 rules);
+}
+
+static void report(struct tally *t, const char *path, const struct mismatch *m)
+{
+	if (t->mismatches)
+		json_array_append_new(t->mismatches, mismatch_json(path, m));
+	else
+		print_mismatch(path, m);
+}
+
+static void check_trace(struct checker *c, const struct script *trace, struct tally *t)
+{
+	enum verdict worst = VERDICT_OK, verdict;
+	struct mismatch mismatch;
+
+	checker_begin(c);
+	for (size_t i = 0; i < trace->count; i++) {
+		must_note("check %s:%u", trace->name, trace->items[i].line);
+		verdict = checker_item(c, trace, i, &mismatch);
+		t->returns += trace->items[i].type == ITEM_RETURN;
+		if (verdict == VERDICT_BAD)
+			report(t, trace->name, &mismatch);
+		if (verdict > worst)
+			worst = verdict;
+	}
+	t->traces++;
+	t->accepted += worst == VERDICT_OK;
+	t->unknown += worst == VERDICT_UNKNOWN;
+	t->rejected += worst == VERDICT_BAD;
+}
+
+static int check_file(struct checker *c, struct script *trace, const char *path, struct tally *t,
+		      struct err *err)
+{
+	int error = script_read(trace, path, err);
+
+	if (error)
+		return error;
+	if (!trace->is_trace)
+		return err_set(err, EINVAL,
+			       "%s: a script without outcomes; assay run makes a trace", path);
+	check_trace(c, trace, t);
+	return 0;
+}
+
+static double seconds_since(const struct timespec *start)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
+static void print_tally(struct tally *t, double seconds)
+{
+	const char *verdict = t->rejected ? "bad" : t->unknown ? "unknown" : "ok";
+	json_t *object;
+
+	if (!t->mismatches) {
+		printf("%u %s: %u accepted, %u rejected, %u undefined by the platform\n", t->traces,
+		       t->traces == 1 ? "trace" : "traces", t->accepted, t->rejected, t->unknown);
+		return;
+	}
+	object = json_pack("{s:s, s:s, s:f, s:i, s:i, s:i, s:i, s:i, s:o}", "command", "check",
+			   "verdict", verdict, "seconds", seconds, "traces", (int)t->traces,
+			   "accepted", (int)t->accepted, "rejected", (int)t->rejected, "unknown",
+			   (int)t->unknown, "calls", (int)t->returns, "mismatches", t->mismatches);
+	json_dumpf(object, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(object);
+}
+
+static int check_all(struct checker *c, const struct file_list *files, struct err *err)
+{
+	struct tally t = { .mismatches = settings.json ? json_array() : NULL };
+	struct script trace = { 0 };
+	struct timespec start;
+	int error = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	for (size_t i = 0; i < files->count && !error; i++)
+		error = check_file(c, &trace, files->paths[i], &t, err);
+	script_free(&trace);
+	if (error) {
+		json_decref(t.mismatches);
+		return EXIT_USAGE;
+	}
+	print_tally(&t, seconds_since(&start));
+	return t.rejected ? EXIT_FINDINGS : t.unknown ? EXIT_UNKNOWN : EXIT_CLEAN;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct file_list files = { 0 };
+	struct checker checker = { 0 };
+	int code = EXIT_USAGE;
+
+	if (argc < 2)
+		err_set(err, EINVAL, "which trace?");
+	else if (!prepare(&checker, err) && !files_expand(&files, argv + 1, ".trace", err))
+		code = check_all(&checker, &files, err);
+	checker_free(&checker);
+	files_free(&files);
+	return code;
+}
+
+const struct command command_check = {
+	.name = "check",
+	.usage = "TRACE...",
+	.summary = "judges traces",
+	.text = "Walks through each trace with the model and prints every outcome that it does "
+		"not\n"
+		"allow, with what it does allow. A directory stands for all files below it that "
+		"end\n"
+		"in _.trace_. Judging goes on after a mismatch with what was allowed.\n"
+		"\n"
+		"Calls may overlap (a process calls before another one's call has returned): "
+		"there\n"
+		"must be an order in which they took effect that explains all outcomes.\n"
+		"\n"
+		"What the platform does not do may still be inside POSIX, and is said to be. Once\n"
+		"something happened that the platform leaves undefined, nothing follows from it,\n"
+		"and mismatches no longer count.\n"
+		"\n"
+		"The exit status is 0 where all traces were accepted, 1 where one was not, 2 "
+		"where\n"
+		"there was none of these but an undefined one.",
+	.opts = opts,
+	.settings = &settings,
+	.run = run,
 };

@@ -66,18 +66,6 @@ static const enum platform column_order[PLATFORM_COUNT] = {
 	PLATFORM_LINUX, PLATFORM_POSIX, PLATFORM_MACOS, PLATFORM_FREEBSD
 };
 
-static int set_trait(struct traits *traits, const char *text, struct err *err)
-{
-	const char *equals = strchr(text, '=');
-	char name[64];
-
-	if (!equals || (size_t)(equals - text) >= sizeof(name))
-		return err_set(err, EINVAL, "\"%s\": expected NAME=VALUE", text);
-	memcpy(name, text, (size_t)(equals - text));
-	name[equals - text] = '\0';
-	return traits_set(traits, name, equals + 1, err);
-}
-
 static int prepare(struct run *r, struct err *err)
 {
 	unsigned kernel;
@@ -93,7 +81,7 @@ static int prepare(struct run *r, struct err *err)
 			   kernel);
 		m->rule_hits = r->hits;
 		for (size_t t = 0; t < settings.traits.count && !ret; t++)
-			ret = set_trait(&m->traits, settings.traits.items[t], err);
+			ret = traits_assign(&m->traits, settings.traits.items[t], err);
 	}
 	return ret;
 }

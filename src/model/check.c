@@ -265,7 +265,7 @@ static bool is_plain(const struct checker *c, size_t place)
 	for (size_t i = 0; i < CHECK_PENDING_MAX; i++)
 		if (c->pending[i].pid && i != place)
 			return false;
-	return c->count == 1 && outcome_count(&c->pending[place]) == 1;
+	return c->count == 1 && !c->hypotheses[0].taken && outcome_count(&c->pending[place]) == 1;
 }
 
 static enum verdict judge_plain(struct checker *c, size_t place, enum dialect dialect,

@@ -57,6 +57,8 @@ struct traits {
 extern const struct traits traits_usual;
 /* "name = value" of an INI description. */
 int traits_set(struct traits *traits, const char *name, const char *value, struct err *err);
+/* "name=value" of a command line. */
+int traits_assign(struct traits *traits, const char *text, struct err *err);
 
 /* A deliberate error of the model: mutants prove that the tests see every rule. */
 struct mutant {

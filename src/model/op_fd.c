@@ -5,8 +5,15 @@ enum { FDS_USUAL = 256 }; /* fewer than this a process can always have */
 
 void model_close(struct step *x)
 {
+	int64_t fd = x->call->close.fd.num;
+
+	/* Whether the first three are still open is not kept. */
+	if (fd >= 0 && fd < STATE_FD_FIRST && !state_file(x->state, x->pid, fd)) {
+		may_refuse(x, RULE_close_bad_fd);
+		return;
+	}
 	if (need_file(x, &x->call->close.fd, RULE_close_bad_fd) && proceed(x))
-		state_close(x->state, x->pid, x->call->close.fd.num);
+		state_close(x->state, x->pid, fd);
 }
 
 static void refuse_full_table(struct step *x)

@@ -85,6 +85,18 @@ int traits_set(struct traits *traits, const char *name, const char *value, struc
 	return err_set(err, EINVAL, "%s: no such trait", name);
 }
 
+int traits_assign(struct traits *traits, const char *text, struct err *err)
+{
+	const char *equals = strchr(text, '=');
+	char name[64];
+
+	if (!equals || (size_t)(equals - text) >= sizeof(name))
+		return err_set(err, EINVAL, "\"%s\": expected NAME=VALUE", text);
+	memcpy(name, text, (size_t)(equals - text));
+	name[equals - text] = '\0';
+	return traits_set(traits, name, equals + 1, err);
+}
+
 void model_init(struct model *m, enum platform platform, unsigned kernel)
 {
 	*m = (struct model){

@@ -160,7 +160,9 @@ const struct open_file *need_file(struct step *x, const struct arg *fd, enum rul
 {
 	const struct open_file *file = state_file(x->state, x->pid, fd->num);
 
-	if (!file)
+	if (!file && fd->num >= 0 && fd->num < STATE_FD_FIRST)
+		leave_undefined(x, RULE_standard_fd);
+	else if (!file)
 		refuse(x, rule);
 	return file;
 }
