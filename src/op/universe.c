@@ -39,19 +39,20 @@ static void fit_data(struct call *c)
 }
 
 /* The number of a call is that of its operation's first and, in the mixed radix of the pools'
- * sizes, the places of its values; the last argument changes fastest. */
+ * sizes, its process and the places of its values; the last argument changes fastest. */
 void universe_call(const struct universe *u, uint64_t n, struct call *ret)
 {
 	const struct universe_op *op = &u->ops[universe_op_of(u, n)];
 	const struct pool *pool;
 
 	n -= op->first;
-	*ret = (struct call){ .op = (uint16_t)op->op, .pid = 1 };
+	*ret = (struct call){ .op = (uint16_t)op->op };
 	for (unsigned i = op_table[op->op].args; i-- > 0;) {
 		pool = &op->pools[i];
 		ret->arg[i] = pool->values[n % pool->count];
 		n /= pool->count;
 	}
+	ret->pid = (uint16_t)(1 + n);
 	fit_data(ret);
 }
 
@@ -77,6 +78,8 @@ uint64_t universe_draw(const struct universe *u, struct rng *rng)
 
 	for (; at >= op->weight; op++)
 		at -= op->weight;
+	if (u->processes > 1)
+		place = rng_below(rng, u->processes);
 	for (unsigned i = 0; i < op_table[op->op].args; i++)
 		place = place * op->pools[i].count + pool_draw(&op->pools[i], rng);
 	return op->first + place;

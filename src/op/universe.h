@@ -32,8 +32,11 @@ struct universe {
 	size_t op_count;
 	uint64_t weight; /* of all operations */
 	uint64_t calls;
-	size_t nodes_max;   /* objects a tree may have; calls that would exceed are not made */
-	uint64_t size_max;  /* largest file; likewise */
+	size_t nodes_max;  /* objects a tree may have; calls that would exceed are not made */
+	uint64_t size_max; /* largest file; likewise */
+	size_t files_max;  /* open files and directory streams; likewise */
+	uint32_t *users;   /* of processes 2 and up: each is user and group of one */
+	size_t processes;  /* that make calls: 1 and those of the users */
 	struct arena arena;
 };
 
@@ -46,6 +49,8 @@ struct universe {
  *     long_names = 255 256   lengths of further names, of files only
  *     nodes_max = 8
  *     size_max = 65536
+ *     files_max = 3          open files
+ *     users = 1000 1001      further processes make calls, too, under these users
  *     [ops]
  *     mkdir = 3              weight of each operation
  *     [pick]

@@ -10,12 +10,13 @@
 #include "base/opt.h"
 #include "op/path_pool.h"
 
-enum { PROFILE_BYTES_MAX = 1 << 20, OP_WEIGHT_MAX = 1000000 };
+enum { PROFILE_BYTES_MAX = 1 << 20, OP_WEIGHT_MAX = 1000000, USERS_MAX = 8 };
 
 /* What [universe] says. */
 struct settings {
 	struct path_shape paths;
-	uint64_t nodes_max, size_max;
+	uint64_t nodes_max, size_max, files_max;
+	const char *users;
 };
 
 static const struct opt universe_keys[] = {
@@ -47,6 +48,15 @@ static const struct opt universe_keys[] = {
 	  .type = OPT_U64,
 	  .offset = offsetof(struct settings, size_max),
 	  .help = "bytes of the largest file" },
+	{ .name = "files_max",
+	  .type = OPT_U64,
+	  .offset = offsetof(struct settings, files_max),
+	  .help = "how many files may be open",
+	  .max = 64 },
+	{ .name = "users",
+	  .type = OPT_TEXT,
+	  .offset = offsetof(struct settings, users),
+	  .help = "users under which further processes make calls" },
 	OPT_END,
 };
 
@@ -230,7 +240,12 @@ static int add_op(struct draft *d, enum op op, unsigned weight)
 	struct universe_op *to = &u->ops[u->op_count++];
 	int ret = 0;
 
-	*to = (struct universe_op){ .op = op, .weight = weight, .first = u->calls, .calls = 1 };
+	*to = (struct universe_op){
+		.op = op,
+		.weight = weight,
+		.first = u->calls,
+		.calls = u->processes,
+	};
 	for (unsigned i = 0; i < op_table[op].args && !ret; i++) {
 		ret = read_argument(d, &to->pools[i], op, &op_table[op].arg[i]);
 		if (!ret && __builtin_mul_overflow(to->calls, to->pools[i].count, &to->calls))
@@ -264,6 +279,25 @@ static int read_ops(struct draft *d)
 	return ret;
 }
 
+static int read_users(struct draft *d)
+{
+	struct universe *u = d->u;
+	const char *at = d->settings.users;
+	unsigned long user;
+	char *end;
+
+	u->processes = 1;
+	u->users = arena_alloc(&u->arena, USERS_MAX * sizeof(*u->users));
+	for (at += strspn(at, " \t\n"); *at; at = end + strspn(end, " \t\n")) {
+		user = strtoul(at, &end, 10);
+		if (end == at || user > UINT32_MAX || u->processes > USERS_MAX)
+			return err_set(d->err, EINVAL, "%s: universe.users: at most %d numbers",
+				       d->ini.path, USERS_MAX);
+		u->users[u->processes++ - 1] = (uint32_t)user;
+	}
+	return 0;
+}
+
 static int read_draft(struct draft *d)
 {
 	struct err why = { 0 };
@@ -277,6 +311,10 @@ static int read_draft(struct draft *d)
 		return err_set(d->err, EINVAL, "%s: universe: %s", d->ini.path, why.text);
 	d->u->nodes_max = d->settings.nodes_max;
 	d->u->size_max = d->settings.size_max;
+	d->u->files_max = d->settings.files_max;
+	ret = read_users(d);
+	if (ret)
+		return ret;
 	return read_ops(d);
 }
 
@@ -315,7 +353,9 @@ int universe_open(struct universe *u, const char *profile, const char *const *ov
 		.u = u,
 		.settings = { .paths = { .names = "a b", .depth = 2, .long_names = "" },
 			      .nodes_max = 16,
-			      .size_max = 65536 },
+			      .size_max = 65536,
+			      .files_max = 3,
+			      .users = "" },
 		.err = err,
 	};
 	struct buf text = BUF_INIT;
