@@ -313,7 +313,7 @@ void fault_remount_unsynced(struct faulty *f, const struct call *c, struct outco
 		return;
 	if (syncs(c))
 		f->memory->ino = 0;
-	if (c->op == OP_remount && size_of(f, f->memory->ino) == f->memory->to)
+	if (c->op == OP_remount && f->memory->ino && size_of(f, f->memory->ino) == f->memory->to)
 		resize(f, f->memory->ino, f->memory->from);
 }
 
