@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "judge/fact.h"
 #include "model/model.h"
 #include "op/op.h"
 #include "target/target.h"
@@ -13,10 +14,10 @@ enum finding_code {
 	FINDING_OUTCOME, /* an outcome the model does not allow */
 	FINDING_TREE,    /* right outcome, wrong tree */
 	FINDING_HANG,
-	FINDING_DEATH,   /* daemon or mount died */
-	FINDING_DRIFT,   /* the tree changed by itself */
+	FINDING_DEATH,    /* daemon or mount died */
+	FINDING_DRIFT,    /* the tree changed by itself */
 	FINDING_DISAGREE, /* targets differ from one another */
-	FINDING_KERNEL,  /* the kernel log: oops, BUG, WARN, hung task */
+	FINDING_KERNEL,   /* the kernel log: oops, BUG, WARN, hung task */
 	FINDING_CODES
 };
 extern const char *const finding_names[FINDING_CODES]; /* "OUTCOME", ... */
@@ -24,16 +25,39 @@ extern const char *const finding_names[FINDING_CODES]; /* "OUTCOME", ... */
 struct finding {
 	enum finding_code code;
 	char signature[160]; /* stable: code, operation, what differs; one cause, one signature */
+	struct buf target;   /* what it was found on */
 	struct buf title;    /* one sentence */
 	struct call *calls;  /* from a fresh file system; the last one shows it */
+	struct outcome *outcomes; /* what each of them answered */
 	size_t count;
+	struct errset allowed; /* of the last call: errors, and success with this value */
+	bool success_allowed;
+	struct outcome value;
+	struct fact *facts; /* what should be so afterwards and is not */
+	size_t fact_count;
 	struct buf expected, seen, diff, rule; /* text for people */
-	bool outside_posix;  /* else: inside POSIX but not what Linux does */
-	unsigned tries, shown; /* re-verification: shown in `shown` of `tries` */
+	bool outside_posix;                    /* else: inside POSIX but not what Linux does */
+	unsigned tries, shown;                 /* re-verification: shown in `shown` of `tries` */
 	struct arena arena;
 };
 
+void finding_init(struct finding *f);
 void finding_free(struct finding *f);
+
+/* JUDGE_UNDEFINED: the platform leaves the call open and it did not go as Linux does; where it
+ * led is unknown. */
+enum { JUDGE_FINE, JUDGE_BAD, JUDGE_UNDEFINED };
+
+/* Judges what a call of `s` gave; JUDGE_BAD fills a finding that has no calls yet. s moves on as
+ * model_step() says. */
+int judge_outcome(const struct model *m, struct state *s, const struct call *c,
+		  const struct outcome *seen, struct finding *ret);
+/* The same for the tree observed after the call that led to `s`, or a negative errno. A tree
+ * that is right at a second look is a finding too: DRIFT. */
+int judge_tree(struct target *t, const struct state *s, const struct call *c, struct finding *ret,
+	       struct err *err);
+/* The finding that a call ended in this fate (not FATE_FINE). */
+void judge_fate(const struct call *c, enum target_fate fate, struct finding *ret);
 
 /* Runs calls on a freshly reset target beside the model, judging every outcome and, after the
  * last call or after all, the tree. Fills *ret and returns 1 if there is a discrepancy, 0 if
@@ -47,11 +71,14 @@ int finding_shrink(struct finding *f, struct target *t, const struct model *m, u
 /* Replays it `times` times from a fresh file system; fills tries and shown. */
 int finding_verify(struct finding *f, struct target *t, const struct model *m, unsigned times,
 		   struct err *err);
-/* The standalone C program (cc alone) and shell script; exit 1 where the bug shows, 0 if not. */
-void finding_repro_c(const struct finding *f, const char *target, struct buf *out);
-/* Writes dir/{README.md,trace,repro.c,repro.sh,...}. */
+/* The standalone C program (cc alone) and shell script; exit 1 where the bug shows, 0 if not,
+ * 2 if the calls before went differently. */
+void finding_repro_c(const struct finding *f, struct buf *out);
+void finding_repro_sh(const struct finding *f, const struct target *t, struct buf *out);
+/* Writes dir/{README.md,trace,repro.c,repro.sh,...}; with a target also fsck.txt and image, of
+ * its present state. */
 int finding_write(const struct finding *f, struct target *t, const char *dir, struct err *err);
-/* Reads dir/trace back for replay and shrink. */
+/* Reads dir/trace (or a trace itself) back for replay and shrink: calls, target, signature. */
 int finding_read(struct finding *f, const char *dir, struct err *err);
 
 #endif

@@ -17,20 +17,23 @@ struct run {
 	uint64_t seed;
 	double started_seconds, started_cpu;
 	struct str_map signatures; /* of findings so far */
-	json_t *findings;          /* array of {code, title, path} */
+	json_t *findings;          /* array of {code, title, path, signature, ...} */
 	enum verdict verdict;
-	json_t *figures;           /* the command's own, merged into run.json */
+	json_t *figures; /* the command's own, merged into run.json */
 };
 
-/* Makes the directory (out: the path, or NULL for the usual one). */
-int run_open(struct run *r, const char *command, const char *target, const char *out,
-	     uint64_t seed, struct err *err);
+/* Makes the directory (out: the path, or NULL for the usual one). In one that holds a run
+ * already, its findings are taken over. On failure nothing is to be freed. */
+int run_open(struct run *r, const char *command, const char *target, const char *out, uint64_t seed,
+	     struct err *err);
 /* True if a finding of this signature is already there. */
 bool run_knows(const struct run *r, const char *signature);
 /* Adds a shrunk, verified finding: writes its folder. */
 int run_add(struct run *r, const struct finding *f, struct target *t, struct err *err);
-/* Writes run.json (and report.html from it); the object is returned for --json. */
+/* Writes run.json; the object is returned for --json where ret_summary is not NULL. May be
+ * called again and again: a run that is killed then leaves the latest. */
 int run_close(struct run *r, json_t **ret_summary, struct err *err);
+void run_free(struct run *r);
 
 /* Set by SIGINT and SIGTERM once run_catch_signals() was called: finish cleanly. */
 extern volatile sig_atomic_t run_stop;

@@ -1,0 +1,195 @@
+/* judge.c -- is the outcome allowed, is the tree the model's? What is not becomes a finding.
+ *
+ * A signature is code, base call and what differs ("OUTCOME rename ENOENT for EEXIST", "TREE
+ * truncate data"): it holds no path and no number, so that one cause keeps one signature while
+ * its calls are shrunk. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/must.h"
+#include "judge/finding.h"
+#include "op/script.h"
+
+enum { DIFF_LINES_MAX = 40 };
+
+static const char *base_name(const struct call *c)
+{
+	return op_table[op_table[c->op].base].name;
+}
+
+static void add_call(struct buf *out, const struct call *c)
+{
+	call_print(c, DIALECT_NATIVE, out);
+}
+
+/* What kind of answer this is, for signatures. */
+static const char *outcome_class(const struct outcome *o)
+{
+	return o->error ? errno_name(o->error) : "success";
+}
+
+static const char *expected_class(const struct envelope *env)
+{
+	return env->first ? errno_name(env->first) : "success";
+}
+
+/* "ENOENT or ENOTDIR or success, 0" */
+static void print_envelope(const struct envelope *env, enum op op, struct buf *out)
+{
+	const char *separator = "";
+
+	if (env->success) {
+		outcome_print(&env->value, op, DIALECT_NATIVE, out);
+		if (env->least_num < env->value.num && env->value.result == RESULT_NUM)
+			buf_addf(out, " (or less, at least %lld)", (long long)env->least_num);
+		separator = " or ";
+	}
+	for (int error = 1; error < 192; error++) {
+		if (!errset_has(&env->errors, error))
+			continue;
+		buf_addf(out, "%s%s", separator, errno_name(error));
+		separator = " or ";
+	}
+}
+
+static void print_rules(const struct envelope *env, struct buf *out)
+{
+	for (unsigned i = 0; i < env->rule_count; i++)
+		buf_addf(out, "%s%s: %s", i ? "\n" : "", rule_table[env->rules[i]].name,
+			 rule_table[env->rules[i]].text);
+}
+
+static void fill_outcome(const struct call *c, const struct outcome *seen,
+			 const struct envelope *env, struct finding *ret)
+{
+	const char *want = expected_class(env), *got = outcome_class(seen);
+
+	ret->code = FINDING_OUTCOME;
+	if (strcmp(want, got))
+		snprintf(ret->signature, sizeof(ret->signature), "OUTCOME %s %s for %s",
+			 base_name(c), got, want);
+	else
+		snprintf(ret->signature, sizeof(ret->signature), "OUTCOME %s value", base_name(c));
+	print_envelope(env, c->op, &ret->expected);
+	outcome_print(seen, c->op, DIALECT_NATIVE, &ret->seen);
+	print_rules(env, &ret->rule);
+	add_call(&ret->title, c);
+	buf_addf(&ret->title, " gives %s, expected %s", buf_str(&ret->seen),
+		 buf_str(&ret->expected));
+	ret->allowed = env->errors;
+	ret->success_allowed = env->success;
+	ret->value = outcome_copy(&env->value, &ret->arena);
+}
+
+/* An undefined call is fine where it went as the deterministic model does; what it did otherwise
+ * cannot be followed. */
+static bool follow_undefined(const struct model *m, struct state *s, const struct call *c,
+			     const struct outcome *seen)
+{
+	struct state next = state_copy(s);
+	struct outcome expected;
+
+	model_run(m, &next, c, &expected);
+	if (!outcome_equal(&expected, seen)) {
+		state_free(&next);
+		return false;
+	}
+	state_free(s);
+	*s = next;
+	return true;
+}
+
+int judge_outcome(const struct model *m, struct state *s, const struct call *c,
+		  const struct outcome *seen, struct finding *ret)
+{
+	struct envelope env;
+
+	switch (model_step(m, s, c, seen, &env)) {
+	case VERDICT_OK:
+		return JUDGE_FINE;
+	case VERDICT_UNKNOWN:
+		return follow_undefined(m, s, c, seen) ? JUDGE_FINE : JUDGE_UNDEFINED;
+	case VERDICT_BAD:
+		break;
+	}
+	fill_outcome(c, seen, &env, ret);
+	return JUDGE_BAD;
+}
+
+static void fill_tree(const struct state *s, const struct tree *seen, const struct call *c,
+		      struct finding *ret)
+{
+	struct fact facts[FACTS_MAX];
+	const char *what = "tree";
+
+	ret->code = FINDING_TREE;
+	ret->fact_count = facts_find(&s->tree, seen, &ret->arena, facts);
+	ret->facts = arena_copy(&ret->arena, facts, ret->fact_count * sizeof(*facts));
+	if (ret->fact_count)
+		what = fact_names[facts[0].kind];
+	snprintf(ret->signature, sizeof(ret->signature), "TREE %s %s", base_name(c), what);
+	tree_diff(&s->tree, seen, DIFF_LINES_MAX, &ret->diff);
+	tree_print(&s->tree, &ret->expected);
+	tree_print(seen, &ret->seen);
+	buf_adds(&ret->title, "after ");
+	add_call(&ret->title, c);
+	buf_addf(&ret->title, ": %.*s", (int)strcspn(buf_str(&ret->diff), "\n"),
+		 buf_str(&ret->diff));
+}
+
+/* The tree that was wrong a moment ago is observed once more. */
+static int is_drift(struct target *t, const struct state *s, bool *ret, struct err *err)
+{
+	enum target_fate fate;
+	struct tree again;
+	int status = target_observe(t, &again, &fate, err);
+
+	if (status < 0)
+		return status;
+	*ret = fate == FATE_FINE && hash_equal(again.hash, s->tree.hash);
+	if (fate == FATE_FINE)
+		tree_free(&again);
+	return 0;
+}
+
+int judge_tree(struct target *t, const struct state *s, const struct call *c, struct finding *ret,
+	       struct err *err)
+{
+	enum target_fate fate;
+	struct tree seen;
+	bool drift = false;
+	int status = target_observe(t, &seen, &fate, err);
+
+	if (status < 0)
+		return status;
+	if (fate != FATE_FINE) {
+		judge_fate(c, fate, ret);
+		return JUDGE_BAD;
+	}
+	if (hash_equal(seen.hash, s->tree.hash)) {
+		tree_free(&seen);
+		return JUDGE_FINE;
+	}
+	fill_tree(s, &seen, c, ret);
+	tree_free(&seen);
+	status = is_drift(t, s, &drift, err);
+	if (drift) {
+		ret->code = FINDING_DRIFT;
+		snprintf(ret->signature, sizeof(ret->signature), "DRIFT %s", base_name(c));
+	}
+	return status < 0 ? status : JUDGE_BAD;
+}
+
+void judge_fate(const struct call *c, enum target_fate fate, struct finding *ret)
+{
+	must(fate != FATE_FINE);
+	ret->code = fate == FATE_HUNG ? FINDING_HANG : FINDING_DEATH;
+	snprintf(ret->signature, sizeof(ret->signature), "%s %s", finding_names[ret->code],
+		 base_name(c));
+	add_call(&ret->title, c);
+	buf_adds(&ret->title,
+		 fate == FATE_HUNG ? " does not return" : " ends the file system's service");
+	buf_adds(&ret->expected, "an answer");
+	buf_adds(&ret->seen, fate == FATE_HUNG ? "no answer before the deadline"
+					       : "the daemon or the mount is gone");
+}

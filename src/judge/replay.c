@@ -1,0 +1,103 @@
+/* replay.c -- calls on a fresh file system beside the model, up to the first discrepancy. */
+#include <string.h>
+
+#include "judge/finding.h"
+#include "op/script.h"
+
+/* A replay on its way: the finding gathers the calls and their outcomes from the start. */
+struct replay {
+	struct target *target;
+	const struct model *model;
+	struct state state;
+	struct finding *finding;
+};
+
+/* Makes one call and judges it. */
+static int replay_call(struct replay *r, const struct call *c, bool observe, struct err *err)
+{
+	struct finding *f = r->finding;
+	struct outcome seen;
+	enum target_fate fate;
+	int status = target_call(r->target, c, &seen, &fate, err);
+
+	if (status < 0)
+		return status;
+	f->calls[f->count] = call_copy(c, &f->arena);
+	if (fate == FATE_FINE)
+		f->outcomes[f->count] = outcome_copy(&seen, &f->arena);
+	f->count++;
+	if (fate != FATE_FINE) {
+		judge_fate(c, fate, f);
+		return JUDGE_BAD;
+	}
+	status = judge_outcome(r->model, &r->state, c, &seen, f);
+	if (status == JUDGE_FINE && observe)
+		status = judge_tree(r->target, &r->state, c, f, err);
+	return status;
+}
+
+/* Would POSIX, too, forbid what the last call answered? A wrong tree it always forbids. */
+static bool is_outside_posix(const struct finding *f, const struct model *m,
+			     const struct state *start)
+{
+	struct state s = state_copy(start);
+	struct envelope env;
+	struct model posix;
+	enum verdict verdict = VERDICT_OK;
+
+	model_init(&posix, PLATFORM_POSIX, m->kernel);
+	posix.traits = m->traits;
+	for (size_t i = 0; i < f->count; i++)
+		verdict = model_step(&posix, &s, &f->calls[i], &f->outcomes[i], &env);
+	state_free(&s);
+	return verdict == VERDICT_BAD;
+}
+
+int judge_replay(struct target *t, const struct model *m, const struct call *calls, size_t count,
+		 bool observe_all, struct finding *ret, struct err *err)
+{
+	struct replay r = { .target = t, .model = m, .finding = ret };
+	struct state start;
+	int status;
+
+	finding_init(ret);
+	buf_adds(&ret->target, t->name);
+	if ((status = target_reset(t, err)) < 0 ||
+	    (status = target_initial_state(t, &start, err)) < 0) {
+		finding_free(ret);
+		return status;
+	}
+	r.state = state_copy(&start);
+	ret->calls = arena_alloc(&ret->arena, count * sizeof(*ret->calls));
+	ret->outcomes = arena_alloc(&ret->arena, count * sizeof(*ret->outcomes));
+	for (size_t i = 0; i < count && status == JUDGE_FINE; i++)
+		status = replay_call(&r, &calls[i], observe_all || i + 1 == count, err);
+	if (status == JUDGE_BAD)
+		ret->outside_posix =
+			ret->code != FINDING_OUTCOME || is_outside_posix(ret, m, &start);
+	else
+		finding_free(ret);
+	state_free(&r.state);
+	state_free(&start);
+	return status == JUDGE_UNDEFINED ? 0 : status;
+}
+
+int finding_verify(struct finding *f, struct target *t, const struct model *m, unsigned times,
+		   struct err *err)
+{
+	struct finding again;
+	int status;
+
+	f->tries = f->shown = 0;
+	for (unsigned i = 0; i < times; i++) {
+		status = judge_replay(t, m, f->calls, f->count, true, &again, err);
+		if (status < 0)
+			return status;
+		f->tries++;
+		if (!status)
+			continue;
+		f->shown += !strcmp(again.signature, f->signature);
+		finding_free(&again);
+	}
+	return 0;
+}

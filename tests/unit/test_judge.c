@@ -1,0 +1,156 @@
+/* test_judge.c -- broken file systems are found out, the finding shrinks and keeps its signature;
+ * whole ones are left alone. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "judge/finding.h"
+#include "op/script.h"
+#include "tests/harness/unit.h"
+
+struct fixture {
+	struct target *target;
+	struct model model;
+	struct script script;
+	struct call *calls;
+	size_t count;
+};
+
+static void begin(struct fixture *f, const char *target, const char *text)
+{
+	struct err err = { 0 };
+
+	*f = (struct fixture){ 0 };
+	if (target_open(&f->target, target, NULL, &err) ||
+	    script_parse(&f->script, "test", text, strlen(text), &err))
+		fail_msg("%s", err.text);
+	model_init(&f->model, PLATFORM_LINUX, KERNEL_CURRENT);
+	f->model.traits = f->target->traits;
+	f->calls = calloc(f->script.count + 1, sizeof(*f->calls));
+	for (size_t i = 0; i < f->script.count; i++)
+		if (f->script.items[i].type == ITEM_CALL)
+			f->calls[f->count++] = f->script.items[i].call;
+}
+
+static void end(struct fixture *f)
+{
+	free(f->calls);
+	script_free(&f->script);
+	target_close(f->target);
+}
+
+static int replay(struct fixture *f, struct finding *ret)
+{
+	struct err err = { 0 };
+	int status = judge_replay(f->target, &f->model, f->calls, f->count, true, ret, &err);
+
+	if (status < 0)
+		fail_msg("%s", err.text);
+	return status;
+}
+
+static void whole_ones_pass(void **state)
+{
+	struct finding finding;
+	struct fixture f;
+
+	begin(&f, "reffs", "mkdir(\"a\", 0755)\nmkdir(\"a\", 0755)\nunlink(\"x\")\nremount()\n");
+	assert_int_equal(replay(&f, &finding), 0);
+	end(&f);
+}
+
+static void outcome_is_judged(void **state)
+{
+	struct finding finding;
+	struct fixture f;
+
+	begin(&f, "reffs!mkdir_enoent",
+	      "mkdir(\"b\", 0755)\nmkdir(\"a\", 0755)\nmkdir(\"a\", 0755)\nmkdir(\"c\", 0755)\n");
+	assert_int_equal(replay(&f, &finding), 1);
+	assert_int_equal(finding.code, FINDING_OUTCOME);
+	assert_string_equal(finding.signature, "OUTCOME mkdir ENOENT for EEXIST");
+	assert_int_equal(finding.count, 3);
+	assert_true(finding.outside_posix);
+	assert_string_equal(buf_str(&finding.target), "reffs!mkdir_enoent");
+	assert_string_equal(buf_str(&finding.title),
+			    "mkdir(\"a\", 0755) gives ENOENT, expected EEXIST");
+	finding_free(&finding);
+	end(&f);
+}
+
+static void tree_is_judged(void **state)
+{
+	struct finding finding;
+	struct fixture f;
+
+	begin(&f, "reffs!unlink_nlink",
+	      "create_file(\"a\", O_CREAT|O_WRONLY, 0644)\nlink(\"a\", \"b\")\nunlink(\"a\")\n");
+	assert_int_equal(replay(&f, &finding), 1);
+	assert_string_equal(finding.signature, "TREE unlink nlink");
+	assert_int_equal(finding.fact_count, 1);
+	assert_int_equal(finding.facts[0].kind, FACT_NLINK);
+	assert_string_equal(finding.facts[0].path, "/b");
+	assert_int_equal(finding.facts[0].nlink, 1);
+	finding_free(&finding);
+	end(&f);
+}
+
+/* Long ways round are cut, names and numbers made plain. */
+static void findings_shrink(void **state)
+{
+	struct err err = { 0 };
+	struct finding finding;
+	struct fixture f;
+
+	begin(&f, "reffs!truncate_stale",
+	      "mkdir(\"d\", 0700)\ncreate_file(\"d/longer\", O_CREAT|O_EXCL|O_RDWR, 0600)\n"
+	      "mkdir(\"e\", 0755)\nrename(\"d/longer\", \"e/f\")\nchmod(\"e\", 0777)\n"
+	      "write_file(\"e/f\", O_WRONLY|O_SYNC, data(7, 5000), 5000, 100)\nsync()\n"
+	      "link(\"e/f\", \"g\")\ntruncate(\"e/f\", 77)\nrmdir(\"d\")\ntruncate(\"g\", 4444)\n"
+	      "stat(\"g\")\n");
+	assert_int_equal(replay(&f, &finding), 1);
+	assert_string_equal(finding.signature, "TREE truncate data");
+	assert_int_equal(finding_shrink(&finding, f.target, &f.model, 3000, &err), 0);
+	assert_string_equal(finding.signature, "TREE truncate data");
+	assert_true(finding.count <= 4);
+	assert_int_equal(finding_verify(&finding, f.target, &f.model, 10, &err), 0);
+	assert_int_equal(finding.shown, 10);
+	finding_free(&finding);
+	end(&f);
+}
+
+static void findings_are_read_back(void **state)
+{
+	char dir[] = "/tmp/assay-test-finding.XXXXXX", command[128];
+	struct finding finding, again;
+	struct err err = { 0 };
+	struct fixture f;
+
+	begin(&f, "reffs!write_short", "write_file(\"a\", O_CREAT|O_WRONLY, \"xyz\", 3, 0)\n");
+	assert_int_equal(replay(&f, &finding), 1);
+	assert_non_null(mkdtemp(dir));
+	if (finding_write(&finding, f.target, dir, &err) || finding_read(&again, dir, &err))
+		fail_msg("%s", err.text);
+	assert_string_equal(again.signature, finding.signature);
+	assert_string_equal(buf_str(&again.target), "reffs!write_short");
+	assert_int_equal(again.count, finding.count);
+	for (size_t i = 0; i < again.count; i++)
+		assert_true(call_equal(&again.calls[i], &finding.calls[i]));
+	finding_free(&again);
+	finding_free(&finding);
+	end(&f);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_ones_pass),        cmocka_unit_test(outcome_is_judged),
+		cmocka_unit_test(tree_is_judged),         cmocka_unit_test(findings_shrink),
+		cmocka_unit_test(findings_are_read_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
