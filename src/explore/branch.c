@@ -1,0 +1,327 @@
+/* branch.c -- depth first, breadth first, best first: the target is saved in every new state and
+ * restored to try the next call in it.
+ *
+ * Calls that the model predicts to leave the state as it is need no restoring between them, so
+ * they are made in one plan, up to the first that leads away. The strategy `remount` makes one
+ * call at a time and always saves or restores after it; on a target where that means unmounting,
+ * copying the image and mounting, it is the published way, for comparison.
+ *
+ * Visited states are known exactly by the graph, or (bitstate) by three bits each in a table
+ * that may lose a state but never invents one. */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "explore/bitstate.h"
+#include "explore/explorer.h"
+#include "explore/open_list.h"
+#include "explore/utility.h"
+#include "op/script.h"
+
+enum { PLAN_MAX = 64 };
+
+/* Best first: what a state is worth after a plan, compared to before. */
+static const double worn = 0.8;
+
+struct branch {
+	struct explorer *x;
+	struct open_list list;
+	struct utility utility;
+	struct bitstate bits;
+	uint64_t next_key;
+	const struct opening *at; /* where the target is; NULL: elsewhere */
+	struct plan_step steps[PLAN_MAX];
+	uint32_t calls[PLAN_MAX];
+	uint32_t places[PLAN_MAX]; /* in the opening's order of calls */
+	size_t count;
+	struct state after; /* the last step's, where it leads away; else the opening's */
+	struct hash after_hash;
+	bool leads_away;
+	struct arena arena;
+};
+
+static uint32_t greatest_common_divisor(uint32_t a, uint32_t b)
+{
+	uint32_t rest;
+
+	for (; b; a = b, b = rest)
+		rest = a % b;
+	return a;
+}
+
+/* An order of all calls that differs from state to state and from seed to seed. */
+static void order_calls(struct explorer *x, struct opening *o)
+{
+	uint32_t calls = (uint32_t)x->universe->calls;
+
+	o->first = (uint32_t)rng_below(&x->rng, calls);
+	do
+		o->stride = (uint32_t)rng_below(&x->rng, calls) + 1;
+	while (greatest_common_divisor(o->stride, calls) != 1);
+}
+
+static uint32_t nth_call(const struct explorer *x, const struct opening *o, uint32_t n)
+{
+	return (uint32_t)((o->first + (uint64_t)n * o->stride) % x->universe->calls);
+}
+
+/* Unsynced changes after a call. */
+static uint32_t dirty_after(uint32_t dirty, enum op op)
+{
+	unsigned traits = op_table[op].traits;
+
+	if ((traits & TRAIT_SYNC) || op == OP_remount)
+		return 0;
+	return dirty + ((traits & (TRAIT_NAMES | TRAIT_DATA | TRAIT_ATTR)) != 0);
+}
+
+/* Opens x->state, in which the target is now, reached by a call from the parent (NULL: none). */
+static int open_state(struct branch *b, const struct opening *parent, uint32_t call,
+		      struct err *err)
+{
+	struct explorer *x = b->x;
+	struct opening *o = must_alloc(sizeof(*o));
+	struct node *node;
+
+	*o = (struct opening){
+		.state = state_copy(&x->state),
+		.hash = state_hash(&x->state),
+		.key = b->next_key++,
+		.node = x->node,
+		.call = call,
+	};
+	if (parent) {
+		o->depth = parent->depth + 1;
+		o->dirty = dirty_after(parent->dirty,
+				       x->universe->ops[universe_op_of(x->universe, call)].op);
+	}
+	if (o->node != NODE_NONE) {
+		node = graph_node(&x->graph, o->node);
+		node->via_node = parent ? parent->node : NODE_NONE;
+		node->via_call = call;
+	}
+	order_calls(x, o);
+	if (x->options->strategy == STRATEGY_BEST)
+		o->score = utility_score(&b->utility, &o->state, o->dirty);
+	open_list_add(&b->list, o);
+	b->at = o;
+	return x->target->kind->save(x->target, o->key, err);
+}
+
+static void close_state(struct branch *b)
+{
+	struct opening *o = open_list_take(&b->list);
+
+	if (b->at == o)
+		b->at = NULL;
+	if (b->x->target->kind->drop)
+		b->x->target->kind->drop(b->x->target, o->key);
+	state_free(&o->state);
+	free(o);
+}
+
+/* The calls that led to an opening become the history: depth first they are those of the
+ * openings below it, else the graph knows. */
+static void recall(struct branch *b, const struct opening *o)
+{
+	struct explorer *x = b->x;
+	const struct node *node;
+	uint32_t at = o->node;
+
+	x->history_count = o->depth;
+	if (open_list_is_stack(&b->list)) {
+		for (size_t i = 0; i < o->depth; i++)
+			x->history[i] = (struct passed){ b->list.items[i + 1]->call,
+							 b->list.items[i + 1]->node };
+		return;
+	}
+	for (size_t i = o->depth; i--; at = node->via_node) {
+		node = graph_node(&x->graph, at);
+		x->history[i] = (struct passed){ node->via_call, at };
+	}
+}
+
+static int go_to(struct branch *b, const struct opening *o, struct err *err)
+{
+	struct explorer *x = b->x;
+	int status = 0;
+
+	if (b->at != o)
+		status = x->target->kind->restore(x->target, o->key, err);
+	if (status < 0)
+		return status;
+	b->at = o;
+	x->node = o->node;
+	state_free(&x->state);
+	x->state = state_copy(&o->state);
+	recall(b, o);
+	return 0;
+}
+
+static void add_step(struct branch *b, uint32_t number, const struct call *c,
+		     const struct outcome *expected)
+{
+	struct plan_step *step = &b->steps[b->count];
+
+	step->call = *c;
+	step->expected = *expected;
+	if (expected->len)
+		step->expected = outcome_copy(expected, &b->arena);
+	step->tree = tree_hash(&b->after.tree);
+	step->exact = step->observe = true;
+	b->calls[b->count++] = number;
+}
+
+/* Plans untried calls of an opening, up to the first that leads away. */
+static void make_plan(struct branch *b, struct opening *o)
+{
+	struct explorer *x = b->x;
+	bool single = x->options->strategy == STRATEGY_REMOUNT;
+	size_t room = explorer_room(x, single ? 1 : PLAN_MAX);
+	struct outcome expected;
+	struct call call;
+	uint32_t number;
+
+	arena_reset(&b->arena);
+	b->count = 0;
+	b->leads_away = false;
+	state_free(&b->after);
+	b->after = state_copy(&o->state);
+	for (; b->count < room && o->next < x->universe->calls && !b->leads_away; o->next++) {
+		number = nth_call(x, o, o->next);
+		universe_call(x->universe, number, &call);
+		if (!lead(x, &b->after, &call, &expected)) {
+			x->figures.beyond++;
+			continue;
+		}
+		if (!expected.error) {
+			b->after_hash = state_hash(&b->after);
+			b->leads_away = !hash_equal(b->after_hash, o->hash);
+		}
+		b->places[b->count] = o->next;
+		add_step(b, number, &call, &expected);
+	}
+}
+
+/* Goes to the state behind the plan. True if it is met for the first time. */
+static bool enter(struct branch *b)
+{
+	struct explorer *x = b->x;
+	uint64_t states = x->figures.states;
+	uint32_t call = b->calls[b->count - 1], node = NODE_NONE;
+	bool is_new;
+
+	if (x->options->bitstate)
+		x->figures.states += bitstate_add(&b->bits, b->after_hash);
+	else
+		node = graph_put(&x->graph, b->after_hash, &is_new);
+	explorer_pass(x, call, 0, node, true);
+	state_free(&x->state);
+	x->state = state_copy(&b->after);
+	return x->figures.states > states;
+}
+
+/* The target did what was planned, up to `done`. All steps but the last stay in the state. */
+static void settle(struct branch *b, const struct opening *o, size_t done)
+{
+	for (size_t i = 0; i < done; i++)
+		explorer_pass(b->x, b->calls[i], b->steps[i].expected.error, o->node, true);
+}
+
+/* Opens the present state if it is not too deep. */
+static int open_found(struct branch *b, const struct opening *o, uint32_t call, struct err *err)
+{
+	b->x->figures.edges_left += b->x->universe->calls;
+	if (o->depth + 1 >= b->x->options->depth_max)
+		return 0;
+	return open_state(b, o, call, err);
+}
+
+static int follow(struct branch *b, struct opening *o, struct err *err)
+{
+	struct explorer *x = b->x;
+	struct plan_end end;
+	uint64_t states;
+	size_t done;
+	int status = target_follow(x->target, b->steps, b->count, &end, err);
+
+	if (status < 0)
+		return status;
+	done = end.done;
+	if (done == b->count) {
+		settle(b, o, b->count - b->leads_away);
+		if (b->leads_away || x->options->strategy == STRATEGY_REMOUNT)
+			b->at = NULL;
+		if (b->leads_away && enter(b))
+			status = open_found(b, o, b->calls[done - 1], err);
+		return status;
+	}
+	settle(b, o, done);
+	b->at = NULL;
+	x->figures.edges_left += o->next - (b->places[done] + 1);
+	o->next = b->places[done] + 1;
+	states = x->figures.states;
+	status = surprise(x, b->calls[done], &end, err);
+	if (!status && x->figures.states > states)
+		status = open_found(b, o, b->calls[done], err);
+	return status;
+}
+
+/* A plan's worth of calls in the opening that comes first. */
+static int expand(struct branch *b, struct opening *o, struct err *err)
+{
+	struct explorer *x = b->x;
+	uint32_t before = o->next;
+	bool best = x->options->strategy == STRATEGY_BEST;
+	int status = go_to(b, o, err);
+
+	if (status < 0)
+		return status;
+	/* A heap is not to change under an opening whose score does. */
+	if (best)
+		open_list_take(&b->list);
+	make_plan(b, o);
+	x->figures.edges_left -= o->next - before;
+	if (b->count)
+		status = follow(b, o, err);
+	if (best) {
+		o->score *= worn;
+		open_list_add(&b->list, o);
+	}
+	return status;
+}
+
+int branch(struct explorer *x, struct err *err)
+{
+	struct branch *b = must_alloc(sizeof(*b));
+	struct opening *o;
+	int status;
+
+	b->x = x;
+	b->list.strategy = x->options->strategy;
+	b->after = state_copy(&x->start);
+	if (x->options->bitstate) {
+		bitstate_init(&b->bits, x->options->memory_max);
+		bitstate_add(&b->bits, state_hash(&x->start));
+	}
+	x->figures.edges_left = x->universe->calls;
+	status = open_state(b, NULL, 0, err);
+	while (status >= 0 && !explorer_ends(x) && (o = open_list_first(&b->list))) {
+		if (o->next < x->universe->calls)
+			status = expand(b, o, err);
+		else
+			close_state(b);
+	}
+	if (!x->figures.end)
+		x->figures.end = x->figures.edges_left ? "depth" : "exhausted";
+	x->figures.exhausted = !x->figures.edges_left && !x->options->bitstate;
+	while (open_list_first(&b->list))
+		close_state(b);
+	open_list_free(&b->list);
+	utility_free(&b->utility);
+	bitstate_free(&b->bits);
+	state_free(&b->after);
+	arena_free(&b->arena);
+	free(b);
+	return status < 0 ? status : 0;
+}

@@ -1,0 +1,14 @@
+/* choose.h -- which call to try next in a state. */
+#ifndef EXPLORE_CHOOSE_H
+#define EXPLORE_CHOOSE_H
+
+#include "explore/explorer.h"
+
+/* A call that was not tried in this node yet, drawn by weight while that is easy, or NODE_NONE
+ * if there is none. Now and then several are drawn and the one is taken whose outcome, as the
+ * model predicts it from s, was seen least. */
+uint32_t choose_untried(struct explorer *x, const struct state *s, uint32_t node);
+/* Any call, drawn by weight. */
+uint32_t choose_any(struct explorer *x);
+
+#endif

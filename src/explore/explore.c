@@ -1,0 +1,238 @@
+/* explore.c -- from the options to a search, and what all strategies share. */
+#include "explore/explore.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "explore/explorer.h"
+
+static const double progress_interval_seconds = 0.2, checkpoint_interval_seconds = 60;
+
+const char *const strategy_names[] = { "tour", "dfs", "bfs", "random", "best", "remount", NULL };
+
+bool explorer_ends(struct explorer *x)
+{
+	const struct explore_options *o = x->options;
+	double now = clock_seconds();
+	struct err err = { 0 };
+
+	if (run_stop)
+		x->figures.end = "stopped";
+	else if (o->calls && x->figures.calls >= o->calls)
+		x->figures.end = "calls";
+	else if (o->seconds > 0 && now >= x->deadline_seconds)
+		x->figures.end = "time";
+	else if (graph_bytes(&x->graph) > o->memory_max)
+		x->figures.end = "memory";
+	else if (json_array_size(x->run->findings) >= o->findings_max)
+		x->figures.end = "findings";
+	if (x->figures.end)
+		return true;
+	if (o->progress && now >= x->progress_seconds) {
+		o->progress(o->progress_to, &x->figures, x->run);
+		x->progress_seconds = now + progress_interval_seconds;
+	}
+	if (now >= x->checkpoint_seconds) {
+		/* One that cannot be written is tried again later, and at the end. */
+		checkpoint_write(x, &err);
+		now = clock_seconds();
+		x->checkpoint_seconds = now + checkpoint_interval_seconds;
+	}
+	return false;
+}
+
+size_t explorer_room(const struct explorer *x, size_t most)
+{
+	uint64_t left = x->options->calls - x->figures.calls;
+
+	return x->options->calls && left < most ? (size_t)left : most;
+}
+
+uint32_t explorer_node(struct explorer *x, const struct state *s)
+{
+	bool is_new;
+
+	return graph_put(&x->graph, state_hash(s), &is_new);
+}
+
+static void reach(struct explorer *x, uint32_t n)
+{
+	struct node *node = graph_node(&x->graph, n);
+
+	x->node = n;
+	x->figures.states += !node->reached;
+	node->reached = 1;
+}
+
+struct call explorer_process(const struct explorer *x, unsigned i)
+{
+	struct call c = { .op = OP_create_process, .pid = (uint16_t)i };
+
+	c.create_process.uid.num = c.create_process.gid.num = x->universe->users[i - 2];
+	return c;
+}
+
+/* A fresh file system with all processes. */
+static int make_fresh(struct explorer *x, struct err *err)
+{
+	int status = target_reset(x->target, err);
+	enum target_fate fate;
+	struct outcome outcome;
+	struct call call;
+
+	for (unsigned i = 2; status >= 0 && i <= x->universe->processes; i++) {
+		call = explorer_process(x, i);
+		status = target_call(x->target, &call, &outcome, &fate, err);
+		if (status >= 0 && (fate != FATE_FINE || outcome.error))
+			status = err_set(err, EPERM, "%s: cannot make a process of user %u",
+					 x->target->name, x->universe->users[i - 2]);
+	}
+	return status;
+}
+
+int explorer_reset(struct explorer *x, struct err *err)
+{
+	int status = make_fresh(x, err);
+
+	if (status < 0)
+		return status;
+	x->figures.resets++;
+	state_free(&x->state);
+	x->state = state_copy(&x->start);
+	x->node = x->root;
+	x->history_count = 0;
+	return 0;
+}
+
+void explorer_pass(struct explorer *x, uint32_t call, int error, uint32_t to, bool fresh)
+{
+	if (x->history_count < HISTORY_MAX)
+		x->history[x->history_count++] = (struct passed){ call, to };
+	tally_count(&x->tally, call, universe_op_of(x->universe, call), error);
+	x->figures.calls++;
+	x->figures.transitions += fresh;
+	if (to == NODE_NONE)
+		x->node = to;
+	else
+		reach(x, to);
+}
+
+static int begin(struct explorer *x, struct err *err)
+{
+	int status = make_fresh(x, err);
+	struct outcome outcome;
+	struct call call;
+
+	if (status >= 0)
+		status = target_initial_state(x->target, &x->fresh, err);
+	if (status < 0)
+		return status;
+	x->start = state_copy(&x->fresh);
+	for (unsigned i = 2; i <= x->universe->processes; i++) {
+		call = explorer_process(x, i);
+		model_run(&x->model, &x->start, &call, &outcome);
+	}
+	x->state = state_copy(&x->start);
+	x->history = must_alloc(HISTORY_MAX * sizeof(*x->history));
+	if (x->options->resume)
+		status = checkpoint_read(x, err);
+	x->root = explorer_node(x, &x->start);
+	reach(x, x->root);
+	return status;
+}
+
+static void end(struct explorer *x, struct cover *cover, struct explore_figures *ret)
+{
+	tally_cover(&x->tally, cover);
+	x->figures.state_bytes = graph_bytes(&x->graph) - x->graph.edge_bytes;
+	x->figures.edge_bytes = x->graph.edge_bytes;
+	*ret = x->figures;
+	state_free(&x->fresh);
+	state_free(&x->start);
+	state_free(&x->state);
+	free(x->history);
+}
+
+static bool is_branching(enum strategy s)
+{
+	return s != STRATEGY_TOUR && s != STRATEGY_RANDOM;
+}
+
+/* Operations on the environment that the target does not know are no part of its universe. */
+static bool is_possible(const struct target *t, enum op op)
+{
+	switch (op) {
+	case OP_remount:
+		return t->caps & TARGET_REMOUNT;
+	case OP_drop_caches:
+		return t->caps & TARGET_DROP_CACHES;
+	case OP_advance_time:
+		return t->caps & TARGET_TIME;
+	default:
+		return true;
+	}
+}
+
+static void keep_possible(struct universe *u, const struct target *t)
+{
+	size_t kept = 0, processes = u->processes;
+
+	u->calls = 0;
+	u->weight = 0;
+	if (!(t->caps & TARGET_PROCESSES))
+		u->processes = 1;
+	for (size_t i = 0; i < u->op_count; i++) {
+		if (!is_possible(t, u->ops[i].op))
+			continue;
+		u->ops[kept] = u->ops[i];
+		u->ops[kept].calls = u->ops[i].calls / processes * u->processes;
+		u->ops[kept].first = u->calls;
+		u->calls += u->ops[kept].calls;
+		u->weight += u->ops[kept].weight;
+		kept++;
+	}
+	u->op_count = kept;
+}
+
+static int check(const struct explore_options *o, const struct target *t, const struct universe *u,
+		 struct err *err)
+{
+	if (!u->calls || u->calls >= UNIVERSE_CALLS_MAX)
+		return err_set(err, E2BIG, "%s: a universe of %llu calls cannot be explored",
+			       u->name, (unsigned long long)u->calls);
+	if (is_branching(o->strategy) && (!t->kind->save || !t->kind->restore))
+		return err_set(err, ENOTSUP, "%s cannot be saved and restored, which %s needs",
+			       t->name, strategy_names[o->strategy]);
+	return 0;
+}
+
+int explore(const struct explore_options *o, struct target *t, struct universe *u, struct run *run,
+	    struct cover *cover, struct explore_figures *ret, struct err *err)
+{
+	struct explorer x = { .options = o, .target = t, .universe = u, .run = run };
+	int status;
+
+	keep_possible(u, t);
+	status = check(o, t, u, err);
+	if (status)
+		return status;
+	model_init(&x.model, PLATFORM_LINUX, KERNEL_CURRENT);
+	x.model.traits = t->traits;
+	rng_seed(&x.rng, o->seed);
+	graph_init(&x.graph, u->calls);
+	tally_init(&x.tally, u);
+	x.deadline_seconds = clock_seconds() + o->seconds;
+	x.checkpoint_seconds = clock_seconds() + checkpoint_interval_seconds;
+	status = begin(&x, err);
+	if (status >= 0)
+		status = is_branching(o->strategy) ? branch(&x, err) : tour(&x, err);
+	if (status >= 0)
+		status = checkpoint_write(&x, err);
+	end(&x, cover, ret);
+	tally_free(&x.tally);
+	graph_free(&x.graph);
+	return status;
+}

@@ -1,0 +1,61 @@
+/* explore.h -- systematic search of the states and inputs of a file system.
+ *
+ * The model leads: it predicts where every call goes, the search happens among its states, and
+ * the target follows plans of many calls. Where it does not go as planned, the judge decides
+ * whether that was allowed. */
+#ifndef EXPLORE_EXPLORE_H
+#define EXPLORE_EXPLORE_H
+
+#include "cover/cover.h"
+#include "judge/run.h"
+#include "op/universe.h"
+#include "target/target.h"
+
+enum strategy {
+	STRATEGY_TOUR, /* every call in every state once, on one file system that goes on */
+	STRATEGY_DFS,  /* the others branch: they save and restore the target */
+	STRATEGY_BFS,
+	STRATEGY_RANDOM,  /* a walk that forgets */
+	STRATEGY_BEST,    /* the rarest state first */
+	STRATEGY_REMOUNT, /* depth first, unmounting and mounting around every call */
+};
+extern const char *const strategy_names[]; /* NULL-terminated */
+
+struct explore_figures {
+	uint64_t calls;       /* made on the target */
+	uint64_t transitions; /* different (state, call) pairs among them, all verified */
+	uint64_t states;      /* different states the target was in */
+	uint64_t edges_left;  /* known states' calls that were not made yet */
+	uint64_t beyond;      /* pairs that would leave the bounds of the universe */
+	uint64_t surprises;   /* outcomes other than predicted, but allowed */
+	uint64_t repeats;     /* findings of a signature that was known already */
+	uint64_t resets;
+	uint64_t state_bytes, edge_bytes; /* of memory for what was visited */
+	bool exhausted;                   /* nothing is left to try */
+	const char *end;                  /* why it ended: "time", "calls", "exhausted", ... */
+};
+
+struct explore_options {
+	enum strategy strategy;
+	double seconds; /* 0: no limit */
+	uint64_t calls; /* 0: no limit */
+	uint64_t seed;
+	unsigned depth_max;    /* of branching searches */
+	uint64_t memory_max;   /* bytes for states and edges */
+	unsigned verify_every; /* the tree is observed after every n-th call; 1: all */
+	unsigned findings_max;
+	unsigned shrink_tries; /* replays to spend on shrinking one finding */
+	unsigned verify_times; /* replays of a shrunk finding */
+	bool adaptive;         /* weights move toward what was not seen yet */
+	bool bitstate;         /* dfs: visited states as bits, for spaces beyond memory */
+	bool resume;           /* go on from the run's checkpoint */
+	void (*progress)(void *to, const struct explore_figures *f, const struct run *run);
+	void *progress_to;
+};
+
+/* Explores until a bound, exhaustion or run_stop. Findings go to the run, coverage to *cover.
+ * 0, or a negative errno for failures of ours. */
+int explore(const struct explore_options *o, struct target *t, struct universe *u, struct run *run,
+	    struct cover *cover, struct explore_figures *ret, struct err *err);
+
+#endif

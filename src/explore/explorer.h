@@ -1,0 +1,76 @@
+/* explorer.h -- inside exploration: one search on its way. */
+#ifndef EXPLORE_EXPLORER_H
+#define EXPLORE_EXPLORER_H
+
+#include "explore/explore.h"
+#include "explore/graph.h"
+#include "explore/tally.h"
+
+/* A call of the history and the state it led to. */
+struct passed {
+	uint32_t call, to;
+};
+
+/* Beyond, the target is reset: a trace must stay short enough to be replayed. */
+enum { HISTORY_MAX = 1 << 20 };
+/* Counted one by one (tally.h). */
+enum { UNIVERSE_CALLS_MAX = 1 << 28 };
+
+struct explorer {
+	const struct explore_options *options;
+	struct target *target;
+	struct universe *universe;
+	struct run *run;
+	struct model model;
+	struct rng rng;
+	struct graph graph;
+	struct tally tally;
+	struct state fresh; /* of a fresh file system */
+	struct state start; /* of a fresh file system, with the universe's processes */
+	uint32_t root;      /* its node */
+	struct state state; /* where the target is */
+	uint32_t node;
+	struct passed *history; /* since the target was fresh */
+	size_t history_count;
+	uint64_t chosen; /* calls drawn so far */
+	struct explore_figures figures;
+	double deadline_seconds, progress_seconds, checkpoint_seconds;
+};
+
+/* The strategies: each runs until explorer_ends(). */
+int tour(struct explorer *x, struct err *err);
+int branch(struct explorer *x, struct err *err);
+
+/* True if the search has to end now; names the reason in the figures. Also shows progress and
+ * writes the checkpoint when they are due: to be asked between batches of calls. */
+bool explorer_ends(struct explorer *x);
+/* Calls that may still be made, at most `most`. */
+size_t explorer_room(const struct explorer *x, size_t most);
+/* A fresh file system; x->state, node and history follow. */
+int explorer_reset(struct explorer *x, struct err *err);
+/* The call that makes the universe's process number i (from 2). */
+struct call explorer_process(const struct explorer *x, unsigned i);
+/* Counts a call that went well, from the present node to `to`, and goes there. */
+void explorer_pass(struct explorer *x, uint32_t call, int error, uint32_t to, bool fresh);
+/* The node of a state, made where absent. */
+uint32_t explorer_node(struct explorer *x, const struct state *s);
+
+/* What the model says of a call in *s. False if it is not to be made: it leads beyond the bounds,
+ * or the platform leaves it undefined; s is then as before.
+ * Bytes of the outcome are valid until the model's next call. */
+bool lead(struct explorer *x, struct state *s, const struct call *c, struct outcome *ret);
+
+/* A call in the present state did not go as expected (x->state is still the state before it):
+ * either it was allowed, and x goes on from where it led, or it is a finding, and x goes on from
+ * a fresh file system. */
+int surprise(struct explorer *x, uint32_t call, const struct plan_end *end, struct err *err);
+
+/* Replays, shrinks, verifies and writes a discrepancy that `call` just showed in the present
+ * node. The target is left in any state. */
+int capture(struct explorer *x, uint32_t call, const struct finding *first, struct err *err);
+
+/* The checkpoint in the run's directory: graph, counts and figures. */
+int checkpoint_write(struct explorer *x, struct err *err);
+int checkpoint_read(struct explorer *x, struct err *err);
+
+#endif

@@ -1,0 +1,222 @@
+/* graph.c -- nodes in chunks that never move, found by an index of their hashes. */
+#include "explore/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/must.h"
+
+enum { INDEX_MIN = 1 << 10, EDGES_MIN = 4 };
+
+void graph_init(struct graph *g, uint64_t calls)
+{
+	*g = (struct graph){ .calls = calls, .index_cap = INDEX_MIN };
+	g->index = must_alloc(INDEX_MIN * sizeof(*g->index));
+}
+
+void graph_free(struct graph *g)
+{
+	for (uint32_t n = 0; n < g->count; n++)
+		free(graph_node(g, n)->edges);
+	for (uint32_t i = 0; i * GRAPH_CHUNK < g->count; i++)
+		free(g->chunks[i]);
+	free(g->chunks);
+	free(g->index);
+	*g = (struct graph){ 0 };
+}
+
+static uint32_t *find_slot(const struct graph *g, struct hash hash)
+{
+	size_t i = hash.lo & (g->index_cap - 1);
+
+	while (g->index[i] && !hash_equal(graph_node(g, g->index[i] - 1)->hash, hash))
+		i = (i + 1) & (g->index_cap - 1);
+	return &g->index[i];
+}
+
+static void grow_index(struct graph *g)
+{
+	free(g->index);
+	g->index_cap *= 2;
+	g->index = must_alloc(g->index_cap * sizeof(*g->index));
+	for (uint32_t n = 0; n < g->count; n++)
+		*find_slot(g, graph_node(g, n)->hash) = n + 1;
+}
+
+static uint32_t new_node(struct graph *g, struct hash hash)
+{
+	uint32_t n = g->count++;
+
+	must(g->count < NODE_BEYOND);
+	if (n % GRAPH_CHUNK == 0) {
+		g->chunks = must_realloc(g->chunks, (n / GRAPH_CHUNK + 1) * sizeof(*g->chunks));
+		g->chunks[n / GRAPH_CHUNK] = must_alloc(GRAPH_CHUNK * sizeof(struct node));
+	}
+	*graph_node(g, n) = (struct node){
+		.hash = hash,
+		.via_node = NODE_NONE,
+		.via_call = NODE_NONE,
+	};
+	return n;
+}
+
+uint32_t graph_put(struct graph *g, struct hash hash, bool *ret_new)
+{
+	uint32_t *slot = find_slot(g, hash);
+
+	*ret_new = !*slot;
+	if (*slot)
+		return *slot - 1;
+	*slot = new_node(g, hash) + 1;
+	if (g->count > g->index_cap / 4 * 3)
+		grow_index(g);
+	return g->count - 1;
+}
+
+static struct edge *find_edge(const struct node *node, uint32_t call)
+{
+	uint32_t mask = node->edge_cap - 1, i = (call * 0x9e3779b1u >> 7) & mask;
+
+	while (node->edges[i].call != NODE_NONE && node->edges[i].call != call)
+		i = (i + 1) & mask;
+	return &node->edges[i];
+}
+
+uint32_t graph_edge(const struct graph *g, uint32_t from, uint32_t call)
+{
+	const struct node *node = graph_node(g, from);
+	const struct edge *edge;
+
+	if (!node->edge_cap)
+		return NODE_NONE;
+	edge = find_edge(node, call);
+	return edge->call == call ? edge->to : NODE_NONE;
+}
+
+static void grow_edges(struct graph *g, struct node *node)
+{
+	struct node old = *node;
+
+	node->edge_cap = old.edge_cap ? old.edge_cap * 2 : EDGES_MIN;
+	node->edges = must_alloc(node->edge_cap * sizeof(*node->edges));
+	memset(node->edges, 0xff, node->edge_cap * sizeof(*node->edges));
+	for (uint32_t i = 0; i < old.edge_cap; i++)
+		if (old.edges[i].call != NODE_NONE)
+			*find_edge(node, old.edges[i].call) = old.edges[i];
+	g->edge_bytes += (node->edge_cap - old.edge_cap) * sizeof(*node->edges);
+	free(old.edges);
+}
+
+void graph_set_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to)
+{
+	struct node *node = graph_node(g, from);
+	struct edge *edge;
+
+	if (node->edge_used >= node->edge_cap / 4 * 3)
+		grow_edges(g, node);
+	edge = find_edge(node, call);
+	if (edge->call == NODE_NONE) {
+		*edge = (struct edge){ call, NODE_NONE };
+		node->edge_used++;
+	}
+	if (edge->to == NODE_NONE) {
+		node->tried++;
+		g->edges++;
+	}
+	edge->to = to;
+}
+
+void graph_drop_edge(struct graph *g, uint32_t from, uint32_t call)
+{
+	struct node *node = graph_node(g, from);
+	struct edge *edge = find_edge(node, call);
+
+	must(edge->call == call && edge->to != NODE_NONE);
+	edge->to = NODE_NONE;
+	node->tried--;
+	g->edges--;
+}
+
+/* Breadth first from `from`; via_node and via_call of the nodes marked lead back. */
+struct wave {
+	uint32_t *queue;
+	size_t head, tail, cap;
+};
+
+static void push(struct graph *g, struct wave *w, uint32_t n, uint32_t via_node, uint32_t via_call)
+{
+	struct node *node = graph_node(g, n);
+
+	if (node->mark == g->mark)
+		return;
+	node->mark = g->mark;
+	node->via_node = via_node;
+	node->via_call = via_call;
+	if (w->tail == w->cap) {
+		w->cap = w->cap ? w->cap * 2 : 64;
+		w->queue = must_realloc(w->queue, w->cap * sizeof(*w->queue));
+	}
+	w->queue[w->tail++] = n;
+}
+
+static bool is_goal(const struct graph *g, uint32_t n, uint32_t to)
+{
+	return to == NODE_NONE ? graph_untried(g, n) > 0 : n == to;
+}
+
+static int walk_back(const struct graph *g, uint32_t n, uint32_t *ret_calls, size_t max)
+{
+	int len = 0;
+
+	for (uint32_t at = n; graph_node(g, at)->via_node != NODE_NONE;
+	     at = graph_node(g, at)->via_node)
+		len++;
+	if ((size_t)len > max)
+		return -1;
+	for (int i = len; i--; n = graph_node(g, n)->via_node)
+		ret_calls[i] = graph_node(g, n)->via_call;
+	return len;
+}
+
+int graph_path(struct graph *g, uint32_t from, uint32_t to, uint32_t *ret_calls, size_t max)
+{
+	struct wave w = { 0 };
+	const struct node *node;
+	int len = -1;
+	uint32_t n;
+
+	g->mark++;
+	push(g, &w, from, NODE_NONE, NODE_NONE);
+	while (w.head < w.tail && len < 0) {
+		n = w.queue[w.head++];
+		if (is_goal(g, n, to)) {
+			len = walk_back(g, n, ret_calls, max);
+			break;
+		}
+		node = graph_node(g, n);
+		for (uint32_t i = 0; i < node->edge_cap; i++)
+			if (node->edges[i].call != NODE_NONE && node->edges[i].to < NODE_BEYOND)
+				push(g, &w, node->edges[i].to, n, node->edges[i].call);
+	}
+	free(w.queue);
+	return len;
+}
+
+bool graph_is_sound(const struct graph *g, uint32_t n)
+{
+	const struct node *node = graph_node(g, n);
+	const struct edge *edge;
+
+	for (uint32_t i = 0; i < node->edge_cap; i++) {
+		edge = &node->edges[i];
+		if (edge->call != NODE_NONE && edge->to < NODE_BEYOND && edge->to >= g->count)
+			return false;
+	}
+	return true;
+}
+
+size_t graph_bytes(const struct graph *g)
+{
+	return (size_t)g->count * sizeof(struct node) + g->index_cap * sizeof(*g->index) +
+	       g->edge_bytes;
+}

@@ -1,0 +1,77 @@
+/* graph.h -- the states seen so far and the calls that lead from one to another.
+ *
+ * A state is known by the 128-bit hash of everything the model knows of it; the state itself is
+ * not kept. Nodes are numbered in order of discovery. A node costs 48 bytes and its place in
+ * the index 4 to 11 more; an edge (a call tried in a state) costs 8 bytes in a table that is at
+ * most 3/4 full. */
+#ifndef EXPLORE_GRAPH_H
+#define EXPLORE_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+
+#define NODE_NONE UINT32_MAX
+/* A call that is not made in this state, because it would leave the universe's bounds. */
+#define NODE_BEYOND (UINT32_MAX - 1)
+
+struct edge {
+	uint32_t call; /* number in the universe; UINT32_MAX: an empty slot */
+	uint32_t to;   /* NODE_NONE: taken back */
+};
+
+struct node {
+	struct hash hash;
+	struct edge *edges; /* open addressing by call */
+	uint32_t edge_cap, edge_used;
+	uint32_t tried : 31;         /* edges that lead somewhere or beyond */
+	uint32_t reached : 1;        /* the target was there; else it is only predicted */
+	uint32_t mark;               /* search that came here last */
+	uint32_t via_node, via_call; /* how it came here */
+};
+
+struct graph {
+	struct node **chunks;
+	uint32_t count;
+	uint32_t *index; /* node number + 1, 0: empty */
+	size_t index_cap;
+	uint32_t mark;
+	uint64_t calls; /* of the universe: edges a node can have */
+	uint64_t edges; /* tried, over all nodes */
+	size_t edge_bytes;
+};
+
+void graph_init(struct graph *g, uint64_t calls);
+void graph_free(struct graph *g);
+
+enum { GRAPH_CHUNK = 1 << 12 };
+static inline struct node *graph_node(const struct graph *g, uint32_t n)
+{
+	return &g->chunks[n / GRAPH_CHUNK][n % GRAPH_CHUNK];
+}
+
+/* The node of a state, made where absent. */
+uint32_t graph_put(struct graph *g, struct hash hash, bool *ret_new);
+
+/* Where the call leads from this node: NODE_NONE if it was not tried. */
+uint32_t graph_edge(const struct graph *g, uint32_t from, uint32_t call);
+void graph_set_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to);
+void graph_drop_edge(struct graph *g, uint32_t from, uint32_t call);
+static inline uint64_t graph_untried(const struct graph *g, uint32_t n)
+{
+	return g->calls - graph_node(g, n)->tried;
+}
+
+/* The shortest way of known edges from one node to another, or (to == NODE_NONE) to the nearest
+ * that has calls untried. Returns the number of calls, at most max, that ret_calls gets, or -1
+ * where there is no way. */
+int graph_path(struct graph *g, uint32_t from, uint32_t to, uint32_t *ret_calls, size_t max);
+
+/* Do all edges of the node lead to nodes that there are? */
+bool graph_is_sound(const struct graph *g, uint32_t n);
+
+size_t graph_bytes(const struct graph *g);
+
+#endif

@@ -1,0 +1,146 @@
+/* lead.c -- what the model says a call will do, kept within the bounds of the universe.
+ *
+ * Most calls cannot leave the bounds, whatever they do; only for the others is a copy of the
+ * state kept to go back to. Allocating beyond the bounds would cost the model memory for it, so
+ * that a model of smaller files is asked first. */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "explore/explorer.h"
+
+/* The sum of the call's numbers of bytes. */
+static uint64_t extent(const struct call *c)
+{
+	const struct op_info *info = &op_table[c->op];
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < info->args; i++)
+		switch (info->arg[i].kind) {
+		case KIND_COUNT:
+		case KIND_LENGTH:
+		case KIND_OFFSET:
+			if (c->arg[i].num > 0 &&
+			    __builtin_add_overflow(sum, (uint64_t)c->arg[i].num, &sum))
+				return UINT64_MAX;
+			break;
+		default:
+			break;
+		}
+	return sum;
+}
+
+/* Does the call work from the end of a file, from its offset, or by moving its end? */
+static bool is_relative(const struct call *c)
+{
+	const struct op_info *info = &op_table[c->op];
+
+	for (unsigned i = 0; i < info->args; i++)
+		switch (info->arg[i].kind) {
+		case KIND_OPEN_FLAGS:
+			if (c->arg[i].num & O_APPEND)
+				return true;
+			break;
+		case KIND_FALLOC_MODE:
+			if (c->arg[i].num & FALLOC_FL_INSERT_RANGE)
+				return true;
+			break;
+		case KIND_FD:
+			return true;
+		default:
+			break;
+		}
+	return false;
+}
+
+/* The root is always there. */
+static size_t objects(const struct state *s)
+{
+	return s->tree.inodes.count - 1;
+}
+
+/* Descriptors and directory streams of all processes. */
+static size_t open_files(const struct state *s)
+{
+	const struct process *process;
+	size_t count = 0;
+	uint64_t pid;
+	bool first = true;
+
+	for (; (process = (const struct process *)pmap_next(&s->processes, first, &pid));
+	     first = false)
+		count += process->fds.count + process->streams.count;
+	return count;
+}
+
+static bool may_leave(const struct universe *u, const struct state *s, const struct call *c)
+{
+	unsigned traits = op_table[c->op].traits;
+
+	if ((traits & TRAIT_NAMES) && objects(s) >= u->nodes_max)
+		return true;
+	if (traits & TRAIT_OPENS)
+		return true;
+	return (traits & TRAIT_DATA) && (is_relative(c) || extent(c) > u->size_max);
+}
+
+static bool is_within(const struct universe *u, const struct state *s)
+{
+	const struct inode *inode;
+	uint64_t key;
+	bool first = true;
+
+	if (objects(s) > u->nodes_max || open_files(s) > u->files_max)
+		return false;
+	for (; (inode = (const struct inode *)pmap_next(&s->tree.inodes, first, &key));
+	     first = false)
+		if (inode->size > u->size_max)
+			return false;
+	return true;
+}
+
+/* Calls that the platform leaves undefined (some would wait for ever) are not made either. */
+static bool move(const struct model *m, struct state *s, const struct call *c, struct outcome *ret)
+{
+	struct envelope env;
+
+	model_move(m, s, c, &env);
+	*ret = env.value;
+	ret->error = env.first;
+	return !env.undefined;
+}
+
+/* True if the call would allocate more of a file than the universe has. */
+static bool allocates_beyond(struct explorer *x, const struct state *s, const struct call *c)
+{
+	struct model small = x->model;
+	struct outcome outcome;
+	struct state trial;
+	bool beyond;
+
+	if (op_table[c->op].base != OP_fallocate || extent(c) <= x->universe->size_max ||
+	    extent(c) > x->model.traits.file_size_max)
+		return false;
+	small.traits.file_size_max = x->universe->size_max;
+	trial = state_copy(s);
+	beyond = !move(&small, &trial, c, &outcome) || outcome.error == EFBIG;
+	state_free(&trial);
+	return beyond;
+}
+
+bool lead(struct explorer *x, struct state *s, const struct call *c, struct outcome *ret)
+{
+	struct state before;
+
+	if (!may_leave(x->universe, s, c))
+		return move(&x->model, s, c, ret);
+	if (allocates_beyond(x, s, c))
+		return false;
+	before = state_copy(s);
+	if (move(&x->model, s, c, ret) && (ret->error || is_within(x->universe, s))) {
+		state_free(&before);
+		return true;
+	}
+	state_free(s);
+	*s = before;
+	return false;
+}

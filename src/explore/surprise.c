@@ -1,0 +1,67 @@
+/* surprise.c -- a call that did not go as the model predicted: allowed, or a finding. */
+#include "explore/explorer.h"
+#include "op/script.h"
+
+/* Judges outcome and tree; `s` moves on. JUDGE_ or a negative errno. */
+static int judge(struct explorer *x, struct state *s, const struct call *c,
+		 const struct plan_end *end, struct finding *ret, struct err *err)
+{
+	struct outcome expected;
+	int status = JUDGE_FINE;
+
+	if (end->fate != FATE_FINE) {
+		judge_fate(c, end->fate, ret);
+		return JUDGE_BAD;
+	}
+	if (end->tree_differs && !end->outcome_differs)
+		model_run(&x->model, s, c, &expected);
+	else
+		status = judge_outcome(&x->model, s, c, &end->outcome, ret);
+	return status == JUDGE_FINE ? judge_tree(x->target, s, c, ret, err) : status;
+}
+
+/* The present state is remembered only where the search keeps a graph. */
+static void remember(struct explorer *x, uint32_t call, uint32_t to)
+{
+	if (x->node != NODE_NONE)
+		graph_set_edge(&x->graph, x->node, call, to);
+}
+
+static int go_on(struct explorer *x, uint32_t call, int error, struct state *s)
+{
+	uint32_t to = explorer_node(x, s);
+
+	remember(x, call, to);
+	explorer_pass(x, call, error, to, true);
+	x->figures.surprises++;
+	state_free(&x->state);
+	x->state = *s;
+	return 0;
+}
+
+int surprise(struct explorer *x, uint32_t call, const struct plan_end *end, struct err *err)
+{
+	struct state s = state_copy(&x->state);
+	struct finding f;
+	struct call c;
+	int status, error = end->outcome.error;
+
+	universe_call(x->universe, call, &c);
+	finding_init(&f);
+	buf_adds(&f.target, x->target->name);
+	status = judge(x, &s, &c, end, &f, err);
+	if (status == JUDGE_FINE) {
+		finding_free(&f);
+		return go_on(x, call, error, &s);
+	}
+	state_free(&s);
+	x->figures.calls++;
+	if (status == JUDGE_BAD)
+		status = capture(x, call, &f, err);
+	finding_free(&f);
+	if (status < 0)
+		return status;
+	/* It would show the same again. */
+	remember(x, call, NODE_BEYOND);
+	return explorer_reset(x, err);
+}

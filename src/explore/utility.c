@@ -1,0 +1,76 @@
+/* utility.c -- features of a state: shape of the tree, links, holes, attributes, what is dirty.
+ *
+ * States with equal features share the score one of them would have alone. */
+#include "explore/utility.h"
+
+#include "base/must.h"
+#include "explore/explore.h"
+
+struct features {
+	uint8_t dirs, files, links, symlinks, others; /* how many */
+	uint8_t deep;                                 /* directories in directories */
+	uint8_t shared;                               /* files with several names */
+	uint8_t holes;                                /* files with a hole */
+	uint8_t unaligned;                            /* files that end inside a block */
+	uint8_t large;                                /* files of several blocks */
+	uint8_t xattrs;
+	uint8_t special; /* setuid, setgid, sticky */
+	uint8_t owned;   /* by another user than root */
+	uint8_t orphans; /* removed but held */
+	uint8_t open;    /* open files */
+	uint8_t dirty;   /* class of the number of unsynced changes */
+};
+
+static void add_file(struct features *f, const struct inode *inode)
+{
+	uint64_t blocks = (inode->size + TREE_BLOCK - 1) / TREE_BLOCK;
+
+	f->files++;
+	f->shared += inode->nlink > 1;
+	f->holes += tree_blocks(inode) < blocks;
+	f->unaligned += inode->size % TREE_BLOCK != 0;
+	f->large += blocks > 1;
+}
+
+static void add_inode(struct features *f, const struct inode *inode)
+{
+	f->orphans += !inode->nlink;
+	f->xattrs += inode->xattrs.count > 0;
+	f->special += (inode->mode & 07000) != 0;
+	f->owned += inode->uid != 0;
+	switch (inode->mode & S_IFMT) {
+	case S_IFDIR:
+		f->dirs++;
+		f->deep += inode->dir.parent != TREE_ROOT;
+		break;
+	case S_IFREG:
+		add_file(f, inode);
+		break;
+	case S_IFLNK:
+		f->symlinks++;
+		break;
+	default:
+		f->others++;
+	}
+}
+
+double utility_score(struct utility *u, const struct state *s, unsigned dirty)
+{
+	struct features f = { .open = (uint8_t)s->files.count };
+	const struct inode *inode;
+	bool first = true;
+	uint64_t key, *count;
+
+	for (; (inode = (const struct inode *)pmap_next(&s->tree.inodes, first, &key));
+	     first = false)
+		add_inode(&f, inode);
+	while (dirty >> f.dirty)
+		f.dirty++;
+	count = hash_map_put(&u->seen, hash128(&f, sizeof(f), 0), NULL);
+	return 1.0 / (double)++*count;
+}
+
+void utility_free(struct utility *u)
+{
+	hash_map_free(&u->seen);
+}

@@ -1,0 +1,16 @@
+/* utility.h -- how much a state promises: the rarer its features, the more. */
+#ifndef EXPLORE_UTILITY_H
+#define EXPLORE_UTILITY_H
+
+#include "base/map.h"
+#include "model/state.h"
+
+struct utility {
+	struct hash_map seen; /* by features: how many states had them */
+};
+
+/* dirty: calls since the last sync that changed something: what recovery would have to do. */
+double utility_score(struct utility *u, const struct state *s, unsigned dirty);
+void utility_free(struct utility *u);
+
+#endif
