@@ -1,0 +1,281 @@
+/* cmd_explore.c -- `assay explore TARGET`: model checking of a file system. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "cmd/command.h"
+#include "explore/explore.h"
+#include "report/report.h"
+
+static struct settings {
+	double seconds;
+	uint64_t calls, seed, depth, memory, findings;
+	int strategy; /* 0: as the target suggests, else enum strategy + 1 */
+	const char *profile, *verify, *out, *config, *resume;
+	struct opt_list set;
+	bool adaptive, bitstate, json;
+} settings = {
+	.seconds = 60,
+	.depth = 64,
+	.memory = (uint64_t)2 << 30,
+	.findings = 100,
+	.profile = "default",
+	.verify = "full",
+	.adaptive = true,
+};
+
+#define ROW(field) offsetof(struct settings, field)
+
+static const struct opt opts[] = {
+	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "how long to search; 0 for no limit", 0, 0 },
+	{ "calls", OPT_U64, ROW(calls), "N", "how many calls to make; 0 for no limit", 0, 0 },
+	{ "seed", OPT_U64, ROW(seed), "N", "repeats a search exactly; 0 for a new one", 0, 0 },
+	{ "strategy", OPT_CHOICE, ROW(strategy), "auto|tour|dfs|bfs|random|best|remount",
+	  "the order of the search", 0, 0 },
+	{ "profile", OPT_TEXT, ROW(profile), "NAME",
+	  "the universe: a shipped profile or an INI file", 0, 0 },
+	{ "set", OPT_LIST, ROW(set), "KEY=VALUE", "overrides a key of the profile: ops.mkdir=5", 0,
+	  0 },
+	{ "verify", OPT_TEXT, ROW(verify), "full|touched+N",
+	  "observe the whole tree after every call, or what it touched and the whole after every N",
+	  0, 0 },
+	{ "depth", OPT_U64, ROW(depth), "N", "longest way of dfs, bfs, best and remount", 1,
+	  1 << 20 },
+	{ "memory", OPT_U64, ROW(memory), "BYTES", "most memory for visited states and edges",
+	  1 << 16, UINT64_MAX },
+	{ "bitstate", OPT_FLAG, ROW(bitstate), NULL,
+	  "dfs: keep only bits of visited states, for spaces that memory cannot hold", 0, 0 },
+	{ "adaptive", OPT_FLAG, ROW(adaptive), NULL,
+	  "move weights toward inputs and outcomes not seen yet", 0, 0 },
+	{ "findings", OPT_U64, ROW(findings), "N", "end after so many different findings", 1,
+	  1000000 },
+	{ "resume", OPT_TEXT, ROW(resume), "RUN", "go on with the tour in this directory", 0, 0 },
+	{ "out", OPT_TEXT, ROW(out), "DIR", "the run's directory instead of one in runs/", 0, 0 },
+	{ "config", OPT_TEXT, ROW(config), "FILE", "an INI file that describes targets", 0, 0 },
+	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
+	OPT_END,
+};
+
+/* "full" is every call, "touched+N" every N-th. */
+static int read_verify(const char *text, unsigned *ret, struct err *err)
+{
+	static const char prefix[] = "touched+";
+	unsigned long every;
+	char *end;
+
+	if (!strcmp(text, "full")) {
+		*ret = 1;
+		return 0;
+	}
+	if (!strncmp(text, prefix, sizeof(prefix) - 1)) {
+		every = strtoul(text + sizeof(prefix) - 1, &end, 10);
+		if (!*end && every > 0 && every <= UINT_MAX) {
+			*ret = (unsigned)every;
+			return 0;
+		}
+	}
+	return err_set(err, EINVAL, "--verify: expected full or touched+N, found %s", text);
+}
+
+static void show_progress(void *to, const struct explore_figures *f, const struct run *run)
+{
+	double seconds = clock_seconds() - run->started_seconds;
+
+	progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
+		      " states, %zu findings",
+		      run->target, seconds, f->transitions, (double)f->transitions / seconds,
+		      f->states, json_array_size(run->findings));
+}
+
+static void set_figures(struct run *run, const struct explore_figures *f, const char *profile,
+			const char *strategy)
+{
+	double seconds = clock_seconds() - run->started_seconds;
+	struct rusage usage;
+	json_t *o = run->figures;
+
+	getrusage(RUSAGE_SELF, &usage);
+	json_object_set_new(o, "profile", json_string(profile));
+	json_object_set_new(o, "strategy", json_string(strategy));
+	json_object_set_new(o, "calls", json_integer((json_int_t)f->calls));
+	json_object_set_new(o, "transitions", json_integer((json_int_t)f->transitions));
+	json_object_set_new(o, "states", json_integer((json_int_t)f->states));
+	json_object_set_new(o, "edges_left", json_integer((json_int_t)f->edges_left));
+	json_object_set_new(o, "beyond", json_integer((json_int_t)f->beyond));
+	json_object_set_new(o, "surprises", json_integer((json_int_t)f->surprises));
+	json_object_set_new(o, "repeats", json_integer((json_int_t)f->repeats));
+	json_object_set_new(o, "resets", json_integer((json_int_t)f->resets));
+	json_object_set_new(o, "state_bytes", json_integer((json_int_t)f->state_bytes));
+	json_object_set_new(o, "edge_bytes", json_integer((json_int_t)f->edge_bytes));
+	json_object_set_new(o, "exhausted", json_boolean(f->exhausted));
+	json_object_set_new(o, "end", json_string(f->end ? f->end : "error"));
+	json_object_set_new(o, "transitions_per_second",
+			    json_real((double)f->transitions / seconds));
+	json_object_set_new(o, "states_per_second", json_real((double)f->states / seconds));
+	json_object_set_new(o, "max_rss_kb", json_integer(usage.ru_maxrss));
+}
+
+static int write_coverage(const struct run *run, const struct cover *cover, struct err *err)
+{
+	json_t *o = cover_json(cover);
+	char *dump = json_dumps(o, JSON_INDENT(1)), path[PATH_MAX];
+	struct buf text = BUF_INIT;
+	int status;
+
+	buf_adds(&text, dump);
+	snprintf(path, sizeof(path), "%s/coverage.json", run->dir);
+	status = buf_write_file(&text, path, err);
+	buf_free(&text);
+	free(dump);
+	json_decref(o);
+	return status;
+}
+
+static void print_summary(const struct run *run, const struct explore_figures *f)
+{
+	double seconds = clock_seconds() - run->started_seconds;
+	json_t *finding;
+	size_t i;
+
+	if (f->exhausted)
+		printf("%s: all %" PRIu64 " states and %" PRIu64 " transitions verified\n",
+		       run->target, f->states, f->transitions);
+	printf("%s: %" PRIu64 " calls, %" PRIu64 " transitions, %" PRIu64 " states in %.1f s "
+	       "(%.0f transitions/s), ended by %s; seed %" PRIu64 "\n",
+	       run->target, f->calls, f->transitions, f->states, seconds,
+	       (double)f->transitions / seconds, f->end, run->seed);
+	json_array_foreach(run->findings, i, finding)
+		printf("%s: %s\n  %s\n", json_string_value(json_object_get(finding, "code")),
+		       json_string_value(json_object_get(finding, "title")),
+		       json_string_value(json_object_get(finding, "path")));
+	printf("%s\n", json_array_size(run->findings) ? "" : "no findings");
+	printf("report: %s/report.html\n", run->dir);
+}
+
+/* Everything about the run goes to its directory, however the search ended. */
+static int finish(struct run *run, const struct explore_figures *f, const struct cover *cover,
+		  struct err *err)
+{
+	json_t *summary;
+	int status;
+
+	if ((status = write_coverage(run, cover, err)) || (status = run_close(run, &summary, err)))
+		return status;
+	status = report_write(run->dir, err);
+	if (settings.json) {
+		json_dumpf(summary, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else {
+		print_summary(run, f);
+	}
+	json_decref(summary);
+	return status;
+}
+
+static int search(struct target *t, struct universe *u, struct run *run, struct explore_options *o,
+		  struct err *err)
+{
+	struct explore_figures figures = { 0 };
+	struct cover cover;
+	int status, written;
+
+	cover_init(&cover);
+	o->progress = progress_wanted() ? show_progress : NULL;
+	status = explore(o, t, u, run, &cover, &figures, err);
+	progress_end();
+	set_figures(run, &figures, u->name, strategy_names[o->strategy]);
+	if (status < 0 && run->verdict == VERDICT_OK)
+		run->verdict = VERDICT_UNKNOWN;
+	written = finish(run, &figures, &cover, err);
+	cover_free(&cover);
+	return status < 0 ? status : written;
+}
+
+static enum strategy pick_strategy(const struct target *t)
+{
+	return settings.strategy ? (enum strategy)(settings.strategy - 1) : STRATEGY_TOUR;
+}
+
+static int explore_target(struct target *t, struct explore_options *o, struct err *err)
+{
+	struct universe u;
+	struct run run;
+	int code = EXIT_UNKNOWN;
+
+	if (universe_open(&u, settings.profile, settings.set.items, settings.set.count, err))
+		return EXIT_USAGE;
+	if (!run_open(&run, "explore", t->name, settings.resume ? settings.resume : settings.out,
+		      o->seed, err)) {
+		run_catch_signals();
+		if (search(t, &u, &run, o, err) >= 0)
+			code = run.verdict == VERDICT_BAD ? EXIT_FINDINGS : EXIT_CLEAN;
+		run_free(&run);
+	}
+	universe_free(&u);
+	return code;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct target_options target_options = { .config = settings.config };
+	struct explore_options o = {
+		.seconds = settings.seconds,
+		.calls = settings.calls,
+		.seed = settings.seed ? settings.seed : rng_fresh_seed() >> 1 | 1,
+		.depth_max = (unsigned)settings.depth,
+		.memory_max = settings.memory,
+		.findings_max = (unsigned)settings.findings,
+		.shrink_tries = 3000,
+		.verify_times = 10,
+		.adaptive = settings.adaptive,
+		.bitstate = settings.bitstate,
+		.resume = settings.resume != NULL,
+	};
+	struct target *t;
+	int code;
+
+	if (argc != 2) {
+		err_set(err, EINVAL, "expected one target");
+		return EXIT_USAGE;
+	}
+	if (read_verify(settings.verify, &o.verify_every, err))
+		return EXIT_USAGE;
+	if (target_open(&t, argv[1], &target_options, err))
+		return EXIT_UNKNOWN;
+	o.strategy = pick_strategy(t);
+	code = explore_target(t, &o, err);
+	target_close(t);
+	return code;
+}
+
+const struct command command_explore = {
+	.name = "explore",
+	.usage = "TARGET",
+	.summary = "search the states and inputs of a file system for wrong answers",
+	.text = "Makes calls on a file system, judges every outcome against the model of POSIX "
+		"and\n"
+		"compares the whole tree with the model's after every call. Each discrepancy is\n"
+		"shrunk to the fewest and simplest calls, replayed ten times and written as a "
+		"trace\n"
+		"and a C program.\n"
+		"\n"
+		"The universe (*--profile*) bounds names, sizes and flags. The default strategy,\n"
+		"_tour_, executes every call in every state once and never restores the file "
+		"system;\n"
+		"_dfs_, _bfs_ and _best_ save and restore it; _remount_ does so by unmounting "
+		"around\n"
+		"every call. When nothing is left to try, all states and transitions are "
+		"verified.\n"
+		"\n"
+		"Exit status: 0 no findings, 1 findings, 2 could not tell.",
+	.opts = opts,
+	.settings = &settings,
+	.run = run,
+};

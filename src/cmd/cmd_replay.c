@@ -1,0 +1,91 @@
+/* cmd_replay.c -- `assay replay FINDING`: does it still show? */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/command.h"
+#include "judge/finding.h"
+
+static struct settings {
+	uint64_t times;
+	const char *on, *config;
+} settings = {
+	.times = 10,
+};
+
+#define ROW(field) offsetof(struct settings, field)
+
+static const struct opt opts[] = {
+	{ "times", OPT_U64, ROW(times), "N", "how often to replay it", 1, 1000000 },
+	{ "on", OPT_TEXT, ROW(on), "TARGET", "another target than the one it was found on", 0, 0 },
+	{ "config", OPT_TEXT, ROW(config), "FILE", "an INI file that describes targets", 0, 0 },
+	OPT_END,
+};
+
+/* Prints what shows; another discrepancy than the one sought counts, too, but is named. */
+static int replay(struct finding *f, struct target *t, struct err *err)
+{
+	struct finding again;
+	struct model m;
+	unsigned shown = 0;
+	int status;
+
+	model_init(&m, PLATFORM_LINUX, KERNEL_CURRENT);
+	m.traits = t->traits;
+	for (uint64_t i = 0; i < settings.times; i++) {
+		status = judge_replay(t, &m, f->calls, f->count, true, &again, err);
+		if (status < 0)
+			return EXIT_UNKNOWN;
+		if (!status)
+			continue;
+		if (!shown++)
+			printf("%s\n%s", buf_str(&again.title), buf_str(&again.diff));
+		if (f->signature[0] && strcmp(f->signature, again.signature))
+			printf("another discrepancy than the one sought: %s\n", again.signature);
+		finding_free(&again);
+	}
+	printf("shown in %u of %llu replays on %s\n", shown, (unsigned long long)settings.times,
+	       t->name);
+	return shown ? EXIT_FINDINGS : EXIT_CLEAN;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct target_options options = { .config = settings.config };
+	struct finding f;
+	struct target *t;
+	const char *on;
+	int code = EXIT_UNKNOWN;
+
+	if (argc != 2) {
+		err_set(err, EINVAL, "expected one finding");
+		return EXIT_USAGE;
+	}
+	if (finding_read(&f, argv[1], err))
+		return EXIT_USAGE;
+	on = settings.on ? settings.on : buf_str(&f.target);
+	if (!*on) {
+		err_set(err, EINVAL, "%s names no target; give one with --on", argv[1]);
+		code = EXIT_USAGE;
+	} else if (!target_open(&t, on, &options, err)) {
+		code = replay(&f, t, err);
+		target_close(t);
+	}
+	finding_free(&f);
+	return code;
+}
+
+const struct command command_replay = {
+	.name = "replay",
+	.usage = "FINDING",
+	.summary = "replay a finding from a fresh file system",
+	.text = "Makes the calls of a finding's folder (or of any trace) on a freshly made file\n"
+		"system beside the model, judging every outcome and the tree after every call.\n"
+		"\n"
+		"Exit status: 1 if it shows at least once, 0 if it never does, 2 if that cannot "
+		"be\n"
+		"told.",
+	.opts = opts,
+	.settings = &settings,
+	.run = run,
+};

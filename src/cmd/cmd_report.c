@@ -1,0 +1,34 @@
+/* cmd_report.c -- `assay report RUN...`: pages made again from runs' directories. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "cmd/command.h"
+#include "report/report.h"
+
+static const struct opt opts[] = { OPT_END };
+
+static int run(int argc, char **argv, struct err *err)
+{
+	if (argc < 2) {
+		err_set(err, EINVAL, "expected the directory of a run");
+		return EXIT_USAGE;
+	}
+	for (int i = 1; i < argc; i++) {
+		if (report_write(argv[i], err))
+			return EXIT_UNKNOWN;
+		printf("%s/report.html\n", argv[i]);
+	}
+	return EXIT_CLEAN;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.usage = "RUN...",
+	.summary = "make the pages of runs again",
+	.text = "Writes _RUN_/report.html from what the directory of a run holds: verdict, "
+		"figures,\n"
+		"findings with their traces and reproducers, coverage. Every run writes it at its "
+		"end.",
+	.opts = opts,
+	.run = run,
+};

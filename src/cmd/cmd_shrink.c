@@ -1,0 +1,92 @@
+/* cmd_shrink.c -- `assay shrink FINDING`: the fewest and simplest calls that show it. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "cmd/command.h"
+#include "judge/finding.h"
+
+static struct settings {
+	uint64_t tries, times;
+	const char *on, *config;
+} settings = {
+	.tries = 10000,
+	.times = 10,
+};
+
+#define ROW(field) offsetof(struct settings, field)
+
+static const struct opt opts[] = {
+	{ "tries", OPT_U64, ROW(tries), "N", "replays to spend on it", 1, UINT32_MAX },
+	{ "times", OPT_U64, ROW(times), "N", "replays of the result", 1, 1000000 },
+	{ "on", OPT_TEXT, ROW(on), "TARGET", "another target than the one it was found on", 0, 0 },
+	{ "config", OPT_TEXT, ROW(config), "FILE", "an INI file that describes targets", 0, 0 },
+	OPT_END,
+};
+
+static int shrink(const struct finding *given, struct target *t, const char *dir, struct err *err)
+{
+	struct finding f;
+	struct model m;
+	int status, code = EXIT_UNKNOWN;
+
+	model_init(&m, PLATFORM_LINUX, KERNEL_CURRENT);
+	m.traits = t->traits;
+	status = judge_replay(t, &m, given->calls, given->count, true, &f, err);
+	if (status < 0)
+		return EXIT_UNKNOWN;
+	if (!status) {
+		printf("it does not show on %s\n", t->name);
+		return EXIT_CLEAN;
+	}
+	if (!finding_shrink(&f, t, &m, (unsigned)settings.tries, err) &&
+	    !finding_verify(&f, t, &m, (unsigned)settings.times, err) &&
+	    !finding_write(&f, t, dir, err)) {
+		printf("%s\n%zu calls instead of %zu; shown in %u of %u replays\n",
+		       buf_str(&f.title), f.count, given->count, f.shown, f.tries);
+		code = EXIT_FINDINGS;
+	}
+	finding_free(&f);
+	return code;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct target_options options = { .config = settings.config };
+	struct finding f;
+	struct target *t;
+	const char *on;
+	int code = EXIT_UNKNOWN;
+
+	if (argc != 2 && argc != 3) {
+		err_set(err, EINVAL, "expected a finding, and where to write the smaller one");
+		return EXIT_USAGE;
+	}
+	if (finding_read(&f, argv[1], err))
+		return EXIT_USAGE;
+	on = settings.on ? settings.on : buf_str(&f.target);
+	if (!*on) {
+		err_set(err, EINVAL, "%s names no target; give one with --on", argv[1]);
+		code = EXIT_USAGE;
+	} else if (!target_open(&t, on, &options, err)) {
+		code = shrink(&f, t, argv[argc - 1], err);
+		target_close(t);
+	}
+	finding_free(&f);
+	return code;
+}
+
+const struct command command_shrink = {
+	.name = "shrink",
+	.usage = "FINDING [FOLDER]",
+	.summary = "find the fewest and simplest calls that show a finding",
+	.text = "Replays a finding's calls (or those of any trace), leaves out what is not "
+		"needed,\n"
+		"simplifies the arguments, and writes the result with its reproducer to the "
+		"folder:\n"
+		"where it came from, unless another is given.\n"
+		"\n"
+		"Exit status: 1 if it shows, 0 if it does not, 2 if that cannot be told.",
+	.opts = opts,
+	.settings = &settings,
+	.run = run,
+};
