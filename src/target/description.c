@@ -314,6 +314,30 @@ void description_free(struct target_description *d)
 	arena_free(&d->arena);
 }
 
+static void own_text(struct arena *arena, const char **text)
+{
+	if (*text)
+		*text = arena_strdup(arena, *text);
+}
+
+void description_copy(struct target_description *to, const struct target_description *d)
+{
+	*to = *d;
+	to->arena = (struct arena)ARENA_INIT;
+	own_text(&to->arena, &to->name);
+	own_text(&to->arena, &to->argument);
+	for (const struct opt *key = keys; key->name; key++)
+		if (key->type == OPT_TEXT)
+			own_text(&to->arena, (const char **)((char *)to + key->offset));
+	to->traits = arena_alloc(&to->arena, (d->trait_count + 1) * sizeof(*to->traits));
+	for (size_t i = 0; i < d->trait_count; i++) {
+		to->traits[i] = d->traits[i];
+		own_text(&to->arena, &to->traits[i].name);
+		own_text(&to->arena, &to->traits[i].value);
+		own_text(&to->arena, &to->traits[i].reason);
+	}
+}
+
 static bool is_listed(const struct buf *names, const char *name)
 {
 	for (size_t at = 0; at < names->len; at += strlen(names->data + at) + 1)

@@ -51,6 +51,8 @@ struct target_description {
 int description_find(struct target_description *d, const char *spec, const char *config,
 		     struct err *err);
 void description_free(struct target_description *d);
+/* A copy of its own. */
+void description_copy(struct target_description *to, const struct target_description *d);
 /* Names of all described targets, each once and followed by NUL: the user's before the shipped. */
 int description_names(const char *config, struct buf *ret_names_nul, struct err *err);
 

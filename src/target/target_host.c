@@ -19,25 +19,18 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "target/caches.h"
-#include "target/command.h"
+#include "target/program.h"
 #include "target/description.h"
-#include "target/image.h"
+#include "target/disk.h"
 #include "target/keeper.h"
 #include "target/mounting.h"
 #include "target/privilege.h"
-#include "target/saves.h"
 
-enum { COMMAND_SECONDS = 60 };
-
-static const char image_path[] = "/proc/self/fd/3"; /* COMMAND_FD */
 static const char root_name[] = "root";
 
 struct host {
-	struct target_description d; /* a copy; its texts are the arena's */
-	struct arena arena;
-	struct image image;        /* size 0: a file system without a disk */
-	struct snapshot *pristine;
-	struct saves saves;
+	struct target_description d;
+	struct disk disk; /* tmpfs and overlay have none */
 	struct keeper *keeper;
 	/* Inside the keeper. */
 	const char *place; /* private directory */
@@ -47,11 +40,6 @@ struct host {
 	bool mounted;
 };
 
-static bool has_disk(const struct target_description *d)
-{
-	return d->mkfs && strstr(d->mkfs, "{image}");
-}
-
 /* What unprivileged users may mount in a user namespace. */
 static bool is_for_everyone(const char *fs)
 {
@@ -60,10 +48,10 @@ static bool is_for_everyone(const char *fs)
 
 static void add_missing_program(const char *command, const char *packages, struct buf *out)
 {
-	if (!command || out->len || command_exists(command))
+	if (!command || out->len || program_exists(command))
 		return;
 	buf_adds(out, "the program ");
-	command_program(command, out);
+	program_name(command, out);
 	buf_adds(out, " is missing");
 	if (packages)
 		buf_addf(out, "; Debian has it in %s", packages);
@@ -83,7 +71,7 @@ static void host_lacks(const struct target_description *d, struct buf *out)
 	}
 	if (!out->len && !mounting_knows(d->fs))
 		buf_addf(out, "this kernel has no %s", d->fs);
-	if (!out->len && has_disk(d) && access("/dev/loop-control", R_OK | W_OK))
+	if (!out->len && disk_wanted(d) && access("/dev/loop-control", R_OK | W_OK))
 		buf_adds(out, "there are no loop devices (/dev/loop-control)");
 	add_missing_program(d->mkfs, d->packages, out);
 }
@@ -98,35 +86,18 @@ static unsigned host_caps(const struct target_description *d)
 		caps |= TARGET_DROP_CACHES;
 	if (d->mkfs) /* else nothing outlives the mount */
 		caps |= TARGET_REMOUNT;
-	if (has_disk(d))
+	if (disk_wanted(d))
 		caps |= TARGET_IMAGE;
-	if (has_disk(d) && d->fsck && command_exists(d->fsck))
+	if (disk_wanted(d) && d->fsck && program_exists(d->fsck))
 		caps |= TARGET_FSCK;
 	return caps;
-}
-
-static int run_mkfs(struct host *h, const char *dir, struct err *err)
-{
-	struct command_value values[] = { { "image", image_path }, { "dir", dir } };
-	struct buf command = BUF_INIT, output = BUF_INIT;
-	int status, ret;
-
-	command_fill(&command, h->d.mkfs, values, ARRAY_LEN(values));
-	ret = command_wait(command.data, h->image.size ? h->image.fd : -1, COMMAND_SECONDS, &status,
-			  &output, err);
-	if (!ret && status)
-		ret = err_set(err, EIO, "%s ends with status %d: %s", command.data, status,
-			      buf_str(&output));
-	buf_free(&command);
-	buf_free(&output);
-	return ret;
 }
 
 /* Inside the keeper, once: a place, and the loop device or the directories. */
 static int begin(void *own, struct err *err)
 {
 	struct host *h = own;
-	struct command_value dir = { "dir", NULL };
+	struct program_value dir = { "dir", NULL };
 	int ret = mounting_private_place(&h->place, err);
 
 	if (ret)
@@ -136,10 +107,10 @@ static int begin(void *own, struct err *err)
 	if (mkdir(h->mount.data, 0755))
 		return err_sys(err, errno, "cannot make %s", h->mount.data);
 	dir.text = h->place;
-	command_fill(&h->options, h->d.options ? h->d.options : "", &dir, 1);
-	if (h->image.size)
-		return loop_attach(h->image.fd, &h->device, &h->loop_fd, err);
-	return h->d.mkfs ? run_mkfs(h, h->place, err) : 0;
+	program_fill(&h->options, h->d.options ? h->d.options : "", &dir, 1);
+	if (h->disk.image.size)
+		return loop_attach(h->disk.image.fd, &h->device, &h->loop_fd, err);
+	return h->d.mkfs ? disk_run_mkfs(&h->disk, &h->d, h->place, err) : 0;
 }
 
 /* The directory that calls start in, made where it is not there yet. */
@@ -165,10 +136,10 @@ static int open_root(struct host *h, int *ret_root_fd, struct err *err)
 static int attach(void *own, int *ret_root_fd, struct err *err)
 {
 	struct host *h = own;
-	const char *source = h->image.size ? h->device.data : h->d.fs;
+	const char *source = h->disk.image.size ? h->device.data : h->d.fs;
 	int ret = 0;
 
-	if (!h->mounted && h->image.size)
+	if (!h->mounted && h->disk.image.size)
 		ret = loop_forget(h->loop_fd, err);
 	if (!h->mounted && !ret)
 		ret = mounting_mount(h->d.fs, source, buf_str(&h->options), h->mount.data, err);
@@ -206,8 +177,8 @@ static int start_keeper(struct target *t, struct err *err)
 		.gid = t->gid,
 	};
 
-	if (h->image.size)
-		keeping.fds[keeping.fd_count++] = h->image.fd;
+	if (h->disk.image.size)
+		keeping.fds[keeping.fd_count++] = h->disk.image.fd;
 	if (!privilege_has(CAP_SYS_ADMIN))
 		keeping.namespaces |= CLONE_NEWUSER;
 	return keeper_start(&h->keeper, &keeping, &options, err);
@@ -218,30 +189,9 @@ static void host_close(struct target *t)
 	struct host *h = t->own;
 
 	keeper_stop(h->keeper);
-	saves_free(&h->saves);
-	snapshot_free(h->pristine);
-	image_free(&h->image);
-	arena_free(&h->arena);
+	disk_free(&h->disk);
+	description_free(&h->d);
 	free(h);
-}
-
-static const char *copy(struct arena *arena, const char *text)
-{
-	return text ? arena_strdup(arena, text) : NULL;
-}
-
-static int make_image(struct host *h, struct err *err)
-{
-	int ret;
-
-	if (!h->d.image_size)
-		return err_set(err, EINVAL, "%s: its description gives no image_size", h->d.name);
-	ret = image_make(&h->image, h->d.image_size, err);
-	if (!ret)
-		ret = run_mkfs(h, "", err);
-	if (!ret)
-		h->pristine = snapshot_take(&h->image);
-	return ret;
 }
 
 static int host_open(struct target *t, const struct target_description *d,
@@ -252,16 +202,9 @@ static int host_open(struct target *t, const struct target_description *d,
 
 	t->own = h;
 	h->loop_fd = -1;
-	h->d.name = copy(&h->arena, d->name);
-	h->d.fs = copy(&h->arena, d->fs);
-	h->d.mkfs = copy(&h->arena, d->mkfs);
-	h->d.options = copy(&h->arena, d->options);
-	h->d.fsck = copy(&h->arena, d->fsck);
-	h->d.fsck_clean = copy(&h->arena, d->fsck_clean);
-	h->d.fsck_bad = copy(&h->arena, d->fsck_bad);
-	h->d.image_size = d->image_size;
-	if (has_disk(d))
-		ret = make_image(h, err);
+	description_copy(&h->d, d);
+	if (disk_wanted(d))
+		ret = disk_make(&h->disk, &h->d, err);
 	if (!ret)
 		ret = start_keeper(t, err);
 	if (ret)
@@ -293,7 +236,7 @@ static int host_follow(struct target *t, const struct plan_step *steps, size_t c
 	return keeper_follow(h->keeper, steps, count, ret, err);
 }
 
-/* A keeper that is gone may still hold the image: the next one gets another. */
+/* A keeper that cannot unmount any more is left behind with all it has. */
 static int start_anew(struct target *t, const struct snapshot *contents, struct err *err)
 {
 	struct host *h = t->own;
@@ -301,43 +244,39 @@ static int start_anew(struct target *t, const struct snapshot *contents, struct 
 
 	keeper_stop(h->keeper);
 	h->keeper = NULL;
-	if (h->image.size) {
-		image_free(&h->image);
-		ret = image_make(&h->image, h->d.image_size, err);
-		if (!ret)
-			ret = snapshot_put(contents, &h->image, err);
-	}
+	if (contents)
+		ret = disk_put(&h->disk, NULL, contents, err);
 	return ret ? ret : start_keeper(t, err);
 }
 
-/* Puts these contents in place of what there is. */
 static int put(struct target *t, const struct snapshot *contents, struct err *err)
 {
 	struct host *h = t->own;
 	struct err why = { 0 };
-	int ret = 0;
 
-	/* What lives in directories of the keeper goes with it, and what cannot be unmounted any
-	 * more is left behind; else it is enough to mount what it was, or nothing, anew. */
-	if ((!contents && h->d.mkfs) || keeper_detach(h->keeper, &why))
-		return start_anew(t, contents, err);
-	if (contents)
-		ret = snapshot_put(contents, &h->image, err);
-	return ret ? ret : keeper_attach(h->keeper, err);
+	if (!disk_put(&h->disk, h->keeper, contents, &why))
+		return 0;
+	return start_anew(t, contents, err);
 }
 
 static int host_reset(struct target *t, struct err *err)
 {
 	struct host *h = t->own;
+	struct err why = { 0 };
 
-	return put(t, h->pristine, err);
+	if (h->disk.pristine)
+		return put(t, h->disk.pristine, err);
+	/* Where nothing outlives the mount, mounting makes it anew. */
+	if (!h->d.mkfs && !keeper_detach(h->keeper, &why) && !keeper_attach(h->keeper, &why))
+		return 0;
+	return start_anew(t, NULL, err);
 }
 
-static int need_image(struct target *t, const char *what, struct err *err)
+static int need_disk(const struct target *t, const char *what, struct err *err)
 {
-	struct host *h = t->own;
+	const struct host *h = t->own;
 
-	if (!h->image.size)
+	if (!h->disk.pristine)
 		return err_set(err, ENOTSUP, "%s: %s needs an image", t->name, what);
 	return 0;
 }
@@ -345,94 +284,41 @@ static int need_image(struct target *t, const char *what, struct err *err)
 static int host_save(struct target *t, uint64_t key, struct err *err)
 {
 	struct host *h = t->own;
-	int ret = need_image(t, "saving", err);
+	int ret = need_disk(t, "saving", err);
 
-	if (!ret)
-		ret = keeper_detach(h->keeper, err);
-	if (ret)
-		return ret;
-	saves_put(&h->saves, key, snapshot_take(&h->image));
-	return keeper_attach(h->keeper, err);
+	return ret ? ret : disk_save(&h->disk, h->keeper, key, err);
 }
 
 static int host_restore(struct target *t, uint64_t key, struct err *err)
 {
 	struct host *h = t->own;
-	const struct snapshot *saved = saves_get(&h->saves, key);
-	int ret = need_image(t, "restoring", err);
+	const struct snapshot *saved = disk_saved(&h->disk, key, err);
 
-	if (!ret && !saved)
-		ret = err_set(err, ENOENT, "%s: nothing is saved as %ju", t->name, (uintmax_t)key);
-	return ret ? ret : put(t, saved, err);
+	return saved ? put(t, saved, err) : -ENOENT;
 }
 
 static void host_drop(struct target *t, uint64_t key)
 {
 	struct host *h = t->own;
 
-	saves_drop(&h->saves, key);
-}
-
-/* Is the code among those of a list like "4 8"? */
-static bool lists(const char *codes, int code)
-{
-	char *end;
-
-	for (long listed; codes && *codes; codes = end) {
-		listed = strtol(codes, &end, 10);
-		if (end == codes)
-			return false;
-		if (listed == code)
-			return true;
-	}
-	return false;
-}
-
-static int check(struct host *h, enum verdict *ret, struct buf *report, struct err *err)
-{
-	struct command_value image = { "image", image_path };
-	struct buf command = BUF_INIT;
-	int status, r;
-
-	command_fill(&command, h->d.fsck, &image, 1);
-	r = command_wait(command.data, h->image.fd, COMMAND_SECONDS, &status, report, err);
-	buf_free(&command);
-	if (r)
-		return r;
-	*ret = VERDICT_UNKNOWN;
-	if (lists(h->d.fsck_clean ? h->d.fsck_clean : "0", status))
-		*ret = VERDICT_OK;
-	else if (lists(h->d.fsck_bad, status))
-		*ret = VERDICT_BAD;
-	return 0;
+	disk_drop(&h->disk, key);
 }
 
 static int host_fsck(struct target *t, enum verdict *ret, struct buf *report, struct err *err)
 {
 	struct host *h = t->own;
-	int r = need_image(t, "checking", err);
 
-	if (!r && !(t->caps & TARGET_FSCK))
-		r = err_set(err, ENOTSUP, "%s: its checker is not there", t->name);
-	if (!r)
-		r = keeper_detach(h->keeper, err);
-	if (!r)
-		r = check(h, ret, report, err);
-	return r ? r : keeper_attach(h->keeper, err);
+	if (!(t->caps & TARGET_FSCK))
+		return err_set(err, ENOTSUP, "%s: there is no checker for it", t->name);
+	return disk_check(&h->disk, h->keeper, &h->d, ret, report, err);
 }
 
-/* As it is on the disk: unmounted if that can still be done. */
 static int host_image(struct target *t, const char *path, struct err *err)
 {
 	struct host *h = t->own;
-	struct err why = { 0 };
-	int detached, ret = need_image(t, "keeping", err);
+	int ret = need_disk(t, "keeping", err);
 
-	if (ret)
-		return ret;
-	detached = keeper_alive(h->keeper) && !keeper_detach(h->keeper, &why);
-	ret = image_write(&h->image, path, err);
-	return ret || !detached ? ret : keeper_attach(h->keeper, err);
+	return ret ? ret : disk_write(&h->disk, h->keeper, path, err);
 }
 
 const struct target_kind target_host = {

@@ -1,5 +1,5 @@
-/* command.c -- running the programs that make and check file systems. */
-#include "target/command.h"
+/* program.c -- running the programs that make and check file systems. */
+#include "target/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ enum { OUTPUT_MAX = 64 * 1024 };
 
 static const char more_places[] = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";
 
-void command_fill(struct buf *out, const char *command, const struct command_value *values,
+void program_fill(struct buf *out, const char *command, const struct program_value *values,
 		  size_t count)
 {
 	while (*command) {
@@ -42,7 +42,7 @@ void command_fill(struct buf *out, const char *command, const struct command_val
 	}
 }
 
-void command_program(const char *command, struct buf *out)
+void program_name(const char *command, struct buf *out)
 {
 	command += strspn(command, " \t");
 	buf_add(out, command, strcspn(command, " \t\n"));
@@ -56,13 +56,13 @@ static void search_path(struct buf *out)
 	buf_addf(out, "%s%s%s", path ? path : "", path && *path ? ":" : "", more_places);
 }
 
-bool command_exists(const char *command)
+bool program_exists(const char *command)
 {
 	struct buf program = BUF_INIT, path = BUF_INIT, full = BUF_INIT;
 	bool found = false;
 	char *save = NULL;
 
-	command_program(command, &program);
+	program_name(command, &program);
 	search_path(&path);
 	if (strchr(buf_str(&program), '/'))
 		found = !access(program.data, X_OK);
@@ -82,19 +82,23 @@ bool command_exists(const char *command)
 static _Noreturn void execute(char *const *argv, char *const *environment, int pass_fd,
 			      int output_fd)
 {
+	sigset_t none;
+
 	setpgid(0, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	dup2(output_fd, STDOUT_FILENO);
 	dup2(output_fd, STDERR_FILENO);
-	if (pass_fd == COMMAND_FD)
+	if (pass_fd == PROGRAM_FD)
 		fcntl(pass_fd, F_SETFD, 0);
 	else if (pass_fd >= 0)
-		dup2(pass_fd, COMMAND_FD);
+		dup2(pass_fd, PROGRAM_FD);
 	execve("/bin/sh", argv, environment);
 	_exit(127);
 }
 
-static pid_t start(const char *text, int pass_fd, int output_fd)
+pid_t program_start(const char *text, int pass_fd, int output_fd)
 {
 	struct buf command = BUF_INIT, path = BUF_INIT;
 	char *argv[] = { (char *)"sh", (char *)"-c", NULL, NULL };
@@ -157,7 +161,7 @@ static bool await_end(pid_t pid, int64_t until_ms, int *ret_status)
 	return ok && waitpid(pid, ret_status, 0) == pid;
 }
 
-int command_wait(const char *command, int pass_fd, double seconds, int *ret_status,
+int program_run(const char *command, int pass_fd, double seconds, int *ret_status,
 		struct buf *output, struct err *err)
 {
 	int64_t until_ms = now_ms() + (int64_t)(seconds * 1000);
@@ -166,7 +170,7 @@ int command_wait(const char *command, int pass_fd, double seconds, int *ret_stat
 
 	if (pipe2(ends, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
-	pid = start(command, pass_fd, ends[1]);
+	pid = program_start(command, pass_fd, ends[1]);
 	close(ends[1]);
 	if (pid < 0) {
 		ret = err_sys(err, errno, "cannot run %s", command);

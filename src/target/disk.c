@@ -1,0 +1,178 @@
+/* disk.c -- the image that a keeper's file system lies on: made, put back, saved, checked. */
+#include "target/disk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/must.h"
+#include "target/program.h"
+#include "target/description.h"
+
+enum { COMMAND_SECONDS = 60 };
+
+struct save {
+	struct ref ref;
+	struct snapshot *snapshot;
+};
+
+static void free_save(struct ref *object)
+{
+	struct save *save = (struct save *)object;
+
+	snapshot_free(save->snapshot);
+	free(save);
+}
+
+/* They are put and dropped, never changed: nothing copies one. */
+static const struct pmap_type save_type = { .free = free_save };
+
+bool disk_wanted(const struct target_description *d)
+{
+	return d->mkfs && strstr(d->mkfs, "{image}");
+}
+
+int disk_run_mkfs(struct disk *disk, const struct target_description *d, const char *dir,
+		  struct err *err)
+{
+	struct program_value values[] = { { "image", PROGRAM_FD_PATH }, { "dir", dir } };
+	struct buf command = BUF_INIT, output = BUF_INIT;
+	int status, ret;
+
+	program_fill(&command, d->mkfs, values, ARRAY_LEN(values));
+	ret = program_run(command.data, disk->image.size ? disk->image.fd : -1, COMMAND_SECONDS,
+			  &status, &output, err);
+	if (!ret && status)
+		ret = err_set(err, EIO, "%s ends with status %d: %s", command.data, status,
+			      buf_str(&output));
+	buf_free(&command);
+	buf_free(&output);
+	return ret;
+}
+
+int disk_make(struct disk *disk, const struct target_description *d, struct err *err)
+{
+	int ret;
+
+	if (!d->image_size)
+		return err_set(err, EINVAL, "%s: its description gives no image_size", d->name);
+	disk->size = d->image_size;
+	ret = image_make(&disk->image, disk->size, err);
+	if (!ret)
+		ret = disk_run_mkfs(disk, d, "", err);
+	if (!ret)
+		disk->pristine = snapshot_take(&disk->image);
+	return ret;
+}
+
+void disk_free(struct disk *disk)
+{
+	pmap_drop(&disk->saved, &save_type);
+	snapshot_free(disk->pristine);
+	image_free(&disk->image);
+}
+
+static int put_on_another(struct disk *disk, const struct snapshot *contents, struct err *err)
+{
+	int ret;
+
+	image_free(&disk->image);
+	ret = image_make(&disk->image, disk->size, err);
+	return ret ? ret : snapshot_put(contents, &disk->image, err);
+}
+
+int disk_put(struct disk *disk, struct keeper *keeper, const struct snapshot *contents,
+	     struct err *err)
+{
+	int ret;
+
+	if (!keeper)
+		return put_on_another(disk, contents, err);
+	ret = keeper_detach(keeper, err);
+	if (!ret)
+		ret = snapshot_put(contents, &disk->image, err);
+	return ret ? ret : keeper_attach(keeper, err);
+}
+
+int disk_save(struct disk *disk, struct keeper *keeper, uint64_t key, struct err *err)
+{
+	struct save *save;
+	int ret = keeper_detach(keeper, err);
+
+	if (ret)
+		return ret;
+	save = must_alloc(sizeof(*save));
+	*save = (struct save){ { 1 }, snapshot_take(&disk->image) };
+	pmap_put(&disk->saved, &save_type, key, &save->ref);
+	return keeper_attach(keeper, err);
+}
+
+const struct snapshot *disk_saved(const struct disk *disk, uint64_t key, struct err *err)
+{
+	const struct save *save = (const struct save *)pmap_get(&disk->saved, key);
+
+	if (!save)
+		err_set(err, ENOENT, "nothing is saved as %ju", (uintmax_t)key);
+	return save ? save->snapshot : NULL;
+}
+
+void disk_drop(struct disk *disk, uint64_t key)
+{
+	pmap_remove(&disk->saved, &save_type, key);
+}
+
+/* Is the code among those of a list like "4 8"? */
+static bool lists(const char *codes, int code)
+{
+	char *end;
+
+	for (long listed; codes && *codes; codes = end) {
+		listed = strtol(codes, &end, 10);
+		if (end == codes)
+			return false;
+		if (listed == code)
+			return true;
+	}
+	return false;
+}
+
+static int run_checker(struct disk *disk, const struct target_description *d, enum verdict *ret,
+		       struct buf *report, struct err *err)
+{
+	struct program_value image = { "image", PROGRAM_FD_PATH };
+	struct buf command = BUF_INIT;
+	int status, r;
+
+	program_fill(&command, d->fsck, &image, 1);
+	r = program_run(command.data, disk->image.fd, COMMAND_SECONDS, &status, report, err);
+	buf_free(&command);
+	if (r)
+		return r;
+	*ret = VERDICT_UNKNOWN;
+	if (lists(d->fsck_clean ? d->fsck_clean : "0", status))
+		*ret = VERDICT_OK;
+	else if (lists(d->fsck_bad, status))
+		*ret = VERDICT_BAD;
+	return 0;
+}
+
+int disk_check(struct disk *disk, struct keeper *keeper, const struct target_description *d,
+	       enum verdict *ret, struct buf *report, struct err *err)
+{
+	int r = keeper_detach(keeper, err);
+
+	if (!r)
+		r = run_checker(disk, d, ret, report, err);
+	return r ? r : keeper_attach(keeper, err);
+}
+
+int disk_write(struct disk *disk, struct keeper *keeper, const char *path, struct err *err)
+{
+	struct err why = { 0 };
+	bool detached = keeper_alive(keeper) && !keeper_detach(keeper, &why);
+	int ret = image_write(&disk->image, path, err);
+
+	return ret || !detached ? ret : keeper_attach(keeper, err);
+}
