@@ -120,6 +120,10 @@ void front_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set
 	}
 	if (to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
 		set_owner(&r, fd, attr, to_set);
+	/* A mode beside these is the kernel's idea of which setuid and setgid bits must go. The
+	 * model has just seen to that itself. */
+	if (to_set & (FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
+		to_set &= ~FUSE_SET_ATTR_MODE;
 	if (to_set & FUSE_SET_ATTR_MODE) {
 		if (kills_privilege(&r, ino, attr->st_mode, to_set))
 			state_edit_process(&r.core->state, CORE_PID)->trusted = true;
@@ -156,6 +160,14 @@ void front_statfs(fuse_req_t req, fuse_ino_t ino)
 
 /* ---- extended attributes ---- */
 
+/* Access control lists and capabilities have formats of their own, which the model leaves out. */
+static void need_plain_name(struct request *r, const char *name)
+{
+	if ((!strncmp(name, "system.posix_acl_", 17) || !strcmp(name, "security.capability")) &&
+	    !r->error)
+		r->error = EOPNOTSUPP;
+}
+
 void front_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value,
 		    size_t size, int flags)
 {
@@ -163,6 +175,7 @@ void front_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char
 	struct request r;
 
 	request_begin(&r, req);
+	need_plain_name(&r, name);
 	call.fsetxattr.fd = request_open(&r, ino, O_RDWR);
 	call.fsetxattr.name = text_arg(name);
 	call.fsetxattr.value = data_arg(value, size);
@@ -199,6 +212,7 @@ void front_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t siz
 	struct request r;
 
 	request_begin(&r, req);
+	need_plain_name(&r, name);
 	call.fgetxattr.fd = request_open(&r, ino, O_RDWR);
 	call.fgetxattr.name = text_arg(name);
 	call.fgetxattr.size.num = (int64_t)size;
@@ -224,6 +238,7 @@ void front_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 	struct request r;
 
 	request_begin(&r, req);
+	need_plain_name(&r, name);
 	call.fremovexattr.fd = request_open(&r, ino, O_RDWR);
 	call.fremovexattr.name = text_arg(name);
 	request_call(&r, &call);

@@ -25,8 +25,8 @@ static void front_init(void *of, struct fuse_conn_info *conn)
 	/* One read, one write per request: requests are looked at before libfuse sees them. */
 	conn->want &= ~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
 				  FUSE_CAP_SPLICE_MOVE | FUSE_CAP_ATOMIC_O_TRUNC);
-	conn->want |= conn->capable & (FUSE_CAP_IOCTL_DIR | FUSE_CAP_PARALLEL_DIROPS |
-				       FUSE_CAP_CACHE_SYMLINKS);
+	conn->want |= conn->capable &
+		      (FUSE_CAP_IOCTL_DIR | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_CACHE_SYMLINKS);
 	if (f->core.options.own_permissions)
 		conn->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS | FUSE_CAP_CACHE_SYMLINKS);
 }
@@ -73,6 +73,8 @@ static int new_session(struct front *f, const struct mount_options *options, str
 	char name[] = "reffs", flag[] = "-o", *argv[] = { name, flag, text, NULL };
 	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
 
+	if (!geteuid())
+		strcat(text, ",dev,suid"); /* as any other mount of root's */
 	if (!options->own_permissions)
 		strcat(text, ",default_permissions");
 	if (options->allow_other)

@@ -2,6 +2,7 @@
 #include "reffs/request.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 void request_begin_raw(struct request *r, struct front *f, const struct caller *caller)
@@ -14,6 +15,16 @@ void request_begin_raw(struct request *r, struct front *f, const struct caller *
 	core_enter(r->core, caller);
 }
 
+/* Not part of a request: the caller's process is asked. */
+static size_t ask_groups(fuse_req_t req, uint32_t *groups)
+{
+	int count = fuse_req_getgroups(req, REQUEST_GROUPS_MAX, groups);
+
+	if (count < 0)
+		return 0;
+	return (size_t)(count < REQUEST_GROUPS_MAX ? count : REQUEST_GROUPS_MAX);
+}
+
 void request_begin(struct request *r, fuse_req_t req)
 {
 	const struct fuse_ctx *ctx = fuse_req_ctx(req);
@@ -21,14 +32,19 @@ void request_begin(struct request *r, fuse_req_t req)
 	struct caller caller = { ctx->uid, ctx->gid, r->groups, 0 };
 
 	r->req = req;
-	if (f->core.options.own_permissions) {
-		int count = fuse_req_getgroups(req, REQUEST_GROUPS_MAX, r->groups);
-
-		if (count > 0)
-			caller.group_count =
-				(size_t)(count < REQUEST_GROUPS_MAX ? count : REQUEST_GROUPS_MAX);
-	}
+	if (f->core.options.own_permissions)
+		caller.group_count = ask_groups(req, r->groups);
 	request_begin_raw(r, f, &caller);
+}
+
+/* Whether a write takes the setgid bit away depends on the writer's groups, and the kernel does
+ * not see to it: the model must, with the true credentials. */
+static void know_groups(struct request *r)
+{
+	r->caller.group_count = ask_groups(r->req, r->groups);
+	r->caller.groups = r->groups;
+	state_set_groups(&r->core->state, r->caller.uid, r->groups, r->caller.group_count);
+	state_edit_process(&r->core->state, CORE_PID)->trusted = false;
 }
 
 const struct inode *request_inode(struct request *r, fuse_ino_t ino)
@@ -42,10 +58,14 @@ const struct inode *request_inode(struct request *r, fuse_ino_t ino)
 
 struct arg request_open(struct request *r, fuse_ino_t ino, int64_t flags)
 {
+	const struct inode *inode = request_inode(r, ino);
 	struct arg fd = { .num = -1 };
 
-	if (request_inode(r, ino))
-		fd.num = core_open(r->core, ino, flags);
+	if (!inode)
+		return fd;
+	if (inode->mode & S_ISGID && S_ISREG(inode->mode) && (flags & O_ACCMODE) != O_RDONLY)
+		know_groups(r);
+	fd.num = core_open(r->core, ino, flags);
 	return fd;
 }
 

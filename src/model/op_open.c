@@ -170,6 +170,8 @@ static void refuse_special(struct step *x, const struct opening *o)
 		may_refuse(x, RULE_open_device_denied);
 		break;
 	case S_IFIFO:
+		if (access == O_ACCMODE && refuse(x, RULE_open_fifo_neither))
+			break;
 		if (access == O_RDWR ||
 		    fifo_has(x, o->inode->ino, access == O_RDONLY ? O_WRONLY : O_RDONLY))
 			break;
@@ -231,7 +233,9 @@ static void refuse_existing(struct step *x, const struct opening *o)
 	refuse_access(x, o);
 	if (!directory && !S_ISREG(o->inode->mode))
 		refuse_special(x, o);
-	if (has(o, O_DIRECT) && (!S_ISREG(o->inode->mode) || x->model->traits.no_direct_io))
+	/* A device knows itself whether it has O_DIRECT. */
+	if (has(o, O_DIRECT) && !S_ISBLK(o->inode->mode) && !S_ISCHR(o->inode->mode) &&
+	    (!S_ISREG(o->inode->mode) || x->model->traits.no_direct_io))
 		refuse(x, RULE_open_direct);
 }
 
