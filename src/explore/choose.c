@@ -1,6 +1,8 @@
 /* choose.c -- drawing calls by weight, and toward outcomes that are rare. */
 #include "explore/choose.h"
 
+#include <math.h>
+
 enum {
 	DRAWS = 8,             /* before looking for an untried call in order */
 	RARE_DRAWS = 4,        /* to choose a rare outcome from */
@@ -35,17 +37,19 @@ static uint32_t draw_untried(struct explorer *x, uint32_t node)
 	return NODE_NONE;
 }
 
-/* How often the outcome that the call would have was seen. */
-static uint64_t times_seen(struct explorer *x, const struct state *s, uint32_t number)
+/* How often the outcome that the call would have was seen, for its operation's weight: one that
+ * is to be rare stays so. */
+static double familiarity(struct explorer *x, const struct state *s, uint32_t number)
 {
+	size_t op = universe_op_of(x->universe, number);
 	struct state after = state_copy(s);
 	struct outcome outcome;
 	struct call call;
-	uint64_t seen = UINT64_MAX;
+	double seen = INFINITY;
 
 	universe_call(x->universe, number, &call);
 	if (lead(x, &after, &call, &outcome) && outcome.error < COVER_ERRNOS)
-		seen = x->tally.outcomes[universe_op_of(x->universe, number)][outcome.error];
+		seen = (double)x->tally.outcomes[op][outcome.error] / x->universe->ops[op].weight;
 	state_free(&after);
 	return seen;
 }
@@ -53,11 +57,11 @@ static uint64_t times_seen(struct explorer *x, const struct state *s, uint32_t n
 static uint32_t draw_rare(struct explorer *x, const struct state *s, uint32_t node)
 {
 	uint32_t best = draw_untried(x, node), call;
-	uint64_t least = times_seen(x, s, best), seen;
+	double least = familiarity(x, s, best), seen;
 
-	for (int i = 1; i < RARE_DRAWS && least; i++) {
+	for (int i = 1; i < RARE_DRAWS && least > 0; i++) {
 		call = draw_untried(x, node);
-		seen = times_seen(x, s, call);
+		seen = familiarity(x, s, call);
 		if (seen < least) {
 			least = seen;
 			best = call;
