@@ -14,7 +14,7 @@
 #define SYS_listxattrat 465
 #endif
 
-enum { LIST_USUAL = 256 };
+enum { OFFERED_FIRST = 256 };
 
 /* Goes to the directory for one call by name, where the kernel has none by descriptor. /proc
  * would do too, but is not there for a process with a root directory of its own. */
@@ -57,27 +57,37 @@ static ssize_t list_into(struct taker *w, int fd, int dir_fd, const char *name, 
 /* The kernel allocates and clears as much as it is offered, so little is offered first. */
 static ssize_t list_names(struct taker *w, int fd, int dir_fd, const char *name, char *list)
 {
-	ssize_t n = list_into(w, fd, dir_fd, name, list, LIST_USUAL);
+	ssize_t n = list_into(w, fd, dir_fd, name, list, OFFERED_FIRST);
 
 	if (n < 0 && errno == ERANGE)
 		n = list_into(w, fd, dir_fd, name, list, TAKER_XATTRS);
 	return n;
 }
 
-static ssize_t get_value(struct taker *w, int fd, int dir_fd, const char *name,
-			 const char *attribute, char *value)
+static ssize_t value_into(struct taker *w, int fd, int dir_fd, const char *name,
+			  const char *attribute, char *value, size_t size)
 {
 	struct {
 		uint64_t value __attribute__((aligned(8)));
 		uint32_t size, flags;
-	} args = { (uint64_t)(uintptr_t)value, TAKER_XATTRS, 0 };
+	} args = { (uint64_t)(uintptr_t)value, (uint32_t)size, 0 };
 
 	if (fd >= 0)
-		return fgetxattr(fd, attribute, value, TAKER_XATTRS);
+		return fgetxattr(fd, attribute, value, size);
 	if (w->no_xattrat)
 		return visit(dir_fd, name, attribute, value);
 	return syscall(SYS_getxattrat, dir_fd, name, AT_SYMLINK_NOFOLLOW, attribute, &args,
 		       sizeof(args));
+}
+
+static ssize_t get_value(struct taker *w, int fd, int dir_fd, const char *name,
+			 const char *attribute, char *value)
+{
+	ssize_t n = value_into(w, fd, dir_fd, name, attribute, value, OFFERED_FIRST);
+
+	if (n < 0 && errno == ERANGE)
+		n = value_into(w, fd, dir_fd, name, attribute, value, TAKER_XATTRS);
+	return n;
 }
 
 static bool is_wanted(const struct taker *w, const char *attribute)
