@@ -25,6 +25,7 @@ enum board_errand {
 	ERRAND_ATTACH,
 	ERRAND_DETACH,
 	ERRAND_CLEAR,
+	ERRAND_END,
 };
 
 /* Memory is taken only where it is written. */

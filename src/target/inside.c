@@ -27,13 +27,21 @@
 #include "tree/pack.h"
 #include "tree/take.h"
 
-enum { OBJECTS_MAX = 1 << 20, TOLD_MAX = 1024 };
+enum {
+	OBJECTS_MAX = 1 << 20,
+	TOLD_MAX = 1024,
+	LOOK_MS = 1000, /* how often an orphan that missed its signal looks */
+	LAST_S = 10,    /* what it may take to clean up then */
+};
 
 static const uint64_t file_bytes_max = (uint64_t)1 << 30;
 
 /* Attributes that are the test's. Where a security module labels files, those are not. */
 static const char *const prefixes[] = { "user.", "trusted.", "security.", NULL };
 static const char *const prefixes_labelled[] = { "user.", "trusted.", NULL };
+
+/* Set by a signal: the owner is gone. */
+static volatile sig_atomic_t orphaned;
 
 struct inside {
 	const struct keeping *keeping;
@@ -230,7 +238,7 @@ static void follow(struct inside *in)
 	b->end = (struct plan_end){ 0 };
 	for (; b->end.done < b->step_count; b->end.done++) {
 		atomic_fetch_add(&b->progress, 1);
-		if (in->root_fd < 0) {
+		if (in->root_fd < 0 || orphaned) {
 			b->end.fate = FATE_DIED;
 			return;
 		}
@@ -278,6 +286,15 @@ static int clear(struct inside *in, struct err *err)
 	return ret ? ret : tidy_directory(in->root_fd, KEEPER_ROOT_MODE, err);
 }
 
+static _Noreturn void end(struct inside *in)
+{
+	if (in->root_fd >= 0)
+		leave(in);
+	if (in->keeping->end)
+		in->keeping->end(in->keeping->own);
+	_exit(0);
+}
+
 static void serve(struct inside *in)
 {
 	struct board *b = in->board;
@@ -300,15 +317,32 @@ static void serve(struct inside *in)
 	case ERRAND_CLEAR:
 		b->failure = clear(in, &b->err);
 		break;
+	case ERRAND_END:
+		end(in);
 	}
 }
 
-/* Nobody would end us if the owner went before we asked to go with it. */
-static void die_with_owner(int owner_pidfd)
+static void on_orphaned(int sig)
+{
+	orphaned = true;
+	alarm(LAST_S);
+}
+
+static void on_too_late(int sig)
+{
+	_exit(1);
+}
+
+/* Dies with the owner, after it has cleaned up where there is something to clean. Nobody would
+ * end us if the owner went before we asked for that. */
+static void die_with_owner(const struct keeping *keeping, int owner_pidfd)
 {
 	struct pollfd gone = { .fd = owner_pidfd, .events = POLLIN };
+	struct sigaction orphan = { .sa_handler = on_orphaned };
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigaction(SIGUSR1, &orphan, NULL);
+	signal(SIGALRM, on_too_late);
+	prctl(PR_SET_PDEATHSIG, keeping->end ? SIGUSR1 : SIGKILL);
 	if (poll(&gone, 1, 0) != 0)
 		_exit(0);
 }
@@ -353,7 +387,7 @@ _Noreturn void keeper_serve(const struct keeping *keeping, const struct keeper_o
 	static struct inside inside;
 	struct inside *in = &inside;
 
-	die_with_owner(owner_pidfd);
+	die_with_owner(keeping, owner_pidfd);
 	setsid();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
@@ -364,8 +398,10 @@ _Noreturn void keeper_serve(const struct keeping *keeping, const struct keeper_o
 	board->failure = begin(in, &board->err);
 	for (;;) {
 		board_pass(board, TURN_OWNER);
-		while (!board_await(board, TURN_KEEPER, INT64_MAX))
+		while (!board_await(board, TURN_KEEPER, LOOK_MS * INT64_C(1000000)) && !orphaned)
 			;
+		if (orphaned)
+			end(in);
 		serve(in);
 	}
 }

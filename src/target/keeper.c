@@ -193,6 +193,8 @@ void keeper_stop(struct keeper *k)
 {
 	if (!k)
 		return;
+	if (k->pid && k->keeping.end)
+		send(k, ERRAND_END, errand_seconds(k));
 	if (k->pid)
 		end(k);
 	board_free(k->board);

@@ -30,6 +30,9 @@ struct keeping {
 	bool keeps; /* what is there survives detaching: it can be remounted */
 	/* Whether the file system is gone (a daemon died); NULL: never. */
 	bool (*gone)(void *own);
+	/* The last thing, even where the owner is gone: removes what would outlive the keeper.
+	 * NULL: nothing would. */
+	void (*end)(void *own);
 };
 
 struct keeper_options {

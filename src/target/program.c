@@ -42,7 +42,7 @@ void program_fill(struct buf *out, const char *command, const struct program_val
 	}
 }
 
-void program_name(const char *command, struct buf *out)
+static void add_name(const char *command, struct buf *out)
 {
 	command += strspn(command, " \t");
 	buf_add(out, command, strcspn(command, " \t\n"));
@@ -62,7 +62,7 @@ bool program_exists(const char *command)
 	bool found = false;
 	char *save = NULL;
 
-	program_name(command, &program);
+	add_name(command, &program);
 	search_path(&path);
 	if (strchr(buf_str(&program), '/'))
 		found = !access(program.data, X_OK);
@@ -76,6 +76,21 @@ bool program_exists(const char *command)
 	buf_free(&path);
 	buf_free(&full);
 	return found;
+}
+
+void program_lacking(const char *command, const char *packages, struct buf *out)
+{
+	struct buf name = BUF_INIT;
+
+	if (program_exists(command))
+		return;
+	add_name(command, &name);
+	buf_addf(out, "the program %s is missing; ", buf_str(&name));
+	if (packages)
+		buf_addf(out, "Debian has it in %s", packages);
+	else
+		buf_addf(out, "Debian may have it in a package %s", buf_str(&name));
+	buf_free(&name);
 }
 
 /* In the child, which shares our memory until it executes: system calls only. */

@@ -18,8 +18,9 @@ void program_fill(struct buf *out, const char *command, const struct program_val
 		  size_t count);
 /* Whether the command's program is there; also looked for where only root looks. */
 bool program_exists(const char *command);
-/* The program's name. */
-void program_name(const char *command, struct buf *out);
+/* Says which program is missing, and which Debian package has it (as a rule, one of the same
+ * name); nothing if it is there. */
+void program_lacking(const char *command, const char *packages, struct buf *out);
 
 /* What pass_fd is in the command. */
 enum { PROGRAM_FD = 3 };

@@ -13,16 +13,14 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "target/caches.h"
-#include "target/description.h"
 #include "target/janitor.h"
-#include "target/keeper.h"
+#include "target/kept.h"
 #include "target/privilege.h"
 #include "target/tidy.h"
 
 struct dir_target {
+	struct kept kept;
 	struct janitor *janitor;
-	struct keeper *keeper;
 	unsigned rounds; /* one directory each: what hung in one must not meet the next */
 	int root_fd;
 };
@@ -31,12 +29,6 @@ static void dir_lacks(const struct target_description *d, struct buf *out)
 {
 	if (d->argument && access(d->argument, W_OK | X_OK))
 		buf_addf(out, "%s is not a directory that can be written to", d->argument);
-}
-
-static unsigned dir_caps(const struct target_description *d)
-{
-	return (privilege_has(CAP_SETUID) ? TARGET_PROCESSES : 0) |
-	       (caches_can_drop() ? TARGET_DROP_CACHES : 0);
 }
 
 /* Inside the keeper. */
@@ -64,35 +56,29 @@ static int make_round(struct dir_target *d, struct err *err)
 	return tidy_directory(d->root_fd, KEEPER_ROOT_MODE, err);
 }
 
-static int start_keeper(struct target *t, struct err *err)
+/* In the next directory, so that what hung in the last is no matter. */
+static int start(struct target *t, struct err *err)
 {
 	struct dir_target *d = t->own;
-	struct keeping keeping = {
-		.own = d,
-		.fds = { d->root_fd },
-		.fd_count = 1,
-		.attach = attach,
-	};
-	struct keeper_options options = {
-		.fields = t->fields,
-		.deadline_seconds = t->deadline_seconds,
-		.uid = t->uid,
-		.gid = t->gid,
-	};
+	struct keeping keeping = { .own = d, .fd_count = 1, .attach = attach };
+	int ret = make_round(d, err);
 
+	if (ret)
+		return ret;
+	keeping.fds[0] = d->root_fd;
 	/* Only in namespaces can it end everyone below it, and have a root directory of its own. */
 	if (privilege_has(CAP_SYS_ADMIN))
 		keeping.namespaces = CLONE_NEWPID;
 	else if (privilege_user_namespaces())
 		keeping.namespaces = CLONE_NEWUSER | CLONE_NEWPID;
-	return keeper_start(&d->keeper, &keeping, &options, err);
+	return kept_start(t, &keeping, err);
 }
 
 static void dir_close(struct target *t)
 {
 	struct dir_target *d = t->own;
 
-	keeper_stop(d->keeper);
+	kept_end(t);
 	janitor_close(d->janitor, t->deadline_seconds);
 	if (d->root_fd >= 0)
 		close(d->root_fd);
@@ -109,65 +95,36 @@ static int dir_open(struct target *t, const struct target_description *d,
 		return err_set(err, EINVAL, "dir needs a directory: dir:PATH");
 	own = must_alloc(sizeof(*own));
 	own->root_fd = -1;
-	t->own = own;
+	kept_init(t, &own->kept, d, start);
 	t->uid = geteuid();
 	t->gid = getegid();
 	ret = janitor_open(&own->janitor, d->argument, err);
 	if (!ret)
-		ret = make_round(own, err);
-	if (!ret)
-		ret = start_keeper(t, err);
+		ret = start(t, err);
 	if (ret)
 		dir_close(t);
 	return ret;
 }
 
-static int dir_call(struct target *t, const struct call *c, struct outcome *ret,
-		    enum target_fate *ret_fate, struct err *err)
-{
-	struct dir_target *d = t->own;
-
-	return keeper_call(d->keeper, c, ret, ret_fate, err);
-}
-
-static int dir_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
-		       struct err *err)
-{
-	struct dir_target *d = t->own;
-
-	return keeper_observe(d->keeper, ret, ret_fate, err);
-}
-
-static int dir_follow(struct target *t, const struct plan_step *steps, size_t count,
-		      struct plan_end *ret, struct err *err)
-{
-	struct dir_target *d = t->own;
-
-	return keeper_follow(d->keeper, steps, count, ret, err);
-}
-
 static int dir_reset(struct target *t, struct err *err)
 {
 	struct dir_target *d = t->own;
-	int ret;
+	struct err why = { 0 };
 
-	if (keeper_alive(d->keeper))
-		return keeper_clear(d->keeper, err);
-	keeper_stop(d->keeper);
-	d->keeper = NULL;
-	ret = make_round(d, err);
-	return ret ? ret : start_keeper(t, err);
+	if (keeper_alive(d->kept.keeper) && !keeper_clear(d->kept.keeper, &why))
+		return 0;
+	return kept_start_anew(t, NULL, err);
 }
 
 const struct target_kind target_dir = {
 	.name = "dir",
 	.summary = "any directory, in a directory of its own there",
 	.lacks = dir_lacks,
-	.caps = dir_caps,
+	.caps = kept_caps,
 	.open = dir_open,
 	.close = dir_close,
-	.call = dir_call,
-	.observe = dir_observe,
-	.follow = dir_follow,
+	.call = kept_call,
+	.observe = kept_observe,
+	.follow = kept_follow,
 	.reset = dir_reset,
 };

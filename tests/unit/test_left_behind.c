@@ -149,6 +149,15 @@ static void nothing_is_left_of_an_overlay(void **state)
 	nothing_is_left_of("overlay");
 }
 
+static void nothing_is_left_of_a_daemon(void **state)
+{
+	struct buf spec = BUF_INIT;
+
+	buf_addf(&spec, "fuse:bindfs %s", place);
+	nothing_is_left_of(spec.data);
+	buf_free(&spec);
+}
+
 static int make_place(void **state)
 {
 	return !mkdtemp(place) || prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -166,6 +175,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_left_of_a_disk),
 		cmocka_unit_test(nothing_is_left_of_tmpfs),
 		cmocka_unit_test(nothing_is_left_of_an_overlay),
+		cmocka_unit_test(nothing_is_left_of_a_daemon),
 	};
 
 	return cmocka_run_group_tests(tests, make_place, remove_place);

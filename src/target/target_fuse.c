@@ -1,0 +1,257 @@
+/* target_fuse.c -- FUSE daemons: fuse:COMMAND, or described ones.
+ *
+ * The keeper starts the daemon in its own PID namespace, so that neither outlives the other, and
+ * in its own mount namespace, so that nobody else sees the mount. Where the daemon keeps its data
+ * is its own business, unless the description says: an image of ours ({image}), or a directory of
+ * ours ({dir}). Calls start in a directory that is made in the mount and removed at the end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/must.h"
+#include "base/rng.h"
+#include "target/daemon.h"
+#include "target/kept.h"
+#include "target/mounting.h"
+#include "target/privilege.h"
+#include "target/program.h"
+#include "target/tidy.h"
+
+enum { STOP_SECONDS = 5 };
+
+struct fuse_target {
+	struct kept kept;
+	double start_seconds;
+	char root_name[24];
+	/* Inside the keeper; these outlive a chroot only while it is left. */
+	const char *place;
+	struct buf mount, command;
+	bool mounted;
+};
+
+/* The daemon's command: the description's, or what stood behind "fuse:". */
+static const char *command_of(const struct target_description *d)
+{
+	return d->command ? d->command : d->argument;
+}
+
+static void fuse_lacks(const struct target_description *d, struct buf *out)
+{
+	const char *command = command_of(d);
+
+	if (access("/dev/fuse", R_OK | W_OK))
+		buf_adds(out, "/dev/fuse cannot be opened");
+	else if (!privilege_has(CAP_SYS_ADMIN) && !privilege_user_namespaces())
+		buf_adds(out, "it needs root (CAP_SYS_ADMIN) or user namespaces");
+	if (out->len || !command)
+		return;
+	program_lacking(command, d->packages, out);
+	if (d->mkfs)
+		program_lacking(d->mkfs, d->packages, out);
+}
+
+static unsigned fuse_caps(const struct target_description *d)
+{
+	const char *command = command_of(d);
+	unsigned caps = kept_caps(d);
+
+	/* Other users are refused by the kernel otherwise. */
+	if (!command || !strstr(command, "allow_other"))
+		caps &= ~(unsigned)TARGET_PROCESSES;
+	return d->backing ? caps | TARGET_REMOUNT : caps;
+}
+
+/* Inside the keeper. */
+static int begin(void *own, struct err *err)
+{
+	struct fuse_target *f = own;
+	struct buf dir = BUF_INIT;
+	struct program_value values[] = {
+		{ "image", PROGRAM_FD_PATH },
+		{ "dir", NULL },
+		{ "mount", NULL },
+	};
+	const char *command = command_of(&f->kept.d);
+	int ret = mounting_private_place(&f->place, err);
+
+	if (ret)
+		return ret;
+	umask(0);
+	buf_addf(&f->mount, "%s/fs", f->place);
+	buf_addf(&dir, "%s/back", f->place);
+	if (mkdir(f->mount.data, 0755) || mkdir(dir.data, 0755))
+		return err_sys(err, errno, "cannot make directories for the daemon");
+	values[1].text = dir.data;
+	values[2].text = f->mount.data;
+	program_fill(&f->command, command, values, ARRAY_LEN(values));
+	if (!strstr(command, "{mount}"))
+		buf_addf(&f->command, " %s", f->mount.data);
+	buf_free(&dir);
+	return 0;
+}
+
+static int attach(void *own, int *ret_root_fd, struct err *err)
+{
+	struct fuse_target *f = own;
+	int image_fd = f->kept.disk.image.size ? f->kept.disk.image.fd : -1, ret = 0;
+
+	if (!f->mounted)
+		ret = daemon_start(f->command.data, f->mount.data, image_fd, f->start_seconds, err);
+	if (ret)
+		return ret;
+	f->mounted = true;
+	return kept_open_root(f->mount.data, f->root_name, ret_root_fd, err);
+}
+
+static int detach(void *own, struct err *err)
+{
+	struct fuse_target *f = own;
+	int ret = f->mounted ? daemon_stop(f->mount.data, STOP_SECONDS, err) : 0;
+
+	if (!ret)
+		f->mounted = false;
+	return ret;
+}
+
+static bool gone(void *own)
+{
+	struct fuse_target *f = own;
+
+	return daemon_gone(f->mount.data);
+}
+
+/* What the daemon keeps elsewhere would stay there. */
+static void end(void *own)
+{
+	struct fuse_target *f = own;
+	struct err why = { 0 };
+	int root;
+
+	if (f->mounted && !kept_open_root(f->mount.data, f->root_name, &root, &why)) {
+		tidy_below(root, &why);
+		close(root);
+		root = open(f->mount.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		unlinkat(root, f->root_name, AT_REMOVEDIR);
+		close(root);
+	}
+	detach(f, &why);
+}
+
+static int start(struct target *t, struct err *err)
+{
+	struct keeping keeping = {
+		.own = t->own,
+		.namespaces = kept_namespaces(),
+		.begin = begin,
+		.attach = attach,
+		.detach = detach,
+		.keeps = true,
+		.gone = gone,
+		.end = end,
+	};
+
+	return kept_start(t, &keeping, err);
+}
+
+static void fuse_close(struct target *t)
+{
+	kept_end(t);
+	free(t->own);
+}
+
+static int quick_call(struct fuse_target *f, enum op op, int *ret_error, struct err *err)
+{
+	struct call c = { .op = op, .pid = 1 };
+	enum target_fate fate;
+	struct outcome outcome;
+	int ret;
+
+	c.arg[0] = (struct arg){ .text = "probe", .len = 5 };
+	c.arg[1].num = 0755;
+	ret = keeper_call(f->kept.keeper, &c, &outcome, &fate, err);
+	if (!ret && fate != FATE_FINE)
+		ret = err_set(err, EIO, "the daemon did not survive its first call");
+	*ret_error = outcome.error;
+	return ret;
+}
+
+/* Whether what is there survives a remount is not known of any command: it is tried. */
+static int find_out_whether_it_keeps(struct target *t, struct err *err)
+{
+	struct fuse_target *f = t->own;
+	int error, ret = quick_call(f, OP_mkdir, &error, err);
+
+	if (!ret && error)
+		return err_sys(err, error, "%s: a directory cannot be made", t->name);
+	if (!ret)
+		ret = keeper_detach(f->kept.keeper, err);
+	if (!ret)
+		ret = keeper_attach(f->kept.keeper, err);
+	if (!ret)
+		ret = quick_call(f, OP_rmdir, &error, err);
+	if (!ret && !error)
+		t->caps |= TARGET_REMOUNT;
+	return ret;
+}
+
+static int fuse_open(struct target *t, const struct target_description *d,
+		     const struct target_options *options, struct err *err)
+{
+	struct fuse_target *f;
+	int ret = 0;
+
+	if (!command_of(d) || !*command_of(d))
+		return err_set(err, EINVAL, "fuse needs a command: fuse:COMMAND");
+	f = must_alloc(sizeof(*f));
+	f->start_seconds = t->deadline_seconds;
+	snprintf(f->root_name, sizeof(f->root_name), ".assay-%08x", (unsigned)rng_fresh_seed());
+	kept_init(t, &f->kept, d, start);
+	if (disk_wanted(d))
+		ret = disk_make(&f->kept.disk, d, err);
+	if (!ret)
+		ret = start(t, err);
+	if (!ret && !d->backing)
+		ret = find_out_whether_it_keeps(t, err);
+	if (ret)
+		fuse_close(t);
+	return ret;
+}
+
+static int fuse_reset(struct target *t, struct err *err)
+{
+	struct fuse_target *f = t->own;
+	struct err why = { 0 };
+	int ret;
+
+	if (f->kept.disk.pristine)
+		return kept_put(t, f->kept.disk.pristine, err);
+	if (!keeper_clear(f->kept.keeper, &why))
+		return 0;
+	/* Another daemon finds what the last one left. */
+	ret = kept_start_anew(t, NULL, err);
+	return ret ? ret : keeper_clear(f->kept.keeper, err);
+}
+
+const struct target_kind target_fuse = {
+	.name = "fuse",
+	.summary = "a FUSE daemon",
+	.lacks = fuse_lacks,
+	.caps = fuse_caps,
+	.open = fuse_open,
+	.close = fuse_close,
+	.call = kept_call,
+	.observe = kept_observe,
+	.follow = kept_follow,
+	.reset = fuse_reset,
+	.save = kept_save,
+	.restore = kept_restore,
+	.drop = kept_drop,
+	.fsck = kept_fsck,
+	.image = kept_image,
+};

@@ -1,0 +1,193 @@
+/* test_fuse.c -- FUSE daemons: served, remounted, dead, hung, and commands that do not mount. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/must.h"
+#include "tests/harness/plans.h"
+
+enum { CALLS_MAX = 10000, PAUSE_US = 20000 };
+
+static char place[] = "/tmp/assay-fuse-XXXXXX";
+
+static int make_place(void **state)
+{
+	return mkdtemp(place) ? 0 : -1;
+}
+
+/* Fails where a directory of a test is still in it. */
+static int remove_place(void **state)
+{
+	return rmdir(place);
+}
+
+/* Skips where there is no daemon or no privilege. */
+static void open_or_skip(struct pair *p, const char *spec, double deadline_seconds)
+{
+	struct err why = { 0 };
+
+	if (pair_open(p, spec, deadline_seconds, &why))
+		return;
+	if (why.code != -ENOTSUP)
+		fail_msg("%s", why.text);
+	print_message("# %s\n", why.text);
+	skip();
+}
+
+static void use(struct pair *p)
+{
+	pair_do(p, "mkdir(\"a\", 0755)");
+	pair_do(p, "write_file(\"a/f\", O_CREAT|O_RDWR, data(7, 9000), 9000, 100)");
+	pair_do(p, "symlink(\"a/f\", \"s\")");
+	pair_do(p, "rename(\"a/f\", \"a/h\")");
+	pair_do(p, "mkdir(\"a\", 0755)");
+	pair_do(p, "remount()");
+	pair_do(p, "truncate(\"a/h\", 5)");
+}
+
+static void reset(struct pair *p)
+{
+	struct err err = { 0 };
+
+	if (target_reset(p->target, &err))
+		fail_msg("%s: %s", p->target->name, err.text);
+	state_free(&p->state);
+	if (target_initial_state(p->target, &p->state, &err))
+		fail_msg("%s: %s", p->target->name, err.text);
+}
+
+static void a_command_with_its_own_data(void **state)
+{
+	struct buf spec = BUF_INIT;
+	struct pair p;
+
+	buf_addf(&spec, "fuse:bindfs %s", place);
+	open_or_skip(&p, spec.data, 60);
+	assert_true(p.target->caps & TARGET_REMOUNT); /* found out */
+	use(&p);
+	reset(&p);
+	use(&p);
+	pair_close(&p);
+	buf_free(&spec);
+}
+
+static void a_daemon_on_an_image(void **state)
+{
+	enum verdict verdict = VERDICT_BAD;
+	struct buf report = BUF_INIT;
+	struct err err = { 0 };
+	struct pair p;
+
+	open_or_skip(&p, "fuse2fs", 60);
+	use(&p);
+	if (p.target->kind->fsck(p.target, &verdict, &report, &err))
+		fail_msg("%s", err.text);
+	assert_int_not_equal(verdict, VERDICT_UNKNOWN);
+	assert_int_equal(p.target->kind->save(p.target, 1, &err), 0);
+	pair_do(&p, "unlink(\"s\")");
+	assert_int_equal(p.target->kind->restore(p.target, 1, &err), 0);
+	reset(&p);
+	use(&p);
+	pair_close(&p);
+	buf_free(&report);
+}
+
+/* A daemon to which something is done when a file appears. */
+static void open_victim(struct pair *p, const char *command, struct buf *trigger,
+			double deadline_seconds)
+{
+	struct buf spec = BUF_INIT;
+
+	buf_addf(trigger, "%s-trigger", place);
+	buf_addf(&spec,
+		 "fuse:sh -c 'bindfs -f %s $0 & until [ -e %s ]; do sleep 0.05; "
+		 "kill -0 $! || exit; done; %s' {mount}",
+		 place, trigger->data, command);
+	open_or_skip(p, spec.data, deadline_seconds);
+	buf_free(&spec);
+}
+
+static void pull(const struct buf *trigger)
+{
+	int fd = open(trigger->data, O_CREAT | O_WRONLY, 0600);
+
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+/* Calls until one has another fate. */
+static enum target_fate await_fate(struct pair *p)
+{
+	struct plan_step step = { .call = pair_call(p, "mkdir(\"a\", 0755)") };
+	enum target_fate fate = FATE_FINE;
+
+	for (int i = 0; i < CALLS_MAX && fate == FATE_FINE; i++) {
+		fate = pair_follow(p, &step, 1).fate;
+		usleep(PAUSE_US);
+	}
+	return fate;
+}
+
+static void a_death_is_told(void **state)
+{
+	struct buf trigger = BUF_INIT;
+	struct pair p;
+
+	open_victim(&p, "kill -9 $!; wait", &trigger, 60);
+	pull(&trigger);
+	assert_int_equal(await_fate(&p), FATE_DIED);
+	unlink(trigger.data);
+	reset(&p);
+	pair_do(&p, "mkdir(\"b\", 0755)");
+	pair_close(&p);
+	buf_free(&trigger);
+}
+
+static void a_hang_is_told(void **state)
+{
+	struct buf trigger = BUF_INIT;
+	struct pair p;
+
+	open_victim(&p, "kill -STOP $!; wait", &trigger, 3);
+	pull(&trigger);
+	assert_int_equal(await_fate(&p), FATE_HUNG);
+	unlink(trigger.data);
+	reset(&p);
+	pair_do(&p, "mkdir(\"b\", 0755)");
+	pair_close(&p);
+	buf_free(&trigger);
+}
+
+static void commands_that_do_not_mount_say_why(void **state)
+{
+	struct err err = { 0 };
+	struct pair p;
+
+	if (access("/dev/fuse", R_OK | W_OK) || geteuid())
+		skip();
+	assert_false(pair_open(&p, "fuse:sh -c 'echo no such disk; exit 3'", 60, &err));
+	assert_non_null(strstr(err.text, "status 3"));
+	assert_non_null(strstr(err.text, "no such disk"));
+	err = (struct err){ 0 };
+	assert_false(pair_open(&p, "fuse:nonesuch-fs /x", 60, &err));
+	assert_int_equal(err.code, -ENOTSUP);
+	assert_non_null(strstr(err.text, "nonesuch-fs is missing"));
+	err = (struct err){ 0 };
+	assert_false(pair_open(&p, "fuse:", 60, &err));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_command_with_its_own_data),
+		cmocka_unit_test(a_daemon_on_an_image),
+		cmocka_unit_test(a_death_is_told),
+		cmocka_unit_test(a_hang_is_told),
+		cmocka_unit_test(commands_that_do_not_mount_say_why),
+	};
+
+	return cmocka_run_group_tests(tests, make_place, remove_place);
+}
