@@ -38,6 +38,14 @@ endif
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
 	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter $(if $(WERROR),-Werror)
 PACKAGES := libxxhash jansson inih $(if $(wildcard reffs/*.c),fuse3)
+
+# The tracer in the kernel needs a compiler for it, the running kernel's types and libbpf; without
+# them the rest is built, and `assay cover` says what is missing.
+BTF := /sys/kernel/btf/vmlinux
+TRACER_MISSING := $(strip $(if $(shell command -v clang),,clang) $(if $(shell command -v bpftool),,bpftool) \
+	$(if $(wildcard $(BTF)),,$(BTF)) $(if $(filter 0,$(shell pkg-config libbpf; echo $$?)),,libbpf))
+PACKAGES += $(if $(TRACER_MISSING),,libbpf)
+BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
 PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES))
 PACKAGE_LIBS := $(shell pkg-config --libs $(PACKAGES))
 ifneq ($(.SHELLSTATUS),0)
@@ -79,7 +87,7 @@ $(LIB): $(call object,$(LIB_SOURCES)) $(B)/sources
 	$(AR) rcs $@ $(filter %.o,$^)
 
 GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h \
-	build/gen/embedded_targets.h build/gen/embedded_profiles.h
+	build/gen/embedded_targets.h build/gen/embedded_profiles.h build/gen/tracer.h
 
 $(B)/obj/%.o: %.c $(B)/flags | $(GENERATED)
 	mkdir -p $(@D)
@@ -125,6 +133,20 @@ build/gen/version.h: FORCE
 build/gen/embedded_%.h: FORCE
 	@mkdir -p $(@D); tools/embed $*/*.ini >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+ifeq ($(TRACER_MISSING),)
+build/bpf/vmlinux.h:
+	mkdir -p $(@D)
+	bpftool btf dump file $(BTF) format c >$@
+build/bpf/%.o: src/cover/bpf/%.bpf.c $(wildcard src/cover/bpf/*.h) build/bpf/vmlinux.h
+	$(say) "  BPF $<"
+	clang -O2 -g -Wall -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Ibuild/bpf -c -o $@ $<
+build/gen/tracer.h: build/bpf/tracer.o
+	mkdir -p $(@D)
+	bpftool gen skeleton $< name tracer >$@
+else
+build/gen/tracer.h: FORCE
+	$(call write_if_changed,'#define TRACER_MISSING "$(TRACER_MISSING)"')
+endif
 $(B)/sources: FORCE
 	$(call write_if_changed,$(LIB_SOURCES))
 $(B)/flags: FORCE

@@ -1,0 +1,19 @@
+/* cgroup.h -- a control group of our own, that a command and all it starts are in. */
+#ifndef COVER_CGROUP_H
+#define COVER_CGROUP_H
+
+#include <stdbool.h>
+
+struct cgroup {
+	char *path; /* NULL where there is none */
+	int fd;     /* the directory */
+};
+
+/* Makes one below our own, in the unified hierarchy; false where that cannot be done. */
+bool cgroup_make(struct cgroup *g);
+/* The calling process joins. */
+bool cgroup_join(const struct cgroup *g);
+/* Who is still in it goes back to our own group; then it is removed. */
+void cgroup_remove(struct cgroup *g);
+
+#endif

@@ -1,0 +1,336 @@
+/* live.c -- the tracer's user side: load, let the command run, collect.
+ *
+ * The command waits before its exec until the tracer is attached, so that its first call counts. */
+#include "cover/live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "cover/cgroup.h"
+#include "gen/tracer.h"
+
+#ifdef TRACER_MISSING
+
+const char *live_missing(void)
+{
+	return "built without the tracer, for want of " TRACER_MISSING;
+}
+
+int live_trace(struct coverage *c, const struct live_options *options, int *ret_status,
+	       struct err *err)
+{
+	return err_set(err, EOPNOTSUPP, "%s", live_missing());
+}
+
+#else
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+const char *live_missing(void)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		return "the kernel tells no types (/sys/kernel/btf/vmlinux)";
+	if (geteuid())
+		return "tracing needs root, or CAP_BPF and CAP_PERFMON";
+	return "";
+}
+
+static int be_silent(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return 0;
+}
+
+static void fill_rows(struct tracer *t)
+{
+	const struct syscall *s = syscall_rows();
+
+	for (size_t i = 0; i < syscall_count; i++, s++) {
+		memcpy((void *)&t->rodata->rows[i], &s->row, sizeof(s->row));
+		t->rodata->request_of[i] = s->request;
+		if (s->number >= 0 && s->number < TRACE_NUMBERS_MAX)
+			t->rodata->row_of[s->number] = (unsigned char)(i + 1);
+	}
+}
+
+/* Walks can be seen where the kernel lets programs attach to its functions. */
+static struct tracer *load(const struct live_options *options, bool by_cgroup, bool see_walks)
+{
+	struct tracer *t = tracer__open();
+
+	if (!t)
+		return NULL;
+	fill_rows(t);
+	t->rodata->mounts_used = (unsigned)options->mount_count;
+	t->rodata->by_cgroup = by_cgroup;
+	t->rodata->see_walks = see_walks;
+	bpf_program__set_autoload(t->progs.walk_end, see_walks);
+	if (!tracer__load(t))
+		return t;
+	tracer__destroy(t);
+	return NULL;
+}
+
+/* What the kernel knows an open directory by. */
+static int learn(struct tracer *t, const char *path, struct err *err)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), r;
+	uint64_t args[1] = { (uint64_t)fd };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
+
+	if (fd < 0)
+		return err_sys(err, errno, "%s", path);
+	r = bpf_prog_test_run_opts(bpf_program__fd(t->progs.learn), &opts);
+	close(fd);
+	if (r || opts.retval)
+		return err_sys(err, r ? -r : EIO, "cannot ask the kernel about %s", path);
+	return 0;
+}
+
+/* The directories on the way to the mount point, and how far each is along it. */
+static int learn_ancestors(struct tracer *t, struct trace_mount *m, struct err *err)
+{
+	char path[TRACE_PATH + 1] = "/";
+	unsigned end = 0;
+	int r = 0;
+
+	while (!r && end < m->len && m->ancestors < TRACE_ANCESTORS) {
+		r = learn(t, path, err);
+		m->ancestor[m->ancestors] = t->bss->learned;
+		m->ancestor[m->ancestors++].at = end;
+		m->up[end + 1] = (unsigned char)end;
+		for (end++; end < m->len && m->path[end] != '/'; end++)
+			m->up[end + 1] = m->up[end];
+		memcpy(path, m->path, end);
+		path[end] = 0;
+	}
+	return r;
+}
+
+static int learn_mount(struct tracer *t, struct trace_mount *m, const char *mount, struct err *err)
+{
+	char *path = realpath(mount, NULL);
+	struct statx st;
+	int r = path ? 0 : err_sys(err, errno, "%s", mount);
+
+	if (!r && statx(AT_FDCWD, path, 0, STATX_TYPE, &st))
+		r = err_sys(err, errno, "%s", path);
+	if (!r && !(st.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+		r = err_set(err, EINVAL, "%s is not where a file system is mounted", path);
+	if (!r && strlen(path) >= TRACE_PATH)
+		r = err_set(err, ENAMETOOLONG, "%s is too long a path", path);
+	if (!r)
+		r = learn(t, path, err);
+	if (!r) {
+		m->dev = t->bss->learned.dev;
+		m->below = t->bss->learned_below;
+		m->len = strcmp(path, "/") ? (unsigned)strlen(path) : 0;
+		memcpy(m->path, path, m->len);
+		r = learn_ancestors(t, m, err);
+	}
+	free(path);
+	return r;
+}
+
+struct child {
+	pid_t pid;
+	int gate; /* closing it lets the command begin, a byte first makes it end */
+};
+
+static _Noreturn void be_command(const struct live_options *options, const struct cgroup *group,
+				 int gate)
+{
+	char byte;
+
+	if (options->output_to_stderr)
+		dup2(2, 1);
+	if (group->path && !cgroup_join(group))
+		_exit(126);
+	if (read(gate, &byte, 1) == 0)
+		execvp(options->command[0], options->command);
+	_exit(127);
+}
+
+static int start(struct child *child, const struct live_options *options,
+		 const struct cgroup *group, struct err *err)
+{
+	int gate[2];
+
+	if (pipe2(gate, O_CLOEXEC))
+		return err_sys(err, errno, "cannot make a pipe");
+	child->pid = fork();
+	if (!child->pid) {
+		close(gate[1]);
+		be_command(options, group, gate[0]);
+	}
+	close(gate[0]);
+	child->gate = gate[1];
+	if (child->pid < 0) {
+		close(gate[1]);
+		return err_sys(err, errno, "cannot fork");
+	}
+	return 0;
+}
+
+/* Marks the command's process: without a group its descendants inherit the mark. */
+static int mark(struct tracer *t, pid_t pid, struct err *err)
+{
+	struct trace_state state = { .traced = true };
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0), r;
+
+	if (fd < 0)
+		return err_sys(err, errno, "cannot open process %d", (int)pid);
+	r = bpf_map_update_elem(bpf_map__fd(t->maps.states), &fd, &state, BPF_ANY);
+	close(fd);
+	return r ? err_sys(err, -r, "cannot mark process %d", (int)pid) : 0;
+}
+
+/* A number of that class. */
+static int64_t class_value(unsigned class)
+{
+	if (class < 3)
+		return (int64_t)class - 1;
+	return (INT64_C(1) << (class - 1) / 2) + (class % 2 ? 0 : 1);
+}
+
+/* Counts of all CPUs, added up. */
+static void collect_row(struct coverage *c, struct tracer *t, uint32_t row,
+			struct trace_counts *counts, int cpus)
+{
+	const struct syscall *s = &syscall_rows()[row];
+	int64_t number;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(t->maps.counts), &row, counts))
+		return;
+	for (int cpu = 0; cpu < cpus; cpu++, counts++) {
+		for (int error = 1; error < TRACE_ERRNOS; error++)
+			if (counts->error[error])
+				coverage_result(c, s, -error, counts->error[error]);
+		for (unsigned class = 0; class < TRACE_CLASSES; class++) {
+			number = class_value(class);
+			if (counts->returned[class])
+				coverage_result(c, s, number, counts->returned[class]);
+			for (unsigned a = 0; a < s->row.args; a++)
+				if (counts->number[a][class])
+					coverage_value(c, s, a, number, counts->number[a][class]);
+		}
+	}
+}
+
+static void collect_values(struct coverage *c, struct tracer *t, uint64_t *counts, int cpus)
+{
+	int map = bpf_map__fd(t->maps.values);
+	struct trace_value key, *before = NULL;
+
+	while (!bpf_map_get_next_key(map, before, &key)) {
+		before = &key;
+		if (bpf_map_lookup_elem(map, &key, counts))
+			continue;
+		for (int cpu = 0; cpu < cpus; cpu++)
+			if (counts[cpu])
+				coverage_value(c, &syscall_rows()[key.row], key.arg,
+					       (int64_t)key.value, counts[cpu]);
+	}
+}
+
+/* Runs that the kernel skipped, because one was under way. */
+static uint64_t missed(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	if (bpf_program__fd(program) < 0 ||
+	    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len))
+		return 0;
+	return info.recursion_misses;
+}
+
+static void collect(struct coverage *c, struct tracer *t)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct trace_counts *counts = must_alloc((size_t)cpus * sizeof(*counts));
+
+	for (uint32_t row = 0; row < syscall_count; row++)
+		collect_row(c, t, row, counts, cpus);
+	collect_values(c, t, (uint64_t *)counts, cpus);
+	c->unattributed += t->bss->unattributed;
+	c->lost += t->bss->lost + missed(t->progs.enter) + missed(t->progs.leave) +
+		   missed(t->progs.walk_end);
+	free(counts);
+}
+
+static int prepare(struct tracer **ret, struct coverage *c, const struct live_options *options,
+		   const struct cgroup *group, struct err *err)
+{
+	struct tracer *t = load(options, group->path, true);
+	uint32_t zero = 0;
+	int r = 0;
+
+	c->exact = t;
+	c->selected = group->path ? "cgroup" : "descendants";
+	if (!t)
+		t = load(options, group->path, false);
+	if (!t)
+		return err_sys(err, errno, "the kernel does not take the tracer");
+	*ret = t;
+	if (group->path &&
+	    bpf_map_update_elem(bpf_map__fd(t->maps.cgroup), &zero, &group->fd, BPF_ANY))
+		return err_sys(err, errno, "cannot trace the control group");
+	for (size_t i = 0; !r && i < options->mount_count; i++)
+		r = learn_mount(t, &t->bss->mounts[i], options->mounts[i], err);
+	return r;
+}
+
+static int trace(struct tracer *t, const struct live_options *options, const struct cgroup *group,
+		 int *ret_status, struct err *err)
+{
+	struct child child;
+	int r = start(&child, options, group, err);
+
+	if (r)
+		return r;
+	if (!group->path)
+		r = mark(t, child.pid, err);
+	if (!r && tracer__attach(t))
+		r = err_sys(err, errno, "cannot attach the tracer");
+	if (r && write(child.gate, "", 1) != 1)
+		r = err_sys(err, errno, "cannot stop the command");
+	close(child.gate);
+	signal(SIGINT, SIG_IGN); /* it is the command's to end; then comes our report */
+	while (waitpid(child.pid, ret_status, 0) < 0 && errno == EINTR)
+		;
+	signal(SIGINT, SIG_DFL);
+	tracer__detach(t);
+	return r;
+}
+
+int live_trace(struct coverage *c, const struct live_options *options, int *ret_status,
+	       struct err *err)
+{
+	struct tracer *t = NULL;
+	struct cgroup group;
+	int r;
+
+	must(options->mount_count && options->mount_count <= TRACE_MOUNTS);
+	libbpf_set_print(be_silent);
+	cgroup_make(&group);
+	r = prepare(&t, c, options, &group, err);
+	if (!r)
+		r = trace(t, options, &group, ret_status, err);
+	if (!r)
+		collect(c, t);
+	tracer__destroy(t);
+	cgroup_remove(&group);
+	return r;
+}
+
+#endif

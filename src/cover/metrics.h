@@ -1,0 +1,30 @@
+/* metrics.h -- how much of what could be tried was tried, how evenly, and what was not.
+ *
+ * All work on coverage as JSON, so that files of several tools and runs can be judged alike. */
+#ifndef COVER_METRICS_H
+#define COVER_METRICS_H
+
+#include <jansson.h>
+
+#include "op/op.h"
+
+/* Does success of the operation tell a number of bytes? */
+bool metrics_returns_number(enum op op);
+
+/* One argument of a base call, as partitions: how many there are that count, how many were tried,
+ * and the deviation of the logarithms of their counts from a target of `target` uses each (the
+ * published test coverage deviation, TCD: 0 is best). */
+struct metric {
+	size_t partitions, covered;
+	double deviation;
+};
+/* A target of 0 is an even share of all uses. */
+struct metric metric_of(const json_t *counts, double target);
+
+/* Adds "metrics" (call -> argument -> fraction, deviation) and "untested" (suggestions). */
+void metrics_add(json_t *coverage);
+
+/* Adds b's counts to a's; what else both say is left as a says it. */
+void metrics_merge(json_t *a, const json_t *b);
+
+#endif

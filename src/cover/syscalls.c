@@ -1,0 +1,127 @@
+/* syscalls.c -- the table of system calls, and finding a row by its name. */
+#include "cover/syscalls.h"
+
+#include <asm/unistd.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <threads.h>
+
+#include "base/must.h"
+#include "op/kind.h"
+
+#ifndef __NR_fchmodat2
+#define __NR_fchmodat2 452 /* since Linux 6.6 */
+#endif
+#ifndef __NR_open
+enum { /* what newer architectures never had */
+	__NR_open = -1,
+	__NR_creat = -1,
+	__NR_dup2 = -1,
+	__NR_mkdir = -1,
+	__NR_rmdir = -1,
+	__NR_unlink = -1,
+	__NR_rename = -1,
+	__NR_renameat = -1,
+	__NR_link = -1,
+	__NR_symlink = -1,
+	__NR_readlink = -1,
+	__NR_mknod = -1,
+	__NR_chmod = -1,
+	__NR_chown = -1,
+	__NR_lchown = -1,
+	__NR_utime = -1,
+	__NR_utimes = -1,
+	__NR_futimesat = -1,
+	__NR_stat = -1,
+	__NR_lstat = -1,
+	__NR_access = -1,
+	__NR_getdents = -1,
+};
+#endif
+
+#define CWD TRACE_CWD
+#define FD(n) .where = WHERE_FD, .fd = n, .path = -1, .fd2 = -1, .path2 = -1
+#define FDS(n, m) .where = WHERE_FD, .fd = n, .path = -1, .fd2 = m, .path2 = -1
+#define PATH(d, p) .where = WHERE_PATH, .fd = d, .path = p, .fd2 = -1, .path2 = -1
+#define PATHS(d, p, e, q) .where = WHERE_PATH, .fd = d, .path = p, .fd2 = e, .path2 = q
+#define ANYWHERE .where = WHERE_ANYWHERE, .fd = -1, .path = -1, .fd2 = -1, .path2 = -1
+#define A(f, t) { .from = f, .to = t },
+#define SYSCALL(name, op, place, how, args) \
+	{ #name, OP_##op, __NR_##name, 0, { place, .special = SPECIAL_##how, .arg = { args } } },
+#define REQUEST(name, op, place, how, args) \
+	{ #name, OP_##op, -1, name, { place, .special = SPECIAL_##how, .arg = { args } } },
+
+static struct syscall rows[] = {
+#include "cover/syscalls.def"
+};
+const size_t syscall_count = ARRAY_LEN(rows);
+_Static_assert(ARRAY_LEN(rows) < TRACE_ROWS, "all rows fit the tracer");
+
+/* Open addressing: slot holds the row + 1. */
+enum { SLOTS = 512 };
+static unsigned char slots[SLOTS];
+static once_flag once = ONCE_FLAG_INIT;
+
+static unsigned slot_of(const char *name, size_t len)
+{
+	unsigned hash = (unsigned)len;
+
+	for (size_t i = 0; i < len; i++)
+		hash = hash * 33 + (unsigned char)name[i];
+	return (hash ^ hash >> 9) % SLOTS;
+}
+
+/* How many arguments there are, and how each is counted, follows from the operation. */
+static void complete(struct syscall *s)
+{
+	const struct op_info *info = &op_table[s->op];
+	struct trace_arg *arg = s->row.arg;
+
+	for (; s->row.args < TRACE_ARGS && arg->to; arg++, s->row.args++) {
+		must(arg->to < info->args);
+		arg->number = !kind_names(info->arg[arg->to].kind);
+	}
+	s->row.descriptor = info->result == RESULT_FD;
+}
+
+static void fill(void)
+{
+	unsigned slot;
+
+	for (size_t i = 0; i < syscall_count; i++) {
+		complete(&rows[i]);
+		slot = slot_of(rows[i].name, strlen(rows[i].name));
+		while (slots[slot])
+			slot = (slot + 1) % SLOTS;
+		slots[slot] = (unsigned char)(i + 1);
+	}
+}
+
+const struct syscall *syscall_rows(void)
+{
+	call_once(&once, fill);
+	return rows;
+}
+
+const struct syscall *syscall_find(const char *name, size_t len)
+{
+	const struct syscall *s;
+
+	syscall_rows();
+	for (unsigned slot = slot_of(name, len); slots[slot]; slot = (slot + 1) % SLOTS) {
+		s = &rows[slots[slot] - 1];
+		if (!strncmp(s->name, name, len) && !s->name[len])
+			return s->request ? NULL : s;
+	}
+	return NULL;
+}
+
+const struct syscall *syscall_request(const struct syscall *s, unsigned request)
+{
+	if (s->row.special != SPECIAL_IOCTL)
+		return s;
+	for (s++; s < rows + syscall_count && s->request; s++)
+		if (s->request == request)
+			return s;
+	return NULL;
+}
