@@ -20,8 +20,8 @@ static const struct opt opts[] = {
 	{ "mount", OPT_LIST, offsetof(struct settings, mounts), "DIR",
 	  "mount point of the file system under test; several may be given", 0, 0 },
 	{ "json", OPT_FLAG, offsetof(struct settings, json), NULL, "prints one object", 0, 0 },
-	{ "out", OPT_TEXT, offsetof(struct settings, out), "DIR",
-	  "directory for coverage.json", 0, 0 },
+	{ "out", OPT_TEXT, offsetof(struct settings, out), "DIR", "directory for coverage.json", 0,
+	  0 },
 	OPT_END,
 };
 
@@ -67,8 +67,10 @@ static int run_live(char *const *command, struct err *err)
 
 	coverage_init(&c, "bpf");
 	if (*live_missing())
-		err_set(err, EOPNOTSUPP, "%s; strace -f -y -X raw -s 0 -o FILE COMMAND records a trace that "
-			"--read strace FILE takes", live_missing());
+		err_set(err, EOPNOTSUPP,
+			"%s; strace -f -y -X raw -s 0 -o FILE COMMAND records a trace that "
+			"--read strace FILE takes",
+			live_missing());
 	else if (!live_trace(&c, &options, &status, err))
 		code = finish(&c, err);
 	if (!err->code && status)

@@ -120,7 +120,8 @@ void coverage_value(struct coverage *c, const struct syscall *s, unsigned arg, i
 
 	if (a->number)
 		count_in(&c->counts.inputs[s->op][a->to], kind, value, times);
-	else if (!count_combination(&c->combinations, (uint16_t)s->op, a->to, (uint64_t)value, times))
+	else if (!count_combination(&c->combinations, (uint16_t)s->op, a->to, (uint64_t)value,
+				    times))
 		c->lost += times;
 }
 

@@ -26,16 +26,16 @@ enum { COVERAGE_COMBINATIONS_MAX = 1 << 16 };
 struct coverage {
 	struct cover counts;
 	struct combinations combinations;
-	uint64_t *returned[OP_COUNT];      /* by class of number; NULL until the first */
-	uint64_t made[TRACE_ROWS];         /* by row of syscalls.def */
-	uint64_t calls;                    /* attributed and counted */
-	uint64_t lost;                     /* not counted, or not wholly */
-	uint64_t unattributed;             /* on the mount or not, nobody knows */
-	uint64_t unknown;                  /* lines, events and calls without a row */
-	bool exact;                        /* no attribution by names alone */
-	bool cut;                          /* the trace ended in the middle */
-	const char *source;                /* "bpf", "strace", ... */
-	const char *selected;              /* how the command's processes were told: "cgroup", ... */
+	uint64_t *returned[OP_COUNT]; /* by class of number; NULL until the first */
+	uint64_t made[TRACE_ROWS];    /* by row of syscalls.def */
+	uint64_t calls;               /* attributed and counted */
+	uint64_t lost;                /* not counted, or not wholly */
+	uint64_t unattributed;        /* on the mount or not, nobody knows */
+	uint64_t unknown;             /* lines, events and calls without a row */
+	bool exact;                   /* no attribution by names alone */
+	bool cut;                     /* the trace ended in the middle */
+	const char *source;           /* "bpf", "strace", ... */
+	const char *selected;         /* how the command's processes were told: "cgroup", ... */
 };
 
 void coverage_init(struct coverage *c, const char *source);

@@ -198,7 +198,7 @@ static int mark(struct tracer *t, pid_t pid, struct err *err)
 static int64_t class_value(unsigned class)
 {
 	if (class < 3)
-		return (int64_t)class - 1;
+		return (int64_t) class - 1;
 	return (INT64_C(1) << (class - 1) / 2) + (class % 2 ? 0 : 1);
 }
 
@@ -215,7 +215,7 @@ static void collect_row(struct coverage *c, struct tracer *t, uint32_t row,
 		for (int error = 1; error < TRACE_ERRNOS; error++)
 			if (counts->error[error])
 				coverage_result(c, s, -error, counts->error[error]);
-		for (unsigned class = 0; class < TRACE_CLASSES; class++) {
+		for (unsigned class = 0; class < TRACE_CLASSES; class ++) {
 			number = class_value(class);
 			if (counts->returned[class])
 				coverage_result(c, s, number, counts->returned[class]);

@@ -9,8 +9,8 @@ struct err;
 struct live_options {
 	const char *const *mounts; /* mount points, at most TRACE_MOUNTS */
 	size_t mount_count;
-	char *const *command;      /* NULL-terminated */
-	bool output_to_stderr;     /* the command's, so that ours stays alone on stdout */
+	char *const *command;  /* NULL-terminated */
+	bool output_to_stderr; /* the command's, so that ours stays alone on stdout */
 };
 
 /* Why this machine, or this build, cannot trace: "" where it can. */

@@ -31,7 +31,12 @@ bool metrics_returns_number(enum op op)
 static bool is_wanted(const char *partition)
 {
 	static const char *const unwanted[] = {
-		"unknown", "O_EXEC", "O_SEARCH", "O_RSYNC", "O_TTY_INIT", "O_ACCMODE",
+		"unknown",
+		"O_EXEC",
+		"O_SEARCH",
+		"O_RSYNC",
+		"O_TTY_INIT",
+		"O_ACCMODE",
 		"FALLOC_FL_NO_HIDE_STALE",
 	};
 
@@ -83,12 +88,13 @@ static json_t *metrics_json(json_t *input)
 		{
 			m = metric_of(counts, 0);
 			if (m.partitions)
-				json_object_set_new(of_call, argument,
-						    json_pack("{s:I, s:I, s:f, s:f}", "partitions",
-							      (json_int_t)m.partitions, "covered",
-							      (json_int_t)m.covered, "fraction",
-							      (double)m.covered / (double)m.partitions,
-							      "deviation", m.deviation));
+				json_object_set_new(
+					of_call, argument,
+					json_pack("{s:I, s:I, s:f, s:f}", "partitions",
+						  (json_int_t)m.partitions, "covered",
+						  (json_int_t)m.covered, "fraction",
+						  (double)m.covered / (double)m.partitions,
+						  "deviation", m.deviation));
 		}
 		json_object_set_new(all, call, of_call);
 	}
@@ -156,7 +162,8 @@ static void add_errors(json_t *untested, const char *call, const json_t *outcome
 	for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
 		if (strcmp(errors[i].call, call))
 			continue;
-		for (const char *p = errors[i].names; sscanf(p, " %31s%n", name, &len) == 1; p += len)
+		for (const char *p = errors[i].names; sscanf(p, " %31s%n", name, &len) == 1;
+		     p += len)
 			if (!json_integer_value(json_object_get(outcomes, name)))
 				add_line(untested, "%s from %s never", name, call);
 	}
@@ -180,7 +187,8 @@ static json_t *untested_json(const json_t *input, const json_t *output)
 	const char *argument;
 
 	for (const struct syscall *s = rows; s < rows + syscall_count; s++) {
-		struct gaps gaps = { untested, op_table[op_table[s->op].base].name, NULL, NULL, NULL };
+		struct gaps gaps = { untested, op_table[op_table[s->op].base].name, NULL, NULL,
+				     NULL };
 
 		if (!is_first_of_base(s))
 			continue;

@@ -8,7 +8,7 @@
 #include "op/op.h"
 
 struct syscall {
-	const char *name;     /* "pwrite64"; of a request "FICLONE" */
+	const char *name; /* "pwrite64"; of a request "FICLONE" */
 	enum op op;
 	int number;           /* on this machine, or -1 where it has none */
 	unsigned request;     /* of ioctl, else 0 */
