@@ -251,7 +251,7 @@ static void refuse_tmpfile(struct step *x, const struct opening *o)
 		return;
 	refuse_write(x, o->w.ino);
 	if (!o->inode->nlink)
-		refuse(x, RULE_dir_removed);
+		may_refuse(x, RULE_tmpfile_removed);
 	if (x->model->traits.no_tmpfile)
 		refuse(x, RULE_tmpfile_unsupported);
 }

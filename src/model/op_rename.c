@@ -188,8 +188,7 @@ static void refuse_renaming(struct step *x, const struct renaming *r)
 
 static void leave_whiteout(struct step *x, const struct where *from)
 {
-	uint64_t ino =
-		tree_new(&x->state->tree, S_IFCHR, x->process->uid, x->process->gid, x->state->now);
+	uint64_t ino = make_unnamed(x, from->parent, S_IFCHR);
 
 	tree_link(&x->state->tree, from->parent, from->name, from->name_len, ino);
 	streams_added(x, from->parent, from->name, from->name_len);

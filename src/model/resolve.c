@@ -15,6 +15,7 @@ struct walk {
 	int64_t confined; /* RESOLVE_ flags of openat2 */
 	uint64_t dir;     /* where the walk is */
 	uint64_t start;   /* where it began: the root of a confined walk */
+	bool rooted;      /* the root was met: by an absolute path, or by ".." */
 	unsigned links;   /* followed so far */
 	unsigned depth;
 	const char *rest[LINKS_MAX + 2]; /* each NUL-terminated */
@@ -51,6 +52,7 @@ static bool restart_at_root(struct walk *w)
 		fail(w->ret, RULE_beneath_absolute);
 		return false;
 	}
+	w->rooted = true;
 	w->dir = w->confined & RESOLVE_IN_ROOT ? w->start : TREE_ROOT;
 	w->ret->parent = 0;
 	w->ret->name_len = 0;
@@ -104,7 +106,13 @@ static bool enter_link(struct walk *w, const struct inode *link, bool last)
 		return false;
 	}
 	w->rest[++w->depth] = link->target->bytes;
-	return link->target->bytes[0] != '/' || restart_at_root(w);
+	if (link->target->bytes[0] != '/')
+		return true;
+	if (w->confined & RESOLVE_NO_XDEV && !w->rooted) {
+		fail(w->ret, RULE_xdev_absolute);
+		return false;
+	}
+	return restart_at_root(w);
 }
 
 /* A name that is there. Returns whether the walk goes on. */
@@ -138,6 +146,7 @@ static bool walk_dots(struct walk *w, bool up)
 	w->ret->name_len = 0;
 	w->ret->last_dot = !up;
 	w->ret->last_dotdot = up;
+	w->rooted |= up;
 	return !up || go_up(w);
 }
 
@@ -263,6 +272,7 @@ void resolve(struct step *x, int64_t dirfd, const struct arg *path, unsigned fla
 	w.x = x;
 	w.flags = flags;
 	w.confined = openat2_resolve ? *openat2_resolve : 0;
+	w.rooted = w.confined & RESOLVE_IN_ROOT;
 	w.links = w.depth = 0;
 	w.ret = ret;
 	*ret = (struct where){ .kind = WHERE_DIR };

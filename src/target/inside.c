@@ -116,21 +116,31 @@ static int open_crew(struct inside *in, struct err *err)
 	return in->crew ? 0 : exec_crew_open(&in->crew, in->root_fd, &options, err);
 }
 
+/* Was this said about a process that is no more, or taken back by what is said now? */
+static bool is_outdated(const struct call *told, const struct call *c)
+{
+	if (told->pid != c->pid)
+		return false;
+	return c->op == OP_destroy_process ? told->op != OP_add_user_to_group
+					   : c->op == OP_umask && told->op == OP_umask;
+}
+
 /* What has to be said again to a crew that is made anew. */
 static int remember(struct inside *in, const struct call *c, struct err *err)
 {
 	size_t kept = 0;
 
-	if (c->op == OP_destroy_process) {
-		for (size_t i = 0; i < in->told_count; i++)
-			if (in->told[i].pid != c->pid || in->told[i].op == OP_add_user_to_group)
-				in->told[kept++] = in->told[i];
-		in->told_count = kept;
-	} else if (op_table[c->op].traits & TRAIT_PROC || c->op == OP_umask) {
-		if (in->told_count == TOLD_MAX)
-			return err_set(err, E2BIG, "more than %d calls about processes", TOLD_MAX);
-		in->told[in->told_count++] = *c;
-	}
+	if (!(op_table[c->op].traits & TRAIT_PROC) && c->op != OP_umask)
+		return 0;
+	for (size_t i = 0; i < in->told_count; i++)
+		if (!is_outdated(&in->told[i], c))
+			in->told[kept++] = in->told[i];
+	in->told_count = kept;
+	if (c->op == OP_destroy_process)
+		return 0;
+	if (in->told_count == TOLD_MAX)
+		return err_set(err, E2BIG, "more than %d calls about processes", TOLD_MAX);
+	in->told[in->told_count++] = *c;
 	return 0;
 }
 
