@@ -293,7 +293,7 @@ static int prepare(struct tracer **ret, struct coverage *c, const struct live_op
 static int trace(struct tracer *t, const struct live_options *options, const struct cgroup *group,
 		 int *ret_status, struct err *err)
 {
-	struct child child;
+	struct child child = { .gate = -1 };
 	int r = start(&child, options, group, err);
 
 	if (r)

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/must.h"
 #include "exec/self.h"
 
 /* A stream the script does not have is this one, and the kernel says EBADF. */
@@ -57,6 +58,7 @@ EXEC(readdir)
 
 	if (s->at == s->end && !refill(s, entries, ret))
 		return;
+	must(entries);
 	entry = (const struct dirent64 *)(entries + s->at);
 	s->at += entry->d_reclen;
 	ret->bytes = entry->d_name;

@@ -61,10 +61,9 @@ void tally_cover(const struct tally *t, struct cover *ret)
 }
 
 /* How often each value of each argument of an operation was used. */
-static void count_values(const struct tally *t, const struct universe_op *op,
+static void count_values(const struct tally *t, const struct universe_op *op, unsigned args,
 			 uint64_t *counts[OP_ARGS_MAX])
 {
-	unsigned args = op_table[op->op].args;
 	uint64_t rest;
 
 	for (uint64_t n = 0; n < op->calls; n++) {
@@ -101,7 +100,7 @@ void tally_adapt(struct tally *t)
 		args = op_table[u->ops[op].op].args;
 		for (unsigned i = 0; i < args; i++)
 			counts[i] = must_alloc(u->ops[op].pools[i].count * sizeof(uint64_t));
-		count_values(t, &u->ops[op], counts);
+		count_values(t, &u->ops[op], args, counts);
 		for (unsigned i = 0; i < args; i++) {
 			weigh_pool(&u->ops[op].pools[i], t->weights[op][i], counts[i]);
 			free(counts[i]);

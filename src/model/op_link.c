@@ -3,6 +3,8 @@
 
 #include <linux/fs.h>
 
+#include "base/must.h"
+
 /* Hard links to what one could not read and write oneself help attackers:
  * fs.protected_hardlinks. */
 static bool link_is_risky(struct step *x, const struct inode *inode)
@@ -129,6 +131,7 @@ static void read_target(struct step *x, int64_t dirfd, const struct arg *path, u
 		refuse(x, path->len ? RULE_readlink_other : RULE_readlink_empty);
 	if (!proceed(x))
 		return;
+	must(inode && inode->target);
 	memcpy(give_bytes(x, RESULT_TARGET, inode->target->len, inode->target->len),
 	       inode->target->bytes, inode->target->len);
 	touch_access(x, w.ino);

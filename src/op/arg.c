@@ -105,7 +105,7 @@ static int lex_name_or_num(struct lexer *l, enum kind kind, int64_t *ret)
 
 int num_lex(struct lexer *l, enum kind kind, int64_t *ret)
 {
-	int64_t num = 0, more;
+	int64_t num = 0, more = 0;
 	int err;
 
 	do {

@@ -78,6 +78,7 @@ static int add_level(struct pool *pool, size_t first, size_t end, const struct n
 	struct buf path = BUF_INIT;
 	int ret = 0;
 
+	must(names->count || first == end);
 	for (size_t i = first; i < end; i++) {
 		if ((i - first) % names->count >= width)
 			continue;

@@ -88,7 +88,7 @@ int reader_path(struct reader *r, const char **ret)
 int reader_names(struct reader *r, char separator, struct outcome *o)
 {
 	struct lexer *l = &r->lex;
-	const char *name;
+	const char *name = "";
 	char *to = NULL;
 	int err;
 

@@ -33,10 +33,11 @@ static void close_fd(int fd)
 
 static void clean(const struct janitor *j)
 {
-	const char *name = strrchr(j->path.data, '/') + 1;
+	const char *slash = strrchr(buf_str(&j->path), '/');
 
+	must(slash);
 	tidy_below(j->dir_fd, NULL);
-	unlinkat(j->parent_fd, name, AT_REMOVEDIR);
+	unlinkat(j->parent_fd, slash + 1, AT_REMOVEDIR);
 }
 
 /* Runs in the janitor. Signals of the terminal must not end it before its work. */

@@ -123,17 +123,18 @@ static void add_value(struct buf *b, const struct xattr *x)
 
 static void compare_xattr(struct differ *d, const struct xattr *e, const struct xattr *s)
 {
+	const struct xattr *shown = s ? s : e;
 	struct buf *b;
 
-	must(e || s);
+	must(shown);
 	if (e && s && e->value_len == s->value_len &&
 	    memcmp(e->bytes, s->bytes, e->name_len + 1 + (size_t)e->value_len) == 0)
 		return;
 	b = begin(d);
 	buf_adds(b, s ? "attribute " : "attribute missing: ");
-	add_path(b, s ? s->bytes : e->bytes);
+	add_path(b, shown->bytes);
 	buf_adds(b, s ? " is " : ", expected ");
-	add_value(b, s ? s : e);
+	add_value(b, shown);
 	if (s && e) {
 		buf_adds(b, ", expected ");
 		add_value(b, e);
