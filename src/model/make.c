@@ -64,7 +64,7 @@ void drop_privilege_bits(struct step *x, uint64_t ino)
 	const struct inode *inode = tree_inode(&x->state->tree, ino);
 	uint32_t drop = 0;
 
-	if (!S_ISREG(inode->mode) || is_root(x))
+	if (!S_ISREG(inode->mode) || (is_root(x) && !x->model->traits.one_user))
 		return;
 	if (inode->mode & S_ISUID)
 		drop |= S_ISUID;

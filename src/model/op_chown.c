@@ -16,6 +16,17 @@ static void check_owner(struct step *x, const struct inode *inode, uint32_t uid,
 		refuse(x, RULE_chown_group);
 }
 
+/* In a user namespace that knows nobody but the process itself. */
+static void check_mapping(struct step *x, uint32_t uid, uint32_t gid)
+{
+	const struct process *p = x->process;
+
+	if (!x->model->traits.one_user)
+		return;
+	if ((uid != KEEP_ID && uid != p->uid) || (gid != KEEP_ID && gid != p->gid))
+		refuse(x, RULE_chown_unmapped);
+}
+
 /* The privilege bits a change of owner takes away, also where nothing changes. */
 static uint32_t bits_dropped(struct step *x, const struct inode *inode)
 {
@@ -51,6 +62,7 @@ static void set_owner(struct step *x, const struct inode *inode, int64_t user, i
 	drop = bits_dropped(x, inode);
 	if (x->state->read_only)
 		refuse(x, RULE_attr_read_only);
+	check_mapping(x, uid, gid);
 	if (inode->flags & (FS_IMMUTABLE_FL | FS_APPEND_FL)) {
 		if (uid != KEEP_ID || gid != KEEP_ID)
 			refuse(x, RULE_attr_immutable);

@@ -49,6 +49,7 @@ struct inside {
 	struct board *board;
 	int outside_fd; /* the root directory there was; -1: not confined */
 	int root_fd;    /* -1: not attached */
+	bool plain;     /* calls are made without capabilities, walks are not */
 	struct caches *caches;
 	struct taker *taker;
 	struct exec_self *self;
@@ -64,7 +65,8 @@ static int enter(struct inside *in, struct err *err)
 		return err_sys(err, errno, "cannot enter the root of the file system");
 	if (in->outside_fd >= 0 && chroot("."))
 		return err_sys(err, errno, "cannot make it the root directory");
-	if (in->options->uid)
+	in->plain = in->options->uid && in->keeping->namespaces & CLONE_NEWUSER;
+	if (in->plain)
 		privilege_drop();
 	in->self = exec_self_new(in->root_fd);
 	if (!in->self)
@@ -207,6 +209,18 @@ static int make_call(struct inside *in, const struct call *c, struct outcome *re
 	return 0;
 }
 
+static int walk(struct inside *in, struct tree *ret, struct err *err)
+{
+	int r;
+
+	if (!in->plain)
+		return tree_take(in->taker, in->root_fd, ret, err);
+	privilege_take_back();
+	r = tree_take(in->taker, in->root_fd, ret, err);
+	privilege_drop();
+	return r;
+}
+
 static bool is_gone(const struct inside *in)
 {
 	return in->root_fd < 0 || (in->keeping->gone && in->keeping->gone(in->keeping->own));
@@ -228,7 +242,7 @@ static bool follow_step(struct inside *in, const struct plan_step *step, struct 
 		return false;
 	end->outcome_differs = step->exact && !outcome_equal(&step->expected, &seen);
 	if (step->observe && !end->outcome_differs && in->root_fd >= 0) {
-		b->failure = tree_take(in->taker, in->root_fd, &tree, &b->err);
+		b->failure = walk(in, &tree, &b->err);
 		if (b->failure)
 			return false;
 		end->tree_differs = !hash_equal(tree_hash(&tree), step->tree);
@@ -269,7 +283,7 @@ static void observe(struct inside *in)
 	b->fate = is_gone(in) ? FATE_DIED : FATE_FINE;
 	if (b->fate)
 		return;
-	b->failure = tree_take(in->taker, in->root_fd, &tree, &b->err);
+	b->failure = walk(in, &tree, &b->err);
 	if (b->failure)
 		return;
 	tree_pack(&tree, &packed);
@@ -292,8 +306,14 @@ static int clear(struct inside *in, struct err *err)
 	in->crew = NULL;
 	in->told_count = 0;
 	exec_self_reset(in->self);
+	if (in->plain)
+		privilege_take_back();
 	ret = tidy_below(in->root_fd, err);
-	return ret ? ret : tidy_directory(in->root_fd, KEEPER_ROOT_MODE, err);
+	if (!ret)
+		ret = tidy_directory(in->root_fd, KEEPER_ROOT_MODE, err);
+	if (in->plain)
+		privilege_drop();
+	return ret;
 }
 
 static _Noreturn void end(struct inside *in)

@@ -38,7 +38,7 @@ struct keeping {
 struct keeper_options {
 	unsigned fields;
 	double deadline_seconds;
-	uint32_t uid, gid; /* of process 1; without capabilities unless the user is 0 */
+	uint32_t uid, gid; /* of process 1; in a user namespace without capabilities unless 0 */
 	uint32_t outside_uid, outside_gid; /* of whoever starts it; filled in by keeper_start */
 };
 

@@ -31,6 +31,7 @@ int kept_start(struct target *t, const struct keeping *keeping, struct err *err)
 		.gid = t->gid,
 	};
 
+	t->traits.one_user = keeping->namespaces & CLONE_NEWUSER;
 	if (kept->disk.image.size)
 		with_disk.fds[with_disk.fd_count++] = kept->disk.image.fd;
 	return keeper_start(&kept->keeper, &with_disk, &options, err);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -37,6 +38,34 @@ bool mounting_knows(const char *fs)
 		known = !strcmp(strrchr(line, '\t') ? strrchr(line, '\t') + 1 : line, fs);
 	buf_free(&text);
 	return known;
+}
+
+/* The line of mountinfo: "id parent major:minor root mount options fields... - type source ...". */
+static bool type_of_mount(char *line, uint64_t id, struct buf *out)
+{
+	const char *type = strstr(line, " - ");
+
+	if (strtoull(line, NULL, 10) != id || !type)
+		return false;
+	buf_add(out, type + 3, strcspn(type + 3, " "));
+	return true;
+}
+
+bool mounting_type_of(const char *path, struct buf *out)
+{
+	struct buf text = BUF_INIT;
+	struct statx st;
+	char *save = NULL;
+	bool found = false;
+
+	if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &st) || !(st.stx_mask & STATX_MNT_ID) ||
+	    buf_read_file(&text, "/proc/self/mountinfo", 1 << 24, NULL))
+		return false;
+	for (char *line = strtok_r(text.data, "\n", &save); line && !found;
+	     line = strtok_r(NULL, "\n", &save))
+		found = type_of_mount(line, st.stx_mnt_id, out);
+	buf_free(&text);
+	return found;
 }
 
 /* One attempt; -EBUSY if someone else took the device in between. */

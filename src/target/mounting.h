@@ -10,6 +10,10 @@ struct err;
 /* Whether the running kernel knows the file system (loading its module if that is possible). */
 bool mounting_knows(const char *fs);
 
+/* Adds the type of the file system that the path lies on, as mount knows it; false if it is not
+ * among our mounts. */
+bool mounting_type_of(const char *path, struct buf *out);
+
 /* A loop device on the file, cleared by the kernel when nobody uses it any more. The descriptor
  * keeps it; its path is added to `path`. */
 int loop_attach(int image_fd, struct buf *path, int *ret_loop_fd, struct err *err);

@@ -23,12 +23,26 @@ bool privilege_has(unsigned capability)
 	       (data[capability / 32].effective >> capability % 32 & 1);
 }
 
-void privilege_drop(void)
+static const unsigned kept = 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH | 1u << CAP_FOWNER;
+
+static void set_effective(uint32_t effective)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {
+		{ .effective = effective, .permitted = kept },
+	};
 
 	must(!syscall(SYS_capset, &header, data));
+}
+
+void privilege_drop(void)
+{
+	set_effective(0);
+}
+
+void privilege_take_back(void)
+{
+	set_effective(kept);
 }
 
 static int try_user_namespace(void *unused)

@@ -16,7 +16,9 @@ struct user_map {
 	uint32_t inside, outside;
 };
 int privilege_map_user(struct user_map uid, struct user_map gid, struct err *err);
-/* Gives up all capabilities. */
+/* Gives up all capabilities, or takes back those that it takes to look at, and to remove,
+ * whatever there is. They must have been given up once before. */
 void privilege_drop(void);
+void privilege_take_back(void);
 
 #endif

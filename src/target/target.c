@@ -36,11 +36,11 @@ const struct target_kind *target_kind_find(const char *name)
 	return NULL;
 }
 
-static int set_traits(struct target *t, const struct target_description *d, struct err *err)
+int target_adopt(struct target *t, const struct target_description *d, struct err *err)
 {
 	int ret = 0;
 
-	t->traits = traits_usual;
+	t->fields &= ~d->fields_off;
 	for (size_t i = 0; i < d->trait_count && !ret; i++)
 		ret = traits_set(&t->traits, d->traits[i].name, d->traits[i].value, err);
 	return ret;
@@ -50,11 +50,13 @@ static int open_kind(struct target *t, const struct target_description *d,
 		     const struct target_options *options, struct err *err)
 {
 	struct buf lacks = BUF_INIT;
-	int ret = set_traits(t, d, err);
+	int ret;
 
+	t->traits = traits_usual;
+	t->fields = TREE_FIELDS_DEFAULT;
+	ret = target_adopt(t, d, err);
 	if (ret)
 		return ret;
-	t->fields = TREE_FIELDS_DEFAULT & ~d->fields_off;
 	t->deadline_seconds =
 		options->deadline_seconds > 0 ? options->deadline_seconds : deadline_usual_seconds;
 	t->kind = target_kind_find(d->kind);

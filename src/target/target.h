@@ -119,6 +119,9 @@ int target_follow(struct target *t, const struct plan_step *steps, size_t count,
 		  struct plan_end *ret, struct err *err);
 int target_reset(struct target *t, struct err *err);
 
+/* For kinds: the traits and fields of a description, over what the target has. */
+int target_adopt(struct target *t, const struct target_description *d, struct err *err);
+
 /* Every kind, by name; and the list of all, NULL-terminated. */
 const struct target_kind *target_kind_find(const char *name);
 extern const struct target_kind *const target_kinds[];

@@ -15,6 +15,7 @@
 #include "base/must.h"
 #include "target/janitor.h"
 #include "target/kept.h"
+#include "target/mounting.h"
 #include "target/privilege.h"
 #include "target/tidy.h"
 
@@ -85,6 +86,23 @@ static void dir_close(struct target *t)
 	free(d);
 }
 
+/* A file system that is described has its traits also where it is found mounted. */
+static int adopt_traits(struct target *t, const char *path, const char *config, struct err *err)
+{
+	struct buf fs = BUF_INIT;
+	struct target_description d;
+	struct err unknown = { 0 };
+	int ret = 0;
+
+	if (mounting_type_of(path, &fs)) {
+		if (!description_find(&d, fs.data, config, &unknown))
+			ret = target_adopt(t, &d, err);
+		description_free(&d);
+	}
+	buf_free(&fs);
+	return ret;
+}
+
 static int dir_open(struct target *t, const struct target_description *d,
 		    const struct target_options *options, struct err *err)
 {
@@ -98,7 +116,9 @@ static int dir_open(struct target *t, const struct target_description *d,
 	kept_init(t, &own->kept, d, start);
 	t->uid = geteuid();
 	t->gid = getegid();
-	ret = janitor_open(&own->janitor, d->argument, err);
+	ret = adopt_traits(t, d->argument, options->config, err);
+	if (!ret)
+		ret = janitor_open(&own->janitor, d->argument, err);
 	if (!ret)
 		ret = start(t, err);
 	if (ret)
