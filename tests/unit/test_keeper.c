@@ -159,9 +159,9 @@ static void a_reset_leaves_nothing(void **state)
 	struct pair *p = *state;
 	struct hash fresh = tree_hash(&p->state.tree);
 	struct plan_step steps[] = {
-		pair_step(p, "mkdir(\"a\", 0)"),
+		pair_step(p, "mkdir(\"a\", 0500)"),
 		pair_step(p, "mkdir(\"b\", 0755)"),
-		pair_step(p, "mkdir(\"b/c\", 0)"),
+		pair_step(p, "mkdir(\"b/c\", 0500)"),
 		pair_step(p, "chmod(\"/\", 0700)"),
 	};
 	enum target_fate fate;
