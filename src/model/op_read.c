@@ -45,7 +45,7 @@ bool refuse_range(struct step *x, const struct transfer *t, int64_t offset)
 	return refused(x);
 }
 
-bool refuse_rwf(struct step *x, const struct transfer *t)
+bool refuse_rwf(struct step *x, const struct transfer *t, const struct open_file *f)
 {
 	const int64_t known = RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_NOWAIT | RWF_APPEND |
 			      RWF_NOAPPEND_ | RWF_ATOMIC_ | RWF_DONTCACHE_;
@@ -59,7 +59,8 @@ bool refuse_rwf(struct step *x, const struct transfer *t)
 		may_refuse(x, RULE_rwf_unsupported);
 	if (t->flags & RWF_NOWAIT)
 		may_refuse(x, RULE_rwf_would_block);
-	return false;
+	return t->flags & RWF_NOAPPEND_ && f->flags & O_APPEND &&
+	       file_inode(x, f)->flags & FS_APPEND_FL && refuse(x, RULE_rwf_noappend);
 }
 
 bool is_misaligned(const struct open_file *f, int64_t offset, int64_t count)
@@ -147,7 +148,7 @@ static void read_data(struct step *x, const struct transfer *t)
 		read_directory(x, t);
 		return;
 	}
-	if (refused(x) || (t->count && refuse_rwf(x, t)))
+	if (refused(x) || (t->count && refuse_rwf(x, t, f)))
 		return;
 	if (is_misaligned(f, offset, t->count))
 		may_refuse(x, RULE_direct_read_unaligned);

@@ -115,7 +115,7 @@ void write_data(struct step *x, const struct transfer *t)
 	offset = t->positioned ? t->offset : f->offset;
 	if (refused(x) || refuse_range(x, t, offset) || !S_ISREG(file_inode(x, f)->mode))
 		return;
-	if (t->count && refuse_rwf(x, t))
+	if (t->count && refuse_rwf(x, t, f))
 		return;
 	write_regular(x, t, f, offset);
 }

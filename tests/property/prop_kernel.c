@@ -4,7 +4,7 @@
  *
  * Calls the model leaves undefined (they may wait, or reach devices) are not made. Seeds are
  * fixed; PROP_SEED, PROP_SEEDS and PROP_CALLS make a longer run of it, PROP_FS chooses the file
- * system and PROP_TRACE=1 prints every call.
+ * system, PROP_TRACE=1 prints every call and PROP_RULES=1 what was never met.
  * time limit: 3600 s */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -30,6 +31,12 @@
 enum { SEEDS = 8, CALLS = 1500, CALLS_READ_ONLY = 300, CALLS_PER_TREE = 25, TRIES = 50 };
 enum { PROCESSES_MAX = 16 };
 
+/* Over all seeds of a file system. */
+struct tally {
+	uint64_t calls, skipped, errors;
+	uint64_t successes[OP_COUNT], hits[RULE_COUNT];
+};
+
 struct world {
 	struct draw draw;
 	struct model model;
@@ -40,7 +47,7 @@ struct world {
 	struct buf trace;
 	enum op last;
 	bool is_xfs, is_fuse;
-	uint64_t calls, skipped, errors;
+	struct tally *tally;
 };
 
 /* The kernel does not learn of the flags of a FUSE inode, so that errors come in another order;
@@ -135,16 +142,18 @@ static void make_call(struct world *w, const struct call *c)
 	struct err err = { 0 };
 
 	if (exec_crew_call(w->crew, c, &seen, &err)) {
-		print_last(w);
 		call_print(c, DIALECT_NATIVE, &w->trace);
-		fail_msg("%s: %s", w->trace.data, err.text);
+		buf_addch(&w->trace, '\n');
+		print_last(w);
+		fail_msg("%s", err.text);
 	}
 	note_call(w, c, &seen);
 	w->last = c->op;
 	if (model_step(&w->model, &w->state, c, &seen, &env) != VERDICT_OK)
 		fail_at(w, &env, "the model does not allow this");
-	w->calls++;
-	w->errors += seen.error != 0;
+	w->tally->calls++;
+	w->tally->errors += seen.error != 0;
+	w->tally->successes[c->op] += !seen.error;
 }
 
 static bool is_sensible(struct world *w, const struct call *c)
@@ -158,7 +167,10 @@ static bool is_sensible(struct world *w, const struct call *c)
 		return false;
 	if (!state_process(&w->state, c->pid) && c->op != OP_create_process)
 		return false;
+	/* Asking is not exercising. */
+	w->model.rule_hits = NULL;
 	model_allow(&w->model, &w->state, c, &env);
+	w->model.rule_hits = w->tally->hits;
 	return !env.undefined;
 }
 
@@ -172,7 +184,7 @@ static void one_call(struct world *w)
 			make_call(w, &c);
 			return;
 		}
-		w->skipped++;
+		w->tally->skipped++;
 	}
 }
 
@@ -223,35 +235,56 @@ static bool host_protects(const char *what)
 }
 
 /* Nothing open for writing, so that the file system can be made read-only. */
-static void close_all(struct world *w)
+static void let_go(struct world *w)
 {
-	const struct process *process;
-	struct call c = { .op = OP_close };
-	uint64_t fd;
+	struct call close = { .op = OP_close, .pid = 1 },
+		    closedir = { .op = OP_closedir, .pid = 1 };
+	struct call chdir = { .op = OP_chdir, .pid = 1, .chdir.path = { .text = "/", .len = 1 } };
+	struct call destroy = { .op = OP_destroy_process };
+	uint64_t key;
 
-	for (c.pid = 1; c.pid < PROCESSES_MAX; c.pid++)
-		while ((process = state_process(&w->state, c.pid)) &&
-		       pmap_next(&process->fds, true, &fd)) {
-			c.close.fd.num = (int64_t)fd;
-			make_call(w, &c);
-		}
+	for (destroy.pid = 2; destroy.pid < PROCESSES_MAX; destroy.pid++)
+		if (state_process(&w->state, destroy.pid))
+			make_call(w, &destroy);
+	while (pmap_next(&state_process(&w->state, 1)->fds, true, &key)) {
+		close.close.fd.num = (int64_t)key;
+		make_call(w, &close);
+	}
+	while (pmap_next(&state_process(&w->state, 1)->streams, true, &key)) {
+		closedir.closedir.dh.num = (int64_t)key;
+		make_call(w, &closedir);
+	}
+	make_call(w, &chdir);
+}
+
+/* A file system may be busy for a while with what was removed. */
+static void make_read_only(struct world *w, const char *dir)
+{
+	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
+
+	for (int tries = 0; mount(NULL, dir, NULL, MS_REMOUNT | MS_RDONLY, NULL); tries++) {
+		if (errno != EBUSY || tries == 500)
+			fail_msg("read-only: %s", strerror(errno));
+		syncfs(w->root_fd);
+		nanosleep(&pause, NULL);
+	}
 }
 
 /* More calls while nothing may change. */
 static void run_read_only(struct world *w, const char *dir)
 {
-	close_all(w);
-	assert_int_equal(mount(NULL, dir, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+	let_go(w);
+	make_read_only(w, dir);
 	buf_adds(&w->trace, "# from here on read-only\n");
 	w->state.read_only = true;
+	create_processes(w);
 	for (int i = 0; i < CALLS_READ_ONLY; i++)
 		one_call(w);
 	compare_trees(w);
 	assert_int_equal(mount(NULL, dir, NULL, MS_REMOUNT, NULL), 0);
 }
 
-static void run_seed(struct world *w, const struct file_system *fs, const char *dir, uint64_t seed,
-		     struct taker *taker)
+static void run_seed(struct world *w, const struct file_system *fs, const char *dir, uint64_t seed)
 {
 	const struct state_options options = {
 		.fields = fields_of(fs),
@@ -262,7 +295,6 @@ static void run_seed(struct world *w, const struct file_system *fs, const char *
 	struct err err = { 0 };
 	char path[256];
 
-	*w = (struct world){ .taker = taker };
 	w->is_xfs = !strcmp(fs->name, "xfs");
 	w->is_fuse = !strcmp(fs->name, "reffs");
 	w->draw.state = &w->state;
@@ -285,7 +317,7 @@ static void run_seed(struct world *w, const struct file_system *fs, const char *
 		must_note("%s, seed %llu, call %lld", fs->name, (unsigned long long)seed,
 			  (long long)i);
 		one_call(w);
-		if (i % CALLS_PER_TREE == 0)
+		if (i % setting("PROP_EVERY", CALLS_PER_TREE) == 0)
 			compare_trees(w);
 	}
 	compare_trees(w);
@@ -297,11 +329,29 @@ static void run_seed(struct world *w, const struct file_system *fs, const char *
 	buf_free(&w->trace);
 }
 
+static void print_tally(const struct tally *t, const char *name)
+{
+	struct model m;
+
+	print_message("# %s: %llu calls, %llu of them errors; %llu passed over\n", name,
+		      (unsigned long long)t->calls, (unsigned long long)t->errors,
+		      (unsigned long long)t->skipped);
+	if (!getenv("PROP_RULES"))
+		return;
+	model_init(&m, PLATFORM_LINUX, KERNEL_CURRENT);
+	for (int rule = 0; rule < RULE_COUNT; rule++)
+		if (!t->hits[rule] && rule_applies(&m, (enum rule)rule))
+			print_message("# %s: %s was never met\n", name, rule_table[rule].name);
+	for (int op = 0; op < OP_COUNT; op++)
+		print_message("# %s: %s succeeded %llu times\n", name, op_table[op].name,
+			      (unsigned long long)t->successes[op]);
+}
+
 static void run_file_system(const struct file_system *fs, const char *dir)
 {
 	struct take_options options = { .fields = fields_of(fs) };
 	static const char *const prefixes[] = { "user.", "trusted.", "security.", NULL };
-	uint64_t calls = 0, errors = 0, skipped = 0;
+	struct tally *tally = must_alloc(sizeof(*tally));
 	struct world *w = must_alloc(sizeof(*w));
 	struct taker *taker;
 
@@ -311,15 +361,12 @@ static void run_file_system(const struct file_system *fs, const char *dir)
 		int64_t seed = setting("PROP_SEED", 1) + i;
 
 		print_message("# %s, seed %lld\n", fs->name, (long long)seed);
-		run_seed(w, fs, dir, (uint64_t)seed, taker);
-		calls += w->calls;
-		errors += w->errors;
-		skipped += w->skipped;
+		*w = (struct world){ .taker = taker, .tally = tally };
+		run_seed(w, fs, dir, (uint64_t)seed);
 	}
-	print_message("# %s: %llu calls, %llu of them errors; %llu passed over\n", fs->name,
-		      (unsigned long long)calls, (unsigned long long)errors,
-		      (unsigned long long)skipped);
+	print_tally(tally, fs->name);
 	taker_free(taker);
+	free(tally);
 	free(w);
 }
 

@@ -25,8 +25,10 @@ struct draw {
 };
 
 /* Values to draw from. Lists name the common ones more than once. */
-static const int64_t modes[] = { 0644, 0755, 0600, 0666,  0777,  0777,  0700,  0,     0444,
-				 0311, 0750, 0070, 04755, 02755, 02745, 06777, 01777, 07777 };
+static const int64_t modes[] = {
+	0644, 0755, 0600, 0666, 0666,  0777,  0777,  0777,  0700,  0,
+	0444, 0750, 0070, 0311, 04755, 02755, 02745, 06777, 01777, 07777,
+};
 static const int64_t node_modes[] = {
 	S_IFREG | 0644, S_IFREG | 06777, S_IFIFO | 0666, S_IFSOCK | 0600, S_IFCHR | 0666,
 	S_IFBLK | 0600, S_IFDIR | 0755,  0600,           S_IFLNK
@@ -93,9 +95,10 @@ static const int64_t inode_flags[] = { 0, 0, 0, 0, FS_IMMUTABLE_FL, FS_APPEND_FL
 static const int64_t resolves[] = { 0, 0, 1, 2, 4, 8, 16, 0x18, 0x100 };
 static const int64_t extremes[] = { -1, -2, -4096, INT64_MIN, INT64_MAX, (int64_t)1 << 62 };
 static const char *const names[] = { "a", "b", "c", "d", "e" };
-static const char *const xattr_names[] = { "user.a",    "user.a",     "user.b",   "user.long",
-					   "trusted.a", "security.a", "system.a", "user.",
-					   "trusted.",  "none",       "none.a",   "" };
+static const char *const xattr_names[] = {
+	"user.a",   "user.a", "user.a",   "user.b", "user.b", "trusted.a", "security.a",
+	"system.a", "user.",  "trusted.", "none",   "none.a", "",
+};
 
 #define PICK(rng, list) ((list)[rng_below(rng, ARRAY_LEN(list))])
 
@@ -131,26 +134,35 @@ static int64_t some_open_flags(struct draw *d)
 	return flags;
 }
 
-/* The path of something there, found by a random walk down. */
-static const char *path_of_something(struct draw *d, char *text)
+/* The path of something there, found by a random walk down; or of a name in a directory that is
+ * there. Most of what is called on these succeeds. */
+static const char *path_of_something(struct draw *d, char *text, bool name_of_new)
 {
+	const struct tree *tree = &d->state->tree;
 	const struct entry *entry;
 	uint64_t dir = TREE_ROOT;
 	char *at = text;
 
-	do {
-		const struct inode *inode = tree_inode(&d->state->tree, dir);
-		uint64_t cookie = 0, skip = rng_below(&d->rng, inode->dir.entries.count + 1);
+	while (at - text < 100) {
+		uint64_t count = tree_inode(tree, dir)->dir.entries.count, cookie = 0;
+		uint64_t skip = rng_below(&d->rng, count + 1);
 
 		entry = NULL;
 		for (uint64_t i = 0; i <= skip; i++)
-			entry = tree_next_entry(&d->state->tree, dir, &cookie);
-		if (!entry || at - text > 100)
+			entry = tree_next_entry(tree, dir, &cookie);
+		if (!entry || (name_of_new && !S_ISDIR(tree_inode(tree, entry->ino)->mode)))
 			break;
 		*at++ = '/';
 		at = stpcpy(at, entry->name);
 		dir = entry->ino;
-	} while (S_ISDIR(tree_inode(&d->state->tree, dir)->mode) && rng_chance(&d->rng, 2, 3));
+		if (!S_ISDIR(tree_inode(tree, dir)->mode) || rng_chance(&d->rng, 1, 3))
+			break;
+	}
+	if (name_of_new) {
+		*at++ = '/';
+		stpcpy(at, PICK(&d->rng, names));
+		return text;
+	}
 	return at == text ? "/" : text;
 }
 
@@ -162,8 +174,8 @@ static const char *some_path(struct draw *d, char *text)
 
 	if (rng_chance(rng, 1, 100))
 		return rng_chance(rng, 1, 3) ? NULL : "";
-	if (rng_chance(rng, 1, 3))
-		return path_of_something(d, text);
+	if (rng_chance(rng, 2, 3))
+		return path_of_something(d, text, rng_chance(rng, 1, 3));
 	if (rng_chance(rng, 1, 150)) {
 		memset(text, 'n', 256);
 		text[rng_chance(rng, 1, 2) ? 255 : 256] = '\0';
@@ -306,6 +318,7 @@ static unsigned weight(enum op op)
 	case OP_close:
 	case OP_unlink:
 	case OP_rmdir:
+	case OP_umask:
 	case OP_create_process:
 	case OP_destroy_process:
 	case OP_add_user_to_group:
@@ -330,7 +343,7 @@ static struct call some_call(struct draw *d)
 		weights[op] = weight(op);
 	c.op = (uint16_t)rng_weighted(&d->rng, weights, OP_COUNT);
 	/* Root gets furthest. */
-	c.pid = (uint16_t)(rng_chance(&d->rng, 1, 3) ? 1 : 1 + rng_below(&d->rng, 4));
+	c.pid = (uint16_t)(rng_chance(&d->rng, 1, 2) ? 1 : 1 + rng_below(&d->rng, 4));
 	for (unsigned i = 0; i < op_table[c.op].args; i++)
 		c.arg[i] = some_arg(d, c.pid, op_table[c.op].arg[i].kind, d->texts[i]);
 	return c;
