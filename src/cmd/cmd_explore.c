@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/must.h"
 #include "base/rng.h"
 #include "cmd/command.h"
 #include "explore/explore.h"
@@ -19,7 +20,7 @@ static struct settings {
 	uint64_t calls, seed, depth, memory, findings;
 	int strategy; /* 0: as the target suggests, else enum strategy + 1 */
 	const char *profile, *verify, *out, *config, *resume;
-	struct opt_list set;
+	struct opt_list set, against;
 	bool adaptive, bitstate, json;
 } settings = {
 	.seconds = 60,
@@ -43,6 +44,8 @@ static const struct opt opts[] = {
 	  "the universe: a shipped profile or an INI file", 0, 0 },
 	{ "set", OPT_LIST, ROW(set), "KEY=VALUE", "overrides a key of the profile: ops.mkdir=5", 0,
 	  0 },
+	{ "against", OPT_LIST, ROW(against), "TARGET",
+	  "a further target that makes the same calls, for comparison", 0, 0 },
 	{ "verify", OPT_TEXT, ROW(verify), "full|touched+N",
 	  "observe the whole tree after every call, or what it touched and the whole after every N",
 	  0, 0 },
@@ -111,6 +114,7 @@ static void set_figures(struct run *run, const struct explore_figures *f, const 
 	json_object_set_new(o, "beyond", json_integer((json_int_t)f->beyond));
 	json_object_set_new(o, "surprises", json_integer((json_int_t)f->surprises));
 	json_object_set_new(o, "repeats", json_integer((json_int_t)f->repeats));
+	json_object_set_new(o, "differences", json_integer((json_int_t)f->differences));
 	json_object_set_new(o, "resets", json_integer((json_int_t)f->resets));
 	json_object_set_new(o, "state_bytes", json_integer((json_int_t)f->state_bytes));
 	json_object_set_new(o, "edge_bytes", json_integer((json_int_t)f->edge_bytes));
@@ -222,9 +226,51 @@ static int explore_target(struct target *t, struct explore_options *o, struct er
 	return code;
 }
 
+/* The target and those it is compared with; what one of them lacks in its trees, all leave out. */
+struct targets {
+	struct target **list;
+	size_t count;
+};
+
+static void close_targets(struct targets *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		target_close(t->list[i]);
+	free(t->list);
+}
+
+static int open_targets(struct targets *t, const char *first, struct err *err)
+{
+	struct target_options options = { .config = settings.config };
+	unsigned fields = ~0u;
+	size_t all = settings.against.count + 1;
+	int status = 0;
+
+	t->list = must_alloc(all * sizeof(*t->list));
+	for (size_t i = 0; i < all && !status; i++) {
+		status = target_open(&t->list[i], i ? settings.against.items[i - 1] : first,
+				     &options, err);
+		t->count += !status;
+		if (!status)
+			fields &= t->list[i]->fields;
+	}
+	options.fields_off = ~fields;
+	for (size_t i = 0; i < all && !status; i++) {
+		struct target *with = t->list[i];
+
+		if (with->fields == fields)
+			continue;
+		status = target_open(&t->list[i], with->name, &options, err);
+		if (status)
+			t->list[i] = with;
+		else
+			target_close(with);
+	}
+	return status;
+}
+
 static int run(int argc, char **argv, struct err *err)
 {
-	struct target_options target_options = { .config = settings.config };
 	struct explore_options o = {
 		.seconds = settings.seconds,
 		.calls = settings.calls,
@@ -238,8 +284,8 @@ static int run(int argc, char **argv, struct err *err)
 		.bitstate = settings.bitstate,
 		.resume = settings.resume != NULL,
 	};
-	struct target *t;
-	int code;
+	struct targets targets = { 0 };
+	int code = EXIT_UNKNOWN;
 
 	if (argc != 2) {
 		err_set(err, EINVAL, "expected one target");
@@ -247,11 +293,13 @@ static int run(int argc, char **argv, struct err *err)
 	}
 	if (read_verify(settings.verify, &o.verify_every, err))
 		return EXIT_USAGE;
-	if (target_open(&t, argv[1], &target_options, err))
-		return EXIT_UNKNOWN;
-	o.strategy = pick_strategy(t);
-	code = explore_target(t, &o, err);
-	target_close(t);
+	if (!open_targets(&targets, argv[1], err)) {
+		o.strategy = pick_strategy(targets.list[0]);
+		o.against = targets.list + 1;
+		o.against_count = targets.count - 1;
+		code = explore_target(targets.list[0], &o, err);
+	}
+	close_targets(&targets);
 	return code;
 }
 
@@ -273,6 +321,11 @@ const struct command command_explore = {
 		"around\n"
 		"every call. When nothing is left to try, all states and transitions are "
 		"verified.\n"
+		"\n"
+		"With *--against*, other targets make the same calls. Differences that the model\n"
+		"allows are listed in run.json; with three or more targets a finding names the "
+		"odd\n"
+		"one out.\n"
 		"\n"
 		"Exit status: 0 no findings, 1 findings, 2 could not tell.",
 	.opts = opts,

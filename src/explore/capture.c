@@ -153,8 +153,10 @@ int capture(struct explorer *x, uint32_t call, const struct finding *first, stru
 	times = hangs ? HANG_VERIFY_TIMES : o->verify_times;
 	if ((status = finding_shrink(&f, x->target, &x->model, tries, err)) == 0 &&
 	    (status = finding_verify(&f, x->target, &x->model, times, err)) == 0 &&
-	    !run_knows(x->run, f.signature))
+	    !run_knows(x->run, f.signature)) {
+		buf_adds(&f.rule, buf_str(&x->others));
 		status = run_add(x->run, &f, x->target, err);
+	}
 	finding_free(&f);
 	return status;
 }

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "explore/crowd.h"
 #include "explore/explorer.h"
 
 static const double progress_interval_seconds = 0.2, checkpoint_interval_seconds = 60;
@@ -76,26 +77,35 @@ struct call explorer_process(const struct explorer *x, unsigned i)
 }
 
 /* A fresh file system with all processes. */
-static int make_fresh(struct explorer *x, struct err *err)
+static int make_fresh(const struct explorer *x, struct target *t, struct err *err)
 {
-	int status = target_reset(x->target, err);
+	int status = target_reset(t, err);
 	enum target_fate fate;
 	struct outcome outcome;
 	struct call call;
 
 	for (unsigned i = 2; status >= 0 && i <= x->universe->processes; i++) {
 		call = explorer_process(x, i);
-		status = target_call(x->target, &call, &outcome, &fate, err);
+		status = target_call(t, &call, &outcome, &fate, err);
 		if (status >= 0 && (fate != FATE_FINE || outcome.error))
 			status = err_set(err, EPERM, "%s: cannot make a process of user %u",
-					 x->target->name, x->universe->users[i - 2]);
+					 t->name, x->universe->users[i - 2]);
 	}
+	return status;
+}
+
+static int make_all_fresh(const struct explorer *x, struct err *err)
+{
+	int status = make_fresh(x, x->target, err);
+
+	for (size_t i = 0; status >= 0 && i < x->options->against_count; i++)
+		status = make_fresh(x, x->options->against[i], err);
 	return status;
 }
 
 int explorer_reset(struct explorer *x, struct err *err)
 {
-	int status = make_fresh(x, err);
+	int status = make_all_fresh(x, err);
 
 	if (status < 0)
 		return status;
@@ -122,7 +132,7 @@ void explorer_pass(struct explorer *x, uint32_t call, int error, uint32_t to, bo
 
 static int begin(struct explorer *x, struct err *err)
 {
-	int status = make_fresh(x, err);
+	int status = make_all_fresh(x, err);
 	struct outcome outcome;
 	struct call call;
 
@@ -203,6 +213,8 @@ static int check(const struct explore_options *o, const struct target *t, const 
 	if (!u->calls || u->calls >= UNIVERSE_CALLS_MAX)
 		return err_set(err, E2BIG, "%s: a universe of %llu calls cannot be explored",
 			       u->name, (unsigned long long)u->calls);
+	if (is_branching(o->strategy) && o->against_count)
+		return err_set(err, ENOTSUP, "several targets need the strategy tour or random");
 	if (is_branching(o->strategy) && (!t->kind->save || !t->kind->restore))
 		return err_set(err, ENOTSUP, "%s cannot be saved and restored, which %s needs",
 			       t->name, strategy_names[o->strategy]);
@@ -216,6 +228,8 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 	int status;
 
 	keep_possible(u, t);
+	for (size_t i = 0; i < o->against_count; i++)
+		keep_possible(u, o->against[i]);
 	status = check(o, t, u, err);
 	if (status)
 		return status;
@@ -227,11 +241,15 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 	x.deadline_seconds = clock_seconds() + o->seconds;
 	x.checkpoint_seconds = clock_seconds() + checkpoint_interval_seconds;
 	status = begin(&x, err);
+	if (status >= 0 && o->against_count)
+		status = crowd_new(&x.crowd, &x, err);
 	if (status >= 0)
 		status = is_branching(o->strategy) ? branch(&x, err) : tour(&x, err);
 	if (status >= 0)
 		status = checkpoint_write(&x, err);
 	end(&x, cover, ret);
+	crowd_free(x.crowd);
+	buf_free(&x.others);
 	tally_free(&x.tally);
 	graph_free(&x.graph);
 	return status;

@@ -30,6 +30,7 @@ struct explore_figures {
 	uint64_t surprises;   /* outcomes other than predicted, but allowed */
 	uint64_t repeats;     /* findings of a signature that was known already */
 	uint64_t resets;
+	uint64_t differences;             /* between targets, but allowed */
 	uint64_t state_bytes, edge_bytes; /* of memory for what was visited */
 	bool exhausted;                   /* nothing is left to try */
 	const char *end;                  /* why it ended: "time", "calls", "exhausted", ... */
@@ -37,6 +38,10 @@ struct explore_figures {
 
 struct explore_options {
 	enum strategy strategy;
+	/* Further targets that make the same calls (tour and random). All observe the same fields
+	 * of trees (target_options.fields_off). */
+	struct target *const *against;
+	size_t against_count;
 	double seconds; /* 0: no limit */
 	uint64_t calls; /* 0: no limit */
 	uint64_t seed;

@@ -6,6 +6,8 @@
 #include "explore/graph.h"
 #include "explore/tally.h"
 
+struct crowd;
+
 /* A call of the history and the state it led to. */
 struct passed {
 	uint32_t call, to;
@@ -35,6 +37,8 @@ struct explorer {
 	uint64_t chosen; /* calls drawn so far */
 	struct explore_figures figures;
 	double deadline_seconds, progress_seconds, checkpoint_seconds;
+	struct crowd *crowd; /* all targets, where there are several */
+	struct buf others;   /* what they did where this one fails: told with the finding */
 };
 
 /* The strategies: each runs until explorer_ends(). */
@@ -64,6 +68,11 @@ bool lead(struct explorer *x, struct state *s, const struct call *c, struct outc
  * either it was allowed, and x goes on from where it led, or it is a finding, and x goes on from
  * a fresh file system. */
 int surprise(struct explorer *x, uint32_t call, const struct plan_end *end, struct err *err);
+
+/* Judges a call that surprised on a target: JUDGE_FINE if it was allowed (*s has moved to where it
+ * led), JUDGE_BAD and a finding, JUDGE_UNDEFINED, or a negative errno. */
+int judge_surprise(struct target *t, const struct model *m, struct state *s, const struct call *c,
+		   const struct plan_end *end, struct finding *ret, struct err *err);
 
 /* Replays, shrinks, verifies and writes a discrepancy that `call` just showed in the present
  * node. The target is left in any state. */

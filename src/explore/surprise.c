@@ -1,23 +1,22 @@
 /* surprise.c -- a call that did not go as the model predicted: allowed, or a finding. */
 #include "explore/explorer.h"
-#include "op/script.h"
 
-/* Judges outcome and tree; `s` moves on. JUDGE_ or a negative errno. */
-static int judge(struct explorer *x, struct state *s, const struct call *c,
-		 const struct plan_end *end, struct finding *ret, struct err *err)
+int judge_surprise(struct target *t, const struct model *m, struct state *s, const struct call *c,
+		   const struct plan_end *end, struct finding *ret, struct err *err)
 {
 	struct outcome expected;
 	int status = JUDGE_FINE;
 
+	buf_adds(&ret->target, t->name);
 	if (end->fate != FATE_FINE) {
 		judge_fate(c, end->fate, ret);
 		return JUDGE_BAD;
 	}
 	if (end->tree_differs && !end->outcome_differs)
-		model_run(&x->model, s, c, &expected);
+		model_run(m, s, c, &expected);
 	else
-		status = judge_outcome(&x->model, s, c, &end->outcome, ret);
-	return status == JUDGE_FINE ? judge_tree(x->target, s, c, ret, err) : status;
+		status = judge_outcome(m, s, c, &end->outcome, ret);
+	return status == JUDGE_FINE ? judge_tree(t, s, c, ret, err) : status;
 }
 
 /* The present state is remembered only where the search keeps a graph. */
@@ -48,8 +47,7 @@ int surprise(struct explorer *x, uint32_t call, const struct plan_end *end, stru
 
 	universe_call(x->universe, call, &c);
 	finding_init(&f);
-	buf_adds(&f.target, x->target->name);
-	status = judge(x, &s, &c, end, &f, err);
+	status = judge_surprise(x->target, &x->model, &s, &c, end, &f, err);
 	if (status == JUDGE_FINE) {
 		finding_free(&f);
 		return go_on(x, call, error, &s);

@@ -8,6 +8,7 @@
 
 #include "base/must.h"
 #include "explore/choose.h"
+#include "explore/crowd.h"
 #include "explore/explorer.h"
 #include "op/script.h"
 
@@ -170,6 +171,41 @@ static void settle(struct tour *t, size_t done)
 	x->state = state_copy(&t->state);
 }
 
+/* Edges of the plan from this move on are taken back. */
+static void take_back(struct tour *t, size_t from)
+{
+	for (size_t i = from; i < t->count; i++)
+		if (!t->moves[i].probe && t->moves[i].fresh)
+			graph_drop_edge(&t->x->graph, t->moves[i].from, t->moves[i].call);
+}
+
+/* Several targets follow: after a surprise to one of them all begin anew, and the call that
+ * surprised counts as tried. */
+static int follow_together(struct tour *t, struct err *err)
+{
+	struct explorer *x = t->x;
+	struct move *move;
+	size_t failed;
+	int status = crowd_follow(x->crowd, t->steps, t->count, &failed, err);
+
+	if (status < 0)
+		return status;
+	if (failed < t->count && t->moves[failed].probe)
+		failed--;
+	if (failed < t->count)
+		take_back(t, failed);
+	settle(t, failed);
+	if (failed == t->count)
+		return 0;
+	move = &t->moves[failed];
+	status = crowd_judge(x->crowd, x, move->call, err);
+	graph_set_edge(&x->graph, move->from, move->call, NODE_BEYOND);
+	if (status >= 0)
+		status = explorer_reset(x, err);
+	drop_plan(t);
+	return status;
+}
+
 static int follow(struct tour *t, struct err *err)
 {
 	struct explorer *x = t->x;
@@ -184,9 +220,7 @@ static int follow(struct tour *t, struct err *err)
 		return 0;
 	}
 	failed = failed_move(t, &end);
-	for (size_t i = failed; i < t->count; i++)
-		if (!t->moves[i].probe && t->moves[i].fresh)
-			graph_drop_edge(&x->graph, t->moves[i].from, t->moves[i].call);
+	take_back(t, failed);
 	settle(t, failed);
 	status = surprise(x, t->moves[failed].call, &end, err);
 	drop_plan(t);
@@ -222,7 +256,9 @@ int tour(struct explorer *x, struct err *err)
 	t->node = x->node;
 	while (!status && !explorer_ends(x)) {
 		make_plan(t);
-		if (t->count)
+		if (t->count && x->crowd)
+			status = follow_together(t, err);
+		else if (t->count)
 			status = follow(t, err);
 		else
 			status = start_over(t, err);

@@ -1,7 +1,8 @@
 /* merge.c -- calls that only give an object another name or place, done without.
  *
  * After rename(a, b), link(a, b) or symlink(a, b), what follows can name a where it named b, or
- * what precedes can name b where it named a. Without a directory, what was in it can be in the
+ * what precedes can name b where it named a; after an exchange, what follows can name each where
+ * it named the other. Without a directory, what was in it can be in the
  * one above, under a name that is not taken. */
 #include "judge/merge.h"
 
@@ -99,6 +100,21 @@ static bool gives_a_name(enum op op)
 	return base == OP_rename || base == OP_link || base == OP_symlink;
 }
 
+/* What a symbolic link leads to: its contents, seen from the directory it lies in. */
+static const char *resolve(struct arena *arena, const char *contents, const char *link)
+{
+	const char *slash = strrchr(link, '/');
+	size_t dir = slash ? (size_t)(slash + 1 - link) : 0, len = strlen(contents);
+	char *path;
+
+	if (contents[0] == '/')
+		return contents;
+	path = arena_alloc(arena, dir + len + 1);
+	memcpy(path, link, dir);
+	memcpy(path + dir, contents, len);
+	return path;
+}
+
 bool merge_call(const struct call *calls, size_t count, size_t i, unsigned way, struct call *ret,
 		size_t *ret_count, struct arena *arena)
 {
@@ -110,6 +126,8 @@ bool merge_call(const struct call *calls, size_t count, size_t i, unsigned way, 
 	memcpy(ret, calls, i * sizeof(*ret));
 	memcpy(ret + i, calls + i + 1, (count - i - 1) * sizeof(*ret));
 	*ret_count = c.count;
+	if (to && op_table[calls[i].op].base == OP_symlink)
+		from = resolve(arena, from, to);
 	switch (way) {
 	case 0:
 		if (!gives_a_name(calls[i].op) || !to)
@@ -125,6 +143,13 @@ bool merge_call(const struct call *calls, size_t count, size_t i, unsigned way, 
 		if (op_table[calls[i].op].base != OP_mkdir)
 			return false;
 		flatten(&c, from);
+		return true;
+	case 3:
+		if (op_table[calls[i].op].base != OP_rename || !to)
+			return false;
+		replace(&c, i, c.count, from, "\1");
+		replace(&c, i, c.count, to, from);
+		replace(&c, i, c.count, "\1", to);
 		return true;
 	default:
 		return false;

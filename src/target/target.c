@@ -53,7 +53,7 @@ static int open_kind(struct target *t, const struct target_description *d,
 	int ret;
 
 	t->traits = traits_usual;
-	t->fields = TREE_FIELDS_DEFAULT;
+	t->fields = TREE_FIELDS_DEFAULT & ~options->fields_off;
 	ret = target_adopt(t, d, err);
 	if (ret)
 		return ret;

@@ -104,6 +104,7 @@ struct target_options {
 	double deadline_seconds;  /* per call; 0: 10 */
 	const char *config;       /* an INI file with targets, or NULL */
 	const char *fault;        /* reffs: a fault to carry, or NULL */
+	unsigned fields_off;      /* enum tree_field to leave out, besides those it lacks */
 };
 
 /* "reffs", "reffs!FAULT", "dir:PATH", "ext4" or another described name, "fuse:COMMAND". */

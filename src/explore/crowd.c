@@ -1,0 +1,211 @@
+/* crowd.c -- plans followed by all, surprises judged one by one, and the vote. */
+#include "explore/crowd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "op/script.h"
+
+enum { DIFFERENCES_MAX = 1000 };
+
+struct member {
+	struct target *target;
+	struct model model;
+	struct plan_end end; /* of the last plan */
+	int verdict;         /* JUDGE_, of the step that surprised */
+};
+
+struct crowd {
+	struct member *members;
+	size_t count;
+	size_t failed;         /* the first step that surprised */
+	struct str_map listed; /* allowed differences */
+};
+
+static int check_alike(const struct explorer *x, struct target *t, struct err *err)
+{
+	struct state s;
+	int status = target_initial_state(t, &s, err);
+	bool alike;
+
+	if (status < 0)
+		return status;
+	alike = hash_equal(tree_hash(&s.tree), tree_hash(&x->fresh.tree));
+	state_free(&s);
+	if (alike)
+		return 0;
+	return err_set(err, EINVAL, "%s and %s do not begin alike: their roots differ",
+		       x->target->name, t->name);
+}
+
+static void add_member(struct crowd *c, const struct explorer *x, struct target *t)
+{
+	struct member *m = &c->members[c->count++];
+
+	m->target = t;
+	m->model = x->model;
+	m->model.traits = t->traits;
+}
+
+int crowd_new(struct crowd **ret, const struct explorer *x, struct err *err)
+{
+	const struct explore_options *o = x->options;
+	struct crowd *c = must_alloc(sizeof(*c));
+	int status = 0;
+
+	c->members = must_alloc((o->against_count + 1) * sizeof(*c->members));
+	add_member(c, x, x->target);
+	for (size_t i = 0; i < o->against_count && !status; i++) {
+		add_member(c, x, o->against[i]);
+		status = check_alike(x, o->against[i], err);
+	}
+	json_object_set_new(x->run->figures, "allowed_differences", json_array());
+	*ret = c;
+	return status;
+}
+
+void crowd_free(struct crowd *c)
+{
+	if (!c)
+		return;
+	str_map_free(&c->listed);
+	free(c->members);
+	free(c);
+}
+
+int crowd_follow(struct crowd *c, const struct plan_step *steps, size_t count, size_t *ret_failed,
+		 struct err *err)
+{
+	int status = 0;
+
+	c->failed = count;
+	for (size_t i = 0; i < c->count && status >= 0; i++) {
+		struct member *m = &c->members[i];
+
+		status = target_follow(m->target, steps, count, &m->end, err);
+		if (status >= 0 && m->end.done < c->failed)
+			c->failed = m->end.done;
+	}
+	*ret_failed = c->failed;
+	return status;
+}
+
+static bool was_surprised(const struct crowd *c, const struct member *m)
+{
+	return m->end.done == c->failed;
+}
+
+/* What the targets did, and who is alone with it. */
+static void tell_others(const struct crowd *c, const struct call *call, struct buf *out)
+{
+	size_t bad = 0;
+
+	buf_clear(out);
+	buf_adds(out, "\nThe same call on all targets:");
+	for (size_t i = 0; i < c->count; i++) {
+		const struct member *m = &c->members[i];
+
+		buf_addf(out, "\n  %s: ", m->target->name);
+		if (!was_surprised(c, m))
+			buf_adds(out, "as the model says");
+		else if (m->end.fate != FATE_FINE)
+			buf_adds(out, "no answer");
+		else
+			outcome_print(&m->end.outcome, call->op, DIALECT_NATIVE, out);
+		if (was_surprised(c, m) && m->verdict == JUDGE_BAD) {
+			buf_adds(out, m->end.tree_differs ? ", and a wrong tree" : ", not allowed");
+			bad++;
+		}
+	}
+	if (bad == c->count)
+		buf_adds(out, "\nAll differ from the model: is it wrong?");
+	for (size_t i = 0; c->count >= 3 && bad == 1 && i < c->count; i++)
+		if (was_surprised(c, &c->members[i]) && c->members[i].verdict == JUDGE_BAD)
+			buf_addf(out, "\nThe odd one out: %s", c->members[i].target->name);
+}
+
+/* An allowed difference is listed once for its operation and outcomes. */
+static void list_difference(struct crowd *c, struct explorer *x, const struct member *m,
+			    const struct call *call, const struct outcome *expected)
+{
+	json_t *list = json_object_get(x->run->figures, "allowed_differences");
+	struct buf key = BUF_INIT, call_text = BUF_INIT, want = BUF_INIT, got = BUF_INIT;
+	bool is_new;
+
+	x->figures.differences++;
+	buf_addf(&key, "%s %d %d %s", op_table[call->op].name, expected->error,
+		 m->end.outcome.error, m->target->name);
+	++*str_map_put(&c->listed, buf_str(&key), &is_new);
+	if (is_new && json_array_size(list) < DIFFERENCES_MAX) {
+		call_print(call, DIALECT_NATIVE, &call_text);
+		outcome_print(expected, call->op, DIALECT_NATIVE, &want);
+		outcome_print(&m->end.outcome, call->op, DIALECT_NATIVE, &got);
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s, s:s}", "target", m->target->name,
+						"call", buf_str(&call_text), "others",
+						buf_str(&want), "this", buf_str(&got)));
+	}
+	buf_free(&key);
+	buf_free(&call_text);
+	buf_free(&want);
+	buf_free(&got);
+}
+
+/* The finding is captured on the target that showed it. */
+static int capture_on(struct explorer *x, const struct member *m, uint32_t call,
+		      const struct finding *f, struct err *err)
+{
+	struct target *target = x->target;
+	struct model model = x->model;
+	int status;
+
+	x->target = m->target;
+	x->model = m->model;
+	status = capture(x, call, f, err);
+	x->target = target;
+	x->model = model;
+	return status;
+}
+
+static int judge_member(struct crowd *c, struct explorer *x, struct member *m,
+			const struct call *call, struct finding *ret, struct err *err)
+{
+	struct state s = state_copy(&x->state), predicted = state_copy(&x->state);
+	struct outcome expected;
+
+	m->verdict = judge_surprise(m->target, &m->model, &s, call, &m->end, ret, err);
+	model_run(&x->model, &predicted, call, &expected);
+	if (m->verdict == JUDGE_FINE)
+		list_difference(c, x, m, call, &expected);
+	state_free(&predicted);
+	state_free(&s);
+	return m->verdict < 0 ? m->verdict : 0;
+}
+
+int crowd_judge(struct crowd *c, struct explorer *x, uint32_t number, struct err *err)
+{
+	struct finding *findings = must_alloc(c->count * sizeof(*findings));
+	struct call call;
+	int status = 0;
+
+	universe_call(x->universe, number, &call);
+	x->figures.calls++;
+	for (size_t i = 0; i < c->count && status >= 0; i++) {
+		finding_init(&findings[i]);
+		if (was_surprised(c, &c->members[i]))
+			status = judge_member(c, x, &c->members[i], &call, &findings[i], err);
+	}
+	tell_others(c, &call, &x->others);
+	for (size_t i = 0; i < c->count; i++) {
+		const struct member *m = &c->members[i];
+
+		if (status >= 0 && was_surprised(c, m) && m->verdict == JUDGE_BAD)
+			status = capture_on(x, m, number, &findings[i], err);
+		finding_free(&findings[i]);
+	}
+	buf_clear(&x->others);
+	free(findings);
+	return status;
+}

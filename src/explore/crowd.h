@@ -1,0 +1,21 @@
+/* crowd.h -- several targets that make the same calls.
+ *
+ * Each is judged by the model with its own traits. Where their outcomes differ and all are
+ * allowed, the difference is listed; where one is not, the others say who is the odd one out. */
+#ifndef EXPLORE_CROWD_H
+#define EXPLORE_CROWD_H
+
+#include "explore/explorer.h"
+
+/* Of x->target and options->against, all of them fresh: they have to look alike. */
+int crowd_new(struct crowd **ret, const struct explorer *x, struct err *err);
+void crowd_free(struct crowd *c); /* NULL is none */
+
+/* All follow the plan. *ret_failed is the first step that surprised one of them, or count. */
+int crowd_follow(struct crowd *c, const struct plan_step *steps, size_t count, size_t *ret_failed,
+		 struct err *err);
+/* Judges those whom the step surprised that crowd_follow() named, with the model before it in
+ * x->state. All targets have to be made fresh afterwards. */
+int crowd_judge(struct crowd *c, struct explorer *x, uint32_t call, struct err *err);
+
+#endif
