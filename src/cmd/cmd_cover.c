@@ -9,16 +9,23 @@
 #include "base/log.h"
 #include "cmd/command.h"
 #include "cover/live.h"
+#include "cover/readers.h"
 
 static struct settings {
 	struct opt_list mounts;
 	bool json;
+	int read; /* 0 or a reader + 1 */
+	const char *cwd;
 	const char *out;
 } settings;
 
 static const struct opt opts[] = {
 	{ "mount", OPT_LIST, offsetof(struct settings, mounts), "DIR",
 	  "mount point of the file system under test; several may be given", 0, 0 },
+	{ "read", OPT_CHOICE, offsetof(struct settings, read), "none|strace|ftrace|ctf|trace",
+	  "takes the trace in the operand instead of running a command", 0, 0 },
+	{ "cwd", OPT_TEXT, offsetof(struct settings, cwd), "DIR",
+	  "where the traced command began, for relative paths in a trace", 0, 0 },
 	{ "json", OPT_FLAG, offsetof(struct settings, json), NULL, "prints one object", 0, 0 },
 	{ "out", OPT_TEXT, offsetof(struct settings, out), "DIR", "directory for coverage.json", 0,
 	  0 },
@@ -80,12 +87,32 @@ static int run_live(char *const *command, struct err *err)
 	return code;
 }
 
+static int run_reader(const char *path, struct err *err)
+{
+	struct read_options options = {
+		.mounts = settings.mounts.items,
+		.mount_count = settings.mounts.count,
+		.cwd = settings.cwd,
+	};
+	const struct reader *reader = &readers[settings.read - 1];
+	struct coverage c;
+	int code = EXIT_UNKNOWN;
+
+	coverage_init(&c, reader->name);
+	if (!reader->read(&c, &options, path, err))
+		code = finish(&c, err);
+	coverage_free(&c);
+	return code;
+}
+
 static int run(int argc, char **argv, struct err *err)
 {
 	if (argc < 2) {
 		err_set(err, EINVAL, "which command?");
 		return EXIT_USAGE;
 	}
+	if (settings.read)
+		return run_reader(argv[1], err);
 	if (!settings.mounts.count || settings.mounts.count > TRACE_MOUNTS) {
 		err_set(err, EINVAL, "which mount? 1 to %d of --mount", TRACE_MOUNTS);
 		return EXIT_USAGE;

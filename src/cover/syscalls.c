@@ -3,10 +3,10 @@
 
 #include <asm/unistd.h>
 #include <linux/fs.h>
-#include <string.h>
 #include <threads.h>
 
 #include "base/must.h"
+#include "cover/name_table.h"
 #include "op/kind.h"
 
 #ifndef __NR_fchmodat2
@@ -57,19 +57,8 @@ static struct syscall rows[] = {
 const size_t syscall_count = ARRAY_LEN(rows);
 _Static_assert(ARRAY_LEN(rows) < TRACE_ROWS, "all rows fit the tracer");
 
-/* Open addressing: slot holds the row + 1. */
-enum { SLOTS = 512 };
-static unsigned char slots[SLOTS];
+static struct name_table names;
 static once_flag once = ONCE_FLAG_INIT;
-
-static unsigned slot_of(const char *name, size_t len)
-{
-	unsigned hash = (unsigned)len;
-
-	for (size_t i = 0; i < len; i++)
-		hash = hash * 33 + (unsigned char)name[i];
-	return (hash ^ hash >> 9) % SLOTS;
-}
 
 /* How many arguments there are, and how each is counted, follows from the operation. */
 static void complete(struct syscall *s)
@@ -86,14 +75,10 @@ static void complete(struct syscall *s)
 
 static void fill(void)
 {
-	unsigned slot;
-
 	for (size_t i = 0; i < syscall_count; i++) {
 		complete(&rows[i]);
-		slot = slot_of(rows[i].name, strlen(rows[i].name));
-		while (slots[slot])
-			slot = (slot + 1) % SLOTS;
-		slots[slot] = (unsigned char)(i + 1);
+		if (!rows[i].request)
+			name_table_add(&names, rows[i].name, (int)i);
 	}
 }
 
@@ -105,15 +90,11 @@ const struct syscall *syscall_rows(void)
 
 const struct syscall *syscall_find(const char *name, size_t len)
 {
-	const struct syscall *s;
+	int row;
 
 	syscall_rows();
-	for (unsigned slot = slot_of(name, len); slots[slot]; slot = (slot + 1) % SLOTS) {
-		s = &rows[slots[slot] - 1];
-		if (!strncmp(s->name, name, len) && !s->name[len])
-			return s->request ? NULL : s;
-	}
-	return NULL;
+	row = name_table_find(&names, name, len);
+	return row < 0 ? NULL : &rows[row];
 }
 
 const struct syscall *syscall_request(const struct syscall *s, unsigned request)

@@ -1,0 +1,9 @@
+/* readers.c -- the list of readers. */
+#include "cover/readers.h"
+
+#include "base/must.h"
+
+const struct reader readers[] = {
+	{ "strace", read_strace },
+};
+const size_t reader_count = ARRAY_LEN(readers);
