@@ -45,6 +45,9 @@ BTF := /sys/kernel/btf/vmlinux
 TRACER_MISSING := $(strip $(if $(shell command -v clang),,clang) $(if $(shell command -v bpftool),,bpftool) \
 	$(if $(wildcard $(BTF)),,$(BTF)) $(if $(filter 0,$(shell pkg-config libbpf; echo $$?)),,libbpf))
 PACKAGES += $(if $(TRACER_MISSING),,libbpf)
+# So are traces in the Common Trace Format without their library.
+HAVE_CTF := $(filter 0,$(shell pkg-config babeltrace2; echo $$?))
+PACKAGES += $(if $(HAVE_CTF),babeltrace2)
 BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
 PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES))
 PACKAGE_LIBS := $(shell pkg-config --libs $(PACKAGES))
@@ -54,7 +57,7 @@ $(error libraries are missing; `./dev packages` installs them)
 endif
 endif
 
-CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Isrc -I. -Ibuild $(PACKAGE_CFLAGS)
+CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Isrc -I. -Ibuild $(PACKAGE_CFLAGS) $(if $(HAVE_CTF),-DHAVE_CTF)
 CFLAGS := -std=gnu17 -g $(CFLAGS_$(V)) $(WARNINGS)
 LDFLAGS := $(filter-out -O%,$(CFLAGS_$(V)))
 LDLIBS := -Wl,--as-needed $(PACKAGE_LIBS) -lpthread -lm

@@ -103,6 +103,8 @@ static bool resolve(struct events *e, struct process *p, const struct event *ev,
 	struct text path = ev->path[which], start;
 
 	buf_clear(&e->scratch);
+	if (ev->paths_unknown)
+		return false;
 	if (!path.at || !path.len || path.at[0] != '/') {
 		start = start_of(p, ev, which ? row->fd2 : row->fd, which);
 		if (!start.at)

@@ -21,7 +21,8 @@ struct event {
 	const struct syscall *call;
 	int64_t value[SYSCALL_VALUES]; /* by position; what is known has its bit in `known` */
 	unsigned known;
-	struct text path[2];    /* first and second, as the call was given them */
+	struct text path[2];    /* first and second, as the call was given them; NULL is none */
+	bool paths_unknown;     /* the trace does not tell them */
 	struct text fd_path[2]; /* behind the row's descriptors */
 	struct text ret_path;   /* behind the descriptor that came back */
 	int64_t ret;            /* negative errno */

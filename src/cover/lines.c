@@ -44,6 +44,17 @@ static int fill(struct lines *l, struct err *err)
 	return 0;
 }
 
+int lines_starts_with(struct lines *l, const char *text, bool *ret, struct err *err)
+{
+	size_t len = strlen(text);
+	int r = 0;
+
+	while (!r && !l->ended && l->len - l->at < len)
+		r = fill(l, err);
+	*ret = l->len - l->at >= len && !memcmp(l->data + l->at, text, len);
+	return r;
+}
+
 int lines_next(struct lines *l, const char **ret, const char **ret_end, struct err *err)
 {
 	char *newline;

@@ -19,6 +19,8 @@ struct lines {
 /* "-" is standard input. */
 int lines_open(struct lines *l, const char *path, struct err *err);
 void lines_free(struct lines *l);
+/* What the file begins with; nothing is taken. */
+int lines_starts_with(struct lines *l, const char *text, bool *ret, struct err *err);
 /* 1 and the next line without its newline, 0 at the end, or a negative errno. */
 int lines_next(struct lines *l, const char **ret, const char **ret_end, struct err *err);
 

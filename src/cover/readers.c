@@ -5,5 +5,8 @@
 
 const struct reader readers[] = {
 	{ "strace", read_strace },
+	{ "ftrace", read_ftrace },
+	{ "ctf", read_ctf },
+	{ "trace", read_native },
 };
 const size_t reader_count = ARRAY_LEN(readers);
