@@ -1,64 +1,128 @@
 /* cmd_cover.c -- `assay cover`: which inputs and outputs a file-system test exercises. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/buf.h"
-#include "base/log.h"
+#include "base/must.h"
 #include "cmd/command.h"
+#include "cmd/cover_text.h"
 #include "cover/live.h"
+#include "cover/metrics.h"
 #include "cover/readers.h"
+#include "judge/run.h"
+#include "report/cover_page.h"
 
 static struct settings {
 	struct opt_list mounts;
-	bool json;
 	int read; /* 0 or a reader + 1 */
-	const char *cwd;
-	const char *out;
+	bool compare, merge, json;
+	const char *cwd, *out;
 } settings;
 
+#define ROW(field) offsetof(struct settings, field)
+
 static const struct opt opts[] = {
-	{ "mount", OPT_LIST, offsetof(struct settings, mounts), "DIR",
+	{ "mount", OPT_LIST, ROW(mounts), "DIR",
 	  "mount point of the file system under test; several may be given", 0, 0 },
-	{ "read", OPT_CHOICE, offsetof(struct settings, read), "none|strace|ftrace|ctf|trace",
-	  "takes the trace in the operand instead of running a command", 0, 0 },
-	{ "cwd", OPT_TEXT, offsetof(struct settings, cwd), "DIR",
+	{ "read", OPT_CHOICE, ROW(read), "none|strace|ftrace|ctf|trace",
+	  "count the calls in a trace instead of running a command", 0, 0 },
+	{ "cwd", OPT_TEXT, ROW(cwd), "DIR",
 	  "where the traced command began, for relative paths in a trace", 0, 0 },
-	{ "json", OPT_FLAG, offsetof(struct settings, json), NULL, "prints one object", 0, 0 },
-	{ "out", OPT_TEXT, offsetof(struct settings, out), "DIR", "directory for coverage.json", 0,
-	  0 },
+	{ "compare", OPT_FLAG, ROW(compare), NULL, "show coverage files side by side", 0, 0 },
+	{ "merge", OPT_FLAG, ROW(merge), NULL, "add coverage files up", 0, 0 },
+	{ "out", OPT_TEXT, ROW(out), "DIR", "the run's directory instead of one in runs/", 0, 0 },
+	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
 	OPT_END,
 };
 
-static int write_out(json_t *report, struct err *err)
+static int write_json(const struct run *run, const json_t *coverage, struct err *err)
 {
-	struct buf path = BUF_INIT;
-	int r = 0;
+	char *dump = json_dumps(coverage, JSON_INDENT(1));
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	int r;
 
-	if (mkdir(settings.out, 0755) && errno != EEXIST)
-		r = err_sys(err, errno, "cannot make the directory %s", settings.out);
-	buf_addf(&path, "%s/coverage.json", settings.out);
-	if (!r && json_dump_file(report, buf_str(&path), JSON_INDENT(1)))
-		r = err_sys(err, errno, "cannot write %s", buf_str(&path));
+	must(dump);
+	buf_addf(&path, "%s/coverage.json", run->dir);
+	buf_addf(&text, "%s\n", dump);
+	r = buf_write_file(&text, buf_str(&path), err);
+	free(dump);
 	buf_free(&path);
+	buf_free(&text);
 	return r;
 }
 
-static int finish(struct coverage *c, struct err *err)
+static int write_page(const struct run *run, const struct cover_tool *tools, size_t count,
+		      struct err *err)
 {
-	json_t *report = coverage_json(c);
-	int code = EXIT_CLEAN;
+	struct buf path = BUF_INIT, page = BUF_INIT;
+	int r;
 
-	if (settings.out && write_out(report, err))
-		code = EXIT_UNKNOWN;
+	buf_addf(&path, "%s/report.html", run->dir);
+	cover_page(&page, tools, count);
+	r = buf_write_file(&page, buf_str(&path), err);
+	buf_free(&path);
+	buf_free(&page);
+	return r;
+}
+
+static void print(const struct run *run, json_t *summary, const struct cover_tool *tools,
+		  size_t count)
+{
+	struct buf text = BUF_INIT;
+
 	if (settings.json) {
-		json_dumpf(report, stdout, JSON_INDENT(1));
+		json_dumpf(summary, stdout, JSON_INDENT(1));
 		putchar('\n');
+		return;
 	}
-	json_decref(report);
-	return code;
+	if (count == 1)
+		cover_text(&text, tools);
+	else
+		cover_text_compare(&text, tools, count);
+	printf("%s%s/report.html\n", buf_str(&text), run->dir);
+	buf_free(&text);
+}
+
+/* Writes the run's directory and tells the result; what was measured becomes the figures. */
+static int tell(const char *target, json_t *figures, const struct cover_tool *tools, size_t count,
+		struct err *err)
+{
+	json_t *summary = NULL;
+	struct run run;
+	int r = run_open(&run, "cover", target, settings.out, 0, err);
+
+	if (r)
+		return EXIT_UNKNOWN;
+	json_object_update(run.figures, figures);
+	r = write_json(&run, figures, err);
+	if (!r)
+		r = write_page(&run, tools, count, err);
+	if (!r)
+		r = run_close(&run, &summary, err);
+	if (!r)
+		print(&run, summary, tools, count);
+	json_decref(summary);
+	run_free(&run);
+	return r ? EXIT_UNKNOWN : EXIT_CLEAN;
+}
+
+static int tell_one(const char *target, json_t *coverage, struct err *err)
+{
+	struct cover_tool tool = { target, coverage };
+
+	return tell(target, coverage, &tool, 1, err);
+}
+
+static void tell_status(int status)
+{
+	if (WIFSIGNALED(status))
+		fprintf(stderr, "assay cover: the command died of signal %d\n", WTERMSIG(status));
+	else if (WEXITSTATUS(status))
+		fprintf(stderr, "assay cover: the command ended with status %d\n",
+			WEXITSTATUS(status));
 }
 
 static int run_live(char *const *command, struct err *err)
@@ -69,20 +133,24 @@ static int run_live(char *const *command, struct err *err)
 		.command = command,
 		.output_to_stderr = settings.json,
 	};
-	struct coverage c;
 	int status = 0, code = EXIT_UNKNOWN;
+	struct coverage c;
+	json_t *report;
 
-	coverage_init(&c, "bpf");
-	if (*live_missing())
+	if (*live_missing()) {
 		err_set(err, EOPNOTSUPP,
-			"%s; strace -f -y -X raw -s 0 -o FILE COMMAND records a trace that "
-			"--read strace FILE takes",
+			"%s; `strace -f -y -s 0 -o FILE COMMAND` records what --read strace takes",
 			live_missing());
-	else if (!live_trace(&c, &options, &status, err))
-		code = finish(&c, err);
-	if (!err->code && status)
-		fprintf(stderr, "assay cover: the command ended with status %d\n",
-			WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+		return EXIT_UNKNOWN;
+	}
+	coverage_init(&c, "bpf");
+	if (!live_trace(&c, &options, &status, err)) {
+		tell_status(status);
+		report = coverage_json(&c);
+		json_object_set_new(report, "status", json_integer(status));
+		code = tell_one(settings.mounts.items[0], report, err);
+		json_decref(report);
+	}
 	coverage_free(&c);
 	return code;
 }
@@ -95,36 +163,139 @@ static int run_reader(const char *path, struct err *err)
 		.cwd = settings.cwd,
 	};
 	const struct reader *reader = &readers[settings.read - 1];
-	struct coverage c;
 	int code = EXIT_UNKNOWN;
+	struct coverage c;
+	json_t *report;
 
 	coverage_init(&c, reader->name);
-	if (!reader->read(&c, &options, path, err))
-		code = finish(&c, err);
+	if (!reader->read(&c, &options, path, err)) {
+		report = coverage_json(&c);
+		code = tell_one(path, report, err);
+		json_decref(report);
+	}
 	coverage_free(&c);
+	return code;
+}
+
+/* "runs/x/coverage.json" is the tool x. */
+static char *name_of(const char *path)
+{
+	static const char usual[] = "/coverage.json";
+	size_t len = strlen(path), end = sizeof(usual) - 1;
+	char *name = must_strdup(path), *slash;
+
+	if (len > end && !strcmp(path + len - end, usual))
+		name[len - end] = 0;
+	slash = strrchr(name, '/');
+	if (slash)
+		memmove(name, slash + 1, strlen(slash));
+	return name;
+}
+
+static int load(struct cover_tool *tool, const char *path, struct err *err)
+{
+	json_error_t error;
+
+	tool->coverage = json_load_file(path, 0, &error);
+	if (!tool->coverage)
+		return err_set(err, EINVAL, "%s: %s", path, error.text);
+	tool->name = name_of(path);
+	metrics_add(tool->coverage); /* our other instruments leave it to us */
+	return 0;
+}
+
+static int tell_compared(struct cover_tool *tools, size_t count, struct err *err)
+{
+	json_t *figures = json_object(), *by_name = json_object();
+	int code;
+
+	for (size_t i = 0; i < count; i++)
+		json_object_set(by_name, tools[i].name, tools[i].coverage);
+	json_object_set_new(figures, "tools", by_name);
+	code = tell("compared", figures, tools, count, err);
+	json_decref(figures);
+	return code;
+}
+
+static int tell_merged(struct cover_tool *tools, size_t count, struct err *err)
+{
+	for (size_t i = 1; i < count; i++)
+		metrics_merge(tools[0].coverage, tools[i].coverage);
+	metrics_add(tools[0].coverage);
+	return tell_one("merged", tools[0].coverage, err);
+}
+
+static int run_files(int count, char **paths, struct err *err)
+{
+	struct cover_tool tools[COVER_TOOLS_MAX] = { 0 };
+	int r = 0, code = EXIT_UNKNOWN;
+
+	if (count > COVER_TOOLS_MAX) {
+		err_set(err, EINVAL, "at most %d files", COVER_TOOLS_MAX);
+		return EXIT_USAGE;
+	}
+	for (int i = 0; !r && i < count; i++)
+		r = load(&tools[i], paths[i], err);
+	if (!r)
+		code = (settings.merge ? tell_merged : tell_compared)(tools, (size_t)count, err);
+	for (int i = 0; i < count; i++) {
+		free((char *)tools[i].name);
+		json_decref(tools[i].coverage);
+	}
 	return code;
 }
 
 static int run(int argc, char **argv, struct err *err)
 {
+	bool files = settings.compare || settings.merge;
+
 	if (argc < 2) {
-		err_set(err, EINVAL, "which command?");
+		err_set(err, EINVAL,
+			files           ? "which files?"
+			: settings.read ? "which trace?"
+					: "which command?");
 		return EXIT_USAGE;
 	}
-	if (settings.read)
-		return run_reader(argv[1], err);
-	if (!settings.mounts.count || settings.mounts.count > TRACE_MOUNTS) {
+	if (files)
+		return run_files(argc - 1, argv + 1, err);
+	if (settings.mounts.count > TRACE_MOUNTS || (!settings.read && !settings.mounts.count)) {
 		err_set(err, EINVAL, "which mount? 1 to %d of --mount", TRACE_MOUNTS);
 		return EXIT_USAGE;
 	}
-	return run_live(argv + 1, err);
+	return settings.read ? run_reader(argv[1], err) : run_live(argv + 1, err);
 }
 
 const struct command command_cover = {
 	.name = "cover",
-	.usage = "--mount DIR -- COMMAND...",
+	.usage = "--mount DIR -- COMMAND... | --read FORMAT TRACE | --compare FILE...",
 	.summary = "which inputs and outputs a test exercises",
-	.text = "Runs _COMMAND_.",
+	.text = "Runs _COMMAND_ and counts the system calls that it, and all it starts, make on "
+		"the\n"
+		"file systems at _DIR_: for every argument how often each flag, each size between\n"
+		"powers of two, each choice was used, for every call how often it succeeded and\n"
+		"which errors it gave. Variants count for their base call: openat for open, "
+		"pwrite64\n"
+		"for write.\n"
+		"\n"
+		"Counting is done in the kernel. Calls on descriptors are attributed exactly, also "
+		"when\n"
+		"the file system is unmounted and mounted again meanwhile. Calls on paths are "
+		"exact "
+		"where\n"
+		"the kernel lets its walks be seen; else they are told by the names in the path,\n"
+		"symbolic links aside, and *exact* is false. What could not be attributed, and "
+		"what was\n"
+		"lost, is counted in *unattributed* and *lost*.\n"
+		"\n"
+		"With *--read* a trace is counted instead: *strace* text (best with -f -y -s 0), "
+		"*ftrace*\n"
+		"text of the system-call tracepoints, also perf's, *ctf* directories of LTTng, "
+		"*trace*\n"
+		"of our own. Without *--mount* everything in it counts.\n"
+		"\n"
+		"With *--compare* and *--merge*, _FILE_ is the coverage.json of a run, of this or "
+		"any\n"
+		"other command.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run,

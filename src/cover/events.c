@@ -92,8 +92,8 @@ static struct text start_of(struct process *p, const struct event *ev, int fd_ar
 	if (!(ev->known & 1u << fd_arg))
 		return (struct text){ NULL, 0 };
 	dir = process_file(p, (int)ev->value[fd_arg]);
-	return dir && dir->path ? (struct text){ dir->path, strlen(dir->path) } :
-				  (struct text){ NULL, 0 };
+	return dir && dir->path ? (struct text){ dir->path, strlen(dir->path) }
+				: (struct text){ NULL, 0 };
 }
 
 /* The path by its names, in the scratch; false where it starts nobody knows where. */

@@ -172,10 +172,11 @@ static void keep(struct ctf *c, const struct event *ev)
 /* False where the thread's beginning was of another call. */
 static bool recall(struct process *p, const struct syscall *call, struct event *ret)
 {
-	const char *paths = p->pending + sizeof(*ret);
+	const char *paths;
 
 	if (!p->pending)
 		return false;
+	paths = p->pending + sizeof(*ret);
 	memcpy(ret, p->pending, sizeof(*ret));
 	for (int i = 0; i < 2; i++) {
 		if (ret->path[i].at)
@@ -227,8 +228,8 @@ static void take_event(struct ctf *c, const bt_event *event)
 
 /* ---- the library's graph ---- */
 
-static bt_graph_simple_sink_component_initialize_func_status
-begin(bt_message_iterator *messages, void *data)
+static bt_graph_simple_sink_component_initialize_func_status begin(bt_message_iterator *messages,
+								   void *data)
 {
 	struct ctf *c = data;
 
@@ -238,7 +239,7 @@ begin(bt_message_iterator *messages, void *data)
 }
 
 static bt_graph_simple_sink_component_consume_func_status consume(bt_message_iterator *messages,
-								   void *data)
+								  void *data)
 {
 	bt_message_array_const array;
 	struct ctf *c = data;
@@ -311,7 +312,8 @@ static bool connect(bt_graph *graph, const bt_component_source *source,
 	for (uint64_t i = 0; i < ports; i++)
 		if (bt_graph_connect_ports(
 			    graph, bt_component_source_borrow_output_port_by_index_const(source, i),
-			    bt_component_filter_borrow_input_port_by_index_const(muxer, i), NULL) != 0)
+			    bt_component_filter_borrow_input_port_by_index_const(muxer, i),
+			    NULL) != 0)
 			return false;
 	return bt_graph_connect_ports(
 		       graph, bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
@@ -328,7 +330,8 @@ static int run(struct ctf *c, const char *path, struct err *err)
 	int r = 0;
 
 	if (!muxer ||
-	    bt_graph_add_simple_sink_component(graph, "count", begin, consume, finish, c, &sink) != 0 ||
+	    bt_graph_add_simple_sink_component(graph, "count", begin, consume, finish, c, &sink) !=
+		    0 ||
 	    !connect(graph, source, muxer, sink)) {
 		r = err_set(err, EINVAL, "%s holds no trace in the Common Trace Format", path);
 	} else {

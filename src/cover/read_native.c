@@ -1,7 +1,7 @@
 /* read_native.c -- coverage from our own traces, and from scripts of the published form.
  *
- * Every call counts: a trace is of one file system. Our own form is read line by line; the published
- * one, whose calls and returns may be lines apart, as a whole. */
+ * Every call counts: a trace is of one file system. Our own form is read line by line; the
+ * published one, whose calls and returns may be lines apart, as a whole. */
 #include <string.h>
 
 #include "base/buf.h"

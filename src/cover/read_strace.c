@@ -2,8 +2,9 @@
  *
  * One pass over each line: number of the process, name, arguments split at their commas, result.
  * All forms that matter are taken: -f with "[pid N]" or "N " before the call, times of any kind,
- * -y and -yy behind descriptors, names or raw numbers of flags, calls cut in two by another process.
- * A line that is no call is passed over. Memory is that of the processes that are alive. */
+ * -y and -yy behind descriptors, names or raw numbers of flags, calls cut in two by another
+ * process. A line that is no call is passed over. Memory is that of the processes that are alive.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <sched.h>
@@ -16,170 +17,19 @@
 #include "cover/lines.h"
 #include "cover/name_table.h"
 #include "cover/readers.h"
+#include "cover/strace_line.h"
 #include "cover/words.h"
 
-enum { ARGS_MAX = 8, PENDING_MAX = 1 << 16 };
+enum { PENDING_MAX = 1 << 16 };
 
 struct strace {
 	struct events events;
 	struct words words;
-	struct buf joined;   /* the two halves of a call */
-	struct buf decoded;  /* paths without their escapes */
-	uint32_t cloning;    /* the process whose clone is under way, or 0 */
+	struct buf joined;  /* the two halves of a call */
+	struct buf decoded; /* paths without their escapes */
+	uint32_t cloning;   /* the process whose clone is under way, or 0 */
 	uint64_t clone_flags;
 };
-
-struct line {
-	uint32_t pid;
-	struct text name;
-	struct text arg[ARGS_MAX];
-	unsigned args;
-	const char *result, *end; /* behind "= " */
-};
-
-/* ---- the parts of a line ---- */
-
-static const char *skip_blanks(const char *p, const char *end)
-{
-	while (p < end && *p == ' ')
-		p++;
-	return p;
-}
-
-static const char *read_number(const char *p, const char *end, uint64_t *ret)
-{
-	uint64_t n = 0;
-
-	for (; p < end && *p >= '0' && *p <= '9'; p++)
-		n = n * 10 + (uint64_t)(*p - '0');
-	*ret = n;
-	return p;
-}
-
-/* "[pid 12] ", "12  ", then perhaps a time: the beginning of the call itself. */
-static const char *read_head(const char *p, const char *end, uint32_t *ret_pid)
-{
-	const char *start = p;
-	uint64_t pid = 0;
-
-	if (end - p > 5 && !memcmp(p, "[pid ", 5)) {
-		p = read_number(skip_blanks(p + 5, end), end, &pid);
-		if (p < end && *p == ']')
-			p++;
-	} else if (p < end && isdigit((unsigned char)*p)) {
-		p = read_number(p, end, &pid);
-		if (p < end && *p != ' ') { /* it is a time */
-			p = start;
-			pid = 0;
-		}
-	}
-	*ret_pid = (uint32_t)pid;
-	for (p = skip_blanks(p, end); p < end && isdigit((unsigned char)*p);) {
-		while (p < end && (isdigit((unsigned char)*p) || *p == ':' || *p == '.'))
-			p++;
-		p = skip_blanks(p, end);
-	}
-	return p;
-}
-
-/* Behind a string in quotes; p is at the first quote. */
-static const char *skip_string(const char *p, const char *end)
-{
-	const char *quote = ++p;
-
-	for (;;) {
-		quote = memchr(p, '"', (size_t)(end - p));
-		if (!quote)
-			return end;
-		p = quote + 1;
-		while (quote[-1] == '\\' && quote[-2] == '\\')
-			quote -= 2;
-		if (quote[-1] != '\\')
-			return p;
-	}
-}
-
-/* Behind "<path>" of a descriptor; p is at '<'. A path that holds '>' is told by what follows. */
-static const char *skip_angle(const char *p, const char *end)
-{
-	for (p++; p < end; p++)
-		if (*p == '>' && (p + 1 == end || strchr(",)]} (|", p[1])))
-			return p + 1;
-	return end;
-}
-
-/* What ends a run of ordinary bytes. */
-static const bool special[256] = {
-	['"'] = true, ['('] = true, [')'] = true, ['['] = true, [']'] = true,
-	['{'] = true, ['}'] = true, [','] = true, ['<'] = true,
-};
-
-/* Splits the arguments; p is behind the opening parenthesis. Behind the closing one, or NULL. */
-static const char *read_args(struct line *l, const char *p, const char *end)
-{
-	const char *start = p;
-	unsigned depth = 0;
-
-	while (p < end) {
-		while (p < end && !special[(unsigned char)*p])
-			p++;
-		if (p == end)
-			return NULL;
-		switch (*p) {
-		case '"':
-			p = skip_string(p, end);
-			continue;
-		case '<':
-			/* not "a << b" nor "<unfinished" */
-			p = p > start && p[-1] != ' ' && p[-1] != '<' ? skip_angle(p, end) : p + 1;
-			continue;
-		case '(':
-		case '[':
-		case '{':
-			depth++;
-			break;
-		case ',':
-		case ')':
-		case ']':
-		case '}':
-			if (!depth && (*p == ',' || *p == ')')) {
-				if (l->args < ARGS_MAX && (p > start || *p == ','))
-					l->arg[l->args++] = (struct text){ start, (size_t)(p - start) };
-				start = skip_blanks(p + 1, end);
-				if (*p == ')')
-					return p + 1;
-			} else if (*p != ',' && depth) {
-				depth--;
-			}
-			break;
-		}
-		p++;
-	}
-	return NULL;
-}
-
-static bool ends_with(const char *p, const char *end, const char *text)
-{
-	size_t len = strlen(text);
-
-	return (size_t)(end - p) >= len && !memcmp(end - len, text, len);
-}
-
-/* ---- arguments as values ---- */
-
-/* The path behind a descriptor: "3</m/f>", with -yy perhaps "<...>(deleted)". */
-static struct text path_behind(struct text arg)
-{
-	const char *open = memchr(arg.at, '<', arg.len), *close;
-
-	if (!open || open[1] != '/')
-		return (struct text){ open ? open + 1 : NULL, 0 };
-	close = memrchr(open, '>', (size_t)(arg.at + arg.len - open));
-	if (close && close[-1] == '>' ) /* -yy: "<path<char 1:3>>" */
-		close = memchr(open + 1, '<', (size_t)(close - open));
-	return close ? (struct text){ open + 1, (size_t)(close - open - 1) } :
-		       (struct text){ NULL, 0 };
-}
 
 static unsigned octal(const char **p, const char *end)
 {
@@ -233,36 +83,6 @@ static struct text path_argument(struct strace *s, struct text arg)
 	return memchr(path.at, '\\', path.len) ? decode(s, path) : path;
 }
 
-/* "[{iov_base=..., iov_len=2}, ...]": the sum; false where strace left pieces out. */
-static bool sum_vector(struct text arg, int64_t *ret)
-{
-	static const char label[] = "iov_len=";
-	const char *p = arg.at, *end = arg.at + arg.len, *found;
-	uint64_t len, sum = 0;
-
-	if (memmem(p, arg.len, "...]", 4))
-		return false;
-	while ((found = memmem(p, (size_t)(end - p), label, sizeof(label) - 1))) {
-		p = read_number(found + sizeof(label) - 1, end, &len);
-		sum += len;
-	}
-	*ret = (int64_t)sum;
-	return true;
-}
-
-/* The value behind "label=" in a structure. */
-static struct text field(struct text arg, const char *label)
-{
-	const char *p = memmem(arg.at, arg.len, label, strlen(label)), *end = arg.at + arg.len, *stop;
-
-	if (!p)
-		return (struct text){ NULL, 0 };
-	p += strlen(label);
-	for (stop = p; stop < end && *stop != ',' && *stop != '}';)
-		stop++;
-	return (struct text){ p, (size_t)(stop - p) };
-}
-
 static void set_value(struct strace *s, struct event *ev, unsigned from, enum kind kind,
 		      struct text text)
 {
@@ -275,22 +95,22 @@ static enum kind kind_of(const struct event *ev, unsigned arg)
 	return op_table[ev->call->op].arg[ev->call->row.arg[arg].to].kind;
 }
 
-static void read_behind(struct strace *s, struct event *ev, const struct line *l)
+static void read_behind(struct strace *s, struct event *ev, const struct strace_line *l)
 {
 	static const char *const labels[] = { "flags=", "mode=", "resolve=" };
 	struct text word;
 
 	switch (ev->call->row.special) {
 	case SPECIAL_VECTOR:
-		if (l->args > 1 && sum_vector(l->arg[1], &ev->value[SYSCALL_BEHIND]))
+		if (l->args > 1 && strace_sum(l->arg[1], &ev->value[SYSCALL_BEHIND]))
 			ev->known |= 1u << SYSCALL_BEHIND;
 		break;
 	case SPECIAL_HOW:
 		for (unsigned i = 0; l->args > 2 && i < ARRAY_LEN(labels); i++) {
 			set_value(s, ev, SYSCALL_BEHIND + i, kind_of(ev, i),
-				  field(l->arg[2], labels[i]));
+				  strace_field(l->arg[2], labels[i]));
 			/* strace leaves out what is 0 */
-			if (!field(l->arg[2], labels[i]).at && *l->arg[2].at == '{')
+			if (!strace_field(l->arg[2], labels[i]).at && *l->arg[2].at == '{')
 				ev->known |= 1u << (SYSCALL_BEHIND + i);
 		}
 		break;
@@ -303,15 +123,16 @@ static void read_behind(struct strace *s, struct event *ev, const struct line *l
 	}
 }
 
-static void read_fd(struct strace *s, struct event *ev, const struct line *l, int arg, int which)
+static void read_fd(struct strace *s, struct event *ev, const struct strace_line *l, int arg,
+		    int which)
 {
 	if (arg < 0 || (unsigned)arg >= l->args)
 		return;
 	set_value(s, ev, (unsigned)arg, KIND_DIRFD, l->arg[arg]);
-	ev->fd_path[which] = path_behind(l->arg[arg]);
+	ev->fd_path[which] = strace_path_behind(l->arg[arg]);
 }
 
-static void read_values(struct strace *s, struct event *ev, const struct line *l)
+static void read_values(struct strace *s, struct event *ev, const struct strace_line *l)
 {
 	const struct trace_row *row = &ev->call->row;
 	unsigned from;
@@ -331,36 +152,6 @@ static void read_values(struct strace *s, struct event *ev, const struct line *l
 		read_behind(s, ev, l);
 }
 
-/* "3</m/f>", "-1 ENOENT (...)", "? ERESTARTSYS (...)"; false for a call that never returned. */
-static bool read_result(const struct line *l, int64_t *ret, struct text *ret_path)
-{
-	const char *p = l->result, *name;
-	uint64_t n;
-	bool failed = l->end - p > 3 && (!memcmp(p, "-1 E", 4) || !memcmp(p, "? E", 3));
-
-	if (failed) {
-		p = memchr(p, 'E', (size_t)(l->end - p));
-		for (name = p; p < l->end && isalnum((unsigned char)*p);)
-			p++;
-		*ret = -errno_find(name, (size_t)(p - name));
-		if (*ret >= 0)
-			*ret = -EINTR; /* ERESTARTSYS and its like */
-		return true;
-	}
-	if (p == l->end || *p == '?')
-		return false;
-	if (l->end - p > 2 && p[0] == '0' && p[1] == 'x') {
-		*ret = (int64_t)strtoull(p, NULL, 16);
-		return true;
-	}
-	*ret_path = path_behind((struct text){ p, (size_t)(l->end - p) });
-	read_number(p + (*p == '-'), l->end, &n);
-	*ret = *p == '-' ? -(int64_t)n : (int64_t)n;
-	return true;
-}
-
-/* ---- calls ---- */
-
 /* Calls without a row that say something about descriptors. */
 enum other { OTHER_CLONE, OTHER_FCNTL, OTHER_CLOSE_RANGE, OTHER_PIPE, OTHER_PAIR, OTHER_FD };
 
@@ -368,20 +159,20 @@ static const struct {
 	const char *name;
 	enum other other;
 } others[] = {
-	{ "clone", OTHER_CLONE },       { "clone3", OTHER_CLONE },
-	{ "fork", OTHER_CLONE },        { "vfork", OTHER_CLONE },
-	{ "fcntl", OTHER_FCNTL },       { "close_range", OTHER_CLOSE_RANGE },
-	{ "pipe", OTHER_PIPE },         { "pipe2", OTHER_PIPE },
-	{ "socketpair", OTHER_PAIR },   { "socket", OTHER_FD },
-	{ "accept", OTHER_FD },         { "accept4", OTHER_FD },
-	{ "eventfd", OTHER_FD },        { "eventfd2", OTHER_FD },
-	{ "epoll_create", OTHER_FD },   { "epoll_create1", OTHER_FD },
-	{ "memfd_create", OTHER_FD },   { "signalfd", OTHER_FD },
-	{ "signalfd4", OTHER_FD },      { "timerfd_create", OTHER_FD },
-	{ "inotify_init", OTHER_FD },   { "inotify_init1", OTHER_FD },
-	{ "pidfd_open", OTHER_FD },     { "userfaultfd", OTHER_FD },
+	{ "clone", OTHER_CLONE },        { "clone3", OTHER_CLONE },
+	{ "fork", OTHER_CLONE },         { "vfork", OTHER_CLONE },
+	{ "fcntl", OTHER_FCNTL },        { "close_range", OTHER_CLOSE_RANGE },
+	{ "pipe", OTHER_PIPE },          { "pipe2", OTHER_PIPE },
+	{ "socketpair", OTHER_PAIR },    { "socket", OTHER_FD },
+	{ "accept", OTHER_FD },          { "accept4", OTHER_FD },
+	{ "eventfd", OTHER_FD },         { "eventfd2", OTHER_FD },
+	{ "epoll_create", OTHER_FD },    { "epoll_create1", OTHER_FD },
+	{ "memfd_create", OTHER_FD },    { "signalfd", OTHER_FD },
+	{ "signalfd4", OTHER_FD },       { "timerfd_create", OTHER_FD },
+	{ "inotify_init", OTHER_FD },    { "inotify_init1", OTHER_FD },
+	{ "pidfd_open", OTHER_FD },      { "userfaultfd", OTHER_FD },
 	{ "perf_event_open", OTHER_FD }, { "fanotify_init", OTHER_FD },
-	{ "io_uring_setup", OTHER_FD }, { "fsopen", OTHER_FD },
+	{ "io_uring_setup", OTHER_FD },  { "fsopen", OTHER_FD },
 };
 
 static struct name_table other_names;
@@ -393,17 +184,17 @@ static void fill_others(void)
 		name_table_add(&other_names, others[i].name, (int)others[i].other);
 }
 
-static int64_t plain(const struct line *l, unsigned arg)
+static int64_t plain(const struct strace_line *l, unsigned arg)
 {
 	return arg < l->args ? strtoll(l->arg[arg].at, NULL, 0) : 0;
 }
 
-static uint64_t clone_flags(const struct line *l)
+static uint64_t clone_flags(const struct strace_line *l)
 {
 	uint64_t flags = 0;
 
 	for (unsigned i = 0; i < l->args; i++) {
-		struct text text = field(l->arg[i], "flags=");
+		struct text text = strace_field(l->arg[i], "flags=");
 
 		if (!text.at)
 			continue;
@@ -419,7 +210,7 @@ static uint64_t clone_flags(const struct line *l)
 }
 
 /* A pair in brackets: "[3<pipe:[1]>, 4<pipe:[1]>]". */
-static void take_pair(struct strace *s, const struct line *l, unsigned arg)
+static void take_pair(struct strace *s, const struct strace_line *l, unsigned arg)
 {
 	const char *comma;
 
@@ -431,12 +222,12 @@ static void take_pair(struct strace *s, const struct line *l, unsigned arg)
 		events_other_fd(&s->events, l->pid, strtoll(comma + 2, NULL, 10));
 }
 
-static void take_other(struct strace *s, const struct line *l, enum other other)
+static void take_other(struct strace *s, const struct strace_line *l, enum other other)
 {
 	struct text path;
 	int64_t ret;
 
-	if (!read_result(l, &ret, &path) || ret < 0)
+	if (!strace_result(l, &ret, &path) || ret < 0)
 		return;
 	switch (other) {
 	case OTHER_CLONE:
@@ -462,7 +253,7 @@ static void take_other(struct strace *s, const struct line *l, enum other other)
 	}
 }
 
-static void take_known(struct strace *s, const struct line *l, const struct syscall *call)
+static void take_known(struct strace *s, const struct strace_line *l, const struct syscall *call)
 {
 	struct event ev = { .pid = l->pid, .call = call };
 
@@ -472,7 +263,7 @@ static void take_known(struct strace *s, const struct line *l, const struct sysc
 		s->events.coverage->unknown++;
 		return;
 	}
-	if (!read_result(l, &ev.ret, &ev.ret_path))
+	if (!strace_result(l, &ev.ret, &ev.ret_path))
 		return;
 	buf_clear(&s->decoded);
 	buf_reserve(&s->decoded, (size_t)(l->end - l->name.at)); /* so that nothing moves */
@@ -480,41 +271,16 @@ static void take_known(struct strace *s, const struct line *l, const struct sysc
 	events_call(&s->events, &ev);
 }
 
-static const char *read_name(struct line *l, const char *p, const char *end)
-{
-	l->name.at = p;
-	while (p < end && (islower((unsigned char)*p) || isdigit((unsigned char)*p) || *p == '_'))
-		p++;
-	l->name.len = (size_t)(p - l->name.at);
-	return p;
-}
-
-/* Arguments and result; p is behind the name. False where the line is no whole call. */
-static bool split(struct line *l, const char *p, const char *end)
-{
-	if (p == end || *p != '(')
-		return false;
-	p = read_args(l, p + 1, end);
-	if (!p)
-		return false;
-	p = skip_blanks(p, end);
-	if (end - p < 3 || p[0] != '=' || p[1] != ' ')
-		return false;
-	l->result = p + 2;
-	l->end = end;
-	return true;
-}
-
-static void take_call(struct strace *s, struct line *l, const char *p, const char *end)
+static void take_call(struct strace *s, struct strace_line *l, const char *p, const char *end)
 {
 	const struct syscall *call;
 	int other = -1;
 
-	p = read_name(l, p, end);
+	p = strace_name(l, p, end);
 	call = syscall_find(l->name.at, l->name.len);
 	if (!call)
 		other = name_table_find(&other_names, l->name.at, l->name.len);
-	if ((!call && other < 0) || !split(l, p, end))
+	if ((!call && other < 0) || !strace_split(l, p, end))
 		s->events.coverage->unknown++;
 	else if (call)
 		take_known(s, l, call);
@@ -532,7 +298,7 @@ static void meet(struct strace *s, uint32_t pid)
 static void pend(struct strace *s, uint32_t pid, const char *p, const char *end)
 {
 	static const char mark[] = "<unfinished ...>";
-	struct line l = { .pid = pid };
+	struct strace_line l = { .pid = pid };
 
 	end -= sizeof(mark) - 1;
 	while (end > p && end[-1] == ' ')
@@ -540,7 +306,7 @@ static void pend(struct strace *s, uint32_t pid, const char *p, const char *end)
 	if (end - p > PENDING_MAX)
 		return;
 	process_pend(events_process(&s->events, pid), p, (size_t)(end - p));
-	read_name(&l, p, end);
+	strace_name(&l, p, end);
 	if (name_table_find(&other_names, l.name.at, l.name.len) == OTHER_CLONE) {
 		l.args = 1;
 		l.arg[0] = (struct text){ p, (size_t)(end - p) };
@@ -569,11 +335,18 @@ static bool join(struct strace *s, uint32_t pid, const char **p, const char **en
 	return true;
 }
 
+static bool ends_with(const char *p, const char *end, const char *text)
+{
+	size_t len = strlen(text);
+
+	return (size_t)(end - p) >= len && !memcmp(end - len, text, len);
+}
+
 static void take_line(struct strace *s, const char *p, const char *end)
 {
-	struct line l = { 0 };
+	struct strace_line l = { 0 };
 
-	p = read_head(p, end, &l.pid);
+	p = strace_head(p, end, &l.pid);
 	if (end - p < 4 || !memcmp(p, "--- ", 4) || !memcmp(p, "stra", 4))
 		return;
 	meet(s, l.pid);

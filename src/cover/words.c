@@ -10,12 +10,8 @@
 
 /* What tracers write and our own language does not. */
 static const struct kind_name others[] = {
-	{ "FASYNC", 020000, 0 },
-	{ "O_NDELAY", 04000, 0 },
-	{ "AT_STATX_SYNC_AS_STAT", 0, 0 },
-	{ "STATX_ALL", 0xfff, 0 },
-	{ "LOCK_MAND", 32, 0 },
-	{ NULL, 0, 0 },
+	{ "FASYNC", 020000, 0 },   { "O_NDELAY", 04000, 0 }, { "AT_STATX_SYNC_AS_STAT", 0, 0 },
+	{ "STATX_ALL", 0xfff, 0 }, { "LOCK_MAND", 32, 0 },   { NULL, 0, 0 },
 };
 
 /* Bits of a name that nobody knows: above every flag of Linux, in the partition "unknown". */
@@ -109,7 +105,9 @@ bool words_value(struct words *w, enum kind kind, const char *text, size_t len, 
 	if (slot->len != len || slot->kind != kind || memcmp(slot->text, text, len)) {
 		if (!read_words(kind, text, text + len, ret))
 			return false;
-		*slot = (struct words_slot){ .len = (uint8_t)len, .kind = (uint8_t)kind, .value = *ret };
+		*slot = (struct words_slot){ .len = (uint8_t)len,
+					     .kind = (uint8_t)kind,
+					     .value = *ret };
 		memcpy(slot->text, text, len);
 	}
 	*ret = slot->value;
@@ -128,7 +126,8 @@ const struct syscall *words_request(const char *text, size_t len)
 	}
 	for (const struct syscall *s = ioctl + 1; s->request; s++) {
 		found = memmem(text, len, s->name, strlen(s->name));
-		if (found && (found + strlen(s->name) == text + len || found[strlen(s->name)] == ' '))
+		if (found &&
+		    (found + strlen(s->name) == text + len || found[strlen(s->name)] == ' '))
 			return s;
 	}
 	return NULL;

@@ -1,0 +1,119 @@
+/* cover_text.c -- coverage as tables for a terminal. */
+#include "cmd/cover_text.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "report/cover_page.h"
+
+enum { LINE_MAX_COLUMNS = 100, GAPS_COLUMN = 44 };
+
+static long long count_at(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+/* The untested values of an argument, as many as fit the line: "O_TMPFILE, O_DIRECT, ...". */
+static void add_gaps(struct buf *out, json_t *untested, const char *call, const char *argument)
+{
+	struct buf prefix = BUF_INIT;
+	size_t i, len, room = LINE_MAX_COLUMNS - GAPS_COLUMN, gap_len;
+	const char *gap, *separator = "";
+	json_t *line;
+
+	buf_addf(&prefix, "%s %s ", call, argument);
+	len = prefix.len;
+	json_array_foreach(untested, i, line)
+	{
+		gap = json_string_value(line);
+		if (strncmp(gap, buf_str(&prefix), len))
+			continue;
+		gap_len = strlen(gap + len) - strlen(" never");
+		if (gap_len + 7 > room) {
+			buf_addf(out, "%s...", separator);
+			break;
+		}
+		buf_addf(out, "%s%.*s", separator, (int)gap_len, gap + len);
+		room -= gap_len + 2;
+		separator = ", ";
+	}
+	buf_free(&prefix);
+}
+
+static void add_inputs(struct buf *out, const struct cover_tool *tool)
+{
+	json_t *untested = json_object_get(tool->coverage, "untested");
+	json_t *metrics = json_object_get(tool->coverage, "metrics"), *arguments, *metric;
+	const char *call, *argument;
+
+	buf_addf(out, "%-16s %-10s %9s  %s\n", "CALL", "ARGUMENT", "COVERED", "DEV   NEVER");
+	json_object_foreach(metrics, call, arguments)
+		json_object_foreach(arguments, argument, metric)
+	{
+		buf_addf(out, "%-16s %-10s %3lld of %-3lld %4.2f  ", call, argument,
+			 count_at(metric, "covered"), count_at(metric, "partitions"),
+			 json_real_value(json_object_get(metric, "deviation")));
+		add_gaps(out, untested, call, argument);
+		buf_addch(out, '\n');
+	}
+}
+
+static void add_results(struct buf *out, const struct cover_tool *tool)
+{
+	json_t *output = json_object_get(tool->coverage, "output"), *results, *count;
+	const char *call, *result;
+
+	buf_addf(out, "\n%-16s %s\n", "CALL", "RESULTS");
+	json_object_foreach(output, call, results)
+	{
+		buf_addf(out, "%-16s", call);
+		json_object_foreach(results, result, count)
+			buf_addf(out, " %s %lld", result, (long long)json_integer_value(count));
+		buf_addch(out, '\n');
+	}
+}
+
+void cover_text(struct buf *out, const struct cover_tool *tool)
+{
+	json_t *c = tool->coverage;
+
+	add_inputs(out, tool);
+	add_results(out, tool);
+	buf_addf(out, "\n%lld calls, %lld lost, %lld unattributed; %s; %zu untested\n",
+		 count_at(c, "calls"), count_at(c, "lost"), count_at(c, "unattributed"),
+		 json_is_true(json_object_get(c, "exact"))
+			 ? "exact"
+			 : "descriptors exact, paths attributed by their names",
+		 json_array_size(json_object_get(c, "untested")));
+	if (json_is_true(json_object_get(c, "cut")))
+		buf_adds(out, "The trace ends in the middle: what came before is counted.\n");
+}
+
+void cover_text_compare(struct buf *out, const struct cover_tool *tools, size_t count)
+{
+	json_t *all = json_object(), *arguments, *metric;
+	const char *call, *argument;
+
+	for (size_t i = 0; i < count; i++) {
+		arguments = json_deep_copy(json_object_get(tools[i].coverage, "metrics"));
+		json_object_update_recursive(all, arguments);
+		json_decref(arguments);
+	}
+	buf_addf(out, "%-16s %-10s", "CALL", "ARGUMENT");
+	for (size_t i = 0; i < count; i++)
+		buf_addf(out, " %12.12s", tools[i].name);
+	buf_addch(out, '\n');
+	json_object_foreach(all, call, arguments) json_object_foreach(arguments, argument, metric)
+	{
+		buf_addf(out, "%-16s %-10s", call, argument);
+		for (size_t i = 0; i < count; i++) {
+			json_t *m = json_object_get(tools[i].coverage, "metrics");
+
+			m = json_object_get(json_object_get(m, call), argument);
+			buf_addf(out, "  %4lld of %-4lld", count_at(m, "covered"),
+				 count_at(metric, "partitions"));
+		}
+		buf_addch(out, '\n');
+	}
+	json_decref(all);
+}

@@ -1,0 +1,15 @@
+/* cover_text.h -- coverage as tables for a terminal. */
+#ifndef CMD_COVER_TEXT_H
+#define CMD_COVER_TEXT_H
+
+#include <stddef.h>
+
+struct buf;
+struct cover_tool;
+
+/* What one tool tried: every argument and every call's results. */
+void cover_text(struct buf *out, const struct cover_tool *tool);
+/* Several side by side: how much of every argument each covers. */
+void cover_text_compare(struct buf *out, const struct cover_tool *tools, size_t count);
+
+#endif
