@@ -58,6 +58,17 @@ struct process *events_process(struct events *e, uint32_t pid)
 	return p;
 }
 
+/* To the directory above; the root is above itself. */
+static void go_up(struct buf *out)
+{
+	const char *slash = out->len ? memrchr(out->data, '/', out->len) : NULL;
+
+	if (!slash)
+		return;
+	out->len = (size_t)(slash - out->data);
+	out->data[out->len] = 0;
+}
+
 /* Goes along the names of path from where out stands; out never ends in a slash. */
 static void walk(struct buf *out, const char *path, size_t len)
 {
@@ -71,8 +82,7 @@ static void walk(struct buf *out, const char *path, size_t len)
 		if (!len || (len == 1 && *name == '.'))
 			continue;
 		if (len == 2 && name[0] == '.' && name[1] == '.') {
-			while (out->len && out->data[--out->len] != '/')
-				;
+			go_up(out);
 			continue;
 		}
 		buf_addch(out, '/');

@@ -347,7 +347,7 @@ static void take_line(struct strace *s, const char *p, const char *end)
 	struct strace_line l = { 0 };
 
 	p = strace_head(p, end, &l.pid);
-	if (end - p < 4 || !memcmp(p, "--- ", 4) || !memcmp(p, "stra", 4))
+	if (end - p < 8 || !memcmp(p, "--- ", 4) || !memcmp(p, "strace: ", 8))
 		return;
 	meet(s, l.pid);
 	if (!memcmp(p, "+++ ", 4)) {

@@ -1,0 +1,169 @@
+/* cover.c -- what tracing costs, and how fast strace's text is read.
+ *
+ * Costs are CPU time with the tracer against CPU time without it, the least of several runs each,
+ * alternating. */
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "cover/live.h"
+#include "cover/readers.h"
+
+enum { RUNS = 5, LOOP_CALLS = 1000000, TEXT_BYTES = 64 << 20 };
+
+static const char mixed[] =
+	"mkdir d; i=0; while [ $i -lt 150 ]; do head -c 3000 /dev/zero >d/$i; "
+	"i=$((i + 1)); done; for k in 1 2 3; do cp -a d e; tar cf x d e; rm -r e; "
+	"tar xf x; ls -lR . >/dev/null; find . -type f | xargs cat >/dev/null; "
+	"dd if=x of=y bs=4k 2>/dev/null; rm -rf e x y; done; rm -r d";
+
+static void loop(void)
+{
+	int fd = open("f", O_RDWR | O_CREAT, 0600);
+	char byte = 0;
+
+	for (int i = 0; i < LOOP_CALLS; i++)
+		must(pread(fd, &byte, 1, 0) >= 0);
+}
+
+static double children_seconds(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static int run_bare(char *const *command)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		execvp(command[0], command);
+		_exit(127);
+	}
+	return pid < 0 || waitpid(pid, &status, 0) < 0 || status;
+}
+
+static int run_traced(char *const *command)
+{
+	const char *mounts[] = { "." };
+	struct live_options options = { .mounts = mounts, .mount_count = 1, .command = command };
+	struct err err = { 0 };
+	struct coverage c;
+	int status = 0, r;
+
+	coverage_init(&c, "bpf");
+	r = live_trace(&c, &options, &status, &err);
+	coverage_free(&c);
+	if (r)
+		printf("no tracer: %s\n", err.text);
+	return r || status;
+}
+
+/* The CPU seconds of the fastest run. */
+static bool measure(char *const *command, double *ret_bare, double *ret_traced)
+{
+	double start, seconds;
+
+	*ret_bare = *ret_traced = 1e9;
+	for (int i = 0; i < RUNS; i++) {
+		start = children_seconds();
+		if (run_bare(command))
+			return false;
+		seconds = children_seconds() - start;
+		*ret_bare = seconds < *ret_bare ? seconds : *ret_bare;
+		start = children_seconds();
+		if (run_traced(command))
+			return false;
+		seconds = children_seconds() - start;
+		*ret_traced = seconds < *ret_traced ? seconds : *ret_traced;
+	}
+	return true;
+}
+
+static void measure_tracer(char *self)
+{
+	char *loop_command[] = { self, "loop", NULL };
+	char *mixed_command[] = { "sh", "-c", (char *)mixed, NULL };
+	char dir[] = "/tmp/assay-bench.XXXXXX";
+	double bare, traced;
+
+	if (*live_missing() || unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) || !mkdtemp(dir)) {
+		printf("no tracer: %s\n", *live_missing() ? live_missing() : "no private mounts");
+		return;
+	}
+	if (mount("none", dir, "tmpfs", 0, NULL) || chdir(dir)) {
+		printf("no tracer: cannot mount\n");
+	} else {
+		if (measure(loop_command, &bare, &traced)) {
+			printf("tracer_loop %.2f times (%.0f ns a call more)\n", traced / bare,
+			       (traced - bare) * 1e9 / LOOP_CALLS);
+		}
+		if (measure(mixed_command, &bare, &traced))
+			printf("tracer_mixed %.3f times\n", traced / bare);
+		must(!chdir("/"));
+		umount(dir);
+	}
+	rmdir(dir);
+}
+
+static void measure_strace(void)
+{
+	static const char *const lines[] = {
+		"7799  openat(-100</m/t>, \"f\", 0x80042, 0640) = 3</m/t/f>\n",
+		"7799  pwrite64(3</m/t/f>, \"\"..., 100, 0) = 100\n",
+		"7799  read(3</m/t/f>, \"\"..., 4096) = 100\n",
+		"7799  newfstatat(3</m/t/f>, \"\", {st_mode=0100644, st_size=459, ...}, 0x1000) = "
+		"0\n",
+		"7799  lseek(3</m/t/f>, 0, 0x1)          = 0\n",
+		"7799  mkdir(\"/m/t/d\", 0777)             = -1 EEXIST (File exists)\n",
+		"7799  mmap(0x7fac706c4000, 208896, 0x3, 0x22, 4294967295, 0) = 0x7fac706c4000\n",
+		"7799  close(3</m/t/f>)                  = 0\n",
+	};
+	const char *mounts[] = { "/m" };
+	struct read_options options = { .mounts = mounts, .mount_count = 1 };
+	struct buf text = BUF_INIT;
+	double start, seconds, best = 1e9;
+	struct coverage c;
+
+	for (size_t i = 0; text.len < TEXT_BYTES; i++)
+		buf_adds(&text, lines[i % ARRAY_LEN(lines)]);
+	for (int i = 0; i < RUNS; i++) {
+		coverage_init(&c, "strace");
+		start = cpu_seconds();
+		read_strace_text(&c, &options, text.data, text.len);
+		seconds = cpu_seconds() - start;
+		best = seconds < best ? seconds : best;
+		coverage_free(&c);
+	}
+	printf("strace_text %.0f MB/s\n", (double)text.len / best / 1e6);
+	buf_free(&text);
+}
+
+int main(int argc, char **argv)
+{
+	char *self = realpath("/proc/self/exe", NULL);
+
+	if (argc > 1) {
+		loop();
+	} else {
+		measure_strace();
+		measure_tracer(self);
+	}
+	free(self);
+	return 0;
+}
