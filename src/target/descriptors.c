@@ -30,5 +30,6 @@ void descriptors_keep(const int *fds, size_t count)
 		return;
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
 	close(null);
 }

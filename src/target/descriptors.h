@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Closes all but the given ones; 0 and 1 become /dev/null, 2 stays for our own bugs. */
+/* Closes all but the given ones; 0, 1 and 2 become /dev/null: a process that the kernel does not
+ * let go must not keep open what others wait to see closed. */
 void descriptors_keep(const int *fds, size_t count);
 
 #endif

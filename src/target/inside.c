@@ -418,6 +418,8 @@ _Noreturn void keeper_serve(const struct keeping *keeping, const struct keeper_o
 	struct inside *in = &inside;
 
 	die_with_owner(keeping, owner_pidfd);
+	/* Daemons that fork away from whoever starts them are ours to end. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	setsid();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);

@@ -5,7 +5,14 @@
 #include "target/board.h"
 #include "target/keeper.h"
 
-/* Serves the board until it is killed. owner_pidfd tells whether the owner still lives. */
+/* The first process of the namespaces. It starts the one that serves and then only stands by:
+ * that one may be caught in a call that a daemon of the same namespace does not answer, so it
+ * cannot be the one whose death ends the daemon. Killing the first process kills them all.
+ * owner_pidfd tells whether the owner still lives. */
+_Noreturn void keeper_stand_by(const struct keeping *keeping, const struct keeper_options *options,
+			       struct board *board, int owner_pidfd);
+
+/* Serves the board until it is killed. owner_pidfd is that of the process standing by. */
 _Noreturn void keeper_serve(const struct keeping *keeping, const struct keeper_options *options,
 			    struct board *board, int owner_pidfd);
 

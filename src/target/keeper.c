@@ -136,7 +136,7 @@ static pid_t start_process(struct keeper *k)
 	pid_t pid = (pid_t)syscall(SYS_clone, k->keeping.namespaces | SIGCHLD, 0, 0, 0, 0);
 
 	if (!pid)
-		keeper_serve(&k->keeping, &k->options, k->board, owner);
+		keeper_stand_by(&k->keeping, &k->options, k->board, owner);
 	if (owner >= 0)
 		close(owner);
 	return pid;
