@@ -145,6 +145,7 @@ struct place call_place(struct faulty *f, const struct call *c, unsigned nth)
 	struct place place = { 0 };
 	struct arg parent = { .text = "." , .len = 1 };
 	const char *text = at < 0 ? NULL : c->arg[at].text, *slash;
+	const struct inode *directory_inode;
 	char directory[4096];
 
 	if (!text || !*text || text[strlen(text) - 1] == '/' || strlen(text) >= sizeof(directory))
@@ -158,7 +159,8 @@ struct place call_place(struct faulty *f, const struct call *c, unsigned nth)
 		parent = (struct arg){ .text = directory, .len = (uint32_t)(place.name - text) };
 	}
 	place.dir = lookup(f, c->pid, dirfd_of(c, at), parent, true);
-	if (place.dir && !S_ISDIR(fault_inode(f, place.dir)->mode))
+	directory_inode = fault_inode(f, place.dir);
+	if (!directory_inode || !S_ISDIR(directory_inode->mode))
 		place.dir = 0;
 	return place;
 }
