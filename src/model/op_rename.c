@@ -21,9 +21,6 @@ static bool refuse_flags(struct step *x, int64_t flags)
 		return refuse(x, RULE_rename_flags);
 	if (flags & RENAME_WHITEOUT && !is_root(x))
 		refuse(x, RULE_rename_whiteout_denied);
-	if ((flags & RENAME_EXCHANGE && x->model->traits.no_exchange) ||
-	    (flags & RENAME_WHITEOUT && x->model->traits.no_whiteout))
-		refuse(x, RULE_rename_flags_unsupported);
 	return false;
 }
 
@@ -118,6 +115,15 @@ static void refuse_directories(struct step *x, const struct renaming *r)
 		refuse(x, RULE_links_too_many);
 }
 
+/* What the file system itself knows of flags is asked after all that Linux checks for it. */
+static void refuse_unsupported(struct step *x, int64_t flags)
+{
+	if ((flags & RENAME_NOREPLACE && x->model->traits.no_noreplace) ||
+	    (flags & RENAME_EXCHANGE && x->model->traits.no_exchange) ||
+	    (flags & RENAME_WHITEOUT && x->model->traits.no_whiteout))
+		refuse(x, RULE_rename_flags_unsupported);
+}
+
 static void refuse_contents(struct step *x, const struct renaming *r)
 {
 	bool directory = r->from.kind == WHERE_DIR;
@@ -183,6 +189,7 @@ static void refuse_renaming(struct step *x, const struct renaming *r)
 	refuse_entries(x, r);
 	refuse_types(x, r);
 	refuse_directories(x, r);
+	refuse_unsupported(x, r->flags);
 	refuse_contents(x, r);
 }
 
