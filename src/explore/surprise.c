@@ -4,19 +4,12 @@
 int judge_surprise(struct target *t, const struct model *m, struct state *s, const struct call *c,
 		   const struct plan_end *end, struct finding *ret, struct err *err)
 {
-	struct outcome expected;
-	int status = JUDGE_FINE;
-
 	buf_adds(&ret->target, t->name);
 	if (end->fate != FATE_FINE) {
 		judge_fate(c, end->fate, ret);
 		return JUDGE_BAD;
 	}
-	if (end->tree_differs && !end->outcome_differs)
-		model_run(m, s, c, &expected);
-	else
-		status = judge_outcome(m, s, c, &end->outcome, ret);
-	return status == JUDGE_FINE ? judge_tree(t, s, c, ret, err) : status;
+	return judge_answer(t, m, s, c, &end->outcome, true, ret, err);
 }
 
 /* The present state is remembered only where the search keeps a graph. */

@@ -44,18 +44,15 @@ struct finding {
 void finding_init(struct finding *f);
 void finding_free(struct finding *f);
 
-/* JUDGE_UNDEFINED: the platform leaves the call open and it did not go as Linux does; where it
- * led is unknown. */
+/* JUDGE_UNDEFINED: the platform leaves the call open and it did not go as Linux does, or it ran
+ * out of space half way; where it led is unknown. */
 enum { JUDGE_FINE, JUDGE_BAD, JUDGE_UNDEFINED };
 
-/* Judges what a call of `s` gave; JUDGE_BAD fills a finding that has no calls yet. s moves on as
- * model_step() says. */
-int judge_outcome(const struct model *m, struct state *s, const struct call *c,
-		  const struct outcome *seen, struct finding *ret);
-/* The same for the tree observed after the call that led to `s`, or a negative errno. A tree
- * that is right at a second look is a finding too: DRIFT. */
-int judge_tree(struct target *t, const struct state *s, const struct call *c, struct finding *ret,
-	       struct err *err);
+/* Judges what a call of `s` gave and, if `observe`, the tree of the target after it; s moves on as
+ * model_step() says. JUDGE_BAD fills a finding that has no calls yet. A tree that is right at a
+ * second look is a finding too: DRIFT. */
+int judge_answer(struct target *t, const struct model *m, struct state *s, const struct call *c,
+		 const struct outcome *seen, bool observe, struct finding *ret, struct err *err);
 /* The finding that a call ended in this fate (not FATE_FINE). */
 void judge_fate(const struct call *c, enum target_fate fate, struct finding *ret);
 

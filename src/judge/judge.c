@@ -3,6 +3,7 @@
  * A signature is code, base call and what differs ("OUTCOME rename ENOENT for EEXIST", "TREE
  * truncate data"): it holds no path and no number, so that one cause keeps one signature while
  * its calls are shrunk. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,25 +34,6 @@ static const char *expected_class(const struct envelope *env)
 	return env->first ? errno_name(env->first) : "success";
 }
 
-/* "ENOENT or ENOTDIR or success, 0" */
-static void print_envelope(const struct envelope *env, enum op op, struct buf *out)
-{
-	const char *separator = "";
-
-	if (env->success) {
-		outcome_print(&env->value, op, DIALECT_NATIVE, out);
-		if (env->least_num < env->value.num && env->value.result == RESULT_NUM)
-			buf_addf(out, " (or less, at least %lld)", (long long)env->least_num);
-		separator = " or ";
-	}
-	for (int error = 1; error < 192; error++) {
-		if (!errset_has(&env->errors, error))
-			continue;
-		buf_addf(out, "%s%s", separator, errno_name(error));
-		separator = " or ";
-	}
-}
-
 static void print_rules(const struct envelope *env, struct buf *out)
 {
 	for (unsigned i = 0; i < env->rule_count; i++)
@@ -70,7 +52,7 @@ static void fill_outcome(const struct call *c, const struct outcome *seen,
 			 base_name(c), got, want);
 	else
 		snprintf(ret->signature, sizeof(ret->signature), "OUTCOME %s value", base_name(c));
-	print_envelope(env, c->op, &ret->expected);
+	envelope_print(env, c->op, DIALECT_NATIVE, &ret->expected);
 	outcome_print(seen, c->op, DIALECT_NATIVE, &ret->seen);
 	print_rules(env, &ret->rule);
 	add_call(&ret->title, c);
@@ -99,8 +81,8 @@ static bool follow_undefined(const struct model *m, struct state *s, const struc
 	return true;
 }
 
-int judge_outcome(const struct model *m, struct state *s, const struct call *c,
-		  const struct outcome *seen, struct finding *ret)
+static int judge_outcome(const struct model *m, struct state *s, const struct call *c,
+			 const struct outcome *seen, struct finding *ret)
 {
 	struct envelope env;
 
@@ -152,8 +134,8 @@ static int is_drift(struct target *t, const struct state *s, bool *ret, struct e
 	return 0;
 }
 
-int judge_tree(struct target *t, const struct state *s, const struct call *c, struct finding *ret,
-	       struct err *err)
+static int judge_tree(struct target *t, const struct state *s, const struct call *c,
+		      struct finding *ret, struct err *err)
 {
 	enum target_fate fate;
 	struct tree seen;
@@ -178,6 +160,36 @@ int judge_tree(struct target *t, const struct state *s, const struct call *c, st
 		snprintf(ret->signature, sizeof(ret->signature), "DRIFT %s", base_name(c));
 	}
 	return status < 0 ? status : JUDGE_BAD;
+}
+
+/* What a call that runs out of space may leave behind: a file that is new, or as long as the
+ * space was. */
+static bool is_half_done(const struct outcome *seen, const struct finding *f)
+{
+	if (seen->error != ENOSPC && seen->error != EDQUOT)
+		return false;
+	for (size_t i = 0; i < f->fact_count; i++) {
+		enum fact_kind kind = f->facts[i].kind;
+
+		if (kind != FACT_EXTRA && kind != FACT_SIZE && kind != FACT_DATA)
+			return false;
+		if (strcmp(f->facts[i].path, f->facts[0].path))
+			return false;
+	}
+	return f->fact_count > 0;
+}
+
+int judge_answer(struct target *t, const struct model *m, struct state *s, const struct call *c,
+		 const struct outcome *seen, bool observe, struct finding *ret, struct err *err)
+{
+	struct outcome kept = outcome_copy(seen, &ret->arena); /* observing may overwrite it */
+	int status = judge_outcome(m, s, c, &kept, ret);
+
+	if (status == JUDGE_FINE && observe)
+		status = judge_tree(t, s, c, ret, err);
+	if (status == JUDGE_BAD && ret->code == FINDING_TREE && is_half_done(&kept, ret))
+		status = JUDGE_UNDEFINED;
+	return status;
 }
 
 void judge_fate(const struct call *c, enum target_fate fate, struct finding *ret)

@@ -30,10 +30,7 @@ static int replay_call(struct replay *r, const struct call *c, bool observe, str
 		judge_fate(c, fate, f);
 		return JUDGE_BAD;
 	}
-	status = judge_outcome(r->model, &r->state, c, &seen, f);
-	if (status == JUDGE_FINE && observe)
-		status = judge_tree(r->target, &r->state, c, f, err);
-	return status;
+	return judge_answer(r->target, r->model, &r->state, c, &seen, observe, f, err);
 }
 
 /* Would POSIX, too, forbid what the last call answered? A wrong tree it always forbids. */

@@ -71,7 +71,5 @@ int64_t shortest_transfer(struct step *x, int64_t len, bool whole);
 bool refuse_size(struct step *x, uint64_t end, enum rule rule);
 /* What changes data through a descriptor that was opened before the file became immutable. */
 void may_refuse_immutable(struct step *x, const struct inode *inode);
-/* Calls that need space may be told that there is none. */
-void may_lack_space(struct step *x);
 
 #endif

@@ -91,7 +91,6 @@ void model_copy_file_range(struct step *x)
 		give_range(x, 0, 0);
 		return;
 	}
-	may_lack_space(x);
 	if (is_misaligned(c.from, c.from_offset, (int64_t)c.length))
 		may_refuse(x, RULE_direct_read_unaligned);
 	if (is_misaligned(c.to, c.to_offset, (int64_t)c.length))
@@ -148,7 +147,6 @@ static void clone(struct step *x, struct copy *c)
 	}
 	if (refuse_clone_range(x, c))
 		return;
-	may_lack_space(x);
 	if (!proceed(x) || !c->length)
 		return;
 	if (tree_inode(t, ino)->size < (uint64_t)c->to_offset + c->length)

@@ -141,7 +141,6 @@ static void allocate(struct step *x, const struct inode *inode, const struct ran
 		check_shift(x, inode, r);
 	if (x->model->traits.fallocate_drops_early && fails_with(x, EINVAL))
 		drop_privilege_bits(x, inode->ino);
-	may_lack_space(x);
 	if (!proceed(x))
 		return;
 	change_data(x, inode, r);

@@ -33,7 +33,6 @@ static void check_extension(struct step *x, const struct inode *inode, int64_t c
 	may_refuse_immutable(x, inode);
 	if (inode->flags & FS_IMMUTABLE_FL || x->model->traits.space_may_end)
 		may_refuse(x, RULE_map_fault);
-	may_lack_space(x);
 	if (end > inode->size)
 		refuse_size(x, end, RULE_truncate_too_large);
 }

@@ -10,8 +10,6 @@ static void set_length(struct step *x, const struct inode *inode, int64_t length
 
 	if (refuse_size(x, (uint64_t)length, RULE_truncate_too_large))
 		return;
-	if (changes)
-		may_lack_space(x);
 	if (!proceed(x))
 		return;
 	tree_truncate(&x->state->tree, ino, (uint64_t)length);

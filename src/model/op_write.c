@@ -33,14 +33,6 @@ void may_refuse_immutable(struct step *x, const struct inode *inode)
 		may_refuse(x, RULE_immutable_open);
 }
 
-void may_lack_space(struct step *x)
-{
-	if (!x->model->traits.space_may_end)
-		return;
-	may_refuse(x, RULE_space_ended);
-	may_refuse(x, RULE_quota_ended);
-}
-
 /* Where the bytes go: the end of the file, where the descriptor or the call says append. */
 static bool appends(struct step *x, const struct transfer *t, const struct open_file *f)
 {
@@ -54,7 +46,8 @@ static bool appends(struct step *x, const struct transfer *t, const struct open_
 static void write_effect(struct step *x, const struct transfer *t, uint64_t ino, uint64_t offset,
 			 int64_t most)
 {
-	int64_t done = give_range(x, shortest_transfer(x, most, t->whole), most);
+	bool whole = t->whole && !x->model->traits.space_may_end;
+	int64_t done = give_range(x, shortest_transfer(x, most, whole), most);
 
 	if (!done)
 		return;
@@ -91,7 +84,6 @@ static void write_regular(struct step *x, const struct transfer *t, const struct
 		may_refuse(x, RULE_write_nowait_buffered);
 	if (at >= max && refuse(x, RULE_write_too_far))
 		return;
-	may_lack_space(x);
 	if (proceed(x))
 		write_effect(x, t, f->ino, at, least(most, (int64_t)(max - at)));
 }

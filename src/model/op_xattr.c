@@ -120,7 +120,6 @@ static void check_space(struct step *x, const struct inode *inode, const char *n
 
 	if (sum > x->model->traits.xattr_space)
 		may_refuse(x, RULE_xattr_full);
-	may_lack_space(x);
 }
 
 static void put_value(struct step *x, uint64_t ino, const char *name, const struct arg *value,

@@ -7,7 +7,10 @@
 
 #include <linux/openat2.h>
 
-enum { LINKS_MAX = 40 };
+enum {
+	LINKS_MAX = 40,
+	LOOKUPS_MAX = 3, /* of one path: in RCU mode, out of it, and asking the file system */
+};
 
 struct walk {
 	struct step *x;
@@ -286,6 +289,8 @@ void resolve(struct step *x, int64_t dirfd, const struct arg *path, unsigned fla
 	if (path->text[0] == '/' && !restart_at_root(&w))
 		return;
 	walk_all(&w);
+	if (w.links > LINKS_MAX / LOOKUPS_MAX)
+		may_refuse(x, RULE_symlinks_counted_again);
 	ret->slash |= path->text[path->len - 1] == '/';
 	if (ret->kind == WHERE_DIR)
 		arrive(&w);

@@ -187,6 +187,18 @@ static void start(struct envelope *env)
 	env->value.len = 0;
 }
 
+/* Whatever changes something may need space for it, where a file system copies on write. */
+static void may_lack_space(struct step *x)
+{
+	const unsigned changes = TRAIT_NAMES | TRAIT_DATA | TRAIT_ATTR | TRAIT_ALLOC;
+
+	if (!x->model->traits.space_may_end || !x->env->success ||
+	    !(op_table[x->call->op].traits & changes))
+		return;
+	may_refuse(x, RULE_space_ended);
+	may_refuse(x, RULE_quota_ended);
+}
+
 /* One pass through the operation. seen: an outcome to follow, or NULL. */
 static void pass(const struct model *m, struct state *s, const struct call *c,
 		 const struct outcome *seen, bool follow, struct envelope *env)
@@ -210,6 +222,7 @@ static void pass(const struct model *m, struct state *s, const struct call *c,
 		return;
 	}
 	operations[c->op](&x);
+	may_lack_space(&x);
 	if (!env->success)
 		env->undefined = false;
 	tree_settle(&s->tree);
