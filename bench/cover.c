@@ -96,8 +96,9 @@ static bool measure(char *const *command, double *ret_bare, double *ret_traced)
 
 static void measure_tracer(char *self)
 {
-	char *loop_command[] = { self, "loop", NULL };
-	char *mixed_command[] = { "sh", "-c", (char *)mixed, NULL };
+	char loop_word[] = "loop", sh[] = "sh", c[] = "-c";
+	char *loop_command[] = { self, loop_word, NULL };
+	char *mixed_command[] = { sh, c, (char *)mixed, NULL };
 	char dir[] = "/tmp/assay-bench.XXXXXX";
 	double bare, traced;
 

@@ -333,7 +333,10 @@ static int run(struct ctf *c, const char *path, struct err *err)
 	    bt_graph_add_simple_sink_component(graph, "count", begin, consume, finish, c, &sink) !=
 		    0 ||
 	    !connect(graph, source, muxer, sink)) {
-		r = err_set(err, EINVAL, "%s holds no trace in the Common Trace Format", path);
+		r = err_set(
+			err, EINVAL,
+			"%s holds no trace in the Common Trace Format, or one cut within a packet",
+			path);
 	} else {
 		do
 			status = bt_graph_run(graph);

@@ -24,6 +24,11 @@ char LICENSE[] SEC("license") = "GPL";
 #define EXDEV 18
 #define ENOTDIR 20
 #define UIO_MAXIOV 1024
+#ifdef __TARGET_ARCH_x86
+#define SIXTH_ARGUMENT(regs) ((regs)->r9)
+#else
+#define SIXTH_ARGUMENT(regs) ((regs)->regs[5])
+#endif
 
 const volatile struct trace_row rows[TRACE_ROWS];
 const volatile __u8 row_of[TRACE_NUMBERS_MAX]; /* row + 1 of a system call */
@@ -76,7 +81,7 @@ static __always_inline bool is_compat(void)
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	return bpf_core_field_exists(task->thread_info.status) &&
-	       (BPF_CORE_READ(task, thread_info.status) & TS_COMPAT);
+	       (task->thread_info.status & TS_COMPAT);
 }
 
 static __always_inline bool same_place(struct inode *inode, const struct trace_place *place)
@@ -98,6 +103,14 @@ static __always_inline bool on_mount(const struct trace_mount *m, __u32 dev, str
 	return dev == m->dev || (mnt && same_place(mounted_on(mnt), &m->below));
 }
 
+static __always_inline bool has_device(__u32 dev)
+{
+	for (__u32 i = 0; i < TRACE_MOUNTS && i < mounts_used; i++)
+		if (dev == mounts[i].dev)
+			return true;
+	return false;
+}
+
 static __always_inline bool on_any_mount(__u32 dev, struct vfsmount *mnt)
 {
 	for (__u32 i = 0; i < TRACE_MOUNTS && i < mounts_used; i++)
@@ -106,42 +119,49 @@ static __always_inline bool on_any_mount(__u32 dev, struct vfsmount *mnt)
 	return false;
 }
 
+/* Helpers that read memory are what costs most: pointers that the verifier knows are followed. */
 static __always_inline struct file *file_of(int fd)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	struct file **slots, *file = NULL;
+	struct files_struct *files = task->files;
+	struct file *file = NULL;
+	struct fdtable *table;
 
-	if (!table || (unsigned)fd >= BPF_CORE_READ(table, max_fds))
+	if (!files)
 		return NULL;
-	slots = BPF_CORE_READ(table, fd);
-	bpf_probe_read_kernel(&file, sizeof(file), slots + (unsigned)fd);
+	table = files->fdt;
+	if ((unsigned)fd >= table->max_fds)
+		return NULL;
+	bpf_probe_read_kernel(&file, sizeof(file), table->fd + (unsigned)fd);
 	return file;
 }
 
 static __always_inline bool fd_hits(int fd)
 {
 	struct file *file = file_of(fd);
+	__u32 dev;
 
-	return file && on_any_mount(BPF_CORE_READ(file, f_inode, i_sb, s_dev),
-				    BPF_CORE_READ(file, f_path.mnt));
+	if (!file)
+		return false;
+	dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	return has_device(dev) || on_any_mount(dev, BPF_CORE_READ(file, f_path.mnt));
 }
 
 static __always_inline __u64 argument(struct pt_regs *regs, int i)
 {
 	switch (i) {
 	case 0:
-		return PT_REGS_PARM1_CORE_SYSCALL(regs);
+		return PT_REGS_PARM1_SYSCALL(regs);
 	case 1:
-		return PT_REGS_PARM2_CORE_SYSCALL(regs);
+		return PT_REGS_PARM2_SYSCALL(regs);
 	case 2:
-		return PT_REGS_PARM3_CORE_SYSCALL(regs);
+		return PT_REGS_PARM3_SYSCALL(regs);
 	case 3:
-		return PT_REGS_PARM4_CORE_SYSCALL(regs);
+		return PT_REGS_PARM4_SYSCALL(regs);
 	case 4:
-		return PT_REGS_PARM5_CORE_SYSCALL(regs);
+		return PT_REGS_PARM5_SYSCALL(regs);
 	default:
-		return BPF_CORE_READ(regs, r9);
+		return SIXTH_ARGUMENT(regs);
 	}
 }
 
