@@ -148,6 +148,7 @@ build/gen/tracer.h: build/bpf/tracer.o
 	bpftool gen skeleton $< name tracer >$@
 else
 build/gen/tracer.h: FORCE
+	rm -f build/bpf/tracer.o
 	$(call write_if_changed,'#define TRACER_MISSING "$(TRACER_MISSING)"')
 endif
 $(B)/sources: FORCE

@@ -34,6 +34,7 @@ int live_trace(struct coverage *c, const struct live_options *options, int *ret_
 #else
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 const char *live_missing(void)
@@ -62,6 +63,15 @@ static void fill_rows(struct tracer *t)
 	}
 }
 
+static bool kernel_has_function(const char *name)
+{
+	struct btf *types = btf__load_vmlinux_btf();
+	bool has = types && btf__find_by_name_kind(types, name, BTF_KIND_FUNC) > 0;
+
+	btf__free(types);
+	return has;
+}
+
 /* Walks can be seen where the kernel lets programs attach to its functions. */
 static struct tracer *load(const struct live_options *options, bool by_cgroup, bool see_walks)
 {
@@ -73,6 +83,7 @@ static struct tracer *load(const struct live_options *options, bool by_cgroup, b
 	t->rodata->mounts_used = (unsigned)options->mount_count;
 	t->rodata->by_cgroup = by_cgroup;
 	t->rodata->see_walks = see_walks;
+	t->rodata->can_cast = kernel_has_function("bpf_rdonly_cast");
 	bpf_program__set_autoload(t->progs.walk_end, see_walks);
 	if (!tracer__load(t))
 		return t;

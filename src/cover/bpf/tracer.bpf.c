@@ -136,6 +136,19 @@ static __always_inline struct file *file_of(int fd)
 	return file;
 }
 
+/* Since Linux 6.2 the verifier can be told what a pointer points to. */
+extern void *bpf_rdonly_cast(const void *pointer, __u32 type) __ksym __weak;
+const volatile bool can_cast;
+
+static __always_inline __u32 device_of(struct file *file)
+{
+	if (can_cast) {
+		file = bpf_rdonly_cast(file, bpf_core_type_id_kernel(struct file));
+		return file->f_inode->i_sb->s_dev;
+	}
+	return BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+}
+
 static __always_inline bool fd_hits(int fd)
 {
 	struct file *file = file_of(fd);
@@ -143,7 +156,7 @@ static __always_inline bool fd_hits(int fd)
 
 	if (!file)
 		return false;
-	dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	dev = device_of(file);
 	return has_device(dev) || on_any_mount(dev, BPF_CORE_READ(file, f_path.mnt));
 }
 
