@@ -90,7 +90,8 @@ $(LIB): $(call object,$(LIB_SOURCES)) $(B)/sources
 	$(AR) rcs $@ $(filter %.o,$^)
 
 GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h \
-	build/gen/embedded_targets.h build/gen/embedded_profiles.h build/gen/tracer.h
+	build/gen/embedded_targets.h build/gen/embedded_profiles.h build/gen/tracer.h \
+	build/gen/embedded_families.h
 
 $(B)/obj/%.o: %.c $(B)/flags | $(GENERATED)
 	mkdir -p $(@D)

@@ -163,11 +163,11 @@ static void refuse_special(struct step *x, const struct opening *o)
 		break;
 	case S_IFCHR:
 	case S_IFBLK:
+		may_refuse(x, RULE_open_device_denied);
 		if (major(o->inode->rdev))
 			leave_undefined(x, RULE_open_device);
 		else
 			refuse(x, RULE_open_device_missing);
-		may_refuse(x, RULE_open_device_denied);
 		break;
 	case S_IFIFO:
 		if (access == O_ACCMODE && refuse(x, RULE_open_fifo_neither))

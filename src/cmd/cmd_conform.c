@@ -1,0 +1,473 @@
+/* cmd_conform.c -- `assay conform TARGET...`: does a file system keep to POSIX? */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "cmd/command.h"
+#include "conform/tell.h"
+#include "report/report.h"
+#include "target/description.h"
+
+static struct settings {
+	struct opt_list suite;
+	const char *scripts, *families, *out, *junit, *since, *expect, *config, *show, *kernel;
+	uint64_t jobs, findings;
+	double deadline;
+	int platform;
+	bool json, tap, rules, list;
+} settings = { .platform = PLATFORM_LINUX, .kernel = "6.18", .findings = 20, .deadline = 10 };
+
+#define ROW(field) offsetof(struct settings, field)
+
+static const struct opt opts[] = {
+	{ "suite", OPT_LIST, ROW(suite), "all|published|NAME",
+	  "which scripts: all generated ones, the published ones, or a family", 0, 0 },
+	{ "scripts", OPT_TEXT, ROW(scripts), "PATH",
+	  "further scripts, or the published ones: a directory or a tar archive", 0, 0 },
+	{ "families", OPT_TEXT, ROW(families), "FILE", "an INI file with further families", 0, 0 },
+	{ "list", OPT_FLAG, ROW(list), NULL,
+	  "instead prints the families, and the proof that nothing is left out", 0, 0 },
+	{ "show", OPT_TEXT, ROW(show), "SCRIPT", "instead prints the script of that name", 0, 0 },
+	{ "jobs", OPT_U64, ROW(jobs), "N", "scripts at a time; 0: one for each processor", 0,
+	  CONFORM_JOBS_MAX },
+	{ "platform", OPT_CHOICE, ROW(platform), "posix|linux|macos|freebsd", "whose rules hold", 0,
+	  0 },
+	{ "kernel", OPT_TEXT, ROW(kernel), "VERSION", "version of Linux", 0, 0 },
+	{ "expect", OPT_TEXT, ROW(expect), "FILE", "failures that are known, with their reasons", 0,
+	  0 },
+	{ "since", OPT_TEXT, ROW(since), "RUN", "prints what is new and what is gone since a run",
+	  0, 0 },
+	{ "rules", OPT_FLAG, ROW(rules), NULL, "prints the rules that no script has met", 0, 0 },
+	{ "findings", OPT_U64, ROW(findings), "N",
+	  "how many causes are shrunk and told with a program, for each target", 0, 10000 },
+	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS", "time for one call", 0, 0 },
+	{ "junit", OPT_TEXT, ROW(junit), "FILE", "writes a report as JUnit does", 0, 0 },
+	{ "tap", OPT_FLAG, ROW(tap), NULL, "prints the result as TAP", 0, 0 },
+	{ "out", OPT_TEXT, ROW(out), "DIR", "the run's directory instead of one in runs/", 0, 0 },
+	{ "config", OPT_TEXT, ROW(config), "FILE", "an INI file that describes targets", 0, 0 },
+	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
+	OPT_END,
+};
+
+/* Where the published scripts are kept, unless --scripts says it. */
+static int add_published(struct suite *s, struct err *err)
+{
+	const char *shared = getenv("ASSAY_SHARED");
+	struct buf path = BUF_INIT;
+	int ret;
+
+	if (settings.scripts)
+		return suite_add_path(s, settings.scripts, err);
+	if (!shared)
+		return err_set(err, ENOENT,
+			       "where are the published scripts? --scripts is missing");
+	buf_addf(&path, "%s/sibylfs/scripts.tar.xz", shared);
+	ret = suite_add_path(s, path.data, err);
+	buf_free(&path);
+	return ret;
+}
+
+static int build_suite(struct suite *s, struct err *err)
+{
+	bool published = false;
+	int ret = suite_open(s, settings.families, err);
+
+	if (!settings.suite.count && !ret)
+		ret = suite_add_family(s, NULL, err);
+	for (size_t i = 0; i < settings.suite.count && !ret; i++) {
+		const char *name = settings.suite.items[i];
+
+		if (!strcmp(name, "published")) {
+			published = true;
+			ret = add_published(s, err);
+		} else {
+			ret = suite_add_family(s, strcmp(name, "all") ? name : NULL, err);
+		}
+	}
+	if (!ret && settings.scripts && !published)
+		ret = suite_add_path(s, settings.scripts, err);
+	suite_sort(s);
+	return ret;
+}
+
+static int list_families(const struct suite *s)
+{
+	struct buf out = BUF_INIT;
+	bool complete = true;
+
+	for (size_t i = 0; i < s->families.count; i++)
+		complete &= family_describe(s->families.items[i], &out);
+	buf_addf(&out, "%zu scripts, %llu calls, %zu set-ups\n", s->count,
+		 (unsigned long long)s->calls, s->setup_count);
+	fputs(out.data, stdout);
+	buf_free(&out);
+	return complete ? EXIT_CLEAN : EXIT_INTERNAL;
+}
+
+static int show_script(const struct suite *s, struct err *err)
+{
+	struct buf out = BUF_INIT;
+	long number = suite_find(s, settings.show);
+
+	if (number < 0) {
+		err_set(err, ENOENT, "%s: there is no such script", settings.show);
+		return EXIT_USAGE;
+	}
+	suite_print(s, &s->scripts[number], &out);
+	fputs(out.data, stdout);
+	buf_free(&out);
+	return EXIT_CLEAN;
+}
+
+/* Names of targets, each followed by NUL. */
+static void add_target(struct buf *names, const char *name)
+{
+	buf_add(names, name, strlen(name) + 1);
+}
+
+/* All that can be tested here without being told where. */
+static int add_all_targets(struct buf *names, struct err *err)
+{
+	struct buf described = BUF_INIT, lacks = BUF_INIT;
+	const struct target_kind *kind;
+	struct target_description d;
+	int ret = description_names(settings.config, &described, err);
+
+	for (size_t at = 0; at < described.len && !ret; at += strlen(described.data + at) + 1) {
+		const char *name = described.data + at;
+
+		ret = description_find(&d, name, settings.config, err);
+		kind = ret ? NULL : target_kind_find(d.kind);
+		buf_clear(&lacks);
+		if (kind)
+			kind->lacks(&d, &lacks);
+		if (kind && !lacks.len && strcmp(d.name, d.kind))
+			add_target(names, name);
+		description_free(&d);
+	}
+	buf_free(&described);
+	buf_free(&lacks);
+	return ret;
+}
+
+static int read_targets(struct buf *names, int argc, char **argv, struct err *err)
+{
+	int ret = 0;
+
+	for (int i = 1; i < argc && !ret; i++) {
+		if (!strcmp(argv[i], "all"))
+			ret = add_all_targets(names, err);
+		else
+			add_target(names, argv[i]);
+	}
+	return ret;
+}
+
+struct progress {
+	const char *target;
+	size_t total;
+};
+
+static void show_progress(void *to, size_t done, size_t rejected)
+{
+	const struct progress *p = to;
+
+	progress_show("%s: %zu of %zu scripts, %zu rejected", p->target, done, p->total, rejected);
+}
+
+static unsigned job_count(void)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (settings.jobs)
+		return (unsigned)settings.jobs;
+	return processors < 1                ? 1
+	     : processors > CONFORM_JOBS_MAX ? CONFORM_JOBS_MAX
+					     : (unsigned)processors;
+}
+
+static void survey_target(struct survey *s, const char *name, const struct session_options *session,
+			  const struct expectations *expected)
+{
+	struct progress progress = { name, s->suite->count };
+	struct conform_options options = {
+		.session = *session,
+		.jobs = job_count(),
+		.progress = progress_wanted() ? show_progress : NULL,
+		.progress_to = &progress,
+	};
+	struct err err = { 0 };
+	struct surveyed *t;
+
+	options.session.target = name;
+	s->targets = must_realloc(s->targets, (s->count + 1) * sizeof(*s->targets));
+	t = &s->targets[s->count++];
+	*t = (struct surveyed){ 0 };
+	if (conform_run(&t->result, s->suite, &options, &err))
+		t->failure = must_strdup(err.text);
+	progress_end();
+	causes_gather(&t->causes, &t->result);
+	expectations_apply(expected, name, &t->causes);
+}
+
+static void set_count(json_t *o, const char *name, uint64_t count)
+{
+	json_object_set_new(o, name, json_integer((json_int_t)count));
+}
+
+/* Sums over all targets. */
+static void set_figures(struct run *run, const struct survey *s)
+{
+	uint64_t counts[SCRIPT_FATES + 1] = { 0 }, calls = 0;
+	double exec = 0, check = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct conform_result *r = &s->targets[i].result;
+
+		for (unsigned f = 0; f <= SCRIPT_FATES; f++)
+			counts[f] += r->counts[f];
+		calls += r->figures.calls;
+		exec += r->figures.exec_seconds;
+		check += r->figures.check_seconds;
+	}
+	set_count(run->figures, "scripts", s->count * s->suite->count);
+	set_count(run->figures, "calls", calls);
+	set_count(run->figures, "accepted", counts[SCRIPT_ACCEPTED]);
+	set_count(run->figures, "rejected", counts[SCRIPT_REJECTED]);
+	set_count(run->figures, "undefined", counts[SCRIPT_UNKNOWN]);
+	set_count(run->figures, "skipped", counts[SCRIPT_SKIPPED]);
+	set_count(run->figures, "not_run", counts[SCRIPT_FATES]);
+	json_object_set_new(run->figures, "exec_seconds", json_real(exec));
+	json_object_set_new(run->figures, "check_seconds", json_real(check));
+	json_object_set_new(run->figures, "targets", survey_json(s));
+}
+
+static enum verdict verdict_of(const struct survey *s)
+{
+	enum verdict verdict = VERDICT_OK;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct surveyed *t = &s->targets[i];
+
+		if (t->causes.unexpected)
+			return VERDICT_BAD;
+		if (t->failure || t->result.stopped || t->result.counts[SCRIPT_FATES])
+			verdict = VERDICT_UNKNOWN;
+	}
+	return verdict;
+}
+
+static int write_text(const char *path, const struct buf *text, struct err *err)
+{
+	return buf_write_file(text, path, err);
+}
+
+static int write_page(const struct run *run, const struct survey *s, struct err *err)
+{
+	struct buf page = BUF_INIT;
+	char path[PATH_MAX];
+	int ret;
+
+	survey_html(s, &page);
+	snprintf(path, sizeof(path), "%s/survey.html", run->dir);
+	ret = write_text(path, &page, err);
+	buf_free(&page);
+	return ret;
+}
+
+static int write_junit(const struct survey *s, struct err *err)
+{
+	struct buf text = BUF_INIT;
+	int ret = 0;
+
+	if (settings.junit) {
+		survey_junit(s, &text);
+		ret = write_text(settings.junit, &text, err);
+	}
+	buf_free(&text);
+	return ret;
+}
+
+/* What is new and gone since another run's. */
+static int add_changes(const struct survey *s, struct buf *out, struct err *err)
+{
+	char path[PATH_MAX];
+	json_t *before;
+	size_t start = out->len;
+
+	if (!settings.since)
+		return 0;
+	snprintf(path, sizeof(path), "%s/run.json", settings.since);
+	before = json_load_file(path, 0, NULL);
+	if (!json_is_array(json_object_get(before, "targets"))) {
+		json_decref(before);
+		return err_set(err, EINVAL, "%s: not a run of conform", path);
+	}
+	survey_compare(s, json_object_get(before, "targets"), out);
+	json_decref(before);
+	if (out->len == start)
+		buf_addf(out, "nothing is new or gone since %s\n", settings.since);
+	return 0;
+}
+
+static void add_rules(const struct survey *s, const struct session_options *session,
+		      struct buf *out)
+{
+	struct buf unmet = BUF_INIT;
+	struct model model;
+	size_t held, met;
+
+	model_init(&model, session->platform, session->kernel);
+	held = survey_rules(s, &model, &unmet, &met);
+	buf_addf(out, "\n%zu of %zu rules were met; not these:\n%s", met, held, buf_str(&unmet));
+	buf_free(&unmet);
+}
+
+static int print_result(struct run *run, const struct survey *s,
+			const struct session_options *session, struct err *err)
+{
+	struct buf out = BUF_INIT;
+	json_t *summary;
+	int ret = run_close(run, &summary, err);
+
+	if (ret)
+		return ret;
+	if (settings.tap)
+		survey_tap(s, &out);
+	else if (!settings.json)
+		survey_print(s, &out);
+	if (!settings.tap && !settings.json) {
+		if (settings.rules)
+			add_rules(s, session, &out);
+		ret = add_changes(s, &out, err);
+		buf_addf(&out, "\nsurvey: %s/survey.html\n", run->dir);
+	}
+	if (settings.json) {
+		json_dumpf(summary, stdout, JSON_INDENT(2));
+		putchar('\n');
+	}
+	fputs(buf_str(&out), stdout);
+	json_decref(summary);
+	buf_free(&out);
+	return ret;
+}
+
+/* Everything that is known goes to the run's directory and to the terminal. */
+static int finish(struct run *run, const struct survey *s, const struct session_options *session,
+		  struct err *err)
+{
+	struct session_options options = *session;
+	int ret = 0;
+
+	for (size_t i = 0; i < s->count && !ret; i++) {
+		options.target = s->targets[i].result.target;
+		ret = tell_causes(s, &s->targets[i], &options, (unsigned)settings.findings, run,
+				  err);
+	}
+	run->verdict = verdict_of(s);
+	set_figures(run, s);
+	if (!ret)
+		ret = write_page(run, s, err);
+	if (!ret)
+		ret = write_junit(s, err);
+	if (!ret)
+		ret = print_result(run, s, session, err);
+	return ret ? ret : report_write(run->dir, err);
+}
+
+static void join_names(const struct buf *names, struct buf *out)
+{
+	for (size_t at = 0; at < names->len; at += strlen(names->data + at) + 1)
+		buf_addf(out, "%s%s", at ? "+" : "", names->data + at);
+}
+
+static int run_survey(struct suite *suite, const struct buf *names,
+		      const struct session_options *session, const struct expectations *expected,
+		      struct err *err)
+{
+	static const int codes[] = { EXIT_CLEAN, EXIT_UNKNOWN, EXIT_FINDINGS };
+	struct survey survey = { .suite = suite };
+	struct buf joined = BUF_INIT;
+	int code = EXIT_UNKNOWN;
+	struct run run;
+
+	join_names(names, &joined);
+	if (!run_open(&run, "conform", joined.data, settings.out, 1, err)) {
+		run_catch_signals();
+		for (size_t at = 0; at < names->len && !run_stop;
+		     at += strlen(names->data + at) + 1)
+			survey_target(&survey, names->data + at, session, expected);
+		if (!finish(&run, &survey, session, err))
+			code = codes[run.verdict];
+		run_free(&run);
+	}
+	survey_free(&survey);
+	buf_free(&joined);
+	return code;
+}
+
+static int run_targets(struct suite *suite, int argc, char **argv, struct err *err)
+{
+	struct session_options session = {
+		.platform = (enum platform)settings.platform,
+		.target_options = { .deadline_seconds = settings.deadline,
+				    .config = settings.config },
+	};
+	struct expectations expected = { 0 };
+	struct buf names = BUF_INIT;
+	int code = EXIT_USAGE;
+
+	if (argc < 2)
+		err_set(err, EINVAL, "which target?");
+	else if (!kernel_parse(settings.kernel, &session.kernel, err) &&
+		 !read_targets(&names, argc, argv, err) &&
+		 !(settings.expect && expectations_read(&expected, settings.expect, err)))
+		code = run_survey(suite, &names, &session, &expected, err);
+	expectations_free(&expected);
+	buf_free(&names);
+	return code;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct suite suite;
+	int code;
+
+	if (build_suite(&suite, err))
+		code = EXIT_USAGE;
+	else if (settings.list)
+		code = list_families(&suite);
+	else if (settings.show)
+		code = show_script(&suite, err);
+	else
+		code = run_targets(&suite, argc, argv, err);
+	suite_free(&suite);
+	return code;
+}
+
+const struct command command_conform = {
+	.name = "conform",
+	.usage = "TARGET...",
+	.summary = "does a file system keep to POSIX, and where does it differ from others",
+	.text = "Executes many small scripts on each target with real processes and users, and\n"
+		"judges every outcome, and the tree at the end of every script, against the\n"
+		"model. Scripts are made from families: properties of paths, calls, flags and\n"
+		"users, combined so that every possible choice of values is in a script\n"
+		"(*--list* proves it). _all_ stands for every target that can be tested here.\n"
+		"\n"
+		"What deviates is gathered by cause: the call, what was seen, what is allowed and\n"
+		"the rule that says so. Several targets stand side by side in one table. What\n"
+		"POSIX does not allow is told apart from what only Linux would not do.\n"
+		"\n"
+		"Exit status: 0 nothing deviates (but what *--expect* names), 1 something does, 2\n"
+		"could not tell.",
+	.opts = opts,
+	.settings = &settings,
+	.run = run,
+};

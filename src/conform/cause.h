@@ -1,0 +1,50 @@
+/* cause.h -- deviations gathered by cause: one line, not a thousand.
+ *
+ * Two deviations have one cause if the call, what was seen, what is allowed and the rule that
+ * says so are the same. */
+#ifndef CONFORM_CAUSE_H
+#define CONFORM_CAUSE_H
+
+#include "conform/conform.h"
+
+struct cause {
+	char *text; /* "open: EPERM, allowed: success": names it, also from run to run */
+	const struct deviation *example; /* in the smallest script that shows it */
+	size_t scripts;
+	bool outside_posix; /* one of them at least */
+	const char *reason; /* why it is expected; NULL: it is not */
+	uint32_t order;     /* in which they were met */
+};
+
+struct causes {
+	struct cause *items; /* most scripts first, what POSIX forbids before what Linux does not */
+	size_t count;
+	size_t unexpected;
+	uint32_t *of; /* each deviation of the result: which of the items */
+};
+
+/* Examples point into the result. */
+void causes_gather(struct causes *ret, const struct conform_result *r);
+void causes_free(struct causes *c);
+/* The first of that text, or NULL. */
+const struct cause *causes_find(const struct causes *c, const char *text);
+
+/* A file of expected failures:
+ *
+ *     # because: ext4 refuses temporary files in removed directories
+ *     ext4: open: EPERM, allowed: success
+ *
+ * Each line names a target, or "*" for all, and a cause; the comment above says why. */
+struct expectation {
+	char *target, *text, *reason;
+};
+struct expectations {
+	struct expectation *items;
+	size_t count;
+};
+int expectations_read(struct expectations *e, const char *path, struct err *err);
+void expectations_free(struct expectations *e);
+/* Marks causes that are expected of this target. */
+void expectations_apply(const struct expectations *e, const char *target, struct causes *c);
+
+#endif

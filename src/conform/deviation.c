@@ -1,0 +1,102 @@
+/* deviation.c -- deviations in words that other scripts share, and as JSON. */
+#include "conform/deviation.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "judge/fact.h"
+#include "op/script.h"
+
+void deviation_free(struct deviation *d)
+{
+	buf_free(&d->seen);
+	buf_free(&d->allowed);
+	buf_free(&d->rule);
+	buf_free(&d->call);
+	buf_free(&d->detail);
+}
+
+void deviation_clear(struct deviation *d)
+{
+	buf_clear(&d->seen);
+	buf_clear(&d->allowed);
+	buf_clear(&d->rule);
+	buf_clear(&d->call);
+	buf_clear(&d->detail);
+}
+
+void deviation_say_seen(const struct outcome *seen, const struct envelope *env, struct buf *out)
+{
+	if (seen->error)
+		buf_adds(out, errno_name(seen->error));
+	else
+		buf_adds(out, env->success ? "another value" : "success");
+}
+
+void deviation_say_allowed(const struct envelope *env, struct buf *out)
+{
+	size_t start = out->len;
+
+	if (env->success)
+		buf_adds(out, "success");
+	for (int error = 1; error < 192; error++) {
+		if (!errset_has(&env->errors, error))
+			continue;
+		if (out->len > start)
+			buf_adds(out, " or ");
+		buf_adds(out, errno_name(error));
+	}
+}
+
+void deviation_say_tree(const struct tree *expected, const struct tree *seen, struct buf *out)
+{
+	struct arena arena = ARENA_INIT;
+	struct fact facts[FACTS_MAX];
+	size_t count = facts_find(expected, seen, &arena, facts), start = out->len;
+
+	/* Heaviest first, so that equal ones are neighbours. */
+	for (size_t i = 0; i < count; i++) {
+		if (i && facts[i].kind == facts[i - 1].kind)
+			continue;
+		if (out->len > start)
+			buf_adds(out, ", ");
+		buf_adds(out, fact_names[facts[i].kind]);
+	}
+	arena_free(&arena);
+}
+
+json_t *deviation_pack(const struct deviation *d)
+{
+	return json_pack("{s:i s:i s:b s:b s:i s:s s:s s:s s:s s:s s:s}", "script", (int)d->script,
+			 "step", (int)d->step, "in_setup", d->in_setup, "outside_posix",
+			 d->outside_posix, "code", (int)d->code, "op", op_table[d->op].name, "seen",
+			 buf_str(&d->seen), "allowed", buf_str(&d->allowed), "rule",
+			 buf_str(&d->rule), "call", buf_str(&d->call), "detail",
+			 buf_str(&d->detail));
+}
+
+int deviation_unpack(struct deviation *d, const json_t *packed)
+{
+	const char *op, *seen, *allowed, *rule, *call, *detail;
+	int script, step, in_setup, outside_posix, code;
+
+	if (json_unpack((json_t *)packed, "{s:i s:i s:b s:b s:i s:s s:s s:s s:s s:s s:s}", "script",
+			&script, "step", &step, "in_setup", &in_setup, "outside_posix",
+			&outside_posix, "code", &code, "op", &op, "seen", &seen, "allowed",
+			&allowed, "rule", &rule, "call", &call, "detail", &detail) ||
+	    op_find(op) < 0 || code < 0 || code >= FINDING_CODES)
+		return -EINVAL;
+	deviation_clear(d);
+	d->script = (uint32_t)script;
+	d->step = (uint32_t)step;
+	d->in_setup = in_setup;
+	d->outside_posix = outside_posix;
+	d->code = (enum finding_code)code;
+	d->op = (enum op)op_find(op);
+	buf_adds(&d->seen, seen);
+	buf_adds(&d->allowed, allowed);
+	buf_adds(&d->rule, rule);
+	buf_adds(&d->call, call);
+	buf_adds(&d->detail, detail);
+	return 0;
+}

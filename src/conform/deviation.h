@@ -1,0 +1,39 @@
+/* deviation.h -- one call, or one tree, that is not as the model allows. */
+#ifndef CONFORM_DEVIATION_H
+#define CONFORM_DEVIATION_H
+
+#include <jansson.h>
+
+#include "base/buf.h"
+#include "judge/finding.h"
+#include "model/model.h"
+
+/* What clusters are made by is in `op`, `seen`, `allowed` and `rule`: texts without names and
+ * numbers of a script. */
+struct deviation {
+	uint32_t script; /* number in the suite */
+	uint32_t step;   /* call of the script, from 0; of its set-up, if in_setup */
+	bool in_setup;
+	bool outside_posix;
+	enum finding_code code;
+	enum op op;              /* the base call */
+	struct buf seen;         /* "EEXIST", "success", "mode, size" of a tree */
+	struct buf allowed;      /* "ENOENT or ENOTDIR" */
+	struct buf rule;         /* name of the rule that forbids it; empty if none does */
+	struct buf call, detail; /* the call, and for people what came back or differs */
+};
+
+void deviation_free(struct deviation *d);
+void deviation_clear(struct deviation *d);
+
+/* Words for an outcome, and for all that are allowed: without names and numbers. */
+void deviation_say_seen(const struct outcome *seen, const struct envelope *env, struct buf *out);
+void deviation_say_allowed(const struct envelope *env, struct buf *out);
+/* Which properties differ, each once: "data, mode". */
+void deviation_say_tree(const struct tree *expected, const struct tree *seen, struct buf *out);
+
+/* One line of text, and back; what a job hands to the process that started it. */
+json_t *deviation_pack(const struct deviation *d);
+int deviation_unpack(struct deviation *d, const json_t *packed);
+
+#endif

@@ -1,0 +1,49 @@
+/* session.h -- scripts on one target, one after another, every call judged by the model.
+ *
+ * The model goes ahead and says what each call will answer; the target carries out the whole
+ * script at once and stops where something is different (target_follow). What is different is
+ * judged: allowed after all, or a deviation. The tree is compared at the end of every script.
+ *
+ * A script begins with its set-up. If the script before had the same one and changed nothing,
+ * that is still in place; else the calls that undo what is there, foreseen like all others, are
+ * put in front. What cannot be undone, and what deviated, costs a reset of the target. */
+#ifndef CONFORM_SESSION_H
+#define CONFORM_SESSION_H
+
+#include "conform/deviation.h"
+#include "conform/suite.h"
+#include "target/target.h"
+
+enum script_fate {
+	SCRIPT_ACCEPTED,
+	SCRIPT_REJECTED,
+	SCRIPT_UNKNOWN, /* something undefined was called */
+	SCRIPT_SKIPPED, /* the target cannot do it: no other users, no remounting */
+	SCRIPT_FATES
+};
+
+struct session_figures {
+	double exec_seconds, check_seconds;
+	uint64_t calls, resets, setups, reused;
+	uint64_t rule_hits[RULE_COUNT];
+};
+
+struct session_options {
+	const char *target;
+	struct target_options target_options;
+	enum platform platform;
+	unsigned kernel;
+};
+
+struct session;
+int session_open(struct session **ret, const struct suite *suite,
+		 const struct session_options *options, struct err *err);
+void session_close(struct session *s);
+
+/* Runs a script. Its first deviation is in *ret where it is rejected. */
+int session_run(struct session *s, size_t number, enum script_fate *ret_fate, struct deviation *ret,
+		struct err *err);
+
+const struct session_figures *session_figures(const struct session *s);
+
+#endif

@@ -1,0 +1,73 @@
+/* tell.c -- from a cause to a finding. */
+#include "conform/tell.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/must.h"
+
+/* Set-up and script in one. */
+static struct call *whole_script(const struct suite *suite, const struct deviation *d,
+				 size_t *ret_count)
+{
+	const struct suite_script *script = &suite->scripts[d->script];
+	const struct setup *setup = &suite->setups[script->setup];
+	size_t more = d->in_setup ? 0 : d->step + 1;
+	struct call *calls = must_alloc((setup->count + more + 1) * sizeof(*calls));
+
+	memcpy(calls, setup->calls, setup->count * sizeof(*calls));
+	memcpy(calls + setup->count, script->calls, more * sizeof(*calls));
+	*ret_count = setup->count + more;
+	return calls;
+}
+
+/* 1 if something was added. */
+static int tell_cause(const struct suite *suite, const struct cause *cause, struct target *t,
+		      const struct model *m, struct run *run, struct err *err)
+{
+	struct finding finding;
+	size_t count;
+	struct call *calls = whole_script(suite, cause->example, &count);
+	int ret = judge_replay(t, m, calls, count, false, &finding, err);
+
+	free(calls);
+	if (ret <= 0)
+		return ret;
+	ret = 0;
+	if (!run_knows(run, finding.signature)) {
+		ret = finding_shrink(&finding, t, m, TELL_SHRINK_TRIES, err);
+		if (ret >= 0)
+			ret = finding_verify(&finding, t, m, TELL_VERIFY_TIMES, err);
+		if (ret >= 0)
+			ret = run_add(run, &finding, t, err);
+		ret = ret < 0 ? ret : 1;
+	}
+	finding_free(&finding);
+	return ret;
+}
+
+int tell_causes(const struct survey *s, const struct surveyed *t,
+		const struct session_options *options, unsigned max, struct run *run,
+		struct err *err)
+{
+	struct target *target;
+	struct model model;
+	unsigned told = 0;
+	int ret;
+
+	if (!t->causes.unexpected || !max)
+		return 0;
+	ret = target_open(&target, options->target, &options->target_options, err);
+	if (ret)
+		return ret;
+	model_init(&model, options->platform, options->kernel);
+	model.traits = target->traits;
+	for (size_t i = 0; i < t->causes.count && told < max && ret >= 0 && !run_stop; i++) {
+		if (t->causes.items[i].reason)
+			continue;
+		ret = tell_cause(s->suite, &t->causes.items[i], target, &model, run, err);
+		told += ret > 0;
+	}
+	target_close(target);
+	return ret < 0 ? ret : 0;
+}
