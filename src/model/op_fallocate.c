@@ -74,12 +74,11 @@ static void check_file(struct step *x, const struct open_file *f, int64_t mode)
 		refuse(x, RULE_fallocate_append);
 	if (inode->flags & FS_IMMUTABLE_FL)
 		refuse(x, RULE_fallocate_immutable);
-	if (S_ISDIR(inode->mode))
-		refuse(x, RULE_fallocate_directory);
-	else if (S_ISFIFO(inode->mode))
+	/* Directories are never open for writing. */
+	if (S_ISFIFO(inode->mode))
 		refuse(x, RULE_fallocate_pipe);
-	else if (!S_ISREG(inode->mode))
-		refuse(x, RULE_fallocate_special);
+	else if (is_special(inode))
+		leave_undefined(x, RULE_special_contents);
 }
 
 /* Collapsing and inserting move whole blocks, and stay within the file. */
@@ -155,8 +154,11 @@ void model_fallocate(struct step *x)
 		.offset = x->call->fallocate.offset.num,
 		.length = x->call->fallocate.length.num,
 	};
-	const struct open_file *f = need_io(x, &x->call->fallocate.fd);
+	const struct open_file *f;
 
+	if (leave_undefined(x, RULE_call_of_linux))
+		return;
+	f = need_io(x, &x->call->fallocate.fd);
 	if (r.offset < 0 || r.length <= 0)
 		refuse(x, RULE_fallocate_range);
 	if (!is_mode(r.mode))

@@ -16,9 +16,12 @@ static bool refuse_kind(struct step *x, const struct inode *inode)
 void model_set_inode_flags(struct step *x)
 {
 	uint32_t flags = (uint32_t)x->call->set_inode_flags.flags.num & known;
-	const struct inode *inode = need_open_object(x, &x->call->set_inode_flags.fd, false);
+	const struct inode *inode;
 	struct inode *edited;
 
+	if (leave_undefined(x, RULE_call_of_linux))
+		return;
+	inode = need_open_object(x, &x->call->set_inode_flags.fd, false);
 	if (!inode || refuse_kind(x, inode))
 		return;
 	if (x->state->read_only)
@@ -36,8 +39,11 @@ void model_set_inode_flags(struct step *x)
 
 void model_get_inode_flags(struct step *x)
 {
-	const struct inode *inode = need_open_object(x, &x->call->get_inode_flags.fd, false);
+	const struct inode *inode;
 
+	if (leave_undefined(x, RULE_call_of_linux))
+		return;
+	inode = need_open_object(x, &x->call->get_inode_flags.fd, false);
 	if (!inode || refuse_kind(x, inode))
 		return;
 	if (proceed(x))

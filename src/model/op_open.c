@@ -235,8 +235,7 @@ static void refuse_existing(struct step *x, const struct opening *o)
 		refuse_special(x, o);
 	/* A device knows itself whether it has O_DIRECT; what waits has not been refused yet. */
 	if (has(o, O_DIRECT) && !x->env->undefined && !S_ISBLK(o->inode->mode) &&
-	    !S_ISCHR(o->inode->mode) &&
-	    (!S_ISREG(o->inode->mode) || x->model->traits.no_direct_io))
+	    !S_ISCHR(o->inode->mode) && (!S_ISREG(o->inode->mode) || x->model->traits.no_direct_io))
 		refuse(x, RULE_open_direct);
 }
 

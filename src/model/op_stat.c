@@ -32,6 +32,8 @@ void model_statx(struct step *x)
 	int64_t flags = x->call->statx.flags.num;
 	struct arg path = x->call->statx.path;
 
+	if (leave_undefined(x, RULE_call_of_linux))
+		return;
 	if (x->call->statx.mask.num & STATX__RESERVED)
 		refuse(x, RULE_statx_mask);
 	if (flags & ~known || (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE)

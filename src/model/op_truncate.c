@@ -53,6 +53,8 @@ void model_truncate(struct step *x)
 		refuse(x, RULE_truncate_directory);
 		return;
 	}
+	if (!inode)
+		return;
 	if (!S_ISREG(inode->mode)) {
 		refuse(x, RULE_truncate_special);
 		return;

@@ -149,9 +149,11 @@ static void set_value(struct step *x, enum by by)
 	const struct inode *inode;
 	bool there;
 
+	if (leave_undefined(x, RULE_call_of_linux))
+		return;
 	check_arguments(x, name, size, flags);
 	inode = need_by(x, by);
-	if (!inode || refused(x))
+	if (!inode || !name->text || refused(x) || (uint64_t)size > XATTR_SIZE_MAX)
 		return;
 	check_change(x, inode, name->text);
 	if (refuse_space(x, name->text) || refused(x))
@@ -192,9 +194,11 @@ static void get_value(struct step *x, enum by by)
 	const struct xattr *attribute;
 	const struct inode *inode;
 
+	if (leave_undefined(x, RULE_call_of_linux))
+		return;
 	refuse_name(x, name);
 	inode = need_by(x, by);
-	if (!inode || refused(x))
+	if (!inode || !name->text || refused(x))
 		return;
 	check_look(x, inode, name->text);
 	if (refuse_space(x, name->text) || refused(x))
@@ -233,9 +237,12 @@ static void collect_names(struct step *x, const struct inode *inode, struct buf 
 
 static void list_names(struct step *x, enum by by)
 {
-	const struct inode *inode = need_by(x, by);
 	struct buf names = BUF_INIT;
+	const struct inode *inode;
 
+	if (leave_undefined(x, RULE_call_of_linux))
+		return;
+	inode = need_by(x, by);
 	if (!inode)
 		return;
 	if (x->model->traits.no_xattr)
@@ -250,9 +257,11 @@ static void remove_value(struct step *x, enum by by)
 	const struct arg *name = &x->call->removexattr.name;
 	const struct inode *inode;
 
+	if (leave_undefined(x, RULE_call_of_linux))
+		return;
 	refuse_name(x, name);
 	inode = need_by(x, by);
-	if (!inode || refused(x))
+	if (!inode || !name->text || refused(x))
 		return;
 	check_change(x, inode, name->text);
 	if (refuse_space(x, name->text) || refused(x))

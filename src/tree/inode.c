@@ -212,16 +212,17 @@ static void edits_remove(struct tree *t, const struct inode *inode)
 	inode_own(t, before)->next_edit = inode->next_edit;
 }
 
-void inode_reap(struct tree *t, uint64_t ino)
+bool inode_reap(struct tree *t, uint64_t ino)
 {
 	const struct inode *inode = tree_inode(t, ino);
 
-	if (inode->nlink || inode->holds)
-		return;
+	if (inode->nlink || inode->holds || (S_ISDIR(inode->mode) && inode->dir.orphans))
+		return false;
 	edits_remove(t, inode);
 	t->hash = hash_sub(t->hash, inode->term);
 	t->blocks -= tree_blocks(inode);
 	pmap_remove(&t->inodes, &inode_type, ino);
+	return true;
 }
 
 void tree_hold(struct tree *t, uint64_t ino)
@@ -232,10 +233,18 @@ void tree_hold(struct tree *t, uint64_t ino)
 void tree_unhold(struct tree *t, uint64_t ino)
 {
 	struct inode *inode = inode_own(t, ino);
+	uint64_t parent;
 
 	must(inode->holds);
 	inode->holds--;
-	inode_reap(t, ino);
+	/* A removed directory lets go of its parent, which may have been removed as well. */
+	for (;; ino = parent) {
+		inode = inode_own(t, ino);
+		parent = S_ISDIR(inode->mode) ? inode->dir.parent : 0;
+		if (!inode_reap(t, ino) || !parent)
+			return;
+		inode_own(t, parent)->dir.orphans--;
+	}
 }
 
 void tree_set_target(struct tree *t, uint64_t ino, const char *target, size_t len)

@@ -27,8 +27,9 @@ static inline size_t blob_size(size_t len)
 
 /* A new inode of this number without names, holds or contents. */
 struct inode *inode_add(struct tree *t, uint64_t ino, uint32_t mode);
-/* Frees the inode if it has neither names nor holds. */
-void inode_reap(struct tree *t, uint64_t ino);
+/* Frees the inode if it has neither names nor holds, nor removed directories that were in it and
+ * are held. Says whether it did. */
+bool inode_reap(struct tree *t, uint64_t ino);
 /* Its part of the tree's hash, were its places these. */
 struct hash inode_term(const struct inode *inode, unsigned fields, struct hash places);
 

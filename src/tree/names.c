@@ -119,8 +119,12 @@ void tree_unlink(struct tree *t, uint64_t dir, const char *name, size_t len)
 {
 	struct inode *inode = detach(t, dir, name, len);
 
-	inode->nlink = S_ISDIR(inode->mode) ? 0 : inode->nlink - 1;
-	inode_reap(t, inode->ino);
+	bool directory = S_ISDIR(inode->mode);
+
+	inode->nlink = directory ? 0 : inode->nlink - 1;
+	/* Whoever stands in a removed directory can still go up. */
+	if (!inode_reap(t, inode->ino) && directory)
+		tree_edit(t, dir)->dir.orphans++;
 }
 
 void tree_rename(struct tree *t, uint64_t from_dir, const char *from, size_t from_len,

@@ -93,6 +93,7 @@ struct inode {
 		struct {
 			struct pmap entries; /* struct entry by hash of the name */
 			uint64_t parent;     /* inode; the root's is itself */
+			uint32_t orphans;    /* removed directories that were here and are alive */
 		} dir;
 		struct {
 			struct pmap blocks;  /* struct blob by index; without zeros at its end */
@@ -147,7 +148,8 @@ void tree_rename(struct tree *t, uint64_t from_dir, const char *from, size_t fro
 		 uint64_t to_dir, const char *to, size_t to_len);
 void tree_exchange(struct tree *t, uint64_t a_dir, const char *a, size_t a_len,
 		   uint64_t b_dir, const char *b, size_t b_len);
-/* Keeps a removed inode alive; the last drop of one without names frees it. */
+/* Keeps a removed inode alive; the last drop of one without names frees it. A removed directory
+ * keeps its parent alive. */
 void tree_hold(struct tree *t, uint64_t ino);
 void tree_unhold(struct tree *t, uint64_t ino);
 void tree_set_target(struct tree *t, uint64_t ino, const char *target, size_t len);

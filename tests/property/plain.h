@@ -120,11 +120,27 @@ static bool plain_is_within(const struct plain *p, int dir, int object)
 	return dir == object;
 }
 
-/* Frees the object if it has neither names nor holds. */
+/* A directory below it was removed, but is held. */
+static bool plain_has_orphan(const struct plain *p, int object)
+{
+	for (int i = 1; i < OBJECTS; i++)
+		if (is_dir(p, i) && p->object[i].parent == object && !plain_names_of(p, i))
+			return true;
+	return false;
+}
+
+/* Frees the object if it has neither names nor holds, and then those above that it kept. */
 static void plain_reap(struct plain *p, int object)
 {
-	if (!p->object[object].holds && !plain_names_of(p, object))
+	while (object && !p->object[object].holds && !plain_names_of(p, object) &&
+	       !plain_has_orphan(p, object)) {
+		bool directory = is_dir(p, object);
+
 		p->object[object].used = false;
+		if (!directory)
+			return;
+		object = p->object[object].parent;
+	}
 }
 
 /* Writes the file's bytes in pieces of any size, in no order, over rubbish. */
