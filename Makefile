@@ -138,6 +138,8 @@ build/gen/embedded_%.h: FORCE
 	@mkdir -p $(@D); tools/embed $*/*.ini >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 ifeq ($(TRACER_MISSING),)
+# What a build without it left in its place goes.
+$(shell grep -qs 'define TRACER_MISSING' build/gen/tracer.h && rm build/gen/tracer.h)
 build/bpf/vmlinux.h:
 	mkdir -p $(@D)
 	bpftool btf dump file $(BTF) format c >$@
@@ -149,7 +151,6 @@ build/gen/tracer.h: build/bpf/tracer.o
 	bpftool gen skeleton $< name tracer >$@
 else
 build/gen/tracer.h: FORCE
-	rm -f build/bpf/tracer.o
 	$(call write_if_changed,'#define TRACER_MISSING "$(TRACER_MISSING)"')
 endif
 $(B)/sources: FORCE
