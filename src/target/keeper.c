@@ -165,6 +165,7 @@ int keeper_start(struct keeper **ret, const struct keeping *keeping,
 	struct keeper *k = must_alloc(sizeof(*k));
 	int r;
 
+	keeper_abandoned(); /* reaps those that are gone by now */
 	k->keeping = *keeping;
 	k->options = *options;
 	k->options.outside_uid = geteuid();

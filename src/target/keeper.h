@@ -62,7 +62,7 @@ int keeper_attach(struct keeper *k, struct err *err);
 int keeper_detach(struct keeper *k, struct err *err);
 int keeper_clear(struct keeper *k, struct err *err); /* removes everything below the root */
 
-/* What became of keepers that were given up and not yet gone. */
+/* How many were killed and are not gone: the kernel does not let go of them. */
 unsigned keeper_abandoned(void);
 
 #endif
