@@ -138,8 +138,8 @@ build/gen/embedded_%.h: FORCE
 	@mkdir -p $(@D); tools/embed $*/*.ini >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 ifeq ($(TRACER_MISSING),)
-# What a build without it left in its place goes.
-$(shell grep -qs 'define TRACER_MISSING' build/gen/tracer.h && rm build/gen/tracer.h)
+# What a build without it left in its place is out of date.
+$(shell grep -qs 'define TRACER_MISSING' build/gen/tracer.h && touch -d @0 build/gen/tracer.h)
 build/bpf/vmlinux.h:
 	mkdir -p $(@D)
 	bpftool btf dump file $(BTF) format c >$@
