@@ -91,7 +91,7 @@ $(LIB): $(call object,$(LIB_SOURCES)) $(B)/sources
 
 GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h \
 	build/gen/embedded_targets.h build/gen/embedded_profiles.h build/gen/tracer.h \
-	build/gen/embedded_families.h
+	build/gen/embedded_families.h build/gen/kernel_hash.h
 
 $(B)/obj/%.o: %.c $(B)/flags | $(GENERATED)
 	mkdir -p $(@D)
@@ -133,6 +133,9 @@ build/gen/targets.h: FORCE
 	$(call write_if_changed,'/* Made from src/target/target_*.c. */' $(patsubst %,'TARGET_KIND(%)',$(TARGETS)))
 build/gen/version.h: FORCE
 	$(call write_if_changed,'#define ASSAY_VERSION "$(VERSION)"')
+# What a kernel in a process must have been built from to be used.
+build/gen/kernel_hash.h: FORCE
+	$(call write_if_changed,'#define ASSAY_KERNEL_HASH "$(shell $(MAKE) -s -f kernel/agent/Makefile hash)"')
 # Shipped INI files, rows EMBEDDED("name", "text").
 build/gen/embedded_%.h: FORCE
 	@mkdir -p $(@D); tools/embed $*/*.ini >$@.new

@@ -6,7 +6,7 @@ int judge_surprise(struct target *t, const struct model *m, struct state *s, con
 {
 	buf_adds(&ret->target, t->name);
 	if (end->fate != FATE_FINE) {
-		judge_fate(c, end->fate, ret);
+		judge_fate(t, c, end->fate, ret);
 		return JUDGE_BAD;
 	}
 	return judge_answer(t, m, s, c, &end->outcome, true, ret, err);

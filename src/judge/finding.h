@@ -54,7 +54,8 @@ enum { JUDGE_FINE, JUDGE_BAD, JUDGE_UNDEFINED };
 int judge_answer(struct target *t, const struct model *m, struct state *s, const struct call *c,
 		 const struct outcome *seen, bool observe, struct finding *ret, struct err *err);
 /* The finding that a call ended in this fate (not FATE_FINE). */
-void judge_fate(const struct call *c, enum target_fate fate, struct finding *ret);
+void judge_fate(struct target *t, const struct call *c, enum target_fate fate,
+		struct finding *ret);
 
 /* Runs calls on a freshly reset target beside the model, judging every outcome and, after the
  * last call or after all, the tree. Fills *ret and returns 1 if there is a discrepancy, 0 if

@@ -145,7 +145,7 @@ static int judge_tree(struct target *t, const struct state *s, const struct call
 	if (status < 0)
 		return status;
 	if (fate != FATE_FINE) {
-		judge_fate(c, fate, ret);
+		judge_fate(t, c, fate, ret);
 		return JUDGE_BAD;
 	}
 	if (hash_equal(seen.hash, s->tree.hash)) {
@@ -192,7 +192,7 @@ int judge_answer(struct target *t, const struct model *m, struct state *s, const
 	return status;
 }
 
-void judge_fate(const struct call *c, enum target_fate fate, struct finding *ret)
+void judge_fate(struct target *t, const struct call *c, enum target_fate fate, struct finding *ret)
 {
 	must(fate != FATE_FINE);
 	ret->code = fate == FATE_HUNG ? FINDING_HANG : FINDING_DEATH;
@@ -204,4 +204,6 @@ void judge_fate(const struct call *c, enum target_fate fate, struct finding *ret
 	buf_adds(&ret->expected, "an answer");
 	buf_adds(&ret->seen, fate == FATE_HUNG ? "no answer before the deadline"
 					       : "the daemon or the mount is gone");
+	if (t->kind->log)
+		t->kind->log(t, &ret->seen);
 }

@@ -27,7 +27,7 @@ static int replay_call(struct replay *r, const struct call *c, bool observe, str
 		f->outcomes[f->count] = outcome_copy(&seen, &f->arena);
 	f->count++;
 	if (fate != FATE_FINE) {
-		judge_fate(c, fate, f);
+		judge_fate(r->target, c, fate, f);
 		return JUDGE_BAD;
 	}
 	return judge_answer(r->target, r->model, &r->state, c, &seen, observe, f, err);

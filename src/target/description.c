@@ -47,6 +47,7 @@ static const struct opt keys[] = {
 	ROW(kind, OPT_TEXT, "which kind of target it is"),
 	ROW(summary, OPT_TEXT, "what it is, in a few words"),
 	ROW(fs, OPT_TEXT, "type for mount"),
+	ROW(source, OPT_TEXT, "what is mounted, where that is no image"),
 	ROW(mkfs, OPT_TEXT, "command that makes it, with {image} or {dir}"),
 	ROW(options, OPT_TEXT, "mount options"),
 	ROW(command, OPT_TEXT, "daemon that serves it, with {mount}"),
@@ -294,13 +295,16 @@ int description_find(struct target_description *d, const char *spec, const char 
 	int ret;
 
 	*d = (struct target_description){ .arena = ARENA_INIT };
-	d->name = arena_copy(&d->arena, spec, name_len);
-	if (spec[name_len])
-		d->argument = arena_strdup(&d->arena, spec + name_len + 1);
 	ret = read_sources(&s, config, err);
 	if (ret)
 		return ret;
+	d->name = arena_strdup(&d->arena, spec);
 	at = find_source(s, 0, d->name);
+	if (at == s->count && spec[name_len]) {
+		d->name = arena_copy(&d->arena, spec, name_len);
+		d->argument = arena_strdup(&d->arena, spec + name_len + 1);
+		at = find_source(s, 0, d->name);
+	}
 	ret = at == s->count ? unknown_target(d->name, err) : apply(d, s, at, d->name, 0, err);
 	if (!ret && !d->kind)
 		ret = err_set(err, EINVAL, "%s: [%s%s] says no kind", s->list[at].ini.path,

@@ -29,9 +29,10 @@ struct target_trait {
 struct target_description {
 	const char *name;      /* "ext4" */
 	const char *argument;  /* what stood behind ':', or NULL */
-	const char *kind;      /* "host", "reffs", "dir", "fuse" */
+	const char *kind;      /* "host", "reffs", "dir", "fuse", "kernel" */
 	const char *summary;   /* what it is, in a few words */
 	const char *fs;        /* type for mount(2) */
+	const char *source;    /* what is mounted, where that is no image */
 	const char *mkfs;      /* command with {image} or {dir} */
 	const char *options;   /* mount options; may name {dir} */
 	const char *command;   /* fuse: the daemon, with {mount} (appended where absent) */
@@ -47,7 +48,8 @@ struct target_description {
 	struct arena arena;
 };
 
-/* The description that "name" or "name:argument" asks for. Free it also after a failure. */
+/* The description that "name" or "name:argument" asks for (a name may have a colon itself). Free
+ * it also after a failure. */
 int description_find(struct target_description *d, const char *spec, const char *config,
 		     struct err *err);
 void description_free(struct target_description *d);

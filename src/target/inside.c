@@ -17,28 +17,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/must.h"
-#include "op/script.h"
 #include "target/caches.h"
 #include "target/descriptors.h"
 #include "target/privilege.h"
+#include "target/steps.h"
 #include "target/tidy.h"
-#include "tree/pack.h"
 #include "tree/take.h"
 
 enum {
-	OBJECTS_MAX = 1 << 20,
 	TOLD_MAX = 1024,
 	LOOK_MS = 1000, /* how often an orphan that missed its signal looks */
 	LAST_S = 10,    /* what it may take to clean up then */
 };
-
-static const uint64_t file_bytes_max = (uint64_t)1 << 30;
-
-/* Attributes that are the test's. Where a security module labels files, those are not. */
-static const char *const prefixes[] = { "user.", "trusted.", "security.", NULL };
-static const char *const prefixes_labelled[] = { "user.", "trusted.", NULL };
 
 /* Set by a signal: the owner is gone. */
 static volatile sig_atomic_t orphaned;
@@ -52,6 +43,7 @@ struct inside {
 	bool plain;     /* calls are made without capabilities, walks are not */
 	struct caches *caches;
 	struct taker *taker;
+	struct steps steps;
 	struct exec_self *self;
 	struct exec_crew *crew; /* NULL: nobody but process 1 */
 	struct call told[TOLD_MAX]; /* to the crew, to be repeated; arguments are numbers */
@@ -197,8 +189,9 @@ static int serve_environment(struct inside *in, const struct call *c, struct out
 	return 0;
 }
 
-static int make_call(struct inside *in, const struct call *c, struct outcome *ret, struct err *err)
+static int make_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
 {
+	struct inside *in = own;
 	unsigned traits = op_table[c->op].traits;
 
 	if (traits & TRAIT_ENV || c->op == OP_sync)
@@ -209,8 +202,9 @@ static int make_call(struct inside *in, const struct call *c, struct outcome *re
 	return 0;
 }
 
-static int walk(struct inside *in, struct tree *ret, struct err *err)
+static int walk(void *own, struct tree *ret, struct err *err)
 {
+	struct inside *in = own;
 	int r;
 
 	if (!in->plain)
@@ -221,79 +215,18 @@ static int walk(struct inside *in, struct tree *ret, struct err *err)
 	return r;
 }
 
-static bool is_gone(const struct inside *in)
+static bool is_attached(void *own)
 {
-	return in->root_fd < 0 || (in->keeping->gone && in->keeping->gone(in->keeping->own));
+	const struct inside *in = own;
+
+	return in->root_fd >= 0 && !orphaned;
 }
 
-/* One step; true if the plan goes on behind it. */
-static bool follow_step(struct inside *in, const struct plan_step *step, struct plan_end *end)
+static bool is_gone(void *own)
 {
-	struct board *b = in->board;
-	struct outcome seen;
-	struct tree tree;
+	const struct inside *in = own;
 
-	b->failure = make_call(in, &step->call, &seen, &b->err);
-	if (b->failure == -ETIME) {
-		b->failure = 0;
-		end->fate = FATE_HUNG;
-	}
-	if (b->failure || end->fate)
-		return false;
-	end->outcome_differs = step->exact && !outcome_equal(&step->expected, &seen);
-	if (step->observe && !end->outcome_differs && in->root_fd >= 0) {
-		b->failure = walk(in, &tree, &b->err);
-		if (b->failure)
-			return false;
-		end->tree_differs = !hash_equal(tree_hash(&tree), step->tree);
-		tree_free(&tree);
-	}
-	if (step->exact && !end->outcome_differs && !end->tree_differs)
-		return true;
-	if (!board_answer(b, &seen, &end->outcome))
-		b->failure = err_set(&b->err, E2BIG, "the call gave too many bytes");
-	return false;
-}
-
-static void follow(struct inside *in)
-{
-	struct board *b = in->board;
-
-	b->end = (struct plan_end){ 0 };
-	for (; b->end.done < b->step_count; b->end.done++) {
-		atomic_fetch_add(&b->progress, 1);
-		if (in->root_fd < 0 || orphaned) {
-			b->end.fate = FATE_DIED;
-			return;
-		}
-		if (!follow_step(in, &b->steps[b->end.done], &b->end))
-			break;
-	}
-	if (b->end.done < b->step_count && b->end.fate == FATE_FINE && in->root_fd >= 0 &&
-	    is_gone(in))
-		b->end.fate = FATE_DIED;
-}
-
-static void observe(struct inside *in)
-{
-	struct board *b = in->board;
-	struct buf packed = BUF_INIT;
-	struct tree tree;
-
-	b->fate = is_gone(in) ? FATE_DIED : FATE_FINE;
-	if (b->fate)
-		return;
-	b->failure = walk(in, &tree, &b->err);
-	if (b->failure)
-		return;
-	tree_pack(&tree, &packed);
-	tree_free(&tree);
-	if (packed.len <= BOARD_ANSWER_MAX)
-		memcpy(b->answer, buf_str(&packed), packed.len);
-	else
-		b->failure = err_set(&b->err, E2BIG, "the tree is too large to be handed over");
-	b->answer_len = packed.len;
-	buf_free(&packed);
+	return in->keeping->gone && in->keeping->gone(in->keeping->own);
 }
 
 static int clear(struct inside *in, struct err *err)
@@ -333,10 +266,10 @@ static void serve(struct inside *in)
 	b->err = (struct err){ 0 };
 	switch (b->errand) {
 	case ERRAND_FOLLOW:
-		follow(in);
+		steps_follow(&in->steps);
 		break;
 	case ERRAND_OBSERVE:
-		observe(in);
+		steps_observe(&in->steps);
 		break;
 	case ERRAND_ATTACH:
 		b->failure = attach(in, &b->err);
@@ -385,13 +318,6 @@ static bool labels_files(void)
 static int begin(struct inside *in, struct err *err)
 {
 	const struct keeping *k = in->keeping;
-	struct take_options take = {
-		.fields = in->options->fields,
-		.lost_found = true,
-		.xattr_prefixes = labels_files() ? prefixes_labelled : prefixes,
-		.objects_max = OBJECTS_MAX,
-		.bytes_max = file_bytes_max,
-	};
 	struct user_map uid = { in->options->uid, in->options->outside_uid };
 	struct user_map gid = { in->options->gid, in->options->outside_gid };
 	int ret = 0;
@@ -405,7 +331,7 @@ static int begin(struct inside *in, struct err *err)
 	if (privilege_has(CAP_SYS_CHROOT))
 		in->outside_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	in->caches = caches_open();
-	in->taker = taker_new(&take);
+	in->taker = steps_taker(in->options->fields, labels_files());
 	if (k->begin)
 		ret = k->begin(k->own, err);
 	return ret ? ret : attach(in, err);
@@ -427,6 +353,14 @@ _Noreturn void keeper_serve(const struct keeping *keeping, const struct keeper_o
 	signal(SIGTERM, SIG_DFL);
 	descriptors_keep(keeping->fds, keeping->fd_count);
 	*in = (struct inside){ keeping, options, board, .outside_fd = -1, .root_fd = -1 };
+	in->steps = (struct steps){
+		.board = board,
+		.own = in,
+		.call = make_call,
+		.walk = walk,
+		.attached = is_attached,
+		.gone = is_gone,
+	};
 	board->failure = begin(in, &board->err);
 	for (;;) {
 		board_pass(board, TURN_OWNER);

@@ -14,14 +14,12 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "target/board.h"
+#include "target/errands.h"
 #include "target/inside.h"
-#include "tree/pack.h"
 
 enum {
 	LOOK_MS = 100,  /* how often it is looked whether the keeper lives */
 	GRACE_MS = 500, /* for a killed one to be gone */
-	ERRAND_MIN_S = 10, /* mounting may take longer than a call */
 };
 #define MILLI INT64_C(1000000)
 
@@ -29,6 +27,7 @@ struct keeper {
 	struct keeping keeping;
 	struct keeper_options options;
 	struct board *board;
+	struct errands errands;
 	pid_t pid; /* 0: gone or given up */
 };
 
@@ -75,11 +74,14 @@ static void end(struct keeper *k)
 }
 
 /* Gives the turn to the keeper and waits until it is back, or the deadline of a step is over. */
-static enum target_fate send(struct keeper *k, enum board_errand errand, double seconds)
+static enum target_fate send(void *own, enum board_errand errand, double seconds)
 {
+	struct keeper *k = own;
 	int64_t limit_ns = (int64_t)(seconds * 1e9), since_ns = now_ns();
 	uint32_t progress = atomic_load(&k->board->progress), now;
 
+	if (!k->pid)
+		return FATE_DIED;
 	k->board->errand = errand;
 	board_pass(k->board, TURN_KEEPER);
 	while (!board_await(k->board, TURN_OWNER, LOOK_MS * MILLI)) {
@@ -99,34 +101,20 @@ static enum target_fate send(struct keeper *k, enum board_errand errand, double 
 	return FATE_FINE;
 }
 
-static int failure_of(const struct keeper *k, struct err *err)
-{
-	if (!k->board->failure)
-		return 0;
-	return err_set(err, -k->board->failure, "%s", k->board->err.text);
-}
-
-static double errand_seconds(const struct keeper *k)
-{
-	double deadline = k->options.deadline_seconds;
-
-	return deadline > ERRAND_MIN_S ? deadline : ERRAND_MIN_S;
-}
-
 static int run_errand(struct keeper *k, enum board_errand errand, const char *what, struct err *err)
 {
 	if (!k->pid)
 		return err_set(err, EIO, "cannot %s: the keeper of the file system is gone", what);
-	switch (send(k, errand, errand_seconds(k))) {
+	switch (send(k, errand, errands_seconds(&k->errands))) {
 	case FATE_HUNG:
 		return err_set(err, ETIME, "cannot %s: it takes longer than %g seconds", what,
-			       errand_seconds(k));
+			       errands_seconds(&k->errands));
 	case FATE_DIED:
 		return err_set(err, EIO, "cannot %s: the keeper of the file system died", what);
 	case FATE_FINE:
 		break;
 	}
-	return failure_of(k, err);
+	return errands_failure(&k->errands, err);
 }
 
 /* Like fork, into new namespaces. */
@@ -145,7 +133,7 @@ static pid_t start_process(struct keeper *k)
 /* The keeper has the first turn: what it does before it passes it on is its beginning. */
 static int await_beginning(struct keeper *k, struct err *err)
 {
-	int64_t until_ns = now_ns() + (int64_t)(errand_seconds(k) * 1e9);
+	int64_t until_ns = now_ns() + (int64_t)(errands_seconds(&k->errands) * 1e9);
 
 	while (!board_await(k->board, TURN_OWNER, LOOK_MS * MILLI)) {
 		if (waitpid(k->pid, NULL, WNOHANG) == k->pid) {
@@ -154,9 +142,9 @@ static int await_beginning(struct keeper *k, struct err *err)
 		}
 		if (now_ns() > until_ns)
 			return err_set(err, ETIME, "mounting takes longer than %g seconds",
-				       errand_seconds(k));
+				       errands_seconds(&k->errands));
 	}
-	return failure_of(k, err);
+	return errands_failure(&k->errands, err);
 }
 
 int keeper_start(struct keeper **ret, const struct keeping *keeping,
@@ -175,6 +163,13 @@ int keeper_start(struct keeper **ret, const struct keeping *keeping,
 		free(k);
 		return -ENOMEM;
 	}
+	k->errands = (struct errands){
+		.board = k->board,
+		.fields = options->fields,
+		.deadline_seconds = options->deadline_seconds,
+		.own = k,
+		.send = send,
+	};
 	atomic_store(&k->board->turn, TURN_KEEPER);
 	k->pid = start_process(k);
 	if (k->pid < 0) {
@@ -195,7 +190,7 @@ void keeper_stop(struct keeper *k)
 	if (!k)
 		return;
 	if (k->pid && k->keeping.end)
-		send(k, ERRAND_END, errand_seconds(k));
+		send(k, ERRAND_END, errands_seconds(&k->errands));
 	if (k->pid)
 		end(k);
 	board_free(k->board);
@@ -207,75 +202,21 @@ bool keeper_alive(const struct keeper *k)
 	return k && k->pid;
 }
 
-/* As many steps as the board takes, at least one. */
-static int follow_some(struct keeper *k, const struct plan_step *steps, size_t count,
-		       struct plan_end *ret, struct err *err)
-{
-	struct board *b = k->board;
-
-	board_clear(b);
-	for (size_t i = 0; i < count && board_add(b, &steps[i]); i++)
-		;
-	if (!b->step_count)
-		return err_set(err, E2BIG, "the data of a call is beyond %d bytes", BOARD_TEXT_MAX);
-	*ret = (struct plan_end){ .fate = send(k, ERRAND_FOLLOW, k->options.deadline_seconds) };
-	if (ret->fate != FATE_FINE) {
-		ret->done = b->end.done;
-		return 0;
-	}
-	if (b->failure)
-		return failure_of(k, err);
-	*ret = b->end;
-	return 0;
-}
-
 int keeper_follow(struct keeper *k, const struct plan_step *steps, size_t count,
 		  struct plan_end *ret, struct err *err)
 {
-	size_t done = 0, sent;
-	int r = 0;
-
-	*ret = (struct plan_end){ .fate = keeper_alive(k) ? FATE_FINE : FATE_DIED };
-	while (!r && done < count && ret->fate == FATE_FINE) {
-		r = follow_some(k, steps + done, count - done, ret, err);
-		sent = k->board->step_count;
-		done += ret->done;
-		if (ret->done < sent)
-			break;
-	}
-	ret->done = done;
-	return r;
+	return errands_follow(&k->errands, steps, count, ret, err);
 }
 
 int keeper_call(struct keeper *k, const struct call *c, struct outcome *ret,
 		enum target_fate *ret_fate, struct err *err)
 {
-	struct plan_step step = { .call = *c };
-	struct plan_end end_of_plan;
-	int r = keeper_follow(k, &step, 1, &end_of_plan, err);
-
-	if (r)
-		return r;
-	*ret = end_of_plan.outcome;
-	*ret_fate = end_of_plan.fate;
-	return 0;
+	return errands_call(&k->errands, c, ret, ret_fate, err);
 }
 
 int keeper_observe(struct keeper *k, struct tree *ret, enum target_fate *ret_fate, struct err *err)
 {
-	const char *packed;
-	int r;
-
-	*ret_fate = keeper_alive(k) ? send(k, ERRAND_OBSERVE, errand_seconds(k)) : FATE_DIED;
-	if (*ret_fate != FATE_FINE)
-		return 0;
-	r = failure_of(k, err);
-	*ret_fate = k->board->fate;
-	if (r || *ret_fate != FATE_FINE)
-		return r;
-	packed = k->board->answer;
-	return tree_unpack(ret, &packed, packed + k->board->answer_len, k->options.fields, true,
-			   err);
+	return errands_observe(&k->errands, ret, ret_fate, err);
 }
 
 int keeper_attach(struct keeper *k, struct err *err)

@@ -79,6 +79,8 @@ struct target_kind {
 	/* Carries out steps until one surprises. NULL: target_follow() uses call and observe. */
 	int (*follow)(struct target *t, const struct plan_step *steps, size_t count,
 		      struct plan_end *ret, struct err *err);
+	/* What the kernel under test said during the last call or walk. NULL: it is not heard. */
+	void (*log)(struct target *t, struct buf *out);
 	/* Back to a freshly made file system; also after a hang or a death. */
 	int (*reset)(struct target *t, struct err *err);
 	int (*save)(struct target *t, uint64_t key, struct err *err);
@@ -107,7 +109,8 @@ struct target_options {
 	unsigned fields_off;      /* enum tree_field to leave out, besides those it lacks */
 };
 
-/* "reffs", "reffs!FAULT", "dir:PATH", "ext4" or another described name, "fuse:COMMAND". */
+/* "reffs", "reffs!FAULT", "dir:PATH", "ext4", "kernel:ext4" or another described name,
+ * "fuse:COMMAND". */
 int target_open(struct target **ret, const char *spec, const struct target_options *options,
 		struct err *err);
 void target_close(struct target *t);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * host.c -- what the driver asks of the host. Names of the C library that the kernel has too
+ * would be the kernel's here, hence syscall() where in doubt.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "assay.h"
+
+void *assay_host_image(unsigned long *ret_size)
+{
+	struct stat st;
+	void *data;
+
+	if (fstat(ASSAY_IMAGE_FD, &st) || !st.st_size)
+		return NULL;
+	data = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
+		    ASSAY_IMAGE_FD, 0);
+	*ret_size = st.st_size;
+	return data == MAP_FAILED ? NULL : data;
+}
+
+/* Where the kernel takes addresses for those of a process: below its TASK_SIZE, 0x7f80000000. */
+void *assay_host_memory(unsigned long size)
+{
+	static const unsigned long beginning = 0x6000000000;
+	void *memory = mmap((void *)beginning, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void assay_host_unmap(void *memory, unsigned long size)
+{
+	munmap(memory, size);
+}
+
+/* The child is a sibling: the checker is the parent of all states, and they go with it. */
+int assay_host_fork(void)
+{
+	int pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+
+	if (!pid)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return pid < 0 ? -errno : pid;
+}
+
+void assay_host_exit(int code)
+{
+	syscall(SYS_exit_group, code);
+	__builtin_unreachable();
+}

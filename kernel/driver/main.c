@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * main.c -- takes the place of init: gives the kernel to the agent, and the agent system calls.
+ *
+ * There is no user space. Calls are made by a kernel thread, whose pointers are plain memory to
+ * copy_from_user() and the like. Time passes only when everyone sleeps.
+ */
+#include <linux/panic_notifier.h>
+#include <linux/sched/debug.h>
+#include <linux/slab.h>
+#include <linux/syscalls.h>
+#include <linux/task_work.h>
+#include <linux/timer.h>
+#include <linux/vmalloc.h>
+#include <asm/syscall.h>
+
+#include "assay.h"
+
+/* Virtual seconds after which a call will never end. */
+#define DEADLOCK_SECONDS 600
+
+extern const sys_call_ptr_t sys_call_table[];
+extern int syscall_table_size;
+
+static int on_panic(struct notifier_block *block, unsigned long value, void *message)
+{
+	assay_host_exit(ASSAY_EXIT_PANIC);
+}
+
+static struct notifier_block panic_block = { .notifier_call = on_panic, .priority = INT_MAX };
+
+static void on_deadlock(struct timer_list *timer)
+{
+	pr_err("a call did not end in %d virtual seconds: deadlock\n", DEADLOCK_SECONDS);
+	show_state_filter(TASK_UNINTERRUPTIBLE);
+	assay_host_exit(ASSAY_EXIT_DEADLOCK);
+}
+
+static DEFINE_TIMER(deadlock_timer, on_deadlock);
+
+void assay_watch(void)
+{
+	mod_timer(&deadlock_timer, jiffies + DEADLOCK_SECONDS * HZ);
+}
+
+void assay_unwatch(void)
+{
+	del_timer(&deadlock_timer);
+}
+
+/* What a return to user space would do comes behind the call: closing files, unmounting. */
+long assay_call(long number, long a, long b, long c, long d, long e, long f)
+{
+	long result;
+
+	if (number < 0 || number >= syscall_table_size / (long)sizeof(void *))
+		return -ENOSYS;
+	result = sys_call_table[number](a, b, c, d, e, f);
+	task_work_run();
+	return result;
+}
+
+/* No tick ends a grace period while the kernel is busy, so that what is freed behind one (files,
+ * names) would pile up. Sleeping here also lets ready threads of the kernel run. */
+void assay_settle(void)
+{
+	rcu_barrier();
+}
+
+void assay_sleep_ms(unsigned long ms)
+{
+	schedule_timeout_uninterruptible(msecs_to_jiffies(ms));
+}
+
+void *assay_alloc(unsigned long size)
+{
+	return kvzalloc(size, GFP_KERNEL);
+}
+
+void *assay_realloc(void *old, unsigned long size)
+{
+	unsigned long old_size = 0;
+	void *new = kvmalloc(size, GFP_KERNEL);
+
+	if (!new)
+		return NULL;
+	if (old)
+		old_size = is_vmalloc_addr(old) ? get_vm_area_size(find_vm_area(old)) : ksize(old);
+	memcpy(new, old, min(old_size, size));
+	kvfree(old);
+	return new;
+}
+
+void assay_failed(const char *why)
+{
+	pr_err("the agent failed: %s\n", why);
+	assay_host_exit(ASSAY_EXIT_BROKEN);
+}
+
+void assay_main(void);
+void assay_main(void)
+{
+	int error;
+
+	atomic_notifier_chain_register(&panic_notifier_list, &panic_block);
+	panic_on_oops = 1;
+	error = assay_disk_add();
+	if (error)
+		assay_failed("cannot add the disk");
+	assay_agent();
+}

@@ -1,0 +1,17 @@
+/* kernels.h -- where the kernels lie that run in a process.
+ *
+ * They are built by kernel/build into the user's cache, in a directory named after everything
+ * that kernel and checker have to agree on: one that does not fit is never found. */
+#ifndef TARGET_KERNELS_H
+#define TARGET_KERNELS_H
+
+struct buf;
+
+/* The directory of all kernels; empty if the user has no cache. */
+void kernels_directory(struct buf *ret);
+/* What names those that fit this program. */
+extern const char kernels_fitting[];
+/* The kernel to use, whether it is there or not. */
+void kernels_path(struct buf *ret);
+
+#endif

@@ -1,0 +1,106 @@
+/* steps.c -- carrying out what stands on a board: plans and walks. */
+#include "target/steps.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "op/script.h"
+#include "tree/pack.h"
+#include "tree/take.h"
+
+enum { OBJECTS_MAX = 1 << 20 };
+
+static const uint64_t file_bytes_max = (uint64_t)1 << 30;
+
+/* Attributes that are the test's. Where a security module labels files, those are not. */
+static const char *const prefixes[] = { "user.", "trusted.", "security.", NULL };
+static const char *const prefixes_labelled[] = { "user.", "trusted.", NULL };
+
+struct taker *steps_taker(unsigned fields, bool labelled)
+{
+	struct take_options options = {
+		.fields = fields,
+		.lost_found = true,
+		.xattr_prefixes = labelled ? prefixes_labelled : prefixes,
+		.objects_max = OBJECTS_MAX,
+		.bytes_max = file_bytes_max,
+	};
+
+	return taker_new(&options);
+}
+
+static bool is_gone(const struct steps *s)
+{
+	return !s->attached(s->own) || s->gone(s->own);
+}
+
+/* One step; true if the plan goes on behind it. */
+static bool follow_step(struct steps *s, const struct plan_step *step, struct plan_end *end)
+{
+	struct board *b = s->board;
+	struct outcome seen;
+	struct tree tree;
+
+	b->failure = s->call(s->own, &step->call, &seen, &b->err);
+	if (b->failure == -ETIME) {
+		b->failure = 0;
+		end->fate = FATE_HUNG;
+	}
+	if (b->failure || end->fate)
+		return false;
+	end->outcome_differs = step->exact && !outcome_equal(&step->expected, &seen);
+	if (step->observe && !end->outcome_differs && s->attached(s->own)) {
+		b->failure = s->walk(s->own, &tree, &b->err);
+		if (b->failure)
+			return false;
+		end->tree_differs = !hash_equal(tree_hash(&tree), step->tree);
+		tree_free(&tree);
+	}
+	if (step->exact && !end->outcome_differs && !end->tree_differs)
+		return true;
+	if (!board_answer(b, &seen, &end->outcome))
+		b->failure = err_set(&b->err, E2BIG, "the call gave too many bytes");
+	return false;
+}
+
+void steps_follow(struct steps *s)
+{
+	struct board *b = s->board;
+
+	b->end = (struct plan_end){ 0 };
+	for (; b->end.done < b->step_count; b->end.done++) {
+		atomic_fetch_add(&b->progress, 1);
+		if (!s->attached(s->own)) {
+			b->end.fate = FATE_DIED;
+			return;
+		}
+		if (!follow_step(s, &b->steps[b->end.done], &b->end))
+			break;
+	}
+	if (b->end.done < b->step_count && b->end.fate == FATE_FINE &&
+	    s->attached(s->own) && s->gone(s->own))
+		b->end.fate = FATE_DIED;
+}
+
+void steps_observe(struct steps *s)
+{
+	struct board *b = s->board;
+	struct buf packed = BUF_INIT;
+	struct tree tree;
+
+	b->fate = is_gone(s) ? FATE_DIED : FATE_FINE;
+	if (b->fate)
+		return;
+	b->failure = s->walk(s->own, &tree, &b->err);
+	if (b->failure)
+		return;
+	tree_pack(&tree, &packed);
+	tree_free(&tree);
+	if (packed.len <= BOARD_ANSWER_MAX)
+		memcpy(b->answer, buf_str(&packed), packed.len);
+	else
+		b->failure = err_set(&b->err, E2BIG, "the tree is too large to be handed over");
+	b->answer_len = packed.len;
+	buf_free(&packed);
+}

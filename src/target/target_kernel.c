@@ -1,0 +1,174 @@
+/* target_kernel.c -- Linux itself in a process of ours: kernel:ext4 and the like.
+ *
+ * The kernel is unmodified but for what lets it live without user space and be copied by fork().
+ * It runs as another program; nothing of it is linked into this one. Its disk is a private
+ * mapping of the image, so that the image stays as mkfs made it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/must.h"
+#include "target/description.h"
+#include "target/disk.h"
+#include "target/kernels.h"
+#include "target/program.h"
+#include "target/states.h"
+
+struct kernel {
+	struct disk disk; /* tmpfs and the like have none */
+	struct states *states;
+};
+
+static void kernel_lacks(const struct target_description *d, struct buf *out)
+{
+	struct buf path = BUF_INIT;
+
+	kernels_path(&path);
+	if (!d->fs)
+		buf_adds(out, "its description names no file system (fs = ...)");
+	else if (access(path.data, X_OK))
+		buf_adds(out, "no kernel is built for it yet; `assay kernel build` does that");
+	else if (d->mkfs)
+		program_lacking(d->mkfs, d->packages, out);
+	buf_free(&path);
+}
+
+/* Does anything outlive the mount? */
+static bool keeps(const struct target_description *d)
+{
+	return disk_wanted(d) || d->source;
+}
+
+static unsigned kernel_caps(const struct target_description *d)
+{
+	return TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | (keeps(d) ? TARGET_REMOUNT : 0);
+}
+
+static void kernel_close(struct target *t)
+{
+	struct kernel *k = t->own;
+
+	states_stop(k->states);
+	disk_free(&k->disk);
+	free(k);
+}
+
+static int start(struct target *t, const struct target_description *d, struct err *err)
+{
+	struct kernel *k = t->own;
+	struct buf path = BUF_INIT;
+	struct states_options options = {
+		.fs = d->fs,
+		.source = d->source ? d->source : disk_wanted(d) ? "/dev/disk" : d->fs,
+		.options = d->options ? d->options : "",
+		.keeps = keeps(d),
+		.image_fd = k->disk.image.size ? k->disk.image.fd : -1,
+		.fields = t->fields,
+		.deadline_seconds = t->deadline_seconds,
+	};
+	int ret;
+
+	kernels_path(&path);
+	options.kernel = path.data;
+	ret = states_start(&k->states, &options, err);
+	buf_free(&path);
+	return ret;
+}
+
+static int kernel_open(struct target *t, const struct target_description *d,
+		       const struct target_options *options, struct err *err)
+{
+	struct kernel *k = must_alloc(sizeof(*k));
+	int ret = 0;
+
+	t->own = k;
+	if (disk_wanted(d))
+		ret = disk_make(&k->disk, d, err);
+	if (!ret)
+		ret = start(t, d, err);
+	if (ret)
+		kernel_close(t);
+	return ret;
+}
+
+static int kernel_call(struct target *t, const struct call *c, struct outcome *ret,
+		       enum target_fate *ret_fate, struct err *err)
+{
+	const struct kernel *k = t->own;
+
+	return errands_call(states_errands(k->states), c, ret, ret_fate, err);
+}
+
+static int kernel_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
+			  struct err *err)
+{
+	const struct kernel *k = t->own;
+
+	return errands_observe(states_errands(k->states), ret, ret_fate, err);
+}
+
+static int kernel_follow(struct target *t, const struct plan_step *steps, size_t count,
+			 struct plan_end *ret, struct err *err)
+{
+	const struct kernel *k = t->own;
+
+	return errands_follow(states_errands(k->states), steps, count, ret, err);
+}
+
+static void kernel_log(struct target *t, struct buf *out)
+{
+	const struct kernel *k = t->own;
+	const char *console = states_console(k->states);
+
+	if (*console)
+		buf_addf(out, "; the kernel says:\n%s", console);
+}
+
+static int kernel_reset(struct target *t, struct err *err)
+{
+	const struct kernel *k = t->own;
+
+	states_reset(k->states);
+	return 0;
+}
+
+static int kernel_save(struct target *t, uint64_t key, struct err *err)
+{
+	const struct kernel *k = t->own;
+
+	return states_save(k->states, key, err);
+}
+
+static int kernel_restore(struct target *t, uint64_t key, struct err *err)
+{
+	const struct kernel *k = t->own;
+
+	return states_restore(k->states, key, err);
+}
+
+static void kernel_drop(struct target *t, uint64_t key)
+{
+	const struct kernel *k = t->own;
+
+	states_drop(k->states, key);
+}
+
+const struct target_kind target_kernel = {
+	.name = "kernel",
+	.summary = "a file system of a Linux kernel that runs in a process",
+	.lacks = kernel_lacks,
+	.caps = kernel_caps,
+	.open = kernel_open,
+	.close = kernel_close,
+	.call = kernel_call,
+	.observe = kernel_observe,
+	.follow = kernel_follow,
+	.log = kernel_log,
+	.reset = kernel_reset,
+	.save = kernel_save,
+	.restore = kernel_restore,
+	.drop = kernel_drop,
+};
