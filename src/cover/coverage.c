@@ -156,7 +156,6 @@ static void fill_partitions(struct coverage *c)
 	for (size_t i = 0; i < c->combinations.cap; i++, s++) {
 		if (!s->count)
 			continue;
-		kind = op_table[s->op].arg[s->arg].kind;
 		free(c->counts.inputs[s->op][s->arg]);
 		c->counts.inputs[s->op][s->arg] = NULL;
 	}

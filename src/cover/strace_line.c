@@ -52,9 +52,9 @@ const char *strace_head(const char *p, const char *end, uint32_t *ret_pid)
 /* Behind a string in quotes; p is at the first quote. */
 static const char *skip_string(const char *p, const char *end)
 {
-	const char *quote = ++p;
+	const char *quote;
 
-	for (;;) {
+	for (p++;;) {
 		quote = memchr(p, '"', (size_t)(end - p));
 		if (!quote)
 			return end;

@@ -29,12 +29,11 @@ static _Noreturn void wait_for_the_end(const struct keeping *keeping, const sigs
 				       pid_t server)
 {
 	const struct timespec last = { .tv_sec = LAST_S };
-	int sig;
 
-	while ((sig = sigwaitinfo(signals, NULL)) != SIGUSR1)
+	while (sigwaitinfo(signals, NULL) != SIGUSR1)
 		reap(server);
 	kill(server, keeping->end ? SIGUSR1 : SIGKILL);
-	while ((sig = sigtimedwait(signals, NULL, &last)) > 0 || errno == EINTR)
+	while (sigtimedwait(signals, NULL, &last) > 0 || errno == EINTR)
 		reap(server);
 	_exit(1);
 }
