@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct hall) <= 0x18000000, "halls do not overlap");
 
 /* The kernel's random numbers come from its command line too: it is always the same. */
 static const char *const arguments[] = {
-	"linux", "mem=64M", "time-travel=inf-cpu", "rdinit=/dev", "console=assay",
+	"linux", "mem=64M", "time-travel=inf-cpu", "rdinit=/dev", "rootfstype=tmpfs", "console=assay",
 	"con=null", "con0=null", "ssl=null", "ignore_loglevel", NULL,
 };
 
