@@ -5,21 +5,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/rng.h"
 #include "cmd/command.h"
+#include "cmd/explore_end.h"
+#include "cmd/jobs.h"
 #include "explore/explore.h"
-#include "report/report.h"
 
 static struct settings {
 	double seconds;
 	uint64_t calls, seed, depth, memory, findings;
 	int strategy; /* 0: as the target suggests, else enum strategy + 1 */
-	const char *profile, *verify, *out, *config, *resume;
+	uint64_t jobs;
+	const char *profile, *verify, *out, *config, *resume, *expected;
 	struct opt_list set, against;
 	bool adaptive, bitstate, json;
 } settings = {
@@ -27,6 +28,7 @@ static struct settings {
 	.depth = 64,
 	.memory = (uint64_t)2 << 30,
 	.findings = 100,
+	.jobs = 1,
 	.profile = "default",
 	.verify = "full",
 	.adaptive = true,
@@ -59,6 +61,10 @@ static const struct opt opts[] = {
 	  "move weights toward inputs and outcomes not seen yet", 0, 0 },
 	{ "findings", OPT_U64, ROW(findings), "N", "end after so many different findings", 1,
 	  1000000 },
+	{ "expected", OPT_TEXT, ROW(expected), "FILE",
+	  "findings that are known, by signature, with a reason each: counted, not reported", 0, 0 },
+	{ "jobs", OPT_U64, ROW(jobs), "N", "so many searches at once, each with its own seed", 1,
+	  1024 },
 	{ "resume", OPT_TEXT, ROW(resume), "RUN", "go on with the tour in this directory", 0, 0 },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "the run's directory instead of one in runs/", 0, 0 },
 	{ "config", OPT_TEXT, ROW(config), "FILE", "an INI file that describes targets", 0, 0 },
@@ -97,92 +103,6 @@ static void show_progress(void *to, const struct explore_figures *f, const struc
 		      f->states, json_array_size(run->findings));
 }
 
-static void set_figures(struct run *run, const struct explore_figures *f, const char *profile,
-			const char *strategy)
-{
-	double seconds = clock_seconds() - run->started_seconds;
-	struct rusage usage;
-	json_t *o = run->figures;
-
-	getrusage(RUSAGE_SELF, &usage);
-	json_object_set_new(o, "profile", json_string(profile));
-	json_object_set_new(o, "strategy", json_string(strategy));
-	json_object_set_new(o, "calls", json_integer((json_int_t)f->calls));
-	json_object_set_new(o, "transitions", json_integer((json_int_t)f->transitions));
-	json_object_set_new(o, "states", json_integer((json_int_t)f->states));
-	json_object_set_new(o, "edges_left", json_integer((json_int_t)f->edges_left));
-	json_object_set_new(o, "beyond", json_integer((json_int_t)f->beyond));
-	json_object_set_new(o, "surprises", json_integer((json_int_t)f->surprises));
-	json_object_set_new(o, "repeats", json_integer((json_int_t)f->repeats));
-	json_object_set_new(o, "differences", json_integer((json_int_t)f->differences));
-	json_object_set_new(o, "resets", json_integer((json_int_t)f->resets));
-	json_object_set_new(o, "state_bytes", json_integer((json_int_t)f->state_bytes));
-	json_object_set_new(o, "edge_bytes", json_integer((json_int_t)f->edge_bytes));
-	json_object_set_new(o, "exhausted", json_boolean(f->exhausted));
-	json_object_set_new(o, "end", json_string(f->end ? f->end : "error"));
-	json_object_set_new(o, "transitions_per_second",
-			    json_real((double)f->transitions / seconds));
-	json_object_set_new(o, "states_per_second", json_real((double)f->states / seconds));
-	json_object_set_new(o, "max_rss_kb", json_integer(usage.ru_maxrss));
-}
-
-static int write_coverage(const struct run *run, const struct cover *cover, struct err *err)
-{
-	json_t *o = cover_json(cover);
-	char *dump = json_dumps(o, JSON_INDENT(1)), path[PATH_MAX];
-	struct buf text = BUF_INIT;
-	int status;
-
-	buf_adds(&text, dump);
-	snprintf(path, sizeof(path), "%s/coverage.json", run->dir);
-	status = buf_write_file(&text, path, err);
-	buf_free(&text);
-	free(dump);
-	json_decref(o);
-	return status;
-}
-
-static void print_summary(const struct run *run, const struct explore_figures *f)
-{
-	double seconds = clock_seconds() - run->started_seconds;
-	json_t *finding;
-	size_t i;
-
-	if (f->exhausted)
-		printf("%s: all %" PRIu64 " states and %" PRIu64 " transitions verified\n",
-		       run->target, f->states, f->transitions);
-	printf("%s: %" PRIu64 " calls, %" PRIu64 " transitions, %" PRIu64 " states in %.1f s "
-	       "(%.0f transitions/s), ended by %s; seed %" PRIu64 "\n",
-	       run->target, f->calls, f->transitions, f->states, seconds,
-	       (double)f->transitions / seconds, f->end, run->seed);
-	json_array_foreach(run->findings, i, finding)
-		printf("%s: %s\n  %s\n", json_string_value(json_object_get(finding, "code")),
-		       json_string_value(json_object_get(finding, "title")),
-		       json_string_value(json_object_get(finding, "path")));
-	printf("%s\n", json_array_size(run->findings) ? "" : "no findings");
-	printf("report: %s/report.html\n", run->dir);
-}
-
-/* Everything about the run goes to its directory, however the search ended. */
-static int finish(struct run *run, const struct explore_figures *f, const struct cover *cover,
-		  struct err *err)
-{
-	json_t *summary;
-	int status;
-
-	if ((status = write_coverage(run, cover, err)) || (status = run_close(run, &summary, err)))
-		return status;
-	status = report_write(run->dir, err);
-	if (settings.json) {
-		json_dumpf(summary, stdout, JSON_INDENT(2));
-		putchar('\n');
-	} else {
-		print_summary(run, f);
-	}
-	json_decref(summary);
-	return status;
-}
-
 static int search(struct target *t, struct universe *u, struct run *run, struct explore_options *o,
 		  struct err *err)
 {
@@ -194,31 +114,28 @@ static int search(struct target *t, struct universe *u, struct run *run, struct 
 	o->progress = progress_wanted() ? show_progress : NULL;
 	status = explore(o, t, u, run, &cover, &figures, err);
 	progress_end();
-	set_figures(run, &figures, u->name, strategy_names[o->strategy]);
+	json_object_set_new(run->figures, "profile", json_string(u->name));
+	json_object_set_new(run->figures, "strategy", json_string(strategy_names[o->strategy]));
 	if (status < 0 && run->verdict == VERDICT_OK)
 		run->verdict = VERDICT_UNKNOWN;
-	written = finish(run, &figures, &cover, err);
+	written = explore_finish(run, &figures, cover_json(&cover), settings.json, err);
 	cover_free(&cover);
 	return status < 0 ? status : written;
 }
 
-static enum strategy pick_strategy(const struct target *t)
-{
-	return settings.strategy ? (enum strategy)(settings.strategy - 1) : STRATEGY_TOUR;
-}
-
 static int explore_target(struct target *t, struct explore_options *o, struct err *err)
 {
+	const char *dir = settings.resume ? settings.resume : settings.out;
 	struct universe u;
 	struct run run;
 	int code = EXIT_UNKNOWN;
 
 	if (universe_open(&u, settings.profile, settings.set.items, settings.set.count, err))
 		return EXIT_USAGE;
-	if (!run_open(&run, "explore", t->name, settings.resume ? settings.resume : settings.out,
-		      o->seed, err)) {
+	if (!run_open(&run, "explore", t->name, dir, o->seed, err)) {
 		run_catch_signals();
-		if (search(t, &u, &run, o, err) >= 0)
+		if ((!settings.expected || !run_expect(&run, settings.expected, err)) &&
+		    search(t, &u, &run, o, err) >= 0)
 			code = run.verdict == VERDICT_BAD ? EXIT_FINDINGS : EXIT_CLEAN;
 		run_free(&run);
 	}
@@ -269,12 +186,15 @@ static int open_targets(struct targets *t, const char *first, struct err *err)
 	return status;
 }
 
-static int run(int argc, char **argv, struct err *err)
+/* One search, in this process. */
+static int explore_once(const char *target, struct err *err)
 {
 	struct explore_options o = {
+		.strategy = settings.strategy ? (enum strategy)(settings.strategy - 1) :
+						STRATEGY_TOUR,
 		.seconds = settings.seconds,
 		.calls = settings.calls,
-		.seed = settings.seed ? settings.seed : rng_fresh_seed() >> 1 | 1,
+		.seed = settings.seed,
 		.depth_max = (unsigned)settings.depth,
 		.memory_max = settings.memory,
 		.findings_max = (unsigned)settings.findings,
@@ -287,14 +207,9 @@ static int run(int argc, char **argv, struct err *err)
 	struct targets targets = { 0 };
 	int code = EXIT_UNKNOWN;
 
-	if (argc != 2) {
-		err_set(err, EINVAL, "expected one target");
-		return EXIT_USAGE;
-	}
 	if (read_verify(settings.verify, &o.verify_every, err))
 		return EXIT_USAGE;
-	if (!open_targets(&targets, argv[1], err)) {
-		o.strategy = pick_strategy(targets.list[0]);
+	if (!open_targets(&targets, target, err)) {
 		o.against = targets.list + 1;
 		o.against_count = targets.count - 1;
 		code = explore_target(targets.list[0], &o, err);
@@ -303,29 +218,63 @@ static int run(int argc, char **argv, struct err *err)
 	return code;
 }
 
+/* A job has a seed and a directory of its own. */
+static int run_job(void *to, unsigned number, const char *dir, struct err *err)
+{
+	settings.seed += number;
+	settings.out = dir;
+	settings.json = true;
+	return explore_once(to, err);
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct run all;
+	int code = EXIT_UNKNOWN;
+
+	if (argc != 2) {
+		err_set(err, EINVAL, "expected one target");
+		return EXIT_USAGE;
+	}
+	if (!settings.seed)
+		settings.seed = rng_fresh_seed() >> 1 | 1;
+	if (settings.jobs == 1)
+		return explore_once(argv[1], err);
+	if (settings.resume) {
+		err_set(err, EINVAL, "several jobs cannot be resumed as one");
+		return EXIT_USAGE;
+	}
+	if (run_open(&all, "explore", argv[1], settings.out, settings.seed, err))
+		return EXIT_UNKNOWN;
+	run_catch_signals();
+	if (jobs_run(&all, (unsigned)settings.jobs, run_job, argv[1], err) >= 0 &&
+	    explore_merge(&all, (unsigned)settings.jobs, settings.json, err) >= 0)
+		code = all.verdict == VERDICT_BAD ? EXIT_FINDINGS : EXIT_CLEAN;
+	run_free(&all);
+	return code;
+}
+
 const struct command command_explore = {
 	.name = "explore",
 	.usage = "TARGET",
 	.summary = "search the states and inputs of a file system for wrong answers",
-	.text = "Makes calls on a file system, judges every outcome against the model of POSIX "
-		"and\n"
+	.text = "Makes calls on a file system, judges every outcome against the model of POSIX and\n"
 		"compares the whole tree with the model's after every call. Each discrepancy is\n"
-		"shrunk to the fewest and simplest calls, replayed ten times and written as a "
-		"trace\n"
+		"shrunk to the fewest and simplest calls, replayed ten times and written as a trace\n"
 		"and a C program.\n"
 		"\n"
 		"The universe (*--profile*) bounds names, sizes and flags. The default strategy,\n"
-		"_tour_, executes every call in every state once and never restores the file "
-		"system;\n"
-		"_dfs_, _bfs_ and _best_ save and restore it; _remount_ does so by unmounting "
-		"around\n"
-		"every call. When nothing is left to try, all states and transitions are "
-		"verified.\n"
+		"_tour_, executes every call in every state once and never restores the file system;\n"
+		"_dfs_, _bfs_ and _best_ save and restore it; _remount_ does so by unmounting around\n"
+		"every call. When nothing is left to try, all states and transitions are verified.\n"
 		"\n"
 		"With *--against*, other targets make the same calls. Differences that the model\n"
-		"allows are listed in run.json; with three or more targets a finding names the "
-		"odd\n"
+		"allows are listed in run.json; with three or more targets a finding names the odd\n"
 		"one out.\n"
+		"\n"
+		"A file of *--expected* findings has a section for each, named by its signature, with\n"
+		"a _reason_ and, if it is to end, _until_ = YYYY-MM-DD. Those that did not occur are\n"
+		"told at the end.\n"
 		"\n"
 		"Exit status: 0 no findings, 1 findings, 2 could not tell.",
 	.opts = opts,

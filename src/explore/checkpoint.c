@@ -18,12 +18,12 @@
 struct header {
 	char magic[8];
 	struct hash fingerprint;
-	uint64_t calls, nodes, chosen;
+	uint64_t calls, ops, nodes, chosen;
 	struct rng rng;
 	struct explore_figures figures;
 };
 
-static const char magic[8] = "assayX1";
+static const char magic[8] = "assayX2";
 
 /* Everything that numbers calls and bounds states. */
 static struct hash fingerprint(const struct universe *u)
@@ -74,6 +74,7 @@ static void put_all(FILE *file, const struct explorer *x)
 	struct header h = {
 		.fingerprint = fingerprint(u),
 		.calls = u->calls,
+		.ops = u->op_count,
 		.nodes = x->graph.count,
 		.chosen = x->chosen,
 		.rng = x->rng,
@@ -156,6 +157,42 @@ static int get_all(FILE *file, struct explorer *x, const char *path, struct err 
 	x->figures = h.figures;
 	x->figures.exhausted = false;
 	return 0;
+}
+
+/* A node's hash; its edges are passed over. */
+static bool get_hash(FILE *file, struct hash *ret, bool *ret_reached)
+{
+	uint32_t head[2];
+
+	if (!get(file, ret, sizeof(*ret)) || !get(file, head, sizeof(head)))
+		return false;
+	*ret_reached = head[1] & 1;
+	return !fseek(file, (long)(head[0] * sizeof(struct edge)), SEEK_CUR);
+}
+
+int explore_states(const char *dir, struct hash_map *into, struct err *err)
+{
+	char path[PATH_MAX];
+	struct header h;
+	struct hash hash;
+	bool reached, fine;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/checkpoint", dir);
+	file = fopen(path, "re");
+	if (!file)
+		return err_sys(err, errno, "cannot read %s", path);
+	fine = get(file, &h, sizeof(h)) && !memcmp(h.magic, magic, sizeof(magic)) &&
+	       !fseek(file,
+		      (long)(h.calls * sizeof(uint32_t) + h.ops * COVER_ERRNOS * sizeof(uint64_t)),
+		      SEEK_CUR);
+	for (uint64_t n = 0; fine && n < h.nodes; n++) {
+		fine = get_hash(file, &hash, &reached);
+		if (fine && reached)
+			hash_map_put(into, hash, NULL);
+	}
+	fclose(file);
+	return fine ? 0 : err_set(err, EINVAL, "%s: cut short or damaged", path);
 }
 
 int checkpoint_read(struct explorer *x, struct err *err)

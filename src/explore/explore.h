@@ -63,4 +63,7 @@ struct explore_options {
 int explore(const struct explore_options *o, struct target *t, struct universe *u, struct run *run,
 	    struct cover *cover, struct explore_figures *ret, struct err *err);
 
+/* Adds the states that a tour whose run is in this directory has reached. */
+int explore_states(const char *dir, struct hash_map *into, struct err *err);
+
 #endif

@@ -140,14 +140,25 @@ void run_free(struct run *r)
 {
 	free(r->dir);
 	str_map_free(&r->signatures);
+	expected_free(&r->expected);
 	json_decref(r->findings);
 	json_decref(r->figures);
 	*r = (struct run){ 0 };
 }
 
-bool run_knows(const struct run *r, const char *signature)
+int run_expect(struct run *r, const char *path, struct err *err)
 {
-	return str_map_get(&r->signatures, signature);
+	time_t now = time(NULL);
+	struct tm tm;
+	char today[32];
+
+	strftime(today, sizeof(today), "%Y-%m-%d", localtime_r(&now, &tm));
+	return expected_read(&r->expected, path, today, err);
+}
+
+bool run_knows(struct run *r, const char *signature)
+{
+	return expected_has(&r->expected, signature) || str_map_get(&r->signatures, signature);
 }
 
 int run_add(struct run *r, const struct finding *f, struct target *t, struct err *err)
@@ -184,6 +195,8 @@ static json_t *summary(const struct run *r)
 	json_object_set_new(o, "cpu_seconds", json_real(cpu_seconds() - r->started_cpu));
 	json_object_update(o, r->figures);
 	json_object_set(o, "findings", r->findings);
+	if (r->expected.count)
+		json_object_set_new(o, "expected", expected_json(&r->expected));
 	return o;
 }
 

@@ -9,6 +9,7 @@
 #include <signal.h>
 
 #include "base/map.h"
+#include "judge/expected.h"
 #include "judge/finding.h"
 
 struct run {
@@ -17,6 +18,7 @@ struct run {
 	uint64_t seed;
 	double started_seconds, started_cpu;
 	struct str_map signatures; /* of findings so far */
+	struct expected expected;  /* findings that are not reported */
 	json_t *findings;          /* array of {code, title, path, signature, ...} */
 	enum verdict verdict;
 	json_t *figures; /* the command's own, merged into run.json */
@@ -26,8 +28,10 @@ struct run {
  * already, its findings are taken over. On failure nothing is to be freed. */
 int run_open(struct run *r, const char *command, const char *target, const char *out, uint64_t seed,
 	     struct err *err);
-/* True if a finding of this signature is already there. */
-bool run_knows(const struct run *r, const char *signature);
+/* Findings that the file names are expected from now on (expected.h). */
+int run_expect(struct run *r, const char *path, struct err *err);
+/* True if a finding of this signature is already there, or expected. */
+bool run_knows(struct run *r, const char *signature);
 /* Adds a shrunk, verified finding: writes its folder. */
 int run_add(struct run *r, const struct finding *f, struct target *t, struct err *err);
 /* Writes run.json; the object is returned for --json where ret_summary is not NULL. May be

@@ -1,0 +1,242 @@
+/* explore_end.c -- what is left of a search, or of several: run.json, coverage, report, words. */
+#include "cmd/explore_end.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "report/report.h"
+
+/* Figures that are counts: of one run as they are, of several their sum. */
+static const struct count {
+	const char *name;
+	size_t offset;
+} counts[] = {
+#define COUNT(field) \
+	{ \
+#field, offsetof(struct explore_figures, field) \
+	}
+	COUNT(calls),  COUNT(transitions), COUNT(states),     COUNT(edges_left),
+	COUNT(beyond), COUNT(surprises),   COUNT(repeats),    COUNT(differences),
+	COUNT(resets), COUNT(state_bytes), COUNT(edge_bytes),
+#undef COUNT
+};
+
+static uint64_t *count_of(const struct explore_figures *f, const struct count *c)
+{
+	return (uint64_t *)((char *)f + c->offset);
+}
+
+static void set_figures(struct run *run, const struct explore_figures *f)
+{
+	double seconds = clock_seconds() - run->started_seconds;
+	struct rusage self, children;
+	json_t *o = run->figures;
+
+	getrusage(RUSAGE_SELF, &self);
+	getrusage(RUSAGE_CHILDREN, &children);
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+		json_object_set_new(o, counts[i].name,
+				    json_integer((json_int_t)*count_of(f, &counts[i])));
+	json_object_set_new(o, "exhausted", json_boolean(f->exhausted));
+	json_object_set_new(o, "end", json_string(f->end ? f->end : "error"));
+	json_object_set_new(o, "transitions_per_second",
+			    json_real((double)f->transitions / seconds));
+	json_object_set_new(o, "states_per_second", json_real((double)f->states / seconds));
+	json_object_set_new(o, "max_rss_kb",
+			    json_integer(self.ru_maxrss > children.ru_maxrss ? self.ru_maxrss
+									     : children.ru_maxrss));
+}
+
+static int write_coverage(const struct run *run, json_t *coverage, struct err *err)
+{
+	char *dump = json_dumps(coverage, JSON_INDENT(1)), path[PATH_MAX];
+	struct buf text = BUF_INIT;
+	int status;
+
+	buf_adds(&text, dump);
+	snprintf(path, sizeof(path), "%s/coverage.json", run->dir);
+	status = buf_write_file(&text, path, err);
+	buf_free(&text);
+	free(dump);
+	return status;
+}
+
+static void print_findings(const struct run *run)
+{
+	json_t *finding;
+	size_t i;
+
+	json_array_foreach(run->findings, i, finding)
+		printf("%s: %s\n  %s\n", json_string_value(json_object_get(finding, "code")),
+		       json_string_value(json_object_get(finding, "title")),
+		       json_string_value(json_object_get(finding, "path")));
+	if (!i)
+		puts("no findings");
+	for (i = 0; i < run->expected.count; i++) {
+		const struct expected_row *row = &run->expected.rows[i];
+
+		if (row->seen)
+			printf("expected: %s (%s), %" PRIu64 " times\n", row->signature,
+			       row->reason, row->seen);
+		else
+			printf("no longer there: %s (%s)\n", row->signature, row->reason);
+	}
+}
+
+static void print_summary(const struct run *run, const struct explore_figures *f)
+{
+	double seconds = clock_seconds() - run->started_seconds;
+
+	if (f->exhausted)
+		printf("%s: all %" PRIu64 " states and %" PRIu64 " transitions verified\n",
+		       run->target, f->states, f->transitions);
+	printf("%s: %" PRIu64 " calls, %" PRIu64 " transitions, %" PRIu64 " states in %.1f s "
+	       "(%.0f transitions/s), ended by %s; seed %" PRIu64 "\n",
+	       run->target, f->calls, f->transitions, f->states, seconds,
+	       (double)f->transitions / seconds, f->end ? f->end : "an error", run->seed);
+	print_findings(run);
+	printf("report: %s/report.html\n", run->dir);
+}
+
+int explore_finish(struct run *run, const struct explore_figures *f, json_t *coverage, bool json,
+		   struct err *err)
+{
+	json_t *summary;
+	int status;
+
+	set_figures(run, f);
+	status = write_coverage(run, coverage, err);
+	json_decref(coverage);
+	if (status || (status = run_close(run, &summary, err)))
+		return status;
+	status = report_write(run->dir, err);
+	if (json) {
+		json_dumpf(summary, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else {
+		print_summary(run, f);
+	}
+	json_decref(summary);
+	return status;
+}
+
+static json_t *load(const char *dir, unsigned job, const char *name, struct err *err)
+{
+	char path[PATH_MAX];
+	json_t *o;
+
+	snprintf(path, sizeof(path), "%s/job-%u/%s", dir, job, name);
+	o = json_load_file(path, 0, NULL);
+	if (!o)
+		err_set(err, EINVAL, "%s: cannot be read", path);
+	return o;
+}
+
+static void merge_findings(struct run *run, json_t *findings)
+{
+	const char *signature;
+	json_t *finding;
+	size_t i;
+	bool is_new;
+
+	json_array_foreach(findings, i, finding)
+	{
+		signature = json_string_value(json_object_get(finding, "signature"));
+		str_map_put(&run->signatures, signature ? signature : "", &is_new);
+		if (is_new)
+			json_array_append(run->findings, finding);
+		run->verdict = VERDICT_BAD;
+	}
+}
+
+static void merge_figures(struct run *run, struct explore_figures *f, json_t *job)
+{
+	static const char *const same[] = { "profile", "strategy" };
+
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+		*count_of(f, &counts[i]) +=
+			(uint64_t)json_integer_value(json_object_get(job, counts[i].name));
+	for (size_t i = 0; i < ARRAY_LEN(same); i++)
+		json_object_set(run->figures, same[i], json_object_get(job, same[i]));
+}
+
+/* What one job has exhausted, the others have no part in. */
+static void merge_exhausted(struct explore_figures *f, json_t *job)
+{
+	if (!json_is_true(json_object_get(job, "exhausted")))
+		return;
+	f->exhausted = true;
+	f->transitions = (uint64_t)json_integer_value(json_object_get(job, "transitions"));
+	f->states = (uint64_t)json_integer_value(json_object_get(job, "states"));
+	f->edges_left = 0;
+}
+
+/* Numbers are added, objects gone through. */
+static void add_up(json_t *into, json_t *from)
+{
+	const char *key;
+	json_t *value, *own;
+
+	json_object_foreach(from, key, value)
+	{
+		own = json_object_get(into, key);
+		if (!own)
+			json_object_set(into, key, value);
+		else if (json_is_object(own))
+			add_up(own, value);
+		else
+			json_integer_set(own, json_integer_value(own) + json_integer_value(value));
+	}
+}
+
+static int merge_job(struct run *run, unsigned job, struct explore_figures *f, json_t *coverage,
+		     struct hash_map *states, struct err *err)
+{
+	json_t *summary = load(run->dir, job, "run.json", err);
+	json_t *cover = load(run->dir, job, "coverage.json", err);
+	char dir[PATH_MAX];
+	struct err none = { 0 };
+
+	if (summary && cover) {
+		merge_findings(run, json_object_get(summary, "findings"));
+		merge_figures(run, f, summary);
+		add_up(coverage, cover);
+		snprintf(dir, sizeof(dir), "%s/job-%u", run->dir, job);
+		/* Branching searches leave no list of states: theirs are added up. */
+		explore_states(dir, states, &none);
+	}
+	json_decref(summary);
+	json_decref(cover);
+	return err->code;
+}
+
+int explore_merge(struct run *run, unsigned jobs, bool json, struct err *err)
+{
+	struct explore_figures f = { .end = "its jobs" };
+	struct hash_map states = HASH_MAP_INIT;
+	json_t *coverage = json_object(), *job;
+	int status = 0;
+
+	for (unsigned i = 0; i < jobs && !status; i++)
+		status = merge_job(run, i, &f, coverage, &states, err);
+	if (states.count)
+		f.states = states.count;
+	hash_map_free(&states);
+	for (unsigned i = 0; i < jobs && !status; i++) {
+		job = load(run->dir, i, "run.json", err);
+		merge_exhausted(&f, job);
+		json_decref(job);
+	}
+	if (!status)
+		return explore_finish(run, &f, coverage, json, err);
+	json_decref(coverage);
+	return status;
+}
