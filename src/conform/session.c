@@ -319,14 +319,16 @@ static int judge_end(struct session *s, struct walk *w, unsigned at, const struc
 static int walk_on(struct session *s, struct walk *w, unsigned *at, struct err *err)
 {
 	struct state ahead = state_copy(&s->state);
-	struct plan_step *step = NULL;
+	unsigned i = *at; /* there is at least one call left */
+	struct plan_step *step;
 	struct plan_end end;
 	size_t planned, done;
 	int r;
 
 	s->step_count = s->prefix;
-	for (unsigned i = *at; i < w->count; i++)
+	do
 		step = foresee(s, &ahead, &w->calls[i]);
+	while (++i < w->count);
 	step->observe = w->fate == SCRIPT_ACCEPTED;
 	step->tree = tree_hash(&ahead.tree);
 	planned = s->step_count;
