@@ -69,7 +69,7 @@ int64_t shortest_transfer(struct step *x, int64_t len, bool whole);
 
 /* A file grows to this size or a range reaches that far: refuses with EFBIG. */
 bool refuse_size(struct step *x, uint64_t end, enum rule rule);
-/* What changes data through a descriptor that was opened before the file became immutable. */
-void may_refuse_immutable(struct step *x, const struct inode *inode);
+/* Changing data through a descriptor that was opened before the file got its flags. */
+void may_refuse_by_flags(struct step *x, const struct inode *inode);
 
 #endif

@@ -59,18 +59,24 @@ void touch_access(struct step *x, uint64_t ino)
 		tree_edit(&x->state->tree, ino)->times.access = x->state->now;
 }
 
-void drop_privilege_bits(struct step *x, uint64_t ino)
+uint32_t privilege_bits(struct step *x, const struct inode *inode)
 {
-	const struct inode *inode = tree_inode(&x->state->tree, ino);
-	uint32_t drop = 0;
+	uint32_t bits = 0;
 
 	if (!S_ISREG(inode->mode) || (is_root(x) && !x->model->traits.one_user))
-		return;
+		return 0;
 	if (inode->mode & S_ISUID)
-		drop |= S_ISUID;
+		bits |= S_ISUID;
 	/* Without group execution the bit once meant mandatory locking, and stays. */
 	if (inode->mode & S_ISGID && (inode->mode & S_IXGRP || !in_group(x, inode->gid)))
-		drop |= S_ISGID;
+		bits |= S_ISGID;
+	return bits;
+}
+
+void drop_privilege_bits(struct step *x, uint64_t ino)
+{
+	uint32_t drop = privilege_bits(x, tree_inode(&x->state->tree, ino));
+
 	if (drop)
 		tree_edit(&x->state->tree, ino)->mode &= ~drop;
 }

@@ -140,6 +140,7 @@ static void allocate(struct step *x, const struct inode *inode, const struct ran
 		check_shift(x, inode, r);
 	if (x->model->traits.fallocate_drops_early && fails_with(x, EINVAL))
 		drop_privilege_bits(x, inode->ino);
+	may_refuse_by_flags(x, inode);
 	if (!proceed(x))
 		return;
 	change_data(x, inode, r);

@@ -201,6 +201,13 @@ static void leave_whiteout(struct step *x, const struct where *from)
 	streams_added(x, from->parent, from->name, from->name_len);
 }
 
+/* To those who read the directory, a name of something else is another name. */
+static void renew_name(struct step *x, const struct where *w)
+{
+	streams_removed(x, w->parent, w->name, w->name_len);
+	streams_added(x, w->parent, w->name, w->name_len);
+}
+
 static void carry_out(struct step *x, const struct renaming *r)
 {
 	const struct where *from = &r->from, *to = &r->to;
@@ -212,6 +219,8 @@ static void carry_out(struct step *x, const struct renaming *r)
 	if (r->target)
 		touch_change(x, to->ino);
 	if (exchange(r)) {
+		renew_name(x, from);
+		renew_name(x, to);
 		tree_exchange(tree, from->parent, from->name, from->name_len, to->parent, to->name,
 			      to->name_len);
 		return;

@@ -13,7 +13,8 @@ static void set_length(struct step *x, const struct inode *inode, int64_t length
 	if (!proceed(x))
 		return;
 	tree_truncate(&x->state->tree, ino, (uint64_t)length);
-	drop_privilege_bits(x, ino);
+	if (changes || length || always || !x->model->traits.truncate_empty_keeps_bits)
+		drop_privilege_bits(x, ino);
 	if (changes || always)
 		touch_modify(x, ino);
 }
@@ -84,7 +85,7 @@ void model_ftruncate(struct step *x)
 	}
 	if (file_inode(x, f)->flags & FS_APPEND_FL)
 		refuse(x, RULE_truncate_append);
-	may_refuse_immutable(x, file_inode(x, f));
+	may_refuse_by_flags(x, file_inode(x, f));
 	if (!refused(x))
 		set_length(x, file_inode(x, f), length, true);
 }

@@ -27,10 +27,12 @@ bool refuse_size(struct step *x, uint64_t end, enum rule rule)
 	return end > x->model->traits.file_size_max && refuse(x, rule);
 }
 
-void may_refuse_immutable(struct step *x, const struct inode *inode)
+void may_refuse_by_flags(struct step *x, const struct inode *inode)
 {
 	if (inode->flags & FS_IMMUTABLE_FL)
 		may_refuse(x, RULE_immutable_open);
+	if (inode->flags & FS_APPEND_FL && privilege_bits(x, inode))
+		may_refuse(x, RULE_append_privileged);
 }
 
 /* Where the bytes go: the end of the file, where the descriptor or the call says append. */
@@ -72,13 +74,14 @@ static void write_regular(struct step *x, const struct transfer *t, const struct
 	uint64_t max = x->model->traits.file_size_max;
 	int64_t most = t->whole ? t->count : least(t->count, TRANSFER_MAX);
 
-	may_refuse_immutable(x, inode);
+	may_refuse_by_flags(x, inode);
 	if (!t->count) {
 		if (proceed(x))
 			give_range(x, 0, 0);
 		return;
 	}
-	if (is_misaligned(f, (int64_t)at, t->count))
+	/* Some look at the position before it moves to the end. */
+	if (is_misaligned(f, offset | (int64_t)at, t->count))
 		leave_undefined(x, RULE_direct_write_unaligned);
 	if (t->flags & RWF_NOWAIT)
 		may_refuse(x, RULE_write_nowait_buffered);

@@ -124,6 +124,8 @@ uint64_t make_object(struct step *x, const struct where *w, uint32_t mode);
 void touch_modify(struct step *x, uint64_t ino);  /* mtime and ctime */
 void touch_change(struct step *x, uint64_t ino);  /* ctime */
 void touch_access(struct step *x, uint64_t ino);  /* atime, by the traits */
+/* The setuid and setgid bits that writing takes away. */
+uint32_t privilege_bits(struct step *x, const struct inode *inode);
 void drop_privilege_bits(struct step *x, uint64_t ino); /* setuid/setgid after a write */
 /* Directory streams open on dir learn that a name came or went. */
 void streams_added(struct step *x, uint64_t dir, const char *name, size_t len);
