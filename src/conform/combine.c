@@ -134,7 +134,7 @@ static unsigned gain(const struct cover *cover, const struct combination *c, uns
 static bool complete(const struct cover *cover, struct combination *c, unsigned known)
 {
 	const struct family *family = cover->family;
-	unsigned gains[VALUES_MAX], i = 0;
+	unsigned gains[VALUES_MAX] = { 0 }, i = 0; /* no values, nothing to gain */
 
 	while (i < family->property_count && known >> i & 1)
 		i++;
