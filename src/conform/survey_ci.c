@@ -7,6 +7,7 @@
 
 #include "base/must.h"
 #include "conform/survey.h"
+#include "report/page.h"
 
 struct test_case {
 	char *family, *name;
@@ -101,26 +102,14 @@ static bool is_skipped(const struct test_case *item)
 	return item->skipped == item->scripts;
 }
 
-/* Text of XML 1.0: no control characters but tab and newline. */
+/* Text of XML 1.0, which has no control characters but newlines. */
 static void add_xml(struct buf *out, const char *text)
 {
-	for (; *text; text++)
-		switch (*text) {
-		case '<':
-			buf_adds(out, "&lt;");
-			break;
-		case '>':
-			buf_adds(out, "&gt;");
-			break;
-		case '&':
-			buf_adds(out, "&amp;");
-			break;
-		case '"':
-			buf_adds(out, "&quot;");
-			break;
-		default:
-			buf_addch(out, (unsigned char)*text >= ' ' || *text == '\n' ? *text : '?');
-		}
+	for (; *text; text++) {
+		char c[2] = { (unsigned char)*text >= ' ' || *text == '\n' ? *text : '?', 0 };
+
+		page_text(out, c);
+	}
 }
 
 static void add_attribute(struct buf *out, const char *name, const char *value)
