@@ -19,6 +19,7 @@
 #include "target/daemon.h"
 #include "target/kept.h"
 #include "target/mounting.h"
+#include "target/one_cpu.h"
 #include "target/privilege.h"
 #include "target/program.h"
 #include "target/tidy.h"
@@ -28,6 +29,7 @@ enum { STOP_SECONDS = 5 };
 struct fuse_target {
 	struct kept kept;
 	double start_seconds;
+	unsigned cpu;
 	char root_name[24];
 	/* Inside the keeper; these outlive a chroot only while it is left. */
 	const char *place;
@@ -82,6 +84,7 @@ static int begin(void *own, struct err *err)
 
 	if (ret)
 		return ret;
+	one_cpu_stay(f->cpu);
 	umask(0);
 	buf_addf(&f->mount, "%s/fs", f->place);
 	buf_addf(&dir, "%s/back", f->place);
@@ -210,6 +213,7 @@ static int fuse_open(struct target *t, const struct target_description *d,
 		return err_set(err, EINVAL, "fuse needs a command: fuse:COMMAND");
 	f = must_alloc(sizeof(*f));
 	f->start_seconds = t->deadline_seconds;
+	f->cpu = one_cpu_choose();
 	snprintf(f->root_name, sizeof(f->root_name), ".assay-%08x", (unsigned)rng_fresh_seed());
 	kept_init(t, &f->kept, d, start);
 	if (disk_wanted(d))
