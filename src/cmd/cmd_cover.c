@@ -38,22 +38,6 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static int write_json(const struct run *run, const json_t *coverage, struct err *err)
-{
-	char *dump = json_dumps(coverage, JSON_INDENT(1));
-	struct buf path = BUF_INIT, text = BUF_INIT;
-	int r;
-
-	must(dump);
-	buf_addf(&path, "%s/coverage.json", run->dir);
-	buf_addf(&text, "%s\n", dump);
-	r = buf_write_file(&text, buf_str(&path), err);
-	free(dump);
-	buf_free(&path);
-	buf_free(&text);
-	return r;
-}
-
 static int write_page(const struct run *run, const struct cover_tool *tools, size_t count,
 		      struct err *err)
 {
@@ -97,7 +81,7 @@ static int tell(const char *target, json_t *figures, const struct cover_tool *to
 	if (r)
 		return EXIT_UNKNOWN;
 	json_object_update(run.figures, figures);
-	r = write_json(&run, figures, err);
+	r = cover_write(figures, run.dir, err);
 	if (!r)
 		r = write_page(&run, tools, count, err);
 	if (!r)
@@ -194,11 +178,9 @@ static char *name_of(const char *path)
 
 static int load(struct cover_tool *tool, const char *path, struct err *err)
 {
-	json_error_t error;
-
-	tool->coverage = json_load_file(path, 0, &error);
+	tool->coverage = cover_load(path, err);
 	if (!tool->coverage)
-		return err_set(err, EINVAL, "%s: %s", path, error.text);
+		return -EINVAL;
 	tool->name = name_of(path);
 	metrics_add(tool->coverage); /* our other instruments leave it to us */
 	return 0;

@@ -21,7 +21,7 @@ static struct settings {
 	int strategy; /* 0: as the target suggests, else enum strategy + 1 */
 	uint64_t jobs;
 	const char *profile, *verify, *out, *config, *resume, *expected;
-	struct opt_list set, against;
+	struct opt_list set, against, coverage_from;
 	bool adaptive, bitstate, json;
 } settings = {
 	.seconds = 60,
@@ -59,6 +59,8 @@ static const struct opt opts[] = {
 	  "dfs: keep only bits of visited states, for spaces that memory cannot hold", 0, 0 },
 	{ "adaptive", OPT_FLAG, ROW(adaptive), NULL,
 	  "move weights toward inputs and outcomes not seen yet", 0, 0 },
+	{ "coverage-from", OPT_LIST, ROW(coverage_from), "FILE",
+	  "a coverage.json of what is tested already: aim at the rest; several add up", 0, 0 },
 	{ "findings", OPT_U64, ROW(findings), "N", "end after so many different findings", 1,
 	  1000000 },
 	{ "expected", OPT_TEXT, ROW(expected), "FILE",
@@ -186,9 +188,24 @@ static int open_targets(struct targets *t, const char *first, struct err *err)
 	return status;
 }
 
+static int read_coverage(struct cover *before, struct err *err)
+{
+	json_t *coverage;
+
+	for (size_t i = 0; i < settings.coverage_from.count; i++) {
+		coverage = cover_load(settings.coverage_from.items[i], err);
+		if (!coverage)
+			return -EINVAL;
+		cover_add_json(before, coverage);
+		json_decref(coverage);
+	}
+	return 0;
+}
+
 /* One search, in this process. */
 static int explore_once(const char *target, struct err *err)
 {
+	struct cover before;
 	struct explore_options o = {
 		.strategy = settings.strategy ? (enum strategy)(settings.strategy - 1) :
 						STRATEGY_TOUR,
@@ -200,6 +217,7 @@ static int explore_once(const char *target, struct err *err)
 		.findings_max = (unsigned)settings.findings,
 		.shrink_tries = 3000,
 		.verify_times = 10,
+		.before = settings.coverage_from.count ? &before : NULL,
 		.adaptive = settings.adaptive,
 		.bitstate = settings.bitstate,
 		.resume = settings.resume != NULL,
@@ -209,12 +227,14 @@ static int explore_once(const char *target, struct err *err)
 
 	if (read_verify(settings.verify, &o.verify_every, err))
 		return EXIT_USAGE;
-	if (!open_targets(&targets, target, err)) {
+	cover_init(&before);
+	if (!read_coverage(&before, err) && !open_targets(&targets, target, err)) {
 		o.against = targets.list + 1;
 		o.against_count = targets.count - 1;
 		code = explore_target(targets.list[0], &o, err);
 	}
 	close_targets(&targets);
+	cover_free(&before);
 	return code;
 }
 
@@ -271,6 +291,10 @@ const struct command command_explore = {
 		"With *--against*, other targets make the same calls. Differences that the model\n"
 		"allows are listed in run.json; with three or more targets a finding names the odd\n"
 		"one out.\n"
+		"\n"
+		"With *--coverage-from*, the counts in coverage files, of *assay cover* or of earlier\n"
+		"runs, are where weights begin: operations, values and errors that nobody has tried\n"
+		"are drawn more often.\n"
 		"\n"
 		"A file of *--expected* findings has a section for each, named by its signature, with\n"
 		"a _reason_ and, if it is to end, _until_ = YYYY-MM-DD. Those that did not occur are\n"

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "cover/metrics.h"
 #include "report/report.h"
 
 /* Figures that are counts: of one run as they are, of several their sum. */
@@ -53,20 +54,6 @@ static void set_figures(struct run *run, const struct explore_figures *f)
 	json_object_set_new(o, "max_rss_kb",
 			    json_integer(self.ru_maxrss > children.ru_maxrss ? self.ru_maxrss
 									     : children.ru_maxrss));
-}
-
-static int write_coverage(const struct run *run, json_t *coverage, struct err *err)
-{
-	char *dump = json_dumps(coverage, JSON_INDENT(1)), path[PATH_MAX];
-	struct buf text = BUF_INIT;
-	int status;
-
-	buf_adds(&text, dump);
-	snprintf(path, sizeof(path), "%s/coverage.json", run->dir);
-	status = buf_write_file(&text, path, err);
-	buf_free(&text);
-	free(dump);
-	return status;
 }
 
 static void print_findings(const struct run *run)
@@ -113,7 +100,8 @@ int explore_finish(struct run *run, const struct explore_figures *f, json_t *cov
 	int status;
 
 	set_figures(run, f);
-	status = write_coverage(run, coverage, err);
+	metrics_add(coverage);
+	status = cover_write(coverage, run->dir, err);
 	json_decref(coverage);
 	if (status || (status = run_close(run, &summary, err)))
 		return status;
@@ -179,24 +167,6 @@ static void merge_exhausted(struct explore_figures *f, json_t *job)
 	f->edges_left = 0;
 }
 
-/* Numbers are added, objects gone through. */
-static void add_up(json_t *into, json_t *from)
-{
-	const char *key;
-	json_t *value, *own;
-
-	json_object_foreach(from, key, value)
-	{
-		own = json_object_get(into, key);
-		if (!own)
-			json_object_set(into, key, value);
-		else if (json_is_object(own))
-			add_up(own, value);
-		else
-			json_integer_set(own, json_integer_value(own) + json_integer_value(value));
-	}
-}
-
 static int merge_job(struct run *run, unsigned job, struct explore_figures *f, json_t *coverage,
 		     struct hash_map *states, struct err *err)
 {
@@ -208,7 +178,7 @@ static int merge_job(struct run *run, unsigned job, struct explore_figures *f, j
 	if (summary && cover) {
 		merge_findings(run, json_object_get(summary, "findings"));
 		merge_figures(run, f, summary);
-		add_up(coverage, cover);
+		metrics_merge(coverage, cover);
 		snprintf(dir, sizeof(dir), "%s/job-%u", run->dir, job);
 		/* Branching searches leave no list of states: theirs are added up. */
 		explore_states(dir, states, &none);

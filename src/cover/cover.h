@@ -8,6 +8,8 @@
 
 #include "op/op.h"
 
+struct err;
+
 enum { COVER_ERRNOS = 192 };
 
 struct cover {
@@ -19,9 +21,20 @@ void cover_init(struct cover *c);
 void cover_free(struct cover *c);
 void cover_call(struct cover *c, const struct call *call, uint64_t times);
 void cover_outcome(struct cover *c, enum op op, int error, uint64_t times);
+/* One value, in counts by partition of its kind that are made where absent. */
+void cover_value(uint64_t **counts, enum kind kind, const struct arg *value, uint64_t times);
 
-/* {"input": base call -> argument -> partition -> count, "output": base call -> errno or
- * "success" -> count}; what was never tried is there with 0 for calls that were made at all. */
+/* {"input": base call -> argument -> partition -> count,
+ *  "output": base call -> errno or "success" -> count,
+ *  "variants": call -> the same two of the call itself, without what was never tried}.
+ * In "input" what was never tried is there with 0, for calls that were made at all. */
 json_t *cover_json(const struct cover *c);
+
+/* A file of such counts, whoever wrote it: NULL where it is none. */
+json_t *cover_load(const char *path, struct err *err);
+/* Adds the counts of a loaded file. They are those of base calls: each variant gets them. */
+void cover_add_json(struct cover *c, const json_t *coverage);
+/* Writes dir/coverage.json. */
+int cover_write(const json_t *coverage, const char *dir, struct err *err);
 
 #endif

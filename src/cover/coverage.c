@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/must.h"
 #include "cover/metrics.h"
+#include "cover/nested.h"
 #include "op/arg.h"
 #include "op/kind.h"
 
@@ -74,26 +75,11 @@ static bool count_combination(struct combinations *t, uint16_t op, uint16_t arg,
 	return true;
 }
 
-struct counting {
-	uint64_t *partitions, times;
-};
-
-static void count_partition(void *to, size_t partition)
-{
-	struct counting *counting = to;
-
-	counting->partitions[partition] += counting->times;
-}
-
 static void count_in(uint64_t **partitions, enum kind kind, int64_t value, uint64_t times)
 {
 	const struct arg arg = { .num = value };
-	struct counting counting = { .times = times };
 
-	if (!*partitions)
-		*partitions = must_alloc(kind_partitions(kind) * sizeof(**partitions));
-	counting.partitions = *partitions;
-	kind_visit_partitions(kind, &arg, count_partition, &counting);
+	cover_value(partitions, kind, &arg, times);
 }
 
 void coverage_result(struct coverage *c, const struct syscall *s, int64_t ret, uint64_t times)
@@ -168,24 +154,6 @@ static void fill_partitions(struct coverage *c)
 	}
 }
 
-static json_t *member(json_t *parent, const char *name)
-{
-	json_t *child = json_object_get(parent, name);
-
-	if (!child) {
-		child = json_object();
-		json_object_set_new(parent, name, child);
-	}
-	return child;
-}
-
-static void add_to(json_t *object, const char *key, uint64_t count)
-{
-	json_int_t before = json_integer_value(json_object_get(object, key));
-
-	json_object_set_new(object, key, json_integer(before + (json_int_t)count));
-}
-
 /* base call -> argument -> "O_RDWR|O_CREAT" -> count */
 static json_t *combinations_json(const struct coverage *c)
 {
@@ -200,7 +168,7 @@ static json_t *combinations_json(const struct coverage *c)
 		info = &op_table[s->op];
 		buf_clear(&text);
 		num_print((int64_t)s->value, info->arg[s->arg].kind, &text);
-		add_to(member(member(all, op_table[info->base].name), info->arg[s->arg].name),
+		nested_add(nested(nested(all, op_table[info->base].name), info->arg[s->arg].name),
 		       buf_str(&text), s->count);
 	}
 	buf_free(&text);
@@ -216,7 +184,7 @@ static json_t *returned_json(const struct coverage *c)
 		for (size_t p = 0; c->returned[op] && p < kind_partitions(KIND_COUNT); p++) {
 			buf_clear(&name);
 			kind_partition_name(KIND_COUNT, p, &name);
-			add_to(member(all, op_table[op_table[op].base].name), buf_str(&name),
+			nested_add(nested(all, op_table[op_table[op].base].name), buf_str(&name),
 			       c->returned[op][p]);
 		}
 	}

@@ -49,7 +49,8 @@ static double familiarity(struct explorer *x, const struct state *s, uint32_t nu
 
 	universe_call(x->universe, number, &call);
 	if (lead(x, &after, &call, &outcome) && outcome.error < COVER_ERRNOS)
-		seen = (double)x->tally.outcomes[op][outcome.error] / x->universe->ops[op].weight;
+		seen = (double)tally_seen(&x->tally, op, outcome.error) /
+		       x->universe->ops[op].weight;
 	state_free(&after);
 	return seen;
 }
@@ -70,11 +71,12 @@ static uint32_t draw_rare(struct explorer *x, const struct state *s, uint32_t no
 	return best;
 }
 
-/* Where calls are dear, the model may think longer about each. */
+/* Where calls are dear, or rare outcomes were asked for, the model may think longer about each. */
 static bool looks_ahead(struct explorer *x)
 {
-	return x->options->adaptive &&
-	       rng_chance(&x->rng, 1, x->target->caps & TARGET_SAVE ? 32 : 2);
+	bool cheap = x->target->caps & TARGET_SAVE && !x->options->before;
+
+	return x->options->adaptive && rng_chance(&x->rng, 1, cheap ? 32 : 2);
 }
 
 static void adapt(struct explorer *x)

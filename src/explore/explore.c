@@ -237,7 +237,7 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 	x.model.traits = t->traits;
 	rng_seed(&x.rng, o->seed);
 	graph_init(&x.graph, u->calls);
-	tally_init(&x.tally, u);
+	tally_init(&x.tally, u, o->before);
 	x.deadline_seconds = clock_seconds() + o->seconds;
 	x.checkpoint_seconds = clock_seconds() + checkpoint_interval_seconds;
 	status = begin(&x, err);

@@ -51,6 +51,8 @@ struct explore_options {
 	unsigned findings_max;
 	unsigned shrink_tries; /* replays to spend on shrinking one finding */
 	unsigned verify_times; /* replays of a shrunk finding */
+	/* What is tested already: weights start from it, toward the rest. NULL: nothing. */
+	const struct cover *before;
 	bool adaptive;         /* weights move toward what was not seen yet */
 	bool bitstate;         /* dfs: visited states as bits, for spaces beyond memory */
 	bool resume;           /* go on from the run's checkpoint */
