@@ -64,7 +64,8 @@ static const struct opt opts[] = {
 	{ "findings", OPT_U64, ROW(findings), "N", "end after so many different findings", 1,
 	  1000000 },
 	{ "expected", OPT_TEXT, ROW(expected), "FILE",
-	  "findings that are known, by signature, with a reason each: counted, not reported", 0, 0 },
+	  "findings that are known, by signature, with a reason each: counted, not reported", 0,
+	  0 },
 	{ "jobs", OPT_U64, ROW(jobs), "N", "so many searches at once, each with its own seed", 1,
 	  1024 },
 	{ "resume", OPT_TEXT, ROW(resume), "RUN", "go on with the tour in this directory", 0, 0 },
@@ -207,8 +208,8 @@ static int explore_once(const char *target, struct err *err)
 {
 	struct cover before;
 	struct explore_options o = {
-		.strategy = settings.strategy ? (enum strategy)(settings.strategy - 1) :
-						STRATEGY_TOUR,
+		.strategy =
+			settings.strategy ? (enum strategy)(settings.strategy - 1) : STRATEGY_TOUR,
 		.seconds = settings.seconds,
 		.calls = settings.calls,
 		.seed = settings.seed,
@@ -278,26 +279,36 @@ const struct command command_explore = {
 	.name = "explore",
 	.usage = "TARGET",
 	.summary = "search the states and inputs of a file system for wrong answers",
-	.text = "Makes calls on a file system, judges every outcome against the model of POSIX and\n"
+	.text = "Makes calls on a file system, judges every outcome against the model of POSIX "
+		"and\n"
 		"compares the whole tree with the model's after every call. Each discrepancy is\n"
-		"shrunk to the fewest and simplest calls, replayed ten times and written as a trace\n"
+		"shrunk to the fewest and simplest calls, replayed ten times and written as a "
+		"trace\n"
 		"and a C program.\n"
 		"\n"
 		"The universe (*--profile*) bounds names, sizes and flags. The default strategy,\n"
-		"_tour_, executes every call in every state once and never restores the file system;\n"
-		"_dfs_, _bfs_ and _best_ save and restore it; _remount_ does so by unmounting around\n"
-		"every call. When nothing is left to try, all states and transitions are verified.\n"
+		"_tour_, executes every call in every state once and never restores the file "
+		"system;\n"
+		"_dfs_, _bfs_ and _best_ save and restore it; _remount_ does so by unmounting "
+		"around\n"
+		"every call. When nothing is left to try, all states and transitions are "
+		"verified.\n"
 		"\n"
 		"With *--against*, other targets make the same calls. Differences that the model\n"
-		"allows are listed in run.json; with three or more targets a finding names the odd\n"
+		"allows are listed in run.json; with three or more targets a finding names the "
+		"odd\n"
 		"one out.\n"
 		"\n"
-		"With *--coverage-from*, the counts in coverage files, of *assay cover* or of earlier\n"
-		"runs, are where weights begin: operations, values and errors that nobody has tried\n"
+		"With *--coverage-from*, the counts in coverage files, of *assay cover* or of "
+		"earlier\n"
+		"runs, are where weights begin: operations, values and errors that nobody has "
+		"tried\n"
 		"are drawn more often.\n"
 		"\n"
-		"A file of *--expected* findings has a section for each, named by its signature, with\n"
-		"a _reason_ and, if it is to end, _until_ = YYYY-MM-DD. Those that did not occur are\n"
+		"A file of *--expected* findings has a section for each, named by its signature, "
+		"with\n"
+		"a _reason_ and, if it is to end, _until_ = YYYY-MM-DD. Those that did not occur "
+		"are\n"
 		"told at the end.\n"
 		"\n"
 		"Exit status: 0 no findings, 1 findings, 2 could not tell.",

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "cover/cgroup.h"
+#include "cover/kernel_event.h"
 #include "gen/tracer.h"
 
 #ifdef TRACER_MISSING
@@ -85,6 +86,8 @@ static struct tracer *load(const struct live_options *options, bool by_cgroup, b
 	t->rodata->see_walks = see_walks;
 	t->rodata->can_cast = kernel_has_function("bpf_rdonly_cast");
 	bpf_program__set_autoload(t->progs.walk_end, see_walks);
+	bpf_program__set_autoload(t->progs.enter_close, !see_walks);
+	bpf_program__set_autoload(t->progs.forked, !by_cgroup);
 	if (!tracer__load(t))
 		return t;
 	tracer__destroy(t);
@@ -232,7 +235,9 @@ static void collect_row(struct coverage *c, struct tracer *t, uint32_t row,
 				coverage_result(c, s, number, counts->returned[class]);
 			for (unsigned a = 0; a < s->row.args; a++)
 				if (counts->number[a][class])
-					coverage_value(c, s, a, number, counts->number[a][class]);
+					coverage_value(c, s, a,
+						       s->row.arg[a].number ? number : class,
+						       counts->number[a][class]);
 		}
 	}
 }
@@ -301,6 +306,27 @@ static int prepare(struct tracer **ret, struct coverage *c, const struct live_op
 	return r;
 }
 
+/* Where only close is looked at when it begins, its own event is cheaper than that of all calls. */
+static void attach_close(struct tracer *t)
+{
+	int event = t->rodata->see_walks ? -1 : kernel_event_open("syscalls/sys_enter_close");
+
+	bpf_program__set_autoattach(t->progs.enter_close, false);
+	if (event < 0)
+		return;
+	t->links.enter_close = bpf_program__attach_perf_event(t->progs.enter_close, event);
+	if (t->links.enter_close)
+		bpf_program__set_autoattach(t->progs.enter, false);
+	else
+		close(event);
+}
+
+static int attach(struct tracer *t, struct err *err)
+{
+	attach_close(t);
+	return tracer__attach(t) ? err_sys(err, errno, "cannot attach the tracer") : 0;
+}
+
 static int trace(struct tracer *t, const struct live_options *options, const struct cgroup *group,
 		 int *ret_status, struct err *err)
 {
@@ -311,8 +337,8 @@ static int trace(struct tracer *t, const struct live_options *options, const str
 		return r;
 	if (!group->path)
 		r = mark(t, child.pid, err);
-	if (!r && tracer__attach(t))
-		r = err_sys(err, errno, "cannot attach the tracer");
+	if (!r)
+		r = attach(t, err);
 	if (r && write(child.gate, "", 1) != 1)
 		r = err_sys(err, errno, "cannot stop the command");
 	close(child.gate);

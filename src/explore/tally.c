@@ -55,8 +55,8 @@ static void weigh_ops(struct universe *u, const struct cover *before)
 		made += made_before(before, u->ops[op].op);
 	u->weight = 0;
 	for (size_t op = 0; op < u->op_count; op++) {
-		u->ops[op].weight *= (unsigned)share_of(made_before(before, u->ops[op].op),
-							made / u->op_count);
+		u->ops[op].weight *=
+			(unsigned)share_of(made_before(before, u->ops[op].op), made / u->op_count);
 		u->weight += u->ops[op].weight;
 	}
 }

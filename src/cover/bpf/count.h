@@ -98,11 +98,16 @@ static __always_inline bool read_behind(__u8 special, struct pt_regs *regs, __u6
 	}
 }
 
-static __always_inline void count_value(__u32 row, __u32 arg, __u64 value)
+static __always_inline void count_value(struct trace_counts *c, __u32 row, __u32 arg, __u64 value)
 {
 	struct trace_value key = { .row = row, .arg = arg, .value = value };
-	__u64 *count = bpf_map_lookup_elem(&values, &key), one = 1;
+	__u64 *count, one = 1;
 
+	if (value < TRACE_CLASSES) {
+		c->number[arg][value] += 1;
+		return;
+	}
+	count = bpf_map_lookup_elem(&values, &key);
 	if (count)
 		*count += 1;
 	else if (bpf_map_update_elem(&values, &key, &one, BPF_ANY))
@@ -139,7 +144,7 @@ static __always_inline void count_args(struct trace_counts *c, __u32 i, struct p
 		if (row->arg[a].number)
 			c->number[a][class_of(value) % TRACE_CLASSES] += 1;
 		else
-			count_value(i, a, from < SYSCALL_BEHIND ? (__u32)value : value);
+			count_value(c, i, a, from < SYSCALL_BEHIND ? (__u32)value : value);
 	}
 }
 

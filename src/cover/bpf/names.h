@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* names.h -- where a path leads, told by its names: for when the kernel's walk cannot be seen. */
 
+/* Words come in one piece, so that the common path is decided without looking at every byte. */
 struct trace_text {
-	char path[4096];
+	union {
+		char path[4096];
+		__u64 word[4096 / 8];
+	};
 };
 
 struct {
@@ -163,21 +167,118 @@ static __always_inline void walk(struct trace_position *p, const struct trace_mo
 	bpf_loop(sizeof(text->path), walk_byte, p, 0);
 }
 
-/* Does the path, by its names, lead into a mount? Symbolic links are not followed. */
-static __noinline int names_hit(int dirfd, __u64 user_path)
+#define EACH_BYTE(c) (0x0101010101010101ULL * (c))
+
+/* The highest bit of every byte that is c. (Of one behind such a byte, perhaps, as well.) */
+static __always_inline __u64 bytes_that_are(__u64 word, __u8 c)
+{
+	__u64 x = word ^ EACH_BYTE(c);
+
+	return (x - EACH_BYTE(1)) & ~x & EACH_BYTE(0x80);
+}
+
+struct trace_words {
+	const struct trace_text *text;
+	const struct trace_mount *mount;
+	__u64 before; /* is the last byte of the word before a mark? */
+	bool found;
+};
+
+static __always_inline __u64 word_at(const struct trace_words *w, __u32 i)
+{
+	return w->text->word[i % (sizeof(w->text->word) / 8)];
+}
+
+static long find_two(struct trace_words *w, __u64 marks)
+{
+	w->found = marks & (marks << 8 | w->before);
+	w->before = marks >> 56;
+	return w->found;
+}
+
+static long find_two_dots(__u32 i, void *context)
+{
+	return find_two(context, bytes_that_are(word_at(context, i), '.'));
+}
+
+static long find_two_marks(__u32 i, void *context)
+{
+	__u64 word = word_at(context, i);
+
+	return find_two(context, bytes_that_are(word, '.') | bytes_that_are(word, '/'));
+}
+
+static long find_difference(__u32 i, void *context)
+{
+	struct trace_words *w = context;
+	__u64 differs = word_at(w, i) ^ *(__u64 *)&w->mount->path[i * 8 % TRACE_PATH];
+	__u32 left = w->mount->len - i * 8;
+
+	w->found = left < 8 ? differs & ((1ULL << left * 8) - 1) : differs;
+	return w->found;
+}
+
+static __always_inline bool has_prefix(const struct trace_text *text, const struct trace_mount *m)
+{
+	struct trace_words w = { .text = text, .mount = m };
+	char next = text->path[m->len % TRACE_PATH];
+
+	if (next && next != '/')
+		return false;
+	bpf_loop((m->len + 7) / 8, find_difference, &w, 0);
+	return !w.found;
+}
+
+/* Two dots side by side: the path may lead up. In an absolute one, which is to be compared as it is,
+ * slashes count as well. Bytes behind the end are looked at, too: that costs time, but no more. */
+static __always_inline bool is_winding(const struct trace_text *text, __u32 len, bool absolute)
+{
+	struct trace_words w = { .text = text };
+
+	if (absolute)
+		bpf_loop((len + 7) / 8, find_two_marks, &w, 0);
+	else
+		bpf_loop((len + 7) / 8, find_two_dots, &w, 0);
+	return w.found;
+}
+
+enum { FAR_OUT, WITHIN, UNDECIDED };
+
+/* What most paths need: straight from the root, or from a directory that is on a mount. */
+static __always_inline int decide_fast(const struct trace_text *text, __u32 len,
+				       const struct trace_start *start)
+{
+	struct vfsmount *mnt = start ? start->mnt : NULL;
+
+	if (is_winding(text, len, !start))
+		return UNDECIDED;
+	if (start)
+		return on_any_mount(BPF_CORE_READ(mnt, mnt_sb, s_dev), mnt) ? WITHIN : UNDECIDED;
+	for (__u32 i = 0; i < TRACE_MOUNTS && i < mounts_used; i++)
+		if (has_prefix(text, &mounts[i]))
+			return WITHIN;
+	return FAR_OUT;
+}
+
+/* Does the path, by its names, lead into a mount? Symbolic links are not followed. (Not static: the
+ * verifier then looks at it once, and not at every call of it.) */
+__noinline int names_hit(int dirfd, __u64 user_path)
 {
 	struct trace_start start = { 0 }, *from = NULL;
 	struct trace_position p;
 	struct trace_text *text;
 	__u32 zero = 0;
+	long len = 0;
 	bool unsure = false;
+	int fast;
 
 	text = bpf_map_lookup_elem(&scratches, &zero);
 	if (!text)
 		return 0;
 	text->path[0] = 0;
-	if (user_path &&
-	    bpf_probe_read_user_str(text->path, sizeof(text->path), (void *)user_path) < 0) {
+	if (user_path)
+		len = bpf_probe_read_user_str(text->path, sizeof(text->path), (void *)user_path);
+	if (len < 0) {
 		__sync_fetch_and_add(&unattributed, 1);
 		return 0;
 	}
@@ -186,6 +287,9 @@ static __noinline int names_hit(int dirfd, __u64 user_path)
 			return 0; /* no directory, no walk */
 		from = &start;
 	}
+	fast = decide_fast(text, len, from);
+	if (fast != UNDECIDED)
+		return fast;
 	for (__u32 i = 0; i < TRACE_MOUNTS && i < mounts_used; i++) {
 		walk(&p, &mounts[i], text, from, false);
 		if (p.shallow && p.above)

@@ -27,7 +27,9 @@ enum trace_special {
 	SPECIAL_HOW,
 	SPECIAL_VECTOR,
 	SPECIAL_WORD,
-	SPECIAL_IOCTL
+	SPECIAL_IOCTL,
+	SPECIAL_CLOSE,
+	SPECIAL_CHDIR
 };
 
 enum { TRACE_CWD = -1 }; /* no argument: the working directory */
@@ -48,7 +50,7 @@ struct trace_row {
 
 /* Of a task. */
 struct trace_state {
-	__u32 row; /* + 1 of the call it is in, else 0 */
+	__u32 row; /* + 1 of the call it is in, of those that are looked at when they begin; else 0 */
 	__u8 traced, hit;
 	/* The kernel's walks in that call, by the name that was looked up. */
 	__u8 walks;
@@ -61,10 +63,11 @@ struct trace_counts {
 	__u64 made;
 	__u64 error[TRACE_ERRNOS]; /* 0 is success */
 	__u64 returned[TRACE_CLASSES];
+	/* By class; of flags and choices by value, as far as they are that small. */
 	__u64 number[TRACE_ARGS][TRACE_CLASSES];
 };
 
-/* A value of a flag or choice as it was given. */
+/* A greater value of a flag or choice as it was given. */
 struct trace_value {
 	__u32 row, arg;
 	__u64 value;
@@ -81,7 +84,7 @@ struct trace_mount {
 	__u32 dev;                /* of the superblock when tracing began */
 	__u32 len;                /* of the path */
 	struct trace_place below; /* the directory it is mounted on */
-	char path[TRACE_PATH];    /* "/a/b", "" for the root */
+	char path[TRACE_PATH] __attribute__((aligned(8))); /* "/a/b", "" for the root */
 	__u8 up[TRACE_PATH];      /* from the end of a component to the end of the one before */
 	__u32 ancestors;
 	struct trace_place ancestor[TRACE_ANCESTORS];

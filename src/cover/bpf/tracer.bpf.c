@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* tracer.bpf.c -- counts, in the kernel, the calls that act on the file systems under test.
  *
- * At the entry of a call on a descriptor the file's superblock decides: right for descriptors that
- * were duplicated, inherited or passed. A call on a path is decided at its exit: by the walk that
- * the kernel made, where that can be seen (program walk_end), else by what it yielded or by the
- * names in the path. All programs run with preemption off, so counters of a CPU need no atomics. */
+ * Calls are decided when they end, by the registers they began with. For a call on a descriptor the
+ * file's superblock decides: right for descriptors that were duplicated, inherited or passed. Only
+ * close is looked at when it begins. A call on a path is decided by the walk that the kernel made,
+ * where that can be seen (program walk_end), else by what it yielded or by the names in the path.
+ *
+ * What a program costs is mostly being called at all: where walks are not seen, nothing runs at the
+ * beginning of a call but close (program enter_close, where the kernel's events can be had). All
+ * programs run with preemption off, so counters of a CPU need no atomics. */
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -26,8 +30,10 @@ char LICENSE[] SEC("license") = "GPL";
 #define UIO_MAXIOV 1024
 #ifdef __TARGET_ARCH_x86
 #define SIXTH_ARGUMENT(regs) ((regs)->r9)
+#define SYSCALL_NUMBER(regs) ((regs)->orig_ax)
 #else
 #define SIXTH_ARGUMENT(regs) ((regs)->regs[5])
+#define SYSCALL_NUMBER(regs) ((regs)->syscallno)
 #endif
 
 const volatile struct trace_row rows[TRACE_ROWS];
@@ -149,15 +155,31 @@ static __always_inline __u32 device_of(struct file *file)
 	return BPF_CORE_READ(file, f_inode, i_sb, s_dev);
 }
 
+static __always_inline bool file_hits(struct file *file)
+{
+	__u32 dev = device_of(file);
+
+	return has_device(dev) || on_any_mount(dev, BPF_CORE_READ(file, f_path.mnt));
+}
+
 static __always_inline bool fd_hits(int fd)
 {
 	struct file *file = file_of(fd);
-	__u32 dev;
 
-	if (!file)
-		return false;
-	dev = device_of(file);
-	return has_device(dev) || on_any_mount(dev, BPF_CORE_READ(file, f_path.mnt));
+	return file && file_hits(file);
+}
+
+/* At the end of a call. One that found a file where there is none now was overtaken by another
+ * thread that closed it. */
+static __always_inline bool used_fd_hits(int fd, long ret)
+{
+	struct file *file = file_of(fd);
+
+	if (file)
+		return file_hits(file);
+	if (ret != -EBADF)
+		__sync_fetch_and_add(&unattributed, 1);
+	return false;
 }
 
 static __always_inline __u64 argument(struct pt_regs *regs, int i)
@@ -185,12 +207,22 @@ static __always_inline int dirfd_argument(struct pt_regs *regs, int i)
 	return i < 0 ? AT_FDCWD : (int)argument(regs, i);
 }
 
+static __always_inline bool cwd_hits(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct vfsmount *mnt = BPF_CORE_READ(task, fs, pwd.mnt);
+
+	return on_any_mount(BPF_CORE_READ(mnt, mnt_sb, s_dev), mnt);
+}
+
 /* A call that opened a descriptor, or changed the directory, shows where it went. */
 static __always_inline bool path_hits(const volatile struct trace_row *row, struct pt_regs *regs,
 				      long ret)
 {
 	if (row->descriptor && ret >= 0)
 		return fd_hits((int)ret);
+	if (row->special == SPECIAL_CHDIR && !ret)
+		return cwd_hits();
 	if (names_hit(dirfd_argument(regs, row->fd), argument(regs, row->path)))
 		return true;
 	return row->path2 >= 0 &&
@@ -268,59 +300,80 @@ static __always_inline __u32 find_row(struct pt_regs *regs, long number)
 	return 0;
 }
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(enter, struct pt_regs *regs, long number)
+/* Is the call looked at when it begins? */
+static __always_inline bool has_entry(const volatile struct trace_row *row)
 {
-	const volatile struct trace_row *row;
-	bool hit = false;
-	struct trace_state *s;
-	__u32 found;
+	return row->special == SPECIAL_CLOSE || (see_walks && row->where == WHERE_PATH);
+}
 
-	found = find_row(regs, number);
-	if (!found || !selected())
-		return 0;
-	if (is_compat()) {
-		__sync_fetch_and_add(&unattributed, 1);
-		return 0;
-	}
-	row = row_at(found - 1);
-	if (row->where == WHERE_FD) {
-		hit = fd_hits((int)argument(regs, row->fd));
-		if (!hit && row->fd2 >= 0)
-			hit = fd_hits((int)argument(regs, row->fd2));
-		if (!hit)
-			return 0;
-	} else if (row->where == WHERE_ANYWHERE) {
-		hit = true;
-	}
-	s = state_of_current(BPF_LOCAL_STORAGE_GET_F_CREATE);
+static __always_inline void note_entry(__u32 found, bool hit)
+{
+	struct trace_state *s = state_of_current(BPF_LOCAL_STORAGE_GET_F_CREATE);
+
 	if (!s) {
 		__sync_fetch_and_add(&lost, 1);
-		return 0;
+		return;
 	}
 	s->row = found;
 	s->hit = hit;
 	s->walks = 0;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(enter, struct pt_regs *regs, long number)
+{
+	__u32 found = (unsigned long)number < TRACE_NUMBERS_MAX ? row_of[number] : 0;
+	const volatile struct trace_row *row = row_at(found - 1);
+
+	if (!found || !has_entry(row) || !selected())
+		return 0;
+	note_entry(found, row->where == WHERE_FD && fd_hits((int)argument(regs, row->fd)));
 	return 0;
+}
+
+SEC("tracepoint/syscalls/sys_enter_close")
+int enter_close(struct trace_event_raw_sys_enter *event)
+{
+	__u32 found = row_of[(__u32)event->id % TRACE_NUMBERS_MAX];
+
+	if (found && selected() && fd_hits((int)event->args[0]))
+		note_entry(found, true);
+	return 0;
+}
+
+/* What was found when the call began: false where it began before us. */
+static __always_inline bool entry_hits(__u32 found, const volatile struct trace_row *row,
+				       struct pt_regs *regs, long ret)
+{
+	struct trace_state *s = state_of_current(0);
+
+	if (!s || s->row != found)
+		return false;
+	s->row = 0;
+	return row->where == WHERE_PATH ? walks_hit(s, row, regs, ret) : s->hit;
+}
+
+static __always_inline bool call_hits(__u32 found, const volatile struct trace_row *row,
+				      struct pt_regs *regs, long ret)
+{
+	if (has_entry(row))
+		return entry_hits(found, row, regs, ret);
+	if (row->where == WHERE_FD)
+		return used_fd_hits((int)argument(regs, row->fd), ret) ||
+		       (row->fd2 >= 0 && used_fd_hits((int)argument(regs, row->fd2), ret));
+	return row->where == WHERE_ANYWHERE || path_hits(row, regs, ret);
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(leave, struct pt_regs *regs, long ret)
 {
-	struct trace_state *s = state_of_current(0);
-	const volatile struct trace_row *row;
-	__u32 found;
-	bool hit;
+	__u32 found = find_row(regs, SYSCALL_NUMBER(regs));
 
-	if (!s || !s->row)
+	if (!found || !selected())
 		return 0;
-	found = s->row;
-	s->row = 0;
-	row = row_at(found - 1);
-	hit = s->hit;
-	if (row->where == WHERE_PATH)
-		hit = see_walks ? walks_hit(s, row, regs, ret) : path_hits(row, regs, ret);
-	if (hit)
+	if (is_compat())
+		__sync_fetch_and_add(&unattributed, 1);
+	else if (call_hits(found, row_at(found - 1), regs, ret))
 		count_call(found - 1, regs, ret);
 	return 0;
 }
