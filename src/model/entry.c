@@ -33,6 +33,12 @@ void refuse_write(struct step *x, uint64_t dir)
 		refuse(x, RULE_directory_write_denied);
 }
 
+void refuse_taken(struct step *x)
+{
+	refuse(x, RULE_name_exists_slash);
+	refuse(x, RULE_name_exists_slash_posix);
+}
+
 void refuse_removed(struct step *x, const struct where *w)
 {
 	if (w->kind == WHERE_NONE && !tree_inode(&x->state->tree, w->parent)->nlink)

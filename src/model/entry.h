@@ -10,6 +10,8 @@ void refuse_last(struct step *x, const struct where *w);
 void refuse_read_only(struct step *x);
 /* Writing to the directory: immutable, permission. */
 void refuse_write(struct step *x, uint64_t dir);
+/* The new name, with slashes behind it, is a file's. */
+void refuse_taken(struct step *x);
 /* Nothing can be made in a directory that was removed; lookup already says so. */
 void refuse_removed(struct step *x, const struct where *w);
 /* An entry that is about to go: sticky directories, immutable and append-only objects. */

@@ -104,6 +104,7 @@ struct envelope {
 	struct errset errors;
 	bool success;     /* may succeed */
 	bool undefined;   /* the platform says nothing about this call: anything goes */
+	bool open;        /* not even which errors are right, where others refuse it */
 	int first;        /* what Linux's order of checks answers first; 0: success */
 	/* The value of success. Where shorter transfers are allowed, value is the longest and
 	 * shortest_len (bytes) or least_num (numbers) the bound below; where any number in a

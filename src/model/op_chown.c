@@ -10,6 +10,8 @@ static void check_owner(struct step *x, const struct inode *inode, uint32_t uid,
 
 	if (is_root(x))
 		return;
+	if (!own)
+		may_refuse(x, RULE_chown_nothing);
 	if (uid != KEEP_ID && !(own && uid == inode->uid))
 		refuse(x, RULE_chown_user);
 	if (gid != KEEP_ID && !(own && (gid == inode->gid || in_group(x, gid))))

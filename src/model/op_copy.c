@@ -79,7 +79,7 @@ void model_copy_file_range(struct step *x)
 		.length = (uint64_t)x->call->copy_file_range.length.num,
 	};
 
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	c.from = need_io(x, &x->call->copy_file_range.fd_in);
 	c.to = need_io(x, &x->call->copy_file_range.fd_out);
@@ -163,7 +163,7 @@ void model_ficlone(struct step *x)
 {
 	struct copy c = { .length = 0 };
 
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	c.to = need_io(x, &x->call->ficlone.fd);
 	c.from = need_io(x, &x->call->ficlone.src);
@@ -179,7 +179,7 @@ void model_ficlonerange(struct step *x)
 		.length = (uint64_t)x->call->ficlonerange.length.num,
 	};
 
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	c.to = need_io(x, &x->call->ficlonerange.fd);
 	c.from = need_io(x, &x->call->ficlonerange.src);

@@ -157,7 +157,7 @@ void model_fallocate(struct step *x)
 	};
 	const struct open_file *f;
 
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	f = need_io(x, &x->call->fallocate.fd);
 	if (r.offset < 0 || r.length <= 0)

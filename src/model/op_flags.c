@@ -19,7 +19,7 @@ void model_set_inode_flags(struct step *x)
 	const struct inode *inode;
 	struct inode *edited;
 
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	inode = need_open_object(x, &x->call->set_inode_flags.fd, false);
 	if (!inode || refuse_kind(x, inode))
@@ -41,7 +41,7 @@ void model_get_inode_flags(struct step *x)
 {
 	const struct inode *inode;
 
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	inode = need_open_object(x, &x->call->get_inode_flags.fd, false);
 	if (!inode || refuse_kind(x, inode))

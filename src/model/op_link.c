@@ -35,12 +35,13 @@ static void refuse_destination(struct step *x, const struct where *from, const s
 	if (to->kind == WHERE_DIR || to->kind == WHERE_FILE)
 		refuse(x, RULE_name_exists);
 	else if (to->kind == WHERE_ERROR && to->blocked)
-		refuse(x, RULE_name_exists_slash);
+		refuse_taken(x);
 	refuse_where(x, to);
 	refuse_removed(x, to);
 	if (to->kind != WHERE_NONE || !to->slash)
 		return;
 	refuse(x, RULE_link_slash);
+	refuse(x, RULE_make_slash_posix);
 	if (!to->via_symlink)
 		refuse(x, RULE_link_slash_direct);
 	if (from->kind == WHERE_FILE)

@@ -7,11 +7,14 @@ static void refuse_place(struct step *x, const struct where *w, bool directory)
 	if (w->kind == WHERE_DIR || w->kind == WHERE_FILE)
 		refuse(x, RULE_name_exists);
 	else if (w->kind == WHERE_ERROR && w->blocked)
-		refuse(x, RULE_name_exists_slash);
+		refuse_taken(x);
 	refuse_where(x, w);
 	refuse_removed(x, w);
-	if (w->kind == WHERE_NONE && w->slash && !directory)
+	if (w->kind == WHERE_NONE && w->slash && !directory) {
 		refuse(x, RULE_make_slash);
+		refuse(x, RULE_make_slash_posix);
+		refuse(x, RULE_make_slash_directory);
+	}
 	refuse_read_only(x);
 	if (w->kind == WHERE_NONE)
 		refuse_write(x, w->parent);
@@ -29,6 +32,9 @@ static void make_directory(struct step *x, int64_t dirfd, const struct arg *path
 	if (w.kind == WHERE_NONE && link_max &&
 	    tree_inode(&x->state->tree, w.parent)->nlink >= link_max)
 		refuse(x, RULE_links_too_many);
+	if (w.kind == WHERE_NONE &&
+	    (mode & ~(int64_t)0777 || tree_inode(&x->state->tree, w.parent)->mode & S_ISGID))
+		leave_undefined(x, RULE_mkdir_bits_open);
 	if (!proceed(x))
 		return;
 	mode &= holds(x, RULE_mkdir_drops_setid) ? 01777 : 07777;
@@ -116,8 +122,8 @@ static void make_symlink(struct step *x, const struct arg *target, int64_t dirfd
 
 	if (!target->text)
 		refuse(x, RULE_path_null);
-	else if (!target->len)
-		refuse(x, RULE_symlink_empty);
+	else if (!target->len && !refuse(x, RULE_symlink_empty))
+		may_refuse(x, RULE_symlink_empty_posix);
 	else if (target->len >= x->model->traits.path_max)
 		refuse(x, RULE_path_too_long);
 	resolve(x, dirfd, path, 0, NULL, &w);

@@ -99,7 +99,7 @@ static void write_directly(struct step *x, const struct arg *fd)
 
 void model_direct_write(struct step *x)
 {
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	open_then(x, &x->call->direct_write.path, O_WRONLY | O_DIRECT, 0, write_directly);
 }
@@ -118,7 +118,7 @@ static void allocate(struct step *x, const struct arg *fd)
 
 void model_fallocate_file(struct step *x)
 {
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	open_then(x, &x->call->fallocate_file.path, O_RDWR, 0, allocate);
 }

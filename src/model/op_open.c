@@ -27,6 +27,7 @@ enum {
 	FLAGS_KNOWN = O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK |
 		      O_SYNC | O_ASYNC | O_DIRECT | O_DIRECTORY | O_NOFOLLOW | O_NOATIME |
 		      O_CLOEXEC | O_PATH | TMPFILE_BIT | 0100000 /* O_LARGEFILE */,
+	FLAGS_OF_LINUX = O_PATH | TMPFILE_BIT | O_DIRECT | O_NOATIME,
 };
 
 static bool has(const struct opening *o, int64_t flags)
@@ -64,14 +65,20 @@ static void refuse_flags(struct step *x, const struct opening *o)
 {
 	if (access_modes(o->flags) > 1)
 		leave_undefined(x, RULE_open_access_modes);
-	if (has(o, O_CREAT | O_DIRECTORY))
+	if (o->flags & FLAGS_OF_LINUX)
+		leave_open(x, RULE_open_flags_of_linux);
+	if (has(o, O_CREAT | O_DIRECTORY)) {
 		refuse(x, RULE_open_create_directory);
+		leave_open(x, RULE_open_create_directory_open);
+	}
 	if (has(o, TMPFILE_BIT) && (!has(o, O_DIRECTORY) || has(o, O_CREAT) || !o->writes))
 		refuse(x, RULE_tmpfile_flags);
 	if (has(o, O_EXCL) && !(o->flags & (O_CREAT | TMPFILE_BIT)))
 		leave_undefined(x, RULE_open_exclusive_alone);
 	if (has(o, O_TRUNC) && !o->writes)
 		leave_undefined(x, RULE_open_truncate_reading);
+	if (x->env->undefined)
+		leave_open(x, RULE_open_flags_undefined);
 	if (x->model->traits.fds_max &&
 	    x->process->fds.count + STATE_FD_FIRST >= x->model->traits.fds_max)
 		refuse(x, RULE_fds_too_many);
@@ -210,6 +217,8 @@ static void refuse_existing(struct step *x, const struct opening *o)
 		refuse(x, RULE_open_exists);
 	if (directory && has(o, O_CREAT))
 		refuse(x, RULE_open_create_over_directory);
+	if (directory && has(o, O_CREAT))
+		may_refuse(x, RULE_open_create_names_directory);
 	if (has(o, O_CREAT))
 		refuse_planted(x, o);
 	if (!directory && has(o, O_DIRECTORY))
@@ -358,7 +367,7 @@ void model_openat2(struct step *x)
 {
 	const struct call *c = x->call;
 
-	leave_undefined(x, RULE_call_of_linux);
+	leave_open(x, RULE_call_of_linux);
 	open_fd(x, &(struct opening){ .dirfd = c->openat2.dirfd.num,
 				      .path = &c->openat2.path,
 				      .flags = c->openat2.flags.num,

@@ -91,7 +91,7 @@ void model_sync(struct step *x)
 
 void model_syncfs(struct step *x)
 {
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	need_io(x, &x->call->syncfs.fd);
 }

@@ -197,7 +197,7 @@ void model_pread_all(struct step *x)
 /* Position -1 stands for the descriptor's own. */
 void model_preadv2(struct step *x)
 {
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	read_data(x, &(struct transfer){
 			     .fd = &x->call->preadv2.fd,

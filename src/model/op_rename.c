@@ -31,6 +31,7 @@ static void refuse_dots(struct step *x, const struct where *w, bool source)
 		return;
 	if (w->last_dot || w->last_dotdot)
 		refuse(x, RULE_rename_dots);
+	may_refuse(x, RULE_rename_in_use);
 	if (w->last_dot || w->last_dotdot || !source)
 		refuse(x, RULE_rename_dots_busy);
 	if (!w->is_root || !source)
@@ -100,16 +101,25 @@ static void refuse_types(struct step *x, const struct renaming *r)
 }
 
 /* A directory whose parent changes is written to: its "..". */
+static void refuse_unwritable(struct step *x, bool moves)
+{
+	if (moves) {
+		refuse(x, RULE_rename_parent_denied);
+		return;
+	}
+	refuse(x, RULE_rename_directory_denied);
+	may_refuse(x, RULE_rename_directory_needed);
+}
+
 static void refuse_directories(struct step *x, const struct renaming *r)
 {
 	bool moves = r->from.parent != r->to.parent;
 	uint64_t link_max = x->model->traits.link_max;
 
 	if (r->from.kind == WHERE_DIR && !may_access(x, r->source, MAY_WRITE))
-		refuse(x, moves ? RULE_rename_parent_denied : RULE_rename_directory_denied);
+		refuse_unwritable(x, moves);
 	if (r->to.kind == WHERE_DIR && !may_access(x, r->target, MAY_WRITE))
-		refuse(x, moves && exchange(r) ? RULE_rename_parent_denied
-					       : RULE_rename_directory_denied);
+		refuse_unwritable(x, moves && exchange(r));
 	if (r->from.kind == WHERE_DIR && r->to.kind == WHERE_NONE && moves && link_max &&
 	    tree_inode(&x->state->tree, r->to.parent)->nlink >= link_max)
 		refuse(x, RULE_links_too_many);
@@ -276,7 +286,7 @@ void model_renameat2(struct step *x)
 {
 	const struct call *c = x->call;
 
-	leave_undefined(x, RULE_call_of_linux);
+	leave_open(x, RULE_call_of_linux);
 	rename_object(x, c->renameat2.fromfd.num, &c->renameat2.from, c->renameat2.tofd.num,
 		      &c->renameat2.to, c->renameat2.flags.num);
 }

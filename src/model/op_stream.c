@@ -192,8 +192,8 @@ void model_readdir(struct step *x)
 		return;
 	}
 	removed = !tree_inode(&x->state->tree, stream->ino)->nlink;
-	if (removed)
-		may_refuse(x, RULE_readdir_removed);
+	if (removed && !may_refuse(x, RULE_readdir_removed))
+		may_refuse(x, RULE_readdir_position);
 	x->env->end_allowed = !stream->must->len || removed;
 	if (!proceed(x))
 		return;

@@ -58,6 +58,7 @@ void model_truncate(struct step *x)
 		return;
 	if (!S_ISREG(inode->mode)) {
 		refuse(x, RULE_truncate_special);
+		leave_undefined(x, RULE_truncate_special_open);
 		return;
 	}
 	check_file(x, inode);

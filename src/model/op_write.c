@@ -160,7 +160,7 @@ void model_pwrite_all(struct step *x)
 /* Position -1 stands for the descriptor's own. */
 void model_pwritev2(struct step *x)
 {
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	write_data(x, &(struct transfer){
 			      .fd = &x->call->pwritev2.fd,

@@ -149,7 +149,7 @@ static void set_value(struct step *x, enum by by)
 	const struct inode *inode;
 	bool there;
 
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	check_arguments(x, name, size, flags);
 	inode = need_by(x, by);
@@ -194,7 +194,7 @@ static void get_value(struct step *x, enum by by)
 	const struct xattr *attribute;
 	const struct inode *inode;
 
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	refuse_name(x, name);
 	inode = need_by(x, by);
@@ -240,7 +240,7 @@ static void list_names(struct step *x, enum by by)
 	struct buf names = BUF_INIT;
 	const struct inode *inode;
 
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	inode = need_by(x, by);
 	if (!inode)
@@ -257,7 +257,7 @@ static void remove_value(struct step *x, enum by by)
 	const struct arg *name = &x->call->removexattr.name;
 	const struct inode *inode;
 
-	if (leave_undefined(x, RULE_call_of_linux))
+	if (leave_open(x, RULE_call_of_linux))
 		return;
 	refuse_name(x, name);
 	inode = need_by(x, by);

@@ -198,6 +198,7 @@ static bool begin(struct walk *w, int64_t dirfd, const struct arg *path)
 	struct step *x = w->x;
 
 	if (!path->text) {
+		leave_open(x, RULE_path_null_open);
 		fail(w->ret, RULE_path_null);
 		return false;
 	}

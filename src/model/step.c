@@ -14,10 +14,11 @@ static void (*const operations[OP_COUNT])(struct step *) = {
 bool rule_applies(const struct model *m, enum rule rule)
 {
 	const struct rule_info *info = &rule_table[rule];
+	bool dated = m->platform == PLATFORM_LINUX || info->where == 1u << PLATFORM_POSIX;
 
 	if (!(info->where >> m->platform & 1))
 		return false;
-	if (m->platform == PLATFORM_LINUX &&
+	if (dated &&
 	    (m->kernel < info->since || (info->until && m->kernel > info->until)))
 		return false;
 	return m->mutant.rule != (int)rule || m->mutant.error;
@@ -86,6 +87,14 @@ bool leave_undefined(struct step *x, enum rule rule)
 		return false;
 	note(x->env, rule);
 	x->env->undefined = true;
+	return true;
+}
+
+bool leave_open(struct step *x, enum rule rule)
+{
+	if (!leave_undefined(x, rule))
+		return false;
+	x->env->open = true;
 	return true;
 }
 
@@ -172,6 +181,7 @@ static void start(struct envelope *env)
 	env->errors = (struct errset){ 0 };
 	env->success = true;
 	env->undefined = false;
+	env->open = false;
 	env->first = 0;
 	env->rule_count = 0;
 	env->least_num = 0;
@@ -223,7 +233,7 @@ static void pass(const struct model *m, struct state *s, const struct call *c,
 	}
 	operations[c->op](&x);
 	may_lack_space(&x);
-	if (!env->success)
+	if (!env->success && !env->open)
 		env->undefined = false;
 	tree_settle(&s->tree);
 }

@@ -43,6 +43,8 @@ bool refuse(struct step *x, enum rule rule);
 bool may_refuse(struct step *x, enum rule rule);
 /* The platform leaves this call undefined, if the rule holds here. */
 bool leave_undefined(struct step *x, enum rule rule);
+/* The same, whatever other rules refuse: no error says more than another. */
+bool leave_open(struct step *x, enum rule rule);
 /* True where the effect is to be carried out. */
 bool proceed(struct step *x);
 /* True if some rule has refused the call so far. */

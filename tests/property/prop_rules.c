@@ -125,7 +125,8 @@ static void set_traits(struct traits *traits, enum variant variant)
 		make_rich(traits);
 }
 
-/* Where to look: Linux as it is first, then as it was, then the others. */
+/* Where to look: Linux as it is first, then as it was, then the others; POSIX as it is read now,
+ * and as it was. */
 static const struct world {
 	enum platform platform;
 	unsigned kernel;
@@ -134,6 +135,7 @@ static const struct world {
 	{ PLATFORM_LINUX, KERNEL_PUBLISHED },
 	{ PLATFORM_LINUX, 507 },
 	{ PLATFORM_POSIX, KERNEL_CURRENT },
+	{ PLATFORM_POSIX, KERNEL_PUBLISHED },
 	{ PLATFORM_MACOS, KERNEL_CURRENT },
 	{ PLATFORM_FREEBSD, KERNEL_CURRENT },
 };
