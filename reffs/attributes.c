@@ -223,12 +223,16 @@ void front_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t siz
 void front_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
 	struct call call = { .op = OP_flistxattr };
-	struct request r;
+	const struct inode *inode;
+	struct request r = { .outcome.len = 0 };
 
 	request_begin(&r, req);
-	call.flistxattr.fd = request_open(&r, ino, O_RDWR);
-	call.flistxattr.size.num = (int64_t)size;
-	request_call(&r, &call);
+	inode = request_inode(&r, ino);
+	if (inode && inode->xattrs.count) { /* seldom; and walks ask for every object */
+		call.flistxattr.fd = request_open(&r, ino, O_RDWR);
+		call.flistxattr.size.num = (int64_t)size;
+		request_call(&r, &call);
+	}
 	reply_bytes(&r, size);
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "reffs/requests.h"
+#include "reffs/seat.h"
 
 static void fill_attr(struct fuse_attr *to, const struct stat *from)
 {
@@ -60,7 +61,9 @@ void loop_serve(struct front *f)
 {
 	struct fuse_session *session = f->session;
 	struct fuse_buf buf = { .mem = NULL };
+	struct seat seat;
 
+	seat_init(&seat);
 	while (!fuse_session_exited(session)) {
 		int r = fuse_session_receive_buf(session, &buf);
 		const struct fuse_in_header *in = buf.mem;
@@ -69,6 +72,7 @@ void loop_serve(struct front *f)
 			continue;
 		if (r <= 0)
 			break;
+		seat_follow(&seat, in->pid);
 		if (in->opcode == FUSE_TMPFILE)
 			serve_tmpfile(f, in);
 		else

@@ -15,7 +15,7 @@
 #include "reffs/pickle.h"
 #include "reffs/requests.h"
 
-enum { THREADS = 4 };
+enum { THREADS = 4 }; /* one of them may be busy telling, see notify.h */
 static const uint64_t image_key = 0; /* of the only state in an image */
 
 static void front_init(void *of, struct fuse_conn_info *conn)
@@ -163,13 +163,13 @@ int reffs_serve(const char *mountpoint, const struct mount_options *options, int
 		r = err_set(err, EIO, "cannot mount on %s", mountpoint);
 		goto out_session;
 	}
-	f.notifier = notifier_start(f.session);
+	f.notifier = notifier_new(f.session);
 	if (ready_fd >= 0) {
 		(void)!write(ready_fd, "", 1);
 		close(ready_fd);
 	}
 	serve(&f, &signals);
-	notifier_stop(f.notifier);
+	notifier_free(f.notifier);
 	r = save_image(&f, options->image, err);
 out_session:
 	fuse_session_destroy(f.session);

@@ -2,7 +2,8 @@
  *
  * States share what they have in common, so comparing two costs what differs between them,
  * whatever the size of the tree. Stale are: attributes and pages of inodes that differ, and
- * names that appeared, went or lead elsewhere (the kernel remembers absent names, too). */
+ * names that appeared, went or lead elsewhere (the kernel remembers absent names, too). All else
+ * stays in its caches: asking again costs far more than telling. */
 #include "reffs/notify.h"
 
 #include <pthread.h>
@@ -15,6 +16,7 @@
 struct stale {
 	uint64_t ino; /* of the object, or of the directory of the name */
 	uint32_t name_len;
+	bool pages;   /* of the inode: also what it holds */
 };
 
 struct job {
@@ -25,11 +27,9 @@ struct job {
 
 struct notifier {
 	struct fuse_session *session;
-	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t wake;
 	struct job *first, **last;
-	bool stop;
+	bool telling; /* somebody sees to what is in the list */
 };
 
 /* ---- comparing ---- */
@@ -40,12 +40,10 @@ struct comparison {
 	uint64_t dir;
 };
 
-static void add(struct buf *out, uint64_t ino, const char *name, uint32_t len)
+static void add(struct buf *out, struct stale stale, const char *name)
 {
-	struct stale stale = { ino, len };
-
 	buf_add(out, &stale, sizeof(stale));
-	buf_add(out, name, len);
+	buf_add(out, name, stale.name_len);
 	buf_addch(out, 0);
 }
 
@@ -54,9 +52,32 @@ static void compare_entry(void *to, uint64_t key, const struct ref *before, cons
 	struct comparison *c = to;
 	const struct entry *entry = (const struct entry *)(before ? before : after);
 
-	add(c->out, c->dir, entry->name, entry->len);
+	add(c->out, (struct stale){ c->dir, entry->len, false }, entry->name);
 }
 
+static bool same_times(const struct inode_times *a, const struct inode_times *b)
+{
+	return a->access == b->access && a->modify == b->modify && a->change == b->change;
+}
+
+static bool same_attributes(const struct inode *a, const struct inode *b)
+{
+	return a->mode == b->mode && a->uid == b->uid && a->gid == b->gid &&
+	       a->nlink == b->nlink && a->size == b->size && same_times(&a->times, &b->times);
+}
+
+static bool same_contents(const struct inode *a, const struct inode *b)
+{
+	switch (a->mode & S_IFMT) {
+	case S_IFDIR:
+		return a->dir.entries.root == b->dir.entries.root;
+	case S_IFREG:
+		return a->file.blocks.root == b->file.blocks.root && a->size == b->size;
+	}
+	return true; /* others never change */
+}
+
+/* An inode that was only looked at may be another one, and the same to the kernel. */
 static void compare_inode(void *to, uint64_t ino, const struct ref *in_before,
 			  const struct ref *in_after)
 {
@@ -64,11 +85,12 @@ static void compare_inode(void *to, uint64_t ino, const struct ref *in_before,
 	const struct inode *before = (const struct inode *)in_before;
 	const struct inode *after = (const struct inode *)in_after;
 	struct comparison *c = to;
+	bool pages = !before || !after || !same_contents(before, after);
 
-	if (!core_is_held(c->core, ino))
+	if (!core_is_held(c->core, ino) || (!pages && same_attributes(before, after)))
 		return;
-	add(c->out, ino, "", 0);
-	if (!S_ISDIR((before ? before : after)->mode))
+	add(c->out, (struct stale){ ino, 0, pages }, "");
+	if (!pages || !S_ISDIR((before ? before : after)->mode))
 		return;
 	c->dir = ino;
 	pmap_diff(before ? &before->dir.entries : &none, after ? &after->dir.entries : &none,
@@ -95,78 +117,64 @@ static void tell(struct fuse_session *session, const struct buf *stale)
 		if (s.name_len)
 			fuse_lowlevel_notify_inval_entry(session, s.ino, name, s.name_len);
 		else
-			fuse_lowlevel_notify_inval_inode(session, s.ino, 0, 0);
+			fuse_lowlevel_notify_inval_inode(session, s.ino, s.pages ? 0 : -1, 0);
 		at += sizeof(s) + s.name_len + 1;
 	}
 }
 
-static struct job *next_job(struct notifier *n)
-{
-	struct job *job;
-
-	pthread_mutex_lock(&n->lock);
-	while (!n->first && !n->stop)
-		pthread_cond_wait(&n->wake, &n->lock);
-	job = n->first;
-	if (job && !(n->first = job->next))
-		n->last = &n->first;
-	pthread_mutex_unlock(&n->lock);
-	return job;
-}
-
-static void *notifier_run(void *of)
-{
-	struct notifier *n = of;
-	struct job *job;
-
-	while ((job = next_job(n))) {
-		tell(n->session, &job->stale);
-		fuse_reply_ioctl(job->req, 0, NULL, 0);
-		buf_free(&job->stale);
-		free(job);
-	}
-	return NULL;
-}
-
-struct notifier *notifier_start(struct fuse_session *session)
+struct notifier *notifier_new(struct fuse_session *session)
 {
 	struct notifier *n = must_alloc(sizeof(*n));
 
 	n->session = session;
 	n->last = &n->first;
 	pthread_mutex_init(&n->lock, NULL);
-	pthread_cond_init(&n->wake, NULL);
-	must(!pthread_create(&n->thread, NULL, notifier_run, n));
 	return n;
 }
 
-void notifier_stop(struct notifier *n)
+void notifier_free(struct notifier *n)
 {
-	pthread_mutex_lock(&n->lock);
-	n->stop = true;
-	pthread_cond_signal(&n->wake);
-	pthread_mutex_unlock(&n->lock);
-	pthread_join(n->thread, NULL);
-	pthread_cond_destroy(&n->wake);
 	pthread_mutex_destroy(&n->lock);
 	free(n);
 }
 
-void notifier_tell(struct notifier *n, struct buf *stale, fuse_req_t req)
+static struct job *next_job(struct notifier *n)
+{
+	struct job *job = n->first;
+
+	if (job && !(n->first = job->next))
+		n->last = &n->first;
+	return job;
+}
+
+/* Until nothing is left to be told; with the lock held. */
+static void tell_all(struct notifier *n)
 {
 	struct job *job;
 
-	if (!stale->len) {
-		fuse_reply_ioctl(req, 0, NULL, 0);
-		buf_free(stale);
-		return;
+	while ((job = next_job(n))) {
+		pthread_mutex_unlock(&n->lock);
+		tell(n->session, &job->stale);
+		fuse_reply_ioctl(job->req, 0, NULL, 0);
+		buf_free(&job->stale);
+		free(job);
+		pthread_mutex_lock(&n->lock);
 	}
-	job = must_alloc(sizeof(*job));
+}
+
+void notifier_tell(struct notifier *n, struct buf *stale, fuse_req_t req)
+{
+	struct job *job = must_alloc(sizeof(*job));
+
 	job->stale = *stale;
 	job->req = req;
 	pthread_mutex_lock(&n->lock);
 	*n->last = job;
 	n->last = &job->next;
-	pthread_cond_signal(&n->wake);
+	if (!n->telling) {
+		n->telling = true;
+		tell_all(n);
+		n->telling = false;
+	}
 	pthread_mutex_unlock(&n->lock);
 }
