@@ -1,11 +1,14 @@
-/* targets.c -- what a verified step costs on targets: in batches, alone, and in this process. */
+/* targets.c -- what a verified step costs on targets: in batches, alone, in this process, and
+ * through FUSE, where the daemon's answers are so many turns of two processes. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "bench/turn.h"
 #include "op/script.h"
 #include "target/target.h"
 
@@ -78,7 +81,7 @@ static double rate(struct bench *b, const struct plan_step *steps, size_t at_a_t
 	return STEPS / least;
 }
 
-static void measure(const char *spec)
+static void measure(const char *spec, double turn)
 {
 	struct bench b = { .arena = ARENA_INIT };
 	struct plan_step steps[STEPS], step;
@@ -100,19 +103,36 @@ static void measure(const char *spec)
 		steps[i] = expect(&b, round_trip[i % ARRAY_LEN(round_trip)]);
 	batch = rate(&b, steps, STEPS);
 	alone = rate(&b, steps, 1);
-	printf("%-16s %9.0f steps/s in batches of %d, %9.0f alone: %.1f times\n", spec, batch,
-	       STEPS, alone, batch / alone);
+	printf("%-16s %9.0f steps/s in batches of %d, %9.0f alone: %.1f times; %.1f turns\n",
+	       spec, batch, STEPS, alone, batch / alone, 1 / batch / turn);
 	state_free(&b.state);
 	target_close(b.target);
 	arena_free(&b.arena);
+}
+
+/* In a process of its own, which is bound. */
+static double bound_turn_seconds(void)
+{
+	double *turn = mmap(NULL, sizeof(*turn), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid = fork();
+
+	if (!pid) {
+		stay_on_one_cpu();
+		*turn = turn_seconds();
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	return *turn;
 }
 
 int main(void)
 {
 	static const char *const specs[] = { "reffs", "tmpfs",	 "ext4",   "xfs",     "btrfs",
 					     "overlay", "dir:/tmp", "bindfs", "fuse2fs" };
+	double turn = bound_turn_seconds();
 
 	for (size_t i = 0; i < ARRAY_LEN(specs); i++)
-		measure(specs[i]);
+		measure(specs[i], turn);
 	return 0;
 }
