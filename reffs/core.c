@@ -55,6 +55,7 @@ static const struct pmap_type snapshot_type = { .free = snapshot_free };
 struct lookups {
 	struct ref ref;
 	uint64_t times;
+	uint64_t generation;
 };
 
 static void lookups_free(struct ref *ref)
@@ -142,6 +143,13 @@ void core_hold(struct core *c, uint64_t ino)
 		pmap_put(&c->lookups, &lookups_type, ino, &l->ref);
 	}
 	l->times++;
+}
+
+uint64_t core_generation(const struct core *c, uint64_t ino)
+{
+	const struct lookups *l = (const struct lookups *)pmap_get(&c->lookups, ino);
+
+	return l ? l->generation : 0;
 }
 
 bool core_is_held(const struct core *c, uint64_t ino)
@@ -284,6 +292,18 @@ int core_drop(struct core *c, uint64_t key)
 	return pmap_remove(&c->pool, &snapshot_type, key) ? 0 : -ENOENT;
 }
 
+/* What the kernel saw removed stays dead to it, if it is a directory; one that comes back must
+ * not be taken for it. */
+static void renew_directories(struct core *c)
+{
+	for (size_t i = 0; i < c->orphan_count; i++) {
+		const struct inode *inode = core_inode(c, c->orphans[i]);
+
+		if (inode && S_ISDIR(inode->mode) && inode->nlink)
+			((struct lookups *)pmap_get(&c->lookups, inode->ino))->generation++;
+	}
+}
+
 int core_restore(struct core *c, uint64_t key, bool discard, struct state *ret_before)
 {
 	const struct snapshot *s = core_find(c, key);
@@ -293,6 +313,7 @@ int core_restore(struct core *c, uint64_t key, bool discard, struct state *ret_b
 	*ret_before = c->state;
 	c->state = state_copy(&s->state);
 	c->state.tree.next_ino = c->next_ino;
+	renew_directories(c);
 	c->orphan_count = 0;
 	/* Removed objects that the kernel let go of since the snapshot go now. */
 	for (size_t i = 0; i < s->orphan_count; i++) {

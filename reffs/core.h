@@ -69,6 +69,8 @@ const struct inode *core_inode(const struct core *c, uint64_t ino);
 void core_hold(struct core *c, uint64_t ino);
 void core_forget(struct core *c, uint64_t ino, uint64_t times);
 bool core_is_held(const struct core *c, uint64_t ino);
+/* Tells the kernel's inodes of one number apart: another one is another inode to it. */
+uint64_t core_generation(const struct core *c, uint64_t ino);
 /* Keeps an object without a name for as long as the kernel holds it. */
 void core_keep(struct core *c, uint64_t ino);
 /* A call that may remove the entry: its object stays for those who hold it. */

@@ -240,6 +240,7 @@ static bool list(struct listing *l, const char *name, uint64_t ino, bool hold, o
 	} else {
 		if (hold) {
 			entry.ino = ino;
+			entry.generation = core_generation(l->r->core, ino);
 			entry.attr_timeout = entry.entry_timeout = l->r->front->timeout_seconds;
 		}
 		need = fuse_add_direntry_plus(l->r->req, to, left, name, &entry, next);

@@ -123,6 +123,7 @@ void request_entry(struct request *r, uint64_t ino, struct fuse_entry_param *ret
 {
 	*ret = (struct fuse_entry_param){
 		.ino = ino,
+		.generation = core_generation(r->core, ino),
 		.attr_timeout = r->front->timeout_seconds,
 		.entry_timeout = r->front->timeout_seconds,
 	};
