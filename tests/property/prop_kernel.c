@@ -5,6 +5,8 @@
  * Calls the model leaves undefined (they may wait, or reach devices) are not made. Seeds are
  * fixed; PROP_SEED, PROP_SEEDS and PROP_CALLS make a longer run of it, PROP_FS chooses the file
  * system, PROP_TRACE=1 prints every call and PROP_RULES=1 what was never met.
+ *
+ * RefFS is saved and restored in between, with descriptors and working directories inside.
  * time limit: 3600 s */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -24,12 +27,15 @@
 #include "exec/exec.h"
 #include "model/model.h"
 #include "op/script.h"
+#include "reffs/reffs.h"
 #include "tests/harness/unit.h"
+#include "tests/property/checkpoints.h"
 #include "tests/property/some_calls.h"
 #include "tree/take.h"
 
 enum { SEEDS = 8, CALLS = 1500, CALLS_READ_ONLY = 300, CALLS_PER_TREE = 25, TRIES = 50 };
-enum { PROCESSES_MAX = 16 };
+enum { CALLS_PER_SAVE = 20 };
+enum { PROCESSES_MAX = 16, KEYS = 3 };
 
 /* Over all seeds of a file system. */
 struct tally {
@@ -47,8 +53,17 @@ struct world {
 	struct buf trace;
 	enum op last;
 	bool is_xfs, is_btrfs, is_fuse;
+	struct state kept[KEYS]; /* RefFS: its checkpoints */
+	bool is_kept[KEYS];
 	struct tally *tally;
 };
+
+/* Asked for less than everything, the kernel does not ask the daemon for the rest. */
+static bool asks_for_part(const struct call *c)
+{
+	return c->op == OP_statx && ((c->statx.mask.num & STATX_BASIC_STATS) != STATX_BASIC_STATS ||
+				     c->statx.flags.num & AT_STATX_DONT_SYNC);
+}
 
 /* The kernel does not learn of the flags of a FUSE inode, so that errors come in another order;
  * and it passes on no change of owner that changes neither. */
@@ -60,7 +75,7 @@ static bool is_lost_in_fuse(const struct call *c)
 	for (unsigned i = 0; i < op->args; i++)
 		changes |= (op->arg[i].kind == KIND_UID || op->arg[i].kind == KIND_GID) &&
 			   c->arg[i].num != -1;
-	return c->op == OP_set_inode_flags || !changes;
+	return c->op == OP_set_inode_flags || !changes || asks_for_part(c);
 }
 
 /* What a crew does not do, what would disturb others, and what a mapping of that size would not
@@ -211,6 +226,118 @@ static int64_t setting(const char *name, int64_t usual)
 	return text ? strtoll(text, NULL, 0) : usual;
 }
 
+/* ---- checkpoints of RefFS ---- */
+
+static void checkpoint(struct world *w, unsigned long request, unsigned key)
+{
+	struct reffs_key k = { .key = key };
+
+	buf_addf(&w->trace, "# %s %u\n", request == REFFS_SAVE ? "save" : "restore", key);
+	if (ioctl(w->root_fd, request, &k))
+		fail_msg("checkpoint: %s", strerror(errno));
+}
+
+static void save(struct world *w, unsigned key)
+{
+	checkpoint(w, REFFS_SAVE, key);
+	if (w->is_kept[key])
+		state_free(&w->kept[key]);
+	w->kept[key] = state_copy(&w->state);
+	w->is_kept[key] = true;
+}
+
+/* Streams are in the middle of directories that change under them. */
+static void close_streams(struct world *w, uint16_t pid)
+{
+	struct call c = { .op = OP_closedir, .pid = pid };
+	uint64_t handle;
+
+	while (pmap_next(&state_process(&w->state, pid)->streams, true, &handle)) {
+		c.closedir.dh.num = (int64_t)handle;
+		make_call(w, &c);
+	}
+}
+
+/* The descriptor of an object that is no more says so, and can be closed. */
+static void close_lost(struct world *w, uint16_t pid, const struct state *then)
+{
+	struct call stat = { .op = OP_fstat, .pid = pid }, close = { .op = OP_close, .pid = pid };
+	struct outcome seen;
+	struct err err = { 0 };
+	uint64_t fd = 0;
+
+	for (bool first = true; pmap_next(&state_process(&w->state, pid)->fds, first, &fd);
+	     first = false) {
+		uint64_t ino = state_file(&w->state, pid, (int64_t)fd)->ino;
+
+		if (!is_lost(&w->state, then, ino))
+			continue;
+		stat.fstat.fd.num = close.close.fd.num = (int64_t)fd;
+		assert_int_equal(exec_crew_call(w->crew, &stat, &seen, &err), 0);
+		if (!tree_inode(&then->tree, ino) && seen.error != ESTALE)
+			fail_msg("a lost object answers %s", errno_name(seen.error));
+		make_call(w, &close);
+	}
+}
+
+static void look_at_descriptors(struct world *w, uint16_t pid)
+{
+	struct call c = { .op = OP_fstat, .pid = pid };
+	uint64_t fd = 0;
+
+	for (bool first = true; pmap_next(&state_process(&w->state, pid)->fds, first, &fd);
+	     first = false) {
+		c.fstat.fd.num = (int64_t)fd;
+		make_call(w, &c);
+	}
+}
+
+/* Out of a working directory that will be no more; a process that may go nowhere else ends. */
+static void leave_lost(struct world *w, uint16_t pid, const struct state *then)
+{
+	struct call chdir = { .op = OP_chdir,
+			      .pid = pid,
+			      .chdir.path = { .text = "/", .len = 1 } };
+	struct call destroy = { .op = OP_destroy_process, .pid = pid };
+
+	if (is_lost(&w->state, then, state_process(&w->state, pid)->cwd))
+		make_call(w, &chdir);
+	if (is_lost(&w->state, then, state_process(&w->state, pid)->cwd))
+		make_call(w, &destroy);
+}
+
+static void restore(struct world *w, unsigned key)
+{
+	const struct state *then = &w->kept[key];
+	uint16_t pid;
+
+	for (pid = 1; pid < PROCESSES_MAX; pid++) {
+		if (!state_process(&w->state, pid))
+			continue;
+		close_streams(w, pid);
+		leave_lost(w, pid, then);
+	}
+	checkpoint(w, REFFS_RESTORE, key);
+	for (pid = 1; pid < PROCESSES_MAX; pid++)
+		if (state_process(&w->state, pid))
+			close_lost(w, pid, then);
+	restore_tree(&w->state, then);
+	for (pid = 1; pid < PROCESSES_MAX; pid++)
+		if (state_process(&w->state, pid))
+			look_at_descriptors(w, pid);
+	compare_trees(w);
+}
+
+static void maybe_checkpoint(struct world *w)
+{
+	unsigned key = (unsigned)rng_below(&w->draw.rng, KEYS);
+
+	if (rng_chance(&w->draw.rng, 1, CALLS_PER_SAVE))
+		save(w, key);
+	else if (w->is_kept[key] && rng_chance(&w->draw.rng, 1, CALLS_PER_SAVE))
+		restore(w, key);
+}
+
 struct file_system {
 	const char *name;
 	const char *mkfs;          /* of an image "image" of 64 MiB; NULL: none needed */
@@ -321,6 +448,8 @@ static void run_seed(struct world *w, const struct file_system *fs, const char *
 		must_note("%s, seed %llu, call %lld", fs->name, (unsigned long long)seed,
 			  (long long)i);
 		one_call(w);
+		if (w->is_fuse)
+			maybe_checkpoint(w);
 		if (i % setting("PROP_EVERY", CALLS_PER_TREE) == 0)
 			compare_trees(w);
 	}
@@ -329,6 +458,9 @@ static void run_seed(struct world *w, const struct file_system *fs, const char *
 		run_read_only(w, dir);
 	exec_crew_close(w->crew);
 	close(w->root_fd);
+	for (unsigned key = 0; key < KEYS; key++)
+		if (w->is_kept[key])
+			state_free(&w->kept[key]);
 	state_free(&w->state);
 	buf_free(&w->trace);
 }
