@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/must.h"
 #include "judge/fact.h"
 #include "op/script.h"
 
@@ -25,12 +27,44 @@ void deviation_clear(struct deviation *d)
 	buf_clear(&d->detail);
 }
 
+/* Fields of stat by which an answer is another; those that are unknown on one side are not. */
+static void say_stat(const struct stat_result *seen, const struct stat_result *allowed,
+		     struct buf *out)
+{
+	const struct {
+		const char *name;
+		int64_t seen, allowed;
+	} fields[] = {
+		{ "type", seen->mode & S_IFMT, allowed->mode & S_IFMT },
+		{ "mode", seen->mode & ~S_IFMT, allowed->mode & ~S_IFMT },
+		{ "nlink", seen->nlink, allowed->nlink },
+		{ "uid", seen->uid, allowed->uid },
+		{ "gid", seen->gid, allowed->gid },
+		{ "size", seen->size, allowed->size },
+	};
+	const char *before = "another ";
+
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		if (fields[i].seen == fields[i].allowed || fields[i].seen == STAT_UNKNOWN ||
+		    fields[i].allowed == STAT_UNKNOWN)
+			continue;
+		buf_addf(out, "%s%s", before, fields[i].name);
+		before = ", ";
+	}
+}
+
 void deviation_say_seen(const struct outcome *seen, const struct envelope *env, struct buf *out)
 {
+	size_t start = out->len;
+
 	if (seen->error)
 		buf_adds(out, errno_name(seen->error));
-	else
-		buf_adds(out, env->success ? "another value" : "success");
+	else if (env->success && seen->result == RESULT_STAT)
+		say_stat(&seen->stat, &env->value.stat, out);
+	else if (!env->success)
+		buf_adds(out, "success");
+	if (out->len == start)
+		buf_adds(out, "another value");
 }
 
 void deviation_say_allowed(const struct envelope *env, struct buf *out)

@@ -9,9 +9,10 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "conform/restore.h"
+#include "conform/walk.h"
 
 /* A set-up's tree is compared after one in so many times that it is made again. */
-enum { PROVE_EVERY = 16, DIFF_LINES_MAX = 8, REPEATS_MAX = 3 };
+enum { PROVE_EVERY = 16, REPEATS_MAX = 3, FAILURES_MAX = 100 };
 
 /* A set-up that was carried out once, as it turned out. */
 struct base {
@@ -22,48 +23,44 @@ struct base {
 
 struct session {
 	const struct suite *suite;
-	struct target *target;
-	struct model model, posix;
-	struct state initial, state;
+	struct walker walker;
+	struct state initial;
 	struct base *bases; /* by number of the set-up */
 	long in_place;      /* the set-up that is there, unchanged; -1: none */
 	long people;        /* the set-up whose processes are there; -1: process 1 alone */
 	bool lost;          /* what is there is not what the model thinks */
-	bool changed;       /* a call has changed something since the set-up */
-	struct plan_step *steps;
-	size_t step_count, step_cap;
-	size_t prefix; /* steps at the beginning that only bring the set-up about */
+	bool broken;        /* it hung, died, or does not become empty by removing things */
+	bool unproven;      /* nobody has looked since it was emptied */
+	unsigned failures;  /* to carry out a script at all */
 	struct call_list calls;
-	struct arena arena, kept; /* of one script; of the session */
-	struct session_figures figures;
 };
 
 const struct session_figures *session_figures(const struct session *s)
 {
-	return &s->figures;
+	return &s->walker.figures;
 }
 
 int session_open(struct session **ret, const struct suite *suite,
 		 const struct session_options *options, struct err *err)
 {
 	struct session *s = must_alloc(sizeof(*s));
-	int r = target_open(&s->target, options->target, &options->target_options, err);
+	int r = target_open(&s->walker.target, options->target, &options->target_options, err);
 
 	if (!r)
-		r = target_initial_state(s->target, &s->initial, err);
+		r = target_initial_state(s->walker.target, &s->initial, err);
 	if (r) {
-		target_close(s->target);
+		target_close(s->walker.target);
 		free(s);
 		return r;
 	}
 	s->suite = suite;
-	model_init(&s->model, options->platform, options->kernel);
-	s->model.traits = s->target->traits;
-	s->posix = s->model;
-	s->posix.platform = PLATFORM_POSIX;
-	s->model.rule_hits = s->figures.rule_hits;
+	model_init(&s->walker.model, options->platform, options->kernel);
+	s->walker.model.traits = s->walker.target->traits;
+	s->walker.posix = s->walker.model;
+	s->walker.posix.platform = PLATFORM_POSIX;
+	s->walker.model.rule_hits = s->walker.figures.rule_hits;
 	s->bases = must_alloc((suite->setup_count + 1) * sizeof(*s->bases));
-	s->state = state_copy(&s->initial);
+	s->walker.state = state_copy(&s->initial);
 	s->in_place = s->people = -1;
 	*ret = s;
 	return 0;
@@ -73,297 +70,41 @@ void session_close(struct session *s)
 {
 	if (!s)
 		return;
-	target_close(s->target);
+	target_close(s->walker.target);
 	for (size_t i = 0; i < s->suite->setup_count; i++)
 		if (s->bases[i].known)
 			state_free(&s->bases[i].state);
 	state_free(&s->initial);
-	state_free(&s->state);
+	state_free(&s->walker.state);
 	free(s->bases);
-	free(s->steps);
+	free(s->walker.steps);
 	free(s->calls.items);
-	arena_free(&s->arena);
-	arena_free(&s->kept);
+	arena_free(&s->walker.arena);
+	arena_free(&s->walker.kept);
 	free(s);
-}
-
-static void set_state(struct session *s, struct state state)
-{
-	state_free(&s->state);
-	s->state = state;
-}
-
-/* What is done on the target's side is not time of the model. */
-static int follow(struct session *s, struct plan_end *ret, struct err *err)
-{
-	double from = clock_seconds();
-	int r = target_follow(s->target, s->steps, s->step_count, ret, err);
-
-	s->figures.exec_seconds += clock_seconds() - from;
-	return r;
-}
-
-static int observe(struct session *s, struct tree *ret, enum target_fate *ret_fate, struct err *err)
-{
-	double from = clock_seconds();
-	int r = target_observe(s->target, ret, ret_fate, err);
-
-	s->figures.exec_seconds += clock_seconds() - from;
-	return r;
 }
 
 static int reset(struct session *s, struct err *err)
 {
 	double from = clock_seconds();
-	int r = target_reset(s->target, err);
+	int r = s->broken ? target_reset(s->walker.target, err)
+			  : target_clear(s->walker.target, err);
 
-	s->figures.exec_seconds += clock_seconds() - from;
-	s->figures.resets++;
-	set_state(s, state_copy(&s->initial));
+	s->walker.figures.exec_seconds += clock_seconds() - from;
+	s->walker.figures.resets++;
+	walker_set_state(&s->walker, state_copy(&s->initial));
 	s->in_place = s->people = -1;
-	s->lost = false;
-	return r;
-}
-
-static struct plan_step *add_step(struct session *s, const struct call *c)
-{
-	struct plan_step *step;
-
-	if (s->step_count == s->step_cap) {
-		s->step_cap = s->step_cap ? 2 * s->step_cap : 128;
-		s->steps = must_realloc(s->steps, s->step_cap * sizeof(*s->steps));
-	}
-	step = &s->steps[s->step_count++];
-	memset(step, 0, sizeof(*step));
-	step->call = *c;
-	return step;
-}
-
-/* Has the call, with this answer, changed what a set-up is? */
-static bool changes(const struct call *c, const struct outcome *o)
-{
-	unsigned traits = op_table[c->op].traits;
-
-	return !o->error && !(traits & TRAIT_OPENS) &&
-	       traits & (TRAIT_NAMES | TRAIT_DATA | TRAIT_ATTR | TRAIT_ALLOC);
-}
-
-/* Adds a call with what the model says that it will answer; `ahead` moves there. */
-static struct plan_step *foresee(struct session *s, struct state *ahead, const struct call *c)
-{
-	struct plan_step *step = add_step(s, c);
-	struct envelope env;
-
-	model_move(&s->model, ahead, c, &env);
-	env.value.error = env.first;
-	/* One name after another comes in an order of the file system's own. */
-	step->exact =
-		!env.undefined && (env.first || env.value.result != RESULT_NAME || !env.names_len);
-	if (step->exact)
-		step->expected = outcome_copy(&env.value, &s->arena);
-	s->changed |= changes(c, &env.value);
-	return step;
-}
-
-/* Goes over to where the deterministic model is after these calls. */
-static void move(struct session *s, const struct call *calls, size_t count)
-{
-	struct outcome outcome;
-
-	for (size_t i = 0; i < count; i++)
-		model_run(&s->model, &s->state, &calls[i], &outcome);
-}
-
-static void begin_report(struct deviation *d, enum finding_code code, unsigned step,
-			 const struct call *c)
-{
-	deviation_clear(d);
-	d->code = code;
-	d->step = step;
-	d->outside_posix = true;
-	d->op = op_table[c->op].base;
-	call_print(c, DIALECT_NATIVE, &d->call);
-}
-
-static void report_fate(struct deviation *d, enum target_fate fate, unsigned step,
-			const struct call *c)
-{
-	begin_report(d, fate == FATE_HUNG ? FINDING_HANG : FINDING_DEATH, step, c);
-	buf_adds(&d->allowed, "an answer");
-	buf_adds(&d->seen, fate == FATE_HUNG ? "none in time" : "the file system is gone");
-}
-
-static void report_outcome(struct session *s, struct deviation *d, unsigned step,
-			   const struct call *c, const struct outcome *seen,
-			   const struct envelope *env, struct state *before)
-{
-	struct envelope posix;
-
-	begin_report(d, FINDING_OUTCOME, step, c);
-	deviation_say_seen(seen, env, &d->seen);
-	deviation_say_allowed(env, &d->allowed);
-	if (env->rule_count)
-		buf_adds(&d->rule, rule_table[env->rules[0]].name);
-	outcome_print(seen, c->op, DIALECT_NATIVE, &d->detail);
-	buf_adds(&d->detail, ", allowed: ");
-	envelope_print(env, c->op, DIALECT_NATIVE, &d->detail);
-	d->outside_posix = model_step(&s->posix, before, c, seen, &posix) == VERDICT_BAD;
-}
-
-static void report_tree(struct session *s, struct deviation *d, unsigned step, const struct call *c,
-			const struct tree *seen)
-{
-	begin_report(d, FINDING_TREE, step, c);
-	buf_adds(&d->allowed, "the tree of the model");
-	deviation_say_tree(&s->state.tree, seen, &d->seen);
-	tree_diff(&s->state.tree, seen, DIFF_LINES_MAX, &d->detail);
-}
-
-/* A call that answered something else than foreseen; the state is the one before it. */
-static enum script_fate judge(struct session *s, unsigned step, const struct call *c,
-			      const struct outcome *seen, struct deviation *d)
-{
-	struct state before = state_copy(&s->state);
-	enum script_fate fate = SCRIPT_ACCEPTED;
-	struct envelope env;
-
-	switch (model_step(&s->model, &s->state, c, seen, &env)) {
-	case VERDICT_OK:
-		break;
-	case VERDICT_UNKNOWN:
-		fate = SCRIPT_UNKNOWN;
-		break;
-	case VERDICT_BAD:
-		fate = SCRIPT_REJECTED;
-		report_outcome(s, d, step, c, seen, &env, &before);
-		break;
-	}
-	s->changed |= changes(c, seen);
-	state_free(&before);
-	return fate;
-}
-
-static int compare_tree(struct session *s, unsigned step, const struct call *c,
-			enum script_fate *ret, struct deviation *d, struct err *err)
-{
-	enum target_fate fate;
-	struct tree seen;
-	int r = observe(s, &seen, &fate, err);
-
-	if (r)
-		return r;
-	if (fate != FATE_FINE) {
-		report_fate(d, fate, step, c);
-		*ret = SCRIPT_REJECTED;
-		return 0;
-	}
-	if (!hash_equal(tree_hash(&seen), tree_hash(&s->state.tree))) {
-		report_tree(s, d, step, c, &seen);
-		*ret = SCRIPT_REJECTED;
-	}
-	tree_free(&seen);
-	return 0;
-}
-
-/* The calls of one walk over the target, and how it went. */
-struct walk {
-	const struct call *calls;
-	unsigned count;
-	struct outcome *outcomes; /* to be filled, or NULL */
-	enum script_fate fate;
-	struct deviation *deviation; /* the first one */
-	bool stopped;                /* the target hung or died */
-	bool prefix_failed;          /* the set-up did not come about as before */
-};
-
-static void note_outcomes(struct session *s, struct walk *w, unsigned from, unsigned count,
-			  const struct plan_end *end)
-{
-	const struct plan_step *steps = s->steps + s->prefix;
-
-	for (unsigned i = 0; w->outcomes && i < count; i++)
-		w->outcomes[from + i] = outcome_copy(&steps[i].expected, &s->kept);
-	if (w->outcomes && from + count < w->count)
-		w->outcomes[from + count] = outcome_copy(&end->outcome, &s->kept);
-}
-
-/* Judges what the plan ended at, call number `at`. */
-static int judge_end(struct session *s, struct walk *w, unsigned at, const struct plan_end *end,
-		     bool exact, struct err *err)
-{
-	const struct call *c = &w->calls[at];
-	struct deviation later = { 0 };
-	struct deviation *d = w->fate == SCRIPT_REJECTED ? &later : w->deviation;
-	enum script_fate fate = SCRIPT_ACCEPTED;
-	bool is_last = at + 1 == w->count;
-	int r = 0;
-
-	if (end->fate != FATE_FINE) {
-		report_fate(d, end->fate, at, c);
-		fate = SCRIPT_REJECTED;
-		w->stopped = true;
-	} else if (end->outcome_differs || !exact) {
-		fate = judge(s, at, c, &end->outcome, d);
-	} else {
-		move(s, c, 1);
-	}
-	if (is_last && fate == SCRIPT_ACCEPTED && w->fate == SCRIPT_ACCEPTED)
-		r = compare_tree(s, at, c, &fate, d, err);
-	if (w->fate == SCRIPT_ACCEPTED)
-		w->fate = fate;
-	deviation_free(&later);
-	return r;
-}
-
-/* One plan: the set-up, if it stands in front, and the calls from `at` on. */
-static int walk_on(struct session *s, struct walk *w, unsigned *at, struct err *err)
-{
-	struct state ahead = state_copy(&s->state);
-	unsigned i = *at; /* there is at least one call left */
-	struct plan_step *step;
-	struct plan_end end;
-	size_t planned, done;
-	int r;
-
-	s->step_count = s->prefix;
-	do
-		step = foresee(s, &ahead, &w->calls[i]);
-	while (++i < w->count);
-	step->observe = w->fate == SCRIPT_ACCEPTED;
-	step->tree = tree_hash(&ahead.tree);
-	planned = s->step_count;
-	r = follow(s, &end, err);
-	if (r || end.done < s->prefix) {
-		state_free(&ahead);
-		w->prefix_failed = !r;
-		return r;
-	}
-	/* What it answered may lie where the model puts its next answer. */
-	end.outcome = outcome_copy(&end.outcome, &s->arena);
-	done = end.done - s->prefix;
-	note_outcomes(s, w, *at, (unsigned)done, &end);
-	if (end.done == planned) {
-		set_state(s, ahead);
-		*at = w->count;
-	} else {
-		state_free(&ahead);
-		move(s, &w->calls[*at], done);
-		*at += (unsigned)done;
-		r = judge_end(s, w, *at, &end, s->steps[end.done].exact, err);
-		++*at;
-	}
-	s->prefix = 0;
+	s->lost = s->broken = false;
+	s->unproven = true;
 	return r;
 }
 
 static int walk(struct session *s, struct walk *w, struct err *err)
 {
-	unsigned at = 0;
-	int r = 0;
+	int r = walker_walk(&s->walker, w, err);
 
-	while (at < w->count && !r && !w->stopped && !w->prefix_failed)
-		r = walk_on(s, w, &at, err);
 	s->lost |= w->stopped || w->fate != SCRIPT_ACCEPTED;
+	s->broken |= w->stopped;
 	return r;
 }
 
@@ -373,17 +114,18 @@ static int adopt(struct session *s, struct err *err)
 	enum target_fate fate;
 	struct tree seen;
 	uint64_t pid;
-	int r = observe(s, &seen, &fate, err);
+	int r = walker_observe(&s->walker, &seen, &fate, err);
 
 	if (r)
 		return r;
 	if (fate != FATE_FINE)
-		return err_set(err, EIO, "%s: a set-up cannot be looked at", s->target->name);
-	tree_free(&s->state.tree);
-	s->state.tree = seen;
-	for (bool first = true; pmap_next(&s->state.processes, first, &pid); first = false)
-		tree_hold(&s->state.tree, TREE_ROOT);
-	tree_settle(&s->state.tree);
+		return err_set(err, EIO, "%s: a set-up cannot be looked at",
+			       s->walker.target->name);
+	tree_free(&s->walker.state.tree);
+	s->walker.state.tree = seen;
+	for (bool first = true; pmap_next(&s->walker.state.processes, first, &pid); first = false)
+		tree_hold(&s->walker.state.tree, TREE_ROOT);
+	tree_settle(&s->walker.state.tree);
 	s->lost = false;
 	return 0;
 }
@@ -404,18 +146,18 @@ static bool same_people(const struct session *s, unsigned setup)
 /* Adds the calls that undo everything; false where they would not. */
 static bool plan_restore(struct session *s, bool with_tree)
 {
-	struct state ahead = state_copy(&s->state);
+	struct state ahead = state_copy(&s->walker.state);
 	bool restored;
 
 	s->calls.count = 0;
-	restore_processes(&s->state, &s->calls, &s->arena);
+	restore_processes(&s->walker.state, &s->calls, &s->walker.arena);
 	if (with_tree)
-		restore_tree(&s->state, &s->initial, &s->calls, &s->arena);
+		restore_tree(&s->walker.state, &s->initial, &s->calls, &s->walker.arena);
 	for (size_t i = 0; i < s->calls.count; i++)
-		foresee(s, &ahead, &s->calls.items[i]);
+		walker_foresee(&s->walker, &ahead, &s->calls.items[i]);
 	restored = !with_tree || hash_equal(tree_hash(&ahead.tree), tree_hash(&s->initial.tree));
 	if (with_tree && restored)
-		set_state(s, ahead);
+		walker_set_state(&s->walker, ahead);
 	else
 		state_free(&ahead);
 	return restored;
@@ -424,10 +166,10 @@ static bool plan_restore(struct session *s, bool with_tree)
 /* Back to an empty file system, or nearly: the calls for it may be at the plan's beginning. */
 static int plan_fresh(struct session *s, unsigned setup, struct err *err)
 {
-	s->step_count = 0;
+	s->walker.step_count = 0;
 	if (!s->lost && (s->people < 0 || same_people(s, setup)) && plan_restore(s, true))
 		return 0;
-	s->step_count = 0;
+	s->walker.step_count = 0;
 	return reset(s, err);
 }
 
@@ -441,25 +183,25 @@ static int learn(struct session *s, unsigned number, struct walk *script, struct
 	int r = plan_fresh(s, number, err);
 
 	skip = s->people >= 0 ? setup->people : 0;
-	base->outcomes = arena_alloc(&s->kept, (setup->count + 1) * sizeof(struct outcome));
+	base->outcomes = arena_alloc(&s->walker.kept, (setup->count + 1) * sizeof(struct outcome));
 	w.calls = setup->calls + skip;
 	w.count = setup->count - skip;
 	w.outcomes = base->outcomes + skip;
-	s->prefix = s->step_count;
+	s->walker.prefix = s->walker.step_count;
 	if (!r)
 		r = walk(s, &w, err);
 	if (r)
 		return r;
 	if (w.prefix_failed || w.stopped)
-		return err_set(err, EIO, "%s: a set-up does not come about: %s", s->target->name,
-			       buf_str(&w.deviation->call));
+		return err_set(err, EIO, "%s: a set-up does not come about: %s",
+			       s->walker.target->name, buf_str(&w.deviation->call));
 	script->fate = w.fate;
 	if (w.fate != SCRIPT_ACCEPTED) {
 		script->deviation->in_setup = true;
 		r = adopt(s, err);
 	}
 	base->known = true;
-	base->state = state_copy(&s->state);
+	base->state = state_copy(&s->walker.state);
 	return r;
 }
 
@@ -471,25 +213,68 @@ static int plan_setup(struct session *s, unsigned number, struct err *err)
 	struct plan_step *step = NULL;
 	int r = 0;
 
-	s->step_count = 0;
+	s->walker.step_count = 0;
 	if (s->in_place == (long)number && !s->lost) {
 		plan_restore(s, false);
-		s->figures.reused++;
+		s->walker.figures.reused++;
 	} else {
 		r = plan_fresh(s, number, err);
 		for (unsigned i = s->people >= 0 ? setup->people : 0; i < setup->count; i++) {
-			step = add_step(s, &setup->calls[i]);
+			step = walker_add_step(&s->walker, &setup->calls[i]);
 			step->exact = true;
 			step->expected = base->outcomes[i];
 		}
-		if (step && s->figures.setups++ % PROVE_EVERY == 0) {
+		if (step && (s->unproven || s->walker.figures.setups % PROVE_EVERY == 0)) {
 			step->observe = true;
 			step->tree = tree_hash(&base->state.tree);
 		}
+		s->walker.figures.setups++;
 	}
-	set_state(s, state_copy(&base->state));
-	s->prefix = s->step_count;
+	walker_set_state(&s->walker, state_copy(&base->state));
+	s->walker.prefix = s->walker.step_count;
 	s->people = setup->people ? (long)number : -1;
+	return r;
+}
+
+/* The set-up, and the script behind it. */
+static int attempt(struct session *s, unsigned setup, struct walk *w, struct err *err)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < REPEATS_MAX; i++) {
+		r = plan_setup(s, setup, err);
+		s->walker.changed = false;
+		w->prefix_failed = false;
+		if (!r)
+			r = walk(s, w, err);
+		s->unproven = false;
+		if (r || !w->prefix_failed)
+			return r;
+		s->lost = s->broken = true;
+	}
+	return err_set(err, EIO, "%s: a set-up does not come about again", s->walker.target->name);
+}
+
+/* A tree is compared at the end: which call went wrong, a second time with closer looks tells. */
+static int pinpoint(struct session *s, const struct suite_script *script, struct walk *w,
+		    struct err *err)
+{
+	struct deviation again = { .script = w->deviation->script };
+	struct walk closely = {
+		.calls = w->calls,
+		.count = w->count,
+		.closely = true,
+		.deviation = &again,
+	};
+	int r = attempt(s, script->setup, &closely, err);
+
+	if (!r && closely.fate == SCRIPT_REJECTED) {
+		struct deviation first = *w->deviation;
+
+		*w->deviation = again;
+		again = first;
+	}
+	deviation_free(&again);
 	return r;
 }
 
@@ -506,22 +291,32 @@ static int run(struct session *s, const struct suite_script *script, struct walk
 		if (r || w->fate != SCRIPT_ACCEPTED)
 			return r;
 	}
-	for (unsigned i = 0; i < REPEATS_MAX; i++) {
-		r = plan_setup(s, script->setup, err);
-		s->changed = false;
-		w->prefix_failed = false;
-		if (!r)
-			r = walk(s, w, err);
-		if (r || !w->prefix_failed)
-			break;
-		s->lost = true;
-	}
-	if (!r && w->prefix_failed)
-		return err_set(err, EIO, "%s: a set-up does not come about again", s->target->name);
-	s->changed |= !hash_equal(tree_hash(&s->state.tree), tree_hash(&base->state.tree));
-	s->in_place = s->changed ? -1 : (long)script->setup;
+	r = attempt(s, script->setup, w, err);
+	if (!r && w->fate == SCRIPT_REJECTED && w->deviation->code == FINDING_TREE && w->count > 1)
+		r = pinpoint(s, script, w, err);
+	s->walker.changed |=
+		!hash_equal(tree_hash(&s->walker.state.tree), tree_hash(&base->state.tree));
+	s->in_place = s->walker.changed ? -1 : (long)script->setup;
 	s->lost |= script->makes_people;
 	return r;
+}
+
+/* What kept a script from being carried out may be the file system's doing: a root that cannot
+ * be read any more, say. If a new one works, it was. */
+static int blame_target(struct session *s, struct walk *w, struct err *err)
+{
+	struct err why = *err;
+	int r;
+
+	*err = (struct err){ 0 };
+	s->broken = true;
+	r = reset(s, err);
+	if (r)
+		return r;
+	walker_report_fate(w->deviation, FATE_DIED, 0, &w->calls[0]);
+	buf_adds(&w->deviation->detail, why.text);
+	w->fate = SCRIPT_REJECTED;
+	return 0;
 }
 
 int session_run(struct session *s, size_t number, enum script_fate *ret_fate, struct deviation *ret,
@@ -529,19 +324,22 @@ int session_run(struct session *s, size_t number, enum script_fate *ret_fate, st
 {
 	const struct suite_script *script = &s->suite->scripts[number];
 	struct walk w = { script->calls, script->count, .deviation = ret };
-	double from = clock_seconds(), exec = s->figures.exec_seconds;
+	double from = clock_seconds(), exec = s->walker.figures.exec_seconds;
 	int r = 0;
 
 	deviation_clear(ret);
 	ret->script = (uint32_t)number;
 	ret->in_setup = false;
-	arena_reset(&s->arena);
-	if (script->needs & ~s->target->caps)
+	arena_reset(&s->walker.arena);
+	if (script->needs & ~s->walker.target->caps)
 		w.fate = SCRIPT_SKIPPED;
 	else
 		r = run(s, script, &w, err);
-	s->figures.calls += w.count;
-	s->figures.check_seconds += clock_seconds() - from - (s->figures.exec_seconds - exec);
+	if (r && s->failures++ < FAILURES_MAX)
+		r = blame_target(s, &w, err);
+	s->walker.figures.calls += w.count;
+	s->walker.figures.check_seconds +=
+		clock_seconds() - from - (s->walker.figures.exec_seconds - exec);
 	*ret_fate = w.fate;
 	return r;
 }

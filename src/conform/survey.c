@@ -7,7 +7,7 @@
 
 #include "base/must.h"
 
-enum { COLUMN = 9, DETAIL_MAX = 400 };
+enum { COLUMN = 9, SHORT_MAX = 300 };
 
 void survey_free(struct survey *s)
 {
@@ -117,6 +117,15 @@ static void print_figures(const struct surveyed *t, struct buf *out)
 		 r->figures.check_seconds);
 }
 
+/* Its first line, or what of it is short enough to be read. */
+static void add_short(struct buf *out, const char *text)
+{
+	size_t len = strcspn(text, "\n");
+
+	buf_addf(out, "%.*s%s", (int)(len < SHORT_MAX ? len : SHORT_MAX), text,
+		 len < SHORT_MAX && (!text[len] || !text[len + 1]) ? "" : " ...");
+}
+
 static void print_example(const struct survey *s, const struct survey_row *row, struct buf *out)
 {
 	const struct cause *cause = row->cause;
@@ -125,8 +134,11 @@ static void print_example(const struct survey *s, const struct survey_row *row, 
 	buf_addf(out, "\n%s: %s\n  %zu script%s, the smallest: ", row->target->result.target,
 		 cause->text, cause->scripts, cause->scripts == 1 ? "" : "s");
 	suite_name(&s->suite->scripts[d->script], out);
-	buf_addf(out, "%s\n  %s = %.*s\n", d->in_setup ? " (its set-up)" : "", buf_str(&d->call),
-		 DETAIL_MAX, buf_str(&d->detail));
+	buf_adds(out, d->in_setup ? " (its set-up)\n  " : "\n  ");
+	add_short(out, buf_str(&d->call));
+	buf_addf(out, " %s ", d->code == FINDING_TREE ? "leaves" : "=");
+	add_short(out, buf_str(&d->detail));
+	buf_addch(out, '\n');
 	if (cause->reason)
 		buf_addf(out, "  expected: %s\n", cause->reason);
 }

@@ -28,7 +28,7 @@ static int tell_cause(const struct suite *suite, const struct cause *cause, stru
 	struct finding finding;
 	size_t count;
 	struct call *calls = whole_script(suite, cause->example, &count);
-	int ret = judge_replay(t, m, calls, count, false, &finding, err);
+	int ret = judge_replay(t, m, calls, count, true, &finding, err);
 
 	free(calls);
 	if (ret <= 0)

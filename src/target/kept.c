@@ -141,6 +141,13 @@ static int need_disk(const struct target *t, const char *what, struct err *err)
 	return 0;
 }
 
+int kept_clear(struct target *t, struct err *err)
+{
+	struct kept *k = t->own;
+
+	return keeper_clear(k->keeper, err);
+}
+
 int kept_save(struct target *t, uint64_t key, struct err *err)
 {
 	struct kept *kept = t->own;

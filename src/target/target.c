@@ -141,6 +141,13 @@ int target_reset(struct target *t, struct err *err)
 	return t->kind->reset(t, err);
 }
 
+int target_clear(struct target *t, struct err *err)
+{
+	struct err why = { 0 };
+
+	return t->kind->clear && !t->kind->clear(t, &why) ? 0 : target_reset(t, err);
+}
+
 /* One step by call and observe; *ret says whether the plan ends at it. */
 static int follow_step(struct target *t, const struct plan_step *step, struct plan_end *end,
 		       bool *ret_ends, struct err *err)

@@ -253,6 +253,7 @@ const struct target_kind target_fuse = {
 	.observe = kept_observe,
 	.follow = kept_follow,
 	.reset = fuse_reset,
+	.clear = kept_clear,
 	.save = kept_save,
 	.restore = kept_restore,
 	.drop = kept_drop,

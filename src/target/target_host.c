@@ -173,6 +173,7 @@ const struct target_kind target_host = {
 	.observe = kept_observe,
 	.follow = kept_follow,
 	.reset = host_reset,
+	.clear = kept_clear,
 	.save = kept_save,
 	.restore = kept_restore,
 	.drop = kept_drop,
