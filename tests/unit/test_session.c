@@ -1,0 +1,278 @@
+/* test_session.c -- scripts on a target: which call is blamed, what is undone between scripts, and
+ * how deviations are gathered by cause and expected. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "conform/cause.h"
+#include "conform/session.h"
+#include "tests/harness/unit.h"
+
+struct fixture {
+	struct suite suite;
+	struct session *session;
+	struct deviation deviation;
+};
+
+static void add_script(struct suite *suite, const char *name, const char *text)
+{
+	struct err err = { 0 };
+
+	if (suite_add_file(suite, name, text, strlen(text), &err))
+		fail_msg("%s", err.text);
+}
+
+static void begin(struct fixture *f)
+{
+	struct err err = { 0 };
+
+	*f = (struct fixture){ 0 };
+	if (suite_open(&f->suite, NULL, &err))
+		fail_msg("%s", err.text);
+}
+
+static void open_on(struct fixture *f, const char *target)
+{
+	struct session_options options = { .target = target,
+					   .platform = PLATFORM_LINUX,
+					   .kernel = KERNEL_CURRENT };
+	struct err err = { 0 };
+
+	if (session_open(&f->session, &f->suite, &options, &err))
+		fail_msg("%s", err.text);
+}
+
+static enum script_fate run(struct fixture *f, size_t number)
+{
+	struct err err = { 0 };
+	enum script_fate fate;
+
+	if (session_run(f->session, number, &fate, &f->deviation, &err))
+		fail_msg("%s", err.text);
+	return fate;
+}
+
+static void end(struct fixture *f)
+{
+	session_close(f->session);
+	deviation_free(&f->deviation);
+	suite_free(&f->suite);
+}
+
+/* The outcome of each call is right; the tree is wrong from the third one on. */
+static void the_call_that_spoils_the_tree_is_blamed(void **state)
+{
+	struct fixture f;
+
+	begin(&f);
+	add_script(&f.suite, "spoilt",
+		   "mkdir(\"a\", 0755)\nopen(\"f\", O_CREAT|O_RDWR, 0644)\nclose(3)\n"
+		   "link(\"f\", \"g\")\nunlink(\"g\")\nmkdir(\"b\", 0755)\nrmdir(\"b\")\n");
+	open_on(&f, "reffs!unlink_nlink");
+	assert_int_equal(run(&f, 0), SCRIPT_REJECTED);
+	assert_int_equal(f.deviation.code, FINDING_TREE);
+	assert_int_equal(f.deviation.op, OP_unlink);
+	assert_int_equal(f.deviation.step, 4);
+	assert_string_equal(f.deviation.call.data, "unlink(\"g\")");
+	end(&f);
+}
+
+static void an_outcome_is_blamed_where_it_is(void **state)
+{
+	struct fixture f;
+
+	begin(&f);
+	add_script(&f.suite, "outcome", "mkdir(\"a\", 0755)\nmkdir(\"a\", 0755)\nrmdir(\"a\")\n");
+	open_on(&f, "reffs!mkdir_enoent");
+	assert_int_equal(run(&f, 0), SCRIPT_REJECTED);
+	assert_int_equal(f.deviation.code, FINDING_OUTCOME);
+	assert_int_equal(f.deviation.step, 1);
+	assert_string_equal(f.deviation.seen.data, "ENOENT");
+	assert_string_equal(f.deviation.allowed.data, "EEXIST");
+	assert_string_equal(f.deviation.rule.data, "name_exists");
+	assert_true(f.deviation.outside_posix);
+	end(&f);
+}
+
+/* A script that went wrong spoils nothing for the next one. */
+static void scripts_do_not_disturb_each_other(void **state)
+{
+	static const char *const target[] = { "reffs", "reffs!unlink_nlink" };
+	static const enum script_fate spoilt[] = { SCRIPT_ACCEPTED, SCRIPT_REJECTED };
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct fixture f;
+
+		begin(&f);
+		add_script(&f.suite, "spoils",
+			   "open(\"f\", O_CREAT|O_RDWR, 0644)\nlink(\"f\", \"g\")\nunlink(\"g\")\n");
+		add_script(&f.suite, "makes", "mkdir(\"d\", 0755)\nmkdir(\"d/e\", 0755)\n");
+		add_script(&f.suite, "opens", "open(\"f\", O_CREAT|O_EXCL|O_RDWR, 0644)\n");
+		open_on(&f, target[i]);
+		for (unsigned round = 0; round < 40; round++) {
+			assert_int_equal(run(&f, 0), spoilt[i]);
+			assert_int_equal(run(&f, 1), SCRIPT_ACCEPTED);
+			assert_int_equal(run(&f, 2), SCRIPT_ACCEPTED);
+		}
+		/* What went right is undone by calls; what went wrong, by emptying. */
+		if (i)
+			assert_true(session_figures(f.session)->resets >= 40);
+		else
+			assert_true(session_figures(f.session)->resets <= 2);
+		end(&f);
+	}
+}
+
+static void a_setup_that_nobody_changed_stays(void **state)
+{
+	struct fixture f;
+
+	begin(&f);
+	add_script(&f.suite, "one", "stat(\"/\")\n");
+	add_script(&f.suite, "two", "rmdir(\"none\")\n");
+	open_on(&f, "reffs");
+	for (unsigned round = 0; round < 10; round++)
+		for (size_t i = 0; i < 2; i++)
+			assert_int_equal(run(&f, i), SCRIPT_ACCEPTED);
+	assert_true(session_figures(f.session)->reused >= 19);
+	end(&f);
+}
+
+static void what_a_target_cannot_do_is_skipped(void **state)
+{
+	struct fixture f;
+
+	begin(&f);
+	add_script(&f.suite, "any", "stat(\"/\")\n");
+	f.suite.scripts[0].needs = 1u << 30;
+	open_on(&f, "reffs");
+	assert_int_equal(run(&f, 0), SCRIPT_SKIPPED);
+	end(&f);
+}
+
+/* Three deviations of two causes; the shorter script is the example. */
+static void make_result(struct conform_result *r, struct suite *suite)
+{
+	static const struct {
+		const char *seen, *allowed;
+		uint32_t script;
+		bool outside_posix;
+	} rows[] = {
+		{ "EIO", "success", 0, true },
+		{ "EPERM", "EACCES", 1, false },
+		{ "EIO", "success", 1, false },
+	};
+
+	*r = (struct conform_result){ .suite = suite };
+	r->deviations = calloc(3, sizeof(*r->deviations));
+	for (r->deviation_count = 0; r->deviation_count < 3; r->deviation_count++) {
+		struct deviation *d = &r->deviations[r->deviation_count];
+
+		d->script = rows[r->deviation_count].script;
+		d->op = OP_mkdir;
+		d->outside_posix = rows[r->deviation_count].outside_posix;
+		buf_adds(&d->seen, rows[r->deviation_count].seen);
+		buf_adds(&d->allowed, rows[r->deviation_count].allowed);
+		buf_adds(&d->call, "mkdir");
+	}
+}
+
+static void deviations_are_gathered_by_cause(void **state)
+{
+	struct conform_result result;
+	struct causes causes;
+	struct fixture f;
+
+	begin(&f);
+	add_script(&f.suite, "long", "mkdir(\"a\", 0755)\nmkdir(\"b\", 0755)\n");
+	add_script(&f.suite, "short", "mkdir(\"a\", 0755)\n");
+	make_result(&result, &f.suite);
+	causes_gather(&causes, &result);
+	assert_int_equal(causes.count, 2);
+	assert_int_equal(causes.unexpected, 2);
+	assert_string_equal(causes.items[0].text, "mkdir: EIO, allowed: success");
+	assert_true(causes.items[0].outside_posix);
+	assert_int_equal(causes.items[0].scripts, 2);
+	assert_int_equal(causes.items[0].example->script, 1);
+	assert_int_equal(causes.of[0], 0);
+	assert_int_equal(causes.of[1], 1);
+	assert_int_equal(causes.of[2], 0);
+	assert_ptr_equal(causes_find(&causes, "mkdir: EPERM, allowed: EACCES"), &causes.items[1]);
+	assert_null(causes_find(&causes, "mkdir"));
+	causes_free(&causes);
+	conform_result_free(&result);
+	end(&f);
+}
+
+static int read_expectations(struct expectations *e, const char *text)
+{
+	char path[] = "/tmp/assay-test.XXXXXX";
+	struct err err = { 0 };
+	int fd = mkstemp(path), r;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	r = expectations_read(e, path, &err);
+	unlink(path);
+	return r;
+}
+
+static void known_failures_are_marked(void **state)
+{
+	static const char known[] = "# because: of the weather\n"
+				    "# a remark\n\n"
+				    "kernel:ext4: mkdir: EIO, allowed: success\n"
+				    "*: mkdir: EPERM, allowed: EACCES\n";
+	struct conform_result result;
+	struct expectations expected;
+	struct causes causes;
+	struct fixture f;
+
+	begin(&f);
+	add_script(&f.suite, "a", "mkdir(\"a\", 0755)\n");
+	add_script(&f.suite, "b", "mkdir(\"a\", 0755)\n");
+	make_result(&result, &f.suite);
+	assert_int_equal(read_expectations(&expected, known), 0);
+	causes_gather(&causes, &result);
+	expectations_apply(&expected, "xfs", &causes);
+	assert_int_equal(causes.unexpected, 1);
+	assert_null(causes.items[0].reason);
+	assert_string_equal(causes.items[1].reason, "of the weather");
+	causes_free(&causes);
+	causes_gather(&causes, &result);
+	expectations_apply(&expected, "kernel:ext4", &causes);
+	assert_int_equal(causes.unexpected, 0);
+	causes_free(&causes);
+	expectations_free(&expected);
+	conform_result_free(&result);
+	end(&f);
+}
+
+static void expectations_need_a_reason(void **state)
+{
+	struct expectations e;
+
+	assert_true(read_expectations(&e, "xfs: mkdir: EIO\n") < 0);
+	expectations_free(&e);
+	assert_true(read_expectations(&e, "# because: so\nxfs\n") < 0);
+	expectations_free(&e);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_call_that_spoils_the_tree_is_blamed),
+		cmocka_unit_test(an_outcome_is_blamed_where_it_is),
+		cmocka_unit_test(scripts_do_not_disturb_each_other),
+		cmocka_unit_test(a_setup_that_nobody_changed_stays),
+		cmocka_unit_test(what_a_target_cannot_do_is_skipped),
+		cmocka_unit_test(deviations_are_gathered_by_cause),
+		cmocka_unit_test(known_failures_are_marked),
+		cmocka_unit_test(expectations_need_a_reason),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
