@@ -92,9 +92,29 @@ static void print_dump(const struct mismatch *m)
 	       (int)strcspn(seen, "\n"), seen, (int)strcspn(allowed, "\n"), allowed);
 }
 
-static void print_mismatch(const char *path, const struct mismatch *m)
+/* The calls that overlap with the one that nothing explains, as the trace has them. */
+static void print_window(const struct script *trace, size_t at, const struct mismatch *m)
 {
-	printf("%s:%u: ", path, m->line);
+	struct script window = *trace;
+	struct buf text = BUF_INIT;
+	size_t from = at, calls = 0;
+
+	for (; from && trace->items[from].line > m->window; from--)
+		calls += trace->items[from].type == ITEM_CALL;
+	if (!calls)
+		return; /* but the one */
+	window.items += from;
+	window.count = at + 1 - from;
+	script_print(&window, trace->dialect, &text);
+	printf("  no order explains what overlaps here:\n");
+	for (const char *line = buf_str(&text); *line; line += strcspn(line, "\n") + 1)
+		printf("    %.*s\n", (int)strcspn(line, "\n"), line);
+	buf_free(&text);
+}
+
+static void print_mismatch(const struct script *trace, size_t at, const struct mismatch *m)
+{
+	printf("%s:%u: ", trace->name, m->line);
 	if (!strcmp(m->call, "dump")) {
 		print_dump(m);
 		return;
@@ -103,6 +123,7 @@ static void print_mismatch(const char *path, const struct mismatch *m)
 	       reach_texts[m->reach]);
 	for (unsigned i = 0; settings.rules && i < m->rule_count; i++)
 		printf("  %s: %s\n", rule_table[m->rules[i]].name, rule_table[m->rules[i]].text);
+	print_window(trace, at, m);
 }
 
 static json_t *mismatch_json(const char *path, const struct mismatch *m)
@@ -111,18 +132,19 @@ static json_t *mismatch_json(const char *path, const struct mismatch *m)
 
 	for (unsigned i = 0; i < m->rule_count; i++)
 		json_array_append_new(rules, json_string(rule_table[m->rules[i]].name));
-	return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:o}", "path", path, "line", (int)m->line,
-			 "call", m->call, "seen", m->seen, "allowed", m->allowed, "reach",
+	return json_pack("{s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:o}", "path", path, "line",
+			 (int)m->line, "window", (int)m->window, "call", m->call, "seen", m->seen,
+			 "allowed", m->allowed, "reach",
 			 m->reach == REACH_INSIDE_POSIX ? "inside-posix" : "outside-posix", "rules",
 			 rules);
 }
 
-static void report(struct tally *t, const char *path, const struct mismatch *m)
+static void report(struct tally *t, const struct script *trace, size_t at, const struct mismatch *m)
 {
 	if (t->mismatches)
-		json_array_append_new(t->mismatches, mismatch_json(path, m));
+		json_array_append_new(t->mismatches, mismatch_json(trace->name, m));
 	else
-		print_mismatch(path, m);
+		print_mismatch(trace, at, m);
 }
 
 static void check_trace(struct checker *c, const struct script *trace, struct tally *t)
@@ -136,7 +158,7 @@ static void check_trace(struct checker *c, const struct script *trace, struct ta
 		verdict = checker_item(c, trace, i, &mismatch);
 		t->returns += trace->items[i].type == ITEM_RETURN;
 		if (verdict == VERDICT_BAD)
-			report(t, trace->name, &mismatch);
+			report(t, trace, i, &mismatch);
 		if (verdict > worst)
 			worst = verdict;
 	}

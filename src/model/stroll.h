@@ -1,0 +1,18 @@
+/* stroll.h -- inside the model: a path walked name by name while others change names.
+ *
+ * How far a call has come is a directory; a process of its own, which no script has, stands in it
+ * and so keeps it from going away. */
+#ifndef MODEL_STROLL_H
+#define MODEL_STROLL_H
+
+#include "model/model.h"
+
+/* Walks over the next name of the call's path, behind *walked bytes of it; false where that is
+ * not possible, or the next name is the last. */
+bool stroll_on(const struct model *m, struct state *s, const struct call *c, uint8_t *walked);
+/* The call that is left behind that many bytes; its process is where the walk has come to. */
+struct call stroll_end(struct state *s, const struct call *c, uint8_t walked);
+/* The process is back in its own directory, whatever became of the call. */
+void stroll_home(struct state *s, const struct call *c, uint8_t walked);
+
+#endif
