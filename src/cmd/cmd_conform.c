@@ -17,11 +17,15 @@
 static struct settings {
 	struct opt_list suite;
 	const char *scripts, *families, *out, *junit, *since, *expect, *config, *show, *kernel;
-	uint64_t jobs, findings;
+	uint64_t jobs, findings, repeat;
 	double deadline;
 	int platform;
-	bool json, tap, rules, list;
-} settings = { .platform = PLATFORM_LINUX, .kernel = "6.18", .findings = 20, .deadline = 10 };
+	bool json, tap, rules, list, races;
+} settings = { .platform = PLATFORM_LINUX,
+	       .kernel = "6.18",
+	       .findings = 20,
+	       .repeat = 20,
+	       .deadline = 10 };
 
 #define ROW(field) offsetof(struct settings, field)
 
@@ -31,6 +35,9 @@ static const struct opt opts[] = {
 	{ "scripts", OPT_TEXT, ROW(scripts), "PATH",
 	  "further scripts, or the published ones: a directory or a tar archive", 0, 0 },
 	{ "families", OPT_TEXT, ROW(families), "FILE", "an INI file with further families", 0, 0 },
+	{ "races", OPT_FLAG, ROW(races), NULL,
+	  "instead calls that overlap: is there an order that explains what they answer?", 0, 0 },
+	{ "repeat", OPT_U64, ROW(repeat), "N", "how often each race is run", 1, 1000000 },
 	{ "list", OPT_FLAG, ROW(list), NULL,
 	  "instead prints the families, and the proof that nothing is left out", 0, 0 },
 	{ "show", OPT_TEXT, ROW(show), "SCRIPT", "instead prints the script of that name", 0, 0 },
@@ -79,7 +86,7 @@ static int build_suite(struct suite *s, struct err *err)
 	int ret = suite_open(s, settings.families, err);
 
 	if (!settings.suite.count && !ret)
-		ret = suite_add_family(s, NULL, err);
+		ret = settings.races ? suite_add_races(s, err) : suite_add_family(s, NULL, err);
 	for (size_t i = 0; i < settings.suite.count && !ret; i++) {
 		const char *name = settings.suite.items[i];
 
@@ -185,6 +192,8 @@ static unsigned job_count(void)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
+	if (settings.races)
+		processors /= 2; /* the others are for who is raced with */
 	if (settings.jobs)
 		return (unsigned)settings.jobs;
 	return processors < 1                ? 1
@@ -416,6 +425,7 @@ static int run_targets(struct suite *suite, int argc, char **argv, struct err *e
 {
 	struct session_options session = {
 		.platform = (enum platform)settings.platform,
+		.repeat = (unsigned)settings.repeat,
 		.target_options = { .deadline_seconds = settings.deadline,
 				    .config = settings.config },
 	};

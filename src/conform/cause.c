@@ -12,6 +12,11 @@ static void say(const struct deviation *d, struct buf *out)
 	const char *op = op_table[d->op].name;
 
 	buf_clear(out);
+	if (d->history.len) {
+		buf_addf(out, "race with %s: %s: %s%s", buf_str(&d->allowed), op,
+			 d->code == FINDING_TREE ? "another " : "", buf_str(&d->seen));
+		return;
+	}
 	if (d->code == FINDING_TREE)
 		buf_addf(out, "after %s: another %s", op, buf_str(&d->seen));
 	else

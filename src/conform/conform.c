@@ -251,6 +251,7 @@ static void gather(struct conform_result *ret, const struct board *b, unsigned j
 		sum->resets += f->resets;
 		sum->setups += f->setups;
 		sum->reused += f->reused;
+		sum->races += f->races;
 		for (unsigned rule = 0; rule < RULE_COUNT; rule++)
 			sum->rule_hits[rule] += f->rule_hits[rule];
 	}

@@ -16,6 +16,7 @@ void deviation_free(struct deviation *d)
 	buf_free(&d->rule);
 	buf_free(&d->call);
 	buf_free(&d->detail);
+	buf_free(&d->history);
 }
 
 void deviation_clear(struct deviation *d)
@@ -25,6 +26,7 @@ void deviation_clear(struct deviation *d)
 	buf_clear(&d->rule);
 	buf_clear(&d->call);
 	buf_clear(&d->detail);
+	buf_clear(&d->history);
 }
 
 /* Fields of stat by which an answer is another; those that are unknown on one side are not. */
@@ -101,23 +103,24 @@ void deviation_say_tree(const struct tree *expected, const struct tree *seen, st
 
 json_t *deviation_pack(const struct deviation *d)
 {
-	return json_pack("{s:i s:i s:b s:b s:i s:s s:s s:s s:s s:s s:s}", "script", (int)d->script,
+	return json_pack("{s:i s:i s:b s:b s:i s:s s:s s:s s:s s:s s:s s:s}", "script", (int)d->script,
 			 "step", (int)d->step, "in_setup", d->in_setup, "outside_posix",
 			 d->outside_posix, "code", (int)d->code, "op", op_table[d->op].name, "seen",
 			 buf_str(&d->seen), "allowed", buf_str(&d->allowed), "rule",
 			 buf_str(&d->rule), "call", buf_str(&d->call), "detail",
-			 buf_str(&d->detail));
+			 buf_str(&d->detail), "history", buf_str(&d->history));
 }
 
 int deviation_unpack(struct deviation *d, const json_t *packed)
 {
-	const char *op, *seen, *allowed, *rule, *call, *detail;
+	const char *op, *seen, *allowed, *rule, *call, *detail, *history;
 	int script, step, in_setup, outside_posix, code;
 
-	if (json_unpack((json_t *)packed, "{s:i s:i s:b s:b s:i s:s s:s s:s s:s s:s s:s}", "script",
-			&script, "step", &step, "in_setup", &in_setup, "outside_posix",
+	if (json_unpack((json_t *)packed, "{s:i s:i s:b s:b s:i s:s s:s s:s s:s s:s s:s s:s}",
+			"script", &script, "step", &step, "in_setup", &in_setup, "outside_posix",
 			&outside_posix, "code", &code, "op", &op, "seen", &seen, "allowed",
-			&allowed, "rule", &rule, "call", &call, "detail", &detail) ||
+			&allowed, "rule", &rule, "call", &call, "detail", &detail, "history",
+			&history) ||
 	    op_find(op) < 0 || code < 0 || code >= FINDING_CODES)
 		return -EINVAL;
 	deviation_clear(d);
@@ -132,5 +135,6 @@ int deviation_unpack(struct deviation *d, const json_t *packed)
 	buf_adds(&d->rule, rule);
 	buf_adds(&d->call, call);
 	buf_adds(&d->detail, detail);
+	buf_adds(&d->history, history);
 	return 0;
 }

@@ -21,6 +21,7 @@ struct deviation {
 	struct buf allowed;      /* "ENOENT or ENOTDIR" */
 	struct buf rule;         /* name of the rule that forbids it; empty if none does */
 	struct buf call, detail; /* the call, and for people what came back or differs */
+	struct buf history;      /* of a race: the trace that nothing explains */
 };
 
 void deviation_free(struct deviation *d);

@@ -8,8 +8,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "conform/race.h"
 #include "conform/restore.h"
-#include "conform/walk.h"
 
 /* A set-up's tree is compared after one in so many times that it is made again. */
 enum { PROVE_EVERY = 16, REPEATS_MAX = 3, FAILURES_MAX = 100 };
@@ -32,6 +32,8 @@ struct session {
 	bool broken;        /* it hung, died, or does not become empty by removing things */
 	bool unproven;      /* nobody has looked since it was emptied */
 	unsigned failures;  /* to carry out a script at all */
+	unsigned repeat;    /* of each race */
+	uint64_t seed;      /* of the next race */
 	struct call_list calls;
 };
 
@@ -54,6 +56,7 @@ int session_open(struct session **ret, const struct suite *suite,
 		return r;
 	}
 	s->suite = suite;
+	s->repeat = options->repeat;
 	model_init(&s->walker.model, options->platform, options->kernel);
 	s->walker.model.traits = s->walker.target->traits;
 	s->walker.posix = s->walker.model;
@@ -101,7 +104,8 @@ static int reset(struct session *s, struct err *err)
 
 static int walk(struct session *s, struct walk *w, struct err *err)
 {
-	int r = walker_walk(&s->walker, w, err);
+	int r = w->setup_calls ? race_walk(&s->walker, w, s->seed++, err)
+			       : walker_walk(&s->walker, w, err);
 
 	s->lost |= w->stopped || w->fate != SCRIPT_ACCEPTED;
 	s->broken |= w->stopped;
@@ -214,7 +218,7 @@ static int plan_setup(struct session *s, unsigned number, struct err *err)
 	int r = 0;
 
 	s->walker.step_count = 0;
-	if (s->in_place == (long)number && !s->lost) {
+	if (s->in_place == (long)number && !s->lost && !setup->opens) {
 		plan_restore(s, false);
 		s->walker.figures.reused++;
 	} else {
@@ -278,6 +282,29 @@ static int pinpoint(struct session *s, const struct suite_script *script, struct
 	return r;
 }
 
+/* The same race again and again, until nothing explains what it shows. */
+static int run_races(struct session *s, const struct suite_script *script, struct walk *w,
+		     struct err *err)
+{
+	const struct setup *setup = &s->suite->setups[script->setup];
+	const struct base *base = &s->bases[script->setup];
+	int r = 0;
+
+	w->setup_calls = setup->calls;
+	w->setup_outcomes = base->outcomes;
+	w->setup_count = setup->count;
+	for (unsigned i = 0; i < s->repeat && !r && w->fate == SCRIPT_ACCEPTED; i++) {
+		r = attempt(s, script->setup, w, err);
+		s->walker.figures.races++;
+		s->in_place = hash_equal(tree_hash(&s->walker.state.tree),
+					 tree_hash(&base->state.tree))
+				      ? (long)script->setup
+				      : -1;
+		arena_reset(&s->walker.arena);
+	}
+	return r;
+}
+
 static int run(struct session *s, const struct suite_script *script, struct walk *w,
 	       struct err *err)
 {
@@ -291,6 +318,8 @@ static int run(struct session *s, const struct suite_script *script, struct walk
 		if (r || w->fate != SCRIPT_ACCEPTED)
 			return r;
 	}
+	if (script->family && script->family->races)
+		return run_races(s, script, w, err);
 	r = attempt(s, script->setup, w, err);
 	if (!r && w->fate == SCRIPT_REJECTED && w->deviation->code == FINDING_TREE && w->count > 1)
 		r = pinpoint(s, script, w, err);
@@ -331,7 +360,8 @@ int session_run(struct session *s, size_t number, enum script_fate *ret_fate, st
 	ret->script = (uint32_t)number;
 	ret->in_setup = false;
 	arena_reset(&s->walker.arena);
-	if (script->needs & ~s->walker.target->caps)
+	if (script->needs & ~s->walker.target->caps ||
+	    (script->family && script->family->races && !s->walker.target->kind->race))
 		w.fate = SCRIPT_SKIPPED;
 	else
 		r = run(s, script, &w, err);

@@ -24,7 +24,7 @@ enum script_fate {
 
 struct session_figures {
 	double exec_seconds, check_seconds;
-	uint64_t calls, resets, setups, reused;
+	uint64_t calls, resets, setups, reused, races;
 	uint64_t rule_hits[RULE_COUNT];
 };
 
@@ -33,6 +33,7 @@ struct session_options {
 	struct target_options target_options;
 	enum platform platform;
 	unsigned kernel;
+	unsigned repeat; /* how often each race is run */
 };
 
 struct session;

@@ -80,6 +80,8 @@ static int add_setup(struct suite *s, const char *name, const char *text, unsign
 		while (setup.people < setup.count &&
 		       op_table[setup.calls[setup.people].op].traits & TRAIT_PROC)
 			setup.people++;
+		for (unsigned i = 0; i < setup.count; i++)
+			setup.opens |= op_table[setup.calls[i].op].traits & TRAIT_OPENS;
 		setup.text = arena_strdup(&s->arena, text);
 		s->setups = must_realloc(s->setups, (s->setup_count + 1) * sizeof(setup));
 		s->setups[s->setup_count++] = setup;
@@ -98,23 +100,36 @@ static unsigned needs_of(const struct call *c)
 		return TARGET_DROP_CACHES;
 	case OP_advance_time:
 		return TARGET_TIME;
+	case OP_create_process: /* another one of the same user can be had everywhere */
+		if (!c->create_process.uid.num && !c->create_process.gid.num)
+			return 0;
+		return TARGET_PROCESSES;
 	default:
 		return op_table[c->op].traits & TRAIT_PROC ? TARGET_PROCESSES : 0;
 	}
 }
 
+static bool makes_people(const struct call *calls, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (op_table[calls[i].op].traits & TRAIT_PROC)
+			return true;
+	return false;
+}
+
 static int add_script(struct suite *s, const char *name, const char *text, size_t len,
 		      struct suite_script *script, struct err *err)
 {
+	const struct setup *setup = &s->setups[script->setup];
 	int ret = parse(s, name, text, len, &script->calls, &script->count, err);
 
 	if (ret)
 		return ret;
 	for (unsigned i = 0; i < script->count; i++)
 		script->needs |= needs_of(&script->calls[i]);
-	script->makes_people = script->needs & TARGET_PROCESSES;
-	if (s->setups[script->setup].people)
-		script->needs |= TARGET_PROCESSES;
+	for (unsigned i = 0; i < setup->people; i++)
+		script->needs |= needs_of(&setup->calls[i]);
+	script->makes_people = makes_people(script->calls, script->count);
 	if (s->count == s->cap) {
 		s->cap = s->cap ? 2 * s->cap : 1024;
 		s->scripts = must_realloc(s->scripts, s->cap * sizeof(*s->scripts));
@@ -157,18 +172,30 @@ static int add_family(struct suite *s, const struct family *family, struct err *
 	return ret;
 }
 
+static int add_families(struct suite *s, bool races, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < s->families.count && !ret; i++)
+		if (s->families.items[i]->races == races)
+			ret = add_family(s, s->families.items[i], err);
+	return ret;
+}
+
 int suite_add_family(struct suite *s, const char *name, struct err *err)
 {
 	const struct family *family = name ? families_find(&s->families, name) : NULL;
-	int ret = 0;
 
-	if (family)
-		return add_family(s, family, err);
-	if (name)
+	if (!name)
+		return add_families(s, false, err);
+	if (!family)
 		return err_set(err, ENOENT, "%s: there is no such family of scripts", name);
-	for (size_t i = 0; i < s->families.count && !ret; i++)
-		ret = add_family(s, s->families.items[i], err);
-	return ret;
+	return add_family(s, family, err);
+}
+
+int suite_add_races(struct suite *s, struct err *err)
+{
+	return add_families(s, true, err);
 }
 
 int suite_add_file(struct suite *s, const char *name, const char *text, size_t len, struct err *err)

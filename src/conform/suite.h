@@ -18,6 +18,7 @@ struct setup {
 	const struct call *calls;
 	unsigned count;
 	unsigned people; /* calls at its beginning that make processes and groups */
+	bool opens;      /* it leaves something open */
 };
 
 struct suite_script {
@@ -47,8 +48,10 @@ struct suite {
 int suite_open(struct suite *s, const char *families_path, struct err *err);
 void suite_free(struct suite *s);
 
-/* Adds the scripts of one family, or of all with NULL. */
+/* Adds the scripts of one family, or with NULL of all but races. */
 int suite_add_family(struct suite *s, const char *name, struct err *err);
+/* Adds the scripts of all families of races. */
+int suite_add_races(struct suite *s, struct err *err);
 /* Adds a script from a file's text; its name is kept. It begins in an empty directory that
  * everyone may write to. */
 int suite_add_file(struct suite *s, const char *name, const char *text, size_t len,

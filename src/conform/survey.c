@@ -126,6 +126,15 @@ static void add_short(struct buf *out, const char *text)
 		 len < SHORT_MAX && (!text[len] || !text[len + 1]) ? "" : " ...");
 }
 
+static void add_indented(struct buf *out, const char *text)
+{
+	buf_adds(out, "  no order explains this:\n");
+	for (size_t len; *text; text += len + (text[len] == '\n')) {
+		len = strcspn(text, "\n");
+		buf_addf(out, "    %.*s\n", (int)len, text);
+	}
+}
+
 static void print_example(const struct survey *s, const struct survey_row *row, struct buf *out)
 {
 	const struct cause *cause = row->cause;
@@ -139,6 +148,8 @@ static void print_example(const struct survey *s, const struct survey_row *row, 
 	buf_addf(out, " %s ", d->code == FINDING_TREE ? "leaves" : "=");
 	add_short(out, buf_str(&d->detail));
 	buf_addch(out, '\n');
+	if (d->history.len)
+		add_indented(out, d->history.data);
 	if (cause->reason)
 		buf_addf(out, "  expected: %s\n", cause->reason);
 }
@@ -172,6 +183,8 @@ static json_t *cause_json(const struct survey *s, const struct cause *cause)
 	must(o);
 	if (cause->reason)
 		json_object_set_new(o, "reason", json_string(cause->reason));
+	if (d->history.len)
+		json_object_set_new(o, "history", json_string(d->history.data));
 	buf_free(&name);
 	buf_free(&script);
 	return o;

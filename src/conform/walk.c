@@ -213,6 +213,20 @@ static int judge_end(struct walker *x, struct walk *w, unsigned at, const struct
 	return r;
 }
 
+int walker_prefix(struct walker *x, struct walk *w, struct err *err)
+{
+	struct plan_end end;
+	int r;
+
+	if (!x->prefix)
+		return 0;
+	x->step_count = x->prefix;
+	r = follow(x, &end, err);
+	w->prefix_failed = !r && end.done < x->prefix;
+	x->prefix = 0;
+	return r;
+}
+
 /* One plan: the set-up, if it stands in front, and the calls from `at` on. */
 static int walk_on(struct walker *x, struct walk *w, unsigned *at, struct err *err)
 {

@@ -26,6 +26,10 @@ struct walk {
 	unsigned count;
 	bool closely;             /* the tree is compared after every call, not only the last */
 	struct outcome *outcomes; /* to be filled, or NULL */
+	/* What the set-up before it was, for a history that stands for itself. */
+	const struct call *setup_calls;
+	const struct outcome *setup_outcomes;
+	unsigned setup_count;
 	enum script_fate fate;
 	struct deviation *deviation; /* the first one */
 	bool stopped;                /* the target hung or died */
@@ -39,6 +43,8 @@ struct plan_step *walker_foresee(struct walker *x, struct state *ahead, const st
 int walker_observe(struct walker *x, struct tree *ret, enum target_fate *ret_fate, struct err *err);
 void walker_report_fate(struct deviation *d, enum target_fate fate, unsigned step,
 			const struct call *c);
+/* The steps that are there already, alone. */
+int walker_prefix(struct walker *x, struct walk *w, struct err *err);
 /* From the walker's state on; behind the steps that are there already, `prefix` of them. */
 int walker_walk(struct walker *x, struct walk *w, struct err *err);
 

@@ -9,12 +9,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/must.h"
+#include "base/rng.h"
 #include "exec/worker.h"
 
 #define MILLI INT64_C(1000000)
@@ -55,6 +57,7 @@ struct exec_crew {
 	struct wire *last_wire; /* of the process that ended last: its outcomes may be in use */
 	struct grouping groupings[GROUPINGS_MAX];
 	size_t grouping_count;
+	_Atomic uint32_t *gate; /* shared with all workers: how many have come to a race */
 	struct member members[EXEC_PIDS_MAX + 1]; /* by pid */
 };
 
@@ -264,6 +267,9 @@ int exec_crew_open(struct exec_crew **ret, int root_fd, const struct exec_option
 		crew->uid = geteuid();
 		crew->gid = getegid();
 	}
+	crew->gate = mmap(NULL, sizeof(*crew->gate), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	must(crew->gate != MAP_FAILED);
 	crew->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
 	error = crew->root_fd < 0 ? err_sys(err, errno, "cannot use the root directory")
 				  : spawn_first(crew, err);
@@ -457,6 +463,82 @@ int exec_crew_batch(struct exec_crew *crew, const struct call *calls, size_t cou
 	return error;
 }
 
+/* How long a racer waits behind the gate: mostly next to nothing, at times a few microseconds. */
+static uint32_t race_delay(struct rng *rng)
+{
+	enum { DELAY_BITS_MAX = 8 };
+
+	return (uint32_t)rng_below(rng, UINT64_C(1) << rng_below(rng, DELAY_BITS_MAX));
+}
+
+/* Puts the calls on the wires of their processes; returns how many processes there are. */
+static int line_up(struct exec_crew *crew, const struct call *calls, size_t count,
+		   struct member **racers, struct err *err)
+{
+	int racing = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct member *m = member_of(crew, &calls[i], err);
+		int k = 0;
+
+		if (!m)
+			return err->code;
+		must(!(op_table[calls[i].op].traits & TRAIT_PROC));
+		while (k < racing && racers[k] != m)
+			k++;
+		if (k == racing) {
+			racers[racing++] = m;
+			wire_clear(m->wire);
+		}
+		if (wire_add_call(m->wire, &calls[i]))
+			return err_set(err, E2BIG, "the calls of a race are too many");
+	}
+	return racing;
+}
+
+static void fetch_raced(struct exec_crew *crew, const struct call *calls, size_t count,
+			struct exec_raced *ret)
+{
+	unsigned next[EXEC_PIDS_MAX + 1] = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct wire *wire = crew->members[calls[i].pid].wire;
+		const struct wire_call *call = &wire->calls[next[calls[i].pid]++];
+
+		ret[i] = (struct exec_raced){ call->outcome, call->called_ns, call->returned_ns };
+	}
+}
+
+int exec_crew_race(struct exec_crew *crew, const struct call *calls, size_t count, uint64_t seed,
+		   struct exec_raced *ret, struct err *err)
+{
+	struct member *racers[EXEC_PIDS_MAX];
+	int racing = line_up(crew, calls, count, racers, err), error = 0, r;
+	struct rng rng;
+
+	if (racing < 0)
+		return racing;
+	rng_seed(&rng, seed);
+	atomic_store(crew->gate, 0);
+	for (int i = 0; i < racing; i++) {
+		racers[i]->wire->gate = crew->gate;
+		racers[i]->wire->racers = (uint32_t)racing;
+		racers[i]->wire->delay = race_delay(&rng);
+		send(crew, racers[i], WIRE_CALLS);
+	}
+	for (int i = 0; i < racing; i++) {
+		struct wire *wire = racers[i]->wire;
+
+		r = await(crew, (unsigned)(racers[i] - crew->members), err);
+		if (!r)
+			wire->gate = NULL;
+		error = error ? error : r;
+	}
+	if (!error)
+		fetch_raced(crew, calls, count, ret);
+	return error;
+}
+
 /* Ends everyone from the given process on. */
 static void end_members(struct exec_crew *crew, unsigned from)
 {
@@ -498,6 +580,7 @@ void exec_crew_close(struct exec_crew *crew)
 	wire_free(crew->last_wire);
 	if (crew->root_fd >= 0)
 		close(crew->root_fd);
+	munmap(crew->gate, sizeof(*crew->gate));
 	free(crew->killed);
 	free(crew);
 }

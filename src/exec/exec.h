@@ -70,6 +70,15 @@ int exec_crew_batch(struct exec_crew *crew, const struct call *calls, size_t cou
 int exec_crew_start(struct exec_crew *crew, const struct call *c, struct err *err);
 int exec_crew_wait(struct exec_crew *crew, unsigned pid, struct outcome *ret,
 		   int64_t *ret_called_ns, int64_t *ret_returned_ns, struct err *err);
+/* Calls of several processes that really overlap: each process makes its own in their order, and
+ * all begin together, but for a few microseconds that the seed chooses for each. Where one call
+ * returned before another began, the times say so. */
+struct exec_raced {
+	struct outcome outcome;
+	int64_t called_ns, returned_ns;
+};
+int exec_crew_race(struct exec_crew *crew, const struct call *calls, size_t count, uint64_t seed,
+		   struct exec_raced *ret, struct err *err);
 /* Ends all processes but 1 and resets that one: as after exec_crew_open. */
 int exec_crew_reset(struct exec_crew *crew, struct err *err);
 unsigned exec_crew_abandoned(const struct exec_crew *crew);

@@ -138,13 +138,6 @@ static void futex_sleep(_Atomic uint32_t *word, uint32_t value, int64_t until_ns
 	syscall(SYS_futex, word, FUTEX_WAIT_BITSET, value, &until, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#endif
-}
-
 void wire_pass(struct wire *w, enum turn turn)
 {
 	atomic_store(&w->turn, turn);
@@ -159,7 +152,7 @@ bool wire_await(struct wire *w, enum turn turn, int64_t until_ns)
 	for (unsigned i = 0; i < w->spins; i++) {
 		if (atomic_load_explicit(&w->turn, memory_order_acquire) == turn)
 			return true;
-		relax();
+		wire_relax();
 	}
 	while ((now = atomic_load(&w->turn)) != turn) {
 		if (monotonic_ns() >= until_ns)

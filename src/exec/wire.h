@@ -36,6 +36,9 @@ struct wire {
 	unsigned spins;          /* tries before sleeping; 0 where there is but one CPU */
 
 	enum wire_command command;
+	/* A race: the calls begin when this many have come to the gate, and a little later. */
+	_Atomic uint32_t *gate; /* NULL: none */
+	uint32_t racers, delay;
 	bool groups_changed; /* take on these groups first */
 	unsigned group_count;
 	gid_t groups[WIRE_GROUPS_MAX];
@@ -65,5 +68,13 @@ void wire_pass(struct wire *w, enum turn turn);
 bool wire_await(struct wire *w, enum turn turn, int64_t until_ns);
 
 int64_t monotonic_ns(void);
+
+/* What a processor likes to do while it spins. */
+static inline void wire_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#endif
+}
 
 #endif

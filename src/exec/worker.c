@@ -134,11 +134,28 @@ static void report(struct wire *wire, int error, const char *step)
 	snprintf(wire->step, sizeof(wire->step), "%s", step);
 }
 
+/* Waits, spinning, until all racers are there; the deadline is their crew's. */
+static void pass_gate(const struct wire *wire)
+{
+	enum { SPINS_MAX = 1 << 14 };
+
+	atomic_fetch_add(wire->gate, 1);
+	for (unsigned spins = 0; atomic_load(wire->gate) < wire->racers; spins++) {
+		if (spins > SPINS_MAX)
+			sched_yield(); /* there may be fewer processors than racers */
+		wire_relax();
+	}
+	for (unsigned i = 0; i < wire->delay; i++)
+		wire_relax();
+}
+
 /* Makes the calls of one turn, as many as there is room for what comes back. */
 static void serve_calls(struct exec_self *self, struct wire *wire)
 {
 	struct outcome outcome;
 
+	if (wire->gate)
+		pass_gate(wire);
 	for (unsigned i = 0; i < wire->count && wire->data_used <= WIRE_DATA_KEPT; i++) {
 		struct wire_call *call = &wire->calls[i];
 

@@ -1,7 +1,6 @@
 /* overlap.c -- calls that overlap: hypotheses about when they took effect. */
 #include "model/overlap.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,11 +129,17 @@ static bool is_disturbed(const struct overlap *o, size_t place)
 	return false;
 }
 
-/* The file was found, and its last name went before there was a new one. */
-static bool has_lost_file(const struct overlap *o, size_t place, const struct outcome *seen)
+/* What counts of an outcome: not the number of links, where others make and remove names. */
+static const struct outcome *what_counts(const struct overlap *o, size_t place, size_t i,
+					 struct outcome *own)
 {
-	return seen && seen->error == ENOENT &&
-	       op_table[o->pending[place].call->op].base == OP_link && is_disturbed(o, place);
+	const struct outcome *seen = pending_outcome(&o->pending[place], i);
+
+	if (!seen || seen->error || seen->result != RESULT_STAT || !is_disturbed(o, place))
+		return seen;
+	*own = *seen;
+	own->stat.nlink = STAT_UNKNOWN;
+	return own;
 }
 
 /* The call at that place takes effect, with the rest of its path in one step. */
@@ -144,19 +149,18 @@ static void add_effects(struct overlap *o, size_t at, size_t place)
 	struct envelope env;
 
 	for (size_t i = 0; i < pending_outcomes(p); i++) {
-		const struct outcome *seen = pending_outcome(p, i);
+		struct outcome own;
+		const struct outcome *seen = what_counts(o, place, i, &own);
 		struct hypothesis h = o->items[at];
+		struct pending now = *p;
 		enum verdict verdict;
 		struct call rest;
-		struct pending now = *p;
 
 		h.state = state_copy(&h.state);
 		rest = stroll_end(&h.state, p->call, h.walked[place]);
 		now.call = &rest;
 		verdict = overlap_effect(o, &now, &h.state, seen, &env);
 		stroll_home(&h.state, p->call, h.walked[place]);
-		if (verdict == VERDICT_BAD && has_lost_file(o, place, seen))
-			verdict = VERDICT_OK;
 		o->lost |= verdict == VERDICT_UNKNOWN;
 		h.taken |= 1u << place;
 		h.walked[place] = 0;

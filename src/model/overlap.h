@@ -5,12 +5,13 @@
  * leaves those that explain it. Effects are tried only when a return asks for them, and states
  * are persistent and hashed, so that equal ones are followed once and a copy costs nothing.
  *
- * Two calls of Linux are more than one moment (POSIX demands one only of some):
- *   - a path is walked name by name, and directories may be renamed meanwhile. Names of a single
- *     path are internal steps of their own wherever another call under way changes names; the two
- *     paths of rename and link are walked at once.
- *   - link finds its file, and only later makes the name: ENOENT if the file has lost its last
- *     name in between, even by a rename that never left the name empty. */
+ * Some of what Linux does takes more than one moment. Where another call under way changes names:
+ *   - a path is walked name by name, and directories may be renamed meanwhile. Each name of a
+ *     single path is an internal step of its own; both paths of rename are walked at once.
+ *   - link finds its file, and only later makes the name: EEXIST by what came between, and ENOENT
+ *     if the file has lost its last name, even to a rename that never left that name free.
+ *   - stat takes no lock: the number of links may be seen while it changes (a directory that is
+ *     removed has one for a moment). It is compared in the tree when all is quiet. */
 #ifndef MODEL_OVERLAP_H
 #define MODEL_OVERLAP_H
 

@@ -40,6 +40,28 @@ static size_t next_name(const char *path)
 	return path[len] ? len : 0;
 }
 
+static void send_scout(struct state *s, const struct call *c)
+{
+	const struct process *own = state_process(s, c->pid);
+	uint64_t cwd = own->cwd;
+
+	state_create_process(s, scout_of(c), own->uid, own->gid);
+	state_set_cwd(s, scout_of(c), cwd);
+}
+
+/* The scout holds the file that link is to give another name. */
+static bool find_file(const struct model *m, struct state *s, const struct call *c)
+{
+	struct call open = { .op = OP_open, .pid = (uint16_t)scout_of(c) };
+	struct envelope env;
+
+	open.open.path = c->link.from;
+	open.open.flags.num = O_PATH | O_NOFOLLOW;
+	send_scout(s, c);
+	model_move(m, s, &open, &env);
+	return env.success && !env.undefined;
+}
+
 static bool walk(const struct model *m, struct state *s, unsigned scout, const char *name,
 		 size_t len)
 {
@@ -60,14 +82,14 @@ bool stroll_on(const struct model *m, struct state *s, const struct call *c, uin
 	int path = path_of(c);
 	size_t len = path < 0 || !own ? 0 : next_name(c->arg[path].text + *walked);
 
-	if (!len || *walked + len > UINT8_MAX)
-		return false;
-	if (!*walked) {
-		uint64_t cwd = own->cwd;
-
-		state_create_process(s, scout_of(c), own->uid, own->gid);
-		state_set_cwd(s, scout_of(c), cwd);
+	if (c->op == OP_link && !*walked && own && c->link.from.text) {
+		*walked = STROLL_FOUND;
+		return find_file(m, s, c);
 	}
+	if (!len || *walked + len >= STROLL_FOUND)
+		return false;
+	if (!*walked)
+		send_scout(s, c);
 	if (!walk(m, s, scout_of(c), c->arg[path].text + *walked, len))
 		return false;
 	*walked += (uint8_t)len;
@@ -86,11 +108,25 @@ static void change_places(struct state *s, const struct call *c)
 	tree_unhold(&s->tree, own);
 }
 
+static struct call link_found(const struct call *c)
+{
+	struct call rest = { .op = OP_linkat, .pid = (uint16_t)scout_of(c) };
+
+	rest.linkat.fromfd.num = STATE_FD_FIRST;
+	rest.linkat.from = (struct arg){ .text = "" };
+	rest.linkat.tofd.num = AT_FDCWD;
+	rest.linkat.to = c->link.to;
+	rest.linkat.flags.num = AT_EMPTY_PATH;
+	return rest;
+}
+
 struct call stroll_end(struct state *s, const struct call *c, uint8_t walked)
 {
 	struct call rest = *c;
 	int path = path_of(c);
 
+	if (walked == STROLL_FOUND)
+		return link_found(c);
 	if (!walked)
 		return rest;
 	rest.arg[path].text += walked;
@@ -103,7 +139,8 @@ void stroll_home(struct state *s, const struct call *c, uint8_t walked)
 {
 	if (!walked)
 		return;
-	change_places(s, c);
+	if (walked != STROLL_FOUND)
+		change_places(s, c);
 	state_destroy_process(s, scout_of(c));
 	tree_settle(&s->tree);
 }

@@ -1,11 +1,14 @@
 /* stroll.h -- inside the model: a path walked name by name while others change names.
  *
- * How far a call has come is a directory; a process of its own, which no script has, stands in it
- * and so keeps it from going away. */
+ * How far a call has come is a directory, or for link the file that it has found; a process of
+ * its own, which no script has, stands there and so keeps it from going away. */
 #ifndef MODEL_STROLL_H
 #define MODEL_STROLL_H
 
 #include "model/model.h"
+
+/* Bytes that are walked where link has found its file. */
+enum { STROLL_FOUND = UINT8_MAX };
 
 /* Walks over the next name of the call's path, behind *walked bytes of it; false where that is
  * not possible, or the next name is the last. */

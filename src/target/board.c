@@ -84,17 +84,24 @@ full:
 	return false;
 }
 
-bool board_answer(struct board *b, const struct outcome *o, struct outcome *ret)
+bool board_answer_at(struct board *b, size_t used, const struct outcome *o, struct outcome *ret)
 {
+	char *to = b->answer + used;
+
 	*ret = *o;
 	if (!o->bytes)
 		return true;
-	if (o->len >= BOARD_ANSWER_MAX)
+	if (o->len >= BOARD_ANSWER_MAX - used)
 		return false;
-	memcpy(b->answer, o->bytes, o->len);
-	b->answer[o->len] = '\0';
-	ret->bytes = b->answer;
+	memcpy(to, o->bytes, o->len);
+	to[o->len] = '\0';
+	ret->bytes = to;
 	return true;
+}
+
+bool board_answer(struct board *b, const struct outcome *o, struct outcome *ret)
+{
+	return board_answer_at(b, 0, o, ret);
 }
 
 void board_pass(struct board *b, enum board_turn turn)

@@ -22,6 +22,7 @@ enum board_turn { TURN_OWNER, TURN_KEEPER };
 enum board_errand {
 	ERRAND_FOLLOW,
 	ERRAND_OBSERVE,
+	ERRAND_RACE,
 	ERRAND_ATTACH,
 	ERRAND_DETACH,
 	ERRAND_CLEAR,
@@ -40,6 +41,8 @@ struct board {
 	enum target_fate fate;     /* of what is not a plan */
 	size_t text_len, answer_len;
 	struct plan_step steps[BOARD_STEPS_MAX];
+	uint64_t seed;             /* of a race; its calls are those of the steps */
+	struct raced raced[TARGET_RACE_MAX];
 	char text[BOARD_TEXT_MAX];
 	char answer[BOARD_ANSWER_MAX];
 };
@@ -52,6 +55,8 @@ bool board_add(struct board *b, const struct plan_step *step);
 void board_clear(struct board *b);
 /* A copy of the outcome with its bytes on the board; false if they are too many. */
 bool board_answer(struct board *b, const struct outcome *o, struct outcome *ret);
+/* The same for one of several: its bytes lie behind this many. */
+bool board_answer_at(struct board *b, size_t used, const struct outcome *o, struct outcome *ret);
 
 /* Hands over the turn, and waits for it: true once it is there, false after the given time. */
 void board_pass(struct board *b, enum board_turn turn);

@@ -2,6 +2,7 @@
 #include "target/errands.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "tree/pack.h"
 
@@ -72,6 +73,27 @@ int errands_call(const struct errands *e, const struct call *c, struct outcome *
 	*ret = end.outcome;
 	*ret_fate = end.fate;
 	return 0;
+}
+
+int errands_race(const struct errands *e, const struct call *calls, size_t count, uint64_t seed,
+		 struct raced *ret, enum target_fate *ret_fate, struct err *err)
+{
+	struct board *b = e->board;
+
+	board_clear(b);
+	for (size_t i = 0; i < count; i++) {
+		struct plan_step step = { .call = calls[i] };
+
+		if (!board_add(b, &step))
+			return err_set(err, E2BIG, "the calls of a race are too many");
+	}
+	b->seed = seed;
+	*ret_fate = e->send(e->own, ERRAND_RACE, errands_seconds(e));
+	if (*ret_fate != FATE_FINE)
+		return 0;
+	*ret_fate = b->fate;
+	memcpy(ret, b->raced, count * sizeof(*ret));
+	return errands_failure(e, err);
 }
 
 int errands_observe(const struct errands *e, struct tree *ret, enum target_fate *ret_fate,

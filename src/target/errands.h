@@ -22,6 +22,8 @@ int errands_follow(const struct errands *e, const struct plan_step *steps, size_
 		   struct plan_end *ret, struct err *err);
 int errands_call(const struct errands *e, const struct call *c, struct outcome *ret,
 		 enum target_fate *ret_fate, struct err *err);
+int errands_race(const struct errands *e, const struct call *calls, size_t count, uint64_t seed,
+		 struct raced *ret, enum target_fate *ret_fate, struct err *err);
 int errands_observe(const struct errands *e, struct tree *ret, enum target_fate *ret_fate,
 		    struct err *err);
 

@@ -202,6 +202,34 @@ static int make_call(void *own, const struct call *c, struct outcome *ret, struc
 	return 0;
 }
 
+/* The calls on the board, all at once, by the workers of a crew. */
+static int race(struct inside *in, struct err *err)
+{
+	struct board *b = in->board;
+	struct call calls[TARGET_RACE_MAX];
+	struct exec_raced raced[TARGET_RACE_MAX];
+	size_t used = 0;
+	int r;
+
+	for (size_t i = 0; i < b->step_count; i++)
+		calls[i] = b->steps[i].call;
+	r = open_crew(in, err);
+	if (!r)
+		r = exec_crew_race(in->crew, calls, b->step_count, b->seed, raced, err);
+	if (r == -ETIME) {
+		b->fate = FATE_HUNG;
+		return 0;
+	}
+	for (size_t i = 0; i < b->step_count && !r; i++) {
+		b->raced[i] = (struct raced){ .called_ns = raced[i].called_ns,
+					      .returned_ns = raced[i].returned_ns };
+		if (!board_answer_at(b, used, &raced[i].outcome, &b->raced[i].outcome))
+			return err_set(err, E2BIG, "the calls of a race gave too many bytes");
+		used += raced[i].outcome.bytes ? raced[i].outcome.len + 1 : 0;
+	}
+	return r;
+}
+
 static int walk(void *own, struct tree *ret, struct err *err)
 {
 	struct inside *in = own;
@@ -270,6 +298,11 @@ static void serve(struct inside *in)
 		break;
 	case ERRAND_OBSERVE:
 		steps_observe(&in->steps);
+		break;
+	case ERRAND_RACE:
+		b->fate = is_gone(in) ? FATE_DIED : FATE_FINE;
+		if (b->fate == FATE_FINE)
+			b->failure = race(in, &b->err);
 		break;
 	case ERRAND_ATTACH:
 		b->failure = attach(in, &b->err);

@@ -214,6 +214,12 @@ int keeper_call(struct keeper *k, const struct call *c, struct outcome *ret,
 	return errands_call(&k->errands, c, ret, ret_fate, err);
 }
 
+int keeper_race(struct keeper *k, const struct call *calls, size_t count, uint64_t seed,
+		struct raced *ret, enum target_fate *ret_fate, struct err *err)
+{
+	return errands_race(&k->errands, calls, count, seed, ret, ret_fate, err);
+}
+
 int keeper_observe(struct keeper *k, struct tree *ret, enum target_fate *ret_fate, struct err *err)
 {
 	return errands_observe(&k->errands, ret, ret_fate, err);

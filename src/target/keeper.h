@@ -55,6 +55,8 @@ int keeper_follow(struct keeper *k, const struct plan_step *steps, size_t count,
 		  struct plan_end *ret, struct err *err);
 int keeper_call(struct keeper *k, const struct call *c, struct outcome *ret,
 		enum target_fate *ret_fate, struct err *err);
+int keeper_race(struct keeper *k, const struct call *calls, size_t count, uint64_t seed,
+		struct raced *ret, enum target_fate *ret_fate, struct err *err);
 int keeper_observe(struct keeper *k, struct tree *ret, enum target_fate *ret_fate, struct err *err);
 
 /* Our own errands between calls; where the keeper hangs or dies over them they fail. */

@@ -141,6 +141,14 @@ static int need_disk(const struct target *t, const char *what, struct err *err)
 	return 0;
 }
 
+int kept_race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
+	      struct raced *ret, enum target_fate *ret_fate, struct err *err)
+{
+	struct kept *k = t->own;
+
+	return keeper_race(k->keeper, calls, count, seed, ret, ret_fate, err);
+}
+
 int kept_clear(struct target *t, struct err *err)
 {
 	struct kept *k = t->own;

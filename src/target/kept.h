@@ -41,6 +41,8 @@ int kept_call(struct target *t, const struct call *c, struct outcome *ret,
 int kept_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate, struct err *err);
 int kept_follow(struct target *t, const struct plan_step *steps, size_t count,
 		struct plan_end *ret, struct err *err);
+int kept_race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
+	      struct raced *ret, enum target_fate *ret_fate, struct err *err);
 int kept_clear(struct target *t, struct err *err);
 int kept_save(struct target *t, uint64_t key, struct err *err);
 int kept_restore(struct target *t, uint64_t key, struct err *err);

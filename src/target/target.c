@@ -141,6 +141,13 @@ int target_reset(struct target *t, struct err *err)
 	return t->kind->reset(t, err);
 }
 
+int target_race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
+		struct raced *ret, enum target_fate *ret_fate, struct err *err)
+{
+	must(t->kind->race && count && count <= TARGET_RACE_MAX);
+	return t->kind->race(t, calls, count, seed, ret, ret_fate, err);
+}
+
 int target_clear(struct target *t, struct err *err)
 {
 	struct err why = { 0 };

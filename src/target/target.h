@@ -57,6 +57,12 @@ struct plan_end {
 	struct outcome outcome;  /* of step `done`; valid until the next call of the target */
 };
 
+/* What came of a call that overlapped with others. */
+struct raced {
+	struct outcome outcome;
+	int64_t called_ns, returned_ns;
+};
+
 struct target;
 struct target_options;
 struct target_description; /* description.h */
@@ -79,6 +85,9 @@ struct target_kind {
 	/* Carries out steps until one surprises. NULL: target_follow() uses call and observe. */
 	int (*follow)(struct target *t, const struct plan_step *steps, size_t count,
 		      struct plan_end *ret, struct err *err);
+	/* Calls of several processes at once; NULL: it has but one at a time. */
+	int (*race)(struct target *t, const struct call *calls, size_t count, uint64_t seed,
+		    struct raced *ret, enum target_fate *ret_fate, struct err *err);
 	/* What the kernel under test said during the last call or walk. NULL: it is not heard. */
 	void (*log)(struct target *t, struct buf *out);
 	/* Back to a freshly made file system; also after a hang or a death. */
@@ -123,6 +132,12 @@ int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fat
 		   struct err *err);
 int target_follow(struct target *t, const struct plan_step *steps, size_t count,
 		  struct plan_end *ret, struct err *err);
+/* Calls of processes that exist, not 1 among them, each process's in their order and all of them
+ * at once; the seed shifts them a little. Outcomes are valid until the next call. At most
+ * TARGET_RACE_MAX. */
+enum { TARGET_RACE_MAX = 32 };
+int target_race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
+		struct raced *ret, enum target_fate *ret_fate, struct err *err);
 int target_reset(struct target *t, struct err *err);
 /* An empty file system by the fastest way; whether nothing else is left of what was there is for
  * the caller to see. */

@@ -146,5 +146,6 @@ const struct target_kind target_dir = {
 	.call = kept_call,
 	.observe = kept_observe,
 	.follow = kept_follow,
+	.race = kept_race,
 	.reset = dir_reset,
 };

@@ -252,6 +252,7 @@ const struct target_kind target_fuse = {
 	.call = kept_call,
 	.observe = kept_observe,
 	.follow = kept_follow,
+	.race = kept_race,
 	.reset = fuse_reset,
 	.clear = kept_clear,
 	.save = kept_save,

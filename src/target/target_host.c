@@ -172,6 +172,7 @@ const struct target_kind target_host = {
 	.call = kept_call,
 	.observe = kept_observe,
 	.follow = kept_follow,
+	.race = kept_race,
 	.reset = host_reset,
 	.clear = kept_clear,
 	.save = kept_save,

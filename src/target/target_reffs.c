@@ -9,8 +9,7 @@
 #include "base/must.h"
 #include "op/script.h"
 #include "target/description.h"
-#include "target/faults.h"
-#include "target/target.h"
+#include "target/reffs_race.h"
 
 enum { ROOT_MODE = 0755 };
 
@@ -19,6 +18,8 @@ struct reffs {
 	struct state state;
 	struct fault_memory memory;
 	const struct fault_info *fault; /* NULL: none */
+	const struct race_fault *race_fault;
+	struct arena raced; /* bytes of the last race's outcomes */
 	struct faulty faulty;
 	struct pmap saved; /* struct saved by key */
 };
@@ -74,13 +75,15 @@ static int reffs_open(struct target *t, const struct target_description *d,
 		      const struct target_options *options, struct err *err)
 {
 	const struct fault_info *fault = NULL;
+	const struct race_fault *race_fault = NULL;
 	struct reffs *r;
 
 	if (d->argument)
 		return err_set(err, EINVAL, "%s: reffs takes no argument", t->name);
 	if (options->fault) {
 		fault = fault_find(options->fault);
-		if (!fault)
+		race_fault = race_fault_find(options->fault);
+		if (!fault && !race_fault)
 			return err_set(err, ENOENT, "%s: there is no such fault", options->fault);
 	}
 	r = must_alloc(sizeof(*r));
@@ -90,6 +93,7 @@ static int reffs_open(struct target *t, const struct target_description *d,
 	model_init(&r->model, PLATFORM_LINUX, KERNEL_CURRENT);
 	r->model.traits = t->traits;
 	r->fault = fault;
+	r->race_fault = race_fault;
 	r->faulty = (struct faulty){ &r->model, &r->state, &r->memory, BUF_INIT };
 	begin(t);
 	return 0;
@@ -102,6 +106,7 @@ static void reffs_close(struct target *t)
 	pmap_drop(&r->saved, &saved_type);
 	state_free(&r->state);
 	buf_free(&r->faulty.bytes);
+	arena_free(&r->raced);
 	free(r);
 }
 
@@ -147,6 +152,17 @@ static int reffs_follow(struct target *t, const struct plan_step *steps, size_t 
 		if (ret->outcome_differs || ret->tree_differs || !step->exact)
 			break;
 	}
+	return 0;
+}
+
+static int race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
+		struct raced *ret, enum target_fate *ret_fate, struct err *err)
+{
+	struct reffs *r = t->own;
+
+	arena_reset(&r->raced);
+	reffs_race(&r->faulty, r->race_fault, calls, count, seed, &r->raced, ret);
+	*ret_fate = FATE_FINE;
 	return 0;
 }
 
@@ -199,6 +215,7 @@ const struct target_kind target_reffs = {
 	.call = reffs_call,
 	.observe = reffs_observe,
 	.follow = reffs_follow,
+	.race = race,
 	.reset = reffs_reset,
 	.save = reffs_save,
 	.restore = reffs_restore,

@@ -1,0 +1,225 @@
+/* race.c -- calls that really overlap: made, put in order, judged. */
+#include "conform/race.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/must.h"
+#include "model/check.h"
+
+/* A call, or a return. */
+struct event {
+	int64_t ns;
+	bool is_return;
+	uint16_t at; /* which of the calls */
+};
+
+struct race {
+	struct walker *walker;
+	struct walk *walk;
+	struct raced raced[TARGET_RACE_MAX];
+	struct item_return returns[TARGET_RACE_MAX];
+	struct script trace;
+	struct checker checker;
+	struct tree tree;
+};
+
+/* At the same nanosecond nothing is known, so they overlap: calls come first. */
+static int by_time(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	if (x->is_return != y->is_return)
+		return x->is_return ? 1 : -1;
+	return x->at < y->at ? -1 : 1;
+}
+
+/* Calls and returns as a trace. */
+static void write_history(struct race *r)
+{
+	struct event events[2 * TARGET_RACE_MAX];
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < r->walk->count; i++) {
+		events[count++] = (struct event){ r->raced[i].called_ns, false, (uint16_t)i };
+		events[count++] = (struct event){ r->raced[i].returned_ns, true, (uint16_t)i };
+		r->raced[i].outcome = outcome_copy(&r->raced[i].outcome, &r->walker->arena);
+		r->returns[i] = (struct item_return){ &r->raced[i].outcome, 1, false };
+	}
+	qsort(events, count, sizeof(*events), by_time);
+	script_reset(&r->trace);
+	r->trace.is_trace = true;
+	for (unsigned i = 0; i < count; i++) {
+		const struct call *c = &r->walk->calls[events[i].at];
+		struct item *item = script_add(
+			&r->trace, events[i].is_return ? ITEM_RETURN : ITEM_CALL, i + 1);
+
+		item->pid = c->pid;
+		item->has_pid = true;
+		if (events[i].is_return)
+			item->ret = r->returns[events[i].at];
+		else
+			item->call = *c;
+	}
+}
+
+/* The other calls of the race: "open and rename". */
+static void add_others(const struct walk *w, enum op base, struct buf *out)
+{
+	bool named[OP_COUNT] = { false };
+
+	named[base] = w->count > 1;
+	for (unsigned i = 0; i < w->count; i++)
+		if (op_table[w->calls[i].op].base == base && w->calls[i].pid != w->calls[0].pid)
+			named[base] = false;
+	for (unsigned i = 0; i < w->count; i++) {
+		enum op other = op_table[w->calls[i].op].base;
+
+		if (named[other])
+			continue;
+		named[other] = true;
+		buf_addf(out, "%s%s", out->len ? " and " : "", op_table[other].name);
+	}
+}
+
+/* A trace that stands for itself: the set-up, what overlapped. */
+static void add_history(const struct race *r, struct buf *out)
+{
+	const struct walk *w = r->walk;
+
+	for (unsigned i = 0; i < w->setup_count; i++) {
+		call_print(&w->setup_calls[i], DIALECT_NATIVE, out);
+		buf_adds(out, " = ");
+		outcome_print(&w->setup_outcomes[i], w->setup_calls[i].op, DIALECT_NATIVE, out);
+		buf_addch(out, '\n');
+	}
+	script_print(&r->trace, DIALECT_NATIVE, out);
+}
+
+static void begin_report(const struct race *r, unsigned step, enum finding_code code)
+{
+	struct deviation *d = r->walk->deviation;
+	const struct call *c = &r->walk->calls[step];
+
+	deviation_clear(d);
+	d->code = code;
+	d->step = step;
+	d->outside_posix = true;
+	d->op = op_table[c->op].base;
+	add_others(r->walk, d->op, &d->allowed);
+	call_print(c, DIALECT_NATIVE, &d->call);
+	add_history(r, &d->history);
+	r->walk->fate = SCRIPT_REJECTED;
+}
+
+static void report_outcome(const struct race *r, const struct mismatch *m, unsigned step)
+{
+	const struct outcome *seen = &r->raced[step].outcome;
+	struct deviation *d = r->walk->deviation;
+
+	begin_report(r, step, FINDING_OUTCOME);
+	buf_adds(&d->seen, seen->error ? errno_name(seen->error) : "success");
+	buf_addf(&d->detail, "%s, allowed by any order: %s", m->seen, m->allowed);
+	d->outside_posix = m->reach == REACH_OUTSIDE_POSIX;
+}
+
+static void report_tree(struct race *r)
+{
+	const struct state *s = &r->checker.overlap.items[0].state;
+	struct deviation *d = r->walk->deviation;
+
+	begin_report(r, r->walk->count - 1, FINDING_TREE);
+	deviation_say_tree(&s->tree, &r->tree, &d->seen);
+	tree_diff(&s->tree, &r->tree, 8, &d->detail);
+}
+
+/* The call in which a line of the trace is: its own, or the one that returns there. */
+static unsigned call_at(const struct race *r, size_t item)
+{
+	const struct item *at = &r->trace.items[item];
+
+	for (unsigned i = 0; i < r->walk->count; i++)
+		if (at->type == ITEM_RETURN && at->ret.outcomes == &r->raced[i].outcome)
+			return i;
+	return 0;
+}
+
+static bool has_tree(const struct state *s, void *own)
+{
+	const struct race *r = own;
+
+	return hash_equal(tree_hash(&s->tree), tree_hash(&r->tree));
+}
+
+/* From the walker's state to where one of the orders leads. */
+static void judge(struct race *r)
+{
+	struct state begin = state_copy(&r->walker->state);
+	enum verdict verdict = VERDICT_OK;
+	struct mismatch mismatch;
+	size_t i;
+
+	checker_begin_at(&r->checker, &begin);
+	for (i = 0; i < r->trace.count && verdict == VERDICT_OK; i++)
+		verdict = checker_item(&r->checker, &r->trace, i, &mismatch);
+	if (verdict == VERDICT_BAD)
+		report_outcome(r, &mismatch, call_at(r, i - 1));
+	else if (verdict == VERDICT_UNKNOWN)
+		r->walk->fate = SCRIPT_UNKNOWN;
+	else if (!overlap_keep(&r->checker.overlap, has_tree, r))
+		report_tree(r);
+	else
+		walker_set_state(r->walker, state_copy(&r->checker.overlap.items[0].state));
+}
+
+/* The tree is looked at when all is quiet. */
+static int look(struct race *r, enum target_fate *ret_fate, struct err *err)
+{
+	int ret = walker_observe(r->walker, &r->tree, ret_fate, err);
+
+	if (ret || *ret_fate != FATE_FINE)
+		return ret;
+	judge(r);
+	tree_free(&r->tree);
+	return 0;
+}
+
+static int run(struct race *r, uint64_t seed, enum target_fate *ret_fate, struct err *err)
+{
+	struct walk *w = r->walk;
+	double from = clock_seconds();
+	int ret = target_race(r->walker->target, w->calls, w->count, seed, r->raced, ret_fate, err);
+
+	r->walker->figures.exec_seconds += clock_seconds() - from;
+	if (ret || *ret_fate != FATE_FINE)
+		return ret;
+	write_history(r);
+	return look(r, ret_fate, err);
+}
+
+int race_walk(struct walker *x, struct walk *w, uint64_t seed, struct err *err)
+{
+	const struct state_options none = { 0 };
+	struct race *r = must_alloc(sizeof(*r));
+	enum target_fate fate = FATE_FINE;
+	int ret;
+
+	must(w->count && w->count <= TARGET_RACE_MAX);
+	*r = (struct race){ .walker = x, .walk = w };
+	checker_init(&r->checker, &x->model, &none);
+	ret = walker_prefix(x, w, err);
+	if (!ret && !w->prefix_failed)
+		ret = run(r, seed, &fate, err);
+	if (!ret && fate != FATE_FINE) {
+		walker_report_fate(w->deviation, fate, 0, &w->calls[0]);
+		w->fate = SCRIPT_REJECTED;
+		w->stopped = true;
+	}
+	checker_free(&r->checker);
+	script_free(&r->trace);
+	free(r);
+	return ret;
+}
