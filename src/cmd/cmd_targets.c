@@ -8,7 +8,7 @@
 #include "base/must.h"
 #include "cmd/command.h"
 #include "target/description.h"
-#include "target/faults.h"
+#include "target/reffs_race.h"
 #include "target/target.h"
 
 static struct {
@@ -131,17 +131,22 @@ static int print_targets(struct err *err)
 	return ret;
 }
 
+static void print_fault(json_t *array, const char *name, const char *text)
+{
+	if (settings.json)
+		json_array_append_new(array, json_pack("{s:s, s:s}", "name", name, "text", text));
+	else
+		printf("%-18s %s\n", name, text);
+}
+
 static void print_faults(void)
 {
 	json_t *array = json_array();
 
-	for (const struct fault_info *f = fault_table; f < fault_table + fault_count; f++) {
-		if (settings.json)
-			json_array_append_new(array, json_pack("{s:s, s:s}", "name", f->name,
-							       "text", f->text));
-		else
-			printf("%-18s %s\n", f->name, f->text);
-	}
+	for (size_t i = 0; i < fault_count; i++)
+		print_fault(array, fault_table[i].name, fault_table[i].text);
+	for (size_t i = 0; i < race_fault_count; i++)
+		print_fault(array, race_fault_table[i].name, race_fault_table[i].text);
 	if (settings.json) {
 		json_dumpf(array, stdout, JSON_INDENT(1));
 		putchar('\n');

@@ -13,8 +13,10 @@ static void say(const struct deviation *d, struct buf *out)
 
 	buf_clear(out);
 	if (d->history.len) {
-		buf_addf(out, "race with %s: %s: %s%s", buf_str(&d->allowed), op,
-			 d->code == FINDING_TREE ? "another " : "", buf_str(&d->seen));
+		if (d->code == FINDING_TREE)
+			buf_addf(out, "race of %s: another %s", d->allowed.data, d->seen.data);
+		else
+			buf_addf(out, "race with %s: %s: %s", d->allowed.data, op, d->seen.data);
 		return;
 	}
 	if (d->code == FINDING_TREE)

@@ -66,26 +66,22 @@ static void write_history(struct race *r)
 	}
 }
 
-/* The other calls of the race: "open and rename". */
-static void add_others(const struct walk *w, enum op base, struct buf *out)
+/* The calls of all processes but one: "open and rename". */
+static void add_calls(const struct walk *w, unsigned but, struct buf *out)
 {
 	bool named[OP_COUNT] = { false };
 
-	named[base] = w->count > 1;
-	for (unsigned i = 0; i < w->count; i++)
-		if (op_table[w->calls[i].op].base == base && w->calls[i].pid != w->calls[0].pid)
-			named[base] = false;
 	for (unsigned i = 0; i < w->count; i++) {
-		enum op other = op_table[w->calls[i].op].base;
+		enum op op = op_table[w->calls[i].op].base;
 
-		if (named[other])
+		if (named[op] || w->calls[i].pid == but)
 			continue;
-		named[other] = true;
-		buf_addf(out, "%s%s", out->len ? " and " : "", op_table[other].name);
+		named[op] = true;
+		buf_addf(out, "%s%s", out->len ? " and " : "", op_table[op].name);
 	}
 }
 
-/* A trace that stands for itself: the set-up, what overlapped. */
+/* A trace that stands for itself: the set-up, what overlapped, what was there afterwards. */
 static void add_history(const struct race *r, struct buf *out)
 {
 	const struct walk *w = r->walk;
@@ -97,6 +93,9 @@ static void add_history(const struct race *r, struct buf *out)
 		buf_addch(out, '\n');
 	}
 	script_print(&r->trace, DIALECT_NATIVE, out);
+	buf_adds(out, "dump-result \"/\"\n");
+	tree_dump(&r->tree, "/", false, out);
+	buf_adds(out, "end dump-result\n");
 }
 
 static void begin_report(const struct race *r, unsigned step, enum finding_code code)
@@ -109,7 +108,7 @@ static void begin_report(const struct race *r, unsigned step, enum finding_code 
 	d->step = step;
 	d->outside_posix = true;
 	d->op = op_table[c->op].base;
-	add_others(r->walk, d->op, &d->allowed);
+	add_calls(r->walk, code == FINDING_TREE ? 0 : c->pid, &d->allowed);
 	call_print(c, DIALECT_NATIVE, &d->call);
 	add_history(r, &d->history);
 	r->walk->fate = SCRIPT_REJECTED;

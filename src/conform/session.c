@@ -318,7 +318,7 @@ static int run(struct session *s, const struct suite_script *script, struct walk
 		if (r || w->fate != SCRIPT_ACCEPTED)
 			return r;
 	}
-	if (script->family && script->family->races)
+	if (suite_races(script))
 		return run_races(s, script, w, err);
 	r = attempt(s, script->setup, w, err);
 	if (!r && w->fate == SCRIPT_REJECTED && w->deviation->code == FINDING_TREE && w->count > 1)
@@ -348,6 +348,13 @@ static int blame_target(struct session *s, struct walk *w, struct err *err)
 	return 0;
 }
 
+static bool is_possible(const struct target *t, const struct suite_script *script)
+{
+	if (suite_races(script) && (!t->kind->race || t->uid))
+		return false;
+	return !(script->needs & ~t->caps);
+}
+
 int session_run(struct session *s, size_t number, enum script_fate *ret_fate, struct deviation *ret,
 		struct err *err)
 {
@@ -360,8 +367,7 @@ int session_run(struct session *s, size_t number, enum script_fate *ret_fate, st
 	ret->script = (uint32_t)number;
 	ret->in_setup = false;
 	arena_reset(&s->walker.arena);
-	if (script->needs & ~s->walker.target->caps ||
-	    (script->family && script->family->races && !s->walker.target->kind->race))
+	if (!is_possible(s->walker.target, script))
 		w.fate = SCRIPT_SKIPPED;
 	else
 		r = run(s, script, &w, err);

@@ -100,36 +100,24 @@ static unsigned needs_of(const struct call *c)
 		return TARGET_DROP_CACHES;
 	case OP_advance_time:
 		return TARGET_TIME;
-	case OP_create_process: /* another one of the same user can be had everywhere */
-		if (!c->create_process.uid.num && !c->create_process.gid.num)
-			return 0;
-		return TARGET_PROCESSES;
 	default:
 		return op_table[c->op].traits & TRAIT_PROC ? TARGET_PROCESSES : 0;
 	}
 }
 
-static bool makes_people(const struct call *calls, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++)
-		if (op_table[calls[i].op].traits & TRAIT_PROC)
-			return true;
-	return false;
-}
 
 static int add_script(struct suite *s, const char *name, const char *text, size_t len,
 		      struct suite_script *script, struct err *err)
 {
-	const struct setup *setup = &s->setups[script->setup];
 	int ret = parse(s, name, text, len, &script->calls, &script->count, err);
 
 	if (ret)
 		return ret;
 	for (unsigned i = 0; i < script->count; i++)
 		script->needs |= needs_of(&script->calls[i]);
-	for (unsigned i = 0; i < setup->people; i++)
-		script->needs |= needs_of(&setup->calls[i]);
-	script->makes_people = makes_people(script->calls, script->count);
+	script->makes_people = script->needs & TARGET_PROCESSES;
+	if (s->setups[script->setup].people && !suite_races(script))
+		script->needs |= TARGET_PROCESSES;
 	if (s->count == s->cap) {
 		s->cap = s->cap ? 2 * s->cap : 1024;
 		s->scripts = must_realloc(s->scripts, s->cap * sizeof(*s->scripts));

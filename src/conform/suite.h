@@ -32,6 +32,12 @@ struct suite_script {
 	bool makes_people; /* it makes or ends processes, or changes groups */
 };
 
+/* Its processes make their calls at the same time; they are all of one user. */
+static inline bool suite_races(const struct suite_script *script)
+{
+	return script->family && script->family->races;
+}
+
 struct suite {
 	struct families families;
 	struct setup *setups;

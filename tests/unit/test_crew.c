@@ -347,6 +347,39 @@ static void calls_overlap(void **state)
 	expect("mkdir(\"/d\", 0755)", 0);
 }
 
+/* However it goes, one of two makes the file, and nobody returns before he called. */
+static void calls_race(void **state)
+{
+	enum { RACES = 100 };
+	struct call calls[] = {
+		parse("[2] open(\"/f\", O_CREAT|O_EXCL|O_WRONLY, 0600)"),
+		parse("[3] open(\"/f\", O_CREAT|O_EXCL|O_WRONLY, 0600)"),
+		parse("[3] fstat(7)"),
+	};
+	struct exec_raced raced[3];
+	struct err err = { 0 };
+
+	open_as_root();
+	expect("[2] create_process(0, 0)", 0);
+	expect("[3] create_process(0, 0)", 0);
+	for (unsigned i = 0; i < RACES; i++) {
+		unsigned winner;
+
+		assert_int_equal(exec_crew_race(crew, calls, 3, i, raced, &err), 0);
+		winner = raced[0].outcome.error ? 1 : 0;
+		assert_int_equal(raced[winner].outcome.num, 3);
+		assert_int_equal(raced[!winner].outcome.error, EEXIST);
+		assert_int_equal(raced[2].outcome.error, EBADF);
+		for (unsigned k = 0; k < 3; k++)
+			assert_true(raced[k].called_ns <= raced[k].returned_ns);
+		assert_true(raced[1].returned_ns <= raced[2].called_ns);
+		expect(winner ? "[3] close(3)" : "[2] close(3)", 0);
+		expect("unlink(\"/f\")", 0);
+	}
+	calls[1].pid = 9;
+	assert_int_equal(exec_crew_race(crew, calls, 3, 0, raced, &err), -ESRCH);
+}
+
 static void large_data_goes_both_ways(void **state)
 {
 	enum { SIZE = 5 << 20 };
@@ -489,6 +522,7 @@ int main(void)
 		ROW(a_killed_worker_is_told),
 		ROW(a_worker_dies_with_its_crew),
 		ROW(calls_overlap),
+		ROW(calls_race),
 		ROW(large_data_goes_both_ways),
 		ROW(calls_go_in_batches),
 		ROW(a_batch_ends_where_it_hangs),
