@@ -9,6 +9,7 @@
 #include "cmd/command.h"
 #include "target/description.h"
 #include "target/reffs_race.h"
+#include "target/reffs_times.h"
 #include "target/target.h"
 
 static struct {
@@ -147,6 +148,8 @@ static void print_faults(void)
 		print_fault(array, fault_table[i].name, fault_table[i].text);
 	for (size_t i = 0; i < race_fault_count; i++)
 		print_fault(array, race_fault_table[i].name, race_fault_table[i].text);
+	for (size_t i = 0; i < time_fault_count; i++)
+		print_fault(array, time_fault_table[i].name, time_fault_table[i].text);
 	if (settings.json) {
 		json_dumpf(array, stdout, JSON_INDENT(1));
 		putchar('\n');

@@ -19,7 +19,9 @@ static void say(const struct deviation *d, struct buf *out)
 			buf_addf(out, "race with %s: %s: %s", d->allowed.data, op, d->seen.data);
 		return;
 	}
-	if (d->code == FINDING_TREE)
+	if (d->code == FINDING_TIMES)
+		buf_addf(out, "after %s: %s", op, buf_str(&d->seen));
+	else if (d->code == FINDING_TREE)
 		buf_addf(out, "after %s: another %s", op, buf_str(&d->seen));
 	else
 		buf_addf(out, "%s: %s, allowed: %s", op, buf_str(&d->seen), buf_str(&d->allowed));

@@ -7,6 +7,7 @@
  *     setup = {common}            what is there before; scripts with equal text share it
  *     script = {call}             the pattern
  *     strength = 2                every pair of values meets in a script; without it, all of them
+ *     times = yes                 times that stat tells are compared; advance_time waits
  *     races = yes                 its processes (not 1) make their calls at the same time
  *     [one-path.call]             a property, and its values: name = text
  *     mkdir = mkdir("{object}", 0755)
@@ -58,6 +59,7 @@ struct impossible {
 struct family {
 	const char *name, *summary, *setup, *script;
 	unsigned strength; /* how many values at a time are sure to meet */
+	bool times;        /* times of files are compared */
 	bool races;        /* the processes of the script make their calls at the same time */
 	struct property *properties[PROPERTIES_MAX];
 	unsigned property_count;

@@ -76,10 +76,12 @@ static int read_head(struct reader *r, struct family *family)
 		family->script = text;
 	else if (!strcmp(key, "strength"))
 		family->strength = (unsigned)strtoul(text, NULL, 10);
+	else if (!strcmp(key, "times"))
+		family->times = !strcmp(text, "yes");
 	else if (!strcmp(key, "races"))
 		family->races = !strcmp(text, "yes");
 	else
-		return complain(r, "families have a summary, setup, script, strength and races",
+		return complain(r, "families have a summary, setup, script, strength, times and races",
 				key);
 	return 0;
 }

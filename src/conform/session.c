@@ -10,6 +10,7 @@
 #include "base/must.h"
 #include "conform/race.h"
 #include "conform/restore.h"
+#include "conform/times.h"
 
 /* A set-up's tree is compared after one in so many times that it is made again. */
 enum { PROVE_EVERY = 16, REPEATS_MAX = 3, FAILURES_MAX = 100 };
@@ -105,6 +106,7 @@ static int reset(struct session *s, struct err *err)
 static int walk(struct session *s, struct walk *w, struct err *err)
 {
 	int r = w->setup_calls ? race_walk(&s->walker, w, s->seed++, err)
+	      : w->times       ? times_walk(&s->walker, w, err)
 			       : walker_walk(&s->walker, w, err);
 
 	s->lost |= w->stopped || w->fate != SCRIPT_ACCEPTED;
@@ -320,6 +322,7 @@ static int run(struct session *s, const struct suite_script *script, struct walk
 	}
 	if (suite_races(script))
 		return run_races(s, script, w, err);
+	w->times = script->family && script->family->times;
 	r = attempt(s, script->setup, w, err);
 	if (!r && w->fate == SCRIPT_REJECTED && w->deviation->code == FINDING_TREE && w->count > 1)
 		r = pinpoint(s, script, w, err);

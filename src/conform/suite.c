@@ -115,6 +115,8 @@ static int add_script(struct suite *s, const char *name, const char *text, size_
 		return ret;
 	for (unsigned i = 0; i < script->count; i++)
 		script->needs |= needs_of(&script->calls[i]);
+	if (script->family && script->family->times)
+		script->needs &= ~(unsigned)TARGET_TIME;
 	script->makes_people = script->needs & TARGET_PROCESSES;
 	if (s->setups[script->setup].people && !suite_races(script))
 		script->needs |= TARGET_PROCESSES;

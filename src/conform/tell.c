@@ -21,6 +21,12 @@ static struct call *whole_script(const struct suite *suite, const struct deviati
 	return calls;
 }
 
+/* A race does not show when its calls are made one after another, nor do times in a tree. */
+static bool can_replay(const struct deviation *d)
+{
+	return !d->history.len && d->code != FINDING_TIMES;
+}
+
 /* 1 if something was added. */
 static int tell_cause(const struct suite *suite, const struct cause *cause, struct target *t,
 		      const struct model *m, struct run *run, struct err *err)
@@ -63,8 +69,7 @@ int tell_causes(const struct survey *s, const struct surveyed *t,
 	model_init(&model, options->platform, options->kernel);
 	model.traits = target->traits;
 	for (size_t i = 0; i < t->causes.count && told < max && ret >= 0 && !run_stop; i++) {
-		/* A race does not show when its calls are made one after another. */
-		if (t->causes.items[i].reason || t->causes.items[i].example->history.len)
+		if (t->causes.items[i].reason || !can_replay(t->causes.items[i].example))
 			continue;
 		ret = tell_cause(s->suite, &t->causes.items[i], target, &model, run, err);
 		told += ret > 0;

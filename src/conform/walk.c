@@ -128,15 +128,14 @@ static void report_tree(struct walker *x, struct deviation *d, unsigned step, co
 	tree_diff(&x->state.tree, seen, DIFF_LINES_MAX, &d->detail);
 }
 
-/* A call that answered something else than foreseen; the state is the one before it. */
-static enum script_fate judge(struct walker *x, unsigned step, const struct call *c,
-			      const struct outcome *seen, struct deviation *d)
+enum script_fate walker_judge(struct walker *x, unsigned step, const struct call *c,
+			      const struct outcome *seen, struct deviation *d,
+			      struct envelope *ret)
 {
 	struct state before = state_copy(&x->state);
 	enum script_fate fate = SCRIPT_ACCEPTED;
-	struct envelope env;
 
-	switch (model_step(&x->model, &x->state, c, seen, &env)) {
+	switch (model_step(&x->model, &x->state, c, seen, ret)) {
 	case VERDICT_OK:
 		break;
 	case VERDICT_UNKNOWN:
@@ -144,7 +143,7 @@ static enum script_fate judge(struct walker *x, unsigned step, const struct call
 		break;
 	case VERDICT_BAD:
 		fate = SCRIPT_REJECTED;
-		report_outcome(x, d, step, c, seen, &env, &before);
+		report_outcome(x, d, step, c, seen, ret, &before);
 		break;
 	}
 	x->changed |= changes(c, seen);
@@ -193,6 +192,7 @@ static int judge_end(struct walker *x, struct walk *w, unsigned at, const struct
 	struct deviation later = { 0 };
 	struct deviation *d = w->fate == SCRIPT_REJECTED ? &later : w->deviation;
 	enum script_fate fate = SCRIPT_ACCEPTED;
+	struct envelope env;
 	bool look = w->closely || at + 1 == w->count;
 	int r = 0;
 
@@ -201,7 +201,7 @@ static int judge_end(struct walker *x, struct walk *w, unsigned at, const struct
 		fate = SCRIPT_REJECTED;
 		w->stopped = true;
 	} else if (end->outcome_differs || !exact) {
-		fate = judge(x, at, c, &end->outcome, d);
+		fate = walker_judge(x, at, c, &end->outcome, d, &env);
 	} else {
 		move(x, c, 1);
 	}

@@ -24,6 +24,7 @@ struct walker {
 struct walk {
 	const struct call *calls;
 	unsigned count;
+	bool times;               /* of files are compared, not trees */
 	bool closely;             /* the tree is compared after every call, not only the last */
 	struct outcome *outcomes; /* to be filled, or NULL */
 	/* What the set-up before it was, for a history that stands for itself. */
@@ -41,6 +42,10 @@ struct plan_step *walker_add_step(struct walker *x, const struct call *c);
 /* Adds a call with what the model says that it will answer; `ahead` moves there. */
 struct plan_step *walker_foresee(struct walker *x, struct state *ahead, const struct call *c);
 int walker_observe(struct walker *x, struct tree *ret, enum target_fate *ret_fate, struct err *err);
+/* A call that answered something else than foreseen; the state is the one before it, and moves. */
+enum script_fate walker_judge(struct walker *x, unsigned step, const struct call *c,
+			      const struct outcome *seen, struct deviation *d,
+			      struct envelope *ret);
 void walker_report_fate(struct deviation *d, enum target_fate fate, unsigned step,
 			const struct call *c);
 /* The steps that are there already, alone. */

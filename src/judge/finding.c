@@ -13,7 +13,7 @@
 const char *const finding_names[FINDING_CODES] = {
 	[FINDING_OUTCOME] = "OUTCOME", [FINDING_TREE] = "TREE",   [FINDING_HANG] = "HANG",
 	[FINDING_DEATH] = "DEATH",     [FINDING_DRIFT] = "DRIFT", [FINDING_DISAGREE] = "DISAGREE",
-	[FINDING_KERNEL] = "KERNEL",
+	[FINDING_KERNEL] = "KERNEL",   [FINDING_TIMES] = "TIMES",
 };
 
 void finding_init(struct finding *f)

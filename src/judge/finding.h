@@ -18,6 +18,7 @@ enum finding_code {
 	FINDING_DRIFT,    /* the tree changed by itself */
 	FINDING_DISAGREE, /* targets differ from one another */
 	FINDING_KERNEL,   /* the kernel log: oops, BUG, WARN, hung task */
+	FINDING_TIMES,    /* times of files that no order of events explains */
 	FINDING_CODES
 };
 extern const char *const finding_names[FINDING_CODES]; /* "OUTCOME", ... */

@@ -223,11 +223,13 @@ static void carry_out(struct step *x, const struct renaming *r)
 	const struct where *from = &r->from, *to = &r->to;
 	struct tree *tree = &x->state->tree;
 
-	touch_change(x, from->ino);
 	touch_modify(x, from->parent);
 	touch_modify(x, to->parent);
-	if (r->target)
-		touch_change(x, to->ino);
+	if (!exchange(r) || x->model->traits.optional_times) {
+		touch_change(x, from->ino);
+		if (r->target)
+			touch_change(x, to->ino);
+	}
 	if (exchange(r)) {
 		renew_name(x, from);
 		renew_name(x, to);

@@ -10,6 +10,7 @@
 #include "op/script.h"
 #include "target/description.h"
 #include "target/reffs_race.h"
+#include "target/reffs_times.h"
 
 enum { ROOT_MODE = 0755 };
 
@@ -19,6 +20,7 @@ struct reffs {
 	struct fault_memory memory;
 	const struct fault_info *fault; /* NULL: none */
 	const struct race_fault *race_fault;
+	const struct time_fault *time_fault;
 	struct arena raced; /* bytes of the last race's outcomes */
 	struct faulty faulty;
 	struct pmap saved; /* struct saved by key */
@@ -76,6 +78,7 @@ static int reffs_open(struct target *t, const struct target_description *d,
 {
 	const struct fault_info *fault = NULL;
 	const struct race_fault *race_fault = NULL;
+	const struct time_fault *time_fault = NULL;
 	struct reffs *r;
 
 	if (d->argument)
@@ -83,7 +86,8 @@ static int reffs_open(struct target *t, const struct target_description *d,
 	if (options->fault) {
 		fault = fault_find(options->fault);
 		race_fault = race_fault_find(options->fault);
-		if (!fault && !race_fault)
+		time_fault = time_fault_find(options->fault);
+		if (!fault && !race_fault && !time_fault)
 			return err_set(err, ENOENT, "%s: there is no such fault", options->fault);
 	}
 	r = must_alloc(sizeof(*r));
@@ -94,6 +98,7 @@ static int reffs_open(struct target *t, const struct target_description *d,
 	r->model.traits = t->traits;
 	r->fault = fault;
 	r->race_fault = race_fault;
+	r->time_fault = time_fault;
 	r->faulty = (struct faulty){ &r->model, &r->state, &r->memory, BUF_INIT };
 	begin(t);
 	return 0;
@@ -110,12 +115,27 @@ static void reffs_close(struct target *t)
 	free(r);
 }
 
+/* Times are told also where trees are compared without them. */
+static void tell_times(const struct reffs *r, struct stat_result *ret)
+{
+	const struct inode *inode = tree_inode(&r->state.tree, (uint64_t)ret->ino);
+
+	ret->atime = inode->times.access;
+	ret->mtime = inode->times.modify;
+	ret->ctime = inode->times.change;
+	ret->btime = inode->times.birth;
+}
+
 static void run(struct reffs *r, const struct call *c, struct outcome *ret)
 {
 	if (r->fault)
 		r->fault->run(&r->faulty, c, ret);
+	else if (r->time_fault)
+		time_fault_run(r->time_fault, &r->faulty, c, ret);
 	else
 		model_run(&r->model, &r->state, c, ret);
+	if (!ret->error && ret->result == RESULT_STAT)
+		tell_times(r, &ret->stat);
 }
 
 static int reffs_call(struct target *t, const struct call *c, struct outcome *ret,

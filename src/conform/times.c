@@ -1,0 +1,255 @@
+/* times.c -- times of files, judged without a clock. */
+#include "conform/times.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/must.h"
+#include "op/script.h"
+
+enum { STAMPS_MAX = 512, WAITS_MAX = 16 };
+
+/* The model's times below this count calls; those above were set by a script, nanoseconds. */
+static const int64_t ticks_max = INT64_C(100000000000);
+
+enum time_field { TIME_ACCESS, TIME_MODIFY, TIME_CHANGE, TIME_BIRTH, TIME_FIELDS };
+static const char *const field_names[TIME_FIELDS] = { "access", "modification", "change", "birth" };
+
+/* One time that was told. */
+struct stamp {
+	uint64_t ino;
+	enum time_field field;
+	bool is_dir;
+	bool maybe; /* it may have been set later: by reading, say */
+	int64_t tick, real_ns;
+};
+
+struct timing {
+	struct walker *walker;
+	struct walk *walk;
+	struct model other; /* the model, where what need not set times does it, or not */
+	struct state state; /* its state */
+	struct stamp stamps[STAMPS_MAX];
+	unsigned stamp_count;
+	int64_t waits[WAITS_MAX]; /* ticks after which time was let pass */
+	unsigned wait_count;
+	int64_t ticks[SUITE_CALLS_MAX]; /* of each call */
+};
+
+static int64_t field_of(const struct inode_times *times, enum time_field field)
+{
+	const int64_t all[TIME_FIELDS] = { times->access, times->modify, times->change,
+					   times->birth };
+
+	return all[field];
+}
+
+static int64_t told_of(const struct stat_result *stat, enum time_field field)
+{
+	const int64_t all[TIME_FIELDS] = { stat->atime, stat->mtime, stat->ctime, stat->btime };
+
+	return all[field];
+}
+
+/* The call that set a time, or the last one before `at` that may have set any. */
+static unsigned culprit(const struct timing *t, int64_t tick, unsigned at)
+{
+	unsigned i = 0;
+
+	while (i < at && t->ticks[i] != tick)
+		i++;
+	if (i < at)
+		return i;
+	while (i && op_table[t->walk->calls[i].op].base == OP_stat)
+		i--;
+	return i;
+}
+
+static void report(struct timing *t, unsigned at, const struct stamp *s, int64_t tick,
+		   const char *what)
+{
+	struct deviation *d = t->walk->deviation;
+	unsigned step = culprit(t, tick, at);
+	const struct call *c = &t->walk->calls[step];
+
+	t->walk->fate = SCRIPT_REJECTED;
+	deviation_clear(d);
+	d->code = FINDING_TIMES;
+	d->step = step;
+	d->outside_posix = true;
+	d->op = op_table[c->op].base;
+	buf_addf(&d->seen, "the %s time of a %s %s", field_names[s->field],
+		 s->is_dir ? "directory" : "file", what);
+	call_print(c, DIALECT_NATIVE, &d->call);
+	buf_addf(&d->detail, "%s, as ", d->seen.data);
+	call_print(&t->walk->calls[at], DIALECT_NATIVE, &d->detail);
+	buf_addf(&d->detail, " tells: %lld.%09lld", (long long)(s->real_ns / 1000000000),
+		 (long long)(s->real_ns % 1000000000));
+}
+
+static bool waited_between(const struct timing *t, int64_t early, int64_t late)
+{
+	for (unsigned i = 0; i < t->wait_count; i++)
+		if (early <= t->waits[i] && t->waits[i] < late)
+			return true;
+	return false;
+}
+
+/* Two times that calls have set, one after the other. */
+static bool in_order(const struct timing *t, const struct stamp *early, const struct stamp *late)
+{
+	bool passed = waited_between(t, early->tick, late->tick) &&
+		      t->walker->model.traits.time_unit == 1;
+
+	if (early->maybe)
+		return true;
+	return passed ? early->real_ns < late->real_ns : early->real_ns <= late->real_ns;
+}
+
+/* What is wrong with the new time beside one that was told before; NULL: nothing. */
+static const char *compare(const struct timing *t, const struct stamp *old, const struct stamp *new)
+{
+	bool same = old->ino == new->ino && old->field == new->field;
+
+	if (old->tick >= ticks_max)
+		return same && new->tick == old->tick && !new->maybe && new->real_ns != old->real_ns
+			       ? "has changed"
+			       : NULL;
+	if (old->tick < new->tick && !in_order(t, old, new))
+		return same ? "has not changed" : "is before one that was set earlier";
+	if (old->tick > new->tick && !new->maybe && !in_order(t, new, old))
+		return "is after one that was set later";
+	if (!same || old->tick != new->tick)
+		return NULL;
+	if (new->real_ns < old->real_ns)
+		return "has gone back";
+	return new->real_ns > old->real_ns && !new->maybe ? "has changed" : NULL;
+}
+
+/* A time as it was set, in the file system's units. */
+static bool is_as_set(const struct timing *t, const struct stamp *s)
+{
+	int64_t unit = (int64_t)t->walker->model.traits.time_unit;
+
+	return s->maybe || s->real_ns == s->tick / unit * unit;
+}
+
+static void judge_stamp(struct timing *t, unsigned at, const struct stamp *s)
+{
+	const char *wrong = NULL, *first = NULL;
+
+	if (s->tick >= ticks_max && !is_as_set(t, s))
+		first = "is not the one that was set";
+	for (unsigned i = 0; i < t->stamp_count && !first; i++) {
+		const struct stamp *old = &t->stamps[i];
+
+		if (s->tick >= ticks_max && old->tick < ticks_max)
+			continue;
+		/* What a time was says more than what others are. */
+		if (!wrong || (old->ino == s->ino && old->field == s->field))
+			wrong = compare(t, old, s) ?: wrong;
+	}
+	if (first || wrong)
+		report(t, at, s, s->tick, first ? first : wrong);
+}
+
+/* The times of an answer of stat, beside those of the model. */
+static void judge_stat(struct timing *t, unsigned at, const struct stat_result *told, uint64_t ino)
+{
+	const struct inode *inode = tree_inode(&t->walker->state.tree, ino);
+	const struct inode *other = tree_inode(&t->state.tree, ino);
+
+	for (unsigned f = 0; f < TIME_FIELDS && t->walk->fate == SCRIPT_ACCEPTED; f++) {
+		struct stamp s = {
+			.ino = ino,
+			.field = (enum time_field)f,
+			.is_dir = S_ISDIR(inode->mode),
+			.tick = field_of(&inode->times, (enum time_field)f),
+			.real_ns = told_of(told, (enum time_field)f),
+		};
+		int64_t tick = field_of(&other->times, s.field);
+
+		if (s.real_ns == STAT_UNKNOWN)
+			continue;
+		s.maybe = s.tick != tick;
+		s.tick = s.tick < tick ? s.tick : tick;
+		judge_stamp(t, at, &s);
+		if (t->stamp_count < STAMPS_MAX)
+			t->stamps[t->stamp_count++] = s;
+	}
+}
+
+/* Where the target's time is not ours to advance, it passes. */
+static int wait_for(struct timing *t, const struct call *c, struct err *err)
+{
+	int64_t ms = c->advance_time.duration.num;
+	struct timespec wait = { ms / 1000, ms % 1000 * 1000000 };
+	enum target_fate fate;
+	struct outcome outcome;
+
+	if (t->wait_count < WAITS_MAX)
+		t->waits[t->wait_count++] = t->walker->state.now;
+	if (t->walker->target->caps & TARGET_TIME)
+		return target_call(t->walker->target, c, &outcome, &fate, err);
+	nanosleep(&wait, NULL);
+	t->walker->figures.exec_seconds += (double)ms / 1e3;
+	return 0;
+}
+
+static int make_call(struct timing *t, unsigned at, struct err *err)
+{
+	struct walker *x = t->walker;
+	const struct call *c = &t->walk->calls[at];
+	struct outcome seen, same;
+	double from = clock_seconds();
+	enum target_fate fate;
+	struct envelope env;
+	int r;
+
+	if (c->op == OP_advance_time)
+		return wait_for(t, c, err);
+	r = target_call(x->target, c, &seen, &fate, err);
+	x->figures.exec_seconds += clock_seconds() - from;
+	if (r)
+		return r;
+	if (fate != FATE_FINE) {
+		walker_report_fate(t->walk->deviation, fate, at, c);
+		t->walk->fate = SCRIPT_REJECTED;
+		t->walk->stopped = true;
+		return 0;
+	}
+	seen = outcome_copy(&seen, &x->arena);
+	t->walk->fate = walker_judge(x, at, c, &seen, t->walk->deviation, &env);
+	t->ticks[at] = x->state.now;
+	model_run(&t->other, &t->state, c, &same);
+	if (t->walk->fate == SCRIPT_ACCEPTED && !seen.error && env.value.result == RESULT_STAT)
+		judge_stat(t, at, &seen.stat, (uint64_t)env.value.stat.ino);
+	return 0;
+}
+
+int times_walk(struct walker *x, struct walk *w, struct err *err)
+{
+	struct timing *t = must_alloc(sizeof(*t));
+	int r;
+
+	must(w->count <= SUITE_CALLS_MAX);
+	t->walker = x;
+	t->walk = w;
+	t->other = x->model;
+	t->other.traits.atime = !x->model.traits.atime;
+	t->other.traits.optional_times = !x->model.traits.optional_times;
+	t->other.rule_hits = NULL;
+	r = walker_prefix(x, w, err);
+	t->state = state_copy(&x->state);
+	for (unsigned i = 0; i < w->count && !r && !w->prefix_failed && !w->stopped &&
+			     w->fate == SCRIPT_ACCEPTED;
+	     i++)
+		r = make_call(t, i, err);
+	x->changed = true;
+	state_free(&t->state);
+	free(t);
+	return r;
+}
