@@ -24,6 +24,7 @@ struct stamp {
 	enum time_field field;
 	bool is_dir;
 	bool maybe; /* it may have been set later: by reading, say */
+	bool alone; /* it says nothing about others: it is from before, and anyone may have set it */
 	int64_t tick, real_ns;
 };
 
@@ -32,6 +33,7 @@ struct timing {
 	struct walk *walk;
 	struct model other; /* the model, where what need not set times does it, or not */
 	struct state state; /* its state */
+	struct state start; /* the model's, before the script */
 	struct stamp stamps[STAMPS_MAX];
 	unsigned stamp_count;
 	int64_t waits[WAITS_MAX]; /* ticks after which time was let pass */
@@ -109,15 +111,18 @@ static bool in_order(const struct timing *t, const struct stamp *early, const st
 	return passed ? early->real_ns < late->real_ns : early->real_ns <= late->real_ns;
 }
 
+static bool is_same(const struct stamp *a, const struct stamp *b)
+{
+	return a->ino == b->ino && a->field == b->field;
+}
+
 /* What is wrong with the new time beside one that was told before; NULL: nothing. */
 static const char *compare(const struct timing *t, const struct stamp *old, const struct stamp *new)
 {
-	bool same = old->ino == new->ino && old->field == new->field;
+	bool same = is_same(old, new);
 
-	if (old->tick >= ticks_max)
-		return same && new->tick == old->tick && !new->maybe && new->real_ns != old->real_ns
-			       ? "has changed"
-			       : NULL;
+	if (old->tick >= ticks_max || (!same && (old->alone || new->alone)))
+		return NULL;
 	if (old->tick < new->tick && !in_order(t, old, new))
 		return same ? "has not changed" : "is before one that was set earlier";
 	if (old->tick > new->tick && !new->maybe && !in_order(t, new, old))
@@ -139,21 +144,26 @@ static bool is_as_set(const struct timing *t, const struct stamp *s)
 
 static void judge_stamp(struct timing *t, unsigned at, const struct stamp *s)
 {
-	const char *wrong = NULL, *first = NULL;
+	const char *wrong = NULL;
 
-	if (s->tick >= ticks_max && !is_as_set(t, s))
-		first = "is not the one that was set";
-	for (unsigned i = 0; i < t->stamp_count && !first; i++) {
-		const struct stamp *old = &t->stamps[i];
-
-		if (s->tick >= ticks_max && old->tick < ticks_max)
-			continue;
-		/* What a time was says more than what others are. */
-		if (!wrong || (old->ino == s->ino && old->field == s->field))
-			wrong = compare(t, old, s) ?: wrong;
+	if (s->tick >= ticks_max) {
+		wrong = is_as_set(t, s) ? NULL : "is not the one that was set";
+	} else {
+		for (unsigned i = 0; i < t->stamp_count; i++)
+			/* What a time was says more than what others are. */
+			if (!wrong || is_same(&t->stamps[i], s))
+				wrong = compare(t, &t->stamps[i], s) ?: wrong;
 	}
-	if (first || wrong)
-		report(t, at, s, s->tick, first ? first : wrong);
+	if (wrong)
+		report(t, at, s, s->tick, wrong);
+}
+
+/* The time that the model had before the script; -1 of what was not there. */
+static int64_t tick_before(const struct timing *t, uint64_t ino, enum time_field field)
+{
+	const struct inode *inode = tree_inode(&t->start.tree, ino);
+
+	return inode ? field_of(&inode->times, field) : -1;
 }
 
 /* The times of an answer of stat, beside those of the model. */
@@ -176,6 +186,10 @@ static void judge_stat(struct timing *t, unsigned at, const struct stat_result *
 			continue;
 		s.maybe = s.tick != tick;
 		s.tick = s.tick < tick ? s.tick : tick;
+		if (s.tick == tick_before(t, ino, s.field)) {
+			s.alone = s.field == TIME_ACCESS || s.tick >= ticks_max;
+			s.tick = s.alone ? 0 : s.tick;
+		}
 		judge_stamp(t, at, &s);
 		if (t->stamp_count < STAMPS_MAX)
 			t->stamps[t->stamp_count++] = s;
@@ -244,12 +258,14 @@ int times_walk(struct walker *x, struct walk *w, struct err *err)
 	t->other.rule_hits = NULL;
 	r = walker_prefix(x, w, err);
 	t->state = state_copy(&x->state);
+	t->start = state_copy(&x->state);
 	for (unsigned i = 0; i < w->count && !r && !w->prefix_failed && !w->stopped &&
 			     w->fate == SCRIPT_ACCEPTED;
 	     i++)
 		r = make_call(t, i, err);
 	x->changed = true;
 	state_free(&t->state);
+	state_free(&t->start);
 	free(t);
 	return r;
 }
