@@ -21,11 +21,9 @@ static struct settings {
 	double deadline;
 	int platform;
 	bool json, tap, rules, list, races;
-} settings = { .platform = PLATFORM_LINUX,
-	       .kernel = "6.18",
-	       .findings = 20,
-	       .repeat = 20,
-	       .deadline = 10 };
+} settings = {
+	.platform = PLATFORM_LINUX, .kernel = "6.18", .findings = 20, .repeat = 20, .deadline = 10
+};
 
 #define ROW(field) offsetof(struct settings, field)
 

@@ -81,7 +81,8 @@ static int read_head(struct reader *r, struct family *family)
 	else if (!strcmp(key, "races"))
 		family->races = !strcmp(text, "yes");
 	else
-		return complain(r, "families have a summary, setup, script, strength, times and races",
+		return complain(r,
+				"families have a summary, setup, script, strength, times and races",
 				key);
 	return 0;
 }

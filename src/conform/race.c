@@ -54,8 +54,8 @@ static void write_history(struct race *r)
 	r->trace.is_trace = true;
 	for (unsigned i = 0; i < count; i++) {
 		const struct call *c = &r->walk->calls[events[i].at];
-		struct item *item = script_add(
-			&r->trace, events[i].is_return ? ITEM_RETURN : ITEM_CALL, i + 1);
+		struct item *item =
+			script_add(&r->trace, events[i].is_return ? ITEM_RETURN : ITEM_CALL, i + 1);
 
 		item->pid = c->pid;
 		item->has_pid = true;

@@ -298,10 +298,10 @@ static int run_races(struct session *s, const struct suite_script *script, struc
 	for (unsigned i = 0; i < s->repeat && !r && w->fate == SCRIPT_ACCEPTED; i++) {
 		r = attempt(s, script->setup, w, err);
 		s->walker.figures.races++;
-		s->in_place = hash_equal(tree_hash(&s->walker.state.tree),
-					 tree_hash(&base->state.tree))
-				      ? (long)script->setup
-				      : -1;
+		s->in_place =
+			hash_equal(tree_hash(&s->walker.state.tree), tree_hash(&base->state.tree))
+				? (long)script->setup
+				: -1;
 		arena_reset(&s->walker.arena);
 	}
 	return r;

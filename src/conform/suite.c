@@ -105,7 +105,6 @@ static unsigned needs_of(const struct call *c)
 	}
 }
 
-
 static int add_script(struct suite *s, const char *name, const char *text, size_t len,
 		      struct suite_script *script, struct err *err)
 {

@@ -24,7 +24,8 @@ struct stamp {
 	enum time_field field;
 	bool is_dir;
 	bool maybe; /* it may have been set later: by reading, say */
-	bool alone; /* it says nothing about others: it is from before, and anyone may have set it */
+	bool alone; /* it says nothing about others: it is from before, and anyone may have set it
+		     */
 	int64_t tick, real_ns;
 };
 
@@ -259,8 +260,8 @@ int times_walk(struct walker *x, struct walk *w, struct err *err)
 	r = walker_prefix(x, w, err);
 	t->state = state_copy(&x->state);
 	t->start = state_copy(&x->state);
-	for (unsigned i = 0; i < w->count && !r && !w->prefix_failed && !w->stopped &&
-			     w->fate == SCRIPT_ACCEPTED;
+	for (unsigned i = 0;
+	     i < w->count && !r && !w->prefix_failed && !w->stopped && w->fate == SCRIPT_ACCEPTED;
 	     i++)
 		r = make_call(t, i, err);
 	x->changed = true;

@@ -111,7 +111,7 @@ static void report_outcome(struct walker *x, struct deviation *d, unsigned step,
 	begin_report(d, FINDING_OUTCOME, step, c);
 	deviation_say_seen(seen, env, &d->seen);
 	deviation_say_allowed(env, &d->allowed);
-	if (env->rule_count)
+	if (env->rule_count && env->rules[0] != RULE_space_ended)
 		buf_adds(&d->rule, rule_table[env->rules[0]].name);
 	outcome_print(seen, c->op, DIALECT_NATIVE, &d->detail);
 	buf_adds(&d->detail, ", allowed: ");
@@ -129,8 +129,7 @@ static void report_tree(struct walker *x, struct deviation *d, unsigned step, co
 }
 
 enum script_fate walker_judge(struct walker *x, unsigned step, const struct call *c,
-			      const struct outcome *seen, struct deviation *d,
-			      struct envelope *ret)
+			      const struct outcome *seen, struct deviation *d, struct envelope *ret)
 {
 	struct state before = state_copy(&x->state);
 	enum script_fate fate = SCRIPT_ACCEPTED;

@@ -18,8 +18,12 @@ static int replay_call(struct replay *r, const struct call *c, bool observe, str
 	struct finding *f = r->finding;
 	struct outcome seen;
 	enum target_fate fate;
-	int status = target_call(r->target, c, &seen, &fate, err);
+	int status;
 
+	/* Shrinking may have taken away the call that makes it. */
+	if (!state_process(&r->state, c->pid) && c->op != OP_create_process)
+		return JUDGE_UNDEFINED;
+	status = target_call(r->target, c, &seen, &fate, err);
 	if (status < 0)
 		return status;
 	f->calls[f->count] = call_copy(c, &f->arena);

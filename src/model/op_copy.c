@@ -93,6 +93,7 @@ void model_copy_file_range(struct step *x)
 		give_range(x, 0, 0);
 		return;
 	}
+	may_refuse_by_flags(x, file_inode(x, c.to));
 	if (is_misaligned(c.from, c.from_offset, (int64_t)c.length))
 		may_refuse(x, RULE_direct_read_unaligned);
 	if (is_misaligned(c.to, c.to_offset, (int64_t)c.length))

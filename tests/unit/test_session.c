@@ -106,8 +106,9 @@ static void scripts_do_not_disturb_each_other(void **state)
 		struct fixture f;
 
 		begin(&f);
-		add_script(&f.suite, "spoils",
-			   "open(\"f\", O_CREAT|O_RDWR, 0644)\nlink(\"f\", \"g\")\nunlink(\"g\")\n");
+		add_script(
+			&f.suite, "spoils",
+			"open(\"f\", O_CREAT|O_RDWR, 0644)\nlink(\"f\", \"g\")\nunlink(\"g\")\n");
 		add_script(&f.suite, "makes", "mkdir(\"d\", 0755)\nmkdir(\"d/e\", 0755)\n");
 		add_script(&f.suite, "opens", "open(\"f\", O_CREAT|O_EXCL|O_RDWR, 0644)\n");
 		open_on(&f, target[i]);
