@@ -323,26 +323,17 @@ static int add_changes(const struct survey *s, struct buf *out, struct err *err)
 	return 0;
 }
 
-static void add_rules(const struct survey *s, const struct session_options *session,
-		      struct buf *out)
-{
-	struct buf unmet = BUF_INIT;
-	struct model model;
-	size_t held, met;
-
-	model_init(&model, session->platform, session->kernel);
-	held = survey_rules(s, &model, &unmet, &met);
-	buf_addf(out, "\n%zu of %zu rules were met; not these:\n%s", met, held, buf_str(&unmet));
-	buf_free(&unmet);
-}
-
 static int print_result(struct run *run, const struct survey *s,
 			const struct session_options *session, struct err *err)
 {
 	struct buf out = BUF_INIT;
+	struct model model;
 	json_t *summary;
-	int ret = run_close(run, &summary, err);
+	int ret;
 
+	model_init(&model, session->platform, session->kernel);
+	json_object_set_new(run->figures, "rules", survey_rules(s, &model));
+	ret = run_close(run, &summary, err);
 	if (ret)
 		return ret;
 	if (settings.tap)
@@ -351,7 +342,7 @@ static int print_result(struct run *run, const struct survey *s,
 		survey_print(s, &out);
 	if (!settings.tap && !settings.json) {
 		if (settings.rules)
-			add_rules(s, session, &out);
+			survey_print_rules(s, &model, &out);
 		ret = add_changes(s, &out, err);
 		buf_addf(&out, "\nsurvey: %s/survey.html\n", run->dir);
 	}

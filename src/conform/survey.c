@@ -266,23 +266,3 @@ size_t survey_compare(const struct survey *s, const json_t *before, struct buf *
 	}
 	return count;
 }
-
-size_t survey_rules(const struct survey *s, const struct model *m, struct buf *out, size_t *ret_met)
-{
-	size_t held = 0;
-	uint64_t hits;
-
-	*ret_met = 0;
-	for (unsigned rule = 0; rule < RULE_COUNT; rule++) {
-		if (!rule_applies(m, (enum rule)rule))
-			continue;
-		held++;
-		hits = 0;
-		for (size_t i = 0; i < s->count; i++)
-			hits += s->targets[i].result.figures.rule_hits[rule];
-		*ret_met += hits > 0;
-		if (!hits)
-			buf_addf(out, "%s: %s\n", rule_table[rule].name, rule_table[rule].text);
-	}
-	return held;
-}

@@ -37,8 +37,8 @@ void survey_tap(const struct survey *s, struct buf *out);
  * causes are new. */
 size_t survey_compare(const struct survey *s, const json_t *before, struct buf *out);
 
-/* Rules that hold for the model and that no script met, one line each; returns how many hold. */
-size_t survey_rules(const struct survey *s, const struct model *m, struct buf *out,
-		    size_t *ret_met);
+/* Rules of the model: how many hold, how many were met; which not, and why where that is known. */
+json_t *survey_rules(const struct survey *s, const struct model *m);
+void survey_print_rules(const struct survey *s, const struct model *m, struct buf *out);
 
 #endif

@@ -99,7 +99,10 @@ static void add_example(const struct survey *s, const struct survey_row *row, si
 		page_text(out, cause->reason);
 	}
 	buf_adds(out, "</p>\n");
-	suite_print(s->suite, &s->suite->scripts[cause->example->script], &text);
+	if (cause->example->history.len)
+		buf_adds(&text, cause->example->history.data);
+	else
+		suite_print(s->suite, &s->suite->scripts[cause->example->script], &text);
 	buf_addf(&text, "\n# %s\n# = %s\n", buf_str(&cause->example->call),
 		 buf_str(&cause->example->detail));
 	page_box(out, text.data);
