@@ -1,4 +1,6 @@
 /* op_make.c -- mkdir, mknod, symlink: new objects under a name that must not exist. */
+#include <sys/sysmacros.h>
+
 #include "model/entry.h"
 
 /* What all of them ask of the place for the new name, as Linux's filename_create does. */
@@ -72,6 +74,10 @@ static void refuse_node_type(struct step *x, int64_t mode, int64_t dev)
 			refuse(x, RULE_mknod_device);
 		if (x->model->traits.no_mknod)
 			refuse(x, RULE_mknod_unsupported);
+		if (x->model->traits.no_whiteout_node && (mode & S_IFMT) == S_IFCHR && !dev)
+			refuse(x, RULE_mknod_whiteout);
+		if (major((uint64_t)dev) > x->model->traits.dev_major_max)
+			refuse(x, RULE_mknod_major);
 		break;
 	}
 }

@@ -72,6 +72,8 @@ static void make_rich(struct traits *traits)
 	traits->file_size_max = 1 << 20;
 	traits->xattr_space = 100;
 	traits->atime = traits->lists_trusted = traits->seek_negative = true;
+	traits->no_whiteout_node = true;
+	traits->dev_major_max = 511;
 }
 
 static void walk(const struct model *m, struct state *s, const struct script *script,
