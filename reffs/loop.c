@@ -57,26 +57,49 @@ static void serve_tmpfile(struct front *f, const struct fuse_in_header *in)
 	(void)!writev(fuse_session_fd(f->session), parts, error ? 1 : 2);
 }
 
+static void end_thread(void *of)
+{
+	free(((struct fuse_buf *)of)->mem);
+	model_end_thread();
+}
+
+/* The thread can be ended while it waits for a request, and only then. */
+static int receive(struct fuse_session *session, struct fuse_buf *buf)
+{
+	int r;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	r = fuse_session_receive_buf(session, buf);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	return r;
+}
+
+static void serve_next(struct front *f, struct fuse_buf *buf, struct seat *seat)
+{
+	const struct fuse_in_header *in = buf->mem;
+
+	seat_follow(seat, in->pid);
+	if (in->opcode == FUSE_TMPFILE)
+		serve_tmpfile(f, in);
+	else
+		fuse_session_process_buf(f->session, buf);
+}
+
 void loop_serve(struct front *f)
 {
-	struct fuse_session *session = f->session;
 	struct fuse_buf buf = { .mem = NULL };
 	struct seat seat;
+	int r;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	seat_init(&seat);
-	while (!fuse_session_exited(session)) {
-		int r = fuse_session_receive_buf(session, &buf);
-		const struct fuse_in_header *in = buf.mem;
-
-		if (r == -EINTR)
-			continue;
-		if (r <= 0)
+	pthread_cleanup_push(end_thread, &buf);
+	while (!fuse_session_exited(f->session)) {
+		r = receive(f->session, &buf);
+		if (r > 0)
+			serve_next(f, &buf, &seat);
+		else if (r != -EINTR)
 			break;
-		seat_follow(&seat, in->pid);
-		if (in->opcode == FUSE_TMPFILE)
-			serve_tmpfile(f, in);
-		else
-			fuse_session_process_buf(session, &buf);
 	}
-	free(buf.mem);
+	pthread_cleanup_pop(true);
 }

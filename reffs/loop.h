@@ -4,7 +4,7 @@
 
 struct front;
 
-/* Serves one thread's share of the requests until the session ends. */
+/* Serves one thread's share of the requests until the session ends or the thread is cancelled. */
 void loop_serve(struct front *f);
 
 #endif

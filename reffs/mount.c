@@ -126,10 +126,14 @@ static void serve(struct front *f, const sigset_t *signals)
 	for (int i = 0; i < THREADS; i++)
 		must(!pthread_create(&threads[i], NULL, thread_run, f));
 	sigwait(signals, &signal_number);
+	notifier_finish(f->notifier);
 	fuse_session_exit(f->session);
-	fuse_session_unmount(f->session);
+	for (int i = 0; i < THREADS; i++)
+		pthread_cancel(threads[i]);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
+	/* Closes what they read from. */
+	fuse_session_unmount(f->session);
 }
 
 static void block_signals(sigset_t *signals)

@@ -30,6 +30,8 @@ struct notifier {
 	pthread_mutex_t lock;
 	struct job *first, **last;
 	bool telling; /* somebody sees to what is in the list */
+	bool finished;
+	pthread_cond_t told;
 };
 
 /* ---- comparing ---- */
@@ -129,13 +131,24 @@ struct notifier *notifier_new(struct fuse_session *session)
 	n->session = session;
 	n->last = &n->first;
 	pthread_mutex_init(&n->lock, NULL);
+	pthread_cond_init(&n->told, NULL);
 	return n;
 }
 
 void notifier_free(struct notifier *n)
 {
+	pthread_cond_destroy(&n->told);
 	pthread_mutex_destroy(&n->lock);
 	free(n);
+}
+
+void notifier_finish(struct notifier *n)
+{
+	pthread_mutex_lock(&n->lock);
+	n->finished = true;
+	while (n->telling)
+		pthread_cond_wait(&n->told, &n->lock);
+	pthread_mutex_unlock(&n->lock);
 }
 
 static struct job *next_job(struct notifier *n)
@@ -150,11 +163,14 @@ static struct job *next_job(struct notifier *n)
 /* Until nothing is left to be told; with the lock held. */
 static void tell_all(struct notifier *n)
 {
+	bool finished;
 	struct job *job;
 
 	while ((job = next_job(n))) {
+		finished = n->finished;
 		pthread_mutex_unlock(&n->lock);
-		tell(n->session, &job->stale);
+		if (!finished)
+			tell(n->session, &job->stale);
 		fuse_reply_ioctl(job->req, 0, NULL, 0);
 		buf_free(&job->stale);
 		free(job);
@@ -175,6 +191,7 @@ void notifier_tell(struct notifier *n, struct buf *stale, fuse_req_t req)
 		n->telling = true;
 		tell_all(n);
 		n->telling = false;
+		pthread_cond_signal(&n->told);
 	}
 	pthread_mutex_unlock(&n->lock);
 }

@@ -13,6 +13,8 @@ struct notifier;
 
 struct notifier *notifier_new(struct fuse_session *session);
 void notifier_free(struct notifier *n);
+/* Returns when nobody is telling, and nobody will: the mount is about to end. */
+void notifier_finish(struct notifier *n);
 
 /* What the kernel may hold that differs between the two states; appended to out. */
 void notifier_compare(const struct core *core, const struct state *before, struct buf *out);

@@ -134,6 +134,8 @@ void model_move(const struct model *m, struct state *s, const struct call *c, st
 enum verdict model_step(const struct model *m, struct state *s, const struct call *c,
 			const struct outcome *seen, struct envelope *ret);
 void model_run(const struct model *m, struct state *s, const struct call *c, struct outcome *ret);
+/* Before a thread ends that asked: frees what its outcomes' bytes lay in. */
+void model_end_thread(void);
 
 struct buf;
 /* The allowed outcomes as a trace writes them: "RV_none", "{EEXIST;ENOTDIR}" or, in our own

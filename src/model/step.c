@@ -3,6 +3,8 @@
  * Nothing here allocates but for values with bytes, which live in one buffer per thread. */
 #include "model/step.h"
 
+#include <stdlib.h>
+
 #define A(name, kind)
 #define OP(name, base, result, traits, args) [OP_##name] = model_##name,
 static void (*const operations[OP_COUNT])(struct step *) = {
@@ -124,21 +126,31 @@ size_t seen_len(const struct step *x, size_t len, size_t shortest)
 	return x->seen && x->seen->len >= shortest && x->seen->len <= len ? x->seen->len : len;
 }
 
+/* The bytes of this thread's last outcome. */
+static _Thread_local struct {
+	char *bytes;
+	size_t size;
+} given;
+
 char *give_bytes(struct step *x, enum result result, size_t len, size_t shortest)
 {
-	static _Thread_local char *buffer;
-	static _Thread_local size_t size;
-
-	if (len >= size) {
-		size = len + 4096;
-		buffer = must_realloc(buffer, size);
+	if (len >= given.size) {
+		given.size = len + 4096;
+		given.bytes = must_realloc(given.bytes, given.size);
 	}
-	buffer[len] = '\0';
+	given.bytes[len] = '\0';
 	x->env->value.result = result;
-	x->env->value.bytes = buffer;
+	x->env->value.bytes = given.bytes;
 	x->env->value.len = len;
 	x->env->shortest_len = shortest;
-	return buffer;
+	return given.bytes;
+}
+
+void model_end_thread(void)
+{
+	free(given.bytes);
+	given.bytes = NULL;
+	given.size = 0;
 }
 
 void give_stat(struct step *x, const struct inode *inode)
