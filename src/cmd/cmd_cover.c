@@ -17,7 +17,8 @@
 
 static struct settings {
 	struct opt_list mounts;
-	int read; /* 0 or a reader + 1 */
+	int read;  /* 0 or a reader + 1 */
+	int paths; /* enum live_paths */
 	bool compare, merge, json;
 	const char *cwd, *out;
 } settings;
@@ -29,6 +30,8 @@ static const struct opt opts[] = {
 	  "mount point of the file system under test; several may be given", 0, 0 },
 	{ "read", OPT_CHOICE, ROW(read), "none|strace|ftrace|ctf|trace",
 	  "count the calls in a trace instead of running a command", 0, 0 },
+	{ "paths", OPT_CHOICE, ROW(paths), "auto|walks|names",
+	  "attribute calls on paths by the kernel's walks, or by the names in them", 0, 0 },
 	{ "cwd", OPT_TEXT, ROW(cwd), "DIR",
 	  "where the traced command began, for relative paths in a trace", 0, 0 },
 	{ "compare", OPT_FLAG, ROW(compare), NULL, "show coverage files side by side", 0, 0 },
@@ -116,15 +119,14 @@ static int run_live(char *const *command, struct err *err)
 		.mount_count = settings.mounts.count,
 		.command = command,
 		.output_to_stderr = settings.json,
+		.paths = (enum live_paths)settings.paths,
 	};
 	int status = 0, code = EXIT_UNKNOWN;
 	struct coverage c;
 	json_t *report;
 
 	if (*live_missing()) {
-		err_set(err, EOPNOTSUPP,
-			"%s; `strace -f -y -s 0 -o FILE COMMAND` records what --read strace takes",
-			live_missing());
+		err_set(err, EOPNOTSUPP, "%s; " LIVE_INSTEAD, live_missing());
 		return EXIT_UNKNOWN;
 	}
 	coverage_init(&c, "bpf");

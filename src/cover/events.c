@@ -18,16 +18,15 @@ void events_open(struct events *e, struct coverage *c, const char *const *mounts
 	e->mounts = must_alloc((mount_count + 1) * sizeof(*e->mounts));
 	for (size_t i = 0; i < mount_count; i++) {
 		path = realpath(mounts[i], NULL); /* the trace may be another machine's */
-		e->mounts[i] = path ? path : must_strdup(mounts[i]);
-		if (!strcmp(e->mounts[i], "/"))
-			e->mounts[i][0] = 0;
+		path = path ? path : must_strdup(mounts[i]);
+		e->mounts[i] = (struct text){ path, strcmp(path, "/") ? strlen(path) : 0 };
 	}
 }
 
 void events_free(struct events *e)
 {
 	for (size_t i = 0; i < e->mount_count; i++)
-		free(e->mounts[i]);
+		free((char *)e->mounts[i].at);
 	free(e->mounts);
 	processes_free(&e->processes);
 	buf_free(&e->scratch);
@@ -38,8 +37,8 @@ static enum whereabouts place_of(const struct events *e, const char *path, size_
 	size_t mount_len;
 
 	for (size_t i = 0; i < e->mount_count; i++) {
-		mount_len = strlen(e->mounts[i]);
-		if (len >= mount_len && !memcmp(path, e->mounts[i], mount_len) &&
+		mount_len = e->mounts[i].len;
+		if (len >= mount_len && !memcmp(path, e->mounts[i].at, mount_len) &&
 		    (len == mount_len || path[mount_len] == '/'))
 			return PLACE_INSIDE;
 	}

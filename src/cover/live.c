@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,11 +39,21 @@ int live_trace(struct coverage *c, const struct live_options *options, int *ret_
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+static bool has_capability(int capability)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+
+	return !syscall(SYS_capget, &head, data) &&
+	       data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
+
 const char *live_missing(void)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return "the kernel tells no types (/sys/kernel/btf/vmlinux)";
-	if (geteuid())
+	if (!has_capability(CAP_SYS_ADMIN) &&
+	    !(has_capability(CAP_BPF) && has_capability(CAP_PERFMON)))
 		return "tracing needs root, or CAP_BPF and CAP_PERFMON";
 	return "";
 }
@@ -284,20 +295,38 @@ static void collect(struct coverage *c, struct tracer *t)
 	free(counts);
 }
 
+/* The best that loads, of what the options allow. */
+static int load_best(struct tracer **ret, const struct live_options *options, bool by_cgroup,
+		     struct err *err)
+{
+	struct tracer *t = NULL;
+
+	if (options->paths != LIVE_PATHS_NAMES)
+		t = load(options, by_cgroup, true);
+	if (!t && options->paths == LIVE_PATHS_WALKS)
+		return err_sys(err, errno, "the kernel does not let its walks be seen");
+	if (!t)
+		t = load(options, by_cgroup, false);
+	if (!t)
+		return err_set(err, errno,
+			       "the kernel (Linux 5.17 or later is needed) does not "
+			       "take the tracer: %s; " LIVE_INSTEAD,
+			       strerror(errno));
+	*ret = t;
+	return 0;
+}
+
 static int prepare(struct tracer **ret, struct coverage *c, const struct live_options *options,
 		   const struct cgroup *group, struct err *err)
 {
-	struct tracer *t = load(options, group->path, true);
+	int r = load_best(ret, options, group->path, err);
+	struct tracer *t = *ret;
 	uint32_t zero = 0;
-	int r = 0;
 
-	c->exact = t;
+	if (r)
+		return r;
+	c->exact = t->rodata->see_walks;
 	c->selected = group->path ? "cgroup" : "descendants";
-	if (!t)
-		t = load(options, group->path, false);
-	if (!t)
-		return err_sys(err, errno, "the kernel does not take the tracer");
-	*ret = t;
 	if (group->path &&
 	    bpf_map_update_elem(bpf_map__fd(t->maps.cgroup), &zero, &group->fd, BPF_ANY))
 		return err_sys(err, errno, "cannot trace the control group");

@@ -6,12 +6,24 @@
 
 struct err;
 
+/* How calls on paths are attributed. */
+enum live_paths {
+	LIVE_PATHS_AUTO,  /* by walks where they can be seen, else by names */
+	LIVE_PATHS_WALKS, /* where the kernel's own walk ended */
+	LIVE_PATHS_NAMES, /* by the names in the path */
+};
+
 struct live_options {
 	const char *const *mounts; /* mount points, at most TRACE_MOUNTS */
 	size_t mount_count;
 	char *const *command;  /* NULL-terminated */
 	bool output_to_stderr; /* the command's, so that ours stays alone on stdout */
+	enum live_paths paths;
 };
+
+/* What does without the tracer. */
+#define LIVE_INSTEAD \
+	"`strace -f -y -s 0 -o FILE COMMAND` records what `assay cover --read strace FILE` counts"
 
 /* Why this machine, or this build, cannot trace: "" where it can. */
 const char *live_missing(void);

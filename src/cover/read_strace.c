@@ -5,7 +5,6 @@
  * -y and -yy behind descriptors, names or raw numbers of flags, calls cut in two by another
  * process. A line that is no call is passed over. Memory is that of the processes that are alive.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -41,12 +40,14 @@ static unsigned octal(const char **p, const char *end)
 }
 
 /* The bytes of a string with escapes, kept until the line is done. */
-static struct text decode(struct strace *s, struct text in)
+static struct text decode(struct strace *s, struct text in, size_t line_len)
 {
 	const char *p = in.at, *end = in.at + in.len;
 	size_t start = s->decoded.len;
 	char c;
 
+	if (!start)
+		buf_reserve(&s->decoded, line_len); /* so that nothing moves */
 	while (p < end) {
 		if (*p != '\\' || p + 1 == end) {
 			buf_addch(&s->decoded, *p++);
@@ -69,9 +70,9 @@ static struct text decode(struct strace *s, struct text in)
 }
 
 /* The string in quotes. NULL has no quotes: it is the directory itself. */
-static struct text path_argument(struct strace *s, struct text arg)
+static struct text path_argument(struct strace *s, const struct strace_line *l, int i)
 {
-	struct text path = { arg.at + 1, 0 };
+	struct text arg = l->arg[i], path = { arg.at + 1, 0 };
 	const char *close;
 
 	if (arg.len < 2 || arg.at[0] != '"')
@@ -80,7 +81,8 @@ static struct text path_argument(struct strace *s, struct text arg)
 	if (!close)
 		return (struct text){ NULL, 0 };
 	path.len = (size_t)(close - path.at);
-	return memchr(path.at, '\\', path.len) ? decode(s, path) : path;
+	return memchr(path.at, '\\', path.len) ? decode(s, path, (size_t)(l->end - l->name.at))
+					       : path;
 }
 
 static void set_value(struct strace *s, struct event *ev, unsigned from, enum kind kind,
@@ -140,9 +142,9 @@ static void read_values(struct strace *s, struct event *ev, const struct strace_
 	read_fd(s, ev, l, row->fd, 0);
 	read_fd(s, ev, l, row->fd2, 1);
 	if (row->path >= 0 && (unsigned)row->path < l->args)
-		ev->path[0] = path_argument(s, l->arg[row->path]);
+		ev->path[0] = path_argument(s, l, row->path);
 	if (row->path2 >= 0 && (unsigned)row->path2 < l->args)
-		ev->path[1] = path_argument(s, l->arg[row->path2]);
+		ev->path[1] = path_argument(s, l, row->path2);
 	for (unsigned i = 0; i < row->args; i++) {
 		from = row->arg[i].from;
 		if (from < l->args && from < SYSCALL_BEHIND)
@@ -255,8 +257,9 @@ static void take_other(struct strace *s, const struct strace_line *l, enum other
 
 static void take_known(struct strace *s, const struct strace_line *l, const struct syscall *call)
 {
-	struct event ev = { .pid = l->pid, .call = call };
+	struct event ev;
 
+	event_init(&ev, l->pid, call);
 	if (call->row.special == SPECIAL_IOCTL)
 		ev.call = l->args > 1 ? words_request(l->arg[1].at, l->arg[1].len) : NULL;
 	if (!ev.call) {
@@ -265,8 +268,7 @@ static void take_known(struct strace *s, const struct strace_line *l, const stru
 	}
 	if (!strace_result(l, &ev.ret, &ev.ret_path))
 		return;
-	buf_clear(&s->decoded);
-	buf_reserve(&s->decoded, (size_t)(l->end - l->name.at)); /* so that nothing moves */
+	s->decoded.len = 0;
 	read_values(s, &ev, l);
 	events_call(&s->events, &ev);
 }
@@ -344,15 +346,16 @@ static bool ends_with(const char *p, const char *end, const char *text)
 
 static void take_line(struct strace *s, const char *p, const char *end)
 {
-	struct strace_line l = { 0 };
+	struct strace_line l; /* not all of it is made zero for every line */
 
+	l.args = 0;
 	p = strace_head(p, end, &l.pid);
 	if (end - p < 8 || !memcmp(p, "--- ", 4) || !memcmp(p, "strace: ", 8))
 		return;
 	meet(s, l.pid);
 	if (!memcmp(p, "+++ ", 4)) {
 		events_exit(&s->events, l.pid);
-	} else if (ends_with(p, end, "<unfinished ...>")) {
+	} else if (end[-1] == '>' && ends_with(p, end, "<unfinished ...>")) {
 		pend(s, l.pid, p, end);
 	} else if (!memcmp(p, "<...", 4) && !join(s, l.pid, &p, &end)) {
 		s->events.coverage->unknown++;

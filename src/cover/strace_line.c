@@ -1,10 +1,14 @@
 /* strace_line.c -- splitting a line into process, name, arguments and result, in one pass. */
 #include "cover/strace_line.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
+
+#include "base/must.h"
+#include "cover/name_table.h"
+#include "cover/words.h"
 
 static const char *skip_blanks(const char *p, const char *end)
 {
@@ -17,7 +21,7 @@ static const char *read_number(const char *p, const char *end, uint64_t *ret)
 {
 	uint64_t n = 0;
 
-	for (; p < end && *p >= '0' && *p <= '9'; p++)
+	for (; p < end && is_digit(*p); p++)
 		n = n * 10 + (uint64_t)(*p - '0');
 	*ret = n;
 	return p;
@@ -33,7 +37,7 @@ const char *strace_head(const char *p, const char *end, uint32_t *ret_pid)
 		p = read_number(skip_blanks(p + 5, end), end, &pid);
 		if (p < end && *p == ']')
 			p++;
-	} else if (p < end && isdigit((unsigned char)*p)) {
+	} else if (p < end && is_digit(*p)) {
 		p = read_number(p, end, &pid);
 		if (p < end && *p != ' ') { /* it is a time */
 			p = start;
@@ -41,8 +45,8 @@ const char *strace_head(const char *p, const char *end, uint32_t *ret_pid)
 		}
 	}
 	*ret_pid = (uint32_t)pid;
-	for (p = skip_blanks(p, end); p < end && isdigit((unsigned char)*p);) {
-		while (p < end && (isdigit((unsigned char)*p) || *p == ':' || *p == '.'))
+	for (p = skip_blanks(p, end); p < end && is_digit(*p);) {
+		while (p < end && (is_digit(*p) || *p == ':' || *p == '.'))
 			p++;
 		p = skip_blanks(p, end);
 	}
@@ -171,6 +175,25 @@ struct text strace_field(struct text arg, const char *label)
 	return (struct text){ p, (size_t)(stop - p) };
 }
 
+/* The usual names of errors. */
+static struct name_table errors;
+static once_flag once = ONCE_FLAG_INIT;
+
+static void fill_errors(void)
+{
+	for (int error = 1; error < COVER_ERRNOS; error++)
+		name_table_add(&errors, must_strdup(errno_name(error)), error);
+}
+
+static int64_t find_error(const char *name, size_t len)
+{
+	int error;
+
+	call_once(&once, fill_errors);
+	error = name_table_find(&errors, name, len);
+	return error < 0 ? errno_find(name, len) : error;
+}
+
 /* "3</m/f>", "-1 ENOENT (...)", "? ERESTARTSYS (...)"; false for a call that never returned. */
 bool strace_result(const struct strace_line *l, int64_t *ret, struct text *ret_path)
 {
@@ -180,9 +203,9 @@ bool strace_result(const struct strace_line *l, int64_t *ret, struct text *ret_p
 
 	if (failed) {
 		p = memchr(p, 'E', (size_t)(l->end - p));
-		for (name = p; p < l->end && isalnum((unsigned char)*p);)
+		for (name = p; p < l->end && (is_digit(*p) || (*p >= 'A' && *p <= 'Z'));)
 			p++;
-		*ret = -errno_find(name, (size_t)(p - name));
+		*ret = -find_error(name, (size_t)(p - name));
 		if (*ret >= 0)
 			*ret = -EINTR; /* ERESTARTSYS and its like */
 		return true;
@@ -202,7 +225,7 @@ bool strace_result(const struct strace_line *l, int64_t *ret, struct text *ret_p
 const char *strace_name(struct strace_line *l, const char *p, const char *end)
 {
 	l->name.at = p;
-	while (p < end && (islower((unsigned char)*p) || isdigit((unsigned char)*p) || *p == '_'))
+	while (p < end && ((*p >= 'a' && *p <= 'z') || is_digit(*p) || *p == '_'))
 		p++;
 	l->name.len = (size_t)(p - l->name.at);
 	return p;

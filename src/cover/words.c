@@ -1,7 +1,6 @@
 /* words.c -- names of flags as numbers. */
 #include "cover/words.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,9 +46,9 @@ static bool read_word(enum kind kind, const char *p, const char *end, int64_t *r
 
 	if (!len)
 		return false;
-	if (isdigit((unsigned char)*p) || *p == '-')
+	if (is_digit(*p) || *p == '-')
 		return read_number(p, end, ret) == end;
-	if (!isupper((unsigned char)*p) && *p != '_')
+	if (!(*p >= 'A' && *p <= 'Z') && *p != '_')
 		return false;
 	name = name_find(kind_names(kind), p, len);
 	if (!name)
@@ -91,7 +90,7 @@ bool words_value(struct words *w, enum kind kind, const char *text, size_t len, 
 
 	if (!len)
 		return false;
-	if (isdigit((unsigned char)*text) || *text == '-') {
+	if (is_digit(*text) || *text == '-') {
 		p = read_number(text, end, ret);
 		if (p == end || *p == '<' || *p == ' ') /* a path, a comment */
 			return true;
@@ -120,7 +119,7 @@ const struct syscall *words_request(const char *text, size_t len)
 	const char *found;
 	int64_t number;
 
-	if (len && isdigit((unsigned char)*text)) {
+	if (len && is_digit(*text)) {
 		read_number(text, text + len, &number);
 		return syscall_request(ioctl, (unsigned)number);
 	}
