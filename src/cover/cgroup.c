@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/must.h"
 
 /* Where the unified hierarchy is mounted. */
 static bool find_mount(struct buf *out)
@@ -55,6 +56,7 @@ static bool find_parent(struct buf *out)
 bool cgroup_make(struct cgroup *g)
 {
 	struct buf path = BUF_INIT;
+	struct stat st;
 
 	*g = (struct cgroup){ .fd = -1 };
 	if (find_parent(&path)) {
@@ -67,6 +69,8 @@ bool cgroup_make(struct cgroup *g)
 		return false;
 	}
 	g->path = path.data;
+	must(!fstat(g->fd, &st));
+	g->id = st.st_ino;
 	return true;
 }
 

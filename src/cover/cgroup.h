@@ -3,10 +3,12 @@
 #define COVER_CGROUP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct cgroup {
-	char *path; /* NULL where there is none */
-	int fd;     /* the directory */
+	char *path;  /* NULL where there is none */
+	int fd;      /* the directory */
+	uint64_t id; /* by which the kernel knows it */
 };
 
 /* Makes one below our own, in the unified hierarchy; false where that cannot be done. */

@@ -85,7 +85,8 @@ static bool kernel_has_function(const char *name)
 }
 
 /* Walks can be seen where the kernel lets programs attach to its functions. */
-static struct tracer *load(const struct live_options *options, bool by_cgroup, bool see_walks)
+static struct tracer *load(const struct live_options *options, const struct cgroup *group,
+			   bool see_walks)
 {
 	struct tracer *t = tracer__open();
 
@@ -93,12 +94,12 @@ static struct tracer *load(const struct live_options *options, bool by_cgroup, b
 		return NULL;
 	fill_rows(t);
 	t->rodata->mounts_used = (unsigned)options->mount_count;
-	t->rodata->by_cgroup = by_cgroup;
+	t->rodata->cgroup_id = group->id;
 	t->rodata->see_walks = see_walks;
 	t->rodata->can_cast = kernel_has_function("bpf_rdonly_cast");
 	bpf_program__set_autoload(t->progs.walk_end, see_walks);
 	bpf_program__set_autoload(t->progs.enter_close, !see_walks);
-	bpf_program__set_autoload(t->progs.forked, !by_cgroup);
+	bpf_program__set_autoload(t->progs.forked, !group->id);
 	if (!tracer__load(t))
 		return t;
 	tracer__destroy(t);
@@ -296,17 +297,17 @@ static void collect(struct coverage *c, struct tracer *t)
 }
 
 /* The best that loads, of what the options allow. */
-static int load_best(struct tracer **ret, const struct live_options *options, bool by_cgroup,
-		     struct err *err)
+static int load_best(struct tracer **ret, const struct live_options *options,
+		     const struct cgroup *group, struct err *err)
 {
 	struct tracer *t = NULL;
 
 	if (options->paths != LIVE_PATHS_NAMES)
-		t = load(options, by_cgroup, true);
+		t = load(options, group, true);
 	if (!t && options->paths == LIVE_PATHS_WALKS)
 		return err_sys(err, errno, "the kernel does not let its walks be seen");
 	if (!t)
-		t = load(options, by_cgroup, false);
+		t = load(options, group, false);
 	if (!t)
 		return err_set(err, errno,
 			       "the kernel (Linux 5.17 or later is needed) does not "
@@ -319,7 +320,7 @@ static int load_best(struct tracer **ret, const struct live_options *options, bo
 static int prepare(struct tracer **ret, struct coverage *c, const struct live_options *options,
 		   const struct cgroup *group, struct err *err)
 {
-	int r = load_best(ret, options, group->path, err);
+	int r = load_best(ret, options, group, err);
 	struct tracer *t = *ret;
 	uint32_t zero = 0;
 

@@ -40,7 +40,8 @@ const volatile struct trace_row rows[TRACE_ROWS];
 const volatile __u8 row_of[TRACE_NUMBERS_MAX]; /* row + 1 of a system call */
 const volatile __u32 request_of[TRACE_ROWS];   /* of ioctl, by row */
 const volatile __u32 rows_used, mounts_used;
-const volatile bool by_cgroup, see_walks;
+const volatile __u64 cgroup_id; /* 0: processes are told by descent */
+const volatile bool see_walks;
 
 struct trace_mount mounts[TRACE_MOUNTS];
 __u64 unattributed, lost;
@@ -75,8 +76,9 @@ static __always_inline bool selected(void)
 {
 	struct trace_state *s;
 
-	if (by_cgroup)
-		return bpf_current_task_under_cgroup(&cgroup, 0) == 1;
+	if (cgroup_id) /* in the group itself, or in one below it */
+		return bpf_get_current_task_btf()->cgroups->dfl_cgrp->kn->id == cgroup_id ||
+		       bpf_current_task_under_cgroup(&cgroup, 0) == 1;
 	s = state_of_current(0);
 	return s && s->traced;
 }
@@ -125,12 +127,17 @@ static __always_inline bool on_any_mount(__u32 dev, struct vfsmount *mnt)
 	return false;
 }
 
-/* Helpers that read memory are what costs most: pointers that the verifier knows are followed. */
+/* Since Linux 6.2 the verifier can be told what a pointer points to. Helpers that read memory are
+ * what costs most: pointers that the verifier knows are followed without. */
+extern void *bpf_rdonly_cast(const void *pointer, __u32 type) __ksym __weak;
+const volatile bool can_cast;
+
 static __always_inline struct file *file_of(int fd)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct files_struct *files = task->files;
 	struct file *file = NULL;
+	struct hlist_head *slot; /* any structure that is a pointer */
 	struct fdtable *table;
 
 	if (!files)
@@ -138,13 +145,14 @@ static __always_inline struct file *file_of(int fd)
 	table = files->fdt;
 	if ((unsigned)fd >= table->max_fds)
 		return NULL;
+	if (can_cast) {
+		slot = bpf_rdonly_cast(table->fd + (unsigned)fd,
+				       bpf_core_type_id_kernel(struct hlist_head));
+		return (struct file *)slot->first;
+	}
 	bpf_probe_read_kernel(&file, sizeof(file), table->fd + (unsigned)fd);
 	return file;
 }
-
-/* Since Linux 6.2 the verifier can be told what a pointer points to. */
-extern void *bpf_rdonly_cast(const void *pointer, __u32 type) __ksym __weak;
-const volatile bool can_cast;
 
 static __always_inline __u32 device_of(struct file *file)
 {
@@ -383,7 +391,7 @@ int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 {
 	struct trace_state *s = bpf_task_storage_get(&states, parent, 0, 0);
 
-	if (by_cgroup || !s || !s->traced)
+	if (!s || !s->traced)
 		return 0;
 	s = bpf_task_storage_get(&states, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (s)
