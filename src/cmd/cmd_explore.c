@@ -13,6 +13,7 @@
 #include "cmd/command.h"
 #include "cmd/explore_end.h"
 #include "cmd/jobs.h"
+#include "cmd/sweep.h"
 #include "explore/explore.h"
 
 static struct settings {
@@ -22,7 +23,7 @@ static struct settings {
 	uint64_t jobs;
 	const char *profile, *verify, *out, *config, *resume, *expected;
 	struct opt_list set, against, coverage_from;
-	bool adaptive, bitstate, json;
+	bool adaptive, all, bitstate, json;
 } settings = {
 	.seconds = 60,
 	.depth = 64,
@@ -37,7 +38,7 @@ static struct settings {
 #define ROW(field) offsetof(struct settings, field)
 
 static const struct opt opts[] = {
-	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "how long to search; 0 for no limit", 0, 0 },
+	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "how long to search a target; 0 for no limit", 0, 0 },
 	{ "calls", OPT_U64, ROW(calls), "N", "how many calls to make; 0 for no limit", 0, 0 },
 	{ "seed", OPT_U64, ROW(seed), "N", "repeats a search exactly; 0 for a new one", 0, 0 },
 	{ "strategy", OPT_CHOICE, ROW(strategy), "auto|tour|dfs|bfs|random|best|remount",
@@ -66,6 +67,8 @@ static const struct opt opts[] = {
 	{ "expected", OPT_TEXT, ROW(expected), "FILE",
 	  "findings that are known, by signature, with a reason each: counted, not reported", 0,
 	  0 },
+	{ "all", OPT_FLAG, ROW(all), NULL,
+	  "one after the other, every target that can be tested here", 0, 0 },
 	{ "jobs", OPT_U64, ROW(jobs), "N", "so many searches at once, each with its own seed", 1,
 	  1024 },
 	{ "resume", OPT_TEXT, ROW(resume), "RUN", "go on with the tour in this directory", 0, 0 },
@@ -248,36 +251,94 @@ static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 	return explore_once(to, err);
 }
 
-static int run(int argc, char **argv, struct err *err)
+/* Several searches of one target at once. */
+static int explore_jobs(const char *target, struct err *err)
 {
+	struct job job = { run_job, (void *)target };
 	struct run all;
 	int code = EXIT_UNKNOWN;
 
-	if (argc != 2) {
-		err_set(err, EINVAL, "expected one target");
-		return EXIT_USAGE;
-	}
-	if (!settings.seed)
-		settings.seed = rng_fresh_seed() >> 1 | 1;
-	if (settings.jobs == 1)
-		return explore_once(argv[1], err);
 	if (settings.resume) {
 		err_set(err, EINVAL, "several jobs cannot be resumed as one");
 		return EXIT_USAGE;
 	}
-	if (run_open(&all, "explore", argv[1], settings.out, settings.seed, err))
+	if (run_open(&all, "explore", target, settings.out, settings.seed, err))
 		return EXIT_UNKNOWN;
 	run_catch_signals();
-	if (jobs_run(&all, (unsigned)settings.jobs, run_job, argv[1], err) >= 0 &&
+	if (jobs_run(&all, (unsigned)settings.jobs, &job, err) >= 0 &&
 	    explore_merge(&all, (unsigned)settings.jobs, settings.json, err) >= 0)
 		code = all.verdict == VERDICT_BAD ? EXIT_FINDINGS : EXIT_CLEAN;
 	run_free(&all);
 	return code;
 }
 
+static int explore_one(const char *target, struct err *err)
+{
+	return settings.jobs == 1 ? explore_once(target, err) : explore_jobs(target, err);
+}
+
+/* A row of a sweep. */
+static int run_row(void *to, unsigned number, const char *dir, struct err *err)
+{
+	const struct sweep *s = to;
+
+	settings.out = dir;
+	settings.json = true;
+	return explore_one(s->rows[number].target, err);
+}
+
+static int run_sweep(struct sweep *s, struct err *err)
+{
+	static const int codes[] = { EXIT_CLEAN, EXIT_UNKNOWN, EXIT_FINDINGS };
+	struct job job = { run_row, s };
+	int code = EXIT_UNKNOWN;
+	struct run all;
+
+	if (run_open(&all, "explore", "sweep", settings.out, settings.seed, err))
+		return code;
+	run_catch_signals();
+	sweep_run(s, &all, &job, settings.seconds);
+	if (!sweep_finish(s, &all, settings.json, err))
+		code = codes[all.verdict];
+	run_free(&all);
+	return code;
+}
+
+static void add_row(void *to, const char *name, const char *lacks)
+{
+	sweep_add(to, name, lacks);
+}
+
+static int explore_many(int count, char **names, struct err *err)
+{
+	struct sweep s = { 0 };
+	int code = EXIT_USAGE;
+
+	for (int i = 0; i < count; i++)
+		sweep_add(&s, names[i], "");
+	if (settings.resume)
+		err_set(err, EINVAL, "only the search of one target can be resumed");
+	else if (!settings.all || !target_each(settings.config, add_row, &s, err))
+		code = run_sweep(&s, err);
+	sweep_free(&s);
+	return code;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	if (argc < 2 && !settings.all) {
+		err_set(err, EINVAL, "which target?");
+		return EXIT_USAGE;
+	}
+	if (!settings.seed)
+		settings.seed = rng_fresh_seed() >> 1 | 1;
+	return argc == 2 && !settings.all ? explore_one(argv[1], err) :
+					    explore_many(argc - 1, argv + 1, err);
+}
+
 const struct command command_explore = {
 	.name = "explore",
-	.usage = "TARGET",
+	.usage = "TARGET...",
 	.summary = "search the states and inputs of a file system for wrong answers",
 	.text = "Makes calls on a file system, judges every outcome against the model of POSIX "
 		"and\n"
@@ -304,6 +365,10 @@ const struct command command_explore = {
 		"runs, are where weights begin: operations, values and errors that nobody has "
 		"tried\n"
 		"are drawn more often.\n"
+		"\n"
+		"Several targets, or *--all*, are searched one after the other, each as long as\n"
+		"*--seconds* says; one that fails does not end the others. One table tells them\n"
+		"all. Those that *--all* cannot test here are named with what they lack.\n"
 		"\n"
 		"A file of *--expected* findings has a section for each, named by its signature, "
 		"with\n"

@@ -1,71 +1,101 @@
-/* jobs.c -- several processes of one command, each with a directory of its own. */
+/* jobs.c -- processes of one command, each with a directory of its own. */
 #include "cmd/jobs.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "base/must.h"
 #include "cmd/command.h"
 
+enum { LOOK_MS = 1000 }; /* how often it is looked whether we are to stop */
+
 /* In the child: what it says goes to its directory. */
-static _Noreturn void run_job(const struct run *run, unsigned number,
-			      int (*job)(void *, unsigned, const char *, struct err *), void *to)
+static _Noreturn void work(const struct job *job, unsigned number, const char *dir, pid_t parent)
 {
-	char dir[PATH_MAX], path[PATH_MAX];
+	char path[PATH_MAX];
 	struct err err = { 0 };
 	int code;
 
-	snprintf(dir, sizeof(dir), "%s/job-%u", run->dir, number);
-	if (mkdir(dir, 0755) && errno != EEXIST)
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
 		_exit(EXIT_UNKNOWN);
 	snprintf(path, sizeof(path), "%.4000s/errors", dir);
 	if (!freopen("/dev/null", "w", stdout) || !freopen(path, "w", stderr))
 		_exit(EXIT_UNKNOWN);
-	code = job(to, number, dir, &err);
+	code = job->work(job->to, number, dir, &err);
 	if (err.code)
 		fprintf(stderr, "%s\n", err.text);
 	fflush(NULL);
 	_exit(code);
 }
 
-static int await(pid_t child, const pid_t *all, unsigned count)
+pid_t job_start(const struct job *job, unsigned number, const char *dir, struct err *err)
 {
-	int status;
+	pid_t pid, parent = getpid();
 
-	while (waitpid(child, &status, 0) < 0) {
-		must(errno == EINTR);
-		for (unsigned i = 0; run_stop && i < count; i++)
-			kill(all[i], SIGTERM);
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		return err_sys(err, errno, "cannot make the directory %s", dir);
+	fflush(NULL);
+	pid = fork();
+	if (!pid)
+		work(job, number, dir, parent);
+	return pid < 0 ? err_sys(err, errno, "cannot start job %u", number) : pid;
+}
+
+/* True once it has ended; else a second or a signal has passed. */
+static bool has_ended(int pidfd)
+{
+	struct pollfd ended = { .fd = pidfd, .events = POLLIN };
+
+	return poll(&ended, 1, LOOK_MS) > 0;
+}
+
+int job_await(pid_t pid, double seconds)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status;
+	double start = clock_seconds();
+	bool asked = false;
+
+	must(pidfd >= 0);
+	while (!has_ended(pidfd)) {
+		double passed = clock_seconds() - start;
+
+		if (seconds > 0 && passed > 2 * seconds)
+			kill(pid, SIGKILL);
+		else if (!asked && (run_stop || (seconds > 0 && passed > seconds)))
+			asked = !kill(pid, SIGTERM);
 	}
+	close(pidfd);
+	must(waitpid(pid, &status, 0) == pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_UNKNOWN;
 }
 
-int jobs_run(const struct run *run, unsigned count,
-	     int (*job)(void *to, unsigned number, const char *dir, struct err *err), void *to,
-	     struct err *err)
+int jobs_run(const struct run *run, unsigned count, const struct job *job, struct err *err)
 {
 	pid_t *children = must_alloc(count * sizeof(*children));
+	char dir[PATH_MAX];
 	int status = 0, code;
 	unsigned started = 0;
 
-	fflush(NULL);
-	for (; started < count; started++) {
-		children[started] = fork();
-		if (!children[started])
-			run_job(run, started, job, to);
-		if (children[started] < 0) {
-			status = err_sys(err, errno, "cannot start job %u", started);
-			break;
-		}
+	for (; started < count && !status; started++) {
+		snprintf(dir, sizeof(dir), "%s/job-%u", run->dir, started);
+		children[started] = job_start(job, started, dir, err);
+		if (children[started] < 0)
+			status = children[started];
 	}
+	started -= status < 0;
 	for (unsigned i = 0; i < started; i++) {
-		code = await(children[i], children, started);
+		code = job_await(children[i], 0);
 		if (code != EXIT_CLEAN && code != EXIT_FINDINGS)
 			status = err_set(err, ECHILD, "a job failed; see %s/job-%u/errors",
 					 run->dir, i);

@@ -1,14 +1,25 @@
-/* jobs.h -- several processes of one command, each with a directory of its own. */
+/* jobs.h -- processes of one command, each with a directory of its own. */
 #ifndef CMD_JOBS_H
 #define CMD_JOBS_H
 
+#include <sys/types.h>
+
 #include "judge/run.h"
 
-/* Runs `job` in processes numbered from 0, in DIR/job-0 and so on, their output going nowhere, and
- * waits for all; a signal to this process is passed on. Fails where a job could not tell; its
- * words are then in DIR/job-N/errors. */
-int jobs_run(const struct run *run, unsigned count,
-	     int (*job)(void *to, unsigned number, const char *dir, struct err *err), void *to,
-	     struct err *err);
+/* What a process does; its result is an exit code. */
+struct job {
+	int (*work)(void *to, unsigned number, const char *dir, struct err *err);
+	void *to;
+};
+
+/* Starts it in the directory, which is made. Its output goes nowhere, its words to DIR/errors. */
+pid_t job_start(const struct job *job, unsigned number, const char *dir, struct err *err);
+/* Waits for its end; a signal to this process is passed on. After the given time (0: never) it is
+ * asked to end, and after as long again made to. Returns its exit code. */
+int job_await(pid_t pid, double seconds);
+
+/* Runs processes numbered from 0, in DIR/job-0 and so on, and waits for all. Fails where one could
+ * not tell. */
+int jobs_run(const struct run *run, unsigned count, const struct job *job, struct err *err);
 
 #endif

@@ -185,12 +185,17 @@ static void want_errors(struct repro *r, const struct finding *f)
 
 static void want_stat(struct repro *r, const struct stat_result *s)
 {
-	buf_addf(r->out, "st.st_mode == 0%o", s->mode);
+	if (s->mode & STAT_TYPE_ONLY)
+		buf_addf(r->out, "(st.st_mode & S_IFMT) == 0%o", s->mode & S_IFMT);
+	else
+		buf_addf(r->out, "st.st_mode == 0%o", s->mode);
 	if (s->nlink != STAT_UNKNOWN)
 		buf_addf(r->out, " && st.st_nlink == %" PRId64, s->nlink);
 	if (s->size != STAT_UNKNOWN)
 		buf_addf(r->out, " && st.st_size == %" PRId64, s->size);
-	buf_addf(r->out, " && st.st_uid == %" PRId64 " && st.st_gid == %" PRId64, s->uid, s->gid);
+	if (s->uid != STAT_UNKNOWN)
+		buf_addf(r->out, " && st.st_uid == %" PRId64 " && st.st_gid == %" PRId64, s->uid,
+			 s->gid);
 }
 
 /* The value of a success that is allowed. */

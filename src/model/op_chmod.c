@@ -47,6 +47,8 @@ static void set_mode(struct step *x, const struct inode *inode, int64_t mode)
 		refuse(x, RULE_chmod_owner);
 	if (mode & (S_ISUID | S_ISGID) && !is_root(x))
 		leave_undefined(x, RULE_chmod_bits_open);
+	if (x->model->traits.no_modes)
+		may_refuse(x, RULE_attr_not_kept);
 	if (!proceed(x))
 		return;
 	mode = mode_granted(x, inode, (uint32_t)mode & 07777);

@@ -71,6 +71,8 @@ static void set_owner(struct step *x, const struct inode *inode, int64_t user, i
 		else
 			may_refuse(x, RULE_attr_immutable);
 	}
+	if (x->model->traits.no_modes)
+		may_refuse(x, RULE_attr_not_kept);
 	check_owner(x, inode, uid, gid);
 	check_bits(x, inode, gid, &drop);
 	if (!proceed(x))

@@ -153,18 +153,23 @@ void model_end_thread(void)
 	given.size = 0;
 }
 
+/* What means nothing on this file system is not told. */
 void give_stat(struct step *x, const struct inode *inode)
 {
-	bool timed = x->state->tree.fields & TREE_TIMES;
-
 	bool is_dir = S_ISDIR(inode->mode);
+	unsigned fields = x->state->tree.fields;
+	bool timed = fields & TREE_TIMES, owned = fields & TREE_OWNER;
+	bool counted = fields & (is_dir ? TREE_NLINK_DIR : TREE_NLINK);
+	bool moded = fields & TREE_MODE;
 
+	if (is_dir && x->model->traits.no_dir_nlink)
+		counted = false;
 	x->env->value.result = RESULT_STAT;
 	x->env->value.stat = (struct stat_result){
-		.mode = inode->mode,
-		.nlink = is_dir && x->model->traits.no_dir_nlink ? STAT_UNKNOWN : inode->nlink,
-		.uid = inode->uid,
-		.gid = inode->gid,
+		.mode = moded ? inode->mode : (inode->mode & S_IFMT) | STAT_TYPE_ONLY,
+		.nlink = counted ? inode->nlink : STAT_UNKNOWN,
+		.uid = owned ? inode->uid : STAT_UNKNOWN,
+		.gid = owned ? inode->gid : STAT_UNKNOWN,
 		.size = is_dir ? STAT_UNKNOWN : (int64_t)inode->size,
 		.ino = (int64_t)inode->ino,
 		.dev = STAT_UNKNOWN,

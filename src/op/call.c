@@ -32,11 +32,16 @@ static bool same(int64_t a, int64_t b)
 	return a == b || a == STAT_UNKNOWN || b == STAT_UNKNOWN;
 }
 
+static bool modes_equal(uint32_t a, uint32_t b)
+{
+	return (a | b) & STAT_TYPE_ONLY ? (a & S_IFMT) == (b & S_IFMT) : a == b;
+}
+
 static bool stat_equal(const struct stat_result *a, const struct stat_result *b)
 {
 	bool device = S_ISCHR(a->mode) || S_ISBLK(a->mode);
 
-	return a->mode == b->mode && same(a->nlink, b->nlink) && same(a->uid, b->uid) &&
+	return modes_equal(a->mode, b->mode) && same(a->nlink, b->nlink) && same(a->uid, b->uid) &&
 	       same(a->gid, b->gid) && same(a->size, b->size) && same(a->blocks, b->blocks) &&
 	       (!device || same(a->rdev, b->rdev)) && same(a->atime, b->atime) &&
 	       same(a->mtime, b->mtime) && same(a->ctime, b->ctime) && same(a->btime, b->btime);

@@ -59,8 +59,10 @@ static void put_stat(struct buf *out, const struct stat_result *st)
 		buf_adds(out, type->name);
 	else
 		num_print(st->mode & S_IFMT, KIND_MODE, out);
-	put_literal(out, " mode=");
-	num_print(st->mode & ~(uint32_t)S_IFMT, KIND_MODE, out);
+	if (!(st->mode & STAT_TYPE_ONLY)) {
+		put_literal(out, " mode=");
+		num_print(st->mode & ~(uint32_t)S_IFMT, KIND_MODE, out);
+	}
 	put_fields(out, stat_fields, st);
 	buf_addch(out, '}');
 }

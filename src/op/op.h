@@ -118,6 +118,9 @@ bool op_last_optional(enum op op);
 
 /* What stat tells. Fields a source cannot know are STAT_UNKNOWN. */
 #define STAT_UNKNOWN INT64_MIN
+/* In a mode: only the type is known. */
+#define STAT_TYPE_ONLY UINT32_C(0x80000000)
+
 struct stat_result {
 	uint32_t mode; /* type and permission bits */
 	int64_t nlink, uid, gid, size;

@@ -55,6 +55,7 @@ static const struct opt keys[] = {
 	ROW(fsck, OPT_TEXT, "command that checks it, with {image}"),
 	ROW(fsck_clean, OPT_TEXT, "exit codes of a clean verdict"),
 	ROW(fsck_bad, OPT_TEXT, "exit codes of a bad verdict"),
+	ROW(programs, OPT_TEXT, "programs that its commands start, besides their first words"),
 	ROW(packages, OPT_TEXT, "Debian packages it needs"),
 	ROW(fields, OPT_TEXT, "fields of the tree that mean nothing here"),
 	ROW(image_size, OPT_U64, "size of its image"),

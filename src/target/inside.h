@@ -2,12 +2,17 @@
 #ifndef TARGET_INSIDE_H
 #define TARGET_INSIDE_H
 
+#include <signal.h>
+
 #include "target/board.h"
 #include "target/keeper.h"
 
+/* Tells the first process to end everyone in its namespaces, then itself. */
+enum { KEEPER_END_NOW = SIGUSR2 };
+
 /* The first process of the namespaces. It starts the one that serves and then only stands by:
  * that one may be caught in a call that a daemon of the same namespace does not answer, so it
- * cannot be the one whose death ends the daemon. Killing the first process kills them all.
+ * cannot be the one whose death ends the daemon.
  * owner_pidfd tells whether the owner still lives. */
 _Noreturn void keeper_stand_by(const struct keeping *keeping, const struct keeper_options *options,
 			       struct board *board, int owner_pidfd);

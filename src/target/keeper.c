@@ -19,7 +19,8 @@
 
 enum {
 	LOOK_MS = 100,  /* how often it is looked whether the keeper lives */
-	GRACE_MS = 500, /* for a killed one to be gone */
+	GRACE_MS = 2000, /* for one that is told to end everyone below it */
+	KILLED_MS = 500, /* for a killed one to be gone */
 };
 #define MILLI INT64_C(1000000)
 
@@ -54,18 +55,28 @@ unsigned keeper_abandoned(void)
 	return kept;
 }
 
-/* Kills it; one that the kernel does not let go is left behind. */
+static bool is_gone_within(int pidfd, int ms)
+{
+	struct pollfd gone = { .fd = pidfd, .events = POLLIN };
+	int ret;
+
+	while ((ret = poll(&gone, 1, ms)) < 0 && errno == EINTR)
+		;
+	return ret > 0;
+}
+
+/* Ends it and everyone below it; one that the kernel does not let go is left behind. */
 static void end(struct keeper *k)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, k->pid, 0);
-	struct pollfd gone = { .fd = pidfd, .events = POLLIN };
 
-	kill(k->pid, SIGKILL);
-	if (pidfd >= 0) {
-		while (poll(&gone, 1, GRACE_MS) < 0 && errno == EINTR)
-			;
-		close(pidfd);
+	kill(k->pid, KEEPER_END_NOW);
+	if (pidfd < 0 || !is_gone_within(pidfd, GRACE_MS)) {
+		kill(k->pid, SIGKILL);
+		is_gone_within(pidfd, KILLED_MS);
 	}
+	if (pidfd >= 0)
+		close(pidfd);
 	if (!waitpid(k->pid, NULL, WNOHANG)) {
 		abandoned = must_realloc(abandoned, (abandoned_count + 1) * sizeof(*abandoned));
 		abandoned[abandoned_count++] = k->pid;

@@ -82,7 +82,7 @@ void program_lacking(const char *command, const char *packages, struct buf *out)
 {
 	struct buf name = BUF_INIT;
 
-	if (program_exists(command))
+	if (out->len || !command || program_exists(command))
 		return;
 	add_name(command, &name);
 	buf_addf(out, "the program %s is missing; ", buf_str(&name));
@@ -91,6 +91,14 @@ void program_lacking(const char *command, const char *packages, struct buf *out)
 	else
 		buf_addf(out, "Debian may have it in a package %s", buf_str(&name));
 	buf_free(&name);
+}
+
+void program_lacking_any(const char *programs, const char *packages, struct buf *out)
+{
+	for (; programs && *programs; programs += strcspn(programs, " ")) {
+		programs += strspn(programs, " ");
+		program_lacking(programs, packages, out);
+	}
 }
 
 /* In the child, which shares our memory until it executes: system calls only. */

@@ -19,8 +19,10 @@ void program_fill(struct buf *out, const char *command, const struct program_val
 /* Whether the command's program is there; also looked for where only root looks. */
 bool program_exists(const char *command);
 /* Says which program is missing, and which Debian package has it (as a rule, one of the same
- * name); nothing if it is there. */
+ * name); nothing if it is there, if there is no command, or if something is said already. */
 void program_lacking(const char *command, const char *packages, struct buf *out);
+/* The same of the first that is missing of a list, which may be NULL. */
+void program_lacking_any(const char *programs, const char *packages, struct buf *out);
 
 /* What pass_fd is in the command. */
 enum { PROGRAM_FD = 3 };

@@ -11,17 +11,42 @@
 #include "target/descriptors.h"
 #include "target/inside.h"
 
-enum { LAST_S = 15 }; /* for cleaning up once the owner is gone */
+enum {
+	LAST_S = 15, /* for cleaning up once the owner is gone */
+	GONE_S = 5,  /* for killed processes to be gone */
+};
 
-/* Ends, and with it everything in the namespace, when the serving process has ended. */
-static void reap(pid_t server)
+/* Everyone in the namespace is ended before its first process is: a FUSE daemon must not be the
+ * last to hold the mounts. It would be asked to take its leave while they are torn down, by itself,
+ * and wait for the answer for ever; sync(2) would wait with it, on the whole machine. */
+static _Noreturn void end_everyone(const sigset_t *signals, int code)
+{
+	const struct timespec gone = { .tv_sec = GONE_S };
+	siginfo_t child;
+
+	if (getpid() != 1)
+		_exit(code); /* they die with us, one after the other */
+	kill(-1, SIGKILL);
+	for (;;) {
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD)
+			break;
+		if (sigtimedwait(signals, NULL, &gone) < 0 && errno == EAGAIN)
+			break;
+	}
+	_exit(code);
+}
+
+/* Ends when the serving process has ended. */
+static void reap(pid_t server, const sigset_t *signals)
 {
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		if (pid == server)
-			_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+			end_everyone(signals, WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
 /* SIGUSR1: the owner is gone. The server cleans up if there is something to clean. */
@@ -29,13 +54,16 @@ static _Noreturn void wait_for_the_end(const struct keeping *keeping, const sigs
 				       pid_t server)
 {
 	const struct timespec last = { .tv_sec = LAST_S };
+	int sig;
 
-	while (sigwaitinfo(signals, NULL) != SIGUSR1)
-		reap(server);
+	while ((sig = sigwaitinfo(signals, NULL)) != SIGUSR1 && sig != KEEPER_END_NOW)
+		reap(server, signals);
+	if (sig == KEEPER_END_NOW)
+		end_everyone(signals, 1);
 	kill(server, keeping->end ? SIGUSR1 : SIGKILL);
 	while (sigtimedwait(signals, NULL, &last) > 0 || errno == EINTR)
-		reap(server);
-	_exit(1);
+		reap(server, signals);
+	end_everyone(signals, 1);
 }
 
 _Noreturn void keeper_stand_by(const struct keeping *keeping, const struct keeper_options *options,
@@ -48,6 +76,7 @@ _Noreturn void keeper_stand_by(const struct keeping *keeping, const struct keepe
 
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, KEEPER_END_NOW);
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	prctl(PR_SET_PDEATHSIG, SIGUSR1);

@@ -36,6 +36,38 @@ const struct target_kind *target_kind_find(const char *name)
 	return NULL;
 }
 
+static int visit_one(const char *name, const char *config,
+		     void (*visit)(void *to, const char *name, const char *lacks), void *to,
+		     struct err *err)
+{
+	struct target_description d;
+	struct buf lacks = BUF_INIT;
+	const struct target_kind *kind;
+	int ret = description_find(&d, name, config, err);
+
+	kind = ret ? NULL : target_kind_find(d.kind);
+	/* One that is named like its kind is the kind itself, which asks for a place. */
+	if (kind && strcmp(d.name, d.kind)) {
+		kind->lacks(&d, &lacks);
+		visit(to, name, buf_str(&lacks));
+	}
+	buf_free(&lacks);
+	description_free(&d);
+	return ret;
+}
+
+int target_each(const char *config, void (*visit)(void *to, const char *name, const char *lacks),
+		void *to, struct err *err)
+{
+	struct buf names = BUF_INIT;
+	int ret = description_names(config, &names, err);
+
+	for (size_t at = 0; at < names.len && !ret; at += strlen(names.data + at) + 1)
+		ret = visit_one(names.data + at, config, visit, to, err);
+	buf_free(&names);
+	return ret;
+}
+
 int target_adopt(struct target *t, const struct target_description *d, struct err *err)
 {
 	int ret = 0;

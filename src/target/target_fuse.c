@@ -2,8 +2,9 @@
  *
  * The keeper starts the daemon in its own PID namespace, so that neither outlives the other, and
  * in its own mount namespace, so that nobody else sees the mount. Where the daemon keeps its data
- * is its own business, unless the description says: an image of ours ({image}), or a directory of
- * ours ({dir}). Calls start in a directory that is made in the mount and removed at the end. */
+ * is its own business, unless the description says: an image of ours ({image}, or {device} where
+ * it wants a block device), or a directory of ours ({dir}). Calls start in a directory that is made
+ * in the mount and removed at the end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,6 +35,7 @@ struct fuse_target {
 	/* Inside the keeper; these outlive a chroot only while it is left. */
 	const char *place;
 	struct buf mount, command;
+	int loop_fd; /* -1: no device is wanted */
 	bool mounted;
 };
 
@@ -41,6 +43,11 @@ struct fuse_target {
 static const char *command_of(const struct target_description *d)
 {
 	return d->command ? d->command : d->argument;
+}
+
+static bool wants_device(const struct target_description *d)
+{
+	return disk_wanted(d) && strstr(command_of(d), "{device}");
 }
 
 static void fuse_lacks(const struct target_description *d, struct buf *out)
@@ -53,9 +60,13 @@ static void fuse_lacks(const struct target_description *d, struct buf *out)
 		buf_adds(out, "it needs root (CAP_SYS_ADMIN) or user namespaces");
 	if (out->len || !command)
 		return;
+	if (wants_device(d) && !privilege_has(CAP_SYS_ADMIN))
+		buf_adds(out, "it needs root (CAP_SYS_ADMIN) for a loop device");
+	else if (wants_device(d) && access("/dev/loop-control", R_OK | W_OK))
+		buf_adds(out, "there are no loop devices (/dev/loop-control)");
 	program_lacking(command, d->packages, out);
-	if (d->mkfs)
-		program_lacking(d->mkfs, d->packages, out);
+	program_lacking(d->mkfs, d->packages, out);
+	program_lacking_any(d->programs, d->packages, out);
 }
 
 static unsigned fuse_caps(const struct target_description *d)
@@ -69,17 +80,27 @@ static unsigned fuse_caps(const struct target_description *d)
 	return d->backing ? caps | TARGET_REMOUNT : caps;
 }
 
-/* Inside the keeper. */
+/* The command with our names in it. */
+static void fill_command(struct fuse_target *f, const char *dir, const char *device)
+{
+	const char *command = command_of(&f->kept.d);
+	struct program_value values[] = {
+		{ "image", PROGRAM_FD_PATH },
+		{ "device", device },
+		{ "dir", dir },
+		{ "mount", f->mount.data },
+	};
+
+	program_fill(&f->command, command, values, ARRAY_LEN(values));
+	if (!strstr(command, "{mount}"))
+		buf_addf(&f->command, " %s", f->mount.data);
+}
+
+/* Inside the keeper, once: a place, and in it what the daemon stands on. */
 static int begin(void *own, struct err *err)
 {
 	struct fuse_target *f = own;
-	struct buf dir = BUF_INIT;
-	struct program_value values[] = {
-		{ "image", PROGRAM_FD_PATH },
-		{ "dir", NULL },
-		{ "mount", NULL },
-	};
-	const char *command = command_of(&f->kept.d);
+	struct buf dir = BUF_INIT, device = BUF_INIT;
 	int ret = mounting_private_place(&f->place, err);
 
 	if (ret)
@@ -90,13 +111,14 @@ static int begin(void *own, struct err *err)
 	buf_addf(&dir, "%s/back", f->place);
 	if (mkdir(f->mount.data, 0755) || mkdir(dir.data, 0755))
 		return err_sys(err, errno, "cannot make directories for the daemon");
-	values[1].text = dir.data;
-	values[2].text = f->mount.data;
-	program_fill(&f->command, command, values, ARRAY_LEN(values));
-	if (!strstr(command, "{mount}"))
-		buf_addf(&f->command, " %s", f->mount.data);
+	if (wants_device(&f->kept.d))
+		ret = loop_attach(f->kept.disk.image.fd, &device, &f->loop_fd, err);
+	else if (f->kept.d.mkfs && !disk_wanted(&f->kept.d))
+		ret = disk_run_mkfs(&f->kept.disk, &f->kept.d, dir.data, err);
+	fill_command(f, dir.data, buf_str(&device));
 	buf_free(&dir);
-	return 0;
+	buf_free(&device);
+	return ret;
 }
 
 static int attach(void *own, int *ret_root_fd, struct err *err)
@@ -104,7 +126,9 @@ static int attach(void *own, int *ret_root_fd, struct err *err)
 	struct fuse_target *f = own;
 	int image_fd = f->kept.disk.image.size ? f->kept.disk.image.fd : -1, ret = 0;
 
-	if (!f->mounted)
+	if (!f->mounted && f->loop_fd >= 0)
+		ret = loop_forget(f->loop_fd, err);
+	if (!f->mounted && !ret)
 		ret = daemon_start(f->command.data, f->mount.data, image_fd, f->start_seconds, err);
 	if (ret)
 		return ret;
@@ -212,6 +236,7 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	if (!command_of(d) || !*command_of(d))
 		return err_set(err, EINVAL, "fuse needs a command: fuse:COMMAND");
 	f = must_alloc(sizeof(*f));
+	f->loop_fd = -1;
 	f->start_seconds = t->deadline_seconds;
 	f->cpu = one_cpu_choose();
 	snprintf(f->root_name, sizeof(f->root_name), ".assay-%08x", (unsigned)rng_fresh_seed());

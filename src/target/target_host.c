@@ -54,8 +54,8 @@ static void host_lacks(const struct target_description *d, struct buf *out)
 		buf_addf(out, "this kernel has no %s", d->fs);
 	if (!out->len && disk_wanted(d) && access("/dev/loop-control", R_OK | W_OK))
 		buf_adds(out, "there are no loop devices (/dev/loop-control)");
-	if (!out->len && d->mkfs)
-		program_lacking(d->mkfs, d->packages, out);
+	program_lacking(d->mkfs, d->packages, out);
+	program_lacking_any(d->programs, d->packages, out);
 }
 
 static unsigned host_caps(const struct target_description *d)

@@ -53,6 +53,7 @@ static void make_poor(struct traits *traits)
 {
 	traits->no_hardlink = traits->no_symlink = traits->no_mknod = traits->no_tmpfile = true;
 	traits->no_exchange = traits->no_whiteout = traits->no_direct_io = true;
+	traits->no_modes = true;
 	traits->link_max = 3;
 	traits->fds_max = 5;
 	traits->symlink_max = 10;

@@ -1,0 +1,32 @@
+/* sweep.h -- one search after the other on many targets, and one table of what came out. */
+#ifndef CMD_SWEEP_H
+#define CMD_SWEEP_H
+
+#include "cmd/jobs.h"
+
+struct sweep_row {
+	char *target;
+	char *lacks;   /* why it was not searched; NULL: it was */
+	json_t *result; /* its run.json; NULL where there is none */
+	char *failure; /* what it said in place of a result, or NULL */
+};
+
+struct sweep {
+	struct sweep_row *rows;
+	size_t count;
+};
+
+/* Adds a target; `lacks` may be "". */
+void sweep_add(struct sweep *s, const char *target, const char *lacks);
+void sweep_free(struct sweep *s);
+
+/* Searches them in turn, each in a process and a directory of its own (DIR/TARGET), so that one
+ * that fails ends nothing but itself. The job is given the number of the row. One that goes on
+ * for long after `seconds` (0: no limit) is ended. */
+void sweep_run(struct sweep *s, const struct run *all, const struct job *job, double seconds);
+
+/* Puts findings, counts and the table into the run, and prints it. Findings are the worst verdict,
+ * then targets that could not be judged. */
+int sweep_finish(struct sweep *s, struct run *all, bool json, struct err *err);
+
+#endif
