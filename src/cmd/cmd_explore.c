@@ -17,7 +17,7 @@
 #include "explore/explore.h"
 
 static struct settings {
-	double seconds;
+	double seconds, deadline;
 	uint64_t calls, seed, depth, memory, findings;
 	int strategy; /* 0: as the target suggests, else enum strategy + 1 */
 	uint64_t jobs;
@@ -26,6 +26,7 @@ static struct settings {
 	bool adaptive, all, bitstate, json;
 } settings = {
 	.seconds = 60,
+	.deadline = 10,
 	.depth = 64,
 	.memory = (uint64_t)2 << 30,
 	.findings = 100,
@@ -62,6 +63,8 @@ static const struct opt opts[] = {
 	  "move weights toward inputs and outcomes not seen yet", 0, 0 },
 	{ "coverage-from", OPT_LIST, ROW(coverage_from), "FILE",
 	  "a coverage.json of what is tested already: aim at the rest; several add up", 0, 0 },
+	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS",
+	  "time for one call; one that takes longer hangs", 0, 0 },
 	{ "findings", OPT_U64, ROW(findings), "N", "end after so many different findings", 1,
 	  1000000 },
 	{ "expected", OPT_TEXT, ROW(expected), "FILE",
@@ -164,7 +167,8 @@ static void close_targets(struct targets *t)
 
 static int open_targets(struct targets *t, const char *first, struct err *err)
 {
-	struct target_options options = { .config = settings.config };
+	struct target_options options = { .config = settings.config,
+					  .deadline_seconds = settings.deadline };
 	unsigned fields = ~0u;
 	size_t all = settings.against.count + 1;
 	int status = 0;

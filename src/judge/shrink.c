@@ -8,16 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/must.h"
 #include "judge/finding.h"
 #include "judge/merge.h"
+#include "judge/run.h"
 #include "judge/simplify.h"
+
+/* A target that takes long to start anew, or that does not show it every time, would keep a search
+ * for ever. */
+static const double seconds_max = 30;
 
 struct shrink {
 	struct finding *finding;
 	struct target *target;
 	const struct model *model;
 	unsigned tries_left;
+	double until_seconds;
 };
 
 /* Replays a candidate; where it shows the same, it becomes the finding. 1 if so. */
@@ -26,6 +33,8 @@ static int try_calls(struct shrink *s, const struct call *calls, size_t count, s
 	struct finding candidate;
 	int status;
 
+	if (run_stop || clock_seconds() > s->until_seconds)
+		s->tries_left = 0;
 	if (!s->tries_left || !count)
 		return 0;
 	s->tries_left--;
@@ -147,7 +156,13 @@ static int simplify_calls(struct shrink *s, struct err *err)
 int finding_shrink(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
 		   struct err *err)
 {
-	struct shrink s = { .finding = f, .target = t, .model = m, .tries_left = tries_max };
+	struct shrink s = {
+		.finding = f,
+		.target = t,
+		.model = m,
+		.tries_left = tries_max,
+		.until_seconds = clock_seconds() + seconds_max,
+	};
 	int status = fewest_calls(&s, err);
 
 	while (status >= 0 && s.tries_left) {

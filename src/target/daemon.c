@@ -150,7 +150,9 @@ int daemon_stop(const char *mount, double seconds, struct err *err)
 		return err_sys(err, errno, "cannot unmount");
 	if (await_all_gone(seconds))
 		return 0;
-	must(getpid() == 1); /* else it would be everyone's end */
+	/* The second process of a PID namespace; elsewhere that is the kernel's, and this would be
+	 * everyone's end. */
+	must(getpid() == 2);
 	kill(-1, SIGKILL);
 	await_all_gone(seconds);
 	return 0;

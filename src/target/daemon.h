@@ -1,6 +1,7 @@
 /* daemon.h -- a FUSE daemon: started until it serves its mount, stopped until it is gone.
  *
- * For the first process of a PID namespace, to whom all that a daemon leaves behind falls. */
+ * For the second process of a PID namespace, to whom, as a subreaper, all that a daemon leaves
+ * behind falls. */
 #ifndef TARGET_DAEMON_H
 #define TARGET_DAEMON_H
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/must.h"
 #include "op/script.h"
 #include "tree/pack.h"
 #include "tree/take.h"
@@ -30,6 +31,30 @@ struct taker *steps_taker(unsigned fields, bool labelled)
 	return taker_new(&options);
 }
 
+/* Where the root itself gives such an error, there is no file system any more. The walk's other
+ * failures are our own. */
+static bool is_death(int failure)
+{
+	static const int deaths[] = { EIO,    ENOTCONN, ECONNABORTED, ESTALE,    ENXIO,
+				      ENODEV, EUCLEAN,  EBADMSG,      ESHUTDOWN, ETIMEDOUT };
+
+	for (size_t i = 0; i < ARRAY_LEN(deaths); i++)
+		if (failure == -deaths[i])
+			return true;
+	return false;
+}
+
+static enum target_fate walk(const struct steps *s, struct tree *ret)
+{
+	struct board *b = s->board;
+
+	b->failure = s->walk(s->own, ret, &b->err);
+	if (!is_death(b->failure))
+		return FATE_FINE;
+	b->failure = 0;
+	return FATE_DIED;
+}
+
 static bool is_gone(const struct steps *s)
 {
 	return !s->attached(s->own) || s->gone(s->own);
@@ -51,8 +76,8 @@ static bool follow_step(struct steps *s, const struct plan_step *step, struct pl
 		return false;
 	end->outcome_differs = step->exact && !outcome_equal(&step->expected, &seen);
 	if (step->observe && !end->outcome_differs && s->attached(s->own)) {
-		b->failure = s->walk(s->own, &tree, &b->err);
-		if (b->failure)
+		end->fate = walk(s, &tree);
+		if (b->failure || end->fate)
 			return false;
 		end->tree_differs = !hash_equal(tree_hash(&tree), step->tree);
 		tree_free(&tree);
@@ -89,12 +114,15 @@ void steps_observe(struct steps *s)
 	struct buf packed = BUF_INIT;
 	struct tree tree;
 
-	b->fate = is_gone(s) ? FATE_DIED : FATE_FINE;
-	if (b->fate)
+	b->fate = is_gone(s) ? FATE_DIED : walk(s, &tree);
+	if (b->failure || b->fate)
 		return;
-	b->failure = s->walk(s->own, &tree, &b->err);
-	if (b->failure)
+	/* A death in the middle would look like objects that cannot be read. */
+	if (s->gone(s->own)) {
+		tree_free(&tree);
+		b->fate = FATE_DIED;
 		return;
+	}
 	tree_pack(&tree, &packed);
 	tree_free(&tree);
 	if (packed.len <= BOARD_ANSWER_MAX)

@@ -240,6 +240,11 @@ int target_initial_state(struct target *t, struct state *ret, struct err *err)
 	struct tree seen;
 	int r = target_observe(t, &seen, &fate, err);
 
+	/* One that died of being emptied has another begin afresh. */
+	if (!r && fate != FATE_FINE)
+		r = target_reset(t, err);
+	if (!r && fate != FATE_FINE)
+		r = target_observe(t, &seen, &fate, err);
 	if (r)
 		return r;
 	if (fate != FATE_FINE)

@@ -153,14 +153,14 @@ static bool gone(void *own)
 	return daemon_gone(f->mount.data);
 }
 
-/* What the daemon keeps elsewhere would stay there. */
+/* What the daemon keeps elsewhere would stay there, also where we were ended between two mounts. */
 static void end(void *own)
 {
 	struct fuse_target *f = own;
 	struct err why = { 0 };
 	int root;
 
-	if (f->mounted && !kept_open_root(f->mount.data, f->root_name, &root, &why)) {
+	if (!f->kept.d.backing && !attach(f, &root, &why)) {
 		tidy_below(root, &why);
 		close(root);
 		root = open(f->mount.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,0 +1,379 @@
+/* badfs.c -- a FUSE daemon that misbehaves: badfs MODE[=WHEN] DIRECTORY MOUNTPOINT [OPTION...]
+ *
+ * It passes another directory through, but for what its mode says. What stands behind the mode is
+ * the kind of request at which it happens, or the number of the request from which on. */
+#define FUSE_USE_VERSION 31
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <fuse.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096, HELD_BYTES = 1 << 20 };
+
+static const char *mode, *when;
+static const char *below;
+static atomic_ulong requests, looks, removals;
+
+/* The write that is held back. */
+static struct {
+	char path[PATH_BYTES], data[HELD_BYTES];
+	size_t size;
+	off_t offset;
+} held;
+
+static bool is(const char *name)
+{
+	return !strcmp(mode, name);
+}
+
+static void talk(void)
+{
+	int terminal = open("/dev/tty", O_WRONLY | O_NOCTTY);
+
+	puts("badfs talks");
+	fputs("badfs talks\n", stderr);
+	fflush(NULL);
+	if (terminal >= 0) {
+		dprintf(terminal, "badfs talks\n");
+		close(terminal);
+	}
+}
+
+/* What happens at every request; an error it is to be answered with. */
+static int arrive(const char *kind)
+{
+	unsigned long number = ++requests, from = strtoul(when, NULL, 10);
+
+	if (is("talk"))
+		talk();
+	if (strcmp(kind, when) && (!from || number < from))
+		return 0;
+	if (is("die"))
+		_exit(1);
+	while (is("hang"))
+		pause();
+	return is("eio") ? -EIO : 0;
+}
+
+static const char *real(const char *path, char *buffer)
+{
+	snprintf(buffer, PATH_BYTES, "%s%s", below, path);
+	return buffer;
+}
+
+/* Begins a request on a path. */
+#define BEGIN(path) \
+	char buffer[PATH_BYTES]; \
+	const char *at = real(path, buffer); \
+	int error = arrive(__func__ + strlen("bad_")); \
+	if (error) \
+	return error
+
+static int done(long result)
+{
+	return result < 0 ? -errno : 0;
+}
+
+static int bad_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
+{
+	BEGIN(path);
+
+	if (lstat(at, st))
+		return -errno;
+	if (!S_ISREG(st->st_mode))
+		return 0;
+	if (is("size") && st->st_size)
+		st->st_size++;
+	if (is("nlink"))
+		st->st_nlink++;
+	if (is("drift") && ++looks % 2 && st->st_size)
+		st->st_mode ^= 0111;
+	return 0;
+}
+
+static int bad_readlink(const char *path, char *to, size_t size)
+{
+	BEGIN(path);
+	ssize_t len = readlink(at, to, size - 1);
+
+	if (len < 0)
+		return -errno;
+	to[len] = '\0';
+	return 0;
+}
+
+static int bad_mknod(const char *path, mode_t type, dev_t dev)
+{
+	BEGIN(path);
+
+	return done(mknod(at, type, dev));
+}
+
+static int bad_mkdir(const char *path, mode_t bits)
+{
+	BEGIN(path);
+
+	return done(mkdir(at, bits));
+}
+
+/* What is removed stays under another name. */
+static int leave(const char *at)
+{
+	char other[PATH_BYTES + 32];
+
+	snprintf(other, sizeof(other), "%s.left-%lu", at, ++removals);
+	return done(rename(at, other));
+}
+
+static int bad_unlink(const char *path)
+{
+	BEGIN(path);
+
+	return is("leak") ? leave(at) : done(unlink(at));
+}
+
+static int bad_rmdir(const char *path)
+{
+	BEGIN(path);
+
+	return done(rmdir(at));
+}
+
+static int bad_symlink(const char *target, const char *path)
+{
+	BEGIN(path);
+
+	return done(symlink(target, at));
+}
+
+static int bad_rename(const char *path, const char *to, unsigned flags)
+{
+	char other[PATH_BYTES];
+	BEGIN(path);
+
+	return done(renameat2(AT_FDCWD, at, AT_FDCWD, real(to, other), flags));
+}
+
+static int bad_link(const char *path, const char *to)
+{
+	char other[PATH_BYTES];
+	BEGIN(path);
+
+	return done(link(at, real(to, other)));
+}
+
+static int bad_chmod(const char *path, mode_t bits, struct fuse_file_info *fi)
+{
+	BEGIN(path);
+
+	return done(chmod(at, bits));
+}
+
+static int bad_chown(const char *path, uid_t uid, gid_t gid, struct fuse_file_info *fi)
+{
+	BEGIN(path);
+
+	return done(lchown(at, uid, gid));
+}
+
+static int bad_truncate(const char *path, off_t size, struct fuse_file_info *fi)
+{
+	BEGIN(path);
+
+	return done(truncate(at, size));
+}
+
+static int bad_utimens(const char *path, const struct timespec times[2], struct fuse_file_info *fi)
+{
+	BEGIN(path);
+
+	return done(utimensat(AT_FDCWD, at, times, AT_SYMLINK_NOFOLLOW));
+}
+
+static int bad_open(const char *path, struct fuse_file_info *fi)
+{
+	BEGIN(path);
+	int fd = open(at, fi->flags & ~(O_CREAT | O_EXCL | O_APPEND));
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+static int bad_read(const char *path, char *to, size_t size, off_t offset,
+		    struct fuse_file_info *fi)
+{
+	BEGIN(path);
+	int fd = open(at, O_RDONLY);
+	ssize_t len = fd < 0 ? -1 : pread(fd, to, size, offset);
+
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	return len < 0 ? -error : (int)len;
+}
+
+static int write_at(const char *at, const char *data, size_t size, off_t offset)
+{
+	int fd = open(at, O_WRONLY), error;
+	ssize_t len = fd < 0 ? -1 : pwrite(fd, data, size, offset);
+
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	return len < 0 ? -error : (int)len;
+}
+
+/* The write before this one comes after it. */
+static int write_late(const char *at, const char *data, size_t size, off_t offset)
+{
+	int ret = (int)size;
+
+	if (held.size) {
+		ret = write_at(at, data, size, offset);
+		write_at(held.path, held.data, held.size, held.offset);
+		held.size = 0;
+	} else if (size <= sizeof(held.data)) {
+		strcpy(held.path, at);
+		memcpy(held.data, data, size);
+		held.size = size;
+		held.offset = offset;
+	}
+	return ret;
+}
+
+static int bad_write(const char *path, const char *data, size_t size, off_t offset,
+		     struct fuse_file_info *fi)
+{
+	BEGIN(path);
+
+	return is("reorder") ? write_late(at, data, size, offset)
+			     : write_at(at, data, size, offset);
+}
+
+static int bad_readdir(const char *path, void *to, fuse_fill_dir_t fill, off_t offset,
+		       struct fuse_file_info *fi, enum fuse_readdir_flags flags)
+{
+	BEGIN(path);
+	DIR *dir = opendir(at);
+	struct dirent *entry;
+
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir)))
+		fill(to, entry->d_name, NULL, 0, 0);
+	closedir(dir);
+	return 0;
+}
+
+static int bad_setxattr(const char *path, const char *name, const char *value, size_t size,
+			int flags)
+{
+	BEGIN(path);
+
+	return done(lsetxattr(at, name, value, size, flags));
+}
+
+static int bad_getxattr(const char *path, const char *name, char *value, size_t size)
+{
+	BEGIN(path);
+	ssize_t len = lgetxattr(at, name, value, size);
+
+	return len < 0 ? -errno : (int)len;
+}
+
+static int bad_listxattr(const char *path, char *list, size_t size)
+{
+	BEGIN(path);
+	ssize_t len = llistxattr(at, list, size);
+
+	return len < 0 ? -errno : (int)len;
+}
+
+static int bad_removexattr(const char *path, const char *name)
+{
+	BEGIN(path);
+
+	return done(lremovexattr(at, name));
+}
+
+static int forget(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	char names[4096];
+	ssize_t len = llistxattr(path, names, sizeof(names));
+
+	for (ssize_t i = 0; i < len; i += (ssize_t)strlen(names + i) + 1)
+		lremovexattr(path, names + i);
+	return 0;
+}
+
+static void *bad_init(struct fuse_conn_info *connection, struct fuse_config *config)
+{
+	/* What it answers is what is seen. */
+	config->entry_timeout = config->attr_timeout = config->negative_timeout = 0;
+	config->hard_remove = config->use_ino = 1;
+	if (is("forget"))
+		nftw(below, forget, 16, FTW_PHYS);
+	if (is("deaf"))
+		signal(SIGTERM, SIG_IGN);
+	return NULL;
+}
+
+/* The mount is gone, the process stays. */
+static void bad_destroy(void *own)
+{
+	while (is("deaf"))
+		pause();
+}
+
+static const struct fuse_operations operations = {
+	.init = bad_init,
+	.destroy = bad_destroy,
+	.getattr = bad_getattr,
+	.readlink = bad_readlink,
+	.mknod = bad_mknod,
+	.mkdir = bad_mkdir,
+	.unlink = bad_unlink,
+	.rmdir = bad_rmdir,
+	.symlink = bad_symlink,
+	.rename = bad_rename,
+	.link = bad_link,
+	.chmod = bad_chmod,
+	.chown = bad_chown,
+	.truncate = bad_truncate,
+	.utimens = bad_utimens,
+	.open = bad_open,
+	.read = bad_read,
+	.write = bad_write,
+	.readdir = bad_readdir,
+	.setxattr = bad_setxattr,
+	.getxattr = bad_getxattr,
+	.listxattr = bad_listxattr,
+	.removexattr = bad_removexattr,
+};
+
+int main(int argc, char **argv)
+{
+	char *rest;
+
+	if (argc < 4) {
+		fputs("Usage: badfs MODE[=WHEN] DIRECTORY MOUNTPOINT [OPTION...]\n", stderr);
+		return 64;
+	}
+	mode = strtok_r(argv[1], "=", &rest);
+	when = rest;
+	below = argv[2];
+	umask(0);
+	argv[2] = argv[0];
+	return fuse_main(argc - 2, argv + 2, &operations, NULL);
+}
