@@ -21,7 +21,7 @@ static struct settings {
 	uint64_t calls, seed, depth, memory, findings;
 	int strategy; /* 0: as the target suggests, else enum strategy + 1 */
 	uint64_t jobs;
-	const char *profile, *verify, *out, *config, *resume, *expected;
+	const char *profile, *verify, *out, *config, *resume, *expected, *kernel_log;
 	struct opt_list set, against, coverage_from;
 	bool adaptive, all, bitstate, json;
 } settings = {
@@ -72,6 +72,8 @@ static const struct opt opts[] = {
 	  0 },
 	{ "all", OPT_FLAG, ROW(all), NULL,
 	  "one after the other, every target that can be tested here", 0, 0 },
+	{ "kernel-log", OPT_TEXT, ROW(kernel_log), "FILE",
+	  "where the kernel writes its complaints, if not to /dev/kmsg", 0, 0 },
 	{ "jobs", OPT_U64, ROW(jobs), "N", "so many searches at once, each with its own seed", 1,
 	  1024 },
 	{ "resume", OPT_TEXT, ROW(resume), "RUN", "go on with the tour in this directory", 0, 0 },
@@ -228,6 +230,7 @@ static int explore_once(const char *target, struct err *err)
 		.before = settings.coverage_from.count ? &before : NULL,
 		.adaptive = settings.adaptive,
 		.bitstate = settings.bitstate,
+		.kernel_log = settings.kernel_log,
 		.resume = settings.resume != NULL,
 	};
 	struct targets targets = { 0 };

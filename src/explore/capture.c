@@ -110,9 +110,7 @@ static void fill_calls(const struct explorer *x, const struct candidate *c, stru
 	state_free(&s);
 }
 
-/* What cannot be shown again is still told, with the way that showed it once. */
-static int report_once(struct explorer *x, uint32_t call, const struct finding *first,
-		       struct err *err)
+int capture_once(struct explorer *x, uint32_t call, const struct finding *first, struct err *err)
 {
 	struct candidate c = { must_alloc((WAY_MAX + HISTORY_MAX + 1) * sizeof(uint32_t)), 0 };
 	size_t suffix = x->history_count < SUFFIX_FIRST ? x->history_count : SUFFIX_FIRST;
@@ -145,7 +143,7 @@ int capture(struct explorer *x, uint32_t call, const struct finding *first, stru
 	}
 	status = reproduce(x, call, first->signature, &f, err);
 	if (status == 0)
-		return report_once(x, call, first, err);
+		return capture_once(x, call, first, err);
 	if (status < 0)
 		return status;
 	hangs = f.code == FINDING_HANG;

@@ -11,6 +11,7 @@
 #include "explore/explorer.h"
 
 static const double progress_interval_seconds = 0.2, checkpoint_interval_seconds = 60;
+static const double watch_interval_seconds = 0.5;
 
 const char *const strategy_names[] = { "tour", "dfs", "bfs", "random", "best", "remount", NULL };
 
@@ -30,6 +31,11 @@ bool explorer_ends(struct explorer *x)
 		x->figures.end = "memory";
 	else if (json_array_size(x->run->findings) >= o->findings_max)
 		x->figures.end = "findings";
+	if (now >= x->watch_seconds || x->figures.end) {
+		if (watch_kernel(x))
+			x->figures.end = "a damaged kernel: the machine should be started anew";
+		x->watch_seconds = now + watch_interval_seconds;
+	}
 	if (x->figures.end)
 		return true;
 	if (o->progress && now >= x->progress_seconds) {
@@ -240,6 +246,7 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 	tally_init(&x.tally, u, o->before);
 	x.deadline_seconds = clock_seconds() + o->seconds;
 	x.checkpoint_seconds = clock_seconds() + checkpoint_interval_seconds;
+	kernel_log_open(&x.log, o->kernel_log ? o->kernel_log : "/dev/kmsg");
 	status = begin(&x, err);
 	if (status >= 0 && o->against_count)
 		status = crowd_new(&x.crowd, &x, err);
@@ -248,6 +255,7 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 	if (status >= 0)
 		status = checkpoint_write(&x, err);
 	end(&x, cover, ret);
+	kernel_log_close(&x.log);
 	crowd_free(x.crowd);
 	buf_free(&x.others);
 	tally_free(&x.tally);

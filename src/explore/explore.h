@@ -55,6 +55,7 @@ struct explore_options {
 	const struct cover *before;
 	bool adaptive;         /* weights move toward what was not seen yet */
 	bool bitstate;         /* dfs: visited states as bits, for spaces beyond memory */
+	const char *kernel_log; /* NULL: /dev/kmsg */
 	bool resume;           /* go on from the run's checkpoint */
 	void (*progress)(void *to, const struct explore_figures *f, const struct run *run);
 	void *progress_to;

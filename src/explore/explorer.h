@@ -5,6 +5,7 @@
 #include "explore/explore.h"
 #include "explore/graph.h"
 #include "explore/tally.h"
+#include "judge/kernel_log.h"
 
 struct crowd;
 
@@ -36,7 +37,8 @@ struct explorer {
 	size_t history_count;
 	uint64_t chosen; /* calls drawn so far */
 	struct explore_figures figures;
-	double deadline_seconds, progress_seconds, checkpoint_seconds;
+	double deadline_seconds, progress_seconds, checkpoint_seconds, watch_seconds;
+	struct kernel_log log;
 	struct crowd *crowd; /* all targets, where there are several */
 	struct buf others;   /* what they did where this one fails: told with the finding */
 };
@@ -77,6 +79,13 @@ int judge_surprise(struct target *t, const struct model *m, struct state *s, con
 /* Replays, shrinks, verifies and writes a discrepancy that `call` just showed in the present
  * node. The target is left in any state. */
 int capture(struct explorer *x, uint32_t call, const struct finding *first, struct err *err);
+
+/* What cannot be shown again is still told, with the way that showed it once. */
+int capture_once(struct explorer *x, uint32_t call, const struct finding *first, struct err *err);
+
+/* What the kernel has complained of since the last time becomes findings, with the calls before it.
+ * True if the kernel is not to be trusted any more: the search has to end. */
+bool watch_kernel(struct explorer *x);
 
 /* The checkpoint in the run's directory: graph, counts and figures. */
 int checkpoint_write(struct explorer *x, struct err *err);

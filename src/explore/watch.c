@@ -1,0 +1,50 @@
+/* watch.c -- complaints of the running kernel, told as findings. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "explore/explorer.h"
+
+static void fill(const struct explorer *x, struct finding *f)
+{
+	const char *text = buf_str(&x->log.text);
+	const char *name = kernel_alarm_names[x->log.alarm];
+
+	f->code = FINDING_KERNEL;
+	snprintf(f->signature, sizeof(f->signature), "KERNEL %s %.120s", name, x->log.place);
+	buf_adds(&f->target, x->target->name);
+	buf_addf(&f->title, "%s in the kernel's log: %.*s", name, (int)strcspn(text, "\n"), text);
+	buf_adds(&f->expected, "nothing of the kind in the kernel's log");
+	buf_addf(&f->seen, "in the kernel's log, which is the whole machine's:\n%s", text);
+	buf_adds(&f->rule, "A kernel that works does not complain of itself.");
+	f->outside_posix = true;
+}
+
+/* With the calls that were made last; what has led to it may be long ago. */
+static void tell(struct explorer *x)
+{
+	struct err err = { 0 };
+	struct finding f;
+
+	finding_init(&f);
+	fill(x, &f);
+	if (!run_knows(x->run, f.signature)) {
+		/* One that cannot be written must not end the search that found it. */
+		x->history_count--;
+		capture_once(x, x->history[x->history_count].call, &f, &err);
+		x->history_count++;
+	}
+	finding_free(&f);
+}
+
+bool watch_kernel(struct explorer *x)
+{
+	bool damage = false;
+
+	/* Before the first call after a reset there is nothing to tell it with; it waits. */
+	while (x->history_count && kernel_log_next(&x->log)) {
+		tell(x);
+		damage |= kernel_alarm_is_damage(x->log.alarm);
+	}
+	return damage;
+}

@@ -1,0 +1,43 @@
+/* kernel_log.h -- what the running kernel complains of while a run goes on.
+ *
+ * Read from /dev/kmsg, from where it ends when it is opened. Whoever may not read it hears nothing;
+ * whoever may hears the whole machine. */
+#ifndef JUDGE_KERNEL_LOG_H
+#define JUDGE_KERNEL_LOG_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+enum kernel_alarm {
+	ALARM_NONE,
+	ALARM_WARNING,
+	ALARM_HUNG_TASK,
+	/* After these the kernel is not to be trusted any more. */
+	ALARM_LOCKUP,
+	ALARM_BUG,
+	ALARM_OOPS,
+	KERNEL_ALARMS
+};
+extern const char *const kernel_alarm_names[KERNEL_ALARMS]; /* "none", "warning", ... */
+
+struct kernel_log {
+	int fd;           /* -1: it cannot be read */
+	struct buf rest;  /* of a record that is not complete */
+	/* The complaint that is being read, or was read last. */
+	enum kernel_alarm alarm;
+	char place[128];  /* where, as far as it can be compared: "fs/xfs/xfs_inode.c:123" */
+	struct buf text;  /* all of it */
+	unsigned lines;
+};
+
+/* From now on; `path` is /dev/kmsg, or a file of the same form. */
+void kernel_log_open(struct kernel_log *k, const char *path);
+void kernel_log_close(struct kernel_log *k);
+/* The next complaint since it was opened or last asked, ALARM_NONE if there is none. What it is
+ * about is in *k until the next call. */
+enum kernel_alarm kernel_log_next(struct kernel_log *k);
+/* Whether the kernel is not to be trusted after this. */
+bool kernel_alarm_is_damage(enum kernel_alarm alarm);
+
+#endif

@@ -1,0 +1,185 @@
+/* test_kernel_log.c -- complaints of kernels, as they were written. */
+#include "judge/kernel_log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/harness/unit.h"
+
+static char path[] = "/tmp/assay-kernel-log-XXXXXX";
+static int fd;
+
+static int make_log(void **state)
+{
+	fd = mkstemp(path);
+	return fd < 0 ? -1 : 0;
+}
+
+static int remove_log(void **state)
+{
+	return unlink(path);
+}
+
+/* One record for each line, as of the kernel. */
+static void say(const char *text)
+{
+	static unsigned sequence;
+	char line[1024];
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		int n = snprintf(line, sizeof(line), "4,%u,%u,-;%.*s\n SUBSYSTEM=block\n",
+				 sequence, sequence, (int)len, text);
+
+		assert_int_equal(write(fd, line, (size_t)n), n);
+		sequence++;
+		text += len + (text[len] == '\n');
+	}
+}
+
+static void nothing_is_found_in(const char *text)
+{
+	struct kernel_log k;
+
+	kernel_log_open(&k, path);
+	say(text);
+	assert_int_equal(kernel_log_next(&k), ALARM_NONE);
+	kernel_log_close(&k);
+}
+
+static void is_found(const char *text, enum kernel_alarm alarm, const char *place)
+{
+	struct kernel_log k;
+
+	kernel_log_open(&k, path);
+	say("EXT4-fs (loop2): mounted filesystem r/w with ordered data mode. Quota mode: none.");
+	say(text);
+	assert_int_equal(kernel_log_next(&k), alarm);
+	assert_string_equal(k.place, place);
+	assert_memory_equal(k.text.data, text, strcspn(text, "\n"));
+	say("EXT4-fs (loop2): unmounting filesystem.");
+	assert_int_equal(kernel_log_next(&k), ALARM_NONE);
+	kernel_log_close(&k);
+}
+
+static void ordinary_words(void **state)
+{
+	nothing_is_found_in("assay-1 (30516): drop_caches: 2\n"
+			    "XFS (loop3): Mounting V5 Filesystem\n"
+			    "BTRFS info (device loop1): using crc32c checksum algorithm\n"
+			    "systemd[1]: Debugging is on");
+}
+
+static void a_warning(void **state)
+{
+	is_found("WARNING: CPU: 1 PID: 4242 at fs/iomap/buffered-io.c:1024 iomap_write_end+0x1a/0x40\n"
+		 "Modules linked in:\n"
+		 "CPU: 1 UID: 0 PID: 4242 Comm: assay-1 Not tainted 6.12.1 #1\n"
+		 "RIP: 0010:iomap_write_end+0x1a/0x40\n"
+		 "Call Trace:\n"
+		 " <TASK>\n"
+		 "---[ end trace 0000000000000000 ]---",
+		 ALARM_WARNING, "fs/iomap/buffered-io.c:1024");
+}
+
+static void a_bug(void **state)
+{
+	is_found("kernel BUG at fs/ext4/inode.c:2345!\n"
+		 "invalid opcode: 0000 [#1] PREEMPT SMP\n"
+		 "---[ end trace 0000000000000000 ]---",
+		 ALARM_BUG, "fs/ext4/inode.c:2345");
+}
+
+static void an_oops(void **state)
+{
+	is_found("BUG: kernel NULL pointer dereference, address: 0000000000000010\n"
+		 "#PF: supervisor read access in kernel mode\n"
+		 "Oops: Oops: 0000 [#1] PREEMPT SMP NOPTI\n"
+		 "---[ end trace 0000000000000000 ]---",
+		 ALARM_OOPS, "BUG: kernel NULL pointer dereference, address: ");
+}
+
+static void a_use_after_free(void **state)
+{
+	is_found("BUG: KASAN: slab-use-after-free in xfs_iget+0x123/0x456", ALARM_BUG,
+		 "BUG: KASAN: slab-use-after-free in xfs_iget+x/x");
+}
+
+/* A process more or less in a message is the same complaint. */
+static void a_hung_task(void **state)
+{
+	is_found("INFO: task ntfs-3g:26048 blocked for more than 120 seconds.\n"
+		 "      Not tainted 6.12.1 #1\n"
+		 "task:ntfs-3g state:D stack:0 pid:26048",
+		 ALARM_HUNG_TASK, "INFO: task ntfs-g: blocked for more than  seconds.");
+}
+
+static void a_lockup(void **state)
+{
+	is_found("watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [assay:4242]", ALARM_LOCKUP,
+		 "watchdog: BUG: soft lockup - CPU# stuck for s! [assay:]");
+}
+
+static void only_what_the_kernel_says(void **state)
+{
+	static const char line[] = "12,1,1,-;kernel BUG at home!\n";
+	struct kernel_log k;
+
+	kernel_log_open(&k, path);
+	assert_int_equal(write(fd, line, strlen(line)), (ssize_t)strlen(line));
+	assert_int_equal(kernel_log_next(&k), ALARM_NONE);
+	kernel_log_close(&k);
+}
+
+static void two_in_turn(void **state)
+{
+	struct kernel_log k;
+
+	kernel_log_open(&k, path);
+	say("WARNING: CPU: 0 PID: 1 at fs/a.c:1 a+0x1/0x2\n---[ end trace 0 ]---");
+	say("WARNING: CPU: 0 PID: 1 at fs/b.c:2 b+0x1/0x2\n---[ end trace 0 ]---");
+	assert_int_equal(kernel_log_next(&k), ALARM_WARNING);
+	assert_string_equal(k.place, "fs/a.c:1");
+	assert_int_equal(kernel_log_next(&k), ALARM_WARNING);
+	assert_string_equal(k.place, "fs/b.c:2");
+	assert_int_equal(kernel_log_next(&k), ALARM_NONE);
+	kernel_log_close(&k);
+}
+
+static void one_that_cannot_be_read(void **state)
+{
+	struct kernel_log k;
+
+	kernel_log_open(&k, "/nonesuch/log");
+	assert_int_equal(kernel_log_next(&k), ALARM_NONE);
+	kernel_log_close(&k);
+}
+
+static void damage(void **state)
+{
+	assert_false(kernel_alarm_is_damage(ALARM_WARNING));
+	assert_false(kernel_alarm_is_damage(ALARM_HUNG_TASK));
+	assert_true(kernel_alarm_is_damage(ALARM_BUG));
+	assert_true(kernel_alarm_is_damage(ALARM_OOPS));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ordinary_words),
+		cmocka_unit_test(a_warning),
+		cmocka_unit_test(a_bug),
+		cmocka_unit_test(an_oops),
+		cmocka_unit_test(a_use_after_free),
+		cmocka_unit_test(a_hung_task),
+		cmocka_unit_test(a_lockup),
+		cmocka_unit_test(only_what_the_kernel_says),
+		cmocka_unit_test(two_in_turn),
+		cmocka_unit_test(one_that_cannot_be_read),
+		cmocka_unit_test(damage),
+	};
+
+	return cmocka_run_group_tests(tests, make_log, remove_log);
+}
