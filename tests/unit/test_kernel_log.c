@@ -74,7 +74,7 @@ static void ordinary_words(void **state)
 
 static void a_warning(void **state)
 {
-	is_found("WARNING: CPU: 1 PID: 4242 at fs/iomap/buffered-io.c:1024 iomap_write_end+0x1a/0x40\n"
+	is_found("WARNING: CPU: 1 PID: 42 at fs/iomap/buffered-io.c:1024 f+0x1a/0x40\n"
 		 "Modules linked in:\n"
 		 "CPU: 1 UID: 0 PID: 4242 Comm: assay-1 Not tainted 6.12.1 #1\n"
 		 "RIP: 0010:iomap_write_end+0x1a/0x40\n"
