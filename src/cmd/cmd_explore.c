@@ -39,8 +39,8 @@ static struct settings {
 #define ROW(field) offsetof(struct settings, field)
 
 static const struct opt opts[] = {
-	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "how long to search a target; 0 for no limit", 0,
-	  0 },
+	{ "seconds", OPT_DOUBLE, ROW(seconds), "N",
+	  "how long to search, each target; 0 for no limit", 0, 0 },
 	{ "calls", OPT_U64, ROW(calls), "N", "how many calls to make; 0 for no limit", 0, 0 },
 	{ "seed", OPT_U64, ROW(seed), "N", "repeats a search exactly; 0 for a new one", 0, 0 },
 	{ "strategy", OPT_CHOICE, ROW(strategy), "auto|tour|dfs|bfs|random|best|remount",
