@@ -17,13 +17,16 @@
 static struct settings {
 	struct opt_list suite;
 	const char *scripts, *families, *out, *junit, *since, *expect, *config, *show, *kernel;
-	uint64_t jobs, findings, repeat;
+	uint64_t jobs, findings, repeat, sample;
 	double deadline;
 	int platform;
 	bool json, tap, rules, list, races;
-} settings = {
-	.platform = PLATFORM_LINUX, .kernel = "6.18", .findings = 20, .repeat = 20, .deadline = 10
-};
+} settings = { .platform = PLATFORM_LINUX,
+	       .kernel = "6.18",
+	       .findings = 20,
+	       .repeat = 20,
+	       .sample = 1,
+	       .deadline = 10 };
 
 #define ROW(field) offsetof(struct settings, field)
 
@@ -32,6 +35,8 @@ static const struct opt opts[] = {
 	  "which scripts: all generated ones, the published ones, or a family", 0, 0 },
 	{ "scripts", OPT_TEXT, ROW(scripts), "PATH",
 	  "further scripts, or the published ones: a directory or a tar archive", 0, 0 },
+	{ "sample", OPT_U64, ROW(sample), "N", "only one script in N, for slow targets", 1,
+	  1000000 },
 	{ "families", OPT_TEXT, ROW(families), "FILE", "an INI file with further families", 0, 0 },
 	{ "races", OPT_FLAG, ROW(races), NULL,
 	  "instead calls that overlap: is there an order that explains what they answer?", 0, 0 },
@@ -98,6 +103,7 @@ static int build_suite(struct suite *s, struct err *err)
 	if (!ret && settings.scripts && !published)
 		ret = suite_add_path(s, settings.scripts, err);
 	suite_sort(s);
+	suite_thin(s, settings.sample);
 	return ret;
 }
 

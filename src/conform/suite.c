@@ -221,6 +221,18 @@ void suite_sort(struct suite *s)
 	free(sorted);
 }
 
+void suite_thin(struct suite *s, size_t n)
+{
+	size_t kept = 0;
+
+	s->calls = 0;
+	for (size_t i = 0; i < s->count; i += n) {
+		s->scripts[kept] = s->scripts[i];
+		s->calls += s->scripts[kept++].count;
+	}
+	s->count = kept;
+}
+
 void suite_name(const struct suite_script *script, struct buf *out)
 {
 	if (script->family)
