@@ -18,6 +18,7 @@ enum { PROVE_EVERY = 16, REPEATS_MAX = 3, FAILURES_MAX = 100 };
 /* A set-up that was carried out once, as it turned out. */
 struct base {
 	bool known;
+	bool blind; /* its tree is not the model's, and something is open in it: trees do not count */
 	struct state state;
 	struct outcome *outcomes;
 };
@@ -204,7 +205,9 @@ static int learn(struct session *s, unsigned number, struct walk *script, struct
 	script->fate = w.fate;
 	if (w.fate != SCRIPT_ACCEPTED) {
 		script->deviation->in_setup = true;
-		r = adopt(s, err);
+		base->blind = setup->opens;
+		if (!base->blind)
+			r = adopt(s, err);
 	}
 	base->known = true;
 	base->state = state_copy(&s->walker.state);
@@ -230,7 +233,7 @@ static int plan_setup(struct session *s, unsigned number, struct err *err)
 			step->exact = true;
 			step->expected = base->outcomes[i];
 		}
-		if (step && (s->unproven || s->walker.figures.setups % PROVE_EVERY == 0)) {
+		if (step && !base->blind && (s->unproven || s->walker.figures.setups % PROVE_EVERY == 0)) {
 			step->observe = true;
 			step->tree = tree_hash(&base->state.tree);
 		}
@@ -292,6 +295,10 @@ static int run_races(struct session *s, const struct suite_script *script, struc
 	const struct base *base = &s->bases[script->setup];
 	int r = 0;
 
+	if (base->blind) {
+		w->fate = SCRIPT_UNKNOWN;
+		return 0;
+	}
 	w->setup_calls = setup->calls;
 	w->setup_outcomes = base->outcomes;
 	w->setup_count = setup->count;
@@ -323,13 +330,14 @@ static int run(struct session *s, const struct suite_script *script, struct walk
 	if (suite_races(script))
 		return run_races(s, script, w, err);
 	w->times = script->family && script->family->times;
+	w->blind = base->blind;
 	r = attempt(s, script->setup, w, err);
 	if (!r && w->fate == SCRIPT_REJECTED && w->deviation->code == FINDING_TREE && w->count > 1)
 		r = pinpoint(s, script, w, err);
 	s->walker.changed |=
 		!hash_equal(tree_hash(&s->walker.state.tree), tree_hash(&base->state.tree));
 	s->in_place = s->walker.changed ? -1 : (long)script->setup;
-	s->lost |= script->makes_people;
+	s->lost |= script->makes_people || base->blind;
 	return r;
 }
 

@@ -167,30 +167,38 @@ static int64_t tick_before(const struct timing *t, uint64_t ino, enum time_field
 	return inode ? field_of(&inode->times, field) : -1;
 }
 
+/* When a time was set; the earlier moment where it may go either way. */
+static void set_tick(const struct timing *t, struct stamp *s)
+{
+	const struct inode *inode = tree_inode(&t->walker->state.tree, s->ino);
+	int64_t one = field_of(&inode->times, s->field);
+	int64_t other = field_of(&tree_inode(&t->state.tree, s->ino)->times, s->field);
+	int64_t before = tick_before(t, s->ino, s->field);
+
+	s->maybe = one != other;
+	s->tick = one < other ? one : other;
+	if (one != before && other != before)
+		return;
+	s->alone = s->field == TIME_ACCESS || before >= ticks_max;
+	s->tick = s->alone ? 0 : before;
+}
+
 /* The times of an answer of stat, beside those of the model. */
 static void judge_stat(struct timing *t, unsigned at, const struct stat_result *told, uint64_t ino)
 {
 	const struct inode *inode = tree_inode(&t->walker->state.tree, ino);
-	const struct inode *other = tree_inode(&t->state.tree, ino);
 
 	for (unsigned f = 0; f < TIME_FIELDS && t->walk->fate == SCRIPT_ACCEPTED; f++) {
 		struct stamp s = {
 			.ino = ino,
 			.field = (enum time_field)f,
 			.is_dir = S_ISDIR(inode->mode),
-			.tick = field_of(&inode->times, (enum time_field)f),
 			.real_ns = told_of(told, (enum time_field)f),
 		};
-		int64_t tick = field_of(&other->times, s.field);
 
 		if (s.real_ns == STAT_UNKNOWN)
 			continue;
-		s.maybe = s.tick != tick;
-		s.tick = s.tick < tick ? s.tick : tick;
-		if (s.tick == tick_before(t, ino, s.field)) {
-			s.alone = s.field == TIME_ACCESS || s.tick >= ticks_max;
-			s.tick = s.alone ? 0 : s.tick;
-		}
+		set_tick(t, &s);
 		judge_stamp(t, at, &s);
 		if (t->stamp_count < STAMPS_MAX)
 			t->stamps[t->stamp_count++] = s;

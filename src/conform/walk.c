@@ -192,7 +192,7 @@ static int judge_end(struct walker *x, struct walk *w, unsigned at, const struct
 	struct deviation *d = w->fate == SCRIPT_REJECTED ? &later : w->deviation;
 	enum script_fate fate = SCRIPT_ACCEPTED;
 	struct envelope env;
-	bool look = w->closely || at + 1 == w->count;
+	bool look = !w->blind && (w->closely || at + 1 == w->count);
 	int r = 0;
 
 	if (end->fate != FATE_FINE) {
@@ -238,7 +238,8 @@ static int walk_on(struct walker *x, struct walk *w, unsigned *at, struct err *e
 	x->step_count = x->prefix;
 	for (unsigned i = *at; i < w->count; i++) {
 		step = walker_foresee(x, &ahead, &w->calls[i]);
-		step->observe = w->fate == SCRIPT_ACCEPTED && (w->closely || i + 1 == w->count);
+		step->observe = w->fate == SCRIPT_ACCEPTED && !w->blind &&
+				(w->closely || i + 1 == w->count);
 		step->tree = tree_hash(&ahead.tree);
 	}
 	planned = x->step_count;

@@ -25,6 +25,7 @@ struct walk {
 	const struct call *calls;
 	unsigned count;
 	bool times;               /* of files are compared, not trees */
+	bool blind;               /* trees are not compared */
 	bool closely;             /* the tree is compared after every call, not only the last */
 	struct outcome *outcomes; /* to be filled, or NULL */
 	/* What the set-up before it was, for a history that stands for itself. */
