@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/map.h"
 #include "base/must.h"
 
 enum { UMASK_FIRST = 022, DEPTH_MAX = 64 };
@@ -81,6 +82,50 @@ static void remove_below(const struct tree *t, uint64_t dir, const char *path, u
 			add(list, OP_unlink, 1)->unlink.path = text_arg(below);
 		}
 	}
+}
+
+/* Counts the names of each object below, and of each directory those that lead to it. */
+static bool count_names(const struct tree *t, uint64_t dir, unsigned depth, struct hash_map *names)
+{
+	const struct entry *entry;
+	uint64_t cookie = 0, below = 2;
+
+	while (depth < DEPTH_MAX && (entry = tree_next_entry(t, dir, &cookie))) {
+		struct hash key = { entry->ino, 0 };
+
+		++*hash_map_put(names, key, NULL);
+		if (!S_ISDIR(tree_inode(t, entry->ino)->mode))
+			continue;
+		below++;
+		if (!count_names(t, entry->ino, depth + 1, names))
+			return false;
+	}
+	return depth < DEPTH_MAX && tree_inode(t, dir)->nlink == below;
+}
+
+static bool names_agree(const struct tree *t, uint64_t dir, const struct hash_map *names)
+{
+	const struct entry *entry;
+	uint64_t cookie = 0;
+
+	while ((entry = tree_next_entry(t, dir, &cookie))) {
+		const struct inode *inode = tree_inode(t, entry->ino);
+		struct hash key = { entry->ino, 0 };
+
+		if (S_ISDIR(inode->mode) ? !names_agree(t, entry->ino, names)
+					 : *hash_map_get(names, key) != inode->nlink)
+			return false;
+	}
+	return true;
+}
+
+bool tree_is_sound(const struct tree *t)
+{
+	struct hash_map names = HASH_MAP_INIT;
+	bool sound = count_names(t, TREE_ROOT, 0, &names) && names_agree(t, TREE_ROOT, &names);
+
+	hash_map_free(&names);
+	return sound;
 }
 
 static void restore_root(const struct inode *root, const struct inode *initial,

@@ -18,4 +18,7 @@ void restore_processes(const struct state *s, struct call_list *list, struct are
 void restore_tree(const struct state *s, const struct state *initial, struct call_list *list,
 		  struct arena *arena);
 
+/* Do the numbers of links agree with the names? The model relies on that. */
+bool tree_is_sound(const struct tree *t);
+
 #endif

@@ -18,7 +18,7 @@ enum { PROVE_EVERY = 16, REPEATS_MAX = 3, FAILURES_MAX = 100 };
 /* A set-up that was carried out once, as it turned out. */
 struct base {
 	bool known;
-	bool blind; /* its tree is not the model's, and something is open in it: trees do not count */
+	bool blind; /* its tree is not the model's and cannot be: trees do not count */
 	struct state state;
 	struct outcome *outcomes;
 };
@@ -115,8 +115,9 @@ static int walk(struct session *s, struct walk *w, struct err *err)
 	return r;
 }
 
-/* What was seen takes the place of the model's tree: a set-up that deviates is still one. */
-static int adopt(struct session *s, struct err *err)
+/* What was seen takes the place of the model's tree: a set-up that deviates is still one. Not so
+ * where something is open in it, or where it is none that a model could have. */
+static int adopt(struct session *s, const struct setup *setup, bool *ret_blind, struct err *err)
 {
 	enum target_fate fate;
 	struct tree seen;
@@ -128,6 +129,11 @@ static int adopt(struct session *s, struct err *err)
 	if (fate != FATE_FINE)
 		return err_set(err, EIO, "%s: a set-up cannot be looked at",
 			       s->walker.target->name);
+	*ret_blind = setup->opens || !tree_is_sound(&seen);
+	if (*ret_blind) {
+		tree_free(&seen);
+		return 0;
+	}
 	tree_free(&s->walker.state.tree);
 	s->walker.state.tree = seen;
 	for (bool first = true; pmap_next(&s->walker.state.processes, first, &pid); first = false)
@@ -205,9 +211,7 @@ static int learn(struct session *s, unsigned number, struct walk *script, struct
 	script->fate = w.fate;
 	if (w.fate != SCRIPT_ACCEPTED) {
 		script->deviation->in_setup = true;
-		base->blind = setup->opens;
-		if (!base->blind)
-			r = adopt(s, err);
+		r = adopt(s, setup, &base->blind, err);
 	}
 	base->known = true;
 	base->state = state_copy(&s->walker.state);
@@ -233,7 +237,8 @@ static int plan_setup(struct session *s, unsigned number, struct err *err)
 			step->exact = true;
 			step->expected = base->outcomes[i];
 		}
-		if (step && !base->blind && (s->unproven || s->walker.figures.setups % PROVE_EVERY == 0)) {
+		if (step && !base->blind &&
+		    (s->unproven || s->walker.figures.setups % PROVE_EVERY == 0)) {
 			step->observe = true;
 			step->tree = tree_hash(&base->state.tree);
 		}
