@@ -150,7 +150,11 @@ static bool walk_dots(struct walk *w, bool up)
 	w->ret->last_dot = !up;
 	w->ret->last_dotdot = up;
 	w->rooted |= up;
-	return !up || go_up(w);
+	if (up && !go_up(w))
+		return false;
+	if (up && w->confined & (RESOLVE_BENEATH | RESOLVE_IN_ROOT))
+		may_refuse(w->x, RULE_beneath_raced);
+	return true;
 }
 
 /* One component. Returns whether the walk goes on. */
