@@ -216,7 +216,7 @@ static int read_coverage(struct cover *before, struct err *err)
 /* One search, in this process. */
 static int explore_once(const char *target, struct err *err)
 {
-	struct cover before;
+	struct cover before = { 0 };
 	struct explore_options o = {
 		.strategy =
 			settings.strategy ? (enum strategy)(settings.strategy - 1) : STRATEGY_TOUR,

@@ -40,7 +40,7 @@ static int by_time(const void *a, const void *b)
 /* Calls and returns as a trace. */
 static void write_history(struct race *r)
 {
-	struct event events[2 * TARGET_RACE_MAX];
+	struct event events[2 * TARGET_RACE_MAX] = { 0 };
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < r->walk->count; i++) {

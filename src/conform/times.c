@@ -145,15 +145,17 @@ static bool is_as_set(const struct timing *t, const struct stamp *s)
 
 static void judge_stamp(struct timing *t, unsigned at, const struct stamp *s)
 {
-	const char *wrong = NULL;
+	const char *wrong = NULL, *more;
 
 	if (s->tick >= ticks_max) {
 		wrong = is_as_set(t, s) ? NULL : "is not the one that was set";
 	} else {
-		for (unsigned i = 0; i < t->stamp_count; i++)
+		for (unsigned i = 0; i < t->stamp_count; i++) {
+			more = compare(t, &t->stamps[i], s);
 			/* What a time was says more than what others are. */
-			if (!wrong || is_same(&t->stamps[i], s))
-				wrong = compare(t, &t->stamps[i], s) ?: wrong;
+			if (more && (!wrong || is_same(&t->stamps[i], s)))
+				wrong = more;
+		}
 	}
 	if (wrong)
 		report(t, at, s, s->tick, wrong);
