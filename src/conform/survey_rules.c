@@ -1,4 +1,6 @@
 /* survey_rules.c -- which rules of the model a run has met, and why not the others. */
+#include <string.h>
+
 #include "base/must.h"
 #include "conform/survey.h"
 
@@ -7,6 +9,14 @@ static const char *const unreached[RULE_COUNT] = {
 #include "conform/unreached.def"
 #undef UNREACHED
 };
+
+/* Why no script meets the rule; NULL: one should. */
+static const char *excuse(unsigned rule)
+{
+	if (!unreached[rule] && strstr(rule_table[rule].text, "by trait"))
+		return "by a trait";
+	return unreached[rule];
+}
 
 static bool is_met(const struct survey *s, unsigned rule)
 {
@@ -29,8 +39,8 @@ json_t *survey_rules(const struct survey *s, const struct model *m)
 		held++;
 		if (is_met(s, rule))
 			met++;
-		else if (unreached[rule])
-			json_object_set_new(excused, info->name, json_string(unreached[rule]));
+		else if (excuse(rule))
+			json_object_set_new(excused, info->name, json_string(excuse(rule)));
 		else
 			json_object_set_new(unmet, info->name, json_string(info->text));
 	}
