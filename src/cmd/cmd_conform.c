@@ -422,6 +422,7 @@ static int run_targets(struct suite *suite, int argc, char **argv, struct err *e
 		.platform = (enum platform)settings.platform,
 		.repeat = (unsigned)settings.repeat,
 		.target_options = { .deadline_seconds = settings.deadline,
+				    .overlaps = settings.races,
 				    .config = settings.config },
 	};
 	struct expectations expected = { 0 };

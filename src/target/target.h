@@ -118,6 +118,7 @@ struct target_options {
 	const char *config;       /* an INI file with targets, or NULL */
 	const char *fault;        /* reffs: a fault to carry, or NULL */
 	unsigned fields_off;      /* enum tree_field to leave out, besides those it lacks */
+	bool overlaps;            /* calls are made at the same time: use all CPUs */
 };
 
 /* "reffs", "reffs!FAULT", "dir:PATH", "ext4", "kernel:ext4" or another described name,

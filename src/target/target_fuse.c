@@ -30,7 +30,8 @@ enum { STOP_SECONDS = 5 };
 struct fuse_target {
 	struct kept kept;
 	double start_seconds;
-	unsigned cpu;
+	bool overlaps;
+	unsigned cpu; /* of caller and daemon, unless calls overlap */
 	char root_name[24];
 	/* Inside the keeper; these outlive a chroot only while it is left. */
 	const char *place;
@@ -105,7 +106,8 @@ static int begin(void *own, struct err *err)
 
 	if (ret)
 		return ret;
-	one_cpu_stay(f->cpu);
+	if (!f->overlaps)
+		one_cpu_stay(f->cpu);
 	umask(0);
 	buf_addf(&f->mount, "%s/fs", f->place);
 	buf_addf(&dir, "%s/back", f->place);
@@ -238,6 +240,7 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	f = must_alloc(sizeof(*f));
 	f->loop_fd = -1;
 	f->start_seconds = t->deadline_seconds;
+	f->overlaps = options->overlaps;
 	f->cpu = one_cpu_choose();
 	snprintf(f->root_name, sizeof(f->root_name), ".assay-%08x", (unsigned)rng_fresh_seed());
 	kept_init(t, &f->kept, d, start);
