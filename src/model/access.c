@@ -16,7 +16,7 @@ bool may_access(struct step *x, const struct inode *inode, unsigned want)
 {
 	unsigned granted;
 
-	if (x->process->trusted)
+	if (x->process->trusted || x->model->traits.no_modes)
 		return true;
 	if (is_root(x))
 		return !(want & MAY_EXEC) || S_ISDIR(inode->mode) || inode->mode & 0111;
