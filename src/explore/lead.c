@@ -8,27 +8,6 @@
 
 #include "explore/explorer.h"
 
-/* The sum of the call's numbers of bytes. */
-static uint64_t extent(const struct call *c)
-{
-	const struct op_info *info = &op_table[c->op];
-	uint64_t sum = 0;
-
-	for (unsigned i = 0; i < info->args; i++)
-		switch (info->arg[i].kind) {
-		case KIND_COUNT:
-		case KIND_LENGTH:
-		case KIND_OFFSET:
-			if (c->arg[i].num > 0 &&
-			    __builtin_add_overflow(sum, (uint64_t)c->arg[i].num, &sum))
-				return UINT64_MAX;
-			break;
-		default:
-			break;
-		}
-	return sum;
-}
-
 /* Does the call work from the end of a file, from its offset, or by moving its end? */
 static bool is_relative(const struct call *c)
 {
@@ -80,7 +59,7 @@ static bool may_leave(const struct universe *u, const struct state *s, const str
 		return true;
 	if (traits & TRAIT_OPENS)
 		return true;
-	return (traits & TRAIT_DATA) && (is_relative(c) || extent(c) > u->size_max);
+	return (traits & TRAIT_DATA) && (is_relative(c) || call_extent(c) > u->size_max);
 }
 
 static bool is_within(const struct universe *u, const struct state *s)
@@ -117,8 +96,8 @@ static bool allocates_beyond(struct explorer *x, const struct state *s, const st
 	struct state trial;
 	bool beyond;
 
-	if (op_table[c->op].base != OP_fallocate || extent(c) <= x->universe->size_max ||
-	    extent(c) > x->model.traits.file_size_max)
+	if (op_table[c->op].base != OP_fallocate || call_extent(c) <= x->universe->size_max ||
+	    call_extent(c) > x->model.traits.file_size_max)
 		return false;
 	small.traits.file_size_max = x->universe->size_max;
 	trial = state_copy(s);

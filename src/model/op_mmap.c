@@ -31,7 +31,7 @@ static void check_extension(struct step *x, const struct inode *inode, int64_t c
 	uint64_t end = (uint64_t)count + (uint64_t)offset;
 
 	may_refuse_by_flags(x, inode);
-	if (inode->flags & FS_IMMUTABLE_FL || x->model->traits.space_may_end)
+	if (inode->flags & FS_IMMUTABLE_FL || x->space_may_end)
 		may_refuse(x, RULE_map_fault);
 	if (end > inode->size)
 		refuse_size(x, end, RULE_truncate_too_large);

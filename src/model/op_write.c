@@ -48,7 +48,7 @@ static bool appends(struct step *x, const struct transfer *t, const struct open_
 static void write_effect(struct step *x, const struct transfer *t, uint64_t ino, uint64_t offset,
 			 int64_t most)
 {
-	bool whole = t->whole && !x->model->traits.space_may_end;
+	bool whole = t->whole && !x->space_may_end;
 	int64_t done = give_range(x, shortest_transfer(x, most, whole), most);
 
 	if (!done)

@@ -214,13 +214,28 @@ static void start(struct envelope *env)
 	env->value.len = 0;
 }
 
+/* What an object takes besides its data, at most: an inode, its share of directories, attributes
+ * and the maps of its blocks, in blocks of 16 KiB where a file system copies on write. */
+static const uint64_t object_space = 16384;
+
+/* Could this call need more than the space that surely is there? Blocks that were set aside
+ * count, and so do removed files that are held. */
+static bool space_may_end(const struct model *m, const struct state *s, const struct call *c)
+{
+	const struct tree *t = &s->tree;
+	uint64_t used = t->blocks * TREE_BLOCK + t->inodes.count * object_space, all;
+
+	if (!m->traits.space_may_end)
+		return false;
+	return __builtin_add_overflow(used, call_extent(c), &all) || all > m->traits.space_sure;
+}
+
 /* Whatever changes something may need space for it, where a file system copies on write. */
 static void may_lack_space(struct step *x)
 {
 	const unsigned changes = TRAIT_NAMES | TRAIT_DATA | TRAIT_ATTR | TRAIT_ALLOC;
 
-	if (!x->model->traits.space_may_end || !x->env->success ||
-	    !(op_table[x->call->op].traits & changes))
+	if (!x->space_may_end || !x->env->success || !(op_table[x->call->op].traits & changes))
 		return;
 	may_refuse(x, RULE_space_ended);
 	may_refuse(x, RULE_quota_ended);
@@ -239,6 +254,7 @@ static void pass(const struct model *m, struct state *s, const struct call *c,
 		.seen = seen && !seen->error ? seen : NULL,
 		.error = seen ? seen->error : 0,
 		.follow = follow,
+		.space_may_end = space_may_end(m, s, c),
 		.env = env,
 	};
 

@@ -30,6 +30,7 @@ struct step {
 	const struct outcome *seen;    /* success to follow; NULL: the deterministic one */
 	int error;                     /* failure to follow, or 0 */
 	bool follow;                   /* the effect is wanted if success is possible */
+	bool space_may_end;            /* it may need more space than there surely is */
 	bool stuck;                    /* a mutant forgot a rule: success, but no effect */
 	struct envelope *env;
 };

@@ -27,6 +27,26 @@ struct call call_copy(const struct call *c, struct arena *arena)
 	return copy;
 }
 
+uint64_t call_extent(const struct call *c)
+{
+	const struct op_info *info = &op_table[c->op];
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < info->args; i++)
+		switch (info->arg[i].kind) {
+		case KIND_COUNT:
+		case KIND_LENGTH:
+		case KIND_OFFSET:
+			if (c->arg[i].num > 0 &&
+			    __builtin_add_overflow(sum, (uint64_t)c->arg[i].num, &sum))
+				return UINT64_MAX;
+			break;
+		default:
+			break;
+		}
+	return sum;
+}
+
 static bool same(int64_t a, int64_t b)
 {
 	return a == b || a == STAT_UNKNOWN || b == STAT_UNKNOWN;

@@ -89,6 +89,8 @@ int call_parse(struct call *c, const char *text, struct arena *arena, struct err
 bool call_equal(const struct call *a, const struct call *b);
 /* Do the outcomes say the same? Unknown stat fields, device and inode numbers do not count. */
 bool outcome_equal(const struct outcome *a, const struct outcome *b);
+/* The sum of its numbers of bytes: counts, lengths, offsets. */
+uint64_t call_extent(const struct call *c);
 /* A copy whose text and data live in the arena. */
 struct call call_copy(const struct call *c, struct arena *arena);
 struct outcome outcome_copy(const struct outcome *o, struct arena *arena);

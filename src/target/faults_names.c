@@ -36,6 +36,15 @@ void fault_mkdir_setgid(struct faulty *f, const struct call *c, struct outcome *
 	fault_settle(f);
 }
 
+void fault_mkdir_space(struct faulty *f, const struct call *c, struct outcome *ret)
+{
+	bool full = call_is(c, OP_mkdir) && tree(f)->inodes.count > 2;
+
+	fault_pass_undone(f, c, ret, full);
+	if (full && !ret->error)
+		ret->error = ENOSPC;
+}
+
 /* Raises the link count of the directory in which a call that succeeds changes a name. */
 static void count_once_more(struct faulty *f, const struct call *c, struct outcome *ret,
 			    enum op base)

@@ -86,7 +86,8 @@ static void dir_close(struct target *t)
 	free(d);
 }
 
-/* A file system that is described has its traits also where it is found mounted. */
+/* A file system that is described has its traits also where it is found mounted; how much space
+ * is left there nobody knows. */
 static int adopt_traits(struct target *t, const char *path, const char *config, struct err *err)
 {
 	struct buf fs = BUF_INIT;
@@ -98,6 +99,7 @@ static int adopt_traits(struct target *t, const char *path, const char *config, 
 		if (!description_find(&d, fs.data, config, &unknown))
 			ret = target_adopt(t, &d, err);
 		description_free(&d);
+		t->traits.space_sure = 0;
 	}
 	buf_free(&fs);
 	return ret;
