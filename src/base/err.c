@@ -41,3 +41,11 @@ int err_sys(struct err *err, int errno_code, const char *format, ...)
 	snprintf(err->text + len, sizeof(err->text) - len, ": %s", strerror(errno_code));
 	return -errno_code;
 }
+
+int err_forget(struct err *err, int status, int errno_code)
+{
+	if (status != -errno_code)
+		return status;
+	*err = (struct err){ 0 };
+	return 0;
+}

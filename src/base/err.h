@@ -18,5 +18,8 @@ int err_set(struct err *err, int errno_code, const char *format, ...)
 /* The same, with ": " and the system's text of errno_code behind it. */
 int err_sys(struct err *err, int errno_code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* A failure that was to be expected is none: where status is -errno_code, err is empty again and
+ * the status 0. */
+int err_forget(struct err *err, int status, int errno_code);
 
 #endif

@@ -33,7 +33,7 @@ static int replay(struct finding *f, struct target *t, struct err *err)
 	model_init(&m, PLATFORM_LINUX, KERNEL_CURRENT);
 	m.traits = t->traits;
 	for (uint64_t i = 0; i < settings.times; i++) {
-		status = judge_replay(t, &m, f->calls, f->count, true, &again, err);
+		status = judge_replay(t, &m, f->calls, f->count, true, 0, &again, err);
 		if (status < 0)
 			return EXIT_UNKNOWN;
 		if (!status)

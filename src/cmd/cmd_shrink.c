@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "cmd/command.h"
-#include "judge/finding.h"
+#include "judge/run.h"
 
 static struct settings {
 	uint64_t tries, times;
@@ -29,17 +29,18 @@ static int shrink(const struct finding *given, struct target *t, const char *dir
 	struct model m;
 	int status, code = EXIT_UNKNOWN;
 
+	run_catch_signals();
 	model_init(&m, PLATFORM_LINUX, KERNEL_CURRENT);
 	m.traits = t->traits;
-	status = judge_replay(t, &m, given->calls, given->count, true, &f, err);
+	status = judge_replay(t, &m, given->calls, given->count, true, 0, &f, err);
 	if (status < 0)
 		return EXIT_UNKNOWN;
 	if (!status) {
 		printf("it does not show on %s\n", t->name);
 		return EXIT_CLEAN;
 	}
-	if (!finding_shrink(&f, t, &m, (unsigned)settings.tries, err) &&
-	    !finding_verify(&f, t, &m, (unsigned)settings.times, err) &&
+	if (!finding_shrink(&f, t, &m, (unsigned)settings.tries, 0, err) &&
+	    !finding_verify(&f, t, &m, (unsigned)settings.times, 0, err) &&
 	    !finding_write(&f, t, dir, err)) {
 		printf("%s\n%zu calls instead of %zu; shown in %u of %u replays\n",
 		       buf_str(&f.title), f.count, given->count, f.shown, f.tries);
@@ -83,7 +84,7 @@ const struct command command_shrink = {
 		"needed,\n"
 		"simplifies the arguments, and writes the result with its reproducer to the "
 		"folder:\n"
-		"where it came from, unless another is given.\n"
+		"where it came from, unless another is given. Stopped, it writes how far it got.\n"
 		"\n"
 		"Exit status: 1 if it shows, 0 if it does not, 2 if that cannot be told.",
 	.opts = opts,

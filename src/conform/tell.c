@@ -1,9 +1,12 @@
 /* tell.c -- from a cause to a finding. */
 #include "conform/tell.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
+#include "base/log.h"
 #include "base/must.h"
 
 /* Set-up and script in one. */
@@ -27,6 +30,9 @@ static bool can_replay(const struct deviation *d)
 	return !d->history.len && d->code != FINDING_TIMES;
 }
 
+/* For one cause: some targets take long to start anew. */
+static const double tell_seconds_max = 30;
+
 /* 1 if something was added. */
 static int tell_cause(const struct suite *suite, const struct cause *cause, struct target *t,
 		      const struct model *m, struct run *run, struct err *err)
@@ -34,16 +40,17 @@ static int tell_cause(const struct suite *suite, const struct cause *cause, stru
 	struct finding finding;
 	size_t count;
 	struct call *calls = whole_script(suite, cause->example, &count);
-	int ret = judge_replay(t, m, calls, count, true, &finding, err);
+	double until = clock_seconds() + tell_seconds_max;
+	int ret = judge_replay(t, m, calls, count, true, 0, &finding, err);
 
 	free(calls);
 	if (ret <= 0)
-		return ret;
+		return err_forget(err, ret, ETIME);
 	ret = 0;
 	if (!run_knows(run, finding.signature)) {
-		ret = finding_shrink(&finding, t, m, TELL_SHRINK_TRIES, err);
+		ret = finding_shrink(&finding, t, m, TELL_SHRINK_TRIES, until, err);
 		if (ret >= 0)
-			ret = finding_verify(&finding, t, m, TELL_VERIFY_TIMES, err);
+			ret = finding_verify(&finding, t, m, TELL_VERIFY_TIMES, 0, err);
 		if (ret >= 0)
 			ret = run_add(run, &finding, t, err);
 		ret = ret < 0 ? ret : 1;

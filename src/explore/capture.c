@@ -1,16 +1,29 @@
 /* capture.c -- from a discrepancy met on the way to a finding that anyone can reproduce.
  *
- * The search met it after perhaps a million calls. Replayed from a fresh file system are, in
+ * It is written down before anything else, and again whenever more is known of it: a run that is
+ * killed, or has no time left, keeps what it had. The search met it after perhaps a million calls. Replayed from a fresh file system are, in
  * turn: the shortest known way to the state and the call; then the shortest way to where the
  * search was 8, 64, 512 ... calls before, and those calls; at last everything. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/err.h"
+#include "base/log.h"
 #include "base/must.h"
 #include "explore/explorer.h"
 #include "op/script.h"
 
 enum { SUFFIX_FIRST = 8, SUFFIX_FACTOR = 8, WAY_MAX = 1 << 14 };
+/* Of all the time there is: what work on a finding may take beyond the end. */
+static const double grace = 0.1;
+/* A target that takes long to start anew, or that does not show it every time, would keep a search
+ * for ever. */
+static const double work_max_seconds = 300;
 /* Every replay that hangs costs a deadline. */
 enum { HANG_SHRINK_TRIES = 20, HANG_VERIFY_TIMES = 2 };
 
@@ -56,14 +69,14 @@ static void write_calls(const struct explorer *x, const struct candidate *c, str
 
 /* Replays a candidate: 1 if it shows the signature sought, or one that is not known yet. */
 static int try_candidate(struct explorer *x, const struct candidate *c, const char *signature,
-			 struct finding *ret, struct err *err)
+			 double until_seconds, struct finding *ret, struct err *err)
 {
 	size_t count = c->count + x->universe->processes - 1;
 	struct call *calls = must_alloc(count * sizeof(*calls));
 	int status;
 
 	write_calls(x, c, calls);
-	status = judge_replay(x->target, &x->model, calls, count, true, ret, err);
+	status = judge_replay(x->target, &x->model, calls, count, true, until_seconds, ret, err);
 	free(calls);
 	if (status > 0 && strcmp(ret->signature, signature) && run_knows(x->run, ret->signature)) {
 		finding_free(ret);
@@ -72,8 +85,8 @@ static int try_candidate(struct explorer *x, const struct candidate *c, const ch
 	return status;
 }
 
-static int reproduce(struct explorer *x, uint32_t call, const char *signature, struct finding *ret,
-		     struct err *err)
+static int reproduce(struct explorer *x, uint32_t call, const char *signature,
+		     double until_seconds, struct finding *ret, struct err *err)
 {
 	struct candidate c = { must_alloc((WAY_MAX + HISTORY_MAX + 1) * sizeof(uint32_t)), 0 };
 	size_t suffix = 0;
@@ -81,7 +94,7 @@ static int reproduce(struct explorer *x, uint32_t call, const char *signature, s
 
 	for (;;) {
 		if (compose(x, &c, suffix, call))
-			status = try_candidate(x, &c, signature, ret, err);
+			status = try_candidate(x, &c, signature, until_seconds, ret, err);
 		if (status || suffix == x->history_count)
 			break;
 		suffix = suffix ? suffix * SUFFIX_FACTOR : SUFFIX_FIRST;
@@ -110,7 +123,36 @@ static void fill_calls(const struct explorer *x, const struct candidate *c, stru
 	state_free(&s);
 }
 
-int capture_once(struct explorer *x, uint32_t call, const struct finding *first, struct err *err)
+/* Everything since the file system was fresh, as a trace beside the finding: what `assay shrink`
+ * can begin with if nothing shorter shows it. */
+static int write_history(const struct explorer *x, uint32_t call, struct err *err)
+{
+	char path[PATH_MAX];
+	struct buf text = BUF_INIT;
+	struct call c;
+	int status;
+
+	buf_addf(&text, "# target: %s\n", x->target->name);
+	for (unsigned i = 2; i <= x->universe->processes; i++) {
+		c = explorer_process(x, i);
+		call_print(&c, DIALECT_NATIVE, &text);
+		buf_addch(&text, '\n');
+	}
+	for (size_t i = 0; i <= x->history_count; i++) {
+		universe_call(x->universe, i < x->history_count ? x->history[i].call : call, &c);
+		call_print(&c, DIALECT_NATIVE, &text);
+		buf_addch(&text, '\n');
+	}
+	snprintf(path, sizeof(path), "%s/history", run_last_folder(x->run));
+	status = buf_write_file(&text, path, err);
+	buf_free(&text);
+	return status;
+}
+
+/* What was just met is told at once, with the shortest way that may show it: whatever comes, it
+ * is not lost. It is told again if no replay could show it. */
+static int tell(struct explorer *x, uint32_t call, const struct finding *first, bool again,
+		struct err *err)
 {
 	struct candidate c = { must_alloc((WAY_MAX + HISTORY_MAX + 1) * sizeof(uint32_t)), 0 };
 	size_t suffix = x->history_count < SUFFIX_FIRST ? x->history_count : SUFFIX_FIRST;
@@ -121,40 +163,73 @@ int capture_once(struct explorer *x, uint32_t call, const struct finding *first,
 	if (!compose(x, &c, suffix, call))
 		add_suffix(x, &c, suffix, call);
 	fill_calls(x, &c, &arena, &f);
-	f.tries = 1;
-	f.shown = 0;
-	status = run_add(x->run, &f, NULL, err);
+	f.tries = again;
+	status = again ? run_replace(x->run, &f, NULL, err) : run_add(x->run, &f, NULL, err);
+	if (!status && !again)
+		status = write_history(x, call, err);
 	arena_free(&arena);
 	free(c.numbers);
 	return status;
 }
 
-int capture(struct explorer *x, uint32_t call, const struct finding *first, struct err *err)
+int capture_once(struct explorer *x, uint32_t call, const struct finding *first, struct err *err)
+{
+	return tell(x, call, first, false, err);
+}
+
+/* A finding may take half of the time that is left, and at the end a little more than there is. */
+static double work_until(const struct explorer *x)
+{
+	double seconds = x->options->seconds, now = clock_seconds(), until = now + work_max_seconds;
+
+	if (seconds <= 0)
+		return until;
+	until = fmin(until, x->deadline_seconds + seconds * grace);
+	return fmin(until, fmax(now + seconds * grace, (now + x->deadline_seconds) / 2));
+}
+
+/* The finding, which was replayed, shrinks and takes the place of what was told first. */
+static int improve(struct explorer *x, struct finding *f, double until_seconds, struct err *err)
 {
 	const struct explore_options *o = x->options;
+	bool hangs = f->code == FINDING_HANG;
+	unsigned tries = hangs ? HANG_SHRINK_TRIES : o->shrink_tries;
+	unsigned times = hangs ? HANG_VERIFY_TIMES : o->verify_times;
+	char history[PATH_MAX];
+	int status = run_replace(x->run, f, NULL, err);
+
+	if (!status)
+		status = finding_shrink(f, x->target, &x->model, tries, until_seconds, err);
+	if (!status)
+		status = finding_verify(f, x->target, &x->model, times, until_seconds, err);
+	if (status)
+		return status;
+	buf_adds(&f->rule, buf_str(&x->others));
+	snprintf(history, sizeof(history), "%s/history", run_last_folder(x->run));
+	unlink(history);
+	return run_replace(x->run, f, x->target, err);
+}
+
+int capture(struct explorer *x, uint32_t call, const struct finding *first, struct err *err)
+{
+	double until_seconds;
 	struct finding f;
-	unsigned tries, times;
-	bool hangs;
 	int status;
 
 	if (run_knows(x->run, first->signature)) {
 		x->figures.repeats++;
 		return 0;
 	}
-	status = reproduce(x, call, first->signature, &f, err);
-	if (status == 0)
-		return capture_once(x, call, first, err);
+	until_seconds = work_until(x);
+	status = tell(x, call, first, false, err);
 	if (status < 0)
 		return status;
-	hangs = f.code == FINDING_HANG;
-	tries = hangs ? HANG_SHRINK_TRIES : o->shrink_tries;
-	times = hangs ? HANG_VERIFY_TIMES : o->verify_times;
-	if ((status = finding_shrink(&f, x->target, &x->model, tries, err)) == 0 &&
-	    (status = finding_verify(&f, x->target, &x->model, times, err)) == 0 &&
-	    !run_knows(x->run, f.signature)) {
-		buf_adds(&f.rule, buf_str(&x->others));
-		status = run_add(x->run, &f, x->target, err);
-	}
+	status = reproduce(x, call, first->signature, until_seconds, &f, err);
+	if (!status)
+		return tell(x, call, first, true, err);
+	if (status < 0)
+		return err_forget(err, status, ETIME);
+	status = improve(x, &f, until_seconds, err);
 	finding_free(&f);
 	return status;
 }

@@ -10,6 +10,9 @@
 #include "base/err.h"
 #include "op/script.h"
 
+/* Of more calls a program or a page serves nobody: they are to be shrunk first. */
+enum { REPRO_CALLS_MAX = 1 << 13 };
+
 const char *const finding_names[FINDING_CODES] = {
 	[FINDING_OUTCOME] = "OUTCOME", [FINDING_TREE] = "TREE",   [FINDING_HANG] = "HANG",
 	[FINDING_DEATH] = "DEATH",     [FINDING_DRIFT] = "DRIFT", [FINDING_DISAGREE] = "DISAGREE",
@@ -68,6 +71,9 @@ static void print_readme(const struct finding *f, const struct buf *trace, struc
 	if (f->tries)
 		buf_addf(out, "Shown in %u of %u replays on a fresh file system: %s.\n", f->shown,
 			 f->tries, f->shown == f->tries ? "deterministic" : "flaky");
+	if (!f->shrunk)
+		buf_adds(out, "Not shrunk to the end: `assay shrink` with this folder, or with the "
+			      "file `history` if there is one, goes on.\n");
 	add_block(out, "Calls, from a fresh file system", trace);
 	add_block(out, "What differs", &f->diff);
 	add_block(out, "Expected", &f->expected);
@@ -108,26 +114,42 @@ static void keep_evidence(struct target *t, const char *dir)
 	buf_free(&text);
 }
 
+static int write_programs(const struct finding *f, const struct target *t, const char *dir,
+			  struct err *err)
+{
+	struct buf c = BUF_INIT, sh = BUF_INIT;
+	int status;
+
+	finding_repro_c(f, &c);
+	finding_repro_sh(f, t, &sh);
+	status = write_file(dir, "repro.c", &c, err);
+	if (!status)
+		status = write_file(dir, "repro.sh", &sh, err);
+	buf_free(&c);
+	buf_free(&sh);
+	return status;
+}
+
 int finding_write(const struct finding *f, struct target *t, const char *dir, struct err *err)
 {
-	struct buf trace = BUF_INIT, readme = BUF_INIT, c = BUF_INIT, sh = BUF_INIT;
+	struct buf trace = BUF_INIT, readme = BUF_INIT;
 	int status;
 
 	if (mkdir(dir, 0755) && errno != EEXIST)
 		return err_sys(err, errno, "cannot make %s", dir);
 	print_trace(f, &trace);
+	status = write_file(dir, "trace", &trace, err);
+	if (!status && f->count <= REPRO_CALLS_MAX)
+		status = write_programs(f, t, dir, err);
+	else
+		buf_clear(&trace);
 	print_readme(f, &trace, &readme);
-	finding_repro_c(f, &c);
-	finding_repro_sh(f, t, &sh);
-	if ((status = write_file(dir, "trace", &trace, err)) == 0 &&
-	    (status = write_file(dir, "README.md", &readme, err)) == 0 &&
-	    (status = write_file(dir, "repro.c", &c, err)) == 0 &&
-	    (status = write_file(dir, "repro.sh", &sh, err)) == 0 && t)
+	if (!status)
+		status = write_file(dir, "README.md", &readme, err);
+	if (!status && t)
 		keep_evidence(t, dir);
 	buf_free(&trace);
 	buf_free(&readme);
-	buf_free(&c);
-	buf_free(&sh);
 	return status;
 }
 
@@ -142,6 +164,18 @@ static const char *header(const char *comment, const char *key)
 	return comment + len + 2;
 }
 
+/* A signature begins with it. */
+static enum finding_code code_of(const char *signature)
+{
+	size_t len = strcspn(signature, " ");
+
+	for (enum finding_code code = 0; code < FINDING_CODES; code++)
+		if (strlen(finding_names[code]) == len &&
+		    !strncmp(finding_names[code], signature, len))
+			return code;
+	return FINDING_OUTCOME;
+}
+
 static void take_item(struct finding *f, const struct item *item)
 {
 	const char *value;
@@ -153,8 +187,10 @@ static void take_item(struct finding *f, const struct item *item)
 	case ITEM_COMMENT:
 		if ((value = header(item->text, "target")))
 			buf_adds(&f->target, value);
-		if ((value = header(item->text, "signature")))
+		if ((value = header(item->text, "signature"))) {
 			snprintf(f->signature, sizeof(f->signature), "%s", value);
+			f->code = code_of(value);
+		}
 		break;
 	default:
 		break;

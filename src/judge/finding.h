@@ -39,6 +39,7 @@ struct finding {
 	struct buf expected, seen, diff, rule; /* text for people */
 	bool outside_posix;                    /* else: inside POSIX but not what Linux does */
 	unsigned tries, shown;                 /* re-verification: shown in `shown` of `tries` */
+	bool shrunk;                           /* to the end: nothing simpler shows it */
 	struct arena arena;
 };
 
@@ -58,18 +59,23 @@ int judge_answer(struct target *t, const struct model *m, struct state *s, const
 void judge_fate(struct target *t, const struct call *c, enum target_fate fate,
 		struct finding *ret);
 
+/* Work on a finding ends at until_seconds (of clock_seconds(); 0: never) and when the run is
+ * stopped (run.h). */
+
 /* Runs calls on a freshly reset target beside the model, judging every outcome and, after the
  * last call or after all, the tree. Fills *ret and returns 1 if there is a discrepancy, 0 if
- * not, or a negative errno for failures of ours. */
+ * not, -ETIME if it had to end before, or another negative errno for failures of ours. */
 int judge_replay(struct target *t, const struct model *m, const struct call *calls, size_t count,
-		 bool observe_all, struct finding *ret, struct err *err);
+		 bool observe_all, double until_seconds, struct finding *ret, struct err *err);
 
-/* Fewest calls, then simplest arguments, keeping the signature; bounded by tries_max replays. */
+/* Fewest calls, then simplest arguments, keeping the signature; bounded by tries_max replays.
+ * Ended early it is as far as it got. */
 int finding_shrink(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
-		   struct err *err);
-/* Replays it `times` times from a fresh file system; fills tries and shown. */
+		   double until_seconds, struct err *err);
+/* Replays it `times` times from a fresh file system, fewer if ended early; fills tries and
+ * shown. */
 int finding_verify(struct finding *f, struct target *t, const struct model *m, unsigned times,
-		   struct err *err);
+		   double until_seconds, struct err *err);
 /* The standalone C program (cc alone) and shell script; exit 1 where the bug shows, 0 if not,
  * 2 if the calls before went differently. */
 void finding_repro_c(const struct finding *f, struct buf *out);

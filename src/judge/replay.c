@@ -1,7 +1,11 @@
 /* replay.c -- calls on a fresh file system beside the model, up to the first discrepancy. */
+#include <errno.h>
 #include <string.h>
 
+#include "base/err.h"
+#include "base/log.h"
 #include "judge/finding.h"
+#include "judge/run.h"
 #include "op/script.h"
 
 /* A replay on its way: the finding gathers the calls and their outcomes from the start. */
@@ -10,7 +14,13 @@ struct replay {
 	const struct model *model;
 	struct state state;
 	struct finding *finding;
+	double until_seconds;
 };
+
+static bool has_to_end(const struct replay *r)
+{
+	return run_stop || (r->until_seconds > 0 && clock_seconds() >= r->until_seconds);
+}
 
 /* Makes one call and judges it. */
 static int replay_call(struct replay *r, const struct call *c, bool observe, struct err *err)
@@ -20,6 +30,8 @@ static int replay_call(struct replay *r, const struct call *c, bool observe, str
 	enum target_fate fate;
 	int status;
 
+	if (has_to_end(r))
+		return err_set(err, ETIME, "a replay had to end before its last call");
 	/* Shrinking may have taken away the call that makes it. */
 	if (!state_process(&r->state, c->pid) && c->op != OP_create_process)
 		return JUDGE_UNDEFINED;
@@ -55,9 +67,14 @@ static bool is_outside_posix(const struct finding *f, const struct model *m,
 }
 
 int judge_replay(struct target *t, const struct model *m, const struct call *calls, size_t count,
-		 bool observe_all, struct finding *ret, struct err *err)
+		 bool observe_all, double until_seconds, struct finding *ret, struct err *err)
 {
-	struct replay r = { .target = t, .model = m, .finding = ret };
+	struct replay r = {
+		.target = t,
+		.model = m,
+		.finding = ret,
+		.until_seconds = until_seconds,
+	};
 	struct state start;
 	int status;
 
@@ -84,16 +101,16 @@ int judge_replay(struct target *t, const struct model *m, const struct call *cal
 }
 
 int finding_verify(struct finding *f, struct target *t, const struct model *m, unsigned times,
-		   struct err *err)
+		   double until_seconds, struct err *err)
 {
 	struct finding again;
 	int status;
 
 	f->tries = f->shown = 0;
 	for (unsigned i = 0; i < times; i++) {
-		status = judge_replay(t, m, f->calls, f->count, true, &again, err);
+		status = judge_replay(t, m, f->calls, f->count, true, until_seconds, &again, err);
 		if (status < 0)
-			return status;
+			return err_forget(err, status, ETIME);
 		f->tries++;
 		if (!status)
 			continue;

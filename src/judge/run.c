@@ -2,6 +2,7 @@
 #include "judge/run.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,25 @@ static int make_usual_dir(struct run *r, struct err *err)
 	return status;
 }
 
+static json_t *finding_row(const struct finding *f, const char *path)
+{
+	json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b}", "code",
+				finding_names[f->code], "title", buf_str(&f->title), "path", path,
+				"signature", f->signature, "target", buf_str(&f->target), "calls",
+				(json_int_t)f->count, "shown", (json_int_t)f->shown, "tries",
+				(json_int_t)f->tries, "shrunk", f->shrunk);
+
+	must(row); /* titles print everything that is not ASCII as escapes */
+	return row;
+}
+
+static void list_finding(struct run *r, const struct finding *f, const char *path)
+{
+	str_map_put(&r->signatures, f->signature, NULL);
+	json_array_append_new(r->findings, finding_row(f, path));
+	r->verdict = VERDICT_BAD;
+}
+
 /* Findings of an earlier part of the same run. */
 static int load_findings(struct run *r, struct err *err)
 {
@@ -102,6 +122,29 @@ static int load_findings(struct run *r, struct err *err)
 	return 0;
 }
 
+/* A folder that was written when the run was killed, before run.json named it. */
+static int load_unlisted(struct run *r, struct err *err)
+{
+	char pattern[PATH_MAX];
+	struct finding f;
+	glob_t found;
+	int status = 0;
+
+	snprintf(pattern, sizeof(pattern), "%s/findings/%03zu-*/trace", r->dir,
+		 json_array_size(r->findings) + 1);
+	if (glob(pattern, 0, NULL, &found))
+		return 0;
+	*strrchr(found.gl_pathv[0], '/') = '\0';
+	status = finding_read(&f, found.gl_pathv[0], err);
+	if (!status) {
+		buf_adds(&f.title, f.signature);
+		list_finding(r, &f, found.gl_pathv[0]);
+		finding_free(&f);
+	}
+	globfree(&found);
+	return status;
+}
+
 int run_open(struct run *r, const char *command, const char *target, const char *out, uint64_t seed,
 	     struct err *err)
 {
@@ -127,6 +170,8 @@ int run_open(struct run *r, const char *command, const char *target, const char 
 	}
 	if (!status)
 		status = load_findings(r, err);
+	if (!status)
+		status = load_unlisted(r, err);
 	if (!status) {
 		snprintf(path, sizeof(path), "%s/findings", r->dir);
 		status = make_dir(path, err);
@@ -159,28 +204,6 @@ int run_expect(struct run *r, const char *path, struct err *err)
 bool run_knows(struct run *r, const char *signature)
 {
 	return expected_has(&r->expected, signature) || str_map_get(&r->signatures, signature);
-}
-
-int run_add(struct run *r, const struct finding *f, struct target *t, struct err *err)
-{
-	char path[PATH_MAX];
-	json_t *row;
-	int status;
-
-	snprintf(path, sizeof(path), "%s/findings/%03zu-%s", r->dir,
-		 json_array_size(r->findings) + 1, finding_names[f->code]);
-	status = finding_write(f, t, path, err);
-	if (status)
-		return status;
-	str_map_put(&r->signatures, f->signature, NULL);
-	row = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "code", finding_names[f->code],
-			"title", buf_str(&f->title), "path", path, "signature", f->signature,
-			"target", buf_str(&f->target), "calls", (json_int_t)f->count, "shown",
-			(json_int_t)f->shown, "tries", (json_int_t)f->tries);
-	must(row); /* titles print everything that is not ASCII as escapes */
-	json_array_append_new(r->findings, row);
-	r->verdict = VERDICT_BAD;
-	return 0;
 }
 
 static json_t *summary(const struct run *r)
@@ -220,4 +243,47 @@ int run_close(struct run *r, json_t **ret_summary, struct err *err)
 	else
 		*ret_summary = o;
 	return status;
+}
+
+static void folder_of(const struct run *r, const struct finding *f, size_t number, char *ret)
+{
+	snprintf(ret, PATH_MAX, "%s/findings/%03zu-%s", r->dir, number, finding_names[f->code]);
+}
+
+int run_add(struct run *r, const struct finding *f, struct target *t, struct err *err)
+{
+	char path[PATH_MAX];
+	int status;
+
+	folder_of(r, f, json_array_size(r->findings) + 1, path);
+	status = finding_write(f, t, path, err);
+	if (status)
+		return status;
+	list_finding(r, f, path);
+	return run_close(r, NULL, err);
+}
+
+const char *run_last_folder(const struct run *r)
+{
+	json_t *last = json_array_get(r->findings, json_array_size(r->findings) - 1);
+
+	return json_string_value(json_object_get(last, "path"));
+}
+
+int run_replace(struct run *r, const struct finding *f, struct target *t, struct err *err)
+{
+	size_t last = json_array_size(r->findings) - 1;
+	char path[PATH_MAX];
+	int status;
+
+	/* Work on a finding may show that it is of another kind. */
+	folder_of(r, f, last + 1, path);
+	if (strcmp(path, run_last_folder(r)) && rename(run_last_folder(r), path))
+		return err_sys(err, errno, "cannot make %s", path);
+	status = finding_write(f, t, path, err);
+	if (status)
+		return status;
+	str_map_put(&r->signatures, f->signature, NULL);
+	json_array_set_new(r->findings, last, finding_row(f, path));
+	return run_close(r, NULL, err);
 }

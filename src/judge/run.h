@@ -32,8 +32,12 @@ int run_open(struct run *r, const char *command, const char *target, const char 
 int run_expect(struct run *r, const char *path, struct err *err);
 /* True if a finding of this signature is already there, or expected. */
 bool run_knows(struct run *r, const char *signature);
-/* Adds a shrunk, verified finding: writes its folder. */
+/* Adds a finding: writes its folder and run.json, so that it survives whatever comes. */
 int run_add(struct run *r, const struct finding *f, struct target *t, struct err *err);
+/* The finding added last is this one now: shrunk, verified. */
+int run_replace(struct run *r, const struct finding *f, struct target *t, struct err *err);
+/* Its folder. */
+const char *run_last_folder(const struct run *r);
 /* Writes run.json; the object is returned for --json where ret_summary is not NULL. May be
  * called again and again: a run that is killed then leaves the latest. */
 int run_close(struct run *r, json_t **ret_summary, struct err *err);

@@ -5,19 +5,15 @@
  * effect the others can do without (merge.c). Simplest: one argument at a time (simplify.c). Every
  * candidate is replayed from a fresh file system with the tree observed after each call, and taken
  * if the signature is the same; the replay also cuts off what comes behind the discrepancy. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/must.h"
 #include "judge/finding.h"
 #include "judge/merge.h"
-#include "judge/run.h"
 #include "judge/simplify.h"
-
-/* A target that takes long to start anew, or that does not show it every time, would keep a search
- * for ever. */
-static const double seconds_max = 30;
 
 struct shrink {
 	struct finding *finding;
@@ -33,12 +29,11 @@ static int try_calls(struct shrink *s, const struct call *calls, size_t count, s
 	struct finding candidate;
 	int status;
 
-	if (run_stop || clock_seconds() > s->until_seconds)
-		s->tries_left = 0;
 	if (!s->tries_left || !count)
 		return 0;
 	s->tries_left--;
-	status = judge_replay(s->target, s->model, calls, count, true, &candidate, err);
+	status = judge_replay(s->target, s->model, calls, count, true, s->until_seconds,
+			      &candidate, err);
 	if (status <= 0)
 		return status;
 	if (strcmp(candidate.signature, s->finding->signature)) {
@@ -154,14 +149,14 @@ static int simplify_calls(struct shrink *s, struct err *err)
 }
 
 int finding_shrink(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
-		   struct err *err)
+		   double until_seconds, struct err *err)
 {
 	struct shrink s = {
 		.finding = f,
 		.target = t,
 		.model = m,
 		.tries_left = tries_max,
-		.until_seconds = clock_seconds() + seconds_max,
+		.until_seconds = until_seconds,
 	};
 	int status = fewest_calls(&s, err);
 
@@ -171,5 +166,6 @@ int finding_shrink(struct finding *f, struct target *t, const struct model *m, u
 			break;
 		status = fewest_calls(&s, err);
 	}
-	return status < 0 ? status : 0;
+	f->shrunk = status == 0 && s.tries_left;
+	return status < 0 ? err_forget(err, status, ETIME) : 0;
 }

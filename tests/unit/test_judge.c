@@ -43,7 +43,7 @@ static void end(struct fixture *f)
 static int replay(struct fixture *f, struct finding *ret)
 {
 	struct err err = { 0 };
-	int status = judge_replay(f->target, &f->model, f->calls, f->count, true, ret, &err);
+	int status = judge_replay(f->target, &f->model, f->calls, f->count, true, 0, ret, &err);
 
 	if (status < 0)
 		fail_msg("%s", err.text);
@@ -111,10 +111,10 @@ static void findings_shrink(void **state)
 	      "stat(\"g\")\n");
 	assert_int_equal(replay(&f, &finding), 1);
 	assert_string_equal(finding.signature, "TREE truncate data");
-	assert_int_equal(finding_shrink(&finding, f.target, &f.model, 3000, &err), 0);
+	assert_int_equal(finding_shrink(&finding, f.target, &f.model, 3000, 0, &err), 0);
 	assert_string_equal(finding.signature, "TREE truncate data");
 	assert_true(finding.count <= 4);
-	assert_int_equal(finding_verify(&finding, f.target, &f.model, 10, &err), 0);
+	assert_int_equal(finding_verify(&finding, f.target, &f.model, 10, 0, &err), 0);
 	assert_int_equal(finding.shown, 10);
 	finding_free(&finding);
 	end(&f);
