@@ -77,7 +77,7 @@ static const struct opt opts[] = {
 	  "where the kernel writes its complaints, if not to /dev/kmsg", 0, 0 },
 	{ "jobs", OPT_U64, ROW(jobs), "N", "so many searches at once, each with its own seed", 1,
 	  1024 },
-	{ "resume", OPT_TEXT, ROW(resume), "RUN", "go on with the tour in this directory", 0, 0 },
+	{ "resume", OPT_TEXT, ROW(resume), "RUN", "go on with the search in this directory, with the same options", 0, 0 },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "the run's directory instead of one in runs/", 0, 0 },
 	{ "config", OPT_TEXT, ROW(config), "FILE", "an INI file that describes targets", 0, 0 },
 	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
@@ -124,10 +124,10 @@ static int search(struct target *t, struct universe *u, struct run *run, struct 
 
 	cover_init(&cover);
 	o->progress = progress_wanted() ? show_progress : NULL;
-	status = explore(o, t, u, run, &cover, &figures, err);
-	progress_end();
 	json_object_set_new(run->figures, "profile", json_string(u->name));
 	json_object_set_new(run->figures, "strategy", json_string(strategy_names[o->strategy]));
+	status = explore(o, t, u, run, &cover, &figures, err);
+	progress_end();
 	if (status < 0 && run->verdict == VERDICT_OK)
 		run->verdict = VERDICT_UNKNOWN;
 	written = explore_finish(run, &figures, cover_json(&cover), settings.json, err);
@@ -233,6 +233,7 @@ static int explore_once(const char *target, struct err *err)
 		.bitstate = settings.bitstate,
 		.kernel_log = settings.kernel_log,
 		.resume = settings.resume != NULL,
+		.checkpoint_seconds = 60,
 	};
 	struct targets targets = { 0 };
 	int code = EXIT_UNKNOWN;

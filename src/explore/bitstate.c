@@ -26,6 +26,7 @@ bool bitstate_add(struct bitstate *b, struct hash h)
 		bit = (h.lo + i * (h.hi | 1)) & b->mask;
 		word = &b->words[bit / 64];
 		is_new |= !(*word >> bit % 64 & 1);
+		b->used += !*word;
 		*word |= (uint64_t)1 << bit % 64;
 	}
 	return is_new;

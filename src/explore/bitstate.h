@@ -9,7 +9,8 @@
 
 struct bitstate {
 	uint64_t *words;
-	uint64_t mask; /* number of bits - 1 */
+	uint64_t mask; /* number of bits - 1; 0 before bitstate_init() */
+	uint64_t used; /* words that are not 0 */
 };
 
 /* With the largest power of two of bytes that is at most this. */

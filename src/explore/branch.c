@@ -12,9 +12,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "explore/bitstate.h"
 #include "explore/explorer.h"
-#include "explore/open_list.h"
 #include "explore/utility.h"
 #include "op/script.h"
 
@@ -25,9 +23,7 @@ static const double worn = 0.8;
 
 struct branch {
 	struct explorer *x;
-	struct open_list list;
 	struct utility utility;
-	struct bitstate bits;
 	uint64_t next_key;
 	const struct opening *at; /* where the target is; NULL: elsewhere */
 	struct plan_step steps[PLAN_MAX];
@@ -86,6 +82,7 @@ static int open_state(struct branch *b, const struct opening *parent, uint32_t c
 	*o = (struct opening){
 		.state = state_copy(&x->state),
 		.hash = state_hash(&x->state),
+		.saved = true,
 		.key = b->next_key++,
 		.node = x->node,
 		.call = call,
@@ -103,21 +100,28 @@ static int open_state(struct branch *b, const struct opening *parent, uint32_t c
 	order_calls(x, o);
 	if (x->options->strategy == STRATEGY_BEST)
 		o->score = utility_score(&b->utility, &o->state, o->dirty);
-	open_list_add(&b->list, o);
+	open_list_add(&b->x->list, o);
 	b->at = o;
 	return x->target->kind->save(x->target, o->key, err);
 }
 
-static void close_state(struct branch *b)
+static void close_first(struct explorer *x)
 {
-	struct opening *o = open_list_take(&b->list);
+	struct opening *o = open_list_take(&x->list);
 
-	if (b->at == o)
-		b->at = NULL;
-	if (b->x->target->kind->drop)
-		b->x->target->kind->drop(b->x->target, o->key);
-	state_free(&o->state);
+	if (o->saved && x->target->kind->drop)
+		x->target->kind->drop(x->target, o->key);
+	if (o->saved)
+		state_free(&o->state);
 	free(o);
+}
+
+void branch_end(struct explorer *x)
+{
+	while (open_list_first(&x->list))
+		close_first(x);
+	open_list_free(&x->list);
+	bitstate_free(&x->bits);
 }
 
 /* The calls that led to an opening become the history: depth first they are those of the
@@ -129,10 +133,10 @@ static void recall(struct branch *b, const struct opening *o)
 	uint32_t at = o->node;
 
 	x->history_count = o->depth;
-	if (open_list_is_stack(&b->list)) {
+	if (open_list_is_stack(&b->x->list)) {
 		for (size_t i = 0; i < o->depth; i++)
-			x->history[i] = (struct passed){ b->list.items[i + 1]->call,
-							 b->list.items[i + 1]->node };
+			x->history[i] = (struct passed){ b->x->list.items[i + 1]->call,
+							 b->x->list.items[i + 1]->node };
 		return;
 	}
 	for (size_t i = o->depth; i--; at = node->via_node) {
@@ -170,6 +174,75 @@ static void add_step(struct branch *b, uint32_t number, const struct call *c,
 	step->tree = tree_hash(&b->after.tree);
 	step->exact = step->observe = true;
 	b->calls[b->count++] = number;
+}
+
+/* Plans the next calls of the history, from place `from` on. False if the model does not go
+ * along, as it did once. */
+static bool plan_history(struct branch *b, size_t from)
+{
+	struct explorer *x = b->x;
+	struct outcome expected;
+	struct call call;
+	uint32_t number;
+
+	arena_reset(&b->arena);
+	for (b->count = 0; b->count < PLAN_MAX && from + b->count < x->history_count;) {
+		number = x->history[from + b->count].call;
+		universe_call(x->universe, number, &call);
+		if (!lead(x, &b->after, &call, &expected))
+			return false;
+		add_step(b, number, &call, &expected);
+	}
+	return true;
+}
+
+/* Makes the calls of the history on a fresh file system. *ret says whether all went as planned. */
+static int follow_history(struct branch *b, bool *ret, struct err *err)
+{
+	struct explorer *x = b->x;
+	struct plan_end end;
+	int status = 0;
+
+	*ret = true;
+	state_free(&b->after);
+	b->after = state_copy(&x->start);
+	for (size_t done = 0; *ret && done < x->history_count; done += b->count) {
+		*ret = plan_history(b, done);
+		if (*ret)
+			status = target_follow(x->target, b->steps, b->count, &end, err);
+		if (status < 0)
+			return status;
+		*ret = *ret && end.done == b->count;
+		x->figures.calls += b->count;
+	}
+	return 0;
+}
+
+/* An opening of a checkpoint is reached by its calls, and saved. One that cannot be reached
+ * again, because the target may answer one way or another, is given up; its calls stay among
+ * those that are left. */
+static int reach_again(struct branch *b, struct opening *o, struct err *err)
+{
+	struct explorer *x = b->x;
+	int status = explorer_reset(x, err);
+	bool there;
+
+	b->at = NULL;
+	if (status < 0)
+		return status;
+	recall(b, o);
+	status = follow_history(b, &there, err);
+	if (status < 0)
+		return status;
+	if (!there || !hash_equal(state_hash(&b->after), o->hash)) {
+		close_first(x);
+		return 0;
+	}
+	o->state = state_copy(&b->after);
+	o->key = b->next_key++;
+	o->saved = true;
+	b->at = o;
+	return x->target->kind->save(x->target, o->key, err);
 }
 
 /* Plans untried calls of an opening, up to the first that leads away. */
@@ -212,7 +285,7 @@ static bool enter(struct branch *b)
 	bool is_new;
 
 	if (x->options->bitstate)
-		x->figures.states += bitstate_add(&b->bits, b->after_hash);
+		x->figures.states += bitstate_add(&b->x->bits, b->after_hash);
 	else
 		node = graph_put(&x->graph, b->after_hash, &is_new);
 	explorer_pass(x, call, 0, node, true);
@@ -279,47 +352,51 @@ static int expand(struct branch *b, struct opening *o, struct err *err)
 		return status;
 	/* A heap is not to change under an opening whose score does. */
 	if (best)
-		open_list_take(&b->list);
+		open_list_take(&b->x->list);
 	make_plan(b, o);
 	x->figures.edges_left -= o->next - before;
 	if (b->count)
 		status = follow(b, o, err);
 	if (best) {
 		o->score *= worn;
-		open_list_add(&b->list, o);
+		open_list_add(&b->x->list, o);
 	}
 	return status;
+}
+
+/* Goes on in the opening that comes first. */
+static int go_on(struct branch *b, struct opening *o, struct err *err)
+{
+	if (!o->saved)
+		return reach_again(b, o, err);
+	if (o->next < b->x->universe->calls)
+		return expand(b, o, err);
+	if (b->at == o)
+		b->at = NULL;
+	close_first(b->x);
+	return 0;
 }
 
 int branch(struct explorer *x, struct err *err)
 {
 	struct branch *b = must_alloc(sizeof(*b));
 	struct opening *o;
-	int status;
+	int status = 0;
 
 	b->x = x;
-	b->list.strategy = x->options->strategy;
 	b->after = state_copy(&x->start);
-	if (x->options->bitstate) {
-		bitstate_init(&b->bits, x->options->memory_max);
-		bitstate_add(&b->bits, state_hash(&x->start));
+	if (!x->options->resume) {
+		if (x->options->bitstate)
+			bitstate_add(&x->bits, state_hash(&x->start));
+		x->figures.edges_left = x->universe->calls;
+		status = open_state(b, NULL, 0, err);
 	}
-	x->figures.edges_left = x->universe->calls;
-	status = open_state(b, NULL, 0, err);
-	while (status >= 0 && !explorer_ends(x) && (o = open_list_first(&b->list))) {
-		if (o->next < x->universe->calls)
-			status = expand(b, o, err);
-		else
-			close_state(b);
-	}
+	while (status >= 0 && !explorer_ends(x) && (o = open_list_first(&x->list)))
+		status = go_on(b, o, err);
 	if (!x->figures.end)
 		x->figures.end = x->figures.edges_left ? "depth" : "exhausted";
 	x->figures.exhausted = !x->figures.edges_left && !x->options->bitstate;
-	while (open_list_first(&b->list))
-		close_state(b);
-	open_list_free(&b->list);
 	utility_free(&b->utility);
-	bitstate_free(&b->bits);
 	state_free(&b->after);
 	arena_free(&b->arena);
 	free(b);

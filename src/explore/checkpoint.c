@@ -1,8 +1,9 @@
-/* checkpoint.c -- a tour put down and taken up again: DIR/checkpoint holds what was visited.
+/* checkpoint.c -- a search put down and taken up again: DIR/checkpoint holds what was visited.
  *
  * Written beside and renamed, so that there is always a whole one. A checkpoint belongs to the
- * universe it was made in, which its fingerprint tells, and to this byte order. Branching
- * searches have no checkpoint: what they would need is saved inside the target. */
+ * universe it was made in, which its fingerprint tells, to a strategy and to this byte order. Of
+ * the open states of a branching search it has the calls that lead there: what the target saved
+ * is gone, and is made again when their turn comes. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,15 +16,28 @@
 #include "explore/explorer.h"
 #include "op/kind.h"
 
+/* A node without its edges. */
+struct node_row {
+	struct hash hash;
+	uint32_t tried, reached, via_node, via_call;
+};
+
+struct opening_row {
+	struct hash hash;
+	double score;
+	uint32_t node, call, depth, next, first, stride, dirty;
+};
+
 struct header {
 	char magic[8];
 	struct hash fingerprint;
-	uint64_t calls, ops, nodes, chosen;
+	uint64_t calls, ops, nodes, openings, bits_mask, bits_used, chosen;
+	uint64_t strategy;
 	struct rng rng;
 	struct explore_figures figures;
 };
 
-static const char magic[8] = "assayX2";
+static const char magic[8] = "assayX3";
 
 /* Everything that numbers calls and bounds states. */
 static struct hash fingerprint(const struct universe *u)
@@ -47,11 +61,6 @@ static struct hash fingerprint(const struct universe *u)
 	return hash;
 }
 
-static bool has_checkpoint(const struct explorer *x)
-{
-	return x->options->strategy == STRATEGY_TOUR || x->options->strategy == STRATEGY_RANDOM;
-}
-
 static void put(FILE *file, const void *data, size_t len)
 {
 	fwrite(data, 1, len, file); /* errors show in ferror at the end */
@@ -59,13 +68,45 @@ static void put(FILE *file, const void *data, size_t len)
 
 static void put_node(FILE *file, const struct node *node)
 {
-	uint32_t head[2] = { node->tried, node->reached };
+	struct node_row row = { node->hash, node->tried, node->reached, node->via_node,
+				node->via_call };
 
-	put(file, &node->hash, sizeof(node->hash));
-	put(file, head, sizeof(head));
+	put(file, &row, sizeof(row));
 	for (uint32_t i = 0; i < node->edge_cap; i++)
 		if (node->edges[i].call != NODE_NONE && node->edges[i].to != NODE_NONE)
 			put(file, &node->edges[i], sizeof(node->edges[i]));
+}
+
+static void put_opening(FILE *file, const struct opening *o)
+{
+	struct opening_row row = {
+		.hash = o->hash,
+		.score = o->score,
+		.node = o->node,
+		.call = o->call,
+		.depth = o->depth,
+		.next = o->next,
+		.first = o->first,
+		.stride = o->stride,
+		.dirty = o->dirty,
+	};
+
+	put(file, &row, sizeof(row));
+}
+
+/* Most words are 0: the others, each with its place. */
+static void put_bits(FILE *file, const struct bitstate *b)
+{
+	uint64_t row[2], left = b->used;
+
+	for (uint64_t i = 0; left; i++) {
+		if (!b->words[i])
+			continue;
+		row[0] = i;
+		row[1] = b->words[i];
+		put(file, row, sizeof(row));
+		left--;
+	}
 }
 
 static void put_all(FILE *file, const struct explorer *x)
@@ -76,6 +117,10 @@ static void put_all(FILE *file, const struct explorer *x)
 		.calls = u->calls,
 		.ops = u->op_count,
 		.nodes = x->graph.count,
+		.openings = x->list.tail - x->list.head,
+		.bits_mask = x->bits.mask,
+		.bits_used = x->bits.used,
+		.strategy = x->options->strategy,
 		.chosen = x->chosen,
 		.rng = x->rng,
 		.figures = x->figures,
@@ -88,6 +133,9 @@ static void put_all(FILE *file, const struct explorer *x)
 	put(file, x->tally.outcomes, u->op_count * sizeof(*x->tally.outcomes));
 	for (uint32_t n = 0; n < x->graph.count; n++)
 		put_node(file, graph_node(&x->graph, n));
+	for (size_t i = x->list.head; i < x->list.tail; i++)
+		put_opening(file, x->list.items[i]);
+	put_bits(file, &x->bits);
 }
 
 int checkpoint_write(struct explorer *x, struct err *err)
@@ -96,8 +144,6 @@ int checkpoint_write(struct explorer *x, struct err *err)
 	FILE *file;
 	bool fine;
 
-	if (!has_checkpoint(x))
-		return 0;
 	snprintf(path, sizeof(path), "%s/checkpoint", x->run->dir);
 	snprintf(beside, sizeof(beside), "%s/checkpoint.new", x->run->dir);
 	file = fopen(beside, "we");
@@ -117,19 +163,82 @@ static bool get(FILE *file, void *data, size_t len)
 
 static bool get_node(FILE *file, struct explorer *x)
 {
-	struct hash hash;
+	struct node_row row;
 	struct edge edge;
-	uint32_t head[2], n;
+	struct node *node;
+	uint32_t n;
 	bool is_new;
 
-	if (!get(file, &hash, sizeof(hash)) || !get(file, head, sizeof(head)))
+	if (!get(file, &row, sizeof(row)))
 		return false;
-	n = graph_put(&x->graph, hash, &is_new);
-	graph_node(&x->graph, n)->reached = head[1] & 1;
-	for (uint32_t i = 0; i < head[0]; i++) {
+	n = graph_put(&x->graph, row.hash, &is_new);
+	node = graph_node(&x->graph, n);
+	node->reached = row.reached & 1;
+	node->via_node = row.via_node;
+	node->via_call = row.via_call;
+	for (uint32_t i = 0; i < row.tried; i++) {
 		if (!get(file, &edge, sizeof(edge)) || edge.call >= x->universe->calls)
 			return false;
 		graph_set_edge(&x->graph, n, edge.call, edge.to);
+	}
+	return true;
+}
+
+/* Are there calls that lead to it? On a stack they are those of the openings below. */
+static bool has_way(const struct explorer *x, const struct opening_row *row)
+{
+	uint32_t at = row->node;
+
+	if (row->call >= x->universe->calls || row->depth >= HISTORY_MAX)
+		return false;
+	if (open_list_is_stack(&x->list))
+		return row->depth == x->list.tail;
+	for (uint32_t i = row->depth; i--; at = graph_node(&x->graph, at)->via_node)
+		if (at >= x->graph.count ||
+		    graph_node(&x->graph, at)->via_call >= x->universe->calls)
+			return false;
+	return at < x->graph.count;
+}
+
+static bool get_opening(FILE *file, struct explorer *x)
+{
+	struct opening_row row;
+	struct opening *o;
+
+	if (!get(file, &row, sizeof(row)) || !has_way(x, &row))
+		return false;
+	o = must_alloc(sizeof(*o));
+	*o = (struct opening){
+		.hash = row.hash,
+		.score = row.score,
+		.node = row.node,
+		.call = row.call,
+		.depth = row.depth,
+		.next = row.next,
+		.first = row.first,
+		.stride = row.stride,
+		.dirty = row.dirty,
+	};
+	open_list_add(&x->list, o);
+	return true;
+}
+
+static bool get_openings(FILE *file, struct explorer *x, const struct header *h)
+{
+	for (uint64_t i = 0; i < h->openings; i++)
+		if (!get_opening(file, x))
+			return false;
+	return true;
+}
+
+static bool get_bits(FILE *file, struct bitstate *b, uint64_t used)
+{
+	uint64_t row[2];
+
+	for (; b->used < used; b->used++) {
+		if (!get(file, row, sizeof(row)) || row[0] > b->mask / 64 || b->words[row[0]])
+			return false;
+		b->words[row[0]] = row[1];
 	}
 	return true;
 }
@@ -143,6 +252,10 @@ static int get_all(FILE *file, struct explorer *x, const char *path, struct err 
 		return err_set(err, EINVAL, "%s: not a checkpoint", path);
 	if (!hash_equal(h.fingerprint, fingerprint(u)) || h.calls != u->calls)
 		return err_set(err, EINVAL, "%s: made with another profile or target", path);
+	if (h.strategy != x->options->strategy || h.bits_mask != x->bits.mask)
+		return err_set(err, EINVAL, "%s: made with another strategy or memory: %s%s", path,
+			       strategy_names[h.strategy % STRATEGIES],
+			       h.bits_mask ? ", bitstate" : "");
 	if (!get(file, x->tally.calls, u->calls * sizeof(*x->tally.calls)) ||
 	    !get(file, x->tally.outcomes, u->op_count * sizeof(*x->tally.outcomes)))
 		return err_set(err, EINVAL, "%s: cut short", path);
@@ -152,6 +265,8 @@ static int get_all(FILE *file, struct explorer *x, const char *path, struct err 
 	for (uint32_t n = 0; n < x->graph.count; n++)
 		if (!graph_is_sound(&x->graph, n))
 			return err_set(err, EINVAL, "%s: damaged", path);
+	if (!get_openings(file, x, &h) || !get_bits(file, &x->bits, h.bits_used))
+		return err_set(err, EINVAL, "%s: cut short or damaged", path);
 	x->rng = h.rng;
 	x->chosen = h.chosen;
 	x->figures = h.figures;
@@ -162,12 +277,13 @@ static int get_all(FILE *file, struct explorer *x, const char *path, struct err 
 /* A node's hash; its edges are passed over. */
 static bool get_hash(FILE *file, struct hash *ret, bool *ret_reached)
 {
-	uint32_t head[2];
+	struct node_row row;
 
-	if (!get(file, ret, sizeof(*ret)) || !get(file, head, sizeof(head)))
+	if (!get(file, &row, sizeof(row)))
 		return false;
-	*ret_reached = head[1] & 1;
-	return !fseek(file, (long)(head[0] * sizeof(struct edge)), SEEK_CUR);
+	*ret = row.hash;
+	*ret_reached = row.reached & 1;
+	return !fseek(file, (long)(row.tried * sizeof(struct edge)), SEEK_CUR);
 }
 
 int explore_states(const char *dir, struct hash_map *into, struct err *err)
@@ -201,8 +317,6 @@ int checkpoint_read(struct explorer *x, struct err *err)
 	FILE *file;
 	int status;
 
-	if (!has_checkpoint(x))
-		return err_set(err, ENOTSUP, "only tour and random can be resumed");
 	snprintf(path, sizeof(path), "%s/checkpoint", x->run->dir);
 	file = fopen(path, "re");
 	if (!file)

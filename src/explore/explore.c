@@ -2,6 +2,7 @@
 #include "explore/explore.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -10,16 +11,33 @@
 #include "explore/crowd.h"
 #include "explore/explorer.h"
 
-static const double progress_interval_seconds = 0.2, checkpoint_interval_seconds = 60;
-static const double watch_interval_seconds = 0.5;
+static const double progress_interval_seconds = 0.2, watch_interval_seconds = 0.5;
+/* Of the time, at most one part in so many goes into checkpoints. */
+static const double checkpoint_share = 20;
+
+bool strategy_branches(enum strategy s)
+{
+	return s != STRATEGY_TOUR && s != STRATEGY_RANDOM;
+}
 
 const char *const strategy_names[] = { "tour", "dfs", "bfs", "random", "best", "remount", NULL };
+
+/* One that cannot be written is tried again later, and at the end. */
+static void make_checkpoint(struct explorer *x, double now)
+{
+	double cost;
+	struct err err = { 0 };
+
+	checkpoint_write(x, &err);
+	cost = clock_seconds() - now;
+	x->checkpoint_seconds =
+		now + fmax(cost * checkpoint_share, x->options->checkpoint_seconds);
+}
 
 bool explorer_ends(struct explorer *x)
 {
 	const struct explore_options *o = x->options;
 	double now = clock_seconds();
-	struct err err = { 0 };
 
 	if (run_stop)
 		x->figures.end = "stopped";
@@ -42,12 +60,8 @@ bool explorer_ends(struct explorer *x)
 		o->progress(o->progress_to, &x->figures, x->run);
 		x->progress_seconds = now + progress_interval_seconds;
 	}
-	if (now >= x->checkpoint_seconds) {
-		/* One that cannot be written is tried again later, and at the end. */
-		checkpoint_write(x, &err);
-		now = clock_seconds();
-		x->checkpoint_seconds = now + checkpoint_interval_seconds;
-	}
+	if (now >= x->checkpoint_seconds)
+		make_checkpoint(x, now);
 	return false;
 }
 
@@ -172,11 +186,6 @@ static void end(struct explorer *x, struct cover *cover, struct explore_figures 
 	free(x->history);
 }
 
-static bool is_branching(enum strategy s)
-{
-	return s != STRATEGY_TOUR && s != STRATEGY_RANDOM;
-}
-
 /* Operations on the environment that the target does not know are no part of its universe. */
 static bool is_possible(const struct target *t, enum op op)
 {
@@ -219,9 +228,9 @@ static int check(const struct explore_options *o, const struct target *t, const 
 	if (!u->calls || u->calls >= UNIVERSE_CALLS_MAX)
 		return err_set(err, E2BIG, "%s: a universe of %llu calls cannot be explored",
 			       u->name, (unsigned long long)u->calls);
-	if (is_branching(o->strategy) && o->against_count)
+	if (strategy_branches(o->strategy) && o->against_count)
 		return err_set(err, ENOTSUP, "several targets need the strategy tour or random");
-	if (is_branching(o->strategy) && (!t->kind->save || !t->kind->restore))
+	if (strategy_branches(o->strategy) && (!t->kind->save || !t->kind->restore))
 		return err_set(err, ENOTSUP, "%s cannot be saved and restored, which %s needs",
 			       t->name, strategy_names[o->strategy]);
 	return 0;
@@ -245,15 +254,18 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 	graph_init(&x.graph, u->calls);
 	tally_init(&x.tally, u, o->before);
 	x.deadline_seconds = clock_seconds() + o->seconds;
-	x.checkpoint_seconds = clock_seconds() + checkpoint_interval_seconds;
+	x.list.strategy = o->strategy;
+	if (o->bitstate)
+		bitstate_init(&x.bits, o->memory_max);
 	kernel_log_open(&x.log, o->kernel_log ? o->kernel_log : "/dev/kmsg");
 	status = begin(&x, err);
 	if (status >= 0 && o->against_count)
 		status = crowd_new(&x.crowd, &x, err);
 	if (status >= 0)
-		status = is_branching(o->strategy) ? branch(&x, err) : tour(&x, err);
+		status = strategy_branches(o->strategy) ? branch(&x, err) : tour(&x, err);
 	if (status >= 0)
 		status = checkpoint_write(&x, err);
+	branch_end(&x);
 	end(&x, cover, ret);
 	kernel_log_close(&x.log);
 	crowd_free(x.crowd);

@@ -18,6 +18,7 @@ enum strategy {
 	STRATEGY_RANDOM,  /* a walk that forgets */
 	STRATEGY_BEST,    /* the rarest state first */
 	STRATEGY_REMOUNT, /* depth first, unmounting and mounting around every call */
+	STRATEGIES,
 };
 extern const char *const strategy_names[]; /* NULL-terminated */
 
@@ -57,6 +58,7 @@ struct explore_options {
 	bool bitstate;         /* dfs: visited states as bits, for spaces beyond memory */
 	const char *kernel_log; /* NULL: /dev/kmsg */
 	bool resume;           /* go on from the run's checkpoint */
+	double checkpoint_seconds; /* from one checkpoint to the next, at least */
 	void (*progress)(void *to, const struct explore_figures *f, const struct run *run);
 	void *progress_to;
 };

@@ -2,8 +2,10 @@
 #ifndef EXPLORE_EXPLORER_H
 #define EXPLORE_EXPLORER_H
 
+#include "explore/bitstate.h"
 #include "explore/explore.h"
 #include "explore/graph.h"
+#include "explore/open_list.h"
 #include "explore/tally.h"
 #include "judge/kernel_log.h"
 
@@ -35,6 +37,8 @@ struct explorer {
 	uint32_t node;
 	struct passed *history; /* since the target was fresh */
 	size_t history_count;
+	struct open_list list; /* of branching searches */
+	struct bitstate bits;
 	uint64_t chosen; /* calls drawn so far */
 	struct explore_figures figures;
 	double deadline_seconds, progress_seconds, checkpoint_seconds, watch_seconds;
@@ -46,6 +50,9 @@ struct explorer {
 /* The strategies: each runs until explorer_ends(). */
 int tour(struct explorer *x, struct err *err);
 int branch(struct explorer *x, struct err *err);
+bool strategy_branches(enum strategy s);
+/* Forgets the states that are still open. */
+void branch_end(struct explorer *x);
 
 /* True if the search has to end now; names the reason in the figures. Also shows progress and
  * writes the checkpoint when they are due: to be asked between batches of calls. */
@@ -87,7 +94,7 @@ int capture_once(struct explorer *x, uint32_t call, const struct finding *first,
  * True if the kernel is not to be trusted any more: the search has to end. */
 bool watch_kernel(struct explorer *x);
 
-/* The checkpoint in the run's directory: graph, counts and figures. */
+/* The checkpoint in the run's directory: graph, open states, counts and figures. */
 int checkpoint_write(struct explorer *x, struct err *err);
 int checkpoint_read(struct explorer *x, struct err *err);
 

@@ -10,6 +10,7 @@
 struct opening {
 	struct state state;
 	struct hash hash; /* of the state */
+	bool saved;       /* else it comes from a checkpoint: its state is not known yet */
 	uint64_t key;     /* under which the target saved it */
 	uint32_t node;    /* NODE_NONE where only bits are kept of visited states */
 	uint32_t call;    /* that led here */

@@ -12,10 +12,10 @@ int judge_surprise(struct target *t, const struct model *m, struct state *s, con
 	return judge_answer(t, m, s, c, &end->outcome, true, ret, err);
 }
 
-/* The present state is remembered only where the search keeps a graph. */
+/* A branching search has no use for edges: it knows by what call it came to a state. */
 static void remember(struct explorer *x, uint32_t call, uint32_t to)
 {
-	if (x->node != NODE_NONE)
+	if (!strategy_branches(x->options->strategy))
 		graph_set_edge(&x->graph, x->node, call, to);
 }
 
