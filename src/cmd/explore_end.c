@@ -27,8 +27,15 @@ static const struct count {
 	COUNT(calls),  COUNT(transitions), COUNT(states),     COUNT(edges_left),
 	COUNT(beyond), COUNT(surprises),   COUNT(repeats),    COUNT(differences),
 	COUNT(resets), COUNT(state_bytes), COUNT(edge_bytes),
-#undef COUNT
 };
+
+/* And those of which several runs have at least the greatest. */
+static const struct count reaches[] = {
+	COUNT(inputs),
+	COUNT(inputs_seen),
+	COUNT(outcomes_seen),
+};
+#undef COUNT
 
 static uint64_t *count_of(const struct explore_figures *f, const struct count *c)
 {
@@ -46,6 +53,9 @@ static void set_figures(struct run *run, const struct explore_figures *f)
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		json_object_set_new(o, counts[i].name,
 				    json_integer((json_int_t)*count_of(f, &counts[i])));
+	for (size_t i = 0; i < ARRAY_LEN(reaches); i++)
+		json_object_set_new(o, reaches[i].name,
+				    json_integer((json_int_t)*count_of(f, &reaches[i])));
 	json_object_set_new(o, "exhausted", json_boolean(f->exhausted));
 	json_object_set_new(o, "end", json_string(f->end ? f->end : "error"));
 	json_object_set_new(o, "transitions_per_second",
@@ -89,6 +99,9 @@ static void print_summary(const struct run *run, const struct explore_figures *f
 	       "(%.0f transitions/s), ended by %s; seed %" PRIu64 "\n",
 	       run->target, f->calls, f->transitions, f->states, seconds,
 	       (double)f->transitions / seconds, f->end ? f->end : "an error", run->seed);
+	printf("inputs: %" PRIu64 " of %" PRIu64 " partitions of arguments; outcomes: %" PRIu64
+	       " different\n",
+	       f->inputs_seen, f->inputs, f->outcomes_seen);
 	print_findings(run);
 	printf("report: %s/report.html\n", run->dir);
 }
@@ -152,6 +165,13 @@ static void merge_figures(struct run *run, struct explore_figures *f, json_t *jo
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		*count_of(f, &counts[i]) +=
 			(uint64_t)json_integer_value(json_object_get(job, counts[i].name));
+	for (size_t i = 0; i < ARRAY_LEN(reaches); i++) {
+		uint64_t *most = count_of(f, &reaches[i]);
+		json_t *own = json_object_get(job, reaches[i].name);
+
+		if ((uint64_t)json_integer_value(own) > *most)
+			*most = (uint64_t)json_integer_value(own);
+	}
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		json_object_set(run->figures, same[i], json_object_get(job, same[i]));
 }

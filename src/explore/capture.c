@@ -1,9 +1,10 @@
 /* capture.c -- from a discrepancy met on the way to a finding that anyone can reproduce.
  *
  * It is written down before anything else, and again whenever more is known of it: a run that is
- * killed, or has no time left, keeps what it had. The search met it after perhaps a million calls. Replayed from a fresh file system are, in
- * turn: the shortest known way to the state and the call; then the shortest way to where the
- * search was 8, 64, 512 ... calls before, and those calls; at last everything. */
+ * killed, or has no time left, keeps what it had. The search met it after perhaps a million calls.
+ * Replayed from a fresh file system are, in turn: the shortest known way to the state and the
+ * call; then the shortest way to where the search was 8, 64, 512 ... calls before, and those
+ * calls; at last everything. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -85,8 +86,8 @@ static int try_candidate(struct explorer *x, const struct candidate *c, const ch
 	return status;
 }
 
-static int reproduce(struct explorer *x, uint32_t call, const char *signature,
-		     double until_seconds, struct finding *ret, struct err *err)
+static int reproduce(struct explorer *x, uint32_t call, const char *signature, double until_seconds,
+		     struct finding *ret, struct err *err)
 {
 	struct candidate c = { must_alloc((WAY_MAX + HISTORY_MAX + 1) * sizeof(uint32_t)), 0 };
 	size_t suffix = 0;

@@ -4,9 +4,10 @@
 #include <math.h>
 
 enum {
-	DRAWS = 8,             /* before looking for an untried call in order */
-	RARE_DRAWS = 4,        /* to choose a rare outcome from */
-	ADAPT_EVERY = 1 << 16, /* calls, at least */
+	DRAWS = 8,       /* before looking for an untried call in order */
+	RARE_DRAWS = 16, /* to choose a rare outcome from */
+	EARLY = 1 << 14, /* calls */
+	PAUSE_MIN = 256, /* calls from one move of weights to the next */
 };
 
 static uint32_t draw(struct explorer *x)
@@ -37,20 +38,17 @@ static uint32_t draw_untried(struct explorer *x, uint32_t node)
 	return NODE_NONE;
 }
 
-/* How often the outcome that the call would have was seen, for its operation's weight: one that
- * is to be rare stays so. */
+/* How well known is what the call would show? */
 static double familiarity(struct explorer *x, const struct state *s, uint32_t number)
 {
-	size_t op = universe_op_of(x->universe, number);
 	struct state after = state_copy(s);
 	struct outcome outcome;
 	struct call call;
 	double seen = INFINITY;
 
 	universe_call(x->universe, number, &call);
-	if (lead(x, &after, &call, &outcome) && outcome.error < COVER_ERRNOS)
-		seen = (double)tally_seen(&x->tally, op, outcome.error) /
-		       x->universe->ops[op].weight;
+	if (lead(x, &after, &call, &outcome))
+		seen = tally_familiarity(&x->tally, number, outcome.error);
 	state_free(&after);
 	return seen;
 }
@@ -71,20 +69,23 @@ static uint32_t draw_rare(struct explorer *x, const struct state *s, uint32_t no
 	return best;
 }
 
-/* Where calls are dear, or rare outcomes were asked for, the model may think longer about each. */
+/* At first most is new; and where calls are dear, or rare outcomes were asked for, the model may
+ * think longer about each. */
 static bool looks_ahead(struct explorer *x)
 {
-	bool cheap = x->target->caps & TARGET_SAVE && !x->options->before;
+	bool often = x->chosen < EARLY || x->options->before || !(x->target->caps & TARGET_SAVE);
 
-	return x->options->adaptive && rng_chance(&x->rng, 1, cheap ? 32 : 2);
+	return x->options->adaptive && rng_chance(&x->rng, 1, often ? 2 : 32);
 }
 
+/* Weights move often at first, then more and more seldom; it costs a look at every call. */
 static void adapt(struct explorer *x)
 {
-	uint64_t every = x->universe->calls > ADAPT_EVERY ? x->universe->calls : ADAPT_EVERY;
+	uint64_t pause = x->chosen / 2;
 
-	if (!x->options->adaptive || x->chosen++ % every != every - 1)
+	if (!x->options->adaptive || x->chosen++ < x->adapt_at)
 		return;
+	x->adapt_at = x->chosen + (pause > PAUSE_MIN ? pause : PAUSE_MIN);
 	tally_adapt(&x->tally);
 }
 

@@ -30,8 +30,7 @@ static void make_checkpoint(struct explorer *x, double now)
 
 	checkpoint_write(x, &err);
 	cost = clock_seconds() - now;
-	x->checkpoint_seconds =
-		now + fmax(cost * checkpoint_share, x->options->checkpoint_seconds);
+	x->checkpoint_seconds = now + fmax(cost * checkpoint_share, x->options->checkpoint_seconds);
 }
 
 bool explorer_ends(struct explorer *x)
@@ -176,7 +175,12 @@ static int begin(struct explorer *x, struct err *err)
 
 static void end(struct explorer *x, struct cover *cover, struct explore_figures *ret)
 {
+	struct tally_reach reach = tally_reach(&x->tally);
+
 	tally_cover(&x->tally, cover);
+	x->figures.inputs = reach.inputs;
+	x->figures.inputs_seen = reach.inputs_seen;
+	x->figures.outcomes_seen = reach.outcomes_seen;
 	x->figures.state_bytes = graph_bytes(&x->graph) - x->graph.edge_bytes;
 	x->figures.edge_bytes = x->graph.edge_bytes;
 	*ret = x->figures;

@@ -32,6 +32,9 @@ struct explore_figures {
 	uint64_t repeats;     /* findings of a signature that was known already */
 	uint64_t resets;
 	uint64_t differences;             /* between targets, but allowed */
+	uint64_t inputs;                  /* partitions of arguments that the universe has */
+	uint64_t inputs_seen;             /* and those that calls were made with */
+	uint64_t outcomes_seen;           /* different errnos, or success, of operations */
 	uint64_t state_bytes, edge_bytes; /* of memory for what was visited */
 	bool exhausted;                   /* nothing is left to try */
 	const char *end;                  /* why it ended: "time", "calls", "exhausted", ... */

@@ -39,7 +39,8 @@ struct explorer {
 	size_t history_count;
 	struct open_list list; /* of branching searches */
 	struct bitstate bits;
-	uint64_t chosen; /* calls drawn so far */
+	uint64_t chosen;   /* calls drawn so far */
+	uint64_t adapt_at; /* weights move at the next draw from this one on */
 	struct explore_figures figures;
 	double deadline_seconds, progress_seconds, checkpoint_seconds, watch_seconds;
 	struct kernel_log log;

@@ -10,20 +10,23 @@ enum {
 	SCALE = 16,     /* parts of one unit of a profile's weight */
 	BOOST_MAX = 16, /* at most so many times its share */
 	REDUCE_MAX = 4, /* at least its share divided by this */
+	OP_BOOST = 8,   /* of an operation with partitions not seen */
+	OP_ENOUGH = 32, /* calls for each of its partitions: what is not seen then cannot be */
 };
 
 /* Pools are shared between operations until here; from now on each has sums of its own. */
-static void own_pool(struct universe *u, struct pool *pool, uint64_t **ret_weights)
+static void own_pool(struct universe *u, struct pool *pool, struct tally_pool *ret)
 {
 	uint64_t *sums = arena_alloc(&u->arena, pool->count * sizeof(*sums));
-	uint64_t *weights = arena_alloc(&u->arena, pool->count * sizeof(*weights));
 
+	ret->weights = must_alloc(pool->count * sizeof(*ret->weights));
+	ret->made = must_alloc(pool->count * sizeof(*ret->made));
+	ret->familiar = must_alloc(pool->count * sizeof(*ret->familiar));
 	for (size_t i = 0; i < pool->count; i++) {
-		weights[i] = pool->sums[i] - (i ? pool->sums[i - 1] : 0);
+		ret->weights[i] = pool->sums[i] - (i ? pool->sums[i - 1] : 0);
 		sums[i] = pool->sums[i];
 	}
 	pool->sums = sums;
-	*ret_weights = weights;
 }
 
 /* Parts of SCALE that the weight of something used `uses` times is to have, if the mean is `mean`:
@@ -53,42 +56,47 @@ static void weigh_ops(struct universe *u, const struct cover *before)
 
 	for (size_t op = 0; op < u->op_count; op++)
 		made += made_before(before, u->ops[op].op);
-	u->weight = 0;
-	for (size_t op = 0; op < u->op_count; op++) {
+	for (size_t op = 0; op < u->op_count; op++)
 		u->ops[op].weight *=
 			(unsigned)share_of(made_before(before, u->ops[op].op), made / u->op_count);
-		u->weight += u->ops[op].weight;
-	}
+}
+
+static unsigned args_of(const struct universe_op *op)
+{
+	return op_table[op->op].args;
 }
 
 void tally_init(struct tally *t, struct universe *u, const struct cover *before)
 {
 	*t = (struct tally){ .universe = u, .before = before };
+	if (before)
+		weigh_ops(u, before);
 	t->calls = must_alloc(u->calls * sizeof(*t->calls));
 	t->outcomes = must_alloc(u->op_count * sizeof(*t->outcomes));
+	t->pools = must_alloc(u->op_count * sizeof(*t->pools));
 	t->weights = must_alloc(u->op_count * sizeof(*t->weights));
-	for (size_t op = 0; op < u->op_count; op++)
-		for (unsigned i = 0; i < op_table[u->ops[op].op].args; i++)
-			own_pool(u, &u->ops[op].pools[i], &t->weights[op][i]);
-	if (before) {
-		weigh_ops(u, before);
-		tally_adapt(t);
+	for (size_t op = 0; op < u->op_count; op++) {
+		t->weights[op] = u->ops[op].weight;
+		for (unsigned i = 0; i < args_of(&u->ops[op]); i++)
+			own_pool(u, &u->ops[op].pools[i], &t->pools[op][i]);
 	}
+	if (before)
+		tally_adapt(t);
 }
 
 void tally_free(struct tally *t)
 {
+	for (size_t op = 0; op < t->universe->op_count; op++)
+		for (unsigned i = 0; i < args_of(&t->universe->ops[op]); i++) {
+			free(t->pools[op][i].weights);
+			free(t->pools[op][i].made);
+			free(t->pools[op][i].familiar);
+		}
 	free(t->calls);
 	free(t->outcomes);
+	free(t->pools);
 	free(t->weights);
 	*t = (struct tally){ 0 };
-}
-
-uint64_t tally_seen(const struct tally *t, size_t op, int error)
-{
-	uint64_t before = t->before ? t->before->outputs[t->universe->ops[op].op][error] : 0;
-
-	return before + t->outcomes[op][error];
 }
 
 void tally_cover(const struct tally *t, struct cover *ret)
@@ -107,77 +115,169 @@ void tally_cover(const struct tally *t, struct cover *ret)
 			cover_outcome(ret, u->ops[op].op, error, t->outcomes[op][error]);
 }
 
-struct least {
-	const uint64_t *counts; /* by partition */
-	uint64_t least;
+/* How often each value of each argument of an operation was used; returns how often the
+ * operation was. */
+static uint64_t count_values(const struct tally *t, size_t number)
+{
+	const struct universe_op *op = &t->universe->ops[number];
+	struct tally_pool *pools = t->pools[number];
+	uint64_t rest, times, all = 0;
+
+	for (unsigned i = 0; i < args_of(op); i++)
+		for (size_t v = 0; v < op->pools[i].count; v++)
+			pools[i].made[v] = 0;
+	for (uint64_t n = 0; n < op->calls; n++) {
+		times = t->calls[op->first + n];
+		if (!times)
+			continue;
+		all += times;
+		rest = n;
+		for (unsigned i = args_of(op); i--; rest /= op->pools[i].count)
+			pools[i].made[rest % op->pools[i].count] += times;
+	}
+	return all;
+}
+
+/* The partitions of one argument: how many of the pool's values are in each, and how often those
+ * were used. */
+struct partitions {
+	uint64_t *values, *made;
+	uint64_t times; /* of the value that is visited */
+	uint64_t least; /* over the partitions visited: made, for one value */
+	bool any;
 };
+
+static void count_partition(void *to, size_t partition)
+{
+	struct partitions *p = to;
+
+	p->values[partition]++;
+	p->made[partition] += p->times;
+}
 
 static void find_least(void *to, size_t partition)
 {
-	struct least *l = to;
+	struct partitions *p = to;
+	uint64_t made = p->made[partition] / p->values[partition];
 
-	if (l->counts[partition] < l->least)
-		l->least = l->counts[partition];
+	if (!p->any || made < p->least)
+		p->least = made;
+	p->any = true;
 }
 
-/* Uses before: a value is as well tried as the least tried of its partitions. */
-static void count_before(const struct cover *before, const struct universe_op *op, unsigned arg,
-			 uint64_t *counts)
+/* before: counts by partition, or NULL. */
+static void count_partitions(const struct pool *pool, enum kind kind, const struct tally_pool *own,
+			     const uint64_t *before, struct partitions *ret)
 {
-	const struct pool *pool = &op->pools[arg];
-	struct least l = { .counts = before->inputs[op->op][arg] };
+	size_t count = kind_partitions(kind);
 
-	for (size_t v = 0; l.counts && v < pool->count; v++) {
-		l.least = UINT64_MAX;
-		kind_visit_partitions(op_table[op->op].arg[arg].kind, &pool->values[v], find_least,
-				      &l);
-		if (l.least < UINT64_MAX)
-			counts[v] += l.least;
+	*ret = (struct partitions){
+		.values = must_alloc((count + 1) * sizeof(*ret->values)), /* some have none */
+		.made = must_alloc((count + 1) * sizeof(*ret->made)),
+	};
+	for (size_t v = 0; v < pool->count; v++) {
+		ret->times = own->made[v];
+		kind_visit_partitions(kind, &pool->values[v], count_partition, ret);
+	}
+	for (size_t i = 0; before && i < count; i++)
+		ret->made[i] += before[i];
+}
+
+static void free_partitions(struct partitions *p)
+{
+	free(p->values);
+	free(p->made);
+}
+
+/* Adds the partitions that the pool's values are in, and those that were used. */
+static void add_reach(const struct partitions *p, enum kind kind, struct tally_reach *to)
+{
+	for (size_t i = 0; i < kind_partitions(kind); i++) {
+		to->inputs += p->values[i] > 0;
+		to->inputs_seen += p->values[i] && p->made[i];
 	}
 }
 
-/* How often each value of each argument of an operation was used. */
-static void count_values(const struct tally *t, const struct universe_op *op, unsigned args,
-			 uint64_t *counts[OP_ARGS_MAX])
-{
-	uint64_t rest;
-
-	for (uint64_t n = 0; n < op->calls; n++) {
-		rest = n;
-		for (unsigned i = args; i--; rest /= op->pools[i].count)
-			counts[i][rest % op->pools[i].count] += t->calls[op->first + n];
-	}
-}
-
-static void weigh_pool(struct pool *pool, const uint64_t *base, const uint64_t *counts)
+static void weigh_values(struct pool *pool, const struct tally_pool *own)
 {
 	uint64_t sum = 0, used = 0;
 
 	for (size_t i = 0; i < pool->count; i++)
-		used += counts[i];
+		used += own->familiar[i];
 	for (size_t i = 0; i < pool->count; i++) {
-		sum += base[i] * share_of(counts[i], used / pool->count);
+		sum += own->weights[i] * share_of(own->familiar[i], used / pool->count);
 		pool->sums[i] = sum;
 	}
+}
+
+static void adapt_pool(struct tally *t, size_t number, unsigned arg, struct tally_reach *reach)
+{
+	struct universe_op *op = &t->universe->ops[number];
+	struct tally_pool *own = &t->pools[number][arg];
+	struct pool *pool = &op->pools[arg];
+	enum kind kind = op_table[op->op].arg[arg].kind;
+	struct partitions p;
+
+	count_partitions(pool, kind, own, t->before ? t->before->inputs[op->op][arg] : NULL, &p);
+	for (size_t v = 0; v < pool->count; v++) {
+		p.any = false;
+		kind_visit_partitions(kind, &pool->values[v], find_least, &p);
+		own->familiar[v] = p.any ? p.least : own->made[v];
+	}
+	add_reach(&p, kind, reach);
+	free_partitions(&p);
+	weigh_values(pool, own);
 }
 
 void tally_adapt(struct tally *t)
 {
 	struct universe *u = t->universe;
-	uint64_t *counts[OP_ARGS_MAX];
-	unsigned args;
 
-	for (size_t op = 0; op < u->op_count; op++) {
-		args = op_table[u->ops[op].op].args;
-		for (unsigned i = 0; i < args; i++) {
-			counts[i] = must_alloc(u->ops[op].pools[i].count * sizeof(uint64_t));
-			if (t->before)
-				count_before(t->before, &u->ops[op], i, counts[i]);
-		}
-		count_values(t, &u->ops[op], args, counts);
-		for (unsigned i = 0; i < args; i++) {
-			weigh_pool(&u->ops[op].pools[i], t->weights[op][i], counts[i]);
-			free(counts[i]);
-		}
+	u->weight = 0;
+	for (size_t number = 0; number < u->op_count; number++) {
+		struct universe_op *op = &u->ops[number];
+		struct tally_reach reach = { 0 };
+		uint64_t made = count_values(t, number);
+
+		for (unsigned i = 0; i < args_of(op); i++)
+			adapt_pool(t, number, i, &reach);
+		op->weight = t->weights[number];
+		if (reach.inputs_seen < reach.inputs && made < reach.inputs * OP_ENOUGH)
+			op->weight *= OP_BOOST;
+		u->weight += op->weight;
 	}
+}
+
+double tally_familiarity(const struct tally *t, uint64_t call, int error)
+{
+	size_t op = universe_op_of(t->universe, call);
+	int known = error < COVER_ERRNOS ? error : 0;
+	uint64_t seen = t->outcomes[op][known];
+
+	if (t->before)
+		seen += t->before->outputs[t->universe->ops[op].op][known];
+	return (double)seen / t->weights[op];
+}
+
+struct tally_reach tally_reach(struct tally *t)
+{
+	const struct universe *u = t->universe;
+	struct tally_reach reach = { 0 };
+	struct partitions p;
+
+	for (size_t number = 0; number < u->op_count; number++) {
+		const struct universe_op *op = &u->ops[number];
+
+		count_values(t, number);
+		for (unsigned i = 0; i < args_of(op); i++) {
+			enum kind kind = op_table[op->op].arg[i].kind;
+
+			count_partitions(&op->pools[i], kind, &t->pools[number][i], NULL, &p);
+			add_reach(&p, kind, &reach);
+			free_partitions(&p);
+		}
+		for (int error = 0; error < COVER_ERRNOS; error++)
+			reach.outcomes_seen += t->outcomes[number][error] > 0;
+	}
+	return reach;
 }

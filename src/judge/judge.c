@@ -162,9 +162,35 @@ static int judge_tree(struct target *t, const struct state *s, const struct call
 	return status < 0 ? status : JUDGE_BAD;
 }
 
+/* The inode at a fact's path, 0 if there is none. */
+static uint64_t inode_at(const struct tree *t, const char *path)
+{
+	uint64_t ino = TREE_ROOT;
+	const struct entry *entry;
+	const struct inode *dir;
+	size_t len;
+
+	for (; *(path += strspn(path, "/")); path += len) {
+		len = strcspn(path, "/");
+		dir = tree_inode(t, ino);
+		entry = S_ISDIR(dir->mode) ? tree_find(t, ino, path, len) : NULL;
+		if (!entry)
+			return 0;
+		ino = entry->ino;
+	}
+	return ino;
+}
+
+static bool is_of_one_object(const struct tree *t, const char *path, const char *other)
+{
+	uint64_t ino = inode_at(t, path);
+
+	return !strcmp(path, other) || (ino && ino == inode_at(t, other));
+}
+
 /* What a call that runs out of space may leave behind: a file that is new, or as long as the
  * space was. */
-static bool is_half_done(const struct outcome *seen, const struct finding *f)
+static bool is_half_done(const struct tree *t, const struct outcome *seen, const struct finding *f)
 {
 	if (seen->error != ENOSPC && seen->error != EDQUOT)
 		return false;
@@ -173,7 +199,7 @@ static bool is_half_done(const struct outcome *seen, const struct finding *f)
 
 		if (kind != FACT_EXTRA && kind != FACT_SIZE && kind != FACT_DATA)
 			return false;
-		if (strcmp(f->facts[i].path, f->facts[0].path))
+		if (!is_of_one_object(t, f->facts[i].path, f->facts[0].path))
 			return false;
 	}
 	return f->fact_count > 0;
@@ -187,7 +213,8 @@ int judge_answer(struct target *t, const struct model *m, struct state *s, const
 
 	if (status == JUDGE_FINE && observe)
 		status = judge_tree(t, s, c, ret, err);
-	if (status == JUDGE_BAD && ret->code == FINDING_TREE && is_half_done(&kept, ret))
+	if (status == JUDGE_BAD && ret->code == FINDING_TREE &&
+	    is_half_done(&s->tree, &kept, ret))
 		status = JUDGE_UNDEFINED;
 	return status;
 }

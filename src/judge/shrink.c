@@ -32,8 +32,8 @@ static int try_calls(struct shrink *s, const struct call *calls, size_t count, s
 	if (!s->tries_left || !count)
 		return 0;
 	s->tries_left--;
-	status = judge_replay(s->target, s->model, calls, count, true, s->until_seconds,
-			      &candidate, err);
+	status = judge_replay(s->target, s->model, calls, count, true, s->until_seconds, &candidate,
+			      err);
 	if (status <= 0)
 		return status;
 	if (strcmp(candidate.signature, s->finding->signature)) {

@@ -58,6 +58,7 @@ struct state {
 	int64_t now;           /* clock: ticks by one each call unless set from outside */
 	uint32_t streams;      /* directory streams open, over all processes */
 	bool read_only;        /* mounted read-only: EROFS */
+	bool space_ended;      /* a call lacked it; what it got before may still be taken */
 };
 
 struct state_options {

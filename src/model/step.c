@@ -227,7 +227,10 @@ static bool space_may_end(const struct model *m, const struct state *s, const st
 
 	if (!m->traits.space_may_end)
 		return false;
-	return __builtin_add_overflow(used, call_extent(c), &all) || all > m->traits.space_sure;
+	/* ext4 keeps what a fallocate got before it failed. */
+	if (s->space_ended || __builtin_add_overflow(used, call_extent(c), &all))
+		return true;
+	return all > m->traits.space_sure;
 }
 
 /* Whatever changes something may need space for it, where a file system copies on write. */
@@ -335,6 +338,17 @@ static bool value_allowed(const struct envelope *env, const struct outcome *seen
 	return false;
 }
 
+/* Is the error one for lack of space, not (as of an attribute) for another limit? */
+static bool lacked_space(const struct envelope *env, int error)
+{
+	if (error != ENOSPC && error != EDQUOT)
+		return false;
+	for (unsigned i = 0; i < env->rule_count; i++)
+		if (env->rules[i] == RULE_space_ended)
+			return true;
+	return false;
+}
+
 enum verdict model_step(const struct model *m, struct state *s, const struct call *c,
 			const struct outcome *seen, struct envelope *ret)
 {
@@ -344,8 +358,10 @@ enum verdict model_step(const struct model *m, struct state *s, const struct cal
 		return VERDICT_UNKNOWN;
 	if (!seen->error)
 		return ret->success && value_allowed(ret, seen) ? VERDICT_OK : VERDICT_BAD;
-	if (errset_has(&ret->errors, seen->error))
+	if (errset_has(&ret->errors, seen->error)) {
+		s->space_ended |= lacked_space(ret, seen->error);
 		return VERDICT_OK;
+	}
 	if (ret->success)
 		pass(m, s, c, NULL, true, ret);
 	return VERDICT_BAD;
