@@ -1,4 +1,4 @@
-/* log.c -- the progress line, and the clocks it is made from. */
+/* log.c -- the progress line, and the clock it is made from. */
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,19 +60,4 @@ double clock_seconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static double seconds(struct timeval t)
-{
-	return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
-}
-
-double cpu_seconds(void)
-{
-	struct rusage self, children;
-
-	getrusage(RUSAGE_SELF, &self);
-	getrusage(RUSAGE_CHILDREN, &children);
-	return seconds(self.ru_utime) + seconds(self.ru_stime) + seconds(children.ru_utime) +
-	       seconds(children.ru_stime);
 }

@@ -13,8 +13,7 @@ void bitstate_init(struct bitstate *b, uint64_t bytes_max)
 
 	while (bytes <= bytes_max / 2)
 		bytes *= 2;
-	b->words = must_alloc(bytes);
-	b->mask = bytes * 8 - 1;
+	*b = (struct bitstate){ .words = must_alloc(bytes), .mask = bytes * 8 - 1 };
 }
 
 bool bitstate_add(struct bitstate *b, struct hash h)

@@ -7,12 +7,13 @@
 #include "explore/explore.h"
 
 struct features {
-	uint8_t dirs, files, links, symlinks, others; /* how many */
-	uint8_t deep;                                 /* directories in directories */
-	uint8_t shared;                               /* files with several names */
-	uint8_t holes;                                /* files with a hole */
-	uint8_t unaligned;                            /* files that end inside a block */
-	uint8_t large;                                /* files of several blocks */
+	uint8_t dirs, files, symlinks, others; /* how many */
+	uint8_t deep;                          /* directories in directories */
+	uint8_t shared;                        /* files with several names */
+	uint8_t filled;                        /* files with data */
+	uint8_t holes;                         /* files with a hole */
+	uint8_t unaligned;                     /* files that end inside a block */
+	uint8_t large;                         /* files of several blocks */
 	uint8_t xattrs;
 	uint8_t special; /* setuid, setgid, sticky */
 	uint8_t owned;   /* by another user than root */
@@ -27,6 +28,7 @@ static void add_file(struct features *f, const struct inode *inode)
 
 	f->files++;
 	f->shared += inode->nlink > 1;
+	f->filled += blocks > 0;
 	f->holes += tree_blocks(inode) < blocks;
 	f->unaligned += inode->size % TREE_BLOCK != 0;
 	f->large += blocks > 1;
