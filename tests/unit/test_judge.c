@@ -1,11 +1,12 @@
 /* test_judge.c -- broken file systems are found out, the finding shrinks and keeps its signature;
  * whole ones are left alone. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "judge/finding.h"
+#include "judge/run.h"
 #include "op/script.h"
 #include "tests/harness/unit.h"
 
@@ -144,12 +145,46 @@ static void findings_are_read_back(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* Time that is over ends all work; the finding stays as it is. */
+static void work_ends_in_time(void **state)
+{
+	const double over = 1e-9;
+	struct finding finding, again;
+	struct fixture f;
+	struct err err = { 0 };
+	size_t count;
+
+	begin(&f, "reffs!truncate_zero",
+	      "mkdir(\"d\", 0755)\nwrite_file(\"a\", O_CREAT|O_WRONLY, \"xyz\", 3, 0)\n"
+	      "truncate(\"a\", 0)\n");
+	assert_int_equal(replay(&f, &finding), 1);
+	count = finding.count;
+	assert_int_equal(finding_shrink(&finding, f.target, &f.model, 3000, over, &err), 0);
+	assert_int_equal(finding_verify(&finding, f.target, &f.model, 10, over, &err), 0);
+	assert_int_equal(finding.count, count);
+	assert_int_equal(finding.tries, 0);
+	assert_false(finding.shrunk);
+	assert_int_equal(judge_replay(f.target, &f.model, f.calls, f.count, true, over, &again,
+				      &err),
+			 -ETIME);
+	err = (struct err){ 0 };
+	run_stop = SIGINT;
+	assert_int_equal(finding_shrink(&finding, f.target, &f.model, 3000, 0, &err), 0);
+	run_stop = 0;
+	assert_false(finding.shrunk);
+	assert_int_equal(finding_shrink(&finding, f.target, &f.model, 3000, 0, &err), 0);
+	assert_true(finding.shrunk);
+	assert_true(finding.count < count);
+	finding_free(&finding);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_ones_pass),        cmocka_unit_test(outcome_is_judged),
 		cmocka_unit_test(tree_is_judged),         cmocka_unit_test(findings_shrink),
-		cmocka_unit_test(findings_are_read_back),
+		cmocka_unit_test(findings_are_read_back), cmocka_unit_test(work_ends_in_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
