@@ -5,8 +5,7 @@
 
 enum {
 	DRAWS = 8,       /* before looking for an untried call in order */
-	RARE_DRAWS = 16, /* to choose a rare outcome from */
-	EARLY = 1 << 14, /* calls */
+	EARLY = 1 << 13, /* calls */
 	PAUSE_MIN = 256, /* calls from one move of weights to the next */
 };
 
@@ -53,12 +52,13 @@ static double familiarity(struct explorer *x, const struct state *s, uint32_t nu
 	return seen;
 }
 
-static uint32_t draw_rare(struct explorer *x, const struct state *s, uint32_t node)
+/* Of so many draws, the call whose outcome was seen least. */
+static uint32_t draw_rare(struct explorer *x, const struct state *s, uint32_t node, unsigned draws)
 {
 	uint32_t best = draw_untried(x, node), call;
 	double least = familiarity(x, s, best), seen;
 
-	for (int i = 1; i < RARE_DRAWS && least > 0; i++) {
+	for (unsigned i = 1; i < draws && least > 0; i++) {
 		call = draw_untried(x, node);
 		seen = familiarity(x, s, call);
 		if (seen < least) {
@@ -69,13 +69,15 @@ static uint32_t draw_rare(struct explorer *x, const struct state *s, uint32_t no
 	return best;
 }
 
-/* At first most is new; and where calls are dear, or rare outcomes were asked for, the model may
- * think longer about each. */
-static bool looks_ahead(struct explorer *x)
+/* How many draws to choose from. At first most is new; and where calls are dear, or rare outcomes
+ * were asked for, the model may think longer about each. */
+static unsigned draws_for(struct explorer *x)
 {
 	bool often = x->chosen < EARLY || x->options->before || !(x->target->caps & TARGET_SAVE);
 
-	return x->options->adaptive && rng_chance(&x->rng, 1, often ? 2 : 32);
+	if (!x->options->adaptive || !rng_chance(&x->rng, 1, often ? 2 : 32))
+		return 1;
+	return often ? 16 : 4;
 }
 
 /* Weights move often at first, then more and more seldom; it costs a look at every call. */
@@ -91,10 +93,13 @@ static void adapt(struct explorer *x)
 
 uint32_t choose_untried(struct explorer *x, const struct state *s, uint32_t node)
 {
+	unsigned draws;
+
 	if (!graph_untried(&x->graph, node))
 		return NODE_NONE;
 	adapt(x);
-	return looks_ahead(x) ? draw_rare(x, s, node) : draw_untried(x, node);
+	draws = draws_for(x);
+	return draws > 1 ? draw_rare(x, s, node, draws) : draw_untried(x, node);
 }
 
 uint32_t choose_any(struct explorer *x)
