@@ -1,4 +1,5 @@
 /* watch.c -- complaints of the running kernel, told as findings. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,15 @@ static void fill(const struct explorer *x, struct finding *f)
 	buf_addf(&f->seen, "in the kernel's log, which is the whole machine's:\n%s", text);
 	buf_adds(&f->rule, "A kernel that works does not complain of itself.");
 	f->outside_posix = true;
+}
+
+/* Where others wait for other file systems, or many share few CPUs, tasks hang and CPUs stall
+ * through no fault of this one: such complaints count where they name us. */
+static bool concerns_us(const struct kernel_log *k)
+{
+	if (k->alarm != ALARM_HUNG_TASK && k->alarm != ALARM_LOCKUP)
+		return true;
+	return strstr(buf_str(&k->text), program_invocation_short_name);
 }
 
 /* With the calls that were made last; what has led to it may be long ago. */
@@ -43,6 +53,8 @@ bool watch_kernel(struct explorer *x)
 
 	/* Before the first call after a reset there is nothing to tell it with; it waits. */
 	while (x->history_count && kernel_log_next(&x->log)) {
+		if (!concerns_us(&x->log))
+			continue;
 		tell(x);
 		damage |= kernel_alarm_is_damage(x->log.alarm);
 	}
