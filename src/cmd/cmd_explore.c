@@ -241,7 +241,6 @@ static int explore_once(const char *target, struct err *err)
 
 	if (read_verify(settings.verify, &o.verify_every, err))
 		return EXIT_USAGE;
-	cover_init(&before);
 	if (!read_coverage(&before, err) && !open_targets(&targets, target, err)) {
 		o.against = targets.list + 1;
 		o.against_count = targets.count - 1;
