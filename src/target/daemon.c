@@ -22,7 +22,11 @@
 #include "base/must.h"
 #include "target/program.h"
 
-enum { SAID_MAX = 600, LOOK_MS = 100 };
+enum {
+	SAID_MAX = 600,
+	OUTPUT_MAX = 64 * 1024, /* beyond, what a daemon writes fails */
+	LOOK_MS = 100,
+};
 
 static int64_t now_ms(void)
 {
@@ -46,12 +50,27 @@ static bool is_mounted(const char *mount)
 	return found;
 }
 
+/* A file in memory that does not grow: a daemon may talk for as long as it serves. */
+static int make_output(void)
+{
+	int fd = memfd_create("output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd >= 0 &&
+	    (ftruncate(fd, OUTPUT_MAX) || fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 /* What the command wrote, in one line. */
 static void add_said(int output_fd, struct buf *out)
 {
 	char text[SAID_MAX];
 	ssize_t n = pread(output_fd, text, sizeof(text) - 1, 0);
 
+	if (n > 0)
+		n = (ssize_t)strnlen(text, (size_t)n);
 	while (n > 0 && text[n - 1] == '\n')
 		n--;
 	if (n <= 0)
@@ -100,7 +119,7 @@ static int await_mount(pid_t pid, const char *mount, int mounts_fd, double secon
 int daemon_start(const char *command, const char *mount, int pass_fd, double seconds,
 		 struct err *err)
 {
-	int output_fd = memfd_create("output", MFD_CLOEXEC);
+	int output_fd = make_output();
 	int mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC), ret;
 	struct buf why = BUF_INIT;
 	pid_t pid;
