@@ -18,16 +18,61 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "base/rng.h"
 #include "cover/live.h"
 #include "cover/readers.h"
 
-enum { RUNS = 7, LOOPS = 2000, LOOP_CALLS = 500, TEXT_BYTES = 64 << 20 };
+enum {
+	RUNS = 7,
+	MIXED_RUNS = 20,
+	LOOPS = 2000,
+	LOOP_CALLS = 500,
+	IO_CALLS = 4000,
+	IO_BYTES = 1 << 16,
+	TEXT_BYTES = 64 << 20,
+};
 
+/* Files by a shell, an archive of them, a tester that reads and writes at random. */
 static const char mixed[] =
-	"mkdir d; i=0; while [ $i -lt 150 ]; do head -c 3000 /dev/zero >d/$i; "
-	"i=$((i + 1)); done; for k in 1 2 3; do cp -a d e; tar cf x d e; rm -r e; "
-	"tar xf x; ls -lR . >/dev/null; find . -type f | xargs cat >/dev/null; "
-	"dd if=x of=y bs=4k 2>/dev/null; rm -rf e x y; done; rm -r d";
+	"mkdir d; i=0; while [ $i -lt 60 ]; do head -c 3000 /dev/zero >d/$i; i=$((i + 1)); done; "
+	"cp -a d e; tar cf x d e; rm -r e; tar xf x; ls -lR . >/dev/null; "
+	"find . -type f | xargs cat >/dev/null; dd if=x of=y bs=4k 2>/dev/null; "
+	"$0 io; rm -rf d e x y";
+
+/* What file-system exercisers do: sizes, offsets and operations drawn at random. */
+static void random_io(void)
+{
+	static char data[IO_BYTES];
+	int fd = open("io", O_RDWR | O_CREAT, 0600);
+	struct rng rng;
+
+	rng_seed(&rng, 1);
+	for (int i = 0; i < IO_CALLS; i++) {
+		size_t len = (size_t)rng_below(&rng, IO_BYTES);
+		off_t at = (off_t)rng_below(&rng, 4 * IO_BYTES);
+
+		switch (rng_below(&rng, 8)) {
+		case 0:
+			must(!ftruncate(fd, at));
+			break;
+		case 1:
+			must(lseek(fd, at, SEEK_SET) == at);
+			break;
+		case 2:
+			must(!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at,
+					(off_t)len + 1));
+			break;
+		case 3:
+		case 4:
+			must(pwrite(fd, data, len, at) == (ssize_t)len);
+			break;
+		default:
+			must(pread(fd, data, len, at) >= 0);
+			break;
+		}
+	}
+	close(fd);
+}
 
 static double nanoseconds(void)
 {
@@ -104,13 +149,13 @@ static int run_traced(char *const *command)
 }
 
 /* The least that `cost` says of runs without and with the tracer. */
-static bool measure(char *const *command, double (*cost)(void), bool adds_up, double *ret_bare,
-		    double *ret_traced)
+static bool measure(char *const *command, int runs, double (*cost)(void), bool adds_up,
+		    double *ret_bare, double *ret_traced)
 {
 	double before, spent;
 
 	*ret_bare = *ret_traced = 1e18;
-	for (int i = 0; i < 2 * RUNS; i++) {
+	for (int i = 0; i < 2 * runs; i++) {
 		double *best = i % 2 ? ret_traced : ret_bare;
 
 		before = adds_up ? cost() : 0;
@@ -126,12 +171,12 @@ static void measure_here(char *self)
 {
 	char loop_word[] = "loop", sh[] = "sh", c[] = "-c";
 	char *loop_command[] = { self, loop_word, NULL };
-	char *mixed_command[] = { sh, c, (char *)mixed, NULL };
+	char *mixed_command[] = { sh, c, (char *)mixed, self, NULL };
 	double bare, traced;
 
-	if (measure(loop_command, loop_cost, false, &bare, &traced))
+	if (measure(loop_command, RUNS, loop_cost, false, &bare, &traced))
 		printf("tracer_call %.0f ns more than %.0f ns\n", traced - bare, bare);
-	if (measure(mixed_command, children_seconds, true, &bare, &traced))
+	if (measure(mixed_command, MIXED_RUNS, children_seconds, true, &bare, &traced))
 		printf("tracer_mixed %.3f times\n", traced / bare);
 }
 
@@ -191,8 +236,10 @@ int main(int argc, char **argv)
 {
 	char *self = realpath("/proc/self/exe", NULL);
 
-	if (argc > 1) {
+	if (argc > 1 && !strcmp(argv[1], "loop")) {
 		loop();
+	} else if (argc > 1) {
+		random_io();
 	} else {
 		measure_strace();
 		measure_tracer(self);

@@ -21,6 +21,7 @@ static struct settings {
 	int paths; /* enum live_paths */
 	bool compare, merge, json;
 	const char *cwd, *out;
+	double target;
 } settings;
 
 #define ROW(field) offsetof(struct settings, field)
@@ -36,6 +37,10 @@ static const struct opt opts[] = {
 	  "where the traced command began, for relative paths in a trace", 0, 0 },
 	{ "compare", OPT_FLAG, ROW(compare), NULL, "show coverage files side by side", 0, 0 },
 	{ "merge", OPT_FLAG, ROW(merge), NULL, "add coverage files up", 0, 0 },
+	{ "target", OPT_DOUBLE, ROW(target), "N",
+	  "how often every partition is to be used, for the deviation; 0: an even share of all "
+	  "uses",
+	  0, 0 },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "the run's directory instead of one in runs/", 0, 0 },
 	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
 	OPT_END,
@@ -100,6 +105,7 @@ static int tell_one(const char *target, json_t *coverage, struct err *err)
 {
 	struct cover_tool tool = { target, coverage };
 
+	metrics_add(coverage, settings.target);
 	return tell(target, coverage, &tool, 1, err);
 }
 
@@ -184,7 +190,7 @@ static int load(struct cover_tool *tool, const char *path, struct err *err)
 	if (!tool->coverage)
 		return -EINVAL;
 	tool->name = name_of(path);
-	metrics_add(tool->coverage); /* our other instruments leave it to us */
+	metrics_add(tool->coverage, settings.target); /* our other instruments leave it to us */
 	return 0;
 }
 
@@ -205,7 +211,7 @@ static int tell_merged(struct cover_tool *tools, size_t count, struct err *err)
 {
 	for (size_t i = 1; i < count; i++)
 		metrics_merge(tools[0].coverage, tools[i].coverage);
-	metrics_add(tools[0].coverage);
+	metrics_add(tools[0].coverage, settings.target);
 	return tell_one("merged", tools[0].coverage, err);
 }
 

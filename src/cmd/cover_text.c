@@ -73,12 +73,30 @@ static void add_results(struct buf *out, const struct cover_tool *tool)
 	}
 }
 
+/* The system calls themselves: "openat 12, creat 3". */
+static void add_variants(struct buf *out, const struct cover_tool *tool)
+{
+	json_t *calls = json_object_get(tool->coverage, "syscalls"), *count;
+	const char *call, *separator = "";
+
+	if (!json_object_size(calls))
+		return;
+	buf_addf(out, "\n%-16s ", "MADE AS");
+	json_object_foreach(calls, call, count)
+	{
+		buf_addf(out, "%s%s %lld", separator, call, (long long)json_integer_value(count));
+		separator = ", ";
+	}
+	buf_addch(out, '\n');
+}
+
 void cover_text(struct buf *out, const struct cover_tool *tool)
 {
 	json_t *c = tool->coverage;
 
 	add_inputs(out, tool);
 	add_results(out, tool);
+	add_variants(out, tool);
 	buf_addf(out, "\n%lld calls, %lld lost, %lld unattributed; %s; %zu untested\n",
 		 count_at(c, "calls"), count_at(c, "lost"), count_at(c, "unattributed"),
 		 json_is_true(json_object_get(c, "exact"))
@@ -87,6 +105,26 @@ void cover_text(struct buf *out, const struct cover_tool *tool)
 		 json_array_size(json_object_get(c, "untested")));
 	if (json_is_true(json_object_get(c, "cut")))
 		buf_adds(out, "The trace ends in the middle: what came before is counted.\n");
+}
+
+static json_t *metric_at(const struct cover_tool *tool, const char *call, const char *argument)
+{
+	json_t *metrics = json_object_get(tool->coverage, "metrics");
+
+	return json_object_get(json_object_get(metrics, call), argument);
+}
+
+/* Of a call's arguments together, a tool may have used more than another. */
+static long long most_partitions(const struct cover_tool *tools, size_t count, const char *call,
+				 const char *argument)
+{
+	long long most = 0, n;
+
+	for (size_t i = 0; i < count; i++) {
+		n = count_at(metric_at(&tools[i], call, argument), "partitions");
+		most = n > most ? n : most;
+	}
+	return most;
 }
 
 void cover_text_compare(struct buf *out, const struct cover_tool *tools, size_t count)
@@ -106,13 +144,10 @@ void cover_text_compare(struct buf *out, const struct cover_tool *tools, size_t 
 	json_object_foreach(all, call, arguments) json_object_foreach(arguments, argument, metric)
 	{
 		buf_addf(out, "%-16s %-10s", call, argument);
-		for (size_t i = 0; i < count; i++) {
-			json_t *m = json_object_get(tools[i].coverage, "metrics");
-
-			m = json_object_get(json_object_get(m, call), argument);
-			buf_addf(out, "  %4lld of %-4lld", count_at(m, "covered"),
-				 count_at(metric, "partitions"));
-		}
+		for (size_t i = 0; i < count; i++)
+			buf_addf(out, "  %4lld of %-4lld",
+				 count_at(metric_at(&tools[i], call, argument), "covered"),
+				 most_partitions(tools, count, call, argument));
 		buf_addch(out, '\n');
 	}
 	json_decref(all);

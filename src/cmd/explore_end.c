@@ -113,7 +113,7 @@ int explore_finish(struct run *run, const struct explore_figures *f, json_t *cov
 	int status;
 
 	set_figures(run, f);
-	metrics_add(coverage);
+	metrics_add(coverage, 0);
 	status = cover_write(coverage, run->dir, err);
 	json_decref(coverage);
 	if (status || (status = run_close(run, &summary, err)))

@@ -219,6 +219,6 @@ json_t *coverage_json(struct coverage *c)
 	json_object_set_new(o, "combinations", combinations_json(c));
 	json_object_set_new(o, "syscalls", syscalls_json(c));
 	json_decref(counts);
-	metrics_add(o);
+	metrics_add(o, 0);
 	return o;
 }

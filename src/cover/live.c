@@ -331,6 +331,8 @@ static int prepare(struct tracer **ret, struct coverage *c, const struct live_op
 	if (group->path &&
 	    bpf_map_update_elem(bpf_map__fd(t->maps.cgroup), &zero, &group->fd, BPF_ANY))
 		return err_sys(err, errno, "cannot trace the control group");
+	r = learn(t, "/", err);
+	t->bss->root = t->bss->learned;
 	for (size_t i = 0; !r && i < options->mount_count; i++)
 		r = learn_mount(t, &t->bss->mounts[i], options->mounts[i], err);
 	return r;

@@ -27,25 +27,6 @@ bool metrics_returns_number(enum op op)
 	       result == RESULT_TARGET;
 }
 
-/* Partitions that no Linux call can be in, or that are a rest: nobody is asked to test them. */
-static bool is_wanted(const char *partition)
-{
-	static const char *const unwanted[] = {
-		"unknown",
-		"O_EXEC",
-		"O_SEARCH",
-		"O_RSYNC",
-		"O_TTY_INIT",
-		"O_ACCMODE",
-		"FALLOC_FL_NO_HIDE_STALE",
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(unwanted); i++)
-		if (!strcmp(partition, unwanted[i]))
-			return false;
-	return true;
-}
-
 struct metric metric_of(const json_t *counts, double target)
 {
 	struct metric m = { 0 };
@@ -55,7 +36,7 @@ struct metric metric_of(const json_t *counts, double target)
 
 	json_object_foreach((json_t *)counts, partition, count)
 	{
-		if (!is_wanted(partition))
+		if (!partition_is_wanted(partition))
 			continue;
 		m.partitions++;
 		m.covered += json_integer_value(count) > 0;
@@ -66,7 +47,7 @@ struct metric metric_of(const json_t *counts, double target)
 	target = fmax(target > 0 ? target : total / (double)m.partitions, 1);
 	json_object_foreach((json_t *)counts, partition, count)
 	{
-		if (!is_wanted(partition))
+		if (!partition_is_wanted(partition))
 			continue;
 		off = log10(fmax((double)json_integer_value(count), 1)) - log10(target);
 		sum += off * off;
@@ -75,29 +56,45 @@ struct metric metric_of(const json_t *counts, double target)
 	return m;
 }
 
-static json_t *metrics_json(json_t *input)
+static json_t *metric_json(const struct metric *m)
 {
-	const char *call, *argument;
-	json_t *all = json_object(), *of_call, *arguments, *counts;
-	struct metric m;
+	return json_pack("{s:I, s:I, s:f, s:f}", "partitions", (json_int_t)m->partitions, "covered",
+			 (json_int_t)m->covered, "fraction",
+			 (double)m->covered / (double)m->partitions, "deviation", m->deviation);
+}
+
+/* Of a call's arguments, and, where they are several, of all their partitions together. */
+static json_t *call_metrics(json_t *arguments, double target)
+{
+	json_t *of_call = json_object(), *counts;
+	struct metric m, all = { 0 };
+	const char *argument;
+	double squares = 0;
+
+	json_object_foreach(arguments, argument, counts)
+	{
+		m = metric_of(counts, target);
+		if (!m.partitions)
+			continue;
+		json_object_set_new(of_call, argument, metric_json(&m));
+		all.partitions += m.partitions;
+		all.covered += m.covered;
+		squares += m.deviation * m.deviation * (double)m.partitions;
+	}
+	if (json_object_size(of_call) > 1) {
+		all.deviation = sqrt(squares / (double)all.partitions);
+		json_object_set_new(of_call, "(all)", metric_json(&all));
+	}
+	return of_call;
+}
+
+static json_t *metrics_json(json_t *input, double target)
+{
+	json_t *all = json_object(), *arguments;
+	const char *call;
 
 	json_object_foreach(input, call, arguments)
-	{
-		of_call = json_object();
-		json_object_foreach(arguments, argument, counts)
-		{
-			m = metric_of(counts, 0);
-			if (m.partitions)
-				json_object_set_new(
-					of_call, argument,
-					json_pack("{s:I, s:I, s:f, s:f}", "partitions",
-						  (json_int_t)m.partitions, "covered",
-						  (json_int_t)m.covered, "fraction",
-						  (double)m.covered / (double)m.partitions,
-						  "deviation", m.deviation));
-		}
-		json_object_set_new(all, call, of_call);
-	}
+		json_object_set_new(all, call, call_metrics(arguments, target));
 	return all;
 }
 
@@ -141,7 +138,7 @@ static void add_gaps(struct gaps *g, json_t *counts)
 	json_object_foreach(counts, partition, count)
 	{
 		number = !strncmp(partition, "2^", 2);
-		gap = !json_integer_value(count) && is_wanted(partition);
+		gap = !json_integer_value(count) && partition_is_wanted(partition);
 		if (!number || !gap)
 			end_numbers(g);
 		if (gap && number) {
@@ -207,13 +204,20 @@ static json_t *untested_json(const json_t *input, const json_t *output)
 	return untested;
 }
 
-void metrics_add(json_t *coverage)
+void metrics_add(json_t *coverage, double target)
 {
 	json_t *input = json_object_get(coverage, "input");
 
-	json_object_set_new(coverage, "metrics", metrics_json(input));
+	json_object_set_new(coverage, "metrics", metrics_json(input, target));
 	json_object_set_new(coverage, "untested",
 			    untested_json(input, json_object_get(coverage, "output")));
+}
+
+/* What is exact is so in both; what is cut, in one of them. */
+static bool merged_bool(const char *key, const json_t *a, const json_t *b)
+{
+	return strcmp(key, "exact") ? json_is_true(a) || json_is_true(b)
+				    : json_is_true(a) && json_is_true(b);
 }
 
 void metrics_merge(json_t *a, const json_t *b)
@@ -231,5 +235,7 @@ void metrics_merge(json_t *a, const json_t *b)
 		else if (json_is_integer(ours) && json_is_integer(theirs))
 			json_integer_set(ours,
 					 json_integer_value(ours) + json_integer_value(theirs));
+		else if (json_is_boolean(ours) && json_is_boolean(theirs))
+			json_object_set_new(a, key, json_boolean(merged_bool(key, ours, theirs)));
 	}
 }

@@ -51,4 +51,8 @@ void kind_partition_name(enum kind kind, size_t partition, struct buf *out);
 void kind_visit_partitions(enum kind kind, const struct arg *arg,
 			   void (*visit)(void *to, size_t partition), void *to);
 
+/* False for partitions that no Linux call can be in, or that are a rest: nobody is asked to test
+ * them. */
+bool partition_is_wanted(const char *name);
+
 #endif

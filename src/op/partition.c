@@ -3,6 +3,8 @@
  * The partitions of a kind are numbered: first its names, if it has any, then what is beyond
  * them. A value without any flag counts as "0", bits without a name as "unknown". Names of
  * partitions are stable, since counts are kept under them. */
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/must.h"
 #include "op/arg.h"
@@ -149,4 +151,22 @@ void kind_visit_partitions(enum kind kind, const struct arg *arg,
 	for (size_t i = 0; beyond.class == CLASS_VALUES && !named && i < beyond.count; i++)
 		if (beyond.values[i].has(arg))
 			visit(to, first + i);
+}
+
+bool partition_is_wanted(const char *partition)
+{
+	static const char *const unwanted[] = {
+		"unknown",
+		"O_EXEC",
+		"O_SEARCH",
+		"O_RSYNC",
+		"O_TTY_INIT",
+		"O_ACCMODE",
+		"FALLOC_FL_NO_HIDE_STALE",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(unwanted); i++)
+		if (!strcmp(partition, unwanted[i]))
+			return false;
+	return true;
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "op/kind.h"
+#include "report/cover_glance.h"
 #include "report/page.h"
 
 static const char style[] =
@@ -23,8 +25,6 @@ static const char style[] =
 	"8d5fa8}"
 	".t4{background:#b3495d}.t5{background:#5f8f93}.key{margin-right:1.2rem}"
 	"</style>\n";
-
-enum { COLORS = 6 };
 
 static long long count_at(const json_t *counts, const char *partition)
 {
@@ -47,7 +47,7 @@ static void add_bar(struct buf *out, size_t tool, long long count, double scale)
 	if (count) {
 		buf_addf(out,
 			 "<span class=\"bar t%zu\" style=\"width:%.1f%%\"></span><span class=n>",
-			 tool % COLORS, 80 * log10((double)count + 1) / scale);
+			 tool % COVER_COLORS, 80 * log10((double)count + 1) / scale);
 		page_count(out, count);
 		buf_adds(out, "</span>");
 	} else {
@@ -97,6 +97,8 @@ static void add_chart(struct buf *out, json_t *const *counts, size_t tools, json
 	buf_adds(out, "<table class=bars>\n");
 	json_object_foreach(partitions, partition, unused)
 	{
+		if (!partition_is_wanted(partition) && !total_at(counts, tools, partition))
+			continue;
 		number = is_number(partition);
 		within |= partition == range.first;
 		if (number && !within)
@@ -113,6 +115,23 @@ static void add_chart(struct buf *out, json_t *const *counts, size_t tools, json
 	buf_adds(out, "</table>\n");
 }
 
+static void add_swatch(struct buf *out, size_t tool)
+{
+	buf_addf(out, "<span class=key><span class=\"bar t%zu\" style=\"width:.7rem\"></span> ",
+		 tool % COVER_COLORS);
+}
+
+void cover_key(struct buf *out, const struct cover_tool *tools, size_t count)
+{
+	buf_adds(out, "<p>");
+	for (size_t i = 0; i < count; i++) {
+		add_swatch(out, i);
+		page_text(out, tools[i].name);
+		buf_adds(out, "</span>");
+	}
+	buf_adds(out, "</p>\n");
+}
+
 /* "open flags: 7 of 19 covered, deviation 1.94" for each tool. */
 static void add_metrics(struct buf *out, const struct cover_tool *tools, size_t count,
 			const char *call, const char *argument)
@@ -123,9 +142,7 @@ static void add_metrics(struct buf *out, const struct cover_tool *tools, size_t 
 	for (size_t i = 0; i < count; i++) {
 		metric = json_object_get(json_object_get(tools[i].coverage, "metrics"), call);
 		metric = json_object_get(metric, argument);
-		buf_addf(out,
-			 "<span class=key><span class=\"bar t%zu\" style=\"width:.7rem\"></span> ",
-			 i % COLORS);
+		add_swatch(out, i);
 		page_text(out, tools[i].name);
 		if (metric)
 			buf_addf(out, ": %lld of %lld, deviation %.2f", count_at(metric, "covered"),
@@ -194,10 +211,10 @@ static bool is_famous(const char *call, const char *argument)
 	       (!strcmp(call, "write") && !strcmp(argument, "count"));
 }
 
-static void add_charts(struct buf *out, const struct cover_tool *tools, size_t count)
+static void add_charts(struct buf *out, const struct cover_tool *tools, size_t count, json_t *all)
 {
-	json_t *all = all_calls(tools, count), *arguments, *unused;
 	const char *call, *argument;
+	json_t *arguments, *unused;
 
 	page_heading(out, "Inputs");
 	add_argument(out, tools, count, "open", "flags");
@@ -207,7 +224,6 @@ static void add_charts(struct buf *out, const struct cover_tool *tools, size_t c
 			add_argument(out, tools, count, call, argument);
 	page_heading(out, "Results");
 	json_object_foreach(all, call, arguments) add_argument(out, tools, count, call, NULL);
-	json_decref(all);
 }
 
 static void add_figures(struct buf *out, const struct cover_tool *tools, size_t count)
@@ -255,12 +271,17 @@ static void add_untested(struct buf *out, const struct cover_tool *tool)
 
 void cover_page(struct buf *out, const struct cover_tool *tools, size_t count)
 {
+	json_t *all = all_calls(tools, count);
+
 	page_begin(out, "cover", count == 1 ? tools[0].name : "compared", "ok");
 	buf_adds(out, style);
 	add_figures(out, tools, count);
+	cover_glance(out, tools, count, all);
 	page_heading(out, "Untested");
 	for (size_t i = 0; i < count; i++)
 		add_untested(out, &tools[i]);
-	add_charts(out, tools, count);
+	add_charts(out, tools, count, all);
+	cover_variants(out, tools, count);
 	page_end(out);
+	json_decref(all);
 }

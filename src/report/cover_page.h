@@ -14,6 +14,10 @@ struct cover_tool {
 	json_t *coverage; /* input, output, metrics, untested; calls, lost, ... */
 };
 
+enum { COVER_COLORS = 6 };
+/* Which tool has which colour. */
+void cover_key(struct buf *out, const struct cover_tool *tools, size_t count);
+
 /* At most COVER_TOOLS_MAX. */
 void cover_page(struct buf *out, const struct cover_tool *tools, size_t count);
 

@@ -142,6 +142,20 @@ static __always_inline void begin_at(struct trace_walk *w, const struct trace_st
 	}
 }
 
+/* Processes may have a root of their own: then absolute paths, too, begin at a directory. */
+static __always_inline bool find_root(struct trace_start *ret)
+{
+	struct fs_struct *fs = bpf_get_current_task_btf()->fs;
+	struct inode *inode;
+
+	if (!fs)
+		return false;
+	inode = fs->root.dentry->d_inode;
+	ret->dentry = fs->root.dentry;
+	ret->mnt = fs->root.mnt;
+	return inode->i_ino != root.ino || inode->i_sb->s_dev != root.dev;
+}
+
 static __always_inline bool find_start(int dirfd, struct trace_start *ret)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -286,7 +300,9 @@ __noinline int names_hit(int dirfd, __u64 user_path)
 		__sync_fetch_and_add(&unattributed, 1);
 		return 0;
 	}
-	if (w->path[0] != '/') {
+	if (w->path[0] == '/') {
+		from = find_root(&start) ? &start : NULL;
+	} else {
 		if (!find_start(dirfd, &start))
 			return 0; /* no directory, no walk */
 		from = &start;

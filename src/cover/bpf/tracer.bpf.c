@@ -44,6 +44,7 @@ const volatile __u64 cgroup_id; /* 0: processes are told by descent */
 const volatile bool see_walks;
 
 struct trace_mount mounts[TRACE_MOUNTS];
+struct trace_place root; /* of the file system, where the mounts' paths begin */
 __u64 unattributed, lost;
 
 struct {
