@@ -21,8 +21,8 @@ struct metric {
 /* A target of 0 is an even share of all uses. */
 struct metric metric_of(const json_t *counts, double target);
 
-/* Adds "metrics" (call -> argument, or "(all)" -> fraction, deviation) and "untested" (suggestions).
- * The target is that of metric_of. */
+/* Adds "metrics" (call -> argument, or "(all)" -> fraction, deviation) and "untested"
+ * (suggestions). The target is that of metric_of. */
 void metrics_add(json_t *coverage, double target);
 
 /* Adds b's counts to a's; what else both say is left as a says it. */
