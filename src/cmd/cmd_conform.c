@@ -12,7 +12,6 @@
 #include "cmd/command.h"
 #include "conform/tell.h"
 #include "report/report.h"
-#include "target/description.h"
 
 static struct settings {
 	struct opt_list suite;
@@ -142,29 +141,10 @@ static void add_target(struct buf *names, const char *name)
 	buf_add(names, name, strlen(name) + 1);
 }
 
-/* All that can be tested here without being told where. */
-static int add_all_targets(struct buf *names, struct err *err)
+static void add_usable(void *to, const char *name, const char *lacks)
 {
-	struct buf described = BUF_INIT, lacks = BUF_INIT;
-	const struct target_kind *kind;
-	struct target_description d;
-	int ret = description_names(settings.config, &described, err);
-
-	for (size_t at = 0; at < described.len && !ret; at += strlen(described.data + at) + 1) {
-		const char *name = described.data + at;
-
-		ret = description_find(&d, name, settings.config, err);
-		kind = ret ? NULL : target_kind_find(d.kind);
-		buf_clear(&lacks);
-		if (kind)
-			kind->lacks(&d, &lacks);
-		if (kind && !lacks.len && strcmp(d.name, d.kind))
-			add_target(names, name);
-		description_free(&d);
-	}
-	buf_free(&described);
-	buf_free(&lacks);
-	return ret;
+	if (!*lacks)
+		add_target(to, name);
 }
 
 static int read_targets(struct buf *names, int argc, char **argv, struct err *err)
@@ -173,7 +153,7 @@ static int read_targets(struct buf *names, int argc, char **argv, struct err *er
 
 	for (int i = 1; i < argc && !ret; i++) {
 		if (!strcmp(argv[i], "all"))
-			ret = add_all_targets(names, err);
+			ret = target_each(settings.config, add_usable, names, err);
 		else
 			add_target(names, argv[i]);
 	}
