@@ -234,7 +234,7 @@ static int explore_once(const char *target, struct err *err)
 		.bitstate = settings.bitstate,
 		.kernel_log = settings.kernel_log,
 		.resume = settings.resume != NULL,
-		.checkpoint_seconds = 60,
+		.checkpoint_seconds = 10,
 	};
 	struct targets targets = { 0 };
 	int code = EXIT_UNKNOWN;
