@@ -13,6 +13,7 @@
 
 #include "base/must.h"
 #include "kernel/driver/assay.h"
+#include "people.h"
 #include "seat.h"
 #include "target/steps.h"
 #include "tree/take.h"
@@ -29,7 +30,7 @@ static struct agent {
 	struct hall *hall;
 	struct steps steps;
 	struct taker *taker;
-	struct exec_self *self;
+	struct people *people;
 	int root_fd;      /* of the file system; -1: not mounted */
 	int outside_fd;   /* the first root */
 	int drop_fd;      /* the control of caches */
@@ -44,12 +45,26 @@ static struct hall *hall_of(struct agent *a)
 	return a->hall;
 }
 
+/* What a kernel says that has found a mistake of its own. */
+static bool is_alarm(const char *text, unsigned int len)
+{
+	static const char *const alarms[] = {
+		"WARNING: ", "BUG: ", "UBSAN: ", "INFO: possible ", "kernel BUG at ", "kmemleak: ",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(alarms); i++)
+		if (memmem(text, len, alarms[i], strlen(alarms[i])))
+			return true;
+	return false;
+}
+
 /* The first to come: the kernel speaks before it does anything. */
 void assay_agent_console(const char *text, unsigned int len)
 {
 	struct hall *hall = hall_of(&agent);
 	uint32_t room;
 
+	hall->board.alarm |= is_alarm(text, len);
 	room = HALL_CONSOLE_MAX - 1 - hall->console_len;
 	if (len > room)
 		len = room;
@@ -72,14 +87,14 @@ static int attach(struct agent *a, struct err *err)
 	a->root_fd = open(root_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (a->root_fd < 0 || fchdir(a->root_fd) || chroot("."))
 		return err_sys(err, errno, "cannot enter the directory for the test");
-	a->self = exec_self_new(a->root_fd);
-	return a->self ? 0 : err_sys(err, errno, "cannot prepare calls");
+	if (people_enter(a->people, a->root_fd))
+		return err_sys(err, ENOMEM, "cannot make processes");
+	return 0;
 }
 
 static int detach(struct agent *a)
 {
-	exec_self_free(a->self);
-	a->self = NULL;
+	people_leave(a->people);
 	if (fchdir(a->outside_fd) || chroot("."))
 		return -errno;
 	close(a->root_fd);
@@ -111,25 +126,53 @@ static int advance_time(const struct call *c)
 	return 0;
 }
 
-static int make_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
+static void change_environment(struct agent *a, const struct call *c, struct outcome *ret)
 {
-	struct agent *a = own;
-
-	assay_watch();
-	*ret = (struct outcome){ .result = op_table[c->op].result, .bytes = "" };
-	if (c->pid != 1 || op_table[c->op].traits & TRAIT_PROC)
-		ret->error = ENOSYS;
-	else if (c->op == OP_remount)
+	if (c->op == OP_remount)
 		ret->error = a->hall->keeps ? remount(a) : ENOSYS;
 	else if (c->op == OP_drop_caches)
 		ret->error = drop_caches(a);
 	else if (c->op == OP_advance_time)
 		ret->error = advance_time(c);
 	else
-		exec_self_call(a->self, c, ret);
+		ret->error = ENOSYS;
+}
+
+/* Failures are met by the call, not by what comes behind it. */
+static void arm(const struct hall *hall)
+{
+	struct assay_faults faults = { .kind = hall->faults.kind };
+
+	memcpy(faults.number, hall->faults.number, sizeof(faults.number));
+	assay_faults_arm(&faults);
+}
+
+static void disarm(struct hall *hall)
+{
+	hall->faults.seen = assay_faults_seen();
+	hall->faults.failed = assay_faults_failed();
+	assay_faults_arm(NULL);
+}
+
+static int make_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
+{
+	struct agent *a = own;
+	int failed = 0;
+
+	assay_watch();
+	*ret = (struct outcome){ .result = op_table[c->op].result, .bytes = "" };
+	if (a->hall->faults.kind)
+		arm(a->hall);
+	if (op_table[c->op].traits & TRAIT_ENV)
+		change_environment(a, c, ret);
+	else
+		failed = people_call(a->people, c, ret, err);
+	if (a->hall->faults.kind)
+		disarm(a->hall);
 	assay_settle();
+	assay_disk_mark();
 	assay_unwatch();
-	return 0;
+	return failed;
 }
 
 static int walk(void *own, struct tree *ret, struct err *err)
@@ -152,18 +195,63 @@ static bool is_gone(void *own)
 	return false;
 }
 
+/* The disk is another image first, if there is one. */
+static int load(struct agent *a, struct err *err)
+{
+	int fd = seat_open_image(a->hall), error;
+
+	if (fd == -ENOENT)
+		return 0;
+	error = fd < 0 ? fd : assay_disk_load(fd);
+	return error ? err_sys(err, -error, "cannot use the image") : 0;
+}
+
+static int begin_recording(struct agent *a, struct err *err)
+{
+	int error = a->hall->records ? assay_disk_record() : 0;
+
+	return error ? err_sys(err, -error, "cannot record what is written") : 0;
+}
+
+static void hand_over_record(struct board *b)
+{
+	unsigned long size;
+	const void *record = assay_disk_recorded(&size);
+
+	if (!record || size > BOARD_ANSWER_MAX) {
+		b->failure = err_set(&b->err, E2BIG, "nothing is recorded, or too much");
+		return;
+	}
+	memcpy(b->answer, record, size);
+	b->answer_len = size;
+}
+
 static void serve(struct agent *a)
 {
 	struct board *b = a->steps.board;
 
 	b->failure = 0;
 	b->err = (struct err){ 0 };
-	if (b->errand == ERRAND_FOLLOW)
+	switch (b->errand) {
+	case ERRAND_FOLLOW:
 		steps_follow(&a->steps);
-	else if (b->errand == ERRAND_OBSERVE)
+		break;
+	case ERRAND_OBSERVE:
 		steps_observe(&a->steps);
-	else
+		break;
+	case ERRAND_ATTACH:
+		assay_watch();
+		if (!(b->failure = load(a, &b->err)) &&
+		    !(b->failure = begin_recording(a, &b->err)))
+			b->failure = attach(a, &b->err);
+		assay_unwatch();
+		break;
+	case ERRAND_RECORD:
+		hand_over_record(b);
+		break;
+	default:
 		b->failure = err_set(&b->err, ENOSYS, "a kernel knows no such errand");
+	}
 	assay_settle();
 }
 
@@ -205,7 +293,7 @@ static int prepare(struct agent *a)
 
 static int begin(struct agent *a, struct err *err)
 {
-	int error;
+	int error = prepare(a);
 
 	a->steps = (struct steps){
 		.board = &a->hall->board,
@@ -216,13 +304,10 @@ static int begin(struct agent *a, struct err *err)
 		.gone = is_gone,
 	};
 	a->taker = steps_taker(a->hall->fields, false);
+	a->people = people_new();
 	a->root_fd = -1;
-	error = prepare(a);
-	if (error)
-		return err_sys(err, -error, "cannot prepare the kernel's first root");
-	error = attach(a, err);
 	assay_settle();
-	return error;
+	return error ? err_sys(err, -error, "cannot prepare the kernel's first root") : 0;
 }
 
 _Noreturn void assay_agent(void)

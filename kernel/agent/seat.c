@@ -3,13 +3,23 @@
 #include "seat.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kernel/driver/assay.h"
 
+_Static_assert((int)FAULT_ALLOC == ASSAY_FAULT_ALLOC && (int)FAULT_READ == ASSAY_FAULT_READ &&
+		       (int)FAULT_WRITE == ASSAY_FAULT_WRITE &&
+		       (int)TARGET_FAULTS_MAX == ASSAY_FAULTS_MAX,
+	       "checker and driver count the same failures");
+_Static_assert(sizeof(struct disk_record) == sizeof(struct assay_record) &&
+		       offsetof(struct disk_record, what) == offsetof(struct assay_record, what) &&
+		       (int)RECORD_MARK == ASSAY_RECORD_MARK,
+	       "checker and driver write the same records");
 _Static_assert((int)HALL_FD == ASSAY_HALL_FD && (int)HALL_IMAGE_FD == ASSAY_IMAGE_FD &&
 		       (int)HALL_EXIT_HUNG == ASSAY_EXIT_DEADLOCK,
 	       "checker and driver agree");
@@ -26,6 +36,18 @@ struct hall *seat_enter(void)
 	hall = mmap((void *)at, sizeof(*hall), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, ASSAY_HALL_FD, 0);
 	return hall == MAP_FAILED ? NULL : hall;
+}
+
+int seat_open_image(const struct hall *hall)
+{
+	char path[64];
+	long fd;
+
+	if (hall->image_fd < 0)
+		return -ENOENT;
+	snprintf(path, sizeof(path), "/proc/%u/fd/%d", hall->owner_pid, hall->image_fd);
+	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : (int)fd;
 }
 
 /* The owner may have gone before the copy asked to go with it. */

@@ -16,9 +16,45 @@ enum {
 	ASSAY_EXIT_PANIC = 99,
 };
 
+/* What fails, and which of those: numbers from 1 on, 0 for none. */
+enum { ASSAY_FAULT_ALLOC = 1, ASSAY_FAULT_READ = 2, ASSAY_FAULT_WRITE = 3 };
+enum { ASSAY_FAULTS_MAX = 2 };
+struct assay_faults {
+	unsigned int kind; /* 0: nothing */
+	unsigned int number[ASSAY_FAULTS_MAX];
+};
+
+/* What the disk was asked for, in order: these, each with its data behind it if it has any. */
+enum {
+	ASSAY_RECORD_WRITE = 1 << 0,
+	ASSAY_RECORD_ZEROES = 1 << 1,
+	ASSAY_RECORD_DISCARD = 1 << 2,
+	ASSAY_RECORD_FLUSH = 1 << 3, /* before whatever else it is */
+	ASSAY_RECORD_FUA = 1 << 4,
+	ASSAY_RECORD_MARK = 1 << 5,  /* a call has returned */
+};
+struct assay_record {
+	unsigned long offset;
+	unsigned int size, what;
+};
+
 /* Kernel side. */
 int assay_disk_add(void);
+int assay_disk_load(int fd); /* another image, which nobody has open */
+int assay_disk_record(void); /* from now on */
+void assay_disk_mark(void);
+const void *assay_disk_recorded(unsigned long *ret_size); /* NULL: not recorded, or too much */
+void assay_faults_arm(const struct assay_faults *armed); /* NULL: none */
+unsigned int assay_faults_seen(void);   /* how many could have failed */
+unsigned int assay_faults_failed(void); /* how many did */
+void assay_faults_enter(void);
+void assay_faults_leave(void);
+_Bool assay_request_fails(_Bool write);
 long assay_call(long number, long a, long b, long c, long d, long e, long f);
+struct assay_thread;
+struct assay_thread *assay_thread_new(void (*turn)(void *arg), void *arg);
+void assay_thread_run(struct assay_thread *t); /* one turn, to its end */
+void assay_thread_end(struct assay_thread *t);
 void assay_sleep_ms(unsigned long ms);
 void *assay_alloc(unsigned long size);
 void *assay_realloc(void *old, unsigned long size);
@@ -28,7 +64,7 @@ void assay_watch(void);
 void assay_unwatch(void);
 
 /* Host side. */
-void *assay_host_image(unsigned long *ret_size);
+void *assay_host_image(int fd, unsigned long *ret_size);
 void *assay_host_memory(unsigned long size);
 void assay_host_unmap(void *memory, unsigned long size);
 int assay_host_fork(void);

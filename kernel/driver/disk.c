@@ -2,10 +2,12 @@
 /*
  * disk.c -- a disk in memory with a volatile cache in front of it, as far as anyone can tell.
  *
- * It is a private mapping of an image, and so part of what fork() saves.
+ * It is a private mapping of an image, and so part of what fork() saves. So is the record of what
+ * it was asked for.
  */
 #include <linux/blkdev.h>
 #include <linux/syscalls.h>
+#include <linux/task_work.h>
 
 #include "assay.h"
 
@@ -13,6 +15,36 @@ static struct {
 	u8 *data;
 	unsigned long size;
 } disk;
+
+/* Memory is taken only where it is written. */
+#define RECORD_MAX (192UL << 20)
+
+static struct {
+	u8 *data;
+	unsigned long size;
+	bool full;
+} record;
+
+static void *record_room(unsigned long size)
+{
+	void *room = record.data + record.size;
+
+	if (record.full || size > RECORD_MAX - record.size) {
+		record.full = true;
+		return NULL;
+	}
+	record.size += size;
+	return room;
+}
+
+static struct assay_record *record_add(unsigned int what, u64 offset, unsigned int size)
+{
+	struct assay_record *r = record_room(sizeof(*r));
+
+	if (r)
+		*r = (struct assay_record){ .offset = offset, .size = size, .what = what };
+	return r;
+}
 
 static void transfer(struct bio *bio)
 {
@@ -32,11 +64,32 @@ static void transfer(struct bio *bio)
 	}
 }
 
+static void record_bio(const struct bio *bio, u64 offset)
+{
+	unsigned int size = bio->bi_iter.bi_size, what = 0;
+	void *data;
+
+	if (size)
+		what = bio_op(bio) == REQ_OP_WRITE	  ? ASSAY_RECORD_WRITE :
+		       bio_op(bio) == REQ_OP_WRITE_ZEROES ? ASSAY_RECORD_ZEROES :
+							    ASSAY_RECORD_DISCARD;
+	if (bio->bi_opf & REQ_PREFLUSH || bio_op(bio) == REQ_OP_FLUSH)
+		what |= ASSAY_RECORD_FLUSH;
+	if (bio->bi_opf & REQ_FUA)
+		what |= ASSAY_RECORD_FUA;
+	if (!record_add(what, offset, size) || !(what & ASSAY_RECORD_WRITE))
+		return;
+	data = record_room(size);
+	if (data)
+		memcpy(data, disk.data + offset, size);
+}
+
 static void submit(struct bio *bio)
 {
 	u64 offset = (u64)bio->bi_iter.bi_sector << SECTOR_SHIFT;
+	u64 size = bio->bi_iter.bi_size;
 
-	if (offset + bio->bi_iter.bi_size > disk.size) {
+	if (offset + size > disk.size || assay_request_fails(op_is_write(bio_op(bio)))) {
 		bio_io_error(bio);
 		return;
 	}
@@ -46,7 +99,7 @@ static void submit(struct bio *bio)
 		transfer(bio);
 		break;
 	case REQ_OP_WRITE_ZEROES:
-		memset(disk.data + offset, 0, bio->bi_iter.bi_size);
+		memset(disk.data + offset, 0, size);
 		break;
 	case REQ_OP_FLUSH:
 	case REQ_OP_DISCARD:
@@ -54,6 +107,8 @@ static void submit(struct bio *bio)
 	default:
 		bio->bi_status = BLK_STS_NOTSUPP;
 	}
+	if (record.data && op_is_write(bio_op(bio)) && !bio->bi_status)
+		record_bio(bio, offset);
 	bio_endio(bio);
 }
 
@@ -73,7 +128,7 @@ int assay_disk_add(void)
 	struct gendisk *g;
 	int major, error;
 
-	disk.data = assay_host_image(&disk.size);
+	disk.data = assay_host_image(ASSAY_IMAGE_FD, &disk.size);
 	if (!disk.data)
 		return 0;
 	major = register_blkdev(0, "assay");
@@ -91,4 +146,45 @@ int assay_disk_add(void)
 		return error;
 	return sys_mknod((const char __user __force *)path, S_IFBLK | 0600,
 			 new_encode_dev(MKDEV(major, 0)));
+}
+
+/* Of the same size. What was read of the old one is forgotten. */
+int assay_disk_load(int fd)
+{
+	struct file *file = filp_open("/dev/disk", O_RDWR, 0);
+	unsigned long size;
+	void *data;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	invalidate_bdev(file_bdev(file));
+	filp_close(file, NULL);
+	task_work_run();
+	data = assay_host_image(fd, &size);
+	if (!data || size != disk.size)
+		return -EINVAL;
+	assay_host_unmap(disk.data, disk.size);
+	disk.data = data;
+	return 0;
+}
+
+int assay_disk_record(void)
+{
+	if (!record.data)
+		record.data = assay_host_memory(RECORD_MAX);
+	record.size = 0;
+	record.full = false;
+	return record.data ? 0 : -ENOMEM;
+}
+
+void assay_disk_mark(void)
+{
+	if (record.data)
+		record_add(ASSAY_RECORD_MARK, 0, 0);
+}
+
+const void *assay_disk_recorded(unsigned long *ret_size)
+{
+	*ret_size = record.size;
+	return record.full ? NULL : record.data;
 }

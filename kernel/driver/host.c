@@ -14,32 +14,44 @@
 
 #include "assay.h"
 
-void *assay_host_image(unsigned long *ret_size)
+/* The mapping keeps it. */
+void *assay_host_image(int fd, unsigned long *ret_size)
 {
 	struct stat st;
 	void *data;
 
-	if (fstat(ASSAY_IMAGE_FD, &st) || !st.st_size)
+	if (fstat(fd, &st) || !st.st_size)
 		return NULL;
 	data = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
-		    ASSAY_IMAGE_FD, 0);
+		    fd, 0);
+	close(fd);
 	*ret_size = st.st_size;
 	return data == MAP_FAILED ? NULL : data;
 }
 
-/* Where the kernel takes addresses for those of a process: below its TASK_SIZE, 0x7f80000000. */
+/* Where the kernel takes addresses for those of a process: below its TASK_SIZE, 0x7f80000000. One
+ * behind the other; what was taken last and is given back is free again. */
+static unsigned long next_memory = 0x6000000000;
+
 void *assay_host_memory(unsigned long size)
 {
-	static const unsigned long beginning = 0x6000000000;
-	void *memory = mmap((void *)beginning, size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *memory;
 
-	return memory == MAP_FAILED ? NULL : memory;
+	size = (size + 4095) & ~4095UL;
+	memory = mmap((void *)next_memory, size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	next_memory += size;
+	return memory;
 }
 
 void assay_host_unmap(void *memory, unsigned long size)
 {
+	size = (size + 4095) & ~4095UL;
 	munmap(memory, size);
+	if ((unsigned long)memory + size == next_memory)
+		next_memory -= size;
 }
 
 /* The child is a sibling: the checker is the parent of all states, and they go with it. */

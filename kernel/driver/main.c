@@ -55,8 +55,10 @@ long assay_call(long number, long a, long b, long c, long d, long e, long f)
 
 	if (number < 0 || number >= syscall_table_size / (long)sizeof(void *))
 		return -ENOSYS;
+	assay_faults_enter();
 	result = sys_call_table[number](a, b, c, d, e, f);
 	task_work_run();
+	assay_faults_leave();
 	return result;
 }
 

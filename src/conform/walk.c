@@ -97,9 +97,15 @@ static void begin_report(struct deviation *d, enum finding_code code, unsigned s
 void walker_report_fate(struct deviation *d, enum target_fate fate, unsigned step,
 			const struct call *c)
 {
-	begin_report(d, fate == FATE_HUNG ? FINDING_HANG : FINDING_DEATH, step, c);
+	begin_report(d,
+		     fate == FATE_HUNG	  ? FINDING_HANG
+		     : fate == FATE_ALARM ? FINDING_KERNEL
+					  : FINDING_DEATH,
+		     step, c);
 	buf_adds(&d->allowed, "an answer");
-	buf_adds(&d->seen, fate == FATE_HUNG ? "none in time" : "the file system is gone");
+	buf_adds(&d->seen, fate == FATE_HUNG    ? "none in time"
+			   : fate == FATE_ALARM ? "one, and the kernel complains"
+						: "the file system is gone");
 }
 
 static void report_outcome(struct walker *x, struct deviation *d, unsigned step,

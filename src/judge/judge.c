@@ -219,18 +219,26 @@ int judge_answer(struct target *t, const struct model *m, struct state *s, const
 	return status;
 }
 
+static const struct {
+	enum finding_code code;
+	const char *title, *seen;
+} fates[] = {
+	[FATE_HUNG] = { FINDING_HANG, " does not return", "no answer before the deadline" },
+	[FATE_DIED] = { FINDING_DEATH, " ends the file system's service",
+			"the daemon or the mount is gone" },
+	[FATE_ALARM] = { FINDING_KERNEL, " makes the kernel complain", "an answer" },
+};
+
 void judge_fate(struct target *t, const struct call *c, enum target_fate fate, struct finding *ret)
 {
-	must(fate != FATE_FINE);
-	ret->code = fate == FATE_HUNG ? FINDING_HANG : FINDING_DEATH;
+	must(fate != FATE_FINE && fate < ARRAY_LEN(fates));
+	ret->code = fates[fate].code;
 	snprintf(ret->signature, sizeof(ret->signature), "%s %s", finding_names[ret->code],
 		 base_name(c));
 	add_call(&ret->title, c);
-	buf_adds(&ret->title,
-		 fate == FATE_HUNG ? " does not return" : " ends the file system's service");
+	buf_adds(&ret->title, fates[fate].title);
 	buf_adds(&ret->expected, "an answer");
-	buf_adds(&ret->seen, fate == FATE_HUNG ? "no answer before the deadline"
-					       : "the daemon or the mount is gone");
+	buf_adds(&ret->seen, fates[fate].seen);
 	if (t->kind->log)
 		t->kind->log(t, &ret->seen);
 }

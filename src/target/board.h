@@ -26,6 +26,7 @@ enum board_errand {
 	ERRAND_ATTACH,
 	ERRAND_DETACH,
 	ERRAND_CLEAR,
+	ERRAND_RECORD,
 	ERRAND_END,
 };
 
@@ -39,6 +40,7 @@ struct board {
 	size_t step_count;
 	struct plan_end end;
 	enum target_fate fate;     /* of what is not a plan */
+	bool alarm;                /* a kernel that can be heard has found a mistake of its own */
 	size_t text_len, answer_len;
 	struct plan_step steps[BOARD_STEPS_MAX];
 	uint64_t seed;             /* of a race; its calls are those of the steps */

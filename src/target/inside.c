@@ -313,6 +313,9 @@ static void serve(struct inside *in)
 	case ERRAND_CLEAR:
 		b->failure = clear(in, &b->err);
 		break;
+	case ERRAND_RECORD:
+		b->failure = err_set(&b->err, ENOTSUP, "the disk is not ours to watch");
+		break;
 	case ERRAND_END:
 		end(in);
 	}

@@ -120,6 +120,7 @@ static int run_errand(struct keeper *k, enum board_errand errand, const char *wh
 	case FATE_HUNG:
 		return err_set(err, ETIME, "cannot %s: it takes longer than %g seconds", what,
 			       errands_seconds(&k->errands));
+	case FATE_ALARM: /* of kernels that can be heard; ours cannot */
 	case FATE_DIED:
 		return err_set(err, EIO, "cannot %s: the keeper of the file system died", what);
 	case FATE_FINE:

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/must.h"
 #include "tree/pmap.h"
 
@@ -50,7 +51,9 @@ struct states {
 	struct hall *hall;
 	int hall_fd;
 	struct errands errands;
-	struct sitting *first, *present; /* NULL: it died or was given up */
+	struct sitting *first;   /* booted, nothing is mounted */
+	struct sitting *fresh;   /* mounted */
+	struct sitting *present; /* NULL: it died or was given up */
 	struct pmap saved;
 	uint32_t free_seats[HALL_SEATS_MAX];
 	size_t free_count;
@@ -159,6 +162,7 @@ static enum target_fate send(void *own, enum board_errand errand, double seconds
 	hall->fork_pid = 0;
 	hall->console_len = 0;
 	hall->console[0] = '\0';
+	hall->board.alarm = false;
 	hall->board.errand = errand;
 	call_to(hall, s->present->seat);
 	fate = await(s, s->present->pid, seconds);
@@ -197,6 +201,8 @@ static int describe(struct hall *hall, const struct states_options *o, struct er
 	strcpy(hall->source, o->source);
 	strcpy(hall->options, o->options);
 	hall->keeps = o->keeps;
+	hall->records = o->records;
+	hall->image_fd = -1;
 	hall->fields = o->fields;
 	hall->owner_pid = (uint32_t)getpid();
 	return 0;
@@ -275,6 +281,19 @@ static int boot(struct states *s, const struct states_options *options, struct e
 	return 0;
 }
 
+/* The present state, a copy of the first, is to stay. */
+static int mount_fresh(struct states *s, struct err *err)
+{
+	if (send(s, ERRAND_ATTACH, BOOT_SECONDS) != FATE_FINE)
+		return err_set(err, EIO, "mounting ends the kernel: %s", last_words(s));
+	if (s->hall->board.failure)
+		return err_set(err, -s->hall->board.failure, "%s: %s", s->hall->board.err.text,
+			       last_words(s));
+	s->fresh = s->present;
+	s->fresh->keys = 1;
+	return 0;
+}
+
 int states_start(struct states **ret, const struct states_options *options, struct err *err)
 {
 	struct states *s = must_alloc(sizeof(*s));
@@ -284,6 +303,8 @@ int states_start(struct states **ret, const struct states_options *options, stru
 	r = make_hall(s, options, err);
 	if (!r)
 		r = boot(s, options, err);
+	if (!r)
+		r = mount_fresh(s, err);
 	if (r)
 		states_stop(s);
 	else
@@ -291,16 +312,23 @@ int states_start(struct states **ret, const struct states_options *options, stru
 	return r;
 }
 
+/* One that stayed; the present one is gone, too. */
+static void give_up(struct states *s, struct sitting *stayed)
+{
+	if (!stayed)
+		return;
+	stayed->keys = 0;
+	move_to(s, stayed);
+	move_to(s, NULL);
+}
+
 void states_stop(struct states *s)
 {
 	if (!s)
 		return;
 	pmap_drop(&s->saved, &saved_type);
-	if (s->first) {
-		s->first->keys = 0;
-		move_to(s, s->first);
-		move_to(s, NULL);
-	}
+	give_up(s, s->fresh);
+	give_up(s, s->first);
 	if (s->hall)
 		munmap(s->hall, sizeof(*s->hall));
 	if (s->hall_fd >= 0)
@@ -345,7 +373,42 @@ void states_drop(struct states *s, uint64_t key)
 
 void states_reset(struct states *s)
 {
+	move_to(s, s->fresh);
+}
+
+void states_arm(struct states *s, const struct target_faults *faults)
+{
+	s->hall->faults = *faults;
+	s->hall->faults.seen = s->hall->faults.failed = 0;
+}
+
+void states_disarm(struct states *s, struct target_faults *ret)
+{
+	ret->seen = s->hall->faults.seen;
+	ret->failed = s->hall->faults.failed;
+	s->hall->faults = (struct target_faults){ 0 };
+}
+
+int states_recorded(struct states *s, struct buf *out, struct err *err)
+{
+	const struct board *b = &s->hall->board;
+
+	if (send(s, ERRAND_RECORD, s->errands.deadline_seconds) != FATE_FINE)
+		return err_set(err, EIO, "the kernel is gone");
+	if (b->failure)
+		return errands_failure(&s->errands, err);
+	buf_add(out, b->answer, b->answer_len);
+	return 0;
+}
+
+int states_load(struct states *s, int image_fd, enum target_fate *ret_fate, struct err *err)
+{
 	move_to(s, s->first);
+	s->hall->image_fd = image_fd;
+	*ret_fate = send(s, ERRAND_ATTACH, BOOT_SECONDS);
+	s->hall->image_fd = -1;
+	return *ret_fate == FATE_FINE && s->hall->board.failure ? errands_failure(&s->errands, err)
+								 : 0;
 }
 
 const char *states_console(const struct states *s)

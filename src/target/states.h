@@ -9,6 +9,7 @@
 #include "target/errands.h"
 #include "target/hall.h"
 
+struct buf;
 struct states;
 
 /* What is to be mounted. */
@@ -16,12 +17,13 @@ struct states_options {
 	const char *kernel;  /* the program */
 	const char *fs, *source, *options;
 	bool keeps;          /* what is there survives unmounting */
+	bool records;        /* what is written to the disk */
 	int image_fd;        /* -1: none */
 	unsigned fields;
 	double deadline_seconds;
 };
 
-/* Started, booted and mounted: the first state, which stays. */
+/* Started, booted and mounted: the fresh state, which stays. */
 int states_start(struct states **ret, const struct states_options *options, struct err *err);
 void states_stop(struct states *s); /* NULL is none */
 
@@ -30,7 +32,15 @@ const struct errands *states_errands(const struct states *s);
 int states_save(struct states *s, uint64_t key, struct err *err);
 int states_restore(struct states *s, uint64_t key, struct err *err);
 void states_drop(struct states *s, uint64_t key);
-void states_reset(struct states *s); /* to the first */
+void states_reset(struct states *s); /* to the fresh one */
+/* The next call, made alone, meets these failures. */
+void states_arm(struct states *s, const struct target_faults *faults);
+/* No more from now on; how many there could have been and were. */
+void states_disarm(struct states *s, struct target_faults *ret);
+/* What was written to the disk from mounting on. */
+int states_recorded(struct states *s, struct buf *out, struct err *err);
+/* To a state that is not mounted, and there the image is. 0, or what mounting answered. */
+int states_load(struct states *s, int image_fd, enum target_fate *ret_fate, struct err *err);
 /* What the kernel has logged since the last errand began. */
 const char *states_console(const struct states *s);
 

@@ -72,6 +72,8 @@ static bool follow_step(struct steps *s, const struct plan_step *step, struct pl
 		b->failure = 0;
 		end->fate = FATE_HUNG;
 	}
+	if (b->alarm)
+		end->fate = FATE_ALARM;
 	if (b->failure || end->fate)
 		return false;
 	end->outcome_differs = step->exact && !outcome_equal(&step->expected, &seen);
@@ -81,8 +83,10 @@ static bool follow_step(struct steps *s, const struct plan_step *step, struct pl
 			return false;
 		end->tree_differs = !hash_equal(tree_hash(&tree), step->tree);
 		tree_free(&tree);
+		if (b->alarm)
+			end->fate = FATE_ALARM;
 	}
-	if (step->exact && !end->outcome_differs && !end->tree_differs)
+	if (step->exact && !end->fate && !end->outcome_differs && !end->tree_differs)
 		return true;
 	if (!board_answer(b, &seen, &end->outcome))
 		b->failure = err_set(&b->err, E2BIG, "the call gave too many bytes");
@@ -130,5 +134,7 @@ void steps_observe(struct steps *s)
 	else
 		b->failure = err_set(&b->err, E2BIG, "the tree is too large to be handed over");
 	b->answer_len = packed.len;
+	if (b->alarm)
+		b->fate = FATE_ALARM;
 	buf_free(&packed);
 }

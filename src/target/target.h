@@ -27,10 +27,12 @@ enum target_cap {
 	TARGET_FSCK = 1 << 4,
 	TARGET_IMAGE = 1 << 5,       /* has an image to keep with a finding */
 	TARGET_PROCESSES = 1 << 6,   /* several processes and users */
+	TARGET_FAULTS = 1 << 7,      /* allocations and requests of the disk fail by number */
+	TARGET_RECORD = 1 << 8,      /* knows what was written to its disk, and mounts any image */
 };
 
 /* One word for each bit, "remount" the first. */
-enum { TARGET_CAPS = 7 };
+enum { TARGET_CAPS = 9 };
 extern const char *const target_cap_names[TARGET_CAPS];
 
 /* How a call on the target can end besides an outcome. */
@@ -38,6 +40,33 @@ enum target_fate {
 	FATE_FINE,
 	FATE_HUNG, /* the deadline passed; the worker was given up */
 	FATE_DIED, /* the daemon or the mount is gone */
+	FATE_ALARM, /* it goes on, but the kernel logged a mistake of its own (log) */
+};
+
+/* What fails in a call, counted from 1 in the order it happens; 0 is none. */
+enum target_fault { FAULT_NONE, FAULT_ALLOC, FAULT_READ, FAULT_WRITE, TARGET_FAULT_KINDS };
+enum { TARGET_FAULTS_MAX = 2 };
+extern const char *const target_fault_names[TARGET_FAULT_KINDS]; /* "none", "alloc", ... */
+struct target_faults {
+	enum target_fault kind;
+	unsigned number[TARGET_FAULTS_MAX];
+	unsigned seen;   /* afterwards: how many could have failed */
+	unsigned failed; /* afterwards: how many did */
+};
+
+/* A record of what the disk was asked for is these, in order, each followed by its data if it
+ * is a write. Nothing else was: a mark is where a call had returned. */
+enum disk_request {
+	RECORD_WRITE = 1 << 0,
+	RECORD_ZEROES = 1 << 1,
+	RECORD_DISCARD = 1 << 2,
+	RECORD_FLUSH = 1 << 3, /* what came before is on the disk; before whatever else it is */
+	RECORD_FUA = 1 << 4,   /* is on the disk itself when it has ended */
+	RECORD_MARK = 1 << 5,
+};
+struct disk_record {
+	uint64_t offset;
+	uint32_t size, what;
 };
 
 /* One step of a plan, with what is expected of it. */
@@ -100,6 +129,16 @@ struct target_kind {
 	/* The checker's verdict on the unmounted image (which is mounted again afterwards). */
 	int (*fsck)(struct target *t, enum verdict *ret, struct buf *report, struct err *err);
 	int (*image)(struct target *t, const char *path, struct err *err);
+	/* TARGET_FAULTS: the call, with these failures in it. */
+	int (*call_failing)(struct target *t, const struct call *c, struct target_faults *faults,
+			    struct outcome *ret, enum target_fate *ret_fate, struct err *err);
+	/* TARGET_RECORD, opened to record: the image as mkfs left it, and what was written since
+	 * (struct disk_record). The descriptor is the target's. */
+	int (*recorded)(struct target *t, int *ret_image_fd, struct buf *out, struct err *err);
+	/* TARGET_RECORD: another image, of the same size, is mounted until the next reset or
+	 * restore. What mounting it answers is an errno in *ret_error; 0: it is there. */
+	int (*load)(struct target *t, int image_fd, int *ret_error, enum target_fate *ret_fate,
+		    struct err *err);
 };
 
 struct target {
@@ -119,6 +158,7 @@ struct target_options {
 	const char *fault;        /* reffs: a fault to carry, or NULL */
 	unsigned fields_off;      /* enum tree_field to leave out, besides those it lacks */
 	bool overlaps;            /* calls are made at the same time: use all CPUs */
+	bool record;              /* what is written to the disk, where it can be (TARGET_RECORD) */
 };
 
 /* "reffs", "reffs!FAULT", "dir:PATH", "ext4", "kernel:ext4" or another described name,

@@ -44,7 +44,8 @@ static bool keeps(const struct target_description *d)
 
 static unsigned kernel_caps(const struct target_description *d)
 {
-	return TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | (keeps(d) ? TARGET_REMOUNT : 0);
+	return TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES | TARGET_FAULTS |
+	       (keeps(d) ? TARGET_REMOUNT : 0) | (disk_wanted(d) ? TARGET_RECORD : 0);
 }
 
 static void kernel_close(struct target *t)
@@ -56,7 +57,8 @@ static void kernel_close(struct target *t)
 	free(k);
 }
 
-static int start(struct target *t, const struct target_description *d, struct err *err)
+static int start(struct target *t, const struct target_description *d, bool records,
+		 struct err *err)
 {
 	struct kernel *k = t->own;
 	struct buf path = BUF_INIT;
@@ -65,6 +67,7 @@ static int start(struct target *t, const struct target_description *d, struct er
 		.source = d->source ? d->source : disk_wanted(d) ? "/dev/disk" : d->fs,
 		.options = d->options ? d->options : "",
 		.keeps = keeps(d),
+		.records = records && disk_wanted(d),
 		.image_fd = k->disk.image.size ? k->disk.image.fd : -1,
 		.fields = t->fields,
 		.deadline_seconds = t->deadline_seconds,
@@ -88,7 +91,7 @@ static int kernel_open(struct target *t, const struct target_description *d,
 	if (disk_wanted(d))
 		ret = disk_make(&k->disk, d, err);
 	if (!ret)
-		ret = start(t, d, err);
+		ret = start(t, d, options->record, err);
 	if (ret)
 		kernel_close(t);
 	return ret;
@@ -125,6 +128,36 @@ static void kernel_log(struct target *t, struct buf *out)
 
 	if (*console)
 		buf_addf(out, "; the kernel says:\n%s", console);
+}
+
+static int kernel_call_failing(struct target *t, const struct call *c,
+			       struct target_faults *faults, struct outcome *ret,
+			       enum target_fate *ret_fate, struct err *err)
+{
+	const struct kernel *k = t->own;
+	int r;
+
+	states_arm(k->states, faults);
+	r = errands_call(states_errands(k->states), c, ret, ret_fate, err);
+	states_disarm(k->states, faults);
+	return r;
+}
+
+static int kernel_recorded(struct target *t, int *ret_image_fd, struct buf *out, struct err *err)
+{
+	const struct kernel *k = t->own;
+
+	*ret_image_fd = k->disk.image.fd;
+	return states_recorded(k->states, out, err);
+}
+
+static int kernel_load(struct target *t, int image_fd, int *ret_error, enum target_fate *ret_fate,
+		       struct err *err)
+{
+	const struct kernel *k = t->own;
+
+	*ret_error = -states_load(k->states, image_fd, ret_fate, NULL);
+	return 0;
 }
 
 static int kernel_reset(struct target *t, struct err *err)
@@ -171,4 +204,7 @@ const struct target_kind target_kernel = {
 	.save = kernel_save,
 	.restore = kernel_restore,
 	.drop = kernel_drop,
+	.call_failing = kernel_call_failing,
+	.recorded = kernel_recorded,
+	.load = kernel_load,
 };

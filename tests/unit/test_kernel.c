@@ -2,8 +2,13 @@
  *
  * Where no kernel is built there is nothing to test. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "base/buf.h"
+#include "base/hash.h"
 #include "base/must.h"
 #include "tests/harness/plans.h"
 
@@ -149,12 +154,201 @@ static void two_kernels_live_side_by_side(void **state)
 	pair_close(&b);
 }
 
+/* ---- failures ---- */
+
+/* The call with its n-th allocation failing, from the state saved as 1. */
+static struct target_faults fail_nth(struct pair *p, const char *text, unsigned n,
+				     struct outcome *ret)
+{
+	struct target_faults faults = { .kind = FAULT_ALLOC, .number = { n } };
+	struct call c = pair_call(p, text);
+	enum target_fate fate = FATE_DIED;
+	struct err err = { 0 };
+
+	assert_int_equal(p->target->kind->restore(p->target, 1, &err), 0);
+	if (p->target->kind->call_failing(p->target, &c, &faults, ret, &fate, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(fate, FATE_FINE);
+	return faults;
+}
+
+/* One after another, until the call no longer gets as far: each either fails and changes nothing,
+ * or does not need what it did not get. */
+static void every_allocation_of_a_call_can_fail(void **state)
+{
+	struct hash before, after;
+	struct err why = { 0 };
+	struct target_faults faults;
+	struct outcome outcome;
+	unsigned n = 0, errors = 0;
+	struct pair p;
+
+	if (!pair_open(&p, "kernel:ext4", 60, &why))
+		skip();
+	before = seen_hash(&p);
+	save(&p, 1);
+	faults = fail_nth(&p, "mkdir(\"a\", 0755)", 0, &outcome);
+	assert_true(faults.seen > 0 && !faults.failed && !outcome.error);
+	after = seen_hash(&p);
+	do {
+		faults = fail_nth(&p, "mkdir(\"a\", 0755)", ++n, &outcome);
+		assert_true(outcome.error == 0 || outcome.error == ENOMEM);
+		assert_true(hash_equal(seen_hash(&p), outcome.error ? before : after));
+		errors += outcome.error != 0;
+	} while (faults.failed);
+	assert_true(errors > 0);
+	pair_close(&p);
+}
+
+/* ---- records ---- */
+
+struct request_counts {
+	unsigned writes, flushes, marks;
+	size_t size;
+	struct hash hash;
+};
+
+static struct request_counts recorded(struct pair *p, struct buf *out, int *ret_image_fd)
+{
+	struct request_counts counts = { 0 };
+	struct disk_record r;
+	struct err err = { 0 };
+
+	buf_clear(out);
+	if (p->target->kind->recorded(p->target, ret_image_fd, out, &err))
+		fail_msg("%s", err.text);
+	for (size_t at = 0; at < out->len;) {
+		memcpy(&r, out->data + at, sizeof(r));
+		counts.writes += (r.what & RECORD_WRITE) != 0;
+		counts.flushes += (r.what & RECORD_FLUSH) != 0;
+		counts.marks += r.what == RECORD_MARK;
+		at += sizeof(r) + (r.what & RECORD_WRITE ? r.size : 0);
+	}
+	counts.size = out->len;
+	counts.hash = hash128(out->data, out->len, 0);
+	return counts;
+}
+
+static void write_synced(struct pair *p)
+{
+	pair_do(p, "mkdir(\"a\", 0755)");
+	pair_do(p, "write_file(\"a/f\", O_CREAT|O_WRONLY, data(7, 9000), 9000, 100)");
+	pair_do(p, "sync()");
+	pair_do(p, "unlink(\"a/f\")");
+}
+
+/* The image of mkfs with everything written that was, as a crash would leave it. */
+static int crashed_image(int image_fd, const struct buf *record)
+{
+	int fd = memfd_create("crashed", MFD_CLOEXEC);
+	off_t size = lseek(image_fd, 0, SEEK_END);
+	struct disk_record r;
+	char *data = malloc((size_t)size);
+
+	assert_true(fd >= 0 && data && pread(image_fd, data, (size_t)size, 0) == size);
+	for (size_t at = 0; at < record->len;) {
+		memcpy(&r, record->data + at, sizeof(r));
+		at += sizeof(r);
+		if (r.what & RECORD_WRITE) {
+			memcpy(data + r.offset, record->data + at, r.size);
+			at += r.size;
+		} else if (r.what & RECORD_ZEROES) {
+			memset(data + r.offset, 0, r.size);
+		}
+	}
+	assert_int_equal(write(fd, data, (size_t)size), size);
+	free(data);
+	return fd;
+}
+
+/* Twice the same writes; and from them comes, after a crash, what was synced. */
+static void what_is_written_repeats_and_recovers(void **state)
+{
+	struct target_options options = { .deadline_seconds = 60, .record = true };
+	struct request_counts first, second;
+	struct buf record = BUF_INIT;
+	struct err why = { 0 };
+	enum target_fate fate;
+	int image_fd, crashed, error;
+	struct hash synced;
+	struct pair p;
+
+	if (!pair_open(&p, "kernel:ext4", 60, &why))
+		skip();
+	target_close(p.target);
+	assert_int_equal(target_open(&p.target, "kernel:ext4", &options, &why), 0);
+	write_synced(&p);
+	first = recorded(&p, &record, &image_fd);
+	assert_true(first.writes > 0 && first.flushes > 0);
+	assert_int_equal(first.marks, 4);
+	assert_int_equal(target_reset(p.target, NULL), 0);
+	state_free(&p.state);
+	assert_int_equal(target_initial_state(p.target, &p.state, NULL), 0);
+	write_synced(&p);
+	second = recorded(&p, &record, &image_fd);
+	assert_int_equal(first.size, second.size);
+	assert_true(hash_equal(first.hash, second.hash));
+
+	crashed = crashed_image(image_fd, &record);
+	assert_int_equal(p.target->kind->load(p.target, crashed, &error, &fate, NULL), 0);
+	assert_int_equal(fate, FATE_FINE);
+	assert_int_equal(error, 0);
+	synced = seen_hash(&p);
+	assert_int_equal(target_reset(p.target, NULL), 0);
+	state_free(&p.state);
+	assert_int_equal(target_initial_state(p.target, &p.state, NULL), 0);
+	pair_do(&p, "mkdir(\"a\", 0755)");
+	pair_do(&p, "write_file(\"a/f\", O_CREAT|O_WRONLY, data(7, 9000), 9000, 100)");
+	assert_true(hash_equal(synced, seen_hash(&p)));
+	close(crashed);
+	buf_free(&record);
+	pair_close(&p);
+}
+
+/* ---- processes ---- */
+
+static void processes_have_users_and_files_of_their_own(void **state)
+{
+	static const char *const calls[] = {
+		"[2] create_process(1000, 1000)",
+		"[3] create_process(1001, 1001)",
+		"mkdir(\"a\", 0770)",
+		"chown(\"a\", 1000, 5)",
+		"[2] open(\"a/f\", O_CREAT|O_RDWR, 0640)",
+		"[3] open(\"a/f\", O_RDONLY)",
+		"add_user_to_group(1001, 5)",
+		"[3] mkdir(\"a/g\", 0700)",
+		"[2] write(3, \"abc\", 3)",
+		"write(3, \"abc\", 3)",
+		"[2] unlink(\"a/f\")",
+		"[2] pread(3, 10, 0)",
+		"[2] umask(077)",
+		"[2] chdir(\"a\")",
+		"[2] destroy_process()",
+		"[3] chdir(\"a\")",
+		"remount()",
+		"[3] mkdir(\"a/h\", 0777)",
+		"[3] chown(\"a\", 1001, -1)",
+	};
+	struct err why = { 0 };
+	struct pair p;
+
+	if (!pair_open(&p, "kernel:ext4", 60, &why))
+		skip();
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+		pair_do(&p, calls[i]);
+	pair_close(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_file_system_is_used_and_branched),
 		cmocka_unit_test(a_call_that_never_returns_hangs),
 		cmocka_unit_test(two_kernels_live_side_by_side),
+		cmocka_unit_test(every_allocation_of_a_call_can_fail),
+		cmocka_unit_test(what_is_written_repeats_and_recovers),
+		cmocka_unit_test(processes_have_users_and_files_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * threads.c -- further processes of a script: tasks with files, directories and users of their
+ * own, which have no memory of their own either. One at a time runs; the others wait.
+ */
+#include <linux/completion.h>
+#include <linux/kernel.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "assay.h"
+
+struct assay_thread {
+	void (*turn)(void *arg);
+	void *arg;
+	struct completion called, done;
+	bool ends;
+	pid_t pid;
+};
+
+static int live(void *own)
+{
+	struct assay_thread *t = own;
+
+	for (;;) {
+		wait_for_completion(&t->called);
+		if (t->ends)
+			do_exit(0);
+		t->turn(t->arg);
+		complete(&t->done);
+	}
+}
+
+struct assay_thread *assay_thread_new(void (*turn)(void *arg), void *arg)
+{
+	struct assay_thread *t = kzalloc(sizeof(*t), GFP_KERNEL);
+
+	if (!t)
+		return NULL;
+	t->turn = turn;
+	t->arg = arg;
+	init_completion(&t->called);
+	init_completion(&t->done);
+	t->pid = user_mode_thread(live, t, SIGCHLD);
+	if (t->pid > 0)
+		return t;
+	kfree(t);
+	return NULL;
+}
+
+void assay_thread_run(struct assay_thread *t)
+{
+	complete(&t->called);
+	wait_for_completion(&t->done);
+}
+
+void assay_thread_end(struct assay_thread *t)
+{
+	t->ends = true;
+	complete(&t->called);
+	kernel_wait(t->pid, NULL);
+	kfree(t);
+}
