@@ -23,6 +23,7 @@ enum { ROOT_MODE = 0755 };
 /* For overlayfs: the first root is in memory. */
 static const char *const layers[] = { "/lower", "/upper", "/work" };
 
+static const struct assay_faults no_faults;
 static const char mount_path[] = "/fs", root_path[] = "/fs/root";
 static const char control_path[] = "/proc/sys/vm/drop_caches";
 
@@ -31,6 +32,7 @@ static struct agent {
 	struct steps steps;
 	struct taker *taker;
 	struct people *people;
+	struct assay_faults faults; /* that the next call meets */
 	int root_fd;      /* of the file system; -1: not mounted */
 	int outside_fd;   /* the first root */
 	int drop_fd;      /* the control of caches */
@@ -126,32 +128,55 @@ static int advance_time(const struct call *c)
 	return 0;
 }
 
-static void change_environment(struct agent *a, const struct call *c, struct outcome *ret)
+/* Waits for the next call. */
+static int fail_nth(struct assay_faults *faults, unsigned kind, const struct arg *nth)
 {
-	if (c->op == OP_remount)
-		ret->error = a->hall->keeps ? remount(a) : ENOSYS;
-	else if (c->op == OP_drop_caches)
-		ret->error = drop_caches(a);
-	else if (c->op == OP_advance_time)
-		ret->error = advance_time(c);
-	else
-		ret->error = ENOSYS;
+	unsigned *number = faults->number[kind];
+
+	if (nth->num < 1 || nth->num > UINT16_MAX)
+		return EINVAL;
+	if (number[0] && number[1])
+		return EBUSY;
+	number[number[0] != 0] = (unsigned)nth->num;
+	faults->any = true;
+	return 0;
 }
 
-/* Failures are met by the call, not by what comes behind it. */
-static void arm(const struct hall *hall)
+static int change_environment(struct agent *a, const struct call *c)
 {
-	struct assay_faults faults = { .kind = hall->faults.kind };
-
-	memcpy(faults.number, hall->faults.number, sizeof(faults.number));
-	assay_faults_arm(&faults);
+	switch (c->op) {
+	case OP_fail_alloc:
+		return fail_nth(&a->faults, ASSAY_FAULT_ALLOC, &c->fail_alloc.nth);
+	case OP_fail_read:
+		return fail_nth(&a->faults, ASSAY_FAULT_READ, &c->fail_read.nth);
+	case OP_fail_write:
+		return fail_nth(&a->faults, ASSAY_FAULT_WRITE, &c->fail_write.nth);
+	default:
+		a->faults = no_faults;
+	}
+	switch (c->op) {
+	case OP_remount:
+		return a->hall->keeps ? remount(a) : ENOSYS;
+	case OP_drop_caches:
+		return drop_caches(a);
+	case OP_advance_time:
+		return advance_time(c);
+	default:
+		return ENOSYS;
+	}
 }
 
-static void disarm(struct hall *hall)
+/* What waits to fail is met by the call, not by what comes behind it. */
+static int call_process(struct agent *a, const struct call *c, struct outcome *ret, struct err *err)
 {
-	hall->faults.seen = assay_faults_seen();
-	hall->faults.failed = assay_faults_failed();
-	assay_faults_arm(NULL);
+	int failed;
+
+	if (!(op_table[c->op].traits & TRAIT_PROC))
+		assay_faults_arm(&a->faults);
+	a->faults = no_faults;
+	failed = people_call(a->people, c, ret, err);
+	assay_faults_arm(&no_faults);
+	return failed;
 }
 
 static int make_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
@@ -161,14 +186,10 @@ static int make_call(void *own, const struct call *c, struct outcome *ret, struc
 
 	assay_watch();
 	*ret = (struct outcome){ .result = op_table[c->op].result, .bytes = "" };
-	if (a->hall->faults.kind)
-		arm(a->hall);
 	if (op_table[c->op].traits & TRAIT_ENV)
-		change_environment(a, c, ret);
+		ret->error = change_environment(a, c);
 	else
-		failed = people_call(a->people, c, ret, err);
-	if (a->hall->faults.kind)
-		disarm(a->hall);
+		failed = call_process(a, c, ret, err);
 	assay_settle();
 	assay_disk_mark();
 	assay_unwatch();

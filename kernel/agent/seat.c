@@ -12,10 +12,6 @@
 
 #include "kernel/driver/assay.h"
 
-_Static_assert((int)FAULT_ALLOC == ASSAY_FAULT_ALLOC && (int)FAULT_READ == ASSAY_FAULT_READ &&
-		       (int)FAULT_WRITE == ASSAY_FAULT_WRITE &&
-		       (int)TARGET_FAULTS_MAX == ASSAY_FAULTS_MAX,
-	       "checker and driver count the same failures");
 _Static_assert(sizeof(struct disk_record) == sizeof(struct assay_record) &&
 		       offsetof(struct disk_record, what) == offsetof(struct assay_record, what) &&
 		       (int)RECORD_MARK == ASSAY_RECORD_MARK,

@@ -17,11 +17,11 @@ enum {
 };
 
 /* What fails, and which of those: numbers from 1 on, 0 for none. */
-enum { ASSAY_FAULT_ALLOC = 1, ASSAY_FAULT_READ = 2, ASSAY_FAULT_WRITE = 3 };
+enum { ASSAY_FAULT_ALLOC, ASSAY_FAULT_READ, ASSAY_FAULT_WRITE, ASSAY_FAULTS };
 enum { ASSAY_FAULTS_MAX = 2 };
 struct assay_faults {
-	unsigned int kind; /* 0: nothing */
-	unsigned int number[ASSAY_FAULTS_MAX];
+	_Bool any;
+	unsigned int number[ASSAY_FAULTS][ASSAY_FAULTS_MAX];
 };
 
 /* What the disk was asked for, in order: these, each with its data behind it if it has any. */
@@ -44,9 +44,7 @@ int assay_disk_load(int fd); /* another image, which nobody has open */
 int assay_disk_record(void); /* from now on */
 void assay_disk_mark(void);
 const void *assay_disk_recorded(unsigned long *ret_size); /* NULL: not recorded, or too much */
-void assay_faults_arm(const struct assay_faults *armed); /* NULL: none */
-unsigned int assay_faults_seen(void);   /* how many could have failed */
-unsigned int assay_faults_failed(void); /* how many did */
+void assay_faults_arm(const struct assay_faults *armed);
 void assay_faults_enter(void);
 void assay_faults_leave(void);
 _Bool assay_request_fails(_Bool write);

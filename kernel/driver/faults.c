@@ -17,30 +17,18 @@
 static struct {
 	struct assay_faults armed;
 	struct task_struct *task; /* in a system call; else NULL */
-	unsigned int seen;
-	unsigned int failed;
+	unsigned int seen[ASSAY_FAULTS];
 } faults;
 
 void assay_faults_arm(const struct assay_faults *armed)
 {
 	memset(&faults, 0, sizeof(faults));
-	if (armed)
-		faults.armed = *armed;
-}
-
-unsigned int assay_faults_seen(void)
-{
-	return faults.seen;
-}
-
-unsigned int assay_faults_failed(void)
-{
-	return faults.failed;
+	faults.armed = *armed;
 }
 
 void assay_faults_enter(void)
 {
-	faults.task = faults.armed.kind ? current : NULL;
+	faults.task = faults.armed.any ? current : NULL;
 }
 
 void assay_faults_leave(void)
@@ -48,30 +36,22 @@ void assay_faults_leave(void)
 	faults.task = NULL;
 }
 
-static bool fails(void)
+static bool fails(unsigned int kind)
 {
-	unsigned int i;
+	const unsigned int *number = faults.armed.number[kind];
+	unsigned int n = ++faults.seen[kind];
 
-	faults.seen++;
-	for (i = 0; i < ASSAY_FAULTS_MAX; i++) {
-		if (faults.armed.number[i] == faults.seen) {
-			faults.failed++;
-			return true;
-		}
-	}
-	return false;
+	return n == number[0] || n == number[1];
 }
 
 bool assay_alloc_fails(gfp_t gfp)
 {
-	if (likely(!faults.task) || faults.armed.kind != ASSAY_FAULT_ALLOC)
+	if (likely(!faults.task) || current != faults.task || !in_task())
 		return false;
-	return current == faults.task && in_task() && !(gfp & __GFP_NOFAIL) && fails();
+	return !(gfp & __GFP_NOFAIL) && fails(ASSAY_FAULT_ALLOC);
 }
 
 bool assay_request_fails(bool write)
 {
-	if (likely(!faults.task))
-		return false;
-	return faults.armed.kind == (write ? ASSAY_FAULT_WRITE : ASSAY_FAULT_READ) && fails();
+	return unlikely(faults.task) && fails(write ? ASSAY_FAULT_WRITE : ASSAY_FAULT_READ);
 }

@@ -22,7 +22,8 @@ static struct settings {
 	int strategy; /* 0: as the target suggests, else enum strategy + 1 */
 	uint64_t jobs;
 	const char *profile, *verify, *out, *config, *resume, *expected, *kernel_log;
-	struct opt_list set, against, coverage_from;
+	struct opt_list set, against, coverage_from, faults;
+	uint64_t failures;
 	bool adaptive, all, bitstate, json;
 } settings = {
 	.seconds = 60,
@@ -31,10 +32,14 @@ static struct settings {
 	.memory = (uint64_t)2 << 30,
 	.findings = 100,
 	.jobs = 1,
+	.failures = 1,
 	.profile = "default",
 	.verify = "full",
 	.adaptive = true,
 };
+
+/* Of each sort of failure, where calls are drawn. */
+enum { FAULT_WEIGHT = 100 };
 
 #define ROW(field) offsetof(struct settings, field)
 
@@ -51,6 +56,9 @@ static const struct opt opts[] = {
 	  0 },
 	{ "against", OPT_LIST, ROW(against), "TARGET",
 	  "a further target that makes the same calls, for comparison", 0, 0 },
+	{ "faults", OPT_LIST, ROW(faults), "alloc|read|write",
+	  "make allocations of memory or requests to the disk fail, one by one (kernel:...)", 0, 0 },
+	{ "failures", OPT_U64, ROW(failures), "N", "how many of them within one call", 1, 2 },
 	{ "verify", OPT_TEXT, ROW(verify), "full|touched+N",
 	  "observe the whole tree after every call, or what it touched and the whole after every N",
 	  0, 0 },
@@ -136,6 +144,31 @@ static int search(struct target *t, struct universe *u, struct run *run, struct 
 	return status < 0 ? status : written;
 }
 
+/* The profile with what options add to it: failures are operations. */
+static int open_universe(struct universe *u, const struct target *t, struct err *err)
+{
+	size_t count = settings.set.count, added = settings.faults.count;
+	const char **overrides = must_alloc((count + added + 1) * sizeof(*overrides));
+	struct arena arena = ARENA_INIT;
+	char row[64];
+	int status = 0;
+
+	if (added && !(t->caps & TARGET_FAULTS))
+		status = err_set(err, ENOTSUP, "nothing can be made to fail on %s", t->name);
+	for (size_t i = 0; i < count; i++)
+		overrides[i] = settings.set.items[i];
+	for (size_t i = 0; i < added; i++) {
+		snprintf(row, sizeof(row), "ops.fail_%s=%d", settings.faults.items[i],
+			 FAULT_WEIGHT);
+		overrides[count + i] = arena_strdup(&arena, row);
+	}
+	if (!status)
+		status = universe_open(u, settings.profile, overrides, count + added, err);
+	arena_free(&arena);
+	free(overrides);
+	return status;
+}
+
 static int explore_target(struct target *t, struct explore_options *o, struct err *err)
 {
 	const char *dir = settings.resume ? settings.resume : settings.out;
@@ -143,7 +176,7 @@ static int explore_target(struct target *t, struct explore_options *o, struct er
 	struct run run;
 	int code = EXIT_UNKNOWN;
 
-	if (universe_open(&u, settings.profile, settings.set.items, settings.set.count, err))
+	if (open_universe(&u, t, err))
 		return EXIT_USAGE;
 	if (!run_open(&run, "explore", t->name, dir, o->seed, err)) {
 		run_catch_signals();
@@ -230,6 +263,7 @@ static int explore_once(const char *target, struct err *err)
 		.shrink_tries = 3000,
 		.verify_times = 10,
 		.before = settings.coverage_from.count ? &before : NULL,
+		.failures_max = (unsigned)settings.failures,
 		.adaptive = settings.adaptive,
 		.bitstate = settings.bitstate,
 		.kernel_log = settings.kernel_log,
@@ -368,6 +402,10 @@ const struct command command_explore = {
 		"allows are listed in run.json; with three or more targets a finding names the "
 		"odd\n"
 		"one out.\n"
+		"\n"
+		"With *--faults*, in every state the next call may meet the failure of one of its\n"
+		"allocations or of a request to the disk: it has to give an error and change nothing,\n"
+		"or to do without.\n"
 		"\n"
 		"With *--coverage-from*, the counts in coverage files, of *assay cover* or of "
 		"earlier\n"

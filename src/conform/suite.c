@@ -100,6 +100,10 @@ static unsigned needs_of(const struct call *c)
 		return TARGET_DROP_CACHES;
 	case OP_advance_time:
 		return TARGET_TIME;
+	case OP_fail_alloc:
+	case OP_fail_read:
+	case OP_fail_write:
+		return TARGET_FAULTS;
 	default:
 		return op_table[c->op].traits & TRAIT_PROC ? TARGET_PROCESSES : 0;
 	}

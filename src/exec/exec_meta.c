@@ -93,3 +93,18 @@ EXEC(advance_time)
 {
 	ret->error = ENOSYS;
 }
+
+EXEC(fail_alloc)
+{
+	ret->error = ENOSYS;
+}
+
+EXEC(fail_read)
+{
+	ret->error = ENOSYS;
+}
+
+EXEC(fail_write)
+{
+	ret->error = ENOSYS;
+}

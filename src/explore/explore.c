@@ -200,6 +200,10 @@ static bool is_possible(const struct target *t, enum op op)
 		return t->caps & TARGET_DROP_CACHES;
 	case OP_advance_time:
 		return t->caps & TARGET_TIME;
+	case OP_fail_alloc:
+	case OP_fail_read:
+	case OP_fail_write:
+		return t->caps & TARGET_FAULTS;
 	default:
 		return true;
 	}

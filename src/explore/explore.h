@@ -57,6 +57,7 @@ struct explore_options {
 	unsigned verify_times; /* replays of a shrunk finding */
 	/* What is tested already: weights start from it, toward the rest. NULL: nothing. */
 	const struct cover *before;
+	unsigned failures_max; /* that a call may meet (fail_alloc and the like) */
 	bool adaptive;         /* weights move toward what was not seen yet */
 	bool bitstate;         /* dfs: visited states as bits, for spaces beyond memory */
 	const char *kernel_log; /* NULL: /dev/kmsg */

@@ -106,10 +106,17 @@ static bool allocates_beyond(struct explorer *x, const struct state *s, const st
 	return beyond;
 }
 
+static bool is_failure(enum op op)
+{
+	return op == OP_fail_alloc || op == OP_fail_read || op == OP_fail_write;
+}
+
 bool lead(struct explorer *x, struct state *s, const struct call *c, struct outcome *ret)
 {
 	struct state before;
 
+	if (is_failure(c->op) && state_failures(s) >= x->options->failures_max)
+		return false;
 	if (!may_leave(x->universe, s, c))
 		return move(&x->model, s, c, ret);
 	if (allocates_beyond(x, s, c))

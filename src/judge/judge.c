@@ -189,10 +189,14 @@ static bool is_of_one_object(const struct tree *t, const char *path, const char 
 }
 
 /* What a call that runs out of space may leave behind: a file that is new, or as long as the
- * space was. */
-static bool is_half_done(const struct tree *t, const struct outcome *seen, const struct finding *f)
+ * space was; and so may several calls in one of which something failed. */
+static bool is_half_done(const struct tree *t, const struct call *c, const struct outcome *seen,
+			 const struct finding *f)
 {
-	if (seen->error != ENOSPC && seen->error != EDQUOT)
+	bool several = op_table[c->op].traits & TRAIT_META;
+
+	if (seen->error != ENOSPC && seen->error != EDQUOT &&
+	    !(several && (seen->error == ENOMEM || seen->error == EIO)))
 		return false;
 	for (size_t i = 0; i < f->fact_count; i++) {
 		enum fact_kind kind = f->facts[i].kind;
@@ -214,7 +218,7 @@ int judge_answer(struct target *t, const struct model *m, struct state *s, const
 	if (status == JUDGE_FINE && observe)
 		status = judge_tree(t, s, c, ret, err);
 	if (status == JUDGE_BAD && ret->code == FINDING_TREE &&
-	    is_half_done(&s->tree, &kept, ret))
+	    is_half_done(&s->tree, c, &kept, ret))
 		status = JUDGE_UNDEFINED;
 	return status;
 }

@@ -77,6 +77,9 @@ static const struct form forms[OP_COUNT] = {
 	FORM_1(remount, "remount()", remount),
 	FORM_1(drop_caches, "drop_caches()", drop_caches),
 	FORM(advance_time, "usleep($0 * 1000)"),
+	FORM_1(fail_alloc, "done()", done),
+	FORM_1(fail_read, "done()", done),
+	FORM_1(fail_write, "done()", done),
 };
 
 void repro_string(const char *bytes, size_t len, struct buf *out)

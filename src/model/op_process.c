@@ -116,3 +116,31 @@ void model_advance_time(struct step *x)
 	if (proceed(x))
 		x->state->now += x->call->advance_time.duration.num * 1000000;
 }
+
+/* The nth of its sort is to fail within the next call. */
+static void fail_nth(struct step *x, unsigned sort, const struct arg *nth)
+{
+	uint16_t *slot = x->state->failing[sort];
+
+	if (nth->num < 1 || nth->num > UINT16_MAX)
+		refuse(x, RULE_fail_number);
+	else if (slot[0] && slot[1])
+		refuse(x, RULE_fail_full);
+	if (proceed(x))
+		slot[slot[0] != 0] = (uint16_t)nth->num;
+}
+
+void model_fail_alloc(struct step *x)
+{
+	fail_nth(x, FAIL_ALLOC, &x->call->fail_alloc.nth);
+}
+
+void model_fail_read(struct step *x)
+{
+	fail_nth(x, FAIL_READ, &x->call->fail_read.nth);
+}
+
+void model_fail_write(struct step *x)
+{
+	fail_nth(x, FAIL_WRITE, &x->call->fail_write.nth);
+}

@@ -70,7 +70,7 @@ bool is_misaligned(const struct open_file *f, int64_t offset, int64_t count)
 
 int64_t shortest_transfer(struct step *x, int64_t len, bool whole)
 {
-	if (whole)
+	if (whole && !state_failures(x->state))
 		return len;
 	return len && !holds(x, RULE_transfer_may_be_empty) ? 1 : 0;
 }

@@ -399,6 +399,15 @@ static struct hash hash_process(const struct state *s, uint64_t pid, const struc
 	return sum;
 }
 
+unsigned state_failures(const struct state *s)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < STATE_FAILURES * STATE_FAILURES_MAX; i++)
+		count += s->failing[i / STATE_FAILURES_MAX][i % STATE_FAILURES_MAX] != 0;
+	return count;
+}
+
 struct hash state_hash(const struct state *s)
 {
 	struct hash sum = tree_hash(&s->tree);
@@ -415,5 +424,7 @@ struct hash state_hash(const struct state *s)
 		sum = hash_add(sum, hash_words(about, (uint64_t)file->flags, (uint64_t)file->offset,
 					       file->lock, 0));
 	}
+	if (state_failures(s))
+		sum = hash_add(sum, hash128(s->failing, sizeof(s->failing), 3));
 	return sum;
 }

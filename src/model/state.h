@@ -9,6 +9,10 @@
 
 enum { STATE_FD_FIRST = 3, STATE_GROUPS_MAX = 32 };
 
+/* Allocations of memory, requests of the disk; and how many of one sort can be told to fail. */
+enum { FAIL_ALLOC, FAIL_READ, FAIL_WRITE, STATE_FAILURES };
+enum { STATE_FAILURES_MAX = 2 };
+
 /* An open file description. */
 struct open_file {
 	struct ref ref;
@@ -59,6 +63,8 @@ struct state {
 	uint32_t streams;      /* directory streams open, over all processes */
 	bool read_only;        /* mounted read-only: EROFS */
 	bool space_ended;      /* a call lacked it; what it got before may still be taken */
+	/* What is to fail within the next call: which of them, 0 for none. */
+	uint16_t failing[STATE_FAILURES][STATE_FAILURES_MAX];
 };
 
 struct state_options {
@@ -99,6 +105,8 @@ void state_set_groups(struct state *s, uint32_t uid, const uint32_t *gids, size_
 bool state_in_group(const struct state *s, uint32_t uid, uint32_t gid);
 void state_create_process(struct state *s, unsigned pid, uint32_t uid, uint32_t gid);
 void state_destroy_process(struct state *s, unsigned pid);
+/* How many failures the next call is to meet. */
+unsigned state_failures(const struct state *s);
 /* Closes all descriptors and streams of a process and takes it to the root. */
 void state_reset_process(struct state *s, unsigned pid);
 

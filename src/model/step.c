@@ -72,15 +72,19 @@ bool refuse(struct step *x, enum rule rule)
 	return true;
 }
 
-bool may_refuse(struct step *x, enum rule rule)
+/* Whatever else it is refused for. */
+static bool may_end_with(struct step *x, enum rule rule)
 {
-	if (too_late(x))
-		return rule_applies(x->model, rule);
 	if (!holds(x, rule))
 		return false;
 	note(x->env, rule);
 	errset_add(&x->env->errors, error_of(x->model, rule));
 	return true;
+}
+
+bool may_refuse(struct step *x, enum rule rule)
+{
+	return too_late(x) ? rule_applies(x->model, rule) : may_end_with(x, rule);
 }
 
 bool leave_undefined(struct step *x, enum rule rule)
@@ -244,6 +248,23 @@ static void may_lack_space(struct step *x)
 	may_refuse(x, RULE_quota_ended);
 }
 
+/* Failures are met by calls of processes; others only put an end to the waiting for one. */
+static void may_meet_failures(struct step *x)
+{
+	uint16_t (*failing)[STATE_FAILURES_MAX] = x->state->failing;
+	enum op op = x->call->op;
+
+	if (op == OP_fail_alloc || op == OP_fail_read || op == OP_fail_write)
+		return;
+	if (!(op_table[op].traits & (TRAIT_ENV | TRAIT_PROC))) {
+		if (failing[FAIL_ALLOC][0])
+			may_end_with(x, RULE_memory_ended);
+		if (failing[FAIL_READ][0] || failing[FAIL_WRITE][0])
+			may_end_with(x, RULE_disk_failed);
+	}
+	memset(failing, 0, sizeof(x->state->failing));
+}
+
 /* One pass through the operation. seen: an outcome to follow, or NULL. */
 static void pass(const struct model *m, struct state *s, const struct call *c,
 		 const struct outcome *seen, bool follow, struct envelope *env)
@@ -269,6 +290,8 @@ static void pass(const struct model *m, struct state *s, const struct call *c,
 	}
 	operations[c->op](&x);
 	may_lack_space(&x);
+	if (state_failures(s))
+		may_meet_failures(&x);
 	if (!env->success && !env->open)
 		env->undefined = false;
 	tree_settle(&s->tree);

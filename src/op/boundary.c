@@ -104,6 +104,8 @@ static bool number(enum kind kind, size_t i, bool near, int64_t *ret)
 		return at(times, ARRAY_LEN(times), i, ret);
 	case KIND_DURATION:
 		return at(milliseconds, ARRAY_LEN(milliseconds), i, ret);
+	case KIND_NTH:
+		return at((const int64_t[]){ 1, 2, 0, -1 }, 4, i, ret);
 	case KIND_COPY_FLAGS:
 		return at((const int64_t[]){ 0, 1 }, 2, i, ret);
 	default:

@@ -68,6 +68,7 @@ static struct beyond beyond_names(enum kind kind)
 	case KIND_LENGTH:
 	case KIND_OFFSET:
 	case KIND_DURATION:
+	case KIND_NTH:
 		return (struct beyond){ CLASS_NUMBER, NUMBERS, NULL };
 	case KIND_DIRFD:
 	case KIND_FD:

@@ -94,6 +94,7 @@ static const char *const defaults[KIND_COUNT_] = {
 	[KIND_LOCK_OP] = "LOCK_EX LOCK_UN",
 	[KIND_INODE_FLAGS] = "0 FS_IMMUTABLE_FL FS_APPEND_FL",
 	[KIND_DURATION] = "1000",
+	[KIND_NTH] = "1 2 3 4 5 6 7 8 9 10 11 12 14 16 18 20 24 28 32 40 50",
 };
 
 struct draft {

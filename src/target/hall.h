@@ -36,7 +36,6 @@ struct hall {
 	unsigned fields;             /* enum tree_field */
 	bool records;                /* what is written to the disk, from mounting on */
 	int image_fd;                /* the owner's: mounted instead of the disk; -1: none */
-	struct target_faults faults; /* that the next call meets */
 
 	uint32_t fork_to;  /* seat of a copy to make, which takes on the errand; 0: none */
 	uint32_t fork_pid; /* the copy's */

@@ -376,19 +376,6 @@ void states_reset(struct states *s)
 	move_to(s, s->fresh);
 }
 
-void states_arm(struct states *s, const struct target_faults *faults)
-{
-	s->hall->faults = *faults;
-	s->hall->faults.seen = s->hall->faults.failed = 0;
-}
-
-void states_disarm(struct states *s, struct target_faults *ret)
-{
-	ret->seen = s->hall->faults.seen;
-	ret->failed = s->hall->faults.failed;
-	s->hall->faults = (struct target_faults){ 0 };
-}
-
 int states_recorded(struct states *s, struct buf *out, struct err *err)
 {
 	const struct board *b = &s->hall->board;

@@ -33,10 +33,6 @@ int states_save(struct states *s, uint64_t key, struct err *err);
 int states_restore(struct states *s, uint64_t key, struct err *err);
 void states_drop(struct states *s, uint64_t key);
 void states_reset(struct states *s); /* to the fresh one */
-/* The next call, made alone, meets these failures. */
-void states_arm(struct states *s, const struct target_faults *faults);
-/* No more from now on; how many there could have been and were. */
-void states_disarm(struct states *s, struct target_faults *ret);
 /* What was written to the disk from mounting on. */
 int states_recorded(struct states *s, struct buf *out, struct err *err);
 /* To a state that is not mounted, and there the image is. 0, or what mounting answered. */

@@ -17,8 +17,6 @@ const char *const target_cap_names[TARGET_CAPS] = {
 	"remount", "save", "drop-caches", "time", "fsck", "image", "processes", "faults", "record",
 };
 
-const char *const target_fault_names[TARGET_FAULT_KINDS] = { "none", "alloc", "read", "write" };
-
 #define TARGET_KIND(name) extern const struct target_kind target_##name;
 #include "gen/targets.h"
 #undef TARGET_KIND

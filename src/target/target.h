@@ -27,7 +27,7 @@ enum target_cap {
 	TARGET_FSCK = 1 << 4,
 	TARGET_IMAGE = 1 << 5,       /* has an image to keep with a finding */
 	TARGET_PROCESSES = 1 << 6,   /* several processes and users */
-	TARGET_FAULTS = 1 << 7,      /* allocations and requests of the disk fail by number */
+	TARGET_FAULTS = 1 << 7,      /* fail_alloc, fail_read, fail_write */
 	TARGET_RECORD = 1 << 8,      /* knows what was written to its disk, and mounts any image */
 };
 
@@ -41,17 +41,6 @@ enum target_fate {
 	FATE_HUNG, /* the deadline passed; the worker was given up */
 	FATE_DIED, /* the daemon or the mount is gone */
 	FATE_ALARM, /* it goes on, but the kernel logged a mistake of its own (log) */
-};
-
-/* What fails in a call, counted from 1 in the order it happens; 0 is none. */
-enum target_fault { FAULT_NONE, FAULT_ALLOC, FAULT_READ, FAULT_WRITE, TARGET_FAULT_KINDS };
-enum { TARGET_FAULTS_MAX = 2 };
-extern const char *const target_fault_names[TARGET_FAULT_KINDS]; /* "none", "alloc", ... */
-struct target_faults {
-	enum target_fault kind;
-	unsigned number[TARGET_FAULTS_MAX];
-	unsigned seen;   /* afterwards: how many could have failed */
-	unsigned failed; /* afterwards: how many did */
 };
 
 /* A record of what the disk was asked for is these, in order, each followed by its data if it
@@ -129,9 +118,6 @@ struct target_kind {
 	/* The checker's verdict on the unmounted image (which is mounted again afterwards). */
 	int (*fsck)(struct target *t, enum verdict *ret, struct buf *report, struct err *err);
 	int (*image)(struct target *t, const char *path, struct err *err);
-	/* TARGET_FAULTS: the call, with these failures in it. */
-	int (*call_failing)(struct target *t, const struct call *c, struct target_faults *faults,
-			    struct outcome *ret, enum target_fate *ret_fate, struct err *err);
 	/* TARGET_RECORD, opened to record: the image as mkfs left it, and what was written since
 	 * (struct disk_record). The descriptor is the target's. */
 	int (*recorded)(struct target *t, int *ret_image_fd, struct buf *out, struct err *err);

@@ -130,19 +130,6 @@ static void kernel_log(struct target *t, struct buf *out)
 		buf_addf(out, "; the kernel says:\n%s", console);
 }
 
-static int kernel_call_failing(struct target *t, const struct call *c,
-			       struct target_faults *faults, struct outcome *ret,
-			       enum target_fate *ret_fate, struct err *err)
-{
-	const struct kernel *k = t->own;
-	int r;
-
-	states_arm(k->states, faults);
-	r = errands_call(states_errands(k->states), c, ret, ret_fate, err);
-	states_disarm(k->states, faults);
-	return r;
-}
-
 static int kernel_recorded(struct target *t, int *ret_image_fd, struct buf *out, struct err *err)
 {
 	const struct kernel *k = t->own;
@@ -204,7 +191,6 @@ const struct target_kind target_kernel = {
 	.save = kernel_save,
 	.restore = kernel_restore,
 	.drop = kernel_drop,
-	.call_failing = kernel_call_failing,
 	.recorded = kernel_recorded,
 	.load = kernel_load,
 };
