@@ -15,8 +15,8 @@
 #include "target/kernels.h"
 
 static struct {
-	const char *source;
-	bool debug;
+	const char *source, *patch;
+	bool debug, coverage;
 } settings = { .source = "linux-source-6.12" };
 
 static const struct opt opts[] = {
@@ -28,7 +28,16 @@ static const struct opt opts[] = {
 	{ .name = "debug",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(typeof(settings), debug),
-	  .help = "build one with KASAN, UBSAN and lock checking" },
+	  .help = "build one that looks for its own mistakes; use it as kernel:ext4@debug" },
+	{ .name = "coverage",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(typeof(settings), coverage),
+	  .help = "build one that counts which of its lines run; use it as kernel:ext4@coverage" },
+	{ .name = "patch",
+	  .type = OPT_TEXT,
+	  .offset = offsetof(typeof(settings), patch),
+	  .value = "FILE",
+	  .help = "build one with this change; use it as kernel:ext4@NAME, named like the file" },
 	OPT_END,
 };
 
@@ -60,7 +69,8 @@ static int find_script(struct buf *ret, struct err *err)
 
 static int build(const char *cache, struct err *err)
 {
-	const char *command[6] = { NULL, cache, "--source", settings.source };
+	const char *command[9] = { NULL, cache, "--source", settings.source };
+	size_t count = 4;
 	struct buf script = BUF_INIT;
 	int ret = find_script(&script, err), status = 0;
 	pid_t child;
@@ -70,7 +80,14 @@ static int build(const char *cache, struct err *err)
 		return EXIT_UNKNOWN;
 	}
 	command[0] = script.data;
-	command[4] = settings.debug ? "--debug" : NULL;
+	if (settings.debug)
+		command[count++] = "--debug";
+	if (settings.coverage)
+		command[count++] = "--coverage";
+	if (settings.patch) {
+		command[count++] = "--patch";
+		command[count++] = settings.patch;
+	}
 	fflush(stdout);
 	child = fork();
 	if (!child) {
@@ -87,8 +104,7 @@ static int build(const char *cache, struct err *err)
 
 static int is_listed(const struct dirent *entry)
 {
-	return entry->d_name[0] != '.' && strcmp(entry->d_name, "trees") &&
-	       strcmp(entry->d_name, "usual");
+	return entry->d_name[0] != '.' && entry->d_type == DT_DIR && strcmp(entry->d_name, "trees");
 }
 
 /* The kernels of one agreement: all that fit this program, or none. */

@@ -291,8 +291,9 @@ static int unknown_target(const char *name, struct err *err)
 int description_find(struct target_description *d, const char *spec, const char *config,
 		     struct err *err)
 {
-	size_t name_len = strcspn(spec, ":"), at;
+	static const char *const separators[] = { "@", ":" };
 	struct sources *s;
+	size_t at;
 	int ret;
 
 	*d = (struct target_description){ .arena = ARENA_INIT };
@@ -301,7 +302,11 @@ int description_find(struct target_description *d, const char *spec, const char 
 		return ret;
 	d->name = arena_strdup(&d->arena, spec);
 	at = find_source(s, 0, d->name);
-	if (at == s->count && spec[name_len]) {
+	for (size_t i = 0; i < ARRAY_LEN(separators) && at == s->count; i++) {
+		size_t name_len = strcspn(spec, separators[i]);
+
+		if (!spec[name_len])
+			continue;
 		d->name = arena_copy(&d->arena, spec, name_len);
 		d->argument = arena_strdup(&d->arena, spec + name_len + 1);
 		at = find_source(s, 0, d->name);

@@ -28,7 +28,7 @@ struct target_trait {
 
 struct target_description {
 	const char *name;      /* "ext4" */
-	const char *argument;  /* what stood behind ':', or NULL */
+	const char *argument;  /* what stood behind ':' or '@', or NULL */
 	const char *kind;      /* "host", "reffs", "dir", "fuse", "kernel" */
 	const char *summary;   /* what it is, in a few words */
 	const char *fs;        /* type for mount(2) */
@@ -49,8 +49,8 @@ struct target_description {
 	struct arena arena;
 };
 
-/* The description that "name" or "name:argument" asks for (a name may have a colon itself). Free
- * it also after a failure. */
+/* The description that "name", "name:argument" or "name@argument" asks for (a name may have a colon
+ * itself). Free it also after a failure. */
 int description_find(struct target_description *d, const char *spec, const char *config,
 		     struct err *err);
 void description_free(struct target_description *d);

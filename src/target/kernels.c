@@ -18,8 +18,8 @@ void kernels_directory(struct buf *ret)
 		buf_addf(ret, "%s/.cache/assay/kernel", home);
 }
 
-void kernels_path(struct buf *ret)
+void kernels_path(const char *name, struct buf *ret)
 {
 	kernels_directory(ret);
-	buf_addf(ret, "/%s/usual/linux", kernels_fitting);
+	buf_addf(ret, "/%s/%s/linux", kernels_fitting, name ? name : "usual");
 }

@@ -11,7 +11,7 @@ struct buf;
 void kernels_directory(struct buf *ret);
 /* What names those that fit this program. */
 extern const char kernels_fitting[];
-/* The kernel to use, whether it is there or not. */
-void kernels_path(struct buf *ret);
+/* The kernel of this name ("6.12", "debug"; NULL: the usual one), whether it is there or not. */
+void kernels_path(const char *name, struct buf *ret);
 
 #endif

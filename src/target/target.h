@@ -147,8 +147,8 @@ struct target_options {
 	bool record;              /* what is written to the disk, where it can be (TARGET_RECORD) */
 };
 
-/* "reffs", "reffs!FAULT", "dir:PATH", "ext4", "kernel:ext4" or another described name,
- * "fuse:COMMAND". */
+/* "reffs", "reffs!FAULT", "dir:PATH", "ext4", "kernel:ext4", "kernel:ext4@6.1" or another described
+ * name, "fuse:COMMAND". */
 int target_open(struct target **ret, const char *spec, const struct target_options *options,
 		struct err *err);
 void target_close(struct target *t);

@@ -1,4 +1,5 @@
-/* target_kernel.c -- Linux itself in a process of ours: kernel:ext4 and the like.
+/* target_kernel.c -- Linux itself in a process of ours: kernel:ext4 and the like, of the usual
+ * kernel or, as kernel:ext4@debug, of another one.
  *
  * The kernel is unmodified but for what lets it live without user space and be copied by fork().
  * It runs as another program; nothing of it is linked into this one. Its disk is a private
@@ -26,11 +27,12 @@ static void kernel_lacks(const struct target_description *d, struct buf *out)
 {
 	struct buf path = BUF_INIT;
 
-	kernels_path(&path);
+	kernels_path(d->argument, &path);
 	if (!d->fs)
 		buf_adds(out, "its description names no file system (fs = ...)");
 	else if (access(path.data, X_OK))
-		buf_adds(out, "no kernel is built for it yet; `assay kernel build` does that");
+		buf_addf(out, "no kernel%s%s is built for it yet; `assay kernel build` does that",
+			 d->argument ? " " : "", d->argument ? d->argument : "");
 	else if (d->mkfs)
 		program_lacking(d->mkfs, d->packages, out);
 	buf_free(&path);
@@ -74,7 +76,7 @@ static int start(struct target *t, const struct target_description *d, bool reco
 	};
 	int ret;
 
-	kernels_path(&path);
+	kernels_path(d->argument, &path);
 	options.kernel = path.data;
 	ret = states_start(&k->states, &options, err);
 	buf_free(&path);
