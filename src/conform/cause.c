@@ -77,7 +77,8 @@ static void sort_causes(struct causes *c, size_t deviations)
 {
 	uint32_t *places = must_alloc((c->count + 1) * sizeof(*places));
 
-	qsort(c->items, c->count, sizeof(*c->items), by_weight);
+	if (c->count)
+		qsort(c->items, c->count, sizeof(*c->items), by_weight);
 	for (size_t i = 0; i < c->count; i++)
 		places[c->items[i].order] = (uint32_t)i;
 	for (size_t i = 0; i < deviations; i++)

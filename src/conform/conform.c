@@ -255,7 +255,8 @@ static void gather(struct conform_result *ret, const struct board *b, unsigned j
 		for (unsigned rule = 0; rule < RULE_COUNT; rule++)
 			sum->rule_hits[rule] += f->rule_hits[rule];
 	}
-	qsort(ret->deviations, ret->deviation_count, sizeof(*ret->deviations), by_script);
+	if (ret->deviation_count)
+		qsort(ret->deviations, ret->deviation_count, sizeof(*ret->deviations), by_script);
 	ret->fates = must_alloc(ret->suite->count + 1);
 	memcpy(ret->fates, b->fates, ret->suite->count);
 	for (size_t i = 0; i < ret->suite->count; i++)
