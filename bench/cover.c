@@ -1,8 +1,8 @@
 /* cover.c -- what tracing costs, and how fast strace's text is read.
  *
- * The cost of a call is the fastest of many short loops, with the tracer and without, alternating:
- * so that other work on the machine does not count. The cost of a mixed workload is CPU time with
- * the tracer against CPU time without it, the least of several runs each, alternating. */
+ * The cost of a call is the fastest of many short loops, with the tracer and without, so that other
+ * work on the machine does not count. The cost of a mixed workload is CPU time with the tracer
+ * against CPU time without it. Of both, medians of several runs, alternating. */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@
 
 enum {
 	RUNS = 7,
-	MIXED_RUNS = 20,
+	MIXED_RUNS = 9,
+	RUNS_MAX = MIXED_RUNS,
 	LOOPS = 2000,
 	LOOP_CALLS = 500,
 	IO_CALLS = 4000,
@@ -34,10 +35,11 @@ enum {
 
 /* Files by a shell, an archive of them, a tester that reads and writes at random. */
 static const char mixed[] =
-	"mkdir d; i=0; while [ $i -lt 60 ]; do head -c 3000 /dev/zero >d/$i; i=$((i + 1)); done; "
+	"for n in 1 2 3 4 5; do mkdir d; i=0; while [ $i -lt 60 ]; do head -c 3000 /dev/zero "
+	">d/$i; i=$((i + 1)); done; "
 	"cp -a d e; tar cf x d e; rm -r e; tar xf x; ls -lR . >/dev/null; "
 	"find . -type f | xargs cat >/dev/null; dd if=x of=y bs=4k 2>/dev/null; "
-	"$0 io; rm -rf d e x y";
+	"$0 io; rm -rf d e x y; done";
 
 /* What file-system exercisers do: sizes, offsets and operations drawn at random. */
 static void random_io(void)
@@ -148,22 +150,30 @@ static int run_traced(char *const *command)
 	return r || status;
 }
 
-/* The least that `cost` says of runs without and with the tracer. */
-static bool measure(char *const *command, int runs, double (*cost)(void), bool adds_up,
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median of what `cost` says of runs without and with the tracer, alternating. */
+static bool measure(char *const *command, size_t runs, double (*cost)(void), bool adds_up,
 		    double *ret_bare, double *ret_traced)
 {
-	double before, spent;
+	double costs[2][RUNS_MAX], before;
 
-	*ret_bare = *ret_traced = 1e18;
-	for (int i = 0; i < 2 * runs; i++) {
-		double *best = i % 2 ? ret_traced : ret_bare;
-
+	must(runs <= RUNS_MAX);
+	for (size_t i = 0; i < 2 * runs; i++) {
 		before = adds_up ? cost() : 0;
 		if (i % 2 ? run_traced(command) : run_bare(command))
 			return false;
-		spent = cost() - before;
-		*best = spent < *best ? spent : *best;
+		costs[i % 2][i / 2] = cost() - before;
 	}
+	qsort(costs[0], runs, sizeof(double), by_size);
+	qsort(costs[1], runs, sizeof(double), by_size);
+	*ret_bare = costs[0][runs / 2];
+	*ret_traced = costs[1][runs / 2];
 	return true;
 }
 

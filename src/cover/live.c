@@ -84,9 +84,8 @@ static bool kernel_has_function(const char *name)
 	return has;
 }
 
-/* Walks can be seen where the kernel lets programs attach to its functions. */
-static struct tracer *load(const struct live_options *options, const struct cgroup *group,
-			   bool see_walks)
+static struct tracer *load_as(const struct live_options *options, const struct cgroup *group,
+			      bool see_walks, bool can_cast)
 {
 	struct tracer *t = tracer__open();
 
@@ -96,7 +95,7 @@ static struct tracer *load(const struct live_options *options, const struct cgro
 	t->rodata->mounts_used = (unsigned)options->mount_count;
 	t->rodata->cgroup_id = group->id;
 	t->rodata->see_walks = see_walks;
-	t->rodata->can_cast = kernel_has_function("bpf_rdonly_cast");
+	t->rodata->can_cast = can_cast;
 	bpf_program__set_autoload(t->progs.walk_end, see_walks);
 	bpf_program__set_autoload(t->progs.enter_close, !see_walks);
 	bpf_program__set_autoload(t->progs.forked, !group->id);
@@ -104,6 +103,18 @@ static struct tracer *load(const struct live_options *options, const struct cgro
 		return t;
 	tracer__destroy(t);
 	return NULL;
+}
+
+/* Walks can be seen where the kernel lets programs attach to its functions. Casts are faster, but
+ * not every kernel that has them takes them everywhere. */
+static struct tracer *load(const struct live_options *options, const struct cgroup *group,
+			   bool see_walks)
+{
+	struct tracer *t = NULL;
+
+	if (kernel_has_function("bpf_rdonly_cast"))
+		t = load_as(options, group, see_walks, true);
+	return t ? t : load_as(options, group, see_walks, false);
 }
 
 /* What the kernel knows an open directory by. */

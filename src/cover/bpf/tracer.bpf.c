@@ -93,8 +93,21 @@ static __always_inline bool is_compat(void)
 	       (task->thread_info.status & TS_COMPAT);
 }
 
+/* Since Linux 6.2 the verifier can be told what a pointer points to. Helpers that read memory are
+ * what costs most: pointers that the verifier knows are followed without. */
+extern void *bpf_rdonly_cast(const void *pointer, __u32 type) __ksym __weak;
+const volatile bool can_cast;
+
+/* A pointer as the verifier knows it. */
+#define CAST(type, pointer) \
+	((type *)bpf_rdonly_cast(pointer, bpf_core_type_id_kernel(type)))
+
 static __always_inline bool same_place(struct inode *inode, const struct trace_place *place)
 {
+	if (can_cast) {
+		inode = CAST(struct inode, inode);
+		return inode->i_ino == place->ino && inode->i_sb->s_dev == place->dev;
+	}
 	return BPF_CORE_READ(inode, i_ino) == place->ino &&
 	       BPF_CORE_READ(inode, i_sb, s_dev) == place->dev;
 }
@@ -103,6 +116,8 @@ static __always_inline struct inode *mounted_on(struct vfsmount *mnt)
 {
 	struct mount *m = (void *)mnt - bpf_core_field_offset(struct mount, mnt);
 
+	if (can_cast)
+		return CAST(struct mount, m)->mnt_mountpoint->d_inode;
 	return BPF_CORE_READ(m, mnt_mountpoint, d_inode);
 }
 
@@ -128,11 +143,6 @@ static __always_inline bool on_any_mount(__u32 dev, struct vfsmount *mnt)
 	return false;
 }
 
-/* Since Linux 6.2 the verifier can be told what a pointer points to. Helpers that read memory are
- * what costs most: pointers that the verifier knows are followed without. */
-extern void *bpf_rdonly_cast(const void *pointer, __u32 type) __ksym __weak;
-const volatile bool can_cast;
-
 static __always_inline struct file *file_of(int fd)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -147,8 +157,7 @@ static __always_inline struct file *file_of(int fd)
 	if ((unsigned)fd >= table->max_fds)
 		return NULL;
 	if (can_cast) {
-		slot = bpf_rdonly_cast(table->fd + (unsigned)fd,
-				       bpf_core_type_id_kernel(struct hlist_head));
+		slot = CAST(struct hlist_head, table->fd + (unsigned)fd);
 		return (struct file *)slot->first;
 	}
 	bpf_probe_read_kernel(&file, sizeof(file), table->fd + (unsigned)fd);
@@ -157,18 +166,21 @@ static __always_inline struct file *file_of(int fd)
 
 static __always_inline __u32 device_of(struct file *file)
 {
-	if (can_cast) {
-		file = bpf_rdonly_cast(file, bpf_core_type_id_kernel(struct file));
-		return file->f_inode->i_sb->s_dev;
-	}
+	if (can_cast)
+		return CAST(struct file, file)->f_inode->i_sb->s_dev;
 	return BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+}
+
+static __always_inline struct vfsmount *mount_of_file(struct file *file)
+{
+	return can_cast ? CAST(struct file, file)->f_path.mnt : BPF_CORE_READ(file, f_path.mnt);
 }
 
 static __always_inline bool file_hits(struct file *file)
 {
 	__u32 dev = device_of(file);
 
-	return has_device(dev) || on_any_mount(dev, BPF_CORE_READ(file, f_path.mnt));
+	return has_device(dev) || on_any_mount(dev, mount_of_file(file));
 }
 
 static __always_inline bool fd_hits(int fd)
