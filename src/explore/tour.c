@@ -12,7 +12,7 @@
 #include "explore/explorer.h"
 #include "op/script.h"
 
-enum { PLAN_MAX = 128, WAY_MAX = 1 << 16 };
+enum { PLAN_MIN = 8, PLAN_MAX = 128, PLAN_OBJECTS = 4096, WAY_MAX = 1 << 16 };
 
 /* What a step of the plan means in the graph. */
 struct move {
@@ -116,10 +116,21 @@ static uint32_t next_call(struct tour *t)
 	return t->way[0];
 }
 
+/* A step takes as long as the walk behind it: of a large tree a plan has fewer, so that a search
+ * can end in time. */
+static size_t plan_size(const struct tour *t)
+{
+	size_t steps = PLAN_OBJECTS / t->state.tree.inodes.count;
+
+	if (steps > PLAN_MAX)
+		return PLAN_MAX;
+	return steps > PLAN_MIN ? steps : PLAN_MIN;
+}
+
 /* Plans until it is full, or until nothing is left to try. */
 static void make_plan(struct tour *t)
 {
-	size_t room = explorer_room(t->x, PLAN_MAX);
+	size_t room = explorer_room(t->x, plan_size(t));
 	uint32_t call;
 
 	arena_reset(&t->arena);
