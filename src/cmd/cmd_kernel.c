@@ -16,7 +16,7 @@
 
 static struct {
 	const char *source, *patch;
-	bool debug, coverage;
+	bool debug;
 } settings = { .source = "linux-source-6.12" };
 
 static const struct opt opts[] = {
@@ -29,10 +29,6 @@ static const struct opt opts[] = {
 	  .type = OPT_FLAG,
 	  .offset = offsetof(typeof(settings), debug),
 	  .help = "build one that looks for its own mistakes; use it as kernel:ext4@debug" },
-	{ .name = "coverage",
-	  .type = OPT_FLAG,
-	  .offset = offsetof(typeof(settings), coverage),
-	  .help = "build one that counts which of its lines run; use it as kernel:ext4@coverage" },
 	{ .name = "patch",
 	  .type = OPT_TEXT,
 	  .offset = offsetof(typeof(settings), patch),
@@ -69,7 +65,7 @@ static int find_script(struct buf *ret, struct err *err)
 
 static int build(const char *cache, struct err *err)
 {
-	const char *command[9] = { NULL, cache, "--source", settings.source };
+	const char *command[8] = { NULL, cache, "--source", settings.source };
 	size_t count = 4;
 	struct buf script = BUF_INIT;
 	int ret = find_script(&script, err), status = 0;
@@ -82,8 +78,6 @@ static int build(const char *cache, struct err *err)
 	command[0] = script.data;
 	if (settings.debug)
 		command[count++] = "--debug";
-	if (settings.coverage)
-		command[count++] = "--coverage";
 	if (settings.patch) {
 		command[count++] = "--patch";
 		command[count++] = settings.patch;
