@@ -75,7 +75,7 @@ static int build(const char *cache, struct err *err)
 		buf_free(&script);
 		return EXIT_UNKNOWN;
 	}
-	command[0] = script.data;
+	command[0] = buf_str(&script);
 	if (settings.debug)
 		command[count++] = "--debug";
 	if (settings.patch) {
@@ -85,7 +85,7 @@ static int build(const char *cache, struct err *err)
 	fflush(stdout);
 	child = fork();
 	if (!child) {
-		execv(script.data, (char *const *)command);
+		execv(command[0], (char *const *)command);
 		_exit(EXIT_INTERNAL);
 	}
 	buf_free(&script);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/command.h"
-#include "judge/finding.h"
+#include "cmd/found.h"
 
 static struct settings {
 	uint64_t times;
@@ -51,27 +51,18 @@ static int replay(struct finding *f, struct target *t, struct err *err)
 
 static int run(int argc, char **argv, struct err *err)
 {
-	struct target_options options = { .config = settings.config };
-	struct finding f;
-	struct target *t;
-	const char *on;
-	int code = EXIT_UNKNOWN;
+	struct found found;
+	int code;
 
 	if (argc != 2) {
 		err_set(err, EINVAL, "expected one finding");
 		return EXIT_USAGE;
 	}
-	if (finding_read(&f, argv[1], err))
-		return EXIT_USAGE;
-	on = settings.on ? settings.on : buf_str(&f.target);
-	if (!*on) {
-		err_set(err, EINVAL, "%s names no target; give one with --on", argv[1]);
-		code = EXIT_USAGE;
-	} else if (!target_open(&t, on, &options, err)) {
-		code = replay(&f, t, err);
-		target_close(t);
-	}
-	finding_free(&f);
+	code = found_open(&found, argv[1], settings.on, settings.config, err);
+	if (code)
+		return code;
+	code = replay(&found.finding, found.target, err);
+	found_close(&found);
 	return code;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cmd/command.h"
+#include "cmd/found.h"
 #include "judge/run.h"
 
 static struct settings {
@@ -52,27 +53,18 @@ static int shrink(const struct finding *given, struct target *t, const char *dir
 
 static int run(int argc, char **argv, struct err *err)
 {
-	struct target_options options = { .config = settings.config };
-	struct finding f;
-	struct target *t;
-	const char *on;
-	int code = EXIT_UNKNOWN;
+	struct found found;
+	int code;
 
 	if (argc != 2 && argc != 3) {
 		err_set(err, EINVAL, "expected a finding, and where to write the smaller one");
 		return EXIT_USAGE;
 	}
-	if (finding_read(&f, argv[1], err))
-		return EXIT_USAGE;
-	on = settings.on ? settings.on : buf_str(&f.target);
-	if (!*on) {
-		err_set(err, EINVAL, "%s names no target; give one with --on", argv[1]);
-		code = EXIT_USAGE;
-	} else if (!target_open(&t, on, &options, err)) {
-		code = shrink(&f, t, argv[argc - 1], err);
-		target_close(t);
-	}
-	finding_free(&f);
+	code = found_open(&found, argv[1], settings.on, settings.config, err);
+	if (code)
+		return code;
+	code = shrink(&found.finding, found.target, argv[argc - 1], err);
+	found_close(&found);
 	return code;
 }
 

@@ -16,7 +16,6 @@ enum finding_code {
 	FINDING_HANG,
 	FINDING_DEATH,    /* daemon or mount died */
 	FINDING_DRIFT,    /* the tree changed by itself */
-	FINDING_DISAGREE, /* targets differ from one another */
 	FINDING_KERNEL,   /* the kernel log: oops, BUG, WARN, hung task */
 	FINDING_TIMES,    /* times of files that no order of events explains */
 	FINDING_CODES

@@ -2,53 +2,19 @@
  * have none, some are no histories at all. */
 #include <string.h>
 
-#include "base/err.h"
-#include "model/check.h"
-#include "tests/harness/unit.h"
+#include "tests/harness/traces.h"
 
 #define PEOPLE \
 	"[2] create_process(0, 0) = 0\n" \
 	"[3] create_process(0, 0) = 0\n" \
 	"[4] create_process(0, 0) = 0\n"
 
-static struct script trace;
-static struct checker checker;
-
-static enum verdict judge(const char *text, struct mismatch *ret)
-{
-	const struct state_options start = { .fields = TREE_FIELDS_DEFAULT, .root_mode = 0777 };
-	enum verdict worst = VERDICT_OK, verdict;
-	struct err err = { 0 };
-	struct model model;
-
-	checker_free(&checker);
-	model_init(&model, PLATFORM_LINUX, KERNEL_CURRENT);
-	checker_init(&checker, &model, &start);
-	if (script_parse(&trace, "test", text, strlen(text), &err))
-		fail_msg("%s", err.text);
-	checker_begin(&checker);
-	for (size_t i = 0; i < trace.count && worst != VERDICT_BAD; i++) {
-		verdict = checker_item(&checker, &trace, i, ret);
-		if (verdict > worst)
-			worst = verdict;
-	}
-	return worst;
-}
-
-static void accepts(const char *text)
-{
-	struct mismatch m = { 0 };
-
-	if (judge(text, &m) != VERDICT_OK)
-		fail_msg("line %u: %s = %s, allowed: %s", m.line, m.call, m.seen, m.allowed);
-}
-
 /* The call in `line` cannot be explained; calls overlap since the one in `window`. */
 static void rejects(const char *text, unsigned line, unsigned window)
 {
 	struct mismatch m = { 0 };
 
-	assert_int_equal(judge(text, &m), VERDICT_BAD);
+	assert_int_equal(judge(PLATFORM_LINUX, text, &m), VERDICT_BAD);
 	assert_int_equal(m.line, line);
 	assert_int_equal(m.window, window);
 }
@@ -111,7 +77,7 @@ static void a_rename_shows_one_name(void **state)
 
 		buf_adds(&text, made);
 		buf_adds(&text, rows[i].seen);
-		assert_int_equal(judge(text.data, &m), rows[i].verdict);
+		assert_int_equal(judge(PLATFORM_LINUX, text.data, &m), rows[i].verdict);
 		buf_free(&text);
 	}
 }
@@ -153,7 +119,7 @@ static void a_link_misses_its_file(void **state)
 	accepts(text.data);
 	buf_clear(&text);
 	buf_addf(&text, "%s[3] rename(\"g\", \"f\") = 0\n[2] link(\"f\", \"k\") = ENOENT\n", made);
-	assert_int_equal(judge(text.data, &m), VERDICT_BAD);
+	assert_int_equal(judge(PLATFORM_LINUX, text.data, &m), VERDICT_BAD);
 	buf_free(&text);
 }
 
@@ -170,7 +136,7 @@ static void many_calls_at_once(void **state)
 		buf_addf(&text, "[%u] = 0\n", pid);
 	accepts(text.data);
 	buf_adds(&text, "rmdir(\"d13\") = 0\n");
-	assert_int_equal(judge(text.data, &m), VERDICT_BAD);
+	assert_int_equal(judge(PLATFORM_LINUX, text.data, &m), VERDICT_BAD);
 	buf_free(&text);
 }
 
@@ -179,15 +145,17 @@ static void broken_histories(void **state)
 	struct mismatch m;
 
 	/* A return of nothing. */
-	assert_int_equal(judge(PEOPLE "[2] mkdir(\"a\", 0755) = 0\n[2] = 0\n", &m),
+	assert_int_equal(judge(PLATFORM_LINUX, PEOPLE "[2] mkdir(\"a\", 0755) = 0\n[2] = 0\n", &m),
 			 VERDICT_UNKNOWN);
 	/* A second call of a process that is in one: nothing follows from there on. */
-	assert_int_equal(judge(PEOPLE "[2] mkdir(\"a\", 0755)\n[2] mkdir(\"b\", 0755)\n[2] = 0\n"
+	assert_int_equal(judge(PLATFORM_LINUX,
+			       PEOPLE "[2] mkdir(\"a\", 0755)\n[2] mkdir(\"b\", 0755)\n[2] = 0\n"
 				      "[3] rmdir(\"c\") = 0\n",
 			       &m),
 			 VERDICT_UNKNOWN);
 	/* A process that is not there. */
-	assert_int_equal(judge("[7] mkdir(\"a\", 0755) = 0\n", &m), VERDICT_UNKNOWN);
+	assert_int_equal(judge(PLATFORM_LINUX, "[7] mkdir(\"a\", 0755) = 0\n", &m),
+			 VERDICT_UNKNOWN);
 	/* A call that has not returned when the trace ends. */
 	accepts(PEOPLE "[2] mkdir(\"a\", 0755)\n[3] rmdir(\"a\") = ENOENT\n");
 }
