@@ -4,11 +4,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct cgroup {
 	char *path;  /* NULL where there is none */
 	int fd;      /* the directory */
 	uint64_t id; /* by which the kernel knows it */
+	pid_t guard; /* removes it, also when we are killed */
+	int guard_fd;
 };
 
 /* Makes one below our own, in the unified hierarchy; false where that cannot be done. */
