@@ -2,6 +2,8 @@
 #ifndef TESTS_PLANS_H
 #define TESTS_PLANS_H
 
+#include <errno.h>
+
 #include "base/arena.h"
 #include "base/err.h"
 #include "op/script.h"
@@ -82,6 +84,44 @@ static inline void pair_do(struct pair *p, const char *text)
 		fail_msg("%s: %s: fate %d, outcome %s, expected %s, tree %s", p->target->name, text,
 			 end.fate, errno_name(end.outcome.error), errno_name(step.expected.error),
 			 end.tree_differs ? "differs" : "as expected");
+}
+
+/* Of the tree as the target shows it now. */
+static inline struct hash pair_seen(struct pair *p)
+{
+	enum target_fate fate = FATE_DIED;
+	struct hash hash;
+	struct tree tree;
+
+	assert_int_equal(target_observe(p->target, &tree, &fate, NULL), 0);
+	assert_int_equal(fate, FATE_FINE);
+	hash = tree_hash(&tree);
+	tree_free(&tree);
+	return hash;
+}
+
+/* Exercises each of the targets that this machine can have; without any the test is skipped. */
+static inline void pair_each(const char *const *specs, size_t count,
+			     void (*exercise)(struct pair *p))
+{
+	size_t lacking = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct err why = { 0 };
+		struct pair p;
+
+		if (!pair_open(&p, specs[i], 60, &why)) {
+			if (why.code != -ENOTSUP)
+				fail_msg("%s", why.text);
+			print_message("# %s\n", why.text);
+			lacking++;
+			continue;
+		}
+		exercise(&p);
+		pair_close(&p);
+	}
+	if (lacking == count)
+		skip();
 }
 
 #endif

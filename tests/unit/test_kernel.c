@@ -15,19 +15,6 @@
 static const char *const targets[] = { "kernel:ext4", "kernel:ext2", "kernel:xfs", "kernel:btrfs",
 				       "kernel:tmpfs" };
 
-static struct hash seen_hash(struct pair *p)
-{
-	enum target_fate fate = FATE_DIED;
-	struct hash hash;
-	struct tree tree;
-
-	assert_int_equal(target_observe(p->target, &tree, &fate, NULL), 0);
-	assert_int_equal(fate, FATE_FINE);
-	hash = tree_hash(&tree);
-	tree_free(&tree);
-	return hash;
-}
-
 static void save(struct pair *p, uint64_t key)
 {
 	struct err err = { 0 };
@@ -72,17 +59,17 @@ static void branch(struct pair *p)
 	save(p, 1);
 	pair_do(p, "unlink(\"g\")");
 	pair_do(p, "write(3, \"abc\", 3)");
-	first = seen_hash(p);
+	first = pair_seen(p);
 	save(p, 2);
 	restore(p, 1, &before);
 	pair_do(p, "pread(3, 10, 100)");
 	pair_do(p, "truncate(\"g\", 5)");
-	assert_false(hash_equal(seen_hash(p), first));
+	assert_false(hash_equal(pair_seen(p), first));
 	restore(p, 1, &before);
 	p->target->kind->drop(p->target, 1);
 	pair_do(p, "unlink(\"g\")");
 	pair_do(p, "write(3, \"abc\", 3)");
-	assert_true(hash_equal(seen_hash(p), first));
+	assert_true(hash_equal(pair_seen(p), first));
 	p->target->kind->drop(p->target, 2);
 	assert_int_equal(p->target->kind->restore(p->target, 2, NULL), -ENOENT);
 	state_free(&before);
@@ -90,34 +77,17 @@ static void branch(struct pair *p)
 
 static void exercise(struct pair *p)
 {
-	struct hash fresh = seen_hash(p);
+	struct hash fresh = pair_seen(p);
 
 	use(p);
 	branch(p);
 	assert_int_equal(target_reset(p->target, NULL), 0);
-	assert_true(hash_equal(seen_hash(p), fresh));
+	assert_true(hash_equal(pair_seen(p), fresh));
 }
 
 static void every_file_system_is_used_and_branched(void **state)
 {
-	size_t lacking = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(targets); i++) {
-		struct err why = { 0 };
-		struct pair p;
-
-		if (!pair_open(&p, targets[i], 60, &why)) {
-			if (why.code != -ENOTSUP)
-				fail_msg("%s", why.text);
-			print_message("# %s\n", why.text);
-			lacking++;
-			continue;
-		}
-		exercise(&p);
-		pair_close(&p);
-	}
-	if (lacking == ARRAY_LEN(targets))
-		skip();
+	pair_each(targets, ARRAY_LEN(targets), exercise);
 }
 
 /* Nobody will ever write into the pipe: known at once, as the time that passes is not real. */
@@ -186,15 +156,15 @@ static void every_allocation_of_a_call_can_fail(void **state)
 
 	if (!pair_open(&p, "kernel:ext4", 60, &why))
 		skip();
-	before = seen_hash(&p);
+	before = pair_seen(&p);
 	save(&p, 1);
 	outcome = fail_nth(&p, "mkdir(\"a\", 0755)", UINT16_MAX);
 	assert_int_equal(outcome.error, 0);
-	after = seen_hash(&p);
+	after = pair_seen(&p);
 	for (unsigned n = 1; n <= MORE_THAN_IT_MAKES; n++) {
 		outcome = fail_nth(&p, "mkdir(\"a\", 0755)", n);
 		assert_true(outcome.error == 0 || outcome.error == ENOMEM);
-		assert_true(hash_equal(seen_hash(&p), outcome.error ? before : after));
+		assert_true(hash_equal(pair_seen(&p), outcome.error ? before : after));
 		errors += outcome.error != 0;
 	}
 	assert_true(errors > 0);
@@ -295,13 +265,13 @@ static void what_is_written_repeats_and_recovers(void **state)
 	assert_int_equal(p.target->kind->load(p.target, crashed, &error, &fate, NULL), 0);
 	assert_int_equal(fate, FATE_FINE);
 	assert_int_equal(error, 0);
-	synced = seen_hash(&p);
+	synced = pair_seen(&p);
 	assert_int_equal(target_reset(p.target, NULL), 0);
 	state_free(&p.state);
 	assert_int_equal(target_initial_state(p.target, &p.state, NULL), 0);
 	pair_do(&p, "mkdir(\"a\", 0755)");
 	pair_do(&p, "write_file(\"a/f\", O_CREAT|O_WRONLY, data(7, 9000), 9000, 100)");
-	assert_true(hash_equal(synced, seen_hash(&p)));
+	assert_true(hash_equal(synced, pair_seen(&p)));
 	close(crashed);
 	buf_free(&record);
 	pair_close(&p);
