@@ -12,13 +12,18 @@
 #include <unistd.h>
 
 #include "base/must.h"
+#include "exec/clean.h"
 #include "kernel/driver/assay.h"
+#include "leaks.h"
 #include "people.h"
 #include "seat.h"
 #include "target/steps.h"
 #include "tree/take.h"
 
-enum { ROOT_MODE = 0755 };
+enum {
+	ROOT_MODE = 0755,
+	LATE_MS = 60 * 1000, /* after which nothing is still to be written or given back */
+};
 
 /* For overlayfs: the first root is in memory. */
 static const char *const layers[] = { "/lower", "/upper", "/work" };
@@ -32,6 +37,7 @@ static struct agent {
 	struct steps steps;
 	struct taker *taker;
 	struct people *people;
+	struct leaks *leaks;
 	struct assay_faults faults; /* that the next call meets */
 	int root_fd;      /* of the file system; -1: not mounted */
 	int outside_fd;   /* the first root */
@@ -51,7 +57,8 @@ static struct hall *hall_of(struct agent *a)
 static bool is_alarm(const char *text, unsigned int len)
 {
 	static const char *const alarms[] = {
-		"WARNING: ", "BUG: ", "UBSAN: ", "INFO: possible ", "kernel BUG at ", "kmemleak: ",
+		"WARNING: ", "BUG: ", "UBSAN: ", "INFO: possible ", "kernel BUG at ",
+		"memory leak of ",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(alarms); i++)
@@ -142,6 +149,62 @@ static int fail_nth(struct assay_faults *faults, unsigned kind, const struct arg
 	return 0;
 }
 
+static int carry_out(struct agent *a, const struct call *c, struct outcome *ret, struct err *err);
+
+static bool begin_round(void *own)
+{
+	struct agent *a = own;
+
+	atomic_fetch_add(&a->hall->board.progress, 1);
+	assay_watch();
+	return !attach(a, NULL);
+}
+
+static void call_again(void *own, const struct call *c)
+{
+	struct outcome outcome;
+
+	carry_out(own, c, &outcome, NULL);
+}
+
+/* What is given back late, is given back. */
+static bool end_round(void *own)
+{
+	struct agent *a = own;
+
+	a->faults = no_faults;
+	assay_watch();
+	if (clean_directory(a->root_fd, NULL) || detach(a))
+		return false;
+	assay_unwatch();
+	assay_sleep_ms(LATE_MS);
+	drop_caches(a);
+	assay_settle();
+	return true;
+}
+
+/* By a copy of this kernel. If it dies of it, its last words are an alarm, too. A call may have to
+ * wait for ever where it did not before, since another one answers otherwise now. */
+static int seek_leaks(struct agent *a)
+{
+	struct leaks_cycle cycle = { a, begin_round, call_again, end_round };
+	struct buf growth = BUF_INIT;
+	int child = assay_host_child(), code;
+
+	if (child < 0)
+		assay_failed("cannot copy the kernel");
+	if (child) {
+		code = assay_host_wait(child);
+		a->hall->board.alarm |= code != 0 && code != ASSAY_EXIT_DEADLOCK;
+		return 0;
+	}
+	if (!detach(a))
+		leaks_seek(a->leaks, &cycle, &growth);
+	if (growth.len)
+		assay_warn(growth.data);
+	assay_host_exit(0);
+}
+
 static int change_environment(struct agent *a, const struct call *c)
 {
 	switch (c->op) {
@@ -161,6 +224,8 @@ static int change_environment(struct agent *a, const struct call *c)
 		return drop_caches(a);
 	case OP_advance_time:
 		return advance_time(c);
+	case OP_seek_leaks:
+		return seek_leaks(a);
 	default:
 		return ENOSYS;
 	}
@@ -179,9 +244,8 @@ static int call_process(struct agent *a, const struct call *c, struct outcome *r
 	return failed;
 }
 
-static int make_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
+static int carry_out(struct agent *a, const struct call *c, struct outcome *ret, struct err *err)
 {
-	struct agent *a = own;
 	int failed = 0;
 
 	assay_watch();
@@ -194,6 +258,15 @@ static int make_call(void *own, const struct call *c, struct outcome *ret, struc
 	assay_disk_mark();
 	assay_unwatch();
 	return failed;
+}
+
+static int make_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
+{
+	struct agent *a = own;
+
+	if (c->op != OP_seek_leaks)
+		leaks_note(a->leaks, c);
+	return carry_out(a, c, ret, err);
 }
 
 static int walk(void *own, struct tree *ret, struct err *err)
@@ -326,6 +399,7 @@ static int begin(struct agent *a, struct err *err)
 	};
 	a->taker = steps_taker(a->hall->fields, false);
 	a->people = people_new();
+	a->leaks = leaks_new();
 	a->root_fd = -1;
 	assay_settle();
 	return error ? err_sys(err, -error, "cannot prepare the kernel's first root") : 0;

@@ -13,6 +13,10 @@
 
 #include "kernel/driver/assay.h"
 
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+
 long guest_syscall(long number, ...);
 
 long guest_syscall(long number, ...)
@@ -71,6 +75,11 @@ GUEST(int, fchdir, (int fd), SYS_fchdir, fd)
 GUEST(int, chdir, (const char *path), SYS_chdir, path)
 GUEST(int, chroot, (const char *path), SYS_chroot, path)
 GUEST(int, mkdir, (const char *path, mode_t mode), SYS_mkdir, path, mode)
+GUEST(int, fchmod, (int fd, mode_t mode), SYS_fchmod, fd, mode)
+GUEST(int, fchmodat, (int dir, const char *path, mode_t mode, int flags), SYS_fchmodat2, dir, path,
+      mode, flags)
+GUEST(int, unlinkat, (int dir, const char *path, int flags), SYS_unlinkat, dir, path, flags)
+GUEST(int, fremovexattr, (int fd, const char *name), SYS_fremovexattr, fd, name)
 GUEST(int, mount, (const char *source, const char *path, const char *type, unsigned long flags,
 		   const void *data), SYS_mount, source, path, type, flags, data)
 GUEST(int, umount2, (const char *path, int flags), SYS_umount2, path, flags)

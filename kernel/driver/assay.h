@@ -38,12 +38,20 @@ struct assay_record {
 	unsigned int size, what;
 };
 
+/* Memory in use, of one sort. */
+struct assay_held {
+	char name[40];
+	unsigned long count;
+};
+
 /* Kernel side. */
 int assay_disk_add(void);
 int assay_disk_load(int fd); /* another image, which nobody has open */
 int assay_disk_record(void); /* from now on */
 void assay_disk_mark(void);
 const void *assay_disk_recorded(unsigned long *ret_size); /* NULL: not recorded, or too much */
+unsigned int assay_memory_held(struct assay_held *ret, unsigned int max); /* how many sorts */
+void assay_warn(const char *text);
 void assay_faults_arm(const struct assay_faults *armed);
 void assay_faults_enter(void);
 void assay_faults_leave(void);
@@ -65,7 +73,9 @@ void assay_unwatch(void);
 void *assay_host_image(int fd, unsigned long *ret_size);
 void *assay_host_memory(unsigned long size);
 void assay_host_unmap(void *memory, unsigned long size);
-int assay_host_fork(void);
+int assay_host_fork(void); /* as a child of the checker's */
+int assay_host_child(void); /* as a child of one's own, to be waited for */
+int assay_host_wait(int child); /* with what it exited; negative: it was killed */
 void assay_host_exit(int code) __attribute__((noreturn));
 
 /* Agent. */

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "assay.h"
@@ -62,6 +63,26 @@ int assay_host_fork(void)
 	if (!pid)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	return pid < 0 ? -errno : pid;
+}
+
+/* No signal tells of its end. */
+int assay_host_child(void)
+{
+	int pid = syscall(SYS_clone, 0, 0, 0, 0, 0);
+
+	if (!pid)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return pid < 0 ? -errno : pid;
+}
+
+int assay_host_wait(int child)
+{
+	int status;
+
+	while (syscall(SYS_wait4, child, &status, __WALL, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -EINTR;
 }
 
 void assay_host_exit(int code)

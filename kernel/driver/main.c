@@ -93,6 +93,11 @@ void *assay_realloc(void *old, unsigned long size)
 	return new;
 }
 
+void assay_warn(const char *text)
+{
+	pr_warn("%s\n", text);
+}
+
 void assay_failed(const char *why)
 {
 	pr_err("the agent failed: %s\n", why);

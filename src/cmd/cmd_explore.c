@@ -24,7 +24,7 @@ static struct settings {
 	const char *profile, *verify, *out, *config, *resume, *expected, *kernel_log;
 	struct opt_list set, against, coverage_from, faults;
 	uint64_t failures;
-	bool adaptive, all, bitstate, json;
+	bool adaptive, all, bitstate, leaks, json;
 } settings = {
 	.seconds = 60,
 	.deadline = 10,
@@ -38,8 +38,9 @@ static struct settings {
 	.adaptive = true,
 };
 
-/* Of each sort of failure, where calls are drawn. */
-enum { FAULT_WEIGHT = 100 };
+/* Where calls are drawn: of each sort of failure, and of looking for leaks, which takes as long as
+ * a hundred other calls. */
+enum { FAULT_WEIGHT = 100, LEAK_WEIGHT = 5 };
 
 #define ROW(field) offsetof(struct settings, field)
 
@@ -59,6 +60,8 @@ static const struct opt opts[] = {
 	{ "faults", OPT_LIST, ROW(faults), "alloc|read|write",
 	  "make allocations of memory or requests to the disk fail, one by one (kernel:...)", 0, 0 },
 	{ "failures", OPT_U64, ROW(failures), "N", "how many of them within one call", 1, 2 },
+	{ "leaks", OPT_FLAG, ROW(leaks), NULL,
+	  "look for memory that calls leave behind (kernel:...)", 0, 0 },
 	{ "verify", OPT_TEXT, ROW(verify), "full|touched+N",
 	  "observe the whole tree after every call, or what it touched and the whole after every N",
 	  0, 0 },
@@ -144,26 +147,48 @@ static int search(struct target *t, struct universe *u, struct run *run, struct 
 	return status < 0 ? status : written;
 }
 
-/* The profile with what options add to it: failures are operations. */
+static enum strategy strategy(void)
+{
+	return settings.strategy ? (enum strategy)(settings.strategy - 1) : STRATEGY_TOUR;
+}
+
+/* What options add to the profile: failures and looking for leaks are operations. */
+static size_t add_operations(const char **overrides, struct arena *arena)
+{
+	size_t count = 0;
+	char row[64];
+
+	for (; count < settings.faults.count; count++) {
+		snprintf(row, sizeof(row), "ops.fail_%s=%d", settings.faults.items[count],
+			 FAULT_WEIGHT);
+		overrides[count] = arena_strdup(arena, row);
+	}
+	if (settings.leaks) {
+		snprintf(row, sizeof(row), "ops.seek_leaks=%d", LEAK_WEIGHT);
+		overrides[count++] = arena_strdup(arena, row);
+	}
+	return count;
+}
+
 static int open_universe(struct universe *u, const struct target *t, struct err *err)
 {
-	size_t count = settings.set.count, added = settings.faults.count;
-	const char **overrides = must_alloc((count + added + 1) * sizeof(*overrides));
+	size_t count = settings.set.count;
+	const char **overrides =
+		must_alloc((count + settings.faults.count + 1) * sizeof(*overrides));
 	struct arena arena = ARENA_INIT;
-	char row[64];
 	int status = 0;
 
-	if (added && !(t->caps & TARGET_FAULTS))
+	if (settings.faults.count && !(t->caps & TARGET_FAULTS))
 		status = err_set(err, ENOTSUP, "nothing can be made to fail on %s", t->name);
+	if (settings.leaks && !(t->caps & TARGET_LEAKS))
+		status = err_set(err, ENOTSUP, "nobody tells how much memory %s uses", t->name);
+	if (settings.leaks && strategy_branches(strategy()))
+		status = err_set(err, ENOTSUP, "looking for leaks needs the strategy tour or random");
 	for (size_t i = 0; i < count; i++)
 		overrides[i] = settings.set.items[i];
-	for (size_t i = 0; i < added; i++) {
-		snprintf(row, sizeof(row), "ops.fail_%s=%d", settings.faults.items[i],
-			 FAULT_WEIGHT);
-		overrides[count + i] = arena_strdup(&arena, row);
-	}
+	count += add_operations(overrides + count, &arena);
 	if (!status)
-		status = universe_open(u, settings.profile, overrides, count + added, err);
+		status = universe_open(u, settings.profile, overrides, count, err);
 	arena_free(&arena);
 	free(overrides);
 	return status;
@@ -252,8 +277,7 @@ static int explore_once(const char *target, struct err *err)
 {
 	struct cover before = { 0 };
 	struct explore_options o = {
-		.strategy =
-			settings.strategy ? (enum strategy)(settings.strategy - 1) : STRATEGY_TOUR,
+		.strategy = strategy(),
 		.seconds = settings.seconds,
 		.calls = settings.calls,
 		.seed = settings.seed,
@@ -406,6 +430,10 @@ const struct command command_explore = {
 		"With *--faults*, in every state the next call may meet the failure of one of its\n"
 		"allocations or of a request to the disk: it has to give an error and change nothing,\n"
 		"or to do without.\n"
+		"\n"
+		"With *--leaks*, the last calls are now and then made again, several times in a copy\n"
+		"of the kernel, mounting before and unmounting after: memory that is in use then and\n"
+		"grows every time is a finding.\n"
 		"\n"
 		"With *--coverage-from*, the counts in coverage files, of *assay cover* or of "
 		"earlier\n"

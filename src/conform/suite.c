@@ -90,25 +90,6 @@ static int add_setup(struct suite *s, const char *name, const char *text, unsign
 	return 0;
 }
 
-/* What a target must be able to do for this call. */
-static unsigned needs_of(const struct call *c)
-{
-	switch (c->op) {
-	case OP_remount:
-		return TARGET_REMOUNT;
-	case OP_drop_caches:
-		return TARGET_DROP_CACHES;
-	case OP_advance_time:
-		return TARGET_TIME;
-	case OP_fail_alloc:
-	case OP_fail_read:
-	case OP_fail_write:
-		return TARGET_FAULTS;
-	default:
-		return op_table[c->op].traits & TRAIT_PROC ? TARGET_PROCESSES : 0;
-	}
-}
-
 static int add_script(struct suite *s, const char *name, const char *text, size_t len,
 		      struct suite_script *script, struct err *err)
 {
@@ -117,7 +98,7 @@ static int add_script(struct suite *s, const char *name, const char *text, size_
 	if (ret)
 		return ret;
 	for (unsigned i = 0; i < script->count; i++)
-		script->needs |= needs_of(&script->calls[i]);
+		script->needs |= target_needs(script->calls[i].op);
 	if (script->family && script->family->times)
 		script->needs &= ~(unsigned)TARGET_TIME;
 	script->makes_people = script->needs & TARGET_PROCESSES;

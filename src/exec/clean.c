@@ -136,7 +136,7 @@ static int pass(int dir, size_t *ret_found)
 
 static void drop_xattrs(int fd)
 {
-	char names[XATTR_LIST_MAX];
+	static char names[XATTR_LIST_MAX]; /* more than the stack of a kernel takes */
 	ssize_t len = flistxattr(fd, names, sizeof(names));
 
 	for (char *name = names; len > 0 && name < names + len; name += strlen(name) + 1)

@@ -108,3 +108,8 @@ EXEC(fail_write)
 {
 	ret->error = ENOSYS;
 }
+
+EXEC(seek_leaks)
+{
+	ret->error = ENOSYS;
+}

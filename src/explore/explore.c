@@ -190,25 +190,7 @@ static void end(struct explorer *x, struct cover *cover, struct explore_figures 
 	free(x->history);
 }
 
-/* Operations on the environment that the target does not know are no part of its universe. */
-static bool is_possible(const struct target *t, enum op op)
-{
-	switch (op) {
-	case OP_remount:
-		return t->caps & TARGET_REMOUNT;
-	case OP_drop_caches:
-		return t->caps & TARGET_DROP_CACHES;
-	case OP_advance_time:
-		return t->caps & TARGET_TIME;
-	case OP_fail_alloc:
-	case OP_fail_read:
-	case OP_fail_write:
-		return t->caps & TARGET_FAULTS;
-	default:
-		return true;
-	}
-}
-
+/* Operations that the target does not know are no part of its universe. */
 static void keep_possible(struct universe *u, const struct target *t)
 {
 	size_t kept = 0, processes = u->processes;
@@ -218,7 +200,7 @@ static void keep_possible(struct universe *u, const struct target *t)
 	if (!(t->caps & TARGET_PROCESSES))
 		u->processes = 1;
 	for (size_t i = 0; i < u->op_count; i++) {
-		if (!is_possible(t, u->ops[i].op))
+		if (target_needs(u->ops[i].op) & ~t->caps)
 			continue;
 		u->ops[kept] = u->ops[i];
 		u->ops[kept].calls = u->ops[i].calls / processes * u->processes;

@@ -20,6 +20,7 @@ enum strategy {
 	STRATEGY_REMOUNT, /* depth first, unmounting and mounting around every call */
 	STRATEGIES,
 };
+bool strategy_branches(enum strategy s);
 extern const char *const strategy_names[]; /* NULL-terminated */
 
 struct explore_figures {

@@ -51,7 +51,6 @@ struct explorer {
 /* The strategies: each runs until explorer_ends(). */
 int tour(struct explorer *x, struct err *err);
 int branch(struct explorer *x, struct err *err);
-bool strategy_branches(enum strategy s);
 /* Forgets the states that are still open. */
 void branch_end(struct explorer *x);
 

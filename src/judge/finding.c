@@ -16,7 +16,7 @@ enum { REPRO_CALLS_MAX = 1 << 13 };
 const char *const finding_names[FINDING_CODES] = {
 	[FINDING_OUTCOME] = "OUTCOME", [FINDING_TREE] = "TREE",   [FINDING_HANG] = "HANG",
 	[FINDING_DEATH] = "DEATH",     [FINDING_DRIFT] = "DRIFT",
-	[FINDING_KERNEL] = "KERNEL",   [FINDING_TIMES] = "TIMES",
+	[FINDING_KERNEL] = "KERNEL",   [FINDING_LEAK] = "LEAK",   [FINDING_TIMES] = "TIMES",
 };
 
 void finding_init(struct finding *f)

@@ -17,6 +17,7 @@ enum finding_code {
 	FINDING_DEATH,    /* daemon or mount died */
 	FINDING_DRIFT,    /* the tree changed by itself */
 	FINDING_KERNEL,   /* the kernel log: oops, BUG, WARN, hung task */
+	FINDING_LEAK,     /* memory that a kernel does not give back */
 	FINDING_TIMES,    /* times of files that no order of events explains */
 	FINDING_CODES
 };

@@ -9,6 +9,7 @@
 
 #include "base/must.h"
 #include "judge/finding.h"
+#include "judge/kernel_log.h"
 #include "op/script.h"
 
 enum { DIFF_LINES_MAX = 40 };
@@ -233,16 +234,35 @@ static const struct {
 	[FATE_ALARM] = { FINDING_KERNEL, " makes the kernel complain", "an answer" },
 };
 
+/* The calls before it are at fault, not the one that noticed. */
+static void fill_leak(const char *what, const char *log, struct finding *ret)
+{
+	ret->code = FINDING_LEAK;
+	snprintf(ret->signature, sizeof(ret->signature), "LEAK %s", what);
+	buf_addf(&ret->title, "the calls leave memory behind: %s", what);
+	buf_adds(&ret->expected, "as much memory in use as before, once the file system is unmounted");
+	buf_addf(&ret->seen, "more of it each time the calls are made%s", log);
+	buf_adds(&ret->rule, "What is taken is given back.");
+}
+
 void judge_fate(struct target *t, const struct call *c, enum target_fate fate, struct finding *ret)
 {
+	char place[KERNEL_PLACE_MAX] = "";
+	struct buf log = BUF_INIT;
+
 	must(fate != FATE_FINE && fate < ARRAY_LEN(fates));
-	ret->code = fates[fate].code;
-	snprintf(ret->signature, sizeof(ret->signature), "%s %s", finding_names[ret->code],
-		 base_name(c));
-	add_call(&ret->title, c);
-	buf_adds(&ret->title, fates[fate].title);
-	buf_adds(&ret->expected, "an answer");
-	buf_adds(&ret->seen, fates[fate].seen);
 	if (t->kind->log)
-		t->kind->log(t, &ret->seen);
+		t->kind->log(t, &log);
+	if (kernel_log_first(buf_str(&log), place) == ALARM_LEAK) {
+		fill_leak(place, buf_str(&log), ret);
+	} else {
+		ret->code = fates[fate].code;
+		snprintf(ret->signature, sizeof(ret->signature), "%s %s%s%s",
+			 finding_names[ret->code], base_name(c), *place ? " " : "", place);
+		add_call(&ret->title, c);
+		buf_addf(&ret->title, "%s%s%s", fates[fate].title, *place ? ": " : "", place);
+		buf_adds(&ret->expected, "an answer");
+		buf_addf(&ret->seen, "%s%s", fates[fate].seen, buf_str(&log));
+	}
+	buf_free(&log);
 }

@@ -17,7 +17,7 @@
 enum { LINES_MAX = 200, RECORD_MAX = 8192, FACILITY_SHIFT = 3 };
 
 const char *const kernel_alarm_names[KERNEL_ALARMS] = {
-	"none", "warning", "hung task", "lockup", "BUG", "oops",
+	"none", "leak", "warning", "hung task", "lockup", "BUG", "oops",
 };
 
 /* The first row that fits counts. */
@@ -36,10 +36,13 @@ static const struct {
 	{ "Unable to handle kernel", ALARM_OOPS },
 	{ "Internal error: Oops", ALARM_OOPS },
 	{ "Oops: ", ALARM_OOPS },
+	{ "RIP: ", ALARM_OOPS }, /* all that a kernel in a process says first */
 	{ "BUG: ", ALARM_BUG },
 	{ "WARNING: ", ALARM_WARNING },
 	{ "UBSAN: ", ALARM_WARNING },
+	{ "INFO: possible ", ALARM_WARNING },
 	{ "blocked for more than", ALARM_HUNG_TASK },
+	{ "memory leak of ", ALARM_LEAK },
 };
 
 static const char *const endings[] = { "---[ end trace", "---[ end Kernel panic" };
@@ -80,21 +83,33 @@ static bool is_ending(const char *text)
 	return false;
 }
 
-/* "... at fs/ext4/inode.c:123 function+0x12/0x34", else the line without its numbers, which are
- * addresses, processes and times. */
-static void set_place(struct kernel_log *k, const char *text)
+/* What stands behind these words, up to one of those characters, is a place. */
+static const struct {
+	const char *behind, *until;
+} places[] = {
+	{ " at ", " !" }, /* "... at fs/ext4/inode.c:123 function+0x12/0x34" */
+	{ "memory leak of ", ":" },
+	{ "RIP: 0033:", "+" },
+};
+
+/* A line that names no place is one, without its numbers: addresses, processes and times. */
+static void find_place(const char *line, char place[KERNEL_PLACE_MAX])
 {
-	const char *at = strstr(text, " at ");
 	size_t len = 0;
 
-	if (at && strchr(at, ':')) {
-		snprintf(k->place, sizeof(k->place), "%.*s", (int)strcspn(at + 4, " !"), at + 4);
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		const char *at = strstr(line, places[i].behind);
+
+		if (!at || !strchr(at, ':'))
+			continue;
+		at += strlen(places[i].behind);
+		snprintf(place, KERNEL_PLACE_MAX, "%.*s", (int)strcspn(at, places[i].until), at);
 		return;
 	}
-	for (; *text && len + 1 < sizeof(k->place); text++)
-		if (*text < '0' || *text > '9')
-			k->place[len++] = *text;
-	k->place[len] = '\0';
+	for (; *line && len + 1 < KERNEL_PLACE_MAX; line++)
+		if (*line < '0' || *line > '9')
+			place[len++] = *line;
+	place[len] = '\0';
 }
 
 static void begin(struct kernel_log *k, enum kernel_alarm alarm, const char *text)
@@ -103,7 +118,7 @@ static void begin(struct kernel_log *k, enum kernel_alarm alarm, const char *tex
 	buf_addf(&k->text, "%s\n", text);
 	k->alarm = alarm;
 	k->lines = 1;
-	set_place(k, text);
+	find_place(text, k->place);
 }
 
 /* One line of the kernel's; true if a complaint ends with it. An oops often announces itself as a
@@ -175,4 +190,31 @@ enum kernel_alarm kernel_log_next(struct kernel_log *k)
 		buf_add(&k->rest, record, (size_t)n);
 	}
 	return k->alarm;
+}
+
+/* A line of a console begins with the time: "[    0.000000] ". */
+static const char *behind_time(const char *line)
+{
+	const char *end = *line == '[' ? strstr(line, "] ") : NULL;
+
+	return end ? end + 2 : line;
+}
+
+enum kernel_alarm kernel_log_first(const char *log, char ret_place[KERNEL_PLACE_MAX])
+{
+	char line[RECORD_MAX];
+	enum kernel_alarm alarm;
+	size_t len;
+
+	for (; *log; log += len + (log[len] == '\n')) {
+		len = strcspn(log, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)len, log);
+		alarm = beginning_of(line);
+		if (alarm) {
+			find_place(behind_time(line), ret_place);
+			return alarm;
+		}
+	}
+	*ret_place = '\0';
+	return ALARM_NONE;
 }

@@ -11,6 +11,7 @@
 
 enum kernel_alarm {
 	ALARM_NONE,
+	ALARM_LEAK,
 	ALARM_WARNING,
 	ALARM_HUNG_TASK,
 	/* After these the kernel is not to be trusted any more. */
@@ -21,12 +22,15 @@ enum kernel_alarm {
 };
 extern const char *const kernel_alarm_names[KERNEL_ALARMS]; /* "none", "warning", ... */
 
+/* Where a complaint comes from, as far as it can be compared: "fs/xfs/xfs_inode.c:123". */
+enum { KERNEL_PLACE_MAX = 128 };
+
 struct kernel_log {
 	int fd;           /* -1: it cannot be read */
 	struct buf rest;  /* of a record that is not complete */
 	/* The complaint that is being read, or was read last. */
 	enum kernel_alarm alarm;
-	char place[128];  /* where, as far as it can be compared: "fs/xfs/xfs_inode.c:123" */
+	char place[KERNEL_PLACE_MAX];
 	struct buf text;  /* all of it */
 	unsigned lines;
 };
@@ -37,6 +41,8 @@ void kernel_log_close(struct kernel_log *k);
 /* The next complaint since it was opened or last asked, ALARM_NONE if there is none. What it is
  * about is in *k until the next call. */
 enum kernel_alarm kernel_log_next(struct kernel_log *k);
+/* The first complaint in a text of several lines, as a console has them, and its place. */
+enum kernel_alarm kernel_log_first(const char *log, char ret_place[KERNEL_PLACE_MAX]);
 /* Whether the kernel is not to be trusted after this. */
 bool kernel_alarm_is_damage(enum kernel_alarm alarm);
 

@@ -80,6 +80,7 @@ static const struct form forms[OP_COUNT] = {
 	FORM_1(fail_alloc, "done()", done),
 	FORM_1(fail_read, "done()", done),
 	FORM_1(fail_write, "done()", done),
+	FORM_1(seek_leaks, "done()", done),
 };
 
 void repro_string(const char *bytes, size_t len, struct buf *out)

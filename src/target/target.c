@@ -15,7 +15,28 @@ static const double deadline_usual_seconds = 10;
 
 const char *const target_cap_names[TARGET_CAPS] = {
 	"remount", "save", "drop-caches", "time", "fsck", "image", "processes", "faults", "record",
+	"leaks",
 };
+
+unsigned target_needs(enum op op)
+{
+	switch (op) {
+	case OP_remount:
+		return TARGET_REMOUNT;
+	case OP_drop_caches:
+		return TARGET_DROP_CACHES;
+	case OP_advance_time:
+		return TARGET_TIME;
+	case OP_fail_alloc:
+	case OP_fail_read:
+	case OP_fail_write:
+		return TARGET_FAULTS;
+	case OP_seek_leaks:
+		return TARGET_LEAKS;
+	default:
+		return op_table[op].traits & TRAIT_PROC ? TARGET_PROCESSES : 0;
+	}
+}
 
 #define TARGET_KIND(name) extern const struct target_kind target_##name;
 #include "gen/targets.h"

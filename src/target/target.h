@@ -29,11 +29,15 @@ enum target_cap {
 	TARGET_PROCESSES = 1 << 6,   /* several processes and users */
 	TARGET_FAULTS = 1 << 7,      /* fail_alloc, fail_read, fail_write */
 	TARGET_RECORD = 1 << 8,      /* knows what was written to its disk, and mounts any image */
+	TARGET_LEAKS = 1 << 9,       /* seek_leaks */
 };
 
 /* One word for each bit, "remount" the first. */
-enum { TARGET_CAPS = 9 };
+enum { TARGET_CAPS = 10 };
 extern const char *const target_cap_names[TARGET_CAPS];
+
+/* What a target must be able to do for this operation: enum target_cap. */
+unsigned target_needs(enum op op);
 
 /* How a call on the target can end besides an outcome. */
 enum target_fate {

@@ -47,7 +47,8 @@ static bool keeps(const struct target_description *d)
 static unsigned kernel_caps(const struct target_description *d)
 {
 	return TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES | TARGET_FAULTS |
-	       (keeps(d) ? TARGET_REMOUNT : 0) | (disk_wanted(d) ? TARGET_RECORD : 0);
+	       TARGET_LEAKS | (keeps(d) ? TARGET_REMOUNT : 0) |
+	       (disk_wanted(d) ? TARGET_RECORD : 0);
 }
 
 static void kernel_close(struct target *t)

@@ -80,11 +80,27 @@ void block_put(struct tree *t, struct inode *file, uint64_t index, struct blob *
 		pmap_remove(&file->file.blocks, &blob_type, index);
 }
 
-static struct blob *block_make(const struct tree *t, const char *bytes, size_t len)
+/* The length without zeros at the end: most blocks of sparse files are nothing else, so that many
+ * are looked at at once. */
+static size_t trim_zeros(const char *bytes, size_t len)
 {
+	uint64_t words[8], any = 0;
+
+	for (; len >= sizeof(words); len -= sizeof(words)) {
+		memcpy(words, bytes + len - sizeof(words), sizeof(words));
+		for (size_t i = 0; i < ARRAY_LEN(words); i++)
+			any |= words[i];
+		if (any)
+			break;
+	}
 	while (len && !bytes[len - 1])
 		len--;
-	return blob_make(bytes, len, t->hashed);
+	return len;
+}
+
+static struct blob *block_make(const struct tree *t, const char *bytes, size_t len)
+{
+	return blob_make(bytes, trim_zeros(bytes, len), t->hashed);
 }
 
 void block_write(struct tree *t, struct inode *file, uint64_t index, size_t from, const char *data,
