@@ -14,6 +14,7 @@
 #include "base/must.h"
 #include "exec/clean.h"
 #include "kernel/driver/assay.h"
+#include "kmemleak.h"
 #include "leaks.h"
 #include "people.h"
 #include "seat.h"
@@ -42,6 +43,7 @@ static struct agent {
 	int root_fd;      /* of the file system; -1: not mounted */
 	int outside_fd;   /* the first root */
 	int drop_fd;      /* the control of caches */
+	int kmemleak_fd;  /* -1: there is none */
 } agent;
 
 static struct hall *hall_of(struct agent *a)
@@ -198,10 +200,13 @@ static int seek_leaks(struct agent *a)
 		a->hall->board.alarm |= code != 0 && code != ASSAY_EXIT_DEADLOCK;
 		return 0;
 	}
+	kmemleak_forget(a->kmemleak_fd);
 	if (!detach(a))
 		leaks_seek(a->leaks, &cycle, &growth);
-	if (growth.len)
+	if (growth.len) {
 		assay_warn(growth.data);
+		kmemleak_tell(a->kmemleak_fd);
+	}
 	assay_host_exit(0);
 }
 
@@ -374,11 +379,13 @@ static int prepare(struct agent *a)
 	umask(0);
 	mkdir(mount_path, ROOT_MODE);
 	mkdir("/proc", ROOT_MODE);
+	mkdir("/debug", ROOT_MODE);
 	for (size_t i = 0; i < ARRAY_LEN(layers); i++)
 		mkdir(layers[i], ROOT_MODE);
 	if (mount("proc", "/proc", "proc", 0, NULL))
 		return -errno;
 	a->drop_fd = open(control_path, O_WRONLY | O_CLOEXEC);
+	a->kmemleak_fd = kmemleak_open();
 	a->outside_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (a->drop_fd < 0 || a->outside_fd < 0)
 		return -errno;

@@ -56,6 +56,8 @@ void assay_faults_arm(const struct assay_faults *armed);
 void assay_faults_enter(void);
 void assay_faults_leave(void);
 _Bool assay_request_fails(_Bool write);
+_Bool assay_is_direct(int fd);
+long assay_direct(int fd, void *memory, unsigned long bytes, const long *pos, _Bool out);
 long assay_call(long number, long a, long b, long c, long d, long e, long f);
 struct assay_thread;
 struct assay_thread *assay_thread_new(void (*turn)(void *arg), void *arg);

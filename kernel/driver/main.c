@@ -5,6 +5,7 @@
  * There is no user space. Calls are made by a kernel thread, whose pointers are plain memory to
  * copy_from_user() and the like. Time passes only when everyone sleeps.
  */
+#include <linux/kmemleak.h>
 #include <linux/panic_notifier.h>
 #include <linux/sched/debug.h>
 #include <linux/slab.h>
@@ -48,6 +49,23 @@ void assay_unwatch(void)
 	del_timer(&deadlock_timer);
 }
 
+static long call(long number, long a, long b, long c, long d, long e, long f)
+{
+	bool out = number == __NR_write || number == __NR_pwrite64;
+
+	switch (number) {
+	case __NR_read:
+	case __NR_write:
+	case __NR_pread64:
+	case __NR_pwrite64:
+		if (assay_is_direct(a))
+			return assay_direct(a, (void *)b, c,
+					    number == __NR_read || number == __NR_write ? NULL : &d,
+					    out);
+	}
+	return sys_call_table[number](a, b, c, d, e, f);
+}
+
 /* What a return to user space would do comes behind the call: closing files, unmounting. */
 long assay_call(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -56,7 +74,7 @@ long assay_call(long number, long a, long b, long c, long d, long e, long f)
 	if (number < 0 || number >= syscall_table_size / (long)sizeof(void *))
 		return -ENOSYS;
 	assay_faults_enter();
-	result = sys_call_table[number](a, b, c, d, e, f);
+	result = call(number, a, b, c, d, e, f);
 	task_work_run();
 	assay_faults_leave();
 	return result;
@@ -74,15 +92,22 @@ void assay_sleep_ms(unsigned long ms)
 	schedule_timeout_uninterruptible(msecs_to_jiffies(ms));
 }
 
+/* The agent keeps pointers where nobody who looks for leaks looks. */
+static void *kept(void *memory)
+{
+	kmemleak_ignore(memory);
+	return memory;
+}
+
 void *assay_alloc(unsigned long size)
 {
-	return kvzalloc(size, GFP_KERNEL);
+	return kept(kvzalloc(size, GFP_KERNEL));
 }
 
 void *assay_realloc(void *old, unsigned long size)
 {
 	unsigned long old_size = 0;
-	void *new = kvmalloc(size, GFP_KERNEL);
+	void *new = kept(kvmalloc(size, GFP_KERNEL));
 
 	if (!new)
 		return NULL;

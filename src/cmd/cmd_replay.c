@@ -8,7 +8,7 @@
 
 static struct settings {
 	uint64_t times;
-	const char *on, *config;
+	struct found_place place;
 } settings = {
 	.times = 10,
 };
@@ -17,10 +17,25 @@ static struct settings {
 
 static const struct opt opts[] = {
 	{ "times", OPT_U64, ROW(times), "N", "how often to replay it", 1, 1000000 },
-	{ "on", OPT_TEXT, ROW(on), "TARGET", "another target than the one it was found on", 0, 0 },
-	{ "config", OPT_TEXT, ROW(config), "FILE", "an INI file that describes targets", 0, 0 },
+	{ "on", OPT_TEXT, ROW(place.on), "TARGET", "another target than the one it was found on", 0,
+	  0 },
+	{ "kernel", OPT_TEXT, ROW(place.kernel), "NAME",
+	  "the same file system in this kernel (assay kernel list): debug", 0, 0 },
+	{ "config", OPT_TEXT, ROW(place.config), "FILE", "an INI file that describes targets", 0, 0 },
 	OPT_END,
 };
+
+/* The tree that differs, or what a kernel said. */
+static void print(const struct finding *f)
+{
+	bool said = f->code == FINDING_KERNEL || f->code == FINDING_LEAK || f->code == FINDING_DEATH;
+
+	printf("%s\n", buf_str(&f->title));
+	if (f->diff.len)
+		printf("%s", buf_str(&f->diff));
+	else if (said)
+		printf("%s\n", buf_str(&f->seen));
+}
 
 /* Prints what shows; another discrepancy than the one sought counts, too, but is named. */
 static int replay(struct finding *f, struct target *t, struct err *err)
@@ -39,7 +54,7 @@ static int replay(struct finding *f, struct target *t, struct err *err)
 		if (!status)
 			continue;
 		if (!shown++)
-			printf("%s\n%s", buf_str(&again.title), buf_str(&again.diff));
+			print(&again);
 		if (f->signature[0] && strcmp(f->signature, again.signature))
 			printf("another discrepancy than the one sought: %s\n", again.signature);
 		finding_free(&again);
@@ -58,7 +73,7 @@ static int run(int argc, char **argv, struct err *err)
 		err_set(err, EINVAL, "expected one finding");
 		return EXIT_USAGE;
 	}
-	code = found_open(&found, argv[1], settings.on, settings.config, err);
+	code = found_open(&found, argv[1], &settings.place, err);
 	if (code)
 		return code;
 	code = replay(&found.finding, found.target, err);
@@ -72,6 +87,10 @@ const struct command command_replay = {
 	.summary = "replay a finding from a fresh file system",
 	.text = "Makes the calls of a finding's folder (or of any trace) on a freshly made file\n"
 		"system beside the model, judging every outcome and the tree after every call.\n"
+		"\n"
+		"*--kernel debug* replays it in a kernel that looks for its own mistakes: memory used\n"
+		"after it was freed or beyond its end, locks taken in the wrong order, memory leaks\n"
+		"with the place that took it. *assay kernel build --debug* builds that kernel.\n"
 		"\n"
 		"Exit status: 1 if it shows at least once, 0 if it never does, 2 if that cannot "
 		"be\n"

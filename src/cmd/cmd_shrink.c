@@ -8,7 +8,7 @@
 
 static struct settings {
 	uint64_t tries, times;
-	const char *on, *config;
+	struct found_place place;
 } settings = {
 	.tries = 10000,
 	.times = 10,
@@ -19,8 +19,11 @@ static struct settings {
 static const struct opt opts[] = {
 	{ "tries", OPT_U64, ROW(tries), "N", "replays to spend on it", 1, UINT32_MAX },
 	{ "times", OPT_U64, ROW(times), "N", "replays of the result", 1, 1000000 },
-	{ "on", OPT_TEXT, ROW(on), "TARGET", "another target than the one it was found on", 0, 0 },
-	{ "config", OPT_TEXT, ROW(config), "FILE", "an INI file that describes targets", 0, 0 },
+	{ "on", OPT_TEXT, ROW(place.on), "TARGET", "another target than the one it was found on", 0,
+	  0 },
+	{ "kernel", OPT_TEXT, ROW(place.kernel), "NAME",
+	  "the same file system in this kernel (assay kernel list): debug", 0, 0 },
+	{ "config", OPT_TEXT, ROW(place.config), "FILE", "an INI file that describes targets", 0, 0 },
 	OPT_END,
 };
 
@@ -60,7 +63,7 @@ static int run(int argc, char **argv, struct err *err)
 		err_set(err, EINVAL, "expected a finding, and where to write the smaller one");
 		return EXIT_USAGE;
 	}
-	code = found_open(&found, argv[1], settings.on, settings.config, err);
+	code = found_open(&found, argv[1], &settings.place, err);
 	if (code)
 		return code;
 	code = shrink(&found.finding, found.target, argv[argc - 1], err);

@@ -2,27 +2,45 @@
 #include "cmd/found.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "cmd/command.h"
 
-int found_open(struct found *f, const char *path, const char *on, const char *config,
+/* "kernel:ext4@debug", whether it was found on kernel:ext4, kernel:ext4@6.1 or ext4. */
+static void add_kernel(struct buf *target, const char *kernel)
+{
+	static const char kind[] = "kernel:";
+	struct buf other = BUF_INIT;
+	const char *fs = buf_str(target);
+
+	if (!strncmp(fs, kind, strlen(kind)))
+		fs += strlen(kind);
+	buf_addf(&other, "%s%.*s@%s", kind, (int)strcspn(fs, "@"), fs, kernel);
+	buf_free(target);
+	*target = other;
+}
+
+int found_open(struct found *f, const char *path, const struct found_place *place,
 	       struct err *err)
 {
-	struct target_options options = { .config = config };
+	struct target_options options = { .config = place->config };
+	struct buf target = BUF_INIT;
 	int code = EXIT_CLEAN;
 
 	if (finding_read(&f->finding, path, err))
 		return EXIT_USAGE;
-	if (!on)
-		on = buf_str(&f->finding.target);
-	if (!*on) {
+	buf_adds(&target, place->on ? place->on : buf_str(&f->finding.target));
+	if (!target.len) {
 		err_set(err, EINVAL, "%s names no target; give one with --on", path);
 		code = EXIT_USAGE;
-	} else if (target_open(&f->target, on, &options, err)) {
-		code = EXIT_UNKNOWN;
 	}
+	if (!code && place->kernel)
+		add_kernel(&target, place->kernel);
+	if (!code && target_open(&f->target, buf_str(&target), &options, err))
+		code = EXIT_UNKNOWN;
 	if (code)
 		finding_free(&f->finding);
+	buf_free(&target);
 	return code;
 }
 

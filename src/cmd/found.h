@@ -9,9 +9,16 @@ struct found {
 	struct target *target;
 };
 
-/* Reads the finding at `path` and opens the target `on`, or where that is NULL the one it was found
- * on. Returns EXIT_CLEAN, or the exit code to end with. */
-int found_open(struct found *f, const char *path, const char *on, const char *config,
+/* Where to show it, if not where it was found; each may be NULL. */
+struct found_place {
+	const char *on;     /* another target */
+	const char *kernel; /* the same file system in a kernel of this name: "debug" */
+	const char *config; /* an INI file that describes targets */
+};
+
+/* Reads the finding at `path` and opens the target. Returns EXIT_CLEAN, or the exit code to end
+ * with. */
+int found_open(struct found *f, const char *path, const struct found_place *place,
 	       struct err *err);
 void found_close(struct found *f);
 

@@ -96,7 +96,7 @@ unsigned kept_namespaces(void)
 
 unsigned kept_caps(const struct target_description *d)
 {
-	unsigned caps = 0;
+	unsigned caps = TARGET_MMAP;
 
 	if (caches_can_drop())
 		caps |= TARGET_DROP_CACHES;

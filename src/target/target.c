@@ -15,7 +15,7 @@ static const double deadline_usual_seconds = 10;
 
 const char *const target_cap_names[TARGET_CAPS] = {
 	"remount", "save", "drop-caches", "time", "fsck", "image", "processes", "faults", "record",
-	"leaks",
+	"leaks",   "mmap",
 };
 
 unsigned target_needs(enum op op)
@@ -33,6 +33,8 @@ unsigned target_needs(enum op op)
 		return TARGET_FAULTS;
 	case OP_seek_leaks:
 		return TARGET_LEAKS;
+	case OP_mmap_write:
+		return TARGET_MMAP;
 	default:
 		return op_table[op].traits & TRAIT_PROC ? TARGET_PROCESSES : 0;
 	}

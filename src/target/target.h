@@ -30,10 +30,11 @@ enum target_cap {
 	TARGET_FAULTS = 1 << 7,      /* fail_alloc, fail_read, fail_write */
 	TARGET_RECORD = 1 << 8,      /* knows what was written to its disk, and mounts any image */
 	TARGET_LEAKS = 1 << 9,       /* seek_leaks */
+	TARGET_MMAP = 1 << 10,       /* mmap_write */
 };
 
 /* One word for each bit, "remount" the first. */
-enum { TARGET_CAPS = 10 };
+enum { TARGET_CAPS = 11 };
 extern const char *const target_cap_names[TARGET_CAPS];
 
 /* What a target must be able to do for this operation: enum target_cap. */

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+/* kmemleak.c -- the kernel's own search for memory that nobody points to. */
+#include "kmemleak.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "kernel/driver/assay.h"
+
+enum { TEXT_BYTES = 4096 };
+
+static void order(int fd, const char *word)
+{
+	if (write(fd, word, strlen(word)) < 0)
+		assay_warn("kmemleak does not listen");
+}
+
+int kmemleak_open(void)
+{
+	if (mount("debugfs", "/debug", "debugfs", 0, NULL))
+		return -1;
+	return open("/debug/kmemleak", O_RDWR | O_CLOEXEC);
+}
+
+/* Only what a search has found can be forgotten. */
+void kmemleak_forget(int fd)
+{
+	if (fd < 0)
+		return;
+	order(fd, "scan");
+	order(fd, "clear");
+}
+
+void kmemleak_tell(int fd)
+{
+	char text[TEXT_BYTES];
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	order(fd, "scan");
+	while ((n = read(fd, text, sizeof(text))) > 0)
+		assay_agent_console(text, (unsigned)n);
+}
