@@ -158,6 +158,8 @@ static void set_value(struct step *x, enum by by)
 	check_change(x, inode, name->text);
 	if (refuse_space(x, name->text) || refused(x))
 		return;
+	if ((uint64_t)size > x->model->traits.xattr_value_max)
+		refuse(x, RULE_xattr_value_length);
 	check_space(x, inode, name->text, (uint64_t)size);
 	there = tree_xattr(inode, name->text);
 	if (there && flags & XATTR_CREATE)
