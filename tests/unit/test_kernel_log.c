@@ -157,6 +157,33 @@ static void one_that_cannot_be_read(void **state)
 	kernel_log_close(&k);
 }
 
+static void stands_first(const char *console, enum kernel_alarm alarm, const char *place)
+{
+	char found[KERNEL_PLACE_MAX];
+
+	assert_int_equal(kernel_log_first(console, found), alarm);
+	assert_string_equal(found, place);
+}
+
+/* As a kernel in a process writes. */
+static void a_console(void **state)
+{
+	stands_first("", ALARM_NONE, "");
+	stands_first("[    1.230000] EXT4-fs (disk): mounted filesystem\n", ALARM_NONE, "");
+	stands_first("[    1.230000] swapper (1): drop_caches: 3\n"
+		     "[    2.000000] memory leak of kmalloc-64, dentry: 1, 2 more each time\n",
+		     ALARM_LEAK, "kmalloc-64, dentry");
+	stands_first("[    1.230000] \n[    1.230000] Pid: 1, comm: swapper Not tainted 6.12\n"
+		     "[    1.230000] RIP: 0033:ext4_mkdir+0x17/0x110\n"
+		     "[    1.230000] Kernel panic - not syncing: Segfault with no mm",
+		     ALARM_OOPS, "ext4_mkdir");
+	stands_first("[    1.230000] WARNING: CPU: 0 PID: 1 at fs/a.c:1 a+0x1/0x2\n"
+		     "[    1.230000] kernel BUG at fs/b.c:2!\n",
+		     ALARM_WARNING, "fs/a.c:1");
+	stands_first("[    1.230000] WARNING: possible circular locking dependency detected\n",
+		     ALARM_WARNING, "WARNING: possible circular locking dependency detected");
+}
+
 static void damage(void **state)
 {
 	assert_false(kernel_alarm_is_damage(ALARM_WARNING));
@@ -178,6 +205,7 @@ int main(void)
 		cmocka_unit_test(only_what_the_kernel_says),
 		cmocka_unit_test(two_in_turn),
 		cmocka_unit_test(one_that_cannot_be_read),
+		cmocka_unit_test(a_console),
 		cmocka_unit_test(damage),
 	};
 
