@@ -36,7 +36,6 @@ static const struct {
 	{ "Unable to handle kernel", ALARM_OOPS },
 	{ "Internal error: Oops", ALARM_OOPS },
 	{ "Oops: ", ALARM_OOPS },
-	{ "RIP: ", ALARM_OOPS }, /* all that a kernel in a process says first */
 	{ "BUG: ", ALARM_BUG },
 	{ "WARNING: ", ALARM_WARNING },
 	{ "UBSAN: ", ALARM_WARNING },
@@ -210,6 +209,9 @@ enum kernel_alarm kernel_log_first(const char *log, char ret_place[KERNEL_PLACE_
 		len = strcspn(log, "\n");
 		snprintf(line, sizeof(line), "%.*s", (int)len, log);
 		alarm = beginning_of(line);
+		/* All that a kernel in a process says before it dies; others say more first. */
+		if (!alarm && strstr(line, "RIP: 0033:"))
+			alarm = ALARM_OOPS;
 		if (alarm) {
 			find_place(behind_time(line), ret_place);
 			return alarm;
