@@ -10,6 +10,7 @@
 #include <linux/task_work.h>
 
 #include "assay.h"
+#include "compat.h"
 
 static struct {
 	u8 *data;
@@ -116,14 +117,6 @@ static const struct block_device_operations operations = { .submit_bio = submit 
 
 int assay_disk_add(void)
 {
-	struct queue_limits limits = {
-		.logical_block_size = SECTOR_SIZE,
-		.physical_block_size = PAGE_SIZE,
-		.max_hw_discard_sectors = UINT_MAX,
-		.discard_granularity = PAGE_SIZE,
-		.max_write_zeroes_sectors = UINT_MAX,
-		.features = BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA,
-	};
 	static char path[] = "/dev/disk";
 	struct gendisk *g;
 	int major, error;
@@ -132,7 +125,7 @@ int assay_disk_add(void)
 	if (!disk.data)
 		return 0;
 	major = register_blkdev(0, "assay");
-	g = blk_alloc_disk(&limits, NUMA_NO_NODE);
+	g = compat_alloc_disk();
 	if (major < 0 || IS_ERR(g))
 		return -ENOMEM;
 	g->major = major;

@@ -6,6 +6,7 @@
  * Allocations of other threads are not counted: nobody would be told of their failure. Those that
  * may not fail (__GFP_NOFAIL) do not.
  */
+#include <linux/types.h> /* which the next one needs, and does not include, in 6.1 */
 #include <linux/fault-inject.h>
 #include <linux/gfp.h>
 #include <linux/preempt.h>
