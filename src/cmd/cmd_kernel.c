@@ -1,22 +1,21 @@
-/* cmd_kernel.c -- `assay kernel`: builds and lists the kernels that run in a process. */
-#include <dirent.h>
+/* cmd_kernel.c -- `assay kernel`: builds, lists and removes the kernels that run in a process. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/must.h"
 #include "cmd/command.h"
+#include "cmd/kernel_list.h"
 #include "target/kernels.h"
 
 static struct {
-	const char *source, *patch;
-	bool debug;
+	const char *source, *config, *patch;
+	bool debug, json;
 } settings = { .source = "linux-source-6.12" };
 
 static const struct opt opts[] = {
@@ -24,27 +23,38 @@ static const struct opt opts[] = {
 	  .type = OPT_TEXT,
 	  .offset = offsetof(typeof(settings), source),
 	  .value = "PACKAGE|DIR",
-	  .help = "build from this Debian package or kernel tree (which is copied)" },
+	  .help = "build from this Debian package, as kernel:ext4@6.1 and the like, or from a copy "
+		  "of this directory, as kernel:ext4@NAME, named like it" },
 	{ .name = "debug",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(typeof(settings), debug),
 	  .help = "build one that looks for its own mistakes; use it as kernel:ext4@debug" },
+	{ .name = "config",
+	  .type = OPT_TEXT,
+	  .offset = offsetof(typeof(settings), config),
+	  .value = "FILE",
+	  .help = "build one with these options (lines CONFIG\\_X=y); use it as kernel:ext4@NAME, "
+		  "named like the file" },
 	{ .name = "patch",
 	  .type = OPT_TEXT,
 	  .offset = offsetof(typeof(settings), patch),
 	  .value = "FILE",
 	  .help = "build one with this change; use it as kernel:ext4@NAME, named like the file" },
+	{ .name = "json",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(typeof(settings), json),
+	  .help = "list as an array of objects" },
 	OPT_END,
 };
 
 /* From the program's own directory: a checkout, with or without a variant, or an installation. */
 static const char *const places[] = {
-	"/../kernel/build",
-	"/../../kernel/build",
-	"/../share/assay/kernel/build",
+	"/../kernel",
+	"/../../kernel",
+	"/../share/assay/kernel",
 };
 
-static int find_script(struct buf *ret, struct err *err)
+static int find_script(const char *name, struct buf *ret, struct err *err)
 {
 	char self[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -55,99 +65,94 @@ static int find_script(struct buf *ret, struct err *err)
 	*strrchr(self, '/') = '\0';
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		buf_clear(ret);
-		buf_addf(ret, "%s%s", self, places[i]);
+		buf_addf(ret, "%s%s/%s", self, places[i], name);
 		if (!access(ret->data, X_OK))
 			return 0;
 	}
-	return err_set(err, ENOENT, "kernel/build is not there, neither near %s nor installed",
+	return err_set(err, ENOENT, "kernel/%s is not there, neither near %s nor installed", name,
 		       self);
 }
 
-static int build(const char *cache, struct err *err)
+/* Runs kernel/NAME with these arguments, the first of which is its own place. */
+static int run_script(const char *name, const char *arguments[], struct err *err)
 {
-	const char *command[8] = { NULL, cache, "--source", settings.source };
-	size_t count = 4;
 	struct buf script = BUF_INIT;
-	int ret = find_script(&script, err), status = 0;
+	int status = 0;
 	pid_t child;
 
-	if (ret) {
+	if (find_script(name, &script, err)) {
 		buf_free(&script);
 		return EXIT_UNKNOWN;
 	}
-	command[0] = buf_str(&script);
-	if (settings.debug)
-		command[count++] = "--debug";
-	if (settings.patch) {
-		command[count++] = "--patch";
-		command[count++] = settings.patch;
-	}
+	arguments[0] = buf_str(&script);
 	fflush(stdout);
 	child = fork();
 	if (!child) {
-		execv(command[0], (char *const *)command);
+		execv(arguments[0], (char *const *)arguments);
 		_exit(EXIT_INTERNAL);
 	}
 	buf_free(&script);
 	if (child < 0 || waitpid(child, &status, 0) < 0) {
-		err_sys(err, errno, "cannot run kernel/build");
+		err_sys(err, errno, "cannot run kernel/%s", name);
 		return EXIT_INTERNAL;
 	}
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? EXIT_CLEAN : EXIT_UNKNOWN;
 }
 
-static int is_listed(const struct dirent *entry)
+static int build(const char *cache, struct err *err)
 {
-	return entry->d_name[0] != '.' && entry->d_type == DT_DIR && strcmp(entry->d_name, "trees");
+	const char *arguments[10] = { NULL, cache, "--source", settings.source };
+	size_t count = 4;
+
+	if (settings.debug)
+		arguments[count++] = "--debug";
+	if (settings.config) {
+		arguments[count++] = "--config";
+		arguments[count++] = settings.config;
+	}
+	if (settings.patch) {
+		arguments[count++] = "--patch";
+		arguments[count++] = settings.patch;
+	}
+	return run_script("build", arguments, err);
 }
 
-/* The kernels of one agreement: all that fit this program, or none. */
-static void list_fitting(const char *cache, const char *hash)
+static int list(const char *cache, struct err *err)
 {
-	struct buf path = BUF_INIT;
-	struct dirent **names;
-	int count;
-
-	buf_addf(&path, "%s/%s", cache, hash);
-	count = scandir(path.data, &names, is_listed, alphasort);
-	for (int i = 0; i < count; i++) {
-		printf("%-20s %-8s %s/%s/linux\n", names[i]->d_name,
-		       strcmp(hash, kernels_fitting) ? "outdated" : "usable", path.data,
-		       names[i]->d_name);
-		free(names[i]);
-	}
-	if (count >= 0)
-		free(names);
-	buf_free(&path);
-}
-
-static int list(const char *cache)
-{
-	struct dirent **hashes;
-	int count = scandir(cache, &hashes, is_listed, alphasort);
-
-	for (int i = 0; i < count; i++) {
-		list_fitting(cache, hashes[i]->d_name);
-		free(hashes[i]);
-	}
-	if (count >= 0)
-		free(hashes);
+	kernel_list_print(cache, settings.json);
 	return EXIT_CLEAN;
 }
+
+static int prune(const char *cache, struct err *err)
+{
+	return run_script("prune", (const char *[]){ NULL, cache, NULL }, err);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(const char *cache, struct err *err);
+} actions[] = {
+	{ "build", build },
+	{ "list", list },
+	{ "prune", prune },
+};
 
 static int run(int argc, char **argv, struct err *err)
 {
 	struct buf cache = BUF_INIT;
 	int code = EXIT_USAGE;
+	size_t i = 0;
 
+	while (argc == 2 && i < ARRAY_LEN(actions) && strcmp(argv[1], actions[i].name))
+		i++;
 	kernels_directory(&cache);
-	if (argc != 2 || (strcmp(argv[1], "build") && strcmp(argv[1], "list"))) {
-		err_set(err, EINVAL, "build or list?");
+	if (argc != 2 || i == ARRAY_LEN(actions)) {
+		err_set(err, EINVAL, "build, list or prune?");
 	} else if (!cache.len) {
 		err_set(err, ENOENT, "neither XDG_CACHE_HOME nor HOME says where the cache is");
 		code = EXIT_UNKNOWN;
 	} else {
-		code = argv[1][0] == 'b' ? build(cache.data, err) : list(cache.data);
+		code = actions[i].run(cache.data, err);
 	}
 	buf_free(&cache);
 	return code;
@@ -155,13 +160,15 @@ static int run(int argc, char **argv, struct err *err)
 
 const struct command command_kernel = {
 	.name = "kernel",
-	.usage = "build|list",
+	.usage = "build|list|prune",
 	.summary = "the kernels that run in a process",
 	.text = "Targets *kernel:ext4* and the like are file systems of a Linux kernel that runs as "
 		"an ordinary process: deterministic, saved by fork, without root. *build* makes that "
 		"kernel from Debian's source package or from a tree of your own, into "
 		"~/.cache/assay/kernel; it takes minutes the first time and is reused afterwards. "
-		"*list* tells what was built.",
+		"A tree of your own is built again as you change it, and only what you changed. "
+		"*list* tells what was built and what it is called; *prune* removes what no longer "
+		"fits this program, and the sources nothing is made from any more.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run,
