@@ -204,6 +204,11 @@ install: $(PROGRAM) man
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(MAN)
 	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(PROGRAM) --completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/assay
+# What kernels are built from: all that is there, so nothing of an older installation may be left.
+	rm -rf $(DESTDIR)$(PREFIX)/share/assay/kernel $(DESTDIR)$(PREFIX)/share/assay/src
+	mkdir -p $(DESTDIR)$(PREFIX)/share/assay
+	cp --parents -t $(DESTDIR)$(PREFIX)/share/assay kernel/build kernel/prune kernel/agent/Makefile \
+		$$($(MAKE) -s -f kernel/agent/Makefile inputs)
 
 clean:
 	rm -rf build
