@@ -57,7 +57,8 @@ static bool refuse_space(struct step *x, const char *name)
 
 	if (!strncmp(name, "system.posix_acl_", 17) || !strcmp(name, "security.capability"))
 		return leave_undefined(x, RULE_xattr_formats);
-	if (x->model->traits.no_xattr || space == SPACE_NONE || space == SPACE_SYSTEM)
+	if (x->model->traits.no_xattr || space == SPACE_NONE || space == SPACE_SYSTEM ||
+	    (space == SPACE_USER && x->model->traits.no_user_xattr))
 		return refuse(x, RULE_xattr_space);
 	if (!name[strlen(prefixes[space])])
 		return refuse(x, RULE_xattr_name_bare);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -13,6 +14,7 @@
 #include "base/must.h"
 #include "base/opt.h"
 #include "model/model.h"
+#include "target/kernels.h"
 #include "tree/tree.h"
 
 enum { SOURCES_MAX = 64, BASES_MAX = 16 };
@@ -20,6 +22,7 @@ enum { SOURCES_MAX = 64, BASES_MAX = 16 };
 static const char section_prefix[] = "target.";
 static const char trait_prefix[] = "trait.";
 static const char because[] = "because:";
+static const char until[] = "until ";
 
 /* Files and shipped texts, in the order of the search. */
 struct source {
@@ -202,13 +205,36 @@ static const char *reason_of(struct arena *arena, const char *comment)
 	return *comment ? arena_strdup(arena, comment) : NULL;
 }
 
+/* "6.12.3" as 6012; 0 if it is no version. */
+static unsigned version_number(const char *text)
+{
+	unsigned major, minor;
+
+	return sscanf(text, "%u.%u", &major, &minor) == 2 ? major * 1000 + minor : 0;
+}
+
+/* The version behind "until", or NULL. */
+static const char *last_version(const char *value)
+{
+	return strncmp(value, until, sizeof(until) - 1) ? NULL : value + sizeof(until) - 1;
+}
+
+static int check_trait(const char *name, const char *value, struct err *err)
+{
+	struct traits scratch = traits_usual;
+	const char *last = last_version(value);
+
+	if (last && !version_number(last))
+		return err_set(err, EINVAL, "%s is no version of Linux", last);
+	return traits_set(&scratch, name, last ? "yes" : value, err);
+}
+
 static int set_trait(struct target_description *d, const struct ini_row *row, bool need_reason,
 		     struct err *err)
 {
 	const char *name = row->key + sizeof(trait_prefix) - 1;
-	struct traits scratch = traits_usual;
 	struct target_trait *trait, *old = d->traits;
-	int ret = traits_set(&scratch, name, row->value, err);
+	int ret = check_trait(name, row->value, err);
 	size_t i;
 
 	if (ret)
@@ -282,6 +308,28 @@ static int apply(struct target_description *d, const struct sources *s, size_t a
 	return ret;
 }
 
+/* What was so until some version of Linux is so or not: by the kernel under test, where there is
+ * one, or else the running one. */
+static void settle_versions(struct target_description *d)
+{
+	struct buf text = BUF_INIT;
+	struct utsname running;
+	unsigned version;
+
+	if (!strcmp(d->kind, "kernel"))
+		kernels_version(d->argument, &text);
+	else if (!uname(&running))
+		buf_adds(&text, running.release);
+	version = version_number(buf_str(&text));
+	buf_free(&text);
+	for (size_t i = 0; i < d->trait_count; i++) {
+		const char **value = &d->traits[i].value, *last = last_version(*value);
+
+		if (last)
+			*value = version && version <= version_number(last) ? "yes" : "no";
+	}
+}
+
 static int unknown_target(const char *name, struct err *err)
 {
 	return err_set(err, ENOENT, "%s: no such target; `assay targets` lists those there are",
@@ -315,6 +363,8 @@ int description_find(struct target_description *d, const char *spec, const char 
 	if (!ret && !d->kind)
 		ret = err_set(err, EINVAL, "%s: [%s%s] says no kind", s->list[at].ini.path,
 			      section_prefix, d->name);
+	if (!ret)
+		settle_versions(d);
 	free_sources(s);
 	return ret;
 }

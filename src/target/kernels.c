@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/ini.h"
 #include "gen/kernel_hash.h"
 
 const char kernels_fitting[] = ASSAY_KERNEL_HASH;
@@ -18,8 +19,28 @@ void kernels_directory(struct buf *ret)
 		buf_addf(ret, "%s/.cache/assay/kernel", home);
 }
 
-void kernels_path(const char *name, struct buf *ret)
+static void add_path(const char *name, const char *file, struct buf *ret)
 {
 	kernels_directory(ret);
-	buf_addf(ret, "/%s/%s/linux", kernels_fitting, name ? name : "usual");
+	buf_addf(ret, "/%s/%s/%s", kernels_fitting, name ? name : "usual", file);
+}
+
+void kernels_path(const char *name, struct buf *ret)
+{
+	add_path(name, "linux", ret);
+}
+
+void kernels_version(const char *name, struct buf *ret)
+{
+	struct buf path = BUF_INIT;
+	const char *version;
+	struct ini about;
+
+	add_path(name, "about", &path);
+	ini_read(&about, path.data, NULL);
+	version = ini_get(&about, "kernel", "version");
+	if (version)
+		buf_adds(ret, version);
+	ini_free(&about);
+	buf_free(&path);
 }

@@ -11,6 +11,8 @@ struct buf;
 void kernels_directory(struct buf *ret);
 /* What names those that fit this program. */
 extern const char kernels_fitting[];
+/* The version of the kernel of this name; nothing is added where there is none. */
+void kernels_version(const char *name, struct buf *ret);
 /* The kernel of this name ("6.12", "debug"; NULL: the usual one), whether it is there or not. */
 void kernels_path(const char *name, struct buf *ret);
 

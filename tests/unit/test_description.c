@@ -72,6 +72,27 @@ static void rows_are_read(void **state)
 	description_free(&d);
 }
 
+static void traits_end_with_a_version(void **state)
+{
+	static const char text[] = "[target.x]\nkind = host\ntrait.no_xattr = until 999.9\n"
+				   "trait.no_mknod = until 2.6\n"
+				   "[target.y]\nbase = x\nkind = kernel\n";
+	struct target_description d;
+	struct err err;
+
+	assert_int_equal(find(&d, "x", text, &err), 0);
+	assert_string_equal(d.traits[0].value, "yes");
+	assert_string_equal(d.traits[1].value, "no");
+	description_free(&d);
+	/* One that is not there has no version. */
+	assert_int_equal(find(&d, "y@no-such-kernel", text, &err), 0);
+	assert_string_equal(d.traits[0].value, "no");
+	description_free(&d);
+	assert_refused("x", "[target.x]\nkind = host\ntrait.no_xattr = until then\n",
+		       ":3: then is no version of Linux");
+	assert_refused("x", "[target.x]\nkind = host\ntrait.link_max = until 6.5\n", ":3: ");
+}
+
 static void a_base_is_inherited_and_overridden(void **state)
 {
 	static const char text[] = "[target.a]\nkind = host\nfs = one\noptions = o\n"
@@ -147,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_read),
+		cmocka_unit_test(traits_end_with_a_version),
 		cmocka_unit_test(a_base_is_inherited_and_overridden),
 		cmocka_unit_test(the_user_comes_before_the_shipped),
 		cmocka_unit_test(mistakes_are_named_with_their_place),
