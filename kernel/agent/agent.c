@@ -249,8 +249,21 @@ static int call_process(struct agent *a, const struct call *c, struct outcome *r
 	return failed;
 }
 
+/* The step that is being made has come to so many new points of code. */
+static void tell_news(struct agent *a, uint32_t points)
+{
+	struct code_map *code = &a->hall->code;
+
+	if (points && code->news_count < CODE_NEWS_MAX)
+		code->news[code->news_count++] = (struct code_news){
+			atomic_load(&a->hall->board.progress) - code->first_step,
+			points,
+		};
+}
+
 static int carry_out(struct agent *a, const struct call *c, struct outcome *ret, struct err *err)
 {
+	uint32_t reached = a->hall->code.count;
 	int failed = 0;
 
 	assay_watch();
@@ -262,6 +275,7 @@ static int carry_out(struct agent *a, const struct call *c, struct outcome *ret,
 	assay_settle();
 	assay_disk_mark();
 	assay_unwatch();
+	tell_news(a, a->hall->code.count - reached);
 	return failed;
 }
 
@@ -339,6 +353,7 @@ static void serve(struct agent *a)
 		steps_observe(&a->steps);
 		break;
 	case ERRAND_ATTACH:
+		assay_coverage_begin(a->hall->code.bits, CODE_BITS_MAX, &a->hall->code.count);
 		assay_watch();
 		if (!(b->failure = load(a, &b->err)) &&
 		    !(b->failure = begin_recording(a, &b->err)))

@@ -44,6 +44,9 @@ struct assay_held {
 	unsigned long count;
 };
 
+/* Bytes of code for each bit that tells whether it was run. */
+enum { ASSAY_POINT_BYTES = 4 };
+
 /* Kernel side. */
 int assay_disk_add(void);
 int assay_disk_load(int fd); /* another image, which nobody has open */
@@ -58,6 +61,8 @@ void assay_faults_leave(void);
 _Bool assay_request_fails(_Bool write);
 _Bool assay_is_direct(int fd);
 long assay_direct(int fd, void *memory, unsigned long bytes, const long *pos, _Bool out);
+/* From now on, points of code that are reached for the first time; `limit` is that of bits. */
+void assay_coverage_begin(unsigned char *bits, unsigned long limit, unsigned int *count);
 long assay_call(long number, long a, long b, long c, long d, long e, long f);
 struct assay_thread;
 struct assay_thread *assay_thread_new(void (*turn)(void *arg), void *arg);

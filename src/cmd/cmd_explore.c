@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "base/rng.h"
+#include "cmd/code_end.h"
 #include "cmd/command.h"
 #include "cmd/explore_end.h"
 #include "cmd/jobs.h"
@@ -24,7 +25,7 @@ static struct settings {
 	const char *profile, *verify, *out, *config, *resume, *expected, *kernel_log;
 	struct opt_list set, against, coverage_from, faults;
 	uint64_t failures;
-	bool adaptive, all, bitstate, leaks, json;
+	bool adaptive, all, bitstate, leaks, json, kernel_coverage, code_score;
 } settings = {
 	.seconds = 60,
 	.deadline = 10,
@@ -36,6 +37,7 @@ static struct settings {
 	.profile = "default",
 	.verify = "full",
 	.adaptive = true,
+	.code_score = true,
 };
 
 /* Where calls are drawn: of each sort of failure, and of looking for leaks, which takes as long as
@@ -75,6 +77,11 @@ static const struct opt opts[] = {
 	  "move weights toward inputs and outcomes not seen yet", 0, 0 },
 	{ "coverage-from", OPT_LIST, ROW(coverage_from), "FILE",
 	  "a coverage.json of what is tested already: aim at the rest; several add up", 0, 0 },
+	{ "kernel-coverage", OPT_FLAG, ROW(kernel_coverage), NULL,
+	  "tell which code of the file system was run, in a kernel built for it (kernel:...)", 0,
+	  0 },
+	{ "code-score", OPT_FLAG, ROW(code_score), NULL,
+	  "prefer states and calls that come to code not run yet (with --kernel-coverage)", 0, 0 },
 	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS",
 	  "time for one call; one that takes longer hangs", 0, 0 },
 	{ "findings", OPT_U64, ROW(findings), "N", "end after so many different findings", 1,
@@ -140,6 +147,8 @@ static int search(struct target *t, struct universe *u, struct run *run, struct 
 	json_object_set_new(run->figures, "strategy", json_string(strategy_names[o->strategy]));
 	status = explore(o, t, u, run, &cover, &figures, err);
 	progress_end();
+	if (o->code && status >= 0)
+		status = code_finish(run, o->code, t, err);
 	if (status < 0 && run->verdict == VERDICT_OK)
 		run->verdict = VERDICT_UNKNOWN;
 	written = explore_finish(run, &figures, cover_json(&cover), settings.json, err);
@@ -233,16 +242,22 @@ static int open_targets(struct targets *t, const char *first, struct err *err)
 					  .deadline_seconds = settings.deadline };
 	unsigned fields = ~0u;
 	size_t all = settings.against.count + 1;
+	struct buf spec = BUF_INIT;
 	int status = 0;
 
+	if (settings.kernel_coverage)
+		status = code_spec(first, settings.config, &spec, err);
+	else
+		buf_adds(&spec, first);
 	t->list = must_alloc(all * sizeof(*t->list));
 	for (size_t i = 0; i < all && !status; i++) {
-		status = target_open(&t->list[i], i ? settings.against.items[i - 1] : first,
+		status = target_open(&t->list[i], i ? settings.against.items[i - 1] : spec.data,
 				     &options, err);
 		t->count += !status;
 		if (!status)
 			fields &= t->list[i]->fields;
 	}
+	buf_free(&spec);
 	options.fields_off = ~fields;
 	for (size_t i = 0; i < all && !status; i++) {
 		struct target *with = t->list[i];
@@ -272,6 +287,18 @@ static int read_coverage(struct cover *before, struct err *err)
 	return 0;
 }
 
+static int read_code(struct explore_options *o, struct code *c, struct target *t, struct err *err)
+{
+	int status = settings.kernel_coverage ? code_open(c, t, err) : 0;
+
+	if (settings.kernel_coverage && !status)
+		o->code = c;
+	if (o->code && settings.resume && !code_is_saved(settings.resume))
+		fprintf(stderr, "%s: what code was run before is not known; only the rest is told\n",
+			settings.resume);
+	return status;
+}
+
 /* One search, in this process. */
 static int explore_once(const char *target, struct err *err)
 {
@@ -288,6 +315,7 @@ static int explore_once(const char *target, struct err *err)
 		.verify_times = 10,
 		.before = settings.coverage_from.count ? &before : NULL,
 		.failures_max = (unsigned)settings.failures,
+		.code_score = settings.code_score,
 		.adaptive = settings.adaptive,
 		.bitstate = settings.bitstate,
 		.kernel_log = settings.kernel_log,
@@ -295,15 +323,18 @@ static int explore_once(const char *target, struct err *err)
 		.checkpoint_seconds = 10,
 	};
 	struct targets targets = { 0 };
+	struct code kernel_code = { 0 };
 	int code = EXIT_UNKNOWN;
 
 	if (read_verify(settings.verify, &o.verify_every, err))
 		return EXIT_USAGE;
-	if (!read_coverage(&before, err) && !open_targets(&targets, target, err)) {
+	if (!read_coverage(&before, err) && !open_targets(&targets, target, err) &&
+	    !read_code(&o, &kernel_code, targets.list[0], err)) {
 		o.against = targets.list + 1;
 		o.against_count = targets.count - 1;
 		code = explore_target(targets.list[0], &o, err);
 	}
+	code_free(&kernel_code);
 	close_targets(&targets);
 	cover_free(&before);
 	return code;

@@ -15,7 +15,7 @@
 
 static struct {
 	const char *source, *config, *patch;
-	bool debug, json;
+	bool debug, coverage, json;
 } settings = { .source = "linux-source-6.12" };
 
 static const struct opt opts[] = {
@@ -29,6 +29,10 @@ static const struct opt opts[] = {
 	  .type = OPT_FLAG,
 	  .offset = offsetof(typeof(settings), debug),
 	  .help = "build one that looks for its own mistakes; use it as kernel:ext4@debug" },
+	{ .name = "coverage",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(typeof(settings), coverage),
+	  .help = "build one that tells which code is run, for explore --kernel-coverage" },
 	{ .name = "config",
 	  .type = OPT_TEXT,
 	  .offset = offsetof(typeof(settings), config),
@@ -106,6 +110,8 @@ static int build(const char *cache, struct err *err)
 
 	if (settings.debug)
 		arguments[count++] = "--debug";
+	if (settings.coverage)
+		arguments[count++] = "--coverage";
 	if (settings.config) {
 		arguments[count++] = "--config";
 		arguments[count++] = settings.config;
@@ -148,6 +154,8 @@ static int run(int argc, char **argv, struct err *err)
 	kernels_directory(&cache);
 	if (argc != 2 || i == ARRAY_LEN(actions)) {
 		err_set(err, EINVAL, "build, list or prune?");
+	} else if (settings.debug && settings.coverage) {
+		err_set(err, EINVAL, "either --debug or --coverage");
 	} else if (!cache.len) {
 		err_set(err, ENOENT, "neither XDG_CACHE_HOME nor HOME says where the cache is");
 		code = EXIT_UNKNOWN;

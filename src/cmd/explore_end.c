@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "cmd/code_end.h"
 #include "cover/metrics.h"
 #include "report/report.h"
 
@@ -102,6 +103,7 @@ static void print_summary(const struct run *run, const struct explore_figures *f
 	printf("inputs: %" PRIu64 " of %" PRIu64 " partitions of arguments; outcomes: %" PRIu64
 	       " different\n",
 	       f->inputs_seen, f->inputs, f->outcomes_seen);
+	code_print(run);
 	print_findings(run);
 	printf("report: %s/report.html\n", run->dir);
 }
@@ -225,6 +227,8 @@ int explore_merge(struct run *run, unsigned jobs, bool json, struct err *err)
 		merge_exhausted(&f, job);
 		json_decref(job);
 	}
+	if (!status)
+		status = code_merge(run, jobs, err);
 	if (!status)
 		return explore_finish(run, &f, coverage, json, err);
 	json_decref(coverage);

@@ -138,6 +138,12 @@ static void put_all(FILE *file, const struct explorer *x)
 	put_bits(file, &x->bits);
 }
 
+/* Code reached has a file of its own, which jobs that are merged leave each. */
+static int write_code(const struct explorer *x, struct err *err)
+{
+	return x->reached ? code_save(x->options->code, x->reached->bits, x->run->dir, err) : 0;
+}
+
 int checkpoint_write(struct explorer *x, struct err *err)
 {
 	char path[PATH_MAX], beside[PATH_MAX];
@@ -153,7 +159,7 @@ int checkpoint_write(struct explorer *x, struct err *err)
 	fine = !fflush(file) && !fsync(fileno(file)) && !ferror(file);
 	if (fclose(file) || !fine || rename(beside, path))
 		return err_sys(err, errno, "cannot write %s", path);
-	return 0;
+	return write_code(x, err);
 }
 
 static bool get(FILE *file, void *data, size_t len)

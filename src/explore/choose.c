@@ -4,9 +4,10 @@
 #include <math.h>
 
 enum {
-	DRAWS = 8,       /* before looking for an untried call in order */
-	EARLY = 1 << 13, /* calls */
-	PAUSE_MIN = 256, /* calls from one move of weights to the next */
+	DRAWS = 8,         /* before looking for an untried call in order */
+	EARLY = 1 << 13,   /* calls */
+	PAUSE_MIN = 256,   /* calls from one move of weights to the next */
+	PAUSE_NEWS = 2048, /* at most, where news of code are to be followed */
 };
 
 static uint32_t draw(struct explorer *x)
@@ -87,6 +88,8 @@ static void adapt(struct explorer *x)
 
 	if (!x->options->adaptive || x->chosen++ < x->adapt_at)
 		return;
+	if (x->reached && x->options->code_score && pause > PAUSE_NEWS)
+		pause = PAUSE_NEWS;
 	x->adapt_at = x->chosen + (pause > PAUSE_MIN ? pause : PAUSE_MIN);
 	tally_adapt(&x->tally);
 }

@@ -149,6 +149,33 @@ void explorer_pass(struct explorer *x, uint32_t call, int error, uint32_t to, bo
 		reach(x, to);
 }
 
+uint32_t explorer_news(struct explorer *x, size_t step, uint32_t call)
+{
+	const struct code_map *map = x->reached;
+
+	if (!map || !x->options->code_score)
+		return 0;
+	for (uint32_t i = 0; i < map->news_count; i++)
+		if (map->news[i].step == step) {
+			tally_news(&x->tally, call, map->news[i].points);
+			return map->news[i].points;
+		}
+	return 0;
+}
+
+/* What an earlier part of the search has reached is not new; where that did not ask, all is. */
+static int begin_code(struct explorer *x, struct err *err)
+{
+	size_t known = 0;
+	int status = 0;
+
+	x->reached = x->target->kind->code(x->target, NULL);
+	if (x->options->resume && code_is_saved(x->run->dir))
+		status = code_load(x->options->code, x->reached->bits, x->run->dir, &known, err);
+	x->reached->count += (uint32_t)known;
+	return status;
+}
+
 static int begin(struct explorer *x, struct err *err)
 {
 	int status = make_all_fresh(x, err);
@@ -166,7 +193,9 @@ static int begin(struct explorer *x, struct err *err)
 	}
 	x->state = state_copy(&x->start);
 	x->history = must_alloc(HISTORY_MAX * sizeof(*x->history));
-	if (x->options->resume)
+	if (x->options->code)
+		status = begin_code(x, err);
+	if (x->options->resume && status >= 0)
 		status = checkpoint_read(x, err);
 	x->root = explorer_node(x, &x->start);
 	reach(x, x->root);

@@ -6,6 +6,7 @@
 #ifndef EXPLORE_EXPLORE_H
 #define EXPLORE_EXPLORE_H
 
+#include "cover/code.h"
 #include "cover/cover.h"
 #include "judge/run.h"
 #include "op/universe.h"
@@ -58,6 +59,10 @@ struct explore_options {
 	unsigned verify_times; /* replays of a shrunk finding */
 	/* What is tested already: weights start from it, toward the rest. NULL: nothing. */
 	const struct cover *before;
+	/* The code of the target (TARGET_CODE), where it is to be told which was run; else NULL.
+	 * Kept with the checkpoint. */
+	const struct code *code;
+	bool code_score;       /* prefer states and calls that come to code not run yet */
 	unsigned failures_max; /* that a call may meet (fail_alloc and the like) */
 	bool adaptive;         /* weights move toward what was not seen yet */
 	bool bitstate;         /* dfs: visited states as bits, for spaces beyond memory */

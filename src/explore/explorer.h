@@ -8,6 +8,7 @@
 #include "explore/open_list.h"
 #include "explore/tally.h"
 #include "judge/kernel_log.h"
+#include "target/code_map.h"
 
 struct crowd;
 
@@ -44,6 +45,7 @@ struct explorer {
 	struct explore_figures figures;
 	double deadline_seconds, progress_seconds, checkpoint_seconds, watch_seconds;
 	struct kernel_log log;
+	struct code_map *reached; /* of the target's code; NULL: nobody asks */
 	struct crowd *crowd; /* all targets, where there are several */
 	struct buf others;   /* what they did where this one fails: told with the finding */
 };
@@ -65,6 +67,9 @@ int explorer_reset(struct explorer *x, struct err *err);
 struct call explorer_process(const struct explorer *x, unsigned i);
 /* Counts a call that went well, from the present node to `to`, and goes there. */
 void explorer_pass(struct explorer *x, uint32_t call, int error, uint32_t to, bool fresh);
+/* Points of code that a step of the last plan was the first to come to, 0 where nobody scores by
+ * that. The call that was this step is remembered for it. */
+uint32_t explorer_news(struct explorer *x, size_t step, uint32_t call);
 /* The node of a state, made where absent. */
 uint32_t explorer_node(struct explorer *x, const struct state *s);
 

@@ -11,6 +11,7 @@ enum {
 	BOOST_MAX = 16, /* at most so many times its share */
 	REDUCE_MAX = 4, /* at least its share divided by this */
 	OP_BOOST = 8,   /* of an operation with partitions not seen */
+	NEWS_BOOST = 7, /* of what brought most news lately, besides its share */
 	OP_ENOUGH = 32, /* calls for each of its partitions: what is not seen then cannot be */
 };
 
@@ -22,6 +23,7 @@ static void own_pool(struct universe *u, struct pool *pool, struct tally_pool *r
 	ret->weights = must_alloc(pool->count * sizeof(*ret->weights));
 	ret->made = must_alloc(pool->count * sizeof(*ret->made));
 	ret->familiar = must_alloc(pool->count * sizeof(*ret->familiar));
+	ret->news = must_alloc(pool->count * sizeof(*ret->news));
 	for (size_t i = 0; i < pool->count; i++) {
 		ret->weights[i] = pool->sums[i] - (i ? pool->sums[i - 1] : 0);
 		sums[i] = pool->sums[i];
@@ -75,6 +77,7 @@ void tally_init(struct tally *t, struct universe *u, const struct cover *before)
 	t->outcomes = must_alloc(u->op_count * sizeof(*t->outcomes));
 	t->pools = must_alloc(u->op_count * sizeof(*t->pools));
 	t->weights = must_alloc(u->op_count * sizeof(*t->weights));
+	t->news = must_alloc(u->op_count * sizeof(*t->news));
 	for (size_t op = 0; op < u->op_count; op++) {
 		t->weights[op] = u->ops[op].weight;
 		for (unsigned i = 0; i < args_of(&u->ops[op]); i++)
@@ -91,11 +94,13 @@ void tally_free(struct tally *t)
 			free(t->pools[op][i].weights);
 			free(t->pools[op][i].made);
 			free(t->pools[op][i].familiar);
+			free(t->pools[op][i].news);
 		}
 	free(t->calls);
 	free(t->outcomes);
 	free(t->pools);
 	free(t->weights);
+	free(t->news);
 	*t = (struct tally){ 0 };
 }
 
@@ -198,16 +203,41 @@ static void add_reach(const struct partitions *p, enum kind kind, struct tally_r
 	}
 }
 
+static uint64_t most_of(const uint64_t *counts, size_t count)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (counts[i] > most)
+			most = counts[i];
+	return most;
+}
+
+/* How often something is to be drawn that brought this much, if most brought `most`. */
+static uint64_t boost_of(uint64_t news, uint64_t most)
+{
+	return most ? 1 + NEWS_BOOST * news / most : 1;
+}
+
+/* News grow old. */
+static void forget_half(uint64_t *news, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		news[i] /= 2;
+}
+
 static void weigh_values(struct pool *pool, const struct tally_pool *own)
 {
-	uint64_t sum = 0, used = 0;
+	uint64_t sum = 0, used = 0, most = most_of(own->news, pool->count);
 
 	for (size_t i = 0; i < pool->count; i++)
 		used += own->familiar[i];
 	for (size_t i = 0; i < pool->count; i++) {
-		sum += own->weights[i] * share_of(own->familiar[i], used / pool->count);
+		sum += own->weights[i] * share_of(own->familiar[i], used / pool->count) *
+		       boost_of(own->news[i], most);
 		pool->sums[i] = sum;
 	}
+	forget_half(own->news, pool->count);
 }
 
 static void adapt_pool(struct tally *t, size_t number, unsigned arg, struct tally_reach *reach)
@@ -232,6 +262,7 @@ static void adapt_pool(struct tally *t, size_t number, unsigned arg, struct tall
 void tally_adapt(struct tally *t)
 {
 	struct universe *u = t->universe;
+	uint64_t most = most_of(t->news, u->op_count);
 
 	u->weight = 0;
 	for (size_t number = 0; number < u->op_count; number++) {
@@ -241,11 +272,25 @@ void tally_adapt(struct tally *t)
 
 		for (unsigned i = 0; i < args_of(op); i++)
 			adapt_pool(t, number, i, &reach);
-		op->weight = t->weights[number];
+		op->weight = t->weights[number] * (unsigned)boost_of(t->news[number], most);
 		if (reach.inputs_seen < reach.inputs && made < reach.inputs * OP_ENOUGH)
 			op->weight *= OP_BOOST;
 		u->weight += op->weight;
 	}
+	forget_half(t->news, u->op_count);
+}
+
+void tally_news(struct tally *t, uint64_t call, uint32_t points)
+{
+	size_t number = universe_op_of(t->universe, call);
+	const struct universe_op *op = &t->universe->ops[number];
+	uint64_t rest = call - op->first, worth = 0;
+
+	while (points >> worth)
+		worth++;
+	t->news[number] += worth;
+	for (unsigned i = args_of(op); i--; rest /= op->pools[i].count)
+		t->pools[number][i].news[rest % op->pools[i].count] += worth;
 }
 
 double tally_familiarity(const struct tally *t, uint64_t call, int error)

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "report/code_page.h"
 #include "report/page.h"
 
 enum { TEXT_MAX = 1 << 20 };
@@ -190,6 +191,7 @@ int report_write(const char *dir, struct err *err)
 	page_begin(&out, text_of(run, "command"), text_of(run, "target"), text_of(run, "verdict"));
 	put_findings(&out, dir, json_object_get(run, "findings"));
 	put_figures(&out, run);
+	code_section(&out, json_object_get(run, "kernel_coverage"));
 	put_coverage(&out, dir);
 	page_end(&out);
 	json_decref(run);

@@ -7,6 +7,7 @@
 #define TARGET_HALL_H
 
 #include "target/board.h"
+#include "target/code_map.h"
 
 enum {
 	HALL_SEATS_MAX = 1 << 16,
@@ -42,6 +43,8 @@ struct hall {
 
 	uint32_t console_len;
 	char console[HALL_CONSOLE_MAX]; /* the kernel's log since it was last cleared */
+
+	struct code_map code;
 
 	_Atomic uint32_t seats[HALL_SEATS_MAX]; /* 1: called; a futex. The first is number 1 */
 	struct board board;

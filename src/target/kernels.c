@@ -2,6 +2,7 @@
 #include "target/kernels.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/ini.h"
@@ -43,4 +44,19 @@ void kernels_version(const char *name, struct buf *ret)
 		buf_adds(ret, version);
 	ini_free(&about);
 	buf_free(&path);
+}
+
+void kernels_points_path(const char *name, struct buf *ret)
+{
+	add_path(name, "points", ret);
+}
+
+void kernels_coverage_name(const char *name, struct buf *ret)
+{
+	static const char coverage[] = "coverage";
+	size_t len = name ? strlen(name) : 0, ending = sizeof(coverage) - 1;
+
+	buf_addf(ret, "%s", name ? name : "");
+	if (len < ending || strcmp(name + len - ending, coverage))
+		buf_addf(ret, "%s%s", len ? "-" : "", coverage);
 }

@@ -15,5 +15,9 @@ extern const char kernels_fitting[];
 void kernels_version(const char *name, struct buf *ret);
 /* The kernel of this name ("6.12", "debug"; NULL: the usual one), whether it is there or not. */
 void kernels_path(const char *name, struct buf *ret);
+/* The table of the points of its code, which only kernels have that tell of them. */
+void kernels_points_path(const char *name, struct buf *ret);
+/* The name of the same kernel built to tell of them: "coverage", "6.12-coverage". */
+void kernels_coverage_name(const char *name, struct buf *ret);
 
 #endif

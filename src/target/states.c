@@ -402,3 +402,8 @@ const char *states_console(const struct states *s)
 {
 	return s->hall->console;
 }
+
+struct code_map *states_code(const struct states *s)
+{
+	return &s->hall->code;
+}

@@ -39,5 +39,7 @@ int states_recorded(struct states *s, struct buf *out, struct err *err);
 int states_load(struct states *s, int image_fd, enum target_fate *ret_fate, struct err *err);
 /* What the kernel has logged since the last errand began. */
 const char *states_console(const struct states *s);
+/* What its kernel tells of its code. */
+struct code_map *states_code(const struct states *s);
 
 #endif

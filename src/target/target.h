@@ -17,6 +17,7 @@
 #include "tree/tree.h"
 
 struct buf;
+struct code_map;
 struct err;
 
 enum target_cap {
@@ -31,10 +32,11 @@ enum target_cap {
 	TARGET_RECORD = 1 << 8,      /* knows what was written to its disk, and mounts any image */
 	TARGET_LEAKS = 1 << 9,       /* seek_leaks */
 	TARGET_MMAP = 1 << 10,       /* mmap_write */
+	TARGET_CODE = 1 << 11,       /* knows which of its code was run */
 };
 
 /* One word for each bit, "remount" the first. */
-enum { TARGET_CAPS = 11 };
+enum { TARGET_CAPS = 12 };
 extern const char *const target_cap_names[TARGET_CAPS];
 
 /* What a target must be able to do for this operation: enum target_cap. */
@@ -130,6 +132,9 @@ struct target_kind {
 	 * restore. What mounting it answers is an errno in *ret_error; 0: it is there. */
 	int (*load)(struct target *t, int image_fd, int *ret_error, enum target_fate *ret_fate,
 		    struct err *err);
+	/* TARGET_CODE: what its states have run since it was opened (code_map.h), and the path of
+	 * the table of what that can be. ret_table may be NULL. */
+	struct code_map *(*code)(struct target *t, struct buf *ret_table);
 };
 
 struct target {

@@ -21,7 +21,16 @@
 struct kernel {
 	struct disk disk; /* tmpfs and the like have none */
 	struct states *states;
+	struct buf points; /* path of the table of its code */
 };
+
+/* How kernels of this name are built. */
+static const char *build_option(const char *name)
+{
+	if (name && strstr(name, "coverage"))
+		return " --coverage";
+	return name && strstr(name, "debug") ? " --debug" : "";
+}
 
 static void kernel_lacks(const struct target_description *d, struct buf *out)
 {
@@ -31,8 +40,9 @@ static void kernel_lacks(const struct target_description *d, struct buf *out)
 	if (!d->fs)
 		buf_adds(out, "its description names no file system (fs = ...)");
 	else if (access(path.data, X_OK))
-		buf_addf(out, "no kernel%s%s is built for it yet; `assay kernel build` does that",
-			 d->argument ? " " : "", d->argument ? d->argument : "");
+		buf_addf(out, "no kernel%s%s is built for it yet; `assay kernel build%s` does that",
+			 d->argument ? " " : "", d->argument ? d->argument : "",
+			 build_option(d->argument));
 	else if (d->mkfs)
 		program_lacking(d->mkfs, d->packages, out);
 	buf_free(&path);
@@ -44,11 +54,22 @@ static bool keeps(const struct target_description *d)
 	return disk_wanted(d) || d->source;
 }
 
+static bool tells_of_code(const struct target_description *d)
+{
+	struct buf path = BUF_INIT;
+	bool tells;
+
+	kernels_points_path(d->argument, &path);
+	tells = !access(path.data, R_OK);
+	buf_free(&path);
+	return tells;
+}
+
 static unsigned kernel_caps(const struct target_description *d)
 {
 	return TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES | TARGET_FAULTS |
 	       TARGET_LEAKS | (keeps(d) ? TARGET_REMOUNT : 0) |
-	       (disk_wanted(d) ? TARGET_RECORD : 0);
+	       (disk_wanted(d) ? TARGET_RECORD : 0) | (tells_of_code(d) ? TARGET_CODE : 0);
 }
 
 static void kernel_close(struct target *t)
@@ -57,6 +78,7 @@ static void kernel_close(struct target *t)
 
 	states_stop(k->states);
 	disk_free(&k->disk);
+	buf_free(&k->points);
 	free(k);
 }
 
@@ -78,6 +100,7 @@ static int start(struct target *t, const struct target_description *d, bool reco
 	int ret;
 
 	kernels_path(d->argument, &path);
+	kernels_points_path(d->argument, &k->points);
 	options.kernel = path.data;
 	ret = states_start(&k->states, &options, err);
 	buf_free(&path);
@@ -120,8 +143,12 @@ static int kernel_follow(struct target *t, const struct plan_step *steps, size_t
 			 struct plan_end *ret, struct err *err)
 {
 	const struct kernel *k = t->own;
+	const struct errands *errands = states_errands(k->states);
+	struct code_map *code = states_code(k->states);
 
-	return errands_follow(states_errands(k->states), steps, count, ret, err);
+	code->first_step = atomic_load(&errands->board->progress) + 1;
+	code->news_count = 0;
+	return errands_follow(errands, steps, count, ret, err);
 }
 
 static void kernel_log(struct target *t, struct buf *out)
@@ -148,6 +175,15 @@ static int kernel_load(struct target *t, int image_fd, int *ret_error, enum targ
 
 	*ret_error = -states_load(k->states, image_fd, ret_fate, NULL);
 	return 0;
+}
+
+static struct code_map *kernel_code(struct target *t, struct buf *ret_table)
+{
+	const struct kernel *k = t->own;
+
+	if (ret_table)
+		buf_adds(ret_table, k->points.data);
+	return states_code(k->states);
 }
 
 static int kernel_reset(struct target *t, struct err *err)
@@ -196,4 +232,5 @@ const struct target_kind target_kernel = {
 	.drop = kernel_drop,
 	.recorded = kernel_recorded,
 	.load = kernel_load,
+	.code = kernel_code,
 };
