@@ -294,7 +294,8 @@ static int read_code(struct explore_options *o, struct code *c, struct target *t
 	if (settings.kernel_coverage && !status)
 		o->code = c;
 	if (o->code && settings.resume && !code_is_saved(settings.resume))
-		fprintf(stderr, "%s: what code was run before is not known; only the rest is told\n",
+		fprintf(stderr,
+			"%s: what code was run before is not known; only the rest is told\n",
 			settings.resume);
 	return status;
 }
