@@ -172,14 +172,14 @@ void code_print(const struct run *run)
 		reached += count_of(file, "reached");
 	}
 	qsort(own, count, sizeof(json_t *), compare_missing);
-	printf("code of the file system:        ");
+	printf("code of the file system:       ");
 	print_share(count_of(o, "reached"), count_of(o, "points"));
 	putchar('\n');
 	for (i = 0; i < count && i < ROWS_MAX; i++)
 		print_file(own[i]);
 	if (count > ROWS_MAX)
 		printf("  and %zu more files\n", count - ROWS_MAX);
-	printf("code of all file systems:       ");
+	printf("code of all file systems:      ");
 	print_share(reached, points);
 	printf("\nlines never reached: %s/kernel-coverage.txt\n", run->dir);
 	free(own);

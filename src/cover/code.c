@@ -26,7 +26,7 @@ struct reading {
 	struct code *code;
 	size_t bits_max, cap;
 	uint64_t start, point_bytes;
-	struct str_map files, functions; /* numbers by name; functions by file and name */
+	struct str_map files, directories, functions; /* numbers by name; functions with their file */
 	struct buf key;
 };
 
@@ -78,6 +78,18 @@ static uint32_t number_of(struct str_map *map, const char *key, bool *ret_new)
 	return (uint32_t)*number;
 }
 
+static uint32_t directory_of(struct reading *r, const char *path, size_t len)
+{
+	bool is_new;
+	uint32_t n;
+
+	buf_clear(&r->key);
+	buf_add(&r->key, path, len);
+	n = number_of(&r->directories, buf_str(&r->key), &is_new);
+	r->code->directory_count = r->directories.count;
+	return n;
+}
+
 static uint32_t file_of(struct reading *r, const char *path)
 {
 	struct code *c = r->code;
@@ -90,7 +102,7 @@ static uint32_t file_of(struct reading *r, const char *path)
 		c->files = must_realloc(c->files, (n + 1) * sizeof(*c->files));
 		c->files[n] = (struct code_file){
 			.path = path,
-			.directory_len = len,
+			.directory = directory_of(r, path, len),
 			.common = is_common(path, len),
 		};
 		c->file_count = n + 1;
@@ -204,6 +216,7 @@ int code_read(struct code *c, const char *table, size_t bits_max, struct err *er
 		.code = c,
 		.bits_max = bits_max,
 		.files = STR_MAP_INIT,
+		.directories = STR_MAP_INIT,
 		.functions = STR_MAP_INIT,
 	};
 	int status;
@@ -217,6 +230,7 @@ int code_read(struct code *c, const char *table, size_t bits_max, struct err *er
 	if (!status)
 		sort(c, &r.files);
 	str_map_free(&r.files);
+	str_map_free(&r.directories);
 	str_map_free(&r.functions);
 	buf_free(&r.key);
 	return status;

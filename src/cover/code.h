@@ -21,7 +21,7 @@ struct code_point {
 
 struct code_file {
 	const char *path;     /* "fs/ext4/namei.c" */
-	size_t directory_len; /* of "fs/ext4", what is below it counts as the same */
+	uint32_t directory;   /* number of "fs/ext4"; what is below it counts as the same */
 	bool common;          /* to all file systems: VFS and the like */
 	size_t first, count;  /* its points */
 };
@@ -33,7 +33,7 @@ struct code {
 	const char *source;      /* the directory of the sources */
 	size_t bits;             /* all are below */
 	struct code_file *files; /* by path */
-	size_t file_count;
+	size_t file_count, directory_count;
 	const char **functions; /* names */
 	size_t function_count;
 	struct code_point *points; /* by file and line */
@@ -58,7 +58,7 @@ bool code_is_saved(const char *dir);
 /* The path of the table that what is saved there belongs to. */
 int code_saved_table(const char *dir, struct buf *ret, struct err *err);
 
-/* Of the directories where anything was reached: points and functions by file; lines never reached;
+/* Of the directories where a hundredth or more was reached: points and functions by file; lines never reached;
  * the same for lcov. */
 json_t *code_json(const struct code *c, const uint8_t *bits);
 void code_lines(const struct code *c, const uint8_t *bits, struct buf *out);

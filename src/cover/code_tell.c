@@ -1,12 +1,11 @@
 /* code_tell.c -- what was reached of a kernel's code: as JSON, as lines never reached, for lcov.
  *
  * A line is reached if any of its points is, a function entered likewise. Told are directories
- * where anything was reached; of most kernels' code a search can know nothing. */
+ * where a hundredth or more was reached: those of the file system under test, and the VFS. */
 #include "cover/code.h"
 
 #include <stdlib.h>
 
-#include "base/map.h"
 #include "base/must.h"
 
 /* Of one file; and of its functions, numbered as they follow each other by line. */
@@ -20,31 +19,36 @@ struct seen {
 struct told {
 	const struct code *code;
 	const uint8_t *bits;
-	bool *told;    /* by file: anything was reached in its directory */
+	bool *told;    /* by file */
 	bool *entered; /* by function */
 	bool *listed;  /* by function */
 };
 
-static bool any_reached(const struct told *t, const struct code_file *file)
-{
-	for (size_t i = file->first; i < file->first + file->count; i++)
-		if (code_has(t->bits, t->code->points[i].bit))
-			return true;
-	return false;
-}
+/* A few functions of others are always called, to ask whether they have memory to spare. */
+enum { TOLD_SHARE = 100 };
 
-static const char *directory_of(const struct code_file *file, struct buf *name)
+static void choose_files(struct told *t)
 {
-	buf_clear(name);
-	buf_add(name, file->path, file->directory_len);
-	return buf_str(name);
+	const struct code *c = t->code;
+	size_t *points = must_alloc((c->directory_count + 1) * sizeof(*points));
+	size_t *reached = must_alloc((c->directory_count + 1) * sizeof(*reached));
+	uint32_t directory;
+
+	for (size_t i = 0; i < c->count; i++) {
+		directory = c->files[c->points[i].file].directory;
+		points[directory]++;
+		reached[directory] += code_has(t->bits, c->points[i].bit);
+	}
+	for (size_t i = 0; i < c->file_count; i++) {
+		directory = c->files[i].directory;
+		t->told[i] = reached[directory] * TOLD_SHARE >= points[directory];
+	}
+	free(points);
+	free(reached);
 }
 
 static void begin(struct told *t, const struct code *c, const uint8_t *bits)
 {
-	struct str_map directories = STR_MAP_INIT;
-	struct buf name = BUF_INIT;
-
 	*t = (struct told){
 		.code = c,
 		.bits = bits,
@@ -54,13 +58,7 @@ static void begin(struct told *t, const struct code *c, const uint8_t *bits)
 	};
 	for (size_t i = 0; i < c->count; i++)
 		t->entered[c->points[i].function] |= code_has(bits, c->points[i].bit);
-	for (size_t i = 0; i < c->file_count; i++)
-		if (any_reached(t, &c->files[i]))
-			str_map_put(&directories, directory_of(&c->files[i], &name), NULL);
-	for (size_t i = 0; i < c->file_count; i++)
-		t->told[i] = str_map_get(&directories, directory_of(&c->files[i], &name));
-	str_map_free(&directories);
-	buf_free(&name);
+	choose_files(t);
 }
 
 static void end(struct told *t)
