@@ -107,6 +107,8 @@ int code_merge(struct run *run, unsigned jobs, struct err *err)
 		status = code_load(&code, bits, dir, &count, err);
 	}
 	if (!status)
+		status = code_save(&code, bits, run->dir, err);
+	if (!status)
 		status = finish(run, &code, bits, err);
 	code_free(&code);
 	buf_free(&table);
