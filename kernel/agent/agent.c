@@ -369,19 +369,22 @@ static void serve(struct agent *a)
 	assay_settle();
 }
 
-/* As every Linux with a user space has it. */
+/* As every Linux with a user space has it, but for symbolic links: the model follows them all. */
 static int protect(void)
 {
-	static const char *const controls[] = {
-		"/proc/sys/fs/protected_hardlinks",
-		"/proc/sys/fs/protected_regular",
-		"/proc/sys/fs/protected_fifos",
+	static const struct {
+		const char *path, *value;
+	} controls[] = {
+		{ "/proc/sys/fs/protected_hardlinks", "1" },
+		{ "/proc/sys/fs/protected_regular", "1" },
+		{ "/proc/sys/fs/protected_fifos", "1" },
+		{ "/proc/sys/fs/protected_symlinks", "0" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(controls); i++) {
-		int fd = open(controls[i], O_WRONLY | O_CLOEXEC);
+		int fd = open(controls[i].path, O_WRONLY | O_CLOEXEC);
 
-		if (fd < 0 || write(fd, "1", 1) != 1)
+		if (fd < 0 || write(fd, controls[i].value, 1) != 1)
 			return -errno;
 		close(fd);
 	}

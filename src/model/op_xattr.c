@@ -40,13 +40,19 @@ static const struct inode *need_by(struct step *x, enum by by)
 }
 
 /* Names that are too short or too long, whatever the object. */
-static bool refuse_name(struct step *x, const struct arg *name)
+static bool refuse_name_by(struct step *x, const struct arg *name,
+			   bool (*by)(struct step *x, enum rule rule))
 {
 	if (!name->text)
-		return refuse(x, RULE_xattr_name_null);
+		return by(x, RULE_xattr_name_null);
 	if (!name->len || name->len > XATTR_NAME_MAX)
-		return refuse(x, RULE_xattr_name_length);
+		return by(x, RULE_xattr_name_length);
 	return false;
+}
+
+static bool refuse_name(struct step *x, const struct arg *name)
+{
+	return refuse_name_by(x, name, refuse);
 }
 
 /* A name space that is known, and something behind its prefix. Access control lists and
@@ -57,8 +63,12 @@ static bool refuse_space(struct step *x, const char *name)
 
 	if (!strncmp(name, "system.posix_acl_", 17) || !strcmp(name, "security.capability"))
 		return leave_undefined(x, RULE_xattr_formats);
-	if (x->model->traits.no_xattr || space == SPACE_NONE || space == SPACE_SYSTEM ||
-	    (space == SPACE_USER && x->model->traits.no_user_xattr))
+	if (x->model->traits.no_xattr || (space == SPACE_USER && x->model->traits.no_user_xattr))
+		return refuse(x, RULE_xattr_space);
+	if (x->model->traits.own_xattrs && (space == SPACE_NONE || space == SPACE_SYSTEM ||
+					    !name[strlen(prefixes[space])]))
+		return leave_undefined(x, RULE_xattr_own);
+	if (space == SPACE_NONE || space == SPACE_SYSTEM)
 		return refuse(x, RULE_xattr_space);
 	if (!name[strlen(prefixes[space])])
 		return refuse(x, RULE_xattr_name_bare);
@@ -199,8 +209,10 @@ static void get_value(struct step *x, enum by by)
 
 	if (leave_open(x, RULE_call_of_linux))
 		return;
-	refuse_name(x, name);
+	/* Linux looks for the object first, from 6.13 on behind the name. */
+	refuse_name_by(x, name, may_refuse);
 	inode = need_by(x, by);
+	refuse_name(x, name);
 	if (!inode || !name->text || refused(x))
 		return;
 	check_look(x, inode, name->text);
@@ -247,6 +259,8 @@ static void list_names(struct step *x, enum by by)
 		return;
 	inode = need_by(x, by);
 	if (!inode)
+		return;
+	if (x->model->traits.own_xattrs && leave_undefined(x, RULE_xattr_own))
 		return;
 	if (x->model->traits.no_xattr)
 		may_refuse(x, RULE_xattr_space);

@@ -242,7 +242,8 @@ static void may_lack_space(struct step *x)
 {
 	const unsigned changes = TRAIT_NAMES | TRAIT_DATA | TRAIT_ATTR | TRAIT_ALLOC;
 
-	if (!x->space_may_end || !x->env->success || !(op_table[x->call->op].traits & changes))
+	if (!x->space_may_end || !(op_table[x->call->op].traits & changes) ||
+	    !(x->env->success || x->model->traits.space_ends_early))
 		return;
 	may_refuse(x, RULE_space_ended);
 	may_refuse(x, RULE_quota_ended);

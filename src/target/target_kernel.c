@@ -45,6 +45,7 @@ static void kernel_lacks(const struct target_description *d, struct buf *out)
 			 build_option(d->argument));
 	else if (d->mkfs)
 		program_lacking(d->mkfs, d->packages, out);
+	program_lacking_any(d->programs, d->packages, out);
 	buf_free(&path);
 }
 
