@@ -65,6 +65,7 @@ static void make_tight(struct traits *traits)
 	traits->space_may_end = true;
 	traits->file_size_max = 1 << 20;
 	traits->xattr_value_max = 1;
+	traits->own_xattrs = true;
 	traits->fallocate_drops_early = traits->one_user = true;
 }
 
