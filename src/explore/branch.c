@@ -8,7 +8,6 @@
  *
  * Visited states are known exactly by the graph, or (bitstate) by three bits each in a table
  * that may lose a state but never invents one. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -19,9 +18,9 @@
 
 enum { PLAN_MAX = 64 };
 
-/* Best first: what a state is worth after a plan, compared to before, unless that came to code
- * where nobody had been. */
-static const double worn = 0.8;
+/* Best first: what a state is worth after a plan, compared to before; and what it is worth more if
+ * the call that led there came to code where nobody had been. Rare features are worth up to 1. */
+static const double worn = 0.8, news_worth = 1;
 
 struct branch {
 	struct explorer *x;
@@ -35,7 +34,7 @@ struct branch {
 	struct state after; /* the last step's, where it leads away; else the opening's */
 	struct hash after_hash;
 	bool leads_away;
-	uint32_t news; /* points of code that the plan came to first */
+	bool has_news; /* the last step came to code where nobody had been */
 	struct arena arena;
 };
 
@@ -102,7 +101,8 @@ static int open_state(struct branch *b, const struct opening *parent, uint32_t c
 	}
 	order_calls(x, o);
 	if (x->options->strategy == STRATEGY_BEST)
-		o->score = utility_score(&b->utility, &o->state, o->dirty) + log2(1 + b->news);
+		o->score = utility_score(&b->utility, &o->state, o->dirty) +
+			   (b->has_news ? news_worth : 0);
 	open_list_add(&b->x->list, o);
 	b->at = o;
 	return x->target->kind->save(x->target, o->key, err);
@@ -300,10 +300,8 @@ static bool enter(struct branch *b)
 /* The target did what was planned, up to `done`. All steps but the last stay in the state. */
 static void settle(struct branch *b, const struct opening *o, size_t done)
 {
-	for (size_t i = 0; i < done; i++) {
+	for (size_t i = 0; i < done; i++)
 		explorer_pass(b->x, b->calls[i], b->steps[i].expected.error, o->node, true);
-		b->news += explorer_news(b->x, i, b->calls[i]);
-	}
 }
 
 /* Opens the present state if it is not too deep. */
@@ -326,11 +324,9 @@ static int follow(struct branch *b, struct opening *o, struct err *err)
 	if (status < 0)
 		return status;
 	done = end.done;
-	b->news = 0;
+	b->has_news = explorer_news(x, done < b->count ? done : done - 1);
 	if (done == b->count) {
 		settle(b, o, b->count - b->leads_away);
-		if (b->leads_away)
-			b->news += explorer_news(x, done - 1, b->calls[done - 1]);
 		if (b->leads_away || x->options->strategy == STRATEGY_REMOUNT)
 			b->at = NULL;
 		if (b->leads_away && enter(b))
@@ -366,7 +362,7 @@ static int expand(struct branch *b, struct opening *o, struct err *err)
 	if (b->count)
 		status = follow(b, o, err);
 	if (best) {
-		o->score *= b->news ? 1 : worn;
+		o->score *= worn;
 		open_list_add(&b->x->list, o);
 	}
 	return status;

@@ -149,17 +149,15 @@ void explorer_pass(struct explorer *x, uint32_t call, int error, uint32_t to, bo
 		reach(x, to);
 }
 
-uint32_t explorer_news(struct explorer *x, size_t step, uint32_t call)
+uint32_t explorer_news(const struct explorer *x, size_t step)
 {
 	const struct code_map *map = x->reached;
 
 	if (!map || !x->options->code_score)
 		return 0;
 	for (uint32_t i = 0; i < map->news_count; i++)
-		if (map->news[i].step == step) {
-			tally_news(&x->tally, call, map->news[i].points);
+		if (map->news[i].step == step)
 			return map->news[i].points;
-		}
 	return 0;
 }
 

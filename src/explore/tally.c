@@ -11,7 +11,6 @@ enum {
 	BOOST_MAX = 16, /* at most so many times its share */
 	REDUCE_MAX = 4, /* at least its share divided by this */
 	OP_BOOST = 8,   /* of an operation with partitions not seen */
-	NEWS_BOOST = 7, /* of what brought most news lately, besides its share */
 	OP_ENOUGH = 32, /* calls for each of its partitions: what is not seen then cannot be */
 };
 
@@ -216,7 +215,7 @@ static uint64_t most_of(const uint64_t *counts, size_t count)
 /* How often something is to be drawn that brought this much, if most brought `most`. */
 static uint64_t boost_of(uint64_t news, uint64_t most)
 {
-	return most ? 1 + NEWS_BOOST * news / most : 1;
+	return most ? 1 + (BOOST_MAX - 1) * news / most : 1;
 }
 
 /* News grow old. */
@@ -286,6 +285,8 @@ void tally_news(struct tally *t, uint64_t call, uint32_t points)
 	const struct universe_op *op = &t->universe->ops[number];
 	uint64_t rest = call - op->first, worth = 0;
 
+	if (!points)
+		return;
 	while (points >> worth)
 		worth++;
 	t->news[number] += worth;

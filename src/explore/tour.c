@@ -175,7 +175,7 @@ static void settle(struct tour *t, size_t done)
 		if (done < t->count)
 			model_run(&x->model, &x->state, &t->steps[i].call, &outcome);
 		explorer_pass(x, m->call, t->steps[i].expected.error, m->to, m->fresh);
-		explorer_news(x, i, m->call);
+		tally_news(&x->tally, m->call, explorer_news(x, i));
 	}
 	if (done < t->count)
 		return;
