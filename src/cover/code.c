@@ -26,7 +26,8 @@ struct reading {
 	struct code *code;
 	size_t bits_max, cap;
 	uint64_t start, point_bytes;
-	struct str_map files, directories, functions; /* numbers by name; functions with their file */
+	struct str_map files, directories;
+	struct str_map functions; /* by file and name */
 	struct buf key;
 };
 

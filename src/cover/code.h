@@ -58,8 +58,8 @@ bool code_is_saved(const char *dir);
 /* The path of the table that what is saved there belongs to. */
 int code_saved_table(const char *dir, struct buf *ret, struct err *err);
 
-/* Of the directories where a hundredth or more was reached: points and functions by file; lines never reached;
- * the same for lcov. */
+/* Of the directories where a hundredth or more was reached: points and functions by file; lines
+ * never reached; the same for lcov. */
 json_t *code_json(const struct code *c, const uint8_t *bits);
 void code_lines(const struct code *c, const uint8_t *bits, struct buf *out);
 void code_info(const struct code *c, const uint8_t *bits, struct buf *out);

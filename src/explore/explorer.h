@@ -67,7 +67,7 @@ int explorer_reset(struct explorer *x, struct err *err);
 struct call explorer_process(const struct explorer *x, unsigned i);
 /* Counts a call that went well, from the present node to `to`, and goes there. */
 void explorer_pass(struct explorer *x, uint32_t call, int error, uint32_t to, bool fresh);
-/* Points of code that a step of the last plan was the first to come to; 0 where that is no score. */
+/* Points of code that a step of the last plan was the first to come to; 0 where nobody asks. */
 uint32_t explorer_news(const struct explorer *x, size_t step);
 /* The node of a state, made where absent. */
 uint32_t explorer_node(struct explorer *x, const struct state *s);
