@@ -22,6 +22,21 @@ static bool has_to_end(const struct replay *r)
 	return run_stop || (r->until_seconds > 0 && clock_seconds() >= r->until_seconds);
 }
 
+/* Where calls before it went otherwise this time, as space ends or does not, a call may meet a fifo
+ * or a lock that it would wait for for ever. */
+static bool would_wait(const struct replay *r, const struct call *c)
+{
+	struct state s = state_copy(&r->state);
+	struct envelope env;
+	bool waits = false;
+
+	model_move(r->model, &s, c, &env);
+	for (unsigned i = 0; i < env.rule_count && env.undefined; i++)
+		waits |= env.rules[i] == RULE_open_fifo_waits || env.rules[i] == RULE_lock_waits;
+	state_free(&s);
+	return waits;
+}
+
 /* Makes one call and judges it. */
 static int replay_call(struct replay *r, const struct call *c, bool observe, struct err *err)
 {
@@ -34,6 +49,8 @@ static int replay_call(struct replay *r, const struct call *c, bool observe, str
 		return err_set(err, ETIME, "a replay had to end before its last call");
 	/* Shrinking may have taken away the call that makes it. */
 	if (!state_process(&r->state, c->pid) && c->op != OP_create_process)
+		return JUDGE_UNDEFINED;
+	if (would_wait(r, c))
 		return JUDGE_UNDEFINED;
 	status = target_call(r->target, c, &seen, &fate, err);
 	if (status < 0)

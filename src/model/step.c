@@ -245,8 +245,8 @@ static void may_lack_space(struct step *x)
 	if (!x->space_may_end || !(op_table[x->call->op].traits & changes) ||
 	    !(x->env->success || x->model->traits.space_ends_early))
 		return;
-	may_refuse(x, RULE_space_ended);
-	may_refuse(x, RULE_quota_ended);
+	may_end_with(x, RULE_space_ended);
+	may_end_with(x, RULE_quota_ended);
 }
 
 /* Failures are met by calls of processes; others only put an end to the waiting for one. */
