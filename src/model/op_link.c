@@ -55,7 +55,8 @@ static void refuse_linking(struct step *x, const struct inode *inode)
 
 	if (inode->flags & (FS_IMMUTABLE_FL | FS_APPEND_FL))
 		refuse(x, RULE_link_flags);
-	if (x->model->traits.no_hardlink)
+	if (x->model->traits.no_hardlink ||
+	    (x->model->traits.hardlink_files_only && !S_ISREG(inode->mode)))
 		refuse(x, RULE_link_unsupported);
 	if (S_ISDIR(inode->mode))
 		refuse(x, RULE_link_directory);
