@@ -13,6 +13,7 @@
 
 #include "base/must.h"
 #include "exec/clean.h"
+#include "flash.h"
 #include "kernel/driver/assay.h"
 #include "kmemleak.h"
 #include "leaks.h"
@@ -31,6 +32,7 @@ static const char *const layers[] = { "/lower", "/upper", "/work" };
 
 static const struct assay_faults no_faults;
 static const char mount_path[] = "/fs", root_path[] = "/fs/root";
+static const char flash_source[] = "ubi0:" FLASH_VOLUME;
 static const char control_path[] = "/proc/sys/vm/drop_caches";
 
 static struct agent {
@@ -319,6 +321,12 @@ static int load(struct agent *a, struct err *err)
 	return error ? err_sys(err, -error, "cannot use the image") : 0;
 }
 
+/* Once, and only where it is wanted: what UBI keeps of it in memory is copied with every state. */
+static int prepare_flash(struct agent *a, struct err *err)
+{
+	return strcmp(a->hall->source, flash_source) ? 0 : flash_make_volume(err);
+}
+
 static int begin_recording(struct agent *a, struct err *err)
 {
 	int error = a->hall->records ? assay_disk_record() : 0;
@@ -356,6 +364,7 @@ static void serve(struct agent *a)
 		assay_coverage_begin(a->hall->code.bits, CODE_BITS_MAX, &a->hall->code.count);
 		assay_watch();
 		if (!(b->failure = load(a, &b->err)) &&
+		    !(b->failure = prepare_flash(a, &b->err)) &&
 		    !(b->failure = begin_recording(a, &b->err)))
 			b->failure = attach(a, &b->err);
 		assay_unwatch();
