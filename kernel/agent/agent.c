@@ -378,7 +378,8 @@ static void serve(struct agent *a)
 	assay_settle();
 }
 
-/* As every Linux with a user space has it, but for symbolic links: the model follows them all. */
+/* As every Linux with a user space has it, but for symbolic links: Debian's kernels protect them,
+ * others do not, and the model does not know of it. */
 static int protect(void)
 {
 	static const struct {

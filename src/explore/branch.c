@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
+#include "explore/crowd.h"
 #include "explore/explorer.h"
 #include "explore/utility.h"
 #include "op/script.h"
@@ -63,6 +64,57 @@ static uint32_t nth_call(const struct explorer *x, const struct opening *o, uint
 	return (uint32_t)((o->first + (uint64_t)n * o->stride) % x->universe->calls);
 }
 
+/* ---- one target, or all of a crowd ---- */
+
+static int save(const struct explorer *x, uint64_t key, struct err *err)
+{
+	return x->crowd ? crowd_save(x->crowd, key, err) :
+			  x->target->kind->save(x->target, key, err);
+}
+
+static int restore(const struct explorer *x, uint64_t key, struct err *err)
+{
+	return x->crowd ? crowd_restore(x->crowd, key, err) :
+			  x->target->kind->restore(x->target, key, err);
+}
+
+static void drop(const struct explorer *x, uint64_t key)
+{
+	if (x->crowd)
+		crowd_drop(x->crowd, key);
+	else if (x->target->kind->drop)
+		x->target->kind->drop(x->target, key);
+}
+
+/* *ret_end is filled by a single target. */
+static int follow_plan(struct branch *b, struct plan_end *ret_end, size_t *ret_done,
+		       struct err *err)
+{
+	struct explorer *x = b->x;
+	int status;
+
+	if (x->crowd)
+		return crowd_follow(x->crowd, b->steps, b->count, ret_done, err);
+	status = target_follow(x->target, b->steps, b->count, ret_end, err);
+	if (status >= 0)
+		*ret_done = ret_end->done;
+	return status;
+}
+
+/* After a surprise to one of a crowd all begin anew, and the call counts as tried. */
+static int be_surprised(struct explorer *x, uint32_t call, const struct plan_end *end,
+			struct err *err)
+{
+	int status;
+
+	if (!x->crowd)
+		return surprise(x, call, end, err);
+	status = crowd_judge(x->crowd, x, call, err);
+	return status < 0 ? status : explorer_reset(x, err);
+}
+
+/* ---- openings ---- */
+
 /* Unsynced changes after a call. */
 static uint32_t dirty_after(uint32_t dirty, enum op op)
 {
@@ -105,17 +157,17 @@ static int open_state(struct branch *b, const struct opening *parent, uint32_t c
 			   (b->has_news ? news_worth : 0);
 	open_list_add(&b->x->list, o);
 	b->at = o;
-	return x->target->kind->save(x->target, o->key, err);
+	return save(x, o->key, err);
 }
 
 static void close_first(struct explorer *x)
 {
 	struct opening *o = open_list_take(&x->list);
 
-	if (o->saved && x->target->kind->drop)
-		x->target->kind->drop(x->target, o->key);
-	if (o->saved)
+	if (o->saved) {
+		drop(x, o->key);
 		state_free(&o->state);
+	}
 	free(o);
 }
 
@@ -154,7 +206,7 @@ static int go_to(struct branch *b, const struct opening *o, struct err *err)
 	int status = 0;
 
 	if (b->at != o)
-		status = x->target->kind->restore(x->target, o->key, err);
+		status = restore(x, o->key, err);
 	if (status < 0)
 		return status;
 	b->at = o;
@@ -204,6 +256,7 @@ static int follow_history(struct branch *b, bool *ret, struct err *err)
 {
 	struct explorer *x = b->x;
 	struct plan_end end;
+	size_t followed = 0;
 	int status = 0;
 
 	*ret = true;
@@ -212,10 +265,10 @@ static int follow_history(struct branch *b, bool *ret, struct err *err)
 	for (size_t done = 0; *ret && done < x->history_count; done += b->count) {
 		*ret = plan_history(b, done);
 		if (*ret)
-			status = target_follow(x->target, b->steps, b->count, &end, err);
+			status = follow_plan(b, &end, &followed, err);
 		if (status < 0)
 			return status;
-		*ret = *ret && end.done == b->count;
+		*ret = *ret && followed == b->count;
 		x->figures.calls += b->count;
 	}
 	return 0;
@@ -245,7 +298,7 @@ static int reach_again(struct branch *b, struct opening *o, struct err *err)
 	o->key = b->next_key++;
 	o->saved = true;
 	b->at = o;
-	return x->target->kind->save(x->target, o->key, err);
+	return save(x, o->key, err);
 }
 
 /* Plans untried calls of an opening, up to the first that leads away. */
@@ -319,11 +372,10 @@ static int follow(struct branch *b, struct opening *o, struct err *err)
 	struct plan_end end;
 	uint64_t states;
 	size_t done;
-	int status = target_follow(x->target, b->steps, b->count, &end, err);
+	int status = follow_plan(b, &end, &done, err);
 
 	if (status < 0)
 		return status;
-	done = end.done;
 	b->has_news = explorer_news(x, done < b->count ? done : done - 1);
 	if (done == b->count) {
 		settle(b, o, b->count - b->leads_away);
@@ -338,7 +390,7 @@ static int follow(struct branch *b, struct opening *o, struct err *err)
 	x->figures.edges_left += o->next - (b->places[done] + 1);
 	o->next = b->places[done] + 1;
 	states = x->figures.states;
-	status = surprise(x, b->calls[done], &end, err);
+	status = be_surprised(x, b->calls[done], &end, err);
 	if (!status && x->figures.states > states)
 		status = open_found(b, o, b->calls[done], err);
 	return status;

@@ -75,6 +75,31 @@ void crowd_free(struct crowd *c)
 	free(c);
 }
 
+int crowd_save(const struct crowd *c, uint64_t key, struct err *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < c->count && status >= 0; i++)
+		status = c->members[i].target->kind->save(c->members[i].target, key, err);
+	return status;
+}
+
+int crowd_restore(const struct crowd *c, uint64_t key, struct err *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < c->count && status >= 0; i++)
+		status = c->members[i].target->kind->restore(c->members[i].target, key, err);
+	return status;
+}
+
+void crowd_drop(const struct crowd *c, uint64_t key)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->members[i].target->kind->drop)
+			c->members[i].target->kind->drop(c->members[i].target, key);
+}
+
 int crowd_follow(struct crowd *c, const struct plan_step *steps, size_t count, size_t *ret_failed,
 		 struct err *err)
 {

@@ -11,6 +11,11 @@
 int crowd_new(struct crowd **ret, const struct explorer *x, struct err *err);
 void crowd_free(struct crowd *c); /* NULL is none */
 
+/* All are saved, restored, or forget what was saved. */
+int crowd_save(const struct crowd *c, uint64_t key, struct err *err);
+int crowd_restore(const struct crowd *c, uint64_t key, struct err *err);
+void crowd_drop(const struct crowd *c, uint64_t key);
+
 /* All follow the plan. *ret_failed is the first step that surprised one of them, or count. */
 int crowd_follow(struct crowd *c, const struct plan_step *steps, size_t count, size_t *ret_failed,
 		 struct err *err);

@@ -239,18 +239,26 @@ static void keep_possible(struct universe *u, const struct target *t)
 	u->op_count = kept;
 }
 
+static int check_restores(const struct explore_options *o, const struct target *t, struct err *err)
+{
+	if (!strategy_branches(o->strategy) || (t->kind->save && t->kind->restore))
+		return 0;
+	return err_set(err, ENOTSUP, "%s cannot be saved and restored, which %s needs", t->name,
+		       strategy_names[o->strategy]);
+}
+
 static int check(const struct explore_options *o, const struct target *t, const struct universe *u,
 		 struct err *err)
 {
+	int status;
+
 	if (!u->calls || u->calls >= UNIVERSE_CALLS_MAX)
 		return err_set(err, E2BIG, "%s: a universe of %llu calls cannot be explored",
 			       u->name, (unsigned long long)u->calls);
-	if (strategy_branches(o->strategy) && o->against_count)
-		return err_set(err, ENOTSUP, "several targets need the strategy tour or random");
-	if (strategy_branches(o->strategy) && (!t->kind->save || !t->kind->restore))
-		return err_set(err, ENOTSUP, "%s cannot be saved and restored, which %s needs",
-			       t->name, strategy_names[o->strategy]);
-	return 0;
+	status = check_restores(o, t, err);
+	for (size_t i = 0; i < o->against_count && !status; i++)
+		status = check_restores(o, o->against[i], err);
+	return status;
 }
 
 int explore(const struct explore_options *o, struct target *t, struct universe *u, struct run *run,
