@@ -68,14 +68,14 @@ static uint32_t nth_call(const struct explorer *x, const struct opening *o, uint
 
 static int save(const struct explorer *x, uint64_t key, struct err *err)
 {
-	return x->crowd ? crowd_save(x->crowd, key, err) :
-			  x->target->kind->save(x->target, key, err);
+	return x->crowd ? crowd_save(x->crowd, key, err)
+			: x->target->kind->save(x->target, key, err);
 }
 
 static int restore(const struct explorer *x, uint64_t key, struct err *err)
 {
-	return x->crowd ? crowd_restore(x->crowd, key, err) :
-			  x->target->kind->restore(x->target, key, err);
+	return x->crowd ? crowd_restore(x->crowd, key, err)
+			: x->target->kind->restore(x->target, key, err);
 }
 
 static void drop(const struct explorer *x, uint64_t key)
