@@ -93,6 +93,8 @@ void model_copy_file_range(struct step *x)
 		give_range(x, 0, 0);
 		return;
 	}
+	if (x->model->traits.no_copy && refuse(x, RULE_copy_unsupported))
+		return;
 	may_refuse_by_flags(x, file_inode(x, c.to));
 	if (is_misaligned(c.from, c.from_offset, (int64_t)c.length))
 		may_refuse(x, RULE_direct_read_unaligned);
