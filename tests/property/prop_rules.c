@@ -53,7 +53,7 @@ static void make_poor(struct traits *traits)
 {
 	traits->no_hardlink = traits->no_symlink = traits->no_mknod = traits->no_tmpfile = true;
 	traits->no_exchange = traits->no_whiteout = traits->no_direct_io = true;
-	traits->no_modes = true;
+	traits->no_modes = traits->no_copy = true;
 	traits->link_max = 3;
 	traits->fds_max = 5;
 	traits->symlink_max = 10;
@@ -62,7 +62,8 @@ static void make_poor(struct traits *traits)
 
 static void make_tight(struct traits *traits)
 {
-	traits->space_may_end = true;
+	traits->space_may_end = traits->space_ends_early = true;
+	traits->own_xattrs = traits->hardlink_files_only = true;
 	traits->file_size_max = 1 << 20;
 	traits->xattr_value_max = 1;
 	traits->own_xattrs = true;

@@ -179,12 +179,24 @@ static void work_ends_in_time(void **state)
 	end(&f);
 }
 
+/* An open that would wait for ever is not made, whatever led to the fifo. */
+static void nothing_waits(void **state)
+{
+	struct finding finding;
+	struct fixture f;
+
+	begin(&f, "dir:/tmp", "mknod(\"f\", S_IFIFO|0600, 0)\ncreate_file(\"f\", O_WRONLY, 0)\n");
+	assert_int_equal(replay(&f, &finding), 0);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_ones_pass),        cmocka_unit_test(outcome_is_judged),
 		cmocka_unit_test(tree_is_judged),         cmocka_unit_test(findings_shrink),
 		cmocka_unit_test(findings_are_read_back), cmocka_unit_test(work_ends_in_time),
+		cmocka_unit_test(nothing_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
