@@ -31,19 +31,30 @@ void kernels_path(const char *name, struct buf *ret)
 	add_path(name, "linux", ret);
 }
 
-void kernels_version(const char *name, struct buf *ret)
+/* What the build wrote down about it. */
+static void add_about(const char *name, const char *key, struct buf *ret)
 {
 	struct buf path = BUF_INIT;
-	const char *version;
+	const char *value;
 	struct ini about;
 
 	add_path(name, "about", &path);
 	ini_read(&about, path.data, NULL);
-	version = ini_get(&about, "kernel", "version");
-	if (version)
-		buf_adds(ret, version);
+	value = ini_get(&about, "kernel", key);
+	if (value)
+		buf_adds(ret, value);
 	ini_free(&about);
 	buf_free(&path);
+}
+
+void kernels_version(const char *name, struct buf *ret)
+{
+	add_about(name, "version", ret);
+}
+
+void kernels_memory(const char *name, struct buf *ret)
+{
+	add_about(name, "memory", ret);
 }
 
 void kernels_points_path(const char *name, struct buf *ret)

@@ -29,10 +29,11 @@ enum {
 
 _Static_assert(sizeof(struct hall) <= 0x18000000, "halls do not overlap");
 
-/* The kernel's random numbers come from its command line too: it is always the same. */
+/* A kernel's random numbers come from its command line too: it is always the same, but for its
+ * memory, which is the kernel's own (kernels.h). */
 static const char *const arguments[] = {
-	"linux", "mem=64M", "time-travel=inf-cpu", "rdinit=/dev", "rootfstype=tmpfs", "console=assay",
-	"con=null", "con0=null", "ssl=null", "ignore_loglevel", NULL,
+	"linux", "time-travel=inf-cpu", "rdinit=/dev", "rootfstype=tmpfs", "console=assay",
+	"con=null", "con0=null", "ssl=null", "ignore_loglevel",
 };
 
 struct sitting {
@@ -229,13 +230,18 @@ static int make_hall(struct states *s, const struct states_options *options, str
 }
 
 /* In the child: nothing is open but what the kernel is to have. */
-static _Noreturn void become_kernel(const char *path, int hall_fd, int image_fd, pid_t owner)
+static _Noreturn void become_kernel(const struct states_options *o, int hall_fd, pid_t owner)
 {
 	static char *const no_environment[] = { NULL };
+	const char *command[ARRAY_LEN(arguments) + 2] = { NULL };
 	int hall = fcntl(hall_fd, F_DUPFD, HALL_IMAGE_FD + 1);
-	int image = image_fd < 0 ? -1 : fcntl(image_fd, F_DUPFD, HALL_IMAGE_FD + 1);
+	int image = o->image_fd < 0 ? -1 : fcntl(o->image_fd, F_DUPFD, HALL_IMAGE_FD + 1);
 	int null = open("/dev/null", O_RDWR);
+	char memory[64];
 
+	snprintf(memory, sizeof(memory), "mem=%s", o->memory);
+	memcpy(command, arguments, sizeof(arguments));
+	command[ARRAY_LEN(arguments)] = memory;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != owner || hall < 0 || null < 0)
 		_exit(0);
@@ -246,7 +252,7 @@ static _Noreturn void become_kernel(const char *path, int hall_fd, int image_fd,
 	if (image >= 0)
 		dup2(image, HALL_IMAGE_FD);
 	close_range(image < 0 ? HALL_IMAGE_FD : HALL_IMAGE_FD + 1, ~0U, 0);
-	execve(path, (char *const *)arguments, no_environment);
+	execve(o->kernel, (char *const *)command, no_environment);
 	_exit(0);
 }
 
@@ -266,7 +272,7 @@ static int boot(struct states *s, const struct states_options *options, struct e
 	atomic_store(&s->hall->board.turn, TURN_KEEPER);
 	pid = fork();
 	if (!pid)
-		become_kernel(options->kernel, s->hall_fd, options->image_fd, owner);
+		become_kernel(options, s->hall_fd, owner);
 	if (pid < 0)
 		return err_sys(err, errno, "cannot start a process");
 	s->first = sitting_new(pid, FIRST_SEAT);

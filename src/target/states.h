@@ -15,6 +15,7 @@ struct states;
 /* What is to be mounted. */
 struct states_options {
 	const char *kernel;  /* the program */
+	const char *memory;  /* it is to have: "64M" */
 	const char *fs, *source, *options;
 	bool keeps;          /* what is there survives unmounting */
 	bool records;        /* what is written to the disk */

@@ -87,7 +87,7 @@ static int start(struct target *t, const struct target_description *d, bool reco
 		 struct err *err)
 {
 	struct kernel *k = t->own;
-	struct buf path = BUF_INIT;
+	struct buf path = BUF_INIT, memory = BUF_INIT;
 	struct states_options options = {
 		.fs = d->fs,
 		.source = d->source ? d->source : disk_wanted(d) ? "/dev/disk" : d->fs,
@@ -102,9 +102,12 @@ static int start(struct target *t, const struct target_description *d, bool reco
 
 	kernels_path(d->argument, &path);
 	kernels_points_path(d->argument, &k->points);
+	kernels_memory(d->argument, &memory);
 	options.kernel = path.data;
+	options.memory = buf_str(&memory);
 	ret = states_start(&k->states, &options, err);
 	buf_free(&path);
+	buf_free(&memory);
 	return ret;
 }
 
