@@ -11,9 +11,10 @@
 
 enum { TEXT_BYTES = 4096 };
 
+/* It asks the thread that searches whether it is to stop, which only the kernel's own know. */
 static void order(int fd, const char *word)
 {
-	if (write(fd, word, strlen(word)) < 0)
+	if (assay_write_apart(fd, word, strlen(word)) < 0)
 		assay_warn("kmemleak does not listen");
 }
 

@@ -68,6 +68,8 @@ struct assay_thread;
 struct assay_thread *assay_thread_new(void (*turn)(void *arg), void *arg);
 void assay_thread_run(struct assay_thread *t); /* one turn, to its end */
 void assay_thread_end(struct assay_thread *t);
+/* As write(2), by a thread that is the kernel's own: some files ask for one. */
+long assay_write_apart(int fd, const char *data, unsigned long len);
 void assay_sleep_ms(unsigned long ms);
 void *assay_alloc(unsigned long size);
 void *assay_realloc(void *old, unsigned long size);

@@ -284,6 +284,10 @@ static int boot(struct states *s, const struct states_options *options, struct e
 	if (s->hall->board.failure)
 		return err_set(err, -s->hall->board.failure, "%s: %s", s->hall->board.err.text,
 			       last_words(s));
+	/* Some complaints are made only once: of what comes later nobody would hear. */
+	if (s->hall->board.alarm)
+		return err_set(err, EIO, "%s complains when it starts: %s", options->kernel,
+			       last_words(s));
 	return 0;
 }
 
