@@ -192,7 +192,8 @@ static int open_universe(struct universe *u, const struct target *t, struct err 
 	if (settings.leaks && !(t->caps & TARGET_LEAKS))
 		status = err_set(err, ENOTSUP, "nobody tells how much memory %s uses", t->name);
 	if (settings.leaks && strategy_branches(strategy()))
-		status = err_set(err, ENOTSUP, "looking for leaks needs the strategy tour or random");
+		status = err_set(err, ENOTSUP,
+				 "looking for leaks needs the strategy tour or random");
 	for (size_t i = 0; i < count; i++)
 		overrides[i] = settings.set.items[i];
 	count += add_operations(overrides + count, &arena);

@@ -17,8 +17,8 @@ static struct settings {
 
 static const struct opt opts[] = {
 	{ "times", OPT_U64, ROW(times), "N", "how often to replay it", 1, 1000000 },
-	{ "on", OPT_TEXT, ROW(place.on), "TARGET", "another target than the one it was found on", 0,
-	  0 },
+	{ "on", OPT_TEXT, ROW(place.on), "TARGET",
+	  "another target than the one it was found on", 0, 0 },
 	{ "kernel", OPT_TEXT, ROW(place.kernel), "NAME",
 	  "the same file system in this kernel (assay kernel list): debug", 0, 0 },
 	{ "config", OPT_TEXT, ROW(place.config), "FILE", "an INI file that describes targets", 0, 0 },
@@ -28,7 +28,8 @@ static const struct opt opts[] = {
 /* The tree that differs, or what a kernel said. */
 static void print(const struct finding *f)
 {
-	bool said = f->code == FINDING_KERNEL || f->code == FINDING_LEAK || f->code == FINDING_DEATH;
+	bool said = f->code == FINDING_KERNEL || f->code == FINDING_LEAK ||
+		    f->code == FINDING_DEATH;
 
 	printf("%s\n", buf_str(&f->title));
 	if (f->diff.len)

@@ -240,7 +240,8 @@ static void fill_leak(const char *what, const char *log, struct finding *ret)
 	ret->code = FINDING_LEAK;
 	snprintf(ret->signature, sizeof(ret->signature), "LEAK %s", what);
 	buf_addf(&ret->title, "the calls leave memory behind: %s", what);
-	buf_adds(&ret->expected, "as much memory in use as before, once the file system is unmounted");
+	buf_adds(&ret->expected,
+		 "as much memory in use as before, once the file system is unmounted");
 	buf_addf(&ret->seen, "more of it each time the calls are made%s", log);
 	buf_adds(&ret->rule, "What is taken is given back.");
 }
