@@ -21,7 +21,8 @@ static const struct opt opts[] = {
 	  "another target than the one it was found on", 0, 0 },
 	{ "kernel", OPT_TEXT, ROW(place.kernel), "NAME",
 	  "the same file system in this kernel (assay kernel list): debug", 0, 0 },
-	{ "config", OPT_TEXT, ROW(place.config), "FILE", "an INI file that describes targets", 0, 0 },
+	{ "config", OPT_TEXT, ROW(place.config), "FILE", "an INI file that describes targets", 0,
+	  0 },
 	OPT_END,
 };
 
