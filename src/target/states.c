@@ -265,6 +265,14 @@ static const char *last_words(const struct states *s)
 	return s->hall->console + (len > WORDS_MAX ? len - WORDS_MAX : 0);
 }
 
+/* Some complaints are made only once: of what comes later nobody would hear. */
+static int complained(const struct states *s, const char *when, struct err *err)
+{
+	return s->hall->board.alarm ? err_set(err, EIO, "the kernel complains when it %s: %s", when,
+					      last_words(s))
+				    : 0;
+}
+
 static int boot(struct states *s, const struct states_options *options, struct err *err)
 {
 	pid_t owner = getpid(), pid;
@@ -284,11 +292,7 @@ static int boot(struct states *s, const struct states_options *options, struct e
 	if (s->hall->board.failure)
 		return err_set(err, -s->hall->board.failure, "%s: %s", s->hall->board.err.text,
 			       last_words(s));
-	/* Some complaints are made only once: of what comes later nobody would hear. */
-	if (s->hall->board.alarm)
-		return err_set(err, EIO, "%s complains when it starts: %s", options->kernel,
-			       last_words(s));
-	return 0;
+	return complained(s, "starts", err);
 }
 
 /* The present state, a copy of the first, is to stay. */
@@ -301,7 +305,7 @@ static int mount_fresh(struct states *s, struct err *err)
 			       last_words(s));
 	s->fresh = s->present;
 	s->fresh->keys = 1;
-	return 0;
+	return complained(s, "mounts", err);
 }
 
 int states_start(struct states **ret, const struct states_options *options, struct err *err)
