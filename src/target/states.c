@@ -21,7 +21,7 @@
 #include "tree/pmap.h"
 
 enum {
-	LOOK_MS = 20,      /* how often it is looked whether the kernel lives */
+	LOOK_MS = 20, /* how often it is looked whether the kernel lives */
 	BOOT_SECONDS = 60,
 	FIRST_SEAT = 1,
 };
@@ -30,10 +30,12 @@ enum {
 _Static_assert(sizeof(struct hall) <= 0x18000000, "halls do not overlap");
 
 /* A kernel's random numbers come from its command line too: it is always the same, but for its
- * memory, which is the kernel's own (kernels.h). */
+ * memory, which is the kernel's own (kernels.h). So is the time it begins at. */
 static const char *const arguments[] = {
-	"linux", "time-travel=inf-cpu", "rdinit=/dev", "rootfstype=tmpfs", "console=assay",
-	"con=null", "con0=null", "ssl=null", "ignore_loglevel",
+	"linux",           "time-travel=inf-cpu", "time-travel-start=1700000000000000000",
+	"rdinit=/dev",     "rootfstype=tmpfs",    "console=assay",
+	"con=null",        "con0=null",           "ssl=null",
+	"ignore_loglevel",
 };
 
 struct sitting {
@@ -268,9 +270,9 @@ static const char *last_words(const struct states *s)
 /* Some complaints are made only once: of what comes later nobody would hear. */
 static int complained(const struct states *s, const char *when, struct err *err)
 {
-	return s->hall->board.alarm ? err_set(err, EIO, "the kernel complains when it %s: %s", when,
-					      last_words(s))
-				    : 0;
+	return s->hall->board.alarm
+		     ? err_set(err, EIO, "the kernel complains when it %s: %s", when, last_words(s))
+		     : 0;
 }
 
 static int boot(struct states *s, const struct states_options *options, struct err *err)
@@ -287,8 +289,7 @@ static int boot(struct states *s, const struct states_options *options, struct e
 	s->first->keys = 1;
 	s->present = s->first;
 	if (await(s, pid, BOOT_SECONDS) != FATE_FINE)
-		return err_set(err, EIO, "%s does not start: %s", options->kernel,
-			       last_words(s));
+		return err_set(err, EIO, "%s does not start: %s", options->kernel, last_words(s));
 	if (s->hall->board.failure)
 		return err_set(err, -s->hall->board.failure, "%s: %s", s->hall->board.err.text,
 			       last_words(s));
@@ -409,7 +410,7 @@ int states_load(struct states *s, int image_fd, enum target_fate *ret_fate, stru
 	*ret_fate = send(s, ERRAND_ATTACH, BOOT_SECONDS);
 	s->hall->image_fd = -1;
 	return *ret_fate == FATE_FINE && s->hall->board.failure ? errands_failure(&s->errands, err)
-								 : 0;
+								: 0;
 }
 
 const char *states_console(const struct states *s)

@@ -331,6 +331,35 @@ static void what_is_written_repeats_and_recovers(void **state)
 	pair_each(journalling, ARRAY_LEN(journalling), crash);
 }
 
+static struct request_counts writes_of_a_run(void)
+{
+	struct target_options options = { .deadline_seconds = 60, .record = true };
+	struct request_counts counts;
+	struct buf record = BUF_INIT;
+	struct err why = { 0 };
+	struct pair p;
+	int image_fd;
+
+	if (!pair_open(&p, "kernel:ext4", 60, &why))
+		skip();
+	target_close(p.target);
+	assert_int_equal(target_open(&p.target, "kernel:ext4", &options, NULL), 0);
+	write_synced(&p);
+	counts = recorded(&p, &record, &image_fd);
+	buf_free(&record);
+	pair_close(&p);
+	return counts;
+}
+
+/* On an image that is made anew, in a kernel that is booted anew. */
+static void the_next_run_writes_the_same(void **state)
+{
+	struct request_counts first = writes_of_a_run(), second = writes_of_a_run();
+
+	assert_true(first.writes > 0);
+	assert_same_writes(&first, &second);
+}
+
 /* ---- leaks ---- */
 
 /* A kernel that keeps something is in tests/soak/kernel-seeded. */
@@ -394,6 +423,7 @@ int main(void)
 		cmocka_unit_test(two_kernels_live_side_by_side),
 		cmocka_unit_test(every_allocation_of_a_call_can_fail),
 		cmocka_unit_test(what_is_written_repeats_and_recovers),
+		cmocka_unit_test(the_next_run_writes_the_same),
 		cmocka_unit_test(nothing_is_left_behind),
 		cmocka_unit_test(processes_have_users_and_files_of_their_own),
 	};
