@@ -93,8 +93,6 @@ static int reffs_open(struct target *t, const struct target_description *d,
 	}
 	r = must_alloc(sizeof(*r));
 	t->own = r;
-	t->caps =
-		TARGET_REMOUNT | TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES;
 	model_init(&r->model, PLATFORM_LINUX, KERNEL_CURRENT);
 	r->model.traits = t->traits;
 	r->fault = fault;
