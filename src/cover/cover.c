@@ -1,6 +1,7 @@
 /* cover.c -- counting partitions. */
 #include "cover/cover.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "base/must.h"
@@ -47,6 +48,13 @@ void cover_call(struct cover *c, const struct call *call, uint64_t times)
 
 	for (unsigned i = 0; i < info->args; i++)
 		cover_value(&c->inputs[call->op][i], info->arg[i].kind, &call->arg[i], times);
+}
+
+enum op cover_result(const struct call *call)
+{
+	bool removes = call->op == OP_unlinkat && call->arg[2].num == AT_REMOVEDIR;
+
+	return removes ? OP_rmdir : call->op;
 }
 
 void cover_outcome(struct cover *c, enum op op, int error, uint64_t times)

@@ -20,6 +20,8 @@ struct cover {
 void cover_init(struct cover *c);
 void cover_free(struct cover *c);
 void cover_call(struct cover *c, const struct call *call, uint64_t times);
+/* The operation that a call's result counts for: unlinkat may be rmdir. */
+enum op cover_result(const struct call *call);
 void cover_outcome(struct cover *c, enum op op, int error, uint64_t times);
 /* One value, in counts by partition of its kind that are made where absent. */
 void cover_value(uint64_t **counts, enum kind kind, const struct arg *value, uint64_t times);

@@ -34,11 +34,12 @@ static void add_inputs(json_t *arguments, const struct cover *c, size_t op, bool
 				  c->inputs[op][i], all);
 }
 
-static void add_outputs(json_t *results, const struct cover *c, size_t op)
+/* A call without results has none of them. */
+static void add_outputs(json_t *parent, const char *name, const struct cover *c, size_t op)
 {
 	for (int error = 0; error < COVER_ERRNOS; error++)
 		if (c->outputs[op][error])
-			nested_add(results, error ? errno_name(error) : "success",
+			nested_add(nested(parent, name), error ? errno_name(error) : "success",
 				   c->outputs[op][error]);
 }
 
@@ -67,8 +68,8 @@ json_t *cover_json(const struct cover *c)
 		if (op_table[op].args)
 			add_inputs(nested(input, base), c, op, true);
 		add_inputs(nested(variant, "input"), c, op, false);
-		add_outputs(nested(output, base), c, op);
-		add_outputs(nested(variant, "output"), c, op);
+		add_outputs(output, base, c, op);
+		add_outputs(variant, "output", c, op);
 	}
 	return o;
 }

@@ -91,7 +91,7 @@ void coverage_result(struct coverage *c, const struct syscall *s, int64_t ret, u
 	c->calls += times;
 	c->made[s - syscall_rows()] += times;
 	if (error < COVER_ERRNOS)
-		cover_outcome(&c->counts, s->op, (int)error, times);
+		cover_outcome(&c->counts, s->result, (int)error, times);
 	else
 		c->lost += times;
 	if (!error && metrics_returns_number(s->op))
@@ -200,7 +200,7 @@ static json_t *syscalls_json(const struct coverage *c)
 
 	for (size_t i = 0; i < syscall_count; i++)
 		if (c->made[i])
-			json_object_set_new(all, s[i].name, json_integer((json_int_t)c->made[i]));
+			nested_add(all, s[i].name, c->made[i]);
 	return all;
 }
 

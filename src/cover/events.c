@@ -232,13 +232,14 @@ static void learn_cwd(struct process *p, const struct event *ev)
 void events_call(struct events *e, const struct event *ev)
 {
 	struct process *p = events_process(e, ev->pid);
+	const struct syscall *call = syscall_exactly(ev->call, ev->value);
 	enum whereabouts place;
 
 	learn_cwd(p, ev);
 	place = place_of_call(e, p, ev);
 	if (place == PLACE_INSIDE) {
-		coverage_result(e->coverage, ev->call, ev->ret, 1);
-		coverage_values(e->coverage, ev->call, ev->value, ev->known);
+		coverage_result(e->coverage, call, ev->ret, 1);
+		coverage_values(e->coverage, call, ev->value, ev->known);
 	} else if (place == PLACE_UNKNOWN) {
 		e->coverage->unattributed++;
 	}

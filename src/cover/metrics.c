@@ -189,7 +189,7 @@ static json_t *untested_json(const json_t *input, const json_t *output)
 
 		if (!is_first_of_base(s))
 			continue;
-		if (!json_object_get(output, gaps.call)) {
+		if (!json_object_get(output, gaps.call) && !json_object_get(input, gaps.call)) {
 			add_line(untested, "%s never", gaps.call);
 			continue;
 		}

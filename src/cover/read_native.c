@@ -13,7 +13,7 @@
 /* The calls that are under way, by process. */
 struct native {
 	struct coverage *coverage;
-	uint16_t open[SCRIPT_PID_MAX + 1]; /* operation + 1 */
+	uint16_t open[SCRIPT_PID_MAX + 1]; /* operation that the result counts for, + 1 */
 };
 
 static void take_item(struct native *n, const struct item *item)
@@ -24,7 +24,7 @@ static void take_item(struct native *n, const struct item *item)
 	if (item->type == ITEM_CALL) {
 		c->calls++;
 		cover_call(&c->counts, &item->call, 1);
-		*open = (uint16_t)(item->call.op + 1);
+		*open = (uint16_t)(cover_result(&item->call) + 1);
 	} else if (item->type == ITEM_RETURN && *open) {
 		if (item->ret.count == 1)
 			cover_outcome(&c->counts, *open - 1, item->ret.outcomes[0].error, 1);

@@ -2,6 +2,7 @@
 #include "cover/syscalls.h"
 
 #include <asm/unistd.h>
+#include <fcntl.h>
 #include <linux/fs.h>
 #include <threads.h>
 
@@ -47,9 +48,13 @@ enum { /* what newer architectures never had */
 #define ANYWHERE .where = WHERE_ANYWHERE, .fd = -1, .path = -1, .fd2 = -1, .path2 = -1
 #define A(f, t) { .from = f, .to = t },
 #define SYSCALL(name, op, place, how, args) \
-	{ #name, OP_##op, __NR_##name, 0, { place, .special = SPECIAL_##how, .arg = { args } } },
+	{ #name,       OP_##op, OP_##op, \
+	  __NR_##name, 0,       { place, .special = SPECIAL_##how, .arg = { args } } },
+#define AS(result, value, name, op, place, how, args) \
+	{ #name, OP_##op, OP_##result, \
+	  -1,    value,   { place, .special = SPECIAL_##how, .arg = { args } } },
 #define REQUEST(name, op, place, how, args) \
-	{ #name, OP_##op, -1, name, { place, .special = SPECIAL_##how, .arg = { args } } },
+	{ #name, OP_##op, OP_##op, -1, name, { place, .special = SPECIAL_##how, .arg = { args } } },
 
 static struct syscall rows[] = {
 #include "cover/syscalls.def"
@@ -99,10 +104,17 @@ const struct syscall *syscall_find(const char *name, size_t len)
 
 const struct syscall *syscall_request(const struct syscall *s, unsigned request)
 {
-	if (s->row.special != SPECIAL_IOCTL)
-		return s;
 	for (s++; s < rows + syscall_count && s->request; s++)
 		if (s->request == request)
 			return s;
 	return NULL;
+}
+
+const struct syscall *syscall_exactly(const struct syscall *s, const int64_t value[SYSCALL_VALUES])
+{
+	const struct syscall *other = NULL;
+
+	if (s->row.special == SPECIAL_REMOVE)
+		other = syscall_request(s, (unsigned)value[2]);
+	return other ? other : s;
 }

@@ -184,6 +184,38 @@ static void test_native(void **state)
 	json_decref(o);
 }
 
+/* unlinkat that removes a directory is rmdir, whoever tells of it. */
+static void test_rmdir(void **state)
+{
+	json_t *all[] = {
+		strace("unlinkat(3</m/d>, \"a\", AT_REMOVEDIR) = -1 ENOTEMPTY (Directory not "
+		       "empty)\n"
+		       "unlinkat(3</m/d>, \"b\", 0x200) = -1 ENOTEMPTY (Directory not empty)\n"
+		       "unlinkat(3</m/d>, \"c\", 0) = 0\n"),
+		read_with(read_ftrace, "a 14 [0] 2.1: sys_enter_unlinkat: dfd: 0x3, pathname: 0x7f "
+				       "\"/m/a\", flag: 0x200\n"
+				       "a 14 [0] 2.2: sys_exit_unlinkat: 0xffffffffffffffd9\n"
+				       "a 14 [0] 2.3: sys_enter_unlinkat: dfd: 0x3, pathname: 0x7f "
+				       "\"/m/a\", flag: 0x200\n"
+				       "a 14 [0] 2.4: sys_exit_unlinkat: 0xffffffffffffffd9\n"
+				       "a 14 [0] 2.5: sys_enter_unlinkat: dfd: 0x3, pathname: 0x7f "
+				       "\"/m/a\", flag: 0x0\n"
+				       "a 14 [0] 2.6: sys_exit_unlinkat: 0x0\n"),
+		read_with(read_native, "unlinkat(3, \"a\", AT_REMOVEDIR) = ENOTEMPTY\n"
+				       "unlinkat(AT_FDCWD, \"b\", AT_REMOVEDIR) = ENOTEMPTY\n"
+				       "unlinkat(3, \"c\", 0) = 0\n"),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		assert_int_equal(at(all[i], "calls"), 3);
+		assert_int_equal(at(all[i], "output/rmdir/ENOTEMPTY"), 2);
+		assert_int_equal(at(all[i], "output/unlink/ENOTEMPTY"), 0);
+		assert_int_equal(at(all[i], "output/unlink/success"), 1);
+		assert_int_equal(at(all[i], "input/unlink/flags/AT_REMOVEDIR"), 2);
+		json_decref(all[i]);
+	}
+}
+
 static void test_metrics(void **state)
 {
 	json_t *even = json_pack("{s:i, s:i, s:i}", "a", 100, "b", 100, "unknown", 7);
@@ -231,8 +263,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_descriptors), cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_forms),       cmocka_unit_test(test_ftrace),
-		cmocka_unit_test(test_native),      cmocka_unit_test(test_metrics),
-		cmocka_unit_test(test_untested),
+		cmocka_unit_test(test_native),      cmocka_unit_test(test_rmdir),
+		cmocka_unit_test(test_metrics),     cmocka_unit_test(test_untested),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

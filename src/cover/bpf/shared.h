@@ -29,7 +29,8 @@ enum trace_special {
 	SPECIAL_WORD,
 	SPECIAL_IOCTL,
 	SPECIAL_CLOSE,
-	SPECIAL_CHDIR
+	SPECIAL_CHDIR,
+	SPECIAL_REMOVE
 };
 
 enum { TRACE_CWD = -1 }; /* no argument: the working directory */

@@ -38,7 +38,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 const volatile struct trace_row rows[TRACE_ROWS];
 const volatile __u8 row_of[TRACE_NUMBERS_MAX]; /* row + 1 of a system call */
-const volatile __u32 request_of[TRACE_ROWS];   /* of ioctl, by row */
+const volatile __u32 request_of[TRACE_ROWS];   /* the argument that names a row behind another */
 const volatile __u32 rows_used, mounts_used;
 const volatile __u64 cgroup_id; /* 0: processes are told by descent */
 const volatile bool see_walks;
@@ -302,23 +302,28 @@ int BPF_PROG(walk_end, struct nameidata *nd)
 /* The row of a call + 1; 0 where it has none. */
 static __always_inline __u32 find_row(struct pt_regs *regs, long number)
 {
-	__u32 found, request;
+	__u32 found, otherwise, request;
+	__u8 special;
 
 	if ((unsigned long)number >= TRACE_NUMBERS_MAX)
 		return 0;
 	found = row_of[number];
-	if (!found || row_at(found - 1)->special != SPECIAL_IOCTL)
+	if (!found)
+		return 0;
+	special = row_at(found - 1)->special;
+	if (special != SPECIAL_IOCTL && special != SPECIAL_REMOVE)
 		return found;
-	request = argument(regs, 1);
+	otherwise = special == SPECIAL_IOCTL ? 0 : found;
+	request = special == SPECIAL_IOCTL ? argument(regs, 1) : argument(regs, 2);
 	for (__u32 i = 1; i < 8; i++) {
 		__u32 row = found - 1 + i;
 
 		if (row >= TRACE_ROWS || !request_of[row])
-			return 0;
+			return otherwise;
 		if (request_of[row] == request)
 			return row + 1;
 	}
-	return 0;
+	return otherwise;
 }
 
 /* Is the call looked at when it begins? */
@@ -343,7 +348,7 @@ static __always_inline void note_entry(__u32 found, bool hit)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(enter, struct pt_regs *regs, long number)
 {
-	__u32 found = (unsigned long)number < TRACE_NUMBERS_MAX ? row_of[number] : 0;
+	__u32 found = find_row(regs, number);
 	const volatile struct trace_row *row = row_at(found - 1);
 
 	if (!found || !has_entry(row) || !selected())
