@@ -116,7 +116,6 @@ void coverage_values(struct coverage *c, const struct syscall *s,
 {
 	const struct trace_row *row = &s->row;
 	const int64_t makes = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
-	bool opens = row->special == SPECIAL_OPEN || row->special == SPECIAL_HOW;
 
 	for (unsigned a = 0; a < row->args; a++) {
 		unsigned from = row->arg[a].from;
@@ -124,7 +123,7 @@ void coverage_values(struct coverage *c, const struct syscall *s,
 		if (!(known & 1u << from))
 			continue;
 		/* Without a file to be made, the mode is whatever was in the register. */
-		if (opens && a == 1 && !(value[row->arg[0].from] & makes))
+		if (row->makes && a == 1 && !(value[row->arg[0].from] & makes))
 			continue;
 		if (row->arg[a].number || from >= SYSCALL_BEHIND)
 			coverage_value(c, s, a, value[from], 1);
@@ -169,7 +168,7 @@ static json_t *combinations_json(const struct coverage *c)
 		buf_clear(&text);
 		num_print((int64_t)s->value, info->arg[s->arg].kind, &text);
 		nested_add(nested(nested(all, op_table[info->base].name), info->arg[s->arg].name),
-		       buf_str(&text), s->count);
+			   buf_str(&text), s->count);
 	}
 	buf_free(&text);
 	return all;
@@ -185,7 +184,7 @@ static json_t *returned_json(const struct coverage *c)
 			buf_clear(&name);
 			kind_partition_name(KIND_COUNT, p, &name);
 			nested_add(nested(all, op_table[op_table[op].base].name), buf_str(&name),
-			       c->returned[op][p]);
+				   c->returned[op][p]);
 		}
 	}
 	buf_free(&name);

@@ -172,6 +172,7 @@ static int learn_mount(struct tracer *t, struct trace_mount *m, const char *moun
 		m->below = t->bss->learned_below;
 		m->len = strcmp(path, "/") ? (unsigned)strlen(path) : 0;
 		memcpy(m->path, path, m->len);
+		memset(m->mask, 0xff, m->len);
 		r = learn_ancestors(t, m, err);
 	}
 	free(path);
@@ -239,12 +240,28 @@ static int64_t class_value(unsigned class)
 	return (INT64_C(1) << (class - 1) / 2) + (class % 2 ? 0 : 1);
 }
 
+static void collect_arg(struct coverage *c, const struct syscall *s, unsigned a,
+			const struct trace_counts *counts)
+{
+	const __u64 *number = counts->arg[a].number;
+	const struct trace_seat *seat = counts->arg[a].seat;
+
+	if (s->row.arg[a].number) {
+		for (unsigned class = 0; class < TRACE_CLASSES; class ++)
+			if (number[class])
+				coverage_value(c, s, a, class_value(class), number[class]);
+		return;
+	}
+	for (; seat < counts->arg[a].seat + (1 << TRACE_SEATS_LOG); seat++)
+		if (seat->count)
+			coverage_value(c, s, a, (int64_t)seat->value, seat->count);
+}
+
 /* Counts of all CPUs, added up. */
 static void collect_row(struct coverage *c, struct tracer *t, uint32_t row,
 			struct trace_counts *counts, int cpus)
 {
 	const struct syscall *s = &syscall_rows()[row];
-	int64_t number;
 
 	if (bpf_map_lookup_elem(bpf_map__fd(t->maps.counts), &row, counts))
 		return;
@@ -252,16 +269,11 @@ static void collect_row(struct coverage *c, struct tracer *t, uint32_t row,
 		for (int error = 1; error < TRACE_ERRNOS; error++)
 			if (counts->error[error])
 				coverage_result(c, s, -error, counts->error[error]);
-		for (unsigned class = 0; class < TRACE_CLASSES; class ++) {
-			number = class_value(class);
+		for (unsigned class = 0; class < TRACE_CLASSES; class ++)
 			if (counts->returned[class])
-				coverage_result(c, s, number, counts->returned[class]);
-			for (unsigned a = 0; a < s->row.args; a++)
-				if (counts->number[a][class])
-					coverage_value(c, s, a,
-						       s->row.arg[a].number ? number : class,
-						       counts->number[a][class]);
-		}
+				coverage_result(c, s, class_value(class), counts->returned[class]);
+		for (unsigned a = 0; a < s->row.args; a++)
+			collect_arg(c, s, a, counts);
 	}
 }
 

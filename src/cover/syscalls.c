@@ -7,6 +7,7 @@
 #include <threads.h>
 
 #include "base/must.h"
+#include "cover/metrics.h"
 #include "cover/name_table.h"
 #include "op/kind.h"
 
@@ -76,6 +77,8 @@ static void complete(struct syscall *s)
 		arg->number = !kind_names(info->arg[arg->to].kind);
 	}
 	s->row.descriptor = info->result == RESULT_FD;
+	s->row.sized = metrics_returns_number(s->op);
+	s->row.makes = s->row.special == SPECIAL_OPEN || s->row.special == SPECIAL_HOW;
 }
 
 static void fill(void)

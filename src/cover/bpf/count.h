@@ -72,22 +72,27 @@ static long add_piece(__u32 i, void *context)
 	return 0;
 }
 
-/* What SPECIAL finds behind a pointer; false where it cannot be read. */
-static __always_inline bool read_behind(__u8 special, struct pt_regs *regs, __u64 behind[3])
+/* All arguments, and what SPECIAL finds behind a pointer; false where that cannot be read. */
+static __always_inline bool read_values(__u8 special, struct pt_regs *regs,
+					__u64 value[SYSCALL_VALUES])
 {
-	struct trace_sum sum = { .pieces = argument(regs, 1) };
-	__u32 word = 0;
+	__u64 *behind = value + SYSCALL_BEHIND;
+	struct trace_sum sum;
+	__u32 word;
 
+	for (int i = 0; i < SYSCALL_BEHIND; i++)
+		value[i] = argument(regs, i);
+	behind[0] = behind[1] = behind[2] = 0;
 	switch (special) {
 	case SPECIAL_HOW:
-		return !bpf_probe_read_user(behind, 24, (void *)argument(regs, 2));
+		return !bpf_probe_read_user(behind, 24, (void *)value[2]);
 	case SPECIAL_WORD:
-		if (bpf_probe_read_user(&word, sizeof(word), (void *)argument(regs, 2)))
+		if (bpf_probe_read_user(&word, sizeof(word), (void *)value[2]))
 			return false;
 		behind[0] = word;
 		return true;
 	case SPECIAL_VECTOR:
-		sum.count = argument(regs, 2);
+		sum = (struct trace_sum){ .pieces = value[1], .count = value[2] };
 		if (sum.count > UIO_MAXIOV)
 			return false;
 		bpf_loop(UIO_MAXIOV, add_piece, &sum, 0);
@@ -98,71 +103,67 @@ static __always_inline bool read_behind(__u8 special, struct pt_regs *regs, __u6
 	}
 }
 
-static __always_inline void count_value(struct trace_counts *c, __u32 row, __u32 arg, __u64 value)
+static __always_inline void count_apart(const struct trace_value *key)
 {
-	struct trace_value key = { .row = row, .arg = arg, .value = value };
-	__u64 *count, one = 1;
+	__u64 *count = bpf_map_lookup_elem(&values, key), one = 1;
 
-	if (value < TRACE_CLASSES) {
-		c->number[arg][value] += 1;
-		return;
-	}
-	count = bpf_map_lookup_elem(&values, &key);
 	if (count)
 		*count += 1;
-	else if (bpf_map_update_elem(&values, &key, &one, BPF_ANY))
+	else if (bpf_map_update_elem(&values, key, &one, BPF_ANY))
 		__sync_fetch_and_add(&lost, 1);
 }
 
-static __always_inline bool makes_file(struct pt_regs *regs, const volatile struct trace_row *row)
+/* Where another value has its seat, it is counted apart. */
+static __always_inline void count_value(struct trace_seat *seats, __u32 row, __u32 arg, __u64 value)
 {
-	return argument(regs, row->arg[0].from) & O_MAKES;
+	struct trace_seat *seat = &seats[(value * 0x9e3779b97f4a7c15) >> (64 - TRACE_SEATS_LOG)];
+
+	if (seat->value == value || !seat->count) {
+		seat->value = value;
+		seat->count += 1;
+	} else {
+		count_apart(&(struct trace_value){ .row = row, .arg = arg, .value = value });
+	}
 }
 
 static __always_inline void count_args(struct trace_counts *c, __u32 i, struct pt_regs *regs)
 {
 	const volatile struct trace_row *row = row_at(i);
-	__u64 behind[3] = { 0 }, value;
+	__u64 value[SYSCALL_VALUES], v, first = 0;
 
-	if (!read_behind(row->special, regs, behind))
+	if (!row->args || !read_values(row->special, regs, value))
 		return;
 	for (__u32 a = 0; a < TRACE_ARGS && a < row->args; a++) {
 		__u8 from = row->arg[a].from;
 
-		if (row->special == SPECIAL_OPEN && a == 1 && !makes_file(regs, row))
-			break;
-		if (row->special == SPECIAL_HOW && a == 1 && !(behind[0] & O_MAKES))
-			continue;
-		if (from == SYSCALL_BEHIND)
-			value = behind[0];
-		else if (from == SYSCALL_BEHIND + 1)
-			value = behind[1];
-		else if (from == SYSCALL_BEHIND + 2)
-			value = behind[2];
-		else
-			value = argument(regs, from);
+		if (from >= SYSCALL_VALUES)
+			return;
+		v = value[from];
+		if (!a)
+			first = v;
+		if (a == 1 && row->makes && !(first & O_MAKES))
+			continue; /* the mode is whatever was in the register */
 		if (row->arg[a].number)
-			c->number[a][class_of(value) % TRACE_CLASSES] += 1;
+			c->arg[a].number[class_of(v) % TRACE_CLASSES] += 1;
 		else
-			count_value(c, i, a, from < SYSCALL_BEHIND ? (__u32)value : value);
+			count_value(c->arg[a].seat, i, a, from < SYSCALL_BEHIND ? (__u32)v : v);
 	}
 }
 
 static __always_inline void count_call(__u32 i, struct pt_regs *regs, long ret)
 {
 	struct trace_counts *c = bpf_map_lookup_elem(&counts, &i);
-	__u32 error = ret < 0 ? (__u32)-ret : 0;
+	__u64 error = -ret;
 
 	if (!c)
 		return;
-	if (error >= ERRNO_RESTARTS)
-		error = EINTR;
-	c->made += 1;
-	if (error < TRACE_ERRNOS)
+	if (ret >= 0)
+		c->returned[class_of(row_at(i)->sized ? ret : 0) % TRACE_CLASSES] += 1;
+	else if (error >= ERRNO_RESTARTS)
+		c->error[EINTR] += 1;
+	else if (error < TRACE_ERRNOS)
 		c->error[error] += 1;
 	else
 		__sync_fetch_and_add(&lost, 1);
-	if (!error)
-		c->returned[class_of(ret) % TRACE_CLASSES] += 1;
 	count_args(c, i, regs);
 }

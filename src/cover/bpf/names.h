@@ -5,18 +5,24 @@
  * body only once, and take for dead what cannot be reached with the values it begins with. (The
  * context of a loop has to be on the stack: it is the pointer into the map.) */
 
+/* A path that is decided by looking at it as it is: on the stack, which is always at hand. */
+struct trace_short {
+	union {
+		char path[128];
+		__u64 word[128 / 8];
+	};
+};
+enum { SHORT_WORDS = sizeof(struct trace_short) / 8 };
+
 struct trace_start {
 	struct dentry *dentry;
-	struct vfsmount *mnt;
+	struct vfsmount *mnt; /* NULL: the root, from which the mounts' paths are told */
 };
 
 /* One path and where a walk along its names stands: `at` bytes of the mount point's path are behind
  * it, `off` names lead away from there, or, at its end, `below` names lead into the mount. */
 struct trace_walk {
-	union {
-		char path[4096];
-		__u64 word[4096 / 8]; /* for what is decided without looking at every byte */
-	};
+	char path[4096];
 	__u32 mount; /* which */
 	__u32 at, off, below;
 	__u32 name_len; /* of the name that is being read */
@@ -29,9 +35,6 @@ struct trace_walk {
 	__u64 dentry;
 	__u32 steps;
 	bool met; /* an ancestor of the mount point */
-	/* Looking at words. */
-	__u64 mark_before; /* the last byte of the word before is a mark */
-	bool found;
 };
 
 struct {
@@ -102,13 +105,11 @@ static long climb_step(__u32 i, void *context)
 {
 	struct trace_walk *w = *(struct trace_walk **)context;
 	struct dentry *dentry = (void *)w->dentry, *parent = BPF_CORE_READ(dentry, d_parent);
-	struct inode *inode = BPF_CORE_READ(dentry, d_inode);
-	__u64 ino = BPF_CORE_READ(inode, i_ino);
-	__u32 dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	const struct trace_place here = place_of(inode_of(dentry));
 	const struct trace_mount *m = mount_of(w);
 
 	for (__u32 a = 0; a < TRACE_ANCESTORS && a < m->ancestors; a++) {
-		if (m->ancestor[a].ino == ino && m->ancestor[a].dev == dev) {
+		if (same_place(&here, &m->ancestor[a])) {
 			w->at = m->ancestor[a].at;
 			w->met = true;
 			return 1;
@@ -121,12 +122,18 @@ static long climb_step(__u32 i, void *context)
 	return 0;
 }
 
+static __always_inline bool on_mount(const struct trace_mount *m, struct vfsmount *mnt)
+{
+	const struct trace_place below = place_of(mounted_on(mnt));
+
+	return device_of_mount(mnt) == m->dev || same_place(&below, &m->below);
+}
+
 /* Few paths go above where they begin: only those need the depth of a directory in the mount. */
 static __always_inline void begin_at(struct trace_walk *w, const struct trace_start *start,
 				     bool with_depth)
 {
-	struct vfsmount *mnt = start->mnt;
-	bool inside = on_mount(mount_of(w), BPF_CORE_READ(mnt, mnt_sb, s_dev), mnt);
+	bool inside = on_mount(mount_of(w), start->mnt);
 
 	w->dentry = (__u64)start->dentry;
 	if (!inside || with_depth)
@@ -142,35 +149,33 @@ static __always_inline void begin_at(struct trace_walk *w, const struct trace_st
 	}
 }
 
-/* Processes may have a root of their own: then absolute paths, too, begin at a directory. */
-static __always_inline bool find_root(struct trace_start *ret)
+/* Where the path begins: nowhere in particular for an absolute one, unless the process has a root of
+ * its own. False where there is no such directory. */
+static __always_inline bool find_start(struct task_struct *task, int dirfd, bool absolute,
+				       struct trace_start *ret)
 {
-	struct fs_struct *fs = bpf_get_current_task_btf()->fs;
-	struct inode *inode;
+	struct fs_struct *fs = task->fs;
+	struct trace_place here;
+	struct file *file;
 
 	if (!fs)
 		return false;
-	inode = fs->root.dentry->d_inode;
-	ret->dentry = fs->root.dentry;
-	ret->mnt = fs->root.mnt;
-	return inode->i_ino != root.ino || inode->i_sb->s_dev != root.dev;
-}
-
-static __always_inline bool find_start(int dirfd, struct trace_start *ret)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct file *file;
-
-	if (dirfd == AT_FDCWD) {
-		ret->dentry = BPF_CORE_READ(task, fs, pwd.dentry);
-		ret->mnt = BPF_CORE_READ(task, fs, pwd.mnt);
+	if (absolute) {
+		here = place_of(inode_of(fs->root.dentry));
+		ret->dentry = fs->root.dentry;
+		ret->mnt = same_place(&here, &root) ? NULL : fs->root.mnt;
 		return true;
 	}
-	file = file_of(dirfd);
+	if (dirfd == AT_FDCWD) {
+		ret->dentry = fs->pwd.dentry;
+		ret->mnt = fs->pwd.mnt;
+		return true;
+	}
+	file = file_of(task, dirfd);
 	if (!file)
 		return false;
-	ret->dentry = BPF_CORE_READ(file, f_path.dentry);
-	ret->mnt = BPF_CORE_READ(file, f_path.mnt);
+	ret->dentry = dentry_of_file(file);
+	ret->mnt = mount_of_file(file);
 	return true;
 }
 
@@ -181,139 +186,96 @@ static __always_inline void walk(struct trace_walk *w, __u32 mount, const struct
 	w->at = w->off = w->below = w->name_len = w->steps = 0;
 	w->matches = w->dots = true;
 	w->lost = w->shallow = w->above = w->met = false;
-	if (start)
+	if (start->mnt)
 		begin_at(w, start, with_depth);
 	bpf_loop(sizeof(w->path), walk_byte, &w, 0);
 }
 
 #define EACH_BYTE(c) (0x0101010101010101ULL * (c))
 
-/* The highest bit of every byte that is c. (Of one behind such a byte, perhaps, as well.) */
+/* The highest bit of every byte that is c. */
 static __always_inline __u64 bytes_that_are(__u64 word, __u8 c)
 {
 	__u64 x = word ^ EACH_BYTE(c);
 
-	return (x - EACH_BYTE(1)) & ~x & EACH_BYTE(0x80);
-}
-
-static __always_inline __u64 word_at(const struct trace_walk *w, __u32 i)
-{
-	return w->word[i % (sizeof(w->word) / 8)];
-}
-
-static __always_inline long find_two(struct trace_walk *w, __u64 marks)
-{
-	w->found = marks & (marks << 8 | w->mark_before);
-	w->mark_before = marks >> 56;
-	return w->found;
-}
-
-static long find_two_dots(__u32 i, void *context)
-{
-	struct trace_walk *w = *(struct trace_walk **)context;
-
-	return find_two(w, bytes_that_are(word_at(w, i), '.'));
-}
-
-static long find_two_marks(__u32 i, void *context)
-{
-	struct trace_walk *w = *(struct trace_walk **)context;
-	__u64 word = word_at(w, i);
-
-	return find_two(w, bytes_that_are(word, '.') | bytes_that_are(word, '/'));
-}
-
-static long find_difference(__u32 i, void *context)
-{
-	struct trace_walk *w = *(struct trace_walk **)context;
-	__u64 differs = word_at(w, i) ^ *(__u64 *)&mount_of(w)->path[i * 8 % TRACE_PATH];
-	__u32 left = mount_of(w)->len - i * 8;
-
-	w->found = left < 8 ? differs & ((1ULL << left * 8) - 1) : differs;
-	return w->found;
-}
-
-static __always_inline bool has_prefix(struct trace_walk *w, __u32 mount)
-{
-	__u32 len;
-	char next;
-
-	w->mount = mount;
-	w->found = false;
-	len = mount_of(w)->len;
-	next = w->path[len % TRACE_PATH];
-	if (next && next != '/')
-		return false;
-	bpf_loop((len + 7) / 8, find_difference, &w, 0);
-	return !w->found;
+	return ~(((x & EACH_BYTE(0x7f)) + EACH_BYTE(0x7f)) | x) & EACH_BYTE(0x80);
 }
 
 /* Two dots side by side: the path may lead up. In an absolute one, which is to be compared as it is,
  * slashes count as well. Bytes behind the end are looked at, too: that costs time, but no more. */
-static __always_inline bool is_winding(struct trace_walk *w, __u32 len, bool absolute)
+static __always_inline bool is_winding(const struct trace_short *s, __u32 len, bool absolute)
 {
-	w->mark_before = 0;
-	w->found = false;
-	if (absolute)
-		bpf_loop((len + 7) / 8, find_two_marks, &w, 0);
-	else
-		bpf_loop((len + 7) / 8, find_two_dots, &w, 0);
-	return w->found;
+	__u64 marks, before = 0, two = 0;
+
+	for (__u32 i = 0; i < SHORT_WORDS && i * 8 < len; i++) {
+		marks = bytes_that_are(s->word[i], '.');
+		if (absolute)
+			marks |= bytes_that_are(s->word[i], '/');
+		two |= marks & (marks << 8 | before);
+		before = marks >> 56;
+	}
+	return two;
 }
 
-enum { FAR_OUT, WITHIN, UNDECIDED };
+static __always_inline bool has_prefix(const struct trace_short *s, const struct trace_mount *m)
+{
+	char next = s->path[m->len % sizeof(s->path)];
 
-/* What most paths need: straight from the root, or from a directory that is on a mount. */
-static __always_inline int decide_fast(struct trace_walk *w, __u32 len,
+	for (__u32 i = 0; i < SHORT_WORDS && m->mask[i]; i++)
+		if ((s->word[i] ^ m->word[i]) & m->mask[i])
+			return false;
+	return m->len < sizeof(s->path) && (!next || next == '/');
+}
+
+/* Is it on the way to a mount? */
+static __always_inline bool is_ancestor(struct dentry *dentry)
+{
+	const struct trace_place here = place_of(inode_of(dentry));
+
+	for (__u32 i = 0; i < TRACE_MOUNTS && i < mounts_used; i++)
+		for (__u32 a = 0; a < TRACE_ANCESTORS && a < mounts[i].ancestors; a++)
+			if (same_place(&here, &mounts[i].ancestor[a]))
+				return true;
+	return false;
+}
+
+enum { OUTSIDE, INSIDE, UNDECIDED };
+
+/* What most paths need: straight from the root, or from a directory that is on a mount, or that is
+ * on no way to one. */
+static __always_inline int decide_fast(const struct trace_short *s, __u32 len,
 				       const struct trace_start *start)
 {
-	struct vfsmount *mnt = start ? start->mnt : NULL;
-
-	if (is_winding(w, len, !start))
+	if (is_winding(s, len, !start->mnt))
 		return UNDECIDED;
-	if (start)
-		return on_any_mount(BPF_CORE_READ(mnt, mnt_sb, s_dev), mnt) ? WITHIN : UNDECIDED;
+	if (start->mnt) {
+		if (on_any_mount(device_of_mount(start->mnt), start->mnt))
+			return INSIDE;
+		return len > 1 && is_ancestor(start->dentry) ? UNDECIDED : OUTSIDE;
+	}
 	for (__u32 i = 0; i < TRACE_MOUNTS && i < mounts_used; i++)
-		if (has_prefix(w, i))
-			return WITHIN;
-	return FAR_OUT;
+		if (has_prefix(s, &mounts[i]))
+			return INSIDE;
+	return OUTSIDE;
 }
 
-/* Does the path, by its names, lead into a mount? Symbolic links are not followed. (Not static: the
- * verifier then looks at it once, and not at every call of it.) */
-__noinline int names_hit(int dirfd, __u64 user_path)
+/* Name by name, for the paths that are left. (Not static: the verifier then looks at it once, and
+ * not at every call of it.) */
+__noinline int names_lead_in(int dirfd, __u64 user_path)
 {
-	struct trace_start start = { 0 }, *from = NULL;
+	struct trace_start start;
 	struct trace_walk *w;
-	__u32 zero = 0;
-	long len = 0;
 	bool unsure = false;
-	int fast;
+	__u32 zero = 0;
 
 	w = bpf_map_lookup_elem(&walks, &zero);
-	if (!w)
+	if (!w || bpf_probe_read_user_str(w->path, sizeof(w->path), (void *)user_path) < 0 ||
+	    !find_start(bpf_get_current_task_btf(), dirfd, w->path[0] == '/', &start))
 		return 0;
-	w->path[0] = 0;
-	if (user_path)
-		len = bpf_probe_read_user_str(w->path, sizeof(w->path), (void *)user_path);
-	if (len < 0) {
-		__sync_fetch_and_add(&unattributed, 1);
-		return 0;
-	}
-	if (w->path[0] == '/') {
-		from = find_root(&start) ? &start : NULL;
-	} else {
-		if (!find_start(dirfd, &start))
-			return 0; /* no directory, no walk */
-		from = &start;
-	}
-	fast = decide_fast(w, len, from);
-	if (fast != UNDECIDED)
-		return fast;
 	for (__u32 i = 0; i < TRACE_MOUNTS && i < mounts_used; i++) {
-		walk(w, i, from, false);
+		walk(w, i, &start, false);
 		if (w->shallow && w->above)
-			walk(w, i, from, true);
+			walk(w, i, &start, true);
 		if (w->at == mount_of(w)->len && !w->off && !w->lost)
 			return 1;
 		unsure |= w->lost && w->above;
@@ -321,4 +283,25 @@ __noinline int names_hit(int dirfd, __u64 user_path)
 	if (unsure)
 		__sync_fetch_and_add(&unattributed, 1);
 	return 0;
+}
+
+/* Does the path, by its names, lead into a mount? Symbolic links are not followed. */
+static __always_inline bool names_hit(struct task_struct *task, int dirfd, __u64 user_path)
+{
+	struct trace_start start;
+	struct trace_short s;
+	long len = 0;
+	int fast;
+
+	s.word[0] = 0;
+	if (user_path)
+		len = bpf_probe_read_user_str(s.path, sizeof(s.path), (void *)user_path);
+	if (len < 0) {
+		__sync_fetch_and_add(&unattributed, 1);
+		return false;
+	}
+	if (!find_start(task, dirfd, s.path[0] == '/', &start))
+		return false; /* no directory, no walk */
+	fast = len < sizeof(s.path) ? decide_fast(&s, len, &start) : UNDECIDED;
+	return fast == UNDECIDED ? names_lead_in(dirfd, user_path) : fast;
 }

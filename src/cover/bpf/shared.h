@@ -15,6 +15,7 @@ enum {
 	TRACE_MOUNTS = 8,
 	TRACE_PATH = 256,
 	TRACE_ANCESTORS = 32,
+	TRACE_SEATS_LOG = 6, /* as many as fit where classes of numbers would be */
 	TRACE_COMBINATIONS = 16384,
 	SYSCALL_BEHIND = 6, /* the first argument behind a pointer */
 	SYSCALL_VALUES = 9,
@@ -46,6 +47,8 @@ struct trace_row {
 	__s8 fd, path, fd2, path2;
 	__u8 args;
 	__u8 descriptor; /* success yields one */
+	__u8 sized;      /* success yields a size, or another number that says something */
+	__u8 makes;      /* its second argument is the mode of a file that the first may make */
 	struct trace_arg arg[TRACE_ARGS];
 };
 
@@ -59,16 +62,22 @@ struct trace_state {
 	__u64 name[2];
 };
 
-/* One row's counts. */
-struct trace_counts {
-	__u64 made;
-	__u64 error[TRACE_ERRNOS]; /* 0 is success */
-	__u64 returned[TRACE_CLASSES];
-	/* By class; of flags and choices by value, as far as they are that small. */
-	__u64 number[TRACE_ARGS][TRACE_CLASSES];
+/* A flag or choice as it was given. */
+struct trace_seat {
+	__u64 value, count; /* count 0: free */
 };
 
-/* A greater value of a flag or choice as it was given. */
+/* One row's counts. */
+struct trace_counts {
+	__u64 error[TRACE_ERRNOS];
+	__u64 returned[TRACE_CLASSES]; /* by calls that succeeded */
+	union {
+		__u64 number[TRACE_CLASSES];
+		struct trace_seat seat[1 << TRACE_SEATS_LOG]; /* by a hash of the value */
+	} arg[TRACE_ARGS];
+};
+
+/* One that found its seat taken. */
 struct trace_value {
 	__u32 row, arg;
 	__u64 value;
@@ -85,7 +94,11 @@ struct trace_mount {
 	__u32 dev;                /* of the superblock when tracing began */
 	__u32 len;                /* of the path */
 	struct trace_place below; /* the directory it is mounted on */
-	char path[TRACE_PATH] __attribute__((aligned(8))); /* "/a/b", "" for the root */
+	union {
+		char path[TRACE_PATH]; /* "/a/b", "" for the root */
+		__u64 word[TRACE_PATH / 8];
+	};
+	__u64 mask[TRACE_PATH / 8]; /* all bits of the path's bytes */
 	__u8 up[TRACE_PATH];      /* from the end of a component to the end of the one before */
 	__u32 ancestors;
 	struct trace_place ancestor[TRACE_ANCESTORS];

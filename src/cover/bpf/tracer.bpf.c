@@ -45,6 +45,7 @@ const volatile bool see_walks;
 
 struct trace_mount mounts[TRACE_MOUNTS];
 struct trace_place root; /* of the file system, where the mounts' paths begin */
+__u64 cgroup_address; /* once a task of it was met; it is there as long as we are */
 __u64 unattributed, lost;
 
 struct {
@@ -73,22 +74,27 @@ static __always_inline struct trace_state *state_of_current(__u64 flags)
 }
 
 /* Is the current task the command's, or a descendant of it? */
-static __always_inline bool selected(void)
+static __always_inline bool selected(struct task_struct *task)
 {
 	struct trace_state *s;
+	struct cgroup *group;
 
-	if (cgroup_id) /* in the group itself, or in one below it */
-		return bpf_get_current_task_btf()->cgroups->dfl_cgrp->kn->id == cgroup_id ||
-		       bpf_current_task_under_cgroup(&cgroup, 0) == 1;
-	s = state_of_current(0);
-	return s && s->traced;
+	if (!cgroup_id) {
+		s = bpf_task_storage_get(&states, task, 0, 0);
+		return s && s->traced;
+	}
+	group = task->cgroups->dfl_cgrp;
+	if ((__u64)group == cgroup_address)
+		return true;
+	if (group->kn->id != cgroup_id)
+		return bpf_current_task_under_cgroup(&cgroup, 0) == 1; /* in one below it */
+	cgroup_address = (__u64)group;
+	return true;
 }
 
 /* Calls of 32-bit programs have other numbers. */
-static __always_inline bool is_compat(void)
+static __always_inline bool is_compat(struct task_struct *task)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-
 	return bpf_core_field_exists(task->thread_info.status) &&
 	       (task->thread_info.status & TS_COMPAT);
 }
@@ -102,14 +108,24 @@ const volatile bool can_cast;
 #define CAST(type, pointer) \
 	((type *)bpf_rdonly_cast(pointer, bpf_core_type_id_kernel(type)))
 
-static __always_inline bool same_place(struct inode *inode, const struct trace_place *place)
+static __always_inline struct trace_place place_of(struct inode *inode)
 {
 	if (can_cast) {
 		inode = CAST(struct inode, inode);
-		return inode->i_ino == place->ino && inode->i_sb->s_dev == place->dev;
+		return (struct trace_place){ .ino = inode->i_ino, .dev = inode->i_sb->s_dev };
 	}
-	return BPF_CORE_READ(inode, i_ino) == place->ino &&
-	       BPF_CORE_READ(inode, i_sb, s_dev) == place->dev;
+	return (struct trace_place){ .ino = BPF_CORE_READ(inode, i_ino),
+				     .dev = BPF_CORE_READ(inode, i_sb, s_dev) };
+}
+
+static __always_inline bool same_place(const struct trace_place *a, const struct trace_place *b)
+{
+	return a->ino == b->ino && a->dev == b->dev;
+}
+
+static __always_inline struct inode *inode_of(struct dentry *dentry)
+{
+	return can_cast ? CAST(struct dentry, dentry)->d_inode : BPF_CORE_READ(dentry, d_inode);
 }
 
 static __always_inline struct inode *mounted_on(struct vfsmount *mnt)
@@ -121,10 +137,10 @@ static __always_inline struct inode *mounted_on(struct vfsmount *mnt)
 	return BPF_CORE_READ(m, mnt_mountpoint, d_inode);
 }
 
-/* A superblock made by a later mount has another device: its mount point is the same. */
-static __always_inline bool on_mount(const struct trace_mount *m, __u32 dev, struct vfsmount *mnt)
+static __always_inline __u32 device_of_mount(struct vfsmount *mnt)
 {
-	return dev == m->dev || (mnt && same_place(mounted_on(mnt), &m->below));
+	return can_cast ? CAST(struct vfsmount, mnt)->mnt_sb->s_dev :
+			  BPF_CORE_READ(mnt, mnt_sb, s_dev);
 }
 
 static __always_inline bool has_device(__u32 dev)
@@ -135,17 +151,24 @@ static __always_inline bool has_device(__u32 dev)
 	return false;
 }
 
+/* A superblock made by a later mount has another device: its mount point is the same. */
 static __always_inline bool on_any_mount(__u32 dev, struct vfsmount *mnt)
 {
+	struct trace_place below;
+
+	if (has_device(dev))
+		return true;
+	if (!mnt)
+		return false;
+	below = place_of(mounted_on(mnt));
 	for (__u32 i = 0; i < TRACE_MOUNTS && i < mounts_used; i++)
-		if (on_mount(&mounts[i], dev, mnt))
+		if (same_place(&below, &mounts[i].below))
 			return true;
 	return false;
 }
 
-static __always_inline struct file *file_of(int fd)
+static __always_inline struct file *file_of(struct task_struct *task, int fd)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct files_struct *files = task->files;
 	struct file *file = NULL;
 	struct hlist_head *slot; /* any structure that is a pointer */
@@ -176,25 +199,29 @@ static __always_inline struct vfsmount *mount_of_file(struct file *file)
 	return can_cast ? CAST(struct file, file)->f_path.mnt : BPF_CORE_READ(file, f_path.mnt);
 }
 
-static __always_inline bool file_hits(struct file *file)
+static __always_inline struct dentry *dentry_of_file(struct file *file)
 {
-	__u32 dev = device_of(file);
-
-	return has_device(dev) || on_any_mount(dev, mount_of_file(file));
+	return can_cast ? CAST(struct file, file)->f_path.dentry :
+			  BPF_CORE_READ(file, f_path.dentry);
 }
 
-static __always_inline bool fd_hits(int fd)
+static __always_inline bool file_hits(struct file *file)
 {
-	struct file *file = file_of(fd);
+	return on_any_mount(device_of(file), mount_of_file(file));
+}
+
+static __always_inline bool fd_hits(struct task_struct *task, int fd)
+{
+	struct file *file = file_of(task, fd);
 
 	return file && file_hits(file);
 }
 
 /* At the end of a call. One that found a file where there is none now was overtaken by another
  * thread that closed it. */
-static __always_inline bool used_fd_hits(int fd, long ret)
+static __always_inline bool used_fd_hits(struct task_struct *task, int fd, long ret)
 {
-	struct file *file = file_of(fd);
+	struct file *file = file_of(task, fd);
 
 	if (file)
 		return file_hits(file);
@@ -228,26 +255,26 @@ static __always_inline int dirfd_argument(struct pt_regs *regs, int i)
 	return i < 0 ? AT_FDCWD : (int)argument(regs, i);
 }
 
-static __always_inline bool cwd_hits(void)
+static __always_inline bool cwd_hits(struct task_struct *task)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct vfsmount *mnt = BPF_CORE_READ(task, fs, pwd.mnt);
 
-	return on_any_mount(BPF_CORE_READ(mnt, mnt_sb, s_dev), mnt);
+	return on_any_mount(device_of_mount(mnt), mnt);
 }
 
 /* A call that opened a descriptor, or changed the directory, shows where it went. */
-static __always_inline bool path_hits(const volatile struct trace_row *row, struct pt_regs *regs,
+static __always_inline bool path_hits(struct task_struct *task,
+				      const volatile struct trace_row *row, struct pt_regs *regs,
 				      long ret)
 {
 	if (row->descriptor && ret >= 0)
-		return fd_hits((int)ret);
+		return fd_hits(task, (int)ret);
 	if (row->special == SPECIAL_CHDIR && !ret)
-		return cwd_hits();
-	if (names_hit(dirfd_argument(regs, row->fd), argument(regs, row->path)))
+		return cwd_hits(task);
+	if (names_hit(task, dirfd_argument(regs, row->fd), argument(regs, row->path)))
 		return true;
 	return row->path2 >= 0 &&
-	       names_hit(dirfd_argument(regs, row->fd2), argument(regs, row->path2));
+	       names_hit(task, dirfd_argument(regs, row->fd2), argument(regs, row->path2));
 }
 
 static __always_inline bool starts_badly(long ret)
@@ -256,19 +283,19 @@ static __always_inline bool starts_badly(long ret)
 }
 
 /* A walk that never began (a bad descriptor, a name that is too long) is told by names. */
-static __always_inline bool walk_hits(struct trace_state *s, int i, int dirfd, __u64 path, long ret)
+static __always_inline bool walk_hits(struct task_struct *task, struct trace_state *s, int i, int dirfd, __u64 path, long ret)
 {
 	if (s->walks > i && (s->walk_begun[i] || !starts_badly(ret)))
 		return s->walk_hit[i];
-	return names_hit(dirfd, path);
+	return names_hit(task, dirfd, path);
 }
 
-static __always_inline bool walks_hit(struct trace_state *s, const volatile struct trace_row *row,
+static __always_inline bool walks_hit(struct task_struct *task, struct trace_state *s, const volatile struct trace_row *row,
 				      struct pt_regs *regs, long ret)
 {
-	if (walk_hits(s, 0, dirfd_argument(regs, row->fd), argument(regs, row->path), ret))
+	if (walk_hits(task, s, 0, dirfd_argument(regs, row->fd), argument(regs, row->path), ret))
 		return true;
-	return row->path2 >= 0 && walk_hits(s, 1, dirfd_argument(regs, row->fd2),
+	return row->path2 >= 0 && walk_hits(task, s, 1, dirfd_argument(regs, row->fd2),
 					    argument(regs, row->path2), ret);
 }
 
@@ -284,7 +311,7 @@ int BPF_PROG(walk_end, struct nameidata *nd)
 	if (!s || !s->row || nd->saved) /* walks within walks are the file system's own */
 		return 0;
 	mnt = nd->path.mnt;
-	dev = mnt ? BPF_CORE_READ(mnt, mnt_sb, s_dev) : BPF_CORE_READ(nd, inode, i_sb, s_dev);
+	dev = mnt ? device_of_mount(mnt) : BPF_CORE_READ(nd, inode, i_sb, s_dev);
 	name = (__u64)nd->name;
 	/* The same name again is a retry of the same walk: the last one counts. */
 	if (s->walks && s->name[0] != name)
@@ -350,10 +377,14 @@ int BPF_PROG(enter, struct pt_regs *regs, long number)
 {
 	__u32 found = find_row(regs, number);
 	const volatile struct trace_row *row = row_at(found - 1);
+	struct task_struct *task;
 
-	if (!found || !has_entry(row) || !selected())
+	if (!found || !has_entry(row))
 		return 0;
-	note_entry(found, row->where == WHERE_FD && fd_hits((int)argument(regs, row->fd)));
+	task = bpf_get_current_task_btf();
+	if (selected(task))
+		note_entry(found, row->where == WHERE_FD &&
+					  fd_hits(task, (int)argument(regs, row->fd)));
 	return 0;
 }
 
@@ -361,14 +392,15 @@ SEC("tracepoint/syscalls/sys_enter_close")
 int enter_close(struct trace_event_raw_sys_enter *event)
 {
 	__u32 found = row_of[(__u32)event->id % TRACE_NUMBERS_MAX];
+	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (found && selected() && fd_hits((int)event->args[0]))
+	if (found && selected(task) && fd_hits(task, (int)event->args[0]))
 		note_entry(found, true);
 	return 0;
 }
 
 /* What was found when the call began: false where it began before us. */
-static __always_inline bool entry_hits(__u32 found, const volatile struct trace_row *row,
+static __always_inline bool entry_hits(struct task_struct *task, __u32 found, const volatile struct trace_row *row,
 				       struct pt_regs *regs, long ret)
 {
 	struct trace_state *s = state_of_current(0);
@@ -376,30 +408,36 @@ static __always_inline bool entry_hits(__u32 found, const volatile struct trace_
 	if (!s || s->row != found)
 		return false;
 	s->row = 0;
-	return row->where == WHERE_PATH ? walks_hit(s, row, regs, ret) : s->hit;
+	return row->where == WHERE_PATH ? walks_hit(task, s, row, regs, ret) : s->hit;
 }
 
-static __always_inline bool call_hits(__u32 found, const volatile struct trace_row *row,
-				      struct pt_regs *regs, long ret)
+static __always_inline bool call_hits(struct task_struct *task, __u32 found, struct pt_regs *regs,
+				      long ret)
 {
+	const volatile struct trace_row *row = row_at(found - 1);
+
 	if (has_entry(row))
-		return entry_hits(found, row, regs, ret);
+		return entry_hits(task, found, row, regs, ret);
 	if (row->where == WHERE_FD)
-		return used_fd_hits((int)argument(regs, row->fd), ret) ||
-		       (row->fd2 >= 0 && used_fd_hits((int)argument(regs, row->fd2), ret));
-	return row->where == WHERE_ANYWHERE || path_hits(row, regs, ret);
+		return used_fd_hits(task, (int)argument(regs, row->fd), ret) ||
+		       (row->fd2 >= 0 && used_fd_hits(task, (int)argument(regs, row->fd2), ret));
+	return row->where == WHERE_ANYWHERE || path_hits(task, row, regs, ret);
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(leave, struct pt_regs *regs, long ret)
 {
 	__u32 found = find_row(regs, SYSCALL_NUMBER(regs));
+	struct task_struct *task;
 
-	if (!found || !selected())
+	if (!found)
 		return 0;
-	if (is_compat())
+	task = bpf_get_current_task_btf();
+	if (!selected(task))
+		return 0;
+	if (is_compat(task))
 		__sync_fetch_and_add(&unattributed, 1);
-	else if (call_hits(found, row_at(found - 1), regs, ret))
+	else if (call_hits(task, found, regs, ret))
 		count_call(found - 1, regs, ret);
 	return 0;
 }
@@ -425,15 +463,11 @@ struct trace_place learned, learned_below;
 SEC("raw_tp")
 int learn(struct bpf_raw_tracepoint_args *args)
 {
-	struct file *file = file_of((int)args->args[0]);
-	struct inode *below;
+	struct file *file = file_of(bpf_get_current_task_btf(), (int)args->args[0]);
 
 	if (!file)
 		return 1;
-	learned.ino = BPF_CORE_READ(file, f_inode, i_ino);
-	learned.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
-	below = mounted_on(BPF_CORE_READ(file, f_path.mnt));
-	learned_below.ino = BPF_CORE_READ(below, i_ino);
-	learned_below.dev = BPF_CORE_READ(below, i_sb, s_dev);
+	learned = place_of(BPF_CORE_READ(file, f_inode));
+	learned_below = place_of(mounted_on(mount_of_file(file)));
 	return 0;
 }
