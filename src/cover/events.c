@@ -170,13 +170,12 @@ static enum whereabouts place_of_call(struct events *e, struct process *p, const
 	return first == PLACE_UNKNOWN || second == PLACE_UNKNOWN ? PLACE_UNKNOWN : PLACE_OUTSIDE;
 }
 
-/* A call that opened something: its path is what the trace tells, or what its names say. */
+/* A call that opened something. A trace that tells its path will tell it again; else it is what the
+ * names say. */
 static void remember_open(struct events *e, struct process *p, const struct event *ev,
 			  enum whereabouts place)
 {
-	if (ev->ret_path.at)
-		process_open(p, ev->ret, ev->ret_path.at, ev->ret_path.len, place);
-	else if (resolve(e, p, ev, 0))
+	if (!ev->ret_path.at && resolve(e, p, ev, 0))
 		process_open(p, ev->ret, buf_str(&e->scratch), e->scratch.len, place);
 	else
 		process_open(p, ev->ret, NULL, 0, place);

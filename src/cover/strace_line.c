@@ -73,9 +73,14 @@ static const char *skip_string(const char *p, const char *end)
 /* Behind "<path>" of a descriptor; p is at '<'. A path that holds '>' is told by what follows. */
 static const char *skip_angle(const char *p, const char *end)
 {
-	for (p++; p < end; p++)
-		if (*p == '>' && (p + 1 == end || strchr(",)]} (|", p[1])))
-			return p + 1;
+	static const bool follows[256] = { [','] = true, [')'] = true, [']'] = true, ['}'] = true,
+					   [' '] = true, ['('] = true, ['|'] = true };
+
+	while ((p = memchr(p, '>', (size_t)(end - p)))) {
+		p++;
+		if (p == end || follows[(unsigned char)*p])
+			return p;
+	}
 	return end;
 }
 
