@@ -155,12 +155,16 @@ static int run_reader(const char *path, struct err *err)
 		.cwd = settings.cwd,
 	};
 	const struct reader *reader = &readers[settings.read - 1];
-	int code = EXIT_UNKNOWN;
+	int code = EXIT_UNKNOWN, r;
 	struct coverage c;
 	json_t *report;
 
 	coverage_init(&c, reader->name);
-	if (!reader->read(&c, &options, path, err)) {
+	r = reader->read(&c, &options, path, err);
+	if (!r && !c.understood)
+		r = err_set(err, EINVAL, "%s holds no call that --read %s understands", path,
+			    reader->name);
+	if (!r) {
 		report = coverage_json(&c);
 		code = tell_one(path, report, err);
 		json_decref(report);

@@ -114,6 +114,20 @@ static json_t *metric_at(const struct cover_tool *tool, const char *call, const 
 	return json_object_get(json_object_get(metrics, call), argument);
 }
 
+/* Of a call with one argument no sum is told. */
+static long long covered_by(const struct cover_tool *tool, const char *call, const char *argument)
+{
+	json_t *metrics = json_object_get(tool->coverage, "metrics"), *metric;
+	json_t *arguments = json_object_get(metrics, call);
+	const char *name;
+	long long sum = 0;
+
+	if (strcmp(argument, "(all)") || json_object_get(arguments, argument))
+		return count_at(json_object_get(arguments, argument), "covered");
+	json_object_foreach(arguments, name, metric) sum += count_at(metric, "covered");
+	return sum;
+}
+
 /* Of a call's arguments together, a tool may have used more than another. */
 static long long most_partitions(const struct cover_tool *tools, size_t count, const char *call,
 				 const char *argument)
@@ -125,6 +139,30 @@ static long long most_partitions(const struct cover_tool *tools, size_t count, c
 		most = n > most ? n : most;
 	}
 	return most;
+}
+
+static long long different_errors(const struct cover_tool *tool)
+{
+	json_t *output = json_object_get(tool->coverage, "output"), *results;
+	const char *call;
+	long long n = 0;
+
+	json_object_foreach(output, call, results) n +=
+		(long long)json_object_size(results) -
+		(json_object_get(results, "success") != NULL);
+	return n;
+}
+
+static void add_totals(struct buf *out, const struct cover_tool *tools, size_t count)
+{
+	buf_addf(out, "%-27s", "different errors, by call");
+	for (size_t i = 0; i < count; i++)
+		buf_addf(out, "  %4lld        ", different_errors(&tools[i]));
+	buf_addf(out, "\n%-27s", "untested");
+	for (size_t i = 0; i < count; i++)
+		buf_addf(out, "  %4zu        ",
+			 json_array_size(json_object_get(tools[i].coverage, "untested")));
+	buf_addch(out, '\n');
 }
 
 void cover_text_compare(struct buf *out, const struct cover_tool *tools, size_t count)
@@ -145,10 +183,10 @@ void cover_text_compare(struct buf *out, const struct cover_tool *tools, size_t 
 	{
 		buf_addf(out, "%-16s %-10s", call, argument);
 		for (size_t i = 0; i < count; i++)
-			buf_addf(out, "  %4lld of %-4lld",
-				 count_at(metric_at(&tools[i], call, argument), "covered"),
+			buf_addf(out, "  %4lld of %-4lld", covered_by(&tools[i], call, argument),
 				 most_partitions(tools, count, call, argument));
 		buf_addch(out, '\n');
 	}
 	json_decref(all);
+	add_totals(out, tools, count);
 }

@@ -32,6 +32,7 @@ struct coverage {
 	uint64_t lost;                /* not counted, or not wholly */
 	uint64_t unattributed;        /* on the mount or not, nobody knows */
 	uint64_t unknown;             /* lines, events and calls without a row */
+	uint64_t understood;          /* by a reader: calls that have one, wherever they were */
 	bool exact;                   /* no attribution by names alone */
 	bool cut;                     /* the trace ended in the middle */
 	const char *source;           /* "bpf", "strace", ... */

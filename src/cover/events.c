@@ -234,6 +234,7 @@ void events_call(struct events *e, const struct event *ev)
 	const struct syscall *call = syscall_exactly(ev->call, ev->value);
 	enum whereabouts place;
 
+	e->coverage->understood++;
 	learn_cwd(p, ev);
 	place = place_of_call(e, p, ev);
 	if (place == PLACE_INSIDE) {

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -182,10 +183,11 @@ static int learn_mount(struct tracer *t, struct trace_mount *m, const char *moun
 struct child {
 	pid_t pid;
 	int gate; /* closing it lets the command begin, a byte first makes it end */
+	int why;  /* tells the error that kept it from beginning */
 };
 
 static _Noreturn void be_command(const struct live_options *options, const struct cgroup *group,
-				 int gate)
+				 int gate, int why)
 {
 	char byte;
 
@@ -193,30 +195,58 @@ static _Noreturn void be_command(const struct live_options *options, const struc
 		dup2(2, 1);
 	if (group->path && !cgroup_join(group))
 		_exit(126);
-	if (read(gate, &byte, 1) == 0)
+	if (read(gate, &byte, 1) == 0) {
 		execvp(options->command[0], options->command);
+		dprintf(why, "%d", errno);
+	}
 	_exit(127);
 }
 
 static int start(struct child *child, const struct live_options *options,
 		 const struct cgroup *group, struct err *err)
 {
-	int gate[2];
+	int gate[2], why[2];
 
 	if (pipe2(gate, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
+	if (pipe2(why, O_CLOEXEC)) {
+		close(gate[0]);
+		close(gate[1]);
+		return err_sys(err, errno, "cannot make a pipe");
+	}
 	child->pid = fork();
 	if (!child->pid) {
 		close(gate[1]);
-		be_command(options, group, gate[0]);
+		be_command(options, group, gate[0], why[1]);
 	}
 	close(gate[0]);
+	close(why[1]);
 	child->gate = gate[1];
+	child->why = why[0];
 	if (child->pid < 0) {
 		close(gate[1]);
+		close(why[0]);
 		return err_sys(err, errno, "cannot fork");
 	}
 	return 0;
+}
+
+/* Lets the command begin, or, where something is amiss already, end; and waits for its end. */
+static int finish(struct child *child, const char *command, int r, int *ret_status, struct err *err)
+{
+	char why[16] = "";
+
+	if (r && write(child->gate, "", 1) != 1)
+		r = err_sys(err, errno, "cannot stop the command");
+	close(child->gate);
+	signal(SIGINT, SIG_IGN); /* it is the command's to end; then comes our report */
+	while (waitpid(child->pid, ret_status, 0) < 0 && errno == EINTR)
+		;
+	signal(SIGINT, SIG_DFL);
+	if (!r && read(child->why, why, sizeof(why) - 1) > 0)
+		r = err_sys(err, atoi(why), "cannot run %s", command);
+	close(child->why);
+	return r;
 }
 
 /* Marks the command's process: without a group its descendants inherit the mark. */
@@ -385,7 +415,7 @@ static int attach(struct tracer *t, struct err *err)
 static int trace(struct tracer *t, const struct live_options *options, const struct cgroup *group,
 		 int *ret_status, struct err *err)
 {
-	struct child child = { .gate = -1 };
+	struct child child = { .gate = -1, .why = -1 };
 	int r = start(&child, options, group, err);
 
 	if (r)
@@ -394,13 +424,7 @@ static int trace(struct tracer *t, const struct live_options *options, const str
 		r = mark(t, child.pid, err);
 	if (!r)
 		r = attach(t, err);
-	if (r && write(child.gate, "", 1) != 1)
-		r = err_sys(err, errno, "cannot stop the command");
-	close(child.gate);
-	signal(SIGINT, SIG_IGN); /* it is the command's to end; then comes our report */
-	while (waitpid(child.pid, ret_status, 0) < 0 && errno == EINTR)
-		;
-	signal(SIGINT, SIG_DFL);
+	r = finish(&child, options->command[0], r, ret_status, err);
 	tracer__detach(t);
 	return r;
 }

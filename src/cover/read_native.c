@@ -23,6 +23,7 @@ static void take_item(struct native *n, const struct item *item)
 
 	if (item->type == ITEM_CALL) {
 		c->calls++;
+		c->understood++;
 		cover_call(&c->counts, &item->call, 1);
 		*open = (uint16_t)(cover_result(&item->call) + 1);
 	} else if (item->type == ITEM_RETURN && *open) {
@@ -55,7 +56,7 @@ static int take_lines(struct native *n, struct lines *lines, struct err *err)
 	}
 	n->coverage->cut = lines->cut;
 	script_free(&s);
-	return r;
+	return r < 0 ? r : 0;
 }
 
 static int take_whole(struct native *n, const char *path, struct err *err)
