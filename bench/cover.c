@@ -1,8 +1,10 @@
 /* cover.c -- what tracing costs, and how fast strace's text is read.
  *
  * The cost of a call is the fastest of many short loops, with the tracer and without, so that other
- * work on the machine does not count. The cost of a mixed workload is CPU time with the tracer
- * against CPU time without it. Of both, medians of several runs, alternating. */
+ * work on the machine does not count; of that, medians of several runs, alternating. The cost of a
+ * mixed workload is CPU time with the tracer against CPU time without it: of pairs of runs, in turn
+ * this one first and that one, the median of what one took of the other, and the quartiles, which
+ * tell how far to believe it. Text is read against a bare search for the ends of its lines. */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -24,8 +26,7 @@
 
 enum {
 	RUNS = 7,
-	MIXED_RUNS = 9,
-	RUNS_MAX = MIXED_RUNS,
+	PAIRS = 31,
 	LOOPS = 2000,
 	LOOP_CALLS = 500,
 	IO_CALLS = 4000,
@@ -157,37 +158,58 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median of what `cost` says of runs without and with the tracer, alternating. */
-static bool measure(char *const *command, size_t runs, double (*cost)(void), bool adds_up,
-		    double *ret_bare, double *ret_traced)
+static bool run_loop(char *const *command, bool traced, double *ret)
 {
-	double costs[2][RUNS_MAX], before;
-
-	must(runs <= RUNS_MAX);
-	for (size_t i = 0; i < 2 * runs; i++) {
-		before = adds_up ? cost() : 0;
-		if (i % 2 ? run_traced(command) : run_bare(command))
-			return false;
-		costs[i % 2][i / 2] = cost() - before;
-	}
-	qsort(costs[0], runs, sizeof(double), by_size);
-	qsort(costs[1], runs, sizeof(double), by_size);
-	*ret_bare = costs[0][runs / 2];
-	*ret_traced = costs[1][runs / 2];
+	if (traced ? run_traced(command) : run_bare(command))
+		return false;
+	*ret = loop_cost();
 	return true;
 }
 
-static void measure_here(char *self)
+static void measure_call(char *self)
 {
-	char loop_word[] = "loop", sh[] = "sh", c[] = "-c";
-	char *loop_command[] = { self, loop_word, NULL };
-	char *mixed_command[] = { sh, c, (char *)mixed, self, NULL };
-	double bare, traced;
+	char word[] = "loop";
+	char *command[] = { self, word, NULL };
+	double bare[RUNS], traced[RUNS];
 
-	if (measure(loop_command, RUNS, loop_cost, false, &bare, &traced))
-		printf("tracer_call %.0f ns more than %.0f ns\n", traced - bare, bare);
-	if (measure(mixed_command, MIXED_RUNS, children_seconds, true, &bare, &traced))
-		printf("tracer_mixed %.3f times\n", traced / bare);
+	for (size_t i = 0; i < RUNS; i++)
+		if (!run_loop(command, false, &bare[i]) || !run_loop(command, true, &traced[i]))
+			return;
+	qsort(bare, RUNS, sizeof(double), by_size);
+	qsort(traced, RUNS, sizeof(double), by_size);
+	printf("tracer_call %.0f ns more than %.0f ns\n", traced[RUNS / 2] - bare[RUNS / 2],
+	       bare[RUNS / 2]);
+}
+
+/* Loading a tracer takes longer than the workload: a bare run has that before it, too. */
+static bool run_mixed(char *const *command, bool traced, double *ret)
+{
+	char nothing[] = "true", *idle[] = { nothing, NULL };
+	double before;
+
+	if (!traced && run_traced(idle))
+		return false;
+	before = children_seconds();
+	if (traced ? run_traced(command) : run_bare(command))
+		return false;
+	*ret = children_seconds() - before;
+	return true;
+}
+
+static void measure_mixed(char *self)
+{
+	char sh[] = "sh", c[] = "-c", *command[] = { sh, c, (char *)mixed, self, NULL };
+	double seconds[2], ratios[PAIRS];
+
+	for (size_t i = 0; i < PAIRS; i++) {
+		if (!run_mixed(command, i % 2, &seconds[i % 2]) ||
+		    !run_mixed(command, !(i % 2), &seconds[!(i % 2)]))
+			return;
+		ratios[i] = seconds[1] / seconds[0];
+	}
+	qsort(ratios, PAIRS, sizeof(double), by_size);
+	printf("tracer_mixed %.3f times (quartiles %.3f, %.3f)\n", ratios[PAIRS / 2],
+	       ratios[PAIRS / 4], ratios[PAIRS * 3 / 4]);
 }
 
 static void measure_tracer(char *self)
@@ -202,14 +224,26 @@ static void measure_tracer(char *self)
 	if (mount("none", dir, "tmpfs", 0, NULL) || chdir(dir)) {
 		printf("no tracer: cannot mount\n");
 	} else {
-		measure_here(self);
+		measure_call(self);
+		measure_mixed(self);
 		must(!chdir("/"));
 		umount(dir);
 	}
 	rmdir(dir);
 }
 
-static void measure_strace(void)
+static size_t count_lines(const char *text, size_t len)
+{
+	const char *end = text + len;
+	size_t lines = 0;
+
+	for (; text < end && (text = memchr(text, '\n', (size_t)(end - text))); text++)
+		lines++;
+	return lines;
+}
+
+/* As `strace -f -y -s 0` writes it, with names and, as by -X raw, with numbers. */
+static void fill_text(struct buf *text)
 {
 	static const char *const lines[] = {
 		"7799  openat(-100</m/t>, \"f\", 0x80042, 0640) = 3</m/t/f>\n",
@@ -221,15 +255,32 @@ static void measure_strace(void)
 		"7799  mkdir(\"/m/t/d\", 0777)             = -1 EEXIST (File exists)\n",
 		"7799  mmap(0x7fac706c4000, 208896, 0x3, 0x22, 4294967295, 0) = 0x7fac706c4000\n",
 		"7799  close(3</m/t/f>)                  = 0\n",
+		"7801  openat(AT_FDCWD</m/t>, \"/m/t/d/f\", O_RDWR|O_CREAT|O_CLOEXEC, 0600) = "
+		"4</m/t/d/f>\n",
+		"7801  lseek(4</m/t/d/f>, 4096, SEEK_SET) = 4096\n",
+		"7801  fallocate(4</m/t/d/f>, FALLOC_FL_KEEP_SIZE|FALLOC_FL_PUNCH_HOLE, 0, 512) = "
+		"0\n",
+		"7801  unlinkat(AT_FDCWD</m/t>, \"d\", AT_REMOVEDIR) = -1 ENOTEMPTY (Directory "
+		"not empty)\n",
+		"7801  rt_sigaction(SIGINT, {sa_handler=SIG_DFL, sa_mask=[], sa_flags=0}, NULL, 8) "
+		"= "
+		"0\n",
+		"7801  close(4</m/t/d/f>)                = 0\n",
 	};
+
+	for (size_t i = 0; text->len < TEXT_BYTES; i++)
+		buf_adds(text, lines[i % ARRAY_LEN(lines)]);
+}
+
+static void measure_strace(void)
+{
 	const char *mounts[] = { "/m" };
 	struct read_options options = { .mounts = mounts, .mount_count = 1 };
+	double start, seconds, best = 1e9, bare = 1e9;
 	struct buf text = BUF_INIT;
-	double start, seconds, best = 1e9;
 	struct coverage c;
 
-	for (size_t i = 0; text.len < TEXT_BYTES; i++)
-		buf_adds(&text, lines[i % ARRAY_LEN(lines)]);
+	fill_text(&text);
 	for (int i = 0; i < RUNS; i++) {
 		coverage_init(&c, "strace");
 		start = cpu_seconds();
@@ -237,8 +288,13 @@ static void measure_strace(void)
 		seconds = cpu_seconds() - start;
 		best = seconds < best ? seconds : best;
 		coverage_free(&c);
+		start = cpu_seconds();
+		must(count_lines(text.data, text.len) > 0);
+		seconds = cpu_seconds() - start;
+		bare = seconds < bare ? seconds : bare;
 	}
-	printf("strace_text %.0f MB/s\n", (double)text.len / best / 1e6);
+	printf("strace_text %.0f MB/s, %.1f times as long as finding its lines\n",
+	       (double)text.len / best / 1e6, best / bare);
 	buf_free(&text);
 }
 
