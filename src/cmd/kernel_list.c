@@ -39,9 +39,8 @@ static void print_row(const struct row *row)
 
 	for (size_t at = 0; at < row->names.len; at += strlen(row->names.data + at) + 1)
 		buf_addf(&names, "%s%s", at ? ", " : "", row->names.data + at);
-	printf("%-28s %-10s %-6s %-8s %5.1f MB\n", buf_str(&names), version ? version : "?",
-	       flavour ? flavour : "-", row->usable ? "usable" : "outdated",
-	       (double)row->size / 1e6);
+	printf("%-12s %-6s %-8s %5.1f MB  %s\n", version ? version : "?", flavour ? flavour : "-",
+	       row->usable ? "usable" : "outdated", (double)row->size / 1e6, buf_str(&names));
 	buf_free(&names);
 }
 
