@@ -17,12 +17,7 @@ static struct settings {
 
 static const struct opt opts[] = {
 	{ "times", OPT_U64, ROW(times), "N", "how often to replay it", 1, 1000000 },
-	{ "on", OPT_TEXT, ROW(place.on), "TARGET",
-	  "another target than the one it was found on", 0, 0 },
-	{ "kernel", OPT_TEXT, ROW(place.kernel), "NAME",
-	  "the same file system in this kernel (assay kernel list): debug", 0, 0 },
-	{ "config", OPT_TEXT, ROW(place.config), "FILE", "an INI file that describes targets", 0,
-	  0 },
+	FOUND_PLACE_OPTS(struct settings, place),
 	OPT_END,
 };
 

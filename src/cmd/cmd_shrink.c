@@ -19,12 +19,7 @@ static struct settings {
 static const struct opt opts[] = {
 	{ "tries", OPT_U64, ROW(tries), "N", "replays to spend on it", 1, UINT32_MAX },
 	{ "times", OPT_U64, ROW(times), "N", "replays of the result", 1, 1000000 },
-	{ "on", OPT_TEXT, ROW(place.on), "TARGET",
-	  "another target than the one it was found on", 0, 0 },
-	{ "kernel", OPT_TEXT, ROW(place.kernel), "NAME",
-	  "the same file system in this kernel (assay kernel list): debug", 0, 0 },
-	{ "config", OPT_TEXT, ROW(place.config), "FILE", "an INI file that describes targets", 0,
-	  0 },
+	FOUND_PLACE_OPTS(struct settings, place),
 	OPT_END,
 };
 

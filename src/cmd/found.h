@@ -16,6 +16,15 @@ struct found_place {
 	const char *config; /* an INI file that describes targets */
 };
 
+/* The options that say where. */
+#define FOUND_PLACE_OPTS(settings, place)                                                     \
+	{ "on", OPT_TEXT, offsetof(settings, place.on), "TARGET",                             \
+	  "another target than the one it was found on", 0, 0 },                              \
+	{ "kernel", OPT_TEXT, offsetof(settings, place.kernel), "NAME",                       \
+	  "the same file system in this kernel (assay kernel list): debug", 0, 0 },           \
+	{ "config", OPT_TEXT, offsetof(settings, place.config), "FILE",                       \
+	  "an INI file that describes targets", 0, 0 }
+
 /* Reads the finding at `path` and opens the target. Returns EXIT_CLEAN, or the exit code to end
  * with. */
 int found_open(struct found *f, const char *path, const struct found_place *place,
