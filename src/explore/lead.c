@@ -113,16 +113,15 @@ static bool is_failure(enum op op)
 
 bool lead(struct explorer *x, struct state *s, const struct call *c, struct outcome *ret)
 {
+	bool may = may_leave(x->universe, s, c);
 	struct state before;
 
 	if (is_failure(c->op) && state_failures(s) >= x->options->failures_max)
 		return false;
-	if (!may_leave(x->universe, s, c))
-		return move(&x->model, s, c, ret);
-	if (allocates_beyond(x, s, c))
+	if (may && allocates_beyond(x, s, c))
 		return false;
 	before = state_copy(s);
-	if (move(&x->model, s, c, ret) && (ret->error || is_within(x->universe, s))) {
+	if (move(&x->model, s, c, ret) && (ret->error || !may || is_within(x->universe, s))) {
 		state_free(&before);
 		return true;
 	}
