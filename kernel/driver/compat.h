@@ -6,7 +6,7 @@
 #include <linux/blkdev.h>
 #include <linux/version.h>
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
 
 static inline struct gendisk *compat_alloc_disk(void)
 {
@@ -16,10 +16,17 @@ static inline struct gendisk *compat_alloc_disk(void)
 		.max_hw_discard_sectors = UINT_MAX,
 		.discard_granularity = PAGE_SIZE,
 		.max_write_zeroes_sectors = UINT_MAX,
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
 		.features = BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA,
+#endif
 	};
+	struct gendisk *g = blk_alloc_disk(&limits, NUMA_NO_NODE);
 
-	return blk_alloc_disk(&limits, NUMA_NO_NODE);
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+	if (!IS_ERR(g))
+		blk_queue_write_cache(g->queue, true, true);
+#endif
+	return g;
 }
 
 #else
