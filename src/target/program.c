@@ -103,14 +103,14 @@ void program_lacking_any(const char *programs, const char *packages, struct buf 
 
 /* In the child, which shares our memory until it executes: system calls only. */
 static _Noreturn void execute(char *const *argv, char *const *environment, int pass_fd,
-			      int output_fd)
+			      int output_fd, int end_signal)
 {
 	sigset_t none;
 
 	setpgid(0, 0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_PDEATHSIG, end_signal);
 	dup2(output_fd, STDOUT_FILENO);
 	dup2(output_fd, STDERR_FILENO);
 	if (pass_fd == PROGRAM_FD)
@@ -121,7 +121,8 @@ static _Noreturn void execute(char *const *argv, char *const *environment, int p
 	_exit(127);
 }
 
-pid_t program_start(const char *text, int pass_fd, int output_fd)
+/* The signal ends it with us. */
+static pid_t start(const char *text, int pass_fd, int output_fd, int end_signal)
 {
 	struct buf command = BUF_INIT, path = BUF_INIT;
 	char *argv[] = { (char *)"sh", (char *)"-c", NULL, NULL };
@@ -135,10 +136,15 @@ pid_t program_start(const char *text, int pass_fd, int output_fd)
 	environment[0] = path.data;
 	pid = vfork();
 	if (!pid)
-		execute(argv, environment, pass_fd, output_fd);
+		execute(argv, environment, pass_fd, output_fd, end_signal);
 	buf_free(&command);
 	buf_free(&path);
 	return pid;
+}
+
+pid_t program_start(const char *text, int pass_fd, int output_fd)
+{
+	return start(text, pass_fd, output_fd, SIGKILL);
 }
 
 static int64_t now_ms(void)
@@ -184,8 +190,8 @@ static bool await_end(pid_t pid, int64_t until_ms, int *ret_status)
 	return ok && waitpid(pid, ret_status, 0) == pid;
 }
 
-int program_run(const char *command, int pass_fd, double seconds, int *ret_status,
-		struct buf *output, struct err *err)
+static int run(const char *command, int pass_fd, double seconds, int end_signal, int *ret_status,
+	       struct buf *output, struct err *err)
 {
 	int64_t until_ms = now_ms() + (int64_t)(seconds * 1000);
 	int ends[2], status = 0, ret = 0;
@@ -193,12 +199,12 @@ int program_run(const char *command, int pass_fd, double seconds, int *ret_statu
 
 	if (pipe2(ends, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
-	pid = program_start(command, pass_fd, ends[1]);
+	pid = start(command, pass_fd, ends[1], end_signal);
 	close(ends[1]);
 	if (pid < 0) {
 		ret = err_sys(err, errno, "cannot run %s", command);
 	} else if (!listen(ends[0], until_ms, output) || !await_end(pid, until_ms, &status)) {
-		kill(-pid, SIGKILL);
+		kill(-pid, end_signal);
 		waitpid(pid, NULL, WNOHANG);
 		ret = err_set(err, ETIME, "%s takes longer than %g seconds", command, seconds);
 	} else {
@@ -206,4 +212,16 @@ int program_run(const char *command, int pass_fd, double seconds, int *ret_statu
 	}
 	close(ends[0]);
 	return ret;
+}
+
+int program_run(const char *command, int pass_fd, double seconds, int *ret_status,
+		struct buf *output, struct err *err)
+{
+	return run(command, pass_fd, seconds, SIGKILL, ret_status, output, err);
+}
+
+int program_run_tidy(const char *command, int pass_fd, double seconds, int *ret_status,
+		     struct buf *output, struct err *err)
+{
+	return run(command, pass_fd, seconds, SIGTERM, ret_status, output, err);
 }

@@ -36,5 +36,9 @@ pid_t program_start(const char *command, int pass_fd, int output_fd);
  * time: -ETIME. Ends with us. */
 int program_run(const char *command, int pass_fd, double seconds, int *ret_status,
 		struct buf *output, struct err *err);
+/* The same for one that has files to remove at its end: where it has to end early, also with us,
+ * that is by SIGTERM. */
+int program_run_tidy(const char *command, int pass_fd, double seconds, int *ret_status,
+		     struct buf *output, struct err *err);
 
 #endif

@@ -203,6 +203,19 @@ int target_race(struct target *t, const struct call *calls, size_t count, uint64
 	return t->kind->race(t, calls, count, seed, ret, ret_fate, err);
 }
 
+int target_run_program(struct target *t, const char *source, double seconds,
+		       struct program_end *ret, struct err *err)
+{
+	must(t->kind->run_program);
+	return t->kind->run_program(t, source, seconds, ret, err);
+}
+
+void program_end_free(struct program_end *e)
+{
+	buf_free(&e->output);
+	*e = (struct program_end){ 0 };
+}
+
 int target_clear(struct target *t, struct err *err)
 {
 	struct err why = { 0 };

@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "model/model.h"
 #include "op/op.h"
 #include "tree/tree.h"
 
-struct buf;
 struct code_map;
 struct err;
 
@@ -88,6 +88,20 @@ struct raced {
 	int64_t called_ns, returned_ns;
 };
 
+/* How a program that ran on the file system under test ended. */
+enum program_fate {
+	PROGRAM_EXITED,       /* status is its exit status */
+	PROGRAM_KILLED,       /* status is the signal */
+	PROGRAM_HUNG,         /* killed at the deadline */
+	PROGRAM_NOT_COMPILED, /* the output is the compiler's */
+	PROGRAM_NO_COMPILER,
+};
+struct program_end {
+	enum program_fate end;
+	int status;
+	struct buf output; /* what it wrote, at most some KiB; program_end_free() */
+};
+
 struct target;
 struct target_options;
 struct target_description; /* description.h */
@@ -135,6 +149,13 @@ struct target_kind {
 	/* TARGET_CODE: what its states have run since it was opened (code_map.h), and the path of
 	 * the table of what that can be. ret_table may be NULL. */
 	struct code_map *(*code)(struct target *t, struct buf *ret_table);
+	/* Compiles a C program (a reproducer, compile.h) and runs it on the file system as it is
+	 * now, as process 1 of a script would: its first argument is the root directory, its second
+	 * a command that unmounts and mounts the file system again, absent where that is not
+	 * possible. The file system may be unusable afterwards, until the next reset. NULL: no
+	 * program can run there. */
+	int (*run_program)(struct target *t, const char *source, double seconds,
+			   struct program_end *ret, struct err *err);
 };
 
 struct target {
@@ -175,6 +196,10 @@ int target_follow(struct target *t, const struct plan_step *steps, size_t count,
 enum { TARGET_RACE_MAX = 32 };
 int target_race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
 		struct raced *ret, enum target_fate *ret_fate, struct err *err);
+/* Only where kind->run_program. */
+int target_run_program(struct target *t, const char *source, double seconds,
+		       struct program_end *ret, struct err *err);
+void program_end_free(struct program_end *e);
 int target_reset(struct target *t, struct err *err);
 /* An empty file system by the fastest way; whether nothing else is left of what was there is for
  * the caller to see. */
