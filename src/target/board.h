@@ -28,6 +28,7 @@ enum board_errand {
 	ERRAND_CLEAR,
 	ERRAND_RECORD,
 	ERRAND_END,
+	ERRAND_PROGRAM,
 };
 
 /* Memory is taken only where it is written. */
@@ -45,6 +46,9 @@ struct board {
 	struct plan_step steps[BOARD_STEPS_MAX];
 	uint64_t seed;             /* of a race; its calls are those of the steps */
 	struct raced raced[TARGET_RACE_MAX];
+	double program_seconds;    /* of a program, which is the text; its output is the answer */
+	enum program_fate program_end;
+	int program_status;
 	char text[BOARD_TEXT_MAX];
 	char answer[BOARD_ANSWER_MAX];
 };

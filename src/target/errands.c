@@ -6,7 +6,7 @@
 
 #include "tree/pack.h"
 
-enum { ERRAND_MIN_S = 10 };
+enum { ERRAND_MIN_S = 10, PROGRAM_GRACE_S = 30 };
 
 double errands_seconds(const struct errands *e)
 {
@@ -110,4 +110,35 @@ int errands_observe(const struct errands *e, struct tree *ret, enum target_fate 
 	if (r || *ret_fate != FATE_FINE)
 		return r;
 	return tree_unpack(ret, &packed, packed + e->board->answer_len, e->fields, true, err);
+}
+
+int errands_run_program(const struct errands *e, const struct buf *program, double seconds,
+			struct program_end *ret, struct err *err)
+{
+	struct board *b = e->board;
+	int r;
+
+	*ret = (struct program_end){ .end = PROGRAM_HUNG };
+	if (program->len > BOARD_TEXT_MAX)
+		return err_set(err, E2BIG, "a program has %zu bytes", program->len);
+	board_clear(b);
+	memcpy(b->text, program->data, program->len);
+	b->text_len = program->len;
+	b->program_seconds = seconds;
+	switch (e->send(e->own, ERRAND_PROGRAM, seconds + PROGRAM_GRACE_S)) {
+	case FATE_HUNG:
+		return 0;
+	case FATE_ALARM:
+	case FATE_DIED:
+		return err_set(err, EIO, "what serves the file system died under a program");
+	case FATE_FINE:
+		break;
+	}
+	r = errands_failure(e, err);
+	if (r)
+		return r;
+	ret->end = b->program_end;
+	ret->status = b->program_status;
+	buf_add(&ret->output, b->answer, b->answer_len);
+	return 0;
 }

@@ -26,5 +26,8 @@ int errands_race(const struct errands *e, const struct call *calls, size_t count
 		 struct raced *ret, enum target_fate *ret_fate, struct err *err);
 int errands_observe(const struct errands *e, struct tree *ret, enum target_fate *ret_fate,
 		    struct err *err);
+/* Runs a compiled program there; one that outlives even its end has hung. */
+int errands_run_program(const struct errands *e, const struct buf *program, double seconds,
+			struct program_end *ret, struct err *err);
 
 #endif

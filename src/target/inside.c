@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -19,6 +21,7 @@
 
 #include "base/must.h"
 #include "target/caches.h"
+#include "target/confined.h"
 #include "target/descriptors.h"
 #include "target/privilege.h"
 #include "target/steps.h"
@@ -277,6 +280,64 @@ static int clear(struct inside *in, struct err *err)
 	return ret;
 }
 
+static int remount_for_program(void *own)
+{
+	struct inside *in = own;
+	int root = -1, busy = in->keeping->detach(in->keeping->own, NULL);
+	int r = in->keeping->attach(in->keeping->own, &root, NULL);
+
+	if (root >= 0)
+		close(root);
+	return busy ? -busy : -r;
+}
+
+/* Where the root is for those who are not confined to it; -errno. */
+static int path_of_root(const struct inside *in, char *ret)
+{
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", in->root_fd);
+	must(!fchdir(in->outside_fd) && !chroot("."));
+	n = readlink(link, ret, PATH_MAX - 1);
+	if (n < 0)
+		return -errno;
+	ret[n] = '\0';
+	return 0;
+}
+
+/* Runs the program on the board. Its mounts are copies of ours that follow them. */
+static int run_program(struct inside *in, struct err *err)
+{
+	char root[PATH_MAX];
+	struct confined confined = { .root = root, .own = in, .clone_flags = CLONE_PARENT };
+	struct board *b = in->board;
+	struct program_end ended;
+	int r;
+
+	if (in->root_fd < 0 || in->outside_fd < 0)
+		return err_set(err, EIO, "the file system is not mounted");
+	if (in->keeping->keeps)
+		confined.remount = remount_for_program;
+	r = path_of_root(in, root);
+	leave(in);
+	in->told_count = 0;
+	if (r)
+		return err_sys(err, -r, "cannot find the root of the file system");
+	r = confined_share_mounts(err);
+	if (!r)
+		r = confined_run(&confined, b->text, b->text_len, b->program_seconds, &ended, err);
+	if (!r) {
+		b->program_end = ended.end;
+		b->program_status = ended.status;
+		b->answer_len = ended.output.len;
+		memcpy(b->answer, buf_str(&ended.output), b->answer_len);
+		program_end_free(&ended);
+	}
+	attach(in, NULL);
+	return r;
+}
+
 static _Noreturn void end(struct inside *in)
 {
 	if (in->root_fd >= 0)
@@ -315,6 +376,9 @@ static void serve(struct inside *in)
 		break;
 	case ERRAND_RECORD:
 		b->failure = err_set(&b->err, ENOTSUP, "the disk is not ours to watch");
+		break;
+	case ERRAND_PROGRAM:
+		b->failure = run_program(in, &b->err);
 		break;
 	case ERRAND_END:
 		end(in);

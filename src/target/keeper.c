@@ -237,6 +237,12 @@ int keeper_observe(struct keeper *k, struct tree *ret, enum target_fate *ret_fat
 	return errands_observe(&k->errands, ret, ret_fate, err);
 }
 
+int keeper_run_program(struct keeper *k, const struct buf *program, double seconds,
+		       struct program_end *ret, struct err *err)
+{
+	return errands_run_program(&k->errands, program, seconds, ret, err);
+}
+
 int keeper_attach(struct keeper *k, struct err *err)
 {
 	return run_errand(k, ERRAND_ATTACH, "mount", err);

@@ -59,6 +59,10 @@ int keeper_race(struct keeper *k, const struct call *calls, size_t count, uint64
 		struct raced *ret, enum target_fate *ret_fate, struct err *err);
 int keeper_observe(struct keeper *k, struct tree *ret, enum target_fate *ret_fate, struct err *err);
 
+/* A compiled program, on the file system as it is. */
+int keeper_run_program(struct keeper *k, const struct buf *program, double seconds,
+		       struct program_end *ret, struct err *err);
+
 /* Our own errands between calls; where the keeper hangs or dies over them they fail. */
 int keeper_attach(struct keeper *k, struct err *err);
 int keeper_detach(struct keeper *k, struct err *err);

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "target/caches.h"
+#include "target/compile.h"
 #include "target/privilege.h"
 #include "target/program.h"
 
@@ -194,4 +195,19 @@ int kept_image(struct target *t, const char *path, struct err *err)
 	int ret = need_disk(t, "keeping", err);
 
 	return ret ? ret : disk_write(&kept->disk, kept->keeper, path, err);
+}
+
+int kept_run_program(struct target *t, const char *source, double seconds, struct program_end *ret,
+		     struct err *err)
+{
+	struct kept *kept = t->own;
+	struct buf program = BUF_INIT;
+	int r = compile_program(source, "", &program, ret, err);
+
+	if (!r && ret->end == PROGRAM_EXITED) {
+		program_end_free(ret);
+		r = keeper_run_program(kept->keeper, &program, seconds, ret, err);
+	}
+	buf_free(&program);
+	return r;
 }

@@ -49,5 +49,7 @@ int kept_restore(struct target *t, uint64_t key, struct err *err);
 void kept_drop(struct target *t, uint64_t key);
 int kept_fsck(struct target *t, enum verdict *ret, struct buf *report, struct err *err);
 int kept_image(struct target *t, const char *path, struct err *err);
+int kept_run_program(struct target *t, const char *source, double seconds, struct program_end *ret,
+		     struct err *err);
 
 #endif

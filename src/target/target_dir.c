@@ -13,6 +13,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "target/compile.h"
+#include "target/confined.h"
 #include "target/janitor.h"
 #include "target/kept.h"
 #include "target/mounting.h"
@@ -138,6 +140,31 @@ static int dir_reset(struct target *t, struct err *err)
 	return kept_start_anew(t, NULL, err);
 }
 
+/* Nothing is mounted, so nobody else has to run it for us. */
+static int dir_run_program(struct target *t, const char *source, double seconds,
+			   struct program_end *ret, struct err *err)
+{
+	struct dir_target *d = t->own;
+	struct buf program = BUF_INIT, root = BUF_INIT;
+	struct confined confined = { .clone_flags = CLONE_NEWPID };
+	int r = compile_program(source, "", &program, ret, err);
+
+	if (!privilege_has(CAP_SYS_ADMIN))
+		confined.clone_flags |= CLONE_NEWUSER;
+	buf_addf(&root, "%s/%u", janitor_path(d->janitor), d->rounds);
+	confined.root = realpath(root.data, NULL);
+	if (!r && !confined.root)
+		r = err_sys(err, errno, "%s", root.data);
+	if (!r && ret->end == PROGRAM_EXITED) {
+		program_end_free(ret);
+		r = confined_run(&confined, program.data, program.len, seconds, ret, err);
+	}
+	free((char *)confined.root);
+	buf_free(&program);
+	buf_free(&root);
+	return r;
+}
+
 const struct target_kind target_dir = {
 	.name = "dir",
 	.summary = "any directory, in a directory of its own there",
@@ -150,4 +177,5 @@ const struct target_kind target_dir = {
 	.follow = kept_follow,
 	.race = kept_race,
 	.reset = dir_reset,
+	.run_program = dir_run_program,
 };

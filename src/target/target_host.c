@@ -180,4 +180,5 @@ const struct target_kind target_host = {
 	.drop = kept_drop,
 	.fsck = kept_fsck,
 	.image = kept_image,
+	.run_program = kept_run_program,
 };
