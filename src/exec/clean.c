@@ -37,7 +37,8 @@ static void soften(int dir, const char *name)
 
 	drop_flags(dir);
 	fchmod(dir, S_IRWXU);
-	fchmodat(dir, name, S_IRWXU, AT_SYMLINK_NOFOLLOW);
+	/* Flags that drop_flags() takes away below may forbid it: it is only an attempt. */
+	(void)!fchmodat(dir, name, S_IRWXU, AT_SYMLINK_NOFOLLOW);
 	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return;
