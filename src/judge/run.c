@@ -1,4 +1,4 @@
-/* run.c -- a run's directory: made at the start, told in run.json at the end. */
+/* run.c -- a run's findings: each in its folder, all told in run.json. */
 #include "judge/run.h"
 
 #include <errno.h>
@@ -15,66 +15,7 @@
 #include "base/log.h"
 #include "base/must.h"
 
-volatile sig_atomic_t run_stop;
-
 static const char *const verdict_names[] = { "ok", "unknown", "bad" };
-
-static void on_signal(int number)
-{
-	run_stop = number;
-}
-
-void run_catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
-
-static int make_dir(const char *path, struct err *err)
-{
-	if (mkdir(path, 0755) && errno != EEXIST)
-		return err_sys(err, errno, "cannot make the directory %s", path);
-	return 0;
-}
-
-/* A target's name as part of a file name. */
-static void add_plain(struct buf *out, const char *text)
-{
-	for (; *text; text++)
-		buf_addch(out, strchr("/:!'\" \t\n", *text) ? '_' : *text);
-}
-
-/* runs/<time>-<command>-<target>, with a number behind it where that is taken. */
-static int make_usual_dir(struct run *r, struct err *err)
-{
-	struct buf path = BUF_INIT;
-	time_t now = time(NULL);
-	struct tm tm;
-	char stamp[32];
-	size_t len;
-	int status = make_dir("runs", err);
-
-	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
-	buf_addf(&path, "runs/%s-%s-", stamp, r->command);
-	add_plain(&path, r->target);
-	len = path.len;
-	for (int i = 2; !status && mkdir(path.data, 0755); i++) {
-		if (errno != EEXIST)
-			status = err_sys(err, errno, "cannot make the directory %s", path.data);
-		path.len = len;
-		buf_addf(&path, "-%d", i);
-	}
-	if (!status) {
-		r->dir = must_strdup(path.data);
-		unlink("runs/latest");
-		if (symlink(path.data + strlen("runs/"), "runs/latest"))
-			status = err_sys(err, errno, "cannot make runs/latest");
-	}
-	buf_free(&path);
-	return status;
-}
 
 static json_t *finding_row(const struct finding *f, const char *path)
 {
@@ -162,19 +103,16 @@ int run_open(struct run *r, const char *command, const char *target, const char 
 		.figures = json_object(),
 	};
 	must_note("%s %s --seed %llu", command, target, (unsigned long long)seed);
-	if (out) {
-		r->dir = must_strdup(out);
-		status = make_dir(out, err);
-	} else {
-		status = make_usual_dir(r, err);
-	}
+	status = run_dir_open(&r->place, command, target, out, err);
+	r->dir = r->place.path;
 	if (!status)
 		status = load_findings(r, err);
 	if (!status)
 		status = load_unlisted(r, err);
 	if (!status) {
 		snprintf(path, sizeof(path), "%s/findings", r->dir);
-		status = make_dir(path, err);
+		if (mkdir(path, 0755) && errno != EEXIST)
+			status = err_sys(err, errno, "cannot make the directory %s", path);
 	}
 	if (status)
 		run_free(r);
@@ -183,7 +121,7 @@ int run_open(struct run *r, const char *command, const char *target, const char 
 
 void run_free(struct run *r)
 {
-	free(r->dir);
+	run_dir_close(&r->place);
 	str_map_free(&r->signatures);
 	expected_free(&r->expected);
 	json_decref(r->findings);

@@ -6,14 +6,16 @@
 #define JUDGE_RUN_H
 
 #include <jansson.h>
-#include <signal.h>
 
 #include "base/map.h"
 #include "judge/expected.h"
 #include "judge/finding.h"
+#include "judge/run_dir.h"
+#include "judge/run_stop.h"
 
 struct run {
-	char *dir;
+	struct run_dir place;
+	const char *dir; /* the path of that */
 	const char *command, *target;
 	uint64_t seed;
 	double started_seconds, started_cpu;
@@ -42,9 +44,5 @@ const char *run_last_folder(const struct run *r);
  * called again and again: a run that is killed then leaves the latest. */
 int run_close(struct run *r, json_t **ret_summary, struct err *err);
 void run_free(struct run *r);
-
-/* Set by SIGINT and SIGTERM once run_catch_signals() was called: finish cleanly. */
-extern volatile sig_atomic_t run_stop;
-void run_catch_signals(void);
 
 #endif
