@@ -64,9 +64,9 @@ static int prepare(struct checker *c, struct err *err)
 {
 	struct state_options start = { .fields = TREE_FIELDS_DEFAULT, .root_mode = 0777 };
 	struct model model;
-	unsigned kernel;
+	struct version kernel;
 	char rest;
-	int error = kernel_parse(settings.kernel, &kernel, err);
+	int error = version_parse(settings.kernel, &kernel, err);
 
 	if (error)
 		return error;

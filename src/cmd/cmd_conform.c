@@ -21,7 +21,6 @@ static struct settings {
 	int platform;
 	bool json, tap, rules, list, races;
 } settings = { .platform = PLATFORM_LINUX,
-	       .kernel = "6.18",
 	       .findings = 20,
 	       .repeat = 20,
 	       .sample = 1,
@@ -47,7 +46,8 @@ static const struct opt opts[] = {
 	  CONFORM_JOBS_MAX },
 	{ "platform", OPT_CHOICE, ROW(platform), "posix|linux|macos|freebsd", "whose rules hold", 0,
 	  0 },
-	{ "kernel", OPT_TEXT, ROW(kernel), "VERSION", "version of Linux", 0, 0 },
+	{ "kernel", OPT_TEXT, ROW(kernel), "VERSION",
+	  "version of Linux whose rules hold, instead of that of the target's kernel", 0, 0 },
 	{ "expect", OPT_TEXT, ROW(expect), "FILE", "failures that are known, with their reasons", 0,
 	  0 },
 	{ "since", OPT_TEXT, ROW(since), "RUN", "prints what is new and what is gone since a run",
@@ -317,7 +317,8 @@ static int print_result(struct run *run, const struct survey *s,
 	json_t *summary;
 	int ret;
 
-	model_init(&model, session->platform, session->kernel);
+	model_init(&model, session->platform,
+		   settings.kernel ? session->kernel : KERNEL_CURRENT);
 	json_object_set_new(run->figures, "rules", survey_rules(s, &model));
 	ret = run_close(run, &summary, err);
 	if (ret)
@@ -411,7 +412,7 @@ static int run_targets(struct suite *suite, int argc, char **argv, struct err *e
 
 	if (argc < 2)
 		err_set(err, EINVAL, "which target?");
-	else if (!kernel_parse(settings.kernel, &session.kernel, err) &&
+	else if (!(settings.kernel && version_parse(settings.kernel, &session.kernel, err)) &&
 		 !read_targets(&names, argc, argv, err) &&
 		 !(settings.expect && expectations_read(&expected, settings.expect, err)))
 		code = run_survey(suite, &names, &session, &expected, err);

@@ -42,8 +42,7 @@ static int replay(struct finding *f, struct target *t, struct err *err)
 	unsigned shown = 0;
 	int status;
 
-	model_init(&m, PLATFORM_LINUX, KERNEL_CURRENT);
-	m.traits = t->traits;
+	target_model(t, &m);
 	for (uint64_t i = 0; i < settings.times; i++) {
 		status = judge_replay(t, &m, f->calls, f->count, true, 0, &again, err);
 		if (status < 0)

@@ -30,8 +30,7 @@ static int shrink(const struct finding *given, struct target *t, const char *dir
 	int status, code = EXIT_UNKNOWN;
 
 	run_catch_signals();
-	model_init(&m, PLATFORM_LINUX, KERNEL_CURRENT);
-	m.traits = t->traits;
+	target_model(t, &m);
 	status = judge_replay(t, &m, given->calls, given->count, true, 0, &f, err);
 	if (status < 0)
 		return EXIT_UNKNOWN;

@@ -68,8 +68,8 @@ static const enum platform column_order[PLATFORM_COUNT] = {
 
 static int prepare(struct run *r, struct err *err)
 {
-	unsigned kernel;
-	int ret = kernel_parse(settings.kernel, &kernel, err);
+	struct version kernel;
+	int ret = version_parse(settings.kernel, &kernel, err);
 
 	if (ret)
 		return ret;

@@ -44,6 +44,14 @@ const struct session_figures *session_figures(const struct session *s)
 	return &s->walker.figures;
 }
 
+void session_model(const struct session_options *o, const struct target *t, struct model *ret)
+{
+	target_model(t, ret);
+	ret->platform = o->platform;
+	if (version_known(o->kernel))
+		ret->kernel = o->kernel;
+}
+
 int session_open(struct session **ret, const struct suite *suite,
 		 const struct session_options *options, struct err *err)
 {
@@ -59,8 +67,8 @@ int session_open(struct session **ret, const struct suite *suite,
 	}
 	s->suite = suite;
 	s->repeat = options->repeat;
-	model_init(&s->walker.model, options->platform, options->kernel);
-	s->walker.model.traits = s->walker.target->traits;
+	session_model(options, s->walker.target, &s->walker.model);
+	model_name(&s->walker.model, s->walker.figures.judged_by);
 	s->walker.posix = s->walker.model;
 	s->walker.posix.platform = PLATFORM_POSIX;
 	s->walker.model.rule_hits = s->walker.figures.rule_hits;

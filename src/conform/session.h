@@ -26,15 +26,19 @@ struct session_figures {
 	double exec_seconds, check_seconds;
 	uint64_t calls, resets, setups, reused, races;
 	uint64_t rule_hits[RULE_COUNT];
+	char judged_by[MODEL_NAME_MAX];
 };
 
 struct session_options {
 	const char *target;
 	struct target_options target_options;
 	enum platform platform;
-	unsigned kernel;
+	struct version kernel; /* VERSION_NONE: the target's */
 	unsigned repeat; /* how often each race is run */
 };
+
+/* The model that judges the target. */
+void session_model(const struct session_options *o, const struct target *t, struct model *ret);
 
 struct session;
 int session_open(struct session **ret, const struct suite *suite,

@@ -73,8 +73,7 @@ int tell_causes(const struct survey *s, const struct surveyed *t,
 	ret = target_open(&target, options->target, &options->target_options, err);
 	if (ret)
 		return ret;
-	model_init(&model, options->platform, options->kernel);
-	model.traits = target->traits;
+	session_model(options, target, &model);
 	for (size_t i = 0; i < t->causes.count && told < max && ret >= 0 && !run_stop; i++) {
 		if (t->causes.items[i].reason || !can_replay(t->causes.items[i].example))
 			continue;

@@ -40,13 +40,13 @@ static int check_alike(const struct explorer *x, struct target *t, struct err *e
 		       x->target->name, t->name);
 }
 
-static void add_member(struct crowd *c, const struct explorer *x, struct target *t)
+static void add_member(struct crowd *c, struct run *run, struct target *t)
 {
 	struct member *m = &c->members[c->count++];
 
 	m->target = t;
-	m->model = x->model;
-	m->model.traits = t->traits;
+	target_model(t, &m->model);
+	run_judged_by(run, t, &m->model);
 }
 
 int crowd_new(struct crowd **ret, const struct explorer *x, struct err *err)
@@ -56,9 +56,9 @@ int crowd_new(struct crowd **ret, const struct explorer *x, struct err *err)
 	int status = 0;
 
 	c->members = must_alloc((o->against_count + 1) * sizeof(*c->members));
-	add_member(c, x, x->target);
+	add_member(c, x->run, x->target);
 	for (size_t i = 0; i < o->against_count && !status; i++) {
-		add_member(c, x, o->against[i]);
+		add_member(c, x->run, o->against[i]);
 		status = check_alike(x, o->against[i], err);
 	}
 	json_object_set_new(x->run->figures, "allowed_differences", json_array());

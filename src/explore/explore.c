@@ -273,8 +273,8 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 	status = check(o, t, u, err);
 	if (status)
 		return status;
-	model_init(&x.model, PLATFORM_LINUX, KERNEL_CURRENT);
-	x.model.traits = t->traits;
+	target_model(t, &x.model);
+	run_judged_by(run, t, &x.model);
 	rng_seed(&x.rng, o->seed);
 	graph_init(&x.graph, u->calls);
 	tally_init(&x.tally, u, o->before);

@@ -144,6 +144,19 @@ bool run_knows(struct run *r, const char *signature)
 	return expected_has(&r->expected, signature) || str_map_get(&r->signatures, signature);
 }
 
+void run_judged_by(struct run *r, const struct target *t, const struct model *m)
+{
+	json_t *models = json_object_get(r->figures, "judged_by");
+	char name[MODEL_NAME_MAX];
+
+	if (!models) {
+		models = json_object();
+		json_object_set_new(r->figures, "judged_by", models);
+	}
+	model_name(m, name);
+	json_object_set_new(models, t->name, json_string(name));
+}
+
 static json_t *summary(const struct run *r)
 {
 	json_t *o = json_object();

@@ -40,6 +40,8 @@ int run_add(struct run *r, const struct finding *f, struct target *t, struct err
 int run_replace(struct run *r, const struct finding *f, struct target *t, struct err *err);
 /* Its folder. */
 const char *run_last_folder(const struct run *r);
+/* run.json says which model judges the target. */
+void run_judged_by(struct run *r, const struct target *t, const struct model *m);
 /* Writes run.json; the object is returned for --json where ret_summary is not NULL. May be
  * called again and again: a run that is killed then leaves the latest. */
 int run_close(struct run *r, json_t **ret_summary, struct err *err);

@@ -16,14 +16,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/version.h"
 #include "model/state.h"
 #include "op/script.h"
 
 enum platform { PLATFORM_POSIX, PLATFORM_LINUX, PLATFORM_MACOS, PLATFORM_FREEBSD, PLATFORM_COUNT };
 extern const char *const platform_names[PLATFORM_COUNT];
 
-/* Linux versions as 100 * major + minor: 3.19 is 319, 6.18 is 618. */
-enum { KERNEL_PUBLISHED = 319, KERNEL_CURRENT = 618 };
+/* The Linux that the published model describes, and the newest one that this model was held
+ * against. */
+#define KERNEL_PUBLISHED ((struct version)VERSION(3, 19))
+#define KERNEL_CURRENT ((struct version)VERSION(6, 18))
 
 enum rule {
 #define RULE(name, error, where, kernels, text) RULE_##name,
@@ -38,15 +41,12 @@ struct rule_info {
 	const char *name;
 	int error;               /* 0: a switch: how something is done, not an error */
 	unsigned where;          /* bits of enum platform */
-	unsigned since, until;   /* Linux versions it holds for; 0: no bound */
+	struct version since, until; /* of Linux, both included; VERSION_NONE: no bound */
 	const char *text;        /* what it says, and the text or observation it rests on */
 };
 extern const struct rule_info rule_table[RULE_COUNT];
 
 struct err;
-/* "6.18" */
-int kernel_parse(const char *text, unsigned *ret, struct err *err);
-
 /* Known, reasoned properties of a file system that POSIX leaves to it. Zero means: no limit,
  * or the usual behaviour. Rows of traits.def name, document and parse them. */
 struct traits {
@@ -69,7 +69,7 @@ struct mutant {
 
 struct model {
 	enum platform platform;
-	unsigned kernel;
+	struct version kernel;
 	struct traits traits;
 	struct mutant mutant;
 	uint64_t *rule_hits; /* RULE_COUNT counters of rules exercised, or NULL */
@@ -78,7 +78,10 @@ struct model {
 /* Does the rule hold on this platform and version (and not fall to a mutant)? */
 bool rule_applies(const struct model *m, enum rule rule);
 
-void model_init(struct model *m, enum platform platform, unsigned kernel);
+/* Whose rules it judges by: "linux 6.18.44". */
+enum { MODEL_NAME_MAX = 32 };
+void model_name(const struct model *m, char ret[MODEL_NAME_MAX]);
+void model_init(struct model *m, enum platform platform, struct version kernel);
 
 /* A set of errnos. */
 struct errset {

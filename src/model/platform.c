@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "model/model.h"
@@ -20,9 +21,9 @@ const char *const platform_names[PLATFORM_COUNT] = {
 #define MACOS (1u << PLATFORM_MACOS)
 #define FREEBSD (1u << PLATFORM_FREEBSD)
 #define ALL (POSIX | LINUX | MACOS | FREEBSD)
-#define ANY 0, 0
-#define FROM(kernel) kernel, 0
-#define UPTO(kernel) 0, kernel
+#define ANY VERSION_NONE, VERSION_NONE
+#define FROM(major, minor) VERSION(major, minor), VERSION_NONE
+#define UPTO(major, minor) VERSION_NONE, VERSION(major, minor)
 
 const struct rule_info rule_table[RULE_COUNT] = {
 #define RULE(name, error, where, kernels, text) { #name, error, where, kernels, text },
@@ -37,17 +38,6 @@ const struct traits traits_usual = {
 #include "model/traits.def"
 #undef TRAIT
 };
-
-int kernel_parse(const char *text, unsigned *ret, struct err *err)
-{
-	unsigned major, minor;
-	char end;
-
-	if (sscanf(text, "%3u.%2u%c", &major, &minor, &end) != 2)
-		return err_set(err, EINVAL, "\"%s\": expected a kernel version like 6.18", text);
-	*ret = 100 * major + minor;
-	return 0;
-}
 
 static int set_bool(bool *to, const char *name, const char *value, struct err *err)
 {
@@ -97,7 +87,7 @@ int traits_assign(struct traits *traits, const char *text, struct err *err)
 	return traits_set(traits, name, equals + 1, err);
 }
 
-void model_init(struct model *m, enum platform platform, unsigned kernel)
+void model_init(struct model *m, enum platform platform, struct version kernel)
 {
 	*m = (struct model){
 		.platform = platform,
@@ -105,4 +95,13 @@ void model_init(struct model *m, enum platform platform, unsigned kernel)
 		.traits = traits_usual,
 		.mutant.rule = -1,
 	};
+}
+
+void model_name(const struct model *m, char ret[MODEL_NAME_MAX])
+{
+	struct buf version = BUF_INIT;
+
+	version_print(m->kernel, &version);
+	snprintf(ret, MODEL_NAME_MAX, "%s %s", platform_names[m->platform], version.data);
+	buf_free(&version);
 }

@@ -13,6 +13,12 @@ static void (*const operations[OP_COUNT])(struct step *) = {
 #undef OP
 #undef A
 
+static bool rule_covers(const struct rule_info *info, struct version kernel)
+{
+	return version_compare(kernel, info->since) >= 0 &&
+	       (!version_known(info->until) || version_compare(kernel, info->until) <= 0);
+}
+
 bool rule_applies(const struct model *m, enum rule rule)
 {
 	const struct rule_info *info = &rule_table[rule];
@@ -20,8 +26,7 @@ bool rule_applies(const struct model *m, enum rule rule)
 
 	if (!(info->where >> m->platform & 1))
 		return false;
-	if (dated &&
-	    (m->kernel < info->since || (info->until && m->kernel > info->until)))
+	if (dated && !rule_covers(info, m->kernel))
 		return false;
 	return m->mutant.rule != (int)rule || m->mutant.error;
 }

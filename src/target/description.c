@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -205,14 +204,6 @@ static const char *reason_of(struct arena *arena, const char *comment)
 	return *comment ? arena_strdup(arena, comment) : NULL;
 }
 
-/* "6.12.3" as 6012; 0 if it is no version. */
-static unsigned version_number(const char *text)
-{
-	unsigned major, minor;
-
-	return sscanf(text, "%u.%u", &major, &minor) == 2 ? major * 1000 + minor : 0;
-}
-
 /* The version behind "until", or NULL. */
 static const char *last_version(const char *value)
 {
@@ -223,10 +214,10 @@ static int check_trait(const char *name, const char *value, struct err *err)
 {
 	struct traits scratch = traits_usual;
 	const char *last = last_version(value);
+	struct version version;
+	int ret = last ? version_parse(last, &version, err) : 0;
 
-	if (last && !version_number(last))
-		return err_set(err, EINVAL, "%s is no version of Linux", last);
-	return traits_set(&scratch, name, last ? "yes" : value, err);
+	return ret ? ret : traits_set(&scratch, name, last ? "yes" : value, err);
 }
 
 static int set_trait(struct target_description *d, const struct ini_row *row, bool need_reason,
@@ -308,25 +299,34 @@ static int apply(struct target_description *d, const struct sources *s, size_t a
 	return ret;
 }
 
-/* What was so until some version of Linux is so or not: by the kernel under test, where there is
- * one, or else the running one. */
-static void settle_versions(struct target_description *d)
+struct version description_kernel(const struct target_description *d)
 {
 	struct buf text = BUF_INIT;
-	struct utsname running;
-	unsigned version;
+	struct version version;
 
-	if (!strcmp(d->kind, "kernel"))
-		kernels_version(d->argument, &text);
-	else if (!uname(&running))
-		buf_adds(&text, running.release);
-	version = version_number(buf_str(&text));
+	if (!strcmp(d->kind, "reffs"))
+		return KERNEL_CURRENT;
+	if (strcmp(d->kind, "kernel"))
+		return version_running();
+	kernels_version(d->argument, &text);
+	version = version_leading(buf_str(&text));
 	buf_free(&text);
+	return version;
+}
+
+/* What was so until some version of Linux is so or not. */
+static void settle_versions(struct target_description *d)
+{
+	struct version kernel = description_kernel(d);
+
 	for (size_t i = 0; i < d->trait_count; i++) {
 		const char **value = &d->traits[i].value, *last = last_version(*value);
 
 		if (last)
-			*value = version && version <= version_number(last) ? "yes" : "no";
+			*value = version_known(kernel) &&
+						 version_compare(kernel, version_leading(last)) <= 0
+					 ? "yes"
+					 : "no";
 	}
 }
 

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/version.h"
 
 struct err;
 struct buf;
@@ -56,6 +57,10 @@ int description_find(struct target_description *d, const char *spec, const char 
 void description_free(struct target_description *d);
 /* A copy of its own. */
 void description_copy(struct target_description *to, const struct target_description *d);
+/* The version of the kernel that answers calls to it: of the one in the process, or of the running
+ * one. What is no kernel's (RefFS) answers as the model's newest does. VERSION_NONE: the kernel is
+ * not built. */
+struct version description_kernel(const struct target_description *d);
 /* Names of all described targets, each once and followed by NUL: the user's before the shipped. */
 int description_names(const char *config, struct buf *ret_names_nul, struct err *err);
 

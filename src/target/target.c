@@ -107,6 +107,7 @@ static int open_kind(struct target *t, const struct target_description *d,
 	struct buf lacks = BUF_INIT;
 	int ret;
 
+	t->kernel = description_kernel(d);
 	t->traits = traits_usual;
 	t->fields = TREE_FIELDS_DEFAULT & ~options->fields_off;
 	ret = target_adopt(t, d, err);
@@ -262,6 +263,12 @@ int target_follow(struct target *t, const struct plan_step *steps, size_t count,
 		ret->done++;
 	}
 	return r;
+}
+
+void target_model(const struct target *t, struct model *ret)
+{
+	model_init(ret, PLATFORM_LINUX, t->kernel);
+	ret->traits = t->traits;
 }
 
 int target_initial_state(struct target *t, struct state *ret, struct err *err)

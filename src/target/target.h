@@ -163,6 +163,7 @@ struct target {
 	char *name;             /* as the user wrote it: "ext4", "dir:/mnt/x" */
 	unsigned caps;          /* enum target_cap */
 	unsigned fields;        /* enum tree_field that mean something here */
+	struct version kernel;  /* whose VFS answers */
 	struct traits traits;
 	uint32_t uid, gid;      /* of process 1 */
 	double deadline_seconds;
@@ -217,6 +218,8 @@ int target_each(const char *config, void (*visit)(void *to, const char *name, co
 const struct target_kind *target_kind_find(const char *name);
 extern const struct target_kind *const target_kinds[];
 
+/* The model that judges the target: Linux as its kernel is, with its traits. */
+void target_model(const struct target *t, struct model *ret);
 /* The model's state that corresponds to a freshly reset target: its root's mode and owner and
  * whatever mkfs left there, with the caller as process 1. */
 int target_initial_state(struct target *t, struct state *ret, struct err *err);

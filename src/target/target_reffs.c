@@ -93,8 +93,7 @@ static int reffs_open(struct target *t, const struct target_description *d,
 	}
 	r = must_alloc(sizeof(*r));
 	t->own = r;
-	model_init(&r->model, PLATFORM_LINUX, KERNEL_CURRENT);
-	r->model.traits = t->traits;
+	target_model(t, &r->model);
 	r->fault = fault;
 	r->race_fault = race_fault;
 	r->time_fault = time_fault;

@@ -135,11 +135,11 @@ static void set_traits(struct traits *traits, enum variant variant)
  * and as it was. */
 static const struct world {
 	enum platform platform;
-	unsigned kernel;
+	struct version kernel;
 } worlds[] = {
 	{ PLATFORM_LINUX, KERNEL_CURRENT },
 	{ PLATFORM_LINUX, KERNEL_PUBLISHED },
-	{ PLATFORM_LINUX, 507 },
+	{ PLATFORM_LINUX, VERSION(5, 7) },
 	{ PLATFORM_POSIX, KERNEL_CURRENT },
 	{ PLATFORM_POSIX, KERNEL_PUBLISHED },
 	{ PLATFORM_MACOS, KERNEL_CURRENT },

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "target/description.h"
+#include "target/target.h"
 #include "tests/harness/unit.h"
 #include "tree/tree.h"
 
@@ -89,8 +90,40 @@ static void traits_end_with_a_version(void **state)
 	assert_string_equal(d.traits[0].value, "no");
 	description_free(&d);
 	assert_refused("x", "[target.x]\nkind = host\ntrait.no_xattr = until then\n",
-		       ":3: then is no version of Linux");
+		       ":3: \"then\": expected a kernel version");
 	assert_refused("x", "[target.x]\nkind = host\ntrait.link_max = until 6.5\n", ":3: ");
+}
+
+static void a_target_has_the_version_of_its_kernel(void **state)
+{
+	static const char text[] = "[target.x]\nkind = host\n[target.y]\nkind = kernel\n";
+	struct target_description d;
+	struct err err;
+
+	assert_int_equal(find(&d, "x", text, &err), 0);
+	assert_int_equal(version_compare(description_kernel(&d), version_running()), 0);
+	description_free(&d);
+	assert_int_equal(find(&d, "y@no-such-kernel", text, &err), 0);
+	assert_false(version_known(description_kernel(&d)));
+	description_free(&d);
+	assert_int_equal(find(&d, "reffs", text, &err), 0);
+	assert_int_equal(version_compare(description_kernel(&d), KERNEL_CURRENT), 0);
+	description_free(&d);
+}
+
+static void a_target_is_judged_by_its_own_kernel(void **state)
+{
+	struct target t = { .kernel = VERSION(6, 3), .traits = traits_usual };
+	struct model m;
+
+	t.traits.link_max = 7;
+	target_model(&t, &m);
+	assert_int_equal(m.platform, PLATFORM_LINUX);
+	assert_int_equal(m.traits.link_max, 7);
+	assert_false(rule_applies(&m, RULE_open_create_directory)); /* since 6.4 */
+	t.kernel = (struct version){ 6, 4, 0 };
+	target_model(&t, &m);
+	assert_true(rule_applies(&m, RULE_open_create_directory));
 }
 
 static void a_base_is_inherited_and_overridden(void **state)
@@ -169,6 +202,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_read),
 		cmocka_unit_test(traits_end_with_a_version),
+		cmocka_unit_test(a_target_has_the_version_of_its_kernel),
+		cmocka_unit_test(a_target_is_judged_by_its_own_kernel),
 		cmocka_unit_test(a_base_is_inherited_and_overridden),
 		cmocka_unit_test(the_user_comes_before_the_shipped),
 		cmocka_unit_test(mistakes_are_named_with_their_place),
