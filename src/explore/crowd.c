@@ -22,6 +22,7 @@ struct crowd {
 	size_t count;
 	size_t failed;         /* the first step that surprised */
 	struct str_map listed; /* allowed differences */
+	struct arena arena;    /* bytes of the outcomes that surprised */
 };
 
 static int check_alike(const struct explorer *x, struct target *t, struct err *err)
@@ -71,6 +72,7 @@ void crowd_free(struct crowd *c)
 	if (!c)
 		return;
 	str_map_free(&c->listed);
+	arena_free(&c->arena);
 	free(c->members);
 	free(c);
 }
@@ -120,6 +122,13 @@ int crowd_follow(struct crowd *c, const struct plan_step *steps, size_t count, s
 static bool was_surprised(const struct crowd *c, const struct member *m)
 {
 	return m->end.done == c->failed;
+}
+
+void crowd_probed(struct crowd *c, const struct outcome *expected)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (was_surprised(c, &c->members[i]))
+			plan_end_of_probe(&c->members[i].end, expected);
 }
 
 /* What the targets did, and who is alone with it. */
@@ -209,6 +218,16 @@ static int judge_member(struct crowd *c, struct explorer *x, struct member *m,
 	return m->verdict < 0 ? m->verdict : 0;
 }
 
+/* Observing a tree overwrites what the target answered last: it is copied before. */
+static void keep_outcomes(struct crowd *c)
+{
+	arena_reset(&c->arena);
+	for (size_t i = 0; i < c->count; i++)
+		if (was_surprised(c, &c->members[i]))
+			c->members[i].end.outcome =
+				outcome_copy(&c->members[i].end.outcome, &c->arena);
+}
+
 int crowd_judge(struct crowd *c, struct explorer *x, uint32_t number, struct err *err)
 {
 	struct finding *findings = must_alloc(c->count * sizeof(*findings));
@@ -216,6 +235,7 @@ int crowd_judge(struct crowd *c, struct explorer *x, uint32_t number, struct err
 	int status = 0;
 
 	universe_call(x->universe, number, &call);
+	keep_outcomes(c);
 	x->figures.calls++;
 	for (size_t i = 0; i < c->count && status >= 0; i++) {
 		finding_init(&findings[i]);

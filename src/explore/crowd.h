@@ -19,6 +19,8 @@ void crowd_drop(const struct crowd *c, uint64_t key);
 /* All follow the plan. *ret_failed is the first step that surprised one of them, or count. */
 int crowd_follow(struct crowd *c, const struct plan_step *steps, size_t count, size_t *ret_failed,
 		 struct err *err);
+/* The step that surprised was a probe: the call before it had this outcome, as expected. */
+void crowd_probed(struct crowd *c, const struct outcome *expected);
 /* Judges those whom the step surprised that crowd_follow() named, with the model before it in
  * x->state. All targets have to be made fresh afterwards. */
 int crowd_judge(struct crowd *c, struct explorer *x, uint32_t call, struct err *err);

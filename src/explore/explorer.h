@@ -82,6 +82,10 @@ bool lead(struct explorer *x, struct state *s, const struct call *c, struct outc
  * a fresh file system. */
 int surprise(struct explorer *x, uint32_t call, const struct plan_end *end, struct err *err);
 
+/* A plan ended at a probe, which only looks at what the call before it has done: that call had the
+ * outcome expected, and left a tree that was not. */
+void plan_end_of_probe(struct plan_end *end, const struct outcome *expected);
+
 /* Judges a call that surprised on a target: JUDGE_FINE if it was allowed (*s has moved to where it
  * led), JUDGE_BAD and a finding, JUDGE_UNDEFINED, or a negative errno. */
 int judge_surprise(struct target *t, const struct model *m, struct state *s, const struct call *c,

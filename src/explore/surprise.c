@@ -1,6 +1,13 @@
 /* surprise.c -- a call that did not go as the model predicted: allowed, or a finding. */
 #include "explore/explorer.h"
 
+void plan_end_of_probe(struct plan_end *end, const struct outcome *expected)
+{
+	end->outcome = *expected;
+	end->outcome_differs = false;
+	end->tree_differs = true;
+}
+
 int judge_surprise(struct target *t, const struct model *m, struct state *s, const struct call *c,
 		   const struct plan_end *end, struct finding *ret, struct err *err)
 {

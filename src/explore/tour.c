@@ -156,8 +156,7 @@ static size_t failed_move(const struct tour *t, struct plan_end *end)
 
 	if (!t->moves[failed].probe)
 		return failed;
-	end->tree_differs = true;
-	end->outcome_differs = false;
+	plan_end_of_probe(end, &t->steps[failed - 1].expected);
 	return failed - 1;
 }
 
@@ -203,7 +202,7 @@ static int follow_together(struct tour *t, struct err *err)
 	if (status < 0)
 		return status;
 	if (failed < t->count && t->moves[failed].probe)
-		failed--;
+		crowd_probed(x->crowd, &t->steps[--failed].expected);
 	if (failed < t->count)
 		take_back(t, failed);
 	settle(t, failed);

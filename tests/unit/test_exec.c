@@ -165,7 +165,9 @@ static void reset_begins_anew(void **state)
 		assert_int_equal(one_call(self, "chdir(\"d\")").error, 0);
 		assert_int_equal(one_call(self, "open(\"f\", O_RDWR|O_CREAT, 0666)").num, 3);
 		assert_int_equal(one_call(self, "pread(3, 20000000, 0)").len, 0);
+		assert_int_equal(one_call(self, "readdir(1)").error, EBADF);
 		assert_int_equal(one_call(self, "opendir(\".\")").num, 1);
+		assert_int_equal(one_call(self, "readdir(1)").error, 0); /* more are read ahead */
 		assert_int_equal(one_call(self, "close(1)").error, 0);
 		assert_int_equal(one_call(self, "umask(0)").num, 022);
 		assert_int_equal(one_call(self, "stat(\"f\")").stat.mode, S_IFREG | 0644);
