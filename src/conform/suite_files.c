@@ -15,8 +15,9 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "conform/suite.h"
+#include "conform/tar.h"
 
-enum { SCRIPT_MAX = 1 << 20, ARCHIVE_MAX = 1 << 30, TAR_BLOCK = 512, DEPTH_MAX = 64 };
+enum { SCRIPT_MAX = 1 << 20, ARCHIVE_MAX = 1 << 30, DEPTH_MAX = 64 };
 
 static const char ending[] = ".trace";
 
@@ -99,57 +100,15 @@ static int add_list(struct suite *s, const struct file_list *list, struct err *e
 	return ret;
 }
 
-static uint64_t octal(const char *field, size_t len)
+static void add_member(void *to, const char *name, const char *text, size_t len)
 {
-	uint64_t number = 0;
-
-	for (size_t i = 0; i < len && field[i] >= '0' && field[i] <= '7'; i++)
-		number = number * 8 + (uint64_t)(field[i] - '0');
-	return number;
-}
-
-/* A header: its name at 0, size at 124, type at 156, a prefix of the name at 345. */
-enum { TAR_NAME = 100, TAR_SIZE = 124, TAR_TYPE = 156, TAR_PREFIX = 345, TAR_PREFIX_MAX = 155 };
-
-static void read_name(const char *header, struct buf *name)
-{
-	buf_clear(name);
-	if (header[TAR_PREFIX])
-		buf_addf(name, "%.*s/", TAR_PREFIX_MAX, header + TAR_PREFIX);
-	buf_addf(name, "%.*s", TAR_NAME, header);
-}
-
-/* Headers of 512 bytes, each with contents behind it. Type 'L' holds a long name of the next. */
-static void list_archive(const struct buf *archive, struct file_list *list)
-{
-	struct buf name = BUF_INIT;
-	bool named = false;
-	size_t at = 0, size;
-
-	while (at + TAR_BLOCK <= archive->len && archive->data[at]) {
-		const char *header = archive->data + at;
-
-		size = octal(header + TAR_SIZE, 12);
-		at += TAR_BLOCK;
-		if (size > archive->len - at)
-			break;
-		if (header[TAR_TYPE] == 'L') {
-			buf_clear(&name);
-			buf_addf(&name, "%.*s", (int)size, archive->data + at);
-		} else if (!named) {
-			read_name(header, &name);
-		}
-		named = header[TAR_TYPE] == 'L';
-		if ((header[TAR_TYPE] == '0' || !header[TAR_TYPE]) && is_script(name.data))
-			add(list, name.data, archive->data + at, size);
-		at += (size + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK;
-	}
-	buf_free(&name);
+	if (is_script(name))
+		add(to, name, text, len);
 }
 
 static bool is_compressed(const struct buf *file)
 {
-	return file->len > 262 && memcmp(file->data + 257, "ustar", 5) != 0;
+	return file->len && !tar_is_archive(file);
 }
 
 /* What a program makes of a file, in memory. */
@@ -202,7 +161,7 @@ int suite_add_path(struct suite *s, const char *path, struct err *err)
 		ret = err_sys(err, errno, "%s", path);
 	else if (!S_ISDIR(st.st_mode))
 		ret = read_archive(&archive, path, err);
-	list_archive(&archive, &list);
+	tar_each(&archive, add_member, &list);
 	if (!ret && !list.count)
 		ret = err_set(err, ENOENT, "%s: there are no *%s files in it", path, ending);
 	if (!ret) {
