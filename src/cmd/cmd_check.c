@@ -266,5 +266,6 @@ const struct command command_check = {
 		"there was none of these but an undefined one.",
 	.opts = opts,
 	.settings = &settings,
+	.reads_only = true,
 	.run = run,
 };

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
+#include "base/confine.h"
 #include "base/must.h"
 #include "cmd/command.h"
 #include "cmd/cover_text.h"
@@ -147,6 +148,14 @@ static int run_live(char *const *command, struct err *err)
 	return code;
 }
 
+/* Files of others are read from now on; what is written is the run's. */
+static void confine_to_output(void)
+{
+	const char *output = settings.out ? settings.out : ".";
+
+	confine_reader(&output, 1);
+}
+
 static int run_reader(const char *path, struct err *err)
 {
 	struct read_options options = {
@@ -159,6 +168,7 @@ static int run_reader(const char *path, struct err *err)
 	struct coverage c;
 	json_t *report;
 
+	confine_to_output();
 	coverage_init(&c, reader->name);
 	r = reader->read(&c, &options, path, err);
 	if (!r && !c.understood)
@@ -228,6 +238,7 @@ static int run_files(int count, char **paths, struct err *err)
 		err_set(err, EINVAL, "at most %d files", COVER_TOOLS_MAX);
 		return EXIT_USAGE;
 	}
+	confine_to_output();
 	for (int i = 0; !r && i < count; i++)
 		r = load(&tools[i], paths[i], err);
 	if (!r)

@@ -88,5 +88,6 @@ const struct command command_fmt = {
 		"is printed for it, and the exit status is 64.",
 	.opts = opts,
 	.settings = &settings,
+	.reads_only = true,
 	.run = run,
 };

@@ -119,5 +119,6 @@ const struct command command_ops = {
 		"their kinds.",
 	.opts = opts,
 	.settings = &settings,
+	.reads_only = true,
 	.run = run,
 };

@@ -38,5 +38,6 @@ const struct command command_profile = {
 	.summary = "the shipped universe profiles",
 	.text = "Without an operand, lists the profiles that *--profile* can name. With names,\n"
 		"prints their text, to be changed and given to *--profile* as a file.",
+	.reads_only = true,
 	.run = run,
 };

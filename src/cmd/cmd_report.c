@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/confine.h"
 #include "cmd/command.h"
 #include "report/report.h"
 
@@ -13,6 +14,7 @@ static int run(int argc, char **argv, struct err *err)
 		err_set(err, EINVAL, "expected the directory of a run");
 		return EXIT_USAGE;
 	}
+	confine_reader((const char *const *)argv + 1, (size_t)argc - 1);
 	for (int i = 1; i < argc; i++) {
 		if (report_write(argv[i], err))
 			return EXIT_UNKNOWN;

@@ -275,5 +275,6 @@ const struct command command_spec = {
 		"nothing follows from it for the rest of the script.",
 	.opts = opts,
 	.settings = &settings,
+	.reads_only = true,
 	.run = run,
 };

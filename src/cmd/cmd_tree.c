@@ -92,5 +92,6 @@ const struct command command_tree = {
 		"allowed; nothing but directories and regular files is opened.",
 	.opts = opts,
 	.settings = &settings,
+	.reads_only = true,
 	.run = run,
 };

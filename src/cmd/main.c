@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/confine.h"
 #include "base/must.h"
 #include "cmd/command.h"
 #include "cmd/help.h"
@@ -86,8 +87,11 @@ static int run_command(const struct command *c, int argc, char **argv)
 		help_command(c, &out);
 		return print(&out);
 	}
-	if (!opt_parse(c->opts, c->settings, &argc, argv, &err))
+	if (!opt_parse(c->opts, c->settings, &argc, argv, &err)) {
+		if (c->reads_only)
+			confine_reader(NULL, 0);
 		code = c->run(argc, argv, &err);
+	}
 	if (err.code)
 		fprintf(stderr, "assay %s: %s\n", c->name, err.text);
 	must(code >= 0 && !(err.code && code == EXIT_CLEAN));

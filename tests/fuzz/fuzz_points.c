@@ -1,4 +1,4 @@
-/* fuzz_points.c -- tables of a kernel's points are read or refused; what was reached of them is told. */
+/* fuzz_points.c -- tables of a kernel's points are read or refused. */
 #include <stdlib.h>
 
 #include "base/err.h"

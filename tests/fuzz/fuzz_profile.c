@@ -1,4 +1,4 @@
-/* fuzz_profile.c -- a profile is read or refused; every call of a universe that was read can be made. */
+/* fuzz_profile.c -- a profile is read or refused; calls of a universe that was read can be made. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "op/script.h"
