@@ -1,9 +1,10 @@
 /* confine.h -- a process that reads foreign files gives up what it does not need for that.
  *
  * Traces, coverage files and trees may come from anyone. Commands that only read them confine
- * themselves first (Landlock): from then on this process and its children can start no program, open
- * no connection, send no signal to others, and write to no file but below chosen directories and those
- * that are open already. A mistake in a reader is then worth little to whoever wrote the file. */
+ * themselves first (Landlock): from then on this process and its children can start no program,
+ * open no connection, send no signal to others, and write to no file but those that are open
+ * already or below chosen directories. A mistake in a reader is then worth little to whoever wrote
+ * the file. */
 #ifndef BASE_CONFINE_H
 #define BASE_CONFINE_H
 

@@ -1,7 +1,7 @@
 /* tar.c -- the files of a tar archive in memory.
  *
- * Headers of 512 bytes, each followed by the contents, which fill whole blocks. A header of type 'L'
- * has the name of the next file as its contents. */
+ * Headers of 512 bytes, each followed by the contents, which fill whole blocks. A header of type
+ * 'L' has the name of the next file as its contents. */
 #include "conform/tar.h"
 
 #include <stdint.h>

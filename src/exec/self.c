@@ -86,7 +86,7 @@ static void close_everything(struct exec_self *self)
 	for (size_t i = 0; i < EXEC_STREAMS_MAX; i++) {
 		if (self->streams[i].fd >= 0)
 			close(self->streams[i].fd);
-		/* Names that were read ahead go, too: no stream may answer for one that is closed. */
+		/* Names read ahead go, too: no stream may answer for one that is closed. */
 		self->streams[i] = (struct stream){ .fd = -1 };
 	}
 	if (self->cwd_fd >= 0)

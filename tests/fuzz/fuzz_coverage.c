@@ -1,4 +1,4 @@
-/* fuzz_coverage.c -- a coverage file is read or refused, and what is read can be added up and written. */
+/* fuzz_coverage.c -- a coverage file is read or refused; what is read can be added up. */
 #include "base/err.h"
 #include "cover/cover.h"
 #include "tests/harness/input.h"

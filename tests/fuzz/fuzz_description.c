@@ -1,4 +1,4 @@
-/* fuzz_description.c -- a user's descriptions of targets are read or refused, and found by their names. */
+/* fuzz_description.c -- descriptions of targets are read or refused, and found by their names. */
 #include <string.h>
 
 #include "base/buf.h"

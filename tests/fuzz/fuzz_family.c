@@ -1,4 +1,4 @@
-/* fuzz_family.c -- families are read or refused; what is read fills its patterns, or says why not. */
+/* fuzz_family.c -- families are read or refused; what is read fills its patterns. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
