@@ -92,7 +92,9 @@ static const struct opt opts[] = {
 	{ "all", OPT_FLAG, ROW(all), NULL,
 	  "one after the other, every target that can be tested here", 0, 0 },
 	{ "kernel-log", OPT_TEXT, ROW(kernel_log), "FILE",
-	  "where the kernel writes its complaints, if not to /dev/kmsg", 0, 0 },
+	  "where the kernel writes its complaints, if not to /dev/kmsg; those about other "
+	  "processes and devices are counted, and are no findings",
+	  0, 0 },
 	{ "jobs", OPT_U64, ROW(jobs), "N", "so many searches at once, each with its own seed", 1,
 	  1024 },
 	{ "resume", OPT_TEXT, ROW(resume), "RUN",

@@ -27,7 +27,7 @@ static const struct count {
 	}
 	COUNT(calls),  COUNT(transitions), COUNT(states),     COUNT(edges_left),
 	COUNT(beyond), COUNT(surprises),   COUNT(repeats),    COUNT(differences),
-	COUNT(resets), COUNT(state_bytes), COUNT(edge_bytes),
+	COUNT(resets), COUNT(state_bytes), COUNT(edge_bytes), COUNT(kernel_notes),
 };
 
 /* And those of which several runs have at least the greatest. */
@@ -104,6 +104,10 @@ static void print_summary(const struct run *run, const struct explore_figures *f
 	       " different\n",
 	       f->inputs_seen, f->inputs, f->outcomes_seen);
 	code_print(run);
+	if (f->kernel_notes)
+		printf("the kernel's log: %" PRIu64 " complaints that are not about this file system "
+		       "(%s/kernel-notes)\n",
+		       f->kernel_notes, run->dir);
 	print_findings(run);
 	printf("report: %s/report.html\n", run->dir);
 }

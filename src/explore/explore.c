@@ -283,6 +283,7 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 	if (o->bitstate)
 		bitstate_init(&x.bits, o->memory_max);
 	kernel_log_open(&x.log, o->kernel_log ? o->kernel_log : "/dev/kmsg");
+	kernel_ours_look(&x.ours, t);
 	status = begin(&x, err);
 	if (status >= 0 && o->against_count)
 		status = crowd_new(&x.crowd, &x, err);
@@ -290,9 +291,12 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 		status = strategy_branches(o->strategy) ? branch(&x, err) : tour(&x, err);
 	if (status >= 0)
 		status = checkpoint_write(&x, err);
+	else
+		watch_kernel(&x); /* what ended us may stand there */
 	branch_end(&x);
 	end(&x, cover, ret);
 	kernel_log_close(&x.log);
+	kernel_ours_free(&x.ours);
 	crowd_free(x.crowd);
 	buf_free(&x.others);
 	tally_free(&x.tally);

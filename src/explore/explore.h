@@ -33,6 +33,7 @@ struct explore_figures {
 	uint64_t surprises;   /* outcomes other than predicted, but allowed */
 	uint64_t repeats;     /* findings of a signature that was known already */
 	uint64_t resets;
+	uint64_t kernel_notes;            /* complaints in the kernel's log that are not about us */
 	uint64_t differences;             /* between targets, but allowed */
 	uint64_t inputs;                  /* partitions of arguments that the universe has */
 	uint64_t inputs_seen;             /* and those that calls were made with */

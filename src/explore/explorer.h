@@ -8,6 +8,7 @@
 #include "explore/open_list.h"
 #include "explore/tally.h"
 #include "judge/kernel_log.h"
+#include "judge/kernel_ours.h"
 #include "target/code_map.h"
 
 struct crowd;
@@ -45,6 +46,7 @@ struct explorer {
 	struct explore_figures figures;
 	double deadline_seconds, progress_seconds, checkpoint_seconds, watch_seconds;
 	struct kernel_log log;
+	struct kernel_ours ours; /* what it may name of ours */
 	struct code_map *reached; /* of the target's code; NULL: nobody asks */
 	struct crowd *crowd; /* all targets, where there are several */
 	struct buf others;   /* what they did where this one fails: told with the finding */
@@ -98,7 +100,8 @@ int capture(struct explorer *x, uint32_t call, const struct finding *first, stru
 /* What cannot be shown again is still told, with the way that showed it once. */
 int capture_once(struct explorer *x, uint32_t call, const struct finding *first, struct err *err);
 
-/* What the kernel has complained of since the last time becomes findings, with the calls before it.
+/* What the kernel has complained of since the last time becomes findings, with the calls before it,
+ * where it is about us (attribution.h), and notes where it is not.
  * True if the kernel is not to be trusted any more: the search has to end. */
 bool watch_kernel(struct explorer *x);
 

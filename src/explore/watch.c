@@ -1,5 +1,5 @@
-/* watch.c -- complaints of the running kernel, told as findings. */
-#include <errno.h>
+/* watch.c -- complaints of the running kernel: ours are findings, others' are notes. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,18 +16,24 @@ static void fill(const struct explorer *x, struct finding *f)
 	buf_adds(&f->target, x->target->name);
 	buf_addf(&f->title, "%s in the kernel's log: %.*s", name, (int)strcspn(text, "\n"), text);
 	buf_adds(&f->expected, "nothing of the kind in the kernel's log");
-	buf_addf(&f->seen, "in the kernel's log, which is the whole machine's:\n%s", text);
+	buf_addf(&f->seen, "in the kernel's log:\n%s", text);
 	buf_adds(&f->rule, "A kernel that works does not complain of itself.");
 	f->outside_posix = true;
 }
 
-/* Where others wait for other file systems, or many share few CPUs, tasks hang and CPUs stall
- * through no fault of this one: such complaints count where they name us. */
-static bool concerns_us(const struct kernel_log *k)
+/* Somebody else's complaint, or nobody knows whose: counted, and kept where it can be read. */
+static void note(struct explorer *x)
 {
-	if (k->alarm != ALARM_HUNG_TASK && k->alarm != ALARM_LOCKUP)
-		return true;
-	return strstr(buf_str(&k->text), program_invocation_short_name);
+	char path[PATH_MAX];
+	FILE *notes;
+
+	x->figures.kernel_notes++;
+	snprintf(path, sizeof(path), "%.4000s/kernel-notes", x->run->dir);
+	notes = fopen(path, "ae");
+	if (!notes)
+		return;
+	fprintf(notes, "%s\n", buf_str(&x->log.text));
+	fclose(notes);
 }
 
 /* With the calls that were made last; what has led to it may be long ago. */
@@ -53,8 +59,11 @@ bool watch_kernel(struct explorer *x)
 
 	/* Before the first call after a reset there is nothing to tell it with; it waits. */
 	while (x->history_count && kernel_log_next(&x->log)) {
-		if (!concerns_us(&x->log))
+		kernel_ours_look(&x->ours, x->target);
+		if (!attribution_of(&x->ours, x->log.alarm, buf_str(&x->log.text))) {
+			note(x);
 			continue;
+		}
 		tell(x);
 		damage |= kernel_alarm_is_damage(x->log.alarm);
 	}

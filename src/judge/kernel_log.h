@@ -1,7 +1,7 @@
 /* kernel_log.h -- what the running kernel complains of while a run goes on.
  *
  * Read from /dev/kmsg, from where it ends when it is opened. Whoever may not read it hears nothing;
- * whoever may hears the whole machine. */
+ * whoever may hears the whole machine (attribution.h says what of it is ours). */
 #ifndef JUDGE_KERNEL_LOG_H
 #define JUDGE_KERNEL_LOG_H
 
@@ -13,6 +13,7 @@ enum kernel_alarm {
 	ALARM_NONE,
 	ALARM_LEAK,
 	ALARM_WARNING,
+	ALARM_CORRUPTION, /* a file system says that it is damaged */
 	ALARM_HUNG_TASK,
 	/* After these the kernel is not to be trusted any more. */
 	ALARM_LOCKUP,
@@ -23,16 +24,20 @@ enum kernel_alarm {
 extern const char *const kernel_alarm_names[KERNEL_ALARMS]; /* "none", "warning", ... */
 
 /* Where a complaint comes from, as far as it can be compared: "fs/xfs/xfs_inode.c:123". */
-enum { KERNEL_PLACE_MAX = 128 };
+enum { KERNEL_PLACE_MAX = 128, CALLER_MAX = 24 };
 
 struct kernel_log {
-	int fd;           /* -1: it cannot be read */
-	struct buf rest;  /* of a record that is not complete */
+	int fd;            /* -1: it cannot be read */
+	struct buf rest;   /* read, and not taken yet */
+	struct buf others; /* said by others while a complaint is read */
 	/* The complaint that is being read, or was read last. */
 	enum kernel_alarm alarm;
 	char place[KERNEL_PLACE_MAX];
-	struct buf text;  /* all of it */
+	struct buf text; /* all of it */
 	unsigned lines;
+	bool named;              /* it has said whom it is about: what begins now is another one */
+	char caller[CALLER_MAX]; /* who says it, where the kernel tells: others' lines are not its
+				  */
 };
 
 /* From now on; `path` is /dev/kmsg, or a file of the same form. */

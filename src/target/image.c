@@ -26,8 +26,7 @@ int image_make(struct image *image, uint64_t size, struct err *err)
 	char name[32];
 
 	*image = (struct image){ .fd = -1, .size = (size + PAGE - 1) / PAGE * PAGE };
-	/* By its name a loop device tells whose it is. */
-	snprintf(name, sizeof(name), "assay-image-%d", (int)getpid());
+	snprintf(name, sizeof(name), IMAGE_NAME "%d", (int)getpid());
 	image->fd = memfd_create(name, MFD_CLOEXEC);
 	if (image->fd < 0 || ftruncate(image->fd, (off_t)image->size))
 		return err_sys(err, errno, "cannot make an image of %ju bytes", (uintmax_t)size);

@@ -5,8 +5,10 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -129,12 +131,22 @@ static int run_errand(struct keeper *k, enum board_errand errand, const char *wh
 	return errands_failure(&k->errands, err);
 }
 
+void keeper_comm(char ret[KEEPER_COMM_MAX])
+{
+	snprintf(ret, KEEPER_COMM_MAX, "assay:%d", (int)getpid());
+}
+
 /* Like fork, into new namespaces. */
 static pid_t start_process(struct keeper *k)
 {
 	int owner = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	pid_t pid = (pid_t)syscall(SYS_clone, k->keeping.namespaces | SIGCHLD, 0, 0, 0, 0);
+	char comm[KEEPER_COMM_MAX];
+	pid_t pid;
 
+	keeper_comm(comm);
+	pid = (pid_t)syscall(SYS_clone, k->keeping.namespaces | SIGCHLD, 0, 0, 0, 0);
+	if (!pid)
+		prctl(PR_SET_NAME, comm);
 	if (!pid)
 		keeper_stand_by(&k->keeping, &k->options, k->board, owner);
 	if (owner >= 0)

@@ -42,6 +42,10 @@ struct keeper_options {
 	uint32_t outside_uid, outside_gid; /* of whoever starts it; filled in by keeper_start */
 };
 
+/* The name of all processes of a keeper, as the kernel's log and ps tell it: whose they are. */
+enum { KEEPER_COMM_MAX = 16 };
+void keeper_comm(char ret[KEEPER_COMM_MAX]);
+
 struct keeper;
 /* Started and attached. */
 int keeper_start(struct keeper **ret, const struct keeping *keeping,

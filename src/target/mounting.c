@@ -1,8 +1,10 @@
 /* mounting.c -- loop devices and mounts of a private mount namespace. */
 #include "target/mounting.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <linux/loop.h>
 #include <stdio.h>
@@ -40,32 +42,74 @@ bool mounting_knows(const char *fs)
 	return known;
 }
 
-/* The line of mountinfo: "id parent major:minor root mount options fields... - type source ...". */
-static bool type_of_mount(char *line, uint64_t id, struct buf *out)
+/* The type in a line of mountinfo: "id parent major:minor root mount options fields... - type
+ * source ..."; NULL at the end. */
+static const char *type_in(const char *line, size_t *ret_len)
 {
 	const char *type = strstr(line, " - ");
 
-	if (strtoull(line, NULL, 10) != id || !type)
+	if (!type)
+		return NULL;
+	*ret_len = strcspn(type + 3, " ");
+	return type + 3;
+}
+
+/* Visits the lines of mountinfo until one is the right one. */
+static bool find_mount(bool (*is_right)(const char *line, void *to), void *to)
+{
+	struct buf text = BUF_INIT;
+	char *save = NULL;
+	bool found = false;
+
+	if (buf_read_file(&text, "/proc/self/mountinfo", 1 << 24, NULL))
 		return false;
-	buf_add(out, type + 3, strcspn(type + 3, " "));
+	for (char *line = strtok_r(text.data, "\n", &save); line && !found;
+	     line = strtok_r(NULL, "\n", &save))
+		found = is_right(line, to);
+	buf_free(&text);
+	return found;
+}
+
+struct mount_sought {
+	uint64_t id;
+	struct buf *type;
+};
+
+static bool has_id(const char *line, void *to)
+{
+	struct mount_sought *sought = to;
+	size_t len;
+	const char *type = type_in(line, &len);
+
+	if (!type || strtoull(line, NULL, 10) != sought->id)
+		return false;
+	buf_add(sought->type, type, len);
 	return true;
 }
 
 bool mounting_type_of(const char *path, struct buf *out)
 {
-	struct buf text = BUF_INIT;
+	struct mount_sought sought = { .type = out };
 	struct statx st;
-	char *save = NULL;
-	bool found = false;
 
-	if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &st) || !(st.stx_mask & STATX_MNT_ID) ||
-	    buf_read_file(&text, "/proc/self/mountinfo", 1 << 24, NULL))
+	if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &st) || !(st.stx_mask & STATX_MNT_ID))
 		return false;
-	for (char *line = strtok_r(text.data, "\n", &save); line && !found;
-	     line = strtok_r(NULL, "\n", &save))
-		found = type_of_mount(line, st.stx_mnt_id, out);
-	buf_free(&text);
-	return found;
+	sought.id = st.stx_mnt_id;
+	return find_mount(has_id, &sought);
+}
+
+static bool has_type(const char *line, void *to)
+{
+	const char *fs = to;
+	size_t len;
+	const char *type = type_in(line, &len);
+
+	return type && len == strlen(fs) && !memcmp(type, fs, len);
+}
+
+bool mounting_has(const char *fs)
+{
+	return find_mount(has_type, (void *)fs);
 }
 
 /* One attempt; -EBUSY if someone else took the device in between. */
@@ -103,6 +147,38 @@ int loop_attach(int image_fd, struct buf *path, int *ret_loop_fd, struct err *er
 	close(control);
 	return ret == -EBUSY ? err_set(err, EBUSY, "loop devices are taken away all the time")
 			     : ret;
+}
+
+/* The text of a file in /sys/block/NAME; false if there is none. */
+static bool read_block(const char *name, const char *file, struct buf *out)
+{
+	struct buf path = BUF_INIT;
+	bool ok;
+
+	buf_clear(out);
+	buf_addf(&path, "/sys/block/%s/%s", name, file);
+	ok = !access(path.data, R_OK) && !buf_read_file(out, path.data, 2 * PATH_MAX, NULL);
+	buf_free(&path);
+	return ok;
+}
+
+void loop_each(const char *words,
+	       void (*visit)(void *to, const char *name, unsigned major, unsigned minor), void *to)
+{
+	DIR *dir = opendir("/sys/block");
+	struct buf text = BUF_INIT;
+	struct dirent *entry;
+	unsigned major, minor;
+
+	while (dir && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, "loop", 4) &&
+		    read_block(entry->d_name, "loop/backing_file", &text) &&
+		    strstr(buf_str(&text), words) && read_block(entry->d_name, "dev", &text) &&
+		    sscanf(buf_str(&text), "%u:%u", &major, &minor) == 2)
+			visit(to, entry->d_name, major, minor);
+	if (dir)
+		closedir(dir);
+	buf_free(&text);
 }
 
 int loop_forget(int loop_fd, struct err *err)

@@ -14,9 +14,15 @@ bool mounting_knows(const char *fs);
  * among our mounts. */
 bool mounting_type_of(const char *path, struct buf *out);
 
+/* Whether a file system of that type is among our mounts. */
+bool mounting_has(const char *fs);
+
 /* A loop device on the file, cleared by the kernel when nobody uses it any more. The descriptor
  * keeps it; its path is added to `path`. */
 int loop_attach(int image_fd, struct buf *path, int *ret_loop_fd, struct err *err);
+/* Visits the loop devices on files whose path has these words in it. */
+void loop_each(const char *words,
+	       void (*visit)(void *to, const char *name, unsigned major, unsigned minor), void *to);
 /* What the device's cache holds is forgotten: the file behind it was changed. */
 int loop_forget(int loop_fd, struct err *err);
 

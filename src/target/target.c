@@ -167,6 +167,7 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 		*ret = t;
 		return 0;
 	}
+	free(t->fs);
 	free(t->name);
 	free(t);
 	return r;
@@ -177,6 +178,7 @@ void target_close(struct target *t)
 	if (!t)
 		return;
 	t->kind->close(t);
+	free(t->fs);
 	free(t->name);
 	free(t);
 }

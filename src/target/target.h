@@ -161,6 +161,7 @@ struct target_kind {
 struct target {
 	const struct target_kind *kind;
 	char *name;             /* as the user wrote it: "ext4", "dir:/mnt/x" */
+	char *fs;               /* what the running kernel calls the file system; NULL: not known */
 	unsigned caps;          /* enum target_cap */
 	unsigned fields;        /* enum tree_field that mean something here */
 	struct version kernel;  /* whose VFS answers */

@@ -98,6 +98,7 @@ static int adopt_traits(struct target *t, const char *path, const char *config, 
 	int ret = 0;
 
 	if (mounting_type_of(path, &fs)) {
+		t->fs = must_strdup(fs.data);
 		if (!description_find(&d, fs.data, config, &unknown))
 			ret = target_adopt(t, &d, err);
 		description_free(&d);

@@ -239,6 +239,7 @@ static int fuse_open(struct target *t, const struct target_description *d,
 		return err_set(err, EINVAL, "fuse needs a command: fuse:COMMAND");
 	f = must_alloc(sizeof(*f));
 	f->loop_fd = -1;
+	t->fs = must_strdup("fuse");
 	f->start_seconds = t->deadline_seconds;
 	f->overlaps = options->overlaps;
 	f->cpu = one_cpu_choose();

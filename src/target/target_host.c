@@ -137,6 +137,7 @@ static int host_open(struct target *t, const struct target_description *d,
 	int ret = 0;
 
 	h->loop_fd = -1;
+	t->fs = must_strdup(d->fs);
 	kept_init(t, &h->kept, d, start);
 	if (disk_wanted(d))
 		ret = disk_make(&h->kept.disk, d, err);

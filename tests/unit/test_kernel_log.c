@@ -30,8 +30,8 @@ static void say(const char *text)
 
 	while (*text) {
 		size_t len = strcspn(text, "\n");
-		int n = snprintf(line, sizeof(line), "4,%u,%u,-;%.*s\n SUBSYSTEM=block\n",
-				 sequence, sequence, (int)len, text);
+		int n = snprintf(line, sizeof(line), "4,%u,%u,-;%.*s\n SUBSYSTEM=block\n", sequence,
+				 sequence, (int)len, text);
 
 		assert_int_equal(write(fd, line, (size_t)n), n);
 		sequence++;
@@ -72,6 +72,24 @@ static void ordinary_words(void **state)
 			    "systemd[1]: Debugging is on");
 }
 
+/* A program that crashes, or is killed, is no mistake of the kernel's. */
+static void programs_that_crash(void **state)
+{
+	nothing_is_found_in(
+		"traps: prog[17832] general protection fault ip:55d0 sp:7ffc error:0 in "
+		"prog[6caec,55d0+1000]\n"
+		"traps: prog[3] trap invalid opcode ip:55d0 sp:7ffc error:0\n"
+		"prog[99]: segfault at 0 ip 000055 sp 00007f error 4 in prog[55+1000]\n"
+		"Code: 00 00 00\n"
+		"assay invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0\n"
+		"CPU: 1 UID: 0 PID: 42 Comm: assay Not tainted 6.12.1 #1\n"
+		"Call Trace:\n"
+		"Out of memory: Killed process 42 (assay) total-vm:1kB, anon-rss:1kB\n"
+		"oom_reaper: reaped process 42 (assay), now anon-rss:0kB");
+	nothing_is_found_in("nvme0: WARNING: the firmware is old\n"
+			    "EXT4-fs (sda1): WARNING: mounting without journal");
+}
+
 static void a_warning(void **state)
 {
 	is_found("WARNING: CPU: 1 PID: 42 at fs/iomap/buffered-io.c:1024 f+0x1a/0x40\n"
@@ -82,6 +100,32 @@ static void a_warning(void **state)
 		 " <TASK>\n"
 		 "---[ end trace 0000000000000000 ]---",
 		 ALARM_WARNING, "fs/iomap/buffered-io.c:1024");
+}
+
+static void a_warning_of_newer_kernels(void **state)
+{
+	is_found("WARNING: fs/iomap/buffered-io.c:1024 at f+0x1a/0x40, CPU#1: assay/42\n"
+		 "---[ end trace 0000000000000000 ]---",
+		 ALARM_WARNING, "fs/iomap/buffered-io.c:1024");
+}
+
+static void damage_that_a_file_system_tells(void **state)
+{
+	is_found("EXT4-fs error (device loop7): ext4_lookup:1859: inode #12: comm cat: deleted "
+		 "inode referenced: 13",
+		 ALARM_CORRUPTION,
+		 "EXT-fs error (device loop): ext_lookup:: inode #: comm cat: deleted inode "
+		 "referenced: ");
+	is_found("XFS (loop7): Metadata corruption detected at xfs_agf_read_verify+0x6d/0xe0, "
+		 "xfs_agf block 0x1",
+		 ALARM_CORRUPTION,
+		 "XFS (loop): Metadata corruption detected at xfs_agf_read_verify+xd/xe, xfs_agf "
+		 "block x");
+	is_found("BTRFS critical (device loop7): corrupt leaf: root=5 block=1 slot=2",
+		 ALARM_CORRUPTION,
+		 "BTRFS critical (device loop): corrupt leaf: root= block= slot=");
+	nothing_is_found_in(
+		"EXT4-fs warning (device loop7): ext4_dx_add_entry:2461: Directory full");
 }
 
 static void a_bug(void **state)
@@ -148,6 +192,56 @@ static void two_in_turn(void **state)
 	kernel_log_close(&k);
 }
 
+/* Complaints without an end are apart once each has named a process. */
+static void several_without_an_end(void **state)
+{
+	struct kernel_log k;
+
+	kernel_log_open(&k, path);
+	say("INFO: task a:1 blocked for more than 120 seconds.\ntask:a state:D pid:1\n"
+	    "INFO: task b:2 blocked for more than 120 seconds.\ntask:b state:D pid:2\n"
+	    "BUG: kernel NULL pointer dereference, address: 0000000000000010\n"
+	    "Oops: Oops: 0000 [#1] PREEMPT SMP NOPTI\n"
+	    "CPU: 0 UID: 0 PID: 3 Comm: c Not tainted 6.12.1 #1\n"
+	    "WARNING: CPU: 0 PID: 4 at fs/d.c:4 d+0x1/0x2\n");
+	assert_int_equal(kernel_log_next(&k), ALARM_HUNG_TASK);
+	assert_non_null(strstr(k.text.data, "pid:1"));
+	assert_null(strstr(k.text.data, "task b"));
+	assert_int_equal(kernel_log_next(&k), ALARM_HUNG_TASK);
+	assert_non_null(strstr(k.text.data, "pid:2"));
+	assert_int_equal(kernel_log_next(&k), ALARM_OOPS);
+	assert_non_null(strstr(k.text.data, "Comm: c"));
+	assert_int_equal(kernel_log_next(&k), ALARM_WARNING);
+	assert_int_equal(kernel_log_next(&k), ALARM_NONE);
+	kernel_log_close(&k);
+}
+
+/* Two CPUs write at once; where the kernel tells who writes, each has its own lines. */
+static void two_at_once(void **state)
+{
+	static const char lines[] =
+		"4,1,1,-,caller=T1;WARNING: CPU: 0 PID: 1 at fs/a.c:1 a+0x1/0x2\n"
+		"4,2,1,-,caller=T2;kernel BUG at fs/b.c:2!\n"
+		"4,3,1,-,caller=T1;CPU: 0 UID: 0 PID: 1 Comm: a Not tainted\n"
+		"4,4,1,-,caller=T2;CPU: 1 UID: 0 PID: 2 Comm: b Not tainted\n"
+		"4,5,1,-,caller=T2;---[ end trace 0 ]---\n"
+		"4,6,1,-,caller=T1;---[ end trace 0 ]---\n";
+	struct kernel_log k;
+
+	kernel_log_open(&k, path);
+	assert_int_equal(write(fd, lines, strlen(lines)), (ssize_t)strlen(lines));
+	assert_int_equal(kernel_log_next(&k), ALARM_WARNING);
+	assert_string_equal(k.text.data, "WARNING: CPU: 0 PID: 1 at fs/a.c:1 a+0x1/0x2\n"
+					 "CPU: 0 UID: 0 PID: 1 Comm: a Not tainted\n"
+					 "---[ end trace 0 ]---\n");
+	assert_int_equal(kernel_log_next(&k), ALARM_BUG);
+	assert_string_equal(k.text.data, "kernel BUG at fs/b.c:2!\n"
+					 "CPU: 1 UID: 0 PID: 2 Comm: b Not tainted\n"
+					 "---[ end trace 0 ]---\n");
+	assert_int_equal(kernel_log_next(&k), ALARM_NONE);
+	kernel_log_close(&k);
+}
+
 static void one_that_cannot_be_read(void **state)
 {
 	struct kernel_log k;
@@ -187,6 +281,7 @@ static void a_console(void **state)
 static void damage(void **state)
 {
 	assert_false(kernel_alarm_is_damage(ALARM_WARNING));
+	assert_false(kernel_alarm_is_damage(ALARM_CORRUPTION));
 	assert_false(kernel_alarm_is_damage(ALARM_HUNG_TASK));
 	assert_true(kernel_alarm_is_damage(ALARM_BUG));
 	assert_true(kernel_alarm_is_damage(ALARM_OOPS));
@@ -196,7 +291,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ordinary_words),
+		cmocka_unit_test(programs_that_crash),
 		cmocka_unit_test(a_warning),
+		cmocka_unit_test(a_warning_of_newer_kernels),
+		cmocka_unit_test(damage_that_a_file_system_tells),
 		cmocka_unit_test(a_bug),
 		cmocka_unit_test(an_oops),
 		cmocka_unit_test(a_use_after_free),
@@ -204,6 +302,8 @@ int main(void)
 		cmocka_unit_test(a_lockup),
 		cmocka_unit_test(only_what_the_kernel_says),
 		cmocka_unit_test(two_in_turn),
+		cmocka_unit_test(several_without_an_end),
+		cmocka_unit_test(two_at_once),
 		cmocka_unit_test(one_that_cannot_be_read),
 		cmocka_unit_test(a_console),
 		cmocka_unit_test(damage),
