@@ -170,7 +170,8 @@ int buf_write_file(const struct buf *b, const char *path, struct err *err)
 	int fd, ret;
 
 	buf_addf(&temporary, "%s.%d.tmp", path, (int)getpid());
-	fd = open(temporary.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	unlink(temporary.data); /* of a process before us that had our number */
+	fd = open(temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0) {
 		ret = err_sys(err, errno, "cannot create %s", temporary.data);
 		goto out;

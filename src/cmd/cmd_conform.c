@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "cmd/command.h"
+#include "cmd/summary.h"
 #include "conform/tell.h"
-#include "report/report.h"
 
 static struct settings {
 	struct opt_list suite;
@@ -309,46 +309,36 @@ static int add_changes(const struct survey *s, struct buf *out, struct err *err)
 	return 0;
 }
 
-static int print_result(struct run *run, const struct survey *s,
-			const struct session_options *session, struct err *err)
+static int print_result(struct run *run, const struct survey *s, const struct model *model,
+			struct err *err)
 {
 	struct buf out = BUF_INIT;
-	struct model model;
-	json_t *summary;
-	int ret;
+	int ret = 0;
 
-	model_init(&model, session->platform,
-		   settings.kernel ? session->kernel : KERNEL_CURRENT);
-	json_object_set_new(run->figures, "rules", survey_rules(s, &model));
-	ret = run_close(run, &summary, err);
-	if (ret)
-		return ret;
 	if (settings.tap)
 		survey_tap(s, &out);
 	else if (!settings.json)
 		survey_print(s, &out);
 	if (!settings.tap && !settings.json) {
 		if (settings.rules)
-			survey_print_rules(s, &model, &out);
+			survey_print_rules(s, model, &out);
 		ret = add_changes(s, &out, err);
 		buf_addf(&out, "\nsurvey: %s/survey.html\n", run->dir);
 	}
-	if (settings.json) {
-		json_dumpf(summary, stdout, JSON_INDENT(2));
-		putchar('\n');
-	}
+	if (settings.json)
+		summary_print(run);
 	fputs(buf_str(&out), stdout);
-	json_decref(summary);
 	buf_free(&out);
 	return ret;
 }
 
-/* Everything that is known goes to the run's directory and to the terminal. */
+/* Everything that is known goes to the run's directory, as far as it fits, and to the terminal. */
 static int finish(struct run *run, const struct survey *s, const struct session_options *session,
 		  struct err *err)
 {
 	struct session_options options = *session;
-	int ret = 0;
+	struct model model;
+	int ret = 0, printed;
 
 	for (size_t i = 0; i < s->count && !ret; i++) {
 		options.target = s->targets[i].result.target;
@@ -357,13 +347,16 @@ static int finish(struct run *run, const struct survey *s, const struct session_
 	}
 	run->verdict = verdict_of(s);
 	set_figures(run, s);
+	model_init(&model, session->platform,
+		   settings.kernel ? session->kernel : KERNEL_CURRENT);
+	json_object_set_new(run->figures, "rules", survey_rules(s, &model));
 	if (!ret)
 		ret = write_page(run, s, err);
 	if (!ret)
 		ret = write_junit(s, err);
-	if (!ret)
-		ret = print_result(run, s, session, err);
-	return ret ? ret : report_write(run->dir, err);
+	ret = summary_write(run, ret, err);
+	printed = print_result(run, s, &model, err);
+	return ret ? ret : printed;
 }
 
 static void join_names(const struct buf *names, struct buf *out)
@@ -388,7 +381,7 @@ static int run_survey(struct suite *suite, const struct buf *names,
 		for (size_t at = 0; at < names->len && !run_stop;
 		     at += strlen(names->data + at) + 1)
 			survey_target(&survey, names->data + at, session, expected);
-		if (!finish(&run, &survey, session, err))
+		if (!finish(&run, &survey, session, err) || run.verdict == VERDICT_BAD)
 			code = codes[run.verdict];
 		run_free(&run);
 	}

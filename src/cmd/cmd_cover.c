@@ -10,6 +10,7 @@
 #include "base/must.h"
 #include "cmd/command.h"
 #include "cmd/cover_text.h"
+#include "cmd/summary.h"
 #include "cover/live.h"
 #include "cover/metrics.h"
 #include "cover/readers.h"
@@ -61,14 +62,12 @@ static int write_page(const struct run *run, const struct cover_tool *tools, siz
 	return r;
 }
 
-static void print(const struct run *run, json_t *summary, const struct cover_tool *tools,
-		  size_t count)
+static void print(const struct run *run, const struct cover_tool *tools, size_t count)
 {
 	struct buf text = BUF_INIT;
 
 	if (settings.json) {
-		json_dumpf(summary, stdout, JSON_INDENT(1));
-		putchar('\n');
+		summary_print(run);
 		return;
 	}
 	if (count == 1)
@@ -83,9 +82,8 @@ static void print(const struct run *run, json_t *summary, const struct cover_too
 static int tell(const char *target, json_t *figures, const struct cover_tool *tools, size_t count,
 		struct err *err)
 {
-	json_t *summary = NULL;
 	struct run run;
-	int r = run_open(&run, "cover", target, settings.out, 0, err);
+	int closed, r = run_open(&run, "cover", target, settings.out, 0, err);
 
 	if (r)
 		return EXIT_UNKNOWN;
@@ -93,13 +91,10 @@ static int tell(const char *target, json_t *figures, const struct cover_tool *to
 	r = cover_write(figures, run.dir, err);
 	if (!r)
 		r = write_page(&run, tools, count, err);
-	if (!r)
-		r = run_close(&run, &summary, err);
-	if (!r)
-		print(&run, summary, tools, count);
-	json_decref(summary);
+	closed = run_close(&run, err);
+	print(&run, tools, count);
 	run_free(&run);
-	return r ? EXIT_UNKNOWN : EXIT_CLEAN;
+	return r || closed ? EXIT_UNKNOWN : EXIT_CLEAN;
 }
 
 static int tell_one(const char *target, json_t *coverage, struct err *err)

@@ -219,7 +219,9 @@ static int explore_target(struct target *t, struct explore_options *o, struct er
 		run_catch_signals();
 		if ((!settings.expected || !run_expect(&run, settings.expected, err)) &&
 		    search(t, &u, &run, o, err) >= 0)
-			code = run.verdict == VERDICT_BAD ? EXIT_FINDINGS : EXIT_CLEAN;
+			code = EXIT_CLEAN;
+		if (run.verdict == VERDICT_BAD) /* whatever else went wrong */
+			code = EXIT_FINDINGS;
 		run_free(&run);
 	}
 	universe_free(&u);
@@ -369,7 +371,9 @@ static int explore_jobs(const char *target, struct err *err)
 	run_catch_signals();
 	if (jobs_run(&all, (unsigned)settings.jobs, &job, err) >= 0 &&
 	    explore_merge(&all, (unsigned)settings.jobs, settings.json, err) >= 0)
-		code = all.verdict == VERDICT_BAD ? EXIT_FINDINGS : EXIT_CLEAN;
+		code = EXIT_CLEAN;
+	if (all.verdict == VERDICT_BAD)
+		code = EXIT_FINDINGS;
 	run_free(&all);
 	return code;
 }
@@ -400,7 +404,7 @@ static int run_sweep(struct sweep *s, struct err *err)
 		return code;
 	run_catch_signals();
 	sweep_run(s, &all, &job, settings.seconds);
-	if (!sweep_finish(s, &all, settings.json, err))
+	if (!sweep_finish(s, &all, settings.json, err) || all.verdict == VERDICT_BAD)
 		code = codes[all.verdict];
 	run_free(&all);
 	return code;

@@ -13,8 +13,8 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "cmd/code_end.h"
+#include "cmd/summary.h"
 #include "cover/metrics.h"
-#include "report/report.h"
 
 /* Figures that are counts: of one run as they are, of several their sum. */
 static const struct count {
@@ -115,23 +115,18 @@ static void print_summary(const struct run *run, const struct explore_figures *f
 int explore_finish(struct run *run, const struct explore_figures *f, json_t *coverage, bool json,
 		   struct err *err)
 {
-	json_t *summary;
 	int status;
 
 	set_figures(run, f);
 	metrics_add(coverage, 0);
 	status = cover_write(coverage, run->dir, err);
 	json_decref(coverage);
-	if (status || (status = run_close(run, &summary, err)))
-		return status;
-	status = report_write(run->dir, err);
-	if (json) {
-		json_dumpf(summary, stdout, JSON_INDENT(2));
-		putchar('\n');
-	} else {
+	status = summary_write(run, status, err);
+	/* Also what could not be written is told. */
+	if (json)
+		summary_print(run);
+	else
 		print_summary(run, f);
-	}
-	json_decref(summary);
 	return status;
 }
 

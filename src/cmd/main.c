@@ -1,5 +1,7 @@
 /* main.c -- from the command line to a subcommand, and from its result to an exit status. */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,12 +100,54 @@ static int run_command(const struct command *c, int argc, char **argv)
 	return code;
 }
 
+/* A file that is opened later must not become standard input, output or error. What was closed
+ * still gives an error when it is read from or written to, but for standard error. */
+static void open_standard_files(void)
+{
+	static const int access[] = { O_WRONLY, O_RDONLY, O_RDWR };
+
+	for (int fd = 0; fd < (int)ARRAY_LEN(access); fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", access[fd]) < 0)
+			return;
+}
+
+static void do_nothing(int number)
+{
+}
+
+/* A closed pipe and a file beyond the size limit are errors of write(2) like any other. They are
+ * not ignored, since programs that we start would inherit that. */
+static void catch_write_signals(void)
+{
+	static const int signals[] = { SIGPIPE, SIGXFSZ };
+	struct sigaction action = { .sa_handler = do_nothing, .sa_flags = SA_RESTART }, before;
+
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+		sigaction(signals[i], NULL, &before);
+		if (before.sa_handler == SIG_DFL)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+/* Output that was lost must not look like a clean run. */
+static int flush_output(int code)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	fprintf(stderr, "assay: cannot write the output: %s\n",
+		errno ? strerror(errno) : "part of it is lost");
+	return code == EXIT_CLEAN ? EXIT_UNKNOWN : code;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *c = argc > 1 ? command_find(argv[1]) : NULL;
 	struct buf out = BUF_INIT;
 	int code;
 
+	open_standard_files();
+	catch_write_signals();
 	if (c) {
 		code = run_command(c, argc - 1, argv + 1);
 	} else if (argc > 1) {
@@ -112,10 +156,5 @@ int main(int argc, char **argv)
 		help_overview(&out);
 		code = print(&out);
 	}
-	/* A full disk must not look like a clean run. */
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "assay: cannot write the output: %s\n", strerror(errno));
-		return EXIT_INTERNAL;
-	}
-	return code;
+	return flush_output(code);
 }

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "report/report.h"
+#include "cmd/summary.h"
 
 enum { WORDS_MAX = 4096 };
 
@@ -204,16 +204,12 @@ static void print_table(const struct sweep *s, struct buf *out)
 int sweep_finish(struct sweep *s, struct run *all, bool json, struct err *err)
 {
 	struct buf out = BUF_INIT;
-	json_t *summary;
 	int status;
 
 	add_up(s, all);
-	status = run_close(all, &summary, err);
-	if (status)
-		return status;
+	status = summary_write(all, 0, err);
 	if (json) {
-		json_dumpf(summary, stdout, JSON_INDENT(2));
-		putchar('\n');
+		summary_print(all);
 	} else {
 		for (size_t i = 0; i < s->count; i++)
 			print_findings(&s->rows[i], &out);
@@ -222,6 +218,5 @@ int sweep_finish(struct sweep *s, struct run *all, bool json, struct err *err)
 		fputs(out.data, stdout);
 	}
 	buf_free(&out);
-	json_decref(summary);
-	return report_write(all->dir, err);
+	return status;
 }

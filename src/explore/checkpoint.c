@@ -157,8 +157,11 @@ int checkpoint_write(struct explorer *x, struct err *err)
 		return err_sys(err, errno, "cannot write %s", beside);
 	put_all(file, x);
 	fine = !fflush(file) && !fsync(fileno(file)) && !ferror(file);
-	if (fclose(file) || !fine || rename(beside, path))
-		return err_sys(err, errno, "cannot write %s", path);
+	if (fclose(file) || !fine || rename(beside, path)) {
+		err_sys(err, errno, "cannot write %s", path);
+		unlink(beside); /* what is left of a full disk is for findings */
+		return -EIO;
+	}
 	return write_code(x, err);
 }
 

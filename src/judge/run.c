@@ -157,7 +157,7 @@ void run_judged_by(struct run *r, const struct target *t, const struct model *m)
 	json_object_set_new(models, t->name, json_string(name));
 }
 
-static json_t *summary(const struct run *r)
+json_t *run_summary(const struct run *r)
 {
 	json_t *o = json_object();
 
@@ -174,11 +174,11 @@ static json_t *summary(const struct run *r)
 	return o;
 }
 
-int run_close(struct run *r, json_t **ret_summary, struct err *err)
+int run_close(struct run *r, struct err *err)
 {
 	struct buf text = BUF_INIT;
 	char path[PATH_MAX];
-	json_t *o = summary(r);
+	json_t *o = run_summary(r);
 	char *dump = json_dumps(o, JSON_INDENT(2));
 	int status;
 
@@ -189,10 +189,7 @@ int run_close(struct run *r, json_t **ret_summary, struct err *err)
 	snprintf(path, sizeof(path), "%s/run.json", r->dir);
 	status = buf_write_file(&text, path, err);
 	buf_free(&text);
-	if (status || !ret_summary)
-		json_decref(o);
-	else
-		*ret_summary = o;
+	json_decref(o);
 	return status;
 }
 
@@ -208,10 +205,8 @@ int run_add(struct run *r, const struct finding *f, struct target *t, struct err
 
 	folder_of(r, f, json_array_size(r->findings) + 1, path);
 	status = finding_write(f, t, path, err);
-	if (status)
-		return status;
-	list_finding(r, f, path);
-	return run_close(r, NULL, err);
+	list_finding(r, f, path); /* it was found, whether it could be written or not */
+	return status ? status : run_close(r, err);
 }
 
 const char *run_last_folder(const struct run *r)
@@ -236,5 +231,5 @@ int run_replace(struct run *r, const struct finding *f, struct target *t, struct
 		return status;
 	str_map_put(&r->signatures, f->signature, NULL);
 	json_array_set_new(r->findings, last, finding_row(f, path));
-	return run_close(r, NULL, err);
+	return run_close(r, err);
 }

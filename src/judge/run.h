@@ -42,9 +42,10 @@ int run_replace(struct run *r, const struct finding *f, struct target *t, struct
 const char *run_last_folder(const struct run *r);
 /* run.json says which model judges the target. */
 void run_judged_by(struct run *r, const struct target *t, const struct model *m);
-/* Writes run.json; the object is returned for --json where ret_summary is not NULL. May be
- * called again and again: a run that is killed then leaves the latest. */
-int run_close(struct run *r, json_t **ret_summary, struct err *err);
+/* What run.json says. */
+json_t *run_summary(const struct run *r);
+/* Writes run.json. May be called again and again: a run that is killed then leaves the latest. */
+int run_close(struct run *r, struct err *err);
 void run_free(struct run *r);
 
 #endif

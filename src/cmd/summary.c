@@ -1,0 +1,24 @@
+/* summary.c -- a run's result as it is printed and written at the end. */
+#include "cmd/summary.h"
+
+#include <stdio.h>
+
+#include "report/report.h"
+
+void summary_print(const struct run *run)
+{
+	json_t *summary = run_summary(run);
+
+	json_dumpf(summary, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(summary);
+}
+
+int summary_write(struct run *run, int before, struct err *err)
+{
+	int closed = run_close(run, err), told = report_write(run->dir, err);
+
+	if (before)
+		return before;
+	return closed ? closed : told;
+}

@@ -1,0 +1,13 @@
+/* summary.h -- a run's result as it is printed and written at the end. */
+#ifndef CMD_SUMMARY_H
+#define CMD_SUMMARY_H
+
+#include "judge/run.h"
+
+/* Prints what run.json says. */
+void summary_print(const struct run *run);
+/* Writes run.json and report.html. Where one does not fit any more the other still may: the first
+ * error is returned, `before` if that is one already. */
+int summary_write(struct run *run, int before, struct err *err);
+
+#endif
