@@ -34,7 +34,8 @@ CFLAGS_debug := -Og
 CFLAGS_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 CFLAGS_tsan := -O1 -fsanitize=thread
-CFLAGS_cov := -O0 --coverage
+# Confined processes could not write down what they ran.
+CFLAGS_cov := -O0 --coverage -DCONFINE_NOTHING
 CFLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
 ifeq ($(V),fuzz)
 CC := clang

@@ -20,6 +20,9 @@ static char work[] = "/tmp/assay-confine.XXXXXX";
 
 static bool has_landlock(void)
 {
+#ifdef CONFINE_NOTHING
+	return false;
+#endif
 	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0;
 }
 
