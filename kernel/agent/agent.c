@@ -378,23 +378,19 @@ static void serve(struct agent *a)
 	assay_settle();
 }
 
-/* As every Linux with a user space has it, but for symbolic links: Debian's kernels protect them,
- * others do not, and the model does not know of it. */
-static int protect(void)
+static int set_sysctls(const struct hall *hall)
 {
-	static const struct {
-		const char *path, *value;
-	} controls[] = {
-		{ "/proc/sys/fs/protected_hardlinks", "1" },
-		{ "/proc/sys/fs/protected_regular", "1" },
-		{ "/proc/sys/fs/protected_fifos", "1" },
-		{ "/proc/sys/fs/protected_symlinks", "0" },
+	static const char *const paths[SYSCTL_COUNT] = {
+#define ROW(name) [SYSCTL_##name] = "/proc/sys/fs/" #name,
+		SYSCTLS(ROW)
+#undef ROW
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(controls); i++) {
-		int fd = open(controls[i].path, O_WRONLY | O_CLOEXEC);
+	for (size_t i = 0; i < SYSCTL_COUNT; i++) {
+		char value = (char)('0' + hall->sysctls[i]);
+		int fd = open(paths[i], O_WRONLY | O_CLOEXEC);
 
-		if (fd < 0 || write(fd, controls[i].value, 1) != 1)
+		if (fd < 0 || write(fd, &value, 1) != 1)
 			return -errno;
 		close(fd);
 	}
@@ -417,7 +413,7 @@ static int prepare(struct agent *a)
 	a->outside_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (a->drop_fd < 0 || a->outside_fd < 0)
 		return -errno;
-	return protect();
+	return set_sysctls(hall_of(a));
 }
 
 static int begin(struct agent *a, struct err *err)

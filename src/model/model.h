@@ -47,6 +47,9 @@ struct rule_info {
 extern const struct rule_info rule_table[RULE_COUNT];
 
 struct err;
+/* A setting of the kernel, from 0 to 2, that nobody has told: it may be either way. */
+enum { SETTING_UNKNOWN = 3 };
+
 /* Known, reasoned properties of a file system that POSIX leaves to it. Zero means: no limit,
  * or the usual behaviour. Rows of traits.def name, document and parse them. */
 struct traits {

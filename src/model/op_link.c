@@ -78,8 +78,8 @@ static void make_link(struct step *x, int64_t fromfd, const struct arg *from_pat
 	refuse_destination(x, &from, &to);
 	refuse_read_only(x);
 	inode = where_inode(x, &from);
-	if (inode && x->model->traits.protected_hardlinks && link_is_risky(x, inode))
-		refuse(x, RULE_link_protected);
+	if (inode && link_is_risky(x, inode))
+		refuse_by_setting(x, x->model->traits.protected_hardlinks, 1, RULE_link_protected);
 	if (to.kind == WHERE_NONE)
 		refuse_write(x, to.parent);
 	if (inode)

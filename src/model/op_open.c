@@ -127,24 +127,23 @@ static void refuse_missing(struct step *x, struct opening *o)
 		o->left_behind = makes;
 }
 
-/* Other people's objects in a sticky directory that everybody can write to. Regular files and
- * fifos are protected by settings of their own: fs.protected_regular, fs.protected_fifos. */
+/* Other people's objects in a sticky directory that others can write to. Regular files and fifos
+ * are protected by settings of their own, everything else always: may_create_in_sticky. */
 static void refuse_planted(struct step *x, const struct opening *o)
 {
 	const struct traits *traits = &x->model->traits;
-	const struct inode *dir;
-	bool set = S_ISREG(o->inode->mode) ? traits->protected_regular : traits->protected_fifos;
-	bool depends = S_ISREG(o->inode->mode) || S_ISFIFO(o->inode->mode);
+	const struct inode *dir = o->w.parent ? tree_inode(&x->state->tree, o->w.parent) : NULL;
+	uint64_t setting = S_ISREG(o->inode->mode)  ? traits->protected_regular
+			 : S_ISFIFO(o->inode->mode) ? traits->protected_fifos
+						    : 1;
 
-	if (!o->w.parent || (depends && !set))
+	if (!dir || !(dir->mode & S_ISVTX) || o->inode->uid == dir->uid ||
+	    o->inode->uid == x->process->uid || x->process->trusted)
 		return;
-	dir = tree_inode(&x->state->tree, o->w.parent);
-	if (!(dir->mode & S_ISVTX) || o->inode->uid == dir->uid || o->inode->uid == x->process->uid)
-		return;
-	if (depends && dir->mode & (S_IWOTH | S_IWGRP))
-		may_refuse(x, RULE_open_planted);
-	else if (dir->mode & S_IWOTH)
-		refuse(x, RULE_open_planted);
+	if (dir->mode & S_IWOTH)
+		refuse_by_setting(x, setting, 1, RULE_open_planted);
+	else if (dir->mode & S_IWGRP)
+		refuse_by_setting(x, setting, 2, RULE_open_planted);
 }
 
 static bool fifo_has(const struct step *x, uint64_t ino, int64_t access)

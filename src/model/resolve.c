@@ -100,12 +100,35 @@ static bool follows(struct walk *w, bool last, bool slash)
 	       (w->flags & RESOLVE_KEEP_SLASH && holds(w->x, RULE_slash_follows_lookup));
 }
 
+/* Somebody else's link at the end of a path, in a sticky directory that everybody can write to:
+ * may_follow_link. Returns whether it ends the walk. */
+static bool refuse_planted_link(struct walk *w, const struct inode *link)
+{
+	const struct inode *dir = tree_inode(&w->x->state->tree, w->dir);
+	uint64_t setting = w->x->model->traits.protected_symlinks;
+
+	if (!(dir->mode & S_ISVTX) || !(dir->mode & S_IWOTH) || link->uid == dir->uid ||
+	    link->uid == w->x->process->uid || w->x->process->trusted)
+		return false;
+	if (setting >= SETTING_UNKNOWN)
+		may_refuse(w->x, RULE_symlink_planted);
+	if (!setting || setting >= SETTING_UNKNOWN || !holds(w->x, RULE_symlink_planted))
+		return false;
+	fail(w->ret, RULE_symlink_planted);
+	return true;
+}
+
 static bool enter_link(struct walk *w, const struct inode *link, bool last)
 {
 	w->ret->via_symlink |= last;
-	if (w->confined & RESOLVE_NO_SYMLINKS || w->links++ >= LINKS_MAX) {
-		fail(w->ret, w->confined & RESOLVE_NO_SYMLINKS ? RULE_symlinks_refused
-							       : RULE_symlinks_too_many);
+	if (w->links++ >= LINKS_MAX) {
+		fail(w->ret, RULE_symlinks_too_many);
+		return false;
+	}
+	if (last && refuse_planted_link(w, link))
+		return false;
+	if (w->confined & RESOLVE_NO_SYMLINKS) {
+		fail(w->ret, RULE_symlinks_refused);
 		return false;
 	}
 	w->rest[++w->depth] = link->target->bytes;

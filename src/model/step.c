@@ -92,6 +92,14 @@ bool may_refuse(struct step *x, enum rule rule)
 	return too_late(x) ? rule_applies(x->model, rule) : may_end_with(x, rule);
 }
 
+void refuse_by_setting(struct step *x, uint64_t setting, uint64_t level, enum rule rule)
+{
+	if (setting >= SETTING_UNKNOWN)
+		may_refuse(x, rule);
+	else if (setting >= level)
+		refuse(x, rule);
+}
+
 bool leave_undefined(struct step *x, enum rule rule)
 {
 	if (!holds(x, rule))

@@ -8,6 +8,7 @@
 
 #include "target/board.h"
 #include "target/code_map.h"
+#include "target/sysctls.h"
 
 enum {
 	HALL_SEATS_MAX = 1 << 16,
@@ -33,6 +34,7 @@ struct hall {
 	char fs[HALL_TEXT_MAX];      /* type for mount(2) */
 	char source[HALL_TEXT_MAX];  /* what is mounted: a path in the kernel's first root */
 	char options[HALL_TEXT_MAX]; /* of the mount */
+	uint8_t sysctls[SYSCTL_COUNT]; /* set before it is mounted */
 	bool keeps;                  /* what is there survives unmounting */
 	unsigned fields;             /* enum tree_field */
 	bool records;                /* what is written to the disk, from mounting on */

@@ -12,11 +12,13 @@
 #include "target/compile.h"
 #include "target/privilege.h"
 #include "target/program.h"
+#include "target/sysctls.h"
 
 void kept_init(struct target *t, struct kept *kept, const struct target_description *d,
 	       int (*start)(struct target *t, struct err *err))
 {
 	t->own = kept;
+	sysctls_read(&t->traits);
 	description_copy(&kept->d, d);
 	kept->start = start;
 }

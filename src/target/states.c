@@ -203,6 +203,7 @@ static int describe(struct hall *hall, const struct states_options *o, struct er
 	strcpy(hall->fs, o->fs);
 	strcpy(hall->source, o->source);
 	strcpy(hall->options, o->options);
+	memcpy(hall->sysctls, o->sysctls, sizeof(hall->sysctls));
 	hall->keeps = o->keeps;
 	hall->records = o->records;
 	hall->image_fd = -1;

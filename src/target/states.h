@@ -17,6 +17,7 @@ struct states_options {
 	const char *kernel;  /* the program */
 	const char *memory;  /* it is to have: "64M" */
 	const char *fs, *source, *options;
+	uint8_t sysctls[SYSCTL_COUNT];
 	bool keeps;          /* what is there survives unmounting */
 	bool records;        /* what is written to the disk */
 	int image_fd;        /* -1: none */

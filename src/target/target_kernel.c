@@ -100,6 +100,7 @@ static int start(struct target *t, const struct target_description *d, bool reco
 	};
 	int ret;
 
+	sysctls_choose(&t->traits, options.sysctls);
 	kernels_path(d->argument, &path);
 	kernels_points_path(d->argument, &k->points);
 	kernels_memory(d->argument, &memory);

@@ -28,6 +28,7 @@
 #include "model/model.h"
 #include "op/script.h"
 #include "reffs/reffs.h"
+#include "target/sysctls.h"
 #include "tests/harness/unit.h"
 #include "tests/property/checkpoints.h"
 #include "tests/property/some_calls.h"
@@ -351,19 +352,6 @@ static unsigned fields_of(const struct file_system *fs)
 	return (TREE_FIELDS_DEFAULT | TREE_FLAGS) & ~fs->fields_less;
 }
 
-static bool host_protects(const char *what)
-{
-	struct buf text = BUF_INIT;
-	struct err err = { 0 };
-	char path[64];
-	bool on;
-
-	snprintf(path, sizeof(path), "/proc/sys/fs/protected_%s", what);
-	on = !buf_read_file(&text, path, 64, &err) && buf_str(&text)[0] != '0';
-	buf_free(&text);
-	return on;
-}
-
 /* Nothing open for writing, so that the file system can be made read-only. */
 static void let_go(struct world *w)
 {
@@ -430,12 +418,10 @@ static void run_seed(struct world *w, const struct file_system *fs, const char *
 	w->is_fuse = !strcmp(fs->name, "reffs");
 	w->draw.state = &w->state;
 	rng_seed(&w->draw.rng, seed);
-	model_init(&w->model, PLATFORM_LINUX, KERNEL_CURRENT);
+	model_init(&w->model, PLATFORM_LINUX, version_running());
 	for (const char *const *trait = fs->traits; *trait; trait += 2)
 		assert_int_equal(traits_set(&w->model.traits, trait[0], trait[1], &err), 0);
-	w->model.traits.protected_hardlinks = host_protects("hardlinks");
-	w->model.traits.protected_regular = host_protects("regular");
-	w->model.traits.protected_fifos = host_protects("fifos");
+	sysctls_read(&w->model.traits);
 	state_init(&w->state, &options);
 	snprintf(path, sizeof(path), "%s/%llu", dir, (unsigned long long)seed);
 	assert_int_equal(mkdir(path, 0777), 0);
@@ -474,7 +460,7 @@ static void print_tally(const struct tally *t, const char *name)
 		      (unsigned long long)t->skipped);
 	if (!getenv("PROP_RULES"))
 		return;
-	model_init(&m, PLATFORM_LINUX, KERNEL_CURRENT);
+	model_init(&m, PLATFORM_LINUX, version_running());
 	for (int rule = 0; rule < RULE_COUNT; rule++)
 		if (!t->hits[rule] && rule_applies(&m, (enum rule)rule))
 			print_message("# %s: %s was never met\n", name, rule_table[rule].name);

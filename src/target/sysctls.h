@@ -1,0 +1,31 @@
+/* sysctls.h -- settings of a kernel that change what calls answer: fs.protected_*.
+ *
+ * They belong to a whole machine. Of the running kernel they are read; a kernel in a process gets
+ * those that its target's traits ask for. */
+#ifndef TARGET_SYSCTLS_H
+#define TARGET_SYSCTLS_H
+
+#include <stdint.h>
+
+struct traits;
+
+/* Each is a file of this name in /proc/sys/fs and a trait of this name. */
+#define SYSCTLS(ROW)            \
+	ROW(protected_symlinks) \
+	ROW(protected_hardlinks) \
+	ROW(protected_regular)  \
+	ROW(protected_fifos)
+
+enum {
+#define ROW(name) SYSCTL_##name,
+	SYSCTLS(ROW)
+#undef ROW
+		SYSCTL_COUNT
+};
+
+/* As the running kernel has them; SETTING_UNKNOWN where it does not say. */
+void sysctls_read(struct traits *traits);
+/* For a kernel that is told: what nobody asked for is as distributions set it. */
+void sysctls_choose(struct traits *traits, uint8_t ret[SYSCTL_COUNT]);
+
+#endif
