@@ -395,7 +395,7 @@ int session_run(struct session *s, size_t number, enum script_fate *ret_fate, st
 		w.fate = SCRIPT_SKIPPED;
 	else
 		r = run(s, script, &w, err);
-	if (r && s->failures++ < FAILURES_MAX)
+	if (r && !target_failure_is_ours(r) && s->failures++ < FAILURES_MAX)
 		r = blame_target(s, &w, err);
 	s->walker.figures.calls += w.count;
 	s->walker.figures.check_seconds +=

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "base/rng.h"
+#include "exec/patience.h"
 #include "exec/worker.h"
 
 #define MILLI INT64_C(1000000)
@@ -38,7 +39,8 @@ struct member {
 	bool answered;     /* ... and was the crew's own to answer */
 	struct outcome answer;
 	int64_t called_ns;
-	uint32_t done; /* calls of this turn that were seen to have returned */
+	struct patience patience; /* with the call that the worker is in now */
+	uint32_t done;            /* calls of this turn that were seen to have returned */
 };
 
 struct grouping {
@@ -139,35 +141,51 @@ static int died(struct exec_crew *crew, unsigned pid, int status, struct err *er
 		       WEXITSTATUS(status));
 }
 
-/* When the call that a worker is in now must be over. A call is taken to begin when the crew
- * first sees that the one before is done. */
-static int64_t must_return_ns(const struct exec_crew *crew, struct member *m)
+static int starved(struct exec_crew *crew, unsigned pid, struct err *err)
+{
+	end_member(crew, &crew->members[pid]);
+	return err_set(
+		err, ECHILD,
+		"the worker of process %u does not get to run: it is stopped, or the machine "
+		"is too busy",
+		pid);
+}
+
+/* A call is taken to begin when the crew first sees that the one before is done. */
+static enum patience_left look(const struct exec_crew *crew, struct member *m)
 {
 	uint32_t done = atomic_load(&m->wire->done);
 
 	if (done != m->done) {
 		m->done = done;
-		m->called_ns = monotonic_ns();
+		patience_begin(&m->patience, m->worker, crew->deadline_ns);
 	}
-	return m->called_ns + crew->deadline_ns;
+	return patience_look(&m->patience);
 }
 
 /* Waits until the worker has passed the turn back. */
 static int await(struct exec_crew *crew, unsigned pid, struct err *err)
 {
 	struct member *m = &crew->members[pid];
-	int64_t look_ns, until_ns;
+	int64_t look_ns;
 	int status;
 
 	for (;;) {
-		look_ns = monotonic_ns() + LOOK_MS * MILLI;
-		until_ns = m->called_ns + crew->deadline_ns;
-		if (wire_await(m->wire, TURN_CREW, look_ns < until_ns ? look_ns : until_ns))
+		look_ns = LOOK_MS * MILLI;
+		if (crew->deadline_ns < look_ns)
+			look_ns = crew->deadline_ns;
+		if (wire_await(m->wire, TURN_CREW, monotonic_ns() + look_ns))
 			break;
 		if (waitpid(m->worker, &status, WNOHANG) == m->worker)
 			return died(crew, pid, status, err);
-		if (monotonic_ns() >= must_return_ns(crew, m))
+		switch (look(crew, m)) {
+		case PATIENCE_LEFT:
+			break;
+		case PATIENCE_OVER:
 			return give_up(crew, pid, err);
+		case PATIENCE_STARVED:
+			return starved(crew, pid, err);
+		}
 	}
 	if (m->wire->failure)
 		return err_sys(err, m->wire->failure, "the worker of process %u cannot %s", pid,
@@ -194,7 +212,7 @@ static void send(const struct exec_crew *crew, struct member *m, enum wire_comma
 {
 	tell_groups(crew, m);
 	m->wire->command = command;
-	m->called_ns = monotonic_ns();
+	patience_begin(&m->patience, m->worker, crew->deadline_ns);
 	m->done = 0;
 	wire_pass(m->wire, TURN_WORKER);
 }
@@ -226,13 +244,13 @@ static int spawn(struct exec_crew *crew, unsigned pid, uint32_t uid, uint32_t gi
 	*m = (struct member){ .uid = uid, .gid = gid, .wire = wire_new() };
 	if (!m->wire)
 		return err_sys(err, errno, "cannot share memory with process %u", pid);
-	m->called_ns = monotonic_ns();
 	worker = worker_fork(&place, m->wire);
 	if (worker < 0) {
 		forget(crew, m);
 		return err_sys(err, -worker, "cannot make process %u", pid);
 	}
 	m->worker = worker;
+	patience_begin(&m->patience, worker, crew->deadline_ns);
 	for (size_t i = 0; i < crew->grouping_count; i++)
 		m->groups_stale |= crew->groupings[i].uid == uid;
 	error = await(crew, pid, err);
@@ -269,10 +287,12 @@ int exec_crew_open(struct exec_crew **ret, int root_fd, const struct exec_option
 	}
 	crew->gate = mmap(NULL, sizeof(*crew->gate), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	must(crew->gate != MAP_FAILED);
+	error = crew->gate == MAP_FAILED ? err_sys(err, errno, "cannot share memory") : 0;
 	crew->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
-	error = crew->root_fd < 0 ? err_sys(err, errno, "cannot use the root directory")
-				  : spawn_first(crew, err);
+	if (!error && crew->root_fd < 0)
+		error = err_sys(err, errno, "cannot use the root directory");
+	if (!error)
+		error = spawn_first(crew, err);
 	if (error) {
 		exec_crew_close(crew);
 		return error;
@@ -580,7 +600,8 @@ void exec_crew_close(struct exec_crew *crew)
 	wire_free(crew->last_wire);
 	if (crew->root_fd >= 0)
 		close(crew->root_fd);
-	munmap(crew->gate, sizeof(*crew->gate));
+	if (crew->gate != MAP_FAILED)
+		munmap(crew->gate, sizeof(*crew->gate));
 	free(crew->killed);
 	free(crew);
 }

@@ -1,18 +1,19 @@
 /* kernel_ours.c -- what the kernel may name of ours in its log: processes, disks, file system. */
 #include "judge/kernel_ours.h"
 
-#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/descendants.h"
 #include "base/must.h"
 #include "target/image.h"
 #include "target/keeper.h"
 #include "target/mounting.h"
 
-enum { PIDS_MAX = 4096, STAT_MAX = 4096 };
+enum { PIDS_MAX = 4096 };
 
 /* The kernel counts processes as the first namespace does. */
 static bool counts_like_the_kernel(void)
@@ -24,67 +25,22 @@ static bool counts_like_the_kernel(void)
 	return len == (ssize_t)strlen(first) && !memcmp(name, first, strlen(first));
 }
 
-static bool knows_pid(const struct kernel_ours *ours, pid_t pid)
-{
-	for (size_t i = 0; i < ours->pid_count; i++)
-		if (ours->pids[i] == pid)
-			return true;
-	return false;
-}
-
-static void add_pid(struct kernel_ours *ours, pid_t pid)
-{
-	if (ours->pid_count == PIDS_MAX)
-		return;
-	ours->pids = must_realloc(ours->pids, (ours->pid_count + 1) * sizeof(*ours->pids));
-	ours->pids[ours->pid_count++] = pid;
-}
-
-/* Its name, in brackets, may contain anything; the parent is the second field behind it. */
-static pid_t parent_of(pid_t pid)
-{
-	char path[32];
-	struct buf text = BUF_INIT;
-	const char *rest;
-	pid_t parent = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (!access(path, R_OK) && !buf_read_file(&text, path, STAT_MAX, NULL) &&
-	    (rest = strrchr(buf_str(&text), ')')) && strlen(rest) > 4)
-		parent = (pid_t)strtol(rest + 4, NULL, 10);
-	buf_free(&text);
-	return parent;
-}
-
-/* One pass over all processes; true if one was found. Parents may stand behind their children. */
-static bool add_children(struct kernel_ours *ours)
-{
-	DIR *dir = opendir("/proc");
-	struct dirent *entry;
-	bool found = false;
-
-	while (dir && (entry = readdir(dir))) {
-		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-
-		if (pid <= 0 || knows_pid(ours, pid) || !knows_pid(ours, parent_of(pid)))
-			continue;
-		add_pid(ours, pid);
-		found = true;
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
 static void look_at_processes(struct kernel_ours *ours)
 {
+	int proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
 	keeper_comm(ours->comm);
-	if (!counts_like_the_kernel())
+	if (proc_fd < 0)
 		return;
+	if (!ours->pids)
+		ours->pids = must_alloc(PIDS_MAX * sizeof(*ours->pids));
 	if (!ours->pid_count)
-		add_pid(ours, getpid());
-	while (ours->pid_count < PIDS_MAX && add_children(ours))
-		;
+		ours->pids[ours->pid_count++] = getpid();
+	if (counts_like_the_kernel())
+		ours->pid_count = descendants_add(proc_fd, ours->pids, ours->pid_count, PIDS_MAX);
+	else
+		ours->pid_count = 0;
+	close(proc_fd);
 }
 
 static void add_device(void *to, const char *name, unsigned major, unsigned minor)

@@ -35,6 +35,7 @@ enum board_errand {
 struct board {
 	_Atomic uint32_t turn;     /* enum board_turn; a futex */
 	_Atomic uint32_t progress; /* goes up with every step begun */
+	_Atomic uint32_t mounting; /* the step is a remount, which takes as long as mounting may */
 	enum board_errand errand;
 	int failure;               /* of the keeper's own: negative errno and why */
 	struct err err;

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -20,6 +19,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "target/mounting.h"
 #include "target/program.h"
 
 enum {
@@ -108,8 +108,8 @@ static int await_mount(pid_t pid, const char *mount, int mounts_fd, double secon
 				return -EIO;
 		}
 		if (now_ms() > until_ms) {
-			buf_addf(why, "nothing was mounted within %g seconds", seconds);
-			return -ETIME;
+			buf_addf(why, "mounting takes longer than %g seconds", seconds);
+			return -ETIMEDOUT;
 		}
 		await_mounts(mounts_fd);
 	}
@@ -165,8 +165,10 @@ static bool await_all_gone(double seconds)
 
 int daemon_stop(const char *mount, double seconds, struct err *err)
 {
-	if (is_mounted(mount) && umount2(mount, UMOUNT_NOFOLLOW))
-		return err_sys(err, errno, "cannot unmount");
+	int ret = is_mounted(mount) ? mounting_unmount(mount, err) : 0;
+
+	if (ret)
+		return ret;
 	if (await_all_gone(seconds))
 		return 0;
 	/* The second process of a PID namespace; elsewhere that is the kernel's, and this would be

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/must.h"
+#include "exec/patience.h"
 #include "target/caches.h"
 #include "target/confined.h"
 #include "target/descriptors.h"
@@ -48,7 +49,7 @@ struct inside {
 	struct taker *taker;
 	struct steps steps;
 	struct exec_self *self;
-	struct exec_crew *crew; /* NULL: nobody but process 1 */
+	struct exec_crew *crew;     /* NULL: nobody but process 1 */
 	struct call told[TOLD_MAX]; /* to the crew, to be repeated; arguments are numbers */
 	size_t told_count;
 };
@@ -163,27 +164,41 @@ static int tell_again(struct inside *in, struct err *err)
 	return ret;
 }
 
-/* Unmounts and mounts; what goes wrong with that is the file system's answer. */
-static void remount(struct inside *in, struct outcome *ret)
+/* Failures of a remount that are not the file system's: somebody holds the mount, a daemon takes
+ * too long to come up, or one of our processes cannot be made. */
+static bool is_our_failure(int failure)
 {
-	mode_t mask = umask(0);
-	int busy, r;
-
-	leave(in);
-	busy = in->keeping->detach(in->keeping->own, NULL);
-	r = attach(in, NULL);
-	if (!r)
-		r = tell_again(in, NULL);
-	umask(mask);
-	ret->error = busy ? -busy : -r;
+	return failure == -EUSERS || failure == -ETIMEDOUT || target_failure_is_ours(failure);
 }
 
-static int serve_environment(struct inside *in, const struct call *c, struct outcome *ret)
+/* Unmounts and mounts; what goes wrong with that is the file system's answer. */
+static int remount(struct inside *in, struct outcome *ret, struct err *err)
+{
+	struct err why = { 0 };
+	mode_t mask = umask(0);
+	int r, attached;
+
+	atomic_store(&in->board->mounting, 1);
+	atomic_fetch_add(&in->board->progress, 1);
+	leave(in);
+	r = in->keeping->detach(in->keeping->own, &why);
+	attached = attach(in, &why);
+	if (!attached)
+		attached = tell_again(in, &why);
+	atomic_store(&in->board->mounting, 0);
+	umask(mask);
+	r = r ? r : attached;
+	ret->error = -r;
+	return is_our_failure(r) ? err_set(err, -r, "cannot remount: %s", why.text) : 0;
+}
+
+static int serve_environment(struct inside *in, const struct call *c, struct outcome *ret,
+			     struct err *err)
 {
 	*ret = (struct outcome){ .result = op_table[c->op].result, .bytes = "" };
 	if (c->op == OP_remount && in->keeping->keeps)
-		remount(in, ret);
-	else if (c->op == OP_drop_caches)
+		return remount(in, ret, err);
+	if (c->op == OP_drop_caches)
 		ret->error = -caches_drop(in->caches, in->root_fd);
 	else if (c->op == OP_sync) /* of the whole machine it would take as long as others write */
 		ret->error = syncfs(in->root_fd) ? errno : 0;
@@ -198,7 +213,7 @@ static int make_call(void *own, const struct call *c, struct outcome *ret, struc
 	unsigned traits = op_table[c->op].traits;
 
 	if (traits & TRAIT_ENV || c->op == OP_sync)
-		return serve_environment(in, c, ret);
+		return serve_environment(in, c, ret, err);
 	if (traits & TRAIT_PROC || c->pid != 1)
 		return call_crew(in, c, ret, err);
 	exec_self_call(in->self, c, ret);
@@ -430,6 +445,7 @@ static int begin(struct inside *in, struct err *err)
 		return ret;
 	if (privilege_has(CAP_SYS_CHROOT))
 		in->outside_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	patience_prepare();
 	in->caches = caches_open();
 	in->taker = steps_taker(in->options->fields, labels_files());
 	if (k->begin)

@@ -9,6 +9,8 @@
 
 /* Tells the first process to end everyone in its namespaces, then itself. */
 enum { KEEPER_END_NOW = SIGUSR2 };
+/* Exit status of the first process where the one that serves was killed: this and the signal. */
+enum { KEEPER_SIGNAL = 128 };
 
 /* The first process of the namespaces. It starts the one that serves and then only stands by:
  * that one may be caught in a call that a daemon of the same namespace does not answer, so it

@@ -120,6 +120,7 @@ const char *janitor_path(const struct janitor *j)
 void janitor_close(struct janitor *j, double seconds)
 {
 	struct pollfd gone = { .events = POLLIN };
+	int status;
 
 	if (!j)
 		return;
@@ -129,7 +130,9 @@ void janitor_close(struct janitor *j, double seconds)
 		while (poll(&gone, 1, (int)(seconds * 1000)) < 0 && errno == EINTR)
 			;
 		close_fd(gone.fd);
-		waitpid(j->pid, NULL, WNOHANG);
+		/* Somebody killed it: its work is ours then. */
+		if (waitpid(j->pid, &status, WNOHANG) == j->pid && status)
+			clean(j);
 	}
 	close_fd(j->dir_fd);
 	close_fd(j->parent_fd);

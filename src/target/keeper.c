@@ -11,18 +11,19 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/must.h"
+#include "exec/patience.h"
 #include "target/errands.h"
 #include "target/inside.h"
 
 enum {
-	LOOK_MS = 100,  /* how often it is looked whether the keeper lives */
-	GRACE_MS = 2000, /* for one that is told to end everyone below it */
-	KILLED_MS = 500, /* for a killed one to be gone */
+	LOOK_MS = 100,      /* how often it is looked whether the keeper lives */
+	GRACE_MS = 2000,    /* for one that is told to end everyone below it */
+	KILLED_MS = 500,    /* for a killed one to be gone */
+	KEEPER_TELL_S = 30, /* for one that gives up mounting to say so */
 };
 #define MILLI INT64_C(1000000)
 
@@ -31,20 +32,13 @@ struct keeper {
 	struct keeper_options options;
 	struct board *board;
 	struct errands errands;
-	pid_t pid; /* 0: gone or given up */
+	pid_t pid;       /* 0: gone or given up */
+	struct err lost; /* why, where that was none of the file system's doing */
 };
 
 /* Killed, and not gone when last looked. */
 static pid_t *abandoned;
 static unsigned abandoned_count;
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 unsigned keeper_abandoned(void)
 {
@@ -86,45 +80,117 @@ static void end(struct keeper *k)
 	k->pid = 0;
 }
 
-/* Gives the turn to the keeper and waits until it is back, or the deadline of a step is over. */
-static enum target_fate send(void *own, enum board_errand errand, double seconds)
+/* One that could not be started again. */
+static int no_keeper(struct err *err)
 {
-	struct keeper *k = own;
-	int64_t limit_ns = (int64_t)(seconds * 1e9), since_ns = now_ns();
-	uint32_t progress = atomic_load(&k->board->progress), now;
+	return err_set(err, ECHILD, "the file system was not started: the last attempt failed");
+}
 
-	if (!k->pid)
-		return FATE_DIED;
-	k->board->errand = errand;
-	board_pass(k->board, TURN_KEEPER);
+/* What is no answer of the file system is ours to tell, on the board as the keeper would. */
+static enum target_fate tell_lost(struct keeper *k)
+{
+	k->board->failure = k->lost.code;
+	k->board->err = k->lost;
+	return FATE_FINE;
+}
+
+/* Nobody but us should end it: the file system has nothing to do with it, or the kernel says so in
+ * its log. */
+static enum target_fate was_killed(struct keeper *k, int status)
+{
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : KEEPER_SIGNAL + WTERMSIG(status);
+
+	k->pid = 0;
+	if (code > KEEPER_SIGNAL)
+		err_set(&k->lost, ECHILD,
+			"the process that makes the calls was killed by signal %d (%s): by "
+			"somebody, or for want of memory",
+			code - KEEPER_SIGNAL, strsignal(code - KEEPER_SIGNAL));
+	else
+		err_set(&k->lost, ECHILD, "the process that makes the calls ended with status %d",
+			code);
+	return tell_lost(k);
+}
+
+static enum target_fate was_starved(struct keeper *k)
+{
+	end(k);
+	err_set(&k->lost, ECHILD,
+		"the process that makes the calls does not get to run: it is stopped, or the "
+		"machine is too busy");
+	return tell_lost(k);
+}
+
+/* For mounting, during a call or apart. */
+static double mount_seconds(const struct keeper *k)
+{
+	double seconds = errands_seconds(&k->errands);
+
+	return seconds > KEEPER_MOUNT_S ? seconds : KEEPER_MOUNT_S;
+}
+
+/* What the step that it is in now may take. */
+static void begin_patience(struct keeper *k, struct patience *p, double seconds)
+{
+	if (atomic_load(&k->board->mounting))
+		seconds = mount_seconds(k) + KEEPER_TELL_S;
+	patience_begin(p, k->pid, (int64_t)(seconds * 1e9));
+}
+
+/* Waits until the turn is back, or the deadline of a step is over. */
+static enum target_fate await(struct keeper *k, double seconds)
+{
+	uint32_t progress = atomic_load(&k->board->progress), now;
+	struct patience patience;
+	int status;
+
+	begin_patience(k, &patience, seconds);
 	while (!board_await(k->board, TURN_OWNER, LOOK_MS * MILLI)) {
-		if (waitpid(k->pid, NULL, WNOHANG) == k->pid) {
-			k->pid = 0;
-			return FATE_DIED;
-		}
+		if (waitpid(k->pid, &status, WNOHANG) == k->pid)
+			return was_killed(k, status);
 		now = atomic_load(&k->board->progress);
 		if (now != progress) {
 			progress = now;
-			since_ns = now_ns();
-		} else if (now_ns() - since_ns > limit_ns) {
+			begin_patience(k, &patience, seconds);
+			continue;
+		}
+		switch (patience_look(&patience)) {
+		case PATIENCE_LEFT:
+			break;
+		case PATIENCE_OVER:
 			end(k);
 			return FATE_HUNG;
+		case PATIENCE_STARVED:
+			return was_starved(k);
 		}
 	}
 	return FATE_FINE;
 }
 
-static int run_errand(struct keeper *k, enum board_errand errand, const char *what, struct err *err)
+/* Gives the turn to the keeper. */
+static enum target_fate send(void *own, enum board_errand errand, double seconds)
 {
+	struct keeper *k = own;
+
 	if (!k->pid)
-		return err_set(err, EIO, "cannot %s: the keeper of the file system is gone", what);
-	switch (send(k, errand, errands_seconds(&k->errands))) {
+		return k->lost.code ? tell_lost(k) : FATE_DIED;
+	k->board->errand = errand;
+	board_pass(k->board, TURN_KEEPER);
+	return await(k, seconds);
+}
+
+static int run_errand_for(struct keeper *k, enum board_errand errand, const char *what,
+			  double seconds, struct err *err)
+{
+	if (!k)
+		return no_keeper(err);
+	switch (send(k, errand, seconds)) {
 	case FATE_HUNG:
 		return err_set(err, ETIME, "cannot %s: it takes longer than %g seconds", what,
-			       errands_seconds(&k->errands));
+			       seconds);
 	case FATE_ALARM: /* of kernels that can be heard; ours cannot */
 	case FATE_DIED:
-		return err_set(err, EIO, "cannot %s: the keeper of the file system died", what);
+		return err_set(err, EIO, "cannot %s: the file system hung before", what);
 	case FATE_FINE:
 		break;
 	}
@@ -157,17 +223,10 @@ static pid_t start_process(struct keeper *k)
 /* The keeper has the first turn: what it does before it passes it on is its beginning. */
 static int await_beginning(struct keeper *k, struct err *err)
 {
-	int64_t until_ns = now_ns() + (int64_t)(errands_seconds(&k->errands) * 1e9);
+	double seconds = mount_seconds(k) + KEEPER_TELL_S;
 
-	while (!board_await(k->board, TURN_OWNER, LOOK_MS * MILLI)) {
-		if (waitpid(k->pid, NULL, WNOHANG) == k->pid) {
-			k->pid = 0;
-			return err_set(err, EIO, "the keeper of the file system died at once");
-		}
-		if (now_ns() > until_ns)
-			return err_set(err, ETIME, "mounting takes longer than %g seconds",
-				       errands_seconds(&k->errands));
-	}
+	if (await(k, seconds) == FATE_HUNG)
+		return err_set(err, ETIME, "mounting takes longer than %g seconds", seconds);
 	return errands_failure(&k->errands, err);
 }
 
@@ -229,24 +288,25 @@ bool keeper_alive(const struct keeper *k)
 int keeper_follow(struct keeper *k, const struct plan_step *steps, size_t count,
 		  struct plan_end *ret, struct err *err)
 {
-	return errands_follow(&k->errands, steps, count, ret, err);
+	return k ? errands_follow(&k->errands, steps, count, ret, err) : no_keeper(err);
 }
 
 int keeper_call(struct keeper *k, const struct call *c, struct outcome *ret,
 		enum target_fate *ret_fate, struct err *err)
 {
-	return errands_call(&k->errands, c, ret, ret_fate, err);
+	return k ? errands_call(&k->errands, c, ret, ret_fate, err) : no_keeper(err);
 }
 
 int keeper_race(struct keeper *k, const struct call *calls, size_t count, uint64_t seed,
 		struct raced *ret, enum target_fate *ret_fate, struct err *err)
 {
-	return errands_race(&k->errands, calls, count, seed, ret, ret_fate, err);
+	return k ? errands_race(&k->errands, calls, count, seed, ret, ret_fate, err)
+		 : no_keeper(err);
 }
 
 int keeper_observe(struct keeper *k, struct tree *ret, enum target_fate *ret_fate, struct err *err)
 {
-	return errands_observe(&k->errands, ret, ret_fate, err);
+	return k ? errands_observe(&k->errands, ret, ret_fate, err) : no_keeper(err);
 }
 
 int keeper_run_program(struct keeper *k, const struct buf *program, double seconds,
@@ -257,15 +317,17 @@ int keeper_run_program(struct keeper *k, const struct buf *program, double secon
 
 int keeper_attach(struct keeper *k, struct err *err)
 {
-	return run_errand(k, ERRAND_ATTACH, "mount", err);
+	return run_errand_for(k, ERRAND_ATTACH, "mount", k ? mount_seconds(k) + KEEPER_TELL_S : 0,
+			      err);
 }
 
 int keeper_detach(struct keeper *k, struct err *err)
 {
-	return run_errand(k, ERRAND_DETACH, "unmount", err);
+	return run_errand_for(k, ERRAND_DETACH, "unmount", k ? mount_seconds(k) : 0, err);
 }
 
 int keeper_clear(struct keeper *k, struct err *err)
 {
-	return run_errand(k, ERRAND_CLEAR, "empty the directory", err);
+	return run_errand_for(k, ERRAND_CLEAR, "empty the directory",
+			      k ? errands_seconds(&k->errands) : 0, err);
 }

@@ -6,13 +6,21 @@
  * belong to a crew below it. Plans and answers lie in shared memory, so that a step costs its
  * system calls and the walk, and a batch of steps one switch there and back.
  *
- * A step that passes the deadline costs the keeper: it is killed and given up, never waited for. */
+ * A step that passes the deadline costs the keeper: it is killed and given up, never waited for.
+ * One that was killed by somebody else, or starved, is our failure (-ECHILD), not the file
+ * system's. */
 #ifndef TARGET_KEEPER_H
 #define TARGET_KEEPER_H
 
 #include "target/target.h"
 
-enum { KEEPER_FDS_MAX = 4, KEEPER_ROOT_MODE = 0755 };
+enum {
+	KEEPER_FDS_MAX = 4,
+	KEEPER_ROOT_MODE = 0755,
+	/* Mounting may take this long, whatever the deadline of calls: some daemons derive a key
+	 * first, and machines are busy. */
+	KEEPER_MOUNT_S = 120,
+};
 
 /* What is kept. All functions run inside the keeper, which is a copy of the process that
  * started it; what they change in `own` is not seen outside. */
@@ -25,7 +33,8 @@ struct keeping {
 	int (*begin)(void *own, struct err *err);
 	/* Makes the file system reachable; a descriptor of the directory that calls start from. */
 	int (*attach)(void *own, int *ret_root_fd, struct err *err);
-	/* The opposite; NULL: cannot. After a failure the file system may still be attached. */
+	/* The opposite; NULL: cannot. After a failure the file system may still be attached.
+	 * -EUSERS: a process that is not ours holds it. */
 	int (*detach)(void *own, struct err *err);
 	bool keeps; /* what is there survives detaching: it can be remounted */
 	/* Whether the file system is gone (a daemon died); NULL: never. */
@@ -66,6 +75,8 @@ int keeper_observe(struct keeper *k, struct tree *ret, enum target_fate *ret_fat
 /* A compiled program, on the file system as it is. */
 int keeper_run_program(struct keeper *k, const struct buf *program, double seconds,
 		       struct program_end *ret, struct err *err);
+
+/* All of these fail with -ECHILD where the keeper is NULL: it could not be started again. */
 
 /* Our own errands between calls; where the keeper hangs or dies over them they fail. */
 int keeper_attach(struct keeper *k, struct err *err);

@@ -13,13 +13,20 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "target/holder.h"
 
-enum { LOOP_TRIES = 100, MESSAGES_MAX = 8 };
+enum {
+	LOOP_TRIES = 100,
+	MESSAGES_MAX = 8,
+	BUSY_MS = 10, /* from one attempt to unmount to the next */
+	BUSY_TRIES = 300,
+};
 
 bool mounting_knows(const char *fs)
 {
@@ -272,7 +279,24 @@ int mounting_mount(const char *fs, const char *source, const char *options, cons
 
 int mounting_unmount(const char *at, struct err *err)
 {
-	return umount2(at, UMOUNT_NOFOLLOW) ? err_sys(err, errno, "cannot unmount") : 0;
+	const struct timespec moment = { .tv_nsec = BUSY_MS * 1000000L };
+	struct buf holder = BUF_INIT;
+	int error = 0;
+
+	for (int i = 0; i < BUSY_TRIES && umount2(at, UMOUNT_NOFOLLOW); i++) {
+		error = errno;
+		if (error != EBUSY)
+			return err_sys(err, error, "cannot unmount");
+		nanosleep(&moment, NULL);
+		error = i + 1 < BUSY_TRIES ? 0 : EBUSY;
+	}
+	if (!error)
+		return 0;
+	if (holder_find(at, &holder))
+		error = EUSERS;
+	err_set(err, error, "cannot unmount: %s", holder.len ? holder.data : "it is busy");
+	buf_free(&holder);
+	return -error;
 }
 
 int mounting_private_place(const char **ret_path, struct err *err)

@@ -46,7 +46,8 @@ static void reap(pid_t server, const sigset_t *signals)
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		if (pid == server)
-			end_everyone(signals, WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+			end_everyone(signals, WIFEXITED(status) ? WEXITSTATUS(status)
+								: KEEPER_SIGNAL + WTERMSIG(status));
 }
 
 /* SIGUSR1: the owner is gone. The server cleans up if there is something to clean. */

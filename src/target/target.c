@@ -183,6 +183,16 @@ void target_close(struct target *t)
 	free(t);
 }
 
+bool target_failure_is_ours(int failure)
+{
+	static const int ours[] = { ECHILD, ESRCH, ENOMEM, EAGAIN, EMFILE, ENFILE, EUSERS };
+
+	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+		if (failure == -ours[i])
+			return true;
+	return false;
+}
+
 int target_call(struct target *t, const struct call *c, struct outcome *ret,
 		enum target_fate *ret_fate, struct err *err)
 {

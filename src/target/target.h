@@ -186,6 +186,10 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 		struct err *err);
 void target_close(struct target *t);
 
+/* Whether a failure has nothing to do with the file system: a process of ours was killed or starved,
+ * or memory, processes or descriptors ran out. Nothing can be judged then. */
+bool target_failure_is_ours(int failure);
+
 int target_call(struct target *t, const struct call *c, struct outcome *ret,
 		enum target_fate *ret_fate, struct err *err);
 int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,

@@ -240,7 +240,8 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	f = must_alloc(sizeof(*f));
 	f->loop_fd = -1;
 	t->fs = must_strdup("fuse");
-	f->start_seconds = t->deadline_seconds;
+	f->start_seconds =
+		t->deadline_seconds > KEEPER_MOUNT_S ? t->deadline_seconds : KEEPER_MOUNT_S;
 	f->overlaps = options->overlaps;
 	f->cpu = one_cpu_choose();
 	snprintf(f->root_name, sizeof(f->root_name), ".assay-%08x", (unsigned)rng_fresh_seed());

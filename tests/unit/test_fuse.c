@@ -161,6 +161,20 @@ static void a_hang_is_told(void **state)
 	buf_free(&trigger);
 }
 
+/* Mounting has a time of its own: neither it nor a remount is a call that hangs. */
+static void mounting_may_take_longer_than_a_call(void **state)
+{
+	struct buf spec = BUF_INIT;
+	struct pair p;
+
+	buf_addf(&spec, "fuse:sh -c 'sleep 4; exec bindfs %s $0' {mount}", place);
+	open_or_skip(&p, spec.data, 2);
+	pair_do(&p, "mkdir(\"a\", 0755)");
+	pair_do(&p, "remount()");
+	pair_close(&p);
+	buf_free(&spec);
+}
+
 static void commands_that_do_not_mount_say_why(void **state)
 {
 	struct err err = { 0 };
@@ -186,6 +200,7 @@ int main(void)
 		cmocka_unit_test(a_daemon_on_an_image),
 		cmocka_unit_test(a_death_is_told),
 		cmocka_unit_test(a_hang_is_told),
+		cmocka_unit_test(mounting_may_take_longer_than_a_call),
 		cmocka_unit_test(commands_that_do_not_mount_say_why),
 	};
 

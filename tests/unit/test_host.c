@@ -2,18 +2,21 @@
  *
  * What this machine lacks for a file system is a reason to skip it. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/must.h"
+#include "tests/harness/keeper_process.h"
 #include "tests/harness/plans.h"
 
-static const char *const targets[] = { "ext2",	"ext3",	 "ext4",  "ext4-nojournal",
-				       "xfs",	"btrfs", "tmpfs", "overlay" };
+static const char *const targets[] = { "ext2", "ext3",  "ext4",  "ext4-nojournal",
+				       "xfs",  "btrfs", "tmpfs", "overlay" };
 
 static void use(struct pair *p)
 {
@@ -143,12 +146,65 @@ static void a_hang_on_a_disk_is_left_behind(void **state)
 	pair_close(&p);
 }
 
+/* Holds the file system of the target for some seconds, from outside. */
+static pid_t hold(unsigned seconds)
+{
+	char path[64];
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)keeper_server());
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		int fd = open(path, O_RDONLY | O_DIRECTORY);
+
+		if (fd >= 0 && write(ready[1], "", 1) == 1)
+			sleep(seconds);
+		_exit(0);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+/* Somebody who looks at the mount for a moment is waited for; one who stays is told of. */
+static void a_mount_that_is_held(void **state)
+{
+	struct plan_step step;
+	struct plan_end end;
+	struct err why = { 0 };
+	struct pair p;
+	pid_t holder;
+
+	if (!pair_open(&p, "ext4", 60, &why)) {
+		print_message("# %s\n", why.text);
+		skip();
+	}
+	pair_do(&p, "mkdir(\"a\", 0755)");
+	holder = hold(1);
+	pair_do(&p, "remount()");
+	waitpid(holder, NULL, 0);
+	holder = hold(600);
+	step = pair_step(&p, "remount()");
+	assert_int_equal(target_follow(p.target, &step, 1, &end, &why), -EUSERS);
+	assert_true(target_failure_is_ours(-EUSERS));
+	assert_non_null(strstr(why.text, "holds it"));
+	kill(holder, SIGKILL);
+	waitpid(holder, NULL, 0);
+	pair_do(&p, "remount()");
+	pair_close(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_file_system_is_made_used_and_checked),
 		cmocka_unit_test(processes_survive_a_remount),
 		cmocka_unit_test(a_hang_on_a_disk_is_left_behind),
+		cmocka_unit_test(a_mount_that_is_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,19 @@
 /* test_keeper.c -- plans carried out in a directory: surprises at the right step, several
  * processes, hangs that end, and a directory that is gone afterwards. */
+#include <dirent.h>
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "tests/harness/keeper_process.h"
 #include "tests/harness/plans.h"
 
 enum { STEPS_MAX = 200 };
@@ -54,6 +60,31 @@ static int close_dir(void **state)
 	pair_close(*state);
 	free(*state);
 	return 0;
+}
+
+/* The path of a name in the directory that is made for the tests. */
+static int in_place(const char *name, char *ret, size_t size)
+{
+	DIR *dir = opendir(place);
+	struct dirent *entry;
+	int found = -1;
+
+	while (dir && (entry = readdir(dir)))
+		if (*entry->d_name == '.' && strlen(entry->d_name) > 2)
+			found = snprintf(ret, size, "%s/%s/%s", place, entry->d_name, name) > 0
+				      ? 0
+				      : -1;
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static pid_t only_janitor(void)
+{
+	pid_t pids[BELOW_US_MAX];
+
+	assert_int_equal(processes_below(false, pids), 1);
+	return pids[0];
 }
 
 static void a_plan_is_followed_to_its_end(void **state)
@@ -178,10 +209,8 @@ static void no_path_leads_out(void **state)
 {
 	struct pair *p = *state;
 	struct plan_step steps[] = {
-		pair_step(p, "symlink(\"/\", \"s\")"),
-		pair_step(p, "mkdir(\"s/a\", 0755)"),
-		pair_step(p, "mkdir(\"/b\", 0755)"),
-		pair_step(p, "mkdir(\"../c\", 0755)"),
+		pair_step(p, "symlink(\"/\", \"s\")"), pair_step(p, "mkdir(\"s/a\", 0755)"),
+		pair_step(p, "mkdir(\"/b\", 0755)"),   pair_step(p, "mkdir(\"../c\", 0755)"),
 		pair_step(p, "rmdir(\"/../../a\")"),
 	};
 
@@ -232,6 +261,82 @@ static void a_hang_ends_and_a_reset_helps(void **state)
 	assert_int_equal(pair_follow(p, &again, 1).done, 1);
 }
 
+/* Where a call ends in a failure of ours, nothing is said about the file system. */
+static void fails_with(struct pair *p, int error, const char *words)
+{
+	struct plan_step step = { .call = pair_call(p, "mkdir(\"x\", 0755)") };
+	struct err err = { 0 };
+	struct plan_end end;
+
+	assert_int_equal(target_follow(p->target, &step, 1, &end, &err), -error);
+	assert_true(target_failure_is_ours(-error));
+	if (!strstr(err.text, words))
+		fail_msg("\"%s\" is not in \"%s\"", words, err.text);
+}
+
+static void a_keeper_that_is_killed_is_our_failure(void **state)
+{
+	struct pair *p = *state;
+	struct plan_step step = pair_step(p, "mkdir(\"a\", 0755)");
+	enum target_fate fate;
+	struct tree seen;
+
+	kill(keeper_server(), SIGKILL);
+	fails_with(p, ECHILD, "killed by signal 9");
+	fails_with(p, ECHILD, "killed by signal 9");
+	assert_int_equal(target_observe(p->target, &seen, &fate, NULL), -ECHILD);
+	assert_int_equal(target_reset(p->target, NULL), 0);
+	assert_int_equal(pair_follow(p, &step, 1).done, 1);
+}
+
+/* What cannot be started again is not there, and may be asked for again. */
+static void a_restart_that_fails_is_our_failure(void **state)
+{
+	struct pair *p = *state;
+	enum target_fate fate;
+	struct err err = { 0 };
+	struct tree seen;
+	char round[64];
+
+	kill(keeper_server(), SIGKILL);
+	fails_with(p, ECHILD, "killed");
+	/* The next directory is there already. */
+	assert_int_equal(in_place("2", round, sizeof(round)), 0);
+	assert_int_equal(mkdir(round, 0755), 0);
+	assert_int_equal(target_reset(p->target, &err), -EEXIST);
+	fails_with(p, ECHILD, "was not started");
+	assert_int_equal(target_observe(p->target, &seen, &fate, NULL), -ECHILD);
+	assert_int_equal(target_reset(p->target, NULL), 0);
+	pair_do(p, "mkdir(\"a\", 0755)");
+}
+
+/* A process that is stopped, or gets no CPU, does not hang. */
+static void a_keeper_that_is_stopped_does_not_hang(void **state)
+{
+	struct pair *p = *state;
+	struct plan_step step = pair_step(p, "mkdir(\"a\", 0755)");
+	pid_t server = keeper_server(), waker;
+
+	kill(server, SIGSTOP);
+	waker = fork();
+	if (!waker) {
+		sleep(6); /* twice the deadline */
+		kill(server, SIGCONT);
+		_exit(0);
+	}
+	assert_int_equal(pair_follow(p, &step, 1).done, 1);
+	waitpid(waker, NULL, 0);
+}
+
+static void a_janitor_that_is_killed_leaves_nothing(void **state)
+{
+	struct pair *p = *state;
+
+	pair_do(p, "mkdir(\"a\", 0755)");
+	kill(only_janitor(), SIGKILL);
+	/* What is left fails remove_place(). */
+}
+
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, open_dir, close_dir)
 
 int main(void)
@@ -247,6 +352,11 @@ int main(void)
 		IN_DIR(processes_have_users),
 		cmocka_unit_test_setup_teardown(a_hang_ends_and_a_reset_helps, open_impatient,
 						close_dir),
+		IN_DIR(a_keeper_that_is_killed_is_our_failure),
+		IN_DIR(a_restart_that_fails_is_our_failure),
+		cmocka_unit_test_setup_teardown(a_keeper_that_is_stopped_does_not_hang,
+						open_impatient, close_dir),
+		IN_DIR(a_janitor_that_is_killed_leaves_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, make_place, remove_place);
