@@ -100,8 +100,6 @@ static void add_spots(struct canon *c, size_t dir)
 		c->spots[c->spot_count++] = (struct spot){
 			dir, object, use_name(c, entry->name, entry->len), entry
 		};
-		if (S_ISDIR(inode->mode))
-			add_spots(c, object);
 	}
 }
 
@@ -189,7 +187,10 @@ struct hash tree_canonical_hash(const struct tree *t, const char *const *names, 
 	for (size_t i = 0; i < count; i++)
 		c.name_len[i] = strlen(names[i]);
 	add_object(&c, tree_inode(t, TREE_ROOT));
-	add_spots(&c, 0);
+	for (size_t i = 0; i < c.object_count; i++) { /* more come meanwhile */
+		if (S_ISDIR(c.objects[i]->mode))
+			add_spots(&c, i);
+	}
 	c.places = must_alloc(c.object_count * sizeof(*c.places));
 	try_renamings(&c, 0, 0, &least);
 	free(c.objects);

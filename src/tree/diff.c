@@ -2,6 +2,7 @@
  *
  * Both trees are listed by path and merged. A line is "PATH: what is seen, expected what"; an
  * object that differs in several ways gets several lines and counts once. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
@@ -18,8 +19,10 @@ struct differ {
 	size_t limit, lines;
 	struct buf *out;
 	struct buf line;   /* being written */
-	const char *path;  /* of the object being compared */
+	const struct path_list *list; /* and index: the object being compared */
+	size_t index;
 	bool differs;      /* it does */
+	bool *e_paired, *s_paired; /* items that both trees have */
 };
 
 /* Begins a line, which end() ends; beyond the limit lines go nowhere. */
@@ -27,7 +30,8 @@ static struct buf *begin(struct differ *d)
 {
 	d->differs = true;
 	buf_clear(&d->line);
-	add_path(&d->line, d->path);
+	if (d->lines < d->limit)
+		add_item_path(&d->line, d->list, d->index);
 	buf_adds(&d->line, ": ");
 	return &d->line;
 }
@@ -207,41 +211,22 @@ static bool same_error(const struct inode *a, const struct inode *b)
 	       strcmp(a->error.call, b->error.call) == 0;
 }
 
-/* The inode a list has at a path, or NULL. */
-static const struct inode *inode_at(const struct path_list *list, const char *path)
-{
-	size_t low = 0, high = list->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = path_compare(list->items[middle].path, path);
-
-		if (order == 0)
-			return list->items[middle].inode;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
-}
-
 /* If this is one object with an earlier name in one tree, it must be so in the other. */
 static void compare_identity(struct differ *d, const struct path_item *e, const struct path_item *s)
 {
-	const struct path_item *e_first = &d->e.items[e->first], *s_first = &d->s.items[s->first];
-	const struct inode *expected = inode_at(&d->e, s_first->path);
-	const struct inode *seen = inode_at(&d->s, e_first->path);
+	bool e_again = e != &d->e.items[e->first], s_again = s != &d->s.items[s->first];
+	const struct inode *expected = s_again ? item_lookup(&d->s, s->first, d->expected) : NULL;
+	const struct inode *seen = e_again ? item_lookup(&d->e, e->first, d->seen) : NULL;
 
 	if (expected && expected != e->inode) {
 		buf_adds(begin(d), "one object with ");
-		add_path(&d->line, s_first->path);
+		add_item_path(&d->line, &d->s, s->first);
 		buf_adds(&d->line, ", expected two");
 		end(d);
 	}
 	if (seen && seen != s->inode) {
 		buf_adds(begin(d), "not one object with ");
-		add_path(&d->line, e_first->path);
+		add_item_path(&d->line, &d->e, e->first);
 		buf_adds(&d->line, ", expected so");
 		end(d);
 	}
@@ -276,6 +261,40 @@ static void tell_one_sided(struct differ *d, const struct path_item *item, bool 
 	end(d);
 }
 
+/* Which of two items comes first, by its sign; 0: they have the same path. What lies in a directory
+ * that the other tree has not comes before all that is left there; so does what is deeper, since
+ * the other is done with that directory. Else both are in the same one. */
+static int item_order(const struct differ *d, size_t e, size_t s)
+{
+	const struct path_item *expected = &d->e.items[e], *seen = &d->s.items[s];
+
+	if (e == d->e.count || s == d->s.count)
+		return e == d->e.count ? 1 : -1;
+	if (!d->e_paired[expected->parent] || !d->s_paired[seen->parent])
+		return d->e_paired[expected->parent] ? 1 : -1;
+	if (expected->depth != seen->depth)
+		return expected->depth > seen->depth ? -1 : 1;
+	return strcmp(expected->name, seen->name);
+}
+
+/* Compares or tells of what comes next in the two lists. */
+static void differ_step(struct differ *d, size_t *e, size_t *s)
+{
+	int order = item_order(d, *e, *s);
+
+	d->list = order <= 0 ? &d->e : &d->s;
+	d->index = order <= 0 ? *e : *s;
+	d->differs = false;
+	if (order == 0) {
+		d->e_paired[*e] = d->s_paired[*s] = true;
+		compare_items(d, &d->e.items[(*e)++], &d->s.items[(*s)++]);
+	} else if (order < 0) {
+		tell_one_sided(d, &d->e.items[(*e)++], true);
+	} else {
+		tell_one_sided(d, &d->s.items[(*s)++], false);
+	}
+}
+
 size_t tree_diff(const struct tree *expected, const struct tree *seen, size_t limit,
 		 struct buf *out)
 {
@@ -284,20 +303,15 @@ size_t tree_diff(const struct tree *expected, const struct tree *seen, size_t li
 
 	path_list_make(&d.e, expected);
 	path_list_make(&d.s, seen);
+	d.e_paired = must_alloc(d.e.count * sizeof(bool));
+	d.s_paired = must_alloc(d.s.count * sizeof(bool));
+	d.e_paired[0] = d.s_paired[0] = true;
 	while (e < d.e.count || s < d.s.count) {
-		int order = e == d.e.count ? 1 : s == d.s.count ? -1 :
-			path_compare(d.e.items[e].path, d.s.items[s].path);
-
-		d.path = order <= 0 ? d.e.items[e].path : d.s.items[s].path;
-		d.differs = false;
-		if (order == 0)
-			compare_items(&d, &d.e.items[e++], &d.s.items[s++]);
-		else if (order < 0)
-			tell_one_sided(&d, &d.e.items[e++], true);
-		else
-			tell_one_sided(&d, &d.s.items[s++], false);
+		differ_step(&d, &e, &s);
 		differing += d.differs;
 	}
+	free(d.e_paired);
+	free(d.s_paired);
 	path_list_free(&d.e);
 	path_list_free(&d.s);
 	buf_free(&d.line);

@@ -1,6 +1,7 @@
 /* dump.c -- a tree in the form of the published traces: a directory, its other objects by name,
  * then its subdirectories in turn. Strings are escaped as there, by decimal numbers. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -15,6 +16,8 @@ struct dumper {
 	const struct tree *tree;
 	bool with_ino;
 	struct buf *out;
+	struct buf path;         /* of what is being told */
+	struct dir_levels above; /* each with the length of its path and a '/' */
 	struct arena arena;
 };
 
@@ -54,31 +57,31 @@ static void add_file(struct dumper *d, const struct inode *file)
 	buf_addf(d->out, "|\"%s\"", text);
 }
 
-static void add_error(struct dumper *d, const char *path, const char *call, int code)
+static void add_error(struct dumper *d, const char *call, int code)
 {
-	add_string(d->out, path, strlen(path));
+	add_string(d->out, d->path.data, d->path.len);
 	buf_addf(d->out, "|!|\"%s\"|", call);
 	add_errno(d->out, code);
 	buf_addch(d->out, '\n');
 }
 
-static void add_object(struct dumper *d, const char *path, const struct inode *inode)
+static void add_object(struct dumper *d, const struct inode *inode)
 {
 	unsigned type = inode->mode & S_IFMT;
 
 	if (type == 0) {
-		add_error(d, path, inode->error.call, inode->error.code);
+		add_error(d, inode->error.call, inode->error.code);
 		return;
 	}
 	if (type != S_IFREG && type != S_IFDIR && type != S_IFLNK) {
-		add_error(d, path, "open", EOPNOTSUPP); /* the form knows no other types */
+		add_error(d, "open", EOPNOTSUPP); /* the form knows no other types */
 		return;
 	}
 	if (type == S_IFREG && inode->size > summed_max) {
-		add_error(d, path, "read", EFBIG);
+		add_error(d, "read", EFBIG);
 		return;
 	}
-	add_string(d->out, path, strlen(path));
+	add_string(d->out, d->path.data, d->path.len);
 	buf_adds(d->out, type == S_IFREG ? "|F" : type == S_IFDIR ? "|D" : "|L");
 	if (d->with_ino && type != S_IFLNK) {
 		buf_addch(d->out, '|');
@@ -93,35 +96,40 @@ static void add_object(struct dumper *d, const char *path, const struct inode *i
 	buf_addch(d->out, '\n');
 }
 
-static const char *join(struct dumper *d, const char *path, const struct entry *entry)
+/* Sets the path to that of an entry of the directory. */
+static const struct inode *go_to(struct dumper *d, size_t dir_path_len, const struct entry *entry)
 {
-	size_t len = strlen(path);
-	char *child = arena_alloc(&d->arena, len + 1 + entry->len + 1);
-
-	memcpy(child, path, len);
-	if (!len || child[len - 1] != '/')
-		child[len++] = '/';
-	memcpy(child + len, entry->name, entry->len);
-	return child;
+	d->path.len = dir_path_len;
+	buf_add(&d->path, entry->name, entry->len);
+	return tree_inode(d->tree, entry->ino);
 }
 
-static void add_dir(struct dumper *d, const char *path, const struct inode *dir)
+/* Tells of the directory at the present path, and of what is in it but its subdirectories. */
+static void enter(struct dumper *d, const struct inode *dir)
 {
-	size_t count;
-	const struct entry **entries = sorted_entries(d->tree, dir, &d->arena, &count);
+	const struct dir_level *level;
 
-	add_object(d, path, dir);
-	for (size_t i = 0; i < count; i++) {
-		const struct inode *inode = tree_inode(d->tree, entries[i]->ino);
-
-		if (!S_ISDIR(inode->mode))
-			add_object(d, join(d, path, entries[i]), inode);
+	add_object(d, dir);
+	if (!d->path.len || d->path.data[d->path.len - 1] != '/')
+		buf_addch(&d->path, '/');
+	level = dir_levels_push(&d->above, d->tree, dir, &d->arena, d->path.len);
+	for (size_t i = 0; i < level->count; i++) {
+		if (!S_ISDIR(tree_inode(d->tree, level->entries[i]->ino)->mode))
+			add_object(d, go_to(d, level->mark, level->entries[i]));
 	}
-	for (size_t i = 0; i < count; i++) {
-		const struct inode *inode = tree_inode(d->tree, entries[i]->ino);
+}
 
-		if (S_ISDIR(inode->mode))
-			add_dir(d, join(d, path, entries[i]), inode);
+static void add_dir(struct dumper *d, const struct inode *dir)
+{
+	const struct entry *entry;
+
+	enter(d, dir);
+	while (d->above.depth) {
+		size_t path_len = d->above.levels[d->above.depth - 1].mark;
+
+		entry = dir_levels_next(&d->above);
+		if (entry && S_ISDIR(tree_inode(d->tree, entry->ino)->mode))
+			enter(d, go_to(d, path_len, entry));
 	}
 }
 
@@ -151,14 +159,17 @@ static const struct inode *find(const struct tree *t, const char *path)
 
 void tree_dump(const struct tree *t, const char *path, bool with_ino, struct buf *out)
 {
-	struct dumper d = { t, with_ino, out, ARENA_INIT };
+	struct dumper d = { .tree = t, .with_ino = with_ino, .out = out, .arena = ARENA_INIT };
 	const struct inode *inode = find(t, path);
 
+	buf_adds(&d.path, path);
 	if (!inode)
-		add_error(&d, path, "lstat", ENOENT);
+		add_error(&d, "lstat", ENOENT);
 	else if (S_ISDIR(inode->mode))
-		add_dir(&d, path, inode);
+		add_dir(&d, inode);
 	else
-		add_object(&d, path, inode);
+		add_object(&d, inode);
+	free(d.above.levels);
+	buf_free(&d.path);
 	arena_free(&d.arena);
 }

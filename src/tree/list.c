@@ -8,17 +8,6 @@
 #include "base/map.h"
 #include "base/must.h"
 
-int path_compare(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	/* The end of a path is below '/', and '/' below whatever a name can hold. */
-	return (*a == '/' ? 0 : *a ? (unsigned char)*a : -1) -
-	       (*b == '/' ? 0 : *b ? (unsigned char)*b : -1);
-}
-
 static int compare_entries(const void *a, const void *b)
 {
 	return strcmp((*(const struct entry *const *)a)->name,
@@ -62,15 +51,42 @@ const struct xattr **sorted_xattrs(const struct inode *inode, struct arena *aren
 	return xattrs;
 }
 
+struct dir_level *dir_levels_push(struct dir_levels *l, const struct tree *t,
+				  const struct inode *dir, struct arena *arena, size_t mark)
+{
+	struct dir_level *level;
+
+	if (l->depth == l->cap) {
+		l->cap = l->cap ? 2 * l->cap : 16;
+		l->levels = must_realloc(l->levels, l->cap * sizeof(*l->levels));
+	}
+	level = &l->levels[l->depth++];
+	*level = (struct dir_level){ .mark = mark };
+	level->entries = sorted_entries(t, dir, arena, &level->count);
+	return level;
+}
+
+const struct entry *dir_levels_next(struct dir_levels *l)
+{
+	struct dir_level *level = &l->levels[l->depth - 1];
+
+	if (level->next < level->count)
+		return level->entries[level->next++];
+	l->depth--;
+	return NULL;
+}
+
 struct lister {
 	const struct tree *tree;
 	struct path_list *list;
-	struct hash_map seen; /* inode number to index + 1 */
+	struct hash_map seen;    /* inode number to index + 1 */
+	struct dir_levels above; /* each with the index of its item */
 };
 
-static void add_item(struct lister *l, const char *path, const struct inode *inode)
+static void add_item(struct lister *l, const char *name, const struct inode *inode)
 {
 	struct path_list *list = l->list;
+	size_t depth = l->above.depth;
 	uint64_t *first = hash_map_put(&l->seen, (struct hash){ inode->ino, 0 }, NULL);
 
 	if (list->count == list->cap) {
@@ -79,35 +95,34 @@ static void add_item(struct lister *l, const char *path, const struct inode *ino
 	}
 	if (!*first)
 		*first = list->count + 1;
-	list->items[list->count++] = (struct path_item){ path, inode, *first - 1 };
-}
-
-static void add_below(struct lister *l, const char *path, const struct inode *dir)
-{
-	size_t count, path_len = path[1] ? strlen(path) : 0;
-	const struct entry **entries = sorted_entries(l->tree, dir, &l->list->arena, &count);
-
-	for (size_t i = 0; i < count; i++) {
-		const struct inode *inode = tree_inode(l->tree, entries[i]->ino);
-		char *child = arena_alloc(&l->list->arena, path_len + 1 + entries[i]->len + 1);
-
-		memcpy(child, path, path_len);
-		child[path_len] = '/';
-		memcpy(child + path_len + 1, entries[i]->name, entries[i]->len);
-		add_item(l, child, inode);
-		if (S_ISDIR(inode->mode))
-			add_below(l, child, inode);
-	}
+	list->items[list->count++] = (struct path_item){
+		.name = name,
+		.inode = inode,
+		.parent = depth ? l->above.levels[depth - 1].mark : 0,
+		.depth = depth,
+		.first = *first - 1,
+	};
 }
 
 void path_list_make(struct path_list *list, const struct tree *t)
 {
-	struct lister l = { t, list, HASH_MAP_INIT };
-	const struct inode *root = tree_inode(t, TREE_ROOT);
+	struct lister l = { .tree = t, .list = list, .seen = HASH_MAP_INIT };
+	const struct inode *inode = tree_inode(t, TREE_ROOT);
+	const struct entry *entry;
 
 	*list = (struct path_list){ .arena = ARENA_INIT };
-	add_item(&l, "/", root);
-	add_below(&l, "/", root);
+	add_item(&l, "", inode);
+	dir_levels_push(&l.above, t, inode, &list->arena, 0);
+	while (l.above.depth) {
+		entry = dir_levels_next(&l.above);
+		if (!entry)
+			continue;
+		inode = tree_inode(t, entry->ino);
+		add_item(&l, entry->name, inode);
+		if (S_ISDIR(inode->mode))
+			dir_levels_push(&l.above, t, inode, &list->arena, list->count - 1);
+	}
+	free(l.above.levels);
 	hash_map_free(&l.seen);
 }
 
@@ -115,6 +130,46 @@ void path_list_free(struct path_list *list)
 {
 	free(list->items);
 	arena_free(&list->arena);
+}
+
+/* The names from the root down to an item, `depth` of them; the caller frees them. */
+static const char **item_names(const struct path_list *list, size_t index)
+{
+	const struct path_item *item = &list->items[index];
+	const char **names = must_alloc((item->depth + 1) * sizeof(*names));
+
+	for (; item->depth; item = &list->items[item->parent])
+		names[item->depth - 1] = item->name;
+	return names;
+}
+
+void add_item_path(struct buf *out, const struct path_list *list, size_t index)
+{
+	const char **names = item_names(list, index);
+	size_t depth = list->items[index].depth;
+
+	if (!depth)
+		buf_addch(out, '/');
+	for (size_t i = 0; i < depth; i++) {
+		buf_addch(out, '/');
+		add_path(out, names[i]);
+	}
+	free(names);
+}
+
+const struct inode *item_lookup(const struct path_list *list, size_t index, const struct tree *t)
+{
+	const char **names = item_names(list, index);
+	const struct inode *inode = tree_inode(t, TREE_ROOT);
+	const struct entry *entry;
+
+	for (size_t i = 0; inode && i < list->items[index].depth; i++) {
+		entry = S_ISDIR(inode->mode) ?
+			tree_find(t, inode->ino, names[i], strlen(names[i])) : NULL;
+		inode = entry ? tree_inode(t, entry->ino) : NULL;
+	}
+	free(names);
+	return inode;
 }
 
 static void add_escaped(struct buf *out, const char *bytes, size_t len, const char *special)

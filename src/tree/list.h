@@ -5,11 +5,15 @@
 #include "base/arena.h"
 #include "tree/tree.h"
 
+struct buf;
+
 /* One name of an object. Every directory is followed by what is below it, names in the order of
- * their bytes. */
+ * their bytes. Paths are chains of names: written out, those of a deep tree would fill any memory. */
 struct path_item {
-	const char *path; /* from the root: "/", "/a", "/a/b" */
+	const char *name; /* "" of the root */
 	const struct inode *inode;
+	size_t parent;    /* index of its directory; the root's is itself */
+	size_t depth;     /* 0: the root */
 	size_t first;     /* index of the first item with the same inode */
 };
 
@@ -21,12 +25,32 @@ struct path_list {
 
 void path_list_make(struct path_list *list, const struct tree *t);
 void path_list_free(struct path_list *list);
-/* The order of lists: by bytes, but '/' before all. */
-int path_compare(const char *a, const char *b);
+/* Appends the path of an item from the root ("/", "/a", "/a/b"), as add_path() does. */
+void add_item_path(struct buf *out, const struct path_list *list, size_t index);
+/* What a tree has at the path of an item; NULL: nothing. */
+const struct inode *item_lookup(const struct path_list *list, size_t index, const struct tree *t);
 
 /* The entries of a directory in the order of their names; *ret_count of them. */
 const struct entry **sorted_entries(const struct tree *t, const struct inode *dir,
 				    struct arena *arena, size_t *ret_count);
+/* The directories from the outermost to where a walk is; deep trees would need too much stack. */
+struct dir_level {
+	const struct entry **entries; /* sorted */
+	size_t count, next;
+	size_t mark; /* the walk's */
+};
+
+struct dir_levels {
+	struct dir_level *levels;
+	size_t depth, cap;
+};
+
+/* Descends into the directory. */
+struct dir_level *dir_levels_push(struct dir_levels *l, const struct tree *t,
+				  const struct inode *dir, struct arena *arena, size_t mark);
+/* The next entry of the innermost directory; at its end it is left, and NULL returned. */
+const struct entry *dir_levels_next(struct dir_levels *l);
+
 /* The attributes of an inode in the order of their names. */
 const struct xattr **sorted_xattrs(const struct inode *inode, struct arena *arena,
 				   size_t *ret_count);

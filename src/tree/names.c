@@ -5,6 +5,7 @@
  * that is below; trees that keep no hash skip it. */
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/must.h"
 #include "tree/inode.h"
 #include "tree/named.h"
@@ -88,23 +89,48 @@ static struct inode *detach(struct tree *t, uint64_t dir, const char *name, size
 	return child;
 }
 
+/* A directory whose path changed, and what it was. */
+struct moved {
+	uint64_t ino;
+	struct hash before;
+};
+
+/* The places of what is in a directory follow its path; of directories in it, so will those of
+ * what is in them. */
+static void move_places(struct tree *t, struct moved moved, struct buf *more)
+{
+	const struct inode *dir = tree_inode(t, moved.ino);
+	const struct entry *entry;
+	uint64_t cookie = 0;
+
+	while ((entry = tree_next_entry(t, moved.ino, &cookie))) {
+		struct inode *child = tree_edit(t, entry->ino);
+		struct hash old = place_hash(moved.before, entry->name, entry->len);
+
+		child->places = hash_add(hash_sub(child->places, old),
+					 place_hash(dir->places, entry->name, entry->len));
+		if (S_ISDIR(child->mode))
+			buf_add(more, &(struct moved){ entry->ino, old }, sizeof(struct moved));
+	}
+}
+
 /* After a directory's path changed from `before`: the places below it follow. */
 static void rebase(struct tree *t, uint64_t ino, struct hash before)
 {
 	const struct inode *dir = tree_inode(t, ino);
-	const struct entry *entry;
-	uint64_t cookie = 0;
+	struct moved moved = { ino, before };
+	struct buf more = BUF_INIT;
 
-	if (!t->hashed || !S_ISDIR(dir->mode) || hash_equal(dir->places, before))
+	if (!t->hashed || !S_ISDIR(dir->mode) || !dir->dir.entries.count ||
+	    hash_equal(dir->places, before))
 		return;
-	while ((entry = tree_next_entry(t, ino, &cookie))) {
-		struct inode *child = tree_edit(t, entry->ino);
-		struct hash old = place_hash(before, entry->name, entry->len);
-
-		child->places = hash_add(hash_sub(child->places, old),
-					 place_hash(dir->places, entry->name, entry->len));
-		rebase(t, entry->ino, old);
+	buf_add(&more, &moved, sizeof(moved));
+	while (more.len) {
+		more.len -= sizeof(moved);
+		memcpy(&moved, more.data + more.len, sizeof(moved));
+		move_places(t, moved, &more);
 	}
+	buf_free(&more);
 }
 
 void tree_link(struct tree *t, uint64_t dir, const char *name, size_t len, uint64_t ino)

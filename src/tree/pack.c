@@ -87,49 +87,82 @@ static void put_inode(struct buf *out, const struct inode *inode)
 	}
 }
 
+/* Where a walk is in a directory. Trees may be too deep for the stack. */
+struct pack_level {
+	uint64_t dir;
+	uint64_t position; /* the cookie of its last entry; unpacking: how many entries are left */
+};
+
+static void push_level(struct buf *levels, uint64_t dir, uint64_t position)
+{
+	buf_add(levels, &(struct pack_level){ dir, position }, sizeof(struct pack_level));
+}
+
+static struct pack_level *top_level(const struct buf *levels)
+{
+	return (struct pack_level *)(void *)(levels->data + levels->len) - 1;
+}
+
+static void pop_level(struct buf *levels)
+{
+	levels->len -= sizeof(struct pack_level);
+}
+
 struct packer {
 	const struct tree *tree;
 	struct buf *out;
 	struct hash_map done; /* objects already written */
+	struct buf levels;    /* struct pack_level */
 };
 
-static void put_dir(struct packer *p, uint64_t dir)
+static void enter_dir(struct packer *p, uint64_t dir)
 {
-	const struct entry *e;
-	uint64_t cookie = 0;
-
 	put_num(p->out, tree_inode(p->tree, dir)->dir.entries.count);
-	while ((e = tree_next_entry(p->tree, dir, &cookie))) {
-		const struct inode *inode = tree_inode(p->tree, e->ino);
-		bool new;
+	push_level(&p->levels, dir, 0);
+}
 
-		put_bytes(p->out, e->name, e->len);
-		hash_map_put(&p->done, (struct hash){ e->ino, 0 }, &new);
-		if (!new) {
-			put_num(p->out, 0);
-			put_num(p->out, e->ino);
-			continue;
-		}
-		put_inode(p->out, inode);
-		if (S_ISDIR(inode->mode))
-			put_dir(p, e->ino);
+static void put_entry(struct packer *p, const struct entry *e)
+{
+	const struct inode *inode = tree_inode(p->tree, e->ino);
+	bool new;
+
+	put_bytes(p->out, e->name, e->len);
+	hash_map_put(&p->done, (struct hash){ e->ino, 0 }, &new);
+	if (!new) {
+		put_num(p->out, 0);
+		put_num(p->out, e->ino);
+		return;
 	}
+	put_inode(p->out, inode);
+	if (S_ISDIR(inode->mode))
+		enter_dir(p, e->ino);
 }
 
 void tree_pack(const struct tree *t, struct buf *out)
 {
-	struct packer p = { t, out, HASH_MAP_INIT };
+	struct packer p = { t, out, HASH_MAP_INIT, BUF_INIT };
 
 	put_num(out, t->next_ino);
 	put_inode(out, tree_inode(t, TREE_ROOT));
-	put_dir(&p, TREE_ROOT);
+	enter_dir(&p, TREE_ROOT);
+	while (p.levels.len) {
+		struct pack_level *level = top_level(&p.levels);
+		const struct entry *e = tree_next_entry(t, level->dir, &level->position);
+
+		if (e)
+			put_entry(&p, e);
+		else
+			pop_level(&p.levels);
+	}
 	hash_map_free(&p.done);
+	buf_free(&p.levels);
 }
 
 struct unpacker {
 	struct tree *tree;
 	const char *next, *end;
 	uint64_t next_ino; /* above every number so far */
+	struct buf levels; /* struct pack_level */
 	struct err *err;
 	int error;
 };
@@ -142,6 +175,15 @@ static void bad(struct unpacker *u, const char *what)
 	u->next = u->end;
 }
 
+/* The same of an object that has a number. */
+static void bad_object(struct unpacker *u, uint64_t ino, const char *what)
+{
+	if (!u->error)
+		u->error = err_set(u->err, EINVAL, "not a packed tree: object %llu %s",
+				   (unsigned long long)ino, what);
+	u->next = u->end;
+}
+
 static uint64_t get_num(struct unpacker *u)
 {
 	uint64_t value = 0;
@@ -149,12 +191,24 @@ static uint64_t get_num(struct unpacker *u)
 	for (unsigned shift = 0; shift < 64 && u->next < u->end; shift += 7) {
 		unsigned char byte = (unsigned char)*u->next++;
 
+		if (shift == 63 && byte > 1)
+			break;
 		value |= (uint64_t)(byte & 0x7f) << shift;
 		if (byte < 0x80)
 			return value;
 	}
-	bad(u, "it ends in the middle of a number");
+	bad(u, u->next < u->end ? "a number of more than 64 bits"
+				: "it ends in the middle of a number");
 	return 0;
+}
+
+static uint32_t get_num32(struct unpacker *u)
+{
+	uint64_t value = get_num(u);
+
+	if (value > UINT32_MAX)
+		bad(u, "a number of more than 32 bits where there is room for these");
+	return (uint32_t)value;
 }
 
 static const char *get_bytes(struct unpacker *u, size_t max, size_t *ret_len)
@@ -181,13 +235,35 @@ static void get_xattrs(struct unpacker *u, uint64_t ino)
 		const char *value = get_bytes(u, UINT32_MAX, &value_len);
 
 		if (!name_len || memchr(bytes, 0, name_len)) {
-			bad(u, "an attribute without a proper name");
+			bad_object(u, ino, "has an extended attribute without a proper name");
 			return;
 		}
 		memcpy(name, bytes, name_len);
 		name[name_len] = 0;
+		if (tree_xattr(tree_inode(u->tree, ino), name)) {
+			bad_object(u, ino, "has an extended attribute twice");
+			return;
+		}
 		tree_set_xattr(u->tree, ino, name, value, value_len);
 	}
+}
+
+static void get_block(struct unpacker *u, uint64_t ino, uint64_t size)
+{
+	uint64_t index = get_num(u), offset = index * TREE_BLOCK;
+	size_t len;
+	const char *bytes = get_bytes(u, TREE_BLOCK, &len);
+
+	if (index > INT64_MAX / TREE_BLOCK - 1)
+		bad_object(u, ino, "has a block beyond any file");
+	else if (pmap_get(&tree_inode(u->tree, ino)->file.blocks, index))
+		bad_object(u, ino, "has a block twice");
+	else if (len && (offset >= size || len > size - offset))
+		bad_object(u, ino, "has data beyond its size");
+	if (u->error)
+		return;
+	tree_allocate(u->tree, ino, offset, TREE_BLOCK);
+	tree_write(u->tree, ino, offset, bytes, len);
 }
 
 static void get_blocks(struct unpacker *u, uint64_t ino)
@@ -195,34 +271,21 @@ static void get_blocks(struct unpacker *u, uint64_t ino)
 	uint64_t size = get_num(u);
 
 	if (size > INT64_MAX) {
-		bad(u, "a file larger than any");
+		bad_object(u, ino, "is larger than any file");
 		return;
 	}
 	tree_truncate(u->tree, ino, size);
-	for (uint64_t left = get_num(u); left && !u->error; left--) {
-		uint64_t index = get_num(u);
-		size_t len;
-		const char *bytes = get_bytes(u, TREE_BLOCK, &len);
-		uint64_t offset = index * TREE_BLOCK;
-
-		if (index > INT64_MAX / TREE_BLOCK - 1) {
-			bad(u, "a block beyond any file");
-			return;
-		}
-		tree_allocate(u->tree, ino, offset, TREE_BLOCK);
-		if (offset < size)
-			tree_write(u->tree, ino, offset, bytes,
-				   len < size - offset ? len : size - offset);
-	}
+	for (uint64_t left = get_num(u); left && !u->error; left--)
+		get_block(u, ino, size);
 }
 
 static void get_attributes(struct unpacker *u, struct inode *inode)
 {
-	inode->uid = (uint32_t)get_num(u);
-	inode->gid = (uint32_t)get_num(u);
-	inode->nlink = (uint32_t)get_num(u);
-	inode->flags = (uint32_t)get_num(u);
-	inode->rdev = (uint32_t)get_num(u);
+	inode->uid = get_num32(u);
+	inode->gid = get_num32(u);
+	inode->nlink = get_num32(u);
+	inode->flags = get_num32(u);
+	inode->rdev = get_num32(u);
 	inode->times.access = (int64_t)get_num(u);
 	inode->times.modify = (int64_t)get_num(u);
 	inode->times.change = (int64_t)get_num(u);
@@ -234,7 +297,7 @@ static void get_error(struct unpacker *u, struct inode *inode)
 	size_t len;
 	const char *call;
 
-	inode->error.code = (int)get_num(u);
+	inode->error.code = (int)get_num32(u);
 	call = get_bytes(u, sizeof(inode->error.call) - 1, &len);
 	memset(inode->error.call, 0, sizeof(inode->error.call));
 	memcpy(inode->error.call, call, len);
@@ -249,14 +312,16 @@ static bool is_type(uint32_t type)
 /* An object's attributes and contents; its number is read already. It has no name yet. */
 static void get_object(struct unpacker *u, uint64_t ino)
 {
-	uint32_t mode = (uint32_t)get_num(u);
+	uint32_t mode = get_num32(u);
 	size_t len;
 	const char *target;
 
 	if (ino == TREE_ROOT && S_ISDIR(mode)) {
 		tree_edit(u->tree, ino)->mode = mode;
-	} else if (ino == UINT64_MAX || tree_inode(u->tree, ino) || !is_type(mode & S_IFMT)) {
-		bad(u, "an object that cannot be");
+	} else if (ino == UINT64_MAX || tree_inode(u->tree, ino)) {
+		bad_object(u, ino, "is there already, or has a number that cannot be");
+	} else if (!is_type(mode & S_IFMT)) {
+		bad_object(u, ino, "has a type that there is not");
 	} else {
 		u->tree->next_ino = ino;
 		tree_new(u->tree, mode, 0, 0, 0);
@@ -287,55 +352,69 @@ static bool is_name(const char *name, size_t len)
 	       !(name[0] == '.' && (len == 1 || (len == 2 && name[1] == '.')));
 }
 
-enum { DEPTH_MAX = 4096 };
-
-static void get_dir(struct unpacker *u, uint64_t dir, unsigned depth)
+/* The number behind a name: of an object that follows, or of one that came before. */
+static uint64_t get_named(struct unpacker *u, bool *ret_again)
 {
-	if (depth > DEPTH_MAX) {
-		bad(u, "directories too deep");
-		return;
-	}
-	for (uint64_t left = get_num(u); left && !u->error; left--) {
-		size_t len;
-		const char *name = get_bytes(u, 4096, &len);
-		uint64_t ino = get_num(u);
-		bool again = !ino;
-		const struct inode *inode;
+	uint64_t ino = get_num(u);
 
-		if (again)
-			ino = get_num(u);
-		else if (ino == TREE_ROOT)
-			bad(u, "the root below itself");
-		else
-			get_object(u, ino);
-		if (u->error)
-			return;
-		inode = tree_inode(u->tree, ino);
-		if (!inode || (again && S_ISDIR(inode->mode)) || !is_name(name, len) ||
-		    tree_find(u->tree, dir, name, len)) {
-			bad(u, "an entry that cannot be");
-			return;
-		}
-		/* Named before what lies below is read, so that its path is known. */
-		name_add(u->tree, dir, name, len, ino);
-		tree_settle(u->tree);
-		if (!again && S_ISDIR(tree_inode(u->tree, ino)->mode))
-			get_dir(u, ino, depth + 1);
-	}
+	*ret_again = !ino;
+	if (*ret_again)
+		return get_num(u);
+	if (ino == TREE_ROOT)
+		bad(u, "the root below itself");
+	else
+		get_object(u, ino);
+	return ino;
+}
+
+static void get_entry(struct unpacker *u, uint64_t dir)
+{
+	size_t len;
+	const char *name = get_bytes(u, 4096, &len);
+	bool again;
+	uint64_t ino = get_named(u, &again);
+	const struct inode *inode = u->error ? NULL : tree_inode(u->tree, ino);
+
+	if (!inode)
+		bad_object(u, dir, "has an entry for what is not there");
+	else if (again && S_ISDIR(inode->mode))
+		bad_object(u, ino, "is a directory with two names");
+	else if (!is_name(name, len))
+		bad_object(u, dir, "has an entry that is no name");
+	else if (tree_find(u->tree, dir, name, len))
+		bad_object(u, dir, "has a name twice");
+	if (u->error)
+		return;
+	/* Named before what lies below is read, so that its path is known. */
+	name_add(u->tree, dir, name, len, ino);
+	tree_settle(u->tree);
+	if (S_ISDIR(tree_inode(u->tree, ino)->mode))
+		push_level(&u->levels, ino, get_num(u));
 }
 
 int tree_unpack(struct tree *ret, const char **data, const char *end, unsigned fields, bool hashed,
 		struct err *err)
 {
 	struct tree tree;
-	struct unpacker u = { &tree, *data, end, 0, err, 0 };
+	struct unpacker u = { &tree, *data, end, 0, BUF_INIT, err, 0 };
 
 	tree_init(&tree, fields, hashed, 0755, 0, 0);
 	u.next_ino = get_num(&u);
 	if (get_num(&u) != TREE_ROOT)
 		bad(&u, "it does not begin with a root");
 	get_object(&u, TREE_ROOT);
-	get_dir(&u, TREE_ROOT, 0);
+	push_level(&u.levels, TREE_ROOT, get_num(&u));
+	while (u.levels.len && !u.error) {
+		struct pack_level *level = top_level(&u.levels);
+
+		if (!level->position)
+			pop_level(&u.levels);
+		else {
+			level->position--;
+			get_entry(&u, level->dir);
+		}
+	}
+	buf_free(&u.levels);
 	tree_settle(&tree);
 	if (u.error) {
 		tree_free(&tree);

@@ -1,6 +1,8 @@
 /* pool.c -- memory for the many small objects of trees. */
 #include "tree/pool.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +31,38 @@ static _Thread_local struct {
 	char *next, *end; /* what is left of the newest chunk */
 } pool;
 
+static bool plain = !POOLED;
+static _Atomic size_t bytes_taken, bytes_given; /* while plain */
+
+void pool_plain(void)
+{
+	plain = true;
+}
+
+size_t pool_bytes(void)
+{
+	return bytes_taken - bytes_given;
+}
+
+size_t pool_bytes_given(void)
+{
+	return bytes_given;
+}
+
+static void *plain_alloc(size_t size)
+{
+	if (plain)
+		atomic_fetch_add_explicit(&bytes_taken, size, memory_order_relaxed);
+	return must_realloc(NULL, size);
+}
+
+static void plain_free(void *memory, size_t size)
+{
+	if (plain)
+		atomic_fetch_add_explicit(&bytes_given, size, memory_order_relaxed);
+	free(memory);
+}
+
 static size_t class_of(size_t size)
 {
 	return (size + STEP - 1) / STEP;
@@ -52,8 +86,8 @@ void *pool_alloc(size_t size)
 	size_t class = class_of(size);
 	struct unused *memory;
 
-	if (!POOLED || class > CLASSES)
-		return must_realloc(NULL, size);
+	if (plain || class > CLASSES)
+		return plain_alloc(size);
 	memory = pool.unused[class];
 	if (!memory)
 		return carve(class * STEP);
@@ -66,8 +100,8 @@ void pool_free(void *memory, size_t size)
 	size_t class = class_of(size);
 	struct unused *unused = memory;
 
-	if (!POOLED || class > CLASSES) {
-		free(memory);
+	if (plain || class > CLASSES) {
+		plain_free(memory, size);
 		return;
 	}
 	unused->next = pool.unused[class];
@@ -78,7 +112,7 @@ void *pool_resize(void *memory, size_t old_size, size_t size)
 {
 	void *resized;
 
-	if (class_of(old_size) == class_of(size))
+	if (!plain && class_of(old_size) == class_of(size))
 		return memory;
 	resized = pool_alloc(size);
 	memcpy(resized, memory, old_size < size ? old_size : size);

@@ -107,11 +107,11 @@ void tree_print(const struct tree *t, struct buf *out)
 	for (size_t i = 0; i < list.count; i++) {
 		const struct path_item *item = &list.items[i];
 
-		add_path(out, item->path);
+		add_item_path(out, &list, i);
 		buf_addf(out, " %s", inode_kind(item->inode));
 		if (item->first != i) {
 			buf_adds(out, " same=");
-			add_path(out, list.items[item->first].path);
+			add_item_path(out, &list, item->first);
 		} else {
 			add_inode(out, t, item->inode);
 		}
