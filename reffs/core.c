@@ -12,12 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/must.h"
+#include "tree/pool.h"
 
 void core_init(struct core *c, const struct core_options *options, uint32_t uid, uint32_t gid)
 {
 	struct state_options state_options = {
-		.fields = TREE_FIELDS_DEFAULT,
+		.fields = CORE_TREE_FIELDS,
 		.root_mode = 0755,
 		.uid = uid,
 		.gid = gid,
@@ -40,16 +42,23 @@ void core_init(struct core *c, const struct core_options *options, uint32_t uid,
 	tree_settle(&c->state.tree);
 }
 
+static void plain_free(struct ref *ref)
+{
+	free(ref);
+}
+
+/* None of these is ever edited in a shared map, so nothing is copied. An orphan is its number. */
+static const struct pmap_type orphan_type = { .free = plain_free };
+
 static void snapshot_free(struct ref *ref)
 {
 	struct snapshot *s = (struct snapshot *)ref;
 
 	state_free(&s->state);
-	free(s->orphans);
+	pmap_drop(&s->orphans, &orphan_type);
 	free(s);
 }
 
-/* Neither map is ever shared, so nothing in them is copied. */
 static const struct pmap_type snapshot_type = { .free = snapshot_free };
 
 struct lookups {
@@ -58,18 +67,13 @@ struct lookups {
 	uint64_t generation;
 };
 
-static void lookups_free(struct ref *ref)
-{
-	free(ref);
-}
-
-static const struct pmap_type lookups_type = { .free = lookups_free };
+static const struct pmap_type lookups_type = { .free = plain_free };
 
 void core_free(struct core *c)
 {
 	pmap_drop(&c->pool, &snapshot_type);
 	pmap_drop(&c->lookups, &lookups_type);
-	free(c->orphans);
+	pmap_drop(&c->orphans, &orphan_type);
 	state_free(&c->state);
 	pthread_mutex_destroy(&c->lock);
 }
@@ -157,28 +161,31 @@ bool core_is_held(const struct core *c, uint64_t ino)
 	return ino == TREE_ROOT || pmap_get(&c->lookups, ino);
 }
 
-static void add_orphan(struct core *c, uint64_t ino)
+/* False where it is kept already: an unnamed file that was given a name and loses it again. */
+static bool orphan_add(struct core *c, uint64_t ino)
 {
-	c->orphans = must_realloc(c->orphans, (c->orphan_count + 1) * sizeof(*c->orphans));
-	c->orphans[c->orphan_count++] = ino;
+	struct ref *orphan;
+
+	if (pmap_get(&c->orphans, ino))
+		return false;
+	orphan = must_alloc(sizeof(*orphan));
+	orphan->count = 1;
+	pmap_put(&c->orphans, &orphan_type, ino, orphan);
+	tree_hold(&c->state.tree, ino);
+	return true;
+}
+
+static void orphan_remove(struct core *c, uint64_t ino)
+{
+	if (!pmap_remove(&c->orphans, &orphan_type, ino))
+		return;
+	tree_unhold(&c->state.tree, ino);
+	tree_settle(&c->state.tree);
 }
 
 void core_keep(struct core *c, uint64_t ino)
 {
-	tree_hold(&c->state.tree, ino);
-	add_orphan(c, ino);
-}
-
-static void drop_orphan(struct core *c, uint64_t ino)
-{
-	for (size_t i = 0; i < c->orphan_count; i++) {
-		if (c->orphans[i] != ino)
-			continue;
-		c->orphans[i] = c->orphans[--c->orphan_count];
-		tree_unhold(&c->state.tree, ino);
-		tree_settle(&c->state.tree);
-		return;
-	}
+	orphan_add(c, ino);
 }
 
 void core_forget(struct core *c, uint64_t ino, uint64_t times)
@@ -192,7 +199,7 @@ void core_forget(struct core *c, uint64_t ino, uint64_t times)
 		return;
 	}
 	pmap_remove(&c->lookups, &lookups_type, ino);
-	drop_orphan(c, ino);
+	orphan_remove(c, ino);
 }
 
 int core_call_removing(struct core *c, struct call *call, uint64_t dir, const char *name,
@@ -200,12 +207,11 @@ int core_call_removing(struct core *c, struct call *call, uint64_t dir, const ch
 {
 	const struct entry *entry = tree_find(&c->state.tree, dir, name, strlen(name));
 	uint64_t victim = entry && core_is_held(c, entry->ino) ? entry->ino : 0;
+	bool added = victim && orphan_add(c, victim);
 
-	if (victim)
-		core_keep(c, victim);
 	core_call(c, call, ret);
-	if (victim && core_inode(c, victim)->nlink)
-		drop_orphan(c, victim);
+	if (added && core_inode(c, victim)->nlink)
+		orphan_remove(c, victim);
 	return ret->error;
 }
 
@@ -216,33 +222,47 @@ uint64_t core_blocks_max(const struct core *c)
 	return c->options.bytes_max / TREE_BLOCK;
 }
 
+static uint64_t memory_left(const struct core *c)
+{
+	uint64_t used = pool_bytes();
+
+	return c->options.memory_max > used ? c->options.memory_max - used : 0;
+}
+
+static uint64_t left_of(uint64_t max, uint64_t used, uint64_t memory)
+{
+	uint64_t left = max > used ? max - used : 0;
+
+	return left < memory ? left : memory;
+}
+
 uint64_t core_blocks_free(const struct core *c)
 {
-	uint64_t max = core_blocks_max(c);
-
-	return max > c->state.tree.blocks ? max - c->state.tree.blocks : 0;
+	return left_of(core_blocks_max(c), c->state.tree.blocks, memory_left(c) / TREE_BLOCK);
 }
 
 uint64_t core_inodes_free(const struct core *c)
 {
-	uint64_t used = c->state.tree.inodes.count;
-
-	return c->options.inodes_max > used ? c->options.inodes_max - used : 0;
+	return left_of(c->options.inodes_max, c->state.tree.inodes.count,
+		       memory_left(c) / sizeof(struct inode));
 }
 
 uint64_t core_room(const struct core *c, uint64_t ino, uint64_t offset, uint64_t len)
 {
 	const struct inode *inode = core_inode(c, ino);
 	uint64_t left = core_blocks_free(c), end = offset + len;
+	/* A block that a kept state shares is written anew. */
+	uint64_t memory = memory_left(c) / TREE_BLOCK;
 
 	if (len == 0 || left > len / TREE_BLOCK + 1)
 		return len;
 	for (uint64_t at = offset - offset % TREE_BLOCK; at < end; at += TREE_BLOCK) {
-		if (pmap_get(&inode->file.blocks, at / TREE_BLOCK))
-			continue;
-		if (!left)
+		bool new = !pmap_get(&inode->file.blocks, at / TREE_BLOCK);
+
+		if (!memory || (new && !left))
 			return at > offset ? at - offset : 0;
-		left--;
+		left -= new;
+		memory--;
 	}
 	return len;
 }
@@ -254,26 +274,38 @@ const struct snapshot *core_find(const struct core *c, uint64_t key)
 	return (const struct snapshot *)pmap_get(&c->pool, key);
 }
 
-static void put(struct core *c, uint64_t key, const struct state *state, const uint64_t *orphans,
-		size_t orphan_count)
+static void put(struct core *c, uint64_t key, const struct state *state, struct pmap orphans)
 {
 	struct snapshot *s = must_alloc(sizeof(*s));
 
 	s->ref.count = 1;
 	s->state = *state;
-	s->orphan_count = orphan_count;
-	if (orphan_count) {
-		s->orphans = must_alloc(orphan_count * sizeof(*orphans));
-		memcpy(s->orphans, orphans, orphan_count * sizeof(*orphans));
-	}
+	s->orphans = orphans;
 	pmap_put(&c->pool, &snapshot_type, key, &s->ref);
 }
 
-void core_save(struct core *c, uint64_t key)
+int core_need_snapshots(const struct core *c, uint64_t more, struct err *err)
 {
-	struct state state = state_copy(&c->state);
+	uint64_t max = c->options.snapshots_max;
 
-	put(c, key, &state, c->orphans, c->orphan_count);
+	if (more > max || c->pool.count > max - more)
+		return err_set(err, ENOSPC, "%llu states are saved, and no more can be",
+			       (unsigned long long)c->pool.count);
+	if (!memory_left(c))
+		return err_set(err, ENOSPC, "the memory for states is used up");
+	return 0;
+}
+
+int core_save(struct core *c, uint64_t key, struct err *err)
+{
+	int r = core_need_snapshots(c, !core_find(c, key), err);
+	struct state state;
+
+	if (r)
+		return r;
+	state = state_copy(&c->state);
+	put(c, key, &state, pmap_share(&c->orphans));
+	return 0;
 }
 
 void core_put(struct core *c, uint64_t key, struct tree *tree)
@@ -282,9 +314,10 @@ void core_put(struct core *c, uint64_t key, struct tree *tree)
 
 	tree_free(&state.tree);
 	state.tree = *tree;
+	tree_hold(&state.tree, TREE_ROOT); /* where our only process stands */
 	if (c->next_ino < tree->next_ino)
 		c->next_ino = tree->next_ino;
-	put(c, key, &state, NULL, 0);
+	put(c, key, &state, (struct pmap)PMAP_INIT);
 }
 
 int core_drop(struct core *c, uint64_t key)
@@ -296,11 +329,26 @@ int core_drop(struct core *c, uint64_t key)
  * not be taken for it. */
 static void renew_directories(struct core *c)
 {
-	for (size_t i = 0; i < c->orphan_count; i++) {
-		const struct inode *inode = core_inode(c, c->orphans[i]);
+	uint64_t ino = 0;
+
+	for (bool first = true; pmap_next(&c->orphans, first, &ino); first = false) {
+		const struct inode *inode = core_inode(c, ino);
 
 		if (inode && S_ISDIR(inode->mode) && inode->nlink)
-			((struct lookups *)pmap_get(&c->lookups, inode->ino))->generation++;
+			((struct lookups *)pmap_get(&c->lookups, ino))->generation++;
+	}
+}
+
+/* The orphans become those of the snapshot that the kernel still holds; the others go now. */
+static void restore_orphans(struct core *c, const struct snapshot *s)
+{
+	uint64_t ino = 0;
+
+	pmap_drop(&c->orphans, &orphan_type);
+	c->orphans = pmap_share(&s->orphans);
+	for (bool first = true; pmap_next(&s->orphans, first, &ino); first = false) {
+		if (!core_is_held(c, ino))
+			orphan_remove(c, ino);
 	}
 }
 
@@ -314,14 +362,7 @@ int core_restore(struct core *c, uint64_t key, bool discard, struct state *ret_b
 	c->state = state_copy(&s->state);
 	c->state.tree.next_ino = c->next_ino;
 	renew_directories(c);
-	c->orphan_count = 0;
-	/* Removed objects that the kernel let go of since the snapshot go now. */
-	for (size_t i = 0; i < s->orphan_count; i++) {
-		if (core_is_held(c, s->orphans[i]))
-			add_orphan(c, s->orphans[i]);
-		else
-			tree_unhold(&c->state.tree, s->orphans[i]);
-	}
+	restore_orphans(c, s);
 	tree_settle(&c->state.tree);
 	if (discard)
 		core_drop(c, key);

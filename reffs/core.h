@@ -15,11 +15,16 @@
 
 struct err;
 
-enum { CORE_PID = 1 }; /* the model's process that acts for every caller */
+enum {
+	CORE_PID = 1, /* the model's process that acts for every caller */
+	CORE_TREE_FIELDS = TREE_FIELDS_DEFAULT,
+};
 
 struct core_options {
 	uint64_t bytes_max;   /* size of the file system */
 	uint64_t inodes_max;
+	uint64_t snapshots_max;
+	uint64_t memory_max;  /* bytes of all trees, the present one and the kept ones */
 	bool own_permissions; /* the model checks permissions, not the kernel */
 };
 
@@ -27,8 +32,7 @@ struct core_options {
 struct snapshot {
 	struct ref ref;
 	struct state state;
-	uint64_t *orphans;
-	size_t orphan_count;
+	struct pmap orphans; /* by number */
 };
 
 struct core {
@@ -38,8 +42,7 @@ struct core {
 	struct state state;
 	uint64_t next_ino;       /* never goes back: a number names one object for good */
 	struct pmap lookups;     /* how often the kernel holds an inode, by number */
-	uint64_t *orphans;       /* removed objects held by the kernel */
-	size_t orphan_count;
+	struct pmap orphans;     /* objects of the tree held for the kernel, by number */
 	struct pmap pool;        /* struct snapshot by key */
 };
 
@@ -77,14 +80,17 @@ void core_keep(struct core *c, uint64_t ino);
 int core_call_removing(struct core *c, struct call *call, uint64_t dir, const char *name,
 		       struct outcome *ret);
 
-/* Space left, in blocks of TREE_BLOCK and in inodes. */
+/* Space left, in blocks of TREE_BLOCK and in inodes. Memory ends for both: what kept states hold,
+ * and others share no more, is not there for new blocks. */
 uint64_t core_blocks_max(const struct core *c);
 uint64_t core_blocks_free(const struct core *c);
 uint64_t core_inodes_free(const struct core *c);
 /* How many of len bytes at offset can be written before space ends. */
 uint64_t core_room(const struct core *c, uint64_t ino, uint64_t offset, uint64_t len);
 
-void core_save(struct core *c, uint64_t key);
+/* Room for so many more kept states, else -ENOSPC. */
+int core_need_snapshots(const struct core *c, uint64_t more, struct err *err);
+int core_save(struct core *c, uint64_t key, struct err *err); /* -ENOSPC */
 int core_drop(struct core *c, uint64_t key); /* -ENOENT */
 const struct snapshot *core_find(const struct core *c, uint64_t key); /* NULL: no such key */
 void core_put(struct core *c, uint64_t key, struct tree *tree); /* a loaded one, taken over */

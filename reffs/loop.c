@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "reffs/memory.h"
 #include "reffs/requests.h"
 #include "reffs/seat.h"
 
@@ -83,6 +84,7 @@ static void serve_next(struct front *f, struct fuse_buf *buf, struct seat *seat)
 		serve_tmpfile(f, in);
 	else
 		fuse_session_process_buf(f->session, buf);
+	memory_settle();
 }
 
 void loop_serve(struct front *f)

@@ -11,9 +11,11 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "reffs/loop.h"
+#include "reffs/memory.h"
 #include "reffs/notify.h"
 #include "reffs/pickle.h"
 #include "reffs/requests.h"
+#include "reffs/transfer.h"
 
 enum { THREADS = 4 }; /* one of them may be busy telling, see notify.h */
 static const uint64_t image_key = 0; /* of the only state in an image */
@@ -84,27 +86,50 @@ static int new_session(struct front *f, const struct mount_options *options, str
 	return f->session ? 0 : err_set(err, EINVAL, "libfuse refuses the session");
 }
 
+/* On what clients may keep. The image is none of theirs. */
+static void set_limits(struct core *c, uint64_t snapshots, uint64_t memory)
+{
+	c->options.snapshots_max = snapshots;
+	c->options.memory_max = memory;
+}
+
 static int load_image(struct front *f, const char *image, struct err *err)
 {
+	struct buf bytes = BUF_INIT;
+	struct err why = { 0 };
 	struct state before;
 	int r;
 
 	if (!image || access(image, F_OK))
 		return 0;
-	r = pickle_read(&f->core, &image_key, image, err);
+	r = buf_read_file(&bytes, image, SIZE_MAX, err);
+	if (!r)
+		r = pickle_unpack(&f->core, &image_key, &bytes, &why);
+	if (why.code)
+		err_set(err, -why.code, "%s: %s", image, why.text);
 	if (!r) {
 		core_restore(&f->core, image_key, true, &before);
 		state_free(&before);
 	}
+	buf_free(&bytes);
 	return r;
 }
 
 static int save_image(struct front *f, const char *image, struct err *err)
 {
+	struct buf bytes = BUF_INIT;
+	int r;
+
 	if (!image)
 		return 0;
-	core_save(&f->core, image_key);
-	return pickle_write(&f->core, &image_key, image, err);
+	set_limits(&f->core, UINT64_MAX, UINT64_MAX);
+	r = core_save(&f->core, image_key, err);
+	if (!r)
+		r = pickle_pack(&f->core, &image_key, &bytes, err);
+	if (!r)
+		r = buf_write_file(&bytes, image, err);
+	buf_free(&bytes);
+	return r;
 }
 
 static void *thread_run(void *of)
@@ -149,16 +174,23 @@ static void block_signals(sigset_t *signals)
 int reffs_serve(const char *mountpoint, const struct mount_options *options, int ready_fd,
 		struct err *err)
 {
-	struct core_options core_options = { options->size, options->inodes,
-					     options->own_permissions };
+	struct core_options core_options = {
+		.bytes_max = options->size,
+		.inodes_max = options->inodes,
+		.snapshots_max = UINT64_MAX,
+		.memory_max = UINT64_MAX,
+		.own_permissions = options->own_permissions,
+	};
 	struct front f = { .owner = geteuid(),
 			   .timeout_seconds = options->own_permissions ? 0 : 1e9 };
 	sigset_t signals;
 	int r;
 
+	memory_init();
 	core_init(&f.core, &core_options, geteuid(), getegid());
 	block_signals(&signals);
 	r = load_image(&f, options->image, err);
+	set_limits(&f.core, options->snapshots, options->memory);
 	if (!r)
 		r = new_session(&f, options, err);
 	if (r)
@@ -168,11 +200,13 @@ int reffs_serve(const char *mountpoint, const struct mount_options *options, int
 		goto out_session;
 	}
 	f.notifier = notifier_new(f.session);
+	f.transfers = transfers_new();
 	if (ready_fd >= 0) {
 		(void)!write(ready_fd, "", 1);
 		close(ready_fd);
 	}
 	serve(&f, &signals);
+	transfers_free(f.transfers);
 	notifier_free(f.notifier);
 	r = save_image(&f, options->image, err);
 out_session:

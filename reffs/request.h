@@ -12,12 +12,14 @@
 #include "reffs/core.h"
 
 struct notifier;
+struct transfers;
 
 /* What a session serves. */
 struct front {
 	struct core core;
 	struct fuse_session *session;
 	struct notifier *notifier;
+	struct transfers *transfers;
 	uid_t owner;            /* who may save and restore, besides root */
 	double timeout_seconds; /* how long the kernel may keep names and attributes */
 };

@@ -11,20 +11,26 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "reffs/client.h"
 #include "reffs/mount.h"
 #include "reffs/reffs.h"
 
 static struct settings {
-	uint64_t size, inodes;
+	uint64_t size, inodes, snapshots, memory;
 	bool allow_other, own_permissions, foreground, discard, pool;
 	const char *image;
-} settings = { .size = (uint64_t)1 << 30, .inodes = 1 << 20 };
+} settings = { .size = (uint64_t)1 << 30, .inodes = 1 << 20, .snapshots = UINT32_MAX };
 
 static const struct opt opts[] = {
 	{ "size", OPT_U64, offsetof(struct settings, size), "BYTES",
 	  "size of the file system; beyond: ENOSPC", 4096, (uint64_t)1 << 50 },
 	{ "inodes", OPT_U64, offsetof(struct settings, inodes), "N",
 	  "objects it can hold; beyond: ENOSPC", 1, (uint64_t)1 << 40 },
+	{ "snapshots", OPT_U64, offsetof(struct settings, snapshots), "N",
+	  "states that can be saved; beyond: ENOSPC", 0, UINT32_MAX },
+	{ "memory", OPT_U64, offsetof(struct settings, memory), "BYTES",
+	  "memory of the present and all saved states; beyond: ENOSPC (half of the machine's)", 0,
+	  (uint64_t)1 << 50 },
 	{ "allow-other", OPT_FLAG, offsetof(struct settings, allow_other), NULL,
 	  "other users may use the mount", 0, 0 },
 	{ "own-permissions", OPT_FLAG, offsetof(struct settings, own_permissions), NULL,
@@ -84,11 +90,19 @@ static void detach(int stderr_fd)
 	close(null);
 }
 
+/* Half of the machine's: beyond that, others would be killed for it. */
+static uint64_t default_memory(void)
+{
+	return (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static int serve(const char *mountpoint, int ready_fd, struct err *err)
 {
 	struct mount_options options = {
 		.size = settings.size,
 		.inodes = settings.inodes,
+		.snapshots = settings.snapshots,
+		.memory = settings.memory ? settings.memory : default_memory(),
 		.allow_other = settings.allow_other,
 		.own_permissions = settings.own_permissions,
 		.image = settings.image,
@@ -150,11 +164,11 @@ static int run_mount(const char *mountpoint, struct err *err)
 static const struct verb {
 	const char *name;
 	unsigned long request;
-	bool file;
+	int (*with_file)(int mount_fd, const uint64_t *key, const char *path, struct err *err);
 } verbs[] = {
-	{ "save", REFFS_SAVE, false },     { "restore", REFFS_RESTORE, false },
-	{ "drop", REFFS_DROP, false },     { "pickle", REFFS_PICKLE, true },
-	{ "load", REFFS_LOAD, true },
+	{ "save", REFFS_SAVE, NULL },     { "restore", REFFS_RESTORE, NULL },
+	{ "drop", REFFS_DROP, NULL },     { "pickle", REFFS_PICKLE, client_pickle },
+	{ "load", REFFS_LOAD, client_load },
 };
 
 static int parse_key(const char *text, uint64_t *ret, struct err *err)
@@ -168,59 +182,54 @@ static int parse_key(const char *text, uint64_t *ret, struct err *err)
 	return 0;
 }
 
-/* The daemon needs an absolute path; a file to be made has only a directory as yet. */
-static int absolute_path(const char *path, char *ret, size_t size, struct err *err)
-{
-	char directory[PATH_MAX] = "";
-
-	if (path[0] != '/' && !getcwd(directory, sizeof(directory)))
-		return err_sys(err, errno, "the working directory");
-	if (snprintf(ret, size, "%s%s%s", directory, directory[0] ? "/" : "", path) >= (int)size)
-		return err_set(err, ENAMETOOLONG, "%s: too long", path);
-	return 0;
-}
-
 static int explain(const struct verb *verb, const char *mountpoint, uint64_t key, struct err *err)
 {
 	int error = errno;
 
 	if (error == ENOTTY)
 		return err_set(err, error, "%s is not on a mounted RefFS", mountpoint);
-	if (error == ENOENT && !verb->file)
+	if (error == ENOENT)
 		return err_set(err, error, "no state is saved under key %llu",
 			       (unsigned long long)key);
-	if (error == EINVAL && verb->request == REFFS_LOAD)
-		return err_set(err, error,
-			       "not a pickle of RefFS, or damaged; nothing was changed");
+	if (error == ENOSPC)
+		return err_set(err, error, "%s: a limit is reached, of saved states (--snapshots) "
+			       "or of memory (--memory)", mountpoint);
 	return err_sys(err, error, "%s", verb->name);
+}
+
+static int run_key(const struct verb *verb, int fd, const char *mountpoint, uint64_t key,
+		   struct err *err)
+{
+	struct reffs_key argument = {
+		.key = key,
+		.flags = settings.discard ? REFFS_DISCARD : 0,
+	};
+
+	return ioctl(fd, verb->request, &argument) ? explain(verb, mountpoint, key, err) : 0;
 }
 
 static int run_verb(const struct verb *verb, int argc, char **argv, struct err *err)
 {
-	struct reffs_file file = { 0 };
-	struct reffs_key key = { 0 };
-	int needed = 3 + !settings.pool + verb->file;
+	int needed = 3 + !settings.pool + !!verb->with_file;
+	uint64_t key = 0;
 	int fd, r;
 
-	if (settings.pool && !verb->file)
+	if (settings.pool && !verb->with_file)
 		return err_set(err, EINVAL, "--pool goes with pickle and load");
+	if (settings.discard && verb->request != REFFS_RESTORE)
+		return err_set(err, EINVAL, "--discard goes with restore");
 	if (argc != needed)
 		return err_set(err, EINVAL, "usage: assay reffs %s MOUNTPOINT%s%s", verb->name,
-			       settings.pool ? "" : " KEY", verb->file ? " FILE" : "");
-	if (!settings.pool && (r = parse_key(argv[3], (uint64_t *)&key.key, err)))
+			       settings.pool ? "" : " KEY", verb->with_file ? " FILE" : "");
+	if (!settings.pool && (r = parse_key(argv[3], &key, err)))
 		return r;
-	if (verb->file &&
-	    (r = absolute_path(argv[needed - 1], file.path, sizeof(file.path), err)))
-		return r;
-	key.flags = settings.discard ? REFFS_DISCARD : 0;
-	file.key = key.key;
-	file.flags = settings.pool ? REFFS_POOL : 0;
 	fd = open(argv[2], O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_sys(err, errno, "%s", argv[2]);
-	r = ioctl(fd, verb->request, verb->file ? (void *)&file : (void *)&key);
-	if (r)
-		r = explain(verb, argv[2], key.key, err);
+	if (verb->with_file)
+		r = verb->with_file(fd, settings.pool ? NULL : &key, argv[needed - 1], err);
+	else
+		r = run_key(verb, fd, argv[2], key, err);
 	close(fd);
 	return r;
 }
@@ -251,9 +260,14 @@ const struct command command_reffs = {
 		"*save* keeps the present state under KEY, a number; *restore* makes it the present "
 		"one again, at a cost that does not depend on the size of the tree, with all of the "
 		"kernel's caches right afterwards; *drop* forgets it. *pickle* writes a saved state "
-		"to a file and *load* reads one back under KEY; with *--pool* all keys at once. A "
-		"damaged file is refused and changes nothing. Programs do the same by ioctl: see "
+		"to a file and *load* reads one back under KEY; with *--pool* all keys at once. The "
+		"file may lie anywhere, also on the mount. One that is damaged, or holds no sound "
+		"file system, is refused and changes nothing. Programs do the same by ioctl: see "
 		"_reffs.h_.\n\n"
+		"Saved states share what they have in common. What only they hold counts in "
+		"*--memory* and is missing in the free space that _statfs_ tells; with *--memory* or "
+		"*--snapshots* used up, saving, loading and writing answer ENOSPC until states are "
+		"dropped or files removed.\n\n"
 		"A process that is bound to one CPU (*taskset*) is served on that CPU, several times "
 		"as fast. FUSE passes on no COLLAPSE_RANGE or INSERT_RANGE, and the kernel does not "
 		"learn that a file is immutable or append-only: _access_ does not say so.\n\n"

@@ -1,0 +1,32 @@
+/* transfer.h -- pickles on their way between the daemon and a client, piece by piece.
+ *
+ * Whoever began a transfer and died left it behind: a thread watches their processes and frees
+ * what was theirs. A process that cannot be seen from here (of a foreign pid namespace) cannot be
+ * watched; its transfers go when there are too many. */
+#ifndef REFFS_TRANSFER_H
+#define REFFS_TRANSFER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+
+struct transfers;
+
+struct transfers *transfers_new(void);
+void transfers_free(struct transfers *t); /* nobody uses it any more */
+
+/* Begins a transfer of these bytes, which it takes over. Its number; or -EBUSY, or
+ * -ESRCH where the client is gone already, and they are still the caller's. */
+int64_t transfers_begin(struct transfers *t, pid_t client, struct buf *bytes);
+/* The next of its bytes; behind the last it ends. How many, or -ESTALE. */
+int transfers_read(struct transfers *t, uint64_t number, char *to, size_t max);
+/* More bytes for it; -ESTALE. */
+int transfers_append(struct transfers *t, uint64_t number, const char *bytes, size_t len);
+/* Ends it; all of its bytes are the caller's. -ESTALE. */
+int transfers_take(struct transfers *t, uint64_t number, struct buf *ret);
+/* Bytes under way. */
+size_t transfers_bytes(struct transfers *t);
+
+#endif
