@@ -3,6 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "base/must.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -16,6 +19,34 @@ struct hash hash128(const void *data, size_t len, uint64_t seed)
 {
 	XXH128_hash_t h = XXH3_128bits_withSeed(data, len, seed);
 
+	return (struct hash){ .lo = h.low64, .hi = h.high64 };
+}
+
+struct hash_stream {
+	XXH3_state_t *state;
+};
+
+struct hash_stream *hash_stream_new(void)
+{
+	struct hash_stream *s = must_alloc(sizeof(*s));
+
+	s->state = XXH3_createState();
+	must(s->state);
+	XXH3_128bits_reset(s->state);
+	return s;
+}
+
+void hash_stream_add(struct hash_stream *s, const void *data, size_t len)
+{
+	XXH3_128bits_update(s->state, data, len);
+}
+
+struct hash hash_stream_end(struct hash_stream *s)
+{
+	XXH128_hash_t h = XXH3_128bits_digest(s->state);
+
+	XXH3_freeState(s->state);
+	free(s);
 	return (struct hash){ .lo = h.low64, .hi = h.high64 };
 }
 

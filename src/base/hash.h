@@ -16,6 +16,12 @@ struct hash {
 uint64_t hash64(const void *data, size_t len, uint64_t seed);
 struct hash hash128(const void *data, size_t len, uint64_t seed);
 
+/* hash128 of bytes that come piece by piece. */
+struct hash_stream;
+struct hash_stream *hash_stream_new(void);
+void hash_stream_add(struct hash_stream *s, const void *data, size_t len);
+struct hash hash_stream_end(struct hash_stream *s); /* frees it */
+
 static inline struct hash hash_add(struct hash a, struct hash b)
 {
 	struct hash sum = { a.lo + b.lo, a.hi + b.hi };

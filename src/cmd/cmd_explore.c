@@ -19,7 +19,7 @@
 
 static struct settings {
 	double seconds, deadline;
-	uint64_t calls, seed, depth, memory, findings;
+	uint64_t calls, seed, depth, memory, saved, findings;
 	int strategy; /* 0: as the target suggests, else enum strategy + 1 */
 	uint64_t jobs;
 	const char *profile, *verify, *out, *config, *resume, *expected, *kernel_log;
@@ -72,7 +72,11 @@ static const struct opt opts[] = {
 	{ "memory", OPT_U64, ROW(memory), "BYTES", "most memory for visited states and edges",
 	  1 << 16, UINT64_MAX },
 	{ "bitstate", OPT_FLAG, ROW(bitstate), NULL,
-	  "dfs: keep only bits of visited states, for spaces that memory cannot hold", 0, 0 },
+	  "dfs, bfs, best: keep only bits of visited states, for spaces beyond memory", 0, 0 },
+	{ "saved", OPT_U64, ROW(saved), "N",
+	  "dfs, bfs, best: most states saved at once, others are reached again by their calls; 0 "
+	  "for what --memory holds",
+	  0, 0 },
 	{ "adaptive", OPT_FLAG, ROW(adaptive), NULL,
 	  "move weights toward inputs and outcomes not seen yet", 0, 0 },
 	{ "coverage-from", OPT_LIST, ROW(coverage_from), "FILE",
@@ -316,6 +320,7 @@ static int explore_once(const char *target, struct err *err)
 		.seed = settings.seed,
 		.depth_max = (unsigned)settings.depth,
 		.memory_max = settings.memory,
+		.saved_max = settings.saved,
 		.findings_max = (unsigned)settings.findings,
 		.shrink_tries = 3000,
 		.verify_times = 10,

@@ -46,12 +46,14 @@ static bool compose(struct explorer *x, struct candidate *c, size_t suffix, uint
 {
 	size_t at = x->history_count - suffix;
 	uint32_t from = at ? x->history[at - 1].to : x->root;
-	int way;
+	int64_t way;
 
 	c->count = 0;
 	if (at) {
+		if (from == NODE_NONE) /* only bits are kept of visited states */
+			return false;
 		way = graph_path(&x->graph, x->root, from, c->numbers, WAY_MAX);
-		if (way < 0)
+		if (way < 0 || way > WAY_MAX)
 			return false;
 		c->count = (size_t)way;
 	}

@@ -1,12 +1,24 @@
 /* checkpoint.c -- a search put down and taken up again: DIR/checkpoint holds what was visited.
  *
- * Written beside and renamed, so that there is always a whole one. A checkpoint belongs to the
- * universe it was made in, which its fingerprint tells, to a strategy and to this byte order. Of
- * the open states of a branching search it has the calls that lead there: what the target saved
- * is gone, and is made again when their turn comes. */
+ * It belongs to the universe it was made in, which its fingerprint tells, and to a strategy. Of the
+ * open states of a branching search it has the calls that lead there: what the target saved is
+ * gone, and is made again when their turn comes.
+ *
+ * A sealed file (sealed.h); in this order, all numbers of 64 bits where no other is given:
+ *
+ *   magic, fingerprint (2), calls and operations of the universe, nodes, ways, openings, bits' mask
+ *   and words in use, strategy, calls chosen, random numbers (4), figures (FIGURES)
+ *   how often each call was made (32 bits), each outcome of each operation
+ *   for each node: hash (2), calls tried and reached (32 each); for each call: number, node (32)
+ *   for each way: number of the one before it, call, node (32 each); 0 is none, the first is 1
+ *   for each opening: hash (2), score, node, way, next, first, stride, dirty (32 each)
+ *   for each word of bits in use: place, bits
+ *
+ * Who reads it believes nothing: a file with a good checksum may still be anyone's. */
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,30 +26,22 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "explore/explorer.h"
+#include "explore/sealed.h"
 #include "op/kind.h"
 
-/* A node without its edges. */
-struct node_row {
-	struct hash hash;
-	uint32_t tried, reached, via_node, via_call;
-};
+/* "assayX" and the version of all that follows. */
+static const uint64_t magic_any = UINT64_C(0x0000587961737361);
+static const uint64_t magic_mask = UINT64_C(0x0000ffffffffffff);
+static const uint64_t magic = UINT64_C(0x0a34587961737361);
 
-struct opening_row {
-	struct hash hash;
-	double score;
-	uint32_t node, call, depth, next, first, stride, dirty;
-};
+enum { FIGURES = 9 };
 
 struct header {
-	char magic[8];
 	struct hash fingerprint;
-	uint64_t calls, ops, nodes, openings, bits_mask, bits_used, chosen;
-	uint64_t strategy;
+	uint64_t calls, ops, nodes, ways, openings, bits_mask, bits_used, strategy, chosen;
 	struct rng rng;
-	struct explore_figures figures;
+	uint64_t figures[FIGURES];
 };
-
-static const char magic[8] = "assayX3";
 
 /* Everything that numbers calls and bounds states. */
 static struct hash fingerprint(const struct universe *u)
@@ -45,7 +49,10 @@ static struct hash fingerprint(const struct universe *u)
 	struct buf text = BUF_INIT;
 	struct hash hash;
 
-	buf_addf(&text, "%zu %llu\n", u->nodes_max, (unsigned long long)u->size_max);
+	buf_addf(&text, "%zu %zu %llu\n", u->nodes_max, u->files_max,
+		 (unsigned long long)u->size_max);
+	for (size_t i = 1; i < u->processes; i++)
+		buf_addf(&text, "%u\n", u->users[i - 1]);
 	for (size_t op = 0; op < u->op_count; op++) {
 		const struct op_info *info = &op_table[u->ops[op].op];
 
@@ -61,81 +68,123 @@ static struct hash fingerprint(const struct universe *u)
 	return hash;
 }
 
-static void put(FILE *file, const void *data, size_t len)
+/* The figures that go on counting, by their places in the file. */
+static uint64_t *figure(struct explore_figures *f, unsigned i)
 {
-	fwrite(data, 1, len, file); /* errors show in ferror at the end */
+	uint64_t *const all[FIGURES] = { &f->calls,     &f->transitions, &f->states,
+					 &f->edges_left, &f->beyond,     &f->surprises,
+					 &f->repeats,   &f->resets,      &f->differences };
+
+	return all[i];
 }
 
-static void put_node(FILE *file, const struct node *node)
-{
-	struct node_row row = { node->hash, node->tried, node->reached, node->via_node,
-				node->via_call };
+/* ---- writing ---- */
 
-	put(file, &row, sizeof(row));
-	for (uint32_t i = 0; i < node->edge_cap; i++)
-		if (node->edges[i].call != NODE_NONE && node->edges[i].to != NODE_NONE)
-			put(file, &node->edges[i], sizeof(node->edges[i]));
+static void put_header(struct sealed_writer *w, struct explorer *x)
+{
+	const struct universe *u = x->universe;
+
+	sealed_put_u64(w, magic);
+	sealed_put_hash(w, fingerprint(u));
+	sealed_put_u64(w, u->calls);
+	sealed_put_u64(w, u->op_count);
+	sealed_put_u64(w, x->graph.count);
+	sealed_put_u64(w, x->list.ways.count);
+	sealed_put_u64(w, x->list.tail - x->list.head);
+	sealed_put_u64(w, x->bits.mask);
+	sealed_put_u64(w, x->bits.used);
+	sealed_put_u64(w, x->options->strategy);
+	sealed_put_u64(w, x->chosen);
+	for (size_t i = 0; i < ARRAY_LEN(x->rng.s); i++)
+		sealed_put_u64(w, x->rng.s[i]);
+	for (unsigned i = 0; i < FIGURES; i++)
+		sealed_put_u64(w, *figure(&x->figures, i));
 }
 
-static void put_opening(FILE *file, const struct opening *o)
+static void put_tally(struct sealed_writer *w, const struct tally *t)
 {
-	struct opening_row row = {
-		.hash = o->hash,
-		.score = o->score,
-		.node = o->node,
-		.call = o->call,
-		.depth = o->depth,
-		.next = o->next,
-		.first = o->first,
-		.stride = o->stride,
-		.dirty = o->dirty,
-	};
+	for (uint64_t i = 0; i < t->universe->calls; i++)
+		sealed_put_u32(w, t->calls[i]);
+	for (size_t op = 0; op < t->universe->op_count; op++)
+		for (size_t error = 0; error < COVER_ERRNOS; error++)
+			sealed_put_u64(w, t->outcomes[op][error]);
+}
 
-	put(file, &row, sizeof(row));
+static void put_node(struct sealed_writer *w, const struct node *node)
+{
+	sealed_put_hash(w, node->hash);
+	sealed_put_u32(w, node->tried);
+	sealed_put_u32(w, node->reached);
+	for (uint32_t i = 0; i < node->edge_cap; i++) {
+		if (node->edges[i].call == NODE_NONE || node->edges[i].to == NODE_NONE)
+			continue;
+		sealed_put_u32(w, node->edges[i].call);
+		sealed_put_u32(w, node->edges[i].to);
+	}
+}
+
+/* The part of a way that has no numbers yet, from its beginning on. */
+static void put_way(struct sealed_writer *w, struct way *last, uint32_t *count)
+{
+	struct way **part, *way = last;
+	size_t len = 0;
+
+	for (; way && !way->number; way = way->from)
+		len++;
+	part = must_alloc((len + 1) * sizeof(*part));
+	way = last;
+	for (size_t i = len; i--; way = way->from)
+		part[i] = way;
+	for (size_t i = 0; i < len; i++) {
+		part[i]->number = ++*count;
+		sealed_put_u32(w, part[i]->from ? part[i]->from->number : 0);
+		sealed_put_u32(w, part[i]->call);
+		sealed_put_u32(w, part[i]->node);
+	}
+	free(part);
+}
+
+static void put_opening(struct sealed_writer *w, const struct opening *o)
+{
+	uint64_t score;
+
+	memcpy(&score, &o->score, sizeof(score));
+	sealed_put_hash(w, o->hash);
+	sealed_put_u64(w, score);
+	sealed_put_u32(w, o->node);
+	sealed_put_u32(w, o->way ? o->way->number : 0);
+	sealed_put_u32(w, o->next);
+	sealed_put_u32(w, o->first);
+	sealed_put_u32(w, o->stride);
+	sealed_put_u32(w, o->dirty);
+}
+
+static void put_openings(struct sealed_writer *w, const struct open_list *l)
+{
+	uint32_t ways = 0;
+
+	for (size_t i = l->head; i < l->tail; i++)
+		put_way(w, l->items[i]->way, &ways);
+	must(ways == l->ways.count);
+	for (size_t i = l->head; i < l->tail; i++)
+		put_opening(w, l->items[i]);
+	for (size_t i = l->head; i < l->tail; i++)
+		for (struct way *way = l->items[i]->way; way && way->number; way = way->from)
+			way->number = 0;
 }
 
 /* Most words are 0: the others, each with its place. */
-static void put_bits(FILE *file, const struct bitstate *b)
+static void put_bits(struct sealed_writer *w, const struct bitstate *b)
 {
-	uint64_t row[2], left = b->used;
+	uint64_t left = b->used;
 
 	for (uint64_t i = 0; left; i++) {
 		if (!b->words[i])
 			continue;
-		row[0] = i;
-		row[1] = b->words[i];
-		put(file, row, sizeof(row));
+		sealed_put_u64(w, i);
+		sealed_put_u64(w, b->words[i]);
 		left--;
 	}
-}
-
-static void put_all(FILE *file, const struct explorer *x)
-{
-	const struct universe *u = x->universe;
-	struct header h = {
-		.fingerprint = fingerprint(u),
-		.calls = u->calls,
-		.ops = u->op_count,
-		.nodes = x->graph.count,
-		.openings = x->list.tail - x->list.head,
-		.bits_mask = x->bits.mask,
-		.bits_used = x->bits.used,
-		.strategy = x->options->strategy,
-		.chosen = x->chosen,
-		.rng = x->rng,
-		.figures = x->figures,
-	};
-
-	memcpy(h.magic, magic, sizeof(h.magic));
-	h.figures.end = NULL;
-	put(file, &h, sizeof(h));
-	put(file, x->tally.calls, u->calls * sizeof(*x->tally.calls));
-	put(file, x->tally.outcomes, u->op_count * sizeof(*x->tally.outcomes));
-	for (uint32_t n = 0; n < x->graph.count; n++)
-		put_node(file, graph_node(&x->graph, n));
-	for (size_t i = x->list.head; i < x->list.tail; i++)
-		put_opening(file, x->list.items[i]);
-	put_bits(file, &x->bits);
 }
 
 /* Code reached has a file of its own, which jobs that are merged leave each. */
@@ -144,193 +193,308 @@ static int write_code(const struct explorer *x, struct err *err)
 	return x->reached ? code_save(x->options->code, x->reached->bits, x->run->dir, err) : 0;
 }
 
+static struct buf checkpoint_path(const char *dir)
+{
+	struct buf path = BUF_INIT;
+
+	buf_addf(&path, "%s/checkpoint", dir);
+	return path;
+}
+
 int checkpoint_write(struct explorer *x, struct err *err)
 {
-	char path[PATH_MAX], beside[PATH_MAX];
-	FILE *file;
-	bool fine;
+	struct sealed_writer *w = must_alloc(sizeof(*w));
+	struct buf path = checkpoint_path(x->run->dir);
+	int status = sealed_create(w, path.data, err);
 
-	snprintf(path, sizeof(path), "%s/checkpoint", x->run->dir);
-	snprintf(beside, sizeof(beside), "%s/checkpoint.new", x->run->dir);
-	file = fopen(beside, "we");
-	if (!file)
-		return err_sys(err, errno, "cannot write %s", beside);
-	put_all(file, x);
-	fine = !fflush(file) && !fsync(fileno(file)) && !ferror(file);
-	if (fclose(file) || !fine || rename(beside, path)) {
-		err_sys(err, errno, "cannot write %s", path);
-		unlink(beside); /* what is left of a full disk is for findings */
-		return -EIO;
+	if (!status) {
+		put_header(w, x);
+		put_tally(w, &x->tally);
+		for (uint32_t n = 0; n < x->graph.count; n++)
+			put_node(w, graph_node(&x->graph, n));
+		put_openings(w, &x->list);
+		put_bits(w, &x->bits);
+		status = sealed_finish(w, err);
 	}
-	return write_code(x, err);
+	buf_free(&path);
+	free(w);
+	return status ? status : write_code(x, err);
 }
 
-static bool get(FILE *file, void *data, size_t len)
+/* ---- reading ---- */
+
+static int get_header(struct sealed_reader *r, struct header *h, const char *path, struct err *err)
 {
-	return fread(data, 1, len, file) == len;
-}
+	uint64_t found = sealed_get_u64(r);
 
-static bool get_node(FILE *file, struct explorer *x)
-{
-	struct node_row row;
-	struct edge edge;
-	struct node *node;
-	uint32_t n;
-	bool is_new;
-
-	if (!get(file, &row, sizeof(row)))
-		return false;
-	n = graph_put(&x->graph, row.hash, &is_new);
-	node = graph_node(&x->graph, n);
-	node->reached = row.reached & 1;
-	node->via_node = row.via_node;
-	node->via_call = row.via_call;
-	for (uint32_t i = 0; i < row.tried; i++) {
-		if (!get(file, &edge, sizeof(edge)) || edge.call >= x->universe->calls)
-			return false;
-		graph_set_edge(&x->graph, n, edge.call, edge.to);
-	}
-	return true;
-}
-
-/* Are there calls that lead to it? On a stack they are those of the openings below. */
-static bool has_way(const struct explorer *x, const struct opening_row *row)
-{
-	uint32_t at = row->node;
-
-	if (row->call >= x->universe->calls || row->depth >= HISTORY_MAX)
-		return false;
-	if (open_list_is_stack(&x->list))
-		return row->depth == x->list.tail;
-	for (uint32_t i = row->depth; i--; at = graph_node(&x->graph, at)->via_node)
-		if (at >= x->graph.count ||
-		    graph_node(&x->graph, at)->via_call >= x->universe->calls)
-			return false;
-	return at < x->graph.count;
-}
-
-static bool get_opening(FILE *file, struct explorer *x)
-{
-	struct opening_row row;
-	struct opening *o;
-
-	if (!get(file, &row, sizeof(row)) || !has_way(x, &row))
-		return false;
-	o = must_alloc(sizeof(*o));
-	*o = (struct opening){
-		.hash = row.hash,
-		.score = row.score,
-		.node = row.node,
-		.call = row.call,
-		.depth = row.depth,
-		.next = row.next,
-		.first = row.first,
-		.stride = row.stride,
-		.dirty = row.dirty,
-	};
-	open_list_add(&x->list, o);
-	return true;
-}
-
-static bool get_openings(FILE *file, struct explorer *x, const struct header *h)
-{
-	for (uint64_t i = 0; i < h->openings; i++)
-		if (!get_opening(file, x))
-			return false;
-	return true;
-}
-
-static bool get_bits(FILE *file, struct bitstate *b, uint64_t used)
-{
-	uint64_t row[2];
-
-	for (; b->used < used; b->used++) {
-		if (!get(file, row, sizeof(row)) || row[0] > b->mask / 64 || b->words[row[0]])
-			return false;
-		b->words[row[0]] = row[1];
-	}
-	return true;
-}
-
-static int get_all(FILE *file, struct explorer *x, const char *path, struct err *err)
-{
-	const struct universe *u = x->universe;
-	struct header h;
-
-	if (!get(file, &h, sizeof(h)) || memcmp(h.magic, magic, sizeof(magic)))
+	if ((found & magic_mask) != magic_any)
 		return err_set(err, EINVAL, "%s: not a checkpoint", path);
-	if (!hash_equal(h.fingerprint, fingerprint(u)) || h.calls != u->calls)
-		return err_set(err, EINVAL, "%s: made with another profile or target", path);
-	if (h.strategy != x->options->strategy || h.bits_mask != x->bits.mask)
-		return err_set(err, EINVAL, "%s: made with another strategy or memory: %s%s", path,
-			       strategy_names[h.strategy % STRATEGIES],
-			       h.bits_mask ? ", bitstate" : "");
-	if (!get(file, x->tally.calls, u->calls * sizeof(*x->tally.calls)) ||
-	    !get(file, x->tally.outcomes, u->op_count * sizeof(*x->tally.outcomes)))
-		return err_set(err, EINVAL, "%s: cut short", path);
-	for (uint64_t n = 0; n < h.nodes; n++)
-		if (!get_node(file, x))
-			return err_set(err, EINVAL, "%s: cut short or damaged", path);
-	for (uint32_t n = 0; n < x->graph.count; n++)
-		if (!graph_is_sound(&x->graph, n))
-			return err_set(err, EINVAL, "%s: damaged", path);
-	if (!get_openings(file, x, &h) || !get_bits(file, &x->bits, h.bits_used))
-		return err_set(err, EINVAL, "%s: cut short or damaged", path);
-	x->rng = h.rng;
-	x->chosen = h.chosen;
-	x->figures = h.figures;
-	x->figures.exhausted = false;
+	if (found != magic)
+		return err_set(err, EINVAL, "%s: of another version of assay", path);
+	h->fingerprint = sealed_get_hash(r);
+	h->calls = sealed_get_u64(r);
+	h->ops = sealed_get_u64(r);
+	h->nodes = sealed_get_u64(r);
+	h->ways = sealed_get_u64(r);
+	h->openings = sealed_get_u64(r);
+	h->bits_mask = sealed_get_u64(r);
+	h->bits_used = sealed_get_u64(r);
+	h->strategy = sealed_get_u64(r);
+	h->chosen = sealed_get_u64(r);
+	for (size_t i = 0; i < ARRAY_LEN(h->rng.s); i++)
+		h->rng.s[i] = sealed_get_u64(r);
+	for (unsigned i = 0; i < FIGURES; i++)
+		h->figures[i] = sealed_get_u64(r);
 	return 0;
 }
 
-/* A node's hash; its edges are passed over. */
-static bool get_hash(FILE *file, struct hash *ret, bool *ret_reached)
+static int check_header(const struct explorer *x, const struct header *h, const char *path,
+			struct err *err)
 {
-	struct node_row row;
+	const struct universe *u = x->universe;
 
-	if (!get(file, &row, sizeof(row)))
-		return false;
-	*ret = row.hash;
-	*ret_reached = row.reached & 1;
-	return !fseek(file, (long)(row.tried * sizeof(struct edge)), SEEK_CUR);
+	if (!hash_equal(h->fingerprint, fingerprint(u)) || h->calls != u->calls ||
+	    h->ops != u->op_count)
+		return err_set(err, EINVAL, "%s: made with another profile or target", path);
+	if (h->strategy != x->options->strategy || h->bits_mask != x->bits.mask)
+		return err_set(err, EINVAL, "%s: made with another strategy or memory: %s%s", path,
+			       strategy_names[h->strategy % STRATEGIES],
+			       h->bits_mask ? ", bitstate" : "");
+	return 0;
 }
 
-int explore_states(const char *dir, struct hash_map *into, struct err *err)
+static void get_tally(struct sealed_reader *r, struct tally *t)
 {
-	char path[PATH_MAX];
-	struct header h;
-	struct hash hash;
-	bool reached, fine;
-	FILE *file;
+	for (uint64_t i = 0; i < t->universe->calls; i++)
+		t->calls[i] = sealed_get_u32(r);
+	for (size_t op = 0; op < t->universe->op_count; op++)
+		for (size_t error = 0; error < COVER_ERRNOS; error++)
+			t->outcomes[op][error] = sealed_get_u64(r);
+}
 
-	snprintf(path, sizeof(path), "%s/checkpoint", dir);
-	file = fopen(path, "re");
-	if (!file)
-		return err_sys(err, errno, "cannot read %s", path);
-	fine = get(file, &h, sizeof(h)) && !memcmp(h.magic, magic, sizeof(magic)) &&
-	       !fseek(file,
-		      (long)(h.calls * sizeof(uint32_t) + h.ops * COVER_ERRNOS * sizeof(uint64_t)),
-		      SEEK_CUR);
-	for (uint64_t n = 0; fine && n < h.nodes; n++) {
-		fine = get_hash(file, &hash, &reached);
-		if (fine && reached)
-			hash_map_put(into, hash, NULL);
+static bool is_node(uint32_t n, uint64_t nodes)
+{
+	return n < nodes;
+}
+
+/* A place that a search can be in: where only bits are kept of it, no node. */
+static bool is_place(const struct explorer *x, uint32_t n)
+{
+	return is_node(n, x->graph.count) || (n == NODE_NONE && x->bits.words);
+}
+
+/* A node and what was tried in it; the nodes that it leads to may come later. */
+static bool get_node(struct sealed_reader *r, struct explorer *x, const struct header *h)
+{
+	struct hash hash = sealed_get_hash(r);
+	uint32_t tried = sealed_get_u32(r), reached = sealed_get_u32(r), call, to, n;
+	bool is_new;
+
+	if (r->ended || reached > 1 || graph_is_full(&x->graph))
+		return false;
+	n = graph_put(&x->graph, hash, &is_new);
+	for (uint32_t i = 0; i < tried; i++) {
+		call = sealed_get_u32(r);
+		to = sealed_get_u32(r);
+		if (r->ended || call >= h->calls || (to != NODE_BEYOND && !is_node(to, h->nodes)))
+			return false;
+		graph_set_edge(&x->graph, n, call, to);
 	}
-	fclose(file);
-	return fine ? 0 : err_set(err, EINVAL, "%s: cut short or damaged", path);
+	if (reached)
+		graph_reach(&x->graph, n);
+	return is_new && graph_node(&x->graph, n)->tried == tried;
+}
+
+static bool get_way(struct sealed_reader *r, struct explorer *x, struct way **ways, uint64_t i)
+{
+	uint32_t from = sealed_get_u32(r), call = sealed_get_u32(r), node = sealed_get_u32(r);
+
+	if (r->ended || from > i || call >= x->universe->calls || !is_place(x, node) ||
+	    (from && way_depth(ways[from - 1]) >= HISTORY_MAX))
+		return false;
+	ways[i] = way_new(&x->list.ways, from ? ways[from - 1] : NULL, call, node);
+	return true;
+}
+
+static bool get_opening(struct sealed_reader *r, struct explorer *x, struct way **ways,
+			const struct header *h)
+{
+	struct hash hash = sealed_get_hash(r);
+	uint64_t score = sealed_get_u64(r);
+	uint32_t node = sealed_get_u32(r), way = sealed_get_u32(r);
+	struct opening *o;
+
+	if (r->ended || !is_place(x, node) || way > h->ways)
+		return false;
+	o = opening_new(&x->list, hash, node, way ? ways[way - 1] : NULL);
+	memcpy(&o->score, &score, sizeof(score));
+	o->next = sealed_get_u32(r);
+	o->first = sealed_get_u32(r);
+	o->stride = sealed_get_u32(r);
+	o->dirty = sealed_get_u32(r);
+	open_list_add(&x->list, o);
+	return !r->ended && isfinite(o->score) && opening_has_order(o, h->calls);
+}
+
+/* Ways that no opening needs are not kept. */
+static bool get_openings(struct sealed_reader *r, struct explorer *x, const struct header *h)
+{
+	enum { WAY_BYTES = 12 };
+	struct way **ways;
+	uint64_t count = 0;
+	bool fine = true;
+
+	if (h->ways > sealed_left(r) / WAY_BYTES)
+		return false;
+	ways = must_alloc((h->ways + 1) * sizeof(*ways));
+	while (fine && count < h->ways) {
+		fine = get_way(r, x, ways, count);
+		count += fine;
+	}
+	for (uint64_t i = 0; fine && i < h->openings; i++)
+		fine = get_opening(r, x, ways, h);
+	for (uint64_t i = count; i--;)
+		way_drop(&x->list.ways, ways[i]);
+	free(ways);
+	return fine;
+}
+
+static bool get_bits(struct sealed_reader *r, struct bitstate *b, uint64_t used)
+{
+	uint64_t at, bits;
+
+	for (; b->used < used; b->used++) {
+		at = sealed_get_u64(r);
+		bits = sealed_get_u64(r);
+		if (r->ended || !b->words || at > b->mask / 64 || b->words[at] || !bits)
+			return false;
+		b->words[at] = bits;
+	}
+	return true;
+}
+
+/* Calls that are left in the openings; each was counted when its state was found. */
+static uint64_t open_calls(const struct open_list *l, uint64_t calls)
+{
+	uint64_t left = 0;
+
+	for (size_t i = l->head; i < l->tail; i++)
+		left += calls - l->items[i]->next;
+	return left;
+}
+
+/* Do the figures agree with what was read? */
+static bool figures_fit(const struct explorer *x)
+{
+	const struct explore_figures *f = &x->figures;
+	uint64_t reached = 0;
+
+	if (strategy_branches(x->options->strategy) &&
+	    f->edges_left < open_calls(&x->list, x->universe->calls))
+		return false;
+	for (uint32_t n = 0; n < x->graph.count; n++)
+		reached += graph_node(&x->graph, n)->reached;
+	return x->bits.words ? f->states >= reached : f->states == reached;
+}
+
+static bool get_rest(struct sealed_reader *r, struct explorer *x, const struct header *h)
+{
+	get_tally(r, &x->tally);
+	for (uint64_t n = 0; n < h->nodes; n++)
+		if (!get_node(r, x, h))
+			return false;
+	if (!get_openings(r, x, h) || !get_bits(r, &x->bits, h->bits_used) || sealed_left(r))
+		return false;
+	x->rng = h->rng;
+	x->chosen = h->chosen;
+	for (unsigned i = 0; i < FIGURES; i++)
+		*figure(&x->figures, i) = h->figures[i];
+	return !r->ended && figures_fit(x) && (x->rng.s[0] | x->rng.s[1] | x->rng.s[2] | x->rng.s[3]);
+}
+
+/* Opens what is sealed in a file and reads its header. */
+static int open_sealed(struct sealed_reader *r, int fd, struct header *h, const char *path,
+		       struct err *err)
+{
+	int status = sealed_read(r, fd);
+
+	if (status == -EBADMSG)
+		return err_set(err, EINVAL, "%s: not a checkpoint, cut short or damaged", path);
+	if (status)
+		return err_sys(err, -status, "cannot read %s", path);
+	return get_header(r, h, path, err);
+}
+
+int checkpoint_load(struct explorer *x, int fd, const char *path, struct err *err)
+{
+	struct sealed_reader *r = must_alloc(sizeof(*r));
+	struct header h;
+	int status = open_sealed(r, fd, &h, path, err);
+
+	if (!status)
+		status = check_header(x, &h, path, err);
+	if (!status && !get_rest(r, x, &h))
+		status = err_set(err, EINVAL, "%s: its contents contradict themselves", path);
+	free(r);
+	return status;
+}
+
+static int open_checkpoint(const char *path, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? err_sys(err, errno, "cannot read %s", path) : fd;
 }
 
 int checkpoint_read(struct explorer *x, struct err *err)
 {
-	char path[PATH_MAX];
-	FILE *file;
-	int status;
+	struct buf path = checkpoint_path(x->run->dir);
+	int fd = open_checkpoint(path.data, err), status = fd;
 
-	snprintf(path, sizeof(path), "%s/checkpoint", x->run->dir);
-	file = fopen(path, "re");
-	if (!file)
-		return err_sys(err, errno, "cannot read %s", path);
-	status = get_all(file, x, path, err);
-	fclose(file);
+	if (fd >= 0) {
+		status = checkpoint_load(x, fd, path.data, err);
+		close(fd);
+	}
+	buf_free(&path);
+	return status;
+}
+
+/* The hashes of nodes that were reached; their edges are passed over. */
+static bool get_hashes(struct sealed_reader *r, const struct header *h, struct hash_map *into)
+{
+	uint64_t calls, outcomes;
+
+	if (__builtin_mul_overflow(h->calls, sizeof(uint32_t), &calls) ||
+	    __builtin_mul_overflow(h->ops, COVER_ERRNOS * sizeof(uint64_t), &outcomes))
+		return false;
+	sealed_skip(r, calls);
+	sealed_skip(r, outcomes);
+	for (uint64_t n = 0; n < h->nodes && !r->ended; n++) {
+		struct hash hash = sealed_get_hash(r);
+		uint64_t tried = sealed_get_u32(r), reached = sealed_get_u32(r);
+
+		sealed_skip(r, tried * 2 * sizeof(uint32_t));
+		if (!r->ended && reached)
+			hash_map_put(into, hash, NULL);
+	}
+	return !r->ended;
+}
+
+int explore_states(const char *dir, struct hash_map *into, struct err *err)
+{
+	struct sealed_reader *r = must_alloc(sizeof(*r));
+	struct buf path = checkpoint_path(dir);
+	int fd = open_checkpoint(path.data, err), status = fd;
+	struct header h;
+
+	if (fd >= 0) {
+		status = open_sealed(r, fd, &h, path.data, err);
+		if (!status && !get_hashes(r, &h, into))
+			status = err_set(err, EINVAL, "%s: its contents contradict themselves",
+					 path.data);
+		close(fd);
+	}
+	buf_free(&path);
+	free(r);
 	return status;
 }

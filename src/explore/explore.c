@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
@@ -33,6 +34,13 @@ static void make_checkpoint(struct explorer *x, double now)
 	x->checkpoint_seconds = now + fmax(cost * checkpoint_share, x->options->checkpoint_seconds);
 }
 
+/* Neither memory nor numbers for further states are left. */
+static bool is_full(const struct explorer *x)
+{
+	return graph_bytes(&x->graph) + open_list_bytes(&x->list) > x->options->memory_max ||
+	       graph_is_full(&x->graph);
+}
+
 bool explorer_ends(struct explorer *x)
 {
 	const struct explore_options *o = x->options;
@@ -44,7 +52,7 @@ bool explorer_ends(struct explorer *x)
 		x->figures.end = "calls";
 	else if (o->seconds > 0 && now >= x->deadline_seconds)
 		x->figures.end = "time";
-	else if (graph_bytes(&x->graph) > o->memory_max)
+	else if (is_full(x))
 		x->figures.end = "memory";
 	else if (json_array_size(x->run->findings) >= o->findings_max)
 		x->figures.end = "findings";
@@ -71,20 +79,32 @@ size_t explorer_room(const struct explorer *x, size_t most)
 	return x->options->calls && left < most ? (size_t)left : most;
 }
 
-uint32_t explorer_node(struct explorer *x, const struct state *s)
+uint32_t explorer_visit(struct explorer *x, struct hash state)
 {
 	bool is_new;
 
-	return graph_put(&x->graph, state_hash(s), &is_new);
+	if (!x->bits.words)
+		return graph_put(&x->graph, state, &is_new);
+	x->figures.states += bitstate_add(&x->bits, state);
+	return NODE_NONE;
+}
+
+uint32_t explorer_node(struct explorer *x, const struct state *s)
+{
+	return explorer_visit(x, state_hash(s));
+}
+
+bool explorer_is_long(const struct explorer *x)
+{
+	unsigned max = x->options->history_max ? x->options->history_max : HISTORY_MAX;
+
+	return x->history_count >= max;
 }
 
 static void reach(struct explorer *x, uint32_t n)
 {
-	struct node *node = graph_node(&x->graph, n);
-
 	x->node = n;
-	x->figures.states += !node->reached;
-	node->reached = 1;
+	x->figures.states += graph_reach(&x->graph, n);
 }
 
 struct call explorer_process(const struct explorer *x, unsigned i)
@@ -95,10 +115,37 @@ struct call explorer_process(const struct explorer *x, unsigned i)
 	return c;
 }
 
+bool explorer_is_shortage(int status)
+{
+	static const int errors[] = { ENOMEM, EAGAIN, EBUSY, EINTR, EMFILE, ENFILE, ENOSPC, EDQUOT };
+
+	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
+		if (status == -errors[i])
+			return true;
+	return false;
+}
+
+/* A fresh file system. What the machine lacks for a moment, it may have a little later. */
+static int reset_patiently(struct target *t, struct err *err)
+{
+	static const unsigned pauses_ms[] = { 50, 500, 2000 };
+	struct err why = { 0 };
+	int status;
+
+	for (size_t i = 0; i < ARRAY_LEN(pauses_ms) && !run_stop; i++) {
+		status = target_reset(t, &why);
+		if (!explorer_is_shortage(status))
+			return status < 0 ? err_set(err, -status, "%s", why.text) : status;
+		usleep(pauses_ms[i] * 1000);
+		why = (struct err){ 0 };
+	}
+	return target_reset(t, err);
+}
+
 /* A fresh file system with all processes. */
 static int make_fresh(const struct explorer *x, struct target *t, struct err *err)
 {
-	int status = target_reset(t, err);
+	int status = reset_patiently(t, err);
 	enum target_fate fate;
 	struct outcome outcome;
 	struct call call;
@@ -122,6 +169,14 @@ static int make_all_fresh(const struct explorer *x, struct err *err)
 	return status;
 }
 
+void explorer_begin(struct explorer *x)
+{
+	state_free(&x->state);
+	x->state = state_copy(&x->start);
+	x->node = x->root;
+	x->history_count = 0;
+}
+
 int explorer_reset(struct explorer *x, struct err *err)
 {
 	int status = make_all_fresh(x, err);
@@ -129,17 +184,14 @@ int explorer_reset(struct explorer *x, struct err *err)
 	if (status < 0)
 		return status;
 	x->figures.resets++;
-	state_free(&x->state);
-	x->state = state_copy(&x->start);
-	x->node = x->root;
-	x->history_count = 0;
+	explorer_begin(x);
 	return 0;
 }
 
 void explorer_pass(struct explorer *x, uint32_t call, int error, uint32_t to, bool fresh)
 {
-	if (x->history_count < HISTORY_MAX)
-		x->history[x->history_count++] = (struct passed){ call, to };
+	must(x->history_count < HISTORY_MAX + HISTORY_SLACK);
+	x->history[x->history_count++] = (struct passed){ call, to };
 	tally_count(&x->tally, call, universe_op_of(x->universe, call), error);
 	x->figures.calls++;
 	x->figures.transitions += fresh;
@@ -179,6 +231,7 @@ static int begin(struct explorer *x, struct err *err)
 	int status = make_all_fresh(x, err);
 	struct outcome outcome;
 	struct call call;
+	bool is_new;
 
 	if (status >= 0)
 		status = target_initial_state(x->target, &x->fresh, err);
@@ -190,12 +243,12 @@ static int begin(struct explorer *x, struct err *err)
 		model_run(&x->model, &x->start, &call, &outcome);
 	}
 	x->state = state_copy(&x->start);
-	x->history = must_alloc(HISTORY_MAX * sizeof(*x->history));
+	x->history = must_alloc((HISTORY_MAX + HISTORY_SLACK) * sizeof(*x->history));
 	if (x->options->code)
 		status = begin_code(x, err);
 	if (x->options->resume && status >= 0)
 		status = checkpoint_read(x, err);
-	x->root = explorer_node(x, &x->start);
+	x->root = graph_put(&x->graph, state_hash(&x->start), &is_new);
 	reach(x, x->root);
 	return status;
 }
@@ -280,7 +333,7 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 	tally_init(&x.tally, u, o->before);
 	x.deadline_seconds = clock_seconds() + o->seconds;
 	x.list.strategy = o->strategy;
-	if (o->bitstate)
+	if (o->bitstate && strategy_branches(o->strategy))
 		bitstate_init(&x.bits, o->memory_max);
 	kernel_log_open(&x.log, o->kernel_log ? o->kernel_log : "/dev/kmsg");
 	kernel_ours_look(&x.ours, t);

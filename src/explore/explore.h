@@ -54,6 +54,10 @@ struct explore_options {
 	uint64_t seed;
 	unsigned depth_max;    /* of branching searches */
 	uint64_t memory_max;   /* bytes for states and edges */
+	/* States that the target keeps saved at once, for branching searches; 0: as many as about
+	 * memory_max holds. */
+	uint64_t saved_max;
+	unsigned history_max; /* calls after which a tour begins anew; 0: a million */
 	unsigned verify_every; /* the tree is observed after every n-th call; 1: all */
 	unsigned findings_max;
 	unsigned shrink_tries; /* replays to spend on shrinking one finding */
@@ -66,7 +70,7 @@ struct explore_options {
 	bool code_score;       /* prefer states and calls that come to code not run yet */
 	unsigned failures_max; /* that a call may meet (fail_alloc and the like) */
 	bool adaptive;         /* weights move toward what was not seen yet */
-	bool bitstate;         /* dfs: visited states as bits, for spaces beyond memory */
+	bool bitstate;         /* branching: visited states as bits, for spaces beyond memory */
 	const char *kernel_log; /* NULL: /dev/kmsg */
 	bool resume;           /* go on from the run's checkpoint */
 	double checkpoint_seconds; /* from one checkpoint to the next, at least */

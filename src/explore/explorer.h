@@ -18,8 +18,9 @@ struct passed {
 	uint32_t call, to;
 };
 
-/* Beyond, the target is reset: a trace must stay short enough to be replayed. */
-enum { HISTORY_MAX = 1 << 20 };
+/* Beyond, the target is reset: a trace must stay short enough to be replayed. A plan that begins
+ * before that may end behind it. */
+enum { HISTORY_MAX = 1 << 20, HISTORY_SLACK = 256 };
 /* Counted one by one (tally.h). */
 enum { UNIVERSE_CALLS_MAX = 1 << 28 };
 
@@ -65,14 +66,22 @@ bool explorer_ends(struct explorer *x);
 size_t explorer_room(const struct explorer *x, size_t most);
 /* A fresh file system; x->state, node and history follow. */
 int explorer_reset(struct explorer *x, struct err *err);
+/* Does the status say that something is lacking that may be there a little later, or for less? */
+bool explorer_is_shortage(int status);
+/* The targets are where the search began: x->state, node and history follow. */
+void explorer_begin(struct explorer *x);
 /* The call that makes the universe's process number i (from 2). */
 struct call explorer_process(const struct explorer *x, unsigned i);
 /* Counts a call that went well, from the present node to `to`, and goes there. */
 void explorer_pass(struct explorer *x, uint32_t call, int error, uint32_t to, bool fresh);
 /* Points of code that a step of the last plan was the first to come to; 0 where nobody asks. */
 uint32_t explorer_news(const struct explorer *x, size_t step);
-/* The node of a state, made where absent. */
+/* The node of a state, made where absent. Where only bits are kept of visited states: NODE_NONE, and
+ * one that is new is counted. */
 uint32_t explorer_node(struct explorer *x, const struct state *s);
+uint32_t explorer_visit(struct explorer *x, struct hash state);
+/* Is the history so long that it is time for a fresh file system? */
+bool explorer_is_long(const struct explorer *x);
 
 /* What the model says of a call in *s. False if it is not to be made: it leads beyond the bounds,
  * or the platform leaves it undefined; s is then as before.
@@ -108,5 +117,8 @@ bool watch_kernel(struct explorer *x);
 /* The checkpoint in the run's directory: graph, open states, counts and figures. */
 int checkpoint_write(struct explorer *x, struct err *err);
 int checkpoint_read(struct explorer *x, struct err *err);
+/* The same from an open file, which `path` names in what is said of it. After an error x is good for
+ * nothing but to be freed. */
+int checkpoint_load(struct explorer *x, int fd, const char *path, struct err *err);
 
 #endif

@@ -8,6 +8,9 @@
 
 enum { INDEX_MIN = 1 << 10, EDGES_MIN = 4 };
 
+/* A plan makes nodes before anyone asks again whether there is room. */
+enum { NODES_SPARE = 1 << 16 };
+
 void graph_init(struct graph *g, uint64_t calls)
 {
 	*g = (struct graph){ .calls = calls, .index_cap = INDEX_MIN };
@@ -58,6 +61,22 @@ static uint32_t new_node(struct graph *g, struct hash hash)
 		.via_call = NODE_NONE,
 	};
 	return n;
+}
+
+bool graph_is_full(const struct graph *g)
+{
+	return g->count >= NODE_BEYOND - NODES_SPARE;
+}
+
+bool graph_reach(struct graph *g, uint32_t n)
+{
+	struct node *node = graph_node(g, n);
+
+	if (node->reached)
+		return false;
+	node->reached = 1;
+	g->left += g->calls - node->tried;
+	return true;
 }
 
 uint32_t graph_put(struct graph *g, struct hash hash, bool *ret_new)
@@ -121,7 +140,7 @@ void graph_set_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to)
 	}
 	if (edge->to == NODE_NONE) {
 		node->tried++;
-		g->edges++;
+		g->left -= node->reached;
 	}
 	edge->to = to;
 }
@@ -134,7 +153,7 @@ void graph_drop_edge(struct graph *g, uint32_t from, uint32_t call)
 	must(edge->call == call && edge->to != NODE_NONE);
 	edge->to = NODE_NONE;
 	node->tried--;
-	g->edges--;
+	g->left += node->reached;
 }
 
 /* Breadth first from `from`; via_node and via_call of the nodes marked lead back. */
@@ -164,28 +183,40 @@ static bool is_goal(const struct graph *g, uint32_t n, uint32_t to)
 	return to == NODE_NONE ? graph_untried(g, n) > 0 : n == to;
 }
 
-static int walk_back(const struct graph *g, uint32_t n, uint32_t *ret_calls, size_t max)
+static int64_t walk_back(const struct graph *g, uint32_t n, uint32_t *ret_calls, size_t max)
 {
-	int len = 0;
+	const struct node *node;
+	size_t len = 0;
 
 	for (uint32_t at = n; graph_node(g, at)->via_node != NODE_NONE;
 	     at = graph_node(g, at)->via_node)
 		len++;
-	if ((size_t)len > max)
-		return -1;
-	for (int i = len; i--; n = graph_node(g, n)->via_node)
-		ret_calls[i] = graph_node(g, n)->via_call;
-	return len;
+	for (size_t i = len; i--; n = node->via_node) {
+		node = graph_node(g, n);
+		if (i < max)
+			ret_calls[i] = node->via_call;
+	}
+	return (int64_t)len;
 }
 
-int graph_path(struct graph *g, uint32_t from, uint32_t to, uint32_t *ret_calls, size_t max)
+/* The marks of earlier searches mean nothing to this one. */
+static void new_mark(struct graph *g)
+{
+	if (++g->mark)
+		return;
+	for (uint32_t n = 0; n < g->count; n++)
+		graph_node(g, n)->mark = 0;
+	g->mark = 1;
+}
+
+int64_t graph_path(struct graph *g, uint32_t from, uint32_t to, uint32_t *ret_calls, size_t max)
 {
 	struct wave w = { 0 };
 	const struct node *node;
-	int len = -1;
+	int64_t len = -1;
 	uint32_t n;
 
-	g->mark++;
+	new_mark(g);
 	push(g, &w, from, NODE_NONE, NODE_NONE);
 	while (w.head < w.tail && len < 0) {
 		n = w.queue[w.head++];
@@ -200,19 +231,6 @@ int graph_path(struct graph *g, uint32_t from, uint32_t to, uint32_t *ret_calls,
 	}
 	free(w.queue);
 	return len;
-}
-
-bool graph_is_sound(const struct graph *g, uint32_t n)
-{
-	const struct node *node = graph_node(g, n);
-	const struct edge *edge;
-
-	for (uint32_t i = 0; i < node->edge_cap; i++) {
-		edge = &node->edges[i];
-		if (edge->call != NODE_NONE && edge->to < NODE_BEYOND && edge->to >= g->count)
-			return false;
-	}
-	return true;
 }
 
 size_t graph_bytes(const struct graph *g)

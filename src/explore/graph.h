@@ -39,7 +39,7 @@ struct graph {
 	size_t index_cap;
 	uint32_t mark;
 	uint64_t calls; /* of the universe: edges a node can have */
-	uint64_t edges; /* tried, over all nodes */
+	uint64_t left; /* calls untried, over all nodes that were reached */
 	size_t edge_bytes;
 };
 
@@ -52,8 +52,18 @@ static inline struct node *graph_node(const struct graph *g, uint32_t n)
 	return &g->chunks[n / GRAPH_CHUNK][n % GRAPH_CHUNK];
 }
 
-/* The node of a state, made where absent. */
+/* The node of a state, made where absent; not to be asked for where the graph is full. */
 uint32_t graph_put(struct graph *g, struct hash hash, bool *ret_new);
+
+/* True if there are hardly numbers left for further nodes. */
+bool graph_is_full(const struct graph *g);
+/* The target was there. True if it was for the first time. */
+bool graph_reach(struct graph *g, uint32_t n);
+/* Calls that were not tried yet in the nodes that were reached. */
+static inline uint64_t graph_left(const struct graph *g)
+{
+	return g->left;
+}
 
 /* Where the call leads from this node: NODE_NONE if it was not tried. */
 uint32_t graph_edge(const struct graph *g, uint32_t from, uint32_t call);
@@ -65,12 +75,9 @@ static inline uint64_t graph_untried(const struct graph *g, uint32_t n)
 }
 
 /* The shortest way of known edges from one node to another, or (to == NODE_NONE) to the nearest
- * that has calls untried. Returns the number of calls, at most max, that ret_calls gets, or -1
- * where there is no way. */
-int graph_path(struct graph *g, uint32_t from, uint32_t to, uint32_t *ret_calls, size_t max);
-
-/* Do all edges of the node lead to nodes that there are? */
-bool graph_is_sound(const struct graph *g, uint32_t n);
+ * that has calls untried. Returns how many calls it has, the first max of which ret_calls gets, or
+ * -1 where there is no way. */
+int64_t graph_path(struct graph *g, uint32_t from, uint32_t to, uint32_t *ret_calls, size_t max);
 
 size_t graph_bytes(const struct graph *g);
 

@@ -11,6 +11,49 @@ bool open_list_is_stack(const struct open_list *l)
 	return l->strategy == STRATEGY_DFS || l->strategy == STRATEGY_REMOUNT;
 }
 
+struct opening *opening_new(struct open_list *l, struct hash hash, uint32_t node, struct way *way)
+{
+	struct opening *o = must_alloc(sizeof(*o));
+
+	*o = (struct opening){
+		.hash = hash,
+		.key = ++l->keys,
+		.node = node,
+		.way = way_share(way),
+	};
+	return o;
+}
+
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+	uint64_t rest;
+
+	for (; b; a = b, b = rest)
+		rest = a % b;
+	return a;
+}
+
+bool opening_has_order(const struct opening *o, uint64_t calls)
+{
+	return o->next <= calls && o->first < calls && o->stride && o->stride <= calls &&
+	       greatest_common_divisor(o->stride, calls) == 1;
+}
+
+void opening_order(struct opening *o, struct rng *rng, uint64_t calls)
+{
+	o->first = (uint32_t)rng_below(rng, calls);
+	do
+		o->stride = (uint32_t)rng_below(rng, calls) + 1;
+	while (!opening_has_order(o, calls));
+}
+
+void opening_free(struct open_list *l, struct opening *o)
+{
+	must(!o->saved);
+	way_drop(&l->ways, o->way);
+	free(o);
+}
+
 static void make_room(struct open_list *l)
 {
 	if (l->tail < l->cap)
@@ -82,6 +125,19 @@ struct opening *open_list_take(struct open_list *l)
 		l->head++;
 	}
 	return o;
+}
+
+double open_list_promise(const struct open_list *l, const struct opening *o)
+{
+	if (l->strategy == STRATEGY_BEST)
+		return o->score;
+	return open_list_is_stack(l) ? way_depth(o->way) : -(double)o->key;
+}
+
+size_t open_list_bytes(const struct open_list *l)
+{
+	return (l->tail - l->head) * sizeof(struct opening) + l->cap * sizeof(*l->items) +
+	       l->ways.count * sizeof(struct way);
 }
 
 void open_list_free(struct open_list *l)

@@ -99,7 +99,7 @@ static uint32_t next_call(struct tour *t)
 {
 	struct explorer *x = t->x;
 	uint32_t call;
-	int len;
+	int64_t len;
 
 	if (x->options->strategy == STRATEGY_RANDOM)
 		return choose_any(x);
@@ -111,7 +111,8 @@ static uint32_t next_call(struct tour *t)
 	len = graph_path(&x->graph, t->node, NODE_NONE, t->way, WAY_MAX);
 	if (len <= 0)
 		return NODE_NONE;
-	t->way_len = (size_t)len;
+	/* Of a longer way the first part; there it goes on. */
+	t->way_len = len < WAY_MAX ? (size_t)len : WAY_MAX;
 	t->way_next = 1;
 	return t->way[0];
 }
@@ -253,7 +254,7 @@ static int start_over(struct tour *t, struct err *err)
 
 static void count_left(struct explorer *x)
 {
-	x->figures.edges_left = x->figures.states * x->universe->calls - x->graph.edges;
+	x->figures.edges_left = graph_left(&x->graph);
 }
 
 int tour(struct explorer *x, struct err *err)
@@ -273,7 +274,7 @@ int tour(struct explorer *x, struct err *err)
 			status = follow(t, err);
 		else
 			status = start_over(t, err);
-		if (!status && x->history_count >= HISTORY_MAX - PLAN_MAX) {
+		if (!status && explorer_is_long(x)) {
 			status = explorer_reset(x, err);
 			drop_plan(t);
 		}

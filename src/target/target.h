@@ -168,6 +168,7 @@ struct target {
 	struct traits traits;
 	uint32_t uid, gid;      /* of process 1 */
 	double deadline_seconds;
+	uint64_t saved_bytes;   /* of memory that a saved state takes, about; 0: little */
 	void *own;              /* the kind's */
 };
 

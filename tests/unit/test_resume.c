@@ -171,7 +171,9 @@ static void whole_ones_go_on(void **state)
 		if (s != STRATEGY_RANDOM)
 			check_kill((struct search){ .target = "reffs", .strategy = s },
 				   (s + 1.0) / (STRATEGIES + 1));
-	check_kill((struct search){ "reffs", STRATEGY_DFS, .bitstate = true }, 0.5);
+	for (enum strategy s = 0; s < STRATEGIES; s++)
+		if (strategy_branches(s))
+			check_kill((struct search){ "reffs", s, .bitstate = true }, 0.5);
 }
 
 static void findings_stay(void **state)

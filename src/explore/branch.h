@@ -1,0 +1,60 @@
+/* branch.h -- inside a branching search: the plan that the target follows, and what it has saved. */
+#ifndef EXPLORE_BRANCH_H
+#define EXPLORE_BRANCH_H
+
+#include "explore/explorer.h"
+#include "explore/saved_list.h"
+#include "explore/utility.h"
+
+enum { BRANCH_PLAN_MAX = 64 };
+
+struct branch {
+	struct explorer *x;
+	struct utility utility;
+	struct saved_list saved;
+	bool start_saved;         /* the start is, too */
+	const struct opening *at; /* where the target is; NULL: elsewhere */
+	struct plan_step steps[BRANCH_PLAN_MAX];
+	uint32_t calls[BRANCH_PLAN_MAX];
+	uint32_t places[BRANCH_PLAN_MAX]; /* in the opening's order of calls */
+	size_t count;
+	struct state after; /* the last step's, where it leads away; else the opening's */
+	struct hash after_hash;
+	bool leads_away;
+	bool has_news; /* the last step came to code where nobody had been */
+	struct arena arena;
+};
+
+/* ---- branch.c ---- */
+
+/* One more step of the plan; b->after is the state behind it. */
+void branch_add_step(struct branch *b, uint32_t number, const struct call *c,
+		     const struct outcome *expected);
+/* One target follows the plan, or all of a crowd. *ret_end is filled by a single target. */
+int branch_follow_plan(struct branch *b, struct plan_end *ret_end, size_t *ret_done,
+		       struct err *err);
+/* A call did not go as expected, x->state being the one before it. */
+int branch_be_surprised(struct branch *b, uint32_t call, const struct plan_end *end,
+			struct err *err);
+
+/* ---- branch_saved.c: a bounded number of states is saved ---- */
+
+void branch_saved_init(struct branch *b);
+void branch_saved_free(struct branch *b); /* nothing is saved any more */
+/* Saves an opening whose state the target and x->state are in, if its turn comes sooner than that
+ * of another, which is dropped for it where there is no room for both. */
+int branch_save(struct branch *b, struct opening *o, struct err *err);
+void branch_unsave(struct branch *b, struct opening *o);
+int branch_restore(struct branch *b, const struct opening *o, struct err *err);
+/* To the state that the search began in; x follows. */
+int branch_go_to_start(struct branch *b, struct err *err);
+
+/* ---- branch_reach.c ---- */
+
+/* The calls that led to an opening become the history. */
+void branch_recall(struct branch *b, const struct opening *o);
+/* An opening that is not saved is reached by its calls, and saved. *ret says whether that went
+ * well; where the target answers one way or another, it may not. */
+int branch_reach(struct branch *b, struct opening *o, bool *ret, struct err *err);
+
+#endif
