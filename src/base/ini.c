@@ -6,14 +6,17 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ini.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "base/trust.h"
 
 enum { FILE_MAX = 1 << 20, SECTION_MAX = 49 };
 
@@ -132,17 +135,35 @@ int ini_read_text(struct ini *ini, const char *name, const char *text, struct er
 	return err_set(err, EINVAL, "%s", own.text);
 }
 
+/* The text of a file, unless it could not be read. */
+static int ini_read_whole(struct ini *ini, const char *path, const struct buf *text, int ret,
+			  struct err *err)
+{
+	*ini = (struct ini){ 0 };
+	if (!ret && strlen(buf_str(text)) != text->len)
+		ret = err_set(err, EINVAL, "%s holds a NUL byte", path);
+	return ret ? ret : ini_read_text(ini, path, buf_str(text), err);
+}
+
 int ini_read(struct ini *ini, const char *path, struct err *err)
 {
 	struct buf text = BUF_INIT;
-	int ret;
+	int ret = buf_read_file(&text, path, FILE_MAX, err);
 
-	*ini = (struct ini){ 0 };
-	ret = buf_read_file(&text, path, FILE_MAX, err);
-	if (!ret && strlen(buf_str(&text)) != text.len)
-		ret = err_set(err, EINVAL, "%s holds a NUL byte", path);
-	if (!ret)
-		ret = ini_read_text(ini, path, buf_str(&text), err);
+	ret = ini_read_whole(ini, path, &text, ret, err);
+	buf_free(&text);
+	return ret;
+}
+
+int ini_read_trusted(struct ini *ini, const char *path, struct err *err)
+{
+	struct buf text = BUF_INIT;
+	int fd = trust_open(path, O_RDONLY, err);
+	int ret = fd < 0 ? fd : buf_read_fd(&text, fd, FILE_MAX, err);
+
+	ret = ini_read_whole(ini, path, &text, ret, err);
+	if (fd >= 0)
+		close(fd);
 	buf_free(&text);
 	return ret;
 }

@@ -21,6 +21,8 @@ struct ini {
 /* Errors name file and line. Indented lines continue a value and are joined by '\n'; ';' or '#'
  * at the start of a line, and ';' behind a space, begin a comment. On failure ini is empty. */
 int ini_read(struct ini *ini, const char *path, struct err *err);
+/* One that can name commands: refused where somebody else could have written it (trust.h). */
+int ini_read_trusted(struct ini *ini, const char *path, struct err *err);
 int ini_read_text(struct ini *ini, const char *name, const char *text, struct err *err);
 /* The last value of section.key, or NULL. */
 const char *ini_get(const struct ini *ini, const char *section, const char *key);

@@ -170,11 +170,11 @@ static int take(const struct opt *opts, void *settings, const char *arg, const c
 		return set(o, settings, negated ? "no" : "yes", err);
 	}
 	if (!value) {
-		if (!next)
-			return err_set(err, EINVAL, "--%s wants a value: %s", o->name, o->value);
 		value = next;
 		*ret_used = 2;
 	}
+	if (!value || !*value)
+		return err_set(err, EINVAL, "--%s wants a value: %s", o->name, o->value);
 	return set(o, settings, value, err);
 }
 

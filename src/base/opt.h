@@ -35,6 +35,9 @@ struct opt {
 	uint64_t min, max; /* numbers; both 0: no bounds */
 };
 
+/* The most that a number of seconds can be: some thirty years. */
+#define OPT_SECONDS_MAX 1000000000
+
 #define OPT_END { NULL, OPT_FLAG, 0, NULL, NULL, 0, 0 }
 
 /* Takes the options out of argv (argv[0] is passed over; NULL ends it); what is left are the

@@ -248,12 +248,21 @@ int trust_open(const char *path, int flags, struct err *err)
 	return trust_walk(path, false, flags, err);
 }
 
-int trust_output(const char *path, struct err *err)
+/* Closes what was opened only to be looked at. */
+static int trust_release(int fd)
 {
-	int fd = trust_walk(path, true, O_RDONLY | O_DIRECTORY, err);
-
 	if (fd < 0)
 		return fd;
 	close(fd);
 	return 0;
+}
+
+int trust_check(const char *path, struct err *err)
+{
+	return trust_release(trust_walk(path, false, O_PATH, err));
+}
+
+int trust_output(const char *path, struct err *err)
+{
+	return trust_release(trust_walk(path, true, O_PATH | O_DIRECTORY, err));
 }

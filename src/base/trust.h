@@ -13,6 +13,8 @@ struct err;
  * every symbolic link has to be trusted; entries of a sticky directory are their owners'. Returns a
  * descriptor or a negative errno. */
 int trust_open(const char *path, int flags, struct err *err);
+/* The same without opening it. */
+int trust_check(const char *path, struct err *err);
 /* Checks a directory that is to be written to. It has to be trusted, where the user who became root
  * by sudo is, too. On the way to it there may be no directory in which everybody can exchange what
  * is not theirs, and no symbolic link of somebody else in one where everybody can make them. */

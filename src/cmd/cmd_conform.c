@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "cmd/command.h"
+#include "cmd/operands.h"
 #include "cmd/summary.h"
 #include "conform/tell.h"
 
@@ -20,11 +21,9 @@ static struct settings {
 	double deadline;
 	int platform;
 	bool json, tap, rules, list, races;
-} settings = { .platform = PLATFORM_LINUX,
-	       .findings = 20,
-	       .repeat = 20,
-	       .sample = 1,
-	       .deadline = 10 };
+} settings = {
+	.platform = PLATFORM_LINUX, .findings = 20, .repeat = 20, .sample = 1, .deadline = 10
+};
 
 #define ROW(field) offsetof(struct settings, field)
 
@@ -55,7 +54,8 @@ static const struct opt opts[] = {
 	{ "rules", OPT_FLAG, ROW(rules), NULL, "prints the rules that no script has met", 0, 0 },
 	{ "findings", OPT_U64, ROW(findings), "N",
 	  "how many causes are shrunk and told with a program, for each target", 0, 10000 },
-	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS", "time for one call", 0, 0 },
+	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS", "time for one call", 0,
+	  OPT_SECONDS_MAX },
 	{ "junit", OPT_TEXT, ROW(junit), "FILE", "writes a report as JUnit does", 0, 0 },
 	{ "tap", OPT_FLAG, ROW(tap), NULL, "prints the result as TAP", 0, 0 },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "the run's directory instead of one in runs/", 0, 0 },
@@ -287,22 +287,34 @@ static int write_junit(const struct survey *s, struct err *err)
 	return ret;
 }
 
-/* What is new and gone since another run's. */
+/* The targets of the run that is compared with. */
+static int load_since(json_t **ret, struct err *err)
+{
+	struct buf path = BUF_INIT;
+	int status = 0;
+	json_t *run;
+
+	buf_addf(&path, "%s/run.json", settings.since);
+	run = json_load_file(path.data, 0, NULL);
+	if (json_is_array(json_object_get(run, "targets")))
+		*ret = json_incref(json_object_get(run, "targets"));
+	else
+		status = err_set(err, EINVAL, "%s: not a run of conform", path.data);
+	json_decref(run);
+	buf_free(&path);
+	return status;
+}
+
+/* What is new and gone since then. */
 static int add_changes(const struct survey *s, struct buf *out, struct err *err)
 {
-	char path[PATH_MAX];
-	json_t *before;
 	size_t start = out->len;
+	json_t *before;
+	int status = settings.since ? load_since(&before, err) : 0;
 
-	if (!settings.since)
-		return 0;
-	snprintf(path, sizeof(path), "%s/run.json", settings.since);
-	before = json_load_file(path, 0, NULL);
-	if (!json_is_array(json_object_get(before, "targets"))) {
-		json_decref(before);
-		return err_set(err, EINVAL, "%s: not a run of conform", path);
-	}
-	survey_compare(s, json_object_get(before, "targets"), out);
+	if (status || !settings.since)
+		return status;
+	survey_compare(s, before, out);
 	json_decref(before);
 	if (out->len == start)
 		buf_addf(out, "nothing is new or gone since %s\n", settings.since);
@@ -347,8 +359,7 @@ static int finish(struct run *run, const struct survey *s, const struct session_
 	}
 	run->verdict = verdict_of(s);
 	set_figures(run, s);
-	model_init(&model, session->platform,
-		   settings.kernel ? session->kernel : KERNEL_CURRENT);
+	model_init(&model, session->platform, settings.kernel ? session->kernel : KERNEL_CURRENT);
 	json_object_set_new(run->figures, "rules", survey_rules(s, &model));
 	if (!ret)
 		ret = write_page(run, s, err);
@@ -390,6 +401,20 @@ static int run_survey(struct suite *suite, const struct buf *names,
 	return code;
 }
 
+/* Every name on the command line, before anything is made. */
+static int check_names(const struct buf *names, struct err *err)
+{
+	int code = operand_new_file(settings.junit, err);
+	json_t *before = NULL;
+
+	for (size_t at = 0; !code && at < names->len; at += strlen(names->data + at) + 1)
+		code = operand_target(names->data + at, settings.config, err);
+	if (!code && settings.since)
+		code = operand_code(load_since(&before, err));
+	json_decref(before);
+	return code;
+}
+
 static int run_targets(struct suite *suite, int argc, char **argv, struct err *err)
 {
 	struct session_options session = {
@@ -408,6 +433,8 @@ static int run_targets(struct suite *suite, int argc, char **argv, struct err *e
 	else if (!(settings.kernel && version_parse(settings.kernel, &session.kernel, err)) &&
 		 !read_targets(&names, argc, argv, err) &&
 		 !(settings.expect && expectations_read(&expected, settings.expect, err)))
+		code = check_names(&names, err);
+	if (code == EXIT_CLEAN)
 		code = run_survey(suite, &names, &session, &expected, err);
 	expectations_free(&expected);
 	buf_free(&names);

@@ -10,6 +10,7 @@
 #include "base/must.h"
 #include "cmd/command.h"
 #include "cmd/cover_text.h"
+#include "cmd/operands.h"
 #include "cmd/summary.h"
 #include "cover/live.h"
 #include "cover/metrics.h"
@@ -42,7 +43,7 @@ static const struct opt opts[] = {
 	{ "target", OPT_DOUBLE, ROW(target), "N",
 	  "how often every partition is to be used, for the deviation; 0: an even share of all "
 	  "uses",
-	  0, 0 },
+	  0, INT64_MAX },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "the run's directory instead of one in runs/", 0, 0 },
 	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
 	OPT_END,
@@ -123,7 +124,7 @@ static int run_live(char *const *command, struct err *err)
 		.output_to_stderr = settings.json,
 		.paths = (enum live_paths)settings.paths,
 	};
-	int status = 0, code = EXIT_UNKNOWN;
+	int status = 0, code, r;
 	struct coverage c;
 	json_t *report;
 
@@ -132,7 +133,9 @@ static int run_live(char *const *command, struct err *err)
 		return EXIT_UNKNOWN;
 	}
 	coverage_init(&c, "bpf");
-	if (!live_trace(&c, &options, &status, err)) {
+	r = live_trace(&c, &options, &status, err);
+	code = operand_code(r);
+	if (!r) {
 		tell_status(status);
 		report = coverage_json(&c);
 		json_object_set_new(report, "status", json_integer(status));
@@ -159,10 +162,13 @@ static int run_reader(const char *path, struct err *err)
 		.cwd = settings.cwd,
 	};
 	const struct reader *reader = &readers[settings.read - 1];
-	int code = EXIT_UNKNOWN, r;
+	int code = operand_file(path, err), r;
 	struct coverage c;
 	json_t *report;
 
+	if (code)
+		return code;
+	code = EXIT_UNKNOWN;
 	confine_to_output();
 	coverage_init(&c, reader->name);
 	r = reader->read(&c, &options, path, err);
@@ -227,7 +233,7 @@ static int tell_merged(struct cover_tool *tools, size_t count, struct err *err)
 static int run_files(int count, char **paths, struct err *err)
 {
 	struct cover_tool tools[COVER_TOOLS_MAX] = { 0 };
-	int r = 0, code = EXIT_UNKNOWN;
+	int r = 0, code = EXIT_USAGE;
 
 	if (count > COVER_TOOLS_MAX) {
 		err_set(err, EINVAL, "at most %d files", COVER_TOOLS_MAX);

@@ -14,6 +14,7 @@
 #include "cmd/command.h"
 #include "cmd/explore_end.h"
 #include "cmd/jobs.h"
+#include "cmd/operands.h"
 #include "cmd/sweep.h"
 #include "explore/explore.h"
 
@@ -48,9 +49,10 @@ enum { FAULT_WEIGHT = 100, LEAK_WEIGHT = 5 };
 
 static const struct opt opts[] = {
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N",
-	  "how long to search, each target; 0 for no limit", 0, 0 },
+	  "how long to search, each target; 0 for no limit", 0, OPT_SECONDS_MAX },
 	{ "calls", OPT_U64, ROW(calls), "N", "how many calls to make; 0 for no limit", 0, 0 },
-	{ "seed", OPT_U64, ROW(seed), "N", "repeats a search exactly; 0 for a new one", 0, 0 },
+	{ "seed", OPT_U64, ROW(seed), "N", "repeats a search exactly; 0 for a new one", 0,
+	  INT64_MAX },
 	{ "strategy", OPT_CHOICE, ROW(strategy), "auto|tour|dfs|bfs|random|best|remount",
 	  "the order of the search", 0, 0 },
 	{ "profile", OPT_TEXT, ROW(profile), "NAME",
@@ -60,7 +62,8 @@ static const struct opt opts[] = {
 	{ "against", OPT_LIST, ROW(against), "TARGET",
 	  "a further target that makes the same calls, for comparison", 0, 0 },
 	{ "faults", OPT_LIST, ROW(faults), "alloc|read|write",
-	  "make allocations of memory or requests to the disk fail, one by one (kernel:...)", 0, 0 },
+	  "make allocations of memory or requests to the disk fail, one by one (kernel:...)", 0,
+	  0 },
 	{ "failures", OPT_U64, ROW(failures), "N", "how many of them within one call", 1, 2 },
 	{ "leaks", OPT_FLAG, ROW(leaks), NULL,
 	  "look for memory that calls leave behind (kernel:...)", 0, 0 },
@@ -87,7 +90,7 @@ static const struct opt opts[] = {
 	{ "code-score", OPT_FLAG, ROW(code_score), NULL,
 	  "prefer states and calls that come to code not run yet (with --kernel-coverage)", 0, 0 },
 	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS",
-	  "time for one call; one that takes longer hangs", 0, 0 },
+	  "time for one call; one that takes longer hangs", 0, OPT_SECONDS_MAX },
 	{ "findings", OPT_U64, ROW(findings), "N", "end after so many different findings", 1,
 	  1000000 },
 	{ "expected", OPT_TEXT, ROW(expected), "FILE",
@@ -185,29 +188,32 @@ static size_t add_operations(const char **overrides, struct arena *arena)
 	return count;
 }
 
-static int open_universe(struct universe *u, const struct target *t, struct err *err)
+static int read_universe(struct universe *u, struct err *err)
 {
 	size_t count = settings.set.count;
 	const char **overrides =
 		must_alloc((count + settings.faults.count + 1) * sizeof(*overrides));
 	struct arena arena = ARENA_INIT;
-	int status = 0;
+	int status;
 
-	if (settings.faults.count && !(t->caps & TARGET_FAULTS))
-		status = err_set(err, ENOTSUP, "nothing can be made to fail on %s", t->name);
-	if (settings.leaks && !(t->caps & TARGET_LEAKS))
-		status = err_set(err, ENOTSUP, "nobody tells how much memory %s uses", t->name);
-	if (settings.leaks && strategy_branches(strategy()))
-		status = err_set(err, ENOTSUP,
-				 "looking for leaks needs the strategy tour or random");
 	for (size_t i = 0; i < count; i++)
 		overrides[i] = settings.set.items[i];
 	count += add_operations(overrides + count, &arena);
-	if (!status)
-		status = universe_open(u, settings.profile, overrides, count, err);
+	status = universe_open(u, settings.profile, overrides, count, err);
 	arena_free(&arena);
 	free(overrides);
 	return status;
+}
+
+static int open_universe(struct universe *u, const struct target *t, struct err *err)
+{
+	if (settings.faults.count && !(t->caps & TARGET_FAULTS))
+		return err_set(err, ENOTSUP, "nothing can be made to fail on %s", t->name);
+	if (settings.leaks && !(t->caps & TARGET_LEAKS))
+		return err_set(err, ENOTSUP, "nobody tells how much memory %s uses", t->name);
+	if (settings.leaks && strategy_branches(strategy()))
+		return err_set(err, ENOTSUP, "looking for leaks needs the strategy tour or random");
+	return read_universe(u, err);
 }
 
 static int explore_target(struct target *t, struct explore_options *o, struct err *err)
@@ -337,9 +343,8 @@ static int explore_once(const char *target, struct err *err)
 	struct code kernel_code = { 0 };
 	int code = EXIT_UNKNOWN;
 
-	if (read_verify(settings.verify, &o.verify_every, err))
-		return EXIT_USAGE;
-	if (!read_coverage(&before, err) && !open_targets(&targets, target, err) &&
+	if (!read_verify(settings.verify, &o.verify_every, err) && !read_coverage(&before, err) &&
+	    !open_targets(&targets, target, err) &&
 	    !read_code(&o, &kernel_code, targets.list[0], err)) {
 		o.against = targets.list + 1;
 		o.against_count = targets.count - 1;
@@ -427,24 +432,98 @@ static int explore_many(int count, char **names, struct err *err)
 
 	for (int i = 0; i < count; i++)
 		sweep_add(&s, names[i], "");
-	if (settings.resume)
-		err_set(err, EINVAL, "only the search of one target can be resumed");
-	else if (!settings.all || !target_each(settings.config, add_row, &s, err))
+	if (!settings.all || !target_each(settings.config, add_row, &s, err))
 		code = run_sweep(&s, err);
 	sweep_free(&s);
 	return code;
 }
 
+static int check_universe(struct err *err)
+{
+	struct universe u;
+	int status = read_universe(&u, err);
+
+	if (!status)
+		universe_free(&u);
+	return operand_code(status);
+}
+
+static int check_expected(struct err *err)
+{
+	struct expected expected = { 0 };
+	int status = settings.expected ? expected_read(&expected, settings.expected, "", err) : 0;
+
+	expected_free(&expected);
+	return operand_code(status);
+}
+
+static int check_coverage(struct err *err)
+{
+	struct cover before = { 0 };
+	int status = read_coverage(&before, err);
+
+	cover_free(&before);
+	return operand_code(status);
+}
+
+static int check_target(const char *target, struct err *err)
+{
+	struct buf spec = BUF_INIT;
+	int code = operand_target(target, settings.config, err);
+
+	if (!code && settings.kernel_coverage)
+		code = operand_code(code_spec(target, settings.config, &spec, err));
+	buf_free(&spec);
+	return code;
+}
+
+static int check_resume(int targets, struct err *err)
+{
+	if (!settings.resume)
+		return EXIT_CLEAN;
+	if (settings.out)
+		err_set(err, EINVAL, "either --out or --resume");
+	else if (targets != 1 || settings.all)
+		err_set(err, EINVAL, "only the search of one target can be resumed");
+	else
+		return operand_code(run_dir_check(settings.resume, err));
+	return EXIT_USAGE;
+}
+
+/* Every name on the command line, before anything is made. */
+static int check_names(int count, char **targets, struct err *err)
+{
+	int (*const checks[])(struct err * err) = { check_universe, check_expected,
+						    check_coverage };
+	int code = check_resume(count, err);
+	unsigned every;
+
+	for (int i = 0; !code && i < count; i++)
+		code = check_target(targets[i], err);
+	for (size_t i = 0; !code && i < settings.against.count; i++)
+		code = operand_target(settings.against.items[i], settings.config, err);
+	for (size_t i = 0; !code && i < ARRAY_LEN(checks); i++)
+		code = checks[i](err);
+	if (!code)
+		code = operand_file(settings.kernel_log, err);
+	return code ? code : operand_code(read_verify(settings.verify, &every, err));
+}
+
 static int run(int argc, char **argv, struct err *err)
 {
+	int code;
+
 	if (argc < 2 && !settings.all) {
 		err_set(err, EINVAL, "which target?");
 		return EXIT_USAGE;
 	}
+	code = check_names(argc - 1, argv + 1, err);
+	if (code)
+		return code;
 	if (!settings.seed)
 		settings.seed = rng_fresh_seed() >> 1 | 1;
-	return argc == 2 && !settings.all ? explore_one(argv[1], err) :
-					    explore_many(argc - 1, argv + 1, err);
+	return argc == 2 && !settings.all ? explore_one(argv[1], err)
+					  : explore_many(argc - 1, argv + 1, err);
 }
 
 const struct command command_explore = {
@@ -472,11 +551,14 @@ const struct command command_explore = {
 		"one out.\n"
 		"\n"
 		"With *--faults*, in every state the next call may meet the failure of one of its\n"
-		"allocations or of a request to the disk: it has to give an error and change nothing,\n"
+		"allocations or of a request to the disk: it has to give an error and change "
+		"nothing,\n"
 		"or to do without.\n"
 		"\n"
-		"With *--leaks*, the last calls are now and then made again, several times in a copy\n"
-		"of the kernel, mounting before and unmounting after: memory that is in use then and\n"
+		"With *--leaks*, the last calls are now and then made again, several times in a "
+		"copy\n"
+		"of the kernel, mounting before and unmounting after: memory that is in use then "
+		"and\n"
 		"grows every time is a finding.\n"
 		"\n"
 		"With *--coverage-from*, the counts in coverage files, of *assay cover* or of "

@@ -11,6 +11,7 @@
 #include "base/must.h"
 #include "cmd/command.h"
 #include "cmd/kernel_list.h"
+#include "cmd/operands.h"
 #include "target/kernels.h"
 
 static struct {
@@ -107,7 +108,12 @@ static int build(const char *cache, struct err *err)
 {
 	const char *arguments[10] = { NULL, cache, "--source", settings.source };
 	size_t count = 4;
+	int code = operand_file(settings.config, err);
 
+	if (!code)
+		code = operand_file(settings.patch, err);
+	if (code)
+		return code;
 	if (settings.debug)
 		arguments[count++] = "--debug";
 	if (settings.coverage)
@@ -158,6 +164,8 @@ static int run(int argc, char **argv, struct err *err)
 		err_set(err, EINVAL, "either --debug or --coverage");
 	} else if (!cache.len) {
 		err_set(err, ENOENT, "neither XDG_CACHE_HOME nor HOME says where the cache is");
+		code = EXIT_UNKNOWN;
+	} else if (actions[i].run != list && kernels_make_directory(cache.data, err)) {
 		code = EXIT_UNKNOWN;
 	} else {
 		code = actions[i].run(cache.data, err);

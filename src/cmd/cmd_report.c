@@ -4,6 +4,7 @@
 
 #include "base/confine.h"
 #include "cmd/command.h"
+#include "cmd/operands.h"
 #include "report/report.h"
 
 static const struct opt opts[] = { OPT_END };
@@ -16,8 +17,10 @@ static int run(int argc, char **argv, struct err *err)
 	}
 	confine_reader((const char *const *)argv + 1, (size_t)argc - 1);
 	for (int i = 1; i < argc; i++) {
-		if (report_write(argv[i], err))
-			return EXIT_UNKNOWN;
+		int status = report_write(argv[i], err);
+
+		if (status)
+			return operand_code(status);
 		printf("%s/report.html\n", argv[i]);
 	}
 	return EXIT_CLEAN;

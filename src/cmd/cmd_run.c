@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "cmd/command.h"
 #include "cmd/files.h"
+#include "cmd/operands.h"
 #include "cmd/runner.h"
 #include "exec/clean.h"
 #include "exec/exec.h"
@@ -34,7 +35,7 @@ static const struct opt opts[] = {
 	{ "user", OPT_TEXT, offsetof(struct settings, user), "UID:GID",
 	  "who process 1 is; without it root, or the caller", 0, 0 },
 	{ "deadline", OPT_DOUBLE, offsetof(struct settings, deadline), "SECONDS",
-	  "time for one call; one that takes longer is given up", 0, 0 },
+	  "time for one call; one that takes longer is given up", 0, OPT_SECONDS_MAX },
 	{ "chroot", OPT_FLAG, offsetof(struct settings, chroot), NULL,
 	  "confines the scripts to the directory; without it, mind absolute links and \"..\"", 0,
 	  0 },
@@ -74,23 +75,17 @@ static int open_root(struct runner *r, struct err *err)
 	return 0;
 }
 
-static int open_runner(struct runner *r, struct err *err)
+static int open_runner(struct runner *r, const struct exec_options *options, struct err *err)
 {
 	struct take_options take = {
 		.fields = TREE_FIELDS_DEFAULT,
 		.objects_max = 10 * 1000 * 1000,
 		.bytes_max = (uint64_t)1 << 34,
 	};
-	struct exec_options options = {
-		.deadline_seconds = settings.deadline,
-		.no_chroot = !settings.chroot,
-	};
-	int error = parse_user(&options, err);
+	int error = open_root(r, err);
 
 	if (!error)
-		error = open_root(r, err);
-	if (!error)
-		error = exec_crew_open(&r->crew, r->root_fd, &options, err);
+		error = exec_crew_open(&r->crew, r->root_fd, options, err);
 	if (!error)
 		r->taker = taker_new(&take);
 	return error;
@@ -207,6 +202,8 @@ static int check_all(struct script *s, const struct file_list *files, struct err
 
 static int run(int argc, char **argv, struct err *err)
 {
+	struct exec_options options = { .deadline_seconds = settings.deadline,
+					.no_chroot = !settings.chroot };
 	struct runner r = { .root_fd = -1 };
 	struct file_list files = { 0 };
 	int code = EXIT_USAGE;
@@ -214,8 +211,10 @@ static int run(int argc, char **argv, struct err *err)
 	if (argc < 2 || !settings.on)
 		err_set(err, EINVAL, argc < 2 ? "which script?" : "where? --on DIR is missing");
 	else if (!files_expand(&files, argv + 1, ".trace", err) &&
-		 !check_all(&r.script, &files, err))
-		code = open_runner(&r, err) ? EXIT_UNKNOWN : run_all(&r, &files);
+		 !check_all(&r.script, &files, err) && !parse_user(&options, err))
+		code = operand_directory(settings.on, err);
+	if (code == EXIT_CLEAN)
+		code = open_runner(&r, &options, err) ? EXIT_UNKNOWN : run_all(&r, &files);
 	close_runner(&r);
 	files_free(&files);
 	return code;

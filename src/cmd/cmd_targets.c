@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/must.h"
 #include "cmd/command.h"
+#include "cmd/operands.h"
 #include "target/description.h"
 #include "target/reffs_race.h"
 #include "target/reffs_times.h"
@@ -167,7 +168,7 @@ static int run(int argc, char **argv, struct err *err)
 		print_faults();
 		return EXIT_CLEAN;
 	}
-	return print_targets(err) ? EXIT_USAGE : EXIT_CLEAN;
+	return operand_code(print_targets(err));
 }
 
 const struct command command_targets = {
@@ -180,7 +181,8 @@ const struct command command_targets = {
 		"Descriptions are sections *[target.NAME]* of INI files. They are looked for in\n"
 		"_assay.ini_ (or the file of *--config*), in _$XDG\\_CONFIG\\_HOME/assay/targets.ini_,\n"
 		"in _/etc/assay/targets.ini_, and then among the shipped ones. A description can\n"
-		"stand on another: *base = ext4*.\n"
+		"stand on another: *base = ext4*. Since they name commands, files that belong to\n"
+		"somebody else, or that others can write to, are refused.\n"
 		"\n"
 		"A target is named *NAME*, or *NAME:ARGUMENT* where its kind takes one: *dir:PATH*,\n"
 		"*fuse:COMMAND*. *reffs!FAULT* is a reference file system that is broken in one way.",

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "cmd/command.h"
+#include "cmd/operands.h"
 #include "tree/take.h"
 
 static struct settings {
@@ -67,10 +68,8 @@ static int run(int argc, char **argv, struct err *err)
 		return EXIT_USAGE;
 	}
 	fd = open(argv[1], O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0) {
-		err_sys(err, errno, "%s", argv[1]);
-		return EXIT_UNKNOWN;
-	}
+	if (fd < 0)
+		return operand_code(err_sys(err, errno, "%s", argv[1]));
 	code = print(fd, err);
 	close(fd);
 	return code;

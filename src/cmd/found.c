@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/trust.h"
 #include "cmd/command.h"
+#include "cmd/operands.h"
 
 /* "kernel:ext4@debug", whether it was found on kernel:ext4, kernel:ext4@6.1 or ext4. */
 static void add_kernel(struct buf *target, const char *kernel)
@@ -29,13 +31,18 @@ int found_open(struct found *f, const char *path, const struct found_place *plac
 
 	if (finding_read(&f->finding, path, err))
 		return EXIT_USAGE;
+	/* A target can be a command, which whoever wrote the finding would have us run. */
+	if (!place->on && trust_check(path, err))
+		code = EXIT_UNKNOWN;
 	buf_adds(&target, place->on ? place->on : buf_str(&f->finding.target));
-	if (!target.len) {
+	if (!code && !target.len) {
 		err_set(err, EINVAL, "%s names no target; give one with --on", path);
 		code = EXIT_USAGE;
 	}
 	if (!code && place->kernel)
 		add_kernel(&target, place->kernel);
+	if (!code)
+		code = operand_target(buf_str(&target), place->config, err);
 	if (!code && target_open(&f->target, buf_str(&target), &options, err))
 		code = EXIT_UNKNOWN;
 	if (code)

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/dirs.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -111,8 +112,7 @@ int run_open(struct run *r, const char *command, const char *target, const char 
 		status = load_unlisted(r, err);
 	if (!status) {
 		snprintf(path, sizeof(path), "%s/findings", r->dir);
-		if (mkdir(path, 0755) && errno != EEXIST)
-			status = err_sys(err, errno, "cannot make the directory %s", path);
+		status = dirs_make(path, err);
 	}
 	if (status)
 		run_free(r);

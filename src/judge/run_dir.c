@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/dirs.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "base/trust.h"
@@ -23,38 +24,10 @@
 /* Processes of a run that was killed end by themselves, in a moment. */
 enum { LOCK_TRIES = 40, LOCK_TRY_USEC = 50 * 1000 };
 
-static int run_dir_make(const char *path, bool *ret_made, struct err *err)
-{
-	*ret_made = !mkdir(path, 0755);
-	if (!*ret_made && errno != EEXIST)
-		return err_sys(err, errno, "cannot make the directory %s", path);
-	return 0;
-}
-
-/* All directories on the way to it. */
-static int run_dir_make_parents(const char *path, struct err *err)
-{
-	char *copy = must_strdup(path);
-	bool made;
-	int status = 0;
-
-	for (char *slash = strchr(copy + 1, '/'); slash && !status;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		status = run_dir_make(copy, &made, err);
-		*slash = '/';
-	}
-	free(copy);
-	return status;
-}
-
 static int run_dir_make_named(struct run_dir *d, const char *out, struct err *err)
 {
-	bool made;
-	int status = *out ? run_dir_make_parents(out, err) : err_set(err, EINVAL, "--out is empty");
+	int status = dirs_make_all(out, err);
 
-	if (!status)
-		status = run_dir_make(out, &made, err);
 	if (!status)
 		status = trust_output(out, err);
 	if (!status)
@@ -94,8 +67,7 @@ static int run_dir_make_usual(struct run_dir *d, const char *command, const char
 	struct tm tm;
 	char stamp[32];
 	size_t len;
-	bool made;
-	int status = run_dir_make("runs", &made, err);
+	int status = dirs_make("runs", err);
 
 	if (!status)
 		status = trust_output("runs", err);

@@ -94,7 +94,7 @@ static int add_file(struct sources *s, const char *path, bool required, struct e
 	if (!required && access(path, F_OK))
 		return 0;
 	must(s->count < SOURCES_MAX);
-	ret = ini_read(&s->list[s->count].ini, path, err);
+	ret = ini_read_trusted(&s->list[s->count].ini, path, err);
 	s->count += !ret;
 	return ret;
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/dirs.h"
 #include "base/ini.h"
+#include "base/trust.h"
 #include "gen/kernel_hash.h"
 
 const char kernels_fitting[] = ASSAY_KERNEL_HASH;
@@ -29,6 +31,24 @@ static void add_path(const char *name, const char *file, struct buf *ret)
 void kernels_path(const char *name, struct buf *ret)
 {
 	add_path(name, "linux", ret);
+}
+
+int kernels_check(const char *name, struct err *err)
+{
+	struct buf path = BUF_INIT;
+	int status;
+
+	kernels_path(name, &path);
+	status = trust_check(path.data, err);
+	buf_free(&path);
+	return status;
+}
+
+int kernels_make_directory(const char *path, struct err *err)
+{
+	int status = dirs_make_all(path, err);
+
+	return status ? status : trust_check(path, err);
 }
 
 /* What the build wrote down about it. */

@@ -6,6 +6,7 @@
 #define TARGET_KERNELS_H
 
 struct buf;
+struct err;
 
 /* The directory of all kernels; empty if the user has no cache. */
 void kernels_directory(struct buf *ret);
@@ -17,6 +18,11 @@ void kernels_version(const char *name, struct buf *ret);
 void kernels_memory(const char *name, struct buf *ret);
 /* The kernel of this name ("6.12", "debug"; NULL: the usual one), whether it is there or not. */
 void kernels_path(const char *name, struct buf *ret);
+/* Fails where it is not there, or where somebody else could have made it (trust.h): it is a program
+ * that is run with our rights. */
+int kernels_check(const char *name, struct err *err);
+/* Makes the directory of all kernels, for one to be built there; the same holds of it. */
+int kernels_make_directory(const char *path, struct err *err);
 /* The table of the points of its code, which only kernels have that tell of them. */
 void kernels_points_path(const char *name, struct buf *ret);
 /* The name of the same kernel built to tell of them: "coverage", "6.12-coverage". */

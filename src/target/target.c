@@ -14,8 +14,8 @@
 static const double deadline_usual_seconds = 10;
 
 const char *const target_cap_names[TARGET_CAPS] = {
-	"remount", "save", "drop-caches", "time", "fsck", "image", "processes", "faults", "record",
-	"leaks",   "mmap", "code",
+	"remount",   "save",   "drop-caches", "time",  "fsck", "image",
+	"processes", "faults", "record",      "leaks", "mmap", "code",
 };
 
 unsigned target_needs(enum op op)
@@ -101,6 +101,18 @@ int target_adopt(struct target *t, const struct target_description *d, struct er
 	return ret;
 }
 
+static int check_kind(const struct target_description *d, const char *fault, struct err *err)
+{
+	const struct target_kind *kind = target_kind_find(d->kind);
+
+	if (!kind)
+		return err_set(err, EINVAL, "%s: %s is no kind of target", d->name, d->kind);
+	if (fault && !kind->has_faults)
+		return err_set(err, EINVAL, "%s!%s: it cannot be broken on purpose", d->name,
+			       fault);
+	return kind->check ? kind->check(d, fault, err) : 0;
+}
+
 static int open_kind(struct target *t, const struct target_description *d,
 		     const struct target_options *options, struct err *err)
 {
@@ -115,9 +127,10 @@ static int open_kind(struct target *t, const struct target_description *d,
 		return ret;
 	t->deadline_seconds =
 		options->deadline_seconds > 0 ? options->deadline_seconds : deadline_usual_seconds;
+	ret = check_kind(d, options->fault, err);
+	if (ret)
+		return ret;
 	t->kind = target_kind_find(d->kind);
-	if (!t->kind)
-		return err_set(err, EINVAL, "%s: %s is no kind of target", d->name, d->kind);
 	t->caps = t->kind->caps(d);
 	t->kind->lacks(d, &lacks);
 	if (lacks.len)
@@ -144,6 +157,21 @@ static char *take_fault(const char *spec, struct target_options *options)
 	buf_add(&rest, spec, name_len);
 	buf_adds(&rest, spec + name_len + 1 + fault_len);
 	return rest.data;
+}
+
+int target_check(const char *spec, const char *config, struct err *err)
+{
+	struct target_options options = { 0 };
+	char *plain = take_fault(spec, &options);
+	struct target_description d;
+	int r = description_find(&d, plain, config, err);
+
+	if (!r)
+		r = check_kind(&d, options.fault, err);
+	description_free(&d);
+	free((char *)options.fault);
+	free(plain);
+	return r;
 }
 
 int target_open(struct target **ret, const char *spec, const struct target_options *options,

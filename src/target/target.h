@@ -111,6 +111,10 @@ struct target_kind {
 	const char *summary; /* one line for `assay targets` */
 	/* What this machine lacks for it, as a sentence; empty if nothing. */
 	void (*lacks)(const struct target_description *d, struct buf *out);
+	/* Whether what is named besides the description is there: a directory, a fault, a kernel. A
+	 * mistake of who named it, unlike what is lacking. NULL: nothing is. */
+	int (*check)(const struct target_description *d, const char *fault, struct err *err);
+	bool has_faults; /* NAME!FAULT is one that is broken on purpose */
 	/* What it can do here, where it lacks nothing: enum target_cap. */
 	unsigned (*caps)(const struct target_description *d);
 	int (*open)(struct target *t, const struct target_description *d,
@@ -183,6 +187,9 @@ struct target_options {
 
 /* "reffs", "reffs!FAULT", "dir:PATH", "ext4", "kernel:ext4", "kernel:ext4@6.1" or another described
  * name, "fuse:COMMAND". */
+/* Fails where there is no such target: -ENOENT, -EINVAL, or -EPERM where a description of it is
+ * refused. One that lacks something here is one. */
+int target_check(const char *spec, const char *config, struct err *err);
 int target_open(struct target **ret, const char *spec, const struct target_options *options,
 		struct err *err);
 void target_close(struct target *t);

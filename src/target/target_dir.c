@@ -34,6 +34,17 @@ static void dir_lacks(const struct target_description *d, struct buf *out)
 		buf_addf(out, "%s is not a directory that can be written to", d->argument);
 }
 
+static int dir_check(const struct target_description *d, const char *fault, struct err *err)
+{
+	struct stat st;
+
+	if (!d->argument || !*d->argument)
+		return err_set(err, EINVAL, "dir needs a directory: dir:PATH");
+	if (stat(d->argument, &st))
+		return err_sys(err, errno, "%s", d->argument);
+	return S_ISDIR(st.st_mode) ? 0 : err_sys(err, ENOTDIR, "%s", d->argument);
+}
+
 /* Inside the keeper. */
 static int attach(void *own, int *ret_root_fd, struct err *err)
 {
@@ -114,8 +125,6 @@ static int dir_open(struct target *t, const struct target_description *d,
 	struct dir_target *own;
 	int ret;
 
-	if (!d->argument || !*d->argument)
-		return err_set(err, EINVAL, "dir needs a directory: dir:PATH");
 	own = must_alloc(sizeof(*own));
 	own->root_fd = -1;
 	kept_init(t, &own->kept, d, start);
@@ -170,6 +179,7 @@ const struct target_kind target_dir = {
 	.name = "dir",
 	.summary = "any directory, in a directory of its own there",
 	.lacks = dir_lacks,
+	.check = dir_check,
 	.caps = kept_caps,
 	.open = dir_open,
 	.close = dir_close,

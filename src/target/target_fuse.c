@@ -229,14 +229,19 @@ static int find_out_whether_it_keeps(struct target *t, struct err *err)
 	return ret;
 }
 
+static int fuse_check(const struct target_description *d, const char *fault, struct err *err)
+{
+	if (!command_of(d) || !*command_of(d))
+		return err_set(err, EINVAL, "fuse needs a command: fuse:COMMAND");
+	return 0;
+}
+
 static int fuse_open(struct target *t, const struct target_description *d,
 		     const struct target_options *options, struct err *err)
 {
 	struct fuse_target *f;
 	int ret = 0;
 
-	if (!command_of(d) || !*command_of(d))
-		return err_set(err, EINVAL, "fuse needs a command: fuse:COMMAND");
 	f = must_alloc(sizeof(*f));
 	f->loop_fd = -1;
 	t->fs = must_strdup("fuse");
@@ -276,6 +281,7 @@ const struct target_kind target_fuse = {
 	.name = "fuse",
 	.summary = "a FUSE daemon",
 	.lacks = fuse_lacks,
+	.check = fuse_check,
 	.caps = fuse_caps,
 	.open = fuse_open,
 	.close = fuse_close,

@@ -49,6 +49,22 @@ static void kernel_lacks(const struct target_description *d, struct buf *out)
 	buf_free(&path);
 }
 
+/* A kernel has its name from the build; the usual one is only lacking. */
+static int kernel_check(const struct target_description *d, const char *fault, struct err *err)
+{
+	struct buf text = BUF_INIT;
+	int ret = 0;
+
+	kernels_path(d->argument, &text);
+	if (d->argument && access(text.data, F_OK)) {
+		buf_clear(&text);
+		kernel_lacks(d, &text);
+		ret = err_set(err, ENOENT, "%s@%s: %s", d->name, d->argument, text.data);
+	}
+	buf_free(&text);
+	return ret;
+}
+
 /* Does anything outlive the mount? */
 static bool keeps(const struct target_description *d)
 {
@@ -106,7 +122,9 @@ static int start(struct target *t, const struct target_description *d, bool reco
 	kernels_memory(d->argument, &memory);
 	options.kernel = path.data;
 	options.memory = buf_str(&memory);
-	ret = states_start(&k->states, &options, err);
+	ret = kernels_check(d->argument, err);
+	if (!ret)
+		ret = states_start(&k->states, &options, err);
 	buf_free(&path);
 	buf_free(&memory);
 	return ret;
@@ -224,6 +242,7 @@ const struct target_kind target_kernel = {
 	.name = "kernel",
 	.summary = "a file system of a Linux kernel that runs in a process",
 	.lacks = kernel_lacks,
+	.check = kernel_check,
 	.caps = kernel_caps,
 	.open = kernel_open,
 	.close = kernel_close,

@@ -74,29 +74,27 @@ static unsigned reffs_caps(const struct target_description *d)
 	       TARGET_PROCESSES | TARGET_MMAP;
 }
 
+static int reffs_check(const struct target_description *d, const char *fault, struct err *err)
+{
+	if (d->argument)
+		return err_set(err, EINVAL, "%s:%s: reffs takes no argument", d->name, d->argument);
+	if (fault && !fault_find(fault) && !race_fault_find(fault) && !time_fault_find(fault))
+		return err_set(err, ENOENT, "%s: there is no such fault", fault);
+	return 0;
+}
+
 static int reffs_open(struct target *t, const struct target_description *d,
 		      const struct target_options *options, struct err *err)
 {
-	const struct fault_info *fault = NULL;
-	const struct race_fault *race_fault = NULL;
-	const struct time_fault *time_fault = NULL;
-	struct reffs *r;
+	struct reffs *r = must_alloc(sizeof(*r));
 
-	if (d->argument)
-		return err_set(err, EINVAL, "%s: reffs takes no argument", t->name);
-	if (options->fault) {
-		fault = fault_find(options->fault);
-		race_fault = race_fault_find(options->fault);
-		time_fault = time_fault_find(options->fault);
-		if (!fault && !race_fault && !time_fault)
-			return err_set(err, ENOENT, "%s: there is no such fault", options->fault);
-	}
-	r = must_alloc(sizeof(*r));
 	t->own = r;
 	target_model(t, &r->model);
-	r->fault = fault;
-	r->race_fault = race_fault;
-	r->time_fault = time_fault;
+	if (options->fault) {
+		r->fault = fault_find(options->fault);
+		r->race_fault = race_fault_find(options->fault);
+		r->time_fault = time_fault_find(options->fault);
+	}
 	r->faulty = (struct faulty){ &r->model, &r->state, &r->memory, BUF_INIT };
 	begin(t);
 	return 0;
@@ -227,6 +225,8 @@ const struct target_kind target_reffs = {
 	.name = "reffs",
 	.summary = "the model as a file system, in this process",
 	.lacks = reffs_lacks,
+	.check = reffs_check,
+	.has_faults = true,
 	.caps = reffs_caps,
 	.open = reffs_open,
 	.close = reffs_close,

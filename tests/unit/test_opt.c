@@ -117,6 +117,7 @@ static void errors_name_the_option(void **state)
 		{ "--seconds 61", "--seconds 61: not between 0 and 60" },
 		{ "--seconds -1", "--seconds -1: not between 0 and 60" },
 		{ "--strategy d", "--strategy d: not one of tour|dfs|df" },
+		{ "--seconds -1", "--seconds -1: not between 0 and 60" },
 		{ "--strategy dfs|df", "--strategy dfs|df: not one of tour|dfs|df" },
 	};
 	struct settings s;

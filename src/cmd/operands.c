@@ -1,0 +1,60 @@
+/* operands.c -- what a command line names has to be there before anything is made or run. */
+#include "cmd/operands.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "target/target.h"
+
+int operand_code(int status)
+{
+	switch (-status) {
+	case 0:
+		return EXIT_CLEAN;
+	case ENOENT:
+	case ENOTDIR:
+	case EISDIR:
+	case EINVAL:
+	case ENOTSUP:
+		return EXIT_USAGE;
+	default:
+		return EXIT_UNKNOWN;
+	}
+}
+
+int operand_target(const char *spec, const char *config, struct err *err)
+{
+	return operand_code(target_check(spec, config, err));
+}
+
+int operand_file(const char *path, struct err *err)
+{
+	return path && access(path, R_OK) ? operand_code(err_sys(err, errno, "%s", path))
+					  : EXIT_CLEAN;
+}
+
+int operand_directory(const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return operand_code(err_sys(err, errno, "%s", path));
+	return S_ISDIR(st.st_mode) ? EXIT_CLEAN : operand_code(err_sys(err, ENOTDIR, "%s", path));
+}
+
+int operand_new_file(const char *path, struct err *err)
+{
+	struct buf directory = BUF_INIT;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	int code = EXIT_CLEAN;
+
+	if (slash) {
+		buf_add(&directory, path, (size_t)(slash - path) + 1);
+		code = operand_directory(directory.data, err);
+	}
+	buf_free(&directory);
+	return code;
+}

@@ -1,0 +1,19 @@
+/* operands.h -- what a command line names has to be there before anything is made or run.
+ *
+ * All of these return an exit code: EXIT_CLEAN, EXIT_USAGE for a name that does not exist or means
+ * nothing, EXIT_UNKNOWN for one that is there and cannot be used. */
+#ifndef CMD_OPERANDS_H
+#define CMD_OPERANDS_H
+
+#include "cmd/command.h"
+
+/* The code for something that a name stands for and that could not be opened or read. */
+int operand_code(int status);
+int operand_target(const char *spec, const char *config, struct err *err);
+/* A file, or a directory, that is to be read; NULL is fine. */
+int operand_file(const char *path, struct err *err);
+int operand_directory(const char *path, struct err *err);
+/* A file that is to be written: the directory it is to be in. NULL is fine. */
+int operand_new_file(const char *path, struct err *err);
+
+#endif
