@@ -14,6 +14,7 @@
 #include "cmd/runner.h"
 #include "exec/clean.h"
 #include "exec/exec.h"
+#include "exec/limits.h"
 #include "tree/take.h"
 
 enum { ROOT_MODE = 0777 }; /* of a fresh directory: every user may make files in it */
@@ -21,7 +22,8 @@ enum { ROOT_MODE = 0777 }; /* of a fresh directory: every user may make files in
 static struct settings {
 	const char *on, *out, *user;
 	double deadline;
-	bool fresh, chroot;
+	uint64_t space;
+	bool fresh, chroot, devices;
 } settings = { .deadline = 10, .chroot = true };
 
 static const struct opt opts[] = {
@@ -39,9 +41,16 @@ static const struct opt opts[] = {
 	{ "chroot", OPT_FLAG, offsetof(struct settings, chroot), NULL,
 	  "confines the scripts to the directory; without it, mind absolute links and \"..\"", 0,
 	  0 },
+	{ "space", OPT_U64, offsetof(struct settings, space), "BYTES",
+	  "what the scripts may take of the disk; a call that may take more is not made. Without "
+	  "it a tenth of what is free, and at most 1G",
+	  0, 0 },
+	{ "devices", OPT_FLAG, offsetof(struct settings, devices), NULL,
+	  "device nodes are devices: a script can write to the disks of this machine", 0, 0 },
 	OPT_END,
 };
 
+static struct exec_limits limits;
 static char *fresh_path; /* of the directory made for the scripts; NULL without --fresh */
 
 static int parse_user(struct exec_options *options, struct err *err)
@@ -84,6 +93,9 @@ static int open_runner(struct runner *r, const struct exec_options *options, str
 	};
 	int error = open_root(r, err);
 
+	limits_init(&limits, r->root_fd);
+	if (settings.space)
+		limits.space_bytes = settings.space;
 	if (!error)
 		error = exec_crew_open(&r->crew, r->root_fd, options, err);
 	if (!error)
@@ -202,8 +214,12 @@ static int check_all(struct script *s, const struct file_list *files, struct err
 
 static int run(int argc, char **argv, struct err *err)
 {
-	struct exec_options options = { .deadline_seconds = settings.deadline,
-					.no_chroot = !settings.chroot };
+	struct exec_options options = {
+		.deadline_seconds = settings.deadline,
+		.no_chroot = !settings.chroot,
+		.no_devices = !settings.devices,
+		.limits = &limits,
+	};
 	struct runner r = { .root_fd = -1 };
 	struct file_list files = { 0 };
 	int code = EXIT_USAGE;
@@ -232,8 +248,10 @@ const struct command command_run = {
 		"new processes, on what the one before left unless *--fresh* is given.\n"
 		"\n"
 		"If any script has a mistake, nothing is executed and the exit status is 64.\n"
-		"If a call does not return in time, or a process would need privileges that\n"
-		"lack, the trace ends there and the exit status is 2.\n"
+		"If a call does not return in time, would take too much of the disk, or a\n"
+		"process would need privileges that lack, the trace ends there and the exit\n"
+		"status is 2. What is mounted below _DIR_ is not to be seen, and device nodes\n"
+		"cannot be opened, where this takes effect: as root.\n"
 		"\n"
 		"Several users need root. Without root the scripts run as one user, confined\n"
 		"by a user namespace, or unconfined with *--no-chroot*. _remount_ and\n"

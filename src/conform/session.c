@@ -395,6 +395,11 @@ int session_run(struct session *s, size_t number, enum script_fate *ret_fate, st
 		w.fate = SCRIPT_SKIPPED;
 	else
 		r = run(s, script, &w, err);
+	if (r == -EDQUOT) { /* it would take too much of a disk that is not ours */
+		r = err_forget(err, r, EDQUOT);
+		w.fate = SCRIPT_SKIPPED;
+		s->lost = s->broken = true;
+	}
 	if (r && !target_failure_is_ours(r) && s->failures++ < FAILURES_MAX)
 		r = blame_target(s, &w, err);
 	s->walker.figures.calls += w.count;

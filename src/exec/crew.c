@@ -17,6 +17,8 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "base/rng.h"
+#include "exec/guard.h"
+#include "exec/limits.h"
 #include "exec/patience.h"
 #include "exec/worker.h"
 
@@ -49,6 +51,8 @@ struct grouping {
 
 struct exec_crew {
 	int root_fd;
+	int mount_fd;               /* of the root without devices; -1: none */
+	struct exec_limits *limits; /* NULL: none */
 	enum confinement confinement;
 	bool privileged; /* may become any user */
 	int64_t deadline_ns;
@@ -264,15 +268,26 @@ static int spawn_first(struct exec_crew *crew, struct err *err)
 	return spawn(crew, 1, crew->uid, crew->gid, err);
 }
 
-int exec_crew_open(struct exec_crew **ret, int root_fd, const struct exec_options *options,
-		   struct err *err)
+/* The root that workers get. */
+static int open_root(struct exec_crew *crew, int root_fd, const struct exec_options *options,
+		     struct err *err)
 {
-	struct exec_crew *crew = must_alloc(sizeof(*crew));
-	double seconds =
-		options->deadline_seconds > 0 ? options->deadline_seconds : DEADLINE_USUAL_S;
 	int error;
 
-	crew->deadline_ns = (int64_t)(seconds * 1e9);
+	crew->limits = options->limits;
+	if (options->no_devices) {
+		error = guard_root(root_fd, &crew->mount_fd, &crew->root_fd);
+		if (!error)
+			return 0;
+		crew->limits->no_devices = guard_may_make_devices();
+	}
+	crew->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
+	return crew->root_fd < 0 ? err_sys(err, errno, "cannot use the root directory") : 0;
+}
+
+/* Who the first process is, and how it can be kept in the root. */
+static void choose_confinement(struct exec_crew *crew, const struct exec_options *options)
+{
 	if (options->no_chroot)
 		crew->confinement = UNCONFINED;
 	else
@@ -285,12 +300,25 @@ int exec_crew_open(struct exec_crew **ret, int root_fd, const struct exec_option
 		crew->uid = geteuid();
 		crew->gid = getegid();
 	}
+}
+
+int exec_crew_open(struct exec_crew **ret, int root_fd, const struct exec_options *options,
+		   struct err *err)
+{
+	struct exec_crew *crew = must_alloc(sizeof(*crew));
+	double seconds =
+		options->deadline_seconds > 0 ? options->deadline_seconds : DEADLINE_USUAL_S;
+	int error;
+
+	crew->deadline_ns = (int64_t)(seconds * 1e9);
+	crew->root_fd = crew->mount_fd = -1;
+	choose_confinement(crew, options);
 	crew->gate = mmap(NULL, sizeof(*crew->gate), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	error = crew->gate == MAP_FAILED ? err_sys(err, errno, "cannot share memory") : 0;
-	crew->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
-	if (!error && crew->root_fd < 0)
-		error = err_sys(err, errno, "cannot use the root directory");
+	if (crew->gate == MAP_FAILED)
+		error = err_sys(err, errno, "cannot share memory");
+	else
+		error = open_root(crew, root_fd, options, err);
 	if (!error)
 		error = spawn_first(crew, err);
 	if (error) {
@@ -402,14 +430,23 @@ static struct member *member_of(struct exec_crew *crew, const struct call *c, st
 	return NULL;
 }
 
+static int check_limits(struct exec_crew *crew, const struct call *c, struct err *err)
+{
+	return crew->limits ? limits_check(crew->limits, c, err) : 0;
+}
+
 int exec_crew_start(struct exec_crew *crew, const struct call *c, struct err *err)
 {
 	struct member *m = member_of(crew, c, err);
+	int error;
 
 	if (!m)
 		return err->code;
 	if (op_table[c->op].traits & TRAIT_PROC)
 		return answer(crew, c, err);
+	error = check_limits(crew, c, err);
+	if (error)
+		return error;
 	wire_clear(m->wire);
 	if (wire_add_call(m->wire, c))
 		return err_set(err, E2BIG, "the data of the call is beyond %d bytes",
@@ -460,7 +497,7 @@ int exec_crew_batch(struct exec_crew *crew, const struct call *calls, size_t cou
 {
 	struct member *m = member_of(crew, calls, err);
 	struct wire *wire;
-	int error;
+	int error = 0;
 
 	*ret_done = 0;
 	if (!m)
@@ -469,9 +506,13 @@ int exec_crew_batch(struct exec_crew *crew, const struct call *calls, size_t cou
 	wire_clear(wire);
 	for (size_t i = 0; i < count; i++) {
 		must(calls[i].pid == calls->pid && !(op_table[calls[i].op].traits & TRAIT_PROC));
-		if (wire_add_call(wire, &calls[i]))
+		/* What is not to be made is told when it is the first. */
+		error = check_limits(crew, &calls[i], i ? NULL : err);
+		if (error || wire_add_call(wire, &calls[i]))
 			break;
 	}
+	if (error && !wire->count)
+		return error;
 	if (!wire->count)
 		return err_set(err, E2BIG, "the data of the call is beyond %d bytes",
 			       EXEC_DATA_MAX);
@@ -499,11 +540,14 @@ static int line_up(struct exec_crew *crew, const struct call *calls, size_t coun
 
 	for (size_t i = 0; i < count; i++) {
 		struct member *m = member_of(crew, &calls[i], err);
-		int k = 0;
+		int k = 0, error;
 
 		if (!m)
 			return err->code;
 		must(!(op_table[calls[i].op].traits & TRAIT_PROC));
+		error = check_limits(crew, &calls[i], err);
+		if (error)
+			return error;
 		while (k < racing && racers[k] != m)
 			k++;
 		if (k == racing) {
@@ -600,6 +644,8 @@ void exec_crew_close(struct exec_crew *crew)
 	wire_free(crew->last_wire);
 	if (crew->root_fd >= 0)
 		close(crew->root_fd);
+	if (crew->mount_fd >= 0)
+		close(crew->mount_fd);
 	if (crew->gate != MAP_FAILED)
 		munmap(crew->gate, sizeof(*crew->gate));
 	free(crew->killed);

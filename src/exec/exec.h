@@ -17,6 +17,7 @@
 #include "op/op.h"
 
 struct err;
+struct exec_limits;
 
 enum {
 	EXEC_FDS_MAX = 256,
@@ -43,6 +44,10 @@ void exec_self_call(struct exec_self *self, const struct call *c, struct outcome
 struct exec_options {
 	double deadline_seconds; /* per call; 0: 10 seconds */
 	bool no_chroot;          /* stay unconfined (no privilege): absolute paths are re-rooted */
+	/* No device of the machine can be opened there, whatever nodes there are (guard.h). Where
+	 * that cannot be had nodes are not made; limits is needed for that. */
+	bool no_devices;
+	struct exec_limits *limits; /* on what calls may take (limits.h); NULL: none */
 	uint32_t uid, gid;       /* of process 1; 0: root, or the caller where privilege lacks */
 };
 
@@ -56,7 +61,8 @@ int exec_crew_open(struct exec_crew **ret, int root_fd, const struct exec_option
  * existing process cannot be created (EEXIST) nor a missing one destroyed (ESRCH): outcomes;
  * any other call of a missing process is our failure, -ESRCH. Returns 0 and the outcome
  * (whatever it is); -ETIME if the call hung: that worker is given up (its task may stay behind
- * in the kernel) and counted; other negative values are our failures. Outcome bytes are valid
+ * in the kernel) and counted; -EDQUOT or -EPERM where it was not made, by the limits; other negative
+ * values are our failures. Outcome bytes are valid
  * until the next call. */
 int exec_crew_call(struct exec_crew *crew, const struct call *c, struct outcome *ret,
 		   struct err *err);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/must.h"
+#include "exec/guard.h"
 #include "exec/self.h"
 
 /* Raw system calls: the library's versions would tell all threads, and know of accounts. */
@@ -109,9 +110,11 @@ static int prepare(const struct worker_place *place, int root_fd, struct exec_se
 	error = self_init(self, root_fd, wire->data);
 	if (error)
 		return -error;
+	guard_capabilities(false);
 	*ret_step = "change to another user";
 	if (place->takes_ids && become(place->uid, place->gid))
 		return errno;
+	guard_calls();
 	return 0;
 }
 

@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #include "base/must.h"
+#include "exec/guard.h"
+#include "exec/limits.h"
 #include "exec/patience.h"
 #include "target/caches.h"
 #include "target/confined.h"
@@ -107,6 +109,7 @@ static int open_crew(struct inside *in, struct err *err)
 	struct exec_options options = {
 		.deadline_seconds = in->options->deadline_seconds,
 		.no_chroot = in->outside_fd < 0,
+		.limits = in->keeping->limits,
 		.uid = in->options->uid,
 		.gid = in->options->gid,
 	};
@@ -211,13 +214,17 @@ static int make_call(void *own, const struct call *c, struct outcome *ret, struc
 {
 	struct inside *in = own;
 	unsigned traits = op_table[c->op].traits;
+	int r = 0;
 
 	if (traits & TRAIT_ENV || c->op == OP_sync)
 		return serve_environment(in, c, ret, err);
 	if (traits & TRAIT_PROC || c->pid != 1)
 		return call_crew(in, c, ret, err);
-	exec_self_call(in->self, c, ret);
-	return 0;
+	if (in->keeping->limits)
+		r = limits_check(in->keeping->limits, c, err);
+	if (!r)
+		exec_self_call(in->self, c, ret);
+	return r;
 }
 
 /* The calls on the board, all at once, by the workers of a crew. */
@@ -450,6 +457,8 @@ static int begin(struct inside *in, struct err *err)
 	in->taker = steps_taker(in->options->fields, labels_files());
 	if (k->begin)
 		ret = k->begin(k->own, err);
+	/* Programs that it runs have theirs back. */
+	guard_capabilities(true);
 	return ret ? ret : attach(in, err);
 }
 

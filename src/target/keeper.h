@@ -36,6 +36,8 @@ struct keeping {
 	/* The opposite; NULL: cannot. After a failure the file system may still be attached.
 	 * -EUSERS: a process that is not ours holds it. */
 	int (*detach)(void *own, struct err *err);
+	/* On what calls may take of a disk that is the user's; NULL: the disk is ours. */
+	struct exec_limits *limits;
 	bool keeps; /* what is there survives detaching: it can be remounted */
 	/* Whether the file system is gone (a daemon died); NULL: never. */
 	bool (*gone)(void *own);

@@ -31,6 +31,9 @@ int loop_forget(int loop_fd, struct err *err);
  * Returns 0 or a negative errno with what the kernel says. */
 int mounting_mount(const char *fs, const char *source, const char *options, const char *at,
 		   struct err *err);
+/* On what somebody else has mounted there device nodes are no devices from now on, and setuid does
+ * nothing. */
+int mounting_forbid_devices(const char *at, struct err *err);
 /* Somebody may look at the mount for a moment: that is waited for. Where it stays busy, -EUSERS and
  * who holds it, if that can be found out; else -EBUSY. */
 int mounting_unmount(const char *at, struct err *err);

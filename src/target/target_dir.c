@@ -1,7 +1,8 @@
 /* target_dir.c -- any directory: a mounted network file system, a container's volume, a disk.
  *
  * Tests run in a directory of their own that is made in the given one, and removed with all that
- * is in it. Nothing else is touched, and nothing is mounted. */
+ * is in it. Nothing else is touched. With privilege calls are made on a mount of that directory
+ * alone that nobody else sees, and on which device nodes are no devices. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -13,6 +14,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "exec/guard.h"
+#include "exec/limits.h"
 #include "target/compile.h"
 #include "target/confined.h"
 #include "target/janitor.h"
@@ -26,6 +29,10 @@ struct dir_target {
 	struct janitor *janitor;
 	unsigned rounds; /* one directory each: what hung in one must not meet the next */
 	int root_fd;
+	struct exec_limits limits;
+	uint64_t file_size_max;
+	/* Inside the keeper. */
+	int mount_fd; /* the same directory without devices; -1: not yet */
 };
 
 static void dir_lacks(const struct target_description *d, struct buf *out)
@@ -48,8 +55,13 @@ static int dir_check(const struct target_description *d, const char *fault, stru
 /* Inside the keeper. */
 static int attach(void *own, int *ret_root_fd, struct err *err)
 {
-	const struct dir_target *d = own;
+	struct dir_target *d = own;
 
+	limits_init(&d->limits, d->root_fd);
+	d->limits.file_size_max = d->file_size_max;
+	if (!guard_root(d->root_fd, &d->mount_fd, ret_root_fd))
+		return 0;
+	d->limits.no_devices = guard_may_make_devices();
 	*ret_root_fd = openat(d->root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return *ret_root_fd < 0 ? err_sys(err, errno, "cannot open the directory") : 0;
 }
@@ -74,7 +86,12 @@ static int make_round(struct dir_target *d, struct err *err)
 static int start(struct target *t, struct err *err)
 {
 	struct dir_target *d = t->own;
-	struct keeping keeping = { .own = d, .fd_count = 1, .attach = attach };
+	struct keeping keeping = {
+		.own = d,
+		.fd_count = 1,
+		.attach = attach,
+		.limits = &d->limits,
+	};
 	int ret = make_round(d, err);
 
 	if (ret)
@@ -131,6 +148,7 @@ static int dir_open(struct target *t, const struct target_description *d,
 	t->uid = geteuid();
 	t->gid = getegid();
 	ret = adopt_traits(t, d->argument, options->config, err);
+	own->file_size_max = t->traits.file_size_max;
 	if (!ret)
 		ret = janitor_open(&own->janitor, d->argument, err);
 	if (!ret)

@@ -132,6 +132,8 @@ static int attach(void *own, int *ret_root_fd, struct err *err)
 		ret = loop_forget(f->loop_fd, err);
 	if (!f->mounted && !ret)
 		ret = daemon_start(f->command.data, f->mount.data, image_fd, f->start_seconds, err);
+	if (!f->mounted && !ret)
+		ret = mounting_forbid_devices(f->mount.data, err);
 	if (ret)
 		return ret;
 	f->mounted = true;

@@ -161,6 +161,27 @@ static void a_hang_is_told(void **state)
 	buf_free(&trigger);
 }
 
+/* Also where the daemon asks for devices. */
+static void no_device_is_opened(void **state)
+{
+	struct plan_step step;
+	struct buf spec = BUF_INIT;
+	struct plan_end end;
+	struct pair p;
+
+	if (geteuid())
+		skip();
+	buf_addf(&spec, "fuse:bindfs -o dev,suid %s", place);
+	open_or_skip(&p, spec.data, 60);
+	pair_do(&p, "mknod(\"null\", S_IFCHR|0600, 259)");
+	step = (struct plan_step){ .call = pair_call(&p, "open(\"null\", O_RDWR)") };
+	end = pair_follow(&p, &step, 1);
+	assert_int_equal(end.fate, FATE_FINE);
+	assert_int_equal(end.outcome.error, EACCES);
+	pair_close(&p);
+	buf_free(&spec);
+}
+
 /* Mounting has a time of its own: neither it nor a remount is a call that hangs. */
 static void mounting_may_take_longer_than_a_call(void **state)
 {
@@ -200,6 +221,7 @@ int main(void)
 		cmocka_unit_test(a_daemon_on_an_image),
 		cmocka_unit_test(a_death_is_told),
 		cmocka_unit_test(a_hang_is_told),
+		cmocka_unit_test(no_device_is_opened),
 		cmocka_unit_test(mounting_may_take_longer_than_a_call),
 		cmocka_unit_test(commands_that_do_not_mount_say_why),
 	};

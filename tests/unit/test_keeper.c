@@ -219,6 +219,32 @@ static void no_path_leads_out(void **state)
 	assert_int_equal(pair_follow(p, steps, ARRAY_LEN(steps)).done, ARRAY_LEN(steps));
 }
 
+/* A script is foreign input: the machine's devices and the user's disk are not its own. */
+static void no_device_is_opened_and_no_disk_filled(void **state)
+{
+	struct pair *p = *state;
+	struct plan_step step = {
+		.call = pair_call(p, "fallocate_file(\"f\", 0, 0, 75161927680)"),
+	};
+	struct plan_end end;
+	struct err err = { 0 };
+
+	if (geteuid())
+		skip();
+	pair_do(p, "mknod(\"null\", S_IFCHR|0600, 259)");
+	pair_do(p, "create_file(\"f\", O_CREAT|O_RDWR, 0600)");
+	assert_int_equal(target_follow(p->target, &step, 1, &end, &err), -EDQUOT);
+	assert_non_null(strstr(err.text, "is not made"));
+	step.call = pair_call(p, "open(\"null\", O_RDWR)");
+	end = pair_follow(p, &step, 1);
+	assert_int_equal(end.outcome.error, EACCES);
+	step.call = pair_call(p, "[2] create_process(0, 0)");
+	assert_int_equal(pair_follow(p, &step, 1).outcome.error, 0);
+	step.call = pair_call(p, "[2] open(\"null\", O_RDWR)");
+	end = pair_follow(p, &step, 1);
+	assert_int_equal(end.outcome.error, EACCES);
+}
+
 static void processes_have_users(void **state)
 {
 	struct pair *p = *state;
@@ -349,6 +375,7 @@ int main(void)
 		IN_DIR(an_observed_tree_is_the_models),
 		IN_DIR(a_reset_leaves_nothing),
 		IN_DIR(no_path_leads_out),
+		IN_DIR(no_device_is_opened_and_no_disk_filled),
 		IN_DIR(processes_have_users),
 		cmocka_unit_test_setup_teardown(a_hang_ends_and_a_reset_helps, open_impatient,
 						close_dir),
