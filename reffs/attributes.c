@@ -80,11 +80,21 @@ static bool kills_privilege(struct request *r, fuse_ino_t ino, mode_t mode, int 
 	       !core_access(r->core, ino, W_OK);
 }
 
+/* In nanoseconds; beyond what these can say, some 292 years from 1970, the last that can be said,
+ * as file systems do. */
 static int64_t time_value(const struct timespec *time, int set, int now)
 {
+	const int64_t seconds_max = INT64_MAX / 1000000000 - 1;
+
 	if (now)
 		return TIME_NOW;
-	return set ? time->tv_sec * 1000000000 + time->tv_nsec : TIME_OMIT;
+	if (!set)
+		return TIME_OMIT;
+	if (time->tv_sec > seconds_max)
+		return seconds_max * 1000000000;
+	if (time->tv_sec < -seconds_max)
+		return -seconds_max * 1000000000;
+	return time->tv_sec * 1000000000 + time->tv_nsec;
 }
 
 static void set_times(struct request *r, struct arg fd, const struct stat *attr, int to_set)

@@ -55,7 +55,8 @@ static void serve_tmpfile(struct front *f, const struct fuse_in_header *in)
 		made.entry.entry_valid = made.entry.attr_valid = (uint64_t)f->timeout_seconds;
 		fill_attr(&made.entry.attr, &st);
 	}
-	(void)!writev(fuse_session_fd(f->session), parts, error ? 1 : 2);
+	if (writev(fuse_session_fd(f->session), parts, error ? 1 : 2) < 0 && !error)
+		front_tmpfile_lost(f, st.st_ino);
 }
 
 static void end_thread(void *of)

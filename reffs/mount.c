@@ -2,14 +2,18 @@
 #include "reffs/mount.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "reffs/guardian.h"
 #include "reffs/loop.h"
 #include "reffs/memory.h"
 #include "reffs/notify.h"
@@ -142,23 +146,38 @@ static void *thread_run(void *of)
 	return NULL;
 }
 
-/* Serves until somebody unmounts or sends one of the signals. */
-static void serve(struct front *f, const sigset_t *signals)
+/* How many threads were started: all, or the system has no more. */
+static int start_threads(struct front *f, pthread_t *threads)
+{
+	for (int i = 0; i < THREADS; i++) {
+		if (pthread_create(&threads[i], NULL, thread_run, f))
+			return i;
+	}
+	return THREADS;
+}
+
+/* Serves until somebody unmounts or sends one of the signals; then nothing is mounted any more. */
+static int serve(struct front *f, int ready_fd, const sigset_t *signals, struct err *err)
 {
 	pthread_t threads[THREADS];
-	int signal_number;
+	int signal_number, count = start_threads(f, threads);
 
-	for (int i = 0; i < THREADS; i++)
-		must(!pthread_create(&threads[i], NULL, thread_run, f));
-	sigwait(signals, &signal_number);
+	if (count == THREADS) {
+		if (ready_fd >= 0) {
+			(void)!write(ready_fd, "", 1);
+			close(ready_fd);
+		}
+		sigwait(signals, &signal_number);
+	}
 	notifier_finish(f->notifier);
 	fuse_session_exit(f->session);
-	for (int i = 0; i < THREADS; i++)
+	for (int i = 0; i < count; i++)
 		pthread_cancel(threads[i]);
-	for (int i = 0; i < THREADS; i++)
+	for (int i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
 	/* Closes what they read from. */
 	fuse_session_unmount(f->session);
+	return count == THREADS ? 0 : err_set(err, EAGAIN, "no thread can be started");
 }
 
 static void block_signals(sigset_t *signals)
@@ -169,6 +188,62 @@ static void block_signals(sigset_t *signals)
 	sigaddset(signals, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
+}
+
+int mountpoint_check(const char *path, struct err *err)
+{
+	struct statx st;
+
+	if (statx(AT_FDCWD, path, 0, STATX_TYPE, &st)) {
+		if (errno == ENOTCONN)
+			return err_set(err, errno, "%s is the mount of a daemon that is gone: "
+				       "unmount it first (umount -l)", path);
+		return err_sys(err, errno, "%s", path);
+	}
+	if (!S_ISDIR(st.stx_mode))
+		return err_set(err, ENOTDIR, "%s is not a directory", path);
+	if (st.stx_attributes & st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
+		return err_set(err, EBUSY, "%s is a mount point already", path);
+	return 0;
+}
+
+/* One at a time looks whether something is mounted there, and mounts. A directory that cannot be
+ * opened for reading is taken as it is. */
+static int mount_once(struct front *f, const char *mountpoint, struct err *err)
+{
+	int fd = open(mountpoint, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
+
+	if (fd >= 0)
+		flock(fd, LOCK_EX);
+	r = mountpoint_check(mountpoint, err);
+	if (!r && fuse_session_mount(f->session, mountpoint))
+		r = err_set(err, EIO, "cannot mount on %s", mountpoint);
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+/* Mounts, serves to the end, and unmounts. */
+static int serve_mounted(struct front *f, const char *mountpoint, int ready_fd,
+			 const sigset_t *signals, struct err *err)
+{
+	struct guardian guardian;
+	int r = guardian_start(&guardian, mountpoint, err);
+
+	if (r)
+		return r;
+	f->notifier = notifier_new(f->session);
+	r = transfers_new(&f->transfers, err);
+	if (!r)
+		r = mount_once(f, mountpoint, err);
+	if (!r) {
+		guardian_watch(&guardian, mountpoint);
+		r = serve(f, ready_fd, signals, err);
+	}
+	guardian_end(&guardian);
+	transfers_free(f->transfers);
+	notifier_free(f->notifier);
+	return r;
 }
 
 int reffs_serve(const char *mountpoint, const struct mount_options *options, int ready_fd,
@@ -194,24 +269,12 @@ int reffs_serve(const char *mountpoint, const struct mount_options *options, int
 	if (!r)
 		r = new_session(&f, options, err);
 	if (r)
-		goto out_core;
-	if (fuse_session_mount(f.session, mountpoint)) {
-		r = err_set(err, EIO, "cannot mount on %s", mountpoint);
-		goto out_session;
-	}
-	f.notifier = notifier_new(f.session);
-	f.transfers = transfers_new();
-	if (ready_fd >= 0) {
-		(void)!write(ready_fd, "", 1);
-		close(ready_fd);
-	}
-	serve(&f, &signals);
-	transfers_free(f.transfers);
-	notifier_free(f.notifier);
-	r = save_image(&f, options->image, err);
-out_session:
+		goto out;
+	r = serve_mounted(&f, mountpoint, ready_fd, &signals, err);
 	fuse_session_destroy(f.session);
-out_core:
+	if (!r)
+		r = save_image(&f, options->image, err);
+out:
 	core_free(&f.core);
 	return r;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/must.h"
 
 static struct arg directory(struct request *r, fuse_ino_t ino)
@@ -187,7 +188,7 @@ void front_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mo
 	request_end(&r);
 	fi->keep_cache = 1;
 	if (fuse_reply_create(req, &entry, fi) == -ENOENT)
-		reply_take_back(&r, entry.ino);
+		reply_take_back(&r, &(uint64_t){ entry.ino }, 1);
 }
 
 int front_tmpfile(struct front *f, const struct caller *caller, fuse_ino_t parent, mode_t mode,
@@ -215,6 +216,13 @@ int front_tmpfile(struct front *f, const struct caller *caller, fuse_ino_t paren
 	return r.error;
 }
 
+void front_tmpfile_lost(struct front *f, uint64_t ino)
+{
+	pthread_mutex_lock(&f->core.lock);
+	core_forget(&f->core, ino, 1);
+	pthread_mutex_unlock(&f->core.lock);
+}
+
 /* ---- listing ---- */
 
 /* Positions: 1 behind ".", 2 behind "..", then the tree's cookies above these. */
@@ -225,6 +233,7 @@ struct listing {
 	char *buffer;
 	size_t size, used;
 	bool plus;
+	struct buf held; /* uint64_t: objects that it tells of, and the kernel then holds */
 };
 
 /* False where the buffer is full. */
@@ -244,8 +253,10 @@ static bool list(struct listing *l, const char *name, uint64_t ino, bool hold, o
 			entry.attr_timeout = entry.entry_timeout = l->r->front->timeout_seconds;
 		}
 		need = fuse_add_direntry_plus(l->r->req, to, left, name, &entry, next);
-		if (hold && need <= left)
+		if (hold && need <= left) {
 			core_hold(l->r->core, ino);
+			buf_add(&l->held, &ino, sizeof(ino));
+		}
 	}
 	if (need > left)
 		return false;
@@ -270,7 +281,7 @@ static void list_directory(struct listing *l, const struct inode *dir, off_t off
 static void reply_listing(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
 	struct request r;
-	struct listing l = { &r, must_alloc(size), size, 0, plus };
+	struct listing l = { &r, must_alloc(size), size, 0, plus, BUF_INIT };
 	const struct inode *dir;
 
 	request_begin(&r, req);
@@ -281,8 +292,10 @@ static void reply_listing(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off
 	request_end(&r);
 	if (r.error)
 		fuse_reply_err(req, r.error);
-	else
-		fuse_reply_buf(req, l.buffer, l.used);
+	else if (fuse_reply_buf(req, l.buffer, l.used) == -ENOENT)
+		reply_take_back(&r, (const uint64_t *)(void *)l.held.data,
+				l.held.len / sizeof(uint64_t));
+	buf_free(&l.held);
 	free(l.buffer);
 }
 

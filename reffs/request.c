@@ -96,9 +96,13 @@ int request_call_removing(struct request *r, struct call *call, fuse_ino_t dir, 
 	return r->error;
 }
 
+/* Before 1970, too, the nanoseconds are counted forwards. */
 static struct timespec time_of(int64_t nanoseconds)
 {
-	return (struct timespec){ nanoseconds / 1000000000, nanoseconds % 1000000000 };
+	int64_t seconds = nanoseconds / 1000000000, rest = nanoseconds % 1000000000;
+
+	return rest < 0 ? (struct timespec){ seconds - 1, rest + 1000000000 }
+			: (struct timespec){ seconds, rest };
 }
 
 void request_stat(const struct inode *inode, struct stat *ret)
@@ -143,10 +147,11 @@ void reply_status(struct request *r)
 	fuse_reply_err(r->req, r->error);
 }
 
-void reply_take_back(struct request *r, uint64_t ino)
+void reply_take_back(struct request *r, const uint64_t *inos, size_t count)
 {
 	pthread_mutex_lock(&r->core->lock);
-	core_forget(r->core, ino, 1);
+	for (size_t i = 0; i < count; i++)
+		core_forget(r->core, inos[i], 1);
 	pthread_mutex_unlock(&r->core->lock);
 }
 
@@ -165,5 +170,5 @@ void reply_entry(struct request *r, fuse_ino_t parent, const char *name)
 	request_end(r);
 	/* Without an object the entry says: there is none, and that may be remembered. */
 	if (fuse_reply_entry(r->req, &entry) == -ENOENT && entry.ino)
-		reply_take_back(r, entry.ino);
+		reply_take_back(r, &(uint64_t){ entry.ino }, 1);
 }

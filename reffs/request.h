@@ -67,8 +67,8 @@ void request_entry(struct request *r, uint64_t ino, struct fuse_entry_param *ret
 /* Gives the lock back. */
 void request_end(struct request *r);
 void reply_status(struct request *r);
-/* A reply that told of an object did not reach the kernel: it does not hold it. */
-void reply_take_back(struct request *r, uint64_t ino);
+/* A reply that told of objects did not reach the kernel: it does not hold them. */
+void reply_take_back(struct request *r, const uint64_t *inos, size_t count);
 /* The entry of that name, just looked up or made. */
 void reply_entry(struct request *r, fuse_ino_t parent, const char *name);
 

@@ -12,6 +12,7 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/must.h"
 
 enum { TRANSFERS_MAX = 64 };
@@ -160,25 +161,30 @@ static void *transfers_watch(void *of)
 
 /* ---- life ---- */
 
-struct transfers *transfers_new(void)
+int transfers_new(struct transfers **ret, struct err *err)
 {
 	struct transfers *t = must_alloc(sizeof(*t));
+	int error;
 
 	pthread_mutex_init(&t->lock, NULL);
 	t->next_number = 1;
 	t->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (t->wake < 0 || pthread_create(&t->watcher, NULL, transfers_watch, t)) {
+	error = t->wake < 0 ? errno : pthread_create(&t->watcher, NULL, transfers_watch, t);
+	if (error) {
 		if (t->wake >= 0)
 			close(t->wake);
 		pthread_mutex_destroy(&t->lock);
 		free(t);
-		return NULL;
+		return err_sys(err, error, "cannot watch clients");
 	}
-	return t;
+	*ret = t;
+	return 0;
 }
 
 void transfers_free(struct transfers *t)
 {
+	if (!t)
+		return;
 	pthread_mutex_lock(&t->lock);
 	t->finished = true;
 	eventfd_write(t->wake, 1);

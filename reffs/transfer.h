@@ -13,9 +13,10 @@
 #include "base/buf.h"
 
 struct transfers;
+struct err;
 
-struct transfers *transfers_new(void);
-void transfers_free(struct transfers *t); /* nobody uses it any more */
+int transfers_new(struct transfers **ret, struct err *err);
+void transfers_free(struct transfers *t); /* nobody uses it any more; NULL is none */
 
 /* Begins a transfer of these bytes, which it takes over. Its number; or -EBUSY, or
  * -ESRCH where the client is gone already, and they are still the caller's. */

@@ -48,26 +48,35 @@ static const struct opt opts[] = {
 
 /* ---- mounting ---- */
 
-static int check_mountpoint(const char *path, struct err *err)
+/* Why the daemon ended before its mount stood, where it left no word itself. */
+static void daemon_died(pid_t daemon, struct err *err)
 {
-	struct stat st;
+	int status;
 
-	if (stat(path, &st))
-		return err_sys(err, errno, "%s", path);
-	if (!S_ISDIR(st.st_mode))
-		return err_set(err, ENOTDIR, "%s is not a directory", path);
-	return 0;
+	while (waitpid(daemon, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status))
+		err_set(err, EIO, "the daemon was ended by a signal before it was mounted: %s",
+			strsignal(WTERMSIG(status)));
+	else
+		err_set(err, EIO, "the daemon ended before it was mounted, with status %d",
+			WEXITSTATUS(status));
 }
 
 /* The daemon's end of the pipe brings what it, libfuse and fusermount3 have to say, and a NUL when
  * the mount stands. */
-static int await_mount(int fd, struct err *err)
+static int await_mount(int fd, pid_t daemon, struct err *err)
 {
 	char text[ERR_TEXT_MAX];
 	size_t len = 0;
 	ssize_t n;
 
-	while (len < sizeof(text) - 1 && (n = read(fd, text + len, sizeof(text) - 1 - len)) > 0) {
+	while (len < sizeof(text) - 1) {
+		n = read(fd, text + len, sizeof(text) - 1 - len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
 		len += (size_t)n;
 		if (!text[len - 1])
 			return 0;
@@ -75,7 +84,11 @@ static int await_mount(int fd, struct err *err)
 	text[len] = '\0';
 	for (char *at = text; (at = strchr(at, '\n')); at++)
 		*at = at[1] ? ';' : '\0';
-	return err_set(err, EIO, "%s", len ? text + (text[0] == ' ') : "the daemon died");
+	if (len)
+		err_set(err, EIO, "%s", text + (text[0] == ' '));
+	else
+		daemon_died(daemon, err);
+	return err->code;
 }
 
 static void detach(int stderr_fd)
@@ -129,7 +142,7 @@ static int serve_detached(const char *mountpoint, struct err *err)
 		_exit(err->code ? EXIT_INTERNAL : EXIT_CLEAN);
 	}
 	close(ready[1]);
-	r = await_mount(ready[0], err);
+	r = await_mount(ready[0], child, err);
 	close(ready[0]);
 	return r;
 }
@@ -139,7 +152,7 @@ static int run_mount(const char *mountpoint, struct err *err)
 	static char absolute[PATH_MAX], image[PATH_MAX];
 	char directory[PATH_MAX];
 
-	if (check_mountpoint(mountpoint, err))
+	if (mountpoint_check(mountpoint, err))
 		return EXIT_USAGE;
 	if (!realpath(mountpoint, absolute)) {
 		err_sys(err, errno, "%s", mountpoint);
@@ -256,7 +269,11 @@ const struct command command_reffs = {
 	.usage = "MOUNTPOINT | save|restore|drop MOUNTPOINT KEY | pickle|load MOUNTPOINT KEY FILE",
 	.summary = "mounts the reference file system; saves and restores its states",
 	.text = "Mounts RefFS, the model of POSIX made into a file system in memory, on MOUNTPOINT "
-		"and returns when it stands. Unmount it with *umount* or *fusermount3 -u*.\n\n"
+		"and returns when it stands. MOUNTPOINT is a directory on which nothing is mounted "
+		"yet. Unmount it with *umount* or *fusermount3 -u*. SIGTERM, SIGINT and SIGHUP end "
+		"the daemon, which unmounts and writes its image. Where it is killed, a process of "
+		"its own (_reffs-guardian_) unmounts; where that is killed, too, *umount -l* "
+		"does.\n\n"
 		"*save* keeps the present state under KEY, a number; *restore* makes it the present "
 		"one again, at a cost that does not depend on the size of the tree, with all of the "
 		"kernel's caches right afterwards; *drop* forgets it. *pickle* writes a saved state "
