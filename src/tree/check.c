@@ -33,7 +33,7 @@ static void wrong(struct checker *c, uint64_t ino, const char *what)
 static void wrong_count(struct checker *c, const struct inode *inode, uint64_t is)
 {
 	if (!c->error)
-		c->error = err_set(c->err, EINVAL, "object %llu has link count %u, and %llu links",
+		c->error = err_set(c->err, EINVAL, "object %llu has link count %u instead of %llu",
 				   (unsigned long long)inode->ino, inode->nlink,
 				   (unsigned long long)is);
 }
