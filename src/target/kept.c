@@ -14,11 +14,15 @@
 #include "target/program.h"
 #include "target/sysctls.h"
 
+/* The pages of an image that are not all zero, about. */
+enum { SAVED_BYTES = 4 << 20 };
+
 void kept_init(struct target *t, struct kept *kept, const struct target_description *d,
 	       int (*start)(struct target *t, struct err *err))
 {
 	t->own = kept;
 	sysctls_read(&t->traits);
+	t->saved_bytes = SAVED_BYTES;
 	description_copy(&kept->d, d);
 	kept->start = start;
 }

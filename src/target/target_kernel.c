@@ -18,6 +18,9 @@
 #include "target/program.h"
 #include "target/states.h"
 
+/* What a state has of its own that it does not share with others, and some more. */
+enum { SAVED_BYTES = 2 << 20 };
+
 struct kernel {
 	struct disk disk; /* tmpfs and the like have none */
 	struct states *states;
@@ -137,6 +140,7 @@ static int kernel_open(struct target *t, const struct target_description *d,
 	int ret = 0;
 
 	t->own = k;
+	t->saved_bytes = SAVED_BYTES;
 	if (disk_wanted(d))
 		ret = disk_make(&k->disk, d, err);
 	if (!ret)

@@ -1,0 +1,76 @@
+/* fuzz_checkpoint.c -- a checkpoint is refused, or is one that a search can go on with, whatever is
+ * in it. Its first bytes and its checksum are made right first, so that the contents are reached. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "tests/harness/checkpoints.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What a search relies on. */
+static void check_openings(const struct begun *b)
+{
+	const struct open_list *l = &b->x.list;
+	uint64_t left = 0;
+
+	for (size_t i = l->head; i < l->tail; i++) {
+		const struct opening *o = l->items[i];
+
+		must(opening_has_order(o, b->universe.calls) && !o->saved);
+		must(o->node < b->x.graph.count || (o->node == NODE_NONE && b->options.bitstate));
+		for (const struct way *w = o->way; w; w = w->from)
+			must(w->call < b->universe.calls && w->depth <= HISTORY_MAX &&
+			     w->depth == way_depth(w->from) + 1);
+		left += b->universe.calls - o->next;
+	}
+	must(!strategy_branches(b->options.strategy) || b->x.figures.edges_left >= left);
+}
+
+static void check_graph(struct graph *g)
+{
+	uint32_t way[16];
+
+	for (uint32_t n = 0; n < g->count; n++) {
+		must(graph_untried(g, n) <= g->calls);
+		must(graph_path(g, 0, n, way, 16) >= -1);
+	}
+}
+
+/* Read as what its own first bytes say it is: as every strategy, with bits and without. */
+static void load_as(enum strategy strategy, bool bitstate, const unsigned char *bytes, size_t size)
+{
+	struct err err = { 0 };
+	struct begun b;
+	int status;
+
+	begun_open(&b, strategy, bitstate);
+	status = begun_load(&b, bytes, size, &err);
+	must(status == err.code && (!status || status == -EINVAL));
+	if (!status) {
+		check_openings(&b);
+		check_graph(&b.x.graph);
+	}
+	begun_close(&b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static unsigned char familiar[BEGUN_FAMILIAR];
+	unsigned char *bytes;
+
+	if (size < BEGUN_FAMILIAR + sizeof(struct hash))
+		return 0;
+	if (!familiar[0])
+		begun_familiar(familiar);
+	bytes = must_alloc(size);
+	memcpy(bytes, data, size);
+	memcpy(bytes, familiar, BEGUN_FAMILIAR);
+	begun_seal(bytes, size);
+	for (enum strategy s = 0; s < STRATEGIES; s++)
+		for (int bits = 0; bits < 2; bits++)
+			if (!bits || strategy_branches(s))
+				load_as(s, bits, bytes, size);
+	free(bytes);
+	return 0;
+}
