@@ -102,6 +102,31 @@ void buf_vaddf(struct buf *b, const char *format, va_list args)
 	b->len += (size_t)len;
 }
 
+/* How much of the text may stay: an escape ("\\x1b") that the limit would cut is left out. */
+static size_t clip_at(const char *text, size_t max)
+{
+	enum { ESCAPE_MAX = 4 };
+	size_t at = max;
+
+	while (at > 0 && max - at < ESCAPE_MAX && text[at - 1] != '\\')
+		at--;
+	if (!at || text[at - 1] != '\\')
+		return max;
+	return at > 1 && text[at - 2] == '\\' ? max : at - 1;
+}
+
+void buf_add_clipped(struct buf *b, const char *text, size_t max)
+{
+	size_t len = strlen(text);
+
+	if (len <= max) {
+		buf_adds(b, text);
+		return;
+	}
+	buf_add(b, text, clip_at(text, max));
+	buf_addf(b, "... (%zu bytes)", len);
+}
+
 const char *buf_str(const struct buf *b)
 {
 	return b->data ? b->data : "";

@@ -25,6 +25,8 @@ void buf_adds(struct buf *b, const char *text);
 void buf_addu(struct buf *b, uint64_t value); /* decimal, much faster than buf_addf */
 void buf_addf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vaddf(struct buf *b, const char *format, va_list args);
+/* At most max bytes of a text; one that is longer ends in "... (N bytes)", no escape cut in two. */
+void buf_add_clipped(struct buf *b, const char *text, size_t max);
 /* The text, "" when empty; valid until the next change. */
 const char *buf_str(const struct buf *b);
 

@@ -350,7 +350,7 @@ static int finish(struct run *run, const struct survey *s, const struct session_
 {
 	struct session_options options = *session;
 	struct model model;
-	int ret = 0, printed;
+	int ret = 0, page, junit, printed;
 
 	for (size_t i = 0; i < s->count && !ret; i++) {
 		options.target = s->targets[i].result.target;
@@ -361,11 +361,10 @@ static int finish(struct run *run, const struct survey *s, const struct session_
 	set_figures(run, s);
 	model_init(&model, session->platform, settings.kernel ? session->kernel : KERNEL_CURRENT);
 	json_object_set_new(run->figures, "rules", survey_rules(s, &model));
-	if (!ret)
-		ret = write_page(run, s, err);
-	if (!ret)
-		ret = write_junit(s, err);
-	ret = summary_write(run, ret, err);
+	/* What fails on the way, work on a finding say, must not lose the rest. */
+	page = write_page(run, s, err);
+	junit = write_junit(s, err);
+	ret = summary_write(run, ret ? ret : page ? page : junit, err);
 	printed = print_result(run, s, &model, err);
 	return ret ? ret : printed;
 }
@@ -380,7 +379,6 @@ static int run_survey(struct suite *suite, const struct buf *names,
 		      const struct session_options *session, const struct expectations *expected,
 		      struct err *err)
 {
-	static const int codes[] = { EXIT_CLEAN, EXIT_UNKNOWN, EXIT_FINDINGS };
 	struct survey survey = { .suite = suite };
 	struct buf joined = BUF_INIT;
 	int code = EXIT_UNKNOWN;
@@ -392,8 +390,7 @@ static int run_survey(struct suite *suite, const struct buf *names,
 		for (size_t at = 0; at < names->len && !run_stop;
 		     at += strlen(names->data + at) + 1)
 			survey_target(&survey, names->data + at, session, expected);
-		if (!finish(&run, &survey, session, err) || run.verdict == VERDICT_BAD)
-			code = codes[run.verdict];
+		code = summary_code(&run, finish(&run, &survey, session, err));
 		run_free(&run);
 	}
 	survey_free(&survey);

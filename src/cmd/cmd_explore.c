@@ -15,6 +15,7 @@
 #include "cmd/explore_end.h"
 #include "cmd/jobs.h"
 #include "cmd/operands.h"
+#include "cmd/summary.h"
 #include "cmd/sweep.h"
 #include "explore/explore.h"
 
@@ -221,17 +222,17 @@ static int explore_target(struct target *t, struct explore_options *o, struct er
 	const char *dir = settings.resume ? settings.resume : settings.out;
 	struct universe u;
 	struct run run;
-	int code = EXIT_UNKNOWN;
+	int status = 0, code = EXIT_UNKNOWN;
 
 	if (open_universe(&u, t, err))
 		return EXIT_USAGE;
 	if (!run_open(&run, "explore", t->name, dir, o->seed, err)) {
 		run_catch_signals();
-		if ((!settings.expected || !run_expect(&run, settings.expected, err)) &&
-		    search(t, &u, &run, o, err) >= 0)
-			code = EXIT_CLEAN;
-		if (run.verdict == VERDICT_BAD) /* whatever else went wrong */
-			code = EXIT_FINDINGS;
+		if (settings.expected)
+			status = run_expect(&run, settings.expected, err);
+		if (!status)
+			status = search(t, &u, &run, o, err);
+		code = summary_code(&run, status);
 		run_free(&run);
 	}
 	universe_free(&u);
@@ -370,7 +371,7 @@ static int explore_jobs(const char *target, struct err *err)
 {
 	struct job job = { run_job, (void *)target };
 	struct run all;
-	int code = EXIT_UNKNOWN;
+	int status, code;
 
 	if (settings.resume) {
 		err_set(err, EINVAL, "several jobs cannot be resumed as one");
@@ -379,11 +380,10 @@ static int explore_jobs(const char *target, struct err *err)
 	if (run_open(&all, "explore", target, settings.out, settings.seed, err))
 		return EXIT_UNKNOWN;
 	run_catch_signals();
-	if (jobs_run(&all, (unsigned)settings.jobs, &job, err) >= 0 &&
-	    explore_merge(&all, (unsigned)settings.jobs, settings.json, err) >= 0)
-		code = EXIT_CLEAN;
-	if (all.verdict == VERDICT_BAD)
-		code = EXIT_FINDINGS;
+	status = jobs_run(&all, (unsigned)settings.jobs, &job, err);
+	if (status >= 0)
+		status = explore_merge(&all, (unsigned)settings.jobs, settings.json, err);
+	code = summary_code(&all, status);
 	run_free(&all);
 	return code;
 }
@@ -405,17 +405,15 @@ static int run_row(void *to, unsigned number, const char *dir, struct err *err)
 
 static int run_sweep(struct sweep *s, struct err *err)
 {
-	static const int codes[] = { EXIT_CLEAN, EXIT_UNKNOWN, EXIT_FINDINGS };
 	struct job job = { run_row, s };
-	int code = EXIT_UNKNOWN;
 	struct run all;
+	int code;
 
 	if (run_open(&all, "explore", "sweep", settings.out, settings.seed, err))
-		return code;
+		return EXIT_UNKNOWN;
 	run_catch_signals();
 	sweep_run(s, &all, &job, settings.seconds);
-	if (!sweep_finish(s, &all, settings.json, err) || all.verdict == VERDICT_BAD)
-		code = codes[all.verdict];
+	code = summary_code(&all, sweep_finish(s, &all, settings.json, err));
 	run_free(&all);
 	return code;
 }
@@ -577,7 +575,11 @@ const struct command command_explore = {
 		"are\n"
 		"told at the end.\n"
 		"\n"
-		"Exit status: 0 no findings, 1 findings, 2 could not tell.",
+		"A discrepancy that no replay from a fresh file system shows again is no finding: it\n"
+		"is kept aside in _RUN_/unconfirmed, counted and told.\n"
+		"\n"
+		"Exit status: 0 no findings, 1 findings, 2 could not tell, as when there are only\n"
+		"discrepancies that no replay shows.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run,

@@ -1,6 +1,7 @@
 /* cmd_shrink.c -- `assay shrink FINDING`: the fewest and simplest calls that show it. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/command.h"
 #include "cmd/found.h"
@@ -38,9 +39,12 @@ static int shrink(const struct finding *given, struct target *t, const char *dir
 		printf("it does not show on %s\n", t->name);
 		return EXIT_CLEAN;
 	}
-	if (!finding_shrink(&f, t, &m, (unsigned)settings.tries, 0, err) &&
-	    !finding_verify(&f, t, &m, (unsigned)settings.times, 0, err) &&
+	if (given->signature[0] && strcmp(given->signature, f.signature))
+		printf("another discrepancy than the one sought: %s\n", f.signature);
+	if (!finding_improve(&f, t, &m, (unsigned)settings.tries, (unsigned)settings.times, 0,
+			     err) &&
 	    !finding_write(&f, t, dir, err)) {
+		finding_keep_evidence(t, dir);
 		printf("%s\n%zu calls instead of %zu; shown in %u of %u replays\n",
 		       buf_str(&f.title), f.count, given->count, f.shown, f.tries);
 		code = EXIT_FINDINGS;

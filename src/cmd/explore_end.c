@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "cmd/code_end.h"
+#include "cmd/findings_text.h"
 #include "cmd/summary.h"
 #include "cover/metrics.h"
 
@@ -69,16 +70,14 @@ static void set_figures(struct run *run, const struct explore_figures *f)
 
 static void print_findings(const struct run *run)
 {
-	json_t *finding;
-	size_t i;
+	struct buf text = BUF_INIT;
 
-	json_array_foreach(run->findings, i, finding)
-		printf("%s: %s\n  %s\n", json_string_value(json_object_get(finding, "code")),
-		       json_string_value(json_object_get(finding, "title")),
-		       json_string_value(json_object_get(finding, "path")));
-	if (!i)
+	findings_text(run->findings, run->unconfirmed, false, &text);
+	fputs(buf_str(&text), stdout);
+	buf_free(&text);
+	if (!json_array_size(run->findings))
 		puts("no findings");
-	for (i = 0; i < run->expected.count; i++) {
+	for (size_t i = 0; i < run->expected.count; i++) {
 		const struct expected_row *row = &run->expected.rows[i];
 
 		if (row->seen)
@@ -142,23 +141,6 @@ static json_t *load(const char *dir, unsigned job, const char *name, struct err 
 	return o;
 }
 
-static void merge_findings(struct run *run, json_t *findings)
-{
-	const char *signature;
-	json_t *finding;
-	size_t i;
-	bool is_new;
-
-	json_array_foreach(findings, i, finding)
-	{
-		signature = json_string_value(json_object_get(finding, "signature"));
-		str_map_put(&run->signatures, signature ? signature : "", &is_new);
-		if (is_new)
-			json_array_append(run->findings, finding);
-		run->verdict = VERDICT_BAD;
-	}
-}
-
 static void merge_figures(struct run *run, struct explore_figures *f, json_t *job)
 {
 	static const char *const same[] = { "profile", "strategy" };
@@ -193,11 +175,12 @@ static int merge_job(struct run *run, unsigned job, struct explore_figures *f, j
 {
 	json_t *summary = load(run->dir, job, "run.json", err);
 	json_t *cover = load(run->dir, job, "coverage.json", err);
-	char dir[PATH_MAX];
+	char dir[PATH_MAX], subdir[32];
 	struct err none = { 0 };
 
 	if (summary && cover) {
-		merge_findings(run, json_object_get(summary, "findings"));
+		snprintf(subdir, sizeof(subdir), "job-%u", job);
+		run_merge(run, summary, subdir);
 		merge_figures(run, f, summary);
 		metrics_merge(coverage, cover);
 		snprintf(dir, sizeof(dir), "%s/job-%u", run->dir, job);

@@ -80,6 +80,18 @@ int job_await(pid_t pid, double seconds)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_UNKNOWN;
 }
 
+/* One that could not tell has not failed, unless it says why. */
+static bool has_failed(int code, const char *dir)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (code == EXIT_CLEAN || code == EXIT_FINDINGS)
+		return false;
+	snprintf(path, sizeof(path), "%.4000s/errors", dir);
+	return code != EXIT_UNKNOWN || stat(path, &st) || st.st_size;
+}
+
 int jobs_run(const struct run *run, unsigned count, const struct job *job, struct err *err)
 {
 	pid_t *children = must_alloc(count * sizeof(*children));
@@ -96,7 +108,8 @@ int jobs_run(const struct run *run, unsigned count, const struct job *job, struc
 	started -= status < 0;
 	for (unsigned i = 0; i < started; i++) {
 		code = job_await(children[i], 0);
-		if (code != EXIT_CLEAN && code != EXIT_FINDINGS)
+		snprintf(dir, sizeof(dir), "%s/job-%u", run->dir, i);
+		if (has_failed(code, dir))
 			status = err_set(err, ECHILD, "a job failed; see %s/job-%u/errors",
 					 run->dir, i);
 	}

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "cmd/command.h"
 #include "report/report.h"
 
 void summary_print(const struct run *run)
@@ -21,4 +22,11 @@ int summary_write(struct run *run, int before, struct err *err)
 	if (before)
 		return before;
 	return closed ? closed : told;
+}
+
+int summary_code(const struct run *run, int status)
+{
+	static const int codes[] = { EXIT_CLEAN, EXIT_UNKNOWN, EXIT_FINDINGS };
+
+	return status < 0 && run->verdict == VERDICT_OK ? EXIT_UNKNOWN : codes[run->verdict];
 }

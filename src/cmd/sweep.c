@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "cmd/findings_text.h"
 #include "cmd/summary.h"
 
 enum { WORDS_MAX = 4096 };
@@ -152,12 +153,14 @@ static void add_up(const struct sweep *s, struct run *all)
 {
 	json_int_t sums[ARRAY_LEN(counts)] = { 0 };
 	json_t *table = json_array();
+	char dir[PATH_MAX];
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct sweep_row *row = &s->rows[i];
 
 		json_array_append_new(table, row_json(row));
-		json_array_extend(all->findings, json_object_get(row->result, "findings"));
+		directory_of(all, s, i, dir, sizeof(dir));
+		run_merge(all, row->result, dir + strlen(all->dir) + 1);
 		for (size_t k = 0; k < ARRAY_LEN(counts); k++)
 			sums[k] += count_of(row, counts[k]);
 		if (verdict_of(row) > all->verdict)
@@ -166,16 +169,6 @@ static void add_up(const struct sweep *s, struct run *all)
 	for (size_t k = 0; k < ARRAY_LEN(counts); k++)
 		json_object_set_new(all->figures, counts[k], json_integer(sums[k]));
 	json_object_set_new(all->figures, "targets", table);
-}
-
-static void print_findings(const struct sweep_row *row, struct buf *out)
-{
-	json_t *finding;
-	size_t i;
-
-	json_array_foreach(json_object_get(row->result, "findings"), i, finding)
-		buf_addf(out, "%s %s: %s\n  %s\n", row->target, text_of(finding, "code"),
-			 text_of(finding, "title"), text_of(finding, "path"));
 }
 
 static void print_table(const struct sweep *s, struct buf *out)
@@ -211,8 +204,7 @@ int sweep_finish(struct sweep *s, struct run *all, bool json, struct err *err)
 	if (json) {
 		summary_print(all);
 	} else {
-		for (size_t i = 0; i < s->count; i++)
-			print_findings(&s->rows[i], &out);
+		findings_text(all->findings, all->unconfirmed, true, &out);
 		print_table(s, &out);
 		buf_addf(&out, "report: %s/report.html\n", all->dir);
 		fputs(out.data, stdout);

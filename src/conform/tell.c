@@ -33,6 +33,26 @@ static bool can_replay(const struct deviation *d)
 /* For one cause: some targets take long to start anew. */
 static const double tell_seconds_max = 30;
 
+/* Shrinks and lists a finding that a replay has shown. What fails of ours is told with it: the
+ * finding is there all the same. */
+static void tell_finding(struct finding *f, struct target *t, const struct model *m,
+			 double until_seconds, struct run *run)
+{
+	struct err err = { 0 };
+	int status;
+
+	run_meet(run, f, t);
+	run_update(run, f, t);
+	status = finding_improve(f, t, m, TELL_SHRINK_TRIES, TELL_VERIFY_TIMES, until_seconds,
+				 &err);
+	if (status < 0)
+		buf_addf(&f->notes, "It was not shrunk to the end: %s.\n", err.text);
+	run_update(run, f, t);
+	if (run_folder(run))
+		finding_keep_evidence(t, run_folder(run));
+	run_settle(run);
+}
+
 /* 1 if something was added. */
 static int tell_cause(const struct suite *suite, const struct cause *cause, struct target *t,
 		      const struct model *m, struct run *run, struct err *err)
@@ -42,21 +62,16 @@ static int tell_cause(const struct suite *suite, const struct cause *cause, stru
 	struct call *calls = whole_script(suite, cause->example, &count);
 	double until = clock_seconds() + tell_seconds_max;
 	int ret = judge_replay(t, m, calls, count, true, 0, &finding, err);
+	bool is_new;
 
 	free(calls);
 	if (ret <= 0)
 		return err_forget(err, ret, ETIME);
-	ret = 0;
-	if (!run_knows(run, finding.signature)) {
-		ret = finding_shrink(&finding, t, m, TELL_SHRINK_TRIES, until, err);
-		if (ret >= 0)
-			ret = finding_verify(&finding, t, m, TELL_VERIFY_TIMES, 0, err);
-		if (ret >= 0)
-			ret = run_add(run, &finding, t, err);
-		ret = ret < 0 ? ret : 1;
-	}
+	is_new = !run_knows(run, finding.signature);
+	if (is_new)
+		tell_finding(&finding, t, m, until, run);
 	finding_free(&finding);
-	return ret;
+	return is_new;
 }
 
 int tell_causes(const struct survey *s, const struct surveyed *t,

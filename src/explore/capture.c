@@ -1,7 +1,8 @@
 /* capture.c -- from a discrepancy met on the way to a finding that anyone can reproduce.
  *
- * It is written down before anything else, and again whenever more is known of it: a run that is
- * killed, or has no time left, keeps what it had. The search met it after perhaps a million calls.
+ * It is written down before anything else, kept aside with what was observed, and again whenever
+ * more is known of it: a run that is killed, or has no time left, keeps what it had. A replay that
+ * shows it makes a finding of it. The search met it after perhaps a million calls.
  * Replayed from a fresh file system are, in turn: the shortest known way to the state and the
  * call; then the shortest way to where the search was 8, 64, 512 ... calls before, and those
  * calls; at last everything. */
@@ -11,12 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "explore/explorer.h"
+#include "judge/folder.h"
 #include "op/script.h"
 
 enum { SUFFIX_FIRST = 8, SUFFIX_FACTOR = 8, WAY_MAX = 1 << 14 };
@@ -27,6 +28,8 @@ static const double grace = 0.1;
 static const double work_max_seconds = 300;
 /* Every replay that hangs costs a deadline. */
 enum { HANG_SHRINK_TRIES = 20, HANG_VERIFY_TIMES = 2 };
+/* What no replay shows is worked on again when it is met again, so often in all. */
+enum { ATTEMPTS_MAX = 2 };
 
 /* Calls by number: the way to `from`, the last `suffix` calls of the history, the call. */
 struct candidate {
@@ -88,7 +91,8 @@ static int try_candidate(struct explorer *x, const struct candidate *c, const ch
 	return status;
 }
 
-static int reproduce(struct explorer *x, uint32_t call, const char *signature, double until_seconds,
+/* Counts the replays of what was met. 1 if one of them shows it. */
+static int reproduce(struct explorer *x, uint32_t call, struct finding *met, double until_seconds,
 		     struct finding *ret, struct err *err)
 {
 	struct candidate c = { must_alloc((WAY_MAX + HISTORY_MAX + 1) * sizeof(uint32_t)), 0 };
@@ -96,8 +100,10 @@ static int reproduce(struct explorer *x, uint32_t call, const char *signature, d
 	int status = 0;
 
 	for (;;) {
-		if (compose(x, &c, suffix, call))
-			status = try_candidate(x, &c, signature, until_seconds, ret, err);
+		if (compose(x, &c, suffix, call)) {
+			status = try_candidate(x, &c, met->signature, until_seconds, ret, err);
+			met->tries += status >= 0;
+		}
 		if (status || suffix == x->history_count)
 			break;
 		suffix = suffix ? suffix * SUFFIX_FACTOR : SUFFIX_FIRST;
@@ -108,34 +114,19 @@ static int reproduce(struct explorer *x, uint32_t call, const char *signature, d
 	return status;
 }
 
-/* The calls of a candidate with the outcomes the model predicts for them. */
-static void fill_calls(const struct explorer *x, const struct candidate *c, struct arena *arena,
-		       struct finding *f)
-{
-	struct state s = state_copy(&x->fresh);
-	struct outcome expected;
-
-	f->count = c->count + x->universe->processes - 1;
-	f->calls = arena_alloc(arena, f->count * sizeof(*f->calls));
-	f->outcomes = arena_alloc(arena, f->count * sizeof(*f->outcomes));
-	write_calls(x, c, f->calls);
-	for (size_t i = 0; i < f->count; i++) {
-		model_run(&x->model, &s, &f->calls[i], &expected);
-		f->outcomes[i] = outcome_copy(&expected, arena);
-	}
-	state_free(&s);
-}
-
 /* Everything since the file system was fresh, as a trace beside the finding: what `assay shrink`
- * can begin with if nothing shorter shows it. */
-static int write_history(const struct explorer *x, uint32_t call, struct err *err)
+ * begins with where the trace is only its end. */
+static void write_history(const struct explorer *x, uint32_t call)
 {
+	const char *folder = run_folder(x->run);
 	char path[PATH_MAX];
 	struct buf text = BUF_INIT;
+	struct err none = { 0 };
 	struct call c;
-	int status;
 
-	buf_addf(&text, "# target: %s\n", x->target->name);
+	if (!folder)
+		return;
+	folder_add_header(&text, HEADER_TARGET, x->target->name);
 	for (unsigned i = 2; i <= x->universe->processes; i++) {
 		c = explorer_process(x, i);
 		call_print(&c, DIALECT_NATIVE, &text);
@@ -146,38 +137,92 @@ static int write_history(const struct explorer *x, uint32_t call, struct err *er
 		call_print(&c, DIALECT_NATIVE, &text);
 		buf_addch(&text, '\n');
 	}
-	snprintf(path, sizeof(path), "%s/history", run_last_folder(x->run));
-	status = buf_write_file(&text, path, err);
+	snprintf(path, sizeof(path), "%s/" FOLDER_HISTORY, folder);
+	buf_write_file(&text, path, &none);
 	buf_free(&text);
-	return status;
 }
 
-/* What was just met is told at once, with the shortest way that may show it: whatever comes, it
- * is not lost. It is told again if no replay could show it. */
-static int tell(struct explorer *x, uint32_t call, const struct finding *first, bool again,
-		struct err *err)
+static void put_observed(struct finding *f, size_t i, const struct outcome *seen)
 {
-	struct candidate c = { must_alloc((WAY_MAX + HISTORY_MAX + 1) * sizeof(uint32_t)), 0 };
-	size_t suffix = x->history_count < SUFFIX_FIRST ? x->history_count : SUFFIX_FIRST;
-	struct finding f = *first; /* shares its text */
-	struct arena arena = ARENA_INIT;
-	int status;
-
-	if (!compose(x, &c, suffix, call))
-		add_suffix(x, &c, suffix, call);
-	fill_calls(x, &c, &arena, &f);
-	f.tries = again;
-	status = again ? run_replace(x->run, &f, NULL, err) : run_add(x->run, &f, NULL, err);
-	if (!status && !again)
-		status = write_history(x, call, err);
-	arena_free(&arena);
-	free(c.numbers);
-	return status;
+	if (!seen)
+		return;
+	f->outcomes[i] = outcome_copy(seen, &f->arena);
+	f->evidence[i] = EVIDENCE_OBSERVED;
 }
 
-int capture_once(struct explorer *x, uint32_t call, const struct finding *first, struct err *err)
+/* What nobody has recorded, the model can say where it knows all calls from the beginning. */
+static void predict_rest(const struct explorer *x, struct finding *f)
 {
-	return tell(x, call, first, false, err);
+	struct state s = state_copy(&x->fresh);
+	const struct outcome *seen;
+	struct outcome predicted;
+	struct envelope env;
+
+	/* Not of the last call: what it should answer is said under "expected". */
+	for (size_t i = 0; i + 1 < f->count; i++) {
+		seen = finding_observed(f, i);
+		if (seen) {
+			if (model_step(&x->model, &s, &f->calls[i], seen, &env) == VERDICT_BAD)
+				break;
+			continue;
+		}
+		model_run(&x->model, &s, &f->calls[i], &predicted);
+		f->outcomes[i] = outcome_copy(&predicted, &f->arena);
+		f->evidence[i] = EVIDENCE_PREDICTED;
+	}
+	state_free(&s);
+}
+
+static void put_processes(const struct explorer *x, struct finding *f)
+{
+	static const struct outcome made = { 0 }; /* else there would have been no search */
+
+	for (unsigned i = 2; i <= x->universe->processes; i++) {
+		f->calls[f->count] = explorer_process(x, i);
+		put_observed(f, f->count++, &made);
+	}
+}
+
+/* The calls as the search made them: the last ones of the history, and `call`. The finding shares
+ * the text of `first`; what is its own is in the arena. */
+static struct finding as_met(const struct explorer *x, uint32_t call, const struct finding *first,
+			     const struct outcome *answer)
+{
+	size_t tail = x->history_count < RECENT_MAX ? x->history_count : RECENT_MAX;
+	size_t from = x->history_count - tail, others = x->universe->processes - 1;
+	struct finding f = *first;
+
+	f.arena = (struct arena)ARENA_INIT;
+	f.before = from ? from + others : 0;
+	finding_reserve(&f, tail + 1 + others);
+	if (!f.before)
+		put_processes(x, &f);
+	for (size_t i = from; i < x->history_count; i++) {
+		universe_call(x->universe, x->history[i].call, &f.calls[f.count]);
+		put_observed(&f, f.count++, recent_get(&x->recent, i));
+	}
+	universe_call(x->universe, call, &f.calls[f.count]);
+	put_observed(&f, f.count++, answer);
+	if (!f.before)
+		predict_rest(x, &f);
+	return f;
+}
+
+void capture_once(struct explorer *x, const struct finding *first)
+{
+	size_t last = x->history_count - 1;
+	struct finding f;
+
+	must(x->history_count);
+	x->history_count = last;
+	f = as_met(x, x->history[last].call, first, recent_get(&x->recent, last));
+	run_meet(x->run, &f, x->target);
+	if (f.before)
+		write_history(x, x->history[last].call);
+	run_update(x->run, &f, x->target);
+	run_settle(x->run);
+	x->history_count = last + 1;
+	arena_free(&f.arena);
 }
 
 /* A finding may take half of the time that is left, and at the end a little more than there is. */
@@ -191,48 +236,121 @@ static double work_until(const struct explorer *x)
 	return fmin(until, fmax(now + seconds * grace, (now + x->deadline_seconds) / 2));
 }
 
-/* The finding, which was replayed, shrinks and takes the place of what was told first. */
-static int improve(struct explorer *x, struct finding *f, double until_seconds, struct err *err)
+/* Says why work on a finding ended before its time; that is no failure of the search. */
+static void note_failure(struct buf *notes, const char *what, int status, struct err *err)
+{
+	if (status == -ETIME)
+		buf_addf(notes, "%s: there was no time left.\n", what);
+	else
+		buf_addf(notes, "%s: %s.\n", what, err->text);
+	*err = (struct err){ 0 };
+}
+
+/* A finding that a replay has shown: listed at once, then shrunk. */
+static void improve(struct explorer *x, struct finding *f, double until_seconds)
 {
 	const struct explore_options *o = x->options;
 	bool hangs = f->code == FINDING_HANG;
 	unsigned tries = hangs ? HANG_SHRINK_TRIES : o->shrink_tries;
 	unsigned times = hangs ? HANG_VERIFY_TIMES : o->verify_times;
-	char history[PATH_MAX];
-	int status = run_replace(x->run, f, NULL, err);
+	struct err err = { 0 };
+	int status;
 
-	if (!status)
-		status = finding_shrink(f, x->target, &x->model, tries, until_seconds, err);
-	if (!status)
-		status = finding_verify(f, x->target, &x->model, times, until_seconds, err);
-	if (status)
-		return status;
-	buf_adds(&f->rule, buf_str(&x->others));
-	snprintf(history, sizeof(history), "%s/history", run_last_folder(x->run));
-	unlink(history);
-	return run_replace(x->run, f, x->target, err);
+	run_update(x->run, f, x->target);
+	status = finding_improve(f, x->target, &x->model, tries, times, until_seconds, &err);
+	if (status < 0)
+		note_failure(&f->notes, "It was not shrunk to the end", status, &err);
+	buf_adds(&f->notes, buf_str(&x->others));
+	run_update(x->run, f, x->target);
+	if (run_folder(x->run))
+		finding_keep_evidence(x->target, run_folder(x->run));
+	run_settle(x->run);
 }
 
-int capture(struct explorer *x, uint32_t call, const struct finding *first, struct err *err)
+/* Where not every tree is compared, a replay may well show it earlier, as something else. */
+static bool is_the_same(const struct explorer *x, const struct finding *a, const struct finding *b)
 {
-	double until_seconds;
+	return x->options->verify_every > 1 || !strcmp(a->signature, b->signature);
+}
+
+/* Replays what was met, and works on what that shows. */
+static void confirm(struct explorer *x, uint32_t call, struct finding *met)
+{
+	double until_seconds = work_until(x);
+	struct err err = { 0 };
 	struct finding f;
-	int status;
+	int status = reproduce(x, call, met, until_seconds, &f, &err);
+
+	if (status > 0 && is_the_same(x, met, &f)) {
+		improve(x, &f, until_seconds);
+		finding_free(&f);
+		return;
+	}
+	if (status < 0)
+		note_failure(&met->notes, "It was not replayed to the end", status, &err);
+	if (status > 0)
+		buf_addf(&met->notes, "A replay showed something else: %s.\n", f.signature);
+	run_update(x->run, met, x->target);
+	run_settle(x->run);
+	if (status > 0) {
+		run_meet(x->run, &f, x->target);
+		improve(x, &f, until_seconds);
+		finding_free(&f);
+	}
+}
+
+void capture(struct explorer *x, uint32_t call, const struct finding *first)
+{
+	struct finding met;
 
 	if (run_knows(x->run, first->signature)) {
 		x->figures.repeats++;
-		return 0;
+		return;
 	}
-	until_seconds = work_until(x);
-	status = tell(x, call, first, false, err);
-	if (status < 0)
-		return status;
-	status = reproduce(x, call, first->signature, until_seconds, &f, err);
-	if (!status)
-		return tell(x, call, first, true, err);
-	if (status < 0)
-		return err_forget(err, status, ETIME);
-	status = improve(x, &f, until_seconds, err);
+	if (run_attempts(x->run, first->signature) >= ATTEMPTS_MAX) {
+		run_meet_again(x->run, first);
+		x->figures.repeats++;
+		return;
+	}
+	met = as_met(x, call, first, first->answered ? &first->answer : NULL);
+	met.notes = (struct buf)BUF_INIT;
+	buf_adds(&met.notes, buf_str(&x->others));
+	run_meet(x->run, &met, x->target);
+	if (met.before)
+		write_history(x, call);
+	confirm(x, call, &met);
+	buf_free(&met.notes);
+	arena_free(&met.arena);
+}
+
+/* Replays one that an earlier part of the search had no time for; its row is open. */
+static void take_up(struct explorer *x, const struct finding *met)
+{
+	double until_seconds = work_until(x);
+	struct err none = { 0 };
+	struct finding f;
+	int status = judge_replay(x->target, &x->model, met->calls, met->count, true,
+				  until_seconds, &f, &none);
+
+	if (status <= 0)
+		return;
+	if (is_the_same(x, met, &f))
+		improve(x, &f, until_seconds);
 	finding_free(&f);
-	return status;
+}
+
+int capture_pending(struct explorer *x, struct err *err)
+{
+	struct finding met;
+	bool taken = false;
+
+	/* From the end: one that is confirmed leaves the list. */
+	for (size_t i = json_array_size(x->run->unconfirmed); i--;) {
+		if (!run_take_up(x->run, i, x->target->name, &met))
+			continue;
+		take_up(x, &met);
+		finding_free(&met);
+		taken = true;
+	}
+	return taken ? explorer_reset(x, err) : 0;
 }

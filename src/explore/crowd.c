@@ -8,7 +8,7 @@
 #include "base/must.h"
 #include "op/script.h"
 
-enum { DIFFERENCES_MAX = 1000 };
+enum { DIFFERENCES_MAX = 1000, DIFFERENCE_TEXT_MAX = 160 };
 
 struct member {
 	struct target *target;
@@ -137,7 +137,7 @@ static void tell_others(const struct crowd *c, const struct call *call, struct b
 	size_t bad = 0;
 
 	buf_clear(out);
-	buf_adds(out, "\nThe same call on all targets:");
+	buf_adds(out, "The same call on all targets:");
 	for (size_t i = 0; i < c->count; i++) {
 		const struct member *m = &c->members[i];
 
@@ -158,14 +158,31 @@ static void tell_others(const struct crowd *c, const struct call *call, struct b
 	for (size_t i = 0; c->count >= 3 && bad == 1 && i < c->count; i++)
 		if (was_surprised(c, &c->members[i]) && c->members[i].verdict == JUDGE_BAD)
 			buf_addf(out, "\nThe odd one out: %s", c->members[i].target->name);
+	buf_addch(out, '\n');
+}
+
+/* The call, or an outcome of it, with no more than some bytes of data. */
+static void add_clipped(json_t *row, const char *key, const struct call *call,
+			const struct outcome *outcome)
+{
+	struct buf text = BUF_INIT, clipped = BUF_INIT;
+
+	if (outcome)
+		outcome_print(outcome, call->op, DIALECT_NATIVE, &text);
+	else
+		call_print(call, DIALECT_NATIVE, &text);
+	buf_add_clipped(&clipped, buf_str(&text), DIFFERENCE_TEXT_MAX);
+	json_object_set_new(row, key, json_string(buf_str(&clipped)));
+	buf_free(&text);
+	buf_free(&clipped);
 }
 
 /* An allowed difference is listed once for its operation and outcomes. */
 static void list_difference(struct crowd *c, struct explorer *x, const struct member *m,
 			    const struct call *call, const struct outcome *expected)
 {
-	json_t *list = json_object_get(x->run->figures, "allowed_differences");
-	struct buf key = BUF_INIT, call_text = BUF_INIT, want = BUF_INIT, got = BUF_INIT;
+	json_t *list = json_object_get(x->run->figures, "allowed_differences"), *row;
+	struct buf key = BUF_INIT;
 	bool is_new;
 
 	x->figures.differences++;
@@ -173,34 +190,27 @@ static void list_difference(struct crowd *c, struct explorer *x, const struct me
 		 m->end.outcome.error, m->target->name);
 	++*str_map_put(&c->listed, buf_str(&key), &is_new);
 	if (is_new && json_array_size(list) < DIFFERENCES_MAX) {
-		call_print(call, DIALECT_NATIVE, &call_text);
-		outcome_print(expected, call->op, DIALECT_NATIVE, &want);
-		outcome_print(&m->end.outcome, call->op, DIALECT_NATIVE, &got);
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:s, s:s}", "target", m->target->name,
-						"call", buf_str(&call_text), "others",
-						buf_str(&want), "this", buf_str(&got)));
+		row = json_pack("{s:s}", "target", m->target->name);
+		add_clipped(row, "call", call, NULL);
+		add_clipped(row, "others", call, expected);
+		add_clipped(row, "this", call, &m->end.outcome);
+		json_array_append_new(list, row);
 	}
 	buf_free(&key);
-	buf_free(&call_text);
-	buf_free(&want);
-	buf_free(&got);
 }
 
 /* The finding is captured on the target that showed it. */
-static int capture_on(struct explorer *x, const struct member *m, uint32_t call,
-		      const struct finding *f, struct err *err)
+static void capture_on(struct explorer *x, const struct member *m, uint32_t call,
+		       const struct finding *f)
 {
 	struct target *target = x->target;
 	struct model model = x->model;
-	int status;
 
 	x->target = m->target;
 	x->model = m->model;
-	status = capture(x, call, f, err);
+	capture(x, call, f);
 	x->target = target;
 	x->model = model;
-	return status;
 }
 
 static int judge_member(struct crowd *c, struct explorer *x, struct member *m,
@@ -247,7 +257,7 @@ int crowd_judge(struct crowd *c, struct explorer *x, uint32_t number, struct err
 		const struct member *m = &c->members[i];
 
 		if (status >= 0 && was_surprised(c, m) && m->verdict == JUDGE_BAD)
-			status = capture_on(x, m, number, &findings[i], err);
+			capture_on(x, m, number, &findings[i]);
 		finding_free(&findings[i]);
 	}
 	buf_clear(&x->others);

@@ -268,6 +268,7 @@ static void end(struct explorer *x, struct cover *cover, struct explore_figures 
 	state_free(&x->start);
 	state_free(&x->state);
 	free(x->history);
+	recent_free(&x->recent);
 }
 
 /* Operations that the target does not know are no part of its universe. */
@@ -340,6 +341,8 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 	status = begin(&x, err);
 	if (status >= 0 && o->against_count)
 		status = crowd_new(&x.crowd, &x, err);
+	if (status >= 0 && o->resume)
+		status = capture_pending(&x, err);
 	if (status >= 0)
 		status = strategy_branches(o->strategy) ? branch(&x, err) : tour(&x, err);
 	if (status >= 0)

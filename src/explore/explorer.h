@@ -6,6 +6,7 @@
 #include "explore/explore.h"
 #include "explore/graph.h"
 #include "explore/open_list.h"
+#include "explore/recent.h"
 #include "explore/tally.h"
 #include "judge/kernel_log.h"
 #include "judge/kernel_ours.h"
@@ -40,6 +41,7 @@ struct explorer {
 	uint32_t node;
 	struct passed *history; /* since the target was fresh */
 	size_t history_count;
+	struct recent recent; /* what the last calls of the history answered (not where it branches) */
 	struct open_list list; /* of branching searches */
 	struct bitstate bits;
 	uint64_t chosen;   /* calls drawn so far */
@@ -103,11 +105,17 @@ int judge_surprise(struct target *t, const struct model *m, struct state *s, con
 		   const struct plan_end *end, struct finding *ret, struct err *err);
 
 /* Replays, shrinks, verifies and writes a discrepancy that `call` just showed in the present
- * node. The target is left in any state. */
-int capture(struct explorer *x, uint32_t call, const struct finding *first, struct err *err);
+ * node; one that no replay shows is kept aside. The target is left in any state. What fails of ours
+ * is told with the discrepancy and is no failure of the search. */
+void capture(struct explorer *x, uint32_t call, const struct finding *first);
 
-/* What cannot be shown again is still told, with the way that showed it once. */
-int capture_once(struct explorer *x, uint32_t call, const struct finding *first, struct err *err);
+/* What is not to be shown again is written with the calls before it; the last call of the history
+ * is the one that showed it. */
+void capture_once(struct explorer *x, const struct finding *first);
+
+/* Replays what an earlier part of the search had no time to replay. The target is fresh again
+ * afterwards. */
+int capture_pending(struct explorer *x, struct err *err);
 
 /* What the kernel has complained of since the last time becomes findings, with the calls before it,
  * where it is about us (attribution.h), and notes where it is not.

@@ -26,16 +26,17 @@ static void remember(struct explorer *x, uint32_t call, uint32_t to)
 		graph_set_edge(&x->graph, x->node, call, to);
 }
 
-static int go_on(struct explorer *x, uint32_t call, int error, struct state *s)
+static void go_on(struct explorer *x, uint32_t call, const struct outcome *seen, struct state *s)
 {
 	uint32_t to = explorer_node(x, s);
 
 	remember(x, call, to);
-	explorer_pass(x, call, error, to, true);
+	if (!strategy_branches(x->options->strategy))
+		recent_add(&x->recent, x->history_count, seen);
+	explorer_pass(x, call, seen->error, to, true);
 	x->figures.surprises++;
 	state_free(&x->state);
 	x->state = *s;
-	return 0;
 }
 
 int surprise(struct explorer *x, uint32_t call, const struct plan_end *end, struct err *err)
@@ -43,19 +44,20 @@ int surprise(struct explorer *x, uint32_t call, const struct plan_end *end, stru
 	struct state s = state_copy(&x->state);
 	struct finding f;
 	struct call c;
-	int status, error = end->outcome.error;
+	int status;
 
 	universe_call(x->universe, call, &c);
 	finding_init(&f);
 	status = judge_surprise(x->target, &x->model, &s, &c, end, &f, err);
 	if (status == JUDGE_FINE) {
+		go_on(x, call, &f.answer, &s);
 		finding_free(&f);
-		return go_on(x, call, error, &s);
+		return 0;
 	}
 	state_free(&s);
 	x->figures.calls++;
 	if (status == JUDGE_BAD)
-		status = capture(x, call, &f, err);
+		capture(x, call, &f);
 	finding_free(&f);
 	if (status < 0)
 		return status;

@@ -6,19 +6,24 @@
 #include "base/err.h"
 #include "explore/explorer.h"
 
+enum { TITLE_LINE_MAX = 160 };
+
 static void fill(const struct explorer *x, struct finding *f)
 {
 	const char *text = buf_str(&x->log.text);
 	const char *name = kernel_alarm_names[x->log.alarm];
+	size_t first_line = strcspn(text, "\n");
 
 	f->code = FINDING_KERNEL;
 	snprintf(f->signature, sizeof(f->signature), "KERNEL %s %.120s", name, x->log.place);
 	buf_adds(&f->target, x->target->name);
-	buf_addf(&f->title, "%s in the kernel's log: %.*s", name, (int)strcspn(text, "\n"), text);
+	buf_addf(&f->title, "%s in the kernel's log: %.*s", name,
+		 (int)(first_line < TITLE_LINE_MAX ? first_line : TITLE_LINE_MAX), text);
 	buf_adds(&f->expected, "nothing of the kind in the kernel's log");
 	buf_addf(&f->seen, "in the kernel's log:\n%s", text);
 	buf_adds(&f->rule, "A kernel that works does not complain of itself.");
 	f->outside_posix = true;
+	f->in_log = true;
 }
 
 /* Somebody else's complaint, or nobody knows whose: counted, and kept where it can be read. */
@@ -39,17 +44,12 @@ static void note(struct explorer *x)
 /* With the calls that were made last; what has led to it may be long ago. */
 static void tell(struct explorer *x)
 {
-	struct err err = { 0 };
 	struct finding f;
 
 	finding_init(&f);
 	fill(x, &f);
-	if (!run_knows(x->run, f.signature)) {
-		/* One that cannot be written must not end the search that found it. */
-		x->history_count--;
-		capture_once(x, x->history[x->history_count].call, &f, &err);
-		x->history_count++;
-	}
+	if (!run_knows(x->run, f.signature))
+		capture_once(x, &f);
 	finding_free(&f);
 }
 

@@ -13,15 +13,21 @@
 #include "op/script.h"
 
 enum { DIFF_LINES_MAX = 40 };
+/* Of what a title quotes: it is one line, whatever data the call and its outcome have. */
+enum { TITLE_CALL_MAX = 120, TITLE_OUTCOME_MAX = 60, TITLE_DIFF_MAX = 160 };
 
 static const char *base_name(const struct call *c)
 {
 	return op_table[op_table[c->op].base].name;
 }
 
-static void add_call(struct buf *out, const struct call *c)
+static void title_add_call(struct finding *f, const struct call *c)
 {
-	call_print(c, DIALECT_NATIVE, out);
+	struct buf text = BUF_INIT;
+
+	call_print(c, DIALECT_NATIVE, &text);
+	buf_add_clipped(&f->title, buf_str(&text), TITLE_CALL_MAX);
+	buf_free(&text);
 }
 
 /* What kind of answer this is, for signatures. */
@@ -56,9 +62,11 @@ static void fill_outcome(const struct call *c, const struct outcome *seen,
 	envelope_print(env, c->op, DIALECT_NATIVE, &ret->expected);
 	outcome_print(seen, c->op, DIALECT_NATIVE, &ret->seen);
 	print_rules(env, &ret->rule);
-	add_call(&ret->title, c);
-	buf_addf(&ret->title, " gives %s, expected %s", buf_str(&ret->seen),
-		 buf_str(&ret->expected));
+	title_add_call(ret, c);
+	buf_adds(&ret->title, " gives ");
+	buf_add_clipped(&ret->title, buf_str(&ret->seen), TITLE_OUTCOME_MAX);
+	buf_adds(&ret->title, ", expected ");
+	buf_add_clipped(&ret->title, buf_str(&ret->expected), TITLE_OUTCOME_MAX);
 	ret->allowed = env->errors;
 	ret->success_allowed = env->success;
 	ret->value = outcome_copy(&env->value, &ret->arena);
@@ -99,25 +107,38 @@ static int judge_outcome(const struct model *m, struct state *s, const struct ca
 	return JUDGE_BAD;
 }
 
+/* What differs, in one word. */
+static const char *tree_class(const struct finding *f)
+{
+	return f->fact_count ? fact_names[f->facts[0].kind] : "tree";
+}
+
+static void title_add_diff(struct finding *f)
+{
+	struct buf line = BUF_INIT;
+
+	buf_add(&line, buf_str(&f->diff), strcspn(buf_str(&f->diff), "\n"));
+	buf_adds(&f->title, ": ");
+	buf_add_clipped(&f->title, buf_str(&line), TITLE_DIFF_MAX);
+	buf_free(&line);
+}
+
 static void fill_tree(const struct state *s, const struct tree *seen, const struct call *c,
 		      struct finding *ret)
 {
 	struct fact facts[FACTS_MAX];
-	const char *what = "tree";
 
 	ret->code = FINDING_TREE;
 	ret->fact_count = facts_find(&s->tree, seen, &ret->arena, facts);
 	ret->facts = arena_copy(&ret->arena, facts, ret->fact_count * sizeof(*facts));
-	if (ret->fact_count)
-		what = fact_names[facts[0].kind];
-	snprintf(ret->signature, sizeof(ret->signature), "TREE %s %s", base_name(c), what);
+	snprintf(ret->signature, sizeof(ret->signature), "TREE %s %s", base_name(c),
+		 tree_class(ret));
 	tree_diff(&s->tree, seen, DIFF_LINES_MAX, &ret->diff);
 	tree_print(&s->tree, &ret->expected);
 	tree_print(seen, &ret->seen);
 	buf_adds(&ret->title, "after ");
-	add_call(&ret->title, c);
-	buf_addf(&ret->title, ": %.*s", (int)strcspn(buf_str(&ret->diff), "\n"),
-		 buf_str(&ret->diff));
+	title_add_call(ret, c);
+	title_add_diff(ret);
 }
 
 /* The tree that was wrong a moment ago is observed once more. */
@@ -156,9 +177,10 @@ static int judge_tree(struct target *t, const struct state *s, const struct call
 	fill_tree(s, &seen, c, ret);
 	tree_free(&seen);
 	status = is_drift(t, s, &drift, err);
+	/* It came by itself, whatever call was the one before. */
 	if (drift) {
 		ret->code = FINDING_DRIFT;
-		snprintf(ret->signature, sizeof(ret->signature), "DRIFT %s", base_name(c));
+		snprintf(ret->signature, sizeof(ret->signature), "DRIFT %s", tree_class(ret));
 	}
 	return status < 0 ? status : JUDGE_BAD;
 }
@@ -213,13 +235,15 @@ static bool is_half_done(const struct tree *t, const struct call *c, const struc
 int judge_answer(struct target *t, const struct model *m, struct state *s, const struct call *c,
 		 const struct outcome *seen, bool observe, struct finding *ret, struct err *err)
 {
-	struct outcome kept = outcome_copy(seen, &ret->arena); /* observing may overwrite it */
-	int status = judge_outcome(m, s, c, &kept, ret);
+	int status;
 
+	ret->answer = outcome_copy(seen, &ret->arena); /* observing may overwrite it */
+	ret->answered = true;
+	status = judge_outcome(m, s, c, &ret->answer, ret);
 	if (status == JUDGE_FINE && observe)
 		status = judge_tree(t, s, c, ret, err);
 	if (status == JUDGE_BAD && ret->code == FINDING_TREE &&
-	    is_half_done(&s->tree, c, &kept, ret))
+	    is_half_done(&s->tree, c, &ret->answer, ret))
 		status = JUDGE_UNDEFINED;
 	return status;
 }
@@ -257,10 +281,11 @@ void judge_fate(struct target *t, const struct call *c, enum target_fate fate, s
 	if (kernel_log_first(buf_str(&log), place) == ALARM_LEAK) {
 		fill_leak(place, buf_str(&log), ret);
 	} else {
+		ret->in_log = *place;
 		ret->code = fates[fate].code;
 		snprintf(ret->signature, sizeof(ret->signature), "%s %s%s%s",
 			 finding_names[ret->code], base_name(c), *place ? " " : "", place);
-		add_call(&ret->title, c);
+		title_add_call(ret, c);
 		buf_addf(&ret->title, "%s%s%s", fates[fate].title, *place ? ": " : "", place);
 		buf_adds(&ret->expected, "an answer");
 		buf_addf(&ret->seen, "%s%s", fates[fate].seen, buf_str(&log));

@@ -56,8 +56,10 @@ static int replay_call(struct replay *r, const struct call *c, bool observe, str
 	if (status < 0)
 		return status;
 	f->calls[f->count] = call_copy(c, &f->arena);
-	if (fate == FATE_FINE)
+	if (fate == FATE_FINE) {
 		f->outcomes[f->count] = outcome_copy(&seen, &f->arena);
+		f->evidence[f->count] = EVIDENCE_OBSERVED;
+	}
 	f->count++;
 	if (fate != FATE_FINE) {
 		judge_fate(r->target, c, fate, f);
@@ -103,15 +105,16 @@ int judge_replay(struct target *t, const struct model *m, const struct call *cal
 		return status;
 	}
 	r.state = state_copy(&start);
-	ret->calls = arena_alloc(&ret->arena, count * sizeof(*ret->calls));
-	ret->outcomes = arena_alloc(&ret->arena, count * sizeof(*ret->outcomes));
+	finding_reserve(ret, count);
 	for (size_t i = 0; i < count && status == JUDGE_FINE; i++)
 		status = replay_call(&r, &calls[i], observe_all || i + 1 == count, err);
-	if (status == JUDGE_BAD)
+	if (status == JUDGE_BAD) {
+		ret->tries = ret->shown = 1;
 		ret->outside_posix =
 			ret->code != FINDING_OUTCOME || is_outside_posix(ret, m, &start);
-	else
+	} else {
 		finding_free(ret);
+	}
 	state_free(&r.state);
 	state_free(&start);
 	return status == JUDGE_UNDEFINED ? 0 : status;
@@ -123,12 +126,10 @@ int finding_verify(struct finding *f, struct target *t, const struct model *m, u
 	struct finding again;
 	int status;
 
-	f->tries = f->shown = 0;
-	for (unsigned i = 0; i < times; i++) {
+	for (; f->tries < times; f->tries++) {
 		status = judge_replay(t, m, f->calls, f->count, true, until_seconds, &again, err);
 		if (status < 0)
 			return err_forget(err, status, ETIME);
-		f->tries++;
 		if (!status)
 			continue;
 		f->shown += !strcmp(again.signature, f->signature);

@@ -169,3 +169,39 @@ int finding_shrink(struct finding *f, struct target *t, const struct model *m, u
 	f->shrunk = status == 0 && s.tries_left;
 	return status < 0 ? err_forget(err, status, ETIME) : 0;
 }
+
+/* The same calls, to be shrunk; nothing else of it is needed for that. */
+static void copy_calls(struct finding *to, const struct finding *from)
+{
+	finding_init(to);
+	to->code = from->code;
+	memcpy(to->signature, from->signature, sizeof(to->signature));
+	finding_reserve(to, from->count);
+	for (size_t i = 0; i < from->count; i++)
+		to->calls[i] = call_copy(&from->calls[i], &to->arena);
+	to->count = from->count;
+}
+
+int finding_improve(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
+		    unsigned times, double until_seconds, struct err *err)
+{
+	struct finding smaller, given = *f;
+	int status;
+
+	copy_calls(&smaller, f);
+	status = finding_shrink(&smaller, t, m, tries_max, until_seconds, err);
+	f->shrunk = smaller.shrunk;
+	if (!status && smaller.shown)
+		status = finding_verify(&smaller, t, m, times, until_seconds, err);
+	if (smaller.shown > 1 || (smaller.shown && smaller.tries == 1)) {
+		*f = smaller;
+		finding_free(&given);
+		return status;
+	}
+	if (smaller.shown) {
+		f->shrunk = false;
+		buf_adds(&f->notes, "Fewer calls have shown it once, but not again.\n");
+	}
+	finding_free(&smaller);
+	return status ? status : finding_verify(f, t, m, times, until_seconds, err);
+}

@@ -23,9 +23,10 @@ static json_int_t count_of(const json_t *o, const char *key)
 static void put_share(struct buf *out, const json_t *o)
 {
 	json_int_t points = count_of(o, "points"), reached = count_of(o, "reached");
+	bool sound = points > 0 && reached >= 0 && reached <= points;
 
-	buf_addf(out, "<td><span class=bar><i style=\"width:%lld%%\"></i></span></td><td>",
-		 points ? (long long)(reached * 100 / points) : 0);
+	buf_addf(out, "<td><span class=bar><i style=\"width:%.0f%%\"></i></span></td><td>",
+		 sound ? (double)reached * 100 / (double)points : 0);
 	page_count(out, reached);
 	buf_adds(out, " of ");
 	page_count(out, points);

@@ -24,7 +24,8 @@ static const char style[] =
 	"font-variant-numeric:tabular-nums}\n"
 	"pre{background:var(--box);padding:.8rem;overflow:auto;font:.85rem/1.45 "
 	"ui-monospace,monospace;border-radius:.3rem}\n"
-	".finding{border-left:3px solid var(--bad);padding-left:1rem;margin:1.5rem 0}\n"
+	".finding{border-left:3px solid var(--bad);padding-left:1rem;margin:1.5rem 0}"
+	".doubtful{border-color:var(--unknown)}\n"
 	"details{margin:.3rem 0}summary{cursor:pointer}\n"
 	".part{display:inline-block;margin:.1rem .5rem .1rem 0;font:.8rem "
 	"ui-monospace,monospace}.none{color:var(--pale);opacity:.6}\n"
@@ -32,7 +33,7 @@ static const char style[] =
 
 void page_text(struct buf *out, const char *text)
 {
-	for (; *text; text++)
+	for (; text && *text; text++)
 		switch (*text) {
 		case '<':
 			buf_adds(out, "&lt;");
@@ -45,6 +46,9 @@ void page_text(struct buf *out, const char *text)
 			break;
 		case '"':
 			buf_adds(out, "&quot;");
+			break;
+		case '\'':
+			buf_adds(out, "&#39;");
 			break;
 		default:
 			buf_addch(out, *text);
@@ -63,7 +67,11 @@ void page_begin(struct buf *out, const char *command, const char *target, const 
 	page_text(out, command);
 	buf_addch(out, ' ');
 	page_text(out, target);
-	buf_addf(out, " <span class=\"verdict %s\">%s</span></h1>\n", verdict, verdict);
+	buf_adds(out, " <span class=\"verdict ");
+	page_text(out, verdict);
+	buf_adds(out, "\">");
+	page_text(out, verdict);
+	buf_adds(out, "</span></h1>\n");
 }
 
 void page_end(struct buf *out)

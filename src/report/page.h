@@ -8,7 +8,7 @@ struct buf;
 void page_begin(struct buf *out, const char *command, const char *target, const char *verdict);
 void page_end(struct buf *out);
 void page_heading(struct buf *out, const char *text);
-/* Escaped. */
+/* Escaped; NULL is nothing. */
 void page_text(struct buf *out, const char *text);
 /* Preformatted. */
 void page_box(struct buf *out, const char *text);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +46,17 @@ static void put_value(struct buf *out, const json_t *value)
 	}
 }
 
+/* "states_per_second" as words. */
+static void put_key(struct buf *out, const char *key)
+{
+	struct buf words = BUF_INIT;
+
+	for (; *key; key++)
+		buf_addch(&words, *key == '_' ? ' ' : *key);
+	page_text(out, buf_str(&words));
+	buf_free(&words);
+}
+
 static void put_figures(struct buf *out, json_t *run)
 {
 	const char *key;
@@ -57,8 +69,7 @@ static void put_figures(struct buf *out, json_t *run)
 		if (json_is_array(value) || json_is_object(value))
 			continue;
 		buf_adds(out, "<tr><th>");
-		for (const char *at = key; *at; at++)
-			buf_addch(out, *at == '_' ? ' ' : *at);
+		put_key(out, key);
 		buf_adds(out, "</th><td>");
 		put_value(out, value);
 		buf_adds(out, "</td></tr>\n");
@@ -82,29 +93,59 @@ static void put_file(struct buf *out, const char *dir, const char *name, const c
 	buf_free(&text);
 }
 
-/* The finding's folder, whether or not the run was moved since. */
-static void finding_dir(const char *dir, const char *path, char ret[PATH_MAX])
+/* The folder of a finding, whether or not the run was moved since; false where it has none. Its
+ * place is foreign input: it must not lead out of the run's directory. */
+static bool finding_folder(const char *dir, const json_t *finding, char ret[PATH_MAX])
 {
-	const char *name = strrchr(path, '/');
+	const char *folder = text_of(finding, "folder");
 
-	snprintf(ret, PATH_MAX, "%s/findings/%s", dir, name ? name + 1 : path);
+	if (!*folder || *folder == '/')
+		return false;
+	for (const char *at = folder; at; at = strchr(at, '/')) {
+		at += *at == '/';
+		if (!strncmp(at, "..", 2) && (!at[2] || at[2] == '/'))
+			return false;
+	}
+	return snprintf(ret, PATH_MAX, "%s/%s", dir, folder) < PATH_MAX - 16;
 }
 
-static void put_finding(struct buf *out, const char *dir, json_t *finding)
+static long long count_of(const json_t *o, const char *key)
 {
-	char folder[PATH_MAX], path[PATH_MAX + 16];
+	return (long long)json_integer_value(json_object_get(o, key));
+}
+
+/* How much of it is known. */
+static void put_evidence(struct buf *out, const json_t *finding)
+{
+	const json_t *outcomes = json_object_get(finding, "outcomes");
+
+	buf_adds(out, "<p>On <b>");
+	page_text(out, text_of(finding, "target"));
+	buf_addf(out, "</b>; %lld calls", count_of(finding, "calls"));
+	if (count_of(finding, "calls_left_out"))
+		buf_addf(out, ", the last ones of %lld (the file <code>history</code> has all)",
+			 count_of(finding, "calls") + count_of(finding, "calls_left_out"));
+	buf_addf(out, "; shown in %lld of %lld replays.", count_of(finding, "shown"),
+		 count_of(finding, "tries"));
+	if (count_of(outcomes, "predicted") || count_of(outcomes, "not_recorded"))
+		buf_addf(out, " Outcomes: %lld observed, %lld predicted, %lld not recorded.",
+			 count_of(outcomes, "observed"), count_of(outcomes, "predicted"),
+			 count_of(outcomes, "not_recorded"));
+	if (json_is_true(json_object_get(finding, "in_kernel_log")))
+		buf_adds(out, " The kernel's log is the evidence.");
+	if (json_is_false(json_object_get(finding, "shrunk")))
+		buf_adds(out, " Not shrunk to the end.");
+	if (count_of(finding, "count") > 1)
+		buf_addf(out, " Met %lld times.", count_of(finding, "count"));
+	buf_adds(out, "</p>\n");
+}
+
+static void put_folder(struct buf *out, const char *folder)
+{
+	char path[PATH_MAX + 16];
 	struct buf trace = BUF_INIT;
 	struct err none = { 0 };
 
-	finding_dir(dir, text_of(finding, "path"), folder);
-	buf_adds(out, "<section class=finding><h3><span class=code>");
-	page_text(out, text_of(finding, "code"));
-	buf_adds(out, "</span> ");
-	page_text(out, text_of(finding, "title"));
-	buf_addf(out, "</h3>\n<p>%lld calls; shown in %lld of %lld replays.</p>\n",
-		 json_integer_value(json_object_get(finding, "calls")),
-		 json_integer_value(json_object_get(finding, "shown")),
-		 json_integer_value(json_object_get(finding, "tries")));
 	snprintf(path, sizeof(path), "%s/trace", folder);
 	if (!buf_read_file(&trace, path, TEXT_MAX, &none))
 		page_box(out, buf_str(&trace));
@@ -112,18 +153,46 @@ static void put_finding(struct buf *out, const char *dir, json_t *finding)
 	put_file(out, folder, "README.md", "What differs, and why it is wrong");
 	put_file(out, folder, "repro.c", "A C program that shows it");
 	put_file(out, folder, "fsck.txt", "What the checker says");
+}
+
+static void put_finding(struct buf *out, const char *dir, const json_t *finding, const char *class)
+{
+	char folder[PATH_MAX];
+
+	buf_addf(out, "<section class=\"%s\"><h3><span class=code>", class);
+	page_text(out, text_of(finding, "code"));
+	buf_adds(out, "</span> ");
+	page_text(out, text_of(finding, "title"));
+	buf_adds(out, "</h3>\n");
+	put_evidence(out, finding);
+	if (*text_of(finding, "failure")) {
+		buf_adds(out, "<p>Its folder could not be written: ");
+		page_text(out, text_of(finding, "failure"));
+		buf_adds(out, "</p>\n");
+		page_box(out, text_of(finding, "trace"));
+	} else if (finding_folder(dir, finding, folder)) {
+		put_folder(out, folder);
+	}
 	buf_adds(out, "</section>\n");
 }
 
-static void put_findings(struct buf *out, const char *dir, json_t *findings)
+static void put_findings(struct buf *out, const char *dir, const json_t *run)
 {
-	json_t *finding;
+	const json_t *unconfirmed = json_object_get(run, "unconfirmed");
+	json_t *findings = json_object_get(run, "findings"), *finding;
 	size_t i;
 
 	page_heading(out, "Findings");
 	if (!json_array_size(findings))
 		buf_adds(out, "<p>None.</p>\n");
-	json_array_foreach(findings, i, finding) put_finding(out, dir, finding);
+	json_array_foreach(findings, i, finding) put_finding(out, dir, finding, "finding");
+	if (!json_array_size(unconfirmed))
+		return;
+	page_heading(out, "Not confirmed");
+	buf_adds(out, "<p>Seen by the search, and by no replay from a fresh file system: the cause "
+		      "may lie outside of the file system. These are no findings.</p>\n");
+	json_array_foreach(unconfirmed, i, finding)
+		put_finding(out, dir, finding, "finding doubtful");
 }
 
 /* One row: a name and its partitions, the untried ones marked. */
@@ -177,19 +246,57 @@ static void put_coverage(struct buf *out, const char *dir)
 	json_decref(cover);
 }
 
+static bool is_list_of_objects(const json_t *list)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+		if (!json_is_object(item))
+			return false;
+	return !list || json_is_array(list);
+}
+
+/* run.json, which may be anybody's, as far as the page relies on it; NULL if it is none. */
+static json_t *read_run(const char *dir, struct err *err)
+{
+	static const char *const texts[] = { "command", "target", "verdict" };
+	static const char *const lists[] = { "findings", "unconfirmed" };
+	char path[PATH_MAX];
+	json_error_t where;
+	json_t *run;
+
+	snprintf(path, sizeof(path), "%s/run.json", dir);
+	run = json_load_file(path, 0, &where);
+	if (!run)
+		err_set(err, EINVAL, "%s: cannot be read as a run: line %d: %s", path, where.line,
+			where.text);
+	else if (!json_is_object(run))
+		err_set(err, EINVAL, "%s: cannot be read as a run: it is no JSON object", path);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts) && !err->code; i++)
+		if (!json_is_string(json_object_get(run, texts[i])))
+			err_set(err, EINVAL, "%s: \"%s\" is missing or no text", path, texts[i]);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists) && !err->code; i++)
+		if (!is_list_of_objects(json_object_get(run, lists[i])))
+			err_set(err, EINVAL, "%s: \"%s\" is no list of objects", path, lists[i]);
+	if (!err->code)
+		return run;
+	json_decref(run);
+	return NULL;
+}
+
 int report_write(const char *dir, struct err *err)
 {
 	struct buf out = BUF_INIT;
+	struct err why = { 0 };
 	char path[PATH_MAX];
-	json_t *run;
+	json_t *run = read_run(dir, &why);
 	int status;
 
-	snprintf(path, sizeof(path), "%s/run.json", dir);
-	run = json_load_file(path, 0, NULL);
 	if (!run)
-		return err_set(err, EINVAL, "%s: cannot be read as a run", path);
+		return err_set(err, -why.code, "%s", why.text);
 	page_begin(&out, text_of(run, "command"), text_of(run, "target"), text_of(run, "verdict"));
-	put_findings(&out, dir, json_object_get(run, "findings"));
+	put_findings(&out, dir, run);
 	put_figures(&out, run);
 	code_section(&out, json_object_get(run, "kernel_coverage"));
 	put_coverage(&out, dir);

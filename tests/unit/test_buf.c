@@ -40,6 +40,24 @@ static void adding_keeps_the_nul(void **state)
 	assert_null(b.data);
 }
 
+static void long_texts_are_clipped(void **state)
+{
+	struct buf b = BUF_INIT;
+
+	buf_add_clipped(&b, "just so", 7);
+	assert_string_equal(buf_str(&b), "just so");
+	buf_clear(&b);
+	buf_add_clipped(&b, "abcdefgh", 3);
+	assert_string_equal(buf_str(&b), "abc... (8 bytes)");
+	buf_clear(&b);
+	buf_add_clipped(&b, "ab\\x1bcdef", 4); /* would leave half an escape */
+	assert_string_equal(buf_str(&b), "ab... (10 bytes)");
+	buf_clear(&b);
+	buf_add_clipped(&b, "abc\\\\defgh", 5); /* an escaped backslash is whole */
+	assert_string_equal(buf_str(&b), "abc\\\\... (10 bytes)");
+	buf_free(&b);
+}
+
 static void reserve_terminates(void **state)
 {
 	struct buf b = BUF_INIT;
@@ -161,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty_is_an_empty_text),
 		cmocka_unit_test(adding_keeps_the_nul),
+		cmocka_unit_test(long_texts_are_clipped),
 		cmocka_unit_test(reserve_terminates),
 		cmocka_unit_test(numbers_are_as_printf_has_them),
 		cmocka_unit_test(formats_longer_than_the_room),
