@@ -123,6 +123,7 @@ static int run_live(char *const *command, struct err *err)
 		.command = command,
 		.output_to_stderr = settings.json,
 		.paths = (enum live_paths)settings.paths,
+		.stop = &run_stop,
 	};
 	int status = 0, code, r;
 	struct coverage c;
@@ -133,6 +134,7 @@ static int run_live(char *const *command, struct err *err)
 		return EXIT_UNKNOWN;
 	}
 	coverage_init(&c, "bpf");
+	run_catch_signals();
 	r = live_trace(&c, &options, &status, err);
 	code = operand_code(r);
 	if (!r) {
@@ -162,7 +164,7 @@ static int run_reader(const char *path, struct err *err)
 		.cwd = settings.cwd,
 	};
 	const struct reader *reader = &readers[settings.read - 1];
-	int code = operand_file(path, err), r;
+	int code = strcmp(path, "-") ? operand_file(path, err) : EXIT_CLEAN, r;
 	struct coverage c;
 	json_t *report;
 

@@ -65,32 +65,57 @@ static bool move_into(int dir, const char *procs, const char *pid)
 	return moved;
 }
 
-static void send_back(const struct cgroup *g)
+/* Calls the function with every process in the group, and what to do. */
+static void cgroup_each(const struct cgroup *g,
+			void (*visit)(const struct cgroup *, const char *, int), int what)
 {
 	int fd = openat(g->fd, "cgroup.procs", O_RDONLY | O_CLOEXEC);
 	FILE *procs = fd < 0 ? NULL : fdopen(fd, "r");
 	char pid[32];
 
 	while (procs && fgets(pid, sizeof(pid), procs))
-		move_into(g->fd, "../cgroup.procs", pid);
+		visit(g, pid, what);
 	if (procs)
 		fclose(procs);
 }
 
-static void remove_group(const struct cgroup *g)
+static void cgroup_send_back(const struct cgroup *g, const char *pid, int unused)
 {
-	for (int tries = 0; tries < 100 && rmdir(g->path) && errno == EBUSY; tries++) {
-		send_back(g);
+	move_into(g->fd, "../cgroup.procs", pid);
+}
+
+static void cgroup_kill_one(const struct cgroup *g, const char *pid, int signal)
+{
+	if (atoi(pid) > 0)
+		kill(atoi(pid), signal);
+}
+
+void cgroup_signal(const struct cgroup *g, int signal)
+{
+	if (g->fd >= 0)
+		cgroup_each(g, cgroup_kill_one, signal);
+}
+
+/* Those that are in it go back to our own group, or end. */
+static void cgroup_empty(const struct cgroup *g, bool kill_all)
+{
+	for (int tries = 0; tries < 1000 && rmdir(g->path) && errno == EBUSY; tries++) {
+		if (kill_all)
+			cgroup_signal(g, SIGKILL);
+		else
+			cgroup_each(g, cgroup_send_back, 0);
 		usleep(1000); /* a process that has ended stays for a moment */
 	}
 }
 
 /* A process that outlives us, however we end, and removes the group when nobody holds the other
- * end of the pipe any more. It takes no part in anything else: signals, terminal, output. */
-static _Noreturn void guard(const struct cgroup *g, int pipe_fd)
+ * end of the pipe any more. A byte before that says that all went well; else what we started ends
+ * with us. It takes no part in anything else: signals, terminal, output. */
+static _Noreturn void cgroup_guard(struct cgroup *g, int pipe_fd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t all;
+	ssize_t got;
 	char byte;
 
 	sigfillset(&all);
@@ -98,13 +123,14 @@ static _Noreturn void guard(const struct cgroup *g, int pipe_fd)
 	setsid();
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
-	while (read(pipe_fd, &byte, 1) < 0 && errno == EINTR)
+	while ((got = read(pipe_fd, &byte, 1)) < 0 && errno == EINTR)
 		;
-	remove_group(g);
+	g->fd = open(g->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cgroup_empty(g, got != 1);
 	_exit(0);
 }
 
-static bool start_guard(struct cgroup *g)
+static bool cgroup_start_guard(struct cgroup *g)
 {
 	int ends[2];
 
@@ -113,35 +139,34 @@ static bool start_guard(struct cgroup *g)
 	g->guard = fork();
 	if (!g->guard) {
 		close(ends[1]);
-		guard(g, ends[0]);
+		cgroup_guard(g, ends[0]);
 	}
 	close(ends[0]);
 	g->guard_fd = ends[1];
 	return g->guard > 0;
 }
 
+/* The guard first: the group is removed at whatever moment we are killed. */
 bool cgroup_make(struct cgroup *g)
 {
 	struct buf path = BUF_INIT;
 	struct stat st;
 
 	*g = (struct cgroup){ .fd = -1, .guard_fd = -1 };
-	if (find_parent(&path)) {
-		buf_addf(&path, "/assay-cover-%d", (int)getpid());
-		if (!mkdir(path.data, 0755))
-			g->fd = open(path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	}
-	if (g->fd < 0) {
+	if (!find_parent(&path)) {
 		buf_free(&path);
 		return false;
 	}
+	buf_addf(&path, "/assay-cover-%d", (int)getpid());
 	g->path = path.data;
-	must(!fstat(g->fd, &st));
+	if (cgroup_start_guard(g) && !mkdir(g->path, 0755))
+		g->fd = open(g->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (g->fd < 0 || fstat(g->fd, &st)) {
+		cgroup_remove(g);
+		return false;
+	}
 	g->id = st.st_ino;
-	if (start_guard(g))
-		return true;
-	cgroup_remove(g);
-	return false;
+	return true;
 }
 
 bool cgroup_join(const struct cgroup *g)
@@ -153,13 +178,14 @@ void cgroup_remove(struct cgroup *g)
 {
 	if (!g->path)
 		return;
-	if (g->guard_fd >= 0)
+	if (g->guard > 0 && write(g->guard_fd, "", 1) == 1) {
 		close(g->guard_fd);
-	if (g->guard > 0)
 		waitpid(g->guard, NULL, 0);
-	else
-		remove_group(g);
-	close(g->fd);
+	} else if (g->guard_fd >= 0) {
+		close(g->guard_fd);
+	}
+	if (g->fd >= 0)
+		close(g->fd);
 	free(g->path);
 	*g = (struct cgroup){ .fd = -1, .guard_fd = -1 };
 }

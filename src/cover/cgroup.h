@@ -18,7 +18,10 @@ struct cgroup {
 bool cgroup_make(struct cgroup *g);
 /* The calling process joins. */
 bool cgroup_join(const struct cgroup *g);
-/* Who is still in it goes back to our own group; then it is removed. */
+/* Sends the signal to all that are in it. */
+void cgroup_signal(const struct cgroup *g, int signal);
+/* Who is still in it goes back to our own group; then it is removed. If we are killed before that,
+ * all that are in it are, too. */
 void cgroup_remove(struct cgroup *g);
 
 #endif

@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -39,6 +41,8 @@ int live_trace(struct coverage *c, const struct live_options *options, int *ret_
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+
+enum { LOOK_MS = 500 }; /* how often it is looked whether we are to stop */
 
 static bool has_capability(int capability)
 {
@@ -182,7 +186,7 @@ static int learn_mount(struct tracer *t, struct trace_mount *m, const char *moun
 
 struct child {
 	pid_t pid;
-	int gate; /* closing it lets the command begin, a byte first makes it end */
+	int gate; /* a byte lets the command begin; closing it, as our death does, makes it end */
 	int why;  /* tells the error that kept it from beginning */
 };
 
@@ -195,7 +199,9 @@ static _Noreturn void be_command(const struct live_options *options, const struc
 		dup2(2, 1);
 	if (group->path && !cgroup_join(group))
 		_exit(126);
-	if (read(gate, &byte, 1) == 0) {
+	if (!group->path)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (read(gate, &byte, 1) == 1) {
 		execvp(options->command[0], options->command);
 		dprintf(why, "%d", errno);
 	}
@@ -231,20 +237,53 @@ static int start(struct child *child, const struct live_options *options,
 	return 0;
 }
 
+/* Is the signal one that the terminal sent to all in front of it, the command among them? */
+static bool is_terminals(int number)
+{
+	int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC);
+	bool ours = terminal >= 0 && tcgetpgrp(terminal) == getpgrp();
+
+	if (terminal >= 0)
+		close(terminal);
+	return number == SIGINT && ours;
+}
+
+/* Waits for the command's end, and passes a signal on that asks for it. */
+static void await(const struct child *child, const struct live_options *options,
+		  const struct cgroup *group, int *ret_status)
+{
+	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, child->pid, 0), .events = POLLIN };
+	int asked = 0;
+
+	while (end.fd >= 0 && poll(&end, 1, LOOK_MS) <= 0) {
+		if (asked || !options->stop || !*options->stop)
+			continue;
+		asked = *options->stop;
+		if (is_terminals(asked))
+			continue;
+		kill(child->pid, asked);
+		cgroup_signal(group, asked);
+	}
+	if (end.fd >= 0)
+		close(end.fd);
+	while (waitpid(child->pid, ret_status, 0) < 0 && errno == EINTR)
+		;
+	if (asked)
+		cgroup_signal(group, SIGKILL);
+}
+
 /* Lets the command begin, or, where something is amiss already, end; and waits for its end. */
-static int finish(struct child *child, const char *command, int r, int *ret_status, struct err *err)
+static int finish(struct child *child, const struct live_options *options,
+		  const struct cgroup *group, int r, int *ret_status, struct err *err)
 {
 	char why[16] = "";
 
-	if (r && write(child->gate, "", 1) != 1)
-		r = err_sys(err, errno, "cannot stop the command");
+	if (!r && write(child->gate, "", 1) != 1)
+		r = err_sys(err, errno, "cannot start the command");
 	close(child->gate);
-	signal(SIGINT, SIG_IGN); /* it is the command's to end; then comes our report */
-	while (waitpid(child->pid, ret_status, 0) < 0 && errno == EINTR)
-		;
-	signal(SIGINT, SIG_DFL);
+	await(child, options, group, ret_status);
 	if (!r && read(child->why, why, sizeof(why) - 1) > 0)
-		r = err_sys(err, atoi(why), "cannot run %s", command);
+		r = err_sys(err, atoi(why), "cannot run %s", options->command[0]);
 	close(child->why);
 	return r;
 }
@@ -424,7 +463,7 @@ static int trace(struct tracer *t, const struct live_options *options, const str
 		r = mark(t, child.pid, err);
 	if (!r)
 		r = attach(t, err);
-	r = finish(&child, options->command[0], r, ret_status, err);
+	r = finish(&child, options, group, r, ret_status, err);
 	tracer__detach(t);
 	return r;
 }

@@ -2,6 +2,8 @@
 #ifndef COVER_LIVE_H
 #define COVER_LIVE_H
 
+#include <signal.h>
+
 #include "cover/coverage.h"
 
 struct err;
@@ -19,6 +21,9 @@ struct live_options {
 	char *const *command;  /* NULL-terminated */
 	bool output_to_stderr; /* the command's, so that ours stays alone on stdout */
 	enum live_paths paths;
+	/* A signal that asks for the end, or 0: it is passed on to the command, and when that has
+	 * ended, so has all it started. NULL: there is none. */
+	const volatile sig_atomic_t *stop;
 };
 
 /* What does without the tracer. */
