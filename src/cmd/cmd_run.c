@@ -15,6 +15,7 @@
 #include "exec/clean.h"
 #include "exec/exec.h"
 #include "exec/limits.h"
+#include "target/janitor.h"
 #include "tree/take.h"
 
 enum { ROOT_MODE = 0777 }; /* of a fresh directory: every user may make files in it */
@@ -51,7 +52,7 @@ static const struct opt opts[] = {
 };
 
 static struct exec_limits limits;
-static char *fresh_path; /* of the directory made for the scripts; NULL without --fresh */
+static struct janitor *janitor; /* of the directory made for the scripts; NULL without --fresh */
 
 static int parse_user(struct exec_options *options, struct err *err)
 {
@@ -67,17 +68,11 @@ static int parse_user(struct exec_options *options, struct err *err)
 /* The directory the scripts will see as "/". */
 static int open_root(struct runner *r, struct err *err)
 {
-	const char *path = settings.on;
-	struct buf fresh = BUF_INIT;
+	int status = settings.fresh ? janitor_open(&janitor, settings.on, err) : 0;
+	const char *path = status || !janitor ? settings.on : janitor_path(janitor);
 
-	if (settings.fresh) {
-		buf_addf(&fresh, "%s/assay-run.XXXXXX", settings.on);
-		if (!mkdtemp(fresh.data)) {
-			buf_free(&fresh);
-			return err_sys(err, errno, "cannot make a directory in %s", settings.on);
-		}
-		path = fresh_path = fresh.data;
-	}
+	if (status)
+		return status;
 	r->root_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r->root_fd < 0 || (settings.fresh && fchmod(r->root_fd, ROOT_MODE)))
 		return err_sys(err, errno, "%s", path);
@@ -106,14 +101,10 @@ static int open_runner(struct runner *r, const struct exec_options *options, str
 static void close_runner(struct runner *r)
 {
 	exec_crew_close(r->crew);
-	if (fresh_path && r->root_fd >= 0) {
-		clean_directory(r->root_fd, &(struct err){ 0 });
-		rmdir(fresh_path);
-	}
+	janitor_close(janitor, settings.deadline);
 	if (r->root_fd >= 0)
 		close(r->root_fd);
 	taker_free(r->taker);
-	free(fresh_path);
 	script_free(&r->script);
 	script_free(&r->trace);
 	buf_free(&r->text);
@@ -128,7 +119,7 @@ static int begin_script(struct runner *r, struct err *err)
 		error = clean_directory(r->root_fd, err);
 		if (!error &&
 		    (fchown(r->root_fd, geteuid(), getegid()) || fchmod(r->root_fd, ROOT_MODE)))
-			error = err_sys(err, errno, "%s", fresh_path);
+			error = err_sys(err, errno, "%s", janitor_path(janitor));
 	}
 	return error ? error : exec_crew_reset(r->crew, err);
 }

@@ -18,6 +18,10 @@
 #include "target/descriptors.h"
 #include "target/tidy.h"
 
+/* How often a removal is tried: others may still be at work there, who end for the same reason as
+ * we do, a moment later. */
+enum { JANITOR_TRIES = 100, JANITOR_TRY_USEC = 20 * 1000 };
+
 struct janitor {
 	struct buf path;
 	int parent_fd, dir_fd;
@@ -36,20 +40,35 @@ static void clean(const struct janitor *j)
 	const char *slash = strrchr(buf_str(&j->path), '/');
 
 	must(slash);
-	tidy_below(j->dir_fd, NULL);
-	unlinkat(j->parent_fd, slash + 1, AT_REMOVEDIR);
+	for (int tries = 0; tries < JANITOR_TRIES; tries++) {
+		tidy_below(j->dir_fd, NULL);
+		if (!unlinkat(j->parent_fd, slash + 1, AT_REMOVEDIR) || errno != ENOTEMPTY)
+			return;
+		usleep(JANITOR_TRY_USEC);
+	}
 }
 
-/* Runs in the janitor. Signals of the terminal must not end it before its work. */
-static _Noreturn void wait_and_clean(const struct janitor *j, int wait_fd)
+/* Runs in the janitor. It makes the directory itself, so that there is no moment in which nobody
+ * would remove it. Signals of the terminal must not end it before its work. */
+static _Noreturn void make_and_clean(struct janitor *j, int wait_fd, int tell_fd)
 {
-	const int keep[] = { j->parent_fd, j->dir_fd, wait_fd };
+	int keep[] = { j->parent_fd, -1, wait_fd }, error = 0;
 	char byte;
 
 	setsid();
 	for (int sig = 1; sig < SIGRTMIN; sig++)
 		if (sig != SIGCHLD && sig != SIGSEGV && sig != SIGBUS && sig != SIGABRT)
 			signal(sig, SIG_IGN);
+	if (mkdtemp(j->path.data)) {
+		j->dir_fd = open(j->path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		error = j->dir_fd < 0 ? errno : 0;
+	} else {
+		error = errno;
+	}
+	if (write(tell_fd, &error, sizeof(error)) != sizeof(error) ||
+	    write(tell_fd, j->path.data, j->path.len) != (ssize_t)j->path.len || error)
+		_exit(rmdir(j->path.data));
+	keep[1] = j->dir_fd;
 	descriptors_keep(keep, ARRAY_LEN(keep));
 	while (read(wait_fd, &byte, 1) < 0 && errno == EINTR)
 		;
@@ -57,53 +76,57 @@ static _Noreturn void wait_and_clean(const struct janitor *j, int wait_fd)
 	_exit(0);
 }
 
-static int start(struct janitor *j, struct err *err)
+/* What the janitor says of the directory it made. */
+static int hear(struct janitor *j, int fd, const char *in, struct err *err)
 {
-	int ends[2];
+	int error = EIO;
 
-	if (pipe2(ends, O_CLOEXEC))
-		return err_sys(err, errno, "cannot make a pipe");
-	j->alive_fd = ends[1];
-	j->pid = fork();
-	if (!j->pid)
-		wait_and_clean(j, ends[0]);
-	close(ends[0]);
-	return j->pid < 0 ? err_sys(err, errno, "cannot fork") : 0;
-}
-
-static int make_directory(struct janitor *j, const char *in, struct err *err)
-{
-	j->parent_fd = open(in, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (j->parent_fd < 0)
-		return err_sys(err, errno, "%s", in);
-	buf_addf(&j->path, "%s/.assay-XXXXXX", in);
-	if (!mkdtemp(j->path.data)) {
-		int error = errno;
-
-		buf_clear(&j->path);
-		return err_sys(err, error, "cannot make a directory in %s", in);
-	}
+	if (read(fd, &error, sizeof(error)) != sizeof(error) || error ||
+	    read(fd, j->path.data, j->path.len) != (ssize_t)j->path.len)
+		return err_sys(err, error ? error : EIO, "cannot make a directory in %s", in);
 	j->dir_fd = open(j->path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return j->dir_fd < 0 ? err_sys(err, errno, "%s", j->path.data) : 0;
+}
+
+static int start(struct janitor *j, const char *in, struct err *err)
+{
+	int alive[2], told[2], r;
+
+	if (pipe2(alive, O_CLOEXEC))
+		return err_sys(err, errno, "cannot make a pipe");
+	j->alive_fd = alive[1];
+	if (pipe2(told, O_CLOEXEC)) {
+		close(alive[0]);
+		return err_sys(err, errno, "cannot make a pipe");
+	}
+	j->pid = fork();
+	if (!j->pid) {
+		close(alive[1]);
+		make_and_clean(j, alive[0], told[1]);
+	}
+	close(alive[0]);
+	close(told[1]);
+	r = j->pid < 0 ? err_sys(err, errno, "cannot fork") : hear(j, told[0], in, err);
+	close(told[0]);
+	return r;
 }
 
 int janitor_open(struct janitor **ret, const char *in, struct err *err)
 {
 	struct janitor *j = must_alloc(sizeof(*j));
-	int r;
+	int r = 0;
 
 	*j = (struct janitor){ .path = BUF_INIT, .parent_fd = -1, .dir_fd = -1, .alive_fd = -1 };
-	r = make_directory(j, in, err);
+	buf_addf(&j->path, "%s/.assay-XXXXXX", in);
+	j->parent_fd = open(in, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (j->parent_fd < 0)
+		r = err_sys(err, errno, "%s", in);
 	if (!r)
-		r = start(j, err);
-	if (!r) {
+		r = start(j, in, err);
+	if (!r)
 		*ret = j;
-		return 0;
-	}
-	if (j->path.len)
-		rmdir(j->path.data);
-	j->pid = 0;
-	janitor_close(j, 0);
+	else
+		janitor_close(j, 1);
 	return r;
 }
 
