@@ -9,10 +9,14 @@
 
 #include "base/buf.h"
 #include "base/must.h"
+#include "base/reaper.h"
 #include "cmd/command.h"
 #include "cmd/kernel_list.h"
 #include "cmd/operands.h"
+#include "target/janitor.h"
 #include "target/kernels.h"
+
+enum { CLEAN_SECONDS = 10 };
 
 static struct {
 	const char *source, *config, *patch;
@@ -78,30 +82,25 @@ static int find_script(const char *name, struct buf *ret, struct err *err)
 		       self);
 }
 
-/* Runs kernel/NAME with these arguments, the first of which is its own place. */
-static int run_script(const char *name, const char *arguments[], struct err *err)
+/* Runs kernel/NAME with these arguments, the first of which is its own place. What it and its
+ * compilers leave in TMPDIR goes with them, however they end. */
+static int run_script(const char *name, const char *arguments[], const char *cache, struct err *err)
 {
 	struct buf script = BUF_INIT;
-	int status = 0;
-	pid_t child;
+	struct janitor *janitor = NULL;
+	int status = 0, r = find_script(name, &script, err);
 
-	if (find_script(name, &script, err)) {
-		buf_free(&script);
-		return EXIT_UNKNOWN;
-	}
 	arguments[0] = buf_str(&script);
 	fflush(stdout);
-	child = fork();
-	if (!child) {
-		execv(arguments[0], (char *const *)arguments);
-		_exit(EXIT_INTERNAL);
-	}
+	if (!r)
+		r = janitor_open(&janitor, cache, err);
+	if (!r && setenv("TMPDIR", janitor_path(janitor), 1))
+		r = err_sys(err, errno, "cannot set TMPDIR");
+	if (!r)
+		r = reaper_run((char *const *)arguments, &status, err);
+	janitor_close(janitor, CLEAN_SECONDS);
 	buf_free(&script);
-	if (child < 0 || waitpid(child, &status, 0) < 0) {
-		err_sys(err, errno, "cannot run kernel/%s", name);
-		return EXIT_INTERNAL;
-	}
-	return WIFEXITED(status) && !WEXITSTATUS(status) ? EXIT_CLEAN : EXIT_UNKNOWN;
+	return !r && WIFEXITED(status) && !WEXITSTATUS(status) ? EXIT_CLEAN : EXIT_UNKNOWN;
 }
 
 static int build(const char *cache, struct err *err)
@@ -126,7 +125,7 @@ static int build(const char *cache, struct err *err)
 		arguments[count++] = "--patch";
 		arguments[count++] = settings.patch;
 	}
-	return run_script("build", arguments, err);
+	return run_script("build", arguments, cache, err);
 }
 
 static int list(const char *cache, struct err *err)
@@ -137,7 +136,7 @@ static int list(const char *cache, struct err *err)
 
 static int prune(const char *cache, struct err *err)
 {
-	return run_script("prune", (const char *[]){ NULL, cache, NULL }, err);
+	return run_script("prune", (const char *[]){ NULL, cache, NULL }, cache, err);
 }
 
 static const struct {
@@ -178,8 +177,10 @@ const struct command command_kernel = {
 	.name = "kernel",
 	.usage = "build|list|prune",
 	.summary = "the kernels that run in a process",
-	.text = "Targets *kernel:ext4* and the like are file systems of a Linux kernel that runs as "
-		"an ordinary process: deterministic, saved by fork, without root. *build* makes that "
+	.text = "Targets *kernel:ext4* and the like are file systems of a Linux kernel that runs "
+		"as "
+		"an ordinary process: deterministic, saved by fork, without root. *build* makes "
+		"that "
 		"kernel from Debian's source package or from a tree of your own, into "
 		"~/.cache/assay/kernel; it takes minutes the first time and is reused afterwards. "
 		"A tree of your own is built again as you change it, and only what you changed. "
