@@ -132,10 +132,12 @@ static int drop_caches(struct agent *a)
 
 static int advance_time(const struct call *c)
 {
-	if (c->advance_time.duration.num < 0)
+	int64_t ms = c->advance_time.duration.num;
+
+	if (ms < 0 || ms > ADVANCE_MAX_MS)
 		return EINVAL;
 	assay_unwatch();
-	assay_sleep_ms((unsigned long)c->advance_time.duration.num);
+	assay_sleep_ms((unsigned long)ms);
 	return 0;
 }
 

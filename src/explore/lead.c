@@ -111,12 +111,21 @@ static bool is_failure(enum op op)
 	return op == OP_fail_alloc || op == OP_fail_read || op == OP_fail_write;
 }
 
+/* Of a file system that has given up only two things are to be known: that it stays so, and what is
+ * there when it is mounted anew. */
+static bool is_worthwhile_given_up(enum op op)
+{
+	return op == OP_mkdir || op == OP_remount;
+}
+
 bool lead(struct explorer *x, struct state *s, const struct call *c, struct outcome *ret)
 {
 	bool may = may_leave(x->universe, s, c);
 	struct state before;
 
 	if (is_failure(c->op) && state_failures(s) >= x->options->failures_max)
+		return false;
+	if (s->health == HEALTH_GIVEN_UP && !is_worthwhile_given_up(c->op))
 		return false;
 	if (may && allocates_beyond(x, s, c))
 		return false;

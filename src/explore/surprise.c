@@ -12,10 +12,8 @@ int judge_surprise(struct target *t, const struct model *m, struct state *s, con
 		   const struct plan_end *end, struct finding *ret, struct err *err)
 {
 	buf_adds(&ret->target, t->name);
-	if (end->fate != FATE_FINE) {
-		judge_fate(t, c, end->fate, ret);
-		return JUDGE_BAD;
-	}
+	if (end->fate != FATE_FINE)
+		return judge_fate(t, m, s, c, end->fate, ret, err);
 	return judge_answer(t, m, s, c, &end->outcome, true, ret, err);
 }
 

@@ -82,9 +82,9 @@ enum { JUDGE_FINE, JUDGE_BAD, JUDGE_UNDEFINED };
  * second look is a finding too: DRIFT. */
 int judge_answer(struct target *t, const struct model *m, struct state *s, const struct call *c,
 		 const struct outcome *seen, bool observe, struct finding *ret, struct err *err);
-/* The finding that a call ended in this fate (not FATE_FINE). */
-void judge_fate(struct target *t, const struct call *c, enum target_fate fate,
-		struct finding *ret);
+/* The same of a call in `s` that ended in this fate (not FATE_FINE). */
+int judge_fate(struct target *t, const struct model *m, const struct state *s,
+	       const struct call *c, enum target_fate fate, struct finding *ret, struct err *err);
 
 /* Work on a finding ends at until_seconds (of clock_seconds(); 0: never) and when the run is
  * stopped (run.h). */

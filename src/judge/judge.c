@@ -9,6 +9,7 @@
 
 #include "base/must.h"
 #include "judge/finding.h"
+#include "judge/gave_up.h"
 #include "judge/kernel_log.h"
 #include "op/script.h"
 
@@ -156,8 +157,8 @@ static int is_drift(struct target *t, const struct state *s, bool *ret, struct e
 	return 0;
 }
 
-static int judge_tree(struct target *t, const struct state *s, const struct call *c,
-		      struct finding *ret, struct err *err)
+static int judge_tree(struct target *t, const struct model *m, const struct state *s,
+		      const struct call *c, struct finding *ret, struct err *err)
 {
 	enum target_fate fate;
 	struct tree seen;
@@ -166,10 +167,8 @@ static int judge_tree(struct target *t, const struct state *s, const struct call
 
 	if (status < 0)
 		return status;
-	if (fate != FATE_FINE) {
-		judge_fate(t, c, fate, ret);
-		return JUDGE_BAD;
-	}
+	if (fate != FATE_FINE)
+		return judge_fate(t, m, s, c, fate, ret, err);
 	if (hash_equal(seen.hash, s->tree.hash)) {
 		tree_free(&seen);
 		return JUDGE_FINE;
@@ -232,6 +231,17 @@ static bool is_half_done(const struct tree *t, const struct call *c, const struc
 	return f->fact_count > 0;
 }
 
+/* What is wrong may be the consequence of a failure; what the kernel complains of is not. */
+static int excuse(struct target *t, const struct model *m, const struct state *s,
+		  const struct finding *f, struct err *err)
+{
+	int status = f->code == FINDING_KERNEL || f->code == FINDING_LEAK || f->code == FINDING_HANG
+			     ? 0
+			     : judge_gave_up(t, m, s, err);
+
+	return status < 0 ? status : status ? JUDGE_UNDEFINED : JUDGE_BAD;
+}
+
 int judge_answer(struct target *t, const struct model *m, struct state *s, const struct call *c,
 		 const struct outcome *seen, bool observe, struct finding *ret, struct err *err)
 {
@@ -240,12 +250,15 @@ int judge_answer(struct target *t, const struct model *m, struct state *s, const
 	ret->answer = outcome_copy(seen, &ret->arena); /* observing may overwrite it */
 	ret->answered = true;
 	status = judge_outcome(m, s, c, &ret->answer, ret);
+	/* Nothing is mounted where mounting failed. */
+	if (status == JUDGE_FINE && c->op == OP_remount && ret->answer.error)
+		return JUDGE_UNDEFINED;
 	if (status == JUDGE_FINE && observe)
-		status = judge_tree(t, s, c, ret, err);
+		status = judge_tree(t, m, s, c, ret, err);
 	if (status == JUDGE_BAD && ret->code == FINDING_TREE &&
 	    is_half_done(&s->tree, c, &ret->answer, ret))
 		status = JUDGE_UNDEFINED;
-	return status;
+	return status == JUDGE_BAD ? excuse(t, m, s, ret, err) : status;
 }
 
 static const struct {
@@ -270,7 +283,8 @@ static void fill_leak(const char *what, const char *log, struct finding *ret)
 	buf_adds(&ret->rule, "What is taken is given back.");
 }
 
-void judge_fate(struct target *t, const struct call *c, enum target_fate fate, struct finding *ret)
+int judge_fate(struct target *t, const struct model *m, const struct state *s,
+	       const struct call *c, enum target_fate fate, struct finding *ret, struct err *err)
 {
 	char place[KERNEL_PLACE_MAX] = "";
 	struct buf log = BUF_INIT;
@@ -291,4 +305,5 @@ void judge_fate(struct target *t, const struct call *c, enum target_fate fate, s
 		buf_addf(&ret->seen, "%s%s", fates[fate].seen, buf_str(&log));
 	}
 	buf_free(&log);
+	return excuse(t, m, s, ret, err);
 }

@@ -61,10 +61,8 @@ static int replay_call(struct replay *r, const struct call *c, bool observe, str
 		f->evidence[f->count] = EVIDENCE_OBSERVED;
 	}
 	f->count++;
-	if (fate != FATE_FINE) {
-		judge_fate(r->target, c, fate, f);
-		return JUDGE_BAD;
-	}
+	if (fate != FATE_FINE)
+		return judge_fate(r->target, r->model, &r->state, c, fate, f, err);
 	return judge_answer(r->target, r->model, &r->state, c, &seen, observe, f, err);
 }
 

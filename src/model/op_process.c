@@ -113,8 +113,12 @@ void model_drop_caches(struct step *x)
 
 void model_advance_time(struct step *x)
 {
+	int64_t ms = x->call->advance_time.duration.num;
+
+	if (ms < 0 || ms > ADVANCE_MAX_MS)
+		refuse(x, RULE_advance_range);
 	if (proceed(x))
-		x->state->now += x->call->advance_time.duration.num * 1000000;
+		state_pass_time(x->state, ms * 1000000);
 }
 
 /* The nth of its sort is to fail within the next call. */

@@ -106,6 +106,8 @@ struct state state_copy(const struct state *s)
 	copy.processes = pmap_share(&s->processes);
 	copy.files = pmap_share(&s->files);
 	copy.groups = pmap_share(&s->groups);
+	if (s->watches_sync)
+		copy.synced = tree_copy(&s->synced);
 	return copy;
 }
 
@@ -115,6 +117,8 @@ void state_free(struct state *s)
 	pmap_drop(&s->files, &file_type);
 	pmap_drop(&s->groups, &group_type);
 	tree_free(&s->tree);
+	if (s->watches_sync)
+		tree_free(&s->synced);
 }
 
 const struct process *state_process(const struct state *s, unsigned pid)
@@ -399,6 +403,12 @@ static struct hash hash_process(const struct state *s, uint64_t pid, const struc
 	return sum;
 }
 
+void state_pass_time(struct state *s, int64_t ticks)
+{
+	if (__builtin_add_overflow(s->now, ticks, &s->now))
+		s->now = INT64_MAX;
+}
+
 unsigned state_failures(const struct state *s)
 {
 	unsigned count = 0;
@@ -424,6 +434,9 @@ struct hash state_hash(const struct state *s)
 		sum = hash_add(sum, hash_words(about, (uint64_t)file->flags, (uint64_t)file->offset,
 					       file->lock, 0));
 	}
+	/* What it may answer besides does not make it another state; what it has to, does. */
+	if (s->health == HEALTH_GIVEN_UP)
+		sum = hash_add(sum, hash_words(sum, HEALTH_GIVEN_UP, 0, 0, 0));
 	if (state_failures(s))
 		sum = hash_add(sum, hash128(s->failing, sizeof(s->failing), 3));
 	return sum;

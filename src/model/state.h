@@ -13,6 +13,9 @@ enum { STATE_FD_FIRST = 3, STATE_GROUPS_MAX = 32 };
 enum { FAIL_ALLOC, FAIL_READ, FAIL_WRITE, STATE_FAILURES };
 enum { STATE_FAILURES_MAX = 2 };
 
+/* Has the file system met a failure, and given up since (giving_up.h)? */
+enum health { HEALTH_SOUND, HEALTH_DOUBTFUL, HEALTH_GIVEN_UP, HEALTH_RECOVERED };
+
 /* An open file description. */
 struct open_file {
 	struct ref ref;
@@ -63,6 +66,9 @@ struct state {
 	uint32_t streams;      /* directory streams open, over all processes */
 	bool read_only;        /* mounted read-only: EROFS */
 	bool space_ended;      /* a call lacked it; what it got before may still be taken */
+	enum health health;
+	bool watches_sync;     /* the next one is kept */
+	struct tree synced;    /* as it was when all was on the disk */
 	/* What is to fail within the next call: which of them, 0 for none. */
 	uint16_t failing[STATE_FAILURES][STATE_FAILURES_MAX];
 };
@@ -105,6 +111,8 @@ void state_set_groups(struct state *s, uint32_t uid, const uint32_t *gids, size_
 bool state_in_group(const struct state *s, uint32_t uid, uint32_t gid);
 void state_create_process(struct state *s, unsigned pid, uint32_t uid, uint32_t gid);
 void state_destroy_process(struct state *s, unsigned pid);
+/* The clock goes on by so many nanoseconds, or ticks; it stops where it can count no further. */
+void state_pass_time(struct state *s, int64_t ticks);
 /* How many failures the next call is to meet. */
 unsigned state_failures(const struct state *s);
 /* Closes all descriptors and streams of a process and takes it to the root. */

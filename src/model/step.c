@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "model/giving_up.h"
+
 #define A(name, kind)
 #define OP(name, base, result, traits, args) [OP_##name] = model_##name,
 static void (*const operations[OP_COUNT])(struct step *) = {
@@ -77,8 +79,7 @@ bool refuse(struct step *x, enum rule rule)
 	return true;
 }
 
-/* Whatever else it is refused for. */
-static bool may_end_with(struct step *x, enum rule rule)
+bool may_end_with(struct step *x, enum rule rule)
 {
 	if (!holds(x, rule))
 		return false;
@@ -265,18 +266,14 @@ static void may_lack_space(struct step *x)
 /* Failures are met by calls of processes; others only put an end to the waiting for one. */
 static void may_meet_failures(struct step *x)
 {
-	uint16_t (*failing)[STATE_FAILURES_MAX] = x->state->failing;
-	enum op op = x->call->op;
+	const uint16_t (*failing)[STATE_FAILURES_MAX] = x->state->failing;
 
-	if (op == OP_fail_alloc || op == OP_fail_read || op == OP_fail_write)
+	if (op_table[x->call->op].traits & (TRAIT_ENV | TRAIT_PROC))
 		return;
-	if (!(op_table[op].traits & (TRAIT_ENV | TRAIT_PROC))) {
-		if (failing[FAIL_ALLOC][0])
-			may_end_with(x, RULE_memory_ended);
-		if (failing[FAIL_READ][0] || failing[FAIL_WRITE][0])
-			may_end_with(x, RULE_disk_failed);
-	}
-	memset(failing, 0, sizeof(x->state->failing));
+	if (failing[FAIL_ALLOC][0])
+		may_end_with(x, RULE_memory_ended);
+	if (failing[FAIL_READ][0] || failing[FAIL_WRITE][0])
+		may_end_with(x, RULE_disk_failed);
 }
 
 /* One pass through the operation. seen: an outcome to follow, or NULL. */
@@ -302,10 +299,11 @@ static void pass(const struct model *m, struct state *s, const struct call *c,
 		leave_undefined(&x, RULE_process_absent);
 		return;
 	}
+	giving_up_before(&x);
 	operations[c->op](&x);
 	may_lack_space(&x);
-	if (state_failures(s))
-		may_meet_failures(&x);
+	may_meet_failures(&x);
+	giving_up_allow(&x);
 	if (!env->success && !env->open)
 		env->undefined = false;
 	tree_settle(&s->tree);
@@ -315,15 +313,16 @@ void model_allow(const struct model *m, struct state *s, const struct call *c, s
 {
 	struct state copy = state_copy(s);
 
-	copy.now++;
+	state_pass_time(&copy, 1);
 	pass(m, &copy, c, NULL, true, ret);
 	state_free(&copy);
 }
 
 void model_move(const struct model *m, struct state *s, const struct call *c, struct envelope *ret)
 {
-	s->now++;
+	state_pass_time(s, 1);
 	pass(m, s, c, NULL, true, ret);
+	giving_up_after(m, s, c, ret->undefined ? 0 : ret->first);
 }
 
 void model_run(const struct model *m, struct state *s, const struct call *c, struct outcome *ret)
@@ -386,10 +385,10 @@ static bool lacked_space(const struct envelope *env, int error)
 	return false;
 }
 
-enum verdict model_step(const struct model *m, struct state *s, const struct call *c,
-			const struct outcome *seen, struct envelope *ret)
+/* Judges the outcome, and goes to where it leads. */
+static enum verdict step_to(const struct model *m, struct state *s, const struct call *c,
+			    const struct outcome *seen, struct envelope *ret)
 {
-	s->now++;
 	pass(m, s, c, seen, !seen->error, ret);
 	if (ret->undefined)
 		return VERDICT_UNKNOWN;
@@ -402,4 +401,15 @@ enum verdict model_step(const struct model *m, struct state *s, const struct cal
 	if (ret->success)
 		pass(m, s, c, NULL, true, ret);
 	return VERDICT_BAD;
+}
+
+enum verdict model_step(const struct model *m, struct state *s, const struct call *c,
+			const struct outcome *seen, struct envelope *ret)
+{
+	enum verdict verdict;
+
+	state_pass_time(s, 1);
+	verdict = step_to(m, s, c, seen, ret);
+	giving_up_after(m, s, c, verdict == VERDICT_BAD ? ret->first : seen->error);
+	return verdict;
 }

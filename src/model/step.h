@@ -42,6 +42,8 @@ bool holds(struct step *x, enum rule rule);
 bool refuse(struct step *x, enum rule rule);
 /* The rule's errno is allowed; success stays as it was. */
 bool may_refuse(struct step *x, enum rule rule);
+/* The same, whatever the call is refused for before. */
+bool may_end_with(struct step *x, enum rule rule);
 /* The call is forbidden by this rule if a setting of the kernel is at least `level`; one that is
  * not known may be. */
 void refuse_by_setting(struct step *x, uint64_t setting, uint64_t level, enum rule rule);

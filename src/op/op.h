@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 enum { OP_ARGS_MAX = 6 };
+/* The longest time that advance_time lets pass: a day. */
+enum { ADVANCE_MAX_MS = 24 * 60 * 60 * 1000 };
 
 enum kind {
 #define KIND(NAME, name, FORM, text) KIND_##NAME,

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "model/giving_up.h"
 #include "op/script.h"
 #include "target/description.h"
 
@@ -338,5 +339,7 @@ int target_initial_state(struct target *t, struct state *ret, struct err *err)
 	ret->tree = seen;
 	tree_hold(&ret->tree, TREE_ROOT);
 	tree_settle(&ret->tree);
+	if (t->caps & TARGET_FAULTS)
+		giving_up_watch(ret);
 	return 0;
 }

@@ -27,8 +27,7 @@ static inline bool pair_open(struct pair *p, const char *spec, double deadline_s
 	*p = (struct pair){ .arena = ARENA_INIT };
 	if (target_open(&p->target, spec, &options, why))
 		return false;
-	model_init(&p->model, PLATFORM_LINUX, KERNEL_CURRENT);
-	p->model.traits = p->target->traits;
+	target_model(p->target, &p->model);
 	if (target_initial_state(p->target, &p->state, why))
 		fail_msg("%s: %s", spec, why->text);
 	return true;
