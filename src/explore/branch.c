@@ -183,7 +183,8 @@ static bool enter(struct branch *b)
 	struct explorer *x = b->x;
 	uint64_t states = x->figures.states;
 
-	explorer_pass(x, b->calls[b->count - 1], 0, explorer_visit(x, b->after_hash), true);
+	explorer_pass(x, b->calls[b->count - 1], &b->steps[b->count - 1].expected,
+		      explorer_visit(x, b->after_hash), true);
 	state_free(&x->state);
 	x->state = state_copy(&b->after);
 	return x->figures.states > states;
@@ -193,7 +194,7 @@ static bool enter(struct branch *b)
 static void settle(struct branch *b, const struct opening *o, size_t done)
 {
 	for (size_t i = 0; i < done; i++)
-		explorer_pass(b->x, b->calls[i], b->steps[i].expected.error, o->node, true);
+		explorer_pass(b->x, b->calls[i], &b->steps[i].expected, o->node, true);
 }
 
 static int follow(struct branch *b, struct opening *o, struct err *err)

@@ -9,6 +9,7 @@ void branch_recall(struct branch *b, const struct opening *o)
 	struct explorer *x = b->x;
 
 	x->history_count = way_depth(o->way);
+	recent_forget(&x->recent);
 	for (const struct way *w = o->way; w; w = w->from)
 		x->history[w->depth - 1] = (struct passed){ w->call, w->node };
 }

@@ -188,11 +188,13 @@ int explorer_reset(struct explorer *x, struct err *err)
 	return 0;
 }
 
-void explorer_pass(struct explorer *x, uint32_t call, int error, uint32_t to, bool fresh)
+void explorer_pass(struct explorer *x, uint32_t call, const struct outcome *seen, uint32_t to,
+		   bool fresh)
 {
 	must(x->history_count < HISTORY_MAX + HISTORY_SLACK);
+	recent_add(&x->recent, x->history_count, seen);
 	x->history[x->history_count++] = (struct passed){ call, to };
-	tally_count(&x->tally, call, universe_op_of(x->universe, call), error);
+	tally_count(&x->tally, call, universe_op_of(x->universe, call), seen->error);
 	x->figures.calls++;
 	x->figures.transitions += fresh;
 	if (to == NODE_NONE)

@@ -41,7 +41,7 @@ struct explorer {
 	uint32_t node;
 	struct passed *history; /* since the target was fresh */
 	size_t history_count;
-	struct recent recent; /* what the last calls of the history answered (not where it branches) */
+	struct recent recent; /* what the last calls of the history answered */
 	struct open_list list; /* of branching searches */
 	struct bitstate bits;
 	uint64_t chosen;   /* calls drawn so far */
@@ -74,8 +74,10 @@ bool explorer_is_shortage(int status);
 void explorer_begin(struct explorer *x);
 /* The call that makes the universe's process number i (from 2). */
 struct call explorer_process(const struct explorer *x, unsigned i);
-/* Counts a call that went well, from the present node to `to`, and goes there. */
-void explorer_pass(struct explorer *x, uint32_t call, int error, uint32_t to, bool fresh);
+/* Counts a call that went well, from the present node to `to`, and goes there. Seen is what it
+ * answered; where that was compared and is as expected, the expected outcome. */
+void explorer_pass(struct explorer *x, uint32_t call, const struct outcome *seen, uint32_t to,
+		   bool fresh);
 /* Points of code that a step of the last plan was the first to come to; 0 where nobody asks. */
 uint32_t explorer_news(const struct explorer *x, size_t step);
 /* The node of a state, made where absent. Where only bits are kept of visited states: NODE_NONE, and

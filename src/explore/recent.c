@@ -1,7 +1,7 @@
 /* recent.c -- what the last calls of a search answered. */
 #include "explore/recent.h"
 
-static void forget(struct recent *r)
+void recent_forget(struct recent *r)
 {
 	for (size_t i = 0; i < RECENT_MAX; i++)
 		r->ring[i].known = false;
@@ -12,7 +12,7 @@ void recent_add(struct recent *r, size_t at, const struct outcome *seen)
 	struct recent_outcome *slot = &r->ring[at % RECENT_MAX];
 
 	if (!at)
-		forget(r);
+		recent_forget(r);
 	slot->at = at;
 	slot->known = seen->len <= RECENT_BYTES_MAX;
 	if (!slot->known)

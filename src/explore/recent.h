@@ -23,6 +23,8 @@ struct recent {
 void recent_add(struct recent *r, size_t at, const struct outcome *seen);
 /* What it was; NULL if that is not known. */
 const struct outcome *recent_get(const struct recent *r, size_t at);
+/* The history is another one now. */
+void recent_forget(struct recent *r);
 void recent_free(struct recent *r);
 
 #endif

@@ -29,9 +29,7 @@ static void go_on(struct explorer *x, uint32_t call, const struct outcome *seen,
 	uint32_t to = explorer_node(x, s);
 
 	remember(x, call, to);
-	if (!strategy_branches(x->options->strategy))
-		recent_add(&x->recent, x->history_count, seen);
-	explorer_pass(x, call, seen->error, to, true);
+	explorer_pass(x, call, seen, to, true);
 	x->figures.surprises++;
 	state_free(&x->state);
 	x->state = *s;

@@ -174,8 +174,7 @@ static void settle(struct tour *t, size_t done)
 			continue;
 		if (done < t->count)
 			model_run(&x->model, &x->state, &t->steps[i].call, &outcome);
-		recent_add(&x->recent, x->history_count, &t->steps[i].expected); /* as seen */
-		explorer_pass(x, m->call, t->steps[i].expected.error, m->to, m->fresh);
+		explorer_pass(x, m->call, &t->steps[i].expected, m->to, m->fresh);
 		tally_news(&x->tally, m->call, explorer_news(x, i));
 	}
 	if (done < t->count)
