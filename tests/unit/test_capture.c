@@ -19,6 +19,8 @@ enum { LIE = EXDEV };
 static const struct target_kind *whole;
 static uint64_t made, lie_at, lie_every; /* steps of plans; 0: it is honest */
 static unsigned lies, resets_failing;
+static char answer[16]; /* as on a board: the next thing asked of the target overwrites it */
+static bool look_at_data; /* at a call with data it only seems to be wrong */
 
 static bool is_time_to_lie(size_t count)
 {
@@ -29,17 +31,40 @@ static bool is_time_to_lie(size_t count)
 	return true;
 }
 
+/* The steps up to the first that answers with data; 0 if none does. */
+static size_t up_to_data(const struct plan_step *steps, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!steps[i].expected.error && steps[i].expected.len &&
+		    steps[i].expected.len < sizeof(answer))
+			return i + 1;
+	return 0;
+}
+
 static int lying_follow(struct target *t, const struct plan_step *steps, size_t count,
 			struct plan_end *ret, struct err *err)
 {
-	int status = whole->follow(t, steps, count, ret, err);
+	bool lying = is_time_to_lie(look_at_data ? up_to_data(steps, count) : count);
+	size_t most = lying && look_at_data ? up_to_data(steps, count) : count;
+	int status = whole->follow(t, steps, most, ret, err);
 
-	made += count;
-	if (status || ret->done < count || !is_time_to_lie(count))
+	made += most;
+	if (!lying || status || ret->done < most)
 		return status;
-	*ret = (struct plan_end){ .done = count - 1, .outcome_differs = true };
+	*ret = (struct plan_end){ .done = most - 1, .outcome_differs = true };
 	ret->outcome.error = LIE;
+	if (look_at_data) {
+		ret->outcome = steps[most - 1].expected;
+		ret->outcome.bytes = memcpy(answer, ret->outcome.bytes, ret->outcome.len);
+	}
 	return 0;
+}
+
+static int overwriting_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
+			       struct err *err)
+{
+	strcpy(answer, "?????");
+	return whole->observe(t, ret, ret_fate, err);
 }
 
 static int failing_reset(struct target *t, struct err *err)
@@ -54,6 +79,7 @@ static int failing_reset(struct target *t, struct err *err)
 struct search {
 	enum strategy strategy;
 	uint64_t calls;
+	bool against; /* another one, which is honest */
 	char dir[64];
 	struct run run;
 	int status;
@@ -84,24 +110,29 @@ static void search(struct search *s)
 	};
 	struct explore_figures figures;
 	struct target_kind kind;
-	struct target *t;
+	struct target *t, *other;
 	struct universe u;
 	struct cover cover;
 	struct err err = { 0 };
 
-	if (target_open(&t, "reffs", NULL, &err) || universe_open(&u, "tiny", NULL, 0, &err) ||
+	if (target_open(&t, "reffs", NULL, &err) || target_open(&other, "reffs", NULL, &err) ||
+	    universe_open(&u, "tiny", NULL, 0, &err) ||
 	    run_open(&s->run, "explore", t->name, s->dir, o.seed, &err))
 		fail_msg("%s", err.text);
 	whole = t->kind;
 	kind = *whole;
 	kind.follow = lying_follow;
 	kind.reset = failing_reset;
+	kind.observe = overwriting_observe;
 	t->kind = &kind;
+	o.against = &other;
+	o.against_count = s->against;
 	cover_init(&cover);
 	s->status = explore(&o, t, &u, &s->run, &cover, &figures, &s->err);
 	cover_free(&cover);
 	universe_free(&u);
 	target_close(t);
+	target_close(other);
 }
 
 static void end(struct search *s)
@@ -193,6 +224,25 @@ static void what_was_observed_is_kept(void **state)
 	finding_free(&f);
 	buf_free(&trace);
 	buf_free(&readme);
+	end(&s);
+}
+
+/* What the targets did is told with what each of them answered, not with what came after. */
+static void answers_are_copied(void **state)
+{
+	struct search s = { .strategy = STRATEGY_TOUR, .calls = 20000, .against = true };
+	const json_t *row;
+
+	begin(&s);
+	lie_at = 500;
+	look_at_data = true;
+	search(&s);
+	look_at_data = false;
+	assert_int_equal(s.status, 0);
+	assert_int_equal(lies, 1);
+	row = json_array_get(json_object_get(s.run.figures, "allowed_differences"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "this")),
+			    json_string_value(json_object_get(row, "others")));
 	end(&s);
 }
 
@@ -307,6 +357,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_observed_is_kept),
+		cmocka_unit_test(answers_are_copied),
 		cmocka_unit_test(predictions_are_marked),
 		cmocka_unit_test(repeats_are_counted),
 		cmocka_unit_test(a_failed_replay_loses_nothing),

@@ -1,0 +1,253 @@
+/* test_run_findings.c -- the lists of a run: what is confirmed, what is kept aside, and what of both
+ * is there again when the run is opened a second time. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "judge/run.h"
+#include "tests/harness/unit.h"
+
+static char dir[64];
+
+static int make_dir(void **state)
+{
+	strcpy(dir, "/tmp/assay-run-findings-XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	return system(command);
+}
+
+static void open_run(struct run *r)
+{
+	struct err err = { 0 };
+
+	if (run_open(r, "explore", "reffs", dir, 1, &err))
+		fail_msg("%s", err.text);
+}
+
+/* One call, `shown` times in as many replays and one. */
+static struct finding make(enum finding_code code, const char *signature, unsigned shown)
+{
+	struct finding f;
+
+	finding_init(&f);
+	f.code = code;
+	snprintf(f.signature, sizeof(f.signature), "%s", signature);
+	buf_adds(&f.target, "reffs");
+	buf_addf(&f.title, "title of %s", signature);
+	f.shown = shown;
+	f.tries = shown + 1;
+	finding_reserve(&f, 1);
+	f.calls[0] = (struct call){ .op = OP_sync, .pid = 1 };
+	f.evidence[0] = EVIDENCE_OBSERVED;
+	f.count = 1;
+	return f;
+}
+
+static void add(struct run *r, enum finding_code code, const char *signature, unsigned shown)
+{
+	struct finding f = make(code, signature, shown);
+
+	run_add(r, &f, NULL);
+	finding_free(&f);
+}
+
+static bool exists(const char *below)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, below);
+	return !access(path, F_OK);
+}
+
+static json_int_t number(const json_t *list, size_t i, const char *key)
+{
+	return json_integer_value(json_object_get(json_array_get(list, i), key));
+}
+
+static const char *text(const json_t *list, size_t i, const char *key)
+{
+	return json_string_value(json_object_get(json_array_get(list, i), key));
+}
+
+/* Many times the same, under whatever call it was noticed: one entry, one folder, a count. */
+static void one_cause_is_one_entry(void **state)
+{
+	static const char *const ops[] = { "mkdir", "rename", "chmod", "mkdir", "link" };
+	char signature[64];
+	struct run r;
+
+	open_run(&r);
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
+		snprintf(signature, sizeof(signature), "TREE %s times", ops[i]);
+		add(&r, FINDING_TREE, signature, 0);
+	}
+	add(&r, FINDING_TREE, "TREE mkdir data", 0);
+	assert_int_equal(json_array_size(r.findings), 0);
+	assert_int_equal(json_array_size(r.unconfirmed), 2);
+	assert_int_equal(number(r.unconfirmed, 0, "count"), 5);
+	assert_int_equal(
+		json_array_size(json_object_get(json_array_get(r.unconfirmed, 0), "signatures")), 4);
+	assert_int_equal(number(r.unconfirmed, 1, "count"), 1);
+	assert_int_equal(run_attempts(&r, "TREE mkdir times"), 2);
+	assert_int_equal(run_attempts(&r, "TREE link times"), 1);
+	assert_false(run_knows(&r, "TREE mkdir times"));
+	assert_int_equal(r.verdict, VERDICT_UNKNOWN);
+	assert_true(exists("unconfirmed/001-TREE/trace"));
+	assert_true(exists("unconfirmed/002-TREE/trace"));
+	assert_false(exists("unconfirmed/003-TREE"));
+	run_free(&r);
+}
+
+/* A replay that shows it takes it over to the findings, folder and all. */
+static void what_a_replay_shows_is_a_finding(void **state)
+{
+	struct finding f = make(FINDING_TREE, "TREE mkdir mode", 0);
+	struct run r;
+
+	open_run(&r);
+	run_meet(&r, &f, NULL);
+	assert_true(exists("unconfirmed/001-TREE/README.md"));
+	assert_false(exists("unconfirmed/001-TREE/repro.c"));
+	f.shown = 1;
+	f.code = FINDING_OUTCOME; /* and of another kind than it seemed */
+	run_update(&r, &f, NULL);
+	run_settle(&r);
+	assert_false(exists("unconfirmed/001-TREE"));
+	assert_true(exists("findings/001-OUTCOME/repro.c"));
+	assert_int_equal(json_array_size(r.unconfirmed), 0);
+	assert_int_equal(json_array_size(r.findings), 1);
+	assert_string_equal(text(r.findings, 0, "folder"), "findings/001-OUTCOME");
+	assert_null(json_object_get(json_array_get(r.findings, 0), "count"));
+	assert_true(run_knows(&r, "TREE mkdir mode"));
+	assert_int_equal(r.verdict, VERDICT_BAD);
+	finding_free(&f);
+	run_free(&r);
+}
+
+/* The kernel's own log needs no replay. */
+static void a_log_is_evidence(void **state)
+{
+	struct finding f = make(FINDING_KERNEL, "KERNEL BUG fs/a.c:1", 0);
+	struct run r;
+
+	f.in_log = true;
+	open_run(&r);
+	run_add(&r, &f, NULL);
+	assert_int_equal(json_array_size(r.findings), 1);
+	assert_true(exists("findings/001-KERNEL/README.md"));
+	finding_free(&f);
+	run_free(&r);
+}
+
+static void a_run_is_opened_again(void **state)
+{
+	struct finding f = make(FINDING_TREE, "TREE mkdir mode", 0);
+	struct run r;
+	char path[128];
+
+	open_run(&r);
+	add(&r, FINDING_OUTCOME, "OUTCOME mkdir EIO for success", 3);
+	add(&r, FINDING_DRIFT, "DRIFT times", 0);
+	run_meet(&r, &f, NULL); /* killed now, before run.json was written again */
+	finding_free(&f);
+	run_free(&r);
+	open_run(&r);
+	assert_int_equal(json_array_size(r.findings), 1);
+	assert_int_equal(json_array_size(r.unconfirmed), 2);
+	assert_int_equal(run_attempts(&r, "DRIFT times"), 1);
+	assert_int_equal(r.verdict, VERDICT_BAD);
+	run_free(&r);
+	snprintf(path, sizeof(path), "%s/run.json", dir);
+	assert_int_equal(unlink(path), 0);
+	open_run(&r);
+	assert_int_equal(json_array_size(r.findings), 1);
+	assert_int_equal(json_array_size(r.unconfirmed), 2);
+	assert_string_equal(text(r.findings, 0, "signature"), "OUTCOME mkdir EIO for success");
+	run_free(&r);
+}
+
+/* What one job has confirmed is not doubtful because another could not; folders lie below. */
+static void runs_are_merged(void **state)
+{
+	struct run r, all;
+	json_t *with, *without;
+	char path[128];
+
+	open_run(&r);
+	add(&r, FINDING_TREE, "TREE mkdir mode", 1);
+	add(&r, FINDING_DRIFT, "DRIFT times", 0);
+	with = run_summary(&r);
+	run_free(&r);
+	remove_dir(NULL);
+	assert_int_equal(mkdir(dir, 0755), 0);
+	open_run(&r);
+	add(&r, FINDING_TREE, "TREE mkdir mode", 0);
+	add(&r, FINDING_DRIFT, "DRIFT times", 0);
+	add(&r, FINDING_DRIFT, "DRIFT times", 0);
+	without = run_summary(&r);
+	run_free(&r);
+	snprintf(path, sizeof(path), "%s/all", dir);
+	assert_int_equal(mkdir(path, 0755), 0);
+	strcat(dir, "/all");
+	open_run(&all);
+	run_merge(&all, without, "job-0");
+	run_merge(&all, with, "job-1");
+	run_merge(&all, with, "job-2");
+	assert_int_equal(json_array_size(all.findings), 1);
+	assert_string_equal(text(all.findings, 0, "folder"), "job-1/findings/001-TREE");
+	assert_int_equal(json_array_size(all.unconfirmed), 1);
+	assert_string_equal(text(all.unconfirmed, 0, "folder"), "job-0/unconfirmed/002-DRIFT");
+	assert_int_equal(number(all.unconfirmed, 0, "count"), 4);
+	assert_int_equal(all.verdict, VERDICT_BAD);
+	json_decref(with);
+	json_decref(without);
+	run_free(&all);
+	*strrchr(dir, '/') = '\0';
+}
+
+/* A run.json that is none gets a clear answer. */
+static void a_foreign_list_is_refused(void **state)
+{
+	static const char *const texts[] = { "{", "[]", "{\"findings\": 3}",
+					     "{\"findings\": [{\"title\": \"x\"}]}",
+					     "{\"unconfirmed\": [7]}" };
+	struct buf content = BUF_INIT;
+	char path[128];
+	struct run r;
+
+	snprintf(path, sizeof(path), "%s/run.json", dir);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct err err = { 0 };
+
+		buf_clear(&content);
+		buf_adds(&content, texts[i]);
+		assert_int_equal(buf_write_file(&content, path, &err), 0);
+		assert_int_equal(run_open(&r, "explore", "reffs", dir, 1, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "run.json: "));
+	}
+	buf_free(&content);
+}
+
+#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_DIR(one_cause_is_one_entry), IN_DIR(what_a_replay_shows_is_a_finding),
+		IN_DIR(a_log_is_evidence),      IN_DIR(a_run_is_opened_again),
+		IN_DIR(runs_are_merged),        IN_DIR(a_foreign_list_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
