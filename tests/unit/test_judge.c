@@ -145,6 +145,99 @@ static void findings_are_read_back(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* A call that never answered has no outcome, and what follows from it is read back. */
+static void nothing_is_invented(void **state)
+{
+	static const char said[] = "# target: ext4\\n\\\\x\n# signature: HANG mkdir\n"
+				   "mkdir(\"a\", 0755) = 0\nmkdir(\"b\", 0755)\n"
+				   "#   predicted, not observed: 0\nmkdir(\"c\", 0755)\n";
+	char dir[] = "/tmp/assay-test-finding.XXXXXX", path[64], command[128];
+	struct finding f, again;
+	struct buf trace = BUF_INIT;
+	struct err err = { 0 };
+
+	finding_init(&f);
+	f.code = FINDING_HANG;
+	strcpy(f.signature, "HANG mkdir");
+	buf_adds(&f.target, "ext4\n\\x");
+	finding_reserve(&f, 3);
+	for (int i = 0; i < 3; i++) {
+		char name[] = { (char)('a' + i), '\0' };
+
+		f.calls[i] = (struct call){ .op = OP_mkdir, .pid = 1 };
+		f.calls[i].mkdir.path = (struct arg){ .text = arena_strdup(&f.arena, name), .len = 1 };
+		f.calls[i].mkdir.mode.num = 0755;
+	}
+	f.evidence[0] = EVIDENCE_OBSERVED;
+	f.evidence[1] = EVIDENCE_PREDICTED;
+	f.count = 3;
+	assert_null(finding_observed(&f, 1));
+	assert_null(finding_observed(&f, 2));
+	assert_false(finding_is_confirmed(&f));
+	assert_non_null(mkdtemp(dir));
+	if (finding_write(&f, NULL, dir, &err))
+		fail_msg("%s", err.text);
+	snprintf(path, sizeof(path), "%s/trace", dir);
+	assert_int_equal(buf_read_file(&trace, path, 1 << 20, &err), 0);
+	assert_string_equal(buf_str(&trace), said);
+	assert_int_equal(finding_read(&again, dir, &err), 0);
+	assert_string_equal(buf_str(&again.target), "ext4\n\\x");
+	assert_int_equal(again.count, 3);
+	finding_free(&again);
+	finding_free(&f);
+	buf_free(&trace);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
+/* However much data a call has, a title is one line. */
+static void titles_are_bounded(void **state)
+{
+	struct buf text = BUF_INIT;
+	struct finding finding;
+	struct fixture f;
+
+	buf_adds(&text, "write_file(\"a\", O_CREAT|O_WRONLY, \"");
+	for (int i = 0; i < 3000; i++)
+		buf_addch(&text, "ab"[i % 2]);
+	buf_adds(&text, "\", 3000, 0)\n");
+	begin(&f, "reffs!write_short", buf_str(&text));
+	assert_int_equal(replay(&f, &finding), 1);
+	assert_true(finding.title.len < 400);
+	assert_non_null(strstr(buf_str(&finding.title), "... ("));
+	finding_free(&finding);
+	end(&f);
+	buf_free(&text);
+}
+
+/* What a file system or a log says cannot leave its place in a README. */
+static void data_stays_data_in_a_readme(void **state)
+{
+	struct buf readme = BUF_INIT;
+	struct finding f;
+
+	finding_init(&f);
+	f.code = FINDING_TREE;
+	buf_adds(&f.title, "a `tick` in\n# a title");
+	buf_adds(&f.target, "fuse:x\n# not a heading");
+	buf_adds(&f.diff, "```\n# not a heading\n````\n");
+	finding_print_readme(&f, NULL, &readme);
+	assert_null(strstr(readme.data, "\n# a title"));
+	assert_non_null(strstr(readme.data, "`` a `tick` in # a title ``"));
+	assert_non_null(strstr(readme.data, "`fuse:x # not a heading`"));
+	assert_non_null(strstr(readme.data, "\n`````\n```\n# not a heading\n````\n`````\n"));
+	for (const char *const *part = (const char *const[]){ "Where", "Steps", "Expected", "Actual",
+							     "Cause", NULL };
+	     *part; part++) {
+		char heading[32];
+
+		snprintf(heading, sizeof(heading), "\n## %s\n", *part);
+		assert_non_null(strstr(readme.data, heading));
+	}
+	buf_free(&readme);
+	finding_free(&f);
+}
+
 /* Time that is over ends all work; the finding stays as it is. */
 static void work_ends_in_time(void **state)
 {
@@ -196,7 +289,8 @@ int main(void)
 		cmocka_unit_test(whole_ones_pass),        cmocka_unit_test(outcome_is_judged),
 		cmocka_unit_test(tree_is_judged),         cmocka_unit_test(findings_shrink),
 		cmocka_unit_test(findings_are_read_back), cmocka_unit_test(work_ends_in_time),
-		cmocka_unit_test(nothing_waits),
+		cmocka_unit_test(nothing_waits),          cmocka_unit_test(nothing_is_invented),
+		cmocka_unit_test(titles_are_bounded),     cmocka_unit_test(data_stays_data_in_a_readme),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
