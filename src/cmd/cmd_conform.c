@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "cmd/command.h"
+#include "cmd/jobs.h"
 #include "cmd/operands.h"
 #include "cmd/summary.h"
 #include "conform/tell.h"
@@ -41,8 +42,9 @@ static const struct opt opts[] = {
 	{ "list", OPT_FLAG, ROW(list), NULL,
 	  "instead prints the families, and the proof that nothing is left out", 0, 0 },
 	{ "show", OPT_TEXT, ROW(show), "SCRIPT", "instead prints the script of that name", 0, 0 },
-	{ "jobs", OPT_U64, ROW(jobs), "N", "scripts at a time; 0: one for each processor", 0,
-	  CONFORM_JOBS_MAX },
+	{ "jobs", OPT_U64, ROW(jobs), "N",
+	  "scripts at a time; 0: one for each processor, but one on a directory or device of yours",
+	  0, CONFORM_JOBS_MAX },
 	{ "platform", OPT_CHOICE, ROW(platform), "posix|linux|macos|freebsd", "whose rules hold", 0,
 	  0 },
 	{ "kernel", OPT_TEXT, ROW(kernel), "VERSION",
@@ -191,7 +193,7 @@ static void survey_target(struct survey *s, const char *name, const struct sessi
 	struct progress progress = { name, s->suite->count };
 	struct conform_options options = {
 		.session = *session,
-		.jobs = job_count(),
+		.jobs = jobs_on(name, session->target_options.config, job_count()),
 		.progress = progress_wanted() ? show_progress : NULL,
 		.progress_to = &progress,
 	};

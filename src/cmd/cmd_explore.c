@@ -103,8 +103,9 @@ static const struct opt opts[] = {
 	  "where the kernel writes its complaints, if not to /dev/kmsg; those about other "
 	  "processes and devices are counted, and are no findings",
 	  0, 0 },
-	{ "jobs", OPT_U64, ROW(jobs), "N", "so many searches at once, each with its own seed", 1,
-	  1024 },
+	{ "jobs", OPT_U64, ROW(jobs), "N",
+	  "so many searches at once, each with its own seed; one on a directory or device of yours",
+	  1, 1024 },
 	{ "resume", OPT_TEXT, ROW(resume), "RUN",
 	  "go on with the search in this directory, with the same options", 0, 0 },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "the run's directory instead of one in runs/", 0, 0 },
@@ -390,6 +391,7 @@ static int explore_jobs(const char *target, struct err *err)
 
 static int explore_one(const char *target, struct err *err)
 {
+	settings.jobs = jobs_on(target, settings.config, (unsigned)settings.jobs);
 	return settings.jobs == 1 ? explore_once(target, err) : explore_jobs(target, err);
 }
 

@@ -185,7 +185,10 @@ const struct command command_targets = {
 		"somebody else, or that others can write to, are refused.\n"
 		"\n"
 		"A target is named *NAME*, or *NAME:ARGUMENT* where its kind takes one: *dir:PATH*,\n"
-		"*fuse:COMMAND*. *reffs!FAULT* is a reference file system that is broken in one way.",
+		"*fuse:COMMAND*. *reffs!FAULT* is a reference file system that is broken in one way.\n"
+		"Tests run in a directory of their own, in _PATH_ or in what the command mounts. Of an\n"
+		"image that a command names the daemon gets a copy; a directory or device that it\n"
+		"names is used by one run at a time.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run,

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "cmd/command.h"
+#include "target/target.h"
 
 enum { LOOK_MS = 1000 }; /* how often it is looked whether we are to stop */
 
@@ -78,6 +79,11 @@ int job_await(pid_t pid, double seconds)
 	close(pidfd);
 	must(waitpid(pid, &status, 0) == pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_UNKNOWN;
+}
+
+unsigned jobs_on(const char *target, const char *config, unsigned wanted)
+{
+	return wanted > 1 && target_is_single(target, config) ? 1 : wanted;
 }
 
 /* One that could not tell has not failed, unless it says why. */

@@ -18,6 +18,9 @@ pid_t job_start(const struct job *job, unsigned number, const char *dir, struct 
  * asked to end, and after as long again made to. Returns its exit code. */
 int job_await(pid_t pid, double seconds);
 
+/* How many can work on the target at once: one, where it stands on a place of the user's. */
+unsigned jobs_on(const char *target, const char *config, unsigned wanted);
+
 /* Runs processes numbered from 0, in DIR/job-0 and so on, and waits for all. Fails where one could
  * not tell. */
 int jobs_run(const struct run *run, unsigned count, const struct job *job, struct err *err);

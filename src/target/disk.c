@@ -2,16 +2,22 @@
 #include "target/disk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "target/program.h"
 #include "target/description.h"
+#include "target/program.h"
 
-enum { COMMAND_SECONDS = 60 };
+enum {
+	COMMAND_SECONDS = 60,
+	COPY_BLOCKS_MAX = 1 << 21, /* of 512 bytes: a gigabyte, twice */
+};
 
 struct save {
 	struct ref ref;
@@ -62,6 +68,31 @@ int disk_make(struct disk *disk, const struct target_description *d, struct err 
 	ret = image_make(&disk->image, disk->size, err);
 	if (!ret)
 		ret = disk_run_mkfs(disk, d, "", err);
+	if (!ret)
+		disk->pristine = snapshot_take(&disk->image);
+	return ret;
+}
+
+int disk_copy(struct disk *disk, const char *path, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		ret = err_sys(err, errno, "%s", path);
+	} else if (st.st_blocks > COPY_BLOCKS_MAX) {
+		ret = err_set(err, EFBIG,
+			      "%s is used as a copy in memory, and has more than %d MiB for that: "
+			      "mount it yourself and test the directory (dir:PATH)",
+			      path, COPY_BLOCKS_MAX >> 11);
+	} else {
+		disk->size = (uint64_t)st.st_size;
+		ret = image_make(&disk->image, disk->size, err);
+		if (!ret)
+			ret = image_fill(&disk->image, fd, err);
+	}
+	if (fd >= 0)
+		close(fd);
 	if (!ret)
 		disk->pristine = snapshot_take(&disk->image);
 	return ret;

@@ -22,6 +22,8 @@ struct disk {
 bool disk_wanted(const struct target_description *d);
 /* An image with what mkfs makes on it. */
 int disk_make(struct disk *disk, const struct target_description *d, struct err *err);
+/* An image with what lies in the user's file, which stays as it is. */
+int disk_copy(struct disk *disk, const char *path, struct err *err);
 void disk_free(struct disk *disk);
 
 /* Puts the contents in place of what there is: by unmounting, or, where keeper is NULL, on another

@@ -48,6 +48,22 @@ void image_free(struct image *image)
 	*image = (struct image){ .fd = -1 };
 }
 
+int image_fill(struct image *image, int fd, struct err *err)
+{
+	off_t data, hole;
+	ssize_t n;
+
+	for (off_t at = 0; (data = lseek(fd, at, SEEK_DATA)) >= 0; at = hole) {
+		hole = lseek(fd, data, SEEK_HOLE);
+		for (at = data; at < hole && (uint64_t)at < image->size; at += n) {
+			n = pread(fd, image->bytes + at, (size_t)(hole - at), at);
+			if (n <= 0)
+				return err_sys(err, n < 0 ? errno : EIO, "cannot copy the image");
+		}
+	}
+	return errno == ENXIO ? 0 : err_sys(err, errno, "cannot copy the image");
+}
+
 static bool is_zero(const char *page)
 {
 	return !page[0] && !memcmp(page, page + 1, PAGE - 1);

@@ -202,6 +202,20 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 	return r;
 }
 
+bool target_is_single(const char *spec, const char *config)
+{
+	struct target_description d;
+	struct err unknown = { 0 };
+	const struct target_kind *kind = NULL;
+	bool single;
+
+	if (!description_find(&d, spec, config, &unknown))
+		kind = target_kind_find(d.kind);
+	single = kind && kind->is_single && kind->is_single(&d);
+	description_free(&d);
+	return single;
+}
+
 void target_close(struct target *t)
 {
 	if (!t)

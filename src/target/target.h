@@ -115,6 +115,8 @@ struct target_kind {
 	 * mistake of who named it, unlike what is lacking. NULL: nothing is. */
 	int (*check)(const struct target_description *d, const char *fault, struct err *err);
 	bool has_faults; /* NAME!FAULT is one that is broken on purpose */
+	/* Whether it stands on something of the user's that one uses at a time; NULL: never. */
+	bool (*is_single)(const struct target_description *d);
 	/* What it can do here, where it lacks nothing: enum target_cap. */
 	unsigned (*caps)(const struct target_description *d);
 	int (*open)(struct target *t, const struct target_description *d,
@@ -193,6 +195,8 @@ int target_check(const char *spec, const char *config, struct err *err);
 int target_open(struct target **ret, const char *spec, const struct target_options *options,
 		struct err *err);
 void target_close(struct target *t);
+/* Whether it can be opened but once at a time: it stands on a place of the user's. */
+bool target_is_single(const char *spec, const char *config);
 
 /* Whether a failure has nothing to do with the file system: a process of ours was killed or starved,
  * or memory, processes or descriptors ran out. Nothing can be judged then. */

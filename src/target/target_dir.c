@@ -22,6 +22,7 @@
 #include "target/kept.h"
 #include "target/mounting.h"
 #include "target/privilege.h"
+#include "target/resource.h"
 #include "target/tidy.h"
 
 struct dir_target {
@@ -29,6 +30,7 @@ struct dir_target {
 	struct janitor *janitor;
 	unsigned rounds; /* one directory each: what hung in one must not meet the next */
 	int root_fd;
+	int lock_fd; /* one at a time in this directory */
 	struct exec_limits limits;
 	uint64_t file_size_max;
 	/* Inside the keeper. */
@@ -88,7 +90,7 @@ static int start(struct target *t, struct err *err)
 	struct dir_target *d = t->own;
 	struct keeping keeping = {
 		.own = d,
-		.fd_count = 1,
+		.fd_count = 2,
 		.attach = attach,
 		.limits = &d->limits,
 	};
@@ -97,6 +99,7 @@ static int start(struct target *t, struct err *err)
 	if (ret)
 		return ret;
 	keeping.fds[0] = d->root_fd;
+	keeping.fds[1] = d->lock_fd;
 	/* Only in namespaces can it end everyone below it, and have a root directory of its own. */
 	if (privilege_has(CAP_SYS_ADMIN))
 		keeping.namespaces = CLONE_NEWPID;
@@ -113,6 +116,8 @@ static void dir_close(struct target *t)
 	janitor_close(d->janitor, t->deadline_seconds);
 	if (d->root_fd >= 0)
 		close(d->root_fd);
+	if (d->lock_fd >= 0)
+		close(d->lock_fd);
 	free(d);
 }
 
@@ -143,12 +148,14 @@ static int dir_open(struct target *t, const struct target_description *d,
 	int ret;
 
 	own = must_alloc(sizeof(*own));
-	own->root_fd = -1;
+	own->root_fd = own->lock_fd = -1;
 	kept_init(t, &own->kept, d, start);
 	t->uid = geteuid();
 	t->gid = getegid();
 	ret = adopt_traits(t, d->argument, options->config, err);
 	own->file_size_max = t->traits.file_size_max;
+	if (!ret)
+		ret = resource_lock(d->argument, &own->lock_fd, err);
 	if (!ret)
 		ret = janitor_open(&own->janitor, d->argument, err);
 	if (!ret)
@@ -193,11 +200,18 @@ static int dir_run_program(struct target *t, const char *source, double seconds,
 	return r;
 }
 
+/* Others would take of the same space, and wait for the same disk. */
+static bool dir_is_single(const struct target_description *d)
+{
+	return true;
+}
+
 const struct target_kind target_dir = {
 	.name = "dir",
 	.summary = "any directory, in a directory of its own there",
 	.lacks = dir_lacks,
 	.check = dir_check,
+	.is_single = dir_is_single,
 	.caps = kept_caps,
 	.open = dir_open,
 	.close = dir_close,

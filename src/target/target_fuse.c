@@ -3,8 +3,9 @@
  * The keeper starts the daemon in its own PID namespace, so that neither outlives the other, and
  * in its own mount namespace, so that nobody else sees the mount. Where the daemon keeps its data
  * is its own business, unless the description says: an image of ours ({image}, or {device} where
- * it wants a block device), or a directory of ours ({dir}). Calls start in a directory that is made
- * in the mount and removed at the end. */
+ * it wants a block device), or a directory of ours ({dir}). Where a command names an image of the
+ * user's, the daemon gets a copy; what else it names is used by one target at a time (resource.h).
+ * Calls start in a directory that is made in the mount and removed at the end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,15 +18,17 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "base/rng.h"
+#include "exec/limits.h"
 #include "target/daemon.h"
 #include "target/kept.h"
 #include "target/mounting.h"
 #include "target/one_cpu.h"
 #include "target/privilege.h"
 #include "target/program.h"
+#include "target/resource.h"
 #include "target/tidy.h"
 
-enum { STOP_SECONDS = 5 };
+enum { STOP_SECONDS = 5, LOCKS_MAX = 2 };
 
 struct fuse_target {
 	struct kept kept;
@@ -33,6 +36,9 @@ struct fuse_target {
 	bool overlaps;
 	unsigned cpu; /* of caller and daemon, unless calls overlap */
 	char root_name[24];
+	int locks[LOCKS_MAX]; /* of what the command names */
+	size_t lock_count;
+	struct exec_limits limits;
 	/* Inside the keeper; these outlive a chroot only while it is left. */
 	const char *place;
 	struct buf mount, command;
@@ -132,12 +138,15 @@ static int attach(void *own, int *ret_root_fd, struct err *err)
 		ret = loop_forget(f->loop_fd, err);
 	if (!f->mounted && !ret)
 		ret = daemon_start(f->command.data, f->mount.data, image_fd, f->start_seconds, err);
-	if (!f->mounted && !ret)
-		ret = mounting_forbid_devices(f->mount.data, err);
 	if (ret)
 		return ret;
 	f->mounted = true;
-	return kept_open_root(f->mount.data, f->root_name, ret_root_fd, err);
+	ret = mounting_forbid_devices(f->mount.data, err);
+	if (!ret)
+		ret = kept_open_root(f->mount.data, f->root_name, ret_root_fd, err);
+	if (!ret)
+		limits_init(&f->limits, *ret_root_fd);
+	return ret;
 }
 
 static int detach(void *own, struct err *err)
@@ -186,14 +195,72 @@ static int start(struct target *t, struct err *err)
 		.gone = gone,
 		.end = end,
 	};
+	struct fuse_target *f = t->own;
 
+	for (size_t i = 0; i < f->lock_count; i++)
+		keeping.fds[keeping.fd_count++] = f->locks[i];
+	if (!f->kept.d.backing)
+		keeping.limits = &f->limits; /* on a disk of the user's */
 	return kept_start(t, &keeping, err);
 }
 
 static void fuse_close(struct target *t)
 {
+	struct fuse_target *f = t->own;
+
 	kept_end(t);
-	free(t->own);
+	for (size_t i = 0; i < f->lock_count; i++)
+		close(f->locks[i]);
+	free(f);
+}
+
+/* Also from another directory: the daemon is started again and again. */
+static void add_path(const char *path, struct buf *out)
+{
+	char *full = realpath(path, NULL);
+
+	if (full && !strchr(full, '\''))
+		buf_addf(out, "'%s'", full);
+	free(full);
+}
+
+static int take_named(void *to, enum resource_kind kind, const char *path, struct buf *replaced,
+		      struct err *err)
+{
+	struct fuse_target *f = to;
+	int ret;
+
+	if (kind == RESOURCE_IMAGE) {
+		if (f->kept.disk.image.size)
+			return err_set(err, EINVAL,
+				       "%s: a second image; only one can be used as a copy", path);
+		buf_adds(replaced, "{image}");
+		return disk_copy(&f->kept.disk, path, err);
+	}
+	if (f->lock_count == LOCKS_MAX)
+		return err_set(err, E2BIG, "the command names more than %d places", LOCKS_MAX);
+	ret = resource_lock(path, &f->locks[f->lock_count], err);
+	if (!ret)
+		f->lock_count++;
+	add_path(path, replaced);
+	return ret;
+}
+
+/* What the command names of the user's is ours for now. */
+static int take_all_named(struct target *t, struct err *err)
+{
+	struct fuse_target *f = t->own;
+	const struct resource_visitor visitor = { take_named, f };
+	struct buf command = BUF_INIT;
+	int ret = resource_each(command_of(&f->kept.d), &visitor, &command, err);
+
+	f->kept.d.command = arena_strdup(&f->kept.d.arena, buf_str(&command));
+	buf_free(&command);
+	if (f->kept.disk.image.size) {
+		f->kept.d.backing = "image";
+		t->caps |= TARGET_IMAGE;
+	}
+	return ret;
 }
 
 static int quick_call(struct fuse_target *f, enum op op, int *ret_error, struct err *err)
@@ -255,6 +322,8 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	kept_init(t, &f->kept, d, start);
 	if (disk_wanted(d))
 		ret = disk_make(&f->kept.disk, d, err);
+	else if (!d->backing)
+		ret = take_all_named(t, err);
 	if (!ret)
 		ret = start(t, err);
 	if (!ret && !d->backing)
@@ -279,11 +348,17 @@ static int fuse_reset(struct target *t, struct err *err)
 	return ret ? ret : keeper_clear(f->kept.keeper, err);
 }
 
+static bool fuse_is_single(const struct target_description *d)
+{
+	return !d->backing && command_of(d) && resource_is_named(command_of(d));
+}
+
 const struct target_kind target_fuse = {
 	.name = "fuse",
-	.summary = "a FUSE daemon",
+	.summary = "a FUSE daemon; of an image that its command names it gets a copy",
 	.lacks = fuse_lacks,
 	.check = fuse_check,
+	.is_single = fuse_is_single,
 	.caps = fuse_caps,
 	.open = fuse_open,
 	.close = fuse_close,

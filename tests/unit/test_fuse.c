@@ -161,6 +161,67 @@ static void a_hang_is_told(void **state)
 	buf_free(&trigger);
 }
 
+static struct hash hash_of_file(const char *path)
+{
+	struct hash_stream *stream = hash_stream_new();
+	struct buf bytes = BUF_INIT;
+
+	assert_int_equal(buf_read_file(&bytes, path, 64 << 20, NULL), 0);
+	hash_stream_add(stream, bytes.data, bytes.len);
+	buf_free(&bytes);
+	return hash_stream_end(stream);
+}
+
+/* The daemon has a copy of an image that a command names; a reset is another copy. */
+static void an_image_of_the_users_stays_as_it_is(void **state)
+{
+	struct buf image = BUF_INIT, spec = BUF_INIT, mkfs = BUF_INIT;
+	struct pair p, second;
+	struct hash before;
+
+	buf_addf(&image, "%s-image", place);
+	buf_addf(&mkfs, "mke2fs -q -F -t ext4 %s 8M >/dev/null 2>&1", image.data);
+	if (geteuid() || system(mkfs.data)) {
+		unlink(image.data);
+		skip();
+	}
+	before = hash_of_file(image.data);
+	buf_addf(&spec, "fuse:fuse2fs -o rw,fakeroot %s", image.data);
+	open_or_skip(&p, spec.data, 60);
+	assert_false(target_is_single(spec.data, NULL));
+	open_or_skip(&second, spec.data, 60);
+	pair_do(&p, "mkdir(\"a\", 0755)");
+	pair_do(&second, "symlink(\"x\", \"a\")");
+	reset(&p);
+	pair_do(&p, "mkdir(\"a\", 0755)");
+	pair_do(&p, "remount()");
+	pair_close(&p);
+	pair_close(&second);
+	assert_true(hash_equal(before, hash_of_file(image.data)));
+	unlink(image.data);
+	buf_free(&image);
+	buf_free(&spec);
+	buf_free(&mkfs);
+}
+
+/* What it keeps in a directory of the user's is there once. */
+static void a_directory_of_the_users_has_one_daemon(void **state)
+{
+	struct buf spec = BUF_INIT;
+	struct err err = { 0 };
+	struct pair p, second;
+
+	buf_addf(&spec, "fuse:bindfs %s", place);
+	open_or_skip(&p, spec.data, 60);
+	assert_true(target_is_single(spec.data, NULL));
+	assert_false(pair_open(&second, spec.data, 60, &err));
+	assert_int_equal(err.code, -EBUSY);
+	pair_close(&p);
+	assert_true(pair_open(&p, spec.data, 60, &err));
+	pair_close(&p);
+	buf_free(&spec);
+}
+
 /* Also where the daemon asks for devices. */
 static void no_device_is_opened(void **state)
 {
@@ -221,6 +282,8 @@ int main(void)
 		cmocka_unit_test(a_daemon_on_an_image),
 		cmocka_unit_test(a_death_is_told),
 		cmocka_unit_test(a_hang_is_told),
+		cmocka_unit_test(an_image_of_the_users_stays_as_it_is),
+		cmocka_unit_test(a_directory_of_the_users_has_one_daemon),
 		cmocka_unit_test(no_device_is_opened),
 		cmocka_unit_test(mounting_may_take_longer_than_a_call),
 		cmocka_unit_test(commands_that_do_not_mount_say_why),

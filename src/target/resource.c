@@ -1,0 +1,199 @@
+/* resource.c -- what of the user's a target stands on: a directory, a device, an image. */
+#include "target/resource.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum {
+	TRIES = 100, /* one who was killed has it until all that it started is gone */
+	TRY_MS = 100,
+	LOOK_BYTES = 4096, /* of a file, to see whether it is text */
+};
+
+/* A name of the kernel's that is no file and vanishes with its last holder. */
+static socklen_t name_of(const struct stat *st, struct sockaddr_un *ret)
+{
+	bool device = S_ISBLK(st->st_mode);
+	int len;
+
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	len = snprintf(ret->sun_path + 1, sizeof(ret->sun_path) - 1, "assay-%s-%ju:%ju",
+		       device ? "device" : "place", (uintmax_t)(device ? st->st_rdev : st->st_dev),
+		       (uintmax_t)(device ? 0 : st->st_ino));
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len);
+}
+
+int resource_lock(const char *path, int *ret_fd, struct err *err)
+{
+	const struct timespec moment = { .tv_nsec = TRY_MS * 1000000L };
+	struct sockaddr_un name;
+	struct stat st;
+	socklen_t len;
+	int fd, error = 0;
+
+	if (stat(path, &st))
+		return err_sys(err, errno, "%s", path);
+	len = name_of(&st, &name);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return err_sys(err, errno, "cannot lock %s", path);
+	for (int i = 0; i < TRIES; i++) {
+		error = bind(fd, (struct sockaddr *)&name, len) ? errno : 0;
+		if (error != EADDRINUSE)
+			break;
+		nanosleep(&moment, NULL);
+	}
+	if (!error) {
+		*ret_fd = fd;
+		return 0;
+	}
+	close(fd);
+	if (error == EADDRINUSE)
+		return err_set(err, EBUSY, "%s is in use by another run: one at a time", path);
+	return err_sys(err, error, "cannot lock %s", path);
+}
+
+/* A word of a command as the shell would have it. */
+struct word {
+	size_t start, end; /* in the command */
+	struct buf text;
+	bool plain; /* means itself: nothing for the shell to do but quotes */
+	bool quoted;
+};
+
+static void word_char(struct word *w, const char *command, size_t *at, char *quote)
+{
+	char c = command[*at];
+
+	if (*quote && c == *quote) {
+		*quote = 0;
+	} else if (!*quote && (c == '\'' || c == '"')) {
+		*quote = c;
+		w->quoted = true;
+	} else if (c == '\\' && *quote != '\'' && command[*at + 1]) {
+		w->quoted = true;
+		buf_addch(&w->text, command[++*at]);
+	} else {
+		w->plain &= *quote == '\'' || !strchr(*quote ? "$`" : "$`*?[;|&<>(){}~#!", c);
+		buf_addch(&w->text, c);
+	}
+	++*at;
+}
+
+/* The next word from `at` on; false at the end. */
+static bool next_word(const char *command, size_t at, struct word *w)
+{
+	char quote = 0;
+
+	at += strspn(command + at, " \t\n");
+	buf_clear(&w->text);
+	w->start = at;
+	w->plain = true;
+	w->quoted = false;
+	while (command[at] && (quote || !strchr(" \t\n", command[at])))
+		word_char(w, command, &at, &quote);
+	w->end = at;
+	return w->end > w->start;
+}
+
+/* Text has no NUL in it; what is empty is nobody's loss. */
+static bool is_text(const char *path)
+{
+	char bytes[LOOK_BYTES];
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, bytes, sizeof(bytes));
+
+	if (fd >= 0)
+		close(fd);
+	return n <= 0 || !memchr(bytes, '\0', (size_t)n);
+}
+
+static bool kind_of(const char *path, enum resource_kind *ret)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	*ret = S_ISREG(st.st_mode) ? RESOURCE_IMAGE : RESOURCE_PLACE;
+	if (S_ISREG(st.st_mode))
+		return !(st.st_mode & S_IXUSR) && !is_text(path);
+	return S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode);
+}
+
+/* Leaves of an option's word what stands behind "=", up to a comma. */
+static void cut_option(const char *command, struct word *w)
+{
+	const char *equals = w->quoted ? NULL : strchr(w->text.data, '=');
+	struct buf value = BUF_INIT;
+
+	if (!equals)
+		return;
+	w->start += (size_t)(equals + 1 - w->text.data);
+	w->end = w->start + strcspn(command + w->start, ", \t\n");
+	buf_add(&value, command + w->start, w->end - w->start);
+	buf_free(&w->text);
+	w->text = value;
+}
+
+int resource_each(const char *command, const struct resource_visitor *visitor, struct buf *out,
+		  struct err *err)
+{
+	struct buf replaced = BUF_INIT;
+	struct word w = { 0 };
+	enum resource_kind kind;
+	size_t at = 0, copied = 0;
+	int ret = 0;
+
+	for (bool first = true; !ret && next_word(command, at, &w); first = false) {
+		at = w.end;
+		if (first || !w.plain)
+			continue;
+		if (!kind_of(buf_str(&w.text), &kind)) {
+			cut_option(command, &w);
+			if (!w.text.len || !kind_of(w.text.data, &kind))
+				continue;
+		}
+		buf_clear(&replaced);
+		ret = visitor->visit(visitor->to, kind, w.text.data, &replaced, err);
+		if (!replaced.len)
+			continue;
+		buf_add(out, command + copied, w.start - copied);
+		buf_add(out, replaced.data, replaced.len);
+		copied = w.end;
+	}
+	buf_adds(out, command + copied);
+	buf_free(&replaced);
+	buf_free(&w.text);
+	return ret;
+}
+
+static int note_place(void *to, enum resource_kind kind, const char *path, struct buf *replaced,
+		      struct err *err)
+{
+	*(bool *)to |= kind == RESOURCE_PLACE;
+	return 0;
+}
+
+bool resource_is_named(const char *command)
+{
+	bool named = false;
+	const struct resource_visitor visitor = { note_place, &named };
+	struct buf unchanged = BUF_INIT;
+
+	resource_each(command, &visitor, &unchanged, NULL);
+	buf_free(&unchanged);
+	return named;
+}

@@ -1,0 +1,37 @@
+/* resource.h -- what of the user's a target stands on: a directory, a device, an image.
+ *
+ * Two daemons on one image destroy it, so whatever a target names is used by one at a time, on the
+ * whole machine; an image is not used at all, but a copy of it. */
+#ifndef TARGET_RESOURCE_H
+#define TARGET_RESOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf;
+struct err;
+
+/* Takes it for us: -EBUSY, after some seconds, where somebody else has it. The descriptor, and
+ * copies of it that other processes have, hold it; nothing is written anywhere. */
+int resource_lock(const char *path, int *ret_fd, struct err *err);
+
+enum resource_kind {
+	RESOURCE_PLACE, /* a directory or a block device */
+	RESOURCE_IMAGE, /* a file that is no text and no program */
+};
+
+/* Visits what the words of a command name, but for its program; the part behind "=" is a word, too.
+ * Words that only the shell understands are left to it. What `visit` adds to `replaced` stands for
+ * the word. */
+struct resource_visitor {
+	int (*visit)(void *to, enum resource_kind kind, const char *path, struct buf *replaced,
+		     struct err *err);
+	void *to;
+};
+int resource_each(const char *command, const struct resource_visitor *visitor, struct buf *out,
+		  struct err *err);
+
+/* Whether a command names a directory or a device. */
+bool resource_is_named(const char *command);
+
+#endif
