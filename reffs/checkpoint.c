@@ -120,6 +120,15 @@ static int load_last(struct front *f, uint64_t number, const struct reffs_piece 
 	return r;
 }
 
+static int give_up(struct front *f, uint64_t number, struct err *err)
+{
+	struct buf bytes = BUF_INIT;
+	int r = transfers_take(f->transfers, number, &bytes);
+
+	buf_free(&bytes);
+	return r ? transfer_failed(r, err) : 0;
+}
+
 static int load_in(struct front *f, pid_t client, const struct reffs_piece *in,
 		   struct reffs_piece *out, struct err *err)
 {
@@ -127,6 +136,10 @@ static int load_in(struct front *f, pid_t client, const struct reffs_piece *in,
 	struct buf none = BUF_INIT;
 	int r;
 
+	if (transfers_bytes(f->transfers) + in->len > core_memory_left(&f->core)) {
+		give_up(f, in->transfer, NULL);
+		return err_set(err, ENOSPC, "the memory for states is used up");
+	}
 	if (!number)
 		number = transfers_begin(f->transfers, client, &none);
 	if (number < 0)
@@ -136,15 +149,6 @@ static int load_in(struct front *f, pid_t client, const struct reffs_piece *in,
 		return transfer_failed(r, err);
 	out->transfer = (uint64_t)number;
 	return in->flags & REFFS_LAST ? load_last(f, (uint64_t)number, in, err) : 0;
-}
-
-static int give_up(struct front *f, uint64_t number, struct err *err)
-{
-	struct buf bytes = BUF_INIT;
-	int r = transfers_take(f->transfers, number, &bytes);
-
-	buf_free(&bytes);
-	return r ? transfer_failed(r, err) : 0;
 }
 
 static int check_piece(unsigned cmd, const struct reffs_piece *in, struct err *err)

@@ -222,7 +222,7 @@ uint64_t core_blocks_max(const struct core *c)
 	return c->options.bytes_max / TREE_BLOCK;
 }
 
-static uint64_t memory_left(const struct core *c)
+uint64_t core_memory_left(const struct core *c)
 {
 	uint64_t used = pool_bytes();
 
@@ -238,13 +238,13 @@ static uint64_t left_of(uint64_t max, uint64_t used, uint64_t memory)
 
 uint64_t core_blocks_free(const struct core *c)
 {
-	return left_of(core_blocks_max(c), c->state.tree.blocks, memory_left(c) / TREE_BLOCK);
+	return left_of(core_blocks_max(c), c->state.tree.blocks, core_memory_left(c) / TREE_BLOCK);
 }
 
 uint64_t core_inodes_free(const struct core *c)
 {
 	return left_of(c->options.inodes_max, c->state.tree.inodes.count,
-		       memory_left(c) / sizeof(struct inode));
+		       core_memory_left(c) / sizeof(struct inode));
 }
 
 uint64_t core_room(const struct core *c, uint64_t ino, uint64_t offset, uint64_t len)
@@ -252,7 +252,7 @@ uint64_t core_room(const struct core *c, uint64_t ino, uint64_t offset, uint64_t
 	const struct inode *inode = core_inode(c, ino);
 	uint64_t left = core_blocks_free(c), end = offset + len;
 	/* A block that a kept state shares is written anew. */
-	uint64_t memory = memory_left(c) / TREE_BLOCK;
+	uint64_t memory = core_memory_left(c) / TREE_BLOCK;
 
 	if (len == 0 || left > len / TREE_BLOCK + 1)
 		return len;
@@ -291,7 +291,7 @@ int core_need_snapshots(const struct core *c, uint64_t more, struct err *err)
 	if (more > max || c->pool.count > max - more)
 		return err_set(err, ENOSPC, "%llu states are saved, and no more can be",
 			       (unsigned long long)c->pool.count);
-	if (!memory_left(c))
+	if (!core_memory_left(c))
 		return err_set(err, ENOSPC, "the memory for states is used up");
 	return 0;
 }

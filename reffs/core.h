@@ -82,6 +82,7 @@ int core_call_removing(struct core *c, struct call *call, uint64_t dir, const ch
 
 /* Space left, in blocks of TREE_BLOCK and in inodes. Memory ends for both: what kept states hold,
  * and others share no more, is not there for new blocks. */
+uint64_t core_memory_left(const struct core *c); /* bytes; can be asked without the lock */
 uint64_t core_blocks_max(const struct core *c);
 uint64_t core_blocks_free(const struct core *c);
 uint64_t core_inodes_free(const struct core *c);
