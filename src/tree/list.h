@@ -8,7 +8,8 @@
 struct buf;
 
 /* One name of an object. Every directory is followed by what is below it, names in the order of
- * their bytes. Paths are chains of names: written out, those of a deep tree would fill any memory. */
+ * their bytes. Paths are chains of names: written out, those of a deep tree would fill any
+ * memory. */
 struct path_item {
 	const char *name; /* "" of the root */
 	const struct inode *inode;
