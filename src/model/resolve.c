@@ -151,6 +151,8 @@ static bool enter(struct walk *w, uint64_t ino, bool last, bool slash)
 		w->dir = ino;
 		return true;
 	}
+	if (!(inode->mode & S_IFMT))
+		leave_undefined(w->x, RULE_object_unreadable);
 	if (S_ISLNK(inode->mode) && follows(w, last, slash))
 		return enter_link(w, inode, last);
 	if (!last || (slash && !S_ISLNK(inode->mode))) {

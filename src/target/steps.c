@@ -26,22 +26,22 @@ struct taker *steps_taker(unsigned fields, bool labelled)
 		.xattr_prefixes = labelled ? prefixes_labelled : prefixes,
 		.objects_max = OBJECTS_MAX,
 		.bytes_max = file_bytes_max,
+		.bounded = true,
 	};
 
 	return taker_new(&options);
 }
 
-/* Where the root itself gives such an error, there is no file system any more. The walk's other
- * failures are our own. */
+/* Where the root itself gives an error, there is no file system any more; but for what this process
+ * lacks, which is our own failure. */
 static bool is_death(int failure)
 {
-	static const int deaths[] = { EIO,    ENOTCONN, ECONNABORTED, ESTALE,    ENXIO,
-				      ENODEV, EUCLEAN,  EBADMSG,      ESHUTDOWN, ETIMEDOUT };
+	static const int ours[] = { ENOMEM, EMFILE, ENFILE, EACCES, EPERM, EINTR, EOVERFLOW };
 
-	for (size_t i = 0; i < ARRAY_LEN(deaths); i++)
-		if (failure == -deaths[i])
-			return true;
-	return false;
+	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+		if (failure == -ours[i])
+			return false;
+	return failure < 0;
 }
 
 static enum target_fate walk(const struct steps *s, struct tree *ret)

@@ -351,6 +351,7 @@ int target_initial_state(struct target *t, struct state *ret, struct err *err)
 	/* What was seen takes the place of the empty tree; process 1 stands in its root. */
 	tree_free(&ret->tree);
 	ret->tree = seen;
+	tree_adopt(&ret->tree);
 	tree_hold(&ret->tree, TREE_ROOT);
 	tree_settle(&ret->tree);
 	if (t->caps & TARGET_FAULTS)

@@ -1,5 +1,8 @@
 /* take.h -- the tree of a mounted directory.
  *
+ * Directories may be nested as deep as they like (TAKE_DEPTH_MAX is where it is taken for a lie); a
+ * bounded number of them is open at a time.
+ *
  * Errors on single objects (EIO, EBADMSG, EACCES ...) become part of the tree: an inode of
  * type 0 with the call and errno. Only failures of our own are errors. */
 #ifndef TREE_TAKE_H
@@ -13,9 +16,15 @@ struct take_options {
 	unsigned fields;       /* enum tree_field */
 	bool lost_found;       /* include /lost+found (left out otherwise) */
 	const char *const *xattr_prefixes; /* NULL-terminated; NULL: "user." and "trusted." */
-	uint64_t objects_max;  /* beyond: -EOVERFLOW */
-	uint64_t bytes_max;    /* of data read per file */
+	uint64_t objects_max;  /* 0: no end */
+	uint64_t bytes_max;    /* of data read per file; 0: no end */
+	/* What is beyond these limits is -EOVERFLOW; or else the walk of the tree ends there, with an
+	 * object that says so, and of a file that has more data than that and does not tell its holes
+	 * the last part is read, too (TAKE_TAIL), and what is between is taken for zeros. */
+	bool bounded;
 };
+
+enum { TAKE_TAIL = 1 << 20, TAKE_DEPTH_MAX = 1 << 16 };
 
 /* Buffers kept between walks, so that a walk allocates next to nothing. */
 struct taker;

@@ -120,7 +120,12 @@ void take_xattrs(struct taker *w, int fd, int dir_fd, const char *name, struct i
 		object_fail(w, inode, "listxattr", errno);
 		return;
 	}
-	for (const char *at = list; at < list + len; at += strlen(at) + 1) {
+	for (const char *at = list, *next; at < list + len; at = next) {
+		next = at + strnlen(at, (size_t)(list + len - at)) + 1;
+		if (next > list + len || tree_xattr(inode, at)) { /* no end, or there already */
+			object_fail(w, inode, "listxattr", next > list + len ? EUCLEAN : EEXIST);
+			return;
+		}
 		if (!is_wanted(w, at))
 			continue;
 		value_len = get_value(w, fd, dir_fd, name, at, value);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -254,21 +255,84 @@ static void limits_are_kept(void **state)
 	tree_free(&t);
 }
 
-static void depth_has_an_end(void **state)
+/* Beyond its limits the tree says so itself; no object can have such a name. */
+static void limits_can_be_part_of_the_tree(void **state)
+{
+	struct take_options options = usual;
+	struct tree t;
+	const struct entry *more;
+
+	make_file_at(dir_fd, "a", "12345", 5);
+	make_file_at(dir_fd, "b", "", 0);
+	options.objects_max = 1;
+	options.bounded = true;
+	t = take(&options);
+	more = tree_find(&t, TREE_ROOT, "/more", strlen("/more"));
+	assert_non_null(more);
+	assert_int_equal(tree_inode(&t, more->ino)->error.code, EOVERFLOW);
+	tree_free(&t);
+}
+
+/* Of a file that is too large, the first and the last part. Where the file system tells its holes,
+ * everything is read but those. */
+static void large_files_have_a_beginning_and_an_end(void **state)
+{
+	enum { LARGE = 16 << 20, ENOUGH = 1 << 20 };
+	struct take_options options = usual;
+	static char data[LARGE];
+	const struct inode *inode;
+	const struct entry *entry;
+	struct tree t;
+	char byte;
+
+	memset(data, 'x', sizeof(data));
+	make_file_at(dir_fd, "f", data, sizeof(data));
+	options.bytes_max = ENOUGH;
+	assert_int_equal(expect_error(&options), -EOVERFLOW);
+	options.bounded = true;
+	t = take(&options);
+	entry = tree_find(&t, TREE_ROOT, "f", 1);
+	inode = tree_inode(&t, entry->ino);
+	assert_int_equal(inode->size, LARGE);
+	assert_false(tree_is_zero(&t, entry->ino, 0, 1));
+	assert_true(tree_is_zero(&t, entry->ino, 4 * ENOUGH, LARGE - 2 * TAKE_TAIL));
+	for (uint64_t at = LARGE - TAKE_TAIL; at < LARGE; at += 4095)
+		assert_true(tree_read(&t, entry->ino, at, &byte, 1) == 1 && byte == 'x');
+	tree_free(&t);
+}
+
+static void make_deep(int levels)
 {
 	int fd = dup(dir_fd);
 
-	for (int i = 0; i < 1010; i++) {
+	for (int i = 0; i < levels; i++) {
 		int next;
 
 		assert_int_equal(mkdirat(fd, "d", 0755), 0);
+		make_file_at(fd, "z", "", 0); /* often comes after the directory */
 		next = openat(fd, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		assert_true(next >= 0);
 		close(fd);
 		fd = next;
 	}
 	close(fd);
-	assert_true(expect_error(&usual) < 0);
+}
+
+/* Whatever the depth, few directories are open at a time. */
+static void depth_has_no_end(void **state)
+{
+	enum { LEVELS = 5000, DESCRIPTORS = 100 };
+	struct rlimit before, few;
+	struct tree t;
+
+	make_deep(LEVELS);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = (struct rlimit){ DESCRIPTORS, before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	t = take(&usual);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(t.inodes.count, 1 + 2 * LEVELS);
+	tree_free(&t);
 }
 
 static void a_walk_leaves_no_descriptor_and_can_be_repeated(void **state)
@@ -317,7 +381,9 @@ int main(void)
 		TEST(lost_found_is_as_if_not_there),
 		TEST(what_cannot_be_read_is_part_of_the_tree),
 		TEST(limits_are_kept),
-		TEST(depth_has_an_end),
+		TEST(limits_can_be_part_of_the_tree),
+		TEST(large_files_have_a_beginning_and_an_end),
+		TEST(depth_has_no_end),
 		TEST(a_walk_leaves_no_descriptor_and_can_be_repeated),
 		TEST(without_a_root_there_is_no_tree),
 	};

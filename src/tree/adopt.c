@@ -1,0 +1,66 @@
+/* adopt.c -- an observed tree becomes one that calls can go on from.
+ *
+ * A file system may say anything of its objects. Whoever goes on from what it said must not lose an
+ * object that has names because its link count, which is only said, comes to 0. */
+#include "base/map.h"
+#include "base/must.h"
+#include "tree/tree.h"
+
+struct adopter {
+	struct hash_map names; /* of an object that is no directory, by number: how many */
+	struct hash_map dirs;  /* directories in a directory */
+};
+
+static uint64_t *adopt_count(struct hash_map *map, uint64_t ino)
+{
+	return hash_map_put(map, (struct hash){ ino, 0 }, NULL);
+}
+
+static void adopt_entries(struct adopter *a, const struct tree *t, const struct inode *dir)
+{
+	const struct entry *entry;
+	uint64_t cookie = 0;
+
+	while ((entry = tree_next_entry(t, dir->ino, &cookie)))
+		if (S_ISDIR(tree_inode(t, entry->ino)->mode))
+			++*adopt_count(&a->dirs, dir->ino);
+		else
+			++*adopt_count(&a->names, entry->ino);
+}
+
+/* The least link count that does not contradict the names. Of a directory not every file system
+ * counts the directories in it: only 0 is wrong. */
+static uint32_t adopt_links(struct adopter *a, const struct inode *inode)
+{
+	uint64_t names;
+
+	if (S_ISDIR(inode->mode))
+		return inode->nlink ? inode->nlink :
+				      2 + (uint32_t)*adopt_count(&a->dirs, inode->ino);
+	names = *adopt_count(&a->names, inode->ino);
+	return names > inode->nlink ? (uint32_t)names : inode->nlink;
+}
+
+void tree_adopt(struct tree *t)
+{
+	struct adopter a = { HASH_MAP_INIT, HASH_MAP_INIT };
+	const struct inode *inode;
+	struct tree seen = tree_copy(t);
+	uint64_t ino = 0;
+
+	for (bool first = true;
+	     (inode = (const struct inode *)pmap_next(&seen.inodes, first, &ino)); first = false)
+		if (S_ISDIR(inode->mode))
+			adopt_entries(&a, &seen, inode);
+	for (bool first = true;
+	     (inode = (const struct inode *)pmap_next(&seen.inodes, first, &ino)); first = false) {
+		uint32_t links = adopt_links(&a, inode);
+
+		if (links != inode->nlink)
+			tree_edit(t, ino)->nlink = links;
+	}
+	tree_free(&seen);
+	hash_map_free(&a.names);
+	hash_map_free(&a.dirs);
+	tree_settle(t);
+}
