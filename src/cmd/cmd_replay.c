@@ -34,6 +34,18 @@ static void print(const struct finding *f)
 		printf("%s\n", buf_str(&f->seen));
 }
 
+/* What shows, and whether a program of its own shows it, too. */
+static int show_first(struct finding *f, struct target *t, struct err *err)
+{
+	int status;
+
+	print(f);
+	status = finding_prove(f, t, 0, err);
+	if (!status)
+		found_print_proof(f);
+	return status;
+}
+
 /* Prints what shows; another discrepancy than the one sought counts, too, but is named. */
 static int replay(struct finding *f, struct target *t, struct err *err)
 {
@@ -49,8 +61,10 @@ static int replay(struct finding *f, struct target *t, struct err *err)
 			return EXIT_UNKNOWN;
 		if (!status)
 			continue;
-		if (!shown++)
-			print(&again);
+		if (!shown++ && (status = show_first(&again, t, err)) < 0) {
+			finding_free(&again);
+			return EXIT_UNKNOWN;
+		}
 		if (f->signature[0] && strcmp(f->signature, again.signature))
 			printf("another discrepancy than the one sought: %s\n", again.signature);
 		finding_free(&again);

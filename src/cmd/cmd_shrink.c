@@ -47,6 +47,7 @@ static int shrink(const struct finding *given, struct target *t, const char *dir
 		finding_keep_evidence(t, dir);
 		printf("%s\n%zu calls instead of %zu; shown in %u of %u replays\n",
 		       buf_str(&f.title), f.count, given->count, f.shown, f.tries);
+		found_print_proof(&f);
 		code = EXIT_FINDINGS;
 	}
 	finding_free(&f);

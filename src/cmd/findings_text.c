@@ -40,6 +40,8 @@ static void add_row(const json_t *row, bool with_target, struct buf *out)
 		buf_addf(out, " (%lld times)", (long long)count);
 	buf_addch(out, '\n');
 	add_place(row, out);
+	if (*text_of(row, "program"))
+		buf_addf(out, "  its program: %s\n", text_of(row, "program"));
 }
 
 void findings_text(const json_t *findings, const json_t *unconfirmed, bool with_target,

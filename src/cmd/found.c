@@ -2,6 +2,7 @@
 #include "cmd/found.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/trust.h"
@@ -55,4 +56,13 @@ void found_close(struct found *f)
 {
 	target_close(f->target);
 	finding_free(&f->finding);
+}
+
+void found_print_proof(const struct finding *f)
+{
+	struct buf text = BUF_INIT;
+
+	program_proof_print(&f->proof, &text);
+	puts(buf_str(&text));
+	buf_free(&text);
 }

@@ -30,5 +30,7 @@ struct found_place {
 int found_open(struct found *f, const char *path, const struct found_place *place,
 	       struct err *err);
 void found_close(struct found *f);
+/* Prints what the finding's own program showed. */
+void found_print_proof(const struct finding *f);
 
 #endif

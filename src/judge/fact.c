@@ -59,8 +59,18 @@ static struct fact *add(struct finder *f, enum fact_kind kind, const char *path,
 		fact->nlink = inode->nlink;
 		fact->size = inode->size;
 		fact->rdev = inode->rdev;
+		fact->flags = inode->flags;
 	}
 	return fact;
+}
+
+static void add_unreadable(struct finder *f, const char *path, const struct inode *expected,
+			   const struct inode *seen)
+{
+	struct fact *fact = add(f, FACT_UNREADABLE, path, expected);
+
+	fact->call = arena_strdup(f->arena, seen->error.call);
+	fact->error = seen->error.code;
 }
 
 static void compare_links(struct finder *f, const char *path, uint64_t expected, uint64_t seen)
@@ -191,7 +201,7 @@ static void compare(struct finder *f, const char *path, uint64_t expected_ino, u
 	const struct inode *seen = tree_inode(f->seen, seen_ino);
 
 	if (!(seen->mode & S_IFMT)) {
-		add(f, FACT_UNREADABLE, path, expected);
+		add_unreadable(f, path, expected, seen);
 		return;
 	}
 	if ((expected->mode & S_IFMT) != (seen->mode & S_IFMT)) {

@@ -41,6 +41,9 @@ struct fact {
 	uint64_t offset;   /* DATA: of the first byte that differs */
 	const char *bytes; /* DATA: from offset on, at most FACT_BYTES_MAX; TARGET; XATTR */
 	size_t len;
+	uint32_t flags;    /* FLAGS */
+	const char *call;  /* UNREADABLE: what the walk could not do there, and its errno */
+	int error;
 };
 
 enum { FACTS_MAX = 16, FACT_BYTES_MAX = 16, FACT_DEPTH_MAX = 64 };

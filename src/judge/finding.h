@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "judge/fact.h"
+#include "judge/prove.h"
 #include "model/model.h"
 #include "op/op.h"
 #include "target/target.h"
@@ -57,6 +58,7 @@ struct finding {
 	bool in_log;           /* the kernel's own log shows it: so it is, replayed or not */
 	unsigned tries, shown; /* replays of these calls on a fresh file system: shown in so many */
 	bool shrunk;           /* to the end: nothing simpler shows it */
+	struct program_proof proof; /* what its own program showed */
 	struct arena arena;
 };
 
@@ -103,7 +105,7 @@ int finding_shrink(struct finding *f, struct target *t, const struct model *m, u
  * comes from; less often if ended early. Counts in tries and shown. */
 int finding_verify(struct finding *f, struct target *t, const struct model *m, unsigned times,
 		   double until_seconds, struct err *err);
-/* Both, for a finding that a replay has shown. Where what it shrank to does not show any more, it
+/* Both, for a finding that a replay has shown, and its program is run (finding_prove). Where what it shrank to does not show any more, it
  * stays as it was. On failure, too, it is as far as it got. */
 int finding_improve(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
 		    unsigned times, double until_seconds, struct err *err);

@@ -166,6 +166,11 @@ static void add_confirmation(const struct finding *f, struct buf *out)
 		buf_adds(out, " Not confirmed: it was seen once, by the search, and may have had a "
 			      "cause outside of the file system.");
 	buf_addch(out, '\n');
+	if (finding_has_program(f)) {
+		buf_addch(out, '\n');
+		program_proof_print(&f->proof, out);
+		buf_addch(out, '\n');
+	}
 	if (!f->shrunk)
 		buf_adds(out, "\nNot shrunk to the end: `assay shrink` with this folder continues.\n");
 }

@@ -1,7 +1,8 @@
 /* repro_calls.c -- every operation as a C expression.
  *
  * Most operations are system calls of their own name with their arguments in order and need no
- * row. In a form, $0 to $5 stand for the arguments and # for the number that success gave. */
+ * row. In a form, $0 to $5 stand for the arguments, # for the number that success gave, and @ for
+ * where the process's streams begin: all processes of a finding are one here. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,106 +11,70 @@
 #include "judge/repro.h"
 #include "op/kind.h"
 
-enum { FDS_MAX = 256, LITERAL_MAX = 48 };
+enum { FDS_MAX = 256, STREAMS_MAX = 32, LITERAL_MAX = 48 };
 
-struct form {
-	const char *text;
-	enum repro_helper helpers[2];
-	unsigned uses; /* how many of them */
+static const char *const forms[OP_COUNT] = {
+	[OP_open] = "fd[#] = open($0, $1, $2)",
+	[OP_openat] = "fd[#] = openat($0, $1, $2, $3)",
+	[OP_openat2] = "fd[#] = do_openat2($0, $1, $2, $3, $4)",
+	[OP_creat] = "fd[#] = creat($0, $1)",
+	[OP_open_close] = "open_close($0, $1, $2)",
+	[OP_dup] = "fd[#] = dup($0)",
+	[OP_read] = "read($0, got, $1)",
+	[OP_read_all] = "read_all($0, $1)",
+	[OP_pread] = "pread($0, got, $1, $2)",
+	[OP_pread_all] = "pread_all($0, $1, $2)",
+	[OP_preadv2] = "vector_call(SYS_preadv2, $0, got, $1, $2, $3)",
+	[OP_pwritev2] = "vector_call(SYS_pwritev2, $0, $1, $2, $3, $4)",
+	[OP_write_all] = "write_all($0, $1, $2)",
+	[OP_pwrite_all] = "pwrite_all($0, $1, $2, $3)",
+	[OP_mmap_write] = "mmap_write($0, $1, $2, $3)",
+	[OP_direct_write] = "direct_write($0, $1, $2, $3)",
+	[OP_copy_file_range] = "copy_range($0, $1, $2, $3, $4, $5)",
+	[OP_ficlone] = "ioctl($0, FICLONE, $1)",
+	[OP_ficlonerange] = "clone_range($0, $1, $2, $3, $4)",
+	[OP_readlink] = "readlink($0, got, sizeof(got))",
+	[OP_readlinkat] = "readlinkat($0, $1, got, sizeof(got))",
+	[OP_mknod] = "mknod($0, $1, (unsigned)$2)",
+	[OP_mknodat] = "mknodat($0, $1, $2, (unsigned)$3)",
+	[OP_fchmodat] = "fchmodat($0, $1, $2, 0)",
+	[OP_utimensat] = "set_times($0, $1, $2, $3, $4)",
+	[OP_set_inode_flags] = "set_flags($0, $1)",
+	[OP_get_inode_flags] = "get_flags($0)",
+	[OP_stat] = "stat($0, &st)",
+	[OP_lstat] = "lstat($0, &st)",
+	[OP_fstat] = "fstat($0, &st)",
+	[OP_statx] = "statx($0, $1, $2, $3, &stx)",
+	[OP_faccessat2] = "syscall(SYS_faccessat2, $0, $1, $2, $3)",
+	[OP_statfs] = "statfs($0, &stfs)",
+	[OP_fstatfs] = "fstatfs($0, &stfs)",
+	[OP_getxattr] = "getxattr($0, $1, got, $2)",
+	[OP_lgetxattr] = "lgetxattr($0, $1, got, $2)",
+	[OP_fgetxattr] = "fgetxattr($0, $1, got, $2)",
+	[OP_listxattr] = "listxattr($0, got, $1)",
+	[OP_llistxattr] = "llistxattr($0, got, $1)",
+	[OP_flistxattr] = "flistxattr($0, got, $1)",
+	[OP_opendir] = "do_opendir($0, @)",
+	[OP_readdir] = "do_readdir($0)",
+	[OP_rewinddir] = "do_rewinddir($0)",
+	[OP_closedir] = "do_closedir($0)",
+	[OP_create_process] = "done()",
+	[OP_destroy_process] = "done()",
+	[OP_add_user_to_group] = "join_group($0, $1)",
+	[OP_sync] = "sync_here()",
+	[OP_create_file] = "open_close($0, $1 | O_CREAT, $2)",
+	[OP_write_file] = "write_file($0, $1, $2, $3, $4)",
+	[OP_chown_file] = "chown($0, $1, (gid_t)-1)",
+	[OP_chgrp_file] = "chown($0, (uid_t)-1, $1)",
+	[OP_fallocate_file] = "fallocate_file($0, $1, $2, $3)",
+	[OP_remount] = "remount()",
+	[OP_drop_caches] = "drop_caches()",
+	[OP_advance_time] = "pass_time($0)",
+	[OP_fail_alloc] = "impossible(\"no program makes an allocation of the kernel fail\")",
+	[OP_fail_read] = "impossible(\"no program makes a read of the disk fail\")",
+	[OP_fail_write] = "impossible(\"no program makes a write to the disk fail\")",
+	[OP_seek_leaks] = "done()",
 };
-
-#define FORM(name, form) [OP_##name] = { form, { 0 }, 0 }
-#define FORM_1(name, form, helper) [OP_##name] = { form, { HELPER_##helper }, 1 }
-#define FORM_2(name, form, a, b) [OP_##name] = { form, { HELPER_##a, HELPER_##b }, 2 }
-
-static const struct form forms[OP_COUNT] = {
-	FORM(open, "fd[#] = open($0, $1, $2)"),
-	FORM(openat, "fd[#] = openat($0, $1, $2, $3)"),
-	FORM_1(openat2, "fd[#] = do_openat2($0, $1, $2, $3, $4)", do_openat2),
-	FORM(creat, "fd[#] = creat($0, $1)"),
-	FORM_2(open_close, "open_close($0, $1, $2)", then_close, open_close),
-	FORM(dup, "fd[#] = dup($0)"),
-	FORM(dup2, "dup2($0, fd[#] < 0 ? (fd[#] = dup($0)) : fd[#])"),
-	FORM(read, "read($0, got, $1)"),
-	FORM(read_all, "read($0, got, $1)"),
-	FORM(pread, "pread($0, got, $1, $2)"),
-	FORM(pread_all, "pread($0, got, $1, $2)"),
-	FORM_1(preadv2, "preadv2($0, vector(got, $1), 1, $2, $3)", vector),
-	FORM(write_all, "write($0, $1, $2)"),
-	FORM(pwrite_all, "pwrite($0, $1, $2, $3)"),
-	FORM_1(pwritev2, "pwritev2($0, vector($1, $2), 1, $3, $4)", vector),
-	FORM_1(mmap_write, "mmap_write($0, $1, $2, $3)", mmap_write),
-	FORM_2(direct_write, "direct_write($0, $1, $2, $3)", then_close, direct_write),
-	FORM_1(copy_file_range, "copy_range($0, $1, $2, $3, $4, $5)", copy_range),
-	FORM(ficlone, "ioctl($0, FICLONE, $1)"),
-	FORM_1(ficlonerange, "clone_range($0, $1, $2, $3, $4)", clone_range),
-	FORM(readlink, "readlink($0, got, sizeof(got))"),
-	FORM(readlinkat, "readlinkat($0, $1, got, sizeof(got))"),
-	FORM(fchmodat, "fchmodat($0, $1, $2, 0)"),
-	FORM_1(utimensat, "set_times($0, $1, $2, $3, $4)", set_times),
-	FORM_1(set_inode_flags, "set_flags($0, $1)", set_flags),
-	FORM_1(get_inode_flags, "get_flags($0)", get_flags),
-	FORM(stat, "stat($0, &st)"),
-	FORM(lstat, "lstat($0, &st)"),
-	FORM(fstat, "fstat($0, &st)"),
-	FORM(statx, "statx($0, $1, $2, $3, &stx)"),
-	FORM(faccessat2, "faccessat($0, $1, $2, $3)"),
-	FORM(statfs, "statfs($0, &stfs)"),
-	FORM(fstatfs, "fstatfs($0, &stfs)"),
-	FORM(getxattr, "getxattr($0, $1, got, $2)"),
-	FORM(lgetxattr, "lgetxattr($0, $1, got, $2)"),
-	FORM(fgetxattr, "fgetxattr($0, $1, got, $2)"),
-	FORM(listxattr, "listxattr($0, got, $1)"),
-	FORM(llistxattr, "llistxattr($0, got, $1)"),
-	FORM(flistxattr, "flistxattr($0, got, $1)"),
-	FORM_1(opendir, "do_opendir(&stream[#], $0)", do_opendir),
-	FORM_1(readdir, "do_readdir($0)", do_readdir),
-	FORM_1(rewinddir, "(rewinddir($0), done())", done),
-	FORM_1(create_process, "done()", done),
-	FORM_1(destroy_process, "done()", done),
-	FORM_1(add_user_to_group, "done()", done),
-	FORM_1(sync, "(sync(), done())", done),
-	FORM_2(create_file, "open_close($0, $1 | O_CREAT, $2)", then_close, open_close),
-	FORM_2(write_file, "write_file($0, $1, $2, $3, $4)", then_close, write_file),
-	FORM(chown_file, "chown($0, $1, (gid_t)-1)"),
-	FORM(chgrp_file, "chown($0, (uid_t)-1, $1)"),
-	FORM_2(fallocate_file, "fallocate_file($0, $1, $2, $3)", then_close, fallocate_file),
-	FORM_1(remount, "remount()", remount),
-	FORM_1(drop_caches, "drop_caches()", drop_caches),
-	FORM(advance_time, "usleep($0 * 1000)"),
-	FORM_1(fail_alloc, "done()", done),
-	FORM_1(fail_read, "done()", done),
-	FORM_1(fail_write, "done()", done),
-	FORM_1(seek_leaks, "done()", done),
-};
-
-void repro_string(const char *bytes, size_t len, struct buf *out)
-{
-	buf_addch(out, '"');
-	for (size_t i = 0; i < len; i++) {
-		unsigned char byte = (unsigned char)bytes[i];
-
-		if (byte == '"' || byte == '\\')
-			buf_addf(out, "\\%c", byte);
-		else if (byte < ' ' || byte > '~')
-			buf_addf(out, "\\%03o", byte);
-		else
-			buf_addch(out, (char)byte);
-	}
-	buf_addch(out, '"');
-}
-
-void repro_path(const struct repro *r, const char *path, struct buf *out)
-{
-	const char *below = path + strspn(path, "/");
-
-	if (r->rooted || below == path)
-		repro_string(path, strlen(path), out);
-	else if (*below)
-		repro_string(below, strlen(below), out);
-	else
-		buf_adds(out, "\".\"");
-}
 
 static void put_number(int64_t num, struct buf *out)
 {
@@ -121,12 +86,44 @@ static void put_number(int64_t num, struct buf *out)
 		buf_addf(out, "%" PRId64 "LL", num);
 }
 
-static void put_descriptor(int64_t num, const char *table, struct buf *out)
+static bool is_descriptor(int64_t num)
 {
-	if (num >= 3 && num < FDS_MAX)
-		buf_addf(out, "%s[%" PRId64 "]", table, num);
-	else
-		put_number(num, out);
+	return num >= 0 && num < FDS_MAX;
+}
+
+/* Where the descriptors of a process begin; with as many streams for each eight of them. */
+static int first_of(const struct call *c)
+{
+	return (c->pid - 1) * FDS_MAX;
+}
+
+static void put_descriptor(struct repro *r, const struct call *c, int64_t num)
+{
+	if (is_descriptor(num)) {
+		r->needs[HELPER_fd] = true;
+		buf_addf(r->out, "fd[%" PRId64 "]", num + first_of(c));
+	} else {
+		put_number((int32_t)num, r->out);
+	}
+}
+
+/* One that is not there is number 0, which never is. */
+static void put_stream(struct repro *r, const struct call *c, int64_t num)
+{
+	r->needs[HELPER_stream] = true;
+	buf_addf(r->out, "&stream[%" PRId64 "]",
+		 num > 0 && num < STREAMS_MAX ? num + first_of(c) / FDS_MAX * STREAMS_MAX : 0);
+}
+
+/* A compiler knows how long buffers are, and what no count can be. */
+static void put_count(struct repro *r, int64_t num)
+{
+	bool fits = num >= 0 && (uint64_t)num <= r->data_max;
+
+	r->needs[HELPER_big] |= !fits;
+	buf_adds(r->out, fits ? "" : "big(");
+	put_number(num, r->out);
+	buf_adds(r->out, fits ? "" : ")");
 }
 
 static bool is_one_byte(const struct arg *data)
@@ -153,20 +150,38 @@ static void put_data(struct repro *r, const struct arg *data)
 	}
 }
 
-static void put_arg(struct repro *r, const struct arg *arg, enum kind kind)
+/* Names of flags that are newer than some headers have are numbers. */
+static bool has_names(enum kind kind, int64_t num)
 {
+	switch (kind) {
+	case KIND_RWF_FLAGS:
+		return (uint64_t)num <= 0x1f; /* RWF_APPEND */
+	case KIND_FALLOC_MODE:
+		return (uint64_t)num <= 0x7f; /* FALLOC_FL_UNSHARE_RANGE */
+	case KIND_STATX_MASK:
+		return (uint64_t)num <= 0xfff; /* STATX_BTIME */
+	default:
+		return kind_names(kind);
+	}
+}
+
+static void put_arg(struct repro *r, const struct call *c, unsigned i)
+{
+	enum kind kind = op_table[c->op].arg[i].kind;
+	const struct arg *arg = &c->arg[i];
 	struct arg plain = *arg;
 
 	switch (kind) {
 	case KIND_PATH:
-		if (arg->text)
-			repro_path(r, arg->text, r->out);
-		else
-			buf_adds(r->out, "NULL");
+		repro_path(r, arg->text);
 		break;
 	case KIND_TARGET:
 	case KIND_XATTR_NAME:
-		repro_string(arg->text, arg->len, r->out);
+		r->needs[HELPER_nothing] |= !arg->text;
+		if (arg->text)
+			repro_string(arg->text, arg->len, r->out);
+		else
+			buf_adds(r->out, "nothing");
 		break;
 	case KIND_DATA:
 	case KIND_XATTR_VALUE:
@@ -176,13 +191,16 @@ static void put_arg(struct repro *r, const struct arg *arg, enum kind kind)
 		if (arg->num == AT_FDCWD)
 			buf_adds(r->out, "AT_FDCWD");
 		else
-			put_descriptor(arg->num, "fd", r->out);
+			put_descriptor(r, c, arg->num);
 		break;
 	case KIND_FD:
-		put_descriptor(arg->num, "fd", r->out);
+		put_descriptor(r, c, arg->num);
 		break;
 	case KIND_DH:
-		buf_addf(r->out, "stream[%d]", (int)(arg->num & (FDS_MAX - 1)));
+		put_stream(r, c, arg->num);
+		break;
+	case KIND_COUNT:
+		put_count(r, arg->num);
 		break;
 	case KIND_OPEN_FLAGS:
 		plain.num &= INT32_MAX; /* what lies above has no number in Linux */
@@ -191,11 +209,26 @@ static void put_arg(struct repro *r, const struct arg *arg, enum kind kind)
 	case KIND_MODE:
 		buf_addf(r->out, "0%o", arg->num == MODE_ABSENT ? 0 : (unsigned)arg->num);
 		break;
-	default:
-		if (kind_names(kind))
-			arg_print(arg, kind, r->out);
+	case KIND_UID:
+	case KIND_GID:
+		if (arg->num == -1)
+			buf_adds(r->out, "-1");
 		else
-			put_number(arg->num, r->out);
+			buf_addf(r->out, "%u", (unsigned)arg->num);
+		break;
+	case KIND_LENGTH:
+	case KIND_OFFSET:
+	case KIND_TIME:
+	case KIND_DEV:
+	case KIND_DURATION:
+		put_number(arg->num, r->out);
+		break;
+	default: /* an int, or flags in one */
+		plain.num = (int32_t)arg->num;
+		if (has_names(kind, plain.num))
+			arg_print(&plain, kind, r->out);
+		else
+			put_number(plain.num, r->out);
 	}
 }
 
@@ -207,30 +240,65 @@ static void put_plain(struct repro *r, const struct call *c)
 	buf_addf(r->out, "%s(", info->name);
 	for (unsigned i = 0; i < info->args; i++) {
 		buf_adds(r->out, i ? ", " : "");
-		put_arg(r, &c->arg[i], info->arg[i].kind);
+		put_arg(r, c, i);
 	}
 	buf_addch(r->out, ')');
 }
 
-void repro_call(struct repro *r, const struct call *c, int64_t result)
+static void put_form(struct repro *r, const struct call *c, const char *form, int64_t result)
 {
-	const struct form *form = &forms[c->op];
+	repro_mentions(r, form);
+	for (const char *at = form; *at; at++) {
+		if (*at == '$')
+			put_arg(r, c, (unsigned)(*++at - '0'));
+		else if (*at == '#')
+			buf_addf(r->out, "%" PRId64, (result & (FDS_MAX - 1)) + first_of(c));
+		else if (*at == '@')
+			buf_addf(r->out, "%d", first_of(c) / FDS_MAX * STREAMS_MAX);
+		else
+			buf_addch(r->out, *at);
+	}
+}
 
-	if (!form->text) {
-		put_plain(r, c);
+/* What makes a descriptor: its number is known, is none, or is found as the calls count them. */
+static void put_opening(struct repro *r, const struct call *c, const char *form,
+			const struct outcome *outcome)
+{
+	static const char assignment[] = "fd[#] = ";
+
+	if (outcome && !outcome->error) {
+		put_form(r, c, form, outcome->num);
 		return;
 	}
-	for (unsigned i = 0; i < form->uses; i++)
-		r->needs[form->helpers[i]] = true;
-	for (const char *at = form->text; *at; at++) {
-		if (*at == '$') {
-			unsigned i = (unsigned)(*++at - '0');
-
-			put_arg(r, &c->arg[i], op_table[c->op].arg[i].kind);
-		} else if (*at == '#') {
-			buf_addf(r->out, "%" PRId64, result & (FDS_MAX - 1));
-		} else {
-			buf_addch(r->out, *at);
-		}
+	form += strlen(assignment);
+	if (outcome) {
+		put_form(r, c, form, 0);
+		return;
 	}
+	buf_adds(r->out, "keep(");
+	put_form(r, c, form, 0);
+	buf_addf(r->out, ", %d)", first_of(c));
+	r->needs[HELPER_keep] = true;
+}
+
+/* The form of a call that depends on its arguments. */
+static const char *form_of(const struct call *c)
+{
+	if (c->op == OP_close && is_descriptor(c->close.fd.num))
+		return "do_close(&$0)";
+	if (c->op == OP_dup2)
+		return is_descriptor(c->dup2.newfd.num) ? "do_dup2($0, &$1)" : "dup2($0, -1)";
+	return forms[c->op];
+}
+
+void repro_call(struct repro *r, const struct call *c, const struct outcome *outcome)
+{
+	const char *form = form_of(c);
+
+	if (!form)
+		put_plain(r, c);
+	else if (!strncmp(form, "fd[#]", 5))
+		put_opening(r, c, form, outcome);
+	else
+		put_form(r, c, form, 0);
 }

@@ -86,6 +86,8 @@ static void fill_row(json_t *row, const struct finding *f)
 	set_count(row, "tries", f->tries);
 	json_object_set_new(row, "in_kernel_log", json_boolean(f->in_log));
 	json_object_set_new(row, "shrunk", json_boolean(f->shrunk));
+	json_object_set_new(row, "program", json_string(program_proof_word(&f->proof)));
+	json_object_set_new(row, "program_why", json_string(f->proof.why));
 }
 
 /* ---- lists ---- */

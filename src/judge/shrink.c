@@ -182,6 +182,15 @@ static void copy_calls(struct finding *to, const struct finding *from)
 	to->count = from->count;
 }
 
+static int prove_and_verify(struct finding *f, struct target *t, const struct model *m,
+			    unsigned times, double until_seconds, struct err *err)
+{
+	int status = finding_prove(f, t, until_seconds, err);
+
+	/* What a replay leaves behind is what is kept as evidence. */
+	return status ? status : finding_verify(f, t, m, times, until_seconds, err);
+}
+
 int finding_improve(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
 		    unsigned times, double until_seconds, struct err *err)
 {
@@ -192,7 +201,7 @@ int finding_improve(struct finding *f, struct target *t, const struct model *m, 
 	status = finding_shrink(&smaller, t, m, tries_max, until_seconds, err);
 	f->shrunk = smaller.shrunk;
 	if (!status && smaller.shown)
-		status = finding_verify(&smaller, t, m, times, until_seconds, err);
+		status = prove_and_verify(&smaller, t, m, times, until_seconds, err);
 	if (smaller.shown > 1 || (smaller.shown && smaller.tries == 1)) {
 		*f = smaller;
 		finding_free(&given);
@@ -203,5 +212,5 @@ int finding_improve(struct finding *f, struct target *t, const struct model *m, 
 		buf_adds(&f->notes, "Fewer calls have shown it once, but not again.\n");
 	}
 	finding_free(&smaller);
-	return status ? status : finding_verify(f, t, m, times, until_seconds, err);
+	return status ? status : prove_and_verify(f, t, m, times, until_seconds, err);
 }

@@ -133,6 +133,11 @@ static void put_evidence(struct buf *out, const json_t *finding)
 			 count_of(outcomes, "not_recorded"));
 	if (json_is_true(json_object_get(finding, "in_kernel_log")))
 		buf_adds(out, " The kernel's log is the evidence.");
+	if (json_is_string(json_object_get(finding, "program"))) {
+		buf_adds(out, " Its program: ");
+		page_text(out, text_of(finding, "program"));
+		buf_addch(out, '.');
+	}
 	if (json_is_false(json_object_get(finding, "shrunk")))
 		buf_adds(out, " Not shrunk to the end.");
 	if (count_of(finding, "count") > 1)
