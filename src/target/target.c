@@ -175,20 +175,29 @@ int target_check(const char *spec, const char *config, struct err *err)
 	return r;
 }
 
+static void target_free(struct target *t)
+{
+	description_free(t->description);
+	free(t->description);
+	free(t->fs);
+	free(t->name);
+	free(t);
+}
+
 int target_open(struct target **ret, const char *spec, const struct target_options *options,
 		struct err *err)
 {
 	struct target_options own = options ? *options : (struct target_options){ 0 };
 	char *plain = take_fault(spec, &own);
-	struct target_description d;
+	struct target_description *d = must_alloc(sizeof(*d));
 	struct target *t = must_alloc(sizeof(*t));
 	int r;
 
 	t->name = must_strdup(spec);
-	r = description_find(&d, plain, own.config, err);
+	t->description = d;
+	r = description_find(d, plain, own.config, err);
 	if (!r)
-		r = open_kind(t, &d, &own, err);
-	description_free(&d);
+		r = open_kind(t, d, &own, err);
 	free(plain);
 	if (!options || own.fault != options->fault)
 		free((char *)own.fault);
@@ -196,9 +205,7 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 		*ret = t;
 		return 0;
 	}
-	free(t->fs);
-	free(t->name);
-	free(t);
+	target_free(t);
 	return r;
 }
 
@@ -221,9 +228,7 @@ void target_close(struct target *t)
 	if (!t)
 		return;
 	t->kind->close(t);
-	free(t->fs);
-	free(t->name);
-	free(t);
+	target_free(t);
 }
 
 bool target_failure_is_ours(int failure)

@@ -168,6 +168,7 @@ struct target {
 	const struct target_kind *kind;
 	char *name;             /* as the user wrote it: "ext4", "dir:/mnt/x" */
 	char *fs;               /* what the running kernel calls the file system; NULL: not known */
+	struct target_description *description; /* what it was opened by */
 	unsigned caps;          /* enum target_cap */
 	unsigned fields;        /* enum tree_field that mean something here */
 	struct version kernel;  /* whose VFS answers */

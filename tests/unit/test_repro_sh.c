@@ -1,0 +1,244 @@
+/* test_repro_sh.c -- the shell scripts of findings: of every described target one that shells and
+ * shellcheck take, and that makes, remounts and leaves its file system where this machine has it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "judge/finding.h"
+#include "target/description.h"
+#include "target/mounting.h"
+#include "target/program.h"
+#include "target/target.h"
+#include "tests/harness/unit.h"
+
+static char work[] = "/tmp/assay-repro-sh-XXXXXX";
+
+/* A name that would be a command where it is not data. */
+static const char nasty[] = "x'; touch owned; '\ntouch owned\n$(touch owned)`touch owned`*/";
+
+struct pretended {
+	struct target target;
+	struct target_description d;
+};
+
+/* As if it were open: a script needs no more of it than its description. */
+static void pretend(struct pretended *p, const char *spec)
+{
+	struct err err = { 0 };
+
+	if (description_find(&p->d, spec, NULL, &err))
+		fail_msg("%s", err.text);
+	p->target = (struct target){
+		.name = (char *)spec,
+		.description = &p->d,
+		.kind = target_kind_find(p->d.kind),
+	};
+}
+
+/* mkdir("d", 0700), remount, stat("d"): the last may only answer as told. */
+static void fill(struct finding *f, const char *target, bool remounts, bool may_succeed)
+{
+	finding_init(f);
+	f->calls = arena_alloc(&f->arena, 3 * sizeof(*f->calls));
+	f->outcomes = arena_alloc(&f->arena, 3 * sizeof(*f->outcomes));
+	f->calls[f->count] = (struct call){ .op = OP_mkdir, .pid = 1 };
+	f->calls[f->count].mkdir.path = (struct arg){ .text = "d", .len = 1 };
+	f->calls[f->count++].mkdir.mode.num = 0700;
+	if (remounts)
+		f->calls[f->count++] = (struct call){ .op = OP_remount, .pid = 1 };
+	f->calls[f->count] = (struct call){ .op = OP_rmdir, .pid = 1 };
+	f->calls[f->count++].rmdir.path = (struct arg){ .text = "d", .len = 1 };
+	f->outcomes[f->count - 1].error = ENOTEMPTY;
+	f->code = FINDING_OUTCOME;
+	f->success_allowed = may_succeed;
+	errset_add(&f->allowed, EEXIST);
+	buf_adds(&f->target, target);
+	buf_adds(&f->title, nasty);
+}
+
+static void write_text(const char *name, const struct buf *text)
+{
+	struct err err = { 0 };
+
+	if (buf_write_file(text, name, &err))
+		fail_msg("%s", err.text);
+}
+
+static void write_finding(const struct finding *f, const struct target *t)
+{
+	struct buf c = BUF_INIT, sh = BUF_INIT;
+
+	finding_repro_c(f, &c);
+	finding_repro_sh(f, t, &sh);
+	write_text("repro.c", &c);
+	write_text("repro.sh", &sh);
+	buf_free(&c);
+	buf_free(&sh);
+}
+
+static void check_text(const char *name)
+{
+	struct buf output = BUF_INIT;
+	struct err err = { 0 };
+	int status = 0;
+
+	assert_int_equal(program_run("sh -n repro.sh", -1, 60, &status, &output, &err), 0);
+	if (!status && program_exists("shellcheck"))
+		program_run("shellcheck -s sh repro.sh", -1, 60, &status, &output, &err);
+	if (status)
+		fail_msg("%s: %s", name, buf_str(&output));
+	buf_free(&output);
+}
+
+static void every_target_has_a_script(void **unused)
+{
+	struct buf names = BUF_INIT;
+	struct err err = { 0 };
+	struct pretended p;
+	struct finding f;
+
+	assert_int_equal(description_names(NULL, &names, &err), 0);
+	for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1) {
+		pretend(&p, names.data + at);
+		if (!strcmp(p.d.name, p.d.kind)) /* the kind itself, which wants an argument */
+			p.d.argument = nasty;
+		fill(&f, nasty, true, true);
+		write_finding(&f, &p.target);
+		check_text(names.data + at);
+		finding_free(&f);
+		description_free(&p.d);
+	}
+	buf_free(&names);
+}
+
+static int run_script(const char *arguments)
+{
+	char command[256];
+	struct buf output = BUF_INIT;
+	struct err err = { 0 };
+	int status = -1;
+
+	snprintf(command, sizeof(command), "sh repro.sh %s", arguments);
+	if (program_run(command, -1, 100, &status, &output, &err))
+		fail_msg("%s: %s", err.text, buf_str(&output));
+	if (status > 1)
+		print_message("# %s", buf_str(&output));
+	buf_free(&output);
+	return status;
+}
+
+/* With a bug, without one; and nothing stays mounted. */
+static void runs_on(const char *spec, bool remounts)
+{
+	struct buf mounts = BUF_INIT;
+	struct pretended p;
+	struct finding f;
+
+	pretend(&p, spec);
+	for (int fine = 0; fine < 2; fine++) {
+		fill(&f, spec, remounts, fine);
+		write_finding(&f, &p.target);
+		assert_int_equal(run_script(""), !fine);
+		finding_free(&f);
+	}
+	description_free(&p.d);
+	assert_int_equal(buf_read_file(&mounts, "/proc/self/mountinfo", 1 << 24, NULL), 0);
+	assert_null(strstr(buf_str(&mounts), work));
+	buf_free(&mounts);
+}
+
+static bool can_make(const char *fs, const char *program)
+{
+	bool can = !geteuid() && (!fs || mounting_knows(fs)) && program_exists(program) &&
+		   (!fs || !access("/dev/loop-control", R_OK | W_OK));
+
+	if (!can)
+		print_message("# %s cannot be made here\n", fs ? fs : program);
+	return can;
+}
+
+static void ext4_is_made_and_remounted(void **unused)
+{
+	if (!can_make("ext4", "mkfs.ext4"))
+		skip();
+	runs_on("ext4", true);
+	runs_on("kernel:ext4", true);
+}
+
+static void file_systems_in_memory_are_made(void **unused)
+{
+	if (!can_make("tmpfs", "mount") || !can_make("overlay", "mount"))
+		skip();
+	runs_on("tmpfs", false);
+	runs_on("overlay", true);
+	runs_on("kernel:overlay", false);
+}
+
+static void a_daemon_is_started_and_remounted(void **unused)
+{
+	if (access("/dev/fuse", R_OK | W_OK) || !can_make(NULL, "bindfs"))
+		skip();
+	runs_on("bindfs", true);
+}
+
+/* What cannot be made is no bug that shows. */
+static void a_script_that_fails_cannot_tell(void **unused)
+{
+	struct pretended p;
+	struct finding f;
+
+	if (geteuid())
+		skip();
+	pretend(&p, "ext4");
+	p.d.mkfs = "false {image}";
+	fill(&f, "ext4", false, false);
+	write_finding(&f, &p.target);
+	assert_int_equal(run_script(""), 2);
+	finding_free(&f);
+	description_free(&p.d);
+}
+
+/* Names are data wherever they stand. */
+static void no_name_is_a_command(void **unused)
+{
+	struct pretended p;
+	struct finding f;
+
+	pretend(&p, "dir:/nowhere");
+	p.d.argument = nasty;
+	fill(&f, nasty, false, false);
+	write_finding(&f, &p.target);
+	run_script("");
+	assert_int_equal(access("owned", F_OK), -1);
+	assert_int_equal(mkdir("here", 0755), 0);
+	assert_int_equal(run_script("here"), 1);
+	assert_int_equal(rmdir("here"), 0);
+	finding_free(&f);
+	description_free(&p.d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_target_has_a_script),
+		cmocka_unit_test(ext4_is_made_and_remounted),
+		cmocka_unit_test(file_systems_in_memory_are_made),
+		cmocka_unit_test(a_daemon_is_started_and_remounted),
+		cmocka_unit_test(a_script_that_fails_cannot_tell),
+		cmocka_unit_test(no_name_is_a_command),
+	};
+	int failed;
+
+	if (!mkdtemp(work) || chdir(work))
+		return 1;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink("repro.c");
+	unlink("repro.sh");
+	return chdir("/") || rmdir(work) ? 1 : failed;
+}
