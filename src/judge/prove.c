@@ -4,7 +4,7 @@
  * be part of the cause: then programs that read more and more. The first that shows is kept. */
 #include "judge/prove.h"
 
-#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,8 @@
 
 enum {
 	PROGRAM_SECONDS = 60,
-	HANG_SECONDS = 90, /* more than such a program itself waits (helpers.def) */
+	LEAST_SECONDS = 5, /* however little time is left */
+	WAITS = 3,         /* a program waits for a call so many times as long as the target */
 	SAID_MAX = 80,
 };
 
@@ -128,9 +129,8 @@ static void judge_end(struct finding *f, struct target *t, const struct program_
 }
 
 /* One program, that watches as f->proof.watch says. */
-static int prove_once(struct finding *f, struct target *t, struct err *err)
+static int prove_once(struct finding *f, struct target *t, double seconds, struct err *err)
 {
-	double seconds = f->code == FINDING_HANG ? HANG_SECONDS : PROGRAM_SECONDS;
 	struct buf source = BUF_INIT;
 	struct program_end end;
 	struct err why = { 0 };
@@ -156,6 +156,16 @@ static bool is_over(double until_seconds)
 	return run_stop || (until_seconds > 0 && clock_seconds() >= until_seconds);
 }
 
+/* One that waits for a call that hangs needs the time; others may have to do with less. */
+static double time_for(const struct finding *f, double until_seconds)
+{
+	double left = until_seconds > 0 ? until_seconds - clock_seconds() : PROGRAM_SECONDS;
+
+	if (f->code == FINDING_HANG)
+		return f->proof.wait_seconds + PROGRAM_SECONDS / 2.0;
+	return fmax(LEAST_SECONDS, fmin(PROGRAM_SECONDS, left));
+}
+
 /* More can help only where a program ran and did not see it. */
 static bool may_show_with_more(const struct finding *f)
 {
@@ -167,7 +177,9 @@ int finding_prove(struct finding *f, struct target *t, double until_seconds, str
 	struct program_proof plain;
 	int status;
 
-	f->proof = (struct program_proof){ 0 };
+	f->proof = (struct program_proof){
+		.wait_seconds = (unsigned)fmax(LEAST_SECONDS, WAITS * t->deadline_seconds),
+	};
 	if (!t->kind->run_program) {
 		f->proof.end = PROOF_NOT_RUN;
 		snprintf(f->proof.why, sizeof(f->proof.why), "no program can run on %.100s", t->name);
@@ -175,13 +187,13 @@ int finding_prove(struct finding *f, struct target *t, double until_seconds, str
 	}
 	if (is_over(until_seconds))
 		return 0;
-	status = prove_once(f, t, err);
+	status = prove_once(f, t, time_for(f, until_seconds), err);
 	plain = f->proof;
 	for (enum repro_watch watch = WATCH_SINCE_REMOUNT;
 	     !status && watch <= WATCH_ALL && may_show_with_more(f) && !is_over(until_seconds);
 	     watch++) {
 		f->proof.watch = watch;
-		status = prove_once(f, t, err);
+		status = prove_once(f, t, time_for(f, until_seconds), err);
 	}
 	if (f->proof.end != PROOF_SHOWN)
 		f->proof = plain;

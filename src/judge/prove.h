@@ -30,6 +30,7 @@ enum proof_end {
 struct program_proof {
 	enum proof_end end;
 	enum repro_watch watch; /* how the program that is written out watches */
+	unsigned wait_seconds;  /* how long it waits for a call that hangs; 0: as usual */
 	char why[200];          /* "exit status 1", "killed by signal 11", "there is no compiler" */
 };
 

@@ -13,7 +13,7 @@
 #include "judge/finding.h"
 #include "op/script.h"
 
-enum { COMMENT_MAX = 300, FDS_PER_PROCESS = 256 };
+enum { COMMENT_MAX = 300, FDS_PER_PROCESS = 256, WAIT_USUAL = 30 };
 
 /* Headers, each where the code has the word. */
 static const struct {
@@ -241,8 +241,8 @@ static void put_checks(struct repro *r, const struct finding *f)
 	case FINDING_HANG:
 		break;
 	case FINDING_DEATH:
-		r->needs[HELPER_want] = true;
-		buf_adds(r->out, "\twant(!access(\".\", F_OK), \"the directory is still served\");\n");
+		r->needs[HELPER_want] = r->needs[HELPER_served] = true;
+		buf_adds(r->out, "\twant(served(), \"the directory is still served\");\n");
 		break;
 	case FINDING_KERNEL:
 		put_complaint(r, f);
@@ -380,6 +380,9 @@ static void put_helpers(struct repro *r, const struct finding *f, struct buf *ou
 			buf_addf(out, "enum { BYTES = %zu };\n", r->data_max);
 		else if (i == HELPER_FDS)
 			buf_addf(out, "enum { FDS = %u };\n", descriptors(f));
+		else if (i == HELPER_WAIT_SECONDS)
+			buf_addf(out, "enum { WAIT_SECONDS = %u };\n",
+				 f->proof.wait_seconds ? f->proof.wait_seconds : WAIT_USUAL);
 		else
 			buf_addf(out, "%s\n", texts[i]);
 	}
