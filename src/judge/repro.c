@@ -126,17 +126,17 @@ static size_t longest_data(const struct finding *f)
 static void change_user(struct repro *r, const struct finding *f, size_t i)
 {
 	unsigned before = i ? f->calls[i - 1].pid : 1, pid = f->calls[i].pid;
-	int64_t uid = 0, gid = 0;
+	uint32_t uid = 0, gid = 0;
 
 	if (pid == before)
 		return;
 	for (size_t j = 0; j < i; j++)
 		if (f->calls[j].op == OP_create_process && f->calls[j].pid == pid) {
-			uid = f->calls[j].create_process.uid.num;
-			gid = f->calls[j].create_process.gid.num;
+			uid = (uint32_t)f->calls[j].create_process.uid.num;
+			gid = (uint32_t)f->calls[j].create_process.gid.num;
 		}
 	r->needs[HELPER_become] = r->needs[HELPER_CALL] = true;
-	buf_addf(r->out, "\tCALL(become(%" PRId64 ", %" PRId64 "), 0);\n", uid, gid);
+	buf_addf(r->out, "\tCALL(become(%u, %u), 0);\n", uid, gid);
 }
 
 /* No command that remounts tells the kernel's errno. */

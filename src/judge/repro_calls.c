@@ -224,11 +224,11 @@ static void put_arg(struct repro *r, const struct call *c, unsigned i)
 		put_number(arg->num, r->out);
 		break;
 	default: /* an int, or flags in one */
-		plain.num = (int32_t)arg->num;
+		plain.num = (uint32_t)arg->num;
 		if (has_names(kind, plain.num))
 			arg_print(&plain, kind, r->out);
 		else
-			put_number(plain.num, r->out);
+			put_number((int32_t)arg->num, r->out);
 	}
 }
 

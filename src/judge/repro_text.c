@@ -1,5 +1,6 @@
 /* repro_text.c -- what may hold anything, as parts of a C program. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,7 +55,8 @@ void repro_errno(int error, struct buf *out)
 {
 	const char *name = errno_name(error);
 
-	if (isdigit((unsigned char)name[1]))
+	/* Beyond are the kernel's own, which no header of programs has. */
+	if (isdigit((unsigned char)name[1]) || error > EHWPOISON)
 		buf_addf(out, "%d", error);
 	else
 		buf_adds(out, name);

@@ -81,11 +81,12 @@ static void profile_compiles(const char *profile)
 	rng_seed(&rng, 1);
 	for (int code = 0; code < FINDING_CODES; code++) {
 		finding_init(&f);
+		finding_reserve(&f, CALLS);
 		f.count = CALLS;
-		f.calls = arena_alloc(&f.arena, CALLS * sizeof(*f.calls));
-		f.outcomes = arena_alloc(&f.arena, CALLS * sizeof(*f.outcomes));
-		for (size_t i = 0; i < CALLS; i++)
+		for (size_t i = 0; i < CALLS; i++) {
 			universe_call(&u, universe_draw(&u, &rng), &f.calls[i]);
+			f.evidence[i] = EVIDENCE_OBSERVED;
+		}
 		finish(&f, (enum finding_code)code, "a */ title");
 		finding_free(&f);
 	}
@@ -95,18 +96,18 @@ static void profile_compiles(const char *profile)
 /* Whatever ends strings, comments, lines or compilers' patience; and the names that reproducers use
  * themselves. */
 static const char *const nasty_texts[] = {
-	"x",	      "a\"b",	   "a\\",	"*/ int x; /*", "/* //",     "a\nb",
-	"#define x",  "a\\\nb",	   "?\?/",	"?\?'?\?)",	"\303\244",  "\377\001\177",
-	"%s%n",	      "/",	   "",		"//",		"..",	     "a/../../b",
-	"/abs/*/x",   "fd[3]",	   "stream[1]", "&st)",		"remount()", "got, data",
-	"'",	      "$(reboot)", "`x`",	"a\rb",		"/* open ",  "SYS_ FALLOC_ ioctl(",
-	"\\u0041",    "R\"x(",	   "a b",	"\t",		"-",	     "//twice",
+	"x",         "a\"b",      "a\\",       "*/ int x; /*", "/* //",     "a\nb",
+	"#define x", "a\\\nb",    "?\?/",      "?\?'?\?)",     "\303\244",  "\377\001\177",
+	"%s%n",      "/",         "",          "//",           "..",        "a/../../b",
+	"/abs/*/x",  "fd[3]",     "stream[1]", "&st)",         "remount()", "got, data",
+	"'",         "$(reboot)", "`x`",       "a\rb",         "/* open ",  "SYS_ FALLOC_ ioctl(",
+	"\\u0041",   "R\"x(",     "a b",       "\t",           "-",         "//twice",
 };
 
 static const int64_t nasty_numbers[] = {
-	0,	   1,	      -1,	 2,	  3,	     4,		255,
-	256,	   257,	      4096,	 65536,	  1 << 30,   INT32_MAX, INT32_MIN,
-	INT64_MAX, INT64_MIN, UINT32_MAX, 1LL << 40, AT_FDCWD, -2,	INT64_MAX - 1,
+	0,         1,         -1,         2,         3,        4,         255,
+	256,       257,       4096,       65536,     1 << 30,  INT32_MAX, INT32_MIN,
+	INT64_MAX, INT64_MIN, UINT32_MAX, 1LL << 40, AT_FDCWD, -2,        INT64_MAX - 1,
 };
 
 static struct arg nasty_arg(struct rng *rng, enum kind kind)
@@ -142,8 +143,7 @@ static struct outcome nasty_outcome(struct rng *rng, enum op op)
 /* Every operation, with values that nobody expects, by several processes. */
 static void fill_nasty(struct finding *f, struct rng *rng)
 {
-	f->calls = arena_alloc(&f->arena, NASTY_CALLS * sizeof(*f->calls));
-	f->outcomes = arena_alloc(&f->arena, NASTY_CALLS * sizeof(*f->outcomes));
+	finding_reserve(f, NASTY_CALLS);
 	for (size_t i = 0; i < NASTY_CALLS; i++) {
 		enum op op = i < OP_COUNT ? (enum op)i : (enum op)rng_below(rng, OP_COUNT);
 		struct call *c = &f->calls[f->count];
@@ -151,6 +151,7 @@ static void fill_nasty(struct finding *f, struct rng *rng)
 		*c = (struct call){ .op = (uint16_t)op, .pid = (uint16_t)(1 + rng_below(rng, 3)) };
 		for (unsigned j = 0; j < op_table[op].args; j++)
 			c->arg[j] = nasty_arg(rng, op_table[op].arg[j].kind);
+		f->evidence[f->count] = (enum evidence)rng_below(rng, EVIDENCES);
 		f->outcomes[f->count++] = nasty_outcome(rng, op);
 	}
 	f->value = nasty_outcome(rng, OP_readlink);
@@ -178,17 +179,15 @@ static void every_operation_alone_compiles(void **unused)
 {
 	struct finding f;
 	struct rng rng;
-	struct call c;
-	struct outcome o = { 0 };
 
 	rng_seed(&rng, 11);
 	for (int op = 0; op < OP_COUNT; op++) {
 		finding_init(&f);
-		c = (struct call){ .op = (uint16_t)op, .pid = 1 };
+		finding_reserve(&f, 1);
+		f.calls[0] = (struct call){ .op = (uint16_t)op, .pid = 1 };
 		for (unsigned j = 0; j < op_table[op].args; j++)
-			c.arg[j] = nasty_arg(&rng, op_table[op].arg[j].kind);
-		f.calls = &c;
-		f.outcomes = op % 2 ? &o : NULL;
+			f.calls[0].arg[j] = nasty_arg(&rng, op_table[op].arg[j].kind);
+		f.evidence[0] = op % 2 ? EVIDENCE_OBSERVED : EVIDENCE_NONE;
 		f.count = 1;
 		finish(&f, FINDING_OUTCOME, "title");
 		finding_free(&f);

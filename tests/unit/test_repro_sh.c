@@ -1,5 +1,6 @@
 /* test_repro_sh.c -- the shell scripts of findings: of every described target one that shells and
- * shellcheck take, and that makes, remounts and leaves its file system where this machine has it. */
+ * shellcheck take, and that makes, remounts and leaves its file system where this machine has it.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +46,7 @@ static void pretend(struct pretended *p, const char *spec)
 static void fill(struct finding *f, const char *target, bool remounts, bool may_succeed)
 {
 	finding_init(f);
-	f->calls = arena_alloc(&f->arena, 3 * sizeof(*f->calls));
-	f->outcomes = arena_alloc(&f->arena, 3 * sizeof(*f->outcomes));
+	finding_reserve(f, 3);
 	f->calls[f->count] = (struct call){ .op = OP_mkdir, .pid = 1 };
 	f->calls[f->count].mkdir.path = (struct arg){ .text = "d", .len = 1 };
 	f->calls[f->count++].mkdir.mode.num = 0700;
@@ -54,6 +54,8 @@ static void fill(struct finding *f, const char *target, bool remounts, bool may_
 		f->calls[f->count++] = (struct call){ .op = OP_remount, .pid = 1 };
 	f->calls[f->count] = (struct call){ .op = OP_rmdir, .pid = 1 };
 	f->calls[f->count++].rmdir.path = (struct arg){ .text = "d", .len = 1 };
+	for (size_t i = 0; i < f->count; i++)
+		f->evidence[i] = EVIDENCE_OBSERVED;
 	f->outcomes[f->count - 1].error = ENOTEMPTY;
 	f->code = FINDING_OUTCOME;
 	f->success_allowed = may_succeed;
