@@ -273,17 +273,32 @@ static void end(struct explorer *x, struct cover *cover, struct explore_figures 
 	recent_free(&x->recent);
 }
 
-/* Operations that the target does not know are no part of its universe. */
-static void keep_possible(struct universe *u, const struct target *t)
+/* Does the state that it leaves in a process (descriptors, streams, directory, mask) matter to later
+ * calls? */
+static bool changes_process(enum op op)
 {
+	enum op base = op_table[op].base;
+
+	return op_table[op].traits & (TRAIT_OPENS | TRAIT_PROC) || base == OP_chdir ||
+	       base == OP_umask;
+}
+
+/* Operations that the target does not know are no part of its universe. Nor is what a restored disk
+ * does not bring back, where that is how the strategy goes back to a state: processes, and what
+ * they hold. */
+static void keep_possible(struct universe *u, const struct target *t, enum strategy strategy)
+{
+	bool forgets = strategy_branches(strategy) && !(t->caps & TARGET_SAVE);
 	size_t kept = 0, processes = u->processes;
 
 	u->calls = 0;
 	u->weight = 0;
-	if (!(t->caps & TARGET_PROCESSES))
+	if (!(t->caps & TARGET_PROCESSES) || forgets)
 		u->processes = 1;
 	for (size_t i = 0; i < u->op_count; i++) {
-		if (target_needs(u->ops[i].op) & ~t->caps)
+		enum op op = u->ops[i].op;
+
+		if (target_needs(op) & ~t->caps || (forgets && changes_process(op)))
 			continue;
 		u->ops[kept] = u->ops[i];
 		u->ops[kept].calls = u->ops[i].calls / processes * u->processes;
@@ -323,9 +338,9 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 	struct explorer x = { .options = o, .target = t, .universe = u, .run = run };
 	int status;
 
-	keep_possible(u, t);
+	keep_possible(u, t, o->strategy);
 	for (size_t i = 0; i < o->against_count; i++)
-		keep_possible(u, o->against[i]);
+		keep_possible(u, o->against[i], o->strategy);
 	status = check(o, t, u, err);
 	if (status)
 		return status;

@@ -22,7 +22,7 @@ struct err;
 
 enum target_cap {
 	TARGET_REMOUNT = 1 << 0,
-	TARGET_SAVE = 1 << 1,        /* save, restore and drop are cheap (microseconds) */
+	TARGET_SAVE = 1 << 1,        /* saving is cheap, and restores processes and open files */
 	TARGET_DROP_CACHES = 1 << 2,
 	TARGET_TIME = 1 << 3,        /* advance_time */
 	TARGET_FSCK = 1 << 4,
