@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/log.h"
@@ -358,11 +359,24 @@ static int explore_once(const char *target, struct err *err)
 	return code;
 }
 
-/* A job has a seed and a directory of its own. */
+static bool has_checkpoint(const char *dir)
+{
+	struct buf path = BUF_INIT;
+	bool has;
+
+	buf_addf(&path, "%s/checkpoint", dir);
+	has = !access(path.data, F_OK);
+	buf_free(&path);
+	return has;
+}
+
+/* A job has a seed and a directory of its own. One that is resumed goes on where it was; one that
+ * was killed before its first checkpoint begins anew. */
 static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 {
 	settings.seed += number;
 	settings.out = dir;
+	settings.resume = settings.resume && has_checkpoint(dir) ? dir : NULL;
 	settings.json = true;
 	return explore_once(to, err);
 }
@@ -371,14 +385,11 @@ static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 static int explore_jobs(const char *target, struct err *err)
 {
 	struct job job = { run_job, (void *)target };
+	const char *dir = settings.resume ? settings.resume : settings.out;
 	struct run all;
 	int status, code;
 
-	if (settings.resume) {
-		err_set(err, EINVAL, "several jobs cannot be resumed as one");
-		return EXIT_USAGE;
-	}
-	if (run_open(&all, "explore", target, settings.out, settings.seed, err))
+	if (run_open(&all, "explore", target, dir, settings.seed, err))
 		return EXIT_UNKNOWN;
 	run_catch_signals();
 	status = jobs_run(&all, (unsigned)settings.jobs, &job, err);

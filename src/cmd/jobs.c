@@ -18,7 +18,7 @@
 #include "cmd/command.h"
 #include "target/target.h"
 
-enum { LOOK_MS = 1000 }; /* how often it is looked whether we are to stop */
+enum { LOOK_MS = 1000, LOOK_OFTEN_MS = 50 }; /* how often it is looked whether we are to stop */
 
 /* In the child: what it says goes to its directory. */
 static _Noreturn void work(const struct job *job, unsigned number, const char *dir, pid_t parent)
@@ -53,22 +53,23 @@ pid_t job_start(const struct job *job, unsigned number, const char *dir, struct 
 	return pid < 0 ? err_sys(err, errno, "cannot start job %u", number) : pid;
 }
 
-/* True once it has ended; else a second or a signal has passed. */
-static bool has_ended(int pidfd)
+/* True once it has ended; else some time or a signal has passed. Without a descriptor of it we look
+ * more often. */
+static bool job_has_ended(pid_t pid, int pidfd, int *ret_status)
 {
 	struct pollfd ended = { .fd = pidfd, .events = POLLIN };
 
-	return poll(&ended, 1, LOOK_MS) > 0;
+	poll(&ended, 1, pidfd < 0 ? LOOK_OFTEN_MS : LOOK_MS);
+	return waitpid(pid, ret_status, WNOHANG) != 0;
 }
 
 int job_await(pid_t pid, double seconds)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status;
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status = -1;
 	double start = clock_seconds();
 	bool asked = false;
 
-	must(pidfd >= 0);
-	while (!has_ended(pidfd)) {
+	while (!job_has_ended(pid, pidfd, &status)) {
 		double passed = clock_seconds() - start;
 
 		if (seconds > 0 && passed > 2 * seconds)
@@ -76,8 +77,8 @@ int job_await(pid_t pid, double seconds)
 		else if (!asked && (run_stop || (seconds > 0 && passed > seconds)))
 			asked = !kill(pid, SIGTERM);
 	}
-	close(pidfd);
-	must(waitpid(pid, &status, 0) == pid);
+	if (pidfd >= 0)
+		close(pidfd);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_UNKNOWN;
 }
 
