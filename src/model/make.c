@@ -63,7 +63,7 @@ uint32_t privilege_bits(struct step *x, const struct inode *inode)
 {
 	uint32_t bits = 0;
 
-	if (!S_ISREG(inode->mode) || (is_root(x) && !x->model->traits.one_user))
+	if (!S_ISREG(inode->mode) || is_machine_root(x))
 		return 0;
 	if (inode->mode & S_ISUID)
 		bits |= S_ISUID;

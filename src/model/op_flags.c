@@ -28,7 +28,7 @@ void model_set_inode_flags(struct step *x)
 		refuse(x, RULE_attr_read_only);
 	if (!is_owner(x, inode))
 		refuse(x, RULE_inode_flags_owner);
-	if ((flags ^ inode->flags) & known && !is_root(x))
+	if ((flags ^ inode->flags) & known && !is_machine_root(x))
 		refuse(x, RULE_inode_flags_privilege);
 	if (!proceed(x))
 		return;

@@ -108,10 +108,10 @@ void model_linkat(struct step *x)
 		refuse(x, RULE_at_flags);
 		return;
 	}
-	if (flags & AT_EMPTY_PATH && !is_root(x)) {
+	if (flags & AT_EMPTY_PATH && !is_machine_root(x))
 		refuse(x, RULE_linkat_empty_denied);
+	if (flags & AT_EMPTY_PATH && !is_root(x))
 		may_refuse(x, RULE_linkat_empty_other);
-	}
 	if (flags & AT_SYMLINK_FOLLOW)
 		how |= RESOLVE_FOLLOW;
 	if (flags & AT_EMPTY_PATH)

@@ -70,7 +70,7 @@ static void refuse_node_type(struct step *x, int64_t mode, int64_t dev)
 		break;
 	case S_IFCHR:
 	case S_IFBLK:
-		if (!is_root(x) && ((mode & S_IFMT) != S_IFCHR || dev))
+		if (!is_machine_root(x) && ((mode & S_IFMT) != S_IFCHR || dev))
 			refuse(x, RULE_mknod_device);
 		if (x->model->traits.no_mknod)
 			refuse(x, RULE_mknod_unsupported);

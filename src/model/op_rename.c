@@ -19,7 +19,7 @@ static bool refuse_flags(struct step *x, int64_t flags)
 	if (flags & ~(int64_t)(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT) ||
 	    (flags & RENAME_EXCHANGE && flags & (RENAME_NOREPLACE | RENAME_WHITEOUT)))
 		return refuse(x, RULE_rename_flags);
-	if (flags & RENAME_WHITEOUT && !is_root(x))
+	if (flags & RENAME_WHITEOUT && !is_machine_root(x))
 		refuse(x, RULE_rename_whiteout_denied);
 	return false;
 }

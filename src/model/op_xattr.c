@@ -75,12 +75,6 @@ static bool refuse_space(struct step *x, const char *name)
 	return false;
 }
 
-/* Root of a user namespace is not. */
-static bool is_trusted(const struct step *x)
-{
-	return is_root(x) && !x->model->traits.one_user;
-}
-
 static void check_change(struct step *x, const struct inode *inode, const char *name)
 {
 	enum space space = space_of(name);
@@ -91,7 +85,8 @@ static void check_change(struct step *x, const struct inode *inode, const char *
 		refuse(x, RULE_attr_read_only);
 	if (inode->flags & (FS_IMMUTABLE_FL | FS_APPEND_FL))
 		refuse(x, RULE_attr_immutable);
-	if ((space == SPACE_TRUSTED && !is_trusted(x)) || (space == SPACE_SECURITY && !is_root(x)))
+	if ((space == SPACE_TRUSTED && !is_machine_root(x)) ||
+	    (space == SPACE_SECURITY && !is_root(x)))
 		refuse(x, RULE_xattr_privilege);
 	if (space == SPACE_USER && !plain)
 		refuse(x, RULE_xattr_user_kind);
@@ -105,7 +100,7 @@ static void check_look(struct step *x, const struct inode *inode, const char *na
 {
 	enum space space = space_of(name);
 
-	if (space == SPACE_TRUSTED && !is_trusted(x))
+	if (space == SPACE_TRUSTED && !is_machine_root(x))
 		refuse(x, RULE_xattr_hidden);
 	if (space == SPACE_USER && !S_ISREG(inode->mode) && !S_ISDIR(inode->mode))
 		refuse(x, RULE_xattr_hidden);
@@ -241,7 +236,7 @@ static void collect_names(struct step *x, const struct inode *inode, struct buf 
 	size_t count = 0;
 
 	while ((attribute = tree_next_xattr(inode, &cookie)))
-		if (is_trusted(x) || space_of(attribute->bytes) != SPACE_TRUSTED ||
+		if (is_machine_root(x) || space_of(attribute->bytes) != SPACE_TRUSTED ||
 		    x->model->traits.lists_trusted || !holds(x, RULE_xattr_list_hides))
 			names[count++] = attribute->bytes;
 	qsort(names, count, sizeof(*names), by_text);

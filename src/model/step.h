@@ -84,6 +84,12 @@ static inline bool is_root(const struct step *x)
 {
 	return x->process->uid == 0;
 }
+/* The same where a capability in the initial user namespace is asked for (capable(), as for devices,
+ * immutable files and trusted attributes), which root of another namespace does not have. */
+static inline bool is_machine_root(const struct step *x)
+{
+	return is_root(x) && !x->model->traits.one_user;
+}
 bool is_owner(const struct step *x, const struct inode *inode);
 bool in_group(const struct step *x, uint32_t gid);
 enum { MAY_EXEC = 1, MAY_WRITE = 2, MAY_READ = 4 };

@@ -33,6 +33,7 @@ struct dir_target {
 	int lock_fd; /* one at a time in this directory */
 	struct exec_limits limits;
 	uint64_t file_size_max;
+	bool user_namespace; /* where nobody can make devices: the kernel says so */
 	/* Inside the keeper. */
 	int mount_fd; /* the same directory without devices; -1: not yet */
 };
@@ -63,7 +64,7 @@ static int attach(void *own, int *ret_root_fd, struct err *err)
 	d->limits.file_size_max = d->file_size_max;
 	if (!guard_root(d->root_fd, &d->mount_fd, ret_root_fd))
 		return 0;
-	d->limits.no_devices = guard_may_make_devices();
+	d->limits.no_devices = !d->user_namespace && guard_may_make_devices();
 	*ret_root_fd = openat(d->root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return *ret_root_fd < 0 ? err_sys(err, errno, "cannot open the directory") : 0;
 }
@@ -105,6 +106,7 @@ static int start(struct target *t, struct err *err)
 		keeping.namespaces = CLONE_NEWPID;
 	else if (privilege_user_namespaces())
 		keeping.namespaces = CLONE_NEWUSER | CLONE_NEWPID;
+	d->user_namespace = keeping.namespaces & CLONE_NEWUSER;
 	return kept_start(t, &keeping, err);
 }
 
