@@ -84,7 +84,7 @@ static inline bool is_root(const struct step *x)
 {
 	return x->process->uid == 0;
 }
-/* The same where a capability in the initial user namespace is asked for (capable(), as for devices,
+/* The same where a capability in the initial user namespace is asked for (capable(): for devices,
  * immutable files and trusted attributes), which root of another namespace does not have. */
 static inline bool is_machine_root(const struct step *x)
 {
