@@ -1,4 +1,4 @@
-/* recent.h -- what the last calls of a search answered: evidence for a finding that no replay shows.
+/* recent.h -- what the last calls of a search answered: evidence for what no replay shows.
  *
  * A copy of each outcome, in a ring; it costs nothing beside the call itself. */
 #ifndef EXPLORE_RECENT_H

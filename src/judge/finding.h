@@ -44,7 +44,7 @@ struct finding {
 	struct outcome *outcomes; /* of each of them, as far as is known */
 	enum evidence *evidence;  /* what is known of each outcome */
 	size_t count;
-	size_t before; /* calls made before these and left out; 0: they begin on a fresh file system */
+	size_t before; /* calls made before these and left out; 0: from a fresh file system */
 	struct outcome answer; /* of the call that showed it, */
 	bool answered;         /* where it was observed */
 	struct errset allowed; /* of the last call: errors, and success with this value */
@@ -93,7 +93,8 @@ int judge_fate(struct target *t, const struct model *m, const struct state *s,
 
 /* Runs calls on a freshly reset target beside the model, judging every outcome and, after the
  * last call or after all, the tree. Fills *ret, shown in 1 of 1, and returns 1 if there is a
- * discrepancy, 0 if not, -ETIME if it had to end before, or another negative errno for failures of ours. */
+ * discrepancy, 0 if not, -ETIME if it had to end before, or another negative errno for
+ * failures of ours. */
 int judge_replay(struct target *t, const struct model *m, const struct call *calls, size_t count,
 		 bool observe_all, double until_seconds, struct finding *ret, struct err *err);
 

@@ -172,7 +172,8 @@ static void add_confirmation(const struct finding *f, struct buf *out)
 		buf_addch(out, '\n');
 	}
 	if (!f->shrunk)
-		buf_adds(out, "\nNot shrunk to the end: `assay shrink` with this folder continues.\n");
+		buf_adds(out,
+			 "\nNot shrunk to the end: `assay shrink` with this folder continues.\n");
 }
 
 static void add_expected(const struct finding *f, struct buf *out)

@@ -26,7 +26,7 @@ struct run {
 	json_t *unconfirmed;       /* the same of what no replay has shown, a row for each cause */
 	struct str_map attempts;   /* signatures of those: how often work on one has ended so */
 	json_t *open;              /* the row of what is being worked on; NULL: nothing */
-	enum verdict verdict;      /* BAD with a finding, at least UNKNOWN with an unconfirmed one */
+	enum verdict verdict;      /* BAD: a finding; UNKNOWN: only unconfirmed */
 	json_t *figures; /* the command's own, merged into run.json */
 };
 

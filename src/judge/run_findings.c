@@ -98,7 +98,7 @@ static void list_add(json_t *list, const char *text)
 	size_t i;
 
 	json_array_foreach(list, i, item)
-		if (!strcmp(json_string_value(item), text))
+		if (json_is_string(item) && !strcmp(json_string_value(item), text))
 			return;
 	json_array_append_new(list, json_text(text));
 }
@@ -151,8 +151,8 @@ static void count_more(json_t *row, json_int_t times, const json_t *signatures)
 	const json_t *signature;
 	size_t i;
 
-	json_object_set_new(row, "count",
-			    json_integer(json_integer_value(json_object_get(row, "count")) + times));
+	times += json_integer_value(json_object_get(row, "count"));
+	json_object_set_new(row, "count", json_integer(times));
 	json_array_foreach(signatures, i, signature)
 		if (json_is_string(signature))
 			list_add(json_object_get(row, "signatures"), json_string_value(signature));
@@ -379,7 +379,8 @@ bool run_take_up(struct run *r, size_t i, const char *target, struct finding *re
 	struct err none = { 0 };
 
 	if (json_integer_value(json_object_get(row, "tries")) ||
-	    strcmp(text_of(row, "target"), target) || finding_read(ret, text_of(row, "path"), &none))
+	    strcmp(text_of(row, "target"), target) ||
+	    finding_read(ret, text_of(row, "path"), &none))
 		return false;
 	open_row(r, row);
 	return true;

@@ -1,5 +1,5 @@
-/* test_capture.c -- what a search meets once and no replay shows: kept aside with what was observed,
- * never a finding; and failures of ours on the way lose nothing.
+/* test_capture.c -- what a search meets once and no replay shows: kept aside with what was
+ * observed, never a finding; and failures of ours on the way lose nothing.
  *
  * The target lies about an outcome at calls of the test's choice, or fails to be made fresh. */
 #include <errno.h>
@@ -19,7 +19,7 @@ enum { LIE = EXDEV };
 static const struct target_kind *whole;
 static uint64_t made, lie_at, lie_every; /* steps of plans; 0: it is honest */
 static unsigned lies, resets_failing;
-static char answer[16]; /* as on a board: the next thing asked of the target overwrites it */
+static char answer[16];   /* as on a board: the next thing asked of the target overwrites it */
 static bool look_at_data; /* at a call with data it only seems to be wrong */
 
 static bool is_time_to_lie(size_t count)
@@ -208,7 +208,8 @@ static void what_was_observed_is_kept(void **state)
 	assert_int_equal(number(row, "shown"), 0);
 	assert_true(number(row, "tries") > 0);
 	assert_true(number(row, "calls_left_out") > 0);
-	assert_int_equal(number(json_object_get(row, "outcomes"), "observed"), number(row, "calls"));
+	assert_int_equal(number(json_object_get(row, "outcomes"), "observed"),
+			 number(row, "calls"));
 	read_folder(row, "trace", &trace);
 	count_lines(buf_str(&trace), &calls, &outcomes);
 	assert_int_equal(calls, number(row, "calls"));
@@ -289,8 +290,7 @@ static void repeats_are_counted(void **state)
 	lie_every = 0;
 	assert_int_equal(s.status, 0);
 	assert_int_equal(json_array_size(s.run.findings), 0);
-	json_array_foreach(s.run.unconfirmed, i, row)
-		counted += number(row, "count");
+	json_array_foreach(s.run.unconfirmed, i, row) counted += number(row, "count");
 	assert_true(lies > 10);
 	assert_int_equal(counted, lies);
 	assert_true(json_array_size(s.run.unconfirmed) < lies);

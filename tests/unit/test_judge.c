@@ -165,7 +165,8 @@ static void nothing_is_invented(void **state)
 		char name[] = { (char)('a' + i), '\0' };
 
 		f.calls[i] = (struct call){ .op = OP_mkdir, .pid = 1 };
-		f.calls[i].mkdir.path = (struct arg){ .text = arena_strdup(&f.arena, name), .len = 1 };
+		f.calls[i].mkdir.path.text = arena_strdup(&f.arena, name);
+		f.calls[i].mkdir.path.len = 1;
 		f.calls[i].mkdir.mode.num = 0755;
 	}
 	f.evidence[0] = EVIDENCE_OBSERVED;
@@ -213,6 +214,7 @@ static void titles_are_bounded(void **state)
 /* What a file system or a log says cannot leave its place in a README. */
 static void data_stays_data_in_a_readme(void **state)
 {
+	static const char *const parts[] = { "Where", "Steps", "Expected", "Actual", "Cause" };
 	struct buf readme = BUF_INIT;
 	struct finding f;
 
@@ -226,12 +228,10 @@ static void data_stays_data_in_a_readme(void **state)
 	assert_non_null(strstr(readme.data, "`` a `tick` in # a title ``"));
 	assert_non_null(strstr(readme.data, "`fuse:x # not a heading`"));
 	assert_non_null(strstr(readme.data, "\n`````\n```\n# not a heading\n````\n`````\n"));
-	for (const char *const *part = (const char *const[]){ "Where", "Steps", "Expected", "Actual",
-							     "Cause", NULL };
-	     *part; part++) {
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		char heading[32];
 
-		snprintf(heading, sizeof(heading), "\n## %s\n", *part);
+		snprintf(heading, sizeof(heading), "\n## %s\n", parts[i]);
 		assert_non_null(strstr(readme.data, heading));
 	}
 	buf_free(&readme);
@@ -290,7 +290,8 @@ int main(void)
 		cmocka_unit_test(tree_is_judged),         cmocka_unit_test(findings_shrink),
 		cmocka_unit_test(findings_are_read_back), cmocka_unit_test(work_ends_in_time),
 		cmocka_unit_test(nothing_waits),          cmocka_unit_test(nothing_is_invented),
-		cmocka_unit_test(titles_are_bounded),     cmocka_unit_test(data_stays_data_in_a_readme),
+		cmocka_unit_test(titles_are_bounded),
+		cmocka_unit_test(data_stays_data_in_a_readme),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

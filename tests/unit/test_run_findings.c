@@ -1,5 +1,5 @@
-/* test_run_findings.c -- the lists of a run: what is confirmed, what is kept aside, and what of both
- * is there again when the run is opened a second time. */
+/* test_run_findings.c -- the lists of a run: what is confirmed, what is kept aside, and what of
+ * both is there again when the run is opened a second time. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,8 @@ static void one_cause_is_one_entry(void **state)
 	assert_int_equal(json_array_size(r.unconfirmed), 2);
 	assert_int_equal(number(r.unconfirmed, 0, "count"), 5);
 	assert_int_equal(
-		json_array_size(json_object_get(json_array_get(r.unconfirmed, 0), "signatures")), 4);
+		json_array_size(json_object_get(json_array_get(r.unconfirmed, 0), "signatures")),
+		4);
 	assert_int_equal(number(r.unconfirmed, 1, "count"), 1);
 	assert_int_equal(run_attempts(&r, "TREE mkdir times"), 2);
 	assert_int_equal(run_attempts(&r, "TREE link times"), 1);
