@@ -199,8 +199,8 @@ void target_close(struct target *t);
 /* Whether it can be opened but once at a time: it stands on a place of the user's. */
 bool target_is_single(const char *spec, const char *config);
 
-/* Whether a failure has nothing to do with the file system: a process of ours was killed or starved,
- * or memory, processes or descriptors ran out. Nothing can be judged then. */
+/* Whether a failure has nothing to do with the file system: a process of ours was killed or
+ * starved, or memory, processes or descriptors ran out. Nothing can be judged then. */
 bool target_failure_is_ours(int failure);
 
 int target_call(struct target *t, const struct call *c, struct outcome *ret,
