@@ -11,6 +11,7 @@
 #include "conform/race.h"
 #include "conform/restore.h"
 #include "conform/times.h"
+#include "exec/limits.h"
 
 /* A set-up's tree is compared after one in so many times that it is made again. */
 enum { PROVE_EVERY = 16, REPEATS_MAX = 3, FAILURES_MAX = 100 };
@@ -395,8 +396,8 @@ int session_run(struct session *s, size_t number, enum script_fate *ret_fate, st
 		w.fate = SCRIPT_SKIPPED;
 	else
 		r = run(s, script, &w, err);
-	if (r == -EDQUOT) { /* it would take too much of a disk that is not ours */
-		r = err_forget(err, r, EDQUOT);
+	if (r == -LIMITS_NOT_MADE) { /* it would reach what is not ours */
+		r = err_forget(err, r, LIMITS_NOT_MADE);
 		w.fate = SCRIPT_SKIPPED;
 		s->lost = s->broken = true;
 	}

@@ -61,7 +61,7 @@ int exec_crew_open(struct exec_crew **ret, int root_fd, const struct exec_option
  * existing process cannot be created (EEXIST) nor a missing one destroyed (ESRCH): outcomes;
  * any other call of a missing process is our failure, -ESRCH. Returns 0 and the outcome
  * (whatever it is); -ETIME if the call hung: that worker is given up (its task may stay behind
- * in the kernel) and counted; -EDQUOT or -EPERM where the limits kept it from being made; other
+ * in the kernel) and counted; -LIMITS_NOT_MADE where the limits kept it from being made; other
  * negative values are our failures. Outcome bytes are valid
  * until the next call. */
 int exec_crew_call(struct exec_crew *crew, const struct call *c, struct outcome *ret,

@@ -114,7 +114,7 @@ static int check_space(struct exec_limits *l, const struct call *c, struct err *
 		l->asked = fd < 0 ? 0 : measure(fd, 0);
 	}
 	if (bytes > l->space_bytes || l->asked + bytes > l->space_bytes)
-		return err_set(err, EDQUOT,
+		return err_set(err, LIMITS_NOT_MADE,
 			       "%s is not made: it may take %ju bytes of a disk that is not ours, "
 			       "and %ju in all is the bound",
 			       op_table[c->op].name, (uintmax_t)bytes, (uintmax_t)l->space_bytes);
@@ -144,7 +144,7 @@ static int check_device(const struct call *c, struct err *err)
 	if (is_harmless(at ? c->mknodat.mode.num : c->mknod.mode.num,
 			at ? c->mknodat.dev.num : c->mknod.dev.num))
 		return 0;
-	return err_set(err, EPERM,
+	return err_set(err, LIMITS_NOT_MADE,
 		       "%s is not made: the node would be a device of this machine, and without "
 		       "CAP_SYS_ADMIN nothing keeps it from being opened",
 		       op_table[c->op].name);

@@ -6,6 +6,7 @@
 #ifndef EXEC_LIMITS_H
 #define EXEC_LIMITS_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,7 +25,8 @@ struct exec_limits {
 
 /* The usual bound: a tenth of what is free there, and at most a gigabyte. */
 void limits_init(struct exec_limits *l, int root_fd);
-/* 0, or why the call is not to be made: -EDQUOT, -EPERM. */
+/* 0, or -LIMITS_NOT_MADE and why the call is not to be made. */
+enum { LIMITS_NOT_MADE = EDQUOT };
 int limits_check(struct exec_limits *l, const struct call *c, struct err *err);
 
 #endif
