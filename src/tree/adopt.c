@@ -1,7 +1,11 @@
 /* adopt.c -- an observed tree becomes one that calls can go on from.
  *
  * A file system may say anything of its objects. Whoever goes on from what it said must not lose an
- * object that has names because its link count, which is only said, comes to 0. */
+ * object that has names because its link count, which is only said, comes to 0. And what is listed
+ * but cannot be looked at is not taken over: it is told when it is seen again. Only what is denied to
+ * us may well be there. */
+#include <errno.h>
+
 #include "base/map.h"
 #include "base/must.h"
 #include "tree/tree.h"
@@ -41,6 +45,23 @@ static uint32_t adopt_links(struct adopter *a, const struct inode *inode)
 	return names > inode->nlink ? (uint32_t)names : inode->nlink;
 }
 
+static bool adopt_is_no_object(const struct inode *inode)
+{
+	return !(inode->mode & S_IFMT) && inode->error.code != EACCES &&
+	       inode->error.code != EPERM;
+}
+
+/* Leaves out the names of what cannot be looked at, and of what a walk remarks. */
+static void adopt_leave_out(struct tree *t, const struct tree *seen, const struct inode *dir)
+{
+	const struct entry *entry;
+	uint64_t cookie = 0;
+
+	while ((entry = tree_next_entry(seen, dir->ino, &cookie)))
+		if (adopt_is_no_object(tree_inode(seen, entry->ino)))
+			tree_unlink(t, dir->ino, entry->name, entry->len);
+}
+
 void tree_adopt(struct tree *t)
 {
 	struct adopter a = { HASH_MAP_INIT, HASH_MAP_INIT };
@@ -59,6 +80,10 @@ void tree_adopt(struct tree *t)
 		if (links != inode->nlink)
 			tree_edit(t, ino)->nlink = links;
 	}
+	for (bool first = true;
+	     (inode = (const struct inode *)pmap_next(&seen.inodes, first, &ino)); first = false)
+		if (S_ISDIR(inode->mode))
+			adopt_leave_out(t, &seen, inode);
 	tree_free(&seen);
 	hash_map_free(&a.names);
 	hash_map_free(&a.dirs);

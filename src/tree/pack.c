@@ -367,6 +367,13 @@ static uint64_t get_named(struct unpacker *u, bool *ret_again)
 	return ino;
 }
 
+/* What a walk remarks of a directory stands in it like an object that could not be read, by a name
+ * that none can have: a slash and a name. */
+static bool is_remark(const char *name, size_t len, const struct inode *inode)
+{
+	return !(inode->mode & S_IFMT) && len > 1 && name[0] == '/' && is_name(name + 1, len - 1);
+}
+
 static void get_entry(struct unpacker *u, uint64_t dir)
 {
 	size_t len;
@@ -379,7 +386,7 @@ static void get_entry(struct unpacker *u, uint64_t dir)
 		bad_object(u, dir, "has an entry for what is not there");
 	else if (again && S_ISDIR(inode->mode))
 		bad_object(u, ino, "is a directory with two names");
-	else if (!is_name(name, len))
+	else if (!is_name(name, len) && !is_remark(name, len, inode))
 		bad_object(u, dir, "has an entry that is no name");
 	else if (tree_find(u->tree, dir, name, len))
 		bad_object(u, dir, "has a name twice");

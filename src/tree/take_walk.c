@@ -215,6 +215,12 @@ static void take_file_or_link(struct taker *w, int dir_fd, uint64_t dir, const c
 		take_other(w, dir_fd, name, inode, st);
 }
 
+static bool is_type(uint32_t mode)
+{
+	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISFIFO(mode) ||
+	       S_ISSOCK(mode) || S_ISCHR(mode) || S_ISBLK(mode);
+}
+
 static bool within_limits(struct taker *w, uint64_t dir)
 {
 	if (w->options.objects_max && w->objects++ >= w->options.objects_max)
@@ -237,6 +243,8 @@ static void take_object(struct taker *w, int dir_fd, uint64_t dir, const char *n
 	}
 	if (statx(dir_fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_WANTED, &st) < 0)
 		add_error(w, dir, name, "stat", errno);
+	else if (!is_type(st.stx_mode))
+		add_error(w, dir, name, "stat", EUCLEAN);
 	else if (S_ISDIR(st.stx_mode))
 		enter_dir(w, dir_fd, dir, name, &st);
 	else

@@ -1,7 +1,12 @@
 /* badfs.c -- a FUSE daemon that misbehaves: badfs MODE[=WHEN] DIRECTORY MOUNTPOINT [OPTION...]
  *
  * It passes another directory through, but for what its mode says. What stands behind the mode is
- * the kind of request at which it happens, or the number of the request from which on. */
+ * the kind of request at which it happens, or the number of the request from which on.
+ *
+ * The mode `lie` has a seed behind it: what it answers is true in most cases, and in the others
+ * anything: names without objects, objects without names, directories in themselves, wrong types,
+ * sizes, link counts and numbers, targets and values of other lengths, calls that did nothing or
+ * did what they deny. With an odd seed a lie stays, with an even one every look is another. */
 #define FUSE_USE_VERSION 31
 #include <dirent.h>
 #include <errno.h>
@@ -64,10 +69,135 @@ static int arrive(const char *kind)
 	return is("eio") ? -EIO : 0;
 }
 
+/* A directory of this name is in every directory, and is that directory. */
+static const char loop[] = "/loop";
+
 static const char *real(const char *path, char *buffer)
 {
+	char *at;
+
 	snprintf(buffer, PATH_BYTES, "%s%s", below, path);
+	while (is("lie") && (at = strstr(buffer + strlen(below), loop)))
+		memmove(at, at + strlen(loop), strlen(at + strlen(loop)) + 1);
 	return buffer;
+}
+
+/* ---- lies ---- */
+
+static unsigned long mixed(const char *kind, const char *path)
+{
+	unsigned long seed = strtoul(when, NULL, 10), hash = seed * 0x9e3779b97f4a7c15;
+
+	if (seed % 2 == 0)
+		hash += ++looks * 0xbf58476d1ce4e5b9;
+	for (; *kind; kind++)
+		hash = (hash ^ (unsigned char)*kind) * 0x100000001b3;
+	for (; *path; path++)
+		hash = (hash ^ (unsigned char)*path) * 0x100000001b3;
+	hash ^= hash >> 29;
+	return hash * 0x94d049bb133111eb >> 7;
+}
+
+/* Nothing can be tried on a file system that cannot even be mounted and emptied. */
+enum { TRUE_REQUESTS = 12 };
+
+/* Is this answer one of the few that are lies? Then *ret says which of them. */
+static bool lies(const char *kind, const char *path, unsigned long *ret)
+{
+	unsigned long number = mixed(kind, path);
+
+	*ret = number / 64;
+	return is("lie") && requests > TRUE_REQUESTS && number % 64 < 4;
+}
+
+static int lie_of_attributes(const char *path, struct stat *st)
+{
+	static const mode_t types[] = { S_IFREG, S_IFDIR, S_IFLNK, S_IFIFO, S_IFCHR, 0 };
+	static const off_t sizes[] = { 0, 1, 4097, (off_t)1 << 31, (off_t)1 << 40, INT64_MAX };
+	unsigned long lie;
+
+	if (!lies("getattr", path, &lie))
+		return 0;
+	switch (lie % 8) {
+	case 0:
+		return -ENOENT;
+	case 1:
+		return -EIO;
+	case 2:
+		st->st_mode = (st->st_mode & ~S_IFMT) | types[lie / 8 % 6];
+		break;
+	case 3:
+		st->st_size = sizes[lie / 8 % 6];
+		break;
+	case 4:
+		st->st_nlink = lie / 8 % 3 ? 0 : 77;
+		break;
+	case 5:
+		st->st_ino = lie / 8 % 4;
+		break;
+	case 6:
+		st->st_mode ^= lie / 8 % 010000;
+		break;
+	default:
+		st->st_uid = st->st_gid = lie / 8 % 3 - 1;
+	}
+	return 0;
+}
+
+/* Names that are not there, twice, or without end for a while. */
+static void lie_of_names(const char *path, void *to, fuse_fill_dir_t fill)
+{
+	struct stat st = { .st_mode = S_IFDIR | 0755, .st_ino = 3 };
+	unsigned long lie;
+	char name[32];
+
+	if (!lies("readdir", path, &lie))
+		return;
+	switch (lie % 4) {
+	case 0:
+		fill(to, "ghost", lie / 4 % 2 ? &st : NULL, 0, 0);
+		break;
+	case 1:
+		fill(to, loop + 1, &st, 0, 0);
+		break;
+	case 2:
+		fill(to, "a", NULL, 0, 0);
+		fill(to, "a", &st, 0, 0);
+		break;
+	default:
+		for (unsigned i = 0; i < 300; i++) {
+			snprintf(name, sizeof(name), "ghost-%u", i);
+			fill(to, name, NULL, 0, 0);
+		}
+	}
+}
+
+/* Of bytes there are fewer, more, or others. */
+static int lie_of_bytes(const char *kind, const char *path, char *to, size_t size, int len)
+{
+	unsigned long lie;
+
+	if (len <= 0 || !lies(kind, path, &lie))
+		return len;
+	if (lie % 4 == 0)
+		return len / 2;
+	if (lie % 4 == 1 && (size_t)len < size) {
+		memset(to + len, 'l', size - (size_t)len);
+		return (int)size;
+	}
+	to[lie / 4 % (size_t)len] ^= 1;
+	return len;
+}
+
+/* A call that does nothing, or that does what it denies; 1: it is made as it should. */
+static int lie_of_calls(const char *kind, const char *path)
+{
+	static const int errors[] = { EIO, ENOENT, EEXIST, EINVAL, ENOSPC, EPERM, 1000 };
+	unsigned long lie;
+
+	if (!lies(kind, path, &lie))
+		return 1;
+	return lie % 2 ? 0 : -errors[lie / 2 % 7];
 }
 
 /* Begins a request on a path. */
@@ -76,6 +206,13 @@ static const char *real(const char *path, char *buffer)
 	const char *at = real(path, buffer); \
 	int error = arrive(__func__ + strlen("bad_")); \
 	if (error) \
+	return error
+
+/* The same of one that changes something. */
+#define BEGIN_CHANGE(path) \
+	BEGIN(path); \
+	error = lie_of_calls(__func__, path); \
+	if (error <= 0) \
 	return error
 
 static int done(long result)
@@ -89,6 +226,8 @@ static int bad_getattr(const char *path, struct stat *st, struct fuse_file_info 
 
 	if (lstat(at, st))
 		return -errno;
+	if (is("lie"))
+		return lie_of_attributes(path, st);
 	if (!S_ISREG(st->st_mode))
 		return 0;
 	if (is("size") && st->st_size)
@@ -107,20 +246,21 @@ static int bad_readlink(const char *path, char *to, size_t size)
 
 	if (len < 0)
 		return -errno;
+	len = lie_of_bytes("readlink", path, to, size - 1, (int)len);
 	to[len] = '\0';
 	return 0;
 }
 
 static int bad_mknod(const char *path, mode_t type, dev_t dev)
 {
-	BEGIN(path);
+	BEGIN_CHANGE(path);
 
 	return done(mknod(at, type, dev));
 }
 
 static int bad_mkdir(const char *path, mode_t bits)
 {
-	BEGIN(path);
+	BEGIN_CHANGE(path);
 
 	return done(mkdir(at, bits));
 }
@@ -136,21 +276,21 @@ static int leave(const char *at)
 
 static int bad_unlink(const char *path)
 {
-	BEGIN(path);
+	BEGIN_CHANGE(path);
 
 	return is("leak") ? leave(at) : done(unlink(at));
 }
 
 static int bad_rmdir(const char *path)
 {
-	BEGIN(path);
+	BEGIN_CHANGE(path);
 
 	return done(rmdir(at));
 }
 
 static int bad_symlink(const char *target, const char *path)
 {
-	BEGIN(path);
+	BEGIN_CHANGE(path);
 
 	return done(symlink(target, at));
 }
@@ -158,7 +298,7 @@ static int bad_symlink(const char *target, const char *path)
 static int bad_rename(const char *path, const char *to, unsigned flags)
 {
 	char other[PATH_BYTES];
-	BEGIN(path);
+	BEGIN_CHANGE(path);
 
 	return done(renameat2(AT_FDCWD, at, AT_FDCWD, real(to, other), flags));
 }
@@ -166,35 +306,35 @@ static int bad_rename(const char *path, const char *to, unsigned flags)
 static int bad_link(const char *path, const char *to)
 {
 	char other[PATH_BYTES];
-	BEGIN(path);
+	BEGIN_CHANGE(path);
 
 	return done(link(at, real(to, other)));
 }
 
 static int bad_chmod(const char *path, mode_t bits, struct fuse_file_info *fi)
 {
-	BEGIN(path);
+	BEGIN_CHANGE(path);
 
 	return done(chmod(at, bits));
 }
 
 static int bad_chown(const char *path, uid_t uid, gid_t gid, struct fuse_file_info *fi)
 {
-	BEGIN(path);
+	BEGIN_CHANGE(path);
 
 	return done(lchown(at, uid, gid));
 }
 
 static int bad_truncate(const char *path, off_t size, struct fuse_file_info *fi)
 {
-	BEGIN(path);
+	BEGIN_CHANGE(path);
 
 	return done(truncate(at, size));
 }
 
 static int bad_utimens(const char *path, const struct timespec times[2], struct fuse_file_info *fi)
 {
-	BEGIN(path);
+	BEGIN_CHANGE(path);
 
 	return done(utimensat(AT_FDCWD, at, times, AT_SYMLINK_NOFOLLOW));
 }
@@ -220,7 +360,7 @@ static int bad_read(const char *path, char *to, size_t size, off_t offset,
 	error = errno;
 	if (fd >= 0)
 		close(fd);
-	return len < 0 ? -error : (int)len;
+	return len < 0 ? -error : lie_of_bytes("read", path, to, size, (int)len);
 }
 
 static int write_at(const char *at, const char *data, size_t size, off_t offset)
@@ -267,11 +407,16 @@ static int bad_readdir(const char *path, void *to, fuse_fill_dir_t fill, off_t o
 	BEGIN(path);
 	DIR *dir = opendir(at);
 	struct dirent *entry;
+	unsigned long lie;
 
 	if (!dir)
 		return -errno;
 	while ((entry = readdir(dir)))
-		fill(to, entry->d_name, NULL, 0, 0);
+		if (!lies("entry", entry->d_name, &lie))
+			fill(to, entry->d_name, NULL, 0, 0);
+	lie_of_names(path, to, fill);
+	if (is("ghost"))
+		fill(to, "ghost", NULL, 0, 0);
 	closedir(dir);
 	return 0;
 }
@@ -279,7 +424,7 @@ static int bad_readdir(const char *path, void *to, fuse_fill_dir_t fill, off_t o
 static int bad_setxattr(const char *path, const char *name, const char *value, size_t size,
 			int flags)
 {
-	BEGIN(path);
+	BEGIN_CHANGE(path);
 
 	return done(lsetxattr(at, name, value, size, flags));
 }
@@ -289,22 +434,29 @@ static int bad_getxattr(const char *path, const char *name, char *value, size_t 
 	BEGIN(path);
 	ssize_t len = lgetxattr(at, name, value, size);
 
-	return len < 0 ? -errno : (int)len;
+	if (len < 0 || !size)
+		return len < 0 ? -errno : (int)len;
+	return lie_of_bytes("getxattr", path, value, size, (int)len);
 }
 
 static int bad_listxattr(const char *path, char *list, size_t size)
 {
 	BEGIN(path);
 	ssize_t len = llistxattr(at, list, size);
+	unsigned long lie;
 
 	if (is("unlistable") && strchr(path + 1, '/')) /* not where a test begins */
 		return -EIO;
+	if (len >= 0 && len + 8 <= (ssize_t)size && lies("listxattr", path, &lie)) {
+		memcpy(list + len, lie % 2 ? "user.x\0" : "user.abc", 8);
+		len += lie % 2 ? 7 : 8;
+	}
 	return len < 0 ? -errno : (int)len;
 }
 
 static int bad_removexattr(const char *path, const char *name)
 {
-	BEGIN(path);
+	BEGIN_CHANGE(path);
 
 	return done(lremovexattr(at, name));
 }

@@ -1,4 +1,5 @@
 /* test_tree.c -- trees: names, link counts, holds, hashes. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -258,6 +259,36 @@ static void without_hashes_nothing_is_hashed(void **state)
 	tree_free(&t);
 }
 
+/* What a file system says of itself need not hold together; what the model goes on from does. */
+static void lies_are_not_adopted(void **state)
+{
+	struct tree t;
+	uint64_t file, ghost, denied;
+
+	tree_init(&t, TREE_FIELDS_DEFAULT, true, 0755, 0, 0);
+	file = tree_new(&t, S_IFREG | 0644, 0, 0, 0);
+	tree_link(&t, TREE_ROOT, "f", 1, file);
+	ghost = tree_new(&t, 0, 0, 0, 0);
+	tree_link(&t, TREE_ROOT, "ghost", 5, ghost);
+	denied = tree_new(&t, 0, 0, 0, 0);
+	tree_link(&t, TREE_ROOT, "denied", 6, denied);
+	tree_edit(&t, file)->nlink = 0;
+	tree_edit(&t, ghost)->nlink = 0;
+	tree_edit(&t, ghost)->error.code = ENOENT;
+	tree_edit(&t, denied)->nlink = 0;
+	tree_edit(&t, denied)->error.code = EACCES;
+	tree_adopt(&t);
+	assert_int_equal(tree_inode(&t, file)->nlink, 1);
+	assert_null(tree_find(&t, TREE_ROOT, "ghost", 5));
+	assert_null(tree_inode(&t, ghost));
+	assert_int_equal(tree_inode(&t, denied)->nlink, 1);
+	/* Opened and closed, it is still there. */
+	tree_hold(&t, file);
+	tree_unhold(&t, file);
+	assert_non_null(tree_inode(&t, file));
+	tree_free(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +303,7 @@ int main(void)
 		cmocka_unit_test(attributes_come_and_go),
 		cmocka_unit_test(targets_are_kept),
 		cmocka_unit_test(without_hashes_nothing_is_hashed),
+		cmocka_unit_test(lies_are_not_adopted),
 	};
 
 	return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
