@@ -96,7 +96,8 @@ const struct command command_replay = {
 	.usage = "FINDING",
 	.summary = "replay a finding from a fresh file system",
 	.text = "Makes the calls of a finding's folder (or of any trace) on a freshly made file\n"
-		"system beside the model, judging every outcome and the tree after every call.\n"
+		"system beside the model, judging every outcome and the tree after every call. Where\n"
+		"it shows, its C program is compiled and run on a fresh file system, too.\n"
 		"\n"
 		"*--kernel debug* replays it in a kernel that looks for its own mistakes: memory used\n"
 		"after it was freed or beyond its end, locks taken in the wrong order, memory leaks\n"
