@@ -24,7 +24,7 @@ enum {
 const char *program_proof_word(const struct program_proof *p)
 {
 	static const char *const words[] = {
-		[PROOF_NONE] = "not run",	  [PROOF_SHOWN] = "shown",
+		[PROOF_NONE] = "not run",     [PROOF_SHOWN] = "shown",
 		[PROOF_ABSENT] = "not shown", [PROOF_UNKNOWN] = "unknown",
 		[PROOF_NOT_RUN] = "not run",
 	};
@@ -37,9 +37,11 @@ void program_proof_print(const struct program_proof *p, struct buf *out)
 	static const char *const sentences[] = {
 		[PROOF_NONE] = "Its program was not run",
 		[PROOF_SHOWN] = "Its program, compiled and run on a fresh file system, shows it",
-		[PROOF_ABSENT] = "Its program, compiled and run on a fresh file system, does NOT show "
-				 "it",
-		[PROOF_UNKNOWN] = "Its program, compiled and run on a fresh file system, cannot tell",
+		[PROOF_ABSENT] =
+			"Its program, compiled and run on a fresh file system, does NOT show "
+			"it",
+		[PROOF_UNKNOWN] =
+			"Its program, compiled and run on a fresh file system, cannot tell",
 		[PROOF_NOT_RUN] = "Its program could not be run",
 	};
 
@@ -182,7 +184,8 @@ int finding_prove(struct finding *f, struct target *t, double until_seconds, str
 	};
 	if (!t->kind->run_program) {
 		f->proof.end = PROOF_NOT_RUN;
-		snprintf(f->proof.why, sizeof(f->proof.why), "no program can run on %.100s", t->name);
+		snprintf(f->proof.why, sizeof(f->proof.why), "no program can run on %.100s",
+			 t->name);
 		return 0;
 	}
 	if (is_over(until_seconds))

@@ -88,7 +88,8 @@ static bool needs_root(const struct finding *f)
 
 		if (c->op == OP_chdir || c->op == OP_fchdir)
 			return true;
-		if (c->op == OP_symlink && link_leads_out(&c->symlink.target, &c->symlink.path, false))
+		if (c->op == OP_symlink &&
+		    link_leads_out(&c->symlink.target, &c->symlink.path, false))
 			return true;
 		if (c->op == OP_symlinkat &&
 		    link_leads_out(&c->symlinkat.target, &c->symlinkat.path,
@@ -183,7 +184,8 @@ static void put_expectation(struct repro *r, const struct finding *f)
 static void call_in_child(struct repro *r, const struct finding *f)
 {
 	r->needs[HELPER_ended] = r->needs[HELPER_answer] = r->needs[HELPER_want] = true;
-	buf_adds(r->out, "\tfflush(stdout);\n\tpid_t child = fork();\n\tif (!child) {\n\t\tanswer(");
+	buf_adds(r->out,
+		 "\tfflush(stdout);\n\tpid_t child = fork();\n\tif (!child) {\n\t\tanswer(");
 	repro_call(r, &f->calls[f->count - 1], NULL);
 	buf_adds(r->out, ");\n\t\t_exit(0);\n\t}\n"
 			 "\twant(child > 0 && ended(child), \"the call returns\");\n");
@@ -303,10 +305,11 @@ static void put_head(const struct finding *f, struct buf *out)
 	repro_comment(buf_str(&f->title), COMMENT_MAX, out);
 	buf_adds(out, "\n *\n * Found on ");
 	repro_comment(buf_str(&f->target), COMMENT_MAX, out);
-	buf_adds(out, " . Compile with cc alone; give it an empty directory of the\n"
-		      " * file system under test and, where it remounts, a command that unmounts and\n"
-		      " * mounts it again. Exit status 1: the bug shows; 0: it does not; 2: the calls\n"
-		      " * that lead to it went differently, or it cannot be seen from here. */\n");
+	buf_adds(out,
+		 " . Compile with cc alone; give it an empty directory of the\n"
+		 " * file system under test and, where it remounts, a command that unmounts and\n"
+		 " * mounts it again. Exit status 1: the bug shows; 0: it does not; 2: the calls\n"
+		 " * that lead to it went differently, or it cannot be seen from here. */\n");
 }
 
 static void put_headers(const char *code, struct buf *out)

@@ -210,8 +210,7 @@ static bool put_listing(struct repro *r, const struct fact *fact)
 	char *parent;
 
 	if (!twice) {
-		put_about(r, fact, HELPER_listed,
-			  fact->kind == FACT_EXTRA ? "!listed" : "listed");
+		put_about(r, fact, HELPER_listed, fact->kind == FACT_EXTRA ? "!listed" : "listed");
 		buf_addch(r->out, ')');
 		return true;
 	}

@@ -274,13 +274,15 @@ static bool put_target(const struct target *t, const struct target_description *
 
 static void put_head(const struct finding *f, struct buf *out)
 {
-	buf_adds(out, "#!/bin/sh\n"
-		      "# repro.sh -- makes the file system and runs repro.c on it.\n"
-		      "#\n# Exit status: 1 where the bug shows, 0 where it does not, 2 if that cannot "
-		      "be told.\n# Found on: ");
+	buf_adds(out,
+		 "#!/bin/sh\n"
+		 "# repro.sh -- makes the file system and runs repro.c on it.\n"
+		 "#\n# Exit status: 1 where the bug shows, 0 where it does not, 2 if that cannot "
+		 "be told.\n# Found on: ");
 	repro_comment(buf_str(&f->target), NAME_MAX_SHOWN, out);
-	buf_adds(out, "\n#\n# shellcheck disable=SC2016 # what is quoted is data, or for another shell\n"
-		      "set -eu\ncd \"$(dirname \"$0\")\"\n\n");
+	buf_adds(out,
+		 "\n#\n# shellcheck disable=SC2016 # what is quoted is data, or for another shell\n"
+		 "set -eu\ncd \"$(dirname \"$0\")\"\n\n");
 }
 
 void finding_repro_sh(const struct finding *f, const struct target *t, struct buf *out)
