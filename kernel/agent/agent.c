@@ -18,6 +18,7 @@
 #include "kmemleak.h"
 #include "leaks.h"
 #include "people.h"
+#include "program.h"
 #include "seat.h"
 #include "target/steps.h"
 #include "tree/take.h"
@@ -86,7 +87,7 @@ void assay_agent_console(const char *text, unsigned int len)
 	hall->console[hall->console_len] = '\0';
 }
 
-static int attach(struct agent *a, struct err *err)
+static int mount_disk(const struct agent *a, struct err *err)
 {
 	/* The kernel takes a whole page of options. */
 	static _Alignas(4096) char options[4096];
@@ -94,6 +95,15 @@ static int attach(struct agent *a, struct err *err)
 	memcpy(options, a->hall->options, sizeof(a->hall->options));
 	if (mount(a->hall->source, mount_path, a->hall->fs, 0, options))
 		return err_sys(err, errno, "cannot mount %s", a->hall->fs);
+	return 0;
+}
+
+static int attach(struct agent *a, struct err *err)
+{
+	int error = mount_disk(a, err);
+
+	if (error)
+		return error;
 	umask(0);
 	if (mkdir(root_path, ROOT_MODE) && errno != EEXIST)
 		return err_sys(err, errno, "cannot make a directory in the file system");
@@ -105,14 +115,27 @@ static int attach(struct agent *a, struct err *err)
 	return 0;
 }
 
-static int detach(struct agent *a)
+/* Nothing of ours is in the file system then. */
+static int leave(struct agent *a)
 {
 	people_leave(a->people);
 	if (fchdir(a->outside_fd) || chroot("."))
 		return -errno;
 	close(a->root_fd);
 	a->root_fd = -1;
+	return 0;
+}
+
+static int unmount(void)
+{
 	return umount2(mount_path, 0) ? -errno : 0;
+}
+
+static int detach(struct agent *a)
+{
+	int error = leave(a);
+
+	return error ? error : unmount();
 }
 
 static int remount(struct agent *a)
@@ -122,6 +145,24 @@ static int remount(struct agent *a)
 
 	umask(mask);
 	return busy ? -busy : -error;
+}
+
+static int remount_for_program(void *own)
+{
+	int busy = unmount();
+
+	return -(busy ? busy : mount_disk(own, NULL));
+}
+
+/* The program on the board sees what a test sees, from outside its root. */
+static int run_program(struct agent *a, struct err *err)
+{
+	struct program_host host = { a, a->hall->keeps ? remount_for_program : NULL };
+	int error = a->root_fd < 0 ? -EIO : leave(a);
+
+	if (error)
+		return err_sys(err, -error, "the file system is not there");
+	return program_run_here(&a->hall->board, root_path, &host, err);
 }
 
 /* Clean pages, names and inodes; what is dirty stays. */
@@ -191,14 +232,15 @@ static bool end_round(void *own)
 
 /* By a copy of this kernel. If it dies of it, its last words are an alarm, too. A call may have to
  * wait for ever where it did not before, since another one answers otherwise now. */
-static int seek_leaks(struct agent *a)
+static int seek_leaks(struct agent *a, struct err *err)
 {
 	struct leaks_cycle cycle = { a, begin_round, call_again, end_round };
 	struct buf growth = BUF_INIT;
 	int child = assay_host_child(), code;
 
+	a->faults = no_faults;
 	if (child < 0)
-		assay_failed("cannot copy the kernel");
+		return err_sys(err, -child, "cannot copy the kernel");
 	if (child) {
 		code = assay_host_wait(child);
 		a->hall->board.alarm |= code != 0 && code != ASSAY_EXIT_DEADLOCK;
@@ -214,6 +256,7 @@ static int seek_leaks(struct agent *a)
 	assay_host_exit(0);
 }
 
+/* An errno as the call's outcome. */
 static int change_environment(struct agent *a, const struct call *c)
 {
 	switch (c->op) {
@@ -233,8 +276,6 @@ static int change_environment(struct agent *a, const struct call *c)
 		return drop_caches(a);
 	case OP_advance_time:
 		return advance_time(c);
-	case OP_seek_leaks:
-		return seek_leaks(a);
 	default:
 		return ENOSYS;
 	}
@@ -272,7 +313,9 @@ static int carry_out(struct agent *a, const struct call *c, struct outcome *ret,
 
 	assay_watch();
 	*ret = (struct outcome){ .result = op_table[c->op].result, .bytes = "" };
-	if (op_table[c->op].traits & TRAIT_ENV)
+	if (c->op == OP_seek_leaks)
+		failed = seek_leaks(a, err);
+	else if (op_table[c->op].traits & TRAIT_ENV)
 		ret->error = change_environment(a, c);
 	else
 		failed = call_process(a, c, ret, err);
@@ -373,6 +416,9 @@ static void serve(struct agent *a)
 		break;
 	case ERRAND_RECORD:
 		hand_over_record(b);
+		break;
+	case ERRAND_PROGRAM:
+		b->failure = run_program(a, &b->err);
 		break;
 	default:
 		b->failure = err_set(&b->err, ENOSYS, "a kernel knows no such errand");

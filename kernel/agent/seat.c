@@ -17,6 +17,7 @@ _Static_assert(sizeof(struct disk_record) == sizeof(struct assay_record) &&
 		       (int)RECORD_MARK == ASSAY_RECORD_MARK,
 	       "checker and driver write the same records");
 _Static_assert((int)HALL_FD == ASSAY_HALL_FD && (int)HALL_IMAGE_FD == ASSAY_IMAGE_FD &&
+		       (int)HALL_EXIT_BROKEN == ASSAY_EXIT_BROKEN &&
 		       (int)HALL_EXIT_HUNG == ASSAY_EXIT_DEADLOCK,
 	       "checker and driver agree");
 

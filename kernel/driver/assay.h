@@ -16,6 +16,9 @@ enum {
 	ASSAY_EXIT_PANIC = 99,
 };
 
+/* Virtual seconds after which a call will never end. */
+enum { ASSAY_DEADLOCK_SECONDS = 600 };
+
 /* What fails, and which of those: numbers from 1 on, 0 for none. */
 enum { ASSAY_FAULT_ALLOC, ASSAY_FAULT_READ, ASSAY_FAULT_WRITE, ASSAY_FAULTS };
 enum { ASSAY_FAULTS_MAX = 2 };
@@ -67,7 +70,12 @@ long assay_call(long number, long a, long b, long c, long d, long e, long f);
 struct assay_thread;
 struct assay_thread *assay_thread_new(void (*turn)(void *arg), void *arg);
 void assay_thread_run(struct assay_thread *t); /* one turn, to its end */
+_Bool assay_thread_try(struct assay_thread *t); /* false: it will never end */
 void assay_thread_end(struct assay_thread *t);
+/* Its pointers are those of this process of the host; 0: of this one. */
+void assay_thread_serve(struct assay_thread *t, int host_pid);
+int assay_thread_host_pid(void); /* of the present thread */
+_Bool assay_maps_late(unsigned long address);
 /* As write(2), by a thread that is the kernel's own: some files ask for one. */
 long assay_write_apart(int fd, const char *data, unsigned long len);
 void assay_sleep_ms(unsigned long ms);
@@ -86,6 +94,10 @@ int assay_host_fork(void); /* as a child of the checker's */
 int assay_host_child(void); /* as a child of one's own, to be waited for */
 int assay_host_wait(int child); /* with what it exited; negative: it was killed */
 void assay_host_exit(int code) __attribute__((noreturn));
+void assay_host_catch(void); /* bad pointers of callers */
+/* Memory of another process; they say how much was moved. */
+unsigned long assay_host_read(int pid, void *to, const void *from, unsigned long n);
+unsigned long assay_host_write(int pid, void *to, const void *from, unsigned long n);
 
 /* Agent. */
 void assay_agent(void) __attribute__((noreturn));

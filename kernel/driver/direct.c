@@ -64,33 +64,35 @@ static void take_back(struct loan *loan)
 	kvfree(loan->parts);
 }
 
-/* Between the caller's memory and the lent pages. */
-static void copy(const struct loan *loan, char *memory, size_t bytes, bool out)
+/* Between the caller's memory and the lent pages; false where the caller has no such memory. */
+static bool copy(const struct loan *loan, char __user *memory, size_t bytes, bool out)
 {
 	for (unsigned int i = 0; i < loan->count && bytes; i++) {
 		struct bio_vec *part = &loan->parts[i];
 		char *page = page_address(part->bv_page) + part->bv_offset;
 		size_t len = min_t(size_t, bytes, part->bv_len);
 
-		memcpy(out ? page : memory, out ? memory : page, len);
+		if (out ? assay_read_user(page, memory, len) : assay_write_user(memory, page, len))
+			return false;
 		memory += len;
 		bytes -= len;
 	}
+	return true;
 }
 
-static ssize_t move_at(struct file *file, char *memory, size_t bytes, loff_t *pos, bool out)
+static ssize_t move_at(struct file *file, char __user *memory, size_t bytes, loff_t *pos, bool out)
 {
 	struct loan loan = { 0 };
 	struct iov_iter iter;
 	ssize_t done = lend(&loan, (unsigned long)memory, bytes);
 
+	if (!done && out && !copy(&loan, memory, bytes, true))
+		done = -EFAULT;
 	if (!done) {
-		if (out)
-			copy(&loan, memory, bytes, true);
 		iov_iter_bvec(&iter, out ? ITER_SOURCE : ITER_DEST, loan.parts, loan.count, bytes);
 		done = out ? vfs_iter_write(file, &iter, pos, 0) : vfs_iter_read(file, &iter, pos, 0);
-		if (!out && done > 0)
-			copy(&loan, memory, done, false);
+		if (!out && done > 0 && !copy(&loan, memory, done, false))
+			done = -EFAULT;
 	}
 	take_back(&loan);
 	return done;
@@ -105,7 +107,7 @@ long assay_direct(int number, void *memory, unsigned long bytes, const long *pos
 	ssize_t done = -EINVAL;
 
 	if (at >= 0 && (ssize_t)bytes >= 0)
-		done = move_at(file, memory, min(bytes, BYTES_MAX), &at, out);
+		done = move_at(file, (char __user __force *)memory, min(bytes, BYTES_MAX), &at, out);
 	if (!pos && done > 0)
 		file->f_pos = at;
 	fdput_pos(f);

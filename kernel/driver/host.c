@@ -10,7 +10,9 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "assay.h"
@@ -89,4 +91,74 @@ void assay_host_exit(int code)
 {
 	syscall(SYS_exit_group, code);
 	__builtin_unreachable();
+}
+
+/* ---- memory of callers ---- */
+
+extern const char assay_reads[], assay_writes[], assay_clears[], assay_scans[];
+
+/* Instructions that may meet a bad pointer of a caller (uaccess.c), and what they have it in. */
+enum { ACCESS_BYTES = 2 };
+static const struct {
+	const char *at;
+	int pointer;
+} accesses[] = {
+	{ assay_reads, REG_RSI },
+	{ assay_writes, REG_RDI },
+	{ assay_clears, REG_RDI },
+	{ assay_scans, REG_RDI },
+};
+
+static struct sigaction kernels_action;
+
+/* A processor does not say where an address is that no memory can have. */
+static int is_bad_pointer(unsigned long pointer, const siginfo_t *info)
+{
+	unsigned long address = (unsigned long)info->si_addr;
+
+	if (info->si_code == SI_KERNEL)
+		return pointer >> 47 != 0;
+	return address - pointer < 4096 && !assay_maps_late(address);
+}
+
+/* The access ends with bytes left; every other fault is the kernel's own. */
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	for (unsigned i = 0; i < sizeof(accesses) / sizeof(*accesses); i++)
+		if (registers[REG_RIP] == (greg_t)accesses[i].at &&
+		    is_bad_pointer(registers[accesses[i].pointer], info)) {
+			registers[REG_RIP] += ACCESS_BYTES;
+			return;
+		}
+	kernels_action.sa_sigaction(signal, info, context);
+}
+
+void assay_host_catch(void)
+{
+	struct sigaction action;
+
+	sigaction(SIGSEGV, NULL, &kernels_action);
+	action = kernels_action;
+	action.sa_sigaction = on_fault;
+	sigaction(SIGSEGV, &action, NULL);
+}
+
+static unsigned long move(long call, int pid, void *here, const void *there, unsigned long n)
+{
+	struct iovec local = { here, n }, remote = { (void *)there, n };
+	long done = syscall(call, (long)pid, &local, 1L, &remote, 1L, 0L);
+
+	return done < 0 ? 0 : done;
+}
+
+unsigned long assay_host_read(int pid, void *to, const void *from, unsigned long n)
+{
+	return move(SYS_process_vm_readv, pid, to, from, n);
+}
+
+unsigned long assay_host_write(int pid, void *to, const void *from, unsigned long n)
+{
+	return move(SYS_process_vm_writev, pid, (void *)from, to, n);
 }

@@ -17,9 +17,6 @@
 
 #include "assay.h"
 
-/* Virtual seconds after which a call will never end. */
-#define DEADLOCK_SECONDS 600
-
 extern const sys_call_ptr_t sys_call_table[];
 extern int syscall_table_size;
 
@@ -32,7 +29,7 @@ static struct notifier_block panic_block = { .notifier_call = on_panic, .priorit
 
 static void on_deadlock(struct timer_list *timer)
 {
-	pr_err("a call did not end in %d virtual seconds: deadlock\n", DEADLOCK_SECONDS);
+	pr_err("a call did not end in %d virtual seconds: deadlock\n", ASSAY_DEADLOCK_SECONDS);
 	show_state_filter(TASK_UNINTERRUPTIBLE);
 	assay_host_exit(ASSAY_EXIT_DEADLOCK);
 }
@@ -41,7 +38,7 @@ static DEFINE_TIMER(deadlock_timer, on_deadlock);
 
 void assay_watch(void)
 {
-	mod_timer(&deadlock_timer, jiffies + DEADLOCK_SECONDS * HZ);
+	mod_timer(&deadlock_timer, jiffies + ASSAY_DEADLOCK_SECONDS * HZ);
 }
 
 void assay_unwatch(void)
@@ -136,6 +133,7 @@ void assay_main(void)
 
 	atomic_notifier_chain_register(&panic_notifier_list, &panic_block);
 	panic_on_oops = 1;
+	assay_host_catch();
 	error = assay_disk_add();
 	if (error)
 		assay_failed("cannot add the disk");

@@ -8,6 +8,7 @@
 #include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
+#include <linux/list.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -20,7 +21,11 @@ struct assay_thread {
 	struct completion called, done;
 	bool ends;
 	pid_t pid;
+	int host_pid;
+	struct list_head served; /* among those that others' calls are made by */
 };
+
+static LIST_HEAD(all_served);
 
 static int live(void *own)
 {
@@ -43,6 +48,7 @@ struct assay_thread *assay_thread_new(void (*turn)(void *arg), void *arg)
 		return NULL;
 	t->turn = turn;
 	t->arg = arg;
+	INIT_LIST_HEAD(&t->served);
 	init_completion(&t->called);
 	init_completion(&t->done);
 	t->pid = user_mode_thread(live, t, SIGCHLD);
@@ -58,8 +64,31 @@ void assay_thread_run(struct assay_thread *t)
 	wait_for_completion(&t->done);
 }
 
+_Bool assay_thread_try(struct assay_thread *t)
+{
+	complete(&t->called);
+	return wait_for_completion_timeout(&t->done, ASSAY_DEADLOCK_SECONDS * HZ);
+}
+
+void assay_thread_serve(struct assay_thread *t, int host_pid)
+{
+	t->host_pid = host_pid;
+	list_add(&t->served, &all_served);
+}
+
+int assay_thread_host_pid(void)
+{
+	struct assay_thread *t;
+
+	list_for_each_entry(t, &all_served, served)
+		if (t->pid == current->pid)
+			return t->host_pid;
+	return 0;
+}
+
 void assay_thread_end(struct assay_thread *t)
 {
+	list_del(&t->served);
 	t->ends = true;
 	complete(&t->called);
 	kernel_wait(t->pid, NULL);

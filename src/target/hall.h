@@ -16,8 +16,8 @@ enum {
 	HALL_TEXT_MAX = 256,
 };
 
-/* What a kernel finds open, and how it ends where a call can never return. */
-enum { HALL_FD = 3, HALL_IMAGE_FD = 4, HALL_EXIT_HUNG = 98 };
+/* What a kernel finds open, and how it ends where its agent fails or a call can never return. */
+enum { HALL_FD = 3, HALL_IMAGE_FD = 4, HALL_EXIT_BROKEN = 97, HALL_EXIT_HUNG = 98 };
 
 /* Where halls lie: some below the kernel, where a sanitizer leaves room too, the others below the
  * end of what the kernel takes for a process's memory (0x7f80000000). */

@@ -23,6 +23,7 @@
 enum {
 	LOOK_MS = 20, /* how often it is looked whether the kernel lives */
 	BOOT_SECONDS = 60,
+	WALL_PER_CPU = 20, /* times its limit of CPU time may pass, whatever it waits for */
 	FIRST_SEAT = 1,
 };
 #define MILLI INT64_C(1000000)
@@ -60,6 +61,7 @@ struct states {
 	struct pmap saved;
 	uint32_t free_seats[HALL_SEATS_MAX];
 	size_t free_count;
+	bool failed; /* the last errand, for a reason of ours */
 };
 
 static int64_t now_ns(void)
@@ -121,29 +123,87 @@ static void call_to(struct hall *hall, uint32_t seat)
 	syscall(SYS_futex, &hall->seats[seat], FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
+/* The end of what the kernel said. */
+static const char *last_words(const struct states *s)
+{
+	enum { WORDS_MAX = 200 };
+	uint32_t len = s->hall->console_len;
+
+	return s->hall->console + (len > WORDS_MAX ? len - WORDS_MAX : 0);
+}
+
+/* The errand was not run for a reason that is ours: the board says so, as of errands that fail. */
+static enum target_fate errand_fails(struct states *s, int code, const char *why)
+{
+	struct board *b = &s->hall->board;
+
+	b->err = (struct err){ 0 };
+	b->failure = err_set(&b->err, code, "%s", why);
+	s->failed = true;
+	return FATE_FINE;
+}
+
+/* A kernel that cannot go on ends itself; nothing that it does has others kill it. */
+static enum target_fate kernel_ended(struct states *s, const siginfo_t *end)
+{
+	if (end->si_code == CLD_KILLED && end->si_status == SIGKILL)
+		return errand_fails(s, ENOMEM, "the kernel's process was killed from outside; "
+					       "the machine may be short of memory");
+	if (end->si_code == CLD_EXITED && end->si_status == HALL_EXIT_BROKEN)
+		return errand_fails(s, EIO, last_words(s));
+	return end->si_code == CLD_EXITED && end->si_status == HALL_EXIT_HUNG ? FATE_HUNG
+									      : FATE_DIED;
+}
+
+/* How long a process has been running since the last sign of progress. On a busy machine time
+ * passes without it. */
+struct patience {
+	pid_t pid;
+	uint32_t progress;
+	int64_t wall_ns, cpu_ns; /* at that sign */
+};
+
+static int64_t cpu_time_ns(pid_t pid)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &used))
+		return 0;
+	return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
+}
+
+static bool patience_ends(struct patience *p, const struct board *b, pid_t pid, double seconds)
+{
+	uint32_t progress = atomic_load(&b->progress);
+	int64_t limit_ns = (int64_t)(seconds * 1e9);
+
+	if (!p->wall_ns || p->pid != pid || p->progress != progress) {
+		*p = (struct patience){ pid, progress, now_ns(), cpu_time_ns(pid) };
+		return false;
+	}
+	return cpu_time_ns(pid) - p->cpu_ns > limit_ns ||
+	       now_ns() - p->wall_ns > WALL_PER_CPU * limit_ns;
+}
+
 /* Waits for the turn. The process that has it is `pid`, or the copy it made. */
 static enum target_fate await(struct states *s, pid_t pid, double seconds)
 {
 	struct board *b = &s->hall->board;
-	int64_t limit_ns = (int64_t)(seconds * 1e9), since_ns = now_ns();
-	uint32_t progress = atomic_load(&b->progress), now;
+	struct patience patience = { 0 };
 
 	while (!board_await(b, TURN_OWNER, LOOK_MS * MILLI)) {
 		volatile const uint32_t *copy = &s->hall->fork_pid;
 		siginfo_t end = { 0 };
 
+		if (*copy)
+			pid = (pid_t)*copy;
 		/* It is left to be waited for. */
-		waitid(P_PID, (id_t)(*copy ? (pid_t)*copy : pid), &end,
-		       WEXITED | WNOHANG | WNOWAIT);
+		waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT);
 		if (end.si_pid)
-			return end.si_status == HALL_EXIT_HUNG ? FATE_HUNG : FATE_DIED;
-		now = atomic_load(&b->progress);
-		if (now != progress) {
-			progress = now;
-			since_ns = now_ns();
-		} else if (now_ns() - since_ns > limit_ns) {
+			return kernel_ended(s, &end);
+		if (patience_ends(&patience, b, pid, seconds))
 			return FATE_HUNG;
-		}
 	}
 	return FATE_FINE;
 }
@@ -155,10 +215,12 @@ static enum target_fate send(void *own, enum board_errand errand, double seconds
 	uint32_t seat = 0;
 	enum target_fate fate;
 
+	s->failed = false;
 	if (!s->present)
 		return FATE_DIED;
 	if (s->present->keys) {
-		must(s->free_count);
+		if (!s->free_count)
+			return errand_fails(s, EAGAIN, "too many states of the kernel are saved");
 		seat = s->free_seats[--s->free_count];
 	}
 	hall->fork_to = seat;
@@ -173,7 +235,7 @@ static enum target_fate send(void *own, enum board_errand errand, double seconds
 		move_to(s, sitting_new((pid_t)hall->fork_pid, seat));
 	else if (seat)
 		s->free_seats[s->free_count++] = seat;
-	if (fate != FATE_FINE)
+	if (fate != FATE_FINE || (s->failed && hall->fork_pid))
 		move_to(s, NULL);
 	return fate;
 }
@@ -257,15 +319,6 @@ static _Noreturn void become_kernel(const struct states_options *o, int hall_fd,
 	close_range(image < 0 ? HALL_IMAGE_FD : HALL_IMAGE_FD + 1, ~0U, 0);
 	execve(o->kernel, (char *const *)command, no_environment);
 	_exit(0);
-}
-
-/* The end of what the kernel said. */
-static const char *last_words(const struct states *s)
-{
-	enum { WORDS_MAX = 200 };
-	uint32_t len = s->hall->console_len;
-
-	return s->hall->console + (len > WORDS_MAX ? len - WORDS_MAX : 0);
 }
 
 /* Some complaints are made only once: of what comes later nobody would hear. */
@@ -404,14 +457,37 @@ int states_recorded(struct states *s, struct buf *out, struct err *err)
 	return 0;
 }
 
-int states_load(struct states *s, int image_fd, enum target_fate *ret_fate, struct err *err)
+int states_load(struct states *s, int image_fd, int *ret_error, enum target_fate *ret_fate,
+		struct err *err)
 {
 	move_to(s, s->first);
 	s->hall->image_fd = image_fd;
 	*ret_fate = send(s, ERRAND_ATTACH, BOOT_SECONDS);
 	s->hall->image_fd = -1;
-	return *ret_fate == FATE_FINE && s->hall->board.failure ? errands_failure(&s->errands, err)
-								: 0;
+	*ret_error = *ret_fate == FATE_FINE && !s->failed ? -s->hall->board.failure : 0;
+	return s->failed ? errands_failure(&s->errands, err) : 0;
+}
+
+/* In a copy of the present state, which stays as it is. */
+int states_run_program(struct states *s, const struct buf *program, double seconds,
+		       struct program_end *ret, struct err *err)
+{
+	struct sitting *before = s->present;
+	int r;
+
+	if (!before)
+		return err_set(err, EIO, "the kernel is gone");
+	before->keys++;
+	r = errands_run_program(&s->errands, program, seconds, ret, err);
+	if (r && !s->failed && !s->present) {
+		*err = (struct err){ 0 };
+		*ret = (struct program_end){ .end = PROGRAM_KILLED, .status = SIGKILL };
+		buf_addf(&ret->output, "the kernel died: %s", last_words(s));
+		r = 0;
+	}
+	before->keys--;
+	move_to(s, before);
+	return r;
 }
 
 const char *states_console(const struct states *s)

@@ -37,8 +37,12 @@ void states_drop(struct states *s, uint64_t key);
 void states_reset(struct states *s); /* to the fresh one */
 /* What was written to the disk from mounting on. */
 int states_recorded(struct states *s, struct buf *out, struct err *err);
-/* To a state that is not mounted, and there the image is. 0, or what mounting answered. */
-int states_load(struct states *s, int image_fd, enum target_fate *ret_fate, struct err *err);
+/* To a state that is not mounted, and there the image is. *ret_error: what mounting answered. */
+int states_load(struct states *s, int image_fd, int *ret_error, enum target_fate *ret_fate,
+		struct err *err);
+/* A compiled program on a copy of the file system as it is now. A kernel that dies kills it. */
+int states_run_program(struct states *s, const struct buf *program, double seconds,
+		       struct program_end *ret, struct err *err);
 /* What the kernel has logged since the last errand began. */
 const char *states_console(const struct states *s);
 /* What its kernel tells of its code. */

@@ -50,6 +50,12 @@ enum target_fate {
 	FATE_ALARM, /* it goes on, but the kernel logged a mistake of its own (log) */
 };
 
+/* Whether a call that ended so has an outcome. */
+static inline bool fate_answers(enum target_fate fate)
+{
+	return fate == FATE_FINE || fate == FATE_ALARM;
+}
+
 /* A record of what the disk was asked for is these, in order, each followed by its data if it
  * is a write. Nothing else was: a mark is where a call had returned. */
 enum disk_request {
@@ -79,7 +85,8 @@ struct plan_end {
 	size_t done;             /* steps that went as expected, all before the one it ended at */
 	enum target_fate fate;
 	bool outcome_differs, tree_differs;
-	struct outcome outcome;  /* of step `done`; valid until the next call of the target */
+	/* Of step `done`, where fate_answers(); valid until the next call of the target. */
+	struct outcome outcome;
 };
 
 /* What came of a call that overlapped with others. */

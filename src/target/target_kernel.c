@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "target/compile.h"
 #include "target/description.h"
 #include "target/disk.h"
 #include "target/kernels.h"
@@ -178,6 +179,22 @@ static int kernel_follow(struct target *t, const struct plan_step *steps, size_t
 	return errands_follow(errands, steps, count, ret, err);
 }
 
+/* Only a program that needs no libraries: it would look for them in the kernel's file systems. */
+static int kernel_run_program(struct target *t, const char *source, double seconds,
+			      struct program_end *ret, struct err *err)
+{
+	const struct kernel *k = t->own;
+	struct buf program = BUF_INIT;
+	int r = compile_program(source, "-static", &program, ret, err);
+
+	if (!r && ret->end == PROGRAM_EXITED) {
+		program_end_free(ret);
+		r = states_run_program(k->states, &program, seconds, ret, err);
+	}
+	buf_free(&program);
+	return r;
+}
+
 static void kernel_log(struct target *t, struct buf *out)
 {
 	const struct kernel *k = t->own;
@@ -200,8 +217,7 @@ static int kernel_load(struct target *t, int image_fd, int *ret_error, enum targ
 {
 	const struct kernel *k = t->own;
 
-	*ret_error = -states_load(k->states, image_fd, ret_fate, NULL);
-	return 0;
+	return states_load(k->states, image_fd, ret_error, ret_fate, err);
 }
 
 static struct code_map *kernel_code(struct target *t, struct buf *ret_table)
@@ -253,6 +269,7 @@ const struct target_kind target_kernel = {
 	.call = kernel_call,
 	.observe = kernel_observe,
 	.follow = kernel_follow,
+	.run_program = kernel_run_program,
 	.log = kernel_log,
 	.reset = kernel_reset,
 	.save = kernel_save,

@@ -119,6 +119,24 @@ static void a_call_that_never_returns_hangs(void **state)
 	pair_close(&p);
 }
 
+static void null_pointers_give_efault(void **state)
+{
+	static const char *const calls[] = {
+		"mkdir(NULL, 0755)",        "open(NULL, O_RDONLY)", "stat(NULL)",
+		"symlink(NULL, \"s\")",     "symlink(\"s\", NULL)", "rename(NULL, \"s\")",
+		"rename(\"s\", NULL)",      "chdir(NULL)",          "unlink(NULL)",
+		"setxattr(\".\", NULL, \"value\", 5, 0)",
+	};
+	struct err why = { 0 };
+	struct pair p;
+
+	if (!pair_open(&p, "kernel:ext4", 60, &why))
+		skip();
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+		pair_do(&p, calls[i]);
+	pair_close(&p);
+}
+
 static void two_kernels_live_side_by_side(void **state)
 {
 	struct err why = { 0 };
@@ -420,6 +438,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_file_system_is_used_and_branched),
 		cmocka_unit_test(a_call_that_never_returns_hangs),
+		cmocka_unit_test(null_pointers_give_efault),
 		cmocka_unit_test(two_kernels_live_side_by_side),
 		cmocka_unit_test(every_allocation_of_a_call_can_fail),
 		cmocka_unit_test(what_is_written_repeats_and_recovers),

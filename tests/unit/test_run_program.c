@@ -16,7 +16,8 @@
 static const char headers[] = "#define _GNU_SOURCE\n#include <errno.h>\n#include <fcntl.h>\n"
 			      "#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
 			      "#include <string.h>\n#include <sys/stat.h>\n"
-			      "#include <sys/sysmacros.h>\n#include <unistd.h>\n";
+			      "#include <sys/sysmacros.h>\n#include <sys/wait.h>\n"
+			      "#include <unistd.h>\n";
 
 static struct target *open_target(const char *spec)
 {
@@ -185,6 +186,71 @@ static void on_bindfs(void **unused)
 	on_target("bindfs");
 }
 
+/* Users, pointers and processes are those of the kernel in the process. */
+static void lives_in_the_kernel(struct target *t)
+{
+	expect(t,
+	       "int main(int argc, char **argv) {\n"
+	       "if (chdir(argv[1]) || chroot(\".\") || mkdir(\"/d\", 0700)) return 2;\n"
+	       "if (seteuid(1000) || geteuid() != 1000) return 3;\n"
+	       "if (!mkdir(\"/d/x\", 0755) || errno != EACCES) return 4;\n"
+	       "if (seteuid(0) || mkdir(\"/d/x\", 0755)) return 5;\n"
+	       "return 1; }",
+	       PROGRAM_EXITED, 1);
+	expect(t,
+	       "int main(int argc, char **argv) {\n"
+	       "int fd = chdir(argv[1]) ? -1 : open(\"f\", O_RDWR | O_CREAT, 0600);\n"
+	       "char *volatile bad[] = { NULL, (char *)8, (char *)-1, (char *)(1UL << 55) };\n"
+	       "if (fd < 0 || write(fd, \"abc\", 3) != 3) return 2;\n"
+	       "for (int i = 0; i < 4; i++) {\n"
+	       "if (!mkdir(bad[i], 0755) || errno != EFAULT) return 3;\n"
+	       "if (pread(fd, bad[i], 3, 0) >= 0 || errno != EFAULT) return 4;\n"
+	       "if (pwrite(fd, bad[i], 3, 0) >= 0 || errno != EFAULT) return 5;\n"
+	       "if (!fstat(fd, (struct stat *)bad[i]) || errno != EFAULT) return 6;\n"
+	       "}\n"
+	       "return 1; }",
+	       PROGRAM_EXITED, 1);
+	expect(t,
+	       "int main(int argc, char **argv) {\n"
+	       "int status, fd = chdir(argv[1]) ? -1 : open(\"f\", O_RDWR | O_CREAT, 0600);\n"
+	       "pid_t pid = fork();\n"
+	       "if (!pid) _exit(write(fd, \"abc\", 3) != 3 || mkdir(\"d\", 0755));\n"
+	       "if (waitpid(pid, &status, 0) != pid || status) return 2;\n"
+	       "return rmdir(\"d\") || lseek(fd, 0, SEEK_CUR) != 3 ? 3 : 1; }",
+	       PROGRAM_EXITED, 1);
+}
+
+/* The call that never returns is a child's, which can be killed. */
+static void outlives_a_call_that_never_returns(struct target *t)
+{
+	expect(t,
+	       "int main(int argc, char **argv) {\n"
+	       "if (chdir(argv[1]) || mkfifo(\"p\", 0600)) return 2;\n"
+	       "pid_t pid = fork();\n"
+	       "if (!pid) _exit(open(\"p\", O_RDONLY) < 0);\n"
+	       "sleep(1);\n"
+	       "if (waitpid(pid, NULL, WNOHANG)) return 3;\n"
+	       "kill(pid, SIGKILL);\n"
+	       "return waitpid(pid, NULL, 0) != pid || unlink(\"p\") ? 4 : 1; }",
+	       PROGRAM_EXITED, 1);
+}
+
+static void on_kernel_ext4(void **unused)
+{
+	struct target *t = open_target("kernel:ext4");
+
+	if (!t)
+		skip();
+	assert_non_null(t->kind->run_program);
+	sees_what_calls_made(t);
+	remounts(t);
+	lives_in_the_kernel(t);
+	outlives_a_call_that_never_returns(t);
+	ends_in_every_way(t);
+	can_be_reset(t);
+	target_close(t);
+}
+
 static void on_a_directory(void **unused)
 {
 	char place[] = "/tmp/assay-dir-XXXXXX";
@@ -216,6 +282,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(on_ext4),        cmocka_unit_test(on_tmpfs),
 		cmocka_unit_test(on_overlay),     cmocka_unit_test(on_bindfs),
+		cmocka_unit_test(on_kernel_ext4),
 		cmocka_unit_test(on_a_directory), cmocka_unit_test(a_program_is_compiled),
 	};
 

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/* program.c -- a program of the host runs on the file systems of the kernel under test.
+ *
+ * It is an ordinary program in a process of its own. Each of its processes has a task in this
+ * kernel, with its descriptors, directories and users, which makes its calls: with the very
+ * arguments, since pointers of that task are those of the process (uaccess.c). A call that can
+ * never return is never answered, as everywhere.
+ *
+ * The command that remounts is run by the host's shell and does nothing: when the shell is about
+ * to start, we remount, and write into the command with what status it is to end. */
+#include "program.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/must.h"
+#include "kernel/driver/assay.h"
+#include "supervise.h"
+
+enum { TASKS_MAX = 16, OUTPUT_MAX = 64 << 10, STANDARD_FDS = 3 };
+
+static const char remount_command[] = "exit 0 # unmounts and mounts again";
+enum { STATUS_AT = sizeof("exit ") - 1 };
+
+enum job { JOB_BEGIN, JOB_CALL, JOB_FORK };
+
+struct task {
+	int pid;      /* of the host; 0: none */
+	bool outside; /* it executes another program, which is the host's affair */
+	bool stuck;   /* in a call that can never return */
+	struct assay_thread *thread;
+	enum job job;
+	const struct supervised_call *call;
+	long result;
+	struct task *child;
+};
+
+struct running {
+	struct board *board;
+	const struct program_host *host;
+	struct supervised process;
+	struct task tasks[TASKS_MAX]; /* the first is the program's first */
+};
+
+/* Nothing is open but what stands for a terminal. */
+static void open_standard(void)
+{
+	syscall(SYS_close_range, 0L, (long)~0U, 0L);
+	memfd_create("standard", 0);
+	for (int fd = 1; fd < STANDARD_FDS; fd++)
+		dup(0);
+	umask(022);
+}
+
+static void take_turn(void *own)
+{
+	struct task *task = own;
+	const struct supervised_call *c = task->call;
+
+	switch (task->job) {
+	case JOB_BEGIN:
+		open_standard();
+		break;
+	case JOB_CALL:
+		task->result = assay_call(c->number, c->args[0], c->args[1], c->args[2], c->args[3],
+					  c->args[4], c->args[5]);
+		break;
+	case JOB_FORK: /* a task begins as a copy of the one that makes it */
+		task->child->thread = assay_thread_new(take_turn, task->child);
+		break;
+	}
+}
+
+static bool run(struct task *task, enum job job)
+{
+	task->job = job;
+	task->stuck = !assay_thread_try(task->thread);
+	assay_settle();
+	return !task->stuck;
+}
+
+static int begin(struct running *r, struct err *err)
+{
+	struct task *task = &r->tasks[0];
+
+	task->thread = assay_thread_new(take_turn, task);
+	if (!task->thread)
+		return err_set(err, ENOMEM, "cannot make a process in the kernel");
+	run(task, JOB_BEGIN);
+	task->pid = r->process.pid;
+	assay_thread_serve(task->thread, task->pid);
+	return 0;
+}
+
+static struct task *find_task(struct running *r, int pid)
+{
+	for (size_t i = 0; i < TASKS_MAX; i++)
+		if (r->tasks[i].pid == pid)
+			return &r->tasks[i];
+	return NULL;
+}
+
+/* A process that makes its first call was forked by the program's first. NULL: there are too many. */
+static struct task *task_of(struct running *r, const struct supervised_call *c)
+{
+	struct task *task = find_task(r, c->pid), *first = &r->tasks[0];
+
+	if (task)
+		return task;
+	task = find_task(r, 0);
+	if (!task)
+		return NULL;
+	*task = (struct task){ .pid = c->pid, .outside = c->number == SYS_execve };
+	if (task->outside)
+		return task;
+	first->child = task;
+	if (first->stuck || !run(first, JOB_FORK) || !task->thread) {
+		task->pid = 0;
+		return NULL;
+	}
+	assay_thread_serve(task->thread, task->pid);
+	return task;
+}
+
+/* `sh -c COMMAND`: remounts where it is ours. */
+static void start_command(struct running *r, const struct supervised_call *c)
+{
+	char *argv[3] = { NULL }, command[sizeof(remount_command)];
+	char status = '1';
+
+	assay_host_read(c->pid, argv, (void *)c->args[1], sizeof(argv));
+	assay_host_read(c->pid, command, argv[2], sizeof(command));
+	command[STATUS_AT] = remount_command[STATUS_AT];
+	if (memcmp(command, remount_command, sizeof(command)))
+		return;
+	if (r->host->remount && !r->host->remount(r->host->own))
+		status = '0';
+	assay_host_write(c->pid, argv[2] + STATUS_AT, &status, 1);
+}
+
+/* What it writes to its terminal. */
+static long take_output(struct board *b, const struct supervised_call *c)
+{
+	size_t room = OUTPUT_MAX - b->answer_len, count = (size_t)c->args[2];
+
+	b->answer_len += assay_host_read(c->pid, b->answer + b->answer_len, (void *)c->args[1],
+					 count < room ? count : room);
+	return c->args[2];
+}
+
+static bool is_sleep(long number)
+{
+	return number == SYS_nanosleep || number == SYS_clock_nanosleep;
+}
+
+static bool has_children(const struct running *r)
+{
+	for (size_t i = 1; i < TASKS_MAX; i++)
+		if (r->tasks[i].pid && !r->tasks[i].outside)
+			return true;
+	return false;
+}
+
+static bool makes_process(long number)
+{
+	return number == SYS_clone || number == SYS_clone3 || number == SYS_fork ||
+	       number == SYS_vfork;
+}
+
+/* Where several processes wait for one another, no time but the host's passes for all of them. */
+static bool is_hosts(const struct running *r, const struct task *task,
+		     const struct supervised_call *c)
+{
+	return task->outside || makes_process(c->number) || c->number == SYS_execve ||
+	       (is_sleep(c->number) && has_children(r));
+}
+
+static void serve(struct running *r, const struct supervised_call *c)
+{
+	struct task *task = task_of(r, c);
+
+	if (!task) {
+		supervised_answer(&r->process, c, -EAGAIN);
+		return;
+	}
+	if (c->number == SYS_execve)
+		start_command(r, c);
+	if (is_hosts(r, task, c)) {
+		supervised_allow(&r->process, c);
+	} else if (c->number == SYS_mmap) { /* there are no mappings of files */
+		supervised_answer(&r->process, c, -ENODEV);
+	} else if (c->number == SYS_write && (c->args[0] == 1 || c->args[0] == 2)) {
+		supervised_answer(&r->process, c, take_output(r->board, c));
+	} else {
+		task->call = c;
+		if (run(task, JOB_CALL))
+			supervised_answer(&r->process, c, task->result);
+	}
+}
+
+static void note_end(struct board *b, int status)
+{
+	b->program_end = WIFEXITED(status) ? PROGRAM_EXITED : PROGRAM_KILLED;
+	b->program_status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+}
+
+static void attend(struct running *r)
+{
+	int64_t until_ms = supervise_now_ms() + (int64_t)(r->board->program_seconds * 1000);
+	struct supervised_call call;
+	int status;
+
+	r->board->program_end = PROGRAM_HUNG;
+	while (supervise_now_ms() < until_ms)
+		switch (supervised_next(&r->process, &call, &status)) {
+		case SUPERVISED_CALLS:
+			atomic_fetch_add(&r->board->progress, 1);
+			serve(r, &call);
+			break;
+		case SUPERVISED_ENDED:
+			note_end(r->board, status);
+			return;
+		case SUPERVISED_NOTHING:
+			break;
+		}
+}
+
+int program_run_here(struct board *b, const char *root, const struct program_host *host,
+		     struct err *err)
+{
+	char *command = host->remount ? (char *)remount_command : NULL;
+	char *argv[] = { (char *)"repro", (char *)root, command, NULL };
+	struct running r = { .board = b, .host = host };
+	int ret;
+
+	b->answer_len = 0;
+	ret = supervised_start(&r.process, b->text, b->text_len, argv);
+	if (ret)
+		return err_sys(err, -ret, "cannot start a program");
+	ret = begin(&r, err);
+	if (!ret)
+		attend(&r);
+	supervised_end(&r.process);
+	return ret;
+}
