@@ -168,6 +168,29 @@ int ini_read_trusted(struct ini *ini, const char *path, struct err *err)
 	return ret;
 }
 
+static char *ini_trimmed(const char *text, size_t len)
+{
+	struct buf copy = BUF_INIT;
+
+	for (; len && isspace((unsigned char)*text); len--)
+		text++;
+	while (len && isspace((unsigned char)text[len - 1]))
+		len--;
+	buf_add(&copy, text, len);
+	return copy.data ? copy.data : must_strdup("");
+}
+
+void ini_add(struct ini *ini, const char *section, size_t section_len, const char *key,
+	     size_t key_len, const char *value)
+{
+	ini->rows = must_realloc(ini->rows, (ini->count + 1) * sizeof(*ini->rows));
+	ini->rows[ini->count++] = (struct ini_row){
+		.section = ini_trimmed(section, section_len),
+		.key = ini_trimmed(key, key_len),
+		.value = ini_trimmed(value, strlen(value)),
+	};
+}
+
 const char *ini_get(const struct ini *ini, const char *section, const char *key)
 {
 	for (size_t i = ini->count; i-- > 0;)

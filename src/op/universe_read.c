@@ -116,6 +116,8 @@ static const struct ini_row *find_row(const struct ini *ini, const char *section
 
 static int row_error(struct draft *d, const struct ini_row *row, const char *why)
 {
+	if (!row->line) /* an override */
+		return err_set(d->err, EINVAL, "%s.%s: %s", row->section, row->key, why);
 	return err_set(d->err, EINVAL, "%s:%d: %s.%s: %s", d->ini.path, row->line, row->section,
 		       row->key, why);
 }
@@ -319,14 +321,15 @@ static int read_draft(struct draft *d)
 	return read_ops(d);
 }
 
-/* Overrides are further lines of the profile: the last value of a key holds. */
-static int add_override(struct buf *text, const char *override, struct err *err)
+/* Overrides are further rows of the profile: the last value of a key holds. */
+static int add_override(struct ini *ini, const char *override, struct err *err)
 {
 	const char *dot = strchr(override, '.'), *equals = strchr(override, '=');
 
-	if (!dot || !equals || dot > equals || strchr(override, '\n'))
+	if (!dot || !equals || dot > equals)
 		return err_set(err, EINVAL, "%s: not section.key=value", override);
-	buf_addf(text, "\n[%.*s]\n%s\n", (int)(dot - override), override, dot + 1);
+	ini_add(ini, override, (size_t)(dot - override), dot + 1, (size_t)(equals - dot - 1),
+		equals + 1);
 	return 0;
 }
 
@@ -364,15 +367,15 @@ int universe_open(struct universe *u, const char *profile, const char *const *ov
 
 	*u = (struct universe){ 0 };
 	ret = profile_text(&text, profile, err);
-	for (size_t i = 0; i < override_count && !ret; i++)
-		ret = add_override(&text, overrides[i], err);
 	if (!ret)
 		ret = ini_read_text(&d.ini, profile, buf_str(&text), err);
+	for (size_t i = 0; i < override_count && !ret; i++)
+		ret = add_override(&d.ini, overrides[i], err);
 	if (!ret) {
 		u->name = arena_strdup(&u->arena, profile);
 		ret = read_draft(&d);
-		ini_free(&d.ini);
 	}
+	ini_free(&d.ini);
 	if (ret)
 		universe_free(u);
 	buf_free(&text);

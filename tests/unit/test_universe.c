@@ -257,6 +257,27 @@ static void shipped_profiles_open(void **state)
 	buf_free(&out);
 }
 
+/* An override may be as long as it likes. */
+static void overrides_have_no_length(void **state)
+{
+	struct buf override = BUF_INIT;
+	const char *items[1];
+	struct err err = { 0 };
+	struct universe u;
+
+	buf_adds(&override, "universe.names = ");
+	for (int i = 0; i < 300; i++)
+		buf_addf(&override, "name-%d ", i);
+	items[0] = override.data;
+	if (universe_open(&u, "tiny", items, 1, &err))
+		fail_msg("%s", err.text);
+	universe_free(&u);
+	items[0] = "pick.nothing=1";
+	assert_true(universe_open(&u, "tiny", items, 1, &err) < 0);
+	assert_string_equal(err.text, "pick.nothing: neither a kind nor an operation's argument");
+	buf_free(&override);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +290,7 @@ int main(void)
 		cmocka_unit_test(overrides_come_last),
 		cmocka_unit_test(mistakes_are_named),
 		cmocka_unit_test(shipped_profiles_open),
+		cmocka_unit_test(overrides_have_no_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
