@@ -24,7 +24,8 @@ int ini_read(struct ini *ini, const char *path, struct err *err);
 /* One that can name commands: refused where somebody else could have written it (trust.h). */
 int ini_read_trusted(struct ini *ini, const char *path, struct err *err);
 int ini_read_text(struct ini *ini, const char *name, const char *text, struct err *err);
-/* One more row, of any length, that no file has: its line is 0. Space around the parts is left out. */
+/* One more row, of any length, that no file has: its line is 0. Space around its parts is left
+ * out. */
 void ini_add(struct ini *ini, const char *section, size_t section_len, const char *key,
 	     size_t key_len, const char *value);
 /* The last value of section.key, or NULL. */

@@ -7,8 +7,8 @@
  * copying the image and mounting, it is the published way, for comparison.
  *
  * How many states stay saved is bounded (branch_saved.c); others are reached again by their calls
- * (branch_reach.c). Visited states are known exactly by the graph, or (bitstate) by three bits each in a table
- * that may lose a state but never invents one. */
+ * (branch_reach.c). Visited states are known exactly by the graph, or (bitstate) by three bits each
+ * in a table that may lose a state but never invents one. */
 #include <stdlib.h>
 
 #include "base/err.h"

@@ -1,4 +1,4 @@
-/* branch.h -- inside a branching search: the plan that the target follows, and what it has saved. */
+/* branch.h -- inside a branching search: the plan that the target follows, what it has saved. */
 #ifndef EXPLORE_BRANCH_H
 #define EXPLORE_BRANCH_H
 

@@ -71,9 +71,9 @@ static struct hash fingerprint(const struct universe *u)
 /* The figures that go on counting, by their places in the file. */
 static uint64_t *figure(struct explore_figures *f, unsigned i)
 {
-	uint64_t *const all[FIGURES] = { &f->calls,     &f->transitions, &f->states,
-					 &f->edges_left, &f->beyond,     &f->surprises,
-					 &f->repeats,   &f->resets,      &f->differences };
+	uint64_t *const all[FIGURES] = { &f->calls,      &f->transitions, &f->states,
+					 &f->edges_left, &f->beyond,      &f->surprises,
+					 &f->repeats,    &f->resets,      &f->differences };
 
 	return all[i];
 }
@@ -409,7 +409,8 @@ static bool get_rest(struct sealed_reader *r, struct explorer *x, const struct h
 	x->chosen = h->chosen;
 	for (unsigned i = 0; i < FIGURES; i++)
 		*figure(&x->figures, i) = h->figures[i];
-	return !r->ended && figures_fit(x) && (x->rng.s[0] | x->rng.s[1] | x->rng.s[2] | x->rng.s[3]);
+	return !r->ended && figures_fit(x) &&
+	       (x->rng.s[0] | x->rng.s[1] | x->rng.s[2] | x->rng.s[3]);
 }
 
 /* Opens what is sealed in a file and reads its header. */

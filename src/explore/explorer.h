@@ -80,8 +80,8 @@ void explorer_pass(struct explorer *x, uint32_t call, const struct outcome *seen
 		   bool fresh);
 /* Points of code that a step of the last plan was the first to come to; 0 where nobody asks. */
 uint32_t explorer_news(const struct explorer *x, size_t step);
-/* The node of a state, made where absent. Where only bits are kept of visited states: NODE_NONE, and
- * one that is new is counted. */
+/* The node of a state, made where absent. Where only bits are kept of visited states: NODE_NONE,
+ * and one that is new is counted. */
 uint32_t explorer_node(struct explorer *x, const struct state *s);
 uint32_t explorer_visit(struct explorer *x, struct hash state);
 /* Is the history so long that it is time for a fresh file system? */
@@ -127,8 +127,8 @@ bool watch_kernel(struct explorer *x);
 /* The checkpoint in the run's directory: graph, open states, counts and figures. */
 int checkpoint_write(struct explorer *x, struct err *err);
 int checkpoint_read(struct explorer *x, struct err *err);
-/* The same from an open file, which `path` names in what is said of it. After an error x is good for
- * nothing but to be freed. */
+/* The same from an open file, which `path` names in what is said of it. After an error x is good
+ * for nothing but to be freed. */
 int checkpoint_load(struct explorer *x, int fd, const char *path, struct err *err);
 
 #endif

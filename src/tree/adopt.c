@@ -2,8 +2,8 @@
  *
  * A file system may say anything of its objects. Whoever goes on from what it said must not lose an
  * object that has names because its link count, which is only said, comes to 0. And what is listed
- * but cannot be looked at is not taken over: it is told when it is seen again. Only what is denied to
- * us may well be there. */
+ * but cannot be looked at is not taken over: it is told when it is seen again. Only what is denied
+ * to us may well be there. */
 #include <errno.h>
 
 #include "base/map.h"
@@ -39,16 +39,15 @@ static uint32_t adopt_links(struct adopter *a, const struct inode *inode)
 	uint64_t names;
 
 	if (S_ISDIR(inode->mode))
-		return inode->nlink ? inode->nlink :
-				      2 + (uint32_t)*adopt_count(&a->dirs, inode->ino);
+		return inode->nlink ? inode->nlink
+				    : 2 + (uint32_t)*adopt_count(&a->dirs, inode->ino);
 	names = *adopt_count(&a->names, inode->ino);
 	return names > inode->nlink ? (uint32_t)names : inode->nlink;
 }
 
 static bool adopt_is_no_object(const struct inode *inode)
 {
-	return !(inode->mode & S_IFMT) && inode->error.code != EACCES &&
-	       inode->error.code != EPERM;
+	return !(inode->mode & S_IFMT) && inode->error.code != EACCES && inode->error.code != EPERM;
 }
 
 /* Leaves out the names of what cannot be looked at, and of what a walk remarks. */

@@ -18,9 +18,9 @@ struct take_options {
 	const char *const *xattr_prefixes; /* NULL-terminated; NULL: "user." and "trusted." */
 	uint64_t objects_max;  /* 0: no end */
 	uint64_t bytes_max;    /* of data read per file; 0: no end */
-	/* What is beyond these limits is -EOVERFLOW; or else the walk of the tree ends there, with an
-	 * object that says so, and of a file that has more data than that and does not tell its holes
-	 * the last part is read, too (TAKE_TAIL), and what is between is taken for zeros. */
+	/* What is beyond these limits is -EOVERFLOW; or (bounded) the walk ends there, with an
+	 * object that says so, and of a file that has more data than that the last part is read,
+	 * too (TAKE_TAIL), and what is between is taken for zeros. */
 	bool bounded;
 };
 

@@ -1,5 +1,5 @@
 /* fuzz_checkpoint.c -- a checkpoint is refused, or is one that a search can go on with, whatever is
- * in it. Its first bytes and its checksum are made right first, so that the contents are reached. */
+ * in it. Its first bytes and its checksum are made right first: the contents are to be reached. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
