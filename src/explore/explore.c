@@ -274,8 +274,8 @@ static void end(struct explorer *x, struct cover *cover, struct explore_figures 
 	recent_free(&x->recent);
 }
 
-/* Does the state that it leaves in a process (descriptors, streams, directory, mask) matter to later
- * calls? */
+/* Does it leave something in its process that matters to later calls: a descriptor, a stream, a
+ * working directory, a mask? */
 static bool changes_process(enum op op)
 {
 	enum op base = op_table[op].base;

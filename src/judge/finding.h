@@ -106,8 +106,9 @@ int finding_shrink(struct finding *f, struct target *t, const struct model *m, u
  * comes from; less often if ended early. Counts in tries and shown. */
 int finding_verify(struct finding *f, struct target *t, const struct model *m, unsigned times,
 		   double until_seconds, struct err *err);
-/* Both, for a finding that a replay has shown; and its program is run (finding_prove). Where what it
- * shrank to does not show any more, it stays as it was. On failure, too, it is as far as it got. */
+/* Both, for a finding that a replay has shown; and its program is run (finding_prove). Where what
+ * it shrank to does not show any more, it stays as it was. On failure, too, it is as far as it
+ * got. */
 int finding_improve(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
 		    unsigned times, double until_seconds, struct err *err);
 /* The standalone C program (cc alone) and shell script; exit 1 where the bug shows, 0 if not,
