@@ -56,7 +56,7 @@ static int pickle_to(int mount_fd, const uint64_t *key, int fd, const char *path
 {
 	struct reffs_piece piece = first_piece(key);
 	uint32_t len;
-	int r;
+	int r = 0;
 
 	do {
 		r = send_piece(mount_fd, REFFS_PICKLE, &piece, err);

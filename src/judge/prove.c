@@ -34,18 +34,15 @@ const char *program_proof_word(const struct program_proof *p)
 
 void program_proof_print(const struct program_proof *p, struct buf *out)
 {
-	static const char *const sentences[] = {
-		[PROOF_NONE] = "Its program was not run",
-		[PROOF_SHOWN] = "Its program, compiled and run on a fresh file system, shows it",
-		[PROOF_ABSENT] =
-			"Its program, compiled and run on a fresh file system, does NOT show "
-			"it",
-		[PROOF_UNKNOWN] =
-			"Its program, compiled and run on a fresh file system, cannot tell",
-		[PROOF_NOT_RUN] = "Its program could not be run",
+	static const char *const ends[] = {
+		[PROOF_NONE] = " was not run",
+		[PROOF_SHOWN] = ", compiled and run on a fresh file system, shows it",
+		[PROOF_ABSENT] = ", compiled and run on a fresh file system, does NOT show it",
+		[PROOF_UNKNOWN] = ", compiled and run on a fresh file system, cannot tell",
+		[PROOF_NOT_RUN] = " could not be run",
 	};
 
-	buf_adds(out, sentences[p->end]);
+	buf_addf(out, "Its program%s", ends[p->end]);
 	if (p->why[0])
 		buf_addf(out, ": %s", p->why);
 	if (p->end == PROOF_SHOWN && p->watch != WATCH_NOTHING)

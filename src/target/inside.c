@@ -334,7 +334,7 @@ static int run_program(struct inside *in, struct err *err)
 	char root[PATH_MAX];
 	struct confined confined = { .root = root, .own = in, .clone_flags = CLONE_PARENT };
 	struct board *b = in->board;
-	struct program_end ended;
+	struct program_end ended = { 0 };
 	int r;
 
 	if (in->root_fd < 0 || in->outside_fd < 0)
