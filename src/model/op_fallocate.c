@@ -134,6 +134,8 @@ static void allocate(struct step *x, const struct inode *inode, const struct ran
 {
 	if (!is_supported(&x->model->traits, r->mode)) {
 		refuse(x, RULE_fallocate_unsupported);
+		if (x->model->traits.fallocate_drops_refused && fails_with(x, EOPNOTSUPP))
+			drop_privilege_bits(x, inode->ino);
 		return;
 	}
 	if (r->mode == COLLAPSE || r->mode == INSERT)
