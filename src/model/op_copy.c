@@ -104,13 +104,13 @@ void model_copy_file_range(struct step *x)
 		copy_effect(x, &c);
 }
 
-static bool refuse_clone_offsets(struct step *x, const struct copy *c)
+/* Is a range no range at all, whatever the files are? */
+static bool is_clone_beyond_numbers(const struct copy *c)
 {
 	uint64_t from = (uint64_t)c->from_offset, to = (uint64_t)c->to_offset;
 
-	return (c->from_offset < 0 || c->to_offset < 0 || (int64_t)c->length < 0 ||
-		(int64_t)(from + c->length) < 0 || (int64_t)(to + c->length) < 0) &&
-	       refuse(x, RULE_clone_range);
+	return c->from_offset < 0 || c->to_offset < 0 || (int64_t)c->length < 0 ||
+	       (int64_t)(from + c->length) < 0 || (int64_t)(to + c->length) < 0;
 }
 
 /* Length 0 stands for all the rest. Clones share whole blocks, but for a last one that ends both
@@ -121,6 +121,8 @@ static bool refuse_clone_range(struct step *x, struct copy *c)
 	uint64_t mask = x->model->traits.block_size - 1, size = file_inode(x, c->from)->size, end;
 	uint64_t blocks;
 
+	if (is_clone_beyond_numbers(c))
+		return refuse(x, RULE_clone_range);
 	if (file_inode(x, c->to)->flags & FS_IMMUTABLE_FL)
 		return refuse(x, RULE_copy_immutable);
 	if (!c->length) {
@@ -152,12 +154,8 @@ static void clone(struct step *x, struct copy *c)
 
 	if (refuse_ends(x, c))
 		return;
-	if (x->model->traits.no_reflink && !x->model->traits.reflink_below &&
-	    refuse(x, RULE_clone_unsupported))
-		return;
-	if (refuse_clone_offsets(x, c))
-		return;
-	if (x->model->traits.no_reflink) {
+	if (x->model->traits.no_reflink &&
+	    !(x->model->traits.reflink_below && is_clone_beyond_numbers(c))) {
 		refuse(x, RULE_clone_unsupported);
 		return;
 	}

@@ -95,6 +95,23 @@ static void walk(const struct model *m, struct state *s, const struct script *sc
 	}
 }
 
+/* No call makes an object that is listed and cannot be looked at: it is there from the start. */
+static void ask_of_unreadable(const struct model *m, const struct state_options *options,
+			      struct buf *out)
+{
+	struct call call = { .op = OP_lstat, .pid = 1 };
+	struct envelope env;
+	struct state s;
+
+	state_init(&s, options);
+	tree_link(&s.tree, TREE_ROOT, "x", 1, tree_new(&s.tree, 0, 0, 0, 0));
+	call.lstat.path.text = "x";
+	call.lstat.path.len = 1;
+	model_move(m, &s, &call, &env);
+	envelope_print(&env, call.op, DIALECT_NATIVE, out);
+	state_free(&s);
+}
+
 /* All that the model says, and all that is so afterwards. */
 static struct hash digest(struct model *m, enum variant variant)
 {
@@ -116,6 +133,7 @@ static struct hash digest(struct model *m, enum variant variant)
 		sum = hash_add(sum, tree_hash(&s.tree));
 		state_free(&s);
 	}
+	ask_of_unreadable(m, &options, &out);
 	sum = hash_add(sum, hash128(buf_str(&out), out.len, 1));
 	buf_free(&out);
 	return sum;
