@@ -25,6 +25,15 @@ void model_fstat(struct step *x)
 	tell(x, need_open_object(x, &x->call->fstat.fd, true));
 }
 
+/* Whether statx takes a null path for an empty one. */
+static bool null_is_empty(struct step *x, int64_t dirfd, int64_t flags)
+{
+	bool usual = dirfd >= 0 && !(flags & AT_SYMLINK_NOFOLLOW);
+
+	return flags & AT_EMPTY_PATH && holds(x, RULE_statx_null_path) &&
+	       (usual || holds(x, RULE_statx_null_path_anywhere));
+}
+
 void model_statx(struct step *x)
 {
 	const int64_t known =
@@ -38,7 +47,7 @@ void model_statx(struct step *x)
 		refuse(x, RULE_statx_mask);
 	if (flags & ~known || (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE)
 		refuse(x, RULE_at_flags);
-	if (!path.text && flags & AT_EMPTY_PATH && holds(x, RULE_statx_null_path))
+	if (!path.text && null_is_empty(x, x->call->statx.dirfd.num, flags))
 		path.text = "";
 	tell(x, need_object(x, x->call->statx.dirfd.num, &path, resolve_flags(flags)));
 }

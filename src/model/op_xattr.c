@@ -39,20 +39,41 @@ static const struct inode *need_by(struct step *x, enum by by)
 	return need_object(x, AT_FDCWD, arg, by == BY_PATH ? RESOLVE_FOLLOW : RESOLVE_KEEP_SLASH);
 }
 
-/* Names that are too short or too long, whatever the object. */
-static bool refuse_name_by(struct step *x, const struct arg *name,
-			   bool (*by)(struct step *x, enum rule rule))
+/* What a call is given besides the object; size and flags are those of a value to set. */
+struct arguments {
+	const struct arg *name;
+	int64_t size, flags;
+};
+
+/* What is wrong with them, whatever the object is. */
+static void check_arguments(struct step *x, const struct arguments *a,
+			    bool (*refuse_by)(struct step *x, enum rule rule))
 {
-	if (!name->text)
-		return by(x, RULE_xattr_name_null);
-	if (!name->len || name->len > XATTR_NAME_MAX)
-		return by(x, RULE_xattr_name_length);
-	return false;
+	if (a->flags & ~(int64_t)(XATTR_CREATE | XATTR_REPLACE))
+		refuse_by(x, RULE_xattr_flags);
+	if (!a->name->text)
+		refuse_by(x, RULE_xattr_name_null);
+	else if (!a->name->len || a->name->len > XATTR_NAME_MAX)
+		refuse_by(x, RULE_xattr_name_length);
+	if (a->size < 0 || a->size > XATTR_SIZE_MAX)
+		refuse_by(x, RULE_xattr_too_large);
 }
 
-static bool refuse_name(struct step *x, const struct arg *name)
+/* The object of a call whose arguments are right. Linux looks for it last now, and did so first
+ * once; where calls that change something are given a path, stable kernels differ. */
+static const struct inode *need_by_and_arguments(struct step *x, enum by by, bool change,
+						 const struct arguments *a)
 {
-	return refuse_name_by(x, name, refuse);
+	bool change_by_path = change && by != BY_FD;
+	const struct inode *inode;
+
+	if (holds(x, change_by_path ? RULE_xattr_path_last : RULE_xattr_object_last))
+		check_arguments(x, a, refuse);
+	else if (change_by_path)
+		check_arguments(x, a, may_refuse);
+	inode = need_by(x, by);
+	check_arguments(x, a, refuse);
+	return refused(x) || !a->name->text || (uint64_t)a->size > XATTR_SIZE_MAX ? NULL : inode;
 }
 
 /* A name space that is known, and something behind its prefix. Access control lists and
@@ -138,28 +159,18 @@ static void put_value(struct step *x, uint64_t ino, const char *name, const stru
 	touch_change(x, ino);
 }
 
-/* Everything but the object, which Linux looks for afterwards. */
-static void check_arguments(struct step *x, const struct arg *name, int64_t size, int64_t flags)
-{
-	if (flags & ~(int64_t)(XATTR_CREATE | XATTR_REPLACE))
-		refuse(x, RULE_xattr_flags);
-	refuse_name(x, name);
-	if (size < 0 || size > XATTR_SIZE_MAX)
-		refuse(x, RULE_xattr_too_large);
-}
-
 static void set_value(struct step *x, enum by by)
 {
 	const struct arg *name = &x->call->setxattr.name;
 	int64_t size = x->call->setxattr.size.num, flags = x->call->setxattr.flags.num;
+	const struct arguments arguments = { name, size, flags };
 	const struct inode *inode;
 	bool there;
 
 	if (leave_open(x, RULE_call_of_linux))
 		return;
-	check_arguments(x, name, size, flags);
-	inode = need_by(x, by);
-	if (!inode || !name->text || refused(x) || (uint64_t)size > XATTR_SIZE_MAX)
+	inode = need_by_and_arguments(x, by, true, &arguments);
+	if (!inode)
 		return;
 	check_change(x, inode, name->text);
 	if (refuse_space(x, name->text) || refused(x))
@@ -199,16 +210,14 @@ static void give_sized(struct step *x, enum result result, const char *bytes, si
 static void get_value(struct step *x, enum by by)
 {
 	const struct arg *name = &x->call->getxattr.name;
+	const struct arguments arguments = { .name = name };
 	const struct xattr *attribute;
 	const struct inode *inode;
 
 	if (leave_open(x, RULE_call_of_linux))
 		return;
-	/* Linux looks for the object first, from 6.13 on behind the name. */
-	refuse_name_by(x, name, may_refuse);
-	inode = need_by(x, by);
-	refuse_name(x, name);
-	if (!inode || !name->text || refused(x))
+	inode = need_by_and_arguments(x, by, false, &arguments);
+	if (!inode)
 		return;
 	check_look(x, inode, name->text);
 	if (refuse_space(x, name->text) || refused(x))
@@ -267,13 +276,13 @@ static void list_names(struct step *x, enum by by)
 static void remove_value(struct step *x, enum by by)
 {
 	const struct arg *name = &x->call->removexattr.name;
+	const struct arguments arguments = { .name = name };
 	const struct inode *inode;
 
 	if (leave_open(x, RULE_call_of_linux))
 		return;
-	refuse_name(x, name);
-	inode = need_by(x, by);
-	if (!inode || !name->text || refused(x))
+	inode = need_by_and_arguments(x, by, true, &arguments);
+	if (!inode)
 		return;
 	check_change(x, inode, name->text);
 	if (refuse_space(x, name->text) || refused(x))
