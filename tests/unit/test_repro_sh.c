@@ -130,7 +130,7 @@ static int run_script(const char *arguments)
 	if (program_run(command, -1, 100, &status, &output, &err))
 		fail_msg("%s: %s", err.text, buf_str(&output));
 	if (status > 1)
-		print_message("# %s", buf_str(&output));
+		print_message("# %s\n", buf_str(&output));
 	buf_free(&output);
 	return status;
 }
