@@ -4,6 +4,7 @@
  * are gone; one that the kernel cannot let go is left behind and counted. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
@@ -285,6 +286,16 @@ static int open_root(struct exec_crew *crew, int root_fd, const struct exec_opti
 	return crew->root_fd < 0 ? err_sys(err, errno, "cannot use the root directory") : 0;
 }
 
+/* In the user namespace of an ordinary user there is one user, whose groups stay as they are: there
+ * even setting what is set already is refused. */
+static bool may_set_groups(void)
+{
+	gid_t groups[NGROUPS_MAX];
+	int count = getgroups(NGROUPS_MAX, groups);
+
+	return count >= 0 && !syscall(SYS_setgroups, count, groups);
+}
+
 /* Who the first process is, and how it can be kept in the root. */
 static void choose_confinement(struct exec_crew *crew, const struct exec_options *options)
 {
@@ -293,7 +304,7 @@ static void choose_confinement(struct exec_crew *crew, const struct exec_options
 	else
 		crew->confinement = has_capability(CAP_SYS_CHROOT) ? CONFINED : CONFINED_USERS;
 	crew->privileged = crew->confinement != CONFINED_USERS && has_capability(CAP_SETUID) &&
-			   has_capability(CAP_SETGID);
+			   has_capability(CAP_SETGID) && may_set_groups();
 	crew->uid = options->uid;
 	crew->gid = options->gid;
 	if (!crew->privileged && crew->confinement == UNCONFINED && !crew->uid && !crew->gid) {
