@@ -103,7 +103,7 @@ static int replay(struct fake *f, const char *text)
 	};
 	struct state_options options = { .fields = t.fields, .hashed = true, .root_mode = 0755 };
 	struct finding finding;
-	struct script script;
+	struct script script = { 0 };
 	struct call calls[16];
 	struct err err = { 0 };
 	size_t count = 0;
