@@ -101,20 +101,23 @@ static bool waited_between(const struct timing *t, int64_t early, int64_t late)
 	return false;
 }
 
-/* Two times that calls have set, one after the other. */
-static bool in_order(const struct timing *t, const struct stamp *early, const struct stamp *late)
-{
-	bool passed = waited_between(t, early->tick, late->tick) &&
-		      t->walker->model.traits.time_unit == 1;
-
-	if (early->maybe)
-		return true;
-	return passed ? early->real_ns < late->real_ns : early->real_ns <= late->real_ns;
-}
-
 static bool is_same(const struct stamp *a, const struct stamp *b)
 {
 	return a->ino == b->ino && a->field == b->field;
+}
+
+/* Two times that calls have set, one after the other. */
+static bool in_order(const struct timing *t, const struct stamp *early, const struct stamp *late)
+{
+	int64_t unit = (int64_t)t->walker->model.traits.time_unit;
+	bool passed = unit == 1 && waited_between(t, early->tick, late->tick);
+
+	if (early->maybe)
+		return true;
+	/* One field is in one unit; others may be in finer ones. */
+	if (!is_same(early, late))
+		return early->real_ns / unit <= late->real_ns / unit - (passed ? 1 : 0);
+	return passed ? early->real_ns < late->real_ns : early->real_ns <= late->real_ns;
 }
 
 /* What is wrong with the new time beside one that was told before; NULL: nothing. */
@@ -140,7 +143,7 @@ static bool is_as_set(const struct timing *t, const struct stamp *s)
 {
 	int64_t unit = (int64_t)t->walker->model.traits.time_unit;
 
-	return s->maybe || s->real_ns == s->tick / unit * unit;
+	return s->maybe || s->real_ns / unit == s->tick / unit;
 }
 
 static void judge_stamp(struct timing *t, unsigned at, const struct stamp *s)

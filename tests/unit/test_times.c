@@ -9,6 +9,7 @@
 static struct state served;
 static struct model serving;
 static int64_t (*clock_of)(int64_t tick);
+static int64_t access_unit; /* that of times of access, which is the coarsest */
 
 static int serve(struct target *t, const struct call *c, struct outcome *ret,
 		 enum target_fate *ret_fate, struct err *err)
@@ -20,7 +21,7 @@ static int serve(struct target *t, const struct call *c, struct outcome *ret,
 	if (ret->error || ret->result != RESULT_STAT)
 		return 0;
 	inode = tree_inode(&served.tree, (uint64_t)ret->stat.ino);
-	ret->stat.atime = clock_of(inode->times.access);
+	ret->stat.atime = clock_of(inode->times.access) / access_unit * access_unit;
 	ret->stat.mtime = clock_of(inode->times.modify);
 	ret->stat.ctime = clock_of(inode->times.change);
 	ret->stat.btime = clock_of(inode->times.birth);
@@ -71,6 +72,7 @@ static enum script_fate walk(int64_t (*clock)(int64_t), const char *text, struct
 		calls[w.count++] = script.items[i].call;
 	clock_of = clock;
 	model_init(&x.model, PLATFORM_LINUX, KERNEL_CURRENT);
+	x.model.traits.time_unit = (uint64_t)access_unit;
 	x.posix = x.model;
 	state_init(&x.state, &options);
 	served = state_copy(&x.state);
@@ -94,6 +96,7 @@ static struct buf why = BUF_INIT;
 static int begin(void **state)
 {
 	model_init(&serving, PLATFORM_LINUX, KERNEL_CURRENT);
+	access_unit = 1;
 	return 0;
 }
 
@@ -153,6 +156,18 @@ static void times_that_are_set_are_told(void **state)
 	assert_string_equal(why.data, "the access time of a file is not the one that was set");
 }
 
+static void times_may_have_several_units(void **state)
+{
+	static const char made[] = MADE LOOK WAIT "creat(\"d/n\", 0600)\nstat(\"d/n\")\n" LOOK;
+	static const char set[] = MADE
+		"utimensat(AT_FDCWD, \"f\", 1000000000000000001, 1000000000000000001, 0)\n" LOOK;
+
+	access_unit = 86400000000000;
+	assert_int_equal(walk(exact, made, &why), SCRIPT_ACCEPTED);
+	assert_int_equal(walk(exact, set, &why), SCRIPT_ACCEPTED);
+	assert_int_equal(walk(backwards, made, &why), SCRIPT_REJECTED);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -161,6 +176,7 @@ int main(void)
 		cmocka_unit_test_setup(it_does_not_run_backwards, begin),
 		cmocka_unit_test_setup(what_may_be_set_is_set_or_not, begin),
 		cmocka_unit_test_setup(times_that_are_set_are_told, begin),
+		cmocka_unit_test_setup(times_may_have_several_units, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end);
