@@ -1,14 +1,15 @@
 /* self.h -- inside exec: what one process keeps between calls, and what every exec_NAME uses.
  *
  * The kernel gives the answers: a descriptor or stream that the script does not have is handed
- * on as -1, a null path as NULL (so calls that take paths are made by syscall(2): the library
- * declares them never null), a wild count as it is. Nothing is allocated during a call,
- * except the address space for a count beyond EXEC_DATA_MAX. */
+ * on as one that is not open, a null path as NULL (so calls that take paths are made by
+ * syscall(2): the library declares them never null), a wild count as it is. Nothing is allocated
+ * during a call, except the address space for a count beyond EXEC_DATA_MAX. */
 #ifndef EXEC_SELF_H
 #define EXEC_SELF_H
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/types.h>
 
 #include "exec/exec.h"
@@ -77,9 +78,15 @@ static inline int fd_real(const struct exec_self *self, const struct arg *fd)
 	return fd->num >= 0 && fd->num < EXEC_FDS_MAX ? self->fds[fd->num] : -1;
 }
 
+/* One that is closed is passed on as one that is never open: negative ones are another case to
+ * calls that take a null path. */
 static inline int dirfd_real(const struct exec_self *self, const struct arg *dirfd)
 {
-	return dirfd->num == AT_FDCWD ? AT_FDCWD : fd_real(self, dirfd);
+	int real = fd_real(self, dirfd);
+
+	if (dirfd->num == AT_FDCWD)
+		return AT_FDCWD;
+	return real < 0 && dirfd->num >= 0 ? INT_MAX : real;
 }
 
 /* A path as calls of the *at family take it. */
