@@ -29,6 +29,29 @@ bool may_access(struct step *x, const struct inode *inode, unsigned want)
 	return (granted & want) == want;
 }
 
+/* Where owners are not kept, files may have another one than the caller who made them. */
+bool refuse_stranger(struct step *x, const struct inode *inode, enum rule rule)
+{
+	if (x->model->traits.no_modes)
+		return !is_root(x) && !x->process->trusted && may_refuse(x, rule);
+	return !is_owner(x, inode) && refuse(x, rule);
+}
+
+/* Where modes are not kept, it may still be kept that nobody may write. */
+bool refuse_denied(struct step *x, const struct inode *inode, unsigned want, enum rule rule)
+{
+	bool protected = want & MAY_WRITE && !(inode->mode & S_IWUSR);
+
+	if (x->model->traits.no_modes)
+		return protected && !is_root(x) && !x->process->trusted && may_refuse(x, rule);
+	return !may_access(x, inode, want) && refuse(x, rule);
+}
+
+uint32_t mode_kept(const struct step *x, uint32_t mode)
+{
+	return x->model->traits.no_modes ? mode & (S_IFMT | 0777) : mode;
+}
+
 bool sticky_forbids(struct step *x, const struct inode *dir, const struct inode *victim)
 {
 	return dir->mode & S_ISVTX && !is_owner(x, victim) && !is_owner(x, dir);

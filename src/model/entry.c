@@ -29,8 +29,7 @@ void refuse_write(struct step *x, uint64_t dir)
 
 	if (inode->flags & FS_IMMUTABLE_FL)
 		refuse(x, RULE_directory_immutable);
-	if (!may_access(x, inode, MAY_WRITE | MAY_EXEC))
-		refuse(x, RULE_directory_write_denied);
+	refuse_denied(x, inode, MAY_WRITE | MAY_EXEC, RULE_directory_write_denied);
 }
 
 void refuse_taken(struct step *x)

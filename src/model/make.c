@@ -20,7 +20,7 @@ static uint32_t mode_of_new(struct step *x, const struct inode *dir, uint32_t mo
 	/* Nobody makes a program that runs as a group they are not in. */
 	else if (dir->mode & S_ISGID && (mode & bits) == bits && !is_root(x) && !in_group(x, gid))
 		mode &= ~(uint32_t)S_ISGID;
-	return mode & ~x->process->umask;
+	return mode_kept(x, mode & ~x->process->umask);
 }
 
 uint64_t make_unnamed(struct step *x, uint64_t dir_ino, uint32_t mode)

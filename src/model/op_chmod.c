@@ -51,7 +51,7 @@ static void set_mode(struct step *x, const struct inode *inode, int64_t mode)
 		may_refuse(x, RULE_attr_not_kept);
 	if (!proceed(x))
 		return;
-	mode = mode_granted(x, inode, (uint32_t)mode & 07777);
+	mode = mode_granted(x, inode, mode_kept(x, (uint32_t)mode & 07777));
 	edited = tree_edit(&x->state->tree, inode->ino);
 	edited->mode = (edited->mode & S_IFMT) | (uint32_t)mode;
 	touch_change(x, edited->ino);

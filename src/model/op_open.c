@@ -199,13 +199,12 @@ static void refuse_access(struct step *x, const struct opening *o)
 		refuse(x, RULE_read_only);
 	if (o->want & MAY_WRITE && inode->flags & FS_IMMUTABLE_FL)
 		refuse(x, RULE_open_immutable);
-	if (!may_access(x, inode, o->want))
-		refuse(x, RULE_open_denied);
+	refuse_denied(x, inode, o->want, RULE_open_denied);
 	if (inode->flags & FS_APPEND_FL &&
 	    ((o->writes && !has(o, O_APPEND)) || (has(o, O_TRUNC) && S_ISREG(inode->mode))))
 		refuse(x, RULE_open_append_only);
-	if (has(o, O_NOATIME) && !is_owner(x, inode))
-		refuse(x, RULE_open_noatime);
+	if (has(o, O_NOATIME))
+		refuse_stranger(x, inode, RULE_open_noatime);
 }
 
 static void refuse_existing(struct step *x, const struct opening *o)

@@ -63,8 +63,7 @@ static void check_access(struct step *x, const struct inode *inode, int64_t mode
 	if (mode & W_OK && inode->flags & FS_IMMUTABLE_FL)
 		refuse(x, RULE_access_immutable);
 	/* Processes of the model have equal real and effective ids. */
-	if (!may_access(x, inode, want))
-		refuse(x, RULE_access_denied);
+	refuse_denied(x, inode, want, RULE_access_denied);
 }
 
 void model_access(struct step *x)

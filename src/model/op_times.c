@@ -18,14 +18,13 @@ static void check_stamps(struct step *x, const struct inode *inode, const struct
 			refuse(x, RULE_attr_immutable);
 		else if (inode->flags & FS_APPEND_FL)
 			may_refuse(x, RULE_attr_immutable);
-		if (!is_owner(x, inode) && !may_access(x, inode, MAY_WRITE))
-			refuse(x, RULE_times_now_denied);
+		if (x->model->traits.no_modes || !is_owner(x, inode))
+			refuse_denied(x, inode, MAY_WRITE, RULE_times_now_denied);
 		return;
 	}
 	if (inode->flags & (FS_IMMUTABLE_FL | FS_APPEND_FL))
 		refuse(x, RULE_attr_immutable);
-	if (!is_owner(x, inode))
-		refuse(x, RULE_times_owner);
+	refuse_stranger(x, inode, RULE_times_owner);
 }
 
 static void set_stamp(struct step *x, int64_t *to, int64_t value)

@@ -26,8 +26,7 @@ static void check_file(struct step *x, const struct inode *inode)
 		refuse(x, RULE_data_read_only);
 	if (inode->flags & FS_IMMUTABLE_FL)
 		refuse(x, RULE_truncate_immutable);
-	if (!may_access(x, inode, MAY_WRITE))
-		refuse(x, RULE_truncate_denied);
+	refuse_denied(x, inode, MAY_WRITE, RULE_truncate_denied);
 	if (inode->flags & FS_APPEND_FL)
 		refuse(x, RULE_truncate_append);
 }

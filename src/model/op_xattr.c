@@ -113,8 +113,8 @@ static void check_change(struct step *x, const struct inode *inode, const char *
 		refuse(x, RULE_xattr_user_kind);
 	if (space == SPACE_USER && sticky && !is_owner(x, inode))
 		refuse(x, RULE_xattr_user_sticky);
-	if ((space == SPACE_USER || space == SPACE_NONE) && !may_access(x, inode, MAY_WRITE))
-		refuse(x, RULE_xattr_denied);
+	if (space == SPACE_USER || space == SPACE_NONE)
+		refuse_denied(x, inode, MAY_WRITE, RULE_xattr_denied);
 }
 
 static void check_look(struct step *x, const struct inode *inode, const char *name)

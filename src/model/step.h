@@ -94,6 +94,11 @@ bool is_owner(const struct step *x, const struct inode *inode);
 bool in_group(const struct step *x, uint32_t gid);
 enum { MAY_EXEC = 1, MAY_WRITE = 2, MAY_READ = 4 };
 bool may_access(struct step *x, const struct inode *inode, unsigned want);
+/* The two questions with their answer: refused by the rule, if the trait no_modes is not set. */
+bool refuse_stranger(struct step *x, const struct inode *inode, enum rule rule);
+bool refuse_denied(struct step *x, const struct inode *inode, unsigned want, enum rule rule);
+/* A mode without the bits that a file system without modes surely loses: set-id and sticky. */
+uint32_t mode_kept(const struct step *x, uint32_t mode);
 /* Sticky directory: may the caller remove or rename this entry? */
 bool sticky_forbids(struct step *x, const struct inode *dir, const struct inode *victim);
 
