@@ -39,6 +39,7 @@ static const struct {
 	{ "iovec", "sys/uio.h" },
 	{ "waitpid(", "sys/wait.h" },
 	{ "xattr(", "sys/xattr.h" },
+	{ "nanosleep(", "time.h" },
 	{ "", "unistd.h" },
 	{ "FALLOC_", "linux/falloc.h" },
 	{ "FS_", "linux/fs.h" },

@@ -9,7 +9,7 @@
 #include "base/must.h"
 #include "judge/repro.h"
 
-enum { TEXT_MAX = 300, VALUE_MAX = 4096, ERRNOS = 192 };
+enum { TEXT_MAX = 300, VALUE_MAX = 4096, ERRNOS = 192, NUMBER_DIGITS = 8 };
 
 static void put_title(struct repro *r, const char *title)
 {
@@ -185,14 +185,14 @@ static void put_about(struct repro *r, const struct fact *fact, enum repro_helpe
 	repro_path(r, fact->path);
 }
 
+/* One is there if it is listed, as the walk finds them. */
 static void put_xattr(struct repro *r, const struct fact *fact)
 {
 	if (fact->absent) {
-		buf_adds(r->out, "lgetxattr(");
-		repro_path(r, fact->path);
+		put_about(r, fact, HELPER_lists_xattr, "!lists_xattr");
 		buf_adds(r->out, ", ");
 		repro_string(fact->name, strlen(fact->name), r->out);
-		buf_adds(r->out, ", NULL, 0) < 0");
+		buf_addch(r->out, ')');
 		return;
 	}
 	put_about(r, fact, HELPER_has_xattr, "has_xattr");
@@ -203,24 +203,41 @@ static void put_xattr(struct repro *r, const struct fact *fact)
 	buf_addf(r->out, ", %zu)", fact->len);
 }
 
+/* How much of a name is not a number that its maker chooses anew each time, as of a file that FUSE or
+ * NFS hide while it is open. */
+static size_t name_before_number(const char *name)
+{
+	size_t len = strlen(name), end = len;
+
+	while (len && strchr("0123456789abcdef", name[len - 1]))
+		len--;
+	return len && end - len >= NUMBER_DIGITS ? len : end;
+}
+
 /* A directory that gave a name twice holds a name that no object can have (tree/take.c). */
-static bool put_listing(struct repro *r, const struct fact *fact)
+static void put_extra(struct repro *r, const struct fact *fact)
 {
 	const char *twice = strstr(fact->path, "//twice");
+	const char *slash = twice ? twice : strrchr(fact->path, '/');
+	const char *name = slash ? slash + 1 : fact->path;
+	size_t len = name_before_number(name);
 	char *parent;
 
-	if (!twice) {
-		put_about(r, fact, HELPER_listed, fact->kind == FACT_EXTRA ? "!listed" : "listed");
+	if (!slash || (!twice && !name[len])) {
+		put_about(r, fact, HELPER_listed, "!listed");
 		buf_addch(r->out, ')');
-		return true;
+		return;
 	}
-	parent = strndup(fact->path, (size_t)(twice - fact->path));
-	r->needs[HELPER_lists_twice] = true;
-	buf_adds(r->out, "!lists_twice(");
+	parent = strndup(fact->path, (size_t)(slash - fact->path));
+	r->needs[twice ? HELPER_lists_twice : HELPER_lists_numbered] = true;
+	buf_adds(r->out, twice ? "!lists_twice(" : "!lists_numbered(");
 	repro_path(r, parent && *parent ? parent : "/");
+	if (!twice) {
+		buf_adds(r->out, ", ");
+		repro_string(name, len, r->out);
+	}
 	buf_addch(r->out, ')');
 	free(parent);
-	return true;
 }
 
 /* What the walk met at the object is met again, or is a loop, which only a walk meets. */
@@ -240,8 +257,12 @@ static bool put_fact(struct repro *r, const struct fact *fact)
 	case FACT_UNREADABLE:
 		return put_readable(r, fact);
 	case FACT_MISSING:
+		put_about(r, fact, HELPER_listed, "listed");
+		buf_addch(r->out, ')');
+		return true;
 	case FACT_EXTRA:
-		return put_listing(r, fact);
+		put_extra(r, fact);
+		return true;
 	case FACT_TYPE:
 		buf_addch(r->out, '(');
 		put_info(r, fact->path, "st_mode");
