@@ -203,8 +203,8 @@ static void put_xattr(struct repro *r, const struct fact *fact)
 	buf_addf(r->out, ", %zu)", fact->len);
 }
 
-/* How much of a name is not a number that its maker chooses anew each time, as of a file that FUSE or
- * NFS hide while it is open. */
+/* How much of a name is not a number that its maker chooses anew each time: FUSE and NFS hide an
+ * open file under such a name. */
 static size_t name_before_number(const char *name)
 {
 	size_t len = strlen(name), end = len;
