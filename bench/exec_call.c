@@ -9,13 +9,13 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "exec/exec.h"
+#include "sandbox/crew.h"
 
 enum { CALLS = 20000, ROUNDS = 25 };
 
 struct bench {
-	struct exec_self *self;
-	struct exec_crew *crew;
+	struct caller *self;
+	struct crew *crew;
 	struct call call;
 };
 
@@ -32,7 +32,7 @@ static void by_this_process(struct bench *b)
 	struct outcome outcome;
 
 	for (int i = 0; i < CALLS; i++)
-		exec_self_call(b->self, &b->call, &outcome);
+		caller_call(b->self, &b->call, &outcome);
 }
 
 static void by_worker(struct bench *b)
@@ -41,7 +41,7 @@ static void by_worker(struct bench *b)
 	struct err err = { 0 };
 
 	for (int i = 0; i < CALLS; i++)
-		if (exec_crew_call(b->crew, &b->call, &outcome, &err))
+		if (crew_call(b->crew, &b->call, &outcome, &err))
 			exit(1);
 }
 
@@ -55,7 +55,7 @@ static void by_worker_in_batches(struct bench *b)
 	for (int i = 0; i < EXEC_BATCH_MAX; i++)
 		calls[i] = b->call;
 	for (int i = 0; i < CALLS; i += (int)done)
-		if (exec_crew_batch(b->crew, calls, EXEC_BATCH_MAX, outcomes, &done, &err))
+		if (crew_batch(b->crew, calls, EXEC_BATCH_MAX, outcomes, &done, &err))
 			exit(1);
 }
 
@@ -89,13 +89,13 @@ int main(void)
 {
 	int root_fd = open("/", O_RDONLY | O_DIRECTORY);
 	struct bench b = {
-		.self = exec_self_new(root_fd),
+		.self = caller_new(root_fd),
 		.call = { .op = OP_stat, .pid = 1, .stat.path = { .text = "/", .len = 1 } },
 	};
 	double best_ns[ARRAY_LEN(ways)];
 	struct err err = { 0 };
 
-	if (exec_crew_open(&b.crew, root_fd, &(struct exec_options){ .no_chroot = true }, &err)) {
+	if (crew_open(&b.crew, root_fd, &(struct crew_options){ .no_chroot = true }, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}
@@ -103,7 +103,7 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_LEN(ways); i++)
 		printf("%-24s %6.0f ns %6.2f times\n", ways[i].name, best_ns[i],
 		       best_ns[i] / best_ns[0]);
-	exec_crew_close(b.crew);
-	exec_self_free(b.self);
+	crew_close(b.crew);
+	caller_free(b.self);
 	return 0;
 }

@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "base/rng.h"
-#include "op/script.h"
-#include "op/universe.h"
+#include "trace/script.h"
+#include "universe/universe.h"
 
 enum { LINES = 200000, REPEATS = 5 };
 

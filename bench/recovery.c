@@ -11,8 +11,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "op/script.h"
 #include "target/target.h"
+#include "trace/script.h"
 
 enum { COPIES = 2000, RECOVERIES = 1000 };
 

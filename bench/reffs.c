@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "bench/turn.h"
 #include "reffs/reffs.h"
-#include "tree/take.h"
+#include "tree/scan.h"
 
 enum { STEPS = 500, TRIES = 6, CHECKPOINTS = 20000, MANY = 100000 };
 
@@ -70,12 +70,12 @@ static void make_tree(int fd)
 	symlinkat("f0", fd, "link");
 }
 
-static void observe(struct taker *taker, int fd, struct hash *ret)
+static void observe(struct scanner *taker, int fd, struct hash *ret)
 {
 	struct err err = { 0 };
 	struct tree tree;
 
-	if (tree_take(taker, fd, &tree, &err)) {
+	if (tree_scan(taker, fd, &tree, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		exit(1);
 	}
@@ -83,7 +83,7 @@ static void observe(struct taker *taker, int fd, struct hash *ret)
 	tree_free(&tree);
 }
 
-static void step(struct taker *taker, int fd, bool removes)
+static void step(struct scanner *taker, int fd, bool removes)
 {
 	struct hash hash;
 
@@ -98,9 +98,9 @@ static void step(struct taker *taker, int fd, bool removes)
  * a few tries, the others were disturbed. */
 static double step_seconds(int fd, bool xattrs)
 {
-	struct take_options options = { .fields =
+	struct scan_options options = { .fields =
 						TREE_FIELDS_DEFAULT & ~(xattrs ? 0 : TREE_XATTR) };
-	struct taker *taker = taker_new(&options);
+	struct scanner *taker = scanner_new(&options);
 	struct hash first, last;
 	double least = 1, start, spent;
 
@@ -115,7 +115,7 @@ static double step_seconds(int fd, bool xattrs)
 	observe(taker, fd, &last);
 	if (!hash_equal(first, last))
 		fprintf(stderr, "the tree is not what it was\n");
-	taker_free(taker);
+	scanner_free(taker);
 	return least;
 }
 

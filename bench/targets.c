@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "bench/turn.h"
-#include "op/script.h"
 #include "target/target.h"
+#include "trace/script.h"
 
 enum { STEPS = 64 };
 

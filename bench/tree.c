@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "tree/take.h"
+#include "tree/scan.h"
 
 enum { STATES = 20000, RUNS = 50, REPEATS = 20000, WALKS = 50 };
 
@@ -143,8 +143,8 @@ static void bare_walk(int fd)
 static void bench_walk(void)
 {
 	char dir[] = "/dev/shm/assay-bench.XXXXXX", command[64];
-	struct take_options options = { .fields = TREE_FIELDS_DEFAULT };
-	struct taker *taker = taker_new(&options);
+	struct scan_options options = { .fields = TREE_FIELDS_DEFAULT };
+	struct scanner *taker = scanner_new(&options);
 	struct err err = { 0 };
 	struct tree t;
 	double bare, walk;
@@ -155,12 +155,12 @@ static void bench_walk(void)
 	make_directory(dir);
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bare = TIME(WALKS, lseek(fd, 0, SEEK_SET); bare_walk(fd)) / 1000;
-	walk = TIME(WALKS, must(tree_take(taker, fd, &t, &err) == 0); tree_free(&t)) / 1000;
+	walk = TIME(WALKS, must(tree_scan(taker, fd, &t, &err) == 0); tree_free(&t)) / 1000;
 	print("tree.bare_walk", bare, "us");
 	print("tree.walk", walk, "us");
 	print("tree.walk_ratio", walk / bare, "times");
 	close(fd);
-	taker_free(taker);
+	scanner_free(taker);
 	snprintf(command, sizeof(command), "rm -r %s", dir);
 	must(system(command) == 0);
 }

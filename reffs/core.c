@@ -50,16 +50,16 @@ static void plain_free(struct ref *ref)
 /* None of these is ever edited in a shared map, so nothing is copied. An orphan is its number. */
 static const struct pmap_type orphan_type = { .free = plain_free };
 
-static void snapshot_free(struct ref *ref)
+static void disk_copy_free(struct ref *ref)
 {
-	struct snapshot *s = (struct snapshot *)ref;
+	struct disk_copy *s = (struct disk_copy *)ref;
 
 	state_free(&s->state);
 	pmap_drop(&s->orphans, &orphan_type);
 	free(s);
 }
 
-static const struct pmap_type snapshot_type = { .free = snapshot_free };
+static const struct pmap_type snapshot_type = { .free = disk_copy_free };
 
 struct lookups {
 	struct ref ref;
@@ -269,14 +269,14 @@ uint64_t core_room(const struct core *c, uint64_t ino, uint64_t offset, uint64_t
 
 /* ---- snapshots ---- */
 
-const struct snapshot *core_find(const struct core *c, uint64_t key)
+const struct disk_copy *core_find(const struct core *c, uint64_t key)
 {
-	return (const struct snapshot *)pmap_get(&c->pool, key);
+	return (const struct disk_copy *)pmap_get(&c->pool, key);
 }
 
 static void put(struct core *c, uint64_t key, const struct state *state, struct pmap orphans)
 {
-	struct snapshot *s = must_alloc(sizeof(*s));
+	struct disk_copy *s = must_alloc(sizeof(*s));
 
 	s->ref.count = 1;
 	s->state = *state;
@@ -340,7 +340,7 @@ static void renew_directories(struct core *c)
 }
 
 /* The orphans become those of the snapshot that the kernel still holds; the others go now. */
-static void restore_orphans(struct core *c, const struct snapshot *s)
+static void restore_orphans(struct core *c, const struct disk_copy *s)
 {
 	uint64_t ino = 0;
 
@@ -354,7 +354,7 @@ static void restore_orphans(struct core *c, const struct snapshot *s)
 
 int core_restore(struct core *c, uint64_t key, bool discard, struct state *ret_before)
 {
-	const struct snapshot *s = core_find(c, key);
+	const struct disk_copy *s = core_find(c, key);
 
 	if (!s)
 		return -ENOENT;

@@ -29,7 +29,7 @@ struct core_options {
 };
 
 /* A kept state, and the removed objects in it that somebody held. */
-struct snapshot {
+struct disk_copy {
 	struct ref ref;
 	struct state state;
 	struct pmap orphans; /* by number */
@@ -43,7 +43,7 @@ struct core {
 	uint64_t next_ino;       /* never goes back: a number names one object for good */
 	struct pmap lookups;     /* how often the kernel holds an inode, by number */
 	struct pmap orphans;     /* objects of the tree held for the kernel, by number */
-	struct pmap pool;        /* struct snapshot by key */
+	struct pmap pool;        /* struct disk_copy by key */
 };
 
 struct caller {
@@ -93,7 +93,7 @@ uint64_t core_room(const struct core *c, uint64_t ino, uint64_t offset, uint64_t
 int core_need_snapshots(const struct core *c, uint64_t more, struct err *err);
 int core_save(struct core *c, uint64_t key, struct err *err); /* -ENOSPC */
 int core_drop(struct core *c, uint64_t key); /* -ENOENT */
-const struct snapshot *core_find(const struct core *c, uint64_t key); /* NULL: no such key */
+const struct disk_copy *core_find(const struct core *c, uint64_t key); /* NULL: no such key */
 void core_put(struct core *c, uint64_t key, struct tree *tree); /* a loaded one, taken over */
 /* Makes the kept state the present one; *ret_before is what was, for the caller to compare
  * (whose caches are stale?) and free. */

@@ -11,9 +11,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "reffs/caller_cpu.h"
 #include "reffs/memory.h"
 #include "reffs/requests.h"
-#include "reffs/seat.h"
 
 static void fill_attr(struct fuse_attr *to, const struct stat *from)
 {
@@ -80,7 +80,7 @@ static void serve_next(struct front *f, struct fuse_buf *buf, struct seat *seat)
 {
 	const struct fuse_in_header *in = buf->mem;
 
-	seat_follow(seat, in->pid);
+	caller_cpu_follow(seat, in->pid);
 	if (in->opcode == FUSE_TMPFILE)
 		serve_tmpfile(f, in);
 	else

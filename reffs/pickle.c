@@ -65,12 +65,12 @@ static struct keyed_tree *share_trees(const struct core *c, const uint64_t *want
 {
 	size_t count = 0, max = wanted ? 1 : c->pool.count;
 	struct keyed_tree *trees = must_alloc((max + 1) * sizeof(*trees));
-	const struct snapshot *s;
+	const struct disk_copy *s;
 	uint64_t key = wanted ? *wanted : 0;
 
 	while (count < max) {
 		s = wanted ? core_find(c, key)
-			   : (const struct snapshot *)pmap_next(&c->pool, !count, &key);
+			   : (const struct disk_copy *)pmap_next(&c->pool, !count, &key);
 		if (!s)
 			break;
 		trees[count++] = (struct keyed_tree){ key, tree_copy(&s->state.tree) };

@@ -12,16 +12,16 @@
 #include <unistd.h>
 
 #include "base/must.h"
-#include "exec/clean.h"
+#include "channel/server.h"
 #include "flash.h"
 #include "kernel/driver/assay.h"
 #include "kmemleak.h"
 #include "leaks.h"
-#include "people.h"
 #include "program.h"
-#include "seat.h"
-#include "target/steps.h"
-#include "tree/take.h"
+#include "slot.h"
+#include "syscall/clean.h"
+#include "tasks.h"
+#include "tree/scan.h"
 
 enum {
 	ROOT_MODE = 0755,
@@ -37,10 +37,10 @@ static const char flash_source[] = "ubi0:" FLASH_VOLUME;
 static const char control_path[] = "/proc/sys/vm/drop_caches";
 
 static struct agent {
-	struct hall *hall;
-	struct steps steps;
-	struct taker *taker;
-	struct people *people;
+	struct kernel_shm *shm;
+	struct channel_server steps;
+	struct scanner *taker;
+	struct tasks *tasks;
 	struct leaks *leaks;
 	struct assay_faults faults; /* that the next call meets */
 	int root_fd;      /* of the file system; -1: not mounted */
@@ -49,13 +49,13 @@ static struct agent {
 	int kmemleak_fd;  /* -1: there is none */
 } agent;
 
-static struct hall *hall_of(struct agent *a)
+static struct kernel_shm *kernel_shm_of(struct agent *a)
 {
-	if (!a->hall)
-		a->hall = seat_enter();
-	if (!a->hall)
-		assay_failed("there is no hall");
-	return a->hall;
+	if (!a->shm)
+		a->shm = slot_enter();
+	if (!a->shm)
+		assay_failed("there is no shm");
+	return a->shm;
 }
 
 /* What a kernel says that has found a mistake of its own. */
@@ -75,16 +75,16 @@ static bool is_alarm(const char *text, unsigned int len)
 /* The first to come: the kernel speaks before it does anything. */
 void assay_agent_console(const char *text, unsigned int len)
 {
-	struct hall *hall = hall_of(&agent);
+	struct kernel_shm *shm = kernel_shm_of(&agent);
 	uint32_t room;
 
-	hall->board.alarm |= is_alarm(text, len);
-	room = HALL_CONSOLE_MAX - 1 - hall->console_len;
+	shm->channel.alarm |= is_alarm(text, len);
+	room = KERNEL_SHM_CONSOLE_MAX - 1 - shm->console_len;
 	if (len > room)
 		len = room;
-	memcpy(hall->console + hall->console_len, text, len);
-	hall->console_len += len;
-	hall->console[hall->console_len] = '\0';
+	memcpy(shm->console + shm->console_len, text, len);
+	shm->console_len += len;
+	shm->console[shm->console_len] = '\0';
 }
 
 static int mount_disk(const struct agent *a, struct err *err)
@@ -92,9 +92,9 @@ static int mount_disk(const struct agent *a, struct err *err)
 	/* The kernel takes a whole page of options. */
 	static _Alignas(4096) char options[4096];
 
-	memcpy(options, a->hall->options, sizeof(a->hall->options));
-	if (mount(a->hall->source, mount_path, a->hall->fs, 0, options))
-		return err_sys(err, errno, "cannot mount %s", a->hall->fs);
+	memcpy(options, a->shm->options, sizeof(a->shm->options));
+	if (mount(a->shm->source, mount_path, a->shm->fs, 0, options))
+		return err_sys(err, errno, "cannot mount %s", a->shm->fs);
 	return 0;
 }
 
@@ -110,7 +110,7 @@ static int attach(struct agent *a, struct err *err)
 	a->root_fd = open(root_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (a->root_fd < 0 || fchdir(a->root_fd) || chroot("."))
 		return err_sys(err, errno, "cannot enter the directory for the test");
-	if (people_enter(a->people, a->root_fd))
+	if (tasks_enter(a->tasks, a->root_fd))
 		return err_sys(err, ENOMEM, "cannot make processes");
 	return 0;
 }
@@ -118,7 +118,7 @@ static int attach(struct agent *a, struct err *err)
 /* Nothing of ours is in the file system then. */
 static int leave(struct agent *a)
 {
-	people_leave(a->people);
+	tasks_leave(a->tasks);
 	if (fchdir(a->outside_fd) || chroot("."))
 		return -errno;
 	close(a->root_fd);
@@ -154,15 +154,15 @@ static int remount_for_program(void *own)
 	return -(busy ? busy : mount_disk(own, NULL));
 }
 
-/* The program on the board sees what a test sees, from outside its root. */
+/* The program on the channel sees what a test sees, from outside its root. */
 static int run_program(struct agent *a, struct err *err)
 {
-	struct program_host host = { a, a->hall->keeps ? remount_for_program : NULL };
+	struct program_host host = { a, a->shm->keeps ? remount_for_program : NULL };
 	int error = a->root_fd < 0 ? -EIO : leave(a);
 
 	if (error)
 		return err_sys(err, -error, "the file system is not there");
-	return program_run_here(&a->hall->board, root_path, &host, err);
+	return program_run_here(&a->shm->channel, root_path, &host, err);
 }
 
 /* Clean pages, names and inodes; what is dirty stays. */
@@ -202,7 +202,7 @@ static bool begin_round(void *own)
 {
 	struct agent *a = own;
 
-	atomic_fetch_add(&a->hall->board.progress, 1);
+	atomic_fetch_add(&a->shm->channel.progress, 1);
 	assay_watch();
 	return !attach(a, NULL);
 }
@@ -243,7 +243,7 @@ static int seek_leaks(struct agent *a, struct err *err)
 		return err_sys(err, -child, "cannot copy the kernel");
 	if (child) {
 		code = assay_host_wait(child);
-		a->hall->board.alarm |= code != 0 && code != ASSAY_EXIT_DEADLOCK;
+		a->shm->channel.alarm |= code != 0 && code != ASSAY_EXIT_DEADLOCK;
 		return 0;
 	}
 	kmemleak_forget(a->kmemleak_fd);
@@ -271,7 +271,7 @@ static int change_environment(struct agent *a, const struct call *c)
 	}
 	switch (c->op) {
 	case OP_remount:
-		return a->hall->keeps ? remount(a) : ENOSYS;
+		return a->shm->keeps ? remount(a) : ENOSYS;
 	case OP_drop_caches:
 		return drop_caches(a);
 	case OP_advance_time:
@@ -289,7 +289,7 @@ static int call_process(struct agent *a, const struct call *c, struct outcome *r
 	if (!(op_table[c->op].traits & TRAIT_PROC))
 		assay_faults_arm(&a->faults);
 	a->faults = no_faults;
-	failed = people_call(a->people, c, ret, err);
+	failed = tasks_call(a->tasks, c, ret, err);
 	assay_faults_arm(&no_faults);
 	return failed;
 }
@@ -297,18 +297,18 @@ static int call_process(struct agent *a, const struct call *c, struct outcome *r
 /* The step that is being made has come to so many new points of code. */
 static void tell_news(struct agent *a, uint32_t points)
 {
-	struct code_map *code = &a->hall->code;
+	struct code_map *code = &a->shm->code;
 
 	if (points && code->news_count < CODE_NEWS_MAX)
 		code->news[code->news_count++] = (struct code_news){
-			atomic_load(&a->hall->board.progress) - code->first_step,
+			atomic_load(&a->shm->channel.progress) - code->first_step,
 			points,
 		};
 }
 
 static int carry_out(struct agent *a, const struct call *c, struct outcome *ret, struct err *err)
 {
-	uint32_t reached = a->hall->code.count;
+	uint32_t reached = a->shm->code.count;
 	int failed = 0;
 
 	assay_watch();
@@ -322,7 +322,7 @@ static int carry_out(struct agent *a, const struct call *c, struct outcome *ret,
 	assay_settle();
 	assay_disk_mark();
 	assay_unwatch();
-	tell_news(a, a->hall->code.count - reached);
+	tell_news(a, a->shm->code.count - reached);
 	return failed;
 }
 
@@ -339,7 +339,7 @@ static int walk(void *own, struct tree *ret, struct err *err)
 {
 	struct agent *a = own;
 
-	return tree_take(a->taker, a->root_fd, ret, err);
+	return tree_scan(a->taker, a->root_fd, ret, err);
 }
 
 static bool is_attached(void *own)
@@ -358,7 +358,7 @@ static bool is_gone(void *own)
 /* The disk is another image first, if there is one. */
 static int load(struct agent *a, struct err *err)
 {
-	int fd = seat_open_image(a->hall), error;
+	int fd = slot_open_image(a->shm), error;
 
 	if (fd == -ENOENT)
 		return 0;
@@ -369,22 +369,22 @@ static int load(struct agent *a, struct err *err)
 /* Once, and only where it is wanted: what UBI keeps of it in memory is copied with every state. */
 static int prepare_flash(struct agent *a, struct err *err)
 {
-	return strcmp(a->hall->source, flash_source) ? 0 : flash_make_volume(err);
+	return strcmp(a->shm->source, flash_source) ? 0 : flash_make_volume(err);
 }
 
 static int begin_recording(struct agent *a, struct err *err)
 {
-	int error = a->hall->records ? assay_disk_record() : 0;
+	int error = a->shm->records ? assay_disk_record() : 0;
 
 	return error ? err_sys(err, -error, "cannot record what is written") : 0;
 }
 
-static void hand_over_record(struct board *b)
+static void hand_over_record(struct channel *b)
 {
 	unsigned long size;
 	const void *record = assay_disk_recorded(&size);
 
-	if (!record || size > BOARD_ANSWER_MAX) {
+	if (!record || size > CHANNEL_ANSWER_MAX) {
 		b->failure = err_set(&b->err, E2BIG, "nothing is recorded, or too much");
 		return;
 	}
@@ -394,19 +394,19 @@ static void hand_over_record(struct board *b)
 
 static void serve(struct agent *a)
 {
-	struct board *b = a->steps.board;
+	struct channel *b = a->steps.channel;
 
 	b->failure = 0;
 	b->err = (struct err){ 0 };
-	switch (b->errand) {
-	case ERRAND_FOLLOW:
-		steps_follow(&a->steps);
+	switch (b->request) {
+	case REQUEST_FOLLOW:
+		channel_server_follow(&a->steps);
 		break;
-	case ERRAND_OBSERVE:
-		steps_observe(&a->steps);
+	case REQUEST_OBSERVE:
+		channel_server_observe(&a->steps);
 		break;
-	case ERRAND_ATTACH:
-		assay_coverage_begin(a->hall->code.bits, CODE_BITS_MAX, &a->hall->code.count);
+	case REQUEST_ATTACH:
+		assay_coverage_begin(a->shm->code.bits, CODE_BITS_MAX, &a->shm->code.count);
 		assay_watch();
 		if (!(b->failure = load(a, &b->err)) &&
 		    !(b->failure = prepare_flash(a, &b->err)) &&
@@ -414,19 +414,19 @@ static void serve(struct agent *a)
 			b->failure = attach(a, &b->err);
 		assay_unwatch();
 		break;
-	case ERRAND_RECORD:
+	case REQUEST_RECORD:
 		hand_over_record(b);
 		break;
-	case ERRAND_PROGRAM:
+	case REQUEST_PROGRAM:
 		b->failure = run_program(a, &b->err);
 		break;
 	default:
-		b->failure = err_set(&b->err, ENOSYS, "a kernel knows no such errand");
+		b->failure = err_set(&b->err, ENOSYS, "a kernel knows no such request");
 	}
 	assay_settle();
 }
 
-static int set_sysctls(const struct hall *hall)
+static int set_sysctls(const struct kernel_shm *shm)
 {
 	static const char *const paths[SYSCTL_COUNT] = {
 #define ROW(name) [SYSCTL_##name] = "/proc/sys/fs/" #name,
@@ -435,7 +435,7 @@ static int set_sysctls(const struct hall *hall)
 	};
 
 	for (size_t i = 0; i < SYSCTL_COUNT; i++) {
-		char value = (char)('0' + hall->sysctls[i]);
+		char value = (char)('0' + shm->sysctls[i]);
 		int fd = open(paths[i], O_WRONLY | O_CLOEXEC);
 
 		if (fd < 0 || write(fd, &value, 1) != 1)
@@ -461,23 +461,23 @@ static int prepare(struct agent *a)
 	a->outside_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (a->drop_fd < 0 || a->outside_fd < 0)
 		return -errno;
-	return set_sysctls(hall_of(a));
+	return set_sysctls(kernel_shm_of(a));
 }
 
 static int begin(struct agent *a, struct err *err)
 {
 	int error = prepare(a);
 
-	a->steps = (struct steps){
-		.board = &a->hall->board,
+	a->steps = (struct channel_server){
+		.channel = &a->shm->channel,
 		.own = a,
 		.call = make_call,
 		.walk = walk,
 		.attached = is_attached,
 		.gone = is_gone,
 	};
-	a->taker = steps_taker(a->hall->fields, false);
-	a->people = people_new();
+	a->taker = channel_server_scanner(a->shm->fields, false);
+	a->tasks = tasks_new();
 	a->leaks = leaks_new();
 	a->root_fd = -1;
 	assay_settle();
@@ -488,9 +488,9 @@ _Noreturn void assay_agent(void)
 {
 	struct agent *a = &agent;
 
-	hall_of(a)->board.failure = begin(a, &a->hall->board.err);
+	kernel_shm_of(a)->channel.failure = begin(a, &a->shm->channel.err);
 	for (;;) {
-		seat_wait(a->hall);
+		slot_wait(a->shm);
 		serve(a);
 	}
 }

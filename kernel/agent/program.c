@@ -43,7 +43,7 @@ struct task {
 };
 
 struct running {
-	struct board *board;
+	struct channel *channel;
 	const struct program_host *host;
 	struct supervised process;
 	struct task tasks[TASKS_MAX]; /* the first is the program's first */
@@ -146,7 +146,7 @@ static void start_command(struct running *r, const struct supervised_call *c)
 }
 
 /* What it writes to its terminal. */
-static long take_output(struct board *b, const struct supervised_call *c)
+static long take_output(struct channel *b, const struct supervised_call *c)
 {
 	size_t room = OUTPUT_MAX - b->answer_len, count = (size_t)c->args[2];
 
@@ -219,7 +219,7 @@ static void serve(struct running *r, const struct supervised_call *c)
 	} else if (c->number == SYS_mmap) { /* there are no mappings of files */
 		supervised_answer(&r->process, c, -ENODEV);
 	} else if (c->number == SYS_write && (c->args[0] == 1 || c->args[0] == 2)) {
-		supervised_answer(&r->process, c, take_output(r->board, c));
+		supervised_answer(&r->process, c, take_output(r->channel, c));
 	} else {
 		task->call = c;
 		if (run(task, JOB_CALL))
@@ -227,7 +227,7 @@ static void serve(struct running *r, const struct supervised_call *c)
 	}
 }
 
-static void note_end(struct board *b, int status)
+static void note_end(struct channel *b, int status)
 {
 	b->program_end = WIFEXITED(status) ? PROGRAM_EXITED : PROGRAM_KILLED;
 	b->program_status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
@@ -235,31 +235,31 @@ static void note_end(struct board *b, int status)
 
 static void attend(struct running *r)
 {
-	int64_t until_ms = supervise_now_ms() + (int64_t)(r->board->program_seconds * 1000);
+	int64_t until_ms = supervise_now_ms() + (int64_t)(r->channel->program_seconds * 1000);
 	struct supervised_call call;
 	int status;
 
-	r->board->program_end = PROGRAM_HUNG;
+	r->channel->program_end = PROGRAM_HUNG;
 	while (supervise_now_ms() < until_ms)
 		switch (supervised_next(&r->process, &call, &status)) {
 		case SUPERVISED_CALLS:
-			atomic_fetch_add(&r->board->progress, 1);
+			atomic_fetch_add(&r->channel->progress, 1);
 			serve(r, &call);
 			break;
 		case SUPERVISED_ENDED:
-			note_end(r->board, status);
+			note_end(r->channel, status);
 			return;
 		case SUPERVISED_NOTHING:
 			break;
 		}
 }
 
-int program_run_here(struct board *b, const char *root, const struct program_host *host,
+int program_run_here(struct channel *b, const char *root, const struct program_host *host,
 		     struct err *err)
 {
 	char *command = host->remount ? (char *)remount_command : NULL;
 	char *argv[] = { (char *)"repro", (char *)root, command, NULL };
-	struct running r = { .board = b, .host = host };
+	struct running r = { .channel = b, .host = host };
 	int ret;
 
 	b->answer_len = 0;

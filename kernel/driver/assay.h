@@ -5,7 +5,7 @@
 
 /* What the host passes, as descriptors. */
 enum {
-	ASSAY_HALL_FD = 3,  /* memory shared with the checker */
+	ASSAY_SHM_FD = 3,  /* memory shared with the checker */
 	ASSAY_IMAGE_FD = 4, /* the disk; may be missing */
 };
 

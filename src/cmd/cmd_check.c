@@ -9,7 +9,8 @@
 #include "base/must.h"
 #include "cmd/command.h"
 #include "cmd/files.h"
-#include "model/check.h"
+#include "history/check.h"
+#include "trace/script.h"
 
 static struct settings {
 	int platform;

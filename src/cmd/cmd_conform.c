@@ -13,7 +13,7 @@
 #include "cmd/jobs.h"
 #include "cmd/operands.h"
 #include "cmd/summary.h"
-#include "conform/tell.h"
+#include "conform/cause_finding.h"
 
 static struct settings {
 	struct opt_list suite;

@@ -15,8 +15,8 @@
 #include "cover/live.h"
 #include "cover/metrics.h"
 #include "cover/readers.h"
-#include "judge/run.h"
 #include "report/cover_page.h"
+#include "run/run.h"
 
 static struct settings {
 	struct opt_list mounts;

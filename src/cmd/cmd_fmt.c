@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "cmd/command.h"
-#include "op/script.h"
+#include "trace/script.h"
 
 /* Choices of --dialect; behind "keep" they are those of enum dialect. */
 enum { KEEP, DIALECT_FIRST };

@@ -13,7 +13,7 @@
 #include "cmd/command.h"
 #include "cmd/kernel_list.h"
 #include "cmd/operands.h"
-#include "target/janitor.h"
+#include "storage/janitor.h"
 #include "target/kernels.h"
 
 enum { CLEAN_SECONDS = 10 };

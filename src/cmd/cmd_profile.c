@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/command.h"
-#include "op/universe.h"
+#include "universe/universe.h"
 
 /* The first line of a profile says what it is: "# tiny -- few enough states". */
 static void print_summary(const char *name)

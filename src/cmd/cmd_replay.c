@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/command.h"
-#include "cmd/found.h"
+#include "cmd/finding_argument.h"
 
 static struct settings {
 	uint64_t times;

@@ -12,11 +12,11 @@
 #include "cmd/files.h"
 #include "cmd/operands.h"
 #include "cmd/runner.h"
-#include "exec/clean.h"
-#include "exec/exec.h"
-#include "exec/limits.h"
-#include "target/janitor.h"
-#include "tree/take.h"
+#include "sandbox/crew.h"
+#include "sandbox/limits.h"
+#include "storage/janitor.h"
+#include "syscall/clean.h"
+#include "tree/scan.h"
 
 enum { ROOT_MODE = 0777 }; /* of a fresh directory: every user may make files in it */
 
@@ -51,10 +51,10 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static struct exec_limits limits;
+static struct limits limits;
 static struct janitor *janitor; /* of the directory made for the scripts; NULL without --fresh */
 
-static int parse_user(struct exec_options *options, struct err *err)
+static int parse_user(struct crew_options *options, struct err *err)
 {
 	char rest;
 
@@ -79,9 +79,9 @@ static int open_root(struct runner *r, struct err *err)
 	return 0;
 }
 
-static int open_runner(struct runner *r, const struct exec_options *options, struct err *err)
+static int open_runner(struct runner *r, const struct crew_options *options, struct err *err)
 {
-	struct take_options take = {
+	struct scan_options take = {
 		.fields = TREE_FIELDS_DEFAULT,
 		.objects_max = 10 * 1000 * 1000,
 		.bytes_max = (uint64_t)1 << 34,
@@ -92,19 +92,19 @@ static int open_runner(struct runner *r, const struct exec_options *options, str
 	if (settings.space)
 		limits.space_bytes = settings.space;
 	if (!error)
-		error = exec_crew_open(&r->crew, r->root_fd, options, err);
+		error = crew_open(&r->crew, r->root_fd, options, err);
 	if (!error)
-		r->taker = taker_new(&take);
+		r->taker = scanner_new(&take);
 	return error;
 }
 
 static void close_runner(struct runner *r)
 {
-	exec_crew_close(r->crew);
+	crew_close(r->crew);
 	janitor_close(janitor, settings.deadline);
 	if (r->root_fd >= 0)
 		close(r->root_fd);
-	taker_free(r->taker);
+	scanner_free(r->taker);
 	script_free(&r->script);
 	script_free(&r->trace);
 	buf_free(&r->text);
@@ -121,7 +121,7 @@ static int begin_script(struct runner *r, struct err *err)
 		    (fchown(r->root_fd, geteuid(), getegid()) || fchmod(r->root_fd, ROOT_MODE)))
 			error = err_sys(err, errno, "%s", janitor_path(janitor));
 	}
-	return error ? error : exec_crew_reset(r->crew, err);
+	return error ? error : crew_reset(r->crew, err);
 }
 
 /* "OUT/folder/name" of a script's path. */
@@ -205,7 +205,7 @@ static int check_all(struct script *s, const struct file_list *files, struct err
 
 static int run(int argc, char **argv, struct err *err)
 {
-	struct exec_options options = {
+	struct crew_options options = {
 		.deadline_seconds = settings.deadline,
 		.no_chroot = !settings.chroot,
 		.no_devices = !settings.devices,

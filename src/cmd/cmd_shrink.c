@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cmd/command.h"
-#include "cmd/found.h"
-#include "judge/run.h"
+#include "cmd/finding_argument.h"
+#include "run/run.h"
 
 static struct settings {
 	uint64_t tries, times;

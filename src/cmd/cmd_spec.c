@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/must.h"
 #include "cmd/command.h"
+#include "history/envelope.h"
 #include "model/model.h"
 
 /* The numbers the published model gives to what has none. */

@@ -6,11 +6,11 @@
 
 #include "base/buf.h"
 #include "base/must.h"
+#include "broken/reffs_race.h"
+#include "broken/reffs_times.h"
 #include "cmd/command.h"
 #include "cmd/operands.h"
 #include "target/description.h"
-#include "target/reffs_race.h"
-#include "target/reffs_times.h"
 #include "target/target.h"
 
 static struct {

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "cmd/command.h"
 #include "cmd/operands.h"
-#include "tree/take.h"
+#include "tree/scan.h"
 
 static struct settings {
 	bool times, all_xattrs, flags, lost_found;
@@ -33,7 +33,7 @@ static const struct opt opts[] = {
 static int print(int fd, struct err *err)
 {
 	static const char *const every_prefix[] = { "", NULL };
-	struct take_options options = {
+	struct scan_options options = {
 		.fields = TREE_FIELDS_DEFAULT | (settings.times ? TREE_TIMES : 0) |
 			  (settings.flags ? TREE_FLAGS : 0),
 		.lost_found = settings.lost_found,
@@ -41,13 +41,13 @@ static int print(int fd, struct err *err)
 		.objects_max = settings.objects,
 		.bytes_max = settings.bytes,
 	};
-	struct taker *taker = taker_new(&options);
+	struct scanner *taker = scanner_new(&options);
 	struct buf out = BUF_INIT;
 	struct tree tree;
 	char hash[33];
-	int r = tree_take(taker, fd, &tree, err);
+	int r = tree_scan(taker, fd, &tree, err);
 
-	taker_free(taker);
+	scanner_free(taker);
 	if (r < 0)
 		return EXIT_UNKNOWN;
 	tree_print(&tree, &out);

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "judge/run.h"
+#include "run/run.h"
 
 /* What a process does; its result is an exit code. */
 struct job {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "tree/take.h"
+#include "tree/scan.h"
 
 static int drop_caches(void)
 {
@@ -61,7 +61,7 @@ static size_t gather(struct runner *r, size_t i)
 static int run_batch(struct runner *r, size_t *i, struct err *err)
 {
 	size_t count = gather(r, *i), done;
-	int error = exec_crew_batch(r->crew, r->calls, count, r->outcomes, &done, err);
+	int error = crew_batch(r->crew, r->calls, count, r->outcomes, &done, err);
 
 	for (size_t j = 0; j < done; j++)
 		r->results[r->at[j]].outcome = outcome_copy(&r->outcomes[j], &r->trace.arena);
@@ -75,7 +75,7 @@ static int run_single(struct runner *r, size_t i, struct err *err)
 	struct outcome *outcome = &r->results[i].outcome;
 
 	if (!(op_table[c->op].traits & TRAIT_ENV))
-		return exec_crew_call(r->crew, c, outcome, err);
+		return crew_call(r->crew, c, outcome, err);
 	serve_environment(c, outcome);
 	return 0;
 }
@@ -85,7 +85,7 @@ static int run_dump(struct runner *r, size_t i, struct err *err)
 {
 	bool with_ino = r->script.dialect == DIALECT_PUBLISHED;
 	struct tree tree;
-	int error = tree_take(r->taker, r->root_fd, &tree, err);
+	int error = tree_scan(r->taker, r->root_fd, &tree, err);
 
 	if (error)
 		return error;

@@ -3,11 +3,11 @@
 #define CMD_RUNNER_H
 
 #include "base/buf.h"
-#include "exec/exec.h"
-#include "op/script.h"
+#include "sandbox/crew.h"
+#include "trace/script.h"
 
 struct err;
-struct taker;
+struct scanner;
 
 /* What executing an item gave. */
 union item_result {
@@ -17,8 +17,8 @@ union item_result {
 
 struct runner {
 	int root_fd;
-	struct exec_crew *crew;
-	struct taker *taker;
+	struct crew *crew;
+	struct scanner *taker;
 	struct script script; /* to be executed */
 	struct script trace;  /* what came of it; its text is in part the script's */
 	union item_result *results;

@@ -2,7 +2,7 @@
 #ifndef CMD_SUMMARY_H
 #define CMD_SUMMARY_H
 
-#include "judge/run.h"
+#include "run/run.h"
 
 /* Prints what run.json says. */
 void summary_print(const struct run *run);

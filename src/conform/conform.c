@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "judge/run.h"
+#include "run/run.h"
 
 enum {
 	PORTION = 64,
@@ -34,7 +34,7 @@ struct report {
 	char *deviations;
 };
 
-struct board {
+struct channel {
 	_Atomic size_t next; /* script that no job has taken */
 	_Atomic size_t done, rejected;
 	_Atomic bool stop;
@@ -50,22 +50,22 @@ static void *share(size_t size)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-static size_t board_size(const struct suite *suite)
+static size_t channel_size(const struct suite *suite)
 {
-	return sizeof(struct board) + suite->count;
+	return sizeof(struct channel) + suite->count;
 }
 
-static void close_board(struct board *b, const struct suite *suite)
+static void close_channel(struct channel *b, const struct suite *suite)
 {
 	for (unsigned i = 0; i < CONFORM_JOBS_MAX; i++)
 		if (b->reports[i].deviations)
 			munmap(b->reports[i].deviations, DEVIATIONS_BYTES);
-	munmap(b, board_size(suite));
+	munmap(b, channel_size(suite));
 }
 
-static struct board *open_board(const struct suite *suite, unsigned jobs, struct err *err)
+static struct channel *open_channel(const struct suite *suite, unsigned jobs, struct err *err)
 {
-	struct board *b = share(board_size(suite));
+	struct channel *b = share(channel_size(suite));
 	bool complete = b;
 
 	for (unsigned i = 0; i < jobs && complete; i++) {
@@ -78,7 +78,7 @@ static struct board *open_board(const struct suite *suite, unsigned jobs, struct
 	}
 	err_sys(err, errno, "cannot share memory among jobs");
 	if (b)
-		close_board(b, suite);
+		close_channel(b, suite);
 	return NULL;
 }
 
@@ -97,7 +97,7 @@ static int tell(struct report *r, const struct deviation *d, struct err *err)
 	return 0;
 }
 
-static int run_portion(struct board *b, struct report *r, struct session *s, size_t from,
+static int run_portion(struct channel *b, struct report *r, struct session *s, size_t from,
 		       size_t end, struct err *err)
 {
 	struct deviation d = { 0 };
@@ -119,7 +119,7 @@ static int run_portion(struct board *b, struct report *r, struct session *s, siz
 	return ret;
 }
 
-static int work(struct board *b, struct report *r, const struct suite *suite,
+static int work(struct channel *b, struct report *r, const struct suite *suite,
 		const struct conform_options *options, struct err *err)
 {
 	struct session *s;
@@ -140,7 +140,7 @@ static int work(struct board *b, struct report *r, const struct suite *suite,
 	return ret;
 }
 
-static pid_t start_job(struct board *b, struct report *r, const struct suite *suite,
+static pid_t start_job(struct channel *b, struct report *r, const struct suite *suite,
 		       const struct conform_options *options)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -169,7 +169,7 @@ static int job_end(struct report *r, unsigned number, int status, struct err *er
 }
 
 /* Waits for all jobs. One that fails stops the others. */
-static int await_jobs(struct board *b, unsigned jobs, const struct conform_options *options,
+static int await_jobs(struct channel *b, unsigned jobs, const struct conform_options *options,
 		      struct err *err)
 {
 	struct timespec look = { 0, LOOK_MS * 1000000L };
@@ -196,7 +196,7 @@ static int await_jobs(struct board *b, unsigned jobs, const struct conform_optio
 	return ret;
 }
 
-static int start_jobs(struct board *b, unsigned jobs, const struct suite *suite,
+static int start_jobs(struct channel *b, unsigned jobs, const struct suite *suite,
 		      const struct conform_options *options, struct err *err)
 {
 	fflush(NULL);
@@ -237,7 +237,7 @@ static void gather_deviations(struct conform_result *ret, const struct report *r
 	}
 }
 
-static void gather(struct conform_result *ret, const struct board *b, unsigned jobs)
+static void gather(struct conform_result *ret, const struct channel *b, unsigned jobs)
 {
 	struct session_figures *sum = &ret->figures;
 
@@ -269,18 +269,18 @@ int conform_run(struct conform_result *ret, const struct suite *suite,
 {
 	unsigned jobs = options->jobs;
 	double from = clock_seconds();
-	struct board *b;
+	struct channel *b;
 	int r;
 
 	*ret = (struct conform_result){ .suite = suite };
 	ret->target = must_strdup(options->session.target);
 	must(jobs && jobs <= CONFORM_JOBS_MAX);
-	b = open_board(suite, jobs, err);
+	b = open_channel(suite, jobs, err);
 	if (!b)
 		return -ENOMEM;
 	r = start_jobs(b, jobs, suite, options, err);
 	gather(ret, b, jobs);
-	close_board(b, suite);
+	close_channel(b, suite);
 	ret->seconds = clock_seconds() - from;
 	ret->stopped = run_stop;
 	return r;

@@ -7,7 +7,7 @@
 
 #include "base/must.h"
 #include "judge/fact.h"
-#include "op/script.h"
+#include "trace/script.h"
 
 void deviation_free(struct deviation *d)
 {

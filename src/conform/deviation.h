@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "base/buf.h"
-#include "judge/finding.h"
+#include "finding/finding.h"
 #include "model/model.h"
 
 /* What clusters are made by is in `op`, `seen`, `allowed` and `rule`: texts without names and

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/must.h"
-#include "model/check.h"
+#include "history/check.h"
 
 /* A call, or a return. */
 struct event {

@@ -11,7 +11,7 @@
 #include "conform/race.h"
 #include "conform/restore.h"
 #include "conform/times.h"
-#include "exec/limits.h"
+#include "sandbox/limits.h"
 
 /* A set-up's tree is compared after one in so many times that it is made again. */
 enum { PROVE_EVERY = 16, REPEATS_MAX = 3, FAILURES_MAX = 100 };
@@ -401,7 +401,7 @@ int session_run(struct session *s, size_t number, enum script_fate *ret_fate, st
 		w.fate = SCRIPT_SKIPPED;
 		s->lost = s->broken = true;
 	}
-	if (r && !target_failure_is_ours(r) && s->failures++ < FAILURES_MAX)
+	if (r && !failure_is_ours(r) && s->failures++ < FAILURES_MAX)
 		r = blame_target(s, &w, err);
 	s->walker.figures.calls += w.count;
 	s->walker.figures.check_seconds +=

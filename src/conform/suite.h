@@ -8,8 +8,8 @@
 
 #include "base/map.h"
 #include "conform/family.h"
-#include "op/script.h"
 #include "target/target.h"
+#include "trace/script.h"
 
 enum { SUITE_CALLS_MAX = 1024 };
 

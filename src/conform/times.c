@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/must.h"
-#include "op/script.h"
+#include "trace/script.h"
 
 enum { STAMPS_MAX = 512, WAITS_MAX = 16 };
 

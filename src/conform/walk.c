@@ -1,12 +1,13 @@
 /* walk.c -- calls that the model foresees, followed at once, and judged where they surprise. */
 #include "conform/walk.h"
+#include "history/envelope.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/must.h"
-#include "op/script.h"
+#include "trace/script.h"
 
 enum { DIFF_LINES_MAX = 8 };
 

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "cover/lines.h"
 #include "cover/readers.h"
-#include "op/script.h"
+#include "trace/script.h"
 
 /* The calls that are under way, by process. */
 struct native {

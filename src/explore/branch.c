@@ -15,7 +15,7 @@
 #include "base/must.h"
 #include "explore/branch.h"
 #include "explore/crowd.h"
-#include "op/script.h"
+#include "trace/script.h"
 
 /* How often a state is sought in vain before it is given up. */
 enum { MISSES_MAX = 3 };

@@ -17,8 +17,8 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "explore/explorer.h"
-#include "judge/folder.h"
-#include "op/script.h"
+#include "finding/folder.h"
+#include "trace/script.h"
 
 enum { SUFFIX_FIRST = 8, SUFFIX_FACTOR = 8, WAY_MAX = 1 << 14 };
 /* Of all the time there is: what work on a finding may take beyond the end. */

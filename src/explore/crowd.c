@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "op/script.h"
+#include "trace/script.h"
 
 enum { DIFFERENCES_MAX = 1000, DIFFERENCE_TEXT_MAX = 160 };
 

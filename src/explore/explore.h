@@ -6,11 +6,11 @@
 #ifndef EXPLORE_EXPLORE_H
 #define EXPLORE_EXPLORE_H
 
-#include "cover/code.h"
+#include "codecov/code.h"
 #include "cover/cover.h"
-#include "judge/run.h"
-#include "op/universe.h"
+#include "run/run.h"
 #include "target/target.h"
+#include "universe/universe.h"
 
 enum strategy {
 	STRATEGY_TOUR, /* every call in every state once, on one file system that goes on */

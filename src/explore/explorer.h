@@ -2,6 +2,7 @@
 #ifndef EXPLORE_EXPLORER_H
 #define EXPLORE_EXPLORER_H
 
+#include "codecov/code_map.h"
 #include "explore/bitstate.h"
 #include "explore/explore.h"
 #include "explore/graph.h"
@@ -10,7 +11,6 @@
 #include "explore/tally.h"
 #include "judge/kernel_log.h"
 #include "judge/kernel_ours.h"
-#include "target/code_map.h"
 
 struct crowd;
 

@@ -6,7 +6,7 @@
 #define EXPLORE_TALLY_H
 
 #include "cover/cover.h"
-#include "op/universe.h"
+#include "universe/universe.h"
 
 /* Of the pool of one argument of one operation. */
 struct tally_pool {

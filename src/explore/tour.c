@@ -10,7 +10,7 @@
 #include "explore/choose.h"
 #include "explore/crowd.h"
 #include "explore/explorer.h"
-#include "op/script.h"
+#include "trace/script.h"
 
 enum { PLAN_MIN = 8, PLAN_MAX = 128, PLAN_OBJECTS = 4096, WAY_MAX = 1 << 16 };
 

@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "base/must.h"
-#include "judge/finding.h"
+#include "finding/finding.h"
+#include "history/envelope.h"
 #include "judge/gave_up.h"
 #include "judge/kernel_log.h"
-#include "op/script.h"
+#include "trace/script.h"
 
 enum { DIFF_LINES_MAX = 40 };
 /* Of what a title quotes: it is one line, whatever data the call and its outcome have. */

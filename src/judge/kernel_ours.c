@@ -1,5 +1,6 @@
 /* kernel_ours.c -- what the kernel may name of ours in its log: processes, disks, file system. */
 #include "judge/kernel_ours.h"
+#include "target/target.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,9 +10,9 @@
 
 #include "base/descendants.h"
 #include "base/must.h"
-#include "target/image.h"
-#include "target/keeper.h"
-#include "target/mounting.h"
+#include "sandbox/sandbox.h"
+#include "storage/image.h"
+#include "storage/mounting.h"
 
 enum { PIDS_MAX = 4096 };
 
@@ -29,7 +30,7 @@ static void look_at_processes(struct kernel_ours *ours)
 {
 	int proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	keeper_comm(ours->comm);
+	sandbox_comm(ours->comm);
 	if (proc_fd < 0)
 		return;
 	if (!ours->pids)

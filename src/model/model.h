@@ -18,7 +18,7 @@
 
 #include "base/version.h"
 #include "model/state.h"
-#include "op/script.h"
+#include "op/op.h"
 
 enum platform { PLATFORM_POSIX, PLATFORM_LINUX, PLATFORM_MACOS, PLATFORM_FREEBSD, PLATFORM_COUNT };
 extern const char *const platform_names[PLATFORM_COUNT];
@@ -142,10 +142,5 @@ enum verdict model_step(const struct model *m, struct state *s, const struct cal
 void model_run(const struct model *m, struct state *s, const struct call *c, struct outcome *ret);
 /* Before a thread ends that asked: frees what its outcomes' bytes lay in. */
 void model_end_thread(void);
-
-struct buf;
-/* The allowed outcomes as a trace writes them: "RV_none", "{EEXIST;ENOTDIR}" or, in our own
- * dialect, "0", "EEXIST or ENOTDIR"; "-" where the platform leaves the call undefined. */
-void envelope_print(const struct envelope *env, enum op op, enum dialect dialect, struct buf *out);
 
 #endif

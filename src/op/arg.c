@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/lexer.h"
 #include "base/must.h"
-#include "op/lexer.h"
-#include "op/put.h"
+#include "base/put.h"
 
 const struct kind_name *name_find(const struct kind_name *names, const char *name, size_t len)
 {

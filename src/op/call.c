@@ -2,8 +2,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/arena.h"
 #include "op/kind.h"
-#include "op/script.h"
+#include "op/op.h"
 
 bool call_equal(const struct call *a, const struct call *b)
 {

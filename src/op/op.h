@@ -13,6 +13,8 @@ enum { OP_ARGS_MAX = 6 };
 /* The longest time that advance_time lets pass: a day. */
 enum { ADVANCE_MAX_MS = 24 * 60 * 60 * 1000 };
 
+struct arena;
+
 enum kind {
 #define KIND(NAME, name, FORM, text) KIND_##NAME,
 #include "op/kinds.def"
@@ -158,5 +160,14 @@ void data_bytes(const struct arg *data, uint64_t from, void *to, size_t count);
 /* "ENOENT", or "E12345" for one without a name; and back (-1 for none). */
 const char *errno_name(int error);
 int errno_find(const char *name, size_t len);
+
+bool call_equal(const struct call *a, const struct call *b);
+/* Do the outcomes say the same? Unknown stat fields, device and inode numbers do not count. */
+bool outcome_equal(const struct outcome *a, const struct outcome *b);
+/* The sum of its numbers of bytes: counts, lengths, offsets. */
+uint64_t call_extent(const struct call *c);
+/* A copy whose text and data live in the arena. */
+struct call call_copy(const struct call *c, struct arena *arena);
+struct outcome outcome_copy(const struct outcome *o, struct arena *arena);
 
 #endif

@@ -1,4 +1,4 @@
-/* disk.c -- the image that a keeper's file system lies on: made, put back, saved, checked. */
+/* disk.c -- the image that a sandbox's file system lies on: made, put back, saved, checked. */
 #include "target/disk.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "storage/program.h"
 #include "target/description.h"
-#include "target/program.h"
 
 enum {
 	COMMAND_SECONDS = 60,
@@ -21,14 +21,14 @@ enum {
 
 struct save {
 	struct ref ref;
-	struct snapshot *snapshot;
+	struct disk_copy *snapshot;
 };
 
 static void free_save(struct ref *object)
 {
 	struct save *save = (struct save *)object;
 
-	snapshot_free(save->snapshot);
+	disk_copy_free(save->snapshot);
 	free(save);
 }
 
@@ -69,7 +69,7 @@ int disk_make(struct disk *disk, const struct target_description *d, struct err 
 	if (!ret)
 		ret = disk_run_mkfs(disk, d, "", err);
 	if (!ret)
-		disk->pristine = snapshot_take(&disk->image);
+		disk->pristine = disk_copy_take(&disk->image);
 	return ret;
 }
 
@@ -94,53 +94,53 @@ int disk_copy(struct disk *disk, const char *path, struct err *err)
 	if (fd >= 0)
 		close(fd);
 	if (!ret)
-		disk->pristine = snapshot_take(&disk->image);
+		disk->pristine = disk_copy_take(&disk->image);
 	return ret;
 }
 
 void disk_free(struct disk *disk)
 {
 	pmap_drop(&disk->saved, &save_type);
-	snapshot_free(disk->pristine);
+	disk_copy_free(disk->pristine);
 	image_free(&disk->image);
 }
 
-static int put_on_another(struct disk *disk, const struct snapshot *contents, struct err *err)
+static int put_on_another(struct disk *disk, const struct disk_copy *contents, struct err *err)
 {
 	int ret;
 
 	image_free(&disk->image);
 	ret = image_make(&disk->image, disk->size, err);
-	return ret ? ret : snapshot_put(contents, &disk->image, err);
+	return ret ? ret : disk_copy_put(contents, &disk->image, err);
 }
 
-int disk_put(struct disk *disk, struct keeper *keeper, const struct snapshot *contents,
+int disk_put(struct disk *disk, struct sandbox *sandbox, const struct disk_copy *contents,
 	     struct err *err)
 {
 	int ret;
 
-	if (!keeper)
+	if (!sandbox)
 		return put_on_another(disk, contents, err);
-	ret = keeper_detach(keeper, err);
+	ret = sandbox_detach(sandbox, err);
 	if (!ret)
-		ret = snapshot_put(contents, &disk->image, err);
-	return ret ? ret : keeper_attach(keeper, err);
+		ret = disk_copy_put(contents, &disk->image, err);
+	return ret ? ret : sandbox_attach(sandbox, err);
 }
 
-int disk_save(struct disk *disk, struct keeper *keeper, uint64_t key, struct err *err)
+int disk_save(struct disk *disk, struct sandbox *sandbox, uint64_t key, struct err *err)
 {
 	struct save *save;
-	int ret = keeper_detach(keeper, err);
+	int ret = sandbox_detach(sandbox, err);
 
 	if (ret)
 		return ret;
 	save = must_alloc(sizeof(*save));
-	*save = (struct save){ { 1 }, snapshot_take(&disk->image) };
+	*save = (struct save){ { 1 }, disk_copy_take(&disk->image) };
 	pmap_put(&disk->saved, &save_type, key, &save->ref);
-	return keeper_attach(keeper, err);
+	return sandbox_attach(sandbox, err);
 }
 
-const struct snapshot *disk_saved(const struct disk *disk, uint64_t key, struct err *err)
+const struct disk_copy *disk_saved(const struct disk *disk, uint64_t key, struct err *err)
 {
 	const struct save *save = (const struct save *)pmap_get(&disk->saved, key);
 
@@ -189,21 +189,21 @@ static int run_checker(struct disk *disk, const struct target_description *d, en
 	return 0;
 }
 
-int disk_check(struct disk *disk, struct keeper *keeper, const struct target_description *d,
+int disk_check(struct disk *disk, struct sandbox *sandbox, const struct target_description *d,
 	       enum verdict *ret, struct buf *report, struct err *err)
 {
-	int r = keeper_detach(keeper, err);
+	int r = sandbox_detach(sandbox, err);
 
 	if (!r)
 		r = run_checker(disk, d, ret, report, err);
-	return r ? r : keeper_attach(keeper, err);
+	return r ? r : sandbox_attach(sandbox, err);
 }
 
-int disk_write(struct disk *disk, struct keeper *keeper, const char *path, struct err *err)
+int disk_write(struct disk *disk, struct sandbox *sandbox, const char *path, struct err *err)
 {
 	struct err why = { 0 };
-	bool detached = keeper_alive(keeper) && !keeper_detach(keeper, &why);
+	bool detached = sandbox_alive(sandbox) && !sandbox_detach(sandbox, &why);
 	int ret = image_write(&disk->image, path, err);
 
-	return ret || !detached ? ret : keeper_attach(keeper, err);
+	return ret || !detached ? ret : sandbox_attach(sandbox, err);
 }

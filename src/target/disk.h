@@ -1,11 +1,12 @@
-/* disk.h -- the image that a keeper's file system lies on: made, put back, saved, checked.
+/* disk.h -- the image that a sandbox's file system lies on: made, put back, saved, checked.
  *
- * It is shared with the keeper, and touched here only while it is not mounted. */
+ * It is shared with the sandbox, and touched here only while it is not mounted. */
 #ifndef TARGET_DISK_H
 #define TARGET_DISK_H
 
-#include "target/image.h"
-#include "target/keeper.h"
+#include "sandbox/sandbox.h"
+#include "storage/image.h"
+#include "target/target.h"
 #include "tree/pmap.h"
 
 struct target_description;
@@ -14,7 +15,7 @@ struct buf;
 struct disk {
 	struct image image; /* size 0: there is none */
 	uint64_t size;
-	struct snapshot *pristine;
+	struct disk_copy *pristine;
 	struct pmap saved; /* snapshots by key */
 };
 
@@ -26,18 +27,18 @@ int disk_make(struct disk *disk, const struct target_description *d, struct err 
 int disk_copy(struct disk *disk, const char *path, struct err *err);
 void disk_free(struct disk *disk);
 
-/* Puts the contents in place of what there is: by unmounting, or, where keeper is NULL, on another
- * image, as a keeper that is gone may still hold the old one. */
-int disk_put(struct disk *disk, struct keeper *keeper, const struct snapshot *contents,
+/* Puts the contents in place of what there is: by unmounting, or, where sandbox is NULL, on another
+ * image, as a sandbox that is gone may still hold the old one. */
+int disk_put(struct disk *disk, struct sandbox *sandbox, const struct disk_copy *contents,
 	     struct err *err);
-int disk_save(struct disk *disk, struct keeper *keeper, uint64_t key, struct err *err);
-const struct snapshot *disk_saved(const struct disk *disk, uint64_t key, struct err *err);
+int disk_save(struct disk *disk, struct sandbox *sandbox, uint64_t key, struct err *err);
+const struct disk_copy *disk_saved(const struct disk *disk, uint64_t key, struct err *err);
 void disk_drop(struct disk *disk, uint64_t key);
 /* The verdict of the description's checker. */
-int disk_check(struct disk *disk, struct keeper *keeper, const struct target_description *d,
+int disk_check(struct disk *disk, struct sandbox *sandbox, const struct target_description *d,
 	       enum verdict *ret, struct buf *report, struct err *err);
 /* Writes the image to a file, as it is on the disk: unmounted if that can still be done. */
-int disk_write(struct disk *disk, struct keeper *keeper, const char *path, struct err *err);
+int disk_write(struct disk *disk, struct sandbox *sandbox, const char *path, struct err *err);
 
 /* Runs the description's mkfs; dir stands for {dir}. */
 int disk_run_mkfs(struct disk *disk, const struct target_description *d, const char *dir,

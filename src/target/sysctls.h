@@ -7,21 +7,9 @@
 
 #include <stdint.h>
 
+#include "snapshot/protocol.h"
+
 struct traits;
-
-/* Each is a file of this name in /proc/sys/fs and a trait of this name. */
-#define SYSCTLS(ROW)            \
-	ROW(protected_symlinks) \
-	ROW(protected_hardlinks) \
-	ROW(protected_regular)  \
-	ROW(protected_fifos)
-
-enum {
-#define ROW(name) SYSCTL_##name,
-	SYSCTLS(ROW)
-#undef ROW
-		SYSCTL_COUNT
-};
 
 /* As the running kernel has them; SETTING_UNKNOWN where it does not say. */
 void sysctls_read(struct traits *traits);

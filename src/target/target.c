@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "model/giving_up.h"
-#include "op/script.h"
 #include "target/description.h"
+#include "trace/script.h"
 
 static const double deadline_usual_seconds = 10;
 
@@ -231,16 +231,6 @@ void target_close(struct target *t)
 	target_free(t);
 }
 
-bool target_failure_is_ours(int failure)
-{
-	static const int ours[] = { ECHILD, ESRCH, ENOMEM, EAGAIN, EMFILE, ENFILE, EUSERS };
-
-	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
-		if (failure == -ours[i])
-			return true;
-	return false;
-}
-
 int target_call(struct target *t, const struct call *c, struct outcome *ret,
 		enum target_fate *ret_fate, struct err *err)
 {
@@ -269,12 +259,6 @@ int target_run_program(struct target *t, const char *source, double seconds,
 {
 	must(t->kind->run_program);
 	return t->kind->run_program(t, source, seconds, ret, err);
-}
-
-void program_end_free(struct program_end *e)
-{
-	buf_free(&e->output);
-	*e = (struct program_end){ 0 };
 }
 
 int target_clear(struct target *t, struct err *err)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "channel/request.h"
 #include "model/model.h"
 #include "op/op.h"
 #include "tree/tree.h"
@@ -41,73 +42,6 @@ extern const char *const target_cap_names[TARGET_CAPS];
 
 /* What a target must be able to do for this operation: enum target_cap. */
 unsigned target_needs(enum op op);
-
-/* How a call on the target can end besides an outcome. */
-enum target_fate {
-	FATE_FINE,
-	FATE_HUNG, /* the deadline passed; the worker was given up */
-	FATE_DIED, /* the daemon or the mount is gone */
-	FATE_ALARM, /* it goes on, but the kernel logged a mistake of its own (log) */
-};
-
-/* Whether a call that ended so has an outcome. */
-static inline bool fate_answers(enum target_fate fate)
-{
-	return fate == FATE_FINE || fate == FATE_ALARM;
-}
-
-/* A record of what the disk was asked for is these, in order, each followed by its data if it
- * is a write. Nothing else was: a mark is where a call had returned. */
-enum disk_request {
-	RECORD_WRITE = 1 << 0,
-	RECORD_ZEROES = 1 << 1,
-	RECORD_DISCARD = 1 << 2,
-	RECORD_FLUSH = 1 << 3, /* what came before is on the disk; before whatever else it is */
-	RECORD_FUA = 1 << 4,   /* is on the disk itself when it has ended */
-	RECORD_MARK = 1 << 5,
-};
-struct disk_record {
-	uint64_t offset;
-	uint32_t size, what;
-};
-
-/* One step of a plan, with what is expected of it. */
-struct plan_step {
-	struct call call;
-	/* Compared only if `exact`; else the plan ends here to report it. */
-	struct outcome expected;
-	struct hash tree;        /* expected afterwards, if `observe` */
-	bool exact, observe;
-};
-
-/* Where a plan stopped: the first step that was not as expected or not exact, count if none. */
-struct plan_end {
-	size_t done;             /* steps that went as expected, all before the one it ended at */
-	enum target_fate fate;
-	bool outcome_differs, tree_differs;
-	/* Of step `done`, where fate_answers(); valid until the next call of the target. */
-	struct outcome outcome;
-};
-
-/* What came of a call that overlapped with others. */
-struct raced {
-	struct outcome outcome;
-	int64_t called_ns, returned_ns;
-};
-
-/* How a program that ran on the file system under test ended. */
-enum program_fate {
-	PROGRAM_EXITED,       /* status is its exit status */
-	PROGRAM_KILLED,       /* status is the signal */
-	PROGRAM_HUNG,         /* killed at the deadline */
-	PROGRAM_NOT_COMPILED, /* the output is the compiler's */
-	PROGRAM_NO_COMPILER,
-};
-struct program_end {
-	enum program_fate end;
-	int status;
-	struct buf output; /* what it wrote, at most some KiB; program_end_free() */
-};
 
 struct target;
 struct target_options;
@@ -206,10 +140,6 @@ void target_close(struct target *t);
 /* Whether it can be opened but once at a time: it stands on a place of the user's. */
 bool target_is_single(const char *spec, const char *config);
 
-/* Whether a failure has nothing to do with the file system: a process of ours was killed or
- * starved, or memory, processes or descriptors ran out. Nothing can be judged then. */
-bool target_failure_is_ours(int failure);
-
 int target_call(struct target *t, const struct call *c, struct outcome *ret,
 		enum target_fate *ret_fate, struct err *err);
 int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
@@ -219,13 +149,11 @@ int target_follow(struct target *t, const struct plan_step *steps, size_t count,
 /* Calls of processes that exist, not 1 among them, each process's in their order and all of them
  * at once; the seed shifts them a little. Outcomes are valid until the next call. At most
  * TARGET_RACE_MAX. */
-enum { TARGET_RACE_MAX = 32 };
 int target_race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
 		struct raced *ret, enum target_fate *ret_fate, struct err *err);
 /* Only where kind->run_program. */
 int target_run_program(struct target *t, const char *source, double seconds,
 		       struct program_end *ret, struct err *err);
-void program_end_free(struct program_end *e);
 int target_reset(struct target *t, struct err *err);
 /* An empty file system by the fastest way; whether nothing else is left of what was there is for
  * the caller to see. */

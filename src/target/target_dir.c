@@ -14,27 +14,27 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "exec/guard.h"
-#include "exec/limits.h"
-#include "target/compile.h"
-#include "target/confined.h"
-#include "target/janitor.h"
-#include "target/kept.h"
-#include "target/mounting.h"
-#include "target/privilege.h"
+#include "sandbox/compile.h"
+#include "sandbox/confined.h"
+#include "sandbox/guard.h"
+#include "sandbox/limits.h"
+#include "sandbox/privilege.h"
+#include "storage/janitor.h"
+#include "storage/mounting.h"
+#include "storage/tidy.h"
 #include "target/resource.h"
-#include "target/tidy.h"
+#include "target/sandbox_target.h"
 
 struct dir_target {
-	struct kept kept;
+	struct sandbox_target kept;
 	struct janitor *janitor;
 	unsigned rounds; /* one directory each: what hung in one must not meet the next */
 	int root_fd;
 	int lock_fd; /* one at a time in this directory */
-	struct exec_limits limits;
+	struct limits limits;
 	uint64_t file_size_max;
 	bool user_namespace; /* where nobody can make devices: the kernel says so */
-	/* Inside the keeper. */
+	/* Inside the sandbox. */
 	int mount_fd; /* the same directory without devices; -1: not yet */
 };
 
@@ -55,7 +55,7 @@ static int dir_check(const struct target_description *d, const char *fault, stru
 	return S_ISDIR(st.st_mode) ? 0 : err_sys(err, ENOTDIR, "%s", d->argument);
 }
 
-/* Inside the keeper. */
+/* Inside the sandbox. */
 static int attach(void *own, int *ret_root_fd, struct err *err)
 {
 	struct dir_target *d = own;
@@ -82,14 +82,14 @@ static int make_round(struct dir_target *d, struct err *err)
 	d->root_fd = openat(janitor_fd(d->janitor), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->root_fd < 0)
 		return err_sys(err, errno, "cannot open %s/%s", janitor_path(d->janitor), name);
-	return tidy_directory(d->root_fd, KEEPER_ROOT_MODE, err);
+	return tidy_directory(d->root_fd, SANDBOX_ROOT_MODE, err);
 }
 
 /* In the next directory, so that what hung in the last is no matter. */
 static int start(struct target *t, struct err *err)
 {
 	struct dir_target *d = t->own;
-	struct keeping keeping = {
+	struct sandbox_ops keeping = {
 		.own = d,
 		.fd_count = 2,
 		.attach = attach,
@@ -107,14 +107,14 @@ static int start(struct target *t, struct err *err)
 	else if (privilege_user_namespaces())
 		keeping.namespaces = CLONE_NEWUSER | CLONE_NEWPID;
 	d->user_namespace = keeping.namespaces & CLONE_NEWUSER;
-	return kept_start(t, &keeping, err);
+	return sandbox_target_start(t, &keeping, err);
 }
 
 static void dir_close(struct target *t)
 {
 	struct dir_target *d = t->own;
 
-	kept_end(t);
+	sandbox_target_end(t);
 	janitor_close(d->janitor, t->deadline_seconds);
 	if (d->root_fd >= 0)
 		close(d->root_fd);
@@ -151,7 +151,7 @@ static int dir_open(struct target *t, const struct target_description *d,
 
 	own = must_alloc(sizeof(*own));
 	own->root_fd = own->lock_fd = -1;
-	kept_init(t, &own->kept, d, start);
+	sandbox_target_init(t, &own->kept, d, start);
 	t->uid = geteuid();
 	t->gid = getegid();
 	ret = adopt_traits(t, d->argument, options->config, err);
@@ -172,9 +172,9 @@ static int dir_reset(struct target *t, struct err *err)
 	struct dir_target *d = t->own;
 	struct err why = { 0 };
 
-	if (keeper_alive(d->kept.keeper) && !keeper_clear(d->kept.keeper, &why))
+	if (sandbox_alive(d->kept.sandbox) && !sandbox_clear(d->kept.sandbox, &why))
 		return 0;
-	return kept_start_anew(t, NULL, err);
+	return sandbox_target_start_anew(t, NULL, err);
 }
 
 /* Nothing is mounted, so nobody else has to run it for us. */
@@ -214,13 +214,13 @@ const struct target_kind target_dir = {
 	.lacks = dir_lacks,
 	.check = dir_check,
 	.is_single = dir_is_single,
-	.caps = kept_caps,
+	.caps = sandbox_target_caps,
 	.open = dir_open,
 	.close = dir_close,
-	.call = kept_call,
-	.observe = kept_observe,
-	.follow = kept_follow,
-	.race = kept_race,
+	.call = sandbox_target_call,
+	.observe = sandbox_target_observe,
+	.follow = sandbox_target_follow,
+	.race = sandbox_target_race,
 	.reset = dir_reset,
 	.run_program = dir_run_program,
 };

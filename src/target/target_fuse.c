@@ -1,6 +1,6 @@
 /* target_fuse.c -- FUSE daemons: fuse:COMMAND, or described ones.
  *
- * The keeper starts the daemon in its own PID namespace, so that neither outlives the other, and
+ * The sandbox starts the daemon in its own PID namespace, so that neither outlives the other, and
  * in its own mount namespace, so that nobody else sees the mount. Where the daemon keeps its data
  * is its own business, unless the description says: an image of ours ({image}, or {device} where
  * it wants a block device), or a directory of ours ({dir}). Where a command names an image of the
@@ -18,28 +18,28 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "base/rng.h"
-#include "exec/limits.h"
-#include "target/daemon.h"
-#include "target/kept.h"
-#include "target/mounting.h"
-#include "target/one_cpu.h"
-#include "target/privilege.h"
-#include "target/program.h"
+#include "sandbox/daemon.h"
+#include "sandbox/limits.h"
+#include "sandbox/one_cpu.h"
+#include "sandbox/privilege.h"
+#include "storage/mounting.h"
+#include "storage/program.h"
+#include "storage/tidy.h"
 #include "target/resource.h"
-#include "target/tidy.h"
+#include "target/sandbox_target.h"
 
 enum { STOP_SECONDS = 5, LOCKS_MAX = 2 };
 
 struct fuse_target {
-	struct kept kept;
+	struct sandbox_target kept;
 	double start_seconds;
 	bool overlaps;
 	unsigned cpu; /* of caller and daemon, unless calls overlap */
 	char root_name[24];
 	int locks[LOCKS_MAX]; /* of what the command names */
 	size_t lock_count;
-	struct exec_limits limits;
-	/* Inside the keeper; these outlive a chroot only while it is left. */
+	struct limits limits;
+	/* Inside the sandbox; these outlive a chroot only while it is left. */
 	const char *place;
 	struct buf mount, command;
 	int loop_fd; /* -1: no device is wanted */
@@ -79,7 +79,7 @@ static void fuse_lacks(const struct target_description *d, struct buf *out)
 static unsigned fuse_caps(const struct target_description *d)
 {
 	const char *command = command_of(d);
-	unsigned caps = kept_caps(d);
+	unsigned caps = sandbox_target_caps(d);
 
 	/* Other users are refused by the kernel otherwise. */
 	if (!command || !strstr(command, "allow_other"))
@@ -103,7 +103,7 @@ static void fill_command(struct fuse_target *f, const char *dir, const char *dev
 		buf_addf(&f->command, " %s", f->mount.data);
 }
 
-/* Inside the keeper, once: a place, and in it what the daemon stands on. */
+/* Inside the sandbox, once: a place, and in it what the daemon stands on. */
 static int begin(void *own, struct err *err)
 {
 	struct fuse_target *f = own;
@@ -143,7 +143,7 @@ static int attach(void *own, int *ret_root_fd, struct err *err)
 	f->mounted = true;
 	ret = mounting_forbid_devices(f->mount.data, err);
 	if (!ret)
-		ret = kept_open_root(f->mount.data, f->root_name, ret_root_fd, err);
+		ret = sandbox_target_open_root(f->mount.data, f->root_name, ret_root_fd, err);
 	if (!ret)
 		limits_init(&f->limits, *ret_root_fd);
 	return ret;
@@ -185,9 +185,9 @@ static void end(void *own)
 
 static int start(struct target *t, struct err *err)
 {
-	struct keeping keeping = {
+	struct sandbox_ops keeping = {
 		.own = t->own,
-		.namespaces = kept_namespaces(),
+		.namespaces = sandbox_target_namespaces(),
 		.begin = begin,
 		.attach = attach,
 		.detach = detach,
@@ -201,14 +201,14 @@ static int start(struct target *t, struct err *err)
 		keeping.fds[keeping.fd_count++] = f->locks[i];
 	if (!f->kept.d.backing)
 		keeping.limits = &f->limits; /* on a disk of the user's */
-	return kept_start(t, &keeping, err);
+	return sandbox_target_start(t, &keeping, err);
 }
 
 static void fuse_close(struct target *t)
 {
 	struct fuse_target *f = t->own;
 
-	kept_end(t);
+	sandbox_target_end(t);
 	for (size_t i = 0; i < f->lock_count; i++)
 		close(f->locks[i]);
 	free(f);
@@ -272,7 +272,7 @@ static int quick_call(struct fuse_target *f, enum op op, int *ret_error, struct 
 
 	c.arg[0] = (struct arg){ .text = "probe", .len = 5 };
 	c.arg[1].num = 0755;
-	ret = keeper_call(f->kept.keeper, &c, &outcome, &fate, err);
+	ret = sandbox_call(f->kept.sandbox, &c, &outcome, &fate, err);
 	if (!ret && fate != FATE_FINE)
 		ret = err_set(err, EIO, "the daemon did not survive its first call");
 	*ret_error = outcome.error;
@@ -288,9 +288,9 @@ static int find_out_whether_it_keeps(struct target *t, struct err *err)
 	if (!ret && error)
 		return err_sys(err, error, "%s: a directory cannot be made", t->name);
 	if (!ret)
-		ret = keeper_detach(f->kept.keeper, err);
+		ret = sandbox_detach(f->kept.sandbox, err);
 	if (!ret)
-		ret = keeper_attach(f->kept.keeper, err);
+		ret = sandbox_attach(f->kept.sandbox, err);
 	if (!ret)
 		ret = quick_call(f, OP_rmdir, &error, err);
 	if (!ret && !error)
@@ -315,11 +315,11 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	f->loop_fd = -1;
 	t->fs = must_strdup("fuse");
 	f->start_seconds =
-		t->deadline_seconds > KEEPER_MOUNT_S ? t->deadline_seconds : KEEPER_MOUNT_S;
+		t->deadline_seconds > SANDBOX_MOUNT_S ? t->deadline_seconds : SANDBOX_MOUNT_S;
 	f->overlaps = options->overlaps;
 	f->cpu = one_cpu_choose();
 	snprintf(f->root_name, sizeof(f->root_name), ".assay-%08x", (unsigned)rng_fresh_seed());
-	kept_init(t, &f->kept, d, start);
+	sandbox_target_init(t, &f->kept, d, start);
 	if (disk_wanted(d))
 		ret = disk_make(&f->kept.disk, d, err);
 	else if (!d->backing)
@@ -340,12 +340,12 @@ static int fuse_reset(struct target *t, struct err *err)
 	int ret;
 
 	if (f->kept.disk.pristine)
-		return kept_put(t, f->kept.disk.pristine, err);
-	if (!keeper_clear(f->kept.keeper, &why))
+		return sandbox_target_put(t, f->kept.disk.pristine, err);
+	if (!sandbox_clear(f->kept.sandbox, &why))
 		return 0;
 	/* Another daemon finds what the last one left. */
-	ret = kept_start_anew(t, NULL, err);
-	return ret ? ret : keeper_clear(f->kept.keeper, err);
+	ret = sandbox_target_start_anew(t, NULL, err);
+	return ret ? ret : sandbox_clear(f->kept.sandbox, err);
 }
 
 static bool fuse_is_single(const struct target_description *d)
@@ -362,16 +362,16 @@ const struct target_kind target_fuse = {
 	.caps = fuse_caps,
 	.open = fuse_open,
 	.close = fuse_close,
-	.call = kept_call,
-	.observe = kept_observe,
-	.follow = kept_follow,
-	.race = kept_race,
+	.call = sandbox_target_call,
+	.observe = sandbox_target_observe,
+	.follow = sandbox_target_follow,
+	.race = sandbox_target_race,
 	.reset = fuse_reset,
-	.clear = kept_clear,
-	.save = kept_save,
-	.restore = kept_restore,
-	.drop = kept_drop,
-	.fsck = kept_fsck,
-	.image = kept_image,
-	.run_program = kept_run_program,
+	.clear = sandbox_target_clear,
+	.save = sandbox_target_save,
+	.restore = sandbox_target_restore,
+	.drop = sandbox_target_drop,
+	.fsck = sandbox_target_fsck,
+	.image = sandbox_target_image,
+	.run_program = sandbox_target_run_program,
 };

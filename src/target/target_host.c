@@ -1,9 +1,9 @@
-/* target_host.c -- file systems of the running kernel, mounted where only their keeper sees them.
+/* target_host.c -- file systems of the running kernel, mounted where only their sandbox sees them.
  *
- * The disk is an image in memory behind a loop device. The keeper owns the device and the mount,
+ * The disk is an image in memory behind a loop device. The sandbox owns the device and the mount,
  * in a mount namespace of its own; the image is shared with us, so that it can be copied, put
  * back and checked while it is not mounted. File systems without a disk (tmpfs, overlay) live in
-* the keeper alone and are made anew with it.
+* the sandbox alone and are made anew with it.
  *
  * Calls start in a directory of the file system, not in its root: mkfs leaves things there. */
 #include <errno.h>
@@ -15,16 +15,16 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "target/program.h"
-#include "target/kept.h"
-#include "target/mounting.h"
-#include "target/privilege.h"
+#include "sandbox/privilege.h"
+#include "storage/mounting.h"
+#include "storage/program.h"
+#include "target/sandbox_target.h"
 
 static const char root_name[] = "root";
 
 struct host {
-	struct kept kept; /* tmpfs and overlay have no disk */
-	/* Inside the keeper. */
+	struct sandbox_target kept; /* tmpfs and overlay have no disk */
+	/* Inside the sandbox. */
 	const char *place; /* private directory */
 	struct buf mount;  /* where it is mounted, below the place */
 	struct buf options, device;
@@ -61,10 +61,10 @@ static void host_lacks(const struct target_description *d, struct buf *out)
 static unsigned host_caps(const struct target_description *d)
 {
 	/* Without anything to make, nothing outlives the mount. */
-	return kept_caps(d) | (d->mkfs ? TARGET_REMOUNT : 0);
+	return sandbox_target_caps(d) | (d->mkfs ? TARGET_REMOUNT : 0);
 }
 
-/* Inside the keeper, once: a place, and the loop device or the directories. */
+/* Inside the sandbox, once: a place, and the loop device or the directories. */
 static int begin(void *own, struct err *err)
 {
 	struct host *h = own;
@@ -97,7 +97,7 @@ static int attach(void *own, int *ret_root_fd, struct err *err)
 	if (ret)
 		return ret;
 	h->mounted = true;
-	return kept_open_root(h->mount.data, root_name, ret_root_fd, err);
+	return sandbox_target_open_root(h->mount.data, root_name, ret_root_fd, err);
 }
 
 static int detach(void *own, struct err *err)
@@ -112,21 +112,21 @@ static int detach(void *own, struct err *err)
 
 static int start(struct target *t, struct err *err)
 {
-	struct keeping keeping = {
+	struct sandbox_ops keeping = {
 		.own = t->own,
-		.namespaces = kept_namespaces(),
+		.namespaces = sandbox_target_namespaces(),
 		.begin = begin,
 		.attach = attach,
 		.detach = detach,
 		.keeps = t->caps & TARGET_REMOUNT,
 	};
 
-	return kept_start(t, &keeping, err);
+	return sandbox_target_start(t, &keeping, err);
 }
 
 static void host_close(struct target *t)
 {
-	kept_end(t);
+	sandbox_target_end(t);
 	free(t->own);
 }
 
@@ -138,7 +138,7 @@ static int host_open(struct target *t, const struct target_description *d,
 
 	h->loop_fd = -1;
 	t->fs = must_strdup(d->fs);
-	kept_init(t, &h->kept, d, start);
+	sandbox_target_init(t, &h->kept, d, start);
 	if (disk_wanted(d))
 		ret = disk_make(&h->kept.disk, d, err);
 	if (!ret)
@@ -151,16 +151,16 @@ static int host_open(struct target *t, const struct target_description *d,
 static int host_reset(struct target *t, struct err *err)
 {
 	struct host *h = t->own;
-	struct keeper *keeper = h->kept.keeper;
+	struct sandbox *sandbox = h->kept.sandbox;
 	struct err why = { 0 };
 
 	if (h->kept.disk.pristine)
-		return kept_put(t, h->kept.disk.pristine, err);
+		return sandbox_target_put(t, h->kept.disk.pristine, err);
 	/* Where nothing outlives the mount, mounting makes it anew. */
-	if (!h->kept.d.mkfs && keeper_alive(keeper) && !keeper_detach(keeper, &why) &&
-	    !keeper_attach(keeper, &why))
+	if (!h->kept.d.mkfs && sandbox_alive(sandbox) && !sandbox_detach(sandbox, &why) &&
+	    !sandbox_attach(sandbox, &why))
 		return 0;
-	return kept_start_anew(t, NULL, err);
+	return sandbox_target_start_anew(t, NULL, err);
 }
 
 const struct target_kind target_host = {
@@ -170,16 +170,16 @@ const struct target_kind target_host = {
 	.caps = host_caps,
 	.open = host_open,
 	.close = host_close,
-	.call = kept_call,
-	.observe = kept_observe,
-	.follow = kept_follow,
-	.race = kept_race,
+	.call = sandbox_target_call,
+	.observe = sandbox_target_observe,
+	.follow = sandbox_target_follow,
+	.race = sandbox_target_race,
 	.reset = host_reset,
-	.clear = kept_clear,
-	.save = kept_save,
-	.restore = kept_restore,
-	.drop = kept_drop,
-	.fsck = kept_fsck,
-	.image = kept_image,
-	.run_program = kept_run_program,
+	.clear = sandbox_target_clear,
+	.save = sandbox_target_save,
+	.restore = sandbox_target_restore,
+	.drop = sandbox_target_drop,
+	.fsck = sandbox_target_fsck,
+	.image = sandbox_target_image,
+	.run_program = sandbox_target_run_program,
 };

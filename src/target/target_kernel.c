@@ -12,19 +12,21 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "target/compile.h"
+#include "sandbox/compile.h"
+#include "snapshot/snapshots.h"
+#include "storage/program.h"
 #include "target/description.h"
 #include "target/disk.h"
 #include "target/kernels.h"
-#include "target/program.h"
-#include "target/states.h"
+#include "target/sysctls.h"
+#include "target/target.h"
 
 /* What a state has of its own that it does not share with others, and some more. */
 enum { SAVED_BYTES = 2 << 20 };
 
 struct kernel {
 	struct disk disk; /* tmpfs and the like have none */
-	struct states *states;
+	struct snapshots *states;
 	struct buf points; /* path of the table of its code */
 };
 
@@ -97,7 +99,7 @@ static void kernel_close(struct target *t)
 {
 	struct kernel *k = t->own;
 
-	states_stop(k->states);
+	snapshots_stop(k->states);
 	disk_free(&k->disk);
 	buf_free(&k->points);
 	free(k);
@@ -108,7 +110,7 @@ static int start(struct target *t, const struct target_description *d, bool reco
 {
 	struct kernel *k = t->own;
 	struct buf path = BUF_INIT, memory = BUF_INIT;
-	struct states_options options = {
+	struct snapshots_options options = {
 		.fs = d->fs,
 		.source = d->source ? d->source : disk_wanted(d) ? "/dev/disk" : d->fs,
 		.options = d->options ? d->options : "",
@@ -128,7 +130,7 @@ static int start(struct target *t, const struct target_description *d, bool reco
 	options.memory = buf_str(&memory);
 	ret = kernels_check(d->argument, err);
 	if (!ret)
-		ret = states_start(&k->states, &options, err);
+		ret = snapshots_start(&k->states, &options, err);
 	buf_free(&path);
 	buf_free(&memory);
 	return ret;
@@ -156,7 +158,7 @@ static int kernel_call(struct target *t, const struct call *c, struct outcome *r
 {
 	const struct kernel *k = t->own;
 
-	return errands_call(states_errands(k->states), c, ret, ret_fate, err);
+	return channel_call(snapshots_client(k->states), c, ret, ret_fate, err);
 }
 
 static int kernel_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
@@ -164,19 +166,19 @@ static int kernel_observe(struct target *t, struct tree *ret, enum target_fate *
 {
 	const struct kernel *k = t->own;
 
-	return errands_observe(states_errands(k->states), ret, ret_fate, err);
+	return channel_observe(snapshots_client(k->states), ret, ret_fate, err);
 }
 
 static int kernel_follow(struct target *t, const struct plan_step *steps, size_t count,
 			 struct plan_end *ret, struct err *err)
 {
 	const struct kernel *k = t->own;
-	const struct errands *errands = states_errands(k->states);
-	struct code_map *code = states_code(k->states);
+	const struct channel_client *requests = snapshots_client(k->states);
+	struct code_map *code = snapshots_code(k->states);
 
-	code->first_step = atomic_load(&errands->board->progress) + 1;
+	code->first_step = atomic_load(&requests->channel->progress) + 1;
 	code->news_count = 0;
-	return errands_follow(errands, steps, count, ret, err);
+	return channel_follow(requests, steps, count, ret, err);
 }
 
 /* Only a program that needs no libraries: it would look for them in the kernel's file systems. */
@@ -189,7 +191,7 @@ static int kernel_run_program(struct target *t, const char *source, double secon
 
 	if (!r && ret->end == PROGRAM_EXITED) {
 		program_end_free(ret);
-		r = states_run_program(k->states, &program, seconds, ret, err);
+		r = snapshots_run_program(k->states, &program, seconds, ret, err);
 	}
 	buf_free(&program);
 	return r;
@@ -198,7 +200,7 @@ static int kernel_run_program(struct target *t, const char *source, double secon
 static void kernel_log(struct target *t, struct buf *out)
 {
 	const struct kernel *k = t->own;
-	const char *console = states_console(k->states);
+	const char *console = snapshots_console(k->states);
 
 	if (*console)
 		buf_addf(out, "; the kernel says:\n%s", console);
@@ -209,7 +211,7 @@ static int kernel_recorded(struct target *t, int *ret_image_fd, struct buf *out,
 	const struct kernel *k = t->own;
 
 	*ret_image_fd = k->disk.image.fd;
-	return states_recorded(k->states, out, err);
+	return snapshots_recorded(k->states, out, err);
 }
 
 static int kernel_load(struct target *t, int image_fd, int *ret_error, enum target_fate *ret_fate,
@@ -217,7 +219,7 @@ static int kernel_load(struct target *t, int image_fd, int *ret_error, enum targ
 {
 	const struct kernel *k = t->own;
 
-	return states_load(k->states, image_fd, ret_error, ret_fate, err);
+	return snapshots_load(k->states, image_fd, ret_error, ret_fate, err);
 }
 
 static struct code_map *kernel_code(struct target *t, struct buf *ret_table)
@@ -226,14 +228,14 @@ static struct code_map *kernel_code(struct target *t, struct buf *ret_table)
 
 	if (ret_table)
 		buf_adds(ret_table, k->points.data);
-	return states_code(k->states);
+	return snapshots_code(k->states);
 }
 
 static int kernel_reset(struct target *t, struct err *err)
 {
 	const struct kernel *k = t->own;
 
-	states_reset(k->states);
+	snapshots_reset(k->states);
 	return 0;
 }
 
@@ -241,21 +243,21 @@ static int kernel_save(struct target *t, uint64_t key, struct err *err)
 {
 	const struct kernel *k = t->own;
 
-	return states_save(k->states, key, err);
+	return snapshots_save(k->states, key, err);
 }
 
 static int kernel_restore(struct target *t, uint64_t key, struct err *err)
 {
 	const struct kernel *k = t->own;
 
-	return states_restore(k->states, key, err);
+	return snapshots_restore(k->states, key, err);
 }
 
 static void kernel_drop(struct target *t, uint64_t key)
 {
 	const struct kernel *k = t->own;
 
-	states_drop(k->states, key);
+	snapshots_drop(k->states, key);
 }
 
 const struct target_kind target_kernel = {

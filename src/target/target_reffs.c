@@ -7,10 +7,11 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "op/script.h"
+#include "broken/reffs_race.h"
+#include "broken/reffs_times.h"
 #include "target/description.h"
-#include "target/reffs_race.h"
-#include "target/reffs_times.h"
+#include "target/target.h"
+#include "trace/script.h"
 
 enum { ROOT_MODE = 0755 };
 

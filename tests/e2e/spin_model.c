@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "base/must.h"
 #include "model/model.h"
-#include "op/universe.h"
+#include "universe/universe.h"
 
 enum { STATES_MAX = 1 << 16 };
 

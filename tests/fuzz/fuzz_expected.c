@@ -1,6 +1,6 @@
 /* fuzz_expected.c -- a list of known failures is read or refused. */
 #include "base/err.h"
-#include "judge/expected.h"
+#include "run/known.h"
 #include "tests/harness/input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "cover/code.h"
+#include "codecov/code.h"
 #include "tests/harness/input.h"
 
 enum { BITS_MAX = 1 << 16 };

@@ -1,9 +1,9 @@
 /* fuzz_profile.c -- a profile is read or refused; calls of a universe that was read can be made. */
 #include "base/buf.h"
 #include "base/err.h"
-#include "op/script.h"
-#include "op/universe.h"
 #include "tests/harness/input.h"
+#include "trace/script.h"
+#include "universe/universe.h"
 
 enum { CALLS_TRIED = 64 };
 

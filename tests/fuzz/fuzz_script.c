@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "op/script.h"
+#include "trace/script.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,9 +6,9 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "op/script.h"
 #include "target/target.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 /* A target beside the model. */
 struct pair {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "model/check.h"
+#include "history/check.h"
 #include "tests/harness/unit.h"
 
 static struct script trace;

@@ -18,10 +18,10 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "base/rng.h"
-#include "exec/exec.h"
 #include "op/kind.h"
-#include "op/script.h"
+#include "sandbox/crew.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 enum { CALLS = 20000, FIFO_ODDS = 50 };
 
@@ -135,8 +135,8 @@ static void check(const struct call *c, const struct outcome *o, uint64_t seed, 
 static void no_call_ends_a_worker(void **state)
 {
 	const uint64_t seed = 20240501;
-	struct exec_options options = { .deadline_seconds = 1 };
-	struct exec_crew *crew;
+	struct crew_options options = { .deadline_seconds = 1 };
+	struct crew *crew;
 	struct outcome outcome;
 	struct err err = { 0 };
 	struct rng rng;
@@ -148,22 +148,22 @@ static void no_call_ends_a_worker(void **state)
 		skip();
 	}
 	rng_seed(&rng, seed);
-	assert_int_equal(exec_crew_open(&crew, root_fd, &options, &err), 0);
+	assert_int_equal(crew_open(&crew, root_fd, &options, &err), 0);
 	for (int n = 0; n < CALLS; n++) {
 		c = some_call(&rng);
 		if (may_wait(&c) && !rng_chance(&rng, 1, FIFO_ODDS))
 			continue;
 		err.code = 0;
-		error = exec_crew_call(crew, &c, &outcome, &err);
+		error = crew_call(crew, &c, &outcome, &err);
 		if (!error)
 			check(&c, &outcome, seed, n);
 		else if (error != -ETIME && error != -ESRCH)
 			fail_msg("seed %llu, call %d (%s): %s", (unsigned long long)seed, n,
 				 op_table[c.op].name, err.text);
 		if (error == -ETIME || n % 1000 == 999)
-			assert_int_equal(exec_crew_reset(crew, &err), 0);
+			assert_int_equal(crew_reset(crew, &err), 0);
 	}
-	exec_crew_close(crew);
+	crew_close(crew);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 

@@ -24,15 +24,15 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "exec/exec.h"
 #include "model/model.h"
-#include "op/script.h"
 #include "reffs/reffs.h"
+#include "sandbox/crew.h"
 #include "target/sysctls.h"
 #include "tests/harness/unit.h"
 #include "tests/property/checkpoints.h"
 #include "tests/property/some_calls.h"
-#include "tree/take.h"
+#include "trace/script.h"
+#include "tree/scan.h"
 
 enum { SEEDS = 8, CALLS = 1500, CALLS_READ_ONLY = 300, CALLS_PER_TREE = 25, TRIES = 50 };
 enum { CALLS_PER_SAVE = 20 };
@@ -48,9 +48,9 @@ struct world {
 	struct draw draw;
 	struct model model;
 	struct state state;
-	struct exec_crew *crew;
+	struct crew *crew;
 	int root_fd;
-	struct taker *taker;
+	struct scanner *taker;
 	struct buf trace;
 	enum op last;
 	bool is_xfs, is_btrfs, is_fuse;
@@ -143,7 +143,7 @@ static void compare_trees(struct world *w)
 	struct buf diff = BUF_INIT;
 	struct tree seen;
 
-	if (tree_take(w->taker, w->root_fd, &seen, &err))
+	if (tree_scan(w->taker, w->root_fd, &seen, &err))
 		fail_msg("%s", err.text);
 	if (tree_diff(&w->state.tree, &seen, 10, &diff)) {
 		print_last(w);
@@ -160,7 +160,7 @@ static void make_call(struct world *w, const struct call *c)
 	struct envelope env;
 	struct err err = { 0 };
 
-	if (exec_crew_call(w->crew, c, &seen, &err)) {
+	if (crew_call(w->crew, c, &seen, &err)) {
 		call_print(c, DIALECT_NATIVE, &w->trace);
 		buf_addch(&w->trace, '\n');
 		print_last(w);
@@ -274,7 +274,7 @@ static void close_lost(struct world *w, uint16_t pid, const struct state *then)
 		if (!is_lost(&w->state, then, ino))
 			continue;
 		stat.fstat.fd.num = close.close.fd.num = (int64_t)fd;
-		assert_int_equal(exec_crew_call(w->crew, &stat, &seen, &err), 0);
+		assert_int_equal(crew_call(w->crew, &stat, &seen, &err), 0);
 		if (!tree_inode(&then->tree, ino) && seen.error != ESTALE)
 			fail_msg("a lost object answers %s", errno_name(seen.error));
 		make_call(w, &close);
@@ -409,7 +409,7 @@ static void run_seed(struct world *w, const struct file_system *fs, const char *
 		.hashed = true,
 		.root_mode = 0777,
 	};
-	static const struct exec_options crew = { .deadline_seconds = 20 };
+	static const struct crew_options crew = { .deadline_seconds = 20 };
 	struct err err = { 0 };
 	char path[256];
 
@@ -427,7 +427,7 @@ static void run_seed(struct world *w, const struct file_system *fs, const char *
 	assert_int_equal(mkdir(path, 0777), 0);
 	assert_int_equal(chmod(path, 0777), 0);
 	w->root_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (exec_crew_open(&w->crew, w->root_fd, &crew, &err))
+	if (crew_open(&w->crew, w->root_fd, &crew, &err))
 		fail_msg("%s", err.text);
 	create_processes(w);
 	for (int64_t i = 0; i < setting("PROP_CALLS", CALLS); i++) {
@@ -442,7 +442,7 @@ static void run_seed(struct world *w, const struct file_system *fs, const char *
 	compare_trees(w);
 	if (!w->is_fuse) /* which cannot be remounted like this */
 		run_read_only(w, dir);
-	exec_crew_close(w->crew);
+	crew_close(w->crew);
 	close(w->root_fd);
 	for (unsigned key = 0; key < KEYS; key++)
 		if (w->is_kept[key])
@@ -471,14 +471,14 @@ static void print_tally(const struct tally *t, const char *name)
 
 static void run_file_system(const struct file_system *fs, const char *dir)
 {
-	struct take_options options = { .fields = fields_of(fs) };
+	struct scan_options options = { .fields = fields_of(fs) };
 	static const char *const prefixes[] = { "user.", "trusted.", "security.", NULL };
 	struct tally *tally = must_alloc(sizeof(*tally));
 	struct world *w = must_alloc(sizeof(*w));
-	struct taker *taker;
+	struct scanner *taker;
 
 	options.xattr_prefixes = prefixes;
-	taker = taker_new(&options);
+	taker = scanner_new(&options);
 	for (int64_t i = 0; i < setting("PROP_SEEDS", SEEDS); i++) {
 		int64_t seed = setting("PROP_SEED", 1) + i;
 
@@ -487,7 +487,7 @@ static void run_file_system(const struct file_system *fs, const char *dir)
 		run_seed(w, fs, dir, (uint64_t)seed);
 	}
 	print_tally(tally, fs->name);
-	taker_free(taker);
+	scanner_free(taker);
 	free(tally);
 	free(w);
 }

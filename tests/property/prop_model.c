@@ -15,6 +15,7 @@
 #include "base/must.h"
 #include "model/model.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 enum { STATES_MAX = 400, CALLS_MAX = 400, OBJECTS_MAX = 7, UNLIKELY_ERROR = ENOTBLK };
 

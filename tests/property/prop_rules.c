@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "history/envelope.h"
 #include "model/model.h"
 #include "tests/harness/unit.h"
 

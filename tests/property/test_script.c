@@ -10,8 +10,8 @@
 #include "base/must.h"
 #include "base/rng.h"
 #include "op/kind.h"
-#include "op/script.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 /* Of struct stat_result behind the mode. */
 enum { STAT_FIELDS = 12 };

@@ -10,8 +10,8 @@
 
 #include "base/err.h"
 #include "explore/explore.h"
-#include "op/script.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 /* No rule of the model ever gives it. */
 enum { LIE = EXDEV };
@@ -19,7 +19,7 @@ enum { LIE = EXDEV };
 static const struct target_kind *whole;
 static uint64_t made, lie_at, lie_every; /* steps of plans; 0: it is honest */
 static unsigned lies, resets_failing;
-static char answer[16];   /* as on a board: the next thing asked of the target overwrites it */
+static char answer[16];   /* as on a channel: the next thing asked of the target overwrites it */
 static bool look_at_data; /* at a call with data it only seems to be wrong */
 
 static bool is_time_to_lie(size_t count)

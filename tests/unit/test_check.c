@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/harness/traces.h"
+#include "trace/script.h"
 
 static void rejects(const char *text, unsigned line, const char *allowed, enum reach reach)
 {

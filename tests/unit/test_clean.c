@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "exec/clean.h"
+#include "syscall/clean.h"
 #include "tests/harness/unit.h"
 
 static char root[] = "/tmp/assay-clean-XXXXXX";

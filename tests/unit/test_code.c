@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "cover/code.h"
+#include "codecov/code.h"
 #include "tests/harness/unit.h"
 
 enum { BITS_MAX = 1024, FOREIGN = 0x1100 };

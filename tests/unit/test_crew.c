@@ -17,15 +17,15 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "exec/exec.h"
-#include "op/script.h"
+#include "sandbox/crew.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 enum { NOBODY = 65534, PATIENCE_MS = 20000 };
 
 static char root[] = "/tmp/assay-crew-XXXXXX";
 static int root_fd = -1;
-static struct exec_crew *crew;
+static struct crew *crew;
 static struct arena arena;
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -45,7 +45,7 @@ static int set_up(void **state)
 /* After every test: the crew is gone, and so are all processes. */
 static int tear_down(void **state)
 {
-	exec_crew_close(crew);
+	crew_close(crew);
 	crew = NULL;
 	close(root_fd);
 	arena_reset(&arena);
@@ -53,11 +53,11 @@ static int tear_down(void **state)
 	       nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static void open_with(struct exec_options options)
+static void open_with(struct crew_options options)
 {
 	struct err err = { 0 };
 
-	if (exec_crew_open(&crew, root_fd, &options, &err)) {
+	if (crew_open(&crew, root_fd, &options, &err)) {
 		print_message("# skipped: %s\n", err.text);
 		skip();
 	}
@@ -69,7 +69,7 @@ static void open_as_root(void)
 		print_message("# skipped: other users need root\n");
 		skip();
 	}
-	open_with((struct exec_options){ 0 });
+	open_with((struct crew_options){ 0 });
 }
 
 static struct call parse(const char *text)
@@ -88,7 +88,7 @@ static struct outcome outcome_of(const char *text)
 	struct err err = { 0 };
 	struct outcome outcome;
 
-	if (exec_crew_call(crew, &c, &outcome, &err))
+	if (crew_call(crew, &c, &outcome, &err))
 		fail_msg("%s: %s", text, err.text);
 	return outcome;
 }
@@ -118,7 +118,7 @@ static void expect_failure(const char *text, int error, const char *word)
 	struct err err = { 0 };
 	struct outcome outcome;
 
-	assert_int_equal(exec_crew_call(crew, &c, &outcome, &err), -error);
+	assert_int_equal(crew_call(crew, &c, &outcome, &err), -error);
 	if (!strstr(err.text, word))
 		fail_msg("%s: \"%s\" does not say \"%s\"", text, err.text, word);
 }
@@ -157,7 +157,7 @@ static void groups_reach_running_processes(void **state)
 	expect("[4] create_process(2, 1)", 0);
 	expect_error("[4] open(\"/f\", O_RDONLY)", EACCES);
 	expect_error("add_user_to_group(1, -1)", EINVAL);
-	assert_int_equal(exec_crew_reset(crew, &(struct err){ 0 }), 0);
+	assert_int_equal(crew_reset(crew, &(struct err){ 0 }), 0);
 	expect("[2] create_process(1, 1)", 0);
 	expect_error("[2] open(\"/f\", O_RDONLY)", EACCES);
 }
@@ -195,16 +195,16 @@ static void reset_is_as_after_open(void **state)
 		expect("open(\".\", O_RDONLY)", 3);
 		expect("opendir(\".\")", 1);
 		expect("umask(0)", 022);
-		assert_int_equal(exec_crew_reset(crew, &(struct err){ 0 }), 0);
+		assert_int_equal(crew_reset(crew, &(struct err){ 0 }), 0);
 	}
 	expect("destroy_process()", 0);
-	assert_int_equal(exec_crew_reset(crew, &(struct err){ 0 }), 0);
+	assert_int_equal(crew_reset(crew, &(struct err){ 0 }), 0);
 	expect("open(\"d\", O_RDONLY)", 3);
 }
 
 static void the_root_cannot_be_left(void **state)
 {
-	open_with((struct exec_options){ 0 });
+	open_with((struct crew_options){ 0 });
 	expect("mkdir(\"/here\", 0755)", 0);
 	expect("symlink(\"/here\", \"to_here\")", 0);
 	expect("symlink(\"/../../../../etc\", \"out\")", 0);
@@ -219,7 +219,7 @@ static void unconfined_paths_start_at_the_root(void **state)
 {
 	char path[64];
 
-	open_with((struct exec_options){ .no_chroot = true });
+	open_with((struct crew_options){ .no_chroot = true });
 	expect("mkdir(\"/d\", 0755)", 0);
 	expect("chdir(\"/d\")", 0);
 	expect("write_file(\"/d/f\", O_WRONLY|O_CREAT, \"x\", 1, 0)", 1);
@@ -232,24 +232,24 @@ static void unconfined_paths_start_at_the_root(void **state)
 static void process_1_can_be_a_user(void **state)
 {
 	open_as_root();
-	exec_crew_close(crew);
-	open_with((struct exec_options){ .uid = 1, .gid = 2 });
+	crew_close(crew);
+	open_with((struct crew_options){ .uid = 1, .gid = 2 });
 	expect("creat(\"f\", 0600)", 3);
 	assert_int_equal(outcome_of("fstat(3)").stat.uid, 1);
 	assert_int_equal(outcome_of("fstat(3)").stat.gid, 2);
 	expect_error("chown(\"f\", 0, 0)", EPERM);
-	assert_int_equal(exec_crew_reset(crew, &(struct err){ 0 }), 0);
+	assert_int_equal(crew_reset(crew, &(struct err){ 0 }), 0);
 	expect_error("chown(\"f\", 0, 0)", EPERM);
 }
 
 static void a_hung_call_is_given_up(void **state)
 {
-	open_with((struct exec_options){ .deadline_seconds = 2 });
+	open_with((struct crew_options){ .deadline_seconds = 2 });
 	expect("mknod(\"fifo\", S_IFIFO|0600, 0)", 0);
 	expect_failure("open(\"fifo\", O_RDONLY)", ETIME, "did not return");
-	assert_int_equal(exec_crew_abandoned(crew), 1);
+	assert_int_equal(crew_abandoned(crew), 1);
 	expect_failure("open(\"fifo\", O_RDONLY)", ESRCH, "process 1");
-	assert_int_equal(exec_crew_reset(crew, &(struct err){ 0 }), 0);
+	assert_int_equal(crew_reset(crew, &(struct err){ 0 }), 0);
 	expect("open(\"fifo\", O_RDWR)", 3);
 }
 
@@ -279,15 +279,15 @@ static pid_t only_child(void)
 
 static void a_killed_worker_is_told(void **state)
 {
-	open_with((struct exec_options){ 0 });
+	open_with((struct crew_options){ 0 });
 	kill(only_child(), SIGKILL);
 	expect_failure("mkdir(\"d\", 0755)", ECHILD, "killed by signal 9");
 	expect_failure("mkdir(\"d\", 0755)", ESRCH, "process 1");
-	assert_int_equal(exec_crew_abandoned(crew), 0);
-	assert_int_equal(exec_crew_reset(crew, &(struct err){ 0 }), 0);
+	assert_int_equal(crew_abandoned(crew), 0);
+	assert_int_equal(crew_reset(crew, &(struct err){ 0 }), 0);
 	expect_error("stat(\"d\")", ENOENT);
 	kill(only_child(), SIGKILL);
-	assert_int_equal(exec_crew_reset(crew, &(struct err){ 0 }), 0);
+	assert_int_equal(crew_reset(crew, &(struct err){ 0 }), 0);
 	expect("mkdir(\"d\", 0755)", 0);
 }
 
@@ -300,8 +300,8 @@ static void a_worker_dies_with_its_crew(void **state)
 	assert_int_equal(pipe2(report, O_CLOEXEC), 0);
 	owner = fork();
 	if (!owner) {
-		struct exec_crew *own;
-		int opened = exec_crew_open(&own, root_fd, &(struct exec_options){ 0 },
+		struct crew *own;
+		int opened = crew_open(&own, root_fd, &(struct crew_options){ 0 },
 					    &(struct err){ 0 });
 
 		worker = opened ? 0 : only_child();
@@ -332,18 +332,18 @@ static void calls_overlap(void **state)
 	open_as_root();
 	expect("[2] create_process(0, 0)", 0);
 	expect("mknod(\"/fifo\", S_IFIFO|0600, 0)", 0);
-	assert_int_equal(exec_crew_start(crew, &reader, &err), 0);
-	assert_int_equal(exec_crew_start(crew, &reader, &err), -EBUSY);
+	assert_int_equal(crew_start(crew, &reader, &err), 0);
+	assert_int_equal(crew_start(crew, &reader, &err), -EBUSY);
 	expect("[2] open(\"/fifo\", O_RDWR)", 3);
-	assert_int_equal(exec_crew_wait(crew, 1, &outcome, &called_ns[0], &returned_ns[0], &err),
+	assert_int_equal(crew_wait(crew, 1, &outcome, &called_ns[0], &returned_ns[0], &err),
 			 0);
 	assert_int_equal(outcome.num, 3);
 	assert_true(called_ns[0] <= returned_ns[0]);
 	err.code = 0;
-	assert_int_equal(exec_crew_wait(crew, 1, &outcome, &called_ns[1], &returned_ns[1], &err),
+	assert_int_equal(crew_wait(crew, 1, &outcome, &called_ns[1], &returned_ns[1], &err),
 			 -EINVAL);
-	assert_int_equal(exec_crew_start(crew, &reader, &err), 0);
-	assert_int_equal(exec_crew_reset(crew, &err), 0);
+	assert_int_equal(crew_start(crew, &reader, &err), 0);
+	assert_int_equal(crew_reset(crew, &err), 0);
 	expect("mkdir(\"/d\", 0755)", 0);
 }
 
@@ -356,7 +356,7 @@ static void calls_race(void **state)
 		parse("[3] open(\"/f\", O_CREAT|O_EXCL|O_WRONLY, 0600)"),
 		parse("[3] fstat(7)"),
 	};
-	struct exec_raced raced[3];
+	struct crew_raced raced[3];
 	struct err err = { 0 };
 
 	open_as_root();
@@ -365,7 +365,7 @@ static void calls_race(void **state)
 	for (unsigned i = 0; i < RACES; i++) {
 		unsigned winner;
 
-		assert_int_equal(exec_crew_race(crew, calls, 3, i, raced, &err), 0);
+		assert_int_equal(crew_race(crew, calls, 3, i, raced, &err), 0);
 		winner = raced[0].outcome.error ? 1 : 0;
 		assert_int_equal(raced[winner].outcome.num, 3);
 		assert_int_equal(raced[!winner].outcome.error, EEXIST);
@@ -377,7 +377,7 @@ static void calls_race(void **state)
 		expect("unlink(\"/f\")", 0);
 	}
 	calls[1].pid = 9;
-	assert_int_equal(exec_crew_race(crew, calls, 3, 0, raced, &err), -ESRCH);
+	assert_int_equal(crew_race(crew, calls, 3, 0, raced, &err), -ESRCH);
 }
 
 static void large_data_goes_both_ways(void **state)
@@ -389,17 +389,17 @@ static void large_data_goes_both_ways(void **state)
 	struct outcome outcome;
 
 	data_fill(3, 0, data, SIZE);
-	open_with((struct exec_options){ 0 });
+	open_with((struct crew_options){ 0 });
 	expect("open(\"f\", O_RDWR|O_CREAT, 0600)", 3);
 	c.pwrite.data = (struct arg){ .text = data, .len = SIZE };
 	c.pwrite.count.num = SIZE;
-	assert_int_equal(exec_crew_call(crew, &c, &outcome, &err), 0);
+	assert_int_equal(crew_call(crew, &c, &outcome, &err), 0);
 	assert_int_equal(outcome.num, SIZE);
 	outcome = outcome_of("pread_all(3, 10000000, 0)");
 	assert_int_equal(outcome.len, SIZE);
 	assert_memory_equal(outcome.bytes, data, SIZE);
 	c.pwrite.data.len = EXEC_DATA_MAX + (2 << 20);
-	assert_int_equal(exec_crew_call(crew, &c, &outcome, &err), -E2BIG);
+	assert_int_equal(crew_call(crew, &c, &outcome, &err), -E2BIG);
 	expect("close(3)", 0);
 	free(data);
 }
@@ -419,8 +419,8 @@ static void calls_go_in_batches(void **state)
 	size_t done;
 
 	data_fill(1, 0, data, 3000000);
-	open_with((struct exec_options){ 0 });
-	assert_int_equal(exec_crew_batch(crew, calls, 5, outcomes, &done, &err), 0);
+	open_with((struct crew_options){ 0 });
+	assert_int_equal(crew_batch(crew, calls, 5, outcomes, &done, &err), 0);
 	assert_int_equal(done, 5);
 	assert_int_equal(outcomes[2].num, 3);
 	for (int i = 3; i < 5; i++) {
@@ -430,7 +430,7 @@ static void calls_go_in_batches(void **state)
 	/* What comes back of two calls is more than fits behind the third. */
 	for (int i = 0; i < 5; i++)
 		calls[i] = calls[4];
-	assert_int_equal(exec_crew_batch(crew, calls, 5, outcomes, &done, &err), 0);
+	assert_int_equal(crew_batch(crew, calls, 5, outcomes, &done, &err), 0);
 	assert_in_range(done, 1, 4);
 	assert_memory_equal(outcomes[done - 1].bytes, data, 3000000);
 	free(data);
@@ -450,22 +450,22 @@ static void a_batch_ends_where_it_hangs(void **state)
 
 	assert_int_equal(mknodat(root_fd, "fifo", S_IFIFO | 0600, 0), 0);
 	assert_int_equal(symlinkat("target", root_fd, "link"), 0);
-	open_with((struct exec_options){ .deadline_seconds = 2 });
-	assert_int_equal(exec_crew_batch(crew, calls, 4, outcomes, &done, &err), -ETIME);
+	open_with((struct crew_options){ .deadline_seconds = 2 });
+	assert_int_equal(crew_batch(crew, calls, 4, outcomes, &done, &err), -ETIME);
 	assert_int_equal(done, 2);
 	assert_string_equal(outcomes[0].bytes, "target");
 	assert_int_equal(outcomes[1].error, ENOENT);
 	err.code = 0;
-	assert_int_equal(exec_crew_batch(crew, calls, 4, outcomes, &done, &err), -ESRCH);
+	assert_int_equal(crew_batch(crew, calls, 4, outcomes, &done, &err), -ESRCH);
 	assert_int_equal(done, 0);
-	assert_int_equal(exec_crew_reset(crew, &err), 0);
+	assert_int_equal(crew_reset(crew, &err), 0);
 	expect_error("stat(\"d\")", ENOENT);
 }
 
 /* In a process of its own that has no privilege: as root in a user namespace, or not at all. */
 static int without_privilege(void)
 {
-	struct exec_crew *own;
+	struct crew *own;
 	struct err err = { 0 };
 	struct outcome outcome;
 	struct call make = parse("mkdir(\"/d\", 0755)"), look = parse("stat(\"/d\")");
@@ -476,17 +476,17 @@ static int without_privilege(void)
 	    setresuid(NOBODY, NOBODY, NOBODY))
 		return 77;
 	prctl(PR_SET_DUMPABLE, 1); /* as a process that was never root */
-	if (exec_crew_open(&own, root_fd, &(struct exec_options){ 0 }, &err))
+	if (crew_open(&own, root_fd, &(struct crew_options){ 0 }, &err))
 		return strstr(err.text, "user namespace") ? 77 : 1;
-	if (exec_crew_call(own, &make, &outcome, &err) || outcome.error)
+	if (crew_call(own, &make, &outcome, &err) || outcome.error)
 		return 2;
-	if (exec_crew_call(own, &look, &outcome, &err) || outcome.stat.uid)
+	if (crew_call(own, &look, &outcome, &err) || outcome.stat.uid)
 		return 3;
-	if (exec_crew_call(own, &other, &outcome, &err) != -EPERM || !strstr(err.text, "root"))
+	if (crew_call(own, &other, &outcome, &err) != -EPERM || !strstr(err.text, "root"))
 		return 4;
-	if (exec_crew_call(own, &join, &outcome, &err) != -EPERM)
+	if (crew_call(own, &join, &outcome, &err) != -EPERM)
 		return 5;
-	exec_crew_close(own);
+	crew_close(own);
 	return waitpid(-1, NULL, WNOHANG) == -1 ? 0 : 6;
 }
 

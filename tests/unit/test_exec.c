@@ -17,9 +17,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "exec/exec.h"
-#include "op/script.h"
+#include "sandbox/crew.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 static const char *const traces[] = { "attr", "data", "dir", "fd", "meta", "names", "xattr" };
 
@@ -91,41 +91,41 @@ static void follow(const struct script *s, make_call *call, void *with)
 
 static void call_self(void *with, const struct call *c, struct outcome *ret)
 {
-	exec_self_call(with, c, ret);
+	caller_call(with, c, ret);
 }
 
 static void call_crew(void *with, const struct call *c, struct outcome *ret)
 {
 	struct err err = { 0 };
 
-	if (exec_crew_call(with, c, ret, &err))
+	if (crew_call(with, c, ret, &err))
 		fail_msg("line %u: %s", c->line, err.text);
 }
 
 static void by_this_process(void **state)
 {
 	int root_fd = open_root();
-	struct exec_self *self = exec_self_new(root_fd);
+	struct caller *self = caller_new(root_fd);
 
 	assert_non_null(self);
 	follow(*state, call_self, self);
-	exec_self_free(self);
+	caller_free(self);
 	close(root_fd);
 }
 
 static void by_a_worker(void **state)
 {
 	int root_fd = open_root();
-	struct exec_crew *crew;
+	struct crew *crew;
 	struct err err = { 0 };
 
-	if (exec_crew_open(&crew, root_fd, &(struct exec_options){ 0 }, &err)) {
+	if (crew_open(&crew, root_fd, &(struct crew_options){ 0 }, &err)) {
 		print_message("# skipped: %s\n", err.text);
 		skip();
 	}
 	follow(*state, call_crew, crew);
-	assert_int_equal(exec_crew_abandoned(crew), 0);
-	exec_crew_close(crew);
+	assert_int_equal(crew_abandoned(crew), 0);
+	crew_close(crew);
 	close(root_fd);
 }
 
@@ -140,7 +140,7 @@ static size_t count_open(void)
 	return count;
 }
 
-static struct outcome one_call(struct exec_self *self, const char *text)
+static struct outcome one_call(struct caller *self, const char *text)
 {
 	struct arena arena = ARENA_INIT;
 	struct outcome outcome;
@@ -149,7 +149,7 @@ static struct outcome one_call(struct exec_self *self, const char *text)
 
 	if (call_parse(&c, text, &arena, &err))
 		fail_msg("%s", err.text);
-	exec_self_call(self, &c, &outcome);
+	caller_call(self, &c, &outcome);
 	arena_free(&arena);
 	return outcome;
 }
@@ -158,7 +158,7 @@ static void reset_begins_anew(void **state)
 {
 	int root_fd = open_root();
 	size_t open_before = count_open();
-	struct exec_self *self = exec_self_new(root_fd);
+	struct caller *self = caller_new(root_fd);
 
 	for (int round = 0; round < 3; round++) {
 		assert_int_equal(one_call(self, "mkdir(\"d\", 0755)").error, round ? EEXIST : 0);
@@ -171,9 +171,9 @@ static void reset_begins_anew(void **state)
 		assert_int_equal(one_call(self, "close(1)").error, 0);
 		assert_int_equal(one_call(self, "umask(0)").num, 022);
 		assert_int_equal(one_call(self, "stat(\"f\")").stat.mode, S_IFREG | 0644);
-		exec_self_reset(self);
+		caller_reset(self);
 	}
-	exec_self_free(self);
+	caller_free(self);
 	assert_int_equal(count_open(), open_before);
 	close(root_fd);
 }
@@ -181,7 +181,7 @@ static void reset_begins_anew(void **state)
 static void a_full_table_creates_nothing(void **state)
 {
 	int root_fd = open_root();
-	struct exec_self *self = exec_self_new(root_fd);
+	struct caller *self = caller_new(root_fd);
 
 	for (int fd = 3; fd < EXEC_FDS_MAX; fd++)
 		assert_int_equal(one_call(self, "open(\".\", O_RDONLY)").num, fd);
@@ -192,14 +192,14 @@ static void a_full_table_creates_nothing(void **state)
 	assert_int_equal(one_call(self, "stat(\"f\")").error, ENOENT);
 	assert_int_equal(one_call(self, "close(100)").error, 0);
 	assert_int_equal(one_call(self, "creat(\"f\", 0644)").num, 100);
-	exec_self_free(self);
+	caller_free(self);
 	close(root_fd);
 }
 
 static void streams_have_a_limit(void **state)
 {
 	int root_fd = open_root();
-	struct exec_self *self = exec_self_new(root_fd);
+	struct caller *self = caller_new(root_fd);
 	int streams = 0;
 
 	while (!one_call(self, "opendir(\"/\")").error && streams < 1000)
@@ -208,14 +208,14 @@ static void streams_have_a_limit(void **state)
 	assert_int_equal(one_call(self, "opendir(\"/\")").error, EMFILE);
 	assert_int_equal(one_call(self, "closedir(5)").error, 0);
 	assert_int_equal(one_call(self, "opendir(\"/\")").num, 5);
-	exec_self_free(self);
+	caller_free(self);
 	close(root_fd);
 }
 
 static void a_size_is_told_without_bytes(void **state)
 {
 	int root_fd = open_root();
-	struct exec_self *self = exec_self_new(root_fd);
+	struct caller *self = caller_new(root_fd);
 	struct outcome outcome;
 
 	one_call(self, "creat(\"f\", 0644)");
@@ -226,14 +226,14 @@ static void a_size_is_told_without_bytes(void **state)
 	outcome = one_call(self, "getxattr(\"f\", \"user.a\", 0)");
 	assert_int_equal(outcome.num, 5);
 	assert_int_equal(outcome.len, 0);
-	exec_self_free(self);
+	caller_free(self);
 	close(root_fd);
 }
 
 /* What the file system cannot hold is a fault of the mapping, not of this process. */
 static void a_fault_of_a_mapping_is_an_outcome(void **state)
 {
-	struct exec_self *self;
+	struct caller *self;
 	int root_fd;
 
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
@@ -242,11 +242,11 @@ static void a_fault_of_a_mapping_is_an_outcome(void **state)
 		skip();
 	}
 	root_fd = open_root();
-	self = exec_self_new(root_fd);
+	self = caller_new(root_fd);
 	assert_int_equal(one_call(self, "open(\"f\", O_RDWR|O_CREAT, 0644)").num, 3);
 	assert_int_equal(one_call(self, "mmap_write(3, \"x\", 1, 1000000)").num, 1);
 	assert_int_equal(one_call(self, "mmap_write(3, data(1, 999999), 999999, 0)").error, EFAULT);
-	exec_self_free(self);
+	caller_free(self);
 	close(root_fd);
 	assert_int_equal(chdir("/"), 0);
 	assert_int_equal(umount(root), 0);

@@ -7,9 +7,9 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "base/rng.h"
-#include "op/universe.h"
-#include "target/faults.h"
+#include "broken/faults.h"
 #include "tests/harness/plans.h"
+#include "universe/universe.h"
 
 enum { RANDOM_CALLS = 3000 };
 

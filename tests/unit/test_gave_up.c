@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "judge/finding.h"
-#include "op/script.h"
+#include "finding/finding.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 /* Gives up at the first failure, and has then lost a name. */
 struct fake {

@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "model/giving_up.h"
-#include "op/script.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 static struct {
 	struct model model;

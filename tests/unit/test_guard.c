@@ -1,6 +1,6 @@
 /* test_guard.c -- what a script cannot reach: devices, system calls that no operation makes, and
  * more of a disk than it may take. */
-#include "exec/guard.h"
+#include "sandbox/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "exec/limits.h"
-#include "op/script.h"
+#include "sandbox/limits.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 static char root[] = "/tmp/assay-guard-XXXXXX";
 static int root_fd = -1;
@@ -91,7 +91,7 @@ static void calls_that_no_operation_makes_are_refused(void **state)
 	assert_int_equal(WEXITSTATUS(status), 127);
 }
 
-static int check(struct exec_limits *l, const char *text)
+static int check(struct limits *l, const char *text)
 {
 	struct err err = { 0 };
 	struct call c;
@@ -103,7 +103,7 @@ static int check(struct exec_limits *l, const char *text)
 
 static void a_call_that_takes_too_much_is_not_made(void **state)
 {
-	struct exec_limits l;
+	struct limits l;
 
 	limits_init(&l, root_fd);
 	assert_true(l.space_bytes <= 1 << 30);
@@ -128,7 +128,7 @@ static void a_call_that_takes_too_much_is_not_made(void **state)
 static void what_lies_there_counts(void **state)
 {
 	static char half[512 << 10];
-	struct exec_limits l;
+	struct limits l;
 	int fd;
 
 	limits_init(&l, root_fd);
@@ -151,7 +151,7 @@ static void what_lies_there_counts(void **state)
 
 static void only_harmless_devices_are_made(void **state)
 {
-	struct exec_limits l;
+	struct limits l;
 
 	limits_init(&l, root_fd);
 	assert_int_equal(check(&l, "mknod(\"b\", S_IFBLK|0600, 1792)"), 0);

@@ -12,8 +12,8 @@
 
 #include "base/buf.h"
 #include "base/must.h"
-#include "tests/harness/keeper_process.h"
 #include "tests/harness/plans.h"
+#include "tests/harness/sandbox_process.h"
 
 static const char *const targets[] = { "ext2", "ext3",  "ext4",  "ext4-nojournal",
 				       "xfs",  "btrfs", "tmpfs", "overlay" };
@@ -154,7 +154,7 @@ static pid_t hold(unsigned seconds)
 	pid_t pid;
 	char byte;
 
-	snprintf(path, sizeof(path), "/proc/%d/root", (int)keeper_server());
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)sandbox_server());
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (!pid) {
@@ -190,7 +190,7 @@ static void a_mount_that_is_held(void **state)
 	holder = hold(600);
 	step = pair_step(&p, "remount()");
 	assert_int_equal(target_follow(p.target, &step, 1, &end, &why), -EUSERS);
-	assert_true(target_failure_is_ours(-EUSERS));
+	assert_true(failure_is_ours(-EUSERS));
 	assert_non_null(strstr(why.text, "holds it"));
 	kill(holder, SIGKILL);
 	waitpid(holder, NULL, 0);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "judge/run.h"
-#include "op/script.h"
+#include "run/run.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 struct fixture {
 	struct target *target;

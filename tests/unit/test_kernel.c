@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/must.h"
+#include "storage/write_log.h"
 #include "tests/harness/plans.h"
 
 static const char *const targets[] = { "kernel:ext4", "kernel:ext2", "kernel:xfs", "kernel:btrfs",

@@ -6,10 +6,10 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "judge/finding.h"
-#include "op/script.h"
+#include "finding/finding.h"
 #include "target/target.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 enum { CALLS_MAX = 16, PROGRAM_SECONDS = 30 };
 

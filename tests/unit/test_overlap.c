@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/harness/traces.h"
+#include "trace/script.h"
 
 #define PEOPLE \
 	"[2] create_process(0, 0) = 0\n" \

@@ -9,12 +9,12 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "judge/finding.h"
+#include "finding/finding.h"
 #include "op/kind.h"
-#include "op/script.h"
-#include "op/universe.h"
-#include "target/compile.h"
+#include "sandbox/compile.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
+#include "universe/universe.h"
 
 enum { CALLS = 400, NASTY_CALLS = 600, NASTY_PROGRAMS = 12 };
 

@@ -11,10 +11,10 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "judge/finding.h"
+#include "finding/finding.h"
+#include "storage/mounting.h"
+#include "storage/program.h"
 #include "target/description.h"
-#include "target/mounting.h"
-#include "target/program.h"
 #include "target/target.h"
 #include "tests/harness/unit.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "judge/run_dir.h"
+#include "run/run_dir.h"
 #include "tests/harness/unit.h"
 
 enum { TOGETHER = 8 };

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "judge/run.h"
+#include "run/run.h"
 #include "tests/harness/unit.h"
 
 static char dir[64];

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "target/compile.h"
+#include "sandbox/compile.h"
 #include "target/target.h"
 #include "tests/harness/unit.h"
 

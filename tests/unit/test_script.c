@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "op/script.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 static struct script s;
 

@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "op/script.h"
-#include "op/universe.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
+#include "universe/universe.h"
 
 /* A profile from its text, as a file beside the test. */
 static int open_text(struct universe *u, const char *text, struct err *err)

@@ -5,8 +5,8 @@
 #include "explore/open_list.h"
 #include "explore/utility.h"
 #include "model/model.h"
-#include "op/script.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 static void begin(struct state *s)
 {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/* slot.c -- waiting for one's turn, and being copied: how a state of the kernel is kept. */
+#include "slot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kernel/driver/assay.h"
+
+_Static_assert(sizeof(struct disk_record) == sizeof(struct assay_record) &&
+		       offsetof(struct disk_record, what) == offsetof(struct assay_record, what) &&
+		       (int)RECORD_MARK == ASSAY_RECORD_MARK,
+	       "checker and driver write the same records");
+_Static_assert((int)KERNEL_SHM_FD == ASSAY_SHM_FD && (int)KERNEL_SHM_IMAGE_FD == ASSAY_IMAGE_FD &&
+		       (int)KERNEL_SHM_EXIT_BROKEN == ASSAY_EXIT_BROKEN &&
+		       (int)KERNEL_SHM_EXIT_HUNG == ASSAY_EXIT_DEADLOCK,
+	       "checker and driver agree");
+
+static uint32_t slot = 1;
+
+struct kernel_shm *slot_enter(void)
+{
+	uint64_t at;
+	struct kernel_shm *shm;
+
+	if (pread(ASSAY_SHM_FD, &at, sizeof(at), 0) != sizeof(at))
+		return NULL;
+	shm = mmap((void *)at, sizeof(*shm), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, ASSAY_SHM_FD, 0);
+	return shm == MAP_FAILED ? NULL : shm;
+}
+
+int slot_open_image(const struct kernel_shm *shm)
+{
+	char path[64];
+	long fd;
+
+	if (shm->image_fd < 0)
+		return -ENOENT;
+	snprintf(path, sizeof(path), "/proc/%u/fd/%d", shm->owner_pid, shm->image_fd);
+	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* The owner may have gone before the copy asked to go with it. */
+static void take_slot(struct kernel_shm *shm, uint32_t number)
+{
+	slot = number;
+	shm->fork_pid = (uint32_t)syscall(SYS_getpid);
+	if ((uint32_t)syscall(SYS_getppid) != shm->owner_pid)
+		assay_host_exit(0);
+}
+
+static void wait_for_call(struct kernel_shm *shm)
+{
+	_Atomic uint32_t *called = &shm->slots[slot];
+
+	while (!atomic_exchange(called, 0))
+		syscall(SYS_futex, called, FUTEX_WAIT, 0, NULL, NULL, 0);
+}
+
+void slot_wait(struct kernel_shm *shm)
+{
+	int pid;
+
+	channel_pass(&shm->channel, TURN_CLIENT);
+	for (;;) {
+		wait_for_call(shm);
+		if (!shm->fork_to)
+			return;
+		pid = assay_host_fork();
+		if (!pid) {
+			take_slot(shm, shm->fork_to);
+			return;
+		}
+		if (pid > 0)
+			continue;
+		shm->channel.failure = err_sys(&shm->channel.err, -pid, "cannot copy the kernel");
+		channel_pass(&shm->channel, TURN_CLIENT);
+	}
+}

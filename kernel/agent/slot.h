@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* slot.h -- waiting for one's turn, and being copied. All of it is the host's. */
+#ifndef AGENT_SLOT_H
+#define AGENT_SLOT_H
+
+#include "snapshot/protocol.h"
+
+/* The shm, which the owner has mapped and described; NULL: there is none. */
+struct kernel_shm *slot_enter(void);
+/* The image that the owner wants loaded, as a descriptor of the host; -ENOENT: none. */
+int slot_open_image(const struct kernel_shm *shm);
+/* Passes the turn to the owner and waits until it is back. Where the owner wants a copy, it is
+ * the copy that returns, and this process goes on waiting. */
+void slot_wait(struct kernel_shm *shm);
+
+#endif

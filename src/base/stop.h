@@ -1,0 +1,12 @@
+/* stop.h -- being asked to end: what was found so far is told, then comes the end. */
+#ifndef BASE_STOP_H
+#define BASE_STOP_H
+
+#include <signal.h>
+
+/* The signal, set by SIGHUP, SIGINT and SIGTERM once run_catch_signals() was called. A second one
+ * ends the process at once. A hangup that is ignored already (nohup) stays so. */
+extern volatile sig_atomic_t run_stop;
+void run_catch_signals(void);
+
+#endif

@@ -1,0 +1,74 @@
+/* request.h -- what a process that reaches a file system can be asked to do, and how it ends.
+ *
+ * The same for a sandbox on the host and for a kernel in a process: calls and outcomes, plans with
+ * the predicted outcomes, races, programs. It knows nothing of the model. */
+#ifndef CHANNEL_REQUEST_H
+#define CHANNEL_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "op/op.h"
+
+/* How a call on the target can end besides an outcome. */
+enum target_fate {
+	FATE_FINE,
+	FATE_HUNG, /* the deadline passed; the worker was given up */
+	FATE_DIED, /* the daemon or the mount is gone */
+	FATE_ALARM, /* it goes on, but the kernel logged a mistake of its own (log) */
+};
+
+/* Whether a call that ended so has an outcome. */
+static inline bool fate_answers(enum target_fate fate)
+{
+	return fate == FATE_FINE || fate == FATE_ALARM;
+}
+
+/* One step of a plan, with what is expected of it. */
+struct plan_step {
+	struct call call;
+	/* Compared only if `exact`; else the plan ends here to report it. */
+	struct outcome expected;
+	struct hash tree;        /* expected afterwards, if `observe` */
+	bool exact, observe;
+};
+
+/* Where a plan stopped: the first step that was not as expected or not exact, count if none. */
+struct plan_end {
+	size_t done;             /* steps that went as expected, all before the one it ended at */
+	enum target_fate fate;
+	bool outcome_differs, tree_differs;
+	/* Of step `done`, where fate_answers(); valid until the next call of the target. */
+	struct outcome outcome;
+};
+
+/* What came of a call that overlapped with others. */
+struct raced {
+	struct outcome outcome;
+	int64_t called_ns, returned_ns;
+};
+
+/* How a program that ran on the file system under test ended. */
+enum program_fate {
+	PROGRAM_EXITED,       /* status is its exit status */
+	PROGRAM_KILLED,       /* status is the signal */
+	PROGRAM_HUNG,         /* killed at the deadline */
+	PROGRAM_NOT_COMPILED, /* the output is the compiler's */
+	PROGRAM_NO_COMPILER,
+};
+struct program_end {
+	enum program_fate end;
+	int status;
+	struct buf output; /* what it wrote, at most some KiB; program_end_free() */
+};
+void program_end_free(struct program_end *e);
+
+enum { TARGET_RACE_MAX = 32 };
+
+/* Whether a failure has nothing to do with the file system: a process of ours was killed or
+ * starved, or memory, processes or descriptors ran out. Nothing can be judged then. */
+bool failure_is_ours(int failure);
+
+#endif

@@ -1,0 +1,36 @@
+/* finding_argument.h -- a finding named on the command line, and the target it is to be shown on. */
+#ifndef CMD_FINDING_ARGUMENT_H
+#define CMD_FINDING_ARGUMENT_H
+
+#include "finding/finding.h"
+
+struct found {
+	struct finding finding;
+	struct target *target;
+};
+
+/* Where to show it, if not where it was found; each may be NULL. */
+struct found_place {
+	const char *on;     /* another target */
+	const char *kernel; /* the same file system in a kernel of this name: "debug" */
+	const char *config; /* an INI file that describes targets */
+};
+
+/* The options that say where. */
+#define FOUND_PLACE_OPTS(settings, place)                                                     \
+	{ "on", OPT_TEXT, offsetof(settings, place.on), "TARGET",                             \
+	  "another target than the one it was found on", 0, 0 },                              \
+	{ "kernel", OPT_TEXT, offsetof(settings, place.kernel), "NAME",                       \
+	  "the same file system in this kernel (assay kernel list): debug", 0, 0 },           \
+	{ "config", OPT_TEXT, offsetof(settings, place.config), "FILE",                       \
+	  "an INI file that describes targets", 0, 0 }
+
+/* Reads the finding at `path` and opens the target. Returns EXIT_CLEAN, or the exit code to end
+ * with. */
+int found_open(struct found *f, const char *path, const struct found_place *place,
+	       struct err *err);
+void found_close(struct found *f);
+/* Prints what the finding's own program showed. */
+void found_print_proof(const struct finding *f);
+
+#endif

@@ -1,0 +1,100 @@
+/* cause_finding.c -- from a cause to a finding. */
+#include "conform/cause_finding.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/must.h"
+
+/* Set-up and script in one. */
+static struct call *whole_script(const struct suite *suite, const struct deviation *d,
+				 size_t *ret_count)
+{
+	const struct suite_script *script = &suite->scripts[d->script];
+	const struct setup *setup = &suite->setups[script->setup];
+	size_t more = d->in_setup ? 0 : d->step + 1;
+	struct call *calls = must_alloc((setup->count + more + 1) * sizeof(*calls));
+
+	memcpy(calls, setup->calls, setup->count * sizeof(*calls));
+	memcpy(calls + setup->count, script->calls, more * sizeof(*calls));
+	*ret_count = setup->count + more;
+	return calls;
+}
+
+/* A race does not show when its calls are made one after another, nor do times in a tree. */
+static bool can_replay(const struct deviation *d)
+{
+	return !d->history.len && d->code != FINDING_TIMES;
+}
+
+/* For one cause: some targets take long to start anew. */
+static const double tell_seconds_max = 30;
+
+/* Shrinks and lists a finding that a replay has shown. What fails of ours is told with it: the
+ * finding is there all the same. */
+static void tell_finding(struct finding *f, struct target *t, const struct model *m,
+			 double until_seconds, struct run *run)
+{
+	struct err err = { 0 };
+	int status;
+
+	run_meet(run, f, t);
+	run_update(run, f, t);
+	status = finding_improve(f, t, m, TELL_SHRINK_TRIES, TELL_VERIFY_TIMES, until_seconds,
+				 &err);
+	if (status < 0)
+		buf_addf(&f->notes, "It was not shrunk to the end: %s.\n", err.text);
+	run_update(run, f, t);
+	if (run_folder(run))
+		finding_keep_evidence(t, run_folder(run));
+	run_settle(run);
+}
+
+/* 1 if something was added. */
+static int tell_cause(const struct suite *suite, const struct cause *cause, struct target *t,
+		      const struct model *m, struct run *run, struct err *err)
+{
+	struct finding finding;
+	size_t count;
+	struct call *calls = whole_script(suite, cause->example, &count);
+	double until = clock_seconds() + tell_seconds_max;
+	int ret = judge_replay(t, m, calls, count, true, 0, &finding, err);
+	bool is_new;
+
+	free(calls);
+	if (ret <= 0)
+		return err_forget(err, ret, ETIME);
+	is_new = !run_knows(run, finding.signature);
+	if (is_new)
+		tell_finding(&finding, t, m, until, run);
+	finding_free(&finding);
+	return is_new;
+}
+
+int tell_causes(const struct survey *s, const struct surveyed *t,
+		const struct session_options *options, unsigned max, struct run *run,
+		struct err *err)
+{
+	struct target *target;
+	struct model model;
+	unsigned told = 0;
+	int ret;
+
+	if (!t->causes.unexpected || !max)
+		return 0;
+	ret = target_open(&target, options->target, &options->target_options, err);
+	if (ret)
+		return ret;
+	session_model(options, target, &model);
+	for (size_t i = 0; i < t->causes.count && told < max && ret >= 0 && !run_stop; i++) {
+		if (t->causes.items[i].reason || !can_replay(t->causes.items[i].example))
+			continue;
+		ret = tell_cause(s->suite, &t->causes.items[i], target, &model, run, err);
+		told += ret > 0;
+	}
+	target_close(target);
+	return ret < 0 ? ret : 0;
+}

@@ -1,0 +1,136 @@
+/* finding.h -- one discrepancy, told as an argument: steps, what was expected and why, what was
+ * seen; deduplicated, re-verified, shrunk, and written out with a program that reproduces it. */
+#ifndef FINDING_FINDING_H
+#define FINDING_FINDING_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "finding/prove.h"
+#include "judge/fact.h"
+#include "model/model.h"
+#include "op/op.h"
+#include "target/target.h"
+
+enum finding_code {
+	FINDING_OUTCOME, /* an outcome the model does not allow */
+	FINDING_TREE,    /* right outcome, wrong tree */
+	FINDING_HANG,
+	FINDING_DEATH,    /* daemon or mount died */
+	FINDING_DRIFT,    /* the tree changed by itself */
+	FINDING_KERNEL,   /* the kernel log: oops, BUG, WARN, hung task */
+	FINDING_LEAK,     /* memory that a kernel does not give back */
+	FINDING_TIMES,    /* times of files that no order of events explains */
+	FINDING_CODES
+};
+extern const char *const finding_names[FINDING_CODES]; /* "OUTCOME", ... */
+
+/* What is known of the outcome of a call. Only an observed one is ever printed as an outcome. */
+enum evidence {
+	EVIDENCE_NONE,      /* not recorded */
+	EVIDENCE_PREDICTED, /* what the model says; nobody has seen it */
+	EVIDENCE_OBSERVED,
+	EVIDENCES
+};
+
+enum { SIGNATURE_MAX = 160 };
+
+struct finding {
+	enum finding_code code;
+	/* stable: code, operation, what differs; one cause, one signature */
+	char signature[SIGNATURE_MAX];
+	struct buf target;        /* what it was found on */
+	struct buf title;         /* one sentence, with no more than some bytes of data */
+	struct call *calls;       /* the last one shows it */
+	struct outcome *outcomes; /* of each of them, as far as is known */
+	enum evidence *evidence;  /* what is known of each outcome */
+	size_t count;
+	size_t before; /* calls made before these and left out; 0: from a fresh file system */
+	struct outcome answer; /* of the call that showed it, */
+	bool answered;         /* where it was observed */
+	struct errset allowed; /* of the last call: errors, and success with this value */
+	bool success_allowed;
+	struct outcome value;
+	struct fact *facts; /* what should be so afterwards and is not */
+	size_t fact_count;
+	struct buf expected, seen, diff, rule; /* text for people */
+	struct buf notes;                      /* what else is to be said of it, a line each */
+	bool outside_posix;                    /* else: inside POSIX but not what Linux does */
+	bool in_log;           /* the kernel's own log shows it: so it is, replayed or not */
+	unsigned tries, shown; /* replays of these calls on a fresh file system: shown in so many */
+	bool shrunk;           /* to the end: nothing simpler shows it */
+	struct program_proof proof; /* what its own program showed */
+	struct arena arena;
+};
+
+void finding_init(struct finding *f);
+void finding_free(struct finding *f);
+/* Room in the arena for this many calls, whose outcomes are not known yet. */
+void finding_reserve(struct finding *f, size_t count);
+/* The outcome of call i, where it was observed; else NULL. */
+const struct outcome *finding_observed(const struct finding *f, size_t i);
+/* True if a replay has shown it again, or the kernel's log is evidence enough. What is not
+ * confirmed is kept aside, not reported (run.h). */
+bool finding_is_confirmed(const struct finding *f);
+/* What those that are not confirmed are gathered by: the signature without the operation, where
+ * that may be any one. */
+void finding_cause(const struct finding *f, char ret[SIGNATURE_MAX]);
+
+/* JUDGE_UNDEFINED: the platform leaves the call open and it did not go as Linux does, or it ran
+ * out of space half way; where it led is unknown. */
+enum { JUDGE_FINE, JUDGE_BAD, JUDGE_UNDEFINED };
+
+/* Judges what a call of `s` gave and, if `observe`, the tree of the target after it; s moves on as
+ * model_step() says. JUDGE_BAD fills a finding that has no calls yet. A tree that is right at a
+ * second look is a finding too: DRIFT. */
+int judge_answer(struct target *t, const struct model *m, struct state *s, const struct call *c,
+		 const struct outcome *seen, bool observe, struct finding *ret, struct err *err);
+/* The same of a call in `s` that ended in this fate (not FATE_FINE). */
+int judge_fate(struct target *t, const struct model *m, const struct state *s,
+	       const struct call *c, enum target_fate fate, struct finding *ret, struct err *err);
+
+/* Work on a finding ends at until_seconds (of clock_seconds(); 0: never) and when the run is
+ * stopped (run.h). */
+
+/* Runs calls on a freshly reset target beside the model, judging every outcome and, after the
+ * last call or after all, the tree. Fills *ret, shown in 1 of 1, and returns 1 if there is a
+ * discrepancy, 0 if not, -ETIME if it had to end before, or another negative errno for
+ * failures of ours. */
+int judge_replay(struct target *t, const struct model *m, const struct call *calls, size_t count,
+		 bool observe_all, double until_seconds, struct finding *ret, struct err *err);
+
+/* Fewest calls, then simplest arguments, keeping the signature; bounded by tries_max replays.
+ * Ended early it is as far as it got. */
+int finding_shrink(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
+		   double until_seconds, struct err *err);
+/* Replays it from a fresh file system until that was done `times` times, with the replay that it
+ * comes from; less often if ended early. Counts in tries and shown. */
+int finding_verify(struct finding *f, struct target *t, const struct model *m, unsigned times,
+		   double until_seconds, struct err *err);
+/* Both, for a finding that a replay has shown; and its program is run (finding_prove). Where what
+ * it shrank to does not show any more, it stays as it was. On failure, too, it is as far as it
+ * got. */
+int finding_improve(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
+		    unsigned times, double until_seconds, struct err *err);
+/* The standalone C program (cc alone) and shell script; exit 1 where the bug shows, 0 if not,
+ * 2 if the calls before went differently. */
+void finding_repro_c(const struct finding *f, struct buf *out);
+void finding_repro_sh(const struct finding *f, const struct target *t, struct buf *out);
+/* Writes dir/{README.md,trace}, and {repro.c,repro.sh} where the calls lead to it from a fresh file
+ * system. t: where it was found; may be NULL. */
+int finding_write(const struct finding *f, const struct target *t, const char *dir,
+		  struct err *err);
+/* Writes dir/{fsck.txt,image}, of the target's present state, where it has them. */
+void finding_keep_evidence(struct target *t, const char *dir);
+/* Of more calls a program or a page serves nobody: they are to be shrunk first. */
+enum { FINDING_CALLS_TOLD = 1 << 13 };
+/* Whether its folder has a program: of calls that begin on a fresh file system and showed it. */
+bool finding_has_program(const struct finding *f);
+/* The calls, each with its outcome where that was observed; predictions as comments. */
+void finding_print_calls(const struct finding *f, struct buf *out);
+/* README.md: where, steps, expected, actual, cause. */
+void finding_print_readme(const struct finding *f, const struct target *t, struct buf *out);
+/* Reads dir/trace (or a trace itself) back for replay and shrink: calls, target, signature. Where
+ * the trace is only the end of a longer history, that is read. */
+int finding_read(struct finding *f, const char *dir, struct err *err);
+
+#endif

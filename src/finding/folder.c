@@ -1,0 +1,148 @@
+/* folder.c -- the folder of a finding: its trace, its programs, what the checker says. */
+#include "finding/folder.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "finding/finding.h"
+#include "trace/script.h"
+
+void folder_add_header(struct buf *out, const char *key, const char *value)
+{
+	buf_addf(out, "# %s: ", key);
+	for (; *value; value++)
+		switch (*value) {
+		case '\n':
+			buf_adds(out, "\\n");
+			break;
+		case '\\':
+			buf_adds(out, "\\\\");
+			break;
+		default:
+			buf_addch(out, *value);
+		}
+	buf_addch(out, '\n');
+}
+
+static void print_call(const struct finding *f, size_t i, struct buf *out)
+{
+	const struct outcome *observed = finding_observed(f, i);
+
+	call_print(&f->calls[i], DIALECT_NATIVE, out);
+	if (observed) {
+		buf_adds(out, " = ");
+		outcome_print(observed, f->calls[i].op, DIALECT_NATIVE, out);
+	}
+	buf_addch(out, '\n');
+	if (f->evidence && f->evidence[i] == EVIDENCE_PREDICTED) {
+		buf_adds(out, "#   predicted, not observed: ");
+		outcome_print(&f->outcomes[i], f->calls[i].op, DIALECT_NATIVE, out);
+		buf_addch(out, '\n');
+	}
+}
+
+void finding_print_calls(const struct finding *f, struct buf *out)
+{
+	for (size_t i = 0; i < f->count; i++)
+		print_call(f, i, out);
+}
+
+/* Headed by what replaying it needs to know. */
+static void print_trace(const struct finding *f, struct buf *out)
+{
+	char left_out[32];
+
+	folder_add_header(out, HEADER_TARGET, buf_str(&f->target));
+	folder_add_header(out, HEADER_SIGNATURE, f->signature);
+	if (f->before) {
+		snprintf(left_out, sizeof(left_out), "%zu", f->before);
+		folder_add_header(out, HEADER_LEFT_OUT, left_out);
+	}
+	finding_print_calls(f, out);
+}
+
+static int write_file(const char *dir, const char *name, const struct buf *text, struct err *err)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return buf_write_file(text, path, err);
+}
+
+/* What fails here is left out: the finding itself matters more. */
+void finding_keep_evidence(struct target *t, const char *dir)
+{
+	static const char *const verdicts[] = { "clean", "could not tell", "inconsistent" };
+	struct buf report = BUF_INIT, text = BUF_INIT;
+	char path[PATH_MAX];
+	enum verdict verdict;
+	struct err err = { 0 };
+
+	if ((t->caps & TARGET_FSCK) && t->kind->fsck &&
+	    !t->kind->fsck(t, &verdict, &report, &err)) {
+		buf_addf(&text, "verdict: %s\n%s", verdicts[verdict], buf_str(&report));
+		write_file(dir, "fsck.txt", &text, &err);
+	}
+	if ((t->caps & TARGET_IMAGE) && t->kind->image) {
+		snprintf(path, sizeof(path), "%s/image", dir);
+		t->kind->image(t, path, &err);
+	}
+	buf_free(&report);
+	buf_free(&text);
+}
+
+bool finding_has_program(const struct finding *f)
+{
+	return !f->before && f->shown && f->count <= FINDING_CALLS_TOLD;
+}
+
+static int write_programs(const struct finding *f, const struct target *t, const char *dir,
+			  struct err *err)
+{
+	struct buf c = BUF_INIT, sh = BUF_INIT;
+	int status;
+
+	finding_repro_c(f, &c);
+	finding_repro_sh(f, t, &sh);
+	status = write_file(dir, "repro.c", &c, err);
+	if (!status)
+		status = write_file(dir, "repro.sh", &sh, err);
+	buf_free(&c);
+	buf_free(&sh);
+	return status;
+}
+
+/* A trace that begins on a fresh file system takes its place. */
+static void remove_history(const char *dir)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/" FOLDER_HISTORY, dir);
+	unlink(path);
+}
+
+int finding_write(const struct finding *f, const struct target *t, const char *dir,
+		  struct err *err)
+{
+	struct buf trace = BUF_INIT, readme = BUF_INIT;
+	int status;
+
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		return err_sys(err, errno, "cannot make %s", dir);
+	print_trace(f, &trace);
+	status = write_file(dir, FOLDER_TRACE, &trace, err);
+	if (!status && !f->before)
+		remove_history(dir);
+	if (!status && finding_has_program(f))
+		status = write_programs(f, t, dir, err);
+	finding_print_readme(f, t, &readme);
+	if (!status)
+		status = write_file(dir, "README.md", &readme, err);
+	buf_free(&trace);
+	buf_free(&readme);
+	return status;
+}

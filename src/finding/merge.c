@@ -1,0 +1,157 @@
+/* merge.c -- calls that only give an object another name or place, done without.
+ *
+ * After rename(a, b), link(a, b) or symlink(a, b), what follows can name a where it named b, or
+ * what precedes can name b where it named a; after an exchange, what follows can name each where
+ * it named the other. Without a directory, what was in it can be in the
+ * one above, under a name that is not taken. */
+#include "finding/merge.h"
+
+#include <string.h>
+
+struct calls {
+	struct call *calls;
+	size_t count;
+	struct arena *arena;
+};
+
+static bool is_path(const struct call *c, unsigned i)
+{
+	enum kind kind = op_table[c->op].arg[i].kind;
+
+	return (kind == KIND_PATH || kind == KIND_TARGET) && c->arg[i].text;
+}
+
+/* The n-th path of a call, NULL if there is none. */
+static const char *nth_path(const struct call *c, unsigned n)
+{
+	for (unsigned i = 0; i < op_table[c->op].args; i++)
+		if (is_path(c, i) && n-- == 0)
+			return c->arg[i].text;
+	return NULL;
+}
+
+/* `path` with its beginning `from` read as `to`; NULL where it does not begin so. */
+static const char *rebase(struct arena *arena, const char *path, const char *from, const char *to)
+{
+	size_t len = strlen(from), to_len = strlen(to), rest;
+	char *text;
+
+	if (strncmp(path, from, len) || (path[len] && path[len] != '/'))
+		return NULL;
+	rest = strlen(path + len);
+	text = arena_alloc(arena, to_len + rest + 1);
+	memcpy(text, to, to_len);
+	memcpy(text + to_len, path + len, rest);
+	return text;
+}
+
+/* In calls [first, last), whatever lies at or below `from` is named as if it lay at `to`. */
+static void replace(struct calls *c, size_t first, size_t last, const char *from, const char *to)
+{
+	const char *text;
+
+	for (size_t i = first; i < last; i++)
+		for (unsigned j = 0; j < op_table[c->calls[i].op].args; j++) {
+			struct arg *arg = &c->calls[i].arg[j];
+
+			if (!is_path(&c->calls[i], j))
+				continue;
+			text = rebase(c->arena, arg->text, from, to);
+			if (!text)
+				continue;
+			arg->text = text;
+			arg->len = (uint32_t)strlen(text);
+		}
+}
+
+static bool is_taken(const struct calls *c, const char *name)
+{
+	const char *path;
+
+	for (size_t i = 0; i < c->count; i++)
+		for (unsigned n = 0; (path = nth_path(&c->calls[i], n)); n++)
+			if (strstr(path, name))
+				return true;
+	return false;
+}
+
+/* Everything in `dir` moves to the directory above, under names that are not taken. */
+static void flatten(struct calls *c, const char *dir)
+{
+	size_t len = strlen(dir);
+	const char *path;
+	char name[2] = "f";
+
+	for (size_t i = 0; i < c->count; i++)
+		for (unsigned n = 0; (path = nth_path(&c->calls[i], n)); n++) {
+			if (strncmp(path, dir, len) || path[len] != '/' ||
+			    strchr(path + len + 1, '/'))
+				continue;
+			while (is_taken(c, name) && name[0] < 'z')
+				name[0]++;
+			replace(c, 0, c->count, path, arena_strdup(c->arena, name));
+		}
+}
+
+static bool gives_a_name(enum op op)
+{
+	enum op base = op_table[op].base;
+
+	return base == OP_rename || base == OP_link || base == OP_symlink;
+}
+
+/* What a symbolic link leads to: its contents, seen from the directory it lies in. */
+static const char *resolve(struct arena *arena, const char *contents, const char *link)
+{
+	const char *slash = strrchr(link, '/');
+	size_t dir = slash ? (size_t)(slash + 1 - link) : 0, len = strlen(contents);
+	char *path;
+
+	if (contents[0] == '/')
+		return contents;
+	path = arena_alloc(arena, dir + len + 1);
+	memcpy(path, link, dir);
+	memcpy(path + dir, contents, len);
+	return path;
+}
+
+bool merge_call(const struct call *calls, size_t count, size_t i, unsigned way, struct call *ret,
+		size_t *ret_count, struct arena *arena)
+{
+	struct calls c = { ret, count - 1, arena };
+	const char *from = nth_path(&calls[i], 0), *to = nth_path(&calls[i], 1);
+
+	if (!from || i + 1 == count)
+		return false;
+	memcpy(ret, calls, i * sizeof(*ret));
+	memcpy(ret + i, calls + i + 1, (count - i - 1) * sizeof(*ret));
+	*ret_count = c.count;
+	if (to && op_table[calls[i].op].base == OP_symlink)
+		from = resolve(arena, from, to);
+	switch (way) {
+	case 0:
+		if (!gives_a_name(calls[i].op) || !to)
+			return false;
+		replace(&c, i, c.count, to, from);
+		return true;
+	case 1:
+		if (!gives_a_name(calls[i].op) || !to)
+			return false;
+		replace(&c, 0, i, from, to);
+		return true;
+	case 2:
+		if (op_table[calls[i].op].base != OP_mkdir)
+			return false;
+		flatten(&c, from);
+		return true;
+	case 3:
+		if (op_table[calls[i].op].base != OP_rename || !to)
+			return false;
+		replace(&c, i, c.count, from, "\1");
+		replace(&c, i, c.count, to, from);
+		replace(&c, i, c.count, "\1", to);
+		return true;
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,224 @@
+/* readme.c -- a finding for people: where, steps, expected, actual, cause.
+ *
+ * What comes from a file system, a target's name or a log is data: it stands in code spans and
+ * fences that nothing in it can end. */
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/err.h"
+#include "finding/finding.h"
+#include "target/description.h"
+#include "target/kernels.h"
+
+/* The longest run of backticks in a text. */
+static size_t longest_ticks(const char *text)
+{
+	size_t longest = 0, run;
+
+	for (; *text; text += run + !run) {
+		run = strspn(text, "`");
+		if (run > longest)
+			longest = run;
+	}
+	return longest;
+}
+
+static void add_ticks(struct buf *out, size_t count)
+{
+	while (count--)
+		buf_addch(out, '`');
+}
+
+/* A code span on one line. */
+static void add_code(struct buf *out, const char *text)
+{
+	size_t ticks = longest_ticks(text) + 1;
+	const char *space = ticks > 1 ? " " : "";
+
+	add_ticks(out, ticks);
+	buf_adds(out, space);
+	for (; *text; text++)
+		buf_addch(out, *text == '\n' ? ' ' : *text);
+	buf_adds(out, space);
+	add_ticks(out, ticks);
+}
+
+static void add_fenced(struct buf *out, const char *text)
+{
+	size_t len = strlen(text), ticks = longest_ticks(text) + 1;
+
+	if (!len)
+		return;
+	if (ticks < 3)
+		ticks = 3;
+	buf_addch(out, '\n');
+	add_ticks(out, ticks);
+	buf_addf(out, "\n%s%s", text, text[len - 1] == '\n' ? "" : "\n");
+	add_ticks(out, ticks);
+	buf_addch(out, '\n');
+}
+
+static void add_item(struct buf *out, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	buf_addf(out, "- %s: ", name);
+	add_code(out, value);
+	buf_addch(out, '\n');
+}
+
+static void add_kernel(const struct target *t, const struct target_description *d, struct buf *out)
+{
+	struct buf version = BUF_INIT;
+	struct utsname running;
+
+	if (!strcmp(t->kind->name, "kernel")) {
+		buf_adds(&version, "Linux ");
+		kernels_version(d->argument, &version);
+		buf_adds(&version, ", in a process of its own (assay kernel)");
+	} else if (!strcmp(t->kind->name, "reffs")) {
+		buf_adds(&version, "none: RefFS within this program");
+	} else if (!uname(&running)) {
+		buf_addf(&version, "%s %s %s, %s", running.sysname, running.release,
+			 running.machine, running.version);
+	}
+	add_item(out, "Kernel", buf_str(&version));
+	buf_free(&version);
+}
+
+static void add_configuration(const struct target *t, struct buf *out)
+{
+	struct target_description d = { 0 };
+	struct err none = { 0 };
+	bool described = !description_find(&d, t->name, NULL, &none);
+
+	add_kernel(t, &d, out);
+	if (described) {
+		add_item(out, "Made by", d.mkfs);
+		if (d.image_size)
+			buf_addf(out, "- Size: %llu bytes\n", (unsigned long long)d.image_size);
+		add_item(out, "Mount options", d.options);
+		add_item(out, "Daemon", d.command);
+	}
+	description_free(&d);
+}
+
+static void add_where(const struct finding *f, const struct target *t, struct buf *out)
+{
+	buf_adds(out, "\n## Where\n\n");
+	add_item(out, "File system", buf_str(&f->target));
+	if (t)
+		add_configuration(t, out);
+	add_item(out, "Signature", f->signature);
+}
+
+/* What the outcomes are, where not all of them were seen. */
+static void explain_evidence(const struct finding *f, struct buf *out)
+{
+	size_t counts[EVIDENCES] = { 0 };
+
+	for (size_t i = 0; i < f->count; i++)
+		counts[f->evidence ? f->evidence[i] : EVIDENCE_NONE]++;
+	if (counts[EVIDENCE_PREDICTED])
+		buf_addf(out,
+			 "\nThe outcomes of %zu calls were not recorded; the comment below such a "
+			 "call says what the model predicts, which nobody has seen.\n",
+			 counts[EVIDENCE_PREDICTED]);
+	if (counts[EVIDENCE_NONE])
+		buf_addf(out, "\nCalls without a recorded outcome, and so without `=`: %zu.\n",
+			 counts[EVIDENCE_NONE]);
+}
+
+static void add_steps(const struct finding *f, struct buf *out)
+{
+	struct buf calls = BUF_INIT;
+
+	buf_adds(out, "\n## Steps\n\n");
+	if (f->before)
+		buf_addf(out,
+			 "The last %zu of %zu calls of the search. They do not begin on a fresh file "
+			 "system: the file `history` has all of them, and `assay replay` and `assay "
+			 "shrink` with this folder begin with that.\n",
+			 f->count, f->count + f->before);
+	else
+		buf_adds(out, "On a freshly made file system:\n");
+	if (f->count <= FINDING_CALLS_TOLD)
+		finding_print_calls(f, &calls);
+	else
+		buf_addf(out, "\n%zu calls, in the file `trace`.\n", f->count);
+	add_fenced(out, buf_str(&calls));
+	buf_free(&calls);
+	explain_evidence(f, out);
+}
+
+/* How often it was shown again. */
+static void add_confirmation(const struct finding *f, struct buf *out)
+{
+	buf_addch(out, '\n');
+	if (!f->tries)
+		buf_adds(out, "Not replayed.");
+	else
+		buf_addf(out, "Shown in %u of %u replays on a fresh file system%s.", f->shown,
+			 f->tries, f->shown == f->tries ? ": every time" : "");
+	if (f->in_log)
+		buf_adds(out, " The kernel's log, below, is the evidence.");
+	else if (!f->shown)
+		buf_adds(out, " Not confirmed: it was seen once, by the search, and may have had a "
+			      "cause outside of the file system.");
+	buf_addch(out, '\n');
+	if (finding_has_program(f)) {
+		buf_addch(out, '\n');
+		program_proof_print(&f->proof, out);
+		buf_addch(out, '\n');
+	}
+	if (!f->shrunk)
+		buf_adds(out,
+			 "\nNot shrunk to the end: `assay shrink` with this folder continues.\n");
+}
+
+static void add_expected(const struct finding *f, struct buf *out)
+{
+	buf_adds(out, "\n## Expected\n");
+	add_fenced(out, buf_str(&f->expected));
+	if (f->rule.len) {
+		buf_adds(out, "\nThe rules of the model, each with the text it rests on:\n");
+		add_fenced(out, buf_str(&f->rule));
+	}
+}
+
+static void add_actual(const struct finding *f, struct buf *out)
+{
+	buf_adds(out, "\n## Actual\n");
+	add_fenced(out, buf_str(&f->seen));
+	if (f->diff.len) {
+		buf_adds(out, "\nWhat differs:\n");
+		add_fenced(out, buf_str(&f->diff));
+	}
+	if (f->code == FINDING_OUTCOME && f->shown)
+		buf_adds(out, f->outside_posix ? "\nNot allowed by POSIX.\n"
+					       : "\nAllowed by POSIX, but not what Linux does.\n");
+}
+
+static void add_cause(const struct finding *f, struct buf *out)
+{
+	buf_adds(out, "\n## Cause\n\nNot known yet.\n");
+	add_fenced(out, buf_str(&f->notes));
+	buf_adds(out, "\nTo see it again: ");
+	if (finding_has_program(f))
+		buf_adds(out, "`sh repro.sh`; `cc repro.c && ./a.out DIRECTORY` with an empty "
+			      "directory of the file system; ");
+	buf_adds(out, "`assay replay` with this folder.\n");
+}
+
+void finding_print_readme(const struct finding *f, const struct target *t, struct buf *out)
+{
+	buf_addf(out, "# %s: ", finding_names[f->code]);
+	add_code(out, buf_str(&f->title));
+	buf_addch(out, '\n');
+	add_where(f, t, out);
+	add_steps(f, out);
+	add_confirmation(f, out);
+	add_expected(f, out);
+	add_actual(f, out);
+	add_cause(f, out);
+}

@@ -1,0 +1,137 @@
+/* replay.c -- calls on a fresh file system beside the model, up to the first discrepancy. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "finding/finding.h"
+#include "base/stop.h"
+#include "trace/script.h"
+
+/* A replay on its way: the finding gathers the calls and their outcomes from the start. */
+struct replay {
+	struct target *target;
+	const struct model *model;
+	struct state state;
+	struct finding *finding;
+	double until_seconds;
+};
+
+static bool has_to_end(const struct replay *r)
+{
+	return run_stop || (r->until_seconds > 0 && clock_seconds() >= r->until_seconds);
+}
+
+/* Where calls before it went otherwise this time, as space ends or does not, a call may meet a fifo
+ * or a lock that it would wait for for ever. */
+static bool would_wait(const struct replay *r, const struct call *c)
+{
+	struct state s = state_copy(&r->state);
+	struct envelope env;
+	bool waits = false;
+
+	model_move(r->model, &s, c, &env);
+	for (unsigned i = 0; i < env.rule_count && env.undefined; i++)
+		waits |= env.rules[i] == RULE_open_fifo_waits || env.rules[i] == RULE_lock_waits;
+	state_free(&s);
+	return waits;
+}
+
+/* Makes one call and judges it. */
+static int replay_call(struct replay *r, const struct call *c, bool observe, struct err *err)
+{
+	struct finding *f = r->finding;
+	struct outcome seen;
+	enum target_fate fate;
+	int status;
+
+	if (has_to_end(r))
+		return err_set(err, ETIME, "a replay had to end before its last call");
+	/* Shrinking may have taken away the call that makes it. */
+	if (!state_process(&r->state, c->pid) && c->op != OP_create_process)
+		return JUDGE_UNDEFINED;
+	if (would_wait(r, c))
+		return JUDGE_UNDEFINED;
+	status = target_call(r->target, c, &seen, &fate, err);
+	if (status < 0)
+		return status;
+	f->calls[f->count] = call_copy(c, &f->arena);
+	if (fate == FATE_FINE) {
+		f->outcomes[f->count] = outcome_copy(&seen, &f->arena);
+		f->evidence[f->count] = EVIDENCE_OBSERVED;
+	}
+	f->count++;
+	if (fate != FATE_FINE)
+		return judge_fate(r->target, r->model, &r->state, c, fate, f, err);
+	return judge_answer(r->target, r->model, &r->state, c, &seen, observe, f, err);
+}
+
+/* Would POSIX, too, forbid what the last call answered? A wrong tree it always forbids. */
+static bool is_outside_posix(const struct finding *f, const struct model *m,
+			     const struct state *start)
+{
+	struct state s = state_copy(start);
+	struct envelope env;
+	struct model posix;
+	enum verdict verdict = VERDICT_OK;
+
+	model_init(&posix, PLATFORM_POSIX, m->kernel);
+	posix.traits = m->traits;
+	for (size_t i = 0; i < f->count; i++)
+		verdict = model_step(&posix, &s, &f->calls[i], &f->outcomes[i], &env);
+	state_free(&s);
+	return verdict == VERDICT_BAD;
+}
+
+int judge_replay(struct target *t, const struct model *m, const struct call *calls, size_t count,
+		 bool observe_all, double until_seconds, struct finding *ret, struct err *err)
+{
+	struct replay r = {
+		.target = t,
+		.model = m,
+		.finding = ret,
+		.until_seconds = until_seconds,
+	};
+	struct state start;
+	int status;
+
+	finding_init(ret);
+	buf_adds(&ret->target, t->name);
+	if ((status = target_reset(t, err)) < 0 ||
+	    (status = target_initial_state(t, &start, err)) < 0) {
+		finding_free(ret);
+		return status;
+	}
+	r.state = state_copy(&start);
+	finding_reserve(ret, count);
+	for (size_t i = 0; i < count && status == JUDGE_FINE; i++)
+		status = replay_call(&r, &calls[i], observe_all || i + 1 == count, err);
+	if (status == JUDGE_BAD) {
+		ret->tries = ret->shown = 1;
+		ret->outside_posix =
+			ret->code != FINDING_OUTCOME || is_outside_posix(ret, m, &start);
+	} else {
+		finding_free(ret);
+	}
+	state_free(&r.state);
+	state_free(&start);
+	return status == JUDGE_UNDEFINED ? 0 : status;
+}
+
+int finding_verify(struct finding *f, struct target *t, const struct model *m, unsigned times,
+		   double until_seconds, struct err *err)
+{
+	struct finding again;
+	int status;
+
+	for (; f->tries < times; f->tries++) {
+		status = judge_replay(t, m, f->calls, f->count, true, until_seconds, &again, err);
+		if (status < 0)
+			return err_forget(err, status, ETIME);
+		if (!status)
+			continue;
+		f->shown += !strcmp(again.signature, f->signature);
+		finding_free(&again);
+	}
+	return 0;
+}

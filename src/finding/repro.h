@@ -1,0 +1,46 @@
+/* repro.h -- inside the reproducers: calls, values and checks as C text. */
+#ifndef FINDING_REPRO_H
+#define FINDING_REPRO_H
+
+#include "base/buf.h"
+#include "finding/finding.h"
+#include "op/op.h"
+
+/* Functions and variables a reproducer needs besides the calls themselves, each written only where
+ * used. */
+enum repro_helper {
+#define HELPER(name, text) HELPER_##name,
+#include "finding/helpers.def"
+#undef HELPER
+	HELPER_COUNT
+};
+
+struct repro {
+	struct buf *out;
+	bool rooted;     /* the program changes its root: paths are written as they are */
+	size_t data_max; /* longest data argument */
+	bool needs[HELPER_COUNT];
+};
+
+/* Text that may hold anything, so that it is one C string literal, and so that it ends no comment
+ * and no line of it; the latter, too, if longer than max, is cut. */
+void repro_string(const char *bytes, size_t len, struct buf *out);
+void repro_comment(const char *text, size_t max, struct buf *out);
+/* The name of an errno, or its number. */
+void repro_errno(int error, struct buf *out);
+/* A path as the program sees it from its working directory; NULL is one, too. */
+void repro_path(struct repro *r, const char *path);
+/* Notes every helper that the text mentions; its comments and strings do not count. */
+void repro_mentions(struct repro *r, const char *text);
+
+/* The call as an expression that is -1 with errno, or else not negative. outcome: what it gave,
+ * where that is known, or NULL. */
+void repro_call(struct repro *r, const struct call *c, const struct outcome *outcome);
+
+/* The checks: what the last call may answer, and what should be so afterwards. */
+void repro_check_outcome(struct repro *r, const struct finding *f);
+void repro_check_facts(struct repro *r, const struct finding *f);
+/* A statement that says what the program cannot look at: without that, 0 would be a claim. */
+void repro_cannot_see(struct repro *r, const char *what);
+
+#endif

@@ -1,0 +1,302 @@
+/* repro_sh.c -- a finding as a shell script: makes the file system as its target does, then runs
+ * repro.c on it.
+ *
+ * What a target needs, made and unmade, mounted and unmounted, are functions of the script, which
+ * calls itself to remount. Whatever comes from outside (names, options, commands) is data in single
+ * quotes; commands are run by a shell of their own, as targets run them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "finding/finding.h"
+#include "finding/repro.h"
+#include "target/description.h"
+#include "target/disk.h"
+
+enum { NAME_MAX_SHOWN = 200 };
+
+/* As it is, in single quotes. */
+static void put_quoted(const char *text, size_t len, struct buf *out)
+{
+	buf_addch(out, '\'');
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '\'')
+			buf_adds(out, "'\\''");
+		else
+			buf_addch(out, text[i]);
+	}
+	buf_addch(out, '\'');
+}
+
+/* {name} in a text stands for a variable of the script. */
+static const struct place {
+	const char *name, *variable;
+} places[] = {
+	{ "{image}", "ASSAY_IMAGE" },
+	{ "{device}", "ASSAY_DEVICE" },
+	{ "{dir}", "ASSAY_DIR" },
+	{ "{mount}", "ASSAY_MOUNT" },
+};
+
+static const struct place *place_at(const char *text)
+{
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (!strncmp(text, places[i].name, strlen(places[i].name)))
+			return &places[i];
+	return NULL;
+}
+
+/* A command for `sh -c`: there the variables are expanded. */
+static void put_command(const char *command, bool mounts, struct buf *out)
+{
+	struct buf text = BUF_INIT;
+	const struct place *place;
+
+	for (const char *at = command; *at; at += place ? strlen(place->name) : 1) {
+		place = place_at(at);
+		if (place)
+			buf_addf(&text, "\"$%s\"", place->variable);
+		else
+			buf_addch(&text, *at);
+	}
+	if (mounts && !strstr(command, "{mount}"))
+		buf_adds(&text, " \"$ASSAY_MOUNT\"");
+	put_quoted(buf_str(&text), text.len, out);
+	buf_free(&text);
+}
+
+/* One word: the variables stand between quoted pieces. A kernel in a process has a root directory
+ * of its own, in which its options name directories. */
+static void put_options(const char *options, bool in_process, struct buf *out)
+{
+	const struct place *place;
+	size_t len;
+
+	for (const char *at = options; *at; at += len) {
+		place = place_at(at);
+		if (place) {
+			len = strlen(place->name);
+			buf_addf(out, "\"$%s\"", place->variable);
+			continue;
+		}
+		for (len = 1; at[len] && at[len] != '{' && at[len - 1] != '='; len++)
+			;
+		put_quoted(at, len, out);
+		if (in_process && at[len - 1] == '=' && at[len] == '/')
+			buf_adds(out, "\"$ASSAY_DIR\"");
+	}
+}
+
+static void put_variable(const char *name, const char *value, struct buf *out)
+{
+	buf_addf(out, "%s=", name);
+	put_quoted(value, strlen(value), out);
+	buf_addch(out, '\n');
+}
+
+/* Loop device over an image in memory. */
+static void put_disk(const struct target_description *d, struct buf *out)
+{
+	buf_adds(out, "make_fs() {\n");
+	buf_addf(out, "\ttruncate -s %" PRIu64 " \"$ASSAY_IMAGE\"\n\tsh -c ", d->image_size);
+	put_command(d->mkfs, false, out);
+	buf_adds(out, "\n\tASSAY_DEVICE=$(losetup --find --show \"$ASSAY_IMAGE\")\n}\n");
+	buf_adds(out, "unmake_fs() {\n\t[ -z \"$ASSAY_DEVICE\" ] || losetup --detach "
+		      "\"$ASSAY_DEVICE\"\n}\n");
+}
+
+/* Directories in memory, or nothing at all. */
+static void put_no_disk(const struct target_description *d, struct buf *out)
+{
+	buf_adds(out, "make_fs() {\n\tASSAY_DEVICE=none\n");
+	if (d->mkfs) {
+		buf_adds(out, "\tsh -c ");
+		put_command(d->mkfs, false, out);
+		buf_addch(out, '\n');
+	} else if (d->fs && !strcmp(d->fs, "overlay")) {
+		buf_adds(out, "\tmkdir \"$ASSAY_DIR/lower\" \"$ASSAY_DIR/upper\" "
+			      "\"$ASSAY_DIR/work\"\n");
+	}
+	buf_adds(out, "}\nunmake_fs() {\n\t:\n}\n");
+}
+
+/* Flash memory in RAM, of the size that the kernel in the process has; UBI on it where wanted. */
+static void put_flash(bool ubi, struct buf *out)
+{
+	buf_adds(out, "make_fs() {\n"
+		      "\tmodprobe mtdram total_size=1024 erase_size=16\n"
+		      "\tnumber=$(sed -n 's/^mtd\\([0-9]*\\):.*mtdram.*/\\1/p' /proc/mtd)\n");
+	if (ubi)
+		buf_adds(out, "\tmodprobe ubi\n"
+			      "\tubiattach --mtdn=\"$number\" --devn=31\n"
+			      "\tubimkvol /dev/ubi31 --name=all --maxavsize\n"
+			      "\tASSAY_DEVICE=ubi31:all\n}\n"
+			      "unmake_fs() {\n"
+			      "\tubidetach --devn=31\n"
+			      "\tmodprobe -r mtdram\n}\n");
+	else
+		buf_adds(out, "\tASSAY_DEVICE=mtd$number\n}\n"
+			      "unmake_fs() {\n\tmodprobe -r mtdram\n}\n");
+}
+
+static void put_mount(const struct target_description *d, bool in_process, struct buf *out)
+{
+	buf_adds(out, "attach() {\n\tmodprobe -q -- ");
+	put_quoted(d->fs, strlen(d->fs), out);
+	buf_adds(out, " 2>/dev/null || :\n\tmount -t ");
+	put_quoted(d->fs, strlen(d->fs), out);
+	buf_adds(out, " -o nosuid,nodev,noatime");
+	if (d->options && *d->options) {
+		buf_addch(out, ',');
+		put_options(d->options, in_process, out);
+	}
+	buf_adds(out, " -- \"$ASSAY_DEVICE\" \"$ASSAY_MOUNT\"\n"
+		      "\tmkdir -p \"$ASSAY_ROOT\"\n}\n"
+		      "detach() {\n\tumount \"$ASSAY_MOUNT\"\n}\n");
+}
+
+/* The daemon may go into the background or not: what counts is the mount, and, at its end, the
+ * process. */
+static void put_daemon(const struct target_description *d, struct buf *out)
+{
+	buf_adds(out, "attach() {\n\tsh -c ");
+	put_command(d->command ? d->command : d->argument, true, out);
+	buf_adds(out, " </dev/null >\"$ASSAY_WORK/daemon.log\" 2>&1 8>&- 9>&- &\n"
+		      "\techo $! >\"$ASSAY_WORK/daemon.pid\"\n"
+		      "\ttries=300\n"
+		      "\tuntil mountpoint -q \"$ASSAY_MOUNT\"; do\n"
+		      "\t\ttries=$((tries - 1))\n"
+		      "\t\tif [ $tries = 0 ]; then\n"
+		      "\t\t\tcat \"$ASSAY_WORK/daemon.log\" >&2\n"
+		      "\t\t\treturn 1\n"
+		      "\t\tfi\n"
+		      "\t\tsleep 0.1\n"
+		      "\tdone\n"
+		      "\tmkdir -p \"$ASSAY_ROOT\"\n}\n");
+	buf_adds(out, "detach() {\n\tumount \"$ASSAY_MOUNT\"\n"
+		      "\tpid=$(cat \"$ASSAY_WORK/daemon.pid\")\n"
+		      "\ttries=50\n"
+		      "\twhile [ $tries -gt 0 ] && kill -0 \"$pid\" 2>/dev/null; do\n"
+		      "\t\ttries=$((tries - 1))\n"
+		      "\t\tsleep 0.1\n"
+		      "\tdone\n}\n");
+}
+
+static const char script_end[] =
+	"\n"
+	"# The program calls this to remount.\n"
+	"if [ \"${1-}\" = --remount ]; then\n"
+	"	detach\n"
+	"	attach\n"
+	"	exit 0\n"
+	"fi\n"
+	"\n"
+	"if [ \"$(id -u)\" != 0 ]; then\n"
+	"	echo 'cannot tell: making and mounting the file system needs root' >&2\n"
+	"	exit 2\n"
+	"fi\n"
+	"result=2 # unless the program says more\n"
+	"ASSAY_WORK=$(mktemp -d)\n"
+	"ASSAY_SCRIPT=$PWD/repro.sh\n"
+	"ASSAY_MOUNT=$ASSAY_WORK/mount\n"
+	"ASSAY_DIR=$ASSAY_WORK/back\n"
+	"ASSAY_IMAGE=$ASSAY_WORK/image\n"
+	"ASSAY_DEVICE=\n"
+	"ASSAY_ROOT=$ASSAY_MOUNT/assay-repro-$$\n"
+	"clean_up() {\n"
+	"	trap - EXIT\n"
+	"	set +e\n"
+	"	if mountpoint -q \"$ASSAY_MOUNT\"; then\n"
+	"		rm -rf \"$ASSAY_ROOT\"\n"
+	"		detach\n"
+	"	fi\n"
+	"	unmake_fs\n"
+	"	umount \"$ASSAY_WORK\"\n"
+	"	rmdir \"$ASSAY_WORK\"\n"
+	"	exit \"$result\"\n"
+	"}\n"
+	"mount -t tmpfs -o mode=0755 assay-repro \"$ASSAY_WORK\"\n"
+	"trap clean_up EXIT\n"
+	"trap 'exit 2' HUP INT TERM\n"
+	"mkdir \"$ASSAY_MOUNT\" \"$ASSAY_DIR\"\n"
+	"export ASSAY_WORK ASSAY_SCRIPT ASSAY_MOUNT ASSAY_DIR ASSAY_IMAGE ASSAY_DEVICE ASSAY_ROOT\n"
+	"cc -o \"$ASSAY_WORK/program\" repro.c\n"
+	"make_fs\n"
+	"attach\n"
+	"result=0\n"
+	"\"$ASSAY_WORK/program\" \"$ASSAY_ROOT\" 'sh \"$ASSAY_SCRIPT\" --remount' || result=$?\n";
+
+/* In a directory that is there: the target's own, or the script's first argument. */
+static void put_directory(const char *path, struct buf *out)
+{
+	if (path) {
+		put_variable("parent", path, out);
+		buf_adds(out, "parent=${1:-$parent}\n");
+	} else {
+		buf_adds(out, "parent=${1:?a directory of the file system under test}\n");
+	}
+	buf_adds(out, "# A second argument may be a command that unmounts and mounts it again.\n"
+		      "result=2\n"
+		      "program=$(mktemp)\n"
+		      "directory=$(mktemp -d \"$parent/assay-repro.XXXXXX\")\n"
+		      "chmod 755 \"$directory\"\n"
+		      "trap 'rm -rf \"$directory\" \"$program\"; exit \"$result\"' EXIT\n"
+		      "trap 'exit 2' HUP INT TERM\n"
+		      "cc -o \"$program\" repro.c\n"
+		      "result=0\n"
+		      "\"$program\" \"$directory\" ${2+\"$2\"} || result=$?\n");
+}
+
+/* Everything that makes and mounts; false where that is not known. */
+static bool put_target(const struct target *t, const struct target_description *d, struct buf *out)
+{
+	bool in_process = !strcmp(t->kind->name, "kernel");
+	bool ubi = d->source && !strncmp(d->source, "ubi", 3);
+
+	if (!strcmp(t->kind->name, "fuse")) {
+		if (disk_wanted(d))
+			put_disk(d, out);
+		else
+			put_no_disk(d, out);
+		put_daemon(d, out);
+		return true;
+	}
+	if (!d->fs || (!in_process && strcmp(t->kind->name, "host")))
+		return false;
+	if (ubi || (d->source && !strncmp(d->source, "mtd", 3)))
+		put_flash(ubi, out);
+	else if (disk_wanted(d))
+		put_disk(d, out);
+	else
+		put_no_disk(d, out);
+	put_mount(d, in_process, out);
+	return true;
+}
+
+static void put_head(const struct finding *f, struct buf *out)
+{
+	buf_adds(out,
+		 "#!/bin/sh\n"
+		 "# repro.sh -- makes the file system and runs repro.c on it.\n"
+		 "#\n# Exit status: 1 where the bug shows, 0 where it does not, 2 if that cannot "
+		 "be told.\n# Found on: ");
+	repro_comment(buf_str(&f->target), NAME_MAX_SHOWN, out);
+	buf_adds(out,
+		 "\n#\n# shellcheck disable=SC2016 # what is quoted is data, or for another shell\n"
+		 "set -eu\ncd \"$(dirname \"$0\")\"\n\n");
+}
+
+void finding_repro_sh(const struct finding *f, const struct target *t, struct buf *out)
+{
+	const struct target_description *d = t ? t->description : NULL;
+
+	put_head(f, out);
+	if (d && !strcmp(t->kind->name, "reffs")) {
+		buf_adds(out, "echo 'cannot tell: RefFS inside Assay serves no programs; use assay "
+			      "replay' >&2\nexit 2\n");
+		return;
+	}
+	if (d && put_target(t, d, out))
+		buf_adds(out, script_end);
+	else
+		put_directory(d && !strcmp(t->kind->name, "dir") ? d->argument : NULL, out);
+}

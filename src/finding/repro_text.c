@@ -1,0 +1,122 @@
+/* repro_text.c -- what may hold anything, as parts of a C program. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "finding/repro.h"
+
+static const struct {
+	const char *name, *text;
+} helpers[HELPER_COUNT] = {
+#define HELPER(name, text) { #name, text },
+#include "finding/helpers.def"
+#undef HELPER
+};
+
+/* A question mark is escaped, too: three in a row may be something else (trigraphs). */
+void repro_string(const char *bytes, size_t len, struct buf *out)
+{
+	buf_addch(out, '"');
+	for (size_t i = 0; i < len; i++) {
+		unsigned char byte = (unsigned char)bytes[i];
+
+		if (byte == '"' || byte == '\\' || byte == '?')
+			buf_addf(out, "\\%c", byte);
+		else if (byte < ' ' || byte > '~')
+			buf_addf(out, "\\%03o", byte);
+		else
+			buf_addch(out, (char)byte);
+	}
+	buf_addch(out, '"');
+}
+
+void repro_comment(const char *text, size_t max, struct buf *out)
+{
+	for (size_t i = 0; text[i]; i++) {
+		unsigned char byte = (unsigned char)text[i];
+
+		if (i == max) {
+			buf_adds(out, "...");
+			return;
+		}
+		if (byte == '\n')
+			buf_adds(out, "; ");
+		else if (byte < ' ' || byte > '~')
+			buf_addf(out, "\\%03o", byte);
+		else
+			buf_addch(out, (char)byte);
+		if ((byte == '*' && text[i + 1] == '/') || (byte == '/' && text[i + 1] == '*'))
+			buf_addch(out, ' ');
+	}
+}
+
+void repro_errno(int error, struct buf *out)
+{
+	const char *name = errno_name(error);
+
+	/* Beyond are the kernel's own, which no header of programs has. */
+	if (isdigit((unsigned char)name[1]) || error > EHWPOISON)
+		buf_addf(out, "%d", error);
+	else
+		buf_adds(out, name);
+}
+
+void repro_path(struct repro *r, const char *path)
+{
+	const char *below = path ? path + strspn(path, "/") : NULL;
+
+	if (!path)
+		buf_adds(r->out, "nothing");
+	else if (r->rooted || below == path)
+		repro_string(path, strlen(path), r->out);
+	else if (*below)
+		repro_string(below, strlen(below), r->out);
+	else
+		buf_adds(r->out, "\".\"");
+	r->needs[HELPER_nothing] |= !path;
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Behind the comment or literal that begins at `at`. */
+static const char *skip(const char *at)
+{
+	char quote = *at;
+
+	if (quote == '/') {
+		at = strstr(at, "*/");
+		return at ? at + 2 : "";
+	}
+	for (at++; *at && *at != quote; at++)
+		at += *at == '\\' && at[1];
+	return *at ? at + 1 : at;
+}
+
+static void mention(struct repro *r, const char *word, size_t len)
+{
+	for (size_t i = 0; i < HELPER_COUNT; i++)
+		if (strlen(helpers[i].name) == len && !memcmp(helpers[i].name, word, len))
+			r->needs[i] = true;
+}
+
+void repro_mentions(struct repro *r, const char *text)
+{
+	size_t len;
+
+	while (*text) {
+		if (*text == '"' || *text == '\'' || (*text == '/' && text[1] == '*')) {
+			text = skip(text);
+		} else if (is_word(*text)) {
+			for (len = 0; is_word(text[len]); len++)
+				;
+			mention(r, text, len);
+			text += len;
+		} else {
+			text++;
+		}
+	}
+}

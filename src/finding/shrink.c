@@ -1,0 +1,216 @@
+/* shrink.c -- the shortest calls that still show a finding: fewest, then simplest.
+ *
+ * Fewest: pieces are left out, halves first, then smaller ones down to single calls, again and
+ * again until no single call can go (ddmin's reduction to complements); then single calls whose
+ * effect the others can do without (merge.c). Simplest: one argument at a time (simplify.c). Every
+ * candidate is replayed from a fresh file system with the tree observed after each call, and taken
+ * if the signature is the same; the replay also cuts off what comes behind the discrepancy. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "finding/finding.h"
+#include "finding/merge.h"
+#include "finding/simplify.h"
+
+struct shrink {
+	struct finding *finding;
+	struct target *target;
+	const struct model *model;
+	unsigned tries_left;
+	double until_seconds;
+};
+
+/* Replays a candidate; where it shows the same, it becomes the finding. 1 if so. */
+static int try_calls(struct shrink *s, const struct call *calls, size_t count, struct err *err)
+{
+	struct finding candidate;
+	int status;
+
+	if (!s->tries_left || !count)
+		return 0;
+	s->tries_left--;
+	status = judge_replay(s->target, s->model, calls, count, true, s->until_seconds, &candidate,
+			      err);
+	if (status <= 0)
+		return status;
+	if (strcmp(candidate.signature, s->finding->signature)) {
+		finding_free(&candidate);
+		return 0;
+	}
+	finding_free(s->finding);
+	*s->finding = candidate;
+	return 1;
+}
+
+static int try_without(struct shrink *s, size_t from, size_t len, struct err *err)
+{
+	struct finding *f = s->finding;
+	struct call *calls = must_alloc((f->count + 1) * sizeof(*calls));
+	size_t kept = f->count - len;
+	int status;
+
+	memcpy(calls, f->calls, from * sizeof(*calls));
+	memcpy(calls + from, f->calls + from + len, (kept - from) * sizeof(*calls));
+	status = try_calls(s, calls, kept, err);
+	free(calls);
+	return status;
+}
+
+/* Leaves out pieces of this length, from the end on: what is near the discrepancy matters, and
+ * what is far mostly does not. Returns 1 if some could go. */
+static int drop_pieces(struct shrink *s, size_t len, struct err *err)
+{
+	int dropped = 0, status;
+	size_t from = s->finding->count;
+
+	while (from) {
+		from = from > len ? from - len : 0;
+		if (from + len > s->finding->count)
+			continue;
+		status = try_without(s, from, len, err);
+		if (status < 0)
+			return status;
+		dropped |= status;
+	}
+	return dropped;
+}
+
+static int drop_calls(struct shrink *s, struct err *err)
+{
+	size_t len = s->finding->count / 2;
+	int status;
+
+	while (len && s->tries_left) {
+		status = drop_pieces(s, len, err);
+		if (status < 0)
+			return status;
+		if (len > 1)
+			len /= 2;
+		else if (!status)
+			break;
+	}
+	return 0;
+}
+
+/* Leaves out single calls together with what they made; 1 if some could go. */
+static int merge_calls(struct shrink *s, struct err *err)
+{
+	struct call *calls = must_alloc((s->finding->count + 1) * sizeof(*calls));
+	struct arena arena = ARENA_INIT;
+	int merged = 0, status = 0;
+	size_t count;
+
+	for (size_t i = 0; i < s->finding->count && status >= 0; i++)
+		for (unsigned way = 0; way < MERGE_WAYS && i < s->finding->count; way++) {
+			if (!merge_call(s->finding->calls, s->finding->count, i, way, calls, &count,
+					&arena))
+				continue;
+			status = try_calls(s, calls, count, err);
+			if (status < 0)
+				break;
+			merged |= status;
+		}
+	arena_free(&arena);
+	free(calls);
+	return status < 0 ? status : merged;
+}
+
+static int fewest_calls(struct shrink *s, struct err *err)
+{
+	int status;
+
+	do {
+		status = drop_calls(s, err);
+		if (status >= 0)
+			status = merge_calls(s, err);
+	} while (status > 0 && s->tries_left);
+	return status;
+}
+
+/* One pass over all arguments; goes on with the next argument where a candidate was taken.
+ * Returns 1 if some were. */
+static int simplify_calls(struct shrink *s, struct err *err)
+{
+	struct simplify simplify = { .arena = ARENA_INIT };
+	int taken = 0, status = 0;
+
+	simplify_start(&simplify, s->finding->calls, s->finding->count);
+	while (status >= 0 && s->tries_left && simplify_next(&simplify)) {
+		status = try_calls(s, simplify.calls, simplify.count, err);
+		if (status > 0)
+			simplify_start(&simplify, s->finding->calls, s->finding->count);
+		taken |= status > 0;
+	}
+	simplify_end(&simplify);
+	return status < 0 ? status : taken;
+}
+
+int finding_shrink(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
+		   double until_seconds, struct err *err)
+{
+	struct shrink s = {
+		.finding = f,
+		.target = t,
+		.model = m,
+		.tries_left = tries_max,
+		.until_seconds = until_seconds,
+	};
+	int status = fewest_calls(&s, err);
+
+	while (status >= 0 && s.tries_left) {
+		status = simplify_calls(&s, err);
+		if (status <= 0)
+			break;
+		status = fewest_calls(&s, err);
+	}
+	f->shrunk = status == 0 && s.tries_left;
+	return status < 0 ? err_forget(err, status, ETIME) : 0;
+}
+
+/* The same calls, to be shrunk; nothing else of it is needed for that. */
+static void copy_calls(struct finding *to, const struct finding *from)
+{
+	finding_init(to);
+	to->code = from->code;
+	memcpy(to->signature, from->signature, sizeof(to->signature));
+	finding_reserve(to, from->count);
+	for (size_t i = 0; i < from->count; i++)
+		to->calls[i] = call_copy(&from->calls[i], &to->arena);
+	to->count = from->count;
+}
+
+static int prove_and_verify(struct finding *f, struct target *t, const struct model *m,
+			    unsigned times, double until_seconds, struct err *err)
+{
+	int status = finding_prove(f, t, until_seconds, err);
+
+	/* What a replay leaves behind is what is kept as evidence. */
+	return status ? status : finding_verify(f, t, m, times, until_seconds, err);
+}
+
+int finding_improve(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
+		    unsigned times, double until_seconds, struct err *err)
+{
+	struct finding smaller, given = *f;
+	int status;
+
+	copy_calls(&smaller, f);
+	status = finding_shrink(&smaller, t, m, tries_max, until_seconds, err);
+	f->shrunk = smaller.shrunk;
+	if (!status && smaller.shown)
+		status = prove_and_verify(&smaller, t, m, times, until_seconds, err);
+	if (smaller.shown > 1 || (smaller.shown && smaller.tries == 1)) {
+		*f = smaller;
+		finding_free(&given);
+		return status;
+	}
+	if (smaller.shown) {
+		f->shrunk = false;
+		buf_adds(&f->notes, "Fewer calls have shown it once, but not again.\n");
+	}
+	finding_free(&smaller);
+	return status ? status : prove_and_verify(f, t, m, times, until_seconds, err);
+}

@@ -1,0 +1,48 @@
+/* check.h -- traces judged: is there a way the model could have gone that explains them?
+ *
+ * Calls of several processes may overlap (overlap.h). Judging goes on after a mismatch, with what
+ * was allowed in place of what was seen. */
+#ifndef HISTORY_CHECK_H
+#define HISTORY_CHECK_H
+
+#include "base/buf.h"
+#include "history/overlap.h"
+#include "trace/script.h"
+
+/* How far from the platform's rules is it? */
+enum reach {
+	REACH_OUTSIDE_POSIX,
+	REACH_INSIDE_POSIX, /* POSIX would allow it; the platform does not do it */
+};
+
+/* What is wrong with one return or dump. Texts belong to the checker, until the next item. */
+struct mismatch {
+	uint32_t line;   /* of the call */
+	uint32_t window; /* of the first call since when some call was always under way */
+	const char *call, *seen, *allowed;
+	enum reach reach;
+	uint16_t rules[ENVELOPE_RULES_MAX]; /* that speak against it */
+	unsigned rule_count;
+};
+
+struct checker {
+	struct model posix;
+	struct state_options start;
+	struct overlap overlap;
+	uint32_t window; /* line of the first call of those that overlap now */
+	struct buf call, seen, allowed;
+};
+
+/* Without a state; the model is copied. */
+void checker_init(struct checker *c, const struct model *m, const struct state_options *start);
+void checker_free(struct checker *c);
+/* A new trace. */
+void checker_begin(struct checker *c);
+/* The same in a state, which is taken over. */
+void checker_begin_at(struct checker *c, struct state *s);
+/* Judges the item at that place. VERDICT_BAD: *ret says why. VERDICT_UNKNOWN: the platform says
+ * nothing about it, or about something before it, or there were too many ways. */
+enum verdict checker_item(struct checker *c, const struct script *trace, size_t at,
+			  struct mismatch *ret);
+
+#endif

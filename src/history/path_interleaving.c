@@ -1,0 +1,147 @@
+/* path_interleaving.c -- a path walked name by name. */
+#include "history/path_interleaving.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/must.h"
+#include "trace/script.h"
+
+/* Who stands where a process has come to. */
+static unsigned scout_of(const struct call *c)
+{
+	return c->pid + SCRIPT_PID_MAX + 1;
+}
+
+/* The argument that is the call's only path, from the working directory; -1: there is none. */
+static int path_of(const struct call *c)
+{
+	const struct op_info *op = &op_table[c->op];
+	int path = -1;
+
+	for (unsigned i = 0; i < op->args; i++) {
+		if (op->arg[i].kind == KIND_DIRFD && c->arg[i].num != AT_FDCWD)
+			return -1;
+		if (op->arg[i].kind != KIND_PATH)
+			continue;
+		if (path >= 0 || !c->arg[i].text)
+			return -1;
+		path = (int)i;
+	}
+	return c->op == OP_chdir ? -1 : path;
+}
+
+/* Bytes of the next name with the slashes behind it; 0 if it is the last. */
+static size_t next_name(const char *path)
+{
+	size_t len = strspn(path, "/");
+
+	len += strcspn(path + len, "/");
+	len += strspn(path + len, "/");
+	return path[len] ? len : 0;
+}
+
+static void send_scout(struct state *s, const struct call *c)
+{
+	const struct process *own = state_process(s, c->pid);
+	uint64_t cwd = own->cwd;
+
+	state_create_process(s, scout_of(c), own->uid, own->gid);
+	state_set_cwd(s, scout_of(c), cwd);
+}
+
+/* The scout holds the file that link is to give another name. */
+static bool find_file(const struct model *m, struct state *s, const struct call *c)
+{
+	struct call open = { .op = OP_open, .pid = (uint16_t)scout_of(c) };
+	struct envelope env;
+
+	open.open.path = c->link.from;
+	open.open.flags.num = O_PATH | O_NOFOLLOW;
+	send_scout(s, c);
+	model_move(m, s, &open, &env);
+	return env.success && !env.undefined;
+}
+
+static bool walk(const struct model *m, struct state *s, unsigned scout, const char *name,
+		 size_t len)
+{
+	char text[UINT8_MAX + 1];
+	struct call chdir = { .op = OP_chdir, .pid = (uint16_t)scout };
+	struct envelope env;
+
+	memcpy(text, name, len);
+	text[len] = '\0';
+	chdir.chdir.path = (struct arg){ .text = text, .len = len };
+	model_move(m, s, &chdir, &env);
+	return env.success && !env.undefined;
+}
+
+bool stroll_on(const struct model *m, struct state *s, const struct call *c, uint8_t *walked)
+{
+	const struct process *own = state_process(s, c->pid);
+	int path = path_of(c);
+	size_t len = path < 0 || !own ? 0 : next_name(c->arg[path].text + *walked);
+
+	if (c->op == OP_link && !*walked && own && c->link.from.text) {
+		*walked = STROLL_FOUND;
+		return find_file(m, s, c);
+	}
+	if (!len || *walked + len >= STROLL_FOUND)
+		return false;
+	if (!*walked)
+		send_scout(s, c);
+	if (!walk(m, s, scout_of(c), c->arg[path].text + *walked, len))
+		return false;
+	*walked += (uint8_t)len;
+	return true;
+}
+
+/* The two have changed places: the scout now keeps the process's own directory. */
+static void change_places(struct state *s, const struct call *c)
+{
+	uint64_t own = state_process(s, c->pid)->cwd;
+	uint64_t there = state_process(s, scout_of(c))->cwd;
+
+	tree_hold(&s->tree, own);
+	state_set_cwd(s, c->pid, there);
+	state_set_cwd(s, scout_of(c), own);
+	tree_unhold(&s->tree, own);
+}
+
+static struct call link_found(const struct call *c)
+{
+	struct call rest = { .op = OP_linkat, .pid = (uint16_t)scout_of(c) };
+
+	rest.linkat.fromfd.num = STATE_FD_FIRST;
+	rest.linkat.from = (struct arg){ .text = "" };
+	rest.linkat.tofd.num = AT_FDCWD;
+	rest.linkat.to = c->link.to;
+	rest.linkat.flags.num = AT_EMPTY_PATH;
+	return rest;
+}
+
+struct call stroll_end(struct state *s, const struct call *c, uint8_t walked)
+{
+	struct call rest = *c;
+	int path = path_of(c);
+
+	if (walked == STROLL_FOUND)
+		return link_found(c);
+	if (!walked)
+		return rest;
+	rest.arg[path].text += walked;
+	rest.arg[path].len -= walked;
+	change_places(s, c);
+	return rest;
+}
+
+void stroll_home(struct state *s, const struct call *c, uint8_t walked)
+{
+	if (!walked)
+		return;
+	if (walked != STROLL_FOUND)
+		change_places(s, c);
+	state_destroy_process(s, scout_of(c));
+	tree_settle(&s->tree);
+}

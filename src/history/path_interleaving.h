@@ -1,0 +1,21 @@
+/* path_interleaving.h -- inside the model: a path walked name by name while others change names.
+ *
+ * How far a call has come is a directory, or for link the file that it has found; a process of
+ * its own, which no script has, stands there and so keeps it from going away. */
+#ifndef HISTORY_PATH_INTERLEAVING_H
+#define HISTORY_PATH_INTERLEAVING_H
+
+#include "model/model.h"
+
+/* Bytes that are walked where link has found its file. */
+enum { STROLL_FOUND = UINT8_MAX };
+
+/* Walks over the next name of the call's path, behind *walked bytes of it; false where that is
+ * not possible, or the next name is the last. */
+bool stroll_on(const struct model *m, struct state *s, const struct call *c, uint8_t *walked);
+/* The call that is left behind that many bytes; its process is where the walk has come to. */
+struct call stroll_end(struct state *s, const struct call *c, uint8_t walked);
+/* The process is back in its own directory, whatever became of the call. */
+void stroll_home(struct state *s, const struct call *c, uint8_t walked);
+
+#endif

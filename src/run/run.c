@@ -1,0 +1,128 @@
+/* run.c -- a run's findings: each in its folder, all told in run.json. */
+#include "run/run.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/dirs.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/must.h"
+
+static const char *const verdict_names[] = { "ok", "unknown", "bad" };
+
+int run_open(struct run *r, const char *command, const char *target, const char *out, uint64_t seed,
+	     struct err *err)
+{
+	char path[PATH_MAX];
+	int status;
+
+	*r = (struct run){
+		.command = command,
+		.target = target,
+		.seed = seed,
+		.started_seconds = clock_seconds(),
+		.started_cpu = cpu_seconds(),
+		.signatures = STR_MAP_INIT,
+		.attempts = STR_MAP_INIT,
+		.findings = json_array(),
+		.unconfirmed = json_array(),
+		.figures = json_object(),
+	};
+	must_note("%s %s --seed %llu", command, target, (unsigned long long)seed);
+	status = run_dir_open(&r->place, command, target, out, err);
+	r->dir = r->place.path;
+	if (!status)
+		status = run_load_findings(r, err);
+	if (!status) {
+		snprintf(path, sizeof(path), "%s/findings", r->dir);
+		status = dirs_make(path, err);
+	}
+	if (status)
+		run_free(r);
+	return status;
+}
+
+void run_free(struct run *r)
+{
+	run_dir_close(&r->place);
+	str_map_free(&r->signatures);
+	str_map_free(&r->attempts);
+	expected_free(&r->expected);
+	json_decref(r->open);
+	json_decref(r->findings);
+	json_decref(r->unconfirmed);
+	json_decref(r->figures);
+	*r = (struct run){ 0 };
+}
+
+int run_expect(struct run *r, const char *path, struct err *err)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char today[32];
+
+	strftime(today, sizeof(today), "%Y-%m-%d", localtime_r(&now, &tm));
+	return expected_read(&r->expected, path, today, err);
+}
+
+bool run_knows(struct run *r, const char *signature)
+{
+	return expected_has(&r->expected, signature) || str_map_get(&r->signatures, signature);
+}
+
+void run_judged_by(struct run *r, const struct target *t, const struct model *m)
+{
+	json_t *models = json_object_get(r->figures, "judged_by");
+	char name[MODEL_NAME_MAX];
+
+	if (!models) {
+		models = json_object();
+		json_object_set_new(r->figures, "judged_by", models);
+	}
+	model_name(m, name);
+	json_object_set_new(models, t->name, json_string(name));
+}
+
+json_t *run_summary(const struct run *r)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "command", json_string(r->command));
+	json_object_set_new(o, "target", json_string(r->target));
+	json_object_set_new(o, "seed", json_integer((json_int_t)r->seed));
+	json_object_set_new(o, "verdict", json_string(verdict_names[r->verdict]));
+	json_object_set_new(o, "seconds", json_real(clock_seconds() - r->started_seconds));
+	json_object_set_new(o, "cpu_seconds", json_real(cpu_seconds() - r->started_cpu));
+	json_object_update(o, r->figures);
+	json_object_set(o, "findings", r->findings);
+	json_object_set(o, "unconfirmed", r->unconfirmed);
+	if (r->expected.count)
+		json_object_set_new(o, "expected", expected_json(&r->expected));
+	return o;
+}
+
+int run_close(struct run *r, struct err *err)
+{
+	struct buf text = BUF_INIT;
+	char path[PATH_MAX];
+	json_t *o = run_summary(r);
+	char *dump = json_dumps(o, JSON_INDENT(2));
+	int status;
+
+	must(dump);
+	buf_adds(&text, dump);
+	buf_addch(&text, '\n');
+	free(dump);
+	snprintf(path, sizeof(path), "%s/run.json", r->dir);
+	status = buf_write_file(&text, path, err);
+	buf_free(&text);
+	json_decref(o);
+	return status;
+}

@@ -1,0 +1,81 @@
+/* run.h -- one execution of an instrument: its directory, its findings, its end.
+ *
+ * runs/<time>-<command>-<target>/ holds run.json, trace, coverage.json, findings/NNN-CODE/,
+ * unconfirmed/NNN-CODE/ and report.html; runs/latest points to the newest. A stop at any moment
+ * loses nothing written. */
+#ifndef RUN_RUN_H
+#define RUN_RUN_H
+
+#include <jansson.h>
+
+#include "base/map.h"
+#include "base/stop.h"
+#include "finding/finding.h"
+#include "run/known.h"
+#include "run/run_dir.h"
+
+struct run {
+	struct run_dir place;
+	const char *dir; /* the path of that */
+	const char *command, *target;
+	uint64_t seed;
+	double started_seconds, started_cpu;
+	struct str_map signatures; /* of findings so far */
+	struct expected expected;  /* findings that are not reported */
+	json_t *findings;          /* array of {code, title, path, signature, ...} */
+	json_t *unconfirmed;       /* the same of what no replay has shown, a row for each cause */
+	struct str_map attempts;   /* signatures of those: how often work on one has ended so */
+	json_t *open;              /* the row of what is being worked on; NULL: nothing */
+	enum verdict verdict;      /* BAD: a finding; UNKNOWN: only unconfirmed */
+	json_t *figures; /* the command's own, merged into run.json */
+};
+
+/* Makes the directory (out: the path, or NULL for the usual one). In one that holds a run
+ * already, its findings are taken over. On failure nothing is to be freed. */
+int run_open(struct run *r, const char *command, const char *target, const char *out, uint64_t seed,
+	     struct err *err);
+/* Findings that the file names are expected from now on (expected.h). */
+int run_expect(struct run *r, const char *path, struct err *err);
+/* True if a finding of this signature is already there, or expected. */
+bool run_knows(struct run *r, const char *signature);
+
+/* A discrepancy is met, updated as more is known of it, and settled. Each step is written to its
+ * folder and to run.json before anything else happens, so that it survives whatever comes. What
+ * cannot be written stays in the list, with the reason and its trace: it is not lost, and the work
+ * goes on. t: where it was found; may be NULL. */
+
+/* Kept aside, in unconfirmed/, until a replay has shown it. */
+void run_meet(struct run *r, const struct finding *f, const struct target *t);
+/* It is this one now. Once it is confirmed (finding.h), it is in findings/ and listed there. */
+void run_update(struct run *r, const struct finding *f, const struct target *t);
+/* Work on it has ended. If it is not confirmed and one of the same cause is there already, that
+ * one is counted once more. */
+void run_settle(struct run *r);
+/* All three. */
+void run_add(struct run *r, const struct finding *f, const struct target *t);
+/* The folder of the one that is worked on, or was settled last; NULL if it could not be written. */
+const char *run_folder(const struct run *r);
+
+/* How often work on a discrepancy of this signature has ended without confirming it. */
+unsigned run_attempts(const struct run *r, const char *signature);
+/* It was met again and is not worked on: counts it. */
+void run_meet_again(struct run *r, const struct finding *f);
+/* Takes up unconfirmed number i, if it was met on this target and never replayed: reads its calls.
+ * False if there is nothing to do. */
+bool run_take_up(struct run *r, size_t i, const char *target, struct finding *ret);
+/* Takes over what another run has found, whose directory is DIR/subdir: each finding of a target
+ * once. */
+void run_merge(struct run *r, const json_t *summary, const char *subdir);
+
+/* run.json says which model judges the target. */
+void run_judged_by(struct run *r, const struct target *t, const struct model *m);
+/* What run.json says. */
+json_t *run_summary(const struct run *r);
+/* Writes run.json. May be called again and again: a run that is killed then leaves the latest. */
+int run_close(struct run *r, struct err *err);
+void run_free(struct run *r);
+
+/* Inside: the findings of an earlier part of the same run. */
+int run_load_findings(struct run *r, struct err *err);
+
+#endif

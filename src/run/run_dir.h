@@ -1,0 +1,21 @@
+/* run_dir.h -- the directory of a run: made, kept apart from other runs, named `latest`. */
+#ifndef RUN_RUN_DIR_H
+#define RUN_RUN_DIR_H
+
+struct err;
+
+struct run_dir {
+	char *path;
+	int lock_fd;
+};
+
+/* Makes the directory `out`, and those on the way to it, or, where that is NULL, one in runs/ with
+ * runs/latest pointing to it. One that is there already is taken if it can be trusted and no other
+ * process has it. The lock ends with the process, however that ends. */
+int run_dir_open(struct run_dir *d, const char *command, const char *target, const char *out,
+		 struct err *err);
+void run_dir_close(struct run_dir *d);
+/* Fails where the directory holds no run. */
+int run_dir_check(const char *path, struct err *err);
+
+#endif

@@ -1,0 +1,665 @@
+/* crew.c -- worker processes: made, given calls, waited for no longer than the deadline, ended.
+ *
+ * A worker that does not answer is killed and given up. Killed processes are reaped when they
+ * are gone; one that the kernel cannot let go is left behind and counted. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "base/rng.h"
+#include "sandbox/crew.h"
+#include "sandbox/guard.h"
+#include "sandbox/limits.h"
+#include "sandbox/patience.h"
+#include "sandbox/worker.h"
+
+#define MILLI INT64_C(1000000)
+
+enum {
+	DEADLINE_USUAL_S = 10,
+	GROUPINGS_MAX = 256,
+	LOOK_MS = 50,         /* how often a waiting crew looks whether the worker is alive */
+	GRACE_MS = 200,       /* for a killed worker to be gone */
+	LAST_GRACE_MS = 2000, /* the same when the crew closes */
+};
+
+struct member {
+	pid_t worker; /* 0: no such process */
+	struct wire *wire;
+	uint32_t uid, gid;
+	bool groups_stale; /* the worker does not know its groups yet */
+	bool called;       /* a call is under way */
+	bool answered;     /* ... and was the crew's own to answer */
+	struct outcome answer;
+	int64_t called_ns;
+	struct patience patience; /* with the call that the worker is in now */
+	uint32_t done;            /* calls of this turn that were seen to have returned */
+};
+
+struct grouping {
+	uint32_t uid, gid;
+};
+
+struct crew {
+	int root_fd;
+	int mount_fd;               /* of the root without devices; -1: none */
+	struct limits *limits; /* NULL: none */
+	enum confinement confinement;
+	bool privileged; /* may become any user */
+	int64_t deadline_ns;
+	uint32_t uid, gid; /* of process 1 */
+	unsigned abandoned;
+	pid_t *killed; /* and not yet reaped */
+	size_t killed_count;
+	struct wire *last_wire; /* of the process that ended last: its outcomes may be in use */
+	struct grouping groupings[GROUPINGS_MAX];
+	size_t grouping_count;
+	_Atomic uint32_t *gate; /* shared with all workers: how many have come to a race */
+	struct member members[EXEC_PIDS_MAX + 1]; /* by pid */
+};
+
+static bool has_capability(unsigned capability)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	return !syscall(SYS_capget, &header, data) &&
+	       (data[capability / 32].effective >> capability % 32 & 1);
+}
+
+/* Reaps a killed process if it is gone within the given time. */
+static bool reap(pid_t pid, int grace_ms)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd gone = { .fd = pidfd, .events = POLLIN };
+
+	if (pidfd >= 0) {
+		while (poll(&gone, 1, grace_ms) < 0 && errno == EINTR)
+			;
+		close(pidfd);
+	}
+	return waitpid(pid, NULL, WNOHANG) != 0;
+}
+
+/* Reaps those killed earlier; the last grace is for all of them together. */
+static void reap_killed(struct crew *crew, int grace_ms)
+{
+	int64_t until_ns = monotonic_ns() + grace_ms * MILLI;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < crew->killed_count; i++) {
+		int64_t left_ns = until_ns - monotonic_ns();
+
+		if (!reap(crew->killed[i], left_ns > 0 ? (int)(left_ns / MILLI) : 0))
+			crew->killed[kept++] = crew->killed[i];
+	}
+	crew->killed_count = kept;
+}
+
+static void forget(struct crew *crew, struct member *m)
+{
+	wire_free(crew->last_wire);
+	crew->last_wire = m->wire;
+	*m = (struct member){ 0 };
+}
+
+/* Kills the worker and forgets the process. False if it was not gone soon. */
+static bool end_member(struct crew *crew, struct member *m)
+{
+	pid_t pid = m->worker;
+
+	forget(crew, m);
+	kill(pid, SIGKILL);
+	if (reap(pid, GRACE_MS))
+		return true;
+	crew->killed = must_realloc(crew->killed, (crew->killed_count + 1) * sizeof(pid_t));
+	crew->killed[crew->killed_count++] = pid;
+	return false;
+}
+
+static int give_up(struct crew *crew, unsigned pid, struct err *err)
+{
+	end_member(crew, &crew->members[pid]);
+	crew->abandoned++;
+	return err_set(err, ETIME, "process %u: the call did not return within %g seconds", pid,
+		       (double)crew->deadline_ns / 1e9);
+}
+
+/* A worker that died by itself, or by someone else's hand. */
+static int died(struct crew *crew, unsigned pid, int status, struct err *err)
+{
+	forget(crew, &crew->members[pid]);
+	if (WIFSIGNALED(status))
+		return err_set(err, ECHILD, "the worker of process %u was killed by signal %d (%s)",
+			       pid, WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return err_set(err, ECHILD, "the worker of process %u ended with status %d", pid,
+		       WEXITSTATUS(status));
+}
+
+static int starved(struct crew *crew, unsigned pid, struct err *err)
+{
+	end_member(crew, &crew->members[pid]);
+	return err_set(
+		err, ECHILD,
+		"the worker of process %u does not get to run: it is stopped, or the machine "
+		"is too busy",
+		pid);
+}
+
+/* A call is taken to begin when the crew first sees that the one before is done. */
+static enum patience_left look(const struct crew *crew, struct member *m)
+{
+	uint32_t done = atomic_load(&m->wire->done);
+
+	if (done != m->done) {
+		m->done = done;
+		patience_begin(&m->patience, m->worker, crew->deadline_ns);
+	}
+	return patience_look(&m->patience);
+}
+
+/* Waits until the worker has passed the turn back. */
+static int await(struct crew *crew, unsigned pid, struct err *err)
+{
+	struct member *m = &crew->members[pid];
+	int64_t look_ns;
+	int status;
+
+	for (;;) {
+		look_ns = LOOK_MS * MILLI;
+		if (crew->deadline_ns < look_ns)
+			look_ns = crew->deadline_ns;
+		if (wire_await(m->wire, TURN_CREW, monotonic_ns() + look_ns))
+			break;
+		if (waitpid(m->worker, &status, WNOHANG) == m->worker)
+			return died(crew, pid, status, err);
+		switch (look(crew, m)) {
+		case PATIENCE_LEFT:
+			break;
+		case PATIENCE_OVER:
+			return give_up(crew, pid, err);
+		case PATIENCE_STARVED:
+			return starved(crew, pid, err);
+		}
+	}
+	if (m->wire->failure)
+		return err_sys(err, m->wire->failure, "the worker of process %u cannot %s", pid,
+			       m->wire->step);
+	return 0;
+}
+
+/* Groups are told with the next call: until then the worker may be busy. */
+static void tell_groups(const struct crew *crew, struct member *m)
+{
+	struct wire *w = m->wire;
+
+	w->groups_changed = m->groups_stale;
+	m->groups_stale = false;
+	if (!w->groups_changed)
+		return;
+	w->group_count = 0;
+	for (size_t i = 0; i < crew->grouping_count && w->group_count < WIRE_GROUPS_MAX; i++)
+		if (crew->groupings[i].uid == m->uid)
+			w->groups[w->group_count++] = crew->groupings[i].gid;
+}
+
+static void send(const struct crew *crew, struct member *m, enum wire_command command)
+{
+	tell_groups(crew, m);
+	m->wire->command = command;
+	patience_begin(&m->patience, m->worker, crew->deadline_ns);
+	m->done = 0;
+	wire_pass(m->wire, TURN_WORKER);
+}
+
+/* Without privilege a worker can only be who it is. */
+static int check_ids(const struct crew *crew, uint32_t uid, uint32_t gid, struct err *err)
+{
+	bool inside = crew->confinement == CONFINED_USERS;
+
+	if (crew->privileged ||
+	    (uid == (inside ? 0 : geteuid()) && gid == (inside ? 0 : getegid())))
+		return 0;
+	return err_set(err, EPERM,
+		       "a process of user %u and group %u needs CAP_SETUID and CAP_SETGID: "
+		       "run as root",
+		       uid, gid);
+}
+
+static int spawn(struct crew *crew, unsigned pid, uint32_t uid, uint32_t gid, struct err *err)
+{
+	struct member *m = &crew->members[pid];
+	struct worker_place place = { crew->root_fd, crew->confinement, crew->privileged, uid,
+				      gid };
+	int error = check_ids(crew, uid, gid, err);
+	pid_t worker;
+
+	if (error)
+		return error;
+	*m = (struct member){ .uid = uid, .gid = gid, .wire = wire_new() };
+	if (!m->wire)
+		return err_sys(err, errno, "cannot share memory with process %u", pid);
+	worker = worker_fork(&place, m->wire);
+	if (worker < 0) {
+		forget(crew, m);
+		return err_sys(err, -worker, "cannot make process %u", pid);
+	}
+	m->worker = worker;
+	patience_begin(&m->patience, worker, crew->deadline_ns);
+	for (size_t i = 0; i < crew->grouping_count; i++)
+		m->groups_stale |= crew->groupings[i].uid == uid;
+	error = await(crew, pid, err);
+	if (error && m->worker)
+		end_member(crew, m);
+	return error;
+}
+
+static int spawn_first(struct crew *crew, struct err *err)
+{
+	return spawn(crew, 1, crew->uid, crew->gid, err);
+}
+
+/* The root that workers get. */
+static int open_root(struct crew *crew, int root_fd, const struct crew_options *options,
+		     struct err *err)
+{
+	int error;
+
+	crew->limits = options->limits;
+	if (options->no_devices) {
+		error = guard_root(root_fd, &crew->mount_fd, &crew->root_fd);
+		if (!error)
+			return 0;
+		crew->limits->no_devices = guard_may_make_devices();
+	}
+	crew->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
+	return crew->root_fd < 0 ? err_sys(err, errno, "cannot use the root directory") : 0;
+}
+
+/* In the user namespace of an ordinary user there is one user, whose groups stay as they are: there
+ * even setting what is set already is refused. */
+static bool may_set_groups(void)
+{
+	gid_t groups[NGROUPS_MAX];
+	int count = getgroups(NGROUPS_MAX, groups);
+
+	return count >= 0 && !syscall(SYS_setgroups, count, groups);
+}
+
+/* Who the first process is, and how it can be kept in the root. */
+static void choose_confinement(struct crew *crew, const struct crew_options *options)
+{
+	if (options->no_chroot)
+		crew->confinement = UNCONFINED;
+	else
+		crew->confinement = has_capability(CAP_SYS_CHROOT) ? CONFINED : CONFINED_USERS;
+	crew->privileged = crew->confinement != CONFINED_USERS && has_capability(CAP_SETUID) &&
+			   has_capability(CAP_SETGID) && may_set_groups();
+	crew->uid = options->uid;
+	crew->gid = options->gid;
+	if (!crew->privileged && crew->confinement == UNCONFINED && !crew->uid && !crew->gid) {
+		crew->uid = geteuid();
+		crew->gid = getegid();
+	}
+}
+
+int crew_open(struct crew **ret, int root_fd, const struct crew_options *options,
+		   struct err *err)
+{
+	struct crew *crew = must_alloc(sizeof(*crew));
+	double seconds =
+		options->deadline_seconds > 0 ? options->deadline_seconds : DEADLINE_USUAL_S;
+	int error;
+
+	crew->deadline_ns = (int64_t)(seconds * 1e9);
+	crew->root_fd = crew->mount_fd = -1;
+	choose_confinement(crew, options);
+	crew->gate = mmap(NULL, sizeof(*crew->gate), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (crew->gate == MAP_FAILED)
+		error = err_sys(err, errno, "cannot share memory");
+	else
+		error = open_root(crew, root_fd, options, err);
+	if (!error)
+		error = spawn_first(crew, err);
+	if (error) {
+		crew_close(crew);
+		return error;
+	}
+	*ret = crew;
+	return 0;
+}
+
+static bool is_id(int64_t id)
+{
+	return id >= 0 && id < UINT32_MAX;
+}
+
+static int create_process(struct crew *crew, const struct call *c, struct outcome *ret,
+			  struct err *err)
+{
+	const struct arg *uid = &c->create_process.uid, *gid = &c->create_process.gid;
+
+	if (crew->members[c->pid].worker)
+		ret->error = EEXIST;
+	else if (!is_id(uid->num) || !is_id(gid->num))
+		ret->error = EINVAL;
+	else
+		return spawn(crew, c->pid, (uint32_t)uid->num, (uint32_t)gid->num, err);
+	return 0;
+}
+
+static int destroy_process(struct crew *crew, const struct call *c, struct outcome *ret)
+{
+	struct member *m = &crew->members[c->pid];
+
+	if (!m->worker)
+		ret->error = ESRCH;
+	else if (!end_member(crew, m))
+		crew->abandoned++;
+	return 0;
+}
+
+static int add_user_to_group(struct crew *crew, const struct call *c, struct outcome *ret,
+			     struct err *err)
+{
+	int64_t uid = c->add_user_to_group.uid.num, gid = c->add_user_to_group.gid.num;
+	size_t groups = 0;
+
+	if (!is_id(uid) || !is_id(gid)) {
+		ret->error = EINVAL;
+		return 0;
+	}
+	if (!crew->privileged)
+		return err_set(err, EPERM, "adding users to groups needs CAP_SETGID: run as root");
+	for (size_t i = 0; i < crew->grouping_count; i++) {
+		if (crew->groupings[i].uid != uid)
+			continue;
+		if (crew->groupings[i].gid == gid)
+			return 0;
+		groups++;
+	}
+	if (groups == WIRE_GROUPS_MAX || crew->grouping_count == GROUPINGS_MAX)
+		return err_set(err, E2BIG, "user %u has too many groups", (unsigned)uid);
+	crew->groupings[crew->grouping_count++] = (struct grouping){ (uint32_t)uid, (uint32_t)gid };
+	for (unsigned pid = 1; pid <= EXEC_PIDS_MAX; pid++)
+		crew->members[pid].groups_stale |=
+			crew->members[pid].worker && crew->members[pid].uid == uid;
+	return 0;
+}
+
+/* What is done to processes is done at once; the answer waits to be fetched. */
+static int answer(struct crew *crew, const struct call *c, struct err *err)
+{
+	struct member *m = &crew->members[c->pid];
+	struct outcome outcome = { .result = op_table[c->op].result, .bytes = "" };
+	int64_t now_ns = monotonic_ns();
+	int error;
+
+	switch (c->op) {
+	case OP_create_process:
+		error = create_process(crew, c, &outcome, err);
+		break;
+	case OP_destroy_process:
+		error = destroy_process(crew, c, &outcome);
+		break;
+	default:
+		error = add_user_to_group(crew, c, &outcome, err);
+	}
+	if (error)
+		return error;
+	m->called = m->answered = true;
+	m->answer = outcome;
+	m->called_ns = now_ns;
+	return 0;
+}
+
+/* The process of a call, ready for another one; NULL where err says why not. PROC operations may
+ * name one that is not there. */
+static struct member *member_of(struct crew *crew, const struct call *c, struct err *err)
+{
+	struct member *m = &crew->members[c->pid <= EXEC_PIDS_MAX ? c->pid : 0];
+
+	if (!c->pid || c->pid > EXEC_PIDS_MAX)
+		err_set(err, EINVAL, "process %u: processes are 1 to %d", c->pid, EXEC_PIDS_MAX);
+	else if (m->called)
+		err_set(err, EBUSY, "process %u is still in a call", c->pid);
+	else if (!m->worker && !(op_table[c->op].traits & TRAIT_PROC))
+		err_set(err, ESRCH, "there is no process %u", c->pid);
+	else
+		return m;
+	return NULL;
+}
+
+static int check_limits(struct crew *crew, const struct call *c, struct err *err)
+{
+	return crew->limits ? limits_check(crew->limits, c, err) : 0;
+}
+
+int crew_start(struct crew *crew, const struct call *c, struct err *err)
+{
+	struct member *m = member_of(crew, c, err);
+	int error;
+
+	if (!m)
+		return err->code;
+	if (op_table[c->op].traits & TRAIT_PROC)
+		return answer(crew, c, err);
+	error = check_limits(crew, c, err);
+	if (error)
+		return error;
+	wire_clear(m->wire);
+	if (wire_add_call(m->wire, c))
+		return err_set(err, E2BIG, "the data of the call is beyond %d bytes",
+			       EXEC_DATA_MAX);
+	m->called = true;
+	send(crew, m, WIRE_CALLS);
+	return 0;
+}
+
+int crew_wait(struct crew *crew, unsigned pid, struct outcome *ret,
+		   int64_t *ret_called_ns, int64_t *ret_returned_ns, struct err *err)
+{
+	struct member *m = &crew->members[pid <= EXEC_PIDS_MAX ? pid : 0];
+	const struct wire_call *call;
+	int error;
+
+	if (!m->called)
+		return err_set(err, EINVAL, "process %u is in no call", pid);
+	m->called = false;
+	if (m->answered) {
+		m->answered = false;
+		*ret = m->answer;
+		*ret_called_ns = m->called_ns;
+		*ret_returned_ns = monotonic_ns();
+		return 0;
+	}
+	error = await(crew, pid, err);
+	if (error)
+		return error;
+	call = &m->wire->calls[0];
+	*ret = call->outcome;
+	*ret_called_ns = call->called_ns;
+	*ret_returned_ns = call->returned_ns;
+	return 0;
+}
+
+int crew_call(struct crew *crew, const struct call *c, struct outcome *ret,
+		   struct err *err)
+{
+	int64_t called_ns, returned_ns;
+	int error = crew_start(crew, c, err);
+
+	return error ? error : crew_wait(crew, c->pid, ret, &called_ns, &returned_ns, err);
+}
+
+int crew_batch(struct crew *crew, const struct call *calls, size_t count,
+		    struct outcome *ret, size_t *ret_done, struct err *err)
+{
+	struct member *m = member_of(crew, calls, err);
+	struct wire *wire;
+	int error = 0;
+
+	*ret_done = 0;
+	if (!m)
+		return err->code;
+	wire = m->wire;
+	wire_clear(wire);
+	for (size_t i = 0; i < count; i++) {
+		must(calls[i].pid == calls->pid && !(op_table[calls[i].op].traits & TRAIT_PROC));
+		/* What is not to be made is told when it is the first. */
+		error = check_limits(crew, &calls[i], i ? NULL : err);
+		if (error || wire_add_call(wire, &calls[i]))
+			break;
+	}
+	if (error && !wire->count)
+		return error;
+	if (!wire->count)
+		return err_set(err, E2BIG, "the data of the call is beyond %d bytes",
+			       EXEC_DATA_MAX);
+	send(crew, m, WIRE_CALLS);
+	error = await(crew, calls->pid, err); /* ended or not, the wire is still there */
+	*ret_done = atomic_load(&wire->done);
+	for (size_t i = 0; i < *ret_done; i++)
+		ret[i] = wire->calls[i].outcome;
+	return error;
+}
+
+/* How long a racer waits behind the gate: mostly next to nothing, at times a few microseconds. */
+static uint32_t race_delay(struct rng *rng)
+{
+	enum { DELAY_BITS_MAX = 8 };
+
+	return (uint32_t)rng_below(rng, UINT64_C(1) << rng_below(rng, DELAY_BITS_MAX));
+}
+
+/* Puts the calls on the wires of their processes; returns how many processes there are. */
+static int line_up(struct crew *crew, const struct call *calls, size_t count,
+		   struct member **racers, struct err *err)
+{
+	int racing = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct member *m = member_of(crew, &calls[i], err);
+		int k = 0, error;
+
+		if (!m)
+			return err->code;
+		must(!(op_table[calls[i].op].traits & TRAIT_PROC));
+		error = check_limits(crew, &calls[i], err);
+		if (error)
+			return error;
+		while (k < racing && racers[k] != m)
+			k++;
+		if (k == racing) {
+			racers[racing++] = m;
+			wire_clear(m->wire);
+		}
+		if (wire_add_call(m->wire, &calls[i]))
+			return err_set(err, E2BIG, "the calls of a race are too many");
+	}
+	return racing;
+}
+
+static void fetch_raced(struct crew *crew, const struct call *calls, size_t count,
+			struct crew_raced *ret)
+{
+	unsigned next[EXEC_PIDS_MAX + 1] = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct wire *wire = crew->members[calls[i].pid].wire;
+		const struct wire_call *call = &wire->calls[next[calls[i].pid]++];
+
+		ret[i] = (struct crew_raced){ call->outcome, call->called_ns, call->returned_ns };
+	}
+}
+
+int crew_race(struct crew *crew, const struct call *calls, size_t count, uint64_t seed,
+		   struct crew_raced *ret, struct err *err)
+{
+	struct member *racers[EXEC_PIDS_MAX];
+	int racing = line_up(crew, calls, count, racers, err), error = 0, r;
+	struct rng rng;
+
+	if (racing < 0)
+		return racing;
+	rng_seed(&rng, seed);
+	atomic_store(crew->gate, 0);
+	for (int i = 0; i < racing; i++) {
+		racers[i]->wire->gate = crew->gate;
+		racers[i]->wire->racers = (uint32_t)racing;
+		racers[i]->wire->delay = race_delay(&rng);
+		send(crew, racers[i], WIRE_CALLS);
+	}
+	for (int i = 0; i < racing; i++) {
+		struct wire *wire = racers[i]->wire;
+
+		r = await(crew, (unsigned)(racers[i] - crew->members), err);
+		if (!r)
+			wire->gate = NULL;
+		error = error ? error : r;
+	}
+	if (!error)
+		fetch_raced(crew, calls, count, ret);
+	return error;
+}
+
+/* Ends everyone from the given process on. */
+static void end_members(struct crew *crew, unsigned from)
+{
+	for (unsigned pid = from; pid <= EXEC_PIDS_MAX; pid++)
+		if (crew->members[pid].worker && !end_member(crew, &crew->members[pid]))
+			crew->abandoned++;
+}
+
+int crew_reset(struct crew *crew, struct err *err)
+{
+	struct member *m = &crew->members[1];
+	struct err why = { 0 };
+
+	end_members(crew, m->called ? 1 : 2);
+	memset(&crew->members[2], 0, sizeof(*m) * (EXEC_PIDS_MAX - 1));
+	reap_killed(crew, 0);
+	if (crew->grouping_count)
+		m->groups_stale = m->worker;
+	crew->grouping_count = 0;
+	if (m->worker) {
+		send(crew, m, WIRE_RESET);
+		if (!await(crew, 1, &why))
+			return 0;
+	}
+	return spawn_first(crew, err);
+}
+
+unsigned crew_abandoned(const struct crew *crew)
+{
+	return crew->abandoned;
+}
+
+void crew_close(struct crew *crew)
+{
+	if (!crew)
+		return;
+	end_members(crew, 1);
+	reap_killed(crew, LAST_GRACE_MS);
+	wire_free(crew->last_wire);
+	if (crew->root_fd >= 0)
+		close(crew->root_fd);
+	if (crew->mount_fd >= 0)
+		close(crew->mount_fd);
+	if (crew->gate != MAP_FAILED)
+		munmap(crew->gate, sizeof(*crew->gate));
+	free(crew->killed);
+	free(crew);
+}

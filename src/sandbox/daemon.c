@@ -1,0 +1,187 @@
+/* daemon.c -- a FUSE daemon: started until it serves its mount, stopped until it is gone.
+ *
+ * Daemons fork away from the command that starts them, so what is waited for is the mount, of
+ * which the kernel tells, and at the end every process there is. */
+#include "sandbox/daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/must.h"
+#include "storage/mounting.h"
+#include "storage/program.h"
+
+enum {
+	SAID_MAX = 600,
+	OUTPUT_MAX = 64 * 1024, /* beyond, what a daemon writes fails */
+	LOOK_MS = 100,
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Whether the directory is in our list of mounts. */
+static bool is_mounted(const char *mount)
+{
+	struct buf text = BUF_INIT, field = BUF_INIT;
+	bool found;
+
+	buf_addf(&field, " %s ", mount);
+	found = !buf_read_file(&text, "/proc/self/mountinfo", 1 << 24, NULL) &&
+		strstr(buf_str(&text), field.data);
+	buf_free(&text);
+	buf_free(&field);
+	return found;
+}
+
+/* A file in memory that does not grow: a daemon may talk for as long as it serves. */
+static int make_output(void)
+{
+	int fd = memfd_create("output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd >= 0 &&
+	    (ftruncate(fd, OUTPUT_MAX) || fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* What the command wrote, in one line. */
+static void add_said(int output_fd, struct buf *out)
+{
+	char text[SAID_MAX];
+	ssize_t n = pread(output_fd, text, sizeof(text) - 1, 0);
+
+	if (n > 0)
+		n = (ssize_t)strnlen(text, (size_t)n);
+	while (n > 0 && text[n - 1] == '\n')
+		n--;
+	if (n <= 0)
+		return;
+	for (ssize_t i = 0; i < n; i++)
+		if (text[i] == '\n')
+			text[i] = ' ';
+	buf_adds(out, "; it says: ");
+	buf_add(out, text, (size_t)n);
+}
+
+/* Waits for the next change of the mounts, or a moment. */
+static void await_mounts(int mounts_fd)
+{
+	struct pollfd changed = { .fd = mounts_fd, .events = POLLPRI };
+
+	poll(&changed, 1, LOOK_MS);
+}
+
+/* Until it is mounted; a command that fails ends the waiting, one that succeeds has gone into
+ * the background. */
+static int await_mount(pid_t pid, const char *mount, int mounts_fd, double seconds, struct buf *why)
+{
+	int64_t until_ms = now_ms() + (int64_t)(seconds * 1000);
+	int status;
+
+	while (!is_mounted(mount)) {
+		if (pid && waitpid(pid, &status, WNOHANG) == pid) {
+			pid = 0;
+			if (WIFSIGNALED(status))
+				buf_addf(why, "it was killed by signal %d", WTERMSIG(status));
+			else if (WEXITSTATUS(status))
+				buf_addf(why, "it ended with status %d", WEXITSTATUS(status));
+			if (why->len && !is_mounted(mount))
+				return -EIO;
+		}
+		if (now_ms() > until_ms) {
+			buf_addf(why, "mounting takes longer than %g seconds", seconds);
+			return -ETIMEDOUT;
+		}
+		await_mounts(mounts_fd);
+	}
+	return 0;
+}
+
+int daemon_start(const char *command, const char *mount, int pass_fd, double seconds,
+		 struct err *err)
+{
+	int output_fd = make_output();
+	int mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC), ret;
+	struct buf why = BUF_INIT;
+	pid_t pid;
+
+	if (output_fd < 0 || mounts_fd < 0)
+		ret = err_sys(err, errno, "cannot watch the daemon");
+	else if ((pid = program_start(command, pass_fd, output_fd)) < 0)
+		ret = err_sys(err, errno, "cannot start the daemon");
+	else
+		ret = await_mount(pid, mount, mounts_fd, seconds, &why);
+	if (ret && why.len) {
+		add_said(output_fd, &why);
+		err_set(err, -ret, "%s does not mount: %s", command, why.data);
+	}
+	buf_free(&why);
+	if (output_fd >= 0)
+		close(output_fd);
+	if (mounts_fd >= 0)
+		close(mounts_fd);
+	return ret;
+}
+
+/* Reaps until no process is left, or the time is over. */
+static bool await_all_gone(double seconds)
+{
+	int64_t until_ms = now_ms() + (int64_t)(seconds * 1000);
+	struct timespec moment = { 0, LOOK_MS * 1000000L };
+	sigset_t child;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	for (;;) {
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD)
+			return true;
+		if (now_ms() > until_ms)
+			return false;
+		sigtimedwait(&child, NULL, &moment);
+	}
+}
+
+int daemon_stop(const char *mount, double seconds, struct err *err)
+{
+	int ret = is_mounted(mount) ? mounting_unmount(mount, err) : 0;
+
+	if (ret)
+		return ret;
+	if (await_all_gone(seconds))
+		return 0;
+	/* The second process of a PID namespace; elsewhere that is the kernel's, and this would be
+	 * everyone's end. */
+	must(getpid() == 2);
+	kill(-1, SIGKILL);
+	await_all_gone(seconds);
+	return 0;
+}
+
+bool daemon_gone(const char *mount)
+{
+	struct statfs st;
+
+	return statfs(mount, &st) && (errno == ENOTCONN || errno == ECONNABORTED);
+}

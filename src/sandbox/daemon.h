@@ -1,0 +1,21 @@
+/* daemon.h -- a FUSE daemon: started until it serves its mount, stopped until it is gone.
+ *
+ * For the second process of a PID namespace, to whom, as a subreaper, all that a daemon leaves
+ * behind falls. */
+#ifndef SANDBOX_DAEMON_H
+#define SANDBOX_DAEMON_H
+
+#include <stdbool.h>
+
+struct err;
+
+/* Runs the command and returns when something is mounted at the directory. Where the command
+ * ends without that, the error holds what it said. */
+int daemon_start(const char *command, const char *mount, int pass_fd, double seconds,
+		 struct err *err);
+/* Unmounts, and waits until every process is gone; after the given time they are killed. */
+int daemon_stop(const char *mount, double seconds, struct err *err);
+/* Whether the daemon answers for its mount no more. */
+bool daemon_gone(const char *mount);
+
+#endif

@@ -1,0 +1,96 @@
+/* namespace_init.c -- the first process of a sandbox's namespaces. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/descriptors.h"
+#include "sandbox/sandbox_server.h"
+
+enum {
+	LAST_S = 15, /* for cleaning up once the owner is gone */
+	GONE_S = 5,  /* for killed processes to be gone */
+};
+
+/* Everyone in the namespace is ended before its first process is: a FUSE daemon must not be the
+ * last to hold the mounts. It would be asked to take its leave while they are torn down, by itself,
+ * and wait for the answer for ever; sync(2) would wait with it, on the whole machine. */
+static _Noreturn void end_everyone(const sigset_t *signals, int code)
+{
+	const struct timespec gone = { .tv_sec = GONE_S };
+	siginfo_t child;
+
+	if (getpid() != 1)
+		_exit(code); /* they die with us, one after the other */
+	kill(-1, SIGKILL);
+	for (;;) {
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD)
+			break;
+		if (sigtimedwait(signals, NULL, &gone) < 0 && errno == EAGAIN)
+			break;
+	}
+	_exit(code);
+}
+
+/* Ends when the serving process has ended. */
+static void reap(pid_t server, const sigset_t *signals)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		if (pid == server)
+			end_everyone(signals, WIFEXITED(status) ? WEXITSTATUS(status)
+								: SANDBOX_SIGNAL + WTERMSIG(status));
+}
+
+/* SIGUSR1: the owner is gone. The server cleans up if there is something to clean. */
+static _Noreturn void wait_for_the_end(const struct sandbox_ops *keeping, const sigset_t *signals,
+				       pid_t server)
+{
+	const struct timespec last = { .tv_sec = LAST_S };
+	int sig;
+
+	while ((sig = sigwaitinfo(signals, NULL)) != SIGUSR1 && sig != SANDBOX_END_NOW)
+		reap(server, signals);
+	if (sig == SANDBOX_END_NOW)
+		end_everyone(signals, 1);
+	kill(server, keeping->end ? SIGUSR1 : SIGKILL);
+	while (sigtimedwait(signals, NULL, &last) > 0 || errno == EINTR)
+		reap(server, signals);
+	end_everyone(signals, 1);
+}
+
+_Noreturn void namespace_init_run(const struct sandbox_ops *keeping, const struct sandbox_options *options,
+			       struct channel *channel, int owner_pidfd)
+{
+	struct pollfd gone = { .fd = owner_pidfd, .events = POLLIN };
+	int self = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	sigset_t signals, before;
+	pid_t server;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SANDBOX_END_NOW);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	prctl(PR_SET_PDEATHSIG, SIGUSR1);
+	if (poll(&gone, 1, 0) != 0)
+		_exit(0);
+	setsid();
+	server = fork();
+	if (!server) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		sandbox_server_run(keeping, options, channel, self);
+	}
+	if (server < 0)
+		_exit(1);
+	descriptors_keep(NULL, 0);
+	wait_for_the_end(keeping, &signals, server);
+}

@@ -1,0 +1,92 @@
+/* sandbox.h -- a process that keeps a file system reachable and carries out plans in it.
+ *
+ * The sandbox is the first process of its own namespaces: when it ends, whatever it mounted or
+ * started ends with it, and it ends with the process that started it. Calls are made by the
+ * sandbox itself, with the root of the file system as its root directory; processes other than 1
+ * belong to a crew below it. Plans and answers lie in shared memory, so that a step costs its
+ * system calls and the walk, and a batch of steps one switch there and back.
+ *
+ * A step that passes the deadline costs the sandbox: it is killed and given up, never waited for.
+ * One that was killed by somebody else, or starved, is our failure (-ECHILD), not the file
+ * system's. */
+#ifndef SANDBOX_SANDBOX_H
+#define SANDBOX_SANDBOX_H
+
+#include "channel/request.h"
+#include "tree/tree.h"
+
+enum {
+	SANDBOX_FDS_MAX = 4,
+	SANDBOX_ROOT_MODE = 0755,
+	/* Mounting may take this long, whatever the deadline of calls: some daemons derive a key
+	 * first, and machines are busy. */
+	SANDBOX_MOUNT_S = 120,
+};
+
+/* What is kept. All functions run inside the sandbox, which is a copy of the process that
+ * started it; what they change in `own` is not seen outside. */
+struct sandbox_ops {
+	void *own;
+	unsigned namespaces; /* CLONE_NEW... */
+	int fds[SANDBOX_FDS_MAX]; /* descriptors that stay open in the sandbox */
+	size_t fd_count;
+	/* Once, before anything else; may be NULL. */
+	int (*begin)(void *own, struct err *err);
+	/* Makes the file system reachable; a descriptor of the directory that calls start from. */
+	int (*attach)(void *own, int *ret_root_fd, struct err *err);
+	/* The opposite; NULL: cannot. After a failure the file system may still be attached.
+	 * -EUSERS: a process that is not ours holds it. */
+	int (*detach)(void *own, struct err *err);
+	/* On what calls may take of a disk that is the user's; NULL: the disk is ours. */
+	struct limits *limits;
+	bool keeps; /* what is there survives detaching: it can be remounted */
+	/* Whether the file system is gone (a daemon died); NULL: never. */
+	bool (*gone)(void *own);
+	/* The last thing, even where the owner is gone: removes what would outlive the sandbox.
+	 * NULL: nothing would. */
+	void (*end)(void *own);
+};
+
+struct sandbox_options {
+	unsigned fields;
+	double deadline_seconds;
+	uint32_t uid, gid; /* of process 1; in a user namespace without capabilities unless 0 */
+	uint32_t outside_uid, outside_gid; /* of whoever starts it; filled in by sandbox_start */
+};
+
+/* The name of all processes of a sandbox, as the kernel's log and ps tell it: whose they are. */
+enum { SANDBOX_COMM_MAX = 16 };
+void sandbox_comm(char ret[SANDBOX_COMM_MAX]);
+
+struct sandbox;
+/* Started and attached. */
+int sandbox_start(struct sandbox **ret, const struct sandbox_ops *keeping,
+		 const struct sandbox_options *options, struct err *err);
+/* NULL is none. Detaches first, if it still can. */
+void sandbox_stop(struct sandbox *k);
+/* False once it hung or died: all that is left to do is to stop it. */
+bool sandbox_alive(const struct sandbox *k);
+
+int sandbox_follow(struct sandbox *k, const struct plan_step *steps, size_t count,
+		  struct plan_end *ret, struct err *err);
+int sandbox_call(struct sandbox *k, const struct call *c, struct outcome *ret,
+		enum target_fate *ret_fate, struct err *err);
+int sandbox_race(struct sandbox *k, const struct call *calls, size_t count, uint64_t seed,
+		struct raced *ret, enum target_fate *ret_fate, struct err *err);
+int sandbox_observe(struct sandbox *k, struct tree *ret, enum target_fate *ret_fate, struct err *err);
+
+/* A compiled program, on the file system as it is. */
+int sandbox_run_program(struct sandbox *k, const struct buf *program, double seconds,
+		       struct program_end *ret, struct err *err);
+
+/* All of these fail with -ECHILD where the sandbox is NULL: it could not be started again. */
+
+/* Our own requests between calls; where the sandbox hangs or dies over them they fail. */
+int sandbox_attach(struct sandbox *k, struct err *err);
+int sandbox_detach(struct sandbox *k, struct err *err);
+int sandbox_clear(struct sandbox *k, struct err *err); /* removes everything below the root */
+
+/* How many were killed and are not gone: the kernel does not let go of them. */
+unsigned sandbox_abandoned(void);
+
+#endif

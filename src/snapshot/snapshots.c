@@ -1,0 +1,501 @@
+/* snapshots.c -- one kernel in a process, and the copies of it that are its saved states. */
+#include "snapshot/snapshots.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/must.h"
+#include "tree/pmap.h"
+
+enum {
+	LOOK_MS = 20, /* how often it is looked whether the kernel lives */
+	BOOT_SECONDS = 60,
+	WALL_PER_CPU = 20, /* times its limit of CPU time may pass, whatever it waits for */
+	FIRST_SLOT = 1,
+};
+#define MILLI INT64_C(1000000)
+
+_Static_assert(sizeof(struct kernel_shm) <= 0x18000000, "halls do not overlap");
+
+/* A kernel's random numbers come from its command line too: it is always the same, but for its
+ * memory, which is the kernel's own (kernels.h). So is the time it begins at. */
+static const char *const arguments[] = {
+	"linux",           "time-travel=inf-cpu", "time-travel-start=1700000000000000000",
+	"rdinit=/dev",     "rootfstype=tmpfs",    "console=assay",
+	"con=null",        "con0=null",           "ssl=null",
+	"ignore_loglevel",
+};
+
+struct sitting {
+	pid_t pid;
+	uint32_t slot;
+	unsigned keys; /* it is saved as; if any, it is not to run again */
+};
+
+struct saved {
+	struct ref ref;
+	struct snapshots *states;
+	struct sitting *sitting;
+};
+
+struct snapshots {
+	struct kernel_shm *shm;
+	int shm_fd;
+	struct channel_client requests;
+	struct sitting *first;   /* booted, nothing is mounted */
+	struct sitting *fresh;   /* mounted */
+	struct sitting *present; /* NULL: it died or was given up */
+	struct pmap saved;
+	uint32_t free_seats[KERNEL_SHM_SLOTS_MAX];
+	size_t free_count;
+	bool failed; /* the last request, for a reason of ours */
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static struct sitting *sitting_new(pid_t pid, uint32_t slot)
+{
+	struct sitting *sitting = must_alloc(sizeof(*sitting));
+
+	*sitting = (struct sitting){ .pid = pid, .slot = slot };
+	return sitting;
+}
+
+static void sitting_end(struct snapshots *s, struct sitting *sitting)
+{
+	kill(sitting->pid, SIGKILL);
+	while (waitpid(sitting->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	s->free_seats[s->free_count++] = sitting->slot;
+	free(sitting);
+}
+
+/* Nobody can come back to it, unless it is the present one. */
+static void release(struct snapshots *s, struct sitting *sitting)
+{
+	if (sitting && !sitting->keys && sitting != s->present)
+		sitting_end(s, sitting);
+}
+
+static void move_to(struct snapshots *s, struct sitting *to)
+{
+	struct sitting *from = s->present;
+
+	s->present = to;
+	release(s, from);
+}
+
+static void free_saved(struct ref *object)
+{
+	struct saved *saved = (struct saved *)object;
+
+	saved->sitting->keys--;
+	release(saved->states, saved->sitting);
+	free(saved);
+}
+
+/* They are put and dropped, never changed: nothing copies one. */
+static const struct pmap_type saved_type = { .free = free_saved };
+
+static void call_to(struct kernel_shm *shm, uint32_t slot)
+{
+	atomic_store(&shm->channel.turn, TURN_SERVER);
+	atomic_store(&shm->slots[slot], 1);
+	syscall(SYS_futex, &shm->slots[slot], FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* The end of what the kernel said. */
+static const char *last_words(const struct snapshots *s)
+{
+	enum { WORDS_MAX = 200 };
+	uint32_t len = s->shm->console_len;
+
+	return s->shm->console + (len > WORDS_MAX ? len - WORDS_MAX : 0);
+}
+
+/* The request was not run for a reason that is ours: the channel says so, as of requests that fail. */
+static enum target_fate request_fails(struct snapshots *s, int code, const char *why)
+{
+	struct channel *b = &s->shm->channel;
+
+	b->err = (struct err){ 0 };
+	b->failure = err_set(&b->err, code, "%s", why);
+	s->failed = true;
+	return FATE_FINE;
+}
+
+/* A kernel that cannot go on ends itself; nothing that it does has others kill it. */
+static enum target_fate kernel_ended(struct snapshots *s, const siginfo_t *end)
+{
+	if (end->si_code == CLD_KILLED && end->si_status == SIGKILL)
+		return request_fails(s, ENOMEM, "the kernel's process was killed from outside; "
+					       "the machine may be short of memory");
+	if (end->si_code == CLD_EXITED && end->si_status == KERNEL_SHM_EXIT_BROKEN)
+		return request_fails(s, EIO, last_words(s));
+	return end->si_code == CLD_EXITED && end->si_status == KERNEL_SHM_EXIT_HUNG ? FATE_HUNG
+									      : FATE_DIED;
+}
+
+/* How long a process has been running since the last sign of progress. On a busy machine time
+ * passes without it. */
+struct patience {
+	pid_t pid;
+	uint32_t progress;
+	int64_t wall_ns, cpu_ns; /* at that sign */
+};
+
+static int64_t cpu_time_ns(pid_t pid)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &used))
+		return 0;
+	return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
+}
+
+static bool patience_ends(struct patience *p, const struct channel *b, pid_t pid, double seconds)
+{
+	uint32_t progress = atomic_load(&b->progress);
+	int64_t limit_ns = (int64_t)(seconds * 1e9);
+
+	if (!p->wall_ns || p->pid != pid || p->progress != progress) {
+		*p = (struct patience){ pid, progress, now_ns(), cpu_time_ns(pid) };
+		return false;
+	}
+	return cpu_time_ns(pid) - p->cpu_ns > limit_ns ||
+	       now_ns() - p->wall_ns > WALL_PER_CPU * limit_ns;
+}
+
+/* Waits for the turn. The process that has it is `pid`, or the copy it made. */
+static enum target_fate await(struct snapshots *s, pid_t pid, double seconds)
+{
+	struct channel *b = &s->shm->channel;
+	struct patience patience = { 0 };
+
+	while (!channel_await(b, TURN_CLIENT, LOOK_MS * MILLI)) {
+		volatile const uint32_t *copy = &s->shm->fork_pid;
+		siginfo_t end = { 0 };
+
+		if (*copy)
+			pid = (pid_t)*copy;
+		/* It is left to be waited for. */
+		waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT);
+		if (end.si_pid)
+			return kernel_ended(s, &end);
+		if (patience_ends(&patience, b, pid, seconds))
+			return FATE_HUNG;
+	}
+	return FATE_FINE;
+}
+
+static enum target_fate send(void *own, enum channel_request request, double seconds)
+{
+	struct snapshots *s = own;
+	struct kernel_shm *shm = s->shm;
+	uint32_t slot = 0;
+	enum target_fate fate;
+
+	s->failed = false;
+	if (!s->present)
+		return FATE_DIED;
+	if (s->present->keys) {
+		if (!s->free_count)
+			return request_fails(s, EAGAIN, "too many states of the kernel are saved");
+		slot = s->free_seats[--s->free_count];
+	}
+	shm->fork_to = slot;
+	shm->fork_pid = 0;
+	shm->console_len = 0;
+	shm->console[0] = '\0';
+	shm->channel.alarm = false;
+	shm->channel.request = request;
+	call_to(shm, s->present->slot);
+	fate = await(s, s->present->pid, seconds);
+	if (shm->fork_pid)
+		move_to(s, sitting_new((pid_t)shm->fork_pid, slot));
+	else if (slot)
+		s->free_seats[s->free_count++] = slot;
+	if (fate != FATE_FINE || (s->failed && shm->fork_pid))
+		move_to(s, NULL);
+	return fate;
+}
+
+/* ---- beginning and end ---- */
+
+static struct kernel_shm *kernel_shm_new(int fd)
+{
+	for (unsigned i = 0; i < KERNEL_SHM_PLACES; i++) {
+		void *at = (void *)(uintptr_t)kernel_shm_place(i);
+		struct kernel_shm *shm = mmap(at, sizeof(*shm), PROT_READ | PROT_WRITE,
+					 MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, fd, 0);
+
+		if (shm == at) {
+			shm->at = (uintptr_t)at;
+			return shm;
+		}
+	}
+	return NULL;
+}
+
+static int describe(struct kernel_shm *shm, const struct snapshots_options *o, struct err *err)
+{
+	if (strlen(o->fs) >= KERNEL_SHM_TEXT_MAX || strlen(o->source) >= KERNEL_SHM_TEXT_MAX ||
+	    strlen(o->options) >= KERNEL_SHM_TEXT_MAX)
+		return err_set(err, E2BIG, "more than %d bytes of mount options", KERNEL_SHM_TEXT_MAX);
+	strcpy(shm->fs, o->fs);
+	strcpy(shm->source, o->source);
+	strcpy(shm->options, o->options);
+	memcpy(shm->sysctls, o->sysctls, sizeof(shm->sysctls));
+	shm->keeps = o->keeps;
+	shm->records = o->records;
+	shm->image_fd = -1;
+	shm->fields = o->fields;
+	shm->owner_pid = (uint32_t)getpid();
+	return 0;
+}
+
+static int make_kernel_shm(struct snapshots *s, const struct snapshots_options *options, struct err *err)
+{
+	s->shm_fd = memfd_create("assay-shm", MFD_CLOEXEC);
+	if (s->shm_fd < 0 || ftruncate(s->shm_fd, sizeof(struct kernel_shm)))
+		return err_sys(err, errno, "cannot share memory");
+	s->shm = kernel_shm_new(s->shm_fd);
+	if (!s->shm)
+		return err_set(err, ENOMEM, "cannot map shared memory where a kernel can");
+	for (uint32_t slot = KERNEL_SHM_SLOTS_MAX - 1; slot > FIRST_SLOT; slot--)
+		s->free_seats[s->free_count++] = slot;
+	s->requests = (struct channel_client){
+		.channel = &s->shm->channel,
+		.fields = options->fields,
+		.deadline_seconds = options->deadline_seconds,
+		.own = s,
+		.send = send,
+	};
+	return describe(s->shm, options, err);
+}
+
+/* In the child: nothing is open but what the kernel is to have. */
+static _Noreturn void become_kernel(const struct snapshots_options *o, int shm_fd, pid_t owner)
+{
+	static char *const no_environment[] = { NULL };
+	const char *command[ARRAY_LEN(arguments) + 2] = { NULL };
+	int shm = fcntl(shm_fd, F_DUPFD, KERNEL_SHM_IMAGE_FD + 1);
+	int image = o->image_fd < 0 ? -1 : fcntl(o->image_fd, F_DUPFD, KERNEL_SHM_IMAGE_FD + 1);
+	int null = open("/dev/null", O_RDWR);
+	char memory[64];
+
+	snprintf(memory, sizeof(memory), "mem=%s", o->memory);
+	memcpy(command, arguments, sizeof(arguments));
+	command[ARRAY_LEN(arguments)] = memory;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != owner || shm < 0 || null < 0)
+		_exit(0);
+	setsid();
+	for (int fd = 0; fd < KERNEL_SHM_FD; fd++)
+		dup2(null, fd);
+	dup2(shm, KERNEL_SHM_FD);
+	if (image >= 0)
+		dup2(image, KERNEL_SHM_IMAGE_FD);
+	close_range(image < 0 ? KERNEL_SHM_IMAGE_FD : KERNEL_SHM_IMAGE_FD + 1, ~0U, 0);
+	execve(o->kernel, (char *const *)command, no_environment);
+	_exit(0);
+}
+
+/* Some complaints are made only once: of what comes later nobody would hear. */
+static int complained(const struct snapshots *s, const char *when, struct err *err)
+{
+	return s->shm->channel.alarm
+		     ? err_set(err, EIO, "the kernel complains when it %s: %s", when, last_words(s))
+		     : 0;
+}
+
+static int boot(struct snapshots *s, const struct snapshots_options *options, struct err *err)
+{
+	pid_t owner = getpid(), pid;
+
+	atomic_store(&s->shm->channel.turn, TURN_SERVER);
+	pid = fork();
+	if (!pid)
+		become_kernel(options, s->shm_fd, owner);
+	if (pid < 0)
+		return err_sys(err, errno, "cannot start a process");
+	s->first = sitting_new(pid, FIRST_SLOT);
+	s->first->keys = 1;
+	s->present = s->first;
+	if (await(s, pid, BOOT_SECONDS) != FATE_FINE)
+		return err_set(err, EIO, "%s does not start: %s", options->kernel, last_words(s));
+	if (s->shm->channel.failure)
+		return err_set(err, -s->shm->channel.failure, "%s: %s", s->shm->channel.err.text,
+			       last_words(s));
+	return complained(s, "starts", err);
+}
+
+/* The present state, a copy of the first, is to stay. */
+static int mount_fresh(struct snapshots *s, struct err *err)
+{
+	if (send(s, REQUEST_ATTACH, BOOT_SECONDS) != FATE_FINE)
+		return err_set(err, EIO, "mounting ends the kernel: %s", last_words(s));
+	if (s->shm->channel.failure)
+		return err_set(err, -s->shm->channel.failure, "%s: %s", s->shm->channel.err.text,
+			       last_words(s));
+	s->fresh = s->present;
+	s->fresh->keys = 1;
+	return complained(s, "mounts", err);
+}
+
+int snapshots_start(struct snapshots **ret, const struct snapshots_options *options, struct err *err)
+{
+	struct snapshots *s = must_alloc(sizeof(*s));
+	int r;
+
+	s->shm_fd = -1;
+	r = make_kernel_shm(s, options, err);
+	if (!r)
+		r = boot(s, options, err);
+	if (!r)
+		r = mount_fresh(s, err);
+	if (r)
+		snapshots_stop(s);
+	else
+		*ret = s;
+	return r;
+}
+
+/* One that stayed; the present one is gone, too. */
+static void give_up(struct snapshots *s, struct sitting *stayed)
+{
+	if (!stayed)
+		return;
+	stayed->keys = 0;
+	move_to(s, stayed);
+	move_to(s, NULL);
+}
+
+void snapshots_stop(struct snapshots *s)
+{
+	if (!s)
+		return;
+	pmap_drop(&s->saved, &saved_type);
+	give_up(s, s->fresh);
+	give_up(s, s->first);
+	if (s->shm)
+		munmap(s->shm, sizeof(*s->shm));
+	if (s->shm_fd >= 0)
+		close(s->shm_fd);
+	free(s);
+}
+
+/* ---- states ---- */
+
+const struct channel_client *snapshots_client(const struct snapshots *s)
+{
+	return &s->requests;
+}
+
+int snapshots_save(struct snapshots *s, uint64_t key, struct err *err)
+{
+	struct saved *saved;
+
+	if (!s->present)
+		return err_set(err, EIO, "the kernel is gone");
+	saved = must_alloc(sizeof(*saved));
+	*saved = (struct saved){ { 1 }, s, s->present };
+	s->present->keys++;
+	pmap_put(&s->saved, &saved_type, key, &saved->ref);
+	return 0;
+}
+
+int snapshots_restore(struct snapshots *s, uint64_t key, struct err *err)
+{
+	const struct saved *saved = (const struct saved *)pmap_get(&s->saved, key);
+
+	if (!saved)
+		return err_set(err, ENOENT, "nothing is saved as %ju", (uintmax_t)key);
+	move_to(s, saved->sitting);
+	return 0;
+}
+
+void snapshots_drop(struct snapshots *s, uint64_t key)
+{
+	pmap_remove(&s->saved, &saved_type, key);
+}
+
+void snapshots_reset(struct snapshots *s)
+{
+	move_to(s, s->fresh);
+}
+
+int snapshots_recorded(struct snapshots *s, struct buf *out, struct err *err)
+{
+	const struct channel *b = &s->shm->channel;
+
+	if (send(s, REQUEST_RECORD, s->requests.deadline_seconds) != FATE_FINE)
+		return err_set(err, EIO, "the kernel is gone");
+	if (b->failure)
+		return channel_failure(&s->requests, err);
+	buf_add(out, b->answer, b->answer_len);
+	return 0;
+}
+
+int snapshots_load(struct snapshots *s, int image_fd, int *ret_error, enum target_fate *ret_fate,
+		struct err *err)
+{
+	move_to(s, s->first);
+	s->shm->image_fd = image_fd;
+	*ret_fate = send(s, REQUEST_ATTACH, BOOT_SECONDS);
+	s->shm->image_fd = -1;
+	*ret_error = *ret_fate == FATE_FINE && !s->failed ? -s->shm->channel.failure : 0;
+	return s->failed ? channel_failure(&s->requests, err) : 0;
+}
+
+/* In a copy of the present state, which stays as it is. */
+int snapshots_run_program(struct snapshots *s, const struct buf *program, double seconds,
+		       struct program_end *ret, struct err *err)
+{
+	struct sitting *before = s->present;
+	int r;
+
+	if (!before)
+		return err_set(err, EIO, "the kernel is gone");
+	before->keys++;
+	r = channel_run_program(&s->requests, program, seconds, ret, err);
+	if (r && !s->failed && !s->present) {
+		*err = (struct err){ 0 };
+		*ret = (struct program_end){ .end = PROGRAM_KILLED, .status = SIGKILL };
+		buf_addf(&ret->output, "the kernel died: %s", last_words(s));
+		r = 0;
+	}
+	before->keys--;
+	move_to(s, before);
+	return r;
+}
+
+const char *snapshots_console(const struct snapshots *s)
+{
+	return s->shm->console;
+}
+
+struct code_map *snapshots_code(const struct snapshots *s)
+{
+	return &s->shm->code;
+}

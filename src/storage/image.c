@@ -1,0 +1,137 @@
+/* image.c -- a disk in memory, and copies of it that hold only what is not zero. */
+#include "storage/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/must.h"
+
+enum { PAGE = 4096 };
+
+struct disk_copy {
+	uint64_t count;
+	uint32_t *index; /* of the pages that are not zero, ascending */
+	char *pages;
+};
+
+int image_make(struct image *image, uint64_t size, struct err *err)
+{
+	char name[32];
+
+	*image = (struct image){ .fd = -1, .size = (size + PAGE - 1) / PAGE * PAGE };
+	snprintf(name, sizeof(name), IMAGE_NAME "%d", (int)getpid());
+	image->fd = memfd_create(name, MFD_CLOEXEC);
+	if (image->fd < 0 || ftruncate(image->fd, (off_t)image->size))
+		return err_sys(err, errno, "cannot make an image of %ju bytes", (uintmax_t)size);
+	image->bytes = mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			    image->fd, 0);
+	if (image->bytes == MAP_FAILED) {
+		image->bytes = NULL;
+		return err_sys(err, errno, "cannot map an image of %ju bytes", (uintmax_t)size);
+	}
+	return 0;
+}
+
+void image_free(struct image *image)
+{
+	if (image->bytes)
+		munmap(image->bytes, image->size);
+	if (image->size && image->fd >= 0)
+		close(image->fd);
+	*image = (struct image){ .fd = -1 };
+}
+
+int image_fill(struct image *image, int fd, struct err *err)
+{
+	off_t data, hole;
+	ssize_t n;
+
+	for (off_t at = 0; (data = lseek(fd, at, SEEK_DATA)) >= 0; at = hole) {
+		hole = lseek(fd, data, SEEK_HOLE);
+		for (at = data; at < hole && (uint64_t)at < image->size; at += n) {
+			n = pread(fd, image->bytes + at, (size_t)(hole - at), at);
+			if (n <= 0)
+				return err_sys(err, n < 0 ? errno : EIO, "cannot copy the image");
+		}
+	}
+	return errno == ENXIO ? 0 : err_sys(err, errno, "cannot copy the image");
+}
+
+static bool is_zero(const char *page)
+{
+	return !page[0] && !memcmp(page, page + 1, PAGE - 1);
+}
+
+/* The next page from `at` on that is there and not zero; false at the end. */
+static bool next_page(const struct image *image, uint64_t *at)
+{
+	off_t data;
+
+	for (uint64_t from = *at, end; from < image->size; from = end) {
+		data = lseek(image->fd, (off_t)from, SEEK_DATA);
+		if (data < 0)
+			return false;
+		end = (uint64_t)lseek(image->fd, data, SEEK_HOLE);
+		for (from = (uint64_t)data; from < end; from += PAGE) {
+			if (!is_zero(image->bytes + from)) {
+				*at = from;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+struct disk_copy *disk_copy_take(const struct image *image)
+{
+	struct disk_copy *s = must_alloc(sizeof(*s));
+	uint64_t cap = 0;
+
+	for (uint64_t at = 0; next_page(image, &at); at += PAGE) {
+		if (s->count == cap) {
+			cap = cap ? 2 * cap : 64;
+			s->index = must_realloc(s->index, cap * sizeof(*s->index));
+			s->pages = must_realloc(s->pages, cap * PAGE);
+		}
+		s->index[s->count] = (uint32_t)(at / PAGE);
+		memcpy(s->pages + s->count++ * PAGE, image->bytes + at, PAGE);
+	}
+	return s;
+}
+
+int disk_copy_put(const struct disk_copy *s, struct image *image, struct err *err)
+{
+	if (fallocate(image->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)image->size))
+		return err_sys(err, errno, "cannot empty the image");
+	for (uint64_t i = 0; i < s->count; i++)
+		memcpy(image->bytes + (uint64_t)s->index[i] * PAGE, s->pages + i * PAGE, PAGE);
+	return 0;
+}
+
+void disk_copy_free(struct disk_copy *s)
+{
+	if (!s)
+		return;
+	free(s->index);
+	free(s->pages);
+	free(s);
+}
+
+int image_write(const struct image *image, const char *path, struct err *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	bool ok = fd >= 0 && !ftruncate(fd, (off_t)image->size);
+
+	for (uint64_t at = 0; ok && next_page(image, &at); at += PAGE)
+		ok = pwrite(fd, image->bytes + at, PAGE, (off_t)at) == PAGE;
+	if (fd >= 0 && close(fd))
+		ok = false;
+	return ok ? 0 : err_sys(err, errno ? errno : EIO, "cannot write %s", path);
+}

@@ -1,0 +1,227 @@
+/* program.c -- running the programs that make and check file systems. */
+#include "storage/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/must.h"
+
+enum { OUTPUT_MAX = 64 * 1024 };
+
+static const char more_places[] = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";
+
+void program_fill(struct buf *out, const char *command, const struct program_value *values,
+		  size_t count)
+{
+	while (*command) {
+		size_t i, len = 0;
+
+		for (i = 0; i < count; i++) {
+			len = strlen(values[i].name);
+			if (command[0] == '{' && !strncmp(command + 1, values[i].name, len) &&
+			    command[len + 1] == '}')
+				break;
+		}
+		if (i < count) {
+			buf_adds(out, values[i].text);
+			command += len + 2;
+		} else {
+			buf_addch(out, *command++);
+		}
+	}
+}
+
+static void add_name(const char *command, struct buf *out)
+{
+	command += strspn(command, " \t");
+	buf_add(out, command, strcspn(command, " \t\n"));
+}
+
+/* The user's path, and behind it where programs for root lie. */
+static void search_path(struct buf *out)
+{
+	const char *path = getenv("PATH");
+
+	buf_addf(out, "%s%s%s", path ? path : "", path && *path ? ":" : "", more_places);
+}
+
+bool program_exists(const char *command)
+{
+	struct buf program = BUF_INIT, path = BUF_INIT, full = BUF_INIT;
+	bool found = false;
+	char *save = NULL;
+
+	add_name(command, &program);
+	search_path(&path);
+	if (strchr(buf_str(&program), '/'))
+		found = !access(program.data, X_OK);
+	for (char *dir = strtok_r(path.data, ":", &save); dir && !found && program.len;
+	     dir = strtok_r(NULL, ":", &save)) {
+		buf_clear(&full);
+		buf_addf(&full, "%s/%s", dir, program.data);
+		found = !access(full.data, X_OK);
+	}
+	buf_free(&program);
+	buf_free(&path);
+	buf_free(&full);
+	return found;
+}
+
+void program_lacking(const char *command, const char *packages, struct buf *out)
+{
+	struct buf name = BUF_INIT;
+
+	if (out->len || !command || program_exists(command))
+		return;
+	add_name(command, &name);
+	buf_addf(out, "the program %s is missing; ", buf_str(&name));
+	if (packages)
+		buf_addf(out, "Debian has it in %s", packages);
+	else
+		buf_addf(out, "Debian may have it in a package %s", buf_str(&name));
+	buf_free(&name);
+}
+
+void program_lacking_any(const char *programs, const char *packages, struct buf *out)
+{
+	for (; programs && *programs; programs += strcspn(programs, " ")) {
+		programs += strspn(programs, " ");
+		program_lacking(programs, packages, out);
+	}
+}
+
+/* In the child, which shares our memory until it executes: system calls only. */
+static _Noreturn void execute(char *const *argv, char *const *environment, int pass_fd,
+			      int output_fd, int end_signal)
+{
+	sigset_t none;
+
+	setpgid(0, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_PDEATHSIG, end_signal);
+	dup2(output_fd, STDOUT_FILENO);
+	dup2(output_fd, STDERR_FILENO);
+	if (pass_fd == PROGRAM_FD)
+		fcntl(pass_fd, F_SETFD, 0);
+	else if (pass_fd >= 0)
+		dup2(pass_fd, PROGRAM_FD);
+	execve("/bin/sh", argv, environment);
+	_exit(127);
+}
+
+/* The signal ends it with us. */
+static pid_t start(const char *text, int pass_fd, int output_fd, int end_signal)
+{
+	struct buf command = BUF_INIT, path = BUF_INIT;
+	char *argv[] = { (char *)"sh", (char *)"-c", NULL, NULL };
+	char *environment[] = { NULL, (char *)"LC_ALL=C", NULL };
+	pid_t pid;
+
+	buf_addf(&command, "exec </dev/null; exec %s", text);
+	buf_adds(&path, "PATH=");
+	search_path(&path);
+	argv[2] = command.data;
+	environment[0] = path.data;
+	pid = vfork();
+	if (!pid)
+		execute(argv, environment, pass_fd, output_fd, end_signal);
+	buf_free(&command);
+	buf_free(&path);
+	return pid;
+}
+
+pid_t program_start(const char *text, int pass_fd, int output_fd)
+{
+	return start(text, pass_fd, output_fd, SIGKILL);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Reads what it says until it ends or the time is over; false for the latter. */
+static bool listen(int fd, int64_t until_ms, struct buf *output)
+{
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
+	char chunk[4096];
+	int64_t left_ms;
+	ssize_t n;
+
+	while ((left_ms = until_ms - now_ms()) > 0) {
+		if (poll(&ready, 1, (int)left_ms) <= 0)
+			continue;
+		n = read(fd, chunk, sizeof(chunk));
+		if (n <= 0)
+			return true;
+		if (output && output->len < OUTPUT_MAX)
+			buf_add(output, chunk, (size_t)n);
+	}
+	return false;
+}
+
+/* Waits for the end itself, which may come after the last output was closed. */
+static bool await_end(pid_t pid, int64_t until_ms, int *ret_status)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd ended = { .fd = pidfd, .events = POLLIN };
+	int64_t left_ms;
+	bool ok = false;
+
+	while (!ok && (left_ms = until_ms - now_ms()) > 0)
+		ok = poll(&ended, 1, (int)left_ms) > 0;
+	if (pidfd >= 0)
+		close(pidfd);
+	return ok && waitpid(pid, ret_status, 0) == pid;
+}
+
+static int run(const char *command, int pass_fd, double seconds, int end_signal, int *ret_status,
+	       struct buf *output, struct err *err)
+{
+	int64_t until_ms = now_ms() + (int64_t)(seconds * 1000);
+	int ends[2], status = 0, ret = 0;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return err_sys(err, errno, "cannot make a pipe");
+	pid = start(command, pass_fd, ends[1], end_signal);
+	close(ends[1]);
+	if (pid < 0) {
+		ret = err_sys(err, errno, "cannot run %s", command);
+	} else if (!listen(ends[0], until_ms, output) || !await_end(pid, until_ms, &status)) {
+		kill(-pid, end_signal);
+		waitpid(pid, NULL, WNOHANG);
+		ret = err_set(err, ETIME, "%s takes longer than %g seconds", command, seconds);
+	} else {
+		*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	}
+	close(ends[0]);
+	return ret;
+}
+
+int program_run(const char *command, int pass_fd, double seconds, int *ret_status,
+		struct buf *output, struct err *err)
+{
+	return run(command, pass_fd, seconds, SIGKILL, ret_status, output, err);
+}
+
+int program_run_tidy(const char *command, int pass_fd, double seconds, int *ret_status,
+		     struct buf *output, struct err *err)
+{
+	return run(command, pass_fd, seconds, SIGTERM, ret_status, output, err);
+}

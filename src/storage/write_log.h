@@ -1,0 +1,22 @@
+/* write_log.h -- the record of what a file system asked of its disk. */
+#ifndef STORAGE_WRITE_LOG_H
+#define STORAGE_WRITE_LOG_H
+
+#include <stdint.h>
+
+/* A record of what the disk was asked for is these, in order, each followed by its data if it
+ * is a write. Nothing else was: a mark is where a call had returned. */
+enum disk_request {
+	RECORD_WRITE = 1 << 0,
+	RECORD_ZEROES = 1 << 1,
+	RECORD_DISCARD = 1 << 2,
+	RECORD_FLUSH = 1 << 3, /* what came before is on the disk; before whatever else it is */
+	RECORD_FUA = 1 << 4,   /* is on the disk itself when it has ended */
+	RECORD_MARK = 1 << 5,
+};
+struct disk_record {
+	uint64_t offset;
+	uint32_t size, what;
+};
+
+#endif

@@ -1,0 +1,143 @@
+/* caller.h -- inside exec: what one process keeps between calls, and what every exec_NAME uses.
+ *
+ * The kernel gives the answers: a descriptor or stream that the script does not have is handed
+ * on as one that is not open, a null path as NULL (so calls that take paths are made by
+ * syscall(2): the library declares them never null), a wild count as it is. Nothing is allocated
+ * during a call, except the address space for a count beyond EXEC_DATA_MAX. */
+#ifndef SYSCALL_CALLER_H
+#define SYSCALL_CALLER_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/types.h>
+
+#include "syscall/syscall.h"
+
+enum {
+	EXEC_STREAMS_MAX = 32,
+	STREAM_BYTES = 32 << 10,
+	FD_FIRST = 3,        /* the smallest descriptor given out; 0 to 2 exist from the start */
+	BUFFER_SLACK = 4096, /* behind EXEC_DATA_MAX: room for the NUL behind data */
+};
+
+/* A directory stream. Numbered apart from descriptors, from 1 on. */
+struct stream {
+	int fd;           /* -1: free */
+	uint32_t at, end; /* of its entries, what is still to be told */
+};
+
+struct caller {
+	int root_fd; /* borrowed */
+	int cwd_fd;  /* where the process is, if rerooted; else -1 */
+	/* The root is not the process's "/" (no chroot): absolute paths start at root_fd. Exact but
+	 * for absolute symbolic links, ".." in the root, and the error of calls on "/" itself. */
+	bool rerooted;
+	bool away;             /* rerooted: gone to the root for the time of one call */
+	char *buffer;          /* EXEC_DATA_MAX bytes and BUFFER_SLACK, page-aligned */
+	bool buffer_shared;    /* borrowed, and shared with another process */
+	size_t buffer_used;    /* high-water mark since the last reset */
+	int fds[EXEC_FDS_MAX]; /* real descriptors, -1: free */
+	struct stream streams[EXEC_STREAMS_MAX];
+	/* Apart: touched only when used. */
+	_Alignas(8) char entries[EXEC_STREAMS_MAX][STREAM_BYTES];
+};
+
+/* On memory that is zeroed; with shared_buffer NULL it makes a buffer of its own. */
+int self_init(struct caller *self, int root_fd, char *shared_buffer);
+
+typedef void exec_function(struct caller *self, const struct call *c, struct outcome *ret);
+#define A(name, kind)
+#define OP(name, base, result, traits, args) exec_function exec_##name;
+#include "op/ops.def"
+#undef OP
+#undef A
+
+/* Opens the definition of an operation's function: EXEC(mkdir) { ... } */
+#define EXEC(name) \
+	void exec_##name(struct caller *self, const struct call *c, struct outcome *ret)
+
+/* What success yields, or errno where the system call failed. */
+static inline void answer_none(struct outcome *ret, long result)
+{
+	if (result < 0)
+		ret->error = errno;
+}
+
+static inline void answer_num(struct outcome *ret, long result)
+{
+	if (result < 0)
+		ret->error = errno;
+	else
+		ret->num = result;
+}
+
+/* From the script's descriptors to real ones. */
+static inline int fd_real(const struct caller *self, const struct arg *fd)
+{
+	return fd->num >= 0 && fd->num < EXEC_FDS_MAX ? self->fds[fd->num] : -1;
+}
+
+/* One that is closed is passed on as one that is never open: negative ones are another case to
+ * calls that take a null path. */
+static inline int dirfd_real(const struct caller *self, const struct arg *dirfd)
+{
+	int real = fd_real(self, dirfd);
+
+	if (dirfd->num == AT_FDCWD)
+		return AT_FDCWD;
+	return real < 0 && dirfd->num >= 0 ? INT_MAX : real;
+}
+
+/* A path as calls of the *at family take it. */
+struct at {
+	int dirfd;
+	const char *path;
+};
+struct at at_path(const struct caller *self, int dirfd, const struct arg *path);
+static inline struct at at_cwd(const struct caller *self, const struct arg *path)
+{
+	return at_path(self, AT_FDCWD, path);
+}
+/* A path for calls that have no *at form. */
+const char *plain_path(struct caller *self, const struct arg *path);
+
+/* Open flags and mode as the kernel knows them. */
+static inline int open_flags(int64_t flags)
+{
+	return (int)(uint32_t)flags;
+}
+
+static inline mode_t mode_given(const struct arg *mode)
+{
+	return mode->num == MODE_ABSENT ? 0 : (mode_t)mode->num;
+}
+
+int open_at(struct at at, int64_t flags, mode_t mode);
+
+/* Memory for one transfer: the buffer, or for larger counts a mapping of its own. Count is what
+ * to hand to the kernel: the script's, unless even address space is short. */
+struct room {
+	char *at;
+	size_t count;
+	size_t mapped; /* 0: it is the buffer */
+};
+struct room room_take(struct caller *self, int64_t count);
+void room_drop(struct room *room);
+/* Room that holds what a data argument stands for (generated data: its first EXEC_DATA_MAX
+ * bytes; zeros behind). Short literal data is used where it lies. */
+struct room room_of_data(struct caller *self, const struct arg *data, int64_t count);
+/* The same, aligned for O_DIRECT. */
+struct room room_of_aligned_data(struct caller *self, const struct arg *data, int64_t count);
+/* Outcome of a read into the room, which is dropped: all that was read in num, the first
+ * EXEC_DATA_MAX bytes of it in bytes. */
+void answer_bytes(struct caller *self, struct outcome *ret, long result, struct room *room);
+
+/* One system call of a transfer; the offset is left aside by those that use the position. */
+typedef ssize_t transfer_step(int fd, void *at, size_t count, off_t offset);
+transfer_step step_pwrite;
+/* Repeats the step until all of the room is transferred or nothing more is. What was transferred
+ * before an error counts: the error is the outcome only if nothing was. */
+long transfer_all(transfer_step *step, int fd, const struct room *room, int64_t offset);
+
+#endif

@@ -1,0 +1,295 @@
+/* data.c -- contents of files: transfers, lengths, allocation, sharing, persistence. */
+#include <linux/falloc.h>
+#include <linux/fs.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "syscall/caller.h"
+
+static ssize_t step_read(int fd, void *at, size_t count, off_t offset)
+{
+	return read(fd, at, count);
+}
+
+static ssize_t step_write(int fd, void *at, size_t count, off_t offset)
+{
+	return write(fd, at, count);
+}
+
+ssize_t step_pwrite(int fd, void *at, size_t count, off_t offset)
+{
+	return pwrite(fd, at, count, offset);
+}
+
+long transfer_all(transfer_step *step, int fd, const struct room *room, int64_t offset)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	do {
+		n = step(fd, room->at + done, room->count - done, (off_t)((uint64_t)offset + done));
+		if (n > 0)
+			done += (size_t)n;
+	} while (n > 0 && done < room->count);
+	return n < 0 && !done ? -1 : (long)done;
+}
+
+EXEC(read)
+{
+	struct room room = room_take(self, c->read.count.num);
+
+	answer_bytes(self, ret, read(fd_real(self, &c->read.fd), room.at, room.count), &room);
+}
+
+EXEC(read_all)
+{
+	struct room room = room_take(self, c->read_all.count.num);
+
+	answer_bytes(self, ret, transfer_all(step_read, fd_real(self, &c->read_all.fd), &room, 0),
+		     &room);
+}
+
+EXEC(pread)
+{
+	struct room room = room_take(self, c->pread.count.num);
+
+	answer_bytes(self, ret,
+		     pread(fd_real(self, &c->pread.fd), room.at, room.count, c->pread.offset.num),
+		     &room);
+}
+
+EXEC(pread_all)
+{
+	struct room room = room_take(self, c->pread_all.count.num);
+	int fd = fd_real(self, &c->pread_all.fd);
+
+	answer_bytes(self, ret, transfer_all(pread, fd, &room, c->pread_all.offset.num), &room);
+}
+
+/* The library would emulate flags and positions that the kernel refuses. */
+static long vector_call(long number, int fd, const struct room *room, int64_t offset, int64_t flags)
+{
+	struct iovec vector = { room->at, room->count };
+
+	return syscall(number, fd, &vector, 1L, (long)offset, 0L, (int)flags);
+}
+
+EXEC(preadv2)
+{
+	struct room room = room_take(self, c->preadv2.count.num);
+
+	answer_bytes(self, ret,
+		     vector_call(SYS_preadv2, fd_real(self, &c->preadv2.fd), &room,
+				 c->preadv2.offset.num, c->preadv2.flags.num),
+		     &room);
+}
+
+EXEC(write)
+{
+	struct room room = room_of_data(self, &c->write.data, c->write.count.num);
+
+	answer_num(ret, write(fd_real(self, &c->write.fd), room.at, room.count));
+	room_drop(&room);
+}
+
+EXEC(write_all)
+{
+	struct room room = room_of_data(self, &c->write_all.data, c->write_all.count.num);
+
+	answer_num(ret, transfer_all(step_write, fd_real(self, &c->write_all.fd), &room, 0));
+	room_drop(&room);
+}
+
+EXEC(pwrite)
+{
+	struct room room = room_of_data(self, &c->pwrite.data, c->pwrite.count.num);
+
+	answer_num(ret,
+		   pwrite(fd_real(self, &c->pwrite.fd), room.at, room.count, c->pwrite.offset.num));
+	room_drop(&room);
+}
+
+EXEC(pwrite_all)
+{
+	struct room room = room_of_data(self, &c->pwrite_all.data, c->pwrite_all.count.num);
+
+	answer_num(ret, transfer_all(step_pwrite, fd_real(self, &c->pwrite_all.fd), &room,
+				     c->pwrite_all.offset.num));
+	room_drop(&room);
+}
+
+EXEC(pwritev2)
+{
+	struct room room = room_of_data(self, &c->pwritev2.data, c->pwritev2.count.num);
+
+	answer_num(ret, vector_call(SYS_pwritev2, fd_real(self, &c->pwritev2.fd), &room,
+				    c->pwritev2.offset.num, c->pwritev2.flags.num));
+	room_drop(&room);
+}
+
+/* Where a fault of the copy into a mapping goes; NULL outside of one. */
+static _Thread_local sigjmp_buf *fault_landing;
+
+static void on_fault(int signal_number)
+{
+	if (fault_landing)
+		siglongjmp(*fault_landing, 1);
+	signal(signal_number, SIG_DFL);
+}
+
+/* Copies and writes back. A page the file system cannot provide (no space, an I/O error) is a
+ * SIGBUS: EFAULT, and what was copied before it stays. */
+static int copy_to_mapping(char *to, const struct room *room)
+{
+	struct sigaction handler = { .sa_handler = on_fault }, before;
+	sigjmp_buf landing;
+	int error = 0;
+
+	sigaction(SIGBUS, &handler, &before);
+	fault_landing = &landing;
+	if (sigsetjmp(landing, 1))
+		error = EFAULT;
+	else
+		memcpy(to, room->at, room->count);
+	fault_landing = NULL;
+	sigaction(SIGBUS, &before, NULL);
+	return error;
+}
+
+/* Extends the file to length if it is shorter. */
+static int extend(int fd, int64_t length)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -1;
+	return st.st_size < length ? ftruncate(fd, length) : 0;
+}
+
+static int write_mapped(int fd, const struct room *room, int64_t offset)
+{
+	size_t head = (uint64_t)offset % (size_t)sysconf(_SC_PAGESIZE);
+	size_t length = room->count ? head + room->count : 0;
+	char *map;
+	int64_t end;
+	int error;
+
+	if (room->mapped && room->count > room->mapped)
+		return ENOMEM;
+	map = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		   (off_t)((uint64_t)offset - head));
+	if (map == MAP_FAILED)
+		return errno;
+	if (__builtin_add_overflow(offset, (int64_t)room->count, &end))
+		error = EOVERFLOW;
+	else if (extend(fd, end))
+		error = errno;
+	else
+		error = copy_to_mapping(map + head, room);
+	if (!error && msync(map, length, MS_SYNC))
+		error = errno;
+	munmap(map, length);
+	return error;
+}
+
+/* Through a shared mapping (ENOMEM for a count beyond any transfer). It is made before anything
+ * else, since it checks descriptor and access; then the file is extended to where the data ends,
+ * filled and written back. */
+EXEC(mmap_write)
+{
+	struct room room = room_of_data(self, &c->mmap_write.data, c->mmap_write.count.num);
+
+	ret->error =
+		write_mapped(fd_real(self, &c->mmap_write.fd), &room, c->mmap_write.offset.num);
+	if (!ret->error)
+		ret->num = (int64_t)room.count;
+	room_drop(&room);
+}
+
+EXEC(direct_write)
+{
+	struct room room;
+	int fd = open_at(at_cwd(self, &c->direct_write.path), O_WRONLY | O_DIRECT, 0);
+
+	if (fd < 0) {
+		ret->error = errno;
+		return;
+	}
+	room = room_of_aligned_data(self, &c->direct_write.data, c->direct_write.count.num);
+	answer_num(ret, pwrite(fd, room.at, room.count, c->direct_write.offset.num));
+	room_drop(&room);
+	if (close(fd) && !ret->error)
+		ret->error = errno;
+}
+
+EXEC(truncate)
+{
+	answer_none(ret, syscall(SYS_truncate, plain_path(self, &c->truncate.path),
+				 c->truncate.length.num));
+}
+
+EXEC(ftruncate)
+{
+	answer_none(ret, ftruncate(fd_real(self, &c->ftruncate.fd), c->ftruncate.length.num));
+}
+
+EXEC(fallocate)
+{
+	answer_none(ret, fallocate(fd_real(self, &c->fallocate.fd), (int)c->fallocate.mode.num,
+				   c->fallocate.offset.num, c->fallocate.length.num));
+}
+
+EXEC(copy_file_range)
+{
+	loff_t in = c->copy_file_range.off_in.num, out = c->copy_file_range.off_out.num;
+
+	answer_num(ret, syscall(SYS_copy_file_range, fd_real(self, &c->copy_file_range.fd_in), &in,
+				fd_real(self, &c->copy_file_range.fd_out), &out,
+				(size_t)c->copy_file_range.length.num,
+				(unsigned)c->copy_file_range.flags.num));
+}
+
+EXEC(ficlone)
+{
+	answer_none(ret,
+		    ioctl(fd_real(self, &c->ficlone.fd), FICLONE, fd_real(self, &c->ficlone.src)));
+}
+
+EXEC(ficlonerange)
+{
+	struct file_clone_range range = {
+		.src_fd = fd_real(self, &c->ficlonerange.src),
+		.src_offset = (uint64_t)c->ficlonerange.src_offset.num,
+		.src_length = (uint64_t)c->ficlonerange.length.num,
+		.dest_offset = (uint64_t)c->ficlonerange.offset.num,
+	};
+
+	answer_none(ret, ioctl(fd_real(self, &c->ficlonerange.fd), FICLONERANGE, &range));
+}
+
+EXEC(fsync)
+{
+	answer_none(ret, fsync(fd_real(self, &c->fsync.fd)));
+}
+
+EXEC(fdatasync)
+{
+	answer_none(ret, fdatasync(fd_real(self, &c->fdatasync.fd)));
+}
+
+EXEC(sync)
+{
+	sync();
+}
+
+EXEC(syncfs)
+{
+	answer_none(ret, syncfs(fd_real(self, &c->syncfs.fd)));
+}

@@ -1,0 +1,112 @@
+/* dir.c -- directory streams, one name per call; the process's own directory and mask.
+ *
+ * The library's streams would allocate and hide what the kernel says; these read entries as the
+ * file system hands them out, "." and ".." included. */
+#include <dirent.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/must.h"
+#include "syscall/caller.h"
+
+/* A stream the script does not have is this one, and the kernel says EBADF. */
+static struct stream no_stream = { .fd = -1 };
+
+static struct stream *stream_of(struct caller *self, const struct arg *dh)
+{
+	return dh->num >= 1 && dh->num <= EXEC_STREAMS_MAX ? &self->streams[dh->num - 1]
+							   : &no_stream;
+}
+
+EXEC(opendir)
+{
+	struct stream *s = self->streams;
+
+	while (s < self->streams + EXEC_STREAMS_MAX && s->fd >= 0)
+		s++;
+	if (s == self->streams + EXEC_STREAMS_MAX) {
+		ret->error = EMFILE;
+		return;
+	}
+	s->fd = open_at(at_cwd(self, &c->opendir.path),
+			O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC, 0);
+	s->at = s->end = 0;
+	answer_num(ret, s->fd < 0 ? -1 : s - self->streams + 1);
+}
+
+/* Fills an exhausted stream; false at the end of the directory and on errors. */
+static bool refill(struct stream *s, char *entries, struct outcome *ret)
+{
+	long n = syscall(SYS_getdents64, s->fd, entries, STREAM_BYTES);
+
+	if (n < 0)
+		ret->error = errno;
+	ret->end = !n;
+	s->at = 0;
+	s->end = n > 0 ? (uint32_t)n : 0;
+	return n > 0;
+}
+
+EXEC(readdir)
+{
+	struct stream *s = stream_of(self, &c->readdir.dh);
+	char *entries = s == &no_stream ? NULL : self->entries[s - self->streams];
+	const struct dirent64 *entry;
+
+	if (s->at == s->end && !refill(s, entries, ret))
+		return;
+	must(entries);
+	entry = (const struct dirent64 *)(entries + s->at);
+	s->at += entry->d_reclen;
+	ret->bytes = entry->d_name;
+	ret->len = strnlen(entry->d_name, entry->d_reclen - offsetof(struct dirent64, d_name));
+}
+
+EXEC(rewinddir)
+{
+	struct stream *s = stream_of(self, &c->rewinddir.dh);
+
+	answer_none(ret, lseek(s->fd, 0, SEEK_SET));
+	s->at = s->end = 0;
+}
+
+EXEC(closedir)
+{
+	struct stream *s = stream_of(self, &c->closedir.dh);
+
+	answer_none(ret, close(s->fd));
+	s->fd = -1;
+	s->at = s->end = 0;
+}
+
+/* Rerooted, the process remembers where it is: paths may take it away for one call. */
+static void arrived(struct caller *self)
+{
+	if (!self->rerooted)
+		return;
+	close(self->cwd_fd);
+	self->cwd_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	self->away = false;
+}
+
+EXEC(chdir)
+{
+	answer_none(ret, syscall(SYS_chdir, plain_path(self, &c->chdir.path)));
+	if (!ret->error)
+		arrived(self);
+}
+
+EXEC(fchdir)
+{
+	answer_none(ret, fchdir(fd_real(self, &c->fchdir.fd)));
+	if (!ret->error)
+		arrived(self);
+}
+
+EXEC(umask)
+{
+	ret->num = umask((mode_t)c->umask.mask.num);
+}

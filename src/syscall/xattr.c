@@ -1,0 +1,156 @@
+/* xattr.c -- extended attributes. */
+#include <linux/limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "syscall/caller.h"
+
+EXEC(setxattr)
+{
+	struct room value = room_of_data(self, &c->setxattr.value, c->setxattr.size.num);
+
+	answer_none(ret, syscall(SYS_setxattr, plain_path(self, &c->setxattr.path),
+				 c->setxattr.name.text, value.at, value.count,
+				 (int)c->setxattr.flags.num));
+	room_drop(&value);
+}
+
+EXEC(lsetxattr)
+{
+	struct room value = room_of_data(self, &c->lsetxattr.value, c->lsetxattr.size.num);
+
+	answer_none(ret, syscall(SYS_lsetxattr, plain_path(self, &c->lsetxattr.path),
+				 c->lsetxattr.name.text, value.at, value.count,
+				 (int)c->lsetxattr.flags.num));
+	room_drop(&value);
+}
+
+EXEC(fsetxattr)
+{
+	struct room value = room_of_data(self, &c->fsetxattr.value, c->fsetxattr.size.num);
+
+	answer_none(ret,
+		    syscall(SYS_fsetxattr, fd_real(self, &c->fsetxattr.fd), c->fsetxattr.name.text,
+			    value.at, value.count, (int)c->fsetxattr.flags.num));
+	room_drop(&value);
+}
+
+/* Where only the size was asked for, that is all there is. */
+static void answer_value(struct caller *self, struct outcome *ret, long result,
+			 struct room *room)
+{
+	if (room->count)
+		answer_bytes(self, ret, result, room);
+	else
+		answer_num(ret, result);
+}
+
+EXEC(getxattr)
+{
+	struct room room = room_take(self, c->getxattr.size.num);
+
+	answer_value(self, ret,
+		     syscall(SYS_getxattr, plain_path(self, &c->getxattr.path),
+			     c->getxattr.name.text, room.at, room.count),
+		     &room);
+}
+
+EXEC(lgetxattr)
+{
+	struct room room = room_take(self, c->lgetxattr.size.num);
+
+	answer_value(self, ret,
+		     syscall(SYS_lgetxattr, plain_path(self, &c->lgetxattr.path),
+			     c->lgetxattr.name.text, room.at, room.count),
+		     &room);
+}
+
+EXEC(fgetxattr)
+{
+	struct room room = room_take(self, c->fgetxattr.size.num);
+
+	answer_value(self, ret,
+		     syscall(SYS_fgetxattr, fd_real(self, &c->fgetxattr.fd), c->fgetxattr.name.text,
+			     room.at, room.count),
+		     &room);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Places in the buffer, behind a list of the largest size. */
+enum { NAMES_COPY = 2 * XATTR_LIST_MAX, NAMES_INDEX = 4 * XATTR_LIST_MAX };
+
+/* Sorts the list of names, each followed by NUL, at the start of the buffer. */
+static void sort_names(char *buffer, size_t len)
+{
+	char *copy = buffer + NAMES_COPY, *to = buffer;
+	char **names = (char **)(buffer + NAMES_INDEX);
+	size_t count = 0;
+
+	memcpy(copy, buffer, len + 1);
+	for (size_t at = 0; at < len; at += strlen(copy + at) + 1)
+		names[count++] = copy + at;
+	qsort(names, count, sizeof(*names), by_text);
+	for (size_t i = 0; i < count; i++)
+		to = stpcpy(to, names[i]) + 1;
+}
+
+static void answer_names(struct caller *self, struct outcome *ret, long result,
+			 struct room *room)
+{
+	answer_value(self, ret, result, room);
+	if (ret->len && ret->len <= XATTR_LIST_MAX)
+		sort_names(self->buffer, ret->len);
+}
+
+EXEC(listxattr)
+{
+	struct room room = room_take(self, c->listxattr.size.num);
+
+	answer_names(self, ret,
+		     syscall(SYS_listxattr, plain_path(self, &c->listxattr.path), room.at,
+			     room.count),
+		     &room);
+}
+
+EXEC(llistxattr)
+{
+	struct room room = room_take(self, c->llistxattr.size.num);
+
+	answer_names(self, ret,
+		     syscall(SYS_llistxattr, plain_path(self, &c->llistxattr.path), room.at,
+			     room.count),
+		     &room);
+}
+
+EXEC(flistxattr)
+{
+	struct room room = room_take(self, c->flistxattr.size.num);
+
+	answer_names(self, ret,
+		     syscall(SYS_flistxattr, fd_real(self, &c->flistxattr.fd), room.at, room.count),
+		     &room);
+}
+
+EXEC(removexattr)
+{
+	answer_none(ret, syscall(SYS_removexattr, plain_path(self, &c->removexattr.path),
+				 c->removexattr.name.text));
+}
+
+EXEC(lremovexattr)
+{
+	answer_none(ret, syscall(SYS_lremovexattr, plain_path(self, &c->lremovexattr.path),
+				 c->lremovexattr.name.text));
+}
+
+EXEC(fremovexattr)
+{
+	answer_none(ret, syscall(SYS_fremovexattr, fd_real(self, &c->fremovexattr.fd),
+				 c->fremovexattr.name.text));
+}

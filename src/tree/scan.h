@@ -1,0 +1,38 @@
+/* scan.h -- the tree of a mounted directory.
+ *
+ * Directories may be nested as deep as they like (SCAN_DEPTH_MAX is where it is taken for a lie); a
+ * bounded number of them is open at a time.
+ *
+ * Errors on single objects (EIO, EBADMSG, EACCES ...) become part of the tree: an inode of
+ * type 0 with the call and errno. Only failures of our own are errors. */
+#ifndef TREE_SCAN_H
+#define TREE_SCAN_H
+
+#include "tree/tree.h"
+
+struct err;
+
+struct scan_options {
+	unsigned fields;       /* enum tree_field */
+	bool lost_found;       /* include /lost+found (left out otherwise) */
+	const char *const *xattr_prefixes; /* NULL-terminated; NULL: "user." and "trusted." */
+	uint64_t objects_max;  /* 0: no end */
+	uint64_t bytes_max;    /* of data read per file; 0: no end */
+	/* What is beyond these limits is -EOVERFLOW; or (bounded) the walk ends there, with an
+	 * object that says so, and of a file that has more data than that the last part is read,
+	 * too (SCAN_TAIL), and what is between is taken for zeros. */
+	bool bounded;
+};
+
+enum { SCAN_TAIL = 1 << 20, SCAN_DEPTH_MAX = 1 << 16 };
+
+/* Buffers kept between walks, so that a walk allocates next to nothing. */
+struct scanner;
+struct scanner *scanner_new(const struct scan_options *options);
+void scanner_free(struct scanner *scanner);
+
+/* The tree below the directory open at root_fd. Inode numbers in the tree are those of the
+ * file system (as identity), the root's is TREE_ROOT. */
+int tree_scan(struct scanner *scanner, int root_fd, struct tree *ret, struct err *err);
+
+#endif

@@ -1,0 +1,348 @@
+/* scan_walk.c -- the walk over directories.
+ *
+ * Neither the stack nor the descriptors follow the depth: the way down is a list of levels, of
+ * which the last ones are open. Coming back to one that was closed, the walk opens ".." of the
+ * directory below and looks whether that is where it was. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "tree/inode.h"
+#include "tree/scanner.h"
+
+/* Numbers for objects that have none of their own: errors, repetitions. */
+static const uint64_t first_fresh_ino = (uint64_t)1 << 62;
+
+/* Stand in a directory that gave a name twice, that was not there any more when the walk came
+ * back, or in which the walk ended at its limits; no object can be called so. */
+static const char name_listed_twice[] = "/twice", name_lost[] = "/lost", name_more[] = "/more";
+
+enum { STATX_WANTED = STATX_BASIC_STATS | STATX_BTIME };
+
+static uint64_t device_of(const struct statx *st)
+{
+	return makedev(st->stx_dev_major, st->stx_dev_minor);
+}
+
+/* What identifies an object in the tree. Numbers of another device, and those that stand for
+ * the root, are moved out of the way. */
+static uint64_t identity(const struct scanner *w, const struct statx *st)
+{
+	uint64_t key[2] = { device_of(st), st->stx_ino };
+
+	if (key[0] == w->root_dev && key[1] == w->root_ino)
+		return TREE_ROOT;
+	if (key[0] == w->root_dev && key[1] > TREE_ROOT && key[1] < first_fresh_ino)
+		return key[1];
+	return hash64(key, sizeof(key), 0) | (uint64_t)1 << 63;
+}
+
+/* ---- levels ---- */
+
+static struct scan_level *level_last(const struct scanner *w)
+{
+	return &w->levels[w->depth - 1];
+}
+
+/* Descends into a directory whose entries are those in w->dents from `start` on. */
+static void level_push(struct scanner *w, int fd, uint64_t dir, const struct statx *st, size_t start)
+{
+	struct scan_level *l;
+
+	if (w->depth == w->level_cap) {
+		w->level_cap = w->level_cap ? 2 * w->level_cap : SCANNER_OPEN_MAX;
+		w->levels = must_realloc(w->levels, w->level_cap * sizeof(*w->levels));
+	}
+	w->levels[w->depth++] = (struct scan_level){
+		.dir = dir,
+		.dev = device_of(st),
+		.ino = st->stx_ino,
+		.fd = fd,
+		.start = start,
+		.at = start,
+		.end = w->dents.len,
+	};
+	/* The root stays open. */
+	if (w->depth <= SCANNER_OPEN_MAX + 1)
+		return;
+	l = &w->levels[w->depth - 1 - SCANNER_OPEN_MAX];
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+}
+
+/* Opens the directory above the one at fd, which has to be that of the level; 0 or an errno. */
+static int level_reopen(struct scanner *w, struct scan_level *l, int fd)
+{
+	struct statx st;
+
+	if (fd < 0)
+		return ESTALE;
+	l->fd = open_object(w, fd, "..", O_DIRECTORY);
+	if (l->fd < 0)
+		return errno;
+	if (!statx(l->fd, "", AT_EMPTY_PATH, STATX_INO, &st) && device_of(&st) == l->dev &&
+	    st.stx_ino == l->ino)
+		return 0;
+	close(l->fd);
+	l->fd = -1;
+	return ESTALE;
+}
+
+/* Goes back up. What cannot be come back to is not looked at any further, and says so. */
+static void level_pop(struct scanner *w)
+{
+	struct scan_level left = *level_last(w), *l;
+	int error = 0;
+
+	w->dents.len = left.start;
+	if (--w->depth) {
+		l = level_last(w);
+		if (l->fd < 0)
+			error = level_reopen(w, l, left.fd);
+		if (error && l->at < l->end) {
+			add_error(w, l->dir, name_lost, "open", error);
+			l->at = l->end;
+		}
+	}
+	if (left.fd >= 0)
+		close(left.fd);
+}
+
+/* ---- entries ---- */
+
+/* The walk has come to its limits. */
+static void cut(struct scanner *w, uint64_t dir, const char *limit, uint64_t max)
+{
+	if (!w->options.bounded)
+		w->error = err_set(w->err, EOVERFLOW, "more than %llu %s", (unsigned long long)max,
+				   limit);
+	else if (!w->cut)
+		add_error(w, dir, name_more, "walk", EOVERFLOW);
+	w->cut = true;
+}
+
+static bool is_over(const struct scanner *w)
+{
+	return w->error || w->cut;
+}
+
+/* All entries of an open directory, behind what is in w->dents; returns 0 or an errno. One that
+ * has no end is one of too many entries. */
+static int read_entries(struct scanner *w, int fd)
+{
+	size_t start = w->dents.len;
+	uint64_t max = w->options.objects_max;
+	ssize_t n;
+
+	do {
+		buf_reserve(&w->dents, SCANNER_DENTS);
+		n = getdents64(fd, w->dents.data + w->dents.len, SCANNER_DENTS);
+		if (n > 0)
+			w->dents.len += n;
+		if (max && (w->dents.len - start) / sizeof(struct dirent64) > max)
+			return EOVERFLOW;
+	} while (n > 0);
+	return n < 0 ? errno : 0;
+}
+
+static bool is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+static bool is_lost_found(const struct scanner *w, uint64_t dir, const char *name)
+{
+	return dir == TREE_ROOT && !w->options.lost_found && strcmp(name, "lost+found") == 0;
+}
+
+/* ---- objects ---- */
+
+static void enter_dir(struct scanner *w, int dir_fd, uint64_t dir, const char *name,
+		      const struct statx *st)
+{
+	uint64_t ino = identity(w, st);
+	size_t start = w->dents.len;
+	struct inode *inode;
+	int fd, error;
+
+	if (tree_inode(w->tree, ino)) { /* a directory with two names would have no end */
+		add_error(w, dir, name, "walk", ELOOP);
+		return;
+	}
+	inode = inode_add(w->tree, ino, st->stx_mode);
+	name_add(w->tree, dir, name, strlen(name), ino);
+	set_attributes(inode, st);
+	fd = open_object(w, dir_fd, name, O_DIRECTORY);
+	if (fd < 0) {
+		object_fail(w, inode, "open", errno);
+		return;
+	}
+	/* The name lies among the entries, which may move now. */
+	error = read_entries(w, fd);
+	if (error)
+		object_fail(w, inode, "getdents", error);
+	else
+		scan_xattrs(w, fd, -1, NULL, inode);
+	if (S_ISDIR(inode->mode)) {
+		level_push(w, fd, ino, st, start);
+		return;
+	}
+	w->dents.len = start;
+	close(fd);
+}
+
+static void take_file_or_link(struct scanner *w, int dir_fd, uint64_t dir, const char *name,
+			      const struct statx *st)
+{
+	uint64_t ino = identity(w, st);
+	const struct inode *known = tree_inode(w->tree, ino);
+	struct inode *inode;
+
+	if (known && S_ISDIR(known->mode)) {
+		add_error(w, dir, name, "stat", EUCLEAN); /* the number of a directory */
+		return;
+	}
+	inode = known ? NULL : inode_add(w->tree, ino, st->stx_mode);
+	name_add(w->tree, dir, name, strlen(name), ino);
+	if (inode)
+		scan_other(w, dir_fd, name, inode, st);
+}
+
+static bool is_type(uint32_t mode)
+{
+	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISFIFO(mode) ||
+	       S_ISSOCK(mode) || S_ISCHR(mode) || S_ISBLK(mode);
+}
+
+static bool within_limits(struct scanner *w, uint64_t dir)
+{
+	if (w->options.objects_max && w->objects++ >= w->options.objects_max)
+		cut(w, dir, "objects", w->options.objects_max);
+	else if (w->depth > SCAN_DEPTH_MAX)
+		cut(w, dir, "directories in one another", SCAN_DEPTH_MAX);
+	return !is_over(w);
+}
+
+static void scan_object(struct scanner *w, int dir_fd, uint64_t dir, const char *name)
+{
+	struct statx st;
+
+	if (!within_limits(w, dir))
+		return;
+	if (tree_find(w->tree, dir, name, strlen(name))) {
+		if (!tree_find(w->tree, dir, name_listed_twice, strlen(name_listed_twice)))
+			add_error(w, dir, name_listed_twice, "getdents", EEXIST);
+		return;
+	}
+	if (statx(dir_fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_WANTED, &st) < 0)
+		add_error(w, dir, name, "stat", errno);
+	else if (!is_type(st.stx_mode))
+		add_error(w, dir, name, "stat", EUCLEAN);
+	else if (S_ISDIR(st.stx_mode))
+		enter_dir(w, dir_fd, dir, name, &st);
+	else
+		take_file_or_link(w, dir_fd, dir, name, &st);
+}
+
+/* One more entry of the innermost directory. */
+static void take_entry(struct scanner *w)
+{
+	struct scan_level *l = level_last(w);
+	const struct dirent64 *entry = (const struct dirent64 *)(w->dents.data + l->at);
+
+	l->at += entry->d_reclen;
+	if (is_dots(entry->d_name))
+		return;
+	if (is_lost_found(w, l->dir, entry->d_name))
+		tree_edit(w->tree, l->dir)->nlink--;
+	else
+		scan_object(w, l->fd, l->dir, entry->d_name);
+}
+
+static void walk(struct scanner *w)
+{
+	while (w->depth) {
+		if (!is_over(w) && level_last(w)->at < level_last(w)->end)
+			take_entry(w);
+		else
+			level_pop(w);
+	}
+}
+
+/* ---- the root ---- */
+
+static int open_root(struct scanner *w, int root_fd, struct statx *st, int *ret_fd)
+{
+	int fd = open_object(w, root_fd, ".", O_DIRECTORY), error;
+
+	if (fd < 0)
+		return err_sys(w->err, errno, "cannot open the root directory");
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_WANTED, st) < 0)
+		error = errno;
+	else
+		error = read_entries(w, fd);
+	if (error) {
+		close(fd);
+		return err_sys(w->err, error, "cannot read the root directory");
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+/* The root is not part of what may go wrong: without it there is nothing to tell. */
+static int scan_root(struct scanner *w, int root_fd)
+{
+	struct inode *root;
+	struct statx st;
+	int fd = -1, status = open_root(w, root_fd, &st, &fd);
+
+	if (status < 0)
+		return status;
+	w->root_dev = device_of(&st);
+	w->root_ino = st.stx_ino;
+	root = tree_edit(w->tree, TREE_ROOT);
+	set_attributes(root, &st);
+	scan_xattrs(w, fd, -1, NULL, root);
+	if (!S_ISDIR(root->mode)) {
+		close(fd);
+		return err_sys(w->err, root->error.code, "%s of the root directory",
+			       root->error.call);
+	}
+	level_push(w, fd, TREE_ROOT, &st, 0);
+	walk(w);
+	return w->error;
+}
+
+int tree_scan(struct scanner *w, int root_fd, struct tree *ret, struct err *err)
+{
+	struct tree tree;
+	int r;
+
+	tree_init(&tree, w->options.fields, true, 0, 0, 0);
+	/* cppcheck-suppress autoVariables ; only used below */
+	w->tree = &tree;
+	w->err = err;
+	w->error = 0;
+	w->cut = false;
+	w->objects = 0;
+	w->depth = 0;
+	w->next_fresh = first_fresh_ino;
+	w->no_xattrs = w->no_special_xattrs = false;
+	buf_clear(&w->dents);
+	r = scan_root(w, root_fd);
+	if (r < 0) {
+		tree_free(&tree);
+		return r;
+	}
+	tree_settle(&tree);
+	tree.next_ino = w->next_fresh;
+	*ret = tree;
+	return 0;
+}

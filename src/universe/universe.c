@@ -1,0 +1,86 @@
+/* universe.c -- the calls of a universe: by number, and drawn by weight. */
+#include "universe/universe.h"
+
+#include "base/must.h"
+
+void universe_free(struct universe *u)
+{
+	arena_free(&u->arena);
+	*u = (struct universe){ 0 };
+}
+
+size_t universe_op_of(const struct universe *u, uint64_t n)
+{
+	size_t low = 0, high = u->op_count, middle;
+
+	must(n < u->calls);
+	while (high - low > 1) {
+		middle = (low + high) / 2;
+		if (u->ops[middle].first <= n)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Generated data is as long as the count beside it says. */
+static void fit_data(struct call *c)
+{
+	const struct op_info *info = &op_table[c->op];
+
+	int64_t count;
+
+	for (unsigned i = 0; i + 1 < info->args; i++) {
+		count = c->arg[i + 1].num;
+		if (c->arg[i].generated && info->arg[i + 1].kind == KIND_COUNT)
+			c->arg[i].len = count >= 0 && count <= UINT32_MAX ? (uint32_t)count : 0;
+	}
+}
+
+/* The number of a call is that of its operation's first and, in the mixed radix of the pools'
+ * sizes, its process and the places of its values; the last argument changes fastest. */
+void universe_call(const struct universe *u, uint64_t n, struct call *ret)
+{
+	const struct universe_op *op = &u->ops[universe_op_of(u, n)];
+	const struct pool *pool;
+
+	n -= op->first;
+	*ret = (struct call){ .op = (uint16_t)op->op };
+	for (unsigned i = op_table[op->op].args; i-- > 0;) {
+		pool = &op->pools[i];
+		ret->arg[i] = pool->values[n % pool->count];
+		n /= pool->count;
+	}
+	ret->pid = (uint16_t)(1 + n);
+	fit_data(ret);
+}
+
+static size_t pool_draw(const struct pool *pool, struct rng *rng)
+{
+	uint64_t at = rng_below(rng, pool->sums[pool->count - 1]);
+	size_t low = 0, high = pool->count - 1, middle;
+
+	while (low < high) {
+		middle = (low + high) / 2;
+		if (pool->sums[middle] > at)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+uint64_t universe_draw(const struct universe *u, struct rng *rng)
+{
+	uint64_t at = rng_below(rng, u->weight), place = 0;
+	const struct universe_op *op = u->ops;
+
+	for (; at >= op->weight; op++)
+		at -= op->weight;
+	if (u->processes > 1)
+		place = rng_below(rng, u->processes);
+	for (unsigned i = 0; i < op_table[op->op].args; i++)
+		place = place * op->pools[i].count + pool_draw(&op->pools[i], rng);
+	return op->first + place;
+}

@@ -1,0 +1,82 @@
+/* universe.h -- the bounded pools a run draws its calls from, and the calls they make.
+ *
+ * For every operation and argument a pool of weighted values. The product of an operation's
+ * pools are its calls; all calls of a universe are numbered 0..calls-1, so that a search can
+ * name an edge by one number and enumerate exhaustively, or draw by weight. */
+#ifndef UNIVERSE_UNIVERSE_H
+#define UNIVERSE_UNIVERSE_H
+
+#include "base/arena.h"
+#include "base/rng.h"
+#include "op/op.h"
+
+struct err;
+
+struct pool {
+	struct arg *values;
+	uint64_t *sums; /* of the weights up to and with each value */
+	size_t count;
+};
+
+struct universe_op {
+	enum op op;
+	unsigned weight;
+	uint64_t first; /* number of its first call */
+	uint64_t calls;
+	struct pool pools[OP_ARGS_MAX];
+};
+
+struct universe {
+	const char *name;
+	struct universe_op *ops;
+	size_t op_count;
+	uint64_t weight; /* of all operations */
+	uint64_t calls;
+	size_t nodes_max;  /* objects a tree may have; calls that would exceed are not made */
+	uint64_t size_max; /* largest file; likewise */
+	size_t files_max;  /* open files and directory streams; likewise */
+	uint32_t *users;   /* of processes 2 and up: each is user and group of one */
+	size_t processes;  /* that make calls: 1 and those of the users */
+	struct arena arena;
+};
+
+/* A profile is an INI file:
+ *
+ *     [universe]
+ *     names = a b f{1..9}    names of files and directories
+ *     depth = 2              how many of them a path may join
+ *     width = 1              how many of the names may be those of directories
+ *     long_names = 255 256   lengths of further names, of files only
+ *     nodes_max = 8
+ *     size_max = 65536
+ *     files_max = 3          open files
+ *     users = 1000 1001      further processes make calls, too, under these users
+ *     [ops]
+ *     mkdir = 3              weight of each operation
+ *     [pick]
+ *     mode = 0644 0755*2     values of a kind, with weights
+ *     open.flags = O_RDWR    values of one argument
+ *     distribution.count = uniform | rank-size | inverse-rank-size | decaying | inverse-decaying
+ *
+ * A value is as in traces; text needs no quotes. "pool" stands for all paths of the names,
+ * "boundary" and "near-boundary" for the values of kind_boundary. Data is a seed or a string;
+ * that of a seed gets the length of the count beside it. Kinds that a profile does not mention
+ * have values of their own. */
+
+/* The shipped profiles ("tiny", "default", ...), NULL-terminated, and their INI text. */
+extern const char *const universe_profiles[];
+const char *universe_profile_text(const char *name);
+
+/* From a shipped profile's name or an INI file's path, then overrides "section.key=value" each. */
+int universe_open(struct universe *u, const char *profile, const char *const *overrides,
+		  size_t override_count, struct err *err);
+void universe_free(struct universe *u);
+
+/* Call number n: values point into the universe. */
+void universe_call(const struct universe *u, uint64_t n, struct call *ret);
+/* Drawn by weight. */
+uint64_t universe_draw(const struct universe *u, struct rng *rng);
+/* The operation (index into ops) that call n belongs to. */
+size_t universe_op_of(const struct universe *u, uint64_t n);
+
+#endif
