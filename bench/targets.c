@@ -103,8 +103,8 @@ static void measure(const char *spec, double turn)
 		steps[i] = expect(&b, round_trip[i % ARRAY_LEN(round_trip)]);
 	batch = rate(&b, steps, STEPS);
 	alone = rate(&b, steps, 1);
-	printf("%-16s %9.0f steps/s in batches of %d, %9.0f alone: %.1f times; %.1f turns\n",
-	       spec, batch, STEPS, alone, batch / alone, 1 / batch / turn);
+	printf("%-16s %9.0f steps/s in batches of %d, %9.0f alone: %.1f times; %.1f turns\n", spec,
+	       batch, STEPS, alone, batch / alone, 1 / batch / turn);
 	state_free(&b.state);
 	target_close(b.target);
 	arena_free(&b.arena);
@@ -113,8 +113,8 @@ static void measure(const char *spec, double turn)
 /* In a process of its own, which is bound. */
 static double bound_turn_seconds(void)
 {
-	double *turn = mmap(NULL, sizeof(*turn), PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	double *turn = mmap(NULL, sizeof(*turn), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			    -1, 0);
 	pid_t pid = fork();
 
 	if (!pid) {
@@ -128,7 +128,7 @@ static double bound_turn_seconds(void)
 
 int main(void)
 {
-	static const char *const specs[] = { "reffs", "tmpfs",	 "ext4",   "xfs",     "btrfs",
+	static const char *const specs[] = { "reffs",   "tmpfs",    "ext4",   "xfs",    "btrfs",
 					     "overlay", "dir:/tmp", "bindfs", "fuse2fs" };
 	double turn = bound_turn_seconds();
 

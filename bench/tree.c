@@ -31,7 +31,7 @@ enum { STATES = 20000, RUNS = 50, REPEATS = 20000, WALKS = 50 };
 			seconds_ = clock_seconds() - start_; \
 			least_ = seconds_ < least_ ? seconds_ : least_; \
 		} \
-		least_ / (turns) * 1e9; \
+		least_ / (turns)*1e9; \
 	})
 
 static uint64_t make(struct tree *t, uint64_t dir, const char *name, uint32_t mode)
@@ -77,13 +77,18 @@ static void bench_states(void)
 	print("tree.snapshot_release", TIME(REPEATS, copy = tree_copy(&t); tree_free(&copy)), "ns");
 	print("tree.find", TIME(REPEATS, must(tree_find(&t, TREE_ROOT, "a", 1))), "ns");
 	print("tree.chmod", TIME(REPEATS, tree_edit(&t, file)->mode ^= 1; tree_settle(&t)), "ns");
-	print("tree.snapshot_chmod_release", TIME(REPEATS, copy = tree_copy(&t);
-		tree_edit(&copy, file)->mode ^= 1; tree_settle(&copy); tree_free(&copy)), "ns");
-	print("tree.snapshot_create_release", TIME(REPEATS, copy = tree_copy(&t);
-		make(&copy, TREE_ROOT, "new", S_IFREG | 0644); tree_settle(&copy);
-		tree_free(&copy)), "ns");
-	print("tree.snapshot_write_release", TIME(REPEATS, copy = tree_copy(&t);
-		tree_write(&copy, file, 0, "x", 1); tree_settle(&copy); tree_free(&copy)), "ns");
+	print("tree.snapshot_chmod_release",
+	      TIME(REPEATS, copy = tree_copy(&t); tree_edit(&copy, file)->mode ^= 1;
+		   tree_settle(&copy); tree_free(&copy)),
+	      "ns");
+	print("tree.snapshot_create_release",
+	      TIME(REPEATS, copy = tree_copy(&t); make(&copy, TREE_ROOT, "new", S_IFREG | 0644);
+		   tree_settle(&copy); tree_free(&copy)),
+	      "ns");
+	print("tree.snapshot_write_release",
+	      TIME(REPEATS, copy = tree_copy(&t); tree_write(&copy, file, 0, "x", 1);
+		   tree_settle(&copy); tree_free(&copy)),
+	      "ns");
 
 	before = mallinfo2().uordblks;
 	for (int i = 0; i < STATES; i++) {
@@ -104,7 +109,8 @@ static void make_directory(const char *dir)
 
 	snprintf(command, sizeof(command),
 		 "cd %s && mkdir -p a/b c && : >a/b/j && printf 1 >a/i && printf 22 >a/b/h &&"
-		 "printf 333 >a/g && printf 4444 >a/b/f && ln -s b/f a/l && ln -s a m", dir);
+		 "printf 333 >a/g && printf 4444 >a/b/f && ln -s b/f a/l && ln -s a m",
+		 dir);
 	must(system(command) == 0);
 }
 

@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 struct seat {
-	cpu_set_t all;    /* where the thread may be */
-	int cpu;          /* where it is bound to, -1: nowhere */
-	uint32_t pid;     /* whom it served last */
-	unsigned served;  /* how often in a row */
+	cpu_set_t all;   /* where the thread may be */
+	int cpu;         /* where it is bound to, -1: nowhere */
+	uint32_t pid;    /* whom it served last */
+	unsigned served; /* how often in a row */
 };
 
 void seat_init(struct seat *s);

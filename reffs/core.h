@@ -21,7 +21,7 @@ enum {
 };
 
 struct core_options {
-	uint64_t bytes_max;   /* size of the file system */
+	uint64_t bytes_max; /* size of the file system */
 	uint64_t inodes_max;
 	uint64_t snapshots_max;
 	uint64_t memory_max;  /* bytes of all trees, the present one and the kept ones */
@@ -40,10 +40,10 @@ struct core {
 	struct core_options options;
 	struct model model;
 	struct state state;
-	uint64_t next_ino;       /* never goes back: a number names one object for good */
-	struct pmap lookups;     /* how often the kernel holds an inode, by number */
-	struct pmap orphans;     /* objects of the tree held for the kernel, by number */
-	struct pmap pool;        /* struct disk_copy by key */
+	uint64_t next_ino;   /* never goes back: a number names one object for good */
+	struct pmap lookups; /* how often the kernel holds an inode, by number */
+	struct pmap orphans; /* objects of the tree held for the kernel, by number */
+	struct pmap pool;    /* struct disk_copy by key */
 };
 
 struct caller {
@@ -91,8 +91,8 @@ uint64_t core_room(const struct core *c, uint64_t ino, uint64_t offset, uint64_t
 
 /* Room for so many more kept states, else -ENOSPC. */
 int core_need_snapshots(const struct core *c, uint64_t more, struct err *err);
-int core_save(struct core *c, uint64_t key, struct err *err); /* -ENOSPC */
-int core_drop(struct core *c, uint64_t key); /* -ENOENT */
+int core_save(struct core *c, uint64_t key, struct err *err);          /* -ENOSPC */
+int core_drop(struct core *c, uint64_t key);                           /* -ENOENT */
 const struct disk_copy *core_find(const struct core *c, uint64_t key); /* NULL: no such key */
 void core_put(struct core *c, uint64_t key, struct tree *tree); /* a loaded one, taken over */
 /* Makes the kept state the present one; *ret_before is what was, for the caller to compare

@@ -21,7 +21,7 @@
 #include "reffs/requests.h"
 #include "reffs/transfer.h"
 
-enum { THREADS = 4 }; /* one of them may be busy telling, see notify.h */
+enum { THREADS = 4 };                /* one of them may be busy telling, see notify.h */
 static const uint64_t image_key = 0; /* of the only state in an image */
 
 static void front_init(void *of, struct fuse_conn_info *conn)
@@ -196,8 +196,10 @@ int mountpoint_check(const char *path, struct err *err)
 
 	if (statx(AT_FDCWD, path, 0, STATX_TYPE, &st)) {
 		if (errno == ENOTCONN)
-			return err_set(err, errno, "%s is the mount of a daemon that is gone: "
-				       "unmount it first (umount -l)", path);
+			return err_set(err, errno,
+				       "%s is the mount of a daemon that is gone: "
+				       "unmount it first (umount -l)",
+				       path);
 		return err_sys(err, errno, "%s", path);
 	}
 	if (!S_ISDIR(st.stx_mode))

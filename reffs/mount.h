@@ -8,12 +8,12 @@
 struct err;
 
 struct mount_options {
-	uint64_t size, inodes;  /* limits: bytes and objects */
-	uint64_t snapshots;     /* states that can be kept */
-	uint64_t memory;        /* bytes of all states together */
-	bool allow_other;       /* other users may use it */
-	bool own_permissions;   /* the model checks permissions instead of the kernel */
-	const char *image;      /* loaded at the start if it exists, written at the end; or NULL */
+	uint64_t size, inodes; /* limits: bytes and objects */
+	uint64_t snapshots;    /* states that can be kept */
+	uint64_t memory;       /* bytes of all states together */
+	bool allow_other;      /* other users may use it */
+	bool own_permissions;  /* the model checks permissions instead of the kernel */
+	const char *image;     /* loaded at the start if it exists, written at the end; or NULL */
 };
 
 /* Whether something can be mounted there: a directory that is no mount point yet. */

@@ -16,7 +16,7 @@
 struct stale {
 	uint64_t ino; /* of the object, or of the directory of the name */
 	uint32_t name_len;
-	bool pages;   /* of the inode: also what it holds */
+	bool pages; /* of the inode: also what it holds */
 };
 
 struct job {
@@ -64,8 +64,8 @@ static bool same_times(const struct inode_times *a, const struct inode_times *b)
 
 static bool same_attributes(const struct inode *a, const struct inode *b)
 {
-	return a->mode == b->mode && a->uid == b->uid && a->gid == b->gid &&
-	       a->nlink == b->nlink && a->size == b->size && same_times(&a->times, &b->times);
+	return a->mode == b->mode && a->uid == b->uid && a->gid == b->gid && a->nlink == b->nlink &&
+	       a->size == b->size && same_times(&a->times, &b->times);
 }
 
 static bool same_contents(const struct inode *a, const struct inode *b)

@@ -148,7 +148,7 @@ static int check_keys(const struct keyed_tree *trees, uint64_t count, struct err
 	struct hash_map seen = HASH_MAP_INIT;
 	bool new = true;
 
-	for (uint64_t i = 0; new && i < count; i++)
+	for (uint64_t i = 0; new &&i < count; i++)
 		hash_map_put(&seen, (struct hash){ trees[i].key, 0 }, &new);
 	hash_map_free(&seen);
 	return new ? 0 : damaged(err, "two states have one key");

@@ -43,10 +43,10 @@ static struct agent {
 	struct tasks *tasks;
 	struct leaks *leaks;
 	struct assay_faults faults; /* that the next call meets */
-	int root_fd;      /* of the file system; -1: not mounted */
-	int outside_fd;   /* the first root */
-	int drop_fd;      /* the control of caches */
-	int kmemleak_fd;  /* -1: there is none */
+	int root_fd;                /* of the file system; -1: not mounted */
+	int outside_fd;             /* the first root */
+	int drop_fd;                /* the control of caches */
+	int kmemleak_fd;            /* -1: there is none */
 } agent;
 
 static struct kernel_shm *kernel_shm_of(struct agent *a)
@@ -62,8 +62,8 @@ static struct kernel_shm *kernel_shm_of(struct agent *a)
 static bool is_alarm(const char *text, unsigned int len)
 {
 	static const char *const alarms[] = {
-		"WARNING: ", "BUG: ", "UBSAN: ", "INFO: possible ", "kernel BUG at ",
-		"memory leak of ",
+		"WARNING: ",       "BUG: ",          "UBSAN: ",
+		"INFO: possible ", "kernel BUG at ", "memory leak of ",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(alarms); i++)
@@ -408,8 +408,7 @@ static void serve(struct agent *a)
 	case REQUEST_ATTACH:
 		assay_coverage_begin(a->shm->code.bits, CODE_BITS_MAX, &a->shm->code.count);
 		assay_watch();
-		if (!(b->failure = load(a, &b->err)) &&
-		    !(b->failure = prepare_flash(a, &b->err)) &&
+		if (!(b->failure = load(a, &b->err)) && !(b->failure = prepare_flash(a, &b->err)) &&
 		    !(b->failure = begin_recording(a, &b->err)))
 			b->failure = attach(a, &b->err);
 		assay_unwatch();

@@ -36,10 +36,10 @@ long guest_syscall(long number, ...)
 }
 
 /* A call whose arguments are the system call's. */
-#define GUEST(type, name, parameters, ...)   \
-	type guest_##name parameters;        \
-	type guest_##name parameters         \
-	{                                    \
+#define GUEST(type, name, parameters, ...) \
+	type guest_##name parameters; \
+	type guest_##name parameters \
+	{ \
 		return (type)guest_syscall(__VA_ARGS__); \
 	}
 
@@ -80,8 +80,10 @@ GUEST(int, fchmodat, (int dir, const char *path, mode_t mode, int flags), SYS_fc
       mode, flags)
 GUEST(int, unlinkat, (int dir, const char *path, int flags), SYS_unlinkat, dir, path, flags)
 GUEST(int, fremovexattr, (int fd, const char *name), SYS_fremovexattr, fd, name)
-GUEST(int, mount, (const char *source, const char *path, const char *type, unsigned long flags,
-		   const void *data), SYS_mount, source, path, type, flags, data)
+GUEST(int, mount,
+      (const char *source, const char *path, const char *type, unsigned long flags,
+       const void *data),
+      SYS_mount, source, path, type, flags, data)
 GUEST(int, umount2, (const char *path, int flags), SYS_umount2, path, flags)
 GUEST(mode_t, umask, (mode_t mask), SYS_umask, mask)
 GUEST(ssize_t, readlinkat, (int dir, const char *path, char *to, size_t size), SYS_readlinkat, dir,

@@ -15,7 +15,7 @@
 #include "trace/script.h"
 
 enum {
-	HALF = 32,       /* of the calls that are remembered: those before fade all at once */
+	HALF = 32, /* of the calls that are remembered: those before fade all at once */
 	ROUNDS_FIRST = 3,
 	ROUNDS = ROUNDS_FIRST + 4,
 	HELD_MAX = 512,

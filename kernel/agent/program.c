@@ -107,7 +107,8 @@ static struct task *find_task(struct running *r, int pid)
 	return NULL;
 }
 
-/* A process that makes its first call was forked by the program's first. NULL: there are too many. */
+/* A process that makes its first call was forked by the program's first. NULL: there are too many.
+ */
 static struct task *task_of(struct running *r, const struct supervised_call *c)
 {
 	struct task *task = find_task(r, c->pid), *first = &r->tasks[0];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* slot.c -- waiting for one's turn, and being copied: how a state of the kernel is kept. */
 #include "slot.h"
+#include "storage/write_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +32,7 @@ struct kernel_shm *slot_enter(void)
 	if (pread(ASSAY_SHM_FD, &at, sizeof(at), 0) != sizeof(at))
 		return NULL;
 	shm = mmap((void *)at, sizeof(*shm), PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, ASSAY_SHM_FD, 0);
+		   MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, ASSAY_SHM_FD, 0);
 	return shm == MAP_FAILED ? NULL : shm;
 }
 

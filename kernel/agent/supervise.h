@@ -25,7 +25,7 @@ struct supervised_call {
 enum supervised_event {
 	SUPERVISED_NOTHING, /* for a while */
 	SUPERVISED_CALLS,
-	SUPERVISED_ENDED,   /* the program has; its children may be there still */
+	SUPERVISED_ENDED, /* the program has; its children may be there still */
 };
 
 /* An ELF program, statically linked, with these arguments; 0 or -errno. */

@@ -23,7 +23,7 @@ struct person {
 	uint32_t uid, gid;
 	mode_t mask;
 	struct assay_thread *thread; /* NULL: the agent's own task */
-	struct caller *self;      /* NULL: it has yet to take its place */
+	struct caller *self;         /* NULL: it has yet to take its place */
 	bool leaves, groups_stale;
 	const struct call *call;
 	struct outcome *outcome;

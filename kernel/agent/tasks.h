@@ -5,6 +5,8 @@
 
 #include "syscall/syscall.h"
 
+struct err;
+struct outcome;
 struct tasks;
 
 struct tasks *tasks_new(void);

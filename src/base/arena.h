@@ -10,7 +10,10 @@ struct arena {
 	char *next, *end;
 };
 
-#define ARENA_INIT { NULL, NULL, NULL }
+#define ARENA_INIT \
+	{ \
+		NULL, NULL, NULL \
+	}
 
 void *arena_alloc(struct arena *a, size_t size); /* 16-byte aligned, zeroed, never NULL */
 void *arena_copy(struct arena *a, const void *data, size_t size); /* NUL behind it */

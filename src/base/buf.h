@@ -14,9 +14,12 @@ struct buf {
 	size_t cap;
 };
 
-#define BUF_INIT { NULL, 0, 0 }
+#define BUF_INIT \
+	{ \
+		NULL, 0, 0 \
+	}
 
-void buf_free(struct buf *b); /* and ready for use again */
+void buf_free(struct buf *b);  /* and ready for use again */
 void buf_clear(struct buf *b); /* keeps the memory */
 void buf_reserve(struct buf *b, size_t more);
 void buf_add(struct buf *b, const void *data, size_t len);

@@ -61,8 +61,8 @@ static struct confine_ruleset confine_all(long version, size_t *ret_size)
 			all.scope |= confine_steps[i].takes.scope;
 		}
 	*ret_size = version >= 6 ? sizeof(all)
-		    : version >= 4 ? offsetof(struct confine_ruleset, scope)
-				   : offsetof(struct confine_ruleset, net);
+		  : version >= 4 ? offsetof(struct confine_ruleset, scope)
+				 : offsetof(struct confine_ruleset, net);
 	return all;
 }
 
@@ -103,8 +103,8 @@ static void confine_allow(int ruleset, uint64_t known, const char *directory)
 
 void confine_reader(const char *const *writable, size_t count)
 {
-	long version = syscall(SYS_landlock_create_ruleset, NULL, 0,
-			       LANDLOCK_CREATE_RULESET_VERSION);
+	long version =
+		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 	struct confine_ruleset all;
 	size_t size;
 	int ruleset;

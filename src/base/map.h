@@ -15,7 +15,10 @@ struct hash_map {
 	size_t count, cap;
 };
 
-#define HASH_MAP_INIT { NULL, 0, 0 }
+#define HASH_MAP_INIT \
+	{ \
+		NULL, 0, 0 \
+	}
 
 /* The value's place, or NULL; valid until the next put. */
 uint64_t *hash_map_get(const struct hash_map *m, struct hash key);
@@ -35,7 +38,10 @@ struct str_map {
 	size_t count, cap;
 };
 
-#define STR_MAP_INIT { NULL, NULL, 0, 0 }
+#define STR_MAP_INIT \
+	{ \
+		NULL, NULL, 0, 0 \
+	}
 
 uint64_t *str_map_get(const struct str_map *m, const char *key);
 uint64_t *str_map_put(struct str_map *m, const char *key, bool *ret_new);

@@ -5,15 +5,14 @@
 #ifndef BASE_MUST_H
 #define BASE_MUST_H
 
-#define must(condition) \
-	((condition) ? (void)0 : must_failed(#condition, __FILE__, __LINE__))
+#define must(condition) ((condition) ? (void)0 : must_failed(#condition, __FILE__, __LINE__))
 
 _Noreturn void must_failed(const char *condition, const char *file, int line);
 /* What a failed must() prints about where the run stood; copied. */
 void must_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Allocation that cannot fail: out of memory ends the program with one clear line. */
-void *must_alloc(unsigned long size);   /* zeroed */
+void *must_alloc(unsigned long size); /* zeroed */
 void *must_realloc(void *old, unsigned long size);
 char *must_strdup(const char *text);
 

@@ -29,16 +29,19 @@ struct opt_list {
 struct opt {
 	const char *name; /* "seconds": --seconds, INI key seconds */
 	enum opt_type type;
-	size_t offset; /* into the settings */
+	size_t offset;     /* into the settings */
 	const char *value; /* what help calls the value: "N"; choices for OPT_CHOICE: "a|b" */
-	const char *help; /* one sentence without its full stop */
+	const char *help;  /* one sentence without its full stop */
 	uint64_t min, max; /* numbers; both 0: no bounds */
 };
 
 /* The most that a number of seconds can be: some thirty years. */
 #define OPT_SECONDS_MAX 1000000000
 
-#define OPT_END { NULL, OPT_FLAG, 0, NULL, NULL, 0, 0 }
+#define OPT_END \
+	{ \
+		NULL, OPT_FLAG, 0, NULL, NULL, 0, 0 \
+	}
 
 /* Takes the options out of argv (argv[0] is passed over; NULL ends it); what is left are the
  * operands. "--" ends options. Unknown or malformed: -EINVAL with a sentence that names it. */

@@ -11,7 +11,13 @@ struct sha1 {
 	unsigned char block[64];
 };
 
-#define SHA1_INIT { { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0 }, 0, { 0 } }
+#define SHA1_INIT \
+	{ \
+		{ 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0 }, 0, \
+		{ \
+			0 \
+		} \
+	}
 
 void sha1_add(struct sha1 *s, const void *data, size_t len);
 /* Ends the sum: 40 hexadecimal digits and a NUL. */

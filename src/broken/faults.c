@@ -143,7 +143,7 @@ struct place call_place(struct faulty *f, const struct call *c, unsigned nth)
 {
 	int at = find_arg(c, KIND_PATH, nth);
 	struct place place = { 0 };
-	struct arg parent = { .text = "." , .len = 1 };
+	struct arg parent = { .text = ".", .len = 1 };
 	const char *text = at < 0 ? NULL : c->arg[at].text, *slash;
 	const struct inode *directory_inode;
 	char directory[4096];

@@ -18,7 +18,7 @@ enum { TEXT_KEPT = 1 << 20 };
 struct channel *channel_new(struct err *err)
 {
 	struct channel *b = mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE,
-			       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+				 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (b == MAP_FAILED) {
 		err_sys(err, errno, "cannot share memory");

@@ -37,17 +37,17 @@ struct channel {
 	_Atomic uint32_t progress; /* goes up with every step begun */
 	_Atomic uint32_t mounting; /* the step is a remount, which takes as long as mounting may */
 	enum channel_request request;
-	int failure;               /* of the sandbox's own: negative errno and why */
+	int failure; /* of the sandbox's own: negative errno and why */
 	struct err err;
 	size_t step_count;
 	struct plan_end end;
-	enum target_fate fate;     /* of what is not a plan */
-	bool alarm;                /* a kernel that can be heard has found a mistake of its own */
+	enum target_fate fate; /* of what is not a plan */
+	bool alarm;            /* a kernel that can be heard has found a mistake of its own */
 	size_t text_len, answer_len;
 	struct plan_step steps[CHANNEL_STEPS_MAX];
-	uint64_t seed;             /* of a race; its calls are those of the steps */
+	uint64_t seed; /* of a race; its calls are those of the steps */
 	struct raced raced[TARGET_RACE_MAX];
-	double program_seconds;    /* of a program, which is the text; its output is the answer */
+	double program_seconds; /* of a program, which is the text; its output is the answer */
 	enum program_fate program_end;
 	int program_status;
 	char text[CHANNEL_TEXT_MAX];
@@ -63,7 +63,8 @@ void channel_clear(struct channel *b);
 /* A copy of the outcome with its bytes on the channel; false if they are too many. */
 bool channel_answer(struct channel *b, const struct outcome *o, struct outcome *ret);
 /* The same for one of several: its bytes lie behind this many. */
-bool channel_answer_at(struct channel *b, size_t used, const struct outcome *o, struct outcome *ret);
+bool channel_answer_at(struct channel *b, size_t used, const struct outcome *o,
+		       struct outcome *ret);
 
 /* Hands over the turn, and waits for it: true once it is there, false after the given time. */
 void channel_pass(struct channel *b, enum channel_turn turn);

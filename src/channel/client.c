@@ -30,7 +30,8 @@ static int follow_some(const struct channel_client *e, const struct plan_step *s
 	for (size_t i = 0; i < count && channel_add(b, &steps[i]); i++)
 		;
 	if (!b->step_count)
-		return err_set(err, E2BIG, "the data of a call is beyond %d bytes", CHANNEL_TEXT_MAX);
+		return err_set(err, E2BIG, "the data of a call is beyond %d bytes",
+			       CHANNEL_TEXT_MAX);
 	b->end = (struct plan_end){ 0 };
 	*ret = (struct plan_end){ .fate = e->send(e->own, REQUEST_FOLLOW, e->deadline_seconds) };
 	if (ret->fate != FATE_FINE) {
@@ -75,8 +76,8 @@ int channel_call(const struct channel_client *e, const struct call *c, struct ou
 	return 0;
 }
 
-int channel_race(const struct channel_client *e, const struct call *calls, size_t count, uint64_t seed,
-		 struct raced *ret, enum target_fate *ret_fate, struct err *err)
+int channel_race(const struct channel_client *e, const struct call *calls, size_t count,
+		 uint64_t seed, struct raced *ret, enum target_fate *ret_fate, struct err *err)
 {
 	struct channel *b = e->channel;
 

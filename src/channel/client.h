@@ -24,8 +24,8 @@ int channel_follow(const struct channel_client *e, const struct plan_step *steps
 		   struct plan_end *ret, struct err *err);
 int channel_call(const struct channel_client *e, const struct call *c, struct outcome *ret,
 		 enum target_fate *ret_fate, struct err *err);
-int channel_race(const struct channel_client *e, const struct call *calls, size_t count, uint64_t seed,
-		 struct raced *ret, enum target_fate *ret_fate, struct err *err);
+int channel_race(const struct channel_client *e, const struct call *calls, size_t count,
+		 uint64_t seed, struct raced *ret, enum target_fate *ret_fate, struct err *err);
 int channel_observe(const struct channel_client *e, struct tree *ret, enum target_fate *ret_fate,
 		    struct err *err);
 /* Runs a compiled program there; one that outlives even its end has hung. */

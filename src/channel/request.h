@@ -15,8 +15,8 @@
 /* How a call on the target can end besides an outcome. */
 enum target_fate {
 	FATE_FINE,
-	FATE_HUNG, /* the deadline passed; the worker was given up */
-	FATE_DIED, /* the daemon or the mount is gone */
+	FATE_HUNG,  /* the deadline passed; the worker was given up */
+	FATE_DIED,  /* the daemon or the mount is gone */
 	FATE_ALARM, /* it goes on, but the kernel logged a mistake of its own (log) */
 };
 
@@ -31,13 +31,13 @@ struct plan_step {
 	struct call call;
 	/* Compared only if `exact`; else the plan ends here to report it. */
 	struct outcome expected;
-	struct hash tree;        /* expected afterwards, if `observe` */
+	struct hash tree; /* expected afterwards, if `observe` */
 	bool exact, observe;
 };
 
 /* Where a plan stopped: the first step that was not as expected or not exact, count if none. */
 struct plan_end {
-	size_t done;             /* steps that went as expected, all before the one it ended at */
+	size_t done; /* steps that went as expected, all before the one it ended at */
 	enum target_fate fate;
 	bool outcome_differs, tree_differs;
 	/* Of step `done`, where fate_answers(); valid until the next call of the target. */

@@ -61,7 +61,8 @@ static bool is_gone(const struct channel_server *s)
 }
 
 /* One step; true if the plan goes on behind it. */
-static bool follow_step(struct channel_server *s, const struct plan_step *step, struct plan_end *end)
+static bool follow_step(struct channel_server *s, const struct plan_step *step,
+			struct plan_end *end)
 {
 	struct channel *b = s->channel;
 	struct outcome seen;
@@ -107,8 +108,8 @@ void channel_server_follow(struct channel_server *s)
 		if (!follow_step(s, &b->steps[b->end.done], &b->end))
 			break;
 	}
-	if (b->end.done < b->step_count && b->end.fate == FATE_FINE &&
-	    s->attached(s->own) && s->gone(s->own))
+	if (b->end.done < b->step_count && b->end.fate == FATE_FINE && s->attached(s->own) &&
+	    s->gone(s->own))
 		b->end.fate = FATE_DIED;
 }
 

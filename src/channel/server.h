@@ -1,4 +1,5 @@
-/* server.h -- carrying out what stands on a channel: plans and walks, there where the file system is.
+/* server.h -- carrying out what stands on a channel: plans and walks, there where the file system
+ * is.
  *
  * The channel's owner waits meanwhile; what is found goes back on the channel. */
 #ifndef CHANNEL_SERVER_H

@@ -179,8 +179,8 @@ static const struct verb {
 	unsigned long request;
 	int (*with_file)(int mount_fd, const uint64_t *key, const char *path, struct err *err);
 } verbs[] = {
-	{ "save", REFFS_SAVE, NULL },     { "restore", REFFS_RESTORE, NULL },
-	{ "drop", REFFS_DROP, NULL },     { "pickle", REFFS_PICKLE, client_pickle },
+	{ "save", REFFS_SAVE, NULL },        { "restore", REFFS_RESTORE, NULL },
+	{ "drop", REFFS_DROP, NULL },        { "pickle", REFFS_PICKLE, client_pickle },
 	{ "load", REFFS_LOAD, client_load },
 };
 
@@ -205,8 +205,10 @@ static int explain(const struct verb *verb, const char *mountpoint, uint64_t key
 		return err_set(err, error, "no state is saved under key %llu",
 			       (unsigned long long)key);
 	if (error == ENOSPC)
-		return err_set(err, error, "%s: a limit is reached, of saved states (--snapshots) "
-			       "or of memory (--memory)", mountpoint);
+		return err_set(err, error,
+			       "%s: a limit is reached, of saved states (--snapshots) "
+			       "or of memory (--memory)",
+			       mountpoint);
 	return err_sys(err, error, "%s", verb->name);
 }
 
@@ -274,19 +276,26 @@ const struct command command_reffs = {
 		"the daemon, which unmounts and writes its image. Where it is killed, a process of "
 		"its own (_reffs-guardian_) unmounts; where that is killed, too, *umount -l* "
 		"does.\n\n"
-		"*save* keeps the present state under KEY, a number; *restore* makes it the present "
-		"one again, at a cost that does not depend on the size of the tree, with all of the "
-		"kernel's caches right afterwards; *drop* forgets it. *pickle* writes a saved state "
-		"to a file and *load* reads one back under KEY; with *--pool* all keys at once. The "
+		"*save* keeps the present state under KEY, a number; *restore* makes it the "
+		"present "
+		"one again, at a cost that does not depend on the size of the tree, with all of "
+		"the "
+		"kernel's caches right afterwards; *drop* forgets it. *pickle* writes a saved "
+		"state "
+		"to a file and *load* reads one back under KEY; with *--pool* all keys at once. "
+		"The "
 		"file may lie anywhere, also on the mount. One that is damaged, or holds no sound "
 		"file system, is refused and changes nothing. Programs do the same by ioctl: see "
 		"_reffs.h_.\n\n"
 		"Saved states share what they have in common. What only they hold counts in "
-		"*--memory* and is missing in the free space that _statfs_ tells; with *--memory* or "
+		"*--memory* and is missing in the free space that _statfs_ tells; with *--memory* "
+		"or "
 		"*--snapshots* used up, saving, loading and writing answer ENOSPC until states are "
 		"dropped or files removed.\n\n"
-		"A process that is bound to one CPU (*taskset*) is served on that CPU, several times "
-		"as fast. FUSE passes on no COLLAPSE_RANGE or INSERT_RANGE, and the kernel does not "
+		"A process that is bound to one CPU (*taskset*) is served on that CPU, several "
+		"times "
+		"as fast. FUSE passes on no COLLAPSE_RANGE or INSERT_RANGE, and the kernel does "
+		"not "
 		"learn that a file is immutable or append-only: _access_ does not say so.\n\n"
 		"Only root and the user who mounted it may save and restore.",
 	.opts = opts,

@@ -24,8 +24,8 @@ static const struct opt opts[] = {
 /* The tree that differs, or what a kernel said. */
 static void print(const struct finding *f)
 {
-	bool said = f->code == FINDING_KERNEL || f->code == FINDING_LEAK ||
-		    f->code == FINDING_DEATH;
+	bool said =
+		f->code == FINDING_KERNEL || f->code == FINDING_LEAK || f->code == FINDING_DEATH;
 
 	printf("%s\n", buf_str(&f->title));
 	if (f->diff.len)
@@ -96,11 +96,14 @@ const struct command command_replay = {
 	.usage = "FINDING",
 	.summary = "replay a finding from a fresh file system",
 	.text = "Makes the calls of a finding's folder (or of any trace) on a freshly made file\n"
-		"system beside the model, judging every outcome and the tree after every call. Where\n"
+		"system beside the model, judging every outcome and the tree after every call. "
+		"Where\n"
 		"it shows, its C program is compiled and run on a fresh file system, too.\n"
 		"\n"
-		"*--kernel debug* replays it in a kernel that looks for its own mistakes: memory used\n"
-		"after it was freed or beyond its end, locks taken in the wrong order, memory leaks\n"
+		"*--kernel debug* replays it in a kernel that looks for its own mistakes: memory "
+		"used\n"
+		"after it was freed or beyond its end, locks taken in the wrong order, memory "
+		"leaks\n"
 		"with the place that took it. *assay kernel build --debug* builds that kernel.\n"
 		"\n"
 		"Exit status: 1 if it shows at least once, 0 if it never does, 2 if that cannot "

@@ -79,8 +79,10 @@ const struct command command_shrink = {
 		"needed,\n"
 		"simplifies the arguments, and writes the result with its reproducer to the "
 		"folder:\n"
-		"where it came from, unless another is given. The reproducer is compiled and run on a\n"
-		"fresh file system, and what it showed is said. Stopped, it writes how far it got.\n"
+		"where it came from, unless another is given. The reproducer is compiled and run "
+		"on a\n"
+		"fresh file system, and what it showed is said. Stopped, it writes how far it "
+		"got.\n"
 		"\n"
 		"Exit status: 1 if it shows, 0 if it does not, 2 if that cannot be told.",
 	.opts = opts,

@@ -63,9 +63,8 @@ struct run {
 };
 
 /* As the columns of the published answers are ordered. */
-static const enum platform column_order[PLATFORM_COUNT] = {
-	PLATFORM_LINUX, PLATFORM_POSIX, PLATFORM_MACOS, PLATFORM_FREEBSD
-};
+static const enum platform column_order[PLATFORM_COUNT] = { PLATFORM_LINUX, PLATFORM_POSIX,
+							    PLATFORM_MACOS, PLATFORM_FREEBSD };
 
 static int prepare(struct run *r, struct err *err)
 {
@@ -267,11 +266,13 @@ const struct command command_spec = {
 	.name = "spec",
 	.usage = "FILE...",
 	.summary = "what the model allows for every call of a script",
-	.text = "Walks through each script with the model and prints a line for every value that a\n"
+	.text = "Walks through each script with the model and prints a line for every value that "
+		"a\n"
 		"call would return: folder and name of the script, line, and the outcome, or all\n"
 		"allowed outcomes between braces, separated by tabs. A dump prints the tree.\n"
 		"\n"
-		"With *--platform all* there are four columns (linux, posix, macos, freebsd) where\n"
+		"With *--platform all* there are four columns (linux, posix, macos, freebsd) "
+		"where\n"
 		"the platforms differ. A dash means that the platform leaves the call undefined;\n"
 		"nothing follows from it for the rest of the script.",
 	.opts = opts,

@@ -1,4 +1,5 @@
-/* explore_report.c -- what is left of a search, or of several: run.json, coverage, report, words. */
+/* explore_report.c -- what is left of a search, or of several: run.json, coverage, report, words.
+ */
 #include "cmd/explore_report.h"
 
 #include <errno.h>

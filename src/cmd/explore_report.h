@@ -1,4 +1,5 @@
-/* explore_report.h -- what is left of a search, or of several: run.json, coverage, report, words. */
+/* explore_report.h -- what is left of a search, or of several: run.json, coverage, report, words.
+ */
 #ifndef CMD_EXPLORE_REPORT_H
 #define CMD_EXPLORE_REPORT_H
 

@@ -1,4 +1,5 @@
-/* finding_argument.c -- a finding named on the command line, and the target it is to be shown on. */
+/* finding_argument.c -- a finding named on the command line, and the target it is to be shown on.
+ */
 #include "cmd/finding_argument.h"
 
 #include <errno.h>
@@ -23,8 +24,7 @@ static void add_kernel(struct buf *target, const char *kernel)
 	*target = other;
 }
 
-int found_open(struct found *f, const char *path, const struct found_place *place,
-	       struct err *err)
+int found_open(struct found *f, const char *path, const struct found_place *place, struct err *err)
 {
 	struct target_options options = { .config = place->config };
 	struct buf target = BUF_INIT;

@@ -1,4 +1,5 @@
-/* finding_argument.h -- a finding named on the command line, and the target it is to be shown on. */
+/* finding_argument.h -- a finding named on the command line, and the target it is to be shown on.
+ */
 #ifndef CMD_FINDING_ARGUMENT_H
 #define CMD_FINDING_ARGUMENT_H
 
@@ -17,18 +18,29 @@ struct found_place {
 };
 
 /* The options that say where. */
-#define FOUND_PLACE_OPTS(settings, place)                                                     \
-	{ "on", OPT_TEXT, offsetof(settings, place.on), "TARGET",                             \
-	  "another target than the one it was found on", 0, 0 },                              \
-	{ "kernel", OPT_TEXT, offsetof(settings, place.kernel), "NAME",                       \
-	  "the same file system in this kernel (assay kernel list): debug", 0, 0 },           \
-	{ "config", OPT_TEXT, offsetof(settings, place.config), "FILE",                       \
-	  "an INI file that describes targets", 0, 0 }
+#define FOUND_PLACE_OPTS(settings, place) \
+	{ "on", \
+	  OPT_TEXT, \
+	  offsetof(settings, place.on), \
+	  "TARGET", \
+	  "another target than the one it was found on", \
+	  0, \
+	  0 }, \
+		{ "kernel", \
+		  OPT_TEXT, \
+		  offsetof(settings, place.kernel), \
+		  "NAME", \
+		  "the same file system in this kernel (assay kernel list): debug", \
+		  0, \
+		  0 }, \
+	{ \
+		"config", OPT_TEXT, offsetof(settings, place.config), "FILE", \
+			"an INI file that describes targets", 0, 0 \
+	}
 
 /* Reads the finding at `path` and opens the target. Returns EXIT_CLEAN, or the exit code to end
  * with. */
-int found_open(struct found *f, const char *path, const struct found_place *place,
-	       struct err *err);
+int found_open(struct found *f, const char *path, const struct found_place *place, struct err *err);
 void found_close(struct found *f);
 /* Prints what the finding's own program showed. */
 void found_print_proof(const struct finding *f);

@@ -50,8 +50,7 @@ void findings_text(const json_t *findings, const json_t *unconfirmed, bool with_
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(findings, i, row)
-		add_row(row, with_target, out);
+	json_array_foreach(findings, i, row) add_row(row, with_target, out);
 	json_array_foreach(unconfirmed, i, row)
 	{
 		buf_adds(out, "not confirmed by any replay: ");

@@ -6,9 +6,9 @@
 
 struct sweep_row {
 	char *target;
-	char *lacks;   /* why it was not searched; NULL: it was */
+	char *lacks;    /* why it was not searched; NULL: it was */
 	json_t *result; /* its run.json; NULL where there is none */
-	char *failure; /* what it said in place of a result, or NULL */
+	char *failure;  /* what it said in place of a result, or NULL */
 };
 
 struct sweep {

@@ -20,10 +20,10 @@ struct code_point {
 };
 
 struct code_file {
-	const char *path;     /* "fs/ext4/namei.c" */
-	uint32_t directory;   /* number of "fs/ext4"; what is below it counts as the same */
-	bool common;          /* to all file systems: VFS and the like */
-	size_t first, count;  /* its points */
+	const char *path;    /* "fs/ext4/namei.c" */
+	uint32_t directory;  /* number of "fs/ext4"; what is below it counts as the same */
+	bool common;         /* to all file systems: VFS and the like */
+	size_t first, count; /* its points */
 };
 
 struct code {

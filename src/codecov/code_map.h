@@ -1,7 +1,8 @@
 /* code_map.h -- which of its code a kernel has run, in memory that it shares with the checker.
  *
  * A bit for each point of code that the kernel tells of, set when one of its states first comes
- * there from mounting on; the table beside the kernel says what each stands for (codecov/code.h). */
+ * there from mounting on; the table beside the kernel says what each stands for (codecov/code.h).
+ */
 #ifndef CODECOV_CODE_MAP_H
 #define CODECOV_CODE_MAP_H
 

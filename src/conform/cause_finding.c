@@ -43,8 +43,8 @@ static void tell_finding(struct finding *f, struct target *t, const struct model
 
 	run_meet(run, f, t);
 	run_update(run, f, t);
-	status = finding_improve(f, t, m, TELL_SHRINK_TRIES, TELL_VERIFY_TIMES, until_seconds,
-				 &err);
+	status =
+		finding_improve(f, t, m, TELL_SHRINK_TRIES, TELL_VERIFY_TIMES, until_seconds, &err);
 	if (status < 0)
 		buf_addf(&f->notes, "It was not shrunk to the end: %s.\n", err.text);
 	run_update(run, f, t);

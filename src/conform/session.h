@@ -34,7 +34,7 @@ struct session_options {
 	struct target_options target_options;
 	enum platform platform;
 	struct version kernel; /* VERSION_NONE: the target's */
-	unsigned repeat; /* how often each race is run */
+	unsigned repeat;       /* how often each race is run */
 };
 
 /* The model that judges the target. */

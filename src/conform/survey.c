@@ -204,8 +204,8 @@ json_t *survey_json(const struct survey *s)
 		for (size_t k = 0; k < t->causes.count; k++)
 			json_array_append_new(causes, cause_json(s, &t->causes.items[k]));
 		o = json_pack("{s:s s:s s:I s:I s:I s:I s:I s:f s:f s:o}", "target", r->target,
-			      "judged_by", r->figures.judged_by,
-			      "scripts", (json_int_t)r->suite->count, "accepted",
+			      "judged_by", r->figures.judged_by, "scripts",
+			      (json_int_t)r->suite->count, "accepted",
 			      (json_int_t)r->counts[SCRIPT_ACCEPTED], "rejected",
 			      (json_int_t)r->counts[SCRIPT_REJECTED], "skipped",
 			      (json_int_t)r->counts[SCRIPT_SKIPPED], "calls",

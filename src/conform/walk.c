@@ -99,7 +99,7 @@ void walker_report_fate(struct deviation *d, enum target_fate fate, unsigned ste
 			const struct call *c)
 {
 	begin_report(d,
-		     fate == FATE_HUNG	  ? FINDING_HANG
+		     fate == FATE_HUNG    ? FINDING_HANG
 		     : fate == FATE_ALARM ? FINDING_KERNEL
 					  : FINDING_DEATH,
 		     step, c);

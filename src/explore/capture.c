@@ -329,8 +329,8 @@ static void take_up(struct explorer *x, const struct finding *met)
 	double until_seconds = work_until(x);
 	struct err none = { 0 };
 	struct finding f;
-	int status = judge_replay(x->target, &x->model, met->calls, met->count, true,
-				  until_seconds, &f, &none);
+	int status = judge_replay(x->target, &x->model, met->calls, met->count, true, until_seconds,
+				  &f, &none);
 
 	if (status <= 0)
 		return;

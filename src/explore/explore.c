@@ -117,8 +117,9 @@ struct call explorer_process(const struct explorer *x, unsigned i)
 
 bool explorer_is_shortage(int status)
 {
-	static const int errors[] = { ENOMEM, EAGAIN, EBUSY,  EINTR,
-				      EMFILE, ENFILE, ENOSPC, EDQUOT };
+	static const int errors[] = {
+		ENOMEM, EAGAIN, EBUSY, EINTR, EMFILE, ENFILE, ENOSPC, EDQUOT
+	};
 
 	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
 		if (status == -errors[i])

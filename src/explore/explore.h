@@ -52,12 +52,12 @@ struct explore_options {
 	double seconds; /* 0: no limit */
 	uint64_t calls; /* 0: no limit */
 	uint64_t seed;
-	unsigned depth_max;    /* of branching searches */
-	uint64_t memory_max;   /* bytes for states and edges */
+	unsigned depth_max;  /* of branching searches */
+	uint64_t memory_max; /* bytes for states and edges */
 	/* States that the target keeps saved at once, for branching searches; 0: as many as about
 	 * memory_max holds. */
 	uint64_t saved_max;
-	unsigned history_max; /* calls after which a tour begins anew; 0: a million */
+	unsigned history_max;  /* calls after which a tour begins anew; 0: a million */
 	unsigned verify_every; /* the tree is observed after every n-th call; 1: all */
 	unsigned findings_max;
 	unsigned shrink_tries; /* replays to spend on shrinking one finding */
@@ -67,12 +67,12 @@ struct explore_options {
 	/* The code of the target (TARGET_CODE), where it is to be told which was run; else NULL.
 	 * Kept with the checkpoint. */
 	const struct code *code;
-	bool code_score;       /* prefer states and calls that come to code not run yet */
-	unsigned failures_max; /* that a call may meet (fail_alloc and the like) */
-	bool adaptive;         /* weights move toward what was not seen yet */
-	bool bitstate;         /* branching: visited states as bits, for spaces beyond memory */
-	const char *kernel_log; /* NULL: /dev/kmsg */
-	bool resume;           /* go on from the run's checkpoint */
+	bool code_score;           /* prefer states and calls that come to code not run yet */
+	unsigned failures_max;     /* that a call may meet (fail_alloc and the like) */
+	bool adaptive;             /* weights move toward what was not seen yet */
+	bool bitstate;             /* branching: visited states as bits, for spaces beyond memory */
+	const char *kernel_log;    /* NULL: /dev/kmsg */
+	bool resume;               /* go on from the run's checkpoint */
 	double checkpoint_seconds; /* from one checkpoint to the next, at least */
 	void (*progress)(void *to, const struct explore_figures *f, const struct run *run);
 	void *progress_to;

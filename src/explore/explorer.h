@@ -41,7 +41,7 @@ struct explorer {
 	uint32_t node;
 	struct passed *history; /* since the target was fresh */
 	size_t history_count;
-	struct recent recent; /* what the last calls of the history answered */
+	struct recent recent;  /* what the last calls of the history answered */
 	struct open_list list; /* of branching searches */
 	struct bitstate bits;
 	uint64_t chosen;   /* calls drawn so far */
@@ -49,10 +49,10 @@ struct explorer {
 	struct explore_figures figures;
 	double deadline_seconds, progress_seconds, checkpoint_seconds, watch_seconds;
 	struct kernel_log log;
-	struct kernel_ours ours; /* what it may name of ours */
+	struct kernel_ours ours;  /* what it may name of ours */
 	struct code_map *reached; /* of the target's code; NULL: nobody asks */
-	struct crowd *crowd; /* all targets, where there are several */
-	struct buf others;   /* what they did where this one fails: told with the finding */
+	struct crowd *crowd;      /* all targets, where there are several */
+	struct buf others;        /* what they did where this one fails: told with the finding */
 };
 
 /* The strategies: each runs until explorer_ends(). */

@@ -39,7 +39,7 @@ struct graph {
 	size_t index_cap;
 	uint32_t mark;
 	uint64_t calls; /* of the universe: edges a node can have */
-	uint64_t left; /* calls untried, over all nodes that were reached */
+	uint64_t left;  /* calls untried, over all nodes that were reached */
 	size_t edge_bytes;
 };
 

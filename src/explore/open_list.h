@@ -9,13 +9,13 @@
 #include "explore/way.h"
 
 struct opening {
-	struct hash hash; /* of the state */
+	struct hash hash;   /* of the state */
 	struct state state; /* where saved; else it is to be reached by its way first */
 	bool saved;
-	size_t saved_at;  /* place among the saved ones (saved_list.h) */
-	uint64_t key;     /* under which the target saves it; rises in the order of discovery */
-	uint32_t node;    /* NODE_NONE where only bits are kept of visited states */
-	struct way *way;  /* the calls that led here */
+	size_t saved_at; /* place among the saved ones (saved_list.h) */
+	uint64_t key;    /* under which the target saves it; rises in the order of discovery */
+	uint32_t node;   /* NODE_NONE where only bits are kept of visited states */
+	struct way *way; /* the calls that led here */
 	uint32_t next, first, stride; /* calls in an order of its own: first + i * stride */
 	uint32_t dirty;               /* calls since the last sync that changed something */
 	unsigned missed;              /* times that its way led elsewhere */

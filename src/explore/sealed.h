@@ -31,7 +31,7 @@ int sealed_finish(struct sealed_writer *w, struct err *err);
 
 /* Reading beyond the end gives 0 and says so in `ended`. */
 struct sealed_reader {
-	int fd; /* the caller's */
+	int fd;        /* the caller's */
 	uint64_t left; /* bytes in front of the checksum that are not in the buffer yet */
 	bool ended;
 	size_t at, len;

@@ -14,7 +14,7 @@ struct way {
 	uint32_t node;    /* where it led; NODE_NONE where only bits are kept of visited states */
 	uint32_t depth;   /* calls of the way */
 	uint32_t refs;
-	uint32_t number;  /* in a checkpoint that is being written; else 0 */
+	uint32_t number; /* in a checkpoint that is being written; else 0 */
 };
 
 /* How many there are, for the memory they take. */

@@ -14,8 +14,8 @@
 
 const char *const finding_names[FINDING_CODES] = {
 	[FINDING_OUTCOME] = "OUTCOME", [FINDING_TREE] = "TREE",   [FINDING_HANG] = "HANG",
-	[FINDING_DEATH] = "DEATH",     [FINDING_DRIFT] = "DRIFT",
-	[FINDING_KERNEL] = "KERNEL",   [FINDING_LEAK] = "LEAK",   [FINDING_TIMES] = "TIMES",
+	[FINDING_DEATH] = "DEATH",     [FINDING_DRIFT] = "DRIFT", [FINDING_KERNEL] = "KERNEL",
+	[FINDING_LEAK] = "LEAK",       [FINDING_TIMES] = "TIMES",
 };
 
 void finding_init(struct finding *f)

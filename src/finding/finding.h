@@ -15,11 +15,11 @@ enum finding_code {
 	FINDING_OUTCOME, /* an outcome the model does not allow */
 	FINDING_TREE,    /* right outcome, wrong tree */
 	FINDING_HANG,
-	FINDING_DEATH,    /* daemon or mount died */
-	FINDING_DRIFT,    /* the tree changed by itself */
-	FINDING_KERNEL,   /* the kernel log: oops, BUG, WARN, hung task */
-	FINDING_LEAK,     /* memory that a kernel does not give back */
-	FINDING_TIMES,    /* times of files that no order of events explains */
+	FINDING_DEATH,  /* daemon or mount died */
+	FINDING_DRIFT,  /* the tree changed by itself */
+	FINDING_KERNEL, /* the kernel log: oops, BUG, WARN, hung task */
+	FINDING_LEAK,   /* memory that a kernel does not give back */
+	FINDING_TIMES,  /* times of files that no order of events explains */
 	FINDING_CODES
 };
 extern const char *const finding_names[FINDING_CODES]; /* "OUTCOME", ... */
@@ -85,8 +85,8 @@ enum { JUDGE_FINE, JUDGE_BAD, JUDGE_UNDEFINED };
 int judge_answer(struct target *t, const struct model *m, struct state *s, const struct call *c,
 		 const struct outcome *seen, bool observe, struct finding *ret, struct err *err);
 /* The same of a call in `s` that ended in this fate (not FATE_FINE). */
-int judge_fate(struct target *t, const struct model *m, const struct state *s,
-	       const struct call *c, enum target_fate fate, struct finding *ret, struct err *err);
+int judge_fate(struct target *t, const struct model *m, const struct state *s, const struct call *c,
+	       enum target_fate fate, struct finding *ret, struct err *err);
 
 /* Work on a finding ends at until_seconds (of clock_seconds(); 0: never) and when the run is
  * stopped (run.h). */

@@ -125,8 +125,7 @@ static void remove_history(const char *dir)
 	unlink(path);
 }
 
-int finding_write(const struct finding *f, const struct target *t, const char *dir,
-		  struct err *err)
+int finding_write(const struct finding *f, const struct target *t, const char *dir, struct err *err)
 {
 	struct buf trace = BUF_INIT, readme = BUF_INIT;
 	int status;

@@ -10,9 +10,9 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/stop.h"
 #include "finding/finding.h"
 #include "judge/kernel_log.h"
-#include "base/stop.h"
 
 enum {
 	PROGRAM_SECONDS = 60,

@@ -135,11 +135,13 @@ static void add_steps(const struct finding *f, struct buf *out)
 
 	buf_adds(out, "\n## Steps\n\n");
 	if (f->before)
-		buf_addf(out,
-			 "The last %zu of %zu calls of the search. They do not begin on a fresh file "
-			 "system: the file `history` has all of them, and `assay replay` and `assay "
-			 "shrink` with this folder begin with that.\n",
-			 f->count, f->count + f->before);
+		buf_addf(
+			out,
+			"The last %zu of %zu calls of the search. They do not begin on a fresh "
+			"file "
+			"system: the file `history` has all of them, and `assay replay` and `assay "
+			"shrink` with this folder begin with that.\n",
+			f->count, f->count + f->before);
 	else
 		buf_adds(out, "On a freshly made file system:\n");
 	if (f->count <= FINDING_CALLS_TOLD)

@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "finding/finding.h"
 #include "base/stop.h"
+#include "finding/finding.h"
 #include "trace/script.h"
 
 /* A replay on its way: the finding gathers the calls and their outcomes from the start. */

@@ -25,7 +25,7 @@ enum {
 
 struct hypothesis {
 	struct state state;
-	uint32_t taken;             /* calls under way that have taken effect: bits of places */
+	uint32_t taken;              /* calls under way that have taken effect: bits of places */
 	uint8_t walked[OVERLAP_MAX]; /* bytes of its path that a call under way has walked */
 };
 

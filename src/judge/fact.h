@@ -41,8 +41,8 @@ struct fact {
 	uint64_t offset;   /* DATA: of the first byte that differs */
 	const char *bytes; /* DATA: from offset on, at most FACT_BYTES_MAX; TARGET; XATTR */
 	size_t len;
-	uint32_t flags;    /* FLAGS */
-	const char *call;  /* UNREADABLE: what the walk could not do there, and its errno */
+	uint32_t flags;   /* FLAGS */
+	const char *call; /* UNREADABLE: what the walk could not do there, and its errno */
 	int error;
 };
 

@@ -237,8 +237,8 @@ static int excuse(struct target *t, const struct model *m, const struct state *s
 		  const struct finding *f, struct err *err)
 {
 	int status = f->code == FINDING_KERNEL || f->code == FINDING_LEAK || f->code == FINDING_HANG
-			     ? 0
-			     : judge_gave_up(t, m, s, err);
+			   ? 0
+			   : judge_gave_up(t, m, s, err);
 
 	return status < 0 ? status : status ? JUDGE_UNDEFINED : JUDGE_BAD;
 }
@@ -284,8 +284,8 @@ static void fill_leak(const char *what, const char *log, struct finding *ret)
 	buf_adds(&ret->rule, "What is taken is given back.");
 }
 
-int judge_fate(struct target *t, const struct model *m, const struct state *s,
-	       const struct call *c, enum target_fate fate, struct finding *ret, struct err *err)
+int judge_fate(struct target *t, const struct model *m, const struct state *s, const struct call *c,
+	       enum target_fate fate, struct finding *ret, struct err *err)
 {
 	char place[KERNEL_PLACE_MAX] = "";
 	struct buf log = BUF_INIT;

@@ -39,10 +39,10 @@ enum rule {
 
 struct rule_info {
 	const char *name;
-	int error;               /* 0: a switch: how something is done, not an error */
-	unsigned where;          /* bits of enum platform */
+	int error;                   /* 0: a switch: how something is done, not an error */
+	unsigned where;              /* bits of enum platform */
 	struct version since, until; /* of Linux, both included; VERSION_NONE: no bound */
-	const char *text;        /* what it says, and the text or observation it rests on */
+	const char *text;            /* what it says, and the text or observation it rests on */
 };
 extern const struct rule_info rule_table[RULE_COUNT];
 
@@ -108,10 +108,10 @@ enum { ENVELOPE_RULES_MAX = 16 };
 /* The outcomes allowed for one call. */
 struct envelope {
 	struct errset errors;
-	bool success;     /* may succeed */
-	bool undefined;   /* the platform says nothing about this call: anything goes */
-	bool open;        /* not even which errors are right, where others refuse it */
-	int first;        /* what Linux's order of checks answers first; 0: success */
+	bool success;   /* may succeed */
+	bool undefined; /* the platform says nothing about this call: anything goes */
+	bool open;      /* not even which errors are right, where others refuse it */
+	int first;      /* what Linux's order of checks answers first; 0: success */
 	/* The value of success. Where shorter transfers are allowed, value is the longest and
 	 * shortest_len (bytes) or least_num (numbers) the bound below; where any number in a
 	 * range is allowed, [least_num, value.num]. */

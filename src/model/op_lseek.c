@@ -100,8 +100,8 @@ static int64_t seek_directory(struct step *x, int64_t base, int64_t offset, int6
 {
 	const int64_t any_max = INT32_MAX;
 
-	if (whence == SEEK_END && (refuse(x, RULE_seek_directory_end) ||
-				   refuse(x, RULE_seek_directory_end_posix)))
+	if (whence == SEEK_END &&
+	    (refuse(x, RULE_seek_directory_end) || refuse(x, RULE_seek_directory_end_posix)))
 		return -1;
 	may_refuse(x, RULE_seek_directory);
 	may_refuse(x, RULE_seek_directory_posix);

@@ -86,8 +86,8 @@ static bool refuse_space(struct step *x, const char *name)
 		return leave_undefined(x, RULE_xattr_formats);
 	if (x->model->traits.no_xattr || (space == SPACE_USER && x->model->traits.no_user_xattr))
 		return refuse(x, RULE_xattr_space);
-	if (x->model->traits.own_xattrs && (space == SPACE_NONE || space == SPACE_SYSTEM ||
-					    !name[strlen(prefixes[space])]))
+	if (x->model->traits.own_xattrs &&
+	    (space == SPACE_NONE || space == SPACE_SYSTEM || !name[strlen(prefixes[space])]))
 		return leave_undefined(x, RULE_xattr_own);
 	if (space == SPACE_NONE || space == SPACE_SYSTEM)
 		return refuse(x, RULE_xattr_space);

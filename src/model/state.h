@@ -19,11 +19,11 @@ enum health { HEALTH_SOUND, HEALTH_DOUBTFUL, HEALTH_GIVEN_UP, HEALTH_RECOVERED }
 /* An open file description. */
 struct open_file {
 	struct ref ref;
-	uint64_t ino;    /* held in the tree */
-	int64_t flags;   /* as given to open, with the access mode */
+	uint64_t ino;  /* held in the tree */
+	int64_t flags; /* as given to open, with the access mode */
 	int64_t offset;
-	uint32_t slots;  /* descriptors that refer to it */
-	uint8_t lock;    /* LOCK_SH, LOCK_EX or 0 */
+	uint32_t slots; /* descriptors that refer to it */
+	uint8_t lock;   /* LOCK_SH, LOCK_EX or 0 */
 };
 
 /* A descriptor of a process: which open file. */
@@ -44,10 +44,10 @@ struct process {
 	struct ref ref;
 	uint32_t uid, gid;
 	uint32_t umask;
-	bool trusted;         /* permissions were checked elsewhere: by the kernel above RefFS */
-	uint64_t cwd;         /* held in the tree */
-	struct pmap fds;      /* struct fd_slot */
-	struct pmap streams;  /* struct stream by handle, from 1 */
+	bool trusted;        /* permissions were checked elsewhere: by the kernel above RefFS */
+	uint64_t cwd;        /* held in the tree */
+	struct pmap fds;     /* struct fd_slot */
+	struct pmap streams; /* struct stream by handle, from 1 */
 };
 
 struct group_list {
@@ -62,19 +62,19 @@ struct state {
 	struct pmap files;     /* struct open_file */
 	struct pmap groups;    /* struct group_list by user: supplementary groups */
 	uint64_t next_file;
-	int64_t now;           /* clock: ticks by one each call unless set from outside */
-	uint32_t streams;      /* directory streams open, over all processes */
-	bool read_only;        /* mounted read-only: EROFS */
-	bool space_ended;      /* a call lacked it; what it got before may still be taken */
+	int64_t now;      /* clock: ticks by one each call unless set from outside */
+	uint32_t streams; /* directory streams open, over all processes */
+	bool read_only;   /* mounted read-only: EROFS */
+	bool space_ended; /* a call lacked it; what it got before may still be taken */
 	enum health health;
-	bool watches_sync;     /* the next one is kept */
-	struct tree synced;    /* as it was when all was on the disk */
+	bool watches_sync;  /* the next one is kept */
+	struct tree synced; /* as it was when all was on the disk */
 	/* What is to fail within the next call: which of them, 0 for none. */
 	uint16_t failing[STATE_FAILURES][STATE_FAILURES_MAX];
 };
 
 struct state_options {
-	unsigned fields;    /* enum tree_field */
+	unsigned fields; /* enum tree_field */
 	bool hashed;
 	uint32_t root_mode; /* permission bits of the root directory */
 	uint32_t uid, gid;  /* of process 1; the root directory's owner is 0:0 unless owner_1 */

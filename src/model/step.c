@@ -266,7 +266,7 @@ static void may_lack_space(struct step *x)
 /* Failures are met by calls of processes; others only put an end to the waiting for one. */
 static void may_meet_failures(struct step *x)
 {
-	const uint16_t (*failing)[STATE_FAILURES_MAX] = x->state->failing;
+	const uint16_t(*failing)[STATE_FAILURES_MAX] = x->state->failing;
 
 	if (op_table[x->call->op].traits & (TRAIT_ENV | TRAIT_PROC))
 		return;

@@ -112,19 +112,19 @@ enum resolve_flag {
 enum where_kind { WHERE_DIR, WHERE_FILE, WHERE_NONE, WHERE_ERROR };
 struct where {
 	enum where_kind kind;
-	uint64_t ino;       /* DIR, FILE: the object */
-	uint64_t parent;    /* FILE, NONE, DIR unless dots: directory of the last name */
-	const char *name;   /* last name, in the path or a link's target; not terminated */
+	uint64_t ino;     /* DIR, FILE: the object */
+	uint64_t parent;  /* FILE, NONE, DIR unless dots: directory of the last name */
+	const char *name; /* last name, in the path or a link's target; not terminated */
 	size_t name_len;
-	bool slash;         /* the path ends with '/' */
+	bool slash;                 /* the path ends with '/' */
 	bool last_dot, last_dotdot; /* the last component is "." or ".." ("/" has none at all) */
 	bool is_root;
-	bool is_symlink;    /* FILE is a symbolic link that was not followed */
-	bool via_symlink;   /* the last component was a symbolic link that was followed */
-	int error;          /* ERROR: its errno; its rule was not yet refused */
+	bool is_symlink;  /* FILE is a symbolic link that was not followed */
+	bool via_symlink; /* the last component was a symbolic link that was followed */
+	int error;        /* ERROR: its errno; its rule was not yet refused */
 	enum rule rule;
-	bool reached;       /* ERROR: the directory of the last name was reached */
-	uint64_t blocked;   /* ERROR ENOTDIR: the file that only slashes follow, else 0 */
+	bool reached;     /* ERROR: the directory of the last name was reached */
+	uint64_t blocked; /* ERROR ENOTDIR: the file that only slashes follow, else 0 */
 };
 void resolve(struct step *x, int64_t dirfd, const struct arg *path, unsigned flags,
 	     const int64_t *openat2_resolve, struct where *ret);
@@ -140,9 +140,9 @@ const struct open_file *need_file(struct step *x, const struct arg *fd, enum rul
 uint64_t make_unnamed(struct step *x, uint64_t dir, uint32_t mode);
 /* A new object named by w (WHERE_NONE): owner, group, setgid inheritance, umask, times. */
 uint64_t make_object(struct step *x, const struct where *w, uint32_t mode);
-void touch_modify(struct step *x, uint64_t ino);  /* mtime and ctime */
-void touch_change(struct step *x, uint64_t ino);  /* ctime */
-void touch_access(struct step *x, uint64_t ino);  /* atime, by the traits */
+void touch_modify(struct step *x, uint64_t ino); /* mtime and ctime */
+void touch_change(struct step *x, uint64_t ino); /* ctime */
+void touch_access(struct step *x, uint64_t ino); /* atime, by the traits */
 /* The setuid and setgid bits that writing takes away. */
 uint32_t privilege_bits(struct step *x, const struct inode *inode);
 void drop_privilege_bits(struct step *x, uint64_t ino); /* setuid/setgid after a write */

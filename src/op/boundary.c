@@ -2,7 +2,7 @@
 #include "base/must.h"
 #include "op/kind.h"
 
-#define SECONDS(n) ((n) * INT64_C(1000000000))
+#define SECONDS(n) ((n)*INT64_C(1000000000))
 
 static const int64_t descriptors[] = { -1, 0, INT32_MAX };
 static const int64_t users[] = { -1, 0, 65534, 65535, INT32_MAX, INT64_C(1) << 31, UINT32_MAX - 1 };

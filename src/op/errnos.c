@@ -37,9 +37,12 @@ static const struct {
 	int error;
 	bool main; /* its number has no other name */
 } others[] = {
-	{ "EWOULDBLOCK", EWOULDBLOCK, false }, { "EDEADLOCK", EDEADLOCK, false },
-	{ "ENOTSUP", ENOTSUP, false },         { "ERESTARTSYS", 512, true },
-	{ "ERESTARTNOINTR", 513, true },       { "ENOIOCTLCMD", 515, true },
+	{ "EWOULDBLOCK", EWOULDBLOCK, false },
+	{ "EDEADLOCK", EDEADLOCK, false },
+	{ "ENOTSUP", ENOTSUP, false },
+	{ "ERESTARTSYS", 512, true },
+	{ "ERESTARTNOINTR", 513, true },
+	{ "ENOIOCTLCMD", 515, true },
 	{ "ENOTSUPP", 524, true },
 };
 

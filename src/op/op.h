@@ -60,13 +60,16 @@ enum op {
 };
 
 struct call {
-	uint16_t op;  /* enum op */
-	uint16_t pid; /* from 1 */
+	uint16_t op;   /* enum op */
+	uint16_t pid;  /* from 1 */
 	uint32_t line; /* of the script it was read from, else 0 */
 	union {
 		struct arg arg[OP_ARGS_MAX];
 #define A(name, kind) struct arg name;
-#define OP(name, base, result, traits, args) struct { args } name;
+#define OP(name, base, result, traits, args) \
+	struct { \
+		args \
+	} name;
 #include "op/ops.def"
 #undef OP
 #undef A

@@ -256,9 +256,7 @@ static bool is_list_of_objects(const json_t *list)
 	const json_t *item;
 	size_t i;
 
-	json_array_foreach(list, i, item)
-		if (!json_is_object(item))
-			return false;
+	json_array_foreach(list, i, item) if (!json_is_object(item)) return false;
 	return !list || json_is_array(list);
 }
 

@@ -27,7 +27,7 @@ struct run {
 	struct str_map attempts;   /* signatures of those: how often work on one has ended so */
 	json_t *open;              /* the row of what is being worked on; NULL: nothing */
 	enum verdict verdict;      /* BAD: a finding; UNKNOWN: only unconfirmed */
-	json_t *figures; /* the command's own, merged into run.json */
+	json_t *figures;           /* the command's own, merged into run.json */
 };
 
 /* Makes the directory (out: the path, or NULL for the usual one). In one that holds a run

@@ -97,9 +97,8 @@ static void list_add(json_t *list, const char *text)
 	const json_t *item;
 	size_t i;
 
-	json_array_foreach(list, i, item)
-		if (json_is_string(item) && !strcmp(json_string_value(item), text))
-			return;
+	json_array_foreach(list, i, item) if (json_is_string(item) &&
+					      !strcmp(json_string_value(item), text)) return;
 	json_array_append_new(list, json_text(text));
 }
 
@@ -138,10 +137,9 @@ static json_t *find_cause(const struct run *r, const json_t *row, const char *ta
 	json_t *other;
 	size_t i;
 
-	json_array_foreach(r->unconfirmed, i, other)
-		if (other != row && !strcmp(text_of(other, "target"), target) &&
-		    !strcmp(text_of(other, "cause"), cause))
-			return other;
+	json_array_foreach(r->unconfirmed, i,
+			   other) if (other != row && !strcmp(text_of(other, "target"), target) &&
+				      !strcmp(text_of(other, "cause"), cause)) return other;
 	return NULL;
 }
 
@@ -153,9 +151,8 @@ static void count_more(json_t *row, json_int_t times, const json_t *signatures)
 
 	times += json_integer_value(json_object_get(row, "count"));
 	json_object_set_new(row, "count", json_integer(times));
-	json_array_foreach(signatures, i, signature)
-		if (json_is_string(signature))
-			list_add(json_object_get(row, "signatures"), json_string_value(signature));
+	json_array_foreach(signatures, i, signature) if (json_is_string(signature))
+		list_add(json_object_get(row, "signatures"), json_string_value(signature));
 }
 
 /* ---- folders ---- */
@@ -350,9 +347,9 @@ void run_add(struct run *r, const struct finding *f, const struct target *t)
 
 const char *run_folder(const struct run *r)
 {
-	return json_object_get(r->open, "failure") ?
-		       NULL :
-		       json_string_value(json_object_get(r->open, "path"));
+	return json_object_get(r->open, "failure")
+		     ? NULL
+		     : json_string_value(json_object_get(r->open, "path"));
 }
 
 unsigned run_attempts(const struct run *r, const char *signature)
@@ -393,10 +390,9 @@ static bool is_listed(const json_t *list, const json_t *row, const char *key)
 	const json_t *other;
 	size_t i;
 
-	json_array_foreach(list, i, other)
-		if (!strcmp(text_of(other, key), text_of(row, key)) &&
-		    !strcmp(text_of(other, "target"), text_of(row, "target")))
-			return true;
+	json_array_foreach(list, i, other) if (!strcmp(text_of(other, key), text_of(row, key)) &&
+					       !strcmp(text_of(other, "target"),
+						       text_of(row, "target"))) return true;
 	return false;
 }
 
@@ -472,9 +468,9 @@ static int load_list(struct run *r, const json_t *old, const char *name,
 			return err_set(err, EINVAL, "%s/run.json: %s[%zu] has no signature", r->dir,
 				       name, i);
 		list(r, row);
-		json_array_foreach(json_object_get(row, "signatures"), k, signature)
-			if (json_is_string(signature))
-				++*str_map_put(&r->attempts, json_string_value(signature), NULL);
+		json_array_foreach(json_object_get(row, "signatures"), k,
+				   signature) if (json_is_string(signature))++
+			*str_map_put(&r->attempts, json_string_value(signature), NULL);
 	}
 	return 0;
 }
@@ -508,9 +504,7 @@ static bool names_folder(const json_t *list, const char *folder)
 	const json_t *row;
 	size_t i;
 
-	json_array_foreach(list, i, row)
-		if (!strcmp(text_of(row, "folder"), folder))
-			return true;
+	json_array_foreach(list, i, row) if (!strcmp(text_of(row, "folder"), folder)) return true;
 	return false;
 }
 

@@ -53,7 +53,7 @@ struct grouping {
 
 struct crew {
 	int root_fd;
-	int mount_fd;               /* of the root without devices; -1: none */
+	int mount_fd;          /* of the root without devices; -1: none */
 	struct limits *limits; /* NULL: none */
 	enum confinement confinement;
 	bool privileged; /* may become any user */
@@ -314,8 +314,7 @@ static void choose_confinement(struct crew *crew, const struct crew_options *opt
 	}
 }
 
-int crew_open(struct crew **ret, int root_fd, const struct crew_options *options,
-		   struct err *err)
+int crew_open(struct crew **ret, int root_fd, const struct crew_options *options, struct err *err)
 {
 	struct crew *crew = must_alloc(sizeof(*crew));
 	double seconds =
@@ -468,8 +467,8 @@ int crew_start(struct crew *crew, const struct call *c, struct err *err)
 	return 0;
 }
 
-int crew_wait(struct crew *crew, unsigned pid, struct outcome *ret,
-		   int64_t *ret_called_ns, int64_t *ret_returned_ns, struct err *err)
+int crew_wait(struct crew *crew, unsigned pid, struct outcome *ret, int64_t *ret_called_ns,
+	      int64_t *ret_returned_ns, struct err *err)
 {
 	struct member *m = &crew->members[pid <= EXEC_PIDS_MAX ? pid : 0];
 	const struct wire_call *call;
@@ -495,8 +494,7 @@ int crew_wait(struct crew *crew, unsigned pid, struct outcome *ret,
 	return 0;
 }
 
-int crew_call(struct crew *crew, const struct call *c, struct outcome *ret,
-		   struct err *err)
+int crew_call(struct crew *crew, const struct call *c, struct outcome *ret, struct err *err)
 {
 	int64_t called_ns, returned_ns;
 	int error = crew_start(crew, c, err);
@@ -504,8 +502,8 @@ int crew_call(struct crew *crew, const struct call *c, struct outcome *ret,
 	return error ? error : crew_wait(crew, c->pid, ret, &called_ns, &returned_ns, err);
 }
 
-int crew_batch(struct crew *crew, const struct call *calls, size_t count,
-		    struct outcome *ret, size_t *ret_done, struct err *err)
+int crew_batch(struct crew *crew, const struct call *calls, size_t count, struct outcome *ret,
+	       size_t *ret_done, struct err *err)
 {
 	struct member *m = member_of(crew, calls, err);
 	struct wire *wire;
@@ -586,7 +584,7 @@ static void fetch_raced(struct crew *crew, const struct call *calls, size_t coun
 }
 
 int crew_race(struct crew *crew, const struct call *calls, size_t count, uint64_t seed,
-		   struct crew_raced *ret, struct err *err)
+	      struct crew_raced *ret, struct err *err)
 {
 	struct member *racers[EXEC_PIDS_MAX];
 	int racing = line_up(crew, calls, count, racers, err), error = 0, r;

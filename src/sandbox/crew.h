@@ -18,14 +18,13 @@ struct crew_options {
 	 * that cannot be had nodes are not made; limits is needed for that. */
 	bool no_devices;
 	struct limits *limits; /* on what calls may take (limits.h); NULL: none */
-	uint32_t uid, gid;       /* of process 1; 0: root, or the caller where privilege lacks */
+	uint32_t uid, gid;     /* of process 1; 0: root, or the caller where privilege lacks */
 };
 
 struct crew;
 /* Workers on the directory open at root_fd. Confinement needs CAP_SYS_CHROOT, or else a user
  * namespace of its own; what is missing is said in err with what would help. */
-int crew_open(struct crew **ret, int root_fd, const struct crew_options *options,
-		   struct err *err);
+int crew_open(struct crew **ret, int root_fd, const struct crew_options *options, struct err *err);
 /* Makes the call in its process (process 1 exists from the start, root or the caller;
  * create_process makes others, as any user only with CAP_SETUID and CAP_SETGID: -EPERM). An
  * existing process cannot be created (EEXIST) nor a missing one destroyed (ESRCH): outcomes;
@@ -34,18 +33,17 @@ int crew_open(struct crew **ret, int root_fd, const struct crew_options *options
  * in the kernel) and counted; -LIMITS_NOT_MADE where the limits kept it from being made; other
  * negative values are our failures. Outcome bytes are valid
  * until the next call. */
-int crew_call(struct crew *crew, const struct call *c, struct outcome *ret,
-		   struct err *err);
+int crew_call(struct crew *crew, const struct call *c, struct outcome *ret, struct err *err);
 /* Several calls of one process (no PROC operations among them), one after another and with one
  * handover, which is most of what a fast call costs. Makes as many as there is room for, at
  * least one; *ret_done says how many have outcomes, also on failure: then the next one is the
  * call that failed. The deadline is each call's, watched every 50 milliseconds. */
-int crew_batch(struct crew *crew, const struct call *calls, size_t count,
-		    struct outcome *ret, size_t *ret_done, struct err *err);
+int crew_batch(struct crew *crew, const struct call *calls, size_t count, struct outcome *ret,
+	       size_t *ret_done, struct err *err);
 /* Overlapping calls: start without waiting, then wait. Times are CLOCK_MONOTONIC nanoseconds. */
 int crew_start(struct crew *crew, const struct call *c, struct err *err);
-int crew_wait(struct crew *crew, unsigned pid, struct outcome *ret,
-		   int64_t *ret_called_ns, int64_t *ret_returned_ns, struct err *err);
+int crew_wait(struct crew *crew, unsigned pid, struct outcome *ret, int64_t *ret_called_ns,
+	      int64_t *ret_returned_ns, struct err *err);
 /* Calls of several processes that really overlap: each process makes its own in their order, and
  * all begin together, but for a few microseconds that the seed chooses for each. Where one call
  * returned before another began, the times say so. */
@@ -54,7 +52,7 @@ struct crew_raced {
 	int64_t called_ns, returned_ns;
 };
 int crew_race(struct crew *crew, const struct call *calls, size_t count, uint64_t seed,
-		   struct crew_raced *ret, struct err *err);
+	      struct crew_raced *ret, struct err *err);
 /* Ends all processes but 1 and resets that one: as after crew_open. */
 int crew_reset(struct crew *crew, struct err *err);
 unsigned crew_abandoned(const struct crew *crew);

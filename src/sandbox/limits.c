@@ -33,8 +33,8 @@ void limits_init(struct limits *l, int root_fd)
 	struct statfs st;
 
 	*l = (struct limits){ .root_fd = root_fd,
-				   .space_bytes = space_usual,
-				   .file_size_max = INT64_MAX };
+			      .space_bytes = space_usual,
+			      .file_size_max = INT64_MAX };
 	if (fstatfs(root_fd, &st))
 		return;
 	if ((uint64_t)st.f_bavail * (uint64_t)st.f_bsize / FREE_SHARE < space_usual)

@@ -46,8 +46,9 @@ static void reap(pid_t server, const sigset_t *signals)
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		if (pid == server)
-			end_everyone(signals, WIFEXITED(status) ? WEXITSTATUS(status)
-								: SANDBOX_SIGNAL + WTERMSIG(status));
+			end_everyone(signals, WIFEXITED(status)
+						      ? WEXITSTATUS(status)
+						      : SANDBOX_SIGNAL + WTERMSIG(status));
 }
 
 /* SIGUSR1: the owner is gone. The server cleans up if there is something to clean. */
@@ -67,8 +68,9 @@ static _Noreturn void wait_for_the_end(const struct sandbox_ops *keeping, const 
 	end_everyone(signals, 1);
 }
 
-_Noreturn void namespace_init_run(const struct sandbox_ops *keeping, const struct sandbox_options *options,
-			       struct channel *channel, int owner_pidfd)
+_Noreturn void namespace_init_run(const struct sandbox_ops *keeping,
+				  const struct sandbox_options *options, struct channel *channel,
+				  int owner_pidfd)
 {
 	struct pollfd gone = { .fd = owner_pidfd, .events = POLLIN };
 	int self = (int)syscall(SYS_pidfd_open, getpid(), 0);

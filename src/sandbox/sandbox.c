@@ -20,9 +20,9 @@
 #include "sandbox/sandbox_server.h"
 
 enum {
-	LOOK_MS = 100,      /* how often it is looked whether the sandbox lives */
-	GRACE_MS = 2000,    /* for one that is told to end everyone below it */
-	KILLED_MS = 500,    /* for a killed one to be gone */
+	LOOK_MS = 100,       /* how often it is looked whether the sandbox lives */
+	GRACE_MS = 2000,     /* for one that is told to end everyone below it */
+	KILLED_MS = 500,     /* for a killed one to be gone */
 	SANDBOX_TELL_S = 30, /* for one that gives up mounting to say so */
 };
 #define MILLI INT64_C(1000000)
@@ -180,7 +180,7 @@ static enum target_fate send(void *own, enum channel_request request, double sec
 }
 
 static int run_request_for(struct sandbox *k, enum channel_request request, const char *what,
-			  double seconds, struct err *err)
+			   double seconds, struct err *err)
 {
 	if (!k)
 		return no_sandbox(err);
@@ -231,7 +231,7 @@ static int await_beginning(struct sandbox *k, struct err *err)
 }
 
 int sandbox_start(struct sandbox **ret, const struct sandbox_ops *keeping,
-		 const struct sandbox_options *options, struct err *err)
+		  const struct sandbox_options *options, struct err *err)
 {
 	struct sandbox *k = must_alloc(sizeof(*k));
 	int r;
@@ -286,39 +286,40 @@ bool sandbox_alive(const struct sandbox *k)
 }
 
 int sandbox_follow(struct sandbox *k, const struct plan_step *steps, size_t count,
-		  struct plan_end *ret, struct err *err)
+		   struct plan_end *ret, struct err *err)
 {
 	return k ? channel_follow(&k->requests, steps, count, ret, err) : no_sandbox(err);
 }
 
 int sandbox_call(struct sandbox *k, const struct call *c, struct outcome *ret,
-		enum target_fate *ret_fate, struct err *err)
+		 enum target_fate *ret_fate, struct err *err)
 {
 	return k ? channel_call(&k->requests, c, ret, ret_fate, err) : no_sandbox(err);
 }
 
 int sandbox_race(struct sandbox *k, const struct call *calls, size_t count, uint64_t seed,
-		struct raced *ret, enum target_fate *ret_fate, struct err *err)
+		 struct raced *ret, enum target_fate *ret_fate, struct err *err)
 {
 	return k ? channel_race(&k->requests, calls, count, seed, ret, ret_fate, err)
 		 : no_sandbox(err);
 }
 
-int sandbox_observe(struct sandbox *k, struct tree *ret, enum target_fate *ret_fate, struct err *err)
+int sandbox_observe(struct sandbox *k, struct tree *ret, enum target_fate *ret_fate,
+		    struct err *err)
 {
 	return k ? channel_observe(&k->requests, ret, ret_fate, err) : no_sandbox(err);
 }
 
 int sandbox_run_program(struct sandbox *k, const struct buf *program, double seconds,
-		       struct program_end *ret, struct err *err)
+			struct program_end *ret, struct err *err)
 {
 	return channel_run_program(&k->requests, program, seconds, ret, err);
 }
 
 int sandbox_attach(struct sandbox *k, struct err *err)
 {
-	return run_request_for(k, REQUEST_ATTACH, "mount", k ? mount_seconds(k) + SANDBOX_TELL_S : 0,
-			      err);
+	return run_request_for(k, REQUEST_ATTACH, "mount",
+			       k ? mount_seconds(k) + SANDBOX_TELL_S : 0, err);
 }
 
 int sandbox_detach(struct sandbox *k, struct err *err)
@@ -329,5 +330,5 @@ int sandbox_detach(struct sandbox *k, struct err *err)
 int sandbox_clear(struct sandbox *k, struct err *err)
 {
 	return run_request_for(k, REQUEST_CLEAR, "empty the directory",
-			      k ? channel_seconds(&k->requests) : 0, err);
+			       k ? channel_seconds(&k->requests) : 0, err);
 }

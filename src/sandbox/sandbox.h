@@ -27,7 +27,7 @@ enum {
  * started it; what they change in `own` is not seen outside. */
 struct sandbox_ops {
 	void *own;
-	unsigned namespaces; /* CLONE_NEW... */
+	unsigned namespaces;      /* CLONE_NEW... */
 	int fds[SANDBOX_FDS_MAX]; /* descriptors that stay open in the sandbox */
 	size_t fd_count;
 	/* Once, before anything else; may be NULL. */
@@ -61,23 +61,24 @@ void sandbox_comm(char ret[SANDBOX_COMM_MAX]);
 struct sandbox;
 /* Started and attached. */
 int sandbox_start(struct sandbox **ret, const struct sandbox_ops *keeping,
-		 const struct sandbox_options *options, struct err *err);
+		  const struct sandbox_options *options, struct err *err);
 /* NULL is none. Detaches first, if it still can. */
 void sandbox_stop(struct sandbox *k);
 /* False once it hung or died: all that is left to do is to stop it. */
 bool sandbox_alive(const struct sandbox *k);
 
 int sandbox_follow(struct sandbox *k, const struct plan_step *steps, size_t count,
-		  struct plan_end *ret, struct err *err);
+		   struct plan_end *ret, struct err *err);
 int sandbox_call(struct sandbox *k, const struct call *c, struct outcome *ret,
-		enum target_fate *ret_fate, struct err *err);
+		 enum target_fate *ret_fate, struct err *err);
 int sandbox_race(struct sandbox *k, const struct call *calls, size_t count, uint64_t seed,
-		struct raced *ret, enum target_fate *ret_fate, struct err *err);
-int sandbox_observe(struct sandbox *k, struct tree *ret, enum target_fate *ret_fate, struct err *err);
+		 struct raced *ret, enum target_fate *ret_fate, struct err *err);
+int sandbox_observe(struct sandbox *k, struct tree *ret, enum target_fate *ret_fate,
+		    struct err *err);
 
 /* A compiled program, on the file system as it is. */
 int sandbox_run_program(struct sandbox *k, const struct buf *program, double seconds,
-		       struct program_end *ret, struct err *err);
+			struct program_end *ret, struct err *err);
 
 /* All of these fail with -ECHILD where the sandbox is NULL: it could not be started again. */
 

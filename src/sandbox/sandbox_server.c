@@ -3,8 +3,8 @@
  * Process 1 of a script is the sandbox itself. Others are workers of a crew, which is made when
  * the first of them is. Remounting closes everything; workers are made anew then, and what they
  * were told about users and masks is told again. */
-#include "sandbox/crew.h"
 #include "sandbox/sandbox_server.h"
+#include "sandbox/crew.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ struct inside {
 	struct scanner *taker;
 	struct channel_server steps;
 	struct caller *self;
-	struct crew *crew;     /* NULL: nobody but process 1 */
+	struct crew *crew;          /* NULL: nobody but process 1 */
 	struct call told[TOLD_MAX]; /* to the crew, to be repeated; arguments are numbers */
 	size_t told_count;
 };
@@ -463,8 +463,9 @@ static int begin(struct inside *in, struct err *err)
 	return ret ? ret : attach(in, err);
 }
 
-_Noreturn void sandbox_server_run(const struct sandbox_ops *keeping, const struct sandbox_options *options,
-			    struct channel *channel, int owner_pidfd)
+_Noreturn void sandbox_server_run(const struct sandbox_ops *keeping,
+				  const struct sandbox_options *options, struct channel *channel,
+				  int owner_pidfd)
 {
 	static struct inside inside;
 	struct inside *in = &inside;
@@ -490,7 +491,8 @@ _Noreturn void sandbox_server_run(const struct sandbox_ops *keeping, const struc
 	channel->failure = begin(in, &channel->err);
 	for (;;) {
 		channel_pass(channel, TURN_CLIENT);
-		while (!channel_await(channel, TURN_SERVER, LOOK_MS * INT64_C(1000000)) && !orphaned)
+		while (!channel_await(channel, TURN_SERVER, LOOK_MS * INT64_C(1000000)) &&
+		       !orphaned)
 			;
 		if (orphaned)
 			end(in);

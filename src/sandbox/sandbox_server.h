@@ -16,11 +16,13 @@ enum { SANDBOX_SIGNAL = 128 };
  * that one may be caught in a call that a daemon of the same namespace does not answer, so it
  * cannot be the one whose death ends the daemon.
  * owner_pidfd tells whether the owner still lives. */
-_Noreturn void namespace_init_run(const struct sandbox_ops *keeping, const struct sandbox_options *options,
-			       struct channel *channel, int owner_pidfd);
+_Noreturn void namespace_init_run(const struct sandbox_ops *keeping,
+				  const struct sandbox_options *options, struct channel *channel,
+				  int owner_pidfd);
 
 /* Serves the channel until it is killed. owner_pidfd is that of the process standing by. */
-_Noreturn void sandbox_server_run(const struct sandbox_ops *keeping, const struct sandbox_options *options,
-			    struct channel *channel, int owner_pidfd);
+_Noreturn void sandbox_server_run(const struct sandbox_ops *keeping,
+				  const struct sandbox_options *options, struct channel *channel,
+				  int owner_pidfd);
 
 #endif

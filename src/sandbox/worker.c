@@ -180,8 +180,8 @@ static void serve(struct caller *self, struct wire *wire)
 	}
 }
 
-static _Noreturn void work(const struct worker_place *place, struct caller *self,
-			   struct wire *wire, pid_t parent)
+static _Noreturn void work(const struct worker_place *place, struct caller *self, struct wire *wire,
+			   pid_t parent)
 {
 	int root_fd = fcntl(place->root_fd, F_DUPFD_CLOEXEC, 3);
 	const char *step;

@@ -9,11 +9,12 @@
 #include "channel/channel.h"
 #include "codecov/code_map.h"
 
-/* Settings of a kernel that change what calls return: files in /proc/sys/fs, and traits of a target. */
-#define SYSCTLS(ROW)            \
+/* Settings of a kernel that change what calls return: files in /proc/sys/fs, and traits of a
+ * target. */
+#define SYSCTLS(ROW) \
 	ROW(protected_symlinks) \
 	ROW(protected_hardlinks) \
-	ROW(protected_regular)  \
+	ROW(protected_regular) \
 	ROW(protected_fifos)
 
 enum {
@@ -30,7 +31,12 @@ enum {
 };
 
 /* What a kernel finds open, and how it ends where its agent fails or a call can never return. */
-enum { KERNEL_SHM_FD = 3, KERNEL_SHM_IMAGE_FD = 4, KERNEL_SHM_EXIT_BROKEN = 97, KERNEL_SHM_EXIT_HUNG = 98 };
+enum {
+	KERNEL_SHM_FD = 3,
+	KERNEL_SHM_IMAGE_FD = 4,
+	KERNEL_SHM_EXIT_BROKEN = 97,
+	KERNEL_SHM_EXIT_HUNG = 98
+};
 
 /* Where halls lie: some below the kernel, where a sanitizer leaves room too, the others below the
  * end of what the kernel takes for a process's memory (0x7f80000000). */
@@ -38,20 +44,20 @@ enum { KERNEL_SHM_PLACES_LOW = 3, KERNEL_SHM_PLACES = 64 };
 static inline uint64_t kernel_shm_place(unsigned i)
 {
 	return i < KERNEL_SHM_PLACES_LOW ? UINT64_C(0x10000000) + i * UINT64_C(0x18000000)
-				   : UINT64_C(0x4000000000) + i * UINT64_C(0x18000000);
+					 : UINT64_C(0x4000000000) + i * UINT64_C(0x18000000);
 }
 
 struct kernel_shm {
-	uint64_t at;   /* its address */
+	uint64_t at; /* its address */
 	uint32_t owner_pid;
 	char fs[KERNEL_SHM_TEXT_MAX];      /* type for mount(2) */
 	char source[KERNEL_SHM_TEXT_MAX];  /* what is mounted: a path in the kernel's first root */
 	char options[KERNEL_SHM_TEXT_MAX]; /* of the mount */
-	uint8_t sysctls[SYSCTL_COUNT]; /* set before it is mounted */
-	bool keeps;                  /* what is there survives unmounting */
-	unsigned fields;             /* enum tree_field */
-	bool records;                /* what is written to the disk, from mounting on */
-	int image_fd;                /* the owner's: mounted instead of the disk; -1: none */
+	uint8_t sysctls[SYSCTL_COUNT];     /* set before it is mounted */
+	bool keeps;                        /* what is there survives unmounting */
+	unsigned fields;                   /* enum tree_field */
+	bool records;                      /* what is written to the disk, from mounting on */
+	int image_fd;                      /* the owner's: mounted instead of the disk; -1: none */
 
 	uint32_t fork_to;  /* slot of a copy to make, which takes on the request; 0: none */
 	uint32_t fork_pid; /* the copy's */
@@ -61,7 +67,8 @@ struct kernel_shm {
 
 	struct code_map code;
 
-	_Atomic uint32_t slots[KERNEL_SHM_SLOTS_MAX]; /* 1: called; a futex. The first is number 1 */
+	_Atomic uint32_t
+		slots[KERNEL_SHM_SLOTS_MAX]; /* 1: called; a futex. The first is number 1 */
 	struct channel channel;
 };
 

@@ -132,7 +132,8 @@ static const char *last_words(const struct snapshots *s)
 	return s->shm->console + (len > WORDS_MAX ? len - WORDS_MAX : 0);
 }
 
-/* The request was not run for a reason that is ours: the channel says so, as of requests that fail. */
+/* The request was not run for a reason that is ours: the channel says so, as of requests that fail.
+ */
 static enum target_fate request_fails(struct snapshots *s, int code, const char *why)
 {
 	struct channel *b = &s->shm->channel;
@@ -147,12 +148,13 @@ static enum target_fate request_fails(struct snapshots *s, int code, const char 
 static enum target_fate kernel_ended(struct snapshots *s, const siginfo_t *end)
 {
 	if (end->si_code == CLD_KILLED && end->si_status == SIGKILL)
-		return request_fails(s, ENOMEM, "the kernel's process was killed from outside; "
-					       "the machine may be short of memory");
+		return request_fails(s, ENOMEM,
+				     "the kernel's process was killed from outside; "
+				     "the machine may be short of memory");
 	if (end->si_code == CLD_EXITED && end->si_status == KERNEL_SHM_EXIT_BROKEN)
 		return request_fails(s, EIO, last_words(s));
 	return end->si_code == CLD_EXITED && end->si_status == KERNEL_SHM_EXIT_HUNG ? FATE_HUNG
-									      : FATE_DIED;
+										    : FATE_DIED;
 }
 
 /* How long a process has been running since the last sign of progress. On a busy machine time
@@ -246,8 +248,9 @@ static struct kernel_shm *kernel_shm_new(int fd)
 {
 	for (unsigned i = 0; i < KERNEL_SHM_PLACES; i++) {
 		void *at = (void *)(uintptr_t)kernel_shm_place(i);
-		struct kernel_shm *shm = mmap(at, sizeof(*shm), PROT_READ | PROT_WRITE,
-					 MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, fd, 0);
+		struct kernel_shm *shm =
+			mmap(at, sizeof(*shm), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, fd, 0);
 
 		if (shm == at) {
 			shm->at = (uintptr_t)at;
@@ -261,7 +264,8 @@ static int describe(struct kernel_shm *shm, const struct snapshots_options *o, s
 {
 	if (strlen(o->fs) >= KERNEL_SHM_TEXT_MAX || strlen(o->source) >= KERNEL_SHM_TEXT_MAX ||
 	    strlen(o->options) >= KERNEL_SHM_TEXT_MAX)
-		return err_set(err, E2BIG, "more than %d bytes of mount options", KERNEL_SHM_TEXT_MAX);
+		return err_set(err, E2BIG, "more than %d bytes of mount options",
+			       KERNEL_SHM_TEXT_MAX);
 	strcpy(shm->fs, o->fs);
 	strcpy(shm->source, o->source);
 	strcpy(shm->options, o->options);
@@ -274,7 +278,8 @@ static int describe(struct kernel_shm *shm, const struct snapshots_options *o, s
 	return 0;
 }
 
-static int make_kernel_shm(struct snapshots *s, const struct snapshots_options *options, struct err *err)
+static int make_kernel_shm(struct snapshots *s, const struct snapshots_options *options,
+			   struct err *err)
 {
 	s->shm_fd = memfd_create("assay-shm", MFD_CLOEXEC);
 	if (s->shm_fd < 0 || ftruncate(s->shm_fd, sizeof(struct kernel_shm)))
@@ -363,7 +368,8 @@ static int mount_fresh(struct snapshots *s, struct err *err)
 	return complained(s, "mounts", err);
 }
 
-int snapshots_start(struct snapshots **ret, const struct snapshots_options *options, struct err *err)
+int snapshots_start(struct snapshots **ret, const struct snapshots_options *options,
+		    struct err *err)
 {
 	struct snapshots *s = must_alloc(sizeof(*s));
 	int r;
@@ -458,7 +464,7 @@ int snapshots_recorded(struct snapshots *s, struct buf *out, struct err *err)
 }
 
 int snapshots_load(struct snapshots *s, int image_fd, int *ret_error, enum target_fate *ret_fate,
-		struct err *err)
+		   struct err *err)
 {
 	move_to(s, s->first);
 	s->shm->image_fd = image_fd;
@@ -470,7 +476,7 @@ int snapshots_load(struct snapshots *s, int image_fd, int *ret_error, enum targe
 
 /* In a copy of the present state, which stays as it is. */
 int snapshots_run_program(struct snapshots *s, const struct buf *program, double seconds,
-		       struct program_end *ret, struct err *err)
+			  struct program_end *ret, struct err *err)
 {
 	struct sitting *before = s->present;
 	int r;

@@ -14,19 +14,20 @@ struct snapshots;
 
 /* What is to be mounted. */
 struct snapshots_options {
-	const char *kernel;  /* the program */
-	const char *memory;  /* it is to have: "64M" */
+	const char *kernel; /* the program */
+	const char *memory; /* it is to have: "64M" */
 	const char *fs, *source, *options;
 	uint8_t sysctls[SYSCTL_COUNT];
-	bool keeps;          /* what is there survives unmounting */
-	bool records;        /* what is written to the disk */
-	int image_fd;        /* -1: none */
+	bool keeps;   /* what is there survives unmounting */
+	bool records; /* what is written to the disk */
+	int image_fd; /* -1: none */
 	unsigned fields;
 	double deadline_seconds;
 };
 
 /* Started, booted and mounted: the fresh state, which stays. */
-int snapshots_start(struct snapshots **ret, const struct snapshots_options *options, struct err *err);
+int snapshots_start(struct snapshots **ret, const struct snapshots_options *options,
+		    struct err *err);
 void snapshots_stop(struct snapshots *s); /* NULL is none */
 
 /* Errands are run by the present state. */
@@ -39,10 +40,10 @@ void snapshots_reset(struct snapshots *s); /* to the fresh one */
 int snapshots_recorded(struct snapshots *s, struct buf *out, struct err *err);
 /* To a state that is not mounted, and there the image is. *ret_error: what mounting answered. */
 int snapshots_load(struct snapshots *s, int image_fd, int *ret_error, enum target_fate *ret_fate,
-		struct err *err);
+		   struct err *err);
 /* A compiled program on a copy of the file system as it is now. A kernel that dies kills it. */
 int snapshots_run_program(struct snapshots *s, const struct buf *program, double seconds,
-		       struct program_end *ret, struct err *err);
+			  struct program_end *ret, struct err *err);
 /* What the kernel has logged since the last request began. */
 const char *snapshots_console(const struct snapshots *s);
 /* What its kernel tells of its code. */

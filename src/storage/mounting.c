@@ -282,8 +282,8 @@ int mounting_forbid_devices(const char *at, struct err *err)
 	struct mount_attr attr = { .attr_set = MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID };
 
 	return mount_setattr(AT_FDCWD, at, AT_SYMLINK_NOFOLLOW, &attr, sizeof(attr))
-		       ? err_sys(err, errno, "cannot mount without devices")
-		       : 0;
+		     ? err_sys(err, errno, "cannot mount without devices")
+		     : 0;
 }
 
 int mounting_unmount(const char *at, struct err *err)

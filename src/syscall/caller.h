@@ -54,8 +54,7 @@ typedef void exec_function(struct caller *self, const struct call *c, struct out
 #undef A
 
 /* Opens the definition of an operation's function: EXEC(mkdir) { ... } */
-#define EXEC(name) \
-	void exec_##name(struct caller *self, const struct call *c, struct outcome *ret)
+#define EXEC(name) void exec_##name(struct caller *self, const struct call *c, struct outcome *ret)
 
 /* What success yields, or errno where the system call failed. */
 static inline void answer_none(struct outcome *ret, long result)

@@ -38,8 +38,7 @@ EXEC(fsetxattr)
 }
 
 /* Where only the size was asked for, that is all there is. */
-static void answer_value(struct caller *self, struct outcome *ret, long result,
-			 struct room *room)
+static void answer_value(struct caller *self, struct outcome *ret, long result, struct room *room)
 {
 	if (room->count)
 		answer_bytes(self, ret, result, room);
@@ -100,8 +99,7 @@ static void sort_names(char *buffer, size_t len)
 		to = stpcpy(to, names[i]) + 1;
 }
 
-static void answer_names(struct caller *self, struct outcome *ret, long result,
-			 struct room *room)
+static void answer_names(struct caller *self, struct outcome *ret, long result, struct room *room)
 {
 	answer_value(self, ret, result, room);
 	if (ret->len && ret->len <= XATTR_LIST_MAX)

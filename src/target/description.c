@@ -43,7 +43,9 @@ static const struct {
 };
 
 #define ROW(key, type, what) \
-	{ #key, type, offsetof(struct target_description, key), "", what, 0, 0 }
+	{ \
+#key, type, offsetof(struct target_description, key), "", what, 0, 0 \
+	}
 
 static const struct opt keys[] = {
 	ROW(kind, OPT_TEXT, "which kind of target it is"),
@@ -68,16 +70,11 @@ static const struct {
 	const char *name;
 	unsigned bit;
 } field_names[] = {
-	{ "mode", TREE_MODE },
-	{ "owner", TREE_OWNER },
-	{ "nlink", TREE_NLINK },
-	{ "nlink_dir", TREE_NLINK_DIR },
-	{ "data", TREE_DATA },
-	{ "xattr", TREE_XATTR },
-	{ "rdev", TREE_RDEV },
-	{ "flags", TREE_FLAGS },
-	{ "times", TREE_TIMES },
-	{ "symlink_mode", TREE_SYMLINK_MODE },
+	{ "mode", TREE_MODE },   { "owner", TREE_OWNER },
+	{ "nlink", TREE_NLINK }, { "nlink_dir", TREE_NLINK_DIR },
+	{ "data", TREE_DATA },   { "xattr", TREE_XATTR },
+	{ "rdev", TREE_RDEV },   { "flags", TREE_FLAGS },
+	{ "times", TREE_TIMES }, { "symlink_mode", TREE_SYMLINK_MODE },
 };
 
 static void free_sources(struct sources *s)
@@ -325,8 +322,8 @@ static void settle_versions(struct target_description *d)
 		if (last)
 			*value = version_known(kernel) &&
 						 version_compare(kernel, version_leading(last)) <= 0
-					 ? "yes"
-					 : "no";
+				       ? "yes"
+				       : "no";
 	}
 }
 

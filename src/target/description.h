@@ -28,23 +28,23 @@ struct target_trait {
 };
 
 struct target_description {
-	const char *name;      /* "ext4" */
-	const char *argument;  /* what stood behind ':' or '@', or NULL */
-	const char *kind;      /* "host", "reffs", "dir", "fuse", "kernel" */
-	const char *summary;   /* what it is, in a few words */
-	const char *fs;        /* type for mount(2) */
-	const char *source;    /* what is mounted, where that is no image */
-	const char *mkfs;      /* command with {image} or {dir} */
-	const char *options;   /* mount options; may name {dir} */
-	const char *command;   /* fuse: the daemon, with {mount} (appended where absent) */
-	const char *backing;   /* fuse: "image", "dir" or NULL: what saving copies */
-	const char *fsck;      /* command with {image} */
+	const char *name;     /* "ext4" */
+	const char *argument; /* what stood behind ':' or '@', or NULL */
+	const char *kind;     /* "host", "reffs", "dir", "fuse", "kernel" */
+	const char *summary;  /* what it is, in a few words */
+	const char *fs;       /* type for mount(2) */
+	const char *source;   /* what is mounted, where that is no image */
+	const char *mkfs;     /* command with {image} or {dir} */
+	const char *options;  /* mount options; may name {dir} */
+	const char *command;  /* fuse: the daemon, with {mount} (appended where absent) */
+	const char *backing;  /* fuse: "image", "dir" or NULL: what saving copies */
+	const char *fsck;     /* command with {image} */
 	const char *fsck_clean, *fsck_bad; /* exit codes: "0", "4 8" */
-	const char *programs;  /* that its commands start, besides their first words */
-	const char *packages;  /* Debian packages it needs */
-	const char *fields;    /* tree fields that mean nothing here: "nlink_dir times" */
+	const char *programs;              /* that its commands start, besides their first words */
+	const char *packages;              /* Debian packages it needs */
+	const char *fields; /* tree fields that mean nothing here: "nlink_dir times" */
 	uint64_t image_size;
-	unsigned fields_off;   /* the same, enum tree_field */
+	unsigned fields_off; /* the same, enum tree_field */
 	struct target_trait *traits;
 	size_t trait_count;
 	struct arena arena;

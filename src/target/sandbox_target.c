@@ -17,8 +17,9 @@
 /* The pages of an image that are not all zero, about. */
 enum { SAVED_BYTES = 4 << 20 };
 
-void sandbox_target_init(struct target *t, struct sandbox_target *kept, const struct target_description *d,
-	       int (*start)(struct target *t, struct err *err))
+void sandbox_target_init(struct target *t, struct sandbox_target *kept,
+			 const struct target_description *d,
+			 int (*start)(struct target *t, struct err *err))
 {
 	t->own = kept;
 	sysctls_read(&t->traits);
@@ -117,14 +118,15 @@ unsigned sandbox_target_caps(const struct target_description *d)
 }
 
 int sandbox_target_call(struct target *t, const struct call *c, struct outcome *ret,
-	      enum target_fate *ret_fate, struct err *err)
+			enum target_fate *ret_fate, struct err *err)
 {
 	struct sandbox_target *kept = t->own;
 
 	return sandbox_call(kept->sandbox, c, ret, ret_fate, err);
 }
 
-int sandbox_target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate, struct err *err)
+int sandbox_target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
+			   struct err *err)
 {
 	struct sandbox_target *kept = t->own;
 
@@ -132,7 +134,7 @@ int sandbox_target_observe(struct target *t, struct tree *ret, enum target_fate 
 }
 
 int sandbox_target_follow(struct target *t, const struct plan_step *steps, size_t count,
-		struct plan_end *ret, struct err *err)
+			  struct plan_end *ret, struct err *err)
 {
 	struct sandbox_target *kept = t->own;
 
@@ -149,7 +151,7 @@ static int need_disk(const struct target *t, const char *what, struct err *err)
 }
 
 int sandbox_target_race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
-	      struct raced *ret, enum target_fate *ret_fate, struct err *err)
+			struct raced *ret, enum target_fate *ret_fate, struct err *err)
 {
 	struct sandbox_target *k = t->own;
 
@@ -203,8 +205,8 @@ int sandbox_target_image(struct target *t, const char *path, struct err *err)
 	return ret ? ret : disk_write(&kept->disk, kept->sandbox, path, err);
 }
 
-int sandbox_target_run_program(struct target *t, const char *source, double seconds, struct program_end *ret,
-		     struct err *err)
+int sandbox_target_run_program(struct target *t, const char *source, double seconds,
+			       struct program_end *ret, struct err *err)
 {
 	struct sandbox_target *kept = t->own;
 	struct buf program = BUF_INIT;

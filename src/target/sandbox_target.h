@@ -18,8 +18,9 @@ struct sandbox_target {
 	int (*start)(struct target *t, struct err *err);
 };
 
-void sandbox_target_init(struct target *t, struct sandbox_target *kept, const struct target_description *d,
-	       int (*start)(struct target *t, struct err *err));
+void sandbox_target_init(struct target *t, struct sandbox_target *kept,
+			 const struct target_description *d,
+			 int (*start)(struct target *t, struct err *err));
 int sandbox_target_start(struct target *t, const struct sandbox_ops *keeping, struct err *err);
 /* Stops the sandbox and frees what is kept here; the struct itself is the kind's. */
 void sandbox_target_end(struct target *t);
@@ -30,7 +31,8 @@ int sandbox_target_put(struct target *t, const struct disk_copy *contents, struc
 
 /* Inside a sandbox: the directory in the mounted file system that calls start from, made if need
  * be. The root itself is not the test's alone: mkfs, or a user, leaves things there. */
-int sandbox_target_open_root(const char *mount, const char *name, int *ret_root_fd, struct err *err);
+int sandbox_target_open_root(const char *mount, const char *name, int *ret_root_fd,
+			     struct err *err);
 /* Namespaces for a sandbox that mounts. */
 unsigned sandbox_target_namespaces(void);
 
@@ -38,19 +40,20 @@ unsigned sandbox_target_namespaces(void);
 unsigned sandbox_target_caps(const struct target_description *d);
 
 int sandbox_target_call(struct target *t, const struct call *c, struct outcome *ret,
-	      enum target_fate *ret_fate, struct err *err);
-int sandbox_target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate, struct err *err);
+			enum target_fate *ret_fate, struct err *err);
+int sandbox_target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
+			   struct err *err);
 int sandbox_target_follow(struct target *t, const struct plan_step *steps, size_t count,
-		struct plan_end *ret, struct err *err);
+			  struct plan_end *ret, struct err *err);
 int sandbox_target_race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
-	      struct raced *ret, enum target_fate *ret_fate, struct err *err);
+			struct raced *ret, enum target_fate *ret_fate, struct err *err);
 int sandbox_target_clear(struct target *t, struct err *err);
 int sandbox_target_save(struct target *t, uint64_t key, struct err *err);
 int sandbox_target_restore(struct target *t, uint64_t key, struct err *err);
 void sandbox_target_drop(struct target *t, uint64_t key);
 int sandbox_target_fsck(struct target *t, enum verdict *ret, struct buf *report, struct err *err);
 int sandbox_target_image(struct target *t, const char *path, struct err *err);
-int sandbox_target_run_program(struct target *t, const char *source, double seconds, struct program_end *ret,
-		     struct err *err);
+int sandbox_target_run_program(struct target *t, const char *source, double seconds,
+			       struct program_end *ret, struct err *err);
 
 #endif

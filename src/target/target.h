@@ -23,17 +23,17 @@ struct err;
 
 enum target_cap {
 	TARGET_REMOUNT = 1 << 0,
-	TARGET_SAVE = 1 << 1,        /* saving is cheap, and restores processes and open files */
+	TARGET_SAVE = 1 << 1, /* saving is cheap, and restores processes and open files */
 	TARGET_DROP_CACHES = 1 << 2,
-	TARGET_TIME = 1 << 3,        /* advance_time */
+	TARGET_TIME = 1 << 3, /* advance_time */
 	TARGET_FSCK = 1 << 4,
-	TARGET_IMAGE = 1 << 5,       /* has an image to keep with a finding */
-	TARGET_PROCESSES = 1 << 6,   /* several processes and users */
-	TARGET_FAULTS = 1 << 7,      /* fail_alloc, fail_read, fail_write */
-	TARGET_RECORD = 1 << 8,      /* knows what was written to its disk, and mounts any image */
-	TARGET_LEAKS = 1 << 9,       /* seek_leaks */
-	TARGET_MMAP = 1 << 10,       /* mmap_write */
-	TARGET_CODE = 1 << 11,       /* knows which of its code was run */
+	TARGET_IMAGE = 1 << 5,     /* has an image to keep with a finding */
+	TARGET_PROCESSES = 1 << 6, /* several processes and users */
+	TARGET_FAULTS = 1 << 7,    /* fail_alloc, fail_read, fail_write */
+	TARGET_RECORD = 1 << 8,    /* knows what was written to its disk, and mounts any image */
+	TARGET_LEAKS = 1 << 9,     /* seek_leaks */
+	TARGET_MMAP = 1 << 10,     /* mmap_write */
+	TARGET_CODE = 1 << 11,     /* knows which of its code was run */
 };
 
 /* One word for each bit, "remount" the first. */
@@ -107,26 +107,26 @@ struct target_kind {
 
 struct target {
 	const struct target_kind *kind;
-	char *name;             /* as the user wrote it: "ext4", "dir:/mnt/x" */
-	char *fs;               /* what the running kernel calls the file system; NULL: not known */
+	char *name; /* as the user wrote it: "ext4", "dir:/mnt/x" */
+	char *fs;   /* what the running kernel calls the file system; NULL: not known */
 	struct target_description *description; /* what it was opened by */
-	unsigned caps;          /* enum target_cap */
-	unsigned fields;        /* enum tree_field that mean something here */
-	struct version kernel;  /* whose VFS answers */
+	unsigned caps;                          /* enum target_cap */
+	unsigned fields;                        /* enum tree_field that mean something here */
+	struct version kernel;                  /* whose VFS answers */
 	struct traits traits;
-	uint32_t uid, gid;      /* of process 1 */
+	uint32_t uid, gid; /* of process 1 */
 	double deadline_seconds;
-	uint64_t saved_bytes;   /* of memory that a saved state takes, about; 0: little */
-	void *own;              /* the kind's */
+	uint64_t saved_bytes; /* of memory that a saved state takes, about; 0: little */
+	void *own;            /* the kind's */
 };
 
 struct target_options {
-	double deadline_seconds;  /* per call; 0: 10 */
-	const char *config;       /* an INI file with targets, or NULL */
-	const char *fault;        /* reffs: a fault to carry, or NULL */
-	unsigned fields_off;      /* enum tree_field to leave out, besides those it lacks */
-	bool overlaps;            /* calls are made at the same time: use all CPUs */
-	bool record;              /* what is written to the disk, where it can be (TARGET_RECORD) */
+	double deadline_seconds; /* per call; 0: 10 */
+	const char *config;      /* an INI file with targets, or NULL */
+	const char *fault;       /* reffs: a fault to carry, or NULL */
+	unsigned fields_off;     /* enum tree_field to leave out, besides those it lacks */
+	bool overlaps;           /* calls are made at the same time: use all CPUs */
+	bool record;             /* what is written to the disk, where it can be (TARGET_RECORD) */
 };
 
 /* "reffs", "reffs!FAULT", "dir:PATH", "ext4", "kernel:ext4", "kernel:ext4@6.1" or another described
@@ -142,8 +142,7 @@ bool target_is_single(const char *spec, const char *config);
 
 int target_call(struct target *t, const struct call *c, struct outcome *ret,
 		enum target_fate *ret_fate, struct err *err);
-int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
-		   struct err *err);
+int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate, struct err *err);
 int target_follow(struct target *t, const struct plan_step *steps, size_t count,
 		  struct plan_end *ret, struct err *err);
 /* Calls of processes that exist, not 1 among them, each process's in their order and all of them

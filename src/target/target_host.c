@@ -3,7 +3,7 @@
  * The disk is an image in memory behind a loop device. The sandbox owns the device and the mount,
  * in a mount namespace of its own; the image is shared with us, so that it can be copied, put
  * back and checked while it is not mounted. File systems without a disk (tmpfs, overlay) live in
-* the sandbox alone and are made anew with it.
+ * the sandbox alone and are made anew with it.
  *
  * Calls start in a directory of the file system, not in its root: mkfs leaves things there. */
 #include <errno.h>

@@ -112,7 +112,9 @@ static int start(struct target *t, const struct target_description *d, bool reco
 	struct buf path = BUF_INIT, memory = BUF_INIT;
 	struct snapshots_options options = {
 		.fs = d->fs,
-		.source = d->source ? d->source : disk_wanted(d) ? "/dev/disk" : d->fs,
+		.source = d->source      ? d->source
+			: disk_wanted(d) ? "/dev/disk"
+					 : d->fs,
 		.options = d->options ? d->options : "",
 		.keeps = keeps(d),
 		.records = records && disk_wanted(d),

@@ -71,8 +71,8 @@ static void reffs_lacks(const struct target_description *d, struct buf *out)
 
 static unsigned reffs_caps(const struct target_description *d)
 {
-	return TARGET_REMOUNT | TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME |
-	       TARGET_PROCESSES | TARGET_MMAP;
+	return TARGET_REMOUNT | TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES |
+	       TARGET_MMAP;
 }
 
 static int reffs_check(const struct target_description *d, const char *fault, struct err *err)

@@ -58,9 +58,9 @@ struct item {
 };
 
 struct script {
-	const char *name;  /* as given to the reader */
+	const char *name; /* as given to the reader */
 	enum dialect dialect;
-	bool is_trace;     /* has outcomes */
+	bool is_trace; /* has outcomes */
 	struct item *items;
 	size_t count, cap;
 	struct arena arena; /* holds all text */

@@ -15,9 +15,9 @@ enum { NAMES_MAX = 8, FOREIGN = NAMES_MAX };
 
 /* A name in the tree; a directory's comes before those below it. */
 struct spot {
-	size_t dir;     /* index of the object it is in */
+	size_t dir; /* index of the object it is in */
 	size_t object;
-	unsigned name;  /* index into the pool, FOREIGN: none of it */
+	unsigned name; /* index into the pool, FOREIGN: none of it */
 	const struct entry *entry;
 };
 
@@ -97,9 +97,8 @@ static void add_spots(struct canon *c, size_t dir)
 			c->spot_cap = c->spot_cap ? 2 * c->spot_cap : 32;
 			c->spots = must_realloc(c->spots, c->spot_cap * sizeof(*c->spots));
 		}
-		c->spots[c->spot_count++] = (struct spot){
-			dir, object, use_name(c, entry->name, entry->len), entry
-		};
+		c->spots[c->spot_count++] =
+			(struct spot){ dir, object, use_name(c, entry->name, entry->len), entry };
 	}
 }
 
@@ -141,16 +140,17 @@ static struct hash renamed_hash(struct canon *c)
 		struct hash *places = &c->places[spot->object], path = c->places[spot->dir];
 		unsigned to = spot->name == FOREIGN ? 0 : c->to[spot->name];
 
-		*places = hash_add(*places, spot->name == FOREIGN ?
-			place_hash(path, spot->entry->name, spot->entry->len) :
-			place_hash(path, c->names[to], c->name_len[to]));
+		*places = hash_add(*places,
+				   spot->name == FOREIGN
+					   ? place_hash(path, spot->entry->name, spot->entry->len)
+					   : place_hash(path, c->names[to], c->name_len[to]));
 	}
 	for (size_t i = 0; i < c->object_count; i++) {
 		const struct inode *inode = c->objects[i];
 
-		sum = hash_add(sum, S_ISLNK(inode->mode) && inode->target ?
-			link_term(c, inode, c->places[i]) :
-			inode_term(inode, c->tree->fields, c->places[i]));
+		sum = hash_add(sum, S_ISLNK(inode->mode) && inode->target
+					    ? link_term(c, inode, c->places[i])
+					    : inode_term(inode, c->tree->fields, c->places[i]));
 	}
 	return sum;
 }

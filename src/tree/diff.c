@@ -18,10 +18,10 @@ struct differ {
 	struct path_list e, s;
 	size_t limit, lines;
 	struct buf *out;
-	struct buf line;   /* being written */
+	struct buf line;              /* being written */
 	const struct path_list *list; /* and index: the object being compared */
 	size_t index;
-	bool differs;      /* it does */
+	bool differs;              /* it does */
 	bool *e_paired, *s_paired; /* items that both trees have */
 };
 

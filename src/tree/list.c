@@ -164,8 +164,8 @@ const struct inode *item_lookup(const struct path_list *list, size_t index, cons
 	const struct entry *entry;
 
 	for (size_t i = 0; inode && i < list->items[index].depth; i++) {
-		entry = S_ISDIR(inode->mode) ?
-			tree_find(t, inode->ino, names[i], strlen(names[i])) : NULL;
+		entry = S_ISDIR(inode->mode) ? tree_find(t, inode->ino, names[i], strlen(names[i]))
+					     : NULL;
 		inode = entry ? tree_inode(t, entry->ino) : NULL;
 	}
 	free(names);

@@ -13,9 +13,9 @@ struct buf;
 struct path_item {
 	const char *name; /* "" of the root */
 	const struct inode *inode;
-	size_t parent;    /* index of its directory; the root's is itself */
-	size_t depth;     /* 0: the root */
-	size_t first;     /* index of the first item with the same inode */
+	size_t parent; /* index of its directory; the root's is itself */
+	size_t depth;  /* 0: the root */
+	size_t first;  /* index of the first item with the same inode */
 };
 
 struct path_list {

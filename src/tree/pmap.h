@@ -33,7 +33,10 @@ struct pmap {
 	uint32_t count;
 };
 
-#define PMAP_INIT { NULL, 0 }
+#define PMAP_INIT \
+	{ \
+		NULL, 0 \
+	}
 
 /* Another reference to the same contents. */
 struct pmap pmap_share(const struct pmap *m);

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-void *pool_alloc(size_t size); /* aligned to 8 bytes, not cleared */
+void *pool_alloc(size_t size);             /* aligned to 8 bytes, not cleared */
 void pool_free(void *memory, size_t size); /* the size it was allocated with */
 /* The same contents, up to the smaller size, in memory of another size. */
 void *pool_resize(void *memory, size_t old_size, size_t size);

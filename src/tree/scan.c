@@ -189,8 +189,8 @@ static void scan_file(struct scanner *w, int dir_fd, const char *name, struct in
 		return;
 	}
 	w->file_bytes = 0;
-	if (file->size < SCANNER_DATA ? scan_range(w, fd, file, 0, file->size) :
-				      scan_sparse(w, fd, file))
+	if (file->size < SCANNER_DATA ? scan_range(w, fd, file, 0, file->size)
+				      : scan_sparse(w, fd, file))
 		scan_xattrs(w, fd, dir_fd, name, file);
 	close(fd);
 }
@@ -208,7 +208,7 @@ static void take_link(struct scanner *w, int dir_fd, const char *name, struct in
 }
 
 void scan_other(struct scanner *w, int dir_fd, const char *name, struct inode *inode,
-		       const struct statx *st)
+		const struct statx *st)
 {
 	set_attributes(inode, st);
 	if (S_ISREG(inode->mode))

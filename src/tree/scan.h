@@ -13,11 +13,11 @@
 struct err;
 
 struct scan_options {
-	unsigned fields;       /* enum tree_field */
-	bool lost_found;       /* include /lost+found (left out otherwise) */
+	unsigned fields;                   /* enum tree_field */
+	bool lost_found;                   /* include /lost+found (left out otherwise) */
 	const char *const *xattr_prefixes; /* NULL-terminated; NULL: "user." and "trusted." */
-	uint64_t objects_max;  /* 0: no end */
-	uint64_t bytes_max;    /* of data read per file; 0: no end */
+	uint64_t objects_max;              /* 0: no end */
+	uint64_t bytes_max;                /* of data read per file; 0: no end */
 	/* What is beyond these limits is -EOVERFLOW; or (bounded) the walk ends there, with an
 	 * object that says so, and of a file that has more data than that the last part is read,
 	 * too (SCAN_TAIL), and what is between is taken for zeros. */

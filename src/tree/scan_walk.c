@@ -51,7 +51,8 @@ static struct scan_level *level_last(const struct scanner *w)
 }
 
 /* Descends into a directory whose entries are those in w->dents from `start` on. */
-static void level_push(struct scanner *w, int fd, uint64_t dir, const struct statx *st, size_t start)
+static void level_push(struct scanner *w, int fd, uint64_t dir, const struct statx *st,
+		       size_t start)
 {
 	struct scan_level *l;
 

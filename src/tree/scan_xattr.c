@@ -26,8 +26,8 @@ static ssize_t visit(int dir_fd, const char *name, const char *attribute, char *
 	if (back < 0)
 		return -1;
 	if (!fchdir(dir_fd)) {
-		n = attribute ? lgetxattr(name, attribute, to, SCANNER_XATTRS) :
-				llistxattr(name, to, SCANNER_XATTRS);
+		n = attribute ? lgetxattr(name, attribute, to, SCANNER_XATTRS)
+			      : llistxattr(name, to, SCANNER_XATTRS);
 		error = errno;
 		must(!fchdir(back));
 		errno = error;
@@ -104,8 +104,8 @@ _Static_assert(SCANNER_DATA >= 2 * SCANNER_XATTRS, "a list and a value must fit"
 
 void scan_xattrs(struct scanner *w, int fd, int dir_fd, const char *name, struct inode *inode)
 {
-	bool *unsupported = S_ISREG(inode->mode) || S_ISDIR(inode->mode) ? &w->no_xattrs :
-									  &w->no_special_xattrs;
+	bool *unsupported = S_ISREG(inode->mode) || S_ISDIR(inode->mode) ? &w->no_xattrs
+									 : &w->no_special_xattrs;
 	char *list = w->data, *value = w->data + SCANNER_XATTRS;
 	ssize_t len, value_len;
 

@@ -8,10 +8,11 @@
 #include "tree/scan.h"
 
 enum {
-	SCANNER_DATA = 256 * 1024, /* read at once; files from here on are looked through for holes */
+	SCANNER_DATA =
+		256 * 1024, /* read at once; files from here on are looked through for holes */
 	SCANNER_DENTS = 32 * 1024,
 	SCANNER_XATTRS = 64 * 1024, /* the kernel's limit of a list and of a value */
-	SCANNER_OPEN_MAX = 64, /* directories at a time, besides the root */
+	SCANNER_OPEN_MAX = 64,      /* directories at a time, besides the root */
 };
 
 /* A directory on the way down. Those near the end are open; for the others their ".." is. */
@@ -28,13 +29,13 @@ struct scanner {
 	int open_flags;
 	struct buf dents; /* entries of the directories on the way down */
 	char *data;       /* SCANNER_DATA bytes */
-	bool no_xattrat; /* the kernel lacks listxattrat and getxattrat */
+	bool no_xattrat;  /* the kernel lacks listxattrat and getxattrat */
 
 	/* The walk. */
 	struct tree *tree;
 	struct err *err;
-	int error;         /* why it must stop, or 0 */
-	bool cut;          /* it ends at its limits (scan_options.bounded) */
+	int error; /* why it must stop, or 0 */
+	bool cut;  /* it ends at its limits (scan_options.bounded) */
 	struct scan_level *levels;
 	size_t depth, level_cap;
 	uint64_t root_dev, root_ino;

@@ -25,21 +25,21 @@
 struct buf;
 
 enum {
-	TREE_ROOT = 1,          /* number of the root inode */
-	TREE_BLOCK = 4096,      /* unit of allocation of the model */
+	TREE_ROOT = 1,     /* number of the root inode */
+	TREE_BLOCK = 4096, /* unit of allocation of the model */
 };
 
 /* What takes part in hash, print and diff. Model and observation use the same set. */
 enum tree_field {
 	TREE_MODE = 1 << 0,
 	TREE_OWNER = 1 << 1,
-	TREE_NLINK = 1 << 2,       /* of anything but directories */
-	TREE_NLINK_DIR = 1 << 3,   /* of directories */
+	TREE_NLINK = 1 << 2,     /* of anything but directories */
+	TREE_NLINK_DIR = 1 << 3, /* of directories */
 	TREE_DATA = 1 << 4,
 	TREE_XATTR = 1 << 5,
 	TREE_RDEV = 1 << 6,
-	TREE_FLAGS = 1 << 7,       /* immutable, append-only */
-	TREE_TIMES = 1 << 8,       /* access and modification, of symbolic links the latter only */
+	TREE_FLAGS = 1 << 7, /* immutable, append-only */
+	TREE_TIMES = 1 << 8, /* access and modification, of symbolic links the latter only */
 	TREE_SYMLINK_MODE = 1 << 9,
 	TREE_FIELDS_DEFAULT = TREE_MODE | TREE_OWNER | TREE_NLINK | TREE_NLINK_DIR | TREE_DATA |
 			      TREE_XATTR | TREE_RDEV,
@@ -78,17 +78,17 @@ struct inode {
 	uint32_t mode; /* type and permission bits; 0 type: an object that could not be read */
 	uint64_t ino;
 	uint32_t uid, gid;
-	uint32_t nlink; /* 0: removed, kept only for those who hold it */
-	uint32_t holds; /* descriptors, working directories and the like that keep it alive */
-	uint32_t flags; /* FS_IMMUTABLE_FL, FS_APPEND_FL */
-	uint32_t rdev;  /* as the kernel has it: 12 bits of major, 20 of minor number */
-	uint64_t next_edit;      /* list of inodes changed since the tree settled; 0: not in it */
-	uint64_t size;           /* bytes of a file or a link's target; otherwise 0 */
+	uint32_t nlink;     /* 0: removed, kept only for those who hold it */
+	uint32_t holds;     /* descriptors, working directories and the like that keep it alive */
+	uint32_t flags;     /* FS_IMMUTABLE_FL, FS_APPEND_FL */
+	uint32_t rdev;      /* as the kernel has it: 12 bits of major, 20 of minor number */
+	uint64_t next_edit; /* list of inodes changed since the tree settled; 0: not in it */
+	uint64_t size;      /* bytes of a file or a link's target; otherwise 0 */
 	struct inode_times times;
-	struct pmap xattrs;      /* struct xattr */
-	struct hash xattr_hash;  /* sum over its attributes */
-	struct hash places;      /* sum over its names; a directory's path */
-	struct hash term;        /* its part of the tree's hash when that was last settled */
+	struct pmap xattrs;     /* struct xattr */
+	struct hash xattr_hash; /* sum over its attributes */
+	struct hash places;     /* sum over its names; a directory's path */
+	struct hash term;       /* its part of the tree's hash when that was last settled */
 	union {
 		struct {
 			struct pmap entries; /* struct entry by hash of the name */
@@ -96,12 +96,12 @@ struct inode {
 			uint32_t orphans;    /* removed directories that were here and are alive */
 		} dir;
 		struct {
-			struct pmap blocks;  /* struct blob by index; without zeros at its end */
-			struct hash data;    /* sum over blocks that are not all zero */
+			struct pmap blocks; /* struct blob by index; without zeros at its end */
+			struct hash data;   /* sum over blocks that are not all zero */
 		} file;
 		struct blob *target; /* symbolic link; NULL until set */
 		struct {
-			int code;            /* errno of an object that could not be read */
+			int code; /* errno of an object that could not be read */
 			char call[12];
 		} error;
 	};
@@ -110,11 +110,11 @@ struct inode {
 struct tree {
 	struct pmap inodes;
 	uint64_t next_ino;
-	unsigned fields;  /* enum tree_field */
-	bool hashed;      /* false: no hashes are kept (a large RefFS) */
-	uint64_t edited;  /* head of the list of changed inodes, 0: settled */
+	unsigned fields; /* enum tree_field */
+	bool hashed;     /* false: no hashes are kept (a large RefFS) */
+	uint64_t edited; /* head of the list of changed inodes, 0: settled */
 	struct hash hash;
-	uint64_t blocks;  /* allocated, over all files (also held, removed ones) */
+	uint64_t blocks; /* allocated, over all files (also held, removed ones) */
 };
 
 /* A tree with an empty root directory. */
@@ -146,8 +146,8 @@ void tree_unlink(struct tree *t, uint64_t dir, const char *name, size_t len);
 /* Moves an entry over whatever is there (which is unlinked). */
 void tree_rename(struct tree *t, uint64_t from_dir, const char *from, size_t from_len,
 		 uint64_t to_dir, const char *to, size_t to_len);
-void tree_exchange(struct tree *t, uint64_t a_dir, const char *a, size_t a_len,
-		   uint64_t b_dir, const char *b, size_t b_len);
+void tree_exchange(struct tree *t, uint64_t a_dir, const char *a, size_t a_len, uint64_t b_dir,
+		   const char *b, size_t b_len);
 /* Keeps a removed inode alive; the last drop of one without names frees it. A removed directory
  * keeps its parent alive. */
 void tree_hold(struct tree *t, uint64_t ino);

@@ -296,9 +296,7 @@ static void look_at_descriptors(struct world *w, uint16_t pid)
 /* Out of a working directory that will be no more; a process that may go nowhere else ends. */
 static void leave_lost(struct world *w, uint16_t pid, const struct state *then)
 {
-	struct call chdir = { .op = OP_chdir,
-			      .pid = pid,
-			      .chdir.path = { .text = "/", .len = 1 } };
+	struct call chdir = { .op = OP_chdir, .pid = pid, .chdir.path = { .text = "/", .len = 1 } };
 	struct call destroy = { .op = OP_destroy_process, .pid = pid };
 
 	if (is_lost(&w->state, then, state_process(&w->state, pid)->cwd))

@@ -230,8 +230,8 @@ static void a_full_disk_loses_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(damage_is_refused),    cmocka_unit_test(forgery_does_no_harm),
-		cmocka_unit_test(whole_ones_are_taken), cmocka_unit_test(strangers_are_told),
+		cmocka_unit_test(damage_is_refused),         cmocka_unit_test(forgery_does_no_harm),
+		cmocka_unit_test(whole_ones_are_taken),      cmocka_unit_test(strangers_are_told),
 		cmocka_unit_test(a_full_disk_loses_nothing),
 	};
 

@@ -94,8 +94,9 @@ static json_t *file_of(json_t *o, const char *path)
 	json_t *file;
 	size_t i;
 
-	json_array_foreach(json_object_get(o, "files"), i, file) if (!strcmp(
-		json_string_value(json_object_get(file, "path")), path)) return file;
+	json_array_foreach(json_object_get(o, "files"), i,
+			   file) if (!strcmp(json_string_value(json_object_get(file, "path")),
+					     path)) return file;
 	return NULL;
 }
 
@@ -122,9 +123,8 @@ static void files_and_functions_are_counted(void **state)
 	assert_int_equal(at(namei, "functions"), 2);
 	assert_int_equal(at(namei, "entered"), 1);
 	assert_int_equal(json_array_size(json_object_get(namei, "never")), 1);
-	assert_string_equal(
-		json_string_value(json_array_get(json_object_get(namei, "never"), 0)),
-		"ext2_symlink");
+	assert_string_equal(json_string_value(json_array_get(json_object_get(namei, "never"), 0)),
+			    "ext2_symlink");
 	assert_true(json_is_false(json_object_get(namei, "common")));
 	assert_int_equal(at(file_of(o, "fs/ext2/acl.c"), "reached"), 0);
 	assert_true(json_is_true(json_object_get(file_of(o, "fs/open.c"), "common")));

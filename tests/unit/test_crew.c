@@ -301,8 +301,8 @@ static void a_worker_dies_with_its_crew(void **state)
 	owner = fork();
 	if (!owner) {
 		struct crew *own;
-		int opened = crew_open(&own, root_fd, &(struct crew_options){ 0 },
-					    &(struct err){ 0 });
+		int opened =
+			crew_open(&own, root_fd, &(struct crew_options){ 0 }, &(struct err){ 0 });
 
 		worker = opened ? 0 : only_child();
 		if (write(report[1], &worker, sizeof(worker)) == sizeof(worker))
@@ -335,8 +335,7 @@ static void calls_overlap(void **state)
 	assert_int_equal(crew_start(crew, &reader, &err), 0);
 	assert_int_equal(crew_start(crew, &reader, &err), -EBUSY);
 	expect("[2] open(\"/fifo\", O_RDWR)", 3);
-	assert_int_equal(crew_wait(crew, 1, &outcome, &called_ns[0], &returned_ns[0], &err),
-			 0);
+	assert_int_equal(crew_wait(crew, 1, &outcome, &called_ns[0], &returned_ns[0], &err), 0);
 	assert_int_equal(outcome.num, 3);
 	assert_true(called_ns[0] <= returned_ns[0]);
 	err.code = 0;

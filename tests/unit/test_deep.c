@@ -42,7 +42,8 @@ static void *pack_compare_and_free(void *unused)
 	tree_pack(&tree, &bytes);
 	next = bytes.data;
 	assert_int_equal(tree_unpack(&back, &next, bytes.data + bytes.len, TREE_FIELDS_DEFAULT,
-				     true, &err), 0);
+				     true, &err),
+			 0);
 	assert_true(hash_equal(tree_hash(&tree), tree_hash(&back)));
 	assert_int_equal(tree_diff(&tree, &back, 10, &text), 0);
 	tree_edit(&back, LEVELS + 1)->mode = S_IFDIR | 0700;

@@ -122,8 +122,10 @@ static void bits_hold_states(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nodes_are_found_again), cmocka_unit_test(edges_come_and_go),
-		cmocka_unit_test(ways_are_shortest),     cmocka_unit_test(bits_hold_states),
+		cmocka_unit_test(nodes_are_found_again),
+		cmocka_unit_test(edges_come_and_go),
+		cmocka_unit_test(ways_are_shortest),
+		cmocka_unit_test(bits_hold_states),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,10 +286,14 @@ static void nothing_waits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_ones_pass),        cmocka_unit_test(outcome_is_judged),
-		cmocka_unit_test(tree_is_judged),         cmocka_unit_test(findings_shrink),
-		cmocka_unit_test(findings_are_read_back), cmocka_unit_test(work_ends_in_time),
-		cmocka_unit_test(nothing_waits),          cmocka_unit_test(nothing_is_invented),
+		cmocka_unit_test(whole_ones_pass),
+		cmocka_unit_test(outcome_is_judged),
+		cmocka_unit_test(tree_is_judged),
+		cmocka_unit_test(findings_shrink),
+		cmocka_unit_test(findings_are_read_back),
+		cmocka_unit_test(work_ends_in_time),
+		cmocka_unit_test(nothing_waits),
+		cmocka_unit_test(nothing_is_invented),
 		cmocka_unit_test(titles_are_bounded),
 		cmocka_unit_test(data_stays_data_in_a_readme),
 	};

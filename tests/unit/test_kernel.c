@@ -13,8 +13,8 @@
 #include "storage/write_log.h"
 #include "tests/harness/plans.h"
 
-static const char *const targets[] = { "kernel:ext4", "kernel:ext2", "kernel:xfs", "kernel:btrfs",
-				       "kernel:jfs", "kernel:tmpfs" };
+static const char *const targets[] = { "kernel:ext4",  "kernel:ext2", "kernel:xfs",
+				       "kernel:btrfs", "kernel:jfs",  "kernel:tmpfs" };
 
 static void save(struct pair *p, uint64_t key)
 {
@@ -123,10 +123,11 @@ static void a_call_that_never_returns_hangs(void **state)
 static void null_pointers_give_efault(void **state)
 {
 	static const char *const calls[] = {
-		"mkdir(NULL, 0755)",        "open(NULL, O_RDONLY)", "stat(NULL)",
-		"symlink(NULL, \"s\")",     "symlink(\"s\", NULL)", "rename(NULL, \"s\")",
-		"rename(\"s\", NULL)",      "chdir(NULL)",          "unlink(NULL)",
-		"setxattr(\".\", NULL, \"value\", 5, 0)",
+		"mkdir(NULL, 0755)",    "open(NULL, O_RDONLY)",
+		"stat(NULL)",           "symlink(NULL, \"s\")",
+		"symlink(\"s\", NULL)", "rename(NULL, \"s\")",
+		"rename(\"s\", NULL)",  "chdir(NULL)",
+		"unlink(NULL)",         "setxattr(\".\", NULL, \"value\", 5, 0)",
 	};
 	struct err why = { 0 };
 	struct pair p;

@@ -98,7 +98,9 @@ static void lies_are_refused(void **s)
 static void saved_states_are_limited(void **s)
 {
 	struct core_options options = {
-		.bytes_max = 1 << 20, .inodes_max = 100, .snapshots_max = 2,
+		.bytes_max = 1 << 20,
+		.inodes_max = 100,
+		.snapshots_max = 2,
 		.memory_max = UINT64_MAX,
 	};
 	struct buf bytes = BUF_INIT;

@@ -280,10 +280,13 @@ static void a_program_is_compiled(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(on_ext4),        cmocka_unit_test(on_tmpfs),
-		cmocka_unit_test(on_overlay),     cmocka_unit_test(on_bindfs),
+		cmocka_unit_test(on_ext4),
+		cmocka_unit_test(on_tmpfs),
+		cmocka_unit_test(on_overlay),
+		cmocka_unit_test(on_bindfs),
 		cmocka_unit_test(on_kernel_ext4),
-		cmocka_unit_test(on_a_directory), cmocka_unit_test(a_program_is_compiled),
+		cmocka_unit_test(on_a_directory),
+		cmocka_unit_test(a_program_is_compiled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,17 +127,17 @@ static void a_clock_may_stand_still_for_a_moment(void **state)
 static void it_does_not_run_backwards(void **state)
 {
 	assert_int_equal(walk(backwards, MADE LOOK, &why), SCRIPT_REJECTED);
-	assert_int_equal(walk(backwards,
-			      MADE "stat(\"f\")\nchmod(\"f\", 0600)\nstat(\"f\")\n", &why),
+	assert_int_equal(walk(backwards, MADE "stat(\"f\")\nchmod(\"f\", 0600)\nstat(\"f\")\n",
+			      &why),
 			 SCRIPT_REJECTED);
 	assert_string_equal(why.data, "the change time of a file has not changed");
 }
 
 static void what_may_be_set_is_set_or_not(void **state)
 {
-	static const char script[] = MADE
-		"open(\"f\", O_RDWR)\npwrite(4, \"abc\", 3, 0)\n" LOOK WAIT
-		"pread(4, 3, 0)\ntruncate(\"f\", 3)\n" LOOK;
+	static const char script[] =
+		MADE "open(\"f\", O_RDWR)\npwrite(4, \"abc\", 3, 0)\n" LOOK WAIT
+		     "pread(4, 3, 0)\ntruncate(\"f\", 3)\n" LOOK;
 
 	for (unsigned i = 0; i < 4; i++) {
 		serving.traits.atime = i & 1;

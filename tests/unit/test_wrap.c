@@ -10,9 +10,10 @@ static void words_go_back_to_their_column(void **state)
 	struct buf out = BUF_INIT;
 
 	wrap_words("  one two\nthree ", 70, &out);
-	assert_string_equal(out.data, "one two\n"
-				      "                                                              "
-				      "        three\n");
+	assert_string_equal(out.data,
+			    "one two\n"
+			    "                                                              "
+			    "        three\n");
 	buf_clear(&out);
 	wrap_words("", 4, &out);
 	assert_string_equal(out.data, "\n");

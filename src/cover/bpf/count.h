@@ -63,8 +63,7 @@ static long add_piece(__u32 i, void *context)
 
 	if (i >= sum->count)
 		return 1;
-	if (bpf_probe_read_user(&piece, sizeof(piece),
-				(void *)(sum->pieces + i * sizeof(piece)))) {
+	if (bpf_probe_read_user(&piece, sizeof(piece), (void *)(sum->pieces + i * sizeof(piece)))) {
 		sum->failed = true;
 		return 1;
 	}

@@ -149,8 +149,8 @@ static __always_inline void begin_at(struct trace_walk *w, const struct trace_st
 	}
 }
 
-/* Where the path begins: nowhere in particular for an absolute one, unless the process has a root of
- * its own. False where there is no such directory. */
+/* Where the path begins: nowhere in particular for an absolute one, unless the process has a root
+ * of its own. False where there is no such directory. */
 static __always_inline bool find_start(struct task_struct *task, int dirfd, bool absolute,
 				       struct trace_start *ret)
 {
@@ -201,8 +201,9 @@ static __always_inline __u64 bytes_that_are(__u64 word, __u8 c)
 	return ~(((x & EACH_BYTE(0x7f)) + EACH_BYTE(0x7f)) | x) & EACH_BYTE(0x80);
 }
 
-/* Two dots side by side: the path may lead up. In an absolute one, which is to be compared as it is,
- * slashes count as well. Bytes behind the end are looked at, too: that costs time, but no more. */
+/* Two dots side by side: the path may lead up. In an absolute one, which is to be compared as it
+ * is, slashes count as well. Bytes behind the end are looked at, too: that costs time, but no more.
+ */
 static __always_inline bool is_winding(const struct trace_short *s, __u32 len, bool absolute)
 {
 	__u64 marks, before = 0, two = 0;

@@ -54,7 +54,8 @@ struct trace_row {
 
 /* Of a task. */
 struct trace_state {
-	__u32 row; /* + 1 of the call it is in, of those that are looked at when they begin; else 0 */
+	__u32 row; /* + 1 of the call it is in, of those that are looked at when they begin; else 0
+		    */
 	__u8 traced, hit;
 	/* The kernel's walks in that call, by the name that was looked up. */
 	__u8 walks;
@@ -99,7 +100,7 @@ struct trace_mount {
 		__u64 word[TRACE_PATH / 8];
 	};
 	__u64 mask[TRACE_PATH / 8]; /* all bits of the path's bytes */
-	__u8 up[TRACE_PATH];      /* from the end of a component to the end of the one before */
+	__u8 up[TRACE_PATH];        /* from the end of a component to the end of the one before */
 	__u32 ancestors;
 	struct trace_place ancestor[TRACE_ANCESTORS];
 };

@@ -45,7 +45,7 @@ const volatile bool see_walks;
 
 struct trace_mount mounts[TRACE_MOUNTS];
 struct trace_place root; /* of the file system, where the mounts' paths begin */
-__u64 cgroup_address; /* once a task of it was met; it is there as long as we are */
+__u64 cgroup_address;    /* once a task of it was met; it is there as long as we are */
 __u64 unattributed, lost;
 
 struct {
@@ -105,8 +105,7 @@ extern void *bpf_rdonly_cast(const void *pointer, __u32 type) __ksym __weak;
 const volatile bool can_cast;
 
 /* A pointer as the verifier knows it. */
-#define CAST(type, pointer) \
-	((type *)bpf_rdonly_cast(pointer, bpf_core_type_id_kernel(type)))
+#define CAST(type, pointer) ((type *)bpf_rdonly_cast(pointer, bpf_core_type_id_kernel(type)))
 
 static __always_inline struct trace_place place_of(struct inode *inode)
 {
@@ -139,8 +138,8 @@ static __always_inline struct inode *mounted_on(struct vfsmount *mnt)
 
 static __always_inline __u32 device_of_mount(struct vfsmount *mnt)
 {
-	return can_cast ? CAST(struct vfsmount, mnt)->mnt_sb->s_dev :
-			  BPF_CORE_READ(mnt, mnt_sb, s_dev);
+	return can_cast ? CAST(struct vfsmount, mnt)->mnt_sb->s_dev
+			: BPF_CORE_READ(mnt, mnt_sb, s_dev);
 }
 
 static __always_inline bool has_device(__u32 dev)
@@ -201,8 +200,8 @@ static __always_inline struct vfsmount *mount_of_file(struct file *file)
 
 static __always_inline struct dentry *dentry_of_file(struct file *file)
 {
-	return can_cast ? CAST(struct file, file)->f_path.dentry :
-			  BPF_CORE_READ(file, f_path.dentry);
+	return can_cast ? CAST(struct file, file)->f_path.dentry
+			: BPF_CORE_READ(file, f_path.dentry);
 }
 
 static __always_inline bool file_hits(struct file *file)
@@ -283,15 +282,17 @@ static __always_inline bool starts_badly(long ret)
 }
 
 /* A walk that never began (a bad descriptor, a name that is too long) is told by names. */
-static __always_inline bool walk_hits(struct task_struct *task, struct trace_state *s, int i, int dirfd, __u64 path, long ret)
+static __always_inline bool walk_hits(struct task_struct *task, struct trace_state *s, int i,
+				      int dirfd, __u64 path, long ret)
 {
 	if (s->walks > i && (s->walk_begun[i] || !starts_badly(ret)))
 		return s->walk_hit[i];
 	return names_hit(task, dirfd, path);
 }
 
-static __always_inline bool walks_hit(struct task_struct *task, struct trace_state *s, const volatile struct trace_row *row,
-				      struct pt_regs *regs, long ret)
+static __always_inline bool walks_hit(struct task_struct *task, struct trace_state *s,
+				      const volatile struct trace_row *row, struct pt_regs *regs,
+				      long ret)
 {
 	if (walk_hits(task, s, 0, dirfd_argument(regs, row->fd), argument(regs, row->path), ret))
 		return true;
@@ -383,8 +384,8 @@ int BPF_PROG(enter, struct pt_regs *regs, long number)
 		return 0;
 	task = bpf_get_current_task_btf();
 	if (selected(task))
-		note_entry(found, row->where == WHERE_FD &&
-					  fd_hits(task, (int)argument(regs, row->fd)));
+		note_entry(found,
+			   row->where == WHERE_FD && fd_hits(task, (int)argument(regs, row->fd)));
 	return 0;
 }
 
@@ -400,8 +401,9 @@ int enter_close(struct trace_event_raw_sys_enter *event)
 }
 
 /* What was found when the call began: false where it began before us. */
-static __always_inline bool entry_hits(struct task_struct *task, __u32 found, const volatile struct trace_row *row,
-				       struct pt_regs *regs, long ret)
+static __always_inline bool entry_hits(struct task_struct *task, __u32 found,
+				       const volatile struct trace_row *row, struct pt_regs *regs,
+				       long ret)
 {
 	struct trace_state *s = state_of_current(0);
 
