@@ -23,7 +23,29 @@ static bool refuses_changes(struct target *t)
 	       (outcome.error == EROFS || outcome.error == EIO || outcome.error == EUCLEAN);
 }
 
-int judge_gave_up(struct target *t, const struct model *m, const struct state *s, struct err *err)
+/* Would the model, too, refuse the call with this error, on the tree that was found after a mount?
+ * Descriptors that were opened since are not part of that tree. */
+static bool tree_explains_error(const struct model *m, const struct state *s, const struct call *c,
+				int error, const struct tree *seen)
+{
+	struct state found = state_copy(s);
+	struct envelope env;
+	bool explained;
+
+	state_reset_process(&found, c->pid);
+	tree_free(&found.tree);
+	found.tree = tree_copy(seen);
+	tree_adopt(&found.tree);
+	tree_hold(&found.tree, TREE_ROOT);
+	tree_settle(&found.tree);
+	model_allow(m, &found, c, &env);
+	explained = env.undefined || errset_has(&env.errors, error);
+	state_free(&found);
+	return explained;
+}
+
+int judge_gave_up(struct target *t, const struct model *m, const struct state *s,
+		  const struct call *c, int error, struct err *err)
 {
 	bool remounted = s->health == HEALTH_RECOVERED;
 	enum target_fate fate;
@@ -39,6 +61,8 @@ int judge_gave_up(struct target *t, const struct model *m, const struct state *s
 	if (fate != FATE_FINE)
 		return fate == FATE_DIED && !remounted;
 	status = giving_up_explains(s, &seen);
+	if (status && remounted && error && !s->files.count && !s->streams)
+		status = tree_explains_error(m, s, c, error, &seen);
 	tree_free(&seen);
 	return status;
 }

@@ -234,11 +234,12 @@ static bool is_half_done(const struct tree *t, const struct call *c, const struc
 
 /* What is wrong may be the consequence of a failure; what the kernel complains of is not. */
 static int excuse(struct target *t, const struct model *m, const struct state *s,
-		  const struct finding *f, struct err *err)
+		  const struct call *c, const struct finding *f, struct err *err)
 {
+	int error = f->code == FINDING_OUTCOME ? f->answer.error : 0;
 	int status = f->code == FINDING_KERNEL || f->code == FINDING_LEAK || f->code == FINDING_HANG
 			   ? 0
-			   : judge_gave_up(t, m, s, err);
+			   : judge_gave_up(t, m, s, c, error, err);
 
 	return status < 0 ? status : status ? JUDGE_UNDEFINED : JUDGE_BAD;
 }
@@ -259,7 +260,7 @@ int judge_answer(struct target *t, const struct model *m, struct state *s, const
 	if (status == JUDGE_BAD && ret->code == FINDING_TREE &&
 	    is_half_done(&s->tree, c, &ret->answer, ret))
 		status = JUDGE_UNDEFINED;
-	return status == JUDGE_BAD ? excuse(t, m, s, ret, err) : status;
+	return status == JUDGE_BAD ? excuse(t, m, s, c, ret, err) : status;
 }
 
 static const struct {
@@ -306,5 +307,5 @@ int judge_fate(struct target *t, const struct model *m, const struct state *s, c
 		buf_addf(&ret->seen, "%s%s", fates[fate].seen, buf_str(&log));
 	}
 	buf_free(&log);
-	return excuse(t, m, s, ret, err);
+	return excuse(t, m, s, c, ret, err);
 }

@@ -14,9 +14,12 @@ struct fake {
 	struct model model;
 	struct state state;
 	bool failing, given_up;
-	bool lives_on;     /* it does not give up at all */
-	bool shut_down;    /* having given up, it does not even show its root */
-	bool unmountable;  /* having given up */
+	bool lives_on;    /* it does not give up at all */
+	bool shut_down;   /* having given up, it does not even show its root */
+	bool unmountable; /* having given up */
+	int refuses;      /* once mounted anew, all changes, with this error */
+	bool remounted;
+	bool unobserved;   /* the tree is compared at the end only */
 	const char *loses; /* NULL: nothing */
 };
 
@@ -31,7 +34,7 @@ static int fake_reset(struct target *t, struct err *err)
 
 	state_free(&f->state);
 	state_init(&f->state, &options);
-	f->failing = f->given_up = false;
+	f->failing = f->given_up = f->remounted = false;
 	return 0;
 }
 
@@ -58,6 +61,9 @@ static int fake_call(struct target *t, const struct call *c, struct outcome *ret
 		ret->error = EUCLEAN;
 	} else if (c->op == OP_remount) {
 		f->given_up = false;
+		f->remounted = true;
+	} else if (f->remounted && f->refuses && changes) {
+		ret->error = f->refuses;
 	} else if (f->failing) {
 		f->failing = false;
 		f->given_up = !f->lives_on;
@@ -115,7 +121,7 @@ static int replay(struct fake *f, const char *text)
 	for (size_t i = 0; i < script.count; i++)
 		if (script.items[i].type == ITEM_CALL)
 			calls[count++] = script.items[i].call;
-	status = judge_replay(&t, &f->model, calls, count, true, 0, &finding, &err);
+	status = judge_replay(&t, &f->model, calls, count, !f->unobserved, 0, &finding, &err);
 	if (status < 0)
 		fail_msg("%s", err.text);
 	if (status)
@@ -166,6 +172,17 @@ static void it_need_not_be_mounted_again(void **state)
 			 0);
 }
 
+static void mounted_again_it_answers_by_what_it_has(void **state)
+{
+	const char *text = BEFORE FAILS "remount()\nmkdir(\"x\", 0755)\n";
+	struct fake lossy = { .loses = "new", .unobserved = true };
+
+	assert_int_equal(replay(&(struct fake){ .refuses = EINVAL }, text), 1);
+	assert_int_equal(replay(&lossy, BEFORE FAILS "remount()\nrmdir(\"new\")\n"), 0);
+	lossy.refuses = EINVAL;
+	assert_int_equal(replay(&lossy, BEFORE FAILS "remount()\nrmdir(\"new\")\n"), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +191,7 @@ int main(void)
 		cmocka_unit_test(one_that_goes_on_loses_nothing),
 		cmocka_unit_test(one_that_is_shut_down_need_not_show_anything),
 		cmocka_unit_test(it_need_not_be_mounted_again),
+		cmocka_unit_test(mounted_again_it_answers_by_what_it_has),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
