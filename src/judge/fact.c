@@ -271,3 +271,21 @@ size_t facts_find(const struct tree *expected, const struct tree *seen, struct a
 	qsort(ret, f.count, sizeof(*ret), by_weight);
 	return f.count;
 }
+
+uint64_t fact_inode(const struct tree *t, const char *path)
+{
+	uint64_t ino = TREE_ROOT;
+	const struct entry *entry;
+	const struct inode *dir;
+	size_t len;
+
+	for (; *(path += strspn(path, "/")); path += len) {
+		len = strcspn(path, "/");
+		dir = tree_inode(t, ino);
+		entry = S_ISDIR(dir->mode) ? tree_find(t, ino, path, len) : NULL;
+		if (!entry)
+			return 0;
+		ino = entry->ino;
+	}
+	return ino;
+}

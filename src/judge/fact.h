@@ -51,5 +51,7 @@ enum { FACTS_MAX = 16, FACT_BYTES_MAX = 16, FACT_DEPTH_MAX = 64 };
 /* At most FACTS_MAX facts, heaviest first; text lives in the arena. Returns how many. */
 size_t facts_find(const struct tree *expected, const struct tree *seen, struct arena *arena,
 		  struct fact *ret);
+/* The inode at a fact's path, 0 if there is none. */
+uint64_t fact_inode(const struct tree *t, const char *path);
 
 #endif

@@ -3,6 +3,7 @@
 #include "judge/gave_up.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "model/giving_up.h"
@@ -44,23 +45,72 @@ static bool tree_explains_error(const struct model *m, const struct state *s, co
 	return explained;
 }
 
-int judge_gave_up(struct target *t, const struct model *m, const struct state *s,
-		  const struct call *c, int error, struct err *err)
+/* Does the file show what the disk has: what was synced, or zeros where nothing was? */
+static bool shows_disk(const struct state *s, uint64_t ino, const struct tree *seen,
+		       uint64_t seen_ino)
 {
-	bool remounted = s->health == HEALTH_RECOVERED;
+	uint8_t shown[TREE_BLOCK], wanted[TREE_BLOCK], synced[TREE_BLOCK];
+	bool is_synced = tree_inode(&s->synced, ino);
+	uint64_t at = 0;
+	size_t len;
+
+	while (at = tree_seek(seen, seen_ino, at, true),
+	       (len = tree_read(seen, seen_ino, at, shown, sizeof(shown)))) {
+		memset(wanted, 0, len);
+		memset(synced, 0, len);
+		tree_read(&s->tree, ino, at, wanted, len);
+		if (is_synced)
+			tree_read(&s->synced, ino, at, synced, len);
+		for (size_t i = 0; i < len; i++)
+			if (shown[i] && shown[i] != wanted[i] && shown[i] != synced[i])
+				return false;
+		at += len;
+	}
+	return true;
+}
+
+/* Pages whose writeback has failed are clean, only fsync(2) reports it, and the data are gone once
+ * the pages are: "Handling errors during writeback" in Documentation/filesystems/vfs.rst of Linux.
+ */
+static bool lost_only_data(const struct state *s, const struct call *c, const struct finding *f,
+			   const struct tree *seen)
+{
+	if (c->op != OP_drop_caches || f->code != FINDING_TREE || !f->fact_count ||
+	    f->fact_count == FACTS_MAX || !s->watches_sync || !s->writes_failed)
+		return false;
+	for (size_t i = 0; i < f->fact_count; i++) {
+		uint64_t ino = fact_inode(&s->tree, f->facts[i].path);
+		uint64_t seen_ino = fact_inode(seen, f->facts[i].path);
+
+		if (f->facts[i].kind != FACT_DATA || !ino || !seen_ino ||
+		    tree_inode(&s->tree, ino) == tree_inode(&s->synced, ino) ||
+		    !shows_disk(s, ino, seen, seen_ino))
+			return false;
+	}
+	return true;
+}
+
+int judge_gave_up(struct target *t, const struct model *m, const struct state *s,
+		  const struct call *c, const struct finding *f, struct err *err)
+{
+	bool remounted = s->health == HEALTH_RECOVERED, refuses;
+	int error = f->code == FINDING_OUTCOME ? f->answer.error : 0, status;
 	enum target_fate fate;
 	struct tree seen;
-	int status;
 
-	if (!giving_up_possible(m, s) || !(remounted || refuses_changes(t)))
+	if (!giving_up_possible(m, s))
+		return 0;
+	refuses = !remounted && refuses_changes(t);
+	if (!remounted && !refuses && c->op != OP_drop_caches)
 		return 0;
 	status = target_observe(t, &seen, &fate, err);
 	if (status < 0)
 		return status;
 	/* One that was shut down does not even show its root. */
 	if (fate != FATE_FINE)
-		return fate == FATE_DIED && !remounted;
-	status = giving_up_explains(s, &seen);
+		return fate == FATE_DIED && refuses;
+	status = remounted || refuses ? giving_up_explains(s, &seen)
+				      : lost_only_data(s, c, f, &seen);
 	if (status && remounted && error && !s->files.count && !s->streams)
 		status = tree_explains_error(m, s, c, error, &seen);
 	tree_free(&seen);

@@ -185,30 +185,11 @@ static int judge_tree(struct target *t, const struct model *m, const struct stat
 	return status < 0 ? status : JUDGE_BAD;
 }
 
-/* The inode at a fact's path, 0 if there is none. */
-static uint64_t inode_at(const struct tree *t, const char *path)
-{
-	uint64_t ino = TREE_ROOT;
-	const struct entry *entry;
-	const struct inode *dir;
-	size_t len;
-
-	for (; *(path += strspn(path, "/")); path += len) {
-		len = strcspn(path, "/");
-		dir = tree_inode(t, ino);
-		entry = S_ISDIR(dir->mode) ? tree_find(t, ino, path, len) : NULL;
-		if (!entry)
-			return 0;
-		ino = entry->ino;
-	}
-	return ino;
-}
-
 static bool is_of_one_object(const struct tree *t, const char *path, const char *other)
 {
-	uint64_t ino = inode_at(t, path);
+	uint64_t ino = fact_inode(t, path);
 
-	return !strcmp(path, other) || (ino && ino == inode_at(t, other));
+	return !strcmp(path, other) || (ino && ino == fact_inode(t, other));
 }
 
 /* What a call that runs out of space may leave behind: a file that is new, or as long as the
@@ -236,10 +217,9 @@ static bool is_half_done(const struct tree *t, const struct call *c, const struc
 static int excuse(struct target *t, const struct model *m, const struct state *s,
 		  const struct call *c, const struct finding *f, struct err *err)
 {
-	int error = f->code == FINDING_OUTCOME ? f->answer.error : 0;
 	int status = f->code == FINDING_KERNEL || f->code == FINDING_LEAK || f->code == FINDING_HANG
 			   ? 0
-			   : judge_gave_up(t, m, s, c, error, err);
+			   : judge_gave_up(t, m, s, c, f, err);
 
 	return status < 0 ? status : status ? JUDGE_UNDEFINED : JUDGE_BAD;
 }

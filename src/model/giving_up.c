@@ -115,6 +115,7 @@ static void doubt_objects_of(const struct model *m, struct state *s, const struc
 static void note_synced(struct state *s)
 {
 	s->health = HEALTH_SOUND;
+	s->writes_failed = false;
 	if (!s->watches_sync)
 		return;
 	tree_free(&s->synced);
@@ -146,6 +147,7 @@ void giving_up_after(const struct model *m, struct state *s, const struct call *
 	if (meets_failures(c->op)) {
 		if (grave && s->health != HEALTH_GIVEN_UP)
 			s->health = HEALTH_DOUBTFUL;
+		s->writes_failed |= s->failing[FAIL_WRITE][0];
 		if (s->health == HEALTH_DOUBTFUL && error && s->watches_sync)
 			doubt_objects_of(m, s, c);
 		if (s->health == HEALTH_DOUBTFUL && error == EROFS && !s->read_only)

@@ -67,6 +67,7 @@ struct state {
 	bool read_only;   /* mounted read-only: EROFS */
 	bool space_ended; /* a call lacked it; what it got before may still be taken */
 	enum health health;
+	bool writes_failed; /* data may not be on the disk, and their pages are clean */
 	bool watches_sync;  /* the next one is kept */
 	struct tree synced; /* as it was when all was on the disk */
 	/* What is to fail within the next call: which of them, 0 for none. */

@@ -21,6 +21,7 @@ struct fake {
 	bool remounted;
 	bool unobserved;   /* the tree is compared at the end only */
 	const char *loses; /* NULL: nothing */
+	const char *shows; /* NULL, or one byte that the file f has when the caches are dropped */
 };
 
 static int fake_reset(struct target *t, struct err *err)
@@ -73,6 +74,10 @@ static int fake_call(struct target *t, const struct call *c, struct outcome *ret
 		ret->error = EROFS;
 	} else {
 		model_run(&f->model, &f->state, c, ret);
+		if (c->op == OP_drop_caches && f->shows)
+			tree_write(&f->state.tree, fact_inode(&f->state.tree, "/f"), 0, f->shows,
+				   1);
+		tree_settle(&f->state.tree);
 	}
 	return 0;
 }
@@ -183,6 +188,23 @@ static void mounted_again_it_answers_by_what_it_has(void **state)
 	assert_int_equal(replay(&lossy, BEFORE FAILS "remount()\nrmdir(\"new\")\n"), 1);
 }
 
+#define WRITES "write_file(\"f\", O_WRONLY|O_CREAT, \"x\", 1, 0)\n"
+#define WRITES_AGAIN "write_file(\"f\", O_WRONLY, \"y\", 1, 0)\n"
+#define DROPS FAILS "drop_caches()\n"
+
+static void data_that_could_not_be_written_may_be_dropped(void **state)
+{
+	struct fake zeros = { .lives_on = true, .shows = "" };
+	struct fake old = { .lives_on = true, .shows = "x" };
+	struct fake foreign = { .lives_on = true, .shows = "z" };
+
+	assert_int_equal(replay(&zeros, WRITES DROPS), 0);
+	assert_int_equal(replay(&old, WRITES "sync()\n" WRITES_AGAIN DROPS), 0);
+	assert_int_equal(replay(&foreign, WRITES DROPS), 1);
+	assert_int_equal(replay(&zeros, WRITES "sync()\n" DROPS), 1);
+	assert_int_equal(replay(&zeros, WRITES "drop_caches()\n"), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +214,7 @@ int main(void)
 		cmocka_unit_test(one_that_is_shut_down_need_not_show_anything),
 		cmocka_unit_test(it_need_not_be_mounted_again),
 		cmocka_unit_test(mounted_again_it_answers_by_what_it_has),
+		cmocka_unit_test(data_that_could_not_be_written_may_be_dropped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
