@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/err.h"
+#include "channel/limits.h"
 #include "channel/request.h"
 #include "syscall/syscall.h"
 
@@ -39,6 +40,7 @@ struct channel {
 	enum channel_request request;
 	int failure; /* of the sandbox's own: negative errno and why */
 	struct err err;
+	struct limits limits; /* as of the last mount; no bound and nothing refused: none */
 	size_t step_count;
 	struct plan_end end;
 	enum target_fate fate; /* of what is not a plan */

@@ -38,10 +38,8 @@ static int follow_some(const struct channel_client *e, const struct plan_step *s
 		ret->done = b->end.done;
 		return 0;
 	}
-	if (b->failure)
-		return channel_failure(e, err);
 	*ret = b->end;
-	return 0;
+	return channel_failure(e, err);
 }
 
 int channel_follow(const struct channel_client *e, const struct plan_step *steps, size_t count,

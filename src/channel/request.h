@@ -40,6 +40,7 @@ struct plan_end {
 	size_t done; /* steps that went as expected, all before the one it ended at */
 	enum target_fate fate;
 	bool outcome_differs, tree_differs;
+	bool refused; /* for the caller of target_follow(), which fails where a call is not made */
 	/* Of step `done`, where fate_answers(); valid until the next call of the target. */
 	struct outcome outcome;
 };

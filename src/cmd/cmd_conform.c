@@ -18,7 +18,7 @@
 static struct settings {
 	struct opt_list suite;
 	const char *scripts, *families, *out, *junit, *since, *expect, *config, *show, *kernel;
-	uint64_t jobs, findings, repeat, sample;
+	uint64_t jobs, findings, repeat, sample, space;
 	double deadline;
 	int platform;
 	bool json, tap, rules, list, races;
@@ -58,6 +58,7 @@ static const struct opt opts[] = {
 	  "how many causes are shrunk and told with a program, for each target", 0, 10000 },
 	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS", "time for one call", 0,
 	  OPT_SECONDS_MAX },
+	SPACE_OPT(struct settings, space),
 	{ "junit", OPT_TEXT, ROW(junit), "FILE", "writes a report as JUnit does", 0, 0 },
 	{ "tap", OPT_FLAG, ROW(tap), NULL, "prints the result as TAP", 0, 0 },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "the run's directory instead of one in runs/", 0, 0 },
@@ -421,6 +422,7 @@ static int run_targets(struct suite *suite, int argc, char **argv, struct err *e
 		.repeat = (unsigned)settings.repeat,
 		.target_options = { .deadline_seconds = settings.deadline,
 				    .overlaps = settings.races,
+				    .space_bytes = settings.space,
 				    .config = settings.config },
 	};
 	struct expectations expected = { 0 };

@@ -22,7 +22,7 @@
 
 static struct settings {
 	double seconds, deadline;
-	uint64_t calls, seed, depth, memory, saved, findings;
+	uint64_t calls, seed, depth, memory, saved, findings, space;
 	int strategy; /* 0: as the target suggests, else enum strategy + 1 */
 	uint64_t jobs;
 	const char *profile, *verify, *out, *config, *resume, *expected, *kernel_log;
@@ -93,6 +93,7 @@ static const struct opt opts[] = {
 	  "prefer states and calls that come to code not run yet (with --kernel-coverage)", 0, 0 },
 	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS",
 	  "time for one call; one that takes longer hangs", 0, OPT_SECONDS_MAX },
+	SPACE_OPT(struct settings, space),
 	{ "findings", OPT_U64, ROW(findings), "N", "end after so many different findings", 1,
 	  1000000 },
 	{ "expected", OPT_TEXT, ROW(expected), "FILE",
@@ -257,7 +258,8 @@ static void close_targets(struct targets *t)
 static int open_targets(struct targets *t, const char *first, struct err *err)
 {
 	struct target_options options = { .config = settings.config,
-					  .deadline_seconds = settings.deadline };
+					  .deadline_seconds = settings.deadline,
+					  .space_bytes = settings.space };
 	unsigned fields = ~0u;
 	size_t all = settings.against.count + 1;
 	struct buf spec = BUF_INIT;

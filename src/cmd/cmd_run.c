@@ -13,7 +13,7 @@
 #include "cmd/operands.h"
 #include "cmd/runner.h"
 #include "sandbox/crew.h"
-#include "sandbox/limits.h"
+#include "channel/limits.h"
 #include "storage/janitor.h"
 #include "syscall/clean.h"
 #include "tree/scan.h"
@@ -42,10 +42,7 @@ static const struct opt opts[] = {
 	{ "chroot", OPT_FLAG, offsetof(struct settings, chroot), NULL,
 	  "confines the scripts to the directory; without it, mind absolute links and \"..\"", 0,
 	  0 },
-	{ "space", OPT_U64, offsetof(struct settings, space), "BYTES",
-	  "what the scripts may take of the disk; a call that may take more is not made. Without "
-	  "it a tenth of what is free, and at most 1G",
-	  0, 0 },
+	SPACE_OPT(struct settings, space),
 	{ "devices", OPT_FLAG, offsetof(struct settings, devices), NULL,
 	  "device nodes are devices: a script can write to the disks of this machine", 0, 0 },
 	OPT_END,
@@ -88,9 +85,7 @@ static int open_runner(struct runner *r, const struct crew_options *options, str
 	};
 	int error = open_root(r, err);
 
-	limits_init(&limits, r->root_fd);
-	if (settings.space)
-		limits.space_bytes = settings.space;
+	limits_init(&limits, r->root_fd, settings.space);
 	if (!error)
 		error = crew_open(&r->crew, r->root_fd, options, err);
 	if (!error)

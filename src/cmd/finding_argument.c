@@ -26,7 +26,7 @@ static void add_kernel(struct buf *target, const char *kernel)
 
 int found_open(struct found *f, const char *path, const struct found_place *place, struct err *err)
 {
-	struct target_options options = { .config = place->config };
+	struct target_options options = { .config = place->config, .space_bytes = place->space };
 	struct buf target = BUF_INIT;
 	int code = EXIT_CLEAN;
 

@@ -3,6 +3,7 @@
 #ifndef CMD_FINDING_ARGUMENT_H
 #define CMD_FINDING_ARGUMENT_H
 
+#include "cmd/operands.h"
 #include "finding/finding.h"
 
 struct found {
@@ -15,6 +16,7 @@ struct found_place {
 	const char *on;     /* another target */
 	const char *kernel; /* the same file system in a kernel of this name: "debug" */
 	const char *config; /* an INI file that describes targets */
+	uint64_t space;     /* that calls may take of a disk of the user's; 0: the usual */
 };
 
 /* The options that say where. */
@@ -33,10 +35,14 @@ struct found_place {
 		  "the same file system in this kernel (assay kernel list): debug", \
 		  0, \
 		  0 }, \
-	{ \
-		"config", OPT_TEXT, offsetof(settings, place.config), "FILE", \
-			"an INI file that describes targets", 0, 0 \
-	}
+		{ "config", \
+		  OPT_TEXT, \
+		  offsetof(settings, place.config), \
+		  "FILE", \
+		  "an INI file that describes targets", \
+		  0, \
+		  0 }, \
+		SPACE_OPT(settings, place.space)
 
 /* Reads the finding at `path` and opens the target. Returns EXIT_CLEAN, or the exit code to end
  * with. */

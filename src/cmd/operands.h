@@ -7,6 +7,16 @@
 
 #include "cmd/command.h"
 
+/* The option of commands that make calls on a disk of the user's; the field is a uint64_t. */
+#define SPACE_OPT(settings, field) \
+	{ \
+		"space", OPT_U64, offsetof(settings, field), "BYTES", \
+			"what calls may take of a disk that is yours; one that may take more is " \
+			"not made. " \
+			"Without it a tenth of what is free, and at most 1G", \
+			0, 0 \
+	}
+
 /* The code for something that a name stands for and that could not be opened or read. */
 int operand_code(int status);
 int operand_target(const char *spec, const char *config, struct err *err);

@@ -252,6 +252,7 @@ static void gather(struct conform_result *ret, const struct channel *b, unsigned
 		sum->setups += f->setups;
 		sum->reused += f->reused;
 		sum->races += f->races;
+		sum->not_made += f->not_made;
 		memcpy(sum->judged_by, f->judged_by, sizeof(sum->judged_by));
 		for (unsigned rule = 0; rule < RULE_COUNT; rule++)
 			sum->rule_hits[rule] += f->rule_hits[rule];

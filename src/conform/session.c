@@ -11,7 +11,7 @@
 #include "conform/race.h"
 #include "conform/restore.h"
 #include "conform/times.h"
-#include "sandbox/limits.h"
+#include "channel/limits.h"
 
 /* A set-up's tree is compared after one in so many times that it is made again. */
 enum { PROVE_EVERY = 16, REPEATS_MAX = 3, FAILURES_MAX = 100 };
@@ -399,6 +399,7 @@ int session_run(struct session *s, size_t number, enum script_fate *ret_fate, st
 	if (r == -LIMITS_NOT_MADE) { /* it would reach what is not ours */
 		r = err_forget(err, r, LIMITS_NOT_MADE);
 		w.fate = SCRIPT_SKIPPED;
+		s->walker.figures.not_made++;
 		s->lost = s->broken = true;
 	}
 	if (r && !failure_is_ours(r) && s->failures++ < FAILURES_MAX)

@@ -25,6 +25,7 @@ enum script_fate {
 struct session_figures {
 	double exec_seconds, check_seconds;
 	uint64_t calls, resets, setups, reused, races;
+	uint64_t not_made; /* scripts with a call that would take too much of a disk */
 	uint64_t rule_hits[RULE_COUNT];
 	char judged_by[MODEL_NAME_MAX];
 };

@@ -111,6 +111,9 @@ static void print_figures(const struct surveyed *t, struct buf *out)
 	if (r->counts[SCRIPT_SKIPPED])
 		buf_addf(out, ", %zu skipped (beyond what it can do here)",
 			 r->counts[SCRIPT_SKIPPED]);
+	if (r->figures.not_made)
+		buf_addf(out, ", %ju of them for the bound on space (--space)",
+			 (uintmax_t)r->figures.not_made);
 	if (r->counts[SCRIPT_FATES])
 		buf_addf(out, ", %zu not run", r->counts[SCRIPT_FATES]);
 	buf_addf(out, "; %.1f s to execute, %.1f s to check\n", r->figures.exec_seconds,

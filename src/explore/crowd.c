@@ -111,7 +111,7 @@ int crowd_follow(struct crowd *c, const struct plan_step *steps, size_t count, s
 	for (size_t i = 0; i < c->count && status >= 0; i++) {
 		struct member *m = &c->members[i];
 
-		status = target_follow(m->target, steps, count, &m->end, err);
+		status = explorer_follow(m->target, steps, count, &m->end, err);
 		if (status >= 0 && m->end.done < c->failed)
 			c->failed = m->end.done;
 	}
@@ -121,7 +121,7 @@ int crowd_follow(struct crowd *c, const struct plan_step *steps, size_t count, s
 
 static bool was_surprised(const struct crowd *c, const struct member *m)
 {
-	return m->end.done == c->failed;
+	return m->end.done == c->failed && !m->end.refused;
 }
 
 void crowd_probed(struct crowd *c, const struct outcome *expected)
@@ -142,7 +142,9 @@ static void tell_others(const struct crowd *c, const struct call *call, struct b
 		const struct member *m = &c->members[i];
 
 		buf_addf(out, "\n  %s: ", m->target->name);
-		if (!was_surprised(c, m))
+		if (m->end.refused && m->end.done == c->failed)
+			buf_adds(out, "not made, for the space it would take");
+		else if (!was_surprised(c, m))
 			buf_adds(out, "as the model says");
 		else if (m->end.fate != FATE_FINE)
 			buf_adds(out, "no answer");

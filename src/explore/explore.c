@@ -11,6 +11,7 @@
 #include "base/must.h"
 #include "explore/crowd.h"
 #include "explore/explorer.h"
+#include "channel/limits.h"
 
 static const double progress_interval_seconds = 0.2, watch_interval_seconds = 0.5;
 /* Of the time, at most one part in so many goes into checkpoints. */
@@ -125,6 +126,15 @@ bool explorer_is_shortage(int status)
 		if (status == -errors[i])
 			return true;
 	return false;
+}
+
+int explorer_follow(struct target *t, const struct plan_step *steps, size_t count,
+		    struct plan_end *ret, struct err *err)
+{
+	int status = target_follow(t, steps, count, ret, err);
+
+	ret->refused = status == -LIMITS_NOT_MADE;
+	return err_forget(err, status, LIMITS_NOT_MADE);
 }
 
 /* A fresh file system. What the machine lacks for a moment, it may have a little later. */

@@ -68,6 +68,10 @@ bool explorer_ends(struct explorer *x);
 size_t explorer_room(const struct explorer *x, size_t most);
 /* A fresh file system; x->state, node and history follow. */
 int explorer_reset(struct explorer *x, struct err *err);
+/* The target follows the plan. A step that it does not make, for what it would take, ends the plan
+ * and is no failure: ret->refused. */
+int explorer_follow(struct target *t, const struct plan_step *steps, size_t count,
+		    struct plan_end *ret, struct err *err);
 /* Does the status say that something is lacking that may be there a little later, or for less? */
 bool explorer_is_shortage(int status);
 /* The targets are where the search began: x->state, node and history follow. */
@@ -93,8 +97,8 @@ bool explorer_is_long(const struct explorer *x);
 bool lead(struct explorer *x, struct state *s, const struct call *c, struct outcome *ret);
 
 /* A call in the present state did not go as expected (x->state is still the state before it):
- * either it was allowed, and x goes on from where it led, or it is a finding, and x goes on from
- * a fresh file system. */
+ * either it was allowed, and x goes on from where it led, or it is a finding or was not made, and
+ * x goes on from a fresh file system. */
 int surprise(struct explorer *x, uint32_t call, const struct plan_end *end, struct err *err);
 
 /* A plan ended at a probe, which only looks at what the call before it has done: that call had the

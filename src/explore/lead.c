@@ -118,6 +118,16 @@ static bool is_worthwhile_given_up(enum op op)
 	return op == OP_mkdir || op == OP_remount;
 }
 
+/* Would all targets make the call, or does it take too much of a disk that is the user's? */
+static bool is_admitted(const struct explorer *x, const struct call *c)
+{
+	bool admitted = !target_admits(x->target, c, NULL);
+
+	for (size_t i = 0; i < x->options->against_count && admitted; i++)
+		admitted = !target_admits(x->options->against[i], c, NULL);
+	return admitted;
+}
+
 bool lead(struct explorer *x, struct state *s, const struct call *c, struct outcome *ret)
 {
 	bool may = may_leave(x->universe, s, c);
@@ -128,6 +138,8 @@ bool lead(struct explorer *x, struct state *s, const struct call *c, struct outc
 	if (s->health == HEALTH_GIVEN_UP && !is_worthwhile_given_up(c->op))
 		return false;
 	if (may && allocates_beyond(x, s, c))
+		return false;
+	if (!is_admitted(x, c))
 		return false;
 	before = state_copy(s);
 	if (move(&x->model, s, c, ret) && (ret->error || !may || is_within(x->universe, s))) {

@@ -35,13 +35,24 @@ static void go_on(struct explorer *x, uint32_t call, const struct outcome *seen,
 	x->state = *s;
 }
 
+/* The target did not make the call, for what is there already: without that it may. */
+static int leave_out(struct explorer *x, uint32_t call, struct err *err)
+{
+	x->figures.beyond++;
+	remember(x, call, NODE_BEYOND);
+	return explorer_reset(x, err);
+}
+
 int surprise(struct explorer *x, uint32_t call, const struct plan_end *end, struct err *err)
 {
-	struct state s = state_copy(&x->state);
+	struct state s;
 	struct finding f;
 	struct call c;
 	int status;
 
+	if (end->refused)
+		return leave_out(x, call, err);
+	s = state_copy(&x->state);
 	universe_call(x->universe, call, &c);
 	finding_init(&f);
 	status = judge_surprise(x->target, &x->model, &s, &c, end, &f, err);

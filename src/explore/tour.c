@@ -223,7 +223,7 @@ static int follow(struct tour *t, struct err *err)
 	struct explorer *x = t->x;
 	struct plan_end end;
 	size_t failed;
-	int status = target_follow(x->target, t->steps, t->count, &end, err);
+	int status = explorer_follow(x->target, t->steps, t->count, &end, err);
 
 	if (status < 0)
 		return status;

@@ -14,6 +14,7 @@
 #include "finding/finding.h"
 #include "finding/merge.h"
 #include "finding/simplify.h"
+#include "channel/limits.h"
 
 struct shrink {
 	struct finding *finding;
@@ -34,8 +35,8 @@ static int try_calls(struct shrink *s, const struct call *calls, size_t count, s
 	s->tries_left--;
 	status = judge_replay(s->target, s->model, calls, count, true, s->until_seconds, &candidate,
 			      err);
-	if (status <= 0)
-		return status;
+	if (status <= 0) /* a candidate that would take too much space is not made */
+		return err_forget(err, status, LIMITS_NOT_MADE);
 	if (strcmp(candidate.signature, s->finding->signature)) {
 		finding_free(&candidate);
 		return 0;

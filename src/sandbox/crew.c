@@ -20,7 +20,7 @@
 #include "base/rng.h"
 #include "sandbox/crew.h"
 #include "sandbox/guard.h"
-#include "sandbox/limits.h"
+#include "channel/limits.h"
 #include "sandbox/patience.h"
 #include "sandbox/worker.h"
 

@@ -310,6 +310,11 @@ int sandbox_observe(struct sandbox *k, struct tree *ret, enum target_fate *ret_f
 	return k ? channel_observe(&k->requests, ret, ret_fate, err) : no_sandbox(err);
 }
 
+int sandbox_admits(const struct sandbox *k, const struct call *c, struct err *err)
+{
+	return k ? limits_admit(&k->channel->limits, c, err) : no_sandbox(err);
+}
+
 int sandbox_run_program(struct sandbox *k, const struct buf *program, double seconds,
 			struct program_end *ret, struct err *err)
 {

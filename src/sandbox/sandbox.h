@@ -76,6 +76,9 @@ int sandbox_race(struct sandbox *k, const struct call *calls, size_t count, uint
 int sandbox_observe(struct sandbox *k, struct tree *ret, enum target_fate *ret_fate,
 		    struct err *err);
 
+/* Whether it would make this call: 0, or -LIMITS_NOT_MADE and why not. */
+int sandbox_admits(const struct sandbox *k, const struct call *c, struct err *err);
+
 /* A compiled program, on the file system as it is. */
 int sandbox_run_program(struct sandbox *k, const struct buf *program, double seconds,
 			struct program_end *ret, struct err *err);

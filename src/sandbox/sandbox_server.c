@@ -25,7 +25,7 @@
 #include "channel/server.h"
 #include "sandbox/confined.h"
 #include "sandbox/guard.h"
-#include "sandbox/limits.h"
+#include "channel/limits.h"
 #include "sandbox/patience.h"
 #include "sandbox/privilege.h"
 #include "storage/caches.h"
@@ -93,6 +93,8 @@ static int attach(struct inside *in, struct err *err)
 	if (in->root_fd >= 0)
 		return 0;
 	ret = in->keeping->attach(in->keeping->own, &in->root_fd, err);
+	if (!ret && in->keeping->limits)
+		in->channel->limits = *in->keeping->limits;
 	return ret ? ret : enter(in, err);
 }
 

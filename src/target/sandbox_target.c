@@ -125,6 +125,13 @@ int sandbox_target_call(struct target *t, const struct call *c, struct outcome *
 	return sandbox_call(kept->sandbox, c, ret, ret_fate, err);
 }
 
+int kept_admits(struct target *t, const struct call *c, struct err *err)
+{
+	const struct sandbox_target *kept = t->own;
+
+	return sandbox_admits(kept->sandbox, c, err);
+}
+
 int sandbox_target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
 			   struct err *err)
 {

@@ -41,6 +41,7 @@ unsigned sandbox_target_caps(const struct target_description *d);
 
 int sandbox_target_call(struct target *t, const struct call *c, struct outcome *ret,
 			enum target_fate *ret_fate, struct err *err);
+int kept_admits(struct target *t, const struct call *c, struct err *err);
 int sandbox_target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
 			   struct err *err);
 int sandbox_target_follow(struct target *t, const struct plan_step *steps, size_t count,

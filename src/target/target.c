@@ -237,6 +237,11 @@ int target_call(struct target *t, const struct call *c, struct outcome *ret,
 	return t->kind->call(t, c, ret, ret_fate, err);
 }
 
+int target_admits(struct target *t, const struct call *c, struct err *err)
+{
+	return t->kind->admits ? t->kind->admits(t, c, err) : 0;
+}
+
 int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate, struct err *err)
 {
 	return t->kind->observe(t, ret, ret_fate, err);

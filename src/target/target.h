@@ -66,9 +66,13 @@ struct target_kind {
 	/* Makes the call; -errno only for our failures. ENV operations come here too. */
 	int (*call)(struct target *t, const struct call *c, struct outcome *ret,
 		    enum target_fate *ret_fate, struct err *err);
+	/* Whether it would make the call: 0, or -LIMITS_NOT_MADE (channel/limits.h) and why not.
+	 * NULL: always. One that it would make may still not be made, for what is there already. */
+	int (*admits)(struct target *t, const struct call *c, struct err *err);
 	int (*observe)(struct target *t, struct tree *ret, enum target_fate *ret_fate,
 		       struct err *err);
-	/* Carries out steps until one surprises. NULL: target_follow() uses call and observe. */
+	/* Carries out steps until one surprises; where it fails, ret->done says at which. NULL:
+	 * target_follow() uses call and observe. */
 	int (*follow)(struct target *t, const struct plan_step *steps, size_t count,
 		      struct plan_end *ret, struct err *err);
 	/* Calls of several processes at once; NULL: it has but one at a time. */
@@ -124,6 +128,7 @@ struct target_options {
 	double deadline_seconds; /* per call; 0: 10 */
 	const char *config;      /* an INI file with targets, or NULL */
 	const char *fault;       /* reffs: a fault to carry, or NULL */
+	uint64_t space_bytes;    /* that calls may take of a disk of the user's; 0: the usual */
 	unsigned fields_off;     /* enum tree_field to leave out, besides those it lacks */
 	bool overlaps;           /* calls are made at the same time: use all CPUs */
 	bool record;             /* what is written to the disk, where it can be (TARGET_RECORD) */
@@ -142,6 +147,8 @@ bool target_is_single(const char *spec, const char *config);
 
 int target_call(struct target *t, const struct call *c, struct outcome *ret,
 		enum target_fate *ret_fate, struct err *err);
+/* 0, or -LIMITS_NOT_MADE and why the target would not make this call. */
+int target_admits(struct target *t, const struct call *c, struct err *err);
 int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate, struct err *err);
 int target_follow(struct target *t, const struct plan_step *steps, size_t count,
 		  struct plan_end *ret, struct err *err);

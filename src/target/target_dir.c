@@ -17,7 +17,7 @@
 #include "sandbox/compile.h"
 #include "sandbox/confined.h"
 #include "sandbox/guard.h"
-#include "sandbox/limits.h"
+#include "channel/limits.h"
 #include "sandbox/privilege.h"
 #include "storage/janitor.h"
 #include "storage/mounting.h"
@@ -33,7 +33,8 @@ struct dir_target {
 	int lock_fd; /* one at a time in this directory */
 	struct limits limits;
 	uint64_t file_size_max;
-	bool user_namespace; /* where nobody can make devices: the kernel says so */
+	uint64_t space_bytes; /* as asked for */
+	bool user_namespace;  /* where nobody can make devices: the kernel says so */
 	/* Inside the sandbox. */
 	int mount_fd; /* the same directory without devices; -1: not yet */
 };
@@ -60,7 +61,7 @@ static int attach(void *own, int *ret_root_fd, struct err *err)
 {
 	struct dir_target *d = own;
 
-	limits_init(&d->limits, d->root_fd);
+	limits_init(&d->limits, d->root_fd, d->space_bytes);
 	d->limits.file_size_max = d->file_size_max;
 	if (!guard_root(d->root_fd, &d->mount_fd, ret_root_fd))
 		return 0;
@@ -151,6 +152,7 @@ static int dir_open(struct target *t, const struct target_description *d,
 
 	own = must_alloc(sizeof(*own));
 	own->root_fd = own->lock_fd = -1;
+	own->space_bytes = options->space_bytes;
 	sandbox_target_init(t, &own->kept, d, start);
 	t->uid = geteuid();
 	t->gid = getegid();
@@ -218,6 +220,7 @@ const struct target_kind target_dir = {
 	.open = dir_open,
 	.close = dir_close,
 	.call = sandbox_target_call,
+	.admits = kept_admits,
 	.observe = sandbox_target_observe,
 	.follow = sandbox_target_follow,
 	.race = sandbox_target_race,

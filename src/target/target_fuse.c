@@ -19,7 +19,7 @@
 #include "base/must.h"
 #include "base/rng.h"
 #include "sandbox/daemon.h"
-#include "sandbox/limits.h"
+#include "channel/limits.h"
 #include "sandbox/one_cpu.h"
 #include "sandbox/privilege.h"
 #include "storage/mounting.h"
@@ -39,6 +39,7 @@ struct fuse_target {
 	int locks[LOCKS_MAX]; /* of what the command names */
 	size_t lock_count;
 	struct limits limits;
+	uint64_t space_bytes; /* as asked for */
 	/* Inside the sandbox; these outlive a chroot only while it is left. */
 	const char *place;
 	struct buf mount, command;
@@ -145,7 +146,7 @@ static int attach(void *own, int *ret_root_fd, struct err *err)
 	if (!ret)
 		ret = sandbox_target_open_root(f->mount.data, f->root_name, ret_root_fd, err);
 	if (!ret)
-		limits_init(&f->limits, *ret_root_fd);
+		limits_init(&f->limits, *ret_root_fd, f->space_bytes);
 	return ret;
 }
 
@@ -317,6 +318,7 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	f->start_seconds =
 		t->deadline_seconds > SANDBOX_MOUNT_S ? t->deadline_seconds : SANDBOX_MOUNT_S;
 	f->overlaps = options->overlaps;
+	f->space_bytes = options->space_bytes;
 	f->cpu = one_cpu_choose();
 	snprintf(f->root_name, sizeof(f->root_name), ".assay-%08x", (unsigned)rng_fresh_seed());
 	sandbox_target_init(t, &f->kept, d, start);
@@ -363,6 +365,7 @@ const struct target_kind target_fuse = {
 	.open = fuse_open,
 	.close = fuse_close,
 	.call = sandbox_target_call,
+	.admits = kept_admits,
 	.observe = sandbox_target_observe,
 	.follow = sandbox_target_follow,
 	.race = sandbox_target_race,

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "sandbox/limits.h"
+#include "channel/limits.h"
 #include "tests/harness/unit.h"
 #include "trace/script.h"
 
@@ -105,7 +105,7 @@ static void a_call_that_takes_too_much_is_not_made(void **state)
 {
 	struct limits l;
 
-	limits_init(&l, root_fd);
+	limits_init(&l, root_fd, 0);
 	assert_true(l.space_bytes <= 1 << 30);
 	l.space_bytes = 1 << 20;
 	assert_int_equal(check(&l, "fallocate(3, 0, 0, 1048577)"), -LIMITS_NOT_MADE);
@@ -131,7 +131,7 @@ static void what_lies_there_counts(void **state)
 	struct limits l;
 	int fd;
 
-	limits_init(&l, root_fd);
+	limits_init(&l, root_fd, 0);
 	l.space_bytes = 1 << 20;
 	/* Asked for three times, and nothing of it was kept. */
 	for (int i = 0; i < 3; i++)
@@ -153,7 +153,7 @@ static void only_harmless_devices_are_made(void **state)
 {
 	struct limits l;
 
-	limits_init(&l, root_fd);
+	limits_init(&l, root_fd, 0);
 	assert_int_equal(check(&l, "mknod(\"b\", S_IFBLK|0600, 1792)"), 0);
 	l.no_devices = true;
 	assert_int_equal(check(&l, "mknod(\"b\", S_IFBLK|0600, 1792)"), -LIMITS_NOT_MADE);

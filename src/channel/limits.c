@@ -1,5 +1,5 @@
 /* limits.c -- what the calls of a script may take of a disk that is not ours alone. */
-#include "sandbox/limits.h"
+#include "channel/limits.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,17 +28,19 @@ static const uint32_t dense_types[] = { MSDOS_SUPER_MAGIC, EXFAT_SUPER_MAGIC, 0x
 enum { MEM_MAJOR = 1 };
 static const unsigned harmless_minors[] = { 3, 5, 7, 8, 9 };
 
-void limits_init(struct limits *l, int root_fd)
+void limits_init(struct limits *l, int root_fd, uint64_t space_bytes)
 {
 	struct statfs st;
+	uint64_t share;
 
 	*l = (struct limits){ .root_fd = root_fd,
-			      .space_bytes = space_usual,
+			      .space_bytes = space_bytes ? space_bytes : space_usual,
 			      .file_size_max = INT64_MAX };
 	if (fstatfs(root_fd, &st))
 		return;
-	if ((uint64_t)st.f_bavail * (uint64_t)st.f_bsize / FREE_SHARE < space_usual)
-		l->space_bytes = (uint64_t)st.f_bavail * (uint64_t)st.f_bsize / FREE_SHARE;
+	share = (uint64_t)st.f_bavail * (uint64_t)st.f_bsize / FREE_SHARE;
+	if (!space_bytes && share < space_usual)
+		l->space_bytes = share ? share : 1; /* 0 would be no bound */
 	for (size_t i = 0; i < ARRAY_LEN(dense_types); i++)
 		l->dense |= (uint32_t)st.f_type == dense_types[i];
 }
@@ -102,24 +104,19 @@ static uint64_t space_of(const struct limits *l, const struct call *c)
 	return bytes;
 }
 
-static int check_space(struct limits *l, const struct call *c, struct err *err)
+static int refuse_space(const struct limits *l, const struct call *c, uint64_t bytes,
+			struct err *err)
 {
-	uint64_t bytes = space_of(l, c);
-	int fd;
+	return err_set(err, LIMITS_NOT_MADE,
+		       "%s is not made: it may take %ju bytes of a disk that is not ours, and %ju "
+		       "in all is the bound (--space)",
+		       op_table[c->op].name, (uintmax_t)bytes, (uintmax_t)l->space_bytes);
+}
 
-	if (!l->space_bytes || !bytes || call_extent(c) > l->file_size_max)
-		return 0;
-	if (bytes <= l->space_bytes && l->asked + bytes > l->space_bytes) {
-		fd = openat(l->root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		l->asked = fd < 0 ? 0 : measure(fd, 0);
-	}
-	if (bytes > l->space_bytes || l->asked + bytes > l->space_bytes)
-		return err_set(err, LIMITS_NOT_MADE,
-			       "%s is not made: it may take %ju bytes of a disk that is not ours, "
-			       "and %ju in all is the bound",
-			       op_table[c->op].name, (uintmax_t)bytes, (uintmax_t)l->space_bytes);
-	l->asked += bytes;
-	return 0;
+/* What counts of a call against the bound. */
+static uint64_t bounded_space_of(const struct limits *l, const struct call *c)
+{
+	return l->space_bytes && call_extent(c) <= l->file_size_max ? space_of(l, c) : 0;
 }
 
 static bool is_harmless(int64_t mode, int64_t dev)
@@ -150,9 +147,29 @@ static int check_device(const struct call *c, struct err *err)
 		       op_table[c->op].name);
 }
 
-int limits_check(struct limits *l, const struct call *c, struct err *err)
+int limits_admit(const struct limits *l, const struct call *c, struct err *err)
 {
 	int error = l->no_devices ? check_device(c, err) : 0;
+	uint64_t bytes = bounded_space_of(l, c);
 
-	return error ? error : check_space(l, c, err);
+	if (error)
+		return error;
+	return bytes > l->space_bytes ? refuse_space(l, c, bytes, err) : 0;
+}
+
+int limits_check(struct limits *l, const struct call *c, struct err *err)
+{
+	int error = limits_admit(l, c, err), fd;
+	uint64_t bytes = bounded_space_of(l, c);
+
+	if (error || !bytes)
+		return error;
+	if (l->asked + bytes > l->space_bytes) {
+		fd = openat(l->root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		l->asked = fd < 0 ? 0 : measure(fd, 0);
+	}
+	if (l->asked + bytes > l->space_bytes)
+		return refuse_space(l, c, bytes, err);
+	l->asked += bytes;
+	return 0;
 }

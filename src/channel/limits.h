@@ -3,8 +3,8 @@
  * A call that would take more is not made, and that is told as such: it is no answer of the file
  * system. What calls ask for is added up; where that comes to the bound, what really lies there is
  * measured, which costs a walk, and counts instead. */
-#ifndef SANDBOX_LIMITS_H
-#define SANDBOX_LIMITS_H
+#ifndef CHANNEL_LIMITS_H
+#define CHANNEL_LIMITS_H
 
 #include <errno.h>
 #include <stdbool.h>
@@ -23,10 +23,13 @@ struct limits {
 	uint64_t asked;         /* since it was measured */
 };
 
-/* The usual bound: a tenth of what is free there, and at most a gigabyte. */
-void limits_init(struct limits *l, int root_fd);
-/* 0, or -LIMITS_NOT_MADE and why the call is not to be made. */
+/* With this bound on space; 0: the usual one, a tenth of what is free there and at most a
+ * gigabyte. */
+void limits_init(struct limits *l, int root_fd, uint64_t space_bytes);
+/* Both give 0, or -LIMITS_NOT_MADE and why the call is not to be made: by itself, wherever it is
+ * made; and on top of what is there, which is to be asked directly before it is made. */
 enum { LIMITS_NOT_MADE = EDQUOT };
+int limits_admit(const struct limits *l, const struct call *c, struct err *err);
 int limits_check(struct limits *l, const struct call *c, struct err *err);
 
 #endif
