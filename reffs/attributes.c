@@ -80,6 +80,19 @@ static bool kills_privilege(struct request *r, fuse_ino_t ino, mode_t mode, int 
 	       !core_access(r->core, ino, W_OK);
 }
 
+/* A mode beside a size is the present one without the setuid and setgid bits that the kernel takes
+ * away: it knows the caller's capabilities, which in a user namespace do not go by the number. */
+static void drop_privilege(struct request *r, fuse_ino_t ino, struct arg fd, mode_t mode)
+{
+	const struct inode *inode = request_inode(r, ino);
+	const mode_t bits = S_ISUID | S_ISGID;
+
+	if (!inode || r->error || !(inode->mode & ~mode & bits))
+		return;
+	state_edit_process(&r->core->state, CORE_PID)->trusted = true;
+	set_mode(r, fd, inode->mode & (mode | ~bits));
+}
+
 /* In nanoseconds; beyond what these can say, some 292 years from 1970, the last that can be said,
  * as file systems do. */
 static int64_t time_value(const struct timespec *time, int set, int now)
@@ -125,13 +138,15 @@ void front_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set
 		if (!fi) /* by path: an open descriptor was checked when it was opened */
 			need_truncate(&r, ino);
 		set_size(&r, fd, attr->st_size);
+		if (to_set & FUSE_SET_ATTR_MODE)
+			drop_privilege(&r, ino, fd, attr->st_mode);
 		/* The kernel adds the present time to a change of size; the model has set it. */
 		to_set &= ~times;
 	}
 	if (to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
 		set_owner(&r, fd, attr, to_set);
-	/* A mode beside these is the kernel's idea of which setuid and setgid bits must go. The
-	 * model has just seen to that itself. */
+	/* A mode beside a new owner is the kernel's idea of which setuid and setgid bits must go.
+	 * The model has just seen to that itself. */
 	if (to_set & (FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
 		to_set &= ~FUSE_SET_ATTR_MODE;
 	if (to_set & FUSE_SET_ATTR_MODE) {
