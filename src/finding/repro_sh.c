@@ -99,9 +99,11 @@ static void put_disk(const struct target_description *d, struct buf *out)
 	buf_adds(out, "make_fs() {\n");
 	buf_addf(out, "\ttruncate -s %" PRIu64 " \"$ASSAY_IMAGE\"\n\tsh -c ", d->image_size);
 	put_command(d->mkfs, false, out);
-	buf_adds(out, "\n\tASSAY_DEVICE=$(losetup --find --show \"$ASSAY_IMAGE\")\n}\n");
-	buf_adds(out, "unmake_fs() {\n\t[ -z \"$ASSAY_DEVICE\" ] || losetup --detach "
-		      "\"$ASSAY_DEVICE\"\n}\n");
+	buf_adds(out, "\n\tASSAY_DEVICE=$(losetup --find --show \"$ASSAY_IMAGE\")\n"
+		      "\t# Detached while it is open, it goes with the last who has it open.\n"
+		      "\texec 7<\"$ASSAY_DEVICE\"\n"
+		      "\tlosetup --detach \"$ASSAY_DEVICE\"\n}\n"
+		      "unmake_fs() {\n\texec 7<&-\n}\n");
 }
 
 /* Directories in memory, or nothing at all. */
@@ -160,7 +162,7 @@ static void put_daemon(const struct target_description *d, struct buf *out)
 {
 	buf_adds(out, "attach() {\n\tsh -c ");
 	put_command(d->command ? d->command : d->argument, true, out);
-	buf_adds(out, " </dev/null >\"$ASSAY_WORK/daemon.log\" 2>&1 8>&- 9>&- &\n"
+	buf_adds(out, " </dev/null >\"$ASSAY_WORK/daemon.log\" 2>&1 7<&- 8>&- 9>&- &\n"
 		      "\techo $! >\"$ASSAY_WORK/daemon.pid\"\n"
 		      "\ttries=300\n"
 		      "\tuntil mountpoint -q \"$ASSAY_MOUNT\"; do\n"
@@ -194,6 +196,14 @@ static const char script_end[] =
 	"	echo 'cannot tell: making and mounting the file system needs root' >&2\n"
 	"	exit 2\n"
 	"fi\n"
+	"# In namespaces of its own: whatever ends this script, its processes and mounts go with "
+	"it.\n"
+	"if [ -z \"${ASSAY_PRIVATE-}\" ]; then\n"
+	"	ASSAY_PRIVATE=yes exec unshare --mount --propagation private --pid --fork "
+	"--kill-child "
+	"\\\n"
+	"		sh \"$PWD/repro.sh\"\n"
+	"fi\n"
 	"result=2 # unless the program says more\n"
 	"ASSAY_WORK=$(mktemp -d)\n"
 	"ASSAY_SCRIPT=$PWD/repro.sh\n"
@@ -201,7 +211,7 @@ static const char script_end[] =
 	"ASSAY_DIR=$ASSAY_WORK/back\n"
 	"ASSAY_IMAGE=$ASSAY_WORK/image\n"
 	"ASSAY_DEVICE=\n"
-	"ASSAY_ROOT=$ASSAY_MOUNT/assay-repro-$$\n"
+	"ASSAY_ROOT=$ASSAY_MOUNT/assay-repro-${ASSAY_WORK##*.}\n"
 	"clean_up() {\n"
 	"	trap - EXIT\n"
 	"	set +e\n"
@@ -210,7 +220,7 @@ static const char script_end[] =
 	"		detach\n"
 	"	fi\n"
 	"	unmake_fs\n"
-	"	umount \"$ASSAY_WORK\"\n"
+	"	umount --lazy \"$ASSAY_WORK\"\n"
 	"	rmdir \"$ASSAY_WORK\"\n"
 	"	exit \"$result\"\n"
 	"}\n"
@@ -223,7 +233,8 @@ static const char script_end[] =
 	"make_fs\n"
 	"attach\n"
 	"result=0\n"
-	"\"$ASSAY_WORK/program\" \"$ASSAY_ROOT\" 'sh \"$ASSAY_SCRIPT\" --remount' || result=$?\n";
+	"\"$ASSAY_WORK/program\" \"$ASSAY_ROOT\" 'sh \"$ASSAY_SCRIPT\" --remount' "
+	"7<&- || result=$?\n";
 
 /* In a directory that is there: the target's own, or the script's first argument. */
 static void put_directory(const char *path, struct buf *out)

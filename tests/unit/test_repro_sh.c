@@ -2,6 +2,7 @@
  * shellcheck take, and that makes, remounts and leaves its file system where this machine has it.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +190,90 @@ static void a_daemon_is_started_and_remounted(void **unused)
 	runs_on("bindfs", true);
 }
 
+static const char waiting[] = "#include <unistd.h>\n"
+			      "int main(void)\n{\n\twrite(1, \"!\", 1);\n\tpause();\n}\n";
+
+/* Starts the script, and kills it when its program runs. */
+static pid_t start_and_kill(const char *spec)
+{
+	struct buf c = BUF_INIT;
+	struct pretended p;
+	struct finding f;
+	int output[2];
+	pid_t pid;
+	char byte;
+
+	pretend(&p, spec);
+	fill(&f, spec, false, false);
+	write_finding(&f, &p.target);
+	finding_free(&f);
+	description_free(&p.d);
+	buf_adds(&c, waiting);
+	write_text("repro.c", &c);
+	buf_free(&c);
+	assert_int_equal(mkdir("tmp", 0700), 0);
+	assert_int_equal(pipe(output), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(output[1], 1);
+		close(output[0]);
+		close(output[1]);
+		setenv("TMPDIR", "tmp", 1);
+		execlp("sh", "sh", "repro.sh", (char *)NULL);
+		_exit(127);
+	}
+	close(output[1]);
+	assert_int_equal(read(output[0], &byte, 1), 1);
+	/* The end of the output is the end of all its processes. */
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(read(output[0], &byte, 1), 0);
+	close(output[0]);
+	return pid;
+}
+
+/* Which loop device has a file below our directory; they are let go of a little later. */
+static bool has_loop_device(void)
+{
+	static const char command[] = "losetup --list --noheadings --output BACK-FILE";
+	struct buf output = BUF_INIT;
+	struct err err = { 0 };
+	int status;
+	bool has = true;
+
+	for (int i = 0; i < 500 && has; i++) {
+		buf_clear(&output);
+		assert_int_equal(program_run(command, -1, 60, &status, &output, &err), 0);
+		has = strstr(buf_str(&output), work);
+		if (has)
+			usleep(10000);
+	}
+	buf_free(&output);
+	return has;
+}
+
+/* Killed, it leaves an empty directory. */
+static void nothing_stays_of(const char *spec)
+{
+	struct buf mounts = BUF_INIT;
+	pid_t pid = start_and_kill(spec);
+
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(buf_read_file(&mounts, "/proc/self/mountinfo", 1 << 24, NULL), 0);
+	assert_null(strstr(buf_str(&mounts), work));
+	assert_false(has_loop_device());
+	assert_int_equal(system("rmdir tmp/* tmp"), 0);
+	buf_free(&mounts);
+}
+
+static void a_script_that_is_killed_leaves_nothing(void **unused)
+{
+	if (!can_make("ext4", "mkfs.ext4"))
+		skip();
+	nothing_stays_of("ext4");
+	if (!access("/dev/fuse", R_OK | W_OK) && can_make(NULL, "bindfs"))
+		nothing_stays_of("bindfs");
+}
+
 /* What cannot be made is no bug that shows. */
 static void a_script_that_fails_cannot_tell(void **unused)
 {
@@ -232,6 +317,7 @@ int main(void)
 		cmocka_unit_test(ext4_is_made_and_remounted),
 		cmocka_unit_test(file_systems_in_memory_are_made),
 		cmocka_unit_test(a_daemon_is_started_and_remounted),
+		cmocka_unit_test(a_script_that_is_killed_leaves_nothing),
 		cmocka_unit_test(a_script_that_fails_cannot_tell),
 		cmocka_unit_test(no_name_is_a_command),
 	};
