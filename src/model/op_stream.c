@@ -12,14 +12,7 @@
 /* A list of names: sorted, each followed by NUL. Takes over the bytes' contents, not the memory. */
 static struct blob *make_list(const struct buf *names)
 {
-	struct blob *list = must_alloc(sizeof(*list) + names->len + 1);
-
-	list->ref.count = 1;
-	list->len = (uint32_t)names->len;
-	list->hash = hash128(buf_str(names), names->len, 0);
-	if (names->len)
-		memcpy(list->bytes, names->data, names->len);
-	return list;
+	return blob_new(names->data, names->len);
 }
 
 static const char *next_name(const struct blob *list, const char *name)

@@ -50,18 +50,12 @@ static struct ref *copy_stream(const struct ref *object)
 	return &copy->ref;
 }
 
-static void drop_blob(struct blob *blob)
-{
-	if (!--blob->ref.count)
-		free(blob);
-}
-
 static void free_stream(struct ref *object)
 {
 	struct stream *stream = (struct stream *)object;
 
-	drop_blob(stream->must);
-	drop_blob(stream->may);
+	blob_drop(stream->must);
+	blob_drop(stream->may);
 	free(stream);
 }
 
