@@ -409,6 +409,8 @@ static int check_names(const struct buf *names, struct err *err)
 
 	for (size_t at = 0; !code && at < names->len; at += strlen(names->data + at) + 1)
 		code = operand_target(names->data + at, settings.config, err);
+	if (!code)
+		code = operand_new_directory(settings.out, err);
 	if (!code && settings.since)
 		code = operand_code(load_since(&before, err));
 	json_decref(before);

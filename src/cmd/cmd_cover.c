@@ -156,6 +156,15 @@ static void confine_to_output(void)
 	confine_reader(&output, 1);
 }
 
+static int operand_of_reader(const struct reader *reader, const char *path, struct err *err)
+{
+	int code = operand_new_directory(settings.out, err);
+
+	if (code || !strcmp(path, "-"))
+		return code;
+	return strcmp(reader->name, "ctf") ? operand_file(path, err) : operand_readable(path, err);
+}
+
 static int run_reader(const char *path, struct err *err)
 {
 	struct read_options options = {
@@ -164,7 +173,7 @@ static int run_reader(const char *path, struct err *err)
 		.cwd = settings.cwd,
 	};
 	const struct reader *reader = &readers[settings.read - 1];
-	int code = strcmp(path, "-") ? operand_file(path, err) : EXIT_CLEAN, r;
+	int code = operand_of_reader(reader, path, err), r;
 	struct coverage c;
 	json_t *report;
 

@@ -519,6 +519,8 @@ static int check_names(int count, char **targets, struct err *err)
 		code = checks[i](err);
 	if (!code)
 		code = operand_file(settings.kernel_log, err);
+	if (!code)
+		code = operand_new_directory(settings.out, err);
 	return code ? code : operand_code(read_verify(settings.verify, &every, err));
 }
 

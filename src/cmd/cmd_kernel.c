@@ -111,6 +111,8 @@ static int build(const char *cache, struct err *err)
 
 	if (!code)
 		code = operand_file(settings.patch, err);
+	if (!code && strchr(settings.source, '/'))
+		code = operand_directory(settings.source, err);
 	if (code)
 		return code;
 	if (settings.debug)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/operands.h"
 #include "reffs/client.h"
 #include "reffs/mount.h"
 #include "reffs/reffs.h"
@@ -152,7 +153,7 @@ static int run_mount(const char *mountpoint, struct err *err)
 	static char absolute[PATH_MAX], image[PATH_MAX];
 	char directory[PATH_MAX];
 
-	if (mountpoint_check(mountpoint, err))
+	if (mountpoint_check(mountpoint, err) || operand_new_file(settings.image, err))
 		return EXIT_USAGE;
 	if (!realpath(mountpoint, absolute)) {
 		err_sys(err, errno, "%s", mountpoint);
@@ -223,42 +224,55 @@ static int run_key(const struct verb *verb, int fd, const char *mountpoint, uint
 	return ioctl(fd, verb->request, &argument) ? explain(verb, mountpoint, key, err) : 0;
 }
 
-static int run_verb(const struct verb *verb, int argc, char **argv, struct err *err)
+/* The words behind a verb have to fit it, and name what is there. */
+static int check_verb(const struct verb *verb, int argc, char **argv, struct err *err)
 {
-	int needed = 3 + !settings.pool + !!verb->with_file;
-	uint64_t key = 0;
-	int fd, r;
+	int needed = 3 + !settings.pool + !!verb->with_file, code;
 
 	if (settings.pool && !verb->with_file)
-		return err_set(err, EINVAL, "--pool goes with pickle and load");
+		return operand_code(err_set(err, EINVAL, "--pool goes with pickle and load"));
 	if (settings.discard && verb->request != REFFS_RESTORE)
-		return err_set(err, EINVAL, "--discard goes with restore");
+		return operand_code(err_set(err, EINVAL, "--discard goes with restore"));
 	if (argc != needed)
-		return err_set(err, EINVAL, "usage: assay reffs %s MOUNTPOINT%s%s", verb->name,
-			       settings.pool ? "" : " KEY", verb->with_file ? " FILE" : "");
-	if (!settings.pool && (r = parse_key(argv[3], &key, err)))
-		return r;
+		return operand_code(err_set(err, EINVAL, "usage: assay reffs %s MOUNTPOINT%s%s",
+					    verb->name, settings.pool ? "" : " KEY",
+					    verb->with_file ? " FILE" : ""));
+	code = operand_readable(argv[2], err);
+	if (!code && verb->request == REFFS_PICKLE)
+		code = operand_new_file(argv[needed - 1], err);
+	if (!code && verb->request == REFFS_LOAD)
+		code = operand_file(argv[needed - 1], err);
+	return code;
+}
+
+/* Something that is no RefFS, or a key that nothing is saved under, is a mistaken name as well. */
+static int run_verb(const struct verb *verb, int argc, char **argv, struct err *err)
+{
+	uint64_t key = 0;
+	int fd, r, code = check_verb(verb, argc, argv, err);
+
+	if (!code && !settings.pool)
+		code = operand_code(parse_key(argv[3], &key, err));
+	if (code)
+		return code;
 	fd = open(argv[2], O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return err_sys(err, errno, "%s", argv[2]);
+		return operand_code(err_sys(err, errno, "%s", argv[2]));
 	if (verb->with_file)
-		r = verb->with_file(fd, settings.pool ? NULL : &key, argv[needed - 1], err);
+		r = verb->with_file(fd, settings.pool ? NULL : &key, argv[argc - 1], err);
 	else
 		r = run_key(verb, fd, argv[2], key, err);
 	close(fd);
-	return r;
+	if (r == -ENOTTY || (r == -ENOENT && !verb->with_file))
+		return EXIT_USAGE;
+	return r ? EXIT_UNKNOWN : EXIT_CLEAN;
 }
 
 static int run(int argc, char **argv, struct err *err)
 {
-	for (size_t i = 0; argc > 1 && i < sizeof(verbs) / sizeof(*verbs); i++) {
-		int r;
-
-		if (strcmp(argv[1], verbs[i].name))
-			continue;
-		r = run_verb(&verbs[i], argc, argv, err);
-		return !r ? EXIT_CLEAN : r == -EINVAL && argc < 4 ? EXIT_USAGE : EXIT_UNKNOWN;
-	}
+	for (size_t i = 0; argc > 1 && i < sizeof(verbs) / sizeof(*verbs); i++)
+		if (!strcmp(argv[1], verbs[i].name))
+			return run_verb(&verbs[i], argc, argv, err);
 	if (argc != 2) {
 		err_set(err, EINVAL, "one mount point is needed");
 		return EXIT_USAGE;

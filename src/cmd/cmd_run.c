@@ -216,6 +216,8 @@ static int run(int argc, char **argv, struct err *err)
 		 !check_all(&r.script, &files, err) && !parse_user(&options, err))
 		code = operand_directory(settings.on, err);
 	if (code == EXIT_CLEAN)
+		code = operand_new_directory(settings.out, err);
+	if (code == EXIT_CLEAN)
 		code = open_runner(&r, &options, err) ? EXIT_UNKNOWN : run_all(&r, &files);
 	close_runner(&r);
 	files_free(&files);

@@ -30,10 +30,24 @@ int operand_target(const char *spec, const char *config, struct err *err)
 	return operand_code(target_check(spec, config, err));
 }
 
-int operand_file(const char *path, struct err *err)
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+int operand_readable(const char *path, struct err *err)
 {
 	return path && access(path, R_OK) ? operand_code(err_sys(err, errno, "%s", path))
 					  : EXIT_CLEAN;
+}
+
+int operand_file(const char *path, struct err *err)
+{
+	if (path && is_directory(path))
+		return operand_code(err_sys(err, EISDIR, "%s", path));
+	return operand_readable(path, err);
 }
 
 int operand_directory(const char *path, struct err *err)
@@ -51,10 +65,19 @@ int operand_new_file(const char *path, struct err *err)
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	int code = EXIT_CLEAN;
 
+	if (path && is_directory(path))
+		return operand_code(err_sys(err, EISDIR, "%s", path));
 	if (slash) {
 		buf_add(&directory, path, (size_t)(slash - path) + 1);
 		code = operand_directory(directory.data, err);
 	}
 	buf_free(&directory);
 	return code;
+}
+
+int operand_new_directory(const char *path, struct err *err)
+{
+	struct stat st;
+
+	return path && !stat(path, &st) ? operand_directory(path, err) : EXIT_CLEAN;
 }

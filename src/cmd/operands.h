@@ -20,10 +20,13 @@
 /* The code for something that a name stands for and that could not be opened or read. */
 int operand_code(int status);
 int operand_target(const char *spec, const char *config, struct err *err);
-/* A file, or a directory, that is to be read; NULL is fine. */
+/* What is to be read: anything, a file or a directory. NULL is fine but for a directory. */
+int operand_readable(const char *path, struct err *err);
 int operand_file(const char *path, struct err *err);
 int operand_directory(const char *path, struct err *err);
-/* A file that is to be written: the directory it is to be in. NULL is fine. */
+/* A file that is to be written: the directory it is to be in, and no directory itself. A directory
+ * that is made where it is not there. NULL is fine. */
 int operand_new_file(const char *path, struct err *err);
+int operand_new_directory(const char *path, struct err *err);
 
 #endif

@@ -111,6 +111,9 @@ static int check_kind(const struct target_description *d, const char *fault, str
 	if (fault && !kind->has_faults)
 		return err_set(err, EINVAL, "%s!%s: it cannot be broken on purpose", d->name,
 			       fault);
+	if (d->argument && (!kind->has_argument || d->command))
+		return err_set(err, EINVAL, "%s: nothing is to be named behind it: %s", d->name,
+			       d->argument);
 	return kind->check ? kind->check(d, fault, err) : 0;
 }
 

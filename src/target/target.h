@@ -55,7 +55,8 @@ struct target_kind {
 	/* Whether what is named besides the description is there: a directory, a fault, a kernel. A
 	 * mistake of who named it, unlike what is lacking. NULL: nothing is. */
 	int (*check)(const struct target_description *d, const char *fault, struct err *err);
-	bool has_faults; /* NAME!FAULT is one that is broken on purpose */
+	bool has_argument; /* NAME:ARGUMENT, or NAME@ARGUMENT, means something */
+	bool has_faults;   /* NAME!FAULT is one that is broken on purpose */
 	/* Whether it stands on something of the user's that one uses at a time; NULL: never. */
 	bool (*is_single)(const struct target_description *d);
 	/* What it can do here, where it lacks nothing: enum target_cap. */

@@ -213,6 +213,7 @@ static bool dir_is_single(const struct target_description *d)
 const struct target_kind target_dir = {
 	.name = "dir",
 	.summary = "any directory, in a directory of its own there",
+	.has_argument = true,
 	.lacks = dir_lacks,
 	.check = dir_check,
 	.is_single = dir_is_single,

@@ -358,6 +358,7 @@ static bool fuse_is_single(const struct target_description *d)
 const struct target_kind target_fuse = {
 	.name = "fuse",
 	.summary = "a FUSE daemon; of an image that its command names it gets a copy",
+	.has_argument = true,
 	.lacks = fuse_lacks,
 	.check = fuse_check,
 	.is_single = fuse_is_single,

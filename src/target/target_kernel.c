@@ -265,6 +265,7 @@ static void kernel_drop(struct target *t, uint64_t key)
 const struct target_kind target_kernel = {
 	.name = "kernel",
 	.summary = "a file system of a Linux kernel that runs in a process",
+	.has_argument = true,
 	.lacks = kernel_lacks,
 	.check = kernel_check,
 	.caps = kernel_caps,
