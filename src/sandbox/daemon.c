@@ -26,7 +26,13 @@ enum {
 	SAID_MAX = 600,
 	OUTPUT_MAX = 64 * 1024, /* beyond, what a daemon writes fails */
 	LOOK_MS = 100,
+	GONE_MS = 1000, /* from the end of a mount to the end of the process that served it */
 };
+
+/* A process below us ended by a SIGKILL that was not ours. A shell tells it of its last command by
+ * its own status. */
+static bool killed;
+enum { SHELL_SIGNAL = 128 };
 
 static int64_t now_ms(void)
 {
@@ -142,25 +148,43 @@ int daemon_start(const char *command, const char *mount, int pass_fd, double sec
 	return ret;
 }
 
-/* Reaps until no process is left, or the time is over. */
-static bool await_all_gone(double seconds)
+static bool is_killed(int status)
 {
-	int64_t until_ms = now_ms() + (int64_t)(seconds * 1000);
+	return (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ||
+	       (WIFEXITED(status) && WEXITSTATUS(status) == SHELL_SIGNAL + SIGKILL);
+}
+
+/* Reaps until no process is left, or the time is over; or, where that is asked for, one has failed.
+ * True unless the time is over. */
+static bool await_gone(int64_t ms, bool first_failure)
+{
+	int64_t until_ms = now_ms() + ms;
 	struct timespec moment = { 0, LOOK_MS * 1000000L };
+	bool failed = false;
 	sigset_t child;
+	pid_t pid;
+	int status;
 
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
 	for (;;) {
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
-		if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD)
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+			killed |= is_killed(status);
+			failed |= status != 0;
+		}
+		if ((pid < 0 && errno == ECHILD) || (first_failure && failed))
 			return true;
 		if (now_ms() > until_ms)
 			return false;
 		sigtimedwait(&child, NULL, &moment);
 	}
+}
+
+static int tell_killed(struct err *err)
+{
+	return err_set(err, ECHILD,
+		       "the daemon was killed by SIGKILL: by somebody, or for want of memory");
 }
 
 int daemon_stop(const char *mount, double seconds, struct err *err)
@@ -169,13 +193,14 @@ int daemon_stop(const char *mount, double seconds, struct err *err)
 
 	if (ret)
 		return ret;
-	if (await_all_gone(seconds))
-		return 0;
+	if (await_gone((int64_t)(seconds * 1000), false))
+		return killed ? tell_killed(err) : 0;
 	/* The second process of a PID namespace; elsewhere that is the kernel's, and this would be
 	 * everyone's end. */
 	must(getpid() == 2);
 	kill(-1, SIGKILL);
-	await_all_gone(seconds);
+	await_gone((int64_t)(seconds * 1000), false);
+	killed = false;
 	return 0;
 }
 
@@ -184,4 +209,10 @@ bool daemon_gone(const char *mount)
 	struct statfs st;
 
 	return statfs(mount, &st) && (errno == ENOTCONN || errno == ECONNABORTED);
+}
+
+int daemon_killed(struct err *err)
+{
+	await_gone(GONE_MS, true);
+	return killed ? tell_killed(err) : 0;
 }

@@ -285,6 +285,15 @@ static bool is_gone(void *own)
 	return in->keeping->gone && in->keeping->gone(in->keeping->own);
 }
 
+/* A file system that is gone because somebody else ended it is no answer of its own. */
+static void excuse_death(struct inside *in, enum target_fate fate)
+{
+	struct channel *b = in->channel;
+
+	if (fate == FATE_DIED && !b->failure && in->keeping->gone_by_others)
+		b->failure = in->keeping->gone_by_others(in->keeping->own, &b->err);
+}
+
 static int clear(struct inside *in, struct err *err)
 {
 	int ret;
@@ -381,14 +390,17 @@ static void serve(struct inside *in)
 	switch (b->request) {
 	case REQUEST_FOLLOW:
 		channel_server_follow(&in->steps);
+		excuse_death(in, b->end.fate);
 		break;
 	case REQUEST_OBSERVE:
 		channel_server_observe(&in->steps);
+		excuse_death(in, b->fate);
 		break;
 	case REQUEST_RACE:
 		b->fate = is_gone(in) ? FATE_DIED : FATE_FINE;
 		if (b->fate == FATE_FINE)
 			b->failure = race(in, &b->err);
+		excuse_death(in, is_gone(in) ? FATE_DIED : b->fate);
 		break;
 	case REQUEST_ATTACH:
 		b->failure = attach(in, &b->err);
@@ -404,6 +416,7 @@ static void serve(struct inside *in)
 		break;
 	case REQUEST_PROGRAM:
 		b->failure = run_program(in, &b->err);
+		excuse_death(in, is_gone(in) ? FATE_DIED : FATE_FINE);
 		break;
 	case REQUEST_END:
 		end(in);

@@ -155,7 +155,7 @@ static int detach(void *own, struct err *err)
 	struct fuse_target *f = own;
 	int ret = f->mounted ? daemon_stop(f->mount.data, STOP_SECONDS, err) : 0;
 
-	if (!ret)
+	if (!ret || ret == -ECHILD)
 		f->mounted = false;
 	return ret;
 }
@@ -167,6 +167,11 @@ static bool gone(void *own)
 	return daemon_gone(f->mount.data);
 }
 
+static int gone_by_others(void *own, struct err *err)
+{
+	return daemon_killed(err);
+}
+
 /* What the daemon keeps elsewhere would stay there, also where we were ended between two mounts. */
 static void end(void *own)
 {
@@ -174,6 +179,8 @@ static void end(void *own)
 	struct err why = { 0 };
 	int root;
 
+	if (gone(f)) /* another one has to clean up */
+		detach(f, NULL);
 	if (!f->kept.d.backing && !attach(f, &root, &why)) {
 		tidy_below(root, &why);
 		close(root);
@@ -194,6 +201,7 @@ static int start(struct target *t, struct err *err)
 		.detach = detach,
 		.keeps = true,
 		.gone = gone,
+		.gone_by_others = gone_by_others,
 		.end = end,
 	};
 	struct fuse_target *f = t->own;
