@@ -251,9 +251,10 @@ static enum verdict verdict_of(const struct survey *s)
 	for (size_t i = 0; i < s->count; i++) {
 		const struct surveyed *t = &s->targets[i];
 
-		if (t->causes.unexpected)
+		if (t->causes.unexpected > t->causes.unconfirmed)
 			return VERDICT_BAD;
-		if (t->failure || t->result.stopped || t->result.counts[SCRIPT_FATES])
+		if (t->causes.unconfirmed || t->failure || t->result.stopped ||
+		    t->result.counts[SCRIPT_FATES])
 			verdict = VERDICT_UNKNOWN;
 	}
 	return verdict;

@@ -13,6 +13,7 @@ struct cause {
 	size_t scripts;
 	bool outside_posix; /* one of them at least */
 	const char *reason; /* why it is expected; NULL: it is not */
+	bool unconfirmed;   /* its smallest script did not show it again */
 	uint32_t order;     /* in which they were met */
 };
 
@@ -20,7 +21,8 @@ struct causes {
 	struct cause *items; /* most scripts first, what POSIX forbids before what Linux does not */
 	size_t count;
 	size_t unexpected;
-	uint32_t *of; /* each deviation of the result: which of the items */
+	size_t unconfirmed; /* of these */
+	uint32_t *of;       /* each deviation of the result: which of the items */
 };
 
 /* Examples point into the result. */

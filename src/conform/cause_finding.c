@@ -2,6 +2,7 @@
 #include "conform/cause_finding.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,17 +54,44 @@ static void tell_finding(struct finding *f, struct target *t, const struct model
 	run_settle(run);
 }
 
-/* 1 if something was added. */
-static int tell_cause(const struct suite *suite, const struct cause *cause, struct target *t,
+/* What no replay shows is kept with its calls, as a search keeps it. */
+static void keep_aside(struct cause *cause, const struct call *calls, size_t count,
+		       const struct target *t, struct run *run)
+{
+	struct finding f;
+
+	finding_init(&f);
+	f.code = cause->example->code;
+	snprintf(f.signature, sizeof(f.signature), "%s %s", finding_names[f.code], cause->text);
+	buf_adds(&f.target, t->name);
+	buf_addf(&f.title, "%s: %s", buf_str(&cause->example->call), cause->text);
+	buf_adds(&f.seen, buf_str(&cause->example->detail));
+	finding_reserve(&f, count);
+	for (f.count = 0; f.count < count; f.count++)
+		f.calls[f.count] = call_copy(&calls[f.count], &f.arena);
+	f.outside_posix = cause->outside_posix;
+	f.tries = TELL_REPLAYS;
+	run_meet(run, &f, t);
+	run_settle(run);
+	finding_free(&f);
+	cause->unconfirmed = true;
+}
+
+/* 1 if a finding was added. */
+static int tell_cause(const struct suite *suite, struct cause *cause, struct target *t,
 		      const struct model *m, struct run *run, struct err *err)
 {
 	struct finding finding;
 	size_t count;
 	struct call *calls = whole_script(suite, cause->example, &count);
 	double until = clock_seconds() + tell_seconds_max;
-	int ret = judge_replay(t, m, calls, count, true, 0, &finding, err);
+	int ret = 0;
 	bool is_new;
 
+	for (unsigned i = 0; i < TELL_REPLAYS && !ret; i++)
+		ret = judge_replay(t, m, calls, count, true, 0, &finding, err);
+	if (!ret)
+		keep_aside(cause, calls, count, t, run);
 	free(calls);
 	if (ret <= 0)
 		return err_forget(err, ret, ETIME);
@@ -74,9 +102,8 @@ static int tell_cause(const struct suite *suite, const struct cause *cause, stru
 	return is_new;
 }
 
-int tell_causes(const struct survey *s, const struct surveyed *t,
-		const struct session_options *options, unsigned max, struct run *run,
-		struct err *err)
+int tell_causes(const struct survey *s, struct surveyed *t, const struct session_options *options,
+		unsigned max, struct run *run, struct err *err)
 {
 	struct target *target;
 	struct model model;
@@ -94,6 +121,7 @@ int tell_causes(const struct survey *s, const struct surveyed *t,
 			continue;
 		ret = tell_cause(s->suite, &t->causes.items[i], target, &model, run, err);
 		told += ret > 0;
+		t->causes.unconfirmed += t->causes.items[i].unconfirmed;
 	}
 	target_close(target);
 	return ret < 0 ? ret : 0;

@@ -118,6 +118,9 @@ static void print_figures(const struct surveyed *t, struct buf *out)
 		buf_addf(out, ", %zu not run", r->counts[SCRIPT_FATES]);
 	buf_addf(out, "; %.1f s to execute, %.1f s to check\n", r->figures.exec_seconds,
 		 r->figures.check_seconds);
+	if (t->causes.unconfirmed)
+		buf_addf(out, "%s: %zu of %zu causes did not show again: unconfirmed\n", r->target,
+			 t->causes.unconfirmed, t->causes.unexpected);
 }
 
 /* Its first line, or what of it is short enough to be read. */
@@ -188,6 +191,8 @@ static json_t *cause_json(const struct survey *s, const struct cause *cause)
 	must(o);
 	if (cause->reason)
 		json_object_set_new(o, "reason", json_string(cause->reason));
+	if (cause->unconfirmed)
+		json_object_set_new(o, "unconfirmed", json_true());
 	if (d->history.len)
 		json_object_set_new(o, "history", json_string(d->history.data));
 	buf_free(&name);
