@@ -31,7 +31,7 @@ int branch_follow_plan(struct branch *b, struct plan_end *ret_end, size_t *ret_d
 	int status;
 
 	if (x->crowd)
-		return crowd_follow(x->crowd, b->steps, b->count, ret_done, err);
+		return crowd_follow(x->crowd, x, b->steps, b->count, ret_done, err);
 	status = explorer_follow(x->target, b->steps, b->count, ret_end, err);
 	if (status >= 0)
 		*ret_done = ret_end->done;

@@ -14,6 +14,7 @@ struct member {
 	struct target *target;
 	struct model model;
 	struct plan_end end; /* of the last plan */
+	size_t forbidden;    /* the first step of the plan that it may not do as expected */
 	int verdict;         /* JUDGE_, of the step that surprised */
 };
 
@@ -102,17 +103,50 @@ void crowd_drop(const struct crowd *c, uint64_t key)
 			c->members[i].target->kind->drop(c->members[i].target, key);
 }
 
-int crowd_follow(struct crowd *c, const struct plan_step *steps, size_t count, size_t *ret_failed,
-		 struct err *err)
+/* The first step whose expected outcome the model of this member forbids; count if none. The plan
+ * is the first member's, whose kernel and traits may be others. */
+static size_t forbidden_step(const struct member *m, const struct state *from,
+			     const struct plan_step *steps, size_t count)
 {
+	struct state s = state_copy(from);
+	struct envelope env;
+	size_t i = 0;
+
+	while (i < count &&
+	       model_step(&m->model, &s, &steps[i].call, &steps[i].expected, &env) != VERDICT_BAD)
+		i++;
+	state_free(&s);
+	return i;
+}
+
+/* It did as expected by all models but its own. */
+static void surprise_member(struct member *m, const struct plan_step *step, size_t at)
+{
+	m->end = (struct plan_end){ .done = at, .outcome_differs = true };
+	m->end.outcome = step->expected;
+}
+
+int crowd_follow(struct crowd *c, const struct explorer *x, const struct plan_step *steps,
+		 size_t count, size_t *ret_failed, struct err *err)
+{
+	size_t planned = count;
 	int status = 0;
 
+	for (size_t i = 1; i < c->count; i++) {
+		struct member *m = &c->members[i];
+
+		m->forbidden = forbidden_step(m, &x->state, steps, count);
+		if (m->forbidden < planned)
+			planned = m->forbidden + 1;
+	}
 	c->failed = count;
 	for (size_t i = 0; i < c->count && status >= 0; i++) {
 		struct member *m = &c->members[i];
 
-		status = explorer_follow(m->target, steps, count, &m->end, err);
-		if (status >= 0 && m->end.done < c->failed)
+		status = explorer_follow(m->target, steps, planned, &m->end, err);
+		if (status >= 0 && i && m->end.done == planned && m->forbidden < planned)
+			surprise_member(m, &steps[m->forbidden], m->forbidden);
+		if (status >= 0 && m->end.done < planned && m->end.done < c->failed)
 			c->failed = m->end.done;
 	}
 	*ret_failed = c->failed;

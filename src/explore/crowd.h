@@ -16,9 +16,11 @@ int crowd_save(const struct crowd *c, uint64_t key, struct err *err);
 int crowd_restore(const struct crowd *c, uint64_t key, struct err *err);
 void crowd_drop(const struct crowd *c, uint64_t key);
 
-/* All follow the plan. *ret_failed is the first step that surprised one of them, or count. */
-int crowd_follow(struct crowd *c, const struct plan_step *steps, size_t count, size_t *ret_failed,
-		 struct err *err);
+/* All follow the plan, which begins in x->state, up to the first step whose expected outcome the
+ * model of one of them forbids. *ret_failed is the first step that surprised one of them, or count;
+ * to do what is expected is a surprise where its own model forbids it. */
+int crowd_follow(struct crowd *c, const struct explorer *x, const struct plan_step *steps,
+		 size_t count, size_t *ret_failed, struct err *err);
 /* The step that surprised was a probe: the call before it had this outcome, as expected. */
 void crowd_probed(struct crowd *c, const struct outcome *expected);
 /* Judges those whom the step surprised that crowd_follow() named, with the model before it in

@@ -198,7 +198,7 @@ static int follow_together(struct tour *t, struct err *err)
 	struct explorer *x = t->x;
 	struct move *move;
 	size_t failed;
-	int status = crowd_follow(x->crowd, t->steps, t->count, &failed, err);
+	int status = crowd_follow(x->crowd, x, t->steps, t->count, &failed, err);
 
 	if (status < 0)
 		return status;
