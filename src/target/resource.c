@@ -72,6 +72,7 @@ struct word {
 	struct buf text;
 	bool plain; /* means itself: nothing for the shell to do but quotes */
 	bool quoted;
+	bool expands; /* to what only the shell knows */
 };
 
 static void word_char(struct word *w, const char *command, size_t *at, char *quote)
@@ -88,6 +89,11 @@ static void word_char(struct word *w, const char *command, size_t *at, char *quo
 		buf_addch(&w->text, command[++*at]);
 	} else {
 		w->plain &= *quote == '\'' || !strchr(*quote ? "$`" : "$`*?[;|&<>(){}~#!", c);
+		w->expands |= strchr(*quote == '\'' ? ""
+				     : *quote       ? "$`"
+						    : "$`*?[",
+				     c) ||
+			      (c == '~' && *at == w->start);
 		buf_addch(&w->text, c);
 	}
 	++*at;
@@ -102,7 +108,7 @@ static bool next_word(const char *command, size_t at, struct word *w)
 	buf_clear(&w->text);
 	w->start = at;
 	w->plain = true;
-	w->quoted = false;
+	w->quoted = w->expands = false;
 	while (command[at] && (quote || !strchr(" \t\n", command[at])))
 		word_char(w, command, &at, &quote);
 	w->end = at;
@@ -176,6 +182,22 @@ int resource_each(const char *command, const struct resource_visitor *visitor, s
 	}
 	buf_adds(out, command + copied);
 	buf_free(&replaced);
+	buf_free(&w.text);
+	return ret;
+}
+
+int resource_check(const char *command, struct err *err)
+{
+	struct word w = { 0 };
+	size_t at = 0;
+	int ret = 0;
+
+	for (; !ret && next_word(command, at, &w); at = w.end)
+		if (w.expands)
+			ret = err_set(err, EINVAL,
+				      "%s: only a shell knows what this stands for, and so nobody "
+				      "would copy or lock what it names; write it out",
+				      w.text.data);
 	buf_free(&w.text);
 	return ret;
 }

@@ -21,7 +21,8 @@ enum resource_kind {
 };
 
 /* Visits what the words of a command name, but for its program; the part behind "=" is a word, too.
- * Words that only the shell understands are left to it. What `visit` adds to `replaced` stands for
+ * Words that only the shell understands are left to it: resource_check() refuses those that may
+ * name something. What `visit` adds to `replaced` stands for
  * the word. */
 struct resource_visitor {
 	int (*visit)(void *to, enum resource_kind kind, const char *path, struct buf *replaced,
@@ -30,6 +31,10 @@ struct resource_visitor {
 };
 int resource_each(const char *command, const struct resource_visitor *visitor, struct buf *out,
 		  struct err *err);
+
+/* -EINVAL where a word of the command stands for what only the shell knows: $HOME, ~, *.img. What
+ * stands in single quotes, for another shell, is not looked into. */
+int resource_check(const char *command, struct err *err);
 
 /* Whether a command names a directory or a device. */
 bool resource_is_named(const char *command);

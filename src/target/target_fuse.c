@@ -311,7 +311,7 @@ static int fuse_check(const struct target_description *d, const char *fault, str
 {
 	if (!command_of(d) || !*command_of(d))
 		return err_set(err, EINVAL, "fuse needs a command: fuse:COMMAND");
-	return 0;
+	return d->backing ? 0 : resource_check(command_of(d), err);
 }
 
 static int fuse_open(struct target *t, const struct target_description *d,

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/must.h"
 #include "tests/harness/unit.h"
 
 static char place[] = "/tmp/assay-resource-XXXXXX";
@@ -101,6 +102,27 @@ static pid_t hold(const char *path)
 	return pid;
 }
 
+static void words_for_a_shell_are_refused(void **state)
+{
+	static const char *const refused[] = {
+		"bindfs $HOME", "bindfs \"$HOME\"/x", "bindfs ~",         "bindfs ~/x {mount}",
+		"daemon *.img", "daemon `x`",         "daemon -o src=$x", "daemon a[12]",
+	};
+	static const char *const fine[] = {
+		"bindfs back {mount}", "sh -c 'bindfs back $0' {mount}",
+		"daemon '$HOME'",      "daemon \\$HOME",
+		"daemon a~",           "x & y",
+	};
+	struct err err = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+		assert_int_equal(resource_check(refused[i], NULL), -EINVAL);
+	for (size_t i = 0; i < ARRAY_LEN(fine); i++)
+		assert_int_equal(resource_check(fine[i], NULL), 0);
+	assert_int_equal(resource_check("bindfs $HOME", &err), -EINVAL);
+	assert_non_null(strstr(err.text, "$HOME: only a shell"));
+}
+
 static void one_at_a_time(void **state)
 {
 	struct err err = { 0 };
@@ -125,6 +147,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_command_names),
+		cmocka_unit_test(words_for_a_shell_are_refused),
 		cmocka_unit_test(one_at_a_time),
 	};
 
