@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/must.h"
+#include "tree/inode.h"
 
 static void *copy_of(const void *object, size_t size)
 {
@@ -338,25 +339,6 @@ void state_reset_process(struct state *s, unsigned pid)
 	state_set_cwd(s, pid, TREE_ROOT);
 }
 
-/* What an inode is, apart from its number: where it is, or what is left of it. */
-static struct hash identity(const struct state *s, uint64_t ino)
-{
-	const struct inode *inode = tree_inode(&s->tree, ino);
-	struct {
-		uint64_t mode, size, removed;
-		struct hash places, contents;
-	} about = { .mode = inode->mode, .removed = !inode->nlink };
-
-	about.places = inode->places;
-	if (!s->tree.hashed)
-		about.places.lo = ino;
-	if (about.removed)
-		about.size = inode->size;
-	if (about.removed && S_ISREG(inode->mode))
-		about.contents = inode->file.data;
-	return hash128(&about, sizeof(about), 1);
-}
-
 static struct hash hash_words(struct hash from, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	uint64_t words[6] = { from.lo, from.hi, a, b, c, d };
@@ -380,16 +362,74 @@ static struct hash hash_users(const struct state *s, uint64_t key)
 	return sum;
 }
 
+/* All that keeps an inode alive: two descriptors of one removed file are not those of two alike. */
+static struct hash hash_holders(const struct state *s, uint64_t ino)
+{
+	struct hash none = { 0, 0 }, sum = none;
+	const struct process *process;
+	const struct open_file *file;
+	const struct stream *stream;
+	uint64_t pid, key;
+
+	for (bool first = true; (file = (void *)pmap_next(&s->files, first, &key)); first = false)
+		if (file->ino == ino)
+			sum = hash_add(sum, hash_users(s, key));
+	for (bool first = true; (process = (void *)pmap_next(&s->processes, first, &pid));
+	     first = false) {
+		if (process->cwd == ino)
+			sum = hash_add(sum, hash_words(none, pid, 0, 1, 0));
+		for (bool f = true; (stream = (void *)pmap_next(&process->streams, f, &key));
+		     f = false)
+			if (stream->ino == ino)
+				sum = hash_add(sum, hash_words(none, pid, key, 2, 0));
+	}
+	return sum;
+}
+
+/* What a removed inode is: all that can still be known of it. A directory still leads to its
+ * parent, which may be removed, too. */
+static struct hash hash_removed(const struct state *s, const struct inode *inode)
+{
+	struct hash sum = hash_holders(s, inode->ino);
+
+	for (;;) {
+		struct hash term = inode_term(inode, s->tree.fields, inode->places);
+
+		sum = hash_words(hash_add(sum, term), inode->mode, inode->size, inode->nlink, 1);
+		if (inode->nlink || !S_ISDIR(inode->mode))
+			return sum;
+		inode = tree_inode(&s->tree, inode->dir.parent);
+		sum = hash_add(sum, hash_holders(s, inode->ino));
+	}
+}
+
+/* What an inode is, apart from its number: where it is, or what is left of it. */
+static struct hash hash_identity(const struct state *s, uint64_t ino)
+{
+	const struct inode *inode = tree_inode(&s->tree, ino);
+	struct {
+		uint64_t mode, removed;
+		struct hash places, rest;
+	} about = { .mode = inode->mode, .removed = !inode->nlink };
+
+	about.places = inode->places;
+	if (!s->tree.hashed)
+		about.places.lo = ino;
+	if (about.removed)
+		about.rest = hash_removed(s, inode);
+	return hash128(&about, sizeof(about), 1);
+}
+
 static struct hash hash_process(const struct state *s, uint64_t pid, const struct process *process)
 {
-	struct hash sum = hash_words(identity(s, process->cwd), pid, process->uid, process->gid,
-				     process->umask);
+	struct hash sum = hash_words(hash_identity(s, process->cwd), pid, process->uid,
+				     process->gid, process->umask);
 	const struct stream *stream;
 	uint64_t key;
 
 	for (bool first = true; (stream = (void *)pmap_next(&process->streams, first, &key));
 	     first = false) {
-		struct hash about = identity(s, stream->ino);
+		struct hash about = hash_identity(s, stream->ino);
 
 		about = hash_words(about, pid, key, stream->must->hash.lo, stream->may->hash.lo);
 		sum = hash_add(sum, about);
@@ -423,7 +463,7 @@ struct hash state_hash(const struct state *s)
 	     first = false)
 		sum = hash_add(sum, hash_process(s, key, process));
 	for (bool first = true; (file = (void *)pmap_next(&s->files, first, &key)); first = false) {
-		struct hash about = hash_add(identity(s, file->ino), hash_users(s, key));
+		struct hash about = hash_add(hash_identity(s, file->ino), hash_users(s, key));
 
 		sum = hash_add(sum, hash_words(about, (uint64_t)file->flags, (uint64_t)file->offset,
 					       file->lock, 0));
