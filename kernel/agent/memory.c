@@ -1,15 +1,99 @@
 // SPDX-License-Identifier: GPL-2.0
-/* memory.c -- memory and the end of everything, as the kernel has them (instead of must.c). */
+/* memory.c -- memory and the end of everything, as the agent has them (instead of must.c).
+ *
+ * The agent takes its memory from the host and not from the kernel it tests. What an observation
+ * takes, the data of all files, must not be what the file system then lacks. Blocks are freed to
+ * lists by size, four sizes from one power of two to the next, and stay mapped. No call here
+ * sleeps, and so the kernel's threads need no lock. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/must.h"
 #include "kernel/driver/assay.h"
 
-static void *checked(void *memory)
+enum {
+	HEAP_CLASSES = 4 * 48,
+	HEAP_CHUNK = 1 << 20, /* what smaller blocks are cut from; larger ones are mapped each */
+};
+
+struct heap_block {
+	unsigned long class;
+	struct heap_block *next; /* while it is free */
+};
+
+static struct {
+	struct heap_block *unused[HEAP_CLASSES];
+	char *next, *end; /* what is left of the newest chunk */
+} heap;
+
+/* With the head. A multiple of 16. */
+static unsigned long heap_class_size(unsigned long class)
 {
+	return (4 + class % 4) << (4 + class / 4);
+}
+
+static unsigned long heap_class_of(unsigned long size)
+{
+	unsigned long shift;
+
+	if (size <= heap_class_size(0))
+		return 0;
+	shift = 61 - (unsigned long)__builtin_clzl(size - 1);
+	return (shift - 4) * 4 + ((size - 1) >> shift) - 3;
+}
+
+static void *heap_map(unsigned long size)
+{
+	void *memory = assay_host_memory(size);
+
 	if (!memory)
 		assay_failed("out of memory");
 	return memory;
+}
+
+static struct heap_block *heap_carve(unsigned long size)
+{
+	struct heap_block *block;
+
+	if (size > HEAP_CHUNK / 4)
+		return heap_map(size);
+	if ((unsigned long)(heap.end - heap.next) < size) {
+		heap.next = heap_map(HEAP_CHUNK);
+		heap.end = heap.next + HEAP_CHUNK;
+	}
+	block = (struct heap_block *)(void *)heap.next;
+	heap.next += size;
+	return block;
+}
+
+static void *heap_alloc(unsigned long size)
+{
+	unsigned long class = heap_class_of(size + sizeof(struct heap_block));
+	struct heap_block *block;
+
+	must(class < HEAP_CLASSES);
+	block = heap.unused[class];
+	if (block)
+		heap.unused[class] = block->next;
+	else
+		block = heap_carve(heap_class_size(class));
+	block->class = class;
+	return block + 1;
+}
+
+void *malloc(size_t size)
+{
+	return heap_alloc(size);
+}
+
+void free(void *memory)
+{
+	struct heap_block *block = (struct heap_block *)memory - 1;
+
+	if (!memory)
+		return;
+	block->next = heap.unused[block->class];
+	heap.unused[block->class] = block;
 }
 
 _Noreturn void must_failed(const char *condition, const char *file, int line)
@@ -19,12 +103,23 @@ _Noreturn void must_failed(const char *condition, const char *file, int line)
 
 void *must_alloc(unsigned long size)
 {
-	return checked(assay_alloc(size ? size : 1));
+	return memset(heap_alloc(size), 0, size);
 }
 
 void *must_realloc(void *old, unsigned long size)
 {
-	return checked(assay_realloc(old, size ? size : 1));
+	struct heap_block *block = (struct heap_block *)old - 1;
+	unsigned long room;
+	void *new;
+
+	if (!old)
+		return heap_alloc(size);
+	room = heap_class_size(block->class) - sizeof(*block);
+	if (size <= room)
+		return old;
+	new = memcpy(heap_alloc(size), old, room);
+	free(old);
+	return new;
 }
 
 char *must_strdup(const char *text)

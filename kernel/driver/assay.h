@@ -79,8 +79,6 @@ _Bool assay_maps_late(unsigned long address);
 /* As write(2), by a thread that is the kernel's own: some files ask for one. */
 long assay_write_apart(int fd, const char *data, unsigned long len);
 void assay_sleep_ms(unsigned long ms);
-void *assay_alloc(unsigned long size);
-void *assay_realloc(void *old, unsigned long size);
 void assay_failed(const char *why) __attribute__((noreturn));
 void assay_settle(void);
 void assay_watch(void);

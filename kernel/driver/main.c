@@ -5,14 +5,11 @@
  * There is no user space. Calls are made by a kernel thread, whose pointers are plain memory to
  * copy_from_user() and the like. Time passes only when everyone sleeps.
  */
-#include <linux/kmemleak.h>
 #include <linux/panic_notifier.h>
 #include <linux/sched/debug.h>
-#include <linux/slab.h>
 #include <linux/syscalls.h>
 #include <linux/task_work.h>
 #include <linux/timer.h>
-#include <linux/vmalloc.h>
 #include <asm/syscall.h>
 
 #include "assay.h"
@@ -87,32 +84,6 @@ void assay_settle(void)
 void assay_sleep_ms(unsigned long ms)
 {
 	schedule_timeout_uninterruptible(msecs_to_jiffies(ms));
-}
-
-/* The agent keeps pointers where nobody who looks for leaks looks. */
-static void *kept(void *memory)
-{
-	kmemleak_ignore(memory);
-	return memory;
-}
-
-void *assay_alloc(unsigned long size)
-{
-	return kept(kvzalloc(size, GFP_KERNEL));
-}
-
-void *assay_realloc(void *old, unsigned long size)
-{
-	unsigned long old_size = 0;
-	void *new = kept(kvmalloc(size, GFP_KERNEL));
-
-	if (!new)
-		return NULL;
-	if (old)
-		old_size = is_vmalloc_addr(old) ? get_vm_area_size(find_vm_area(old)) : ksize(old);
-	memcpy(new, old, min(old_size, size));
-	kvfree(old);
-	return new;
 }
 
 void assay_warn(const char *text)
