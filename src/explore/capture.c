@@ -23,6 +23,9 @@
 enum { SUFFIX_FIRST = 8, SUFFIX_FACTOR = 8, WAY_MAX = 1 << 14 };
 /* Of all the time there is: what work on a finding may take beyond the end. */
 static const double grace = 0.1;
+/* Whether it is a finding at all is worth more: this much time for the replays that decide it, also
+ * at the very end. A daemon takes a second to start where the machine is busy. */
+static const double replay_min_seconds = 10;
 /* A target that takes long to start anew, or that does not show it every time, would keep a search
  * for ever. */
 static const double work_max_seconds = 300;
@@ -277,9 +280,10 @@ static bool is_the_same(const struct explorer *x, const struct finding *a, const
 static void confirm(struct explorer *x, uint32_t call, struct finding *met)
 {
 	double until_seconds = work_until(x);
+	double replay_until_seconds = fmax(until_seconds, clock_seconds() + replay_min_seconds);
 	struct err err = { 0 };
 	struct finding f;
-	int status = reproduce(x, call, met, until_seconds, &f, &err);
+	int status = reproduce(x, call, met, replay_until_seconds, &f, &err);
 
 	if (status > 0 && is_the_same(x, met, &f)) {
 		improve(x, &f, until_seconds);

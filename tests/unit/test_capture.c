@@ -1,7 +1,8 @@
 /* test_capture.c -- what a search meets once and no replay shows: kept aside with what was
  * observed, never a finding; and failures of ours on the way lose nothing.
  *
- * The target lies about an outcome at calls of the test's choice, or fails to be made fresh. */
+ * The target lies about an outcome at calls of the test's choice, fails to be made fresh, or takes
+ * long for it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ enum { LIE = EXDEV };
 static const struct target_kind *whole;
 static uint64_t made, lie_at, lie_every; /* steps of plans; 0: it is honest */
 static unsigned lies, resets_failing;
+static bool slow, mismatched; /* after the first discrepancy a reset takes long */
 static char answer[16];   /* as on a channel: the next thing asked of the target overwrites it */
 static bool look_at_data; /* at a call with data it only seems to be wrong */
 
@@ -49,6 +51,7 @@ static int lying_follow(struct target *t, const struct plan_step *steps, size_t 
 	int status = whole->follow(t, steps, most, ret, err);
 
 	made += most;
+	mismatched = mismatched || ret->done < most;
 	if (!lying || status || ret->done < most)
 		return status;
 	*ret = (struct plan_end){ .done = most - 1, .outcome_differs = true };
@@ -69,6 +72,8 @@ static int overwriting_observe(struct target *t, struct tree *ret, enum target_f
 
 static int failing_reset(struct target *t, struct err *err)
 {
+	if (slow && mismatched)
+		sleep(1);
 	if (lies && resets_failing) {
 		resets_failing--;
 		return err_set(err, EIO, "the test fails a reset");
@@ -79,7 +84,9 @@ static int failing_reset(struct target *t, struct err *err)
 struct search {
 	enum strategy strategy;
 	uint64_t calls;
-	bool against; /* another one, which is honest */
+	double seconds;
+	const char *target; /* NULL: reffs */
+	bool against;       /* another one, which is honest */
 	char dir[64];
 	struct run run;
 	int status;
@@ -89,6 +96,7 @@ struct search {
 static void begin(struct search *s)
 {
 	made = lies = 0;
+	mismatched = false;
 	strcpy(s->dir, "/tmp/assay-capture-XXXXXX");
 	assert_non_null(mkdtemp(s->dir));
 }
@@ -98,6 +106,7 @@ static void search(struct search *s)
 	struct explore_options o = {
 		.strategy = s->strategy,
 		.calls = s->calls,
+		.seconds = s->seconds,
 		.seed = 3,
 		.depth_max = 60,
 		.memory_max = 1 << 24,
@@ -115,8 +124,8 @@ static void search(struct search *s)
 	struct cover cover;
 	struct err err = { 0 };
 
-	if (target_open(&t, "reffs", NULL, &err) || target_open(&other, "reffs", NULL, &err) ||
-	    universe_open(&u, "tiny", NULL, 0, &err) ||
+	if (target_open(&t, s->target ? s->target : "reffs", NULL, &err) ||
+	    target_open(&other, "reffs", NULL, &err) || universe_open(&u, "tiny", NULL, 0, &err) ||
 	    run_open(&s->run, "explore", t->name, s->dir, o.seed, &err))
 		fail_msg("%s", err.text);
 	whole = t->kind;
@@ -353,6 +362,23 @@ static void what_cannot_be_written_is_listed(void **state)
 	end(&s);
 }
 
+/* What is met when the time is nearly over is replayed all the same. */
+static void the_end_of_time_confirms(void **state)
+{
+	struct search s = { .strategy = STRATEGY_TOUR,
+			    .seconds = 0.5,
+			    .target = "reffs!mkdir_nlink" };
+
+	begin(&s);
+	slow = true;
+	search(&s);
+	slow = false;
+	assert_int_equal(s.status, 0);
+	assert_int_equal(s.run.verdict, VERDICT_BAD);
+	assert_int_equal(json_array_size(s.run.unconfirmed), 0);
+	end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -362,6 +388,7 @@ int main(void)
 		cmocka_unit_test(repeats_are_counted),
 		cmocka_unit_test(a_failed_replay_loses_nothing),
 		cmocka_unit_test(a_lost_target_loses_nothing),
+		cmocka_unit_test(the_end_of_time_confirms),
 		cmocka_unit_test(what_cannot_be_written_is_listed),
 	};
 
