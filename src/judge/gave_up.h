@@ -2,7 +2,7 @@
 #ifndef JUDGE_GAVE_UP_H
 #define JUDGE_GAVE_UP_H
 
-#include "judge/finding.h"
+#include "finding/finding.h"
 #include "target/target.h"
 
 /* 1 if the finding is a consequence of a failure. Either the file system, in a state where that may

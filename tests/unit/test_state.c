@@ -4,6 +4,7 @@
 #include "base/must.h"
 #include "model/model.h"
 #include "tests/harness/unit.h"
+#include "trace/script.h"
 
 enum { CALLS_MAX = 8 };
 
