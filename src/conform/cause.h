@@ -36,7 +36,8 @@ const struct cause *causes_find(const struct causes *c, const char *text);
  *     # because: ext4 refuses temporary files in removed directories
  *     ext4: open: EPERM, allowed: success
  *
- * Each line names a target, or "*" for all, and a cause; the comment above says why. */
+ * Each line names a target, or "*" for all, and a cause, in which "*" stands for any text; the
+ * comment above says why. */
 struct expectation {
 	char *target, *text, *reason;
 };

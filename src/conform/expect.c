@@ -1,5 +1,6 @@
 /* expect.c -- failures that are known, each with its reason. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,15 +73,20 @@ void expectations_free(struct expectations *e)
 	*e = (struct expectations){ 0 };
 }
 
+/* Exactly, or as the shell matches names: causes of races name calls in the order they were met. */
+static bool expectation_names(const struct expectation *e, const char *target, const char *cause)
+{
+	return (!strcmp(e->target, "*") || !strcmp(e->target, target)) &&
+	       (!strcmp(e->text, cause) || !fnmatch(e->text, cause, FNM_NOESCAPE));
+}
+
 void expectations_apply(const struct expectations *e, const char *target, struct causes *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		struct cause *cause = &c->items[i];
 
 		for (size_t k = 0; k < e->count && !cause->reason; k++)
-			if ((!strcmp(e->items[k].target, "*") ||
-			     !strcmp(e->items[k].target, target)) &&
-			    !strcmp(e->items[k].text, cause->text))
+			if (expectation_names(&e->items[k], target, cause->text))
 				cause->reason = e->items[k].reason;
 		c->unexpected -= cause->reason != NULL;
 	}

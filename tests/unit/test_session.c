@@ -252,6 +252,30 @@ static void known_failures_are_marked(void **state)
 	end(&f);
 }
 
+static void patterns_name_causes(void **state)
+{
+	static const char known[] = "# because: of the weather\n"
+				    "*: mkdir: E*, allowed: success\n"
+				    "*: *: EPERM\n";
+	struct conform_result result;
+	struct expectations expected;
+	struct causes causes;
+	struct fixture f;
+
+	begin(&f);
+	add_script(&f.suite, "a", "mkdir(\"a\", 0755)\n");
+	add_script(&f.suite, "b", "mkdir(\"a\", 0755)\n");
+	make_result(&result, &f.suite);
+	assert_int_equal(read_expectations(&expected, known), 0);
+	causes_gather(&causes, &result);
+	expectations_apply(&expected, "xfs", &causes);
+	assert_int_equal(causes.unexpected, 1);
+	causes_free(&causes);
+	expectations_free(&expected);
+	conform_result_free(&result);
+	end(&f);
+}
+
 static void expectations_need_a_reason(void **state)
 {
 	struct expectations e;
@@ -272,6 +296,7 @@ int main(void)
 		cmocka_unit_test(what_a_target_cannot_do_is_skipped),
 		cmocka_unit_test(deviations_are_gathered_by_cause),
 		cmocka_unit_test(known_failures_are_marked),
+		cmocka_unit_test(patterns_name_causes),
 		cmocka_unit_test(expectations_need_a_reason),
 	};
 
