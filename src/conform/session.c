@@ -1,4 +1,4 @@
-/* session.c -- scripts on a target: set-ups put in place, scripts followed, surprises judged. */
+/* session.c -- scripts on a target: set-ups put in place, scripts followed, mismatches judged. */
 #include "conform/session.h"
 
 #include <errno.h>
@@ -75,6 +75,8 @@ int session_open(struct session **ret, const struct suite *suite,
 	s->walker.model.rule_hits = s->walker.figures.rule_hits;
 	s->bases = must_alloc((suite->setup_count + 1) * sizeof(*s->bases));
 	s->walker.state = state_copy(&s->initial);
+	s->walker.predictor.model = &s->walker.model;
+	plan_init(&s->walker.plan, &s->walker.predictor, &s->initial);
 	s->in_place = s->people = -1;
 	*ret = s;
 	return 0;
@@ -91,7 +93,7 @@ void session_close(struct session *s)
 	state_free(&s->initial);
 	state_free(&s->walker.state);
 	free(s->bases);
-	free(s->walker.steps);
+	plan_free(&s->walker.plan);
 	free(s->calls.items);
 	arena_free(&s->walker.arena);
 	arena_free(&s->walker.kept);
@@ -165,34 +167,36 @@ static bool same_people(const struct session *s, unsigned setup)
 	return a->people == b->people;
 }
 
-/* Adds the calls that undo everything; false where they would not. */
-static bool plan_restore(struct session *s, bool with_tree)
+/* Plans the calls that undo everything; false where they would not. */
+static bool session_plan_restore(struct session *s, bool with_tree)
 {
-	struct state ahead = state_copy(&s->walker.state);
-	bool restored;
+	struct walker *x = &s->walker;
 
+	plan_begin(&x->plan, &x->state);
 	s->calls.count = 0;
-	restore_processes(&s->walker.state, &s->calls, &s->walker.arena);
+	restore_processes(&x->state, &s->calls, &x->arena);
 	if (with_tree)
-		restore_tree(&s->walker.state, &s->initial, &s->calls, &s->walker.arena);
+		restore_tree(&x->state, &s->initial, &s->calls, &x->arena);
 	for (size_t i = 0; i < s->calls.count; i++)
-		walker_foresee(&s->walker, &ahead, &s->calls.items[i]);
-	restored = !with_tree || hash_equal(tree_hash(&ahead.tree), tree_hash(&s->initial.tree));
-	if (with_tree && restored)
-		walker_set_state(&s->walker, ahead);
-	else
-		state_free(&ahead);
-	return restored;
+		walker_predict(x, &s->calls.items[i], false);
+	if (!with_tree)
+		return true;
+	if (!hash_equal(tree_hash(&x->plan.state.tree), tree_hash(&s->initial.tree)))
+		return false;
+	walker_set_state(x, state_copy(&x->plan.state));
+	return true;
 }
 
-/* Back to an empty file system, or nearly: the calls for it may be at the plan's beginning. */
-static int plan_fresh(struct session *s, unsigned setup, struct err *err)
+/* Back to an empty file system, or nearly: the plan has the calls for it. */
+static int session_plan_fresh(struct session *s, unsigned setup, struct err *err)
 {
-	s->walker.step_count = 0;
-	if (!s->lost && (s->people < 0 || same_people(s, setup)) && plan_restore(s, true))
+	int r;
+
+	if (!s->lost && (s->people < 0 || same_people(s, setup)) && session_plan_restore(s, true))
 		return 0;
-	s->walker.step_count = 0;
-	return reset(s, err);
+	r = reset(s, err);
+	plan_begin(&s->walker.plan, &s->walker.state);
+	return r;
 }
 
 /* Carries a set-up out for the first time. What deviates in it is reported once. */
@@ -202,14 +206,13 @@ static int learn(struct session *s, unsigned number, struct walk *script, struct
 	struct base *base = &s->bases[number];
 	struct walk w = { .deviation = script->deviation };
 	unsigned skip;
-	int r = plan_fresh(s, number, err);
+	int r = session_plan_fresh(s, number, err);
 
 	skip = s->people >= 0 ? setup->people : 0;
 	base->outcomes = arena_alloc(&s->walker.kept, (setup->count + 1) * sizeof(struct outcome));
 	w.calls = setup->calls + skip;
 	w.count = setup->count - skip;
 	w.outcomes = base->outcomes + skip;
-	s->walker.prefix = s->walker.step_count;
 	if (!r)
 		r = walk(s, &w, err);
 	if (r)
@@ -228,33 +231,26 @@ static int learn(struct session *s, unsigned number, struct walk *script, struct
 }
 
 /* Plans what brings the set-up about; the state is that of the set-up then. */
-static int plan_setup(struct session *s, unsigned number, struct err *err)
+static int session_plan_setup(struct session *s, unsigned number, struct err *err)
 {
 	const struct setup *setup = &s->suite->setups[number];
 	const struct base *base = &s->bases[number];
-	struct plan_step *step = NULL;
+	struct walker *x = &s->walker;
+	bool look;
 	int r = 0;
 
-	s->walker.step_count = 0;
 	if (s->in_place == (long)number && !s->lost && !setup->opens) {
-		plan_restore(s, false);
-		s->walker.figures.reused++;
+		session_plan_restore(s, false);
+		x->figures.reused++;
 	} else {
-		r = plan_fresh(s, number, err);
-		for (unsigned i = s->people >= 0 ? setup->people : 0; i < setup->count; i++) {
-			step = walker_add_step(&s->walker, &setup->calls[i]);
-			step->exact = true;
-			step->expected = base->outcomes[i];
-		}
-		if (step && !base->blind &&
-		    (s->unproven || s->walker.figures.setups % PROVE_EVERY == 0)) {
-			step->observe = true;
-			step->tree = tree_hash(&base->state.tree);
-		}
-		s->walker.figures.setups++;
+		r = session_plan_fresh(s, number, err);
+		look = !base->blind && (s->unproven || x->figures.setups % PROVE_EVERY == 0);
+		for (unsigned i = s->people >= 0 ? setup->people : 0; i < setup->count; i++)
+			plan_add_known(&x->plan, &setup->calls[i], &base->outcomes[i],
+				       look && i + 1 == setup->count ? &base->state.tree : NULL);
+		x->figures.setups++;
 	}
-	walker_set_state(&s->walker, state_copy(&base->state));
-	s->walker.prefix = s->walker.step_count;
+	walker_set_state(x, state_copy(&base->state));
 	s->people = setup->people ? (long)number : -1;
 	return r;
 }
@@ -265,7 +261,7 @@ static int attempt(struct session *s, unsigned setup, struct walk *w, struct err
 	int r = 0;
 
 	for (unsigned i = 0; i < REPEATS_MAX; i++) {
-		r = plan_setup(s, setup, err);
+		r = session_plan_setup(s, setup, err);
 		s->walker.changed = false;
 		w->prefix_failed = false;
 		if (!r)

@@ -14,57 +14,13 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "explore/branch.h"
-#include "explore/crowd.h"
-#include "trace/script.h"
 
 /* How often a state is sought in vain before it is given up. */
 enum { MISSES_MAX = 3 };
 
-/* Best first: what a state is worth after a plan, compared to before; and what it is worth more if
- * the call that led there came to code where nobody had been. Rare features are worth up to 1. */
-static const double worn = 0.8, news_worth = 1;
-
-int branch_follow_plan(struct branch *b, struct plan_end *ret_end, size_t *ret_done,
-		       struct err *err)
-{
-	struct explorer *x = b->x;
-	int status;
-
-	if (x->crowd)
-		return crowd_follow(x->crowd, x, b->steps, b->count, ret_done, err);
-	status = explorer_follow(x->target, b->steps, b->count, ret_end, err);
-	if (status >= 0)
-		*ret_done = ret_end->done;
-	return status;
-}
-
-/* After a surprise to one of a crowd all begin anew, and the call counts as tried. */
-int branch_be_surprised(struct branch *b, uint32_t call, const struct plan_end *end,
-			struct err *err)
-{
-	struct explorer *x = b->x;
-	int status;
-
-	b->at = NULL;
-	if (!x->crowd)
-		return surprise(x, call, end, err);
-	status = crowd_judge(x->crowd, x, call, err);
-	return status < 0 ? status : explorer_reset(x, err);
-}
-
-void branch_add_step(struct branch *b, uint32_t number, const struct call *c,
-		     const struct outcome *expected)
-{
-	struct plan_step *step = &b->steps[b->count];
-
-	step->call = *c;
-	step->expected = *expected;
-	if (expected->len)
-		step->expected = outcome_copy(expected, &b->arena);
-	step->tree = tree_hash(&b->after.tree);
-	step->exact = step->observe = true;
-	b->calls[b->count++] = number;
-}
+/* Best first: the score of a state is multiplied by `decay` after every plan in it. Rare features
+ * count up to 1; a call that ran code for the first time adds `new_coverage_score`. */
+static const double decay = 0.8, new_coverage_score = 1;
 
 /* ---- openings ---- */
 
@@ -89,7 +45,7 @@ static int open_state(struct branch *b, struct way *way, uint32_t dirty, struct 
 	opening_order(o, &x->rng, x->universe->calls);
 	if (x->options->strategy == STRATEGY_BEST)
 		o->score = utility_score(&b->utility, &x->state, o->dirty) +
-			   (b->has_news ? news_worth : 0);
+			   (b->has_new_coverage ? new_coverage_score : 0);
 	open_list_add(&x->list, o);
 	b->at = o;
 	return branch_save(b, o, err);
@@ -119,7 +75,7 @@ static void close_first(struct branch *b)
 	opening_free(&b->x->list, o);
 }
 
-void branch_end(struct explorer *x)
+void branch_forget(struct explorer *x)
 {
 	while (open_list_first(&x->list))
 		opening_free(&x->list, open_list_take(&x->list));
@@ -152,77 +108,65 @@ static void make_plan(struct branch *b, struct opening *o)
 	struct explorer *x = b->x;
 	bool single = x->options->strategy == STRATEGY_REMOUNT;
 	size_t room = explorer_room(x, single ? 1 : BRANCH_PLAN_MAX);
-	struct outcome expected;
+	const struct plan_step *step;
 	struct call call;
 	uint32_t number;
 
-	arena_reset(&b->arena);
-	b->count = 0;
+	plan_begin(&b->plan, &o->state);
 	b->leads_away = false;
-	state_free(&b->after);
-	b->after = state_copy(&o->state);
-	for (; b->count < room && o->next < x->universe->calls && !b->leads_away; o->next++) {
+	for (; b->plan.count < room && o->next < x->universe->calls && !b->leads_away; o->next++) {
 		number = opening_call(o, o->next, x->universe->calls);
 		universe_call(x->universe, number, &call);
-		if (!lead(x, &b->after, &call, &expected)) {
+		step = plan_add(&b->plan, &call, true);
+		if (!step) {
 			x->figures.beyond++;
 			continue;
 		}
-		if (!expected.error) {
-			b->after_hash = state_hash(&b->after);
+		if (!step->expected.error) {
+			b->after_hash = state_hash(&b->plan.state);
 			b->leads_away = !hash_equal(b->after_hash, o->hash);
 		}
-		b->places[b->count] = o->next;
-		branch_add_step(b, number, &call, &expected);
+		b->calls[b->plan.count - 1] = number;
+		b->places[b->plan.count - 1] = o->next;
 	}
 }
 
-/* Goes to the state behind the plan. True if it is met for the first time. */
-static bool enter(struct branch *b)
-{
-	struct explorer *x = b->x;
-	uint64_t states = x->figures.states;
-
-	explorer_pass(x, b->calls[b->count - 1], &b->steps[b->count - 1].expected,
-		      explorer_visit(x, b->after_hash), true);
-	state_free(&x->state);
-	x->state = state_copy(&b->after);
-	return x->figures.states > states;
-}
-
-/* The target did what was planned, up to `done`. All steps but the last stay in the state. */
+/* The targets did what was planned, up to `done`. All steps but the last stay in the state. */
 static void settle(struct branch *b, const struct opening *o, size_t done)
 {
-	for (size_t i = 0; i < done; i++)
-		explorer_pass(b->x, b->calls[i], &b->steps[i].expected, o->node, true);
+	const struct plan *p = &b->plan;
+	bool away = b->leads_away && done == p->count;
+
+	for (size_t i = 0; i < done - away; i++)
+		explorer_advance(b->x, b->calls[i], &p->steps[i].expected, o->node, true);
+	if (away)
+		explorer_advance(b->x, b->calls[done - 1], &p->steps[done - 1].expected,
+				 explorer_visit(b->x, b->after_hash), true);
+	plan_advance(p, 0, done, &b->x->state);
 }
 
 static int follow(struct branch *b, struct opening *o, struct err *err)
 {
 	struct explorer *x = b->x;
-	struct plan_end end;
-	uint64_t states;
-	size_t done;
-	int status = branch_follow_plan(b, &end, &done, err);
+	uint64_t states = x->figures.states;
+	size_t done, last;
+	int status = explorer_follow(x, &b->plan, &done, err);
 
 	if (status < 0)
 		return status;
-	b->has_news = explorer_news(x, done < b->count ? done : done - 1);
-	if (done == b->count) {
-		settle(b, o, b->count - b->leads_away);
-		if (b->leads_away || x->options->strategy == STRATEGY_REMOUNT)
-			b->at = NULL;
-		if (b->leads_away && enter(b))
-			status = open_found(b, o, b->calls[done - 1], err);
-		return status;
-	}
+	last = done < b->plan.count ? done : done - 1;
+	b->has_new_coverage = explorer_new_coverage(x, last);
 	settle(b, o, done);
-	x->figures.edges_left += o->next - (b->places[done] + 1);
-	o->next = b->places[done] + 1;
-	states = x->figures.states;
-	status = branch_be_surprised(b, b->calls[done], &end, err);
-	if (!status && x->figures.states > states)
-		status = open_found(b, o, b->calls[done], err);
+	if (done < b->plan.count) {
+		x->figures.edges_left += o->next - (b->places[done] + 1);
+		o->next = b->places[done] + 1;
+		b->at = NULL;
+		status = explorer_mismatch(x, b->calls[done], done, err);
+	} else if (b->leads_away || x->options->strategy == STRATEGY_REMOUNT) {
+		b->at = NULL;
+	}
+	if (status >= 0 && x->figures.states > states)
+		status = open_found(b, o, b->calls[last], err);
 	return status;
 }
 
@@ -241,10 +185,10 @@ static int expand(struct branch *b, struct opening *o, struct err *err)
 		open_list_take(&b->x->list);
 	make_plan(b, o);
 	x->figures.edges_left -= o->next - before;
-	if (b->count)
+	if (b->plan.count)
 		status = follow(b, o, err);
 	if (best) {
-		o->score *= worn;
+		o->score *= decay;
 		if (o->saved)
 			saved_list_update(&b->saved, o);
 		open_list_add(&b->x->list, o);
@@ -281,7 +225,7 @@ int branch(struct explorer *x, struct err *err)
 	int status = 0;
 
 	b->x = x;
-	b->after = state_copy(&x->start);
+	plan_init(&b->plan, &x->predictor, &x->start);
 	branch_saved_init(b);
 	if (!x->options->resume) {
 		if (x->options->bitstate)
@@ -296,8 +240,7 @@ int branch(struct explorer *x, struct err *err)
 	x->figures.exhausted = !x->figures.edges_left && !x->options->bitstate;
 	branch_saved_free(b);
 	utility_free(&b->utility);
-	state_free(&b->after);
-	arena_free(&b->arena);
+	plan_free(&b->plan);
 	free(b);
 	return status < 0 ? status : 0;
 }

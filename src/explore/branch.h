@@ -1,4 +1,4 @@
-/* branch.h -- inside a branching search: the plan that the target follows, what it has saved. */
+/* branch.h -- a branching search: its plan, and the states that the target has saved. */
 #ifndef EXPLORE_BRANCH_H
 #define EXPLORE_BRANCH_H
 
@@ -14,28 +14,13 @@ struct branch {
 	struct saved_list saved;
 	bool start_saved;         /* the start is, too */
 	const struct opening *at; /* where the target is; NULL: elsewhere */
-	struct plan_step steps[BRANCH_PLAN_MAX];
-	uint32_t calls[BRANCH_PLAN_MAX];
+	struct plan plan;
+	uint32_t calls[BRANCH_PLAN_MAX];  /* of the steps */
 	uint32_t places[BRANCH_PLAN_MAX]; /* in the opening's order of calls */
-	size_t count;
-	struct state after; /* the last step's, where it leads away; else the opening's */
-	struct hash after_hash;
-	bool leads_away;
-	bool has_news; /* the last step came to code where nobody had been */
-	struct arena arena;
+	struct hash after_hash;           /* of the plan's state, where it leads away */
+	bool leads_away;                  /* the last step does; all others stay in the state */
+	bool has_new_coverage;            /* the last step ran code for the first time */
 };
-
-/* ---- branch.c ---- */
-
-/* One more step of the plan; b->after is the state behind it. */
-void branch_add_step(struct branch *b, uint32_t number, const struct call *c,
-		     const struct outcome *expected);
-/* One target follows the plan, or all of a crowd. *ret_end is filled by a single target. */
-int branch_follow_plan(struct branch *b, struct plan_end *ret_end, size_t *ret_done,
-		       struct err *err);
-/* A call did not go as expected, x->state being the one before it. */
-int branch_be_surprised(struct branch *b, uint32_t call, const struct plan_end *end,
-			struct err *err);
 
 /* ---- branch_saved.c: a bounded number of states is saved ---- */
 

@@ -11,44 +11,38 @@ void branch_recall(struct branch *b, const struct opening *o)
 	x->history_count = way_depth(o->way);
 	recent_forget(&x->recent);
 	for (const struct way *w = o->way; w; w = w->from)
-		x->history[w->depth - 1] = (struct passed){ w->call, w->node };
+		x->history[w->depth - 1] = (struct history_call){ w->call, w->node };
 }
 
-/* Plans the next calls of the history, from place `from` on. False if the model does not go
- * along, as it did once. */
+/* Plans the next calls of the history, from place `from` on. False if the model does not predict
+ * them as it did once. */
 static bool reach_plan(struct branch *b, size_t from)
 {
 	struct explorer *x = b->x;
-	struct outcome expected;
+	struct plan *p = &b->plan;
 	struct call call;
-	uint32_t number;
 
-	arena_reset(&b->arena);
-	for (b->count = 0; b->count < BRANCH_PLAN_MAX && from + b->count < x->history_count;) {
-		number = x->history[from + b->count].call;
-		universe_call(x->universe, number, &call);
-		if (!lead(x, &b->after, &call, &expected))
+	plan_begin_behind(p);
+	while (p->count < BRANCH_PLAN_MAX && from + p->count < x->history_count) {
+		universe_call(x->universe, x->history[from + p->count].call, &call);
+		if (!plan_add(p, &call, true))
 			return false;
-		branch_add_step(b, number, &call, &expected);
 	}
 	return true;
 }
 
-/* The step after `done` of a plan that begins at place `from` of the history went another way than
- * once. It is judged; a state that it leads to is none that was sought. */
-static int reach_surprised(struct branch *b, size_t from, size_t done, const struct plan_end *end,
-			   struct err *err)
+/* Call number `at` of the history, step number `step` of the plan, did not go as it did once. It is
+ * judged; a state that it leads to is none that was sought. */
+static int reach_mismatch(struct branch *b, size_t at, size_t step, struct err *err)
 {
 	struct explorer *x = b->x;
 	struct explore_figures before = x->figures;
-	struct outcome outcome;
 	int status;
 
-	for (size_t i = 0; i < done; i++)
-		model_run(&x->model, &x->state, &b->steps[i].call, &outcome);
-	x->history_count = from + done;
-	x->node = x->history_count ? x->history[x->history_count - 1].to : x->root;
-	status = branch_be_surprised(b, b->calls[done], end, err);
+	x->history_count = at;
+	x->node = at ? x->history[at - 1].to : x->root;
+	b->at = NULL;
+	status = explorer_mismatch(x, x->history[at].call, step, err);
 	x->figures.transitions = before.transitions;
 	x->figures.edges_left += (x->figures.states - before.states) * x->universe->calls;
 	return status;
@@ -58,25 +52,22 @@ static int reach_surprised(struct branch *b, size_t from, size_t done, const str
 static int reach_follow(struct branch *b, bool *ret, struct err *err)
 {
 	struct explorer *x = b->x;
-	struct plan_end end;
 	size_t followed, count = x->history_count;
 	int status;
 
-	state_free(&b->after);
-	b->after = state_copy(&x->start);
-	for (size_t done = 0; done < count; done += b->count) {
+	plan_begin(&b->plan, &x->start);
+	for (size_t done = 0; done < count; done += b->plan.count) {
 		*ret = reach_plan(b, done);
 		if (!*ret)
 			return 0;
-		status = branch_follow_plan(b, &end, &followed, err);
+		status = explorer_follow(x, &b->plan, &followed, err);
 		if (status < 0)
 			return status;
 		x->figures.calls += followed;
-		*ret = followed == b->count;
+		plan_advance(&b->plan, 0, followed, &x->state);
+		*ret = followed == b->plan.count;
 		if (!*ret)
-			return reach_surprised(b, done, followed, &end, err);
-		state_free(&x->state);
-		x->state = state_copy(&b->after);
+			return reach_mismatch(b, done + followed, followed, err);
 	}
 	*ret = true;
 	return 0;

@@ -4,7 +4,6 @@
  * costs the target; where the target runs out of something before that, the bound is lowered. */
 #include "base/err.h"
 #include "explore/branch.h"
-#include "explore/crowd.h"
 
 /* What a state costs where the target does not say: the model's own. */
 enum { SAVED_BYTES = 16 << 10, SAVED_MIN = 8 };
@@ -14,10 +13,10 @@ enum { START_KEY = 0 };
 
 static uint64_t saved_bytes(const struct explorer *x)
 {
-	uint64_t bytes = SAVED_BYTES + x->target->saved_bytes;
+	uint64_t bytes = SAVED_BYTES;
 
-	for (size_t i = 0; i < x->options->against_count; i++)
-		bytes += x->options->against[i]->saved_bytes;
+	for (size_t i = 0; i < x->follower_count; i++)
+		bytes += x->followers[i].target->saved_bytes;
 	return bytes;
 }
 
@@ -31,24 +30,39 @@ void branch_saved_init(struct branch *b)
 	b->saved = (struct saved_list){ .list = &b->x->list, .max = max };
 }
 
+/* All targets are saved, restored, or forget what was saved. */
 static int saved_put(const struct explorer *x, uint64_t key, struct err *err)
 {
-	return x->crowd ? crowd_save(x->crowd, key, err)
-			: x->target->kind->save(x->target, key, err);
+	int status = 0;
+
+	for (size_t i = 0; i < x->follower_count && status >= 0; i++) {
+		struct target *t = x->followers[i].target;
+
+		status = t->kind->save(t, key, err);
+	}
+	return status;
 }
 
 static int saved_get(const struct explorer *x, uint64_t key, struct err *err)
 {
-	return x->crowd ? crowd_restore(x->crowd, key, err)
-			: x->target->kind->restore(x->target, key, err);
+	int status = 0;
+
+	for (size_t i = 0; i < x->follower_count && status >= 0; i++) {
+		struct target *t = x->followers[i].target;
+
+		status = t->kind->restore(t, key, err);
+	}
+	return status;
 }
 
 static void saved_drop(const struct explorer *x, uint64_t key)
 {
-	if (x->crowd)
-		crowd_drop(x->crowd, key);
-	else if (x->target->kind->drop)
-		x->target->kind->drop(x->target, key);
+	for (size_t i = 0; i < x->follower_count; i++) {
+		struct target *t = x->followers[i].target;
+
+		if (t->kind->drop)
+			t->kind->drop(t, key);
+	}
 }
 
 void branch_unsave(struct branch *b, struct opening *o)
@@ -65,7 +79,7 @@ static int saved_make(struct branch *b, uint64_t key, struct err *err)
 	int status;
 
 	while ((status = saved_put(b->x, key, &why)) < 0) {
-		saved_drop(b->x, key); /* of a crowd, some may have it */
+		saved_drop(b->x, key); /* some of the targets may have it */
 		if (!explorer_is_shortage(status) || !b->saved.count)
 			return err_set(err, -status, "%s", why.text);
 		b->saved.max = b->saved.count / 2 + 1;
@@ -110,13 +124,13 @@ int branch_go_to_start(struct branch *b, struct err *err)
 
 	if (!b->start_saved) {
 		status = explorer_reset(x, err);
-		/* Without it every way begins with a fresh file system. */
+		/* Without it every path begins with a fresh file system. */
 		b->start_saved = status >= 0 && saved_put(x, START_KEY, &why) >= 0;
 		return status;
 	}
 	status = saved_get(x, START_KEY, err);
 	if (status >= 0)
-		explorer_begin(x);
+		explorer_restart(x);
 	return status;
 }
 

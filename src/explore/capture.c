@@ -35,12 +35,13 @@ enum { HANG_SHRINK_TRIES = 20, HANG_VERIFY_TIMES = 2 };
 enum { ATTEMPTS_MAX = 2 };
 
 /* Calls by number: the way to `from`, the last `suffix` calls of the history, the call. */
-struct candidate {
+struct replay_candidate {
 	uint32_t *numbers;
 	size_t count;
 };
 
-static void add_suffix(const struct explorer *x, struct candidate *c, size_t suffix, uint32_t call)
+static void candidate_add_suffix(const struct explorer *x, struct replay_candidate *c,
+				 size_t suffix, uint32_t call)
 {
 	for (size_t i = x->history_count - suffix; i < x->history_count; i++)
 		c->numbers[c->count++] = x->history[i].call;
@@ -48,7 +49,8 @@ static void add_suffix(const struct explorer *x, struct candidate *c, size_t suf
 }
 
 /* False where the way is not known or too long. */
-static bool compose(struct explorer *x, struct candidate *c, size_t suffix, uint32_t call)
+static bool candidate_compose(struct explorer *x, struct replay_candidate *c, size_t suffix,
+			      uint32_t call)
 {
 	size_t at = x->history_count - suffix;
 	uint32_t from = at ? x->history[at - 1].to : x->root;
@@ -63,29 +65,31 @@ static bool compose(struct explorer *x, struct candidate *c, size_t suffix, uint
 			return false;
 		c->count = (size_t)way;
 	}
-	add_suffix(x, c, suffix, call);
+	candidate_add_suffix(x, c, suffix, call);
 	return true;
 }
 
 /* The calls themselves, on a fresh file system: the processes come first. */
-static void write_calls(const struct explorer *x, const struct candidate *c, struct call *ret)
+static void candidate_calls(const struct explorer *x, const struct replay_candidate *c,
+			    struct call *ret)
 {
 	for (unsigned i = 2; i <= x->universe->processes; i++)
-		*ret++ = explorer_process(x, i);
+		*ret++ = explorer_process_call(x, i);
 	for (size_t i = 0; i < c->count; i++)
 		universe_call(x->universe, c->numbers[i], ret++);
 }
 
 /* Replays a candidate: 1 if it shows the signature sought, or one that is not known yet. */
-static int try_candidate(struct explorer *x, const struct candidate *c, const char *signature,
-			 double until_seconds, struct finding *ret, struct err *err)
+static int candidate_replay(struct explorer *x, const struct plan_follower *on,
+			    const struct replay_candidate *c, const char *signature,
+			    double until_seconds, struct finding *ret, struct err *err)
 {
 	size_t count = c->count + x->universe->processes - 1;
 	struct call *calls = must_alloc(count * sizeof(*calls));
 	int status;
 
-	write_calls(x, c, calls);
-	status = judge_replay(x->target, &x->model, calls, count, true, until_seconds, ret, err);
+	candidate_calls(x, c, calls);
+	status = judge_replay(on->target, &on->model, calls, count, true, until_seconds, ret, err);
 	free(calls);
 	if (status > 0 && strcmp(ret->signature, signature) && run_knows(x->run, ret->signature)) {
 		finding_free(ret);
@@ -95,16 +99,19 @@ static int try_candidate(struct explorer *x, const struct candidate *c, const ch
 }
 
 /* Counts the replays of what was met. 1 if one of them shows it. */
-static int reproduce(struct explorer *x, uint32_t call, struct finding *met, double until_seconds,
-		     struct finding *ret, struct err *err)
+static int capture_reproduce(struct explorer *x, const struct plan_follower *on, uint32_t call,
+			     struct finding *met, double until_seconds, struct finding *ret,
+			     struct err *err)
 {
-	struct candidate c = { must_alloc((WAY_MAX + HISTORY_MAX + 1) * sizeof(uint32_t)), 0 };
+	struct replay_candidate c = { must_alloc((WAY_MAX + HISTORY_MAX + 1) * sizeof(uint32_t)),
+				      0 };
 	size_t suffix = 0;
 	int status = 0;
 
 	for (;;) {
-		if (compose(x, &c, suffix, call)) {
-			status = try_candidate(x, &c, met->signature, until_seconds, ret, err);
+		if (candidate_compose(x, &c, suffix, call)) {
+			status = candidate_replay(x, on, &c, met->signature, until_seconds, ret,
+						  err);
 			met->tries += status >= 0;
 		}
 		if (status || suffix == x->history_count)
@@ -119,7 +126,7 @@ static int reproduce(struct explorer *x, uint32_t call, struct finding *met, dou
 
 /* Everything since the file system was fresh, as a trace beside the finding: what `assay shrink`
  * begins with where the trace is only its end. */
-static void write_history(const struct explorer *x, uint32_t call)
+static void capture_write_history(const struct explorer *x, const struct target *t, uint32_t call)
 {
 	const char *folder = run_folder(x->run);
 	char path[PATH_MAX];
@@ -129,9 +136,9 @@ static void write_history(const struct explorer *x, uint32_t call)
 
 	if (!folder)
 		return;
-	folder_add_header(&text, HEADER_TARGET, x->target->name);
+	folder_add_header(&text, HEADER_TARGET, t->name);
 	for (unsigned i = 2; i <= x->universe->processes; i++) {
-		c = explorer_process(x, i);
+		c = explorer_process_call(x, i);
 		call_print(&c, DIALECT_NATIVE, &text);
 		buf_addch(&text, '\n');
 	}
@@ -145,7 +152,7 @@ static void write_history(const struct explorer *x, uint32_t call)
 	buf_free(&text);
 }
 
-static void put_observed(struct finding *f, size_t i, const struct outcome *seen)
+static void capture_put_observed(struct finding *f, size_t i, const struct outcome *seen)
 {
 	if (!seen)
 		return;
@@ -154,7 +161,7 @@ static void put_observed(struct finding *f, size_t i, const struct outcome *seen
 }
 
 /* What nobody has recorded, the model can say where it knows all calls from the beginning. */
-static void predict_rest(const struct explorer *x, struct finding *f)
+static void capture_predict_rest(const struct explorer *x, const struct model *m, struct finding *f)
 {
 	struct state s = state_copy(&x->fresh);
 	const struct outcome *seen;
@@ -165,31 +172,31 @@ static void predict_rest(const struct explorer *x, struct finding *f)
 	for (size_t i = 0; i + 1 < f->count; i++) {
 		seen = finding_observed(f, i);
 		if (seen) {
-			if (model_step(&x->model, &s, &f->calls[i], seen, &env) == VERDICT_BAD)
+			if (model_step(m, &s, &f->calls[i], seen, &env) == VERDICT_BAD)
 				break;
 			continue;
 		}
-		model_run(&x->model, &s, &f->calls[i], &predicted);
+		model_run(m, &s, &f->calls[i], &predicted);
 		f->outcomes[i] = outcome_copy(&predicted, &f->arena);
 		f->evidence[i] = EVIDENCE_PREDICTED;
 	}
 	state_free(&s);
 }
 
-static void put_processes(const struct explorer *x, struct finding *f)
+static void capture_put_processes(const struct explorer *x, struct finding *f)
 {
 	static const struct outcome made = { 0 }; /* else there would have been no search */
 
 	for (unsigned i = 2; i <= x->universe->processes; i++) {
-		f->calls[f->count] = explorer_process(x, i);
-		put_observed(f, f->count++, &made);
+		f->calls[f->count] = explorer_process_call(x, i);
+		capture_put_observed(f, f->count++, &made);
 	}
 }
 
 /* The calls as the search made them: the last ones of the history, and `call`. The finding shares
  * the text of `first`; what is its own is in the arena. */
-static struct finding as_met(const struct explorer *x, uint32_t call, const struct finding *first,
-			     const struct outcome *answer)
+static struct finding capture_as_met(const struct explorer *x, const struct model *m, uint32_t call,
+				     const struct finding *first, const struct outcome *answer)
 {
 	size_t tail = x->history_count < RECENT_MAX ? x->history_count : RECENT_MAX;
 	size_t from = x->history_count - tail, others = x->universe->processes - 1;
@@ -199,15 +206,15 @@ static struct finding as_met(const struct explorer *x, uint32_t call, const stru
 	f.before = from ? from + others : 0;
 	finding_reserve(&f, tail + 1 + others);
 	if (!f.before)
-		put_processes(x, &f);
+		capture_put_processes(x, &f);
 	for (size_t i = from; i < x->history_count; i++) {
 		universe_call(x->universe, x->history[i].call, &f.calls[f.count]);
-		put_observed(&f, f.count++, recent_get(&x->recent, i));
+		capture_put_observed(&f, f.count++, recent_get(&x->recent, i));
 	}
 	universe_call(x->universe, call, &f.calls[f.count]);
-	put_observed(&f, f.count++, answer);
+	capture_put_observed(&f, f.count++, answer);
 	if (!f.before)
-		predict_rest(x, &f);
+		capture_predict_rest(x, m, &f);
 	return f;
 }
 
@@ -218,10 +225,11 @@ void capture_once(struct explorer *x, const struct finding *first)
 
 	must(x->history_count);
 	x->history_count = last;
-	f = as_met(x, x->history[last].call, first, recent_get(&x->recent, last));
+	f = capture_as_met(x, x->predictor.model, x->history[last].call, first,
+			   recent_get(&x->recent, last));
 	run_meet(x->run, &f, x->target);
 	if (f.before)
-		write_history(x, x->history[last].call);
+		capture_write_history(x, x->target, x->history[last].call);
 	run_update(x->run, &f, x->target);
 	run_settle(x->run);
 	x->history_count = last + 1;
@@ -229,7 +237,7 @@ void capture_once(struct explorer *x, const struct finding *first)
 }
 
 /* A finding may take half of the time that is left, and at the end a little more than there is. */
-static double work_until(const struct explorer *x)
+static double capture_until(const struct explorer *x)
 {
 	double seconds = x->options->seconds, now = clock_seconds(), until = now + work_max_seconds;
 
@@ -240,7 +248,7 @@ static double work_until(const struct explorer *x)
 }
 
 /* Says why work on a finding ended before its time; that is no failure of the search. */
-static void note_failure(struct buf *notes, const char *what, int status, struct err *err)
+static void capture_note_failure(struct buf *notes, const char *what, int status, struct err *err)
 {
 	if (status == -ETIME)
 		buf_addf(notes, "%s: there was no time left.\n", what);
@@ -250,7 +258,8 @@ static void note_failure(struct buf *notes, const char *what, int status, struct
 }
 
 /* A finding that a replay has shown: listed at once, then shrunk. */
-static void improve(struct explorer *x, struct finding *f, double until_seconds)
+static void capture_improve(struct explorer *x, const struct plan_follower *on, struct finding *f,
+			    double until_seconds)
 {
 	const struct explore_options *o = x->options;
 	bool hangs = f->code == FINDING_HANG;
@@ -259,51 +268,54 @@ static void improve(struct explorer *x, struct finding *f, double until_seconds)
 	struct err err = { 0 };
 	int status;
 
-	run_update(x->run, f, x->target);
-	status = finding_improve(f, x->target, &x->model, tries, times, until_seconds, &err);
+	run_update(x->run, f, on->target);
+	status = finding_improve(f, on->target, &on->model, tries, times, until_seconds, &err);
 	if (status < 0)
-		note_failure(&f->notes, "It was not shrunk to the end", status, &err);
+		capture_note_failure(&f->notes, "It was not shrunk to the end", status, &err);
 	buf_adds(&f->notes, buf_str(&x->others));
-	run_update(x->run, f, x->target);
+	run_update(x->run, f, on->target);
 	if (run_folder(x->run))
-		finding_keep_evidence(x->target, run_folder(x->run));
+		finding_keep_evidence(on->target, run_folder(x->run));
 	run_settle(x->run);
 }
 
 /* Where not every tree is compared, a replay may well show it earlier, as something else. */
-static bool is_the_same(const struct explorer *x, const struct finding *a, const struct finding *b)
+static bool capture_is_same(const struct explorer *x, const struct finding *a,
+			    const struct finding *b)
 {
 	return x->options->verify_every > 1 || !strcmp(a->signature, b->signature);
 }
 
 /* Replays what was met, and works on what that shows. */
-static void confirm(struct explorer *x, uint32_t call, struct finding *met)
+static void capture_confirm(struct explorer *x, const struct plan_follower *on, uint32_t call,
+			    struct finding *met)
 {
-	double until_seconds = work_until(x);
+	double until_seconds = capture_until(x);
 	double replay_until_seconds = fmax(until_seconds, clock_seconds() + replay_min_seconds);
 	struct err err = { 0 };
 	struct finding f;
-	int status = reproduce(x, call, met, replay_until_seconds, &f, &err);
+	int status = capture_reproduce(x, on, call, met, replay_until_seconds, &f, &err);
 
-	if (status > 0 && is_the_same(x, met, &f)) {
-		improve(x, &f, until_seconds);
+	if (status > 0 && capture_is_same(x, met, &f)) {
+		capture_improve(x, on, &f, until_seconds);
 		finding_free(&f);
 		return;
 	}
 	if (status < 0)
-		note_failure(&met->notes, "It was not replayed to the end", status, &err);
+		capture_note_failure(&met->notes, "It was not replayed to the end", status, &err);
 	if (status > 0)
 		buf_addf(&met->notes, "A replay showed something else: %s.\n", f.signature);
-	run_update(x->run, met, x->target);
+	run_update(x->run, met, on->target);
 	run_settle(x->run);
 	if (status > 0) {
-		run_meet(x->run, &f, x->target);
-		improve(x, &f, until_seconds);
+		run_meet(x->run, &f, on->target);
+		capture_improve(x, on, &f, until_seconds);
 		finding_free(&f);
 	}
 }
 
-void capture(struct explorer *x, uint32_t call, const struct finding *first)
+void capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
+	     const struct finding *first)
 {
 	struct finding met;
 
@@ -316,30 +328,31 @@ void capture(struct explorer *x, uint32_t call, const struct finding *first)
 		x->figures.repeats++;
 		return;
 	}
-	met = as_met(x, call, first, first->answered ? &first->answer : NULL);
+	met = capture_as_met(x, &on->model, call, first, first->answered ? &first->answer : NULL);
 	met.notes = (struct buf)BUF_INIT;
 	buf_adds(&met.notes, buf_str(&x->others));
-	run_meet(x->run, &met, x->target);
+	run_meet(x->run, &met, on->target);
 	if (met.before)
-		write_history(x, call);
-	confirm(x, call, &met);
+		capture_write_history(x, on->target, call);
+	capture_confirm(x, on, call, &met);
 	buf_free(&met.notes);
 	arena_free(&met.arena);
 }
 
 /* Replays one that an earlier part of the search had no time for; its row is open. */
-static void take_up(struct explorer *x, const struct finding *met)
+static void capture_take_up(struct explorer *x, const struct finding *met)
 {
-	double until_seconds = work_until(x);
+	const struct plan_follower *on = &x->followers[0];
+	double until_seconds = capture_until(x);
 	struct err none = { 0 };
 	struct finding f;
-	int status = judge_replay(x->target, &x->model, met->calls, met->count, true, until_seconds,
-				  &f, &none);
+	int status = judge_replay(on->target, &on->model, met->calls, met->count, true,
+				  until_seconds, &f, &none);
 
 	if (status <= 0)
 		return;
-	if (is_the_same(x, met, &f))
-		improve(x, &f, until_seconds);
+	if (capture_is_same(x, met, &f))
+		capture_improve(x, on, &f, until_seconds);
 	finding_free(&f);
 }
 
@@ -352,7 +365,7 @@ int capture_pending(struct explorer *x, struct err *err)
 	for (size_t i = json_array_size(x->run->unconfirmed); i--;) {
 		if (!run_take_up(x->run, i, x->target->name, &met))
 			continue;
-		take_up(x, &met);
+		capture_take_up(x, &met);
 		finding_free(&met);
 		taken = true;
 	}

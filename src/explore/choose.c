@@ -4,42 +4,42 @@
 #include <math.h>
 
 enum {
-	DRAWS = 8,         /* before looking for an untried call in order */
-	EARLY = 1 << 13,   /* calls */
-	PAUSE_MIN = 256,   /* calls from one move of weights to the next */
-	PAUSE_NEWS = 2048, /* at most, where news of code are to be followed */
+	DRAWS = 8,             /* before looking for an untried call in order */
+	EARLY = 1 << 13,       /* calls */
+	PAUSE_MIN = 256,       /* calls from one move of weights to the next */
+	PAUSE_COVERAGE = 2048, /* at most, where new coverage guides the choice */
 };
 
-static uint32_t draw(struct explorer *x)
+static uint32_t choose_draw(struct explorer *x)
 {
 	return (uint32_t)universe_draw(x->universe, &x->rng);
 }
 
-static bool is_untried(const struct explorer *x, uint32_t node, uint32_t call)
+static bool choose_is_untried(const struct explorer *x, uint32_t node, uint32_t call)
 {
 	return graph_edge(&x->graph, node, call) == NODE_NONE;
 }
 
-static uint32_t draw_untried(struct explorer *x, uint32_t node)
+static uint32_t choose_draw_untried(struct explorer *x, uint32_t node)
 {
 	uint32_t calls = (uint32_t)x->universe->calls, call, start;
 
 	for (int i = 0; i < DRAWS; i++) {
-		call = draw(x);
-		if (is_untried(x, node, call))
+		call = choose_draw(x);
+		if (choose_is_untried(x, node, call))
 			return call;
 	}
 	start = (uint32_t)rng_below(&x->rng, calls);
 	for (uint32_t i = 0; i < calls; i++) {
 		call = start + i < calls ? start + i : start + i - calls;
-		if (is_untried(x, node, call))
+		if (choose_is_untried(x, node, call))
 			return call;
 	}
 	return NODE_NONE;
 }
 
 /* How well known is what the call would show? */
-static double familiarity(struct explorer *x, const struct state *s, uint32_t number)
+static double choose_familiarity(struct explorer *x, const struct state *s, uint32_t number)
 {
 	struct state after = state_copy(s);
 	struct outcome outcome;
@@ -47,21 +47,22 @@ static double familiarity(struct explorer *x, const struct state *s, uint32_t nu
 	double seen = INFINITY;
 
 	universe_call(x->universe, number, &call);
-	if (lead(x, &after, &call, &outcome))
+	if (predict(&x->predictor, &after, &call, &outcome))
 		seen = tally_familiarity(&x->tally, number, outcome.error);
 	state_free(&after);
 	return seen;
 }
 
 /* Of so many draws, the call whose outcome was seen least. */
-static uint32_t draw_rare(struct explorer *x, const struct state *s, uint32_t node, unsigned draws)
+static uint32_t choose_draw_rare(struct explorer *x, const struct state *s, uint32_t node,
+				 unsigned draws)
 {
-	uint32_t best = draw_untried(x, node), call;
-	double least = familiarity(x, s, best), seen;
+	uint32_t best = choose_draw_untried(x, node), call;
+	double least = choose_familiarity(x, s, best), seen;
 
 	for (unsigned i = 1; i < draws && least > 0; i++) {
-		call = draw_untried(x, node);
-		seen = familiarity(x, s, call);
+		call = choose_draw_untried(x, node);
+		seen = choose_familiarity(x, s, call);
 		if (seen < least) {
 			least = seen;
 			best = call;
@@ -72,7 +73,7 @@ static uint32_t draw_rare(struct explorer *x, const struct state *s, uint32_t no
 
 /* How many draws to choose from. At first most is new; and where calls are dear, or rare outcomes
  * were asked for, the model may think longer about each. */
-static unsigned draws_for(struct explorer *x)
+static unsigned choose_draws(struct explorer *x)
 {
 	bool often = x->chosen < EARLY || x->options->before || !(x->target->caps & TARGET_SAVE);
 
@@ -82,14 +83,14 @@ static unsigned draws_for(struct explorer *x)
 }
 
 /* Weights move often at first, then more and more seldom; it costs a look at every call. */
-static void adapt(struct explorer *x)
+static void choose_adapt(struct explorer *x)
 {
 	uint64_t pause = x->chosen / 2;
 
 	if (!x->options->adaptive || x->chosen++ < x->adapt_at)
 		return;
-	if (x->reached && x->options->code_score && pause > PAUSE_NEWS)
-		pause = PAUSE_NEWS;
+	if (x->reached && x->options->code_score && pause > PAUSE_COVERAGE)
+		pause = PAUSE_COVERAGE;
 	x->adapt_at = x->chosen + (pause > PAUSE_MIN ? pause : PAUSE_MIN);
 	tally_adapt(&x->tally);
 }
@@ -100,13 +101,13 @@ uint32_t choose_untried(struct explorer *x, const struct state *s, uint32_t node
 
 	if (!graph_untried(&x->graph, node))
 		return NODE_NONE;
-	adapt(x);
-	draws = draws_for(x);
-	return draws > 1 ? draw_rare(x, s, node, draws) : draw_untried(x, node);
+	choose_adapt(x);
+	draws = choose_draws(x);
+	return draws > 1 ? choose_draw_rare(x, s, node, draws) : choose_draw_untried(x, node);
 }
 
 uint32_t choose_any(struct explorer *x)
 {
-	adapt(x);
-	return draw(x);
+	choose_adapt(x);
+	return choose_draw(x);
 }

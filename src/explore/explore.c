@@ -9,9 +9,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "explore/crowd.h"
+#include "explore/differential.h"
 #include "explore/explorer.h"
-#include "channel/limits.h"
 
 static const double progress_interval_seconds = 0.2, watch_interval_seconds = 0.5;
 /* Of the time, at most one part in so many goes into checkpoints. */
@@ -25,7 +24,7 @@ bool strategy_branches(enum strategy s)
 const char *const strategy_names[] = { "tour", "dfs", "bfs", "random", "best", "remount", NULL };
 
 /* One that cannot be written is tried again later, and at the end. */
-static void make_checkpoint(struct explorer *x, double now)
+static void explorer_make_checkpoint(struct explorer *x, double now)
 {
 	double cost;
 	struct err err = { 0 };
@@ -36,7 +35,7 @@ static void make_checkpoint(struct explorer *x, double now)
 }
 
 /* Neither memory nor numbers for further states are left. */
-static bool is_full(const struct explorer *x)
+static bool explorer_is_full(const struct explorer *x)
 {
 	return graph_bytes(&x->graph) + open_list_bytes(&x->list) > x->options->memory_max ||
 	       graph_is_full(&x->graph);
@@ -53,7 +52,7 @@ bool explorer_ends(struct explorer *x)
 		x->figures.end = "calls";
 	else if (o->seconds > 0 && now >= x->deadline_seconds)
 		x->figures.end = "time";
-	else if (is_full(x))
+	else if (explorer_is_full(x))
 		x->figures.end = "memory";
 	else if (json_array_size(x->run->findings) >= o->findings_max)
 		x->figures.end = "findings";
@@ -69,7 +68,7 @@ bool explorer_ends(struct explorer *x)
 		x->progress_seconds = now + progress_interval_seconds;
 	}
 	if (now >= x->checkpoint_seconds)
-		make_checkpoint(x, now);
+		explorer_make_checkpoint(x, now);
 	return false;
 }
 
@@ -102,13 +101,13 @@ bool explorer_is_long(const struct explorer *x)
 	return x->history_count >= max;
 }
 
-static void reach(struct explorer *x, uint32_t n)
+static void explorer_reach(struct explorer *x, uint32_t n)
 {
 	x->node = n;
 	x->figures.states += graph_reach(&x->graph, n);
 }
 
-struct call explorer_process(const struct explorer *x, unsigned i)
+struct call explorer_process_call(const struct explorer *x, unsigned i)
 {
 	struct call c = { .op = OP_create_process, .pid = (uint16_t)i };
 
@@ -128,17 +127,8 @@ bool explorer_is_shortage(int status)
 	return false;
 }
 
-int explorer_follow(struct target *t, const struct plan_step *steps, size_t count,
-		    struct plan_end *ret, struct err *err)
-{
-	int status = target_follow(t, steps, count, ret, err);
-
-	ret->refused = status == -LIMITS_NOT_MADE;
-	return err_forget(err, status, LIMITS_NOT_MADE);
-}
-
 /* A fresh file system. What the machine lacks for a moment, it may have a little later. */
-static int reset_patiently(struct target *t, struct err *err)
+static int explorer_reset_target(struct target *t, struct err *err)
 {
 	static const unsigned pauses_ms[] = { 50, 500, 2000 };
 	struct err why = { 0 };
@@ -155,15 +145,15 @@ static int reset_patiently(struct target *t, struct err *err)
 }
 
 /* A fresh file system with all processes. */
-static int make_fresh(const struct explorer *x, struct target *t, struct err *err)
+static int explorer_make_fresh(const struct explorer *x, struct target *t, struct err *err)
 {
-	int status = reset_patiently(t, err);
+	int status = explorer_reset_target(t, err);
 	enum target_fate fate;
 	struct outcome outcome;
 	struct call call;
 
 	for (unsigned i = 2; status >= 0 && i <= x->universe->processes; i++) {
-		call = explorer_process(x, i);
+		call = explorer_process_call(x, i);
 		status = target_call(t, &call, &outcome, &fate, err);
 		if (status >= 0 && (fate != FATE_FINE || outcome.error))
 			status = err_set(err, EPERM, "%s: cannot make a process of user %u",
@@ -172,16 +162,16 @@ static int make_fresh(const struct explorer *x, struct target *t, struct err *er
 	return status;
 }
 
-static int make_all_fresh(const struct explorer *x, struct err *err)
+static int explorer_make_all_fresh(const struct explorer *x, struct err *err)
 {
-	int status = make_fresh(x, x->target, err);
+	int status = 0;
 
-	for (size_t i = 0; status >= 0 && i < x->options->against_count; i++)
-		status = make_fresh(x, x->options->against[i], err);
+	for (size_t i = 0; status >= 0 && i < x->follower_count; i++)
+		status = explorer_make_fresh(x, x->followers[i].target, err);
 	return status;
 }
 
-void explorer_begin(struct explorer *x)
+void explorer_restart(struct explorer *x)
 {
 	state_free(&x->state);
 	x->state = state_copy(&x->start);
@@ -191,31 +181,36 @@ void explorer_begin(struct explorer *x)
 
 int explorer_reset(struct explorer *x, struct err *err)
 {
-	int status = make_all_fresh(x, err);
+	int status = explorer_make_all_fresh(x, err);
 
 	if (status < 0)
 		return status;
 	x->figures.resets++;
-	explorer_begin(x);
+	explorer_restart(x);
 	return 0;
 }
 
-void explorer_pass(struct explorer *x, uint32_t call, const struct outcome *seen, uint32_t to,
-		   bool fresh)
+int explorer_follow(struct explorer *x, struct plan *p, size_t *ret_done, struct err *err)
+{
+	return plan_follow_all(p, &x->state, x->followers, x->follower_count, ret_done, err);
+}
+
+void explorer_advance(struct explorer *x, uint32_t call, const struct outcome *seen, uint32_t to,
+		      bool fresh)
 {
 	must(x->history_count < HISTORY_MAX + HISTORY_SLACK);
 	recent_add(&x->recent, x->history_count, seen);
-	x->history[x->history_count++] = (struct passed){ call, to };
+	x->history[x->history_count++] = (struct history_call){ call, to };
 	tally_count(&x->tally, call, universe_op_of(x->universe, call), seen->error);
 	x->figures.calls++;
 	x->figures.transitions += fresh;
 	if (to == NODE_NONE)
 		x->node = to;
 	else
-		reach(x, to);
+		explorer_reach(x, to);
 }
 
-uint32_t explorer_news(const struct explorer *x, size_t step)
+uint32_t explorer_new_coverage(const struct explorer *x, size_t step)
 {
 	const struct code_map *map = x->reached;
 
@@ -228,7 +223,7 @@ uint32_t explorer_news(const struct explorer *x, size_t step)
 }
 
 /* What an earlier part of the search has reached is not new; where that did not ask, all is. */
-static int begin_code(struct explorer *x, struct err *err)
+static int explorer_begin_code(struct explorer *x, struct err *err)
 {
 	size_t known = 0;
 	int status = 0;
@@ -240,9 +235,9 @@ static int begin_code(struct explorer *x, struct err *err)
 	return status;
 }
 
-static int begin(struct explorer *x, struct err *err)
+static int explorer_begin(struct explorer *x, struct err *err)
 {
-	int status = make_all_fresh(x, err);
+	int status = explorer_make_all_fresh(x, err);
 	struct outcome outcome;
 	struct call call;
 	bool is_new;
@@ -253,21 +248,21 @@ static int begin(struct explorer *x, struct err *err)
 		return status;
 	x->start = state_copy(&x->fresh);
 	for (unsigned i = 2; i <= x->universe->processes; i++) {
-		call = explorer_process(x, i);
-		model_run(&x->model, &x->start, &call, &outcome);
+		call = explorer_process_call(x, i);
+		model_run(x->predictor.model, &x->start, &call, &outcome);
 	}
 	x->state = state_copy(&x->start);
 	x->history = must_alloc((HISTORY_MAX + HISTORY_SLACK) * sizeof(*x->history));
 	if (x->options->code)
-		status = begin_code(x, err);
+		status = explorer_begin_code(x, err);
 	if (x->options->resume && status >= 0)
 		status = checkpoint_read(x, err);
 	x->root = graph_put(&x->graph, state_hash(&x->start), &is_new);
-	reach(x, x->root);
+	explorer_reach(x, x->root);
 	return status;
 }
 
-static void end(struct explorer *x, struct cover *cover, struct explore_figures *ret)
+static void explorer_end(struct explorer *x, struct cover *cover, struct explore_figures *ret)
 {
 	struct tally_reach reach = tally_reach(&x->tally);
 
@@ -283,11 +278,14 @@ static void end(struct explorer *x, struct cover *cover, struct explore_figures 
 	state_free(&x->state);
 	free(x->history);
 	recent_free(&x->recent);
+	free(x->followers);
+	str_map_free(&x->differences);
+	buf_free(&x->others);
 }
 
 /* Does it leave something in its process that matters to later calls: a descriptor, a stream, a
  * working directory, a mask? */
-static bool changes_process(enum op op)
+static bool op_changes_process(enum op op)
 {
 	enum op base = op_table[op].base;
 
@@ -298,7 +296,8 @@ static bool changes_process(enum op op)
 /* Operations that the target does not know are no part of its universe. Nor is what a restored disk
  * does not bring back, where that is how the strategy goes back to a state: processes, and what
  * they hold. */
-static void keep_possible(struct universe *u, const struct target *t, enum strategy strategy)
+static void universe_keep_possible(struct universe *u, const struct target *t,
+				   enum strategy strategy)
 {
 	bool forgets = strategy_branches(strategy) && !(t->caps & TARGET_SAVE);
 	size_t kept = 0, processes = u->processes;
@@ -310,7 +309,7 @@ static void keep_possible(struct universe *u, const struct target *t, enum strat
 	for (size_t i = 0; i < u->op_count; i++) {
 		enum op op = u->ops[i].op;
 
-		if (target_needs(op) & ~t->caps || (forgets && changes_process(op)))
+		if (target_needs(op) & ~t->caps || (forgets && op_changes_process(op)))
 			continue;
 		u->ops[kept] = u->ops[i];
 		u->ops[kept].calls = u->ops[i].calls / processes * u->processes;
@@ -322,7 +321,8 @@ static void keep_possible(struct universe *u, const struct target *t, enum strat
 	u->op_count = kept;
 }
 
-static int check_restores(const struct explore_options *o, const struct target *t, struct err *err)
+static int explore_check_restores(const struct explore_options *o, const struct target *t,
+				  struct err *err)
 {
 	if (!strategy_branches(o->strategy) || (t->kind->save && t->kind->restore))
 		return 0;
@@ -330,18 +330,41 @@ static int check_restores(const struct explore_options *o, const struct target *
 		       strategy_names[o->strategy]);
 }
 
-static int check(const struct explore_options *o, const struct target *t, const struct universe *u,
-		 struct err *err)
+static int explore_check(const struct explore_options *o, const struct target *t,
+			 const struct universe *u, struct err *err)
 {
 	int status;
 
 	if (!u->calls || u->calls >= UNIVERSE_CALLS_MAX)
 		return err_set(err, E2BIG, "%s: a universe of %llu calls cannot be explored",
 			       u->name, (unsigned long long)u->calls);
-	status = check_restores(o, t, err);
+	status = explore_check_restores(o, t, err);
 	for (size_t i = 0; i < o->against_count && !status; i++)
-		status = check_restores(o, o->against[i], err);
+		status = explore_check_restores(o, o->against[i], err);
 	return status;
+}
+
+/* The target, and those against it, each with the model that judges it. */
+static void explorer_add_followers(struct explorer *x)
+{
+	const struct explore_options *o = x->options;
+
+	x->follower_count = o->against_count + 1;
+	x->followers = must_alloc(x->follower_count * sizeof(*x->followers));
+	for (size_t i = 0; i < x->follower_count; i++) {
+		struct plan_follower *f = &x->followers[i];
+
+		f->target = i ? o->against[i - 1] : x->target;
+		target_model(f->target, &f->model);
+		run_judged_by(x->run, f->target, &f->model);
+	}
+	x->predictor = (struct predictor){
+		.model = &x->followers[0].model,
+		.universe = x->universe,
+		.failures_max = o->failures_max,
+		.followers = x->followers,
+		.follower_count = x->follower_count,
+	};
 }
 
 int explore(const struct explore_options *o, struct target *t, struct universe *u, struct run *run,
@@ -350,14 +373,13 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 	struct explorer x = { .options = o, .target = t, .universe = u, .run = run };
 	int status;
 
-	keep_possible(u, t, o->strategy);
+	universe_keep_possible(u, t, o->strategy);
 	for (size_t i = 0; i < o->against_count; i++)
-		keep_possible(u, o->against[i], o->strategy);
-	status = check(o, t, u, err);
+		universe_keep_possible(u, o->against[i], o->strategy);
+	status = explore_check(o, t, u, err);
 	if (status)
 		return status;
-	target_model(t, &x.model);
-	run_judged_by(run, t, &x.model);
+	explorer_add_followers(&x);
 	rng_seed(&x.rng, o->seed);
 	graph_init(&x.graph, u->calls);
 	tally_init(&x.tally, u, o->before);
@@ -367,9 +389,9 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 		bitstate_init(&x.bits, o->memory_max);
 	kernel_log_open(&x.log, o->kernel_log ? o->kernel_log : "/dev/kmsg");
 	kernel_ours_look(&x.ours, t);
-	status = begin(&x, err);
+	status = explorer_begin(&x, err);
 	if (status >= 0 && o->against_count)
-		status = crowd_new(&x.crowd, &x, err);
+		status = differential_begin(&x, err);
 	if (status >= 0 && o->resume)
 		status = capture_pending(&x, err);
 	if (status >= 0)
@@ -377,13 +399,11 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 	if (status >= 0)
 		status = checkpoint_write(&x, err);
 	else
-		watch_kernel(&x); /* what ended us may stand there */
-	branch_end(&x);
-	end(&x, cover, ret);
+		watch_kernel(&x); /* its log may say what ended us */
+	branch_forget(&x);
+	explorer_end(&x, cover, ret);
 	kernel_log_close(&x.log);
 	kernel_ours_free(&x.ours);
-	crowd_free(x.crowd);
-	buf_free(&x.others);
 	tally_free(&x.tally);
 	graph_free(&x.graph);
 	return status;

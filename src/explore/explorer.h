@@ -1,7 +1,8 @@
-/* explorer.h -- inside exploration: one search on its way. */
+/* explorer.h -- one search: what its strategies share. */
 #ifndef EXPLORE_EXPLORER_H
 #define EXPLORE_EXPLORER_H
 
+#include "base/map.h"
 #include "codecov/code_map.h"
 #include "explore/bitstate.h"
 #include "explore/explore.h"
@@ -11,11 +12,10 @@
 #include "explore/tally.h"
 #include "judge/kernel_log.h"
 #include "judge/kernel_ours.h"
-
-struct crowd;
+#include "plan/plan.h"
 
 /* A call of the history and the state it led to. */
-struct passed {
+struct history_call {
 	uint32_t call, to;
 };
 
@@ -26,40 +26,51 @@ enum { HISTORY_MAX = 1 << 20, HISTORY_SLACK = 256 };
 enum { UNIVERSE_CALLS_MAX = 1 << 28 };
 
 struct explorer {
+	/* What is searched, and where findings go. */
 	const struct explore_options *options;
-	struct target *target;
 	struct universe *universe;
 	struct run *run;
-	struct model model;
-	struct rng rng;
-	struct graph graph;
-	struct tally tally;
+	struct target *target;           /* the first of those that follow */
+	struct plan_follower *followers; /* all targets: this one, and those against it */
+	size_t follower_count;
+	struct predictor predictor; /* of the first target */
+
+	/* Where the search began, and where the targets are now. */
 	struct state fresh; /* of a fresh file system */
 	struct state start; /* of a fresh file system, with the universe's processes */
 	uint32_t root;      /* its node */
-	struct state state; /* where the target is */
+	struct state state;
 	uint32_t node;
-	struct passed *history; /* since the target was fresh */
+	struct history_call *history; /* since the target was fresh */
 	size_t history_count;
-	struct recent recent;  /* what the last calls of the history answered */
+	struct recent recent; /* outcomes of the last calls of the history */
+
+	/* What was visited, and what is left. */
+	struct graph graph;
 	struct open_list list; /* of branching searches */
 	struct bitstate bits;
-	uint64_t chosen;   /* calls drawn so far */
-	uint64_t adapt_at; /* weights move at the next draw from this one on */
+
+	/* Choosing calls. */
+	struct rng rng;
+	struct tally tally;
+	uint64_t chosen;          /* calls drawn so far */
+	uint64_t adapt_at;        /* weights move at the next draw from this one on */
+	struct code_map *reached; /* of the target's code; NULL: it is not asked for */
+
+	/* Reporting. */
 	struct explore_figures figures;
 	double deadline_seconds, progress_seconds, checkpoint_seconds, watch_seconds;
 	struct kernel_log log;
-	struct kernel_ours ours;  /* what it may name of ours */
-	struct code_map *reached; /* of the target's code; NULL: nobody asks */
-	struct crowd *crowd;      /* all targets, where there are several */
-	struct buf others;        /* what they did where this one fails: told with the finding */
+	struct kernel_ours ours;    /* what it may name of ours */
+	struct str_map differences; /* between targets, allowed and listed already */
+	struct buf others; /* what the other targets did where one fails, for its finding */
 };
 
 /* The strategies: each runs until explorer_ends(). */
 int tour(struct explorer *x, struct err *err);
 int branch(struct explorer *x, struct err *err);
 /* Forgets the states that are still open. */
-void branch_end(struct explorer *x);
+void branch_forget(struct explorer *x);
 
 /* True if the search has to end now; names the reason in the figures. Also shows progress and
  * writes the checkpoint when they are due: to be asked between batches of calls. */
@@ -68,22 +79,26 @@ bool explorer_ends(struct explorer *x);
 size_t explorer_room(const struct explorer *x, size_t most);
 /* A fresh file system; x->state, node and history follow. */
 int explorer_reset(struct explorer *x, struct err *err);
-/* The target follows the plan. A step that it does not make, for what it would take, ends the plan
- * and is no failure: ret->refused. */
-int explorer_follow(struct target *t, const struct plan_step *steps, size_t count,
-		    struct plan_end *ret, struct err *err);
 /* Does the status say that something is lacking that may be there a little later, or for less? */
 bool explorer_is_shortage(int status);
 /* The targets are where the search began: x->state, node and history follow. */
-void explorer_begin(struct explorer *x);
+void explorer_restart(struct explorer *x);
 /* The call that makes the universe's process number i (from 2). */
-struct call explorer_process(const struct explorer *x, unsigned i);
-/* Counts a call that went well, from the present node to `to`, and goes there. Seen is what it
- * answered; where that was compared and is as expected, the expected outcome. */
-void explorer_pass(struct explorer *x, uint32_t call, const struct outcome *seen, uint32_t to,
-		   bool fresh);
-/* Points of code that a step of the last plan was the first to come to; 0 where nobody asks. */
-uint32_t explorer_news(const struct explorer *x, size_t step);
+struct call explorer_process_call(const struct explorer *x, unsigned i);
+/* All targets follow a plan that begins in x->state. *ret_done is the first step that mismatched on
+ * one of them, or the number of steps. */
+int explorer_follow(struct explorer *x, struct plan *p, size_t *ret_done, struct err *err);
+/* Counts a call that was made as expected, from the present node to `to`, and goes there. Seen is
+ * its outcome; `fresh` says whether it was made in this node for the first time. */
+void explorer_advance(struct explorer *x, uint32_t call, const struct outcome *seen, uint32_t to,
+		      bool fresh);
+/* A call in the present state mismatched, step number `step` of the last plan; x->state is still
+ * the state before it. Either it was allowed, and x continues from where it led, or it is a
+ * finding or was not made, and x continues from a fresh file system. */
+int explorer_mismatch(struct explorer *x, uint32_t call, size_t step, struct err *err);
+/* Points of code that a step of the last plan was the first to run; 0 where that is not asked
+ * for. */
+uint32_t explorer_new_coverage(const struct explorer *x, size_t step);
 /* The node of a state, made where absent. Where only bits are kept of visited states: NODE_NONE,
  * and one that is new is counted. */
 uint32_t explorer_node(struct explorer *x, const struct state *s);
@@ -91,29 +106,16 @@ uint32_t explorer_visit(struct explorer *x, struct hash state);
 /* Is the history so long that it is time for a fresh file system? */
 bool explorer_is_long(const struct explorer *x);
 
-/* What the model says of a call in *s. False if it is not to be made: it leads beyond the bounds,
- * or the platform leaves it undefined; s is then as before.
- * Bytes of the outcome are valid until the model's next call. */
-bool lead(struct explorer *x, struct state *s, const struct call *c, struct outcome *ret);
-
-/* A call in the present state did not go as expected (x->state is still the state before it):
- * either it was allowed, and x goes on from where it led, or it is a finding or was not made, and
- * x goes on from a fresh file system. */
-int surprise(struct explorer *x, uint32_t call, const struct plan_end *end, struct err *err);
-
-/* A plan ended at a probe, which only looks at what the call before it has done: that call had the
- * outcome expected, and left a tree that was not. */
-void plan_end_of_probe(struct plan_end *end, const struct outcome *expected);
-
-/* Judges a call that surprised on a target: JUDGE_FINE if it was allowed (*s has moved to where it
+/* Judges a call that mismatched on a target: JUDGE_FINE if it was allowed (*s has moved to where it
  * led), JUDGE_BAD and a finding, JUDGE_UNDEFINED, or a negative errno. */
-int judge_surprise(struct target *t, const struct model *m, struct state *s, const struct call *c,
-		   const struct plan_end *end, struct finding *ret, struct err *err);
+int mismatch_judge(const struct plan_follower *f, struct state *s, const struct call *c,
+		   struct finding *ret, struct err *err);
 
-/* Replays, shrinks, verifies and writes a discrepancy that `call` just showed in the present
- * node; one that no replay shows is kept aside. The target is left in any state. What fails of ours
- * is told with the discrepancy and is no failure of the search. */
-void capture(struct explorer *x, uint32_t call, const struct finding *first);
+/* Replays, shrinks, verifies and writes a discrepancy that `call` just showed on a target in the
+ * present node; one that no replay shows is kept aside. The target is left in any state. A failure
+ * of ours is reported with the discrepancy and is no failure of the search. */
+void capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
+	     const struct finding *first);
 
 /* What is not to be shown again is written with the calls before it; the last call of the history
  * is the one that showed it. */
@@ -123,16 +125,15 @@ void capture_once(struct explorer *x, const struct finding *first);
  * afterwards. */
 int capture_pending(struct explorer *x, struct err *err);
 
-/* What the kernel has complained of since the last time becomes findings, with the calls before it,
- * where it is about us (attribution.h), and notes where it is not.
+/* Complaints of the kernel since the last time become findings, with the calls before them, where
+ * they are about us (attribution.h), and notes where they are not.
  * True if the kernel is not to be trusted any more: the search has to end. */
 bool watch_kernel(struct explorer *x);
 
 /* The checkpoint in the run's directory: graph, open states, counts and figures. */
 int checkpoint_write(struct explorer *x, struct err *err);
 int checkpoint_read(struct explorer *x, struct err *err);
-/* The same from an open file, which `path` names in what is said of it. After an error x is good
- * for nothing but to be freed. */
+/* The same from an open file, which messages call `path`. After an error x can only be freed. */
 int checkpoint_load(struct explorer *x, int fd, const char *path, struct err *err);
 
 #endif

@@ -22,7 +22,7 @@ static void own_pool(struct universe *u, struct pool *pool, struct tally_pool *r
 	ret->weights = must_alloc(pool->count * sizeof(*ret->weights));
 	ret->made = must_alloc(pool->count * sizeof(*ret->made));
 	ret->familiar = must_alloc(pool->count * sizeof(*ret->familiar));
-	ret->news = must_alloc(pool->count * sizeof(*ret->news));
+	ret->coverage = must_alloc(pool->count * sizeof(*ret->coverage));
 	for (size_t i = 0; i < pool->count; i++) {
 		ret->weights[i] = pool->sums[i] - (i ? pool->sums[i - 1] : 0);
 		sums[i] = pool->sums[i];
@@ -76,7 +76,7 @@ void tally_init(struct tally *t, struct universe *u, const struct cover *before)
 	t->outcomes = must_alloc(u->op_count * sizeof(*t->outcomes));
 	t->pools = must_alloc(u->op_count * sizeof(*t->pools));
 	t->weights = must_alloc(u->op_count * sizeof(*t->weights));
-	t->news = must_alloc(u->op_count * sizeof(*t->news));
+	t->coverage = must_alloc(u->op_count * sizeof(*t->coverage));
 	for (size_t op = 0; op < u->op_count; op++) {
 		t->weights[op] = u->ops[op].weight;
 		for (unsigned i = 0; i < args_of(&u->ops[op]); i++)
@@ -93,13 +93,13 @@ void tally_free(struct tally *t)
 			free(t->pools[op][i].weights);
 			free(t->pools[op][i].made);
 			free(t->pools[op][i].familiar);
-			free(t->pools[op][i].news);
+			free(t->pools[op][i].coverage);
 		}
 	free(t->calls);
 	free(t->outcomes);
 	free(t->pools);
 	free(t->weights);
-	free(t->news);
+	free(t->coverage);
 	*t = (struct tally){ 0 };
 }
 
@@ -213,30 +213,30 @@ static uint64_t most_of(const uint64_t *counts, size_t count)
 }
 
 /* How often something is to be drawn that brought this much, if most brought `most`. */
-static uint64_t boost_of(uint64_t news, uint64_t most)
+static uint64_t boost_of(uint64_t coverage, uint64_t most)
 {
-	return most ? 1 + (BOOST_MAX - 1) * news / most : 1;
+	return most ? 1 + (BOOST_MAX - 1) * coverage / most : 1;
 }
 
 /* News grow old. */
-static void forget_half(uint64_t *news, size_t count)
+static void forget_half(uint64_t *coverage, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		news[i] /= 2;
+		coverage[i] /= 2;
 }
 
 static void weigh_values(struct pool *pool, const struct tally_pool *own)
 {
-	uint64_t sum = 0, used = 0, most = most_of(own->news, pool->count);
+	uint64_t sum = 0, used = 0, most = most_of(own->coverage, pool->count);
 
 	for (size_t i = 0; i < pool->count; i++)
 		used += own->familiar[i];
 	for (size_t i = 0; i < pool->count; i++) {
 		sum += own->weights[i] * share_of(own->familiar[i], used / pool->count) *
-		       boost_of(own->news[i], most);
+		       boost_of(own->coverage[i], most);
 		pool->sums[i] = sum;
 	}
-	forget_half(own->news, pool->count);
+	forget_half(own->coverage, pool->count);
 }
 
 static void adapt_pool(struct tally *t, size_t number, unsigned arg, struct tally_reach *reach)
@@ -261,7 +261,7 @@ static void adapt_pool(struct tally *t, size_t number, unsigned arg, struct tall
 void tally_adapt(struct tally *t)
 {
 	struct universe *u = t->universe;
-	uint64_t most = most_of(t->news, u->op_count);
+	uint64_t most = most_of(t->coverage, u->op_count);
 
 	u->weight = 0;
 	for (size_t number = 0; number < u->op_count; number++) {
@@ -271,15 +271,15 @@ void tally_adapt(struct tally *t)
 
 		for (unsigned i = 0; i < args_of(op); i++)
 			adapt_pool(t, number, i, &reach);
-		op->weight = t->weights[number] * (unsigned)boost_of(t->news[number], most);
+		op->weight = t->weights[number] * (unsigned)boost_of(t->coverage[number], most);
 		if (reach.inputs_seen < reach.inputs && made < reach.inputs * OP_ENOUGH)
 			op->weight *= OP_BOOST;
 		u->weight += op->weight;
 	}
-	forget_half(t->news, u->op_count);
+	forget_half(t->coverage, u->op_count);
 }
 
-void tally_news(struct tally *t, uint64_t call, uint32_t points)
+void tally_new_coverage(struct tally *t, uint64_t call, uint32_t points)
 {
 	size_t number = universe_op_of(t->universe, call);
 	const struct universe_op *op = &t->universe->ops[number];
@@ -289,9 +289,9 @@ void tally_news(struct tally *t, uint64_t call, uint32_t points)
 		return;
 	while (points >> worth)
 		worth++;
-	t->news[number] += worth;
+	t->coverage[number] += worth;
 	for (unsigned i = args_of(op); i--; rest /= op->pools[i].count)
-		t->pools[number][i].news[rest % op->pools[i].count] += worth;
+		t->pools[number][i].coverage[rest % op->pools[i].count] += worth;
 }
 
 double tally_familiarity(const struct tally *t, uint64_t call, int error)

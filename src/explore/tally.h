@@ -13,7 +13,7 @@ struct tally_pool {
 	uint64_t *weights;  /* of the values, as the profile gave them */
 	uint64_t *made;     /* calls with each value, when weights moved last */
 	uint64_t *familiar; /* for each value: calls with its least known partition, then */
-	uint64_t *news;     /* for each value: what calls with it brought lately */
+	uint64_t *coverage; /* for each value: new points of code that calls with it ran lately */
 };
 
 struct tally {
@@ -21,8 +21,8 @@ struct tally {
 	uint32_t *calls;                    /* by number in the universe */
 	uint64_t (*outcomes)[COVER_ERRNOS]; /* by operation of the universe */
 	struct tally_pool (*pools)[OP_ARGS_MAX];
-	unsigned *weights; /* of operations, as the profile and what was before gave them */
-	uint64_t *news;    /* for each operation: what its calls brought lately */
+	unsigned *weights;  /* of operations, as the profile and what was before gave them */
+	uint64_t *coverage; /* for each operation: new points of code that its calls ran lately */
 	const struct cover *before; /* what others tried, or NULL */
 };
 
@@ -41,9 +41,9 @@ static inline void tally_count(struct tally *t, uint32_t call, size_t op, int er
 	t->calls[call]++;
 	t->outcomes[op][error < COVER_ERRNOS ? error : 0]++;
 }
-/* The call came to so many points of code for the first time: others like it are drawn more often
+/* The call ran so many points of code for the first time: others like it are drawn more often
  * for a while. */
-void tally_news(struct tally *t, uint64_t call, uint32_t points);
+void tally_new_coverage(struct tally *t, uint64_t call, uint32_t points);
 void tally_cover(const struct tally *t, struct cover *ret);
 /* Moves the universe's weights toward operations with partitions that were not seen yet, and
  * toward values of partitions that were seen least. */

@@ -8,7 +8,7 @@
 
 enum { TITLE_LINE_MAX = 160 };
 
-static void fill(const struct explorer *x, struct finding *f)
+static void watch_fill(const struct explorer *x, struct finding *f)
 {
 	const char *text = buf_str(&x->log.text);
 	const char *name = kernel_alarm_names[x->log.alarm];
@@ -26,8 +26,8 @@ static void fill(const struct explorer *x, struct finding *f)
 	f->in_log = true;
 }
 
-/* Somebody else's complaint, or nobody knows whose: counted, and kept where it can be read. */
-static void note(struct explorer *x)
+/* A complaint that does not name us: counted, and kept where it can be read. */
+static void watch_note(struct explorer *x)
 {
 	char path[PATH_MAX];
 	FILE *notes;
@@ -41,13 +41,13 @@ static void note(struct explorer *x)
 	fclose(notes);
 }
 
-/* With the calls that were made last; what has led to it may be long ago. */
-static void tell(struct explorer *x)
+/* With the calls that were made last; its cause may be long ago. */
+static void watch_report(struct explorer *x)
 {
 	struct finding f;
 
 	finding_init(&f);
-	fill(x, &f);
+	watch_fill(x, &f);
 	if (!run_knows(x->run, f.signature))
 		capture_once(x, &f);
 	finding_free(&f);
@@ -57,14 +57,14 @@ bool watch_kernel(struct explorer *x)
 {
 	bool damage = false;
 
-	/* Before the first call after a reset there is nothing to tell it with; it waits. */
+	/* Before the first call after a reset there is no history to report it with; it waits. */
 	while (x->history_count && kernel_log_next(&x->log)) {
 		kernel_ours_look(&x->ours, x->target);
 		if (!attribution_of(&x->ours, x->log.alarm, buf_str(&x->log.text))) {
-			note(x);
+			watch_note(x);
 			continue;
 		}
-		tell(x);
+		watch_report(x);
 		damage |= kernel_alarm_is_damage(x->log.alarm);
 	}
 	return damage;

@@ -40,7 +40,7 @@ static inline void begun_open(struct begun *b, enum strategy strategy, bool bits
 
 static inline void begun_close(struct begun *b)
 {
-	branch_end(&b->x);
+	branch_forget(&b->x);
 	tally_free(&b->x.tally);
 	graph_free(&b->x.graph);
 	universe_free(&b->universe);

@@ -73,7 +73,7 @@ static inline struct plan_end pair_follow(struct pair *p, const struct plan_step
 	return end;
 }
 
-/* Makes the call on both; fails where the target surprises. */
+/* Makes the call on both; fails where the target mismatches. */
 static inline void pair_do(struct pair *p, const char *text)
 {
 	struct plan_step step = pair_step(p, text);

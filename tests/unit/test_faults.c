@@ -1,5 +1,5 @@
 /* test_faults.c -- RefFS and its faults: every fault shows by the script that its row gives, and
- * RefFS without one never surprises. */
+ * RefFS without one never mismatches. */
 #include <errno.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static struct target *open_target(const char *spec)
 	return t;
 }
 
-/* The index of the first call at which the target surprises, or count. */
+/* The index of the first call at which the target mismatches, or count. */
 static size_t follow_script(const char *spec, const struct script *script)
 {
 	struct err err = { 0 };

@@ -1,4 +1,4 @@
-/* test_sandbox.c -- plans carried out in a directory: surprises at the right step, several
+/* test_sandbox.c -- plans carried out in a directory: mismatches at the right step, several
  * processes, hangs that end, and a directory that is gone afterwards. */
 #include <dirent.h>
 #include <errno.h>

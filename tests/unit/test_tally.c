@@ -60,7 +60,7 @@ static void calls_with_news_are_drawn_more_often_for_a_while(void **state)
 	before = chmod->weight;
 	all = u.weight;
 	/* The last call has the last value of every argument. */
-	tally_news(&t, chmod->first + chmod->calls - 1, 5);
+	tally_new_coverage(&t, chmod->first + chmod->calls - 1, 5);
 	tally_adapt(&t);
 	assert_true(chmod->weight > before);
 	assert_int_equal(u.weight - all, chmod->weight - before);
@@ -84,8 +84,8 @@ static void more_news_are_worth_more(void **state)
 	mkdir = &u.ops[number_of(&u, OP_mkdir)];
 	link = &u.ops[number_of(&u, OP_link)];
 	assert_int_equal(mkdir->weight, link->weight);
-	tally_news(&t, mkdir->first, 100);
-	tally_news(&t, link->first, 10);
+	tally_new_coverage(&t, mkdir->first, 100);
+	tally_new_coverage(&t, link->first, 10);
 	tally_adapt(&t);
 	assert_true(mkdir->weight > link->weight);
 	assert_true(link->weight > u.ops[number_of(&u, OP_rename)].weight);

@@ -1,0 +1,232 @@
+/* plan.c -- steps predicted in the model, and followed by one target or by several. */
+#include "plan/plan.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "channel/limits.h"
+
+enum { PLAN_STEPS_MIN = 128 };
+
+void plan_init(struct plan *p, const struct predictor *predictor, const struct state *s)
+{
+	*p = (struct plan){ .predictor = predictor, .state = state_copy(s) };
+}
+
+void plan_free(struct plan *p)
+{
+	state_free(&p->state);
+	arena_free(&p->arena);
+	free(p->steps);
+	free(p->is_probe);
+	*p = (struct plan){ 0 };
+}
+
+void plan_begin_behind(struct plan *p)
+{
+	arena_reset(&p->arena);
+	p->count = 0;
+}
+
+void plan_lead_to(struct plan *p, const struct state *s)
+{
+	state_free(&p->state);
+	p->state = state_copy(s);
+}
+
+void plan_begin(struct plan *p, const struct state *s)
+{
+	plan_begin_behind(p);
+	plan_lead_to(p, s);
+}
+
+static struct plan_step *plan_append(struct plan *p, const struct call *c)
+{
+	struct plan_step *step;
+
+	if (p->count == p->cap) {
+		p->cap = p->cap ? 2 * p->cap : PLAN_STEPS_MIN;
+		p->steps = must_realloc(p->steps, p->cap * sizeof(*p->steps));
+		p->is_probe = must_realloc(p->is_probe, p->cap * sizeof(*p->is_probe));
+	}
+	p->is_probe[p->count] = false;
+	step = &p->steps[p->count++];
+	step->call = *c;
+	step->exact = true;
+	step->observe = false;
+	return step;
+}
+
+static void plan_expect(struct plan *p, struct plan_step *step, const struct outcome *expected)
+{
+	step->expected = *expected;
+	if (expected->len)
+		step->expected = outcome_copy(expected, &p->arena);
+}
+
+static void plan_expect_tree(struct plan_step *step, const struct tree *tree)
+{
+	step->observe = true;
+	step->tree = tree_hash(tree);
+}
+
+const struct plan_step *plan_add(struct plan *p, const struct call *c, bool observe)
+{
+	struct outcome expected;
+	struct plan_step *step;
+
+	if (!predict(p->predictor, &p->state, c, &expected))
+		return NULL;
+	step = plan_append(p, c);
+	plan_expect(p, step, &expected);
+	if (observe)
+		plan_expect_tree(step, &p->state.tree);
+	return step;
+}
+
+const struct plan_step *plan_add_any(struct plan *p, const struct call *c, bool observe)
+{
+	struct plan_step *step = plan_append(p, c);
+	struct envelope env;
+
+	model_move(p->predictor->model, &p->state, c, &env);
+	env.value.error = env.first;
+	step->exact = !env.undefined;
+	if (step->exact)
+		plan_expect(p, step, &env.value);
+	else
+		step->expected = (struct outcome){ .error = env.first };
+	if (observe)
+		plan_expect_tree(step, &p->state.tree);
+	return step;
+}
+
+void plan_add_known(struct plan *p, const struct call *c, const struct outcome *expected,
+		    const struct tree *tree)
+{
+	struct plan_step *step = plan_append(p, c);
+
+	step->expected = *expected;
+	if (tree)
+		plan_expect_tree(step, tree);
+}
+
+void plan_add_probe(struct plan *p)
+{
+	const struct call *last = &p->steps[p->count - 1].call;
+	struct call look = { .op = OP_lstat, .pid = last->pid };
+	struct state s;
+	struct outcome outcome;
+
+	if (!op_table[last->op].args || op_table[last->op].arg[0].kind != KIND_PATH)
+		return;
+	look.arg[0] = last->arg[0];
+	s = state_copy(&p->state);
+	model_run(p->predictor->model, &s, &look, &outcome);
+	state_free(&s);
+	plan_append(p, &look)->expected = outcome;
+	p->is_probe[p->count - 1] = true;
+}
+
+/* A probe that mismatches speaks of the call before it. */
+static void plan_blame(const struct plan *p, struct plan_end *end)
+{
+	if (!p->is_probe[end->done])
+		return;
+	end->done--;
+	end->outcome = p->steps[end->done].expected;
+	end->outcome_differs = false;
+	end->tree_differs = true;
+}
+
+/* The first `count` steps. */
+static int plan_follow_some(struct plan *p, size_t count, struct target *t, struct plan_end *ret,
+			    struct err *err)
+{
+	int status = target_follow(t, p->steps, count, ret, err);
+
+	if (status < 0 || ret->done == count)
+		return status;
+	plan_blame(p, ret);
+	/* It may lie where the next call of the target, or of the model, puts its own. */
+	ret->outcome = outcome_copy(&ret->outcome, &p->arena);
+	return status;
+}
+
+int plan_follow(struct plan *p, struct target *t, struct plan_end *ret, struct err *err)
+{
+	return plan_follow_some(p, p->count, t, ret, err);
+}
+
+/* The first step whose expected outcome the model of this follower forbids; count if none. The plan
+ * is the first follower's, whose kernel and traits may be others. */
+static size_t plan_forbidden(const struct plan *p, const struct state *from, const struct model *m)
+{
+	struct state s = state_copy(from);
+	struct envelope env;
+	size_t i = 0;
+
+	while (i < p->count &&
+	       model_step(m, &s, &p->steps[i].call, &p->steps[i].expected, &env) != VERDICT_BAD)
+		i++;
+	state_free(&s);
+	return i;
+}
+
+/* It did as predicted, which its own model forbids. */
+static void plan_mismatch_forbidden(const struct plan *p, struct plan_follower *f)
+{
+	f->end = (struct plan_end){ .done = f->forbidden, .outcome_differs = true };
+	f->end.outcome = p->steps[f->forbidden].expected;
+	plan_blame(p, &f->end);
+}
+
+static int plan_follow_one(struct plan *p, size_t count, struct plan_follower *f, struct err *err)
+{
+	int status = plan_follow_some(p, count, f->target, &f->end, err);
+
+	f->end.refused = status == -LIMITS_NOT_MADE;
+	status = err_forget(err, status, LIMITS_NOT_MADE);
+	if (status >= 0 && f->end.done == count && f->forbidden < count)
+		plan_mismatch_forbidden(p, f);
+	return status;
+}
+
+int plan_follow_all(struct plan *p, const struct state *from, struct plan_follower *followers,
+		    size_t count, size_t *ret_done, struct err *err)
+{
+	size_t steps = p->count, done = p->count;
+	int status = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct plan_follower *f = &followers[i];
+
+		f->forbidden = i ? plan_forbidden(p, from, &f->model) : p->count;
+		if (f->forbidden < steps)
+			steps = f->forbidden + 1;
+	}
+	for (size_t i = 0; i < count && status >= 0; i++) {
+		struct plan_follower *f = &followers[i];
+
+		status = plan_follow_one(p, steps, f, err);
+		if (status >= 0 && f->end.done < steps && f->end.done < done)
+			done = f->end.done;
+	}
+	*ret_done = done;
+	return status;
+}
+
+void plan_advance(const struct plan *p, size_t from, size_t done, struct state *s)
+{
+	struct outcome outcome;
+
+	if (done == p->count) {
+		state_free(s);
+		*s = state_copy(&p->state);
+		return;
+	}
+	for (size_t i = from; i < done; i++)
+		if (!p->is_probe[i])
+			model_run(p->predictor->model, s, &p->steps[i].call, &outcome);
+}

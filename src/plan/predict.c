@@ -1,0 +1,154 @@
+/* predict.c -- what the model says a call will do, kept within the bounds of a universe.
+ *
+ * Most calls cannot leave the bounds, whatever they do; only after the others are the bounds
+ * compared. A call that allocates beyond the bounds would cost the model that memory: a model of
+ * smaller files says first whether it succeeds. */
+#include "plan/predict.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+/* Does the call work from the end of a file, from its offset, or by moving its end? */
+static bool call_is_relative(const struct call *c)
+{
+	const struct op_info *info = &op_table[c->op];
+
+	for (unsigned i = 0; i < info->args; i++)
+		switch (info->arg[i].kind) {
+		case KIND_OPEN_FLAGS:
+			if (c->arg[i].num & O_APPEND)
+				return true;
+			break;
+		case KIND_FALLOC_MODE:
+			if (c->arg[i].num & FALLOC_FL_INSERT_RANGE)
+				return true;
+			break;
+		case KIND_FD:
+			return true;
+		default:
+			break;
+		}
+	return false;
+}
+
+/* Besides the root, which is always there. */
+static size_t state_objects(const struct state *s)
+{
+	return s->tree.inodes.count - 1;
+}
+
+/* Descriptors and directory streams of all processes. */
+static size_t state_open_files(const struct state *s)
+{
+	const struct process *process;
+	size_t count = 0;
+	uint64_t pid;
+	bool first = true;
+
+	for (; (process = (const struct process *)pmap_next(&s->processes, first, &pid));
+	     first = false)
+		count += process->fds.count + process->streams.count;
+	return count;
+}
+
+static bool call_may_leave(const struct universe *u, const struct state *s, const struct call *c)
+{
+	unsigned traits = op_table[c->op].traits;
+
+	if ((traits & TRAIT_NAMES) && state_objects(s) >= u->nodes_max)
+		return true;
+	if (traits & TRAIT_OPENS)
+		return true;
+	return (traits & TRAIT_DATA) && (call_is_relative(c) || call_extent(c) > u->size_max);
+}
+
+static bool state_is_within(const struct universe *u, const struct state *s)
+{
+	const struct inode *inode;
+	uint64_t key;
+	bool first = true;
+
+	if (state_objects(s) > u->nodes_max || state_open_files(s) > u->files_max)
+		return false;
+	for (; (inode = (const struct inode *)pmap_next(&s->tree.inodes, first, &key));
+	     first = false)
+		if (inode->size > u->size_max)
+			return false;
+	return true;
+}
+
+/* True if the call is defined; some that are not would wait for ever. */
+static bool predict_move(const struct model *m, struct state *s, const struct call *c,
+			 struct outcome *ret)
+{
+	struct envelope env;
+
+	model_move(m, s, c, &env);
+	*ret = env.value;
+	ret->error = env.first;
+	return !env.undefined;
+}
+
+/* True if the call would allocate more of a file than the universe has. */
+static bool call_allocates_beyond(const struct predictor *p, const struct state *s,
+				  const struct call *c)
+{
+	struct model small = *p->model;
+	struct outcome outcome;
+	struct state trial;
+	bool beyond;
+
+	if (op_table[c->op].base != OP_fallocate || call_extent(c) <= p->universe->size_max ||
+	    call_extent(c) > p->model->traits.file_size_max)
+		return false;
+	small.traits.file_size_max = p->universe->size_max;
+	trial = state_copy(s);
+	beyond = !predict_move(&small, &trial, c, &outcome) || outcome.error == EFBIG;
+	state_free(&trial);
+	return beyond;
+}
+
+static bool op_is_failure(enum op op)
+{
+	return op == OP_fail_alloc || op == OP_fail_read || op == OP_fail_write;
+}
+
+/* Two things are worth knowing of a file system that has given up: that it refuses changes from
+ * then on, and what is there after the next mount. */
+static bool op_is_worthwhile_given_up(enum op op)
+{
+	return op == OP_mkdir || op == OP_remount;
+}
+
+/* Would all targets make the call, or does it take too much of a disk that is the user's? */
+static bool call_is_admitted(const struct predictor *p, const struct call *c)
+{
+	for (size_t i = 0; i < p->follower_count; i++)
+		if (target_admits(p->followers[i].target, c, NULL))
+			return false;
+	return true;
+}
+
+bool predict(const struct predictor *p, struct state *s, const struct call *c, struct outcome *ret)
+{
+	bool may_leave = call_may_leave(p->universe, s, c);
+	struct state before;
+
+	if (op_is_failure(c->op) && state_failures(s) >= p->failures_max)
+		return false;
+	if (s->health == HEALTH_GIVEN_UP && !op_is_worthwhile_given_up(c->op))
+		return false;
+	if (may_leave && call_allocates_beyond(p, s, c))
+		return false;
+	if (!call_is_admitted(p, c))
+		return false;
+	before = state_copy(s);
+	if (predict_move(p->model, s, c, ret) &&
+	    (ret->error || !may_leave || state_is_within(p->universe, s))) {
+		state_free(&before);
+		return true;
+	}
+	state_free(s);
+	*s = before;
+	return false;
+}
