@@ -276,45 +276,11 @@ int target_clear(struct target *t, struct err *err)
 	return t->kind->clear && !t->kind->clear(t, &why) ? 0 : target_reset(t, err);
 }
 
-/* One step by call and observe; *ret says whether the plan ends at it. */
-static int follow_step(struct target *t, const struct plan_step *step, struct plan_end *end,
-		       bool *ret_ends, struct err *err)
-{
-	struct tree seen;
-	int ret = target_call(t, &step->call, &end->outcome, &end->fate, err);
-
-	if (!ret && end->fate == FATE_FINE) {
-		end->outcome_differs =
-			step->exact && !outcome_equal(&step->expected, &end->outcome);
-		if (step->observe && !end->outcome_differs) {
-			ret = target_observe(t, &seen, &end->fate, err);
-			if (!ret && end->fate == FATE_FINE) {
-				end->tree_differs = !hash_equal(tree_hash(&seen), step->tree);
-				tree_free(&seen);
-			}
-		}
-	}
-	*ret_ends =
-		end->fate != FATE_FINE || end->outcome_differs || end->tree_differs || !step->exact;
-	return ret;
-}
-
 int target_follow(struct target *t, const struct plan_step *steps, size_t count,
 		  struct plan_end *ret, struct err *err)
 {
-	bool ends = false;
-	int r = 0;
-
 	*ret = (struct plan_end){ 0 };
-	if (t->kind->follow)
-		return t->kind->follow(t, steps, count, ret, err);
-	while (ret->done < count) {
-		r = follow_step(t, &steps[ret->done], ret, &ends, err);
-		if (r || ends)
-			break;
-		ret->done++;
-	}
-	return r;
+	return t->kind->follow(t, steps, count, ret, err);
 }
 
 void target_model(const struct target *t, struct model *ret)

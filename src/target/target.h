@@ -72,8 +72,8 @@ struct target_kind {
 	int (*admits)(struct target *t, const struct call *c, struct err *err);
 	int (*observe)(struct target *t, struct tree *ret, enum target_fate *ret_fate,
 		       struct err *err);
-	/* Carries out steps until one surprises; where it fails, ret->done says at which. NULL:
-	 * target_follow() uses call and observe. */
+	/* Carries out steps up to the first mismatch; where it fails, ret->done says at which.
+	 * *ret is zero before. */
 	int (*follow)(struct target *t, const struct plan_step *steps, size_t count,
 		      struct plan_end *ret, struct err *err);
 	/* Calls of several processes at once; NULL: it has but one at a time. */
