@@ -22,10 +22,10 @@ enum { MISSES_MAX = 3 };
  * count up to 1; a call that ran code for the first time adds `new_coverage_score`. */
 static const double decay = 0.8, new_coverage_score = 1;
 
-/* ---- openings ---- */
+/* ---- open states ---- */
 
 /* Unsynced changes after a call. */
-static uint32_t dirty_after(uint32_t dirty, enum op op)
+static uint32_t branch_dirty_after(uint32_t dirty, enum op op)
 {
 	unsigned traits = op_table[op].traits;
 
@@ -34,15 +34,15 @@ static uint32_t dirty_after(uint32_t dirty, enum op op)
 	return dirty + ((traits & (TRAIT_NAMES | TRAIT_DATA | TRAIT_ATTR)) != 0);
 }
 
-/* Opens x->state, in which the target is now. Takes over the way. */
-static int open_state(struct branch *b, struct way *way, uint32_t dirty, struct err *err)
+/* Opens x->state, in which the target is now. The path is its own from now on. */
+static int branch_open(struct branch *b, struct call_path *path, uint32_t dirty, struct err *err)
 {
 	struct explorer *x = b->x;
-	struct opening *o = opening_new(&x->list, state_hash(&x->state), x->node, way);
+	struct open_state *o = open_state_new(&x->list, state_hash(&x->state), x->node, path);
 
-	way_drop(&x->list.ways, way);
+	call_path_drop(&x->list.paths, path);
 	o->dirty = dirty;
-	opening_order(o, &x->rng, x->universe->calls);
+	open_state_order(o, &x->rng, x->universe->calls);
 	if (x->options->strategy == STRATEGY_BEST)
 		o->score = utility_score(&b->utility, &x->state, o->dirty) +
 			   (b->has_new_coverage ? new_coverage_score : 0);
@@ -52,38 +52,39 @@ static int open_state(struct branch *b, struct way *way, uint32_t dirty, struct 
 }
 
 /* Opens the present state, reached by a call from another, if it is not too deep. */
-static int open_found(struct branch *b, const struct opening *from, uint32_t call, struct err *err)
+static int branch_open_found(struct branch *b, const struct open_state *from, uint32_t call,
+			     struct err *err)
 {
 	struct explorer *x = b->x;
 	enum op op = x->universe->ops[universe_op_of(x->universe, call)].op;
 
 	x->figures.edges_left += x->universe->calls;
-	if (way_depth(from->way) + 1 >= x->options->depth_max)
+	if (call_path_depth(from->path) + 1 >= x->options->depth_max)
 		return 0;
-	return open_state(b, way_new(&x->list.ways, from->way, call, x->node),
-			  dirty_after(from->dirty, op), err);
+	return branch_open(b, call_path_new(&x->list.paths, from->path, call, x->node),
+			   branch_dirty_after(from->dirty, op), err);
 }
 
-static void close_first(struct branch *b)
+static void branch_close_first(struct branch *b)
 {
-	struct opening *o = open_list_take(&b->x->list);
+	struct open_state *o = open_list_take(&b->x->list);
 
 	if (b->at == o)
 		b->at = NULL;
 	if (o->saved)
 		branch_unsave(b, o);
-	opening_free(&b->x->list, o);
+	open_state_free(&b->x->list, o);
 }
 
 void branch_forget(struct explorer *x)
 {
 	while (open_list_first(&x->list))
-		opening_free(&x->list, open_list_take(&x->list));
+		open_state_free(&x->list, open_list_take(&x->list));
 	open_list_free(&x->list);
 	bitstate_free(&x->bits);
 }
 
-static int go_to(struct branch *b, const struct opening *o, struct err *err)
+static int branch_go_to(struct branch *b, const struct open_state *o, struct err *err)
 {
 	struct explorer *x = b->x;
 	int status = 0;
@@ -102,8 +103,8 @@ static int go_to(struct branch *b, const struct opening *o, struct err *err)
 
 /* ---- the search ---- */
 
-/* Plans untried calls of an opening, up to the first that leads away. */
-static void make_plan(struct branch *b, struct opening *o)
+/* Plans untried calls of an open state, up to the first that leads away. */
+static void branch_plan(struct branch *b, struct open_state *o)
 {
 	struct explorer *x = b->x;
 	bool single = x->options->strategy == STRATEGY_REMOUNT;
@@ -115,7 +116,7 @@ static void make_plan(struct branch *b, struct opening *o)
 	plan_begin(&b->plan, &o->state);
 	b->leads_away = false;
 	for (; b->plan.count < room && o->next < x->universe->calls && !b->leads_away; o->next++) {
-		number = opening_call(o, o->next, x->universe->calls);
+		number = open_state_call(o, o->next, x->universe->calls);
 		universe_call(x->universe, number, &call);
 		step = plan_add(&b->plan, &call, true);
 		if (!step) {
@@ -132,7 +133,7 @@ static void make_plan(struct branch *b, struct opening *o)
 }
 
 /* The targets did what was planned, up to `done`. All steps but the last stay in the state. */
-static void settle(struct branch *b, const struct opening *o, size_t done)
+static void branch_settle(struct branch *b, const struct open_state *o, size_t done)
 {
 	const struct plan *p = &b->plan;
 	bool away = b->leads_away && done == p->count;
@@ -145,7 +146,7 @@ static void settle(struct branch *b, const struct opening *o, size_t done)
 	plan_advance(p, 0, done, &b->x->state);
 }
 
-static int follow(struct branch *b, struct opening *o, struct err *err)
+static int branch_follow(struct branch *b, struct open_state *o, struct err *err)
 {
 	struct explorer *x = b->x;
 	uint64_t states = x->figures.states;
@@ -156,7 +157,7 @@ static int follow(struct branch *b, struct opening *o, struct err *err)
 		return status;
 	last = done < b->plan.count ? done : done - 1;
 	b->has_new_coverage = explorer_new_coverage(x, last);
-	settle(b, o, done);
+	branch_settle(b, o, done);
 	if (done < b->plan.count) {
 		x->figures.edges_left += o->next - (b->places[done] + 1);
 		o->next = b->places[done] + 1;
@@ -166,27 +167,27 @@ static int follow(struct branch *b, struct opening *o, struct err *err)
 		b->at = NULL;
 	}
 	if (status >= 0 && x->figures.states > states)
-		status = open_found(b, o, b->calls[last], err);
+		status = branch_open_found(b, o, b->calls[last], err);
 	return status;
 }
 
-/* A plan's worth of calls in the opening that comes first. */
-static int expand(struct branch *b, struct opening *o, struct err *err)
+/* A plan's worth of calls in the open state that comes first. */
+static int branch_expand(struct branch *b, struct open_state *o, struct err *err)
 {
 	struct explorer *x = b->x;
 	uint32_t before = o->next;
 	bool best = x->options->strategy == STRATEGY_BEST;
-	int status = go_to(b, o, err);
+	int status = branch_go_to(b, o, err);
 
 	if (status < 0)
 		return status;
-	/* A heap is not to change under an opening whose score does. */
+	/* A heap is not to change under an open state whose score does. */
 	if (best)
 		open_list_take(&b->x->list);
-	make_plan(b, o);
+	branch_plan(b, o);
 	x->figures.edges_left -= o->next - before;
 	if (b->plan.count)
-		status = follow(b, o, err);
+		status = branch_follow(b, o, err);
 	if (best) {
 		o->score *= decay;
 		if (o->saved)
@@ -196,32 +197,32 @@ static int expand(struct branch *b, struct opening *o, struct err *err)
 	return status;
 }
 
-/* An opening that cannot be reached again, because the target may answer one way or another, is
+/* An open state that cannot be reached again, because the target may answer one way or another, is
  * given up; its calls stay among those that are left. */
-static int reach_first(struct branch *b, struct opening *o, struct err *err)
+static int branch_reach_first(struct branch *b, struct open_state *o, struct err *err)
 {
 	bool there;
 	int status = branch_reach(b, o, &there, err);
 
 	if (status >= 0 && !there && ++o->missed >= MISSES_MAX)
-		close_first(b);
+		branch_close_first(b);
 	return status;
 }
 
-/* Goes on in the opening that comes first. */
-static int go_on(struct branch *b, struct opening *o, struct err *err)
+/* Continues in the open state that comes first. */
+static int branch_continue(struct branch *b, struct open_state *o, struct err *err)
 {
 	if (o->next >= b->x->universe->calls) {
-		close_first(b);
+		branch_close_first(b);
 		return 0;
 	}
-	return o->saved ? expand(b, o, err) : reach_first(b, o, err);
+	return o->saved ? branch_expand(b, o, err) : branch_reach_first(b, o, err);
 }
 
 int branch(struct explorer *x, struct err *err)
 {
 	struct branch *b = must_alloc(sizeof(*b));
-	struct opening *o;
+	struct open_state *o;
 	int status = 0;
 
 	b->x = x;
@@ -231,10 +232,10 @@ int branch(struct explorer *x, struct err *err)
 		if (x->options->bitstate)
 			bitstate_add(&x->bits, state_hash(&x->start));
 		x->figures.edges_left = x->universe->calls;
-		status = open_state(b, NULL, 0, err);
+		status = branch_open(b, NULL, 0, err);
 	}
 	while (status >= 0 && !explorer_ends(x) && (o = open_list_first(&x->list)))
-		status = go_on(b, o, err);
+		status = branch_continue(b, o, err);
 	if (!x->figures.end)
 		x->figures.end = x->figures.edges_left ? "depth" : "exhausted";
 	x->figures.exhausted = !x->figures.edges_left && !x->options->bitstate;

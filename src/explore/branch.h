@@ -12,11 +12,11 @@ struct branch {
 	struct explorer *x;
 	struct utility utility;
 	struct saved_list saved;
-	bool start_saved;         /* the start is, too */
-	const struct opening *at; /* where the target is; NULL: elsewhere */
+	bool start_saved;            /* the start is, too */
+	const struct open_state *at; /* where the target is; NULL: elsewhere */
 	struct plan plan;
 	uint32_t calls[BRANCH_PLAN_MAX];  /* of the steps */
-	uint32_t places[BRANCH_PLAN_MAX]; /* in the opening's order of calls */
+	uint32_t places[BRANCH_PLAN_MAX]; /* in the open state's order of calls */
 	struct hash after_hash;           /* of the plan's state, where it leads away */
 	bool leads_away;                  /* the last step does; all others stay in the state */
 	bool has_new_coverage;            /* the last step ran code for the first time */
@@ -26,20 +26,20 @@ struct branch {
 
 void branch_saved_init(struct branch *b);
 void branch_saved_free(struct branch *b); /* nothing is saved any more */
-/* Saves an opening whose state the target and x->state are in, if its turn comes sooner than that
+/* Saves an open state, which the target and x->state are in, if its turn comes sooner than that
  * of another, which is dropped for it where there is no room for both. */
-int branch_save(struct branch *b, struct opening *o, struct err *err);
-void branch_unsave(struct branch *b, struct opening *o);
-int branch_restore(struct branch *b, const struct opening *o, struct err *err);
+int branch_save(struct branch *b, struct open_state *o, struct err *err);
+void branch_unsave(struct branch *b, struct open_state *o);
+int branch_restore(struct branch *b, const struct open_state *o, struct err *err);
 /* To the state that the search began in; x follows. */
 int branch_go_to_start(struct branch *b, struct err *err);
 
 /* ---- branch_reach.c ---- */
 
-/* The calls that led to an opening become the history. */
-void branch_recall(struct branch *b, const struct opening *o);
-/* An opening that is not saved is reached by its calls, and saved. *ret says whether that went
+/* The calls that led to an open state become the history. */
+void branch_recall(struct branch *b, const struct open_state *o);
+/* An open state that is not saved is reached by its calls, and saved. *ret says whether that went
  * well; where the target answers one way or another, it may not. */
-int branch_reach(struct branch *b, struct opening *o, bool *ret, struct err *err);
+int branch_reach(struct branch *b, struct open_state *o, bool *ret, struct err *err);
 
 #endif

@@ -4,13 +4,13 @@
  * That these go as they did is verified like everything else. */
 #include "explore/branch.h"
 
-void branch_recall(struct branch *b, const struct opening *o)
+void branch_recall(struct branch *b, const struct open_state *o)
 {
 	struct explorer *x = b->x;
 
-	x->history_count = way_depth(o->way);
+	x->history_count = call_path_depth(o->path);
 	recent_forget(&x->recent);
-	for (const struct way *w = o->way; w; w = w->from)
+	for (const struct call_path *w = o->path; w; w = w->from)
 		x->history[w->depth - 1] = (struct history_call){ w->call, w->node };
 }
 
@@ -73,7 +73,7 @@ static int reach_follow(struct branch *b, bool *ret, struct err *err)
 	return 0;
 }
 
-int branch_reach(struct branch *b, struct opening *o, bool *ret, struct err *err)
+int branch_reach(struct branch *b, struct open_state *o, bool *ret, struct err *err)
 {
 	struct explorer *x = b->x;
 	int status = branch_go_to_start(b, err);

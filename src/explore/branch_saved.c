@@ -1,4 +1,4 @@
-/* branch_saved.c -- saving, restoring and dropping the states of openings, within a bound.
+/* branch_saved.c -- saving, restoring and dropping open states, within a bound.
  *
  * How many there is room for follows from the memory that the search was given and from what one
  * costs the target; where the target runs out of something before that, the bound is lowered. */
@@ -8,7 +8,7 @@
 /* What a state costs where the target does not say: the model's own. */
 enum { SAVED_BYTES = 16 << 10, SAVED_MIN = 8 };
 
-/* No opening's. */
+/* No open state's. */
 enum { START_KEY = 0 };
 
 static uint64_t saved_bytes(const struct explorer *x)
@@ -65,7 +65,7 @@ static void saved_drop(const struct explorer *x, uint64_t key)
 	}
 }
 
-void branch_unsave(struct branch *b, struct opening *o)
+void branch_unsave(struct branch *b, struct open_state *o)
 {
 	saved_list_remove(&b->saved, o);
 	saved_drop(b->x, o->key);
@@ -90,9 +90,9 @@ static int saved_make(struct branch *b, uint64_t key, struct err *err)
 	return 0;
 }
 
-int branch_save(struct branch *b, struct opening *o, struct err *err)
+int branch_save(struct branch *b, struct open_state *o, struct err *err)
 {
-	struct opening *last;
+	struct open_state *last;
 	int status;
 
 	while (b->saved.count >= b->saved.max) {
@@ -111,7 +111,7 @@ int branch_save(struct branch *b, struct opening *o, struct err *err)
 	return 0;
 }
 
-int branch_restore(struct branch *b, const struct opening *o, struct err *err)
+int branch_restore(struct branch *b, const struct open_state *o, struct err *err)
 {
 	return saved_get(b->x, o->key, err);
 }

@@ -1,10 +1,10 @@
-/* capture.c -- from a discrepancy met on the way to a finding that anyone can reproduce.
+/* capture.c -- from a discrepancy that a search met to a finding that anyone can reproduce.
  *
  * It is written down before anything else, kept aside with what was observed, and again whenever
  * more is known of it: a run that is killed, or has no time left, keeps what it had. A replay that
  * shows it makes a finding of it. The search met it after perhaps a million calls.
- * Replayed from a fresh file system are, in turn: the shortest known way to the state and the
- * call; then the shortest way to where the search was 8, 64, 512 ... calls before, and those
+ * Replayed from a fresh file system are, in turn: the shortest known path to the state and the
+ * call; then the shortest path to where the search was 8, 64, 512 ... calls before, and those
  * calls; at last everything. */
 #include <errno.h>
 #include <limits.h>
@@ -20,7 +20,7 @@
 #include "finding/folder.h"
 #include "trace/script.h"
 
-enum { SUFFIX_FIRST = 8, SUFFIX_FACTOR = 8, WAY_MAX = 1 << 14 };
+enum { SUFFIX_FIRST = 8, SUFFIX_FACTOR = 8, PATH_CALLS_MAX = 1 << 14 };
 /* Of all the time there is: what work on a finding may take beyond the end. */
 static const double grace = 0.1;
 /* Whether it is a finding at all is worth more: this much time for the replays that decide it, also
@@ -34,7 +34,7 @@ enum { HANG_SHRINK_TRIES = 20, HANG_VERIFY_TIMES = 2 };
 /* What no replay shows is worked on again when it is met again, so often in all. */
 enum { ATTEMPTS_MAX = 2 };
 
-/* Calls by number: the way to `from`, the last `suffix` calls of the history, the call. */
+/* Calls by number: the path to `from`, the last `suffix` calls of the history, the call. */
 struct replay_candidate {
 	uint32_t *numbers;
 	size_t count;
@@ -48,22 +48,22 @@ static void candidate_add_suffix(const struct explorer *x, struct replay_candida
 	c->numbers[c->count++] = call;
 }
 
-/* False where the way is not known or too long. */
+/* False where the path is not known or too long. */
 static bool candidate_compose(struct explorer *x, struct replay_candidate *c, size_t suffix,
 			      uint32_t call)
 {
 	size_t at = x->history_count - suffix;
 	uint32_t from = at ? x->history[at - 1].to : x->root;
-	int64_t way;
+	int64_t path;
 
 	c->count = 0;
 	if (at) {
 		if (from == NODE_NONE) /* only bits are kept of visited states */
 			return false;
-		way = graph_path(&x->graph, x->root, from, c->numbers, WAY_MAX);
-		if (way < 0 || way > WAY_MAX)
+		path = graph_path(&x->graph, x->root, from, c->numbers, PATH_CALLS_MAX);
+		if (path < 0 || path > PATH_CALLS_MAX)
 			return false;
-		c->count = (size_t)way;
+		c->count = (size_t)path;
 	}
 	candidate_add_suffix(x, c, suffix, call);
 	return true;
@@ -103,8 +103,9 @@ static int capture_reproduce(struct explorer *x, const struct plan_follower *on,
 			     struct finding *met, double until_seconds, struct finding *ret,
 			     struct err *err)
 {
-	struct replay_candidate c = { must_alloc((WAY_MAX + HISTORY_MAX + 1) * sizeof(uint32_t)),
-				      0 };
+	struct replay_candidate c = {
+		must_alloc((PATH_CALLS_MAX + HISTORY_MAX + 1) * sizeof(uint32_t)), 0
+	};
 	size_t suffix = 0;
 	int status = 0;
 
@@ -160,7 +161,7 @@ static void capture_put_observed(struct finding *f, size_t i, const struct outco
 	f->evidence[i] = EVIDENCE_OBSERVED;
 }
 
-/* What nobody has recorded, the model can say where it knows all calls from the beginning. */
+/* Outcomes that were not recorded are predicted where all calls from the beginning are known. */
 static void capture_predict_rest(const struct explorer *x, const struct model *m, struct finding *f)
 {
 	struct state s = state_copy(&x->fresh);

@@ -1,18 +1,17 @@
 /* checkpoint.c -- a search put down and taken up again: DIR/checkpoint holds what was visited.
  *
- * It belongs to the universe it was made in, which its fingerprint tells, and to a strategy. Of the
+ * It belongs to a strategy and to the universe it was made in, known by its fingerprint. Of the
  * open states of a branching search it has the calls that lead there: what the target saved is
  * gone, and is made again when their turn comes.
  *
  * A sealed file (sealed.h); in this order, all numbers of 64 bits where no other is given:
  *
- *   magic, fingerprint (2), calls and operations of the universe, nodes, ways, openings, bits' mask
- *   and words in use, strategy, calls chosen, random numbers (4), figures (FIGURES)
- *   how often each call was made (32 bits), each outcome of each operation
- *   for each node: hash (2), calls tried and reached (32 each); for each call: number, node (32)
- *   for each way: number of the one before it, call, node (32 each); 0 is none, the first is 1
- *   for each opening: hash (2), score, node, way, next, first, stride, dirty (32 each)
- *   for each word of bits in use: place, bits
+ *   magic, fingerprint (2), calls and operations of the universe, nodes, paths, open states, bits'
+ * mask and words in use, strategy, calls chosen, random numbers (4), figures (FIGURES) how often
+ * each call was made (32 bits), each outcome of each operation for each node: hash (2), calls tried
+ * and reached (32 each); for each call: number, node (32) for each path: number of the one before
+ * it, call, node (32 each); 0 is none, the first is 1 for each open state: hash (2), score, node,
+ * path, next, first, stride, dirty (32 each) for each word of bits in use: place, bits
  *
  * Who reads it believes nothing: a file with a good checksum may still be anyone's. */
 #include <errno.h>
@@ -36,15 +35,15 @@ static const uint64_t magic = UINT64_C(0x0a34587961737361);
 
 enum { FIGURES = 9 };
 
-struct header {
+struct checkpoint_header {
 	struct hash fingerprint;
-	uint64_t calls, ops, nodes, ways, openings, bits_mask, bits_used, strategy, chosen;
+	uint64_t calls, ops, nodes, paths, open_states, bits_mask, bits_used, strategy, chosen;
 	struct rng rng;
 	uint64_t figures[FIGURES];
 };
 
 /* Everything that numbers calls and bounds states. */
-static struct hash fingerprint(const struct universe *u)
+static struct hash checkpoint_fingerprint(const struct universe *u)
 {
 	struct buf text = BUF_INIT;
 	struct hash hash;
@@ -69,7 +68,7 @@ static struct hash fingerprint(const struct universe *u)
 }
 
 /* The figures that go on counting, by their places in the file. */
-static uint64_t *figure(struct explore_figures *f, unsigned i)
+static uint64_t *checkpoint_figure(struct explore_figures *f, unsigned i)
 {
 	uint64_t *const all[FIGURES] = { &f->calls,      &f->transitions, &f->states,
 					 &f->edges_left, &f->beyond,      &f->surprises,
@@ -80,16 +79,16 @@ static uint64_t *figure(struct explore_figures *f, unsigned i)
 
 /* ---- writing ---- */
 
-static void put_header(struct sealed_writer *w, struct explorer *x)
+static void checkpoint_put_header(struct sealed_writer *w, struct explorer *x)
 {
 	const struct universe *u = x->universe;
 
 	sealed_put_u64(w, magic);
-	sealed_put_hash(w, fingerprint(u));
+	sealed_put_hash(w, checkpoint_fingerprint(u));
 	sealed_put_u64(w, u->calls);
 	sealed_put_u64(w, u->op_count);
 	sealed_put_u64(w, x->graph.count);
-	sealed_put_u64(w, x->list.ways.count);
+	sealed_put_u64(w, x->list.paths.count);
 	sealed_put_u64(w, x->list.tail - x->list.head);
 	sealed_put_u64(w, x->bits.mask);
 	sealed_put_u64(w, x->bits.used);
@@ -98,10 +97,10 @@ static void put_header(struct sealed_writer *w, struct explorer *x)
 	for (size_t i = 0; i < ARRAY_LEN(x->rng.s); i++)
 		sealed_put_u64(w, x->rng.s[i]);
 	for (unsigned i = 0; i < FIGURES; i++)
-		sealed_put_u64(w, *figure(&x->figures, i));
+		sealed_put_u64(w, *checkpoint_figure(&x->figures, i));
 }
 
-static void put_tally(struct sealed_writer *w, const struct tally *t)
+static void checkpoint_put_tally(struct sealed_writer *w, const struct tally *t)
 {
 	for (uint64_t i = 0; i < t->universe->calls; i++)
 		sealed_put_u32(w, t->calls[i]);
@@ -110,7 +109,7 @@ static void put_tally(struct sealed_writer *w, const struct tally *t)
 			sealed_put_u64(w, t->outcomes[op][error]);
 }
 
-static void put_node(struct sealed_writer *w, const struct node *node)
+static void checkpoint_put_node(struct sealed_writer *w, const struct node *node)
 {
 	sealed_put_hash(w, node->hash);
 	sealed_put_u32(w, node->tried);
@@ -123,18 +122,18 @@ static void put_node(struct sealed_writer *w, const struct node *node)
 	}
 }
 
-/* The part of a way that has no numbers yet, from its beginning on. */
-static void put_way(struct sealed_writer *w, struct way *last, uint32_t *count)
+/* The part of a path that has no numbers yet, from its beginning on. */
+static void checkpoint_put_path(struct sealed_writer *w, struct call_path *last, uint32_t *count)
 {
-	struct way **part, *way = last;
+	struct call_path **part, *path = last;
 	size_t len = 0;
 
-	for (; way && !way->number; way = way->from)
+	for (; path && !path->number; path = path->from)
 		len++;
 	part = must_alloc((len + 1) * sizeof(*part));
-	way = last;
-	for (size_t i = len; i--; way = way->from)
-		part[i] = way;
+	path = last;
+	for (size_t i = len; i--; path = path->from)
+		part[i] = path;
 	for (size_t i = 0; i < len; i++) {
 		part[i]->number = ++*count;
 		sealed_put_u32(w, part[i]->from ? part[i]->from->number : 0);
@@ -144,7 +143,7 @@ static void put_way(struct sealed_writer *w, struct way *last, uint32_t *count)
 	free(part);
 }
 
-static void put_opening(struct sealed_writer *w, const struct opening *o)
+static void checkpoint_put_open_state(struct sealed_writer *w, const struct open_state *o)
 {
 	uint64_t score;
 
@@ -152,29 +151,30 @@ static void put_opening(struct sealed_writer *w, const struct opening *o)
 	sealed_put_hash(w, o->hash);
 	sealed_put_u64(w, score);
 	sealed_put_u32(w, o->node);
-	sealed_put_u32(w, o->way ? o->way->number : 0);
+	sealed_put_u32(w, o->path ? o->path->number : 0);
 	sealed_put_u32(w, o->next);
 	sealed_put_u32(w, o->first);
 	sealed_put_u32(w, o->stride);
 	sealed_put_u32(w, o->dirty);
 }
 
-static void put_openings(struct sealed_writer *w, const struct open_list *l)
+static void checkpoint_put_open_states(struct sealed_writer *w, const struct open_list *l)
 {
-	uint32_t ways = 0;
+	uint32_t paths = 0;
 
 	for (size_t i = l->head; i < l->tail; i++)
-		put_way(w, l->items[i]->way, &ways);
-	must(ways == l->ways.count);
+		checkpoint_put_path(w, l->items[i]->path, &paths);
+	must(paths == l->paths.count);
 	for (size_t i = l->head; i < l->tail; i++)
-		put_opening(w, l->items[i]);
+		checkpoint_put_open_state(w, l->items[i]);
 	for (size_t i = l->head; i < l->tail; i++)
-		for (struct way *way = l->items[i]->way; way && way->number; way = way->from)
-			way->number = 0;
+		for (struct call_path *path = l->items[i]->path; path && path->number;
+		     path = path->from)
+			path->number = 0;
 }
 
 /* Most words are 0: the others, each with its place. */
-static void put_bits(struct sealed_writer *w, const struct bitstate *b)
+static void checkpoint_put_bits(struct sealed_writer *w, const struct bitstate *b)
 {
 	uint64_t left = b->used;
 
@@ -187,8 +187,8 @@ static void put_bits(struct sealed_writer *w, const struct bitstate *b)
 	}
 }
 
-/* Code reached has a file of its own, which jobs that are merged leave each. */
-static int write_code(const struct explorer *x, struct err *err)
+/* Code that was run is in another file: jobs that are merged leave one each. */
+static int checkpoint_write_code(const struct explorer *x, struct err *err)
 {
 	return x->reached ? code_save(x->options->code, x->reached->bits, x->run->dir, err) : 0;
 }
@@ -208,22 +208,23 @@ int checkpoint_write(struct explorer *x, struct err *err)
 	int status = sealed_create(w, path.data, err);
 
 	if (!status) {
-		put_header(w, x);
-		put_tally(w, &x->tally);
+		checkpoint_put_header(w, x);
+		checkpoint_put_tally(w, &x->tally);
 		for (uint32_t n = 0; n < x->graph.count; n++)
-			put_node(w, graph_node(&x->graph, n));
-		put_openings(w, &x->list);
-		put_bits(w, &x->bits);
+			checkpoint_put_node(w, graph_node(&x->graph, n));
+		checkpoint_put_open_states(w, &x->list);
+		checkpoint_put_bits(w, &x->bits);
 		status = sealed_finish(w, err);
 	}
 	buf_free(&path);
 	free(w);
-	return status ? status : write_code(x, err);
+	return status ? status : checkpoint_write_code(x, err);
 }
 
 /* ---- reading ---- */
 
-static int get_header(struct sealed_reader *r, struct header *h, const char *path, struct err *err)
+static int checkpoint_get_header(struct sealed_reader *r, struct checkpoint_header *h,
+				 const char *path, struct err *err)
 {
 	uint64_t found = sealed_get_u64(r);
 
@@ -235,8 +236,8 @@ static int get_header(struct sealed_reader *r, struct header *h, const char *pat
 	h->calls = sealed_get_u64(r);
 	h->ops = sealed_get_u64(r);
 	h->nodes = sealed_get_u64(r);
-	h->ways = sealed_get_u64(r);
-	h->openings = sealed_get_u64(r);
+	h->paths = sealed_get_u64(r);
+	h->open_states = sealed_get_u64(r);
 	h->bits_mask = sealed_get_u64(r);
 	h->bits_used = sealed_get_u64(r);
 	h->strategy = sealed_get_u64(r);
@@ -248,12 +249,12 @@ static int get_header(struct sealed_reader *r, struct header *h, const char *pat
 	return 0;
 }
 
-static int check_header(const struct explorer *x, const struct header *h, const char *path,
-			struct err *err)
+static int checkpoint_check_header(const struct explorer *x, const struct checkpoint_header *h,
+				   const char *path, struct err *err)
 {
 	const struct universe *u = x->universe;
 
-	if (!hash_equal(h->fingerprint, fingerprint(u)) || h->calls != u->calls ||
+	if (!hash_equal(h->fingerprint, checkpoint_fingerprint(u)) || h->calls != u->calls ||
 	    h->ops != u->op_count)
 		return err_set(err, EINVAL, "%s: made with another profile or target", path);
 	if (h->strategy != x->options->strategy || h->bits_mask != x->bits.mask)
@@ -263,7 +264,7 @@ static int check_header(const struct explorer *x, const struct header *h, const 
 	return 0;
 }
 
-static void get_tally(struct sealed_reader *r, struct tally *t)
+static void checkpoint_get_tally(struct sealed_reader *r, struct tally *t)
 {
 	for (uint64_t i = 0; i < t->universe->calls; i++)
 		t->calls[i] = sealed_get_u32(r);
@@ -272,19 +273,20 @@ static void get_tally(struct sealed_reader *r, struct tally *t)
 			t->outcomes[op][error] = sealed_get_u64(r);
 }
 
-static bool is_node(uint32_t n, uint64_t nodes)
+static bool checkpoint_is_node(uint32_t n, uint64_t nodes)
 {
 	return n < nodes;
 }
 
 /* A place that a search can be in: where only bits are kept of it, no node. */
-static bool is_place(const struct explorer *x, uint32_t n)
+static bool checkpoint_is_place(const struct explorer *x, uint32_t n)
 {
-	return is_node(n, x->graph.count) || (n == NODE_NONE && x->bits.words);
+	return checkpoint_is_node(n, x->graph.count) || (n == NODE_NONE && x->bits.words);
 }
 
 /* A node and what was tried in it; the nodes that it leads to may come later. */
-static bool get_node(struct sealed_reader *r, struct explorer *x, const struct header *h)
+static bool checkpoint_get_node(struct sealed_reader *r, struct explorer *x,
+				const struct checkpoint_header *h)
 {
 	struct hash hash = sealed_get_hash(r);
 	uint32_t tried = sealed_get_u32(r), reached = sealed_get_u32(r), call, to, n;
@@ -296,7 +298,8 @@ static bool get_node(struct sealed_reader *r, struct explorer *x, const struct h
 	for (uint32_t i = 0; i < tried; i++) {
 		call = sealed_get_u32(r);
 		to = sealed_get_u32(r);
-		if (r->ended || call >= h->calls || (to != NODE_BEYOND && !is_node(to, h->nodes)))
+		if (r->ended || call >= h->calls ||
+		    (to != NODE_BEYOND && !checkpoint_is_node(to, h->nodes)))
 			return false;
 		graph_set_edge(&x->graph, n, call, to);
 	}
@@ -305,61 +308,63 @@ static bool get_node(struct sealed_reader *r, struct explorer *x, const struct h
 	return is_new && graph_node(&x->graph, n)->tried == tried;
 }
 
-static bool get_way(struct sealed_reader *r, struct explorer *x, struct way **ways, uint64_t i)
+static bool checkpoint_get_path(struct sealed_reader *r, struct explorer *x,
+				struct call_path **paths, uint64_t i)
 {
 	uint32_t from = sealed_get_u32(r), call = sealed_get_u32(r), node = sealed_get_u32(r);
 
-	if (r->ended || from > i || call >= x->universe->calls || !is_place(x, node) ||
-	    (from && way_depth(ways[from - 1]) >= HISTORY_MAX))
+	if (r->ended || from > i || call >= x->universe->calls || !checkpoint_is_place(x, node) ||
+	    (from && call_path_depth(paths[from - 1]) >= HISTORY_MAX))
 		return false;
-	ways[i] = way_new(&x->list.ways, from ? ways[from - 1] : NULL, call, node);
+	paths[i] = call_path_new(&x->list.paths, from ? paths[from - 1] : NULL, call, node);
 	return true;
 }
 
-static bool get_opening(struct sealed_reader *r, struct explorer *x, struct way **ways,
-			const struct header *h)
+static bool checkpoint_get_open_state(struct sealed_reader *r, struct explorer *x,
+				      struct call_path **paths, const struct checkpoint_header *h)
 {
 	struct hash hash = sealed_get_hash(r);
 	uint64_t score = sealed_get_u64(r);
-	uint32_t node = sealed_get_u32(r), way = sealed_get_u32(r);
-	struct opening *o;
+	uint32_t node = sealed_get_u32(r), path = sealed_get_u32(r);
+	struct open_state *o;
 
-	if (r->ended || !is_place(x, node) || way > h->ways)
+	if (r->ended || !checkpoint_is_place(x, node) || path > h->paths)
 		return false;
-	o = opening_new(&x->list, hash, node, way ? ways[way - 1] : NULL);
+	o = open_state_new(&x->list, hash, node, path ? paths[path - 1] : NULL);
 	memcpy(&o->score, &score, sizeof(score));
 	o->next = sealed_get_u32(r);
 	o->first = sealed_get_u32(r);
 	o->stride = sealed_get_u32(r);
 	o->dirty = sealed_get_u32(r);
 	open_list_add(&x->list, o);
-	return !r->ended && isfinite(o->score) && opening_has_order(o, h->calls);
+	return !r->ended && isfinite(o->score) && open_state_has_order(o, h->calls);
 }
 
-/* Ways that no opening needs are not kept. */
-static bool get_openings(struct sealed_reader *r, struct explorer *x, const struct header *h)
+/* Paths that no open state needs are not kept. */
+static bool checkpoint_get_open_states(struct sealed_reader *r, struct explorer *x,
+				       const struct checkpoint_header *h)
 {
-	enum { WAY_BYTES = 12 };
-	struct way **ways;
+	enum { PATH_BYTES = 12 };
+	struct call_path **paths;
 	uint64_t count = 0;
 	bool fine = true;
 
-	if (h->ways > sealed_left(r) / WAY_BYTES)
+	if (h->paths > sealed_left(r) / PATH_BYTES)
 		return false;
-	ways = must_alloc((h->ways + 1) * sizeof(*ways));
-	while (fine && count < h->ways) {
-		fine = get_way(r, x, ways, count);
+	paths = must_alloc((h->paths + 1) * sizeof(*paths));
+	while (fine && count < h->paths) {
+		fine = checkpoint_get_path(r, x, paths, count);
 		count += fine;
 	}
-	for (uint64_t i = 0; fine && i < h->openings; i++)
-		fine = get_opening(r, x, ways, h);
+	for (uint64_t i = 0; fine && i < h->open_states; i++)
+		fine = checkpoint_get_open_state(r, x, paths, h);
 	for (uint64_t i = count; i--;)
-		way_drop(&x->list.ways, ways[i]);
-	free(ways);
+		call_path_drop(&x->list.paths, paths[i]);
+	free(paths);
 	return fine;
 }
 
-static bool get_bits(struct sealed_reader *r, struct bitstate *b, uint64_t used)
+static bool checkpoint_get_bits(struct sealed_reader *r, struct bitstate *b, uint64_t used)
 {
 	uint64_t at, bits;
 
@@ -373,8 +378,8 @@ static bool get_bits(struct sealed_reader *r, struct bitstate *b, uint64_t used)
 	return true;
 }
 
-/* Calls that are left in the openings; each was counted when its state was found. */
-static uint64_t open_calls(const struct open_list *l, uint64_t calls)
+/* Calls that are left in the open states; each was counted when its state was found. */
+static uint64_t open_list_calls(const struct open_list *l, uint64_t calls)
 {
 	uint64_t left = 0;
 
@@ -384,38 +389,40 @@ static uint64_t open_calls(const struct open_list *l, uint64_t calls)
 }
 
 /* Do the figures agree with what was read? */
-static bool figures_fit(const struct explorer *x)
+static bool checkpoint_figures_fit(const struct explorer *x)
 {
 	const struct explore_figures *f = &x->figures;
 	uint64_t reached = 0;
 
 	if (strategy_branches(x->options->strategy) &&
-	    f->edges_left < open_calls(&x->list, x->universe->calls))
+	    f->edges_left < open_list_calls(&x->list, x->universe->calls))
 		return false;
 	for (uint32_t n = 0; n < x->graph.count; n++)
 		reached += graph_node(&x->graph, n)->reached;
 	return x->bits.words ? f->states >= reached : f->states == reached;
 }
 
-static bool get_rest(struct sealed_reader *r, struct explorer *x, const struct header *h)
+static bool checkpoint_get_rest(struct sealed_reader *r, struct explorer *x,
+				const struct checkpoint_header *h)
 {
-	get_tally(r, &x->tally);
+	checkpoint_get_tally(r, &x->tally);
 	for (uint64_t n = 0; n < h->nodes; n++)
-		if (!get_node(r, x, h))
+		if (!checkpoint_get_node(r, x, h))
 			return false;
-	if (!get_openings(r, x, h) || !get_bits(r, &x->bits, h->bits_used) || sealed_left(r))
+	if (!checkpoint_get_open_states(r, x, h) ||
+	    !checkpoint_get_bits(r, &x->bits, h->bits_used) || sealed_left(r))
 		return false;
 	x->rng = h->rng;
 	x->chosen = h->chosen;
 	for (unsigned i = 0; i < FIGURES; i++)
-		*figure(&x->figures, i) = h->figures[i];
-	return !r->ended && figures_fit(x) &&
+		*checkpoint_figure(&x->figures, i) = h->figures[i];
+	return !r->ended && checkpoint_figures_fit(x) &&
 	       (x->rng.s[0] | x->rng.s[1] | x->rng.s[2] | x->rng.s[3]);
 }
 
 /* Opens what is sealed in a file and reads its header. */
-static int open_sealed(struct sealed_reader *r, int fd, struct header *h, const char *path,
-		       struct err *err)
+static int checkpoint_open_sealed(struct sealed_reader *r, int fd, struct checkpoint_header *h,
+				  const char *path, struct err *err)
 {
 	int status = sealed_read(r, fd);
 
@@ -423,24 +430,24 @@ static int open_sealed(struct sealed_reader *r, int fd, struct header *h, const 
 		return err_set(err, EINVAL, "%s: not a checkpoint, cut short or damaged", path);
 	if (status)
 		return err_sys(err, -status, "cannot read %s", path);
-	return get_header(r, h, path, err);
+	return checkpoint_get_header(r, h, path, err);
 }
 
 int checkpoint_load(struct explorer *x, int fd, const char *path, struct err *err)
 {
 	struct sealed_reader *r = must_alloc(sizeof(*r));
-	struct header h;
-	int status = open_sealed(r, fd, &h, path, err);
+	struct checkpoint_header h;
+	int status = checkpoint_open_sealed(r, fd, &h, path, err);
 
 	if (!status)
-		status = check_header(x, &h, path, err);
-	if (!status && !get_rest(r, x, &h))
+		status = checkpoint_check_header(x, &h, path, err);
+	if (!status && !checkpoint_get_rest(r, x, &h))
 		status = err_set(err, EINVAL, "%s: its contents contradict themselves", path);
 	free(r);
 	return status;
 }
 
-static int open_checkpoint(const char *path, struct err *err)
+static int checkpoint_open(const char *path, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
@@ -450,7 +457,7 @@ static int open_checkpoint(const char *path, struct err *err)
 int checkpoint_read(struct explorer *x, struct err *err)
 {
 	struct buf path = checkpoint_path(x->run->dir);
-	int fd = open_checkpoint(path.data, err), status = fd;
+	int fd = checkpoint_open(path.data, err), status = fd;
 
 	if (fd >= 0) {
 		status = checkpoint_load(x, fd, path.data, err);
@@ -461,7 +468,8 @@ int checkpoint_read(struct explorer *x, struct err *err)
 }
 
 /* The hashes of nodes that were reached; their edges are passed over. */
-static bool get_hashes(struct sealed_reader *r, const struct header *h, struct hash_map *into)
+static bool checkpoint_get_hashes(struct sealed_reader *r, const struct checkpoint_header *h,
+				  struct hash_map *into)
 {
 	uint64_t calls, outcomes;
 
@@ -485,12 +493,12 @@ int explore_states(const char *dir, struct hash_map *into, struct err *err)
 {
 	struct sealed_reader *r = must_alloc(sizeof(*r));
 	struct buf path = checkpoint_path(dir);
-	int fd = open_checkpoint(path.data, err), status = fd;
-	struct header h;
+	int fd = checkpoint_open(path.data, err), status = fd;
+	struct checkpoint_header h;
 
 	if (fd >= 0) {
-		status = open_sealed(r, fd, &h, path.data, err);
-		if (!status && !get_hashes(r, &h, into))
+		status = checkpoint_open_sealed(r, fd, &h, path.data, err);
+		if (!status && !checkpoint_get_hashes(r, &h, into))
 			status = err_set(err, EINVAL, "%s: its contents contradict themselves",
 					 path.data);
 		close(fd);

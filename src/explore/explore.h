@@ -1,8 +1,7 @@
 /* explore.h -- systematic search of the states and inputs of a file system.
  *
- * The model leads: it predicts where every call goes, the search happens among its states, and
- * the target follows plans of many calls. Where it does not go as planned, the judge decides
- * whether that was allowed. */
+ * The search happens among the states of the model, which predicts where every call leads. The
+ * target follows plans of many calls (plan.h); the judge decides whether a mismatch was allowed. */
 #ifndef EXPLORE_EXPLORE_H
 #define EXPLORE_EXPLORE_H
 
@@ -13,7 +12,7 @@
 #include "universe/universe.h"
 
 enum strategy {
-	STRATEGY_TOUR, /* every call in every state once, on one file system that goes on */
+	STRATEGY_TOUR, /* every call in every state once, on one file system, never restored */
 	STRATEGY_DFS,  /* the others branch: they save and restore the target */
 	STRATEGY_BFS,
 	STRATEGY_RANDOM,  /* a walk that forgets */
@@ -64,7 +63,7 @@ struct explore_options {
 	unsigned verify_times; /* replays of a shrunk finding */
 	/* What is tested already: weights start from it, toward the rest. NULL: nothing. */
 	const struct cover *before;
-	/* The code of the target (TARGET_CODE), where it is to be told which was run; else NULL.
+	/* The code of the target (TARGET_CODE), to record which of it was run; NULL: not asked for.
 	 * Kept with the checkpoint. */
 	const struct code *code;
 	bool code_score;           /* prefer states and calls that come to code not run yet */

@@ -28,7 +28,7 @@ void graph_free(struct graph *g)
 	*g = (struct graph){ 0 };
 }
 
-static uint32_t *find_slot(const struct graph *g, struct hash hash)
+static uint32_t *graph_find_slot(const struct graph *g, struct hash hash)
 {
 	size_t i = hash.lo & (g->index_cap - 1);
 
@@ -37,16 +37,16 @@ static uint32_t *find_slot(const struct graph *g, struct hash hash)
 	return &g->index[i];
 }
 
-static void grow_index(struct graph *g)
+static void graph_grow_index(struct graph *g)
 {
 	free(g->index);
 	g->index_cap *= 2;
 	g->index = must_alloc(g->index_cap * sizeof(*g->index));
 	for (uint32_t n = 0; n < g->count; n++)
-		*find_slot(g, graph_node(g, n)->hash) = n + 1;
+		*graph_find_slot(g, graph_node(g, n)->hash) = n + 1;
 }
 
-static uint32_t new_node(struct graph *g, struct hash hash)
+static uint32_t graph_new_node(struct graph *g, struct hash hash)
 {
 	uint32_t n = g->count++;
 
@@ -81,18 +81,18 @@ bool graph_reach(struct graph *g, uint32_t n)
 
 uint32_t graph_put(struct graph *g, struct hash hash, bool *ret_new)
 {
-	uint32_t *slot = find_slot(g, hash);
+	uint32_t *slot = graph_find_slot(g, hash);
 
 	*ret_new = !*slot;
 	if (*slot)
 		return *slot - 1;
-	*slot = new_node(g, hash) + 1;
+	*slot = graph_new_node(g, hash) + 1;
 	if (g->count > g->index_cap / 4 * 3)
-		grow_index(g);
+		graph_grow_index(g);
 	return g->count - 1;
 }
 
-static struct edge *find_edge(const struct node *node, uint32_t call)
+static struct edge *node_find_edge(const struct node *node, uint32_t call)
 {
 	uint32_t mask = node->edge_cap - 1, i = (call * 0x9e3779b1u >> 7) & mask;
 
@@ -108,11 +108,11 @@ uint32_t graph_edge(const struct graph *g, uint32_t from, uint32_t call)
 
 	if (!node->edge_cap)
 		return NODE_NONE;
-	edge = find_edge(node, call);
+	edge = node_find_edge(node, call);
 	return edge->call == call ? edge->to : NODE_NONE;
 }
 
-static void grow_edges(struct graph *g, struct node *node)
+static void graph_grow_edges(struct graph *g, struct node *node)
 {
 	struct node old = *node;
 
@@ -121,7 +121,7 @@ static void grow_edges(struct graph *g, struct node *node)
 	memset(node->edges, 0xff, node->edge_cap * sizeof(*node->edges));
 	for (uint32_t i = 0; i < old.edge_cap; i++)
 		if (old.edges[i].call != NODE_NONE)
-			*find_edge(node, old.edges[i].call) = old.edges[i];
+			*node_find_edge(node, old.edges[i].call) = old.edges[i];
 	g->edge_bytes += (node->edge_cap - old.edge_cap) * sizeof(*node->edges);
 	free(old.edges);
 }
@@ -132,8 +132,8 @@ void graph_set_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to)
 	struct edge *edge;
 
 	if (node->edge_used >= node->edge_cap / 4 * 3)
-		grow_edges(g, node);
-	edge = find_edge(node, call);
+		graph_grow_edges(g, node);
+	edge = node_find_edge(node, call);
 	if (edge->call == NODE_NONE) {
 		*edge = (struct edge){ call, NODE_NONE };
 		node->edge_used++;
@@ -148,7 +148,7 @@ void graph_set_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to)
 void graph_drop_edge(struct graph *g, uint32_t from, uint32_t call)
 {
 	struct node *node = graph_node(g, from);
-	struct edge *edge = find_edge(node, call);
+	struct edge *edge = node_find_edge(node, call);
 
 	must(edge->call == call && edge->to != NODE_NONE);
 	edge->to = NODE_NONE;
@@ -157,12 +157,13 @@ void graph_drop_edge(struct graph *g, uint32_t from, uint32_t call)
 }
 
 /* Breadth first from `from`; via_node and via_call of the nodes marked lead back. */
-struct wave {
+struct graph_wave {
 	uint32_t *queue;
 	size_t head, tail, cap;
 };
 
-static void push(struct graph *g, struct wave *w, uint32_t n, uint32_t via_node, uint32_t via_call)
+static void wave_push(struct graph *g, struct graph_wave *w, uint32_t n, uint32_t via_node,
+		      uint32_t via_call)
 {
 	struct node *node = graph_node(g, n);
 
@@ -178,12 +179,12 @@ static void push(struct graph *g, struct wave *w, uint32_t n, uint32_t via_node,
 	w->queue[w->tail++] = n;
 }
 
-static bool is_goal(const struct graph *g, uint32_t n, uint32_t to)
+static bool graph_is_goal(const struct graph *g, uint32_t n, uint32_t to)
 {
 	return to == NODE_NONE ? graph_untried(g, n) > 0 : n == to;
 }
 
-static int64_t walk_back(const struct graph *g, uint32_t n, uint32_t *ret_calls, size_t max)
+static int64_t graph_walk_back(const struct graph *g, uint32_t n, uint32_t *ret_calls, size_t max)
 {
 	const struct node *node;
 	size_t len = 0;
@@ -200,7 +201,7 @@ static int64_t walk_back(const struct graph *g, uint32_t n, uint32_t *ret_calls,
 }
 
 /* The marks of earlier searches mean nothing to this one. */
-static void new_mark(struct graph *g)
+static void graph_new_mark(struct graph *g)
 {
 	if (++g->mark)
 		return;
@@ -211,23 +212,23 @@ static void new_mark(struct graph *g)
 
 int64_t graph_path(struct graph *g, uint32_t from, uint32_t to, uint32_t *ret_calls, size_t max)
 {
-	struct wave w = { 0 };
+	struct graph_wave w = { 0 };
 	const struct node *node;
 	int64_t len = -1;
 	uint32_t n;
 
-	new_mark(g);
-	push(g, &w, from, NODE_NONE, NODE_NONE);
+	graph_new_mark(g);
+	wave_push(g, &w, from, NODE_NONE, NODE_NONE);
 	while (w.head < w.tail && len < 0) {
 		n = w.queue[w.head++];
-		if (is_goal(g, n, to)) {
-			len = walk_back(g, n, ret_calls, max);
+		if (graph_is_goal(g, n, to)) {
+			len = graph_walk_back(g, n, ret_calls, max);
 			break;
 		}
 		node = graph_node(g, n);
 		for (uint32_t i = 0; i < node->edge_cap; i++)
 			if (node->edges[i].call != NODE_NONE && node->edges[i].to < NODE_BEYOND)
-				push(g, &w, node->edges[i].to, n, node->edges[i].call);
+				wave_push(g, &w, node->edges[i].to, n, node->edges[i].call);
 	}
 	free(w.queue);
 	return len;

@@ -1,4 +1,4 @@
-/* open_list.c -- a stack, a queue or a heap of openings. */
+/* open_list.c -- a stack, a queue or a heap of open states. */
 #include "explore/open_list.h"
 
 #include <stdlib.h>
@@ -11,15 +11,16 @@ bool open_list_is_stack(const struct open_list *l)
 	return l->strategy == STRATEGY_DFS || l->strategy == STRATEGY_REMOUNT;
 }
 
-struct opening *opening_new(struct open_list *l, struct hash hash, uint32_t node, struct way *way)
+struct open_state *open_state_new(struct open_list *l, struct hash hash, uint32_t node,
+				  struct call_path *path)
 {
-	struct opening *o = must_alloc(sizeof(*o));
+	struct open_state *o = must_alloc(sizeof(*o));
 
-	*o = (struct opening){
+	*o = (struct open_state){
 		.hash = hash,
 		.key = ++l->keys,
 		.node = node,
-		.way = way_share(way),
+		.path = call_path_share(path),
 	};
 	return o;
 }
@@ -33,28 +34,28 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-bool opening_has_order(const struct opening *o, uint64_t calls)
+bool open_state_has_order(const struct open_state *o, uint64_t calls)
 {
 	return o->next <= calls && o->first < calls && o->stride && o->stride <= calls &&
 	       greatest_common_divisor(o->stride, calls) == 1;
 }
 
-void opening_order(struct opening *o, struct rng *rng, uint64_t calls)
+void open_state_order(struct open_state *o, struct rng *rng, uint64_t calls)
 {
 	o->first = (uint32_t)rng_below(rng, calls);
 	do
 		o->stride = (uint32_t)rng_below(rng, calls) + 1;
-	while (!opening_has_order(o, calls));
+	while (!open_state_has_order(o, calls));
 }
 
-void opening_free(struct open_list *l, struct opening *o)
+void open_state_free(struct open_list *l, struct open_state *o)
 {
 	must(!o->saved);
-	way_drop(&l->ways, o->way);
+	call_path_drop(&l->paths, o->path);
 	free(o);
 }
 
-static void make_room(struct open_list *l)
+static void open_list_make_room(struct open_list *l)
 {
 	if (l->tail < l->cap)
 		return;
@@ -68,22 +69,22 @@ static void make_room(struct open_list *l)
 	l->items = must_realloc(l->items, l->cap * sizeof(*l->items));
 }
 
-static void swap(struct open_list *l, size_t a, size_t b)
+static void open_list_swap(struct open_list *l, size_t a, size_t b)
 {
-	struct opening *o = l->items[a];
+	struct open_state *o = l->items[a];
 
 	l->items[a] = l->items[b];
 	l->items[b] = o;
 }
 
 /* A heap's head is always 0. */
-static void sift_up(struct open_list *l, size_t i)
+static void open_list_sift_up(struct open_list *l, size_t i)
 {
 	for (; i && l->items[i]->score > l->items[(i - 1) / 2]->score; i = (i - 1) / 2)
-		swap(l, i, (i - 1) / 2);
+		open_list_swap(l, i, (i - 1) / 2);
 }
 
-static void sift_down(struct open_list *l, size_t i)
+static void open_list_sift_down(struct open_list *l, size_t i)
 {
 	size_t child;
 
@@ -92,52 +93,52 @@ static void sift_down(struct open_list *l, size_t i)
 			child++;
 		if (l->items[i]->score >= l->items[child]->score)
 			return;
-		swap(l, i, child);
+		open_list_swap(l, i, child);
 		i = child;
 	}
 }
 
-void open_list_add(struct open_list *l, struct opening *o)
+void open_list_add(struct open_list *l, struct open_state *o)
 {
-	make_room(l);
+	open_list_make_room(l);
 	l->items[l->tail++] = o;
 	if (l->strategy == STRATEGY_BEST)
-		sift_up(l, l->tail - 1);
+		open_list_sift_up(l, l->tail - 1);
 }
 
-struct opening *open_list_first(const struct open_list *l)
+struct open_state *open_list_first(const struct open_list *l)
 {
 	if (l->head == l->tail)
 		return NULL;
 	return l->items[open_list_is_stack(l) ? l->tail - 1 : l->head];
 }
 
-struct opening *open_list_take(struct open_list *l)
+struct open_state *open_list_take(struct open_list *l)
 {
-	struct opening *o = open_list_first(l);
+	struct open_state *o = open_list_first(l);
 
 	if (open_list_is_stack(l)) {
 		l->tail--;
 	} else if (l->strategy == STRATEGY_BEST) {
 		l->items[0] = l->items[--l->tail];
-		sift_down(l, 0);
+		open_list_sift_down(l, 0);
 	} else {
 		l->head++;
 	}
 	return o;
 }
 
-double open_list_promise(const struct open_list *l, const struct opening *o)
+double open_list_promise(const struct open_list *l, const struct open_state *o)
 {
 	if (l->strategy == STRATEGY_BEST)
 		return o->score;
-	return open_list_is_stack(l) ? way_depth(o->way) : -(double)o->key;
+	return open_list_is_stack(l) ? call_path_depth(o->path) : -(double)o->key;
 }
 
 size_t open_list_bytes(const struct open_list *l)
 {
-	return (l->tail - l->head) * sizeof(struct opening) + l->cap * sizeof(*l->items) +
-	       l->ways.count * sizeof(struct way);
+	return (l->tail - l->head) * sizeof(struct open_state) + l->cap * sizeof(*l->items) +
+	       l->paths.count * sizeof(struct call_path);
 }
 
 void open_list_free(struct open_list *l)

@@ -12,7 +12,7 @@ static bool saved_list_comes_later(const struct saved_list *l, size_t a, size_t 
 
 static void saved_list_swap(struct saved_list *l, size_t a, size_t b)
 {
-	struct opening *o = l->items[a];
+	struct open_state *o = l->items[a];
 
 	l->items[a] = l->items[b];
 	l->items[b] = o;
@@ -35,7 +35,7 @@ static void saved_list_sift(struct saved_list *l, size_t i)
 	}
 }
 
-void saved_list_add(struct saved_list *l, struct opening *o)
+void saved_list_add(struct saved_list *l, struct open_state *o)
 {
 	must(!o->saved && l->count < l->max);
 	if (l->count == l->cap) {
@@ -48,7 +48,7 @@ void saved_list_add(struct saved_list *l, struct opening *o)
 	saved_list_sift(l, o->saved_at);
 }
 
-void saved_list_remove(struct saved_list *l, struct opening *o)
+void saved_list_remove(struct saved_list *l, struct open_state *o)
 {
 	size_t i = o->saved_at;
 
@@ -59,13 +59,13 @@ void saved_list_remove(struct saved_list *l, struct opening *o)
 		saved_list_sift(l, i);
 }
 
-void saved_list_update(struct saved_list *l, struct opening *o)
+void saved_list_update(struct saved_list *l, struct open_state *o)
 {
 	must(o->saved && l->items[o->saved_at] == o);
 	saved_list_sift(l, o->saved_at);
 }
 
-struct opening *saved_list_last(const struct saved_list *l)
+struct open_state *saved_list_last(const struct saved_list *l)
 {
 	return l->count ? l->items[0] : NULL;
 }

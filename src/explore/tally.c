@@ -14,8 +14,8 @@ enum {
 	OP_ENOUGH = 32, /* calls for each of its partitions: what is not seen then cannot be */
 };
 
-/* Pools are shared between operations until here; from now on each has sums of its own. */
-static void own_pool(struct universe *u, struct pool *pool, struct tally_pool *ret)
+/* Pools are shared between operations until here; from now on each has its own sums. */
+static void tally_own_pool(struct universe *u, struct pool *pool, struct tally_pool *ret)
 {
 	uint64_t *sums = arena_alloc(&u->arena, pool->count * sizeof(*sums));
 
@@ -32,7 +32,7 @@ static void own_pool(struct universe *u, struct pool *pool, struct tally_pool *r
 
 /* Parts of SCALE that the weight of something used `uses` times is to have, if the mean is `mean`:
  * rare things get more, within bounds. */
-static uint64_t share_of(uint64_t uses, uint64_t mean)
+static uint64_t tally_share(uint64_t uses, uint64_t mean)
 {
 	uint64_t share = (mean + 1) * SCALE / (uses + 1);
 
@@ -41,7 +41,7 @@ static uint64_t share_of(uint64_t uses, uint64_t mean)
 	return share < SCALE / REDUCE_MAX ? SCALE / REDUCE_MAX : share;
 }
 
-static uint64_t made_before(const struct cover *before, enum op op)
+static uint64_t tally_made_before(const struct cover *before, enum op op)
 {
 	uint64_t made = 0;
 
@@ -50,19 +50,19 @@ static uint64_t made_before(const struct cover *before, enum op op)
 	return made;
 }
 
-/* Operations that nobody tried are drawn more often. */
-static void weigh_ops(struct universe *u, const struct cover *before)
+/* Operations that were not tried are drawn more often. */
+static void tally_weigh_ops(struct universe *u, const struct cover *before)
 {
 	uint64_t made = 0;
 
 	for (size_t op = 0; op < u->op_count; op++)
-		made += made_before(before, u->ops[op].op);
+		made += tally_made_before(before, u->ops[op].op);
 	for (size_t op = 0; op < u->op_count; op++)
-		u->ops[op].weight *=
-			(unsigned)share_of(made_before(before, u->ops[op].op), made / u->op_count);
+		u->ops[op].weight *= (unsigned)tally_share(tally_made_before(before, u->ops[op].op),
+							   made / u->op_count);
 }
 
-static unsigned args_of(const struct universe_op *op)
+static unsigned universe_op_args(const struct universe_op *op)
 {
 	return op_table[op->op].args;
 }
@@ -71,7 +71,7 @@ void tally_init(struct tally *t, struct universe *u, const struct cover *before)
 {
 	*t = (struct tally){ .universe = u, .before = before };
 	if (before)
-		weigh_ops(u, before);
+		tally_weigh_ops(u, before);
 	t->calls = must_alloc(u->calls * sizeof(*t->calls));
 	t->outcomes = must_alloc(u->op_count * sizeof(*t->outcomes));
 	t->pools = must_alloc(u->op_count * sizeof(*t->pools));
@@ -79,8 +79,8 @@ void tally_init(struct tally *t, struct universe *u, const struct cover *before)
 	t->coverage = must_alloc(u->op_count * sizeof(*t->coverage));
 	for (size_t op = 0; op < u->op_count; op++) {
 		t->weights[op] = u->ops[op].weight;
-		for (unsigned i = 0; i < args_of(&u->ops[op]); i++)
-			own_pool(u, &u->ops[op].pools[i], &t->pools[op][i]);
+		for (unsigned i = 0; i < universe_op_args(&u->ops[op]); i++)
+			tally_own_pool(u, &u->ops[op].pools[i], &t->pools[op][i]);
 	}
 	if (before)
 		tally_adapt(t);
@@ -89,7 +89,7 @@ void tally_init(struct tally *t, struct universe *u, const struct cover *before)
 void tally_free(struct tally *t)
 {
 	for (size_t op = 0; op < t->universe->op_count; op++)
-		for (unsigned i = 0; i < args_of(&t->universe->ops[op]); i++) {
+		for (unsigned i = 0; i < universe_op_args(&t->universe->ops[op]); i++) {
 			free(t->pools[op][i].weights);
 			free(t->pools[op][i].made);
 			free(t->pools[op][i].familiar);
@@ -121,13 +121,13 @@ void tally_cover(const struct tally *t, struct cover *ret)
 
 /* How often each value of each argument of an operation was used; returns how often the
  * operation was. */
-static uint64_t count_values(const struct tally *t, size_t number)
+static uint64_t tally_count_values(const struct tally *t, size_t number)
 {
 	const struct universe_op *op = &t->universe->ops[number];
 	struct tally_pool *pools = t->pools[number];
 	uint64_t rest, times, all = 0;
 
-	for (unsigned i = 0; i < args_of(op); i++)
+	for (unsigned i = 0; i < universe_op_args(op); i++)
 		for (size_t v = 0; v < op->pools[i].count; v++)
 			pools[i].made[v] = 0;
 	for (uint64_t n = 0; n < op->calls; n++) {
@@ -136,7 +136,7 @@ static uint64_t count_values(const struct tally *t, size_t number)
 			continue;
 		all += times;
 		rest = n;
-		for (unsigned i = args_of(op); i--; rest /= op->pools[i].count)
+		for (unsigned i = universe_op_args(op); i--; rest /= op->pools[i].count)
 			pools[i].made[rest % op->pools[i].count] += times;
 	}
 	return all;
@@ -151,7 +151,7 @@ struct partitions {
 	bool any;
 };
 
-static void count_partition(void *to, size_t partition)
+static void partitions_count_one(void *to, size_t partition)
 {
 	struct partitions *p = to;
 
@@ -159,7 +159,7 @@ static void count_partition(void *to, size_t partition)
 	p->made[partition] += p->times;
 }
 
-static void find_least(void *to, size_t partition)
+static void partitions_find_least(void *to, size_t partition)
 {
 	struct partitions *p = to;
 	uint64_t made = p->made[partition] / p->values[partition];
@@ -170,7 +170,7 @@ static void find_least(void *to, size_t partition)
 }
 
 /* before: counts by partition, or NULL. */
-static void count_partitions(const struct pool *pool, enum kind kind, const struct tally_pool *own,
+static void partitions_count(const struct pool *pool, enum kind kind, const struct tally_pool *own,
 			     const uint64_t *before, struct partitions *ret)
 {
 	size_t count = kind_partitions(kind);
@@ -181,20 +181,20 @@ static void count_partitions(const struct pool *pool, enum kind kind, const stru
 	};
 	for (size_t v = 0; v < pool->count; v++) {
 		ret->times = own->made[v];
-		kind_visit_partitions(kind, &pool->values[v], count_partition, ret);
+		kind_visit_partitions(kind, &pool->values[v], partitions_count_one, ret);
 	}
 	for (size_t i = 0; before && i < count; i++)
 		ret->made[i] += before[i];
 }
 
-static void free_partitions(struct partitions *p)
+static void partitions_free(struct partitions *p)
 {
 	free(p->values);
 	free(p->made);
 }
 
 /* Adds the partitions that the pool's values are in, and those that were used. */
-static void add_reach(const struct partitions *p, enum kind kind, struct tally_reach *to)
+static void tally_reach_add(const struct partitions *p, enum kind kind, struct tally_reach *to)
 {
 	for (size_t i = 0; i < kind_partitions(kind); i++) {
 		to->inputs += p->values[i] > 0;
@@ -202,7 +202,7 @@ static void add_reach(const struct partitions *p, enum kind kind, struct tally_r
 	}
 }
 
-static uint64_t most_of(const uint64_t *counts, size_t count)
+static uint64_t tally_most(const uint64_t *counts, size_t count)
 {
 	uint64_t most = 0;
 
@@ -213,33 +213,34 @@ static uint64_t most_of(const uint64_t *counts, size_t count)
 }
 
 /* How often something is to be drawn that brought this much, if most brought `most`. */
-static uint64_t boost_of(uint64_t coverage, uint64_t most)
+static uint64_t tally_boost(uint64_t coverage, uint64_t most)
 {
 	return most ? 1 + (BOOST_MAX - 1) * coverage / most : 1;
 }
 
 /* News grow old. */
-static void forget_half(uint64_t *coverage, size_t count)
+static void tally_decay(uint64_t *coverage, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		coverage[i] /= 2;
 }
 
-static void weigh_values(struct pool *pool, const struct tally_pool *own)
+static void tally_weigh_values(struct pool *pool, const struct tally_pool *own)
 {
-	uint64_t sum = 0, used = 0, most = most_of(own->coverage, pool->count);
+	uint64_t sum = 0, used = 0, most = tally_most(own->coverage, pool->count);
 
 	for (size_t i = 0; i < pool->count; i++)
 		used += own->familiar[i];
 	for (size_t i = 0; i < pool->count; i++) {
-		sum += own->weights[i] * share_of(own->familiar[i], used / pool->count) *
-		       boost_of(own->coverage[i], most);
+		sum += own->weights[i] * tally_share(own->familiar[i], used / pool->count) *
+		       tally_boost(own->coverage[i], most);
 		pool->sums[i] = sum;
 	}
-	forget_half(own->coverage, pool->count);
+	tally_decay(own->coverage, pool->count);
 }
 
-static void adapt_pool(struct tally *t, size_t number, unsigned arg, struct tally_reach *reach)
+static void tally_adapt_pool(struct tally *t, size_t number, unsigned arg,
+			     struct tally_reach *reach)
 {
 	struct universe_op *op = &t->universe->ops[number];
 	struct tally_pool *own = &t->pools[number][arg];
@@ -247,36 +248,36 @@ static void adapt_pool(struct tally *t, size_t number, unsigned arg, struct tall
 	enum kind kind = op_table[op->op].arg[arg].kind;
 	struct partitions p;
 
-	count_partitions(pool, kind, own, t->before ? t->before->inputs[op->op][arg] : NULL, &p);
+	partitions_count(pool, kind, own, t->before ? t->before->inputs[op->op][arg] : NULL, &p);
 	for (size_t v = 0; v < pool->count; v++) {
 		p.any = false;
-		kind_visit_partitions(kind, &pool->values[v], find_least, &p);
+		kind_visit_partitions(kind, &pool->values[v], partitions_find_least, &p);
 		own->familiar[v] = p.any ? p.least : own->made[v];
 	}
-	add_reach(&p, kind, reach);
-	free_partitions(&p);
-	weigh_values(pool, own);
+	tally_reach_add(&p, kind, reach);
+	partitions_free(&p);
+	tally_weigh_values(pool, own);
 }
 
 void tally_adapt(struct tally *t)
 {
 	struct universe *u = t->universe;
-	uint64_t most = most_of(t->coverage, u->op_count);
+	uint64_t most = tally_most(t->coverage, u->op_count);
 
 	u->weight = 0;
 	for (size_t number = 0; number < u->op_count; number++) {
 		struct universe_op *op = &u->ops[number];
 		struct tally_reach reach = { 0 };
-		uint64_t made = count_values(t, number);
+		uint64_t made = tally_count_values(t, number);
 
-		for (unsigned i = 0; i < args_of(op); i++)
-			adapt_pool(t, number, i, &reach);
-		op->weight = t->weights[number] * (unsigned)boost_of(t->coverage[number], most);
+		for (unsigned i = 0; i < universe_op_args(op); i++)
+			tally_adapt_pool(t, number, i, &reach);
+		op->weight = t->weights[number] * (unsigned)tally_boost(t->coverage[number], most);
 		if (reach.inputs_seen < reach.inputs && made < reach.inputs * OP_ENOUGH)
 			op->weight *= OP_BOOST;
 		u->weight += op->weight;
 	}
-	forget_half(t->coverage, u->op_count);
+	tally_decay(t->coverage, u->op_count);
 }
 
 void tally_new_coverage(struct tally *t, uint64_t call, uint32_t points)
@@ -290,7 +291,7 @@ void tally_new_coverage(struct tally *t, uint64_t call, uint32_t points)
 	while (points >> worth)
 		worth++;
 	t->coverage[number] += worth;
-	for (unsigned i = args_of(op); i--; rest /= op->pools[i].count)
+	for (unsigned i = universe_op_args(op); i--; rest /= op->pools[i].count)
 		t->pools[number][i].coverage[rest % op->pools[i].count] += worth;
 }
 
@@ -314,13 +315,13 @@ struct tally_reach tally_reach(struct tally *t)
 	for (size_t number = 0; number < u->op_count; number++) {
 		const struct universe_op *op = &u->ops[number];
 
-		count_values(t, number);
-		for (unsigned i = 0; i < args_of(op); i++) {
+		tally_count_values(t, number);
+		for (unsigned i = 0; i < universe_op_args(op); i++) {
 			enum kind kind = op_table[op->op].arg[i].kind;
 
-			count_partitions(&op->pools[i], kind, &t->pools[number][i], NULL, &p);
-			add_reach(&p, kind, &reach);
-			free_partitions(&p);
+			partitions_count(&op->pools[i], kind, &t->pools[number][i], NULL, &p);
+			tally_reach_add(&p, kind, &reach);
+			partitions_free(&p);
 		}
 		for (int error = 0; error < COVER_ERRNOS; error++)
 			reach.outcomes_seen += t->outcomes[number][error] > 0;

@@ -6,7 +6,7 @@
 #include "base/must.h"
 #include "explore/explore.h"
 
-struct features {
+struct state_features {
 	uint8_t dirs, files, symlinks, others; /* how many */
 	uint8_t deep;                          /* directories in directories */
 	uint8_t shared;                        /* files with several names */
@@ -22,7 +22,7 @@ struct features {
 	uint8_t dirty;   /* class of the number of unsynced changes */
 };
 
-static void add_file(struct features *f, const struct inode *inode)
+static void features_add_file(struct state_features *f, const struct inode *inode)
 {
 	uint64_t blocks = (inode->size + TREE_BLOCK - 1) / TREE_BLOCK;
 
@@ -34,7 +34,7 @@ static void add_file(struct features *f, const struct inode *inode)
 	f->large += blocks > 1;
 }
 
-static void add_inode(struct features *f, const struct inode *inode)
+static void features_add_inode(struct state_features *f, const struct inode *inode)
 {
 	f->orphans += !inode->nlink;
 	f->xattrs += inode->xattrs.count > 0;
@@ -46,7 +46,7 @@ static void add_inode(struct features *f, const struct inode *inode)
 		f->deep += inode->dir.parent != TREE_ROOT;
 		break;
 	case S_IFREG:
-		add_file(f, inode);
+		features_add_file(f, inode);
 		break;
 	case S_IFLNK:
 		f->symlinks++;
@@ -58,14 +58,14 @@ static void add_inode(struct features *f, const struct inode *inode)
 
 double utility_score(struct utility *u, const struct state *s, unsigned dirty)
 {
-	struct features f = { .open = (uint8_t)s->files.count };
+	struct state_features f = { .open = (uint8_t)s->files.count };
 	const struct inode *inode;
 	bool first = true;
 	uint64_t key, *count;
 
 	for (; (inode = (const struct inode *)pmap_next(&s->tree.inodes, first, &key));
 	     first = false)
-		add_inode(&f, inode);
+		features_add_inode(&f, inode);
 	while (dirty >> f.dirty)
 		f.dirty++;
 	count = hash_map_put(&u->seen, hash128(&f, sizeof(f), 0), NULL);

@@ -9,19 +9,19 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What a search relies on. */
-static void check_openings(const struct begun *b)
+static void check_open_states(const struct begun *b)
 {
 	const struct open_list *l = &b->x.list;
 	uint64_t left = 0;
 
 	for (size_t i = l->head; i < l->tail; i++) {
-		const struct opening *o = l->items[i];
+		const struct open_state *o = l->items[i];
 
-		must(opening_has_order(o, b->universe.calls) && !o->saved);
+		must(open_state_has_order(o, b->universe.calls) && !o->saved);
 		must(o->node < b->x.graph.count || (o->node == NODE_NONE && b->options.bitstate));
-		for (const struct way *w = o->way; w; w = w->from)
+		for (const struct call_path *w = o->path; w; w = w->from)
 			must(w->call < b->universe.calls && w->depth <= HISTORY_MAX &&
-			     w->depth == way_depth(w->from) + 1);
+			     w->depth == call_path_depth(w->from) + 1);
 		left += b->universe.calls - o->next;
 	}
 	must(!strategy_branches(b->options.strategy) || b->x.figures.edges_left >= left);
@@ -29,11 +29,11 @@ static void check_openings(const struct begun *b)
 
 static void check_graph(struct graph *g)
 {
-	uint32_t way[16];
+	uint32_t path[16];
 
 	for (uint32_t n = 0; n < g->count; n++) {
 		must(graph_untried(g, n) <= g->calls);
-		must(graph_path(g, 0, n, way, 16) >= -1);
+		must(graph_path(g, 0, n, path, 16) >= -1);
 	}
 }
 
@@ -50,7 +50,7 @@ static void load_as(enum strategy strategy, bool bitstate, const unsigned char *
 	status = begun_load(&b, bytes, size, &err);
 	must(status == err.code && (!status || status == -EINVAL));
 	if (!status) {
-		check_openings(&b);
+		check_open_states(&b);
 		check_graph(&b.x.graph);
 	}
 	begun_close(&b);

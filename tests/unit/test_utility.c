@@ -107,15 +107,15 @@ static void check_order(enum strategy strategy, const unsigned *expected)
 {
 	static const double scores[] = { 0.3, 0.9, 0.1, 0.5 };
 	struct open_list list = { .strategy = strategy };
-	struct opening openings[4];
+	struct open_state open_states[4];
 
-	memset(openings, 0, sizeof(openings));
+	memset(open_states, 0, sizeof(open_states));
 	for (unsigned i = 0; i < 4; i++) {
-		openings[i].score = scores[i];
-		open_list_add(&list, &openings[i]);
+		open_states[i].score = scores[i];
+		open_list_add(&list, &open_states[i]);
 	}
 	for (unsigned i = 0; i < 4; i++)
-		assert_ptr_equal(open_list_take(&list), &openings[expected[i]]);
+		assert_ptr_equal(open_list_take(&list), &open_states[expected[i]]);
 	assert_null(open_list_first(&list));
 	open_list_free(&list);
 }
