@@ -24,8 +24,8 @@ enum {
 	DEVIATIONS_BYTES = 256 << 20, /* address space for a job's; memory only as it is used */
 };
 
-/* What one job tells. */
-struct report {
+/* What one job reports. */
+struct job_report {
 	pid_t pid;
 	int failure; /* negative errno, and why */
 	struct err err;
@@ -34,15 +34,15 @@ struct report {
 	char *deviations;
 };
 
-struct channel {
+struct shared_jobs {
 	_Atomic size_t next; /* script that no job has taken */
 	_Atomic size_t done, rejected;
 	_Atomic bool stop;
-	struct report reports[CONFORM_JOBS_MAX];
+	struct job_report reports[CONFORM_JOBS_MAX];
 	uint8_t fates[];
 };
 
-static void *share(size_t size)
+static void *jobs_share_memory(size_t size)
 {
 	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -50,39 +50,39 @@ static void *share(size_t size)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-static size_t channel_size(const struct suite *suite)
+static size_t jobs_size(const struct suite *suite)
 {
-	return sizeof(struct channel) + suite->count;
+	return sizeof(struct shared_jobs) + suite->count;
 }
 
-static void close_channel(struct channel *b, const struct suite *suite)
+static void jobs_free(struct shared_jobs *shared, const struct suite *suite)
 {
 	for (unsigned i = 0; i < CONFORM_JOBS_MAX; i++)
-		if (b->reports[i].deviations)
-			munmap(b->reports[i].deviations, DEVIATIONS_BYTES);
-	munmap(b, channel_size(suite));
+		if (shared->reports[i].deviations)
+			munmap(shared->reports[i].deviations, DEVIATIONS_BYTES);
+	munmap(shared, jobs_size(suite));
 }
 
-static struct channel *open_channel(const struct suite *suite, unsigned jobs, struct err *err)
+static struct shared_jobs *jobs_new(const struct suite *suite, unsigned jobs, struct err *err)
 {
-	struct channel *b = share(channel_size(suite));
-	bool complete = b;
+	struct shared_jobs *shared = jobs_share_memory(jobs_size(suite));
+	bool complete = shared;
 
 	for (unsigned i = 0; i < jobs && complete; i++) {
-		b->reports[i].deviations = share(DEVIATIONS_BYTES);
-		complete = b->reports[i].deviations;
+		shared->reports[i].deviations = jobs_share_memory(DEVIATIONS_BYTES);
+		complete = shared->reports[i].deviations;
 	}
 	if (complete) {
-		memset(b->fates, SCRIPT_FATES, suite->count);
-		return b;
+		memset(shared->fates, SCRIPT_FATES, suite->count);
+		return shared;
 	}
 	err_sys(err, errno, "cannot share memory among jobs");
-	if (b)
-		close_channel(b, suite);
+	if (shared)
+		jobs_free(shared, suite);
 	return NULL;
 }
 
-static int tell(struct report *r, const struct deviation *d, struct err *err)
+static int job_report_add(struct job_report *r, const struct deviation *d, struct err *err)
 {
 	json_t *packed = deviation_pack(d);
 	size_t room = DEVIATIONS_BYTES - r->used, len;
@@ -97,30 +97,30 @@ static int tell(struct report *r, const struct deviation *d, struct err *err)
 	return 0;
 }
 
-static int run_portion(struct channel *b, struct report *r, struct session *s, size_t from,
-		       size_t end, struct err *err)
+static int job_run_portion(struct shared_jobs *shared, struct job_report *r, struct session *s,
+			   size_t from, size_t end, struct err *err)
 {
 	struct deviation d = { 0 };
 	enum script_fate fate;
 	int ret = 0;
 
-	for (size_t i = from; i < end && !ret && !b->stop && !run_stop; i++) {
+	for (size_t i = from; i < end && !ret && !shared->stop && !run_stop; i++) {
 		ret = session_run(s, i, &fate, &d, err);
 		if (ret)
 			break;
-		b->fates[i] = (uint8_t)fate;
-		b->done++;
+		shared->fates[i] = (uint8_t)fate;
+		shared->done++;
 		if (fate != SCRIPT_REJECTED)
 			continue;
-		b->rejected++;
-		ret = tell(r, &d, err);
+		shared->rejected++;
+		ret = job_report_add(r, &d, err);
 	}
 	deviation_free(&d);
 	return ret;
 }
 
-static int work(struct channel *b, struct report *r, const struct suite *suite,
-		const struct conform_options *options, struct err *err)
+static int job_work(struct shared_jobs *shared, struct job_report *r, const struct suite *suite,
+		    const struct conform_options *options, struct err *err)
 {
 	struct session *s;
 	size_t from, end;
@@ -128,19 +128,19 @@ static int work(struct channel *b, struct report *r, const struct suite *suite,
 
 	if (ret)
 		return ret;
-	while (!ret && !b->stop && !run_stop) {
-		from = atomic_fetch_add(&b->next, PORTION);
+	while (!ret && !shared->stop && !run_stop) {
+		from = atomic_fetch_add(&shared->next, PORTION);
 		if (from >= suite->count)
 			break;
 		end = from + PORTION < suite->count ? from + PORTION : suite->count;
-		ret = run_portion(b, r, s, from, end, err);
+		ret = job_run_portion(shared, r, s, from, end, err);
 	}
 	r->figures = *session_figures(s);
 	session_close(s);
 	return ret;
 }
 
-static pid_t start_job(struct channel *b, struct report *r, const struct suite *suite,
+static pid_t job_start(struct shared_jobs *shared, struct job_report *r, const struct suite *suite,
 		       const struct conform_options *options)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -150,13 +150,13 @@ static pid_t start_job(struct channel *b, struct report *r, const struct suite *
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(0);
-	r->failure = work(b, r, suite, options, &r->err);
+	r->failure = job_work(shared, r, suite, options, &r->err);
 	fflush(NULL);
 	_exit(r->failure != 0);
 }
 
 /* How a job ended, as one of our failures or 0. */
-static int job_end(struct report *r, unsigned number, int status, struct err *err)
+static int job_failure(struct job_report *r, unsigned number, int status, struct err *err)
 {
 	if (r->failure)
 		return err_set(err, -r->failure, "%s", r->err.text);
@@ -169,8 +169,8 @@ static int job_end(struct report *r, unsigned number, int status, struct err *er
 }
 
 /* Waits for all jobs. One that fails stops the others. */
-static int await_jobs(struct channel *b, unsigned jobs, const struct conform_options *options,
-		      struct err *err)
+static int jobs_await(struct shared_jobs *shared, unsigned jobs,
+		      const struct conform_options *options, struct err *err)
 {
 	struct timespec look = { 0, LOOK_MS * 1000000L };
 	unsigned left = jobs;
@@ -178,48 +178,48 @@ static int await_jobs(struct channel *b, unsigned jobs, const struct conform_opt
 
 	while (left) {
 		for (unsigned i = 0; i < jobs; i++) {
-			struct report *report = &b->reports[i];
+			struct job_report *report = &shared->reports[i];
 
 			if (!report->pid || waitpid(report->pid, &status, WNOHANG) != report->pid)
 				continue;
 			report->pid = 0;
 			left--;
-			r = job_end(report, i + 1, status, err);
+			r = job_failure(report, i + 1, status, err);
 			ret = ret ? ret : r;
 		}
-		b->stop |= ret || run_stop;
+		shared->stop |= ret || run_stop;
 		if (options->progress)
-			options->progress(options->progress_to, b->done, b->rejected);
+			options->progress(options->progress_to, shared->done, shared->rejected);
 		if (left)
 			nanosleep(&look, NULL);
 	}
 	return ret;
 }
 
-static int start_jobs(struct channel *b, unsigned jobs, const struct suite *suite,
+static int jobs_start(struct shared_jobs *shared, unsigned jobs, const struct suite *suite,
 		      const struct conform_options *options, struct err *err)
 {
 	fflush(NULL);
 	for (unsigned i = 0; i < jobs; i++) {
-		b->reports[i].pid = start_job(b, &b->reports[i], suite, options);
-		if (b->reports[i].pid > 0)
+		shared->reports[i].pid = job_start(shared, &shared->reports[i], suite, options);
+		if (shared->reports[i].pid > 0)
 			continue;
-		b->stop = true;
-		b->reports[i].pid = 0;
-		await_jobs(b, i, options, err);
+		shared->stop = true;
+		shared->reports[i].pid = 0;
+		jobs_await(shared, i, options, err);
 		return err_sys(err, errno, "cannot start job %u", i + 1);
 	}
-	return await_jobs(b, jobs, options, err);
+	return jobs_await(shared, jobs, options, err);
 }
 
-static int by_script(const void *a, const void *b)
+static int deviation_by_script(const void *a, const void *b)
 {
 	const struct deviation *x = a, *y = b;
 
 	return x->script < y->script ? -1 : x->script > y->script;
 }
 
-static void gather_deviations(struct conform_result *ret, const struct report *r)
+static void result_gather_deviations(struct conform_result *ret, const struct job_report *r)
 {
 	const char *at = r->deviations, *end = r->deviations + r->used, *newline;
 	struct deviation *d;
@@ -237,14 +237,15 @@ static void gather_deviations(struct conform_result *ret, const struct report *r
 	}
 }
 
-static void gather(struct conform_result *ret, const struct channel *b, unsigned jobs)
+static void result_gather(struct conform_result *ret, const struct shared_jobs *shared,
+			  unsigned jobs)
 {
 	struct session_figures *sum = &ret->figures;
 
 	for (unsigned i = 0; i < jobs; i++) {
-		const struct session_figures *f = &b->reports[i].figures;
+		const struct session_figures *f = &shared->reports[i].figures;
 
-		gather_deviations(ret, &b->reports[i]);
+		result_gather_deviations(ret, &shared->reports[i]);
 		sum->exec_seconds += f->exec_seconds / jobs;
 		sum->check_seconds += f->check_seconds / jobs;
 		sum->calls += f->calls;
@@ -258,9 +259,10 @@ static void gather(struct conform_result *ret, const struct channel *b, unsigned
 			sum->rule_hits[rule] += f->rule_hits[rule];
 	}
 	if (ret->deviation_count)
-		qsort(ret->deviations, ret->deviation_count, sizeof(*ret->deviations), by_script);
+		qsort(ret->deviations, ret->deviation_count, sizeof(*ret->deviations),
+		      deviation_by_script);
 	ret->fates = must_alloc(ret->suite->count + 1);
-	memcpy(ret->fates, b->fates, ret->suite->count);
+	memcpy(ret->fates, shared->fates, ret->suite->count);
 	for (size_t i = 0; i < ret->suite->count; i++)
 		ret->counts[ret->fates[i]]++;
 }
@@ -270,18 +272,18 @@ int conform_run(struct conform_result *ret, const struct suite *suite,
 {
 	unsigned jobs = options->jobs;
 	double from = clock_seconds();
-	struct channel *b;
+	struct shared_jobs *shared;
 	int r;
 
 	*ret = (struct conform_result){ .suite = suite };
 	ret->target = must_strdup(options->session.target);
 	must(jobs && jobs <= CONFORM_JOBS_MAX);
-	b = open_channel(suite, jobs, err);
-	if (!b)
+	shared = jobs_new(suite, jobs, err);
+	if (!shared)
 		return -ENOMEM;
-	r = start_jobs(b, jobs, suite, options, err);
-	gather(ret, b, jobs);
-	close_channel(b, suite);
+	r = jobs_start(shared, jobs, suite, options, err);
+	result_gather(ret, shared, jobs);
+	jobs_free(shared, suite);
 	ret->seconds = clock_seconds() - from;
 	ret->stopped = run_stop;
 	return r;

@@ -1,6 +1,6 @@
 /* conform.h -- a suite of scripts on a target, by several jobs at once.
  *
- * A job is a process of its own with a target of its own; jobs take scripts in small portions
+ * A job is a process with its own target; jobs take scripts in small portions
  * from a common counter. What a job finds out lies in memory that is shared from the start, so
  * that a job that dies takes nothing with it but its last script. */
 #ifndef CONFORM_CONFORM_H

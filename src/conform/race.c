@@ -9,15 +9,15 @@
 #include "history/check.h"
 
 /* A call, or a return. */
-struct event {
+struct race_event {
 	int64_t ns;
 	bool is_return;
 	uint16_t at; /* which of the calls */
 };
 
-struct race {
+struct race_run {
 	struct walker *walker;
-	struct walk *walk;
+	struct script_walk *walk;
 	struct raced raced[TARGET_RACE_MAX];
 	struct item_return returns[TARGET_RACE_MAX];
 	struct script trace;
@@ -26,9 +26,9 @@ struct race {
 };
 
 /* At the same nanosecond nothing is known, so they overlap: calls come first. */
-static int by_time(const void *a, const void *b)
+static int race_event_by_time(const void *a, const void *b)
 {
-	const struct event *x = a, *y = b;
+	const struct race_event *x = a, *y = b;
 
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? -1 : 1;
@@ -38,18 +38,18 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Calls and returns as a trace. */
-static void write_history(struct race *r)
+static void race_write_trace(struct race_run *r)
 {
-	struct event events[2 * TARGET_RACE_MAX] = { 0 };
+	struct race_event events[2 * TARGET_RACE_MAX] = { 0 };
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < r->walk->count; i++) {
-		events[count++] = (struct event){ r->raced[i].called_ns, false, (uint16_t)i };
-		events[count++] = (struct event){ r->raced[i].returned_ns, true, (uint16_t)i };
+		events[count++] = (struct race_event){ r->raced[i].called_ns, false, (uint16_t)i };
+		events[count++] = (struct race_event){ r->raced[i].returned_ns, true, (uint16_t)i };
 		r->raced[i].outcome = outcome_copy(&r->raced[i].outcome, &r->walker->arena);
 		r->returns[i] = (struct item_return){ &r->raced[i].outcome, 1, false };
 	}
-	qsort(events, count, sizeof(*events), by_time);
+	qsort(events, count, sizeof(*events), race_event_by_time);
 	script_reset(&r->trace);
 	r->trace.is_trace = true;
 	for (unsigned i = 0; i < count; i++) {
@@ -67,7 +67,7 @@ static void write_history(struct race *r)
 }
 
 /* The calls of all processes but one: "open and rename". */
-static void add_calls(const struct walk *w, unsigned but, struct buf *out)
+static void race_add_calls(const struct script_walk *w, unsigned but, struct buf *out)
 {
 	bool named[OP_COUNT] = { false };
 
@@ -81,10 +81,10 @@ static void add_calls(const struct walk *w, unsigned but, struct buf *out)
 	}
 }
 
-/* A trace that stands for itself: the set-up, what overlapped, what was there afterwards. */
-static void add_history(const struct race *r, struct buf *out)
+/* A complete trace: the set-up, the calls that overlapped, the tree afterwards. */
+static void race_add_history(const struct race_run *r, struct buf *out)
 {
-	const struct walk *w = r->walk;
+	const struct script_walk *w = r->walk;
 
 	for (unsigned i = 0; i < w->setup_count; i++) {
 		call_print(&w->setup_calls[i], DIALECT_NATIVE, out);
@@ -98,7 +98,7 @@ static void add_history(const struct race *r, struct buf *out)
 	buf_adds(out, "end dump-result\n");
 }
 
-static void begin_report(const struct race *r, unsigned step, enum finding_code code)
+static void race_begin_report(const struct race_run *r, unsigned step, enum finding_code code)
 {
 	struct deviation *d = r->walk->deviation;
 	const struct call *c = &r->walk->calls[step];
@@ -108,35 +108,35 @@ static void begin_report(const struct race *r, unsigned step, enum finding_code 
 	d->step = step;
 	d->outside_posix = true;
 	d->op = op_table[c->op].base;
-	add_calls(r->walk, code == FINDING_TREE ? 0 : c->pid, &d->allowed);
+	race_add_calls(r->walk, code == FINDING_TREE ? 0 : c->pid, &d->allowed);
 	call_print(c, DIALECT_NATIVE, &d->call);
-	add_history(r, &d->history);
+	race_add_history(r, &d->history);
 	r->walk->fate = SCRIPT_REJECTED;
 }
 
-static void report_outcome(const struct race *r, const struct mismatch *m, unsigned step)
+static void race_report_outcome(const struct race_run *r, const struct mismatch *m, unsigned step)
 {
 	const struct outcome *seen = &r->raced[step].outcome;
 	struct deviation *d = r->walk->deviation;
 
-	begin_report(r, step, FINDING_OUTCOME);
+	race_begin_report(r, step, FINDING_OUTCOME);
 	buf_adds(&d->seen, seen->error ? errno_name(seen->error) : "success");
 	buf_addf(&d->detail, "%s, allowed by any order: %s", m->seen, m->allowed);
 	d->outside_posix = m->reach == REACH_OUTSIDE_POSIX;
 }
 
-static void report_tree(struct race *r)
+static void race_report_tree(struct race_run *r)
 {
 	const struct state *s = &r->checker.overlap.items[0].state;
 	struct deviation *d = r->walk->deviation;
 
-	begin_report(r, r->walk->count - 1, FINDING_TREE);
+	race_begin_report(r, r->walk->count - 1, FINDING_TREE);
 	deviation_say_tree(&s->tree, &r->tree, &d->seen);
 	tree_diff(&s->tree, &r->tree, 8, &d->detail);
 }
 
 /* The call in which a line of the trace is: its own, or the one that returns there. */
-static unsigned call_at(const struct race *r, size_t item)
+static unsigned race_call_at(const struct race_run *r, size_t item)
 {
 	const struct item *at = &r->trace.items[item];
 
@@ -146,15 +146,15 @@ static unsigned call_at(const struct race *r, size_t item)
 	return 0;
 }
 
-static bool has_tree(const struct state *s, void *own)
+static bool race_has_tree(const struct state *s, void *own)
 {
-	const struct race *r = own;
+	const struct race_run *r = own;
 
 	return hash_equal(tree_hash(&s->tree), tree_hash(&r->tree));
 }
 
 /* From the walker's state to where one of the orders leads. */
-static void judge(struct race *r)
+static void race_judge(struct race_run *r)
 {
 	struct state begin = state_copy(&r->walker->state);
 	enum verdict verdict = VERDICT_OK;
@@ -165,53 +165,53 @@ static void judge(struct race *r)
 	for (i = 0; i < r->trace.count && verdict == VERDICT_OK; i++)
 		verdict = checker_item(&r->checker, &r->trace, i, &mismatch);
 	if (verdict == VERDICT_BAD)
-		report_outcome(r, &mismatch, call_at(r, i - 1));
+		race_report_outcome(r, &mismatch, race_call_at(r, i - 1));
 	else if (verdict == VERDICT_UNKNOWN)
 		r->walk->fate = SCRIPT_UNKNOWN;
-	else if (!overlap_keep(&r->checker.overlap, has_tree, r))
-		report_tree(r);
+	else if (!overlap_keep(&r->checker.overlap, race_has_tree, r))
+		race_report_tree(r);
 	else
 		walker_set_state(r->walker, state_copy(&r->checker.overlap.items[0].state));
 }
 
 /* The tree is looked at when all is quiet. */
-static int look(struct race *r, enum target_fate *ret_fate, struct err *err)
+static int race_look(struct race_run *r, enum target_fate *ret_fate, struct err *err)
 {
 	int ret = walker_observe(r->walker, &r->tree, ret_fate, err);
 
 	if (ret || *ret_fate != FATE_FINE)
 		return ret;
-	judge(r);
+	race_judge(r);
 	tree_free(&r->tree);
 	return 0;
 }
 
-static int run(struct race *r, uint64_t seed, enum target_fate *ret_fate, struct err *err)
+static int race_make(struct race_run *r, uint64_t seed, enum target_fate *ret_fate, struct err *err)
 {
-	struct walk *w = r->walk;
+	struct script_walk *w = r->walk;
 	double from = clock_seconds();
 	int ret = target_race(r->walker->target, w->calls, w->count, seed, r->raced, ret_fate, err);
 
 	r->walker->figures.exec_seconds += clock_seconds() - from;
 	if (ret || *ret_fate != FATE_FINE)
 		return ret;
-	write_history(r);
-	return look(r, ret_fate, err);
+	race_write_trace(r);
+	return race_look(r, ret_fate, err);
 }
 
-int race_walk(struct walker *x, struct walk *w, uint64_t seed, struct err *err)
+int race_walk(struct walker *x, struct script_walk *w, uint64_t seed, struct err *err)
 {
 	const struct state_options none = { 0 };
-	struct race *r = must_alloc(sizeof(*r));
+	struct race_run *r = must_alloc(sizeof(*r));
 	enum target_fate fate = FATE_FINE;
 	int ret;
 
 	must(w->count && w->count <= TARGET_RACE_MAX);
-	*r = (struct race){ .walker = x, .walk = w };
+	*r = (struct race_run){ .walker = x, .walk = w };
 	checker_init(&r->checker, &x->model, &none);
 	ret = walker_prefix(x, w, err);
 	if (!ret && !w->prefix_failed)
-		ret = run(r, seed, &fate, err);
+		ret = race_make(r, seed, &fate, err);
 	if (!ret && fate != FATE_FINE) {
 		walker_report_fate(w->deviation, fate, 0, &w->calls[0]);
 		w->fate = SCRIPT_REJECTED;

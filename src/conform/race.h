@@ -9,6 +9,6 @@
 #include "conform/walk.h"
 
 /* Carries out the walker's steps, then the walk's calls at once; the seed shifts them a little. */
-int race_walk(struct walker *x, struct walk *w, uint64_t seed, struct err *err);
+int race_walk(struct walker *x, struct script_walk *w, uint64_t seed, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* restore.c -- what a script left, undone by calls that the model can foresee.
+/* restore.c -- what a script left, undone by calls that the model can predict.
  *
  * Whether they really restore everything is for the caller to see: an immutable file, say, stays,
  * and the state that the calls lead to is then not the one that was wanted. */
@@ -12,7 +12,7 @@
 
 enum { UMASK_FIRST = 022, DEPTH_MAX = 64 };
 
-static struct call *add(struct call_list *list, enum op op, unsigned pid)
+static struct call *call_list_add(struct call_list *list, enum op op, unsigned pid)
 {
 	struct call *c;
 
@@ -25,7 +25,7 @@ static struct call *add(struct call_list *list, enum op op, unsigned pid)
 	return c;
 }
 
-static struct arg text_arg(const char *text)
+static struct arg call_text_arg(const char *text)
 {
 	return (struct arg){ .text = text, .len = (uint32_t)strlen(text) };
 }
@@ -36,13 +36,13 @@ static void restore_process(const struct process *process, unsigned pid, struct 
 
 	for (bool first = true; pmap_next(&process->fds, first, &key); first = false)
 		if (key >= STATE_FD_FIRST)
-			add(list, OP_close, pid)->close.fd.num = (int64_t)key;
+			call_list_add(list, OP_close, pid)->close.fd.num = (int64_t)key;
 	for (bool first = true; pmap_next(&process->streams, first, &key); first = false)
-		add(list, OP_closedir, pid)->closedir.dh.num = (int64_t)key;
+		call_list_add(list, OP_closedir, pid)->closedir.dh.num = (int64_t)key;
 	if (process->cwd != TREE_ROOT)
-		add(list, OP_chdir, pid)->chdir.path = text_arg("/");
+		call_list_add(list, OP_chdir, pid)->chdir.path = call_text_arg("/");
 	if (process->umask != UMASK_FIRST)
-		add(list, OP_umask, pid)->umask.mask.num = UMASK_FIRST;
+		call_list_add(list, OP_umask, pid)->umask.mask.num = UMASK_FIRST;
 }
 
 void restore_processes(const struct state *s, struct call_list *list, struct arena *arena)
@@ -55,7 +55,7 @@ void restore_processes(const struct state *s, struct call_list *list, struct are
 		restore_process(process, (unsigned)pid, list);
 }
 
-static const char *join(const char *dir, const struct entry *entry, struct arena *arena)
+static const char *restore_join(const char *dir, const struct entry *entry, struct arena *arena)
 {
 	size_t len = strlen(dir);
 	char *path = arena_alloc(arena, len + entry->len + 2);
@@ -66,26 +66,27 @@ static const char *join(const char *dir, const struct entry *entry, struct arena
 	return path;
 }
 
-static void remove_below(const struct tree *t, uint64_t dir, const char *path, unsigned depth,
-			 struct call_list *list, struct arena *arena)
+static void restore_remove_below(const struct tree *t, uint64_t dir, const char *path,
+				 unsigned depth, struct call_list *list, struct arena *arena)
 {
 	const struct entry *entry;
 	uint64_t cookie = 0;
 
 	while (depth < DEPTH_MAX && (entry = tree_next_entry(t, dir, &cookie))) {
-		const char *below = join(path, entry, arena);
+		const char *below = restore_join(path, entry, arena);
 
 		if (S_ISDIR(tree_inode(t, entry->ino)->mode)) {
-			remove_below(t, entry->ino, below, depth + 1, list, arena);
-			add(list, OP_rmdir, 1)->rmdir.path = text_arg(below);
+			restore_remove_below(t, entry->ino, below, depth + 1, list, arena);
+			call_list_add(list, OP_rmdir, 1)->rmdir.path = call_text_arg(below);
 		} else {
-			add(list, OP_unlink, 1)->unlink.path = text_arg(below);
+			call_list_add(list, OP_unlink, 1)->unlink.path = call_text_arg(below);
 		}
 	}
 }
 
 /* Counts the names of each object below, and of each directory those that lead to it. */
-static bool count_names(const struct tree *t, uint64_t dir, unsigned depth, struct hash_map *names)
+static bool tree_count_names(const struct tree *t, uint64_t dir, unsigned depth,
+			     struct hash_map *names)
 {
 	const struct entry *entry;
 	uint64_t cookie = 0, below = 2;
@@ -97,13 +98,13 @@ static bool count_names(const struct tree *t, uint64_t dir, unsigned depth, stru
 		if (!S_ISDIR(tree_inode(t, entry->ino)->mode))
 			continue;
 		below++;
-		if (!count_names(t, entry->ino, depth + 1, names))
+		if (!tree_count_names(t, entry->ino, depth + 1, names))
 			return false;
 	}
 	return depth < DEPTH_MAX && tree_inode(t, dir)->nlink == below;
 }
 
-static bool names_agree(const struct tree *t, uint64_t dir, const struct hash_map *names)
+static bool tree_names_agree(const struct tree *t, uint64_t dir, const struct hash_map *names)
 {
 	const struct entry *entry;
 	uint64_t cookie = 0;
@@ -112,7 +113,7 @@ static bool names_agree(const struct tree *t, uint64_t dir, const struct hash_ma
 		const struct inode *inode = tree_inode(t, entry->ino);
 		struct hash key = { entry->ino, 0 };
 
-		if (S_ISDIR(inode->mode) ? !names_agree(t, entry->ino, names)
+		if (S_ISDIR(inode->mode) ? !tree_names_agree(t, entry->ino, names)
 					 : *hash_map_get(names, key) != inode->nlink)
 			return false;
 	}
@@ -122,7 +123,8 @@ static bool names_agree(const struct tree *t, uint64_t dir, const struct hash_ma
 bool tree_is_sound(const struct tree *t)
 {
 	struct hash_map names = HASH_MAP_INIT;
-	bool sound = count_names(t, TREE_ROOT, 0, &names) && names_agree(t, TREE_ROOT, &names);
+	bool sound =
+		tree_count_names(t, TREE_ROOT, 0, &names) && tree_names_agree(t, TREE_ROOT, &names);
 
 	hash_map_free(&names);
 	return sound;
@@ -138,19 +140,19 @@ static void restore_root(const struct inode *root, const struct inode *initial,
 	while ((x = tree_next_xattr(root, &cookie))) {
 		if (tree_xattr(initial, x->bytes))
 			continue;
-		c = add(list, OP_removexattr, 1);
-		c->removexattr.path = text_arg("/");
-		c->removexattr.name = text_arg(arena_strdup(arena, x->bytes));
+		c = call_list_add(list, OP_removexattr, 1);
+		c->removexattr.path = call_text_arg("/");
+		c->removexattr.name = call_text_arg(arena_strdup(arena, x->bytes));
 	}
 	if (root->uid != initial->uid || root->gid != initial->gid) {
-		c = add(list, OP_chown, 1);
-		c->chown.path = text_arg("/");
+		c = call_list_add(list, OP_chown, 1);
+		c->chown.path = call_text_arg("/");
 		c->chown.uid.num = initial->uid;
 		c->chown.gid.num = initial->gid;
 	}
 	if (root->mode != initial->mode || root->uid != initial->uid) {
-		c = add(list, OP_chmod, 1);
-		c->chmod.path = text_arg("/");
+		c = call_list_add(list, OP_chmod, 1);
+		c->chmod.path = call_text_arg("/");
 		c->chmod.mode.num = initial->mode & ~S_IFMT;
 	}
 }
@@ -158,7 +160,7 @@ static void restore_root(const struct inode *root, const struct inode *initial,
 void restore_tree(const struct state *s, const struct state *initial, struct call_list *list,
 		  struct arena *arena)
 {
-	remove_below(&s->tree, TREE_ROOT, "", 0, list, arena);
+	restore_remove_below(&s->tree, TREE_ROOT, "", 0, list, arena);
 	restore_root(tree_inode(&s->tree, TREE_ROOT), tree_inode(&initial->tree, TREE_ROOT), list,
 		     arena);
 }

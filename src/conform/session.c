@@ -8,16 +8,16 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "channel/limits.h"
 #include "conform/race.h"
 #include "conform/restore.h"
 #include "conform/times.h"
-#include "channel/limits.h"
 
 /* A set-up's tree is compared after one in so many times that it is made again. */
 enum { PROVE_EVERY = 16, REPEATS_MAX = 3, FAILURES_MAX = 100 };
 
 /* A set-up that was carried out once, as it turned out. */
-struct base {
+struct known_setup {
 	bool known;
 	bool blind; /* its tree is not the model's and cannot be: trees do not count */
 	struct state state;
@@ -28,15 +28,15 @@ struct session {
 	const struct suite *suite;
 	struct walker walker;
 	struct state initial;
-	struct base *bases; /* by number of the set-up */
-	long in_place;      /* the set-up that is there, unchanged; -1: none */
-	long people;        /* the set-up whose processes are there; -1: process 1 alone */
-	bool lost;          /* what is there is not what the model thinks */
-	bool broken;        /* it hung, died, or does not become empty by removing things */
-	bool unproven;      /* nobody has looked since it was emptied */
-	unsigned failures;  /* to carry out a script at all */
-	unsigned repeat;    /* of each race */
-	uint64_t seed;      /* of the next race */
+	struct known_setup *bases; /* by number of the set-up */
+	long in_place;             /* the set-up that is there, unchanged; -1: none */
+	long tasks;                /* the set-up whose processes are there; -1: process 1 alone */
+	bool lost;                 /* what is there is not what the model thinks */
+	bool broken;               /* it hung, died, or does not become empty by removing things */
+	bool unproven;             /* its tree was not compared since it was emptied */
+	unsigned failures;         /* to carry out a script at all */
+	unsigned repeat;           /* of each race */
+	uint64_t seed;             /* of the next race */
 	struct call_list calls;
 };
 
@@ -77,7 +77,7 @@ int session_open(struct session **ret, const struct suite *suite,
 	s->walker.state = state_copy(&s->initial);
 	s->walker.predictor.model = &s->walker.model;
 	plan_init(&s->walker.plan, &s->walker.predictor, &s->initial);
-	s->in_place = s->people = -1;
+	s->in_place = s->tasks = -1;
 	*ret = s;
 	return 0;
 }
@@ -100,7 +100,7 @@ void session_close(struct session *s)
 	free(s);
 }
 
-static int reset(struct session *s, struct err *err)
+static int session_reset(struct session *s, struct err *err)
 {
 	double from = clock_seconds();
 	int r = s->broken ? target_reset(s->walker.target, err)
@@ -109,13 +109,13 @@ static int reset(struct session *s, struct err *err)
 	s->walker.figures.exec_seconds += clock_seconds() - from;
 	s->walker.figures.resets++;
 	walker_set_state(&s->walker, state_copy(&s->initial));
-	s->in_place = s->people = -1;
+	s->in_place = s->tasks = -1;
 	s->lost = s->broken = false;
 	s->unproven = true;
 	return r;
 }
 
-static int walk(struct session *s, struct walk *w, struct err *err)
+static int session_walk(struct session *s, struct script_walk *w, struct err *err)
 {
 	int r = w->setup_calls ? race_walk(&s->walker, w, s->seed++, err)
 	      : w->times       ? times_walk(&s->walker, w, err)
@@ -128,7 +128,8 @@ static int walk(struct session *s, struct walk *w, struct err *err)
 
 /* What was seen takes the place of the model's tree: a set-up that deviates is still one. Not so
  * where something is open in it, or where it is none that a model could have. */
-static int adopt(struct session *s, const struct setup *setup, bool *ret_blind, struct err *err)
+static int session_adopt(struct session *s, const struct setup *setup, bool *ret_blind,
+			 struct err *err)
 {
 	enum target_fate fate;
 	struct tree seen;
@@ -154,17 +155,17 @@ static int adopt(struct session *s, const struct setup *setup, bool *ret_blind, 
 	return 0;
 }
 
-static bool same_people(const struct session *s, unsigned setup)
+static bool session_has_processes_of(const struct session *s, unsigned setup)
 {
 	const struct setup *a = &s->suite->setups[setup], *b;
 
-	if (s->people < 0)
-		return !a->people;
-	b = &s->suite->setups[s->people];
-	for (unsigned i = 0; i < a->people && i < b->people; i++)
+	if (s->tasks < 0)
+		return !a->tasks;
+	b = &s->suite->setups[s->tasks];
+	for (unsigned i = 0; i < a->tasks && i < b->tasks; i++)
 		if (!call_equal(&a->calls[i], &b->calls[i]))
 			return false;
-	return a->people == b->people;
+	return a->tasks == b->tasks;
 }
 
 /* Plans the calls that undo everything; false where they would not. */
@@ -192,29 +193,31 @@ static int session_plan_fresh(struct session *s, unsigned setup, struct err *err
 {
 	int r;
 
-	if (!s->lost && (s->people < 0 || same_people(s, setup)) && session_plan_restore(s, true))
+	if (!s->lost && (s->tasks < 0 || session_has_processes_of(s, setup)) &&
+	    session_plan_restore(s, true))
 		return 0;
-	r = reset(s, err);
+	r = session_reset(s, err);
 	plan_begin(&s->walker.plan, &s->walker.state);
 	return r;
 }
 
 /* Carries a set-up out for the first time. What deviates in it is reported once. */
-static int learn(struct session *s, unsigned number, struct walk *script, struct err *err)
+static int session_learn(struct session *s, unsigned number, struct script_walk *script,
+			 struct err *err)
 {
 	const struct setup *setup = &s->suite->setups[number];
-	struct base *base = &s->bases[number];
-	struct walk w = { .deviation = script->deviation };
+	struct known_setup *base = &s->bases[number];
+	struct script_walk w = { .deviation = script->deviation };
 	unsigned skip;
 	int r = session_plan_fresh(s, number, err);
 
-	skip = s->people >= 0 ? setup->people : 0;
+	skip = s->tasks >= 0 ? setup->tasks : 0;
 	base->outcomes = arena_alloc(&s->walker.kept, (setup->count + 1) * sizeof(struct outcome));
 	w.calls = setup->calls + skip;
 	w.count = setup->count - skip;
 	w.outcomes = base->outcomes + skip;
 	if (!r)
-		r = walk(s, &w, err);
+		r = session_walk(s, &w, err);
 	if (r)
 		return r;
 	if (w.prefix_failed || w.stopped)
@@ -223,7 +226,7 @@ static int learn(struct session *s, unsigned number, struct walk *script, struct
 	script->fate = w.fate;
 	if (w.fate != SCRIPT_ACCEPTED) {
 		script->deviation->in_setup = true;
-		r = adopt(s, setup, &base->blind, err);
+		r = session_adopt(s, setup, &base->blind, err);
 	}
 	base->known = true;
 	base->state = state_copy(&s->walker.state);
@@ -234,7 +237,7 @@ static int learn(struct session *s, unsigned number, struct walk *script, struct
 static int session_plan_setup(struct session *s, unsigned number, struct err *err)
 {
 	const struct setup *setup = &s->suite->setups[number];
-	const struct base *base = &s->bases[number];
+	const struct known_setup *base = &s->bases[number];
 	struct walker *x = &s->walker;
 	bool look;
 	int r = 0;
@@ -245,18 +248,19 @@ static int session_plan_setup(struct session *s, unsigned number, struct err *er
 	} else {
 		r = session_plan_fresh(s, number, err);
 		look = !base->blind && (s->unproven || x->figures.setups % PROVE_EVERY == 0);
-		for (unsigned i = s->people >= 0 ? setup->people : 0; i < setup->count; i++)
+		for (unsigned i = s->tasks >= 0 ? setup->tasks : 0; i < setup->count; i++)
 			plan_add_known(&x->plan, &setup->calls[i], &base->outcomes[i],
 				       look && i + 1 == setup->count ? &base->state.tree : NULL);
 		x->figures.setups++;
 	}
 	walker_set_state(x, state_copy(&base->state));
-	s->people = setup->people ? (long)number : -1;
+	s->tasks = setup->tasks ? (long)number : -1;
 	return r;
 }
 
 /* The set-up, and the script behind it. */
-static int attempt(struct session *s, unsigned setup, struct walk *w, struct err *err)
+static int session_attempt(struct session *s, unsigned setup, struct script_walk *w,
+			   struct err *err)
 {
 	int r = 0;
 
@@ -265,7 +269,7 @@ static int attempt(struct session *s, unsigned setup, struct walk *w, struct err
 		s->walker.changed = false;
 		w->prefix_failed = false;
 		if (!r)
-			r = walk(s, w, err);
+			r = session_walk(s, w, err);
 		s->unproven = false;
 		if (r || !w->prefix_failed)
 			return r;
@@ -274,18 +278,19 @@ static int attempt(struct session *s, unsigned setup, struct walk *w, struct err
 	return err_set(err, EIO, "%s: a set-up does not come about again", s->walker.target->name);
 }
 
-/* A tree is compared at the end: which call went wrong, a second time with closer looks tells. */
-static int pinpoint(struct session *s, const struct suite_script *script, struct walk *w,
-		    struct err *err)
+/* The tree was compared at the end only. A second walk compares it after every call, to find the
+ * call that went wrong. */
+static int session_pinpoint(struct session *s, const struct suite_script *script,
+			    struct script_walk *w, struct err *err)
 {
 	struct deviation again = { .script = w->deviation->script };
-	struct walk closely = {
+	struct script_walk closely = {
 		.calls = w->calls,
 		.count = w->count,
 		.closely = true,
 		.deviation = &again,
 	};
-	int r = attempt(s, script->setup, &closely, err);
+	int r = session_attempt(s, script->setup, &closely, err);
 
 	if (!r && closely.fate == SCRIPT_REJECTED) {
 		struct deviation first = *w->deviation;
@@ -298,11 +303,11 @@ static int pinpoint(struct session *s, const struct suite_script *script, struct
 }
 
 /* The same race again and again, until nothing explains what it shows. */
-static int run_races(struct session *s, const struct suite_script *script, struct walk *w,
-		     struct err *err)
+static int session_run_races(struct session *s, const struct suite_script *script,
+			     struct script_walk *w, struct err *err)
 {
 	const struct setup *setup = &s->suite->setups[script->setup];
-	const struct base *base = &s->bases[script->setup];
+	const struct known_setup *base = &s->bases[script->setup];
 	int r = 0;
 
 	if (base->blind) {
@@ -313,7 +318,7 @@ static int run_races(struct session *s, const struct suite_script *script, struc
 	w->setup_outcomes = base->outcomes;
 	w->setup_count = setup->count;
 	for (unsigned i = 0; i < s->repeat && !r && w->fate == SCRIPT_ACCEPTED; i++) {
-		r = attempt(s, script->setup, w, err);
+		r = session_attempt(s, script->setup, w, err);
 		s->walker.figures.races++;
 		s->in_place =
 			hash_equal(tree_hash(&s->walker.state.tree), tree_hash(&base->state.tree))
@@ -324,43 +329,43 @@ static int run_races(struct session *s, const struct suite_script *script, struc
 	return r;
 }
 
-static int run(struct session *s, const struct suite_script *script, struct walk *w,
-	       struct err *err)
+static int session_run_script(struct session *s, const struct suite_script *script,
+			      struct script_walk *w, struct err *err)
 {
-	const struct base *base = &s->bases[script->setup];
+	const struct known_setup *base = &s->bases[script->setup];
 	int r = 0;
 
 	if (!base->known) {
-		r = learn(s, script->setup, w, err);
+		r = session_learn(s, script->setup, w, err);
 		s->in_place = script->setup;
-		s->people = s->suite->setups[script->setup].people ? (long)script->setup : -1;
+		s->tasks = s->suite->setups[script->setup].tasks ? (long)script->setup : -1;
 		if (r || w->fate != SCRIPT_ACCEPTED)
 			return r;
 	}
 	if (suite_races(script))
-		return run_races(s, script, w, err);
+		return session_run_races(s, script, w, err);
 	w->times = script->family && script->family->times;
 	w->blind = base->blind;
-	r = attempt(s, script->setup, w, err);
+	r = session_attempt(s, script->setup, w, err);
 	if (!r && w->fate == SCRIPT_REJECTED && w->deviation->code == FINDING_TREE && w->count > 1)
-		r = pinpoint(s, script, w, err);
+		r = session_pinpoint(s, script, w, err);
 	s->walker.changed |=
 		!hash_equal(tree_hash(&s->walker.state.tree), tree_hash(&base->state.tree));
 	s->in_place = s->walker.changed ? -1 : (long)script->setup;
-	s->lost |= script->makes_people || base->blind;
+	s->lost |= script->makes_tasks || base->blind;
 	return r;
 }
 
 /* What kept a script from being carried out may be the file system's doing: a root that cannot
  * be read any more, say. If a new one works, it was. */
-static int blame_target(struct session *s, struct walk *w, struct err *err)
+static int session_blame_target(struct session *s, struct script_walk *w, struct err *err)
 {
 	struct err why = *err;
 	int r;
 
 	*err = (struct err){ 0 };
 	s->broken = true;
-	r = reset(s, err);
+	r = session_reset(s, err);
 	if (r)
 		return r;
 	walker_report_fate(w->deviation, FATE_DIED, 0, &w->calls[0]);
@@ -369,7 +374,7 @@ static int blame_target(struct session *s, struct walk *w, struct err *err)
 	return 0;
 }
 
-static bool is_possible(const struct target *t, const struct suite_script *script)
+static bool session_is_possible(const struct target *t, const struct suite_script *script)
 {
 	if (suite_races(script) && (!t->kind->race || t->uid))
 		return false;
@@ -380,7 +385,7 @@ int session_run(struct session *s, size_t number, enum script_fate *ret_fate, st
 		struct err *err)
 {
 	const struct suite_script *script = &s->suite->scripts[number];
-	struct walk w = { script->calls, script->count, .deviation = ret };
+	struct script_walk w = { script->calls, script->count, .deviation = ret };
 	double from = clock_seconds(), exec = s->walker.figures.exec_seconds;
 	int r = 0;
 
@@ -388,10 +393,10 @@ int session_run(struct session *s, size_t number, enum script_fate *ret_fate, st
 	ret->script = (uint32_t)number;
 	ret->in_setup = false;
 	arena_reset(&s->walker.arena);
-	if (!is_possible(s->walker.target, script))
+	if (!session_is_possible(s->walker.target, script))
 		w.fate = SCRIPT_SKIPPED;
 	else
-		r = run(s, script, &w, err);
+		r = session_run_script(s, script, &w, err);
 	if (r == -LIMITS_NOT_MADE) { /* it would reach what is not ours */
 		r = err_forget(err, r, LIMITS_NOT_MADE);
 		w.fate = SCRIPT_SKIPPED;
@@ -399,7 +404,7 @@ int session_run(struct session *s, size_t number, enum script_fate *ret_fate, st
 		s->lost = s->broken = true;
 	}
 	if (r && !failure_is_ours(r) && s->failures++ < FAILURES_MAX)
-		r = blame_target(s, &w, err);
+		r = session_blame_target(s, &w, err);
 	s->walker.figures.calls += w.count;
 	s->walker.figures.check_seconds +=
 		clock_seconds() - from - (s->walker.figures.exec_seconds - exec);

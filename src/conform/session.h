@@ -1,12 +1,11 @@
 /* session.h -- scripts on one target, one after another, every call judged by the model.
  *
- * The model goes ahead and says what each call will answer; the target carries out the whole
- * script at once and stops where something is different (target_follow). What is different is
- * judged: allowed after all, or a deviation. The tree is compared at the end of every script.
+ * The target follows a plan of the whole script (plan.h). What mismatches is judged: allowed after
+ * all, or a deviation. The tree is compared at the end of every script.
  *
  * A script begins with its set-up. If the script before had the same one and changed nothing,
- * that is still in place; else the calls that undo what is there, foreseen like all others, are
- * put in front. What cannot be undone, and what deviated, costs a reset of the target. */
+ * that is still in place; else the calls that undo what is there are put in front of the plan.
+ * What cannot be undone, and what deviated, costs a reset of the target. */
 #ifndef CONFORM_SESSION_H
 #define CONFORM_SESSION_H
 

@@ -77,9 +77,9 @@ static int add_setup(struct suite *s, const char *name, const char *text, unsign
 		r = parse(s, name, text, strlen(text), &setup.calls, &setup.count, err);
 		if (r)
 			return r;
-		while (setup.people < setup.count &&
-		       op_table[setup.calls[setup.people].op].traits & TRAIT_PROC)
-			setup.people++;
+		while (setup.tasks < setup.count &&
+		       op_table[setup.calls[setup.tasks].op].traits & TRAIT_PROC)
+			setup.tasks++;
 		for (unsigned i = 0; i < setup.count; i++)
 			setup.opens |= op_table[setup.calls[i].op].traits & TRAIT_OPENS;
 		setup.text = arena_strdup(&s->arena, text);
@@ -101,8 +101,8 @@ static int add_script(struct suite *s, const char *name, const char *text, size_
 		script->needs |= target_needs(script->calls[i].op);
 	if (script->family && script->family->times)
 		script->needs &= ~(unsigned)TARGET_TIME;
-	script->makes_people = script->needs & TARGET_PROCESSES;
-	if (s->setups[script->setup].people && !suite_races(script))
+	script->makes_tasks = script->needs & TARGET_PROCESSES;
+	if (s->setups[script->setup].tasks && !suite_races(script))
 		script->needs |= TARGET_PROCESSES;
 	if (s->count == s->cap) {
 		s->cap = s->cap ? 2 * s->cap : 1024;

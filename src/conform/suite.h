@@ -17,8 +17,8 @@ struct setup {
 	const char *text;
 	const struct call *calls;
 	unsigned count;
-	unsigned people; /* calls at its beginning that make processes and groups */
-	bool opens;      /* it leaves something open */
+	unsigned tasks; /* calls at its beginning that make processes and groups */
+	bool opens;     /* it leaves something open */
 };
 
 struct suite_script {
@@ -28,8 +28,8 @@ struct suite_script {
 	const struct call *calls;
 	unsigned count;
 	unsigned setup;
-	unsigned needs;    /* of a target: enum target_cap */
-	bool makes_people; /* it makes or ends processes, or changes groups */
+	unsigned needs;   /* of a target: enum target_cap */
+	bool makes_tasks; /* it makes or ends processes, or changes groups */
 };
 
 /* Its processes make their calls at the same time; they are all of one user. */

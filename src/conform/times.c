@@ -18,7 +18,7 @@ static const int64_t ticks_max = INT64_C(100000000000);
 enum time_field { TIME_ACCESS, TIME_MODIFY, TIME_CHANGE, TIME_BIRTH, TIME_FIELDS };
 static const char *const field_names[TIME_FIELDS] = { "access", "modification", "change", "birth" };
 
-/* One time that was told. */
+/* One time that stat has returned. */
 struct stamp {
 	uint64_t ino;
 	enum time_field field;
@@ -31,7 +31,7 @@ struct stamp {
 
 struct timing {
 	struct walker *walker;
-	struct walk *walk;
+	struct script_walk *walk;
 	struct model other; /* the model, where what need not set times does it, or not */
 	struct state state; /* its state */
 	struct state start; /* the model's, before the script */
@@ -42,7 +42,7 @@ struct timing {
 	int64_t ticks[SUITE_CALLS_MAX]; /* of each call */
 };
 
-static int64_t field_of(const struct inode_times *times, enum time_field field)
+static int64_t times_field(const struct inode_times *times, enum time_field field)
 {
 	const int64_t all[TIME_FIELDS] = { times->access, times->modify, times->change,
 					   times->birth };
@@ -50,7 +50,7 @@ static int64_t field_of(const struct inode_times *times, enum time_field field)
 	return all[field];
 }
 
-static int64_t told_of(const struct stat_result *stat, enum time_field field)
+static int64_t stat_time_field(const struct stat_result *stat, enum time_field field)
 {
 	const int64_t all[TIME_FIELDS] = { stat->atime, stat->mtime, stat->ctime, stat->btime };
 
@@ -58,7 +58,7 @@ static int64_t told_of(const struct stat_result *stat, enum time_field field)
 }
 
 /* The call that set a time, or the last one before `at` that may have set any. */
-static unsigned culprit(const struct timing *t, int64_t tick, unsigned at)
+static unsigned timing_culprit(const struct timing *t, int64_t tick, unsigned at)
 {
 	unsigned i = 0;
 
@@ -71,11 +71,11 @@ static unsigned culprit(const struct timing *t, int64_t tick, unsigned at)
 	return i;
 }
 
-static void report(struct timing *t, unsigned at, const struct stamp *s, int64_t tick,
-		   const char *what)
+static void timing_report(struct timing *t, unsigned at, const struct stamp *s, int64_t tick,
+			  const char *what)
 {
 	struct deviation *d = t->walk->deviation;
-	unsigned step = culprit(t, tick, at);
+	unsigned step = timing_culprit(t, tick, at);
 	const struct call *c = &t->walk->calls[step];
 
 	t->walk->fate = SCRIPT_REJECTED;
@@ -93,7 +93,7 @@ static void report(struct timing *t, unsigned at, const struct stamp *s, int64_t
 		 (long long)(s->real_ns % 1000000000));
 }
 
-static bool waited_between(const struct timing *t, int64_t early, int64_t late)
+static bool timing_waited_between(const struct timing *t, int64_t early, int64_t late)
 {
 	for (unsigned i = 0; i < t->wait_count; i++)
 		if (early <= t->waits[i] && t->waits[i] < late)
@@ -101,35 +101,37 @@ static bool waited_between(const struct timing *t, int64_t early, int64_t late)
 	return false;
 }
 
-static bool is_same(const struct stamp *a, const struct stamp *b)
+static bool stamp_is_same(const struct stamp *a, const struct stamp *b)
 {
 	return a->ino == b->ino && a->field == b->field;
 }
 
 /* Two times that calls have set, one after the other. */
-static bool in_order(const struct timing *t, const struct stamp *early, const struct stamp *late)
+static bool stamps_in_order(const struct timing *t, const struct stamp *early,
+			    const struct stamp *late)
 {
 	int64_t unit = (int64_t)t->walker->model.traits.time_unit;
-	bool passed = unit == 1 && waited_between(t, early->tick, late->tick);
+	bool passed = unit == 1 && timing_waited_between(t, early->tick, late->tick);
 
 	if (early->maybe)
 		return true;
 	/* One field is in one unit; others may be in finer ones. */
-	if (!is_same(early, late))
+	if (!stamp_is_same(early, late))
 		return early->real_ns / unit <= late->real_ns / unit - (passed ? 1 : 0);
 	return passed ? early->real_ns < late->real_ns : early->real_ns <= late->real_ns;
 }
 
-/* What is wrong with the new time beside one that was told before; NULL: nothing. */
-static const char *compare(const struct timing *t, const struct stamp *old, const struct stamp *new)
+/* What is wrong with the new time beside one that was returned before; NULL: nothing. */
+static const char *stamp_compare(const struct timing *t, const struct stamp *old,
+				 const struct stamp *new)
 {
-	bool same = is_same(old, new);
+	bool same = stamp_is_same(old, new);
 
 	if (old->tick >= ticks_max || (!same && (old->alone || new->alone)))
 		return NULL;
-	if (old->tick < new->tick && !in_order(t, old, new))
+	if (old->tick < new->tick && !stamps_in_order(t, old, new))
 		return same ? "has not changed" : "is before one that was set earlier";
-	if (old->tick > new->tick && !new->maybe && !in_order(t, new, old))
+	if (old->tick > new->tick && !new->maybe && !stamps_in_order(t, new, old))
 		return "is after one that was set later";
 	if (!same || old->tick != new->tick)
 		return NULL;
@@ -139,46 +141,46 @@ static const char *compare(const struct timing *t, const struct stamp *old, cons
 }
 
 /* A time as it was set, in the file system's units. */
-static bool is_as_set(const struct timing *t, const struct stamp *s)
+static bool stamp_is_as_set(const struct timing *t, const struct stamp *s)
 {
 	int64_t unit = (int64_t)t->walker->model.traits.time_unit;
 
 	return s->maybe || s->real_ns / unit == s->tick / unit;
 }
 
-static void judge_stamp(struct timing *t, unsigned at, const struct stamp *s)
+static void timing_judge_stamp(struct timing *t, unsigned at, const struct stamp *s)
 {
 	const char *wrong = NULL, *more;
 
 	if (s->tick >= ticks_max) {
-		wrong = is_as_set(t, s) ? NULL : "is not the one that was set";
+		wrong = stamp_is_as_set(t, s) ? NULL : "is not the one that was set";
 	} else {
 		for (unsigned i = 0; i < t->stamp_count; i++) {
-			more = compare(t, &t->stamps[i], s);
+			more = stamp_compare(t, &t->stamps[i], s);
 			/* What a time was says more than what others are. */
-			if (more && (!wrong || is_same(&t->stamps[i], s)))
+			if (more && (!wrong || stamp_is_same(&t->stamps[i], s)))
 				wrong = more;
 		}
 	}
 	if (wrong)
-		report(t, at, s, s->tick, wrong);
+		timing_report(t, at, s, s->tick, wrong);
 }
 
 /* The time that the model had before the script; -1 of what was not there. */
-static int64_t tick_before(const struct timing *t, uint64_t ino, enum time_field field)
+static int64_t timing_tick_before(const struct timing *t, uint64_t ino, enum time_field field)
 {
 	const struct inode *inode = tree_inode(&t->start.tree, ino);
 
-	return inode ? field_of(&inode->times, field) : -1;
+	return inode ? times_field(&inode->times, field) : -1;
 }
 
 /* When a time was set; the earlier moment where it may go either way. */
-static void set_tick(const struct timing *t, struct stamp *s)
+static void timing_set_tick(const struct timing *t, struct stamp *s)
 {
 	const struct inode *inode = tree_inode(&t->walker->state.tree, s->ino);
-	int64_t one = field_of(&inode->times, s->field);
-	int64_t other = field_of(&tree_inode(&t->state.tree, s->ino)->times, s->field);
-	int64_t before = tick_before(t, s->ino, s->field);
+	int64_t one = times_field(&inode->times, s->field);
+	int64_t other = times_field(&tree_inode(&t->state.tree, s->ino)->times, s->field);
+	int64_t before = timing_tick_before(t, s->ino, s->field);
 
 	s->maybe = one != other;
 	s->tick = one < other ? one : other;
@@ -189,7 +191,8 @@ static void set_tick(const struct timing *t, struct stamp *s)
 }
 
 /* The times of an answer of stat, beside those of the model. */
-static void judge_stat(struct timing *t, unsigned at, const struct stat_result *told, uint64_t ino)
+static void timing_judge_stat(struct timing *t, unsigned at, const struct stat_result *seen,
+			      uint64_t ino)
 {
 	const struct inode *inode = tree_inode(&t->walker->state.tree, ino);
 
@@ -198,20 +201,20 @@ static void judge_stat(struct timing *t, unsigned at, const struct stat_result *
 			.ino = ino,
 			.field = (enum time_field)f,
 			.is_dir = S_ISDIR(inode->mode),
-			.real_ns = told_of(told, (enum time_field)f),
+			.real_ns = stat_time_field(seen, (enum time_field)f),
 		};
 
 		if (s.real_ns == STAT_UNKNOWN)
 			continue;
-		set_tick(t, &s);
-		judge_stamp(t, at, &s);
+		timing_set_tick(t, &s);
+		timing_judge_stamp(t, at, &s);
 		if (t->stamp_count < STAMPS_MAX)
 			t->stamps[t->stamp_count++] = s;
 	}
 }
 
 /* Where the target's time is not ours to advance, it passes. */
-static int wait_for(struct timing *t, const struct call *c, struct err *err)
+static int timing_wait(struct timing *t, const struct call *c, struct err *err)
 {
 	int64_t ms = c->advance_time.duration.num;
 	struct timespec wait = { ms / 1000, ms % 1000 * 1000000 };
@@ -227,7 +230,7 @@ static int wait_for(struct timing *t, const struct call *c, struct err *err)
 	return 0;
 }
 
-static int make_call(struct timing *t, unsigned at, struct err *err)
+static int timing_call(struct timing *t, unsigned at, struct err *err)
 {
 	struct walker *x = t->walker;
 	const struct call *c = &t->walk->calls[at];
@@ -238,7 +241,7 @@ static int make_call(struct timing *t, unsigned at, struct err *err)
 	int r;
 
 	if (c->op == OP_advance_time)
-		return wait_for(t, c, err);
+		return timing_wait(t, c, err);
 	r = target_call(x->target, c, &seen, &fate, err);
 	x->figures.exec_seconds += clock_seconds() - from;
 	if (r)
@@ -254,11 +257,11 @@ static int make_call(struct timing *t, unsigned at, struct err *err)
 	t->ticks[at] = x->state.now;
 	model_run(&t->other, &t->state, c, &same);
 	if (t->walk->fate == SCRIPT_ACCEPTED && !seen.error && env.value.result == RESULT_STAT)
-		judge_stat(t, at, &seen.stat, (uint64_t)env.value.stat.ino);
+		timing_judge_stat(t, at, &seen.stat, (uint64_t)env.value.stat.ino);
 	return 0;
 }
 
-int times_walk(struct walker *x, struct walk *w, struct err *err)
+int times_walk(struct walker *x, struct script_walk *w, struct err *err)
 {
 	struct timing *t = must_alloc(sizeof(*t));
 	int r;
@@ -276,7 +279,7 @@ int times_walk(struct walker *x, struct walk *w, struct err *err)
 	for (unsigned i = 0;
 	     i < w->count && !r && !w->prefix_failed && !w->stopped && w->fate == SCRIPT_ACCEPTED;
 	     i++)
-		r = make_call(t, i, err);
+		r = timing_call(t, i, err);
 	x->changed = true;
 	state_free(&t->state);
 	state_free(&t->start);

@@ -148,7 +148,7 @@ static int walk_compare_tree(struct walker *x, unsigned step, const struct call 
 }
 
 /* Keeps the outcomes of `count` steps that went as planned, and of the one that mismatched. */
-static void walk_keep_outcomes(struct walker *x, struct walk *w, unsigned from,
+static void walk_keep_outcomes(struct walker *x, struct script_walk *w, unsigned from,
 			       const struct plan_step *steps, unsigned count,
 			       const struct plan_end *end)
 {
@@ -159,7 +159,7 @@ static void walk_keep_outcomes(struct walker *x, struct walk *w, unsigned from,
 }
 
 /* Judges call number `at`, at which the plan ended. */
-static int walk_judge_mismatch(struct walker *x, struct walk *w, unsigned at,
+static int walk_judge_mismatch(struct walker *x, struct script_walk *w, unsigned at,
 			       const struct plan_end *end, struct err *err)
 {
 	const struct call *c = &w->calls[at];
@@ -188,7 +188,7 @@ static int walk_judge_mismatch(struct walker *x, struct walk *w, unsigned at,
 	return r;
 }
 
-int walker_prefix(struct walker *x, struct walk *w, struct err *err)
+int walker_prefix(struct walker *x, struct script_walk *w, struct err *err)
 {
 	struct plan_end end;
 	int r;
@@ -201,7 +201,7 @@ int walker_prefix(struct walker *x, struct walk *w, struct err *err)
 }
 
 /* One plan: the steps that are there already, and the calls from *at on. */
-static int walk_some(struct walker *x, struct walk *w, unsigned *at, struct err *err)
+static int walk_some(struct walker *x, struct script_walk *w, unsigned *at, struct err *err)
 {
 	size_t prefix = x->plan.count;
 	struct plan_end end;
@@ -231,7 +231,7 @@ static int walk_some(struct walker *x, struct walk *w, unsigned *at, struct err 
 	return r;
 }
 
-int walker_walk(struct walker *x, struct walk *w, struct err *err)
+int walker_walk(struct walker *x, struct script_walk *w, struct err *err)
 {
 	unsigned at = 0;
 	int r = 0;

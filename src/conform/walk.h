@@ -20,14 +20,14 @@ struct walker {
 };
 
 /* The calls of one walk, and how it went. */
-struct walk {
+struct script_walk {
 	const struct call *calls;
 	unsigned count;
 	bool times;               /* of files are compared, not trees */
 	bool blind;               /* trees are not compared */
 	bool closely;             /* the tree is compared after every call, not only the last */
 	struct outcome *outcomes; /* to be filled, or NULL */
-	/* What the set-up before it was, for a history that stands for itself. */
+	/* The set-up before it, for a history that is complete. */
 	const struct call *setup_calls;
 	const struct outcome *setup_outcomes;
 	unsigned setup_count;
@@ -48,9 +48,9 @@ enum script_fate walker_judge(struct walker *x, unsigned step, const struct call
 void walker_report_fate(struct deviation *d, enum target_fate fate, unsigned step,
 			const struct call *c);
 /* The target follows the steps that are planned already, alone. */
-int walker_prefix(struct walker *x, struct walk *w, struct err *err);
+int walker_prefix(struct walker *x, struct script_walk *w, struct err *err);
 /* The target follows the steps that are planned already, which lead to the walker's state, and then
  * the calls of the walk. */
-int walker_walk(struct walker *x, struct walk *w, struct err *err);
+int walker_walk(struct walker *x, struct script_walk *w, struct err *err);
 
 #endif

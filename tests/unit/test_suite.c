@@ -246,7 +246,7 @@ static void scripts_from_files(void **state)
 	assert_int_equal(suite_add_file(&s, "a/b", published, strlen(published), &err), 0);
 	assert_int_equal(s.count, 1);
 	assert_int_equal(s.scripts[0].count, 2);
-	assert_true(s.scripts[0].makes_people);
+	assert_true(s.scripts[0].makes_tasks);
 	assert_int_equal(s.scripts[0].needs, TARGET_PROCESSES);
 	assert_int_equal(suite_find(&s, "a/b"), 0);
 	assert_int_equal(suite_find(&s, "a/c"), -1);

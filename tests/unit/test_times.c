@@ -62,7 +62,7 @@ static enum script_fate walk(int64_t (*clock)(int64_t), const char *text, struct
 	struct walker x = { .target = &target };
 	struct deviation d = { 0 };
 	struct call calls[32];
-	struct walk w = { .calls = calls, .deviation = &d };
+	struct script_walk w = { .calls = calls, .deviation = &d };
 	struct script script = { 0 };
 	struct err err = { 0 };
 
