@@ -13,12 +13,11 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/must.h"
 #include "base/rng.h"
 #include "cover/live.h"
@@ -77,14 +76,6 @@ static void random_io(void)
 	close(fd);
 }
 
-static double nanoseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 /* Leaves the nanoseconds of a call in the file "cost". */
 static void loop(void)
 {
@@ -94,10 +85,10 @@ static void loop(void)
 	FILE *out;
 
 	for (int i = 0; i < LOOPS; i++) {
-		start = nanoseconds();
+		start = (double)clock_ns();
 		for (int k = 0; k < LOOP_CALLS; k++)
 			must(pread(fd, &byte, 1, 0) >= 0);
-		cost = (nanoseconds() - start) / LOOP_CALLS;
+		cost = ((double)clock_ns() - start) / LOOP_CALLS;
 		best = cost < best ? cost : best;
 	}
 	out = fopen("cost", "w");

@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/must.h"
 #include "sandbox/crew.h"
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/must.h"
 #include "model/model.h"
 

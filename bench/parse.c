@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/must.h"
 #include "base/rng.h"
 #include "trace/script.h"

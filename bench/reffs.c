@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "bench/turn.h"
 #include "reffs/reffs.h"
 #include "tree/scan.h"

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/must.h"
 #include "bench/turn.h"
 #include "target/target.h"

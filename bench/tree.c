@@ -12,8 +12,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/must.h"
 #include "tree/scan.h"
 

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/clock.h"
 #include "base/must.h"
 
 enum { TURNS = 2000, TURN_TRIES = 5 };

@@ -4,13 +4,14 @@
  * a file system, stand in /proc. Without it they are left out. */
 #include <dirent.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/clock.h"
 #include "base/must.h"
 
 struct process {

@@ -1,4 +1,4 @@
-/* log.c -- the progress line, and the clock it is made from. */
+/* log.c -- the progress line. */
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { COLUMNS_DEFAULT = 80, LINE_MAX_BYTES = 512 };
@@ -52,12 +51,4 @@ void progress_end(void)
 	fputs("\r\033[K", stderr);
 	fflush(stderr);
 	shown = false;
-}
-
-double clock_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }

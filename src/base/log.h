@@ -10,8 +10,4 @@ void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2))
 void progress_end(void);
 bool progress_wanted(void);
 
-/* Seconds of the monotonic clock, and of the CPU time of this process and all it started. */
-double clock_seconds(void);
-double cpu_seconds(void);
-
 #endif

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/must.h"
 #include "cmd/command.h"
 #include "cmd/files.h"
@@ -183,14 +183,6 @@ static int check_file(struct checker *c, struct script *trace, const char *path,
 	return 0;
 }
 
-static double seconds_since(const struct timespec *start)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
-}
-
 static void print_tally(struct tally *t, double seconds)
 {
 	const char *verdict = t->rejected ? "bad" : t->unknown ? "unknown" : "ok";
@@ -214,10 +206,9 @@ static int check_all(struct checker *c, const struct file_list *files, struct er
 {
 	struct tally t = { .mismatches = settings.json ? json_array() : NULL };
 	struct script trace = { 0 };
-	struct timespec start;
+	double start = clock_seconds();
 	int error = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
 	for (size_t i = 0; i < files->count && !error; i++)
 		error = check_file(c, &trace, files->paths[i], &t, err);
 	script_free(&trace);
@@ -225,7 +216,7 @@ static int check_all(struct checker *c, const struct file_list *files, struct er
 		json_decref(t.mismatches);
 		return EXIT_USAGE;
 	}
-	print_tally(&t, seconds_since(&start));
+	print_tally(&t, clock_seconds() - start);
 	return t.rejected ? EXIT_FINDINGS : t.unknown ? EXIT_UNKNOWN : EXIT_CLEAN;
 }
 

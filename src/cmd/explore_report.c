@@ -10,8 +10,8 @@
 #include <sys/resource.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/must.h"
 #include "cmd/code_report.h"
 #include "cmd/findings_text.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/clock.h"
 #include "base/must.h"
 #include "history/check.h"
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/log.h"
+#include "base/clock.h"
 #include "base/must.h"
 #include "trace/script.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/clock.h"
 #include "base/must.h"
 #include "trace/script.h"
 

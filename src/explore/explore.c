@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/must.h"
 #include "explore/differential.h"
 #include "explore/explorer.h"

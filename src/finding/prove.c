@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/stop.h"
 #include "finding/finding.h"
 #include "judge/kernel_log.h"

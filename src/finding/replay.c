@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/stop.h"
 #include "finding/finding.h"
 #include "trace/script.h"

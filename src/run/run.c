@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/dirs.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/must.h"
 
 static const char *const verdict_names[] = { "ok", "unknown", "bad" };

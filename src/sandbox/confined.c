@@ -20,9 +20,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "sandbox/privilege.h"
@@ -53,14 +53,6 @@ struct runner_report {
 struct runner_pipes {
 	int output[2], ask[2], answer[2], report[2];
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 int confined_share_mounts(struct err *err)
 {
@@ -163,9 +155,9 @@ static _Noreturn void execute(const struct confined *c, int program_fd, int null
 static bool await_end(int pidfd, int64_t ms)
 {
 	struct pollfd ended = { .fd = pidfd, .events = POLLIN };
-	int64_t until_ms = now_ms() + ms, left_ms;
+	int64_t until_ms = clock_ms() + ms, left_ms;
 
-	while ((left_ms = until_ms - now_ms()) > 0)
+	while ((left_ms = until_ms - clock_ms()) > 0)
 		if (poll(&ended, 1, (int)left_ms) > 0)
 			return true;
 	return false;
@@ -291,7 +283,7 @@ static bool attend(const struct confined *c, const struct runner_pipes *p, int64
 	int64_t left_ms;
 	ssize_t n;
 
-	while ((left_ms = until_ms - now_ms()) > 0) {
+	while ((left_ms = until_ms - clock_ms()) > 0) {
 		if (poll(fds, ARRAY_LEN(fds), (int)left_ms) <= 0)
 			continue;
 		for (size_t i = 1; i < ARRAY_LEN(fds); i++)
@@ -316,7 +308,7 @@ static bool attend(const struct confined *c, const struct runner_pipes *p, int64
 int confined_run(const struct confined *c, const char *program, size_t len, double seconds,
 		 struct program_end *ret, struct err *err)
 {
-	int64_t until_ms = now_ms() + (int64_t)(seconds * 1000) + GONE_MS + GRACE_MS;
+	int64_t until_ms = clock_ms() + (int64_t)(seconds * 1000) + GONE_MS + GRACE_MS;
 	struct runner_report report = { .end = PROGRAM_HUNG };
 	uid_t uid = geteuid();
 	gid_t gid = getegid();

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "base/rng.h"
@@ -23,8 +24,6 @@
 #include "channel/limits.h"
 #include "sandbox/patience.h"
 #include "sandbox/worker.h"
-
-#define MILLI INT64_C(1000000)
 
 enum {
 	DEADLINE_USUAL_S = 10,
@@ -95,13 +94,13 @@ static bool reap(pid_t pid, int grace_ms)
 /* Reaps those killed earlier; the last grace is for all of them together. */
 static void reap_killed(struct crew *crew, int grace_ms)
 {
-	int64_t until_ns = monotonic_ns() + grace_ms * MILLI;
+	int64_t until_ns = clock_ns() + grace_ms * NS_PER_MS;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < crew->killed_count; i++) {
-		int64_t left_ns = until_ns - monotonic_ns();
+		int64_t left_ns = until_ns - clock_ns();
 
-		if (!reap(crew->killed[i], left_ns > 0 ? (int)(left_ns / MILLI) : 0))
+		if (!reap(crew->killed[i], left_ns > 0 ? (int)(left_ns / NS_PER_MS) : 0))
 			crew->killed[kept++] = crew->killed[i];
 	}
 	crew->killed_count = kept;
@@ -177,10 +176,10 @@ static int await(struct crew *crew, unsigned pid, struct err *err)
 	int status;
 
 	for (;;) {
-		look_ns = LOOK_MS * MILLI;
+		look_ns = LOOK_MS * NS_PER_MS;
 		if (crew->deadline_ns < look_ns)
 			look_ns = crew->deadline_ns;
-		if (wire_await(m->wire, TURN_CREW, monotonic_ns() + look_ns))
+		if (wire_await(m->wire, TURN_CREW, clock_ns() + look_ns))
 			break;
 		if (waitpid(m->worker, &status, WNOHANG) == m->worker)
 			return died(crew, pid, status, err);
@@ -403,7 +402,7 @@ static int answer(struct crew *crew, const struct call *c, struct err *err)
 {
 	struct member *m = &crew->members[c->pid];
 	struct outcome outcome = { .result = op_table[c->op].result, .bytes = "" };
-	int64_t now_ns = monotonic_ns();
+	int64_t now_ns = clock_ns();
 	int error;
 
 	switch (c->op) {
@@ -481,7 +480,7 @@ int crew_wait(struct crew *crew, unsigned pid, struct outcome *ret, int64_t *ret
 		m->answered = false;
 		*ret = m->answer;
 		*ret_called_ns = m->called_ns;
-		*ret_returned_ns = monotonic_ns();
+		*ret_returned_ns = clock_ns();
 		return 0;
 	}
 	error = await(crew, pid, err);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "storage/mounting.h"
@@ -33,14 +34,6 @@ enum {
  * its own status. */
 static bool killed;
 enum { SHELL_SIGNAL = 128 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* Whether the directory is in our list of mounts. */
 static bool is_mounted(const char *mount)
@@ -100,7 +93,7 @@ static void await_mounts(int mounts_fd)
  * the background. */
 static int await_mount(pid_t pid, const char *mount, int mounts_fd, double seconds, struct buf *why)
 {
-	int64_t until_ms = now_ms() + (int64_t)(seconds * 1000);
+	int64_t until_ms = clock_ms() + (int64_t)(seconds * 1000);
 	int status;
 
 	while (!is_mounted(mount)) {
@@ -113,7 +106,7 @@ static int await_mount(pid_t pid, const char *mount, int mounts_fd, double secon
 			if (why->len && !is_mounted(mount))
 				return -EIO;
 		}
-		if (now_ms() > until_ms) {
+		if (clock_ms() > until_ms) {
 			buf_addf(why, "mounting takes longer than %g seconds", seconds);
 			return -ETIMEDOUT;
 		}
@@ -158,7 +151,7 @@ static bool is_killed(int status)
  * True unless the time is over. */
 static bool await_gone(int64_t ms, bool first_failure)
 {
-	int64_t until_ms = now_ms() + ms;
+	int64_t until_ms = clock_ms() + ms;
 	struct timespec moment = { 0, LOOK_MS * 1000000L };
 	bool failed = false;
 	sigset_t child;
@@ -175,7 +168,7 @@ static bool await_gone(int64_t ms, bool first_failure)
 		}
 		if ((pid < 0 && errno == ECHILD) || (first_failure && failed))
 			return true;
-		if (now_ms() > until_ms)
+		if (clock_ms() > until_ms)
 			return false;
 		sigtimedwait(&child, NULL, &moment);
 	}

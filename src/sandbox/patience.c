@@ -9,13 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/descendants.h"
-
-#define SECOND INT64_C(1000000000)
 
 enum {
 	TASKS_MAX = 256,
@@ -25,7 +23,7 @@ enum {
 };
 
 /* Who looks more seldom was stopped or starved itself. */
-static const int64_t look_max_ns = SECOND / 4;
+static const int64_t look_max_ns = NS_PER_S / 4;
 
 static int proc_fd = -1;
 
@@ -35,14 +33,6 @@ struct tasks {
 	uint64_t run_ns;
 };
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * SECOND + now.tv_nsec;
-}
-
 void patience_prepare(void)
 {
 	if (proc_fd < 0)
@@ -51,7 +41,7 @@ void patience_prepare(void)
 
 void patience_begin(struct patience *p, pid_t pid, int64_t limit_ns)
 {
-	int64_t now = now_ns();
+	int64_t now = clock_ns();
 
 	patience_prepare();
 	*p = (struct patience){ .pid = pid, .limit_ns = limit_ns, .begin_ns = now, .look_ns = now };
@@ -169,7 +159,7 @@ static int64_t counts_ns(struct patience *p, int64_t passed_ns)
 	struct tasks tasks = { 0 };
 	uint64_t before_ns = p->run_ns;
 
-	if (p->counted_ns < SECOND || proc_fd < 0 || !look_at_all(p->pid, &tasks))
+	if (p->counted_ns < NS_PER_S || proc_fd < 0 || !look_at_all(p->pid, &tasks))
 		return passed_ns;
 	p->run_ns = tasks.run_ns;
 	if (tasks.stopped)
@@ -185,13 +175,13 @@ static int64_t counts_ns(struct patience *p, int64_t passed_ns)
 
 enum patience_left patience_look(struct patience *p)
 {
-	int64_t now = now_ns(), passed_ns = now - p->look_ns;
+	int64_t now = clock_ns(), passed_ns = now - p->look_ns;
 
 	p->look_ns = now;
 	p->counted_ns += counts_ns(p, passed_ns < look_max_ns ? passed_ns : look_max_ns);
 	if (p->counted_ns >= p->limit_ns)
 		return PATIENCE_OVER;
-	if (now - p->begin_ns > STARVED_FACTOR * p->limit_ns + STARVED_S * SECOND)
+	if (now - p->begin_ns > STARVED_FACTOR * p->limit_ns + STARVED_S * NS_PER_S)
 		return PATIENCE_STARVED;
 	return PATIENCE_LEFT;
 }

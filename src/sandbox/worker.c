@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/must.h"
 #include "sandbox/guard.h"
 #include "syscall/caller.h"
@@ -163,9 +164,9 @@ static void serve_calls(struct caller *self, struct wire *wire)
 		struct wire_call *call = &wire->calls[i];
 
 		self->buffer = wire_room(wire);
-		call->called_ns = monotonic_ns();
+		call->called_ns = clock_ns();
 		caller_call(self, &call->call, &outcome);
-		call->returned_ns = monotonic_ns();
+		call->returned_ns = clock_ns();
 		wire_add_outcome(wire, &outcome);
 	}
 }

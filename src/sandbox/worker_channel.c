@@ -13,12 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "op/kind.h"
 #include "syscall/caller.h"
 
 enum { SPINS = 400, PAGE = 4096 };
-
-#define NANO INT64_C(1000000000)
 
 static const size_t header_size = (sizeof(struct wire) + PAGE - 1) / PAGE * PAGE;
 static const size_t data_size = WIRE_DATA_KEPT + PAGE + EXEC_DATA_MAX + BUFFER_SLACK;
@@ -123,17 +122,9 @@ void wire_add_outcome(struct wire *w, const struct outcome *o)
 	atomic_fetch_add(&w->done, 1);
 }
 
-int64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NANO + now.tv_nsec;
-}
-
 static void futex_sleep(_Atomic uint32_t *word, uint32_t value, int64_t until_ns)
 {
-	struct timespec until = { until_ns / NANO, until_ns % NANO };
+	struct timespec until = { until_ns / NS_PER_S, until_ns % NS_PER_S };
 
 	syscall(SYS_futex, word, FUTEX_WAIT_BITSET, value, &until, NULL, FUTEX_BITSET_MATCH_ANY);
 }
@@ -155,7 +146,7 @@ bool wire_await(struct wire *w, enum turn turn, int64_t until_ns)
 		wire_relax();
 	}
 	while ((now = atomic_load(&w->turn)) != turn) {
-		if (monotonic_ns() >= until_ns)
+		if (clock_ns() >= until_ns)
 			return false;
 		/* Said before the last look at the turn, which the kernel takes. */
 		atomic_store(&w->asleep, 1);

@@ -67,8 +67,6 @@ void wire_pass(struct wire *w, enum turn turn);
 /* Waits for the turn, at most until the given time; false if it did not come. */
 bool wire_await(struct wire *w, enum turn turn, int64_t until_ns);
 
-int64_t monotonic_ns(void);
-
 /* What a processor likes to do while it spins. */
 static inline void wire_relax(void)
 {

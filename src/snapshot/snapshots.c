@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/must.h"
 #include "tree/pmap.h"
 
@@ -26,7 +27,6 @@ enum {
 	WALL_PER_CPU = 20, /* times its limit of CPU time may pass, whatever it waits for */
 	FIRST_SLOT = 1,
 };
-#define MILLI INT64_C(1000000)
 
 _Static_assert(sizeof(struct kernel_shm) <= 0x18000000, "halls do not overlap");
 
@@ -63,14 +63,6 @@ struct snapshots {
 	size_t free_count;
 	bool failed; /* the last request, for a reason of ours */
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 static struct sitting *sitting_new(pid_t pid, uint32_t slot)
 {
@@ -172,7 +164,7 @@ static int64_t cpu_time_ns(pid_t pid)
 
 	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &used))
 		return 0;
-	return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
+	return used.tv_sec * NS_PER_S + used.tv_nsec;
 }
 
 static bool patience_ends(struct patience *p, const struct channel *b, pid_t pid, double seconds)
@@ -181,11 +173,11 @@ static bool patience_ends(struct patience *p, const struct channel *b, pid_t pid
 	int64_t limit_ns = (int64_t)(seconds * 1e9);
 
 	if (!p->wall_ns || p->pid != pid || p->progress != progress) {
-		*p = (struct patience){ pid, progress, now_ns(), cpu_time_ns(pid) };
+		*p = (struct patience){ pid, progress, clock_ns(), cpu_time_ns(pid) };
 		return false;
 	}
 	return cpu_time_ns(pid) - p->cpu_ns > limit_ns ||
-	       now_ns() - p->wall_ns > WALL_PER_CPU * limit_ns;
+	       clock_ns() - p->wall_ns > WALL_PER_CPU * limit_ns;
 }
 
 /* Waits for the turn. The process that has it is `pid`, or the copy it made. */
@@ -194,7 +186,7 @@ static enum target_fate await(struct snapshots *s, pid_t pid, double seconds)
 	struct channel *b = &s->shm->channel;
 	struct patience patience = { 0 };
 
-	while (!channel_await(b, TURN_CLIENT, LOOK_MS * MILLI)) {
+	while (!channel_await(b, TURN_CLIENT, LOOK_MS * NS_PER_MS)) {
 		volatile const uint32_t *copy = &s->shm->fork_pid;
 		siginfo_t end = { 0 };
 

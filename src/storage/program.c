@@ -10,10 +10,10 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
 
@@ -147,14 +147,6 @@ pid_t program_start(const char *text, int pass_fd, int output_fd)
 	return start(text, pass_fd, output_fd, SIGKILL);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Reads what it says until it ends or the time is over; false for the latter. */
 static bool listen(int fd, int64_t until_ms, struct buf *output)
 {
@@ -163,7 +155,7 @@ static bool listen(int fd, int64_t until_ms, struct buf *output)
 	int64_t left_ms;
 	ssize_t n;
 
-	while ((left_ms = until_ms - now_ms()) > 0) {
+	while ((left_ms = until_ms - clock_ms()) > 0) {
 		if (poll(&ready, 1, (int)left_ms) <= 0)
 			continue;
 		n = read(fd, chunk, sizeof(chunk));
@@ -183,7 +175,7 @@ static bool await_end(pid_t pid, int64_t until_ms, int *ret_status)
 	int64_t left_ms;
 	bool ok = false;
 
-	while (!ok && (left_ms = until_ms - now_ms()) > 0)
+	while (!ok && (left_ms = until_ms - clock_ms()) > 0)
 		ok = poll(&ended, 1, (int)left_ms) > 0;
 	if (pidfd >= 0)
 		close(pidfd);
@@ -193,7 +185,7 @@ static bool await_end(pid_t pid, int64_t until_ms, int *ret_status)
 static int run(const char *command, int pass_fd, double seconds, int end_signal, int *ret_status,
 	       struct buf *output, struct err *err)
 {
-	int64_t until_ms = now_ms() + (int64_t)(seconds * 1000);
+	int64_t until_ms = clock_ms() + (int64_t)(seconds * 1000);
 	int ends[2], status = 0, ret = 0;
 	pid_t pid;
 
