@@ -47,15 +47,15 @@ static void by_worker(struct bench *b)
 
 static void by_worker_in_batches(struct bench *b)
 {
-	struct outcome outcomes[EXEC_BATCH_MAX];
-	struct call calls[EXEC_BATCH_MAX];
+	struct outcome outcomes[SYSCALL_BATCH_MAX];
+	struct call calls[SYSCALL_BATCH_MAX];
 	struct err err = { 0 };
 	size_t done;
 
-	for (int i = 0; i < EXEC_BATCH_MAX; i++)
+	for (int i = 0; i < SYSCALL_BATCH_MAX; i++)
 		calls[i] = b->call;
 	for (int i = 0; i < CALLS; i += (int)done)
-		if (crew_batch(b->crew, calls, EXEC_BATCH_MAX, outcomes, &done, &err))
+		if (crew_batch(b->crew, calls, SYSCALL_BATCH_MAX, outcomes, &done, &err))
 			exit(1);
 }
 

@@ -58,7 +58,7 @@ static struct plan_step expect(struct bench *b, const char *text)
 
 static void follow(struct bench *b, const struct plan_step *steps, size_t count)
 {
-	struct plan_end end;
+	struct plan_report end;
 	struct err err = { 0 };
 
 	must(!target_follow(b->target, steps, count, &end, &err));

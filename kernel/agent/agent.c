@@ -38,8 +38,8 @@ static const char control_path[] = "/proc/sys/vm/drop_caches";
 
 static struct agent {
 	struct kernel_shm *shm;
-	struct channel_server steps;
-	struct scanner *taker;
+	struct channel_server server;
+	struct scanner *scanner;
 	struct tasks *tasks;
 	struct leaks *leaks;
 	struct assay_faults faults; /* that the next call meets */
@@ -54,7 +54,7 @@ static struct kernel_shm *kernel_shm_of(struct agent *a)
 	if (!a->shm)
 		a->shm = slot_enter();
 	if (!a->shm)
-		assay_failed("there is no shm");
+		assay_failed("there is no shared memory");
 	return a->shm;
 }
 
@@ -78,7 +78,7 @@ void assay_agent_console(const char *text, unsigned int len)
 	struct kernel_shm *shm = kernel_shm_of(&agent);
 	uint32_t room;
 
-	shm->channel.alarm |= is_alarm(text, len);
+	shm->message.alarm |= is_alarm(text, len);
 	room = KERNEL_SHM_CONSOLE_MAX - 1 - shm->console_len;
 	if (len > room)
 		len = room;
@@ -87,7 +87,7 @@ void assay_agent_console(const char *text, unsigned int len)
 	shm->console[shm->console_len] = '\0';
 }
 
-static int mount_disk(const struct agent *a, struct err *err)
+static int agent_mount(const struct agent *a, struct err *err)
 {
 	/* The kernel takes a whole page of options. */
 	static _Alignas(4096) char options[4096];
@@ -98,9 +98,9 @@ static int mount_disk(const struct agent *a, struct err *err)
 	return 0;
 }
 
-static int attach(struct agent *a, struct err *err)
+static int agent_attach(struct agent *a, struct err *err)
 {
-	int error = mount_disk(a, err);
+	int error = agent_mount(a, err);
 
 	if (error)
 		return error;
@@ -116,7 +116,7 @@ static int attach(struct agent *a, struct err *err)
 }
 
 /* Nothing of ours is in the file system then. */
-static int leave(struct agent *a)
+static int agent_leave(struct agent *a)
 {
 	tasks_leave(a->tasks);
 	if (fchdir(a->outside_fd) || chroot("."))
@@ -126,22 +126,22 @@ static int leave(struct agent *a)
 	return 0;
 }
 
-static int unmount(void)
+static int agent_unmount(void)
 {
 	return umount2(mount_path, 0) ? -errno : 0;
 }
 
-static int detach(struct agent *a)
+static int agent_detach(struct agent *a)
 {
-	int error = leave(a);
+	int error = agent_leave(a);
 
-	return error ? error : unmount();
+	return error ? error : agent_unmount();
 }
 
-static int remount(struct agent *a)
+static int agent_remount(struct agent *a)
 {
 	mode_t mask = umask(0);
-	int busy = detach(a), error = busy ? 0 : attach(a, NULL);
+	int busy = agent_detach(a), error = busy ? 0 : agent_attach(a, NULL);
 
 	umask(mask);
 	return busy ? -busy : -error;
@@ -149,24 +149,24 @@ static int remount(struct agent *a)
 
 static int remount_for_program(void *own)
 {
-	int busy = unmount();
+	int busy = agent_unmount();
 
-	return -(busy ? busy : mount_disk(own, NULL));
+	return -(busy ? busy : agent_mount(own, NULL));
 }
 
 /* The program on the channel sees what a test sees, from outside its root. */
-static int run_program(struct agent *a, struct err *err)
+static int agent_run_program(struct agent *a, struct err *err)
 {
 	struct program_host host = { a, a->shm->keeps ? remount_for_program : NULL };
-	int error = a->root_fd < 0 ? -EIO : leave(a);
+	int error = a->root_fd < 0 ? -EIO : agent_leave(a);
 
 	if (error)
 		return err_sys(err, -error, "the file system is not there");
-	return program_run_here(&a->shm->channel, root_path, &host, err);
+	return program_run_here(&a->shm->message, root_path, &host, err);
 }
 
 /* Clean pages, names and inodes; what is dirty stays. */
-static int drop_caches(struct agent *a)
+static int agent_drop_caches(struct agent *a)
 {
 	return write(a->drop_fd, "3", 1) == 1 ? 0 : errno;
 }
@@ -196,22 +196,22 @@ static int fail_nth(struct assay_faults *faults, unsigned kind, const struct arg
 	return 0;
 }
 
-static int carry_out(struct agent *a, const struct call *c, struct outcome *ret, struct err *err);
+static int agent_call(struct agent *a, const struct call *c, struct outcome *ret, struct err *err);
 
 static bool begin_round(void *own)
 {
 	struct agent *a = own;
 
-	atomic_fetch_add(&a->shm->channel.progress, 1);
+	atomic_fetch_add(&a->shm->message.progress, 1);
 	assay_watch();
-	return !attach(a, NULL);
+	return !agent_attach(a, NULL);
 }
 
 static void call_again(void *own, const struct call *c)
 {
 	struct outcome outcome;
 
-	carry_out(own, c, &outcome, NULL);
+	agent_call(own, c, &outcome, NULL);
 }
 
 /* What is given back late, is given back. */
@@ -221,18 +221,18 @@ static bool end_round(void *own)
 
 	a->faults = no_faults;
 	assay_watch();
-	if (clean_directory(a->root_fd, NULL) || detach(a))
+	if (clean_directory(a->root_fd, NULL) || agent_detach(a))
 		return false;
 	assay_unwatch();
 	assay_sleep_ms(LATE_MS);
-	drop_caches(a);
+	agent_drop_caches(a);
 	assay_settle();
 	return true;
 }
 
 /* By a copy of this kernel. If it dies of it, its last words are an alarm, too. A call may have to
  * wait for ever where it did not before, since another one answers otherwise now. */
-static int seek_leaks(struct agent *a, struct err *err)
+static int agent_seek_leaks(struct agent *a, struct err *err)
 {
 	struct leaks_cycle cycle = { a, begin_round, call_again, end_round };
 	struct buf growth = BUF_INIT;
@@ -243,11 +243,11 @@ static int seek_leaks(struct agent *a, struct err *err)
 		return err_sys(err, -child, "cannot copy the kernel");
 	if (child) {
 		code = assay_host_wait(child);
-		a->shm->channel.alarm |= code != 0 && code != ASSAY_EXIT_DEADLOCK;
+		a->shm->message.alarm |= code != 0 && code != ASSAY_EXIT_DEADLOCK;
 		return 0;
 	}
 	kmemleak_forget(a->kmemleak_fd);
-	if (!detach(a))
+	if (!agent_detach(a))
 		leaks_seek(a->leaks, &cycle, &growth);
 	if (growth.len) {
 		assay_warn(growth.data);
@@ -257,7 +257,7 @@ static int seek_leaks(struct agent *a, struct err *err)
 }
 
 /* An errno as the call's outcome. */
-static int change_environment(struct agent *a, const struct call *c)
+static int agent_change_environment(struct agent *a, const struct call *c)
 {
 	switch (c->op) {
 	case OP_fail_alloc:
@@ -271,9 +271,9 @@ static int change_environment(struct agent *a, const struct call *c)
 	}
 	switch (c->op) {
 	case OP_remount:
-		return a->shm->keeps ? remount(a) : ENOSYS;
+		return a->shm->keeps ? agent_remount(a) : ENOSYS;
 	case OP_drop_caches:
-		return drop_caches(a);
+		return agent_drop_caches(a);
 	case OP_advance_time:
 		return advance_time(c);
 	default:
@@ -282,7 +282,8 @@ static int change_environment(struct agent *a, const struct call *c)
 }
 
 /* What waits to fail is met by the call, not by what comes behind it. */
-static int call_process(struct agent *a, const struct call *c, struct outcome *ret, struct err *err)
+static int agent_call_process(struct agent *a, const struct call *c, struct outcome *ret,
+			      struct err *err)
 {
 	int failed;
 
@@ -295,18 +296,18 @@ static int call_process(struct agent *a, const struct call *c, struct outcome *r
 }
 
 /* The step that is being made has come to so many new points of code. */
-static void tell_news(struct agent *a, uint32_t points)
+static void agent_report_new_code(struct agent *a, uint32_t points)
 {
 	struct code_map *code = &a->shm->code;
 
 	if (points && code->news_count < CODE_NEWS_MAX)
 		code->news[code->news_count++] = (struct code_news){
-			atomic_load(&a->shm->channel.progress) - code->first_step,
+			atomic_load(&a->shm->message.progress) - code->first_step,
 			points,
 		};
 }
 
-static int carry_out(struct agent *a, const struct call *c, struct outcome *ret, struct err *err)
+static int agent_call(struct agent *a, const struct call *c, struct outcome *ret, struct err *err)
 {
 	uint32_t reached = a->shm->code.count;
 	int failed = 0;
@@ -314,15 +315,15 @@ static int carry_out(struct agent *a, const struct call *c, struct outcome *ret,
 	assay_watch();
 	*ret = (struct outcome){ .result = op_table[c->op].result, .bytes = "" };
 	if (c->op == OP_seek_leaks)
-		failed = seek_leaks(a, err);
+		failed = agent_seek_leaks(a, err);
 	else if (op_table[c->op].traits & TRAIT_ENV)
-		ret->error = change_environment(a, c);
+		ret->error = agent_change_environment(a, c);
 	else
-		failed = call_process(a, c, ret, err);
+		failed = agent_call_process(a, c, ret, err);
 	assay_settle();
 	assay_disk_mark();
 	assay_unwatch();
-	tell_news(a, a->shm->code.count - reached);
+	agent_report_new_code(a, a->shm->code.count - reached);
 	return failed;
 }
 
@@ -332,14 +333,14 @@ static int make_call(void *own, const struct call *c, struct outcome *ret, struc
 
 	if (c->op != OP_seek_leaks)
 		leaks_note(a->leaks, c);
-	return carry_out(a, c, ret, err);
+	return agent_call(a, c, ret, err);
 }
 
-static int walk(void *own, struct tree *ret, struct err *err)
+static int agent_scan(void *own, struct tree *ret, struct err *err)
 {
 	struct agent *a = own;
 
-	return tree_scan(a->taker, a->root_fd, ret, err);
+	return tree_scan(a->scanner, a->root_fd, ret, err);
 }
 
 static bool is_attached(void *own)
@@ -356,7 +357,7 @@ static bool is_gone(void *own)
 }
 
 /* The disk is another image first, if there is one. */
-static int load(struct agent *a, struct err *err)
+static int agent_load_image(struct agent *a, struct err *err)
 {
 	int fd = slot_open_image(a->shm), error;
 
@@ -367,65 +368,61 @@ static int load(struct agent *a, struct err *err)
 }
 
 /* Once, and only where it is wanted: what UBI keeps of it in memory is copied with every state. */
-static int prepare_flash(struct agent *a, struct err *err)
+static int agent_prepare_flash(struct agent *a, struct err *err)
 {
 	return strcmp(a->shm->source, flash_source) ? 0 : flash_make_volume(err);
 }
 
-static int begin_recording(struct agent *a, struct err *err)
+static int agent_begin_recording(struct agent *a, struct err *err)
 {
 	int error = a->shm->records ? assay_disk_record() : 0;
 
 	return error ? err_sys(err, -error, "cannot record what is written") : 0;
 }
 
-static void hand_over_record(struct channel *b)
+static void agent_hand_over_record(struct channel *c)
 {
 	unsigned long size;
 	const void *record = assay_disk_recorded(&size);
 
-	if (!record || size > CHANNEL_ANSWER_MAX) {
-		b->failure = err_set(&b->err, E2BIG, "nothing is recorded, or too much");
-		return;
-	}
-	memcpy(b->answer, record, size);
-	b->answer_len = size;
+	if (!record || !channel_fill(&c->data, record, size))
+		c->failure = err_set(&c->err, E2BIG, "nothing is recorded, or too much");
 }
 
-static void serve(struct agent *a)
+static void agent_serve(struct agent *a)
 {
-	struct channel *b = a->steps.channel;
+	struct channel *c = &a->shm->message.channel;
 
-	b->failure = 0;
-	b->err = (struct err){ 0 };
-	switch (b->request) {
+	channel_server_begin(&a->shm->message);
+	switch (a->shm->message.request) {
 	case REQUEST_FOLLOW:
-		channel_server_follow(&a->steps);
+		channel_server_follow(&a->server);
 		break;
 	case REQUEST_OBSERVE:
-		channel_server_observe(&a->steps);
+		channel_server_observe(&a->server);
 		break;
 	case REQUEST_ATTACH:
 		assay_coverage_begin(a->shm->code.bits, CODE_BITS_MAX, &a->shm->code.count);
 		assay_watch();
-		if (!(b->failure = load(a, &b->err)) && !(b->failure = prepare_flash(a, &b->err)) &&
-		    !(b->failure = begin_recording(a, &b->err)))
-			b->failure = attach(a, &b->err);
+		if (!(c->failure = agent_load_image(a, &c->err)) &&
+		    !(c->failure = agent_prepare_flash(a, &c->err)) &&
+		    !(c->failure = agent_begin_recording(a, &c->err)))
+			c->failure = agent_attach(a, &c->err);
 		assay_unwatch();
 		break;
 	case REQUEST_RECORD:
-		hand_over_record(b);
+		agent_hand_over_record(c);
 		break;
 	case REQUEST_PROGRAM:
-		b->failure = run_program(a, &b->err);
+		c->failure = agent_run_program(a, &c->err);
 		break;
 	default:
-		b->failure = err_set(&b->err, ENOSYS, "a kernel knows no such request");
+		c->failure = err_set(&c->err, ENOSYS, "a kernel knows no such request");
 	}
 	assay_settle();
 }
 
-static int set_sysctls(const struct kernel_shm *shm)
+static int agent_set_sysctls(const struct kernel_shm *shm)
 {
 	static const char *const paths[SYSCTL_COUNT] = {
 #define ROW(name) [SYSCTL_##name] = "/proc/sys/fs/" #name,
@@ -445,7 +442,7 @@ static int set_sysctls(const struct kernel_shm *shm)
 }
 
 /* Directories of the first root, and what is needed of /proc. */
-static int prepare(struct agent *a)
+static int agent_prepare(struct agent *a)
 {
 	umask(0);
 	mkdir(mount_path, ROOT_MODE);
@@ -460,22 +457,22 @@ static int prepare(struct agent *a)
 	a->outside_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (a->drop_fd < 0 || a->outside_fd < 0)
 		return -errno;
-	return set_sysctls(kernel_shm_of(a));
+	return agent_set_sysctls(kernel_shm_of(a));
 }
 
-static int begin(struct agent *a, struct err *err)
+static int agent_begin(struct agent *a, struct err *err)
 {
-	int error = prepare(a);
+	int error = agent_prepare(a);
 
-	a->steps = (struct channel_server){
-		.channel = &a->shm->channel,
+	a->server = (struct channel_server){
+		.message = &a->shm->message,
 		.own = a,
 		.call = make_call,
-		.walk = walk,
+		.scan = agent_scan,
 		.attached = is_attached,
 		.gone = is_gone,
 	};
-	a->taker = channel_server_scanner(a->shm->fields, false);
+	a->scanner = channel_server_scanner(a->shm->fields, false);
 	a->tasks = tasks_new();
 	a->leaks = leaks_new();
 	a->root_fd = -1;
@@ -487,9 +484,9 @@ _Noreturn void assay_agent(void)
 {
 	struct agent *a = &agent;
 
-	kernel_shm_of(a)->channel.failure = begin(a, &a->shm->channel.err);
+	kernel_shm_of(a)->message.channel.failure = agent_begin(a, &a->shm->message.channel.err);
 	for (;;) {
 		slot_wait(a->shm);
-		serve(a);
+		agent_serve(a);
 	}
 }

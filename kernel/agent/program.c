@@ -43,7 +43,7 @@ struct task {
 };
 
 struct running {
-	struct channel *channel;
+	struct message *message;
 	const struct program_host *host;
 	struct supervised process;
 	struct task tasks[TASKS_MAX]; /* the first is the program's first */
@@ -147,12 +147,12 @@ static void start_command(struct running *r, const struct supervised_call *c)
 }
 
 /* What it writes to its terminal. */
-static long take_output(struct channel *b, const struct supervised_call *c)
+static long take_output(struct channel_area *output, const struct supervised_call *c)
 {
-	size_t room = OUTPUT_MAX - b->answer_len, count = (size_t)c->args[2];
+	size_t room = OUTPUT_MAX - output->used, count = (size_t)c->args[2];
 
-	b->answer_len += assay_host_read(c->pid, b->answer + b->answer_len, (void *)c->args[1],
-					 count < room ? count : room);
+	output->used += assay_host_read(c->pid, output->at + output->used, (void *)c->args[1],
+					count < room ? count : room);
 	return c->args[2];
 }
 
@@ -220,7 +220,7 @@ static void serve(struct running *r, const struct supervised_call *c)
 	} else if (c->number == SYS_mmap) { /* there are no mappings of files */
 		supervised_answer(&r->process, c, -ENODEV);
 	} else if (c->number == SYS_write && (c->args[0] == 1 || c->args[0] == 2)) {
-		supervised_answer(&r->process, c, take_output(r->channel, c));
+		supervised_answer(&r->process, c, take_output(&r->message->channel.data, c));
 	} else {
 		task->call = c;
 		if (run(task, JOB_CALL))
@@ -228,43 +228,42 @@ static void serve(struct running *r, const struct supervised_call *c)
 	}
 }
 
-static void note_end(struct channel *b, int status)
+static void note_end(struct message *m, int status)
 {
-	b->program_end = WIFEXITED(status) ? PROGRAM_EXITED : PROGRAM_KILLED;
-	b->program_status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+	m->program_fate = WIFEXITED(status) ? PROGRAM_EXITED : PROGRAM_KILLED;
+	m->program_status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
 }
 
 static void attend(struct running *r)
 {
-	int64_t until_ms = supervise_now_ms() + (int64_t)(r->channel->program_seconds * 1000);
+	int64_t until_ms = supervise_now_ms() + (int64_t)(r->message->program_seconds * 1000);
 	struct supervised_call call;
 	int status;
 
-	r->channel->program_end = PROGRAM_HUNG;
+	r->message->program_fate = PROGRAM_HUNG;
 	while (supervise_now_ms() < until_ms)
 		switch (supervised_next(&r->process, &call, &status)) {
 		case SUPERVISED_CALLS:
-			atomic_fetch_add(&r->channel->progress, 1);
+			atomic_fetch_add(&r->message->progress, 1);
 			serve(r, &call);
 			break;
 		case SUPERVISED_ENDED:
-			note_end(r->channel, status);
+			note_end(r->message, status);
 			return;
 		case SUPERVISED_NOTHING:
 			break;
 		}
 }
 
-int program_run_here(struct channel *b, const char *root, const struct program_host *host,
+int program_run_here(struct message *m, const char *root, const struct program_host *host,
 		     struct err *err)
 {
 	char *command = host->remount ? (char *)remount_command : NULL;
 	char *argv[] = { (char *)"repro", (char *)root, command, NULL };
-	struct running r = { .channel = b, .host = host };
+	struct running r = { .message = m, .host = host };
 	int ret;
 
-	b->answer_len = 0;
-	ret = supervised_start(&r.process, b->text, b->text_len, argv);
+	ret = supervised_start(&r.process, m->channel.text.at, m->channel.text.used, argv);
 	if (ret)
 		return err_sys(err, -ret, "cannot start a program");
 	ret = begin(&r, err);

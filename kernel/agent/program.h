@@ -3,7 +3,7 @@
 #ifndef AGENT_PROGRAM_H
 #define AGENT_PROGRAM_H
 
-#include "channel/channel.h"
+#include "channel/message.h"
 
 struct program_host {
 	void *own;
@@ -11,10 +11,10 @@ struct program_host {
 	int (*remount)(void *own);
 };
 
-/* Runs the program on the channel, whose first argument is the root: how it ended and what it wrote
- * are on the channel then. Its working directory and root are the caller's. What it holds open it
+/* Runs the program in the message, whose first argument is the root: how it ended and what it wrote
+ * are in the message then. Its working directory and root are the caller's. What it holds open it
  * holds for good: this kernel is of no other use afterwards. */
-int program_run_here(struct channel *b, const char *root, const struct program_host *host,
+int program_run_here(struct message *m, const char *root, const struct program_host *host,
 		     struct err *err);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -49,7 +48,7 @@ int slot_open_image(const struct kernel_shm *shm)
 }
 
 /* The owner may have gone before the copy asked to go with it. */
-static void take_slot(struct kernel_shm *shm, uint32_t number)
+static void slot_take(struct kernel_shm *shm, uint32_t number)
 {
 	slot = number;
 	shm->fork_pid = (uint32_t)syscall(SYS_getpid);
@@ -57,31 +56,33 @@ static void take_slot(struct kernel_shm *shm, uint32_t number)
 		assay_host_exit(0);
 }
 
-static void wait_for_call(struct kernel_shm *shm)
+static void slot_park(struct kernel_shm *shm)
 {
-	_Atomic uint32_t *called = &shm->slots[slot];
+	struct turn *turn = &shm->slots[slot];
 
-	while (!atomic_exchange(called, 0))
-		syscall(SYS_futex, called, FUTEX_WAIT, 0, NULL, NULL, 0);
+	while (!turn_await(turn, SIDE_SERVER, INT64_MAX))
+		;
+	turn_pass(turn, SIDE_CLIENT);
 }
 
 void slot_wait(struct kernel_shm *shm)
 {
+	struct channel *channel = &shm->message.channel;
 	int pid;
 
-	channel_pass(&shm->channel, TURN_CLIENT);
+	turn_pass(&channel->turn, SIDE_CLIENT);
 	for (;;) {
-		wait_for_call(shm);
+		slot_park(shm);
 		if (!shm->fork_to)
 			return;
 		pid = assay_host_fork();
 		if (!pid) {
-			take_slot(shm, shm->fork_to);
+			slot_take(shm, shm->fork_to);
 			return;
 		}
 		if (pid > 0)
 			continue;
-		shm->channel.failure = err_sys(&shm->channel.err, -pid, "cannot copy the kernel");
-		channel_pass(&shm->channel, TURN_CLIENT);
+		channel->failure = err_sys(&channel->err, -pid, "cannot copy the kernel");
+		turn_pass(&channel->turn, SIDE_CLIENT);
 	}
 }

@@ -36,7 +36,7 @@ struct grouping {
 
 struct tasks {
 	int root_fd;
-	struct person persons[EXEC_PIDS_MAX + 1]; /* by number; the first is 1 */
+	struct person persons[SYSCALL_PIDS_MAX + 1]; /* by number; the first is 1 */
 	struct grouping groupings[GROUPINGS_MAX];
 	size_t grouping_count;
 };
@@ -45,7 +45,7 @@ struct tasks *tasks_new(void)
 {
 	struct tasks *p = must_alloc(sizeof(*p));
 
-	for (unsigned pid = 1; pid <= EXEC_PIDS_MAX; pid++)
+	for (unsigned pid = 1; pid <= SYSCALL_PIDS_MAX; pid++)
 		p->persons[pid] = (struct person){ .tasks = p, .mask = UMASK_FIRST };
 	p->persons[1].exists = true;
 	return p;
@@ -154,7 +154,7 @@ int tasks_enter(struct tasks *p, int root_fd)
 	int ret = 0;
 
 	p->root_fd = root_fd;
-	for (unsigned pid = 1; pid <= EXEC_PIDS_MAX && !ret; pid++)
+	for (unsigned pid = 1; pid <= SYSCALL_PIDS_MAX && !ret; pid++)
 		if (p->persons[pid].exists)
 			ret = begin(p, &p->persons[pid], pid == 1);
 	return ret;
@@ -162,7 +162,7 @@ int tasks_enter(struct tasks *p, int root_fd)
 
 void tasks_leave(struct tasks *p)
 {
-	for (unsigned pid = EXEC_PIDS_MAX; pid >= 1; pid--)
+	for (unsigned pid = SYSCALL_PIDS_MAX; pid >= 1; pid--)
 		if (p->persons[pid].exists)
 			end(&p->persons[pid]);
 }
@@ -207,7 +207,7 @@ static int add_to_group(struct tasks *p, const struct call *c, struct outcome *r
 	if (p->grouping_count == GROUPINGS_MAX)
 		return -E2BIG;
 	p->groupings[p->grouping_count++] = (struct grouping){ (uint32_t)uid, (uint32_t)gid };
-	for (unsigned pid = 1; pid <= EXEC_PIDS_MAX; pid++)
+	for (unsigned pid = 1; pid <= SYSCALL_PIDS_MAX; pid++)
 		p->persons[pid].groups_stale |= p->persons[pid].uid == uid;
 	return 0;
 }
@@ -217,7 +217,7 @@ int tasks_call(struct tasks *p, const struct call *c, struct outcome *ret, struc
 	struct person *person = &p->persons[c->pid];
 	int failed = 0;
 
-	if (c->pid < 1 || c->pid > EXEC_PIDS_MAX)
+	if (c->pid < 1 || c->pid > SYSCALL_PIDS_MAX)
 		return err_set(err, ESRCH, "there can be no process %u", c->pid);
 	if (c->op == OP_create_process) {
 		failed = create(p, c, ret);

@@ -98,7 +98,7 @@ struct race {
 	const struct call *calls;
 	size_t count;
 	struct arena *arena;
-	struct raced *raced;
+	struct race_outcome *raced;
 	int64_t now_ns;
 };
 
@@ -141,7 +141,7 @@ static void go_on(struct race *r, struct racer *racer)
 }
 
 void reffs_race(struct faulty *f, const struct race_fault *fault, const struct call *calls,
-		size_t count, uint64_t seed, struct arena *arena, struct raced *ret)
+		size_t count, uint64_t seed, struct arena *arena, struct race_outcome *ret)
 {
 	struct race r = { f, fault, calls, count, arena, ret, 0 };
 	struct racer racers[TARGET_RACE_MAX];

@@ -30,6 +30,6 @@ const struct race_fault *race_fault_find(const char *name);
 
 /* Outcomes have their bytes in the arena. */
 void reffs_race(struct faulty *f, const struct race_fault *fault, const struct call *calls,
-		size_t count, uint64_t seed, struct arena *arena, struct raced *ret);
+		size_t count, uint64_t seed, struct arena *arena, struct race_outcome *ret);
 
 #endif

@@ -1,8 +1,10 @@
-/* channel.c -- shared memory between a sandbox and its owner, and whose turn it is. */
+/* channel.c -- turns by futex, and calls and outcomes in shared memory.
+ *
+ * Both sides may look for a short while before they sleep, since most calls are faster than a
+ * sleep. */
 #include "channel/channel.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,113 +12,142 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "op/kind.h"
 
-/* More than this, touched by one large call, is given back. */
-enum { TEXT_KEPT = 1 << 20 };
+enum {
+	PAGE = 4096,
+	TEXT_CACHED = 1 << 20, /* more than this, touched by one large call, is given back */
+};
 
-struct channel *channel_new(struct err *err)
+void turn_pass(struct turn *t, enum channel_side to)
 {
-	struct channel *b = mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	atomic_store(&t->side, to);
+	if (atomic_exchange(&t->asleep, 0))
+		syscall(SYS_futex, &t->side, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
 
-	if (b == MAP_FAILED) {
-		err_sys(err, errno, "cannot share memory");
+bool turn_await(struct turn *t, enum channel_side side, int64_t until_ns)
+{
+	struct timespec until = { until_ns / NS_PER_S, until_ns % NS_PER_S };
+	uint32_t now;
+
+	for (unsigned i = 0; i < t->spins; i++) {
+		if (atomic_load_explicit(&t->side, memory_order_acquire) == side)
+			return true;
+		cpu_relax();
+	}
+	while ((now = atomic_load(&t->side)) != side) {
+		/* Before the last look at the turn, which the kernel takes. */
+		atomic_store(&t->asleep, 1);
+		if (syscall(SYS_futex, &t->side, FUTEX_WAIT_BITSET, now,
+			    until_ns == INT64_MAX ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY) &&
+		    errno != EAGAIN)
+			return atomic_load(&t->side) == side;
+	}
+	return true;
+}
+
+static size_t round_to_pages(size_t size)
+{
+	return (size + PAGE - 1) / PAGE * PAGE;
+}
+
+void *channel_new(size_t message_size, size_t text_max, size_t data_max)
+{
+	size_t data_at = round_to_pages(message_size), text_at = data_at + round_to_pages(data_max);
+	size_t size = text_at + text_max;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct channel *c = (struct channel *)memory;
+
+	if (memory == MAP_FAILED)
 		return NULL;
-	}
-	return b;
+	c->size = size;
+	c->text = (struct channel_area){ .at = memory + text_at, .max = text_max };
+	c->data = (struct channel_area){ .at = memory + data_at, .max = data_max };
+	return c;
 }
 
-void channel_free(struct channel *b)
+void channel_free(struct channel *c)
 {
-	if (b)
-		munmap(b, sizeof(*b));
+	if (c)
+		munmap(c, c->size);
 }
 
-void channel_clear(struct channel *b)
+void channel_clear(struct channel *c)
 {
-	uintptr_t from = ((uintptr_t)b->text + TEXT_KEPT) & ~(uintptr_t)4095;
+	uintptr_t from = ((uintptr_t)c->text.at + TEXT_CACHED) & ~(uintptr_t)(PAGE - 1);
 
-	if (b->text_len > TEXT_KEPT)
-		madvise((void *)from, b->text_len - TEXT_KEPT, MADV_REMOVE);
-	b->text_len = 0;
-	b->step_count = 0;
+	if (c->text.used > TEXT_CACHED)
+		madvise((void *)from, c->text.used - TEXT_CACHED, MADV_REMOVE);
+	c->text.used = 0;
+	c->data.used = 0;
 }
 
-/* The bytes, now on the channel with a NUL behind them; NULL stays NULL. */
-static bool add_text(struct channel *b, const char **text, size_t len)
+/* The copy has a NUL behind it; NULL if there is no room. */
+static const char *area_add(struct channel_area *area, const char *bytes, size_t len)
 {
-	char *to = b->text + b->text_len;
+	char *to = area->at + area->used;
 
-	if (!*text)
-		return true;
-	if (len >= CHANNEL_TEXT_MAX - b->text_len)
-		return false;
-	memcpy(to, *text, len);
+	if (len >= area->max - area->used)
+		return NULL;
+	memcpy(to, bytes, len);
 	to[len] = '\0';
-	b->text_len += len + 1;
-	*text = to;
-	return true;
+	area->used += len + 1;
+	return to;
 }
 
-bool channel_add(struct channel *b, const struct plan_step *step)
+bool channel_copy_call(struct channel *c, const struct call *from, struct call *to)
 {
-	struct plan_step *to = &b->steps[b->step_count];
-	const struct op_info *op = &op_table[step->call.op];
-	size_t text_len = b->text_len;
+	const struct op_info *op = &op_table[from->op];
+	size_t used = c->text.used, len;
 
-	if (b->step_count == CHANNEL_STEPS_MAX)
-		return false;
-	*to = *step;
+	*to = *from;
 	for (unsigned i = 0; i < op->args; i++) {
-		struct arg *arg = &to->call.arg[i];
+		enum arg_form form = kind_table[op->arg[i].kind].form;
+		struct arg *arg = &to->arg[i];
 
-		if (kind_table[op->arg[i].kind].form != FORM_NUM && !arg->generated &&
-		    !add_text(b, &arg->text, arg->len))
-			goto full;
+		if (form == FORM_NUM || !arg->text || arg->generated)
+			continue;
+		len = form == FORM_TEXT ? strlen(arg->text) : (size_t)arg->len;
+		arg->text = area_add(&c->text, arg->text, len);
+		if (!arg->text) {
+			c->text.used = used;
+			return false;
+		}
 	}
-	if (step->exact && !add_text(b, &to->expected.bytes, to->expected.len))
-		goto full;
-	b->step_count++;
 	return true;
-full:
-	b->text_len = text_len;
-	return false;
 }
 
-bool channel_answer_at(struct channel *b, size_t used, const struct outcome *o, struct outcome *ret)
+bool channel_copy_outcome(struct channel *c, struct channel_area *area, const struct outcome *from,
+			  struct outcome *to)
 {
-	char *to = b->answer + used;
-
-	*ret = *o;
-	if (!o->bytes)
+	*to = *from;
+	if (!from->bytes)
 		return true;
-	if (o->len >= CHANNEL_ANSWER_MAX - used)
+	if (!from->len) {
+		to->bytes = &c->empty;
+		return true;
+	}
+	if (from->bytes >= area->at && from->bytes < area->at + area->max) {
+		area->used = (size_t)(from->bytes + from->len + 1 - area->at);
+		return true;
+	}
+	to->bytes = area_add(area, from->bytes, from->len);
+	return to->bytes;
+}
+
+bool channel_fill(struct channel_area *area, const void *bytes, size_t len)
+{
+	if (len > area->max)
 		return false;
-	memcpy(to, o->bytes, o->len);
-	to[o->len] = '\0';
-	ret->bytes = to;
+	memcpy(area->at, bytes, len);
+	area->used = len;
 	return true;
 }
 
-bool channel_answer(struct channel *b, const struct outcome *o, struct outcome *ret)
+char *channel_room(const struct channel *c)
 {
-	return channel_answer_at(b, 0, o, ret);
-}
-
-void channel_pass(struct channel *b, enum channel_turn turn)
-{
-	atomic_store(&b->turn, turn);
-	syscall(SYS_futex, &b->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-bool channel_await(struct channel *b, enum channel_turn turn, int64_t wait_ns)
-{
-	struct timespec wait = { wait_ns / 1000000000, wait_ns % 1000000000 };
-	uint32_t now = atomic_load(&b->turn);
-
-	if (now == turn)
-		return true;
-	syscall(SYS_futex, &b->turn, FUTEX_WAIT, now, &wait, NULL, 0);
-	return atomic_load(&b->turn) == turn;
+	return c->data.at + round_to_pages(c->data.used);
 }

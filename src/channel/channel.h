@@ -1,75 +1,75 @@
-/* channel.h -- the memory that a sandbox and the process that started it share.
+/* channel.h -- memory that two processes share, and whose turn it is.
  *
- * It is mapped before the fork and so lies at the same address in both: a step on the channel may
- * point to text on the channel. Whose turn it is says who may write. */
+ * The memory lies at the same address on both sides, so that what is in it may point into it. One
+ * side has the turn and may touch everything; the other touches only the turn, and looks at what
+ * is atomic. Passing the turn publishes what was written. A pass costs a store and, where the other
+ * side sleeps already, one system call.
+ *
+ * What the sides say to each other is a struct that begins with struct channel: struct message
+ * (message.h) for sandboxes and kernels in a process, struct worker_message for a crew's worker. */
 #ifndef CHANNEL_CHANNEL_H
 #define CHANNEL_CHANNEL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
-#include "channel/limits.h"
-#include "channel/request.h"
-#include "syscall/syscall.h"
+#include "op/op.h"
 
-enum {
-	CHANNEL_STEPS_MAX = 64,
-	CHANNEL_TEXT_MAX = EXEC_DATA_MAX + (1 << 20),
-	CHANNEL_ANSWER_MAX = 256 << 20,
-};
+enum channel_side { SIDE_CLIENT, SIDE_SERVER };
 
-enum channel_turn { TURN_CLIENT, TURN_SERVER };
-
-enum channel_request {
-	REQUEST_FOLLOW,
-	REQUEST_OBSERVE,
-	REQUEST_RACE,
-	REQUEST_ATTACH,
-	REQUEST_DETACH,
-	REQUEST_CLEAR,
-	REQUEST_RECORD,
-	REQUEST_END,
-	REQUEST_PROGRAM,
+struct turn {
+	_Atomic uint32_t side;   /* enum channel_side: who has the turn; a futex */
+	_Atomic uint32_t asleep; /* the side without the turn sleeps, or is about to */
+	unsigned spins; /* looks at the turn before sleeping, for turns shorter than a sleep */
 };
 
 /* Memory is taken only where it is written. */
-struct channel {
-	_Atomic uint32_t turn;     /* enum channel_turn; a futex */
-	_Atomic uint32_t progress; /* goes up with every step begun */
-	_Atomic uint32_t mounting; /* the step is a remount, which takes as long as mounting may */
-	enum channel_request request;
-	int failure; /* of the sandbox's own: negative errno and why */
-	struct err err;
-	struct limits limits; /* as of the last mount; no bound and nothing refused: none */
-	size_t step_count;
-	struct plan_end end;
-	enum target_fate fate; /* of what is not a plan */
-	bool alarm;            /* a kernel that can be heard has found a mistake of its own */
-	size_t text_len, answer_len;
-	struct plan_step steps[CHANNEL_STEPS_MAX];
-	uint64_t seed; /* of a race; its calls are those of the steps */
-	struct raced raced[TARGET_RACE_MAX];
-	double program_seconds; /* of a program, which is the text; its output is the answer */
-	enum program_fate program_end;
-	int program_status;
-	char text[CHANNEL_TEXT_MAX];
-	char answer[CHANNEL_ANSWER_MAX];
+struct channel_area {
+	char *at;
+	size_t used, max;
 };
 
-struct channel *channel_new(struct err *err);
-void channel_free(struct channel *b);
+struct channel {
+	struct turn turn;
+	size_t size; /* of the whole mapping */
+	int failure; /* of the server itself: negative errno, and why */
+	struct err err;
+	struct channel_area text; /* what calls and expected outcomes point to */
+	struct channel_area data; /* what outcomes point to; page-aligned */
+	char empty;               /* the bytes of outcomes that have none: a NUL */
+};
 
-/* Puts a step behind those there are; false if there is no room. */
-bool channel_add(struct channel *b, const struct plan_step *step);
-void channel_clear(struct channel *b);
-/* A copy of the outcome with its bytes on the channel; false if they are too many. */
-bool channel_answer(struct channel *b, const struct outcome *o, struct outcome *ret);
-/* The same for one of several: its bytes lie behind this many. */
-bool channel_answer_at(struct channel *b, size_t used, const struct outcome *o,
-		       struct outcome *ret);
+void turn_pass(struct turn *t, enum channel_side to);
+/* Waits for the turn until the given time of the monotonic clock, INT64_MAX: for ever. False if
+ * that time has come, or a signal, before the turn. */
+bool turn_await(struct turn *t, enum channel_side side, int64_t until_ns);
 
-/* Hands over the turn, and waits for it: true once it is there, false after the given time. */
-void channel_pass(struct channel *b, enum channel_turn turn);
-bool channel_await(struct channel *b, enum channel_turn turn, int64_t wait_ns);
+/* A mapping for a message of this size with its areas, zeroed; NULL with errno. */
+void *channel_new(size_t message_size, size_t text_max, size_t data_max);
+void channel_free(struct channel *c); /* NULL is none */
+
+/* Empties both areas. */
+void channel_clear(struct channel *c);
+/* Copies a call, and what it points to, into the text; false if there is no room. */
+bool channel_copy_call(struct channel *c, const struct call *from, struct call *to);
+/* Copies an outcome, and its bytes into the area unless they lie there; false if there is no room.
+ */
+bool channel_copy_outcome(struct channel *c, struct channel_area *area, const struct outcome *from,
+			  struct outcome *to);
+/* Copies bytes into an area that is empty; false if there is no room. */
+bool channel_fill(struct channel_area *area, const void *bytes, size_t len);
+/* Where the bytes of the next outcome may be written in place: page-aligned. */
+char *channel_room(const struct channel *c);
+
+/* What a processor likes to do while it spins. */
+static inline void cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#endif
+}
 
 #endif

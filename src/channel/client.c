@@ -1,4 +1,5 @@
-/* client.c -- the owner's side of a channel: plans, calls and walks to be carried out elsewhere. */
+/* client.c -- the client's side of a channel: plans, calls and scans that the server carries out.
+ */
 #include "channel/client.h"
 
 #include <errno.h>
@@ -8,123 +9,172 @@
 
 enum { REQUEST_MIN_S = 10, PROGRAM_GRACE_S = 30 };
 
-double channel_seconds(const struct channel_client *e)
+double channel_seconds(const struct channel_client *c)
 {
-	return e->deadline_seconds > REQUEST_MIN_S ? e->deadline_seconds : REQUEST_MIN_S;
+	return c->deadline_seconds > REQUEST_MIN_S ? c->deadline_seconds : REQUEST_MIN_S;
 }
 
-int channel_failure(const struct channel_client *e, struct err *err)
+int channel_failure(const struct channel_client *c, struct err *err)
 {
-	if (!e->channel->failure)
-		return 0;
-	return err_set(err, -e->channel->failure, "%s", e->channel->err.text);
+	const struct channel *channel = &c->message->channel;
+
+	return channel->failure ? err_set(err, -channel->failure, "%s", channel->err.text) : 0;
+}
+
+static int client_missing(struct err *err)
+{
+	return err_set(err, ECHILD, "the file system was not started: the last attempt failed");
+}
+
+/* Puts a step behind those there are; false if there is no room. */
+static bool client_add_step(struct message *m, const struct plan_step *step)
+{
+	struct plan_step *to = &m->steps[m->step_count];
+	size_t used = m->channel.text.used;
+
+	if (m->step_count == MESSAGE_STEPS_MAX)
+		return false;
+	*to = *step;
+	if (!channel_copy_call(&m->channel, &step->call, &to->call))
+		return false;
+	if (step->exact &&
+	    !channel_copy_outcome(&m->channel, &m->channel.text, &step->expected, &to->expected)) {
+		m->channel.text.used = used;
+		return false;
+	}
+	m->step_count++;
+	return true;
+}
+
+static void client_clear(struct message *m)
+{
+	channel_clear(&m->channel);
+	m->step_count = 0;
 }
 
 /* As many steps as the channel takes, at least one. */
-static int follow_some(const struct channel_client *e, const struct plan_step *steps, size_t count,
-		       struct plan_end *ret, struct err *err)
+static int client_follow_some(const struct channel_client *c, const struct plan_step *steps,
+			      size_t count, struct plan_report *ret, struct err *err)
 {
-	struct channel *b = e->channel;
+	struct message *m = c->message;
 
-	channel_clear(b);
-	for (size_t i = 0; i < count && channel_add(b, &steps[i]); i++)
+	client_clear(m);
+	for (size_t i = 0; i < count && client_add_step(m, &steps[i]); i++)
 		;
-	if (!b->step_count)
+	if (!m->step_count)
 		return err_set(err, E2BIG, "the data of a call is beyond %d bytes",
-			       CHANNEL_TEXT_MAX);
-	b->end = (struct plan_end){ 0 };
-	*ret = (struct plan_end){ .fate = e->send(e->own, REQUEST_FOLLOW, e->deadline_seconds) };
+			       MESSAGE_TEXT_MAX);
+	m->report = (struct plan_report){ 0 };
+	*ret = (struct plan_report){ .fate = c->send(c->own, REQUEST_FOLLOW, c->deadline_seconds) };
 	if (ret->fate != FATE_FINE) {
-		ret->done = b->end.done;
+		ret->done = m->report.done;
 		return 0;
 	}
-	*ret = b->end;
-	return channel_failure(e, err);
+	*ret = m->report;
+	return channel_failure(c, err);
 }
 
-int channel_follow(const struct channel_client *e, const struct plan_step *steps, size_t count,
-		   struct plan_end *ret, struct err *err)
+int channel_follow(const struct channel_client *c, const struct plan_step *steps, size_t count,
+		   struct plan_report *ret, struct err *err)
 {
-	size_t done = 0, sent;
+	size_t done = 0;
 	int r = 0;
 
-	*ret = (struct plan_end){ 0 };
+	*ret = (struct plan_report){ 0 };
+	if (!c)
+		return client_missing(err);
+	if (c->begin_plan)
+		c->begin_plan(c->own);
 	while (!r && done < count && ret->fate == FATE_FINE) {
-		r = follow_some(e, steps + done, count - done, ret, err);
-		sent = e->channel->step_count;
+		r = client_follow_some(c, steps + done, count - done, ret, err);
 		done += ret->done;
-		if (ret->done < sent)
+		if (ret->done < c->message->step_count)
 			break;
 	}
 	ret->done = done;
 	return r;
 }
 
-int channel_call(const struct channel_client *e, const struct call *c, struct outcome *ret,
+int channel_call(const struct channel_client *c, const struct call *call, struct outcome *ret,
 		 enum target_fate *ret_fate, struct err *err)
 {
-	struct plan_step step = { .call = *c };
-	struct plan_end end;
-	int r = channel_follow(e, &step, 1, &end, err);
+	struct plan_step step = { .call = *call };
+	struct plan_report report;
+	int r = channel_follow(c, &step, 1, &report, err);
 
 	if (r)
 		return r;
-	*ret = end.outcome;
-	*ret_fate = end.fate;
+	*ret = report.outcome;
+	*ret_fate = report.fate;
 	return 0;
 }
 
-int channel_race(const struct channel_client *e, const struct call *calls, size_t count,
-		 uint64_t seed, struct raced *ret, enum target_fate *ret_fate, struct err *err)
+int channel_admits(const struct channel_client *c, const struct call *call, struct err *err)
 {
-	struct channel *b = e->channel;
+	return c ? limits_admit(&c->message->limits, call, err) : 0;
+}
 
-	channel_clear(b);
+int channel_race(const struct channel_client *c, const struct call *calls, size_t count,
+		 uint64_t seed, struct race_outcome *ret, enum target_fate *ret_fate,
+		 struct err *err)
+{
+	struct message *m;
+
+	if (!c)
+		return client_missing(err);
+	m = c->message;
+	client_clear(m);
 	for (size_t i = 0; i < count; i++) {
 		struct plan_step step = { .call = calls[i] };
 
-		if (!channel_add(b, &step))
+		if (!client_add_step(m, &step))
 			return err_set(err, E2BIG, "the calls of a race are too many");
 	}
-	b->seed = seed;
-	*ret_fate = e->send(e->own, REQUEST_RACE, channel_seconds(e));
+	m->seed = seed;
+	*ret_fate = c->send(c->own, REQUEST_RACE, channel_seconds(c));
 	if (*ret_fate != FATE_FINE)
 		return 0;
-	*ret_fate = b->fate;
-	memcpy(ret, b->raced, count * sizeof(*ret));
-	return channel_failure(e, err);
+	*ret_fate = m->fate;
+	memcpy(ret, m->races, count * sizeof(*ret));
+	return channel_failure(c, err);
 }
 
-int channel_observe(const struct channel_client *e, struct tree *ret, enum target_fate *ret_fate,
+int channel_observe(const struct channel_client *c, struct tree *ret, enum target_fate *ret_fate,
 		    struct err *err)
 {
-	const char *packed = e->channel->answer;
+	const struct channel_area *packed;
+	const char *at;
 	int r;
 
-	*ret_fate = e->send(e->own, REQUEST_OBSERVE, channel_seconds(e));
+	if (!c)
+		return client_missing(err);
+	*ret_fate = c->send(c->own, REQUEST_OBSERVE, channel_seconds(c));
 	if (*ret_fate != FATE_FINE)
 		return 0;
-	r = channel_failure(e, err);
-	*ret_fate = e->channel->fate;
+	r = channel_failure(c, err);
+	*ret_fate = c->message->fate;
 	if (r || *ret_fate != FATE_FINE)
 		return r;
-	return tree_unpack(ret, &packed, packed + e->channel->answer_len, e->fields, true, err);
+	packed = &c->message->channel.data;
+	at = packed->at;
+	return tree_unpack(ret, &at, at + packed->used, c->fields, true, err);
 }
 
-int channel_run_program(const struct channel_client *e, const struct buf *program, double seconds,
-			struct program_end *ret, struct err *err)
+int channel_run_program(const struct channel_client *c, const struct buf *program, double seconds,
+			struct program_report *ret, struct err *err)
 {
-	struct channel *b = e->channel;
+	struct message *m;
 	int r;
 
-	*ret = (struct program_end){ .end = PROGRAM_HUNG };
-	if (program->len > CHANNEL_TEXT_MAX)
+	*ret = (struct program_report){ .fate = PROGRAM_HUNG };
+	if (!c)
+		return client_missing(err);
+	m = c->message;
+	client_clear(m);
+	if (!channel_fill(&m->channel.text, program->data, program->len))
 		return err_set(err, E2BIG, "a program has %zu bytes", program->len);
-	channel_clear(b);
-	memcpy(b->text, program->data, program->len);
-	b->text_len = program->len;
-	b->program_seconds = seconds;
-	switch (e->send(e->own, REQUEST_PROGRAM, seconds + PROGRAM_GRACE_S)) {
+	m->program_seconds = seconds;
+	switch (c->send(c->own, REQUEST_PROGRAM, seconds + PROGRAM_GRACE_S)) {
 	case FATE_HUNG:
 		return 0;
 	case FATE_ALARM:
@@ -133,11 +183,11 @@ int channel_run_program(const struct channel_client *e, const struct buf *progra
 	case FATE_FINE:
 		break;
 	}
-	r = channel_failure(e, err);
+	r = channel_failure(c, err);
 	if (r)
 		return r;
-	ret->end = b->program_end;
-	ret->status = b->program_status;
-	buf_add(&ret->output, b->answer, b->answer_len);
+	ret->fate = m->program_fate;
+	ret->status = m->program_status;
+	buf_add(&ret->output, m->channel.data.at, m->channel.data.used);
 	return 0;
 }

@@ -1,35 +1,43 @@
-/* client.h -- the owner's side of a channel: plans, calls and walks to be carried out elsewhere. */
+/* client.h -- the client's side of a channel: plans, calls and scans that the server carries out.
+ */
 #ifndef CHANNEL_CLIENT_H
 #define CHANNEL_CLIENT_H
 
-#include "channel/channel.h"
+#include "channel/message.h"
 
 struct tree;
 
 struct channel_client {
-	struct channel *channel;
+	struct message *message;
 	unsigned fields;
 	double deadline_seconds; /* of a call */
 	void *own;
-	/* Has the request run and waits for its end; a step may take so many seconds. */
-	enum target_fate (*send)(void *own, enum channel_request request, double seconds);
+	/* Passes the turn and waits for it; a step may take so many seconds. */
+	enum target_fate (*send)(void *own, enum message_request request, double seconds);
+	/* Before the first step of a plan; NULL: there is nothing to prepare. */
+	void (*begin_plan)(void *own);
 };
 
-/* Of a walk, or of mounting: these may take longer than a call. */
-double channel_seconds(const struct channel_client *e);
+/* Of a scan, or of mounting: these may take longer than a call. */
+double channel_seconds(const struct channel_client *c);
 /* What went wrong there that is no answer of the file system. */
-int channel_failure(const struct channel_client *e, struct err *err);
+int channel_failure(const struct channel_client *c, struct err *err);
 
-int channel_follow(const struct channel_client *e, const struct plan_step *steps, size_t count,
-		   struct plan_end *ret, struct err *err);
-int channel_call(const struct channel_client *e, const struct call *c, struct outcome *ret,
+/* All of these fail with -ECHILD where the client is NULL: the server could not be started. */
+int channel_follow(const struct channel_client *c, const struct plan_step *steps, size_t count,
+		   struct plan_report *ret, struct err *err);
+int channel_call(const struct channel_client *c, const struct call *call, struct outcome *ret,
 		 enum target_fate *ret_fate, struct err *err);
-int channel_race(const struct channel_client *e, const struct call *calls, size_t count,
-		 uint64_t seed, struct raced *ret, enum target_fate *ret_fate, struct err *err);
-int channel_observe(const struct channel_client *e, struct tree *ret, enum target_fate *ret_fate,
+/* Whether the server would make this call: 0, or -LIMITS_NOT_MADE and why not. Where there is no
+ * server, the call itself fails. */
+int channel_admits(const struct channel_client *c, const struct call *call, struct err *err);
+int channel_race(const struct channel_client *c, const struct call *calls, size_t count,
+		 uint64_t seed, struct race_outcome *ret, enum target_fate *ret_fate,
+		 struct err *err);
+int channel_observe(const struct channel_client *c, struct tree *ret, enum target_fate *ret_fate,
 		    struct err *err);
 /* Runs a compiled program there; one that outlives even its end has hung. */
-int channel_run_program(const struct channel_client *e, const struct buf *program, double seconds,
-			struct program_end *ret, struct err *err);
+int channel_run_program(const struct channel_client *c, const struct buf *program, double seconds,
+			struct program_report *ret, struct err *err);
 
 #endif

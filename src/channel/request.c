@@ -1,4 +1,4 @@
-/* request.c -- what ended a request: failures that are ours, results of programs. */
+/* request.c -- failures that are ours, and reports of programs. */
 #include "channel/request.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@ bool failure_is_ours(int failure)
 	return false;
 }
 
-void program_end_free(struct program_end *e)
+void program_report_free(struct program_report *r)
 {
-	buf_free(&e->output);
-	*e = (struct program_end){ 0 };
+	buf_free(&r->output);
+	*r = (struct program_report){ 0 };
 }

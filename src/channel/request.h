@@ -1,4 +1,4 @@
-/* request.h -- what a process that reaches a file system can be asked to do, and how it ends.
+/* request.h -- what a server of a file system can be asked to do, and what it reports.
  *
  * The same for a sandbox on the host and for a kernel in a process: calls and outcomes, plans with
  * the predicted outcomes, races, programs. It knows nothing of the model. */
@@ -17,7 +17,7 @@ enum target_fate {
 	FATE_FINE,
 	FATE_HUNG,  /* the deadline passed; the worker was given up */
 	FATE_DIED,  /* the daemon or the mount is gone */
-	FATE_ALARM, /* it goes on, but the kernel logged a mistake of its own (log) */
+	FATE_ALARM, /* it continues, but the kernel logged an error (log) */
 };
 
 /* Whether a call that ended so has an outcome. */
@@ -36,7 +36,7 @@ struct plan_step {
 };
 
 /* Where a plan stopped: the first step that was not as expected or not exact, count if none. */
-struct plan_end {
+struct plan_report {
 	size_t done; /* steps that went as expected, all before the one it ended at */
 	enum target_fate fate;
 	bool outcome_differs, tree_differs;
@@ -45,8 +45,8 @@ struct plan_end {
 	struct outcome outcome;
 };
 
-/* What came of a call that overlapped with others. */
-struct raced {
+/* What a call that overlapped with others returned, and when. */
+struct race_outcome {
 	struct outcome outcome;
 	int64_t called_ns, returned_ns;
 };
@@ -59,12 +59,12 @@ enum program_fate {
 	PROGRAM_NOT_COMPILED, /* the output is the compiler's */
 	PROGRAM_NO_COMPILER,
 };
-struct program_end {
-	enum program_fate end;
+struct program_report {
+	enum program_fate fate;
 	int status;
-	struct buf output; /* what it wrote, at most some KiB; program_end_free() */
+	struct buf output; /* what it wrote, at most some KiB; program_report_free() */
 };
-void program_end_free(struct program_end *e);
+void program_report_free(struct program_report *r);
 
 enum { TARGET_RACE_MAX = 32 };
 

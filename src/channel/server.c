@@ -1,8 +1,7 @@
-/* server.c -- carrying out what stands on a channel: plans and walks. */
+/* server.c -- the server's side of a channel: it carries out plans and scans. */
 #include "channel/server.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/must.h"
@@ -44,98 +43,100 @@ static bool is_death(int failure)
 	return failure < 0;
 }
 
-static enum target_fate walk(const struct channel_server *s, struct tree *ret)
+static enum target_fate server_scan(const struct channel_server *s, struct tree *ret)
 {
-	struct channel *b = s->channel;
+	struct channel *c = &s->message->channel;
 
-	b->failure = s->walk(s->own, ret, &b->err);
-	if (!is_death(b->failure))
+	c->failure = s->scan(s->own, ret, &c->err);
+	if (!is_death(c->failure))
 		return FATE_FINE;
-	b->failure = 0;
+	c->failure = 0;
 	return FATE_DIED;
 }
 
-static bool is_gone(const struct channel_server *s)
+void channel_server_begin(struct message *m)
 {
-	return !s->attached(s->own) || s->gone(s->own);
+	m->channel.failure = 0;
+	m->channel.err = (struct err){ 0 };
+	m->channel.data.used = 0;
 }
 
-/* One step; true if the plan goes on behind it. */
-static bool follow_step(struct channel_server *s, const struct plan_step *step,
-			struct plan_end *end)
+/* One step; true if the plan continues behind it. */
+static bool server_follow_step(struct channel_server *s, const struct plan_step *step,
+			       struct plan_report *report)
 {
-	struct channel *b = s->channel;
+	struct message *m = s->message;
+	struct channel *c = &m->channel;
 	struct outcome seen;
 	struct tree tree;
 
-	b->failure = s->call(s->own, &step->call, &seen, &b->err);
-	if (b->failure == -ETIME) {
-		b->failure = 0;
-		end->fate = FATE_HUNG;
+	c->failure = s->call(s->own, &step->call, &seen, &c->err);
+	if (c->failure == -ETIME) {
+		c->failure = 0;
+		report->fate = FATE_HUNG;
 	}
-	if (b->alarm)
-		end->fate = FATE_ALARM;
-	if (b->failure || end->fate)
+	if (m->alarm)
+		report->fate = FATE_ALARM;
+	if (c->failure || report->fate)
 		return false;
-	end->outcome_differs = step->exact && !outcome_equal(&step->expected, &seen);
-	if (step->observe && !end->outcome_differs && s->attached(s->own)) {
-		end->fate = walk(s, &tree);
-		if (b->failure || end->fate)
+	report->outcome_differs = step->exact && !outcome_equal(&step->expected, &seen);
+	if (step->observe && !report->outcome_differs && s->attached(s->own)) {
+		report->fate = server_scan(s, &tree);
+		if (c->failure || report->fate)
 			return false;
-		end->tree_differs = !hash_equal(tree_hash(&tree), step->tree);
+		report->tree_differs = !hash_equal(tree_hash(&tree), step->tree);
 		tree_free(&tree);
-		if (b->alarm)
-			end->fate = FATE_ALARM;
+		if (m->alarm)
+			report->fate = FATE_ALARM;
 	}
-	if (step->exact && !end->fate && !end->outcome_differs && !end->tree_differs)
+	if (step->exact && !report->fate && !report->outcome_differs && !report->tree_differs)
 		return true;
-	if (!channel_answer(b, &seen, &end->outcome))
-		b->failure = err_set(&b->err, E2BIG, "the call gave too many bytes");
+	if (!channel_copy_outcome(c, &c->data, &seen, &report->outcome))
+		c->failure = err_set(&c->err, E2BIG, "the call gave too many bytes");
 	return false;
 }
 
 void channel_server_follow(struct channel_server *s)
 {
-	struct channel *b = s->channel;
+	struct message *m = s->message;
+	struct plan_report *report = &m->report;
 
-	b->end = (struct plan_end){ 0 };
-	for (; b->end.done < b->step_count; b->end.done++) {
-		atomic_fetch_add(&b->progress, 1);
+	*report = (struct plan_report){ 0 };
+	for (; report->done < m->step_count; report->done++) {
+		atomic_fetch_add(&m->progress, 1);
 		if (!s->attached(s->own)) {
-			b->end.fate = FATE_DIED;
+			report->fate = FATE_DIED;
 			return;
 		}
-		if (!follow_step(s, &b->steps[b->end.done], &b->end))
+		if (!server_follow_step(s, &m->steps[report->done], report))
 			break;
 	}
-	if (b->end.done < b->step_count && b->end.fate == FATE_FINE && s->attached(s->own) &&
+	if (report->done < m->step_count && report->fate == FATE_FINE && s->attached(s->own) &&
 	    s->gone(s->own))
-		b->end.fate = FATE_DIED;
+		report->fate = FATE_DIED;
 }
 
 void channel_server_observe(struct channel_server *s)
 {
-	struct channel *b = s->channel;
+	struct message *m = s->message;
+	struct channel *c = &m->channel;
 	struct buf packed = BUF_INIT;
 	struct tree tree;
 
-	b->fate = is_gone(s) ? FATE_DIED : walk(s, &tree);
-	if (b->failure || b->fate)
+	m->fate = !s->attached(s->own) || s->gone(s->own) ? FATE_DIED : server_scan(s, &tree);
+	if (c->failure || m->fate)
 		return;
 	/* A death in the middle would look like objects that cannot be read. */
 	if (s->gone(s->own)) {
 		tree_free(&tree);
-		b->fate = FATE_DIED;
+		m->fate = FATE_DIED;
 		return;
 	}
 	tree_pack(&tree, &packed);
 	tree_free(&tree);
-	if (packed.len <= CHANNEL_ANSWER_MAX)
-		memcpy(b->answer, buf_str(&packed), packed.len);
-	else
-		b->failure = err_set(&b->err, E2BIG, "the tree is too large to be handed over");
-	b->answer_len = packed.len;
-	if (b->alarm)
-		b->fate = FATE_ALARM;
+	if (!channel_fill(&c->data, buf_str(&packed), packed.len))
+		c->failure = err_set(&c->err, E2BIG, "the tree is too large to be handed over");
+	if (m->alarm)
+		m->fate = FATE_ALARM;
 	buf_free(&packed);
 }

@@ -1,31 +1,30 @@
-/* server.h -- carrying out what stands on a channel: plans and walks, there where the file system
- * is.
- *
- * The channel's owner waits meanwhile; what is found goes back on the channel. */
+/* server.h -- the server's side of a channel: it carries out plans and scans, there where the file
+ * system is. The client waits meanwhile. */
 #ifndef CHANNEL_SERVER_H
 #define CHANNEL_SERVER_H
 
-#include "channel/channel.h"
+#include "channel/message.h"
 
-struct err;
 struct scanner;
 struct tree;
 
 struct channel_server {
-	struct channel *channel;
+	struct message *message;
 	void *own;
 	/* Makes a call; -ETIME: it hung. */
 	int (*call)(void *own, const struct call *c, struct outcome *ret, struct err *err);
-	int (*walk)(void *own, struct tree *ret, struct err *err);
+	int (*scan)(void *own, struct tree *ret, struct err *err);
 	/* Whether the file system is mounted; asked before every step. */
 	bool (*attached)(void *own);
 	/* Whether it is gone nevertheless (a daemon died). */
 	bool (*gone)(void *own);
 };
 
-/* What a walk takes: everything that a test can have made. Also of large files. */
+/* What a scan reads: everything that a test can have made. Also of large files. */
 struct scanner *channel_server_scanner(unsigned fields, bool labelled);
 
+/* To be called before each request is served. */
+void channel_server_begin(struct message *m);
 void channel_server_follow(struct channel_server *s);
 void channel_server_observe(struct channel_server *s);
 

@@ -46,7 +46,7 @@ static size_t gather(struct runner *r, size_t i)
 	uint16_t pid = items[i].pid;
 	size_t count = 0;
 
-	for (; i < r->script.count && count < EXEC_BATCH_MAX; i++) {
+	for (; i < r->script.count && count < SYSCALL_BATCH_MAX; i++) {
 		if (is_plain_call(&items[i]) && items[i].pid == pid) {
 			r->calls[count] = items[i].call;
 			r->at[count++] = i;

@@ -24,9 +24,9 @@ struct runner {
 	union item_result *results;
 	struct buf text;
 	/* Calls handed over at once, their outcomes, and which items they are. */
-	struct call calls[EXEC_BATCH_MAX];
-	struct outcome outcomes[EXEC_BATCH_MAX];
-	size_t at[EXEC_BATCH_MAX];
+	struct call calls[SYSCALL_BATCH_MAX];
+	struct outcome outcomes[SYSCALL_BATCH_MAX];
+	size_t at[SYSCALL_BATCH_MAX];
 };
 
 /* Executes the script; the trace has everything up to a failure, if there is one. */

@@ -18,7 +18,7 @@ struct race_event {
 struct race_run {
 	struct walker *walker;
 	struct script_walk *walk;
-	struct raced raced[TARGET_RACE_MAX];
+	struct race_outcome raced[TARGET_RACE_MAX];
 	struct item_return returns[TARGET_RACE_MAX];
 	struct script trace;
 	struct checker checker;

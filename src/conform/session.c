@@ -376,7 +376,7 @@ static int session_blame_target(struct session *s, struct script_walk *w, struct
 
 static bool session_is_possible(const struct target *t, const struct suite_script *script)
 {
-	if (suite_races(script) && (!t->kind->race || t->uid))
+	if (suite_races(script) && (!t->kind->races || t->uid))
 		return false;
 	return !(script->needs & ~t->caps);
 }

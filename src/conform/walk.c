@@ -18,7 +18,7 @@ void walker_set_state(struct walker *x, struct state state)
 }
 
 /* The target's time is not the model's. */
-static int walker_follow(struct walker *x, struct plan_end *ret, struct err *err)
+static int walker_follow(struct walker *x, struct plan_report *ret, struct err *err)
 {
 	double from = clock_seconds();
 	int r = plan_follow(&x->plan, x->target, ret, err);
@@ -150,7 +150,7 @@ static int walk_compare_tree(struct walker *x, unsigned step, const struct call 
 /* Keeps the outcomes of `count` steps that went as planned, and of the one that mismatched. */
 static void walk_keep_outcomes(struct walker *x, struct script_walk *w, unsigned from,
 			       const struct plan_step *steps, unsigned count,
-			       const struct plan_end *end)
+			       const struct plan_report *end)
 {
 	for (unsigned i = 0; w->outcomes && i < count; i++)
 		w->outcomes[from + i] = outcome_copy(&steps[i].expected, &x->kept);
@@ -160,7 +160,7 @@ static void walk_keep_outcomes(struct walker *x, struct script_walk *w, unsigned
 
 /* Judges call number `at`, at which the plan ended. */
 static int walk_judge_mismatch(struct walker *x, struct script_walk *w, unsigned at,
-			       const struct plan_end *end, struct err *err)
+			       const struct plan_report *end, struct err *err)
 {
 	const struct call *c = &w->calls[at];
 	struct deviation later = { 0 };
@@ -190,7 +190,7 @@ static int walk_judge_mismatch(struct walker *x, struct script_walk *w, unsigned
 
 int walker_prefix(struct walker *x, struct script_walk *w, struct err *err)
 {
-	struct plan_end end;
+	struct plan_report end;
 	int r;
 
 	if (!x->plan.count)
@@ -204,7 +204,7 @@ int walker_prefix(struct walker *x, struct script_walk *w, struct err *err)
 static int walk_some(struct walker *x, struct script_walk *w, unsigned *at, struct err *err)
 {
 	size_t prefix = x->plan.count;
-	struct plan_end end;
+	struct plan_report end;
 	unsigned done;
 	bool look;
 	int r;

@@ -139,7 +139,7 @@ int differential_judge(struct explorer *x, uint32_t number, size_t step, struct 
 	universe_call(x->universe, number, &call);
 	x->figures.calls++;
 	for (size_t i = 0; i < x->follower_count && status >= 0; i++) {
-		const struct plan_end *end = &x->followers[i].end;
+		const struct plan_report *end = &x->followers[i].end;
 
 		finding_init(&votes[i].finding);
 		votes[i].refused = end->done == step && end->refused;

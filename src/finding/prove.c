@@ -51,7 +51,7 @@ void program_proof_print(const struct program_proof *p, struct buf *out)
 }
 
 /* The last line of what it wrote, behind how it ended. */
-static void add_said(struct program_proof *p, const struct program_end *end)
+static void add_said(struct program_proof *p, const struct program_report *end)
 {
 	const char *text = buf_str(&end->output), *line = text;
 	size_t len = strlen(text), used = strlen(p->why);
@@ -92,12 +92,12 @@ static bool kernel_complained(const struct finding *f, struct target *t)
 	return complained;
 }
 
-static void judge_end(struct finding *f, struct target *t, const struct program_end *end)
+static void judge_end(struct finding *f, struct target *t, const struct program_report *end)
 {
 	struct program_proof *p = &f->proof;
 
 	p->end = PROOF_UNKNOWN;
-	switch (end->end) {
+	switch (end->fate) {
 	case PROGRAM_EXITED:
 		p->end = judge_status(end->status);
 		snprintf(p->why, sizeof(p->why), "exit status %d", end->status);
@@ -123,7 +123,7 @@ static void judge_end(struct finding *f, struct target *t, const struct program_
 		p->end = PROOF_SHOWN;
 		snprintf(p->why, sizeof(p->why), "the kernel complained while it ran");
 	}
-	if (p->end != PROOF_SHOWN && end->end != PROGRAM_NOT_COMPILED)
+	if (p->end != PROOF_SHOWN && end->fate != PROGRAM_NOT_COMPILED)
 		add_said(p, end);
 }
 
@@ -131,7 +131,7 @@ static void judge_end(struct finding *f, struct target *t, const struct program_
 static int prove_once(struct finding *f, struct target *t, double seconds, struct err *err)
 {
 	struct buf source = BUF_INIT;
-	struct program_end end;
+	struct program_report end;
 	struct err why = { 0 };
 	int status = target_reset(t, err);
 
@@ -144,7 +144,7 @@ static int prove_once(struct finding *f, struct target *t, double seconds, struc
 		snprintf(f->proof.why, sizeof(f->proof.why), "%.190s", why.text);
 	} else {
 		judge_end(f, t, &end);
-		program_end_free(&end);
+		program_report_free(&end);
 	}
 	buf_free(&source);
 	return 0;

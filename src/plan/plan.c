@@ -130,7 +130,7 @@ void plan_add_probe(struct plan *p)
 }
 
 /* A probe that mismatches speaks of the call before it. */
-static void plan_blame(const struct plan *p, struct plan_end *end)
+static void plan_blame(const struct plan *p, struct plan_report *end)
 {
 	if (!p->is_probe[end->done])
 		return;
@@ -141,7 +141,7 @@ static void plan_blame(const struct plan *p, struct plan_end *end)
 }
 
 /* The first `count` steps. */
-static int plan_follow_some(struct plan *p, size_t count, struct target *t, struct plan_end *ret,
+static int plan_follow_some(struct plan *p, size_t count, struct target *t, struct plan_report *ret,
 			    struct err *err)
 {
 	int status = target_follow(t, p->steps, count, ret, err);
@@ -154,7 +154,7 @@ static int plan_follow_some(struct plan *p, size_t count, struct target *t, stru
 	return status;
 }
 
-int plan_follow(struct plan *p, struct target *t, struct plan_end *ret, struct err *err)
+int plan_follow(struct plan *p, struct target *t, struct plan_report *ret, struct err *err)
 {
 	return plan_follow_some(p, p->count, t, ret, err);
 }
@@ -177,7 +177,7 @@ static size_t plan_forbidden(const struct plan *p, const struct state *from, con
 /* It did as predicted, which its own model forbids. */
 static void plan_mismatch_forbidden(const struct plan *p, struct plan_follower *f)
 {
-	f->end = (struct plan_end){ .done = f->forbidden, .outcome_differs = true };
+	f->end = (struct plan_report){ .done = f->forbidden, .outcome_differs = true };
 	f->end.outcome = p->steps[f->forbidden].expected;
 	plan_blame(p, &f->end);
 }

@@ -51,7 +51,7 @@ void plan_add_probe(struct plan *p);
 
 /* A target follows the plan. Where ret->done is less than p->count, that step mismatched; the bytes
  * of its outcome are the plan's. */
-int plan_follow(struct plan *p, struct target *t, struct plan_end *ret, struct err *err);
+int plan_follow(struct plan *p, struct target *t, struct plan_report *ret, struct err *err);
 
 /* All follow a plan that began in state `from`, each to its own mismatch. Outcomes are predicted by
  * the model of the first; to do as predicted is a mismatch where the model of another forbids that

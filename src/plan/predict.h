@@ -10,7 +10,7 @@
 struct plan_follower {
 	struct target *target;
 	struct model model;
-	struct plan_end end; /* of the last plan */
+	struct plan_report end; /* of the last plan */
 	size_t forbidden;    /* the first step of it with an outcome that this model forbids */
 };
 

@@ -42,7 +42,7 @@ static int read_program(int fd, struct buf *out, struct err *err)
 }
 
 static int compile(const char *compiler, const char *flags, int source_fd, int program_fd,
-		   struct program_end *ret, struct err *err)
+		   struct program_report *ret, struct err *err)
 {
 	struct buf command = BUF_INIT;
 	int status = 0, r;
@@ -51,20 +51,20 @@ static int compile(const char *compiler, const char *flags, int source_fd, int p
 		 flags, (long)getpid(), source_fd);
 	r = program_run_tidy(command.data, program_fd, COMPILE_SECONDS, &status, &ret->output, err);
 	if (!r && status)
-		ret->end = PROGRAM_NOT_COMPILED;
+		ret->fate = PROGRAM_NOT_COMPILED;
 	buf_free(&command);
 	return r;
 }
 
 int compile_program(const char *source, const char *flags, struct buf *ret_program,
-		    struct program_end *ret, struct err *err)
+		    struct program_report *ret, struct err *err)
 {
 	const char *compiler = find_compiler();
 	int source_fd, program_fd, r;
 
-	*ret = (struct program_end){ .end = PROGRAM_EXITED };
+	*ret = (struct program_report){ .fate = PROGRAM_EXITED };
 	if (!compiler) {
-		ret->end = PROGRAM_NO_COMPILER;
+		ret->fate = PROGRAM_NO_COMPILER;
 		return 0;
 	}
 	source_fd = memfd_create("source", MFD_CLOEXEC);
@@ -75,13 +75,13 @@ int compile_program(const char *source, const char *flags, struct buf *ret_progr
 		r = write_source(source_fd, source, err);
 	if (!r)
 		r = compile(compiler, flags, source_fd, program_fd, ret, err);
-	if (!r && ret->end == PROGRAM_EXITED)
+	if (!r && ret->fate == PROGRAM_EXITED)
 		r = read_program(program_fd, ret_program, err);
 	if (source_fd >= 0)
 		close(source_fd);
 	if (program_fd >= 0)
 		close(program_fd);
 	if (r)
-		program_end_free(ret);
+		program_report_free(ret);
 	return r;
 }

@@ -41,9 +41,9 @@ enum {
 
 static const char remount_command[] = "echo remount >&8; read -r error <&9; exit \"$error\"";
 
-/* How it ended, as the runner tells it. */
+/* How the program ended, as the runner reports it. */
 struct runner_report {
-	enum program_fate end;
+	enum program_fate fate;
 	int status;
 	int failure; /* of ours, before the program started: negative errno */
 	struct err err;
@@ -176,12 +176,12 @@ static int run_program(const struct confined *c, int program_fd, int null_fd, do
 		execute(c, program_fd, null_fd, p);
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (!await_end(pidfd, (int64_t)(seconds * 1000))) {
-		ret->end = PROGRAM_HUNG;
+		ret->fate = PROGRAM_HUNG;
 		kill(-pid, SIGKILL);
 		kill(pid, SIGKILL);
 		await_end(pidfd, GONE_MS);
 	} else if (waitpid(pid, &status, 0) == pid) {
-		ret->end = WIFEXITED(status) ? PROGRAM_EXITED : PROGRAM_KILLED;
+		ret->fate = WIFEXITED(status) ? PROGRAM_EXITED : PROGRAM_KILLED;
 		ret->status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
 		kill(-pid, SIGKILL); /* whatever it left behind */
 	}
@@ -306,17 +306,17 @@ static bool attend(const struct confined *c, const struct runner_pipes *p, int64
 }
 
 int confined_run(const struct confined *c, const char *program, size_t len, double seconds,
-		 struct program_end *ret, struct err *err)
+		 struct program_report *ret, struct err *err)
 {
 	int64_t until_ms = clock_ms() + (int64_t)(seconds * 1000) + GONE_MS + GRACE_MS;
-	struct runner_report report = { .end = PROGRAM_HUNG };
+	struct runner_report report = { .fate = PROGRAM_HUNG };
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
 	struct runner_pipes p;
 	pid_t pid;
 	int r = open_pipes(&p, err);
 
-	*ret = (struct program_end){ 0 };
+	*ret = (struct program_report){ 0 };
 	if (r)
 		return r;
 	pid = (pid_t)syscall(SYS_clone, c->clone_flags | CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0);
@@ -328,13 +328,13 @@ int confined_run(const struct confined *c, const char *program, size_t len, doub
 	if (!r && !attend(c, &p, until_ms, &ret->output, &report))
 		kill(pid, SIGKILL);
 	if (!r && !(c->clone_flags & CLONE_PARENT))
-		waitpid(pid, NULL, report.end == PROGRAM_HUNG ? WNOHANG : 0);
+		waitpid(pid, NULL, report.fate == PROGRAM_HUNG ? WNOHANG : 0);
 	close_pipes(&p);
 	if (!r && report.failure)
 		r = err_set(err, -report.failure, "%s", report.err.text);
-	ret->end = report.end;
+	ret->fate = report.fate;
 	ret->status = report.status;
 	if (r)
-		program_end_free(ret);
+		program_report_free(ret);
 	return r;
 }

@@ -23,7 +23,7 @@ struct confined {
 /* Runs the program (the bytes of an executable file), killed after the given time. What goes wrong
  * before it starts is our failure. */
 int confined_run(const struct confined *c, const char *program, size_t len, double seconds,
-		 struct program_end *ret, struct err *err);
+		 struct program_report *ret, struct err *err);
 
 /* In a mount namespace of ours: from now on those that are made of it see what we mount. */
 int confined_share_mounts(struct err *err);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -19,10 +18,11 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "base/rng.h"
+#include "channel/limits.h"
 #include "sandbox/crew.h"
 #include "sandbox/guard.h"
-#include "channel/limits.h"
 #include "sandbox/patience.h"
+#include "sandbox/privilege.h"
 #include "sandbox/worker.h"
 
 enum {
@@ -35,7 +35,7 @@ enum {
 
 struct member {
 	pid_t worker; /* 0: no such process */
-	struct wire *wire;
+	struct worker_message *message;
 	uint32_t uid, gid;
 	bool groups_stale; /* the worker does not know its groups yet */
 	bool called;       /* a call is under way */
@@ -61,24 +61,16 @@ struct crew {
 	unsigned abandoned;
 	pid_t *killed; /* and not yet reaped */
 	size_t killed_count;
-	struct wire *last_wire; /* of the process that ended last: its outcomes may be in use */
+	/* Of the process that ended last: its outcomes may be in use. */
+	struct worker_message *last_message;
 	struct grouping groupings[GROUPINGS_MAX];
 	size_t grouping_count;
 	_Atomic uint32_t *gate; /* shared with all workers: how many have come to a race */
-	struct member members[EXEC_PIDS_MAX + 1]; /* by pid */
+	struct member members[SYSCALL_PIDS_MAX + 1]; /* by pid */
 };
 
-static bool has_capability(unsigned capability)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-
-	return !syscall(SYS_capget, &header, data) &&
-	       (data[capability / 32].effective >> capability % 32 & 1);
-}
-
 /* Reaps a killed process if it is gone within the given time. */
-static bool reap(pid_t pid, int grace_ms)
+static bool reap_process(pid_t pid, int grace_ms)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd gone = { .fd = pidfd, .events = POLLIN };
@@ -92,7 +84,7 @@ static bool reap(pid_t pid, int grace_ms)
 }
 
 /* Reaps those killed earlier; the last grace is for all of them together. */
-static void reap_killed(struct crew *crew, int grace_ms)
+static void crew_reap_killed(struct crew *crew, int grace_ms)
 {
 	int64_t until_ns = clock_ns() + grace_ms * NS_PER_MS;
 	size_t kept = 0;
@@ -100,45 +92,51 @@ static void reap_killed(struct crew *crew, int grace_ms)
 	for (size_t i = 0; i < crew->killed_count; i++) {
 		int64_t left_ns = until_ns - clock_ns();
 
-		if (!reap(crew->killed[i], left_ns > 0 ? (int)(left_ns / NS_PER_MS) : 0))
+		if (!reap_process(crew->killed[i], left_ns > 0 ? (int)(left_ns / NS_PER_MS) : 0))
 			crew->killed[kept++] = crew->killed[i];
 	}
 	crew->killed_count = kept;
 }
 
-static void forget(struct crew *crew, struct member *m)
+static void message_free(struct worker_message *m)
 {
-	wire_free(crew->last_wire);
-	crew->last_wire = m->wire;
+	if (m)
+		channel_free(&m->channel);
+}
+
+static void member_forget(struct crew *crew, struct member *m)
+{
+	message_free(crew->last_message);
+	crew->last_message = m->message;
 	*m = (struct member){ 0 };
 }
 
 /* Kills the worker and forgets the process. False if it was not gone soon. */
-static bool end_member(struct crew *crew, struct member *m)
+static bool member_end(struct crew *crew, struct member *m)
 {
 	pid_t pid = m->worker;
 
-	forget(crew, m);
+	member_forget(crew, m);
 	kill(pid, SIGKILL);
-	if (reap(pid, GRACE_MS))
+	if (reap_process(pid, GRACE_MS))
 		return true;
 	crew->killed = must_realloc(crew->killed, (crew->killed_count + 1) * sizeof(pid_t));
 	crew->killed[crew->killed_count++] = pid;
 	return false;
 }
 
-static int give_up(struct crew *crew, unsigned pid, struct err *err)
+static int crew_give_up(struct crew *crew, unsigned pid, struct err *err)
 {
-	end_member(crew, &crew->members[pid]);
+	member_end(crew, &crew->members[pid]);
 	crew->abandoned++;
 	return err_set(err, ETIME, "process %u: the call did not return within %g seconds", pid,
 		       (double)crew->deadline_ns / 1e9);
 }
 
 /* A worker that died by itself, or by someone else's hand. */
-static int died(struct crew *crew, unsigned pid, int status, struct err *err)
+static int crew_worker_died(struct crew *crew, unsigned pid, int status, struct err *err)
 {
-	forget(crew, &crew->members[pid]);
+	member_forget(crew, &crew->members[pid]);
 	if (WIFSIGNALED(status))
 		return err_set(err, ECHILD, "the worker of process %u was killed by signal %d (%s)",
 			       pid, WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -146,9 +144,9 @@ static int died(struct crew *crew, unsigned pid, int status, struct err *err)
 		       WEXITSTATUS(status));
 }
 
-static int starved(struct crew *crew, unsigned pid, struct err *err)
+static int crew_worker_starved(struct crew *crew, unsigned pid, struct err *err)
 {
-	end_member(crew, &crew->members[pid]);
+	member_end(crew, &crew->members[pid]);
 	return err_set(
 		err, ECHILD,
 		"the worker of process %u does not get to run: it is stopped, or the machine "
@@ -157,9 +155,9 @@ static int starved(struct crew *crew, unsigned pid, struct err *err)
 }
 
 /* A call is taken to begin when the crew first sees that the one before is done. */
-static enum patience_left look(const struct crew *crew, struct member *m)
+static enum patience_left member_look(const struct crew *crew, struct member *m)
 {
-	uint32_t done = atomic_load(&m->wire->done);
+	uint32_t done = atomic_load(&m->message->done);
 
 	if (done != m->done) {
 		m->done = done;
@@ -169,7 +167,7 @@ static enum patience_left look(const struct crew *crew, struct member *m)
 }
 
 /* Waits until the worker has passed the turn back. */
-static int await(struct crew *crew, unsigned pid, struct err *err)
+static int crew_await(struct crew *crew, unsigned pid, struct err *err)
 {
 	struct member *m = &crew->members[pid];
 	int64_t look_ns;
@@ -179,51 +177,51 @@ static int await(struct crew *crew, unsigned pid, struct err *err)
 		look_ns = LOOK_MS * NS_PER_MS;
 		if (crew->deadline_ns < look_ns)
 			look_ns = crew->deadline_ns;
-		if (wire_await(m->wire, TURN_CREW, clock_ns() + look_ns))
+		if (turn_await(&m->message->channel.turn, SIDE_CLIENT, clock_ns() + look_ns))
 			break;
 		if (waitpid(m->worker, &status, WNOHANG) == m->worker)
-			return died(crew, pid, status, err);
-		switch (look(crew, m)) {
+			return crew_worker_died(crew, pid, status, err);
+		switch (member_look(crew, m)) {
 		case PATIENCE_LEFT:
 			break;
 		case PATIENCE_OVER:
-			return give_up(crew, pid, err);
+			return crew_give_up(crew, pid, err);
 		case PATIENCE_STARVED:
-			return starved(crew, pid, err);
+			return crew_worker_starved(crew, pid, err);
 		}
 	}
-	if (m->wire->failure)
-		return err_sys(err, m->wire->failure, "the worker of process %u cannot %s", pid,
-			       m->wire->step);
+	if (m->message->channel.failure)
+		return err_set(err, -m->message->channel.failure, "the worker of process %u %s",
+			       pid, m->message->channel.err.text);
 	return 0;
 }
 
-/* Groups are told with the next call: until then the worker may be busy. */
-static void tell_groups(const struct crew *crew, struct member *m)
+/* The worker learns of its groups with the next call: until then it may be busy. */
+static void member_put_groups(const struct crew *crew, struct member *m)
 {
-	struct wire *w = m->wire;
+	struct worker_message *w = m->message;
 
 	w->groups_changed = m->groups_stale;
 	m->groups_stale = false;
 	if (!w->groups_changed)
 		return;
 	w->group_count = 0;
-	for (size_t i = 0; i < crew->grouping_count && w->group_count < WIRE_GROUPS_MAX; i++)
+	for (size_t i = 0; i < crew->grouping_count && w->group_count < WORKER_GROUPS_MAX; i++)
 		if (crew->groupings[i].uid == m->uid)
 			w->groups[w->group_count++] = crew->groupings[i].gid;
 }
 
-static void send(const struct crew *crew, struct member *m, enum wire_command command)
+static void member_send(const struct crew *crew, struct member *m, enum worker_request request)
 {
-	tell_groups(crew, m);
-	m->wire->command = command;
+	member_put_groups(crew, m);
+	m->message->request = request;
 	patience_begin(&m->patience, m->worker, crew->deadline_ns);
 	m->done = 0;
-	wire_pass(m->wire, TURN_WORKER);
+	turn_pass(&m->message->channel.turn, SIDE_SERVER);
 }
 
 /* Without privilege a worker can only be who it is. */
-static int check_ids(const struct crew *crew, uint32_t uid, uint32_t gid, struct err *err)
+static int crew_check_ids(const struct crew *crew, uint32_t uid, uint32_t gid, struct err *err)
 {
 	bool inside = crew->confinement == CONFINED_USERS;
 
@@ -236,42 +234,42 @@ static int check_ids(const struct crew *crew, uint32_t uid, uint32_t gid, struct
 		       uid, gid);
 }
 
-static int spawn(struct crew *crew, unsigned pid, uint32_t uid, uint32_t gid, struct err *err)
+static int crew_spawn(struct crew *crew, unsigned pid, uint32_t uid, uint32_t gid, struct err *err)
 {
 	struct member *m = &crew->members[pid];
 	struct worker_place place = { crew->root_fd, crew->confinement, crew->privileged, uid,
 				      gid };
-	int error = check_ids(crew, uid, gid, err);
+	int error = crew_check_ids(crew, uid, gid, err);
 	pid_t worker;
 
 	if (error)
 		return error;
-	*m = (struct member){ .uid = uid, .gid = gid, .wire = wire_new() };
-	if (!m->wire)
+	*m = (struct member){ .uid = uid, .gid = gid, .message = worker_message_new() };
+	if (!m->message)
 		return err_sys(err, errno, "cannot share memory with process %u", pid);
-	worker = worker_fork(&place, m->wire);
+	worker = worker_fork(&place, m->message);
 	if (worker < 0) {
-		forget(crew, m);
+		member_forget(crew, m);
 		return err_sys(err, -worker, "cannot make process %u", pid);
 	}
 	m->worker = worker;
 	patience_begin(&m->patience, worker, crew->deadline_ns);
 	for (size_t i = 0; i < crew->grouping_count; i++)
 		m->groups_stale |= crew->groupings[i].uid == uid;
-	error = await(crew, pid, err);
+	error = crew_await(crew, pid, err);
 	if (error && m->worker)
-		end_member(crew, m);
+		member_end(crew, m);
 	return error;
 }
 
-static int spawn_first(struct crew *crew, struct err *err)
+static int crew_spawn_first(struct crew *crew, struct err *err)
 {
-	return spawn(crew, 1, crew->uid, crew->gid, err);
+	return crew_spawn(crew, 1, crew->uid, crew->gid, err);
 }
 
 /* The root that workers get. */
-static int open_root(struct crew *crew, int root_fd, const struct crew_options *options,
-		     struct err *err)
+static int crew_open_root(struct crew *crew, int root_fd, const struct crew_options *options,
+			  struct err *err)
 {
 	int error;
 
@@ -297,14 +295,14 @@ static bool may_set_groups(void)
 }
 
 /* Who the first process is, and how it can be kept in the root. */
-static void choose_confinement(struct crew *crew, const struct crew_options *options)
+static void crew_choose_confinement(struct crew *crew, const struct crew_options *options)
 {
 	if (options->no_chroot)
 		crew->confinement = UNCONFINED;
 	else
-		crew->confinement = has_capability(CAP_SYS_CHROOT) ? CONFINED : CONFINED_USERS;
-	crew->privileged = crew->confinement != CONFINED_USERS && has_capability(CAP_SETUID) &&
-			   has_capability(CAP_SETGID) && may_set_groups();
+		crew->confinement = privilege_has(CAP_SYS_CHROOT) ? CONFINED : CONFINED_USERS;
+	crew->privileged = crew->confinement != CONFINED_USERS && privilege_has(CAP_SETUID) &&
+			   privilege_has(CAP_SETGID) && may_set_groups();
 	crew->uid = options->uid;
 	crew->gid = options->gid;
 	if (!crew->privileged && crew->confinement == UNCONFINED && !crew->uid && !crew->gid) {
@@ -322,15 +320,15 @@ int crew_open(struct crew **ret, int root_fd, const struct crew_options *options
 
 	crew->deadline_ns = (int64_t)(seconds * 1e9);
 	crew->root_fd = crew->mount_fd = -1;
-	choose_confinement(crew, options);
+	crew_choose_confinement(crew, options);
 	crew->gate = mmap(NULL, sizeof(*crew->gate), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (crew->gate == MAP_FAILED)
 		error = err_sys(err, errno, "cannot share memory");
 	else
-		error = open_root(crew, root_fd, options, err);
+		error = crew_open_root(crew, root_fd, options, err);
 	if (!error)
-		error = spawn_first(crew, err);
+		error = crew_spawn_first(crew, err);
 	if (error) {
 		crew_close(crew);
 		return error;
@@ -344,8 +342,8 @@ static bool is_id(int64_t id)
 	return id >= 0 && id < UINT32_MAX;
 }
 
-static int create_process(struct crew *crew, const struct call *c, struct outcome *ret,
-			  struct err *err)
+static int crew_create_process(struct crew *crew, const struct call *c, struct outcome *ret,
+			       struct err *err)
 {
 	const struct arg *uid = &c->create_process.uid, *gid = &c->create_process.gid;
 
@@ -354,23 +352,23 @@ static int create_process(struct crew *crew, const struct call *c, struct outcom
 	else if (!is_id(uid->num) || !is_id(gid->num))
 		ret->error = EINVAL;
 	else
-		return spawn(crew, c->pid, (uint32_t)uid->num, (uint32_t)gid->num, err);
+		return crew_spawn(crew, c->pid, (uint32_t)uid->num, (uint32_t)gid->num, err);
 	return 0;
 }
 
-static int destroy_process(struct crew *crew, const struct call *c, struct outcome *ret)
+static int crew_destroy_process(struct crew *crew, const struct call *c, struct outcome *ret)
 {
 	struct member *m = &crew->members[c->pid];
 
 	if (!m->worker)
 		ret->error = ESRCH;
-	else if (!end_member(crew, m))
+	else if (!member_end(crew, m))
 		crew->abandoned++;
 	return 0;
 }
 
-static int add_user_to_group(struct crew *crew, const struct call *c, struct outcome *ret,
-			     struct err *err)
+static int crew_add_user_to_group(struct crew *crew, const struct call *c, struct outcome *ret,
+				  struct err *err)
 {
 	int64_t uid = c->add_user_to_group.uid.num, gid = c->add_user_to_group.gid.num;
 	size_t groups = 0;
@@ -388,17 +386,17 @@ static int add_user_to_group(struct crew *crew, const struct call *c, struct out
 			return 0;
 		groups++;
 	}
-	if (groups == WIRE_GROUPS_MAX || crew->grouping_count == GROUPINGS_MAX)
+	if (groups == WORKER_GROUPS_MAX || crew->grouping_count == GROUPINGS_MAX)
 		return err_set(err, E2BIG, "user %u has too many groups", (unsigned)uid);
 	crew->groupings[crew->grouping_count++] = (struct grouping){ (uint32_t)uid, (uint32_t)gid };
-	for (unsigned pid = 1; pid <= EXEC_PIDS_MAX; pid++)
+	for (unsigned pid = 1; pid <= SYSCALL_PIDS_MAX; pid++)
 		crew->members[pid].groups_stale |=
 			crew->members[pid].worker && crew->members[pid].uid == uid;
 	return 0;
 }
 
 /* What is done to processes is done at once; the answer waits to be fetched. */
-static int answer(struct crew *crew, const struct call *c, struct err *err)
+static int crew_answer(struct crew *crew, const struct call *c, struct err *err)
 {
 	struct member *m = &crew->members[c->pid];
 	struct outcome outcome = { .result = op_table[c->op].result, .bytes = "" };
@@ -407,13 +405,13 @@ static int answer(struct crew *crew, const struct call *c, struct err *err)
 
 	switch (c->op) {
 	case OP_create_process:
-		error = create_process(crew, c, &outcome, err);
+		error = crew_create_process(crew, c, &outcome, err);
 		break;
 	case OP_destroy_process:
-		error = destroy_process(crew, c, &outcome);
+		error = crew_destroy_process(crew, c, &outcome);
 		break;
 	default:
-		error = add_user_to_group(crew, c, &outcome, err);
+		error = crew_add_user_to_group(crew, c, &outcome, err);
 	}
 	if (error)
 		return error;
@@ -425,12 +423,12 @@ static int answer(struct crew *crew, const struct call *c, struct err *err)
 
 /* The process of a call, ready for another one; NULL where err says why not. PROC operations may
  * name one that is not there. */
-static struct member *member_of(struct crew *crew, const struct call *c, struct err *err)
+static struct member *crew_member_of(struct crew *crew, const struct call *c, struct err *err)
 {
-	struct member *m = &crew->members[c->pid <= EXEC_PIDS_MAX ? c->pid : 0];
+	struct member *m = &crew->members[c->pid <= SYSCALL_PIDS_MAX ? c->pid : 0];
 
-	if (!c->pid || c->pid > EXEC_PIDS_MAX)
-		err_set(err, EINVAL, "process %u: processes are 1 to %d", c->pid, EXEC_PIDS_MAX);
+	if (!c->pid || c->pid > SYSCALL_PIDS_MAX)
+		err_set(err, EINVAL, "process %u: processes are 1 to %d", c->pid, SYSCALL_PIDS_MAX);
 	else if (m->called)
 		err_set(err, EBUSY, "process %u is still in a call", c->pid);
 	else if (!m->worker && !(op_table[c->op].traits & TRAIT_PROC))
@@ -440,37 +438,37 @@ static struct member *member_of(struct crew *crew, const struct call *c, struct 
 	return NULL;
 }
 
-static int check_limits(struct crew *crew, const struct call *c, struct err *err)
+static int crew_check_limits(struct crew *crew, const struct call *c, struct err *err)
 {
 	return crew->limits ? limits_check(crew->limits, c, err) : 0;
 }
 
 int crew_start(struct crew *crew, const struct call *c, struct err *err)
 {
-	struct member *m = member_of(crew, c, err);
+	struct member *m = crew_member_of(crew, c, err);
 	int error;
 
 	if (!m)
 		return err->code;
 	if (op_table[c->op].traits & TRAIT_PROC)
-		return answer(crew, c, err);
-	error = check_limits(crew, c, err);
+		return crew_answer(crew, c, err);
+	error = crew_check_limits(crew, c, err);
 	if (error)
 		return error;
-	wire_clear(m->wire);
-	if (wire_add_call(m->wire, c))
+	worker_message_clear(m->message);
+	if (!worker_message_add(m->message, c))
 		return err_set(err, E2BIG, "the data of the call is beyond %d bytes",
-			       EXEC_DATA_MAX);
+			       SYSCALL_DATA_MAX);
 	m->called = true;
-	send(crew, m, WIRE_CALLS);
+	member_send(crew, m, WORKER_CALLS);
 	return 0;
 }
 
 int crew_wait(struct crew *crew, unsigned pid, struct outcome *ret, int64_t *ret_called_ns,
 	      int64_t *ret_returned_ns, struct err *err)
 {
-	struct member *m = &crew->members[pid <= EXEC_PIDS_MAX ? pid : 0];
-	const struct wire_call *call;
+	struct member *m = &crew->members[pid <= SYSCALL_PIDS_MAX ? pid : 0];
+	const struct worker_call *call;
 	int error;
 
 	if (!m->called)
@@ -483,10 +481,10 @@ int crew_wait(struct crew *crew, unsigned pid, struct outcome *ret, int64_t *ret
 		*ret_returned_ns = clock_ns();
 		return 0;
 	}
-	error = await(crew, pid, err);
+	error = crew_await(crew, pid, err);
 	if (error)
 		return error;
-	call = &m->wire->calls[0];
+	call = &m->message->calls[0];
 	*ret = call->outcome;
 	*ret_called_ns = call->called_ns;
 	*ret_returned_ns = call->returned_ns;
@@ -504,32 +502,32 @@ int crew_call(struct crew *crew, const struct call *c, struct outcome *ret, stru
 int crew_batch(struct crew *crew, const struct call *calls, size_t count, struct outcome *ret,
 	       size_t *ret_done, struct err *err)
 {
-	struct member *m = member_of(crew, calls, err);
-	struct wire *wire;
+	struct member *m = crew_member_of(crew, calls, err);
+	struct worker_message *message;
 	int error = 0;
 
 	*ret_done = 0;
 	if (!m)
 		return err->code;
-	wire = m->wire;
-	wire_clear(wire);
+	message = m->message;
+	worker_message_clear(message);
 	for (size_t i = 0; i < count; i++) {
 		must(calls[i].pid == calls->pid && !(op_table[calls[i].op].traits & TRAIT_PROC));
-		/* What is not to be made is told when it is the first. */
-		error = check_limits(crew, &calls[i], i ? NULL : err);
-		if (error || wire_add_call(wire, &calls[i]))
+		/* A call that is not to be made is reported when it is the first. */
+		error = crew_check_limits(crew, &calls[i], i ? NULL : err);
+		if (error || !worker_message_add(message, &calls[i]))
 			break;
 	}
-	if (error && !wire->count)
+	if (error && !message->count)
 		return error;
-	if (!wire->count)
+	if (!message->count)
 		return err_set(err, E2BIG, "the data of the call is beyond %d bytes",
-			       EXEC_DATA_MAX);
-	send(crew, m, WIRE_CALLS);
-	error = await(crew, calls->pid, err); /* ended or not, the wire is still there */
-	*ret_done = atomic_load(&wire->done);
+			       SYSCALL_DATA_MAX);
+	member_send(crew, m, WORKER_CALLS);
+	error = crew_await(crew, calls->pid, err); /* ended or not, the memory is still there */
+	*ret_done = atomic_load(&message->done);
 	for (size_t i = 0; i < *ret_done; i++)
-		ret[i] = wire->calls[i].outcome;
+		ret[i] = message->calls[i].outcome;
 	return error;
 }
 
@@ -541,52 +539,52 @@ static uint32_t race_delay(struct rng *rng)
 	return (uint32_t)rng_below(rng, UINT64_C(1) << rng_below(rng, DELAY_BITS_MAX));
 }
 
-/* Puts the calls on the wires of their processes; returns how many processes there are. */
-static int line_up(struct crew *crew, const struct call *calls, size_t count,
-		   struct member **racers, struct err *err)
+/* Copies the calls to the workers of their processes; returns how many processes there are. */
+static int race_line_up(struct crew *crew, const struct call *calls, size_t count,
+			struct member **racers, struct err *err)
 {
 	int racing = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct member *m = member_of(crew, &calls[i], err);
+		struct member *m = crew_member_of(crew, &calls[i], err);
 		int k = 0, error;
 
 		if (!m)
 			return err->code;
 		must(!(op_table[calls[i].op].traits & TRAIT_PROC));
-		error = check_limits(crew, &calls[i], err);
+		error = crew_check_limits(crew, &calls[i], err);
 		if (error)
 			return error;
 		while (k < racing && racers[k] != m)
 			k++;
 		if (k == racing) {
 			racers[racing++] = m;
-			wire_clear(m->wire);
+			worker_message_clear(m->message);
 		}
-		if (wire_add_call(m->wire, &calls[i]))
+		if (!worker_message_add(m->message, &calls[i]))
 			return err_set(err, E2BIG, "the calls of a race are too many");
 	}
 	return racing;
 }
 
-static void fetch_raced(struct crew *crew, const struct call *calls, size_t count,
-			struct crew_raced *ret)
+static void race_fetch(struct crew *crew, const struct call *calls, size_t count,
+		       struct race_outcome *ret)
 {
-	unsigned next[EXEC_PIDS_MAX + 1] = { 0 };
+	unsigned next[SYSCALL_PIDS_MAX + 1] = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
-		const struct wire *wire = crew->members[calls[i].pid].wire;
-		const struct wire_call *call = &wire->calls[next[calls[i].pid]++];
+		const struct worker_message *m = crew->members[calls[i].pid].message;
+		const struct worker_call *call = &m->calls[next[calls[i].pid]++];
 
-		ret[i] = (struct crew_raced){ call->outcome, call->called_ns, call->returned_ns };
+		ret[i] = (struct race_outcome){ call->outcome, call->called_ns, call->returned_ns };
 	}
 }
 
 int crew_race(struct crew *crew, const struct call *calls, size_t count, uint64_t seed,
-	      struct crew_raced *ret, struct err *err)
+	      struct race_outcome *ret, struct err *err)
 {
-	struct member *racers[EXEC_PIDS_MAX];
-	int racing = line_up(crew, calls, count, racers, err), error = 0, r;
+	struct member *racers[SYSCALL_PIDS_MAX];
+	int racing = race_line_up(crew, calls, count, racers, err), error = 0, r;
 	struct rng rng;
 
 	if (racing < 0)
@@ -594,29 +592,29 @@ int crew_race(struct crew *crew, const struct call *calls, size_t count, uint64_
 	rng_seed(&rng, seed);
 	atomic_store(crew->gate, 0);
 	for (int i = 0; i < racing; i++) {
-		racers[i]->wire->gate = crew->gate;
-		racers[i]->wire->racers = (uint32_t)racing;
-		racers[i]->wire->delay = race_delay(&rng);
-		send(crew, racers[i], WIRE_CALLS);
+		racers[i]->message->gate = crew->gate;
+		racers[i]->message->racers = (uint32_t)racing;
+		racers[i]->message->delay = race_delay(&rng);
+		member_send(crew, racers[i], WORKER_CALLS);
 	}
 	for (int i = 0; i < racing; i++) {
-		struct wire *wire = racers[i]->wire;
+		struct worker_message *message = racers[i]->message;
 
-		r = await(crew, (unsigned)(racers[i] - crew->members), err);
+		r = crew_await(crew, (unsigned)(racers[i] - crew->members), err);
 		if (!r)
-			wire->gate = NULL;
+			message->gate = NULL;
 		error = error ? error : r;
 	}
 	if (!error)
-		fetch_raced(crew, calls, count, ret);
+		race_fetch(crew, calls, count, ret);
 	return error;
 }
 
 /* Ends everyone from the given process on. */
-static void end_members(struct crew *crew, unsigned from)
+static void crew_end_from(struct crew *crew, unsigned from)
 {
-	for (unsigned pid = from; pid <= EXEC_PIDS_MAX; pid++)
-		if (crew->members[pid].worker && !end_member(crew, &crew->members[pid]))
+	for (unsigned pid = from; pid <= SYSCALL_PIDS_MAX; pid++)
+		if (crew->members[pid].worker && !member_end(crew, &crew->members[pid]))
 			crew->abandoned++;
 }
 
@@ -625,18 +623,18 @@ int crew_reset(struct crew *crew, struct err *err)
 	struct member *m = &crew->members[1];
 	struct err why = { 0 };
 
-	end_members(crew, m->called ? 1 : 2);
-	memset(&crew->members[2], 0, sizeof(*m) * (EXEC_PIDS_MAX - 1));
-	reap_killed(crew, 0);
+	crew_end_from(crew, m->called ? 1 : 2);
+	memset(&crew->members[2], 0, sizeof(*m) * (SYSCALL_PIDS_MAX - 1));
+	crew_reap_killed(crew, 0);
 	if (crew->grouping_count)
 		m->groups_stale = m->worker;
 	crew->grouping_count = 0;
 	if (m->worker) {
-		send(crew, m, WIRE_RESET);
-		if (!await(crew, 1, &why))
+		member_send(crew, m, WORKER_RESET);
+		if (!crew_await(crew, 1, &why))
 			return 0;
 	}
-	return spawn_first(crew, err);
+	return crew_spawn_first(crew, err);
 }
 
 unsigned crew_abandoned(const struct crew *crew)
@@ -648,9 +646,9 @@ void crew_close(struct crew *crew)
 {
 	if (!crew)
 		return;
-	end_members(crew, 1);
-	reap_killed(crew, LAST_GRACE_MS);
-	wire_free(crew->last_wire);
+	crew_end_from(crew, 1);
+	crew_reap_killed(crew, LAST_GRACE_MS);
+	message_free(crew->last_message);
 	if (crew->root_fd >= 0)
 		close(crew->root_fd);
 	if (crew->mount_fd >= 0)

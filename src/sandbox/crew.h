@@ -6,6 +6,7 @@
 #ifndef SANDBOX_CREW_H
 #define SANDBOX_CREW_H
 
+#include "channel/request.h"
 #include "syscall/syscall.h"
 
 struct err;
@@ -47,12 +48,8 @@ int crew_wait(struct crew *crew, unsigned pid, struct outcome *ret, int64_t *ret
 /* Calls of several processes that really overlap: each process makes its own in their order, and
  * all begin together, but for a few microseconds that the seed chooses for each. Where one call
  * returned before another began, the times say so. */
-struct crew_raced {
-	struct outcome outcome;
-	int64_t called_ns, returned_ns;
-};
 int crew_race(struct crew *crew, const struct call *calls, size_t count, uint64_t seed,
-	      struct crew_raced *ret, struct err *err);
+	      struct race_outcome *ret, struct err *err);
 /* Ends all processes but 1 and resets that one: as after crew_open. */
 int crew_reset(struct crew *crew, struct err *err);
 unsigned crew_abandoned(const struct crew *crew);

@@ -16,10 +16,10 @@ enum {
 	GONE_S = 5,  /* for killed processes to be gone */
 };
 
-/* Everyone in the namespace is ended before its first process is: a FUSE daemon must not be the
- * last to hold the mounts. It would be asked to take its leave while they are torn down, by itself,
+/* All processes in the namespace are ended before its first one is: a FUSE daemon must not be the
+ * last to hold the mounts. It would get its last request while they are torn down, by itself,
  * and wait for the answer for ever; sync(2) would wait with it, on the whole machine. */
-static _Noreturn void end_everyone(const sigset_t *signals, int code)
+static _Noreturn void init_end_all(const sigset_t *signals, int code)
 {
 	const struct timespec gone = { .tv_sec = GONE_S };
 	siginfo_t child;
@@ -39,37 +39,37 @@ static _Noreturn void end_everyone(const sigset_t *signals, int code)
 }
 
 /* Ends when the serving process has ended. */
-static void reap(pid_t server, const sigset_t *signals)
+static void init_reap(pid_t server, const sigset_t *signals)
 {
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		if (pid == server)
-			end_everyone(signals, WIFEXITED(status)
+			init_end_all(signals, WIFEXITED(status)
 						      ? WEXITSTATUS(status)
 						      : SANDBOX_SIGNAL + WTERMSIG(status));
 }
 
 /* SIGUSR1: the owner is gone. The server cleans up if there is something to clean. */
-static _Noreturn void wait_for_the_end(const struct sandbox_ops *keeping, const sigset_t *signals,
-				       pid_t server)
+static _Noreturn void init_wait(const struct sandbox_ops *ops, const sigset_t *signals,
+				pid_t server)
 {
 	const struct timespec last = { .tv_sec = LAST_S };
 	int sig;
 
 	while ((sig = sigwaitinfo(signals, NULL)) != SIGUSR1 && sig != SANDBOX_END_NOW)
-		reap(server, signals);
+		init_reap(server, signals);
 	if (sig == SANDBOX_END_NOW)
-		end_everyone(signals, 1);
-	kill(server, keeping->end ? SIGUSR1 : SIGKILL);
+		init_end_all(signals, 1);
+	kill(server, ops->end ? SIGUSR1 : SIGKILL);
 	while (sigtimedwait(signals, NULL, &last) > 0 || errno == EINTR)
-		reap(server, signals);
-	end_everyone(signals, 1);
+		init_reap(server, signals);
+	init_end_all(signals, 1);
 }
 
-_Noreturn void namespace_init_run(const struct sandbox_ops *keeping,
-				  const struct sandbox_options *options, struct channel *channel,
+_Noreturn void namespace_init_run(const struct sandbox_ops *ops,
+				  const struct sandbox_options *options, struct message *message,
 				  int owner_pidfd)
 {
 	struct pollfd gone = { .fd = owner_pidfd, .events = POLLIN };
@@ -89,10 +89,10 @@ _Noreturn void namespace_init_run(const struct sandbox_ops *keeping,
 	server = fork();
 	if (!server) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		sandbox_server_run(keeping, options, channel, self);
+		sandbox_server_run(ops, options, message, self);
 	}
 	if (server < 0)
 		_exit(1);
 	descriptors_keep(NULL, 0);
-	wait_for_the_end(keeping, &signals, server);
+	init_wait(ops, &signals, server);
 }

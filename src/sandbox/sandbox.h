@@ -1,18 +1,18 @@
-/* sandbox.h -- a process that keeps a file system reachable and carries out plans in it.
+/* sandbox.h -- a process that makes a file system reachable and carries out plans in it.
  *
  * The sandbox is the first process of its own namespaces: when it ends, whatever it mounted or
  * started ends with it, and it ends with the process that started it. Calls are made by the
  * sandbox itself, with the root of the file system as its root directory; processes other than 1
  * belong to a crew below it. Plans and answers lie in shared memory, so that a step costs its
- * system calls and the walk, and a batch of steps one switch there and back.
+ * system calls and the scan, and a batch of steps one switch there and back.
  *
  * A step that passes the deadline costs the sandbox: it is killed and given up, never waited for.
- * One that was killed by somebody else, or starved, is our failure (-ECHILD), not the file
+ * One that another process killed, or starved, is our failure (-ECHILD), not the file
  * system's. */
 #ifndef SANDBOX_SANDBOX_H
 #define SANDBOX_SANDBOX_H
 
-#include "channel/request.h"
+#include "channel/client.h"
 #include "tree/tree.h"
 
 enum {
@@ -23,8 +23,8 @@ enum {
 	SANDBOX_MOUNT_S = 120,
 };
 
-/* What is kept. All functions run inside the sandbox, which is a copy of the process that
- * started it; what they change in `own` is not seen outside. */
+/* How to reach the file system. All functions run inside the sandbox, which is a copy of the
+ * process that started it; what they change in `own` is not seen outside. */
 struct sandbox_ops {
 	void *own;
 	unsigned namespaces;      /* CLONE_NEW... */
@@ -57,38 +57,24 @@ struct sandbox_options {
 	uint32_t outside_uid, outside_gid; /* of whoever starts it; filled in by sandbox_start */
 };
 
-/* The name of all processes of a sandbox, as the kernel's log and ps tell it: whose they are. */
+/* The name of all processes of a sandbox, as the kernel's log and ps show it: whose they are. */
 enum { SANDBOX_COMM_MAX = 16 };
 void sandbox_comm(char ret[SANDBOX_COMM_MAX]);
 
 struct sandbox;
 /* Started and attached. */
-int sandbox_start(struct sandbox **ret, const struct sandbox_ops *keeping,
+int sandbox_start(struct sandbox **ret, const struct sandbox_ops *ops,
 		  const struct sandbox_options *options, struct err *err);
 /* NULL is none. Detaches first, if it still can. */
 void sandbox_stop(struct sandbox *k);
 /* False once it hung or died: all that is left to do is to stop it. */
 bool sandbox_alive(const struct sandbox *k);
 
-int sandbox_follow(struct sandbox *k, const struct plan_step *steps, size_t count,
-		   struct plan_end *ret, struct err *err);
-int sandbox_call(struct sandbox *k, const struct call *c, struct outcome *ret,
-		 enum target_fate *ret_fate, struct err *err);
-int sandbox_race(struct sandbox *k, const struct call *calls, size_t count, uint64_t seed,
-		 struct raced *ret, enum target_fate *ret_fate, struct err *err);
-int sandbox_observe(struct sandbox *k, struct tree *ret, enum target_fate *ret_fate,
-		    struct err *err);
+/* Calls, plans, races, scans and programs go this way; NULL where the sandbox is NULL. */
+const struct channel_client *sandbox_client(const struct sandbox *k);
 
-/* Whether it would make this call: 0, or -LIMITS_NOT_MADE and why not. */
-int sandbox_admits(const struct sandbox *k, const struct call *c, struct err *err);
-
-/* A compiled program, on the file system as it is. */
-int sandbox_run_program(struct sandbox *k, const struct buf *program, double seconds,
-			struct program_end *ret, struct err *err);
-
-/* All of these fail with -ECHILD where the sandbox is NULL: it could not be started again. */
-
-/* Our own requests between calls; where the sandbox hangs or dies over them they fail. */
+/* Requests between calls. They fail where the sandbox hangs or dies over them, and with -ECHILD
+ * where it is NULL: it could not be started again. */
 int sandbox_attach(struct sandbox *k, struct err *err);
 int sandbox_detach(struct sandbox *k, struct err *err);
 int sandbox_clear(struct sandbox *k, struct err *err); /* removes everything below the root */

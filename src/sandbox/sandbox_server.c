@@ -1,8 +1,8 @@
-/* sandbox_server.c -- the sandbox's own side: namespaces, root directory, calls, walks.
+/* sandbox_server.c -- the sandbox's side: namespaces, root directory, calls, scans.
  *
  * Process 1 of a script is the sandbox itself. Others are workers of a crew, which is made when
- * the first of them is. Remounting closes everything; workers are made anew then, and what they
- * were told about users and masks is told again. */
+ * the first of them is. Remounting closes everything; workers are made anew then, and the calls
+ * that made their users, groups and masks are repeated. */
 #include "sandbox/sandbox_server.h"
 #include "sandbox/crew.h"
 
@@ -20,12 +20,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/descriptors.h"
 #include "base/must.h"
+#include "channel/limits.h"
 #include "channel/server.h"
 #include "sandbox/confined.h"
 #include "sandbox/guard.h"
-#include "channel/limits.h"
 #include "sandbox/patience.h"
 #include "sandbox/privilege.h"
 #include "storage/caches.h"
@@ -33,7 +34,7 @@
 #include "tree/scan.h"
 
 enum {
-	TOLD_MAX = 1024,
+	SETUP_MAX = 1024,
 	LOOK_MS = 1000, /* how often an orphan that missed its signal looks */
 	LAST_S = 10,    /* what it may take to clean up then */
 };
@@ -41,284 +42,283 @@ enum {
 /* Set by a signal: the owner is gone. */
 static volatile sig_atomic_t orphaned;
 
-struct inside {
-	const struct sandbox_ops *keeping;
+struct server {
+	const struct sandbox_ops *ops;
 	const struct sandbox_options *options;
-	struct channel *channel;
+	struct message *message;
 	int outside_fd; /* the root directory there was; -1: not confined */
 	int root_fd;    /* -1: not attached */
-	bool plain;     /* calls are made without capabilities, walks are not */
+	bool plain;     /* calls are made without capabilities, scans are not */
 	struct caches *caches;
-	struct scanner *taker;
-	struct channel_server steps;
+	struct scanner *scanner;
+	struct channel_server server;
 	struct caller *self;
-	struct crew *crew;          /* NULL: nobody but process 1 */
-	struct call told[TOLD_MAX]; /* to the crew, to be repeated; arguments are numbers */
-	size_t told_count;
+	struct crew *crew;            /* NULL: there is only process 1 */
+	struct call setup[SETUP_MAX]; /* calls to repeat; their arguments are numbers */
+	size_t setup_count;
 };
 
 /* Into the root of the file system, so that no path leads out of it. */
-static int enter(struct inside *in, struct err *err)
+static int server_enter(struct server *s, struct err *err)
 {
-	if (fchdir(in->root_fd))
+	if (fchdir(s->root_fd))
 		return err_sys(err, errno, "cannot enter the root of the file system");
-	if (in->outside_fd >= 0 && chroot("."))
+	if (s->outside_fd >= 0 && chroot("."))
 		return err_sys(err, errno, "cannot make it the root directory");
-	in->plain = in->options->uid && in->keeping->namespaces & CLONE_NEWUSER;
-	if (in->plain)
+	s->plain = s->options->uid && s->ops->namespaces & CLONE_NEWUSER;
+	if (s->plain)
 		privilege_drop();
-	in->self = caller_new(in->root_fd);
-	if (!in->self)
+	s->self = caller_new(s->root_fd);
+	if (!s->self)
 		return err_sys(err, errno, "cannot prepare calls");
 	return 0;
 }
 
-static void leave(struct inside *in)
+static void server_leave(struct server *s)
 {
-	crew_close(in->crew);
-	in->crew = NULL;
-	caller_free(in->self);
-	in->self = NULL;
-	if (in->outside_fd >= 0)
-		must(!fchdir(in->outside_fd) && !chroot("."));
+	crew_close(s->crew);
+	s->crew = NULL;
+	caller_free(s->self);
+	s->self = NULL;
+	if (s->outside_fd >= 0)
+		must(!fchdir(s->outside_fd) && !chroot("."));
 	must(!chdir("/"));
-	close(in->root_fd);
-	in->root_fd = -1;
+	close(s->root_fd);
+	s->root_fd = -1;
 }
 
-static int attach(struct inside *in, struct err *err)
+static int server_attach(struct server *s, struct err *err)
 {
 	int ret;
 
-	if (in->root_fd >= 0)
+	if (s->root_fd >= 0)
 		return 0;
-	ret = in->keeping->attach(in->keeping->own, &in->root_fd, err);
-	if (!ret && in->keeping->limits)
-		in->channel->limits = *in->keeping->limits;
-	return ret ? ret : enter(in, err);
+	ret = s->ops->attach(s->ops->own, &s->root_fd, err);
+	if (!ret && s->ops->limits)
+		s->message->limits = *s->ops->limits;
+	return ret ? ret : server_enter(s, err);
 }
 
-static int detach(struct inside *in, struct err *err)
+static int server_detach(struct server *s, struct err *err)
 {
-	if (in->root_fd < 0 || !in->keeping->detach)
+	if (s->root_fd < 0 || !s->ops->detach)
 		return 0;
-	leave(in);
-	in->told_count = 0;
-	return in->keeping->detach(in->keeping->own, err);
+	server_leave(s);
+	s->setup_count = 0;
+	return s->ops->detach(s->ops->own, err);
 }
 
-static int open_crew(struct inside *in, struct err *err)
+static int server_open_crew(struct server *s, struct err *err)
 {
 	struct crew_options options = {
-		.deadline_seconds = in->options->deadline_seconds,
-		.no_chroot = in->outside_fd < 0,
-		.limits = in->keeping->limits,
-		.uid = in->options->uid,
-		.gid = in->options->gid,
+		.deadline_seconds = s->options->deadline_seconds,
+		.no_chroot = s->outside_fd < 0,
+		.limits = s->ops->limits,
+		.uid = s->options->uid,
+		.gid = s->options->gid,
 	};
 
-	return in->crew ? 0 : crew_open(&in->crew, in->root_fd, &options, err);
+	return s->crew ? 0 : crew_open(&s->crew, s->root_fd, &options, err);
 }
 
-/* Was this said about a process that is no more, or taken back by what is said now? */
-static bool is_outdated(const struct call *told, const struct call *c)
+/* Was this for a process that is no more, or does this call replace it? */
+static bool is_outdated(const struct call *old, const struct call *c)
 {
-	if (told->pid != c->pid)
+	if (old->pid != c->pid)
 		return false;
-	return c->op == OP_destroy_process ? told->op != OP_add_user_to_group
-					   : c->op == OP_umask && told->op == OP_umask;
+	return c->op == OP_destroy_process ? old->op != OP_add_user_to_group
+					   : c->op == OP_umask && old->op == OP_umask;
 }
 
-/* What has to be said again to a crew that is made anew. */
-static int remember(struct inside *in, const struct call *c, struct err *err)
+/* A call that has to be repeated in a crew that is made anew. */
+static int server_remember(struct server *s, const struct call *c, struct err *err)
 {
-	size_t kept = 0;
+	size_t left = 0;
 
 	if (!(op_table[c->op].traits & TRAIT_PROC) && c->op != OP_umask)
 		return 0;
-	for (size_t i = 0; i < in->told_count; i++)
-		if (!is_outdated(&in->told[i], c))
-			in->told[kept++] = in->told[i];
-	in->told_count = kept;
+	for (size_t i = 0; i < s->setup_count; i++)
+		if (!is_outdated(&s->setup[i], c))
+			s->setup[left++] = s->setup[i];
+	s->setup_count = left;
 	if (c->op == OP_destroy_process)
 		return 0;
-	if (in->told_count == TOLD_MAX)
-		return err_set(err, E2BIG, "more than %d calls about processes", TOLD_MAX);
-	in->told[in->told_count++] = *c;
+	if (s->setup_count == SETUP_MAX)
+		return err_set(err, E2BIG, "more than %d calls about processes", SETUP_MAX);
+	s->setup[s->setup_count++] = *c;
 	return 0;
 }
 
 /* -ETIME: the call hung. */
-static int call_crew(struct inside *in, const struct call *c, struct outcome *ret, struct err *err)
+static int server_call_crew(struct server *s, const struct call *c, struct outcome *ret,
+			    struct err *err)
 {
-	int r = open_crew(in, err);
+	int r = server_open_crew(s, err);
 
 	if (!r)
-		r = crew_call(in->crew, c, ret, err);
+		r = crew_call(s->crew, c, ret, err);
 	if (!r && !ret->error)
-		r = remember(in, c, err);
+		r = server_remember(s, c, err);
 	return r;
 }
 
-static int tell_again(struct inside *in, struct err *err)
+static int server_repeat_setup(struct server *s, struct err *err)
 {
 	struct outcome outcome;
-	int ret = in->told_count ? open_crew(in, err) : 0;
+	int ret = s->setup_count ? server_open_crew(s, err) : 0;
 
-	for (size_t i = 0; i < in->told_count && !ret; i++)
-		ret = crew_call(in->crew, &in->told[i], &outcome, err);
+	for (size_t i = 0; i < s->setup_count && !ret; i++)
+		ret = crew_call(s->crew, &s->setup[i], &outcome, err);
 	return ret;
 }
 
-/* Failures of a remount that are not the file system's: somebody holds the mount, a daemon takes
- * too long to come up, or one of our processes cannot be made. */
+/* Failures of a remount that are not the file system's: another process holds the mount, a daemon
+ * takes too long to come up, or one of our processes cannot be made. */
 static bool is_our_failure(int failure)
 {
 	return failure == -EUSERS || failure == -ETIMEDOUT || failure_is_ours(failure);
 }
 
 /* Unmounts and mounts; what goes wrong with that is the file system's answer. */
-static int remount(struct inside *in, struct outcome *ret, struct err *err)
+static int server_remount(struct server *s, struct outcome *ret, struct err *err)
 {
 	struct err why = { 0 };
 	mode_t mask = umask(0);
 	int r, attached;
 
-	atomic_store(&in->channel->mounting, 1);
-	atomic_fetch_add(&in->channel->progress, 1);
-	leave(in);
-	r = in->keeping->detach(in->keeping->own, &why);
-	attached = attach(in, &why);
+	atomic_store(&s->message->mounting, 1);
+	atomic_fetch_add(&s->message->progress, 1);
+	server_leave(s);
+	r = s->ops->detach(s->ops->own, &why);
+	attached = server_attach(s, &why);
 	if (!attached)
-		attached = tell_again(in, &why);
-	atomic_store(&in->channel->mounting, 0);
+		attached = server_repeat_setup(s, &why);
+	atomic_store(&s->message->mounting, 0);
 	umask(mask);
 	r = r ? r : attached;
 	ret->error = -r;
 	return is_our_failure(r) ? err_set(err, -r, "cannot remount: %s", why.text) : 0;
 }
 
-static int serve_environment(struct inside *in, const struct call *c, struct outcome *ret,
-			     struct err *err)
+static int server_call_environment(struct server *s, const struct call *c, struct outcome *ret,
+				   struct err *err)
 {
 	*ret = (struct outcome){ .result = op_table[c->op].result, .bytes = "" };
-	if (c->op == OP_remount && in->keeping->keeps)
-		return remount(in, ret, err);
+	if (c->op == OP_remount && s->ops->keeps)
+		return server_remount(s, ret, err);
 	if (c->op == OP_drop_caches)
-		ret->error = -caches_drop(in->caches, in->root_fd);
+		ret->error = -caches_drop(s->caches, s->root_fd);
 	else if (c->op == OP_sync) /* of the whole machine it would take as long as others write */
-		ret->error = syncfs(in->root_fd) ? errno : 0;
+		ret->error = syncfs(s->root_fd) ? errno : 0;
 	else
 		ret->error = ENOSYS;
 	return 0;
 }
 
-static int make_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
+static int server_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
 {
-	struct inside *in = own;
+	struct server *s = own;
 	unsigned traits = op_table[c->op].traits;
 	int r = 0;
 
 	if (traits & TRAIT_ENV || c->op == OP_sync)
-		return serve_environment(in, c, ret, err);
+		return server_call_environment(s, c, ret, err);
 	if (traits & TRAIT_PROC || c->pid != 1)
-		return call_crew(in, c, ret, err);
-	if (in->keeping->limits)
-		r = limits_check(in->keeping->limits, c, err);
+		return server_call_crew(s, c, ret, err);
+	if (s->ops->limits)
+		r = limits_check(s->ops->limits, c, err);
 	if (!r)
-		caller_call(in->self, c, ret);
+		caller_call(s->self, c, ret);
 	return r;
 }
 
 /* The calls on the channel, all at once, by the workers of a crew. */
-static int race(struct inside *in, struct err *err)
+static int server_race(struct server *s, struct err *err)
 {
-	struct channel *b = in->channel;
+	struct message *m = s->message;
 	struct call calls[TARGET_RACE_MAX];
-	struct crew_raced raced[TARGET_RACE_MAX];
-	size_t used = 0;
+	struct race_outcome outcomes[TARGET_RACE_MAX];
 	int r;
 
-	for (size_t i = 0; i < b->step_count; i++)
-		calls[i] = b->steps[i].call;
-	r = open_crew(in, err);
+	for (size_t i = 0; i < m->step_count; i++)
+		calls[i] = m->steps[i].call;
+	r = server_open_crew(s, err);
 	if (!r)
-		r = crew_race(in->crew, calls, b->step_count, b->seed, raced, err);
+		r = crew_race(s->crew, calls, m->step_count, m->seed, outcomes, err);
 	if (r == -ETIME) {
-		b->fate = FATE_HUNG;
+		m->fate = FATE_HUNG;
 		return 0;
 	}
-	for (size_t i = 0; i < b->step_count && !r; i++) {
-		b->raced[i] = (struct raced){ .called_ns = raced[i].called_ns,
-					      .returned_ns = raced[i].returned_ns };
-		if (!channel_answer_at(b, used, &raced[i].outcome, &b->raced[i].outcome))
+	for (size_t i = 0; i < m->step_count && !r; i++) {
+		m->races[i] = outcomes[i];
+		if (!channel_copy_outcome(&m->channel, &m->channel.data, &outcomes[i].outcome,
+					  &m->races[i].outcome))
 			return err_set(err, E2BIG, "the calls of a race gave too many bytes");
-		used += raced[i].outcome.bytes ? raced[i].outcome.len + 1 : 0;
 	}
 	return r;
 }
 
-static int walk(void *own, struct tree *ret, struct err *err)
+static int server_scan(void *own, struct tree *ret, struct err *err)
 {
-	struct inside *in = own;
+	struct server *s = own;
 	int r;
 
-	if (!in->plain)
-		return tree_scan(in->taker, in->root_fd, ret, err);
+	if (!s->plain)
+		return tree_scan(s->scanner, s->root_fd, ret, err);
 	privilege_take_back();
-	r = tree_scan(in->taker, in->root_fd, ret, err);
+	r = tree_scan(s->scanner, s->root_fd, ret, err);
 	privilege_drop();
 	return r;
 }
 
-static bool is_attached(void *own)
+static bool server_is_attached(void *own)
 {
-	const struct inside *in = own;
+	const struct server *s = own;
 
-	return in->root_fd >= 0 && !orphaned;
+	return s->root_fd >= 0 && !orphaned;
 }
 
-static bool is_gone(void *own)
+static bool server_is_gone(void *own)
 {
-	const struct inside *in = own;
+	const struct server *s = own;
 
-	return in->keeping->gone && in->keeping->gone(in->keeping->own);
+	return s->ops->gone && s->ops->gone(s->ops->own);
 }
 
-/* A file system that is gone because somebody else ended it is no answer of its own. */
-static void excuse_death(struct inside *in, enum target_fate fate)
+/* A file system that is gone because another process ended it has not answered. */
+static void server_excuse_death(struct server *s, enum target_fate fate)
 {
-	struct channel *b = in->channel;
+	struct channel *c = &s->message->channel;
 
-	if (fate == FATE_DIED && !b->failure && in->keeping->gone_by_others)
-		b->failure = in->keeping->gone_by_others(in->keeping->own, &b->err);
+	if (fate == FATE_DIED && !c->failure && s->ops->gone_by_others)
+		c->failure = s->ops->gone_by_others(s->ops->own, &c->err);
 }
 
-static int clear(struct inside *in, struct err *err)
+static int server_clear(struct server *s, struct err *err)
 {
 	int ret;
 
-	if (in->root_fd < 0)
+	if (s->root_fd < 0)
 		return err_set(err, EIO, "the file system is not mounted");
-	crew_close(in->crew);
-	in->crew = NULL;
-	in->told_count = 0;
-	caller_reset(in->self);
-	if (in->plain)
+	crew_close(s->crew);
+	s->crew = NULL;
+	s->setup_count = 0;
+	caller_reset(s->self);
+	if (s->plain)
 		privilege_take_back();
-	ret = tidy_below(in->root_fd, err);
+	ret = tidy_below(s->root_fd, err);
 	if (!ret)
-		ret = tidy_directory(in->root_fd, SANDBOX_ROOT_MODE, err);
-	if (in->plain)
+		ret = tidy_directory(s->root_fd, SANDBOX_ROOT_MODE, err);
+	if (s->plain)
 		privilege_drop();
 	return ret;
 }
 
-static int remount_for_program(void *own)
+static int server_remount_for_program(void *own)
 {
-	struct inside *in = own;
-	int root = -1, busy = in->keeping->detach(in->keeping->own, NULL);
-	int r = in->keeping->attach(in->keeping->own, &root, NULL);
+	struct server *s = own;
+	int root = -1, busy = s->ops->detach(s->ops->own, NULL);
+	int r = s->ops->attach(s->ops->own, &root, NULL);
 
 	if (root >= 0)
 		close(root);
@@ -326,13 +326,13 @@ static int remount_for_program(void *own)
 }
 
 /* Where the root is for those who are not confined to it; -errno. */
-static int path_of_root(const struct inside *in, char *ret)
+static int server_root_path(const struct server *s, char *ret)
 {
 	char link[32];
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", in->root_fd);
-	must(!fchdir(in->outside_fd) && !chroot("."));
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", s->root_fd);
+	must(!fchdir(s->outside_fd) && !chroot("."));
 	n = readlink(link, ret, PATH_MAX - 1);
 	if (n < 0)
 		return -errno;
@@ -341,85 +341,85 @@ static int path_of_root(const struct inside *in, char *ret)
 }
 
 /* Runs the program on the channel. Its mounts are copies of ours that follow them. */
-static int run_program(struct inside *in, struct err *err)
+static int server_run_program(struct server *s, struct err *err)
 {
 	char root[PATH_MAX];
-	struct confined confined = { .root = root, .own = in, .clone_flags = CLONE_PARENT };
-	struct channel *b = in->channel;
-	struct program_end ended = { 0 };
+	struct confined confined = { .root = root, .own = s, .clone_flags = CLONE_PARENT };
+	struct message *m = s->message;
+	struct program_report report = { 0 };
 	int r;
 
-	if (in->root_fd < 0 || in->outside_fd < 0)
+	if (s->root_fd < 0 || s->outside_fd < 0)
 		return err_set(err, EIO, "the file system is not mounted");
-	if (in->keeping->keeps)
-		confined.remount = remount_for_program;
-	r = path_of_root(in, root);
-	leave(in);
-	in->told_count = 0;
+	if (s->ops->keeps)
+		confined.remount = server_remount_for_program;
+	r = server_root_path(s, root);
+	server_leave(s);
+	s->setup_count = 0;
 	if (r)
 		return err_sys(err, -r, "cannot find the root of the file system");
 	r = confined_share_mounts(err);
 	if (!r)
-		r = confined_run(&confined, b->text, b->text_len, b->program_seconds, &ended, err);
+		r = confined_run(&confined, m->channel.text.at, m->channel.text.used,
+				 m->program_seconds, &report, err);
 	if (!r) {
-		b->program_end = ended.end;
-		b->program_status = ended.status;
-		b->answer_len = ended.output.len;
-		memcpy(b->answer, buf_str(&ended.output), b->answer_len);
-		program_end_free(&ended);
+		m->program_fate = report.fate;
+		m->program_status = report.status;
+		must(channel_fill(&m->channel.data, buf_str(&report.output), report.output.len));
+		program_report_free(&report);
 	}
-	attach(in, NULL);
+	server_attach(s, NULL);
 	return r;
 }
 
-static _Noreturn void end(struct inside *in)
+static _Noreturn void server_end(struct server *s)
 {
-	if (in->root_fd >= 0)
-		leave(in);
-	if (in->keeping->end)
-		in->keeping->end(in->keeping->own);
+	if (s->root_fd >= 0)
+		server_leave(s);
+	if (s->ops->end)
+		s->ops->end(s->ops->own);
 	_exit(0);
 }
 
-static void serve(struct inside *in)
+static void server_serve(struct server *s)
 {
-	struct channel *b = in->channel;
+	struct message *m = s->message;
+	struct channel *c = &m->channel;
 
-	b->failure = 0;
-	b->err = (struct err){ 0 };
-	switch (b->request) {
+	channel_server_begin(m);
+	switch (m->request) {
 	case REQUEST_FOLLOW:
-		channel_server_follow(&in->steps);
-		excuse_death(in, b->end.fate);
+		channel_server_follow(&s->server);
+		server_excuse_death(s, m->report.fate);
 		break;
 	case REQUEST_OBSERVE:
-		channel_server_observe(&in->steps);
-		excuse_death(in, b->fate);
+		channel_server_observe(&s->server);
+		server_excuse_death(s, m->fate);
 		break;
 	case REQUEST_RACE:
-		b->fate = is_gone(in) ? FATE_DIED : FATE_FINE;
-		if (b->fate == FATE_FINE)
-			b->failure = race(in, &b->err);
-		excuse_death(in, is_gone(in) ? FATE_DIED : b->fate);
+		m->fate = server_is_gone(s) ? FATE_DIED : FATE_FINE;
+		if (m->fate == FATE_FINE)
+			c->failure = server_race(s, &c->err);
+		server_excuse_death(s, server_is_gone(s) ? FATE_DIED : m->fate);
 		break;
 	case REQUEST_ATTACH:
-		b->failure = attach(in, &b->err);
+		c->failure = server_attach(s, &c->err);
 		break;
 	case REQUEST_DETACH:
-		b->failure = detach(in, &b->err);
+		c->failure = server_detach(s, &c->err);
 		break;
 	case REQUEST_CLEAR:
-		b->failure = clear(in, &b->err);
+		c->failure = server_clear(s, &c->err);
 		break;
 	case REQUEST_RECORD:
-		b->failure = err_set(&b->err, ENOTSUP, "the disk is not ours to watch");
+		c->failure = err_set(&c->err, ENOTSUP, "the disk is not ours to watch");
 		break;
 	case REQUEST_PROGRAM:
-		b->failure = run_program(in, &b->err);
-		excuse_death(in, is_gone(in) ? FATE_DIED : FATE_FINE);
+		c->failure = server_run_program(s, &c->err);
+		server_excuse_death(s, server_is_gone(s) ? FATE_DIED : FATE_FINE);
 		break;
 	case REQUEST_END:
-		end(in);
+		server_end(s);
 	}
 }
 
@@ -434,16 +434,16 @@ static void on_too_late(int sig)
 	_exit(1);
 }
 
-/* Dies with the owner, after it has cleaned up where there is something to clean. Nobody would
- * end us if the owner went before we asked for that. */
-static void die_with_owner(const struct sandbox_ops *keeping, int owner_pidfd)
+/* Dies with the owner, after it has cleaned up where there is something to clean. No process
+ * would end us if the owner went before we asked for that. */
+static void die_with_owner(const struct sandbox_ops *ops, int owner_pidfd)
 {
 	struct pollfd gone = { .fd = owner_pidfd, .events = POLLIN };
 	struct sigaction orphan = { .sa_handler = on_orphaned };
 
 	sigaction(SIGUSR1, &orphan, NULL);
 	signal(SIGALRM, on_too_late);
-	prctl(PR_SET_PDEATHSIG, keeping->end ? SIGUSR1 : SIGKILL);
+	prctl(PR_SET_PDEATHSIG, ops->end ? SIGUSR1 : SIGKILL);
 	if (poll(&gone, 1, 0) != 0)
 		_exit(0);
 }
@@ -453,39 +453,41 @@ static bool labels_files(void)
 	return !access("/sys/fs/selinux/enforce", F_OK) || !access("/sys/fs/smackfs", F_OK);
 }
 
-static int begin(struct inside *in, struct err *err)
+static int server_begin(struct server *s, struct err *err)
 {
-	const struct sandbox_ops *k = in->keeping;
-	struct user_map uid = { in->options->uid, in->options->outside_uid };
-	struct user_map gid = { in->options->gid, in->options->outside_gid };
+	const struct sandbox_ops *ops = s->ops;
+	struct user_map uid = { s->options->uid, s->options->outside_uid };
+	struct user_map gid = { s->options->gid, s->options->outside_gid };
 	int ret = 0;
 
-	if (k->namespaces & CLONE_NEWUSER)
+	if (ops->namespaces & CLONE_NEWUSER)
 		ret = privilege_map_user(uid, gid, err);
-	if (!ret && k->namespaces & CLONE_NEWNS && mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+	if (!ret && ops->namespaces & CLONE_NEWNS &&
+	    mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		ret = err_sys(err, errno, "cannot make mounts private");
 	if (ret)
 		return ret;
 	if (privilege_has(CAP_SYS_CHROOT))
-		in->outside_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		s->outside_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	patience_prepare();
-	in->caches = caches_open();
-	in->taker = channel_server_scanner(in->options->fields, labels_files());
-	if (k->begin)
-		ret = k->begin(k->own, err);
+	s->caches = caches_open();
+	s->scanner = channel_server_scanner(s->options->fields, labels_files());
+	if (ops->begin)
+		ret = ops->begin(ops->own, err);
 	/* Programs that it runs have theirs back. */
 	guard_capabilities(true);
-	return ret ? ret : attach(in, err);
+	return ret ? ret : server_attach(s, err);
 }
 
-_Noreturn void sandbox_server_run(const struct sandbox_ops *keeping,
-				  const struct sandbox_options *options, struct channel *channel,
+_Noreturn void sandbox_server_run(const struct sandbox_ops *ops,
+				  const struct sandbox_options *options, struct message *message,
 				  int owner_pidfd)
 {
-	static struct inside inside;
-	struct inside *in = &inside;
+	static struct server server;
+	struct server *s = &server;
+	struct channel *channel = &message->channel;
 
-	die_with_owner(keeping, owner_pidfd);
+	die_with_owner(ops, owner_pidfd);
 	/* Daemons that fork away from whoever starts them are ours to end. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	setsid();
@@ -493,24 +495,24 @@ _Noreturn void sandbox_server_run(const struct sandbox_ops *keeping,
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
-	descriptors_keep(keeping->fds, keeping->fd_count);
-	*in = (struct inside){ keeping, options, channel, .outside_fd = -1, .root_fd = -1 };
-	in->steps = (struct channel_server){
-		.channel = channel,
-		.own = in,
-		.call = make_call,
-		.walk = walk,
-		.attached = is_attached,
-		.gone = is_gone,
+	descriptors_keep(ops->fds, ops->fd_count);
+	*s = (struct server){ ops, options, message, .outside_fd = -1, .root_fd = -1 };
+	s->server = (struct channel_server){
+		.message = message,
+		.own = s,
+		.call = server_call,
+		.scan = server_scan,
+		.attached = server_is_attached,
+		.gone = server_is_gone,
 	};
-	channel->failure = begin(in, &channel->err);
+	channel->failure = server_begin(s, &channel->err);
 	for (;;) {
-		channel_pass(channel, TURN_CLIENT);
-		while (!channel_await(channel, TURN_SERVER, LOOK_MS * INT64_C(1000000)) &&
-		       !orphaned)
+		turn_pass(&channel->turn, SIDE_CLIENT);
+		while (!orphaned &&
+		       !turn_await(&channel->turn, SIDE_SERVER, clock_ns() + LOOK_MS * NS_PER_MS))
 			;
 		if (orphaned)
-			end(in);
-		serve(in);
+			server_end(s);
+		server_serve(s);
 	}
 }

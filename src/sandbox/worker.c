@@ -22,7 +22,48 @@
 #include "sandbox/guard.h"
 #include "syscall/caller.h"
 
-/* Raw system calls: the library's versions would tell all threads, and know of accounts. */
+/* Most calls of a turn are faster than a sleep. */
+enum { SPINS = 400 };
+
+static const size_t data_max = WORKER_TURN_DATA_MAX + SYSCALL_DATA_MAX + 2 * SYSCALL_BUFFER_SLACK;
+/* One argument of the largest size, and paths and names beside it. */
+static const size_t text_max = SYSCALL_DATA_MAX + (1 << 20);
+
+static bool has_several_cpus(void)
+{
+	cpu_set_t cpus;
+
+	return !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) > 1;
+}
+
+struct worker_message *worker_message_new(void)
+{
+	struct worker_message *m = channel_new(sizeof(*m), text_max, data_max);
+
+	if (!m)
+		return NULL;
+	m->channel.turn.spins = has_several_cpus() ? SPINS : 0;
+	m->channel.turn.side = SIDE_SERVER;
+	return m;
+}
+
+void worker_message_clear(struct worker_message *m)
+{
+	channel_clear(&m->channel);
+	m->count = 0;
+	m->done = 0;
+}
+
+bool worker_message_add(struct worker_message *m, const struct call *c)
+{
+	if (m->count == SYSCALL_BATCH_MAX ||
+	    !channel_copy_call(&m->channel, c, &m->calls[m->count].call))
+		return false;
+	m->count++;
+	return true;
+}
+
+/* Raw system calls: the library's versions would change all threads, and know of accounts. */
 static int set_users(uid_t real, uid_t effective, uid_t saved)
 {
 	return (int)syscall(SYS_setresuid, real, effective, saved);
@@ -83,135 +124,128 @@ static int enter_user_namespace(void)
 	return 0;
 }
 
-static int confine(int root_fd)
+static int enter_root(int root_fd)
 {
 	return fchdir(root_fd) || chroot(".") || chdir("/") ? -1 : 0;
 }
 
-static int become(uid_t uid, gid_t gid)
+static int become_user(uid_t uid, gid_t gid)
 {
 	if (set_groups(NULL, 0) || syscall(SYS_setresgid, gid, gid, gid))
 		return -1;
 	return set_users(uid, uid, 0);
 }
 
-/* Everything between fork and the first call; on failure *ret_step says what it was. */
-static int prepare(const struct worker_place *place, int root_fd, struct caller *self,
-		   struct wire *wire, const char **ret_step)
+/* Everything between fork and the first call. */
+static int worker_prepare(const struct worker_place *place, int root_fd, struct caller *self,
+			  struct channel *channel, struct err *err)
 {
 	int error;
 
-	*ret_step = "enter a user namespace (confinement needs that, or CAP_SYS_CHROOT)";
 	if (place->confinement == CONFINED_USERS && enter_user_namespace())
-		return errno;
-	*ret_step = "change the root directory";
-	if (place->confinement != UNCONFINED && confine(root_fd))
-		return errno;
-	*ret_step = "set up descriptors";
-	error = self_init(self, root_fd, wire->data);
+		return err_sys(err, errno,
+			       "cannot enter a user namespace (confinement needs that, or "
+			       "CAP_SYS_CHROOT)");
+	if (place->confinement != UNCONFINED && enter_root(root_fd))
+		return err_sys(err, errno, "cannot change the root directory");
+	error = self_init(self, root_fd, channel->data.at);
 	if (error)
-		return -error;
+		return err_sys(err, -error, "cannot set up descriptors");
 	guard_capabilities(false);
-	*ret_step = "change to another user";
-	if (place->takes_ids && become(place->uid, place->gid))
-		return errno;
+	if (place->takes_ids && become_user(place->uid, place->gid))
+		return err_sys(err, errno, "cannot change to another user");
 	guard_calls();
 	return 0;
 }
 
-/* The groups of a user: root for the moment it takes. Returns 0 or errno. */
-static int join_groups(const struct worker_place *place, const struct wire *wire, pid_t parent)
+/* The groups of a user: root for the moment it takes. */
+static int join_groups(const struct worker_place *place, const struct worker_message *m,
+		       pid_t parent, struct err *err)
 {
 	int error = 0;
 
-	if (set_users(-1, 0, -1) || set_groups(wire->groups, wire->group_count))
+	if (set_users(-1, 0, -1) || set_groups(m->groups, m->group_count))
 		error = errno;
 	must(!set_users(-1, place->uid, -1));
 	die_with_parent(parent);
-	return error;
-}
-
-/* Also says that nothing failed, with error 0. */
-static void report(struct wire *wire, int error, const char *step)
-{
-	wire->failure = error;
-	snprintf(wire->step, sizeof(wire->step), "%s", step);
+	return error ? err_sys(err, error, "cannot join groups") : 0;
 }
 
 /* Waits, spinning, until all racers are there; the deadline is their crew's. */
-static void pass_gate(const struct wire *wire)
+static void pass_gate(const struct worker_message *m)
 {
 	enum { SPINS_MAX = 1 << 14 };
 
-	atomic_fetch_add(wire->gate, 1);
-	for (unsigned spins = 0; atomic_load(wire->gate) < wire->racers; spins++) {
+	atomic_fetch_add(m->gate, 1);
+	for (unsigned spins = 0; atomic_load(m->gate) < m->racers; spins++) {
 		if (spins > SPINS_MAX)
 			sched_yield(); /* there may be fewer processors than racers */
-		wire_relax();
+		cpu_relax();
 	}
-	for (unsigned i = 0; i < wire->delay; i++)
-		wire_relax();
+	for (unsigned i = 0; i < m->delay; i++)
+		cpu_relax();
 }
 
-/* Makes the calls of one turn, as many as there is room for what comes back. */
-static void serve_calls(struct caller *self, struct wire *wire)
+/* Makes the calls of one turn, as many as there is room for their data. */
+static void serve_calls(struct caller *self, struct worker_message *m)
 {
+	struct channel *channel = &m->channel;
 	struct outcome outcome;
 
-	if (wire->gate)
-		pass_gate(wire);
-	for (unsigned i = 0; i < wire->count && wire->data_used <= WIRE_DATA_KEPT; i++) {
-		struct wire_call *call = &wire->calls[i];
+	if (m->gate)
+		pass_gate(m);
+	for (unsigned i = 0; i < m->count && channel->data.used <= WORKER_TURN_DATA_MAX; i++) {
+		struct worker_call *call = &m->calls[i];
 
-		self->buffer = wire_room(wire);
+		self->buffer = channel_room(channel);
 		call->called_ns = clock_ns();
 		caller_call(self, &call->call, &outcome);
 		call->returned_ns = clock_ns();
-		wire_add_outcome(wire, &outcome);
+		must(channel_copy_outcome(channel, &channel->data, &outcome, &call->outcome));
+		atomic_fetch_add(&m->done, 1);
 	}
 }
 
-static void serve(struct caller *self, struct wire *wire)
+static void worker_serve(struct caller *self, struct worker_message *m)
 {
-	if (wire->command == WIRE_CALLS) {
-		serve_calls(self, wire);
+	if (m->request == WORKER_CALLS) {
+		serve_calls(self, m);
 	} else {
-		self->buffer = wire->data;
+		self->buffer = m->channel.data.at;
 		caller_reset(self);
 	}
 }
 
-static _Noreturn void work(const struct worker_place *place, struct caller *self, struct wire *wire,
-			   pid_t parent)
+static _Noreturn void worker_run(const struct worker_place *place, struct caller *self,
+				 struct worker_message *m, pid_t parent)
 {
 	int root_fd = fcntl(place->root_fd, F_DUPFD_CLOEXEC, 3);
-	const char *step;
-	int error;
+	struct channel *channel = &m->channel;
 
 	die_with_parent(parent);
 	leave_parent();
 	close_all_but(root_fd);
-	error = prepare(place, root_fd, self, wire, &step);
-	report(wire, error, step);
+	channel->failure = worker_prepare(place, root_fd, self, channel, &channel->err);
 	die_with_parent(parent);
 	for (;;) {
-		wire_pass(wire, TURN_CREW);
-		while (!wire_await(wire, TURN_WORKER, INT64_MAX))
+		turn_pass(&channel->turn, SIDE_CLIENT);
+		while (!turn_await(&channel->turn, SIDE_SERVER, INT64_MAX))
 			;
-		error = wire->groups_changed ? join_groups(place, wire, parent) : 0;
-		report(wire, error, "join groups");
-		if (!error)
-			serve(self, wire);
+		channel->err = (struct err){ 0 };
+		channel->failure =
+			m->groups_changed ? join_groups(place, m, parent, &channel->err) : 0;
+		if (!channel->failure)
+			worker_serve(self, m);
 	}
 }
 
-pid_t worker_fork(const struct worker_place *place, struct wire *wire)
+pid_t worker_fork(const struct worker_place *place, struct worker_message *m)
 {
 	struct caller *self = must_alloc(sizeof(*self));
 	pid_t parent = getpid(), pid = fork();
 
 	if (!pid)
-		work(place, self, wire, parent);
+		worker_run(place, self, m, parent);
 	free(self);
 	return pid < 0 ? -errno : pid;
 }

@@ -1,12 +1,13 @@
 /* protocol.h -- the memory that a checker and all the states of one kernel share.
  *
- * A saved state is a process that waits in its slot; one at a time has the turn and uses the
- * channel. It lies at the same address in all of them, which is why that is chosen by hand: where
- * neither a program, nor its sanitizer, nor a kernel in a process has anything. */
+ * A saved state is a parked process: it waits for the turn of its slot. One process at a time has
+ * that turn and serves the message, whose own turn says when it has an answer. The memory lies at
+ * the same address in all processes, which is why that is chosen by hand: where neither a program,
+ * nor its sanitizer, nor a kernel in a process has anything. */
 #ifndef SNAPSHOT_PROTOCOL_H
 #define SNAPSHOT_PROTOCOL_H
 
-#include "channel/channel.h"
+#include "channel/message.h"
 #include "codecov/code_map.h"
 
 /* Settings of a kernel that change what calls return: files in /proc/sys/fs, and traits of a
@@ -38,8 +39,8 @@ enum {
 	KERNEL_SHM_EXIT_HUNG = 98
 };
 
-/* Where halls lie: some below the kernel, where a sanitizer leaves room too, the others below the
- * end of what the kernel takes for a process's memory (0x7f80000000). */
+/* Where the memory may lie: some places below the kernel, where a sanitizer leaves room too, the
+ * others below the end of what the kernel takes for a process's memory (0x7f80000000). */
 enum { KERNEL_SHM_PLACES_LOW = 3, KERNEL_SHM_PLACES = 64 };
 static inline uint64_t kernel_shm_place(unsigned i)
 {
@@ -67,9 +68,11 @@ struct kernel_shm {
 
 	struct code_map code;
 
-	_Atomic uint32_t
-		slots[KERNEL_SHM_SLOTS_MAX]; /* 1: called; a futex. The first is number 1 */
-	struct channel channel;
+	struct turn
+		slots[KERNEL_SHM_SLOTS_MAX]; /* the client has it while parked; the first is 1 */
+	struct message message;
+	char text[MESSAGE_TEXT_MAX];
+	char data[MESSAGE_DATA_MAX];
 };
 
 #endif

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +27,7 @@ enum {
 	FIRST_SLOT = 1,
 };
 
-_Static_assert(sizeof(struct kernel_shm) <= 0x18000000, "halls do not overlap");
+_Static_assert(sizeof(struct kernel_shm) <= 0x18000000, "places do not overlap");
 
 /* A kernel's random numbers come from its command line too: it is always the same, but for its
  * memory, which is the kernel's own (kernels.h). So is the time it begins at. */
@@ -39,83 +38,76 @@ static const char *const arguments[] = {
 	"ignore_loglevel",
 };
 
-struct sitting {
+struct snapshot {
 	pid_t pid;
 	uint32_t slot;
 	unsigned keys; /* it is saved as; if any, it is not to run again */
 };
 
-struct saved {
+struct saved_snapshot {
 	struct ref ref;
-	struct snapshots *states;
-	struct sitting *sitting;
+	struct snapshots *all;
+	struct snapshot *snapshot;
 };
 
 struct snapshots {
 	struct kernel_shm *shm;
 	int shm_fd;
-	struct channel_client requests;
-	struct sitting *first;   /* booted, nothing is mounted */
-	struct sitting *fresh;   /* mounted */
-	struct sitting *present; /* NULL: it died or was given up */
+	struct channel_client client;
+	struct snapshot *first;   /* booted, nothing is mounted */
+	struct snapshot *fresh;   /* mounted */
+	struct snapshot *present; /* NULL: it died or was given up */
 	struct pmap saved;
-	uint32_t free_seats[KERNEL_SHM_SLOTS_MAX];
+	uint32_t free_slots[KERNEL_SHM_SLOTS_MAX];
 	size_t free_count;
 	bool failed; /* the last request, for a reason of ours */
 };
 
-static struct sitting *sitting_new(pid_t pid, uint32_t slot)
+static struct snapshot *snapshot_new(pid_t pid, uint32_t slot)
 {
-	struct sitting *sitting = must_alloc(sizeof(*sitting));
+	struct snapshot *snapshot = must_alloc(sizeof(*snapshot));
 
-	*sitting = (struct sitting){ .pid = pid, .slot = slot };
-	return sitting;
+	*snapshot = (struct snapshot){ .pid = pid, .slot = slot };
+	return snapshot;
 }
 
-static void sitting_end(struct snapshots *s, struct sitting *sitting)
+static void snapshot_end(struct snapshots *s, struct snapshot *snapshot)
 {
-	kill(sitting->pid, SIGKILL);
-	while (waitpid(sitting->pid, NULL, 0) < 0 && errno == EINTR)
+	kill(snapshot->pid, SIGKILL);
+	while (waitpid(snapshot->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	s->free_seats[s->free_count++] = sitting->slot;
-	free(sitting);
+	s->free_slots[s->free_count++] = snapshot->slot;
+	free(snapshot);
 }
 
-/* Nobody can come back to it, unless it is the present one. */
-static void release(struct snapshots *s, struct sitting *sitting)
+/* Ends a state that cannot be restored, unless it is the present one. */
+static void snapshot_release(struct snapshots *s, struct snapshot *snapshot)
 {
-	if (sitting && !sitting->keys && sitting != s->present)
-		sitting_end(s, sitting);
+	if (snapshot && !snapshot->keys && snapshot != s->present)
+		snapshot_end(s, snapshot);
 }
 
-static void move_to(struct snapshots *s, struct sitting *to)
+static void snapshots_move_to(struct snapshots *s, struct snapshot *to)
 {
-	struct sitting *from = s->present;
+	struct snapshot *from = s->present;
 
 	s->present = to;
-	release(s, from);
+	snapshot_release(s, from);
 }
 
-static void free_saved(struct ref *object)
+static void saved_snapshot_free(struct ref *object)
 {
-	struct saved *saved = (struct saved *)object;
+	struct saved_snapshot *saved = (struct saved_snapshot *)object;
 
-	saved->sitting->keys--;
-	release(saved->states, saved->sitting);
+	saved->snapshot->keys--;
+	snapshot_release(saved->all, saved->snapshot);
 	free(saved);
 }
 
 /* They are put and dropped, never changed: nothing copies one. */
-static const struct pmap_type saved_type = { .free = free_saved };
+static const struct pmap_type saved_type = { .free = saved_snapshot_free };
 
-static void call_to(struct kernel_shm *shm, uint32_t slot)
-{
-	atomic_store(&shm->channel.turn, TURN_SERVER);
-	atomic_store(&shm->slots[slot], 1);
-	syscall(SYS_futex, &shm->slots[slot], FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-/* The end of what the kernel said. */
+/* The end of what the kernel logged. */
 static const char *last_words(const struct snapshots *s)
 {
 	enum { WORDS_MAX = 200 };
@@ -124,34 +116,33 @@ static const char *last_words(const struct snapshots *s)
 	return s->shm->console + (len > WORDS_MAX ? len - WORDS_MAX : 0);
 }
 
-/* The request was not run for a reason that is ours: the channel says so, as of requests that fail.
- */
-static enum target_fate request_fails(struct snapshots *s, int code, const char *why)
+/* Reports a request that was not run for a reason of ours, as the server would a failure. */
+static enum target_fate snapshots_fail(struct snapshots *s, int code, const char *why)
 {
-	struct channel *b = &s->shm->channel;
+	struct channel *c = &s->shm->message.channel;
 
-	b->err = (struct err){ 0 };
-	b->failure = err_set(&b->err, code, "%s", why);
+	c->err = (struct err){ 0 };
+	c->failure = err_set(&c->err, code, "%s", why);
 	s->failed = true;
 	return FATE_FINE;
 }
 
-/* A kernel that cannot go on ends itself; nothing that it does has others kill it. */
-static enum target_fate kernel_ended(struct snapshots *s, const siginfo_t *end)
+/* A kernel that cannot continue ends itself; nothing that it does has others kill it. */
+static enum target_fate snapshots_kernel_ended(struct snapshots *s, const siginfo_t *end)
 {
 	if (end->si_code == CLD_KILLED && end->si_status == SIGKILL)
-		return request_fails(s, ENOMEM,
-				     "the kernel's process was killed from outside; "
-				     "the machine may be short of memory");
+		return snapshots_fail(s, ENOMEM,
+				      "the kernel's process was killed from outside; "
+				      "the machine may be short of memory");
 	if (end->si_code == CLD_EXITED && end->si_status == KERNEL_SHM_EXIT_BROKEN)
-		return request_fails(s, EIO, last_words(s));
+		return snapshots_fail(s, EIO, last_words(s));
 	return end->si_code == CLD_EXITED && end->si_status == KERNEL_SHM_EXIT_HUNG ? FATE_HUNG
 										    : FATE_DIED;
 }
 
 /* How long a process has been running since the last sign of progress. On a busy machine time
  * passes without it. */
-struct patience {
+struct kernel_patience {
 	pid_t pid;
 	uint32_t progress;
 	int64_t wall_ns, cpu_ns; /* at that sign */
@@ -167,13 +158,14 @@ static int64_t cpu_time_ns(pid_t pid)
 	return used.tv_sec * NS_PER_S + used.tv_nsec;
 }
 
-static bool patience_ends(struct patience *p, const struct channel *b, pid_t pid, double seconds)
+static bool kernel_patience_ends(struct kernel_patience *p, const struct message *m, pid_t pid,
+				 double seconds)
 {
-	uint32_t progress = atomic_load(&b->progress);
+	uint32_t progress = atomic_load(&m->progress);
 	int64_t limit_ns = (int64_t)(seconds * 1e9);
 
 	if (!p->wall_ns || p->pid != pid || p->progress != progress) {
-		*p = (struct patience){ pid, progress, clock_ns(), cpu_time_ns(pid) };
+		*p = (struct kernel_patience){ pid, progress, clock_ns(), cpu_time_ns(pid) };
 		return false;
 	}
 	return cpu_time_ns(pid) - p->cpu_ns > limit_ns ||
@@ -181,12 +173,12 @@ static bool patience_ends(struct patience *p, const struct channel *b, pid_t pid
 }
 
 /* Waits for the turn. The process that has it is `pid`, or the copy it made. */
-static enum target_fate await(struct snapshots *s, pid_t pid, double seconds)
+static enum target_fate snapshots_await(struct snapshots *s, pid_t pid, double seconds)
 {
-	struct channel *b = &s->shm->channel;
-	struct patience patience = { 0 };
+	struct message *m = &s->shm->message;
+	struct kernel_patience patience = { 0 };
 
-	while (!channel_await(b, TURN_CLIENT, LOOK_MS * NS_PER_MS)) {
+	while (!turn_await(&m->channel.turn, SIDE_CLIENT, clock_ns() + LOOK_MS * NS_PER_MS)) {
 		volatile const uint32_t *copy = &s->shm->fork_pid;
 		siginfo_t end = { 0 };
 
@@ -195,14 +187,14 @@ static enum target_fate await(struct snapshots *s, pid_t pid, double seconds)
 		/* It is left to be waited for. */
 		waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT);
 		if (end.si_pid)
-			return kernel_ended(s, &end);
-		if (patience_ends(&patience, b, pid, seconds))
+			return snapshots_kernel_ended(s, &end);
+		if (kernel_patience_ends(&patience, m, pid, seconds))
 			return FATE_HUNG;
 	}
 	return FATE_FINE;
 }
 
-static enum target_fate send(void *own, enum channel_request request, double seconds)
+static enum target_fate snapshots_send(void *own, enum message_request request, double seconds)
 {
 	struct snapshots *s = own;
 	struct kernel_shm *shm = s->shm;
@@ -214,29 +206,39 @@ static enum target_fate send(void *own, enum channel_request request, double sec
 		return FATE_DIED;
 	if (s->present->keys) {
 		if (!s->free_count)
-			return request_fails(s, EAGAIN, "too many states of the kernel are saved");
-		slot = s->free_seats[--s->free_count];
+			return snapshots_fail(s, EAGAIN, "too many states of the kernel are saved");
+		slot = s->free_slots[--s->free_count];
 	}
 	shm->fork_to = slot;
 	shm->fork_pid = 0;
 	shm->console_len = 0;
 	shm->console[0] = '\0';
-	shm->channel.alarm = false;
-	shm->channel.request = request;
-	call_to(shm, s->present->slot);
-	fate = await(s, s->present->pid, seconds);
+	shm->message.alarm = false;
+	shm->message.request = request;
+	turn_pass(&shm->message.channel.turn, SIDE_SERVER);
+	turn_pass(&shm->slots[s->present->slot], SIDE_SERVER);
+	fate = snapshots_await(s, s->present->pid, seconds);
 	if (shm->fork_pid)
-		move_to(s, sitting_new((pid_t)shm->fork_pid, slot));
+		snapshots_move_to(s, snapshot_new((pid_t)shm->fork_pid, slot));
 	else if (slot)
-		s->free_seats[s->free_count++] = slot;
+		s->free_slots[s->free_count++] = slot;
 	if (fate != FATE_FINE || (s->failed && shm->fork_pid))
-		move_to(s, NULL);
+		snapshots_move_to(s, NULL);
 	return fate;
+}
+
+/* The kernel numbers what it finds of new code by the steps of a plan. */
+static void snapshots_begin_plan(void *own)
+{
+	struct snapshots *s = own;
+
+	s->shm->code.first_step = atomic_load(&s->shm->message.progress) + 1;
+	s->shm->code.news_count = 0;
 }
 
 /* ---- beginning and end ---- */
 
-static struct kernel_shm *kernel_shm_new(int fd)
+static struct kernel_shm *kernel_shm_map(int fd)
 {
 	for (unsigned i = 0; i < KERNEL_SHM_PLACES; i++) {
 		void *at = (void *)(uintptr_t)kernel_shm_place(i);
@@ -252,7 +254,8 @@ static struct kernel_shm *kernel_shm_new(int fd)
 	return NULL;
 }
 
-static int describe(struct kernel_shm *shm, const struct snapshots_options *o, struct err *err)
+static int kernel_shm_describe(struct kernel_shm *shm, const struct snapshots_options *o,
+			       struct err *err)
 {
 	if (strlen(o->fs) >= KERNEL_SHM_TEXT_MAX || strlen(o->source) >= KERNEL_SHM_TEXT_MAX ||
 	    strlen(o->options) >= KERNEL_SHM_TEXT_MAX)
@@ -270,25 +273,30 @@ static int describe(struct kernel_shm *shm, const struct snapshots_options *o, s
 	return 0;
 }
 
-static int make_kernel_shm(struct snapshots *s, const struct snapshots_options *options,
-			   struct err *err)
+static int snapshots_make_shm(struct snapshots *s, const struct snapshots_options *options,
+			      struct err *err)
 {
 	s->shm_fd = memfd_create("assay-shm", MFD_CLOEXEC);
 	if (s->shm_fd < 0 || ftruncate(s->shm_fd, sizeof(struct kernel_shm)))
 		return err_sys(err, errno, "cannot share memory");
-	s->shm = kernel_shm_new(s->shm_fd);
+	s->shm = kernel_shm_map(s->shm_fd);
 	if (!s->shm)
 		return err_set(err, ENOMEM, "cannot map shared memory where a kernel can");
 	for (uint32_t slot = KERNEL_SHM_SLOTS_MAX - 1; slot > FIRST_SLOT; slot--)
-		s->free_seats[s->free_count++] = slot;
-	s->requests = (struct channel_client){
-		.channel = &s->shm->channel,
+		s->free_slots[s->free_count++] = slot;
+	s->shm->message.channel.text =
+		(struct channel_area){ .at = s->shm->text, .max = sizeof(s->shm->text) };
+	s->shm->message.channel.data =
+		(struct channel_area){ .at = s->shm->data, .max = sizeof(s->shm->data) };
+	s->client = (struct channel_client){
+		.message = &s->shm->message,
 		.fields = options->fields,
 		.deadline_seconds = options->deadline_seconds,
 		.own = s,
-		.send = send,
+		.send = snapshots_send,
+		.begin_plan = snapshots_begin_plan,
 	};
-	return describe(s->shm, options, err);
+	return kernel_shm_describe(s->shm, options, err);
 }
 
 /* In the child: nothing is open but what the kernel is to have. */
@@ -318,46 +326,47 @@ static _Noreturn void become_kernel(const struct snapshots_options *o, int shm_f
 	_exit(0);
 }
 
-/* Some complaints are made only once: of what comes later nobody would hear. */
-static int complained(const struct snapshots *s, const char *when, struct err *err)
+/* Some complaints are logged only once: later ones would not be seen. */
+static int snapshots_complained(const struct snapshots *s, const char *when, struct err *err)
 {
-	return s->shm->channel.alarm
+	return s->shm->message.alarm
 		     ? err_set(err, EIO, "the kernel complains when it %s: %s", when, last_words(s))
 		     : 0;
 }
 
-static int boot(struct snapshots *s, const struct snapshots_options *options, struct err *err)
+static int snapshots_boot(struct snapshots *s, const struct snapshots_options *options,
+			  struct err *err)
 {
 	pid_t owner = getpid(), pid;
 
-	atomic_store(&s->shm->channel.turn, TURN_SERVER);
+	atomic_store(&s->shm->message.channel.turn.side, SIDE_SERVER);
 	pid = fork();
 	if (!pid)
 		become_kernel(options, s->shm_fd, owner);
 	if (pid < 0)
 		return err_sys(err, errno, "cannot start a process");
-	s->first = sitting_new(pid, FIRST_SLOT);
+	s->first = snapshot_new(pid, FIRST_SLOT);
 	s->first->keys = 1;
 	s->present = s->first;
-	if (await(s, pid, BOOT_SECONDS) != FATE_FINE)
+	if (snapshots_await(s, pid, BOOT_SECONDS) != FATE_FINE)
 		return err_set(err, EIO, "%s does not start: %s", options->kernel, last_words(s));
-	if (s->shm->channel.failure)
-		return err_set(err, -s->shm->channel.failure, "%s: %s", s->shm->channel.err.text,
-			       last_words(s));
-	return complained(s, "starts", err);
+	if (s->shm->message.channel.failure)
+		return err_set(err, -s->shm->message.channel.failure, "%s: %s",
+			       s->shm->message.channel.err.text, last_words(s));
+	return snapshots_complained(s, "starts", err);
 }
 
 /* The present state, a copy of the first, is to stay. */
-static int mount_fresh(struct snapshots *s, struct err *err)
+static int snapshots_mount_fresh(struct snapshots *s, struct err *err)
 {
-	if (send(s, REQUEST_ATTACH, BOOT_SECONDS) != FATE_FINE)
+	if (snapshots_send(s, REQUEST_ATTACH, BOOT_SECONDS) != FATE_FINE)
 		return err_set(err, EIO, "mounting ends the kernel: %s", last_words(s));
-	if (s->shm->channel.failure)
-		return err_set(err, -s->shm->channel.failure, "%s: %s", s->shm->channel.err.text,
-			       last_words(s));
+	if (s->shm->message.channel.failure)
+		return err_set(err, -s->shm->message.channel.failure, "%s: %s",
+			       s->shm->message.channel.err.text, last_words(s));
 	s->fresh = s->present;
 	s->fresh->keys = 1;
-	return complained(s, "mounts", err);
+	return snapshots_complained(s, "mounts", err);
 }
 
 int snapshots_start(struct snapshots **ret, const struct snapshots_options *options,
@@ -367,11 +376,11 @@ int snapshots_start(struct snapshots **ret, const struct snapshots_options *opti
 	int r;
 
 	s->shm_fd = -1;
-	r = make_kernel_shm(s, options, err);
+	r = snapshots_make_shm(s, options, err);
 	if (!r)
-		r = boot(s, options, err);
+		r = snapshots_boot(s, options, err);
 	if (!r)
-		r = mount_fresh(s, err);
+		r = snapshots_mount_fresh(s, err);
 	if (r)
 		snapshots_stop(s);
 	else
@@ -380,13 +389,13 @@ int snapshots_start(struct snapshots **ret, const struct snapshots_options *opti
 }
 
 /* One that stayed; the present one is gone, too. */
-static void give_up(struct snapshots *s, struct sitting *stayed)
+static void snapshots_give_up(struct snapshots *s, struct snapshot *stayed)
 {
 	if (!stayed)
 		return;
 	stayed->keys = 0;
-	move_to(s, stayed);
-	move_to(s, NULL);
+	snapshots_move_to(s, stayed);
+	snapshots_move_to(s, NULL);
 }
 
 void snapshots_stop(struct snapshots *s)
@@ -394,8 +403,8 @@ void snapshots_stop(struct snapshots *s)
 	if (!s)
 		return;
 	pmap_drop(&s->saved, &saved_type);
-	give_up(s, s->fresh);
-	give_up(s, s->first);
+	snapshots_give_up(s, s->fresh);
+	snapshots_give_up(s, s->first);
 	if (s->shm)
 		munmap(s->shm, sizeof(*s->shm));
 	if (s->shm_fd >= 0)
@@ -407,17 +416,17 @@ void snapshots_stop(struct snapshots *s)
 
 const struct channel_client *snapshots_client(const struct snapshots *s)
 {
-	return &s->requests;
+	return &s->client;
 }
 
 int snapshots_save(struct snapshots *s, uint64_t key, struct err *err)
 {
-	struct saved *saved;
+	struct saved_snapshot *saved;
 
 	if (!s->present)
 		return err_set(err, EIO, "the kernel is gone");
 	saved = must_alloc(sizeof(*saved));
-	*saved = (struct saved){ { 1 }, s, s->present };
+	*saved = (struct saved_snapshot){ { 1 }, s, s->present };
 	s->present->keys++;
 	pmap_put(&s->saved, &saved_type, key, &saved->ref);
 	return 0;
@@ -425,11 +434,12 @@ int snapshots_save(struct snapshots *s, uint64_t key, struct err *err)
 
 int snapshots_restore(struct snapshots *s, uint64_t key, struct err *err)
 {
-	const struct saved *saved = (const struct saved *)pmap_get(&s->saved, key);
+	const struct saved_snapshot *saved =
+		(const struct saved_snapshot *)pmap_get(&s->saved, key);
 
 	if (!saved)
 		return err_set(err, ENOENT, "nothing is saved as %ju", (uintmax_t)key);
-	move_to(s, saved->sitting);
+	snapshots_move_to(s, saved->snapshot);
 	return 0;
 }
 
@@ -440,51 +450,51 @@ void snapshots_drop(struct snapshots *s, uint64_t key)
 
 void snapshots_reset(struct snapshots *s)
 {
-	move_to(s, s->fresh);
+	snapshots_move_to(s, s->fresh);
 }
 
 int snapshots_recorded(struct snapshots *s, struct buf *out, struct err *err)
 {
-	const struct channel *b = &s->shm->channel;
+	const struct channel *c = &s->shm->message.channel;
 
-	if (send(s, REQUEST_RECORD, s->requests.deadline_seconds) != FATE_FINE)
+	if (snapshots_send(s, REQUEST_RECORD, s->client.deadline_seconds) != FATE_FINE)
 		return err_set(err, EIO, "the kernel is gone");
-	if (b->failure)
-		return channel_failure(&s->requests, err);
-	buf_add(out, b->answer, b->answer_len);
+	if (c->failure)
+		return channel_failure(&s->client, err);
+	buf_add(out, c->data.at, c->data.used);
 	return 0;
 }
 
 int snapshots_load(struct snapshots *s, int image_fd, int *ret_error, enum target_fate *ret_fate,
 		   struct err *err)
 {
-	move_to(s, s->first);
+	snapshots_move_to(s, s->first);
 	s->shm->image_fd = image_fd;
-	*ret_fate = send(s, REQUEST_ATTACH, BOOT_SECONDS);
+	*ret_fate = snapshots_send(s, REQUEST_ATTACH, BOOT_SECONDS);
 	s->shm->image_fd = -1;
-	*ret_error = *ret_fate == FATE_FINE && !s->failed ? -s->shm->channel.failure : 0;
-	return s->failed ? channel_failure(&s->requests, err) : 0;
+	*ret_error = *ret_fate == FATE_FINE && !s->failed ? -s->shm->message.channel.failure : 0;
+	return s->failed ? channel_failure(&s->client, err) : 0;
 }
 
 /* In a copy of the present state, which stays as it is. */
 int snapshots_run_program(struct snapshots *s, const struct buf *program, double seconds,
-			  struct program_end *ret, struct err *err)
+			  struct program_report *ret, struct err *err)
 {
-	struct sitting *before = s->present;
+	struct snapshot *before = s->present;
 	int r;
 
 	if (!before)
 		return err_set(err, EIO, "the kernel is gone");
 	before->keys++;
-	r = channel_run_program(&s->requests, program, seconds, ret, err);
+	r = channel_run_program(&s->client, program, seconds, ret, err);
 	if (r && !s->failed && !s->present) {
 		*err = (struct err){ 0 };
-		*ret = (struct program_end){ .end = PROGRAM_KILLED, .status = SIGKILL };
+		*ret = (struct program_report){ .fate = PROGRAM_KILLED, .status = SIGKILL };
 		buf_addf(&ret->output, "the kernel died: %s", last_words(s));
 		r = 0;
 	}
 	before->keys--;
-	move_to(s, before);
+	snapshots_move_to(s, before);
 	return r;
 }
 

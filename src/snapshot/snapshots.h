@@ -1,8 +1,8 @@
 /* snapshots.h -- one kernel in a process, and the copies of it that are its saved states.
  *
- * Every state is a process that sits in the shm and waits. A state that is kept is never run
- * again: whoever wants to go on from it is given a copy, made by fork() when it is first needed.
- * All of them are children of this process and end with it. */
+ * Every state is a process that waits in its slot of the shared memory. A state that is saved never
+ * runs again: to continue from it takes a copy, made by fork() when it is first needed. All of them
+ * are children of this process and end with it. */
 #ifndef SNAPSHOT_SNAPSHOTS_H
 #define SNAPSHOT_SNAPSHOTS_H
 
@@ -30,7 +30,7 @@ int snapshots_start(struct snapshots **ret, const struct snapshots_options *opti
 		    struct err *err);
 void snapshots_stop(struct snapshots *s); /* NULL is none */
 
-/* Errands are run by the present state. */
+/* Requests go to the present state. */
 const struct channel_client *snapshots_client(const struct snapshots *s);
 int snapshots_save(struct snapshots *s, uint64_t key, struct err *err);
 int snapshots_restore(struct snapshots *s, uint64_t key, struct err *err);
@@ -43,10 +43,10 @@ int snapshots_load(struct snapshots *s, int image_fd, int *ret_error, enum targe
 		   struct err *err);
 /* A compiled program on a copy of the file system as it is now. A kernel that dies kills it. */
 int snapshots_run_program(struct snapshots *s, const struct buf *program, double seconds,
-			  struct program_end *ret, struct err *err);
+			  struct program_report *ret, struct err *err);
 /* What the kernel has logged since the last request began. */
 const char *snapshots_console(const struct snapshots *s);
-/* What its kernel tells of its code. */
+/* What its kernel reports of its code. */
 struct code_map *snapshots_code(const struct snapshots *s);
 
 #endif

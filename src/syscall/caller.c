@@ -48,16 +48,17 @@ int self_init(struct caller *self, int root_fd, char *shared_buffer)
 {
 	self->root_fd = root_fd;
 	self->cwd_fd = -1;
-	for (size_t i = 0; i < EXEC_FDS_MAX; i++)
+	for (size_t i = 0; i < SYSCALL_FDS_MAX; i++)
 		self->fds[i] = -1;
-	for (size_t i = 0; i < EXEC_STREAMS_MAX; i++)
+	for (size_t i = 0; i < SYSCALL_STREAMS_MAX; i++)
 		self->streams[i].fd = -1;
 	self->rerooted = !is_root_of_process(root_fd);
 	self->buffer_shared = shared_buffer;
 	self->buffer = shared_buffer;
 	if (!shared_buffer)
-		self->buffer = mmap(NULL, EXEC_DATA_MAX + BUFFER_SLACK, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		self->buffer =
+			mmap(NULL, SYSCALL_DATA_MAX + SYSCALL_BUFFER_SLACK, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (self->buffer == MAP_FAILED)
 		return -ENOMEM;
 	begin(self);
@@ -78,12 +79,12 @@ struct caller *caller_new(int root_fd)
 
 static void close_everything(struct caller *self)
 {
-	for (size_t i = 0; i < EXEC_FDS_MAX; i++) {
+	for (size_t i = 0; i < SYSCALL_FDS_MAX; i++) {
 		if (self->fds[i] >= 0)
 			close(self->fds[i]);
 		self->fds[i] = -1;
 	}
-	for (size_t i = 0; i < EXEC_STREAMS_MAX; i++) {
+	for (size_t i = 0; i < SYSCALL_STREAMS_MAX; i++) {
 		if (self->streams[i].fd >= 0)
 			close(self->streams[i].fd);
 		/* Names read ahead go, too: no stream may answer for one that is closed. */
@@ -99,7 +100,7 @@ void caller_reset(struct caller *self)
 	close_everything(self);
 	begin(self);
 	if (self->buffer_used > BUFFER_KEPT)
-		madvise(self->buffer + BUFFER_KEPT, EXEC_DATA_MAX - BUFFER_KEPT,
+		madvise(self->buffer + BUFFER_KEPT, SYSCALL_DATA_MAX - BUFFER_KEPT,
 			self->buffer_shared ? MADV_REMOVE : MADV_DONTNEED);
 	self->buffer_used = 0;
 }
@@ -110,7 +111,7 @@ void caller_free(struct caller *self)
 		return;
 	close_everything(self);
 	if (!self->buffer_shared)
-		munmap(self->buffer, EXEC_DATA_MAX + BUFFER_SLACK);
+		munmap(self->buffer, SYSCALL_DATA_MAX + SYSCALL_BUFFER_SLACK);
 	free(self);
 }
 
@@ -156,12 +157,12 @@ struct room room_take(struct caller *self, int64_t count)
 	size_t size = wanted < transfer_max ? wanted : transfer_max;
 	char *large;
 
-	if (wanted > EXEC_DATA_MAX) {
+	if (wanted > SYSCALL_DATA_MAX) {
 		large = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (large != MAP_FAILED)
 			return (struct room){ large, wanted, size };
-		wanted = EXEC_DATA_MAX;
+		wanted = SYSCALL_DATA_MAX;
 	}
 	if (wanted > self->buffer_used)
 		self->buffer_used = wanted;
@@ -181,7 +182,7 @@ struct room room_of_aligned_data(struct caller *self, const struct arg *data, in
 
 	/* A mapping is all zeros already, and filling gigabytes would take memory for each. */
 	if (room.mapped)
-		filled = data->len < EXEC_DATA_MAX ? data->len : EXEC_DATA_MAX;
+		filled = data->len < SYSCALL_DATA_MAX ? data->len : SYSCALL_DATA_MAX;
 	data_bytes(data, 0, room.at, filled);
 	return room;
 }
@@ -197,7 +198,7 @@ void answer_bytes(struct caller *self, struct outcome *ret, long result, struct 
 {
 	answer_num(ret, result);
 	if (result > 0) {
-		ret->len = result < EXEC_DATA_MAX ? (size_t)result : EXEC_DATA_MAX;
+		ret->len = result < SYSCALL_DATA_MAX ? (size_t)result : SYSCALL_DATA_MAX;
 		if (room->mapped)
 			memcpy(self->buffer, room->at, ret->len);
 		self->buffer[ret->len] = '\0';

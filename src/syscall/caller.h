@@ -3,7 +3,7 @@
  * The kernel gives the answers: a descriptor or stream that the script does not have is handed
  * on as one that is not open, a null path as NULL (so calls that take paths are made by
  * syscall(2): the library declares them never null), a wild count as it is. Nothing is allocated
- * during a call, except the address space for a count beyond EXEC_DATA_MAX. */
+ * during a call, except the address space for a count beyond SYSCALL_DATA_MAX. */
 #ifndef SYSCALL_CALLER_H
 #define SYSCALL_CALLER_H
 
@@ -15,10 +15,10 @@
 #include "syscall/syscall.h"
 
 enum {
-	EXEC_STREAMS_MAX = 32,
+	SYSCALL_STREAMS_MAX = 32,
 	STREAM_BYTES = 32 << 10,
-	FD_FIRST = 3,        /* the smallest descriptor given out; 0 to 2 exist from the start */
-	BUFFER_SLACK = 4096, /* behind EXEC_DATA_MAX: room for the NUL behind data */
+	FD_FIRST = 3, /* the smallest descriptor given out; 0 to 2 exist from the start */
+	SYSCALL_BUFFER_SLACK = 4096, /* behind SYSCALL_DATA_MAX: room for the NUL behind data */
 };
 
 /* A directory stream. Numbered apart from descriptors, from 1 on. */
@@ -33,14 +33,14 @@ struct caller {
 	/* The root is not the process's "/" (no chroot): absolute paths start at root_fd. Exact but
 	 * for absolute symbolic links, ".." in the root, and the error of calls on "/" itself. */
 	bool rerooted;
-	bool away;             /* rerooted: gone to the root for the time of one call */
-	char *buffer;          /* EXEC_DATA_MAX bytes and BUFFER_SLACK, page-aligned */
-	bool buffer_shared;    /* borrowed, and shared with another process */
-	size_t buffer_used;    /* high-water mark since the last reset */
-	int fds[EXEC_FDS_MAX]; /* real descriptors, -1: free */
-	struct stream streams[EXEC_STREAMS_MAX];
+	bool away;          /* rerooted: gone to the root for the time of one call */
+	char *buffer;       /* SYSCALL_DATA_MAX bytes and SYSCALL_BUFFER_SLACK, page-aligned */
+	bool buffer_shared; /* borrowed, and shared with another process */
+	size_t buffer_used; /* high-water mark since the last reset */
+	int fds[SYSCALL_FDS_MAX]; /* real descriptors, -1: free */
+	struct stream streams[SYSCALL_STREAMS_MAX];
 	/* Apart: touched only when used. */
-	_Alignas(8) char entries[EXEC_STREAMS_MAX][STREAM_BYTES];
+	_Alignas(8) char entries[SYSCALL_STREAMS_MAX][STREAM_BYTES];
 };
 
 /* On memory that is zeroed; with shared_buffer NULL it makes a buffer of its own. */
@@ -74,7 +74,7 @@ static inline void answer_num(struct outcome *ret, long result)
 /* From the script's descriptors to real ones. */
 static inline int fd_real(const struct caller *self, const struct arg *fd)
 {
-	return fd->num >= 0 && fd->num < EXEC_FDS_MAX ? self->fds[fd->num] : -1;
+	return fd->num >= 0 && fd->num < SYSCALL_FDS_MAX ? self->fds[fd->num] : -1;
 }
 
 /* One that is closed is passed on as one that is never open: negative ones are another case to
@@ -123,13 +123,13 @@ struct room {
 };
 struct room room_take(struct caller *self, int64_t count);
 void room_drop(struct room *room);
-/* Room that holds what a data argument stands for (generated data: its first EXEC_DATA_MAX
+/* Room that holds what a data argument stands for (generated data: its first SYSCALL_DATA_MAX
  * bytes; zeros behind). Short literal data is used where it lies. */
 struct room room_of_data(struct caller *self, const struct arg *data, int64_t count);
 /* The same, aligned for O_DIRECT. */
 struct room room_of_aligned_data(struct caller *self, const struct arg *data, int64_t count);
 /* Outcome of a read into the room, which is dropped: all that was read in num, the first
- * EXEC_DATA_MAX bytes of it in bytes. */
+ * SYSCALL_DATA_MAX bytes of it in bytes. */
 void answer_bytes(struct caller *self, struct outcome *ret, long result, struct room *room);
 
 /* One system call of a transfer; the offset is left aside by those that use the position. */

@@ -17,7 +17,7 @@ static struct stream no_stream = { .fd = -1 };
 
 static struct stream *stream_of(struct caller *self, const struct arg *dh)
 {
-	return dh->num >= 1 && dh->num <= EXEC_STREAMS_MAX ? &self->streams[dh->num - 1]
+	return dh->num >= 1 && dh->num <= SYSCALL_STREAMS_MAX ? &self->streams[dh->num - 1]
 							   : &no_stream;
 }
 
@@ -25,9 +25,9 @@ EXEC(opendir)
 {
 	struct stream *s = self->streams;
 
-	while (s < self->streams + EXEC_STREAMS_MAX && s->fd >= 0)
+	while (s < self->streams + SYSCALL_STREAMS_MAX && s->fd >= 0)
 		s++;
-	if (s == self->streams + EXEC_STREAMS_MAX) {
+	if (s == self->streams + SYSCALL_STREAMS_MAX) {
 		ret->error = EMFILE;
 		return;
 	}

@@ -9,7 +9,7 @@
 /* The smallest free descriptor of the script, or -1. */
 static int fd_free(const struct caller *self)
 {
-	for (int fd = FD_FIRST; fd < EXEC_FDS_MAX; fd++)
+	for (int fd = FD_FIRST; fd < SYSCALL_FDS_MAX; fd++)
 		if (self->fds[fd] < 0)
 			return fd;
 	return -1;
@@ -94,13 +94,13 @@ EXEC(dup)
 		answer_fd(self, ret, fd, dup(fd_real(self, &c->dup.fd)));
 }
 
-/* EXEC_FDS_MAX is the limit of descriptors here: beyond it the new one is bad. */
+/* SYSCALL_FDS_MAX is the limit of descriptors here: beyond it the new one is bad. */
 EXEC(dup2)
 {
 	int64_t newfd = c->dup2.newfd.num;
 	int real = fd_real(self, &c->dup2.fd), taken = fd_real(self, &c->dup2.newfd);
 
-	if (newfd < 0 || newfd >= EXEC_FDS_MAX)
+	if (newfd < 0 || newfd >= SYSCALL_FDS_MAX)
 		ret->error = EBADF;
 	else
 		answer_fd(self, ret, (int)newfd, taken < 0 ? dup(real) : dup2(real, taken));

@@ -14,10 +14,10 @@
 #include "op/op.h"
 
 enum {
-	EXEC_FDS_MAX = 256,
-	EXEC_PIDS_MAX = 64,
-	EXEC_BATCH_MAX = 128,
-	EXEC_DATA_MAX = 64 << 20,
+	SYSCALL_FDS_MAX = 256,
+	SYSCALL_PIDS_MAX = 64,
+	SYSCALL_BATCH_MAX = 128,
+	SYSCALL_DATA_MAX = 64 << 20,
 };
 
 /* One process's view: descriptor table and buffers. In-process use. */
@@ -30,7 +30,7 @@ void caller_free(struct caller *self);
 /* Closes every descriptor and stream of the script and goes back to the root. */
 void caller_reset(struct caller *self);
 /* Makes the call. Bytes of the outcome are valid until the next call; there are at most
- * EXEC_DATA_MAX, and where bytes are the result num is the number that the system call gave
+ * SYSCALL_DATA_MAX, and where bytes are the result num is the number that the system call gave
  * (an xattr's size, say, where only that was asked for). ENV and PROC operations are not system
  * calls of ours: ENOSYS; targets and crews serve them. */
 void caller_call(struct caller *self, const struct call *c, struct outcome *ret);

@@ -17,61 +17,65 @@
 /* The pages of an image that are not all zero, about. */
 enum { SAVED_BYTES = 4 << 20 };
 
-void sandbox_target_init(struct target *t, struct sandbox_target *kept,
+void sandbox_target_init(struct target *t, struct sandbox_target *s,
 			 const struct target_description *d,
 			 int (*start)(struct target *t, struct err *err))
 {
-	t->own = kept;
+	t->own = s;
 	sysctls_read(&t->traits);
 	t->saved_bytes = SAVED_BYTES;
-	description_copy(&kept->d, d);
-	kept->start = start;
+	description_copy(&s->d, d);
+	s->start = start;
 }
 
-int sandbox_target_start(struct target *t, const struct sandbox_ops *keeping, struct err *err)
+int sandbox_target_start(struct target *t, const struct sandbox_ops *ops, struct err *err)
 {
-	struct sandbox_target *kept = t->own;
-	struct sandbox_ops with_disk = *keeping;
+	struct sandbox_target *s = t->own;
+	struct sandbox_ops with_disk = *ops;
 	struct sandbox_options options = {
 		.fields = t->fields,
 		.deadline_seconds = t->deadline_seconds,
 		.uid = t->uid,
 		.gid = t->gid,
 	};
+	int ret;
 
-	t->traits.one_user = keeping->namespaces & CLONE_NEWUSER;
-	if (kept->disk.image.size)
-		with_disk.fds[with_disk.fd_count++] = kept->disk.image.fd;
-	return sandbox_start(&kept->sandbox, &with_disk, &options, err);
+	t->traits.one_user = ops->namespaces & CLONE_NEWUSER;
+	if (s->disk.image.size)
+		with_disk.fds[with_disk.fd_count++] = s->disk.image.fd;
+	ret = sandbox_start(&s->sandbox, &with_disk, &options, err);
+	t->client = sandbox_client(s->sandbox);
+	return ret;
 }
 
 void sandbox_target_end(struct target *t)
 {
-	struct sandbox_target *kept = t->own;
+	struct sandbox_target *s = t->own;
 
-	sandbox_stop(kept->sandbox);
-	disk_free(&kept->disk);
-	description_free(&kept->d);
+	sandbox_stop(s->sandbox);
+	disk_free(&s->disk);
+	description_free(&s->d);
 }
 
 int sandbox_target_start_anew(struct target *t, const struct disk_copy *contents, struct err *err)
 {
-	struct sandbox_target *kept = t->own;
+	struct sandbox_target *s = t->own;
 	int ret = 0;
 
-	sandbox_stop(kept->sandbox);
-	kept->sandbox = NULL;
+	sandbox_stop(s->sandbox);
+	s->sandbox = NULL;
+	t->client = NULL;
 	if (contents)
-		ret = disk_put(&kept->disk, NULL, contents, err);
-	return ret ? ret : kept->start(t, err);
+		ret = disk_put(&s->disk, NULL, contents, err);
+	return ret ? ret : s->start(t, err);
 }
 
 int sandbox_target_put(struct target *t, const struct disk_copy *contents, struct err *err)
 {
-	struct sandbox_target *kept = t->own;
+	struct sandbox_target *s = t->own;
 	struct err why = { 0 };
 
-	if (sandbox_alive(kept->sandbox) && !disk_put(&kept->disk, kept->sandbox, contents, &why))
+	if (sandbox_alive(s->sandbox) && !disk_put(&s->disk, s->sandbox, contents, &why))
 		return 0;
 	return sandbox_target_start_anew(t, contents, err);
 }
@@ -117,111 +121,71 @@ unsigned sandbox_target_caps(const struct target_description *d)
 	return caps;
 }
 
-int sandbox_target_call(struct target *t, const struct call *c, struct outcome *ret,
-			enum target_fate *ret_fate, struct err *err)
+static int sandbox_target_need_disk(const struct target *t, const char *what, struct err *err)
 {
-	struct sandbox_target *kept = t->own;
+	const struct sandbox_target *s = t->own;
 
-	return sandbox_call(kept->sandbox, c, ret, ret_fate, err);
-}
-
-int kept_admits(struct target *t, const struct call *c, struct err *err)
-{
-	const struct sandbox_target *kept = t->own;
-
-	return sandbox_admits(kept->sandbox, c, err);
-}
-
-int sandbox_target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
-			   struct err *err)
-{
-	struct sandbox_target *kept = t->own;
-
-	return sandbox_observe(kept->sandbox, ret, ret_fate, err);
-}
-
-int sandbox_target_follow(struct target *t, const struct plan_step *steps, size_t count,
-			  struct plan_end *ret, struct err *err)
-{
-	struct sandbox_target *kept = t->own;
-
-	return sandbox_follow(kept->sandbox, steps, count, ret, err);
-}
-
-static int need_disk(const struct target *t, const char *what, struct err *err)
-{
-	const struct sandbox_target *kept = t->own;
-
-	if (!kept->disk.pristine)
+	if (!s->disk.pristine)
 		return err_set(err, ENOTSUP, "%s: %s needs an image", t->name, what);
 	return 0;
 }
 
-int sandbox_target_race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
-			struct raced *ret, enum target_fate *ret_fate, struct err *err)
-{
-	struct sandbox_target *k = t->own;
-
-	return sandbox_race(k->sandbox, calls, count, seed, ret, ret_fate, err);
-}
-
 int sandbox_target_clear(struct target *t, struct err *err)
 {
-	struct sandbox_target *k = t->own;
+	struct sandbox_target *s = t->own;
 
-	return sandbox_clear(k->sandbox, err);
+	return sandbox_clear(s->sandbox, err);
 }
 
 int sandbox_target_save(struct target *t, uint64_t key, struct err *err)
 {
-	struct sandbox_target *kept = t->own;
-	int ret = need_disk(t, "saving", err);
+	struct sandbox_target *s = t->own;
+	int ret = sandbox_target_need_disk(t, "saving", err);
 
-	return ret ? ret : disk_save(&kept->disk, kept->sandbox, key, err);
+	return ret ? ret : disk_save(&s->disk, s->sandbox, key, err);
 }
 
 int sandbox_target_restore(struct target *t, uint64_t key, struct err *err)
 {
-	struct sandbox_target *kept = t->own;
-	const struct disk_copy *saved = disk_saved(&kept->disk, key, err);
+	struct sandbox_target *s = t->own;
+	const struct disk_copy *saved = disk_saved(&s->disk, key, err);
 
 	return saved ? sandbox_target_put(t, saved, err) : -ENOENT;
 }
 
 void sandbox_target_drop(struct target *t, uint64_t key)
 {
-	struct sandbox_target *kept = t->own;
+	struct sandbox_target *s = t->own;
 
-	disk_drop(&kept->disk, key);
+	disk_drop(&s->disk, key);
 }
 
 int sandbox_target_fsck(struct target *t, enum verdict *ret, struct buf *report, struct err *err)
 {
-	struct sandbox_target *kept = t->own;
+	struct sandbox_target *s = t->own;
 
 	if (!(t->caps & TARGET_FSCK))
 		return err_set(err, ENOTSUP, "%s: there is no checker for it", t->name);
-	return disk_check(&kept->disk, kept->sandbox, &kept->d, ret, report, err);
+	return disk_check(&s->disk, s->sandbox, &s->d, ret, report, err);
 }
 
 int sandbox_target_image(struct target *t, const char *path, struct err *err)
 {
-	struct sandbox_target *kept = t->own;
-	int ret = need_disk(t, "keeping", err);
+	struct sandbox_target *s = t->own;
+	int ret = sandbox_target_need_disk(t, "keeping", err);
 
-	return ret ? ret : disk_write(&kept->disk, kept->sandbox, path, err);
+	return ret ? ret : disk_write(&s->disk, s->sandbox, path, err);
 }
 
 int sandbox_target_run_program(struct target *t, const char *source, double seconds,
-			       struct program_end *ret, struct err *err)
+			       struct program_report *ret, struct err *err)
 {
-	struct sandbox_target *kept = t->own;
 	struct buf program = BUF_INIT;
 	int r = compile_program(source, "", &program, ret, err);
 
-	if (!r && ret->end == PROGRAM_EXITED) {
-		program_end_free(ret);
-		r = sandbox_run_program(kept->sandbox, &program, seconds, ret, err);
+	if (!r && ret->fate == PROGRAM_EXITED) {
+		program_report_free(ret);
+		r = channel_run_program(t->client, &program, seconds, ret, err);
 	}
 	buf_free(&program);
 	return r;

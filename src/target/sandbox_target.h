@@ -14,15 +14,15 @@ struct sandbox_target {
 	struct target_description d; /* a copy */
 	struct disk disk;            /* where the description asks for one */
 	struct sandbox *sandbox;
-	/* Starts a sandbox: fills in what is kept and calls sandbox_target_start(). */
+	/* Starts a sandbox: fills in its functions and calls sandbox_target_start(). */
 	int (*start)(struct target *t, struct err *err);
 };
 
-void sandbox_target_init(struct target *t, struct sandbox_target *kept,
+void sandbox_target_init(struct target *t, struct sandbox_target *s,
 			 const struct target_description *d,
 			 int (*start)(struct target *t, struct err *err));
-int sandbox_target_start(struct target *t, const struct sandbox_ops *keeping, struct err *err);
-/* Stops the sandbox and frees what is kept here; the struct itself is the kind's. */
+int sandbox_target_start(struct target *t, const struct sandbox_ops *ops, struct err *err);
+/* Stops the sandbox and frees what this struct holds; the struct itself is the kind's. */
 void sandbox_target_end(struct target *t);
 /* Gives up the sandbox there is and starts another, on these contents if there is a disk. */
 int sandbox_target_start_anew(struct target *t, const struct disk_copy *contents, struct err *err);
@@ -39,15 +39,6 @@ unsigned sandbox_target_namespaces(void);
 /* Capabilities that come with a disk or with privilege. */
 unsigned sandbox_target_caps(const struct target_description *d);
 
-int sandbox_target_call(struct target *t, const struct call *c, struct outcome *ret,
-			enum target_fate *ret_fate, struct err *err);
-int kept_admits(struct target *t, const struct call *c, struct err *err);
-int sandbox_target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
-			   struct err *err);
-int sandbox_target_follow(struct target *t, const struct plan_step *steps, size_t count,
-			  struct plan_end *ret, struct err *err);
-int sandbox_target_race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
-			struct raced *ret, enum target_fate *ret_fate, struct err *err);
 int sandbox_target_clear(struct target *t, struct err *err);
 int sandbox_target_save(struct target *t, uint64_t key, struct err *err);
 int sandbox_target_restore(struct target *t, uint64_t key, struct err *err);
@@ -55,6 +46,6 @@ void sandbox_target_drop(struct target *t, uint64_t key);
 int sandbox_target_fsck(struct target *t, enum verdict *ret, struct buf *report, struct err *err);
 int sandbox_target_image(struct target *t, const char *path, struct err *err);
 int sandbox_target_run_program(struct target *t, const char *source, double seconds,
-			       struct program_end *ret, struct err *err);
+			       struct program_report *ret, struct err *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "channel/client.h"
 #include "model/giving_up.h"
 #include "target/description.h"
 #include "trace/script.h"
@@ -237,17 +238,27 @@ void target_close(struct target *t)
 int target_call(struct target *t, const struct call *c, struct outcome *ret,
 		enum target_fate *ret_fate, struct err *err)
 {
-	return t->kind->call(t, c, ret, ret_fate, err);
+	return t->kind->call ? t->kind->call(t, c, ret, ret_fate, err)
+			     : channel_call(t->client, c, ret, ret_fate, err);
 }
 
 int target_admits(struct target *t, const struct call *c, struct err *err)
 {
-	return t->kind->admits ? t->kind->admits(t, c, err) : 0;
+	return t->kind->call ? 0 : channel_admits(t->client, c, err);
 }
 
 int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate, struct err *err)
 {
-	return t->kind->observe(t, ret, ret_fate, err);
+	return t->kind->observe ? t->kind->observe(t, ret, ret_fate, err)
+				: channel_observe(t->client, ret, ret_fate, err);
+}
+
+int target_follow(struct target *t, const struct plan_step *steps, size_t count,
+		  struct plan_report *ret, struct err *err)
+{
+	*ret = (struct plan_report){ 0 };
+	return t->kind->follow ? t->kind->follow(t, steps, count, ret, err)
+			       : channel_follow(t->client, steps, count, ret, err);
 }
 
 int target_reset(struct target *t, struct err *err)
@@ -256,14 +267,15 @@ int target_reset(struct target *t, struct err *err)
 }
 
 int target_race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
-		struct raced *ret, enum target_fate *ret_fate, struct err *err)
+		struct race_outcome *ret, enum target_fate *ret_fate, struct err *err)
 {
-	must(t->kind->race && count && count <= TARGET_RACE_MAX);
-	return t->kind->race(t, calls, count, seed, ret, ret_fate, err);
+	must(t->kind->races && count && count <= TARGET_RACE_MAX);
+	return t->kind->race ? t->kind->race(t, calls, count, seed, ret, ret_fate, err)
+			     : channel_race(t->client, calls, count, seed, ret, ret_fate, err);
 }
 
 int target_run_program(struct target *t, const char *source, double seconds,
-		       struct program_end *ret, struct err *err)
+		       struct program_report *ret, struct err *err)
 {
 	must(t->kind->run_program);
 	return t->kind->run_program(t, source, seconds, ret, err);
@@ -274,13 +286,6 @@ int target_clear(struct target *t, struct err *err)
 	struct err why = { 0 };
 
 	return t->kind->clear && !t->kind->clear(t, &why) ? 0 : target_reset(t, err);
-}
-
-int target_follow(struct target *t, const struct plan_step *steps, size_t count,
-		  struct plan_end *ret, struct err *err)
-{
-	*ret = (struct plan_end){ 0 };
-	return t->kind->follow(t, steps, count, ret, err);
 }
 
 void target_model(const struct target *t, struct model *ret)

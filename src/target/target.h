@@ -18,6 +18,7 @@
 #include "op/op.h"
 #include "tree/tree.h"
 
+struct channel_client;
 struct code_map;
 struct err;
 
@@ -64,22 +65,21 @@ struct target_kind {
 	int (*open)(struct target *t, const struct target_description *d,
 		    const struct target_options *options, struct err *err);
 	void (*close)(struct target *t);
-	/* Makes the call; -errno only for our failures. ENV operations come here too. */
+	/* The next four are NULL where a server makes the calls: target->client reaches it. ENV
+	 * operations are calls, too. -errno only for our failures. */
 	int (*call)(struct target *t, const struct call *c, struct outcome *ret,
 		    enum target_fate *ret_fate, struct err *err);
-	/* Whether it would make the call: 0, or -LIMITS_NOT_MADE (channel/limits.h) and why not.
-	 * NULL: always. One that it would make may still not be made, for what is there already. */
-	int (*admits)(struct target *t, const struct call *c, struct err *err);
 	int (*observe)(struct target *t, struct tree *ret, enum target_fate *ret_fate,
 		       struct err *err);
 	/* Carries out steps up to the first mismatch; where it fails, ret->done says at which.
 	 * *ret is zero before. */
 	int (*follow)(struct target *t, const struct plan_step *steps, size_t count,
-		      struct plan_end *ret, struct err *err);
-	/* Calls of several processes at once; NULL: it has but one at a time. */
+		      struct plan_report *ret, struct err *err);
 	int (*race)(struct target *t, const struct call *calls, size_t count, uint64_t seed,
-		    struct raced *ret, enum target_fate *ret_fate, struct err *err);
-	/* What the kernel under test said during the last call or walk. NULL: it is not heard. */
+		    struct race_outcome *ret, enum target_fate *ret_fate, struct err *err);
+	bool races; /* calls of several processes can be made at once */
+	/* What the kernel under test logged during the last call or scan. NULL: it cannot be read.
+	 */
 	void (*log)(struct target *t, struct buf *out);
 	/* Back to a freshly made file system; also after a hang or a death. */
 	int (*reset)(struct target *t, struct err *err);
@@ -107,13 +107,15 @@ struct target_kind {
 	 * possible. The file system may be unusable afterwards, until the next reset. NULL: no
 	 * program can run there. */
 	int (*run_program)(struct target *t, const char *source, double seconds,
-			   struct program_end *ret, struct err *err);
+			   struct program_report *ret, struct err *err);
 };
 
 struct target {
 	const struct target_kind *kind;
 	char *name; /* as the user wrote it: "ext4", "dir:/mnt/x" */
 	char *fs;   /* what the running kernel calls the file system; NULL: not known */
+	/* What serves it; NULL where there is none, or it could not be started again. */
+	const struct channel_client *client;
 	struct target_description *description; /* what it was opened by */
 	unsigned caps;                          /* enum target_cap */
 	unsigned fields;                        /* enum tree_field that mean something here */
@@ -148,19 +150,20 @@ bool target_is_single(const char *spec, const char *config);
 
 int target_call(struct target *t, const struct call *c, struct outcome *ret,
 		enum target_fate *ret_fate, struct err *err);
-/* 0, or -LIMITS_NOT_MADE and why the target would not make this call. */
+/* 0, or -LIMITS_NOT_MADE (channel/limits.h) and why the target would not make this call. One that
+ * it would make may still not be made, for what is there already. */
 int target_admits(struct target *t, const struct call *c, struct err *err);
 int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate, struct err *err);
 int target_follow(struct target *t, const struct plan_step *steps, size_t count,
-		  struct plan_end *ret, struct err *err);
+		  struct plan_report *ret, struct err *err);
 /* Calls of processes that exist, not 1 among them, each process's in their order and all of them
  * at once; the seed shifts them a little. Outcomes are valid until the next call. At most
  * TARGET_RACE_MAX. */
 int target_race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
-		struct raced *ret, enum target_fate *ret_fate, struct err *err);
+		struct race_outcome *ret, enum target_fate *ret_fate, struct err *err);
 /* Only where kind->run_program. */
 int target_run_program(struct target *t, const char *source, double seconds,
-		       struct program_end *ret, struct err *err);
+		       struct program_report *ret, struct err *err);
 int target_reset(struct target *t, struct err *err);
 /* An empty file system by the fastest way; whether nothing else is left of what was there is for
  * the caller to see. */

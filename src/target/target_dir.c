@@ -14,10 +14,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "channel/limits.h"
 #include "sandbox/compile.h"
 #include "sandbox/confined.h"
 #include "sandbox/guard.h"
-#include "channel/limits.h"
 #include "sandbox/privilege.h"
 #include "storage/janitor.h"
 #include "storage/mounting.h"
@@ -26,7 +26,7 @@
 #include "target/sandbox_target.h"
 
 struct dir_target {
-	struct sandbox_target kept;
+	struct sandbox_target base;
 	struct janitor *janitor;
 	unsigned rounds; /* one directory each: what hung in one must not meet the next */
 	int root_fd;
@@ -90,7 +90,7 @@ static int make_round(struct dir_target *d, struct err *err)
 static int start(struct target *t, struct err *err)
 {
 	struct dir_target *d = t->own;
-	struct sandbox_ops keeping = {
+	struct sandbox_ops ops = {
 		.own = d,
 		.fd_count = 2,
 		.attach = attach,
@@ -100,15 +100,15 @@ static int start(struct target *t, struct err *err)
 
 	if (ret)
 		return ret;
-	keeping.fds[0] = d->root_fd;
-	keeping.fds[1] = d->lock_fd;
+	ops.fds[0] = d->root_fd;
+	ops.fds[1] = d->lock_fd;
 	/* Only in namespaces can it end everyone below it, and have a root directory of its own. */
 	if (privilege_has(CAP_SYS_ADMIN))
-		keeping.namespaces = CLONE_NEWPID;
+		ops.namespaces = CLONE_NEWPID;
 	else if (privilege_user_namespaces())
-		keeping.namespaces = CLONE_NEWUSER | CLONE_NEWPID;
-	d->user_namespace = keeping.namespaces & CLONE_NEWUSER;
-	return sandbox_target_start(t, &keeping, err);
+		ops.namespaces = CLONE_NEWUSER | CLONE_NEWPID;
+	d->user_namespace = ops.namespaces & CLONE_NEWUSER;
+	return sandbox_target_start(t, &ops, err);
 }
 
 static void dir_close(struct target *t)
@@ -153,7 +153,7 @@ static int dir_open(struct target *t, const struct target_description *d,
 	own = must_alloc(sizeof(*own));
 	own->root_fd = own->lock_fd = -1;
 	own->space_bytes = options->space_bytes;
-	sandbox_target_init(t, &own->kept, d, start);
+	sandbox_target_init(t, &own->base, d, start);
 	t->uid = geteuid();
 	t->gid = getegid();
 	ret = adopt_traits(t, d->argument, options->config, err);
@@ -174,14 +174,14 @@ static int dir_reset(struct target *t, struct err *err)
 	struct dir_target *d = t->own;
 	struct err why = { 0 };
 
-	if (sandbox_alive(d->kept.sandbox) && !sandbox_clear(d->kept.sandbox, &why))
+	if (sandbox_alive(d->base.sandbox) && !sandbox_clear(d->base.sandbox, &why))
 		return 0;
 	return sandbox_target_start_anew(t, NULL, err);
 }
 
 /* Nothing is mounted, so nobody else has to run it for us. */
 static int dir_run_program(struct target *t, const char *source, double seconds,
-			   struct program_end *ret, struct err *err)
+			   struct program_report *ret, struct err *err)
 {
 	struct dir_target *d = t->own;
 	struct buf program = BUF_INIT, root = BUF_INIT;
@@ -194,8 +194,8 @@ static int dir_run_program(struct target *t, const char *source, double seconds,
 	confined.root = realpath(root.data, NULL);
 	if (!r && !confined.root)
 		r = err_sys(err, errno, "%s", root.data);
-	if (!r && ret->end == PROGRAM_EXITED) {
-		program_end_free(ret);
+	if (!r && ret->fate == PROGRAM_EXITED) {
+		program_report_free(ret);
 		r = confined_run(&confined, program.data, program.len, seconds, ret, err);
 	}
 	free((char *)confined.root);
@@ -220,11 +220,7 @@ const struct target_kind target_dir = {
 	.caps = sandbox_target_caps,
 	.open = dir_open,
 	.close = dir_close,
-	.call = sandbox_target_call,
-	.admits = kept_admits,
-	.observe = sandbox_target_observe,
-	.follow = sandbox_target_follow,
-	.race = sandbox_target_race,
+	.races = true,
 	.reset = dir_reset,
 	.run_program = dir_run_program,
 };

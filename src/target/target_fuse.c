@@ -18,8 +18,8 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "base/rng.h"
-#include "sandbox/daemon.h"
 #include "channel/limits.h"
+#include "sandbox/daemon.h"
 #include "sandbox/one_cpu.h"
 #include "sandbox/privilege.h"
 #include "storage/mounting.h"
@@ -31,7 +31,7 @@
 enum { STOP_SECONDS = 5, LOCKS_MAX = 2 };
 
 struct fuse_target {
-	struct sandbox_target kept;
+	struct sandbox_target base;
 	double start_seconds;
 	bool overlaps;
 	unsigned cpu; /* of caller and daemon, unless calls overlap */
@@ -91,7 +91,7 @@ static unsigned fuse_caps(const struct target_description *d)
 /* The command with our names in it. */
 static void fill_command(struct fuse_target *f, const char *dir, const char *device)
 {
-	const char *command = command_of(&f->kept.d);
+	const char *command = command_of(&f->base.d);
 	struct program_value values[] = {
 		{ "image", PROGRAM_FD_PATH },
 		{ "device", device },
@@ -120,10 +120,10 @@ static int begin(void *own, struct err *err)
 	buf_addf(&dir, "%s/back", f->place);
 	if (mkdir(f->mount.data, 0755) || mkdir(dir.data, 0755))
 		return err_sys(err, errno, "cannot make directories for the daemon");
-	if (wants_device(&f->kept.d))
-		ret = loop_attach(f->kept.disk.image.fd, &device, &f->loop_fd, err);
-	else if (f->kept.d.mkfs && !disk_wanted(&f->kept.d))
-		ret = disk_run_mkfs(&f->kept.disk, &f->kept.d, dir.data, err);
+	if (wants_device(&f->base.d))
+		ret = loop_attach(f->base.disk.image.fd, &device, &f->loop_fd, err);
+	else if (f->base.d.mkfs && !disk_wanted(&f->base.d))
+		ret = disk_run_mkfs(&f->base.disk, &f->base.d, dir.data, err);
 	fill_command(f, dir.data, buf_str(&device));
 	buf_free(&dir);
 	buf_free(&device);
@@ -133,7 +133,7 @@ static int begin(void *own, struct err *err)
 static int attach(void *own, int *ret_root_fd, struct err *err)
 {
 	struct fuse_target *f = own;
-	int image_fd = f->kept.disk.image.size ? f->kept.disk.image.fd : -1, ret = 0;
+	int image_fd = f->base.disk.image.size ? f->base.disk.image.fd : -1, ret = 0;
 
 	if (!f->mounted && f->loop_fd >= 0)
 		ret = loop_forget(f->loop_fd, err);
@@ -181,7 +181,7 @@ static void end(void *own)
 
 	if (gone(f)) /* another one has to clean up */
 		detach(f, NULL);
-	if (!f->kept.d.backing && !attach(f, &root, &why)) {
+	if (!f->base.d.backing && !attach(f, &root, &why)) {
 		tidy_below(root, &why);
 		close(root);
 		root = open(f->mount.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -193,7 +193,7 @@ static void end(void *own)
 
 static int start(struct target *t, struct err *err)
 {
-	struct sandbox_ops keeping = {
+	struct sandbox_ops ops = {
 		.own = t->own,
 		.namespaces = sandbox_target_namespaces(),
 		.begin = begin,
@@ -207,10 +207,10 @@ static int start(struct target *t, struct err *err)
 	struct fuse_target *f = t->own;
 
 	for (size_t i = 0; i < f->lock_count; i++)
-		keeping.fds[keeping.fd_count++] = f->locks[i];
-	if (!f->kept.d.backing)
-		keeping.limits = &f->limits; /* on a disk of the user's */
-	return sandbox_target_start(t, &keeping, err);
+		ops.fds[ops.fd_count++] = f->locks[i];
+	if (!f->base.d.backing)
+		ops.limits = &f->limits; /* on a disk of the user's */
+	return sandbox_target_start(t, &ops, err);
 }
 
 static void fuse_close(struct target *t)
@@ -240,11 +240,11 @@ static int take_named(void *to, enum resource_kind kind, const char *path, struc
 	int ret;
 
 	if (kind == RESOURCE_IMAGE) {
-		if (f->kept.disk.image.size)
+		if (f->base.disk.image.size)
 			return err_set(err, EINVAL,
 				       "%s: a second image; only one can be used as a copy", path);
 		buf_adds(replaced, "{image}");
-		return disk_copy(&f->kept.disk, path, err);
+		return disk_copy(&f->base.disk, path, err);
 	}
 	if (f->lock_count == LOCKS_MAX)
 		return err_set(err, E2BIG, "the command names more than %d places", LOCKS_MAX);
@@ -261,18 +261,18 @@ static int take_all_named(struct target *t, struct err *err)
 	struct fuse_target *f = t->own;
 	const struct resource_visitor visitor = { take_named, f };
 	struct buf command = BUF_INIT;
-	int ret = resource_each(command_of(&f->kept.d), &visitor, &command, err);
+	int ret = resource_each(command_of(&f->base.d), &visitor, &command, err);
 
-	f->kept.d.command = arena_strdup(&f->kept.d.arena, buf_str(&command));
+	f->base.d.command = arena_strdup(&f->base.d.arena, buf_str(&command));
 	buf_free(&command);
-	if (f->kept.disk.image.size) {
-		f->kept.d.backing = "image";
+	if (f->base.disk.image.size) {
+		f->base.d.backing = "image";
 		t->caps |= TARGET_IMAGE;
 	}
 	return ret;
 }
 
-static int quick_call(struct fuse_target *f, enum op op, int *ret_error, struct err *err)
+static int fuse_try_call(struct target *t, enum op op, int *ret_error, struct err *err)
 {
 	struct call c = { .op = op, .pid = 1 };
 	enum target_fate fate;
@@ -281,7 +281,7 @@ static int quick_call(struct fuse_target *f, enum op op, int *ret_error, struct 
 
 	c.arg[0] = (struct arg){ .text = "probe", .len = 5 };
 	c.arg[1].num = 0755;
-	ret = sandbox_call(f->kept.sandbox, &c, &outcome, &fate, err);
+	ret = channel_call(t->client, &c, &outcome, &fate, err);
 	if (!ret && fate != FATE_FINE)
 		ret = err_set(err, EIO, "the daemon did not survive its first call");
 	*ret_error = outcome.error;
@@ -292,16 +292,16 @@ static int quick_call(struct fuse_target *f, enum op op, int *ret_error, struct 
 static int find_out_whether_it_keeps(struct target *t, struct err *err)
 {
 	struct fuse_target *f = t->own;
-	int error, ret = quick_call(f, OP_mkdir, &error, err);
+	int error, ret = fuse_try_call(t, OP_mkdir, &error, err);
 
 	if (!ret && error)
 		return err_sys(err, error, "%s: a directory cannot be made", t->name);
 	if (!ret)
-		ret = sandbox_detach(f->kept.sandbox, err);
+		ret = sandbox_detach(f->base.sandbox, err);
 	if (!ret)
-		ret = sandbox_attach(f->kept.sandbox, err);
+		ret = sandbox_attach(f->base.sandbox, err);
 	if (!ret)
-		ret = quick_call(f, OP_rmdir, &error, err);
+		ret = fuse_try_call(t, OP_rmdir, &error, err);
 	if (!ret && !error)
 		t->caps |= TARGET_REMOUNT;
 	return ret;
@@ -329,9 +329,9 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	f->space_bytes = options->space_bytes;
 	f->cpu = one_cpu_choose();
 	snprintf(f->root_name, sizeof(f->root_name), ".assay-%08x", (unsigned)rng_fresh_seed());
-	sandbox_target_init(t, &f->kept, d, start);
+	sandbox_target_init(t, &f->base, d, start);
 	if (disk_wanted(d))
-		ret = disk_make(&f->kept.disk, d, err);
+		ret = disk_make(&f->base.disk, d, err);
 	else if (!d->backing)
 		ret = take_all_named(t, err);
 	if (!ret)
@@ -349,13 +349,13 @@ static int fuse_reset(struct target *t, struct err *err)
 	struct err why = { 0 };
 	int ret;
 
-	if (f->kept.disk.pristine)
-		return sandbox_target_put(t, f->kept.disk.pristine, err);
-	if (!sandbox_clear(f->kept.sandbox, &why))
+	if (f->base.disk.pristine)
+		return sandbox_target_put(t, f->base.disk.pristine, err);
+	if (!sandbox_clear(f->base.sandbox, &why))
 		return 0;
 	/* Another daemon finds what the last one left. */
 	ret = sandbox_target_start_anew(t, NULL, err);
-	return ret ? ret : sandbox_clear(f->kept.sandbox, err);
+	return ret ? ret : sandbox_clear(f->base.sandbox, err);
 }
 
 static bool fuse_is_single(const struct target_description *d)
@@ -373,11 +373,7 @@ const struct target_kind target_fuse = {
 	.caps = fuse_caps,
 	.open = fuse_open,
 	.close = fuse_close,
-	.call = sandbox_target_call,
-	.admits = kept_admits,
-	.observe = sandbox_target_observe,
-	.follow = sandbox_target_follow,
-	.race = sandbox_target_race,
+	.races = true,
 	.reset = fuse_reset,
 	.clear = sandbox_target_clear,
 	.save = sandbox_target_save,

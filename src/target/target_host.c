@@ -23,7 +23,7 @@
 static const char root_name[] = "root";
 
 struct host {
-	struct sandbox_target kept; /* tmpfs and overlay have no disk */
+	struct sandbox_target base; /* tmpfs and overlay have no disk */
 	/* Inside the sandbox. */
 	const char *place; /* private directory */
 	struct buf mount;  /* where it is mounted, below the place */
@@ -78,19 +78,19 @@ static int begin(void *own, struct err *err)
 	if (mkdir(h->mount.data, 0755))
 		return err_sys(err, errno, "cannot make %s", h->mount.data);
 	dir.text = h->place;
-	program_fill(&h->options, h->kept.d.options ? h->kept.d.options : "", &dir, 1);
-	if (h->kept.disk.image.size)
-		return loop_attach(h->kept.disk.image.fd, &h->device, &h->loop_fd, err);
-	return h->kept.d.mkfs ? disk_run_mkfs(&h->kept.disk, &h->kept.d, h->place, err) : 0;
+	program_fill(&h->options, h->base.d.options ? h->base.d.options : "", &dir, 1);
+	if (h->base.disk.image.size)
+		return loop_attach(h->base.disk.image.fd, &h->device, &h->loop_fd, err);
+	return h->base.d.mkfs ? disk_run_mkfs(&h->base.disk, &h->base.d, h->place, err) : 0;
 }
 
 static int attach(void *own, int *ret_root_fd, struct err *err)
 {
 	struct host *h = own;
-	const char *fs = h->kept.d.fs, *source = h->kept.disk.image.size ? h->device.data : fs;
+	const char *fs = h->base.d.fs, *source = h->base.disk.image.size ? h->device.data : fs;
 	int ret = 0;
 
-	if (!h->mounted && h->kept.disk.image.size)
+	if (!h->mounted && h->base.disk.image.size)
 		ret = loop_forget(h->loop_fd, err);
 	if (!h->mounted && !ret)
 		ret = mounting_mount(fs, source, buf_str(&h->options), h->mount.data, err);
@@ -112,7 +112,7 @@ static int detach(void *own, struct err *err)
 
 static int start(struct target *t, struct err *err)
 {
-	struct sandbox_ops keeping = {
+	struct sandbox_ops ops = {
 		.own = t->own,
 		.namespaces = sandbox_target_namespaces(),
 		.begin = begin,
@@ -121,7 +121,7 @@ static int start(struct target *t, struct err *err)
 		.keeps = t->caps & TARGET_REMOUNT,
 	};
 
-	return sandbox_target_start(t, &keeping, err);
+	return sandbox_target_start(t, &ops, err);
 }
 
 static void host_close(struct target *t)
@@ -138,9 +138,9 @@ static int host_open(struct target *t, const struct target_description *d,
 
 	h->loop_fd = -1;
 	t->fs = must_strdup(d->fs);
-	sandbox_target_init(t, &h->kept, d, start);
+	sandbox_target_init(t, &h->base, d, start);
 	if (disk_wanted(d))
-		ret = disk_make(&h->kept.disk, d, err);
+		ret = disk_make(&h->base.disk, d, err);
 	if (!ret)
 		ret = start(t, err);
 	if (ret)
@@ -151,13 +151,13 @@ static int host_open(struct target *t, const struct target_description *d,
 static int host_reset(struct target *t, struct err *err)
 {
 	struct host *h = t->own;
-	struct sandbox *sandbox = h->kept.sandbox;
+	struct sandbox *sandbox = h->base.sandbox;
 	struct err why = { 0 };
 
-	if (h->kept.disk.pristine)
-		return sandbox_target_put(t, h->kept.disk.pristine, err);
+	if (h->base.disk.pristine)
+		return sandbox_target_put(t, h->base.disk.pristine, err);
 	/* Where nothing outlives the mount, mounting makes it anew. */
-	if (!h->kept.d.mkfs && sandbox_alive(sandbox) && !sandbox_detach(sandbox, &why) &&
+	if (!h->base.d.mkfs && sandbox_alive(sandbox) && !sandbox_detach(sandbox, &why) &&
 	    !sandbox_attach(sandbox, &why))
 		return 0;
 	return sandbox_target_start_anew(t, NULL, err);
@@ -170,10 +170,7 @@ const struct target_kind target_host = {
 	.caps = host_caps,
 	.open = host_open,
 	.close = host_close,
-	.call = sandbox_target_call,
-	.observe = sandbox_target_observe,
-	.follow = sandbox_target_follow,
-	.race = sandbox_target_race,
+	.races = true,
 	.reset = host_reset,
 	.clear = sandbox_target_clear,
 	.save = sandbox_target_save,

@@ -21,12 +21,12 @@
 #include "target/sysctls.h"
 #include "target/target.h"
 
-/* What a state has of its own that it does not share with others, and some more. */
+/* What a state does not share with others, and some more. */
 enum { SAVED_BYTES = 2 << 20 };
 
-struct kernel {
+struct kernel_target {
 	struct disk disk; /* tmpfs and the like have none */
-	struct snapshots *states;
+	struct snapshots *snapshots;
 	struct buf points; /* path of the table of its code */
 };
 
@@ -72,43 +72,43 @@ static int kernel_check(const struct target_description *d, const char *fault, s
 }
 
 /* Does anything outlive the mount? */
-static bool keeps(const struct target_description *d)
+static bool kernel_keeps(const struct target_description *d)
 {
 	return disk_wanted(d) || d->source;
 }
 
-static bool tells_of_code(const struct target_description *d)
+static bool kernel_reports_code(const struct target_description *d)
 {
 	struct buf path = BUF_INIT;
-	bool tells;
+	bool readable;
 
 	kernels_points_path(d->argument, &path);
-	tells = !access(path.data, R_OK);
+	readable = !access(path.data, R_OK);
 	buf_free(&path);
-	return tells;
+	return readable;
 }
 
 static unsigned kernel_caps(const struct target_description *d)
 {
 	return TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES | TARGET_FAULTS |
-	       TARGET_LEAKS | (keeps(d) ? TARGET_REMOUNT : 0) |
-	       (disk_wanted(d) ? TARGET_RECORD : 0) | (tells_of_code(d) ? TARGET_CODE : 0);
+	       TARGET_LEAKS | (kernel_keeps(d) ? TARGET_REMOUNT : 0) |
+	       (disk_wanted(d) ? TARGET_RECORD : 0) | (kernel_reports_code(d) ? TARGET_CODE : 0);
 }
 
 static void kernel_close(struct target *t)
 {
-	struct kernel *k = t->own;
+	struct kernel_target *k = t->own;
 
-	snapshots_stop(k->states);
+	snapshots_stop(k->snapshots);
 	disk_free(&k->disk);
 	buf_free(&k->points);
 	free(k);
 }
 
-static int start(struct target *t, const struct target_description *d, bool records,
-		 struct err *err)
+static int kernel_start(struct target *t, const struct target_description *d, bool records,
+			struct err *err)
 {
-	struct kernel *k = t->own;
+	struct kernel_target *k = t->own;
 	struct buf path = BUF_INIT, memory = BUF_INIT;
 	struct snapshots_options options = {
 		.fs = d->fs,
@@ -116,7 +116,7 @@ static int start(struct target *t, const struct target_description *d, bool reco
 			: disk_wanted(d) ? "/dev/disk"
 					 : d->fs,
 		.options = d->options ? d->options : "",
-		.keeps = keeps(d),
+		.keeps = kernel_keeps(d),
 		.records = records && disk_wanted(d),
 		.image_fd = k->disk.image.size ? k->disk.image.fd : -1,
 		.fields = t->fields,
@@ -132,7 +132,9 @@ static int start(struct target *t, const struct target_description *d, bool reco
 	options.memory = buf_str(&memory);
 	ret = kernels_check(d->argument, err);
 	if (!ret)
-		ret = snapshots_start(&k->states, &options, err);
+		ret = snapshots_start(&k->snapshots, &options, err);
+	if (!ret)
+		t->client = snapshots_client(k->snapshots);
 	buf_free(&path);
 	buf_free(&memory);
 	return ret;
@@ -141,7 +143,7 @@ static int start(struct target *t, const struct target_description *d, bool reco
 static int kernel_open(struct target *t, const struct target_description *d,
 		       const struct target_options *options, struct err *err)
 {
-	struct kernel *k = must_alloc(sizeof(*k));
+	struct kernel_target *k = must_alloc(sizeof(*k));
 	int ret = 0;
 
 	t->own = k;
@@ -149,51 +151,23 @@ static int kernel_open(struct target *t, const struct target_description *d,
 	if (disk_wanted(d))
 		ret = disk_make(&k->disk, d, err);
 	if (!ret)
-		ret = start(t, d, options->record, err);
+		ret = kernel_start(t, d, options->record, err);
 	if (ret)
 		kernel_close(t);
 	return ret;
 }
 
-static int kernel_call(struct target *t, const struct call *c, struct outcome *ret,
-		       enum target_fate *ret_fate, struct err *err)
-{
-	const struct kernel *k = t->own;
-
-	return channel_call(snapshots_client(k->states), c, ret, ret_fate, err);
-}
-
-static int kernel_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
-			  struct err *err)
-{
-	const struct kernel *k = t->own;
-
-	return channel_observe(snapshots_client(k->states), ret, ret_fate, err);
-}
-
-static int kernel_follow(struct target *t, const struct plan_step *steps, size_t count,
-			 struct plan_end *ret, struct err *err)
-{
-	const struct kernel *k = t->own;
-	const struct channel_client *requests = snapshots_client(k->states);
-	struct code_map *code = snapshots_code(k->states);
-
-	code->first_step = atomic_load(&requests->channel->progress) + 1;
-	code->news_count = 0;
-	return channel_follow(requests, steps, count, ret, err);
-}
-
 /* Only a program that needs no libraries: it would look for them in the kernel's file systems. */
 static int kernel_run_program(struct target *t, const char *source, double seconds,
-			      struct program_end *ret, struct err *err)
+			      struct program_report *ret, struct err *err)
 {
-	const struct kernel *k = t->own;
+	const struct kernel_target *k = t->own;
 	struct buf program = BUF_INIT;
 	int r = compile_program(source, "-static", &program, ret, err);
 
-	if (!r && ret->end == PROGRAM_EXITED) {
-		program_end_free(ret);
-		r = snapshots_run_program(k->states, &program, seconds, ret, err);
+	if (!r && ret->fate == PROGRAM_EXITED) {
+		program_report_free(ret);
+		r = snapshots_run_program(k->snapshots, &program, seconds, ret, err);
 	}
 	buf_free(&program);
 	return r;
@@ -201,8 +175,8 @@ static int kernel_run_program(struct target *t, const char *source, double secon
 
 static void kernel_log(struct target *t, struct buf *out)
 {
-	const struct kernel *k = t->own;
-	const char *console = snapshots_console(k->states);
+	const struct kernel_target *k = t->own;
+	const char *console = snapshots_console(k->snapshots);
 
 	if (*console)
 		buf_addf(out, "; the kernel says:\n%s", console);
@@ -210,56 +184,56 @@ static void kernel_log(struct target *t, struct buf *out)
 
 static int kernel_recorded(struct target *t, int *ret_image_fd, struct buf *out, struct err *err)
 {
-	const struct kernel *k = t->own;
+	const struct kernel_target *k = t->own;
 
 	*ret_image_fd = k->disk.image.fd;
-	return snapshots_recorded(k->states, out, err);
+	return snapshots_recorded(k->snapshots, out, err);
 }
 
 static int kernel_load(struct target *t, int image_fd, int *ret_error, enum target_fate *ret_fate,
 		       struct err *err)
 {
-	const struct kernel *k = t->own;
+	const struct kernel_target *k = t->own;
 
-	return snapshots_load(k->states, image_fd, ret_error, ret_fate, err);
+	return snapshots_load(k->snapshots, image_fd, ret_error, ret_fate, err);
 }
 
 static struct code_map *kernel_code(struct target *t, struct buf *ret_table)
 {
-	const struct kernel *k = t->own;
+	const struct kernel_target *k = t->own;
 
 	if (ret_table)
 		buf_adds(ret_table, k->points.data);
-	return snapshots_code(k->states);
+	return snapshots_code(k->snapshots);
 }
 
 static int kernel_reset(struct target *t, struct err *err)
 {
-	const struct kernel *k = t->own;
+	const struct kernel_target *k = t->own;
 
-	snapshots_reset(k->states);
+	snapshots_reset(k->snapshots);
 	return 0;
 }
 
 static int kernel_save(struct target *t, uint64_t key, struct err *err)
 {
-	const struct kernel *k = t->own;
+	const struct kernel_target *k = t->own;
 
-	return snapshots_save(k->states, key, err);
+	return snapshots_save(k->snapshots, key, err);
 }
 
 static int kernel_restore(struct target *t, uint64_t key, struct err *err)
 {
-	const struct kernel *k = t->own;
+	const struct kernel_target *k = t->own;
 
-	return snapshots_restore(k->states, key, err);
+	return snapshots_restore(k->snapshots, key, err);
 }
 
 static void kernel_drop(struct target *t, uint64_t key)
 {
-	const struct kernel *k = t->own;
+	const struct kernel_target *k = t->own;
 
-	snapshots_drop(k->states, key);
+	snapshots_drop(k->snapshots, key);
 }
 
 const struct target_kind target_kernel = {
@@ -271,9 +245,6 @@ const struct target_kind target_kernel = {
 	.caps = kernel_caps,
 	.open = kernel_open,
 	.close = kernel_close,
-	.call = kernel_call,
-	.observe = kernel_observe,
-	.follow = kernel_follow,
 	.run_program = kernel_run_program,
 	.log = kernel_log,
 	.reset = kernel_reset,

@@ -24,35 +24,35 @@ struct reffs {
 	const struct time_fault *time_fault;
 	struct arena raced; /* bytes of the last race's outcomes */
 	struct faulty faulty;
-	struct pmap saved; /* struct saved by key */
+	struct pmap saved; /* struct reffs_state by key */
 };
 
-struct saved {
+struct reffs_state {
 	struct ref ref;
 	struct state state;
 	struct fault_memory memory;
 };
 
-static struct ref *copy_saved(const struct ref *object)
+static struct ref *reffs_state_copy(const struct ref *object)
 {
-	const struct saved *old = (const struct saved *)object;
-	struct saved *copy = must_alloc(sizeof(*copy));
+	const struct reffs_state *old = (const struct reffs_state *)object;
+	struct reffs_state *copy = must_alloc(sizeof(*copy));
 
-	*copy = (struct saved){ { 1 }, state_copy(&old->state), old->memory };
+	*copy = (struct reffs_state){ { 1 }, state_copy(&old->state), old->memory };
 	return &copy->ref;
 }
 
-static void free_saved(struct ref *object)
+static void reffs_state_free(struct ref *object)
 {
-	struct saved *saved = (struct saved *)object;
+	struct reffs_state *saved = (struct reffs_state *)object;
 
 	state_free(&saved->state);
 	free(saved);
 }
 
-static const struct pmap_type saved_type = { copy_saved, free_saved };
+static const struct pmap_type saved_type = { reffs_state_copy, reffs_state_free };
 
-static void begin(struct target *t)
+static void reffs_begin(struct target *t)
 {
 	struct reffs *r = t->own;
 	struct state_options options = {
@@ -97,7 +97,7 @@ static int reffs_open(struct target *t, const struct target_description *d,
 		r->time_fault = time_fault_find(options->fault);
 	}
 	r->faulty = (struct faulty){ &r->model, &r->state, &r->memory, BUF_INIT };
-	begin(t);
+	reffs_begin(t);
 	return 0;
 }
 
@@ -112,8 +112,8 @@ static void reffs_close(struct target *t)
 	free(r);
 }
 
-/* Times are told also where trees are compared without them. */
-static void tell_times(const struct reffs *r, struct stat_result *ret)
+/* Stat reports times also where trees are compared without them. */
+static void reffs_fill_times(const struct reffs *r, struct stat_result *ret)
 {
 	const struct inode *inode = tree_inode(&r->state.tree, (uint64_t)ret->ino);
 
@@ -123,7 +123,7 @@ static void tell_times(const struct reffs *r, struct stat_result *ret)
 	ret->btime = inode->times.birth;
 }
 
-static void run(struct reffs *r, const struct call *c, struct outcome *ret)
+static void reffs_run(struct reffs *r, const struct call *c, struct outcome *ret)
 {
 	if (r->fault)
 		r->fault->run(&r->faulty, c, ret);
@@ -132,13 +132,13 @@ static void run(struct reffs *r, const struct call *c, struct outcome *ret)
 	else
 		model_run(&r->model, &r->state, c, ret);
 	if (!ret->error && ret->result == RESULT_STAT)
-		tell_times(r, &ret->stat);
+		reffs_fill_times(r, &ret->stat);
 }
 
 static int reffs_call(struct target *t, const struct call *c, struct outcome *ret,
 		      enum target_fate *ret_fate, struct err *err)
 {
-	run(t->own, c, ret);
+	reffs_run(t->own, c, ret);
 	*ret_fate = FATE_FINE;
 	return 0;
 }
@@ -154,14 +154,14 @@ static int reffs_observe(struct target *t, struct tree *ret, enum target_fate *r
 }
 
 static int reffs_follow(struct target *t, const struct plan_step *steps, size_t count,
-			struct plan_end *ret, struct err *err)
+			struct plan_report *ret, struct err *err)
 {
 	struct reffs *r = t->own;
 
 	for (; ret->done < count; ret->done++) {
 		const struct plan_step *step = &steps[ret->done];
 
-		run(r, &step->call, &ret->outcome);
+		reffs_run(r, &step->call, &ret->outcome);
 		ret->outcome_differs =
 			step->exact && !outcome_equal(&step->expected, &ret->outcome);
 		ret->tree_differs =
@@ -172,8 +172,8 @@ static int reffs_follow(struct target *t, const struct plan_step *steps, size_t 
 	return 0;
 }
 
-static int race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
-		struct raced *ret, enum target_fate *ret_fate, struct err *err)
+static int reffs_overlap(struct target *t, const struct call *calls, size_t count, uint64_t seed,
+			 struct race_outcome *ret, enum target_fate *ret_fate, struct err *err)
 {
 	struct reffs *r = t->own;
 
@@ -188,16 +188,16 @@ static int reffs_reset(struct target *t, struct err *err)
 	struct reffs *r = t->own;
 
 	state_free(&r->state);
-	begin(t);
+	reffs_begin(t);
 	return 0;
 }
 
 static int reffs_save(struct target *t, uint64_t key, struct err *err)
 {
 	struct reffs *r = t->own;
-	struct saved *saved = must_alloc(sizeof(*saved));
+	struct reffs_state *saved = must_alloc(sizeof(*saved));
 
-	*saved = (struct saved){ { 1 }, state_copy(&r->state), r->memory };
+	*saved = (struct reffs_state){ { 1 }, state_copy(&r->state), r->memory };
 	pmap_put(&r->saved, &saved_type, key, &saved->ref);
 	return 0;
 }
@@ -205,7 +205,7 @@ static int reffs_save(struct target *t, uint64_t key, struct err *err)
 static int reffs_restore(struct target *t, uint64_t key, struct err *err)
 {
 	struct reffs *r = t->own;
-	const struct saved *saved = (const struct saved *)pmap_get(&r->saved, key);
+	const struct reffs_state *saved = (const struct reffs_state *)pmap_get(&r->saved, key);
 
 	if (!saved)
 		return err_set(err, ENOENT, "%s: nothing is saved as %ju", t->name, (uintmax_t)key);
@@ -234,7 +234,8 @@ const struct target_kind target_reffs = {
 	.call = reffs_call,
 	.observe = reffs_observe,
 	.follow = reffs_follow,
-	.race = race,
+	.races = true,
+	.race = reffs_overlap,
 	.reset = reffs_reset,
 	.save = reffs_save,
 	.restore = reffs_restore,

@@ -62,11 +62,11 @@ static inline struct plan_step pair_step(struct pair *p, const char *text)
 	return step;
 }
 
-static inline struct plan_end pair_follow(struct pair *p, const struct plan_step *steps,
+static inline struct plan_report pair_follow(struct pair *p, const struct plan_step *steps,
 					  size_t count)
 {
 	struct err err = { 0 };
-	struct plan_end end;
+	struct plan_report end;
 
 	if (target_follow(p->target, steps, count, &end, &err))
 		fail_msg("%s", err.text);
@@ -77,7 +77,7 @@ static inline struct plan_end pair_follow(struct pair *p, const struct plan_step
 static inline void pair_do(struct pair *p, const char *text)
 {
 	struct plan_step step = pair_step(p, text);
-	struct plan_end end = pair_follow(p, &step, 1);
+	struct plan_report end = pair_follow(p, &step, 1);
 
 	if (!end.done)
 		fail_msg("%s: %s: fate %d, outcome %s, expected %s, tree %s", p->target->name, text,

@@ -44,7 +44,7 @@ static size_t up_to_data(const struct plan_step *steps, size_t count)
 }
 
 static int lying_follow(struct target *t, const struct plan_step *steps, size_t count,
-			struct plan_end *ret, struct err *err)
+			struct plan_report *ret, struct err *err)
 {
 	bool lying = is_time_to_lie(look_at_data ? up_to_data(steps, count) : count);
 	size_t most = lying && look_at_data ? up_to_data(steps, count) : count;
@@ -54,7 +54,7 @@ static int lying_follow(struct target *t, const struct plan_step *steps, size_t 
 	mismatched = mismatched || ret->done < most;
 	if (!lying || status || ret->done < most)
 		return status;
-	*ret = (struct plan_end){ .done = most - 1, .outcome_differs = true };
+	*ret = (struct plan_report){ .done = most - 1, .outcome_differs = true };
 	ret->outcome.error = LIE;
 	if (look_at_data) {
 		ret->outcome = steps[most - 1].expected;

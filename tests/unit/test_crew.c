@@ -355,7 +355,7 @@ static void calls_race(void **state)
 		parse("[3] open(\"/f\", O_CREAT|O_EXCL|O_WRONLY, 0600)"),
 		parse("[3] fstat(7)"),
 	};
-	struct crew_raced raced[3];
+	struct race_outcome raced[3];
 	struct err err = { 0 };
 
 	open_as_root();
@@ -397,7 +397,7 @@ static void large_data_goes_both_ways(void **state)
 	outcome = outcome_of("pread_all(3, 10000000, 0)");
 	assert_int_equal(outcome.len, SIZE);
 	assert_memory_equal(outcome.bytes, data, SIZE);
-	c.pwrite.data.len = EXEC_DATA_MAX + (2 << 20);
+	c.pwrite.data.len = SYSCALL_DATA_MAX + (2 << 20);
 	assert_int_equal(crew_call(crew, &c, &outcome, &err), -E2BIG);
 	expect("close(3)", 0);
 	free(data);

@@ -183,7 +183,7 @@ static void a_full_table_creates_nothing(void **state)
 	int root_fd = open_root();
 	struct caller *self = caller_new(root_fd);
 
-	for (int fd = 3; fd < EXEC_FDS_MAX; fd++)
+	for (int fd = 3; fd < SYSCALL_FDS_MAX; fd++)
 		assert_int_equal(one_call(self, "open(\".\", O_RDONLY)").num, fd);
 	assert_int_equal(one_call(self, "creat(\"f\", 0644)").error, EMFILE);
 	assert_int_equal(one_call(self, "openat2(AT_FDCWD, \"f\", O_CREAT, 0644, 0)").error,

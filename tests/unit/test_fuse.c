@@ -227,7 +227,7 @@ static void no_device_is_opened(void **state)
 {
 	struct plan_step step;
 	struct buf spec = BUF_INIT;
-	struct plan_end end;
+	struct plan_report end;
 	struct pair p;
 
 	if (geteuid())

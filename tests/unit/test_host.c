@@ -174,7 +174,7 @@ static pid_t hold(unsigned seconds)
 static void a_mount_that_is_held(void **state)
 {
 	struct plan_step step;
-	struct plan_end end;
+	struct plan_report end;
 	struct err why = { 0 };
 	struct pair p;
 	pid_t holder;

@@ -88,17 +88,17 @@ static void show(struct target *t, const char *text, struct finding *ret)
 static void run_elsewhere(struct target *t, const struct finding *f)
 {
 	struct buf source = BUF_INIT;
-	struct program_end end;
+	struct program_report end;
 	struct err err = { 0 };
 
 	finding_repro_c(f, &source);
 	if (target_reset(t, &err) ||
 	    target_run_program(t, buf_str(&source), PROGRAM_SECONDS, &end, &err))
 		fail_msg("%s: %s", t->name, err.text);
-	if (end.end != PROGRAM_EXITED || end.status)
-		fail_msg("%s: ended %d, status %d: %s: %s", t->name, end.end, end.status,
+	if (end.fate != PROGRAM_EXITED || end.status)
+		fail_msg("%s: ended %d, status %d: %s: %s", t->name, end.fate, end.status,
 			 buf_str(&f->title), buf_str(&end.output));
-	program_end_free(&end);
+	program_report_free(&end);
 	buf_free(&source);
 }
 

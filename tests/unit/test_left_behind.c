@@ -25,7 +25,7 @@ static _Noreturn void work(const char *spec, int ready_fd)
 	struct target *t;
 	struct arena arena = ARENA_INIT;
 	struct plan_step steps[2] = { 0 };
-	struct plan_end end;
+	struct plan_report end;
 	char answer = 'r';
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -52,10 +52,10 @@ static const struct plan_step *planned_add(struct planned *p, const char *text, 
 	return plan_add_any(&p->plan, &c, observe);
 }
 
-static struct plan_end planned_follow(struct planned *p)
+static struct plan_report planned_follow(struct planned *p)
 {
 	struct err err = { 0 };
-	struct plan_end end;
+	struct plan_report end;
 
 	if (plan_follow(&p->plan, p->pair.target, &end, &err))
 		fail_msg("%s", err.text);
@@ -96,7 +96,7 @@ static void bytes_of_outcomes_outlive_later_predictions(void **state)
 static void a_plan_ends_at_the_first_mismatch_with_the_state_before_it(void **state)
 {
 	struct planned p;
-	struct plan_end end;
+	struct plan_report end;
 	struct hash before;
 
 	/* Its rmdir of a directory that is not empty gives another error. */
@@ -153,7 +153,7 @@ static void known_steps_lead_to_the_state_that_is_given(void **state)
 static void a_probe_that_mismatches_blames_the_call_before_it(void **state)
 {
 	struct planned p;
-	struct plan_end end;
+	struct plan_report end;
 
 	/* Its chmod sets other bits, and says that it succeeded. */
 	planned_open(&p, "reffs!chmod_bit");

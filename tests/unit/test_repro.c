@@ -21,14 +21,14 @@ enum { CALLS = 400, NASTY_CALLS = 600, NASTY_PROGRAMS = 12 };
 static void compile(const struct buf *source)
 {
 	struct buf program = BUF_INIT;
-	struct program_end end;
+	struct program_report end;
 	struct err err = { 0 };
 
 	if (compile_program(buf_str(source), "-Wall -Werror", &program, &end, &err))
 		fail_msg("%s", err.text);
-	if (end.end != PROGRAM_EXITED)
+	if (end.fate != PROGRAM_EXITED)
 		fail_msg("does not compile: %s", buf_str(&end.output));
-	program_end_free(&end);
+	program_report_free(&end);
 	buf_free(&program);
 }
 

@@ -36,7 +36,7 @@ static int counted_call(struct target *t, const struct call *c, struct outcome *
 }
 
 static int counted_follow(struct target *t, const struct plan_step *steps, size_t count,
-			  struct plan_end *ret, struct err *err)
+			  struct plan_report *ret, struct err *err)
 {
 	count_calls(count);
 	return whole->follow(t, steps, count, ret, err);

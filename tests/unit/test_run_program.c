@@ -32,10 +32,10 @@ static struct target *open_target(const char *spec)
 	return t;
 }
 
-static struct program_end run(struct target *t, const char *text, double seconds)
+static struct program_report run(struct target *t, const char *text, double seconds)
 {
 	struct buf source = BUF_INIT;
-	struct program_end end;
+	struct program_report end;
 	struct err err = { 0 };
 
 	buf_adds(&source, headers);
@@ -48,12 +48,12 @@ static struct program_end run(struct target *t, const char *text, double seconds
 
 static void expect(struct target *t, const char *text, enum program_fate fate, int status)
 {
-	struct program_end end = run(t, text, 30);
+	struct program_report end = run(t, text, 30);
 
-	if (end.end != fate || end.status != status)
-		fail_msg("%s: ended %d, status %d, not %d, %d: %s", t->name, end.end, end.status,
+	if (end.fate != fate || end.status != status)
+		fail_msg("%s: ended %d, status %d, not %d, %d: %s", t->name, end.fate, end.status,
 			 fate, status, buf_str(&end.output));
-	program_end_free(&end);
+	program_report_free(&end);
 }
 
 /* It starts outside, in the file system that calls are made in. */
@@ -117,7 +117,7 @@ static void changes_nothing_else(struct target *t)
 
 static void ends_in_every_way(struct target *t)
 {
-	struct program_end end;
+	struct program_report end;
 
 	expect(t, "int main(void) { return 7; }", PROGRAM_EXITED, 7);
 	expect(t, "int main(void) { raise(SIGSEGV); }", PROGRAM_KILLED, SIGSEGV);
@@ -125,15 +125,15 @@ static void ends_in_every_way(struct target *t)
 		  "int main(void) { sigset_t all; sigfillset(&all); "
 		  "sigprocmask(SIG_BLOCK, &all, NULL); for (;;) pause(); }",
 		  0.5);
-	assert_int_equal(end.end, PROGRAM_HUNG);
-	program_end_free(&end);
+	assert_int_equal(end.fate, PROGRAM_HUNG);
+	program_report_free(&end);
 	end = run(t, "int main(void) { return no_such_thing; }", 30);
-	assert_int_equal(end.end, PROGRAM_NOT_COMPILED);
+	assert_int_equal(end.fate, PROGRAM_NOT_COMPILED);
 	assert_non_null(strstr(buf_str(&end.output), "no_such_thing"));
-	program_end_free(&end);
+	program_report_free(&end);
 	end = run(t, "int main(void) { puts(\"said\"); return 0; }", 30);
 	assert_string_equal(buf_str(&end.output), "said\n");
-	program_end_free(&end);
+	program_report_free(&end);
 }
 
 /* As good as new after a reset, whatever a program did. */
@@ -266,14 +266,14 @@ static void on_a_directory(void **unused)
 static void a_program_is_compiled(void **unused)
 {
 	struct buf program = BUF_INIT;
-	struct program_end end;
+	struct program_report end;
 	struct err err = { 0 };
 
 	assert_int_equal(
 		compile_program("int main(void) { return 0; }", "-O1", &program, &end, &err), 0);
-	assert_int_equal(end.end, PROGRAM_EXITED);
+	assert_int_equal(end.fate, PROGRAM_EXITED);
 	assert_true(program.len > 4 && !memcmp(program.data, "\177ELF", 4));
-	program_end_free(&end);
+	program_report_free(&end);
 	buf_free(&program);
 }
 

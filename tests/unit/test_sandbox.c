@@ -91,7 +91,7 @@ static void a_plan_is_followed_to_its_end(void **state)
 {
 	struct pair *p = *state;
 	struct plan_step steps[STEPS_MAX];
-	struct plan_end end;
+	struct plan_report end;
 	size_t n = 0;
 
 	/* More than one channel takes. */
@@ -116,7 +116,7 @@ static void a_wrong_outcome_ends_the_plan(void **state)
 		pair_step(p, "readlink(\"s\")"),
 		pair_step(p, "rmdir(\"a\")"),
 	};
-	struct plan_end end;
+	struct plan_report end;
 
 	steps[2].expected.bytes = "else where";
 	end = pair_follow(p, steps, ARRAY_LEN(steps));
@@ -138,7 +138,7 @@ static void a_wrong_tree_ends_the_plan(void **state)
 		pair_step(p, "mkdir(\"a/b\", 0755)"),
 		pair_step(p, "mkdir(\"a/b/c\", 0755)"),
 	};
-	struct plan_end end;
+	struct plan_report end;
 
 	steps[1].tree.lo++;
 	end = pair_follow(p, steps, ARRAY_LEN(steps));
@@ -152,7 +152,7 @@ static void what_is_not_exact_is_reported(void **state)
 	struct pair *p = *state;
 	struct plan_step steps[] = { pair_step(p, "mkdir(\"a\", 0755)"),
 				     pair_step(p, "mkdir(\"a\", 0755)") };
-	struct plan_end end;
+	struct plan_report end;
 
 	steps[1].exact = false;
 	end = pair_follow(p, steps, ARRAY_LEN(steps));
@@ -226,7 +226,7 @@ static void no_device_is_opened_and_no_disk_filled(void **state)
 	struct plan_step step = {
 		.call = pair_call(p, "fallocate_file(\"f\", 0, 0, 75161927680)"),
 	};
-	struct plan_end end;
+	struct plan_report end;
 	struct err err = { 0 };
 
 	if (geteuid())
@@ -273,7 +273,7 @@ static void a_hang_ends_and_a_reset_helps(void **state)
 		{ .call = pair_call(p, "open(\"p\", O_RDONLY)") },
 	};
 	struct plan_step again = steps[0];
-	struct plan_end end;
+	struct plan_report end;
 	enum target_fate fate;
 	struct tree seen;
 
@@ -292,7 +292,7 @@ static void fails_with(struct pair *p, int error, const char *words)
 {
 	struct plan_step step = { .call = pair_call(p, "mkdir(\"x\", 0755)") };
 	struct err err = { 0 };
-	struct plan_end end;
+	struct plan_report end;
 
 	assert_int_equal(target_follow(p->target, &step, 1, &end, &err), -error);
 	assert_true(failure_is_ours(-error));

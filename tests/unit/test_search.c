@@ -50,7 +50,7 @@ static int failing_reset(struct target *t, struct err *err)
 
 /* Every call that is to succeed is said to have killed the file system. */
 static int deadly_follow(struct target *t, const struct plan_step *steps, size_t count,
-			 struct plan_end *ret, struct err *err)
+			 struct plan_report *ret, struct err *err)
 {
 	int status = whole->follow(t, steps, count, ret, err);
 

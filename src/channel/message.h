@@ -1,0 +1,50 @@
+/* message.h -- a request to whoever reaches a file system, and its answer, on a channel.
+ *
+ * The server is a sandbox (sandbox/sandbox_server.c) or a kernel in a process (kernel/agent). */
+#ifndef CHANNEL_MESSAGE_H
+#define CHANNEL_MESSAGE_H
+
+#include "channel/channel.h"
+#include "channel/limits.h"
+#include "channel/request.h"
+#include "syscall/syscall.h"
+
+enum {
+	MESSAGE_STEPS_MAX = 64,
+	MESSAGE_TEXT_MAX = SYSCALL_DATA_MAX + (1 << 20),
+	MESSAGE_DATA_MAX = 256 << 20,
+};
+
+enum message_request {
+	REQUEST_FOLLOW,
+	REQUEST_OBSERVE,
+	REQUEST_RACE,
+	REQUEST_ATTACH,
+	REQUEST_DETACH,
+	REQUEST_CLEAR,
+	REQUEST_RECORD,
+	REQUEST_END,
+	REQUEST_PROGRAM,
+};
+
+/* The text of the channel holds what steps point to, or a program. Its data holds the bytes of
+ * outcomes, a packed tree, a record of writes, or the output of a program. */
+struct message {
+	struct channel channel;
+	_Atomic uint32_t progress; /* goes up with every step begun */
+	_Atomic uint32_t mounting; /* the step is a remount, which takes as long as mounting may */
+	struct limits limits;      /* as of the last mount; no bound and nothing refused: none */
+	enum message_request request;
+	size_t step_count;
+	struct plan_step steps[MESSAGE_STEPS_MAX];
+	struct plan_report report; /* of a plan */
+	enum target_fate fate;     /* of what is not a plan */
+	bool alarm;                /* a kernel in a process has logged an error */
+	uint64_t seed;             /* of a race; its calls are those of the steps */
+	struct race_outcome races[TARGET_RACE_MAX];
+	double program_seconds;
+	enum program_fate program_fate;
+	int program_status;
+};
+
+#endif
