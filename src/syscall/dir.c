@@ -18,7 +18,7 @@ static struct stream no_stream = { .fd = -1 };
 static struct stream *stream_of(struct caller *self, const struct arg *dh)
 {
 	return dh->num >= 1 && dh->num <= SYSCALL_STREAMS_MAX ? &self->streams[dh->num - 1]
-							   : &no_stream;
+							      : &no_stream;
 }
 
 EXEC(opendir)

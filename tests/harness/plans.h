@@ -63,7 +63,7 @@ static inline struct plan_step pair_step(struct pair *p, const char *text)
 }
 
 static inline struct plan_report pair_follow(struct pair *p, const struct plan_step *steps,
-					  size_t count)
+					     size_t count)
 {
 	struct err err = { 0 };
 	struct plan_report end;

@@ -124,7 +124,8 @@ static void check(const struct call *c, const struct outcome *o, uint64_t seed, 
 	if (o->error)
 		fine = o->error > 0 && o->error < 200;
 	else
-		fine = o->result == op_table[c->op].result && o->len <= SYSCALL_DATA_MAX && o->bytes;
+		fine = o->result == op_table[c->op].result && o->len <= SYSCALL_DATA_MAX &&
+		       o->bytes;
 	if (fine)
 		return;
 	call_print(c, DIALECT_NATIVE, &text);
