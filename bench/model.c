@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "model/model.h"
+#include "trace/script.h"
 
 enum { ROUNDS = 200000 };
 

@@ -105,7 +105,7 @@ bool channel_copy_call(struct channel *c, const struct call *from, struct call *
 
 	*to = *from;
 	for (unsigned i = 0; i < op->args; i++) {
-		enum arg_form form = kind_table[op->arg[i].kind].form;
+		enum arg_form form = kind_table[op->arg[i].kind]->form;
 		struct arg *arg = &to->arg[i];
 
 		if (form == FORM_NUM || !arg->text || arg->generated)

@@ -47,8 +47,9 @@ static json_t *args_json(const struct op_info *info)
 	json_t *array = json_array();
 
 	for (unsigned i = 0; i < info->args; i++)
-		json_array_append_new(array, json_pack("{s:s, s:s}", "name", info->arg[i].name,
-						       "kind", kind_table[info->arg[i].kind].name));
+		json_array_append_new(array,
+				      json_pack("{s:s, s:s}", "name", info->arg[i].name, "kind",
+						kind_table[info->arg[i].kind]->name));
 	return array;
 }
 
@@ -81,7 +82,7 @@ static void print_row(const struct op_info *info, struct buf *out)
 	}
 	buf_adds(out, *separator ? "  (" : "-  (");
 	for (unsigned i = 0; i < info->args; i++)
-		buf_addf(out, "%s%s %s", i ? ", " : "", kind_table[info->arg[i].kind].name,
+		buf_addf(out, "%s%s %s", i ? ", " : "", kind_table[info->arg[i].kind]->name,
 			 info->arg[i].name);
 	buf_adds(out, ")\n");
 }

@@ -8,7 +8,6 @@
 #include "base/must.h"
 #include "cover/metrics.h"
 #include "cover/nested.h"
-#include "op/arg.h"
 #include "op/kind.h"
 
 /* Errors that only the kernel sees, ERESTARTSYS the first: the call was interrupted. */

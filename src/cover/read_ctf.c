@@ -25,6 +25,7 @@ int read_ctf(struct coverage *c, const struct read_options *options, const char 
 #include "base/buf.h"
 #include "base/must.h"
 #include "cover/events.h"
+#include "op/kind.h"
 
 struct ctf {
 	struct events events;
@@ -102,36 +103,11 @@ static uint32_t thread_of(const bt_event *event)
 /* What the kernel calls an argument. */
 static const char *const *names_of(const struct syscall *call, unsigned arg)
 {
-	static const char *const offsets[] = { "offset", "pos", "pos_l", NULL };
-	static const char *const counts[] = { "count", "size", "len", NULL };
-	static const char *const lengths[] = { "length", "len", NULL };
-	static const char *const whences[] = { "whence", "origin", NULL };
-	static const char *const modes[] = { "mode", NULL };
-	static const char *const masks[] = { "mask", NULL };
-	static const char *const commands[] = { "cmd", NULL };
 	static const char *const flags[] = { "flags", "flag", NULL };
+	const struct kind_info *kind;
 
-	switch (op_table[call->op].arg[call->row.arg[arg].to].kind) {
-	case KIND_OFFSET:
-		return offsets;
-	case KIND_COUNT:
-		return counts;
-	case KIND_LENGTH:
-		return lengths;
-	case KIND_WHENCE:
-		return whences;
-	case KIND_MODE:
-	case KIND_NODE_MODE:
-	case KIND_ACCESS_MODE:
-	case KIND_FALLOC_MODE:
-		return modes;
-	case KIND_STATX_MASK:
-		return masks;
-	case KIND_LOCK_OP:
-		return commands;
-	default:
-		return flags;
-	}
+	kind = kind_table[op_table[call->op].arg[call->row.arg[arg].to].kind];
+	return kind->kernel_names ? kind->kernel_names : flags;
 }
 
 static void read_entry(struct event *ev, const bt_field *payload)

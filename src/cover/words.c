@@ -5,12 +5,16 @@
 #include <string.h>
 
 #include "base/must.h"
-#include "op/arg.h"
+#include "op/kind.h"
 
 /* What tracers write and our own language does not. */
 static const struct kind_name others[] = {
-	{ "FASYNC", 020000, 0 },   { "O_NDELAY", 04000, 0 }, { "AT_STATX_SYNC_AS_STAT", 0, 0 },
-	{ "STATX_ALL", 0xfff, 0 }, { "LOCK_MAND", 32, 0 },   { NULL, 0, 0 },
+	{ .name = "FASYNC", .value = 020000 },
+	{ .name = "O_NDELAY", .value = 04000 },
+	{ .name = "AT_STATX_SYNC_AS_STAT", .value = 0 },
+	{ .name = "STATX_ALL", .value = 0xfff },
+	{ .name = "LOCK_MAND", .value = 32 },
+	{ .name = NULL },
 };
 
 /* Bits of a name that nobody knows: above every flag of Linux, in the partition "unknown". */

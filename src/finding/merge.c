@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "op/kind.h"
+
 struct calls {
 	struct call *calls;
 	size_t count;
@@ -18,7 +20,7 @@ static bool is_path(const struct call *c, unsigned i)
 {
 	enum kind kind = op_table[c->op].arg[i].kind;
 
-	return (kind == KIND_PATH || kind == KIND_TARGET) && c->arg[i].text;
+	return kind_table[kind]->is_path && c->arg[i].text;
 }
 
 /* The n-th path of a call, NULL if there is none. */

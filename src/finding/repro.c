@@ -11,6 +11,8 @@
 
 #include "base/must.h"
 #include "finding/finding.h"
+#include "op/c_text.h"
+#include "op/kind.h"
 #include "trace/script.h"
 
 enum { COMMENT_MAX = 300, FDS_PER_PROCESS = 256, WAIT_USUAL = 30 };
@@ -113,11 +115,11 @@ static size_t longest_data(const struct finding *f)
 		info = &op_table[f->calls[i].op];
 		for (unsigned j = 0; j < info->args; j++) {
 			const struct arg *arg = &f->calls[i].arg[j];
-			enum kind kind = info->arg[j].kind;
+			const struct kind_info *kind = kind_table[info->arg[j].kind];
 
-			if (kind == KIND_COUNT && arg->num > (int64_t)most && arg->num <= 64 << 20)
+			if (kind->sizes_data && arg->num > (int64_t)most && arg->num <= 64 << 20)
 				most = (size_t)arg->num;
-			if ((kind == KIND_DATA || kind == KIND_XATTR_VALUE) && arg->len > most)
+			if (kind->form == FORM_DATA && arg->len > most)
 				most = arg->len;
 		}
 	}
@@ -201,7 +203,7 @@ static void put_complaint(struct repro *r, const struct finding *f)
 	end = place + strcspn(place, ": ");
 	r->needs[HELPER_complains] = r->needs[HELPER_want] = true;
 	buf_adds(r->out, "\twant(!complains(log_before, ");
-	repro_string(place, (size_t)(end - place), r->out);
+	c_string(place, (size_t)(end - place), r->out);
 	buf_adds(r->out, "), \"the kernel does not complain of itself\");\n");
 }
 

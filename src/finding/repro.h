@@ -22,9 +22,8 @@ struct repro {
 	bool needs[HELPER_COUNT];
 };
 
-/* Text that may hold anything, so that it is one C string literal, and so that it ends no comment
- * and no line of it; the latter, too, if longer than max, is cut. */
-void repro_string(const char *bytes, size_t len, struct buf *out);
+/* Text that may hold anything, so that it ends no comment and no line of it; cut, if longer than
+ * max. */
 void repro_comment(const char *text, size_t max, struct buf *out);
 /* The name of an errno, or its number. */
 void repro_errno(int error, struct buf *out);

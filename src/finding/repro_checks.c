@@ -8,6 +8,7 @@
 
 #include "base/must.h"
 #include "finding/repro.h"
+#include "op/c_text.h"
 
 enum { TEXT_MAX = 300, VALUE_MAX = 4096, ERRNOS = 192, NUMBER_DIGITS = 8 };
 
@@ -15,7 +16,7 @@ static void put_title(struct repro *r, const char *title)
 {
 	size_t len = strlen(title);
 
-	repro_string(title, len < TEXT_MAX ? len : TEXT_MAX, r->out);
+	c_string(title, len < TEXT_MAX ? len : TEXT_MAX, r->out);
 }
 
 void repro_cannot_see(struct repro *r, const char *what)
@@ -103,7 +104,7 @@ static bool want_bytes(struct repro *r, const struct outcome *value)
 	}
 	r->needs[HELPER_got] = true;
 	buf_addf(r->out, "result == %zu && !memcmp(got, ", value->len);
-	repro_string(value->bytes, value->len, r->out);
+	c_string(value->bytes, value->len, r->out);
 	buf_addf(r->out, ", %zu)", value->len);
 	return true;
 }
@@ -115,7 +116,7 @@ static bool want_names(struct repro *r, const struct outcome *value)
 	want_begin(r);
 	r->needs[HELPER_has_names] = true;
 	buf_adds(r->out, "has_names(result, ");
-	repro_string(value->bytes, value->len, r->out);
+	c_string(value->bytes, value->len, r->out);
 	buf_addf(r->out, ", %zu)", value->len);
 	return true;
 }
@@ -125,7 +126,7 @@ static bool want_name(struct repro *r, const struct outcome *value)
 	want_begin(r);
 	r->needs[HELPER_got] = true;
 	buf_adds(r->out, "!strcmp(got, ");
-	repro_string(value->bytes ? value->bytes : "", value->bytes ? value->len : 0, r->out);
+	c_string(value->bytes ? value->bytes : "", value->bytes ? value->len : 0, r->out);
 	buf_addch(r->out, ')');
 	return true;
 }
@@ -191,15 +192,15 @@ static void put_xattr(struct repro *r, const struct fact *fact)
 	if (fact->absent) {
 		put_about(r, fact, HELPER_lists_xattr, "!lists_xattr");
 		buf_adds(r->out, ", ");
-		repro_string(fact->name, strlen(fact->name), r->out);
+		c_string(fact->name, strlen(fact->name), r->out);
 		buf_addch(r->out, ')');
 		return;
 	}
 	put_about(r, fact, HELPER_has_xattr, "has_xattr");
 	buf_adds(r->out, ", ");
-	repro_string(fact->name, strlen(fact->name), r->out);
+	c_string(fact->name, strlen(fact->name), r->out);
 	buf_adds(r->out, ", ");
-	repro_string(fact->bytes, fact->len, r->out);
+	c_string(fact->bytes, fact->len, r->out);
 	buf_addf(r->out, ", %zu)", fact->len);
 }
 
@@ -234,7 +235,7 @@ static void put_extra(struct repro *r, const struct fact *fact)
 	repro_path(r, parent && *parent ? parent : "/");
 	if (!twice) {
 		buf_adds(r->out, ", ");
-		repro_string(name, len, r->out);
+		c_string(name, len, r->out);
 	}
 	buf_addch(r->out, ')');
 	free(parent);
@@ -298,13 +299,13 @@ static bool put_fact(struct repro *r, const struct fact *fact)
 	case FACT_DATA:
 		put_about(r, fact, HELPER_has_bytes, "has_bytes");
 		buf_addf(r->out, ", %" PRIu64 ", ", fact->offset);
-		repro_string(fact->bytes, fact->len, r->out);
+		c_string(fact->bytes, fact->len, r->out);
 		buf_addf(r->out, ", %zu)", fact->len);
 		return true;
 	case FACT_TARGET:
 		put_about(r, fact, HELPER_has_target, "has_target");
 		buf_adds(r->out, ", ");
-		repro_string(fact->bytes, fact->len, r->out);
+		c_string(fact->bytes, fact->len, r->out);
 		buf_addf(r->out, ", %zu)", fact->len);
 		return true;
 	case FACT_XATTR:

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "finding/repro.h"
+#include "op/c_text.h"
 
 static const struct {
 	const char *name, *text;
@@ -13,23 +14,6 @@ static const struct {
 #include "finding/helpers.def"
 #undef HELPER
 };
-
-/* A question mark is escaped, too: three in a row may be something else (trigraphs). */
-void repro_string(const char *bytes, size_t len, struct buf *out)
-{
-	buf_addch(out, '"');
-	for (size_t i = 0; i < len; i++) {
-		unsigned char byte = (unsigned char)bytes[i];
-
-		if (byte == '"' || byte == '\\' || byte == '?')
-			buf_addf(out, "\\%c", byte);
-		else if (byte < ' ' || byte > '~')
-			buf_addf(out, "\\%03o", byte);
-		else
-			buf_addch(out, (char)byte);
-	}
-	buf_addch(out, '"');
-}
 
 void repro_comment(const char *text, size_t max, struct buf *out)
 {
@@ -64,16 +48,7 @@ void repro_errno(int error, struct buf *out)
 
 void repro_path(struct repro *r, const char *path)
 {
-	const char *below = path ? path + strspn(path, "/") : NULL;
-
-	if (!path)
-		buf_adds(r->out, "nothing");
-	else if (r->rooted || below == path)
-		repro_string(path, strlen(path), r->out);
-	else if (*below)
-		repro_string(below, strlen(below), r->out);
-	else
-		buf_adds(r->out, "\".\"");
+	c_path(path, r->rooted, r->out);
 	r->needs[HELPER_nothing] |= !path;
 }
 

@@ -34,17 +34,9 @@ uint64_t call_extent(const struct call *c)
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < info->args; i++)
-		switch (info->arg[i].kind) {
-		case KIND_COUNT:
-		case KIND_LENGTH:
-		case KIND_OFFSET:
-			if (c->arg[i].num > 0 &&
-			    __builtin_add_overflow(sum, (uint64_t)c->arg[i].num, &sum))
-				return UINT64_MAX;
-			break;
-		default:
-			break;
-		}
+		if (kind_table[info->arg[i].kind]->is_extent && c->arg[i].num > 0 &&
+		    __builtin_add_overflow(sum, (uint64_t)c->arg[i].num, &sum))
+			return UINT64_MAX;
 	return sum;
 }
 

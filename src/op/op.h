@@ -16,7 +16,7 @@ enum { ADVANCE_MAX_MS = 24 * 60 * 60 * 1000 };
 struct arena;
 
 enum kind {
-#define KIND(NAME, name, FORM, text) KIND_##NAME,
+#define KIND(NAME, name) KIND_##NAME,
 #include "op/kinds.def"
 #undef KIND
 	KIND_COUNT_

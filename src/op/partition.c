@@ -1,29 +1,75 @@
 /* partition.c -- the classes of values that count as covered together.
  *
  * The partitions of a kind are numbered: first its names, if it has any, then what is beyond
- * them. A value without any flag counts as "0", bits without a name as "unknown". Names of
- * partitions are stable, since counts are kept under them. */
-#include <string.h>
-
+ * them. A value without any flag counts as "0", bits without a name as "unknown". */
 #include "base/buf.h"
-#include "base/must.h"
-#include "op/arg.h"
-#include "op/value_class.h"
+#include "op/kind_functions.h"
 
-/* negative, 0, 2^0, 2^1, 2^1..2^2, 2^2, ... 2^62, 2^62..2^63 */
-enum { NUMBERS = 2 + 1 + 2 * 62 };
-
-static size_t number_partition(int64_t num)
+static size_t names_count(const struct kind_info *kind)
 {
-	unsigned exponent;
+	size_t count = 0;
 
-	if (num <= 1)
-		return num < 0 ? 0 : (size_t)num + 1;
-	exponent = 63 - (unsigned)__builtin_clzll((unsigned long long)num);
-	return 1 + 2 * (size_t)exponent + !!(num & (num - 1));
+	while (kind->names && kind->names[count].name)
+		count++;
+	return count;
 }
 
-static void number_name(size_t i, struct buf *out)
+/* Visits the partitions of the names that num has, and returns what of it has no name. */
+static int64_t names_visit(const struct kind_info *kind, int64_t num,
+			   void (*visit)(void *to, size_t partition), void *to, bool *ret_named)
+{
+	int64_t left = num;
+
+	*ret_named = false;
+	for (const struct kind_name *row = kind->names; row && (row = name_next(row, num, &left));
+	     row++) {
+		visit(to, (size_t)(row - kind->names));
+		*ret_named = true;
+	}
+	return left;
+}
+
+static size_t classes_count(const struct kind_info *kind)
+{
+	size_t count = 0;
+
+	while (kind->classes && kind->classes[count].name)
+		count++;
+	return names_count(kind) + count;
+}
+
+static void classes_name(const struct kind_info *kind, size_t partition, struct buf *out)
+{
+	size_t names = names_count(kind);
+
+	buf_adds(out, partition < names ? kind->names[partition].name
+					: kind->classes[partition - names].name);
+}
+
+static void classes_visit(const struct kind_info *kind, const struct arg *arg,
+			  void (*visit)(void *to, size_t partition), void *to)
+{
+	size_t first = names_count(kind);
+	bool named = false;
+
+	if (kind->names)
+		names_visit(kind, arg->num, visit, to, &named);
+	for (size_t i = 0; !named && kind->classes && kind->classes[i].name; i++)
+		if (kind->classes[i].has(arg))
+			visit(to, first + i);
+}
+
+const struct partitioning partition_classes = { classes_count, classes_name, classes_visit };
+
+/* negative, 0, 2^0, 2^1, 2^1..2^2, 2^2, ... 2^62, 2^62..2^63 */
+enum { POWERS = 2 + 1 + 2 * 62 };
+
+static size_t powers_count(const struct kind_info *kind)
+{
+	return POWERS;
+}
+
+static void powers_name(const struct kind_info *kind, size_t i, struct buf *out)
 {
 	size_t exponent = (i - 1) / 2;
 
@@ -37,137 +83,54 @@ static void number_name(size_t i, struct buf *out)
 		buf_addf(out, "2^%zu..2^%zu", exponent, exponent + 1);
 }
 
+static void powers_visit(const struct kind_info *kind, const struct arg *arg,
+			 void (*visit)(void *to, size_t partition), void *to)
+{
+	int64_t num = arg->num;
+	unsigned exponent;
+
+	if (num <= 1) {
+		visit(to, num < 0 ? 0 : (size_t)num + 1);
+		return;
+	}
+	exponent = 63 - (unsigned)__builtin_clzll((unsigned long long)num);
+	visit(to, 1 + 2 * (size_t)exponent + !!(num & (num - 1)));
+}
+
+const struct partitioning partition_powers = { powers_count, powers_name, powers_visit };
+
 /* What is beyond the names of flags and choices. */
 enum { REST_UNKNOWN, REST_ZERO, RESTS };
-static const char *const rest_names[RESTS] = { [REST_UNKNOWN] = "unknown", [REST_ZERO] = "0" };
+static const char *const rest_names[RESTS] = { PARTITION_UNKNOWN, "0" };
 
-enum class {
-	CLASS_REST,
-	CLASS_NUMBER,
-	CLASS_VALUES, /* told by looking at the value */
-};
-
-struct beyond {
-	enum class class;
-	size_t count;
-	const struct value_class *values;
-};
-
-static struct beyond beyond_names(enum kind kind)
+size_t flags_count(const struct kind_info *kind)
 {
-	switch (kind) {
-	case KIND_DATA:
-	case KIND_XATTR_VALUE:
-		return (struct beyond){ CLASS_VALUES, 0, NULL }; /* the size is another argument */
-	case KIND_PATH:
-	case KIND_TARGET:
-		return (struct beyond){ CLASS_VALUES, path_class_count, path_classes };
-	case KIND_XATTR_NAME:
-		return (struct beyond){ CLASS_VALUES, xattr_class_count, xattr_classes };
-	case KIND_COUNT:
-	case KIND_LENGTH:
-	case KIND_OFFSET:
-	case KIND_DURATION:
-	case KIND_NTH:
-		return (struct beyond){ CLASS_NUMBER, NUMBERS, NULL };
-	case KIND_DIRFD:
-	case KIND_FD:
-	case KIND_DH:
-	case KIND_DEV:
-	case KIND_UID:
-	case KIND_GID:
-	case KIND_TIME:
-		return (struct beyond){ CLASS_VALUES, sign_class_count, sign_classes };
-	case KIND_WHENCE:
-	case KIND_OPEN_FLAGS:
-	case KIND_ACCESS_MODE: /* 0 has a name */
-		return (struct beyond){ CLASS_REST, RESTS - 1, NULL };
-	default:
-		return (struct beyond){ CLASS_REST, RESTS, NULL };
-	}
+	size_t names = names_count(kind);
+
+	for (size_t i = 0; i < names; i++)
+		if (!kind->names[i].value)
+			return names + RESTS - 1;
+	return names + RESTS;
 }
 
-static size_t name_count(const struct kind_name *names)
+void flags_name(const struct kind_info *kind, size_t partition, struct buf *out)
 {
-	size_t count = 0;
+	size_t names = names_count(kind);
 
-	while (names && names[count].name)
-		count++;
-	return count;
+	buf_adds(out,
+		 partition < names ? kind->names[partition].name : rest_names[partition - names]);
 }
 
-size_t kind_partitions(enum kind kind)
+void flags_visit(const struct kind_info *kind, const struct arg *arg,
+		 void (*visit)(void *to, size_t partition), void *to)
 {
-	return name_count(kind_names(kind)) + beyond_names(kind).count;
-}
+	size_t first = names_count(kind);
+	bool named;
 
-void kind_partition_name(enum kind kind, size_t partition, struct buf *out)
-{
-	size_t names = name_count(kind_names(kind));
-	struct beyond beyond = beyond_names(kind);
-
-	must(partition < names + beyond.count);
-	if (partition < names)
-		buf_adds(out, kind_names(kind)[partition].name);
-	else if (beyond.class == CLASS_REST)
-		buf_adds(out, rest_names[partition - names]);
-	else if (beyond.class == CLASS_NUMBER)
-		number_name(partition - names, out);
-	else
-		buf_adds(out, beyond.values[partition - names].name);
-}
-
-/* To read only is an access mode without a bit: it is named where no other is. */
-static int64_t with_access_mode(int64_t flags)
-{
-	const int64_t others = 3 | OPEN_EXEC | OPEN_SEARCH; /* O_ACCMODE */
-
-	return flags & others ? flags : flags | OPEN_RDONLY;
-}
-
-void kind_visit_partitions(enum kind kind, const struct arg *arg,
-			   void (*visit)(void *to, size_t partition), void *to)
-{
-	const struct kind_name *names = kind_names(kind), *row = names;
-	struct beyond beyond = beyond_names(kind);
-	size_t first = name_count(names);
-	bool named = false;
-	int64_t num = 0, left;
-
-	if (kind_table[kind].form == FORM_NUM)
-		num = kind == KIND_OPEN_FLAGS ? with_access_mode(arg->num) : arg->num;
-	if (kind == KIND_MODE && num == MODE_ABSENT)
-		return;
-	left = num;
-	for (; row && (row = name_next(row, num, &left)); row++) {
-		visit(to, (size_t)(row - names));
-		named = true;
-	}
-	if (beyond.class == CLASS_NUMBER)
-		visit(to, first + number_partition(num));
-	else if (beyond.class == CLASS_REST && left)
+	if (names_visit(kind, arg->num, visit, to, &named))
 		visit(to, first + REST_UNKNOWN);
-	else if (beyond.class == CLASS_REST && !named)
+	else if (!named)
 		visit(to, first + REST_ZERO);
-	for (size_t i = 0; beyond.class == CLASS_VALUES && !named && i < beyond.count; i++)
-		if (beyond.values[i].has(arg))
-			visit(to, first + i);
 }
 
-bool partition_is_wanted(const char *partition)
-{
-	static const char *const unwanted[] = {
-		"unknown",
-		"O_EXEC",
-		"O_SEARCH",
-		"O_RSYNC",
-		"O_TTY_INIT",
-		"O_ACCMODE",
-		"FALLOC_FL_NO_HIDE_STALE",
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(unwanted); i++)
-		if (!strcmp(partition, unwanted[i]))
-			return false;
-	return true;
-}
+const struct partitioning partition_flags = { flags_count, flags_name, flags_visit };

@@ -6,7 +6,7 @@
  *     outcomes = outcome ("or" outcome)*
  *     outcome  = errno | number | flags | string | "end" | "-"
  *              | "[" strings "]" | "{" fields "}" */
-#include "op/arg.h"
+#include "op/kind.h"
 #include "trace/dialect.h"
 
 static int lex_pid(struct lexer *l, uint16_t *ret, bool *ret_given)
@@ -134,13 +134,13 @@ static int lex_word_outcome(struct lexer *l, enum op op, struct outcome *o)
 {
 	const char *word;
 	size_t len = lex_peek_word(l, &word);
-	int64_t num;
+	struct arg flags;
 	int err;
 
 	if (len && op == OP_get_inode_flags && name_find(kind_names(KIND_INODE_FLAGS), word, len)) {
-		err = num_lex(l, KIND_INODE_FLAGS, &num);
+		err = arg_lex(l, KIND_INODE_FLAGS, &flags);
 		if (!err)
-			reader_num(op, num, o);
+			reader_num(op, flags.num, o);
 		return err;
 	}
 	o->error = len ? errno_find(word, len) : -1;
@@ -157,7 +157,7 @@ static int lex_outcome(struct reader *r, enum op op)
 {
 	struct outcome *o = reader_outcome(r);
 	struct lexer *l = &r->lex;
-	int64_t num;
+	struct arg value;
 	int err;
 
 	if (lex_peek(l) == '"')
@@ -168,10 +168,10 @@ static int lex_outcome(struct reader *r, enum op op)
 		return lex_record(l, o);
 	if (!lex_at_num(l))
 		return lex_word_outcome(l, op, o);
-	err = op == OP_get_inode_flags ? num_lex(l, KIND_INODE_FLAGS, &num)
-				       : lex_num(l, RADIX_C, &num);
+	err = op == OP_get_inode_flags ? arg_lex(l, KIND_INODE_FLAGS, &value)
+				       : lex_num(l, RADIX_C, &value.num);
 	if (!err)
-		reader_num(op, num, o);
+		reader_num(op, value.num, o);
 	return err;
 }
 

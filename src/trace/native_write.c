@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 
 #include "base/put.h"
-#include "op/arg.h"
+#include "op/kind.h"
 #include "trace/dialect.h"
 
 static void put_pid(struct buf *out, uint16_t pid)

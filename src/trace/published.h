@@ -11,6 +11,8 @@ struct published_name {
 };
 extern const struct published_name published_names[]; /* NULL-terminated by name */
 
+/* The word in front of a number of the kind, "FD", or NULL. */
+const char *published_tag(enum kind kind);
 /* Permissions: decimal, 0o755 or <rwxr-xr-x>. */
 int published_mode(struct lexer *l, int64_t *ret);
 /* A returned value, or a set of them in braces. */

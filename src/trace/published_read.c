@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "op/arg.h"
+#include "op/kind.h"
 #include "trace/dialect.h"
 #include "trace/published.h"
 
@@ -30,6 +30,18 @@ static int find_op(const char *word, size_t len)
 	return op_find_len(word, len);
 }
 
+const char *published_tag(enum kind kind)
+{
+	static const char *const tags[KIND_COUNT_] = {
+		[KIND_FD] = "FD",
+		[KIND_DH] = "DH",
+		[KIND_UID] = "User_id",
+		[KIND_GID] = "Group_id",
+	};
+
+	return tags[kind];
+}
+
 /* "(FD 3)", "FD 3" */
 static int lex_tagged(struct lexer *l, const char *tag, int64_t *ret)
 {
@@ -44,7 +56,8 @@ static int lex_tagged(struct lexer *l, const char *tag, int64_t *ret)
 
 static int lex_flags(struct lexer *l, int64_t *ret)
 {
-	int64_t flags = 0, more;
+	int64_t flags = 0;
+	struct arg more;
 	int err;
 
 	err = lex_char(l, '[');
@@ -52,8 +65,8 @@ static int lex_flags(struct lexer *l, int64_t *ret)
 	if (err || lex_take(l, ']'))
 		return err;
 	do {
-		err = num_lex(l, KIND_OPEN_FLAGS, &more);
-		flags |= err ? 0 : more;
+		err = arg_lex(l, KIND_OPEN_FLAGS, &more);
+		flags |= err ? 0 : more.num;
 	} while (!err && lex_take(l, ';'));
 	*ret = flags;
 	return err ? err : lex_char(l, ']');
@@ -119,30 +132,21 @@ static int lex_text(struct reader *r, struct arg *ret)
 
 static int lex_arg(struct reader *r, enum kind kind, struct arg *ret)
 {
+	const char *tag = published_tag(kind);
 	struct lexer *l = &r->lex;
 
 	*ret = (struct arg){ 0 };
-	switch (kind) {
-	case KIND_FD:
-		return lex_tagged(l, "FD", &ret->num);
-	case KIND_DH:
-		return lex_tagged(l, "DH", &ret->num);
-	case KIND_UID:
-		return lex_tagged(l, "User_id", &ret->num);
-	case KIND_GID:
-		return lex_tagged(l, "Group_id", &ret->num);
-	case KIND_OPEN_FLAGS:
+	if (tag)
+		return lex_tagged(l, tag, &ret->num);
+	if (kind == KIND_OPEN_FLAGS)
 		return lex_flags(l, &ret->num);
-	case KIND_MODE:
+	if (kind == KIND_MODE)
 		return published_mode(l, &ret->num);
-	default:
-		break;
-	}
-	if (kind_table[kind].form == FORM_DATA && lex_take_word(l, "data"))
+	if (kind_table[kind]->form == FORM_DATA && lex_take_word(l, "data"))
 		return data_lex(l, ret);
-	if (kind_table[kind].form != FORM_NUM)
+	if (kind_table[kind]->form != FORM_NUM)
 		return lex_text(r, ret);
-	return kind_names(kind) ? num_lex(l, kind, &ret->num) : lex_num(l, RADIX_OCAML, &ret->num);
+	return kind_names(kind) ? arg_lex(l, kind, ret) : lex_num(l, RADIX_OCAML, &ret->num);
 }
 
 /* May the argument and those behind it be missing? */

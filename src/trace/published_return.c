@@ -6,7 +6,7 @@
  *              | "RV_stat {" (field "=" value ";")* "}"       all nine fields, in any order
  *
  * and, for what that language does not have, "RV_statfs {" (field "=" value ";")* "}". */
-#include "op/arg.h"
+#include "op/kind.h"
 #include "trace/published.h"
 
 /* "=S_IFREG" */

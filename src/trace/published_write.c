@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/put.h"
-#include "op/arg.h"
+#include "op/kind.h"
 #include "trace/published.h"
 
 static void put_tagged(struct buf *out, const char *tag, int64_t num)
@@ -48,29 +48,15 @@ static void put_mode(struct buf *out, int64_t mode)
 
 static void put_arg(struct buf *out, const struct arg *arg, enum kind kind)
 {
-	switch (kind) {
-	case KIND_FD:
-		put_tagged(out, "FD", arg->num);
-		return;
-	case KIND_DH:
-		put_tagged(out, "DH", arg->num);
-		return;
-	case KIND_UID:
-		put_tagged(out, "User_id", arg->num);
-		return;
-	case KIND_GID:
-		put_tagged(out, "Group_id", arg->num);
-		return;
-	case KIND_OPEN_FLAGS:
+	const char *tag = published_tag(kind);
+
+	if (tag)
+		put_tagged(out, tag, arg->num);
+	else if (kind == KIND_OPEN_FLAGS)
 		put_flags(out, arg->num);
-		return;
-	case KIND_MODE:
+	else if (kind == KIND_MODE)
 		put_mode(out, arg->num);
-		return;
-	default:
-		break;
-	}
-	if (kind_table[kind].form != FORM_NUM && !arg->generated && !arg->text)
+	else if (kind_table[kind]->form != FORM_NUM && !arg->generated && !arg->text)
 		put_literal(out, "null");
 	else
 		arg_print(arg, kind, out);

@@ -92,9 +92,9 @@ static int add_boundary(struct pool *pool, enum kind kind, bool near, unsigned w
 	int ret = 0;
 
 	if (!kind_boundary(kind, 0, near, &value))
-		return err_set(err, EINVAL, "%s has no boundary values", kind_table[kind].name);
+		return err_set(err, EINVAL, "%s has no boundary values", kind_table[kind]->name);
 	for (size_t i = 0; !ret && kind_boundary(kind, i, near, &value); i++)
-		if (kind != KIND_COUNT ||
+		if (!kind_table[kind]->sizes_data ||
 		    (value.num >= 0 && (uint64_t)value.num <= words->count_max))
 			ret = add(pool, value, weight, arena, err);
 	return ret;
@@ -107,11 +107,11 @@ static int parse_value(struct arg *ret, enum kind kind, const char *word, struct
 	char *end;
 
 	*ret = (struct arg){ 0 };
-	if (kind_table[kind].form == FORM_NUM || *word == '"')
+	if (kind_table[kind]->form == FORM_NUM || *word == '"')
 		return arg_parse(ret, kind, word, arena, err);
 	if (!strcmp(word, "null"))
 		return 0;
-	if (kind_table[kind].form == FORM_TEXT) {
+	if (kind_table[kind]->form == FORM_TEXT) {
 		ret->text = word;
 		ret->len = (uint32_t)strlen(word);
 		return 0;
@@ -137,7 +137,7 @@ static int add_word(struct pool *pool, enum kind kind, char *word, const struct 
 		return ret;
 	if (near || !strcmp(word, "boundary"))
 		return add_boundary(pool, kind, near, weight, words, arena, err);
-	if (!strcmp(word, "pool") && (kind == KIND_PATH || kind == KIND_TARGET)) {
+	if (!strcmp(word, "pool") && kind_table[kind]->is_path) {
 		for (size_t i = 0; !ret && i < words->paths->count; i++)
 			ret = add(pool, words->paths->values[i], weight, arena, err);
 		return ret;

@@ -21,7 +21,7 @@ int distribution_find(const char *name);
 /* What the words of a pool can stand for besides themselves. */
 struct pool_words {
 	const struct pool *paths; /* "pool" */
-	uint64_t count_max;       /* boundary values of counts above it are left out */
+	uint64_t count_max;       /* boundary values of lengths of data above it are left out */
 };
 
 /* The values that text names, one word each; err names the word. */

@@ -2,6 +2,7 @@
 #include "universe/universe.h"
 
 #include "base/must.h"
+#include "op/kind.h"
 
 void universe_free(struct universe *u)
 {
@@ -33,7 +34,7 @@ static void fit_data(struct call *c)
 
 	for (unsigned i = 0; i + 1 < info->args; i++) {
 		count = c->arg[i + 1].num;
-		if (c->arg[i].generated && info->arg[i + 1].kind == KIND_COUNT)
+		if (c->arg[i].generated && kind_table[info->arg[i + 1].kind]->sizes_data)
 			c->arg[i].len = count >= 0 && count <= UINT32_MAX ? (uint32_t)count : 0;
 	}
 }

@@ -60,43 +60,6 @@ static const struct opt universe_keys[] = {
 	OPT_END,
 };
 
-/* Values of the kinds that a profile does not mention. */
-static const char *const defaults[KIND_COUNT_] = {
-	[KIND_PATH] = "pool",
-	[KIND_TARGET] = "pool",
-	[KIND_DIRFD] = "AT_FDCWD",
-	[KIND_FD] = "3",
-	[KIND_DH] = "1",
-	[KIND_OPEN_FLAGS] = "O_RDWR|O_CREAT",
-	[KIND_RESOLVE] = "0",
-	[KIND_MODE] = "0644 0755",
-	[KIND_NODE_MODE] = "S_IFREG|0644 S_IFIFO|0644",
-	[KIND_DEV] = "0",
-	[KIND_COUNT] = "0 1 4096",
-	[KIND_LENGTH] = "0 1 4096",
-	[KIND_OFFSET] = "0 1 4096",
-	[KIND_WHENCE] = "SEEK_SET SEEK_CUR SEEK_END",
-	[KIND_DATA] = "1",
-	[KIND_FALLOC_MODE] = "0 FALLOC_FL_KEEP_SIZE",
-	[KIND_RENAME_FLAGS] = "0 RENAME_NOREPLACE RENAME_EXCHANGE",
-	[KIND_AT_FLAGS] = "0",
-	[KIND_ACCESS_FLAGS] = "0",
-	[KIND_ACCESS_MODE] = "F_OK R_OK W_OK X_OK",
-	[KIND_UID] = "0 1",
-	[KIND_GID] = "0 1",
-	[KIND_XATTR_NAME] = "user.a",
-	[KIND_XATTR_VALUE] = "1",
-	[KIND_XATTR_FLAGS] = "0 XATTR_CREATE XATTR_REPLACE",
-	[KIND_TIME] = "0 UTIME_NOW UTIME_OMIT",
-	[KIND_STATX_MASK] = "STATX_BASIC_STATS",
-	[KIND_RWF_FLAGS] = "0",
-	[KIND_COPY_FLAGS] = "0",
-	[KIND_LOCK_OP] = "LOCK_EX LOCK_UN",
-	[KIND_INODE_FLAGS] = "0 FS_IMMUTABLE_FL FS_APPEND_FL",
-	[KIND_DURATION] = "1000",
-	[KIND_NTH] = "1 2 3 4 5 6 7 8 9 10 11 12 14 16 18 20 24 28 32 40 50",
-};
-
 struct draft {
 	struct universe *u;
 	struct ini ini;
@@ -198,7 +161,7 @@ static const struct ini_row *argument_row(struct draft *d, const char *prefix, e
 	*ret_own = row != NULL;
 	if (!row) {
 		buf_clear(&key);
-		buf_addf(&key, "%s%s", prefix, kind_table[arg->kind].name);
+		buf_addf(&key, "%s%s", prefix, kind_table[arg->kind]->name);
 		row = find_row(&d->ini, "pick", key.data);
 	}
 	buf_free(&key);
@@ -211,7 +174,8 @@ static int read_pool(struct draft *d, struct pool *ret, enum kind kind, const st
 	struct pool_words words = { .paths = &d->paths, .count_max = d->settings.size_max };
 	struct err why = { 0 };
 
-	if (pool_read(ret, kind, row ? row->value : defaults[kind], &words, &d->u->arena, &why)) {
+	if (pool_read(ret, kind, row ? row->value : kind_table[kind]->picked, &words, &d->u->arena,
+		      &why)) {
 		must(row);
 		return row_error(d, row, why.text);
 	}

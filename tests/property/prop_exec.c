@@ -83,7 +83,7 @@ static struct arg some_arg(struct rng *rng, enum kind kind)
 	static const char bytes[] = "some bytes";
 	struct arg arg = { 0 };
 
-	switch (kind_table[kind].form) {
+	switch (kind_table[kind]->form) {
 	case FORM_TEXT:
 		arg.text = texts[rng_below(rng, ARRAY_LEN(texts))];
 		arg.len = arg.text ? (uint32_t)strlen(arg.text) : 0;

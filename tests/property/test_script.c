@@ -52,9 +52,9 @@ static struct arg random_text(struct rng *rng, struct arena *arena, const char *
 
 static struct arg random_arg(struct rng *rng, enum kind kind, struct arena *arena)
 {
-	if (kind_table[kind].form == FORM_NUM)
+	if (kind_table[kind]->form == FORM_NUM)
 		return (struct arg){ .num = random_num(rng, kind) };
-	if (kind_table[kind].form == FORM_DATA && rng_chance(rng, 1, 2))
+	if (kind_table[kind]->form == FORM_DATA && rng_chance(rng, 1, 2))
 		return (struct arg){ .seed = rng_u64(rng) >> rng_below(rng, 64),
 				     .len = (uint32_t)rng_u64(rng),
 				     .generated = true };

@@ -264,7 +264,7 @@ static void boundaries_are_distinct(void **state)
 					assert_true(values[i] != value.num);
 				values[count] = value.num;
 			}
-			assert_int_equal(!count, kind_table[kind].form != FORM_NUM);
+			assert_int_equal(!count, kind_table[kind]->form != FORM_NUM);
 		}
 	}
 	assert_true(kind_boundary(KIND_COUNT, 64, false, &value));

@@ -115,9 +115,9 @@ static struct arg nasty_arg(struct rng *rng, enum kind kind)
 	const char *text = nasty_texts[rng_below(rng, ARRAY_LEN(nasty_texts))];
 	struct arg arg = { 0 };
 
-	if (kind_table[kind].form == FORM_NUM) {
+	if (kind_table[kind]->form == FORM_NUM) {
 		arg.num = nasty_numbers[rng_below(rng, ARRAY_LEN(nasty_numbers))];
-	} else if (kind_table[kind].form == FORM_DATA && rng_below(rng, 4) == 0) {
+	} else if (kind_table[kind]->form == FORM_DATA && rng_below(rng, 4) == 0) {
 		arg.generated = true;
 		arg.seed = rng_u64(rng);
 		arg.len = (uint32_t)rng_below(rng, 9000);

@@ -1,0 +1,249 @@
+/* kind_text.c -- kinds that are text: paths, targets of links, names of extended attributes. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/lexer.h"
+#include "base/put.h"
+#include "op/c_text.h"
+#include "op/kind_functions.h"
+
+enum { NAME_BYTES_MAX = 255, PATH_BYTES_MAX = 4096 };
+
+static void text_print(const struct kind_info *kind, const struct arg *arg, struct buf *out)
+{
+	if (arg->text)
+		put_quoted(out, arg->text, arg->len);
+	else
+		put_literal(out, "NULL");
+}
+
+int text_lex(const struct kind_info *kind, struct lexer *l, struct arg *ret)
+{
+	char *text;
+	int err;
+
+	if (lex_take_word(l, "NULL"))
+		return 0;
+	err = lex_string(l, &text, &ret->len);
+	if (!err)
+		ret->text = text;
+	return err;
+}
+
+/* A question mark is escaped, too: three in a row may be something else (trigraphs). */
+void c_string(const char *bytes, size_t len, struct buf *out)
+{
+	buf_addch(out, '"');
+	for (size_t i = 0; i < len; i++) {
+		unsigned char byte = (unsigned char)bytes[i];
+
+		if (byte == '"' || byte == '\\' || byte == '?')
+			buf_addf(out, "\\%c", byte);
+		else if (byte < ' ' || byte > '~')
+			buf_addf(out, "\\%03o", byte);
+		else
+			buf_addch(out, (char)byte);
+	}
+	buf_addch(out, '"');
+}
+
+static void text_c_text(const struct kind_info *kind, const struct arg *arg, struct c_text *to)
+{
+	if (arg->text)
+		c_string(arg->text, arg->len, to->out);
+	else
+		buf_adds(to->out, "nothing");
+}
+
+void c_path(const char *path, bool rooted, struct buf *out)
+{
+	const char *below = path ? path + strspn(path, "/") : NULL;
+
+	if (!path)
+		buf_adds(out, "nothing");
+	else if (rooted || below == path)
+		c_string(path, strlen(path), out);
+	else if (*below)
+		c_string(below, strlen(below), out);
+	else
+		buf_adds(out, "\".\"");
+}
+
+static void path_c_text(const struct kind_info *kind, const struct arg *arg, struct c_text *to)
+{
+	c_path(arg->text, to->rooted, to->out);
+}
+
+/* Without the first component, or with the last name cut to its first letter. */
+static bool path_shorter(const struct kind_info *kind, enum op op, const struct arg *arg, size_t i,
+			 struct arena *arena, struct arg *ret)
+{
+	const char *path = arg->text, *last, *rest;
+	size_t start, keep;
+
+	if (!path || i > 1)
+		return false;
+	if (i == 0) {
+		start = path[0] == '/';
+		rest = path + start + strcspn(path + start, "/");
+		if (!rest[0] || !rest[1])
+			rest = path;
+		else if (!start)
+			rest++;
+	} else {
+		last = strrchr(path, '/');
+		keep = last ? (size_t)(last + 1 - path) + 1 : 1;
+		if (keep >= strlen(path))
+			return false;
+		rest = arena_copy(arena, path, keep);
+	}
+	*ret = (struct arg){ .text = rest, .len = (uint32_t)strlen(rest) };
+	return true;
+}
+
+static bool is_null(const struct arg *arg)
+{
+	return !arg->text;
+}
+
+static bool is_empty(const struct arg *arg)
+{
+	return arg->text && !arg->len;
+}
+
+static bool is_absolute(const struct arg *arg)
+{
+	return arg->len && arg->text[0] == '/';
+}
+
+static bool is_relative(const struct arg *arg)
+{
+	return arg->len && arg->text[0] != '/';
+}
+
+static bool ends_in_slash(const struct arg *arg)
+{
+	return arg->len && arg->text[arg->len - 1] == '/';
+}
+
+/* Is the last component, slashes behind it left aside, "." or ".."? */
+static bool ends_in_dot(const struct arg *arg)
+{
+	size_t len = arg->len, name = 0;
+
+	while (len && arg->text[len - 1] == '/')
+		len--;
+	while (name < len && arg->text[len - name - 1] != '/')
+		name++;
+	return (name == 1 || name == 2) && !memcmp(arg->text + len - name, "..", name);
+}
+
+static bool has_double_slash(const struct arg *arg)
+{
+	return arg->len && memmem(arg->text, arg->len, "//", 2);
+}
+
+static bool has_long_name(const struct arg *arg)
+{
+	size_t name = 0;
+
+	for (size_t i = 0; i < arg->len && name <= NAME_BYTES_MAX; i++)
+		name = arg->text[i] == '/' ? 0 : name + 1;
+	return name > NAME_BYTES_MAX;
+}
+
+static bool is_long_path(const struct arg *arg)
+{
+	return arg->len >= PATH_BYTES_MAX;
+}
+
+static bool has_prefix(const struct arg *arg, const char *prefix)
+{
+	return arg->len >= strlen(prefix) && !memcmp(arg->text, prefix, strlen(prefix));
+}
+
+static bool is_user(const struct arg *arg)
+{
+	return has_prefix(arg, "user.");
+}
+
+static bool is_trusted(const struct arg *arg)
+{
+	return has_prefix(arg, "trusted.");
+}
+
+static bool is_security(const struct arg *arg)
+{
+	return has_prefix(arg, "security.");
+}
+
+static bool is_system(const struct arg *arg)
+{
+	return has_prefix(arg, "system.");
+}
+
+static bool is_other_space(const struct arg *arg)
+{
+	return arg->len && !is_user(arg) && !is_trusted(arg) && !is_security(arg) &&
+	       !is_system(arg);
+}
+
+static bool is_long_name(const struct arg *arg)
+{
+	return arg->len > NAME_BYTES_MAX;
+}
+
+#define TEXT \
+	.form = FORM_TEXT, .print = text_print, .lex = text_lex, .partitions = &partition_classes
+
+static const struct value_class path_classes[] = {
+	{ "null", is_null },
+	{ "empty", is_empty },
+	{ "absolute", is_absolute },
+	{ "relative", is_relative },
+	{ "final slash", ends_in_slash },
+	{ "final dot", ends_in_dot },
+	{ "double slash", has_double_slash },
+	{ "name too long", has_long_name },
+	{ "path too long", is_long_path },
+	{ NULL, NULL },
+};
+
+const struct kind_info kind_path = {
+	.name = "path",
+	TEXT,
+	.picked = "pool",
+	.is_path = true,
+	.classes = path_classes,
+	.simpler = path_shorter,
+	.c_text = path_c_text,
+};
+
+const struct kind_info kind_target = {
+	.name = "target",
+	TEXT,
+	.picked = "pool",
+	.is_path = true,
+	.classes = path_classes,
+	.c_text = text_c_text,
+};
+
+static const struct value_class xattr_classes[] = {
+	{ "null", is_null },
+	{ "empty", is_empty },
+	{ "user", is_user },
+	{ "trusted", is_trusted },
+	{ "security", is_security },
+	{ "system", is_system },
+	{ "other", is_other_space },
+	{ "name too long", is_long_name },
+	{ NULL, NULL },
+};
+
+const struct kind_info kind_xattr_name = {
+	.name = "xattr_name",
+	TEXT,
+	.picked = "user.a",
+	.classes = xattr_classes,
+	.c_text = text_c_text,
+};
