@@ -15,10 +15,10 @@ const struct inode *need_object(struct step *x, int64_t dirfd, const struct arg 
 const struct inode *need_open_object(struct step *x, const struct arg *fd, bool any);
 
 /* How resolve() is to take a path, by AT_ flags. */
-static inline unsigned resolve_flags(int64_t at_flags)
+static inline unsigned walk_flags(int64_t at_flags)
 {
-	return (at_flags & AT_SYMLINK_NOFOLLOW ? RESOLVE_KEEP_SLASH : RESOLVE_FOLLOW) |
-	       (at_flags & AT_EMPTY_PATH ? RESOLVE_EMPTY : 0);
+	return (at_flags & AT_SYMLINK_NOFOLLOW ? WALK_KEEP_SLASH : WALK_FOLLOW) |
+	       (at_flags & AT_EMPTY_PATH ? WALK_EMPTY : 0);
 }
 
 #endif

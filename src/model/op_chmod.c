@@ -59,7 +59,7 @@ static void set_mode(struct step *x, const struct inode *inode, int64_t mode)
 
 void model_chmod(struct step *x)
 {
-	set_mode(x, need_object(x, AT_FDCWD, &x->call->chmod.path, RESOLVE_FOLLOW),
+	set_mode(x, need_object(x, AT_FDCWD, &x->call->chmod.path, WALK_FOLLOW),
 		 x->call->chmod.mode.num);
 }
 
@@ -71,7 +71,6 @@ void model_fchmod(struct step *x)
 void model_fchmodat(struct step *x)
 {
 	set_mode(x,
-		 need_object(x, x->call->fchmodat.dirfd.num, &x->call->fchmodat.path,
-			     RESOLVE_FOLLOW),
+		 need_object(x, x->call->fchmodat.dirfd.num, &x->call->fchmodat.path, WALK_FOLLOW),
 		 x->call->fchmodat.mode.num);
 }

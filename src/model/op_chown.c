@@ -88,13 +88,13 @@ static void set_owner(struct step *x, const struct inode *inode, int64_t user, i
 
 void model_chown(struct step *x)
 {
-	set_owner(x, need_object(x, AT_FDCWD, &x->call->chown.path, RESOLVE_FOLLOW),
+	set_owner(x, need_object(x, AT_FDCWD, &x->call->chown.path, WALK_FOLLOW),
 		  x->call->chown.uid.num, x->call->chown.gid.num);
 }
 
 void model_lchown(struct step *x)
 {
-	set_owner(x, need_object(x, AT_FDCWD, &x->call->lchown.path, RESOLVE_KEEP_SLASH),
+	set_owner(x, need_object(x, AT_FDCWD, &x->call->lchown.path, WALK_KEEP_SLASH),
 		  x->call->lchown.uid.num, x->call->lchown.gid.num);
 }
 
@@ -112,6 +112,6 @@ void model_fchownat(struct step *x)
 		return;
 	set_owner(x,
 		  need_object(x, x->call->fchownat.dirfd.num, &x->call->fchownat.path,
-			      resolve_flags(flags)),
+			      walk_flags(flags)),
 		  x->call->fchownat.uid.num, x->call->fchownat.gid.num);
 }

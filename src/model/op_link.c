@@ -72,7 +72,7 @@ static void make_link(struct step *x, int64_t fromfd, const struct arg *from_pat
 	const struct inode *inode;
 	struct where from, to;
 
-	resolve(x, fromfd, from_path, RESOLVE_KEEP_SLASH | follow, NULL, &from);
+	resolve(x, fromfd, from_path, WALK_KEEP_SLASH | follow, NULL, &from);
 	refuse_source(x, &from);
 	resolve(x, tofd, to_path, 0, NULL, &to);
 	refuse_destination(x, &from, &to);
@@ -93,7 +93,7 @@ static void make_link(struct step *x, int64_t fromfd, const struct arg *from_pat
 void model_link(struct step *x)
 {
 	const struct call *c = x->call;
-	unsigned follow = holds(x, RULE_link_follows) ? RESOLVE_FOLLOW : 0;
+	unsigned follow = holds(x, RULE_link_follows) ? WALK_FOLLOW : 0;
 
 	make_link(x, AT_FDCWD, &c->link.from, follow, AT_FDCWD, &c->link.to);
 }
@@ -113,9 +113,9 @@ void model_linkat(struct step *x)
 	if (flags & AT_EMPTY_PATH && !is_root(x))
 		may_refuse(x, RULE_linkat_empty_other);
 	if (flags & AT_SYMLINK_FOLLOW)
-		how |= RESOLVE_FOLLOW;
+		how |= WALK_FOLLOW;
 	if (flags & AT_EMPTY_PATH)
-		how |= RESOLVE_EMPTY;
+		how |= WALK_EMPTY;
 	make_link(x, c->linkat.fromfd.num, &c->linkat.from, how, c->linkat.tofd.num, &c->linkat.to);
 }
 
@@ -124,7 +124,7 @@ static void read_target(struct step *x, int64_t dirfd, const struct arg *path, u
 	const struct inode *inode;
 	struct where w;
 
-	resolve(x, dirfd, path, RESOLVE_KEEP_SLASH | flags, NULL, &w);
+	resolve(x, dirfd, path, WALK_KEEP_SLASH | flags, NULL, &w);
 	refuse_where(x, &w);
 	if (w.kind == WHERE_NONE)
 		refuse(x, RULE_name_missing);
@@ -148,5 +148,5 @@ void model_readlinkat(struct step *x)
 {
 	const struct call *c = x->call;
 
-	read_target(x, c->readlinkat.dirfd.num, &c->readlinkat.path, RESOLVE_EMPTY);
+	read_target(x, c->readlinkat.dirfd.num, &c->readlinkat.path, WALK_EMPTY);
 }

@@ -20,7 +20,7 @@ struct opening {
 };
 
 enum {
-	RESOLVE_KNOWN = RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS |
+	KNOWN_RESOLVE = RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS |
 			RESOLVE_BENEATH | RESOLVE_IN_ROOT | RESOLVE_CACHED,
 	PATH_FLAGS = O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC,
 	TMPFILE_BIT = O_TMPFILE & ~O_DIRECTORY,
@@ -41,7 +41,7 @@ static void refuse_how(struct step *x, const struct opening *o)
 	int64_t confined = *o->confined, named = OPEN_RDONLY | FLAGS_KNOWN;
 	bool makes = o->flags & (O_CREAT | TMPFILE_BIT);
 
-	if (o->flags & ~named || confined & ~(int64_t)RESOLVE_KNOWN ||
+	if (o->flags & ~named || confined & ~(int64_t)KNOWN_RESOLVE ||
 	    (confined & RESOLVE_BENEATH && confined & RESOLVE_IN_ROOT) ||
 	    (has(o, O_PATH) && o->flags & ~(int64_t)(PATH_FLAGS | OPEN_RDONLY)))
 		refuse(x, RULE_openat2_flags);
@@ -265,12 +265,12 @@ static void refuse_tmpfile(struct step *x, const struct opening *o)
 
 static void refuse_opening(struct step *x, struct opening *o)
 {
-	unsigned how = has(o, O_NOFOLLOW) ? RESOLVE_KEEP_SLASH : 0;
+	unsigned how = has(o, O_NOFOLLOW) ? WALK_KEEP_SLASH : 0;
 
 	if (!has(o, O_NOFOLLOW) && !has(o, O_CREAT | O_EXCL))
-		how |= RESOLVE_FOLLOW;
+		how |= WALK_FOLLOW;
 	if (has(o, O_CREAT))
-		how |= RESOLVE_OPEN_CREATE;
+		how |= WALK_OPEN_CREATE;
 	resolve(x, o->dirfd, o->path, how, o->confined, &o->w);
 	if (o->w.via_symlink)
 		ignore_slash(x, &o->w, RULE_open_ignores_slash);

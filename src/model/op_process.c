@@ -16,7 +16,7 @@ static void go_to(struct step *x, const struct inode *inode)
 
 void model_chdir(struct step *x)
 {
-	go_to(x, need_object(x, AT_FDCWD, &x->call->chdir.path, RESOLVE_FOLLOW));
+	go_to(x, need_object(x, AT_FDCWD, &x->call->chdir.path, WALK_FOLLOW));
 }
 
 void model_fchdir(struct step *x)

@@ -12,12 +12,12 @@ static void tell(struct step *x, const struct inode *inode)
 
 void model_stat(struct step *x)
 {
-	tell(x, need_object(x, AT_FDCWD, &x->call->stat.path, RESOLVE_FOLLOW));
+	tell(x, need_object(x, AT_FDCWD, &x->call->stat.path, WALK_FOLLOW));
 }
 
 void model_lstat(struct step *x)
 {
-	tell(x, need_object(x, AT_FDCWD, &x->call->lstat.path, RESOLVE_KEEP_SLASH));
+	tell(x, need_object(x, AT_FDCWD, &x->call->lstat.path, WALK_KEEP_SLASH));
 }
 
 void model_fstat(struct step *x)
@@ -49,7 +49,7 @@ void model_statx(struct step *x)
 		refuse(x, RULE_at_flags);
 	if (!path.text && null_is_empty(x, x->call->statx.dirfd.num, flags))
 		path.text = "";
-	tell(x, need_object(x, x->call->statx.dirfd.num, &path, resolve_flags(flags)));
+	tell(x, need_object(x, x->call->statx.dirfd.num, &path, walk_flags(flags)));
 }
 
 static void check_access(struct step *x, const struct inode *inode, int64_t mode)
@@ -73,7 +73,7 @@ void model_access(struct step *x)
 
 	if (mode & ~(int64_t)(R_OK | W_OK | X_OK))
 		refuse(x, RULE_access_mode);
-	inode = need_object(x, AT_FDCWD, &x->call->access.path, RESOLVE_FOLLOW);
+	inode = need_object(x, AT_FDCWD, &x->call->access.path, WALK_FOLLOW);
 	if (inode)
 		check_access(x, inode, mode);
 }
@@ -88,7 +88,7 @@ void model_faccessat2(struct step *x)
 	if (flags & ~(int64_t)(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
 		refuse(x, RULE_at_flags);
 	inode = need_object(x, x->call->faccessat2.dirfd.num, &x->call->faccessat2.path,
-			    resolve_flags(flags));
+			    walk_flags(flags));
 	if (inode)
 		check_access(x, inode, mode);
 }
@@ -112,7 +112,7 @@ static void tell_file_system(struct step *x, const struct inode *inode)
 
 void model_statfs(struct step *x)
 {
-	tell_file_system(x, need_object(x, AT_FDCWD, &x->call->statfs.path, RESOLVE_FOLLOW));
+	tell_file_system(x, need_object(x, AT_FDCWD, &x->call->statfs.path, WALK_FOLLOW));
 }
 
 void model_fstatfs(struct step *x)

@@ -121,8 +121,7 @@ static void start_stream(struct step *x, uint64_t handle, uint64_t dir)
 
 void model_opendir(struct step *x)
 {
-	const struct inode *inode =
-		need_object(x, AT_FDCWD, &x->call->opendir.path, RESOLVE_FOLLOW);
+	const struct inode *inode = need_object(x, AT_FDCWD, &x->call->opendir.path, WALK_FOLLOW);
 	int64_t handle = 1;
 
 	if (!inode)

@@ -47,7 +47,7 @@ static const struct inode *find_object(struct step *x, int64_t flags)
 	}
 	if (flags & ~(int64_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) && refuse(x, RULE_at_flags))
 		return NULL;
-	return need_object(x, dirfd->num, path, resolve_flags(flags));
+	return need_object(x, dirfd->num, path, walk_flags(flags));
 }
 
 void model_utimensat(struct step *x)

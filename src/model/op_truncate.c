@@ -39,7 +39,7 @@ void model_truncate(struct step *x)
 
 	if (length < 0)
 		refuse(x, RULE_truncate_negative);
-	resolve(x, AT_FDCWD, &x->call->truncate.path, RESOLVE_FOLLOW, NULL, &w);
+	resolve(x, AT_FDCWD, &x->call->truncate.path, WALK_FOLLOW, NULL, &w);
 	if (length >= 0)
 		ignore_slash(x, &w, RULE_truncate_ignores_slash);
 	if (refuse_where(x, &w))

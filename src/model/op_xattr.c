@@ -36,7 +36,7 @@ static const struct inode *need_by(struct step *x, enum by by)
 
 	if (by == BY_FD)
 		return need_open_object(x, arg, false);
-	return need_object(x, AT_FDCWD, arg, by == BY_PATH ? RESOLVE_FOLLOW : RESOLVE_KEEP_SLASH);
+	return need_object(x, AT_FDCWD, arg, by == BY_PATH ? WALK_FOLLOW : WALK_KEEP_SLASH);
 }
 
 /* What a call is given besides the object; size and flags are those of a value to set. */

@@ -14,7 +14,7 @@ enum {
 
 struct walk {
 	struct step *x;
-	unsigned flags;   /* enum resolve_flag */
+	unsigned flags;   /* enum walk_flag */
 	int64_t confined; /* RESOLVE_ flags of openat2 */
 	uint64_t dir;     /* where the walk is */
 	uint64_t start;   /* where it began: the root of a confined walk */
@@ -92,12 +92,12 @@ static bool go_up(struct walk *w)
 
 static bool follows(struct walk *w, bool last, bool slash)
 {
-	if (!last || w->flags & RESOLVE_FOLLOW)
+	if (!last || w->flags & WALK_FOLLOW)
 		return true;
 	if (!slash)
 		return false;
 	return holds(w->x, RULE_slash_follows) ||
-	       (w->flags & RESOLVE_KEEP_SLASH && holds(w->x, RULE_slash_follows_lookup));
+	       (w->flags & WALK_KEEP_SLASH && holds(w->x, RULE_slash_follows_lookup));
 }
 
 /* Somebody else's link at the end of a path, in a sticky directory that everybody can write to:
@@ -195,7 +195,7 @@ static bool walk_name(struct walk *w, const char *name, size_t len)
 		return walk_dots(w, len == 2);
 	last = nothing_follows(w, &slash);
 	ret->slash = last && slash;
-	if (last && *w->rest[w->depth] == '/' && w->flags & RESOLVE_OPEN_CREATE &&
+	if (last && *w->rest[w->depth] == '/' && w->flags & WALK_OPEN_CREATE &&
 	    holds(w->x, RULE_open_slash_first)) {
 		fail(ret, RULE_open_slash_first);
 		return false;
@@ -235,7 +235,7 @@ static bool begin(struct walk *w, int64_t dirfd, const struct arg *path)
 		fail(w->ret, RULE_path_too_long);
 		return false;
 	}
-	if (!path->len && !(w->flags & RESOLVE_EMPTY)) {
+	if (!path->len && !(w->flags & WALK_EMPTY)) {
 		fail(w->ret, RULE_path_empty);
 		return false;
 	}

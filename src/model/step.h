@@ -103,11 +103,11 @@ uint32_t mode_kept(const struct step *x, uint32_t mode);
 bool sticky_forbids(struct step *x, const struct inode *dir, const struct inode *victim);
 
 /* Path resolution (resolve.c). */
-enum resolve_flag {
-	RESOLVE_FOLLOW = 1 << 0,     /* a final symbolic link is followed */
-	RESOLVE_KEEP_SLASH = 1 << 1, /* readlink, lstat, O_NOFOLLOW: Linux follows before a slash */
-	RESOLVE_EMPTY = 1 << 2,      /* AT_EMPTY_PATH: "" is the directory itself */
-	RESOLVE_OPEN_CREATE = 1 << 3, /* open makes the last name, if it is not there */
+enum walk_flag {
+	WALK_FOLLOW = 1 << 0,      /* a final symbolic link is followed */
+	WALK_KEEP_SLASH = 1 << 1,  /* readlink, lstat, O_NOFOLLOW: Linux follows before a slash */
+	WALK_EMPTY = 1 << 2,       /* AT_EMPTY_PATH: "" is the directory itself */
+	WALK_OPEN_CREATE = 1 << 3, /* open makes the last name, if it is not there */
 };
 enum where_kind { WHERE_DIR, WHERE_FILE, WHERE_NONE, WHERE_ERROR };
 struct where {
