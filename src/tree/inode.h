@@ -38,7 +38,5 @@ struct blob *blob_make(const void *data, size_t len, bool hashed);
 
 /* Gives an inode a name; link counts stay. */
 void name_add(struct tree *t, uint64_t dir, const char *name, size_t len, uint64_t ino);
-/* The place of a name in the directory with this path. */
-struct hash place_hash(struct hash path, const char *name, size_t len);
 
 #endif

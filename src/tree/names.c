@@ -34,7 +34,8 @@ static struct entry *entry_new(const char *name, size_t len, uint64_t ino)
 	return entry;
 }
 
-struct hash place_hash(struct hash path, const char *name, size_t len)
+/* The place of a name in the directory with this path. */
+static struct hash place_hash(struct hash path, const char *name, size_t len)
 {
 	struct hash pair[2] = { path, hash128(name, len, SEED_PLACE) };
 

@@ -185,10 +185,6 @@ bool tree_remove_xattr(struct tree *t, uint64_t ino, const char *name);
 /* The attribute after *cookie; NULL at the end. */
 const struct xattr *tree_next_xattr(const struct inode *inode, uint64_t *cookie);
 
-/* A hash that trees share which differ only by a renaming within the pool of names (symmetry):
- * the least over the renamings. At most 8 names. */
-struct hash tree_canonical_hash(const struct tree *t, const char *const *names, size_t count);
-
 /* One line per object, sorted by path, fields in a fixed order; the canonical print. */
 void tree_print(const struct tree *t, struct buf *out);
 /* What differs, in sentences a person can read ("/a/f: size 5, expected 3"), at most

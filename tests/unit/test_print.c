@@ -208,35 +208,6 @@ static void no_more_lines_than_wanted(void **state)
 	tree_free(&u);
 }
 
-/* "/x/y" a file, "/z" a link to "x/y". */
-static struct hash renamed(const char *x, const char *y, const char *z, const char *target,
-			   bool canonical)
-{
-	static const char *const pool[] = { "a", "b", "c", "d" };
-	struct tree t = new_tree();
-	struct hash hash;
-
-	make_file(&t, make(&t, TREE_ROOT, x, S_IFDIR | 0755), y, "data");
-	make_link(&t, TREE_ROOT, z, target);
-	tree_settle(&t);
-	hash = canonical ? tree_canonical_hash(&t, pool, 4) : tree_hash(&t);
-	tree_free(&t);
-	return hash;
-}
-
-static void trees_alike_but_for_names_have_one_canonical_hash(void **state)
-{
-	struct hash one = renamed("a", "b", "c", "a/b", true);
-
-	assert_true(hash_equal(one, renamed("d", "a", "b", "d/a", true)));
-	assert_true(hash_equal(one, renamed("c", "d", "a", "c/d", true)));
-	assert_false(hash_equal(one, renamed("a", "b", "c", "a/c", true)));
-	assert_false(hash_equal(one, renamed("a", "a", "c", "a/a", true)));
-	assert_false(hash_equal(one, renamed("a", "b", "foreign", "a/b", true)));
-	assert_true(
-		hash_equal(renamed("p", "q", "r", "s", true), renamed("p", "q", "r", "s", false)));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,7 +218,6 @@ int main(void)
 		cmocka_unit_test(every_difference_is_told),
 		cmocka_unit_test(two_names_of_one_file_are_told_from_two_files),
 		cmocka_unit_test(no_more_lines_than_wanted),
-		cmocka_unit_test(trees_alike_but_for_names_have_one_canonical_hash),
 	};
 
 	return cmocka_run_group_tests_name("print", tests, NULL, NULL);
