@@ -24,12 +24,12 @@ static const struct opt opts[] = {
 	  .type = OPT_CHOICE,
 	  .offset = offsetof(struct settings, platform),
 	  .value = "posix|linux|macos|freebsd",
-	  .help = "whose rules hold" },
+	  .help = "the platform whose rules apply" },
 	{ .name = "kernel",
 	  .type = OPT_TEXT,
 	  .offset = offsetof(struct settings, kernel),
 	  .value = "VERSION",
-	  .help = "version of Linux; 3.19 is the one the published model describes" },
+	  .help = "version of Linux; the published model describes 3.19" },
 	{ .name = "trait",
 	  .type = OPT_LIST,
 	  .offset = offsetof(struct settings, traits),
@@ -39,11 +39,11 @@ static const struct opt opts[] = {
 	  .type = OPT_TEXT,
 	  .offset = offsetof(struct settings, user),
 	  .value = "UID:GID",
-	  .help = "who process 1 is; without it root" },
+	  .help = "user and group of process 1; default: root" },
 	{ .name = "rules",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(struct settings, rules),
-	  .help = "also prints the rules that speak against what was seen" },
+	  .help = "also prints the rules that forbid the observed outcome" },
 	{ .name = "json",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(struct settings, json),
@@ -238,24 +238,21 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_check = {
 	.name = "check",
 	.usage = "TRACE...",
-	.summary = "judges traces",
-	.text = "Walks through each trace with the model and prints every outcome that it does "
-		"not\n"
-		"allow, with what it does allow. A directory stands for all files below it that "
-		"end\n"
-		"in _.trace_. Judging goes on after a mismatch with what was allowed.\n"
+	.summary = "check traces against the model",
+	.text = "Runs each trace through the model and prints every outcome that the model does\n"
+		"not allow, together with the allowed outcomes. A directory means all files\n"
+		"below it that end in _.trace_. After a mismatch, the check continues from an\n"
+		"allowed outcome.\n"
 		"\n"
-		"Calls may overlap (a process calls before another one's call has returned): "
-		"there\n"
-		"must be an order in which they took effect that explains all outcomes.\n"
+		"Calls may overlap: a process calls before the call of another process has\n"
+		"returned. Some order of their effects must explain all outcomes.\n"
 		"\n"
-		"What the platform does not do may still be inside POSIX, and is said to be. Once\n"
-		"something happened that the platform leaves undefined, nothing follows from it,\n"
-		"and mismatches no longer count.\n"
+		"An outcome that the platform does not have may still be allowed by POSIX; the\n"
+		"report says so. After an outcome that the platform leaves undefined, the state\n"
+		"is unknown and mismatches no longer count.\n"
 		"\n"
-		"The exit status is 0 where all traces were accepted, 1 where one was not, 2 "
-		"where\n"
-		"there was none of these but an undefined one.",
+		"Exit status: 0 all traces were accepted, 1 a trace was rejected, 2 no trace\n"
+		"was rejected but one is undefined.",
 	.opts = opts,
 	.settings = &settings,
 	.reads_only = true,

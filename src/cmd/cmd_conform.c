@@ -32,36 +32,36 @@ static const struct opt opts[] = {
 	{ "suite", OPT_LIST, ROW(suite), "all|published|NAME",
 	  "which scripts: all generated ones, the published ones, or a family", 0, 0 },
 	{ "scripts", OPT_TEXT, ROW(scripts), "PATH",
-	  "further scripts, or the published ones: a directory or a tar archive", 0, 0 },
+	  "more scripts, or the published ones: a directory or a tar archive", 0, 0 },
 	{ "sample", OPT_U64, ROW(sample), "N", "only one script in N, for slow targets", 1,
 	  1000000 },
-	{ "families", OPT_TEXT, ROW(families), "FILE", "an INI file with further families", 0, 0 },
+	{ "families", OPT_TEXT, ROW(families), "FILE", "an INI file with more families", 0, 0 },
 	{ "races", OPT_FLAG, ROW(races), NULL,
-	  "instead calls that overlap: is there an order that explains what they answer?", 0, 0 },
-	{ "repeat", OPT_U64, ROW(repeat), "N", "how often each race is run", 1, 1000000 },
+	  "runs overlapping calls instead: does an order of effects explain the outcomes?", 0, 0 },
+	{ "repeat", OPT_U64, ROW(repeat), "N", "runs of each race", 1, 1000000 },
 	{ "list", OPT_FLAG, ROW(list), NULL,
-	  "instead prints the families, and the proof that nothing is left out", 0, 0 },
-	{ "show", OPT_TEXT, ROW(show), "SCRIPT", "instead prints the script of that name", 0, 0 },
+	  "prints only the families, and the proof that no combination is missing", 0, 0 },
+	{ "show", OPT_TEXT, ROW(show), "SCRIPT", "prints only the script of that name", 0, 0 },
 	{ "jobs", OPT_U64, ROW(jobs), "N",
-	  "scripts at a time; 0: one for each processor, but one on a directory or device of yours",
-	  0, CONFORM_JOBS_MAX },
-	{ "platform", OPT_CHOICE, ROW(platform), "posix|linux|macos|freebsd", "whose rules hold", 0,
-	  0 },
+	  "scripts in parallel; 0: one per CPU, but 1 on a directory or device of yours", 0,
+	  CONFORM_JOBS_MAX },
+	{ "platform", OPT_CHOICE, ROW(platform), "posix|linux|macos|freebsd",
+	  "the platform whose rules apply", 0, 0 },
 	{ "kernel", OPT_TEXT, ROW(kernel), "VERSION",
-	  "version of Linux whose rules hold, instead of that of the target's kernel", 0, 0 },
-	{ "expect", OPT_TEXT, ROW(expect), "FILE", "failures that are known, with their reasons", 0,
+	  "version of Linux whose rules apply; default: that of the target's kernel", 0, 0 },
+	{ "expect", OPT_TEXT, ROW(expect), "FILE", "known failures, with their reasons", 0, 0 },
+	{ "since", OPT_TEXT, ROW(since), "RUN",
+	  "prints new and fixed deviations since an earlier run", 0, 0 },
+	{ "rules", OPT_FLAG, ROW(rules), NULL, "prints the rules that no script has exercised", 0,
 	  0 },
-	{ "since", OPT_TEXT, ROW(since), "RUN", "prints what is new and what is gone since a run",
-	  0, 0 },
-	{ "rules", OPT_FLAG, ROW(rules), NULL, "prints the rules that no script has met", 0, 0 },
 	{ "findings", OPT_U64, ROW(findings), "N",
-	  "how many causes are shrunk and told with a program, for each target", 0, 10000 },
-	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS", "time for one call", 0,
+	  "causes to shrink and write with a C program, per target", 0, 10000 },
+	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS", "time limit of one call", 0,
 	  OPT_SECONDS_MAX },
 	SPACE_OPT(struct settings, space),
-	{ "junit", OPT_TEXT, ROW(junit), "FILE", "writes a report as JUnit does", 0, 0 },
+	{ "junit", OPT_TEXT, ROW(junit), "FILE", "writes a JUnit report", 0, 0 },
 	{ "tap", OPT_FLAG, ROW(tap), NULL, "prints the result as TAP", 0, 0 },
-	{ "out", OPT_TEXT, ROW(out), "DIR", "the run's directory instead of one in runs/", 0, 0 },
+	{ "out", OPT_TEXT, ROW(out), "DIR", "run directory; default: a new one in runs/", 0, 0 },
 	{ "config", OPT_TEXT, ROW(config), "FILE", "an INI file that describes targets", 0, 0 },
 	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
 	OPT_END,
@@ -78,7 +78,7 @@ static int add_published(struct suite *s, struct err *err)
 		return suite_add_path(s, settings.scripts, err);
 	if (!shared)
 		return err_set(err, ENOENT,
-			       "where are the published scripts? --scripts is missing");
+			       "--suite published needs --scripts with the published scripts");
 	buf_addf(&path, "%s/sibylfs/scripts.tar.xz", shared);
 	ret = suite_add_path(s, path.data, err);
 	buf_free(&path);
@@ -129,7 +129,7 @@ static int show_script(const struct suite *s, struct err *err)
 	long number = suite_find(s, settings.show);
 
 	if (number < 0) {
-		err_set(err, ENOENT, "%s: there is no such script", settings.show);
+		err_set(err, ENOENT, "%s: no such script", settings.show);
 		return EXIT_USAGE;
 	}
 	suite_print(s, &s->scripts[number], &out);
@@ -321,7 +321,7 @@ static int add_changes(const struct survey *s, struct buf *out, struct err *err)
 	survey_compare(s, before, out);
 	json_decref(before);
 	if (out->len == start)
-		buf_addf(out, "nothing is new or gone since %s\n", settings.since);
+		buf_addf(out, "no changes since %s\n", settings.since);
 	return 0;
 }
 
@@ -433,7 +433,7 @@ static int run_targets(struct suite *suite, int argc, char **argv, struct err *e
 	int code = EXIT_USAGE;
 
 	if (argc < 2)
-		err_set(err, EINVAL, "which target?");
+		err_set(err, EINVAL, "no target given");
 	else if (!(settings.kernel && version_parse(settings.kernel, &session.kernel, err)) &&
 		 !read_targets(&names, argc, argv, err) &&
 		 !(settings.expect && expectations_read(&expected, settings.expect, err)))
@@ -465,18 +465,19 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_conform = {
 	.name = "conform",
 	.usage = "TARGET...",
-	.summary = "does a file system keep to POSIX, and where does it differ from others",
-	.text = "Executes many small scripts on each target with real processes and users, and\n"
-		"judges every outcome, and the tree at the end of every script, against the\n"
-		"model. Scripts are made from families: properties of paths, calls, flags and\n"
-		"users, combined so that every possible choice of values is in a script\n"
-		"(*--list* proves it). _all_ stands for every target that can be tested here.\n"
+	.summary = "check a file system against POSIX and Linux with generated scripts",
+	.text = "Executes many small scripts on each target with real processes and users.\n"
+		"Compares every outcome, and the tree at the end of every script, with the\n"
+		"model. Families generate the scripts: they combine properties of paths, calls,\n"
+		"flags and users so that some script has every possible choice of values\n"
+		"(*--list* proves it). _all_ means every target that can be tested here.\n"
 		"\n"
-		"What deviates is gathered by cause: the call, what was seen, what is allowed and\n"
-		"the rule that says so. Several targets stand side by side in one table. What\n"
-		"POSIX does not allow is told apart from what only Linux would not do.\n"
+		"The report groups deviations by cause: the call, the actual outcome, the\n"
+		"allowed outcomes and their rule. One table shows several targets side by side.\n"
+		"The report separates what POSIX does not allow from what POSIX allows but\n"
+		"Linux does not do.\n"
 		"\n"
-		"Exit status: 0 nothing deviates (but what *--expect* names), 1 something does, 2\n"
+		"Exit status: 0 no deviations (except those in *--expect*), 1 deviations, 2\n"
 		"could not tell.",
 	.opts = opts,
 	.settings = &settings,

@@ -31,20 +31,21 @@ static struct settings {
 
 static const struct opt opts[] = {
 	{ "mount", OPT_LIST, ROW(mounts), "DIR",
-	  "mount point of the file system under test; several may be given", 0, 0 },
+	  "mount point of the file system under test; may be repeated", 0, 0 },
 	{ "read", OPT_CHOICE, ROW(read), "none|strace|ftrace|ctf|trace",
-	  "count the calls in a trace instead of running a command", 0, 0 },
+	  "count the calls of a trace instead of running a command", 0, 0 },
 	{ "paths", OPT_CHOICE, ROW(paths), "auto|walks|names",
-	  "attribute calls on paths by the kernel's walks, or by the names in them", 0, 0 },
+	  "attribute calls on paths by the path walk of the kernel, or by the names in the path", 0,
+	  0 },
 	{ "cwd", OPT_TEXT, ROW(cwd), "DIR",
-	  "where the traced command began, for relative paths in a trace", 0, 0 },
+	  "initial working directory of the traced command, for relative paths", 0, 0 },
 	{ "compare", OPT_FLAG, ROW(compare), NULL, "show coverage files side by side", 0, 0 },
-	{ "merge", OPT_FLAG, ROW(merge), NULL, "add coverage files up", 0, 0 },
+	{ "merge", OPT_FLAG, ROW(merge), NULL, "merge coverage files", 0, 0 },
 	{ "target", OPT_DOUBLE, ROW(target), "N",
-	  "how often every partition is to be used, for the deviation; 0: an even share of all "
+	  "desired uses of every partition, for the deviation; 0: an even share of all "
 	  "uses",
 	  0, INT64_MAX },
-	{ "out", OPT_TEXT, ROW(out), "DIR", "the run's directory instead of one in runs/", 0, 0 },
+	{ "out", OPT_TEXT, ROW(out), "DIR", "run directory; default: a new one in runs/", 0, 0 },
 	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
 	OPT_END,
 };
@@ -109,9 +110,10 @@ static int tell_one(const char *target, json_t *coverage, struct err *err)
 static void tell_status(int status)
 {
 	if (WIFSIGNALED(status))
-		fprintf(stderr, "assay cover: the command died of signal %d\n", WTERMSIG(status));
+		fprintf(stderr, "assay cover: the command was killed by signal %d\n",
+			WTERMSIG(status));
 	else if (WEXITSTATUS(status))
-		fprintf(stderr, "assay cover: the command ended with status %d\n",
+		fprintf(stderr, "assay cover: the command exited with status %d\n",
 			WEXITSTATUS(status));
 }
 
@@ -184,7 +186,7 @@ static int run_reader(const char *path, struct err *err)
 	coverage_init(&c, reader->name);
 	r = reader->read(&c, &options, path, err);
 	if (!r && !c.understood)
-		r = err_set(err, EINVAL, "%s holds no call that --read %s understands", path,
+		r = err_set(err, EINVAL, "%s has no call that --read %s recognises", path,
 			    reader->name);
 	if (!r) {
 		report = coverage_json(&c);
@@ -268,15 +270,15 @@ static int run(int argc, char **argv, struct err *err)
 
 	if (argc < 2) {
 		err_set(err, EINVAL,
-			files           ? "which files?"
-			: settings.read ? "which trace?"
-					: "which command?");
+			files           ? "no file given"
+			: settings.read ? "no trace given"
+					: "no command given");
 		return EXIT_USAGE;
 	}
 	if (files)
 		return run_files(argc - 1, argv + 1, err);
 	if (settings.mounts.count > TRACE_MOUNTS || (!settings.read && !settings.mounts.count)) {
-		err_set(err, EINVAL, "which mount? 1 to %d of --mount", TRACE_MOUNTS);
+		err_set(err, EINVAL, "no mount given: 1 to %d of --mount", TRACE_MOUNTS);
 		return EXIT_USAGE;
 	}
 	return settings.read ? run_reader(argv[1], err) : run_live(argv + 1, err);
@@ -285,34 +287,25 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_cover = {
 	.name = "cover",
 	.usage = "--mount DIR -- COMMAND... | --read FORMAT TRACE | --compare FILE...",
-	.summary = "which inputs and outputs a test exercises",
-	.text = "Runs _COMMAND_ and counts the system calls that it, and all it starts, make on "
-		"the\n"
-		"file systems at _DIR_: for every argument how often each flag, each size between\n"
-		"powers of two, each choice was used, for every call how often it succeeded and\n"
-		"which errors it gave. Variants count for their base call: openat for open, "
-		"pwrite64\n"
-		"for write.\n"
+	.summary = "measure the input and output coverage of a test",
+	.text = "Runs _COMMAND_ and counts the system calls that it and its child processes\n"
+		"make on the file systems at _DIR_. For every argument it counts how often each\n"
+		"flag, each size between powers of two and each choice was used. For every call\n"
+		"it counts successes and returned errnos. Variants count for their base call:\n"
+		"openat for open, pwrite64 for write.\n"
 		"\n"
-		"Counting is done in the kernel. Calls on descriptors are attributed exactly, also "
-		"when\n"
-		"the file system is unmounted and mounted again meanwhile. Calls on paths are "
-		"exact "
-		"where\n"
-		"the kernel lets its walks be seen; else they are told by the names in the path,\n"
-		"symbolic links aside, and *exact* is false. What could not be attributed, and "
-		"what was\n"
-		"lost, is counted in *unattributed* and *lost*.\n"
+		"A BPF program counts in the kernel. Calls on descriptors are attributed\n"
+		"exactly, even if the file system is remounted meanwhile. Calls on paths are\n"
+		"attributed exactly if the kernel allows probes on its path walk. Otherwise\n"
+		"they are attributed by the names in the path, without following symbolic\n"
+		"links, and *exact* is false. *unattributed* and *lost* count the calls that\n"
+		"could not be attributed or counted.\n"
 		"\n"
-		"With *--read* a trace is counted instead: *strace* text (best with -f -y -s 0), "
-		"*ftrace*\n"
-		"text of the system-call tracepoints, also perf's, *ctf* directories of LTTng, "
-		"*trace*\n"
-		"of our own. Without *--mount* everything in it counts.\n"
+		"With *--read* it counts a trace instead: *strace* text (best with -f -y -s 0),\n"
+		"*ftrace* text of the system-call tracepoints (also of perf), *ctf* directories\n"
+		"of LTTng, or *trace* files of Assay. Without *--mount* every call counts.\n"
 		"\n"
-		"With *--compare* and *--merge*, _FILE_ is the coverage.json of a run, of this or "
-		"any\n"
-		"other command.",
+		"With *--compare* and *--merge*, _FILE_ is the coverage.json of any run.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run,

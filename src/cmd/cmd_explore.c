@@ -52,8 +52,8 @@ enum { FAULT_WEIGHT = 100, LEAK_WEIGHT = 5 };
 
 static const struct opt opts[] = {
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N",
-	  "how long to search, each target; 0 for no limit", 0, OPT_SECONDS_MAX },
-	{ "calls", OPT_U64, ROW(calls), "N", "how many calls to make; 0 for no limit", 0, 0 },
+	  "duration of the search of each target; 0 for no limit", 0, OPT_SECONDS_MAX },
+	{ "calls", OPT_U64, ROW(calls), "N", "number of calls; 0 for no limit", 0, 0 },
 	{ "seed", OPT_U64, ROW(seed), "N", "repeats a search exactly; 0 for a new one", 0,
 	  INT64_MAX },
 	{ "strategy", OPT_CHOICE, ROW(strategy), "auto|tour|dfs|bfs|random|best|remount",
@@ -63,55 +63,53 @@ static const struct opt opts[] = {
 	{ "set", OPT_LIST, ROW(set), "KEY=VALUE", "overrides a key of the profile: ops.mkdir=5", 0,
 	  0 },
 	{ "against", OPT_LIST, ROW(against), "TARGET",
-	  "a further target that makes the same calls, for comparison", 0, 0 },
+	  "another target that makes the same calls, for comparison", 0, 0 },
 	{ "faults", OPT_LIST, ROW(faults), "alloc|read|write",
-	  "make allocations of memory or requests to the disk fail, one by one (kernel:...)", 0,
+	  "injects failures of memory allocations or disk requests, one by one (kernel:...)", 0,
 	  0 },
-	{ "failures", OPT_U64, ROW(failures), "N", "how many of them within one call", 1, 2 },
-	{ "leaks", OPT_FLAG, ROW(leaks), NULL,
-	  "look for memory that calls leave behind (kernel:...)", 0, 0 },
+	{ "failures", OPT_U64, ROW(failures), "N", "injected failures per call", 1, 2 },
+	{ "leaks", OPT_FLAG, ROW(leaks), NULL, "searches for memory leaks (kernel:...)", 0, 0 },
 	{ "verify", OPT_TEXT, ROW(verify), "full|touched+N",
-	  "observe the whole tree after every call, or what it touched and the whole after every N",
-	  0, 0 },
-	{ "depth", OPT_U64, ROW(depth), "N", "longest way of dfs, bfs, best and remount", 1,
+	  "scan the whole tree after every call, or only what it touched and all after every N", 0,
+	  0 },
+	{ "depth", OPT_U64, ROW(depth), "N", "maximum depth of dfs, bfs, best and remount", 1,
 	  1 << 20 },
-	{ "memory", OPT_U64, ROW(memory), "BYTES", "most memory for visited states and edges",
+	{ "memory", OPT_U64, ROW(memory), "BYTES", "maximum memory for visited states and edges",
 	  1 << 16, UINT64_MAX },
 	{ "bitstate", OPT_FLAG, ROW(bitstate), NULL,
-	  "dfs, bfs, best: keep only bits of visited states, for spaces beyond memory", 0, 0 },
+	  "dfs, bfs, best: store only bits of visited states, if memory is too small", 0, 0 },
 	{ "saved", OPT_U64, ROW(saved), "N",
-	  "dfs, bfs, best: most states saved at once, others are reached again by their calls; 0 "
-	  "for what --memory holds",
+	  "dfs, bfs, best: maximum of saved states; the calls to other states are repeated. 0: as "
+	  "many as --memory holds",
 	  0, 0 },
 	{ "adaptive", OPT_FLAG, ROW(adaptive), NULL,
-	  "move weights toward inputs and outcomes not seen yet", 0, 0 },
+	  "raise the weights of inputs and outcomes that were not seen yet", 0, 0 },
 	{ "coverage-from", OPT_LIST, ROW(coverage_from), "FILE",
-	  "a coverage.json of what is tested already: aim at the rest; several add up", 0, 0 },
+	  "a coverage.json of earlier tests: prefer what it lacks; may be repeated", 0, 0 },
 	{ "kernel-coverage", OPT_FLAG, ROW(kernel_coverage), NULL,
-	  "tell which code of the file system was run, in a kernel built for it (kernel:...)", 0,
+	  "record the executed code of the file system, in a kernel built for it (kernel:...)", 0,
 	  0 },
 	{ "code-score", OPT_FLAG, ROW(code_score), NULL,
-	  "prefer states and calls that come to code not run yet (with --kernel-coverage)", 0, 0 },
+	  "prefer states and calls that reach new code (with --kernel-coverage)", 0, 0 },
 	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS",
-	  "time for one call; one that takes longer hangs", 0, OPT_SECONDS_MAX },
+	  "time limit of one call; a longer call is a hang", 0, OPT_SECONDS_MAX },
 	SPACE_OPT(struct settings, space),
-	{ "findings", OPT_U64, ROW(findings), "N", "end after so many different findings", 1,
-	  1000000 },
+	{ "findings", OPT_U64, ROW(findings), "N", "stop after this number of different findings",
+	  1, 1000000 },
 	{ "expected", OPT_TEXT, ROW(expected), "FILE",
-	  "findings that are known, by signature, with a reason each: counted, not reported", 0,
-	  0 },
+	  "known findings by signature, each with a reason: counted, not reported", 0, 0 },
 	{ "all", OPT_FLAG, ROW(all), NULL,
-	  "one after the other, every target that can be tested here", 0, 0 },
+	  "search every target that can be tested here, one after the other", 0, 0 },
 	{ "kernel-log", OPT_TEXT, ROW(kernel_log), "FILE",
-	  "where the kernel writes its complaints, if not to /dev/kmsg; those about other "
-	  "processes and devices are counted, and are no findings",
+	  "kernel log to watch instead of /dev/kmsg; messages about other processes and "
+	  "devices are counted, but are not findings",
 	  0, 0 },
 	{ "jobs", OPT_U64, ROW(jobs), "N",
-	  "so many searches at once, each with its own seed; one on a directory or device of yours",
-	  1, 1024 },
+	  "parallel searches, each with its own seed; 1 on a directory or device of yours", 1,
+	  1024 },
 	{ "resume", OPT_TEXT, ROW(resume), "RUN",
-	  "go on with the search in this directory, with the same options", 0, 0 },
-	{ "out", OPT_TEXT, ROW(out), "DIR", "the run's directory instead of one in runs/", 0, 0 },
+	  "continue the search of this run directory, with the same options", 0, 0 },
+	{ "out", OPT_TEXT, ROW(out), "DIR", "run directory; default: a new one in runs/", 0, 0 },
 	{ "config", OPT_TEXT, ROW(config), "FILE", "an INI file that describes targets", 0, 0 },
 	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
 	OPT_END,
@@ -213,11 +211,11 @@ static int read_universe(struct universe *u, struct err *err)
 static int open_universe(struct universe *u, const struct target *t, struct err *err)
 {
 	if (settings.faults.count && !(t->caps & TARGET_FAULTS))
-		return err_set(err, ENOTSUP, "nothing can be made to fail on %s", t->name);
+		return err_set(err, ENOTSUP, "%s does not support injected failures", t->name);
 	if (settings.leaks && !(t->caps & TARGET_LEAKS))
-		return err_set(err, ENOTSUP, "nobody tells how much memory %s uses", t->name);
+		return err_set(err, ENOTSUP, "cannot read the memory usage of %s", t->name);
 	if (settings.leaks && strategy_branches(strategy()))
-		return err_set(err, ENOTSUP, "looking for leaks needs the strategy tour or random");
+		return err_set(err, ENOTSUP, "--leaks needs the strategy tour or random");
 	return read_universe(u, err);
 }
 
@@ -316,7 +314,8 @@ static int read_code(struct explore_options *o, struct code *c, struct target *t
 		o->code = c;
 	if (o->code && settings.resume && !code_is_saved(settings.resume))
 		fprintf(stderr,
-			"%s: what code was run before is not known; only the rest is told\n",
+			"%s: the code coverage before the resume is lost; the report has only the "
+			"rest\n",
 			settings.resume);
 	return status;
 }
@@ -498,7 +497,7 @@ static int check_resume(int targets, struct err *err)
 	if (settings.out)
 		err_set(err, EINVAL, "either --out or --resume");
 	else if (targets != 1 || settings.all)
-		err_set(err, EINVAL, "only the search of one target can be resumed");
+		err_set(err, EINVAL, "--resume continues the search of one target only");
 	else
 		return operand_code(run_dir_check(settings.resume, err));
 	return EXIT_USAGE;
@@ -530,7 +529,7 @@ static int run(int argc, char **argv, struct err *err)
 	int code;
 
 	if (argc < 2 && !settings.all) {
-		err_set(err, EINVAL, "which target?");
+		err_set(err, EINVAL, "no target given");
 		return EXIT_USAGE;
 	}
 	code = check_names(argc - 1, argv + 1, err);
@@ -545,60 +544,48 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_explore = {
 	.name = "explore",
 	.usage = "TARGET...",
-	.summary = "search the states and inputs of a file system for wrong answers",
-	.text = "Makes calls on a file system, judges every outcome against the model of POSIX "
-		"and\n"
-		"compares the whole tree with the model's after every call. Each discrepancy is\n"
-		"shrunk to the fewest and simplest calls, replayed ten times and written as a "
-		"trace\n"
-		"and a C program.\n"
+	.summary = "search the states and inputs of a file system for bugs",
+	.text = "Makes calls on a file system. Compares every outcome with the model of POSIX,\n"
+		"and after every call compares the whole tree with the tree of the model.\n"
+		"Shrinks each discrepancy to the fewest and simplest calls, replays it ten\n"
+		"times and writes it as a trace and a C program.\n"
 		"\n"
-		"The universe (*--profile*) bounds names, sizes and flags. The default strategy,\n"
-		"_tour_, executes every call in every state once and never restores the file "
-		"system;\n"
-		"_dfs_, _bfs_ and _best_ save and restore it; _remount_ does so by unmounting "
-		"around\n"
-		"every call. When nothing is left to try, all states and transitions are "
-		"verified.\n"
+		"The universe (*--profile*) bounds names, sizes and flags. The default\n"
+		"strategy, _tour_, executes every call in every state once and never restores\n"
+		"the file system. _dfs_, _bfs_ and _best_ save and restore it; _remount_\n"
+		"unmounts and mounts it around every call. When no call is left to try, all\n"
+		"states and transitions are verified.\n"
 		"\n"
-		"With *--against*, other targets make the same calls. Differences that the model\n"
-		"allows are listed in run.json; with three or more targets a finding names the "
-		"odd\n"
-		"one out.\n"
+		"With *--against*, other targets make the same calls. run.json lists the\n"
+		"differences that the model allows. With three or more targets a finding names\n"
+		"the target that differs from the others.\n"
 		"\n"
-		"With *--faults*, in every state the next call may meet the failure of one of its\n"
-		"allocations or of a request to the disk: it has to give an error and change "
-		"nothing,\n"
-		"or to do without.\n"
+		"With *--faults*, one allocation or disk request of the next call may fail in\n"
+		"every state. That call must either return an error and change nothing, or\n"
+		"succeed.\n"
 		"\n"
-		"With *--leaks*, the last calls are now and then made again, several times in a "
-		"copy\n"
-		"of the kernel, mounting before and unmounting after: memory that is in use then "
-		"and\n"
-		"grows every time is a finding.\n"
+		"With *--leaks*, the last calls are repeated from time to time, several times\n"
+		"in a copy of the kernel, each time between a mount and an unmount. Allocated\n"
+		"memory that grows with every repetition is a finding.\n"
 		"\n"
-		"With *--coverage-from*, the counts in coverage files, of *assay cover* or of "
-		"earlier\n"
-		"runs, are where weights begin: operations, values and errors that nobody has "
-		"tried\n"
-		"are drawn more often.\n"
+		"With *--coverage-from*, the initial weights come from coverage files of *assay\n"
+		"cover* or of earlier runs: operations, values and errors with no count are\n"
+		"drawn more often.\n"
 		"\n"
-		"Several targets, or *--all*, are searched one after the other, each as long as\n"
-		"*--seconds* says; one that fails does not end the others. One table tells them\n"
-		"all. Those that *--all* cannot test here are named with what they lack.\n"
+		"Several targets, or *--all*, are searched one after the other, each for\n"
+		"*--seconds*. A target that fails does not end the others. One table shows all\n"
+		"results, and for each target that *--all* cannot test here it shows what is\n"
+		"missing.\n"
 		"\n"
-		"A file of *--expected* findings has a section for each, named by its signature, "
-		"with\n"
-		"a _reason_ and, if it is to end, _until_ = YYYY-MM-DD. Those that did not occur "
-		"are\n"
-		"told at the end.\n"
+		"A file of *--expected* findings has a section for each, named by its\n"
+		"signature, with a _reason_ and, if it expires, _until_ = YYYY-MM-DD. The\n"
+		"summary lists expected findings that did not occur.\n"
 		"\n"
-		"A discrepancy that no replay from a fresh file system shows again is no finding: "
-		"it\n"
-		"is kept aside in _RUN_/unconfirmed, counted and told.\n"
+		"A discrepancy that no replay on a fresh file system shows again is not a\n"
+		"finding. It is stored in _RUN_/unconfirmed, counted and reported.\n"
 		"\n"
-		"Exit status: 0 no findings, 1 findings, 2 could not tell, as when there are only\n"
-		"discrepancies that no replay shows.",
+		"Exit status: 0 no findings, 1 findings, 2 could not tell, for example because\n"
+		"no replay shows any of the discrepancies.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run,

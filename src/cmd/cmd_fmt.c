@@ -20,7 +20,7 @@ static const struct opt opts[] = {
 	  .type = OPT_CHOICE,
 	  .offset = offsetof(typeof(settings), dialect),
 	  .value = "keep|native|published",
-	  .help = "dialect to print; each file keeps its own unless told" },
+	  .help = "dialect to print; default: the dialect of each file" },
 	OPT_END,
 };
 
@@ -79,13 +79,14 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_fmt = {
 	.name = "fmt",
 	.usage = "FILE...",
-	.summary = "prints scripts and traces in canonical form",
-	.text = "Reads scripts and traces of both dialects, told apart by their first line, and\n"
-		"prints them in canonical form; _-_ is standard input. Comments and blank lines\n"
-		"stay. What it prints it prints again unchanged.\n"
+	.summary = "print scripts and traces in canonical form",
+	.text = "Reads scripts and traces of both dialects, which it recognises by their first\n"
+		"line, and prints them in canonical form. _-_ is standard input. Comments and\n"
+		"blank lines are kept. The output is a fixed point: printing it again does not\n"
+		"change it.\n"
 		"\n"
-		"A file with a mistake is named with line and column on standard error; nothing\n"
-		"is printed for it, and the exit status is 64.",
+		"If a file has an error, its line and column are printed to standard error, the\n"
+		"file is not printed, and the exit status is 64.",
 	.opts = opts,
 	.settings = &settings,
 	.reads_only = true,

@@ -28,7 +28,7 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_help = {
 	.name = "help",
 	.usage = "[COMMAND]",
-	.summary = "what the commands do and which options they take",
+	.summary = "list the commands, or the options of a command",
 	.text = "Without an operand, lists the commands. With the name of a command, prints the\n"
 		"same as *assay* _COMMAND_ *--help*.",
 	.run = run,

@@ -28,27 +28,30 @@ static const struct opt opts[] = {
 	  .type = OPT_TEXT,
 	  .offset = offsetof(typeof(settings), source),
 	  .value = "PACKAGE|DIR",
-	  .help = "build from this Debian package, as kernel:ext4@6.1 and the like, or from a copy "
-		  "of this directory, as kernel:ext4@NAME, named like it" },
+	  .help = "Debian source package (kernel:ext4@6.1) or source directory (kernel:ext4@NAME, "
+		  "the "
+		  "name of the directory)" },
 	{ .name = "debug",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(typeof(settings), debug),
-	  .help = "build one that looks for its own mistakes; use it as kernel:ext4@debug" },
+	  .help = "build a kernel with debug checks; use it as kernel:ext4@debug" },
 	{ .name = "coverage",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(typeof(settings), coverage),
-	  .help = "build one that tells which code is run, for explore --kernel-coverage" },
+	  .help = "build a kernel that records executed code, for explore --kernel-coverage" },
 	{ .name = "config",
 	  .type = OPT_TEXT,
 	  .offset = offsetof(typeof(settings), config),
 	  .value = "FILE",
-	  .help = "build one with these options (lines CONFIG\\_X=y); use it as kernel:ext4@NAME, "
-		  "named like the file" },
+	  .help = "build a kernel with these options (lines CONFIG\\_X=y); use it as "
+		  "kernel:ext4@NAME, "
+		  "the name of the file" },
 	{ .name = "patch",
 	  .type = OPT_TEXT,
 	  .offset = offsetof(typeof(settings), patch),
 	  .value = "FILE",
-	  .help = "build one with this change; use it as kernel:ext4@NAME, named like the file" },
+	  .help = "build a kernel with this patch; use it as kernel:ext4@NAME, the name of the "
+		  "file" },
 	{ .name = "json",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(typeof(settings), json),
@@ -78,7 +81,7 @@ static int find_script(const char *name, struct buf *ret, struct err *err)
 		if (!access(ret->data, X_OK))
 			return 0;
 	}
-	return err_set(err, ENOENT, "kernel/%s is not there, neither near %s nor installed", name,
+	return err_set(err, ENOENT, "cannot find kernel/%s, neither near %s nor installed", name,
 		       self);
 }
 
@@ -164,7 +167,8 @@ static int run(int argc, char **argv, struct err *err)
 	} else if (settings.debug && settings.coverage) {
 		err_set(err, EINVAL, "either --debug or --coverage");
 	} else if (!cache.len) {
-		err_set(err, ENOENT, "neither XDG_CACHE_HOME nor HOME says where the cache is");
+		err_set(err, ENOENT,
+			"cannot find the cache: neither XDG_CACHE_HOME nor HOME is set");
 		code = EXIT_UNKNOWN;
 	} else if (actions[i].run != list && kernels_make_directory(cache.data, err)) {
 		code = EXIT_UNKNOWN;
@@ -178,16 +182,14 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_kernel = {
 	.name = "kernel",
 	.usage = "build|list|prune",
-	.summary = "the kernels that run in a process",
-	.text = "Targets *kernel:ext4* and the like are file systems of a Linux kernel that runs "
-		"as "
-		"an ordinary process: deterministic, saved by fork, without root. *build* makes "
-		"that "
-		"kernel from Debian's source package or from a tree of your own, into "
-		"~/.cache/assay/kernel; it takes minutes the first time and is reused afterwards. "
-		"A tree of your own is built again as you change it, and only what you changed. "
-		"*list* tells what was built and what it is called; *prune* removes what no longer "
-		"fits this program, and the sources nothing is made from any more.",
+	.summary = "build and list the kernels that run in a process",
+	.text = "Targets like *kernel:ext4* are file systems of a Linux kernel that runs as an\n"
+		"ordinary process: deterministic, with snapshots by fork, without root. *build*\n"
+		"builds that kernel from Debian's source package or from your own source tree,\n"
+		"in ~/.cache/assay/kernel. The first build takes minutes; later builds reuse\n"
+		"it. After changes in your source tree, *build* compiles only the changed\n"
+		"files. *list* lists the built kernels and their names. *prune* removes kernels\n"
+		"that this version cannot use, and sources that no kernel needs.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run,

@@ -101,7 +101,7 @@ static void print_table(void)
 static int run(int argc, char **argv, struct err *err)
 {
 	if (argc > 1) {
-		err_set(err, EINVAL, "%s: no operand is taken", argv[1]);
+		err_set(err, EINVAL, "%s: unexpected operand", argv[1]);
 		return EXIT_USAGE;
 	}
 	if (settings.json)
@@ -114,10 +114,9 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_ops = {
 	.name = "ops",
 	.usage = "",
-	.summary = "the table of operations",
-	.text = "Lists every operation that scripts can name and runs can draw: the call whose\n"
-		"coverage it counts for, what it yields, what it changes, and its arguments with\n"
-		"their kinds.",
+	.summary = "list the operations",
+	.text = "Lists every operation of scripts and searches: the call that its coverage\n"
+		"counts for, its result, its traits, and its arguments with their kinds.",
 	.opts = opts,
 	.settings = &settings,
 	.reads_only = true,

@@ -35,9 +35,9 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_profile = {
 	.name = "profile",
 	.usage = "[NAME...]",
-	.summary = "the shipped universe profiles",
-	.text = "Without an operand, lists the profiles that *--profile* can name. With names,\n"
-		"prints their text, to be changed and given to *--profile* as a file.",
+	.summary = "list the shipped profiles",
+	.text = "Without an operand, lists the profiles that *--profile* accepts. With names,\n"
+		"prints their text, which can be edited and passed to *--profile* as a file.",
 	.reads_only = true,
 	.run = run,
 };

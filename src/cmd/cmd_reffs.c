@@ -26,11 +26,11 @@ static const struct opt opts[] = {
 	{ "size", OPT_U64, offsetof(struct settings, size), "BYTES",
 	  "size of the file system; beyond: ENOSPC", 4096, (uint64_t)1 << 50 },
 	{ "inodes", OPT_U64, offsetof(struct settings, inodes), "N",
-	  "objects it can hold; beyond: ENOSPC", 1, (uint64_t)1 << 40 },
+	  "maximum number of objects; beyond: ENOSPC", 1, (uint64_t)1 << 40 },
 	{ "snapshots", OPT_U64, offsetof(struct settings, snapshots), "N",
-	  "states that can be saved; beyond: ENOSPC", 0, UINT32_MAX },
+	  "maximum number of saved states; beyond: ENOSPC", 0, UINT32_MAX },
 	{ "memory", OPT_U64, offsetof(struct settings, memory), "BYTES",
-	  "memory of the present and all saved states; beyond: ENOSPC (half of the machine's)", 0,
+	  "memory of the current and all saved states; beyond: ENOSPC (default: half of RAM)", 0,
 	  (uint64_t)1 << 50 },
 	{ "allow-other", OPT_FLAG, offsetof(struct settings, allow_other), NULL,
 	  "other users may use the mount", 0, 0 },
@@ -41,9 +41,9 @@ static const struct opt opts[] = {
 	{ "image", OPT_TEXT, offsetof(struct settings, image), "FILE",
 	  "load the state from FILE if it exists, and write it back at the end", 0, 0 },
 	{ "discard", OPT_FLAG, offsetof(struct settings, discard), NULL,
-	  "restore: forget the key afterwards", 0, 0 },
+	  "restore: drop the key afterwards", 0, 0 },
 	{ "pool", OPT_FLAG, offsetof(struct settings, pool), NULL,
-	  "pickle, load: all keys at once (KEY is left out)", 0, 0 },
+	  "pickle, load: all keys at once (without KEY)", 0, 0 },
 	OPT_END,
 };
 
@@ -57,10 +57,10 @@ static void daemon_died(pid_t daemon, struct err *err)
 	while (waitpid(daemon, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFSIGNALED(status))
-		err_set(err, EIO, "the daemon was ended by a signal before it was mounted: %s",
+		err_set(err, EIO, "the daemon was killed before the mount was ready: %s",
 			strsignal(WTERMSIG(status)));
 	else
-		err_set(err, EIO, "the daemon ended before it was mounted, with status %d",
+		err_set(err, EIO, "the daemon exited before the mount was ready, with status %d",
 			WEXITSTATUS(status));
 }
 
@@ -192,7 +192,7 @@ static int parse_key(const char *text, uint64_t *ret, struct err *err)
 	errno = 0;
 	*ret = strtoull(text, &end, 0);
 	if (errno || *end || end == text || *text == '-')
-		return err_set(err, EINVAL, "%s: a key is a number of 64 bits", text);
+		return err_set(err, EINVAL, "%s: a key must be a 64-bit number", text);
 	return 0;
 }
 
@@ -230,9 +230,9 @@ static int check_verb(const struct verb *verb, int argc, char **argv, struct err
 	int needed = 3 + !settings.pool + !!verb->with_file, code;
 
 	if (settings.pool && !verb->with_file)
-		return operand_code(err_set(err, EINVAL, "--pool goes with pickle and load"));
+		return operand_code(err_set(err, EINVAL, "--pool needs pickle or load"));
 	if (settings.discard && verb->request != REFFS_RESTORE)
-		return operand_code(err_set(err, EINVAL, "--discard goes with restore"));
+		return operand_code(err_set(err, EINVAL, "--discard needs restore"));
 	if (argc != needed)
 		return operand_code(err_set(err, EINVAL, "usage: assay reffs %s MOUNTPOINT%s%s",
 					    verb->name, settings.pool ? "" : " KEY",
@@ -274,7 +274,7 @@ static int run(int argc, char **argv, struct err *err)
 		if (!strcmp(argv[1], verbs[i].name))
 			return run_verb(&verbs[i], argc, argv, err);
 	if (argc != 2) {
-		err_set(err, EINVAL, "one mount point is needed");
+		err_set(err, EINVAL, "expected one mount point");
 		return EXIT_USAGE;
 	}
 	return run_mount(argv[1], err);
@@ -283,35 +283,33 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_reffs = {
 	.name = "reffs",
 	.usage = "MOUNTPOINT | save|restore|drop MOUNTPOINT KEY | pickle|load MOUNTPOINT KEY FILE",
-	.summary = "mounts the reference file system; saves and restores its states",
-	.text = "Mounts RefFS, the model of POSIX made into a file system in memory, on MOUNTPOINT "
-		"and returns when it stands. MOUNTPOINT is a directory on which nothing is mounted "
-		"yet. Unmount it with *umount* or *fusermount3 -u*. SIGTERM, SIGINT and SIGHUP end "
-		"the daemon, which unmounts and writes its image. Where it is killed, a process of "
-		"its own (_reffs-guardian_) unmounts; where that is killed, too, *umount -l* "
-		"does.\n\n"
-		"*save* keeps the present state under KEY, a number; *restore* makes it the "
-		"present "
-		"one again, at a cost that does not depend on the size of the tree, with all of "
-		"the "
-		"kernel's caches right afterwards; *drop* forgets it. *pickle* writes a saved "
-		"state "
-		"to a file and *load* reads one back under KEY; with *--pool* all keys at once. "
-		"The "
-		"file may lie anywhere, also on the mount. One that is damaged, or holds no sound "
-		"file system, is refused and changes nothing. Programs do the same by ioctl: see "
-		"_reffs.h_.\n\n"
-		"Saved states share what they have in common. What only they hold counts in "
-		"*--memory* and is missing in the free space that _statfs_ tells; with *--memory* "
-		"or "
-		"*--snapshots* used up, saving, loading and writing answer ENOSPC until states are "
-		"dropped or files removed.\n\n"
-		"A process that is bound to one CPU (*taskset*) is served on that CPU, several "
-		"times "
-		"as fast. FUSE passes on no COLLAPSE_RANGE or INSERT_RANGE, and the kernel does "
-		"not "
-		"learn that a file is immutable or append-only: _access_ does not say so.\n\n"
-		"Only root and the user who mounted it may save and restore.",
+	.summary = "mount the reference file system; save and restore its states",
+	.text = "Mounts RefFS, the POSIX model as a file system in memory, on MOUNTPOINT and\n"
+		"returns when the mount is ready. MOUNTPOINT is a directory that is not yet a\n"
+		"mount point. Unmount it with *umount* or *fusermount3 -u*. On SIGTERM, SIGINT\n"
+		"and SIGHUP the daemon unmounts and writes its image. If the daemon is killed,\n"
+		"its guardian process (_reffs-guardian_) unmounts; if the guardian is killed,\n"
+		"too, use *umount -l*.\n"
+		"\n"
+		"*save* saves the current state under KEY, a number. *restore* restores a saved\n"
+		"state. Its cost does not depend on the size of the tree, and all kernel caches\n"
+		"are valid afterwards. *drop* deletes a saved state. *pickle* writes a saved\n"
+		"state to a file, and *load* reads it back under KEY; with *--pool* they use\n"
+		"all keys at once. The file may be anywhere, even on the mount. A damaged or\n"
+		"inconsistent file is rejected and changes nothing. Programs use the ioctls in\n"
+		"_reffs.h_.\n"
+		"\n"
+		"Saved states share their common parts. Data that only saved states hold counts\n"
+		"for *--memory* and reduces the free space that _statfs_ returns. When\n"
+		"*--memory* or *--snapshots* is exhausted, saving, loading and writing return\n"
+		"ENOSPC until states are dropped or files are removed.\n"
+		"\n"
+		"RefFS serves a process that is bound to one CPU (*taskset*) on that CPU,\n"
+		"several times as fast. FUSE does not support COLLAPSE_RANGE and INSERT_RANGE,\n"
+		"and the kernel does not learn that a file is immutable or append-only, so\n"
+		"_access_ does not return the error.\n"
+		"\n"
+		"Only root and the user who mounted RefFS may save and restore.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run,

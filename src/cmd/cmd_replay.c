@@ -16,7 +16,7 @@ static struct settings {
 #define ROW(field) offsetof(struct settings, field)
 
 static const struct opt opts[] = {
-	{ "times", OPT_U64, ROW(times), "N", "how often to replay it", 1, 1000000 },
+	{ "times", OPT_U64, ROW(times), "N", "number of replays", 1, 1000000 },
 	FOUND_PLACE_OPTS(struct settings, place),
 	OPT_END,
 };
@@ -94,21 +94,18 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_replay = {
 	.name = "replay",
 	.usage = "FINDING",
-	.summary = "replay a finding from a fresh file system",
-	.text = "Makes the calls of a finding's folder (or of any trace) on a freshly made file\n"
-		"system beside the model, judging every outcome and the tree after every call. "
-		"Where\n"
-		"it shows, its C program is compiled and run on a fresh file system, too.\n"
+	.summary = "replay a finding on a fresh file system",
+	.text = "Makes the calls of a finding (or of any trace) on a fresh file system and\n"
+		"compares every outcome, and the tree after every call, with the model. If this\n"
+		"reproduces the finding, it also compiles the C program and runs it on a fresh\n"
+		"file system.\n"
 		"\n"
-		"*--kernel debug* replays it in a kernel that looks for its own mistakes: memory "
-		"used\n"
-		"after it was freed or beyond its end, locks taken in the wrong order, memory "
-		"leaks\n"
-		"with the place that took it. *assay kernel build --debug* builds that kernel.\n"
+		"*--kernel debug* replays the finding in a kernel with debug checks: use after\n"
+		"free, out-of-bounds accesses, wrong lock order, and memory leaks with the\n"
+		"allocating function. *assay kernel build --debug* builds that kernel.\n"
 		"\n"
-		"Exit status: 1 if it shows at least once, 0 if it never does, 2 if that cannot "
-		"be\n"
-		"told.",
+		"Exit status: 1 at least one replay shows it, 0 no replay shows it, 2 could not\n"
+		"tell.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run,

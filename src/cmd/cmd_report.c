@@ -29,10 +29,9 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_report = {
 	.name = "report",
 	.usage = "RUN...",
-	.summary = "make the pages of runs again",
-	.text = "Writes _RUN_/report.html from what the directory of a run holds: verdict, "
-		"figures,\n"
-		"findings with their traces and reproducers, coverage. Every run writes it at its "
+	.summary = "write the HTML reports of runs again",
+	.text = "Writes _RUN_/report.html again from the run directory: verdict, figures,\n"
+		"findings with traces and reproducers, coverage. Every run writes it at its\n"
 		"end.",
 	.opts = opts,
 	.run = run,

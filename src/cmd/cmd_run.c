@@ -31,20 +31,20 @@ static const struct opt opts[] = {
 	{ "on", OPT_TEXT, offsetof(struct settings, on), "DIR",
 	  "the directory that is the root of the scripts", 0, 0 },
 	{ "fresh", OPT_FLAG, offsetof(struct settings, fresh), NULL,
-	  "runs each script in an empty directory, made for that in DIR and removed at the end", 0,
-	  0 },
+	  "runs each script in a new empty directory in DIR and removes it at the end", 0, 0 },
 	{ "out", OPT_TEXT, offsetof(struct settings, out), "DIR",
 	  "writes each trace to a file in DIR, named by folder and name of the script", 0, 0 },
 	{ "user", OPT_TEXT, offsetof(struct settings, user), "UID:GID",
-	  "who process 1 is; without it root, or the caller", 0, 0 },
+	  "user and group of process 1; default: root, or the caller", 0, 0 },
 	{ "deadline", OPT_DOUBLE, offsetof(struct settings, deadline), "SECONDS",
-	  "time for one call; one that takes longer is given up", 0, OPT_SECONDS_MAX },
+	  "time limit of one call; a longer call is killed", 0, OPT_SECONDS_MAX },
 	{ "chroot", OPT_FLAG, offsetof(struct settings, chroot), NULL,
-	  "confines the scripts to the directory; without it, mind absolute links and \"..\"", 0,
-	  0 },
+	  "confines the scripts to the directory; without it, absolute links and \"..\" lead "
+	  "outside",
+	  0, 0 },
 	SPACE_OPT(struct settings, space),
 	{ "devices", OPT_FLAG, offsetof(struct settings, devices), NULL,
-	  "device nodes are devices: a script can write to the disks of this machine", 0, 0 },
+	  "allows device nodes: a script can then write to the disks of this machine", 0, 0 },
 	OPT_END,
 };
 
@@ -227,23 +227,24 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_run = {
 	.name = "run",
 	.usage = "SCRIPT... --on DIR",
-	.summary = "executes scripts in a directory and prints what came back",
-	.text = "Makes the calls of each script for real, with _DIR_ as the root directory\n"
-		"and one process for each process of the script, and prints the trace: every\n"
-		"call with its outcome, in the script's own dialect. A directory among the\n"
-		"scripts stands for all files below it that end in _.trace_. Outcomes that a\n"
-		"script has already are replaced. Scripts run one after another, each with\n"
-		"new processes, on what the one before left unless *--fresh* is given.\n"
+	.summary = "execute scripts in a directory and print their traces",
+	.text = "Makes the calls of each script as real system calls, with _DIR_ as the root\n"
+		"directory and one process for each process of the script. Prints the trace:\n"
+		"every call with its outcome, in the dialect of the script. A directory among\n"
+		"the scripts means all files below it that end in _.trace_. Outcomes that a\n"
+		"script already has are replaced. Scripts run one after another, each with new\n"
+		"processes, on the files that the previous script left, unless *--fresh* is\n"
+		"given.\n"
 		"\n"
-		"If any script has a mistake, nothing is executed and the exit status is 64.\n"
-		"If a call does not return in time, would take too much of the disk, or a\n"
-		"process would need privileges that lack, the trace ends there and the exit\n"
-		"status is 2. What is mounted below _DIR_ is not to be seen, and device nodes\n"
-		"cannot be opened, where this takes effect: as root.\n"
+		"If any script has an error, no script is executed and the exit status is 64.\n"
+		"If a call does not return in time or would use too much disk space, or if a\n"
+		"process needs privileges that are missing, the trace ends there and the exit\n"
+		"status is 2. As root, mounts below _DIR_ are hidden and device nodes cannot be\n"
+		"opened.\n"
 		"\n"
-		"Several users need root. Without root the scripts run as one user, confined\n"
-		"by a user namespace, or unconfined with *--no-chroot*. _remount_ and\n"
-		"_advance_time_ give ENOSYS on a plain directory.",
+		"Several users need root. Without root the scripts run as one user, confined by\n"
+		"a user namespace, or unconfined with *--no-chroot*. _remount_ and\n"
+		"_advance_time_ return ENOSYS on a plain directory.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run,

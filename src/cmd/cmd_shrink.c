@@ -18,7 +18,7 @@ static struct settings {
 #define ROW(field) offsetof(struct settings, field)
 
 static const struct opt opts[] = {
-	{ "tries", OPT_U64, ROW(tries), "N", "replays to spend on it", 1, UINT32_MAX },
+	{ "tries", OPT_U64, ROW(tries), "N", "maximum number of replays", 1, UINT32_MAX },
 	{ "times", OPT_U64, ROW(times), "N", "replays of the result", 1, 1000000 },
 	FOUND_PLACE_OPTS(struct settings, place),
 	OPT_END,
@@ -74,17 +74,15 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_shrink = {
 	.name = "shrink",
 	.usage = "FINDING [FOLDER]",
-	.summary = "find the fewest and simplest calls that show a finding",
-	.text = "Replays a finding's calls (or those of any trace), leaves out what is not "
-		"needed,\n"
-		"simplifies the arguments, and writes the result with its reproducer to the "
-		"folder:\n"
-		"where it came from, unless another is given. The reproducer is compiled and run "
-		"on a\n"
-		"fresh file system, and what it showed is said. Stopped, it writes how far it "
-		"got.\n"
+	.summary = "shrink a finding to the fewest and simplest calls",
+	.text = "Replays the calls of a finding (or of any trace), removes calls that are not\n"
+		"needed and simplifies the arguments. Writes the result with its reproducer to\n"
+		"_FOLDER_, by default the folder of the finding. Compiles the reproducer, runs\n"
+		"it on a fresh file system and prints its result. If it is interrupted, it\n"
+		"writes the smallest result so far.\n"
 		"\n"
-		"Exit status: 1 if it shows, 0 if it does not, 2 if that cannot be told.",
+		"Exit status: 1 the result shows the finding, 0 no replay shows it, 2 could not\n"
+		"tell.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run,

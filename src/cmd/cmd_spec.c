@@ -28,12 +28,12 @@ static const struct opt opts[] = {
 	  .type = OPT_CHOICE,
 	  .offset = offsetof(typeof(settings), platform),
 	  .value = "posix|linux|macos|freebsd|all",
-	  .help = "whose rules hold; all: four columns where they differ" },
+	  .help = "the platform whose rules apply; all: four columns where they differ" },
 	{ .name = "kernel",
 	  .type = OPT_TEXT,
 	  .offset = offsetof(typeof(settings), kernel),
 	  .value = "VERSION",
-	  .help = "version of Linux; 3.19 is the one the published model describes" },
+	  .help = "version of Linux; the published model describes 3.19" },
 	{ .name = "trait",
 	  .type = OPT_LIST,
 	  .offset = offsetof(typeof(settings), traits),
@@ -42,7 +42,7 @@ static const struct opt opts[] = {
 	{ .name = "rules",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(typeof(settings), rules),
-	  .help = "instead prints the rules that the scripts never exercise" },
+	  .help = "prints only the rules that the scripts never exercise" },
 	OPT_END,
 };
 
@@ -265,16 +265,14 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_spec = {
 	.name = "spec",
 	.usage = "FILE...",
-	.summary = "what the model allows for every call of a script",
-	.text = "Walks through each script with the model and prints a line for every value that "
-		"a\n"
-		"call would return: folder and name of the script, line, and the outcome, or all\n"
-		"allowed outcomes between braces, separated by tabs. A dump prints the tree.\n"
+	.summary = "print what the model allows for every call of a script",
+	.text = "Runs each script through the model and prints a line for every value that a\n"
+		"call would return: folder and name of the script, line, and the outcome, or\n"
+		"all allowed outcomes in braces, separated by tabs. A dump prints the tree.\n"
 		"\n"
-		"With *--platform all* there are four columns (linux, posix, macos, freebsd) "
-		"where\n"
-		"the platforms differ. A dash means that the platform leaves the call undefined;\n"
-		"nothing follows from it for the rest of the script.",
+		"With *--platform all* there are four columns (linux, posix, macos, freebsd)\n"
+		"where the platforms differ. A dash means that the platform leaves the call\n"
+		"undefined; the state is unknown for the rest of the script.",
 	.opts = opts,
 	.settings = &settings,
 	.reads_only = true,

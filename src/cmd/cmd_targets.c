@@ -26,7 +26,7 @@ static const struct opt opts[] = {
 	{ .name = "faults",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(typeof(settings), faults),
-	  .help = "lists the faults that reffs can carry instead" },
+	  .help = "lists the seeded bugs of reffs instead" },
 	{ .name = "config",
 	  .type = OPT_TEXT,
 	  .offset = offsetof(typeof(settings), config),
@@ -161,7 +161,7 @@ static void print_faults(void)
 static int run(int argc, char **argv, struct err *err)
 {
 	if (argc > 1) {
-		err_set(err, EINVAL, "%s: no operand is taken", argv[1]);
+		err_set(err, EINVAL, "%s: unexpected operand", argv[1]);
 		return EXIT_USAGE;
 	}
 	if (settings.faults) {
@@ -174,25 +174,22 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_targets = {
 	.name = "targets",
 	.usage = "",
-	.summary = "what can be tested here, and what each target lacks",
-	.text = "Lists every described target: its kind, what it can do on this machine, or what\n"
-		"this machine lacks for it.\n"
+	.summary = "list the file systems that can be tested here",
+	.text = "Lists every described target: its kind, its features on this machine, or what\n"
+		"this machine needs to test it.\n"
 		"\n"
-		"Descriptions are sections *[target.NAME]* of INI files. They are looked for in\n"
-		"_assay.ini_ (or the file of *--config*), in "
-		"_$XDG\\_CONFIG\\_HOME/assay/targets.ini_,\n"
-		"in _/etc/assay/targets.ini_, and then among the shipped ones. A description can\n"
-		"stand on another: *base = ext4*. Since they name commands, files that belong to\n"
-		"somebody else, or that others can write to, are refused.\n"
+		"Descriptions are sections *[target.NAME]* of INI files. Assay reads\n"
+		"_assay.ini_ (or the file of *--config*),\n"
+		"_$XDG\\_CONFIG\\_HOME/assay/targets.ini_, _/etc/assay/targets.ini_ and the\n"
+		"shipped files, in this order. A description can extend another one: *base =\n"
+		"ext4*. Descriptions contain commands, so Assay rejects files that belong to\n"
+		"another user or that others can write to.\n"
 		"\n"
-		"A target is named *NAME*, or *NAME:ARGUMENT* where its kind takes one: "
-		"*dir:PATH*,\n"
-		"*fuse:COMMAND*. *reffs!FAULT* is a reference file system that is broken in one "
-		"way.\n"
-		"Tests run in a directory of their own, in _PATH_ or in what the command mounts. "
-		"Of an\n"
-		"image that a command names the daemon gets a copy; a directory or device that it\n"
-		"names is used by one run at a time.",
+		"The name of a target is *NAME*, or *NAME:ARGUMENT* if its kind takes an\n"
+		"argument: *dir:PATH*, *fuse:COMMAND*. *reffs!FAULT* is RefFS with one seeded\n"
+		"bug. Tests run in a new directory, in _PATH_ or in what the command mounts. If\n"
+		"a command names an image, the daemon gets a copy of it. If it names a\n"
+		"directory or device, one run at a time uses it.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run,

@@ -15,18 +15,18 @@ static struct settings {
 } settings = { .objects = 10 * 1000 * 1000, .bytes = (uint64_t)1 << 34 };
 
 static const struct opt opts[] = {
-	{ "times", OPT_FLAG, offsetof(struct settings, times), NULL,
-	  "times of access and modification are part of the tree", 0, 0 },
+	{ "times", OPT_FLAG, offsetof(struct settings, times), NULL, "includes atime and mtime", 0,
+	  0 },
 	{ "all-xattrs", OPT_FLAG, offsetof(struct settings, all_xattrs), NULL,
-	  "so are all extended attributes, not only user.* and trusted.*", 0, 0 },
+	  "includes all extended attributes, not only user.* and trusted.*", 0, 0 },
 	{ "flags", OPT_FLAG, offsetof(struct settings, flags), NULL,
-	  "so are the flags immutable and append-only", 0, 0 },
+	  "includes the flags immutable and append-only", 0, 0 },
 	{ "lost-found", OPT_FLAG, offsetof(struct settings, lost_found), NULL,
-	  "so is lost+found at the root", 0, 0 },
-	{ "objects", OPT_U64, offsetof(struct settings, objects), "N", "most objects to walk over",
+	  "includes lost+found at the root", 0, 0 },
+	{ "objects", OPT_U64, offsetof(struct settings, objects), "N", "maximum number of objects",
 	  1, UINT32_MAX },
 	{ "bytes", OPT_U64, offsetof(struct settings, bytes), "N",
-	  "most bytes of data to read from one file", 1, UINT64_MAX },
+	  "maximum number of bytes to read from one file", 1, UINT64_MAX },
 	OPT_END,
 };
 
@@ -78,17 +78,17 @@ static int run(int argc, char **argv, struct err *err)
 const struct command command_tree = {
 	.name = "tree",
 	.usage = "DIR",
-	.summary = "print an abstract tree and its hash",
-	.text = "Walks over _DIR_ and prints one line for every name: path, type, mode, owner,\n"
-		"link count, size, contents (in quotes if short, else their hash), target,\n"
-		"device and extended attributes. A further name of an object says *same=* and the\n"
-		"first one. What could not be read is an *error* with the call and its errno. The\n"
-		"last line is the hash of the tree.\n"
+	.summary = "print the abstract tree of a directory and its hash",
+	.text = "Scans _DIR_ and prints one line for every name: path, type, mode, owner, link\n"
+		"count, size, contents (in quotes if short, else their hash), target, device\n"
+		"and extended attributes. A further name of an object has *same=* and the first\n"
+		"name. An object that could not be read has *error* with the call and its\n"
+		"errno. The last line is the hash of the tree.\n"
 		"\n"
-		"Equal trees give equal output, on whatever file system and however they were\n"
-		"made: inode numbers, times, the order of names and the sizes of directories do\n"
-		"not enter. Files are read without changing their access times where that is\n"
-		"allowed; nothing but directories and regular files is opened.",
+		"Equal trees have equal output, on any file system and however they were made:\n"
+		"inode numbers, times, the order of names and the sizes of directories do not\n"
+		"count. Files are read without changing their access times if that is allowed.\n"
+		"Only directories and regular files are opened.",
 	.opts = opts,
 	.settings = &settings,
 	.reads_only = true,

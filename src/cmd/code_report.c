@@ -22,10 +22,10 @@ int code_spec(const char *spec, const char *config, struct buf *ret, struct err 
 	int status = description_find(&d, spec, config, err);
 
 	if (!status && strcmp(d.kind, "kernel"))
-		status = err_set(err, ENOTSUP,
-				 "%s: only kernels in a process (kernel:ext4) tell which of their "
-				 "code was run",
-				 spec);
+		status = err_set(
+			err, ENOTSUP,
+			"%s: only a kernel in a process (kernel:ext4) records its executed code",
+			spec);
 	if (!status) {
 		buf_addf(ret, "%s@", d.name);
 		kernels_coverage_name(d.argument, ret);
@@ -42,8 +42,8 @@ int code_open(struct code *c, struct target *t, struct err *err)
 	*c = (struct code){ 0 };
 	if (!(t->caps & TARGET_CODE))
 		return err_set(err, ENOTSUP,
-			       "%s: its kernel has no table of its code; "
-			       "`assay kernel build --coverage` makes one",
+			       "%s: its kernel was built without coverage; "
+			       "use `assay kernel build --coverage`",
 			       t->name);
 	t->kind->code(t, &table);
 	status = code_read(c, table.data, CODE_BITS_MAX, err);

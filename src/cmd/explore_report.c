@@ -105,8 +105,8 @@ static void print_summary(const struct run *run, const struct explore_figures *f
 	       f->inputs_seen, f->inputs, f->outcomes_seen);
 	code_print(run);
 	if (f->kernel_notes)
-		printf("the kernel's log: %" PRIu64
-		       " complaints that are not about this file system (%s/kernel-notes)\n",
+		printf("kernel log: %" PRIu64
+		       " messages that are not about this file system (%s/kernel-notes)\n",
 		       f->kernel_notes, run->dir);
 	print_findings(run);
 	printf("report: %s/report.html\n", run->dir);

@@ -12,7 +12,7 @@
 #include "cmd/command.h"
 #include "cmd/table.h"
 
-static const char about[] = "finds the bugs in a file system before its users' data does";
+static const char about[] = "finds bugs in file systems";
 
 static const struct {
 	int code;
@@ -31,8 +31,10 @@ void help_overview(struct buf *out)
 	buf_adds(out, "Usage: assay COMMAND [OPTIONS] [OPERANDS]\n\nCommands:\n");
 	for (size_t i = 0; i < command_count; i++)
 		buf_addf(out, "  %-10s  %s\n", command_table[i]->name, command_table[i]->summary);
-	buf_adds(out, "\n`assay help COMMAND` tells more; `assay --version` prints the version.\n"
-		      "Exit status:");
+	buf_adds(
+		out,
+		"\n`assay help COMMAND` prints its options; `assay --version` prints the version.\n"
+		"Exit status:");
 	for (size_t i = 0; i < ARRAY_LEN(exit_codes); i++)
 		buf_addf(out, "%s %d %s", i ? "," : "", exit_codes[i].code, exit_codes[i].meaning);
 	buf_adds(out, ".\n");

@@ -61,7 +61,7 @@ static char *read_words(const char *dir)
 
 	snprintf(path, sizeof(path), "%.4000s/errors", dir);
 	if (buf_read_file(&text, path, WORDS_MAX, NULL) || !text.len)
-		words = must_strdup("it was ended: it did not stop by itself");
+		words = must_strdup("killed: it did not stop in time");
 	else
 		words = must_strdup(strtok(text.data, "\n"));
 	buf_free(&text);
