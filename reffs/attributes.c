@@ -70,7 +70,7 @@ static void set_mode(struct request *r, struct arg fd, mode_t mode)
 }
 
 /* The kernel takes setuid and setgid bits away before it passes on a write, in the name of the
- * writer, who need not be the owner. Whoever may write may have them taken away. */
+ * writer, who need not be the owner. Write permission is enough to clear them. */
 static bool kills_privilege(struct request *r, fuse_ino_t ino, mode_t mode, int to_set)
 {
 	const struct inode *inode = request_inode(r, ino);
@@ -185,7 +185,7 @@ void front_statfs(fuse_req_t req, fuse_ino_t ino)
 
 /* ---- extended attributes ---- */
 
-/* Access control lists and capabilities have formats of their own, which the model leaves out. */
+/* The model does not know the formats of access control lists and capabilities. */
 static void need_plain_name(struct request *r, const char *name)
 {
 	if ((!strncmp(name, "system.posix_acl_", 17) || !strcmp(name, "security.capability")) &&

@@ -1,9 +1,9 @@
-/* caller_cpu.h -- a thread that serves sits on the CPU of the one it serves.
+/* caller_cpu.h -- a server thread follows its caller to the CPU of the caller.
  *
  * Caller and server take turns. On one CPU a turn is a switch; on two it wakes a sleeping CPU by
  * an interrupt, which in a virtual machine takes ten times as long. The kernel spreads the two
- * over idle CPUs nevertheless. Nobody but a caller knows whether it has other work for those, so
- * only one that has bound itself to a single CPU is followed there. */
+ * over idle CPUs nevertheless. Only the caller knows whether it has other work for those, so the
+ * server follows only a caller that has bound itself to a single CPU. */
 #ifndef REFFS_CALLER_CPU_H
 #define REFFS_CALLER_CPU_H
 
@@ -18,7 +18,7 @@ struct seat {
 };
 
 void seat_init(struct seat *s);
-/* Before a request of that process is served; 0: of nobody who waits. */
+/* Called before a request of that process is served; 0: no process waits for it. */
 void caller_cpu_follow(struct seat *s, uint32_t pid);
 
 #endif

@@ -31,7 +31,7 @@ void core_init(struct core *c, const struct core_options *options, uint32_t uid,
 	pthread_mutex_init(&c->lock, NULL);
 	c->options = *options;
 	model_init(&c->model, PLATFORM_LINUX, KERNEL_CURRENT);
-	/* Cloning shares blocks, so it is cheap enough to offer to everybody. */
+	/* Cloning shares blocks, so it is cheap enough to offer to all users. */
 	c->model.traits.no_reflink = false;
 	state_init(&c->state, &state_options);
 	c->next_ino = c->state.tree.next_ino;
@@ -251,7 +251,7 @@ uint64_t core_room(const struct core *c, uint64_t ino, uint64_t offset, uint64_t
 {
 	const struct inode *inode = core_inode(c, ino);
 	uint64_t left = core_blocks_free(c), end = offset + len;
-	/* A block that a kept state shares is written anew. */
+	/* A write to a block that a saved state shares needs a new block. */
 	uint64_t memory = core_memory_left(c) / TREE_BLOCK;
 
 	if (len == 0 || left > len / TREE_BLOCK + 1)
@@ -314,7 +314,7 @@ void core_put(struct core *c, uint64_t key, struct tree *tree)
 
 	tree_free(&state.tree);
 	state.tree = *tree;
-	tree_hold(&state.tree, TREE_ROOT); /* where our only process stands */
+	tree_hold(&state.tree, TREE_ROOT); /* the working directory of our only process */
 	if (c->next_ino < tree->next_ino)
 		c->next_ino = tree->next_ino;
 	put(c, key, &state, (struct pmap)PMAP_INIT);

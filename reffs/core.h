@@ -28,7 +28,7 @@ struct core_options {
 	bool own_permissions; /* the model checks permissions, not the kernel */
 };
 
-/* A kept state, and the removed objects in it that somebody held. */
+/* A saved state, and the orphan inodes in it that the kernel held. */
 struct disk_copy {
 	struct ref ref;
 	struct state state;
@@ -72,7 +72,7 @@ const struct inode *core_inode(const struct core *c, uint64_t ino);
 void core_hold(struct core *c, uint64_t ino);
 void core_forget(struct core *c, uint64_t ino, uint64_t times);
 bool core_is_held(const struct core *c, uint64_t ino);
-/* Tells the kernel's inodes of one number apart: another one is another inode to it. */
+/* The FUSE generation: to the kernel, the same number with another generation is another inode. */
 uint64_t core_generation(const struct core *c, uint64_t ino);
 /* Keeps an object without a name for as long as the kernel holds it. */
 void core_keep(struct core *c, uint64_t ino);

@@ -24,7 +24,7 @@ static int want_of(int flags)
 	return R_OK | W_OK;
 }
 
-/* What flags of the inode forbid, whoever asks. */
+/* What the inode flags forbid to all users. */
 static int forbidden(const struct inode *inode, int flags)
 {
 	bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
@@ -60,7 +60,7 @@ void front_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct request r;
 
 	request_begin(&r, req);
-	/* ENOSYS tells the kernel to ask no more. */
+	/* After ENOSYS the kernel does not send this request again. */
 	if (!r.core->options.own_permissions)
 		r.error = ENOSYS;
 	request_need(&r, ino, R_OK);
@@ -158,8 +158,8 @@ void front_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off
 	reply_status(&r);
 }
 
-/* Only SEEK_DATA and SEEK_HOLE come here. Where the model allows several answers, this is the
- * one that tells of every hole. */
+/* Only SEEK_DATA and SEEK_HOLE come here. If the model allows several results, this is the
+ * one that reports every hole. */
 void front_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence,
 		 struct fuse_file_info *fi)
 {

@@ -1,8 +1,8 @@
-/* guardian.h -- a process that unmounts where the daemon was killed and could not.
+/* guardian.h -- a process that unmounts if the daemon was killed.
  *
- * A mount without its daemon answers ENOTCONN to everybody until somebody unmounts it. The guardian
- * waits for the daemon's end, however it comes; it takes no signal but SIGKILL, and does nothing
- * else. */
+ * Every call on a mount without its daemon returns ENOTCONN until the mount is removed. The
+ * guardian waits for the daemon's end, however it comes; it takes no signal but SIGKILL, and does
+ * nothing else. */
 #ifndef REFFS_GUARDIAN_H
 #define REFFS_GUARDIAN_H
 
@@ -17,7 +17,7 @@ struct guardian {
 
 /* Before there are threads. The mount point is absolute. */
 int guardian_start(struct guardian *g, const char *mountpoint, struct err *err);
-/* The mount stands: from now on the guardian would unmount it. */
+/* The mount is ready: from now on the guardian unmounts it. */
 void guardian_watch(const struct guardian *g, const char *mountpoint);
 /* Nothing is left to be unmounted. */
 void guardian_end(struct guardian *g);

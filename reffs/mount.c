@@ -21,7 +21,7 @@
 #include "reffs/requests.h"
 #include "reffs/transfer.h"
 
-enum { THREADS = 4 };                /* one of them may be busy telling, see notify.h */
+enum { THREADS = 4 };                /* one of them may be busy with notifications, see notify.h */
 static const uint64_t image_key = 0; /* of the only state in an image */
 
 static void front_init(void *of, struct fuse_conn_info *conn)
@@ -156,7 +156,7 @@ static int start_threads(struct front *f, pthread_t *threads)
 	return THREADS;
 }
 
-/* Serves until somebody unmounts or sends one of the signals; then nothing is mounted any more. */
+/* Serves until the unmount or one of the signals; then nothing is mounted any more. */
 static int serve(struct front *f, int ready_fd, const sigset_t *signals, struct err *err)
 {
 	pthread_t threads[THREADS];

@@ -19,7 +19,7 @@ struct mount_options {
 /* Whether something can be mounted there: a directory that is no mount point yet. */
 int mountpoint_check(const char *path, struct err *err);
 /* Mounts and serves until unmounted, SIGTERM, SIGINT or SIGHUP. ready_fd, unless -1, is written one
- * byte and closed when the mount stands. */
+ * byte and closed when the mount is ready. */
 int reffs_serve(const char *mountpoint, const struct mount_options *options, int ready_fd,
 		struct err *err);
 

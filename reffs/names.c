@@ -96,8 +96,8 @@ void front_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *n
 
 	request_begin(&r, req);
 	request_need(&r, parent, W_OK | X_OK);
-	/* The kernel has seen to it that the caller may link this object; naming it by an empty
-	 * path is a privilege of its own. */
+	/* The kernel has checked that the caller may link this object; naming it by an empty
+	 * path needs another privilege. */
 	state_edit_process(&r.core->state, CORE_PID)->uid = 0;
 	call.linkat.fromfd = request_open(&r, ino, O_PATH);
 	call.linkat.from = text_arg("");
@@ -233,7 +233,7 @@ struct listing {
 	char *buffer;
 	size_t size, used;
 	bool plus;
-	struct buf held; /* uint64_t: objects that it tells of, and the kernel then holds */
+	struct buf held; /* uint64_t: objects in the reply, which the kernel then holds */
 };
 
 /* False where the buffer is full. */

@@ -1,9 +1,9 @@
-/* notify.c -- what the kernel must no longer believe after a restore.
+/* notify.c -- invalidates the kernel caches after a restore.
  *
  * States share what they have in common, so comparing two costs what differs between them,
  * whatever the size of the tree. Stale are: attributes and pages of inodes that differ, and
  * names that appeared, went or lead elsewhere (the kernel remembers absent names, too). All else
- * stays in its caches: asking again costs far more than telling. */
+ * stays cached: a new lookup costs far more than a notification. */
 #include "reffs/notify.h"
 
 #include <pthread.h>
@@ -29,7 +29,7 @@ struct notifier {
 	struct fuse_session *session;
 	pthread_mutex_t lock;
 	struct job *first, **last;
-	bool telling; /* somebody sees to what is in the list */
+	bool telling; /* a thread works on the list */
 	bool finished;
 	pthread_cond_t told;
 };
@@ -106,7 +106,7 @@ void notifier_compare(const struct core *core, const struct state *before, struc
 	pmap_diff(&before->tree.inodes, &core->state.tree.inodes, compare_inode, &c);
 }
 
-/* ---- telling ---- */
+/* ---- notifications ---- */
 
 /* The kernel may have forgotten any of these already: that is no error. */
 static void tell(struct fuse_session *session, const struct buf *stale)
@@ -160,7 +160,7 @@ static struct job *next_job(struct notifier *n)
 	return job;
 }
 
-/* Until nothing is left to be told; with the lock held. */
+/* Until the list is empty; with the lock held. */
 static void tell_all(struct notifier *n)
 {
 	bool finished;

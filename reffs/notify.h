@@ -1,8 +1,8 @@
-/* notify.h -- after a restore, the kernel is told what it must no longer believe.
+/* notify.h -- after a restore, notifications invalidate stale entries of the kernel caches.
  *
- * Telling takes locks in the kernel that other requests may hold while they wait for us. So at
- * most one thread tells, for all, and the others go on serving; there must be others. A request
- * that restored is answered when its part is told. */
+ * A notification takes locks in the kernel that other requests may hold while they wait for us. So
+ * at most one thread sends notifications, for all, and the other threads continue to serve. The
+ * reply to a restore is sent after its notifications. */
 #ifndef REFFS_NOTIFY_H
 #define REFFS_NOTIFY_H
 
@@ -13,13 +13,13 @@ struct notifier;
 
 struct notifier *notifier_new(struct fuse_session *session);
 void notifier_free(struct notifier *n);
-/* Returns when nobody is telling, and nobody will: the mount is about to end. */
+/* Returns when all notifications are sent and no more will come: the mount is about to end. */
 void notifier_finish(struct notifier *n);
 
 /* What the kernel may hold that differs between the two states; appended to out. */
 void notifier_compare(const struct core *core, const struct state *before, struct buf *out);
-/* Tells the kernel, then answers the request with success, or has it done by the thread that is
- * telling already. Takes the buffer over. */
+/* Sends the notifications and then the reply, or leaves both to the thread that is already
+ * sending. Takes the buffer over. */
 void notifier_tell(struct notifier *n, struct buf *stale, fuse_req_t req);
 
 #endif

@@ -3,20 +3,20 @@
  * This header is all a program needs: open a directory of the mount, fill a struct, ioctl.
  * Keys are chosen by the caller. Costs do not depend on the size of the tree.
  *
- *   REFFS_SAVE     keeps the present state under a key (replacing what was there)
- *   REFFS_RESTORE  makes the state of a key the present one; the key stays unless DISCARD.
- *                  Kernel caches are right when the call returns; objects that the restored
- *                  state does not have answer ESTALE to those who still hold them open. To
- *                  those whose working directory was removed it stays removed (EIO, once
- *                  somebody meets the restored one)
- *   REFFS_DROP     forgets a key
- *   REFFS_PICKLE   gives the state of a key, or with POOL all keys, as bytes, piece by piece
+ *   REFFS_SAVE     saves the current state under a key (replacing an older one)
+ *   REFFS_RESTORE  makes the state of a key the current one; the key stays unless DISCARD.
+ *                  Kernel caches are valid when the call returns. Calls on open files that
+ *                  the restored state does not have return ESTALE. A process whose working
+ *                  directory was removed stays in the removed one (EIO after a lookup of the
+ *                  restored one)
+ *   REFFS_DROP     deletes a key
+ *   REFFS_PICKLE   returns the state of a key, or with POOL all keys, as bytes, piece by piece
  *   REFFS_LOAD     takes such bytes, piece by piece, and puts their state under a key, or with
  *                  POOL each of their states under its own; what is damaged or no file system
  *                  is refused (EINVAL) and nothing changes
  *
- * The bytes of a pickle cross in pieces, one ioctl each, so that reading and writing files is the
- * caller's business: they may lie anywhere, on the mount itself, too. The first piece has
+ * The bytes of a pickle cross in pieces, one ioctl each, so the caller reads and writes the
+ * file. It may be anywhere, even on the mount itself. The first piece has
  * transfer 0, and is answered with the number that the following ones carry.
  *
  *   PICKLE  key and flags of the first piece say what is wanted, as it is at that moment. Every

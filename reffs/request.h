@@ -60,14 +60,14 @@ static inline struct arg data_arg(const char *bytes, size_t len)
 	return (struct arg){ .text = bytes, .len = (uint32_t)len };
 }
 
-/* What the kernel is told of an object. Being told of an entry is holding it once more. */
+/* The attributes of an object in a reply. An entry in a reply adds one reference of the kernel. */
 void request_stat(const struct inode *inode, struct stat *ret);
 void request_entry(struct request *r, uint64_t ino, struct fuse_entry_param *ret);
 
 /* Gives the lock back. */
 void request_end(struct request *r);
 void reply_status(struct request *r);
-/* A reply that told of objects did not reach the kernel: it does not hold them. */
+/* A reply with entries did not reach the kernel: it does not hold these objects. */
 void reply_take_back(struct request *r, const uint64_t *inos, size_t count);
 /* The entry of that name, just looked up or made. */
 void reply_entry(struct request *r, fuse_ino_t parent, const char *name);

@@ -22,7 +22,7 @@ void front_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mo
 /* Not by way of libfuse: returns 0 or an errno. */
 int front_tmpfile(struct front *f, const struct caller *caller, fuse_ino_t parent, mode_t mode,
 		  struct stat *ret);
-/* The answer that told of the object did not reach the kernel. */
+/* The reply with the object did not reach the kernel. */
 void front_tmpfile_lost(struct front *f, uint64_t ino);
 void front_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		   struct fuse_file_info *fi);

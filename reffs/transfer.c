@@ -58,7 +58,7 @@ static void transfer_end(struct transfers *t, struct transfer **at)
 	free(old);
 }
 
-/* Where there are too many, the oldest that nobody watches goes. */
+/* If there are too many, the oldest one without a watched client is freed. */
 static int transfers_make_room(struct transfers *t)
 {
 	struct transfer **oldest = NULL;

@@ -1,8 +1,7 @@
 /* transfer.h -- pickles on their way between the daemon and a client, piece by piece.
  *
- * Whoever began a transfer and died left it behind: a thread watches their processes and frees
- * what was theirs. A process that cannot be seen from here (of a foreign pid namespace) cannot be
- * watched; its transfers go when there are too many. */
+ * A thread watches the client processes and frees the transfers of a client that died. A process of
+ * a foreign PID namespace cannot be watched; its transfers are freed when there are too many. */
 #ifndef REFFS_TRANSFER_H
 #define REFFS_TRANSFER_H
 
@@ -16,7 +15,7 @@ struct transfers;
 struct err;
 
 int transfers_new(struct transfers **ret, struct err *err);
-void transfers_free(struct transfers *t); /* nobody uses it any more; NULL is none */
+void transfers_free(struct transfers *t); /* not in use any more; may be NULL */
 
 /* Begins a transfer of these bytes, which it takes over. Its number; or -EBUSY, or
  * -ESRCH where the client is gone already, and they are still the caller's. */

@@ -132,7 +132,8 @@ const char *buf_str(const struct buf *b)
 	return b->data ? b->data : "";
 }
 
-/* Adds what fd holds. One byte beyond max is asked for, to tell a full file from a longer one. */
+/* Adds what fd holds. One byte beyond max is asked for, to distinguish a full file from a longer
+ * one. */
 static int add_fd(struct buf *b, int fd, size_t max, const char *name, struct err *err)
 {
 	size_t total = 0, step;

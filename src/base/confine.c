@@ -1,4 +1,4 @@
-/* confine.c -- a process that reads foreign files gives up what it does not need for that. */
+/* confine.c -- a process that reads untrusted files drops the rights that it does not need. */
 #include "base/confine.h"
 
 #include <errno.h>

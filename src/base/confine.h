@@ -1,9 +1,9 @@
-/* confine.h -- a process that reads foreign files gives up what it does not need for that.
+/* confine.h -- a process that reads untrusted files drops the rights that it does not need.
  *
  * Traces, coverage files and trees may come from anyone. Commands that only read them confine
  * themselves first (Landlock): from then on this process and its children can start no program,
  * open no connection, send no signal to others, and write to no file but those that are open
- * already or below chosen directories. A mistake in a reader is then worth little to whoever wrote
+ * already or below chosen directories. A bug in a reader is then of little use to the author of
  * the file. */
 #ifndef BASE_CONFINE_H
 #define BASE_CONFINE_H

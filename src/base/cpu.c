@@ -1,7 +1,7 @@
 /* cpu.c -- CPU time of this process and of all that it started.
  *
- * Those that were waited for are known to getrusage(); those that live on, such as whoever keeps
- * a file system, stand in /proc. Without it they are left out. */
+ * getrusage() has the processes that were waited for. Processes that still run, such as a sandbox,
+ * are read from /proc. Without /proc they are not counted. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ struct processes {
 	size_t count, cap;
 };
 
-/* A process's line in /proc; its name stands in parentheses and may hold anything. */
+/* A process's line in /proc; its name is in parentheses and may contain any byte. */
 static bool read_process(const char *number, struct process *ret)
 {
 	char path[64], line[1024];

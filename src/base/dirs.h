@@ -6,7 +6,7 @@ struct err;
 
 /* Makes the directory, which may be there already. */
 int dirs_make(const char *path, struct err *err);
-/* And all that lack on the way to it. */
+/* The same, with all missing parent directories. */
 int dirs_make_all(const char *path, struct err *err);
 
 #endif

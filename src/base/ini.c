@@ -30,7 +30,7 @@ struct reader {
 	struct err *err;
 };
 
-/* What stands behind the first ';' that follows a space, as inih finds it; NULL if none does. */
+/* The text after the first ';' that follows a space, as inih finds it; NULL if there is none. */
 static const char *find_comment(const char *line, size_t len)
 {
 	for (size_t i = 1; i < len; i++)

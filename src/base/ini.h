@@ -21,7 +21,7 @@ struct ini {
 /* Errors name file and line. Indented lines continue a value and are joined by '\n'; ';' or '#'
  * at the start of a line, and ';' behind a space, begin a comment. On failure ini is empty. */
 int ini_read(struct ini *ini, const char *path, struct err *err);
-/* One that can name commands: refused where somebody else could have written it (trust.h). */
+/* For a file with commands: rejected if another user could have written it (trust.h). */
 int ini_read_trusted(struct ini *ini, const char *path, struct err *err);
 int ini_read_text(struct ini *ini, const char *name, const char *text, struct err *err);
 /* One more row, of any length, that no file has: its line is 0. Space around its parts is left

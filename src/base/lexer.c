@@ -209,7 +209,7 @@ static int escape(char **p)
 	return value < 256 ? value : -1;
 }
 
-/* Decodes from l->next, which stands at the first backslash, up to the quote. */
+/* Decodes from l->next, which points to the first backslash, up to the quote. */
 static int decode(struct lexer *l, char *text, uint32_t *ret_len)
 {
 	char *from = l->next, *to = l->next;

@@ -63,7 +63,7 @@ static _Noreturn void reaper_end_all(void)
 	}
 }
 
-/* In the program's process: as if nobody stood between. */
+/* In the program's process: signals and arguments as without a reaper. */
 static _Noreturn void reaper_exec(char *const *arguments, const sigset_t *signals)
 {
 	sigprocmask(SIG_SETMASK, signals, NULL);

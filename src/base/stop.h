@@ -1,4 +1,4 @@
-/* stop.h -- being asked to end: what was found so far is told, then comes the end. */
+/* stop.h -- a request to stop: the run reports its results so far and ends. */
 #ifndef BASE_STOP_H
 #define BASE_STOP_H
 

@@ -84,7 +84,7 @@ static int trust_check_passed(const struct trust_walk *w, const struct stat *st,
 	return 0;
 }
 
-/* A link in a directory where everybody can make some has to be ours, or of who owns that. */
+/* A link in a world-writable directory must belong to us or to the owner of the directory. */
 static int trust_check_link(const struct trust_walk *w, const struct stat *st, struct err *err)
 {
 	bool fine = trust_owner(w, st->st_uid);
@@ -94,8 +94,8 @@ static int trust_check_link(const struct trust_walk *w, const struct stat *st, s
 	return fine ? 0 : trust_refuse_owner(w, st, err);
 }
 
-/* What the path names in the end. A file can be in a sticky directory by a link that somebody else
- * made to it. */
+/* The object that the path names. A hard link of another user can put a file into a sticky
+ * directory. */
 static int trust_check_end(const struct trust_walk *w, const struct stat *st, struct err *err)
 {
 	if (!trust_owner(w, st->st_uid))
@@ -107,7 +107,7 @@ static int trust_check_end(const struct trust_walk *w, const struct stat *st, st
 	return 0;
 }
 
-/* Goes on in that directory, which is the walk's from now on. */
+/* Continues the walk in that directory; the walk owns the descriptor from now on. */
 static int trust_enter(struct trust_walk *w, int fd, struct err *err)
 {
 	struct stat st;
@@ -211,7 +211,7 @@ static int trust_begin(struct trust_walk *w, struct err *err)
 	if (*w->path != '/') {
 		cwd = getcwd(NULL, 0);
 		if (!cwd)
-			return err_sys(err, errno, "cannot tell the current directory");
+			return err_sys(err, errno, "cannot read the current directory");
 		buf_addf(&w->rest, "%s/", cwd);
 		free(cwd);
 	}

@@ -1,9 +1,9 @@
-/* trust.h -- files and directories that nobody else can have put where they are, or change.
+/* trust.h -- files and directories that no other user can have created, replaced or changed.
  *
- * What belongs to somebody else, or can be written to by others, is refused with -EPERM, its name
- * and the reason. Root is always trusted, and so is the effective user; a group that holds nobody
- * but that user is no one else. Paths are walked component by component, and what is checked is
- * what was opened, so that nothing can be exchanged in between. */
+ * A file that belongs to another user, or that others can write to, is rejected with -EPERM, its
+ * name and the reason. Root and the effective user are trusted; a group whose only member is the
+ * effective user is trusted, too. Paths are walked component by component, and the check looks at
+ * the opened object, so that no one can replace it in between. */
 #ifndef BASE_TRUST_H
 #define BASE_TRUST_H
 
@@ -16,8 +16,8 @@ int trust_open(const char *path, int flags, struct err *err);
 /* The same without opening it. */
 int trust_check(const char *path, struct err *err);
 /* Checks a directory that is to be written to. It has to be trusted, where the user who became root
- * by sudo is, too. On the way to it there may be no directory in which everybody can exchange what
- * is not theirs, and no symbolic link of somebody else in one where everybody can make them. */
+ * by sudo is, too. The path must not contain a directory in which all users can replace entries of
+ * others, nor another user's symbolic link in a world-writable directory. */
 int trust_output(const char *path, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* version.h -- versions of Linux, as uname(2) and people write them: "6.12", "6.12.3-amd64".
  *
- * A version without a patch level stands for its whole series: 6.12 is equal to 6.12.3 and to
+ * A version without a patch level means its whole series: 6.12 is equal to 6.12.3 and to
  * 6.12.9. Distributions number their patches as they like (6.1.0-13-amd64 has those of 6.1.55), so
  * that bounds are best given as series. */
 #ifndef BASE_VERSION_H

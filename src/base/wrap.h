@@ -9,7 +9,7 @@ struct buf;
 /* Adds the words of text, beginning at column indent and going back to it in every further
  * line, and a newline. */
 void wrap_words(const char *text, size_t indent, struct buf *out);
-/* Adds paragraphs, each filled anew; lines that begin with a space, a tab, '-' or '#' stay. */
+/* Adds paragraphs, each filled again; lines that begin with a space, a tab, '-' or '#' stay. */
 void wrap_text(const char *text, struct buf *out);
 
 #endif

@@ -80,7 +80,7 @@ static int prepare(struct checker *c, struct err *err)
 	return error;
 }
 
-/* A dump is told line by line, from the first that differs. */
+/* A dump is printed line by line, from the first that differs. */
 static void print_dump(const struct mismatch *m)
 {
 	const char *seen = m->seen, *allowed = m->allowed;

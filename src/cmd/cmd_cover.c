@@ -80,7 +80,7 @@ static void print(const struct run *run, const struct cover_tool *tools, size_t 
 	buf_free(&text);
 }
 
-/* Writes the run's directory and tells the result; what was measured becomes the figures. */
+/* Writes the run directory and prints the result; the measured values become the figures. */
 static int tell(const char *target, json_t *figures, const struct cover_tool *tools, size_t count,
 		struct err *err)
 {

@@ -85,7 +85,7 @@ static const struct opt opts[] = {
 	{ "adaptive", OPT_FLAG, ROW(adaptive), NULL,
 	  "raise the weights of inputs and outcomes that were not seen yet", 0, 0 },
 	{ "coverage-from", OPT_LIST, ROW(coverage_from), "FILE",
-	  "a coverage.json of earlier tests: prefer what it lacks; may be repeated", 0, 0 },
+	  "a coverage.json of earlier tests: prefer the rest; may be repeated", 0, 0 },
 	{ "kernel-coverage", OPT_FLAG, ROW(kernel_coverage), NULL,
 	  "record the executed code of the file system, in a kernel built for it (kernel:...)", 0,
 	  0 },
@@ -241,7 +241,7 @@ static int explore_target(struct target *t, struct explore_options *o, struct er
 	return code;
 }
 
-/* The target and those it is compared with; what one of them lacks in its trees, all leave out. */
+/* The target and those it is compared with; fields that one of them does not have are ignored. */
 struct targets {
 	struct target **list;
 	size_t count;
@@ -372,8 +372,8 @@ static bool has_checkpoint(const char *dir)
 	return has;
 }
 
-/* A job has a seed and a directory of its own. One that is resumed goes on where it was; one that
- * was killed before its first checkpoint begins anew. */
+/* Each job has its own seed and directory. A resumed job continues; one that was killed before its
+ * first checkpoint starts again. */
 static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 {
 	settings.seed += number;

@@ -64,8 +64,8 @@ static void daemon_died(pid_t daemon, struct err *err)
 			WEXITSTATUS(status));
 }
 
-/* The daemon's end of the pipe brings what it, libfuse and fusermount3 have to say, and a NUL when
- * the mount stands. */
+/* The pipe carries the messages of the daemon, libfuse and fusermount3, and a NUL when the mount is
+ * ready. */
 static int await_mount(int fd, pid_t daemon, struct err *err)
 {
 	char text[ERR_TEXT_MAX];

@@ -34,7 +34,7 @@ static void print(const struct finding *f)
 		printf("%s\n", buf_str(&f->seen));
 }
 
-/* What shows, and whether a program of its own shows it, too. */
+/* What the replay shows, and whether the C program shows it, too. */
 static int show_first(struct finding *f, struct target *t, struct err *err)
 {
 	int status;

@@ -1,4 +1,4 @@
-/* cmd_targets.c -- `assay targets`: what can be tested here, and what each target lacks. */
+/* cmd_targets.c -- `assay targets`: what can be tested here, and what is missing for the rest. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "run/run.h"
 #include "target/target.h"
 
-/* The name of the same target in a kernel that tells of its code: "kernel:ext4@coverage". */
+/* The name of the same target in a kernel with code coverage: "kernel:ext4@coverage". */
 int code_spec(const char *spec, const char *config, struct buf *ret, struct err *err);
 /* The code of such a target. Free it also after a failure. */
 int code_open(struct code *c, struct target *t, struct err *err);

@@ -24,7 +24,7 @@ struct command {
 	const char *text;    /* paragraphs for help and man page, scdoc markup */
 	const struct opt *opts;
 	void *settings;  /* holds the defaults */
-	bool reads_only; /* it reads files of anybody and writes none (base/confine.h) */
+	bool reads_only; /* it reads untrusted files and writes none (base/confine.h) */
 	/* argv[0] is the command's name, options are already taken out. Returns an exit code;
 	 * when err is filled main prints it as "assay NAME: text". */
 	int (*run)(int argc, char **argv, struct err *err);

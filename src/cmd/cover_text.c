@@ -114,7 +114,7 @@ static json_t *metric_at(const struct cover_tool *tool, const char *call, const 
 	return json_object_get(json_object_get(metrics, call), argument);
 }
 
-/* Of a call with one argument no sum is told. */
+/* No sum is printed for a call with one argument. */
 static long long covered_by(const struct cover_tool *tool, const char *call, const char *argument)
 {
 	json_t *metrics = json_object_get(tool->coverage, "metrics"), *metric;

@@ -122,7 +122,7 @@ int explore_finish(struct run *run, const struct explore_figures *f, json_t *cov
 	status = cover_write(coverage, run->dir, err);
 	json_decref(coverage);
 	status = summary_write(run, status, err);
-	/* Also what could not be written is told. */
+	/* Findings that could not be written are reported, too. */
 	if (json)
 		summary_print(run);
 	else

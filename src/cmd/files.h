@@ -11,7 +11,7 @@ struct file_list {
 	size_t count, cap;
 };
 
-/* A file stands for itself, a directory for every file below it whose name ends in suffix, in
+/* A file means itself, a directory every file below it whose name ends in suffix, in
  * order of their names. A directory without one is a mistake: -ENOENT. */
 int files_expand(struct file_list *list, char *const *operands, const char *suffix,
 		 struct err *err);

@@ -32,7 +32,7 @@ int found_open(struct found *f, const char *path, const struct found_place *plac
 
 	if (finding_read(&f->finding, path, err))
 		return EXIT_USAGE;
-	/* A target can be a command, which whoever wrote the finding would have us run. */
+	/* A target can be a command, which the author of the finding would make us run. */
 	if (!place->on && trust_check(path, err))
 		code = EXIT_UNKNOWN;
 	buf_adds(&target, place->on ? place->on : buf_str(&f->finding.target));

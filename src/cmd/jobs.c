@@ -1,4 +1,4 @@
-/* jobs.c -- processes of one command, each with a directory of its own. */
+/* jobs.c -- processes of one command, each with its own directory. */
 #include "cmd/jobs.h"
 
 #include <errno.h>
@@ -87,7 +87,7 @@ unsigned jobs_on(const char *target, const char *config, unsigned wanted)
 	return wanted > 1 && target_is_single(target, config) ? 1 : wanted;
 }
 
-/* One that could not tell has not failed, unless it says why. */
+/* Exit status 2 (could not tell) is no failure of the job, unless it has an error message. */
 static bool has_failed(int code, const char *dir)
 {
 	char path[PATH_MAX];

@@ -1,4 +1,4 @@
-/* jobs.h -- processes of one command, each with a directory of its own. */
+/* jobs.h -- processes of one command, each with its own directory. */
 #ifndef CMD_JOBS_H
 #define CMD_JOBS_H
 
@@ -18,7 +18,7 @@ pid_t job_start(const struct job *job, unsigned number, const char *dir, struct 
  * asked to end, and after as long again made to. Returns its exit code. */
 int job_await(pid_t pid, double seconds);
 
-/* How many can work on the target at once: one, where it stands on a place of the user's. */
+/* How many can work on the target at once: one, if it uses a directory or device of the user. */
 unsigned jobs_on(const char *target, const char *config, unsigned wanted);
 
 /* Runs processes numbered from 0, in DIR/job-0 and so on, and waits for all. Fails where one could

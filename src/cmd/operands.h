@@ -7,17 +7,17 @@
 
 #include "cmd/command.h"
 
-/* The option of commands that make calls on a disk of the user's; the field is a uint64_t. */
+/* The option of commands that make calls on a disk of the user; the field is a uint64_t. */
 #define SPACE_OPT(settings, field) \
 	{ \
 		"space", OPT_U64, offsetof(settings, field), "BYTES", \
-			"what calls may take of a disk that is yours; one that may take more is " \
-			"not made. " \
-			"Without it a tenth of what is free, and at most 1G", \
+			"disk space that the calls may use on a disk of yours; a call that could " \
+			"use " \
+			"more is not made. Default: a tenth of the free space, at most 1G", \
 			0, 0 \
 	}
 
-/* The code for something that a name stands for and that could not be opened or read. */
+/* The exit code for a named object that could not be opened or read. */
 int operand_code(int status);
 int operand_target(const char *spec, const char *config, struct err *err);
 /* What is to be read: anything, a file or a directory. NULL is fine but for a directory. */

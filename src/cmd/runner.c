@@ -38,8 +38,8 @@ static bool is_plain_call(const struct item *item)
 	       !(op_table[item->call.op].traits & (TRAIT_ENV | TRAIT_PROC));
 }
 
-/* Collects calls from item i on that follow one another in one process; what stands between them
- * does nothing. */
+/* Collects calls from item i on that follow one another in one process; the items between them
+ * do nothing. */
 static size_t gather(struct runner *r, size_t i)
 {
 	const struct item *items = r->script.items;

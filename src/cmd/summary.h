@@ -9,8 +9,7 @@ void summary_print(const struct run *run);
 /* Writes run.json and report.html. Where one does not fit any more the other still may: the first
  * error is returned, `before` if that is one already. */
 int summary_write(struct run *run, int before, struct err *err);
-/* The exit code that the verdict stands for; where something of ours failed (status), nothing is
- * clean. */
+/* The exit code of the verdict; after a failure of Assay (status) it is never clean. */
 int summary_code(const struct run *run, int status);
 
 #endif

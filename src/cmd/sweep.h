@@ -20,9 +20,9 @@ struct sweep {
 void sweep_add(struct sweep *s, const char *target, const char *lacks);
 void sweep_free(struct sweep *s);
 
-/* Searches them in turn, each in a process and a directory of its own (DIR/TARGET), so that one
- * that fails ends nothing but itself. The job is given the number of the row. One that goes on
- * for long after `seconds` (0: no limit) is ended. */
+/* Searches them in turn, each in its own process and directory (DIR/TARGET), so that a failure ends
+ * one search only. The job gets the number of the row. A search that runs much longer than
+ * `seconds` (0: no limit) is killed. */
 void sweep_run(struct sweep *s, const struct run *all, const struct job *job, double seconds);
 
 /* Puts findings, counts and the table into the run, and prints it. Findings are the worst verdict,

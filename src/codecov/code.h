@@ -49,8 +49,8 @@ static inline bool code_has(const uint8_t *bits, uint32_t bit)
 	return bits[bit / 8] >> bit % 8 & 1;
 }
 
-/* What was reached, in DIR/kernel-coverage.points. Loading adds to the bits and tells how many were
- * new. */
+/* What was reached, in DIR/kernel-coverage.points. Loading adds to the bits and returns how many
+ * were new. */
 int code_save(const struct code *c, const uint8_t *bits, const char *dir, struct err *err);
 int code_load(const struct code *c, uint8_t *bits, const char *dir, size_t *ret_new,
 	      struct err *err);

@@ -1,7 +1,7 @@
 /* code_export.c -- what was reached of a kernel's code: as JSON, as lines never reached, for lcov.
  *
- * A line is reached if any of its points is, a function entered likewise. Told are directories
- * where a hundredth or more was reached: those of the file system under test, and the VFS. */
+ * A line is reached if any of its points is, a function entered likewise. The export has the
+ * directories of which one percent or more was reached: the file system under test, and the VFS. */
 #include "codecov/code.h"
 
 #include <stdlib.h>
@@ -146,7 +146,7 @@ static void add_range(const struct told *t, const struct code_file *file,
 	buf_addf(out, " %s\n", t->code->functions[from->function]);
 }
 
-/* Lines of one function, with no line reached between them, are told together. */
+/* Lines of one function, with no line reached between them, become one range. */
 static void add_lines(const struct told *t, const struct code_file *file, struct buf *out)
 {
 	const struct code_point *points = t->code->points, *from = NULL, *to = NULL, *line;

@@ -1,8 +1,8 @@
-/* code_map.h -- which of its code a kernel has run, in memory that it shares with the checker.
+/* code_map.h -- the executed code of a kernel, in memory that it shares with the checker.
  *
- * A bit for each point of code that the kernel tells of, set when one of its states first comes
- * there from mounting on; the table beside the kernel says what each stands for (codecov/code.h).
- */
+ * One bit for each instrumented point of the code. A state of the kernel sets it when it first
+ * reaches the point, from the first mount on. The table beside the kernel maps bits to source lines
+ * (codecov/code.h). */
 #ifndef CODECOV_CODE_MAP_H
 #define CODECOV_CODE_MAP_H
 
@@ -10,7 +10,7 @@
 
 enum { CODE_BITS_MAX = 1 << 23, CODE_NEWS_MAX = 256 };
 
-/* A step of the plan that came to points where nobody had been. */
+/* A step of the plan that reached new points. */
 struct code_news {
 	uint32_t step, points;
 };

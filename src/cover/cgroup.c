@@ -1,4 +1,4 @@
-/* cgroup.c -- finding the unified hierarchy, and a group of our own in it. */
+/* cgroup.c -- finds the unified hierarchy, and makes a new group in it. */
 #include "cover/cgroup.h"
 
 #include <errno.h>
@@ -108,7 +108,7 @@ static void cgroup_empty(const struct cgroup *g, bool kill_all)
 	}
 }
 
-/* A process that outlives us, however we end, and removes the group when nobody holds the other
+/* A process that outlives us, however we end, and removes the group when no process holds the other
  * end of the pipe any more. A byte before that says that all went well; else what we started ends
  * with us. It takes no part in anything else: signals, terminal, output. */
 static _Noreturn void cgroup_guard(struct cgroup *g, int pipe_fd)

@@ -1,4 +1,4 @@
-/* cgroup.h -- a control group of our own, that a command and all it starts are in. */
+/* cgroup.h -- a new control group for a command and all processes that it starts. */
 #ifndef COVER_CGROUP_H
 #define COVER_CGROUP_H
 

@@ -32,7 +32,7 @@ void cover_value(uint64_t **counts, enum kind kind, const struct arg *value, uin
  * In "input" what was never tried is there with 0, for calls that were made at all. */
 json_t *cover_json(const struct cover *c);
 
-/* A file of such counts, whoever wrote it: NULL where it is none. */
+/* A file of such counts, from any author: NULL if it is not one. */
 json_t *cover_load(const char *path, struct err *err);
 /* Adds the counts of a loaded file. They are those of base calls: each variant gets them. */
 void cover_add_json(struct cover *c, const json_t *coverage);

@@ -9,7 +9,7 @@
 #include "cover/nested.h"
 #include "op/kind.h"
 
-/* Partitions without a use are told only where `all` are. */
+/* Partitions without a use are written only if `all` is set. */
 static void add_input(json_t *argument, enum kind kind, const uint64_t *partitions, bool all)
 {
 	struct buf name = BUF_INIT;

@@ -1,4 +1,4 @@
-/* coverage.c -- counting what was traced, and telling it as JSON. */
+/* coverage.c -- counts traced calls, and writes the counts as JSON. */
 #include "cover/coverage.h"
 
 #include <fcntl.h>

@@ -30,13 +30,13 @@ struct coverage {
 	uint64_t made[TRACE_ROWS];    /* by row of syscalls.def */
 	uint64_t calls;               /* attributed and counted */
 	uint64_t lost;                /* not counted, or not wholly */
-	uint64_t unattributed;        /* on the mount or not, nobody knows */
+	uint64_t unattributed;        /* may or may not be on the mount */
 	uint64_t unknown;             /* lines, events and calls without a row */
 	uint64_t understood;          /* by a reader: calls that have one, wherever they were */
 	bool exact;                   /* no attribution by names alone */
 	bool cut;                     /* the trace ended in the middle */
 	const char *source;           /* "bpf", "strace", ... */
-	const char *selected;         /* how the command's processes were told: "cgroup", ... */
+	const char *selected; /* how the command's processes are recognised: "cgroup", ... */
 };
 
 void coverage_init(struct coverage *c, const char *source);

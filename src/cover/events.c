@@ -68,7 +68,7 @@ static void go_up(struct buf *out)
 	out->data[out->len] = 0;
 }
 
-/* Goes along the names of path from where out stands; out never ends in a slash. */
+/* Walks along the names of path, starting at out; out never ends in a slash. */
 static void walk(struct buf *out, const char *path, size_t len)
 {
 	const char *end = path + len, *name;
@@ -105,7 +105,7 @@ static struct text start_of(struct process *p, const struct event *ev, int fd_ar
 				: (struct text){ NULL, 0 };
 }
 
-/* The path by its names, in the scratch; false where it starts nobody knows where. */
+/* The path by its names, in the scratch; false if its start is unknown. */
 static bool resolve(struct events *e, struct process *p, const struct event *ev, int which)
 {
 	const struct trace_row *row = &ev->call->row;
@@ -170,8 +170,8 @@ static enum whereabouts place_of_call(struct events *e, struct process *p, const
 	return first == PLACE_UNKNOWN || second == PLACE_UNKNOWN ? PLACE_UNKNOWN : PLACE_OUTSIDE;
 }
 
-/* A call that opened something. A trace that tells its path will tell it again; else it is what the
- * names say. */
+/* A call that opened something. A trace with the path of the descriptor will print it again;
+ * otherwise the names of the path are used. */
 static void remember_open(struct events *e, struct process *p, const struct event *ev,
 			  enum whereabouts place)
 {
@@ -214,7 +214,7 @@ static void remember(struct events *e, struct process *p, const struct event *ev
 		remember_open(e, p, ev, place);
 }
 
-/* A trace that tells what AT_FDCWD is, tells the working directory. */
+/* A trace that prints the path of AT_FDCWD has the working directory. */
 static void learn_cwd(struct process *p, const struct event *ev)
 {
 	const struct trace_row *row = &ev->call->row;

@@ -1,9 +1,9 @@
-/* events.h -- calls as a trace tells them: attributed to the mounts, and counted.
+/* events.h -- calls of a trace: attributed to the mounts, and counted.
  *
  * Readers turn text or binary records into events; everything that is the same for all formats is
- * behind here: who shares descriptors with whom, where a path leads, what a mode means. Where a
- * trace tells the path behind a descriptor that is believed; otherwise descriptors are followed
- * from the calls that made them. Paths are resolved by their names alone. */
+ * here: which processes share descriptors, where a path leads, what a mode means. If a trace has
+ * the path of a descriptor, it is used; otherwise descriptors are followed from the calls that made
+ * them. Paths are resolved by their names alone. */
 #ifndef COVER_EVENTS_H
 #define COVER_EVENTS_H
 
@@ -14,7 +14,7 @@
 #include "cover/processes.h"
 
 struct text {
-	const char *at; /* NULL: not told */
+	const char *at; /* NULL: not in the trace */
 	size_t len;
 };
 
@@ -24,7 +24,7 @@ struct event {
 	int64_t value[SYSCALL_VALUES]; /* by position; what is known has its bit in `known` */
 	unsigned known;
 	struct text path[2];    /* first and second, as the call was given them; NULL is none */
-	bool paths_unknown;     /* the trace does not tell them */
+	bool paths_unknown;     /* the trace does not have them */
 	struct text fd_path[2]; /* behind the row's descriptors */
 	struct text ret_path;   /* behind the descriptor that came back */
 	int64_t ret;            /* negative errno */

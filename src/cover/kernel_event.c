@@ -1,6 +1,6 @@
 /* kernel_event.c -- finding an event's number and opening it.
  *
- * Numbers are told by tracefs, which need not be mounted: here it is, where nobody sees it. */
+ * tracefs has the numbers. It need not be mounted: it is mounted here, in a private namespace. */
 #include "cover/kernel_event.h"
 
 #include <errno.h>

@@ -56,7 +56,7 @@ static bool has_capability(int capability)
 const char *live_missing(void)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		return "the kernel tells no types (/sys/kernel/btf/vmlinux)";
+		return "the kernel has no BTF (/sys/kernel/btf/vmlinux)";
 	if (!has_capability(CAP_SYS_ADMIN) &&
 	    !(has_capability(CAP_BPF) && has_capability(CAP_PERFMON)))
 		return "tracing needs root, or CAP_BPF and CAP_PERFMON";
@@ -187,7 +187,7 @@ static int learn_mount(struct tracer *t, struct trace_mount *m, const char *moun
 struct child {
 	pid_t pid;
 	int gate; /* a byte lets the command begin; closing it, as our death does, makes it end */
-	int why;  /* tells the error that kept it from beginning */
+	int why;  /* carries the error that prevented its start */
 };
 
 static _Noreturn void be_command(const struct live_options *options, const struct cgroup *group,

@@ -8,7 +8,7 @@
 
 #include "op/op.h"
 
-/* Does success of the operation tell a number of bytes? */
+/* Does the operation return a number of bytes? */
 bool metrics_returns_number(enum op op);
 
 /* One argument of a base call, as partitions: how many there are that count, how many were tried,

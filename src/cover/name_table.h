@@ -16,7 +16,7 @@ struct name_table {
 	} slots[NAME_TABLE_SLOTS];
 };
 
-/* Length and three bytes tell most names apart. */
+/* Length and three bytes distinguish most names. */
 static inline unsigned name_table_hash(const char *name, size_t len)
 {
 	unsigned hash = (unsigned)len;

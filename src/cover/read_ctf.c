@@ -1,8 +1,9 @@
 /* read_ctf.c -- coverage from LTTng's traces, in the Common Trace Format, by libbabeltrace2.
  *
  * A directory is read through the library's own components: the source of files, a muxer, and a
- * sink that is ours. Fields are found by the names the kernel gives to arguments. Threads are told
- * by the context "tid" or "vtid" where the trace has it, else by the CPU that a call began on. */
+ * sink that is ours. Fields are found by the names the kernel gives to arguments. Threads are
+ * identified by the context "tid" or "vtid" where the trace has it, else by the CPU that a call
+ * began on. */
 #include "cover/readers.h"
 
 #include <errno.h>

@@ -290,7 +290,7 @@ static void take_call(struct strace *s, struct strace_line *l, const char *p, co
 		take_other(s, l, (enum other)other);
 }
 
-/* A process nobody announced is the child of the clone that is under way. */
+/* An unknown process is the child of the pending clone. */
 static void meet(struct strace *s, uint32_t pid)
 {
 	if (s->cloning && s->cloning != pid && !process_find(&s->events.processes, pid))

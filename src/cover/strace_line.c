@@ -70,7 +70,8 @@ static const char *skip_string(const char *p, const char *end)
 	}
 }
 
-/* Behind "<path>" of a descriptor; p is at '<'. A path that holds '>' is told by what follows. */
+/* Behind "<path>" of a descriptor; p is at '<'. If the path contains '>', the text after it
+ * decides. */
 static const char *skip_angle(const char *p, const char *end)
 {
 	static const bool follows[256] = { [','] = true, [')'] = true, [']'] = true, ['}'] = true,

@@ -23,7 +23,7 @@ bool strace_split(struct strace_line *l, const char *p, const char *end);
 /* "3</m/f>", "-1 ENOENT (...)", "? ERESTARTSYS (...)"; false for a call that never returned. */
 bool strace_result(const struct strace_line *l, int64_t *ret, struct text *ret_path);
 
-/* The path behind a descriptor; empty for what is no file, NULL where strace did not tell. */
+/* The path behind a descriptor; empty for what is no file, NULL if strace did not print it. */
 struct text strace_path_behind(struct text arg);
 /* The value behind "label=" in a structure, or NULL. */
 struct text strace_field(struct text arg, const char *label);

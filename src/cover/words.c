@@ -17,7 +17,7 @@ static const struct kind_name others[] = {
 	{ .name = NULL },
 };
 
-/* Bits of a name that nobody knows: above every flag of Linux, in the partition "unknown". */
+/* Bits of an unknown name: above every flag of Linux, in the partition "unknown". */
 static const int64_t unknown_bit = INT64_C(1) << 31;
 
 /* Decimal, octal or hexadecimal; returns the first byte behind it. */

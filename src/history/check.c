@@ -101,7 +101,7 @@ static void note_rules(struct mismatch *ret, const struct envelope *env)
 	memcpy(ret->rules, env->rules, sizeof(ret->rules));
 }
 
-/* No hypothesis explains the return: says what was allowed, and goes on from there. */
+/* No hypothesis explains the return: reports what was allowed, and continues from there. */
 static void complain(struct checker *c, size_t place, enum dialect dialect, struct mismatch *ret)
 {
 	struct overlap *o = &c->overlap;

@@ -1,7 +1,7 @@
-/* check.h -- traces judged: is there a way the model could have gone that explains them?
+/* check.h -- checks a trace: can the model explain all its outcomes?
  *
- * Calls of several processes may overlap (overlap.h). Judging goes on after a mismatch, with what
- * was allowed in place of what was seen. */
+ * Calls of several processes may overlap (overlap.h). The check continues after a mismatch with
+ * an allowed outcome instead of the observed one. */
 #ifndef HISTORY_CHECK_H
 #define HISTORY_CHECK_H
 

@@ -35,7 +35,8 @@ void overlap_free(struct overlap *o)
 	o->cap = 0;
 }
 
-/* Tells states apart, who has taken effect, and how far the others' paths are walked. */
+/* Identifies the state, the calls that have taken effect, and how far the other paths are walked.
+ */
 static struct hash key_of(const struct hypothesis *h)
 {
 	struct {

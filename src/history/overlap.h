@@ -1,13 +1,13 @@
 /* overlap.h -- calls that overlap: is there an order of their effects that explains their returns?
  *
- * A call takes effect at one moment between call and return, and nobody says when. A set of
- * hypotheses is kept, each a state and the calls under way that have taken effect in it; a return
+ * A call takes effect at one unknown moment between call and return. The checker keeps a set of
+ * hypotheses, each a state and the calls under way that have taken effect in it; a return
  * leaves those that explain it. Effects are tried only when a return asks for them, and states
  * are persistent and hashed, so that equal ones are followed once and a copy costs nothing.
  *
  * Some of what Linux does takes more than one moment. Where another call under way changes names:
  *   - a path is walked name by name, and directories may be renamed meanwhile. Each name of a
- *     single path is an internal step of its own; both paths of rename are walked at once.
+ *     single path is a separate internal step; both paths of rename are walked at once.
  *   - link finds its file, and only later makes the name: EEXIST by what came between, and ENOENT
  *     if the file has lost its last name, even to a rename that never left that name free.
  *   - stat takes no lock: the number of links may be seen while it changes (a directory that is
@@ -33,7 +33,7 @@ struct pending {
 	uint16_t pid; /* 0: free */
 	uint32_t line;
 	const struct call *call;
-	const struct item_return *ret; /* NULL: nobody knows */
+	const struct item_return *ret; /* NULL: unknown */
 };
 
 struct overlap {
@@ -66,7 +66,7 @@ bool overlap_keep(struct overlap *o, bool (*fits)(const struct state *s, void *o
 /* One way for a call to take effect; seen NULL: in whatever way. */
 enum verdict overlap_effect(const struct overlap *o, const struct pending *p, struct state *s,
 			    const struct outcome *seen, struct envelope *env);
-/* The outcomes a return may stand for; one, NULL, where any success or anything at all will do. */
+/* The outcomes that a return may mean; one, NULL, if any success or any outcome is allowed. */
 size_t pending_outcomes(const struct pending *p);
 const struct outcome *pending_outcome(const struct pending *p, size_t i);
 

@@ -7,7 +7,7 @@
 #include "base/must.h"
 #include "trace/script.h"
 
-/* Who stands where a process has come to. */
+/* The placeholder process whose working directory is where the walk of the call has arrived. */
 static unsigned scout_of(const struct call *c)
 {
 	return c->pid + SCRIPT_PID_MAX + 1;

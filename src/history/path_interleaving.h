@@ -1,7 +1,7 @@
 /* path_interleaving.h -- inside the model: a path walked name by name while others change names.
  *
- * How far a call has come is a directory, or for link the file that it has found; a process of
- * its own, which no script has, stands there and so keeps it from going away. */
+ * The position of a call is a directory, or for link the file that it has found. A placeholder
+ * process, which no script has, holds a reference to it, so that it is not freed. */
 #ifndef HISTORY_PATH_INTERLEAVING_H
 #define HISTORY_PATH_INTERLEAVING_H
 

@@ -37,7 +37,7 @@ bool refuse_stranger(struct step *x, const struct inode *inode, enum rule rule)
 	return !is_owner(x, inode) && refuse(x, rule);
 }
 
-/* Where modes are not kept, it may still be kept that nobody may write. */
+/* A file system without modes may still store a read-only flag. */
 bool refuse_denied(struct step *x, const struct inode *inode, unsigned want, enum rule rule)
 {
 	bool protected = want & MAY_WRITE && !(inode->mode & S_IWUSR);

@@ -130,7 +130,7 @@ static void note_remount(struct state *s)
 		s->health = HEALTH_RECOVERED;
 }
 
-/* Nobody is told if not all could be written. */
+/* These calls do not report write errors. */
 static bool is_sync(enum op op)
 {
 	return op == OP_sync || op == OP_syncfs;
@@ -204,7 +204,7 @@ static bool has_unreadable(const struct tree *seen)
 	return false;
 }
 
-/* One that has given up need not answer; one that was mounted anew has to. */
+/* A file system that has given up may fail any call; after a new mount it may not. */
 bool giving_up_explains(const struct state *s, const struct tree *seen)
 {
 	if (!s->watches_sync)

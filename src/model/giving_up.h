@@ -1,18 +1,18 @@
 /* giving_up.h -- a file system that gives up after a failure.
  *
- * A request to the disk that fails, or memory that ends within a transaction (trait
- * memory_gives_up), may make a file system give up: from then on it changes nothing (EROFS) or
- * answers nothing (EIO) until it is mounted anew, and what was not synced may be lost. This is how
- * it is meant; whether and when it happens nobody tells. A state is therefore
+ * A failed disk request, or a failed allocation within a transaction (trait memory_gives_up), may
+ * make a file system give up: until the next mount it is read-only (EROFS) or shut down (EIO), and
+ * unsynced changes may be lost. This is by design, and no call reports when it happens. A state is
+ * therefore
  *
  *	sound      nothing has failed since it was mounted
  *	doubtful   something may have failed: it may have given up, now or later
- *	given up   it has said so: no name and no attribute changes any more
- *	recovered  mounted anew after that: what was not synced may be lost
+ *	given up   a call returned EROFS: no name and no attribute changes any more
+ *	recovered  mounted again after that: unsynced changes may be lost
  *
- * What must be there whatever happened are the objects that nobody has touched since the last
- * sync: the trees of the model are persistent, so these are the inodes that the tree of the last
- * sync and the present one share. */
+ * Objects that no call has touched since the last sync must exist in any case. The trees of the
+ *model are persistent, so these are the inodes that the tree of the last sync and the present one
+ *share. */
 #ifndef MODEL_GIVING_UP_H
 #define MODEL_GIVING_UP_H
 

@@ -60,7 +60,7 @@ bool refuse_range(struct step *x, const struct transfer *t, int64_t offset);
 /* RWF_ flags; the same. */
 bool refuse_rwf(struct step *x, const struct transfer *t, const struct open_file *f);
 void write_data(struct step *x, const struct transfer *t);
-/* Puts the bytes that data stands for, count of them, into a file: what a write leaves behind. */
+/* Puts count bytes of the pattern that data means into a file, as a write does. */
 void put_data(struct step *x, uint64_t ino, const struct arg *data, uint64_t offset,
 	      uint64_t count);
 

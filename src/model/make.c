@@ -17,7 +17,7 @@ static uint32_t mode_of_new(struct step *x, const struct inode *dir, uint32_t mo
 		return mode;
 	if (dir->mode & S_ISGID && S_ISDIR(mode) && holds(x, RULE_setgid_inherited))
 		mode |= S_ISGID;
-	/* Nobody makes a program that runs as a group they are not in. */
+	/* A user cannot create a setgid file for a group that the user is not in. */
 	else if (dir->mode & S_ISGID && (mode & bits) == bits && !is_root(x) && !in_group(x, gid))
 		mode &= ~(uint32_t)S_ISGID;
 	return mode_kept(x, mode & ~x->process->umask);

@@ -47,7 +47,7 @@ struct rule_info {
 extern const struct rule_info rule_table[RULE_COUNT];
 
 struct err;
-/* A setting of the kernel, from 0 to 2, that nobody has told: it may be either way. */
+/* A sysctl, from 0 to 2, whose value is unknown: both behaviours are allowed. */
 enum { SETTING_UNKNOWN = 3 };
 
 /* Known, reasoned properties of a file system that POSIX leaves to it. Zero means: no limit,
@@ -135,7 +135,7 @@ void model_allow(const struct model *m, struct state *s, const struct call *c,
 /* The same, and s moves to where the deterministic answer leads. */
 void model_move(const struct model *m, struct state *s, const struct call *c, struct envelope *ret);
 /* VERDICT_OK: s has moved to where `seen` leads. VERDICT_BAD: s has moved to where an allowed
- * outcome leads (success, if possible), so that judging can go on; *ret says what was allowed.
+ * outcome leads (success, if possible), so that checking can continue; *ret has what was allowed.
  * VERDICT_UNKNOWN: undefined by the platform; s is unchanged. */
 enum verdict model_step(const struct model *m, struct state *s, const struct call *c,
 			const struct outcome *seen, struct envelope *ret);

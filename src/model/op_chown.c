@@ -18,7 +18,7 @@ static void check_owner(struct step *x, const struct inode *inode, uint32_t uid,
 		refuse(x, RULE_chown_group);
 }
 
-/* In a user namespace that knows nobody but the process itself. */
+/* In a user namespace that maps only the user of the process. */
 static void check_mapping(struct step *x, uint32_t uid, uint32_t gid)
 {
 	const struct process *p = x->process;

@@ -113,7 +113,7 @@ static bool is_clone_beyond_numbers(const struct copy *c)
 	       (int64_t)(from + c->length) < 0 || (int64_t)(to + c->length) < 0;
 }
 
-/* Length 0 stands for all the rest. Clones share whole blocks, but for a last one that ends both
+/* Length 0 means all the rest. Clones share whole blocks, but for a last one that ends both
  * files. */
 static bool refuse_clone_range(struct step *x, struct copy *c)
 {

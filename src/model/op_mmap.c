@@ -3,7 +3,7 @@
  * Writing through a mapping leaves the privilege bits alone; extending the file does not. */
 #include "model/io.h"
 
-/* Mappings are of whole pages. What is no regular file has no largest offset of its own. */
+/* Mappings are of whole pages. Only regular files have a maximum offset. */
 static bool maps_too_far(const struct inode *inode, uint64_t count, uint64_t offset)
 {
 	const uint64_t page = TREE_BLOCK;

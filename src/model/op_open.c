@@ -127,8 +127,8 @@ static void refuse_missing(struct step *x, struct opening *o)
 		o->left_behind = makes;
 }
 
-/* Other people's objects in a sticky directory that others can write to. Regular files and fifos
- * are protected by settings of their own, everything else always: may_create_in_sticky. */
+/* Objects of other users in a sticky directory that others can write to. Sysctls protect regular
+ * files and FIFOs, everything else is always protected: may_create_in_sticky. */
 static void refuse_planted(struct step *x, const struct opening *o)
 {
 	const struct traits *traits = &x->model->traits;

@@ -96,7 +96,7 @@ void model_syncfs(struct step *x)
 	need_io(x, &x->call->syncfs.fd);
 }
 
-/* Unmounted and mounted again: nobody has anything open or stands anywhere but in the root. */
+/* Unmounted and mounted again: no process has an open file, and all are in the root directory. */
 void model_remount(struct step *x)
 {
 	uint64_t pid;

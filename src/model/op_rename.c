@@ -150,8 +150,8 @@ static bool same_object(const struct renaming *r)
 	return r->source && r->source == r->target && r->from.parent && r->to.parent;
 }
 
-/* When a path turns out wrong: on the way to its last name, with that name, or with what the
- * name stands for. Each is asked of both paths before the next. */
+/* When a path turns out wrong: on the way to its last name, with that name, or with the object
+ * of that name. Each is checked for both paths before the next. */
 enum stage { STAGE_WAY, STAGE_NAME, STAGE_OBJECT };
 
 static void refuse_path(struct step *x, const struct where *w, enum stage stage)

@@ -154,7 +154,7 @@ static void offer(struct step *x, const struct stream *stream)
 	x->env->value.end = !len;
 }
 
-/* The name that was seen, or would be told, is told. */
+/* Returns the name that was observed, or the one that the model would return. */
 static void take_name(struct step *x, const struct stream *stream, uint64_t handle,
 		      const char *name)
 {

@@ -157,7 +157,7 @@ void model_pwrite_all(struct step *x)
 		      });
 }
 
-/* Position -1 stands for the descriptor's own. */
+/* Position -1 means the offset of the descriptor. */
 void model_pwritev2(struct step *x)
 {
 	if (leave_open(x, RULE_call_of_linux))

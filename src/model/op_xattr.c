@@ -76,8 +76,8 @@ static const struct inode *need_by_and_arguments(struct step *x, enum by by, boo
 	return refused(x) || !a->name->text || (uint64_t)a->size > XATTR_SIZE_MAX ? NULL : inode;
 }
 
-/* A name space that is known, and something behind its prefix. Access control lists and
- * capabilities have a format of their own. */
+/* A known namespace, and a name after its prefix. Access control lists and
+ * capabilities have a fixed format, which the model does not know. */
 static bool refuse_space(struct step *x, const char *name)
 {
 	enum space space = space_of(name);

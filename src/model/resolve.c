@@ -100,7 +100,7 @@ static bool follows(struct walk *w, bool last, bool slash)
 	       (w->flags & WALK_KEEP_SLASH && holds(w->x, RULE_slash_follows_lookup));
 }
 
-/* Somebody else's link at the end of a path, in a sticky directory that everybody can write to:
+/* Another user's link at the end of a path, in a world-writable sticky directory:
  * may_follow_link. Returns whether it ends the walk. */
 static bool refuse_planted_link(struct walk *w, const struct inode *link)
 {
@@ -141,7 +141,7 @@ static bool enter_link(struct walk *w, const struct inode *link, bool last)
 	return restart_at_root(w);
 }
 
-/* A name that is there. Returns whether the walk goes on. */
+/* A name that exists. Returns whether the walk continues. */
 static bool enter(struct walk *w, uint64_t ino, bool last, bool slash)
 {
 	const struct inode *inode = tree_inode(&w->x->state->tree, ino);
@@ -182,7 +182,7 @@ static bool walk_dots(struct walk *w, bool up)
 	return true;
 }
 
-/* One component. Returns whether the walk goes on. */
+/* One component. Returns whether the walk continues. */
 static bool walk_name(struct walk *w, const char *name, size_t len)
 {
 	struct where *ret = w->ret;

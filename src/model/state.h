@@ -9,7 +9,7 @@
 
 enum { STATE_FD_FIRST = 3, STATE_GROUPS_MAX = 32 };
 
-/* Allocations of memory, requests of the disk; and how many of one sort can be told to fail. */
+/* Injected failures: allocations, disk requests; and how many of each can be pending. */
 enum { FAIL_ALLOC, FAIL_READ, FAIL_WRITE, STATE_FAILURES };
 enum { STATE_FAILURES_MAX = 2 };
 
@@ -65,7 +65,7 @@ struct state {
 	int64_t now;      /* clock: ticks by one each call unless set from outside */
 	uint32_t streams; /* directory streams open, over all processes */
 	bool read_only;   /* mounted read-only: EROFS */
-	bool space_ended; /* a call lacked it; what it got before may still be taken */
+	bool space_ended; /* a call got ENOSPC; the space it used before may still be taken */
 	enum health health;
 	bool writes_failed; /* data may not be on the disk, and their pages are clean */
 	bool watches_sync;  /* the next one is kept */
@@ -112,7 +112,7 @@ void state_set_groups(struct state *s, uint32_t uid, const uint32_t *gids, size_
 bool state_in_group(const struct state *s, uint32_t uid, uint32_t gid);
 void state_create_process(struct state *s, unsigned pid, uint32_t uid, uint32_t gid);
 void state_destroy_process(struct state *s, unsigned pid);
-/* The clock goes on by so many nanoseconds, or ticks; it stops where it can count no further. */
+/* Advances the clock by this number of nanoseconds, or ticks; it stops at its maximum. */
 void state_pass_time(struct state *s, int64_t ticks);
 /* How many failures the next call is to meet. */
 unsigned state_failures(const struct state *s);

@@ -171,7 +171,7 @@ void model_end_thread(void)
 	given.size = 0;
 }
 
-/* What means nothing on this file system is not told. */
+/* Fields that this file system does not maintain are not returned. */
 void give_stat(struct step *x, const struct inode *inode)
 {
 	bool is_dir = S_ISDIR(inode->mode);
@@ -374,7 +374,7 @@ static bool value_allowed(const struct envelope *env, const struct outcome *seen
 	return false;
 }
 
-/* Is the error one for lack of space, not (as of an attribute) for another limit? */
+/* Is the error about space, and not (as for an attribute) about another limit? */
 static bool lacked_space(const struct envelope *env, int error)
 {
 	if (error != ENOSPC && error != EDQUOT)

@@ -260,7 +260,7 @@ static bool is_list_of_objects(const json_t *list)
 	return !list || json_is_array(list);
 }
 
-/* run.json, which may be anybody's, as far as the page relies on it; NULL if it is none. */
+/* run.json, which is untrusted, checked as far as the page relies on it; NULL if it is invalid. */
 static json_t *read_run(const char *dir, struct err *err)
 {
 	static const char *const texts[] = { "command", "target", "verdict" };

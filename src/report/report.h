@@ -1,4 +1,5 @@
-/* report.h -- a run told as a page: DIR/report.html from DIR/run.json and what lies beside it. */
+/* report.h -- the HTML report of a run: DIR/report.html from DIR/run.json and the files beside it.
+ */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 

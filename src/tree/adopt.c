@@ -1,9 +1,9 @@
-/* adopt.c -- an observed tree becomes one that calls can go on from.
+/* adopt.c -- turns an observed tree into one that further calls can change.
  *
- * A file system may say anything of its objects. Whoever goes on from what it said must not lose an
- * object that has names because its link count, which is only said, comes to 0. And what is listed
- * but cannot be looked at is not taken over: it is told when it is seen again. Only what is denied
- * to us may well be there. */
+ * A file system may return any attribute values. An object that has names must not vanish because
+ * its reported link count drops to 0. An object that is listed but cannot be looked up is left out;
+ * the next scan reports it again. An object that we have no permission for is kept: it may exist.
+ */
 #include <errno.h>
 
 #include "base/map.h"

@@ -1,4 +1,4 @@
-/* diff.c -- what differs between two trees, told to people.
+/* diff.c -- what differs between two trees, as text.
  *
  * Both trees are listed by path and merged. A line is "PATH: what is seen, expected what"; an
  * object that differs in several ways gets several lines and counts once. */
@@ -246,7 +246,7 @@ static void compare_items(struct differ *d, const struct path_item *e, const str
 		return;
 	}
 	compare_identity(d, e, s);
-	/* What the first name told need not be told again. */
+	/* Differences are printed for the first name only. */
 	if (e->inode->mode & S_IFMT && e->inode != s->inode &&
 	    (e == &d->e.items[e->first] || s == &d->s.items[s->first]))
 		compare_inodes(d, e->inode, s->inode);
@@ -277,7 +277,7 @@ static int item_order(const struct differ *d, size_t e, size_t s)
 	return strcmp(expected->name, seen->name);
 }
 
-/* Compares or tells of what comes next in the two lists. */
+/* Compares or prints the next entries of the two lists. */
 static void differ_step(struct differ *d, size_t *e, size_t *s)
 {
 	int order = item_order(d, *e, *s);

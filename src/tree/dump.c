@@ -16,7 +16,7 @@ struct dumper {
 	const struct tree *tree;
 	bool with_ino;
 	struct buf *out;
-	struct buf path;         /* of what is being told */
+	struct buf path;         /* of the printed object */
 	struct dir_levels above; /* each with the length of its path and a '/' */
 	struct arena arena;
 };
@@ -104,7 +104,7 @@ static const struct inode *go_to(struct dumper *d, size_t dir_path_len, const st
 	return tree_inode(d->tree, entry->ino);
 }
 
-/* Tells of the directory at the present path, and of what is in it but its subdirectories. */
+/* Prints the directory at the current path and its entries, without its subdirectories. */
 static void enter(struct dumper *d, const struct inode *dir)
 {
 	const struct dir_level *level;

@@ -1,7 +1,7 @@
 /* named.h -- objects with names in a map: directory entries, extended attributes.
  *
  * The key is a hash of the name, NAME_KEY_BITS wide. Where two names have the same, the later
- * one takes the next free key: a search goes on until a key is free, and a removal closes the
+ * one takes the next free key: a search continues until a key is free, and a removal closes the
  * gap it leaves by moving back what had been pushed past it. */
 #ifndef TREE_NAMED_H
 #define TREE_NAMED_H

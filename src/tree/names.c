@@ -149,7 +149,7 @@ void tree_unlink(struct tree *t, uint64_t dir, const char *name, size_t len)
 	bool directory = S_ISDIR(inode->mode);
 
 	inode->nlink = directory ? 0 : inode->nlink - 1;
-	/* Whoever stands in a removed directory can still go up. */
+	/* A process in a removed directory can still use "..". */
 	if (!inode_reap(t, inode->ino) && directory)
 		tree_edit(t, dir)->dir.orphans++;
 }

@@ -367,8 +367,8 @@ static uint64_t get_named(struct unpacker *u, bool *ret_again)
 	return ino;
 }
 
-/* What a walk remarks of a directory stands in it like an object that could not be read, by a name
- * that none can have: a slash and a name. */
+/* A remark of the scanner about a directory is an entry of it, like an object that could not be
+ * read. Its name, a slash and a word, is one that no object can have. */
 static bool is_remark(const char *name, size_t len, const struct inode *inode)
 {
 	return !(inode->mode & S_IFMT) && len > 1 && name[0] == '/' && is_name(name + 1, len - 1);

@@ -1,6 +1,6 @@
 /* pack.h -- a tree as bytes, to cross a process boundary or to be kept in a file.
  *
- * Everything a tree holds but its hashes, which unpacking computes anew: inode numbers, times,
+ * Everything a tree holds but its hashes, which unpacking computes again: inode numbers, times,
  * holes and hard links included. Objects without a name are left out. The bytes may come from
  * anywhere: unpacking refuses what is not a tree and never reads beyond the end. */
 #ifndef TREE_PACK_H

@@ -75,7 +75,7 @@ static struct pmap_node *node_of_one(uint64_t key, unsigned shift, struct ref *o
 	return node;
 }
 
-/* The node itself if nobody shares it, else a copy; takes over the caller's count of it. */
+/* The node itself if it is not shared, else a copy; takes over the caller's count of it. */
 static struct pmap_node *node_own(struct pmap_node *node)
 {
 	struct pmap_node *copy;

@@ -169,7 +169,7 @@ static bool scan_sparse(struct scanner *w, int fd, struct inode *file)
 	}
 	if (data >= 0 || errno == ENXIO)
 		return true;
-	if (errno == EINVAL || errno == EOPNOTSUPP) /* it does not tell holes */
+	if (errno == EINVAL || errno == EOPNOTSUPP) /* it does not report holes */
 		return scan_range(w, fd, file, 0, file->size);
 	object_fail(w, file, "lseek", errno);
 	return false;

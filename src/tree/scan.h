@@ -1,10 +1,10 @@
 /* scan.h -- the tree of a mounted directory.
  *
- * Directories may be nested as deep as they like (SCAN_DEPTH_MAX is where it is taken for a lie); a
+ * Directories may be nested to any depth (beyond SCAN_DEPTH_MAX the scan does not believe it); a
  * bounded number of them is open at a time.
  *
  * Errors on single objects (EIO, EBADMSG, EACCES ...) become part of the tree: an inode of
- * type 0 with the call and errno. Only failures of our own are errors. */
+ * type 0 with the call and errno. Only failures of the scanner itself are errors. */
 #ifndef TREE_SCAN_H
 #define TREE_SCAN_H
 

@@ -16,11 +16,11 @@
 #include "tree/inode.h"
 #include "tree/scanner.h"
 
-/* Numbers for objects that have none of their own: errors, repetitions. */
+/* Inode numbers for entries without one: errors, repetitions. */
 static const uint64_t first_fresh_ino = (uint64_t)1 << 62;
 
-/* Stand in a directory that gave a name twice, that was not there any more when the walk came
- * back, or in which the walk ended at its limits; no object can be called so. */
+/* Remarks in a directory that listed a name twice, that was gone when the walk returned to it, or
+ * in which the walk reached its limits. No object can have such a name. */
 static const char name_listed_twice[] = "/twice", name_lost[] = "/lost", name_more[] = "/more";
 
 enum { STATX_WANTED = STATX_BASIC_STATS | STATX_BTIME };
@@ -30,7 +30,7 @@ static uint64_t device_of(const struct statx *st)
 	return makedev(st->stx_dev_major, st->stx_dev_minor);
 }
 
-/* What identifies an object in the tree. Numbers of another device, and those that stand for
+/* What identifies an object in the tree. Numbers of another device, and those that mean
  * the root, are moved out of the way. */
 static uint64_t identity(const struct scanner *w, const struct statx *st)
 {
@@ -297,7 +297,7 @@ static int open_root(struct scanner *w, int root_fd, struct statx *st, int *ret_
 	return 0;
 }
 
-/* The root is not part of what may go wrong: without it there is nothing to tell. */
+/* A failure to read the root is our error: there is no tree without it. */
 static int scan_root(struct scanner *w, int root_fd)
 {
 	struct inode *root;

@@ -17,7 +17,7 @@
 enum { OFFERED_FIRST = 256 };
 
 /* Goes to the directory for one call by name, where the kernel has none by descriptor. /proc
- * would do too, but is not there for a process with a root directory of its own. */
+ * would do too, but a process after chroot does not have it. */
 static ssize_t visit(int dir_fd, const char *name, const char *attribute, char *to)
 {
 	int back = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), error;

@@ -29,7 +29,7 @@ struct scanner {
 	int open_flags;
 	struct buf dents; /* entries of the directories on the way down */
 	char *data;       /* SCANNER_DATA bytes */
-	bool no_xattrat;  /* the kernel lacks listxattrat and getxattrat */
+	bool no_xattrat;  /* the kernel does not support listxattrat and getxattrat */
 
 	/* The walk. */
 	struct tree *tree;

@@ -153,8 +153,8 @@ void tree_exchange(struct tree *t, uint64_t a_dir, const char *a, size_t a_len, 
 void tree_hold(struct tree *t, uint64_t ino);
 void tree_unhold(struct tree *t, uint64_t ino);
 void tree_set_target(struct tree *t, uint64_t ino, const char *target, size_t len);
-/* A tree that was observed becomes one to go on from: no object has fewer links than names, and
- * what could not be looked at is not there, unless that was denied (EACCES, EPERM). */
+/* Turns an observed tree into one that further calls can change: no object has fewer links than
+ * names, and objects that could not be read are left out, except for EACCES and EPERM. */
 void tree_adopt(struct tree *t);
 /* True if dir is inode `below` or an ancestor of it. */
 bool tree_is_ancestor(const struct tree *t, uint64_t dir, uint64_t below);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* names.h -- where a path leads, told by its names: for when the kernel's walk cannot be seen.
+/* names.h -- where a path leads, by its names: used if the path walk of the kernel cannot be probed.
  *
  * Loops keep what they know in a map, not on the stack: verifiers before Linux 6.7 look at a loop's
  * body only once, and take for dead what cannot be reached with the values it begins with. (The
@@ -16,10 +16,10 @@ enum { SHORT_WORDS = sizeof(struct trace_short) / 8 };
 
 struct trace_start {
 	struct dentry *dentry;
-	struct vfsmount *mnt; /* NULL: the root, from which the mounts' paths are told */
+	struct vfsmount *mnt; /* NULL: the root, where the paths of the mounts start */
 };
 
-/* One path and where a walk along its names stands: `at` bytes of the mount point's path are behind
+/* One path and the position of a walk along its names: `at` bytes of the mount point's path are behind
  * it, `off` names lead away from there, or, at its end, `below` names lead into the mount. */
 struct trace_walk {
 	char path[4096];

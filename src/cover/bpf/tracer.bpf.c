@@ -40,7 +40,7 @@ const volatile struct trace_row rows[TRACE_ROWS];
 const volatile __u8 row_of[TRACE_NUMBERS_MAX]; /* row + 1 of a system call */
 const volatile __u32 request_of[TRACE_ROWS];   /* the argument that names a row behind another */
 const volatile __u32 rows_used, mounts_used;
-const volatile __u64 cgroup_id; /* 0: processes are told by descent */
+const volatile __u64 cgroup_id; /* 0: processes are recognised by descent */
 const volatile bool see_walks;
 
 struct trace_mount mounts[TRACE_MOUNTS];
@@ -99,7 +99,7 @@ static __always_inline bool is_compat(struct task_struct *task)
 	       (task->thread_info.status & TS_COMPAT);
 }
 
-/* Since Linux 6.2 the verifier can be told what a pointer points to. Helpers that read memory are
+/* Since Linux 6.2 the verifier accepts the type of a pointer. Helpers that read memory are
  * what costs most: pointers that the verifier knows are followed without. */
 extern void *bpf_rdonly_cast(const void *pointer, __u32 type) __ksym __weak;
 const volatile bool can_cast;
@@ -281,7 +281,7 @@ static __always_inline bool starts_badly(long ret)
 	return ret == -EBADF || ret == -ENOTDIR || ret == -EXDEV || ret == -EAGAIN;
 }
 
-/* A walk that never began (a bad descriptor, a name that is too long) is told by names. */
+/* A walk that never began (a bad descriptor, a name that is too long) is attributed by names. */
 static __always_inline bool walk_hits(struct task_struct *task, struct trace_state *s, int i,
 				      int dirfd, __u64 path, long ret)
 {
