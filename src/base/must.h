@@ -8,7 +8,7 @@
 #define must(condition) ((condition) ? (void)0 : must_failed(#condition, __FILE__, __LINE__))
 
 _Noreturn void must_failed(const char *condition, const char *file, int line);
-/* What a failed must() prints about where the run stood; copied. */
+/* The position of the run, which a failed must() prints; copied. */
 void must_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Allocation that cannot fail: out of memory ends the program with one clear line. */

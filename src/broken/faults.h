@@ -1,6 +1,6 @@
 /* faults.h -- a RefFS that is broken on purpose, one way at a time.
  *
- * A fault stands in for model_run(): it makes the call on the state and tampers with the call
+ * A fault replaces model_run(): it makes the call on the state and tampers with the call
  * before, or with the state and the outcome afterwards. What a broken file system would remember
  * unseen (a stale size, a write that was not synced) lies in the memory, which is saved with the
  * state. */

@@ -1,6 +1,6 @@
 /* reffs_race.h -- calls of several processes on RefFS, as if they overlapped.
  *
- * Chance, from a seed, says who goes on: with a call, with a step of what it does, with its
+ * A seeded random choice selects the next process: its call, a step of its effect, or its
  * return. So the same seed is the same race. RefFS does each call in one step; with a fault it
  * does one kind of call in two, and others come in between. */
 #ifndef BROKEN_REFFS_RACE_H

@@ -49,7 +49,7 @@ static const struct opt opts[] = {
 
 /* ---- mounting ---- */
 
-/* Why the daemon ended before its mount stood, where it left no word itself. */
+/* Why the daemon ended before its mount was ready, if it sent no message itself. */
 static void daemon_died(pid_t daemon, struct err *err)
 {
 	int status;

@@ -6,8 +6,8 @@
  *	reason = ticket 4711, fixed in the next release
  *	until = 2026-12-31
  *
- * Such a finding is counted, not reported. One that no longer occurs is told, so that its section
- * can go; behind `until` (which may be left out) it is a finding again. */
+ * Such a finding is counted, not reported. One that no longer occurs is reported, so that its
+ * section can be removed; after `until` (which may be left out) it is a finding again. */
 #ifndef RUN_KNOWN_H
 #define RUN_KNOWN_H
 

@@ -1,4 +1,4 @@
-/* run.c -- a run's findings: each in its folder, all told in run.json. */
+/* run.c -- the findings of a run: each in its folder, all in run.json. */
 #include "run/run.h"
 
 #include <errno.h>

@@ -42,7 +42,7 @@ bool run_knows(struct run *r, const char *signature);
 /* A discrepancy is met, updated as more is known of it, and settled. Each step is written to its
  * folder and to run.json before anything else happens, so that it survives whatever comes. What
  * cannot be written stays in the list, with the reason and its trace: it is not lost, and the work
- * goes on. t: where it was found; may be NULL. */
+ * continues. t: where it was found; may be NULL. */
 
 /* Kept aside, in unconfirmed/, until a replay has shown it. */
 void run_meet(struct run *r, const struct finding *f, const struct target *t);

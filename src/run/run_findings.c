@@ -2,8 +2,8 @@
  *
  * A row names its folder relative to the run's directory ("folder", so that a run can be moved) and
  * as a user can give it to other commands ("path"). Rows are in one of two lists, and their folders
- * in the directory of that name: findings, and unconfirmed, where a row stands for all of a cause
- * and counts them. */
+ * in the directory of that name: findings, and unconfirmed, where a row has all discrepancies of
+ * a cause and counts them. */
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
@@ -452,7 +452,7 @@ void run_merge(struct run *r, const json_t *summary, const char *subdir)
 	drop_confirmed(r);
 }
 
-/* Rows of run.json, which may be anybody's: each has to have a signature and a folder. */
+/* Rows of run.json, which is untrusted: each has to have a signature and a folder. */
 static int load_list(struct run *r, const json_t *old, const char *name,
 		     void (*list)(struct run *r, json_t *row), struct err *err)
 {

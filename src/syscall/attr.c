@@ -105,7 +105,7 @@ EXEC(utimensat)
 		    syscall(SYS_utimensat, at.dirfd, at.path, times, (int)c->utimensat.flags.num));
 }
 
-/* Other flags belong to the file system (extents, compression): kept when setting, not told. */
+/* Other flags belong to the file system (extents, compression): kept when setting, not returned. */
 static const unsigned flags_known = FS_IMMUTABLE_FL | FS_APPEND_FL;
 
 EXEC(set_inode_flags)

@@ -24,7 +24,7 @@ enum {
 /* A directory stream. Numbered apart from descriptors, from 1 on. */
 struct stream {
 	int fd;           /* -1: free */
-	uint32_t at, end; /* of its entries, what is still to be told */
+	uint32_t at, end; /* of its entries, those not yet returned */
 };
 
 struct caller {
@@ -43,7 +43,7 @@ struct caller {
 	_Alignas(8) char entries[SYSCALL_STREAMS_MAX][STREAM_BYTES];
 };
 
-/* On memory that is zeroed; with shared_buffer NULL it makes a buffer of its own. */
+/* On memory that is zeroed; with shared_buffer NULL it allocates a buffer. */
 int self_init(struct caller *self, int root_fd, char *shared_buffer);
 
 typedef void exec_function(struct caller *self, const struct call *c, struct outcome *ret);
@@ -114,7 +114,7 @@ static inline mode_t mode_given(const struct arg *mode)
 
 int open_at(struct at at, int64_t flags, mode_t mode);
 
-/* Memory for one transfer: the buffer, or for larger counts a mapping of its own. Count is what
+/* Memory for one transfer: the buffer, or for larger counts a new mapping. Count is what
  * to hand to the kernel: the script's, unless even address space is short. */
 struct room {
 	char *at;
@@ -123,7 +123,7 @@ struct room {
 };
 struct room room_take(struct caller *self, int64_t count);
 void room_drop(struct room *room);
-/* Room that holds what a data argument stands for (generated data: its first SYSCALL_DATA_MAX
+/* Room with the bytes that a data argument means (generated data: its first SYSCALL_DATA_MAX
  * bytes; zeros behind). Short literal data is used where it lies. */
 struct room room_of_data(struct caller *self, const struct arg *data, int64_t count);
 /* The same, aligned for O_DIRECT. */

@@ -36,7 +36,7 @@ static int lex_perm(struct lexer *l, int64_t *ret)
 	return err ? err : published_mode(l, ret);
 }
 
-/* Is something missing that every RV_stat tells? */
+/* Is a field missing that every RV_stat has? */
 static bool incomplete(const struct stat_result *st, int64_t kind, int64_t perm)
 {
 	for (const struct stat_field *field = stat_fields; field->name; field++)

@@ -1,6 +1,6 @@
 /* script.h -- the trace language: scripts to execute, traces of what came back.
  *
- * Two dialects are read, told apart by the first line that is neither blank nor comment:
+ * The parser reads two dialects; the first line that is neither blank nor a comment decides:
  * the published one ("@type script", "@type trace") and our own, which reads like strace:
  *
  *     [2] open("a/b", O_CREAT|O_RDWR, 0644) = 3

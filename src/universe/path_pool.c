@@ -30,7 +30,7 @@ static int add_name(struct names *names, const char *name, struct err *err)
 	return 0;
 }
 
-/* "f{1..9}" stands for f1 to f9. */
+/* "f{1..9}" means f1 to f9. */
 static int add_names(struct names *names, const char *word, struct arena *arena, struct err *err)
 {
 	unsigned first, last;

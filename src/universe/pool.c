@@ -100,7 +100,7 @@ static int add_boundary(struct pool *pool, enum kind kind, bool near, unsigned w
 	return ret;
 }
 
-/* A word that stands for itself. Text may do without quotes, and data be named by its seed. */
+/* A literal value. Text may do without quotes, and data be named by its seed. */
 static int parse_value(struct arg *ret, enum kind kind, const char *word, struct arena *arena,
 		       struct err *err)
 {

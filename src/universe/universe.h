@@ -58,10 +58,10 @@ struct universe {
  *     open.flags = O_RDWR    values of one argument
  *     distribution.count = uniform | rank-size | inverse-rank-size | decaying | inverse-decaying
  *
- * A value is as in traces; text needs no quotes. "pool" stands for all paths of the names,
+ * A value is as in traces; text needs no quotes. "pool" means all paths of the names,
  * "boundary" and "near-boundary" for the values of kind_boundary. Data is a seed or a string;
  * that of a seed gets the length of the count beside it. Kinds that a profile does not mention
- * have values of their own. */
+ * have default values. */
 
 /* The shipped profiles ("tiny", "default", ...), NULL-terminated, and their INI text. */
 extern const char *const universe_profiles[];

@@ -102,7 +102,7 @@ static int kind_of_key(const char *key)
 
 static const char distribution_prefix[] = "distribution.";
 
-/* What stands behind "distribution.", or NULL for another key. */
+/* The text after "distribution.", or NULL for another key. */
 static const char *distributed_key(const char *key)
 {
 	size_t len = sizeof(distribution_prefix) - 1;

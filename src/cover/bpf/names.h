@@ -149,8 +149,8 @@ static __always_inline void begin_at(struct trace_walk *w, const struct trace_st
 	}
 }
 
-/* Where the path begins: nowhere in particular for an absolute one, unless the process has a root
- * of its own. False where there is no such directory. */
+/* Where the path begins: nowhere in particular for an absolute one, unless the process has its
+ * own root. False where there is no such directory. */
 static __always_inline bool find_start(struct task_struct *task, int dirfd, bool absolute,
 				       struct trace_start *ret)
 {
