@@ -141,7 +141,7 @@ static int ini_read_whole(struct ini *ini, const char *path, const struct buf *t
 {
 	*ini = (struct ini){ 0 };
 	if (!ret && strlen(buf_str(text)) != text->len)
-		ret = err_set(err, EINVAL, "%s holds a NUL byte", path);
+		ret = err_set(err, EINVAL, "%s contains a NUL byte", path);
 	return ret ? ret : ini_read_text(ini, path, buf_str(text), err);
 }
 

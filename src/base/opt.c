@@ -174,7 +174,7 @@ static int take(const struct opt *opts, void *settings, const char *arg, const c
 		*ret_used = 2;
 	}
 	if (!value || !*value)
-		return err_set(err, EINVAL, "--%s wants a value: %s", o->name, o->value);
+		return err_set(err, EINVAL, "--%s needs a value: %s", o->name, o->value);
 	return set(o, settings, value, err);
 }
 

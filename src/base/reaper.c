@@ -141,7 +141,7 @@ int reaper_run(char *const *arguments, int *ret_status, struct err *err)
 	if (reaper < 0)
 		r = err_sys(err, errno, "cannot fork");
 	else if (read(told[0], &status, sizeof(status)) != sizeof(status))
-		r = err_set(err, ECHILD, "%s was ended from outside", arguments[0]);
+		r = err_set(err, ECHILD, "%s was killed by another process", arguments[0]);
 	else
 		*ret_status = status;
 	if (reaper > 0)

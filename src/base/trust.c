@@ -103,7 +103,7 @@ static int trust_check_end(const struct trust_walk *w, const struct stat *st, st
 	if (trust_others_write(st))
 		return trust_refuse_writers(w, err);
 	if (!S_ISDIR(st->st_mode) && st->st_nlink > 1 && trust_others_write(&w->dir))
-		return err_set(err, EPERM, "%s is refused: it has other names", w->path);
+		return err_set(err, EPERM, "%s is refused: it has other hard links", w->path);
 	return 0;
 }
 

@@ -172,7 +172,7 @@ static int read_rows(struct reading *r, struct err *err)
 	for (char *row = strtok_r(r->code->text.data, "\n", &save); row;
 	     row = strtok_r(NULL, "\n", &save), number++)
 		if (number ? !read_row(r, row) : !read_first(r, row))
-			return err_set(err, EINVAL, "%s:%zu: no row of a table of points",
+			return err_set(err, EINVAL, "%s:%zu: not a row of a table of points",
 				       r->code->table, number + 1);
 	return number ? 0 : err_set(err, EINVAL, "%s is empty", r->code->table);
 }

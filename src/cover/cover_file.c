@@ -86,7 +86,7 @@ json_t *cover_load(const char *path, struct err *err)
 	if (!json_is_object(json_object_get(coverage, "input")) ||
 	    !json_is_object(json_object_get(coverage, "output"))) {
 		json_decref(coverage);
-		err_set(err, EINVAL, "%s holds no coverage", path);
+		err_set(err, EINVAL, "%s is not a coverage file", path);
 		return NULL;
 	}
 	return coverage;

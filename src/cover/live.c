@@ -27,7 +27,7 @@
 
 const char *live_missing(void)
 {
-	return "built without the tracer, for want of " TRACER_MISSING;
+	return "built without the tracer, because of missing " TRACER_MISSING;
 }
 
 int live_trace(struct coverage *c, const struct live_options *options, int *ret_status,
@@ -134,7 +134,7 @@ static int learn(struct tracer *t, const char *path, struct err *err)
 	r = bpf_prog_test_run_opts(bpf_program__fd(t->progs.learn), &opts);
 	close(fd);
 	if (r || opts.retval)
-		return err_sys(err, r ? -r : EIO, "cannot ask the kernel about %s", path);
+		return err_sys(err, r ? -r : EIO, "cannot stat %s", path);
 	return 0;
 }
 
@@ -167,9 +167,9 @@ static int learn_mount(struct tracer *t, struct trace_mount *m, const char *moun
 	if (!r && statx(AT_FDCWD, path, 0, STATX_TYPE, &st))
 		r = err_sys(err, errno, "%s", path);
 	if (!r && !(st.stx_attributes & STATX_ATTR_MOUNT_ROOT))
-		r = err_set(err, EINVAL, "%s is not where a file system is mounted", path);
+		r = err_set(err, EINVAL, "%s is not a mount point", path);
 	if (!r && strlen(path) >= TRACE_PATH)
-		r = err_set(err, ENAMETOOLONG, "%s is too long a path", path);
+		r = err_set(err, ENAMETOOLONG, "%s: path too long", path);
 	if (!r)
 		r = learn(t, path, err);
 	if (!r) {
@@ -397,7 +397,7 @@ static int load_best(struct tracer **ret, const struct live_options *options,
 	if (options->paths != LIVE_PATHS_NAMES)
 		t = load(options, group, true);
 	if (!t && options->paths == LIVE_PATHS_WALKS)
-		return err_sys(err, errno, "the kernel does not let its walks be seen");
+		return err_sys(err, errno, "the kernel does not allow probes on its path walk");
 	if (!t)
 		t = load(options, group, false);
 	if (!t)

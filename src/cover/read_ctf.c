@@ -15,7 +15,8 @@
 int read_ctf(struct coverage *c, const struct read_options *options, const char *path,
 	     struct err *err)
 {
-	return err_set(err, EOPNOTSUPP, "built without libbabeltrace2, which reads such traces");
+	return err_set(err, EOPNOTSUPP,
+		       "built without libbabeltrace2, which is needed for CTF traces");
 }
 
 #else

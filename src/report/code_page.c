@@ -77,13 +77,13 @@ void code_section(struct buf *out, json_t *coverage)
 		return;
 	page_heading(out, "Code reached");
 	buf_adds(out, style);
-	buf_adds(out, "<p>Points are the basic blocks of the kernel's code. A file's list has its "
+	buf_adds(out, "<p>A point is a basic block of the kernel code. The list of a file has the "
 		      "functions that were never entered.</p>\n<table class=code-files><tr><th>"
 		      "the file system</th>");
 	put_share(out, coverage);
 	buf_adds(out, "</tr></table>\n");
 	put_files(out, files, false);
-	buf_adds(out, "<details><summary>What all file systems have in common</summary>\n");
+	buf_adds(out, "<details><summary>Code of all file systems</summary>\n");
 	put_files(out, files, true);
 	buf_adds(out, "</details>\n");
 }

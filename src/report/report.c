@@ -132,7 +132,7 @@ static void put_evidence(struct buf *out, const json_t *finding)
 			 count_of(outcomes, "observed"), count_of(outcomes, "predicted"),
 			 count_of(outcomes, "not_recorded"));
 	if (json_is_true(json_object_get(finding, "in_kernel_log")))
-		buf_adds(out, " The kernel's log is the evidence.");
+		buf_adds(out, " The kernel log is the evidence.");
 	if (json_is_string(json_object_get(finding, "program"))) {
 		buf_adds(out, " Its program: ");
 		page_text(out, text_of(finding, "program"));
@@ -141,7 +141,7 @@ static void put_evidence(struct buf *out, const json_t *finding)
 	if (json_is_false(json_object_get(finding, "shrunk")))
 		buf_adds(out, " Not shrunk to the end.");
 	if (count_of(finding, "count") > 1)
-		buf_addf(out, " Met %lld times.", count_of(finding, "count"));
+		buf_addf(out, " Seen %lld times.", count_of(finding, "count"));
 	buf_adds(out, "</p>\n");
 }
 
@@ -156,8 +156,8 @@ static void put_folder(struct buf *out, const char *folder)
 		page_box(out, buf_str(&trace));
 	buf_free(&trace);
 	put_file(out, folder, "README.md", "What differs, and why it is wrong");
-	put_file(out, folder, "repro.c", "A C program that shows it");
-	put_file(out, folder, "fsck.txt", "What the checker says");
+	put_file(out, folder, "repro.c", "C reproducer");
+	put_file(out, folder, "fsck.txt", "Output of fsck");
 }
 
 static void put_finding(struct buf *out, const char *dir, const json_t *finding, const char *class)
@@ -194,8 +194,9 @@ static void put_findings(struct buf *out, const char *dir, const json_t *run)
 	if (!json_array_size(unconfirmed))
 		return;
 	page_heading(out, "Not confirmed");
-	buf_adds(out, "<p>Seen by the search, and by no replay from a fresh file system: the cause "
-		      "may lie outside of the file system. These are no findings.</p>\n");
+	buf_adds(out,
+		 "<p>The search saw these, but no replay on a fresh file system did: the cause "
+		 "may be outside of the file system. They are not findings.</p>\n");
 	json_array_foreach(unconfirmed, i, finding)
 		put_finding(out, dir, finding, "finding doubtful");
 }
@@ -275,13 +276,13 @@ static json_t *read_run(const char *dir, struct err *err)
 		err_set(err, EINVAL, "%s: cannot be read as a run: line %d: %s", path, where.line,
 			where.text);
 	else if (!json_is_object(run))
-		err_set(err, EINVAL, "%s: cannot be read as a run: it is no JSON object", path);
+		err_set(err, EINVAL, "%s: cannot be read as a run: not a JSON object", path);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts) && !err->code; i++)
 		if (!json_is_string(json_object_get(run, texts[i])))
-			err_set(err, EINVAL, "%s: \"%s\" is missing or no text", path, texts[i]);
+			err_set(err, EINVAL, "%s: \"%s\" is missing or not a text", path, texts[i]);
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists) && !err->code; i++)
 		if (!is_list_of_objects(json_object_get(run, lists[i])))
-			err_set(err, EINVAL, "%s: \"%s\" is no list of objects", path, lists[i]);
+			err_set(err, EINVAL, "%s: \"%s\" is not a list of objects", path, lists[i]);
 	if (!err->code)
 		return run;
 	json_decref(run);

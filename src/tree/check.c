@@ -47,17 +47,17 @@ static void check_entry(struct checker *c, const struct inode *dir, const struct
 
 	++*names;
 	if (!inode)
-		wrong(c, dir->ino, "has an entry for what is not there");
+		wrong(c, dir->ino, "has an entry for a missing object");
 	else if (!entry->len || entry->len > CHECK_NAME_MAX || strlen(entry->name) != entry->len ||
 		 strchr(entry->name, '/') || !strcmp(entry->name, ".") ||
 		 !strcmp(entry->name, ".."))
-		wrong(c, dir->ino, "has an entry that is no name, or too long");
+		wrong(c, dir->ino, "has an entry with an invalid or too long name");
 	else if (!S_ISDIR(inode->mode))
 		return;
 	else if (inode->ino == TREE_ROOT || *names > 1)
 		wrong(c, inode->ino, "is a directory with two names");
 	else if (inode->dir.parent != dir->ino)
-		wrong(c, inode->ino, "is a directory with another parent than where it is");
+		wrong(c, inode->ino, "is a directory with a wrong parent");
 	else
 		buf_add(&c->dirs, &inode->ino, sizeof(inode->ino));
 }
@@ -104,13 +104,13 @@ static bool is_type(uint32_t mode)
 static void check_attributes(struct checker *c, const struct inode *inode)
 {
 	if (inode->ino >= c->tree->next_ino || !inode->ino)
-		wrong(c, inode->ino, "has a number that is still to be given");
+		wrong(c, inode->ino, "has a number beyond the last used one");
 	if (!is_type(inode->mode) || inode->mode & ~(uint32_t)(S_IFMT | 07777))
-		wrong(c, inode->ino, "has a type or mode that there is not");
+		wrong(c, inode->ino, "has an unknown type or mode");
 	if (inode->flags & ~(uint32_t)(FS_IMMUTABLE_FL | FS_APPEND_FL))
-		wrong(c, inode->ino, "has flags that are not known");
+		wrong(c, inode->ino, "has unknown flags");
 	if (inode->rdev && !S_ISCHR(inode->mode) && !S_ISBLK(inode->mode))
-		wrong(c, inode->ino, "has a device number and is no device");
+		wrong(c, inode->ino, "has a device number but is not a device");
 }
 
 static bool is_xattr_name(const char *name)

@@ -102,7 +102,7 @@ static void errors_name_the_option(void **state)
 		{ "-j", "-j: no such option" },
 		{ "--no-out", "--no-out: no such option" },
 		{ "--json=yes", "--json takes no value" },
-		{ "--calls", "--calls wants a value: N" },
+		{ "--calls", "--calls needs a value: N" },
 		{ "--calls x", "--calls x: not a whole number" },
 		{ "--calls -1", "--calls -1: not a whole number" },
 		{ "--calls 5Q", "--calls 5Q: not a whole number" },
