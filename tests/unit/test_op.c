@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/must.h"
 #include "op/kind.h"
@@ -272,6 +273,66 @@ static void boundaries_are_distinct(void **state)
 	assert_false(kind_boundary(KIND_COUNT, 65, false, &value));
 }
 
+/* A row of kinds.def is that of the same name, and knows all that a row must know. */
+static void every_kind_is_a_whole_row(void **state)
+{
+	static const char *const names[] = {
+#define KIND(NAME, name) [KIND_##NAME] = #name,
+#include "op/kinds.def"
+#undef KIND
+	};
+
+	for (int kind = 0; kind < KIND_COUNT_; kind++) {
+		const struct kind_info *info = kind_table[kind];
+
+		assert_string_equal(info->name, names[kind]);
+		assert_int_equal(kind_find(names[kind]), kind);
+		assert_true(info->picked && info->print && info->lex && info->partitions &&
+			    info->c_text);
+		assert_int_equal(!info->boundary, info->form != FORM_NUM);
+	}
+}
+
+/* Takes every candidate that changes the value, as shrinking does where each still fails. */
+static void assert_simplifying_ends(enum kind kind, struct arg value, struct arena *arena)
+{
+	const struct kind_info *info = kind_table[kind];
+	struct arg simpler;
+	size_t taken = 0;
+
+	for (size_t i = 0; info->simpler; i++) {
+		simpler = (struct arg){ 0 };
+		if (!info->simpler(info, OP_open, &value, i, arena, &simpler))
+			return;
+		if (arg_equal(&value, &simpler, kind))
+			continue;
+		value = simpler;
+		i = (size_t)-1; /* again from the boldest */
+		assert_in_range(taken++, 0, 100);
+	}
+}
+
+static void simplifying_ends(void **state)
+{
+	static const char *const texts[] = { "", "/", "a", "/a", "abc/def//ghi/", "/.." };
+	struct arena arena = { 0 };
+	struct arg value;
+
+	for (int kind = 0; kind < KIND_COUNT_; kind++) {
+		for (size_t i = 0; kind_boundary((enum kind)kind, i, true, &value); i++)
+			assert_simplifying_ends((enum kind)kind, value, &arena);
+		for (size_t i = 0; kind_table[kind]->form != FORM_NUM && i < ARRAY_LEN(texts); i++)
+			assert_simplifying_ends((enum kind)kind,
+						(struct arg){ .text = texts[i],
+							      .len = (uint32_t)strlen(texts[i]) },
+						&arena);
+	}
+	assert_simplifying_ends(KIND_PATH, (struct arg){ 0 }, &arena);
+	assert_simplifying_ends(KIND_DATA, (struct arg){ .seed = 7, .len = 9, .generated = true },
+				&arena);
+	arena_free(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +346,8 @@ int main(void)
 		cmocka_unit_test(long_paths_are_told),
 		cmocka_unit_test(partitions_have_distinct_names),
 		cmocka_unit_test(boundaries_are_distinct),
+		cmocka_unit_test(every_kind_is_a_whole_row),
+		cmocka_unit_test(simplifying_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
