@@ -43,7 +43,7 @@ endif
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
 	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter $(if $(WERROR),-Werror)
-PACKAGES := libxxhash jansson inih $(if $(wildcard reffs/*.c),fuse3)
+PACKAGES := libxxhash jansson inih libcap $(if $(wildcard reffs/*.c),fuse3)
 
 # The tracer in the kernel needs a compiler for it, the running kernel's types and libbpf; without
 # them the rest is built, and `assay cover` says what is missing.

@@ -19,7 +19,7 @@
 #include "leaks.h"
 #include "program.h"
 #include "slot.h"
-#include "syscall/clean.h"
+#include "storage/remove_tree.h"
 #include "tasks.h"
 #include "tree/scan.h"
 
@@ -221,7 +221,7 @@ static bool end_round(void *own)
 
 	a->faults = no_faults;
 	assay_watch();
-	if (clean_directory(a->root_fd, NULL) || agent_detach(a))
+	if (remove_tree_below(a->root_fd, NULL) || agent_detach(a))
 		return false;
 	assay_unwatch();
 	assay_sleep_ms(LATE_MS);

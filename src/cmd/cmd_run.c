@@ -8,14 +8,15 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "channel/limits.h"
 #include "cmd/command.h"
 #include "cmd/files.h"
 #include "cmd/operands.h"
 #include "cmd/runner.h"
 #include "sandbox/crew.h"
-#include "channel/limits.h"
+#include "storage/directory.h"
 #include "storage/janitor.h"
-#include "syscall/clean.h"
+#include "storage/remove_tree.h"
 #include "tree/scan.h"
 
 enum { ROOT_MODE = 0777 }; /* of a fresh directory: every user may make files in it */
@@ -111,10 +112,9 @@ static int begin_script(struct runner *r, struct err *err)
 	int error = 0;
 
 	if (settings.fresh) {
-		error = clean_directory(r->root_fd, err);
-		if (!error &&
-		    (fchown(r->root_fd, geteuid(), getegid()) || fchmod(r->root_fd, ROOT_MODE)))
-			error = err_sys(err, errno, "%s", janitor_path(janitor));
+		error = remove_tree_below(r->root_fd, err);
+		if (!error)
+			error = directory_reset(r->root_fd, ROOT_MODE, err);
 	}
 	return error ? error : crew_reset(r->crew, err);
 }

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/capability.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "cover/cgroup.h"
@@ -44,21 +44,12 @@ int live_trace(struct coverage *c, const struct live_options *options, int *ret_
 
 enum { LOOK_MS = 500 }; /* how often it is looked whether we are to stop */
 
-static bool has_capability(int capability)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
-
-	return !syscall(SYS_capget, &head, data) &&
-	       data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
-}
-
 const char *live_missing(void)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return "the kernel has no BTF (/sys/kernel/btf/vmlinux)";
-	if (!has_capability(CAP_SYS_ADMIN) &&
-	    !(has_capability(CAP_BPF) && has_capability(CAP_PERFMON)))
+	if (!capability_has(CAP_SYS_ADMIN) &&
+	    !(capability_has(CAP_BPF) && capability_has(CAP_PERFMON)))
 		return "tracing needs root, or CAP_BPF and CAP_PERFMON";
 	return "";
 }

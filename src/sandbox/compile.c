@@ -49,7 +49,8 @@ static int compile(const char *compiler, const char *flags, int source_fd, int p
 
 	buf_addf(&command, "%s -pipe -x c %s -o " PROGRAM_FD_PATH " /proc/%ld/fd/%d", compiler,
 		 flags, (long)getpid(), source_fd);
-	r = program_run_tidy(command.data, program_fd, COMPILE_SECONDS, &status, &ret->output, err);
+	r = program_run_terminated(command.data, program_fd, COMPILE_SECONDS, &status, &ret->output,
+				   err);
 	if (!r && status)
 		ret->fate = PROGRAM_NOT_COMPILED;
 	buf_free(&command);

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/capability.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
@@ -22,7 +23,6 @@
 #include "sandbox/crew.h"
 #include "sandbox/guard.h"
 #include "sandbox/patience.h"
-#include "sandbox/privilege.h"
 #include "sandbox/worker.h"
 
 enum {
@@ -300,9 +300,9 @@ static void crew_choose_confinement(struct crew *crew, const struct crew_options
 	if (options->no_chroot)
 		crew->confinement = UNCONFINED;
 	else
-		crew->confinement = privilege_has(CAP_SYS_CHROOT) ? CONFINED : CONFINED_USERS;
-	crew->privileged = crew->confinement != CONFINED_USERS && privilege_has(CAP_SETUID) &&
-			   privilege_has(CAP_SETGID) && may_set_groups();
+		crew->confinement = capability_has(CAP_SYS_CHROOT) ? CONFINED : CONFINED_USERS;
+	crew->privileged = crew->confinement != CONFINED_USERS && capability_has(CAP_SETUID) &&
+			   capability_has(CAP_SETGID) && may_set_groups();
 	crew->uid = options->uid;
 	crew->gid = options->gid;
 	if (!crew->privileged && crew->confinement == UNCONFINED && !crew->uid && !crew->gid) {

@@ -35,20 +35,6 @@ enum {
 static bool killed;
 enum { SHELL_SIGNAL = 128 };
 
-/* Whether the directory is in our list of mounts. */
-static bool is_mounted(const char *mount)
-{
-	struct buf text = BUF_INIT, field = BUF_INIT;
-	bool found;
-
-	buf_addf(&field, " %s ", mount);
-	found = !buf_read_file(&text, "/proc/self/mountinfo", 1 << 24, NULL) &&
-		strstr(buf_str(&text), field.data);
-	buf_free(&text);
-	buf_free(&field);
-	return found;
-}
-
 /* A file in memory that does not grow: a daemon may talk for as long as it serves. */
 static int make_output(void)
 {
@@ -96,14 +82,14 @@ static int await_mount(pid_t pid, const char *mount, int mounts_fd, double secon
 	int64_t until_ms = clock_ms() + (int64_t)(seconds * 1000);
 	int status;
 
-	while (!is_mounted(mount)) {
+	while (!mounting_is_mounted(mount)) {
 		if (pid && waitpid(pid, &status, WNOHANG) == pid) {
 			pid = 0;
 			if (WIFSIGNALED(status))
 				buf_addf(why, "it was killed by signal %d", WTERMSIG(status));
 			else if (WEXITSTATUS(status))
 				buf_addf(why, "it ended with status %d", WEXITSTATUS(status));
-			if (why->len && !is_mounted(mount))
+			if (why->len && !mounting_is_mounted(mount))
 				return -EIO;
 		}
 		if (clock_ms() > until_ms) {
@@ -182,7 +168,7 @@ static int tell_killed(struct err *err)
 
 int daemon_stop(const char *mount, double seconds, struct err *err)
 {
-	int ret = is_mounted(mount) ? mounting_unmount(mount, err) : 0;
+	int ret = mounting_is_mounted(mount) ? mounting_unmount(mount, err) : 0;
 
 	if (ret)
 		return ret;

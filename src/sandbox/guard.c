@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
-#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -14,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/capability.h"
 #include "base/must.h"
 
 int guard_root(int root_fd, int *ret_mount_fd, int *ret_root_fd)
@@ -36,44 +36,46 @@ int guard_root(int root_fd, int *ret_mount_fd, int *ret_root_fd)
 	return 0;
 }
 
-#define CAP(name) (UINT64_C(1) << CAP_##name)
-
 /* What operations and changing between users take. */
-static const uint64_t caps_of_calls = CAP(CHOWN) | CAP(DAC_OVERRIDE) | CAP(DAC_READ_SEARCH) |
-				      CAP(FOWNER) | CAP(FSETID) | CAP(SETUID) | CAP(SETGID) |
-				      CAP(LINUX_IMMUTABLE) | CAP(SYS_RESOURCE) | CAP(SYS_ADMIN) |
-				      CAP(MKNOD) | CAP(LEASE) | CAP(SETFCAP);
-static const uint64_t caps_of_serving =
-	CAP(KILL) | CAP(SYS_CHROOT) | CAP(SYS_PTRACE) | CAP(SETPCAP);
+static const cap_value_t caps_of_calls[] = {
+	CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER,       CAP_FSETID,
+	CAP_SETUID, CAP_SETGID,       CAP_LINUX_IMMUTABLE, CAP_SYS_RESOURCE, CAP_SYS_ADMIN,
+	CAP_MKNOD,  CAP_LEASE,        CAP_SETFCAP,
+};
+static const cap_value_t caps_of_serving[] = { CAP_KILL, CAP_SYS_CHROOT, CAP_SYS_PTRACE,
+					       CAP_SETPCAP };
 
-static bool get_capabilities(struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3])
+/* Of these capabilities, those that we have. */
+static void guard_copy_caps(cap_t to, cap_t own, const cap_value_t *caps, size_t count)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	static const cap_flag_t flags[] = { CAP_PERMITTED, CAP_EFFECTIVE };
 
-	return !syscall(SYS_capget, &header, data);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < ARRAY_LEN(flags); k++) {
+			cap_flag_value_t value = CAP_CLEAR;
+
+			if (!cap_get_flag(own, caps[i], flags[k], &value))
+				cap_set_flag(to, flags[k], 1, &caps[i], value);
+		}
 }
 
 void guard_capabilities(bool serving)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-	uint64_t kept = caps_of_calls | (serving ? caps_of_serving : 0);
+	cap_t own = cap_get_proc(), less = cap_init();
 
-	if (!get_capabilities(data))
+	if (!own || !less)
 		return;
-	for (unsigned i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		data[i].effective &= (uint32_t)(kept >> 32 * i);
-		data[i].permitted &= (uint32_t)(kept >> 32 * i);
-		data[i].inheritable = 0;
-	}
-	must(!syscall(SYS_capset, &header, data)); /* less is always granted */
+	guard_copy_caps(less, own, caps_of_calls, ARRAY_LEN(caps_of_calls));
+	if (serving)
+		guard_copy_caps(less, own, caps_of_serving, ARRAY_LEN(caps_of_serving));
+	must(!cap_set_proc(less)); /* less is always granted */
+	cap_free(own);
+	cap_free(less);
 }
 
 bool guard_may_make_devices(void)
 {
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-
-	return get_capabilities(data) && data[0].effective & (uint32_t)CAP(MKNOD);
+	return capability_has(CAP_MKNOD);
 }
 
 #if defined(__x86_64__)

@@ -1,4 +1,4 @@
-/* privilege.c -- what this process may do, and user namespaces where it may not. */
+/* privilege.c -- giving up capabilities, and user namespaces where there are none. */
 #include "sandbox/privilege.h"
 
 #include <errno.h>
@@ -7,42 +7,34 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/capability.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/must.h"
 
-bool privilege_has(unsigned capability)
+/* What it takes to look at, and to remove, whatever there is. */
+static const cap_value_t scan_caps[] = { CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER };
+
+static void privilege_set_effective(cap_flag_value_t effective)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	cap_t caps = cap_init();
 
-	return !syscall(SYS_capget, &header, data) &&
-	       (data[capability / 32].effective >> capability % 32 & 1);
-}
-
-static const unsigned kept = 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH | 1u << CAP_FOWNER;
-
-static void set_effective(uint32_t effective)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {
-		{ .effective = effective, .permitted = kept },
-	};
-
-	must(!syscall(SYS_capset, &header, data));
+	must(caps && !cap_set_flag(caps, CAP_PERMITTED, ARRAY_LEN(scan_caps), scan_caps, CAP_SET));
+	must(!cap_set_flag(caps, CAP_EFFECTIVE, ARRAY_LEN(scan_caps), scan_caps, effective));
+	must(!cap_set_proc(caps));
+	cap_free(caps);
 }
 
 void privilege_drop(void)
 {
-	set_effective(0);
+	privilege_set_effective(CAP_CLEAR);
 }
 
 void privilege_take_back(void)
 {
-	set_effective(kept);
+	privilege_set_effective(CAP_SET);
 }
 
 static int try_user_namespace(void *unused)

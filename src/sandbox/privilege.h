@@ -1,14 +1,12 @@
-/* privilege.h -- what this process may do, and user namespaces where it may not. */
+/* privilege.h -- giving up capabilities, and user namespaces where there are none. */
 #ifndef SANDBOX_PRIVILEGE_H
 #define SANDBOX_PRIVILEGE_H
 
-#include <linux/capability.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct err;
 
-bool privilege_has(unsigned capability); /* CAP_... */
 /* Whether an unprivileged process may make user namespaces here; tried once. */
 bool privilege_user_namespaces(void);
 /* In a new user namespace: who outside is whom inside. */

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/capability.h"
 #include "base/clock.h"
 #include "base/descriptors.h"
 #include "base/must.h"
@@ -30,7 +31,8 @@
 #include "sandbox/patience.h"
 #include "sandbox/privilege.h"
 #include "storage/caches.h"
-#include "storage/tidy.h"
+#include "storage/directory.h"
+#include "storage/remove_tree.h"
 #include "tree/scan.h"
 
 enum {
@@ -306,9 +308,9 @@ static int server_clear(struct server *s, struct err *err)
 	caller_reset(s->self);
 	if (s->plain)
 		privilege_take_back();
-	ret = tidy_below(s->root_fd, err);
+	ret = remove_tree_below(s->root_fd, err);
 	if (!ret)
-		ret = tidy_directory(s->root_fd, SANDBOX_ROOT_MODE, err);
+		ret = directory_reset(s->root_fd, SANDBOX_ROOT_MODE, err);
 	if (s->plain)
 		privilege_drop();
 	return ret;
@@ -467,7 +469,7 @@ static int server_begin(struct server *s, struct err *err)
 		ret = err_sys(err, errno, "cannot make mounts private");
 	if (ret)
 		return ret;
-	if (privilege_has(CAP_SYS_CHROOT))
+	if (capability_has(CAP_SYS_CHROOT))
 		s->outside_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	patience_prepare();
 	s->caches = caches_open();

@@ -16,7 +16,7 @@
 #include "base/descriptors.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "storage/tidy.h"
+#include "storage/remove_tree.h"
 
 /* How often a removal is tried: others may still be at work there, who end for the same reason as
  * we do, a moment later. */
@@ -41,7 +41,7 @@ static void clean(const struct janitor *j)
 
 	must(slash);
 	for (int tries = 0; tries < JANITOR_TRIES; tries++) {
-		tidy_below(j->dir_fd, NULL);
+		remove_tree_below(j->dir_fd, NULL);
 		if (!unlinkat(j->parent_fd, slash + 1, AT_REMOVEDIR) || errno != ENOTEMPTY)
 			return;
 		usleep(JANITOR_TRY_USEC);

@@ -105,6 +105,22 @@ bool mounting_type_of(const char *path, struct buf *out)
 	return find_mount(has_id, &sought);
 }
 
+static bool has_mount_point(const char *line, void *to)
+{
+	return strstr(line, to);
+}
+
+bool mounting_is_mounted(const char *path)
+{
+	struct buf field = BUF_INIT;
+	bool found;
+
+	buf_addf(&field, " %s ", path);
+	found = find_mount(has_mount_point, field.data);
+	buf_free(&field);
+	return found;
+}
+
 static bool has_type(const char *line, void *to)
 {
 	const char *fs = to;

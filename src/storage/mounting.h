@@ -10,6 +10,8 @@ struct err;
 /* Whether the running kernel knows the file system (loading its module if that is possible). */
 bool mounting_knows(const char *fs);
 
+/* Whether the directory is in our list of mounts. */
+bool mounting_is_mounted(const char *path);
 /* Adds the type of the file system that the path lies on, as mount knows it; false if it is not
  * among our mounts. */
 bool mounting_type_of(const char *path, struct buf *out);

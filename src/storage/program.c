@@ -212,8 +212,8 @@ int program_run(const char *command, int pass_fd, double seconds, int *ret_statu
 	return run(command, pass_fd, seconds, SIGKILL, ret_status, output, err);
 }
 
-int program_run_tidy(const char *command, int pass_fd, double seconds, int *ret_status,
-		     struct buf *output, struct err *err)
+int program_run_terminated(const char *command, int pass_fd, double seconds, int *ret_status,
+			   struct buf *output, struct err *err)
 {
 	return run(command, pass_fd, seconds, SIGTERM, ret_status, output, err);
 }

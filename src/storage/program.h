@@ -38,7 +38,7 @@ int program_run(const char *command, int pass_fd, double seconds, int *ret_statu
 		struct buf *output, struct err *err);
 /* The same for one that has files to remove at its end: where it has to end early, also with us,
  * that is by SIGTERM. */
-int program_run_tidy(const char *command, int pass_fd, double seconds, int *ret_status,
-		     struct buf *output, struct err *err);
+int program_run_terminated(const char *command, int pass_fd, double seconds, int *ret_status,
+			   struct buf *output, struct err *err);
 
 #endif

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/capability.h"
 #include "base/err.h"
 #include "sandbox/compile.h"
-#include "sandbox/privilege.h"
 #include "storage/caches.h"
 #include "storage/program.h"
 #include "target/sysctls.h"
@@ -103,7 +103,7 @@ unsigned sandbox_target_namespaces(void)
 {
 	unsigned namespaces = CLONE_NEWNS | CLONE_NEWPID;
 
-	return privilege_has(CAP_SYS_ADMIN) ? namespaces : namespaces | CLONE_NEWUSER;
+	return capability_has(CAP_SYS_ADMIN) ? namespaces : namespaces | CLONE_NEWUSER;
 }
 
 unsigned sandbox_target_caps(const struct target_description *d)
@@ -112,7 +112,7 @@ unsigned sandbox_target_caps(const struct target_description *d)
 
 	if (caches_can_drop())
 		caps |= TARGET_DROP_CACHES;
-	if (privilege_has(CAP_SETUID))
+	if (capability_has(CAP_SETUID))
 		caps |= TARGET_PROCESSES;
 	if (disk_wanted(d))
 		caps |= TARGET_IMAGE;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/capability.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "channel/limits.h"
@@ -19,9 +20,9 @@
 #include "sandbox/confined.h"
 #include "sandbox/guard.h"
 #include "sandbox/privilege.h"
+#include "storage/directory.h"
 #include "storage/janitor.h"
 #include "storage/mounting.h"
-#include "storage/tidy.h"
 #include "target/resource.h"
 #include "target/sandbox_target.h"
 
@@ -83,7 +84,7 @@ static int make_round(struct dir_target *d, struct err *err)
 	d->root_fd = openat(janitor_fd(d->janitor), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->root_fd < 0)
 		return err_sys(err, errno, "cannot open %s/%s", janitor_path(d->janitor), name);
-	return tidy_directory(d->root_fd, SANDBOX_ROOT_MODE, err);
+	return directory_reset(d->root_fd, SANDBOX_ROOT_MODE, err);
 }
 
 /* In the next directory, so that what hung in the last is no matter. */
@@ -103,7 +104,7 @@ static int start(struct target *t, struct err *err)
 	ops.fds[0] = d->root_fd;
 	ops.fds[1] = d->lock_fd;
 	/* Only in namespaces can it end everyone below it, and have a root directory of its own. */
-	if (privilege_has(CAP_SYS_ADMIN))
+	if (capability_has(CAP_SYS_ADMIN))
 		ops.namespaces = CLONE_NEWPID;
 	else if (privilege_user_namespaces())
 		ops.namespaces = CLONE_NEWUSER | CLONE_NEWPID;
@@ -188,7 +189,7 @@ static int dir_run_program(struct target *t, const char *source, double seconds,
 	struct confined confined = { .clone_flags = CLONE_NEWPID };
 	int r = compile_program(source, "", &program, ret, err);
 
-	if (!privilege_has(CAP_SYS_ADMIN))
+	if (!capability_has(CAP_SYS_ADMIN))
 		confined.clone_flags |= CLONE_NEWUSER;
 	buf_addf(&root, "%s/%u", janitor_path(d->janitor), d->rounds);
 	confined.root = realpath(root.data, NULL);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/capability.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "base/rng.h"
@@ -24,7 +25,7 @@
 #include "sandbox/privilege.h"
 #include "storage/mounting.h"
 #include "storage/program.h"
-#include "storage/tidy.h"
+#include "storage/remove_tree.h"
 #include "target/resource.h"
 #include "target/sandbox_target.h"
 
@@ -64,11 +65,11 @@ static void fuse_lacks(const struct target_description *d, struct buf *out)
 
 	if (access("/dev/fuse", R_OK | W_OK))
 		buf_adds(out, "/dev/fuse cannot be opened");
-	else if (!privilege_has(CAP_SYS_ADMIN) && !privilege_user_namespaces())
+	else if (!capability_has(CAP_SYS_ADMIN) && !privilege_user_namespaces())
 		buf_adds(out, "it needs root (CAP_SYS_ADMIN) or user namespaces");
 	if (out->len || !command)
 		return;
-	if (wants_device(d) && !privilege_has(CAP_SYS_ADMIN))
+	if (wants_device(d) && !capability_has(CAP_SYS_ADMIN))
 		buf_adds(out, "it needs root (CAP_SYS_ADMIN) for a loop device");
 	else if (wants_device(d) && access("/dev/loop-control", R_OK | W_OK))
 		buf_adds(out, "there are no loop devices (/dev/loop-control)");
@@ -182,7 +183,7 @@ static void end(void *own)
 	if (gone(f)) /* another one has to clean up */
 		detach(f, NULL);
 	if (!f->base.d.backing && !attach(f, &root, &why)) {
-		tidy_below(root, &why);
+		remove_tree_below(root, &why);
 		close(root);
 		root = open(f->mount.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		unlinkat(root, f->root_name, AT_REMOVEDIR);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/capability.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "sandbox/privilege.h"
@@ -44,7 +45,7 @@ static void host_lacks(const struct target_description *d, struct buf *out)
 		buf_adds(out, "its description names no file system (fs = ...)");
 		return;
 	}
-	if (!privilege_has(CAP_SYS_ADMIN)) {
+	if (!capability_has(CAP_SYS_ADMIN)) {
 		if (!is_for_everyone(d->fs))
 			buf_adds(out, "it needs root (CAP_SYS_ADMIN) to be mounted");
 		else if (!privilege_user_namespaces())

@@ -1,6 +1,6 @@
-/* clean.c -- removes what scripts made. Costs two system calls for most objects; the way round
- * is only for what refuses. Takes one descriptor for each level of depth. */
-#include "syscall/clean.h"
+/* remove_tree.c -- removes what scripts made. Costs two system calls for most objects; the way
+ * round is only for what refuses. Takes one descriptor for each level of depth. */
+#include "storage/remove_tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ static void drop_flags(int fd)
 }
 
 /* Takes away what may keep an entry from being removed, or a directory from being read. */
-static void soften(int dir, const char *name)
+static void drop_obstacles(int dir, const char *name)
 {
 	int fd;
 
@@ -46,7 +46,7 @@ static void soften(int dir, const char *name)
 	close(fd);
 }
 
-static int pass(int dir, size_t *ret_found);
+static int remove_entries(int dir, size_t *ret_found);
 
 /* What is mounted below is not ours: EXDEV. */
 static int open_below(int dir, const char *name)
@@ -67,14 +67,26 @@ static int remove_full_directory(int dir, const char *name, int fd)
 	int error;
 
 	for (int passes = 0; passes < PASSES_MAX; passes++) {
-		error = pass(fd, &found);
+		error = remove_entries(fd, &found);
 		if (error || !unlinkat(dir, name, AT_REMOVEDIR))
 			return error;
 		if (errno != ENOTEMPTY && errno != EEXIST)
-			soften(dir, name);
+			drop_obstacles(dir, name);
 		lseek(fd, 0, SEEK_SET);
 	}
 	return -errno;
+}
+
+/* Also one that its owner may not read. */
+static int open_directory(int dir, const char *name)
+{
+	int fd = open_below(dir, name);
+
+	if (fd < 0) {
+		drop_obstacles(dir, name);
+		fd = open_below(dir, name);
+	}
+	return fd;
 }
 
 static int remove_directory(int dir, const char *name)
@@ -83,11 +95,7 @@ static int remove_directory(int dir, const char *name)
 
 	if (!unlinkat(dir, name, AT_REMOVEDIR))
 		return 0;
-	fd = open_below(dir, name);
-	if (fd < 0) {
-		soften(dir, name);
-		fd = open_below(dir, name);
-	}
+	fd = open_directory(dir, name);
 	if (fd < 0)
 		return -errno;
 	error = remove_full_directory(dir, name, fd);
@@ -101,7 +109,7 @@ static int remove_other(int dir, const char *name)
 		return 0;
 	if (errno == EISDIR)
 		return remove_directory(dir, name);
-	soften(dir, name);
+	drop_obstacles(dir, name);
 	return unlinkat(dir, name, 0) ? -errno : 0;
 }
 
@@ -112,8 +120,8 @@ static int remove_entry(int dir, const struct dirent64 *entry)
 	return entry->d_type == DT_DIR ? remove_directory(dir, name) : remove_other(dir, name);
 }
 
-/* One pass over the directory; *ret_found counts its entries but for "." and "..". */
-static int pass(int dir, size_t *ret_found)
+/* One pass over the directory; *ret_found counts the entries it has removed. */
+static int remove_entries(int dir, size_t *ret_found)
 {
 	_Alignas(8) char entries[ENTRIES_BYTES];
 	const struct dirent64 *entry;
@@ -126,39 +134,41 @@ static int pass(int dir, size_t *ret_found)
 			entry = (const struct dirent64 *)(entries + at);
 			if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 				continue;
+			/* A name that is listed, and not there, is not ours to remove. */
 			error = remove_entry(dir, entry);
-			if (error)
+			if (error && error != -ENOENT)
 				return error;
-			++*ret_found;
+			*ret_found += !error;
 		}
 	}
 	return len < 0 ? -errno : 0;
 }
 
-static void drop_xattrs(int fd)
+void remove_attributes(int fd)
 {
 	static char names[XATTR_LIST_MAX]; /* more than the stack of a kernel takes */
-	ssize_t len = flistxattr(fd, names, sizeof(names));
+	ssize_t len;
 
+	drop_flags(fd);
+	len = flistxattr(fd, names, sizeof(names));
 	for (char *name = names; len > 0 && name < names + len; name += strlen(name) + 1)
 		fremovexattr(fd, name);
 }
 
-int clean_directory(int dir_fd, struct err *err)
+int remove_tree_below(int dir_fd, struct err *err)
 {
-	int fd = open_below(dir_fd, "."), error, passes = 0;
+	int fd = open_directory(dir_fd, "."), error, passes = 0;
 	size_t found;
 
 	if (fd < 0)
-		return err_sys(err, errno, "cannot read the directory to clean");
-	drop_flags(fd);
-	drop_xattrs(fd);
+		return err_sys(err, errno, "cannot read the directory of the test");
+	remove_attributes(fd);
 	do {
-		error = pass(fd, &found);
+		error = remove_entries(fd, &found);
 		lseek(fd, 0, SEEK_SET);
 	} while (!error && found && ++passes < PASSES_MAX);
 	close(fd);
 	if (!error && found)
 		error = -ENOTEMPTY;
-	return error ? err_sys(err, -error, "cannot clean the directory") : 0;
+	return error ? err_sys(err, -error, "cannot empty the directory of the test") : 0;
 }

@@ -1,4 +1,4 @@
-/* test_clean.c -- emptying a directory of whatever scripts leave. */
+/* test_remove_tree.c -- emptying a directory of whatever scripts leave. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "syscall/clean.h"
+#include "storage/remove_tree.h"
 #include "tests/harness/unit.h"
 
 static char root[] = "/tmp/assay-clean-XXXXXX";
@@ -38,7 +38,7 @@ static void clean(void)
 {
 	struct err err = { 0 };
 
-	if (clean_directory(root_fd, &err))
+	if (remove_tree_below(root_fd, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -132,7 +132,7 @@ static void what_is_mounted_below_stays(void **state)
 	root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	dir = openat(root_fd, "m", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	close(make_file(dir, "f"));
-	assert_int_equal(clean_directory(root_fd, &err), -EXDEV);
+	assert_int_equal(remove_tree_below(root_fd, &err), -EXDEV);
 	assert_int_equal(faccessat(dir, "f", F_OK, 0), 0);
 	close(dir);
 	assert_int_equal(umount(path), 0);
