@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* agent.c -- carries out what the checker asks, inside the kernel under test.
  *
- * Its calls, here as in exec and in the walks of trees, are calls of that kernel (guest.c). The
+ * Its calls, here as in syscall and in the scans of trees, are calls of that kernel (guest.c). The
  * file system is mounted below the first root, and a directory in it becomes the root. */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ static struct kernel_shm *kernel_shm_of(struct agent *a)
 	return a->shm;
 }
 
-/* What a kernel says that has found a mistake of its own. */
+/* What a kernel logs that has found an error in itself. */
 static bool is_alarm(const char *text, unsigned int len)
 {
 	static const char *const alarms[] = {
@@ -147,7 +147,7 @@ static int agent_remount(struct agent *a)
 	return busy ? -busy : -error;
 }
 
-static int remount_for_program(void *own)
+static int agent_remount_for_program(void *own)
 {
 	int busy = agent_unmount();
 
@@ -157,7 +157,7 @@ static int remount_for_program(void *own)
 /* The program on the channel sees what a test sees, from outside its root. */
 static int agent_run_program(struct agent *a, struct err *err)
 {
-	struct program_host host = { a, a->shm->keeps ? remount_for_program : NULL };
+	struct program_host host = { a, a->shm->keeps ? agent_remount_for_program : NULL };
 	int error = a->root_fd < 0 ? -EIO : agent_leave(a);
 
 	if (error)
@@ -171,7 +171,7 @@ static int agent_drop_caches(struct agent *a)
 	return write(a->drop_fd, "3", 1) == 1 ? 0 : errno;
 }
 
-static int advance_time(const struct call *c)
+static int agent_advance_time(const struct call *c)
 {
 	int64_t ms = c->advance_time.duration.num;
 
@@ -198,7 +198,7 @@ static int fail_nth(struct assay_faults *faults, unsigned kind, const struct arg
 
 static int agent_call(struct agent *a, const struct call *c, struct outcome *ret, struct err *err);
 
-static bool begin_round(void *own)
+static bool leaks_begin_round(void *own)
 {
 	struct agent *a = own;
 
@@ -207,15 +207,15 @@ static bool begin_round(void *own)
 	return !agent_attach(a, NULL);
 }
 
-static void call_again(void *own, const struct call *c)
+static void leaks_call_again(void *own, const struct call *c)
 {
 	struct outcome outcome;
 
 	agent_call(own, c, &outcome, NULL);
 }
 
-/* What is given back late, is given back. */
-static bool end_round(void *own)
+/* Memory that is freed late is freed then. */
+static bool leaks_end_round(void *own)
 {
 	struct agent *a = own;
 
@@ -234,7 +234,7 @@ static bool end_round(void *own)
  * wait for ever where it did not before, since another one answers otherwise now. */
 static int agent_seek_leaks(struct agent *a, struct err *err)
 {
-	struct leaks_cycle cycle = { a, begin_round, call_again, end_round };
+	struct leaks_cycle cycle = { a, leaks_begin_round, leaks_call_again, leaks_end_round };
 	struct buf growth = BUF_INIT;
 	int child = assay_host_child(), code;
 
@@ -251,7 +251,7 @@ static int agent_seek_leaks(struct agent *a, struct err *err)
 		leaks_seek(a->leaks, &cycle, &growth);
 	if (growth.len) {
 		assay_warn(growth.data);
-		kmemleak_tell(a->kmemleak_fd);
+		kmemleak_report(a->kmemleak_fd);
 	}
 	assay_host_exit(0);
 }
@@ -275,7 +275,7 @@ static int agent_change_environment(struct agent *a, const struct call *c)
 	case OP_drop_caches:
 		return agent_drop_caches(a);
 	case OP_advance_time:
-		return advance_time(c);
+		return agent_advance_time(c);
 	default:
 		return ENOSYS;
 	}
@@ -327,7 +327,7 @@ static int agent_call(struct agent *a, const struct call *c, struct outcome *ret
 	return failed;
 }
 
-static int make_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
+static int agent_make_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
 {
 	struct agent *a = own;
 
@@ -343,7 +343,7 @@ static int agent_scan(void *own, struct tree *ret, struct err *err)
 	return tree_scan(a->scanner, a->root_fd, ret, err);
 }
 
-static bool is_attached(void *own)
+static bool agent_is_attached(void *own)
 {
 	const struct agent *a = own;
 
@@ -351,7 +351,7 @@ static bool is_attached(void *own)
 }
 
 /* A kernel that dies takes us with it. */
-static bool is_gone(void *own)
+static bool agent_is_gone(void *own)
 {
 	return false;
 }
@@ -467,10 +467,10 @@ static int agent_begin(struct agent *a, struct err *err)
 	a->server = (struct channel_server){
 		.message = &a->shm->message,
 		.own = a,
-		.call = make_call,
+		.call = agent_make_call,
 		.scan = agent_scan,
-		.attached = is_attached,
-		.gone = is_gone,
+		.attached = agent_is_attached,
+		.gone = agent_is_gone,
 	};
 	a->scanner = channel_server_scanner(a->shm->fields, false);
 	a->tasks = tasks_new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* kmemleak.c -- the kernel's own search for memory that nobody points to. */
+/* kmemleak.c -- the kernel's own search for memory without a pointer to it. */
 #include "kmemleak.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ void kmemleak_forget(int fd)
 	order(fd, "clear");
 }
 
-void kmemleak_tell(int fd)
+void kmemleak_report(int fd)
 {
 	char text[TEXT_BYTES];
 	ssize_t n;

@@ -101,7 +101,7 @@ static unsigned long growth_of(const struct census *rounds, const char *name)
 }
 
 /* "memory leak of kmalloc-64, inode_cache: 2, 1 more each time" */
-static void tell_growth(const struct census *rounds, struct buf *out)
+static void leaks_report_growth(const struct census *rounds, struct buf *out)
 {
 	const struct census *last = &rounds[ROUNDS - 1];
 	struct buf numbers = BUF_INIT;
@@ -127,5 +127,5 @@ void leaks_seek(const struct leaks *l, const struct leaks_cycle *cycle, struct b
 	for (unsigned i = 0; i < ROUNDS && whole; i++)
 		whole = make_round(l, cycle, &rounds[i]);
 	if (whole)
-		tell_growth(rounds, out);
+		leaks_report_growth(rounds, out);
 }

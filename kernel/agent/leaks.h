@@ -24,7 +24,7 @@ struct leaks_cycle {
 	bool (*end)(void *own);
 };
 
-/* Makes the calls again, often enough to be sure; what grows every time is told in *out. For a
+/* Makes the calls again, often enough to be sure; what grows every time is reported in *out. For a
  * copy of the kernel: it is not as it was afterwards. */
 void leaks_seek(const struct leaks *l, const struct leaks_cycle *cycle, struct buf *out);
 

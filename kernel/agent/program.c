@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* program.c -- a program of the host runs on the file systems of the kernel under test.
  *
- * It is an ordinary program in a process of its own. Each of its processes has a task in this
+ * It is an ordinary program in its own process. Each of its processes has a task in this
  * kernel, with its descriptors, directories and users, which makes its calls: with the very
  * arguments, since pointers of that task are those of the process (uaccess.c). A call that can
  * never return is never answered, as everywhere.
@@ -29,24 +29,24 @@ enum { TASKS_MAX = 16, OUTPUT_MAX = 64 << 10, STANDARD_FDS = 3 };
 static const char remount_command[] = "exit 0 # unmounts and mounts again";
 enum { STATUS_AT = sizeof("exit ") - 1 };
 
-enum job { JOB_BEGIN, JOB_CALL, JOB_FORK };
+enum task_job { JOB_BEGIN, JOB_CALL, JOB_FORK };
 
-struct task {
+struct program_task {
 	int pid;      /* of the host; 0: none */
 	bool outside; /* it executes another program, which is the host's affair */
 	bool stuck;   /* in a call that can never return */
 	struct assay_thread *thread;
-	enum job job;
+	enum task_job job;
 	const struct supervised_call *call;
 	long result;
-	struct task *child;
+	struct program_task *child;
 };
 
-struct running {
+struct program_run {
 	struct message *message;
 	const struct program_host *host;
 	struct supervised process;
-	struct task tasks[TASKS_MAX]; /* the first is the program's first */
+	struct program_task tasks[TASKS_MAX]; /* the first is the program's first */
 };
 
 /* Nothing is open but what stands for a terminal. */
@@ -59,9 +59,9 @@ static void open_standard(void)
 	umask(022);
 }
 
-static void take_turn(void *own)
+static void task_take_turn(void *own)
 {
-	struct task *task = own;
+	struct program_task *task = own;
 	const struct supervised_call *c = task->call;
 
 	switch (task->job) {
@@ -73,12 +73,12 @@ static void take_turn(void *own)
 					  c->args[4], c->args[5]);
 		break;
 	case JOB_FORK: /* a task begins as a copy of the one that makes it */
-		task->child->thread = assay_thread_new(take_turn, task->child);
+		task->child->thread = assay_thread_new(task_take_turn, task->child);
 		break;
 	}
 }
 
-static bool run(struct task *task, enum job job)
+static bool task_run(struct program_task *task, enum task_job job)
 {
 	task->job = job;
 	task->stuck = !assay_thread_try(task->thread);
@@ -86,20 +86,20 @@ static bool run(struct task *task, enum job job)
 	return !task->stuck;
 }
 
-static int begin(struct running *r, struct err *err)
+static int program_begin(struct program_run *r, struct err *err)
 {
-	struct task *task = &r->tasks[0];
+	struct program_task *task = &r->tasks[0];
 
-	task->thread = assay_thread_new(take_turn, task);
+	task->thread = assay_thread_new(task_take_turn, task);
 	if (!task->thread)
 		return err_set(err, ENOMEM, "cannot make a process in the kernel");
-	run(task, JOB_BEGIN);
+	task_run(task, JOB_BEGIN);
 	task->pid = r->process.pid;
 	assay_thread_serve(task->thread, task->pid);
 	return 0;
 }
 
-static struct task *find_task(struct running *r, int pid)
+static struct program_task *program_find_task(struct program_run *r, int pid)
 {
 	for (size_t i = 0; i < TASKS_MAX; i++)
 		if (r->tasks[i].pid == pid)
@@ -109,20 +109,20 @@ static struct task *find_task(struct running *r, int pid)
 
 /* A process that makes its first call was forked by the program's first. NULL: there are too many.
  */
-static struct task *task_of(struct running *r, const struct supervised_call *c)
+static struct program_task *program_task_of(struct program_run *r, const struct supervised_call *c)
 {
-	struct task *task = find_task(r, c->pid), *first = &r->tasks[0];
+	struct program_task *task = program_find_task(r, c->pid), *first = &r->tasks[0];
 
 	if (task)
 		return task;
-	task = find_task(r, 0);
+	task = program_find_task(r, 0);
 	if (!task)
 		return NULL;
-	*task = (struct task){ .pid = c->pid, .outside = c->number == SYS_execve };
+	*task = (struct program_task){ .pid = c->pid, .outside = c->number == SYS_execve };
 	if (task->outside)
 		return task;
 	first->child = task;
-	if (first->stuck || !run(first, JOB_FORK) || !task->thread) {
+	if (first->stuck || !task_run(first, JOB_FORK) || !task->thread) {
 		task->pid = 0;
 		return NULL;
 	}
@@ -131,7 +131,7 @@ static struct task *task_of(struct running *r, const struct supervised_call *c)
 }
 
 /* `sh -c COMMAND`: remounts where it is ours. */
-static void start_command(struct running *r, const struct supervised_call *c)
+static void program_start_command(struct program_run *r, const struct supervised_call *c)
 {
 	char *argv[3] = { NULL }, command[sizeof(remount_command)];
 	char status = '1';
@@ -147,7 +147,7 @@ static void start_command(struct running *r, const struct supervised_call *c)
 }
 
 /* What it writes to its terminal. */
-static long take_output(struct channel_area *output, const struct supervised_call *c)
+static long program_take_output(struct channel_area *output, const struct supervised_call *c)
 {
 	size_t room = OUTPUT_MAX - output->used, count = (size_t)c->args[2];
 
@@ -179,7 +179,7 @@ static bool sleeps_for(const struct supervised_call *c, unsigned long *ret_ms)
 	return true;
 }
 
-static bool has_children(const struct running *r)
+static bool program_has_children(const struct program_run *r)
 {
 	for (size_t i = 1; i < TASKS_MAX; i++)
 		if (r->tasks[i].pid && !r->tasks[i].outside)
@@ -194,16 +194,16 @@ static bool makes_process(long number)
 }
 
 /* Where several processes wait for one another, no time but the host's passes for all of them. */
-static bool is_hosts(const struct running *r, const struct task *task,
+static bool is_hosts(const struct program_run *r, const struct program_task *task,
 		     const struct supervised_call *c)
 {
 	return task->outside || makes_process(c->number) || c->number == SYS_execve ||
-	       (is_sleep(c->number) && has_children(r));
+	       (is_sleep(c->number) && program_has_children(r));
 }
 
-static void serve(struct running *r, const struct supervised_call *c)
+static void program_serve(struct program_run *r, const struct supervised_call *c)
 {
-	struct task *task = task_of(r, c);
+	struct program_task *task = program_task_of(r, c);
 	unsigned long ms;
 
 	if (!task) {
@@ -211,7 +211,7 @@ static void serve(struct running *r, const struct supervised_call *c)
 		return;
 	}
 	if (c->number == SYS_execve)
-		start_command(r, c);
+		program_start_command(r, c);
 	if (is_hosts(r, task, c)) {
 		supervised_allow(&r->process, c);
 	} else if (sleeps_for(c, &ms)) {
@@ -220,21 +220,22 @@ static void serve(struct running *r, const struct supervised_call *c)
 	} else if (c->number == SYS_mmap) { /* there are no mappings of files */
 		supervised_answer(&r->process, c, -ENODEV);
 	} else if (c->number == SYS_write && (c->args[0] == 1 || c->args[0] == 2)) {
-		supervised_answer(&r->process, c, take_output(&r->message->channel.data, c));
+		supervised_answer(&r->process, c,
+				  program_take_output(&r->message->channel.data, c));
 	} else {
 		task->call = c;
-		if (run(task, JOB_CALL))
+		if (task_run(task, JOB_CALL))
 			supervised_answer(&r->process, c, task->result);
 	}
 }
 
-static void note_end(struct message *m, int status)
+static void program_note_end(struct message *m, int status)
 {
 	m->program_fate = WIFEXITED(status) ? PROGRAM_EXITED : PROGRAM_KILLED;
 	m->program_status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
 }
 
-static void attend(struct running *r)
+static void program_supervise(struct program_run *r)
 {
 	int64_t until_ms = supervise_now_ms() + (int64_t)(r->message->program_seconds * 1000);
 	struct supervised_call call;
@@ -245,10 +246,10 @@ static void attend(struct running *r)
 		switch (supervised_next(&r->process, &call, &status)) {
 		case SUPERVISED_CALLS:
 			atomic_fetch_add(&r->message->progress, 1);
-			serve(r, &call);
+			program_serve(r, &call);
 			break;
 		case SUPERVISED_ENDED:
-			note_end(r->message, status);
+			program_note_end(r->message, status);
 			return;
 		case SUPERVISED_NOTHING:
 			break;
@@ -260,15 +261,15 @@ int program_run_here(struct message *m, const char *root, const struct program_h
 {
 	char *command = host->remount ? (char *)remount_command : NULL;
 	char *argv[] = { (char *)"repro", (char *)root, command, NULL };
-	struct running r = { .message = m, .host = host };
+	struct program_run r = { .message = m, .host = host };
 	int ret;
 
 	ret = supervised_start(&r.process, m->channel.text.at, m->channel.text.used, argv);
 	if (ret)
 		return err_sys(err, -ret, "cannot start a program");
-	ret = begin(&r, err);
+	ret = program_begin(&r, err);
 	if (!ret)
-		attend(&r);
+		program_supervise(&r);
 	supervised_end(&r.process);
 	return ret;
 }

@@ -18,26 +18,26 @@
 
 enum { GROUPINGS_MAX = 256, UMASK_FIRST = 022, FD_FIRST = 3 };
 
-struct person {
+struct script_task {
 	bool exists;
 	uint32_t uid, gid;
 	mode_t mask;
 	struct assay_thread *thread; /* NULL: the agent's own task */
-	struct caller *self;         /* NULL: it has yet to take its place */
+	struct caller *self;         /* NULL: it has yet to enter the root */
 	bool leaves, groups_stale;
 	const struct call *call;
 	struct outcome *outcome;
 	struct tasks *tasks;
 };
 
-struct grouping {
+struct task_group {
 	uint32_t uid, gid;
 };
 
 struct tasks {
 	int root_fd;
-	struct person persons[SYSCALL_PIDS_MAX + 1]; /* by number; the first is 1 */
-	struct grouping groupings[GROUPINGS_MAX];
+	struct script_task members[SYSCALL_PIDS_MAX + 1]; /* by number; the first is 1 */
+	struct task_group groupings[GROUPINGS_MAX];
 	size_t grouping_count;
 };
 
@@ -46,8 +46,8 @@ struct tasks *tasks_new(void)
 	struct tasks *p = must_alloc(sizeof(*p));
 
 	for (unsigned pid = 1; pid <= SYSCALL_PIDS_MAX; pid++)
-		p->persons[pid] = (struct person){ .tasks = p, .mask = UMASK_FIRST };
-	p->persons[1].exists = true;
+		p->members[pid] = (struct script_task){ .tasks = p, .mask = UMASK_FIRST };
+	p->members[1].exists = true;
 	return p;
 }
 
@@ -56,66 +56,66 @@ static int set_users(uid_t real, uid_t effective, uid_t saved)
 	return (int)syscall(SYS_setresuid, (long)real, (long)effective, (long)saved);
 }
 
-/* Closed is what the task inherited: it was somebody else's. */
-static void take_place(struct person *person)
+/* Closes what the task inherited: it belongs to another process. */
+static void task_enter(struct script_task *task)
 {
-	int root_fd = person->tasks->root_fd;
+	int root_fd = task->tasks->root_fd;
 
-	if (person->thread) {
+	if (task->thread) {
 		must(!root_fd || !syscall(SYS_close_range, 0L, (long)root_fd - 1, 0L));
 		must(!syscall(SYS_close_range, (long)root_fd + 1, (long)~0U, 0L));
 	}
-	person->self = caller_new(root_fd);
-	must(person->self);
-	umask(person->mask);
-	if (!person->thread)
+	task->self = caller_new(root_fd);
+	must(task->self);
+	umask(task->mask);
+	if (!task->thread)
 		return;
 	must(!syscall(SYS_setgroups, 0L, 0L));
-	must(!syscall(SYS_setresgid, (long)person->gid, (long)person->gid, (long)person->gid));
-	must(!set_users(person->uid, person->uid, 0));
+	must(!syscall(SYS_setresgid, (long)task->gid, (long)task->gid, (long)task->gid));
+	must(!set_users(task->uid, task->uid, 0));
 }
 
 /* Root for the moment it takes. */
-static void join_groups(const struct person *person)
+static void task_join_groups(const struct script_task *task)
 {
-	const struct tasks *p = person->tasks;
+	const struct tasks *p = task->tasks;
 	gid_t groups[GROUPINGS_MAX];
 	size_t count = 0;
 
 	for (size_t i = 0; i < p->grouping_count; i++)
-		if (p->groupings[i].uid == person->uid)
+		if (p->groupings[i].uid == task->uid)
 			groups[count++] = p->groupings[i].gid;
 	must(!set_users((uid_t)-1, 0, (uid_t)-1));
 	must(!syscall(SYS_setgroups, (long)count, groups));
-	must(!set_users((uid_t)-1, person->uid, (uid_t)-1));
+	must(!set_users((uid_t)-1, task->uid, (uid_t)-1));
 }
 
-static void take_turn(void *arg)
+static void task_take_turn(void *arg)
 {
-	struct person *person = arg;
+	struct script_task *task = arg;
 
-	if (person->leaves) {
-		caller_free(person->self);
-		person->self = NULL;
+	if (task->leaves) {
+		caller_free(task->self);
+		task->self = NULL;
 		return;
 	}
-	if (!person->self)
-		take_place(person);
-	if (person->groups_stale)
-		join_groups(person);
-	person->groups_stale = false;
-	if (person->call)
-		caller_call(person->self, person->call, person->outcome);
+	if (!task->self)
+		task_enter(task);
+	if (task->groups_stale)
+		task_join_groups(task);
+	task->groups_stale = false;
+	if (task->call)
+		caller_call(task->self, task->call, task->outcome);
 }
 
-static void run(struct person *person, const struct call *c, struct outcome *ret)
+static void task_run(struct script_task *task, const struct call *c, struct outcome *ret)
 {
-	person->call = c;
-	person->outcome = ret;
-	if (person->thread)
-		assay_thread_run(person->thread);
+	task->call = c;
+	task->outcome = ret;
+	if (task->thread)
+		assay_thread_run(task->thread);
 	else
-		take_turn(person);
+		task_take_turn(task);
 }
 
 static bool has_groups(const struct tasks *p, uint32_t uid)
@@ -126,27 +126,27 @@ static bool has_groups(const struct tasks *p, uint32_t uid)
 	return false;
 }
 
-/* A task takes its place in the root of the agent's own. */
-static int begin(struct tasks *p, struct person *person, bool own)
+/* A task begins in the root directory of the agent. */
+static int task_begin(struct tasks *p, struct script_task *task, bool own)
 {
 	if (!own) {
-		person->thread = assay_thread_new(take_turn, person);
-		if (!person->thread)
+		task->thread = assay_thread_new(task_take_turn, task);
+		if (!task->thread)
 			return -ENOMEM;
 	}
-	person->leaves = false;
-	person->groups_stale = has_groups(p, person->uid);
-	run(person, NULL, NULL);
+	task->leaves = false;
+	task->groups_stale = has_groups(p, task->uid);
+	task_run(task, NULL, NULL);
 	return 0;
 }
 
-static void end(struct person *person)
+static void task_end(struct script_task *task)
 {
-	person->leaves = true;
-	run(person, NULL, NULL);
-	if (person->thread)
-		assay_thread_end(person->thread);
-	person->thread = NULL;
+	task->leaves = true;
+	task_run(task, NULL, NULL);
+	if (task->thread)
+		assay_thread_end(task->thread);
+	task->thread = NULL;
 }
 
 int tasks_enter(struct tasks *p, int root_fd)
@@ -155,16 +155,16 @@ int tasks_enter(struct tasks *p, int root_fd)
 
 	p->root_fd = root_fd;
 	for (unsigned pid = 1; pid <= SYSCALL_PIDS_MAX && !ret; pid++)
-		if (p->persons[pid].exists)
-			ret = begin(p, &p->persons[pid], pid == 1);
+		if (p->members[pid].exists)
+			ret = task_begin(p, &p->members[pid], pid == 1);
 	return ret;
 }
 
 void tasks_leave(struct tasks *p)
 {
 	for (unsigned pid = SYSCALL_PIDS_MAX; pid >= 1; pid--)
-		if (p->persons[pid].exists)
-			end(&p->persons[pid]);
+		if (p->members[pid].exists)
+			task_end(&p->members[pid]);
 }
 
 static bool is_id(int64_t id)
@@ -172,25 +172,25 @@ static bool is_id(int64_t id)
 	return id >= 0 && id < UINT32_MAX;
 }
 
-static int create(struct tasks *p, const struct call *c, struct outcome *ret)
+static int tasks_create(struct tasks *p, const struct call *c, struct outcome *ret)
 {
-	struct person *person = &p->persons[c->pid];
+	struct script_task *task = &p->members[c->pid];
 	int64_t uid = c->create_process.uid.num, gid = c->create_process.gid.num;
 
-	if (person->exists)
+	if (task->exists)
 		ret->error = EEXIST;
 	else if (!is_id(uid) || !is_id(gid))
 		ret->error = EINVAL;
 	if (ret->error)
 		return 0;
-	*person = (struct person){
+	*task = (struct script_task){
 		.tasks = p,
 		.exists = true,
 		.mask = UMASK_FIRST,
 		.uid = (uint32_t)uid,
 		.gid = (uint32_t)gid,
 	};
-	return begin(p, person, false);
+	return task_begin(p, task, false);
 }
 
 static int add_to_group(struct tasks *p, const struct call *c, struct outcome *ret)
@@ -206,34 +206,34 @@ static int add_to_group(struct tasks *p, const struct call *c, struct outcome *r
 			return 0;
 	if (p->grouping_count == GROUPINGS_MAX)
 		return -E2BIG;
-	p->groupings[p->grouping_count++] = (struct grouping){ (uint32_t)uid, (uint32_t)gid };
+	p->groupings[p->grouping_count++] = (struct task_group){ (uint32_t)uid, (uint32_t)gid };
 	for (unsigned pid = 1; pid <= SYSCALL_PIDS_MAX; pid++)
-		p->persons[pid].groups_stale |= p->persons[pid].uid == uid;
+		p->members[pid].groups_stale |= p->members[pid].uid == uid;
 	return 0;
 }
 
 int tasks_call(struct tasks *p, const struct call *c, struct outcome *ret, struct err *err)
 {
-	struct person *person = &p->persons[c->pid];
+	struct script_task *task = &p->members[c->pid];
 	int failed = 0;
 
 	if (c->pid < 1 || c->pid > SYSCALL_PIDS_MAX)
 		return err_set(err, ESRCH, "there can be no process %u", c->pid);
 	if (c->op == OP_create_process) {
-		failed = create(p, c, ret);
+		failed = tasks_create(p, c, ret);
 	} else if (c->op == OP_add_user_to_group) {
 		failed = add_to_group(p, c, ret);
-	} else if (!person->exists) {
+	} else if (!task->exists) {
 		if (c->op != OP_destroy_process)
 			return err_set(err, ESRCH, "there is no process %u", c->pid);
 		ret->error = ESRCH;
 	} else if (c->op == OP_destroy_process) {
-		end(person);
-		person->exists = false;
+		task_end(task);
+		task->exists = false;
 	} else {
-		run(person, c, ret);
+		task_run(task, c, ret);
 		if (c->op == OP_umask && !ret->error)
-			person->mask = (mode_t)c->umask.mask.num & 0777;
+			task->mask = (mode_t)c->umask.mask.num & 0777;
 	}
 	return failed ? err_set(err, -failed, "cannot make a process in the kernel") : 0;
 }

@@ -13,7 +13,7 @@ struct tasks *tasks_new(void);
 /* In the root of the file system: process 1 is the calling task. Others that there were before
  * tasks_leave() are there again, with users, groups and masks as they were. */
 int tasks_enter(struct tasks *p, int root_fd);
-/* Everything is closed, and nobody stands anywhere in the file system. */
+/* Closes everything: no task has a working directory in the file system. */
 void tasks_leave(struct tasks *p);
 /* A call of a script, of the kinds that are neither ENV nor unknown processes'. */
 int tasks_call(struct tasks *p, const struct call *c, struct outcome *ret, struct err *err);

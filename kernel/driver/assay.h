@@ -9,7 +9,7 @@ enum {
 	ASSAY_IMAGE_FD = 4, /* the disk; may be missing */
 };
 
-/* How a kernel ends that cannot go on. */
+/* How a kernel ends that cannot continue. */
 enum {
 	ASSAY_EXIT_BROKEN = 97,   /* our own failure */
 	ASSAY_EXIT_DEADLOCK = 98,
@@ -47,12 +47,12 @@ struct assay_held {
 	unsigned long count;
 };
 
-/* Bytes of code for each bit that tells whether it was run. */
+/* Bytes of code for each bit that says whether it was run. */
 enum { ASSAY_POINT_BYTES = 4 };
 
 /* Kernel side. */
 int assay_disk_add(void);
-int assay_disk_load(int fd); /* another image, which nobody has open */
+int assay_disk_load(int fd); /* another image, which no process has open */
 int assay_disk_record(void); /* from now on */
 void assay_disk_mark(void);
 const void *assay_disk_recorded(unsigned long *ret_size); /* NULL: not recorded, or too much */

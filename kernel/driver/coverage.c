@@ -2,9 +2,9 @@
 /*
  * coverage.c -- which code was run: a bit for each of its points, in memory that all states share.
  *
- * Where the kernel is built to tell (CONFIG_ASSAY_COVERAGE), the compiler puts a call into every
+ * Where the kernel is built to report (CONFIG_ASSAY_COVERAGE), the compiler puts a call into every
  * basic block of fs/. The address behind it is the point: a call is longer than ASSAY_POINT_BYTES,
- * so that each has a bit of its own. Looking comes before writing, since a page that is only read
+ * so that each has its own bit. Looking comes before writing, since a page that is only read
  * costs a copy of the kernel less.
  */
 #include <linux/compiler.h>
@@ -14,7 +14,7 @@
 
 static struct {
 	unsigned char *bits;
-	unsigned long limit; /* 0: nobody asks */
+	unsigned long limit; /* 0: coverage is off */
 	unsigned int *count;
 } reached;
 

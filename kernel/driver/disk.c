@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * disk.c -- a disk in memory with a volatile cache in front of it, as far as anyone can tell.
+ * disk.c -- a disk in memory with a volatile cache in front of it.
  *
  * It is a private mapping of an image, and so part of what fork() saves. So is the record of what
  * it was asked for.

@@ -3,7 +3,7 @@
  * faults.c -- allocations of memory and requests of the disk that fail, chosen by number.
  *
  * Numbers count from 1 what happens within system calls of the agent while faults are armed.
- * Allocations of other threads are not counted: nobody would be told of their failure. Those that
+ * Allocations of other threads are not counted: no call would return their failure. Those that
  * may not fail (__GFP_NOFAIL) do not.
  */
 #include <linux/types.h> /* which the next one needs, and does not include, in 6.1 */

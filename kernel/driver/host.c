@@ -67,7 +67,7 @@ int assay_host_fork(void)
 	return pid < 0 ? -errno : pid;
 }
 
-/* No signal tells of its end. */
+/* No signal announces its end. */
 int assay_host_child(void)
 {
 	int pid = syscall(SYS_clone, 0, 0, 0, 0, 0);

@@ -3,7 +3,7 @@
  * main.c -- takes the place of init: gives the kernel to the agent, and the agent system calls.
  *
  * There is no user space. Calls are made by a kernel thread, whose pointers are plain memory to
- * copy_from_user() and the like. Time passes only when everyone sleeps.
+ * copy_from_user() and the like. Time passes only when all tasks sleep.
  */
 #include <linux/panic_notifier.h>
 #include <linux/sched/debug.h>

@@ -69,7 +69,7 @@ void fault_rmdir_nlink(struct faulty *f, const struct call *c, struct outcome *r
 }
 
 /* Removes what is below a directory. */
-static void empty(struct faulty *f, uint64_t dir)
+static void fault_empty_directory(struct faulty *f, uint64_t dir)
 {
 	const struct entry *entry;
 	struct buf name = BUF_INIT;
@@ -77,7 +77,7 @@ static void empty(struct faulty *f, uint64_t dir)
 
 	while (cookie = 0, (entry = tree_next_entry(tree(f), dir, &cookie))) {
 		if (S_ISDIR(fault_inode(f, entry->ino)->mode))
-			empty(f, entry->ino);
+			fault_empty_directory(f, entry->ino);
 		buf_clear(&name);
 		buf_add(&name, entry->name, entry->len);
 		tree_unlink(tree(f), dir, name.data, name.len);
@@ -90,7 +90,7 @@ void fault_rmdir_full(struct faulty *f, const struct call *c, struct outcome *re
 	fault_pass(f, c, ret);
 	if (!call_is(c, OP_rmdir) || ret->error != ENOTEMPTY)
 		return;
-	empty(f, call_names(f, c, 0, false));
+	fault_empty_directory(f, call_names(f, c, 0, false));
 	fault_settle(f);
 	fault_pass(f, c, ret);
 }

@@ -1,8 +1,8 @@
 /* limits.h -- what the calls of a script may take of a disk that is not ours alone.
  *
- * A call that would take more is not made, and that is told as such: it is no answer of the file
- * system. What calls ask for is added up; where that comes to the bound, what really lies there is
- * measured, which costs a walk, and counts instead. */
+ * A call that would take more is not made, and that is reported as such: it is no answer of the
+ * file system. What calls ask for is added up; where that comes to the bound, what really lies
+ * there is measured, which costs a walk, and counts instead. */
 #ifndef CHANNEL_LIMITS_H
 #define CHANNEL_LIMITS_H
 

@@ -63,7 +63,7 @@ int confined_share_mounts(struct err *err)
 
 /* Only one mount can be written to: that which the directory, or one above it, is the root of.
  * Without remounts it is one made for this. */
-static int open_mount(const struct confined *c)
+static int confined_open_mount(const struct confined *c)
 {
 	struct mount_attr writable = { .attr_clr = MOUNT_ATTR_RDONLY };
 	struct buf at = BUF_INIT;
@@ -103,7 +103,7 @@ static int confine(const struct confined *c, struct err *err)
 
 	if (mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &attr, sizeof(attr)))
 		return err_sys(err, errno, "cannot make all mounts read-only for a program");
-	if (open_mount(c))
+	if (confined_open_mount(c))
 		return err_sys(err, errno, "cannot make %s writable for a program", c->root);
 	open_cache_control();
 	return 0;
@@ -152,7 +152,7 @@ static _Noreturn void execute(const struct confined *c, int program_fd, int null
 	_exit(127);
 }
 
-static bool await_end(int pidfd, int64_t ms)
+static bool runner_await_end(int pidfd, int64_t ms)
 {
 	struct pollfd ended = { .fd = pidfd, .events = POLLIN };
 	int64_t until_ms = clock_ms() + ms, left_ms;
@@ -175,11 +175,11 @@ static int run_program(const struct confined *c, int program_fd, int null_fd, do
 	if (!pid)
 		execute(c, program_fd, null_fd, p);
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (!await_end(pidfd, (int64_t)(seconds * 1000))) {
+	if (!runner_await_end(pidfd, (int64_t)(seconds * 1000))) {
 		ret->fate = PROGRAM_HUNG;
 		kill(-pid, SIGKILL);
 		kill(pid, SIGKILL);
-		await_end(pidfd, GONE_MS);
+		runner_await_end(pidfd, GONE_MS);
 	} else if (waitpid(pid, &status, 0) == pid) {
 		ret->fate = WIFEXITED(status) ? PROGRAM_EXITED : PROGRAM_KILLED;
 		ret->status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
@@ -188,7 +188,7 @@ static int run_program(const struct confined *c, int program_fd, int null_fd, do
 	return 0;
 }
 
-/* In a user namespace everyone is who they were. */
+/* In a user namespace every user keeps their ids. */
 static int keep_user(uid_t uid, gid_t gid, struct err *err)
 {
 	struct user_map user = { uid, uid }, group = { gid, gid };
@@ -263,7 +263,7 @@ static void take_output(int fd, struct buf *out)
 			buf_add(out, chunk, (size_t)n);
 }
 
-static void serve_remount(const struct confined *c, const struct runner_pipes *p)
+static void runner_serve_remount(const struct confined *c, const struct runner_pipes *p)
 {
 	char line[64];
 
@@ -272,8 +272,8 @@ static void serve_remount(const struct confined *c, const struct runner_pipes *p
 }
 
 /* Listens and remounts until the runner has reported; false where it did not in time. */
-static bool attend(const struct confined *c, const struct runner_pipes *p, int64_t until_ms,
-		   struct buf *output, struct runner_report *ret)
+static bool runner_attend(const struct confined *c, const struct runner_pipes *p, int64_t until_ms,
+			  struct buf *output, struct runner_report *ret)
 {
 	struct pollfd fds[] = {
 		{ .fd = p->report[0], .events = POLLIN },
@@ -292,7 +292,7 @@ static bool attend(const struct confined *c, const struct runner_pipes *p, int64
 		if (fds[2].revents & POLLIN)
 			take_output(p->output[0], output);
 		if (fds[1].revents & POLLIN)
-			serve_remount(c, p);
+			runner_serve_remount(c, p);
 		if (fds[0].revents) {
 			n = read(p->report[0], ret, sizeof(*ret));
 			take_output(p->output[0], output);
@@ -325,7 +325,7 @@ int confined_run(const struct confined *c, const char *program, size_t len, doub
 	if (pid < 0)
 		r = err_sys(err, errno, "cannot start a program in namespaces");
 	close_runners(&p);
-	if (!r && !attend(c, &p, until_ms, &ret->output, &report))
+	if (!r && !runner_attend(c, &p, until_ms, &ret->output, &report))
 		kill(pid, SIGKILL);
 	if (!r && !(c->clone_flags & CLONE_PARENT))
 		waitpid(pid, NULL, report.fate == PROGRAM_HUNG ? WNOHANG : 0);

@@ -33,7 +33,7 @@ enum {
 	LAST_GRACE_MS = 2000, /* the same when the crew closes */
 };
 
-struct member {
+struct crew_member {
 	pid_t worker; /* 0: no such process */
 	struct worker_message *message;
 	uint32_t uid, gid;
@@ -46,7 +46,7 @@ struct member {
 	uint32_t done;            /* calls of this turn that were seen to have returned */
 };
 
-struct grouping {
+struct crew_group {
 	uint32_t uid, gid;
 };
 
@@ -63,10 +63,10 @@ struct crew {
 	size_t killed_count;
 	/* Of the process that ended last: its outcomes may be in use. */
 	struct worker_message *last_message;
-	struct grouping groupings[GROUPINGS_MAX];
+	struct crew_group groupings[GROUPINGS_MAX];
 	size_t grouping_count;
 	_Atomic uint32_t *gate; /* shared with all workers: how many have come to a race */
-	struct member members[SYSCALL_PIDS_MAX + 1]; /* by pid */
+	struct crew_member members[SYSCALL_PIDS_MAX + 1]; /* by pid */
 };
 
 /* Reaps a killed process if it is gone within the given time. */
@@ -87,15 +87,15 @@ static bool reap_process(pid_t pid, int grace_ms)
 static void crew_reap_killed(struct crew *crew, int grace_ms)
 {
 	int64_t until_ns = clock_ns() + grace_ms * NS_PER_MS;
-	size_t kept = 0;
+	size_t left = 0;
 
 	for (size_t i = 0; i < crew->killed_count; i++) {
 		int64_t left_ns = until_ns - clock_ns();
 
 		if (!reap_process(crew->killed[i], left_ns > 0 ? (int)(left_ns / NS_PER_MS) : 0))
-			crew->killed[kept++] = crew->killed[i];
+			crew->killed[left++] = crew->killed[i];
 	}
-	crew->killed_count = kept;
+	crew->killed_count = left;
 }
 
 static void message_free(struct worker_message *m)
@@ -104,15 +104,15 @@ static void message_free(struct worker_message *m)
 		channel_free(&m->channel);
 }
 
-static void member_forget(struct crew *crew, struct member *m)
+static void member_forget(struct crew *crew, struct crew_member *m)
 {
 	message_free(crew->last_message);
 	crew->last_message = m->message;
-	*m = (struct member){ 0 };
+	*m = (struct crew_member){ 0 };
 }
 
 /* Kills the worker and forgets the process. False if it was not gone soon. */
-static bool member_end(struct crew *crew, struct member *m)
+static bool member_end(struct crew *crew, struct crew_member *m)
 {
 	pid_t pid = m->worker;
 
@@ -155,7 +155,7 @@ static int crew_worker_starved(struct crew *crew, unsigned pid, struct err *err)
 }
 
 /* A call is taken to begin when the crew first sees that the one before is done. */
-static enum patience_left member_look(const struct crew *crew, struct member *m)
+static enum patience_left member_look(const struct crew *crew, struct crew_member *m)
 {
 	uint32_t done = atomic_load(&m->message->done);
 
@@ -169,7 +169,7 @@ static enum patience_left member_look(const struct crew *crew, struct member *m)
 /* Waits until the worker has passed the turn back. */
 static int crew_await(struct crew *crew, unsigned pid, struct err *err)
 {
-	struct member *m = &crew->members[pid];
+	struct crew_member *m = &crew->members[pid];
 	int64_t look_ns;
 	int status;
 
@@ -197,7 +197,7 @@ static int crew_await(struct crew *crew, unsigned pid, struct err *err)
 }
 
 /* The worker learns of its groups with the next call: until then it may be busy. */
-static void member_put_groups(const struct crew *crew, struct member *m)
+static void member_put_groups(const struct crew *crew, struct crew_member *m)
 {
 	struct worker_message *w = m->message;
 
@@ -211,7 +211,7 @@ static void member_put_groups(const struct crew *crew, struct member *m)
 			w->groups[w->group_count++] = crew->groupings[i].gid;
 }
 
-static void member_send(const struct crew *crew, struct member *m, enum worker_request request)
+static void member_send(const struct crew *crew, struct crew_member *m, enum worker_request request)
 {
 	member_put_groups(crew, m);
 	m->message->request = request;
@@ -236,7 +236,7 @@ static int crew_check_ids(const struct crew *crew, uint32_t uid, uint32_t gid, s
 
 static int crew_spawn(struct crew *crew, unsigned pid, uint32_t uid, uint32_t gid, struct err *err)
 {
-	struct member *m = &crew->members[pid];
+	struct crew_member *m = &crew->members[pid];
 	struct worker_place place = { crew->root_fd, crew->confinement, crew->privileged, uid,
 				      gid };
 	int error = crew_check_ids(crew, uid, gid, err);
@@ -244,7 +244,7 @@ static int crew_spawn(struct crew *crew, unsigned pid, uint32_t uid, uint32_t gi
 
 	if (error)
 		return error;
-	*m = (struct member){ .uid = uid, .gid = gid, .message = worker_message_new() };
+	*m = (struct crew_member){ .uid = uid, .gid = gid, .message = worker_message_new() };
 	if (!m->message)
 		return err_sys(err, errno, "cannot share memory with process %u", pid);
 	worker = worker_fork(&place, m->message);
@@ -294,7 +294,7 @@ static bool may_set_groups(void)
 	return count >= 0 && !syscall(SYS_setgroups, count, groups);
 }
 
-/* Who the first process is, and how it can be kept in the root. */
+/* Who the first process is, and how it is confined to the root. */
 static void crew_choose_confinement(struct crew *crew, const struct crew_options *options)
 {
 	if (options->no_chroot)
@@ -358,7 +358,7 @@ static int crew_create_process(struct crew *crew, const struct call *c, struct o
 
 static int crew_destroy_process(struct crew *crew, const struct call *c, struct outcome *ret)
 {
-	struct member *m = &crew->members[c->pid];
+	struct crew_member *m = &crew->members[c->pid];
 
 	if (!m->worker)
 		ret->error = ESRCH;
@@ -388,7 +388,8 @@ static int crew_add_user_to_group(struct crew *crew, const struct call *c, struc
 	}
 	if (groups == WORKER_GROUPS_MAX || crew->grouping_count == GROUPINGS_MAX)
 		return err_set(err, E2BIG, "user %u has too many groups", (unsigned)uid);
-	crew->groupings[crew->grouping_count++] = (struct grouping){ (uint32_t)uid, (uint32_t)gid };
+	crew->groupings[crew->grouping_count++] =
+		(struct crew_group){ (uint32_t)uid, (uint32_t)gid };
 	for (unsigned pid = 1; pid <= SYSCALL_PIDS_MAX; pid++)
 		crew->members[pid].groups_stale |=
 			crew->members[pid].worker && crew->members[pid].uid == uid;
@@ -398,7 +399,7 @@ static int crew_add_user_to_group(struct crew *crew, const struct call *c, struc
 /* What is done to processes is done at once; the answer waits to be fetched. */
 static int crew_answer(struct crew *crew, const struct call *c, struct err *err)
 {
-	struct member *m = &crew->members[c->pid];
+	struct crew_member *m = &crew->members[c->pid];
 	struct outcome outcome = { .result = op_table[c->op].result, .bytes = "" };
 	int64_t now_ns = clock_ns();
 	int error;
@@ -423,9 +424,9 @@ static int crew_answer(struct crew *crew, const struct call *c, struct err *err)
 
 /* The process of a call, ready for another one; NULL where err says why not. PROC operations may
  * name one that is not there. */
-static struct member *crew_member_of(struct crew *crew, const struct call *c, struct err *err)
+static struct crew_member *crew_member_of(struct crew *crew, const struct call *c, struct err *err)
 {
-	struct member *m = &crew->members[c->pid <= SYSCALL_PIDS_MAX ? c->pid : 0];
+	struct crew_member *m = &crew->members[c->pid <= SYSCALL_PIDS_MAX ? c->pid : 0];
 
 	if (!c->pid || c->pid > SYSCALL_PIDS_MAX)
 		err_set(err, EINVAL, "process %u: processes are 1 to %d", c->pid, SYSCALL_PIDS_MAX);
@@ -445,7 +446,7 @@ static int crew_check_limits(struct crew *crew, const struct call *c, struct err
 
 int crew_start(struct crew *crew, const struct call *c, struct err *err)
 {
-	struct member *m = crew_member_of(crew, c, err);
+	struct crew_member *m = crew_member_of(crew, c, err);
 	int error;
 
 	if (!m)
@@ -467,7 +468,7 @@ int crew_start(struct crew *crew, const struct call *c, struct err *err)
 int crew_wait(struct crew *crew, unsigned pid, struct outcome *ret, int64_t *ret_called_ns,
 	      int64_t *ret_returned_ns, struct err *err)
 {
-	struct member *m = &crew->members[pid <= SYSCALL_PIDS_MAX ? pid : 0];
+	struct crew_member *m = &crew->members[pid <= SYSCALL_PIDS_MAX ? pid : 0];
 	const struct worker_call *call;
 	int error;
 
@@ -502,7 +503,7 @@ int crew_call(struct crew *crew, const struct call *c, struct outcome *ret, stru
 int crew_batch(struct crew *crew, const struct call *calls, size_t count, struct outcome *ret,
 	       size_t *ret_done, struct err *err)
 {
-	struct member *m = crew_member_of(crew, calls, err);
+	struct crew_member *m = crew_member_of(crew, calls, err);
 	struct worker_message *message;
 	int error = 0;
 
@@ -541,12 +542,12 @@ static uint32_t race_delay(struct rng *rng)
 
 /* Copies the calls to the workers of their processes; returns how many processes there are. */
 static int race_line_up(struct crew *crew, const struct call *calls, size_t count,
-			struct member **racers, struct err *err)
+			struct crew_member **racers, struct err *err)
 {
 	int racing = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct member *m = crew_member_of(crew, &calls[i], err);
+		struct crew_member *m = crew_member_of(crew, &calls[i], err);
 		int k = 0, error;
 
 		if (!m)
@@ -583,7 +584,7 @@ static void race_fetch(struct crew *crew, const struct call *calls, size_t count
 int crew_race(struct crew *crew, const struct call *calls, size_t count, uint64_t seed,
 	      struct race_outcome *ret, struct err *err)
 {
-	struct member *racers[SYSCALL_PIDS_MAX];
+	struct crew_member *racers[SYSCALL_PIDS_MAX];
 	int racing = race_line_up(crew, calls, count, racers, err), error = 0, r;
 	struct rng rng;
 
@@ -610,7 +611,7 @@ int crew_race(struct crew *crew, const struct call *calls, size_t count, uint64_
 	return error;
 }
 
-/* Ends everyone from the given process on. */
+/* Ends all processes from the given one on. */
 static void crew_end_from(struct crew *crew, unsigned from)
 {
 	for (unsigned pid = from; pid <= SYSCALL_PIDS_MAX; pid++)
@@ -620,7 +621,7 @@ static void crew_end_from(struct crew *crew, unsigned from)
 
 int crew_reset(struct crew *crew, struct err *err)
 {
-	struct member *m = &crew->members[1];
+	struct crew_member *m = &crew->members[1];
 	struct err why = { 0 };
 
 	crew_end_from(crew, m->called ? 1 : 2);

@@ -23,8 +23,8 @@ struct crew_options {
 };
 
 struct crew;
-/* Workers on the directory open at root_fd. Confinement needs CAP_SYS_CHROOT, or else a user
- * namespace of its own; what is missing is said in err with what would help. */
+/* Workers on the directory open at root_fd. Confinement needs CAP_SYS_CHROOT, or else its own
+ * user namespace; err says what is missing and what would help. */
 int crew_open(struct crew **ret, int root_fd, const struct crew_options *options, struct err *err);
 /* Makes the call in its process (process 1 exists from the start, root or the caller;
  * create_process makes others, as any user only with CAP_SETUID and CAP_SETGID: -EPERM). An

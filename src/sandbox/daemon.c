@@ -1,7 +1,7 @@
 /* daemon.c -- a FUSE daemon: started until it serves its mount, stopped until it is gone.
  *
  * Daemons fork away from the command that starts them, so what is waited for is the mount, of
- * which the kernel tells, and at the end every process there is. */
+ * which the kernel reports, and at the end every process there is. */
 #include "sandbox/daemon.h"
 
 #include <errno.h>
@@ -30,13 +30,13 @@ enum {
 	GONE_MS = 1000, /* from the end of a mount to the end of the process that served it */
 };
 
-/* A process below us ended by a SIGKILL that was not ours. A shell tells it of its last command by
- * its own status. */
+/* A process below us ended by a SIGKILL that was not ours. A shell reports it of its last command
+ * by its own status. */
 static bool killed;
 enum { SHELL_SIGNAL = 128 };
 
 /* A file in memory that does not grow: a daemon may talk for as long as it serves. */
-static int make_output(void)
+static int daemon_make_output(void)
 {
 	int fd = memfd_create("output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
@@ -49,7 +49,7 @@ static int make_output(void)
 }
 
 /* What the command wrote, in one line. */
-static void add_said(int output_fd, struct buf *out)
+static void daemon_add_output(int output_fd, struct buf *out)
 {
 	char text[SAID_MAX];
 	ssize_t n = pread(output_fd, text, sizeof(text) - 1, 0);
@@ -68,7 +68,7 @@ static void add_said(int output_fd, struct buf *out)
 }
 
 /* Waits for the next change of the mounts, or a moment. */
-static void await_mounts(int mounts_fd)
+static void daemon_await_change(int mounts_fd)
 {
 	struct pollfd changed = { .fd = mounts_fd, .events = POLLPRI };
 
@@ -77,7 +77,8 @@ static void await_mounts(int mounts_fd)
 
 /* Until it is mounted; a command that fails ends the waiting, one that succeeds has gone into
  * the background. */
-static int await_mount(pid_t pid, const char *mount, int mounts_fd, double seconds, struct buf *why)
+static int daemon_await_mount(pid_t pid, const char *mount, int mounts_fd, double seconds,
+			      struct buf *why)
 {
 	int64_t until_ms = clock_ms() + (int64_t)(seconds * 1000);
 	int status;
@@ -96,7 +97,7 @@ static int await_mount(pid_t pid, const char *mount, int mounts_fd, double secon
 			buf_addf(why, "mounting takes longer than %g seconds", seconds);
 			return -ETIMEDOUT;
 		}
-		await_mounts(mounts_fd);
+		daemon_await_change(mounts_fd);
 	}
 	return 0;
 }
@@ -104,7 +105,7 @@ static int await_mount(pid_t pid, const char *mount, int mounts_fd, double secon
 int daemon_start(const char *command, const char *mount, int pass_fd, double seconds,
 		 struct err *err)
 {
-	int output_fd = make_output();
+	int output_fd = daemon_make_output();
 	int mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC), ret;
 	struct buf why = BUF_INIT;
 	pid_t pid;
@@ -114,9 +115,9 @@ int daemon_start(const char *command, const char *mount, int pass_fd, double sec
 	else if ((pid = program_start(command, pass_fd, output_fd)) < 0)
 		ret = err_sys(err, errno, "cannot start the daemon");
 	else
-		ret = await_mount(pid, mount, mounts_fd, seconds, &why);
+		ret = daemon_await_mount(pid, mount, mounts_fd, seconds, &why);
 	if (ret && why.len) {
-		add_said(output_fd, &why);
+		daemon_add_output(output_fd, &why);
 		err_set(err, -ret, "%s does not mount: %s", command, why.data);
 	}
 	buf_free(&why);
@@ -135,7 +136,7 @@ static bool is_killed(int status)
 
 /* Reaps until no process is left, or the time is over; or, where that is asked for, one has failed.
  * True unless the time is over. */
-static bool await_gone(int64_t ms, bool first_failure)
+static bool daemon_await_gone(int64_t ms, bool first_failure)
 {
 	int64_t until_ms = clock_ms() + ms;
 	struct timespec moment = { 0, LOOK_MS * 1000000L };
@@ -160,7 +161,7 @@ static bool await_gone(int64_t ms, bool first_failure)
 	}
 }
 
-static int tell_killed(struct err *err)
+static int daemon_report_killed(struct err *err)
 {
 	return err_set(err, ECHILD,
 		       "the daemon was killed by SIGKILL: by somebody, or for want of memory");
@@ -172,13 +173,13 @@ int daemon_stop(const char *mount, double seconds, struct err *err)
 
 	if (ret)
 		return ret;
-	if (await_gone((int64_t)(seconds * 1000), false))
-		return killed ? tell_killed(err) : 0;
+	if (daemon_await_gone((int64_t)(seconds * 1000), false))
+		return killed ? daemon_report_killed(err) : 0;
 	/* The second process of a PID namespace; elsewhere that is the kernel's, and this would be
 	 * everyone's end. */
 	must(getpid() == 2);
 	kill(-1, SIGKILL);
-	await_gone((int64_t)(seconds * 1000), false);
+	daemon_await_gone((int64_t)(seconds * 1000), false);
 	killed = false;
 	return 0;
 }
@@ -192,6 +193,6 @@ bool daemon_gone(const char *mount)
 
 int daemon_killed(struct err *err)
 {
-	await_gone(GONE_MS, true);
-	return killed ? tell_killed(err) : 0;
+	daemon_await_gone(GONE_MS, true);
+	return killed ? daemon_report_killed(err) : 0;
 }

@@ -27,7 +27,7 @@ static const int64_t look_max_ns = NS_PER_S / 4;
 
 static int proc_fd = -1;
 
-struct tasks {
+struct task_survey {
 	bool stopped;  /* one of our own is: somebody else did that */
 	bool runnable; /* one could work now */
 	uint64_t run_ns;
@@ -91,7 +91,7 @@ static bool is_our_program(pid_t pid)
 	       theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
 }
 
-static void look_at_task(pid_t pid, const char *task, struct tasks *ret)
+static void look_at_task(pid_t pid, const char *task, struct task_survey *ret)
 {
 	struct buf text = BUF_INIT;
 	const char *name_end;
@@ -108,7 +108,7 @@ static void look_at_task(pid_t pid, const char *task, struct tasks *ret)
 	buf_free(&text);
 }
 
-static void look_at_process(pid_t pid, struct tasks *ret)
+static void look_at_process(pid_t pid, struct task_survey *ret)
 {
 	char path[32];
 	struct dirent *entry;
@@ -125,7 +125,7 @@ static void look_at_process(pid_t pid, struct tasks *ret)
 		closedir(dir);
 }
 
-static bool look_at_all(pid_t pid, struct tasks *ret)
+static bool look_at_all(pid_t pid, struct task_survey *ret)
 {
 	pid_t pids[TASKS_MAX] = { pid_in_proc(pid) };
 	size_t count = pids[0] ? descendants_add(proc_fd, pids, 1, TASKS_MAX) : 0;
@@ -156,7 +156,7 @@ static double share_of_cpu(void)
 /* How much of the time since the last look counts. */
 static int64_t counts_ns(struct patience *p, int64_t passed_ns)
 {
-	struct tasks tasks = { 0 };
+	struct task_survey tasks = { 0 };
 	uint64_t before_ns = p->run_ns;
 
 	if (p->counted_ns < NS_PER_S || proc_fd < 0 || !look_at_all(p->pid, &tasks))

@@ -42,7 +42,7 @@ struct sandbox_ops {
 	bool keeps; /* what is there survives detaching: it can be remounted */
 	/* Whether the file system is gone (a daemon died); NULL: never. */
 	bool (*gone)(void *own);
-	/* Of one that is gone: -ECHILD and why, where that was none of its own doing. NULL: it
+	/* Of one that is gone: -ECHILD and why, where that was not its doing. NULL: it
 	 * always was. */
 	int (*gone_by_others)(void *own, struct err *err);
 	/* The last thing, even where the owner is gone: removes what would outlive the sandbox.

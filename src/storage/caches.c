@@ -1,7 +1,7 @@
 /* caches.c -- making the kernel forget what it holds of a file system in memory.
  *
  * Inodes go only once their pages are gone, so pages are dropped first, file by file: dropping
- * those of the whole machine would slow down everyone else. */
+ * those of the whole machine would slow down all others. */
 #include "storage/caches.h"
 
 #include <dirent.h>

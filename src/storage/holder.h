@@ -7,7 +7,7 @@
 struct buf;
 
 /* Adds who has something open on the file system that is mounted there, stands in it, or has it for
- * its root; false where nobody is seen. We ourselves do not count. */
+ * its root; false where no process is seen. We ourselves do not count. */
 bool holder_find(const char *mount, struct buf *out);
 
 #endif

@@ -6,7 +6,7 @@
 
 struct err;
 
-/* By its name, and the pid behind it, a loop device tells whose it is. */
+/* By its name, and the pid behind it, a loop device shows whose it is. */
 #define IMAGE_NAME "assay-image-"
 
 /* A file without a name, mapped, so that the kernel's loop device and we see the same pages. */

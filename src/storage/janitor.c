@@ -48,9 +48,9 @@ static void clean(const struct janitor *j)
 	}
 }
 
-/* Runs in the janitor. It makes the directory itself, so that there is no moment in which nobody
- * would remove it. Signals of the terminal must not end it before its work. */
-static _Noreturn void make_and_clean(struct janitor *j, int wait_fd, int tell_fd)
+/* Runs in the janitor. It makes the directory itself, so that there is no moment in which no
+ * process would remove it. Signals of the terminal must not end it before its work. */
+static _Noreturn void janitor_run(struct janitor *j, int wait_fd, int report_fd)
 {
 	int keep[] = { j->parent_fd, -1, wait_fd }, error = 0;
 	char byte;
@@ -65,8 +65,8 @@ static _Noreturn void make_and_clean(struct janitor *j, int wait_fd, int tell_fd
 	} else {
 		error = errno;
 	}
-	if (write(tell_fd, &error, sizeof(error)) != sizeof(error) ||
-	    write(tell_fd, j->path.data, j->path.len) != (ssize_t)j->path.len || error)
+	if (write(report_fd, &error, sizeof(error)) != sizeof(error) ||
+	    write(report_fd, j->path.data, j->path.len) != (ssize_t)j->path.len || error)
 		_exit(rmdir(j->path.data));
 	keep[1] = j->dir_fd;
 	descriptors_keep(keep, ARRAY_LEN(keep));
@@ -77,7 +77,7 @@ static _Noreturn void make_and_clean(struct janitor *j, int wait_fd, int tell_fd
 }
 
 /* What the janitor says of the directory it made. */
-static int hear(struct janitor *j, int fd, const char *in, struct err *err)
+static int janitor_hear(struct janitor *j, int fd, const char *in, struct err *err)
 {
 	int error = EIO;
 
@@ -88,26 +88,26 @@ static int hear(struct janitor *j, int fd, const char *in, struct err *err)
 	return j->dir_fd < 0 ? err_sys(err, errno, "%s", j->path.data) : 0;
 }
 
-static int start(struct janitor *j, const char *in, struct err *err)
+static int janitor_start(struct janitor *j, const char *in, struct err *err)
 {
-	int alive[2], told[2], r;
+	int alive[2], report[2], r;
 
 	if (pipe2(alive, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
 	j->alive_fd = alive[1];
-	if (pipe2(told, O_CLOEXEC)) {
+	if (pipe2(report, O_CLOEXEC)) {
 		close(alive[0]);
 		return err_sys(err, errno, "cannot make a pipe");
 	}
 	j->pid = fork();
 	if (!j->pid) {
 		close(alive[1]);
-		make_and_clean(j, alive[0], told[1]);
+		janitor_run(j, alive[0], report[1]);
 	}
 	close(alive[0]);
-	close(told[1]);
-	r = j->pid < 0 ? err_sys(err, errno, "cannot fork") : hear(j, told[0], in, err);
-	close(told[0]);
+	close(report[1]);
+	r = j->pid < 0 ? err_sys(err, errno, "cannot fork") : janitor_hear(j, report[0], in, err);
+	close(report[0]);
 	return r;
 }
 
@@ -122,7 +122,7 @@ int janitor_open(struct janitor **ret, const char *in, struct err *err)
 	if (j->parent_fd < 0)
 		r = err_sys(err, errno, "%s", in);
 	if (!r)
-		r = start(j, in, err);
+		r = janitor_start(j, in, err);
 	if (!r)
 		*ret = j;
 	else

@@ -1,6 +1,6 @@
 /* janitor.h -- a directory of ours that is removed at the latest when we are gone.
  *
- * A process of its own waits for the end of whoever made the directory, by close or by death,
+ * A separate process waits for the end of whoever made the directory, by close or by death,
  * and then removes it. So nothing is left behind by SIGKILL, and a file system that hangs over
  * the removal hangs the janitor only. */
 #ifndef STORAGE_JANITOR_H

@@ -19,7 +19,7 @@ bool mounting_type_of(const char *path, struct buf *out);
 /* Whether a file system of that type is among our mounts. */
 bool mounting_has(const char *fs);
 
-/* A loop device on the file, cleared by the kernel when nobody uses it any more. The descriptor
+/* A loop device on the file, cleared by the kernel when no process uses it any more. The descriptor
  * keeps it; its path is added to `path`. */
 int loop_attach(int image_fd, struct buf *path, int *ret_loop_fd, struct err *err);
 /* Visits the loop devices on files whose path has these words in it. */

@@ -122,7 +122,7 @@ static _Noreturn void execute(char *const *argv, char *const *environment, int p
 }
 
 /* The signal ends it with us. */
-static pid_t start(const char *text, int pass_fd, int output_fd, int end_signal)
+static pid_t program_fork(const char *text, int pass_fd, int output_fd, int end_signal)
 {
 	struct buf command = BUF_INIT, path = BUF_INIT;
 	char *argv[] = { (char *)"sh", (char *)"-c", NULL, NULL };
@@ -144,11 +144,11 @@ static pid_t start(const char *text, int pass_fd, int output_fd, int end_signal)
 
 pid_t program_start(const char *text, int pass_fd, int output_fd)
 {
-	return start(text, pass_fd, output_fd, SIGKILL);
+	return program_fork(text, pass_fd, output_fd, SIGKILL);
 }
 
 /* Reads what it says until it ends or the time is over; false for the latter. */
-static bool listen(int fd, int64_t until_ms, struct buf *output)
+static bool program_listen(int fd, int64_t until_ms, struct buf *output)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
 	char chunk[4096];
@@ -168,7 +168,7 @@ static bool listen(int fd, int64_t until_ms, struct buf *output)
 }
 
 /* Waits for the end itself, which may come after the last output was closed. */
-static bool await_end(pid_t pid, int64_t until_ms, int *ret_status)
+static bool program_await_end(pid_t pid, int64_t until_ms, int *ret_status)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd ended = { .fd = pidfd, .events = POLLIN };
@@ -182,8 +182,8 @@ static bool await_end(pid_t pid, int64_t until_ms, int *ret_status)
 	return ok && waitpid(pid, ret_status, 0) == pid;
 }
 
-static int run(const char *command, int pass_fd, double seconds, int end_signal, int *ret_status,
-	       struct buf *output, struct err *err)
+static int program_run_signal(const char *command, int pass_fd, double seconds, int end_signal,
+			      int *ret_status, struct buf *output, struct err *err)
 {
 	int64_t until_ms = clock_ms() + (int64_t)(seconds * 1000);
 	int ends[2], status = 0, ret = 0;
@@ -191,11 +191,12 @@ static int run(const char *command, int pass_fd, double seconds, int end_signal,
 
 	if (pipe2(ends, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
-	pid = start(command, pass_fd, ends[1], end_signal);
+	pid = program_fork(command, pass_fd, ends[1], end_signal);
 	close(ends[1]);
 	if (pid < 0) {
 		ret = err_sys(err, errno, "cannot run %s", command);
-	} else if (!listen(ends[0], until_ms, output) || !await_end(pid, until_ms, &status)) {
+	} else if (!program_listen(ends[0], until_ms, output) ||
+		   !program_await_end(pid, until_ms, &status)) {
 		kill(-pid, end_signal);
 		waitpid(pid, NULL, WNOHANG);
 		ret = err_set(err, ETIME, "%s takes longer than %g seconds", command, seconds);
@@ -209,11 +210,11 @@ static int run(const char *command, int pass_fd, double seconds, int end_signal,
 int program_run(const char *command, int pass_fd, double seconds, int *ret_status,
 		struct buf *output, struct err *err)
 {
-	return run(command, pass_fd, seconds, SIGKILL, ret_status, output, err);
+	return program_run_signal(command, pass_fd, seconds, SIGKILL, ret_status, output, err);
 }
 
 int program_run_terminated(const char *command, int pass_fd, double seconds, int *ret_status,
 			   struct buf *output, struct err *err)
 {
-	return run(command, pass_fd, seconds, SIGTERM, ret_status, output, err);
+	return program_run_signal(command, pass_fd, seconds, SIGTERM, ret_status, output, err);
 }

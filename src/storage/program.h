@@ -28,7 +28,7 @@ void program_lacking_any(const char *programs, const char *packages, struct buf 
 enum { PROGRAM_FD = 3 };
 #define PROGRAM_FD_PATH "/proc/self/fd/3"
 
-/* Starts it by the shell with no input, in a process group of its own, to end with us. */
+/* Starts it by the shell with no input, in its own process group, to end with us. */
 pid_t program_start(const char *command, int pass_fd, int output_fd);
 
 /* Runs it so; *ret_status is its exit status (128 and more: a signal).

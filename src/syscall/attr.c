@@ -1,4 +1,4 @@
-/* attr.c -- attributes: modes, owners, times, flags, and what stat and statfs tell. */
+/* attr.c -- attributes: modes, owners, times, flags, and what stat and statfs return. */
 #include <linux/fs.h>
 #include <linux/stat.h>
 #include <string.h>
@@ -19,18 +19,18 @@ static long change_mode(struct at at, const struct arg *mode)
 	return syscall(SYS_fchmodat, at.dirfd, at.path, mode_given(mode));
 }
 
-EXEC(chmod)
+SYSCALL(chmod)
 {
 	answer_none(ret, change_mode(at_cwd(self, &c->chmod.path), &c->chmod.mode));
 }
 
-EXEC(fchmod)
+SYSCALL(fchmod)
 {
 	answer_none(ret,
 		    syscall(SYS_fchmod, fd_real(self, &c->fchmod.fd), mode_given(&c->fchmod.mode)));
 }
 
-EXEC(fchmodat)
+SYSCALL(fchmodat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->fchmodat.dirfd), &c->fchmodat.path);
 
@@ -43,25 +43,25 @@ static long change_owner(struct at at, int64_t uid, int64_t gid, int64_t flags)
 	return syscall(SYS_fchownat, at.dirfd, at.path, (uid_t)uid, (gid_t)gid, (int)flags);
 }
 
-EXEC(chown)
+SYSCALL(chown)
 {
 	answer_none(ret, change_owner(at_cwd(self, &c->chown.path), c->chown.uid.num,
 				      c->chown.gid.num, 0));
 }
 
-EXEC(lchown)
+SYSCALL(lchown)
 {
 	answer_none(ret, change_owner(at_cwd(self, &c->lchown.path), c->lchown.uid.num,
 				      c->lchown.gid.num, AT_SYMLINK_NOFOLLOW));
 }
 
-EXEC(fchown)
+SYSCALL(fchown)
 {
 	answer_none(ret, syscall(SYS_fchown, fd_real(self, &c->fchown.fd), (uid_t)c->fchown.uid.num,
 				 (gid_t)c->fchown.gid.num));
 }
 
-EXEC(fchownat)
+SYSCALL(fchownat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->fchownat.dirfd), &c->fchownat.path);
 
@@ -69,13 +69,13 @@ EXEC(fchownat)
 				      c->fchownat.flags.num));
 }
 
-EXEC(chown_file)
+SYSCALL(chown_file)
 {
 	answer_none(ret,
 		    change_owner(at_cwd(self, &c->chown_file.path), c->chown_file.uid.num, -1, 0));
 }
 
-EXEC(chgrp_file)
+SYSCALL(chgrp_file)
 {
 	answer_none(ret,
 		    change_owner(at_cwd(self, &c->chgrp_file.path), -1, c->chgrp_file.gid.num, 0));
@@ -95,7 +95,7 @@ static struct timespec time_given(const struct arg *time)
 }
 
 /* A null path means the descriptor itself here; the library would refuse it. */
-EXEC(utimensat)
+SYSCALL(utimensat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->utimensat.dirfd), &c->utimensat.path);
 	struct timespec times[2] = { time_given(&c->utimensat.atime),
@@ -108,7 +108,7 @@ EXEC(utimensat)
 /* Other flags belong to the file system (extents, compression): kept when setting, not returned. */
 static const unsigned flags_known = FS_IMMUTABLE_FL | FS_APPEND_FL;
 
-EXEC(set_inode_flags)
+SYSCALL(set_inode_flags)
 {
 	int fd = fd_real(self, &c->set_inode_flags.fd);
 	unsigned flags = 0;
@@ -121,7 +121,7 @@ EXEC(set_inode_flags)
 	answer_none(ret, ioctl(fd, FS_IOC_SETFLAGS, &flags));
 }
 
-EXEC(get_inode_flags)
+SYSCALL(get_inode_flags)
 {
 	unsigned flags = 0;
 
@@ -168,29 +168,29 @@ static void answer_stat(struct outcome *ret, struct at at, int64_t flags, int64_
 
 static const int64_t mask_all = STATX_BASIC_STATS | STATX_BTIME;
 
-EXEC(stat)
+SYSCALL(stat)
 {
 	answer_stat(ret, at_cwd(self, &c->stat.path), 0, mask_all);
 }
 
-EXEC(lstat)
+SYSCALL(lstat)
 {
 	answer_stat(ret, at_cwd(self, &c->lstat.path), AT_SYMLINK_NOFOLLOW, mask_all);
 }
 
-EXEC(fstat)
+SYSCALL(fstat)
 {
 	answer_stat(ret, (struct at){ fd_real(self, &c->fstat.fd), "" }, AT_EMPTY_PATH, mask_all);
 }
 
-EXEC(statx)
+SYSCALL(statx)
 {
 	answer_stat(ret, at_path(self, dirfd_real(self, &c->statx.dirfd), &c->statx.path),
 		    c->statx.flags.num, c->statx.mask.num);
 }
 
 /* With the real user, as the old call without flags does. */
-EXEC(access)
+SYSCALL(access)
 {
 	struct at at = at_cwd(self, &c->access.path);
 
@@ -198,7 +198,7 @@ EXEC(access)
 }
 
 /* The library emulates flags; the kernel's own answer is wanted. */
-EXEC(faccessat2)
+SYSCALL(faccessat2)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->faccessat2.dirfd), &c->faccessat2.path);
 
@@ -223,7 +223,7 @@ static void answer_statfs(struct outcome *ret, long result, const struct statfs 
 	};
 }
 
-EXEC(statfs)
+SYSCALL(statfs)
 {
 	struct statfs st;
 	long result = syscall(SYS_statfs, plain_path(self, &c->statfs.path), &st);
@@ -231,7 +231,7 @@ EXEC(statfs)
 	answer_statfs(ret, result, &st);
 }
 
-EXEC(fstatfs)
+SYSCALL(fstatfs)
 {
 	struct statfs st;
 	long result = fstatfs(fd_real(self, &c->fstatfs.fd), &st);

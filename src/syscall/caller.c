@@ -15,9 +15,9 @@ enum { UMASK_FIRST = 022, BUFFER_KEPT = 1 << 20 };
 /* More than any transfer: the kernel cuts counts to INT_MAX rounded down to pages. */
 static const size_t transfer_max = (size_t)1 << 31;
 
-static exec_function *const functions[OP_COUNT] = {
+static syscall_function *const functions[OP_COUNT] = {
 #define A(name, kind)
-#define OP(name, base, result, traits, args) [OP_##name] = exec_##name,
+#define OP(name, base, result, traits, args) [OP_##name] = syscall_##name,
 #include "op/ops.def"
 #undef OP
 #undef A
@@ -34,7 +34,7 @@ static bool is_root_of_process(int root_fd)
 /* Descriptors 0 to 2 of the script, the first working directory and mask. The descriptors are an
  * empty file in memory: there may be no /dev/null below the root, and one there would be the
  * file system's under test. */
-static void begin(struct caller *self)
+static void caller_begin(struct caller *self)
 {
 	self->fds[0] = memfd_create("standard", MFD_CLOEXEC);
 	for (int fd = 1; fd < FD_FIRST; fd++)
@@ -61,7 +61,7 @@ int self_init(struct caller *self, int root_fd, char *shared_buffer)
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (self->buffer == MAP_FAILED)
 		return -ENOMEM;
-	begin(self);
+	caller_begin(self);
 	return 0;
 }
 
@@ -77,7 +77,7 @@ struct caller *caller_new(int root_fd)
 	return NULL;
 }
 
-static void close_everything(struct caller *self)
+static void caller_close_all(struct caller *self)
 {
 	for (size_t i = 0; i < SYSCALL_FDS_MAX; i++) {
 		if (self->fds[i] >= 0)
@@ -88,7 +88,7 @@ static void close_everything(struct caller *self)
 		if (self->streams[i].fd >= 0)
 			close(self->streams[i].fd);
 		/* Names read ahead go, too: no stream may answer for one that is closed. */
-		self->streams[i] = (struct stream){ .fd = -1 };
+		self->streams[i] = (struct caller_stream){ .fd = -1 };
 	}
 	if (self->cwd_fd >= 0)
 		close(self->cwd_fd);
@@ -97,8 +97,8 @@ static void close_everything(struct caller *self)
 
 void caller_reset(struct caller *self)
 {
-	close_everything(self);
-	begin(self);
+	caller_close_all(self);
+	caller_begin(self);
 	if (self->buffer_used > BUFFER_KEPT)
 		madvise(self->buffer + BUFFER_KEPT, SYSCALL_DATA_MAX - BUFFER_KEPT,
 			self->buffer_shared ? MADV_REMOVE : MADV_DONTNEED);
@@ -109,7 +109,7 @@ void caller_free(struct caller *self)
 {
 	if (!self)
 		return;
-	close_everything(self);
+	caller_close_all(self);
 	if (!self->buffer_shared)
 		munmap(self->buffer, SYSCALL_DATA_MAX + SYSCALL_BUFFER_SLACK);
 	free(self);

@@ -1,4 +1,4 @@
-/* caller.h -- inside exec: what one process keeps between calls, and what every exec_NAME uses.
+/* caller.h -- what one process has between calls, and what every syscall_NAME uses.
  *
  * The kernel gives the answers: a descriptor or stream that the script does not have is handed
  * on as one that is not open, a null path as NULL (so calls that take paths are made by
@@ -22,7 +22,7 @@ enum {
 };
 
 /* A directory stream. Numbered apart from descriptors, from 1 on. */
-struct stream {
+struct caller_stream {
 	int fd;           /* -1: free */
 	uint32_t at, end; /* of its entries, those not yet returned */
 };
@@ -38,7 +38,7 @@ struct caller {
 	bool buffer_shared; /* borrowed, and shared with another process */
 	size_t buffer_used; /* high-water mark since the last reset */
 	int fds[SYSCALL_FDS_MAX]; /* real descriptors, -1: free */
-	struct stream streams[SYSCALL_STREAMS_MAX];
+	struct caller_stream streams[SYSCALL_STREAMS_MAX];
 	/* Apart: touched only when used. */
 	_Alignas(8) char entries[SYSCALL_STREAMS_MAX][STREAM_BYTES];
 };
@@ -46,15 +46,16 @@ struct caller {
 /* On memory that is zeroed; with shared_buffer NULL it allocates a buffer. */
 int self_init(struct caller *self, int root_fd, char *shared_buffer);
 
-typedef void exec_function(struct caller *self, const struct call *c, struct outcome *ret);
+typedef void syscall_function(struct caller *self, const struct call *c, struct outcome *ret);
 #define A(name, kind)
-#define OP(name, base, result, traits, args) exec_function exec_##name;
+#define OP(name, base, result, traits, args) syscall_function syscall_##name;
 #include "op/ops.def"
 #undef OP
 #undef A
 
-/* Opens the definition of an operation's function: EXEC(mkdir) { ... } */
-#define EXEC(name) void exec_##name(struct caller *self, const struct call *c, struct outcome *ret)
+/* Opens the definition of an operation's function: SYSCALL(mkdir) { ... } */
+#define SYSCALL(name) \
+	void syscall_##name(struct caller *self, const struct call *c, struct outcome *ret)
 
 /* What success yields, or errno where the system call failed. */
 static inline void answer_none(struct outcome *ret, long result)

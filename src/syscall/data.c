@@ -41,14 +41,14 @@ long transfer_all(transfer_step *step, int fd, const struct room *room, int64_t 
 	return n < 0 && !done ? -1 : (long)done;
 }
 
-EXEC(read)
+SYSCALL(read)
 {
 	struct room room = room_take(self, c->read.count.num);
 
 	answer_bytes(self, ret, read(fd_real(self, &c->read.fd), room.at, room.count), &room);
 }
 
-EXEC(read_all)
+SYSCALL(read_all)
 {
 	struct room room = room_take(self, c->read_all.count.num);
 
@@ -56,7 +56,7 @@ EXEC(read_all)
 		     &room);
 }
 
-EXEC(pread)
+SYSCALL(pread)
 {
 	struct room room = room_take(self, c->pread.count.num);
 
@@ -65,7 +65,7 @@ EXEC(pread)
 		     &room);
 }
 
-EXEC(pread_all)
+SYSCALL(pread_all)
 {
 	struct room room = room_take(self, c->pread_all.count.num);
 	int fd = fd_real(self, &c->pread_all.fd);
@@ -81,7 +81,7 @@ static long vector_call(long number, int fd, const struct room *room, int64_t of
 	return syscall(number, fd, &vector, 1L, (long)offset, 0L, (int)flags);
 }
 
-EXEC(preadv2)
+SYSCALL(preadv2)
 {
 	struct room room = room_take(self, c->preadv2.count.num);
 
@@ -91,7 +91,7 @@ EXEC(preadv2)
 		     &room);
 }
 
-EXEC(write)
+SYSCALL(write)
 {
 	struct room room = room_of_data(self, &c->write.data, c->write.count.num);
 
@@ -99,7 +99,7 @@ EXEC(write)
 	room_drop(&room);
 }
 
-EXEC(write_all)
+SYSCALL(write_all)
 {
 	struct room room = room_of_data(self, &c->write_all.data, c->write_all.count.num);
 
@@ -107,7 +107,7 @@ EXEC(write_all)
 	room_drop(&room);
 }
 
-EXEC(pwrite)
+SYSCALL(pwrite)
 {
 	struct room room = room_of_data(self, &c->pwrite.data, c->pwrite.count.num);
 
@@ -116,7 +116,7 @@ EXEC(pwrite)
 	room_drop(&room);
 }
 
-EXEC(pwrite_all)
+SYSCALL(pwrite_all)
 {
 	struct room room = room_of_data(self, &c->pwrite_all.data, c->pwrite_all.count.num);
 
@@ -125,7 +125,7 @@ EXEC(pwrite_all)
 	room_drop(&room);
 }
 
-EXEC(pwritev2)
+SYSCALL(pwritev2)
 {
 	struct room room = room_of_data(self, &c->pwritev2.data, c->pwritev2.count.num);
 
@@ -202,7 +202,7 @@ static int write_mapped(int fd, const struct room *room, int64_t offset)
 /* Through a shared mapping (ENOMEM for a count beyond any transfer). It is made before anything
  * else, since it checks descriptor and access; then the file is extended to where the data ends,
  * filled and written back. */
-EXEC(mmap_write)
+SYSCALL(mmap_write)
 {
 	struct room room = room_of_data(self, &c->mmap_write.data, c->mmap_write.count.num);
 
@@ -213,7 +213,7 @@ EXEC(mmap_write)
 	room_drop(&room);
 }
 
-EXEC(direct_write)
+SYSCALL(direct_write)
 {
 	struct room room;
 	int fd = open_at(at_cwd(self, &c->direct_write.path), O_WRONLY | O_DIRECT, 0);
@@ -229,24 +229,24 @@ EXEC(direct_write)
 		ret->error = errno;
 }
 
-EXEC(truncate)
+SYSCALL(truncate)
 {
 	answer_none(ret, syscall(SYS_truncate, plain_path(self, &c->truncate.path),
 				 c->truncate.length.num));
 }
 
-EXEC(ftruncate)
+SYSCALL(ftruncate)
 {
 	answer_none(ret, ftruncate(fd_real(self, &c->ftruncate.fd), c->ftruncate.length.num));
 }
 
-EXEC(fallocate)
+SYSCALL(fallocate)
 {
 	answer_none(ret, fallocate(fd_real(self, &c->fallocate.fd), (int)c->fallocate.mode.num,
 				   c->fallocate.offset.num, c->fallocate.length.num));
 }
 
-EXEC(copy_file_range)
+SYSCALL(copy_file_range)
 {
 	loff_t in = c->copy_file_range.off_in.num, out = c->copy_file_range.off_out.num;
 
@@ -256,13 +256,13 @@ EXEC(copy_file_range)
 				(unsigned)c->copy_file_range.flags.num));
 }
 
-EXEC(ficlone)
+SYSCALL(ficlone)
 {
 	answer_none(ret,
 		    ioctl(fd_real(self, &c->ficlone.fd), FICLONE, fd_real(self, &c->ficlone.src)));
 }
 
-EXEC(ficlonerange)
+SYSCALL(ficlonerange)
 {
 	struct file_clone_range range = {
 		.src_fd = fd_real(self, &c->ficlonerange.src),
@@ -274,22 +274,22 @@ EXEC(ficlonerange)
 	answer_none(ret, ioctl(fd_real(self, &c->ficlonerange.fd), FICLONERANGE, &range));
 }
 
-EXEC(fsync)
+SYSCALL(fsync)
 {
 	answer_none(ret, fsync(fd_real(self, &c->fsync.fd)));
 }
 
-EXEC(fdatasync)
+SYSCALL(fdatasync)
 {
 	answer_none(ret, fdatasync(fd_real(self, &c->fdatasync.fd)));
 }
 
-EXEC(sync)
+SYSCALL(sync)
 {
 	sync();
 }
 
-EXEC(syncfs)
+SYSCALL(syncfs)
 {
 	answer_none(ret, syncfs(fd_real(self, &c->syncfs.fd)));
 }

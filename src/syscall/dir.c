@@ -13,17 +13,17 @@
 #include "syscall/caller.h"
 
 /* A stream the script does not have is this one, and the kernel says EBADF. */
-static struct stream no_stream = { .fd = -1 };
+static struct caller_stream no_stream = { .fd = -1 };
 
-static struct stream *stream_of(struct caller *self, const struct arg *dh)
+static struct caller_stream *stream_of(struct caller *self, const struct arg *dh)
 {
 	return dh->num >= 1 && dh->num <= SYSCALL_STREAMS_MAX ? &self->streams[dh->num - 1]
 							      : &no_stream;
 }
 
-EXEC(opendir)
+SYSCALL(opendir)
 {
-	struct stream *s = self->streams;
+	struct caller_stream *s = self->streams;
 
 	while (s < self->streams + SYSCALL_STREAMS_MAX && s->fd >= 0)
 		s++;
@@ -38,7 +38,7 @@ EXEC(opendir)
 }
 
 /* Fills an exhausted stream; false at the end of the directory and on errors. */
-static bool refill(struct stream *s, char *entries, struct outcome *ret)
+static bool refill(struct caller_stream *s, char *entries, struct outcome *ret)
 {
 	long n = syscall(SYS_getdents64, s->fd, entries, STREAM_BYTES);
 
@@ -50,9 +50,9 @@ static bool refill(struct stream *s, char *entries, struct outcome *ret)
 	return n > 0;
 }
 
-EXEC(readdir)
+SYSCALL(readdir)
 {
-	struct stream *s = stream_of(self, &c->readdir.dh);
+	struct caller_stream *s = stream_of(self, &c->readdir.dh);
 	char *entries = s == &no_stream ? NULL : self->entries[s - self->streams];
 	const struct dirent64 *entry;
 
@@ -65,17 +65,17 @@ EXEC(readdir)
 	ret->len = strnlen(entry->d_name, entry->d_reclen - offsetof(struct dirent64, d_name));
 }
 
-EXEC(rewinddir)
+SYSCALL(rewinddir)
 {
-	struct stream *s = stream_of(self, &c->rewinddir.dh);
+	struct caller_stream *s = stream_of(self, &c->rewinddir.dh);
 
 	answer_none(ret, lseek(s->fd, 0, SEEK_SET));
 	s->at = s->end = 0;
 }
 
-EXEC(closedir)
+SYSCALL(closedir)
 {
-	struct stream *s = stream_of(self, &c->closedir.dh);
+	struct caller_stream *s = stream_of(self, &c->closedir.dh);
 
 	answer_none(ret, close(s->fd));
 	s->fd = -1;
@@ -92,21 +92,21 @@ static void arrived(struct caller *self)
 	self->away = false;
 }
 
-EXEC(chdir)
+SYSCALL(chdir)
 {
 	answer_none(ret, syscall(SYS_chdir, plain_path(self, &c->chdir.path)));
 	if (!ret->error)
 		arrived(self);
 }
 
-EXEC(fchdir)
+SYSCALL(fchdir)
 {
 	answer_none(ret, fchdir(fd_real(self, &c->fchdir.fd)));
 	if (!ret->error)
 		arrived(self);
 }
 
-EXEC(umask)
+SYSCALL(umask)
 {
 	ret->num = umask((mode_t)c->umask.mask.num);
 }

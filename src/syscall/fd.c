@@ -37,27 +37,27 @@ static void open_as(struct caller *self, struct at at, int64_t flags, mode_t mod
 		answer_fd(self, ret, fd, open_at(at, flags, mode));
 }
 
-EXEC(open)
+SYSCALL(open)
 {
 	open_as(self, at_cwd(self, &c->open.path), c->open.flags.num, mode_given(&c->open.mode),
 		ret);
 }
 
-EXEC(openat)
+SYSCALL(openat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->openat.dirfd), &c->openat.path);
 
 	open_as(self, at, c->openat.flags.num, mode_given(&c->openat.mode), ret);
 }
 
-EXEC(creat)
+SYSCALL(creat)
 {
 	open_as(self, at_cwd(self, &c->creat.path), O_CREAT | O_WRONLY | O_TRUNC,
 		mode_given(&c->creat.mode), ret);
 }
 
 /* The kernel is strict here: unknown flags, and a mode where nothing is created, are errors. */
-EXEC(openat2)
+SYSCALL(openat2)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->openat2.dirfd), &c->openat2.path);
 	struct open_how how = {
@@ -75,7 +75,7 @@ EXEC(openat2)
 }
 
 /* The descriptor is gone even if closing reports an error. */
-EXEC(close)
+SYSCALL(close)
 {
 	int real = fd_real(self, &c->close.fd);
 
@@ -84,7 +84,7 @@ EXEC(close)
 		self->fds[c->close.fd.num] = -1;
 }
 
-EXEC(dup)
+SYSCALL(dup)
 {
 	int fd = fd_free(self);
 
@@ -95,7 +95,7 @@ EXEC(dup)
 }
 
 /* SYSCALL_FDS_MAX is the limit of descriptors here: beyond it the new one is bad. */
-EXEC(dup2)
+SYSCALL(dup2)
 {
 	int64_t newfd = c->dup2.newfd.num;
 	int real = fd_real(self, &c->dup2.fd), taken = fd_real(self, &c->dup2.newfd);
@@ -106,13 +106,13 @@ EXEC(dup2)
 		answer_fd(self, ret, (int)newfd, taken < 0 ? dup(real) : dup2(real, taken));
 }
 
-EXEC(lseek)
+SYSCALL(lseek)
 {
 	answer_num(ret, lseek(fd_real(self, &c->lseek.fd), c->lseek.offset.num,
 			      (int)c->lseek.whence.num));
 }
 
-EXEC(flock)
+SYSCALL(flock)
 {
 	answer_none(ret, flock(fd_real(self, &c->flock.fd), (int)c->flock.operation.num));
 }

@@ -22,19 +22,19 @@ static void open_then_close(struct at at, int64_t flags, mode_t mode, struct out
 		finish(fd, ret);
 }
 
-EXEC(open_close)
+SYSCALL(open_close)
 {
 	open_then_close(at_cwd(self, &c->open_close.path), c->open_close.flags.num,
 			mode_given(&c->open_close.mode), ret);
 }
 
-EXEC(create_file)
+SYSCALL(create_file)
 {
 	open_then_close(at_cwd(self, &c->create_file.path), c->create_file.flags.num | O_CREAT,
 			mode_given(&c->create_file.mode), ret);
 }
 
-EXEC(write_file)
+SYSCALL(write_file)
 {
 	int fd = open_at(at_cwd(self, &c->write_file.path), c->write_file.flags.num, MODE_USUAL);
 	struct room room;
@@ -49,7 +49,7 @@ EXEC(write_file)
 	finish(fd, ret);
 }
 
-EXEC(fallocate_file)
+SYSCALL(fallocate_file)
 {
 	int fd = open_at(at_cwd(self, &c->fallocate_file.path), O_RDWR, 0);
 
@@ -64,52 +64,52 @@ EXEC(fallocate_file)
 
 /* Not system calls of one process: crews and targets serve these before they get here. */
 
-EXEC(create_process)
+SYSCALL(create_process)
 {
 	ret->error = ENOSYS;
 }
 
-EXEC(destroy_process)
+SYSCALL(destroy_process)
 {
 	ret->error = ENOSYS;
 }
 
-EXEC(add_user_to_group)
+SYSCALL(add_user_to_group)
 {
 	ret->error = ENOSYS;
 }
 
-EXEC(remount)
+SYSCALL(remount)
 {
 	ret->error = ENOSYS;
 }
 
-EXEC(drop_caches)
+SYSCALL(drop_caches)
 {
 	ret->error = ENOSYS;
 }
 
-EXEC(advance_time)
+SYSCALL(advance_time)
 {
 	ret->error = ENOSYS;
 }
 
-EXEC(fail_alloc)
+SYSCALL(fail_alloc)
 {
 	ret->error = ENOSYS;
 }
 
-EXEC(fail_read)
+SYSCALL(fail_read)
 {
 	ret->error = ENOSYS;
 }
 
-EXEC(fail_write)
+SYSCALL(fail_write)
 {
 	ret->error = ENOSYS;
 }
 
-EXEC(seek_leaks)
+SYSCALL(seek_leaks)
 {
 	ret->error = ENOSYS;
 }

@@ -6,35 +6,35 @@
 
 #include "syscall/caller.h"
 
-EXEC(mkdir)
+SYSCALL(mkdir)
 {
 	struct at at = at_cwd(self, &c->mkdir.path);
 
 	answer_none(ret, syscall(SYS_mkdirat, at.dirfd, at.path, mode_given(&c->mkdir.mode)));
 }
 
-EXEC(mkdirat)
+SYSCALL(mkdirat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->mkdirat.dirfd), &c->mkdirat.path);
 
 	answer_none(ret, syscall(SYS_mkdirat, at.dirfd, at.path, mode_given(&c->mkdirat.mode)));
 }
 
-EXEC(rmdir)
+SYSCALL(rmdir)
 {
 	struct at at = at_cwd(self, &c->rmdir.path);
 
 	answer_none(ret, syscall(SYS_unlinkat, at.dirfd, at.path, AT_REMOVEDIR));
 }
 
-EXEC(unlink)
+SYSCALL(unlink)
 {
 	struct at at = at_cwd(self, &c->unlink.path);
 
 	answer_none(ret, syscall(SYS_unlinkat, at.dirfd, at.path, 0));
 }
 
-EXEC(unlinkat)
+SYSCALL(unlinkat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->unlinkat.dirfd), &c->unlinkat.path);
 
@@ -47,12 +47,12 @@ static long rename_at(struct at from, struct at to, int64_t flags)
 	return syscall(SYS_renameat2, from.dirfd, from.path, to.dirfd, to.path, (unsigned)flags);
 }
 
-EXEC(rename)
+SYSCALL(rename)
 {
 	answer_none(ret, rename_at(at_cwd(self, &c->rename.from), at_cwd(self, &c->rename.to), 0));
 }
 
-EXEC(renameat)
+SYSCALL(renameat)
 {
 	struct at from = at_path(self, dirfd_real(self, &c->renameat.fromfd), &c->renameat.from);
 	struct at to = at_path(self, dirfd_real(self, &c->renameat.tofd), &c->renameat.to);
@@ -60,7 +60,7 @@ EXEC(renameat)
 	answer_none(ret, rename_at(from, to, 0));
 }
 
-EXEC(renameat2)
+SYSCALL(renameat2)
 {
 	struct at from = at_path(self, dirfd_real(self, &c->renameat2.fromfd), &c->renameat2.from);
 	struct at to = at_path(self, dirfd_real(self, &c->renameat2.tofd), &c->renameat2.to);
@@ -68,14 +68,14 @@ EXEC(renameat2)
 	answer_none(ret, rename_at(from, to, c->renameat2.flags.num));
 }
 
-EXEC(link)
+SYSCALL(link)
 {
 	struct at from = at_cwd(self, &c->link.from), to = at_cwd(self, &c->link.to);
 
 	answer_none(ret, syscall(SYS_linkat, from.dirfd, from.path, to.dirfd, to.path, 0));
 }
 
-EXEC(linkat)
+SYSCALL(linkat)
 {
 	struct at from = at_path(self, dirfd_real(self, &c->linkat.fromfd), &c->linkat.from);
 	struct at to = at_path(self, dirfd_real(self, &c->linkat.tofd), &c->linkat.to);
@@ -84,14 +84,14 @@ EXEC(linkat)
 				 (int)c->linkat.flags.num));
 }
 
-EXEC(symlink)
+SYSCALL(symlink)
 {
 	struct at at = at_cwd(self, &c->symlink.path);
 
 	answer_none(ret, syscall(SYS_symlinkat, c->symlink.target.text, at.dirfd, at.path));
 }
 
-EXEC(symlinkat)
+SYSCALL(symlinkat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->symlinkat.dirfd), &c->symlinkat.path);
 
@@ -109,12 +109,12 @@ static void answer_target(struct caller *self, struct outcome *ret, struct at at
 		     &room);
 }
 
-EXEC(readlink)
+SYSCALL(readlink)
 {
 	answer_target(self, ret, at_cwd(self, &c->readlink.path));
 }
 
-EXEC(readlinkat)
+SYSCALL(readlinkat)
 {
 	answer_target(self, ret,
 		      at_path(self, dirfd_real(self, &c->readlinkat.dirfd), &c->readlinkat.path));
@@ -126,13 +126,13 @@ static long make_node(struct at at, int64_t mode, int64_t dev)
 	return syscall(SYS_mknodat, at.dirfd, at.path, (mode_t)mode, (unsigned)dev);
 }
 
-EXEC(mknod)
+SYSCALL(mknod)
 {
 	answer_none(ret,
 		    make_node(at_cwd(self, &c->mknod.path), c->mknod.mode.num, c->mknod.dev.num));
 }
 
-EXEC(mknodat)
+SYSCALL(mknodat)
 {
 	struct at at = at_path(self, dirfd_real(self, &c->mknodat.dirfd), &c->mknodat.path);
 

@@ -7,7 +7,7 @@
 
 #include "syscall/caller.h"
 
-EXEC(setxattr)
+SYSCALL(setxattr)
 {
 	struct room value = room_of_data(self, &c->setxattr.value, c->setxattr.size.num);
 
@@ -17,7 +17,7 @@ EXEC(setxattr)
 	room_drop(&value);
 }
 
-EXEC(lsetxattr)
+SYSCALL(lsetxattr)
 {
 	struct room value = room_of_data(self, &c->lsetxattr.value, c->lsetxattr.size.num);
 
@@ -27,7 +27,7 @@ EXEC(lsetxattr)
 	room_drop(&value);
 }
 
-EXEC(fsetxattr)
+SYSCALL(fsetxattr)
 {
 	struct room value = room_of_data(self, &c->fsetxattr.value, c->fsetxattr.size.num);
 
@@ -46,7 +46,7 @@ static void answer_value(struct caller *self, struct outcome *ret, long result, 
 		answer_num(ret, result);
 }
 
-EXEC(getxattr)
+SYSCALL(getxattr)
 {
 	struct room room = room_take(self, c->getxattr.size.num);
 
@@ -56,7 +56,7 @@ EXEC(getxattr)
 		     &room);
 }
 
-EXEC(lgetxattr)
+SYSCALL(lgetxattr)
 {
 	struct room room = room_take(self, c->lgetxattr.size.num);
 
@@ -66,7 +66,7 @@ EXEC(lgetxattr)
 		     &room);
 }
 
-EXEC(fgetxattr)
+SYSCALL(fgetxattr)
 {
 	struct room room = room_take(self, c->fgetxattr.size.num);
 
@@ -106,7 +106,7 @@ static void answer_names(struct caller *self, struct outcome *ret, long result, 
 		sort_names(self->buffer, ret->len);
 }
 
-EXEC(listxattr)
+SYSCALL(listxattr)
 {
 	struct room room = room_take(self, c->listxattr.size.num);
 
@@ -116,7 +116,7 @@ EXEC(listxattr)
 		     &room);
 }
 
-EXEC(llistxattr)
+SYSCALL(llistxattr)
 {
 	struct room room = room_take(self, c->llistxattr.size.num);
 
@@ -126,7 +126,7 @@ EXEC(llistxattr)
 		     &room);
 }
 
-EXEC(flistxattr)
+SYSCALL(flistxattr)
 {
 	struct room room = room_take(self, c->flistxattr.size.num);
 
@@ -135,19 +135,19 @@ EXEC(flistxattr)
 		     &room);
 }
 
-EXEC(removexattr)
+SYSCALL(removexattr)
 {
 	answer_none(ret, syscall(SYS_removexattr, plain_path(self, &c->removexattr.path),
 				 c->removexattr.name.text));
 }
 
-EXEC(lremovexattr)
+SYSCALL(lremovexattr)
 {
 	answer_none(ret, syscall(SYS_lremovexattr, plain_path(self, &c->lremovexattr.path),
 				 c->lremovexattr.name.text));
 }
 
-EXEC(fremovexattr)
+SYSCALL(fremovexattr)
 {
 	answer_none(ret, syscall(SYS_fremovexattr, fd_real(self, &c->fremovexattr.fd),
 				 c->fremovexattr.name.text));

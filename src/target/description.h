@@ -55,7 +55,7 @@ struct target_description {
 int description_find(struct target_description *d, const char *spec, const char *config,
 		     struct err *err);
 void description_free(struct target_description *d);
-/* A copy of its own. */
+/* A deep copy. */
 void description_copy(struct target_description *to, const struct target_description *d);
 /* The version of the kernel that answers calls to it: of the one in the process, or of the running
  * one. What is no kernel's (RefFS) answers as the model's newest does. VERSION_NONE: the kernel is

@@ -23,9 +23,9 @@ void kernels_path(const char *name, struct buf *ret);
 int kernels_check(const char *name, struct err *err);
 /* Makes the directory of all kernels, for one to be built there; the same holds of it. */
 int kernels_make_directory(const char *path, struct err *err);
-/* The table of the points of its code, which only kernels have that tell of them. */
+/* The table of the points of its code, which only kernels have that report them. */
 void kernels_points_path(const char *name, struct buf *ret);
-/* The name of the same kernel built to tell of them: "coverage", "6.12-coverage". */
+/* The name of the same kernel built to report them: "coverage", "6.12-coverage". */
 void kernels_coverage_name(const char *name, struct buf *ret);
 
 #endif

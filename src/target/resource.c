@@ -67,7 +67,7 @@ int resource_lock(const char *path, int *ret_fd, struct err *err)
 }
 
 /* A word of a command as the shell would have it. */
-struct word {
+struct command_word {
 	size_t start, end; /* in the command */
 	struct buf text;
 	bool plain; /* means itself: nothing for the shell to do but quotes */
@@ -75,7 +75,7 @@ struct word {
 	bool expands; /* to what only the shell knows */
 };
 
-static void word_char(struct word *w, const char *command, size_t *at, char *quote)
+static void word_char(struct command_word *w, const char *command, size_t *at, char *quote)
 {
 	char c = command[*at];
 
@@ -100,7 +100,7 @@ static void word_char(struct word *w, const char *command, size_t *at, char *quo
 }
 
 /* The next word from `at` on; false at the end. */
-static bool next_word(const char *command, size_t at, struct word *w)
+static bool next_word(const char *command, size_t at, struct command_word *w)
 {
 	char quote = 0;
 
@@ -115,7 +115,7 @@ static bool next_word(const char *command, size_t at, struct word *w)
 	return w->end > w->start;
 }
 
-/* Text has no NUL in it; what is empty is nobody's loss. */
+/* Text has no NUL in it; nothing is lost where it is empty. */
 static bool is_text(const char *path)
 {
 	char bytes[LOOK_BYTES];
@@ -140,7 +140,7 @@ static bool kind_of(const char *path, enum resource_kind *ret)
 }
 
 /* Leaves of an option's word what stands behind "=", up to a comma. */
-static void cut_option(const char *command, struct word *w)
+static void cut_option(const char *command, struct command_word *w)
 {
 	const char *equals = w->quoted ? NULL : strchr(w->text.data, '=');
 	struct buf value = BUF_INIT;
@@ -158,7 +158,7 @@ int resource_each(const char *command, const struct resource_visitor *visitor, s
 		  struct err *err)
 {
 	struct buf replaced = BUF_INIT;
-	struct word w = { 0 };
+	struct command_word w = { 0 };
 	enum resource_kind kind;
 	size_t at = 0, copied = 0;
 	int ret = 0;
@@ -188,7 +188,7 @@ int resource_each(const char *command, const struct resource_visitor *visitor, s
 
 int resource_check(const char *command, struct err *err)
 {
-	struct word w = { 0 };
+	struct command_word w = { 0 };
 	size_t at = 0;
 	int ret = 0;
 

@@ -13,7 +13,7 @@ struct traits;
 
 /* As the running kernel has them; SETTING_UNKNOWN where it does not say. */
 void sysctls_read(struct traits *traits);
-/* For a kernel that is told: what nobody asked for is as distributions set it. */
+/* For a kernel whose settings we choose: what no trait names is as distributions set it. */
 void sysctls_choose(struct traits *traits, uint8_t ret[SYSCTL_COUNT]);
 
 #endif

@@ -172,7 +172,7 @@ int target_clear(struct target *t, struct err *err);
 /* For kinds: the traits and fields of a description, over what the target has. */
 int target_adopt(struct target *t, const struct target_description *d, struct err *err);
 
-/* Visits every described target that can be tested without being told where (dir and fuse cannot),
+/* Visits every described target that can be tested without an argument (dir and fuse cannot),
  * with what this machine lacks for it: "" if nothing. */
 int target_each(const char *config, void (*visit)(void *to, const char *name, const char *lacks),
 		void *to, struct err *err);

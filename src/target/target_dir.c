@@ -2,7 +2,7 @@
  *
  * Tests run in a directory of their own that is made in the given one, and removed with all that
  * is in it. Nothing else is touched. With privilege calls are made on a mount of that directory
- * alone that nobody else sees, and on which device nodes are no devices. */
+ * alone that no other process sees, and on which device nodes are no devices. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -35,7 +35,7 @@ struct dir_target {
 	struct limits limits;
 	uint64_t file_size_max;
 	uint64_t space_bytes; /* as asked for */
-	bool user_namespace;  /* where nobody can make devices: the kernel says so */
+	bool user_namespace;  /* where no process can make devices: the kernel says so */
 	/* Inside the sandbox. */
 	int mount_fd; /* the same directory without devices; -1: not yet */
 };
@@ -58,7 +58,7 @@ static int dir_check(const struct target_description *d, const char *fault, stru
 }
 
 /* Inside the sandbox. */
-static int attach(void *own, int *ret_root_fd, struct err *err)
+static int dir_attach(void *own, int *ret_root_fd, struct err *err)
 {
 	struct dir_target *d = own;
 
@@ -88,13 +88,13 @@ static int make_round(struct dir_target *d, struct err *err)
 }
 
 /* In the next directory, so that what hung in the last is no matter. */
-static int start(struct target *t, struct err *err)
+static int dir_start(struct target *t, struct err *err)
 {
 	struct dir_target *d = t->own;
 	struct sandbox_ops ops = {
 		.own = d,
 		.fd_count = 2,
-		.attach = attach,
+		.attach = dir_attach,
 		.limits = &d->limits,
 	};
 	int ret = make_round(d, err);
@@ -103,7 +103,7 @@ static int start(struct target *t, struct err *err)
 		return ret;
 	ops.fds[0] = d->root_fd;
 	ops.fds[1] = d->lock_fd;
-	/* Only in namespaces can it end everyone below it, and have a root directory of its own. */
+	/* Only in namespaces can it end all processes below it, and have its own root directory. */
 	if (capability_has(CAP_SYS_ADMIN))
 		ops.namespaces = CLONE_NEWPID;
 	else if (privilege_user_namespaces())
@@ -154,7 +154,7 @@ static int dir_open(struct target *t, const struct target_description *d,
 	own = must_alloc(sizeof(*own));
 	own->root_fd = own->lock_fd = -1;
 	own->space_bytes = options->space_bytes;
-	sandbox_target_init(t, &own->base, d, start);
+	sandbox_target_init(t, &own->base, d, dir_start);
 	t->uid = geteuid();
 	t->gid = getegid();
 	ret = adopt_traits(t, d->argument, options->config, err);
@@ -164,7 +164,7 @@ static int dir_open(struct target *t, const struct target_description *d,
 	if (!ret)
 		ret = janitor_open(&own->janitor, d->argument, err);
 	if (!ret)
-		ret = start(t, err);
+		ret = dir_start(t, err);
 	if (ret)
 		dir_close(t);
 	return ret;
@@ -180,7 +180,7 @@ static int dir_reset(struct target *t, struct err *err)
 	return sandbox_target_start_anew(t, NULL, err);
 }
 
-/* Nothing is mounted, so nobody else has to run it for us. */
+/* Nothing is mounted, so no other process has to run it for us. */
 static int dir_run_program(struct target *t, const char *source, double seconds,
 			   struct program_report *ret, struct err *err)
 {

@@ -1,11 +1,11 @@
 /* target_fuse.c -- FUSE daemons: fuse:COMMAND, or described ones.
  *
  * The sandbox starts the daemon in its own PID namespace, so that neither outlives the other, and
- * in its own mount namespace, so that nobody else sees the mount. Where the daemon keeps its data
- * is its own business, unless the description says: an image of ours ({image}, or {device} where
- * it wants a block device), or a directory of ours ({dir}). Where a command names an image of the
- * user's, the daemon gets a copy; what else it names is used by one target at a time (resource.h).
- * Calls start in a directory that is made in the mount and removed at the end. */
+ * in its own mount namespace, so that no other process sees the mount. Where the daemon keeps its
+ * data is its own business, unless the description says: an image of ours ({image}, or {device}
+ * where it wants a block device), or a directory of ours ({dir}). Where a command names an image of
+ * the user's, the daemon gets a copy; what else it names is used by one target at a time
+ * (resource.h). Calls start in a directory that is made in the mount and removed at the end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ static void fill_command(struct fuse_target *f, const char *dir, const char *dev
 }
 
 /* Inside the sandbox, once: a place, and in it what the daemon stands on. */
-static int begin(void *own, struct err *err)
+static int fuse_begin(void *own, struct err *err)
 {
 	struct fuse_target *f = own;
 	struct buf dir = BUF_INIT, device = BUF_INIT;
@@ -131,7 +131,7 @@ static int begin(void *own, struct err *err)
 	return ret;
 }
 
-static int attach(void *own, int *ret_root_fd, struct err *err)
+static int fuse_attach(void *own, int *ret_root_fd, struct err *err)
 {
 	struct fuse_target *f = own;
 	int image_fd = f->base.disk.image.size ? f->base.disk.image.fd : -1, ret = 0;
@@ -151,7 +151,7 @@ static int attach(void *own, int *ret_root_fd, struct err *err)
 	return ret;
 }
 
-static int detach(void *own, struct err *err)
+static int fuse_detach(void *own, struct err *err)
 {
 	struct fuse_target *f = own;
 	int ret = f->mounted ? daemon_stop(f->mount.data, STOP_SECONDS, err) : 0;
@@ -161,49 +161,49 @@ static int detach(void *own, struct err *err)
 	return ret;
 }
 
-static bool gone(void *own)
+static bool fuse_gone(void *own)
 {
 	struct fuse_target *f = own;
 
 	return daemon_gone(f->mount.data);
 }
 
-static int gone_by_others(void *own, struct err *err)
+static int fuse_gone_by_others(void *own, struct err *err)
 {
 	return daemon_killed(err);
 }
 
 /* What the daemon keeps elsewhere would stay there, also where we were ended between two mounts. */
-static void end(void *own)
+static void fuse_end(void *own)
 {
 	struct fuse_target *f = own;
 	struct err why = { 0 };
 	int root;
 
-	if (gone(f)) /* another one has to clean up */
-		detach(f, NULL);
-	if (!f->base.d.backing && !attach(f, &root, &why)) {
+	if (fuse_gone(f)) /* another one has to clean up */
+		fuse_detach(f, NULL);
+	if (!f->base.d.backing && !fuse_attach(f, &root, &why)) {
 		remove_tree_below(root, &why);
 		close(root);
 		root = open(f->mount.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		unlinkat(root, f->root_name, AT_REMOVEDIR);
 		close(root);
 	}
-	detach(f, &why);
+	fuse_detach(f, &why);
 }
 
-static int start(struct target *t, struct err *err)
+static int fuse_start(struct target *t, struct err *err)
 {
 	struct sandbox_ops ops = {
 		.own = t->own,
 		.namespaces = sandbox_target_namespaces(),
-		.begin = begin,
-		.attach = attach,
-		.detach = detach,
+		.begin = fuse_begin,
+		.attach = fuse_attach,
+		.detach = fuse_detach,
 		.keeps = true,
-		.gone = gone,
-		.gone_by_others = gone_by_others,
-		.end = end,
+		.gone = fuse_gone,
+		.gone_by_others = fuse_gone_by_others,
+		.end = fuse_end,
 	};
 	struct fuse_target *f = t->own;
 
@@ -330,13 +330,13 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	f->space_bytes = options->space_bytes;
 	f->cpu = one_cpu_choose();
 	snprintf(f->root_name, sizeof(f->root_name), ".assay-%08x", (unsigned)rng_fresh_seed());
-	sandbox_target_init(t, &f->base, d, start);
+	sandbox_target_init(t, &f->base, d, fuse_start);
 	if (disk_wanted(d))
 		ret = disk_make(&f->base.disk, d, err);
 	else if (!d->backing)
 		ret = take_all_named(t, err);
 	if (!ret)
-		ret = start(t, err);
+		ret = fuse_start(t, err);
 	if (!ret && !d->backing)
 		ret = find_out_whether_it_keeps(t, err);
 	if (ret)

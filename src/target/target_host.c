@@ -1,7 +1,7 @@
 /* target_host.c -- file systems of the running kernel, mounted where only their sandbox sees them.
  *
  * The disk is an image in memory behind a loop device. The sandbox owns the device and the mount,
- * in a mount namespace of its own; the image is shared with us, so that it can be copied, put
+ * in its own mount namespace; the image is shared with us, so that it can be copied, put
  * back and checked while it is not mounted. File systems without a disk (tmpfs, overlay) live in
  * the sandbox alone and are made anew with it.
  *
@@ -23,7 +23,7 @@
 
 static const char root_name[] = "root";
 
-struct host {
+struct host_target {
 	struct sandbox_target base; /* tmpfs and overlay have no disk */
 	/* Inside the sandbox. */
 	const char *place; /* private directory */
@@ -34,7 +34,7 @@ struct host {
 };
 
 /* What unprivileged users may mount in a user namespace. */
-static bool is_for_everyone(const char *fs)
+static bool is_for_all_users(const char *fs)
 {
 	return !strcmp(fs, "tmpfs") || !strcmp(fs, "overlay");
 }
@@ -46,7 +46,7 @@ static void host_lacks(const struct target_description *d, struct buf *out)
 		return;
 	}
 	if (!capability_has(CAP_SYS_ADMIN)) {
-		if (!is_for_everyone(d->fs))
+		if (!is_for_all_users(d->fs))
 			buf_adds(out, "it needs root (CAP_SYS_ADMIN) to be mounted");
 		else if (!privilege_user_namespaces())
 			buf_adds(out, "it needs root (CAP_SYS_ADMIN) or user namespaces");
@@ -66,9 +66,9 @@ static unsigned host_caps(const struct target_description *d)
 }
 
 /* Inside the sandbox, once: a place, and the loop device or the directories. */
-static int begin(void *own, struct err *err)
+static int host_begin(void *own, struct err *err)
 {
-	struct host *h = own;
+	struct host_target *h = own;
 	struct program_value dir = { "dir", NULL };
 	int ret = mounting_private_place(&h->place, err);
 
@@ -85,9 +85,9 @@ static int begin(void *own, struct err *err)
 	return h->base.d.mkfs ? disk_run_mkfs(&h->base.disk, &h->base.d, h->place, err) : 0;
 }
 
-static int attach(void *own, int *ret_root_fd, struct err *err)
+static int host_attach(void *own, int *ret_root_fd, struct err *err)
 {
-	struct host *h = own;
+	struct host_target *h = own;
 	const char *fs = h->base.d.fs, *source = h->base.disk.image.size ? h->device.data : fs;
 	int ret = 0;
 
@@ -101,9 +101,9 @@ static int attach(void *own, int *ret_root_fd, struct err *err)
 	return sandbox_target_open_root(h->mount.data, root_name, ret_root_fd, err);
 }
 
-static int detach(void *own, struct err *err)
+static int host_detach(void *own, struct err *err)
 {
-	struct host *h = own;
+	struct host_target *h = own;
 	int ret = h->mounted ? mounting_unmount(h->mount.data, err) : 0;
 
 	if (!ret)
@@ -111,14 +111,14 @@ static int detach(void *own, struct err *err)
 	return ret;
 }
 
-static int start(struct target *t, struct err *err)
+static int host_start(struct target *t, struct err *err)
 {
 	struct sandbox_ops ops = {
 		.own = t->own,
 		.namespaces = sandbox_target_namespaces(),
-		.begin = begin,
-		.attach = attach,
-		.detach = detach,
+		.begin = host_begin,
+		.attach = host_attach,
+		.detach = host_detach,
 		.keeps = t->caps & TARGET_REMOUNT,
 	};
 
@@ -134,16 +134,16 @@ static void host_close(struct target *t)
 static int host_open(struct target *t, const struct target_description *d,
 		     const struct target_options *options, struct err *err)
 {
-	struct host *h = must_alloc(sizeof(*h));
+	struct host_target *h = must_alloc(sizeof(*h));
 	int ret = 0;
 
 	h->loop_fd = -1;
 	t->fs = must_strdup(d->fs);
-	sandbox_target_init(t, &h->base, d, start);
+	sandbox_target_init(t, &h->base, d, host_start);
 	if (disk_wanted(d))
 		ret = disk_make(&h->base.disk, d, err);
 	if (!ret)
-		ret = start(t, err);
+		ret = host_start(t, err);
 	if (ret)
 		host_close(t);
 	return ret;
@@ -151,7 +151,7 @@ static int host_open(struct target *t, const struct target_description *d,
 
 static int host_reset(struct target *t, struct err *err)
 {
-	struct host *h = t->own;
+	struct host_target *h = t->own;
 	struct sandbox *sandbox = h->base.sandbox;
 	struct err why = { 0 };
 
