@@ -22,7 +22,7 @@ static void use_block(struct arena *a, struct arena_block *block)
 	a->end = block->data + block->size;
 }
 
-static void grow(struct arena *a, size_t size)
+static void arena_grow(struct arena *a, size_t size)
 {
 	struct arena_block *block;
 
@@ -42,7 +42,7 @@ void *arena_alloc(struct arena *a, size_t size)
 
 	must(rounded >= size && rounded < SIZE_MAX - sizeof(struct arena_block));
 	if (!a->block || (size_t)(a->end - a->next) < rounded)
-		grow(a, rounded);
+		arena_grow(a, rounded);
 	memory = a->next;
 	a->next += rounded;
 	return memset(memory, 0, rounded);

@@ -174,7 +174,7 @@ int buf_read_file(struct buf *b, const char *path, size_t max, struct err *err)
 	return ret;
 }
 
-static int write_all(int fd, const char *data, size_t len)
+static int buf_write_all(int fd, const char *data, size_t len)
 {
 	ssize_t done;
 
@@ -202,7 +202,7 @@ int buf_write_file(const struct buf *b, const char *path, struct err *err)
 		ret = err_sys(err, errno, "cannot create %s", temporary.data);
 		goto out;
 	}
-	ret = write_all(fd, b->data, b->len);
+	ret = buf_write_all(fd, b->data, b->len);
 	close(fd);
 	if (!ret && rename(temporary.data, path) < 0)
 		ret = -errno;

@@ -14,19 +14,19 @@
 #include "base/clock.h"
 #include "base/must.h"
 
-struct process {
+struct process_row {
 	intmax_t pid, parent;
 	double seconds;
 	bool ours;
 };
 
-struct processes {
-	struct process *rows;
+struct process_table {
+	struct process_row *rows;
 	size_t count, cap;
 };
 
 /* A process's line in /proc; its name is in parentheses and may contain any byte. */
-static bool read_process(const char *number, struct process *ret)
+static bool read_process(const char *number, struct process_row *ret)
 {
 	char path[64], line[1024];
 	unsigned long long own, system, waited, waited_system;
@@ -42,7 +42,7 @@ static bool read_process(const char *number, struct process *ret)
 	fclose(file);
 	line[len] = '\0';
 	rest = strrchr(line, ')');
-	*ret = (struct process){ .pid = strtoimax(number, NULL, 10) };
+	*ret = (struct process_row){ .pid = strtoimax(number, NULL, 10) };
 	if (!rest ||
 	    sscanf(rest, ") %*c %jd %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
 		   &ret->parent, &own, &system, &waited, &waited_system) != 5)
@@ -52,12 +52,12 @@ static bool read_process(const char *number, struct process *ret)
 	return true;
 }
 
-static void read_processes(struct processes *ret)
+static void read_processes(struct process_table *ret)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
 
-	*ret = (struct processes){ 0 };
+	*ret = (struct process_table){ 0 };
 	while (dir && (entry = readdir(dir))) {
 		if (!strchr("123456789", entry->d_name[0]))
 			continue;
@@ -71,7 +71,7 @@ static void read_processes(struct processes *ret)
 		closedir(dir);
 }
 
-static bool is_ours(const struct processes *p, intmax_t pid)
+static bool process_is_ours(const struct process_table *p, intmax_t pid)
 {
 	for (size_t i = 0; i < p->count; i++)
 		if (p->rows[i].pid == pid)
@@ -82,7 +82,7 @@ static bool is_ours(const struct processes *p, intmax_t pid)
 /* Of all living descendants. */
 static double living_seconds(void)
 {
-	struct processes p;
+	struct process_table p;
 	double sum = 0;
 	bool found;
 
@@ -90,9 +90,10 @@ static double living_seconds(void)
 	do {
 		found = false;
 		for (size_t i = 0; i < p.count; i++) {
-			struct process *row = &p.rows[i];
+			struct process_row *row = &p.rows[i];
 
-			if (row->ours || (row->parent != getpid() && !is_ours(&p, row->parent)))
+			if (row->ours ||
+			    (row->parent != getpid() && !process_is_ours(&p, row->parent)))
 				continue;
 			row->ours = found = true;
 			sum += row->seconds;
@@ -102,7 +103,7 @@ static double living_seconds(void)
 	return sum;
 }
 
-static double seconds(struct timeval t)
+static double timeval_seconds(struct timeval t)
 {
 	return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
 }
@@ -113,6 +114,7 @@ double cpu_seconds(void)
 
 	getrusage(RUSAGE_SELF, &self);
 	getrusage(RUSAGE_CHILDREN, &children);
-	return seconds(self.ru_utime) + seconds(self.ru_stime) + seconds(children.ru_utime) +
-	       seconds(children.ru_stime) + living_seconds();
+	return timeval_seconds(self.ru_utime) + timeval_seconds(self.ru_stime) +
+	       timeval_seconds(children.ru_utime) + timeval_seconds(children.ru_stime) +
+	       living_seconds();
 }

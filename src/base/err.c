@@ -7,7 +7,7 @@
 
 #include "base/must.h"
 
-static void fill(struct err *err, int errno_code, const char *format, va_list args)
+static void err_fill(struct err *err, int errno_code, const char *format, va_list args)
 {
 	err->code = -errno_code;
 	vsnprintf(err->text, sizeof(err->text), format, args);
@@ -21,7 +21,7 @@ int err_set(struct err *err, int errno_code, const char *format, ...)
 	if (!err || err->code)
 		return -errno_code;
 	va_start(args, format);
-	fill(err, errno_code, format, args);
+	err_fill(err, errno_code, format, args);
 	va_end(args);
 	return -errno_code;
 }
@@ -35,7 +35,7 @@ int err_sys(struct err *err, int errno_code, const char *format, ...)
 	if (!err || err->code)
 		return -errno_code;
 	va_start(args, format);
-	fill(err, errno_code, format, args);
+	err_fill(err, errno_code, format, args);
 	va_end(args);
 	len = strlen(err->text);
 	snprintf(err->text + len, sizeof(err->text) - len, ": %s", strerror(errno_code));

@@ -20,7 +20,7 @@
 
 enum { FILE_MAX = 1 << 20, SECTION_MAX = 49 };
 
-struct reader {
+struct ini_reader {
 	struct ini *ini;
 	const char *next; /* of the text */
 	int line;
@@ -42,7 +42,7 @@ static const char *find_comment(const char *line, size_t len)
 /* inih's fgets. Returning NULL ends the parse, at the end of the text or on an error. */
 static char *next_line(char *line, int size, void *stream)
 {
-	struct reader *r = stream;
+	struct ini_reader *r = stream;
 	size_t len = strcspn(r->next, "\n");
 	const char *start = r->next + strspn(r->next, " \t\r\v\f");
 
@@ -70,7 +70,7 @@ static char *next_line(char *line, int size, void *stream)
 	return line;
 }
 
-static void join(const char **text, const char *more)
+static void ini_join_value(const char **text, const char *more)
 {
 	struct buf joined = BUF_INIT;
 
@@ -80,7 +80,7 @@ static void join(const char **text, const char *more)
 }
 
 /* The comment of this line without the space at its end. */
-static char *copy_comment(const struct reader *r)
+static char *copy_comment(const struct ini_reader *r)
 {
 	struct buf text = BUF_INIT;
 	size_t len;
@@ -94,13 +94,13 @@ static char *copy_comment(const struct reader *r)
 	return text.data ? text.data : must_strdup("");
 }
 
-static int add_row(void *user, const char *section, const char *key, const char *value)
+static int ini_add_row(void *user, const char *section, const char *key, const char *value)
 {
-	struct reader *r = user;
+	struct ini_reader *r = user;
 	struct ini *ini = r->ini;
 
 	if (r->indented && r->has_key) {
-		join(&ini->rows[ini->count - 1].value, value);
+		ini_join_value(&ini->rows[ini->count - 1].value, value);
 		return 1;
 	}
 	if (!*key) {
@@ -122,11 +122,11 @@ static int add_row(void *user, const char *section, const char *key, const char 
 int ini_read_text(struct ini *ini, const char *name, const char *text, struct err *err)
 {
 	struct err own = { 0 };
-	struct reader r = { .ini = ini, .next = text, .err = &own };
+	struct ini_reader r = { .ini = ini, .next = text, .err = &own };
 	int bad_line;
 
 	*ini = (struct ini){ .path = must_strdup(name) };
-	bad_line = ini_parse_stream(next_line, &r, add_row, &r);
+	bad_line = ini_parse_stream(next_line, &r, ini_add_row, &r);
 	if (!own.code && bad_line)
 		err_set(&own, EINVAL, "%s:%d: neither [section] nor key = value", name, bad_line);
 	if (!own.code)

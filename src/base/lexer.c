@@ -17,7 +17,7 @@ void lex_init(struct lexer *l, const char *name, char *text, struct err *err)
 	};
 }
 
-static void describe(const char *next, struct buf *out)
+static void lex_describe_next(const char *next, struct buf *out)
 {
 	size_t len = strcspn(next + (*next != '\0'), " \t\r\n") + 1;
 
@@ -34,7 +34,7 @@ int lex_expected(struct lexer *l, const char *what)
 	struct buf found = BUF_INIT;
 
 	lex_blanks(l);
-	describe(l->next, &found);
+	lex_describe_next(l->next, &found);
 	err_set(l->err, EINVAL, "%s:%u:%zu: expected %s, found %s", l->name, l->line,
 		(size_t)(l->next - l->line_start) + 1, what, found.data);
 	buf_free(&found);
@@ -58,7 +58,7 @@ int lex_end(struct lexer *l)
 	return *l->next ? lex_expected(l, "end of line") : 0;
 }
 
-static bool is_digit(char c)
+static bool lex_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -75,7 +75,7 @@ size_t lex_peek_word(struct lexer *l, const char **ret)
 	lex_blanks(l);
 	*ret = l->next;
 	if (is_letter(*l->next))
-		for (len = 1; is_letter(l->next[len]) || is_digit(l->next[len]);)
+		for (len = 1; is_letter(l->next[len]) || lex_is_digit(l->next[len]);)
 			len++;
 	return len;
 }
@@ -103,12 +103,12 @@ bool lex_at_num(struct lexer *l)
 {
 	char c = lex_peek(l);
 
-	return is_digit(c) || (c == '-' && is_digit(l->next[1]));
+	return lex_is_digit(c) || (c == '-' && lex_is_digit(l->next[1]));
 }
 
 static int digit_value(char c)
 {
-	if (is_digit(c))
+	if (lex_is_digit(c))
 		return c - '0';
 	if (c >= 'a' && c <= 'f')
 		return c - 'a' + 10;
@@ -155,7 +155,7 @@ int lex_num(struct lexer *l, enum radix radix, int64_t *ret)
 		if (__builtin_mul_overflow(value, base, &value) ||
 		    __builtin_add_overflow(value, (unsigned)digit, &value) || value > limit)
 			return lex_expected(l, "a number of 64 bits");
-	if (is_letter(*p) || is_digit(*p))
+	if (is_letter(*p) || lex_is_digit(*p))
 		return lex_expected(l, "a number");
 	*ret = (int64_t)(negative ? -value : value);
 	l->next += p - l->next;
@@ -180,7 +180,7 @@ int lex_num_in(struct lexer *l, enum radix radix, int64_t min, int64_t max, int6
 }
 
 /* The byte behind a backslash; *p is moved past it. -1 where it is no escape of OCaml's. */
-static int escape(char **p)
+static int lex_escape(char **p)
 {
 	const unsigned char *s = (unsigned char *)*p;
 	int value = -1;
@@ -201,7 +201,7 @@ static int escape(char **p)
 	case ' ':
 		return s[0];
 	}
-	if (is_digit((char)s[0]) && is_digit((char)s[1]) && is_digit((char)s[2]))
+	if (lex_is_digit((char)s[0]) && lex_is_digit((char)s[1]) && lex_is_digit((char)s[2]))
 		value = (s[0] - '0') * 100 + (s[1] - '0') * 10 + s[2] - '0';
 	else if (s[0] == 'x' && digit_value((char)s[1]) < 16 && digit_value((char)s[2]) < 16)
 		value = digit_value((char)s[1]) * 16 + digit_value((char)s[2]);
@@ -210,7 +210,7 @@ static int escape(char **p)
 }
 
 /* Decodes from l->next, which points to the first backslash, up to the quote. */
-static int decode(struct lexer *l, char *text, uint32_t *ret_len)
+static int lex_decode_string(struct lexer *l, char *text, uint32_t *ret_len)
 {
 	char *from = l->next, *to = l->next;
 	int byte;
@@ -224,7 +224,7 @@ static int decode(struct lexer *l, char *text, uint32_t *ret_len)
 			continue;
 		}
 		from++;
-		byte = escape(&from);
+		byte = lex_escape(&from);
 		if (byte < 0)
 			return lex_expected(l, "an escape sequence");
 		*to++ = (char)byte;
@@ -251,7 +251,7 @@ int lex_string(struct lexer *l, char **ret, uint32_t *ret_len)
 		return 0;
 	}
 	l->next = p;
-	return decode(l, *ret, ret_len);
+	return lex_decode_string(l, *ret, ret_len);
 }
 
 char *lex_rest(struct lexer *l)

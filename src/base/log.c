@@ -19,7 +19,7 @@ bool progress_wanted(void)
 	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
 }
 
-static int columns(void)
+static int terminal_columns(void)
 {
 	struct winsize size;
 
@@ -39,7 +39,7 @@ void progress_show(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	fprintf(stderr, "\r%.*s\033[K", columns() - 1, line);
+	fprintf(stderr, "\r%.*s\033[K", terminal_columns() - 1, line);
 	fflush(stderr);
 	shown = true;
 }

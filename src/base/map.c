@@ -16,13 +16,13 @@ struct hash_map_slot {
 	uint64_t value;
 };
 
-static bool is_zero(struct hash key)
+static bool map_key_is_zero(struct hash key)
 {
 	return !(key.lo | key.hi);
 }
 
 /* Keys are mostly hashes already, but sums and counters must spread too. */
-static size_t home(struct hash key, size_t cap)
+static size_t map_home_slot(struct hash key, size_t cap)
 {
 	uint64_t mixed = (key.lo ^ (key.hi << 1)) * 0x9e3779b97f4a7c15;
 
@@ -30,11 +30,11 @@ static size_t home(struct hash key, size_t cap)
 }
 
 /* The slot of a key that is not zero, or the empty slot where it belongs. */
-static struct hash_map_slot *find(const struct hash_map *m, struct hash key)
+static struct hash_map_slot *map_find_slot(const struct hash_map *m, struct hash key)
 {
-	size_t i = home(key, m->cap);
+	size_t i = map_home_slot(key, m->cap);
 
-	while (!is_zero(m->slots[i].key) && !hash_equal(m->slots[i].key, key))
+	while (!map_key_is_zero(m->slots[i].key) && !hash_equal(m->slots[i].key, key))
 		i = (i + 1) & (m->cap - 1);
 	return &m->slots[i];
 }
@@ -45,8 +45,8 @@ uint64_t *hash_map_get(const struct hash_map *m, struct hash key)
 
 	if (!m->cap)
 		return NULL;
-	slot = is_zero(key) ? &m->slots[m->cap] : find(m, key);
-	return is_zero(slot->key) ? NULL : &slot->value;
+	slot = map_key_is_zero(key) ? &m->slots[m->cap] : map_find_slot(m, key);
+	return map_key_is_zero(slot->key) ? NULL : &slot->value;
 }
 
 static void hash_map_grow(struct hash_map *m)
@@ -56,8 +56,8 @@ static void hash_map_grow(struct hash_map *m)
 	m->cap = old.cap ? old.cap * 2 : CAP_MIN;
 	m->slots = must_alloc((m->cap + 1) * sizeof(*m->slots));
 	for (size_t i = 0; i < old.cap; i++)
-		if (!is_zero(old.slots[i].key))
-			*find(m, old.slots[i].key) = old.slots[i];
+		if (!map_key_is_zero(old.slots[i].key))
+			*map_find_slot(m, old.slots[i].key) = old.slots[i];
 	if (old.cap)
 		m->slots[m->cap] = old.slots[old.cap];
 	free(old.slots);
@@ -70,10 +70,10 @@ uint64_t *hash_map_put(struct hash_map *m, struct hash key, bool *ret_new)
 
 	if (m->count >= m->cap / 4 * 3)
 		hash_map_grow(m);
-	slot = is_zero(key) ? &m->slots[m->cap] : find(m, key);
-	is_new = is_zero(slot->key);
+	slot = map_key_is_zero(key) ? &m->slots[m->cap] : map_find_slot(m, key);
+	is_new = map_key_is_zero(slot->key);
 	if (is_new) {
-		slot->key = is_zero(key) ? (struct hash){ .lo = 1 } : key;
+		slot->key = map_key_is_zero(key) ? (struct hash){ .lo = 1 } : key;
 		m->count++;
 	}
 	if (ret_new)

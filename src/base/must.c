@@ -28,7 +28,7 @@ _Noreturn void must_failed(const char *condition, const char *file, int line)
 	abort();
 }
 
-static void *checked(void *memory, unsigned long size)
+static void *must_have_memory(void *memory, unsigned long size)
 {
 	if (memory)
 		return memory;
@@ -39,15 +39,15 @@ static void *checked(void *memory, unsigned long size)
 /* Size 0 is made 1, since malloc(0) may be NULL. */
 void *must_alloc(unsigned long size)
 {
-	return checked(calloc(1, size ? size : 1), size);
+	return must_have_memory(calloc(1, size ? size : 1), size);
 }
 
 void *must_realloc(void *old, unsigned long size)
 {
-	return checked(realloc(old, size ? size : 1), size);
+	return must_have_memory(realloc(old, size ? size : 1), size);
 }
 
 char *must_strdup(const char *text)
 {
-	return checked(strdup(text), strlen(text) + 1);
+	return must_have_memory(strdup(text), strlen(text) + 1);
 }

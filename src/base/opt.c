@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/must.h"
 
-static const struct opt *find(const struct opt *opts, const char *name, size_t len)
+static const struct opt *opt_find(const struct opt *opts, const char *name, size_t len)
 {
 	for (; opts && opts->name; opts++)
 		if (strlen(opts->name) == len && !memcmp(opts->name, name, len))
@@ -104,13 +104,13 @@ static int set_flag(const struct opt *o, bool *ret_value, const char *text, stru
 	return err_set(err, EINVAL, "--%s %s: neither yes nor no", o->name, text);
 }
 
-static void add_item(struct opt_list *list, const char *text)
+static void opt_list_add(struct opt_list *list, const char *text)
 {
 	list->items = must_realloc(list->items, (list->count + 1) * sizeof(*list->items));
 	list->items[list->count++] = text;
 }
 
-static int set(const struct opt *o, void *settings, const char *text, struct err *err)
+static int opt_set_text(const struct opt *o, void *settings, const char *text, struct err *err)
 {
 	void *place = (char *)settings + o->offset;
 
@@ -127,7 +127,7 @@ static int set(const struct opt *o, void *settings, const char *text, struct err
 		*(const char **)place = text;
 		return 0;
 	case OPT_LIST:
-		add_item(place, text);
+		opt_list_add(place, text);
 		return 0;
 	}
 	must(!"an option of a known type");
@@ -137,27 +137,27 @@ static int set(const struct opt *o, void *settings, const char *text, struct err
 int opt_set(const struct opt *opts, void *settings, const char *key, const char *value,
 	    struct err *err)
 {
-	const struct opt *o = find(opts, key, strlen(key));
+	const struct opt *o = opt_find(opts, key, strlen(key));
 
 	if (!o)
 		return err_set(err, EINVAL, "%s: no such setting", key);
-	return set(o, settings, value, err);
+	return opt_set_text(o, settings, value, err);
 }
 
 /* One argument that begins with '-'; next is the one behind it, or NULL. *ret_used says how
  * many of the two were taken. */
-static int take(const struct opt *opts, void *settings, const char *arg, const char *next,
-		int *ret_used, struct err *err)
+static int opt_read(const struct opt *opts, void *settings, const char *arg, const char *next,
+		    int *ret_used, struct err *err)
 {
 	const char *name = arg + 2;
 	size_t len = strcspn(name, "=");
 	const char *value = name[len] ? name + len + 1 : NULL;
-	const struct opt *o = arg[1] == '-' ? find(opts, name, len) : NULL;
+	const struct opt *o = arg[1] == '-' ? opt_find(opts, name, len) : NULL;
 	bool negated = false;
 
 	*ret_used = 1;
 	if (!o && !strncmp(arg, "--no-", 5)) {
-		o = find(opts, name + 3, len - 3);
+		o = opt_find(opts, name + 3, len - 3);
 		negated = o && o->type == OPT_FLAG;
 		if (!negated)
 			o = NULL;
@@ -167,7 +167,7 @@ static int take(const struct opt *opts, void *settings, const char *arg, const c
 	if (o->type == OPT_FLAG) {
 		if (value)
 			return err_set(err, EINVAL, "--%s takes no value", o->name);
-		return set(o, settings, negated ? "no" : "yes", err);
+		return opt_set_text(o, settings, negated ? "no" : "yes", err);
 	}
 	if (!value) {
 		value = next;
@@ -175,7 +175,7 @@ static int take(const struct opt *opts, void *settings, const char *arg, const c
 	}
 	if (!value || !*value)
 		return err_set(err, EINVAL, "--%s needs a value: %s", o->name, o->value);
-	return set(o, settings, value, err);
+	return opt_set_text(o, settings, value, err);
 }
 
 int opt_parse(const struct opt *opts, void *settings, int *argc, char **argv, struct err *err)
@@ -193,7 +193,7 @@ int opt_parse(const struct opt *opts, void *settings, int *argc, char **argv, st
 				argv[left++] = argv[i];
 			break;
 		}
-		ret = take(opts, settings, argv[i], argv[i + 1], &used, err);
+		ret = opt_read(opts, settings, argv[i], argv[i + 1], &used, err);
 		if (ret)
 			return ret;
 	}

@@ -8,7 +8,7 @@
 
 enum { LABEL_MAX = 28 };
 
-static const void *place(const struct opt *o, const void *settings)
+static const void *opt_place(const struct opt *o, const void *settings)
 {
 	return (const char *)settings + o->offset;
 }
@@ -19,7 +19,8 @@ static void add_label(const struct opt *o, const void *settings, struct buf *out
 	if (o->type != OPT_FLAG)
 		buf_addf(out, "--%s %s", o->name, o->value);
 	else
-		buf_addf(out, "--%s%s", *(const bool *)place(o, settings) ? "[no-]" : "", o->name);
+		buf_addf(out, "--%s%s", *(const bool *)opt_place(o, settings) ? "[no-]" : "",
+			 o->name);
 }
 
 static void add_choice(const char *choices, int index, struct buf *out)
@@ -53,7 +54,7 @@ static void add_items(const struct opt_list *list, struct buf *out)
 /* The default as it would be typed. Zero, "" and off mean that there is none worth showing. */
 static void add_default(const struct opt *o, const void *settings, struct buf *out)
 {
-	const void *at = place(o, settings);
+	const void *at = opt_place(o, settings);
 	const char *text;
 
 	switch (o->type) {
@@ -137,7 +138,7 @@ void opt_scdoc(const struct opt *opts, const void *settings, struct buf *out)
 		buf_clear(&sentence);
 		add_sentence(o, settings, &sentence);
 		buf_addf(out, "*--%s*", o->name);
-		if (o->type == OPT_FLAG && *(const bool *)place(o, settings))
+		if (o->type == OPT_FLAG && *(const bool *)opt_place(o, settings))
 			buf_addf(out, ", *--no-%s*", o->name);
 		if (o->type != OPT_FLAG) {
 			buf_adds(out, " _");

@@ -119,12 +119,12 @@ static _Noreturn void reaper_work(char *const *arguments, int alive_fd, int stat
 
 int reaper_run(char *const *arguments, int *ret_status, struct err *err)
 {
-	int alive[2], told[2], status, r = 0;
+	int alive[2], reported[2], status, r = 0;
 	pid_t reaper;
 
 	if (pipe2(alive, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
-	if (pipe2(told, O_CLOEXEC)) {
+	if (pipe2(reported, O_CLOEXEC)) {
 		r = err_sys(err, errno, "cannot make a pipe");
 		close(alive[0]);
 		close(alive[1]);
@@ -133,20 +133,20 @@ int reaper_run(char *const *arguments, int *ret_status, struct err *err)
 	reaper = fork();
 	if (!reaper) {
 		close(alive[1]);
-		close(told[0]);
-		reaper_work(arguments, alive[0], told[1]);
+		close(reported[0]);
+		reaper_work(arguments, alive[0], reported[1]);
 	}
 	close(alive[0]);
-	close(told[1]);
+	close(reported[1]);
 	if (reaper < 0)
 		r = err_sys(err, errno, "cannot fork");
-	else if (read(told[0], &status, sizeof(status)) != sizeof(status))
+	else if (read(reported[0], &status, sizeof(status)) != sizeof(status))
 		r = err_set(err, ECHILD, "%s was killed by another process", arguments[0]);
 	else
 		*ret_status = status;
 	if (reaper > 0)
 		waitpid(reaper, NULL, 0);
 	close(alive[1]);
-	close(told[0]);
+	close(reported[0]);
 	return r;
 }

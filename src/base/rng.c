@@ -5,7 +5,7 @@
 
 #include "base/must.h"
 
-static uint64_t splitmix(uint64_t *state)
+static uint64_t rng_splitmix(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
 
@@ -17,7 +17,7 @@ static uint64_t splitmix(uint64_t *state)
 void rng_seed(struct rng *r, uint64_t seed)
 {
 	for (size_t i = 0; i < ARRAY_LEN(r->s); i++)
-		r->s[i] = splitmix(&seed);
+		r->s[i] = rng_splitmix(&seed);
 }
 
 static uint64_t rotate_left(uint64_t x, int by)

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t rotate(uint32_t x, unsigned bits)
+static uint32_t sha1_rotate(uint32_t x, unsigned bits)
 {
 	return x << bits | x >> (32 - bits);
 }
 
 /* The function and constant of each quarter of the 80 rounds. */
-static uint32_t mix(unsigned round, uint32_t b, uint32_t c, uint32_t d)
+static uint32_t sha1_mix(unsigned round, uint32_t b, uint32_t c, uint32_t d)
 {
 	switch (round / 20) {
 	case 0:
@@ -24,7 +24,7 @@ static uint32_t mix(unsigned round, uint32_t b, uint32_t c, uint32_t d)
 	}
 }
 
-static void digest(uint32_t state[5], const unsigned char block[64])
+static void sha1_block(uint32_t state[5], const unsigned char block[64])
 {
 	uint32_t w[80], a = state[0], b = state[1], c = state[2], d = state[3], e = state[4];
 
@@ -32,13 +32,13 @@ static void digest(uint32_t state[5], const unsigned char block[64])
 		w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
 		       (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
 	for (unsigned i = 16; i < 80; i++)
-		w[i] = rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
+		w[i] = sha1_rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
 	for (unsigned i = 0; i < 80; i++) {
-		uint32_t next = rotate(a, 5) + mix(i, b, c, d) + e + w[i];
+		uint32_t next = sha1_rotate(a, 5) + sha1_mix(i, b, c, d) + e + w[i];
 
 		e = d;
 		d = c;
-		c = rotate(b, 30);
+		c = sha1_rotate(b, 30);
 		b = a;
 		a = next;
 	}
@@ -61,7 +61,7 @@ void sha1_add(struct sha1 *s, const void *data, size_t len)
 		next += part;
 		len -= part;
 		if (s->len % 64 == 0)
-			digest(s->state, s->block);
+			sha1_block(s->state, s->block);
 	}
 }
 

@@ -29,7 +29,7 @@ static bool version_part(const char **at, unsigned *ret)
 }
 
 /* Reads "6.12" or "6.12.3" and moves *at behind it. */
-static bool version_take(const char **at, struct version *ret)
+static bool version_read(const char **at, struct version *ret)
 {
 	unsigned major, minor, patch;
 	const char *end = *at, *behind;
@@ -51,7 +51,7 @@ int version_parse(const char *text, struct version *ret, struct err *err)
 	const char *end = text;
 	struct version v;
 
-	if (!version_take(&end, &v) || *end)
+	if (!version_read(&end, &v) || *end)
 		return err_set(err, EINVAL, "\"%s\": expected a kernel version like 6.18", text);
 	*ret = v;
 	return 0;
@@ -61,7 +61,7 @@ struct version version_leading(const char *text)
 {
 	struct version v;
 
-	return version_take(&text, &v) ? v : (struct version)VERSION_NONE;
+	return version_read(&text, &v) ? v : (struct version)VERSION_NONE;
 }
 
 struct version version_running(void)

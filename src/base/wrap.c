@@ -30,7 +30,7 @@ void wrap_words(const char *text, size_t indent, struct buf *out)
 	buf_addch(out, '\n');
 }
 
-static bool stays(const char *line)
+static bool line_stays(const char *line)
 {
 	return strchr(" \t-#\n", *line);
 }
@@ -44,7 +44,7 @@ void wrap_text(const char *text, struct buf *out)
 	for (; *text; text += len) {
 		len = strcspn(text, "\n");
 		len += text[len] == '\n';
-		kept = stays(text);
+		kept = line_stays(text);
 		if (!kept)
 			buf_add(&paragraph, text, len);
 		if (paragraph.len && (kept || !text[len])) {
