@@ -15,7 +15,7 @@
 /* Numbers from here on are never given: there is room above them for all that will be made. */
 static const uint64_t ino_end = (uint64_t)1 << 62;
 
-struct checker {
+struct tree_checker {
 	const struct tree *tree;
 	struct hash_map names; /* of an object, by number: how many */
 	struct buf dirs;       /* uint64_t: directories yet to be looked into */
@@ -24,13 +24,13 @@ struct checker {
 	int error;
 };
 
-static void wrong(struct checker *c, uint64_t ino, const char *what)
+static void checker_wrong(struct tree_checker *c, uint64_t ino, const char *what)
 {
 	if (!c->error)
 		c->error = err_set(c->err, EINVAL, "object %llu %s", (unsigned long long)ino, what);
 }
 
-static void wrong_count(struct checker *c, const struct inode *inode, uint64_t is)
+static void wrong_count(struct tree_checker *c, const struct inode *inode, uint64_t is)
 {
 	if (!c->error)
 		c->error = err_set(c->err, EINVAL, "object %llu has link count %u instead of %llu",
@@ -40,29 +40,29 @@ static void wrong_count(struct checker *c, const struct inode *inode, uint64_t i
 
 /* ---- names ---- */
 
-static void check_entry(struct checker *c, const struct inode *dir, const struct entry *entry)
+static void check_entry(struct tree_checker *c, const struct inode *dir, const struct entry *entry)
 {
 	const struct inode *inode = tree_inode(c->tree, entry->ino);
 	uint64_t *names = hash_map_put(&c->names, (struct hash){ entry->ino, 0 }, NULL);
 
 	++*names;
 	if (!inode)
-		wrong(c, dir->ino, "has an entry for a missing object");
+		checker_wrong(c, dir->ino, "has an entry for a missing object");
 	else if (!entry->len || entry->len > CHECK_NAME_MAX || strlen(entry->name) != entry->len ||
 		 strchr(entry->name, '/') || !strcmp(entry->name, ".") ||
 		 !strcmp(entry->name, ".."))
-		wrong(c, dir->ino, "has an entry with an invalid or too long name");
+		checker_wrong(c, dir->ino, "has an entry with an invalid or too long name");
 	else if (!S_ISDIR(inode->mode))
 		return;
 	else if (inode->ino == TREE_ROOT || *names > 1)
-		wrong(c, inode->ino, "is a directory with two names");
+		checker_wrong(c, inode->ino, "is a directory with two names");
 	else if (inode->dir.parent != dir->ino)
-		wrong(c, inode->ino, "is a directory with a wrong parent");
+		checker_wrong(c, inode->ino, "is a directory with a wrong parent");
 	else
 		buf_add(&c->dirs, &inode->ino, sizeof(inode->ino));
 }
 
-static void check_dir(struct checker *c, uint64_t ino)
+static void check_dir(struct tree_checker *c, uint64_t ino)
 {
 	const struct inode *dir = tree_inode(c->tree, ino);
 	const struct entry *entry;
@@ -76,13 +76,14 @@ static void check_dir(struct checker *c, uint64_t ino)
 		wrong_count(c, dir, links);
 }
 
-static void check_names(struct checker *c)
+static void tree_check_names(struct tree_checker *c)
 {
 	uint64_t ino = TREE_ROOT;
 	const struct inode *root = tree_inode(c->tree, ino);
 
 	if (!root || !S_ISDIR(root->mode) || root->dir.parent != TREE_ROOT) {
-		wrong(c, ino, "is the root, and must be a directory that is its own parent");
+		checker_wrong(c, ino,
+			      "is the root, and must be a directory that is its own parent");
 		return;
 	}
 	buf_add(&c->dirs, &ino, sizeof(ino));
@@ -95,22 +96,22 @@ static void check_names(struct checker *c)
 
 /* ---- objects ---- */
 
-static bool is_type(uint32_t mode)
+static bool is_inode_type(uint32_t mode)
 {
 	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISFIFO(mode) ||
 	       S_ISSOCK(mode) || S_ISCHR(mode) || S_ISBLK(mode);
 }
 
-static void check_attributes(struct checker *c, const struct inode *inode)
+static void check_attributes(struct tree_checker *c, const struct inode *inode)
 {
 	if (inode->ino >= c->tree->next_ino || !inode->ino)
-		wrong(c, inode->ino, "has a number beyond the last used one");
-	if (!is_type(inode->mode) || inode->mode & ~(uint32_t)(S_IFMT | 07777))
-		wrong(c, inode->ino, "has an unknown type or mode");
+		checker_wrong(c, inode->ino, "has a number beyond the last used one");
+	if (!is_inode_type(inode->mode) || inode->mode & ~(uint32_t)(S_IFMT | 07777))
+		checker_wrong(c, inode->ino, "has an unknown type or mode");
 	if (inode->flags & ~(uint32_t)(FS_IMMUTABLE_FL | FS_APPEND_FL))
-		wrong(c, inode->ino, "has unknown flags");
+		checker_wrong(c, inode->ino, "has unknown flags");
 	if (inode->rdev && !S_ISCHR(inode->mode) && !S_ISBLK(inode->mode))
-		wrong(c, inode->ino, "has a device number but is not a device");
+		checker_wrong(c, inode->ino, "has a device number but is not a device");
 }
 
 static bool is_xattr_name(const char *name)
@@ -124,51 +125,52 @@ static bool is_xattr_name(const char *name)
 	return false;
 }
 
-static void check_xattrs(struct checker *c, const struct inode *inode)
+static void check_xattrs(struct tree_checker *c, const struct inode *inode)
 {
 	const struct xattr *x;
 	uint64_t cookie = 0;
 
 	while ((x = tree_next_xattr(inode, &cookie))) {
 		if (x->name_len > CHECK_NAME_MAX || !is_xattr_name(x->bytes))
-			wrong(c, inode->ino, "has an extended attribute whose name cannot be");
+			checker_wrong(c, inode->ino,
+				      "has an extended attribute whose name cannot be");
 		if (x->value_len > CHECK_XATTR_MAX)
-			wrong(c, inode->ino, "has an extended attribute that is too long");
+			checker_wrong(c, inode->ino, "has an extended attribute that is too long");
 	}
 }
 
-static void check_blocks(struct checker *c, const struct inode *file)
+static void check_blocks(struct tree_checker *c, const struct inode *file)
 {
 	const struct blob *blob;
 	uint64_t index = 0;
 
 	if (file->size > INT64_MAX)
-		wrong(c, file->ino, "is larger than any file");
+		checker_wrong(c, file->ino, "is larger than any file");
 	for (bool first = true;
 	     (blob = (const struct blob *)pmap_next(&file->file.blocks, first, &index));
 	     first = false) {
 		uint64_t offset = index * TREE_BLOCK;
 
 		if (index > INT64_MAX / TREE_BLOCK || blob->len > TREE_BLOCK)
-			wrong(c, file->ino, "has a block that cannot be");
+			checker_wrong(c, file->ino, "has a block that cannot be");
 		else if (blob->len && (offset >= file->size || blob->len > file->size - offset))
-			wrong(c, file->ino, "has data beyond its size");
+			checker_wrong(c, file->ino, "has data beyond its size");
 	}
 	c->blocks += file->file.blocks.count;
 }
 
-static void check_target(struct checker *c, const struct inode *link)
+static void check_link_target(struct tree_checker *c, const struct inode *link)
 {
 	const struct blob *target = link->target;
 
 	if (!target || !target->len || target->len > CHECK_TARGET_MAX ||
 	    memchr(target->bytes, 0, target->len))
-		wrong(c, link->ino, "is a symbolic link whose target cannot be");
+		checker_wrong(c, link->ino, "is a symbolic link whose target cannot be");
 	else if (target->len != link->size)
-		wrong(c, link->ino, "is a symbolic link of another size than its target's");
+		checker_wrong(c, link->ino, "is a symbolic link of another size than its target's");
 }
 
-static void check_inode(struct checker *c, const struct inode *inode)
+static void check_inode(struct tree_checker *c, const struct inode *inode)
 {
 	const uint64_t *names = hash_map_get(&c->names, (struct hash){ inode->ino, 0 });
 	uint64_t links = names ? *names : 0;
@@ -178,24 +180,24 @@ static void check_inode(struct checker *c, const struct inode *inode)
 	if (S_ISREG(inode->mode))
 		check_blocks(c, inode);
 	else if (S_ISLNK(inode->mode))
-		check_target(c, inode);
+		check_link_target(c, inode);
 	else if (inode->size)
-		wrong(c, inode->ino, "has a size and can have no data");
+		checker_wrong(c, inode->ino, "has a size and can have no data");
 	if (!S_ISDIR(inode->mode) && inode->nlink != links)
 		wrong_count(c, inode, links);
 	if (S_ISDIR(inode->mode) && !links && inode->nlink && inode->ino != TREE_ROOT)
-		wrong(c, inode->ino, "is a directory that nothing leads to");
+		checker_wrong(c, inode->ino, "is a directory that nothing leads to");
 }
 
 int tree_check(const struct tree *t, struct err *err)
 {
-	struct checker c = { .tree = t, .names = HASH_MAP_INIT, .err = err };
+	struct tree_checker c = { .tree = t, .names = HASH_MAP_INIT, .err = err };
 	const struct ref *inode;
 	uint64_t ino = 0;
 
 	if (t->next_ino > ino_end)
 		c.error = err_set(err, EINVAL, "no inode number is left for new objects");
-	check_names(&c);
+	tree_check_names(&c);
 	for (bool first = true; !c.error && (inode = pmap_next(&t->inodes, first, &ino));
 	     first = false)
 		check_inode(&c, (const struct inode *)inode);

@@ -13,7 +13,7 @@
 
 enum { BYTES_SHOWN = 8 };
 
-struct differ {
+struct tree_differ {
 	const struct tree *expected, *seen;
 	struct path_list e, s;
 	size_t limit, lines;
@@ -25,8 +25,8 @@ struct differ {
 	bool *e_paired, *s_paired; /* items that both trees have */
 };
 
-/* Begins a line, which end() ends; beyond the limit lines go nowhere. */
-static struct buf *begin(struct differ *d)
+/* Begins a line, which diff_line_end() ends; beyond the limit lines go nowhere. */
+static struct buf *diff_line_begin(struct tree_differ *d)
 {
 	d->differs = true;
 	buf_clear(&d->line);
@@ -36,7 +36,7 @@ static struct buf *begin(struct differ *d)
 	return &d->line;
 }
 
-static void end(struct differ *d)
+static void diff_line_end(struct tree_differ *d)
 {
 	if (d->lines++ >= d->limit)
 		return;
@@ -56,13 +56,14 @@ static void add_what(struct buf *b, const struct inode *inode)
 		buf_addf(b, " of %llu bytes", (unsigned long long)inode->size);
 }
 
-static void compare_numbers(struct differ *d, const char *what, uint64_t seen, uint64_t expected)
+static void compare_numbers(struct tree_differ *d, const char *what, uint64_t seen,
+			    uint64_t expected)
 {
 	if (seen == expected)
 		return;
-	buf_addf(begin(d), "%s %llu, expected %llu", what, (unsigned long long)seen,
+	buf_addf(diff_line_begin(d), "%s %llu, expected %llu", what, (unsigned long long)seen,
 		 (unsigned long long)expected);
-	end(d);
+	diff_line_end(d);
 }
 
 static void add_bytes(struct buf *b, const struct tree *t, const struct inode *file,
@@ -75,7 +76,7 @@ static void add_bytes(struct buf *b, const struct tree *t, const struct inode *f
 		buf_addf(b, " %02x", bytes[i]);
 }
 
-static void compare_data(struct differ *d, const struct inode *e, const struct inode *s)
+static void diff_data(struct tree_differ *d, const struct inode *e, const struct inode *s)
 {
 	uint64_t offset = data_difference(e, s);
 	struct buf *b;
@@ -83,40 +84,40 @@ static void compare_data(struct differ *d, const struct inode *e, const struct i
 	compare_numbers(d, "size", s->size, e->size);
 	if (offset >= e->size || offset >= s->size)
 		return;
-	b = begin(d);
+	b = diff_line_begin(d);
 	buf_addf(b, "data differs from byte %llu on:", (unsigned long long)offset);
 	add_bytes(b, d->seen, s, offset);
 	buf_adds(b, ", expected");
 	add_bytes(b, d->expected, e, offset);
-	end(d);
+	diff_line_end(d);
 }
 
-static void compare_targets(struct differ *d, const struct blob *e, const struct blob *s)
+static void compare_targets(struct tree_differ *d, const struct blob *e, const struct blob *s)
 {
 	struct buf *b;
 
 	if (e->len == s->len && memcmp(e->bytes, s->bytes, e->len) == 0)
 		return;
-	b = begin(d);
+	b = diff_line_begin(d);
 	buf_adds(b, "target ");
 	add_quoted(b, s->bytes, s->len);
 	buf_adds(b, ", expected ");
 	add_quoted(b, e->bytes, e->len);
-	end(d);
+	diff_line_end(d);
 }
 
-static void compare_contents(struct differ *d, const struct inode *e, const struct inode *s)
+static void compare_contents(struct tree_differ *d, const struct inode *e, const struct inode *s)
 {
 	unsigned fields = d->expected->fields;
 
 	if (fields & TREE_DATA && S_ISREG(e->mode))
-		compare_data(d, e, s);
+		diff_data(d, e, s);
 	if (fields & TREE_DATA && S_ISLNK(e->mode) && e->target && s->target)
 		compare_targets(d, e->target, s->target);
 	if (fields & TREE_RDEV && e->rdev != s->rdev) {
-		buf_addf(begin(d), "device %u:%u, expected %u:%u", major(s->rdev), minor(s->rdev),
-			 major(e->rdev), minor(e->rdev));
-		end(d);
+		buf_addf(diff_line_begin(d), "device %u:%u, expected %u:%u", major(s->rdev),
+			 minor(s->rdev), major(e->rdev), minor(e->rdev));
+		diff_line_end(d);
 	}
 }
 
@@ -125,7 +126,7 @@ static void add_value(struct buf *b, const struct xattr *x)
 	add_quoted(b, x->bytes + x->name_len + 1, x->value_len);
 }
 
-static void compare_xattr(struct differ *d, const struct xattr *e, const struct xattr *s)
+static void compare_xattr(struct tree_differ *d, const struct xattr *e, const struct xattr *s)
 {
 	const struct xattr *shown = s ? s : e;
 	struct buf *b;
@@ -134,7 +135,7 @@ static void compare_xattr(struct differ *d, const struct xattr *e, const struct 
 	if (e && s && e->value_len == s->value_len &&
 	    memcmp(e->bytes, s->bytes, e->name_len + 1 + (size_t)e->value_len) == 0)
 		return;
-	b = begin(d);
+	b = diff_line_begin(d);
 	buf_adds(b, s ? "attribute " : "attribute missing: ");
 	add_path(b, shown->bytes);
 	buf_adds(b, s ? " is " : ", expected ");
@@ -145,10 +146,10 @@ static void compare_xattr(struct differ *d, const struct xattr *e, const struct 
 	} else if (s) {
 		buf_adds(b, ", expected none");
 	}
-	end(d);
+	diff_line_end(d);
 }
 
-static void compare_xattrs(struct differ *d, const struct inode *e, const struct inode *s)
+static void diff_xattrs(struct tree_differ *d, const struct inode *e, const struct inode *s)
 {
 	struct arena arena = ARENA_INIT;
 	size_t count;
@@ -164,31 +165,32 @@ static void compare_xattrs(struct differ *d, const struct inode *e, const struct
 	arena_free(&arena);
 }
 
-static void compare_owners(struct differ *d, const struct inode *e, const struct inode *s)
+static void compare_owners(struct tree_differ *d, const struct inode *e, const struct inode *s)
 {
 	if (e->uid == s->uid && e->gid == s->gid)
 		return;
-	buf_addf(begin(d), "owner %u:%u, expected %u:%u", s->uid, s->gid, e->uid, e->gid);
-	end(d);
+	buf_addf(diff_line_begin(d), "owner %u:%u, expected %u:%u", s->uid, s->gid, e->uid, e->gid);
+	diff_line_end(d);
 }
 
-static void compare_times(struct differ *d, const char *what, int64_t seen, int64_t expected)
+static void compare_times(struct tree_differ *d, const char *what, int64_t seen, int64_t expected)
 {
 	if (seen == expected)
 		return;
-	buf_addf(begin(d), "%s %lld ns, expected %lld ns", what, (long long)seen,
+	buf_addf(diff_line_begin(d), "%s %lld ns, expected %lld ns", what, (long long)seen,
 		 (long long)expected);
-	end(d);
+	diff_line_end(d);
 }
 
-static void compare_inodes(struct differ *d, const struct inode *e, const struct inode *s)
+static void compare_inodes(struct tree_differ *d, const struct inode *e, const struct inode *s)
 {
 	unsigned fields = d->expected->fields;
 	bool is_link = S_ISLNK(e->mode);
 
 	if (fields & (is_link ? TREE_SYMLINK_MODE : TREE_MODE) && e->mode != s->mode) {
-		buf_addf(begin(d), "mode %04o, expected %04o", s->mode & 07777, e->mode & 07777);
-		end(d);
+		buf_addf(diff_line_begin(d), "mode %04o, expected %04o", s->mode & 07777,
+			 e->mode & 07777);
+		diff_line_end(d);
 	}
 	if (fields & TREE_OWNER)
 		compare_owners(d, e, s);
@@ -198,7 +200,7 @@ static void compare_inodes(struct differ *d, const struct inode *e, const struct
 		compare_numbers(d, "flags", s->flags, e->flags);
 	compare_contents(d, e, s);
 	if (fields & TREE_XATTR)
-		compare_xattrs(d, e, s);
+		diff_xattrs(d, e, s);
 	if (fields & TREE_TIMES && !is_link)
 		compare_times(d, "access time", s->times.access, e->times.access);
 	if (fields & TREE_TIMES)
@@ -212,37 +214,39 @@ static bool same_error(const struct inode *a, const struct inode *b)
 }
 
 /* If this is one object with an earlier name in one tree, it must be so in the other. */
-static void compare_identity(struct differ *d, const struct path_item *e, const struct path_item *s)
+static void compare_identity(struct tree_differ *d, const struct path_item *e,
+			     const struct path_item *s)
 {
 	bool e_again = e != &d->e.items[e->first], s_again = s != &d->s.items[s->first];
 	const struct inode *expected = s_again ? item_lookup(&d->s, s->first, d->expected) : NULL;
 	const struct inode *seen = e_again ? item_lookup(&d->e, e->first, d->seen) : NULL;
 
 	if (expected && expected != e->inode) {
-		buf_adds(begin(d), "one object with ");
+		buf_adds(diff_line_begin(d), "one object with ");
 		add_item_path(&d->line, &d->s, s->first);
 		buf_adds(&d->line, ", expected two");
-		end(d);
+		diff_line_end(d);
 	}
 	if (seen && seen != s->inode) {
-		buf_adds(begin(d), "not one object with ");
+		buf_adds(diff_line_begin(d), "not one object with ");
 		add_item_path(&d->line, &d->e, e->first);
 		buf_adds(&d->line, ", expected so");
-		end(d);
+		diff_line_end(d);
 	}
 }
 
-static void compare_items(struct differ *d, const struct path_item *e, const struct path_item *s)
+static void compare_items(struct tree_differ *d, const struct path_item *e,
+			  const struct path_item *s)
 {
 	struct buf *b;
 
 	if ((e->inode->mode & S_IFMT) != (s->inode->mode & S_IFMT) ||
 	    (!(e->inode->mode & S_IFMT) && !same_error(e->inode, s->inode))) {
-		b = begin(d);
+		b = diff_line_begin(d);
 		add_what(b, s->inode);
 		buf_adds(b, ", expected ");
 		add_what(b, e->inode);
-		end(d);
+		diff_line_end(d);
 		return;
 	}
 	compare_identity(d, e, s);
@@ -252,19 +256,19 @@ static void compare_items(struct differ *d, const struct path_item *e, const str
 		compare_inodes(d, e->inode, s->inode);
 }
 
-static void tell_one_sided(struct differ *d, const struct path_item *item, bool missing)
+static void diff_one_sided(struct tree_differ *d, const struct path_item *item, bool missing)
 {
-	struct buf *b = begin(d);
+	struct buf *b = diff_line_begin(d);
 
 	buf_adds(b, missing ? "missing, expected " : "unexpected: ");
 	add_what(b, item->inode);
-	end(d);
+	diff_line_end(d);
 }
 
 /* Which of two items comes first, by its sign; 0: they have the same path. What lies in a directory
  * that the other tree has not comes before all that is left there; so does what is deeper, since
  * the other is done with that directory. Else both are in the same one. */
-static int item_order(const struct differ *d, size_t e, size_t s)
+static int item_order(const struct tree_differ *d, size_t e, size_t s)
 {
 	const struct path_item *expected = &d->e.items[e], *seen = &d->s.items[s];
 
@@ -278,7 +282,7 @@ static int item_order(const struct differ *d, size_t e, size_t s)
 }
 
 /* Compares or prints the next entries of the two lists. */
-static void differ_step(struct differ *d, size_t *e, size_t *s)
+static void differ_step(struct tree_differ *d, size_t *e, size_t *s)
 {
 	int order = item_order(d, *e, *s);
 
@@ -289,16 +293,16 @@ static void differ_step(struct differ *d, size_t *e, size_t *s)
 		d->e_paired[*e] = d->s_paired[*s] = true;
 		compare_items(d, &d->e.items[(*e)++], &d->s.items[(*s)++]);
 	} else if (order < 0) {
-		tell_one_sided(d, &d->e.items[(*e)++], true);
+		diff_one_sided(d, &d->e.items[(*e)++], true);
 	} else {
-		tell_one_sided(d, &d->s.items[(*s)++], false);
+		diff_one_sided(d, &d->s.items[(*s)++], false);
 	}
 }
 
 size_t tree_diff(const struct tree *expected, const struct tree *seen, size_t limit,
 		 struct buf *out)
 {
-	struct differ d = { .expected = expected, .seen = seen, .limit = limit, .out = out };
+	struct tree_differ d = { .expected = expected, .seen = seen, .limit = limit, .out = out };
 	size_t e = 0, s = 0, differing = 0;
 
 	path_list_make(&d.e, expected);

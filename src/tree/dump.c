@@ -40,7 +40,7 @@ static void add_string(struct buf *out, const char *bytes, size_t len)
 	buf_addch(out, '"');
 }
 
-static void add_file(struct dumper *d, const struct inode *file)
+static void dump_file(struct dumper *d, const struct inode *file)
 {
 	struct sha1 sum = SHA1_INIT;
 	char bytes[TREE_BLOCK], text[41];
@@ -57,7 +57,7 @@ static void add_file(struct dumper *d, const struct inode *file)
 	buf_addf(d->out, "|\"%s\"", text);
 }
 
-static void add_error(struct dumper *d, const char *call, int code)
+static void dump_error(struct dumper *d, const char *call, int code)
 {
 	add_string(d->out, d->path.data, d->path.len);
 	buf_addf(d->out, "|!|\"%s\"|", call);
@@ -65,20 +65,20 @@ static void add_error(struct dumper *d, const char *call, int code)
 	buf_addch(d->out, '\n');
 }
 
-static void add_object(struct dumper *d, const struct inode *inode)
+static void dump_object(struct dumper *d, const struct inode *inode)
 {
 	unsigned type = inode->mode & S_IFMT;
 
 	if (type == 0) {
-		add_error(d, inode->error.call, inode->error.code);
+		dump_error(d, inode->error.call, inode->error.code);
 		return;
 	}
 	if (type != S_IFREG && type != S_IFDIR && type != S_IFLNK) {
-		add_error(d, "open", EOPNOTSUPP); /* the form knows no other types */
+		dump_error(d, "open", EOPNOTSUPP); /* the form knows no other types */
 		return;
 	}
 	if (type == S_IFREG && inode->size > summed_max) {
-		add_error(d, "read", EFBIG);
+		dump_error(d, "read", EFBIG);
 		return;
 	}
 	add_string(d->out, d->path.data, d->path.len);
@@ -88,7 +88,7 @@ static void add_object(struct dumper *d, const struct inode *inode)
 		buf_addu(d->out, inode->ino);
 	}
 	if (type == S_IFREG)
-		add_file(d, inode);
+		dump_file(d, inode);
 	if (type == S_IFLNK) {
 		buf_addch(d->out, '|');
 		add_string(d->out, inode->target->bytes, inode->target->len);
@@ -97,7 +97,8 @@ static void add_object(struct dumper *d, const struct inode *inode)
 }
 
 /* Sets the path to that of an entry of the directory. */
-static const struct inode *go_to(struct dumper *d, size_t dir_path_len, const struct entry *entry)
+static const struct inode *dump_entry_inode(struct dumper *d, size_t dir_path_len,
+					    const struct entry *entry)
 {
 	d->path.len = dir_path_len;
 	buf_add(&d->path, entry->name, entry->len);
@@ -105,17 +106,17 @@ static const struct inode *go_to(struct dumper *d, size_t dir_path_len, const st
 }
 
 /* Prints the directory at the current path and its entries, without its subdirectories. */
-static void enter(struct dumper *d, const struct inode *dir)
+static void dump_enter(struct dumper *d, const struct inode *dir)
 {
 	const struct dir_level *level;
 
-	add_object(d, dir);
+	dump_object(d, dir);
 	if (!d->path.len || d->path.data[d->path.len - 1] != '/')
 		buf_addch(&d->path, '/');
 	level = dir_levels_push(&d->above, d->tree, dir, &d->arena, d->path.len);
 	for (size_t i = 0; i < level->count; i++) {
 		if (!S_ISDIR(tree_inode(d->tree, level->entries[i]->ino)->mode))
-			add_object(d, go_to(d, level->mark, level->entries[i]));
+			dump_object(d, dump_entry_inode(d, level->mark, level->entries[i]));
 	}
 }
 
@@ -123,18 +124,18 @@ static void add_dir(struct dumper *d, const struct inode *dir)
 {
 	const struct entry *entry;
 
-	enter(d, dir);
+	dump_enter(d, dir);
 	while (d->above.depth) {
 		size_t path_len = d->above.levels[d->above.depth - 1].mark;
 
 		entry = dir_levels_next(&d->above);
 		if (entry && S_ISDIR(tree_inode(d->tree, entry->ino)->mode))
-			enter(d, go_to(d, path_len, entry));
+			dump_enter(d, dump_entry_inode(d, path_len, entry));
 	}
 }
 
 /* The object at a path, links not followed; NULL if there is none. */
-static const struct inode *find(const struct tree *t, const char *path)
+static const struct inode *dump_find_path(const struct tree *t, const char *path)
 {
 	const struct inode *inode = tree_inode(t, TREE_ROOT);
 
@@ -160,15 +161,15 @@ static const struct inode *find(const struct tree *t, const char *path)
 void tree_dump(const struct tree *t, const char *path, bool with_ino, struct buf *out)
 {
 	struct dumper d = { .tree = t, .with_ino = with_ino, .out = out, .arena = ARENA_INIT };
-	const struct inode *inode = find(t, path);
+	const struct inode *inode = dump_find_path(t, path);
 
 	buf_adds(&d.path, path);
 	if (!inode)
-		add_error(&d, "lstat", ENOENT);
+		dump_error(&d, "lstat", ENOENT);
 	else if (S_ISDIR(inode->mode))
 		add_dir(&d, inode);
 	else
-		add_object(&d, inode);
+		dump_object(&d, inode);
 	free(d.above.levels);
 	buf_free(&d.path);
 	arena_free(&d.arena);

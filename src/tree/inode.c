@@ -53,14 +53,14 @@ static bool inode_reachable(const struct inode *inode)
 }
 
 /* What the term of an inode is the hash of; what does not take part is 0. */
-struct term {
+struct hash_term {
 	uint32_t mode, uid, gid, nlink, flags;
 	int32_t error;
 	uint64_t size, rdev;
 	int64_t access, modify;
 	struct hash places, xattrs, contents;
 };
-_Static_assert(sizeof(struct term) == 104, "padding would be hashed");
+_Static_assert(sizeof(struct hash_term) == 104, "padding would be hashed");
 
 static struct hash contents_hash(const struct inode *inode)
 {
@@ -76,7 +76,7 @@ static struct hash contents_hash(const struct inode *inode)
 struct hash inode_term(const struct inode *inode, unsigned fields, struct hash places)
 {
 	bool is_link = S_ISLNK(inode->mode);
-	struct term term = { .mode = inode->mode & S_IFMT, .places = places };
+	struct hash_term term = { .mode = inode->mode & S_IFMT, .places = places };
 
 	if (!(inode->mode & S_IFMT)) {
 		term.error = inode->error.code;

@@ -30,7 +30,7 @@ const struct entry **sorted_entries(const struct tree *t, const struct inode *di
 	return entries;
 }
 
-static int compare_xattrs(const void *a, const void *b)
+static int by_xattr_name_bytes(const void *a, const void *b)
 {
 	return strcmp((*(const struct xattr *const *)a)->bytes,
 		      (*(const struct xattr *const *)b)->bytes);
@@ -46,7 +46,7 @@ const struct xattr **sorted_xattrs(const struct inode *inode, struct arena *aren
 
 	while ((x = tree_next_xattr(inode, &cookie)))
 		xattrs[count++] = x;
-	qsort(xattrs, count, sizeof(*xattrs), compare_xattrs);
+	qsort(xattrs, count, sizeof(*xattrs), by_xattr_name_bytes);
 	*ret_count = count;
 	return xattrs;
 }
@@ -83,7 +83,7 @@ struct lister {
 	struct dir_levels above; /* each with the index of its item */
 };
 
-static void add_item(struct lister *l, const char *name, const struct inode *inode)
+static void lister_add(struct lister *l, const char *name, const struct inode *inode)
 {
 	struct path_list *list = l->list;
 	size_t depth = l->above.depth;
@@ -111,14 +111,14 @@ void path_list_make(struct path_list *list, const struct tree *t)
 	const struct entry *entry;
 
 	*list = (struct path_list){ .arena = ARENA_INIT };
-	add_item(&l, "", inode);
+	lister_add(&l, "", inode);
 	dir_levels_push(&l.above, t, inode, &list->arena, 0);
 	while (l.above.depth) {
 		entry = dir_levels_next(&l.above);
 		if (!entry)
 			continue;
 		inode = tree_inode(t, entry->ino);
-		add_item(&l, entry->name, inode);
+		lister_add(&l, entry->name, inode);
 		if (S_ISDIR(inode->mode))
 			dir_levels_push(&l.above, t, inode, &list->arena, list->count - 1);
 	}

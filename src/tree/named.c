@@ -14,12 +14,12 @@
 
 static const uint64_t key_mask = ((uint64_t)1 << NAME_KEY_BITS) - 1;
 
-static uint64_t key_of(const char *name, size_t len)
+static uint64_t name_key(const char *name, size_t len)
 {
 	return hash64(name, len, 0) & key_mask;
 }
 
-static const char *name_of(const struct ref *object, const struct named_kind *kind)
+static const char *object_name(const struct ref *object, const struct named_kind *kind)
 {
 	return (const char *)object + kind->name_at;
 }
@@ -33,16 +33,16 @@ static size_t len_of(const struct ref *object, const struct named_kind *kind)
 }
 
 /* The object of that name and its key, or NULL and the key it would get. */
-static struct ref *seek(const struct pmap *m, const struct named_kind *kind, const char *name,
-			size_t len, uint64_t *ret_key)
+static struct ref *named_seek(const struct pmap *m, const struct named_kind *kind, const char *name,
+			      size_t len, uint64_t *ret_key)
 {
-	uint64_t key = key_of(name, len);
+	uint64_t key = name_key(name, len);
 
 	for (;; key = (key + 1) & key_mask) {
 		struct ref *object = pmap_get(m, key);
 
 		if (!object || (len_of(object, kind) == len &&
-				memcmp(name_of(object, kind), name, len) == 0)) {
+				memcmp(object_name(object, kind), name, len) == 0)) {
 			*ret_key = key;
 			return object;
 		}
@@ -54,26 +54,26 @@ struct ref *named_find(const struct pmap *m, const struct named_kind *kind, cons
 {
 	uint64_t key;
 
-	return seek(m, kind, name, len, &key);
+	return named_seek(m, kind, name, len, &key);
 }
 
 void named_put(struct pmap *m, const struct named_kind *kind, struct ref *object)
 {
 	uint64_t key;
 
-	seek(m, kind, name_of(object, kind), len_of(object, kind), &key);
+	named_seek(m, kind, object_name(object, kind), len_of(object, kind), &key);
 	pmap_put(m, kind->type, key, object);
 }
 
 void named_remove(struct pmap *m, const struct named_kind *kind, const char *name, size_t len)
 {
 	uint64_t gap, key;
-	struct ref *object = seek(m, kind, name, len, &gap);
+	struct ref *object = named_seek(m, kind, name, len, &gap);
 
 	must(object);
 	pmap_remove(m, kind->type, gap);
 	for (key = (gap + 1) & key_mask; (object = pmap_get(m, key)); key = (key + 1) & key_mask) {
-		uint64_t home = key_of(name_of(object, kind), len_of(object, kind));
+		uint64_t home = name_key(object_name(object, kind), len_of(object, kind));
 
 		if (((key - home) & key_mask) < ((key - gap) & key_mask))
 			continue; /* its search does not pass the gap */

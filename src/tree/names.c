@@ -66,7 +66,7 @@ void name_add(struct tree *t, uint64_t dir, const char *name, size_t len, uint64
 }
 
 /* Gives the inode a name, and its directory a subdirectory if it is one. */
-static void attach(struct tree *t, uint64_t dir, const char *name, size_t len, uint64_t ino)
+static void name_attach(struct tree *t, uint64_t dir, const char *name, size_t len, uint64_t ino)
 {
 	name_add(t, dir, name, len, ino);
 	if (S_ISDIR(tree_inode(t, ino)->mode))
@@ -74,7 +74,7 @@ static void attach(struct tree *t, uint64_t dir, const char *name, size_t len, u
 }
 
 /* Takes a name away again; returns its inode. */
-static struct inode *detach(struct tree *t, uint64_t dir, const char *name, size_t len)
+static struct inode *name_detach(struct tree *t, uint64_t dir, const char *name, size_t len)
 {
 	const struct entry *entry = tree_find(t, dir, name, len);
 	struct inode *parent, *child;
@@ -116,7 +116,7 @@ static void move_places(struct tree *t, struct moved moved, struct buf *more)
 }
 
 /* After a directory's path changed from `before`: the places below it follow. */
-static void rebase(struct tree *t, uint64_t ino, struct hash before)
+static void rehash_moved(struct tree *t, uint64_t ino, struct hash before)
 {
 	const struct inode *dir = tree_inode(t, ino);
 	struct moved moved = { ino, before };
@@ -139,12 +139,12 @@ void tree_link(struct tree *t, uint64_t dir, const char *name, size_t len, uint6
 	struct inode *inode = tree_edit(t, ino);
 
 	inode->nlink += S_ISDIR(inode->mode) ? 2 : 1;
-	attach(t, dir, name, len, ino);
+	name_attach(t, dir, name, len, ino);
 }
 
 void tree_unlink(struct tree *t, uint64_t dir, const char *name, size_t len)
 {
-	struct inode *inode = detach(t, dir, name, len);
+	struct inode *inode = name_detach(t, dir, name, len);
 
 	bool directory = S_ISDIR(inode->mode);
 
@@ -168,9 +168,9 @@ void tree_rename(struct tree *t, uint64_t from_dir, const char *from, size_t fro
 	before = tree_inode(t, ino)->places;
 	if (tree_find(t, to_dir, to, to_len))
 		tree_unlink(t, to_dir, to, to_len);
-	detach(t, from_dir, from, from_len);
-	attach(t, to_dir, to, to_len, ino);
-	rebase(t, ino, before);
+	name_detach(t, from_dir, from, from_len);
+	name_attach(t, to_dir, to, to_len, ino);
+	rehash_moved(t, ino, before);
 }
 
 void tree_exchange(struct tree *t, uint64_t a_dir, const char *a, size_t a_len, uint64_t b_dir,
@@ -188,12 +188,12 @@ void tree_exchange(struct tree *t, uint64_t a_dir, const char *a, size_t a_len, 
 	b_ino = b_entry->ino;
 	a_before = tree_inode(t, a_ino)->places;
 	b_before = tree_inode(t, b_ino)->places;
-	detach(t, a_dir, a, a_len);
-	detach(t, b_dir, b, b_len);
-	attach(t, b_dir, b, b_len, a_ino);
-	attach(t, a_dir, a, a_len, b_ino);
-	rebase(t, a_ino, a_before);
-	rebase(t, b_ino, b_before);
+	name_detach(t, a_dir, a, a_len);
+	name_detach(t, b_dir, b, b_len);
+	name_attach(t, b_dir, b, b_len, a_ino);
+	name_attach(t, a_dir, a, a_len, b_ino);
+	rehash_moved(t, a_ino, a_before);
+	rehash_moved(t, b_ino, b_before);
 }
 
 bool tree_is_ancestor(const struct tree *t, uint64_t dir, uint64_t below)

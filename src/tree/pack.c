@@ -13,7 +13,7 @@
 #include "base/map.h"
 #include "tree/inode.h"
 
-static void put_num(struct buf *out, uint64_t value)
+static void pack_number(struct buf *out, uint64_t value)
 {
 	while (value >= 0x80) {
 		buf_addch(out, (char)(value | 0x80));
@@ -24,7 +24,7 @@ static void put_num(struct buf *out, uint64_t value)
 
 static void put_bytes(struct buf *out, const void *bytes, size_t len)
 {
-	put_num(out, len);
+	pack_number(out, len);
 	buf_add(out, bytes, len);
 }
 
@@ -32,14 +32,14 @@ static void put_blocks(struct buf *out, const struct inode *inode)
 {
 	uint64_t key = 0;
 
-	put_num(out, inode->file.blocks.count);
+	pack_number(out, inode->file.blocks.count);
 	for (bool first = true;; first = false) {
 		const struct blob *block =
 			(const struct blob *)pmap_next(&inode->file.blocks, first, &key);
 
 		if (!block)
 			return;
-		put_num(out, key);
+		pack_number(out, key);
 		put_bytes(out, block->bytes, block->len);
 	}
 }
@@ -49,7 +49,7 @@ static void put_xattrs(struct buf *out, const struct inode *inode)
 	uint64_t cookie = 0;
 	const struct xattr *x;
 
-	put_num(out, inode->xattrs.count);
+	pack_number(out, inode->xattrs.count);
 	while ((x = tree_next_xattr(inode, &cookie))) {
 		put_bytes(out, x->bytes, x->name_len);
 		put_bytes(out, x->bytes + x->name_len + 1, x->value_len);
@@ -60,28 +60,28 @@ static void put_inode(struct buf *out, const struct inode *inode)
 {
 	const struct inode_times *times = &inode->times;
 
-	put_num(out, inode->ino);
-	put_num(out, inode->mode);
-	put_num(out, inode->uid);
-	put_num(out, inode->gid);
-	put_num(out, inode->nlink);
-	put_num(out, inode->flags);
-	put_num(out, inode->rdev);
-	put_num(out, (uint64_t)times->access);
-	put_num(out, (uint64_t)times->modify);
-	put_num(out, (uint64_t)times->change);
-	put_num(out, (uint64_t)times->birth);
+	pack_number(out, inode->ino);
+	pack_number(out, inode->mode);
+	pack_number(out, inode->uid);
+	pack_number(out, inode->gid);
+	pack_number(out, inode->nlink);
+	pack_number(out, inode->flags);
+	pack_number(out, inode->rdev);
+	pack_number(out, (uint64_t)times->access);
+	pack_number(out, (uint64_t)times->modify);
+	pack_number(out, (uint64_t)times->change);
+	pack_number(out, (uint64_t)times->birth);
 	put_xattrs(out, inode);
 	switch (inode->mode & S_IFMT) {
 	case S_IFREG:
-		put_num(out, inode->size);
+		pack_number(out, inode->size);
 		put_blocks(out, inode);
 		break;
 	case S_IFLNK:
 		put_bytes(out, inode->target->bytes, inode->target->len);
 		break;
 	case 0:
-		put_num(out, (uint64_t)inode->error.code);
+		pack_number(out, (uint64_t)inode->error.code);
 		put_bytes(out, inode->error.call, strlen(inode->error.call));
 		break;
 	}
@@ -115,9 +115,9 @@ struct packer {
 	struct buf levels;    /* struct pack_level */
 };
 
-static void enter_dir(struct packer *p, uint64_t dir)
+static void pack_enter_dir(struct packer *p, uint64_t dir)
 {
-	put_num(p->out, tree_inode(p->tree, dir)->dir.entries.count);
+	pack_number(p->out, tree_inode(p->tree, dir)->dir.entries.count);
 	push_level(&p->levels, dir, 0);
 }
 
@@ -129,22 +129,22 @@ static void put_entry(struct packer *p, const struct entry *e)
 	put_bytes(p->out, e->name, e->len);
 	hash_map_put(&p->done, (struct hash){ e->ino, 0 }, &new);
 	if (!new) {
-		put_num(p->out, 0);
-		put_num(p->out, e->ino);
+		pack_number(p->out, 0);
+		pack_number(p->out, e->ino);
 		return;
 	}
 	put_inode(p->out, inode);
 	if (S_ISDIR(inode->mode))
-		enter_dir(p, e->ino);
+		pack_enter_dir(p, e->ino);
 }
 
 void tree_pack(const struct tree *t, struct buf *out)
 {
 	struct packer p = { t, out, HASH_MAP_INIT, BUF_INIT };
 
-	put_num(out, t->next_ino);
+	pack_number(out, t->next_ino);
 	put_inode(out, tree_inode(t, TREE_ROOT));
-	enter_dir(&p, TREE_ROOT);
+	pack_enter_dir(&p, TREE_ROOT);
 	while (p.levels.len) {
 		struct pack_level *level = top_level(&p.levels);
 		const struct entry *e = tree_next_entry(t, level->dir, &level->position);
@@ -168,7 +168,7 @@ struct unpacker {
 };
 
 /* After the first mistake everything reads as 0 and nothing more is built. */
-static void bad(struct unpacker *u, const char *what)
+static void unpack_bad(struct unpacker *u, const char *what)
 {
 	if (!u->error)
 		u->error = err_set(u->err, EINVAL, "not a packed tree: %s", what);
@@ -197,8 +197,8 @@ static uint64_t get_num(struct unpacker *u)
 		if (byte < 0x80)
 			return value;
 	}
-	bad(u, u->next < u->end ? "a number of more than 64 bits"
-				: "it ends in the middle of a number");
+	unpack_bad(u, u->next < u->end ? "a number of more than 64 bits"
+				       : "it ends in the middle of a number");
 	return 0;
 }
 
@@ -207,7 +207,7 @@ static uint32_t get_num32(struct unpacker *u)
 	uint64_t value = get_num(u);
 
 	if (value > UINT32_MAX)
-		bad(u, "a number of more than 32 bits where there is room for these");
+		unpack_bad(u, "a number of more than 32 bits where there is room for these");
 	return (uint32_t)value;
 }
 
@@ -218,7 +218,7 @@ static const char *get_bytes(struct unpacker *u, size_t max, size_t *ret_len)
 
 	*ret_len = 0;
 	if (len > max || len > (uint64_t)(u->end - u->next)) {
-		bad(u, "a length beyond its bounds");
+		unpack_bad(u, "a length beyond its bounds");
 		return "";
 	}
 	u->next += len;
@@ -303,7 +303,7 @@ static void get_error(struct unpacker *u, struct inode *inode)
 	memcpy(inode->error.call, call, len);
 }
 
-static bool is_type(uint32_t type)
+static bool is_packed_type(uint32_t type)
 {
 	return type == 0 || type == S_IFREG || type == S_IFDIR || type == S_IFLNK ||
 	       type == S_IFIFO || type == S_IFSOCK || type == S_IFCHR || type == S_IFBLK;
@@ -320,7 +320,7 @@ static void get_object(struct unpacker *u, uint64_t ino)
 		tree_edit(u->tree, ino)->mode = mode;
 	} else if (ino == UINT64_MAX || tree_inode(u->tree, ino)) {
 		bad_object(u, ino, "is there already, or has a number that cannot be");
-	} else if (!is_type(mode & S_IFMT)) {
+	} else if (!is_packed_type(mode & S_IFMT)) {
 		bad_object(u, ino, "has a type that there is not");
 	} else {
 		u->tree->next_ino = ino;
@@ -346,7 +346,7 @@ static void get_object(struct unpacker *u, uint64_t ino)
 	}
 }
 
-static bool is_name(const char *name, size_t len)
+static bool is_packed_name(const char *name, size_t len)
 {
 	return len && !memchr(name, '/', len) && !memchr(name, 0, len) &&
 	       !(name[0] == '.' && (len == 1 || (len == 2 && name[1] == '.')));
@@ -361,7 +361,7 @@ static uint64_t get_named(struct unpacker *u, bool *ret_again)
 	if (*ret_again)
 		return get_num(u);
 	if (ino == TREE_ROOT)
-		bad(u, "the root below itself");
+		unpack_bad(u, "the root below itself");
 	else
 		get_object(u, ino);
 	return ino;
@@ -371,7 +371,8 @@ static uint64_t get_named(struct unpacker *u, bool *ret_again)
  * read. Its name, a slash and a word, is one that no object can have. */
 static bool is_remark(const char *name, size_t len, const struct inode *inode)
 {
-	return !(inode->mode & S_IFMT) && len > 1 && name[0] == '/' && is_name(name + 1, len - 1);
+	return !(inode->mode & S_IFMT) && len > 1 && name[0] == '/' &&
+	       is_packed_name(name + 1, len - 1);
 }
 
 static void get_entry(struct unpacker *u, uint64_t dir)
@@ -386,7 +387,7 @@ static void get_entry(struct unpacker *u, uint64_t dir)
 		bad_object(u, dir, "has an entry for what is not there");
 	else if (again && S_ISDIR(inode->mode))
 		bad_object(u, ino, "is a directory with two names");
-	else if (!is_name(name, len) && !is_remark(name, len, inode))
+	else if (!is_packed_name(name, len) && !is_remark(name, len, inode))
 		bad_object(u, dir, "has an entry that is no name");
 	else if (tree_find(u->tree, dir, name, len))
 		bad_object(u, dir, "has a name twice");
@@ -408,7 +409,7 @@ int tree_unpack(struct tree *ret, const char **data, const char *end, unsigned f
 	tree_init(&tree, fields, hashed, 0755, 0, 0);
 	u.next_ino = get_num(&u);
 	if (get_num(&u) != TREE_ROOT)
-		bad(&u, "it does not begin with a root");
+		unpack_bad(&u, "it does not begin with a root");
 	get_object(&u, TREE_ROOT);
 	push_level(&u.levels, TREE_ROOT, get_num(&u));
 	while (u.levels.len && !u.error) {

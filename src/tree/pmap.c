@@ -49,7 +49,7 @@ static unsigned bit_of(uint64_t key, unsigned shift)
 	return 1u << (key >> shift & MASK);
 }
 
-static unsigned index_of(const struct pmap_node *node, unsigned bit)
+static unsigned node_index_of(const struct pmap_node *node, unsigned bit)
 {
 	return bits_set(node->used & (bit - 1));
 }
@@ -140,7 +140,7 @@ static struct ref *node_get(const struct pmap_node *node, unsigned shift, uint64
 
 		if (!(node->used & bit))
 			return NULL;
-		slot = &node->slots[index_of(node, bit)];
+		slot = &node->slots[node_index_of(node, bit)];
 		if (node->objects & bit)
 			return slot->key == key ? slot->object : NULL;
 		node = slot->node;
@@ -157,7 +157,7 @@ struct ref *pmap_get(const struct pmap *m, uint64_t key)
 static struct pmap_node *node_add(struct pmap_node *node, unsigned bit, uint64_t key,
 				  struct ref *object)
 {
-	unsigned slots = bits_set(node->used), i = index_of(node, bit);
+	unsigned slots = bits_set(node->used), i = node_index_of(node, bit);
 
 	node = pool_resize(node, node_size(slots), node_size(slots + 1));
 	memmove(&node->slots[i + 1], &node->slots[i], (slots - i) * sizeof(struct slot));
@@ -187,7 +187,7 @@ void pmap_put(struct pmap *m, const struct pmap_type *type, uint64_t key, struct
 			m->count++;
 			return;
 		}
-		slot = &node->slots[index_of(node, bit)];
+		slot = &node->slots[node_index_of(node, bit)];
 		if (node->objects & bit) {
 			if (slot->key == key) {
 				object_drop(type, slot->object);
@@ -212,7 +212,7 @@ struct ref *pmap_edit(struct pmap *m, const struct pmap_type *type, uint64_t key
 
 		if (!(node->used & bit))
 			return NULL;
-		slot = &node->slots[index_of(node, bit)];
+		slot = &node->slots[node_index_of(node, bit)];
 		if (node->objects & bit) {
 			if (slot->key != key)
 				return NULL;
@@ -232,7 +232,7 @@ struct ref *pmap_edit(struct pmap *m, const struct pmap_type *type, uint64_t key
 /* Takes a slot out of a node that is one's own; the node may move. */
 static struct pmap_node *node_cut(struct pmap_node *node, unsigned bit)
 {
-	unsigned slots = bits_set(node->used), i = index_of(node, bit);
+	unsigned slots = bits_set(node->used), i = node_index_of(node, bit);
 
 	memmove(&node->slots[i], &node->slots[i + 1], (slots - i - 1) * sizeof(struct slot));
 	node->used &= ~bit;
@@ -247,7 +247,7 @@ bool pmap_remove(struct pmap *m, const struct pmap_type *type, uint64_t key)
 
 	if (!pmap_get(m, key))
 		return false;
-	for (;; at = &node->slots[index_of(node, bit)].node) {
+	for (;; at = &node->slots[node_index_of(node, bit)].node) {
 		node = *at = node_own(*at);
 		path[depth] = at;
 		bit = bit_of(key, depth * BITS);
@@ -255,7 +255,7 @@ bool pmap_remove(struct pmap *m, const struct pmap_type *type, uint64_t key)
 			break;
 		depth++;
 	}
-	object_drop(type, node->slots[index_of(node, bit)].object);
+	object_drop(type, node->slots[node_index_of(node, bit)].object);
 	node = *at = node_cut(node, bit);
 	m->count--;
 
@@ -264,7 +264,7 @@ bool pmap_remove(struct pmap *m, const struct pmap_type *type, uint64_t key)
 		struct pmap_node *parent = *path[--depth];
 
 		bit = bit_of(key, depth * BITS);
-		parent->slots[index_of(parent, bit)] = node->slots[0];
+		parent->slots[node_index_of(parent, bit)] = node->slots[0];
 		parent->objects |= bit;
 		node_free(node);
 		node = parent;
@@ -299,7 +299,8 @@ static struct ref *node_first(const struct pmap_node *node, uint64_t *key)
 /* The first object below node whose key comes after *key. */
 static struct ref *node_after(const struct pmap_node *node, unsigned shift, uint64_t *key)
 {
-	unsigned bit = bit_of(*key, shift), i = index_of(node, bit), slots = bits_set(node->used);
+	unsigned bit = bit_of(*key, shift), i = node_index_of(node, bit),
+		 slots = bits_set(node->used);
 
 	if (node->used & bit) {
 		const struct slot *slot = &node->slots[i++];
@@ -339,7 +340,7 @@ struct part {
 
 static struct part part_at(const struct pmap_node *node, unsigned bit)
 {
-	const struct slot *slot = &node->slots[index_of(node, bit)];
+	const struct slot *slot = &node->slots[node_index_of(node, bit)];
 
 	if (!(node->used & bit))
 		return (struct part){ NULL, NULL, 0 };
@@ -355,14 +356,14 @@ static const struct ref *part_get(struct part part, unsigned shift, uint64_t key
 	return part.key == key ? part.object : NULL;
 }
 
-struct differ {
+struct pmap_differ {
 	void (*visit)(void *to, uint64_t key, const struct ref *in_a, const struct ref *in_b);
 	void *to;
 };
 
 /* Every object of one part that the other has not at all; at `shift` both parts begin. */
-static void diff_missing(const struct differ *d, struct part has, struct part other, unsigned shift,
-			 bool has_is_a)
+static void diff_missing(const struct pmap_differ *d, struct part has, struct part other,
+			 unsigned shift, bool has_is_a)
 {
 	if (has.node) {
 		for (unsigned left = has.node->used; left; left &= left - 1)
@@ -373,7 +374,7 @@ static void diff_missing(const struct differ *d, struct part has, struct part ot
 	}
 }
 
-static void diff_parts(const struct differ *d, struct part a, struct part b, unsigned shift)
+static void diff_parts(const struct pmap_differ *d, struct part a, struct part b, unsigned shift)
 {
 	if (a.node && b.node) {
 		if (a.node == b.node)
@@ -400,7 +401,7 @@ void pmap_diff(const struct pmap *a, const struct pmap *b,
 			     const struct ref *in_b),
 	       void *to)
 {
-	struct differ d = { visit, to };
+	struct pmap_differ d = { visit, to };
 
 	diff_parts(&d, (struct part){ a->root, NULL, 0 }, (struct part){ b->root, NULL, 0 }, 0);
 }

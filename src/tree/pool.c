@@ -56,19 +56,19 @@ static void *plain_alloc(size_t size)
 	return must_realloc(NULL, size);
 }
 
-static void plain_free(void *memory, size_t size)
+static void pool_plain_free(void *memory, size_t size)
 {
 	if (plain)
 		atomic_fetch_add_explicit(&bytes_given, size, memory_order_relaxed);
 	free(memory);
 }
 
-static size_t class_of(size_t size)
+static size_t pool_class(size_t size)
 {
 	return (size + STEP - 1) / STEP;
 }
 
-static void *carve(size_t size)
+static void *pool_carve(size_t size)
 {
 	void *memory;
 
@@ -83,25 +83,25 @@ static void *carve(size_t size)
 
 void *pool_alloc(size_t size)
 {
-	size_t class = class_of(size);
+	size_t class = pool_class(size);
 	struct unused *memory;
 
 	if (plain || class > CLASSES)
 		return plain_alloc(size);
 	memory = pool.unused[class];
 	if (!memory)
-		return carve(class * STEP);
+		return pool_carve(class * STEP);
 	pool.unused[class] = memory->next;
 	return memory;
 }
 
 void pool_free(void *memory, size_t size)
 {
-	size_t class = class_of(size);
+	size_t class = pool_class(size);
 	struct unused *unused = memory;
 
 	if (plain || class > CLASSES) {
-		plain_free(memory, size);
+		pool_plain_free(memory, size);
 		return;
 	}
 	unused->next = pool.unused[class];
@@ -112,7 +112,7 @@ void *pool_resize(void *memory, size_t old_size, size_t size)
 {
 	void *resized;
 
-	if (!plain && class_of(old_size) == class_of(size))
+	if (!plain && pool_class(old_size) == pool_class(size))
 		return memory;
 	resized = pool_alloc(size);
 	memcpy(resized, memory, old_size < size ? old_size : size);

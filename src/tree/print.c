@@ -73,7 +73,7 @@ static void add_xattrs(struct buf *out, const struct inode *inode)
 	arena_free(&arena);
 }
 
-static void add_inode(struct buf *out, const struct tree *t, const struct inode *inode)
+static void print_inode(struct buf *out, const struct tree *t, const struct inode *inode)
 {
 	bool is_link = S_ISLNK(inode->mode);
 
@@ -113,7 +113,7 @@ void tree_print(const struct tree *t, struct buf *out)
 			buf_adds(out, " same=");
 			add_item_path(out, &list, item->first);
 		} else {
-			add_inode(out, t, item->inode);
+			print_inode(out, t, item->inode);
 		}
 		buf_addch(out, '\n');
 	}

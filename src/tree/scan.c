@@ -59,7 +59,7 @@ int open_object(struct scanner *w, int dir_fd, const char *name, int flags)
 	return fd;
 }
 
-static int64_t nanoseconds(struct statx_timestamp time)
+static int64_t statx_nanoseconds(struct statx_timestamp time)
 {
 	int64_t ns;
 
@@ -82,10 +82,10 @@ void set_attributes(struct inode *inode, const struct statx *st)
 	if (S_ISREG(st->stx_mode))
 		inode->size = st->stx_size;
 	inode->rdev = (uint32_t)makedev(st->stx_rdev_major, st->stx_rdev_minor);
-	inode->times.access = nanoseconds(st->stx_atime);
-	inode->times.modify = nanoseconds(st->stx_mtime);
-	inode->times.change = nanoseconds(st->stx_ctime);
-	inode->times.birth = nanoseconds(st->stx_btime);
+	inode->times.access = statx_nanoseconds(st->stx_atime);
+	inode->times.modify = statx_nanoseconds(st->stx_mtime);
+	inode->times.change = statx_nanoseconds(st->stx_ctime);
+	inode->times.birth = statx_nanoseconds(st->stx_btime);
 }
 
 /* A directory fails before it has entries, or not at all. */
@@ -195,7 +195,7 @@ static void scan_file(struct scanner *w, int dir_fd, const char *name, struct in
 	close(fd);
 }
 
-static void take_link(struct scanner *w, int dir_fd, const char *name, struct inode *link)
+static void scan_link(struct scanner *w, int dir_fd, const char *name, struct inode *link)
 {
 	ssize_t n = readlinkat(dir_fd, name, w->data, SCANNER_DATA);
 
@@ -214,7 +214,7 @@ void scan_other(struct scanner *w, int dir_fd, const char *name, struct inode *i
 	if (S_ISREG(inode->mode))
 		scan_file(w, dir_fd, name, inode);
 	else if (S_ISLNK(inode->mode))
-		take_link(w, dir_fd, name, inode);
+		scan_link(w, dir_fd, name, inode);
 	else
 		scan_xattrs(w, -1, dir_fd, name, inode);
 }

@@ -25,16 +25,16 @@ static const char name_listed_twice[] = "/twice", name_lost[] = "/lost", name_mo
 
 enum { STATX_WANTED = STATX_BASIC_STATS | STATX_BTIME };
 
-static uint64_t device_of(const struct statx *st)
+static uint64_t statx_device(const struct statx *st)
 {
 	return makedev(st->stx_dev_major, st->stx_dev_minor);
 }
 
 /* What identifies an object in the tree. Numbers of another device, and those that mean
  * the root, are moved out of the way. */
-static uint64_t identity(const struct scanner *w, const struct statx *st)
+static uint64_t statx_identity(const struct scanner *w, const struct statx *st)
 {
-	uint64_t key[2] = { device_of(st), st->stx_ino };
+	uint64_t key[2] = { statx_device(st), st->stx_ino };
 
 	if (key[0] == w->root_dev && key[1] == w->root_ino)
 		return TREE_ROOT;
@@ -62,7 +62,7 @@ static void level_push(struct scanner *w, int fd, uint64_t dir, const struct sta
 	}
 	w->levels[w->depth++] = (struct scan_level){
 		.dir = dir,
-		.dev = device_of(st),
+		.dev = statx_device(st),
 		.ino = st->stx_ino,
 		.fd = fd,
 		.start = start,
@@ -88,7 +88,7 @@ static int level_reopen(struct scanner *w, struct scan_level *l, int fd)
 	l->fd = open_object(w, fd, "..", O_DIRECTORY);
 	if (l->fd < 0)
 		return errno;
-	if (!statx(l->fd, "", AT_EMPTY_PATH, STATX_INO, &st) && device_of(&st) == l->dev &&
+	if (!statx(l->fd, "", AT_EMPTY_PATH, STATX_INO, &st) && statx_device(&st) == l->dev &&
 	    st.stx_ino == l->ino)
 		return 0;
 	close(l->fd);
@@ -119,7 +119,7 @@ static void level_pop(struct scanner *w)
 /* ---- entries ---- */
 
 /* The walk has come to its limits. */
-static void cut(struct scanner *w, uint64_t dir, const char *limit, uint64_t max)
+static void scan_cut(struct scanner *w, uint64_t dir, const char *limit, uint64_t max)
 {
 	if (!w->options.bounded)
 		w->error = err_set(w->err, EOVERFLOW, "more than %llu %s", (unsigned long long)max,
@@ -129,7 +129,7 @@ static void cut(struct scanner *w, uint64_t dir, const char *limit, uint64_t max
 	w->cut = true;
 }
 
-static bool is_over(const struct scanner *w)
+static bool scan_is_over(const struct scanner *w)
 {
 	return w->error || w->cut;
 }
@@ -165,10 +165,10 @@ static bool is_lost_found(const struct scanner *w, uint64_t dir, const char *nam
 
 /* ---- objects ---- */
 
-static void enter_dir(struct scanner *w, int dir_fd, uint64_t dir, const char *name,
-		      const struct statx *st)
+static void scan_enter_dir(struct scanner *w, int dir_fd, uint64_t dir, const char *name,
+			   const struct statx *st)
 {
-	uint64_t ino = identity(w, st);
+	uint64_t ino = statx_identity(w, st);
 	size_t start = w->dents.len;
 	struct inode *inode;
 	int fd, error;
@@ -199,10 +199,10 @@ static void enter_dir(struct scanner *w, int dir_fd, uint64_t dir, const char *n
 	close(fd);
 }
 
-static void take_file_or_link(struct scanner *w, int dir_fd, uint64_t dir, const char *name,
+static void scan_file_or_link(struct scanner *w, int dir_fd, uint64_t dir, const char *name,
 			      const struct statx *st)
 {
-	uint64_t ino = identity(w, st);
+	uint64_t ino = statx_identity(w, st);
 	const struct inode *known = tree_inode(w->tree, ino);
 	struct inode *inode;
 
@@ -216,7 +216,7 @@ static void take_file_or_link(struct scanner *w, int dir_fd, uint64_t dir, const
 		scan_other(w, dir_fd, name, inode, st);
 }
 
-static bool is_type(uint32_t mode)
+static bool is_statx_type(uint32_t mode)
 {
 	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISFIFO(mode) ||
 	       S_ISSOCK(mode) || S_ISCHR(mode) || S_ISBLK(mode);
@@ -225,10 +225,10 @@ static bool is_type(uint32_t mode)
 static bool within_limits(struct scanner *w, uint64_t dir)
 {
 	if (w->options.objects_max && w->objects++ >= w->options.objects_max)
-		cut(w, dir, "objects", w->options.objects_max);
+		scan_cut(w, dir, "objects", w->options.objects_max);
 	else if (w->depth > SCAN_DEPTH_MAX)
-		cut(w, dir, "directories in one another", SCAN_DEPTH_MAX);
-	return !is_over(w);
+		scan_cut(w, dir, "directories in one another", SCAN_DEPTH_MAX);
+	return !scan_is_over(w);
 }
 
 static void scan_object(struct scanner *w, int dir_fd, uint64_t dir, const char *name)
@@ -244,16 +244,16 @@ static void scan_object(struct scanner *w, int dir_fd, uint64_t dir, const char 
 	}
 	if (statx(dir_fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_WANTED, &st) < 0)
 		add_error(w, dir, name, "stat", errno);
-	else if (!is_type(st.stx_mode))
+	else if (!is_statx_type(st.stx_mode))
 		add_error(w, dir, name, "stat", EUCLEAN);
 	else if (S_ISDIR(st.stx_mode))
-		enter_dir(w, dir_fd, dir, name, &st);
+		scan_enter_dir(w, dir_fd, dir, name, &st);
 	else
-		take_file_or_link(w, dir_fd, dir, name, &st);
+		scan_file_or_link(w, dir_fd, dir, name, &st);
 }
 
 /* One more entry of the innermost directory. */
-static void take_entry(struct scanner *w)
+static void scan_entry(struct scanner *w)
 {
 	struct scan_level *l = level_last(w);
 	const struct dirent64 *entry = (const struct dirent64 *)(w->dents.data + l->at);
@@ -267,11 +267,11 @@ static void take_entry(struct scanner *w)
 		scan_object(w, l->fd, l->dir, entry->d_name);
 }
 
-static void walk(struct scanner *w)
+static void scan_levels(struct scanner *w)
 {
 	while (w->depth) {
-		if (!is_over(w) && level_last(w)->at < level_last(w)->end)
-			take_entry(w);
+		if (!scan_is_over(w) && level_last(w)->at < level_last(w)->end)
+			scan_entry(w);
 		else
 			level_pop(w);
 	}
@@ -279,7 +279,7 @@ static void walk(struct scanner *w)
 
 /* ---- the root ---- */
 
-static int open_root(struct scanner *w, int root_fd, struct statx *st, int *ret_fd)
+static int scan_open_root(struct scanner *w, int root_fd, struct statx *st, int *ret_fd)
 {
 	int fd = open_object(w, root_fd, ".", O_DIRECTORY), error;
 
@@ -302,11 +302,11 @@ static int scan_root(struct scanner *w, int root_fd)
 {
 	struct inode *root;
 	struct statx st;
-	int fd = -1, status = open_root(w, root_fd, &st, &fd);
+	int fd = -1, status = scan_open_root(w, root_fd, &st, &fd);
 
 	if (status < 0)
 		return status;
-	w->root_dev = device_of(&st);
+	w->root_dev = statx_device(&st);
 	w->root_ino = st.stx_ino;
 	root = tree_edit(w->tree, TREE_ROOT);
 	set_attributes(root, &st);
@@ -317,7 +317,7 @@ static int scan_root(struct scanner *w, int root_fd)
 			       root->error.call);
 	}
 	level_push(w, fd, TREE_ROOT, &st, 0);
-	walk(w);
+	scan_levels(w);
 	return w->error;
 }
 

@@ -18,7 +18,7 @@ enum { OFFERED_FIRST = 256 };
 
 /* Goes to the directory for one call by name, where the kernel has none by descriptor. /proc
  * would do too, but a process after chroot does not have it. */
-static ssize_t visit(int dir_fd, const char *name, const char *attribute, char *to)
+static ssize_t xattr_visit(int dir_fd, const char *name, const char *attribute, char *to)
 {
 	int back = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), error;
 	ssize_t n = -1;
@@ -51,11 +51,11 @@ static ssize_t list_into(struct scanner *w, int fd, int dir_fd, const char *name
 			return n;
 		w->no_xattrat = true;
 	}
-	return visit(dir_fd, name, NULL, list);
+	return xattr_visit(dir_fd, name, NULL, list);
 }
 
 /* The kernel allocates and clears as much as it is offered, so little is offered first. */
-static ssize_t list_names(struct scanner *w, int fd, int dir_fd, const char *name, char *list)
+static ssize_t xattr_list_names(struct scanner *w, int fd, int dir_fd, const char *name, char *list)
 {
 	ssize_t n = list_into(w, fd, dir_fd, name, list, OFFERED_FIRST);
 
@@ -75,13 +75,13 @@ static ssize_t value_into(struct scanner *w, int fd, int dir_fd, const char *nam
 	if (fd >= 0)
 		return fgetxattr(fd, attribute, value, size);
 	if (w->no_xattrat)
-		return visit(dir_fd, name, attribute, value);
+		return xattr_visit(dir_fd, name, attribute, value);
 	return syscall(SYS_getxattrat, dir_fd, name, AT_SYMLINK_NOFOLLOW, attribute, &args,
 		       sizeof(args));
 }
 
-static ssize_t get_value(struct scanner *w, int fd, int dir_fd, const char *name,
-			 const char *attribute, char *value)
+static ssize_t xattr_get_value(struct scanner *w, int fd, int dir_fd, const char *name,
+			       const char *attribute, char *value)
 {
 	ssize_t n = value_into(w, fd, dir_fd, name, attribute, value, OFFERED_FIRST);
 
@@ -111,7 +111,7 @@ void scan_xattrs(struct scanner *w, int fd, int dir_fd, const char *name, struct
 
 	if (*unsupported || !(w->options.fields & TREE_XATTR))
 		return;
-	len = list_names(w, fd, dir_fd, name, list);
+	len = xattr_list_names(w, fd, dir_fd, name, list);
 	if (len < 0 && errno == EOPNOTSUPP) {
 		*unsupported = true;
 		return;
@@ -128,7 +128,7 @@ void scan_xattrs(struct scanner *w, int fd, int dir_fd, const char *name, struct
 		}
 		if (!is_wanted(w, at))
 			continue;
-		value_len = get_value(w, fd, dir_fd, name, at, value);
+		value_len = xattr_get_value(w, fd, dir_fd, name, at, value);
 		if (value_len < 0) {
 			object_fail(w, inode, "getxattr", errno);
 			return;
