@@ -24,7 +24,7 @@ static bool meets_failures(enum op op)
 	return !(op_table[op].traits & (TRAIT_ENV | TRAIT_PROC));
 }
 
-static bool is_failure(enum op op)
+static bool is_injection(enum op op)
 {
 	return op == OP_fail_alloc || op == OP_fail_read || op == OP_fail_write;
 }
@@ -87,7 +87,7 @@ void giving_up_allow(struct step *x)
 }
 
 /* Nothing is known any more of an object that a call has failed to change: it may be half done. */
-static void distrust(struct state *s, const struct tree *attempted)
+static void distrust_attempted(struct state *s, const struct tree *attempted)
 {
 	const struct inode *inode;
 	uint64_t ino;
@@ -108,7 +108,7 @@ static void doubt_objects_of(const struct model *m, struct state *s, const struc
 	memset(attempted.failing, 0, sizeof(attempted.failing));
 	attempted.health = HEALTH_SOUND;
 	model_move(m, &attempted, c, &env);
-	distrust(s, &attempted.tree);
+	distrust_attempted(s, &attempted.tree);
 	state_free(&attempted);
 }
 
@@ -140,7 +140,7 @@ void giving_up_after(const struct model *m, struct state *s, const struct call *
 {
 	bool grave = is_grave(m, s);
 
-	if (is_failure(c->op))
+	if (is_injection(c->op))
 		return;
 	if (c->op == OP_remount && !error)
 		note_remount(s);

@@ -33,7 +33,7 @@ static uint32_t mode_granted(struct step *x, const struct inode *inode, uint32_t
 	return mode;
 }
 
-static void set_mode(struct step *x, const struct inode *inode, int64_t mode)
+static void step_set_mode(struct step *x, const struct inode *inode, int64_t mode)
 {
 	struct inode *edited;
 
@@ -59,18 +59,19 @@ static void set_mode(struct step *x, const struct inode *inode, int64_t mode)
 
 void model_chmod(struct step *x)
 {
-	set_mode(x, need_object(x, AT_FDCWD, &x->call->chmod.path, WALK_FOLLOW),
-		 x->call->chmod.mode.num);
+	step_set_mode(x, need_object(x, AT_FDCWD, &x->call->chmod.path, WALK_FOLLOW),
+		      x->call->chmod.mode.num);
 }
 
 void model_fchmod(struct step *x)
 {
-	set_mode(x, need_open_object(x, &x->call->fchmod.fd, false), x->call->fchmod.mode.num);
+	step_set_mode(x, need_open_object(x, &x->call->fchmod.fd, false), x->call->fchmod.mode.num);
 }
 
 void model_fchmodat(struct step *x)
 {
-	set_mode(x,
-		 need_object(x, x->call->fchmodat.dirfd.num, &x->call->fchmodat.path, WALK_FOLLOW),
-		 x->call->fchmodat.mode.num);
+	step_set_mode(x,
+		      need_object(x, x->call->fchmodat.dirfd.num, &x->call->fchmodat.path,
+				  WALK_FOLLOW),
+		      x->call->fchmodat.mode.num);
 }

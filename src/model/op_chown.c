@@ -19,7 +19,7 @@ static void check_owner(struct step *x, const struct inode *inode, uint32_t uid,
 }
 
 /* In a user namespace that maps only the user of the process. */
-static void check_mapping(struct step *x, uint32_t uid, uint32_t gid)
+static void check_id_mapping(struct step *x, uint32_t uid, uint32_t gid)
 {
 	const struct process *p = x->process;
 
@@ -54,7 +54,7 @@ static void check_bits(struct step *x, const struct inode *inode, uint32_t gid, 
 		*drop |= S_ISGID;
 }
 
-static void set_owner(struct step *x, const struct inode *inode, int64_t user, int64_t group)
+static void step_set_owner(struct step *x, const struct inode *inode, int64_t user, int64_t group)
 {
 	uint32_t uid = (uint32_t)user, gid = (uint32_t)group, drop;
 	struct inode *edited;
@@ -64,7 +64,7 @@ static void set_owner(struct step *x, const struct inode *inode, int64_t user, i
 	drop = bits_dropped(x, inode);
 	if (x->state->read_only)
 		refuse(x, RULE_attr_read_only);
-	check_mapping(x, uid, gid);
+	check_id_mapping(x, uid, gid);
 	if (inode->flags & (FS_IMMUTABLE_FL | FS_APPEND_FL)) {
 		if (uid != KEEP_ID || gid != KEEP_ID)
 			refuse(x, RULE_attr_immutable);
@@ -88,20 +88,20 @@ static void set_owner(struct step *x, const struct inode *inode, int64_t user, i
 
 void model_chown(struct step *x)
 {
-	set_owner(x, need_object(x, AT_FDCWD, &x->call->chown.path, WALK_FOLLOW),
-		  x->call->chown.uid.num, x->call->chown.gid.num);
+	step_set_owner(x, need_object(x, AT_FDCWD, &x->call->chown.path, WALK_FOLLOW),
+		       x->call->chown.uid.num, x->call->chown.gid.num);
 }
 
 void model_lchown(struct step *x)
 {
-	set_owner(x, need_object(x, AT_FDCWD, &x->call->lchown.path, WALK_KEEP_SLASH),
-		  x->call->lchown.uid.num, x->call->lchown.gid.num);
+	step_set_owner(x, need_object(x, AT_FDCWD, &x->call->lchown.path, WALK_KEEP_SLASH),
+		       x->call->lchown.uid.num, x->call->lchown.gid.num);
 }
 
 void model_fchown(struct step *x)
 {
-	set_owner(x, need_open_object(x, &x->call->fchown.fd, false), x->call->fchown.uid.num,
-		  x->call->fchown.gid.num);
+	step_set_owner(x, need_open_object(x, &x->call->fchown.fd, false), x->call->fchown.uid.num,
+		       x->call->fchown.gid.num);
 }
 
 void model_fchownat(struct step *x)
@@ -110,8 +110,8 @@ void model_fchownat(struct step *x)
 
 	if (flags & ~(int64_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) && refuse(x, RULE_at_flags))
 		return;
-	set_owner(x,
-		  need_object(x, x->call->fchownat.dirfd.num, &x->call->fchownat.path,
-			      walk_flags(flags)),
-		  x->call->fchownat.uid.num, x->call->fchownat.gid.num);
+	step_set_owner(x,
+		       need_object(x, x->call->fchownat.dirfd.num, &x->call->fchownat.path,
+				   walk_flags(flags)),
+		       x->call->fchownat.uid.num, x->call->fchownat.gid.num);
 }

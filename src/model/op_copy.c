@@ -24,12 +24,12 @@ static bool refuse_ends(struct step *x, const struct copy *c)
 }
 
 /* Do [a, a + length) and [b, b + length) meet? */
-static bool overlap(uint64_t a, uint64_t b, uint64_t length)
+static bool ranges_overlap(uint64_t a, uint64_t b, uint64_t length)
 {
 	return a < b + length && b < a + length;
 }
 
-static uint64_t left_of(const struct inode *inode, uint64_t offset)
+static uint64_t bytes_behind(const struct inode *inode, uint64_t offset)
 {
 	return offset < inode->size ? inode->size - offset : 0;
 }
@@ -48,11 +48,11 @@ static bool refuse_copy_range(struct step *x, struct copy *c)
 		return true;
 	if (c->from_offset < 0 || c->to_offset < 0)
 		return refuse(x, RULE_io_offset);
-	if (c->length > left_of(file_inode(x, c->from), from))
-		c->length = left_of(file_inode(x, c->from), from);
+	if (c->length > bytes_behind(file_inode(x, c->from), from))
+		c->length = bytes_behind(file_inode(x, c->from), from);
 	if (c->length > max - to)
 		c->length = max - to;
-	return c->from->ino == c->to->ino && c->length && overlap(from, to, c->length) &&
+	return c->from->ino == c->to->ino && c->length && ranges_overlap(from, to, c->length) &&
 	       refuse(x, RULE_copy_overlap);
 }
 
@@ -143,11 +143,11 @@ static bool refuse_clone_range(struct step *x, struct copy *c)
 	    refuse(x, RULE_clone_unaligned))
 		return true;
 	blocks = (c->length + mask) & ~mask;
-	return c->from->ino == c->to->ino && overlap(from, to, blocks) &&
+	return c->from->ino == c->to->ino && ranges_overlap(from, to, blocks) &&
 	       refuse(x, RULE_copy_overlap);
 }
 
-static void clone(struct step *x, struct copy *c)
+static void clone_range(struct step *x, struct copy *c)
 {
 	uint64_t ino = c->to->ino;
 	struct tree *t = &x->state->tree;
@@ -180,7 +180,7 @@ void model_ficlone(struct step *x)
 	c.to = need_io(x, &x->call->ficlone.fd);
 	c.from = need_io(x, &x->call->ficlone.src);
 	if (c.to && c.from)
-		clone(x, &c);
+		clone_range(x, &c);
 }
 
 void model_ficlonerange(struct step *x)
@@ -196,5 +196,5 @@ void model_ficlonerange(struct step *x)
 	c.to = need_io(x, &x->call->ficlonerange.fd);
 	c.from = need_io(x, &x->call->ficlonerange.src);
 	if (c.to && c.from)
-		clone(x, &c);
+		clone_range(x, &c);
 }

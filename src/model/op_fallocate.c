@@ -16,7 +16,7 @@ enum {
 	WRITE_ZEROES = FALLOC_FL_WRITE_ZEROES_,
 };
 
-struct range {
+struct fallocate_range {
 	int64_t mode;
 	int64_t offset, length;
 };
@@ -64,7 +64,7 @@ static bool is_supported(const struct traits *traits, int64_t mode)
 	}
 }
 
-static void check_file(struct step *x, const struct open_file *f, int64_t mode)
+static void check_fallocate_file(struct step *x, const struct open_file *f, int64_t mode)
 {
 	const struct inode *inode = file_inode(x, f);
 
@@ -82,7 +82,7 @@ static void check_file(struct step *x, const struct open_file *f, int64_t mode)
 }
 
 /* Collapsing and inserting move whole blocks, and stay within the file. */
-static void check_shift(struct step *x, const struct inode *inode, const struct range *r)
+static void check_shift(struct step *x, const struct inode *inode, const struct fallocate_range *r)
 {
 	uint64_t block = x->model->traits.block_size, end;
 	bool inserts = r->mode == INSERT;
@@ -96,7 +96,7 @@ static void check_shift(struct step *x, const struct inode *inode, const struct 
 		refuse_size(x, inode->size + (uint64_t)r->length, RULE_insert_too_large);
 }
 
-static bool refuse_range_end(struct step *x, const struct range *r)
+static bool refuse_range_end(struct step *x, const struct fallocate_range *r)
 {
 	int64_t end;
 
@@ -105,7 +105,7 @@ static bool refuse_range_end(struct step *x, const struct range *r)
 	return refuse_size(x, (uint64_t)end, RULE_fallocate_too_far);
 }
 
-static void change_data(struct step *x, const struct inode *inode, const struct range *r)
+static void change_data(struct step *x, const struct inode *inode, const struct fallocate_range *r)
 {
 	struct tree *t = &x->state->tree;
 	uint64_t ino = inode->ino, offset = (uint64_t)r->offset, length = (uint64_t)r->length;
@@ -130,7 +130,8 @@ static void change_data(struct step *x, const struct inode *inode, const struct 
 		tree_allocate(t, ino, offset, length);
 }
 
-static void allocate(struct step *x, const struct inode *inode, const struct range *r)
+static void allocate_range(struct step *x, const struct inode *inode,
+			   const struct fallocate_range *r)
 {
 	if (!is_supported(&x->model->traits, r->mode)) {
 		refuse(x, RULE_fallocate_unsupported);
@@ -152,7 +153,7 @@ static void allocate(struct step *x, const struct inode *inode, const struct ran
 
 void model_fallocate(struct step *x)
 {
-	struct range r = {
+	struct fallocate_range r = {
 		.mode = x->call->fallocate.mode.num,
 		.offset = x->call->fallocate.offset.num,
 		.length = x->call->fallocate.length.num,
@@ -168,7 +169,7 @@ void model_fallocate(struct step *x)
 		refuse(x, RULE_fallocate_mode);
 	if (!f)
 		return;
-	check_file(x, f, r.mode);
+	check_fallocate_file(x, f, r.mode);
 	if (!refused(x) && !refuse_range_end(x, &r) && S_ISREG(file_inode(x, f)->mode))
-		allocate(x, file_inode(x, f), &r);
+		allocate_range(x, file_inode(x, f), &r);
 }

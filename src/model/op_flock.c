@@ -4,7 +4,7 @@
 #include <sys/file.h>
 
 /* Does another open file hold a lock that this one conflicts with? */
-static bool conflicts(const struct step *x, const struct open_file *f, int64_t lock)
+static bool flock_conflicts(const struct step *x, const struct open_file *f, int64_t lock)
 {
 	const struct open_file *other;
 	uint64_t key;
@@ -50,7 +50,7 @@ void model_flock(struct step *x)
 		refuse(x, RULE_lock_access);
 	if (refused(x))
 		return;
-	if (lock != LOCK_UN && f->lock != lock && conflicts(x, f, lock))
+	if (lock != LOCK_UN && f->lock != lock && flock_conflicts(x, f, lock))
 		lock_busy(x, !(operation & LOCK_NB));
 	if (proceed(x))
 		set_lock(x, lock == LOCK_UN ? 0 : lock);

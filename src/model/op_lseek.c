@@ -74,7 +74,7 @@ static int64_t seek_hole(struct step *x, const struct inode *inode, int64_t offs
 	return give_range(x, least, (int64_t)inode->size);
 }
 
-static bool is_known(struct step *x, int64_t whence)
+static bool is_known_whence(struct step *x, int64_t whence)
 {
 	if (whence == SEEK_DATA || whence == SEEK_HOLE)
 		return !holds(x, RULE_seek_no_holes);
@@ -150,7 +150,7 @@ void model_lseek(struct step *x)
 	const struct open_file *f = need_io(x, &x->call->lseek.fd);
 	int64_t to = -1;
 
-	if (!is_known(x, whence))
+	if (!is_known_whence(x, whence))
 		refuse(x, RULE_seek_whence);
 	if (!f || refused(x))
 		return;

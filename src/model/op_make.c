@@ -22,7 +22,7 @@ static void refuse_place(struct step *x, const struct where *w, bool directory)
 		refuse_write(x, w->parent);
 }
 
-static void make_directory(struct step *x, int64_t dirfd, const struct arg *path, int64_t mode)
+static void step_make_directory(struct step *x, int64_t dirfd, const struct arg *path, int64_t mode)
 {
 	uint64_t link_max = x->model->traits.link_max;
 	struct where w;
@@ -47,14 +47,14 @@ void model_mkdir(struct step *x)
 {
 	const struct call *c = x->call;
 
-	make_directory(x, AT_FDCWD, &c->mkdir.path, c->mkdir.mode.num);
+	step_make_directory(x, AT_FDCWD, &c->mkdir.path, c->mkdir.mode.num);
 }
 
 void model_mkdirat(struct step *x)
 {
 	const struct call *c = x->call;
 
-	make_directory(x, c->mkdirat.dirfd.num, &c->mkdirat.path, c->mkdirat.mode.num);
+	step_make_directory(x, c->mkdirat.dirfd.num, &c->mkdirat.path, c->mkdirat.mode.num);
 }
 
 static void refuse_node_type(struct step *x, int64_t mode, int64_t dev)
@@ -82,8 +82,8 @@ static void refuse_node_type(struct step *x, int64_t mode, int64_t dev)
 	}
 }
 
-static void make_node(struct step *x, int64_t dirfd, const struct arg *path, int64_t mode,
-		      int64_t dev)
+static void step_make_node(struct step *x, int64_t dirfd, const struct arg *path, int64_t mode,
+			   int64_t dev)
 {
 	uint32_t type = mode & S_IFMT ? (uint32_t)mode & S_IFMT : S_IFREG;
 	struct where w;
@@ -108,15 +108,15 @@ void model_mknod(struct step *x)
 {
 	const struct call *c = x->call;
 
-	make_node(x, AT_FDCWD, &c->mknod.path, c->mknod.mode.num, c->mknod.dev.num);
+	step_make_node(x, AT_FDCWD, &c->mknod.path, c->mknod.mode.num, c->mknod.dev.num);
 }
 
 void model_mknodat(struct step *x)
 {
 	const struct call *c = x->call;
 
-	make_node(x, c->mknodat.dirfd.num, &c->mknodat.path, c->mknodat.mode.num,
-		  c->mknodat.dev.num);
+	step_make_node(x, c->mknodat.dirfd.num, &c->mknodat.path, c->mknodat.mode.num,
+		       c->mknodat.dev.num);
 }
 
 static void make_symlink(struct step *x, const struct arg *target, int64_t dirfd,

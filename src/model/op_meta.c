@@ -6,7 +6,7 @@
 enum { MODE_USUAL = 0644 };
 
 /* Another call in place of this one, by the same process in the same state. */
-static struct step instead(const struct step *x, struct call *call, enum op op)
+static struct step step_instead(const struct step *x, struct call *call, enum op op)
 {
 	struct step y = *x;
 
@@ -19,7 +19,7 @@ static struct step instead(const struct step *x, struct call *call, enum op op)
 static int64_t open_first(struct step *x, const struct arg *path, int64_t flags, int64_t mode)
 {
 	struct call call;
-	struct step y = instead(x, &call, OP_open);
+	struct step y = step_instead(x, &call, OP_open);
 
 	call.open.path = *path;
 	call.open.flags.num = flags;
@@ -104,10 +104,10 @@ void model_direct_write(struct step *x)
 	open_then(x, &x->call->direct_write.path, O_WRONLY | O_DIRECT, 0, write_directly);
 }
 
-static void allocate(struct step *x, const struct arg *fd)
+static void allocate_instead(struct step *x, const struct arg *fd)
 {
 	struct call call;
-	struct step y = instead(x, &call, OP_fallocate);
+	struct step y = step_instead(x, &call, OP_fallocate);
 
 	call.fallocate.fd = *fd;
 	call.fallocate.mode = x->call->fallocate_file.mode;
@@ -120,13 +120,13 @@ void model_fallocate_file(struct step *x)
 {
 	if (leave_open(x, RULE_call_of_linux))
 		return;
-	open_then(x, &x->call->fallocate_file.path, O_RDWR, 0, allocate);
+	open_then(x, &x->call->fallocate_file.path, O_RDWR, 0, allocate_instead);
 }
 
 static void chown_path(struct step *x, const struct arg *path, int64_t uid, int64_t gid)
 {
 	struct call call;
-	struct step y = instead(x, &call, OP_chown);
+	struct step y = step_instead(x, &call, OP_chown);
 
 	call.chown.path = *path;
 	call.chown.uid.num = uid;

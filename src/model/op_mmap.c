@@ -13,7 +13,8 @@ static bool maps_too_far(const struct inode *inode, uint64_t count, uint64_t off
 	return length > max || offset / page > (max - length) / page;
 }
 
-static void check_mapping(struct step *x, const struct open_file *f, int64_t count, int64_t offset)
+static void check_file_mapping(struct step *x, const struct open_file *f, int64_t count,
+			       int64_t offset)
 {
 	if (!count)
 		refuse(x, RULE_map_empty);
@@ -51,7 +52,7 @@ void model_mmap_write(struct step *x)
 		return;
 	if (count >= address_space)
 		refuse(x, RULE_map_too_large);
-	check_mapping(x, f, count, offset);
+	check_file_mapping(x, f, count, offset);
 	if (refused(x) || !S_ISREG(file_inode(x, f)->mode))
 		return;
 	check_extension(x, file_inode(x, f), count, offset);

@@ -7,7 +7,7 @@
 #include <linux/openat2.h>
 #include <sys/sysmacros.h>
 
-struct opening {
+struct open_call {
 	int64_t dirfd;
 	const struct arg *path;
 	int64_t flags, mode;
@@ -30,20 +30,20 @@ enum {
 	FLAGS_OF_LINUX = O_PATH | TMPFILE_BIT | O_DIRECT | O_NOATIME,
 };
 
-static bool has(const struct opening *o, int64_t flags)
+static bool open_has(const struct open_call *o, int64_t flags)
 {
 	return (o->flags & flags) == flags;
 }
 
 /* What only openat2 looks at. */
-static void refuse_how(struct step *x, const struct opening *o)
+static void refuse_how(struct step *x, const struct open_call *o)
 {
 	int64_t confined = *o->confined, named = OPEN_RDONLY | FLAGS_KNOWN;
 	bool makes = o->flags & (O_CREAT | TMPFILE_BIT);
 
 	if (o->flags & ~named || confined & ~(int64_t)KNOWN_RESOLVE ||
 	    (confined & RESOLVE_BENEATH && confined & RESOLVE_IN_ROOT) ||
-	    (has(o, O_PATH) && o->flags & ~(int64_t)(PATH_FLAGS | OPEN_RDONLY)))
+	    (open_has(o, O_PATH) && o->flags & ~(int64_t)(PATH_FLAGS | OPEN_RDONLY)))
 		refuse(x, RULE_openat2_flags);
 	if (makes ? o->mode & ~(int64_t)07777 : o->mode > 0)
 		refuse(x, RULE_openat2_mode);
@@ -61,21 +61,22 @@ static int access_modes(int64_t flags)
 	return count + !!(flags & O_WRONLY) + !!(flags & O_RDWR);
 }
 
-static void refuse_flags(struct step *x, const struct opening *o)
+static void refuse_open_flags(struct step *x, const struct open_call *o)
 {
 	if (access_modes(o->flags) > 1)
 		leave_undefined(x, RULE_open_access_modes);
 	if (o->flags & FLAGS_OF_LINUX)
 		leave_open(x, RULE_open_flags_of_linux);
-	if (has(o, O_CREAT | O_DIRECTORY)) {
+	if (open_has(o, O_CREAT | O_DIRECTORY)) {
 		refuse(x, RULE_open_create_directory);
 		leave_open(x, RULE_open_create_directory_open);
 	}
-	if (has(o, TMPFILE_BIT) && (!has(o, O_DIRECTORY) || has(o, O_CREAT) || !o->writes))
+	if (open_has(o, TMPFILE_BIT) &&
+	    (!open_has(o, O_DIRECTORY) || open_has(o, O_CREAT) || !o->writes))
 		refuse(x, RULE_tmpfile_flags);
-	if (has(o, O_EXCL) && !(o->flags & (O_CREAT | TMPFILE_BIT)))
+	if (open_has(o, O_EXCL) && !(o->flags & (O_CREAT | TMPFILE_BIT)))
 		leave_undefined(x, RULE_open_exclusive_alone);
-	if (has(o, O_TRUNC) && !o->writes)
+	if (open_has(o, O_TRUNC) && !o->writes)
 		leave_undefined(x, RULE_open_truncate_reading);
 	if (x->env->undefined)
 		leave_open(x, RULE_open_flags_undefined);
@@ -84,7 +85,7 @@ static void refuse_flags(struct step *x, const struct opening *o)
 		refuse(x, RULE_fds_too_many);
 }
 
-static void find_access(struct step *x, struct opening *o)
+static void find_access(struct step *x, struct open_call *o)
 {
 	int64_t access = o->flags & O_ACCMODE;
 
@@ -92,14 +93,14 @@ static void find_access(struct step *x, struct opening *o)
 	o->want = access == O_WRONLY ? 0 : MAY_READ;
 	if (o->flags & (OPEN_EXEC | OPEN_SEARCH) && holds(x, RULE_open_exec_search))
 		o->want = o->flags & OPEN_EXEC ? MAY_EXEC : 0;
-	if (access != O_RDONLY || has(o, O_TRUNC))
+	if (access != O_RDONLY || open_has(o, O_TRUNC))
 		o->want |= MAY_WRITE;
-	if (has(o, O_PATH))
+	if (open_has(o, O_PATH))
 		o->want = 0;
 }
 
 /* A name that slashes follow cannot be a new file's, wherever the path leads. */
-static void refuse_create_slash(struct step *x, const struct opening *o)
+static void refuse_create_slash(struct step *x, const struct open_call *o)
 {
 	bool missing = o->w.kind == WHERE_NONE || o->w.kind == WHERE_ERROR;
 
@@ -111,11 +112,11 @@ static void refuse_create_slash(struct step *x, const struct opening *o)
 		refuse(x, RULE_open_create_slash_direct);
 }
 
-static void refuse_missing(struct step *x, struct opening *o)
+static void refuse_missing(struct step *x, struct open_call *o)
 {
 	bool makes;
 
-	if (!has(o, O_CREAT)) {
+	if (!open_has(o, O_CREAT)) {
 		refuse(x, RULE_name_missing);
 		return;
 	}
@@ -123,13 +124,13 @@ static void refuse_missing(struct step *x, struct opening *o)
 	refuse_read_only(x);
 	refuse_write(x, o->w.parent);
 	makes = !refused(x);
-	if (has(o, O_DIRECTORY) && refuse(x, RULE_open_create_directory_missing))
+	if (open_has(o, O_DIRECTORY) && refuse(x, RULE_open_create_directory_missing))
 		o->left_behind = makes;
 }
 
 /* Objects of other users in a sticky directory that others can write to. Sysctls protect regular
  * files and FIFOs, everything else is always protected: may_create_in_sticky. */
-static void refuse_planted(struct step *x, const struct opening *o)
+static void refuse_planted(struct step *x, const struct open_call *o)
 {
 	const struct traits *traits = &x->model->traits;
 	const struct inode *dir = o->w.parent ? tree_inode(&x->state->tree, o->w.parent) : NULL;
@@ -159,7 +160,7 @@ static bool fifo_has(const struct step *x, uint64_t ino, int64_t access)
 	return false;
 }
 
-static void refuse_special(struct step *x, const struct opening *o)
+static void refuse_special(struct step *x, const struct open_call *o)
 {
 	int64_t access = o->flags & O_ACCMODE;
 
@@ -181,7 +182,7 @@ static void refuse_special(struct step *x, const struct opening *o)
 		if (access == O_RDWR ||
 		    fifo_has(x, o->inode->ino, access == O_RDONLY ? O_WRONLY : O_RDONLY))
 			break;
-		if (!has(o, O_NONBLOCK))
+		if (!open_has(o, O_NONBLOCK))
 			leave_undefined(x, RULE_open_fifo_waits);
 		else if (access == O_WRONLY)
 			refuse(x, RULE_open_fifo_unread);
@@ -190,7 +191,7 @@ static void refuse_special(struct step *x, const struct opening *o)
 }
 
 /* Permissions and flags of what is there: may_open. */
-static void refuse_access(struct step *x, const struct opening *o)
+static void refuse_access(struct step *x, const struct open_call *o)
 {
 	const struct inode *inode = o->inode;
 
@@ -200,28 +201,28 @@ static void refuse_access(struct step *x, const struct opening *o)
 	if (o->want & MAY_WRITE && inode->flags & FS_IMMUTABLE_FL)
 		refuse(x, RULE_open_immutable);
 	refuse_denied(x, inode, o->want, RULE_open_denied);
-	if (inode->flags & FS_APPEND_FL &&
-	    ((o->writes && !has(o, O_APPEND)) || (has(o, O_TRUNC) && S_ISREG(inode->mode))))
+	if (inode->flags & FS_APPEND_FL && ((o->writes && !open_has(o, O_APPEND)) ||
+					    (open_has(o, O_TRUNC) && S_ISREG(inode->mode))))
 		refuse(x, RULE_open_append_only);
-	if (has(o, O_NOATIME))
+	if (open_has(o, O_NOATIME))
 		refuse_stranger(x, inode, RULE_open_noatime);
 }
 
-static void refuse_existing(struct step *x, const struct opening *o)
+static void refuse_existing(struct step *x, const struct open_call *o)
 {
 	bool directory = o->w.kind == WHERE_DIR;
 
-	if (has(o, O_CREAT | O_EXCL))
+	if (open_has(o, O_CREAT | O_EXCL))
 		refuse(x, RULE_open_exists);
-	if (directory && has(o, O_CREAT))
+	if (directory && open_has(o, O_CREAT))
 		refuse(x, RULE_open_create_over_directory);
-	if (directory && has(o, O_CREAT))
+	if (directory && open_has(o, O_CREAT))
 		may_refuse(x, RULE_open_create_names_directory);
-	if (has(o, O_CREAT))
+	if (open_has(o, O_CREAT))
 		refuse_planted(x, o);
-	if (!directory && has(o, O_DIRECTORY))
+	if (!directory && open_has(o, O_DIRECTORY))
 		refuse(x, RULE_open_not_directory);
-	if (o->w.is_symlink && has(o, O_NOFOLLOW) && !has(o, O_PATH)) {
+	if (o->w.is_symlink && open_has(o, O_NOFOLLOW) && !open_has(o, O_PATH)) {
 		refuse(x, RULE_open_symlink);
 		refuse(x, RULE_open_symlink_links);
 	}
@@ -229,24 +230,24 @@ static void refuse_existing(struct step *x, const struct opening *o)
 		return;
 	if (directory && o->writes)
 		refuse(x, RULE_open_directory_writing);
-	if (directory && has(o, O_TRUNC))
+	if (directory && open_has(o, O_TRUNC))
 		refuse(x, RULE_open_directory_truncating);
 	if (o->flags & OPEN_EXEC && directory)
 		leave_undefined(x, RULE_open_exec_directory);
 	if (o->flags & OPEN_SEARCH && !directory)
 		leave_undefined(x, RULE_open_search_file);
-	if (has(o, O_PATH))
+	if (open_has(o, O_PATH))
 		return;
 	refuse_access(x, o);
 	if (!directory && !S_ISREG(o->inode->mode))
 		refuse_special(x, o);
 	/* A device knows itself whether it has O_DIRECT; what waits has not been refused yet. */
-	if (has(o, O_DIRECT) && !x->env->undefined && !S_ISBLK(o->inode->mode) &&
+	if (open_has(o, O_DIRECT) && !x->env->undefined && !S_ISBLK(o->inode->mode) &&
 	    !S_ISCHR(o->inode->mode) && (!S_ISREG(o->inode->mode) || x->model->traits.no_direct_io))
 		refuse(x, RULE_open_direct);
 }
 
-static void refuse_tmpfile(struct step *x, const struct opening *o)
+static void refuse_tmpfile(struct step *x, const struct open_call *o)
 {
 	refuse_where(x, &o->w);
 	if (o->w.kind == WHERE_NONE)
@@ -263,24 +264,24 @@ static void refuse_tmpfile(struct step *x, const struct opening *o)
 		refuse(x, RULE_tmpfile_unsupported);
 }
 
-static void refuse_opening(struct step *x, struct opening *o)
+static void refuse_opening(struct step *x, struct open_call *o)
 {
-	unsigned how = has(o, O_NOFOLLOW) ? WALK_KEEP_SLASH : 0;
+	unsigned how = open_has(o, O_NOFOLLOW) ? WALK_KEEP_SLASH : 0;
 
-	if (!has(o, O_NOFOLLOW) && !has(o, O_CREAT | O_EXCL))
+	if (!open_has(o, O_NOFOLLOW) && !open_has(o, O_CREAT | O_EXCL))
 		how |= WALK_FOLLOW;
-	if (has(o, O_CREAT))
+	if (open_has(o, O_CREAT))
 		how |= WALK_OPEN_CREATE;
 	resolve(x, o->dirfd, o->path, how, o->confined, &o->w);
 	if (o->w.via_symlink)
 		ignore_slash(x, &o->w, RULE_open_ignores_slash);
 	o->inode = where_inode(x, &o->w);
-	if (has(o, TMPFILE_BIT)) {
+	if (open_has(o, TMPFILE_BIT)) {
 		refuse_tmpfile(x, o);
 		return;
 	}
 	refuse_where(x, &o->w);
-	if (has(o, O_CREAT) && o->w.slash)
+	if (open_has(o, O_CREAT) && o->w.slash)
 		refuse_create_slash(x, o);
 	if (o->w.kind == WHERE_NONE)
 		refuse_missing(x, o);
@@ -289,20 +290,20 @@ static void refuse_opening(struct step *x, struct opening *o)
 }
 
 /* The object to open: found and cut, or made. */
-static uint64_t obtain(struct step *x, const struct opening *o)
+static uint64_t open_create(struct step *x, const struct open_call *o)
 {
 	uint32_t mode = S_IFREG | (o->mode == MODE_ABSENT ? 0 : (uint32_t)o->mode & 07777);
 	uint64_t ino;
 
-	if (has(o, TMPFILE_BIT)) {
+	if (open_has(o, TMPFILE_BIT)) {
 		ino = make_unnamed(x, o->w.ino, mode);
-		if (!has(o, O_EXCL))
+		if (!open_has(o, O_EXCL))
 			tree_edit(&x->state->tree, ino)->flags |= INODE_LINKABLE;
 		return ino;
 	}
 	if (!o->inode)
 		return make_object(x, &o->w, mode);
-	if (has(o, O_TRUNC) && S_ISREG(o->inode->mode)) {
+	if (open_has(o, O_TRUNC) && S_ISREG(o->inode->mode)) {
 		tree_truncate(&x->state->tree, o->w.ino, 0);
 		drop_privilege_bits(x, o->w.ino);
 		touch_modify(x, o->w.ino);
@@ -311,31 +312,31 @@ static uint64_t obtain(struct step *x, const struct opening *o)
 }
 
 /* The descriptor, or -1 where it is not to be opened. */
-static int open_object(struct step *x, struct opening *o)
+static int open_resolved(struct step *x, struct open_call *o)
 {
 	int64_t flags;
 
 	if (o->confined)
 		refuse_how(x, o);
-	if (has(o, O_PATH))
+	if (open_has(o, O_PATH))
 		o->flags &= PATH_FLAGS;
 	find_access(x, o);
-	refuse_flags(x, o);
+	refuse_open_flags(x, o);
 	refuse_opening(x, o);
 	if (o->left_behind && fails_with(x, ENOTDIR))
-		obtain(x, o);
+		open_create(x, o);
 	if (!proceed(x))
 		return -1;
 	flags = o->flags;
 	/* Neither reading nor writing. */
 	if (flags & (OPEN_EXEC | OPEN_SEARCH) && holds(x, RULE_open_exec_search))
 		flags |= O_ACCMODE;
-	return state_open(x->state, x->pid, obtain(x, o), flags);
+	return state_open(x->state, x->pid, open_create(x, o), flags);
 }
 
-static void open_fd(struct step *x, struct opening *o)
+static void open_fd(struct step *x, struct open_call *o)
 {
-	int fd = open_object(x, o);
+	int fd = open_resolved(x, o);
 
 	if (fd >= 0)
 		give_num(x, RESULT_FD, fd);
@@ -345,20 +346,20 @@ void model_open(struct step *x)
 {
 	const struct call *c = x->call;
 
-	open_fd(x, &(struct opening){ .dirfd = AT_FDCWD,
-				      .path = &c->open.path,
-				      .flags = c->open.flags.num,
-				      .mode = c->open.mode.num });
+	open_fd(x, &(struct open_call){ .dirfd = AT_FDCWD,
+					.path = &c->open.path,
+					.flags = c->open.flags.num,
+					.mode = c->open.mode.num });
 }
 
 void model_openat(struct step *x)
 {
 	const struct call *c = x->call;
 
-	open_fd(x, &(struct opening){ .dirfd = c->openat.dirfd.num,
-				      .path = &c->openat.path,
-				      .flags = c->openat.flags.num,
-				      .mode = c->openat.mode.num });
+	open_fd(x, &(struct open_call){ .dirfd = c->openat.dirfd.num,
+					.path = &c->openat.path,
+					.flags = c->openat.flags.num,
+					.mode = c->openat.mode.num });
 }
 
 void model_openat2(struct step *x)
@@ -366,31 +367,31 @@ void model_openat2(struct step *x)
 	const struct call *c = x->call;
 
 	leave_open(x, RULE_call_of_linux);
-	open_fd(x, &(struct opening){ .dirfd = c->openat2.dirfd.num,
-				      .path = &c->openat2.path,
-				      .flags = c->openat2.flags.num,
-				      .mode = c->openat2.mode.num,
-				      .confined = &c->openat2.resolve.num });
+	open_fd(x, &(struct open_call){ .dirfd = c->openat2.dirfd.num,
+					.path = &c->openat2.path,
+					.flags = c->openat2.flags.num,
+					.mode = c->openat2.mode.num,
+					.confined = &c->openat2.resolve.num });
 }
 
 void model_creat(struct step *x)
 {
 	const struct call *c = x->call;
 
-	open_fd(x, &(struct opening){ .dirfd = AT_FDCWD,
-				      .path = &c->creat.path,
-				      .flags = O_CREAT | O_WRONLY | O_TRUNC,
-				      .mode = c->creat.mode.num });
+	open_fd(x, &(struct open_call){ .dirfd = AT_FDCWD,
+					.path = &c->creat.path,
+					.flags = O_CREAT | O_WRONLY | O_TRUNC,
+					.mode = c->creat.mode.num });
 }
 
 void model_open_close(struct step *x)
 {
 	const struct call *c = x->call;
-	struct opening o = { .dirfd = AT_FDCWD,
-			     .path = &c->open_close.path,
-			     .flags = c->open_close.flags.num,
-			     .mode = c->open_close.mode.num };
-	int fd = open_object(x, &o);
+	struct open_call o = { .dirfd = AT_FDCWD,
+			       .path = &c->open_close.path,
+			       .flags = c->open_close.flags.num,
+			       .mode = c->open_close.mode.num };
+	int fd = open_resolved(x, &o);
 
 	if (fd >= 0)
 		state_close(x->state, x->pid, fd);

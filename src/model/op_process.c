@@ -2,7 +2,7 @@
 #include "model/attr.h"
 #include "model/io.h"
 
-static void go_to(struct step *x, const struct inode *inode)
+static void change_directory(struct step *x, const struct inode *inode)
 {
 	if (!inode)
 		return;
@@ -16,12 +16,12 @@ static void go_to(struct step *x, const struct inode *inode)
 
 void model_chdir(struct step *x)
 {
-	go_to(x, need_object(x, AT_FDCWD, &x->call->chdir.path, WALK_FOLLOW));
+	change_directory(x, need_object(x, AT_FDCWD, &x->call->chdir.path, WALK_FOLLOW));
 }
 
 void model_fchdir(struct step *x)
 {
-	go_to(x, need_open_object(x, &x->call->fchdir.fd, true));
+	change_directory(x, need_open_object(x, &x->call->fchdir.fd, true));
 }
 
 void model_umask(struct step *x)
@@ -32,7 +32,7 @@ void model_umask(struct step *x)
 	state_edit_process(x->state, x->pid)->umask = (uint32_t)x->call->umask.mask.num & 0777;
 }
 
-static bool is_id(const struct arg *arg)
+static bool is_id_argument(const struct arg *arg)
 {
 	return arg->num >= 0 && arg->num < UINT32_MAX;
 }
@@ -43,7 +43,7 @@ void model_create_process(struct step *x)
 
 	if (x->process)
 		refuse(x, RULE_process_exists);
-	if (!is_id(uid) || !is_id(gid))
+	if (!is_id_argument(uid) || !is_id_argument(gid))
 		refuse(x, RULE_process_id);
 	if (proceed(x))
 		state_create_process(x->state, x->pid, (uint32_t)uid->num, (uint32_t)gid->num);
@@ -60,7 +60,7 @@ void model_add_user_to_group(struct step *x)
 	const struct arg *uid = &x->call->add_user_to_group.uid;
 	const struct arg *gid = &x->call->add_user_to_group.gid;
 
-	if (!is_id(uid) || !is_id(gid))
+	if (!is_id_argument(uid) || !is_id_argument(gid))
 		refuse(x, RULE_process_id);
 	if (proceed(x))
 		state_add_group(x->state, (uint32_t)uid->num, (uint32_t)gid->num);
@@ -122,7 +122,7 @@ void model_advance_time(struct step *x)
 }
 
 /* The nth of its sort is to fail within the next call. */
-static void fail_nth(struct step *x, unsigned sort, const struct arg *nth)
+static void step_fail_nth(struct step *x, unsigned sort, const struct arg *nth)
 {
 	uint16_t *slot = x->state->failing[sort];
 
@@ -136,17 +136,17 @@ static void fail_nth(struct step *x, unsigned sort, const struct arg *nth)
 
 void model_fail_alloc(struct step *x)
 {
-	fail_nth(x, FAIL_ALLOC, &x->call->fail_alloc.nth);
+	step_fail_nth(x, FAIL_ALLOC, &x->call->fail_alloc.nth);
 }
 
 void model_fail_read(struct step *x)
 {
-	fail_nth(x, FAIL_READ, &x->call->fail_read.nth);
+	step_fail_nth(x, FAIL_READ, &x->call->fail_read.nth);
 }
 
 void model_fail_write(struct step *x)
 {
-	fail_nth(x, FAIL_WRITE, &x->call->fail_write.nth);
+	step_fail_nth(x, FAIL_WRITE, &x->call->fail_write.nth);
 }
 
 /* It is done on a copy of the file system. */

@@ -86,7 +86,7 @@ static int64_t length_taken(const struct step *x, int64_t available, int64_t sho
 	return seen >= shortest && seen <= available ? seen : available;
 }
 
-static int64_t available(const struct inode *inode, int64_t offset, int64_t count, bool whole)
+static int64_t bytes_available(const struct inode *inode, int64_t offset, int64_t count, bool whole)
 {
 	uint64_t left = inode->size > (uint64_t)offset ? inode->size - (uint64_t)offset : 0;
 
@@ -97,7 +97,7 @@ static int64_t available(const struct inode *inode, int64_t offset, int64_t coun
 
 static void read_effect(struct step *x, const struct transfer *t, uint64_t ino, int64_t offset)
 {
-	int64_t len = available(tree_inode(&x->state->tree, ino), offset, t->count, t->whole);
+	int64_t len = bytes_available(tree_inode(&x->state->tree, ino), offset, t->count, t->whole);
 	int64_t shortest = shortest_transfer(x, len, t->whole);
 	int64_t kept = len < READ_KEPT_MAX ? len : READ_KEPT_MAX;
 	char *bytes = give_bytes(x, RESULT_BYTES, (size_t)kept,

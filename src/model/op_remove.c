@@ -16,7 +16,7 @@ static void refuse_unnamed(struct step *x, const struct where *w)
 		refuse(x, RULE_rmdir_root);
 }
 
-static void remove_directory(struct step *x, int64_t dirfd, const struct arg *path)
+static void step_remove_directory(struct step *x, int64_t dirfd, const struct arg *path)
 {
 	const struct inode *victim;
 	struct where w;
@@ -45,7 +45,7 @@ static void remove_directory(struct step *x, int64_t dirfd, const struct arg *pa
 
 void model_rmdir(struct step *x)
 {
-	remove_directory(x, AT_FDCWD, &x->call->rmdir.path);
+	step_remove_directory(x, AT_FDCWD, &x->call->rmdir.path);
 }
 
 static void refuse_directory(struct step *x)
@@ -101,7 +101,7 @@ void model_unlinkat(struct step *x)
 		return;
 	}
 	if (flags & AT_REMOVEDIR)
-		remove_directory(x, c->unlinkat.dirfd.num, &c->unlinkat.path);
+		step_remove_directory(x, c->unlinkat.dirfd.num, &c->unlinkat.path);
 	else
 		remove_file(x, c->unlinkat.dirfd.num, &c->unlinkat.path);
 }

@@ -9,12 +9,12 @@ struct renaming {
 	int64_t flags;
 };
 
-static bool exchange(const struct renaming *r)
+static bool rename_exchanges(const struct renaming *r)
 {
 	return r->flags & RENAME_EXCHANGE;
 }
 
-static bool refuse_flags(struct step *x, int64_t flags)
+static bool refuse_rename_flags(struct step *x, int64_t flags)
 {
 	if (flags & ~(int64_t)(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT) ||
 	    (flags & RENAME_EXCHANGE && flags & (RENAME_NOREPLACE | RENAME_WHITEOUT)))
@@ -63,11 +63,11 @@ static void refuse_slashes(struct step *x, const struct renaming *r)
 	const struct where *from = &r->from, *to = &r->to;
 
 	if ((from->is_symlink && from->slash) ||
-	    (to->is_symlink && to->slash && (from->kind != WHERE_DIR || exchange(r))))
+	    (to->is_symlink && to->slash && (from->kind != WHERE_DIR || rename_exchanges(r))))
 		refuse(x, RULE_symlink_slash);
 	if (from->kind != WHERE_FILE || !to->slash)
 		return;
-	if (to->kind == WHERE_DIR && !exchange(r))
+	if (to->kind == WHERE_DIR && !rename_exchanges(r))
 		refuse(x, RULE_rename_directory_slash);
 	if (to->kind != WHERE_NONE)
 		return;
@@ -90,7 +90,7 @@ static void refuse_entries(struct step *x, const struct renaming *r)
 
 static void refuse_types(struct step *x, const struct renaming *r)
 {
-	if (exchange(r))
+	if (rename_exchanges(r))
 		return;
 	if (r->from.kind == WHERE_FILE && r->to.kind == WHERE_DIR)
 		refuse(x, RULE_rename_over_directory);
@@ -119,7 +119,7 @@ static void refuse_directories(struct step *x, const struct renaming *r)
 	if (r->from.kind == WHERE_DIR && !may_access(x, r->source, MAY_WRITE))
 		refuse_unwritable(x, moves);
 	if (r->to.kind == WHERE_DIR && !may_access(x, r->target, MAY_WRITE))
-		refuse_unwritable(x, moves && exchange(r));
+		refuse_unwritable(x, moves && rename_exchanges(r));
 	if (r->from.kind == WHERE_DIR && r->to.kind == WHERE_NONE && moves && link_max &&
 	    tree_inode(&x->state->tree, r->to.parent)->nlink >= link_max)
 		refuse(x, RULE_links_too_many);
@@ -138,7 +138,7 @@ static void refuse_contents(struct step *x, const struct renaming *r)
 {
 	bool directory = r->from.kind == WHERE_DIR;
 
-	if (exchange(r) || r->to.kind != WHERE_DIR || dir_is_empty(x, r->to.ino))
+	if (rename_exchanges(r) || r->to.kind != WHERE_DIR || dir_is_empty(x, r->to.ino))
 		return;
 	may_refuse(x, directory ? RULE_not_empty_exists : RULE_rename_not_empty_exists);
 	refuse(x, directory ? RULE_not_empty : RULE_rename_not_empty);
@@ -176,7 +176,7 @@ static void refuse_names(struct step *x, const struct renaming *r)
 		refuse(x, RULE_name_missing);
 	refuse_path(x, &r->to, STAGE_NAME);
 	refuse_removed(x, &r->to);
-	if (r->to.kind == WHERE_NONE && exchange(r))
+	if (r->to.kind == WHERE_NONE && rename_exchanges(r))
 		refuse(x, RULE_name_missing);
 	if (r->flags & RENAME_NOREPLACE && (r->target || r->to.blocked))
 		refuse(x, RULE_rename_noreplace);
@@ -193,7 +193,7 @@ static void refuse_renaming(struct step *x, const struct renaming *r)
 	if (goes_below(x, r))
 		refuse(x, RULE_rename_below);
 	if (goes_above(x, r))
-		refuse(x, exchange(r) ? RULE_rename_below : RULE_rename_above);
+		refuse(x, rename_exchanges(r) ? RULE_rename_below : RULE_rename_above);
 	if (same_object(r))
 		return;
 	refuse_entries(x, r);
@@ -218,19 +218,19 @@ static void renew_name(struct step *x, const struct where *w)
 	streams_added(x, w->parent, w->name, w->name_len);
 }
 
-static void carry_out(struct step *x, const struct renaming *r)
+static void rename_carry_out(struct step *x, const struct renaming *r)
 {
 	const struct where *from = &r->from, *to = &r->to;
 	struct tree *tree = &x->state->tree;
 
 	touch_modify(x, from->parent);
 	touch_modify(x, to->parent);
-	if (!exchange(r) || x->model->traits.optional_times) {
+	if (!rename_exchanges(r) || x->model->traits.optional_times) {
 		touch_change(x, from->ino);
 		if (r->target)
 			touch_change(x, to->ino);
 	}
-	if (exchange(r)) {
+	if (rename_exchanges(r)) {
 		renew_name(x, from);
 		renew_name(x, to);
 		tree_exchange(tree, from->parent, from->name, from->name_len, to->parent, to->name,
@@ -252,7 +252,7 @@ static void rename_object(struct step *x, int64_t fromfd, const struct arg *from
 {
 	struct renaming r = { .flags = flags };
 
-	if (refuse_flags(x, flags))
+	if (refuse_rename_flags(x, flags))
 		return;
 	resolve(x, fromfd, from, 0, NULL, &r.from);
 	resolve(x, tofd, to, 0, NULL, &r.to);
@@ -260,13 +260,13 @@ static void rename_object(struct step *x, int64_t fromfd, const struct arg *from
 		ignore_slash(x, &r.from, RULE_rename_ignores_slash);
 	if (r.to.via_symlink)
 		ignore_slash(x, &r.to, RULE_rename_ignores_slash);
-	if (r.from.kind == WHERE_DIR && !exchange(&r))
+	if (r.from.kind == WHERE_DIR && !rename_exchanges(&r))
 		ignore_slash(x, &r.to, RULE_rename_slash_later);
 	r.source = where_inode(x, &r.from);
 	r.target = where_inode(x, &r.to);
 	refuse_renaming(x, &r);
 	if (proceed(x) && !same_object(&r))
-		carry_out(x, &r);
+		rename_carry_out(x, &r);
 }
 
 void model_rename(struct step *x)

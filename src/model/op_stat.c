@@ -4,7 +4,7 @@
 #include <linux/stat.h>
 #include <unistd.h>
 
-static void tell(struct step *x, const struct inode *inode)
+static void give_stat_of(struct step *x, const struct inode *inode)
 {
 	if (inode && proceed(x))
 		give_stat(x, inode);
@@ -12,17 +12,17 @@ static void tell(struct step *x, const struct inode *inode)
 
 void model_stat(struct step *x)
 {
-	tell(x, need_object(x, AT_FDCWD, &x->call->stat.path, WALK_FOLLOW));
+	give_stat_of(x, need_object(x, AT_FDCWD, &x->call->stat.path, WALK_FOLLOW));
 }
 
 void model_lstat(struct step *x)
 {
-	tell(x, need_object(x, AT_FDCWD, &x->call->lstat.path, WALK_KEEP_SLASH));
+	give_stat_of(x, need_object(x, AT_FDCWD, &x->call->lstat.path, WALK_KEEP_SLASH));
 }
 
 void model_fstat(struct step *x)
 {
-	tell(x, need_open_object(x, &x->call->fstat.fd, true));
+	give_stat_of(x, need_open_object(x, &x->call->fstat.fd, true));
 }
 
 /* Whether statx takes a null path for an empty one. */
@@ -49,7 +49,7 @@ void model_statx(struct step *x)
 		refuse(x, RULE_at_flags);
 	if (!path.text && null_is_empty(x, x->call->statx.dirfd.num, flags))
 		path.text = "";
-	tell(x, need_object(x, x->call->statx.dirfd.num, &path, walk_flags(flags)));
+	give_stat_of(x, need_object(x, x->call->statx.dirfd.num, &path, walk_flags(flags)));
 }
 
 static void check_access(struct step *x, const struct inode *inode, int64_t mode)
@@ -94,7 +94,7 @@ void model_faccessat2(struct step *x)
 }
 
 /* Sizes and counts are the file system's own; the longest name is known. */
-static void tell_file_system(struct step *x, const struct inode *inode)
+static void give_statfs_of(struct step *x, const struct inode *inode)
 {
 	if (!inode || !proceed(x))
 		return;
@@ -112,10 +112,10 @@ static void tell_file_system(struct step *x, const struct inode *inode)
 
 void model_statfs(struct step *x)
 {
-	tell_file_system(x, need_object(x, AT_FDCWD, &x->call->statfs.path, WALK_FOLLOW));
+	give_statfs_of(x, need_object(x, AT_FDCWD, &x->call->statfs.path, WALK_FOLLOW));
 }
 
 void model_fstatfs(struct step *x)
 {
-	tell_file_system(x, need_open_object(x, &x->call->fstatfs.fd, true));
+	give_statfs_of(x, need_open_object(x, &x->call->fstatfs.fd, true));
 }

@@ -15,7 +15,7 @@ static struct blob *make_list(const struct buf *names)
 	return blob_new(names->data, names->len);
 }
 
-static const char *next_name(const struct blob *list, const char *name)
+static const char *next_stream_name(const struct blob *list, const char *name)
 {
 	name = name ? name + strlen(name) + 1 : list->bytes;
 	return name < list->bytes + list->len ? name : NULL;
@@ -23,7 +23,7 @@ static const char *next_name(const struct blob *list, const char *name)
 
 static const char *find_name(const struct blob *list, const char *name)
 {
-	for (const char *at = NULL; (at = next_name(list, at));)
+	for (const char *at = NULL; (at = next_stream_name(list, at));)
 		if (!strcmp(at, name))
 			return at;
 	return NULL;
@@ -36,7 +36,7 @@ static struct blob *list_with(const struct blob *list, const char *name)
 	bool done = false;
 	struct blob *with;
 
-	for (const char *at = NULL; (at = next_name(list, at));) {
+	for (const char *at = NULL; (at = next_stream_name(list, at));) {
 		if (!done && strcmp(at, name) > 0) {
 			buf_add(&names, name, strlen(name) + 1);
 			done = true;
@@ -57,7 +57,7 @@ static struct blob *list_without(const struct blob *list, const char *name)
 	struct buf names = BUF_INIT;
 	struct blob *without;
 
-	for (const char *at = NULL; (at = next_name(list, at));)
+	for (const char *at = NULL; (at = next_stream_name(list, at));)
 		if (at != found)
 			buf_add(&names, at, strlen(at) + 1);
 	without = make_list(&names);
@@ -65,29 +65,31 @@ static struct blob *list_without(const struct blob *list, const char *name)
 	return without;
 }
 
-static struct blob *share(struct blob *list)
+static struct blob *share_names(struct blob *list)
 {
 	list->ref.count++;
 	return list;
 }
 
 /* A stream in place of the one of this handle, or a new one. Takes over both lists. */
-static void put_stream(struct step *x, unsigned pid, uint64_t handle, uint64_t ino,
+static void stream_put(struct step *x, unsigned pid, uint64_t handle, uint64_t ino,
 		       struct blob *must_come, struct blob *may_come)
 {
-	struct stream *stream = must_alloc(sizeof(*stream));
+	struct dir_stream *stream = must_alloc(sizeof(*stream));
 
-	*stream = (struct stream){ .ref.count = 1, .ino = ino, .must = must_come, .may = may_come };
+	*stream = (struct dir_stream){
+		.ref.count = 1, .ino = ino, .must = must_come, .may = may_come
+	};
 	state_put_stream(x->state, pid, handle, stream);
 }
 
-static int by_text(const void *a, const void *b)
+static int by_stream_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* All names of a directory, "." and ".." among them; a removed one has none. */
-static struct blob *list_directory(const struct step *x, uint64_t dir)
+static struct blob *stream_names(const struct step *x, uint64_t dir)
 {
 	const struct inode *inode = tree_inode(&x->state->tree, dir);
 	const char **all = must_alloc((inode->dir.entries.count + 2) * sizeof(*all));
@@ -103,7 +105,7 @@ static struct blob *list_directory(const struct step *x, uint64_t dir)
 	}
 	while ((entry = tree_next_entry(&x->state->tree, dir, &cookie)))
 		all[count++] = entry->name;
-	qsort(all, count, sizeof(*all), by_text);
+	qsort(all, count, sizeof(*all), by_stream_name);
 	for (size_t i = 0; i < count; i++)
 		buf_add(&names, all[i], strlen(all[i]) + 1);
 	list = make_list(&names);
@@ -116,7 +118,7 @@ static void start_stream(struct step *x, uint64_t handle, uint64_t dir)
 {
 	struct buf none = BUF_INIT;
 
-	put_stream(x, x->pid, handle, dir, list_directory(x, dir), make_list(&none));
+	stream_put(x, x->pid, handle, dir, stream_names(x, dir), make_list(&none));
 }
 
 void model_opendir(struct step *x)
@@ -140,7 +142,7 @@ void model_opendir(struct step *x)
 }
 
 /* All names that may come, in the buffer that give_bytes() keeps. */
-static void offer(struct step *x, const struct stream *stream)
+static void stream_offer(struct step *x, const struct dir_stream *stream)
 {
 	size_t len = stream->must->len + stream->may->len;
 	char *names = give_bytes(x, RESULT_NAME, len, 0);
@@ -155,28 +157,28 @@ static void offer(struct step *x, const struct stream *stream)
 }
 
 /* Returns the name that was observed, or the one that the model would return. */
-static void take_name(struct step *x, const struct stream *stream, uint64_t handle,
-		      const char *name)
+static void stream_read_name(struct step *x, const struct dir_stream *stream, uint64_t handle,
+			     const char *name)
 {
 	struct blob *must_come = stream->must, *may_come = stream->may;
 	uint64_t ino = stream->ino;
 
 	if (find_name(must_come, name)) {
 		must_come = list_without(must_come, name);
-		share(may_come);
+		share_names(may_come);
 	} else if (find_name(may_come, name)) {
 		may_come = list_without(may_come, name);
-		share(must_come);
+		share_names(must_come);
 	} else {
 		return;
 	}
-	put_stream(x, x->pid, handle, ino, must_come, may_come);
+	stream_put(x, x->pid, handle, ino, must_come, may_come);
 }
 
 void model_readdir(struct step *x)
 {
 	int64_t handle = x->call->readdir.dh.num;
-	const struct stream *stream = state_stream(x->state, x->pid, handle);
+	const struct dir_stream *stream = state_stream(x->state, x->pid, handle);
 	bool removed;
 
 	if (!stream) {
@@ -189,17 +191,17 @@ void model_readdir(struct step *x)
 	x->env->end_allowed = !stream->must->len || removed;
 	if (!proceed(x))
 		return;
-	offer(x, stream);
+	stream_offer(x, stream);
 	if (!x->env->value.end && !(x->seen && x->seen->end))
-		take_name(x, stream, (uint64_t)handle,
-			  x->seen ? x->seen->bytes : x->env->value.bytes);
+		stream_read_name(x, stream, (uint64_t)handle,
+				 x->seen ? x->seen->bytes : x->env->value.bytes);
 	touch_access(x, state_stream(x->state, x->pid, handle)->ino);
 }
 
 void model_rewinddir(struct step *x)
 {
 	int64_t handle = x->call->rewinddir.dh.num;
-	const struct stream *stream = state_stream(x->state, x->pid, handle);
+	const struct dir_stream *stream = state_stream(x->state, x->pid, handle);
 
 	if (!stream)
 		refuse(x, RULE_stream_bad);
@@ -218,21 +220,22 @@ void model_closedir(struct step *x)
 }
 
 /* A name came to a directory, or went from it, while the stream was open. */
-static void learn(struct step *x, unsigned pid, uint64_t handle, const struct stream *stream,
-		  const char *name, bool came)
+static void stream_learn(struct step *x, unsigned pid, uint64_t handle,
+			 const struct dir_stream *stream, const char *name, bool came)
 {
 	struct blob *must_come = stream->must, *may_come = stream->may;
 
 	if (!came && !find_name(must_come, name))
 		return;
-	must_come = came ? share(must_come) : list_without(must_come, name);
+	must_come = came ? share_names(must_come) : list_without(must_come, name);
 	may_come = list_with(may_come, name);
-	put_stream(x, pid, handle, stream->ino, must_come, may_come);
+	stream_put(x, pid, handle, stream->ino, must_come, may_come);
 }
 
-static void tell_process(struct step *x, unsigned pid, uint64_t dir, const char *name, bool came)
+static void stream_learn_process(struct step *x, unsigned pid, uint64_t dir, const char *name,
+				 bool came)
 {
-	const struct stream *stream;
+	const struct dir_stream *stream;
 	uint64_t handle;
 
 	for (bool first = true;; first = false) {
@@ -240,11 +243,11 @@ static void tell_process(struct step *x, unsigned pid, uint64_t dir, const char 
 		if (!stream)
 			return;
 		if (stream->ino == dir)
-			learn(x, pid, handle, stream, name, came);
+			stream_learn(x, pid, handle, stream, name, came);
 	}
 }
 
-static void tell_streams(struct step *x, uint64_t dir, const char *name, size_t len, bool came)
+static void streams_learn(struct step *x, uint64_t dir, const char *name, size_t len, bool came)
 {
 	uint64_t pid;
 	char *text;
@@ -254,16 +257,16 @@ static void tell_streams(struct step *x, uint64_t dir, const char *name, size_t 
 	text = must_alloc(len + 1);
 	memcpy(text, name, len);
 	for (bool first = true; pmap_next(&x->state->processes, first, &pid); first = false)
-		tell_process(x, (unsigned)pid, dir, text, came);
+		stream_learn_process(x, (unsigned)pid, dir, text, came);
 	free(text);
 }
 
 void streams_added(struct step *x, uint64_t dir, const char *name, size_t len)
 {
-	tell_streams(x, dir, name, len, true);
+	streams_learn(x, dir, name, len, true);
 }
 
 void streams_removed(struct step *x, uint64_t dir, const char *name, size_t len)
 {
-	tell_streams(x, dir, name, len, false);
+	streams_learn(x, dir, name, len, false);
 }

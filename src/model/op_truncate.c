@@ -20,7 +20,7 @@ static void set_length(struct step *x, const struct inode *inode, int64_t length
 }
 
 /* Can the file at the end of the path be written to? */
-static void check_file(struct step *x, const struct inode *inode)
+static void check_truncate_file(struct step *x, const struct inode *inode)
 {
 	if (x->state->read_only)
 		refuse(x, RULE_data_read_only);
@@ -60,7 +60,7 @@ void model_truncate(struct step *x)
 		leave_undefined(x, RULE_truncate_special_open);
 		return;
 	}
-	check_file(x, inode);
+	check_truncate_file(x, inode);
 	if (!refused(x))
 		set_length(x, inode, length, false);
 }

@@ -36,7 +36,7 @@ void may_refuse_by_flags(struct step *x, const struct inode *inode)
 }
 
 /* Where the bytes go: the end of the file, where the descriptor or the call says append. */
-static bool appends(struct step *x, const struct transfer *t, const struct open_file *f)
+static bool write_appends(struct step *x, const struct transfer *t, const struct open_file *f)
 {
 	if (t->flags & RWF_APPEND)
 		return true;
@@ -60,7 +60,7 @@ static void write_effect(struct step *x, const struct transfer *t, uint64_t ino,
 		state_edit_file(x->state, x->pid, t->fd->num)->offset = (int64_t)offset + done;
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t least_offset(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
@@ -70,9 +70,9 @@ static void write_regular(struct step *x, const struct transfer *t, const struct
 			  int64_t offset)
 {
 	const struct inode *inode = file_inode(x, f);
-	uint64_t at = appends(x, t, f) ? inode->size : (uint64_t)offset;
+	uint64_t at = write_appends(x, t, f) ? inode->size : (uint64_t)offset;
 	uint64_t max = x->model->traits.file_size_max;
-	int64_t most = t->whole ? t->count : least(t->count, TRANSFER_MAX);
+	int64_t most = t->whole ? t->count : least_offset(t->count, TRANSFER_MAX);
 
 	may_refuse_by_flags(x, inode);
 	if (!t->count) {
@@ -88,7 +88,7 @@ static void write_regular(struct step *x, const struct transfer *t, const struct
 	if (at >= max && refuse(x, RULE_write_too_far))
 		return;
 	if (proceed(x))
-		write_effect(x, t, f->ino, at, least(most, (int64_t)(max - at)));
+		write_effect(x, t, f->ino, at, least_offset(most, (int64_t)(max - at)));
 }
 
 void write_data(struct step *x, const struct transfer *t)

@@ -19,7 +19,7 @@ static const char *const prefixes[] = {
 	[SPACE_SYSTEM] = "system.",
 };
 
-static enum space space_of(const char *name)
+static enum space xattr_space_of(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
 		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
@@ -78,9 +78,9 @@ static const struct inode *need_by_and_arguments(struct step *x, enum by by, boo
 
 /* A known namespace, and a name after its prefix. Access control lists and
  * capabilities have a fixed format, which the model does not know. */
-static bool refuse_space(struct step *x, const char *name)
+static bool refuse_xattr_space(struct step *x, const char *name)
 {
-	enum space space = space_of(name);
+	enum space space = xattr_space_of(name);
 
 	if (!strncmp(name, "system.posix_acl_", 17) || !strcmp(name, "security.capability"))
 		return leave_undefined(x, RULE_xattr_formats);
@@ -98,7 +98,7 @@ static bool refuse_space(struct step *x, const char *name)
 
 static void check_change(struct step *x, const struct inode *inode, const char *name)
 {
-	enum space space = space_of(name);
+	enum space space = xattr_space_of(name);
 	bool plain = S_ISREG(inode->mode) || S_ISDIR(inode->mode);
 	bool sticky = S_ISDIR(inode->mode) && inode->mode & S_ISVTX;
 
@@ -119,7 +119,7 @@ static void check_change(struct step *x, const struct inode *inode, const char *
 
 static void check_look(struct step *x, const struct inode *inode, const char *name)
 {
-	enum space space = space_of(name);
+	enum space space = xattr_space_of(name);
 
 	if (space == SPACE_TRUSTED && !is_machine_root(x))
 		refuse(x, RULE_xattr_hidden);
@@ -149,8 +149,8 @@ static void check_space(struct step *x, const struct inode *inode, const char *n
 		may_refuse(x, RULE_xattr_full);
 }
 
-static void put_value(struct step *x, uint64_t ino, const char *name, const struct arg *value,
-		      size_t size)
+static void put_xattr_value(struct step *x, uint64_t ino, const char *name, const struct arg *value,
+			    size_t size)
 {
 	char bytes[XATTR_SIZE_MAX];
 
@@ -159,7 +159,7 @@ static void put_value(struct step *x, uint64_t ino, const char *name, const stru
 	touch_change(x, ino);
 }
 
-static void set_value(struct step *x, enum by by)
+static void step_set_xattr(struct step *x, enum by by)
 {
 	const struct arg *name = &x->call->setxattr.name;
 	int64_t size = x->call->setxattr.size.num, flags = x->call->setxattr.flags.num;
@@ -173,7 +173,7 @@ static void set_value(struct step *x, enum by by)
 	if (!inode)
 		return;
 	check_change(x, inode, name->text);
-	if (refuse_space(x, name->text) || refused(x))
+	if (refuse_xattr_space(x, name->text) || refused(x))
 		return;
 	if ((uint64_t)size > x->model->traits.xattr_value_max)
 		refuse(x, RULE_xattr_value_length);
@@ -187,7 +187,7 @@ static void set_value(struct step *x, enum by by)
 	else if (!there && flags & XATTR_REPLACE)
 		refuse(x, RULE_xattr_absent);
 	if (proceed(x))
-		put_value(x, inode->ino, name->text, &x->call->setxattr.value, (size_t)size);
+		put_xattr_value(x, inode->ino, name->text, &x->call->setxattr.value, (size_t)size);
 }
 
 /* Size 0 asks how long the answer would be. */
@@ -207,7 +207,7 @@ static void give_sized(struct step *x, enum result result, const char *bytes, si
 	x->env->value.num = (int64_t)len;
 }
 
-static void get_value(struct step *x, enum by by)
+static void step_get_xattr(struct step *x, enum by by)
 {
 	const struct arg *name = &x->call->getxattr.name;
 	const struct arguments arguments = { .name = name };
@@ -220,7 +220,7 @@ static void get_value(struct step *x, enum by by)
 	if (!inode)
 		return;
 	check_look(x, inode, name->text);
-	if (refuse_space(x, name->text) || refused(x))
+	if (refuse_xattr_space(x, name->text) || refused(x))
 		return;
 	attribute = tree_xattr(inode, name->text);
 	if (!attribute) {
@@ -231,7 +231,7 @@ static void get_value(struct step *x, enum by by)
 		   attribute->value_len, x->call->getxattr.size.num);
 }
 
-static int by_text(const void *a, const void *b)
+static int by_xattr_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -245,16 +245,16 @@ static void collect_names(struct step *x, const struct inode *inode, struct buf 
 	size_t count = 0;
 
 	while ((attribute = tree_next_xattr(inode, &cookie)))
-		if (is_machine_root(x) || space_of(attribute->bytes) != SPACE_TRUSTED ||
+		if (is_machine_root(x) || xattr_space_of(attribute->bytes) != SPACE_TRUSTED ||
 		    x->model->traits.lists_trusted || !holds(x, RULE_xattr_list_hides))
 			names[count++] = attribute->bytes;
-	qsort(names, count, sizeof(*names), by_text);
+	qsort(names, count, sizeof(*names), by_xattr_name);
 	for (size_t i = 0; i < count; i++)
 		buf_add(out, names[i], strlen(names[i]) + 1);
 	free(names);
 }
 
-static void list_names(struct step *x, enum by by)
+static void step_list_xattrs(struct step *x, enum by by)
 {
 	struct buf names = BUF_INIT;
 	const struct inode *inode;
@@ -285,7 +285,7 @@ static void remove_value(struct step *x, enum by by)
 	if (!inode)
 		return;
 	check_change(x, inode, name->text);
-	if (refuse_space(x, name->text) || refused(x))
+	if (refuse_xattr_space(x, name->text) || refused(x))
 		return;
 	if (!tree_xattr(inode, name->text))
 		refuse(x, RULE_xattr_absent);
@@ -297,47 +297,47 @@ static void remove_value(struct step *x, enum by by)
 
 void model_setxattr(struct step *x)
 {
-	set_value(x, BY_PATH);
+	step_set_xattr(x, BY_PATH);
 }
 
 void model_lsetxattr(struct step *x)
 {
-	set_value(x, BY_LINK);
+	step_set_xattr(x, BY_LINK);
 }
 
 void model_fsetxattr(struct step *x)
 {
-	set_value(x, BY_FD);
+	step_set_xattr(x, BY_FD);
 }
 
 void model_getxattr(struct step *x)
 {
-	get_value(x, BY_PATH);
+	step_get_xattr(x, BY_PATH);
 }
 
 void model_lgetxattr(struct step *x)
 {
-	get_value(x, BY_LINK);
+	step_get_xattr(x, BY_LINK);
 }
 
 void model_fgetxattr(struct step *x)
 {
-	get_value(x, BY_FD);
+	step_get_xattr(x, BY_FD);
 }
 
 void model_listxattr(struct step *x)
 {
-	list_names(x, BY_PATH);
+	step_list_xattrs(x, BY_PATH);
 }
 
 void model_llistxattr(struct step *x)
 {
-	list_names(x, BY_LINK);
+	step_list_xattrs(x, BY_LINK);
 }
 
 void model_flistxattr(struct step *x)
 {
-	list_names(x, BY_FD);
+	step_list_xattrs(x, BY_FD);
 }
 
 void model_removexattr(struct step *x)

@@ -12,7 +12,7 @@ enum {
 	LOOKUPS_MAX = 3, /* of one path: in RCU mode, out of it, and asking the file system */
 };
 
-struct walk {
+struct path_walk {
 	struct step *x;
 	unsigned flags;   /* enum walk_flag */
 	int64_t confined; /* RESOLVE_ flags of openat2 */
@@ -25,7 +25,7 @@ struct walk {
 	struct where *ret;
 };
 
-static void fail(struct where *ret, enum rule rule)
+static void where_fail(struct where *ret, enum rule rule)
 {
 	ret->kind = WHERE_ERROR;
 	ret->rule = rule;
@@ -33,7 +33,7 @@ static void fail(struct where *ret, enum rule rule)
 }
 
 /* Only slashes are left to walk. Says in *ret_slash whether there are any. */
-static bool nothing_follows(const struct walk *w, bool *ret_slash)
+static bool nothing_follows(const struct path_walk *w, bool *ret_slash)
 {
 	bool slash = false;
 
@@ -49,10 +49,10 @@ static bool nothing_follows(const struct walk *w, bool *ret_slash)
 	return true;
 }
 
-static bool restart_at_root(struct walk *w)
+static bool restart_at_root(struct path_walk *w)
 {
 	if (w->confined & RESOLVE_BENEATH) {
-		fail(w->ret, RULE_beneath_absolute);
+		where_fail(w->ret, RULE_beneath_absolute);
 		return false;
 	}
 	w->rooted = true;
@@ -63,34 +63,34 @@ static bool restart_at_root(struct walk *w)
 	return true;
 }
 
-static bool may_search(struct walk *w)
+static bool may_search(struct path_walk *w)
 {
 	if (may_access(w->x, tree_inode(&w->x->state->tree, w->dir), MAY_EXEC))
 		return true;
-	fail(w->ret, RULE_search_denied);
+	where_fail(w->ret, RULE_search_denied);
 	return false;
 }
 
 /* ".." */
-static bool go_up(struct walk *w)
+static bool walk_go_up(struct path_walk *w)
 {
 	const struct inode *dir = tree_inode(&w->x->state->tree, w->dir);
 
 	if (w->confined & (RESOLVE_BENEATH | RESOLVE_IN_ROOT) && w->dir == w->start) {
 		if (w->confined & RESOLVE_IN_ROOT)
 			return true;
-		fail(w->ret, RULE_beneath_escape);
+		where_fail(w->ret, RULE_beneath_escape);
 		return false;
 	}
 	if (!tree_inode(&w->x->state->tree, dir->dir.parent)) {
-		fail(w->ret, RULE_dir_removed);
+		where_fail(w->ret, RULE_dir_removed);
 		return false;
 	}
 	w->dir = dir->dir.parent;
 	return true;
 }
 
-static bool follows(struct walk *w, bool last, bool slash)
+static bool walk_follows(struct path_walk *w, bool last, bool slash)
 {
 	if (!last || w->flags & WALK_FOLLOW)
 		return true;
@@ -102,7 +102,7 @@ static bool follows(struct walk *w, bool last, bool slash)
 
 /* Another user's link at the end of a path, in a world-writable sticky directory:
  * may_follow_link. Returns whether it ends the walk. */
-static bool refuse_planted_link(struct walk *w, const struct inode *link)
+static bool refuse_planted_link(struct path_walk *w, const struct inode *link)
 {
 	const struct inode *dir = tree_inode(&w->x->state->tree, w->dir);
 	uint64_t setting = w->x->model->traits.protected_symlinks;
@@ -114,35 +114,35 @@ static bool refuse_planted_link(struct walk *w, const struct inode *link)
 		may_refuse(w->x, RULE_symlink_planted);
 	if (!setting || setting >= SETTING_UNKNOWN || !holds(w->x, RULE_symlink_planted))
 		return false;
-	fail(w->ret, RULE_symlink_planted);
+	where_fail(w->ret, RULE_symlink_planted);
 	return true;
 }
 
-static bool enter_link(struct walk *w, const struct inode *link, bool last)
+static bool enter_link(struct path_walk *w, const struct inode *link, bool last)
 {
 	w->ret->via_symlink |= last;
 	if (w->links++ >= LINKS_MAX) {
-		fail(w->ret, RULE_symlinks_too_many);
+		where_fail(w->ret, RULE_symlinks_too_many);
 		return false;
 	}
 	if (last && refuse_planted_link(w, link))
 		return false;
 	if (w->confined & RESOLVE_NO_SYMLINKS) {
-		fail(w->ret, RULE_symlinks_refused);
+		where_fail(w->ret, RULE_symlinks_refused);
 		return false;
 	}
 	w->rest[++w->depth] = link->target->bytes;
 	if (link->target->bytes[0] != '/')
 		return true;
 	if (w->confined & RESOLVE_NO_XDEV && !w->rooted) {
-		fail(w->ret, RULE_xdev_absolute);
+		where_fail(w->ret, RULE_xdev_absolute);
 		return false;
 	}
 	return restart_at_root(w);
 }
 
 /* A name that exists. Returns whether the walk continues. */
-static bool enter(struct walk *w, uint64_t ino, bool last, bool slash)
+static bool walk_enter(struct path_walk *w, uint64_t ino, bool last, bool slash)
 {
 	const struct inode *inode = tree_inode(&w->x->state->tree, ino);
 	struct where *ret = w->ret;
@@ -153,10 +153,10 @@ static bool enter(struct walk *w, uint64_t ino, bool last, bool slash)
 	}
 	if (!(inode->mode & S_IFMT))
 		leave_undefined(w->x, RULE_object_unreadable);
-	if (S_ISLNK(inode->mode) && follows(w, last, slash))
+	if (S_ISLNK(inode->mode) && walk_follows(w, last, slash))
 		return enter_link(w, inode, last);
 	if (!last || (slash && !S_ISLNK(inode->mode))) {
-		fail(ret, RULE_not_a_directory);
+		where_fail(ret, RULE_not_a_directory);
 		ret->reached = last;
 		ret->blocked = last ? ino : 0;
 		return false;
@@ -168,14 +168,14 @@ static bool enter(struct walk *w, uint64_t ino, bool last, bool slash)
 }
 
 /* "." and ".." */
-static bool walk_dots(struct walk *w, bool up)
+static bool walk_dots(struct path_walk *w, bool up)
 {
 	w->ret->parent = 0;
 	w->ret->name_len = 0;
 	w->ret->last_dot = !up;
 	w->ret->last_dotdot = up;
 	w->rooted |= up;
-	if (up && !go_up(w))
+	if (up && !walk_go_up(w))
 		return false;
 	if (up && w->confined & (RESOLVE_BENEATH | RESOLVE_IN_ROOT))
 		may_refuse(w->x, RULE_beneath_raced);
@@ -183,7 +183,7 @@ static bool walk_dots(struct walk *w, bool up)
 }
 
 /* One component. Returns whether the walk continues. */
-static bool walk_name(struct walk *w, const char *name, size_t len)
+static bool walk_name(struct path_walk *w, const char *name, size_t len)
 {
 	struct where *ret = w->ret;
 	const struct entry *entry;
@@ -197,12 +197,12 @@ static bool walk_name(struct walk *w, const char *name, size_t len)
 	ret->slash = last && slash;
 	if (last && *w->rest[w->depth] == '/' && w->flags & WALK_OPEN_CREATE &&
 	    holds(w->x, RULE_open_slash_first)) {
-		fail(ret, RULE_open_slash_first);
+		where_fail(ret, RULE_open_slash_first);
 		return false;
 	}
 	/* A removed directory is not even asked. */
 	if (len > w->x->model->traits.name_max && tree_inode(&w->x->state->tree, w->dir)->nlink) {
-		fail(ret, RULE_name_too_long);
+		where_fail(ret, RULE_name_too_long);
 		ret->reached = last;
 		return false;
 	}
@@ -212,31 +212,31 @@ static bool walk_name(struct walk *w, const char *name, size_t len)
 	ret->name_len = len;
 	entry = tree_find(&w->x->state->tree, w->dir, name, len);
 	if (entry)
-		return enter(w, entry->ino, last, slash);
+		return walk_enter(w, entry->ino, last, slash);
 	if (!last)
-		fail(ret, RULE_component_missing);
+		where_fail(ret, RULE_component_missing);
 	else
 		ret->kind = WHERE_NONE;
 	return false;
 }
 
 /* Where the walk begins. False: *ret is an error, or already the answer. */
-static bool begin(struct walk *w, int64_t dirfd, const struct arg *path)
+static bool walk_begin(struct path_walk *w, int64_t dirfd, const struct arg *path)
 {
 	const struct open_file *file;
 	struct step *x = w->x;
 
 	if (!path->text) {
 		leave_open(x, RULE_path_null_open);
-		fail(w->ret, RULE_path_null);
+		where_fail(w->ret, RULE_path_null);
 		return false;
 	}
 	if (path->len >= x->model->traits.path_max) {
-		fail(w->ret, RULE_path_too_long);
+		where_fail(w->ret, RULE_path_too_long);
 		return false;
 	}
 	if (!path->len && !(w->flags & WALK_EMPTY)) {
-		fail(w->ret, RULE_path_empty);
+		where_fail(w->ret, RULE_path_empty);
 		return false;
 	}
 	w->dir = w->start = x->process->cwd;
@@ -244,19 +244,19 @@ static bool begin(struct walk *w, int64_t dirfd, const struct arg *path)
 		return true;
 	file = state_file(x->state, x->pid, dirfd);
 	if (!file) {
-		fail(w->ret, RULE_dirfd_bad);
+		where_fail(w->ret, RULE_dirfd_bad);
 		return false;
 	}
 	w->dir = w->start = file->ino;
 	if (path->len && !S_ISDIR(tree_inode(&x->state->tree, file->ino)->mode)) {
-		fail(w->ret, RULE_dirfd_not_directory);
+		where_fail(w->ret, RULE_dirfd_not_directory);
 		return false;
 	}
 	return true;
 }
 
 /* "" with AT_EMPTY_PATH: what the descriptor refers to. */
-static void answer_start(struct walk *w)
+static void answer_start(struct path_walk *w)
 {
 	const struct inode *inode = tree_inode(&w->x->state->tree, w->dir);
 
@@ -266,7 +266,7 @@ static void answer_start(struct walk *w)
 	w->ret->is_root = w->dir == TREE_ROOT;
 }
 
-static void walk_all(struct walk *w)
+static void walk_all(struct path_walk *w)
 {
 	for (;;) {
 		const char *name = w->rest[w->depth];
@@ -289,7 +289,7 @@ static void walk_all(struct walk *w)
 }
 
 /* The walk ended in a directory. */
-static void arrive(struct walk *w)
+static void walk_arrive(struct path_walk *w)
 {
 	w->ret->ino = w->dir;
 	w->ret->is_root = w->dir == TREE_ROOT;
@@ -300,7 +300,7 @@ static void arrive(struct walk *w)
 void resolve(struct step *x, int64_t dirfd, const struct arg *path, unsigned flags,
 	     const int64_t *openat2_resolve, struct where *ret)
 {
-	struct walk w;
+	struct path_walk w;
 
 	w.x = x;
 	w.flags = flags;
@@ -309,7 +309,7 @@ void resolve(struct step *x, int64_t dirfd, const struct arg *path, unsigned fla
 	w.links = w.depth = 0;
 	w.ret = ret;
 	*ret = (struct where){ .kind = WHERE_DIR };
-	if (!begin(&w, dirfd, path))
+	if (!walk_begin(&w, dirfd, path))
 		return;
 	if (!path->len) {
 		answer_start(&w);
@@ -323,7 +323,7 @@ void resolve(struct step *x, int64_t dirfd, const struct arg *path, unsigned fla
 		may_refuse(x, RULE_symlinks_counted_again);
 	ret->slash |= path->text[path->len - 1] == '/';
 	if (ret->kind == WHERE_DIR)
-		arrive(&w);
+		walk_arrive(&w);
 }
 
 bool refuse_where(struct step *x, const struct where *w)

@@ -28,12 +28,12 @@ static struct ref *copy_slot(const struct ref *object)
 
 static const struct pmap_type slot_type = { copy_slot, free_plain };
 
-static struct ref *copy_file(const struct ref *object)
+static struct ref *open_file_copy(const struct ref *object)
 {
 	return copy_of(object, sizeof(struct open_file));
 }
 
-static const struct pmap_type file_type = { copy_file, free_plain };
+static const struct pmap_type file_type = { open_file_copy, free_plain };
 
 static struct ref *copy_groups(const struct ref *object)
 {
@@ -44,7 +44,7 @@ static const struct pmap_type group_type = { copy_groups, free_plain };
 
 static struct ref *copy_stream(const struct ref *object)
 {
-	struct stream *copy = copy_of(object, sizeof(*copy));
+	struct dir_stream *copy = copy_of(object, sizeof(*copy));
 
 	copy->must->ref.count++;
 	copy->may->ref.count++;
@@ -53,7 +53,7 @@ static struct ref *copy_stream(const struct ref *object)
 
 static void free_stream(struct ref *object)
 {
-	struct stream *stream = (struct stream *)object;
+	struct dir_stream *stream = (struct dir_stream *)object;
 
 	blob_drop(stream->must);
 	blob_drop(stream->may);
@@ -71,7 +71,7 @@ static struct ref *copy_process(const struct ref *object)
 	return &copy->ref;
 }
 
-static void free_process(struct ref *object)
+static void process_free(struct ref *object)
 {
 	struct process *process = (struct process *)object;
 
@@ -80,7 +80,7 @@ static void free_process(struct ref *object)
 	free(process);
 }
 
-static const struct pmap_type process_type = { copy_process, free_process };
+static const struct pmap_type process_type = { copy_process, process_free };
 
 void state_init(struct state *s, const struct state_options *options)
 {
@@ -126,7 +126,7 @@ struct process *state_edit_process(struct state *s, unsigned pid)
 	return (struct process *)pmap_edit(&s->processes, &process_type, pid);
 }
 
-static const struct fd_slot *find_slot(const struct state *s, unsigned pid, int64_t fd)
+static const struct fd_slot *find_fd_slot(const struct state *s, unsigned pid, int64_t fd)
 {
 	const struct process *process = state_process(s, pid);
 
@@ -137,14 +137,14 @@ static const struct fd_slot *find_slot(const struct state *s, unsigned pid, int6
 
 const struct open_file *state_file(const struct state *s, unsigned pid, int64_t fd)
 {
-	const struct fd_slot *slot = find_slot(s, pid, fd);
+	const struct fd_slot *slot = find_fd_slot(s, pid, fd);
 
 	return slot ? (const struct open_file *)pmap_get(&s->files, slot->file) : NULL;
 }
 
 struct open_file *state_edit_file(struct state *s, unsigned pid, int64_t fd)
 {
-	const struct fd_slot *slot = find_slot(s, pid, fd);
+	const struct fd_slot *slot = find_fd_slot(s, pid, fd);
 
 	return slot ? (struct open_file *)pmap_edit(&s->files, &file_type, slot->file) : NULL;
 }
@@ -188,7 +188,7 @@ static void release_file(struct state *s, uint64_t key)
 
 bool state_close(struct state *s, unsigned pid, int64_t fd)
 {
-	const struct fd_slot *slot = find_slot(s, pid, fd);
+	const struct fd_slot *slot = find_fd_slot(s, pid, fd);
 	uint64_t key;
 
 	if (!slot)
@@ -201,7 +201,7 @@ bool state_close(struct state *s, unsigned pid, int64_t fd)
 
 int state_dup(struct state *s, unsigned pid, int64_t fd, int64_t newfd)
 {
-	const struct fd_slot *slot = find_slot(s, pid, fd);
+	const struct fd_slot *slot = find_fd_slot(s, pid, fd);
 	uint64_t key = slot->file;
 
 	if (fd == newfd)
@@ -255,7 +255,7 @@ bool state_add_group(struct state *s, uint32_t uid, uint32_t gid)
 	return true;
 }
 
-void state_put_stream(struct state *s, unsigned pid, uint64_t handle, struct stream *stream)
+void state_put_stream(struct state *s, unsigned pid, uint64_t handle, struct dir_stream *stream)
 {
 	struct process *process = state_edit_process(s, pid);
 
@@ -266,18 +266,18 @@ void state_put_stream(struct state *s, unsigned pid, uint64_t handle, struct str
 	pmap_put(&process->streams, &stream_type, handle, &stream->ref);
 }
 
-const struct stream *state_stream(const struct state *s, unsigned pid, int64_t handle)
+const struct dir_stream *state_stream(const struct state *s, unsigned pid, int64_t handle)
 {
 	const struct process *process = state_process(s, pid);
 
 	if (!process || handle < 0)
 		return NULL;
-	return (const struct stream *)pmap_get(&process->streams, (uint64_t)handle);
+	return (const struct dir_stream *)pmap_get(&process->streams, (uint64_t)handle);
 }
 
 bool state_close_stream(struct state *s, unsigned pid, int64_t handle)
 {
-	const struct stream *stream = state_stream(s, pid, handle);
+	const struct dir_stream *stream = state_stream(s, pid, handle);
 	uint64_t ino;
 
 	if (!stream)
@@ -304,7 +304,7 @@ void state_create_process(struct state *s, unsigned pid, uint32_t uid, uint32_t 
 	pmap_put(&s->processes, &process_type, pid, &process->ref);
 }
 
-static void close_everything(struct state *s, unsigned pid)
+static void process_close_everything(struct state *s, unsigned pid)
 {
 	const struct process *process;
 	uint64_t key;
@@ -319,7 +319,7 @@ void state_destroy_process(struct state *s, unsigned pid)
 {
 	uint64_t cwd = state_process(s, pid)->cwd;
 
-	close_everything(s, pid);
+	process_close_everything(s, pid);
 	pmap_remove(&s->processes, &process_type, pid);
 	tree_unhold(&s->tree, cwd);
 }
@@ -335,7 +335,7 @@ void state_set_cwd(struct state *s, unsigned pid, uint64_t ino)
 
 void state_reset_process(struct state *s, unsigned pid)
 {
-	close_everything(s, pid);
+	process_close_everything(s, pid);
 	state_set_cwd(s, pid, TREE_ROOT);
 }
 
@@ -368,7 +368,7 @@ static struct hash hash_holders(const struct state *s, uint64_t ino)
 	struct hash none = { 0, 0 }, sum = none;
 	const struct process *process;
 	const struct open_file *file;
-	const struct stream *stream;
+	const struct dir_stream *stream;
 	uint64_t pid, key;
 
 	for (bool first = true; (file = (void *)pmap_next(&s->files, first, &key)); first = false)
@@ -424,7 +424,7 @@ static struct hash hash_process(const struct state *s, uint64_t pid, const struc
 {
 	struct hash sum = hash_words(hash_identity(s, process->cwd), pid, process->uid,
 				     process->gid, process->umask);
-	const struct stream *stream;
+	const struct dir_stream *stream;
 	uint64_t key;
 
 	for (bool first = true; (stream = (void *)pmap_next(&process->streams, first, &key));

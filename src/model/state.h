@@ -34,7 +34,7 @@ struct fd_slot {
 
 /* A directory stream: names that must still come, and names that may. Sorted, each followed
  * by NUL; changed only through copies. */
-struct stream {
+struct dir_stream {
 	struct ref ref;
 	uint64_t ino; /* held in the tree */
 	struct blob *must, *may;
@@ -47,7 +47,7 @@ struct process {
 	bool trusted;        /* permissions were checked elsewhere: by the kernel above RefFS */
 	uint64_t cwd;        /* held in the tree */
 	struct pmap fds;     /* struct fd_slot */
-	struct pmap streams; /* struct stream by handle, from 1 */
+	struct pmap streams; /* struct dir_stream by handle, from 1 */
 };
 
 struct group_list {
@@ -101,8 +101,8 @@ bool state_close(struct state *s, unsigned pid, int64_t fd);
 int state_dup(struct state *s, unsigned pid, int64_t fd, int64_t newfd);
 /* Directory streams. Putting one takes over its count; where the handle is new its directory is
  * held, else the new stream replaces the old one (of the same directory). */
-const struct stream *state_stream(const struct state *s, unsigned pid, int64_t handle);
-void state_put_stream(struct state *s, unsigned pid, uint64_t handle, struct stream *stream);
+const struct dir_stream *state_stream(const struct state *s, unsigned pid, int64_t handle);
+void state_put_stream(struct state *s, unsigned pid, uint64_t handle, struct dir_stream *stream);
 bool state_close_stream(struct state *s, unsigned pid, int64_t handle);
 void state_set_cwd(struct state *s, unsigned pid, uint64_t ino);
 /* False where the user has STATE_GROUPS_MAX groups already. */

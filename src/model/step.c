@@ -42,12 +42,12 @@ bool holds(struct step *x, enum rule rule)
 	return true;
 }
 
-static int error_of(const struct model *m, enum rule rule)
+static int rule_error(const struct model *m, enum rule rule)
 {
 	return m->mutant.rule == (int)rule ? m->mutant.error : rule_table[rule].error;
 }
 
-static void note(struct envelope *env, enum rule rule)
+static void envelope_note_rule(struct envelope *env, enum rule rule)
 {
 	for (unsigned i = 0; i < env->rule_count; i++)
 		if (env->rules[i] == rule)
@@ -70,11 +70,11 @@ bool refuse(struct step *x, enum rule rule)
 		x->stuck |= x->model->mutant.rule == (int)rule;
 		return false;
 	}
-	note(x->env, rule);
-	errset_add(&x->env->errors, error_of(x->model, rule));
+	envelope_note_rule(x->env, rule);
+	errset_add(&x->env->errors, rule_error(x->model, rule));
 	if (x->env->success) {
 		x->env->success = false;
-		x->env->first = error_of(x->model, rule);
+		x->env->first = rule_error(x->model, rule);
 	}
 	return true;
 }
@@ -83,8 +83,8 @@ bool may_end_with(struct step *x, enum rule rule)
 {
 	if (!holds(x, rule))
 		return false;
-	note(x->env, rule);
-	errset_add(&x->env->errors, error_of(x->model, rule));
+	envelope_note_rule(x->env, rule);
+	errset_add(&x->env->errors, rule_error(x->model, rule));
 	return true;
 }
 
@@ -105,7 +105,7 @@ bool leave_undefined(struct step *x, enum rule rule)
 {
 	if (!holds(x, rule))
 		return false;
-	note(x->env, rule);
+	envelope_note_rule(x->env, rule);
 	x->env->undefined = true;
 	return true;
 }
@@ -211,7 +211,7 @@ const struct open_file *need_file(struct step *x, const struct arg *fd, enum rul
 	return file;
 }
 
-static void start(struct envelope *env)
+static void envelope_start(struct envelope *env)
 {
 	env->errors = (struct errset){ 0 };
 	env->success = true;
@@ -277,8 +277,8 @@ static void may_meet_failures(struct step *x)
 }
 
 /* One pass through the operation. seen: an outcome to follow, or NULL. */
-static void pass(const struct model *m, struct state *s, const struct call *c,
-		 const struct outcome *seen, bool follow, struct envelope *env)
+static void step_pass(const struct model *m, struct state *s, const struct call *c,
+		      const struct outcome *seen, bool follow, struct envelope *env)
 {
 	struct step x = {
 		.model = m,
@@ -293,7 +293,7 @@ static void pass(const struct model *m, struct state *s, const struct call *c,
 		.env = env,
 	};
 
-	start(env);
+	envelope_start(env);
 	must(c->op < OP_COUNT);
 	if (!x.process && c->op != OP_create_process) {
 		leave_undefined(&x, RULE_process_absent);
@@ -314,14 +314,14 @@ void model_allow(const struct model *m, struct state *s, const struct call *c, s
 	struct state copy = state_copy(s);
 
 	state_pass_time(&copy, 1);
-	pass(m, &copy, c, NULL, true, ret);
+	step_pass(m, &copy, c, NULL, true, ret);
 	state_free(&copy);
 }
 
 void model_move(const struct model *m, struct state *s, const struct call *c, struct envelope *ret)
 {
 	state_pass_time(s, 1);
-	pass(m, s, c, NULL, true, ret);
+	step_pass(m, s, c, NULL, true, ret);
 	giving_up_after(m, s, c, ret->undefined ? 0 : ret->first);
 }
 
@@ -389,7 +389,7 @@ static bool lacked_space(const struct envelope *env, int error)
 static enum verdict step_to(const struct model *m, struct state *s, const struct call *c,
 			    const struct outcome *seen, struct envelope *ret)
 {
-	pass(m, s, c, seen, !seen->error, ret);
+	step_pass(m, s, c, seen, !seen->error, ret);
 	if (ret->undefined)
 		return VERDICT_UNKNOWN;
 	if (!seen->error)
@@ -399,7 +399,7 @@ static enum verdict step_to(const struct model *m, struct state *s, const struct
 		return VERDICT_OK;
 	}
 	if (ret->success)
-		pass(m, s, c, NULL, true, ret);
+		step_pass(m, s, c, NULL, true, ret);
 	return VERDICT_BAD;
 }
 
