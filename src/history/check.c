@@ -102,7 +102,8 @@ static void note_rules(struct mismatch *ret, const struct envelope *env)
 }
 
 /* No hypothesis explains the return: reports what was allowed, and continues from there. */
-static void complain(struct checker *c, size_t place, enum dialect dialect, struct mismatch *ret)
+static void explain_mismatch(struct checker *c, size_t place, enum dialect dialect,
+			     struct mismatch *ret)
 {
 	struct overlap *o = &c->overlap;
 	const struct pending *p = &o->pending[place];
@@ -153,7 +154,7 @@ static enum verdict judge_plain(struct checker *c, size_t place, enum dialect di
 	if (verdict == VERDICT_BAD) {
 		state_free(&h->state);
 		h->state = before;
-		complain(c, place, dialect, ret);
+		explain_mismatch(c, place, dialect, ret);
 	} else {
 		state_free(&before);
 	}
@@ -175,7 +176,7 @@ static enum verdict judge_return(struct checker *c, const struct item *item, enu
 	if (is_plain(&c->overlap, place))
 		return judge_plain(c, place, dialect, ret);
 	if (!overlap_explain(&c->overlap, place)) {
-		complain(c, place, dialect, ret);
+		explain_mismatch(c, place, dialect, ret);
 		verdict = VERDICT_BAD;
 	}
 	overlap_return(&c->overlap, place);

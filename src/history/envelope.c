@@ -10,7 +10,7 @@ static bool is_further(const struct envelope *env, int error)
 	return error != env->first && errset_has(&env->errors, error);
 }
 
-static void add_error(int error, enum op op, enum dialect dialect, struct buf *out)
+static void envelope_add_error(int error, enum op op, enum dialect dialect, struct buf *out)
 {
 	struct outcome outcome = { .error = error };
 
@@ -32,12 +32,12 @@ void envelope_print(const struct envelope *env, enum op op, enum dialect dialect
 	if (env->success)
 		outcome_print(&env->value, op, dialect, out);
 	else
-		add_error(env->first, op, dialect, out);
+		envelope_add_error(env->first, op, dialect, out);
 	for (int error = 1; error < ERRNO_LIMIT; error++) {
 		if (!is_further(env, error))
 			continue;
 		buf_adds(out, published ? ";" : " or ");
-		add_error(error, op, dialect, out);
+		envelope_add_error(error, op, dialect, out);
 	}
 	if (several && published)
 		buf_addch(out, '}');

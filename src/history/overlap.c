@@ -37,7 +37,7 @@ void overlap_free(struct overlap *o)
 
 /* Identifies the state, the calls that have taken effect, and how far the other paths are walked.
  */
-static struct hash key_of(const struct hypothesis *h)
+static struct hash hypothesis_key(const struct hypothesis *h)
 {
 	struct {
 		uint32_t taken;
@@ -49,11 +49,11 @@ static struct hash key_of(const struct hypothesis *h)
 }
 
 /* Takes over its state. A hypothesis that is there already is not added again. */
-static void add(struct overlap *o, struct hypothesis *h)
+static void overlap_add(struct overlap *o, struct hypothesis *h)
 {
 	bool is_new;
 
-	hash_map_put(&o->known, key_of(h), &is_new);
+	hash_map_put(&o->known, hypothesis_key(h), &is_new);
 	if (!is_new) {
 		state_free(&h->state);
 		return;
@@ -159,17 +159,17 @@ static void add_effects(struct overlap *o, size_t at, size_t place)
 		struct call rest;
 
 		h.state = state_copy(&h.state);
-		rest = stroll_end(&h.state, p->call, h.walked[place]);
+		rest = interleaving_rest(&h.state, p->call, h.walked[place]);
 		now.call = &rest;
 		verdict = overlap_effect(o, &now, &h.state, seen, &env);
-		stroll_home(&h.state, p->call, h.walked[place]);
+		interleaving_return(&h.state, p->call, h.walked[place]);
 		o->lost |= verdict == VERDICT_UNKNOWN;
 		h.taken |= 1u << place;
 		h.walked[place] = 0;
 		if (verdict == VERDICT_BAD)
 			state_free(&h.state);
 		else
-			add(o, &h);
+			overlap_add(o, &h);
 	}
 }
 
@@ -181,8 +181,8 @@ static void add_walk(struct overlap *o, size_t at, size_t place)
 	if (!is_disturbed(o, place))
 		return;
 	h.state = state_copy(&h.state);
-	if (stroll_on(&o->model, &h.state, o->pending[place].call, &h.walked[place]))
-		add(o, &h);
+	if (interleaving_step(&o->model, &h.state, o->pending[place].call, &h.walked[place]))
+		overlap_add(o, &h);
 	else
 		state_free(&h.state);
 }
@@ -199,7 +199,7 @@ bool overlap_explain(struct overlap *o, size_t place)
 {
 	forget_known(o);
 	for (size_t i = 0; i < o->count; i++)
-		hash_map_put(&o->known, key_of(&o->items[i]), NULL);
+		hash_map_put(&o->known, hypothesis_key(&o->items[i]), NULL);
 	for (size_t at = 0; at < o->count && o->count <= OVERLAP_HYPOTHESES_MAX; at++) {
 		uint32_t taken = o->items[at].taken;
 
@@ -227,7 +227,7 @@ void overlap_return(struct overlap *o, size_t place)
 
 		if (h.taken & bit) {
 			h.taken &= ~bit;
-			add(o, &h);
+			overlap_add(o, &h);
 		} else {
 			state_free(&h.state);
 		}

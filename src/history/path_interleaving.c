@@ -8,13 +8,13 @@
 #include "trace/script.h"
 
 /* The placeholder process whose working directory is where the walk of the call has arrived. */
-static unsigned scout_of(const struct call *c)
+static unsigned placeholder_of(const struct call *c)
 {
 	return c->pid + SCRIPT_PID_MAX + 1;
 }
 
 /* The argument that is the call's only path, from the working directory; -1: there is none. */
-static int path_of(const struct call *c)
+static int only_path(const struct call *c)
 {
 	const struct op_info *op = &op_table[c->op];
 	int path = -1;
@@ -32,7 +32,7 @@ static int path_of(const struct call *c)
 }
 
 /* Bytes of the next name with the slashes behind it; 0 if it is the last. */
-static size_t next_name(const char *path)
+static size_t next_name_bytes(const char *path)
 {
 	size_t len = strspn(path, "/");
 
@@ -41,33 +41,33 @@ static size_t next_name(const char *path)
 	return path[len] ? len : 0;
 }
 
-static void send_scout(struct state *s, const struct call *c)
+static void placeholder_create(struct state *s, const struct call *c)
 {
 	const struct process *own = state_process(s, c->pid);
 	uint64_t cwd = own->cwd;
 
-	state_create_process(s, scout_of(c), own->uid, own->gid);
-	state_set_cwd(s, scout_of(c), cwd);
+	state_create_process(s, placeholder_of(c), own->uid, own->gid);
+	state_set_cwd(s, placeholder_of(c), cwd);
 }
 
-/* The scout holds the file that link is to give another name. */
-static bool find_file(const struct model *m, struct state *s, const struct call *c)
+/* The placeholder opens the file that link will give another name. */
+static bool placeholder_open_file(const struct model *m, struct state *s, const struct call *c)
 {
-	struct call open = { .op = OP_open, .pid = (uint16_t)scout_of(c) };
+	struct call open = { .op = OP_open, .pid = (uint16_t)placeholder_of(c) };
 	struct envelope env;
 
 	open.open.path = c->link.from;
 	open.open.flags.num = O_PATH | O_NOFOLLOW;
-	send_scout(s, c);
+	placeholder_create(s, c);
 	model_move(m, s, &open, &env);
 	return env.success && !env.undefined;
 }
 
-static bool walk(const struct model *m, struct state *s, unsigned scout, const char *name,
-		 size_t len)
+static bool placeholder_walk(const struct model *m, struct state *s, unsigned placeholder,
+			     const char *name, size_t len)
 {
 	char text[UINT8_MAX + 1];
-	struct call chdir = { .op = OP_chdir, .pid = (uint16_t)scout };
+	struct call chdir = { .op = OP_chdir, .pid = (uint16_t)placeholder };
 	struct envelope env;
 
 	memcpy(text, name, len);
@@ -77,41 +77,42 @@ static bool walk(const struct model *m, struct state *s, unsigned scout, const c
 	return env.success && !env.undefined;
 }
 
-bool stroll_on(const struct model *m, struct state *s, const struct call *c, uint8_t *walked)
+bool interleaving_step(const struct model *m, struct state *s, const struct call *c,
+		       uint8_t *walked)
 {
 	const struct process *own = state_process(s, c->pid);
-	int path = path_of(c);
-	size_t len = path < 0 || !own ? 0 : next_name(c->arg[path].text + *walked);
+	int path = only_path(c);
+	size_t len = path < 0 || !own ? 0 : next_name_bytes(c->arg[path].text + *walked);
 
 	if (c->op == OP_link && !*walked && own && c->link.from.text) {
-		*walked = STROLL_FOUND;
-		return find_file(m, s, c);
+		*walked = INTERLEAVING_OPENED;
+		return placeholder_open_file(m, s, c);
 	}
-	if (!len || *walked + len >= STROLL_FOUND)
+	if (!len || *walked + len >= INTERLEAVING_OPENED)
 		return false;
 	if (!*walked)
-		send_scout(s, c);
-	if (!walk(m, s, scout_of(c), c->arg[path].text + *walked, len))
+		placeholder_create(s, c);
+	if (!placeholder_walk(m, s, placeholder_of(c), c->arg[path].text + *walked, len))
 		return false;
 	*walked += (uint8_t)len;
 	return true;
 }
 
-/* The two have changed places: the scout now keeps the process's own directory. */
-static void change_places(struct state *s, const struct call *c)
+/* Swaps the two working directories: the placeholder now holds the process's own. */
+static void swap_directories(struct state *s, const struct call *c)
 {
 	uint64_t own = state_process(s, c->pid)->cwd;
-	uint64_t there = state_process(s, scout_of(c))->cwd;
+	uint64_t there = state_process(s, placeholder_of(c))->cwd;
 
 	tree_hold(&s->tree, own);
 	state_set_cwd(s, c->pid, there);
-	state_set_cwd(s, scout_of(c), own);
+	state_set_cwd(s, placeholder_of(c), own);
 	tree_unhold(&s->tree, own);
 }
 
-static struct call link_found(const struct call *c)
+static struct call link_opened(const struct call *c)
 {
-	struct call rest = { .op = OP_linkat, .pid = (uint16_t)scout_of(c) };
+	struct call rest = { .op = OP_linkat, .pid = (uint16_t)placeholder_of(c) };
 
 	rest.linkat.fromfd.num = STATE_FD_FIRST;
 	rest.linkat.from = (struct arg){ .text = "" };
@@ -121,27 +122,27 @@ static struct call link_found(const struct call *c)
 	return rest;
 }
 
-struct call stroll_end(struct state *s, const struct call *c, uint8_t walked)
+struct call interleaving_rest(struct state *s, const struct call *c, uint8_t walked)
 {
 	struct call rest = *c;
-	int path = path_of(c);
+	int path = only_path(c);
 
-	if (walked == STROLL_FOUND)
-		return link_found(c);
+	if (walked == INTERLEAVING_OPENED)
+		return link_opened(c);
 	if (!walked)
 		return rest;
 	rest.arg[path].text += walked;
 	rest.arg[path].len -= walked;
-	change_places(s, c);
+	swap_directories(s, c);
 	return rest;
 }
 
-void stroll_home(struct state *s, const struct call *c, uint8_t walked)
+void interleaving_return(struct state *s, const struct call *c, uint8_t walked)
 {
 	if (!walked)
 		return;
-	if (walked != STROLL_FOUND)
-		change_places(s, c);
-	state_destroy_process(s, scout_of(c));
+	if (walked != INTERLEAVING_OPENED)
+		swap_directories(s, c);
+	state_destroy_process(s, placeholder_of(c));
 	tree_settle(&s->tree);
 }

@@ -7,15 +7,16 @@
 
 #include "model/model.h"
 
-/* Bytes that are walked where link has found its file. */
-enum { STROLL_FOUND = UINT8_MAX };
+/* In place of a number of bytes: link has opened its file. */
+enum { INTERLEAVING_OPENED = UINT8_MAX };
 
 /* Walks over the next name of the call's path, behind *walked bytes of it; false where that is
  * not possible, or the next name is the last. */
-bool stroll_on(const struct model *m, struct state *s, const struct call *c, uint8_t *walked);
+bool interleaving_step(const struct model *m, struct state *s, const struct call *c,
+		       uint8_t *walked);
 /* The call that is left behind that many bytes; its process is where the walk has come to. */
-struct call stroll_end(struct state *s, const struct call *c, uint8_t walked);
+struct call interleaving_rest(struct state *s, const struct call *c, uint8_t walked);
 /* The process is back in its own directory, whatever became of the call. */
-void stroll_home(struct state *s, const struct call *c, uint8_t walked);
+void interleaving_return(struct state *s, const struct call *c, uint8_t walked);
 
 #endif
