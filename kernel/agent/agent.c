@@ -300,8 +300,8 @@ static void agent_report_new_code(struct agent *a, uint32_t points)
 {
 	struct code_map *code = &a->shm->code;
 
-	if (points && code->news_count < CODE_NEWS_MAX)
-		code->news[code->news_count++] = (struct code_news){
+	if (points && code->new_coverage_count < NEW_COVERAGE_MAX)
+		code->new_coverage[code->new_coverage_count++] = (struct new_coverage){
 			atomic_load(&a->shm->message.progress) - code->first_step,
 			points,
 		};

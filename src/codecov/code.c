@@ -79,7 +79,7 @@ static uint32_t number_of(struct str_map *map, const char *key, bool *ret_new)
 	return (uint32_t)*number;
 }
 
-static uint32_t directory_of(struct reading *r, const char *path, size_t len)
+static uint32_t code_directory_of(struct reading *r, const char *path, size_t len)
 {
 	bool is_new;
 	uint32_t n;
@@ -91,7 +91,7 @@ static uint32_t directory_of(struct reading *r, const char *path, size_t len)
 	return n;
 }
 
-static uint32_t file_of(struct reading *r, const char *path)
+static uint32_t code_file_of(struct reading *r, const char *path)
 {
 	struct code *c = r->code;
 	bool is_new;
@@ -103,7 +103,7 @@ static uint32_t file_of(struct reading *r, const char *path)
 		c->files = must_realloc(c->files, (n + 1) * sizeof(*c->files));
 		c->files[n] = (struct code_file){
 			.path = path,
-			.directory = directory_of(r, path, len),
+			.directory = code_directory_of(r, path, len),
 			.common = is_common(path, len),
 		};
 		c->file_count = n + 1;
@@ -131,7 +131,7 @@ static uint32_t function_of(struct reading *r, const char *file, const char *nam
 }
 
 /* "ADDRESS FILE:LINE FUNCTION" */
-static bool read_row(struct reading *r, char *row)
+static bool code_read_row(struct reading *r, char *row)
 {
 	struct code *c = r->code;
 	char *end, *file, *line, *function;
@@ -157,7 +157,7 @@ static bool read_row(struct reading *r, char *row)
 	p = &c->points[c->count++];
 	p->bit = (uint32_t)bit;
 	p->line = (uint32_t)strtoul(line, NULL, 10); /* 0: "?", not known */
-	p->file = file_of(r, file);
+	p->file = code_file_of(r, file);
 	p->function = function_of(r, file, function);
 	if (p->bit >= c->bits)
 		c->bits = p->bit + 1;
@@ -171,7 +171,7 @@ static int read_rows(struct reading *r, struct err *err)
 
 	for (char *row = strtok_r(r->code->text.data, "\n", &save); row;
 	     row = strtok_r(NULL, "\n", &save), number++)
-		if (number ? !read_row(r, row) : !read_first(r, row))
+		if (number ? !code_read_row(r, row) : !read_first(r, row))
 			return err_set(err, EINVAL, "%s:%zu: not a row of a table of points",
 				       r->code->table, number + 1);
 	return number ? 0 : err_set(err, EINVAL, "%s is empty", r->code->table);
@@ -194,7 +194,7 @@ static int compare_points(const void *a, const void *b)
 }
 
 /* Files by path, points by file and line. */
-static void sort(struct code *c, const struct str_map *files)
+static void code_sort(struct code *c, const struct str_map *files)
 {
 	uint32_t *places = must_alloc((c->file_count + 1) * sizeof(*places));
 
@@ -229,7 +229,7 @@ int code_read(struct code *c, const char *table, size_t bits_max, struct err *er
 		status = read_rows(&r, err);
 	}
 	if (!status)
-		sort(c, &r.files);
+		code_sort(c, &r.files);
 	str_map_free(&r.files);
 	str_map_free(&r.directories);
 	str_map_free(&r.functions);

@@ -16,18 +16,18 @@ struct seen {
 };
 
 /* What is known of all files. */
-struct told {
+struct code_export {
 	const struct code *code;
 	const uint8_t *bits;
-	bool *told;    /* by file */
-	bool *entered; /* by function */
-	bool *listed;  /* by function */
+	bool *exported; /* by file */
+	bool *entered;  /* by function */
+	bool *listed;   /* by function */
 };
 
 /* A few functions of others are always called, to ask whether they have memory to spare. */
-enum { TOLD_SHARE = 100 };
+enum { EXPORT_SHARE = 100 };
 
-static void choose_files(struct told *t)
+static void choose_files(struct code_export *t)
 {
 	const struct code *c = t->code;
 	size_t *points = must_alloc((c->directory_count + 1) * sizeof(*points));
@@ -41,18 +41,18 @@ static void choose_files(struct told *t)
 	}
 	for (size_t i = 0; i < c->file_count; i++) {
 		directory = c->files[i].directory;
-		t->told[i] = reached[directory] * TOLD_SHARE >= points[directory];
+		t->exported[i] = reached[directory] * EXPORT_SHARE >= points[directory];
 	}
 	free(points);
 	free(reached);
 }
 
-static void begin(struct told *t, const struct code *c, const uint8_t *bits)
+static void export_begin(struct code_export *t, const struct code *c, const uint8_t *bits)
 {
-	*t = (struct told){
+	*t = (struct code_export){
 		.code = c,
 		.bits = bits,
-		.told = must_alloc(c->file_count + 1),
+		.exported = must_alloc(c->file_count + 1),
 		.entered = must_alloc(c->function_count + 1),
 		.listed = must_alloc(c->function_count + 1),
 	};
@@ -61,14 +61,14 @@ static void begin(struct told *t, const struct code *c, const uint8_t *bits)
 	choose_files(t);
 }
 
-static void end(struct told *t)
+static void export_free(struct code_export *t)
 {
-	free(t->told);
+	free(t->exported);
 	free(t->entered);
 	free(t->listed);
 }
 
-static void look(struct told *t, const struct code_file *file, struct seen *ret)
+static void export_count_file(struct code_export *t, const struct code_file *file, struct seen *ret)
 {
 	*ret = (struct seen){ .functions = must_alloc(file->count * sizeof(*ret->functions)) };
 	for (size_t i = file->first; i < file->first + file->count; i++) {
@@ -83,12 +83,12 @@ static void look(struct told *t, const struct code_file *file, struct seen *ret)
 	}
 }
 
-static json_t *file_json(struct told *t, const struct code_file *file, size_t *ret_reached)
+static json_t *file_json(struct code_export *t, const struct code_file *file, size_t *ret_reached)
 {
 	json_t *o, *never = json_array();
 	struct seen seen;
 
-	look(t, file, &seen);
+	export_count_file(t, file, &seen);
 	for (size_t i = 0; i < seen.function_count && !file->common; i++)
 		if (!t->entered[seen.functions[i]])
 			json_array_append_new(never,
@@ -106,11 +106,11 @@ json_t *code_json(const struct code *c, const uint8_t *bits)
 {
 	json_t *files = json_array();
 	size_t points = 0, reached = 0, own;
-	struct told t;
+	struct code_export t;
 
-	begin(&t, c, bits);
+	export_begin(&t, c, bits);
 	for (size_t i = 0; i < c->file_count; i++) {
-		if (!t.told[i])
+		if (!t.exported[i])
 			continue;
 		json_array_append_new(files, file_json(&t, &c->files[i], &own));
 		if (c->files[i].common)
@@ -118,7 +118,7 @@ json_t *code_json(const struct code *c, const uint8_t *bits)
 		points += c->files[i].count;
 		reached += own;
 	}
-	end(&t);
+	export_free(&t);
 	return json_pack("{s:s, s:I, s:I, s:o}", "table", c->table, "points", (json_int_t)points,
 			 "reached", (json_int_t)reached, "files", files);
 }
@@ -126,7 +126,7 @@ json_t *code_json(const struct code *c, const uint8_t *bits)
 /* ---- lines ---- */
 
 /* The points of one line: from *at on, which moves behind them. */
-static bool line_is_reached(const struct told *t, const struct code_file *file, size_t *at)
+static bool line_is_reached(const struct code_export *t, const struct code_file *file, size_t *at)
 {
 	const struct code_point *points = t->code->points;
 	uint32_t line = points[*at].line;
@@ -137,7 +137,7 @@ static bool line_is_reached(const struct told *t, const struct code_file *file, 
 	return reached;
 }
 
-static void add_range(const struct told *t, const struct code_file *file,
+static void add_range(const struct code_export *t, const struct code_file *file,
 		      const struct code_point *from, const struct code_point *to, struct buf *out)
 {
 	buf_addf(out, "%s:%u", file->path, from->line);
@@ -147,7 +147,7 @@ static void add_range(const struct told *t, const struct code_file *file,
 }
 
 /* Lines of one function, with no line reached between them, become one range. */
-static void add_lines(const struct told *t, const struct code_file *file, struct buf *out)
+static void add_lines(const struct code_export *t, const struct code_file *file, struct buf *out)
 {
 	const struct code_point *points = t->code->points, *from = NULL, *to = NULL, *line;
 
@@ -172,25 +172,25 @@ static void add_lines(const struct told *t, const struct code_file *file, struct
 void code_lines(const struct code *c, const uint8_t *bits, struct buf *out)
 {
 	struct seen seen;
-	struct told t;
+	struct code_export t;
 
-	begin(&t, c, bits);
+	export_begin(&t, c, bits);
 	for (size_t i = 0; i < c->file_count; i++) {
-		if (!t.told[i])
+		if (!t.exported[i])
 			continue;
-		look(&t, &c->files[i], &seen);
+		export_count_file(&t, &c->files[i], &seen);
 		buf_addf(out, "%s: %zu of %zu points, %zu of %zu functions\n", c->files[i].path,
 			 seen.reached, c->files[i].count, seen.entered, seen.function_count);
 		free(seen.functions);
 		add_lines(&t, &c->files[i], out);
 	}
-	end(&t);
+	export_free(&t);
 }
 
 /* ---- lcov ---- */
 
 /* In the format of lcov's tracefiles (geninfo(1)). */
-static void add_info(struct told *t, const struct code_file *file, struct buf *out)
+static void add_info(struct code_export *t, const struct code_file *file, struct buf *out)
 {
 	const struct code *c = t->code;
 	size_t lines = 0, reached_lines = 0;
@@ -217,11 +217,11 @@ static void add_info(struct told *t, const struct code_file *file, struct buf *o
 
 void code_info(const struct code *c, const uint8_t *bits, struct buf *out)
 {
-	struct told t;
+	struct code_export t;
 
-	begin(&t, c, bits);
+	export_begin(&t, c, bits);
 	for (size_t i = 0; i < c->file_count; i++)
-		if (t.told[i])
+		if (t.exported[i])
 			add_info(&t, &c->files[i], out);
-	end(&t);
+	export_free(&t);
 }

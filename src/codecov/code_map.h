@@ -8,18 +8,18 @@
 
 #include <stdint.h>
 
-enum { CODE_BITS_MAX = 1 << 23, CODE_NEWS_MAX = 256 };
+enum { CODE_BITS_MAX = 1 << 23, NEW_COVERAGE_MAX = 256 };
 
 /* A step of the plan that reached new points. */
-struct code_news {
+struct new_coverage {
 	uint32_t step, points;
 };
 
 struct code_map {
-	uint32_t count;      /* of bits that are set */
-	uint32_t first_step; /* number of the plan's first step (channel.progress) */
-	uint32_t news_count; /* since the plan began */
-	struct code_news news[CODE_NEWS_MAX];
+	uint32_t count;              /* of bits that are set */
+	uint32_t first_step;         /* number of the plan's first step (channel.progress) */
+	uint32_t new_coverage_count; /* since the plan began */
+	struct new_coverage new_coverage[NEW_COVERAGE_MAX];
 	uint8_t bits[CODE_BITS_MAX / 8];
 };
 

@@ -216,9 +216,9 @@ uint32_t explorer_new_coverage(const struct explorer *x, size_t step)
 
 	if (!map || !x->options->code_score)
 		return 0;
-	for (uint32_t i = 0; i < map->news_count; i++)
-		if (map->news[i].step == step)
-			return map->news[i].points;
+	for (uint32_t i = 0; i < map->new_coverage_count; i++)
+		if (map->new_coverage[i].step == step)
+			return map->new_coverage[i].points;
 	return 0;
 }
 

@@ -233,7 +233,7 @@ static void snapshots_begin_plan(void *own)
 	struct snapshots *s = own;
 
 	s->shm->code.first_step = atomic_load(&s->shm->message.progress) + 1;
-	s->shm->code.news_count = 0;
+	s->shm->code.new_coverage_count = 0;
 }
 
 /* ---- beginning and end ---- */
