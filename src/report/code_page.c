@@ -15,14 +15,14 @@ static const char style[] =
 	".bar i{display:block;height:100%;background:var(--ok)}"
 	"</style>\n";
 
-static json_int_t count_of(const json_t *o, const char *key)
+static json_int_t file_count_of(const json_t *o, const char *key)
 {
 	return json_integer_value(json_object_get(o, key));
 }
 
 static void put_share(struct buf *out, const json_t *o)
 {
-	json_int_t points = count_of(o, "points"), reached = count_of(o, "reached");
+	json_int_t points = file_count_of(o, "points"), reached = file_count_of(o, "reached");
 	bool sound = points > 0 && reached >= 0 && reached <= points;
 
 	buf_addf(out, "<td><span class=bar><i style=\"width:%.0f%%\"></i></span></td><td>",
@@ -39,7 +39,8 @@ static void put_never(struct buf *out, json_t *file)
 	size_t i;
 
 	buf_addf(out, "<td><details><summary>%lld of %lld functions</summary>",
-		 (long long)count_of(file, "entered"), (long long)count_of(file, "functions"));
+		 (long long)file_count_of(file, "entered"),
+		 (long long)file_count_of(file, "functions"));
 	json_array_foreach(never, i, name)
 	{
 		buf_adds(out, "<span class=\"part none\">");

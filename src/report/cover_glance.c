@@ -18,7 +18,7 @@ static const char style[] =
 	"border-right-width:1px}.strip .z{background:var(--line)}"
 	"</style>\n";
 
-static long long total(json_t *counts)
+static long long count_total(json_t *counts)
 {
 	const char *key;
 	json_t *count;
@@ -28,7 +28,7 @@ static long long total(json_t *counts)
 	return sum;
 }
 
-static double most_of(json_t *counts)
+static double highest_count(json_t *counts)
 {
 	const char *key;
 	json_t *count;
@@ -41,7 +41,7 @@ static double most_of(json_t *counts)
 /* One tool's marks for an argument, and how many of them are not empty. */
 static void add_strip(struct buf *out, json_t *counts, size_t tool)
 {
-	double most = log10(most_of(counts) + 1);
+	double most = log10(highest_count(counts) + 1);
 	size_t tried = 0, all = 0;
 	const char *partition;
 	json_t *count;
@@ -66,8 +66,8 @@ static void add_strip(struct buf *out, json_t *counts, size_t tool)
 	buf_addf(out, "</span><span class=n>%zu of %zu</span></div>", tried, all);
 }
 
-static void add_row(struct buf *out, const struct cover_tool *tools, size_t count, const char *call,
-		    const char *argument)
+static void add_glance_row(struct buf *out, const struct cover_tool *tools, size_t count,
+			   const char *call, const char *argument)
 {
 	json_t *counts;
 
@@ -98,7 +98,7 @@ void cover_glance(struct buf *out, const struct cover_tool *tools, size_t count,
 	buf_adds(out, "<table class=glance>\n");
 	json_object_foreach(calls, call, arguments)
 		json_object_foreach(arguments, argument, counts) if (json_object_size(counts))
-			add_row(out, tools, count, call, argument);
+			add_glance_row(out, tools, count, call, argument);
 	buf_adds(out, "</table>\n");
 }
 
@@ -112,7 +112,7 @@ static void add_variant(struct buf *out, const char *tool, const char *name, jso
 	buf_adds(out, "</th><td>");
 	page_text(out, tool);
 	buf_adds(out, "</td><td class=n>");
-	page_count(out, total(json_object_get(variant, "output")));
+	page_count(out, count_total(json_object_get(variant, "output")));
 	buf_adds(out, "</td><td>");
 	json_object_foreach(json_object_get(variant, "input"), argument, counts)
 	{

@@ -26,7 +26,7 @@ static const char style[] =
 	".t4{background:#b3495d}.t5{background:#5f8f93}.key{margin-right:1.2rem}"
 	"</style>\n";
 
-static long long count_at(const json_t *counts, const char *partition)
+static long long partition_count(const json_t *counts, const char *partition)
 {
 	return json_integer_value(json_object_get(counts, partition));
 }
@@ -37,7 +37,7 @@ static long long total_at(json_t *const *counts, size_t tools, const char *parti
 	long long total = 0;
 
 	for (size_t i = 0; i < tools; i++)
-		total += count_at(counts[i], partition);
+		total += partition_count(counts[i], partition);
 	return total;
 }
 
@@ -62,13 +62,13 @@ static bool is_number(const char *partition)
 }
 
 /* The first and the last number that anyone tried. */
-struct range {
+struct partition_range {
 	const char *first, *last;
 };
 
-static struct range tried(json_t *const *counts, size_t tools, json_t *partitions)
+static struct partition_range tried_range(json_t *const *counts, size_t tools, json_t *partitions)
 {
-	struct range range = { NULL, NULL };
+	struct partition_range range = { NULL, NULL };
 	const char *partition;
 	json_t *unused;
 
@@ -84,7 +84,7 @@ static struct range tried(json_t *const *counts, size_t tools, json_t *partition
 
 static void add_chart(struct buf *out, json_t *const *counts, size_t tools, json_t *partitions)
 {
-	struct range range = tried(counts, tools, partitions);
+	struct partition_range range = tried_range(counts, tools, partitions);
 	bool within = false, number;
 	const char *partition;
 	long long most = 1;
@@ -92,8 +92,8 @@ static void add_chart(struct buf *out, json_t *const *counts, size_t tools, json
 
 	json_object_foreach(partitions, partition,
 			    unused) for (size_t i = 0; i < tools;
-					 i++) if (count_at(counts[i], partition) > most) most =
-		count_at(counts[i], partition);
+					 i++) if (partition_count(counts[i], partition) > most)
+		most = partition_count(counts[i], partition);
 	buf_adds(out, "<table class=bars>\n");
 	json_object_foreach(partitions, partition, unused)
 	{
@@ -109,7 +109,8 @@ static void add_chart(struct buf *out, json_t *const *counts, size_t tools, json
 		page_text(out, partition);
 		buf_adds(out, "</th><td>");
 		for (size_t i = 0; i < tools; i++)
-			add_bar(out, i, count_at(counts[i], partition), log10((double)most + 1));
+			add_bar(out, i, partition_count(counts[i], partition),
+				log10((double)most + 1));
 		buf_adds(out, "</td></tr>\n");
 	}
 	buf_adds(out, "</table>\n");
@@ -145,8 +146,9 @@ static void add_metrics(struct buf *out, const struct cover_tool *tools, size_t 
 		add_swatch(out, i);
 		page_text(out, tools[i].name);
 		if (metric)
-			buf_addf(out, ": %lld of %lld, deviation %.2f", count_at(metric, "covered"),
-				 count_at(metric, "partitions"),
+			buf_addf(out, ": %lld of %lld, deviation %.2f",
+				 partition_count(metric, "covered"),
+				 partition_count(metric, "partitions"),
 				 json_real_value(json_object_get(metric, "deviation")));
 		buf_adds(out, "</span>");
 	}
@@ -226,7 +228,7 @@ static void add_charts(struct buf *out, const struct cover_tool *tools, size_t c
 	json_object_foreach(all, call, arguments) add_argument(out, tools, count, call, NULL);
 }
 
-static void add_figures(struct buf *out, const struct cover_tool *tools, size_t count)
+static void add_cover_figures(struct buf *out, const struct cover_tool *tools, size_t count)
 {
 	static const char *const figures[] = { "calls", "lost", "unattributed", "unknown" };
 	json_t *exact;
@@ -241,7 +243,7 @@ static void add_figures(struct buf *out, const struct cover_tool *tools, size_t 
 		buf_adds(out, "</th>");
 		for (size_t f = 0; f < sizeof(figures) / sizeof(figures[0]); f++) {
 			buf_adds(out, "<td>");
-			page_count(out, count_at(tools[i].coverage, figures[f]));
+			page_count(out, partition_count(tools[i].coverage, figures[f]));
 			buf_adds(out, "</td>");
 		}
 		exact = json_object_get(tools[i].coverage, "exact");
@@ -275,7 +277,7 @@ void cover_page(struct buf *out, const struct cover_tool *tools, size_t count)
 
 	page_begin(out, "cover", count == 1 ? tools[0].name : "compared", "ok");
 	buf_adds(out, style);
-	add_figures(out, tools, count);
+	add_cover_figures(out, tools, count);
 	cover_glance(out, tools, count, all);
 	page_heading(out, "Untested");
 	for (size_t i = 0; i < count; i++)

@@ -18,14 +18,14 @@
 
 enum { TEXT_MAX = 1 << 20 };
 
-static const char *text_of(const json_t *o, const char *key)
+static const char *report_text(const json_t *o, const char *key)
 {
 	const char *text = json_string_value(json_object_get(o, key));
 
 	return text ? text : "";
 }
 
-static void put_value(struct buf *out, const json_t *value)
+static void report_put_value(struct buf *out, const json_t *value)
 {
 	switch (json_typeof(value)) {
 	case JSON_INTEGER:
@@ -71,7 +71,7 @@ static void put_figures(struct buf *out, json_t *run)
 		buf_adds(out, "<tr><th>");
 		put_key(out, key);
 		buf_adds(out, "</th><td>");
-		put_value(out, value);
+		report_put_value(out, value);
 		buf_adds(out, "</td></tr>\n");
 	}
 	buf_adds(out, "</table>\n");
@@ -97,7 +97,7 @@ static void put_file(struct buf *out, const char *dir, const char *name, const c
  * place is foreign input: it must not lead out of the run's directory. */
 static bool finding_folder(const char *dir, const json_t *finding, char ret[PATH_MAX])
 {
-	const char *folder = text_of(finding, "folder");
+	const char *folder = report_text(finding, "folder");
 
 	if (!*folder || *folder == '/')
 		return false;
@@ -109,7 +109,7 @@ static bool finding_folder(const char *dir, const json_t *finding, char ret[PATH
 	return snprintf(ret, PATH_MAX, "%s/%s", dir, folder) < PATH_MAX - 16;
 }
 
-static long long count_of(const json_t *o, const char *key)
+static long long report_count(const json_t *o, const char *key)
 {
 	return (long long)json_integer_value(json_object_get(o, key));
 }
@@ -120,28 +120,28 @@ static void put_evidence(struct buf *out, const json_t *finding)
 	const json_t *outcomes = json_object_get(finding, "outcomes");
 
 	buf_adds(out, "<p>On <b>");
-	page_text(out, text_of(finding, "target"));
-	buf_addf(out, "</b>; %lld calls", count_of(finding, "calls"));
-	if (count_of(finding, "calls_left_out"))
+	page_text(out, report_text(finding, "target"));
+	buf_addf(out, "</b>; %lld calls", report_count(finding, "calls"));
+	if (report_count(finding, "calls_left_out"))
 		buf_addf(out, ", the last ones of %lld (the file <code>history</code> has all)",
-			 count_of(finding, "calls") + count_of(finding, "calls_left_out"));
-	buf_addf(out, "; shown in %lld of %lld replays.", count_of(finding, "shown"),
-		 count_of(finding, "tries"));
-	if (count_of(outcomes, "predicted") || count_of(outcomes, "not_recorded"))
+			 report_count(finding, "calls") + report_count(finding, "calls_left_out"));
+	buf_addf(out, "; shown in %lld of %lld replays.", report_count(finding, "shown"),
+		 report_count(finding, "tries"));
+	if (report_count(outcomes, "predicted") || report_count(outcomes, "not_recorded"))
 		buf_addf(out, " Outcomes: %lld observed, %lld predicted, %lld not recorded.",
-			 count_of(outcomes, "observed"), count_of(outcomes, "predicted"),
-			 count_of(outcomes, "not_recorded"));
+			 report_count(outcomes, "observed"), report_count(outcomes, "predicted"),
+			 report_count(outcomes, "not_recorded"));
 	if (json_is_true(json_object_get(finding, "in_kernel_log")))
 		buf_adds(out, " The kernel log is the evidence.");
 	if (json_is_string(json_object_get(finding, "program"))) {
 		buf_adds(out, " Its program: ");
-		page_text(out, text_of(finding, "program"));
+		page_text(out, report_text(finding, "program"));
 		buf_addch(out, '.');
 	}
 	if (json_is_false(json_object_get(finding, "shrunk")))
 		buf_adds(out, " Not shrunk to the end.");
-	if (count_of(finding, "count") > 1)
-		buf_addf(out, " Seen %lld times.", count_of(finding, "count"));
+	if (report_count(finding, "count") > 1)
+		buf_addf(out, " Seen %lld times.", report_count(finding, "count"));
 	buf_adds(out, "</p>\n");
 }
 
@@ -165,16 +165,16 @@ static void put_finding(struct buf *out, const char *dir, const json_t *finding,
 	char folder[PATH_MAX];
 
 	buf_addf(out, "<section class=\"%s\"><h3><span class=code>", class);
-	page_text(out, text_of(finding, "code"));
+	page_text(out, report_text(finding, "code"));
 	buf_adds(out, "</span> ");
-	page_text(out, text_of(finding, "title"));
+	page_text(out, report_text(finding, "title"));
 	buf_adds(out, "</h3>\n");
 	put_evidence(out, finding);
-	if (*text_of(finding, "failure")) {
+	if (*report_text(finding, "failure")) {
 		buf_adds(out, "<p>Its folder could not be written: ");
-		page_text(out, text_of(finding, "failure"));
+		page_text(out, report_text(finding, "failure"));
 		buf_adds(out, "</p>\n");
-		page_box(out, text_of(finding, "trace"));
+		page_box(out, report_text(finding, "trace"));
 	} else if (finding_folder(dir, finding, folder)) {
 		put_folder(out, folder);
 	}
@@ -299,7 +299,8 @@ int report_write(const char *dir, struct err *err)
 
 	if (!run)
 		return err_set(err, -why.code, "%s", why.text);
-	page_begin(&out, text_of(run, "command"), text_of(run, "target"), text_of(run, "verdict"));
+	page_begin(&out, report_text(run, "command"), report_text(run, "target"),
+		   report_text(run, "verdict"));
 	put_findings(&out, dir, run);
 	put_figures(&out, run);
 	code_section(&out, json_object_get(run, "kernel_coverage"));
