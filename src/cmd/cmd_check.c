@@ -12,7 +12,7 @@
 #include "history/check.h"
 #include "trace/script.h"
 
-static struct settings {
+static struct check_settings {
 	int platform;
 	const char *kernel, *user;
 	struct opt_list traits;
@@ -22,36 +22,36 @@ static struct settings {
 static const struct opt opts[] = {
 	{ .name = "platform",
 	  .type = OPT_CHOICE,
-	  .offset = offsetof(struct settings, platform),
+	  .offset = offsetof(struct check_settings, platform),
 	  .value = "posix|linux|macos|freebsd",
 	  .help = "the platform whose rules apply" },
 	{ .name = "kernel",
 	  .type = OPT_TEXT,
-	  .offset = offsetof(struct settings, kernel),
+	  .offset = offsetof(struct check_settings, kernel),
 	  .value = "VERSION",
 	  .help = "version of Linux; the published model describes 3.19" },
 	{ .name = "trait",
 	  .type = OPT_LIST,
-	  .offset = offsetof(struct settings, traits),
+	  .offset = offsetof(struct check_settings, traits),
 	  .value = "NAME=VALUE",
 	  .help = "a property of the file system, as in the description of a target" },
 	{ .name = "user",
 	  .type = OPT_TEXT,
-	  .offset = offsetof(struct settings, user),
+	  .offset = offsetof(struct check_settings, user),
 	  .value = "UID:GID",
 	  .help = "user and group of process 1; default: root" },
 	{ .name = "rules",
 	  .type = OPT_FLAG,
-	  .offset = offsetof(struct settings, rules),
+	  .offset = offsetof(struct check_settings, rules),
 	  .help = "also prints the rules that forbid the observed outcome" },
 	{ .name = "json",
 	  .type = OPT_FLAG,
-	  .offset = offsetof(struct settings, json),
+	  .offset = offsetof(struct check_settings, json),
 	  .help = "prints one JSON object instead" },
 	OPT_END,
 };
 
-struct tally {
+struct check_tally {
 	unsigned traces, accepted, rejected, unknown, returns;
 	json_t *mismatches; /* NULL without --json */
 };
@@ -61,7 +61,7 @@ static const char *const reach_texts[] = {
 	[REACH_INSIDE_POSIX] = "inside POSIX, but not what the platform does",
 };
 
-static int prepare(struct checker *c, struct err *err)
+static int prepare_checker(struct checker *c, struct err *err)
 {
 	struct state_options start = { .fields = TREE_FIELDS_DEFAULT, .root_mode = 0777 };
 	struct model model;
@@ -140,7 +140,8 @@ static json_t *mismatch_json(const char *path, const struct mismatch *m)
 			 rules);
 }
 
-static void report(struct tally *t, const struct script *trace, size_t at, const struct mismatch *m)
+static void report_mismatch(struct check_tally *t, const struct script *trace, size_t at,
+			    const struct mismatch *m)
 {
 	if (t->mismatches)
 		json_array_append_new(t->mismatches, mismatch_json(trace->name, m));
@@ -148,7 +149,7 @@ static void report(struct tally *t, const struct script *trace, size_t at, const
 		print_mismatch(trace, at, m);
 }
 
-static void check_trace(struct checker *c, const struct script *trace, struct tally *t)
+static void check_trace(struct checker *c, const struct script *trace, struct check_tally *t)
 {
 	enum verdict worst = VERDICT_OK, verdict;
 	struct mismatch mismatch;
@@ -159,7 +160,7 @@ static void check_trace(struct checker *c, const struct script *trace, struct ta
 		verdict = checker_item(c, trace, i, &mismatch);
 		t->returns += trace->items[i].type == ITEM_RETURN;
 		if (verdict == VERDICT_BAD)
-			report(t, trace, i, &mismatch);
+			report_mismatch(t, trace, i, &mismatch);
 		if (verdict > worst)
 			worst = verdict;
 	}
@@ -169,8 +170,8 @@ static void check_trace(struct checker *c, const struct script *trace, struct ta
 	t->rejected += worst == VERDICT_BAD;
 }
 
-static int check_file(struct checker *c, struct script *trace, const char *path, struct tally *t,
-		      struct err *err)
+static int check_trace_file(struct checker *c, struct script *trace, const char *path,
+			    struct check_tally *t, struct err *err)
 {
 	int error = script_read(trace, path, err);
 
@@ -183,7 +184,7 @@ static int check_file(struct checker *c, struct script *trace, const char *path,
 	return 0;
 }
 
-static void print_tally(struct tally *t, double seconds)
+static void print_tally(struct check_tally *t, double seconds)
 {
 	const char *verdict = t->rejected ? "bad" : t->unknown ? "unknown" : "ok";
 	json_t *object;
@@ -202,15 +203,15 @@ static void print_tally(struct tally *t, double seconds)
 	json_decref(object);
 }
 
-static int check_all(struct checker *c, const struct file_list *files, struct err *err)
+static int check_traces(struct checker *c, const struct input_files *files, struct err *err)
 {
-	struct tally t = { .mismatches = settings.json ? json_array() : NULL };
+	struct check_tally t = { .mismatches = settings.json ? json_array() : NULL };
 	struct script trace = { 0 };
 	double start = clock_seconds();
 	int error = 0;
 
 	for (size_t i = 0; i < files->count && !error; i++)
-		error = check_file(c, &trace, files->paths[i], &t, err);
+		error = check_trace_file(c, &trace, files->paths[i], &t, err);
 	script_free(&trace);
 	if (error) {
 		json_decref(t.mismatches);
@@ -220,16 +221,16 @@ static int check_all(struct checker *c, const struct file_list *files, struct er
 	return t.rejected ? EXIT_FINDINGS : t.unknown ? EXIT_UNKNOWN : EXIT_CLEAN;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int run_check(int argc, char **argv, struct err *err)
 {
-	struct file_list files = { 0 };
+	struct input_files files = { 0 };
 	struct checker checker = { 0 };
 	int code = EXIT_USAGE;
 
 	if (argc < 2)
 		err_set(err, EINVAL, "which trace?");
-	else if (!prepare(&checker, err) && !files_expand(&files, argv + 1, ".trace", err))
-		code = check_all(&checker, &files, err);
+	else if (!prepare_checker(&checker, err) && !files_expand(&files, argv + 1, ".trace", err))
+		code = check_traces(&checker, &files, err);
 	checker_free(&checker);
 	files_free(&files);
 	return code;
@@ -256,5 +257,5 @@ const struct command command_check = {
 	.opts = opts,
 	.settings = &settings,
 	.reads_only = true,
-	.run = run,
+	.run = run_check,
 };

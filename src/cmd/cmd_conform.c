@@ -15,7 +15,7 @@
 #include "cmd/summary.h"
 #include "conform/cause_finding.h"
 
-static struct settings {
+static struct conform_settings {
 	struct opt_list suite;
 	const char *scripts, *families, *out, *junit, *since, *expect, *config, *show, *kernel;
 	uint64_t jobs, findings, repeat, sample, space;
@@ -26,7 +26,7 @@ static struct settings {
 	.platform = PLATFORM_LINUX, .findings = 20, .repeat = 20, .sample = 1, .deadline = 10
 };
 
-#define ROW(field) offsetof(struct settings, field)
+#define ROW(field) offsetof(struct conform_settings, field)
 
 static const struct opt opts[] = {
 	{ "suite", OPT_LIST, ROW(suite), "all|published|NAME",
@@ -58,7 +58,7 @@ static const struct opt opts[] = {
 	  "causes to shrink and write with a C program, per target", 0, 10000 },
 	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS", "time limit of one call", 0,
 	  OPT_SECONDS_MAX },
-	SPACE_OPT(struct settings, space),
+	SPACE_OPT(struct conform_settings, space),
 	{ "junit", OPT_TEXT, ROW(junit), "FILE", "writes a JUnit report", 0, 0 },
 	{ "tap", OPT_FLAG, ROW(tap), NULL, "prints the result as TAP", 0, 0 },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "run directory; default: a new one in runs/", 0, 0 },
@@ -168,7 +168,7 @@ struct progress {
 	size_t total;
 };
 
-static void show_progress(void *to, size_t done, size_t rejected)
+static void conform_show_progress(void *to, size_t done, size_t rejected)
 {
 	const struct progress *p = to;
 
@@ -195,7 +195,7 @@ static void survey_target(struct survey *s, const char *name, const struct sessi
 	struct conform_options options = {
 		.session = *session,
 		.jobs = jobs_on(name, session->target_options.config, job_count()),
-		.progress = progress_wanted() ? show_progress : NULL,
+		.progress = progress_wanted() ? conform_show_progress : NULL,
 		.progress_to = &progress,
 	};
 	struct err err = { 0 };
@@ -212,13 +212,13 @@ static void survey_target(struct survey *s, const char *name, const struct sessi
 	expectations_apply(expected, name, &t->causes);
 }
 
-static void set_count(json_t *o, const char *name, uint64_t count)
+static void json_set_count(json_t *o, const char *name, uint64_t count)
 {
 	json_object_set_new(o, name, json_integer((json_int_t)count));
 }
 
 /* Sums over all targets. */
-static void set_figures(struct run *run, const struct survey *s)
+static void conform_set_figures(struct run *run, const struct survey *s)
 {
 	uint64_t counts[SCRIPT_FATES + 1] = { 0 }, calls = 0;
 	double exec = 0, check = 0;
@@ -232,19 +232,19 @@ static void set_figures(struct run *run, const struct survey *s)
 		exec += r->figures.exec_seconds;
 		check += r->figures.check_seconds;
 	}
-	set_count(run->figures, "scripts", s->count * s->suite->count);
-	set_count(run->figures, "calls", calls);
-	set_count(run->figures, "accepted", counts[SCRIPT_ACCEPTED]);
-	set_count(run->figures, "rejected", counts[SCRIPT_REJECTED]);
-	set_count(run->figures, "undefined", counts[SCRIPT_UNKNOWN]);
-	set_count(run->figures, "skipped", counts[SCRIPT_SKIPPED]);
-	set_count(run->figures, "not_run", counts[SCRIPT_FATES]);
+	json_set_count(run->figures, "scripts", s->count * s->suite->count);
+	json_set_count(run->figures, "calls", calls);
+	json_set_count(run->figures, "accepted", counts[SCRIPT_ACCEPTED]);
+	json_set_count(run->figures, "rejected", counts[SCRIPT_REJECTED]);
+	json_set_count(run->figures, "undefined", counts[SCRIPT_UNKNOWN]);
+	json_set_count(run->figures, "skipped", counts[SCRIPT_SKIPPED]);
+	json_set_count(run->figures, "not_run", counts[SCRIPT_FATES]);
 	json_object_set_new(run->figures, "exec_seconds", json_real(exec));
 	json_object_set_new(run->figures, "check_seconds", json_real(check));
 	json_object_set_new(run->figures, "targets", survey_json(s));
 }
 
-static enum verdict verdict_of(const struct survey *s)
+static enum verdict survey_verdict(const struct survey *s)
 {
 	enum verdict verdict = VERDICT_OK;
 
@@ -260,12 +260,7 @@ static enum verdict verdict_of(const struct survey *s)
 	return verdict;
 }
 
-static int write_text(const char *path, const struct buf *text, struct err *err)
-{
-	return buf_write_file(text, path, err);
-}
-
-static int write_page(const struct run *run, const struct survey *s, struct err *err)
+static int survey_write_page(const struct run *run, const struct survey *s, struct err *err)
 {
 	struct buf page = BUF_INIT;
 	char path[PATH_MAX];
@@ -273,7 +268,7 @@ static int write_page(const struct run *run, const struct survey *s, struct err 
 
 	survey_html(s, &page);
 	snprintf(path, sizeof(path), "%s/survey.html", run->dir);
-	ret = write_text(path, &page, err);
+	ret = buf_write_file(&page, path, err);
 	buf_free(&page);
 	return ret;
 }
@@ -285,7 +280,7 @@ static int write_junit(const struct survey *s, struct err *err)
 
 	if (settings.junit) {
 		survey_junit(s, &text);
-		ret = write_text(settings.junit, &text, err);
+		ret = buf_write_file(&text, settings.junit, err);
 	}
 	buf_free(&text);
 	return ret;
@@ -349,8 +344,8 @@ static int print_result(struct run *run, const struct survey *s, const struct mo
 }
 
 /* Everything that is known goes to the run's directory, as far as it fits, and to the terminal. */
-static int finish(struct run *run, const struct survey *s, const struct session_options *session,
-		  struct err *err)
+static int conform_finish(struct run *run, const struct survey *s,
+			  const struct session_options *session, struct err *err)
 {
 	struct session_options options = *session;
 	struct model model;
@@ -361,12 +356,12 @@ static int finish(struct run *run, const struct survey *s, const struct session_
 		ret = tell_causes(s, &s->targets[i], &options, (unsigned)settings.findings, run,
 				  err);
 	}
-	run->verdict = verdict_of(s);
-	set_figures(run, s);
+	run->verdict = survey_verdict(s);
+	conform_set_figures(run, s);
 	model_init(&model, session->platform, settings.kernel ? session->kernel : KERNEL_CURRENT);
 	json_object_set_new(run->figures, "rules", survey_rules(s, &model));
 	/* What fails on the way, work on a finding say, must not lose the rest. */
-	page = write_page(run, s, err);
+	page = survey_write_page(run, s, err);
 	junit = write_junit(s, err);
 	ret = summary_write(run, ret ? ret : page ? page : junit, err);
 	printed = print_result(run, s, &model, err);
@@ -394,7 +389,7 @@ static int run_survey(struct suite *suite, const struct buf *names,
 		for (size_t at = 0; at < names->len && !run_stop;
 		     at += strlen(names->data + at) + 1)
 			survey_target(&survey, names->data + at, session, expected);
-		code = summary_code(&run, finish(&run, &survey, session, err));
+		code = summary_code(&run, conform_finish(&run, &survey, session, err));
 		run_free(&run);
 	}
 	survey_free(&survey);
@@ -403,7 +398,7 @@ static int run_survey(struct suite *suite, const struct buf *names,
 }
 
 /* Every name on the command line, before anything is made. */
-static int check_names(const struct buf *names, struct err *err)
+static int conform_check_names(const struct buf *names, struct err *err)
 {
 	int code = operand_new_file(settings.junit, err);
 	json_t *before = NULL;
@@ -418,7 +413,7 @@ static int check_names(const struct buf *names, struct err *err)
 	return code;
 }
 
-static int run_targets(struct suite *suite, int argc, char **argv, struct err *err)
+static int conform_targets(struct suite *suite, int argc, char **argv, struct err *err)
 {
 	struct session_options session = {
 		.platform = (enum platform)settings.platform,
@@ -437,7 +432,7 @@ static int run_targets(struct suite *suite, int argc, char **argv, struct err *e
 	else if (!(settings.kernel && version_parse(settings.kernel, &session.kernel, err)) &&
 		 !read_targets(&names, argc, argv, err) &&
 		 !(settings.expect && expectations_read(&expected, settings.expect, err)))
-		code = check_names(&names, err);
+		code = conform_check_names(&names, err);
 	if (code == EXIT_CLEAN)
 		code = run_survey(suite, &names, &session, &expected, err);
 	expectations_free(&expected);
@@ -445,7 +440,7 @@ static int run_targets(struct suite *suite, int argc, char **argv, struct err *e
 	return code;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int run_conform(int argc, char **argv, struct err *err)
 {
 	struct suite suite;
 	int code;
@@ -457,7 +452,7 @@ static int run(int argc, char **argv, struct err *err)
 	else if (settings.show)
 		code = show_script(&suite, err);
 	else
-		code = run_targets(&suite, argc, argv, err);
+		code = conform_targets(&suite, argc, argv, err);
 	suite_free(&suite);
 	return code;
 }
@@ -481,5 +476,5 @@ const struct command command_conform = {
 		"could not tell.",
 	.opts = opts,
 	.settings = &settings,
-	.run = run,
+	.run = run_conform,
 };

@@ -18,7 +18,7 @@
 #include "report/cover_page.h"
 #include "run/run.h"
 
-static struct settings {
+static struct cover_settings {
 	struct opt_list mounts;
 	int read;  /* 0 or a reader + 1 */
 	int paths; /* enum live_paths */
@@ -27,7 +27,7 @@ static struct settings {
 	double target;
 } settings;
 
-#define ROW(field) offsetof(struct settings, field)
+#define ROW(field) offsetof(struct cover_settings, field)
 
 static const struct opt opts[] = {
 	{ "mount", OPT_LIST, ROW(mounts), "DIR",
@@ -50,8 +50,8 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static int write_page(const struct run *run, const struct cover_tool *tools, size_t count,
-		      struct err *err)
+static int cover_write_page(const struct run *run, const struct cover_tool *tools, size_t count,
+			    struct err *err)
 {
 	struct buf path = BUF_INIT, page = BUF_INIT;
 	int r;
@@ -64,7 +64,7 @@ static int write_page(const struct run *run, const struct cover_tool *tools, siz
 	return r;
 }
 
-static void print(const struct run *run, const struct cover_tool *tools, size_t count)
+static void cover_print(const struct run *run, const struct cover_tool *tools, size_t count)
 {
 	struct buf text = BUF_INIT;
 
@@ -81,8 +81,8 @@ static void print(const struct run *run, const struct cover_tool *tools, size_t 
 }
 
 /* Writes the run directory and prints the result; the measured values become the figures. */
-static int tell(const char *target, json_t *figures, const struct cover_tool *tools, size_t count,
-		struct err *err)
+static int cover_report(const char *target, json_t *figures, const struct cover_tool *tools,
+			size_t count, struct err *err)
 {
 	struct run run;
 	int closed, r = run_open(&run, "cover", target, settings.out, 0, err);
@@ -92,22 +92,22 @@ static int tell(const char *target, json_t *figures, const struct cover_tool *to
 	json_object_update(run.figures, figures);
 	r = cover_write(figures, run.dir, err);
 	if (!r)
-		r = write_page(&run, tools, count, err);
+		r = cover_write_page(&run, tools, count, err);
 	closed = run_close(&run, err);
-	print(&run, tools, count);
+	cover_print(&run, tools, count);
 	run_free(&run);
 	return r || closed ? EXIT_UNKNOWN : EXIT_CLEAN;
 }
 
-static int tell_one(const char *target, json_t *coverage, struct err *err)
+static int report_one(const char *target, json_t *coverage, struct err *err)
 {
 	struct cover_tool tool = { target, coverage };
 
 	metrics_add(coverage, settings.target);
-	return tell(target, coverage, &tool, 1, err);
+	return cover_report(target, coverage, &tool, 1, err);
 }
 
-static void tell_status(int status)
+static void report_status(int status)
 {
 	if (WIFSIGNALED(status))
 		fprintf(stderr, "assay cover: the command was killed by signal %d\n",
@@ -140,10 +140,10 @@ static int run_live(char *const *command, struct err *err)
 	r = live_trace(&c, &options, &status, err);
 	code = operand_code(r);
 	if (!r) {
-		tell_status(status);
+		report_status(status);
 		report = coverage_json(&c);
 		json_object_set_new(report, "status", json_integer(status));
-		code = tell_one(settings.mounts.items[0], report, err);
+		code = report_one(settings.mounts.items[0], report, err);
 		json_decref(report);
 	}
 	coverage_free(&c);
@@ -158,7 +158,7 @@ static void confine_to_output(void)
 	confine_reader(&output, 1);
 }
 
-static int operand_of_reader(const struct reader *reader, const char *path, struct err *err)
+static int operand_of_reader(const struct trace_reader *reader, const char *path, struct err *err)
 {
 	int code = operand_new_directory(settings.out, err);
 
@@ -174,7 +174,7 @@ static int run_reader(const char *path, struct err *err)
 		.mount_count = settings.mounts.count,
 		.cwd = settings.cwd,
 	};
-	const struct reader *reader = &readers[settings.read - 1];
+	const struct trace_reader *reader = &readers[settings.read - 1];
 	int code = operand_of_reader(reader, path, err), r;
 	struct coverage c;
 	json_t *report;
@@ -190,7 +190,7 @@ static int run_reader(const char *path, struct err *err)
 			    reader->name);
 	if (!r) {
 		report = coverage_json(&c);
-		code = tell_one(path, report, err);
+		code = report_one(path, report, err);
 		json_decref(report);
 	}
 	coverage_free(&c);
@@ -198,7 +198,7 @@ static int run_reader(const char *path, struct err *err)
 }
 
 /* "runs/x/coverage.json" is the tool x. */
-static char *name_of(const char *path)
+static char *cover_tool_name(const char *path)
 {
 	static const char usual[] = "/coverage.json";
 	size_t len = strlen(path), end = sizeof(usual) - 1;
@@ -212,17 +212,17 @@ static char *name_of(const char *path)
 	return name;
 }
 
-static int load(struct cover_tool *tool, const char *path, struct err *err)
+static int cover_tool_load(struct cover_tool *tool, const char *path, struct err *err)
 {
 	tool->coverage = cover_load(path, err);
 	if (!tool->coverage)
 		return -EINVAL;
-	tool->name = name_of(path);
+	tool->name = cover_tool_name(path);
 	metrics_add(tool->coverage, settings.target); /* our other instruments leave it to us */
 	return 0;
 }
 
-static int tell_compared(struct cover_tool *tools, size_t count, struct err *err)
+static int report_compared(struct cover_tool *tools, size_t count, struct err *err)
 {
 	json_t *figures = json_object(), *by_name = json_object();
 	int code;
@@ -230,17 +230,17 @@ static int tell_compared(struct cover_tool *tools, size_t count, struct err *err
 	for (size_t i = 0; i < count; i++)
 		json_object_set(by_name, tools[i].name, tools[i].coverage);
 	json_object_set_new(figures, "tools", by_name);
-	code = tell("compared", figures, tools, count, err);
+	code = cover_report("compared", figures, tools, count, err);
 	json_decref(figures);
 	return code;
 }
 
-static int tell_merged(struct cover_tool *tools, size_t count, struct err *err)
+static int report_merged(struct cover_tool *tools, size_t count, struct err *err)
 {
 	for (size_t i = 1; i < count; i++)
 		metrics_merge(tools[0].coverage, tools[i].coverage);
 	metrics_add(tools[0].coverage, settings.target);
-	return tell_one("merged", tools[0].coverage, err);
+	return report_one("merged", tools[0].coverage, err);
 }
 
 static int run_files(int count, char **paths, struct err *err)
@@ -254,9 +254,10 @@ static int run_files(int count, char **paths, struct err *err)
 	}
 	confine_to_output();
 	for (int i = 0; !r && i < count; i++)
-		r = load(&tools[i], paths[i], err);
+		r = cover_tool_load(&tools[i], paths[i], err);
 	if (!r)
-		code = (settings.merge ? tell_merged : tell_compared)(tools, (size_t)count, err);
+		code = (settings.merge ? report_merged : report_compared)(tools, (size_t)count,
+									  err);
 	for (int i = 0; i < count; i++) {
 		free((char *)tools[i].name);
 		json_decref(tools[i].coverage);
@@ -264,7 +265,7 @@ static int run_files(int count, char **paths, struct err *err)
 	return code;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int run_cover(int argc, char **argv, struct err *err)
 {
 	bool files = settings.compare || settings.merge;
 
@@ -308,5 +309,5 @@ const struct command command_cover = {
 		"With *--compare* and *--merge*, _FILE_ is the coverage.json of any run.",
 	.opts = opts,
 	.settings = &settings,
-	.run = run,
+	.run = run_cover,
 };

@@ -21,7 +21,7 @@
 #include "cmd/sweep.h"
 #include "explore/explore.h"
 
-static struct settings {
+static struct explore_settings {
 	double seconds, deadline;
 	uint64_t calls, seed, depth, memory, saved, findings, space;
 	int strategy; /* 0: as the target suggests, else enum strategy + 1 */
@@ -48,7 +48,7 @@ static struct settings {
  * a hundred other calls. */
 enum { FAULT_WEIGHT = 100, LEAK_WEIGHT = 5 };
 
-#define ROW(field) offsetof(struct settings, field)
+#define ROW(field) offsetof(struct explore_settings, field)
 
 static const struct opt opts[] = {
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N",
@@ -93,7 +93,7 @@ static const struct opt opts[] = {
 	  "prefer states and calls that reach new code (with --kernel-coverage)", 0, 0 },
 	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS",
 	  "time limit of one call; a longer call is a hang", 0, OPT_SECONDS_MAX },
-	SPACE_OPT(struct settings, space),
+	SPACE_OPT(struct explore_settings, space),
 	{ "findings", OPT_U64, ROW(findings), "N", "stop after this number of different findings",
 	  1, 1000000 },
 	{ "expected", OPT_TEXT, ROW(expected), "FILE",
@@ -136,7 +136,7 @@ static int read_verify(const char *text, unsigned *ret, struct err *err)
 	return err_set(err, EINVAL, "--verify: expected full or touched+N, found %s", text);
 }
 
-static void show_progress(void *to, const struct explore_figures *f, const struct run *run)
+static void explore_show_progress(void *to, const struct explore_figures *f, const struct run *run)
 {
 	double seconds = clock_seconds() - run->started_seconds;
 
@@ -146,15 +146,15 @@ static void show_progress(void *to, const struct explore_figures *f, const struc
 		      f->states, json_array_size(run->findings));
 }
 
-static int search(struct target *t, struct universe *u, struct run *run, struct explore_options *o,
-		  struct err *err)
+static int explore_search(struct target *t, struct universe *u, struct run *run,
+			  struct explore_options *o, struct err *err)
 {
 	struct explore_figures figures = { 0 };
 	struct cover cover;
 	int status, written;
 
 	cover_init(&cover);
-	o->progress = progress_wanted() ? show_progress : NULL;
+	o->progress = progress_wanted() ? explore_show_progress : NULL;
 	json_object_set_new(run->figures, "profile", json_string(u->name));
 	json_object_set_new(run->figures, "strategy", json_string(strategy_names[o->strategy]));
 	status = explore(o, t, u, run, &cover, &figures, err);
@@ -168,7 +168,7 @@ static int search(struct target *t, struct universe *u, struct run *run, struct 
 	return status < 0 ? status : written;
 }
 
-static enum strategy strategy(void)
+static enum strategy chosen_strategy(void)
 {
 	return settings.strategy ? (enum strategy)(settings.strategy - 1) : STRATEGY_TOUR;
 }
@@ -214,7 +214,7 @@ static int open_universe(struct universe *u, const struct target *t, struct err 
 		return err_set(err, ENOTSUP, "%s does not support injected failures", t->name);
 	if (settings.leaks && !(t->caps & TARGET_LEAKS))
 		return err_set(err, ENOTSUP, "cannot read the memory usage of %s", t->name);
-	if (settings.leaks && strategy_branches(strategy()))
+	if (settings.leaks && strategy_branches(chosen_strategy()))
 		return err_set(err, ENOTSUP, "--leaks needs the strategy tour or random");
 	return read_universe(u, err);
 }
@@ -233,7 +233,7 @@ static int explore_target(struct target *t, struct explore_options *o, struct er
 		if (settings.expected)
 			status = run_expect(&run, settings.expected, err);
 		if (!status)
-			status = search(t, &u, &run, o, err);
+			status = explore_search(t, &u, &run, o, err);
 		code = summary_code(&run, status);
 		run_free(&run);
 	}
@@ -325,7 +325,7 @@ static int explore_once(const char *target, struct err *err)
 {
 	struct cover before = { 0 };
 	struct explore_options o = {
-		.strategy = strategy(),
+		.strategy = chosen_strategy(),
 		.seconds = settings.seconds,
 		.calls = settings.calls,
 		.seed = settings.seed,
@@ -433,7 +433,7 @@ static int run_sweep(struct sweep *s, struct err *err)
 	return code;
 }
 
-static void add_row(void *to, const char *name, const char *lacks)
+static void sweep_add_target(void *to, const char *name, const char *lacks)
 {
 	sweep_add(to, name, lacks);
 }
@@ -445,7 +445,7 @@ static int explore_many(int count, char **names, struct err *err)
 
 	for (int i = 0; i < count; i++)
 		sweep_add(&s, names[i], "");
-	if (!settings.all || !target_each(settings.config, add_row, &s, err))
+	if (!settings.all || !target_each(settings.config, sweep_add_target, &s, err))
 		code = run_sweep(&s, err);
 	sweep_free(&s);
 	return code;
@@ -479,7 +479,7 @@ static int check_coverage(struct err *err)
 	return operand_code(status);
 }
 
-static int check_target(const char *target, struct err *err)
+static int check_target_name(const char *target, struct err *err)
 {
 	struct buf spec = BUF_INIT;
 	int code = operand_target(target, settings.config, err);
@@ -504,7 +504,7 @@ static int check_resume(int targets, struct err *err)
 }
 
 /* Every name on the command line, before anything is made. */
-static int check_names(int count, char **targets, struct err *err)
+static int explore_check_names(int count, char **targets, struct err *err)
 {
 	int (*const checks[])(struct err * err) = { check_universe, check_expected,
 						    check_coverage };
@@ -512,7 +512,7 @@ static int check_names(int count, char **targets, struct err *err)
 	unsigned every;
 
 	for (int i = 0; !code && i < count; i++)
-		code = check_target(targets[i], err);
+		code = check_target_name(targets[i], err);
 	for (size_t i = 0; !code && i < settings.against.count; i++)
 		code = operand_target(settings.against.items[i], settings.config, err);
 	for (size_t i = 0; !code && i < ARRAY_LEN(checks); i++)
@@ -524,7 +524,7 @@ static int check_names(int count, char **targets, struct err *err)
 	return code ? code : operand_code(read_verify(settings.verify, &every, err));
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int run_explore(int argc, char **argv, struct err *err)
 {
 	int code;
 
@@ -532,7 +532,7 @@ static int run(int argc, char **argv, struct err *err)
 		err_set(err, EINVAL, "no target given");
 		return EXIT_USAGE;
 	}
-	code = check_names(argc - 1, argv + 1, err);
+	code = explore_check_names(argc - 1, argv + 1, err);
 	if (code)
 		return code;
 	if (!settings.seed)
@@ -588,5 +588,5 @@ const struct command command_explore = {
 		"no replay shows any of the discrepancies.",
 	.opts = opts,
 	.settings = &settings,
-	.run = run,
+	.run = run_explore,
 };

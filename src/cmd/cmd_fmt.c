@@ -38,7 +38,7 @@ static int read_script(struct script *s, const char *path, struct err *err)
 	return ret;
 }
 
-static int format(struct script *s, const char *path, struct buf *out, struct err *err)
+static int format_script(struct script *s, const char *path, struct buf *out, struct err *err)
 {
 	enum dialect dialect = (enum dialect)(settings.dialect - DIALECT_FIRST);
 	int ret;
@@ -52,7 +52,7 @@ static int format(struct script *s, const char *path, struct buf *out, struct er
 	return 0;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int run_fmt(int argc, char **argv, struct err *err)
 {
 	struct script s = { 0 };
 	struct buf out = BUF_INIT;
@@ -66,7 +66,7 @@ static int run(int argc, char **argv, struct err *err)
 	/* A file that cannot be read does not keep the others from being formatted. */
 	for (int i = 1; i < argc; i++) {
 		own = (struct err){ 0 };
-		if (!format(&s, argv[i], &out, &own))
+		if (!format_script(&s, argv[i], &out, &own))
 			continue;
 		fprintf(stderr, "assay fmt: %s\n", own.text);
 		code = EXIT_USAGE;
@@ -90,5 +90,5 @@ const struct command command_fmt = {
 	.opts = opts,
 	.settings = &settings,
 	.reads_only = true,
-	.run = run,
+	.run = run_fmt,
 };

@@ -7,7 +7,7 @@
 #include "cmd/help.h"
 #include "cmd/table.h"
 
-static int run(int argc, char **argv, struct err *err)
+static int run_help(int argc, char **argv, struct err *err)
 {
 	const struct command *c = argc > 1 ? command_find(argv[1]) : NULL;
 	struct buf out = BUF_INIT;
@@ -31,5 +31,5 @@ const struct command command_help = {
 	.summary = "list the commands, or the options of a command",
 	.text = "Without an operand, lists the commands. With the name of a command, prints the\n"
 		"same as *assay* _COMMAND_ *--help*.",
-	.run = run,
+	.run = run_help,
 };

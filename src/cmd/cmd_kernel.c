@@ -106,7 +106,7 @@ static int run_script(const char *name, const char *arguments[], const char *cac
 	return !r && WIFEXITED(status) && !WEXITSTATUS(status) ? EXIT_CLEAN : EXIT_UNKNOWN;
 }
 
-static int build(const char *cache, struct err *err)
+static int build_kernel(const char *cache, struct err *err)
 {
 	const char *arguments[10] = { NULL, cache, "--source", settings.source };
 	size_t count = 4;
@@ -133,13 +133,13 @@ static int build(const char *cache, struct err *err)
 	return run_script("build", arguments, cache, err);
 }
 
-static int list(const char *cache, struct err *err)
+static int list_kernels(const char *cache, struct err *err)
 {
 	kernel_list_print(cache, settings.json);
 	return EXIT_CLEAN;
 }
 
-static int prune(const char *cache, struct err *err)
+static int prune_kernels(const char *cache, struct err *err)
 {
 	return run_script("prune", (const char *[]){ NULL, cache, NULL }, cache, err);
 }
@@ -148,12 +148,12 @@ static const struct {
 	const char *name;
 	int (*run)(const char *cache, struct err *err);
 } actions[] = {
-	{ "build", build },
-	{ "list", list },
-	{ "prune", prune },
+	{ "build", build_kernel },
+	{ "list", list_kernels },
+	{ "prune", prune_kernels },
 };
 
-static int run(int argc, char **argv, struct err *err)
+static int run_kernel(int argc, char **argv, struct err *err)
 {
 	struct buf cache = BUF_INIT;
 	int code = EXIT_USAGE;
@@ -170,7 +170,7 @@ static int run(int argc, char **argv, struct err *err)
 		err_set(err, ENOENT,
 			"cannot find the cache: neither XDG_CACHE_HOME nor HOME is set");
 		code = EXIT_UNKNOWN;
-	} else if (actions[i].run != list && kernels_make_directory(cache.data, err)) {
+	} else if (actions[i].run != list_kernels && kernels_make_directory(cache.data, err)) {
 		code = EXIT_UNKNOWN;
 	} else {
 		code = actions[i].run(cache.data, err);
@@ -192,5 +192,5 @@ const struct command command_kernel = {
 		"that this version cannot use, and sources that no kernel needs.",
 	.opts = opts,
 	.settings = &settings,
-	.run = run,
+	.run = run_kernel,
 };

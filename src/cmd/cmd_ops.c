@@ -32,7 +32,7 @@ static const char *const trait_names[] = {
 	"names", "data", "attr", "alloc", "sync", "opens", "env", "proc", "meta",
 };
 
-static json_t *traits_json(unsigned traits)
+static json_t *op_traits_json(unsigned traits)
 {
 	json_t *array = json_array();
 
@@ -60,7 +60,7 @@ static void print_json(void)
 	for (const struct op_info *info = op_table; info < op_table + OP_COUNT; info++) {
 		object = json_pack("{s:s, s:s, s:s, s:o, s:o}", "name", info->name, "base",
 				   op_table[info->base].name, "result", result_names[info->result],
-				   "traits", traits_json(info->traits), "args", args_json(info));
+				   "traits", op_traits_json(info->traits), "args", args_json(info));
 		json_array_append_new(array, object);
 	}
 	json_dumpf(array, stdout, JSON_INDENT(1));
@@ -68,7 +68,7 @@ static void print_json(void)
 	json_decref(array);
 }
 
-static void print_row(const struct op_info *info, struct buf *out)
+static void print_op_row(const struct op_info *info, struct buf *out)
 {
 	const char *separator = "";
 
@@ -87,18 +87,18 @@ static void print_row(const struct op_info *info, struct buf *out)
 	buf_adds(out, ")\n");
 }
 
-static void print_table(void)
+static void print_op_table(void)
 {
 	struct buf out = BUF_INIT;
 
 	buf_addf(&out, "%-18s %-18s %-8s %s\n", "NAME", "BASE", "RESULT", "TRAITS  (ARGUMENTS)");
 	for (const struct op_info *info = op_table; info < op_table + OP_COUNT; info++)
-		print_row(info, &out);
+		print_op_row(info, &out);
 	fputs(out.data, stdout);
 	buf_free(&out);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int run_ops(int argc, char **argv, struct err *err)
 {
 	if (argc > 1) {
 		err_set(err, EINVAL, "%s: unexpected operand", argv[1]);
@@ -107,7 +107,7 @@ static int run(int argc, char **argv, struct err *err)
 	if (settings.json)
 		print_json();
 	else
-		print_table();
+		print_op_table();
 	return EXIT_CLEAN;
 }
 
@@ -120,5 +120,5 @@ const struct command command_ops = {
 	.opts = opts,
 	.settings = &settings,
 	.reads_only = true,
-	.run = run,
+	.run = run_ops,
 };

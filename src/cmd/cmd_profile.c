@@ -7,7 +7,7 @@
 #include "universe/universe.h"
 
 /* The first line of a profile says what it is: "# tiny -- few enough states". */
-static void print_summary(const char *name)
+static void print_profile_summary(const char *name)
 {
 	const char *text = universe_profile_text(name), *dashes = strstr(text, " -- ");
 
@@ -15,12 +15,12 @@ static void print_summary(const char *name)
 	printf("%-12s %.*s\n", name, (int)strcspn(text, "\n"), text);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int run_profile(int argc, char **argv, struct err *err)
 {
 	const char *text;
 
 	for (size_t i = 0; argc < 2 && universe_profiles[i]; i++)
-		print_summary(universe_profiles[i]);
+		print_profile_summary(universe_profiles[i]);
 	for (int i = 1; i < argc; i++) {
 		text = universe_profile_text(argv[i]);
 		if (!text) {
@@ -39,5 +39,5 @@ const struct command command_profile = {
 	.text = "Without an operand, lists the profiles that *--profile* accepts. With names,\n"
 		"prints their text, which can be edited and passed to *--profile* as a file.",
 	.reads_only = true,
-	.run = run,
+	.run = run_profile,
 };

@@ -16,33 +16,33 @@
 #include "reffs/mount.h"
 #include "reffs/reffs.h"
 
-static struct settings {
+static struct reffs_settings {
 	uint64_t size, inodes, snapshots, memory;
 	bool allow_other, own_permissions, foreground, discard, pool;
 	const char *image;
 } settings = { .size = (uint64_t)1 << 30, .inodes = 1 << 20, .snapshots = UINT32_MAX };
 
 static const struct opt opts[] = {
-	{ "size", OPT_U64, offsetof(struct settings, size), "BYTES",
+	{ "size", OPT_U64, offsetof(struct reffs_settings, size), "BYTES",
 	  "size of the file system; beyond: ENOSPC", 4096, (uint64_t)1 << 50 },
-	{ "inodes", OPT_U64, offsetof(struct settings, inodes), "N",
+	{ "inodes", OPT_U64, offsetof(struct reffs_settings, inodes), "N",
 	  "maximum number of objects; beyond: ENOSPC", 1, (uint64_t)1 << 40 },
-	{ "snapshots", OPT_U64, offsetof(struct settings, snapshots), "N",
+	{ "snapshots", OPT_U64, offsetof(struct reffs_settings, snapshots), "N",
 	  "maximum number of saved states; beyond: ENOSPC", 0, UINT32_MAX },
-	{ "memory", OPT_U64, offsetof(struct settings, memory), "BYTES",
+	{ "memory", OPT_U64, offsetof(struct reffs_settings, memory), "BYTES",
 	  "memory of the current and all saved states; beyond: ENOSPC (default: half of RAM)", 0,
 	  (uint64_t)1 << 50 },
-	{ "allow-other", OPT_FLAG, offsetof(struct settings, allow_other), NULL,
+	{ "allow-other", OPT_FLAG, offsetof(struct reffs_settings, allow_other), NULL,
 	  "other users may use the mount", 0, 0 },
-	{ "own-permissions", OPT_FLAG, offsetof(struct settings, own_permissions), NULL,
+	{ "own-permissions", OPT_FLAG, offsetof(struct reffs_settings, own_permissions), NULL,
 	  "the model checks permissions instead of the kernel (slower: nothing is cached)", 0, 0 },
-	{ "foreground", OPT_FLAG, offsetof(struct settings, foreground), NULL,
+	{ "foreground", OPT_FLAG, offsetof(struct reffs_settings, foreground), NULL,
 	  "stay in the foreground until unmounted", 0, 0 },
-	{ "image", OPT_TEXT, offsetof(struct settings, image), "FILE",
+	{ "image", OPT_TEXT, offsetof(struct reffs_settings, image), "FILE",
 	  "load the state from FILE if it exists, and write it back at the end", 0, 0 },
-	{ "discard", OPT_FLAG, offsetof(struct settings, discard), NULL,
+	{ "discard", OPT_FLAG, offsetof(struct reffs_settings, discard), NULL,
 	  "restore: drop the key afterwards", 0, 0 },
-	{ "pool", OPT_FLAG, offsetof(struct settings, pool), NULL,
+	{ "pool", OPT_FLAG, offsetof(struct reffs_settings, pool), NULL,
 	  "pickle, load: all keys at once (without KEY)", 0, 0 },
 	OPT_END,
 };
@@ -66,7 +66,7 @@ static void daemon_died(pid_t daemon, struct err *err)
 
 /* The pipe carries the messages of the daemon, libfuse and fusermount3, and a NUL when the mount is
  * ready. */
-static int await_mount(int fd, pid_t daemon, struct err *err)
+static int await_reffs_mount(int fd, pid_t daemon, struct err *err)
 {
 	char text[ERR_TEXT_MAX];
 	size_t len = 0;
@@ -92,7 +92,7 @@ static int await_mount(int fd, pid_t daemon, struct err *err)
 	return err->code;
 }
 
-static void detach(int stderr_fd)
+static void detach_daemon(int stderr_fd)
 {
 	int null = open("/dev/null", O_RDWR);
 
@@ -110,7 +110,7 @@ static uint64_t default_memory(void)
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static int serve(const char *mountpoint, int ready_fd, struct err *err)
+static int serve_reffs(const char *mountpoint, int ready_fd, struct err *err)
 {
 	struct mount_options options = {
 		.size = settings.size,
@@ -137,13 +137,13 @@ static int serve_detached(const char *mountpoint, struct err *err)
 		return err_sys(err, errno, "fork");
 	if (!child) {
 		close(ready[0]);
-		detach(ready[1]);
-		if (serve(mountpoint, ready[1], err))
+		detach_daemon(ready[1]);
+		if (serve_reffs(mountpoint, ready[1], err))
 			dprintf(ready[1], " %s", err->text);
 		_exit(err->code ? EXIT_INTERNAL : EXIT_CLEAN);
 	}
 	close(ready[1]);
-	r = await_mount(ready[0], child, err);
+	r = await_reffs_mount(ready[0], child, err);
 	close(ready[0]);
 	return r;
 }
@@ -168,7 +168,7 @@ static int run_mount(const char *mountpoint, struct err *err)
 		}
 		settings.image = image;
 	}
-	if (settings.foreground ? serve(absolute, -1, err) : serve_detached(absolute, err))
+	if (settings.foreground ? serve_reffs(absolute, -1, err) : serve_detached(absolute, err))
 		return EXIT_UNKNOWN;
 	return EXIT_CLEAN;
 }
@@ -196,7 +196,8 @@ static int parse_key(const char *text, uint64_t *ret, struct err *err)
 	return 0;
 }
 
-static int explain(const struct verb *verb, const char *mountpoint, uint64_t key, struct err *err)
+static int explain_verb_error(const struct verb *verb, const char *mountpoint, uint64_t key,
+			      struct err *err)
 {
 	int error = errno;
 
@@ -221,7 +222,8 @@ static int run_key(const struct verb *verb, int fd, const char *mountpoint, uint
 		.flags = settings.discard ? REFFS_DISCARD : 0,
 	};
 
-	return ioctl(fd, verb->request, &argument) ? explain(verb, mountpoint, key, err) : 0;
+	return ioctl(fd, verb->request, &argument) ? explain_verb_error(verb, mountpoint, key, err)
+						   : 0;
 }
 
 /* The words behind a verb have to fit it, and name what is there. */
@@ -268,7 +270,7 @@ static int run_verb(const struct verb *verb, int argc, char **argv, struct err *
 	return r ? EXIT_UNKNOWN : EXIT_CLEAN;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int run_reffs(int argc, char **argv, struct err *err)
 {
 	for (size_t i = 0; argc > 1 && i < sizeof(verbs) / sizeof(*verbs); i++)
 		if (!strcmp(argv[1], verbs[i].name))
@@ -312,5 +314,5 @@ const struct command command_reffs = {
 		"Only root and the user who mounted RefFS may save and restore.",
 	.opts = opts,
 	.settings = &settings,
-	.run = run,
+	.run = run_reffs,
 };

@@ -6,23 +6,23 @@
 #include "cmd/command.h"
 #include "cmd/finding_argument.h"
 
-static struct settings {
+static struct replay_settings {
 	uint64_t times;
-	struct found_place place;
+	struct finding_place place;
 } settings = {
 	.times = 10,
 };
 
-#define ROW(field) offsetof(struct settings, field)
+#define ROW(field) offsetof(struct replay_settings, field)
 
 static const struct opt opts[] = {
 	{ "times", OPT_U64, ROW(times), "N", "number of replays", 1, 1000000 },
-	FOUND_PLACE_OPTS(struct settings, place),
+	FINDING_PLACE_OPTS(struct replay_settings, place),
 	OPT_END,
 };
 
 /* The tree that differs, or what a kernel said. */
-static void print(const struct finding *f)
+static void print_finding(const struct finding *f)
 {
 	bool said =
 		f->code == FINDING_KERNEL || f->code == FINDING_LEAK || f->code == FINDING_DEATH;
@@ -39,7 +39,7 @@ static int show_first(struct finding *f, struct target *t, struct err *err)
 {
 	int status;
 
-	print(f);
+	print_finding(f);
 	status = finding_prove(f, t, 0, err);
 	if (!status)
 		found_print_proof(f);
@@ -47,7 +47,7 @@ static int show_first(struct finding *f, struct target *t, struct err *err)
 }
 
 /* Prints what shows; another discrepancy than the one sought counts, too, but is named. */
-static int replay(struct finding *f, struct target *t, struct err *err)
+static int replay_finding(struct finding *f, struct target *t, struct err *err)
 {
 	struct finding again;
 	struct model m;
@@ -74,20 +74,20 @@ static int replay(struct finding *f, struct target *t, struct err *err)
 	return shown ? EXIT_FINDINGS : EXIT_CLEAN;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int run_replay(int argc, char **argv, struct err *err)
 {
-	struct found found;
+	struct finding_argument argument;
 	int code;
 
 	if (argc != 2) {
 		err_set(err, EINVAL, "expected one finding");
 		return EXIT_USAGE;
 	}
-	code = found_open(&found, argv[1], &settings.place, err);
+	code = finding_argument_open(&argument, argv[1], &settings.place, err);
 	if (code)
 		return code;
-	code = replay(&found.finding, found.target, err);
-	found_close(&found);
+	code = replay_finding(&argument.finding, argument.target, err);
+	finding_argument_close(&argument);
 	return code;
 }
 
@@ -108,5 +108,5 @@ const struct command command_replay = {
 		"tell.",
 	.opts = opts,
 	.settings = &settings,
-	.run = run,
+	.run = run_replay,
 };

@@ -9,7 +9,7 @@
 
 static const struct opt opts[] = { OPT_END };
 
-static int run(int argc, char **argv, struct err *err)
+static int run_report(int argc, char **argv, struct err *err)
 {
 	if (argc < 2) {
 		err_set(err, EINVAL, "expected the directory of a run");
@@ -34,5 +34,5 @@ const struct command command_report = {
 		"findings with traces and reproducers, coverage. Every run writes it at its\n"
 		"end.",
 	.opts = opts,
-	.run = run,
+	.run = run_report,
 };

@@ -21,7 +21,7 @@
 
 enum { ROOT_MODE = 0777 }; /* of a fresh directory: every user may make files in it */
 
-static struct settings {
+static struct run_settings {
 	const char *on, *out, *user;
 	double deadline;
 	uint64_t space;
@@ -29,22 +29,22 @@ static struct settings {
 } settings = { .deadline = 10, .chroot = true };
 
 static const struct opt opts[] = {
-	{ "on", OPT_TEXT, offsetof(struct settings, on), "DIR",
+	{ "on", OPT_TEXT, offsetof(struct run_settings, on), "DIR",
 	  "the directory that is the root of the scripts", 0, 0 },
-	{ "fresh", OPT_FLAG, offsetof(struct settings, fresh), NULL,
+	{ "fresh", OPT_FLAG, offsetof(struct run_settings, fresh), NULL,
 	  "runs each script in a new empty directory in DIR and removes it at the end", 0, 0 },
-	{ "out", OPT_TEXT, offsetof(struct settings, out), "DIR",
+	{ "out", OPT_TEXT, offsetof(struct run_settings, out), "DIR",
 	  "writes each trace to a file in DIR, named by folder and name of the script", 0, 0 },
-	{ "user", OPT_TEXT, offsetof(struct settings, user), "UID:GID",
+	{ "user", OPT_TEXT, offsetof(struct run_settings, user), "UID:GID",
 	  "user and group of process 1; default: root, or the caller", 0, 0 },
-	{ "deadline", OPT_DOUBLE, offsetof(struct settings, deadline), "SECONDS",
+	{ "deadline", OPT_DOUBLE, offsetof(struct run_settings, deadline), "SECONDS",
 	  "time limit of one call; a longer call is killed", 0, OPT_SECONDS_MAX },
-	{ "chroot", OPT_FLAG, offsetof(struct settings, chroot), NULL,
+	{ "chroot", OPT_FLAG, offsetof(struct run_settings, chroot), NULL,
 	  "confines the scripts to the directory; without it, absolute links and \"..\" lead "
 	  "outside",
 	  0, 0 },
-	SPACE_OPT(struct settings, space),
-	{ "devices", OPT_FLAG, offsetof(struct settings, devices), NULL,
+	SPACE_OPT(struct run_settings, space),
+	{ "devices", OPT_FLAG, offsetof(struct run_settings, devices), NULL,
 	  "allows device nodes: a script can then write to the disks of this machine", 0, 0 },
 	OPT_END,
 };
@@ -64,7 +64,7 @@ static int parse_user(struct crew_options *options, struct err *err)
 }
 
 /* The directory the scripts will see as "/". */
-static int open_root(struct runner *r, struct err *err)
+static int open_run_root(struct runner *r, struct err *err)
 {
 	int status = settings.fresh ? janitor_open(&janitor, settings.on, err) : 0;
 	const char *path = status || !janitor ? settings.on : janitor_path(janitor);
@@ -79,18 +79,18 @@ static int open_root(struct runner *r, struct err *err)
 
 static int open_runner(struct runner *r, const struct crew_options *options, struct err *err)
 {
-	struct scan_options take = {
+	struct scan_options scan = {
 		.fields = TREE_FIELDS_DEFAULT,
 		.objects_max = 10 * 1000 * 1000,
 		.bytes_max = (uint64_t)1 << 34,
 	};
-	int error = open_root(r, err);
+	int error = open_run_root(r, err);
 
 	limits_init(&limits, r->root_fd, settings.space);
 	if (!error)
 		error = crew_open(&r->crew, r->root_fd, options, err);
 	if (!error)
-		r->taker = scanner_new(&take);
+		r->scanner = scanner_new(&scan);
 	return error;
 }
 
@@ -100,7 +100,7 @@ static void close_runner(struct runner *r)
 	janitor_close(janitor, settings.deadline);
 	if (r->root_fd >= 0)
 		close(r->root_fd);
-	scanner_free(r->taker);
+	scanner_free(r->scanner);
 	script_free(&r->script);
 	script_free(&r->trace);
 	buf_free(&r->text);
@@ -141,7 +141,7 @@ static int open_output(const char *path, struct err *err)
 	return fd;
 }
 
-static int print_trace(struct runner *r, const char *path, bool named, struct err *err)
+static int print_run_trace(struct runner *r, const char *path, bool named, struct err *err)
 {
 	int error = 0, fd;
 
@@ -163,7 +163,7 @@ static int print_trace(struct runner *r, const char *path, bool named, struct er
 }
 
 /* A script that could not be run to its end does not keep the others from being run. */
-static int run_all(struct runner *r, const struct file_list *files)
+static int run_all(struct runner *r, const struct input_files *files)
 {
 	bool named = files->count > 1 && !settings.out;
 	int code = EXIT_CLEAN;
@@ -174,7 +174,7 @@ static int run_all(struct runner *r, const struct file_list *files)
 
 		if (!script_read(&r->script, path, &err) && !begin_script(r, &err)) {
 			runner_run(r, &err);
-			print_trace(r, path, named, &err);
+			print_run_trace(r, path, named, &err);
 		}
 		if (err.code) {
 			progress_end();
@@ -189,7 +189,7 @@ static int run_all(struct runner *r, const struct file_list *files)
 }
 
 /* Nothing is executed if any script has a mistake. */
-static int check_all(struct script *s, const struct file_list *files, struct err *err)
+static int check_scripts(struct script *s, const struct input_files *files, struct err *err)
 {
 	int error = 0;
 
@@ -198,7 +198,7 @@ static int check_all(struct script *s, const struct file_list *files, struct err
 	return error;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int run_run(int argc, char **argv, struct err *err)
 {
 	struct crew_options options = {
 		.deadline_seconds = settings.deadline,
@@ -207,13 +207,13 @@ static int run(int argc, char **argv, struct err *err)
 		.limits = &limits,
 	};
 	struct runner r = { .root_fd = -1 };
-	struct file_list files = { 0 };
+	struct input_files files = { 0 };
 	int code = EXIT_USAGE;
 
 	if (argc < 2 || !settings.on)
 		err_set(err, EINVAL, argc < 2 ? "which script?" : "where? --on DIR is missing");
 	else if (!files_expand(&files, argv + 1, ".trace", err) &&
-		 !check_all(&r.script, &files, err) && !parse_user(&options, err))
+		 !check_scripts(&r.script, &files, err) && !parse_user(&options, err))
 		code = operand_directory(settings.on, err);
 	if (code == EXIT_CLEAN)
 		code = operand_new_directory(settings.out, err);
@@ -247,5 +247,5 @@ const struct command command_run = {
 		"_advance_time_ return ENOSYS on a plain directory.",
 	.opts = opts,
 	.settings = &settings,
-	.run = run,
+	.run = run_run,
 };

@@ -7,24 +7,25 @@
 #include "cmd/finding_argument.h"
 #include "run/run.h"
 
-static struct settings {
+static struct shrink_settings {
 	uint64_t tries, times;
-	struct found_place place;
+	struct finding_place place;
 } settings = {
 	.tries = 10000,
 	.times = 10,
 };
 
-#define ROW(field) offsetof(struct settings, field)
+#define ROW(field) offsetof(struct shrink_settings, field)
 
 static const struct opt opts[] = {
 	{ "tries", OPT_U64, ROW(tries), "N", "maximum number of replays", 1, UINT32_MAX },
 	{ "times", OPT_U64, ROW(times), "N", "replays of the result", 1, 1000000 },
-	FOUND_PLACE_OPTS(struct settings, place),
+	FINDING_PLACE_OPTS(struct shrink_settings, place),
 	OPT_END,
 };
 
-static int shrink(const struct finding *given, struct target *t, const char *dir, struct err *err)
+static int shrink_finding(const struct finding *given, struct target *t, const char *dir,
+			  struct err *err)
 {
 	struct finding f;
 	struct model m;
@@ -54,20 +55,20 @@ static int shrink(const struct finding *given, struct target *t, const char *dir
 	return code;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int run_shrink(int argc, char **argv, struct err *err)
 {
-	struct found found;
+	struct finding_argument argument;
 	int code;
 
 	if (argc != 2 && argc != 3) {
 		err_set(err, EINVAL, "expected a finding, and where to write the smaller one");
 		return EXIT_USAGE;
 	}
-	code = found_open(&found, argv[1], &settings.place, err);
+	code = finding_argument_open(&argument, argv[1], &settings.place, err);
 	if (code)
 		return code;
-	code = shrink(&found.finding, found.target, argv[argc - 1], err);
-	found_close(&found);
+	code = shrink_finding(&argument.finding, argument.target, argv[argc - 1], err);
+	finding_argument_close(&argument);
 	return code;
 }
 
@@ -85,5 +86,5 @@ const struct command command_shrink = {
 		"tell.",
 	.opts = opts,
 	.settings = &settings,
-	.run = run,
+	.run = run_shrink,
 };

@@ -54,7 +54,7 @@ struct column {
 	struct buf text;
 };
 
-struct run {
+struct spec_run {
 	struct column columns[PLATFORM_COUNT];
 	unsigned count;
 	uint64_t hits[RULE_COUNT];
@@ -66,7 +66,7 @@ struct run {
 static const enum platform column_order[PLATFORM_COUNT] = { PLATFORM_LINUX, PLATFORM_POSIX,
 							    PLATFORM_MACOS, PLATFORM_FREEBSD };
 
-static int prepare(struct run *r, struct err *err)
+static int spec_prepare(struct spec_run *r, struct err *err)
 {
 	struct version kernel;
 	int ret = version_parse(settings.kernel, &kernel, err);
@@ -158,7 +158,7 @@ static bool is_silent(const struct item *item)
 	return item->type != ITEM_DUMP;
 }
 
-static bool columns_agree(const struct run *r)
+static bool columns_agree(const struct spec_run *r)
 {
 	for (unsigned i = 1; i < r->count; i++)
 		if (strcmp(buf_str(&r->columns[i].text), buf_str(&r->columns[0].text)))
@@ -166,7 +166,7 @@ static bool columns_agree(const struct run *r)
 	return true;
 }
 
-static void print_row(struct run *r, const struct item *item)
+static void spec_print_row(struct spec_run *r, const struct item *item)
 {
 	unsigned count = columns_agree(r) ? 1 : r->count;
 
@@ -180,7 +180,7 @@ static void print_row(struct run *r, const struct item *item)
 	buf_addch(&r->out, '\n');
 }
 
-static void answer_item(struct run *r, const struct item *item)
+static void answer_item(struct spec_run *r, const struct item *item)
 {
 	for (unsigned i = 0; i < r->count; i++) {
 		struct column *column = &r->columns[i];
@@ -194,10 +194,10 @@ static void answer_item(struct run *r, const struct item *item)
 			answer_dump(column, item->path);
 	}
 	if (!is_silent(item))
-		print_row(r, item);
+		spec_print_row(r, item);
 }
 
-static int answer_script(struct run *r, const char *path, struct err *err)
+static int answer_script(struct spec_run *r, const char *path, struct err *err)
 {
 	struct state_options options = { .fields = TREE_FIELDS_DEFAULT, .root_mode = 0777 };
 	int ret = script_read(&r->script, path, err);
@@ -220,7 +220,7 @@ static int answer_script(struct run *r, const char *path, struct err *err)
 }
 
 /* Rules that hold on one of the platforms and were never met. */
-static void print_unexercised(const struct run *r)
+static void print_unexercised(const struct spec_run *r)
 {
 	for (unsigned rule = 0; rule < RULE_COUNT; rule++) {
 		const struct rule_info *info = &rule_table[rule];
@@ -235,7 +235,7 @@ static void print_unexercised(const struct run *r)
 	}
 }
 
-static void release(struct run *r)
+static void spec_release(struct spec_run *r)
 {
 	for (unsigned i = 0; i < PLATFORM_COUNT; i++)
 		buf_free(&r->columns[i].text);
@@ -244,21 +244,21 @@ static void release(struct run *r)
 	free(r);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int run_spec(int argc, char **argv, struct err *err)
 {
-	struct run *r = must_alloc(sizeof(*r));
+	struct spec_run *r = must_alloc(sizeof(*r));
 	int code = EXIT_CLEAN;
 
 	if (argc < 2)
 		err_set(err, EINVAL, "no script given");
-	if (argc < 2 || prepare(r, err))
+	if (argc < 2 || spec_prepare(r, err))
 		code = EXIT_USAGE;
 	for (int i = 1; i < argc && code == EXIT_CLEAN; i++)
 		if (answer_script(r, argv[i], err))
 			code = EXIT_USAGE;
 	if (settings.rules && code == EXIT_CLEAN)
 		print_unexercised(r);
-	release(r);
+	spec_release(r);
 	return code;
 }
 
@@ -276,5 +276,5 @@ const struct command command_spec = {
 	.opts = opts,
 	.settings = &settings,
 	.reads_only = true,
-	.run = run,
+	.run = run_spec,
 };

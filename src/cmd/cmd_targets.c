@@ -36,13 +36,13 @@ static const struct opt opts[] = {
 };
 
 /* One described target, as it is here. */
-struct row {
+struct target_row {
 	struct target_description d;
 	unsigned caps;
 	struct buf lacks;
 };
 
-static int fill_row(struct row *row, const char *name, struct err *err)
+static int fill_target_row(struct target_row *row, const char *name, struct err *err)
 {
 	const struct target_kind *kind;
 	int ret = description_find(&row->d, name, settings.config, err);
@@ -70,7 +70,7 @@ static json_t *caps_json(unsigned caps)
 	return array;
 }
 
-static json_t *traits_json(const struct target_description *d)
+static json_t *target_traits_json(const struct target_description *d)
 {
 	json_t *array = json_array();
 
@@ -83,15 +83,15 @@ static json_t *traits_json(const struct target_description *d)
 	return array;
 }
 
-static json_t *row_json(const struct row *row)
+static json_t *target_row_json(const struct target_row *row)
 {
 	return json_pack("{s:s, s:s, s:s?, s:b, s:s?, s:o, s:o}", "name", row->d.name, "kind",
 			 row->d.kind, "summary", row->d.summary, "usable", !row->lacks.len, "lacks",
 			 row->lacks.len ? row->lacks.data : NULL, "can", caps_json(row->caps),
-			 "traits", traits_json(&row->d));
+			 "traits", target_traits_json(&row->d));
 }
 
-static void print_row(const struct row *row, struct buf *out)
+static void print_target_row(const struct target_row *row, struct buf *out)
 {
 	buf_addf(out, "%-16s %-6s %s\n", row->d.name, row->d.kind,
 		 row->d.summary ? row->d.summary : "");
@@ -111,14 +111,14 @@ static int print_targets(struct err *err)
 	struct buf names = BUF_INIT, out = BUF_INIT;
 	json_t *array = json_array();
 	int ret = description_names(settings.config, &names, err);
-	struct row row;
+	struct target_row row;
 
 	for (size_t at = 0; at < names.len && !ret; at += strlen(names.data + at) + 1) {
-		ret = fill_row(&row, names.data + at, err);
+		ret = fill_target_row(&row, names.data + at, err);
 		if (!ret && settings.json)
-			json_array_append_new(array, row_json(&row));
+			json_array_append_new(array, target_row_json(&row));
 		else if (!ret)
-			print_row(&row, &out);
+			print_target_row(&row, &out);
 		description_free(&row.d);
 		buf_free(&row.lacks);
 	}
@@ -158,7 +158,7 @@ static void print_faults(void)
 	json_decref(array);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int run_targets(int argc, char **argv, struct err *err)
 {
 	if (argc > 1) {
 		err_set(err, EINVAL, "%s: unexpected operand", argv[1]);
@@ -192,5 +192,5 @@ const struct command command_targets = {
 		"directory or device, one run at a time uses it.",
 	.opts = opts,
 	.settings = &settings,
-	.run = run,
+	.run = run_targets,
 };

@@ -9,28 +9,28 @@
 #include "cmd/operands.h"
 #include "tree/scan.h"
 
-static struct settings {
+static struct tree_settings {
 	bool times, all_xattrs, flags, lost_found;
 	uint64_t objects, bytes;
 } settings = { .objects = 10 * 1000 * 1000, .bytes = (uint64_t)1 << 34 };
 
 static const struct opt opts[] = {
-	{ "times", OPT_FLAG, offsetof(struct settings, times), NULL, "includes atime and mtime", 0,
-	  0 },
-	{ "all-xattrs", OPT_FLAG, offsetof(struct settings, all_xattrs), NULL,
+	{ "times", OPT_FLAG, offsetof(struct tree_settings, times), NULL,
+	  "includes atime and mtime", 0, 0 },
+	{ "all-xattrs", OPT_FLAG, offsetof(struct tree_settings, all_xattrs), NULL,
 	  "includes all extended attributes, not only user.* and trusted.*", 0, 0 },
-	{ "flags", OPT_FLAG, offsetof(struct settings, flags), NULL,
+	{ "flags", OPT_FLAG, offsetof(struct tree_settings, flags), NULL,
 	  "includes the flags immutable and append-only", 0, 0 },
-	{ "lost-found", OPT_FLAG, offsetof(struct settings, lost_found), NULL,
+	{ "lost-found", OPT_FLAG, offsetof(struct tree_settings, lost_found), NULL,
 	  "includes lost+found at the root", 0, 0 },
-	{ "objects", OPT_U64, offsetof(struct settings, objects), "N", "maximum number of objects",
-	  1, UINT32_MAX },
-	{ "bytes", OPT_U64, offsetof(struct settings, bytes), "N",
+	{ "objects", OPT_U64, offsetof(struct tree_settings, objects), "N",
+	  "maximum number of objects", 1, UINT32_MAX },
+	{ "bytes", OPT_U64, offsetof(struct tree_settings, bytes), "N",
 	  "maximum number of bytes to read from one file", 1, UINT64_MAX },
 	OPT_END,
 };
 
-static int print(int fd, struct err *err)
+static int print_tree(int fd, struct err *err)
 {
 	static const char *const every_prefix[] = { "", NULL };
 	struct scan_options options = {
@@ -41,13 +41,13 @@ static int print(int fd, struct err *err)
 		.objects_max = settings.objects,
 		.bytes_max = settings.bytes,
 	};
-	struct scanner *taker = scanner_new(&options);
+	struct scanner *scanner = scanner_new(&options);
 	struct buf out = BUF_INIT;
 	struct tree tree;
 	char hash[33];
-	int r = tree_scan(taker, fd, &tree, err);
+	int r = tree_scan(scanner, fd, &tree, err);
 
-	scanner_free(taker);
+	scanner_free(scanner);
 	if (r < 0)
 		return EXIT_UNKNOWN;
 	tree_print(&tree, &out);
@@ -59,7 +59,7 @@ static int print(int fd, struct err *err)
 	return EXIT_CLEAN;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int run_tree(int argc, char **argv, struct err *err)
 {
 	int fd, code;
 
@@ -70,7 +70,7 @@ static int run(int argc, char **argv, struct err *err)
 	fd = open(argv[1], O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return operand_code(err_sys(err, errno, "%s", argv[1]));
-	code = print(fd, err);
+	code = print_tree(fd, err);
 	close(fd);
 	return code;
 }
@@ -92,5 +92,5 @@ const struct command command_tree = {
 	.opts = opts,
 	.settings = &settings,
 	.reads_only = true,
-	.run = run,
+	.run = run_tree,
 };

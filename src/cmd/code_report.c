@@ -66,7 +66,8 @@ static int write_with(void (*tell)(const struct code *, const uint8_t *, struct 
 	return status;
 }
 
-static int finish(struct run *run, const struct code *c, const uint8_t *bits, struct err *err)
+static int code_report_write(struct run *run, const struct code *c, const uint8_t *bits,
+			     struct err *err)
 {
 	int status = write_with(code_lines, c, bits, run->dir, "kernel-coverage.txt", err);
 
@@ -78,7 +79,7 @@ static int finish(struct run *run, const struct code *c, const uint8_t *bits, st
 
 int code_finish(struct run *run, const struct code *c, struct target *t, struct err *err)
 {
-	return finish(run, c, t->kind->code(t, NULL)->bits, err);
+	return code_report_write(run, c, t->kind->code(t, NULL)->bits, err);
 }
 
 static void job_dir(const struct run *run, unsigned job, char ret[PATH_MAX])
@@ -109,7 +110,7 @@ int code_merge(struct run *run, unsigned jobs, struct err *err)
 	if (!status)
 		status = code_save(&code, bits, run->dir, err);
 	if (!status)
-		status = finish(run, &code, bits, err);
+		status = code_report_write(run, &code, bits, err);
 	code_free(&code);
 	buf_free(&table);
 	free(bits);
@@ -118,24 +119,24 @@ int code_merge(struct run *run, unsigned jobs, struct err *err)
 
 /* ---- words ---- */
 
-static json_int_t count_of(const json_t *o, const char *key)
+static json_int_t file_count(const json_t *o, const char *key)
 {
 	return json_integer_value(json_object_get(o, key));
 }
 
-static const char *path_of(const json_t *file)
+static const char *file_path(const json_t *file)
 {
 	return json_string_value(json_object_get(file, "path"));
 }
 
-static json_int_t missing(const json_t *file)
+static json_int_t points_missing(const json_t *file)
 {
-	return count_of(file, "points") - count_of(file, "reached");
+	return file_count(file, "points") - file_count(file, "reached");
 }
 
 static int compare_missing(const void *a, const void *b)
 {
-	json_int_t m = missing(*(json_t *const *)a), n = missing(*(json_t *const *)b);
+	json_int_t m = points_missing(*(json_t *const *)a), n = points_missing(*(json_t *const *)b);
 
 	return m < n ? 1 : m > n ? -1 : 0;
 }
@@ -148,10 +149,10 @@ static void print_share(json_int_t reached, json_int_t points)
 
 static void print_file(const json_t *file)
 {
-	printf("  %-28s ", path_of(file));
-	print_share(count_of(file, "reached"), count_of(file, "points"));
-	printf(", %3lld of %3lld functions\n", (long long)count_of(file, "entered"),
-	       (long long)count_of(file, "functions"));
+	printf("  %-28s ", file_path(file));
+	print_share(file_count(file, "reached"), file_count(file, "points"));
+	printf(", %3lld of %3lld functions\n", (long long)file_count(file, "entered"),
+	       (long long)file_count(file, "functions"));
 }
 
 void code_print(const struct run *run)
@@ -170,12 +171,12 @@ void code_print(const struct run *run)
 			own[count++] = file;
 			continue;
 		}
-		points += count_of(file, "points");
-		reached += count_of(file, "reached");
+		points += file_count(file, "points");
+		reached += file_count(file, "reached");
 	}
 	qsort(own, count, sizeof(json_t *), compare_missing);
 	printf("code of the file system:       ");
-	print_share(count_of(o, "reached"), count_of(o, "points"));
+	print_share(file_count(o, "reached"), file_count(o, "points"));
 	putchar('\n');
 	for (i = 0; i < count && i < ROWS_MAX; i++)
 		print_file(own[i]);

@@ -8,13 +8,13 @@
 
 enum { LINE_MAX_COLUMNS = 100, GAPS_COLUMN = 44 };
 
-static long long count_at(const json_t *object, const char *key)
+static long long metric_count(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
 }
 
 /* The untested values of an argument, as many as fit the line: "O_TMPFILE, O_DIRECT, ...". */
-static void add_gaps(struct buf *out, json_t *untested, const char *call, const char *argument)
+static void add_gaps_line(struct buf *out, json_t *untested, const char *call, const char *argument)
 {
 	struct buf prefix = BUF_INIT;
 	size_t i, len, room = LINE_MAX_COLUMNS - GAPS_COLUMN, gap_len;
@@ -40,7 +40,7 @@ static void add_gaps(struct buf *out, json_t *untested, const char *call, const 
 	buf_free(&prefix);
 }
 
-static void add_inputs(struct buf *out, const struct cover_tool *tool)
+static void add_tool_inputs(struct buf *out, const struct cover_tool *tool)
 {
 	json_t *untested = json_object_get(tool->coverage, "untested");
 	json_t *metrics = json_object_get(tool->coverage, "metrics"), *arguments, *metric;
@@ -51,9 +51,9 @@ static void add_inputs(struct buf *out, const struct cover_tool *tool)
 		json_object_foreach(arguments, argument, metric)
 	{
 		buf_addf(out, "%-16s %-10s %3lld of %-3lld %4.2f  ", call, argument,
-			 count_at(metric, "covered"), count_at(metric, "partitions"),
+			 metric_count(metric, "covered"), metric_count(metric, "partitions"),
 			 json_real_value(json_object_get(metric, "deviation")));
-		add_gaps(out, untested, call, argument);
+		add_gaps_line(out, untested, call, argument);
 		buf_addch(out, '\n');
 	}
 }
@@ -94,11 +94,11 @@ void cover_text(struct buf *out, const struct cover_tool *tool)
 {
 	json_t *c = tool->coverage;
 
-	add_inputs(out, tool);
+	add_tool_inputs(out, tool);
 	add_results(out, tool);
 	add_variants(out, tool);
 	buf_addf(out, "\n%lld calls, %lld lost, %lld unattributed; %s; %zu untested\n",
-		 count_at(c, "calls"), count_at(c, "lost"), count_at(c, "unattributed"),
+		 metric_count(c, "calls"), metric_count(c, "lost"), metric_count(c, "unattributed"),
 		 json_is_true(json_object_get(c, "exact"))
 			 ? "exact"
 			 : "descriptors exact, paths attributed by their names",
@@ -123,8 +123,8 @@ static long long covered_by(const struct cover_tool *tool, const char *call, con
 	long long sum = 0;
 
 	if (strcmp(argument, "(all)") || json_object_get(arguments, argument))
-		return count_at(json_object_get(arguments, argument), "covered");
-	json_object_foreach(arguments, name, metric) sum += count_at(metric, "covered");
+		return metric_count(json_object_get(arguments, argument), "covered");
+	json_object_foreach(arguments, name, metric) sum += metric_count(metric, "covered");
 	return sum;
 }
 
@@ -135,7 +135,7 @@ static long long most_partitions(const struct cover_tool *tools, size_t count, c
 	long long most = 0, n;
 
 	for (size_t i = 0; i < count; i++) {
-		n = count_at(metric_at(&tools[i], call, argument), "partitions");
+		n = metric_count(metric_at(&tools[i], call, argument), "partitions");
 		most = n > most ? n : most;
 	}
 	return most;

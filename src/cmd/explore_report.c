@@ -40,12 +40,12 @@ static const struct count reaches[] = {
 };
 #undef COUNT
 
-static uint64_t *count_of(const struct explore_figures *f, const struct count *c)
+static uint64_t *figure_of(const struct explore_figures *f, const struct count *c)
 {
 	return (uint64_t *)((char *)f + c->offset);
 }
 
-static void set_figures(struct run *run, const struct explore_figures *f)
+static void explore_set_figures(struct run *run, const struct explore_figures *f)
 {
 	double seconds = clock_seconds() - run->started_seconds;
 	struct rusage self, children;
@@ -55,10 +55,10 @@ static void set_figures(struct run *run, const struct explore_figures *f)
 	getrusage(RUSAGE_CHILDREN, &children);
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		json_object_set_new(o, counts[i].name,
-				    json_integer((json_int_t)*count_of(f, &counts[i])));
+				    json_integer((json_int_t)*figure_of(f, &counts[i])));
 	for (size_t i = 0; i < ARRAY_LEN(reaches); i++)
 		json_object_set_new(o, reaches[i].name,
-				    json_integer((json_int_t)*count_of(f, &reaches[i])));
+				    json_integer((json_int_t)*figure_of(f, &reaches[i])));
 	json_object_set_new(o, "exhausted", json_boolean(f->exhausted));
 	json_object_set_new(o, "end", json_string(f->end ? f->end : "error"));
 	json_object_set_new(o, "transitions_per_second",
@@ -89,7 +89,7 @@ static void print_findings(const struct run *run)
 	}
 }
 
-static void print_summary(const struct run *run, const struct explore_figures *f)
+static void print_explore_summary(const struct run *run, const struct explore_figures *f)
 {
 	double seconds = clock_seconds() - run->started_seconds;
 
@@ -117,7 +117,7 @@ int explore_finish(struct run *run, const struct explore_figures *f, json_t *cov
 {
 	int status;
 
-	set_figures(run, f);
+	explore_set_figures(run, f);
 	metrics_add(coverage, 0);
 	status = cover_write(coverage, run->dir, err);
 	json_decref(coverage);
@@ -126,11 +126,11 @@ int explore_finish(struct run *run, const struct explore_figures *f, json_t *cov
 	if (json)
 		summary_print(run);
 	else
-		print_summary(run, f);
+		print_explore_summary(run, f);
 	return status;
 }
 
-static json_t *load(const char *dir, unsigned job, const char *name, struct err *err)
+static json_t *load_job_json(const char *dir, unsigned job, const char *name, struct err *err)
 {
 	char path[PATH_MAX];
 	json_t *o;
@@ -147,10 +147,10 @@ static void merge_figures(struct run *run, struct explore_figures *f, json_t *jo
 	static const char *const same[] = { "profile", "strategy" };
 
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
-		*count_of(f, &counts[i]) +=
+		*figure_of(f, &counts[i]) +=
 			(uint64_t)json_integer_value(json_object_get(job, counts[i].name));
 	for (size_t i = 0; i < ARRAY_LEN(reaches); i++) {
-		uint64_t *most = count_of(f, &reaches[i]);
+		uint64_t *most = figure_of(f, &reaches[i]);
 		json_t *own = json_object_get(job, reaches[i].name);
 
 		if ((uint64_t)json_integer_value(own) > *most)
@@ -174,8 +174,8 @@ static void merge_exhausted(struct explore_figures *f, json_t *job)
 static int merge_job(struct run *run, unsigned job, struct explore_figures *f, json_t *coverage,
 		     struct hash_map *states, struct err *err)
 {
-	json_t *summary = load(run->dir, job, "run.json", err);
-	json_t *cover = load(run->dir, job, "coverage.json", err);
+	json_t *summary = load_job_json(run->dir, job, "run.json", err);
+	json_t *cover = load_job_json(run->dir, job, "coverage.json", err);
 	char dir[PATH_MAX], subdir[32];
 	struct err none = { 0 };
 
@@ -206,7 +206,7 @@ int explore_merge(struct run *run, unsigned jobs, bool json, struct err *err)
 		f.states = states.count;
 	hash_map_free(&states);
 	for (unsigned i = 0; i < jobs && !status; i++) {
-		job = load(run->dir, i, "run.json", err);
+		job = load_job_json(run->dir, i, "run.json", err);
 		merge_exhausted(&f, job);
 		json_decref(job);
 	}

@@ -13,7 +13,7 @@
 
 enum { PATHS_MIN = 64 };
 
-static void add(struct file_list *list, const char *path)
+static void input_files_add(struct input_files *list, const char *path)
 {
 	if (list->count == list->cap) {
 		list->cap = list->cap ? 2 * list->cap : PATHS_MIN;
@@ -22,7 +22,7 @@ static void add(struct file_list *list, const char *path)
 	list->paths[list->count++] = must_strdup(path);
 }
 
-static int by_name(const FTSENT **a, const FTSENT **b)
+static int by_file_name(const FTSENT **a, const FTSENT **b)
 {
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
@@ -34,10 +34,10 @@ static bool ends_in(const char *name, const char *suffix)
 	return len >= suffix_len && !strcmp(name + len - suffix_len, suffix);
 }
 
-static int add_below(struct file_list *list, char *dir, const char *suffix, struct err *err)
+static int add_below(struct input_files *list, char *dir, const char *suffix, struct err *err)
 {
 	char *const roots[] = { dir, NULL };
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_file_name);
 	size_t before = list->count;
 	FTSENT *entry;
 	int error = 0;
@@ -48,7 +48,7 @@ static int add_below(struct file_list *list, char *dir, const char *suffix, stru
 		if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
 			error = err_sys(err, entry->fts_errno, "%s", entry->fts_path);
 		else if (entry->fts_info == FTS_F && ends_in(entry->fts_name, suffix))
-			add(list, entry->fts_path);
+			input_files_add(list, entry->fts_path);
 	}
 	fts_close(walk);
 	if (!error && list->count == before)
@@ -56,7 +56,8 @@ static int add_below(struct file_list *list, char *dir, const char *suffix, stru
 	return error;
 }
 
-int files_expand(struct file_list *list, char *const *operands, const char *suffix, struct err *err)
+int files_expand(struct input_files *list, char *const *operands, const char *suffix,
+		 struct err *err)
 {
 	struct stat st;
 	int error = 0;
@@ -65,15 +66,15 @@ int files_expand(struct file_list *list, char *const *operands, const char *suff
 		if (!stat(*operands, &st) && S_ISDIR(st.st_mode))
 			error = add_below(list, *operands, suffix, err);
 		else
-			add(list, *operands);
+			input_files_add(list, *operands);
 	}
 	return error;
 }
 
-void files_free(struct file_list *list)
+void files_free(struct input_files *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		free(list->paths[i]);
 	free(list->paths);
-	*list = (struct file_list){ 0 };
+	*list = (struct input_files){ 0 };
 }

@@ -6,15 +6,15 @@
 
 struct err;
 
-struct file_list {
+struct input_files {
 	char **paths;
 	size_t count, cap;
 };
 
 /* A file means itself, a directory every file below it whose name ends in suffix, in
  * order of their names. A directory without one is a mistake: -ENOENT. */
-int files_expand(struct file_list *list, char *const *operands, const char *suffix,
+int files_expand(struct input_files *list, char *const *operands, const char *suffix,
 		 struct err *err);
-void files_free(struct file_list *list);
+void files_free(struct input_files *list);
 
 #endif

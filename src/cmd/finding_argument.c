@@ -11,7 +11,7 @@
 #include "cmd/operands.h"
 
 /* "kernel:ext4@debug", whether it was found on kernel:ext4, kernel:ext4@6.1 or ext4. */
-static void add_kernel(struct buf *target, const char *kernel)
+static void name_kernel_target(struct buf *target, const char *kernel)
 {
 	static const char kind[] = "kernel:";
 	struct buf other = BUF_INIT;
@@ -24,7 +24,8 @@ static void add_kernel(struct buf *target, const char *kernel)
 	*target = other;
 }
 
-int found_open(struct found *f, const char *path, const struct found_place *place, struct err *err)
+int finding_argument_open(struct finding_argument *f, const char *path,
+			  const struct finding_place *place, struct err *err)
 {
 	struct target_options options = { .config = place->config, .space_bytes = place->space };
 	struct buf target = BUF_INIT;
@@ -41,7 +42,7 @@ int found_open(struct found *f, const char *path, const struct found_place *plac
 		code = EXIT_USAGE;
 	}
 	if (!code && place->kernel)
-		add_kernel(&target, place->kernel);
+		name_kernel_target(&target, place->kernel);
 	if (!code)
 		code = operand_target(buf_str(&target), place->config, err);
 	if (!code && target_open(&f->target, buf_str(&target), &options, err))
@@ -52,7 +53,7 @@ int found_open(struct found *f, const char *path, const struct found_place *plac
 	return code;
 }
 
-void found_close(struct found *f)
+void finding_argument_close(struct finding_argument *f)
 {
 	target_close(f->target);
 	finding_free(&f->finding);

@@ -6,13 +6,13 @@
 #include "cmd/operands.h"
 #include "finding/finding.h"
 
-struct found {
+struct finding_argument {
 	struct finding finding;
 	struct target *target;
 };
 
 /* Where to show it, if not where it was found; each may be NULL. */
-struct found_place {
+struct finding_place {
 	const char *on;     /* another target */
 	const char *kernel; /* the same file system in a kernel of this name: "debug" */
 	const char *config; /* an INI file that describes targets */
@@ -20,7 +20,7 @@ struct found_place {
 };
 
 /* The options that say where. */
-#define FOUND_PLACE_OPTS(settings, place) \
+#define FINDING_PLACE_OPTS(settings, place) \
 	{ "on", \
 	  OPT_TEXT, \
 	  offsetof(settings, place.on), \
@@ -46,8 +46,9 @@ struct found_place {
 
 /* Reads the finding at `path` and opens the target. Returns EXIT_CLEAN, or the exit code to end
  * with. */
-int found_open(struct found *f, const char *path, const struct found_place *place, struct err *err);
-void found_close(struct found *f);
+int finding_argument_open(struct finding_argument *f, const char *path,
+			  const struct finding_place *place, struct err *err);
+void finding_argument_close(struct finding_argument *f);
 /* Prints what the finding's own program showed. */
 void found_print_proof(const struct finding *f);
 

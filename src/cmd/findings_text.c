@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 
-static const char *text_of(const json_t *row, const char *key)
+static const char *finding_text(const json_t *row, const char *key)
 {
 	const char *text = json_string_value(json_object_get(row, key));
 
@@ -15,33 +15,33 @@ static const char *text_of(const json_t *row, const char *key)
 /* Its folder, or why it has none and what would be in it. */
 static void add_place(const json_t *row, struct buf *out)
 {
-	const char *line = text_of(row, "trace");
+	const char *line = finding_text(row, "trace");
 	size_t len;
 
 	if (!json_object_get(row, "failure")) {
-		buf_addf(out, "  %s\n", text_of(row, "path"));
+		buf_addf(out, "  %s\n", finding_text(row, "path"));
 		return;
 	}
-	buf_addf(out, "  could not be written: %s\n", text_of(row, "failure"));
+	buf_addf(out, "  could not be written: %s\n", finding_text(row, "failure"));
 	for (; *line; line += len + (line[len] == '\n')) {
 		len = strcspn(line, "\n");
 		buf_addf(out, "    %.*s\n", (int)len, line);
 	}
 }
 
-static void add_row(const json_t *row, bool with_target, struct buf *out)
+static void add_finding_row(const json_t *row, bool with_target, struct buf *out)
 {
 	json_int_t count = json_integer_value(json_object_get(row, "count"));
 
 	if (with_target)
-		buf_addf(out, "%s ", text_of(row, "target"));
-	buf_addf(out, "%s: %s", text_of(row, "code"), text_of(row, "title"));
+		buf_addf(out, "%s ", finding_text(row, "target"));
+	buf_addf(out, "%s: %s", finding_text(row, "code"), finding_text(row, "title"));
 	if (count > 1)
 		buf_addf(out, " (%lld times)", (long long)count);
 	buf_addch(out, '\n');
 	add_place(row, out);
-	if (*text_of(row, "program"))
-		buf_addf(out, "  its program: %s\n", text_of(row, "program"));
+	if (*finding_text(row, "program"))
+		buf_addf(out, "  its program: %s\n", finding_text(row, "program"));
 }
 
 void findings_text(const json_t *findings, const json_t *unconfirmed, bool with_target,
@@ -50,10 +50,10 @@ void findings_text(const json_t *findings, const json_t *unconfirmed, bool with_
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(findings, i, row) add_row(row, with_target, out);
+	json_array_foreach(findings, i, row) add_finding_row(row, with_target, out);
 	json_array_foreach(unconfirmed, i, row)
 	{
 		buf_adds(out, "not confirmed by any replay: ");
-		add_row(row, with_target, out);
+		add_finding_row(row, with_target, out);
 	}
 }

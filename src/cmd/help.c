@@ -52,7 +52,7 @@ static void add_usage(const struct command *c, struct buf *out)
 		buf_addf(out, " %s", c->usage);
 }
 
-static void add_text(const char *text, struct buf *out)
+static void add_help_text(const char *text, struct buf *out)
 {
 	struct buf plain = BUF_INIT;
 
@@ -71,7 +71,7 @@ void help_command(const struct command *c, struct buf *out)
 	wrap_words(usage.data, strlen(usage_label), out);
 	if (c->text && *c->text) {
 		buf_addch(out, '\n');
-		add_text(c->text, out);
+		add_help_text(c->text, out);
 	}
 	if (has_options(c)) {
 		buf_adds(out, "\nOptions:\n");

@@ -21,7 +21,8 @@
 enum { LOOK_MS = 1000, LOOK_OFTEN_MS = 50 }; /* how often it is looked whether we are to stop */
 
 /* In the child: what it says goes to its directory. */
-static _Noreturn void work(const struct job *job, unsigned number, const char *dir, pid_t parent)
+static _Noreturn void job_main(const struct job *job, unsigned number, const char *dir,
+			       pid_t parent)
 {
 	char path[PATH_MAX];
 	struct err err = { 0 };
@@ -49,7 +50,7 @@ pid_t job_start(const struct job *job, unsigned number, const char *dir, struct 
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
-		work(job, number, dir, parent);
+		job_main(job, number, dir, parent);
 	return pid < 0 ? err_sys(err, errno, "cannot start job %u", number) : pid;
 }
 

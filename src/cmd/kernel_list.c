@@ -17,7 +17,7 @@
 #include "base/ini.h"
 #include "target/kernels.h"
 
-struct row {
+struct kernel_row {
 	struct buf path;  /* of its directory */
 	struct buf names; /* each behind the other's NUL */
 	struct ini about;
@@ -25,16 +25,16 @@ struct row {
 	long long size;
 };
 
-static const char *about(const struct row *row, const char *key)
+static const char *kernel_about(const struct kernel_row *row, const char *key)
 {
 	const char *value = ini_get(&row->about, "kernel", key);
 
 	return value && *value ? value : NULL;
 }
 
-static void print_row(const struct row *row)
+static void print_kernel_row(const struct kernel_row *row)
 {
-	const char *version = about(row, "version"), *flavour = about(row, "flavour");
+	const char *version = kernel_about(row, "version"), *flavour = kernel_about(row, "flavour");
 	struct buf names = BUF_INIT;
 
 	for (size_t at = 0; at < row->names.len; at += strlen(row->names.data + at) + 1)
@@ -44,26 +44,27 @@ static void print_row(const struct row *row)
 	buf_free(&names);
 }
 
-static json_t *row_json(const struct row *row)
+static json_t *kernel_row_json(const struct kernel_row *row)
 {
 	json_t *names = json_array();
 
 	for (size_t at = 0; at < row->names.len; at += strlen(row->names.data + at) + 1)
 		json_array_append_new(names, json_string(row->names.data + at));
 	return json_pack("{s:o, s:s?, s:s?, s:s?, s:s?, s:s?, s:b, s:I, s:s}", "names", names,
-			 "version", about(row, "version"), "flavour", about(row, "flavour"),
-			 "source", about(row, "source"), "config", about(row, "config"), "patch",
-			 about(row, "patch"), "usable", row->usable, "size", (json_int_t)row->size,
-			 "path", buf_str(&row->path));
+			 "version", kernel_about(row, "version"), "flavour",
+			 kernel_about(row, "flavour"), "source", kernel_about(row, "source"),
+			 "config", kernel_about(row, "config"), "patch", kernel_about(row, "patch"),
+			 "usable", row->usable, "size", (json_int_t)row->size, "path",
+			 buf_str(&row->path));
 }
 
-static void add_name(struct row *row, const char *name)
+static void kernel_add_name(struct kernel_row *row, const char *name)
 {
 	buf_add(&row->names, name, strlen(name) + 1);
 }
 
 /* Other names first: they are the shorter ones. */
-static void fill_names(struct row *row, const char *directory, const char *name,
+static void fill_names(struct kernel_row *row, const char *directory, const char *name,
 		       struct dirent **entries, int count)
 {
 	struct buf path = BUF_INIT;
@@ -80,13 +81,13 @@ static void fill_names(struct row *row, const char *directory, const char *name,
 			continue;
 		to[len] = '\0';
 		if (!strcmp(to, name))
-			add_name(row, entries[i]->d_name);
+			kernel_add_name(row, entries[i]->d_name);
 	}
-	add_name(row, name);
+	kernel_add_name(row, name);
 	buf_free(&path);
 }
 
-static void fill_about(struct row *row)
+static void fill_about(struct kernel_row *row)
 {
 	struct buf path = BUF_INIT;
 	struct stat st;
@@ -103,21 +104,21 @@ static void fill_about(struct row *row)
 static void list_kernel(const char *directory, struct dirent **entries, int count, int at,
 			bool usable, json_t *array)
 {
-	struct row row = { .path = BUF_INIT, .names = BUF_INIT, .usable = usable };
+	struct kernel_row row = { .path = BUF_INIT, .names = BUF_INIT, .usable = usable };
 
 	buf_addf(&row.path, "%s/%s", directory, entries[at]->d_name);
 	fill_about(&row);
 	fill_names(&row, directory, entries[at]->d_name, entries, count);
 	if (array)
-		json_array_append_new(array, row_json(&row));
+		json_array_append_new(array, kernel_row_json(&row));
 	else
-		print_row(&row);
+		print_kernel_row(&row);
 	ini_free(&row.about);
 	buf_free(&row.path);
 	buf_free(&row.names);
 }
 
-static int is_name(const struct dirent *entry)
+static int is_kernel_name(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.' && strcmp(entry->d_name, "trees");
 }
@@ -130,7 +131,7 @@ static void list_agreeing(const char *cache, const char *hash, json_t *array)
 	int count;
 
 	buf_addf(&path, "%s/%s", cache, hash);
-	count = scandir(path.data, &entries, is_name, alphasort);
+	count = scandir(path.data, &entries, is_kernel_name, alphasort);
 	for (int i = 0; i < count; i++)
 		if (entries[i]->d_type == DT_DIR)
 			list_kernel(path.data, entries, count, i, !strcmp(hash, kernels_fitting),
@@ -146,7 +147,7 @@ void kernel_list_print(const char *cache, bool json)
 {
 	json_t *array = json ? json_array() : NULL;
 	struct dirent **hashes;
-	int count = scandir(cache, &hashes, is_name, alphasort);
+	int count = scandir(cache, &hashes, is_kernel_name, alphasort);
 
 	for (int i = 0; i < count; i++) {
 		list_agreeing(cache, hashes[i]->d_name, array);

@@ -14,7 +14,7 @@
 #include "cmd/table.h"
 #include "gen/version.h"
 
-static int print(struct buf *out)
+static int print_text(struct buf *out)
 {
 	fputs(buf_str(out), stdout);
 	buf_free(out);
@@ -35,7 +35,7 @@ static int print_man(const char *name)
 		help_man_command(c, &out);
 	else
 		help_man_overview(&out);
-	return print(&out);
+	return print_text(&out);
 }
 
 static int unknown_command(const char *name)
@@ -68,7 +68,7 @@ static int program_option(int argc, char **argv)
 	} else {
 		return unknown_command(argv[1]);
 	}
-	return print(&out);
+	return print_text(&out);
 }
 
 static bool wants_help(int argc, char **argv)
@@ -87,7 +87,7 @@ static int run_command(const struct command *c, int argc, char **argv)
 
 	if (wants_help(argc, argv)) {
 		help_command(c, &out);
-		return print(&out);
+		return print_text(&out);
 	}
 	if (!opt_parse(c->opts, c->settings, &argc, argv, &err)) {
 		if (c->reads_only)
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 		code = argv[1][0] == '-' ? program_option(argc, argv) : unknown_command(argv[1]);
 	} else {
 		help_overview(&out);
-		code = print(&out);
+		code = print_text(&out);
 	}
 	return flush_output(code);
 }

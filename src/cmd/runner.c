@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "tree/scan.h"
 
-static int drop_caches(void)
+static int write_drop_caches(void)
 {
 	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC), error = 0;
 
@@ -25,10 +25,10 @@ static int drop_caches(void)
 }
 
 /* A plain directory cannot be mounted again, and the clock is everyone's. */
-static void serve_environment(const struct call *c, struct outcome *ret)
+static void runner_serve_environment(const struct call *c, struct outcome *ret)
 {
 	*ret = (struct outcome){ .result = op_table[c->op].result, .bytes = "" };
-	ret->error = c->op == OP_drop_caches ? drop_caches() : ENOSYS;
+	ret->error = c->op == OP_drop_caches ? write_drop_caches() : ENOSYS;
 }
 
 /* Is it a call that can share a handover with others of its process? */
@@ -40,7 +40,7 @@ static bool is_plain_call(const struct item *item)
 
 /* Collects calls from item i on that follow one another in one process; the items between them
  * do nothing. */
-static size_t gather(struct runner *r, size_t i)
+static size_t gather_turn(struct runner *r, size_t i)
 {
 	const struct item *items = r->script.items;
 	uint16_t pid = items[i].pid;
@@ -60,7 +60,7 @@ static size_t gather(struct runner *r, size_t i)
 
 static int run_batch(struct runner *r, size_t *i, struct err *err)
 {
-	size_t count = gather(r, *i), done;
+	size_t count = gather_turn(r, *i), done;
 	int error = crew_batch(r->crew, r->calls, count, r->outcomes, &done, err);
 
 	for (size_t j = 0; j < done; j++)
@@ -76,7 +76,7 @@ static int run_single(struct runner *r, size_t i, struct err *err)
 
 	if (!(op_table[c->op].traits & TRAIT_ENV))
 		return crew_call(r->crew, c, outcome, err);
-	serve_environment(c, outcome);
+	runner_serve_environment(c, outcome);
 	return 0;
 }
 
@@ -85,7 +85,7 @@ static int run_dump(struct runner *r, size_t i, struct err *err)
 {
 	bool with_ino = r->script.dialect == DIALECT_PUBLISHED;
 	struct tree tree;
-	int error = tree_scan(r->taker, r->root_fd, &tree, err);
+	int error = tree_scan(r->scanner, r->root_fd, &tree, err);
 
 	if (error)
 		return error;
@@ -127,7 +127,7 @@ static void trace_return(struct runner *r, const struct item *from, const struct
 }
 
 /* The script with results; a call that has none ends it. */
-static void make_trace(struct runner *r, size_t executed)
+static void runner_make_trace(struct runner *r, size_t executed)
 {
 	for (size_t i = 0; i < r->script.count; i++) {
 		const struct item *from = &r->script.items[i];
@@ -175,6 +175,6 @@ int runner_run(struct runner *r, struct err *err)
 	if (error)
 		err_set(err, -error, "%s:%u: %s", r->script.name, r->script.items[i].line,
 			why.text);
-	make_trace(r, i);
+	runner_make_trace(r, i);
 	return error;
 }

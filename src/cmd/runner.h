@@ -18,7 +18,7 @@ union item_result {
 struct runner {
 	int root_fd;
 	struct crew *crew;
-	struct scanner *taker;
+	struct scanner *scanner;
 	struct script script; /* to be executed */
 	struct script trace;  /* what came of it; its text is in part the script's */
 	union item_result *results;

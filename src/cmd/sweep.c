@@ -43,8 +43,8 @@ void sweep_free(struct sweep *s)
 }
 
 /* DIR/NUMBER-TARGET: a command as a target is no name of a directory. */
-static void directory_of(const struct run *all, const struct sweep *s, size_t i, char *ret,
-			 size_t size)
+static void sweep_directory(const struct run *all, const struct sweep *s, size_t i, char *ret,
+			    size_t size)
 {
 	int len = snprintf(ret, size, "%s/%02zu-", all->dir, i + 1);
 
@@ -54,7 +54,7 @@ static void directory_of(const struct run *all, const struct sweep *s, size_t i,
 }
 
 /* The first line of what the job said. */
-static char *read_words(const char *dir)
+static char *read_error_text(const char *dir)
 {
 	struct buf text = BUF_INIT;
 	char path[PATH_MAX], *words;
@@ -76,7 +76,7 @@ static void search_row(struct sweep *s, size_t i, const struct run *all, const s
 	struct err err = { 0 };
 	pid_t pid;
 
-	directory_of(all, s, i, dir, sizeof(dir));
+	sweep_directory(all, s, i, dir, sizeof(dir));
 	pid = job_start(job, (unsigned)i, dir, &err);
 	if (pid < 0) {
 		row->failure = must_strdup(err.text);
@@ -86,7 +86,7 @@ static void search_row(struct sweep *s, size_t i, const struct run *all, const s
 	snprintf(path, sizeof(path), "%.4000s/run.json", dir);
 	row->result = json_load_file(path, 0, NULL);
 	if (!row->result)
-		row->failure = read_words(dir);
+		row->failure = read_error_text(dir);
 }
 
 void sweep_run(struct sweep *s, const struct run *all, const struct job *job, double seconds)
@@ -104,25 +104,25 @@ void sweep_run(struct sweep *s, const struct run *all, const struct job *job, do
 	progress_end();
 }
 
-static const char *text_of(const json_t *o, const char *key)
+static const char *sweep_text(const json_t *o, const char *key)
 {
 	const char *text = json_string_value(json_object_get(o, key));
 
 	return text ? text : "";
 }
 
-static json_int_t count_of(const struct sweep_row *row, const char *key)
+static json_int_t sweep_count(const struct sweep_row *row, const char *key)
 {
 	return json_integer_value(json_object_get(row->result, key));
 }
 
-static enum verdict verdict_of(const struct sweep_row *row)
+static enum verdict sweep_verdict(const struct sweep_row *row)
 {
 	if (row->lacks)
 		return VERDICT_OK; /* nothing was claimed of it */
-	if (!strcmp(text_of(row->result, "verdict"), "bad"))
+	if (!strcmp(sweep_text(row->result, "verdict"), "bad"))
 		return VERDICT_BAD;
-	return strcmp(text_of(row->result, "verdict"), "ok") ? VERDICT_UNKNOWN : VERDICT_OK;
+	return strcmp(sweep_text(row->result, "verdict"), "ok") ? VERDICT_UNKNOWN : VERDICT_OK;
 }
 
 /* One word for the table. */
@@ -130,16 +130,16 @@ static const char *verdict_text(const struct sweep_row *row)
 {
 	static const char *const names[] = { "ok", "unknown", "bad" };
 
-	return row->lacks ? "lacking" : names[verdict_of(row)];
+	return row->lacks ? "lacking" : names[sweep_verdict(row)];
 }
 
-static json_t *row_json(const struct sweep_row *row)
+static json_t *sweep_row_json(const struct sweep_row *row)
 {
 	json_t *o = json_pack("{s:s, s:s, s:s?, s:s?}", "target", row->target, "verdict",
 			      verdict_text(row), "lacks", row->lacks, "failure", row->failure);
 
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
-		json_object_set_new(o, counts[i], json_integer(count_of(row, counts[i])));
+		json_object_set_new(o, counts[i], json_integer(sweep_count(row, counts[i])));
 	json_object_set_new(o, "seconds",
 			    json_real(json_real_value(json_object_get(row->result, "seconds"))));
 	if (row->result)
@@ -158,20 +158,20 @@ static void add_up(const struct sweep *s, struct run *all)
 	for (size_t i = 0; i < s->count; i++) {
 		const struct sweep_row *row = &s->rows[i];
 
-		json_array_append_new(table, row_json(row));
-		directory_of(all, s, i, dir, sizeof(dir));
+		json_array_append_new(table, sweep_row_json(row));
+		sweep_directory(all, s, i, dir, sizeof(dir));
 		run_merge(all, row->result, dir + strlen(all->dir) + 1);
 		for (size_t k = 0; k < ARRAY_LEN(counts); k++)
-			sums[k] += count_of(row, counts[k]);
-		if (verdict_of(row) > all->verdict)
-			all->verdict = verdict_of(row);
+			sums[k] += sweep_count(row, counts[k]);
+		if (sweep_verdict(row) > all->verdict)
+			all->verdict = sweep_verdict(row);
 	}
 	for (size_t k = 0; k < ARRAY_LEN(counts); k++)
 		json_object_set_new(all->figures, counts[k], json_integer(sums[k]));
 	json_object_set_new(all->figures, "targets", table);
 }
 
-static void print_table(const struct sweep *s, struct buf *out)
+static void sweep_print_table(const struct sweep *s, struct buf *out)
 {
 	buf_addf(out, "%-20s %10s %12s %9s %8s  %s\n", "target", "states", "transitions",
 		 "findings", "seconds", "verdict");
@@ -179,8 +179,8 @@ static void print_table(const struct sweep *s, struct buf *out)
 		const struct sweep_row *row = &s->rows[i];
 
 		buf_addf(out, "%-20s %10lld %12lld %9zu %8.1f  %s\n", row->target,
-			 (long long)count_of(row, "states"),
-			 (long long)count_of(row, "transitions"),
+			 (long long)sweep_count(row, "states"),
+			 (long long)sweep_count(row, "transitions"),
 			 json_array_size(json_object_get(row->result, "findings")),
 			 json_real_value(json_object_get(row->result, "seconds")),
 			 verdict_text(row));
@@ -205,7 +205,7 @@ int sweep_finish(struct sweep *s, struct run *all, bool json, struct err *err)
 		summary_print(all);
 	} else {
 		findings_text(all->findings, all->unconfirmed, true, &out);
-		print_table(s, &out);
+		sweep_print_table(s, &out);
 		buf_addf(&out, "report: %s/report.html\n", all->dir);
 		fputs(out.data, stdout);
 	}

@@ -28,13 +28,13 @@ const struct command *command_find(const char *name)
 
 enum { NAME_MAX_BYTES = 31, DISTANCE_MAX = 2 };
 
-static size_t least(size_t a, size_t b)
+static size_t least_size(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
 /* Levenshtein's, one row of the table at a time. */
-static size_t distance(const char *a, const char *b)
+static size_t edit_distance(const char *a, const char *b)
 {
 	size_t row[NAME_MAX_BYTES + 1], len = strlen(b), diagonal, above;
 
@@ -44,7 +44,8 @@ static size_t distance(const char *a, const char *b)
 		diagonal = row[0]++;
 		for (size_t j = 1; j <= len; j++) {
 			above = row[j];
-			row[j] = least(least(above, row[j - 1]) + 1, diagonal + (a[i] != b[j - 1]));
+			row[j] = least_size(least_size(above, row[j - 1]) + 1,
+					    diagonal + (a[i] != b[j - 1]));
 			diagonal = above;
 		}
 	}
@@ -58,7 +59,7 @@ const struct command *command_nearest(const char *name)
 
 	for (size_t i = 0; i < command_count; i++) {
 		must(strlen(command_table[i]->name) <= NAME_MAX_BYTES);
-		d = distance(name, command_table[i]->name);
+		d = edit_distance(name, command_table[i]->name);
 		if (d < best && d < strlen(command_table[i]->name)) {
 			best = d;
 			nearest = command_table[i];

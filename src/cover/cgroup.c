@@ -16,7 +16,7 @@
 #include "base/must.h"
 
 /* Where the unified hierarchy is mounted. */
-static bool find_mount(struct buf *out)
+static bool find_cgroup_mount(struct buf *out)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	struct mntent *m;
@@ -52,7 +52,7 @@ static bool find_own(struct buf *out)
 
 static bool find_parent(struct buf *out)
 {
-	return find_mount(out) && find_own(out);
+	return find_cgroup_mount(out) && find_own(out);
 }
 
 static bool move_into(int dir, const char *procs, const char *pid)

@@ -25,7 +25,7 @@ struct counting {
 	uint64_t times;
 };
 
-static void count_partition(void *to, size_t partition)
+static void cover_count_partition(void *to, size_t partition)
 {
 	struct counting *counting = to;
 
@@ -39,7 +39,7 @@ void cover_value(uint64_t **counts, enum kind kind, const struct arg *value, uin
 	if (!*counts)
 		*counts = must_alloc(kind_partitions(kind) * sizeof(**counts));
 	counting.partitions = *counts;
-	kind_visit_partitions(kind, value, count_partition, &counting);
+	kind_visit_partitions(kind, value, cover_count_partition, &counting);
 }
 
 void cover_call(struct cover *c, const struct call *call, uint64_t times)

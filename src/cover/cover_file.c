@@ -24,7 +24,7 @@ static void add_input(json_t *argument, enum kind kind, const uint64_t *partitio
 	buf_free(&name);
 }
 
-static void add_inputs(json_t *arguments, const struct cover *c, size_t op, bool all)
+static void add_op_inputs(json_t *arguments, const struct cover *c, size_t op, bool all)
 {
 	const struct op_info *info = &op_table[op];
 
@@ -66,8 +66,8 @@ json_t *cover_json(const struct cover *c)
 		base = op_table[op_table[op].base].name;
 		variant = nested(variants, op_table[op].name);
 		if (op_table[op].args)
-			add_inputs(nested(input, base), c, op, true);
-		add_inputs(nested(variant, "input"), c, op, false);
+			add_op_inputs(nested(input, base), c, op, true);
+		add_op_inputs(nested(variant, "input"), c, op, false);
 		add_outputs(output, base, c, op);
 		add_outputs(variant, "output", c, op);
 	}
@@ -92,7 +92,7 @@ json_t *cover_load(const char *path, struct err *err)
 	return coverage;
 }
 
-static void take_input(uint64_t **counts, enum kind kind, const json_t *argument)
+static void read_input(uint64_t **counts, enum kind kind, const json_t *argument)
 {
 	struct buf name = BUF_INIT;
 	json_int_t times;
@@ -108,7 +108,7 @@ static void take_input(uint64_t **counts, enum kind kind, const json_t *argument
 	buf_free(&name);
 }
 
-static void take_output(struct cover *c, size_t op, const json_t *results)
+static void read_output(struct cover *c, size_t op, const json_t *results)
 {
 	json_int_t times;
 
@@ -133,11 +133,11 @@ void cover_add_json(struct cover *c, const json_t *coverage)
 		for (unsigned i = 0; i < info->args; i++) {
 			argument = json_object_get(arguments, info->arg[i].name);
 			if (argument)
-				take_input(&c->inputs[op][i], info->arg[i].kind, argument);
+				read_input(&c->inputs[op][i], info->arg[i].kind, argument);
 		}
 		results = json_object_get(output, base);
 		if (results)
-			take_output(c, op, results);
+			read_output(c, op, results);
 	}
 }
 

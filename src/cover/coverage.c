@@ -28,12 +28,12 @@ void coverage_free(struct coverage *c)
 	*c = (struct coverage){ 0 };
 }
 
-static struct combination *slot_of(const struct combinations *t, uint64_t value, uint16_t op,
-				   uint16_t arg)
+static struct flag_combination *combinations_slot(const struct flag_combinations *t, uint64_t value,
+						  uint16_t op, uint16_t arg)
 {
 	uint64_t hash = (value ^ (uint64_t)op << 40 ^ (uint64_t)arg << 56) * 0x9e3779b97f4a7c15u;
 	size_t i = (hash >> 32) & (t->cap - 1);
-	struct combination *s;
+	struct flag_combination *s;
 
 	for (;; i = (i + 1) & (t->cap - 1)) {
 		s = &t->slots[i];
@@ -42,32 +42,32 @@ static struct combination *slot_of(const struct combinations *t, uint64_t value,
 	}
 }
 
-static void grow(struct combinations *t)
+static void combinations_grow(struct flag_combinations *t)
 {
-	struct combinations bigger = { .count = t->count, .cap = t->cap ? 2 * t->cap : 256 };
+	struct flag_combinations bigger = { .count = t->count, .cap = t->cap ? 2 * t->cap : 256 };
 
 	bigger.slots = must_alloc(bigger.cap * sizeof(*bigger.slots));
 	for (size_t i = 0; i < t->cap; i++)
 		if (t->slots[i].count)
-			*slot_of(&bigger, t->slots[i].value, t->slots[i].op, t->slots[i].arg) =
-				t->slots[i];
+			*combinations_slot(&bigger, t->slots[i].value, t->slots[i].op,
+					   t->slots[i].arg) = t->slots[i];
 	free(t->slots);
 	*t = bigger;
 }
 
 /* False where there are too many different ones. */
-static bool count_combination(struct combinations *t, uint16_t op, uint16_t arg, uint64_t value,
-			      uint64_t times)
+static bool count_combination(struct flag_combinations *t, uint16_t op, uint16_t arg,
+			      uint64_t value, uint64_t times)
 {
-	struct combination *s;
+	struct flag_combination *s;
 
 	if (t->count * 2 >= t->cap)
-		grow(t);
-	s = slot_of(t, value, op, arg);
+		combinations_grow(t);
+	s = combinations_slot(t, value, op, arg);
 	if (!s->count) {
 		if (t->count == COVERAGE_COMBINATIONS_MAX)
 			return false;
-		*s = (struct combination){ .value = value, .op = op, .arg = arg };
+		*s = (struct flag_combination){ .value = value, .op = op, .arg = arg };
 		t->count++;
 	}
 	s->count += times;
@@ -134,7 +134,7 @@ void coverage_values(struct coverage *c, const struct syscall *s,
 /* Flags are counted by value; their partitions follow once, at the end. */
 static void fill_partitions(struct coverage *c)
 {
-	const struct combination *s = c->combinations.slots;
+	const struct flag_combination *s = c->combinations.slots;
 	enum kind kind;
 
 	for (size_t i = 0; i < c->combinations.cap; i++, s++) {
@@ -155,7 +155,7 @@ static void fill_partitions(struct coverage *c)
 /* base call -> argument -> "O_RDWR|O_CREAT" -> count */
 static json_t *combinations_json(const struct coverage *c)
 {
-	const struct combination *s = c->combinations.slots;
+	const struct flag_combination *s = c->combinations.slots;
 	const struct op_info *info;
 	json_t *all = json_object();
 	struct buf text = BUF_INIT;

@@ -12,12 +12,12 @@
 #include "cover/syscalls.h"
 
 /* The values of one flag argument, with their counts; open addressing. */
-struct combination {
+struct flag_combination {
 	uint64_t value, count; /* count 0: free */
 	uint16_t op, arg;
 };
-struct combinations {
-	struct combination *slots;
+struct flag_combinations {
+	struct flag_combination *slots;
 	size_t count, cap;
 };
 
@@ -25,7 +25,7 @@ enum { COVERAGE_COMBINATIONS_MAX = 1 << 16 };
 
 struct coverage {
 	struct cover counts;
-	struct combinations combinations;
+	struct flag_combinations combinations;
 	uint64_t *returned[OP_COUNT]; /* by class of number; NULL until the first */
 	uint64_t made[TRACE_ROWS];    /* by row of syscalls.def */
 	uint64_t calls;               /* attributed and counted */

@@ -32,7 +32,7 @@ void events_free(struct events *e)
 	buf_free(&e->scratch);
 }
 
-static enum whereabouts place_of(const struct events *e, const char *path, size_t len)
+static enum whereabouts path_place(const struct events *e, const char *path, size_t len)
 {
 	size_t mount_len;
 
@@ -45,9 +45,9 @@ static enum whereabouts place_of(const struct events *e, const char *path, size_
 	return e->mount_count ? PLACE_OUTSIDE : PLACE_INSIDE;
 }
 
-struct process *events_process(struct events *e, uint32_t pid)
+struct traced_process *events_process(struct events *e, uint32_t pid)
 {
-	struct process *p = process_find(&e->processes, pid);
+	struct traced_process *p = process_find(&e->processes, pid);
 
 	if (p)
 		return p;
@@ -58,7 +58,7 @@ struct process *events_process(struct events *e, uint32_t pid)
 }
 
 /* To the directory above; the root is above itself. */
-static void go_up(struct buf *out)
+static void path_go_up(struct buf *out)
 {
 	const char *slash = out->len ? memrchr(out->data, '/', out->len) : NULL;
 
@@ -69,7 +69,7 @@ static void go_up(struct buf *out)
 }
 
 /* Walks along the names of path, starting at out; out never ends in a slash. */
-static void walk(struct buf *out, const char *path, size_t len)
+static void path_append(struct buf *out, const char *path, size_t len)
 {
 	const char *end = path + len, *name;
 
@@ -81,7 +81,7 @@ static void walk(struct buf *out, const char *path, size_t len)
 		if (!len || (len == 1 && *name == '.'))
 			continue;
 		if (len == 2 && name[0] == '.' && name[1] == '.') {
-			go_up(out);
+			path_go_up(out);
 			continue;
 		}
 		buf_addch(out, '/');
@@ -90,9 +90,10 @@ static void walk(struct buf *out, const char *path, size_t len)
 }
 
 /* Where a relative path of the call starts: the directory's path, or NULL where unknown. */
-static struct text start_of(struct process *p, const struct event *ev, int fd_arg, int which)
+static struct text start_of(struct traced_process *p, const struct trace_event *ev, int fd_arg,
+			    int which)
 {
-	const struct open_file *dir;
+	const struct traced_file *dir;
 
 	if (ev->fd_path[which].at)
 		return ev->fd_path[which];
@@ -106,7 +107,8 @@ static struct text start_of(struct process *p, const struct event *ev, int fd_ar
 }
 
 /* The path by its names, in the scratch; false if its start is unknown. */
-static bool resolve(struct events *e, struct process *p, const struct event *ev, int which)
+static bool resolve_event_path(struct events *e, struct traced_process *p,
+			       const struct trace_event *ev, int which)
 {
 	const struct trace_row *row = &ev->call->row;
 	struct text path = ev->path[which], start;
@@ -118,35 +120,36 @@ static bool resolve(struct events *e, struct process *p, const struct event *ev,
 		start = start_of(p, ev, which ? row->fd2 : row->fd, which);
 		if (!start.at)
 			return false;
-		walk(&e->scratch, start.at, start.len);
+		path_append(&e->scratch, start.at, start.len);
 	}
 	if (path.at)
-		walk(&e->scratch, path.at, path.len);
+		path_append(&e->scratch, path.at, path.len);
 	return true;
 }
 
-static enum whereabouts place_by_names(struct events *e, struct process *p, const struct event *ev,
-				       int which)
+static enum whereabouts place_by_names(struct events *e, struct traced_process *p,
+				       const struct trace_event *ev, int which)
 {
-	if (!resolve(e, p, ev, which))
+	if (!resolve_event_path(e, p, ev, which))
 		return PLACE_UNKNOWN;
-	return place_of(e, buf_str(&e->scratch), e->scratch.len);
+	return path_place(e, buf_str(&e->scratch), e->scratch.len);
 }
 
-static enum whereabouts place_by_fd(struct events *e, struct process *p, const struct event *ev,
-				    int arg, int which)
+static enum whereabouts place_by_fd(struct events *e, struct traced_process *p,
+				    const struct trace_event *ev, int arg, int which)
 {
-	const struct open_file *file;
+	const struct traced_file *file;
 
 	if (ev->fd_path[which].at)
-		return place_of(e, ev->fd_path[which].at, ev->fd_path[which].len);
+		return path_place(e, ev->fd_path[which].at, ev->fd_path[which].len);
 	file = process_file(p, ev->value[arg]);
 	if (file)
 		return file->place;
 	return ev->ret == -EBADF ? PLACE_OUTSIDE : PLACE_UNKNOWN;
 }
 
-static enum whereabouts place_of_call(struct events *e, struct process *p, const struct event *ev)
+static enum whereabouts place_of_call(struct events *e, struct traced_process *p,
+				      const struct trace_event *ev)
 {
 	const struct trace_row *row = &ev->call->row;
 	enum whereabouts first, second = PLACE_OUTSIDE;
@@ -159,7 +162,7 @@ static enum whereabouts place_of_call(struct events *e, struct process *p, const
 			second = place_by_fd(e, p, ev, row->fd2, 1);
 	} else {
 		if (row->descriptor && ev->ret >= 0 && ev->ret_path.at)
-			return place_of(e, ev->ret_path.at, ev->ret_path.len);
+			return path_place(e, ev->ret_path.at, ev->ret_path.len);
 		first = place_by_names(e, p, ev, 0);
 		if (row->path2 >= 0)
 			second = place_by_names(e, p, ev, 1);
@@ -172,21 +175,22 @@ static enum whereabouts place_of_call(struct events *e, struct process *p, const
 
 /* A call that opened something. A trace with the path of the descriptor will print it again;
  * otherwise the names of the path are used. */
-static void remember_open(struct events *e, struct process *p, const struct event *ev,
+static void remember_open(struct events *e, struct traced_process *p, const struct trace_event *ev,
 			  enum whereabouts place)
 {
-	if (!ev->ret_path.at && resolve(e, p, ev, 0))
+	if (!ev->ret_path.at && resolve_event_path(e, p, ev, 0))
 		process_open(p, ev->ret, buf_str(&e->scratch), e->scratch.len, place);
 	else
 		process_open(p, ev->ret, NULL, 0, place);
 }
 
-static void remember_dir(struct events *e, struct process *p, const struct event *ev)
+static void remember_dir(struct events *e, struct traced_process *p, const struct trace_event *ev)
 {
-	const struct open_file *dir;
+	const struct traced_file *dir;
 
 	if (ev->call->op == OP_chdir) {
-		process_chdir(p, resolve(e, p, ev, 0) ? must_strdup(buf_str(&e->scratch)) : NULL);
+		process_chdir(p, resolve_event_path(e, p, ev, 0) ? must_strdup(buf_str(&e->scratch))
+								 : NULL);
 	} else if (ev->fd_path[0].at) {
 		buf_clear(&e->scratch);
 		buf_add(&e->scratch, ev->fd_path[0].at, ev->fd_path[0].len);
@@ -197,8 +201,8 @@ static void remember_dir(struct events *e, struct process *p, const struct event
 	}
 }
 
-static void remember(struct events *e, struct process *p, const struct event *ev,
-		     enum whereabouts place)
+static void remember_event(struct events *e, struct traced_process *p, const struct trace_event *ev,
+			   enum whereabouts place)
 {
 	enum op op = ev->call->op;
 
@@ -215,7 +219,7 @@ static void remember(struct events *e, struct process *p, const struct event *ev
 }
 
 /* A trace that prints the path of AT_FDCWD has the working directory. */
-static void learn_cwd(struct process *p, const struct event *ev)
+static void learn_cwd(struct traced_process *p, const struct trace_event *ev)
 {
 	const struct trace_row *row = &ev->call->row;
 	char *path;
@@ -228,9 +232,9 @@ static void learn_cwd(struct process *p, const struct event *ev)
 	process_chdir(p, path);
 }
 
-void events_call(struct events *e, const struct event *ev)
+void events_call(struct events *e, const struct trace_event *ev)
 {
-	struct process *p = events_process(e, ev->pid);
+	struct traced_process *p = events_process(e, ev->pid);
 	const struct syscall *call = syscall_exactly(ev->call, ev->value);
 	enum whereabouts place;
 
@@ -243,7 +247,7 @@ void events_call(struct events *e, const struct event *ev)
 	} else if (place == PLACE_UNKNOWN) {
 		e->coverage->unattributed++;
 	}
-	remember(e, p, ev, place);
+	remember_event(e, p, ev, place);
 }
 
 void events_clone(struct events *e, uint32_t parent, uint32_t child, uint64_t flags)

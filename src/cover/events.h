@@ -18,7 +18,7 @@ struct text {
 	size_t len;
 };
 
-struct event {
+struct trace_event {
 	uint32_t pid;
 	const struct syscall *call;
 	int64_t value[SYSCALL_VALUES]; /* by position; what is known has its bit in `known` */
@@ -32,7 +32,7 @@ struct event {
 
 /* An event of which nothing more is known yet. Made field by field: for so many bytes the compiler
  * would take an instruction that is slow to start. */
-static inline void event_init(struct event *ev, uint32_t pid, const struct syscall *call)
+static inline void event_init(struct trace_event *ev, uint32_t pid, const struct syscall *call)
 {
 	memset(ev->value, 0, sizeof(ev->value));
 	ev->pid = pid;
@@ -50,7 +50,7 @@ struct events {
 	struct text *mounts; /* resolved, without a slash behind; none: everything counts */
 	size_t mount_count;
 	const char *cwd; /* of processes that were there at the beginning; NULL: unknown */
-	struct processes processes;
+	struct traced_processes processes;
 	struct buf scratch;
 };
 
@@ -59,9 +59,9 @@ void events_open(struct events *e, struct coverage *c, const char *const *mounts
 void events_free(struct events *e);
 
 /* The process of that number, made where absent. */
-struct process *events_process(struct events *e, uint32_t pid);
+struct traced_process *events_process(struct events *e, uint32_t pid);
 /* A call that is over. */
-void events_call(struct events *e, const struct event *event);
+void events_call(struct events *e, const struct trace_event *event);
 
 /* Calls without a row that change who has what. */
 void events_clone(struct events *e, uint32_t parent, uint32_t child, uint64_t flags);

@@ -25,7 +25,7 @@ static int open_tracefs(void)
 	return dir;
 }
 
-static long read_number(int dir, const char *name)
+static long read_event_id(int dir, const char *name)
 {
 	char path[128], text[32] = "";
 	int fd;
@@ -44,7 +44,7 @@ int kernel_event_open(const char *name)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr) };
 	int dir = open_tracefs(), fd;
-	long number = dir < 0 ? -1 : read_number(dir, name);
+	long number = dir < 0 ? -1 : read_event_id(dir, name);
 
 	if (dir >= 0)
 		close(dir);

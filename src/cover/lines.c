@@ -27,7 +27,7 @@ void lines_free(struct lines *l)
 }
 
 /* Moves what is left to the front and reads behind it. */
-static int fill(struct lines *l, struct err *err)
+static int lines_fill(struct lines *l, struct err *err)
 {
 	ssize_t n;
 
@@ -50,7 +50,7 @@ int lines_starts_with(struct lines *l, const char *text, bool *ret, struct err *
 	int r = 0;
 
 	while (!r && !l->ended && l->len - l->at < len)
-		r = fill(l, err);
+		r = lines_fill(l, err);
 	*ret = l->len - l->at >= len && !memcmp(l->data + l->at, text, len);
 	return r;
 }
@@ -63,7 +63,7 @@ int lines_next(struct lines *l, const char **ret, const char **ret_end, struct e
 	while (!(newline = memchr(l->data + l->at, '\n', l->len - l->at))) {
 		if (l->ended || l->len - l->at == LINES_BYTES)
 			break;
-		r = fill(l, err);
+		r = lines_fill(l, err);
 		if (r)
 			return r;
 	}

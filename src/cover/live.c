@@ -103,8 +103,8 @@ static struct tracer *load_as(const struct live_options *options, const struct c
 
 /* Walks can be seen where the kernel lets programs attach to its functions. Casts are faster, but
  * not every kernel that has them takes them everywhere. */
-static struct tracer *load(const struct live_options *options, const struct cgroup *group,
-			   bool see_walks)
+static struct tracer *tracer_load(const struct live_options *options, const struct cgroup *group,
+				  bool see_walks)
 {
 	struct tracer *t = NULL;
 
@@ -114,7 +114,7 @@ static struct tracer *load(const struct live_options *options, const struct cgro
 }
 
 /* What the kernel knows an open directory by. */
-static int learn(struct tracer *t, const char *path, struct err *err)
+static int learn_place(struct tracer *t, const char *path, struct err *err)
 {
 	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), r;
 	uint64_t args[1] = { (uint64_t)fd };
@@ -137,7 +137,7 @@ static int learn_ancestors(struct tracer *t, struct trace_mount *m, struct err *
 	int r = 0;
 
 	while (!r && end < m->len && m->ancestors < TRACE_ANCESTORS) {
-		r = learn(t, path, err);
+		r = learn_place(t, path, err);
 		m->ancestor[m->ancestors] = t->bss->learned;
 		m->ancestor[m->ancestors++].at = end;
 		m->up[end + 1] = (unsigned char)end;
@@ -162,7 +162,7 @@ static int learn_mount(struct tracer *t, struct trace_mount *m, const char *moun
 	if (!r && strlen(path) >= TRACE_PATH)
 		r = err_set(err, ENAMETOOLONG, "%s: path too long", path);
 	if (!r)
-		r = learn(t, path, err);
+		r = learn_place(t, path, err);
 	if (!r) {
 		m->dev = t->bss->learned.dev;
 		m->below = t->bss->learned_below;
@@ -199,8 +199,8 @@ static _Noreturn void be_command(const struct live_options *options, const struc
 	_exit(127);
 }
 
-static int start(struct child *child, const struct live_options *options,
-		 const struct cgroup *group, struct err *err)
+static int child_start(struct child *child, const struct live_options *options,
+		       const struct cgroup *group, struct err *err)
 {
 	int gate[2], why[2];
 
@@ -240,8 +240,8 @@ static bool is_terminals(int number)
 }
 
 /* Waits for the command's end, and passes a signal on that asks for it. */
-static void await(const struct child *child, const struct live_options *options,
-		  const struct cgroup *group, int *ret_status)
+static void await_child(const struct child *child, const struct live_options *options,
+			const struct cgroup *group, int *ret_status)
 {
 	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, child->pid, 0), .events = POLLIN };
 	int asked = 0;
@@ -264,15 +264,15 @@ static void await(const struct child *child, const struct live_options *options,
 }
 
 /* Lets the command begin, or, where something is amiss already, end; and waits for its end. */
-static int finish(struct child *child, const struct live_options *options,
-		  const struct cgroup *group, int r, int *ret_status, struct err *err)
+static int child_finish(struct child *child, const struct live_options *options,
+			const struct cgroup *group, int r, int *ret_status, struct err *err)
 {
 	char why[16] = "";
 
 	if (!r && write(child->gate, "", 1) != 1)
 		r = err_sys(err, errno, "cannot start the command");
 	close(child->gate);
-	await(child, options, group, ret_status);
+	await_child(child, options, group, ret_status);
 	if (!r && read(child->why, why, sizeof(why) - 1) > 0)
 		r = err_sys(err, atoi(why), "cannot run %s", options->command[0]);
 	close(child->why);
@@ -280,7 +280,7 @@ static int finish(struct child *child, const struct live_options *options,
 }
 
 /* Marks the command's process: without a group its descendants inherit the mark. */
-static int mark(struct tracer *t, pid_t pid, struct err *err)
+static int mark_process(struct tracer *t, pid_t pid, struct err *err)
 {
 	struct trace_state state = { .traced = true };
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), r;
@@ -354,7 +354,7 @@ static void collect_values(struct coverage *c, struct tracer *t, uint64_t *count
 }
 
 /* Runs that the kernel skipped, because one was under way. */
-static uint64_t missed(const struct bpf_program *program)
+static uint64_t program_missed(const struct bpf_program *program)
 {
 	struct bpf_prog_info info = { 0 };
 	uint32_t len = sizeof(info);
@@ -365,7 +365,7 @@ static uint64_t missed(const struct bpf_program *program)
 	return info.recursion_misses;
 }
 
-static void collect(struct coverage *c, struct tracer *t)
+static void tracer_collect(struct coverage *c, struct tracer *t)
 {
 	int cpus = libbpf_num_possible_cpus();
 	struct trace_counts *counts = must_alloc((size_t)cpus * sizeof(*counts));
@@ -374,8 +374,8 @@ static void collect(struct coverage *c, struct tracer *t)
 		collect_row(c, t, row, counts, cpus);
 	collect_values(c, t, (uint64_t *)counts, cpus);
 	c->unattributed += t->bss->unattributed;
-	c->lost += t->bss->lost + missed(t->progs.enter) + missed(t->progs.leave) +
-		   missed(t->progs.walk_end);
+	c->lost += t->bss->lost + program_missed(t->progs.enter) + program_missed(t->progs.leave) +
+		   program_missed(t->progs.walk_end);
 	free(counts);
 }
 
@@ -386,11 +386,11 @@ static int load_best(struct tracer **ret, const struct live_options *options,
 	struct tracer *t = NULL;
 
 	if (options->paths != LIVE_PATHS_NAMES)
-		t = load(options, group, true);
+		t = tracer_load(options, group, true);
 	if (!t && options->paths == LIVE_PATHS_WALKS)
 		return err_sys(err, errno, "the kernel does not allow probes on its path walk");
 	if (!t)
-		t = load(options, group, false);
+		t = tracer_load(options, group, false);
 	if (!t)
 		return err_set(err, errno,
 			       "the kernel (Linux 5.17 or later is needed) does not "
@@ -400,8 +400,9 @@ static int load_best(struct tracer **ret, const struct live_options *options,
 	return 0;
 }
 
-static int prepare(struct tracer **ret, struct coverage *c, const struct live_options *options,
-		   const struct cgroup *group, struct err *err)
+static int tracer_prepare(struct tracer **ret, struct coverage *c,
+			  const struct live_options *options, const struct cgroup *group,
+			  struct err *err)
 {
 	int r = load_best(ret, options, group, err);
 	struct tracer *t = *ret;
@@ -414,7 +415,7 @@ static int prepare(struct tracer **ret, struct coverage *c, const struct live_op
 	if (group->path &&
 	    bpf_map_update_elem(bpf_map__fd(t->maps.cgroup), &zero, &group->fd, BPF_ANY))
 		return err_sys(err, errno, "cannot trace the control group");
-	r = learn(t, "/", err);
+	r = learn_place(t, "/", err);
 	t->bss->root = t->bss->learned;
 	for (size_t i = 0; !r && i < options->mount_count; i++)
 		r = learn_mount(t, &t->bss->mounts[i], options->mounts[i], err);
@@ -436,25 +437,25 @@ static void attach_close(struct tracer *t)
 		close(event);
 }
 
-static int attach(struct tracer *t, struct err *err)
+static int tracer_attach(struct tracer *t, struct err *err)
 {
 	attach_close(t);
 	return tracer__attach(t) ? err_sys(err, errno, "cannot attach the tracer") : 0;
 }
 
-static int trace(struct tracer *t, const struct live_options *options, const struct cgroup *group,
-		 int *ret_status, struct err *err)
+static int trace_child(struct tracer *t, const struct live_options *options,
+		       const struct cgroup *group, int *ret_status, struct err *err)
 {
 	struct child child = { .gate = -1, .why = -1 };
-	int r = start(&child, options, group, err);
+	int r = child_start(&child, options, group, err);
 
 	if (r)
 		return r;
 	if (!group->path)
-		r = mark(t, child.pid, err);
+		r = mark_process(t, child.pid, err);
 	if (!r)
-		r = attach(t, err);
-	r = finish(&child, options, group, r, ret_status, err);
+		r = tracer_attach(t, err);
+	r = child_finish(&child, options, group, r, ret_status, err);
 	tracer__detach(t);
 	return r;
 }
@@ -469,11 +470,11 @@ int live_trace(struct coverage *c, const struct live_options *options, int *ret_
 	must(options->mount_count && options->mount_count <= TRACE_MOUNTS);
 	libbpf_set_print(be_silent);
 	cgroup_make(&group);
-	r = prepare(&t, c, options, &group, err);
+	r = tracer_prepare(&t, c, options, &group, err);
 	if (!r)
-		r = trace(t, options, &group, ret_status, err);
+		r = trace_child(t, options, &group, ret_status, err);
 	if (!r)
-		collect(c, t);
+		tracer_collect(c, t);
 	tracer__destroy(t);
 	cgroup_remove(&group);
 	return r;

@@ -129,7 +129,7 @@ static void end_numbers(struct gaps *g)
 	g->first = NULL;
 }
 
-static void add_gaps(struct gaps *g, json_t *counts)
+static void gaps_add(struct gaps *g, json_t *counts)
 {
 	const char *partition;
 	bool number, gap;
@@ -197,7 +197,7 @@ static json_t *untested_json(const json_t *input, const json_t *output)
 		json_object_foreach(arguments, argument, counts)
 		{
 			gaps.argument = argument;
-			add_gaps(&gaps, counts);
+			gaps_add(&gaps, counts);
 		}
 		add_errors(untested, gaps.call, json_object_get(output, gaps.call));
 	}

@@ -63,7 +63,7 @@ static struct files *copy_files(const struct files *from)
 	return f;
 }
 
-static void free_process(struct process *p)
+static void processes_free_one(struct traced_process *p)
 {
 	drop_files(p->files);
 	drop_dir(p->cwd);
@@ -71,22 +71,22 @@ static void free_process(struct process *p)
 	free(p);
 }
 
-void processes_free(struct processes *all)
+void processes_free(struct traced_processes *all)
 {
-	struct process *p, *next;
+	struct traced_process *p, *next;
 
 	for (size_t i = 0; i < PROCESS_SLOTS; i++) {
 		for (p = all->slots[i]; p; p = next) {
 			next = p->next;
-			free_process(p);
+			processes_free_one(p);
 		}
 	}
-	*all = (struct processes){ 0 };
+	*all = (struct traced_processes){ 0 };
 }
 
-struct process *process_find(struct processes *all, uint32_t pid)
+struct traced_process *process_find(struct traced_processes *all, uint32_t pid)
 {
-	struct process *p = all->last;
+	struct traced_process *p = all->last;
 
 	if (p && p->pid == pid)
 		return p;
@@ -97,25 +97,26 @@ struct process *process_find(struct processes *all, uint32_t pid)
 	return p;
 }
 
-static struct process *add(struct processes *all, uint32_t pid, struct files *files,
-			   struct working_dir *cwd)
+static struct traced_process *processes_add(struct traced_processes *all, uint32_t pid,
+					    struct files *files, struct working_dir *cwd)
 {
-	struct process *p = must_alloc(sizeof(*p)), **slot = &all->slots[pid % PROCESS_SLOTS];
+	struct traced_process *p = must_alloc(sizeof(*p)),
+			      **slot = &all->slots[pid % PROCESS_SLOTS];
 
-	*p = (struct process){ .pid = pid, .files = files, .cwd = cwd, .next = *slot };
+	*p = (struct traced_process){ .pid = pid, .files = files, .cwd = cwd, .next = *slot };
 	*slot = p;
 	return p;
 }
 
-struct process *process_get(struct processes *all, uint32_t pid)
+struct traced_process *process_get(struct traced_processes *all, uint32_t pid)
 {
-	struct process *p = process_find(all, pid);
+	struct traced_process *p = process_find(all, pid);
 
-	return p ? p : add(all, pid, new_files(), new_dir(NULL));
+	return p ? p : processes_add(all, pid, new_files(), new_dir(NULL));
 }
 
-void process_clone(struct processes *all, struct process *parent, uint32_t pid, bool share_files,
-		   bool share_dir)
+void process_clone(struct traced_processes *all, struct traced_process *parent, uint32_t pid,
+		   bool share_files, bool share_dir)
 {
 	const char *path = parent->cwd->path;
 
@@ -123,13 +124,13 @@ void process_clone(struct processes *all, struct process *parent, uint32_t pid, 
 		return;
 	parent->files->refs += share_files;
 	parent->cwd->refs += share_dir;
-	add(all, pid, share_files ? parent->files : copy_files(parent->files),
-	    share_dir ? parent->cwd : new_dir(path ? must_strdup(path) : NULL));
+	processes_add(all, pid, share_files ? parent->files : copy_files(parent->files),
+		      share_dir ? parent->cwd : new_dir(path ? must_strdup(path) : NULL));
 }
 
-void process_end(struct processes *all, uint32_t pid)
+void process_end(struct traced_processes *all, uint32_t pid)
 {
-	struct process **at = &all->slots[pid % PROCESS_SLOTS], *p;
+	struct traced_process **at = &all->slots[pid % PROCESS_SLOTS], *p;
 
 	while (*at && (*at)->pid != pid)
 		at = &(*at)->next;
@@ -139,15 +140,15 @@ void process_end(struct processes *all, uint32_t pid)
 	*at = p->next;
 	if (all->last == p)
 		all->last = NULL;
-	free_process(p);
+	processes_free_one(p);
 }
 
-void process_open(struct process *p, int64_t fd, const char *path, size_t len,
+void process_open(struct traced_process *p, int64_t fd, const char *path, size_t len,
 		  enum whereabouts place)
 {
 	struct files *f = p->files;
 	size_t count = f->count ? f->count : 16;
-	struct open_file *file;
+	struct traced_file *file;
 
 	if (fd < 0 || fd >= PROCESS_FDS_MAX)
 		return;
@@ -160,12 +161,12 @@ void process_open(struct process *p, int64_t fd, const char *path, size_t len,
 	}
 	file = &f->file[fd];
 	free(file->path);
-	*file = (struct open_file){ path ? copy_text(path, len) : NULL, place };
+	*file = (struct traced_file){ path ? copy_text(path, len) : NULL, place };
 }
 
-void process_dup(struct process *p, int64_t fd, int64_t to)
+void process_dup(struct traced_process *p, int64_t fd, int64_t to)
 {
-	const struct open_file *file = process_file(p, fd);
+	const struct traced_file *file = process_file(p, fd);
 	char *path;
 
 	if (fd == to)
@@ -179,23 +180,23 @@ void process_dup(struct process *p, int64_t fd, int64_t to)
 	free(path);
 }
 
-void process_close(struct process *p, int64_t first, int64_t last)
+void process_close(struct traced_process *p, int64_t first, int64_t last)
 {
 	struct files *f = p->files;
 
 	for (int64_t fd = first < 0 ? 0 : first; fd <= last && (uint64_t)fd < f->count; fd++) {
 		free(f->file[fd].path);
-		f->file[fd] = (struct open_file){ 0 };
+		f->file[fd] = (struct traced_file){ 0 };
 	}
 }
 
-void process_chdir(struct process *p, char *path)
+void process_chdir(struct traced_process *p, char *path)
 {
 	free(p->cwd->path);
 	p->cwd->path = path;
 }
 
-void process_pend(struct process *p, const char *text, size_t len)
+void process_pend(struct traced_process *p, const char *text, size_t len)
 {
 	free(p->pending);
 	p->pending = text ? copy_text(text, len) : NULL;

@@ -12,14 +12,14 @@ enum { PROCESS_FDS_MAX = 1 << 16 };
 
 /* An open file: its path where known, else NULL; and whether it is on a mount under test. */
 enum whereabouts { PLACE_UNKNOWN, PLACE_OUTSIDE, PLACE_INSIDE };
-struct open_file {
+struct traced_file {
 	char *path;
 	enum whereabouts place;
 };
 
 struct files {
 	unsigned refs;
-	struct open_file *file;
+	struct traced_file *file;
 	size_t count;
 };
 
@@ -28,33 +28,33 @@ struct working_dir {
 	char *path; /* NULL where unknown */
 };
 
-struct process {
+struct traced_process {
 	uint32_t pid;
 	struct files *files;
 	struct working_dir *cwd;
 	char *pending; /* the beginning of a call whose end is still to come */
 	size_t pending_len;
-	struct process *next;
+	struct traced_process *next;
 };
 
 enum { PROCESS_SLOTS = 4096 };
-struct processes {
-	struct process *slots[PROCESS_SLOTS];
-	struct process *last; /* looked up */
+struct traced_processes {
+	struct traced_process *slots[PROCESS_SLOTS];
+	struct traced_process *last; /* looked up */
 };
 
-void processes_free(struct processes *all);
+void processes_free(struct traced_processes *all);
 /* The process of that number, or NULL. */
-struct process *process_find(struct processes *all, uint32_t pid);
+struct traced_process *process_find(struct traced_processes *all, uint32_t pid);
 /* Made where absent, with nothing known. */
-struct process *process_get(struct processes *all, uint32_t pid);
+struct traced_process *process_get(struct traced_processes *all, uint32_t pid);
 /* A new one, made by parent: with copies, or sharing. One that is there already is left alone. */
-void process_clone(struct processes *all, struct process *parent, uint32_t pid, bool share_files,
-		   bool share_dir);
-void process_end(struct processes *all, uint32_t pid);
+void process_clone(struct traced_processes *all, struct traced_process *parent, uint32_t pid,
+		   bool share_files, bool share_dir);
+void process_end(struct traced_processes *all, uint32_t pid);
 
 /* The open file, or NULL where nothing is known of it. */
-static inline struct open_file *process_file(const struct process *p, int64_t fd)
+static inline struct traced_file *process_file(const struct traced_process *p, int64_t fd)
 {
 	if (fd < 0 || (uint64_t)fd >= p->files->count || !p->files->file[fd].place)
 		return NULL;
@@ -62,12 +62,12 @@ static inline struct open_file *process_file(const struct process *p, int64_t fd
 }
 
 /* The path is copied; it may be NULL. */
-void process_open(struct process *p, int64_t fd, const char *path, size_t len,
+void process_open(struct traced_process *p, int64_t fd, const char *path, size_t len,
 		  enum whereabouts place);
-void process_dup(struct process *p, int64_t fd, int64_t to);
-void process_close(struct process *p, int64_t first, int64_t last);
+void process_dup(struct traced_process *p, int64_t fd, int64_t to);
+void process_close(struct traced_process *p, int64_t first, int64_t last);
 /* The path goes to the process. */
-void process_chdir(struct process *p, char *path);
-void process_pend(struct process *p, const char *text, size_t len);
+void process_chdir(struct traced_process *p, char *path);
+void process_pend(struct traced_process *p, const char *text, size_t len);
 
 #endif

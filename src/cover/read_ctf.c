@@ -36,7 +36,7 @@ struct ctf {
 	uint64_t taken; /* events */
 };
 
-static bool takes(const char **name, const char *prefix)
+static bool strip_prefix(const char **name, const char *prefix)
 {
 	size_t len = strlen(prefix);
 
@@ -46,14 +46,14 @@ static bool takes(const char **name, const char *prefix)
 	return true;
 }
 
-static const bt_field *member(const bt_field *structure, const char *name)
+static const bt_field *ctf_member(const bt_field *structure, const char *name)
 {
 	if (!structure || bt_field_get_class_type(structure) != BT_FIELD_CLASS_TYPE_STRUCTURE)
 		return NULL;
 	return bt_field_structure_borrow_member_field_by_name_const(structure, name);
 }
 
-static bool integer(const bt_field *field, int64_t *ret)
+static bool ctf_integer(const bt_field *field, int64_t *ret)
 {
 	bt_field_class_type type = field ? bt_field_get_class_type(field) : 0;
 
@@ -69,7 +69,7 @@ static bool integer(const bt_field *field, int64_t *ret)
 static bool any_integer(const bt_field *payload, const char *const *names, int64_t *ret)
 {
 	for (; *names; names++)
-		if (integer(member(payload, *names), ret))
+		if (ctf_integer(ctf_member(payload, *names), ret))
 			return true;
 	return false;
 }
@@ -79,7 +79,7 @@ static struct text any_string(const bt_field *payload, const char *const *names)
 	const bt_field *field;
 
 	for (; *names; names++) {
-		field = member(payload, *names);
+		field = ctf_member(payload, *names);
 		if (field && bt_field_get_class_type(field) == BT_FIELD_CLASS_TYPE_STRING)
 			return (struct text){ bt_field_string_get_value(field),
 					      bt_field_string_get_length(field) };
@@ -112,7 +112,7 @@ static const char *const *names_of(const struct syscall *call, unsigned arg)
 	return kind->kernel_names ? kind->kernel_names : flags;
 }
 
-static void read_entry(struct event *ev, const bt_field *payload)
+static void read_entry(struct trace_event *ev, const bt_field *payload)
 {
 	static const char *const fds[2][6] = { { "dfd", "fd", "fildes", "fd_in", "olddfd" },
 					       { "newdfd", "fd_out" } };
@@ -138,7 +138,7 @@ static void read_entry(struct event *ev, const bt_field *payload)
 }
 
 /* The beginning of a call, and behind it its paths, until its end comes. */
-static void keep(struct ctf *c, const struct event *ev)
+static void ctf_keep_event(struct ctf *c, const struct trace_event *ev)
 {
 	buf_clear(&c->packed);
 	buf_add(&c->packed, ev, sizeof(*ev));
@@ -148,7 +148,8 @@ static void keep(struct ctf *c, const struct event *ev)
 }
 
 /* False where the thread's beginning was of another call. */
-static bool recall(struct process *p, const struct syscall *call, struct event *ret)
+static bool ctf_recall_event(struct traced_process *p, const struct syscall *call,
+			     struct trace_event *ret)
 {
 	const char *paths;
 
@@ -164,18 +165,18 @@ static bool recall(struct process *p, const struct syscall *call, struct event *
 	return ret->call == call;
 }
 
-static void take_exit(struct ctf *c, const char *name, uint32_t thread, const bt_field *payload)
+static void ctf_exit(struct ctf *c, const char *name, uint32_t thread, const bt_field *payload)
 {
 	static const char *const rets[] = { "ret", NULL };
-	struct process *p = events_process(&c->events, thread);
+	struct traced_process *p = events_process(&c->events, thread);
 	const struct syscall *call = syscall_find(name, strlen(name));
-	struct event ev;
+	struct trace_event ev;
 	int64_t ret = 0;
 
 	any_integer(payload, rets, &ret);
 	if (ret > 0 && (!strcmp(name, "clone") || !strcmp(name, "fork") || !strcmp(name, "vfork")))
 		events_clone(&c->events, thread, (uint32_t)ret, 0);
-	if (!call || !recall(p, call, &ev)) {
+	if (!call || !ctf_recall_event(p, call, &ev)) {
 		c->events.coverage->unknown++;
 		return;
 	}
@@ -184,21 +185,21 @@ static void take_exit(struct ctf *c, const char *name, uint32_t thread, const bt
 	process_pend(events_process(&c->events, thread), NULL, 0);
 }
 
-static void take_event(struct ctf *c, const bt_event *event)
+static void ctf_event(struct ctf *c, const bt_event *event)
 {
 	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
-	struct event ev = { .pid = thread_of(event) };
+	struct trace_event ev = { .pid = thread_of(event) };
 
 	c->taken++;
-	if (name && takes(&name, "syscall_entry_")) {
+	if (name && strip_prefix(&name, "syscall_entry_")) {
 		ev.call = syscall_find(name, strlen(name));
 		if (ev.call && ev.call->row.special != SPECIAL_IOCTL) {
 			read_entry(&ev, payload);
-			keep(c, &ev);
+			ctf_keep_event(c, &ev);
 		}
-	} else if (name && takes(&name, "syscall_exit_")) {
-		take_exit(c, name, ev.pid, payload);
+	} else if (name && strip_prefix(&name, "syscall_exit_")) {
+		ctf_exit(c, name, ev.pid, payload);
 	} else {
 		c->events.coverage->unknown++;
 	}
@@ -206,8 +207,8 @@ static void take_event(struct ctf *c, const bt_event *event)
 
 /* ---- the library's graph ---- */
 
-static bt_graph_simple_sink_component_initialize_func_status begin(bt_message_iterator *messages,
-								   void *data)
+static bt_graph_simple_sink_component_initialize_func_status
+ctf_begin(bt_message_iterator *messages, void *data)
 {
 	struct ctf *c = data;
 
@@ -216,8 +217,8 @@ static bt_graph_simple_sink_component_initialize_func_status begin(bt_message_it
 	return BT_GRAPH_SIMPLE_SINK_COMPONENT_INITIALIZE_FUNC_STATUS_OK;
 }
 
-static bt_graph_simple_sink_component_consume_func_status consume(bt_message_iterator *messages,
-								  void *data)
+static bt_graph_simple_sink_component_consume_func_status ctf_consume(bt_message_iterator *messages,
+								      void *data)
 {
 	bt_message_array_const array;
 	struct ctf *c = data;
@@ -235,13 +236,13 @@ static bt_graph_simple_sink_component_consume_func_status consume(bt_message_ite
 	}
 	for (uint64_t i = 0; i < count; i++) {
 		if (bt_message_get_type(array[i]) == BT_MESSAGE_TYPE_EVENT)
-			take_event(c, bt_message_event_borrow_event_const(array[i]));
+			ctf_event(c, bt_message_event_borrow_event_const(array[i]));
 		bt_message_put_ref(array[i]);
 	}
 	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
 }
 
-static void finish(void *data)
+static void ctf_finish(void *data)
 {
 	struct ctf *c = data;
 
@@ -282,8 +283,8 @@ static const bt_component_filter *add_muxer(bt_graph *graph)
 }
 
 /* Every stream of the trace into the muxer, which always has one free port more. */
-static bool connect(bt_graph *graph, const bt_component_source *source,
-		    const bt_component_filter *muxer, const bt_component_sink *sink)
+static bool ctf_connect(bt_graph *graph, const bt_component_source *source,
+			const bt_component_filter *muxer, const bt_component_sink *sink)
 {
 	uint64_t ports = bt_component_source_get_output_port_count(source);
 
@@ -298,7 +299,7 @@ static bool connect(bt_graph *graph, const bt_component_source *source,
 		       bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL) == 0;
 }
 
-static int run(struct ctf *c, const char *path, struct err *err)
+static int ctf_run(struct ctf *c, const char *path, struct err *err)
 {
 	bt_graph *graph = bt_graph_create(0);
 	const bt_component_source *source = add_source(graph, path);
@@ -308,9 +309,9 @@ static int run(struct ctf *c, const char *path, struct err *err)
 	int r = 0;
 
 	if (!muxer ||
-	    bt_graph_add_simple_sink_component(graph, "count", begin, consume, finish, c, &sink) !=
-		    0 ||
-	    !connect(graph, source, muxer, sink)) {
+	    bt_graph_add_simple_sink_component(graph, "count", ctf_begin, ctf_consume, ctf_finish,
+					       c, &sink) != 0 ||
+	    !ctf_connect(graph, source, muxer, sink)) {
 		r = err_set(
 			err, EINVAL,
 			"%s holds no trace in the Common Trace Format, or one cut within a packet",
@@ -335,7 +336,7 @@ int read_ctf(struct coverage *c, const struct read_options *options, const char 
 	int r;
 
 	events_open(&ctf.events, c, options->mounts, options->mount_count, options->cwd);
-	r = run(&ctf, path, err);
+	r = ctf_run(&ctf, path, err);
 	events_free(&ctf.events);
 	buf_free(&ctf.packed);
 	return r;

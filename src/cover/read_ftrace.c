@@ -24,12 +24,12 @@ struct record {
 	struct text rest; /* arguments or result */
 };
 
-static bool is_name(char c)
+static bool is_name_character(char c)
 {
 	return islower((unsigned char)c) || isdigit((unsigned char)c) || c == '_';
 }
 
-static bool takes(const char **p, const char *end, const char *text)
+static bool ftrace_skip(const char **p, const char *end, const char *text)
 {
 	size_t len = strlen(text);
 
@@ -67,25 +67,26 @@ static bool read_record(struct record *r, const char *p, const char *end)
 	p += 2;
 	while (p < end && *p == ' ')
 		p++;
-	takes(&p, end, "syscalls:");
-	if (!takes(&p, end, "sys_"))
+	ftrace_skip(&p, end, "syscalls:");
+	if (!ftrace_skip(&p, end, "sys_"))
 		return false;
-	r->enter = takes(&p, end, "enter_");
+	r->enter = ftrace_skip(&p, end, "enter_");
 	if (!r->enter)
-		takes(&p, end, "exit_");
+		ftrace_skip(&p, end, "exit_");
 	r->name.at = p;
-	while (p < end && is_name(*p))
+	while (p < end && is_name_character(*p))
 		p++;
 	r->name.len = (size_t)(p - r->name.at);
 	r->enter |= p < end && *p == '(';
-	if (!takes(&p, end, "(") && !takes(&p, end, " -> ") && !takes(&p, end, ":"))
+	if (!ftrace_skip(&p, end, "(") && !ftrace_skip(&p, end, " -> ") &&
+	    !ftrace_skip(&p, end, ":"))
 		return false;
 	r->rest = (struct text){ p, (size_t)(end - p) };
 	return true;
 }
 
 /* "dfd: ffffff9c, filename: 0x7ffe "/m/f", flags: 0)" */
-static void read_arguments(struct event *ev, struct text rest)
+static void read_arguments(struct trace_event *ev, struct text rest)
 {
 	const char *p = rest.at, *end = rest.at + rest.len, *colon, *quote;
 	const struct trace_row *row = &ev->call->row;
@@ -124,10 +125,10 @@ static int64_t result_of(struct text rest)
 }
 
 /* A call is known whole at its end: what its beginning said was kept. */
-static void take_exit(struct events *e, const struct record *r)
+static void ftrace_exit(struct events *e, const struct record *r)
 {
-	struct process *p = events_process(e, r->pid);
-	struct event ev = { .pid = r->pid, .call = syscall_find(r->name.at, r->name.len) };
+	struct traced_process *p = events_process(e, r->pid);
+	struct trace_event ev = { .pid = r->pid, .call = syscall_find(r->name.at, r->name.len) };
 	struct record begin = { 0 };
 
 	ev.ret = result_of(r->rest);
@@ -156,7 +157,7 @@ static uint64_t lost_events(const char *line, const char *end)
 	return lost ? strtoull(lost + 5, NULL, 10) : 0;
 }
 
-static void take_line(struct events *e, const char *line, const char *end)
+static void ftrace_line(struct events *e, const char *line, const char *end)
 {
 	struct record r = { 0 };
 
@@ -166,7 +167,7 @@ static void take_line(struct events *e, const char *line, const char *end)
 	} else if (r.enter) {
 		process_pend(events_process(e, r.pid), line, (size_t)(end - line));
 	} else {
-		take_exit(e, &r);
+		ftrace_exit(e, &r);
 	}
 }
 
@@ -182,7 +183,7 @@ int read_ftrace(struct coverage *c, const struct read_options *options, const ch
 		return r;
 	events_open(&events, c, options->mounts, options->mount_count, options->cwd);
 	while ((r = lines_next(&lines, &line, &end, err)) > 0 && !lines.cut)
-		take_line(&events, line, end);
+		ftrace_line(&events, line, end);
 	c->cut = lines.cut;
 	events_free(&events);
 	lines_free(&lines);

@@ -16,7 +16,7 @@ struct native {
 	uint16_t open[SCRIPT_PID_MAX + 1]; /* operation that the result counts for, + 1 */
 };
 
-static void take_item(struct native *n, const struct item *item)
+static void native_item(struct native *n, const struct item *item)
 {
 	struct coverage *c = n->coverage;
 	uint16_t *open = &n->open[item->pid];
@@ -33,13 +33,13 @@ static void take_item(struct native *n, const struct item *item)
 	}
 }
 
-static void take_script(struct native *n, const struct script *s)
+static void native_script(struct native *n, const struct script *s)
 {
 	for (size_t i = 0; i < s->count; i++)
-		take_item(n, &s->items[i]);
+		native_item(n, &s->items[i]);
 }
 
-static int take_lines(struct native *n, struct lines *lines, struct err *err)
+static int native_lines(struct native *n, struct lines *lines, struct err *err)
 {
 	const char *line, *end;
 	struct script s = { 0 };
@@ -51,7 +51,7 @@ static int take_lines(struct native *n, struct lines *lines, struct err *err)
 		if (script_parse(&s, "trace", line, (size_t)(end - line), &ignored))
 			n->coverage->unknown++;
 		else
-			take_script(n, &s);
+			native_script(n, &s);
 		script_reset(&s);
 	}
 	n->coverage->cut = lines->cut;
@@ -59,13 +59,13 @@ static int take_lines(struct native *n, struct lines *lines, struct err *err)
 	return r < 0 ? r : 0;
 }
 
-static int take_whole(struct native *n, const char *path, struct err *err)
+static int native_whole(struct native *n, const char *path, struct err *err)
 {
 	struct script s = { 0 };
 	int r = script_read(&s, path, err);
 
 	if (!r)
-		take_script(n, &s);
+		native_script(n, &s);
 	script_free(&s);
 	return r;
 }
@@ -82,7 +82,7 @@ int read_native(struct coverage *c, const struct read_options *options, const ch
 		return r;
 	r = lines_starts_with(&lines, "@type", &published, err);
 	if (!r)
-		r = published ? take_whole(&n, path, err) : take_lines(&n, &lines, err);
+		r = published ? native_whole(&n, path, err) : native_lines(&n, &lines, err);
 	lines_free(&lines);
 	return r;
 }

@@ -30,7 +30,7 @@ struct strace {
 	uint64_t clone_flags;
 };
 
-static unsigned octal(const char **p, const char *end)
+static unsigned read_octal(const char **p, const char *end)
 {
 	unsigned value = 0;
 
@@ -40,7 +40,7 @@ static unsigned octal(const char **p, const char *end)
 }
 
 /* The bytes of a string with escapes, kept until the line is done. */
-static struct text decode(struct strace *s, struct text in, size_t line_len)
+static struct text strace_decode(struct strace *s, struct text in, size_t line_len)
 {
 	const char *p = in.at, *end = in.at + in.len;
 	size_t start = s->decoded.len;
@@ -55,7 +55,7 @@ static struct text decode(struct strace *s, struct text in, size_t line_len)
 		}
 		p++;
 		if (*p >= '0' && *p <= '7') {
-			buf_addch(&s->decoded, (char)octal(&p, end));
+			buf_addch(&s->decoded, (char)read_octal(&p, end));
 		} else if (*p == 'x' && end - p > 2) {
 			char hex[3] = { p[1], p[2], 0 };
 
@@ -81,23 +81,24 @@ static struct text path_argument(struct strace *s, const struct strace_line *l, 
 	if (!close)
 		return (struct text){ NULL, 0 };
 	path.len = (size_t)(close - path.at);
-	return memchr(path.at, '\\', path.len) ? decode(s, path, (size_t)(l->end - l->name.at))
-					       : path;
+	return memchr(path.at, '\\', path.len)
+		     ? strace_decode(s, path, (size_t)(l->end - l->name.at))
+		     : path;
 }
 
-static void set_value(struct strace *s, struct event *ev, unsigned from, enum kind kind,
-		      struct text text)
+static void strace_set_value(struct strace *s, struct trace_event *ev, unsigned from,
+			     enum kind kind, struct text text)
 {
 	if (text.at && words_value(&s->words, kind, text.at, text.len, &ev->value[from]))
 		ev->known |= 1u << from;
 }
 
-static enum kind kind_of(const struct event *ev, unsigned arg)
+static enum kind event_kind(const struct trace_event *ev, unsigned arg)
 {
 	return op_table[ev->call->op].arg[ev->call->row.arg[arg].to].kind;
 }
 
-static void read_behind(struct strace *s, struct event *ev, const struct strace_line *l)
+static void read_behind(struct strace *s, struct trace_event *ev, const struct strace_line *l)
 {
 	static const char *const labels[] = { "flags=", "mode=", "resolve=" };
 	struct text word;
@@ -109,8 +110,8 @@ static void read_behind(struct strace *s, struct event *ev, const struct strace_
 		break;
 	case SPECIAL_HOW:
 		for (unsigned i = 0; l->args > 2 && i < ARRAY_LEN(labels); i++) {
-			set_value(s, ev, SYSCALL_BEHIND + i, kind_of(ev, i),
-				  strace_field(l->arg[2], labels[i]));
+			strace_set_value(s, ev, SYSCALL_BEHIND + i, event_kind(ev, i),
+					 strace_field(l->arg[2], labels[i]));
 			/* strace leaves out what is 0 */
 			if (!strace_field(l->arg[2], labels[i]).at && *l->arg[2].at == '{')
 				ev->known |= 1u << (SYSCALL_BEHIND + i);
@@ -119,22 +120,23 @@ static void read_behind(struct strace *s, struct event *ev, const struct strace_
 	case SPECIAL_WORD:
 		if (l->args > 2 && l->arg[2].len > 2 && *l->arg[2].at == '[') {
 			word = (struct text){ l->arg[2].at + 1, l->arg[2].len - 2 };
-			set_value(s, ev, SYSCALL_BEHIND, kind_of(ev, 0), word);
+			strace_set_value(s, ev, SYSCALL_BEHIND, event_kind(ev, 0), word);
 		}
 		break;
 	}
 }
 
-static void read_fd(struct strace *s, struct event *ev, const struct strace_line *l, int arg,
+static void read_fd(struct strace *s, struct trace_event *ev, const struct strace_line *l, int arg,
 		    int which)
 {
 	if (arg < 0 || (unsigned)arg >= l->args)
 		return;
-	set_value(s, ev, (unsigned)arg, KIND_DIRFD, l->arg[arg]);
+	strace_set_value(s, ev, (unsigned)arg, KIND_DIRFD, l->arg[arg]);
 	ev->fd_path[which] = strace_path_behind(l->arg[arg]);
 }
 
-static void read_values(struct strace *s, struct event *ev, const struct strace_line *l)
+static void strace_read_values(struct strace *s, struct trace_event *ev,
+			       const struct strace_line *l)
 {
 	const struct trace_row *row = &ev->call->row;
 	unsigned from;
@@ -148,7 +150,7 @@ static void read_values(struct strace *s, struct event *ev, const struct strace_
 	for (unsigned i = 0; i < row->args; i++) {
 		from = row->arg[i].from;
 		if (from < l->args && from < SYSCALL_BEHIND)
-			set_value(s, ev, from, kind_of(ev, i), l->arg[from]);
+			strace_set_value(s, ev, from, event_kind(ev, i), l->arg[from]);
 	}
 	if (row->special > SPECIAL_OPEN)
 		read_behind(s, ev, l);
@@ -186,7 +188,7 @@ static void fill_others(void)
 		name_table_add(&other_names, others[i].name, (int)others[i].other);
 }
 
-static int64_t plain(const struct strace_line *l, unsigned arg)
+static int64_t plain_number(const struct strace_line *l, unsigned arg)
 {
 	return arg < l->args ? strtoll(l->arg[arg].at, NULL, 0) : 0;
 }
@@ -212,7 +214,7 @@ static uint64_t clone_flags(const struct strace_line *l)
 }
 
 /* A pair in brackets: "[3<pipe:[1]>, 4<pipe:[1]>]". */
-static void take_pair(struct strace *s, const struct strace_line *l, unsigned arg)
+static void strace_pair(struct strace *s, const struct strace_line *l, unsigned arg)
 {
 	const char *comma;
 
@@ -224,7 +226,7 @@ static void take_pair(struct strace *s, const struct strace_line *l, unsigned ar
 		events_other_fd(&s->events, l->pid, strtoll(comma + 2, NULL, 10));
 }
 
-static void take_other(struct strace *s, const struct strace_line *l, enum other other)
+static void strace_other(struct strace *s, const struct strace_line *l, enum other other)
 {
 	struct text path;
 	int64_t ret;
@@ -238,16 +240,16 @@ static void take_other(struct strace *s, const struct strace_line *l, enum other
 		break;
 	case OTHER_FCNTL:
 		if (l->args > 1 && memmem(l->arg[1].at, l->arg[1].len, "DUPFD", 5))
-			events_dup(&s->events, l->pid, plain(l, 0), ret);
+			events_dup(&s->events, l->pid, plain_number(l, 0), ret);
 		break;
 	case OTHER_CLOSE_RANGE:
-		events_close_range(&s->events, l->pid, plain(l, 0), plain(l, 1));
+		events_close_range(&s->events, l->pid, plain_number(l, 0), plain_number(l, 1));
 		break;
 	case OTHER_PIPE:
-		take_pair(s, l, 0);
+		strace_pair(s, l, 0);
 		break;
 	case OTHER_PAIR:
-		take_pair(s, l, 3);
+		strace_pair(s, l, 3);
 		break;
 	case OTHER_FD:
 		events_other_fd(&s->events, l->pid, ret);
@@ -255,9 +257,9 @@ static void take_other(struct strace *s, const struct strace_line *l, enum other
 	}
 }
 
-static void take_known(struct strace *s, const struct strace_line *l, const struct syscall *call)
+static void strace_known(struct strace *s, const struct strace_line *l, const struct syscall *call)
 {
-	struct event ev;
+	struct trace_event ev;
 
 	event_init(&ev, l->pid, call);
 	if (call->row.special == SPECIAL_IOCTL)
@@ -269,11 +271,11 @@ static void take_known(struct strace *s, const struct strace_line *l, const stru
 	if (!strace_result(l, &ev.ret, &ev.ret_path))
 		return;
 	s->decoded.len = 0;
-	read_values(s, &ev, l);
+	strace_read_values(s, &ev, l);
 	events_call(&s->events, &ev);
 }
 
-static void take_call(struct strace *s, struct strace_line *l, const char *p, const char *end)
+static void strace_call(struct strace *s, struct strace_line *l, const char *p, const char *end)
 {
 	const struct syscall *call;
 	int other = -1;
@@ -285,19 +287,19 @@ static void take_call(struct strace *s, struct strace_line *l, const char *p, co
 	if ((!call && other < 0) || !strace_split(l, p, end))
 		s->events.coverage->unknown++;
 	else if (call)
-		take_known(s, l, call);
+		strace_known(s, l, call);
 	else
-		take_other(s, l, (enum other)other);
+		strace_other(s, l, (enum other)other);
 }
 
 /* An unknown process is the child of the pending clone. */
-static void meet(struct strace *s, uint32_t pid)
+static void strace_meet_process(struct strace *s, uint32_t pid)
 {
 	if (s->cloning && s->cloning != pid && !process_find(&s->events.processes, pid))
 		events_clone(&s->events, s->cloning, pid, s->clone_flags);
 }
 
-static void pend(struct strace *s, uint32_t pid, const char *p, const char *end)
+static void strace_pend(struct strace *s, uint32_t pid, const char *p, const char *end)
 {
 	static const char mark[] = "<unfinished ...>";
 	struct strace_line l = { .pid = pid };
@@ -318,11 +320,11 @@ static void pend(struct strace *s, uint32_t pid, const char *p, const char *end)
 }
 
 /* The second half of a call, behind "<... name resumed>". */
-static bool join(struct strace *s, uint32_t pid, const char **p, const char **end)
+static bool strace_join_resumed(struct strace *s, uint32_t pid, const char **p, const char **end)
 {
 	static const char mark[] = " resumed>";
 	const char *rest = memmem(*p, (size_t)(*end - *p), mark, sizeof(mark) - 1);
-	struct process *process = events_process(&s->events, pid);
+	struct traced_process *process = events_process(&s->events, pid);
 
 	if (!rest || !process->pending)
 		return false;
@@ -344,7 +346,7 @@ static bool ends_with(const char *p, const char *end, const char *text)
 	return (size_t)(end - p) >= len && !memcmp(end - len, text, len);
 }
 
-static void take_line(struct strace *s, const char *p, const char *end)
+static void strace_read_line(struct strace *s, const char *p, const char *end)
 {
 	struct strace_line l; /* not all of it is made zero for every line */
 
@@ -352,15 +354,15 @@ static void take_line(struct strace *s, const char *p, const char *end)
 	p = strace_head(p, end, &l.pid);
 	if (end - p < 8 || !memcmp(p, "--- ", 4) || !memcmp(p, "strace: ", 8))
 		return;
-	meet(s, l.pid);
+	strace_meet_process(s, l.pid);
 	if (!memcmp(p, "+++ ", 4)) {
 		events_exit(&s->events, l.pid);
 	} else if (end[-1] == '>' && ends_with(p, end, "<unfinished ...>")) {
-		pend(s, l.pid, p, end);
-	} else if (!memcmp(p, "<...", 4) && !join(s, l.pid, &p, &end)) {
+		strace_pend(s, l.pid, p, end);
+	} else if (!memcmp(p, "<...", 4) && !strace_join_resumed(s, l.pid, &p, &end)) {
 		s->events.coverage->unknown++;
 	} else {
-		take_call(s, &l, p, end);
+		strace_call(s, &l, p, end);
 	}
 }
 
@@ -393,7 +395,7 @@ int read_strace(struct coverage *c, const struct read_options *options, const ch
 		return r;
 	s = open_strace(c, options);
 	while ((r = lines_next(&lines, &line, &end, err)) > 0 && !lines.cut)
-		take_line(s, line, end);
+		strace_read_line(s, line, end);
 	c->cut = lines.cut;
 	free_strace(s);
 	lines_free(&lines);
@@ -409,7 +411,7 @@ void read_strace_text(struct coverage *c, const struct read_options *options, co
 	for (; text < end; text = newline + 1) {
 		newline = memchr(text, '\n', (size_t)(end - text));
 		newline = newline ? newline : end;
-		take_line(s, text, newline);
+		strace_read_line(s, text, newline);
 	}
 	free_strace(s);
 }

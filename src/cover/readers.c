@@ -3,7 +3,7 @@
 
 #include "base/must.h"
 
-const struct reader readers[] = {
+const struct trace_reader readers[] = {
 	{ "strace", read_strace },
 	{ "ftrace", read_ftrace },
 	{ "ctf", read_ctf },

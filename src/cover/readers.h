@@ -16,13 +16,13 @@ struct read_options {
 	const char *cwd; /* where the traced command began; NULL: unknown */
 };
 
-struct reader {
+struct trace_reader {
 	const char *name; /* "strace" */
 	int (*read)(struct coverage *c, const struct read_options *options, const char *path,
 		    struct err *err);
 };
 
-extern const struct reader readers[];
+extern const struct trace_reader readers[];
 extern const size_t reader_count;
 
 int read_strace(struct coverage *c, const struct read_options *options, const char *path,

@@ -17,7 +17,7 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-static const char *read_number(const char *p, const char *end, uint64_t *ret)
+static const char *read_decimal(const char *p, const char *end, uint64_t *ret)
 {
 	uint64_t n = 0;
 
@@ -34,11 +34,11 @@ const char *strace_head(const char *p, const char *end, uint32_t *ret_pid)
 	uint64_t pid = 0;
 
 	if (end - p > 5 && !memcmp(p, "[pid ", 5)) {
-		p = read_number(skip_blanks(p + 5, end), end, &pid);
+		p = read_decimal(skip_blanks(p + 5, end), end, &pid);
 		if (p < end && *p == ']')
 			p++;
 	} else if (p < end && is_digit(*p)) {
-		p = read_number(p, end, &pid);
+		p = read_decimal(p, end, &pid);
 		if (p < end && *p != ' ') { /* it is a time */
 			p = start;
 			pid = 0;
@@ -160,7 +160,7 @@ bool strace_sum(struct text arg, int64_t *ret)
 	if (memmem(p, arg.len, "...]", 4))
 		return false;
 	while ((found = memmem(p, (size_t)(end - p), label, sizeof(label) - 1))) {
-		p = read_number(found + sizeof(label) - 1, end, &len);
+		p = read_decimal(found + sizeof(label) - 1, end, &len);
 		sum += len;
 	}
 	*ret = (int64_t)sum;
@@ -223,7 +223,7 @@ bool strace_result(const struct strace_line *l, int64_t *ret, struct text *ret_p
 		return true;
 	}
 	*ret_path = strace_path_behind((struct text){ p, (size_t)(l->end - p) });
-	read_number(p + (*p == '-'), l->end, &n);
+	read_decimal(p + (*p == '-'), l->end, &n);
 	*ret = *p == '-' ? -(int64_t)n : (int64_t)n;
 	return true;
 }

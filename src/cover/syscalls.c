@@ -67,7 +67,7 @@ static struct name_table names;
 static once_flag once = ONCE_FLAG_INIT;
 
 /* How many arguments there are, and how each is counted, follows from the operation. */
-static void complete(struct syscall *s)
+static void syscall_complete(struct syscall *s)
 {
 	const struct op_info *info = &op_table[s->op];
 	struct trace_arg *arg = s->row.arg;
@@ -81,10 +81,10 @@ static void complete(struct syscall *s)
 	s->row.makes = s->row.special == SPECIAL_OPEN || s->row.special == SPECIAL_HOW;
 }
 
-static void fill(void)
+static void syscalls_fill(void)
 {
 	for (size_t i = 0; i < syscall_count; i++) {
-		complete(&rows[i]);
+		syscall_complete(&rows[i]);
 		if (!rows[i].request)
 			name_table_add(&names, rows[i].name, (int)i);
 	}
@@ -92,7 +92,7 @@ static void fill(void)
 
 const struct syscall *syscall_rows(void)
 {
-	call_once(&once, fill);
+	call_once(&once, syscalls_fill);
 	return rows;
 }
 

@@ -21,7 +21,7 @@ static const struct kind_name others[] = {
 static const int64_t unknown_bit = INT64_C(1) << 31;
 
 /* Decimal, octal or hexadecimal; returns the first byte behind it. */
-static const char *read_number(const char *p, const char *end, int64_t *ret)
+static const char *read_c_number(const char *p, const char *end, int64_t *ret)
 {
 	bool negative = *p == '-';
 	uint64_t n = 0;
@@ -51,7 +51,7 @@ static bool read_word(enum kind kind, const char *p, const char *end, int64_t *r
 	if (!len)
 		return false;
 	if (is_digit(*p) || *p == '-')
-		return read_number(p, end, ret) == end;
+		return read_c_number(p, end, ret) == end;
 	if (!(*p >= 'A' && *p <= 'Z') && *p != '_')
 		return false;
 	name = name_find(kind_names(kind), p, len);
@@ -63,7 +63,7 @@ static bool read_word(enum kind kind, const char *p, const char *end, int64_t *r
 	return true;
 }
 
-static bool read_words(enum kind kind, const char *p, const char *end, int64_t *ret)
+static bool read_flag_words(enum kind kind, const char *p, const char *end, int64_t *ret)
 {
 	const char *bar;
 	int64_t word;
@@ -78,7 +78,8 @@ static bool read_words(enum kind kind, const char *p, const char *end, int64_t *
 	}
 }
 
-static struct words_slot *slot_of(struct words *w, enum kind kind, const char *text, size_t len)
+static struct words_slot *words_hash_slot(struct words *w, enum kind kind, const char *text,
+					  size_t len)
 {
 	unsigned hash = (unsigned)kind * 31 + (unsigned)len;
 
@@ -95,7 +96,7 @@ bool words_value(struct words *w, enum kind kind, const char *text, size_t len, 
 	if (!len)
 		return false;
 	if (is_digit(*text) || *text == '-') {
-		p = read_number(text, end, ret);
+		p = read_c_number(text, end, ret);
 		if (p == end || *p == '<' || *p == ' ') /* a path, a comment */
 			return true;
 	}
@@ -103,10 +104,10 @@ bool words_value(struct words *w, enum kind kind, const char *text, size_t len, 
 	if (p)
 		len = (size_t)(p - text);
 	if (len > WORDS_TEXT)
-		return read_words(kind, text, text + len, ret);
-	slot = slot_of(w, kind, text, len);
+		return read_flag_words(kind, text, text + len, ret);
+	slot = words_hash_slot(w, kind, text, len);
 	if (slot->len != len || slot->kind != kind || memcmp(slot->text, text, len)) {
-		if (!read_words(kind, text, text + len, ret))
+		if (!read_flag_words(kind, text, text + len, ret))
 			return false;
 		*slot = (struct words_slot){ .len = (uint8_t)len,
 					     .kind = (uint8_t)kind,
@@ -124,7 +125,7 @@ const struct syscall *words_request(const char *text, size_t len)
 	int64_t number;
 
 	if (len && is_digit(*text)) {
-		read_number(text, text + len, &number);
+		read_c_number(text, text + len, &number);
 		return syscall_request(ioctl, (unsigned)number);
 	}
 	for (const struct syscall *s = ioctl + 1; s->request; s++) {

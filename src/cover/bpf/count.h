@@ -80,7 +80,7 @@ static __always_inline bool read_values(__u8 special, struct pt_regs *regs,
 	__u32 word;
 
 	for (int i = 0; i < SYSCALL_BEHIND; i++)
-		value[i] = argument(regs, i);
+		value[i] = call_argument(regs, i);
 	behind[0] = behind[1] = behind[2] = 0;
 	switch (special) {
 	case SPECIAL_HOW:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* names.h -- where a path leads, by its names: used if the path walk of the kernel cannot be probed.
+/* names.h -- where a path leads, by its names: used if the path walk of the kernel cannot be
+ * probed.
  *
  * Loops keep what they know in a map, not on the stack: verifiers before Linux 6.7 look at a loop's
  * body only once, and take for dead what cannot be reached with the values it begins with. (The
@@ -19,8 +20,9 @@ struct trace_start {
 	struct vfsmount *mnt; /* NULL: the root, where the paths of the mounts start */
 };
 
-/* One path and the position of a walk along its names: `at` bytes of the mount point's path are behind
- * it, `off` names lead away from there, or, at its end, `below` names lead into the mount. */
+/* One path and the position of a walk along its names: `at` bytes of the mount point's path are
+ * behind it, `off` names lead away from there, or, at its end, `below` names lead into the mount.
+ */
 struct trace_walk {
 	char path[4096];
 	__u32 mount; /* which */
@@ -105,7 +107,7 @@ static long climb_step(__u32 i, void *context)
 {
 	struct trace_walk *w = *(struct trace_walk **)context;
 	struct dentry *dentry = (void *)w->dentry, *parent = BPF_CORE_READ(dentry, d_parent);
-	const struct trace_place here = place_of(inode_of(dentry));
+	const struct trace_place here = inode_place(inode_of(dentry));
 	const struct trace_mount *m = mount_of(w);
 
 	for (__u32 a = 0; a < TRACE_ANCESTORS && a < m->ancestors; a++) {
@@ -124,7 +126,7 @@ static long climb_step(__u32 i, void *context)
 
 static __always_inline bool on_mount(const struct trace_mount *m, struct vfsmount *mnt)
 {
-	const struct trace_place below = place_of(mounted_on(mnt));
+	const struct trace_place below = inode_place(mounted_on(mnt));
 
 	return device_of_mount(mnt) == m->dev || same_place(&below, &m->below);
 }
@@ -161,7 +163,7 @@ static __always_inline bool find_start(struct task_struct *task, int dirfd, bool
 	if (!fs)
 		return false;
 	if (absolute) {
-		here = place_of(inode_of(fs->root.dentry));
+		here = inode_place(inode_of(fs->root.dentry));
 		ret->dentry = fs->root.dentry;
 		ret->mnt = same_place(&here, &root) ? NULL : fs->root.mnt;
 		return true;
@@ -171,7 +173,7 @@ static __always_inline bool find_start(struct task_struct *task, int dirfd, bool
 		ret->mnt = fs->pwd.mnt;
 		return true;
 	}
-	file = file_of(task, dirfd);
+	file = task_file(task, dirfd);
 	if (!file)
 		return false;
 	ret->dentry = dentry_of_file(file);
@@ -231,7 +233,7 @@ static __always_inline bool has_prefix(const struct trace_short *s, const struct
 /* Is it on the way to a mount? */
 static __always_inline bool is_ancestor(struct dentry *dentry)
 {
-	const struct trace_place here = place_of(inode_of(dentry));
+	const struct trace_place here = inode_place(inode_of(dentry));
 
 	for (__u32 i = 0; i < TRACE_MOUNTS && i < mounts_used; i++)
 		for (__u32 a = 0; a < TRACE_ANCESTORS && a < mounts[i].ancestors; a++)

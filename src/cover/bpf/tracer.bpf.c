@@ -74,7 +74,7 @@ static __always_inline struct trace_state *state_of_current(__u64 flags)
 }
 
 /* Is the current task the command's, or a descendant of it? */
-static __always_inline bool selected(struct task_struct *task)
+static __always_inline bool task_selected(struct task_struct *task)
 {
 	struct trace_state *s;
 	struct cgroup *group;
@@ -107,7 +107,7 @@ const volatile bool can_cast;
 /* A pointer as the verifier knows it. */
 #define CAST(type, pointer) ((type *)bpf_rdonly_cast(pointer, bpf_core_type_id_kernel(type)))
 
-static __always_inline struct trace_place place_of(struct inode *inode)
+static __always_inline struct trace_place inode_place(struct inode *inode)
 {
 	if (can_cast) {
 		inode = CAST(struct inode, inode);
@@ -159,14 +159,14 @@ static __always_inline bool on_any_mount(__u32 dev, struct vfsmount *mnt)
 		return true;
 	if (!mnt)
 		return false;
-	below = place_of(mounted_on(mnt));
+	below = inode_place(mounted_on(mnt));
 	for (__u32 i = 0; i < TRACE_MOUNTS && i < mounts_used; i++)
 		if (same_place(&below, &mounts[i].below))
 			return true;
 	return false;
 }
 
-static __always_inline struct file *file_of(struct task_struct *task, int fd)
+static __always_inline struct file *task_file(struct task_struct *task, int fd)
 {
 	struct files_struct *files = task->files;
 	struct file *file = NULL;
@@ -186,7 +186,7 @@ static __always_inline struct file *file_of(struct task_struct *task, int fd)
 	return file;
 }
 
-static __always_inline __u32 device_of(struct file *file)
+static __always_inline __u32 file_device(struct file *file)
 {
 	if (can_cast)
 		return CAST(struct file, file)->f_inode->i_sb->s_dev;
@@ -206,12 +206,12 @@ static __always_inline struct dentry *dentry_of_file(struct file *file)
 
 static __always_inline bool file_hits(struct file *file)
 {
-	return on_any_mount(device_of(file), mount_of_file(file));
+	return on_any_mount(file_device(file), mount_of_file(file));
 }
 
 static __always_inline bool fd_hits(struct task_struct *task, int fd)
 {
-	struct file *file = file_of(task, fd);
+	struct file *file = task_file(task, fd);
 
 	return file && file_hits(file);
 }
@@ -220,7 +220,7 @@ static __always_inline bool fd_hits(struct task_struct *task, int fd)
  * thread that closed it. */
 static __always_inline bool used_fd_hits(struct task_struct *task, int fd, long ret)
 {
-	struct file *file = file_of(task, fd);
+	struct file *file = task_file(task, fd);
 
 	if (file)
 		return file_hits(file);
@@ -229,7 +229,7 @@ static __always_inline bool used_fd_hits(struct task_struct *task, int fd, long 
 	return false;
 }
 
-static __always_inline __u64 argument(struct pt_regs *regs, int i)
+static __always_inline __u64 call_argument(struct pt_regs *regs, int i)
 {
 	switch (i) {
 	case 0:
@@ -251,7 +251,7 @@ static __always_inline __u64 argument(struct pt_regs *regs, int i)
 
 static __always_inline int dirfd_argument(struct pt_regs *regs, int i)
 {
-	return i < 0 ? AT_FDCWD : (int)argument(regs, i);
+	return i < 0 ? AT_FDCWD : (int)call_argument(regs, i);
 }
 
 static __always_inline bool cwd_hits(struct task_struct *task)
@@ -270,10 +270,10 @@ static __always_inline bool path_hits(struct task_struct *task,
 		return fd_hits(task, (int)ret);
 	if (row->special == SPECIAL_CHDIR && !ret)
 		return cwd_hits(task);
-	if (names_hit(task, dirfd_argument(regs, row->fd), argument(regs, row->path)))
+	if (names_hit(task, dirfd_argument(regs, row->fd), call_argument(regs, row->path)))
 		return true;
 	return row->path2 >= 0 &&
-	       names_hit(task, dirfd_argument(regs, row->fd2), argument(regs, row->path2));
+	       names_hit(task, dirfd_argument(regs, row->fd2), call_argument(regs, row->path2));
 }
 
 static __always_inline bool starts_badly(long ret)
@@ -294,10 +294,11 @@ static __always_inline bool walks_hit(struct task_struct *task, struct trace_sta
 				      const volatile struct trace_row *row, struct pt_regs *regs,
 				      long ret)
 {
-	if (walk_hits(task, s, 0, dirfd_argument(regs, row->fd), argument(regs, row->path), ret))
+	if (walk_hits(task, s, 0, dirfd_argument(regs, row->fd), call_argument(regs, row->path),
+		      ret))
 		return true;
 	return row->path2 >= 0 && walk_hits(task, s, 1, dirfd_argument(regs, row->fd2),
-					    argument(regs, row->path2), ret);
+					    call_argument(regs, row->path2), ret);
 }
 
 SEC("fentry/terminate_walk")
@@ -328,7 +329,7 @@ int BPF_PROG(walk_end, struct nameidata *nd)
 #include "count.h"
 
 /* The row of a call + 1; 0 where it has none. */
-static __always_inline __u32 find_row(struct pt_regs *regs, long number)
+static __always_inline __u32 find_trace_row(struct pt_regs *regs, long number)
 {
 	__u32 found, otherwise, request;
 	__u8 special;
@@ -342,7 +343,7 @@ static __always_inline __u32 find_row(struct pt_regs *regs, long number)
 	if (special != SPECIAL_IOCTL && special != SPECIAL_REMOVE)
 		return found;
 	otherwise = special == SPECIAL_IOCTL ? 0 : found;
-	request = special == SPECIAL_IOCTL ? argument(regs, 1) : argument(regs, 2);
+	request = special == SPECIAL_IOCTL ? call_argument(regs, 1) : call_argument(regs, 2);
 	for (__u32 i = 1; i < 8; i++) {
 		__u32 row = found - 1 + i;
 
@@ -376,16 +377,16 @@ static __always_inline void note_entry(__u32 found, bool hit)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(enter, struct pt_regs *regs, long number)
 {
-	__u32 found = find_row(regs, number);
+	__u32 found = find_trace_row(regs, number);
 	const volatile struct trace_row *row = row_at(found - 1);
 	struct task_struct *task;
 
 	if (!found || !has_entry(row))
 		return 0;
 	task = bpf_get_current_task_btf();
-	if (selected(task))
-		note_entry(found,
-			   row->where == WHERE_FD && fd_hits(task, (int)argument(regs, row->fd)));
+	if (task_selected(task))
+		note_entry(found, row->where == WHERE_FD &&
+					  fd_hits(task, (int)call_argument(regs, row->fd)));
 	return 0;
 }
 
@@ -395,7 +396,7 @@ int enter_close(struct trace_event_raw_sys_enter *event)
 	__u32 found = row_of[(__u32)event->id % TRACE_NUMBERS_MAX];
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (found && selected(task) && fd_hits(task, (int)event->args[0]))
+	if (found && task_selected(task) && fd_hits(task, (int)event->args[0]))
 		note_entry(found, true);
 	return 0;
 }
@@ -421,21 +422,22 @@ static __always_inline bool call_hits(struct task_struct *task, __u32 found, str
 	if (has_entry(row))
 		return entry_hits(task, found, row, regs, ret);
 	if (row->where == WHERE_FD)
-		return used_fd_hits(task, (int)argument(regs, row->fd), ret) ||
-		       (row->fd2 >= 0 && used_fd_hits(task, (int)argument(regs, row->fd2), ret));
+		return used_fd_hits(task, (int)call_argument(regs, row->fd), ret) ||
+		       (row->fd2 >= 0 &&
+			used_fd_hits(task, (int)call_argument(regs, row->fd2), ret));
 	return row->where == WHERE_ANYWHERE || path_hits(task, row, regs, ret);
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(leave, struct pt_regs *regs, long ret)
 {
-	__u32 found = find_row(regs, SYSCALL_NUMBER(regs));
+	__u32 found = find_trace_row(regs, SYSCALL_NUMBER(regs));
 	struct task_struct *task;
 
 	if (!found)
 		return 0;
 	task = bpf_get_current_task_btf();
-	if (!selected(task))
+	if (!task_selected(task))
 		return 0;
 	if (is_compat(task))
 		__sync_fetch_and_add(&unattributed, 1);
@@ -465,11 +467,11 @@ struct trace_place learned, learned_below;
 SEC("raw_tp")
 int learn(struct bpf_raw_tracepoint_args *args)
 {
-	struct file *file = file_of(bpf_get_current_task_btf(), (int)args->args[0]);
+	struct file *file = task_file(bpf_get_current_task_btf(), (int)args->args[0]);
 
 	if (!file)
 		return 1;
-	learned = place_of(BPF_CORE_READ(file, f_inode));
-	learned_below = place_of(mounted_on(mount_of_file(file)));
+	learned = inode_place(BPF_CORE_READ(file, f_inode));
+	learned_below = inode_place(mounted_on(mount_of_file(file)));
 	return 0;
 }
