@@ -50,7 +50,7 @@ static void set_size(struct request *r, struct arg fd, off_t size)
 	request_call(r, &call);
 }
 
-static void set_owner(struct request *r, struct arg fd, const struct stat *attr, int to_set)
+static void request_set_owner(struct request *r, struct arg fd, const struct stat *attr, int to_set)
 {
 	struct call call = { .op = OP_fchown };
 
@@ -60,7 +60,7 @@ static void set_owner(struct request *r, struct arg fd, const struct stat *attr,
 	request_call(r, &call);
 }
 
-static void set_mode(struct request *r, struct arg fd, mode_t mode)
+static void request_set_mode(struct request *r, struct arg fd, mode_t mode)
 {
 	struct call call = { .op = OP_fchmod };
 
@@ -90,7 +90,7 @@ static void drop_privilege(struct request *r, fuse_ino_t ino, struct arg fd, mod
 	if (!inode || r->error || !(inode->mode & ~mode & bits))
 		return;
 	state_edit_process(&r->core->state, CORE_PID)->trusted = true;
-	set_mode(r, fd, inode->mode & (mode | ~bits));
+	request_set_mode(r, fd, inode->mode & (mode | ~bits));
 }
 
 /* In nanoseconds; beyond what these can say, some 292 years from 1970, the last that can be said,
@@ -144,7 +144,7 @@ void front_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set
 		to_set &= ~times;
 	}
 	if (to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
-		set_owner(&r, fd, attr, to_set);
+		request_set_owner(&r, fd, attr, to_set);
 	/* A mode beside a new owner is the kernel's idea of which setuid and setgid bits must go.
 	 * The model has just seen to that itself. */
 	if (to_set & (FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
@@ -152,7 +152,7 @@ void front_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set
 	if (to_set & FUSE_SET_ATTR_MODE) {
 		if (kills_privilege(&r, ino, attr->st_mode, to_set))
 			state_edit_process(&r.core->state, CORE_PID)->trusted = true;
-		set_mode(&r, fd, attr->st_mode);
+		request_set_mode(&r, fd, attr->st_mode);
 	}
 	if (to_set & times)
 		set_times(&r, fd, attr, to_set);

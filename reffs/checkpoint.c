@@ -13,7 +13,7 @@
 #include "reffs/reffs.h"
 #include "reffs/transfer.h"
 
-static void restore(struct request *r, const struct reffs_key *key)
+static void checkpoint_restore(struct request *r, const struct reffs_key *key)
 {
 	struct state before;
 	struct buf stale = BUF_INIT;
@@ -28,7 +28,7 @@ static void restore(struct request *r, const struct reffs_key *key)
 	notifier_compare(r->core, &before, &stale);
 	state_free(&before);
 	request_end(r);
-	notifier_tell(r->front->notifier, &stale, r->req);
+	notifier_send(r->front->notifier, &stale, r->req);
 }
 
 static void reply_done(struct request *r)
@@ -49,7 +49,7 @@ static void handle_key(struct request *r, unsigned cmd, const struct reffs_key *
 	else if (cmd == REFFS_DROP)
 		r->error = -core_drop(r->core, key->key);
 	else {
-		restore(r, key);
+		checkpoint_restore(r, key);
 		return;
 	}
 	reply_done(r);
@@ -69,7 +69,7 @@ static void reply_piece(struct request *r, struct reffs_piece *out, int error,
 	fuse_reply_ioctl(r->req, error, out, offsetof(struct reffs_piece, bytes) + out->len);
 }
 
-static const uint64_t *key_of(const struct reffs_piece *piece)
+static const uint64_t *piece_key(const struct reffs_piece *piece)
 {
 	return piece->flags & REFFS_POOL ? NULL : (const uint64_t *)&piece->key;
 }
@@ -94,7 +94,7 @@ static int pickle_out(struct front *f, pid_t client, const struct reffs_piece *i
 	int r = 0;
 
 	if (!number) {
-		r = pickle_pack(&f->core, key_of(in), &bytes, err);
+		r = pickle_pack(&f->core, piece_key(in), &bytes, err);
 		number = r ? 0 : transfers_begin(f->transfers, client, &bytes);
 		buf_free(&bytes);
 	}
@@ -113,17 +113,17 @@ static int load_last(struct front *f, uint64_t number, const struct reffs_piece 
 		     struct err *err)
 {
 	struct buf bytes = BUF_INIT;
-	int r = transfers_take(f->transfers, number, &bytes);
+	int r = transfers_finish(f->transfers, number, &bytes);
 
-	r = r ? transfer_failed(r, err) : pickle_unpack(&f->core, key_of(in), &bytes, err);
+	r = r ? transfer_failed(r, err) : pickle_unpack(&f->core, piece_key(in), &bytes, err);
 	buf_free(&bytes);
 	return r;
 }
 
-static int give_up(struct front *f, uint64_t number, struct err *err)
+static int transfer_give_up(struct front *f, uint64_t number, struct err *err)
 {
 	struct buf bytes = BUF_INIT;
-	int r = transfers_take(f->transfers, number, &bytes);
+	int r = transfers_finish(f->transfers, number, &bytes);
 
 	buf_free(&bytes);
 	return r ? transfer_failed(r, err) : 0;
@@ -137,7 +137,7 @@ static int load_in(struct front *f, pid_t client, const struct reffs_piece *in,
 	int r;
 
 	if (transfers_bytes(f->transfers) + in->len > core_memory_left(&f->core)) {
-		give_up(f, in->transfer, NULL);
+		transfer_give_up(f, in->transfer, NULL);
 		return err_set(err, ENOSPC, "the memory for states is used up");
 	}
 	if (!number)
@@ -174,7 +174,7 @@ static void handle_piece(struct request *r, unsigned cmd, const struct reffs_pie
 	if (error)
 		;
 	else if (in->flags & REFFS_GIVE_UP)
-		error = give_up(r->front, in->transfer, &err);
+		error = transfer_give_up(r->front, in->transfer, &err);
 	else if (cmd == REFFS_PICKLE)
 		error = pickle_out(r->front, client, in, &out, &err);
 	else

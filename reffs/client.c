@@ -25,7 +25,7 @@ static int send_piece(int mount_fd, unsigned long request, struct reffs_piece *p
 }
 
 /* Nothing is left of a transfer that its client does not want to the end. */
-static void give_up(int mount_fd, unsigned long request, uint64_t transfer)
+static void client_give_up(int mount_fd, unsigned long request, uint64_t transfer)
 {
 	struct reffs_piece piece = { .flags = REFFS_GIVE_UP, .transfer = transfer };
 
@@ -38,7 +38,7 @@ static struct reffs_piece first_piece(const uint64_t *key)
 	return (struct reffs_piece){ .key = key ? *key : 0, .flags = key ? 0 : REFFS_POOL };
 }
 
-static int write_all(int fd, const char *bytes, size_t len)
+static int client_write_all(int fd, const char *bytes, size_t len)
 {
 	ssize_t done;
 
@@ -63,7 +63,7 @@ static int pickle_to(int mount_fd, const uint64_t *key, int fd, const char *path
 		if (r)
 			return r;
 		len = piece.len;
-		r = write_all(fd, piece.bytes, len);
+		r = client_write_all(fd, piece.bytes, len);
 		piece.len = 0;
 	} while (!r && len == REFFS_PIECE_MAX);
 	if (!r && fsync(fd) && errno != EINVAL)
@@ -71,7 +71,7 @@ static int pickle_to(int mount_fd, const uint64_t *key, int fd, const char *path
 	if (!r)
 		return 0;
 	if (len == REFFS_PIECE_MAX)
-		give_up(mount_fd, REFFS_PICKLE, piece.transfer);
+		client_give_up(mount_fd, REFFS_PICKLE, piece.transfer);
 	return err_sys(err, -r, "cannot write %s", path);
 }
 
@@ -128,7 +128,7 @@ int client_load(int mount_fd, const uint64_t *key, const char *path, struct err 
 	do {
 		len = read_piece(fd, &piece);
 		if (len < 0) {
-			give_up(mount_fd, REFFS_LOAD, piece.transfer);
+			client_give_up(mount_fd, REFFS_LOAD, piece.transfer);
 			r = err_sys(&why, (int)-len, "cannot read it");
 			break;
 		}

@@ -42,24 +42,24 @@ void core_init(struct core *c, const struct core_options *options, uint32_t uid,
 	tree_settle(&c->state.tree);
 }
 
-static void plain_free(struct ref *ref)
+static void core_ref_free(struct ref *ref)
 {
 	free(ref);
 }
 
 /* None of these is ever edited in a shared map, so nothing is copied. An orphan is its number. */
-static const struct pmap_type orphan_type = { .free = plain_free };
+static const struct pmap_type orphan_type = { .free = core_ref_free };
 
-static void disk_copy_free(struct ref *ref)
+static void core_snapshot_free(struct ref *ref)
 {
-	struct disk_copy *s = (struct disk_copy *)ref;
+	struct core_snapshot *s = (struct core_snapshot *)ref;
 
 	state_free(&s->state);
 	pmap_drop(&s->orphans, &orphan_type);
 	free(s);
 }
 
-static const struct pmap_type snapshot_type = { .free = disk_copy_free };
+static const struct pmap_type snapshot_type = { .free = core_snapshot_free };
 
 struct lookups {
 	struct ref ref;
@@ -67,7 +67,7 @@ struct lookups {
 	uint64_t generation;
 };
 
-static const struct pmap_type lookups_type = { .free = plain_free };
+static const struct pmap_type lookups_type = { .free = core_ref_free };
 
 void core_free(struct core *c)
 {
@@ -80,7 +80,7 @@ void core_free(struct core *c)
 
 /* ---- requests ---- */
 
-void core_enter(struct core *c, const struct caller *caller)
+void core_enter(struct core *c, const struct requester *caller)
 {
 	struct process *p = state_edit_process(&c->state, CORE_PID);
 	struct timespec now;
@@ -229,7 +229,7 @@ uint64_t core_memory_left(const struct core *c)
 	return c->options.memory_max > used ? c->options.memory_max - used : 0;
 }
 
-static uint64_t left_of(uint64_t max, uint64_t used, uint64_t memory)
+static uint64_t memory_left(uint64_t max, uint64_t used, uint64_t memory)
 {
 	uint64_t left = max > used ? max - used : 0;
 
@@ -238,13 +238,14 @@ static uint64_t left_of(uint64_t max, uint64_t used, uint64_t memory)
 
 uint64_t core_blocks_free(const struct core *c)
 {
-	return left_of(core_blocks_max(c), c->state.tree.blocks, core_memory_left(c) / TREE_BLOCK);
+	return memory_left(core_blocks_max(c), c->state.tree.blocks,
+			   core_memory_left(c) / TREE_BLOCK);
 }
 
 uint64_t core_inodes_free(const struct core *c)
 {
-	return left_of(c->options.inodes_max, c->state.tree.inodes.count,
-		       core_memory_left(c) / sizeof(struct inode));
+	return memory_left(c->options.inodes_max, c->state.tree.inodes.count,
+			   core_memory_left(c) / sizeof(struct inode));
 }
 
 uint64_t core_room(const struct core *c, uint64_t ino, uint64_t offset, uint64_t len)
@@ -269,14 +270,15 @@ uint64_t core_room(const struct core *c, uint64_t ino, uint64_t offset, uint64_t
 
 /* ---- snapshots ---- */
 
-const struct disk_copy *core_find(const struct core *c, uint64_t key)
+const struct core_snapshot *core_find(const struct core *c, uint64_t key)
 {
-	return (const struct disk_copy *)pmap_get(&c->pool, key);
+	return (const struct core_snapshot *)pmap_get(&c->pool, key);
 }
 
-static void put(struct core *c, uint64_t key, const struct state *state, struct pmap orphans)
+static void core_put_snapshot(struct core *c, uint64_t key, const struct state *state,
+			      struct pmap orphans)
 {
-	struct disk_copy *s = must_alloc(sizeof(*s));
+	struct core_snapshot *s = must_alloc(sizeof(*s));
 
 	s->ref.count = 1;
 	s->state = *state;
@@ -304,7 +306,7 @@ int core_save(struct core *c, uint64_t key, struct err *err)
 	if (r)
 		return r;
 	state = state_copy(&c->state);
-	put(c, key, &state, pmap_share(&c->orphans));
+	core_put_snapshot(c, key, &state, pmap_share(&c->orphans));
 	return 0;
 }
 
@@ -317,7 +319,7 @@ void core_put(struct core *c, uint64_t key, struct tree *tree)
 	tree_hold(&state.tree, TREE_ROOT); /* the working directory of our only process */
 	if (c->next_ino < tree->next_ino)
 		c->next_ino = tree->next_ino;
-	put(c, key, &state, (struct pmap)PMAP_INIT);
+	core_put_snapshot(c, key, &state, (struct pmap)PMAP_INIT);
 }
 
 int core_drop(struct core *c, uint64_t key)
@@ -340,7 +342,7 @@ static void renew_directories(struct core *c)
 }
 
 /* The orphans become those of the snapshot that the kernel still holds; the others go now. */
-static void restore_orphans(struct core *c, const struct disk_copy *s)
+static void restore_orphans(struct core *c, const struct core_snapshot *s)
 {
 	uint64_t ino = 0;
 
@@ -354,7 +356,7 @@ static void restore_orphans(struct core *c, const struct disk_copy *s)
 
 int core_restore(struct core *c, uint64_t key, bool discard, struct state *ret_before)
 {
-	const struct disk_copy *s = core_find(c, key);
+	const struct core_snapshot *s = core_find(c, key);
 
 	if (!s)
 		return -ENOENT;

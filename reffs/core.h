@@ -29,7 +29,7 @@ struct core_options {
 };
 
 /* A saved state, and the orphan inodes in it that the kernel held. */
-struct disk_copy {
+struct core_snapshot {
 	struct ref ref;
 	struct state state;
 	struct pmap orphans; /* by number */
@@ -43,10 +43,10 @@ struct core {
 	uint64_t next_ino;   /* never goes back: a number names one object for good */
 	struct pmap lookups; /* how often the kernel holds an inode, by number */
 	struct pmap orphans; /* objects of the tree held for the kernel, by number */
-	struct pmap pool;    /* struct disk_copy by key */
+	struct pmap pool;    /* struct core_snapshot by key */
 };
 
-struct caller {
+struct requester {
 	uint32_t uid, gid;
 	const uint32_t *groups; /* supplementary, where known */
 	size_t group_count;
@@ -58,7 +58,7 @@ void core_free(struct core *c);
 /* All of the following with the lock held. */
 
 /* Begins a request: clock, credentials. */
-void core_enter(struct core *c, const struct caller *caller);
+void core_enter(struct core *c, const struct requester *caller);
 /* A descriptor on an object, for calls of this request; core_leave() closes them all. */
 int core_open(struct core *c, uint64_t ino, int64_t flags);
 /* Makes the call; returns 0 or an errno. */
@@ -91,9 +91,9 @@ uint64_t core_room(const struct core *c, uint64_t ino, uint64_t offset, uint64_t
 
 /* Room for so many more kept states, else -ENOSPC. */
 int core_need_snapshots(const struct core *c, uint64_t more, struct err *err);
-int core_save(struct core *c, uint64_t key, struct err *err);          /* -ENOSPC */
-int core_drop(struct core *c, uint64_t key);                           /* -ENOENT */
-const struct disk_copy *core_find(const struct core *c, uint64_t key); /* NULL: no such key */
+int core_save(struct core *c, uint64_t key, struct err *err);              /* -ENOSPC */
+int core_drop(struct core *c, uint64_t key);                               /* -ENOENT */
+const struct core_snapshot *core_find(const struct core *c, uint64_t key); /* NULL: no such key */
 void core_put(struct core *c, uint64_t key, struct tree *tree); /* a loaded one, taken over */
 /* Makes the kept state the present one; *ret_before is what was, for the caller to compare
  * (whose caches are stale?) and free. */

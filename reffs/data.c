@@ -25,7 +25,7 @@ static int want_of(int flags)
 }
 
 /* What the inode flags forbid to all users. */
-static int forbidden(const struct inode *inode, int flags)
+static int open_forbidden(const struct inode *inode, int flags)
 {
 	bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
 
@@ -45,7 +45,7 @@ void front_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	request_need(&r, ino, want_of(fi->flags));
 	inode = request_inode(&r, ino);
 	if (inode && !r.error)
-		r.error = forbidden(inode, fi->flags);
+		r.error = open_forbidden(inode, fi->flags);
 	request_end(&r);
 	fi->keep_cache = 1;
 	fi->noflush = 1;
@@ -92,7 +92,7 @@ void front_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 }
 
 /* Space for len bytes at offset; shorter where it ends, ENOSPC where there is none. */
-static uint64_t room(struct request *r, fuse_ino_t ino, off_t offset, uint64_t len)
+static uint64_t write_room(struct request *r, fuse_ino_t ino, off_t offset, uint64_t len)
 {
 	const struct inode *inode = request_inode(r, ino);
 	uint64_t fits = len;
@@ -122,7 +122,7 @@ void front_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, 
 	struct request r;
 
 	request_begin(&r, req);
-	size = room(&r, ino, offset, size);
+	size = write_room(&r, ino, offset, size);
 	call.pwrite.fd = request_open(&r, ino, O_WRONLY);
 	call.pwrite.data = data_arg(data, size);
 	call.pwrite.count.num = (int64_t)size;
@@ -148,7 +148,7 @@ void front_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off
 	struct request r;
 
 	request_begin(&r, req);
-	if (!(mode & frees) && room(&r, ino, offset, (uint64_t)length) < (uint64_t)length)
+	if (!(mode & frees) && write_room(&r, ino, offset, (uint64_t)length) < (uint64_t)length)
 		r.error = r.error ? r.error : ENOSPC;
 	call.fallocate.fd = request_open(&r, ino, O_RDWR);
 	call.fallocate.mode.num = mode;
@@ -193,7 +193,7 @@ void front_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	struct request r;
 
 	request_begin(&r, req);
-	call.copy_file_range.length.num = (int64_t)room(&r, ino_out, off_out, len);
+	call.copy_file_range.length.num = (int64_t)write_room(&r, ino_out, off_out, len);
 	call.copy_file_range.fd_in = request_open(&r, ino_in, O_RDONLY);
 	call.copy_file_range.off_in.num = off_in;
 	call.copy_file_range.fd_out = request_open(&r, ino_out, O_WRONLY);

@@ -15,36 +15,36 @@
 #include "base/err.h"
 
 /* What the daemon says of its mount; an end without a word about it being gone is an accident. */
-struct word {
+struct guardian_message {
 	bool mounted;
 	uint32_t major, minor; /* the mount's device */
 };
 
 /* Of what is mounted there, as the kernel remembers it: a dead daemon is not asked. */
-static bool device_of(const char *mountpoint, struct word *ret)
+static bool mount_device(const char *mountpoint, struct guardian_message *ret)
 {
 	struct statx st;
 
 	if (statx(AT_FDCWD, mountpoint, AT_STATX_DONT_SYNC | AT_SYMLINK_NOFOLLOW, STATX_TYPE, &st))
 		return false;
-	*ret = (struct word){ true, st.stx_dev_major, st.stx_dev_minor };
+	*ret = (struct guardian_message){ true, st.stx_dev_major, st.stx_dev_minor };
 	return true;
 }
 
-static void unmount(const char *mountpoint, const struct word *ours)
+static void guardian_unmount(const char *mountpoint, const struct guardian_message *ours)
 {
-	struct word now;
+	struct guardian_message now;
 
-	if (!device_of(mountpoint, &now) || now.major != ours->major || now.minor != ours->minor)
+	if (!mount_device(mountpoint, &now) || now.major != ours->major || now.minor != ours->minor)
 		return;
 	if (umount2(mountpoint, MNT_DETACH | UMOUNT_NOFOLLOW))
 		execlp("fusermount3", "fusermount3", "-u", "-z", "-q", "--", mountpoint, NULL);
 }
 
 /* Until the daemon's end of the pipe is closed, by whatever. */
-static _Noreturn void guard(int pipe, const char *mountpoint)
+static _Noreturn void guardian_main(int pipe, const char *mountpoint)
 {
-	struct word word = { .mounted = false }, last = word;
+	struct guardian_message word = { .mounted = false }, last = word;
 	sigset_t all;
 	ssize_t n;
 
@@ -58,7 +58,7 @@ static _Noreturn void guard(int pipe, const char *mountpoint)
 	while ((n = read(0, &word, sizeof(word))) == sizeof(word) || (n < 0 && errno == EINTR))
 		last = word;
 	if (last.mounted)
-		unmount(mountpoint, &last);
+		guardian_unmount(mountpoint, &last);
 	_exit(0);
 }
 
@@ -78,7 +78,7 @@ int guardian_start(struct guardian *g, const char *mountpoint, struct err *err)
 	}
 	if (!g->pid) {
 		close(ends[1]);
-		guard(ends[0], mountpoint);
+		guardian_main(ends[0], mountpoint);
 	}
 	close(ends[0]);
 	g->pipe = ends[1];
@@ -87,15 +87,15 @@ int guardian_start(struct guardian *g, const char *mountpoint, struct err *err)
 
 void guardian_watch(const struct guardian *g, const char *mountpoint)
 {
-	struct word word;
+	struct guardian_message word;
 
-	if (device_of(mountpoint, &word))
+	if (mount_device(mountpoint, &word))
 		(void)!write(g->pipe, &word, sizeof(word));
 }
 
 void guardian_end(struct guardian *g)
 {
-	struct word word = { .mounted = false };
+	struct guardian_message word = { .mounted = false };
 
 	(void)!write(g->pipe, &word, sizeof(word));
 	close(g->pipe);

@@ -38,7 +38,7 @@ static void fill_attr(struct fuse_attr *to, const struct stat *from)
 static void serve_tmpfile(struct front *f, const struct fuse_in_header *in)
 {
 	const struct fuse_create_in *create = (const struct fuse_create_in *)(in + 1);
-	struct caller caller = { in->uid, in->gid, NULL, 0 };
+	struct requester caller = { in->uid, in->gid, NULL, 0 };
 	struct fuse_out_header out = { .len = sizeof(out), .unique = in->unique };
 	struct {
 		struct fuse_entry_out entry;
@@ -66,7 +66,7 @@ static void end_thread(void *of)
 }
 
 /* The thread can be ended while it waits for a request, and only then. */
-static int receive(struct fuse_session *session, struct fuse_buf *buf)
+static int loop_receive(struct fuse_session *session, struct fuse_buf *buf)
 {
 	int r;
 
@@ -98,7 +98,7 @@ void loop_serve(struct front *f)
 	seat_init(&seat);
 	pthread_cleanup_push(end_thread, &buf);
 	while (!fuse_session_exited(f->session)) {
-		r = receive(f->session, &buf);
+		r = loop_receive(f->session, &buf);
 		if (r > 0)
 			serve_next(f, &buf, &seat);
 		else if (r != -EINTR)

@@ -157,7 +157,7 @@ static int start_threads(struct front *f, pthread_t *threads)
 }
 
 /* Serves until the unmount or one of the signals; then nothing is mounted any more. */
-static int serve(struct front *f, int ready_fd, const sigset_t *signals, struct err *err)
+static int serve_mount(struct front *f, int ready_fd, const sigset_t *signals, struct err *err)
 {
 	pthread_t threads[THREADS];
 	int signal_number, count = start_threads(f, threads);
@@ -240,7 +240,7 @@ static int serve_mounted(struct front *f, const char *mountpoint, int ready_fd,
 		r = mount_once(f, mountpoint, err);
 	if (!r) {
 		guardian_watch(&guardian, mountpoint);
-		r = serve(f, ready_fd, signals, err);
+		r = serve_mount(f, ready_fd, signals, err);
 	}
 	guardian_end(&guardian);
 	transfers_free(f->transfers);

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/must.h"
 
-static struct arg directory(struct request *r, fuse_ino_t ino)
+static struct arg open_parent(struct request *r, fuse_ino_t ino)
 {
 	return request_open(r, ino, O_PATH | O_DIRECTORY);
 }
@@ -53,7 +53,7 @@ void front_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mod
 
 	request_begin(&r, req);
 	request_need_inode(&r, parent, name);
-	call.mkdirat.dirfd = directory(&r, parent);
+	call.mkdirat.dirfd = open_parent(&r, parent);
 	call.mkdirat.path = text_arg(name);
 	call.mkdirat.mode.num = mode & 07777;
 	request_call(&r, &call);
@@ -67,7 +67,7 @@ void front_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mod
 
 	request_begin(&r, req);
 	request_need_inode(&r, parent, name);
-	call.mknodat.dirfd = directory(&r, parent);
+	call.mknodat.dirfd = open_parent(&r, parent);
 	call.mknodat.path = text_arg(name);
 	call.mknodat.mode.num = mode;
 	call.mknodat.dev.num = (int64_t)rdev;
@@ -83,7 +83,7 @@ void front_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const 
 	request_begin(&r, req);
 	request_need_inode(&r, parent, name);
 	call.symlinkat.target = text_arg(target);
-	call.symlinkat.dirfd = directory(&r, parent);
+	call.symlinkat.dirfd = open_parent(&r, parent);
 	call.symlinkat.path = text_arg(name);
 	request_call(&r, &call);
 	reply_entry(&r, parent, name);
@@ -101,20 +101,20 @@ void front_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *n
 	state_edit_process(&r.core->state, CORE_PID)->uid = 0;
 	call.linkat.fromfd = request_open(&r, ino, O_PATH);
 	call.linkat.from = text_arg("");
-	call.linkat.tofd = directory(&r, parent);
+	call.linkat.tofd = open_parent(&r, parent);
 	call.linkat.to = text_arg(name);
 	call.linkat.flags.num = AT_EMPTY_PATH;
 	request_call(&r, &call);
 	reply_entry(&r, parent, name);
 }
 
-static void remove_name(fuse_req_t req, fuse_ino_t parent, const char *name, int flags)
+static void request_remove_name(fuse_req_t req, fuse_ino_t parent, const char *name, int flags)
 {
 	struct call call = { .op = OP_unlinkat };
 	struct request r;
 
 	request_begin(&r, req);
-	call.unlinkat.dirfd = directory(&r, parent);
+	call.unlinkat.dirfd = open_parent(&r, parent);
 	call.unlinkat.path = text_arg(name);
 	call.unlinkat.flags.num = flags;
 	request_call_removing(&r, &call, parent, name);
@@ -123,12 +123,12 @@ static void remove_name(fuse_req_t req, fuse_ino_t parent, const char *name, int
 
 void front_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	remove_name(req, parent, name, 0);
+	request_remove_name(req, parent, name, 0);
 }
 
 void front_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	remove_name(req, parent, name, AT_REMOVEDIR);
+	request_remove_name(req, parent, name, AT_REMOVEDIR);
 }
 
 void front_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
@@ -138,9 +138,9 @@ void front_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_
 	struct request r;
 
 	request_begin(&r, req);
-	call.renameat2.fromfd = directory(&r, parent);
+	call.renameat2.fromfd = open_parent(&r, parent);
 	call.renameat2.from = text_arg(name);
-	call.renameat2.tofd = directory(&r, new_parent);
+	call.renameat2.tofd = open_parent(&r, new_parent);
 	call.renameat2.to = text_arg(new_name);
 	call.renameat2.flags.num = flags;
 	request_call_removing(&r, &call, new_parent, new_name);
@@ -176,7 +176,7 @@ void front_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mo
 
 	request_begin(&r, req);
 	request_need_inode(&r, parent, name);
-	call.openat.dirfd = directory(&r, parent);
+	call.openat.dirfd = open_parent(&r, parent);
 	call.openat.path = text_arg(name);
 	call.openat.flags.num = fi->flags & (O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_APPEND);
 	call.openat.mode.num = mode & 07777;
@@ -191,7 +191,7 @@ void front_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mo
 		reply_take_back(&r, &(uint64_t){ entry.ino }, 1);
 }
 
-int front_tmpfile(struct front *f, const struct caller *caller, fuse_ino_t parent, mode_t mode,
+int front_tmpfile(struct front *f, const struct requester *caller, fuse_ino_t parent, mode_t mode,
 		  struct stat *ret)
 {
 	struct call call = { .op = OP_openat };
@@ -201,7 +201,7 @@ int front_tmpfile(struct front *f, const struct caller *caller, fuse_ino_t paren
 	request_begin_raw(&r, f, caller);
 	if (!core_inodes_free(r.core))
 		r.error = ENOSPC;
-	call.openat.dirfd = directory(&r, parent);
+	call.openat.dirfd = open_parent(&r, parent);
 	call.openat.path = text_arg(".");
 	call.openat.flags.num = O_TMPFILE | O_RDWR;
 	call.openat.mode.num = mode & 07777;
@@ -237,7 +237,7 @@ struct listing {
 };
 
 /* False where the buffer is full. */
-static bool list(struct listing *l, const char *name, uint64_t ino, bool hold, off_t next)
+static bool listing_add(struct listing *l, const char *name, uint64_t ino, bool hold, off_t next)
 {
 	struct fuse_entry_param entry = { 0 };
 	char *to = l->buffer + l->used;
@@ -264,17 +264,17 @@ static bool list(struct listing *l, const char *name, uint64_t ino, bool hold, o
 	return true;
 }
 
-static void list_directory(struct listing *l, const struct inode *dir, off_t offset)
+static void listing_fill(struct listing *l, const struct inode *dir, off_t offset)
 {
 	uint64_t cookie = offset > OFFSET_DOTS ? (uint64_t)(offset - OFFSET_DOTS) : 0;
 	const struct entry *e;
 
-	if (offset < 1 && !list(l, ".", dir->ino, false, 1))
+	if (offset < 1 && !listing_add(l, ".", dir->ino, false, 1))
 		return;
-	if (offset < 2 && !list(l, "..", dir->dir.parent, false, 2))
+	if (offset < 2 && !listing_add(l, "..", dir->dir.parent, false, 2))
 		return;
 	while ((e = tree_next_entry(&l->r->core->state.tree, dir->ino, &cookie)))
-		if (!list(l, e->name, e->ino, true, (off_t)(cookie + OFFSET_DOTS)))
+		if (!listing_add(l, e->name, e->ino, true, (off_t)(cookie + OFFSET_DOTS)))
 			return;
 }
 
@@ -288,7 +288,7 @@ static void reply_listing(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off
 	dir = request_inode(&r, ino);
 	/* A removed directory has nothing to list, not even itself. */
 	if (dir && dir->nlink)
-		list_directory(&l, dir, offset);
+		listing_fill(&l, dir, offset);
 	request_end(&r);
 	if (r.error)
 		fuse_reply_err(req, r.error);

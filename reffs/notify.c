@@ -19,8 +19,8 @@ struct stale {
 	bool pages; /* of the inode: also what it holds */
 };
 
-struct job {
-	struct job *next;
+struct notify_job {
+	struct notify_job *next;
 	struct buf stale;
 	fuse_req_t req;
 };
@@ -28,10 +28,10 @@ struct job {
 struct notifier {
 	struct fuse_session *session;
 	pthread_mutex_t lock;
-	struct job *first, **last;
-	bool telling; /* a thread works on the list */
+	struct notify_job *first, **last;
+	bool sending; /* a thread works on the list */
 	bool finished;
-	pthread_cond_t told;
+	pthread_cond_t sent;
 };
 
 /* ---- comparing ---- */
@@ -42,7 +42,7 @@ struct comparison {
 	uint64_t dir;
 };
 
-static void add(struct buf *out, struct stale stale, const char *name)
+static void stale_add(struct buf *out, struct stale stale, const char *name)
 {
 	buf_add(out, &stale, sizeof(stale));
 	buf_add(out, name, stale.name_len);
@@ -54,7 +54,7 @@ static void compare_entry(void *to, uint64_t key, const struct ref *before, cons
 	struct comparison *c = to;
 	const struct entry *entry = (const struct entry *)(before ? before : after);
 
-	add(c->out, (struct stale){ c->dir, entry->len, false }, entry->name);
+	stale_add(c->out, (struct stale){ c->dir, entry->len, false }, entry->name);
 }
 
 static bool same_times(const struct inode_times *a, const struct inode_times *b)
@@ -91,7 +91,7 @@ static void compare_inode(void *to, uint64_t ino, const struct ref *in_before,
 
 	if (!core_is_held(c->core, ino) || (!pages && same_attributes(before, after)))
 		return;
-	add(c->out, (struct stale){ ino, 0, pages }, "");
+	stale_add(c->out, (struct stale){ ino, 0, pages }, "");
 	if (!pages || !S_ISDIR((before ? before : after)->mode))
 		return;
 	c->dir = ino;
@@ -109,7 +109,7 @@ void notifier_compare(const struct core *core, const struct state *before, struc
 /* ---- notifications ---- */
 
 /* The kernel may have forgotten any of these already: that is no error. */
-static void tell(struct fuse_session *session, const struct buf *stale)
+static void notify_stale(struct fuse_session *session, const struct buf *stale)
 {
 	for (size_t at = 0; at < stale->len;) {
 		struct stale s;
@@ -131,13 +131,13 @@ struct notifier *notifier_new(struct fuse_session *session)
 	n->session = session;
 	n->last = &n->first;
 	pthread_mutex_init(&n->lock, NULL);
-	pthread_cond_init(&n->told, NULL);
+	pthread_cond_init(&n->sent, NULL);
 	return n;
 }
 
 void notifier_free(struct notifier *n)
 {
-	pthread_cond_destroy(&n->told);
+	pthread_cond_destroy(&n->sent);
 	pthread_mutex_destroy(&n->lock);
 	free(n);
 }
@@ -146,14 +146,14 @@ void notifier_finish(struct notifier *n)
 {
 	pthread_mutex_lock(&n->lock);
 	n->finished = true;
-	while (n->telling)
-		pthread_cond_wait(&n->told, &n->lock);
+	while (n->sending)
+		pthread_cond_wait(&n->sent, &n->lock);
 	pthread_mutex_unlock(&n->lock);
 }
 
-static struct job *next_job(struct notifier *n)
+static struct notify_job *next_job(struct notifier *n)
 {
-	struct job *job = n->first;
+	struct notify_job *job = n->first;
 
 	if (job && !(n->first = job->next))
 		n->last = &n->first;
@@ -161,16 +161,16 @@ static struct job *next_job(struct notifier *n)
 }
 
 /* Until the list is empty; with the lock held. */
-static void tell_all(struct notifier *n)
+static void notify_jobs(struct notifier *n)
 {
 	bool finished;
-	struct job *job;
+	struct notify_job *job;
 
 	while ((job = next_job(n))) {
 		finished = n->finished;
 		pthread_mutex_unlock(&n->lock);
 		if (!finished)
-			tell(n->session, &job->stale);
+			notify_stale(n->session, &job->stale);
 		fuse_reply_ioctl(job->req, 0, NULL, 0);
 		buf_free(&job->stale);
 		free(job);
@@ -178,20 +178,20 @@ static void tell_all(struct notifier *n)
 	}
 }
 
-void notifier_tell(struct notifier *n, struct buf *stale, fuse_req_t req)
+void notifier_send(struct notifier *n, struct buf *stale, fuse_req_t req)
 {
-	struct job *job = must_alloc(sizeof(*job));
+	struct notify_job *job = must_alloc(sizeof(*job));
 
 	job->stale = *stale;
 	job->req = req;
 	pthread_mutex_lock(&n->lock);
 	*n->last = job;
 	n->last = &job->next;
-	if (!n->telling) {
-		n->telling = true;
-		tell_all(n);
-		n->telling = false;
-		pthread_cond_signal(&n->told);
+	if (!n->sending) {
+		n->sending = true;
+		notify_jobs(n);
+		n->sending = false;
+		pthread_cond_signal(&n->sent);
 	}
 	pthread_mutex_unlock(&n->lock);
 }

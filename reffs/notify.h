@@ -20,6 +20,6 @@ void notifier_finish(struct notifier *n);
 void notifier_compare(const struct core *core, const struct state *before, struct buf *out);
 /* Sends the notifications and then the reply, or leaves both to the thread that is already
  * sending. Takes the buffer over. */
-void notifier_tell(struct notifier *n, struct buf *stale, fuse_req_t req);
+void notifier_send(struct notifier *n, struct buf *stale, fuse_req_t req);
 
 #endif

@@ -17,13 +17,13 @@ static const char magic[8] = "REFFSPK1";
 
 enum { HEAD_LEN = sizeof(magic) + 8, HASH_LEN = 16 };
 
-static void put64(struct buf *out, uint64_t value)
+static void pickle_put64(struct buf *out, uint64_t value)
 {
 	value = htole64(value);
 	buf_add(out, &value, sizeof(value));
 }
 
-static uint64_t get64(const char *from)
+static uint64_t pickle_get64(const char *from)
 {
 	uint64_t value;
 
@@ -35,8 +35,8 @@ static void put_hash(struct buf *out)
 {
 	struct hash hash = hash128(out->data, out->len, 0);
 
-	put64(out, hash.lo);
-	put64(out, hash.hi);
+	pickle_put64(out, hash.lo);
+	pickle_put64(out, hash.hi);
 }
 
 /* A state on its way in or out. */
@@ -52,8 +52,8 @@ static void put_tree(struct buf *out, const struct keyed_tree *from)
 	struct buf tree = BUF_INIT;
 
 	tree_pack(&from->tree, &tree);
-	put64(out, from->key);
-	put64(out, tree.len);
+	pickle_put64(out, from->key);
+	pickle_put64(out, tree.len);
 	buf_add(out, tree.data, tree.len);
 	buf_free(&tree);
 }
@@ -65,12 +65,12 @@ static struct keyed_tree *share_trees(const struct core *c, const uint64_t *want
 {
 	size_t count = 0, max = wanted ? 1 : c->pool.count;
 	struct keyed_tree *trees = must_alloc((max + 1) * sizeof(*trees));
-	const struct disk_copy *s;
+	const struct core_snapshot *s;
 	uint64_t key = wanted ? *wanted : 0;
 
 	while (count < max) {
 		s = wanted ? core_find(c, key)
-			   : (const struct disk_copy *)pmap_next(&c->pool, !count, &key);
+			   : (const struct core_snapshot *)pmap_next(&c->pool, !count, &key);
 		if (!s)
 			break;
 		trees[count++] = (struct keyed_tree){ key, tree_copy(&s->state.tree) };
@@ -88,7 +88,7 @@ int pickle_pack(struct core *c, const uint64_t *key, struct buf *out, struct err
 	trees = share_trees(c, key, &count);
 	pthread_mutex_unlock(&c->lock);
 	buf_add(out, magic, sizeof(magic));
-	put64(out, count);
+	pickle_put64(out, count);
 	for (size_t i = 0; i < count; i++)
 		put_tree(out, &trees[i]);
 	put_hash(out);
@@ -105,7 +105,7 @@ int pickle_pack(struct core *c, const uint64_t *key, struct buf *out, struct err
 
 /* ---- in ---- */
 
-static int damaged(struct err *err, const char *how)
+static int pickle_damaged(struct err *err, const char *how)
 {
 	return err_set(err, EINVAL, "not a pickle of RefFS, or damaged: %s", how);
 }
@@ -115,11 +115,11 @@ static int check_frame(const struct buf *bytes, struct err *err)
 	struct hash hash;
 
 	if (bytes->len < HEAD_LEN + HASH_LEN || memcmp(bytes->data, magic, sizeof(magic)))
-		return damaged(err, "it does not begin like one");
+		return pickle_damaged(err, "it does not begin like one");
 	hash = hash128(bytes->data, bytes->len - HASH_LEN, 0);
-	if (hash.lo != get64(bytes->data + bytes->len - HASH_LEN) ||
-	    hash.hi != get64(bytes->data + bytes->len - 8))
-		return damaged(err, "its checksum does not match");
+	if (hash.lo != pickle_get64(bytes->data + bytes->len - HASH_LEN) ||
+	    hash.hi != pickle_get64(bytes->data + bytes->len - 8))
+		return pickle_damaged(err, "its checksum does not match");
 	return 0;
 }
 
@@ -130,17 +130,17 @@ static int get_tree(const char **at, const char *end, struct keyed_tree *ret, st
 	const char *tree_end;
 	uint64_t len;
 
-	if (end - *at < 16 || (len = get64(*at + 8)) > (uint64_t)(end - *at - 16))
-		return damaged(err, "it ends too early");
-	ret->key = get64(*at);
+	if (end - *at < 16 || (len = pickle_get64(*at + 8)) > (uint64_t)(end - *at - 16))
+		return pickle_damaged(err, "it ends too early");
+	ret->key = pickle_get64(*at);
 	*at += 16;
 	tree_end = *at + len;
 	if (tree_unpack(&ret->tree, at, tree_end, CORE_TREE_FIELDS, false, &why))
-		return damaged(err, why.text);
+		return pickle_damaged(err, why.text);
 	if (*at == tree_end && !tree_check(&ret->tree, &why))
 		return 0;
 	tree_free(&ret->tree);
-	return damaged(err, *at == tree_end ? why.text : "bytes follow a tree");
+	return pickle_damaged(err, *at == tree_end ? why.text : "bytes follow a tree");
 }
 
 static int check_keys(const struct keyed_tree *trees, uint64_t count, struct err *err)
@@ -151,7 +151,7 @@ static int check_keys(const struct keyed_tree *trees, uint64_t count, struct err
 	for (uint64_t i = 0; new &&i < count; i++)
 		hash_map_put(&seen, (struct hash){ trees[i].key, 0 }, &new);
 	hash_map_free(&seen);
-	return new ? 0 : damaged(err, "two states have one key");
+	return new ? 0 : pickle_damaged(err, "two states have one key");
 }
 
 static int get_trees(const struct buf *bytes, struct keyed_tree *trees, uint64_t count,
@@ -165,19 +165,19 @@ static int get_trees(const struct buf *bytes, struct keyed_tree *trees, uint64_t
 		r = get_tree(&at, end, &trees[done], err);
 	*ret_done = done;
 	if (!r && at != end)
-		r = damaged(err, "bytes follow the last state");
+		r = pickle_damaged(err, "bytes follow the last state");
 	return r ? r : check_keys(trees, count, err);
 }
 
 static int count_trees(const struct buf *bytes, bool one, uint64_t *ret, struct err *err)
 {
-	uint64_t count = get64(bytes->data + sizeof(magic));
+	uint64_t count = pickle_get64(bytes->data + sizeof(magic));
 
 	if (one && count != 1)
 		return err_set(err, EINVAL, "it holds %llu states, not one",
 			       (unsigned long long)count);
 	if (count > (bytes->len - HEAD_LEN - HASH_LEN) / 16)
-		return damaged(err, "too many states");
+		return pickle_damaged(err, "too many states");
 	*ret = count;
 	return 0;
 }

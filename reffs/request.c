@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-void request_begin_raw(struct request *r, struct front *f, const struct caller *caller)
+void request_begin_raw(struct request *r, struct front *f, const struct requester *caller)
 {
 	r->front = f;
 	r->core = &f->core;
@@ -29,7 +29,7 @@ void request_begin(struct request *r, fuse_req_t req)
 {
 	const struct fuse_ctx *ctx = fuse_req_ctx(req);
 	struct front *f = fuse_req_userdata(req);
-	struct caller caller = { ctx->uid, ctx->gid, r->groups, 0 };
+	struct requester caller = { ctx->uid, ctx->gid, r->groups, 0 };
 
 	r->req = req;
 	if (f->core.options.own_permissions)

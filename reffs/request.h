@@ -30,7 +30,7 @@ struct request {
 	fuse_req_t req;
 	struct front *front;
 	struct core *core;
-	struct caller caller;
+	struct requester caller;
 	uint32_t groups[REQUEST_GROUPS_MAX];
 	int error; /* the first; calls after it are not made */
 	struct outcome outcome;
@@ -38,7 +38,7 @@ struct request {
 
 void request_begin(struct request *r, fuse_req_t req);
 /* The same for a request that libfuse does not know. */
-void request_begin_raw(struct request *r, struct front *f, const struct caller *caller);
+void request_begin_raw(struct request *r, struct front *f, const struct requester *caller);
 /* The object, or NULL with error ESTALE. */
 const struct inode *request_inode(struct request *r, fuse_ino_t ino);
 /* A descriptor for it, as an argument of a call. */

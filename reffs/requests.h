@@ -20,7 +20,7 @@ void front_readlink(fuse_req_t req, fuse_ino_t ino);
 void front_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 		  struct fuse_file_info *fi);
 /* Not by way of libfuse: returns 0 or an errno. */
-int front_tmpfile(struct front *f, const struct caller *caller, fuse_ino_t parent, mode_t mode,
+int front_tmpfile(struct front *f, const struct requester *caller, fuse_ino_t parent, mode_t mode,
 		  struct stat *ret);
 /* The reply with the object did not reach the kernel. */
 void front_tmpfile_lost(struct front *f, uint64_t ino);

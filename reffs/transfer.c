@@ -17,8 +17,8 @@
 
 enum { TRANSFERS_MAX = 64 };
 
-struct transfer {
-	struct transfer *next;
+struct pickle_transfer {
+	struct pickle_transfer *next;
 	uint64_t number;
 	int client; /* pidfd; -1: it cannot be watched */
 	struct buf bytes;
@@ -27,7 +27,7 @@ struct transfer {
 
 struct transfers {
 	pthread_mutex_t lock;
-	struct transfer *first; /* the newest */
+	struct pickle_transfer *first; /* the newest */
 	unsigned count;
 	uint64_t next_number;
 	int wake; /* eventfd: what is to be watched has changed */
@@ -37,18 +37,18 @@ struct transfers {
 
 /* ---- all of these with the lock held ---- */
 
-static struct transfer **transfer_find(struct transfers *t, uint64_t number)
+static struct pickle_transfer **transfer_find(struct transfers *t, uint64_t number)
 {
-	struct transfer **at = &t->first;
+	struct pickle_transfer **at = &t->first;
 
 	while (*at && (*at)->number != number)
 		at = &(*at)->next;
 	return at;
 }
 
-static void transfer_end(struct transfers *t, struct transfer **at)
+static void transfer_end(struct transfers *t, struct pickle_transfer **at)
 {
-	struct transfer *old = *at;
+	struct pickle_transfer *old = *at;
 
 	*at = old->next;
 	t->count--;
@@ -61,11 +61,11 @@ static void transfer_end(struct transfers *t, struct transfer **at)
 /* If there are too many, the oldest one without a watched client is freed. */
 static int transfers_make_room(struct transfers *t)
 {
-	struct transfer **oldest = NULL;
+	struct pickle_transfer **oldest = NULL;
 
 	if (t->count < TRANSFERS_MAX)
 		return 0;
-	for (struct transfer **at = &t->first; *at; at = &(*at)->next) {
+	for (struct pickle_transfer **at = &t->first; *at; at = &(*at)->next) {
 		if ((*at)->client < 0)
 			oldest = at;
 	}
@@ -78,7 +78,7 @@ static int transfers_make_room(struct transfers *t)
 /* ---- the processes behind them ---- */
 
 /* The kernel names threads; only a process can be watched. */
-static pid_t process_of(pid_t thread)
+static pid_t transfer_process(pid_t thread)
 {
 	char path[64], line[256];
 	int process = 0;
@@ -101,7 +101,7 @@ static int client_open(pid_t thread, int64_t *ret_error)
 	int fd = thread > 0 ? pidfd_open(thread, 0) : -1;
 
 	if (fd < 0 && thread > 0) {
-		pid_t process = process_of(thread);
+		pid_t process = transfer_process(thread);
 
 		fd = process > 0 ? pidfd_open(process, 0) : -1;
 		if (fd < 0)
@@ -113,7 +113,7 @@ static int client_open(pid_t thread, int64_t *ret_error)
 static void transfers_end_dead(struct transfers *t, const struct pollfd *fds, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct transfer **at = &t->first;
+		struct pickle_transfer **at = &t->first;
 
 		while (fds[i].revents && *at && (*at)->client != fds[i].fd)
 			at = &(*at)->next;
@@ -126,7 +126,7 @@ static size_t transfers_watched(const struct transfers *t, struct pollfd *fds)
 {
 	size_t count = 0;
 
-	for (const struct transfer *at = t->first; at; at = at->next) {
+	for (const struct pickle_transfer *at = t->first; at; at = at->next) {
 		if (at->client >= 0)
 			fds[count++] = (struct pollfd){ .fd = at->client, .events = POLLIN };
 	}
@@ -206,10 +206,10 @@ int64_t transfers_begin(struct transfers *t, pid_t client, struct buf *bytes)
 	if (!number)
 		number = transfers_make_room(t);
 	if (!number) {
-		struct transfer *new = must_alloc(sizeof(*new));
+		struct pickle_transfer *new = must_alloc(sizeof(*new));
 
 		number = (int64_t)t->next_number++;
-		*new = (struct transfer){ t->first, (uint64_t)number, fd, *bytes, 0 };
+		*new = (struct pickle_transfer){ t->first, (uint64_t)number, fd, *bytes, 0 };
 		*bytes = (struct buf)BUF_INIT;
 		t->first = new;
 		t->count++;
@@ -223,7 +223,7 @@ int64_t transfers_begin(struct transfers *t, pid_t client, struct buf *bytes)
 
 int transfers_read(struct transfers *t, uint64_t number, char *to, size_t max)
 {
-	struct transfer **at;
+	struct pickle_transfer **at;
 	int len = -ESTALE;
 
 	pthread_mutex_lock(&t->lock);
@@ -243,7 +243,7 @@ int transfers_read(struct transfers *t, uint64_t number, char *to, size_t max)
 
 int transfers_append(struct transfers *t, uint64_t number, const char *bytes, size_t len)
 {
-	struct transfer *transfer;
+	struct pickle_transfer *transfer;
 
 	pthread_mutex_lock(&t->lock);
 	transfer = *transfer_find(t, number);
@@ -253,9 +253,9 @@ int transfers_append(struct transfers *t, uint64_t number, const char *bytes, si
 	return transfer ? 0 : -ESTALE;
 }
 
-int transfers_take(struct transfers *t, uint64_t number, struct buf *ret)
+int transfers_finish(struct transfers *t, uint64_t number, struct buf *ret)
 {
-	struct transfer **at;
+	struct pickle_transfer **at;
 	int r = -ESTALE;
 
 	pthread_mutex_lock(&t->lock);
@@ -275,7 +275,7 @@ size_t transfers_bytes(struct transfers *t)
 	size_t bytes = 0;
 
 	pthread_mutex_lock(&t->lock);
-	for (const struct transfer *at = t->first; at; at = at->next)
+	for (const struct pickle_transfer *at = t->first; at; at = at->next)
 		bytes += at->bytes.cap;
 	pthread_mutex_unlock(&t->lock);
 	return bytes;

@@ -25,7 +25,7 @@ int transfers_read(struct transfers *t, uint64_t number, char *to, size_t max);
 /* More bytes for it; -ESTALE. */
 int transfers_append(struct transfers *t, uint64_t number, const char *bytes, size_t len);
 /* Ends it; all of its bytes are the caller's. -ESTALE. */
-int transfers_take(struct transfers *t, uint64_t number, struct buf *ret);
+int transfers_finish(struct transfers *t, uint64_t number, struct buf *ret);
 /* Bytes under way. */
 size_t transfers_bytes(struct transfers *t);
 

@@ -39,7 +39,7 @@ static inline void pickle_seal(struct buf *bytes)
 /* One call relative to an object; the first argument of these is a descriptor. */
 static inline int pickle_call(struct core *c, struct call call, uint64_t ino, int64_t flags)
 {
-	struct caller root = { 0 };
+	struct requester root = { 0 };
 	struct outcome outcome;
 	int error;
 

@@ -16,7 +16,7 @@ static void fill(struct core *c)
 {
 	struct call call = { .op = OP_symlinkat };
 	struct outcome outcome;
-	struct caller root = { 0 };
+	struct requester root = { 0 };
 	uint64_t dir, file;
 
 	pickle_make(c, TREE_ROOT, "dir", S_IFDIR | 0755);

@@ -138,7 +138,7 @@ static void nothing_is_kept_twice(void **s)
 	core_keep(&c, ino);
 	for (int i = 0; i < 2; i++) {
 		struct call call = { .op = OP_unlinkat };
-		struct caller root = { 0 };
+		struct requester root = { 0 };
 		struct outcome outcome;
 
 		core_enter(&c, &root);
