@@ -77,7 +77,7 @@ static void random_io(void)
 }
 
 /* Leaves the nanoseconds of a call in the file "cost". */
-static void loop(void)
+static void print_loop_cost(void)
 {
 	int fd = open("f", O_RDWR | O_CREAT, 0600);
 	double best = 1e18, start, cost;
@@ -223,7 +223,7 @@ static void measure_tracer(char *self)
 	rmdir(dir);
 }
 
-static size_t count_lines(const char *text, size_t len)
+static size_t trace_line_count(const char *text, size_t len)
 {
 	const char *end = text + len;
 	size_t lines = 0;
@@ -280,7 +280,7 @@ static void measure_strace(void)
 		best = seconds < best ? seconds : best;
 		coverage_free(&c);
 		start = cpu_seconds();
-		must(count_lines(text.data, text.len) > 0);
+		must(trace_line_count(text.data, text.len) > 0);
 		seconds = cpu_seconds() - start;
 		bare = seconds < bare ? seconds : bare;
 	}
@@ -294,7 +294,7 @@ int main(int argc, char **argv)
 	char *self = realpath("/proc/self/exe", NULL);
 
 	if (argc > 1 && !strcmp(argv[1], "loop")) {
-		loop();
+		print_loop_cost();
 	} else if (argc > 1) {
 		random_io();
 	} else {

@@ -13,13 +13,13 @@
 
 enum { CALLS = 20000, ROUNDS = 25 };
 
-struct bench {
+struct exec_bench {
 	struct caller *self;
 	struct crew *crew;
 	struct call call;
 };
 
-static void bare(struct bench *b)
+static void make_bare_calls(struct exec_bench *b)
 {
 	struct statx st;
 
@@ -27,7 +27,7 @@ static void bare(struct bench *b)
 		syscall(SYS_statx, AT_FDCWD, "/", 0, STATX_BASIC_STATS | STATX_BTIME, &st);
 }
 
-static void by_this_process(struct bench *b)
+static void by_this_process(struct exec_bench *b)
 {
 	struct outcome outcome;
 
@@ -35,7 +35,7 @@ static void by_this_process(struct bench *b)
 		caller_call(b->self, &b->call, &outcome);
 }
 
-static void by_worker(struct bench *b)
+static void by_worker(struct exec_bench *b)
 {
 	struct outcome outcome;
 	struct err err = { 0 };
@@ -45,7 +45,7 @@ static void by_worker(struct bench *b)
 			exit(1);
 }
 
-static void by_worker_in_batches(struct bench *b)
+static void by_worker_in_batches(struct exec_bench *b)
 {
 	struct outcome outcomes[SYSCALL_BATCH_MAX];
 	struct call calls[SYSCALL_BATCH_MAX];
@@ -61,16 +61,16 @@ static void by_worker_in_batches(struct bench *b)
 
 static const struct {
 	const char *name;
-	void (*run)(struct bench *b);
+	void (*run)(struct exec_bench *b);
 } ways[] = {
-	{ "statx alone", bare },
+	{ "statx alone", make_bare_calls },
 	{ "in this process", by_this_process },
 	{ "by a worker", by_worker },
 	{ "by a worker, in batches", by_worker_in_batches },
 };
 
 /* The best of many short rounds, taken in turn: what else runs here disturbs each alike. */
-static void measure(struct bench *b, double best_ns[])
+static void measure_exec(struct exec_bench *b, double best_ns[])
 {
 	double began, ns;
 
@@ -88,7 +88,7 @@ static void measure(struct bench *b, double best_ns[])
 int main(void)
 {
 	int root_fd = open("/", O_RDONLY | O_DIRECTORY);
-	struct bench b = {
+	struct exec_bench b = {
 		.self = caller_new(root_fd),
 		.call = { .op = OP_stat, .pid = 1, .stat.path = { .text = "/", .len = 1 } },
 	};
@@ -99,7 +99,7 @@ int main(void)
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}
-	measure(&b, best_ns);
+	measure_exec(&b, best_ns);
 	for (size_t i = 0; i < ARRAY_LEN(ways); i++)
 		printf("%-24s %6.0f ns %6.2f times\n", ways[i].name, best_ns[i],
 		       best_ns[i] / best_ns[0]);

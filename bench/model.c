@@ -58,7 +58,7 @@ static size_t run_text(const struct model *m, struct state *s, const char *text,
 	return calls;
 }
 
-static double measure(const struct model *m, bool hashed)
+static double measure_model(const struct model *m, bool hashed)
 {
 	struct state_options options = { .fields = TREE_FIELDS_DEFAULT,
 					 .hashed = hashed,
@@ -103,8 +103,8 @@ int main(void)
 	double hashed, plain;
 
 	model_init(&m, PLATFORM_LINUX, KERNEL_CURRENT);
-	hashed = measure(&m, true);
-	plain = measure(&m, false);
+	hashed = measure_model(&m, true);
+	plain = measure_model(&m, false);
 	printf("model: %.2f million calls/s with hashes, %.2f without (%.2f of it)\n", hashed / 1e6,
 	       plain / 1e6, hashed / plain);
 	printf("model: %.2f million copies of the state per second\n", measure_copies(&m) / 1e6);

@@ -13,7 +13,7 @@
 enum { LINES = 200000, REPEATS = 5 };
 
 /* Calls as an exploration makes them, with outcomes. */
-static void make_trace(struct buf *text)
+static void make_long_trace(struct buf *text)
 {
 	static const int errors[] = { 2, 17, 20, 21, 22, 39 };
 	struct outcome outcome;
@@ -37,7 +37,7 @@ static void make_trace(struct buf *text)
 	universe_free(&u);
 }
 
-static size_t count_lines(const struct buf *text)
+static size_t script_line_count(const struct buf *text)
 {
 	size_t lines = 0;
 
@@ -46,10 +46,10 @@ static size_t count_lines(const struct buf *text)
 	return lines;
 }
 
-static void measure(const char *name, const struct buf *text, enum dialect dialect)
+static void measure_dialect(const char *name, const struct buf *text, enum dialect dialect)
 {
 	double start, read_seconds = 1e9, print_seconds = 1e9, seconds;
-	size_t lines = count_lines(text);
+	size_t lines = script_line_count(text);
 	struct buf out = BUF_INIT;
 	struct script s = { 0 };
 	struct err err = { 0 };
@@ -77,11 +77,11 @@ int main(void)
 	struct script s = { 0 };
 	struct err err = { 0 };
 
-	make_trace(&native);
-	measure("native", &native, DIALECT_NATIVE);
+	make_long_trace(&native);
+	measure_dialect("native", &native, DIALECT_NATIVE);
 	must(!script_parse(&s, "native", native.data, native.len, &err));
 	script_print(&s, DIALECT_PUBLISHED, &published);
-	measure("published", &published, DIALECT_PUBLISHED);
+	measure_dialect("published", &published, DIALECT_PUBLISHED);
 	script_free(&s);
 	buf_free(&native);
 	buf_free(&published);

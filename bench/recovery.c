@@ -26,7 +26,7 @@ static const char *const history[] = {
 	"sync()",
 };
 
-static double cpu_seconds(void)
+static double cpu_seconds_used(void)
 {
 	double sum = 0;
 
@@ -40,7 +40,7 @@ static double cpu_seconds(void)
 	return sum;
 }
 
-static void make_call(struct target *t, const char *text)
+static void make_target_call(struct target *t, const char *text)
 {
 	struct arena arena = ARENA_INIT;
 	enum target_fate fate;
@@ -79,7 +79,7 @@ static int crashed_image(struct target *t)
 	return fd;
 }
 
-static void observe(struct target *t)
+static void observe_target(struct target *t)
 {
 	enum target_fate fate;
 	struct tree tree;
@@ -90,16 +90,16 @@ static void observe(struct target *t)
 
 static void time_copies(struct target *t)
 {
-	double since = cpu_seconds();
+	double since = cpu_seconds_used();
 
 	must(!t->kind->save(t, 1, NULL));
 	for (unsigned i = 0; i < COPIES; i++) {
 		must(!t->kind->restore(t, 1, NULL));
-		make_call(t, "umask(022)");
+		make_target_call(t, "umask(022)");
 	}
 	must(!target_reset(t, NULL));
 	printf("a copy of the kernel, made and ended: %.0f us of CPU\n",
-	       (cpu_seconds() - since) / COPIES * 1e6);
+	       (cpu_seconds_used() - since) / COPIES * 1e6);
 }
 
 static void time_recoveries(struct target *t)
@@ -109,17 +109,17 @@ static void time_recoveries(struct target *t)
 	int crashed, error;
 
 	for (size_t i = 0; i < ARRAY_LEN(history); i++)
-		make_call(t, history[i]);
+		make_target_call(t, history[i]);
 	crashed = crashed_image(t);
-	since = cpu_seconds();
+	since = cpu_seconds_used();
 	for (unsigned i = 0; i < RECOVERIES; i++) {
 		must(!t->kind->load(t, crashed, &error, &fate, NULL));
 		must(!error && fate == FATE_FINE);
-		observe(t);
+		observe_target(t);
 	}
 	must(!target_reset(t, NULL));
 	printf("recoveries of ext4: %.0f per second of CPU (at least 400)\n",
-	       RECOVERIES / (cpu_seconds() - since));
+	       RECOVERIES / (cpu_seconds_used() - since));
 	close(crashed);
 }
 

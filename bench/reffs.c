@@ -24,13 +24,13 @@ enum { STEPS = 500, TRIES = 6, CHECKPOINTS = 20000, MANY = 100000 };
 
 static char mountpoint[] = "/tmp/assay-bench-XXXXXX";
 
-static void fail(const char *what)
+static void bench_fail(const char *what)
 {
 	fprintf(stderr, "%s: %s\n", what, strerror(errno));
 	exit(1);
 }
 
-static int run(const char *program, const char *a, const char *b)
+static int run_and_wait(const char *program, const char *a, const char *b)
 {
 	pid_t pid = fork();
 	int status = 1;
@@ -43,12 +43,12 @@ static int run(const char *program, const char *a, const char *b)
 	return status;
 }
 
-static void checkpoint(int fd, unsigned long request, uint64_t key)
+static void reffs_checkpoint(int fd, unsigned long request, uint64_t key)
 {
 	struct reffs_key k = { .key = key };
 
 	if (ioctl(fd, request, &k))
-		fail("checkpoint");
+		bench_fail("checkpoint");
 }
 
 static void make_tree(int fd)
@@ -64,18 +64,18 @@ static void make_tree(int fd)
 		int file = openat(fd, name, O_CREAT | O_WRONLY, 0644);
 
 		if (write(file, name, 3) != 3)
-			fail("write");
+			bench_fail("write");
 		close(file);
 	}
 	symlinkat("f0", fd, "link");
 }
 
-static void observe(struct scanner *taker, int fd, struct hash *ret)
+static void scan_mount(struct scanner *scanner, int fd, struct hash *ret)
 {
 	struct err err = { 0 };
 	struct tree tree;
 
-	if (tree_scan(taker, fd, &tree, &err)) {
+	if (tree_scan(scanner, fd, &tree, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		exit(1);
 	}
@@ -83,15 +83,15 @@ static void observe(struct scanner *taker, int fd, struct hash *ret)
 	tree_free(&tree);
 }
 
-static void step(struct scanner *taker, int fd, bool removes)
+static void branch_step(struct scanner *scanner, int fd, bool removes)
 {
 	struct hash hash;
 
-	checkpoint(fd, REFFS_SAVE, 1);
+	reffs_checkpoint(fd, REFFS_SAVE, 1);
 	if (removes ? unlinkat(fd, "f1", 0) : mkdirat(fd, "new", 0755))
-		fail("a call of the step");
-	observe(taker, fd, &hash);
-	checkpoint(fd, REFFS_RESTORE, 1);
+		bench_fail("a call of the step");
+	scan_mount(scanner, fd, &hash);
+	reffs_checkpoint(fd, REFFS_RESTORE, 1);
 }
 
 /* Save, one call, look at everything, restore: what a search by snapshots does. Of the fastest of
@@ -100,22 +100,22 @@ static double step_seconds(int fd, bool xattrs)
 {
 	struct scan_options options = { .fields =
 						TREE_FIELDS_DEFAULT & ~(xattrs ? 0 : TREE_XATTR) };
-	struct scanner *taker = scanner_new(&options);
+	struct scanner *scanner = scanner_new(&options);
 	struct hash first, last;
 	double least = 1, start, spent;
 
-	observe(taker, fd, &first);
+	scan_mount(scanner, fd, &first);
 	for (int try = 0; try < TRIES; try++) {
 		start = clock_seconds();
 		for (int i = 0; i < STEPS; i++)
-			step(taker, fd, i % 2);
+			branch_step(scanner, fd, i % 2);
 		spent = (clock_seconds() - start) / STEPS;
 		least = spent < least ? spent : least;
 	}
-	observe(taker, fd, &last);
+	scan_mount(scanner, fd, &last);
 	if (!hash_equal(first, last))
 		fprintf(stderr, "the tree is not what it was\n");
-	scanner_free(taker);
+	scanner_free(scanner);
 	return least;
 }
 
@@ -124,11 +124,11 @@ static void checkpoint_cost(int fd, const char *what)
 	double began = clock_seconds(), save;
 
 	for (int i = 0; i < CHECKPOINTS; i++)
-		checkpoint(fd, REFFS_SAVE, 2);
+		reffs_checkpoint(fd, REFFS_SAVE, 2);
 	save = (clock_seconds() - began) / CHECKPOINTS * 1e6;
 	began = clock_seconds();
 	for (int i = 0; i < CHECKPOINTS; i++)
-		checkpoint(fd, REFFS_RESTORE, 2);
+		reffs_checkpoint(fd, REFFS_RESTORE, 2);
 	printf("%s: save %.1f us, restore %.1f us\n", what, save,
 	       (clock_seconds() - began) / CHECKPOINTS * 1e6);
 }
@@ -140,7 +140,7 @@ static void make_many(int fd)
 	for (int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "many%d", i);
 		if (mknodat(fd, name, S_IFREG | 0644, 0))
-			fail("mknod");
+			bench_fail("mknod");
 	}
 }
 
@@ -151,8 +151,8 @@ int main(void)
 	int fd;
 
 	if (!mkdtemp(mountpoint))
-		fail(mountpoint);
-	if (run(assay ? assay : "build/assay", "reffs", mountpoint)) {
+		bench_fail(mountpoint);
+	if (run_and_wait(assay ? assay : "build/assay", "reffs", mountpoint)) {
 		fprintf(stderr, "RefFS cannot be mounted here\n");
 		rmdir(mountpoint);
 		return 77;
@@ -170,7 +170,7 @@ int main(void)
 	make_many(fd);
 	checkpoint_cost(fd, "100,011 objects");
 	close(fd);
-	run("fusermount3", "-u", mountpoint);
+	run_and_wait("fusermount3", "-u", mountpoint);
 	rmdir(mountpoint);
 	return 0;
 }

@@ -37,14 +37,14 @@ static const char *const round_trip[] = {
 	"rmdir(\"d\")",
 };
 
-struct bench {
+struct target_bench {
 	struct target *target;
 	struct model model;
 	struct state state;
 	struct arena arena;
 };
 
-static struct plan_step expect(struct bench *b, const char *text)
+static struct plan_step make_plan_step(struct target_bench *b, const char *text)
 {
 	struct plan_step step = { .exact = true, .observe = true };
 	struct err err = { 0 };
@@ -56,7 +56,7 @@ static struct plan_step expect(struct bench *b, const char *text)
 	return step;
 }
 
-static void follow(struct bench *b, const struct plan_step *steps, size_t count)
+static void follow_plan(struct target_bench *b, const struct plan_step *steps, size_t count)
 {
 	struct plan_report end;
 	struct err err = { 0 };
@@ -67,23 +67,23 @@ static void follow(struct bench *b, const struct plan_step *steps, size_t count)
 
 /* Steps a second, so many at a time: of the fastest of many short runs, the others were
  * disturbed. */
-static double rate(struct bench *b, const struct plan_step *steps, size_t at_a_time)
+static double best_rate(struct target_bench *b, const struct plan_step *steps, size_t at_a_time)
 {
 	double end = clock_seconds() + seconds, least = 1e9, start, spent;
 
 	do {
 		start = clock_seconds();
 		for (size_t i = 0; i < STEPS; i += at_a_time)
-			follow(b, steps + i, at_a_time);
+			follow_plan(b, steps + i, at_a_time);
 		spent = clock_seconds() - start;
 		least = spent < least ? spent : least;
 	} while (clock_seconds() < end);
 	return STEPS / least;
 }
 
-static void measure(const char *spec, double turn)
+static void measure_target(const char *spec, double turn)
 {
-	struct bench b = { .arena = ARENA_INIT };
+	struct target_bench b = { .arena = ARENA_INIT };
 	struct plan_step steps[STEPS], step;
 	struct err err = { 0 };
 	double batch, alone;
@@ -96,13 +96,13 @@ static void measure(const char *spec, double turn)
 	b.model.traits = b.target->traits;
 	must(!target_initial_state(b.target, &b.state, &err));
 	for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
-		step = expect(&b, objects[i]);
-		follow(&b, &step, 1);
+		step = make_plan_step(&b, objects[i]);
+		follow_plan(&b, &step, 1);
 	}
 	for (size_t i = 0; i < STEPS; i++)
-		steps[i] = expect(&b, round_trip[i % ARRAY_LEN(round_trip)]);
-	batch = rate(&b, steps, STEPS);
-	alone = rate(&b, steps, 1);
+		steps[i] = make_plan_step(&b, round_trip[i % ARRAY_LEN(round_trip)]);
+	batch = best_rate(&b, steps, STEPS);
+	alone = best_rate(&b, steps, 1);
 	printf("%-16s %9.0f steps/s in batches of %d, %9.0f alone: %.1f times; %.1f turns\n", spec,
 	       batch, STEPS, alone, batch / alone, 1 / batch / turn);
 	state_free(&b.state);
@@ -133,6 +133,6 @@ int main(void)
 	double turn = bound_turn_seconds();
 
 	for (size_t i = 0; i < ARRAY_LEN(specs); i++)
-		measure(specs[i], turn);
+		measure_target(specs[i], turn);
 	return 0;
 }

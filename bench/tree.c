@@ -34,7 +34,7 @@ enum { STATES = 20000, RUNS = 50, REPEATS = 20000, WALKS = 50 };
 		least_ / (turns)*1e9; \
 	})
 
-static uint64_t make(struct tree *t, uint64_t dir, const char *name, uint32_t mode)
+static uint64_t make_tree_object(struct tree *t, uint64_t dir, const char *name, uint32_t mode)
 {
 	uint64_t ino = tree_new(t, mode, 0, 0, 0);
 
@@ -49,20 +49,20 @@ static struct tree ten_objects(uint64_t *ret_file)
 	uint64_t a, b;
 
 	tree_init(&t, TREE_FIELDS_DEFAULT, true, 0755, 0, 0);
-	a = make(&t, TREE_ROOT, "a", S_IFDIR | 0755);
-	b = make(&t, a, "b", S_IFDIR | 0755);
-	make(&t, TREE_ROOT, "c", S_IFDIR | 0755);
+	a = make_tree_object(&t, TREE_ROOT, "a", S_IFDIR | 0755);
+	b = make_tree_object(&t, a, "b", S_IFDIR | 0755);
+	make_tree_object(&t, TREE_ROOT, "c", S_IFDIR | 0755);
 	for (int i = 0; i < 5; i++) {
-		*ret_file = make(&t, i % 2 ? a : b, &"fghij"[4 - i], S_IFREG | 0644);
+		*ret_file = make_tree_object(&t, i % 2 ? a : b, &"fghij"[4 - i], S_IFREG | 0644);
 		tree_write(&t, *ret_file, 0, "0123456789", i);
 	}
-	tree_set_target(&t, make(&t, a, "l", S_IFLNK | 0777), "b/f", 3);
-	tree_set_target(&t, make(&t, TREE_ROOT, "m", S_IFLNK | 0777), "a", 1);
+	tree_set_target(&t, make_tree_object(&t, a, "l", S_IFLNK | 0777), "b/f", 3);
+	tree_set_target(&t, make_tree_object(&t, TREE_ROOT, "m", S_IFLNK | 0777), "a", 1);
 	tree_settle(&t);
 	return t;
 }
 
-static void print(const char *name, double value, const char *unit)
+static void print_figure(const char *name, double value, const char *unit)
 {
 	printf("%s %.4g %s\n", name, value, unit);
 }
@@ -74,21 +74,24 @@ static void bench_states(void)
 	struct tree t = ten_objects(&file), copy;
 	size_t before, bytes;
 
-	print("tree.snapshot_release", TIME(REPEATS, copy = tree_copy(&t); tree_free(&copy)), "ns");
-	print("tree.find", TIME(REPEATS, must(tree_find(&t, TREE_ROOT, "a", 1))), "ns");
-	print("tree.chmod", TIME(REPEATS, tree_edit(&t, file)->mode ^= 1; tree_settle(&t)), "ns");
-	print("tree.snapshot_chmod_release",
-	      TIME(REPEATS, copy = tree_copy(&t); tree_edit(&copy, file)->mode ^= 1;
-		   tree_settle(&copy); tree_free(&copy)),
-	      "ns");
-	print("tree.snapshot_create_release",
-	      TIME(REPEATS, copy = tree_copy(&t); make(&copy, TREE_ROOT, "new", S_IFREG | 0644);
-		   tree_settle(&copy); tree_free(&copy)),
-	      "ns");
-	print("tree.snapshot_write_release",
-	      TIME(REPEATS, copy = tree_copy(&t); tree_write(&copy, file, 0, "x", 1);
-		   tree_settle(&copy); tree_free(&copy)),
-	      "ns");
+	print_figure("tree.snapshot_release", TIME(REPEATS, copy = tree_copy(&t); tree_free(&copy)),
+		     "ns");
+	print_figure("tree.find", TIME(REPEATS, must(tree_find(&t, TREE_ROOT, "a", 1))), "ns");
+	print_figure("tree.chmod", TIME(REPEATS, tree_edit(&t, file)->mode ^= 1; tree_settle(&t)),
+		     "ns");
+	print_figure("tree.snapshot_chmod_release",
+		     TIME(REPEATS, copy = tree_copy(&t); tree_edit(&copy, file)->mode ^= 1;
+			  tree_settle(&copy); tree_free(&copy)),
+		     "ns");
+	print_figure("tree.snapshot_create_release",
+		     TIME(REPEATS, copy = tree_copy(&t);
+			  make_tree_object(&copy, TREE_ROOT, "new", S_IFREG | 0644);
+			  tree_settle(&copy); tree_free(&copy)),
+		     "ns");
+	print_figure("tree.snapshot_write_release",
+		     TIME(REPEATS, copy = tree_copy(&t); tree_write(&copy, file, 0, "x", 1);
+			  tree_settle(&copy); tree_free(&copy)),
+		     "ns");
 
 	before = mallinfo2().uordblks;
 	for (int i = 0; i < STATES; i++) {
@@ -97,13 +100,13 @@ static void bench_states(void)
 		tree_settle(&states[i]);
 	}
 	bytes = mallinfo2().uordblks - before;
-	print("tree.bytes_per_state", (double)bytes / STATES + sizeof(struct tree), "bytes");
+	print_figure("tree.bytes_per_state", (double)bytes / STATES + sizeof(struct tree), "bytes");
 	for (int i = 0; i < STATES; i++)
 		tree_free(&states[i]);
 	tree_free(&t);
 }
 
-static void make_directory(const char *dir)
+static void make_host_directory(const char *dir)
 {
 	char command[512];
 
@@ -150,7 +153,7 @@ static void bench_walk(void)
 {
 	char dir[] = "/dev/shm/assay-bench.XXXXXX", command[64];
 	struct scan_options options = { .fields = TREE_FIELDS_DEFAULT };
-	struct scanner *taker = scanner_new(&options);
+	struct scanner *scanner = scanner_new(&options);
 	struct err err = { 0 };
 	struct tree t;
 	double bare, walk;
@@ -158,15 +161,15 @@ static void bench_walk(void)
 
 	if (!mkdtemp(dir))
 		return;
-	make_directory(dir);
+	make_host_directory(dir);
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bare = TIME(WALKS, lseek(fd, 0, SEEK_SET); bare_walk(fd)) / 1000;
-	walk = TIME(WALKS, must(tree_scan(taker, fd, &t, &err) == 0); tree_free(&t)) / 1000;
-	print("tree.bare_walk", bare, "us");
-	print("tree.walk", walk, "us");
-	print("tree.walk_ratio", walk / bare, "times");
+	walk = TIME(WALKS, must(tree_scan(scanner, fd, &t, &err) == 0); tree_free(&t)) / 1000;
+	print_figure("tree.bare_walk", bare, "us");
+	print_figure("tree.walk", walk, "us");
+	print_figure("tree.walk_ratio", walk / bare, "times");
 	close(fd);
-	scanner_free(taker);
+	scanner_free(scanner);
 	snprintf(command, sizeof(command), "rm -r %s", dir);
 	must(system(command) == 0);
 }
