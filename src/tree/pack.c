@@ -384,7 +384,7 @@ static void get_entry(struct unpacker *u, uint64_t dir)
 	const struct inode *inode = u->error ? NULL : tree_inode(u->tree, ino);
 
 	if (!inode)
-		bad_object(u, dir, "has an entry for what is not there");
+		bad_object(u, dir, "has an entry for a missing object");
 	else if (again && S_ISDIR(inode->mode))
 		bad_object(u, ino, "is a directory with two names");
 	else if (!is_packed_name(name, len) && !is_remark(name, len, inode))
