@@ -93,7 +93,7 @@ void coverage_result(struct coverage *c, const struct syscall *s, int64_t ret, u
 		cover_outcome(&c->counts, s->result, (int)error, times);
 	else
 		c->lost += times;
-	if (!error && metrics_returns_number(s->op))
+	if (!error && syscall_returns_number(s->op))
 		count_in(&c->returned[s->op], KIND_COUNT, ret, times);
 }
 

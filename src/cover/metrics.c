@@ -19,14 +19,6 @@ static const struct {
 #undef ERRORS
 };
 
-bool metrics_returns_number(enum op op)
-{
-	enum result result = op_table[op].result;
-
-	return result == RESULT_NUM || result == RESULT_BYTES || result == RESULT_NAMES ||
-	       result == RESULT_TARGET;
-}
-
 struct metric metric_of(const json_t *counts, double target)
 {
 	struct metric m = { 0 };

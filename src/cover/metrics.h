@@ -8,8 +8,6 @@
 
 #include "op/op.h"
 
-/* Does the operation return a number of bytes? */
-bool metrics_returns_number(enum op op);
 
 /* One argument of a base call, as partitions: how many there are that count, how many were tried,
  * and the deviation of the logarithms of their counts from a target of `target` uses each (the

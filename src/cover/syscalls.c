@@ -7,7 +7,6 @@
 #include <threads.h>
 
 #include "base/must.h"
-#include "cover/metrics.h"
 #include "cover/name_table.h"
 #include "op/kind.h"
 
@@ -77,7 +76,7 @@ static void syscall_complete(struct syscall *s)
 		arg->number = !kind_names(info->arg[arg->to].kind);
 	}
 	s->row.descriptor = info->result == RESULT_FD;
-	s->row.sized = metrics_returns_number(s->op);
+	s->row.sized = syscall_returns_number(s->op);
 	s->row.makes = s->row.special == SPECIAL_OPEN || s->row.special == SPECIAL_HOW;
 }
 
@@ -120,4 +119,12 @@ const struct syscall *syscall_exactly(const struct syscall *s, const int64_t val
 	if (s->row.special == SPECIAL_REMOVE)
 		other = syscall_request(s, (unsigned)value[2]);
 	return other ? other : s;
+}
+
+bool syscall_returns_number(enum op op)
+{
+	enum result result = op_table[op].result;
+
+	return result == RESULT_NUM || result == RESULT_BYTES || result == RESULT_NAMES ||
+	       result == RESULT_TARGET;
 }

@@ -26,4 +26,7 @@ const struct syscall *syscall_request(const struct syscall *s, unsigned request)
 /* The row that the values of the arguments name. */
 const struct syscall *syscall_exactly(const struct syscall *s, const int64_t value[SYSCALL_VALUES]);
 
+/* Does the operation return a number of bytes? */
+bool syscall_returns_number(enum op op);
+
 #endif

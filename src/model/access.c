@@ -1,5 +1,5 @@
 /* access.c -- who may do what: owners, groups, permission bits, the sticky bit. */
-#include "model/step.h"
+#include "model/internal.h"
 
 bool is_owner(const struct step *x, const struct inode *inode)
 {

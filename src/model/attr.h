@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 
-#include "model/step.h"
+#include "model/internal.h"
 
 /* The object that a path leads to, or NULL after refusing: by the path's own rule, or as missing.
  * Flags are those of resolve(). */

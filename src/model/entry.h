@@ -2,7 +2,7 @@
 #ifndef MODEL_ENTRY_H
 #define MODEL_ENTRY_H
 
-#include "model/step.h"
+#include "model/internal.h"
 
 /* The path's own error: where the way to the last name is wrong, and where only that name is. */
 void refuse_way(struct step *x, const struct where *w);

@@ -2,7 +2,7 @@
  */
 #include "model/giving_up.h"
 
-#include "model/step.h"
+#include "model/internal.h"
 #include "tree/inode.h"
 
 /* Does it change something, so that it is refused with EROFS? */

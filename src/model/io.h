@@ -4,7 +4,7 @@
 
 #include <linux/fs.h>
 
-#include "model/step.h"
+#include "model/internal.h"
 
 enum {
 	TRANSFER_MAX = 0x7ffff000, /* Linux cuts every count to this */

@@ -1,5 +1,5 @@
 /* op_fd.c -- close, dup, dup2: descriptors by themselves. */
-#include "model/step.h"
+#include "model/internal.h"
 
 enum { FDS_USUAL = 256 }; /* fewer than this a process can always have */
 

@@ -3,7 +3,7 @@
  * The path is never copied. What is still to walk is a stack of pieces: the rest of the path
  * below, the rest of the target of each symbolic link being followed above it. Costs one lookup
  * a name. */
-#include "model/step.h"
+#include "model/internal.h"
 
 #include <linux/openat2.h>
 

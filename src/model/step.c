@@ -1,7 +1,7 @@
 /* step.c -- a call through the rules: the three questions of model.h, and what operations use.
  *
  * Nothing here allocates but for values with bytes, which live in one buffer per thread. */
-#include "model/step.h"
+#include "model/internal.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef REPORT_COVER_GLANCE_H
 #define REPORT_COVER_GLANCE_H
 
-#include "report/cover_page.h"
+#include "report/cover_key.h"
 
 /* Calls with their arguments, as objects of objects: all that any tool used. */
 void cover_glance(struct buf *out, const struct cover_tool *tools, size_t count, json_t *calls);

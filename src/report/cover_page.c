@@ -116,23 +116,6 @@ static void add_chart(struct buf *out, json_t *const *counts, size_t tools, json
 	buf_adds(out, "</table>\n");
 }
 
-static void add_swatch(struct buf *out, size_t tool)
-{
-	buf_addf(out, "<span class=key><span class=\"bar t%zu\" style=\"width:.7rem\"></span> ",
-		 tool % COVER_COLORS);
-}
-
-void cover_key(struct buf *out, const struct cover_tool *tools, size_t count)
-{
-	buf_adds(out, "<p>");
-	for (size_t i = 0; i < count; i++) {
-		add_swatch(out, i);
-		page_text(out, tools[i].name);
-		buf_adds(out, "</span>");
-	}
-	buf_adds(out, "</p>\n");
-}
-
 /* "open flags: 7 of 19 covered, deviation 1.94" for each tool. */
 static void add_metrics(struct buf *out, const struct cover_tool *tools, size_t count,
 			const char *call, const char *argument)
@@ -143,7 +126,7 @@ static void add_metrics(struct buf *out, const struct cover_tool *tools, size_t 
 	for (size_t i = 0; i < count; i++) {
 		metric = json_object_get(json_object_get(tools[i].coverage, "metrics"), call);
 		metric = json_object_get(metric, argument);
-		add_swatch(out, i);
+		cover_swatch(out, i);
 		page_text(out, tools[i].name);
 		if (metric)
 			buf_addf(out, ": %lld of %lld, deviation %.2f",

@@ -5,7 +5,7 @@
 #include <signal.h>
 
 #include "channel/message.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_ops.h"
 
 /* Has the first process end all others in its namespaces, then itself. */
 enum { SANDBOX_END_NOW = SIGUSR2 };

@@ -1,4 +1,4 @@
-/* step.h -- inside the model: one call on its way through checks and effect.
+/* internal.h -- inside the model: one call on its way through checks and effect.
  *
  * An operation is one function model_NAME(struct step *). It calls refuse() for every rule that
  * forbids the call, in the order Linux checks them, may_refuse() for errors that are allowed
@@ -10,8 +10,8 @@
  * and below that changes x->state and says what success yields with the give_ functions. The
  * same function serves all three questions of model.h: proceed() is false where the question
  * ends with the checks. */
-#ifndef MODEL_STEP_H
-#define MODEL_STEP_H
+#ifndef MODEL_INTERNAL_H
+#define MODEL_INTERNAL_H
 
 #include <errno.h>
 #include <fcntl.h>
