@@ -80,14 +80,6 @@ size_t lex_peek_word(struct lexer *l, const char **ret)
 	return len;
 }
 
-size_t lex_word(struct lexer *l, const char **ret)
-{
-	size_t len = lex_peek_word(l, ret);
-
-	l->next += len;
-	return len;
-}
-
 bool lex_take_word(struct lexer *l, const char *word)
 {
 	const char *found;

@@ -62,7 +62,6 @@ int lex_end(struct lexer *l);
 /* Letters, digits and '_', beginning with no digit; 0 where there are none. The word is left
  * alone by peeking. */
 size_t lex_peek_word(struct lexer *l, const char **ret);
-size_t lex_word(struct lexer *l, const char **ret);
 static inline bool word_is(const char *word, size_t len, const char *text)
 {
 	return !__builtin_strncmp(word, text, len) && !text[len];

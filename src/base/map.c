@@ -81,11 +81,6 @@ uint64_t *hash_map_put(struct hash_map *m, struct hash key, bool *ret_new)
 	return &slot->value;
 }
 
-size_t hash_map_bytes(const struct hash_map *m)
-{
-	return m->cap ? (m->cap + 1) * sizeof(*m->slots) : 0;
-}
-
 void hash_map_free(struct hash_map *m)
 {
 	free(m->slots);

@@ -24,7 +24,6 @@ struct hash_map {
 uint64_t *hash_map_get(const struct hash_map *m, struct hash key);
 /* The same, made with value 0 where absent; *ret_new says which. ret_new may be NULL. */
 uint64_t *hash_map_put(struct hash_map *m, struct hash key, bool *ret_new);
-size_t hash_map_bytes(const struct hash_map *m);
 void hash_map_free(struct hash_map *m);
 
 /* Keys are copied. Iteration is in order of insertion, so that output is stable. */

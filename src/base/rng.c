@@ -55,11 +55,6 @@ bool rng_chance(struct rng *r, unsigned numerator, unsigned denominator)
 	return rng_below(r, denominator) < numerator;
 }
 
-double rng_double(struct rng *r)
-{
-	return (double)(rng_u64(r) >> 11) * 0x1p-53;
-}
-
 size_t rng_weighted(struct rng *r, const unsigned *weights, size_t count)
 {
 	uint64_t sum = 0, at;

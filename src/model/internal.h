@@ -70,8 +70,6 @@ static inline bool fails_with(const struct step *x, int error)
 void give_num(struct step *x, enum result result, int64_t num);
 /* Any number from least to most; returns the one that was seen, or most. */
 int64_t give_range(struct step *x, int64_t least, int64_t most);
-/* The number of bytes to follow: as many as were seen, or len. */
-size_t seen_len(const struct step *x, size_t len, size_t shortest);
 /* A buffer of len bytes for the value, to be filled by the caller; shortest <= length seen. */
 char *give_bytes(struct step *x, enum result result, size_t len, size_t shortest);
 void give_stat(struct step *x, const struct inode *inode);

@@ -139,11 +139,6 @@ int64_t give_range(struct step *x, int64_t least, int64_t most)
 	return most;
 }
 
-size_t seen_len(const struct step *x, size_t len, size_t shortest)
-{
-	return x->seen && x->seen->len >= shortest && x->seen->len <= len ? x->seen->len : len;
-}
-
 /* The bytes of this thread's last outcome. */
 static _Thread_local struct {
 	char *bytes;

@@ -103,8 +103,9 @@ static struct blob *block_make(const struct tree *t, const char *bytes, size_t l
 	return blob_make(bytes, trim_zeros(bytes, len), t->hashed);
 }
 
-void block_write(struct tree *t, struct inode *file, uint64_t index, size_t from, const char *data,
-		 size_t len)
+/* Writes within one block. */
+static void block_write(struct tree *t, struct inode *file, uint64_t index, size_t from,
+			const char *data, size_t len)
 {
 	const struct blob *old = (const struct blob *)pmap_get(&file->file.blocks, index);
 	size_t stored = old ? old->len : 0, end = from + len > stored ? from + len : stored;

@@ -20,9 +20,6 @@ const struct blob *block_next(struct block_walk *w);
 
 /* Puts a block (taking over the caller's count) or, where NULL, takes it away. */
 void block_put(struct tree *t, struct inode *file, uint64_t index, struct blob *blob);
-/* Writes within one block. */
-void block_write(struct tree *t, struct inode *file, uint64_t index, size_t from, const char *data,
-		 size_t len);
 /* Writes bytes; the size stays. */
 void data_write(struct tree *t, struct inode *file, uint64_t offset, const char *data, size_t len);
 /* Zeroes bytes and takes away the blocks that lie wholly within. */

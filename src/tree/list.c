@@ -14,8 +14,9 @@ static int compare_entries(const void *a, const void *b)
 		      (*(const struct entry *const *)b)->name);
 }
 
-const struct entry **sorted_entries(const struct tree *t, const struct inode *dir,
-				    struct arena *arena, size_t *ret_count)
+/* The entries of a directory in the order of their names; *ret_count of them. */
+static const struct entry **sorted_entries(const struct tree *t, const struct inode *dir,
+					   struct arena *arena, size_t *ret_count)
 {
 	const struct entry **entries =
 		arena_alloc(arena, dir->dir.entries.count * sizeof(*entries));

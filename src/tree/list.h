@@ -31,9 +31,6 @@ void add_item_path(struct buf *out, const struct path_list *list, size_t index);
 /* What a tree has at the path of an item; NULL: nothing. */
 const struct inode *item_lookup(const struct path_list *list, size_t index, const struct tree *t);
 
-/* The entries of a directory in the order of their names; *ret_count of them. */
-const struct entry **sorted_entries(const struct tree *t, const struct inode *dir,
-				    struct arena *arena, size_t *ret_count);
 /* The directories from the outermost to where a walk is; deep trees would need too much stack. */
 struct dir_level {
 	const struct entry **entries; /* sorted */
