@@ -124,11 +124,6 @@ static json_int_t file_count(const json_t *o, const char *key)
 	return json_integer_value(json_object_get(o, key));
 }
 
-static const char *file_path(const json_t *file)
-{
-	return json_string_value(json_object_get(file, "path"));
-}
-
 static json_int_t points_missing(const json_t *file)
 {
 	return file_count(file, "points") - file_count(file, "reached");
@@ -149,7 +144,7 @@ static void print_share(json_int_t reached, json_int_t points)
 
 static void print_file(const json_t *file)
 {
-	printf("  %-28s ", file_path(file));
+	printf("  %-28s ", json_string_value(json_object_get(file, "path")));
 	print_share(file_count(file, "reached"), file_count(file, "points"));
 	printf(", %3lld of %3lld functions\n", (long long)file_count(file, "entered"),
 	       (long long)file_count(file, "functions"));

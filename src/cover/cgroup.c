@@ -50,11 +50,6 @@ static bool find_own(struct buf *out)
 	return found;
 }
 
-static bool find_parent(struct buf *out)
-{
-	return find_cgroup_mount(out) && find_own(out);
-}
-
 static bool move_into(int dir, const char *procs, const char *pid)
 {
 	int fd = openat(dir, procs, O_WRONLY | O_CLOEXEC);
@@ -153,7 +148,7 @@ bool cgroup_make(struct cgroup *g)
 	struct stat st;
 
 	*g = (struct cgroup){ .fd = -1, .guard_fd = -1 };
-	if (!find_parent(&path)) {
+	if (!find_cgroup_mount(&path) || !find_own(&path)) {
 		buf_free(&path);
 		return false;
 	}

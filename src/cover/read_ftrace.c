@@ -119,11 +119,6 @@ static bool is_clone(struct text name)
 	       (name.len == 4 && !memcmp(name.at, "fork", 4));
 }
 
-static int64_t result_of(struct text rest)
-{
-	return (int64_t)strtoull(rest.at, NULL, 0);
-}
-
 /* A call is known whole at its end: what its beginning said was kept. */
 static void ftrace_exit(struct events *e, const struct record *r)
 {
@@ -131,7 +126,7 @@ static void ftrace_exit(struct events *e, const struct record *r)
 	struct trace_event ev = { .pid = r->pid, .call = syscall_find(r->name.at, r->name.len) };
 	struct record begin = { 0 };
 
-	ev.ret = result_of(r->rest);
+	ev.ret = (int64_t)strtoull(r->rest.at, NULL, 0);
 	if (is_clone(r->name) && ev.ret > 0)
 		events_clone(e, r->pid, (uint32_t)ev.ret, 0);
 	if (!p->pending || !ev.call) {

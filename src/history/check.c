@@ -95,12 +95,6 @@ static bool posix_allows(const struct checker *c, const struct pending *p, const
 	return allowed;
 }
 
-static void note_rules(struct mismatch *ret, const struct envelope *env)
-{
-	ret->rule_count = env->rule_count;
-	memcpy(ret->rules, env->rules, sizeof(ret->rules));
-}
-
 /* No hypothesis explains the return: reports what was allowed, and continues from there. */
 static void explain_mismatch(struct checker *c, size_t place, enum dialect dialect,
 			     struct mismatch *ret)
@@ -122,7 +116,8 @@ static void explain_mismatch(struct checker *c, size_t place, enum dialect diale
 			ret->reach = REACH_INSIDE_POSIX;
 		model_allow(&o->model, &h->state, p->call, &env);
 		print_allowed(c, &env, p->call->op, dialect);
-		note_rules(ret, &env);
+		ret->rule_count = env.rule_count;
+		memcpy(ret->rules, env.rules, sizeof(ret->rules));
 		overlap_effect(o, p, &h->state, seen, &env);
 		h->taken |= 1u << place;
 	}

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "tree/inode.h"
 
 /* Numbers from here on are never given: there is room above them for all that will be made. */
 static const uint64_t ino_end = (uint64_t)1 << 62;
@@ -96,17 +97,11 @@ static void tree_check_names(struct tree_checker *c)
 
 /* ---- objects ---- */
 
-static bool is_inode_type(uint32_t mode)
-{
-	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISFIFO(mode) ||
-	       S_ISSOCK(mode) || S_ISCHR(mode) || S_ISBLK(mode);
-}
-
 static void check_attributes(struct tree_checker *c, const struct inode *inode)
 {
 	if (inode->ino >= c->tree->next_ino || !inode->ino)
 		checker_wrong(c, inode->ino, "has a number beyond the last used one");
-	if (!is_inode_type(inode->mode) || inode->mode & ~(uint32_t)(S_IFMT | 07777))
+	if (!inode_has_type(inode->mode) || inode->mode & ~(uint32_t)(S_IFMT | 07777))
 		checker_wrong(c, inode->ino, "has an unknown type or mode");
 	if (inode->flags & ~(uint32_t)(FS_IMMUTABLE_FL | FS_APPEND_FL))
 		checker_wrong(c, inode->ino, "has unknown flags");

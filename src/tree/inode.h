@@ -25,6 +25,13 @@ static inline size_t blob_size(size_t len)
 	return sizeof(struct blob) + len + 1;
 }
 
+/* Of the seven types that a file can have. */
+static inline bool inode_has_type(uint32_t mode)
+{
+	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISFIFO(mode) ||
+	       S_ISSOCK(mode) || S_ISCHR(mode) || S_ISBLK(mode);
+}
+
 /* A new inode of this number without names, holds or contents. */
 struct inode *inode_add(struct tree *t, uint64_t ino, uint32_t mode);
 /* Frees the inode if it has neither names nor holds, nor removed directories that were in it and

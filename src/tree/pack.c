@@ -303,12 +303,6 @@ static void get_error(struct unpacker *u, struct inode *inode)
 	memcpy(inode->error.call, call, len);
 }
 
-static bool is_packed_type(uint32_t type)
-{
-	return type == 0 || type == S_IFREG || type == S_IFDIR || type == S_IFLNK ||
-	       type == S_IFIFO || type == S_IFSOCK || type == S_IFCHR || type == S_IFBLK;
-}
-
 /* An object's attributes and contents; its number is read already. It has no name yet. */
 static void get_object(struct unpacker *u, uint64_t ino)
 {
@@ -320,7 +314,7 @@ static void get_object(struct unpacker *u, uint64_t ino)
 		tree_edit(u->tree, ino)->mode = mode;
 	} else if (ino == UINT64_MAX || tree_inode(u->tree, ino)) {
 		bad_object(u, ino, "is there already, or has a number that cannot be");
-	} else if (!is_packed_type(mode & S_IFMT)) {
+	} else if (mode & S_IFMT && !inode_has_type(mode)) {
 		bad_object(u, ino, "has a type that there is not");
 	} else {
 		u->tree->next_ino = ino;

@@ -216,12 +216,6 @@ static void scan_file_or_link(struct scanner *w, int dir_fd, uint64_t dir, const
 		scan_other(w, dir_fd, name, inode, st);
 }
 
-static bool is_statx_type(uint32_t mode)
-{
-	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISFIFO(mode) ||
-	       S_ISSOCK(mode) || S_ISCHR(mode) || S_ISBLK(mode);
-}
-
 static bool within_limits(struct scanner *w, uint64_t dir)
 {
 	if (w->options.objects_max && w->objects++ >= w->options.objects_max)
@@ -244,7 +238,7 @@ static void scan_object(struct scanner *w, int dir_fd, uint64_t dir, const char 
 	}
 	if (statx(dir_fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_WANTED, &st) < 0)
 		add_error(w, dir, name, "stat", errno);
-	else if (!is_statx_type(st.stx_mode))
+	else if (!inode_has_type(st.stx_mode))
 		add_error(w, dir, name, "stat", EUCLEAN);
 	else if (S_ISDIR(st.stx_mode))
 		scan_enter_dir(w, dir_fd, dir, name, &st);
