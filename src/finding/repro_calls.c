@@ -1,8 +1,8 @@
 /* repro_calls.c -- every operation as a C expression.
  *
- * Most operations are system calls of their own name with their arguments in order and need no
- * row. In a form, $0 to $5 stand for the arguments, # for the number that success gave, and @ for
- * where the process's streams begin: all processes of a finding are one here. */
+ * Most operations are functions of the same name with the arguments in order and need no row. In
+ * a form, $0 to $5 are the arguments, # is the number that success returned, and @ is the first
+ * stream of the process: all processes of a finding are one program. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -74,19 +74,20 @@ static const char *const forms[OP_COUNT] = {
 };
 
 /* Which of the processes of the finding calls; each has a part of the program's arrays. */
-static unsigned process_of(const struct call *c)
+static unsigned repro_process_of(const struct call *c)
 {
 	return c->pid - 1U;
 }
 
 /* The text may mention helpers. */
-static void put_arg(struct repro *r, const struct call *c, unsigned i)
+static void repro_put_arg(struct repro *r, const struct call *c, unsigned i)
 {
 	const struct kind_info *kind = kind_table[op_table[c->op].arg[i].kind];
 	struct buf text = BUF_INIT;
-	struct c_text to = {
-		.out = &text, .rooted = r->rooted, .data_max = r->data_max, .process = process_of(c)
-	};
+	struct c_text to = { .out = &text,
+			     .rooted = r->rooted,
+			     .data_max = r->data_max,
+			     .process = repro_process_of(c) };
 
 	kind->c_text(kind, &c->arg[i], &to);
 	repro_mentions(r, buf_str(&text));
@@ -95,57 +96,57 @@ static void put_arg(struct repro *r, const struct call *c, unsigned i)
 }
 
 /* "name($0, $1)" for operations that are what their name says. */
-static void put_plain(struct repro *r, const struct call *c)
+static void repro_put_plain(struct repro *r, const struct call *c)
 {
 	const struct op_info *info = &op_table[c->op];
 
 	buf_addf(r->out, "%s(", info->name);
 	for (unsigned i = 0; i < info->args; i++) {
 		buf_adds(r->out, i ? ", " : "");
-		put_arg(r, c, i);
+		repro_put_arg(r, c, i);
 	}
 	buf_addch(r->out, ')');
 }
 
-static void put_form(struct repro *r, const struct call *c, const char *form, int64_t result)
+static void repro_put_form(struct repro *r, const struct call *c, const char *form, int64_t result)
 {
 	repro_mentions(r, form);
 	for (const char *at = form; *at; at++) {
 		if (*at == '$')
-			put_arg(r, c, (unsigned)(*++at - '0'));
+			repro_put_arg(r, c, (unsigned)(*++at - '0'));
 		else if (*at == '#')
 			buf_addf(r->out, "%" PRId64,
-				 (result & (C_FDS_MAX - 1)) + process_of(c) * C_FDS_MAX);
+				 (result & (C_FDS_MAX - 1)) + repro_process_of(c) * C_FDS_MAX);
 		else if (*at == '@')
-			buf_addf(r->out, "%u", process_of(c) * C_STREAMS_MAX);
+			buf_addf(r->out, "%u", repro_process_of(c) * C_STREAMS_MAX);
 		else
 			buf_addch(r->out, *at);
 	}
 }
 
 /* What makes a descriptor: its number is known, is none, or is found as the calls count them. */
-static void put_opening(struct repro *r, const struct call *c, const char *form,
-			const struct outcome *outcome)
+static void repro_put_opening(struct repro *r, const struct call *c, const char *form,
+			      const struct outcome *outcome)
 {
 	static const char assignment[] = "fd[#] = ";
 
 	if (outcome && !outcome->error) {
-		put_form(r, c, form, outcome->num);
+		repro_put_form(r, c, form, outcome->num);
 		return;
 	}
 	form += strlen(assignment);
 	if (outcome) {
-		put_form(r, c, form, 0);
+		repro_put_form(r, c, form, 0);
 		return;
 	}
 	buf_adds(r->out, "keep(");
-	put_form(r, c, form, 0);
-	buf_addf(r->out, ", %u)", process_of(c) * C_FDS_MAX);
+	repro_put_form(r, c, form, 0);
+	buf_addf(r->out, ", %u)", repro_process_of(c) * C_FDS_MAX);
 	r->needs[HELPER_keep] = true;
 }
 
 /* The form of a call that depends on its arguments. */
-static const char *form_of(const struct call *c)
+static const char *repro_form_of(const struct call *c)
 {
 	if (c->op == OP_close && c_is_descriptor(c->close.fd.num))
 		return "do_close(&$0)";
@@ -156,12 +157,12 @@ static const char *form_of(const struct call *c)
 
 void repro_call(struct repro *r, const struct call *c, const struct outcome *outcome)
 {
-	const char *form = form_of(c);
+	const char *form = repro_form_of(c);
 
 	if (!form)
-		put_plain(r, c);
+		repro_put_plain(r, c);
 	else if (!strncmp(form, "fd[#]", 5))
-		put_opening(r, c, form, outcome);
+		repro_put_opening(r, c, form, outcome);
 	else
-		put_form(r, c, form, 0);
+		repro_put_form(r, c, form, 0);
 }

@@ -52,13 +52,13 @@ void repro_path(struct repro *r, const char *path)
 	r->needs[HELPER_nothing] |= !path;
 }
 
-static bool is_word(char c)
+static bool is_word_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
 /* Behind the comment or literal that begins at `at`. */
-static const char *skip(const char *at)
+static const char *repro_skip(const char *at)
 {
 	char quote = *at;
 
@@ -71,7 +71,7 @@ static const char *skip(const char *at)
 	return *at ? at + 1 : at;
 }
 
-static void mention(struct repro *r, const char *word, size_t len)
+static void repro_mention(struct repro *r, const char *word, size_t len)
 {
 	for (size_t i = 0; i < HELPER_COUNT; i++)
 		if (strlen(helpers[i].name) == len && !memcmp(helpers[i].name, word, len))
@@ -84,11 +84,11 @@ void repro_mentions(struct repro *r, const char *text)
 
 	while (*text) {
 		if (*text == '"' || *text == '\'' || (*text == '/' && text[1] == '*')) {
-			text = skip(text);
-		} else if (is_word(*text)) {
-			for (len = 0; is_word(text[len]); len++)
+			text = repro_skip(text);
+		} else if (is_word_char(*text)) {
+			for (len = 0; is_word_char(text[len]); len++)
 				;
-			mention(r, text, len);
+			repro_mention(r, text, len);
 			text += len;
 		} else {
 			text++;

@@ -18,7 +18,7 @@ void simplify_end(struct simplify *s)
 }
 
 /* A count that shrinks takes the data of its call along. */
-static void fit_data(struct call *c, int64_t count)
+static void simplify_fit_data(struct call *c, int64_t count)
 {
 	const struct op_info *info = &op_table[c->op];
 
@@ -28,7 +28,7 @@ static void fit_data(struct call *c, int64_t count)
 }
 
 /* The same path means the same object everywhere, so it changes everywhere. */
-static void replace_path(struct simplify *s, const char *from, const struct arg *to)
+static void simplify_replace_path(struct simplify *s, const char *from, const struct arg *to)
 {
 	const struct op_info *info;
 	struct arg *arg;
@@ -45,7 +45,7 @@ static void replace_path(struct simplify *s, const char *from, const struct arg 
 }
 
 /* Applies candidate i of the present argument. Sets *ret_changed; false beyond the last. */
-static bool apply_candidate(struct simplify *s, size_t i, bool *ret_changed)
+static bool simplify_apply(struct simplify *s, size_t i, bool *ret_changed)
 {
 	struct call *c = &s->calls[s->call];
 	enum kind kind = op_table[c->op].arg[s->arg].kind;
@@ -57,14 +57,14 @@ static bool apply_candidate(struct simplify *s, size_t i, bool *ret_changed)
 		return false;
 	*ret_changed = !arg_equal(&before, &simpler, kind);
 	if (info->is_path)
-		replace_path(s, before.text, &simpler);
+		simplify_replace_path(s, before.text, &simpler);
 	c->arg[s->arg] = simpler;
 	if (info->sizes_data)
-		fit_data(c, simpler.num);
+		simplify_fit_data(c, simpler.num);
 	return true;
 }
 
-static bool next_argument(struct simplify *s)
+static bool simplify_next_argument(struct simplify *s)
 {
 	s->next = 0;
 	if (s->call < s->count && s->arg + 1 < op_table[s->base[s->call].op].args) {
@@ -87,11 +87,11 @@ bool simplify_next(struct simplify *s)
 	do {
 		memcpy(s->calls, s->base, s->count * sizeof(*s->calls));
 		while (s->arg < op_table[s->base[s->call].op].args &&
-		       apply_candidate(s, s->next, &changed)) {
+		       simplify_apply(s, s->next, &changed)) {
 			s->next++;
 			if (changed)
 				return true;
 		}
-	} while (next_argument(s));
+	} while (simplify_next_argument(s));
 	return false;
 }

@@ -40,7 +40,7 @@ uint64_t call_extent(const struct call *c)
 	return sum;
 }
 
-static bool same(int64_t a, int64_t b)
+static bool stat_field_same(int64_t a, int64_t b)
 {
 	return a == b || a == STAT_UNKNOWN || b == STAT_UNKNOWN;
 }
@@ -54,17 +54,20 @@ static bool stat_equal(const struct stat_result *a, const struct stat_result *b)
 {
 	bool device = S_ISCHR(a->mode) || S_ISBLK(a->mode);
 
-	return modes_equal(a->mode, b->mode) && same(a->nlink, b->nlink) && same(a->uid, b->uid) &&
-	       same(a->gid, b->gid) && same(a->size, b->size) && same(a->blocks, b->blocks) &&
-	       (!device || same(a->rdev, b->rdev)) && same(a->atime, b->atime) &&
-	       same(a->mtime, b->mtime) && same(a->ctime, b->ctime) && same(a->btime, b->btime);
+	return modes_equal(a->mode, b->mode) && stat_field_same(a->nlink, b->nlink) &&
+	       stat_field_same(a->uid, b->uid) && stat_field_same(a->gid, b->gid) &&
+	       stat_field_same(a->size, b->size) && stat_field_same(a->blocks, b->blocks) &&
+	       (!device || stat_field_same(a->rdev, b->rdev)) &&
+	       stat_field_same(a->atime, b->atime) && stat_field_same(a->mtime, b->mtime) &&
+	       stat_field_same(a->ctime, b->ctime) && stat_field_same(a->btime, b->btime);
 }
 
 static bool statfs_equal(const struct statfs_result *a, const struct statfs_result *b)
 {
-	return same(a->bsize, b->bsize) && same(a->blocks, b->blocks) && same(a->bfree, b->bfree) &&
-	       same(a->bavail, b->bavail) && same(a->files, b->files) && same(a->ffree, b->ffree) &&
-	       same(a->namelen, b->namelen);
+	return stat_field_same(a->bsize, b->bsize) && stat_field_same(a->blocks, b->blocks) &&
+	       stat_field_same(a->bfree, b->bfree) && stat_field_same(a->bavail, b->bavail) &&
+	       stat_field_same(a->files, b->files) && stat_field_same(a->ffree, b->ffree) &&
+	       stat_field_same(a->namelen, b->namelen);
 }
 
 bool outcome_equal(const struct outcome *a, const struct outcome *b)

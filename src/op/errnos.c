@@ -11,7 +11,7 @@
 static const char *names[EHWPOISON + 1];
 static once_flag names_once = ONCE_FLAG_INIT;
 
-static void names_fill(void)
+static void errno_names_fill(void)
 {
 	for (int error = 1; error < (int)ARRAY_LEN(names); error++)
 		names[error] = strerrorname_np(error);
@@ -36,7 +36,7 @@ const char *errno_name(int error)
 {
 	static _Thread_local char unnamed[16];
 
-	call_once(&names_once, names_fill);
+	call_once(&names_once, errno_names_fill);
 	if (error > 0 && error < (int)ARRAY_LEN(names) && names[error])
 		return names[error];
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
@@ -46,13 +46,13 @@ const char *errno_name(int error)
 	return unnamed;
 }
 
-static bool is_name(const char *candidate, const char *name, size_t len)
+static bool errno_name_is(const char *candidate, const char *name, size_t len)
 {
 	return !strncmp(candidate, name, len) && !candidate[len];
 }
 
 /* "E12345" */
-static int unnamed_number(const char *name, size_t len)
+static int errno_unnamed(const char *name, size_t len)
 {
 	int error = 0;
 
@@ -68,12 +68,12 @@ static int unnamed_number(const char *name, size_t len)
 
 int errno_find(const char *name, size_t len)
 {
-	call_once(&names_once, names_fill);
+	call_once(&names_once, errno_names_fill);
 	for (size_t i = 1; i < ARRAY_LEN(names); i++)
-		if (names[i] && is_name(names[i], name, len))
+		if (names[i] && errno_name_is(names[i], name, len))
 			return (int)i;
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
-		if (is_name(others[i].name, name, len))
+		if (errno_name_is(others[i].name, name, len))
 			return others[i].error;
-	return unnamed_number(name, len);
+	return errno_unnamed(name, len);
 }

@@ -105,25 +105,25 @@ static void id_c_text(const struct kind_info *kind, const struct arg *arg, struc
 		buf_addf(to->out, "%u", (unsigned)arg->num);
 }
 
-static bool is_negative(const struct arg *arg)
+static bool number_is_negative(const struct arg *arg)
 {
 	return arg->num < 0;
 }
 
-static bool is_zero(const struct arg *arg)
+static bool number_is_zero(const struct arg *arg)
 {
 	return !arg->num;
 }
 
-static bool is_positive(const struct arg *arg)
+static bool number_is_positive(const struct arg *arg)
 {
 	return arg->num > 0;
 }
 
 const struct value_class sign_classes[] = {
-	{ "negative", is_negative },
-	{ "0", is_zero },
-	{ "positive", is_positive },
+	{ "negative", number_is_negative },
+	{ "0", number_is_zero },
+	{ "positive", number_is_positive },
 	{ NULL, NULL },
 };
 

@@ -101,33 +101,33 @@ static bool path_shorter(const struct kind_info *kind, enum op op, const struct 
 	return true;
 }
 
-static bool is_null(const struct arg *arg)
+static bool text_is_null(const struct arg *arg)
 {
 	return !arg->text;
 }
 
-static bool is_empty(const struct arg *arg)
+static bool text_is_empty(const struct arg *arg)
 {
 	return arg->text && !arg->len;
 }
 
-static bool is_absolute(const struct arg *arg)
+static bool path_is_absolute(const struct arg *arg)
 {
 	return arg->len && arg->text[0] == '/';
 }
 
-static bool is_relative(const struct arg *arg)
+static bool path_is_relative(const struct arg *arg)
 {
 	return arg->len && arg->text[0] != '/';
 }
 
-static bool ends_in_slash(const struct arg *arg)
+static bool path_ends_in_slash(const struct arg *arg)
 {
 	return arg->len && arg->text[arg->len - 1] == '/';
 }
 
 /* Is the last component, slashes behind it left aside, "." or ".."? */
-static bool ends_in_dot(const struct arg *arg)
+static bool path_ends_in_dot(const struct arg *arg)
 {
 	size_t len = arg->len, name = 0;
 
@@ -138,12 +138,12 @@ static bool ends_in_dot(const struct arg *arg)
 	return (name == 1 || name == 2) && !memcmp(arg->text + len - name, "..", name);
 }
 
-static bool has_double_slash(const struct arg *arg)
+static bool path_has_double_slash(const struct arg *arg)
 {
 	return arg->len && memmem(arg->text, arg->len, "//", 2);
 }
 
-static bool has_long_name(const struct arg *arg)
+static bool path_has_long_name(const struct arg *arg)
 {
 	size_t name = 0;
 
@@ -152,43 +152,43 @@ static bool has_long_name(const struct arg *arg)
 	return name > NAME_BYTES_MAX;
 }
 
-static bool is_long_path(const struct arg *arg)
+static bool path_is_long(const struct arg *arg)
 {
 	return arg->len >= PATH_BYTES_MAX;
 }
 
-static bool has_prefix(const struct arg *arg, const char *prefix)
+static bool text_has_prefix(const struct arg *arg, const char *prefix)
 {
 	return arg->len >= strlen(prefix) && !memcmp(arg->text, prefix, strlen(prefix));
 }
 
-static bool is_user(const struct arg *arg)
+static bool xattr_is_user(const struct arg *arg)
 {
-	return has_prefix(arg, "user.");
+	return text_has_prefix(arg, "user.");
 }
 
-static bool is_trusted(const struct arg *arg)
+static bool xattr_is_trusted(const struct arg *arg)
 {
-	return has_prefix(arg, "trusted.");
+	return text_has_prefix(arg, "trusted.");
 }
 
-static bool is_security(const struct arg *arg)
+static bool xattr_is_security(const struct arg *arg)
 {
-	return has_prefix(arg, "security.");
+	return text_has_prefix(arg, "security.");
 }
 
-static bool is_system(const struct arg *arg)
+static bool xattr_is_system(const struct arg *arg)
 {
-	return has_prefix(arg, "system.");
+	return text_has_prefix(arg, "system.");
 }
 
-static bool is_other_space(const struct arg *arg)
+static bool xattr_is_other(const struct arg *arg)
 {
-	return arg->len && !is_user(arg) && !is_trusted(arg) && !is_security(arg) &&
-	       !is_system(arg);
+	return arg->len && !xattr_is_user(arg) && !xattr_is_trusted(arg) &&
+	       !xattr_is_security(arg) && !xattr_is_system(arg);
 }
 
-static bool is_long_name(const struct arg *arg)
+static bool xattr_is_long(const struct arg *arg)
 {
 	return arg->len > NAME_BYTES_MAX;
 }
@@ -197,15 +197,15 @@ static bool is_long_name(const struct arg *arg)
 	.form = FORM_TEXT, .print = text_print, .lex = text_lex, .partitions = &partition_classes
 
 static const struct value_class path_classes[] = {
-	{ "null", is_null },
-	{ "empty", is_empty },
-	{ "absolute", is_absolute },
-	{ "relative", is_relative },
-	{ "final slash", ends_in_slash },
-	{ "final dot", ends_in_dot },
-	{ "double slash", has_double_slash },
-	{ "name too long", has_long_name },
-	{ "path too long", is_long_path },
+	{ "null", text_is_null },
+	{ "empty", text_is_empty },
+	{ "absolute", path_is_absolute },
+	{ "relative", path_is_relative },
+	{ "final slash", path_ends_in_slash },
+	{ "final dot", path_ends_in_dot },
+	{ "double slash", path_has_double_slash },
+	{ "name too long", path_has_long_name },
+	{ "path too long", path_is_long },
 	{ NULL, NULL },
 };
 
@@ -229,14 +229,14 @@ const struct kind_info kind_target = {
 };
 
 static const struct value_class xattr_classes[] = {
-	{ "null", is_null },
-	{ "empty", is_empty },
-	{ "user", is_user },
-	{ "trusted", is_trusted },
-	{ "security", is_security },
-	{ "system", is_system },
-	{ "other", is_other_space },
-	{ "name too long", is_long_name },
+	{ "null", text_is_null },
+	{ "empty", text_is_empty },
+	{ "user", xattr_is_user },
+	{ "trusted", xattr_is_trusted },
+	{ "security", xattr_is_security },
+	{ "system", xattr_is_system },
+	{ "other", xattr_is_other },
+	{ "name too long", xattr_is_long },
 	{ NULL, NULL },
 };
 

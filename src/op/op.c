@@ -43,7 +43,7 @@ _Static_assert(OP_COUNT < 255, "an operation fits a slot");
 static unsigned char slots[SLOTS];
 static once_flag slots_once = ONCE_FLAG_INIT;
 
-static unsigned slot_of(const char *name, size_t len)
+static unsigned op_slot_of(const char *name, size_t len)
 {
 	unsigned hash = (unsigned)len;
 
@@ -52,12 +52,12 @@ static unsigned slot_of(const char *name, size_t len)
 	return hash % SLOTS;
 }
 
-static void fill_slots(void)
+static void op_slots_fill(void)
 {
 	unsigned slot;
 
 	for (int op = 0; op < OP_COUNT; op++) {
-		slot = slot_of(op_table[op].name, strlen(op_table[op].name));
+		slot = op_slot_of(op_table[op].name, strlen(op_table[op].name));
 		while (slots[slot])
 			slot = (slot + 1) % SLOTS;
 		slots[slot] = (unsigned char)(op + 1);
@@ -68,8 +68,8 @@ int op_find_len(const char *name, size_t len)
 {
 	const char *found;
 
-	call_once(&slots_once, fill_slots);
-	for (unsigned slot = slot_of(name, len); slots[slot]; slot = (slot + 1) % SLOTS) {
+	call_once(&slots_once, op_slots_fill);
+	for (unsigned slot = op_slot_of(name, len); slots[slot]; slot = (slot + 1) % SLOTS) {
 		found = op_table[slots[slot] - 1].name;
 		if (!strncmp(found, name, len) && !found[len])
 			return slots[slot] - 1;

@@ -37,8 +37,8 @@ struct arg {
 };
 
 /* Open flags are Linux's numbers; what has no number there lies above them. The access mode
- * O_RDONLY is 0 in Linux: OPEN_RDONLY says that it was named, so that printing gives it back
- * and a call that names no access mode at all can be told from one that does. */
+ * O_RDONLY is 0 in Linux: OPEN_RDONLY says that it was named, so that printing gives it back and
+ * a call that names no access mode differs from one that does. */
 #define OPEN_EXEC ((int64_t)1 << 40)
 #define OPEN_SEARCH ((int64_t)1 << 41)
 #define OPEN_RSYNC ((int64_t)1 << 42)
@@ -123,7 +123,7 @@ int op_find_len(const char *name, size_t len);
 /* May the last argument be left out? So may the mode behind open flags. */
 bool op_last_optional(enum op op);
 
-/* What stat tells. Fields a source cannot know are STAT_UNKNOWN. */
+/* The result of stat. Fields that a source cannot know are STAT_UNKNOWN. */
 #define STAT_UNKNOWN INT64_MIN
 /* In a mode: only the type is known. */
 #define STAT_TYPE_ONLY UINT32_C(0x80000000)
@@ -157,7 +157,7 @@ struct outcome {
 /* Fills len bytes at position `from` of the endless sequence that seed names. Data revealing
  * misplaced bytes: each byte depends on seed and position. */
 void data_fill(uint64_t seed, uint64_t from, void *to, size_t len);
-/* The bytes a data argument stands for, count of them: its own, and zeros behind its end. */
+/* The first count bytes of a data argument, from a position on; behind its end there are zeros. */
 void data_bytes(const struct arg *data, uint64_t from, void *to, size_t count);
 
 /* "ENOENT", or "E12345" for one without a name; and back (-1 for none). */

@@ -6,7 +6,7 @@
 #include "trace/script.h"
 
 /* A script while it is read. */
-struct reader {
+struct script_reader {
 	struct lexer lex;
 	struct script *script;
 	/* What each process called last: it says what a return means. OP_COUNT for nothing. */
@@ -17,27 +17,27 @@ struct reader {
 };
 
 /* Adds an item of the current line. The place is valid until the next. */
-struct item *reader_add(struct reader *r, enum item_type type);
+struct item *reader_add(struct script_reader *r, enum item_type type);
 /* An item that is a whole call; it becomes the last of its process. */
-void reader_add_call(struct reader *r, const struct call *c, bool has_pid);
+void reader_add_call(struct script_reader *r, const struct call *c, bool has_pid);
 /* Room for one more outcome of a return, then the item that holds all of them. */
-struct outcome *reader_outcome(struct reader *r);
-void reader_add_return(struct reader *r, uint16_t pid, bool has_pid, bool any_success);
+struct outcome *reader_outcome(struct script_reader *r);
+void reader_add_return(struct script_reader *r, uint16_t pid, bool has_pid, bool any_success);
 /* A blank line or a comment, if the line is one. */
-bool reader_take_filler(struct reader *r);
+bool reader_take_filler(struct script_reader *r);
 /* Behind "dump" and "dump-result". */
-int reader_dump(struct reader *r, const char *path);
-int reader_dump_result(struct reader *r, const char *path);
+int reader_dump(struct script_reader *r, const char *path);
+int reader_dump_result(struct script_reader *r, const char *path);
 /* A string without NUL in it. */
-int reader_path(struct reader *r, const char **ret);
+int reader_path(struct script_reader *r, const char **ret);
 /* Outcomes, meant as the results of op: a string; a number; names behind the bracket. */
-int reader_bytes(struct reader *r, enum op op, struct outcome *o);
+int reader_bytes(struct script_reader *r, enum op op, struct outcome *o);
 void reader_num(enum op op, int64_t num, struct outcome *o);
-int reader_names(struct reader *r, char separator, struct outcome *o);
+int reader_names(struct script_reader *r, char separator, struct outcome *o);
 
 /* One line each. */
-int native_line(struct reader *r);
-int published_line(struct reader *r);
+int native_line(struct script_reader *r);
+int published_line(struct script_reader *r);
 /* "[2] mkdir(...)" */
 int native_call(struct lexer *l, struct call *c);
 

@@ -9,7 +9,7 @@
 #include "op/kind.h"
 #include "trace/dialect.h"
 
-static int lex_pid(struct lexer *l, uint16_t *ret, bool *ret_given)
+static int native_lex_pid(struct lexer *l, uint16_t *ret, bool *ret_given)
 {
 	int64_t pid = 1;
 	int err;
@@ -27,7 +27,7 @@ static int lex_pid(struct lexer *l, uint16_t *ret, bool *ret_given)
 }
 
 /* Operation and arguments, behind the process. */
-static int lex_call(struct lexer *l, struct call *c)
+static int native_lex_call(struct lexer *l, struct call *c)
 {
 	const struct op_info *info;
 	const char *word;
@@ -59,11 +59,11 @@ int native_call(struct lexer *l, struct call *c)
 	int err;
 
 	*c = (struct call){ 0 };
-	err = lex_pid(l, &c->pid, &given);
-	return err ? err : lex_call(l, c);
+	err = native_lex_pid(l, &c->pid, &given);
+	return err ? err : native_lex_call(l, c);
 }
 
-static int lex_type(struct lexer *l, struct stat_result *st)
+static int native_lex_type(struct lexer *l, struct stat_result *st)
 {
 	const char *word;
 	size_t len;
@@ -86,14 +86,14 @@ static int lex_type(struct lexer *l, struct stat_result *st)
 	return lex_expected(l, "a type of file");
 }
 
-static int lex_stat_field(struct lexer *l, struct stat_result *st)
+static int native_lex_stat_field(struct lexer *l, struct stat_result *st)
 {
 	int64_t mode;
 	int err;
 
 	if (lex_take_word(l, "type")) {
 		err = lex_char(l, '=');
-		return err ? err : lex_type(l, st);
+		return err ? err : native_lex_type(l, st);
 	}
 	if (lex_take_word(l, "mode")) {
 		err = lex_char(l, '=');
@@ -107,7 +107,7 @@ static int lex_stat_field(struct lexer *l, struct stat_result *st)
 }
 
 /* Behind the brace. A stat begins with the type. */
-static int lex_record(struct lexer *l, struct outcome *o)
+static int native_lex_record(struct lexer *l, struct outcome *o)
 {
 	const char *word;
 	size_t len = lex_peek_word(l, &word);
@@ -122,7 +122,7 @@ static int lex_record(struct lexer *l, struct outcome *o)
 	}
 	while (!err && !lex_take(l, '}')) {
 		if (o->result == RESULT_STAT)
-			err = lex_stat_field(l, &o->stat);
+			err = native_lex_stat_field(l, &o->stat);
 		else
 			err = stat_field_lex(l, statfs_fields, DIALECT_NATIVE, &o->statfs);
 	}
@@ -130,7 +130,7 @@ static int lex_record(struct lexer *l, struct outcome *o)
 }
 
 /* An errno, the end of a directory, or flags. */
-static int lex_word_outcome(struct lexer *l, enum op op, struct outcome *o)
+static int native_lex_word_outcome(struct lexer *l, enum op op, struct outcome *o)
 {
 	const char *word;
 	size_t len = lex_peek_word(l, &word);
@@ -153,7 +153,7 @@ static int lex_word_outcome(struct lexer *l, enum op op, struct outcome *o)
 	return 0;
 }
 
-static int lex_outcome(struct reader *r, enum op op)
+static int native_lex_outcome(struct script_reader *r, enum op op)
 {
 	struct outcome *o = reader_outcome(r);
 	struct lexer *l = &r->lex;
@@ -165,9 +165,9 @@ static int lex_outcome(struct reader *r, enum op op)
 	if (lex_take(l, '['))
 		return reader_names(r, ',', o);
 	if (lex_take(l, '{'))
-		return lex_record(l, o);
+		return native_lex_record(l, o);
 	if (!lex_at_num(l))
-		return lex_word_outcome(l, op, o);
+		return native_lex_word_outcome(l, op, o);
 	err = op == OP_get_inode_flags ? arg_lex(l, KIND_INODE_FLAGS, &value)
 				       : lex_num(l, RADIX_C, &value.num);
 	if (!err)
@@ -175,7 +175,7 @@ static int lex_outcome(struct reader *r, enum op op)
 	return err;
 }
 
-static int lex_outcomes(struct reader *r, uint16_t pid, bool has_pid)
+static int native_lex_outcomes(struct script_reader *r, uint16_t pid, bool has_pid)
 {
 	struct lexer *l = &r->lex;
 	bool any_success = false;
@@ -185,14 +185,14 @@ static int lex_outcomes(struct reader *r, uint16_t pid, bool has_pid)
 		if (!lex_at_num(l) && lex_take(l, '-'))
 			any_success = true;
 		else
-			err = lex_outcome(r, r->last_op[pid]);
+			err = native_lex_outcome(r, r->last_op[pid]);
 	} while (!err && lex_take_word(l, "or"));
 	if (!err)
 		reader_add_return(r, pid, has_pid, any_success);
 	return err;
 }
 
-static int dump_line(struct reader *r)
+static int native_dump_line(struct script_reader *r)
 {
 	struct lexer *l = &r->lex;
 	const char *path;
@@ -210,25 +210,25 @@ static int dump_line(struct reader *r)
 	return result ? reader_dump_result(r, path) : reader_dump(r, path);
 }
 
-int native_line(struct reader *r)
+int native_line(struct script_reader *r)
 {
 	struct lexer *l = &r->lex;
 	struct call c = { 0 };
 	bool has_pid;
 	int err;
 
-	err = lex_pid(l, &c.pid, &has_pid);
+	err = native_lex_pid(l, &c.pid, &has_pid);
 	if (err)
 		return err;
 	if (!has_pid && lex_take_word(l, "dump"))
-		return dump_line(r);
+		return native_dump_line(r);
 	if (lex_peek(l) != '=') {
-		err = lex_call(l, &c);
+		err = native_lex_call(l, &c);
 		if (err)
 			return err;
 		reader_add_call(r, &c, has_pid);
 	}
 	if (lex_take(l, '='))
-		err = lex_outcomes(r, c.pid, has_pid);
+		err = native_lex_outcomes(r, c.pid, has_pid);
 	return err ? err : lex_end(l);
 }

@@ -5,7 +5,7 @@
 #include "op/kind.h"
 #include "trace/dialect.h"
 
-static void put_pid(struct buf *out, uint16_t pid)
+static void native_put_pid(struct buf *out, uint16_t pid)
 {
 	buf_addch(out, '[');
 	buf_addu(out, pid);
@@ -18,7 +18,7 @@ void native_print_call(const struct call *c, struct buf *out)
 	unsigned args = info->args;
 
 	if (c->pid != 1)
-		put_pid(out, c->pid);
+		native_put_pid(out, c->pid);
 	if (op_last_optional(c->op) && c->arg[args - 1].num == MODE_ABSENT)
 		args--;
 	buf_adds(out, info->name);
@@ -31,7 +31,7 @@ void native_print_call(const struct call *c, struct buf *out)
 	buf_addch(out, ')');
 }
 
-static void put_fields(struct buf *out, const struct stat_field *fields, const void *record)
+static void native_put_fields(struct buf *out, const struct stat_field *fields, const void *record)
 {
 	const char *separator = out->data[out->len - 1] == '{' ? "" : " ";
 	int64_t value;
@@ -48,7 +48,7 @@ static void put_fields(struct buf *out, const struct stat_field *fields, const v
 	}
 }
 
-static void put_stat(struct buf *out, const struct stat_result *st)
+static void native_put_stat(struct buf *out, const struct stat_result *st)
 {
 	const struct file_type *type = file_types;
 
@@ -63,14 +63,14 @@ static void put_stat(struct buf *out, const struct stat_result *st)
 		put_literal(out, " mode=");
 		num_print(st->mode & ~(uint32_t)S_IFMT, KIND_MODE, out);
 	}
-	put_fields(out, stat_fields, st);
+	native_put_fields(out, stat_fields, st);
 	buf_addch(out, '}');
 }
 
-static void put_statfs(struct buf *out, const struct statfs_result *st)
+static void native_put_statfs(struct buf *out, const struct statfs_result *st)
 {
 	buf_addch(out, '{');
-	put_fields(out, statfs_fields, st);
+	native_put_fields(out, statfs_fields, st);
 	buf_addch(out, '}');
 }
 
@@ -108,15 +108,15 @@ void native_print_outcome(const struct outcome *o, enum op op, struct buf *out)
 		write_names(o, ", ", out);
 		break;
 	case RESULT_STAT:
-		put_stat(out, &o->stat);
+		native_put_stat(out, &o->stat);
 		break;
 	case RESULT_STATFS:
-		put_statfs(out, &o->statfs);
+		native_put_statfs(out, &o->statfs);
 		break;
 	}
 }
 
-static void put_return(struct buf *out, const struct item_return *ret, enum op op)
+static void native_put_return(struct buf *out, const struct item_return *ret, enum op op)
 {
 	put_literal(out, "= ");
 	for (size_t i = 0; i < ret->count; i++) {
@@ -130,7 +130,7 @@ static void put_return(struct buf *out, const struct item_return *ret, enum op o
 }
 
 /* Internal steps are not written: here a return says that its call was done. */
-static const struct item *next_item(const struct script *s, size_t *i)
+static const struct item *native_next_item(const struct script *s, size_t *i)
 {
 	while (*i < s->count && s->items[*i].type == ITEM_TAU)
 		++*i;
@@ -142,7 +142,7 @@ void native_write(const struct script *s, struct buf *out)
 	uint16_t last_op[SCRIPT_PID_MAX + 1] = { 0 };
 	const struct item *item, *call = NULL;
 
-	for (size_t i = 0; (item = next_item(s, &i));
+	for (size_t i = 0; (item = native_next_item(s, &i));
 	     call = item->type == ITEM_CALL ? item : NULL) {
 		if (call)
 			buf_addch(out,
@@ -154,8 +154,8 @@ void native_write(const struct script *s, struct buf *out)
 			break;
 		case ITEM_RETURN:
 			if (!call || call->pid != item->pid)
-				put_pid(out, item->pid);
-			put_return(out, &item->ret, last_op[item->pid]);
+				native_put_pid(out, item->pid);
+			native_put_return(out, &item->ret, last_op[item->pid]);
 			break;
 		default:
 			write_plain_item(item, out);

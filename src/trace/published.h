@@ -16,6 +16,6 @@ const char *published_tag(enum kind kind);
 /* Permissions: decimal, 0o755 or <rwxr-xr-x>. */
 int published_mode(struct lexer *l, int64_t *ret);
 /* A returned value, or a set of them in braces. */
-int published_returned(struct reader *r, uint16_t pid, bool has_pid);
+int published_returned(struct script_reader *r, uint16_t pid, bool has_pid);
 
 #endif

@@ -22,7 +22,7 @@ const struct published_name published_names[] = {
 	{ NULL, OP_COUNT },
 };
 
-static int find_op(const char *word, size_t len)
+static int published_find_op(const char *word, size_t len)
 {
 	for (const struct published_name *n = published_names; n->name; n++)
 		if (!strncmp(n->name, word, len) && !n->name[len])
@@ -43,7 +43,7 @@ const char *published_tag(enum kind kind)
 }
 
 /* "(FD 3)", "FD 3" */
-static int lex_tagged(struct lexer *l, const char *tag, int64_t *ret)
+static int published_lex_tagged(struct lexer *l, const char *tag, int64_t *ret)
 {
 	bool open = lex_take(l, '(');
 	int err;
@@ -54,7 +54,7 @@ static int lex_tagged(struct lexer *l, const char *tag, int64_t *ret)
 	return err || !open ? err : lex_char(l, ')');
 }
 
-static int lex_flags(struct lexer *l, int64_t *ret)
+static int published_lex_flags(struct lexer *l, int64_t *ret)
 {
 	int64_t flags = 0;
 	struct arg more;
@@ -73,7 +73,7 @@ static int lex_flags(struct lexer *l, int64_t *ret)
 }
 
 /* The bits that a letter of "<rwxrwxrwx>" sets, -1 for a wrong one. */
-static int letter_bits(char letter, unsigned i)
+static int published_letter_bits(char letter, unsigned i)
 {
 	static const char plain[] = "rwx";
 	int bit = 0400 >> i, special = 04000 >> i / 3;
@@ -98,7 +98,7 @@ int published_mode(struct lexer *l, int64_t *ret)
 		return lex_num(l, RADIX_OCAML, ret);
 	*ret = 0;
 	for (unsigned i = 0; i < 9; i++) {
-		bits = letter_bits(l->next[i + 1], i);
+		bits = published_letter_bits(l->next[i + 1], i);
 		if (bits < 0)
 			return lex_expected(l, "permissions like <rwxr-xr-x>");
 		*ret |= bits;
@@ -110,7 +110,7 @@ int published_mode(struct lexer *l, int64_t *ret)
 }
 
 /* "quoted", null, or /absolute up to a blank. */
-static int lex_text(struct reader *r, struct arg *ret)
+static int published_lex_text(struct script_reader *r, struct arg *ret)
 {
 	struct lexer *l = &r->lex;
 	char *text;
@@ -130,34 +130,34 @@ static int lex_text(struct reader *r, struct arg *ret)
 	return err;
 }
 
-static int lex_arg(struct reader *r, enum kind kind, struct arg *ret)
+static int published_lex_arg(struct script_reader *r, enum kind kind, struct arg *ret)
 {
 	const char *tag = published_tag(kind);
 	struct lexer *l = &r->lex;
 
 	*ret = (struct arg){ 0 };
 	if (tag)
-		return lex_tagged(l, tag, &ret->num);
+		return published_lex_tagged(l, tag, &ret->num);
 	if (kind == KIND_OPEN_FLAGS)
-		return lex_flags(l, &ret->num);
+		return published_lex_flags(l, &ret->num);
 	if (kind == KIND_MODE)
 		return published_mode(l, &ret->num);
 	if (kind_table[kind]->form == FORM_DATA && lex_take_word(l, "data"))
 		return data_lex(l, ret);
 	if (kind_table[kind]->form != FORM_NUM)
-		return lex_text(r, ret);
+		return published_lex_text(r, ret);
 	return kind_names(kind) ? arg_lex(l, kind, ret) : lex_num(l, RADIX_OCAML, &ret->num);
 }
 
 /* May the argument and those behind it be missing? */
-static bool optional(enum op op, unsigned i)
+static bool published_arg_optional(enum op op, unsigned i)
 {
 	if (op == OP_create_process)
 		return i == 0;
 	return i + 1 == op_table[op].args && op_last_optional(op);
 }
 
-static int call_line(struct reader *r, uint16_t pid, bool has_pid)
+static int published_call_line(struct script_reader *r, uint16_t pid, bool has_pid)
 {
 	struct call c = { .pid = pid, .line = r->lex.line };
 	struct lexer *l = &r->lex;
@@ -166,7 +166,7 @@ static int call_line(struct reader *r, uint16_t pid, bool has_pid)
 	int op, err = 0;
 
 	len += len && word[len] == '!';
-	op = len ? find_op(word, len) : -1;
+	op = len ? published_find_op(word, len) : -1;
 	if (op < 0)
 		return lex_expected(l, "an operation");
 	if (!has_pid && (op == OP_create_process || op == OP_destroy_process))
@@ -174,18 +174,18 @@ static int call_line(struct reader *r, uint16_t pid, bool has_pid)
 	l->next += len;
 	c.op = (uint16_t)op;
 	for (unsigned i = 0; i < op_table[op].args && !err; i++) {
-		if (optional(op, i) && lex_at_end(l)) {
+		if (published_arg_optional(op, i) && lex_at_end(l)) {
 			c.arg[i].num = op == OP_create_process ? 0 : MODE_ABSENT;
 			break;
 		}
-		err = lex_arg(r, op_table[op].arg[i].kind, &c.arg[i]);
+		err = published_lex_arg(r, op_table[op].arg[i].kind, &c.arg[i]);
 	}
 	if (!err)
 		reader_add_call(r, &c, has_pid);
 	return err ? err : lex_end(l);
 }
 
-static int dump_line(struct reader *r)
+static int published_dump_line(struct script_reader *r)
 {
 	struct lexer *l = &r->lex;
 	struct arg path = { 0 };
@@ -199,7 +199,7 @@ static int dump_line(struct reader *r)
 	}
 	if (!result && lex_at_end(l))
 		return reader_dump(r, "/");
-	err = lex_text(r, &path);
+	err = published_lex_text(r, &path);
 	if (err)
 		return err;
 	if (!path.text || strlen(path.text) != path.len)
@@ -208,7 +208,7 @@ static int dump_line(struct reader *r)
 }
 
 /* "<- " and the value behind it. */
-static int return_line(struct reader *r, uint16_t pid, bool has_pid)
+static int published_return_line(struct script_reader *r, uint16_t pid, bool has_pid)
 {
 	int err;
 
@@ -218,7 +218,7 @@ static int return_line(struct reader *r, uint16_t pid, bool has_pid)
 	return err ? err : lex_end(&r->lex);
 }
 
-static int pid_line(struct reader *r)
+static int published_pid_line(struct script_reader *r)
 {
 	struct lexer *l = &r->lex;
 	int64_t pid;
@@ -230,16 +230,16 @@ static int pid_line(struct reader *r)
 	lex_blanks(l);
 	if (!strncmp(l->next, "->", 2)) {
 		l->next += 2;
-		return call_line(r, (uint16_t)pid, true);
+		return published_call_line(r, (uint16_t)pid, true);
 	}
 	if (r->script->is_trace && !strncmp(l->next, "<- ", 3)) {
 		l->next += 3;
-		return return_line(r, (uint16_t)pid, true);
+		return published_return_line(r, (uint16_t)pid, true);
 	}
 	return lex_expected(l, r->script->is_trace ? "-> or <- " : "->");
 }
 
-static int skip_number(struct lexer *l)
+static int published_skip_number(struct lexer *l)
 {
 	struct lexer start = *l;
 	int64_t number;
@@ -254,23 +254,24 @@ static int skip_number(struct lexer *l)
 	return lex_expected(l, "a call");
 }
 
-int published_line(struct reader *r)
+int published_line(struct script_reader *r)
 {
 	struct lexer *l = &r->lex;
 	char c;
 	int err;
 
-	err = skip_number(l);
+	err = published_skip_number(l);
 	if (err)
 		return err;
 	if (lex_take_word(l, "Pid"))
-		return pid_line(r);
+		return published_pid_line(r);
 	if (lex_take_word(l, "dump"))
-		return dump_line(r);
+		return published_dump_line(r);
 	if (r->script->is_trace && lex_take_word(l, "Tau")) {
 		reader_add(r, ITEM_TAU);
 		return lex_end(l);
 	}
 	c = lex_peek(l);
-	return c >= 'a' && c <= 'z' ? call_line(r, 1, false) : return_line(r, 1, false);
+	return c >= 'a' && c <= 'z' ? published_call_line(r, 1, false)
+				    : published_return_line(r, 1, false);
 }

@@ -10,7 +10,7 @@
 #include "trace/published.h"
 
 /* "=S_IFREG" */
-static int lex_kind(struct lexer *l, int64_t *ret)
+static int published_lex_kind(struct lexer *l, int64_t *ret)
 {
 	const struct kind_name *type;
 	const char *word;
@@ -29,7 +29,7 @@ static int lex_kind(struct lexer *l, int64_t *ret)
 	return 0;
 }
 
-static int lex_perm(struct lexer *l, int64_t *ret)
+static int published_lex_perm(struct lexer *l, int64_t *ret)
 {
 	int err = lex_char(l, '=');
 
@@ -37,7 +37,7 @@ static int lex_perm(struct lexer *l, int64_t *ret)
 }
 
 /* Is a field missing that every RV_stat has? */
-static bool incomplete(const struct stat_result *st, int64_t kind, int64_t perm)
+static bool published_stat_incomplete(const struct stat_result *st, int64_t kind, int64_t perm)
 {
 	for (const struct stat_field *field = stat_fields; field->name; field++)
 		if (field->published && field_get(st, field) == STAT_UNKNOWN)
@@ -45,18 +45,18 @@ static bool incomplete(const struct stat_result *st, int64_t kind, int64_t perm)
 	return kind < 0 || perm < 0;
 }
 
-static int lex_stat(struct lexer *l, struct outcome *o)
+static int published_lex_stat(struct lexer *l, struct outcome *o)
 {
 	int64_t kind = -1, perm = -1;
 	int err = lex_char(l, '{');
 
 	o->result = RESULT_STAT;
 	o->stat = stat_unknown;
-	while (!err && (lex_peek(l) != '}' || incomplete(&o->stat, kind, perm))) {
+	while (!err && (lex_peek(l) != '}' || published_stat_incomplete(&o->stat, kind, perm))) {
 		if (lex_take_word(l, "st_kind"))
-			err = lex_kind(l, &kind);
+			err = published_lex_kind(l, &kind);
 		else if (lex_take_word(l, "st_perm"))
-			err = lex_perm(l, &perm);
+			err = published_lex_perm(l, &perm);
 		else
 			err = stat_field_lex(l, stat_fields, DIALECT_PUBLISHED, &o->stat);
 		if (!err)
@@ -66,7 +66,7 @@ static int lex_stat(struct lexer *l, struct outcome *o)
 	return err ? err : lex_char(l, '}');
 }
 
-static int lex_statfs(struct lexer *l, struct outcome *o)
+static int published_lex_statfs(struct lexer *l, struct outcome *o)
 {
 	int err = lex_char(l, '{');
 
@@ -81,8 +81,8 @@ static int lex_statfs(struct lexer *l, struct outcome *o)
 }
 
 /* The number in parentheses. */
-static int lex_parenthesised(struct lexer *l, int (*number)(struct lexer *l, int64_t *ret),
-			     int64_t *ret)
+static int published_lex_parenthesised(struct lexer *l,
+				       int (*number)(struct lexer *l, int64_t *ret), int64_t *ret)
 {
 	int err = lex_char(l, '(');
 
@@ -91,18 +91,18 @@ static int lex_parenthesised(struct lexer *l, int (*number)(struct lexer *l, int
 	return err ? err : lex_char(l, ')');
 }
 
-static int lex_plain_num(struct lexer *l, int64_t *ret)
+static int published_lex_plain_num(struct lexer *l, int64_t *ret)
 {
 	return lex_num(l, RADIX_OCAML, ret);
 }
 
-static int lex_errnum(struct lexer *l, int64_t *ret)
+static int published_lex_errnum(struct lexer *l, int64_t *ret)
 {
 	return lex_num_in(l, RADIX_OCAML, 1, INT32_MAX, ret);
 }
 
 /* Behind RV_bytes. An empty name is the end of a directory, like RV_none. */
-static int lex_bytes(struct reader *r, enum op op, struct outcome *o)
+static int published_lex_bytes(struct script_reader *r, enum op op, struct outcome *o)
 {
 	int err = lex_char(&r->lex, '(');
 
@@ -112,7 +112,7 @@ static int lex_bytes(struct reader *r, enum op op, struct outcome *o)
 	return err ? err : lex_char(&r->lex, ')');
 }
 
-static int lex_errno(struct lexer *l, struct outcome *o)
+static int published_lex_errno(struct lexer *l, struct outcome *o)
 {
 	const char *word;
 	size_t len = lex_peek_word(l, &word);
@@ -124,7 +124,7 @@ static int lex_errno(struct lexer *l, struct outcome *o)
 	return 0;
 }
 
-static int lex_value(struct reader *r, enum op op)
+static int published_lex_value(struct script_reader *r, enum op op)
 {
 	struct outcome *o = reader_outcome(r);
 	struct lexer *l = &r->lex;
@@ -137,33 +137,33 @@ static int lex_value(struct reader *r, enum op op)
 		return 0;
 	}
 	if (lex_take_word(l, "RV_num")) {
-		err = lex_parenthesised(l, lex_plain_num, &num);
+		err = published_lex_parenthesised(l, published_lex_plain_num, &num);
 		o->result =
 			op < OP_COUNT && op_table[op].result == RESULT_FD ? RESULT_FD : RESULT_NUM;
 		o->num = num;
 		return err;
 	}
 	if (lex_take_word(l, "RV_bytes"))
-		return lex_bytes(r, op, o);
+		return published_lex_bytes(r, op, o);
 	if (lex_take_word(l, "RV_file_perm")) {
 		o->result = RESULT_PERM;
-		return lex_parenthesised(l, published_mode, &o->num);
+		return published_lex_parenthesised(l, published_mode, &o->num);
 	}
 	if (lex_take_word(l, "RV_stat"))
-		return lex_stat(l, o);
+		return published_lex_stat(l, o);
 	if (lex_take_word(l, "RV_statfs"))
-		return lex_statfs(l, o);
+		return published_lex_statfs(l, o);
 	if (lex_take(l, '['))
 		return reader_names(r, ';', o);
 	if (lex_take_word(l, "EUNKNOWNERR")) {
-		err = lex_parenthesised(l, lex_errnum, &num);
+		err = published_lex_parenthesised(l, published_lex_errnum, &num);
 		o->error = (int)num;
 		return err;
 	}
-	return lex_errno(l, o);
+	return published_lex_errno(l, o);
 }
 
-int published_returned(struct reader *r, uint16_t pid, bool has_pid)
+int published_returned(struct script_reader *r, uint16_t pid, bool has_pid)
 {
 	struct lexer *l = &r->lex;
 	bool set = lex_take(l, '{'), any_success = false;
@@ -173,7 +173,7 @@ int published_returned(struct reader *r, uint16_t pid, bool has_pid)
 		if (lex_take(l, '-'))
 			any_success = true;
 		else
-			err = lex_value(r, r->last_op[pid]);
+			err = published_lex_value(r, r->last_op[pid]);
 	} while (!err && set && lex_take(l, ';'));
 	if (!err && set)
 		err = lex_char(l, '}');

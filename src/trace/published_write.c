@@ -7,7 +7,7 @@
 #include "op/kind.h"
 #include "trace/published.h"
 
-static void put_tagged(struct buf *out, const char *tag, int64_t num)
+static void published_put_tagged(struct buf *out, const char *tag, int64_t num)
 {
 	buf_addch(out, '(');
 	buf_adds(out, tag);
@@ -17,7 +17,7 @@ static void put_tagged(struct buf *out, const char *tag, int64_t num)
 }
 
 /* Names between semicolons; that language has no word for both access modes at once. */
-static void put_flags(struct buf *out, int64_t flags)
+static void published_put_flags(struct buf *out, int64_t flags)
 {
 	const struct kind_name *row = kind_names(KIND_OPEN_FLAGS);
 	int64_t left = flags;
@@ -36,7 +36,7 @@ static void put_flags(struct buf *out, int64_t flags)
 	buf_addch(out, ']');
 }
 
-static void put_mode(struct buf *out, int64_t mode)
+static void published_put_mode(struct buf *out, int64_t mode)
 {
 	if (mode < 0) {
 		put_num(out, mode);
@@ -46,23 +46,23 @@ static void put_mode(struct buf *out, int64_t mode)
 	put_octal(out, (uint64_t)mode, 3);
 }
 
-static void put_arg(struct buf *out, const struct arg *arg, enum kind kind)
+static void published_put_arg(struct buf *out, const struct arg *arg, enum kind kind)
 {
 	const char *tag = published_tag(kind);
 
 	if (tag)
-		put_tagged(out, tag, arg->num);
+		published_put_tagged(out, tag, arg->num);
 	else if (kind == KIND_OPEN_FLAGS)
-		put_flags(out, arg->num);
+		published_put_flags(out, arg->num);
 	else if (kind == KIND_MODE)
-		put_mode(out, arg->num);
+		published_put_mode(out, arg->num);
 	else if (kind_table[kind]->form != FORM_NUM && !arg->generated && !arg->text)
 		put_literal(out, "null");
 	else
 		arg_print(arg, kind, out);
 }
 
-static const char *op_name(enum op op)
+static const char *published_op_name(enum op op)
 {
 	for (const struct published_name *n = published_names; n->name; n++)
 		if (n->op == op)
@@ -71,7 +71,7 @@ static const char *op_name(enum op op)
 }
 
 /* Creating and destroying always name their process. */
-static void put_pid(struct buf *out, uint16_t pid, enum op op, const char *arrow)
+static void published_put_pid(struct buf *out, uint16_t pid, enum op op, const char *arrow)
 {
 	if (pid == 1 && op != OP_create_process && op != OP_destroy_process)
 		return;
@@ -85,17 +85,17 @@ void published_print_call(const struct call *c, struct buf *out)
 	const struct op_info *info = &op_table[c->op];
 	unsigned args = info->args;
 
-	put_pid(out, c->pid, c->op, " -> ");
-	buf_adds(out, op_name(c->op));
+	published_put_pid(out, c->pid, c->op, " -> ");
+	buf_adds(out, published_op_name(c->op));
 	if (op_last_optional(c->op) && c->arg[args - 1].num == MODE_ABSENT)
 		args--;
 	for (unsigned i = 0; i < args; i++) {
 		buf_addch(out, ' ');
-		put_arg(out, &c->arg[i], info->arg[i].kind);
+		published_put_arg(out, &c->arg[i], info->arg[i].kind);
 	}
 }
 
-static void put_field(struct buf *out, const char *name, int64_t value)
+static void published_put_field(struct buf *out, const char *name, int64_t value)
 {
 	buf_adds(out, name);
 	buf_addch(out, '=');
@@ -103,30 +103,30 @@ static void put_field(struct buf *out, const char *name, int64_t value)
 	put_literal(out, "; ");
 }
 
-static void put_statfs(struct buf *out, const struct statfs_result *st)
+static void published_put_statfs(struct buf *out, const struct statfs_result *st)
 {
 	put_literal(out, "RV_statfs { ");
 	for (const struct stat_field *field = statfs_fields; field->name; field++)
 		if (field_get(st, field) != STAT_UNKNOWN)
-			put_field(out, field->published, field_get(st, field));
+			published_put_field(out, field->published, field_get(st, field));
 	buf_addch(out, '}');
 }
 
 /* Every field must be there, so unknown ones are 0. The order is that of published traces. */
-static void put_stat(struct buf *out, const struct stat_result *st)
+static void published_put_stat(struct buf *out, const struct stat_result *st)
 {
 	const struct kind_name *type = kind_names(KIND_NODE_MODE);
 
 	while (type->mask == S_IFMT && type->value != (st->mode & S_IFMT))
 		type++;
 	put_literal(out, "RV_stat { ");
-#define FIELD(name) put_field(out, "st_" #name, st->name == STAT_UNKNOWN ? 0 : st->name)
+#define FIELD(name) published_put_field(out, "st_" #name, st->name == STAT_UNKNOWN ? 0 : st->name)
 	FIELD(dev);
 	FIELD(ino);
 	put_literal(out, "st_kind=");
 	buf_adds(out, type->mask == S_IFMT ? type->name : "S_IFREG");
 	put_literal(out, "; st_perm=");
-	put_mode(out, st->mode & 07777);
+	published_put_mode(out, st->mode & 07777);
 	put_literal(out, "; ");
 	FIELD(nlink);
 	FIELD(uid);
@@ -138,7 +138,7 @@ static void put_stat(struct buf *out, const struct stat_result *st)
 }
 
 /* The name of a number without one ends in that number. */
-static void put_error(struct buf *out, int error)
+static void published_put_error(struct buf *out, int error)
 {
 	const char *name = errno_name(error);
 	char last = name[strlen(name) - 1];
@@ -155,7 +155,7 @@ static void put_error(struct buf *out, int error)
 void published_print_outcome(const struct outcome *o, struct buf *out)
 {
 	if (o->error) {
-		put_error(out, o->error);
+		published_put_error(out, o->error);
 		return;
 	}
 	switch (o->result) {
@@ -170,7 +170,7 @@ void published_print_outcome(const struct outcome *o, struct buf *out)
 		break;
 	case RESULT_PERM:
 		put_literal(out, "RV_file_perm(");
-		put_mode(out, o->num);
+		published_put_mode(out, o->num);
 		buf_addch(out, ')');
 		break;
 	case RESULT_NAME:
@@ -189,20 +189,20 @@ void published_print_outcome(const struct outcome *o, struct buf *out)
 		write_names(o, ";", out);
 		break;
 	case RESULT_STAT:
-		put_stat(out, &o->stat);
+		published_put_stat(out, &o->stat);
 		break;
 	case RESULT_STATFS:
-		put_statfs(out, &o->statfs);
+		published_put_statfs(out, &o->statfs);
 		break;
 	}
 }
 
-static void put_return(struct buf *out, const struct item *item)
+static void published_put_return(struct buf *out, const struct item *item)
 {
 	const struct item_return *ret = &item->ret;
 	bool set = ret->count + ret->any_success > 1;
 
-	put_pid(out, item->pid, OP_COUNT, " <- ");
+	published_put_pid(out, item->pid, OP_COUNT, " <- ");
 	if (set)
 		buf_addch(out, '{');
 	for (size_t i = 0; i < ret->count; i++) {
@@ -228,7 +228,7 @@ void published_write(const struct script *s, struct buf *out)
 		case ITEM_RETURN:
 			if (s->dialect == DIALECT_NATIVE)
 				put_literal(out, "Tau\n");
-			put_return(out, item);
+			published_put_return(out, item);
 			break;
 		case ITEM_TAU:
 			put_literal(out, "Tau\n");

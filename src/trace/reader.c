@@ -9,12 +9,12 @@
 
 enum { OUTCOMES_MIN = 4 };
 
-struct item *reader_add(struct reader *r, enum item_type type)
+struct item *reader_add(struct script_reader *r, enum item_type type)
 {
 	return script_add(r->script, type, r->lex.line);
 }
 
-void reader_add_call(struct reader *r, const struct call *c, bool has_pid)
+void reader_add_call(struct script_reader *r, const struct call *c, bool has_pid)
 {
 	struct item *item = reader_add(r, ITEM_CALL);
 
@@ -24,7 +24,7 @@ void reader_add_call(struct reader *r, const struct call *c, bool has_pid)
 	r->last_op[c->pid] = c->op;
 }
 
-struct outcome *reader_outcome(struct reader *r)
+struct outcome *reader_outcome(struct script_reader *r)
 {
 	if (r->outcome_count == r->outcome_cap) {
 		r->outcome_cap = r->outcome_cap ? 2 * r->outcome_cap : OUTCOMES_MIN;
@@ -34,7 +34,7 @@ struct outcome *reader_outcome(struct reader *r)
 	return &r->outcomes[r->outcome_count++];
 }
 
-void reader_add_return(struct reader *r, uint16_t pid, bool has_pid, bool any_success)
+void reader_add_return(struct script_reader *r, uint16_t pid, bool has_pid, bool any_success)
 {
 	struct item *item = reader_add(r, ITEM_RETURN);
 
@@ -48,7 +48,7 @@ void reader_add_return(struct reader *r, uint16_t pid, bool has_pid, bool any_su
 	r->outcome_count = 0;
 }
 
-bool reader_take_filler(struct reader *r)
+bool reader_take_filler(struct script_reader *r)
 {
 	struct item *item;
 
@@ -66,7 +66,7 @@ bool reader_take_filler(struct reader *r)
 	return true;
 }
 
-int reader_path(struct reader *r, const char **ret)
+int reader_path(struct script_reader *r, const char **ret)
 {
 	struct lexer start;
 	uint32_t len;
@@ -85,7 +85,7 @@ int reader_path(struct reader *r, const char **ret)
 }
 
 /* The names move together where they lie, each with its NUL. */
-int reader_names(struct reader *r, char separator, struct outcome *o)
+int reader_names(struct script_reader *r, char separator, struct outcome *o)
 {
 	struct lexer *l = &r->lex;
 	const char *name = "";
@@ -109,7 +109,7 @@ int reader_names(struct reader *r, char separator, struct outcome *o)
 	return lex_char(l, ']');
 }
 
-int reader_bytes(struct reader *r, enum op op, struct outcome *o)
+int reader_bytes(struct script_reader *r, enum op op, struct outcome *o)
 {
 	uint32_t len;
 	char *text;
@@ -137,14 +137,14 @@ void reader_num(enum op op, int64_t num, struct outcome *o)
 	o->num = num;
 }
 
-int reader_dump(struct reader *r, const char *path)
+int reader_dump(struct script_reader *r, const char *path)
 {
 	reader_add(r, ITEM_DUMP)->path = path;
 	return lex_end(&r->lex);
 }
 
 /* Takes "end dump-result", if the line begins so. */
-static bool take_dump_end(struct lexer *l)
+static bool reader_take_dump_end(struct lexer *l)
 {
 	static const char end[] = "dump-result";
 	struct lexer start = *l;
@@ -161,7 +161,7 @@ static bool take_dump_end(struct lexer *l)
 }
 
 /* The lines move together where they lie, so that each ends in one newline. */
-int reader_dump_result(struct reader *r, const char *path)
+int reader_dump_result(struct script_reader *r, const char *path)
 {
 	struct item *item = reader_add(r, ITEM_DUMP_RESULT);
 	char *to, *line;
@@ -171,7 +171,7 @@ int reader_dump_result(struct reader *r, const char *path)
 	r->script->is_trace = true;
 	item->path = path;
 	item->text = to = r->lex.next;
-	while (!err && !take_dump_end(&r->lex)) {
+	while (!err && !reader_take_dump_end(&r->lex)) {
 		if (!*r->lex.next)
 			return lex_expected(&r->lex, "end dump-result");
 		line = lex_rest(&r->lex);
@@ -189,7 +189,7 @@ int reader_dump_result(struct reader *r, const char *path)
 }
 
 /* Takes the line "@type script" or "@type trace"; the first of them decides on the dialect. */
-static int read_type(struct reader *r)
+static int reader_type(struct script_reader *r)
 {
 	struct lexer *l = &r->lex;
 
@@ -205,14 +205,14 @@ static int read_type(struct reader *r)
 	return lex_end(l);
 }
 
-static int read_items(struct reader *r)
+static int reader_items(struct script_reader *r)
 {
-	int (*line)(struct reader * r);
+	int (*line)(struct script_reader * r);
 	int err;
 
 	while (*r->lex.next && reader_take_filler(r))
 		;
-	err = read_type(r);
+	err = reader_type(r);
 	line = r->script->dialect == DIALECT_PUBLISHED ? published_line : native_line;
 	while (!err && *r->lex.next)
 		err = reader_take_filler(r) ? 0 : line(r);
@@ -220,7 +220,7 @@ static int read_items(struct reader *r)
 }
 
 /* NUL ends the text for the lexer; one inside is refused here, with its place. */
-static int check_nul(struct lexer l, size_t len)
+static int reader_check_nul(struct lexer l, size_t len)
 {
 	char *nul = memchr(l.next, '\0', len), *newline;
 
@@ -236,7 +236,7 @@ static int check_nul(struct lexer l, size_t len)
 
 int script_parse(struct script *s, const char *name, const char *text, size_t len, struct err *err)
 {
-	struct reader r = { .script = s };
+	struct script_reader r = { .script = s };
 	int ret;
 
 	script_reset(s);
@@ -247,9 +247,9 @@ int script_parse(struct script *s, const char *name, const char *text, size_t le
 	lex_init(&r.lex, s->name, arena_copy(&s->arena, text, len), err);
 	for (size_t i = 0; i < ARRAY_LEN(r.last_op); i++)
 		r.last_op[i] = OP_COUNT;
-	ret = check_nul(r.lex, len);
+	ret = reader_check_nul(r.lex, len);
 	if (!ret)
-		ret = read_items(&r);
+		ret = reader_items(&r);
 	free(r.outcomes);
 	return ret;
 }

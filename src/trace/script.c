@@ -49,7 +49,7 @@ struct item *script_add(struct script *s, enum item_type type, uint32_t line)
 	return &s->items[s->count++];
 }
 
-static bool counts(const struct item *item)
+static bool item_counts(const struct item *item)
 {
 	return item->type != ITEM_COMMENT && item->type != ITEM_BLANK && item->type != ITEM_TAU;
 }
@@ -90,9 +90,9 @@ bool script_equal(const struct script *a, const struct script *b)
 	size_t i = 0, j = 0;
 
 	for (;; i++, j++) {
-		while (i < a->count && !counts(&a->items[i]))
+		while (i < a->count && !item_counts(&a->items[i]))
 			i++;
-		while (j < b->count && !counts(&b->items[j]))
+		while (j < b->count && !item_counts(&b->items[j]))
 			j++;
 		if (i == a->count || j == b->count)
 			return i == a->count && j == b->count;

@@ -1,4 +1,4 @@
-/* stat_text.c -- the names of what stat and statfs tell, for readers and writers. */
+/* stat_text.c -- the names of the fields of stat and statfs, for readers and writers. */
 #include <sys/stat.h>
 
 #include "trace/dialect.h"

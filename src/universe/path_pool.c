@@ -20,7 +20,7 @@ struct names {
 	size_t count;
 };
 
-static int add_name(struct names *names, const char *name, struct err *err)
+static int names_add(struct names *names, const char *name, struct err *err)
 {
 	if (names->count == NAMES_MAX)
 		return err_set(err, E2BIG, "more than %d names", NAMES_MAX);
@@ -31,37 +31,38 @@ static int add_name(struct names *names, const char *name, struct err *err)
 }
 
 /* "f{1..9}" means f1 to f9. */
-static int add_names(struct names *names, const char *word, struct arena *arena, struct err *err)
+static int names_add_word(struct names *names, const char *word, struct arena *arena,
+			  struct err *err)
 {
 	unsigned first, last;
 	struct buf name = BUF_INIT;
 	int prefix = 0, ret = 0, end = 0;
 
 	if (sscanf(word, "%*[^{]%n{%u..%u}%n", &prefix, &first, &last, &end) != 2 || word[end])
-		return add_name(names, word, err);
+		return names_add(names, word, err);
 	for (unsigned i = first; i <= last && !ret; i++) {
 		buf_clear(&name);
 		buf_addf(&name, "%.*s%u", prefix, word, i);
-		ret = add_name(names, arena_copy(arena, name.data, name.len), err);
+		ret = names_add(names, arena_copy(arena, name.data, name.len), err);
 	}
 	buf_free(&name);
 	return ret;
 }
 
-static int read_names(struct names *names, const char *text, struct arena *arena, struct err *err)
+static int names_read(struct names *names, const char *text, struct arena *arena, struct err *err)
 {
 	char *word;
 	int ret = 0;
 
 	names->items = arena_alloc(arena, NAMES_MAX * sizeof(*names->items));
 	while (!ret && word_next(&text, arena, &word))
-		ret = add_names(names, word, arena, err);
+		ret = names_add_word(names, word, arena, err);
 	if (!ret && !names->count)
 		return err_set(err, EINVAL, "no name");
 	return ret;
 }
 
-static int add_path(struct pool *pool, const char *path, struct err *err)
+static int path_pool_add(struct pool *pool, const char *path, struct err *err)
 {
 	if (pool->count == PATHS_MAX)
 		return err_set(err, E2BIG, "more than %d paths; less depth or fewer names",
@@ -72,8 +73,9 @@ static int add_path(struct pool *pool, const char *path, struct err *err)
 }
 
 /* The names below each of the directories that lie in the pool from `first` up to `end`. */
-static int add_level(struct pool *pool, size_t first, size_t end, const struct names *names,
-		     size_t width, struct arena *arena, struct err *err)
+static int path_pool_add_level(struct pool *pool, size_t first, size_t end,
+			       const struct names *names, size_t width, struct arena *arena,
+			       struct err *err)
 {
 	struct buf path = BUF_INIT;
 	int ret = 0;
@@ -85,15 +87,15 @@ static int add_level(struct pool *pool, size_t first, size_t end, const struct n
 		for (size_t j = 0; j < names->count && !ret; j++) {
 			buf_clear(&path);
 			buf_addf(&path, "%s/%s", pool->values[i].text, names->items[j]);
-			ret = add_path(pool, arena_copy(arena, path.data, path.len), err);
+			ret = path_pool_add(pool, arena_copy(arena, path.data, path.len), err);
 		}
 	}
 	buf_free(&path);
 	return ret;
 }
 
-static int add_long_names(struct pool *pool, const char *lengths, struct arena *arena,
-			  struct err *err)
+static int path_pool_add_long_names(struct pool *pool, const char *lengths, struct arena *arena,
+				    struct err *err)
 {
 	unsigned long len;
 	char *word, *end, *name;
@@ -106,7 +108,7 @@ static int add_long_names(struct pool *pool, const char *lengths, struct arena *
 				       LONG_MAX_BYTES);
 		name = arena_alloc(arena, len + 1);
 		memset(name, 'n', len);
-		ret = add_path(pool, name, err);
+		ret = path_pool_add(pool, name, err);
 	}
 	return ret;
 }
@@ -118,15 +120,15 @@ int path_pool(struct pool *ret, const struct path_shape *shape, struct arena *ar
 	size_t first = 0, end, width;
 	int code;
 
-	code = read_names(&names, shape->names, arena, err);
+	code = names_read(&names, shape->names, arena, err);
 	*ret = (struct pool){ .values = arena_alloc(arena, PATHS_MAX * sizeof(*ret->values)) };
 	for (size_t i = 0; i < names.count && !code; i++)
-		code = add_path(ret, names.items[i], err);
+		code = path_pool_add(ret, names.items[i], err);
 	width = shape->width && shape->width < names.count ? shape->width : names.count;
 	for (uint64_t depth = 1; depth < shape->depth && !code; depth++) {
 		end = ret->count;
-		code = add_level(ret, first, end, &names, width, arena, err);
+		code = path_pool_add_level(ret, first, end, &names, width, arena, err);
 		first = end;
 	}
-	return code ? code : add_long_names(ret, shape->long_names, arena, err);
+	return code ? code : path_pool_add_long_names(ret, shape->long_names, arena, err);
 }

@@ -43,7 +43,7 @@ bool word_next(const char **next, struct arena *arena, char **ret)
 }
 
 /* Cuts "*3" off the word. */
-static int take_weight(char *word, unsigned *ret, struct err *err)
+static int pool_take_weight(char *word, unsigned *ret, struct err *err)
 {
 	char *star = strrchr(word, '*'), *end;
 	unsigned long weight;
@@ -61,8 +61,8 @@ static int take_weight(char *word, unsigned *ret, struct err *err)
 }
 
 /* The pool grows in the arena: what it outgrows stays there until the universe goes. */
-static int add(struct pool *pool, struct arg value, unsigned weight, struct arena *arena,
-	       struct err *err)
+static int pool_add(struct pool *pool, struct arg value, unsigned weight, struct arena *arena,
+		    struct err *err)
 {
 	size_t count = pool->count;
 	struct pool grown;
@@ -85,8 +85,8 @@ static int add(struct pool *pool, struct arg value, unsigned weight, struct aren
 	return 0;
 }
 
-static int add_boundary(struct pool *pool, enum kind kind, bool near, unsigned weight,
-			const struct pool_words *words, struct arena *arena, struct err *err)
+static int pool_add_boundary(struct pool *pool, enum kind kind, bool near, unsigned weight,
+			     const struct pool_words *words, struct arena *arena, struct err *err)
 {
 	struct arg value;
 	int ret = 0;
@@ -96,13 +96,13 @@ static int add_boundary(struct pool *pool, enum kind kind, bool near, unsigned w
 	for (size_t i = 0; !ret && kind_boundary(kind, i, near, &value); i++)
 		if (!kind_table[kind]->sizes_data ||
 		    (value.num >= 0 && (uint64_t)value.num <= words->count_max))
-			ret = add(pool, value, weight, arena, err);
+			ret = pool_add(pool, value, weight, arena, err);
 	return ret;
 }
 
 /* A literal value. Text may do without quotes, and data be named by its seed. */
-static int parse_value(struct arg *ret, enum kind kind, const char *word, struct arena *arena,
-		       struct err *err)
+static int pool_parse_value(struct arg *ret, enum kind kind, const char *word, struct arena *arena,
+			    struct err *err)
 {
 	char *end;
 
@@ -124,26 +124,26 @@ static int parse_value(struct arg *ret, enum kind kind, const char *word, struct
 	return 0;
 }
 
-static int add_word(struct pool *pool, enum kind kind, char *word, const struct pool_words *words,
-		    struct arena *arena, struct err *err)
+static int pool_add_word(struct pool *pool, enum kind kind, char *word,
+			 const struct pool_words *words, struct arena *arena, struct err *err)
 {
 	bool near = !strncmp(word, "near-boundary", strlen("near-boundary"));
 	struct arg value;
 	unsigned weight;
 	int ret;
 
-	ret = take_weight(word, &weight, err);
+	ret = pool_take_weight(word, &weight, err);
 	if (ret)
 		return ret;
 	if (near || !strcmp(word, "boundary"))
-		return add_boundary(pool, kind, near, weight, words, arena, err);
+		return pool_add_boundary(pool, kind, near, weight, words, arena, err);
 	if (!strcmp(word, "pool") && kind_table[kind]->is_path) {
 		for (size_t i = 0; !ret && i < words->paths->count; i++)
-			ret = add(pool, words->paths->values[i], weight, arena, err);
+			ret = pool_add(pool, words->paths->values[i], weight, arena, err);
 		return ret;
 	}
-	ret = parse_value(&value, kind, word, arena, err);
-	return ret ? ret : add(pool, value, weight, arena, err);
+	ret = pool_parse_value(&value, kind, word, arena, err);
+	return ret ? ret : pool_add(pool, value, weight, arena, err);
 }
 
 int pool_read(struct pool *pool, enum kind kind, const char *text, const struct pool_words *words,
@@ -154,13 +154,13 @@ int pool_read(struct pool *pool, enum kind kind, const char *text, const struct 
 
 	*pool = (struct pool){ 0 };
 	while (!ret && word_next(&text, arena, &word))
-		ret = add_word(pool, kind, word, words, arena, err);
+		ret = pool_add_word(pool, kind, word, words, arena, err);
 	if (!ret && !pool->count)
 		return err_set(err, EINVAL, "no value");
 	return ret;
 }
 
-static uint64_t distributed(enum distribution distribution, size_t i, size_t count)
+static uint64_t distribution_weight(enum distribution distribution, size_t i, size_t count)
 {
 	uint64_t weight = DISTRIBUTED_MAX;
 
@@ -181,7 +181,7 @@ void pool_distribute(struct pool *pool, enum distribution distribution)
 	for (size_t i = 0; i < pool->count; i++) {
 		own = pool->sums[i] - before;
 		before = pool->sums[i];
-		sum += own * distributed(distribution, i, pool->count);
+		sum += own * distribution_weight(distribution, i, pool->count);
 		pool->sums[i] = sum;
 	}
 }

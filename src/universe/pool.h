@@ -18,7 +18,7 @@ enum distribution {
 /* -1 for none of that name. */
 int distribution_find(const char *name);
 
-/* What the words of a pool can stand for besides themselves. */
+/* What the words of a pool can mean besides themselves. */
 struct pool_words {
 	const struct pool *paths; /* "pool" */
 	uint64_t count_max;       /* boundary values of lengths of data above it are left out */

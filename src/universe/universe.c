@@ -26,7 +26,7 @@ size_t universe_op_of(const struct universe *u, uint64_t n)
 }
 
 /* Generated data is as long as the count beside it says. */
-static void fit_data(struct call *c)
+static void call_fit_data(struct call *c)
 {
 	const struct op_info *info = &op_table[c->op];
 
@@ -54,7 +54,7 @@ void universe_call(const struct universe *u, uint64_t n, struct call *ret)
 		n /= pool->count;
 	}
 	ret->pid = (uint16_t)(1 + n);
-	fit_data(ret);
+	call_fit_data(ret);
 }
 
 static size_t pool_draw(const struct pool *pool, struct rng *rng)

@@ -69,7 +69,8 @@ struct draft {
 	struct err *err;
 };
 
-static const struct ini_row *find_row(const struct ini *ini, const char *section, const char *key)
+static const struct ini_row *profile_find_row(const struct ini *ini, const char *section,
+					      const char *key)
 {
 	for (size_t i = ini->count; i-- > 0;)
 		if (!strcmp(ini->rows[i].section, section) && !strcmp(ini->rows[i].key, key))
@@ -77,7 +78,7 @@ static const struct ini_row *find_row(const struct ini *ini, const char *section
 	return NULL;
 }
 
-static int row_error(struct draft *d, const struct ini_row *row, const char *why)
+static int draft_row_error(struct draft *d, const struct ini_row *row, const char *why)
 {
 	if (!row->line) /* an override */
 		return err_set(d->err, EINVAL, "%s.%s: %s", row->section, row->key, why);
@@ -86,7 +87,7 @@ static int row_error(struct draft *d, const struct ini_row *row, const char *why
 }
 
 /* The kind that "count" or "open.flags" means, or -1. */
-static int kind_of_key(const char *key)
+static int pick_key_kind(const char *key)
 {
 	const char *dot = strchr(key, '.');
 	int op;
@@ -103,73 +104,73 @@ static int kind_of_key(const char *key)
 static const char distribution_prefix[] = "distribution.";
 
 /* The text after "distribution.", or NULL for another key. */
-static const char *distributed_key(const char *key)
+static const char *pick_key_distributed(const char *key)
 {
 	size_t len = sizeof(distribution_prefix) - 1;
 
 	return strncmp(key, distribution_prefix, len) ? NULL : key + len;
 }
 
-static int check_pick(struct draft *d, const struct ini_row *row)
+static int draft_check_pick(struct draft *d, const struct ini_row *row)
 {
-	const char *distributed = distributed_key(row->key);
+	const char *distributed = pick_key_distributed(row->key);
 
-	if (kind_of_key(distributed ? distributed : row->key) < 0)
-		return row_error(d, row, "neither a kind nor an operation's argument");
+	if (pick_key_kind(distributed ? distributed : row->key) < 0)
+		return draft_row_error(d, row, "neither a kind nor an operation's argument");
 	if (distributed && distribution_find(row->value) < 0)
-		return row_error(d, row, "no such distribution");
+		return draft_row_error(d, row, "no such distribution");
 	return 0;
 }
 
-static int check_row(struct draft *d, const struct ini_row *row)
+static int draft_check_row(struct draft *d, const struct ini_row *row)
 {
 	struct err why = { 0 };
 
 	if (!strcmp(row->section, "universe")) {
 		if (opt_set(universe_keys, &d->settings, row->key, row->value, &why))
-			return row_error(d, row, why.text);
+			return draft_row_error(d, row, why.text);
 		return 0;
 	}
 	if (!strcmp(row->section, "ops"))
-		return op_find(row->key) < 0 ? row_error(d, row, "no such operation") : 0;
+		return op_find(row->key) < 0 ? draft_row_error(d, row, "no such operation") : 0;
 	if (!strcmp(row->section, "pick"))
-		return check_pick(d, row);
-	return row_error(d, row, "the sections are universe, ops and pick");
+		return draft_check_pick(d, row);
+	return draft_row_error(d, row, "the sections are universe, ops and pick");
 }
 
-static int read_weight(struct draft *d, const struct ini_row *row, unsigned *ret)
+static int draft_read_weight(struct draft *d, const struct ini_row *row, unsigned *ret)
 {
 	unsigned long weight;
 	char *end;
 
 	weight = strtoul(row->value, &end, 10);
 	if (*end || !*row->value || weight > OP_WEIGHT_MAX)
-		return row_error(d, row, "a weight is a number from 0 to 1000000");
+		return draft_row_error(d, row, "a weight is a number from 0 to 1000000");
 	*ret = (unsigned)weight;
 	return 0;
 }
 
 /* The row for an argument: its own, else that of its kind. */
-static const struct ini_row *argument_row(struct draft *d, const char *prefix, enum op op,
-					  const struct op_arg *arg, bool *ret_own)
+static const struct ini_row *draft_argument_row(struct draft *d, const char *prefix, enum op op,
+						const struct op_arg *arg, bool *ret_own)
 {
 	struct buf key = BUF_INIT;
 	const struct ini_row *row;
 
 	buf_addf(&key, "%s%s.%s", prefix, op_table[op].name, arg->name);
-	row = find_row(&d->ini, "pick", key.data);
+	row = profile_find_row(&d->ini, "pick", key.data);
 	*ret_own = row != NULL;
 	if (!row) {
 		buf_clear(&key);
 		buf_addf(&key, "%s%s", prefix, kind_table[arg->kind]->name);
-		row = find_row(&d->ini, "pick", key.data);
+		row = profile_find_row(&d->ini, "pick", key.data);
 	}
 	buf_free(&key);
 	return row;
 }
 
-static int read_pool(struct draft *d, struct pool *ret, enum kind kind, const struct ini_row *row,
-		     const struct ini_row *distribution)
+static int draft_read_pool(struct draft *d, struct pool *ret, enum kind kind,
+			   const struct ini_row *row, const struct ini_row *distribution)
 {
 	struct pool_words words = { .paths = &d->paths, .count_max = d->settings.size_max };
 	struct err why = { 0 };
@@ -177,31 +178,32 @@ static int read_pool(struct draft *d, struct pool *ret, enum kind kind, const st
 	if (pool_read(ret, kind, row ? row->value : kind_table[kind]->picked, &words, &d->u->arena,
 		      &why)) {
 		must(row);
-		return row_error(d, row, why.text);
+		return draft_row_error(d, row, why.text);
 	}
 	if (distribution)
 		pool_distribute(ret, (enum distribution)distribution_find(distribution->value));
 	return 0;
 }
 
-static int read_argument(struct draft *d, struct pool *ret, enum op op, const struct op_arg *arg)
+static int draft_read_argument(struct draft *d, struct pool *ret, enum op op,
+			       const struct op_arg *arg)
 {
 	const struct ini_row *row, *distribution;
 	bool own_row, own_distribution;
 	struct pool *shared = &d->by_kind[arg->kind];
 	int code = 0;
 
-	row = argument_row(d, "", op, arg, &own_row);
-	distribution = argument_row(d, distribution_prefix, op, arg, &own_distribution);
+	row = draft_argument_row(d, "", op, arg, &own_row);
+	distribution = draft_argument_row(d, distribution_prefix, op, arg, &own_distribution);
 	if (own_row || own_distribution)
-		return read_pool(d, ret, arg->kind, row, distribution);
+		return draft_read_pool(d, ret, arg->kind, row, distribution);
 	if (!shared->count)
-		code = read_pool(d, shared, arg->kind, row, distribution);
+		code = draft_read_pool(d, shared, arg->kind, row, distribution);
 	*ret = *shared;
 	return code;
 }
 
-static int add_op(struct draft *d, enum op op, unsigned weight)
+static int draft_add_op(struct draft *d, enum op op, unsigned weight)
 {
 	struct universe *u = d->u;
 	struct universe_op *to = &u->ops[u->op_count++];
@@ -214,7 +216,7 @@ static int add_op(struct draft *d, enum op op, unsigned weight)
 		.calls = u->processes,
 	};
 	for (unsigned i = 0; i < op_table[op].args && !ret; i++) {
-		ret = read_argument(d, &to->pools[i], op, &op_table[op].arg[i]);
+		ret = draft_read_argument(d, &to->pools[i], op, &op_table[op].arg[i]);
 		if (!ret && __builtin_mul_overflow(to->calls, to->pools[i].count, &to->calls))
 			ret = err_set(d->err, E2BIG, "%s: %s has more than 2^64 calls", d->ini.path,
 				      op_table[op].name);
@@ -226,7 +228,7 @@ static int add_op(struct draft *d, enum op op, unsigned weight)
 }
 
 /* Operations are in the order of their table, whatever that of the profile. */
-static int read_ops(struct draft *d)
+static int draft_read_ops(struct draft *d)
 {
 	const struct ini_row *row;
 	unsigned weight;
@@ -234,19 +236,19 @@ static int read_ops(struct draft *d)
 
 	d->u->ops = arena_alloc(&d->u->arena, OP_COUNT * sizeof(*d->u->ops));
 	for (int op = 0; op < OP_COUNT && !ret; op++) {
-		row = find_row(&d->ini, "ops", op_table[op].name);
+		row = profile_find_row(&d->ini, "ops", op_table[op].name);
 		weight = 0;
 		if (row)
-			ret = read_weight(d, row, &weight);
+			ret = draft_read_weight(d, row, &weight);
 		if (!ret && weight)
-			ret = add_op(d, (enum op)op, weight);
+			ret = draft_add_op(d, (enum op)op, weight);
 	}
 	if (!ret && !d->u->op_count)
 		ret = err_set(d->err, EINVAL, "%s: no operation has a weight", d->ini.path);
 	return ret;
 }
 
-static int read_users(struct draft *d)
+static int draft_read_users(struct draft *d)
 {
 	struct universe *u = d->u;
 	const char *at = d->settings.users;
@@ -265,13 +267,13 @@ static int read_users(struct draft *d)
 	return 0;
 }
 
-static int read_draft(struct draft *d)
+static int draft_read(struct draft *d)
 {
 	struct err why = { 0 };
 	int ret = 0;
 
 	for (size_t i = 0; i < d->ini.count && !ret; i++)
-		ret = check_row(d, &d->ini.rows[i]);
+		ret = draft_check_row(d, &d->ini.rows[i]);
 	if (ret)
 		return ret;
 	if (path_pool(&d->paths, &d->settings.paths, &d->u->arena, &why))
@@ -279,14 +281,14 @@ static int read_draft(struct draft *d)
 	d->u->nodes_max = d->settings.nodes_max;
 	d->u->size_max = d->settings.size_max;
 	d->u->files_max = d->settings.files_max;
-	ret = read_users(d);
+	ret = draft_read_users(d);
 	if (ret)
 		return ret;
-	return read_ops(d);
+	return draft_read_ops(d);
 }
 
 /* Overrides are further rows of the profile: the last value of a key holds. */
-static int add_override(struct ini *ini, const char *override, struct err *err)
+static int profile_add_override(struct ini *ini, const char *override, struct err *err)
 {
 	const char *dot = strchr(override, '.'), *equals = strchr(override, '=');
 
@@ -334,10 +336,10 @@ int universe_open(struct universe *u, const char *profile, const char *const *ov
 	if (!ret)
 		ret = ini_read_text(&d.ini, profile, buf_str(&text), err);
 	for (size_t i = 0; i < override_count && !ret; i++)
-		ret = add_override(&d.ini, overrides[i], err);
+		ret = profile_add_override(&d.ini, overrides[i], err);
 	if (!ret) {
 		u->name = arena_strdup(&u->arena, profile);
-		ret = read_draft(&d);
+		ret = draft_read(&d);
 	}
 	ini_free(&d.ini);
 	if (ret)

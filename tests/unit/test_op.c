@@ -230,7 +230,7 @@ static void long_paths_are_told(void **state)
 			  "relative,name too long,path too long");
 }
 
-/* Every partition of every kind has a name of its own. */
+/* No two partitions of a kind have the same name. */
 static void partitions_have_distinct_names(void **state)
 {
 	struct buf names[PARTITIONS_MAX];
