@@ -1,26 +1,26 @@
-/* stop.c -- being asked to end. */
+/* stop.c -- a request to stop, by signal. */
 #include "base/stop.h"
 
 #include <stddef.h>
 
 #include "base/must.h"
 
-volatile sig_atomic_t run_stop;
+volatile sig_atomic_t stop_requested;
 
 /* The second signal, of whatever kind, is delivered again as soon as the handler returns. */
-static void run_stop_by(int number)
+static void stop_on_signal(int number)
 {
-	if (run_stop) {
+	if (stop_requested) {
 		signal(number, SIG_DFL);
 		raise(number);
 	}
-	run_stop = number;
+	stop_requested = number;
 }
 
-void run_catch_signals(void)
+void stop_catch_signals(void)
 {
 	static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
-	struct sigaction action = { .sa_handler = run_stop_by }, before;
+	struct sigaction action = { .sa_handler = stop_on_signal }, before;
 
 	for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
 		sigaction(signals[i], NULL, &before);

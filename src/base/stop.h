@@ -4,9 +4,9 @@
 
 #include <signal.h>
 
-/* The signal, set by SIGHUP, SIGINT and SIGTERM once run_catch_signals() was called. A second one
- * ends the process at once. A hangup that is ignored already (nohup) stays so. */
-extern volatile sig_atomic_t run_stop;
-void run_catch_signals(void);
+/* 0, or the first signal of SIGHUP, SIGINT and SIGTERM since stop_catch_signals(). A second signal
+ * ends the process at once. A hangup that is already ignored (nohup) stays ignored. */
+extern volatile sig_atomic_t stop_requested;
+void stop_catch_signals(void);
 
 #endif

@@ -125,7 +125,7 @@ static int run_live(char *const *command, struct err *err)
 		.command = command,
 		.output_to_stderr = settings.json,
 		.paths = (enum live_paths)settings.paths,
-		.stop = &run_stop,
+		.stop = &stop_requested,
 	};
 	int status = 0, code, r;
 	struct coverage c;
@@ -136,7 +136,7 @@ static int run_live(char *const *command, struct err *err)
 		return EXIT_UNKNOWN;
 	}
 	coverage_init(&c, "bpf");
-	run_catch_signals();
+	stop_catch_signals();
 	r = live_trace(&c, &options, &status, err);
 	code = operand_code(r);
 	if (!r) {

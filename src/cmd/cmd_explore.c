@@ -97,7 +97,7 @@ static const struct opt opts[] = {
 	{ "findings", OPT_U64, ROW(findings), "N", "stop after this number of different findings",
 	  1, 1000000 },
 	{ "expected", OPT_TEXT, ROW(expected), "FILE",
-	  "known findings by signature, each with a reason: counted, not reported", 0, 0 },
+	  "a file of known failures, with their reasons: counted, not reported", 0, 0 },
 	{ "all", OPT_FLAG, ROW(all), NULL,
 	  "search every target that can be tested here, one after the other", 0, 0 },
 	{ "kernel-log", OPT_TEXT, ROW(kernel_log), "FILE",
@@ -229,9 +229,9 @@ static int explore_target(struct target *t, struct explore_options *o, struct er
 	if (open_universe(&u, t, err))
 		return EXIT_USAGE;
 	if (!run_open(&run, "explore", t->name, dir, o->seed, err)) {
-		run_catch_signals();
+		stop_catch_signals();
 		if (settings.expected)
-			status = run_expect(&run, settings.expected, err);
+			status = run_read_known(&run, settings.expected, err);
 		if (!status)
 			status = explore_search(t, &u, &run, o, err);
 		code = summary_code(&run, status);
@@ -393,7 +393,7 @@ static int explore_jobs(const char *target, struct err *err)
 
 	if (run_open(&all, "explore", target, dir, settings.seed, err))
 		return EXIT_UNKNOWN;
-	run_catch_signals();
+	stop_catch_signals();
 	status = jobs_run(&all, (unsigned)settings.jobs, &job, err);
 	if (status >= 0)
 		status = explore_merge(&all, (unsigned)settings.jobs, settings.json, err);
@@ -426,7 +426,7 @@ static int run_sweep(struct sweep *s, struct err *err)
 
 	if (run_open(&all, "explore", "sweep", settings.out, settings.seed, err))
 		return EXIT_UNKNOWN;
-	run_catch_signals();
+	stop_catch_signals();
 	sweep_run(s, &all, &job, settings.seconds);
 	code = summary_code(&all, sweep_finish(s, &all, settings.json, err));
 	run_free(&all);
@@ -461,13 +461,9 @@ static int check_universe(struct err *err)
 	return operand_code(status);
 }
 
-static int check_expected(struct err *err)
+static int check_known(struct err *err)
 {
-	struct expected expected = { 0 };
-	int status = settings.expected ? expected_read(&expected, settings.expected, "", err) : 0;
-
-	expected_free(&expected);
-	return operand_code(status);
+	return operand_known(settings.expected, err);
 }
 
 static int check_coverage(struct err *err)
@@ -506,8 +502,7 @@ static int check_resume(int targets, struct err *err)
 /* Every name on the command line, before anything is made. */
 static int explore_check_names(int count, char **targets, struct err *err)
 {
-	int (*const checks[])(struct err * err) = { check_universe, check_expected,
-						    check_coverage };
+	int (*const checks[])(struct err * err) = { check_universe, check_known, check_coverage };
 	int code = check_resume(count, err);
 	unsigned every;
 
@@ -577,9 +572,8 @@ const struct command command_explore = {
 		"results, and for each target that *--all* cannot test here it shows what is\n"
 		"missing.\n"
 		"\n"
-		"A file of *--expected* findings has a section for each, named by its\n"
-		"signature, with a _reason_ and, if it expires, _until_ = YYYY-MM-DD. The\n"
-		"summary lists expected findings that did not occur.\n"
+		"A file of *--expected*" KNOWN_TEXT
+		"The summary lists known failures that did not occur.\n"
 		"\n"
 		"A discrepancy that no replay on a fresh file system shows again is not a\n"
 		"finding. It is stored in _RUN_/unconfirmed, counted and reported.\n"

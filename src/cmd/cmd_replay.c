@@ -24,14 +24,14 @@ static const struct opt opts[] = {
 /* The tree that differs, or what a kernel said. */
 static void print_finding(const struct finding *f)
 {
-	bool said =
-		f->code == FINDING_KERNEL || f->code == FINDING_LEAK || f->code == FINDING_DEATH;
+	bool said = f->discrepancy.code == PROBLEM_KERNEL || f->discrepancy.code == PROBLEM_LEAK ||
+		    f->discrepancy.code == PROBLEM_DEATH;
 
-	printf("%s\n", buf_str(&f->title));
-	if (f->diff.len)
-		printf("%s", buf_str(&f->diff));
+	printf("%s\n", buf_str(&f->discrepancy.title));
+	if (f->discrepancy.diff.len)
+		printf("%s", buf_str(&f->discrepancy.diff));
 	else if (said)
-		printf("%s\n", buf_str(&f->seen));
+		printf("%s\n", buf_str(&f->discrepancy.seen));
 }
 
 /* What the replay shows, and whether the C program shows it, too. */
@@ -65,8 +65,10 @@ static int replay_finding(struct finding *f, struct target *t, struct err *err)
 			finding_free(&again);
 			return EXIT_UNKNOWN;
 		}
-		if (f->signature[0] && strcmp(f->signature, again.signature))
-			printf("another discrepancy than the one sought: %s\n", again.signature);
+		if (f->discrepancy.signature[0] &&
+		    strcmp(f->discrepancy.signature, again.discrepancy.signature))
+			printf("another discrepancy than the one sought: %s\n",
+			       again.discrepancy.signature);
 		finding_free(&again);
 	}
 	printf("shown in %u of %llu replays on %s\n", shown, (unsigned long long)settings.times,

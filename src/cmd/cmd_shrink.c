@@ -31,7 +31,7 @@ static int shrink_finding(const struct finding *given, struct target *t, const c
 	struct model m;
 	int status, code = EXIT_UNKNOWN;
 
-	run_catch_signals();
+	stop_catch_signals();
 	target_model(t, &m);
 	status = judge_replay(t, &m, given->calls, given->count, true, 0, &f, err);
 	if (status < 0)
@@ -40,14 +40,16 @@ static int shrink_finding(const struct finding *given, struct target *t, const c
 		printf("it does not show on %s\n", t->name);
 		return EXIT_CLEAN;
 	}
-	if (given->signature[0] && strcmp(given->signature, f.signature))
-		printf("another discrepancy than the one sought: %s\n", f.signature);
+	finding_take_remarks(&f, given);
+	if (given->discrepancy.signature[0] &&
+	    strcmp(given->discrepancy.signature, f.discrepancy.signature))
+		printf("another discrepancy than the one sought: %s\n", f.discrepancy.signature);
 	if (!finding_improve(&f, t, &m, (unsigned)settings.tries, (unsigned)settings.times, 0,
 			     err) &&
 	    !finding_write(&f, t, dir, err)) {
 		finding_keep_evidence(t, dir);
 		printf("%s\n%zu calls instead of %zu; shown in %u of %u replays\n",
-		       buf_str(&f.title), f.count, given->count, f.shown, f.tries);
+		       buf_str(&f.discrepancy.title), f.count, given->count, f.shown, f.tries);
 		found_print_proof(&f);
 		code = EXIT_FINDINGS;
 	}

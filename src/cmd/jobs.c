@@ -75,7 +75,7 @@ int job_await(pid_t pid, double seconds)
 
 		if (seconds > 0 && passed > 2 * seconds)
 			kill(pid, SIGKILL);
-		else if (!asked && (run_stop || (seconds > 0 && passed > seconds)))
+		else if (!asked && (stop_requested || (seconds > 0 && passed > seconds)))
 			asked = !kill(pid, SIGTERM);
 	}
 	if (pidfd >= 0)

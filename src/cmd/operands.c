@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "run/known.h"
 #include "target/target.h"
 
 int operand_code(int status)
@@ -48,6 +49,15 @@ int operand_file(const char *path, struct err *err)
 	if (path && is_directory(path))
 		return operand_code(err_sys(err, EISDIR, "%s", path));
 	return operand_readable(path, err);
+}
+
+int operand_known(const char *path, struct err *err)
+{
+	struct known known = { 0 };
+	int status = path ? known_read(&known, path, "", err) : 0;
+
+	known_free(&known);
+	return operand_code(status);
 }
 
 int operand_directory(const char *path, struct err *err)

@@ -17,6 +17,14 @@
 			0, 0 \
 	}
 
+/* Help on the options that take a file of known failures, behind their name. */
+#define KNOWN_TEXT \
+	" lists known failures, each on a line \"TARGET: FAILURE\". An asterisk as\n" \
+	"target means all; in the failure it matches any text. The failure is the\n" \
+	"signature of a finding, or a cause as *assay conform* prints it. A line\n" \
+	"\"# because: REASON\" above is required; a line \"# until: YYYY-MM-DD\" below\n" \
+	"that names the last day.\n"
+
 /* The exit code for a named object that could not be opened or read. */
 int operand_code(int status);
 int operand_target(const char *spec, const char *config, struct err *err);
@@ -24,6 +32,8 @@ int operand_target(const char *spec, const char *config, struct err *err);
 int operand_readable(const char *path, struct err *err);
 int operand_file(const char *path, struct err *err);
 int operand_directory(const char *path, struct err *err);
+/* A file of known failures (known.h). NULL is fine. */
+int operand_known(const char *path, struct err *err);
 /* A file that is to be written: the directory it is to be in, and no directory itself. A directory
  * that is made where it is not there. NULL is fine. */
 int operand_new_file(const char *path, struct err *err);

@@ -95,7 +95,7 @@ void sweep_run(struct sweep *s, const struct run *all, const struct job *job, do
 
 	if (seconds > 0 && patience < patience_least_seconds)
 		patience = patience_least_seconds;
-	for (size_t i = 0; i < s->count && !run_stop; i++) {
+	for (size_t i = 0; i < s->count && !stop_requested; i++) {
 		if (s->rows[i].lacks)
 			continue;
 		progress_show("%s (%zu of %zu)", s->rows[i].target, i + 1, s->count);

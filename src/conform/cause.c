@@ -13,15 +13,15 @@ static void say(const struct deviation *d, struct buf *out)
 
 	buf_clear(out);
 	if (d->history.len) {
-		if (d->code == FINDING_TREE)
+		if (d->code == PROBLEM_TREE)
 			buf_addf(out, "race of %s: another %s", d->allowed.data, d->seen.data);
 		else
 			buf_addf(out, "race with %s: %s: %s", d->allowed.data, op, d->seen.data);
 		return;
 	}
-	if (d->code == FINDING_TIMES)
+	if (d->code == PROBLEM_TIMES)
 		buf_addf(out, "after %s: %s", op, buf_str(&d->seen));
-	else if (d->code == FINDING_TREE)
+	else if (d->code == PROBLEM_TREE)
 		buf_addf(out, "after %s: another %s", op, buf_str(&d->seen));
 	else
 		buf_addf(out, "%s: %s, allowed: %s", op, buf_str(&d->seen), buf_str(&d->allowed));
@@ -125,4 +125,17 @@ const struct cause *causes_find(const struct causes *c, const char *text)
 		if (!strcmp(c->items[i].text, text))
 			return &c->items[i];
 	return NULL;
+}
+
+void causes_mark_known(struct causes *c, const struct known *known, const char *target)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct known_row *row = known_find(known, target, c->items[i].text);
+
+		if (!row)
+			continue;
+		c->items[i].reason = row->reason;
+		row->seen += c->items[i].scripts;
+		c->unexpected--;
+	}
 }

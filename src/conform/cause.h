@@ -6,13 +6,14 @@
 #define CONFORM_CAUSE_H
 
 #include "conform/conform.h"
+#include "run/known.h"
 
 struct cause {
 	char *text; /* "open: EPERM, allowed: success": names it, also from run to run */
 	const struct deviation *example; /* in the smallest script that shows it */
 	size_t scripts;
 	bool outside_posix; /* one of them at least */
-	const char *reason; /* why it is expected; NULL: it is not */
+	const char *reason; /* why it is a known failure; NULL: it is none */
 	bool unconfirmed;   /* its smallest script did not show it again */
 	uint32_t order;     /* in which they were met */
 };
@@ -31,23 +32,7 @@ void causes_free(struct causes *c);
 /* The first of that text, or NULL. */
 const struct cause *causes_find(const struct causes *c, const char *text);
 
-/* A file of expected failures:
- *
- *     # because: ext4 refuses temporary files in removed directories
- *     ext4: open: EPERM, allowed: success
- *
- * Each line names a target, or "*" for all, and a cause, in which "*" stands for any text; the
- * comment above says why. */
-struct expectation {
-	char *target, *text, *reason;
-};
-struct expectations {
-	struct expectation *items;
-	size_t count;
-};
-int expectations_read(struct expectations *e, const char *path, struct err *err);
-void expectations_free(struct expectations *e);
-/* Marks causes that are expected of this target. */
-void expectations_apply(const struct expectations *e, const char *target, struct causes *c);
+/* Marks the causes that are known failures of this target. */
+void causes_mark_known(struct causes *c, const struct known *known, const char *target);
 
 #endif

@@ -28,7 +28,7 @@ static struct call *whole_script(const struct suite *suite, const struct deviati
 /* A race does not show when its calls are made one after another, nor do times in a tree. */
 static bool can_replay(const struct deviation *d)
 {
-	return !d->history.len && d->code != FINDING_TIMES;
+	return !d->history.len && d->code != PROBLEM_TIMES;
 }
 
 /* For one cause: some targets take long to start anew. */
@@ -59,17 +59,19 @@ static void keep_aside(struct cause *cause, const struct call *calls, size_t cou
 		       const struct target *t, struct run *run)
 {
 	struct finding f;
+	struct discrepancy *d = &f.discrepancy;
 
 	finding_init(&f);
-	f.code = cause->example->code;
-	snprintf(f.signature, sizeof(f.signature), "%s %s", finding_names[f.code], cause->text);
+	d->code = cause->example->code;
+	snprintf(d->signature, sizeof(d->signature), "%s %s", problem_table[d->code].name,
+		 cause->text);
 	buf_adds(&f.target, t->name);
-	buf_addf(&f.title, "%s: %s", buf_str(&cause->example->call), cause->text);
-	buf_adds(&f.seen, buf_str(&cause->example->detail));
+	buf_addf(&d->title, "%s: %s", buf_str(&cause->example->call), cause->text);
+	buf_adds(&d->seen, buf_str(&cause->example->detail));
+	d->reach = cause->outside_posix ? REACH_OUTSIDE_POSIX : REACH_INSIDE_POSIX;
 	finding_reserve(&f, count);
 	for (f.count = 0; f.count < count; f.count++)
 		f.calls[f.count] = call_copy(&calls[f.count], &f.arena);
-	f.outside_posix = cause->outside_posix;
 	f.tries = TELL_REPLAYS;
 	run_meet(run, &f, t);
 	run_settle(run);
@@ -95,7 +97,7 @@ static int tell_cause(const struct suite *suite, struct cause *cause, struct tar
 	free(calls);
 	if (ret <= 0)
 		return err_forget(err, ret, ETIME);
-	is_new = !run_knows(run, finding.signature);
+	is_new = !run_knows(run, &finding);
 	if (is_new)
 		tell_finding(&finding, t, m, until, run);
 	finding_free(&finding);
@@ -116,7 +118,7 @@ int tell_causes(const struct survey *s, struct surveyed *t, const struct session
 	if (ret)
 		return ret;
 	session_model(options, target, &model);
-	for (size_t i = 0; i < t->causes.count && told < max && ret >= 0 && !run_stop; i++) {
+	for (size_t i = 0; i < t->causes.count && told < max && ret >= 0 && !stop_requested; i++) {
 		if (t->causes.items[i].reason || !can_replay(t->causes.items[i].example))
 			continue;
 		ret = tell_cause(s->suite, &t->causes.items[i], target, &model, run, err);

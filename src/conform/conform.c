@@ -104,7 +104,7 @@ static int job_run_portion(struct shared_jobs *shared, struct job_report *r, str
 	enum script_fate fate;
 	int ret = 0;
 
-	for (size_t i = from; i < end && !ret && !shared->stop && !run_stop; i++) {
+	for (size_t i = from; i < end && !ret && !shared->stop && !stop_requested; i++) {
 		ret = session_run(s, i, &fate, &d, err);
 		if (ret)
 			break;
@@ -128,7 +128,7 @@ static int job_work(struct shared_jobs *shared, struct job_report *r, const stru
 
 	if (ret)
 		return ret;
-	while (!ret && !shared->stop && !run_stop) {
+	while (!ret && !shared->stop && !stop_requested) {
 		from = atomic_fetch_add(&shared->next, PORTION);
 		if (from >= suite->count)
 			break;
@@ -187,7 +187,7 @@ static int jobs_await(struct shared_jobs *shared, unsigned jobs,
 			r = job_failure(report, i + 1, status, err);
 			ret = ret ? ret : r;
 		}
-		shared->stop |= ret || run_stop;
+		shared->stop |= ret || stop_requested;
 		if (options->progress)
 			options->progress(options->progress_to, shared->done, shared->rejected);
 		if (left)
@@ -285,7 +285,7 @@ int conform_run(struct conform_result *ret, const struct suite *suite,
 	result_gather(ret, shared, jobs);
 	jobs_free(shared, suite);
 	ret->seconds = clock_seconds() - from;
-	ret->stopped = run_stop;
+	ret->stopped = stop_requested;
 	return r;
 }
 

@@ -3,11 +3,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/must.h"
-#include "judge/fact.h"
 #include "trace/script.h"
+
+enum { DIFF_LINES_MAX = 8 };
 
 void deviation_free(struct deviation *d)
 {
@@ -29,88 +28,38 @@ void deviation_clear(struct deviation *d)
 	buf_clear(&d->history);
 }
 
-/* Fields of stat by which an answer is another; those that are unknown on one side are not. */
-static void say_stat(const struct stat_result *seen, const struct stat_result *allowed,
-		     struct buf *out)
+void deviation_begin(struct deviation *d, enum problem code, unsigned step, const struct call *c)
 {
-	const struct {
-		const char *name;
-		int64_t seen, allowed;
-	} fields[] = {
-		{ "type", seen->mode & S_IFMT, allowed->mode & S_IFMT },
-		{ "mode", seen->mode & ~S_IFMT, allowed->mode & ~S_IFMT },
-		{ "nlink", seen->nlink, allowed->nlink },
-		{ "uid", seen->uid, allowed->uid },
-		{ "gid", seen->gid, allowed->gid },
-		{ "size", seen->size, allowed->size },
-	};
-	const char *before = "another ";
-
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-		if (fields[i].seen == fields[i].allowed || fields[i].seen == STAT_UNKNOWN ||
-		    fields[i].allowed == STAT_UNKNOWN)
-			continue;
-		buf_addf(out, "%s%s", before, fields[i].name);
-		before = ", ";
-	}
+	deviation_clear(d);
+	d->code = code;
+	d->step = step;
+	d->outside_posix = true;
+	d->op = op_table[c->op].base;
+	call_print(c, DIALECT_NATIVE, &d->call);
 }
 
-void deviation_say_seen(const struct outcome *seen, const struct envelope *env, struct buf *out)
+/* The first lines of a text. */
+static void deviation_add_lines(struct buf *out, const char *text, unsigned lines)
 {
-	size_t start = out->len;
+	size_t len = 0;
 
-	if (seen->error)
-		buf_adds(out, errno_name(seen->error));
-	else if (env->success && seen->result == RESULT_STAT)
-		say_stat(&seen->stat, &env->value.stat, out);
-	else if (!env->success)
-		buf_adds(out, "success");
-	if (out->len == start)
-		buf_adds(out, "another value");
+	while (lines-- && text[len])
+		len += strcspn(text + len, "\n") + 1;
+	buf_add(out, text, len < strlen(text) ? len : strlen(text));
 }
 
-/* That space may end is said of everything, where it is. */
-static bool is_about_space(const struct envelope *env, int error)
+void deviation_fill(struct deviation *d, const struct discrepancy *found, unsigned step)
 {
-	if (error != ENOSPC && error != EDQUOT)
-		return false;
-	for (unsigned i = 0; i < env->rule_count; i++)
-		if (rule_table[env->rules[i]].error == error &&
-		    (env->rules[i] == RULE_space_ended || env->rules[i] == RULE_quota_ended))
-			return true;
-	return false;
-}
-
-void deviation_say_allowed(const struct envelope *env, struct buf *out)
-{
-	size_t start = out->len;
-
-	if (env->success)
-		buf_adds(out, "success");
-	for (int error = 1; error < 192; error++) {
-		if (!errset_has(&env->errors, error) || is_about_space(env, error))
-			continue;
-		if (out->len > start)
-			buf_adds(out, " or ");
-		buf_adds(out, errno_name(error));
-	}
-}
-
-void deviation_say_tree(const struct tree *expected, const struct tree *seen, struct buf *out)
-{
-	struct arena arena = ARENA_INIT;
-	struct fact facts[FACTS_MAX];
-	size_t count = facts_find(expected, seen, &arena, facts), start = out->len;
-
-	/* Heaviest first, so that equal ones are neighbours. */
-	for (size_t i = 0; i < count; i++) {
-		if (i && facts[i].kind == facts[i - 1].kind)
-			continue;
-		if (out->len > start)
-			buf_adds(out, ", ");
-		buf_adds(out, fact_names[facts[i].kind]);
-	}
-	arena_free(&arena);
+	deviation_begin(d, found->code, step, &found->call);
+	d->outside_posix = found->reach == REACH_OUTSIDE_POSIX;
+	discrepancy_print_seen(found, &d->seen);
+	discrepancy_print_allowed(found, &d->allowed);
+	buf_adds(&d->rule, discrepancy_rule(found));
+	if (found->code == PROBLEM_OUTCOME)
+		buf_addf(&d->detail, "%s, allowed: %s", buf_str(&found->seen),
+			 buf_str(&found->expected));
+	else
+		deviation_add_lines(&d->detail, buf_str(&found->diff), DIFF_LINES_MAX);
 }
 
 json_t *deviation_pack(const struct deviation *d)
@@ -133,14 +82,14 @@ int deviation_unpack(struct deviation *d, const json_t *packed)
 			&outside_posix, "code", &code, "op", &op, "seen", &seen, "allowed",
 			&allowed, "rule", &rule, "call", &call, "detail", &detail, "history",
 			&history) ||
-	    op_find(op) < 0 || code < 0 || code >= FINDING_CODES)
+	    op_find(op) < 0 || code < 0 || code >= PROBLEMS)
 		return -EINVAL;
 	deviation_clear(d);
 	d->script = (uint32_t)script;
 	d->step = (uint32_t)step;
 	d->in_setup = in_setup;
 	d->outside_posix = outside_posix;
-	d->code = (enum finding_code)code;
+	d->code = (enum problem)code;
 	d->op = (enum op)op_find(op);
 	buf_adds(&d->seen, seen);
 	buf_adds(&d->allowed, allowed);

@@ -5,17 +5,16 @@
 #include <jansson.h>
 
 #include "base/buf.h"
-#include "finding/finding.h"
-#include "model/model.h"
+#include "judge/discrepancy.h"
 
-/* What clusters are made by is in `op`, `seen`, `allowed` and `rule`: texts without names and
- * numbers of a script. */
+/* A discrepancy in words. What causes are told apart by is in `op`, `seen`, `allowed` and `rule`:
+ * texts without names and numbers of a script. */
 struct deviation {
 	uint32_t script; /* number in the suite */
 	uint32_t step;   /* call of the script, from 0; of its set-up, if in_setup */
 	bool in_setup;
 	bool outside_posix;
-	enum finding_code code;
+	enum problem code;
 	enum op op;              /* the base call */
 	struct buf seen;         /* "EEXIST", "success", "mode, size" of a tree */
 	struct buf allowed;      /* "ENOENT or ENOTDIR" */
@@ -27,11 +26,10 @@ struct deviation {
 void deviation_free(struct deviation *d);
 void deviation_clear(struct deviation *d);
 
-/* Words for an outcome, and for all that are allowed: without names and numbers. */
-void deviation_say_seen(const struct outcome *seen, const struct envelope *env, struct buf *out);
-void deviation_say_allowed(const struct envelope *env, struct buf *out);
-/* Which properties differ, each once: "data, mode". */
-void deviation_say_tree(const struct tree *expected, const struct tree *seen, struct buf *out);
+/* A new one, of this call, that POSIX does not allow. */
+void deviation_begin(struct deviation *d, enum problem code, unsigned step, const struct call *c);
+/* The words of a discrepancy. */
+void deviation_fill(struct deviation *d, const struct discrepancy *found, unsigned step);
 
 /* One line of text, and back; what a job hands to the process that started it. */
 json_t *deviation_pack(const struct deviation *d);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/must.h"
 #include "history/check.h"
+#include "judge/judge.h"
 
 /* A call, or a return. */
 struct race_event {
@@ -98,18 +99,13 @@ static void race_add_history(const struct race_run *r, struct buf *out)
 	buf_adds(out, "end dump-result\n");
 }
 
-static void race_begin_report(const struct race_run *r, unsigned step, enum finding_code code)
+static void race_begin_report(const struct race_run *r, unsigned step, enum problem code)
 {
 	struct deviation *d = r->walk->deviation;
 	const struct call *c = &r->walk->calls[step];
 
-	deviation_clear(d);
-	d->code = code;
-	d->step = step;
-	d->outside_posix = true;
-	d->op = op_table[c->op].base;
-	race_add_calls(r->walk, code == FINDING_TREE ? 0 : c->pid, &d->allowed);
-	call_print(c, DIALECT_NATIVE, &d->call);
+	deviation_begin(d, code, step, c);
+	race_add_calls(r->walk, code == PROBLEM_TREE ? 0 : c->pid, &d->allowed);
 	race_add_history(r, &d->history);
 	r->walk->fate = SCRIPT_REJECTED;
 }
@@ -119,7 +115,7 @@ static void race_report_outcome(const struct race_run *r, const struct mismatch 
 	const struct outcome *seen = &r->raced[step].outcome;
 	struct deviation *d = r->walk->deviation;
 
-	race_begin_report(r, step, FINDING_OUTCOME);
+	race_begin_report(r, step, PROBLEM_OUTCOME);
 	buf_adds(&d->seen, seen->error ? errno_name(seen->error) : "success");
 	buf_addf(&d->detail, "%s, allowed by any order: %s", m->seen, m->allowed);
 	d->outside_posix = m->reach == REACH_OUTSIDE_POSIX;
@@ -128,11 +124,16 @@ static void race_report_outcome(const struct race_run *r, const struct mismatch 
 static void race_report_tree(struct race_run *r)
 {
 	const struct state *s = &r->checker.overlap.items[0].state;
+	unsigned last = r->walk->count - 1;
 	struct deviation *d = r->walk->deviation;
+	struct discrepancy found;
 
-	race_begin_report(r, r->walk->count - 1, FINDING_TREE);
-	deviation_say_tree(&s->tree, &r->tree, &d->seen);
+	discrepancy_init(&found);
+	judge_tree(s, &r->walk->calls[last], &r->tree, &found);
+	race_begin_report(r, last, PROBLEM_TREE);
+	discrepancy_print_seen(&found, &d->seen);
 	tree_diff(&s->tree, &r->tree, 8, &d->detail);
+	discrepancy_free(&found);
 }
 
 /* The call in which a line of the trace is: its own, or the one that returns there. */
@@ -213,7 +214,7 @@ int race_walk(struct walker *x, struct script_walk *w, uint64_t seed, struct err
 	if (!ret && !w->prefix_failed)
 		ret = race_make(r, seed, &fate, err);
 	if (!ret && fate != FATE_FINE) {
-		walker_report_fate(w->deviation, fate, 0, &w->calls[0]);
+		walker_report_fate(x, w->deviation, fate, 0, &w->calls[0]);
 		w->fate = SCRIPT_REJECTED;
 		w->stopped = true;
 	}

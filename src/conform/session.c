@@ -70,8 +70,6 @@ int session_open(struct session **ret, const struct suite *suite,
 	s->repeat = options->repeat;
 	session_model(options, s->walker.target, &s->walker.model);
 	model_name(&s->walker.model, s->walker.figures.judged_by);
-	s->walker.posix = s->walker.model;
-	s->walker.posix.platform = PLATFORM_POSIX;
 	s->walker.model.rule_hits = s->walker.figures.rule_hits;
 	s->bases = must_alloc((suite->setup_count + 1) * sizeof(*s->bases));
 	s->walker.state = state_copy(&s->initial);
@@ -347,7 +345,7 @@ static int session_run_script(struct session *s, const struct suite_script *scri
 	w->times = script->family && script->family->times;
 	w->blind = base->blind;
 	r = session_attempt(s, script->setup, w, err);
-	if (!r && w->fate == SCRIPT_REJECTED && w->deviation->code == FINDING_TREE && w->count > 1)
+	if (!r && w->fate == SCRIPT_REJECTED && w->deviation->code == PROBLEM_TREE && w->count > 1)
 		r = session_pinpoint(s, script, w, err);
 	s->walker.changed |=
 		!hash_equal(tree_hash(&s->walker.state.tree), tree_hash(&base->state.tree));
@@ -368,7 +366,7 @@ static int session_blame_target(struct session *s, struct script_walk *w, struct
 	r = session_reset(s, err);
 	if (r)
 		return r;
-	walker_report_fate(w->deviation, FATE_DIED, 0, &w->calls[0]);
+	walker_report_fate(&s->walker, w->deviation, FATE_DIED, 0, &w->calls[0]);
 	buf_adds(&w->deviation->detail, why.text);
 	w->fate = SCRIPT_REJECTED;
 	return 0;

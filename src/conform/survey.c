@@ -151,8 +151,8 @@ static void print_example(const struct survey *s, const struct survey_row *row, 
 	suite_name(&s->suite->scripts[d->script], out);
 	buf_adds(out, d->in_setup ? " (its set-up)\n  " : "\n  ");
 	add_short(out, buf_str(&d->call));
-	buf_adds(out, d->code == FINDING_TIMES  ? ": "
-		      : d->code == FINDING_TREE ? " leaves "
+	buf_adds(out, d->code == PROBLEM_TIMES  ? ": "
+		      : d->code == PROBLEM_TREE ? " leaves "
 						: " = ");
 	add_short(out, buf_str(&d->detail));
 	buf_addch(out, '\n');

@@ -79,14 +79,9 @@ static void timing_report(struct timing *t, unsigned at, const struct stamp *s, 
 	const struct call *c = &t->walk->calls[step];
 
 	t->walk->fate = SCRIPT_REJECTED;
-	deviation_clear(d);
-	d->code = FINDING_TIMES;
-	d->step = step;
-	d->outside_posix = true;
-	d->op = op_table[c->op].base;
+	deviation_begin(d, PROBLEM_TIMES, step, c);
 	buf_addf(&d->seen, "the %s time of a %s %s", field_names[s->field],
 		 s->is_dir ? "directory" : "file", what);
-	call_print(c, DIALECT_NATIVE, &d->call);
 	buf_addf(&d->detail, "%s, as ", d->seen.data);
 	call_print(&t->walk->calls[at], DIALECT_NATIVE, &d->detail);
 	buf_addf(&d->detail, " tells: %lld.%09lld", (long long)(s->real_ns / 1000000000),
@@ -247,7 +242,7 @@ static int timing_call(struct timing *t, unsigned at, struct err *err)
 	if (r)
 		return r;
 	if (fate != FATE_FINE) {
-		walker_report_fate(t->walk->deviation, fate, at, c);
+		walker_report_fate(x, t->walk->deviation, fate, at, c);
 		t->walk->fate = SCRIPT_REJECTED;
 		t->walk->stopped = true;
 		return 0;

@@ -1,15 +1,12 @@
 /* walk.c -- calls that the model predicts, followed in one plan, and judged where they mismatch. */
 #include "conform/walk.h"
-#include "history/envelope.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/must.h"
-#include "trace/script.h"
-
-enum { DIFF_LINES_MAX = 8 };
+#include "judge/judge.h"
 
 void walker_set_state(struct walker *x, struct state state)
 {
@@ -52,64 +49,25 @@ void walker_predict(struct walker *x, const struct call *c, bool observe)
 	x->changed |= call_changes(c, &step->expected);
 }
 
-static void deviation_begin(struct deviation *d, enum finding_code code, unsigned step,
-			    const struct call *c)
-{
-	deviation_clear(d);
-	d->code = code;
-	d->step = step;
-	d->outside_posix = true;
-	d->op = op_table[c->op].base;
-	call_print(c, DIALECT_NATIVE, &d->call);
-}
-
-void walker_report_fate(struct deviation *d, enum target_fate fate, unsigned step,
+void walker_report_fate(struct walker *x, struct deviation *d, enum target_fate fate, unsigned step,
 			const struct call *c)
 {
-	deviation_begin(d,
-			fate == FATE_HUNG    ? FINDING_HANG
-			: fate == FATE_ALARM ? FINDING_KERNEL
-					     : FINDING_DEATH,
-			step, c);
-	buf_adds(&d->allowed, "an answer");
-	buf_adds(&d->seen, fate == FATE_HUNG    ? "none in time"
-			   : fate == FATE_ALARM ? "one, and the kernel complains"
-						: "the file system is gone");
-}
+	struct discrepancy found;
 
-static void walker_report_outcome(struct walker *x, struct deviation *d, unsigned step,
-				  const struct call *c, const struct outcome *seen,
-				  const struct envelope *env, struct state *before)
-{
-	struct envelope posix;
-
-	deviation_begin(d, FINDING_OUTCOME, step, c);
-	deviation_say_seen(seen, env, &d->seen);
-	deviation_say_allowed(env, &d->allowed);
-	if (env->rule_count && env->rules[0] != RULE_space_ended)
-		buf_adds(&d->rule, rule_table[env->rules[0]].name);
-	outcome_print(seen, c->op, DIALECT_NATIVE, &d->detail);
-	buf_adds(&d->detail, ", allowed: ");
-	envelope_print(env, c->op, DIALECT_NATIVE, &d->detail);
-	d->outside_posix = model_step(&x->posix, before, c, seen, &posix) == VERDICT_BAD;
-}
-
-static void walker_report_tree(struct walker *x, struct deviation *d, unsigned step,
-			       const struct call *c, const struct tree *seen)
-{
-	deviation_begin(d, FINDING_TREE, step, c);
-	buf_adds(&d->allowed, "the tree of the model");
-	deviation_say_tree(&x->state.tree, seen, &d->seen);
-	tree_diff(&x->state.tree, seen, DIFF_LINES_MAX, &d->detail);
+	discrepancy_init(&found);
+	judge_describe_fate(x->target, c, fate, &found);
+	deviation_fill(d, &found, step);
+	discrepancy_free(&found);
 }
 
 enum script_fate walker_judge(struct walker *x, unsigned step, const struct call *c,
 			      const struct outcome *seen, struct deviation *d, struct envelope *ret)
 {
-	struct state before = state_copy(&x->state);
 	enum script_fate fate = SCRIPT_ACCEPTED;
+	struct discrepancy found;
 
-	switch (model_step(&x->model, &x->state, c, seen, ret)) {
+	discrepancy_init(&found);
+	switch (judge_outcome(&x->model, &x->state, c, seen, ret, &found)) {
 	case VERDICT_OK:
 		break;
 	case VERDICT_UNKNOWN:
@@ -117,17 +75,18 @@ enum script_fate walker_judge(struct walker *x, unsigned step, const struct call
 		break;
 	case VERDICT_BAD:
 		fate = SCRIPT_REJECTED;
-		walker_report_outcome(x, d, step, c, seen, ret, &before);
+		deviation_fill(d, &found, step);
 		break;
 	}
+	discrepancy_free(&found);
 	x->changed |= call_changes(c, seen);
-	state_free(&before);
 	return fate;
 }
 
 static int walk_compare_tree(struct walker *x, unsigned step, const struct call *c,
 			     enum script_fate *ret, struct deviation *d, struct err *err)
 {
+	struct discrepancy found;
 	enum target_fate fate;
 	struct tree seen;
 	int r = walker_observe(x, &seen, &fate, err);
@@ -135,14 +94,16 @@ static int walk_compare_tree(struct walker *x, unsigned step, const struct call 
 	if (r)
 		return r;
 	if (fate != FATE_FINE) {
-		walker_report_fate(d, fate, step, c);
+		walker_report_fate(x, d, fate, step, c);
 		*ret = SCRIPT_REJECTED;
 		return 0;
 	}
-	if (!hash_equal(tree_hash(&seen), tree_hash(&x->state.tree))) {
-		walker_report_tree(x, d, step, c, &seen);
+	discrepancy_init(&found);
+	if (judge_tree(&x->state, c, &seen, &found) == VERDICT_BAD) {
+		deviation_fill(d, &found, step);
 		*ret = SCRIPT_REJECTED;
 	}
+	discrepancy_free(&found);
 	tree_free(&seen);
 	return 0;
 }
@@ -172,7 +133,7 @@ static int walk_judge_mismatch(struct walker *x, struct script_walk *w, unsigned
 	int r = 0;
 
 	if (end->fate != FATE_FINE) {
-		walker_report_fate(d, end->fate, at, c);
+		walker_report_fate(x, d, end->fate, at, c);
 		fate = SCRIPT_REJECTED;
 		w->stopped = true;
 	} else if (end->outcome_differs || !x->plan.steps[end->done].exact) {

@@ -10,7 +10,7 @@
 
 struct walker {
 	struct target *target;
-	struct model model, posix;
+	struct model model;
 	struct predictor predictor; /* by the model, without bounds */
 	struct state state;         /* as the model has it, behind the steps that are planned */
 	struct plan plan;           /* steps that bring the set-up about, until a walk begins */
@@ -45,7 +45,7 @@ int walker_observe(struct walker *x, struct tree *ret, enum target_fate *ret_fat
 enum script_fate walker_judge(struct walker *x, unsigned step, const struct call *c,
 			      const struct outcome *seen, struct deviation *d,
 			      struct envelope *ret);
-void walker_report_fate(struct deviation *d, enum target_fate fate, unsigned step,
+void walker_report_fate(struct walker *x, struct deviation *d, enum target_fate fate, unsigned step,
 			const struct call *c);
 /* The target follows the steps that are planned already, alone. */
 int walker_prefix(struct walker *x, struct script_walk *w, struct err *err);

@@ -91,7 +91,7 @@ static int candidate_replay(struct explorer *x, const struct plan_follower *on,
 	candidate_calls(x, c, calls);
 	status = judge_replay(on->target, &on->model, calls, count, true, until_seconds, ret, err);
 	free(calls);
-	if (status > 0 && strcmp(ret->signature, signature) && run_knows(x->run, ret->signature)) {
+	if (status > 0 && strcmp(ret->discrepancy.signature, signature) && run_knows(x->run, ret)) {
 		finding_free(ret);
 		return 0;
 	}
@@ -111,8 +111,8 @@ static int capture_reproduce(struct explorer *x, const struct plan_follower *on,
 
 	for (;;) {
 		if (candidate_compose(x, &c, suffix, call)) {
-			status = candidate_replay(x, on, &c, met->signature, until_seconds, ret,
-						  err);
+			status = candidate_replay(x, on, &c, met->discrepancy.signature,
+						  until_seconds, ret, err);
 			met->tries += status >= 0;
 		}
 		if (status || suffix == x->history_count)
@@ -263,7 +263,7 @@ static void capture_improve(struct explorer *x, const struct plan_follower *on, 
 			    double until_seconds)
 {
 	const struct explore_options *o = x->options;
-	bool hangs = f->code == FINDING_HANG;
+	bool hangs = f->discrepancy.code == PROBLEM_HANG;
 	unsigned tries = hangs ? HANG_SHRINK_TRIES : o->shrink_tries;
 	unsigned times = hangs ? HANG_VERIFY_TIMES : o->verify_times;
 	struct err err = { 0 };
@@ -284,7 +284,8 @@ static void capture_improve(struct explorer *x, const struct plan_follower *on, 
 static bool capture_is_same(const struct explorer *x, const struct finding *a,
 			    const struct finding *b)
 {
-	return x->options->verify_every > 1 || !strcmp(a->signature, b->signature);
+	return x->options->verify_every > 1 ||
+	       !strcmp(a->discrepancy.signature, b->discrepancy.signature);
 }
 
 /* Replays what was met, and works on what that shows. */
@@ -305,7 +306,8 @@ static void capture_confirm(struct explorer *x, const struct plan_follower *on, 
 	if (status < 0)
 		capture_note_failure(&met->notes, "It was not replayed to the end", status, &err);
 	if (status > 0)
-		buf_addf(&met->notes, "A replay showed something else: %s.\n", f.signature);
+		buf_addf(&met->notes, "A replay showed something else: %s.\n",
+			 f.discrepancy.signature);
 	run_update(x->run, met, on->target);
 	run_settle(x->run);
 	if (status > 0) {
@@ -320,16 +322,17 @@ void capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
 {
 	struct finding met;
 
-	if (run_knows(x->run, first->signature)) {
+	if (run_knows(x->run, first)) {
 		x->figures.repeats++;
 		return;
 	}
-	if (run_attempts(x->run, first->signature) >= ATTEMPTS_MAX) {
+	if (run_attempts(x->run, first->discrepancy.signature) >= ATTEMPTS_MAX) {
 		run_meet_again(x->run, first);
 		x->figures.repeats++;
 		return;
 	}
-	met = capture_as_met(x, &on->model, call, first, first->answered ? &first->answer : NULL);
+	met = capture_as_met(x, &on->model, call, first,
+			     first->discrepancy.answered ? &first->discrepancy.answer : NULL);
 	met.notes = (struct buf)BUF_INIT;
 	buf_adds(&met.notes, buf_str(&x->others));
 	run_meet(x->run, &met, on->target);

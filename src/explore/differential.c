@@ -14,7 +14,7 @@ enum { DIFFERENCES_MAX = 1000, DIFFERENCE_TEXT_MAX = 160 };
 struct vote {
 	bool refused;    /* it did not make the call that is judged */
 	bool mismatched; /* the call did, on this target */
-	int verdict;     /* JUDGE_, if it did */
+	int verdict;     /* an enum verdict, if it did */
 	struct finding finding;
 };
 
@@ -64,7 +64,7 @@ static void differential_report(const struct explorer *x, const struct vote *vot
 			buf_adds(out, "no answer");
 		else
 			outcome_print(&f->end.outcome, call->op, DIALECT_NATIVE, out);
-		if (votes[i].mismatched && votes[i].verdict == JUDGE_BAD) {
+		if (votes[i].mismatched && votes[i].verdict == VERDICT_BAD) {
 			buf_adds(out, f->end.tree_differs ? ", and a wrong tree" : ", not allowed");
 			bad++;
 			odd = i;
@@ -123,7 +123,7 @@ static int differential_vote(struct explorer *x, const struct plan_follower *f,
 
 	vote->verdict = mismatch_judge(f, &s, call, &vote->finding, err);
 	model_run(x->predictor.model, &predicted, call, &expected);
-	if (vote->verdict == JUDGE_FINE)
+	if (vote->verdict == VERDICT_OK)
 		difference_list(x, f, call, &expected);
 	state_free(&predicted);
 	state_free(&s);
@@ -151,7 +151,7 @@ int differential_judge(struct explorer *x, uint32_t number, size_t step, struct 
 		differential_report(x, votes, &call, &x->others);
 	for (size_t i = 0; i < x->follower_count; i++) {
 		/* The finding is captured on the target that showed it. */
-		if (status >= 0 && votes[i].mismatched && votes[i].verdict == JUDGE_BAD)
+		if (status >= 0 && votes[i].mismatched && votes[i].verdict == VERDICT_BAD)
 			capture(x, &x->followers[i], number, &votes[i].finding);
 		finding_free(&votes[i].finding);
 	}

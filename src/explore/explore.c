@@ -46,7 +46,7 @@ bool explorer_ends(struct explorer *x)
 	const struct explore_options *o = x->options;
 	double now = clock_seconds();
 
-	if (run_stop)
+	if (stop_requested)
 		x->figures.end = "stopped";
 	else if (o->calls && x->figures.calls >= o->calls)
 		x->figures.end = "calls";
@@ -134,7 +134,7 @@ static int explorer_reset_target(struct target *t, struct err *err)
 	struct err why = { 0 };
 	int status;
 
-	for (size_t i = 0; i < ARRAY_LEN(pauses_ms) && !run_stop; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(pauses_ms) && !stop_requested; i++) {
 		status = target_reset(t, &why);
 		if (!explorer_is_shortage(status))
 			return status < 0 ? err_set(err, -status, "%s", why.text) : status;

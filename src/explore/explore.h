@@ -77,7 +77,7 @@ struct explore_options {
 	void *progress_to;
 };
 
-/* Explores until a bound, exhaustion or run_stop. Findings go to the run, coverage to *cover.
+/* Explores until a bound, exhaustion or stop_requested. Findings go to the run, coverage to *cover.
  * 0, or a negative errno for failures of ours. */
 int explore(const struct explore_options *o, struct target *t, struct universe *u, struct run *run,
 	    struct cover *cover, struct explore_figures *ret, struct err *err);

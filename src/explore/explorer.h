@@ -106,8 +106,8 @@ uint32_t explorer_visit(struct explorer *x, struct hash state);
 /* Is the history so long that it is time for a fresh file system? */
 bool explorer_is_long(const struct explorer *x);
 
-/* Judges a call that mismatched on a target: JUDGE_FINE if it was allowed (*s has moved to where it
- * led), JUDGE_BAD and a finding, JUDGE_UNDEFINED, or a negative errno. */
+/* Judges a call that mismatched on a target: VERDICT_OK if it was allowed (*s has moved to where it
+ * led), VERDICT_BAD and a finding, VERDICT_UNKNOWN, or a negative errno. */
 int mismatch_judge(const struct plan_follower *f, struct state *s, const struct call *c,
 		   struct finding *ret, struct err *err);
 

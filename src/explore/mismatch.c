@@ -7,8 +7,9 @@ int mismatch_judge(const struct plan_follower *f, struct state *s, const struct 
 {
 	buf_adds(&ret->target, f->target->name);
 	if (f->end.fate != FATE_FINE)
-		return judge_fate(f->target, &f->model, s, c, f->end.fate, ret, err);
-	return judge_answer(f->target, &f->model, s, c, &f->end.outcome, true, ret, err);
+		return judge_fate(f->target, &f->model, s, c, f->end.fate, &ret->discrepancy, err);
+	return judge_answer(f->target, &f->model, s, c, &f->end.outcome, true, &ret->discrepancy,
+			    err);
 }
 
 /* A branching search has no use for edges: it knows by which call it came to a state. */
@@ -42,13 +43,13 @@ static int mismatch_resolve(struct explorer *x, uint32_t call, bool *ret, struct
 	universe_call(x->universe, call, &c);
 	finding_init(&f);
 	status = mismatch_judge(&x->followers[0], &s, &c, &f, err);
-	*ret = status == JUDGE_FINE;
+	*ret = status == VERDICT_OK;
 	if (*ret) {
-		mismatch_accept(x, call, &f.answer, &s);
+		mismatch_accept(x, call, &f.discrepancy.answer, &s);
 	} else {
 		state_free(&s);
 		x->figures.calls++;
-		if (status == JUDGE_BAD)
+		if (status == VERDICT_BAD)
 			capture(x, &x->followers[0], call, &f);
 	}
 	finding_free(&f);

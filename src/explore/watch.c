@@ -14,16 +14,16 @@ static void watch_fill(const struct explorer *x, struct finding *f)
 	const char *name = kernel_alarm_names[x->log.alarm];
 	size_t first_line = strcspn(text, "\n");
 
-	f->code = FINDING_KERNEL;
-	snprintf(f->signature, sizeof(f->signature), "KERNEL %s %.120s", name, x->log.place);
+	f->discrepancy.code = PROBLEM_KERNEL;
+	snprintf(f->discrepancy.signature, sizeof(f->discrepancy.signature), "KERNEL %s %.120s",
+		 name, x->log.place);
 	buf_adds(&f->target, x->target->name);
-	buf_addf(&f->title, "%s in the kernel's log: %.*s", name,
+	buf_addf(&f->discrepancy.title, "%s in the kernel's log: %.*s", name,
 		 (int)(first_line < TITLE_LINE_MAX ? first_line : TITLE_LINE_MAX), text);
-	buf_adds(&f->expected, "nothing of the kind in the kernel's log");
-	buf_addf(&f->seen, "in the kernel's log:\n%s", text);
-	buf_adds(&f->rule, "A kernel that works does not complain of itself.");
-	f->outside_posix = true;
-	f->in_log = true;
+	buf_adds(&f->discrepancy.expected, "nothing of the kind in the kernel's log");
+	buf_addf(&f->discrepancy.seen, "in the kernel's log:\n%s", text);
+	buf_adds(&f->discrepancy.rule, "A kernel that works does not complain of itself.");
+	f->discrepancy.in_log = true;
 }
 
 /* A complaint that does not name us: counted, and kept where it can be read. */
@@ -48,7 +48,7 @@ static void watch_report(struct explorer *x)
 
 	finding_init(&f);
 	watch_fill(x, &f);
-	if (!run_knows(x->run, f.signature))
+	if (!run_knows(x->run, &f))
 		capture_once(x, &f);
 	finding_free(&f);
 }

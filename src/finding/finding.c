@@ -12,25 +12,18 @@
 #include "finding/folder.h"
 #include "trace/script.h"
 
-const char *const finding_names[FINDING_CODES] = {
-	[FINDING_OUTCOME] = "OUTCOME", [FINDING_TREE] = "TREE",   [FINDING_HANG] = "HANG",
-	[FINDING_DEATH] = "DEATH",     [FINDING_DRIFT] = "DRIFT", [FINDING_KERNEL] = "KERNEL",
-	[FINDING_LEAK] = "LEAK",       [FINDING_TIMES] = "TIMES",
-};
-
 void finding_init(struct finding *f)
 {
 	*f = (struct finding){ .arena = ARENA_INIT };
+	discrepancy_init(&f->discrepancy);
 }
 
 void finding_free(struct finding *f)
 {
+	discrepancy_free(&f->discrepancy);
 	buf_free(&f->target);
-	buf_free(&f->title);
-	buf_free(&f->expected);
-	buf_free(&f->seen);
-	buf_free(&f->diff);
-	buf_free(&f->rule);
+	buf_free(&f->seen_on);
+	buf_free(&f->upstream);
 	buf_free(&f->notes);
 	arena_free(&f->arena);
 	finding_init(f);
@@ -50,19 +43,28 @@ const struct outcome *finding_observed(const struct finding *f, size_t i)
 
 bool finding_is_confirmed(const struct finding *f)
 {
-	return f->shown || f->in_log;
+	return f->shown || f->discrepancy.in_log;
 }
 
 void finding_cause(const struct finding *f, char ret[SIGNATURE_MAX])
 {
-	const char *name = finding_names[f->code], *what = strrchr(f->signature, ' ');
+	const char *name = problem_table[f->discrepancy.code].name,
+		   *what = strrchr(f->discrepancy.signature, ' ');
 
-	if (f->code == FINDING_TREE && what)
+	if (f->discrepancy.code == PROBLEM_TREE && what)
 		snprintf(ret, SIGNATURE_MAX, "%s%.100s", name, what);
-	else if (f->code == FINDING_HANG)
+	else if (f->discrepancy.code == PROBLEM_HANG)
 		snprintf(ret, SIGNATURE_MAX, "%s", name);
 	else
-		snprintf(ret, SIGNATURE_MAX, "%s", f->signature);
+		snprintf(ret, SIGNATURE_MAX, "%s", f->discrepancy.signature);
+}
+
+void finding_take_remarks(struct finding *f, const struct finding *from)
+{
+	buf_clear(&f->seen_on);
+	buf_clear(&f->upstream);
+	buf_adds(&f->seen_on, buf_str(&from->seen_on));
+	buf_adds(&f->upstream, buf_str(&from->upstream));
 }
 
 /* The text of a comment "# key: value", as folder_add_header() wrote it; NULL for another one. */
@@ -86,18 +88,6 @@ static void add_unescaped(struct buf *out, const char *text)
 	}
 }
 
-/* A signature begins with it. */
-static enum finding_code code_of(const char *signature)
-{
-	size_t len = strcspn(signature, " ");
-
-	for (enum finding_code code = 0; code < FINDING_CODES; code++)
-		if (strlen(finding_names[code]) == len &&
-		    !strncmp(finding_names[code], signature, len))
-			return code;
-	return FINDING_OUTCOME;
-}
-
 static void take_header(struct finding *f, const char *comment)
 {
 	const char *value;
@@ -105,9 +95,13 @@ static void take_header(struct finding *f, const char *comment)
 	if ((value = header_value(comment, HEADER_TARGET)) && !f->target.len)
 		add_unescaped(&f->target, value);
 	if ((value = header_value(comment, HEADER_SIGNATURE))) {
-		snprintf(f->signature, sizeof(f->signature), "%s", value);
-		f->code = code_of(value);
+		snprintf(f->discrepancy.signature, sizeof(f->discrepancy.signature), "%s", value);
+		f->discrepancy.code = problem_of_signature(value);
 	}
+	if ((value = header_value(comment, HEADER_SEEN_ON)) && !f->seen_on.len)
+		add_unescaped(&f->seen_on, value);
+	if ((value = header_value(comment, HEADER_UPSTREAM)) && !f->upstream.len)
+		add_unescaped(&f->upstream, value);
 	if ((value = header_value(comment, HEADER_LEFT_OUT)))
 		f->before = strtoul(value, NULL, 10);
 }
@@ -152,8 +146,9 @@ static int read_history(struct finding *f, const char *dir, struct err *err)
 	status = read_trace(&whole, path, err);
 	if (status)
 		return status;
-	snprintf(whole.signature, sizeof(whole.signature), "%s", f->signature);
-	whole.code = f->code;
+	snprintf(whole.discrepancy.signature, sizeof(whole.discrepancy.signature), "%s",
+		 f->discrepancy.signature);
+	whole.discrepancy.code = f->discrepancy.code;
 	finding_free(f);
 	*f = whole;
 	return 0;

@@ -1,28 +1,15 @@
-/* finding.h -- one discrepancy, told as an argument: steps, what was expected and why, what was
- * seen; deduplicated, re-verified, shrunk, and written out with a program that reproduces it. */
+/* finding.h -- a discrepancy with its evidence: the calls that lead to it, their outcomes, how
+ * often replays have shown it, and a program that reproduces it. */
 #ifndef FINDING_FINDING_H
 #define FINDING_FINDING_H
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "finding/prove.h"
-#include "judge/fact.h"
+#include "judge/judge.h"
 #include "model/model.h"
 #include "op/op.h"
 #include "target/target.h"
-
-enum finding_code {
-	FINDING_OUTCOME, /* an outcome the model does not allow */
-	FINDING_TREE,    /* right outcome, wrong tree */
-	FINDING_HANG,
-	FINDING_DEATH,  /* daemon or mount died */
-	FINDING_DRIFT,  /* the tree changed by itself */
-	FINDING_KERNEL, /* the kernel log: oops, BUG, WARN, hung task */
-	FINDING_LEAK,   /* memory that a kernel does not give back */
-	FINDING_TIMES,  /* times of files that no order of events explains */
-	FINDING_CODES
-};
-extern const char *const finding_names[FINDING_CODES]; /* "OUTCOME", ... */
 
 /* What is known of the outcome of a call. Only an observed one is ever printed as an outcome. */
 enum evidence {
@@ -32,30 +19,17 @@ enum evidence {
 	EVIDENCES
 };
 
-enum { SIGNATURE_MAX = 160 };
-
 struct finding {
-	enum finding_code code;
-	/* stable: code, operation, what differs; one cause, one signature */
-	char signature[SIGNATURE_MAX];
+	struct discrepancy discrepancy;
 	struct buf target;        /* what it was found on */
-	struct buf title;         /* one sentence, with no more than some bytes of data */
 	struct call *calls;       /* the last one shows it */
 	struct outcome *outcomes; /* of each of them, as far as is known */
 	enum evidence *evidence;  /* what is known of each outcome */
 	size_t count;
-	size_t before; /* calls made before these and left out; 0: from a fresh file system */
-	struct outcome answer; /* of the call that showed it, */
-	bool answered;         /* where it was observed */
-	struct errset allowed; /* of the last call: errors, and success with this value */
-	bool success_allowed;
-	struct outcome value;
-	struct fact *facts; /* what should be so afterwards and is not */
-	size_t fact_count;
-	struct buf expected, seen, diff, rule; /* text for people */
-	struct buf notes;                      /* what else is to be said of it, a line each */
-	bool outside_posix;                    /* else: inside POSIX but not what Linux does */
-	bool in_log;           /* the kernel's own log shows it: so it is, replayed or not */
+	size_t before;       /* calls made before these and left out; 0: from a fresh file system */
+	struct buf seen_on;  /* kernels that have shown it, besides the target's: "Linux 6.1" */
+	struct buf upstream; /* "fixed by 0123abc", "reported"; empty: unknown */
+	struct buf notes;    /* what else is to be said of it, a line each */
 	unsigned tries, shown; /* replays of these calls on a fresh file system: shown in so many */
 	bool shrunk;           /* to the end: nothing simpler shows it */
 	struct program_proof proof; /* what its own program showed */
@@ -74,19 +48,6 @@ bool finding_is_confirmed(const struct finding *f);
 /* What those that are not confirmed are gathered by: the signature without the operation, where
  * that may be any one. */
 void finding_cause(const struct finding *f, char ret[SIGNATURE_MAX]);
-
-/* JUDGE_UNDEFINED: the platform leaves the call open and it did not go as Linux does, or it ran
- * out of space half way; where it led is unknown. */
-enum { JUDGE_FINE, JUDGE_BAD, JUDGE_UNDEFINED };
-
-/* Judges what a call of `s` gave and, if `observe`, the tree of the target after it; s moves on as
- * model_step() says. JUDGE_BAD fills a finding that has no calls yet. A tree that is right at a
- * second look is a finding too: DRIFT. */
-int judge_answer(struct target *t, const struct model *m, struct state *s, const struct call *c,
-		 const struct outcome *seen, bool observe, struct finding *ret, struct err *err);
-/* The same of a call in `s` that ended in this fate (not FATE_FINE). */
-int judge_fate(struct target *t, const struct model *m, const struct state *s, const struct call *c,
-	       enum target_fate fate, struct finding *ret, struct err *err);
 
 /* Work on a finding ends at until_seconds (of clock_seconds(); 0: never) and when the run is
  * stopped (run.h). */
@@ -127,6 +88,8 @@ enum { FINDING_CALLS_TOLD = 1 << 13 };
 bool finding_has_program(const struct finding *f);
 /* The calls, each with its outcome where that was observed; predictions as comments. */
 void finding_print_calls(const struct finding *f, struct buf *out);
+/* Takes over what people have written to the trace of another one: kernels, upstream status. */
+void finding_take_remarks(struct finding *f, const struct finding *from);
 /* README.md: where, steps, expected, actual, cause. */
 void finding_print_readme(const struct finding *f, const struct target *t, struct buf *out);
 /* Reads dir/trace (or a trace itself) back for replay and shrink: calls, target, signature. Where

@@ -52,12 +52,19 @@ void finding_print_calls(const struct finding *f, struct buf *out)
 }
 
 /* Headed by what replaying it needs to know. */
-static void print_trace(const struct finding *f, struct buf *out)
+static void print_trace(const struct finding *f, const struct target *t, struct buf *out)
 {
+	struct buf kernels = BUF_INIT;
 	char left_out[32];
 
 	folder_add_header(out, HEADER_TARGET, buf_str(&f->target));
-	folder_add_header(out, HEADER_SIGNATURE, f->signature);
+	folder_add_header(out, HEADER_SIGNATURE, f->discrepancy.signature);
+	folder_add_kernels(&kernels, f, t);
+	if (kernels.len)
+		folder_add_header(out, HEADER_SEEN_ON, buf_str(&kernels));
+	buf_free(&kernels);
+	if (f->upstream.len)
+		folder_add_header(out, HEADER_UPSTREAM, buf_str(&f->upstream));
 	if (f->before) {
 		snprintf(left_out, sizeof(left_out), "%zu", f->before);
 		folder_add_header(out, HEADER_LEFT_OUT, left_out);
@@ -132,7 +139,7 @@ int finding_write(const struct finding *f, const struct target *t, const char *d
 
 	if (mkdir(dir, 0755) && errno != EEXIST)
 		return err_sys(err, errno, "cannot make %s", dir);
-	print_trace(f, &trace);
+	print_trace(f, t, &trace);
 	status = write_file(dir, FOLDER_TRACE, &trace, err);
 	if (!status && !f->before)
 		remove_history(dir);

@@ -4,6 +4,9 @@
 
 #include "base/buf.h"
 
+struct finding;
+struct target;
+
 #define FOLDER_TRACE "trace"
 /* All calls since the file system was fresh, where the trace has only the last of them. */
 #define FOLDER_HISTORY "history"
@@ -11,8 +14,12 @@
 /* Comments of a trace: "# target: ext4". */
 #define HEADER_TARGET "target"
 #define HEADER_SIGNATURE "signature"
+#define HEADER_SEEN_ON "seen on"         /* kernels: "Linux 6.1.0; Linux 6.12.5" */
+#define HEADER_UPSTREAM "upstream"       /* what is known of it there; people write it */
 #define HEADER_LEFT_OUT "calls left out" /* before the first one of the trace */
 
+/* The kernels that have shown a finding, that of the target included (which may be NULL). */
+void folder_add_kernels(struct buf *out, const struct finding *f, const struct target *t);
 /* One line, whatever the value holds. */
 void folder_add_header(struct buf *out, const char *key, const char *value);
 

@@ -83,11 +83,12 @@ static bool kernel_complained(const struct finding *f, struct target *t)
 	struct buf log = BUF_INIT;
 	bool complained;
 
-	if ((f->code != FINDING_KERNEL && f->code != FINDING_DEATH) || !t->kind->log)
+	if ((f->discrepancy.code != PROBLEM_KERNEL && f->discrepancy.code != PROBLEM_DEATH) ||
+	    !t->kind->log)
 		return false;
 	t->kind->log(t, &log);
 	complained = kernel_log_first(buf_str(&log), place) != ALARM_NONE &&
-		     (!*place || strstr(f->signature, place));
+		     (!*place || strstr(f->discrepancy.signature, place));
 	buf_free(&log);
 	return complained;
 }
@@ -107,7 +108,7 @@ static void judge_end(struct finding *f, struct target *t, const struct program_
 		break;
 	case PROGRAM_HUNG:
 		/* The whole of it hung, not only the process that makes the call. */
-		p->end = f->code == FINDING_HANG ? PROOF_SHOWN : PROOF_UNKNOWN;
+		p->end = f->discrepancy.code == PROBLEM_HANG ? PROOF_SHOWN : PROOF_UNKNOWN;
 		snprintf(p->why, sizeof(p->why), "it does not end");
 		break;
 	case PROGRAM_NOT_COMPILED:
@@ -152,7 +153,7 @@ static int prove_once(struct finding *f, struct target *t, double seconds, struc
 
 static bool is_over(double until_seconds)
 {
-	return run_stop || (until_seconds > 0 && clock_seconds() >= until_seconds);
+	return stop_requested || (until_seconds > 0 && clock_seconds() >= until_seconds);
 }
 
 /* One that waits for a call that hangs needs the time; others may have to do with less. */
@@ -160,7 +161,7 @@ static double time_for(const struct finding *f, double until_seconds)
 {
 	double left = until_seconds > 0 ? until_seconds - clock_seconds() : PROGRAM_SECONDS;
 
-	if (f->code == FINDING_HANG)
+	if (f->discrepancy.code == PROBLEM_HANG)
 		return f->proof.wait_seconds + PROGRAM_SECONDS / 2.0;
 	return fmax(LEAST_SECONDS, fmin(PROGRAM_SECONDS, left));
 }

@@ -1,12 +1,14 @@
 /* readme.c -- a finding for people: where, steps, expected, actual, cause.
  *
- * What comes from a file system, a target's name or a log is data: it stands in code spans and
+ * What comes from a file system, a target's name or a log is data: it is put into code spans and
  * fences that nothing in it can end. */
 #include <string.h>
 #include <sys/utsname.h>
 
 #include "base/err.h"
 #include "finding/finding.h"
+#include "finding/folder.h"
+#include "judge/kernel_trace.h"
 #include "target/description.h"
 #include "target/kernels.h"
 
@@ -75,9 +77,9 @@ static void add_kernel(const struct target *t, const struct target_description *
 	if (!strcmp(t->kind->name, "kernel")) {
 		buf_adds(&version, "Linux ");
 		kernels_version(d->argument, &version);
-		buf_adds(&version, ", in a process of its own (assay kernel)");
+		buf_adds(&version, " in a process (assay kernel)");
 	} else if (!strcmp(t->kind->name, "reffs")) {
-		buf_adds(&version, "none: RefFS within this program");
+		buf_adds(&version, "none (RefFS runs in this program)");
 	} else if (!uname(&running)) {
 		buf_addf(&version, "%s %s %s, %s", running.sysname, running.release,
 			 running.machine, running.version);
@@ -105,11 +107,16 @@ static void add_configuration(const struct target *t, struct buf *out)
 
 static void add_where(const struct finding *f, const struct target *t, struct buf *out)
 {
+	struct buf kernels = BUF_INIT;
+
 	buf_adds(out, "\n## Where\n\n");
 	add_item(out, "File system", buf_str(&f->target));
 	if (t)
 		add_configuration(t, out);
-	add_item(out, "Signature", f->signature);
+	folder_add_kernels(&kernels, f, t);
+	add_item(out, "Seen on", buf_str(&kernels));
+	add_item(out, "Signature", f->discrepancy.signature);
+	buf_free(&kernels);
 }
 
 /* What the outcomes are, where not all of them were seen. */
@@ -121,8 +128,8 @@ static void explain_evidence(const struct finding *f, struct buf *out)
 		counts[f->evidence ? f->evidence[i] : EVIDENCE_NONE]++;
 	if (counts[EVIDENCE_PREDICTED])
 		buf_addf(out,
-			 "\nThe outcomes of %zu calls were not recorded; the comment below such a "
-			 "call says what the model predicts, which nobody has seen.\n",
+			 "\nThe outcomes of %zu calls were not recorded. The comment below such a "
+			 "call is the prediction of the model, not an observation.\n",
 			 counts[EVIDENCE_PREDICTED]);
 	if (counts[EVIDENCE_NONE])
 		buf_addf(out, "\nCalls without a recorded outcome, and so without `=`: %zu.\n",
@@ -135,13 +142,11 @@ static void add_steps(const struct finding *f, struct buf *out)
 
 	buf_adds(out, "\n## Steps\n\n");
 	if (f->before)
-		buf_addf(
-			out,
-			"The last %zu of %zu calls of the search. They do not begin on a fresh "
-			"file "
-			"system: the file `history` has all of them, and `assay replay` and `assay "
-			"shrink` with this folder begin with that.\n",
-			f->count, f->count + f->before);
+		buf_addf(out,
+			 "The last %zu of %zu calls of the search. They do not begin on a fresh "
+			 "file system. The file `history` has all calls; `assay replay` and `assay "
+			 "shrink` with this folder begin with it.\n",
+			 f->count, f->count + f->before);
 	else
 		buf_adds(out, "On a freshly made file system:\n");
 	if (f->count <= FINDING_CALLS_TOLD)
@@ -162,11 +167,11 @@ static void add_confirmation(const struct finding *f, struct buf *out)
 	else
 		buf_addf(out, "Shown in %u of %u replays on a fresh file system%s.", f->shown,
 			 f->tries, f->shown == f->tries ? ": every time" : "");
-	if (f->in_log)
-		buf_adds(out, " The kernel's log, below, is the evidence.");
+	if (f->discrepancy.in_log)
+		buf_adds(out, " The kernel log, below, is the evidence.");
 	else if (!f->shown)
-		buf_adds(out, " Not confirmed: it was seen once, by the search, and may have had a "
-			      "cause outside of the file system.");
+		buf_adds(out, " Not confirmed: only the search has seen it, once. The cause may be "
+			      "outside of the file system.");
 	buf_addch(out, '\n');
 	if (finding_has_program(f)) {
 		buf_addch(out, '\n');
@@ -175,37 +180,90 @@ static void add_confirmation(const struct finding *f, struct buf *out)
 	}
 	if (!f->shrunk)
 		buf_adds(out,
-			 "\nNot shrunk to the end: `assay shrink` with this folder continues.\n");
+			 "\nNot shrunk to the end. `assay shrink` with this folder continues.\n");
+}
+
+/* What says so, where no rule of the model does. */
+static void add_source(const struct discrepancy *d, struct buf *out)
+{
+	const struct op_info *op = &op_table[op_table[d->call.op].base];
+
+	if (op->traits & TRAIT_ENV && d->code == PROBLEM_TREE)
+		buf_adds(out,
+			 "\nThis is the tree of the model. The last step does not change it.\n");
+	if (op->traits & TRAIT_ENV)
+		return;
+	if (d->code == PROBLEM_OUTCOME && d->answer.error && d->success_allowed)
+		buf_addf(out,
+			 "\nNone of the errors that POSIX and %s(2) list has its condition met in "
+			 "this state: the call succeeds.\n",
+			 op->name);
+	else if (d->code == PROBLEM_OUTCOME)
+		buf_addf(out,
+			 "\nThe model derives this from the calls above, by POSIX and %s(2).\n",
+			 op->name);
+	else if (d->code == PROBLEM_TREE)
+		buf_addf(out, "\nThis is the tree of the model, by POSIX and %s(2).\n", op->name);
 }
 
 static void add_expected(const struct finding *f, struct buf *out)
 {
+	const struct discrepancy *d = &f->discrepancy;
+
 	buf_adds(out, "\n## Expected\n");
-	add_fenced(out, buf_str(&f->expected));
-	if (f->rule.len) {
-		buf_adds(out, "\nThe rules of the model, each with the text it rests on:\n");
-		add_fenced(out, buf_str(&f->rule));
+	add_fenced(out, buf_str(&d->expected));
+	if (d->rule.len) {
+		buf_adds(out, d->rule_count > 1 ? "\nThe rules of the model, with their sources:\n"
+						: "\nThe rule of the model, with its source:\n");
+		add_fenced(out, buf_str(&d->rule));
+	} else {
+		add_source(d, out);
 	}
 }
 
 static void add_actual(const struct finding *f, struct buf *out)
 {
+	const struct discrepancy *d = &f->discrepancy;
+	const struct problem_row *problem = &problem_table[d->code];
+
 	buf_adds(out, "\n## Actual\n");
-	add_fenced(out, buf_str(&f->seen));
-	if (f->diff.len) {
-		buf_adds(out, "\nWhat differs:\n");
-		add_fenced(out, buf_str(&f->diff));
+	add_fenced(out, buf_str(&d->seen));
+	if (d->diff.len) {
+		buf_adds(out, "\nDifferences:\n");
+		add_fenced(out, buf_str(&d->diff));
 	}
-	if (f->code == FINDING_OUTCOME && f->shown)
-		buf_adds(out, f->outside_posix ? "\nNot allowed by POSIX.\n"
-					       : "\nAllowed by POSIX, but not what Linux does.\n");
+	buf_addf(out, "\n%s", problem->sentence);
+	if (d->code == PROBLEM_OUTCOME)
+		buf_adds(out, d->reach == REACH_OUTSIDE_POSIX
+				      ? " POSIX does not allow it."
+				      : " POSIX allows it, but Linux does not do it.");
+	buf_addf(out, " %s Severity: %s.\n", problem->consequence,
+		 severity_names[problem->severity]);
+}
+
+/* The function that the kernel log names, or the place in the source. */
+static void add_suspect(const struct discrepancy *d, struct buf *out)
+{
+	char function[KERNEL_PLACE_MAX];
+
+	if (kernel_trace_function(buf_str(&d->seen), function))
+		add_item(out, "Suspected function", function);
+	else if (strchr(d->place, '/'))
+		add_item(out, "Suspected place", d->place);
+	else
+		buf_adds(out, "- Suspected function: unknown\n");
 }
 
 static void add_cause(const struct finding *f, struct buf *out)
 {
-	buf_adds(out, "\n## Cause\n\nNot known yet.\n");
+	buf_adds(out, "\n## Cause\n\n");
+	add_suspect(&f->discrepancy, out);
+	if (f->upstream.len)
+		add_item(out, "Upstream status", f->upstream.data);
+	else
+		buf_adds(out, "- Upstream status: unknown\n");
 	add_fenced(out, buf_str(&f->notes));
-	buf_adds(out, "\nTo see it again: ");
+	buf_adds(out, "\nTo reproduce: ");
 	if (finding_has_program(f))
 		buf_adds(out, "`sh repro.sh`; `cc repro.c && ./a.out DIRECTORY` with an empty "
 			      "directory of the file system; ");
@@ -214,8 +272,8 @@ static void add_cause(const struct finding *f, struct buf *out)
 
 void finding_print_readme(const struct finding *f, const struct target *t, struct buf *out)
 {
-	buf_addf(out, "# %s: ", finding_names[f->code]);
-	add_code(out, buf_str(&f->title));
+	buf_addf(out, "# %s: ", problem_table[f->discrepancy.code].name);
+	add_code(out, buf_str(&f->discrepancy.title));
 	buf_addch(out, '\n');
 	add_where(f, t, out);
 	add_steps(f, out);

@@ -19,7 +19,7 @@ struct replay {
 
 static bool has_to_end(const struct replay *r)
 {
-	return run_stop || (r->until_seconds > 0 && clock_seconds() >= r->until_seconds);
+	return stop_requested || (r->until_seconds > 0 && clock_seconds() >= r->until_seconds);
 }
 
 /* Where calls before it went otherwise this time, as space ends or does not, a call may meet a fifo
@@ -49,9 +49,9 @@ static int replay_call(struct replay *r, const struct call *c, bool observe, str
 		return err_set(err, ETIME, "a replay had to end before its last call");
 	/* Shrinking may have taken away the call that makes it. */
 	if (!state_process(&r->state, c->pid) && c->op != OP_create_process)
-		return JUDGE_UNDEFINED;
+		return VERDICT_UNKNOWN;
 	if (would_wait(r, c))
-		return JUDGE_UNDEFINED;
+		return VERDICT_UNKNOWN;
 	status = target_call(r->target, c, &seen, &fate, err);
 	if (status < 0)
 		return status;
@@ -62,25 +62,9 @@ static int replay_call(struct replay *r, const struct call *c, bool observe, str
 	}
 	f->count++;
 	if (fate != FATE_FINE)
-		return judge_fate(r->target, r->model, &r->state, c, fate, f, err);
-	return judge_answer(r->target, r->model, &r->state, c, &seen, observe, f, err);
-}
-
-/* Would POSIX, too, forbid what the last call answered? A wrong tree it always forbids. */
-static bool is_outside_posix(const struct finding *f, const struct model *m,
-			     const struct state *start)
-{
-	struct state s = state_copy(start);
-	struct envelope env;
-	struct model posix;
-	enum verdict verdict = VERDICT_OK;
-
-	model_init(&posix, PLATFORM_POSIX, m->kernel);
-	posix.traits = m->traits;
-	for (size_t i = 0; i < f->count; i++)
-		verdict = model_step(&posix, &s, &f->calls[i], &f->outcomes[i], &env);
-	state_free(&s);
-	return verdict == VERDICT_BAD;
+		return judge_fate(r->target, r->model, &r->state, c, fate, &f->discrepancy, err);
+	return judge_answer(r->target, r->model, &r->state, c, &seen, observe, &f->discrepancy,
+			    err);
 }
 
 int judge_replay(struct target *t, const struct model *m, const struct call *calls, size_t count,
@@ -92,30 +76,25 @@ int judge_replay(struct target *t, const struct model *m, const struct call *cal
 		.finding = ret,
 		.until_seconds = until_seconds,
 	};
-	struct state start;
 	int status;
 
 	finding_init(ret);
 	buf_adds(&ret->target, t->name);
 	if ((status = target_reset(t, err)) < 0 ||
-	    (status = target_initial_state(t, &start, err)) < 0) {
+	    (status = target_initial_state(t, &r.state, err)) < 0) {
 		finding_free(ret);
 		return status;
 	}
-	r.state = state_copy(&start);
 	finding_reserve(ret, count);
-	for (size_t i = 0; i < count && status == JUDGE_FINE; i++)
+	for (size_t i = 0; i < count && status == VERDICT_OK; i++)
 		status = replay_call(&r, &calls[i], observe_all || i + 1 == count, err);
-	if (status == JUDGE_BAD) {
+	if (status == VERDICT_BAD) {
 		ret->tries = ret->shown = 1;
-		ret->outside_posix =
-			ret->code != FINDING_OUTCOME || is_outside_posix(ret, m, &start);
 	} else {
 		finding_free(ret);
 	}
 	state_free(&r.state);
-	state_free(&start);
-	return status == JUDGE_UNDEFINED ? 0 : status;
+	return status < 0 ? status : status == VERDICT_BAD;
 }
 
 int finding_verify(struct finding *f, struct target *t, const struct model *m, unsigned times,
@@ -130,7 +109,7 @@ int finding_verify(struct finding *f, struct target *t, const struct model *m, u
 			return err_forget(err, status, ETIME);
 		if (!status)
 			continue;
-		f->shown += !strcmp(again.signature, f->signature);
+		f->shown += !strcmp(again.discrepancy.signature, f->discrepancy.signature);
 		finding_free(&again);
 	}
 	return 0;

@@ -177,9 +177,9 @@ static void setup_call(struct repro *r, const struct finding *f, size_t i)
 static void put_expectation(struct repro *r, const struct finding *f)
 {
 	buf_adds(r->out, "\n\t/* expected: ");
-	repro_comment(buf_str(&f->expected), COMMENT_MAX, r->out);
+	repro_comment(buf_str(&f->discrepancy.expected), COMMENT_MAX, r->out);
 	buf_adds(r->out, "; seen: ");
-	repro_comment(buf_str(&f->seen), COMMENT_MAX, r->out);
+	repro_comment(buf_str(&f->discrepancy.seen), COMMENT_MAX, r->out);
 	buf_adds(r->out, " */\n");
 }
 
@@ -197,7 +197,7 @@ static void call_in_child(struct repro *r, const struct finding *f)
 /* The words of the complaint that say where in the sources it came from, without the line. */
 static void put_complaint(struct repro *r, const struct finding *f)
 {
-	const char *place = strstr(f->signature, " fs/"), *end;
+	const char *place = strstr(f->discrepancy.signature, " fs/"), *end;
 
 	place = place ? place + 1 : "";
 	end = place + strcspn(place, ": ");
@@ -211,11 +211,11 @@ static void last_call(struct repro *r, const struct finding *f)
 {
 	size_t i = f->count - 1;
 
-	switch (f->code) {
-	case FINDING_OUTCOME:
-	case FINDING_HANG:
-	case FINDING_DEATH:
-	case FINDING_KERNEL:
+	switch (f->discrepancy.code) {
+	case PROBLEM_OUTCOME:
+	case PROBLEM_HANG:
+	case PROBLEM_DEATH:
+	case PROBLEM_KERNEL:
 		change_user(r, f, i);
 		put_expectation(r, f);
 		break;
@@ -223,7 +223,7 @@ static void last_call(struct repro *r, const struct finding *f)
 		setup_call(r, f, i);
 		return;
 	}
-	if (f->code == FINDING_HANG) {
+	if (f->discrepancy.code == PROBLEM_HANG) {
 		call_in_child(r, f);
 		return;
 	}
@@ -235,25 +235,25 @@ static void last_call(struct repro *r, const struct finding *f)
 
 static void put_checks(struct repro *r, const struct finding *f)
 {
-	switch (f->code) {
-	case FINDING_OUTCOME:
+	switch (f->discrepancy.code) {
+	case PROBLEM_OUTCOME:
 		repro_check_outcome(r, f);
 		break;
-	case FINDING_TREE:
-	case FINDING_DRIFT:
+	case PROBLEM_TREE:
+	case PROBLEM_DRIFT:
 		repro_check_facts(r, f);
 		break;
-	case FINDING_HANG:
+	case PROBLEM_HANG:
 		break;
-	case FINDING_DEATH:
+	case PROBLEM_DEATH:
 		r->needs[HELPER_want] = r->needs[HELPER_served] = true;
 		buf_adds(r->out, "\twant(served(), \"the directory is still served\");\n");
 		break;
-	case FINDING_KERNEL:
+	case PROBLEM_KERNEL:
 		put_complaint(r, f);
 		break;
 	default:
-		repro_cannot_see(r, buf_str(&f->title));
+		repro_cannot_see(r, buf_str(&f->discrepancy.title));
 	}
 }
 
@@ -305,7 +305,7 @@ static void put_body(struct repro *r, const struct finding *f)
 static void put_head(const struct finding *f, struct buf *out)
 {
 	buf_adds(out, "/* repro.c -- ");
-	repro_comment(buf_str(&f->title), COMMENT_MAX, out);
+	repro_comment(buf_str(&f->discrepancy.title), COMMENT_MAX, out);
 	buf_adds(out, "\n *\n * Found on ");
 	repro_comment(buf_str(&f->target), COMMENT_MAX, out);
 	buf_adds(out,

@@ -47,18 +47,18 @@ static void want_errors(struct repro *r, const struct finding *f)
 
 	r->needs[HELPER_answer] = true;
 	want_begin(r);
-	if (f->success_allowed) {
+	if (f->discrepancy.success_allowed) {
 		buf_adds(r->out, "error == 0");
 		separator = " || ";
 	}
 	for (int error = 1; error < ERRNOS; error++)
-		if (errset_has(&f->allowed, error)) {
+		if (errset_has(&f->discrepancy.allowed, error)) {
 			buf_addf(r->out, "%serror == ", separator);
 			repro_errno(error, r->out);
 			separator = " || ";
 		}
 	buf_adds(r->out, *separator ? "" : "0");
-	want_end(r, buf_str(&f->title));
+	want_end(r, buf_str(&f->discrepancy.title));
 }
 
 static bool is_known(int64_t expected, int64_t seen)
@@ -134,7 +134,7 @@ static bool want_name(struct repro *r, const struct outcome *value)
 /* The value of a success that is allowed, but was another one; false: that cannot be checked. */
 static bool want_value(struct repro *r, const struct finding *f, const struct outcome *seen)
 {
-	const struct outcome *value = &f->value;
+	const struct outcome *value = &f->discrepancy.value;
 
 	switch (value->result) {
 	case RESULT_NUM:
@@ -158,13 +158,14 @@ static bool want_value(struct repro *r, const struct finding *f, const struct ou
 
 void repro_check_outcome(struct repro *r, const struct finding *f)
 {
-	const struct outcome *seen = f->answered ? &f->answer : finding_observed(f, f->count - 1);
+	const struct outcome *seen = f->discrepancy.answered ? &f->discrepancy.answer
+							     : finding_observed(f, f->count - 1);
 
 	want_errors(r, f);
-	if (!f->success_allowed || !seen || seen->error)
+	if (!f->discrepancy.success_allowed || !seen || seen->error)
 		return;
 	if (want_value(r, f, seen))
-		want_end(r, buf_str(&f->title));
+		want_end(r, buf_str(&f->discrepancy.title));
 	else
 		repro_cannot_see(r, "a value that a program cannot compare");
 }
@@ -333,12 +334,12 @@ void repro_check_facts(struct repro *r, const struct finding *f)
 	struct buf what = BUF_INIT, text = BUF_INIT, *out = r->out;
 
 	buf_adds(out, "\n\t/* What should be so now. */\n");
-	for (size_t i = 0; i < f->fact_count; i++) {
+	for (size_t i = 0; i < f->discrepancy.fact_count; i++) {
 		buf_clear(&text);
 		buf_clear(&what);
-		name_fact(&f->facts[i], &what);
+		name_fact(&f->discrepancy.facts[i], &what);
 		r->out = &text;
-		if (put_fact(r, &f->facts[i])) {
+		if (put_fact(r, &f->discrepancy.facts[i])) {
 			r->out = out;
 			want_begin(r);
 			buf_adds(out, buf_str(&text));
@@ -348,8 +349,8 @@ void repro_check_facts(struct repro *r, const struct finding *f)
 			repro_cannot_see(r, buf_str(&what));
 		}
 	}
-	if (!f->fact_count)
-		repro_cannot_see(r, buf_str(&f->title));
+	if (!f->discrepancy.fact_count)
+		repro_cannot_see(r, buf_str(&f->discrepancy.title));
 	buf_free(&text);
 	buf_free(&what);
 }

@@ -11,10 +11,10 @@
 
 #include "base/err.h"
 #include "base/must.h"
+#include "channel/limits.h"
 #include "finding/finding.h"
 #include "finding/merge.h"
 #include "finding/simplify.h"
-#include "channel/limits.h"
 
 struct shrink {
 	struct finding *finding;
@@ -37,7 +37,7 @@ static int try_calls(struct shrink *s, const struct call *calls, size_t count, s
 			      err);
 	if (status <= 0) /* a candidate that would take too much space is not made */
 		return err_forget(err, status, LIMITS_NOT_MADE);
-	if (strcmp(candidate.signature, s->finding->signature)) {
+	if (strcmp(candidate.discrepancy.signature, s->finding->discrepancy.signature)) {
 		finding_free(&candidate);
 		return 0;
 	}
@@ -175,8 +175,9 @@ int finding_shrink(struct finding *f, struct target *t, const struct model *m, u
 static void copy_calls(struct finding *to, const struct finding *from)
 {
 	finding_init(to);
-	to->code = from->code;
-	memcpy(to->signature, from->signature, sizeof(to->signature));
+	to->discrepancy.code = from->discrepancy.code;
+	memcpy(to->discrepancy.signature, from->discrepancy.signature,
+	       sizeof(to->discrepancy.signature));
 	finding_reserve(to, from->count);
 	for (size_t i = 0; i < from->count; i++)
 		to->calls[i] = call_copy(&from->calls[i], &to->arena);
@@ -205,6 +206,7 @@ int finding_improve(struct finding *f, struct target *t, const struct model *m, 
 		status = prove_and_verify(&smaller, t, m, times, until_seconds, err);
 	if (smaller.shown > 1 || (smaller.shown && smaller.tries == 1)) {
 		*f = smaller;
+		finding_take_remarks(f, &given);
 		finding_free(&given);
 		return status;
 	}

@@ -9,12 +9,6 @@
 #include "history/overlap.h"
 #include "trace/script.h"
 
-/* How far from the platform's rules is it? */
-enum reach {
-	REACH_OUTSIDE_POSIX,
-	REACH_INSIDE_POSIX, /* POSIX would allow it; the platform does not do it */
-};
-
 /* What is wrong with one return or dump. Texts belong to the checker, until the next item. */
 struct mismatch {
 	uint32_t line;   /* of the call */

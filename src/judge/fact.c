@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-
 const char *const fact_names[FACT_KINDS] = {
 	[FACT_UNREADABLE] = "unreadable",
 	[FACT_MISSING] = "missing",
@@ -270,6 +268,14 @@ size_t facts_find(const struct tree *expected, const struct tree *seen, struct a
 	compare(&f, "/", TREE_ROOT, TREE_ROOT, 0);
 	qsort(ret, f.count, sizeof(*ret), by_weight);
 	return f.count;
+}
+
+/* Heaviest first, so that equal ones are neighbours. */
+void facts_print(const struct fact *facts, size_t count, struct buf *out)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!i || facts[i].kind != facts[i - 1].kind)
+			buf_addf(out, "%s%s", i ? ", " : "", fact_names[facts[i].kind]);
 }
 
 uint64_t fact_inode(const struct tree *t, const char *path)

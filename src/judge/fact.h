@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "tree/tree.h"
 
 /* In order of weight: the first of a tree's facts names the discrepancy. */
@@ -51,6 +52,8 @@ enum { FACTS_MAX = 16, FACT_BYTES_MAX = 16, FACT_DEPTH_MAX = 64 };
 /* At most FACTS_MAX facts, heaviest first; text lives in the arena. Returns how many. */
 size_t facts_find(const struct tree *expected, const struct tree *seen, struct arena *arena,
 		  struct fact *ret);
+/* Which properties differ, each once: "data, mode". */
+void facts_print(const struct fact *facts, size_t count, struct buf *out);
 /* The inode at a fact's path, 0 if there is none. */
 uint64_t fact_inode(const struct tree *t, const char *path);
 

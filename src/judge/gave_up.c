@@ -72,17 +72,17 @@ static bool shows_disk(const struct state *s, uint64_t ino, const struct tree *s
 /* Pages whose writeback has failed are clean, only fsync(2) reports it, and the data are gone once
  * the pages are: "Handling errors during writeback" in Documentation/filesystems/vfs.rst of Linux.
  */
-static bool lost_only_data(const struct state *s, const struct call *c, const struct finding *f,
+static bool lost_only_data(const struct state *s, const struct call *c, const struct discrepancy *d,
 			   const struct tree *seen)
 {
-	if (c->op != OP_drop_caches || f->code != FINDING_TREE || !f->fact_count ||
-	    f->fact_count == FACTS_MAX || !s->watches_sync || !s->writes_failed)
+	if (c->op != OP_drop_caches || d->code != PROBLEM_TREE || !d->fact_count ||
+	    d->fact_count == FACTS_MAX || !s->watches_sync || !s->writes_failed)
 		return false;
-	for (size_t i = 0; i < f->fact_count; i++) {
-		uint64_t ino = fact_inode(&s->tree, f->facts[i].path);
-		uint64_t seen_ino = fact_inode(seen, f->facts[i].path);
+	for (size_t i = 0; i < d->fact_count; i++) {
+		uint64_t ino = fact_inode(&s->tree, d->facts[i].path);
+		uint64_t seen_ino = fact_inode(seen, d->facts[i].path);
 
-		if (f->facts[i].kind != FACT_DATA || !ino || !seen_ino ||
+		if (d->facts[i].kind != FACT_DATA || !ino || !seen_ino ||
 		    tree_inode(&s->tree, ino) == tree_inode(&s->synced, ino) ||
 		    !shows_disk(s, ino, seen, seen_ino))
 			return false;
@@ -91,10 +91,10 @@ static bool lost_only_data(const struct state *s, const struct call *c, const st
 }
 
 int judge_gave_up(struct target *t, const struct model *m, const struct state *s,
-		  const struct call *c, const struct finding *f, struct err *err)
+		  const struct call *c, const struct discrepancy *d, struct err *err)
 {
 	bool remounted = s->health == HEALTH_RECOVERED, refuses;
-	int error = f->code == FINDING_OUTCOME ? f->answer.error : 0, status;
+	int error = d->code == PROBLEM_OUTCOME ? d->answer.error : 0, status;
 	enum target_fate fate;
 	struct tree seen;
 
@@ -110,7 +110,7 @@ int judge_gave_up(struct target *t, const struct model *m, const struct state *s
 	if (fate != FATE_FINE)
 		return fate == FATE_DIED && refuses;
 	status = remounted || refuses ? giving_up_explains(s, &seen)
-				      : lost_only_data(s, c, f, &seen);
+				      : lost_only_data(s, c, d, &seen);
 	if (status && remounted && error && !s->files.count && !s->streams)
 		status = tree_explains_error(m, s, c, error, &seen);
 	tree_free(&seen);

@@ -2,15 +2,15 @@
 #ifndef JUDGE_GAVE_UP_H
 #define JUDGE_GAVE_UP_H
 
-#include "finding/finding.h"
+#include "judge/discrepancy.h"
 #include "target/target.h"
 
-/* 1 if the finding is a consequence of a failure. Either the file system, in a state where that may
- * be, has given up, or did before it was mounted anew, and all that was synced is still there; an
- * error after such a mount has to be explained by what is there. Or it continues, and has dropped
- * data that could not be written. 0 if not: what differs is wrong. The target is left in any
- * state. */
+/* 1 if the discrepancy is a consequence of a failure. Either the file system, in a state where that
+ * may be, has given up, or did before it was mounted anew, and all that was synced is still there;
+ * an error after such a mount has to be explained by what is there. Or it continues, and has
+ * dropped data that could not be written. 0 if not: what differs is wrong. The target is left in
+ * any state. */
 int judge_gave_up(struct target *t, const struct model *m, const struct state *s,
-		  const struct call *c, const struct finding *f, struct err *err);
+		  const struct call *c, const struct discrepancy *d, struct err *err);
 
 #endif

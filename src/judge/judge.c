@@ -1,14 +1,11 @@
-/* judge.c -- is the outcome allowed, is the tree the model's? What is not becomes a finding.
- *
- * A signature is code, base call and what differs ("OUTCOME rename ENOENT for EEXIST", "TREE
- * truncate data"): it holds no path and no number, so that one cause keeps one signature while
- * its calls are shrunk. */
+/* judge.c -- is the outcome allowed, is the tree the model's? */
+#include "judge/judge.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/must.h"
-#include "finding/finding.h"
 #include "history/envelope.h"
 #include "judge/gave_up.h"
 #include "judge/kernel_log.h"
@@ -23,12 +20,12 @@ static const char *base_name(const struct call *c)
 	return op_table[op_table[c->op].base].name;
 }
 
-static void title_add_call(struct finding *f, const struct call *c)
+static void title_add_call(struct discrepancy *d, const struct call *c)
 {
 	struct buf text = BUF_INIT;
 
 	call_print(c, DIALECT_NATIVE, &text);
-	buf_add_clipped(&f->title, buf_str(&text), TITLE_CALL_MAX);
+	buf_add_clipped(&d->title, buf_str(&text), TITLE_CALL_MAX);
 	buf_free(&text);
 }
 
@@ -43,35 +40,74 @@ static const char *expected_class(const struct envelope *env)
 	return env->first ? errno_name(env->first) : "success";
 }
 
-static void print_rules(const struct envelope *env, struct buf *out)
+static void judge_fill_rules(const struct envelope *env, struct discrepancy *ret)
 {
+	ret->rule_count = env->rule_count;
+	memcpy(ret->rules, env->rules, env->rule_count * sizeof(*env->rules));
 	for (unsigned i = 0; i < env->rule_count; i++)
-		buf_addf(out, "%s%s: %s", i ? "\n" : "", rule_table[env->rules[i]].name,
+		buf_addf(&ret->rule, "%s%s: %s", i ? "\n" : "", rule_table[env->rules[i]].name,
 			 rule_table[env->rules[i]].text);
 }
 
-static void fill_outcome(const struct call *c, const struct outcome *seen,
-			 const struct envelope *env, struct finding *ret)
+static void judge_fill_outcome(const struct call *c, const struct envelope *env,
+			       struct discrepancy *ret)
 {
-	const char *want = expected_class(env), *got = outcome_class(seen);
+	const char *want = expected_class(env), *got = outcome_class(&ret->answer);
 
-	ret->code = FINDING_OUTCOME;
+	ret->code = PROBLEM_OUTCOME;
+	ret->call = call_copy(c, &ret->arena);
 	if (strcmp(want, got))
 		snprintf(ret->signature, sizeof(ret->signature), "OUTCOME %s %s for %s",
 			 base_name(c), got, want);
 	else
 		snprintf(ret->signature, sizeof(ret->signature), "OUTCOME %s value", base_name(c));
 	envelope_print(env, c->op, DIALECT_NATIVE, &ret->expected);
-	outcome_print(seen, c->op, DIALECT_NATIVE, &ret->seen);
-	print_rules(env, &ret->rule);
+	outcome_print(&ret->answer, c->op, DIALECT_NATIVE, &ret->seen);
+	judge_fill_rules(env, ret);
 	title_add_call(ret, c);
-	buf_adds(&ret->title, " gives ");
+	buf_adds(&ret->title, " returned ");
 	buf_add_clipped(&ret->title, buf_str(&ret->seen), TITLE_OUTCOME_MAX);
 	buf_adds(&ret->title, ", expected ");
 	buf_add_clipped(&ret->title, buf_str(&ret->expected), TITLE_OUTCOME_MAX);
 	ret->allowed = env->errors;
 	ret->success_allowed = env->success;
 	ret->value = outcome_copy(&env->value, &ret->arena);
+}
+
+/* Would POSIX, too, forbid it? `s`, the state before the call, is used up. */
+static enum reach judge_reach(const struct model *m, struct state *s, const struct call *c,
+			      const struct outcome *seen)
+{
+	struct model posix = *m;
+	struct envelope env;
+
+	posix.platform = PLATFORM_POSIX;
+	posix.rule_hits = NULL;
+	return model_step(&posix, s, c, seen, &env) == VERDICT_BAD ? REACH_OUTSIDE_POSIX
+								   : REACH_INSIDE_POSIX;
+}
+
+/* Observing and the next call may overwrite an outcome. */
+static void judge_keep_answer(const struct outcome *seen, struct discrepancy *ret)
+{
+	ret->answer = outcome_copy(seen, &ret->arena);
+	ret->answered = true;
+}
+
+enum verdict judge_outcome(const struct model *m, struct state *s, const struct call *c,
+			   const struct outcome *seen, struct envelope *ret_env,
+			   struct discrepancy *ret)
+{
+	struct state before = state_copy(s);
+	enum verdict verdict = model_step(m, s, c, seen, ret_env);
+
+	if (verdict == VERDICT_BAD) {
+		judge_keep_answer(seen, ret);
+		judge_fill_outcome(c, ret_env, ret);
+		ret->reach = judge_reach(m, &before, c, &ret->answer);
+	}
+	state_free(&before);
+	return verdict;
 }
 
 /* An undefined call is fine where it went as the deterministic model does; what it did otherwise
@@ -92,45 +128,32 @@ static bool follow_undefined(const struct model *m, struct state *s, const struc
 	return true;
 }
 
-static int judge_outcome(const struct model *m, struct state *s, const struct call *c,
-			 const struct outcome *seen, struct finding *ret)
-{
-	struct envelope env;
-
-	switch (model_step(m, s, c, seen, &env)) {
-	case VERDICT_OK:
-		return JUDGE_FINE;
-	case VERDICT_UNKNOWN:
-		return follow_undefined(m, s, c, seen) ? JUDGE_FINE : JUDGE_UNDEFINED;
-	case VERDICT_BAD:
-		break;
-	}
-	fill_outcome(c, seen, &env, ret);
-	return JUDGE_BAD;
-}
-
 /* What differs, in one word. */
-static const char *tree_class(const struct finding *f)
+static const char *tree_class(const struct discrepancy *d)
 {
-	return f->fact_count ? fact_names[f->facts[0].kind] : "tree";
+	return d->fact_count ? fact_names[d->facts[0].kind] : "tree";
 }
 
-static void title_add_diff(struct finding *f)
+static void title_add_diff(struct discrepancy *d)
 {
 	struct buf line = BUF_INIT;
 
-	buf_add(&line, buf_str(&f->diff), strcspn(buf_str(&f->diff), "\n"));
-	buf_adds(&f->title, ": ");
-	buf_add_clipped(&f->title, buf_str(&line), TITLE_DIFF_MAX);
+	buf_add(&line, buf_str(&d->diff), strcspn(buf_str(&d->diff), "\n"));
+	buf_adds(&d->title, ": ");
+	buf_add_clipped(&d->title, buf_str(&line), TITLE_DIFF_MAX);
 	buf_free(&line);
 }
 
-static void fill_tree(const struct state *s, const struct tree *seen, const struct call *c,
-		      struct finding *ret)
+enum verdict judge_tree(const struct state *s, const struct call *c, const struct tree *seen,
+			struct discrepancy *ret)
 {
 	struct fact facts[FACTS_MAX];
 
-	ret->code = FINDING_TREE;
+	if (hash_equal(tree_hash(seen), tree_hash(&s->tree)))
+		return VERDICT_OK;
+	ret->code = PROBLEM_TREE;
+	ret->call = call_copy(c, &ret->arena);
+	ret->reach = REACH_OUTSIDE_POSIX; /* POSIX, too, says what the tree is */
 	ret->fact_count = facts_find(&s->tree, seen, &ret->arena, facts);
 	ret->facts = arena_copy(&ret->arena, facts, ret->fact_count * sizeof(*facts));
 	snprintf(ret->signature, sizeof(ret->signature), "TREE %s %s", base_name(c),
@@ -141,6 +164,7 @@ static void fill_tree(const struct state *s, const struct tree *seen, const stru
 	buf_adds(&ret->title, "after ");
 	title_add_call(ret, c);
 	title_add_diff(ret);
+	return VERDICT_BAD;
 }
 
 /* The tree that was wrong a moment ago is observed once more. */
@@ -158,10 +182,11 @@ static int is_drift(struct target *t, const struct state *s, bool *ret, struct e
 	return 0;
 }
 
-static int judge_tree(struct target *t, const struct model *m, const struct state *s,
-		      const struct call *c, struct finding *ret, struct err *err)
+static int judge_observed_tree(struct target *t, const struct model *m, const struct state *s,
+			       const struct call *c, struct discrepancy *ret, struct err *err)
 {
 	enum target_fate fate;
+	enum verdict verdict;
 	struct tree seen;
 	bool drift = false;
 	int status = target_observe(t, &seen, &fate, err);
@@ -170,19 +195,17 @@ static int judge_tree(struct target *t, const struct model *m, const struct stat
 		return status;
 	if (fate != FATE_FINE)
 		return judge_fate(t, m, s, c, fate, ret, err);
-	if (hash_equal(seen.hash, s->tree.hash)) {
-		tree_free(&seen);
-		return JUDGE_FINE;
-	}
-	fill_tree(s, &seen, c, ret);
+	verdict = judge_tree(s, c, &seen, ret);
 	tree_free(&seen);
+	if (verdict == VERDICT_OK)
+		return VERDICT_OK;
 	status = is_drift(t, s, &drift, err);
 	/* It came by itself, whatever call was the one before. */
 	if (drift) {
-		ret->code = FINDING_DRIFT;
+		ret->code = PROBLEM_DRIFT;
 		snprintf(ret->signature, sizeof(ret->signature), "DRIFT %s", tree_class(ret));
 	}
-	return status < 0 ? status : JUDGE_BAD;
+	return status < 0 ? status : VERDICT_BAD;
 }
 
 static bool is_of_one_object(const struct tree *t, const char *path, const char *other)
@@ -194,98 +217,108 @@ static bool is_of_one_object(const struct tree *t, const char *path, const char 
 
 /* What a call that runs out of space may leave behind: a file that is new, or as long as the
  * space was; and so may several calls in one of which something failed. */
-static bool is_half_done(const struct tree *t, const struct call *c, const struct outcome *seen,
-			 const struct finding *f)
+static bool is_half_done(const struct tree *t, const struct call *c, const struct discrepancy *d)
 {
+	int error = d->answer.error;
 	bool several = op_table[c->op].traits & TRAIT_META;
 
-	if (seen->error != ENOSPC && seen->error != EDQUOT &&
-	    !(several && (seen->error == ENOMEM || seen->error == EIO)))
+	if (error != ENOSPC && error != EDQUOT && !(several && (error == ENOMEM || error == EIO)))
 		return false;
-	for (size_t i = 0; i < f->fact_count; i++) {
-		enum fact_kind kind = f->facts[i].kind;
+	for (size_t i = 0; i < d->fact_count; i++) {
+		enum fact_kind kind = d->facts[i].kind;
 
 		if (kind != FACT_EXTRA && kind != FACT_SIZE && kind != FACT_DATA)
 			return false;
-		if (!is_of_one_object(t, f->facts[i].path, f->facts[0].path))
+		if (!is_of_one_object(t, d->facts[i].path, d->facts[0].path))
 			return false;
 	}
-	return f->fact_count > 0;
+	return d->fact_count > 0;
 }
 
 /* What is wrong may be the consequence of a failure; what the kernel complains of is not. */
 static int excuse(struct target *t, const struct model *m, const struct state *s,
-		  const struct call *c, const struct finding *f, struct err *err)
+		  const struct call *c, const struct discrepancy *d, struct err *err)
 {
-	int status = f->code == FINDING_KERNEL || f->code == FINDING_LEAK || f->code == FINDING_HANG
+	int status = d->code == PROBLEM_KERNEL || d->code == PROBLEM_LEAK || d->code == PROBLEM_HANG
 			   ? 0
-			   : judge_gave_up(t, m, s, c, f, err);
+			   : judge_gave_up(t, m, s, c, d, err);
 
-	return status < 0 ? status : status ? JUDGE_UNDEFINED : JUDGE_BAD;
+	return status < 0 ? status : status ? VERDICT_UNKNOWN : VERDICT_BAD;
 }
 
 int judge_answer(struct target *t, const struct model *m, struct state *s, const struct call *c,
-		 const struct outcome *seen, bool observe, struct finding *ret, struct err *err)
+		 const struct outcome *seen, bool observe, struct discrepancy *ret, struct err *err)
 {
+	struct envelope env;
 	int status;
 
-	ret->answer = outcome_copy(seen, &ret->arena); /* observing may overwrite it */
-	ret->answered = true;
-	status = judge_outcome(m, s, c, &ret->answer, ret);
+	judge_keep_answer(seen, ret);
+	status = judge_outcome(m, s, c, &ret->answer, &env, ret);
+	if (status == VERDICT_UNKNOWN && follow_undefined(m, s, c, &ret->answer))
+		status = VERDICT_OK;
 	/* Nothing is mounted where mounting failed. */
-	if (status == JUDGE_FINE && c->op == OP_remount && ret->answer.error)
-		return JUDGE_UNDEFINED;
-	if (status == JUDGE_FINE && observe)
-		status = judge_tree(t, m, s, c, ret, err);
-	if (status == JUDGE_BAD && ret->code == FINDING_TREE &&
-	    is_half_done(&s->tree, c, &ret->answer, ret))
-		status = JUDGE_UNDEFINED;
-	return status == JUDGE_BAD ? excuse(t, m, s, c, ret, err) : status;
+	if (status == VERDICT_OK && c->op == OP_remount && ret->answer.error)
+		return VERDICT_UNKNOWN;
+	if (status == VERDICT_OK && observe)
+		status = judge_observed_tree(t, m, s, c, ret, err);
+	if (status == VERDICT_BAD && ret->code == PROBLEM_TREE && is_half_done(&s->tree, c, ret))
+		status = VERDICT_UNKNOWN;
+	return status == VERDICT_BAD ? excuse(t, m, s, c, ret, err) : status;
 }
 
 static const struct {
-	enum finding_code code;
+	enum problem code;
 	const char *title, *seen;
 } fates[] = {
-	[FATE_HUNG] = { FINDING_HANG, " does not return", "no answer before the deadline" },
-	[FATE_DIED] = { FINDING_DEATH, " ends the file system's service",
+	[FATE_HUNG] = { PROBLEM_HANG, " does not return", "no return before the deadline" },
+	[FATE_DIED] = { PROBLEM_DEATH, " ends the file-system daemon or its mount",
 			"the daemon or the mount is gone" },
-	[FATE_ALARM] = { FINDING_KERNEL, " makes the kernel complain", "an answer" },
+	[FATE_ALARM] = { PROBLEM_KERNEL, " makes the kernel report an error",
+			 "the call returned, and the kernel log has" },
 };
 
 /* The calls before it are at fault, not the one that noticed. */
-static void fill_leak(const char *what, const char *log, struct finding *ret)
+static void judge_describe_leak(const char *log, struct discrepancy *ret)
 {
-	ret->code = FINDING_LEAK;
-	snprintf(ret->signature, sizeof(ret->signature), "LEAK %s", what);
-	buf_addf(&ret->title, "the calls leave memory behind: %s", what);
+	ret->code = PROBLEM_LEAK;
+	snprintf(ret->signature, sizeof(ret->signature), "LEAK %s", ret->place);
+	buf_addf(&ret->title, "the calls leak memory: %s", ret->place);
 	buf_adds(&ret->expected,
-		 "as much memory in use as before, once the file system is unmounted");
-	buf_addf(&ret->seen, "more of it each time the calls are made%s", log);
-	buf_adds(&ret->rule, "What is taken is given back.");
+		 "the same memory usage as before, once the file system is unmounted");
+	buf_addf(&ret->seen, "more memory in use each time the calls are repeated%s", log);
+	buf_adds(&ret->rule, "Memory that a file system allocates is freed when it is unmounted.");
 }
 
-int judge_fate(struct target *t, const struct model *m, const struct state *s, const struct call *c,
-	       enum target_fate fate, struct finding *ret, struct err *err)
+void judge_describe_fate(struct target *t, const struct call *c, enum target_fate fate,
+			 struct discrepancy *ret)
 {
-	char place[KERNEL_PLACE_MAX] = "";
 	struct buf log = BUF_INIT;
 
 	must(fate != FATE_FINE && fate < ARRAY_LEN(fates));
 	if (t->kind->log)
 		t->kind->log(t, &log);
-	if (kernel_log_first(buf_str(&log), place) == ALARM_LEAK) {
-		fill_leak(place, buf_str(&log), ret);
+	ret->call = call_copy(c, &ret->arena);
+	ret->reach = REACH_OUTSIDE_POSIX;
+	if (kernel_log_first(buf_str(&log), ret->place) == ALARM_LEAK) {
+		judge_describe_leak(buf_str(&log), ret);
 	} else {
-		ret->in_log = *place;
+		ret->in_log = *ret->place;
 		ret->code = fates[fate].code;
 		snprintf(ret->signature, sizeof(ret->signature), "%s %s%s%s",
-			 finding_names[ret->code], base_name(c), *place ? " " : "", place);
+			 problem_table[ret->code].name, base_name(c), *ret->place ? " " : "",
+			 ret->place);
 		title_add_call(ret, c);
-		buf_addf(&ret->title, "%s%s%s", fates[fate].title, *place ? ": " : "", place);
-		buf_adds(&ret->expected, "an answer");
+		buf_addf(&ret->title, "%s%s%s", fates[fate].title, *ret->place ? ": " : "",
+			 ret->place);
+		buf_adds(&ret->expected, "the call returns");
 		buf_addf(&ret->seen, "%s%s", fates[fate].seen, buf_str(&log));
 	}
 	buf_free(&log);
+}
+
+int judge_fate(struct target *t, const struct model *m, const struct state *s, const struct call *c,
+	       enum target_fate fate, struct discrepancy *ret, struct err *err)
+{
+	judge_describe_fate(t, c, fate, ret);
 	return excuse(t, m, s, c, ret, err);
 }

@@ -129,6 +129,12 @@ struct envelope {
 
 enum verdict { VERDICT_OK, VERDICT_UNKNOWN, VERDICT_BAD };
 
+/* How far from the rules of the platform is a bad outcome? */
+enum reach {
+	REACH_OUTSIDE_POSIX,
+	REACH_INSIDE_POSIX, /* POSIX would allow it; the platform does not do it */
+};
+
 /* Bytes in envelopes and outcomes are valid until the next call with this state. */
 void model_allow(const struct model *m, struct state *s, const struct call *c,
 		 struct envelope *ret);

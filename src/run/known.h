@@ -1,39 +1,41 @@
-/* known.h -- findings that are known and wait for their fix.
+/* known.h -- known failures: one file for explore and conform.
  *
- * An INI file with a section for each, named by the finding's signature:
+ *	# because: ticket 4711, fixed in the next release
+ *	# until: 2026-12-31
+ *	ext4: TREE rename nlink
+ *	*: open: EPERM, allowed: success
  *
- *	[TREE rename nlink]
- *	reason = ticket 4711, fixed in the next release
- *	until = 2026-12-31
- *
- * Such a finding is counted, not reported. One that no longer occurs is reported, so that its
- * section can be removed; after `until` (which may be left out) it is a finding again. */
+ * A line names a target, or "*" for all, and a failure as it is printed: the signature of a finding
+ * or the cause of a deviation, in which "*" matches any text. The comment "because" above it is
+ *the reason, for all lines up to the next reason. With "until", these lines hold up to that day.
+ *Other comments and empty lines are skipped. */
 #ifndef RUN_KNOWN_H
 #define RUN_KNOWN_H
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct err;
 
-struct expected_row {
-	char *signature, *reason;
-	uint64_t seen;
+struct known_row {
+	char *line;       /* "ext4: TREE rename nlink" */
+	const char *text; /* of it, behind the target */
+	char *reason;
+	uint64_t seen; /* so often */
 };
 
-struct expected {
-	struct expected_row *rows;
+struct known {
+	struct known_row *rows;
 	size_t count;
 };
 
-/* today: "YYYY-MM-DD"; what ended before is left out. */
-int expected_read(struct expected *e, const char *path, const char *today, struct err *err);
-void expected_free(struct expected *e);
-/* True if a finding of this signature is expected; counts it. */
-bool expected_has(struct expected *e, const char *signature);
+/* today: "YYYY-MM-DD"; what held up to a day before is left out. */
+int known_read(struct known *k, const char *path, const char *today, struct err *err);
+void known_free(struct known *k);
+/* The row of a failure of this target, NULL if it is not known. */
+struct known_row *known_find(const struct known *k, const char *target, const char *text);
 /* [{signature, reason, seen}] */
-json_t *expected_json(const struct expected *e);
+json_t *known_json(const struct known *k);
 
 #endif

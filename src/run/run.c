@@ -54,7 +54,7 @@ void run_free(struct run *r)
 	run_dir_close(&r->place);
 	str_map_free(&r->signatures);
 	str_map_free(&r->attempts);
-	expected_free(&r->expected);
+	known_free(&r->known);
 	json_decref(r->open);
 	json_decref(r->findings);
 	json_decref(r->unconfirmed);
@@ -62,19 +62,24 @@ void run_free(struct run *r)
 	*r = (struct run){ 0 };
 }
 
-int run_expect(struct run *r, const char *path, struct err *err)
+int run_read_known(struct run *r, const char *path, struct err *err)
 {
 	time_t now = time(NULL);
 	struct tm tm;
 	char today[32];
 
 	strftime(today, sizeof(today), "%Y-%m-%d", localtime_r(&now, &tm));
-	return expected_read(&r->expected, path, today, err);
+	return known_read(&r->known, path, today, err);
 }
 
-bool run_knows(struct run *r, const char *signature)
+bool run_knows(struct run *r, const struct finding *f)
 {
-	return expected_has(&r->expected, signature) || str_map_get(&r->signatures, signature);
+	const char *signature = f->discrepancy.signature;
+	struct known_row *row = known_find(&r->known, buf_str(&f->target), signature);
+
+	if (row)
+		row->seen++;
+	return row || str_map_get(&r->signatures, signature);
 }
 
 void run_judged_by(struct run *r, const struct target *t, const struct model *m)
@@ -103,8 +108,8 @@ json_t *run_summary(const struct run *r)
 	json_object_update(o, r->figures);
 	json_object_set(o, "findings", r->findings);
 	json_object_set(o, "unconfirmed", r->unconfirmed);
-	if (r->expected.count)
-		json_object_set_new(o, "expected", expected_json(&r->expected));
+	if (r->known.count)
+		json_object_set_new(o, "expected", known_json(&r->known));
 	return o;
 }
 

@@ -21,7 +21,7 @@ struct run {
 	uint64_t seed;
 	double started_seconds, started_cpu;
 	struct str_map signatures; /* of findings so far */
-	struct expected expected;  /* findings that are not reported */
+	struct known known;        /* failures that are not reported */
 	json_t *findings;          /* array of {code, title, path, signature, ...} */
 	json_t *unconfirmed;       /* the same of what no replay has shown, a row for each cause */
 	struct str_map attempts;   /* signatures of those: how often work on one has ended so */
@@ -34,10 +34,11 @@ struct run {
  * already, its findings are taken over. On failure nothing is to be freed. */
 int run_open(struct run *r, const char *command, const char *target, const char *out, uint64_t seed,
 	     struct err *err);
-/* Findings that the file names are expected from now on (expected.h). */
-int run_expect(struct run *r, const char *path, struct err *err);
-/* True if a finding of this signature is already there, or expected. */
-bool run_knows(struct run *r, const char *signature);
+/* Failures that the file names are known from now on (known.h). */
+int run_read_known(struct run *r, const char *path, struct err *err);
+/* True if a finding of this signature is already there, or is a known failure; counts the latter.
+ */
+bool run_knows(struct run *r, const struct finding *f);
 
 /* A discrepancy is met, updated as more is known of it, and settled. Each step is written to its
  * folder and to run.json before anything else happens, so that it survives whatever comes. What

@@ -74,9 +74,9 @@ static void fill_row(json_t *row, const struct finding *f)
 	char cause[SIGNATURE_MAX];
 
 	finding_cause(f, cause);
-	json_object_set_new(row, "code", json_text(finding_names[f->code]));
-	json_object_set_new(row, "title", json_text(buf_str(&f->title)));
-	json_object_set_new(row, "signature", json_text(f->signature));
+	json_object_set_new(row, "code", json_text(problem_table[f->discrepancy.code].name));
+	json_object_set_new(row, "title", json_text(buf_str(&f->discrepancy.title)));
+	json_object_set_new(row, "signature", json_text(f->discrepancy.signature));
 	json_object_set_new(row, "cause", json_text(cause));
 	json_object_set_new(row, "target", json_text(buf_str(&f->target)));
 	set_count(row, "calls", f->count);
@@ -84,7 +84,7 @@ static void fill_row(json_t *row, const struct finding *f)
 	json_object_set_new(row, "outcomes", evidence_json(f));
 	set_count(row, "shown", f->shown);
 	set_count(row, "tries", f->tries);
-	json_object_set_new(row, "in_kernel_log", json_boolean(f->in_log));
+	json_object_set_new(row, "in_kernel_log", json_boolean(f->discrepancy.in_log));
 	json_object_set_new(row, "shrunk", json_boolean(f->shrunk));
 	json_object_set_new(row, "program", json_string(program_proof_word(&f->proof)));
 	json_object_set_new(row, "program_why", json_string(f->proof.why));
@@ -248,7 +248,7 @@ static void write_folder(struct run *r, json_t *row, const char *place, const st
 			 const struct target *t)
 {
 	struct err err = { 0 };
-	int status = move_folder(r, row, place, finding_names[f->code], &err);
+	int status = move_folder(r, row, place, problem_table[f->discrepancy.code].name, &err);
 
 	if (!status)
 		status = finding_write(f, t, text_of(row, "path"), &err);
@@ -313,7 +313,7 @@ void run_update(struct run *r, const struct finding *f, const struct target *t)
 	fill_row(r->open, f);
 	if (confirmed) {
 		confirm(r);
-		str_map_put(&r->signatures, f->signature, NULL);
+		str_map_put(&r->signatures, f->discrepancy.signature, NULL);
 	}
 	write_folder(r, r->open, confirmed ? FINDINGS : UNCONFIRMED, f, t);
 	save(r);
@@ -483,7 +483,7 @@ static void load_folder(struct run *r, const char *path, bool confirmed)
 	struct finding f;
 
 	if (!finding_read(&f, path, &none)) {
-		buf_adds(&f.title, f.signature);
+		buf_adds(&f.discrepancy.title, f.discrepancy.signature);
 		f.tries = f.shown = confirmed;
 		fill_row(row, &f);
 		set_folder(r, row, path + strlen(r->dir) + 1);

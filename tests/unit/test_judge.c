@@ -69,13 +69,13 @@ static void outcome_is_judged(void **state)
 	begin(&f, "reffs!mkdir_enoent",
 	      "mkdir(\"b\", 0755)\nmkdir(\"a\", 0755)\nmkdir(\"a\", 0755)\nmkdir(\"c\", 0755)\n");
 	assert_int_equal(replay(&f, &finding), 1);
-	assert_int_equal(finding.code, FINDING_OUTCOME);
-	assert_string_equal(finding.signature, "OUTCOME mkdir ENOENT for EEXIST");
+	assert_int_equal(finding.discrepancy.code, PROBLEM_OUTCOME);
+	assert_string_equal(finding.discrepancy.signature, "OUTCOME mkdir ENOENT for EEXIST");
 	assert_int_equal(finding.count, 3);
-	assert_true(finding.outside_posix);
+	assert_true(finding.discrepancy.reach == REACH_OUTSIDE_POSIX);
 	assert_string_equal(buf_str(&finding.target), "reffs!mkdir_enoent");
-	assert_string_equal(buf_str(&finding.title),
-			    "mkdir(\"a\", 0755) gives ENOENT, expected EEXIST");
+	assert_string_equal(buf_str(&finding.discrepancy.title),
+			    "mkdir(\"a\", 0755) returned ENOENT, expected EEXIST");
 	finding_free(&finding);
 	end(&f);
 }
@@ -88,11 +88,11 @@ static void tree_is_judged(void **state)
 	begin(&f, "reffs!unlink_nlink",
 	      "create_file(\"a\", O_CREAT|O_WRONLY, 0644)\nlink(\"a\", \"b\")\nunlink(\"a\")\n");
 	assert_int_equal(replay(&f, &finding), 1);
-	assert_string_equal(finding.signature, "TREE unlink nlink");
-	assert_int_equal(finding.fact_count, 1);
-	assert_int_equal(finding.facts[0].kind, FACT_NLINK);
-	assert_string_equal(finding.facts[0].path, "/b");
-	assert_int_equal(finding.facts[0].nlink, 1);
+	assert_string_equal(finding.discrepancy.signature, "TREE unlink nlink");
+	assert_int_equal(finding.discrepancy.fact_count, 1);
+	assert_int_equal(finding.discrepancy.facts[0].kind, FACT_NLINK);
+	assert_string_equal(finding.discrepancy.facts[0].path, "/b");
+	assert_int_equal(finding.discrepancy.facts[0].nlink, 1);
 	finding_free(&finding);
 	end(&f);
 }
@@ -111,9 +111,9 @@ static void findings_shrink(void **state)
 	      "link(\"e/f\", \"g\")\ntruncate(\"e/f\", 77)\nrmdir(\"d\")\ntruncate(\"g\", 4444)\n"
 	      "stat(\"g\")\n");
 	assert_int_equal(replay(&f, &finding), 1);
-	assert_string_equal(finding.signature, "TREE truncate data");
+	assert_string_equal(finding.discrepancy.signature, "TREE truncate data");
 	assert_int_equal(finding_shrink(&finding, f.target, &f.model, 3000, 0, &err), 0);
-	assert_string_equal(finding.signature, "TREE truncate data");
+	assert_string_equal(finding.discrepancy.signature, "TREE truncate data");
 	assert_true(finding.count <= 4);
 	assert_int_equal(finding_verify(&finding, f.target, &f.model, 10, 0, &err), 0);
 	assert_int_equal(finding.shown, 10);
@@ -133,7 +133,7 @@ static void findings_are_read_back(void **state)
 	assert_non_null(mkdtemp(dir));
 	if (finding_write(&finding, f.target, dir, &err) || finding_read(&again, dir, &err))
 		fail_msg("%s", err.text);
-	assert_string_equal(again.signature, finding.signature);
+	assert_string_equal(again.discrepancy.signature, finding.discrepancy.signature);
 	assert_string_equal(buf_str(&again.target), "reffs!write_short");
 	assert_int_equal(again.count, finding.count);
 	for (size_t i = 0; i < again.count; i++)
@@ -157,8 +157,8 @@ static void nothing_is_invented(void **state)
 	struct err err = { 0 };
 
 	finding_init(&f);
-	f.code = FINDING_HANG;
-	strcpy(f.signature, "HANG mkdir");
+	f.discrepancy.code = PROBLEM_HANG;
+	strcpy(f.discrepancy.signature, "HANG mkdir");
 	buf_adds(&f.target, "ext4\n\\x");
 	finding_reserve(&f, 3);
 	for (int i = 0; i < 3; i++) {
@@ -204,8 +204,8 @@ static void titles_are_bounded(void **state)
 	buf_adds(&text, "\", 3000, 0)\n");
 	begin(&f, "reffs!write_short", buf_str(&text));
 	assert_int_equal(replay(&f, &finding), 1);
-	assert_true(finding.title.len < 400);
-	assert_non_null(strstr(buf_str(&finding.title), "... ("));
+	assert_true(finding.discrepancy.title.len < 400);
+	assert_non_null(strstr(buf_str(&finding.discrepancy.title), "... ("));
 	finding_free(&finding);
 	end(&f);
 	buf_free(&text);
@@ -219,10 +219,10 @@ static void data_stays_data_in_a_readme(void **state)
 	struct finding f;
 
 	finding_init(&f);
-	f.code = FINDING_TREE;
-	buf_adds(&f.title, "a `tick` in\n# a title");
+	f.discrepancy.code = PROBLEM_TREE;
+	buf_adds(&f.discrepancy.title, "a `tick` in\n# a title");
 	buf_adds(&f.target, "fuse:x\n# not a heading");
-	buf_adds(&f.diff, "```\n# not a heading\n````\n");
+	buf_adds(&f.discrepancy.diff, "```\n# not a heading\n````\n");
 	finding_print_readme(&f, NULL, &readme);
 	assert_null(strstr(readme.data, "\n# a title"));
 	assert_non_null(strstr(readme.data, "`` a `tick` in # a title ``"));
@@ -261,9 +261,9 @@ static void work_ends_in_time(void **state)
 				      &err),
 			 -ETIME);
 	err = (struct err){ 0 };
-	run_stop = SIGINT;
+	stop_requested = SIGINT;
 	assert_int_equal(finding_shrink(&finding, f.target, &f.model, 3000, 0, &err), 0);
-	run_stop = 0;
+	stop_requested = 0;
 	assert_false(finding.shrunk);
 	assert_int_equal(finding_shrink(&finding, f.target, &f.model, 3000, 0, &err), 0);
 	assert_true(finding.shrunk);

@@ -1,5 +1,6 @@
 /* test_kernel_log.c -- complaints of kernels, as they were written. */
 #include "judge/kernel_log.h"
+#include "judge/kernel_trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,6 +288,34 @@ static void damage(void **state)
 	assert_true(kernel_alarm_is_damage(ALARM_OOPS));
 }
 
+/* Of what a kernel writes, the first function that may be at fault. */
+static void a_trace_makes_a_function_suspect(void **state)
+{
+	static const struct {
+		const char *log, *function;
+	} rows[] = {
+		{ "WARNING: CPU: 0 PID: 9 at fs/ext4/inode.c:12 ext4_evict_inode+0x1/0x2\n",
+		  "ext4_evict_inode" },
+		{ "BUG: KASAN: use-after-free in xfs_iget+0x10/0x20\n", "xfs_iget" },
+		{ "kernel BUG at fs/a.c:1!\nRIP: 0010:jfs_truncate.part.0+0x9/0x10\n",
+		  "jfs_truncate.part.0" },
+		{ "Call Trace:\n ? printk+0x0/0x94\n dump_stack_lvl+0x1/0x2\n __warn+0x1/0x2\n"
+		  " f2fs_write_end+0x1/0x2\n vfs_write+0x1/0x2\n",
+		  "f2fs_write_end" },
+		{ "backtrace:\n [<1>] kmem_cache_alloc+0x1/0x2\n [<2>] bfs_iget+0x1/0x2\n",
+		  "bfs_iget" },
+		{ "EXT4-fs error (device loop0): bad block at 0x12\n", "" },
+		{ "0x12+0x34 9+0x1", "" },
+	};
+	char function[KERNEL_PLACE_MAX];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(kernel_trace_function(rows[i].log, function),
+				 *rows[i].function != '\0');
+		assert_string_equal(function, rows[i].function);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +336,7 @@ int main(void)
 		cmocka_unit_test(one_that_cannot_be_read),
 		cmocka_unit_test(a_console),
 		cmocka_unit_test(damage),
+		cmocka_unit_test(a_trace_makes_a_function_suspect),
 	};
 
 	return cmocka_run_group_tests(tests, make_log, remove_log);

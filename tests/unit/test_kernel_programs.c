@@ -97,7 +97,7 @@ static void run_elsewhere(struct target *t, const struct finding *f)
 		fail_msg("%s: %s", t->name, err.text);
 	if (end.fate != PROGRAM_EXITED || end.status)
 		fail_msg("%s: ended %d, status %d: %s: %s", t->name, end.fate, end.status,
-			 buf_str(&f->title), buf_str(&end.output));
+			 buf_str(&f->discrepancy.title), buf_str(&end.output));
 	program_report_free(&end);
 	buf_free(&source);
 }

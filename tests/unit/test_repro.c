@@ -35,9 +35,9 @@ static void compile(const struct buf *source)
 /* Facts of every kind, as if all were wrong. */
 static void add_facts(struct finding *f, const char *text)
 {
-	f->facts = arena_alloc(&f->arena, FACT_KINDS * sizeof(*f->facts));
+	f->discrepancy.facts = arena_alloc(&f->arena, FACT_KINDS * sizeof(*f->discrepancy.facts));
 	for (int kind = 0; kind < FACT_KINDS; kind++)
-		f->facts[f->fact_count++] = (struct fact){
+		f->discrepancy.facts[f->discrepancy.fact_count++] = (struct fact){
 			.kind = (enum fact_kind)kind,
 			.path = text,
 			.mode = 0100644,
@@ -49,19 +49,20 @@ static void add_facts(struct finding *f, const char *text)
 		};
 }
 
-static void finish(struct finding *f, enum finding_code code, const char *text)
+static void finish(struct finding *f, enum problem code, const char *text)
 {
 	struct buf program = BUF_INIT;
 
-	f->code = code;
-	errset_add(&f->allowed, 2);
-	f->success_allowed = true;
-	buf_adds(&f->title, text);
+	f->discrepancy.code = code;
+	errset_add(&f->discrepancy.allowed, 2);
+	f->discrepancy.success_allowed = true;
+	buf_adds(&f->discrepancy.title, text);
 	buf_adds(&f->target, text);
-	buf_adds(&f->expected, text);
-	buf_adds(&f->seen, text);
-	snprintf(f->signature, sizeof(f->signature), "%s x fs/%s", finding_names[code], text);
-	if (code == FINDING_TREE)
+	buf_adds(&f->discrepancy.expected, text);
+	buf_adds(&f->discrepancy.seen, text);
+	snprintf(f->discrepancy.signature, sizeof(f->discrepancy.signature), "%s x fs/%s",
+		 problem_table[code].name, text);
+	if (code == PROBLEM_TREE)
 		add_facts(f, text);
 	finding_repro_c(f, &program);
 	compile(&program);
@@ -79,7 +80,7 @@ static void profile_compiles(const char *profile)
 	if (universe_open(&u, profile, NULL, 0, &err))
 		fail_msg("%s", err.text);
 	rng_seed(&rng, 1);
-	for (int code = 0; code < FINDING_CODES; code++) {
+	for (int code = 0; code < PROBLEMS; code++) {
 		finding_init(&f);
 		finding_reserve(&f, CALLS);
 		f.count = CALLS;
@@ -87,7 +88,7 @@ static void profile_compiles(const char *profile)
 			universe_call(&u, universe_draw(&u, &rng), &f.calls[i]);
 			f.evidence[i] = EVIDENCE_OBSERVED;
 		}
-		finish(&f, (enum finding_code)code, "a */ title");
+		finish(&f, (enum problem)code, "a */ title");
 		finding_free(&f);
 	}
 	universe_free(&u);
@@ -154,8 +155,8 @@ static void fill_nasty(struct finding *f, struct rng *rng)
 		f->evidence[f->count] = (enum evidence)rng_below(rng, EVIDENCES);
 		f->outcomes[f->count++] = nasty_outcome(rng, op);
 	}
-	f->value = nasty_outcome(rng, OP_readlink);
-	f->value.error = 0;
+	f->discrepancy.value = nasty_outcome(rng, OP_readlink);
+	f->discrepancy.value.error = 0;
 }
 
 static void anything_compiles(void **unused)
@@ -168,7 +169,7 @@ static void anything_compiles(void **unused)
 		finding_init(&f);
 		fill_nasty(&f, &rng);
 		f.proof.watch = (enum repro_watch)(i % (WATCH_ALL + 1));
-		finish(&f, (enum finding_code)(i % FINDING_CODES),
+		finish(&f, (enum problem)(i % PROBLEMS),
 		       nasty_texts[rng_below(&rng, ARRAY_LEN(nasty_texts))]);
 		finding_free(&f);
 	}
@@ -189,7 +190,7 @@ static void every_operation_alone_compiles(void **unused)
 			f.calls[0].arg[j] = nasty_arg(&rng, op_table[op].arg[j].kind);
 		f.evidence[0] = op % 2 ? EVIDENCE_OBSERVED : EVIDENCE_NONE;
 		f.count = 1;
-		finish(&f, FINDING_OUTCOME, "title");
+		finish(&f, PROBLEM_OUTCOME, "title");
 		finding_free(&f);
 	}
 }

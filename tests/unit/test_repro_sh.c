@@ -58,11 +58,11 @@ static void fill(struct finding *f, const char *target, bool remounts, bool may_
 	for (size_t i = 0; i < f->count; i++)
 		f->evidence[i] = EVIDENCE_OBSERVED;
 	f->outcomes[f->count - 1].error = ENOTEMPTY;
-	f->code = FINDING_OUTCOME;
-	f->success_allowed = may_succeed;
-	errset_add(&f->allowed, EEXIST);
+	f->discrepancy.code = PROBLEM_OUTCOME;
+	f->discrepancy.success_allowed = may_succeed;
+	errset_add(&f->discrepancy.allowed, EEXIST);
 	buf_adds(&f->target, target);
-	buf_adds(&f->title, nasty);
+	buf_adds(&f->discrepancy.title, nasty);
 }
 
 static void write_text(const char *name, const struct buf *text)

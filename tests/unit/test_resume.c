@@ -31,7 +31,7 @@ static int counted_call(struct target *t, const struct call *c, struct outcome *
 {
 	count_calls(1);
 	if (++replayed == replayed_max)
-		run_stop = SIGINT;
+		stop_requested = SIGINT;
 	return whole->call(t, c, ret, ret_fate, err);
 }
 
@@ -206,7 +206,7 @@ static void findings_survive_a_stop(void **state)
 		assert_int_equal(search(&s, false, &figures), 1);
 		assert_string_equal(figures.end, "stopped");
 		replayed_max = 0;
-		run_stop = 0;
+		stop_requested = 0;
 		assert_int_equal(search(&s, true, &figures), 1);
 		remove_dir(&s);
 	}

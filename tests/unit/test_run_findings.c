@@ -36,15 +36,15 @@ static void open_run(struct run *r)
 }
 
 /* One call, `shown` times in as many replays and one. */
-static struct finding make(enum finding_code code, const char *signature, unsigned shown)
+static struct finding make(enum problem code, const char *signature, unsigned shown)
 {
 	struct finding f;
 
 	finding_init(&f);
-	f.code = code;
-	snprintf(f.signature, sizeof(f.signature), "%s", signature);
+	f.discrepancy.code = code;
+	snprintf(f.discrepancy.signature, sizeof(f.discrepancy.signature), "%s", signature);
 	buf_adds(&f.target, "reffs");
-	buf_addf(&f.title, "title of %s", signature);
+	buf_addf(&f.discrepancy.title, "title of %s", signature);
 	f.shown = shown;
 	f.tries = shown + 1;
 	finding_reserve(&f, 1);
@@ -54,7 +54,7 @@ static struct finding make(enum finding_code code, const char *signature, unsign
 	return f;
 }
 
-static void add(struct run *r, enum finding_code code, const char *signature, unsigned shown)
+static void add(struct run *r, enum problem code, const char *signature, unsigned shown)
 {
 	struct finding f = make(code, signature, shown);
 
@@ -84,15 +84,16 @@ static const char *text(const json_t *list, size_t i, const char *key)
 static void one_cause_is_one_entry(void **state)
 {
 	static const char *const ops[] = { "mkdir", "rename", "chmod", "mkdir", "link" };
+	struct finding times = make(PROBLEM_TREE, "TREE mkdir times", 0);
 	char signature[64];
 	struct run r;
 
 	open_run(&r);
 	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
 		snprintf(signature, sizeof(signature), "TREE %s times", ops[i]);
-		add(&r, FINDING_TREE, signature, 0);
+		add(&r, PROBLEM_TREE, signature, 0);
 	}
-	add(&r, FINDING_TREE, "TREE mkdir data", 0);
+	add(&r, PROBLEM_TREE, "TREE mkdir data", 0);
 	assert_int_equal(json_array_size(r.findings), 0);
 	assert_int_equal(json_array_size(r.unconfirmed), 2);
 	assert_int_equal(number(r.unconfirmed, 0, "count"), 5);
@@ -102,7 +103,8 @@ static void one_cause_is_one_entry(void **state)
 	assert_int_equal(number(r.unconfirmed, 1, "count"), 1);
 	assert_int_equal(run_attempts(&r, "TREE mkdir times"), 2);
 	assert_int_equal(run_attempts(&r, "TREE link times"), 1);
-	assert_false(run_knows(&r, "TREE mkdir times"));
+	assert_false(run_knows(&r, &times));
+	finding_free(&times);
 	assert_int_equal(r.verdict, VERDICT_UNKNOWN);
 	assert_true(exists("unconfirmed/001-TREE/trace"));
 	assert_true(exists("unconfirmed/002-TREE/trace"));
@@ -113,7 +115,7 @@ static void one_cause_is_one_entry(void **state)
 /* A replay that shows it takes it over to the findings, folder and all. */
 static void what_a_replay_shows_is_a_finding(void **state)
 {
-	struct finding f = make(FINDING_TREE, "TREE mkdir mode", 0);
+	struct finding f = make(PROBLEM_TREE, "TREE mkdir mode", 0);
 	struct run r;
 
 	open_run(&r);
@@ -121,7 +123,7 @@ static void what_a_replay_shows_is_a_finding(void **state)
 	assert_true(exists("unconfirmed/001-TREE/README.md"));
 	assert_false(exists("unconfirmed/001-TREE/repro.c"));
 	f.shown = 1;
-	f.code = FINDING_OUTCOME; /* and of another kind than it seemed */
+	f.discrepancy.code = PROBLEM_OUTCOME; /* and of another kind than it seemed */
 	run_update(&r, &f, NULL);
 	run_settle(&r);
 	assert_false(exists("unconfirmed/001-TREE"));
@@ -130,7 +132,7 @@ static void what_a_replay_shows_is_a_finding(void **state)
 	assert_int_equal(json_array_size(r.findings), 1);
 	assert_string_equal(text(r.findings, 0, "folder"), "findings/001-OUTCOME");
 	assert_null(json_object_get(json_array_get(r.findings, 0), "count"));
-	assert_true(run_knows(&r, "TREE mkdir mode"));
+	assert_true(run_knows(&r, &f));
 	assert_int_equal(r.verdict, VERDICT_BAD);
 	finding_free(&f);
 	run_free(&r);
@@ -139,10 +141,10 @@ static void what_a_replay_shows_is_a_finding(void **state)
 /* The kernel's own log needs no replay. */
 static void a_log_is_evidence(void **state)
 {
-	struct finding f = make(FINDING_KERNEL, "KERNEL BUG fs/a.c:1", 0);
+	struct finding f = make(PROBLEM_KERNEL, "KERNEL BUG fs/a.c:1", 0);
 	struct run r;
 
-	f.in_log = true;
+	f.discrepancy.in_log = true;
 	open_run(&r);
 	run_add(&r, &f, NULL);
 	assert_int_equal(json_array_size(r.findings), 1);
@@ -153,13 +155,13 @@ static void a_log_is_evidence(void **state)
 
 static void a_run_is_opened_again(void **state)
 {
-	struct finding f = make(FINDING_TREE, "TREE mkdir mode", 0);
+	struct finding f = make(PROBLEM_TREE, "TREE mkdir mode", 0);
 	struct run r;
 	char path[128];
 
 	open_run(&r);
-	add(&r, FINDING_OUTCOME, "OUTCOME mkdir EIO for success", 3);
-	add(&r, FINDING_DRIFT, "DRIFT times", 0);
+	add(&r, PROBLEM_OUTCOME, "OUTCOME mkdir EIO for success", 3);
+	add(&r, PROBLEM_DRIFT, "DRIFT times", 0);
 	run_meet(&r, &f, NULL); /* killed now, before run.json was written again */
 	finding_free(&f);
 	run_free(&r);
@@ -186,16 +188,16 @@ static void runs_are_merged(void **state)
 	char path[128];
 
 	open_run(&r);
-	add(&r, FINDING_TREE, "TREE mkdir mode", 1);
-	add(&r, FINDING_DRIFT, "DRIFT times", 0);
+	add(&r, PROBLEM_TREE, "TREE mkdir mode", 1);
+	add(&r, PROBLEM_DRIFT, "DRIFT times", 0);
 	with = run_summary(&r);
 	run_free(&r);
 	remove_dir(NULL);
 	assert_int_equal(mkdir(dir, 0755), 0);
 	open_run(&r);
-	add(&r, FINDING_TREE, "TREE mkdir mode", 0);
-	add(&r, FINDING_DRIFT, "DRIFT times", 0);
-	add(&r, FINDING_DRIFT, "DRIFT times", 0);
+	add(&r, PROBLEM_TREE, "TREE mkdir mode", 0);
+	add(&r, PROBLEM_DRIFT, "DRIFT times", 0);
+	add(&r, PROBLEM_DRIFT, "DRIFT times", 0);
 	without = run_summary(&r);
 	run_free(&r);
 	snprintf(path, sizeof(path), "%s/all", dir);
@@ -242,12 +244,38 @@ static void a_foreign_list_is_refused(void **state)
 
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
 
+/* What people write into a trace is in the README that is made from it. */
+static void remarks_are_kept(void **state)
+{
+	struct finding f = make(PROBLEM_TREE, "TREE mkdir mode", 1), again;
+	struct buf readme = BUF_INIT;
+	struct err err = { 0 };
+
+	finding_print_readme(&f, NULL, &readme);
+	assert_non_null(strstr(readme.data, "- Upstream status: unknown\n"));
+	assert_non_null(strstr(readme.data, "- Suspected function: unknown\n"));
+	assert_null(strstr(readme.data, "Seen on"));
+	buf_adds(&f.upstream, "fixed by 0123abc");
+	buf_adds(&f.seen_on, "Linux 6.1.0; Linux 6.12.5");
+	assert_int_equal(finding_write(&f, NULL, dir, &err), 0);
+	assert_int_equal(finding_read(&again, dir, &err), 0);
+	buf_clear(&readme);
+	finding_print_readme(&again, NULL, &readme);
+	assert_non_null(strstr(readme.data, "- Upstream status: `fixed by 0123abc`\n"));
+	assert_non_null(strstr(readme.data, "- Seen on: `Linux 6.1.0; Linux 6.12.5`\n"));
+	assert_non_null(strstr(readme.data, "Severity: high."));
+	buf_free(&readme);
+	finding_free(&again);
+	finding_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_DIR(one_cause_is_one_entry), IN_DIR(what_a_replay_shows_is_a_finding),
 		IN_DIR(a_log_is_evidence),      IN_DIR(a_run_is_opened_again),
 		IN_DIR(runs_are_merged),        IN_DIR(a_foreign_list_is_refused),
+		IN_DIR(remarks_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/must.h"
 #include "conform/cause.h"
 #include "conform/session.h"
 #include "tests/harness/unit.h"
@@ -72,7 +73,7 @@ static void the_call_that_spoils_the_tree_is_blamed(void **state)
 		   "link(\"f\", \"g\")\nunlink(\"g\")\nmkdir(\"b\", 0755)\nrmdir(\"b\")\n");
 	open_on(&f, "reffs!unlink_nlink");
 	assert_int_equal(run(&f, 0), SCRIPT_REJECTED);
-	assert_int_equal(f.deviation.code, FINDING_TREE);
+	assert_int_equal(f.deviation.code, PROBLEM_TREE);
 	assert_int_equal(f.deviation.op, OP_unlink);
 	assert_int_equal(f.deviation.step, 4);
 	assert_string_equal(f.deviation.call.data, "unlink(\"g\")");
@@ -87,7 +88,7 @@ static void an_outcome_is_blamed_where_it_is(void **state)
 	add_script(&f.suite, "outcome", "mkdir(\"a\", 0755)\nmkdir(\"a\", 0755)\nrmdir(\"a\")\n");
 	open_on(&f, "reffs!mkdir_enoent");
 	assert_int_equal(run(&f, 0), SCRIPT_REJECTED);
-	assert_int_equal(f.deviation.code, FINDING_OUTCOME);
+	assert_int_equal(f.deviation.code, PROBLEM_OUTCOME);
 	assert_int_equal(f.deviation.step, 1);
 	assert_string_equal(f.deviation.seen.data, "ENOENT");
 	assert_string_equal(f.deviation.allowed.data, "EEXIST");
@@ -207,83 +208,108 @@ static void deviations_are_gathered_by_cause(void **state)
 	end(&f);
 }
 
-static int read_expectations(struct expectations *e, const char *text)
+static int read_known(struct known *known, const char *text, struct err *err)
 {
 	char path[] = "/tmp/assay-test.XXXXXX";
-	struct err err = { 0 };
 	int fd = mkstemp(path), r;
 
+	*err = (struct err){ 0 };
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
-	r = expectations_read(e, path, &err);
+	r = known_read(known, path, "2026-06-01", err);
 	unlink(path);
 	return r;
 }
 
 static void known_failures_are_marked(void **state)
 {
-	static const char known[] = "# because: of the weather\n"
-				    "# a remark\n\n"
-				    "kernel:ext4: mkdir: EIO, allowed: success\n"
-				    "*: mkdir: EPERM, allowed: EACCES\n";
+	static const char text[] = "# because: of the weather\n"
+				   "# a remark\n\n"
+				   "kernel:ext4: mkdir: EIO, allowed: success\n"
+				   "*: mkdir: EPERM, allowed: EACCES\n";
 	struct conform_result result;
-	struct expectations expected;
 	struct causes causes;
+	struct known known;
 	struct fixture f;
+	struct err err;
 
 	begin(&f);
 	add_script(&f.suite, "a", "mkdir(\"a\", 0755)\n");
 	add_script(&f.suite, "b", "mkdir(\"a\", 0755)\n");
 	make_result(&result, &f.suite);
-	assert_int_equal(read_expectations(&expected, known), 0);
+	assert_int_equal(read_known(&known, text, &err), 0);
 	causes_gather(&causes, &result);
-	expectations_apply(&expected, "xfs", &causes);
+	causes_mark_known(&causes, &known, "xfs");
 	assert_int_equal(causes.unexpected, 1);
 	assert_null(causes.items[0].reason);
 	assert_string_equal(causes.items[1].reason, "of the weather");
+	assert_int_equal(known.rows[0].seen, 0);
+	assert_int_equal(known.rows[1].seen, causes.items[1].scripts);
 	causes_free(&causes);
 	causes_gather(&causes, &result);
-	expectations_apply(&expected, "kernel:ext4", &causes);
+	causes_mark_known(&causes, &known, "kernel:ext4");
 	assert_int_equal(causes.unexpected, 0);
 	causes_free(&causes);
-	expectations_free(&expected);
+	known_free(&known);
 	conform_result_free(&result);
 	end(&f);
 }
 
-static void patterns_name_causes(void **state)
+static void patterns_name_failures(void **state)
 {
-	static const char known[] = "# because: of the weather\n"
-				    "*: mkdir: E*, allowed: success\n"
-				    "*: *: EPERM\n";
-	struct conform_result result;
-	struct expectations expected;
-	struct causes causes;
-	struct fixture f;
+	struct known known;
+	struct err err;
 
-	begin(&f);
-	add_script(&f.suite, "a", "mkdir(\"a\", 0755)\n");
-	add_script(&f.suite, "b", "mkdir(\"a\", 0755)\n");
-	make_result(&result, &f.suite);
-	assert_int_equal(read_expectations(&expected, known), 0);
-	causes_gather(&causes, &result);
-	expectations_apply(&expected, "xfs", &causes);
-	assert_int_equal(causes.unexpected, 1);
-	causes_free(&causes);
-	expectations_free(&expected);
-	conform_result_free(&result);
-	end(&f);
+	assert_int_equal(read_known(&known,
+				    "# because: of the weather\n"
+				    "*: mkdir: E*, allowed: success\nxfs: TREE * nlink\n",
+				    &err),
+			 0);
+	assert_non_null(known_find(&known, "xfs", "mkdir: EIO, allowed: success"));
+	assert_null(known_find(&known, "xfs", "mkdir: EIO"));
+	assert_non_null(known_find(&known, "xfs", "TREE rename nlink"));
+	assert_null(known_find(&known, "ext4", "TREE rename nlink"));
+	known_free(&known);
 }
 
-static void expectations_need_a_reason(void **state)
+/* Up to the day that is named, and that day, too; the next reason begins anew. */
+static void known_failures_end(void **state)
 {
-	struct expectations e;
+	static const char text[] = "# because: a\n# until: 2026-05-31\nxfs: one\n*: two\n"
+				   "# because: b\n# until: 2026-06-01\nxfs: three\n"
+				   "# because: c\nfuse:a: b {mount}: four\n";
+	struct known known;
+	struct err err;
 
-	assert_true(read_expectations(&e, "xfs: mkdir: EIO\n") < 0);
-	expectations_free(&e);
-	assert_true(read_expectations(&e, "# because: so\nxfs\n") < 0);
-	expectations_free(&e);
+	assert_int_equal(read_known(&known, text, &err), 0);
+	assert_null(known_find(&known, "xfs", "one"));
+	assert_null(known_find(&known, "xfs", "two"));
+	assert_string_equal(known_find(&known, "xfs", "three")->reason, "b");
+	assert_null(known_find(&known, "ext4", "three"));
+	assert_string_equal(known_find(&known, "fuse:a: b {mount}", "four")->reason, "c");
+	known_free(&known);
+}
+
+static void mistakes_in_known_failures_are_refused(void **state)
+{
+	static const struct {
+		const char *text, *problem;
+	} rows[] = {
+		{ "xfs: mkdir: EIO\n", ":1: expected \"TARGET: FAILURE\" below a line" },
+		{ "# because: so\nxfs\n", ":2: expected \"TARGET: FAILURE\"" },
+		{ "# until: 2026-01-01\n", ":1: expected \"# until: YYYY-MM-DD\" below a line" },
+		{ "# because: so\n# until: soon\n", ":2: expected \"# until: YYYY-MM-DD\"" },
+		{ "[TREE rename nlink]\nreason = x\n", "and below it \"*: TREE rename nlink\"" },
+	};
+	struct known known;
+	struct err err;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_true(read_known(&known, rows[i].text, &err) < 0);
+		assert_non_null(strstr(err.text, rows[i].problem));
+		assert_null(known.rows);
+	}
 }
 
 int main(void)
@@ -296,8 +322,9 @@ int main(void)
 		cmocka_unit_test(what_a_target_cannot_do_is_skipped),
 		cmocka_unit_test(deviations_are_gathered_by_cause),
 		cmocka_unit_test(known_failures_are_marked),
-		cmocka_unit_test(patterns_name_causes),
-		cmocka_unit_test(expectations_need_a_reason),
+		cmocka_unit_test(patterns_name_failures),
+		cmocka_unit_test(known_failures_end),
+		cmocka_unit_test(mistakes_in_known_failures_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

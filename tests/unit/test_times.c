@@ -73,7 +73,6 @@ static enum script_fate walk(int64_t (*clock)(int64_t), const char *text, struct
 	clock_of = clock;
 	model_init(&x.model, PLATFORM_LINUX, KERNEL_CURRENT);
 	x.model.traits.time_unit = (uint64_t)access_unit;
-	x.posix = x.model;
 	state_init(&x.state, &options);
 	served = state_copy(&x.state);
 	assert_int_equal(times_walk(&x, &w, &err), 0);

@@ -1,0 +1,117 @@
+/* discrepancy.c -- a discrepancy in words that others share. */
+#include "judge/discrepancy.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/must.h"
+#include "trace/script.h"
+
+void discrepancy_init(struct discrepancy *d)
+{
+	*d = (struct discrepancy){ .arena = ARENA_INIT };
+}
+
+void discrepancy_free(struct discrepancy *d)
+{
+	buf_free(&d->title);
+	buf_free(&d->expected);
+	buf_free(&d->seen);
+	buf_free(&d->diff);
+	buf_free(&d->rule);
+	arena_free(&d->arena);
+	discrepancy_init(d);
+}
+
+/* Fields of stat by which an answer is another; those that are unknown on one side are not. */
+static void discrepancy_print_stat(const struct discrepancy *d, struct buf *out)
+{
+	const struct stat_result *seen = &d->answer.stat, *allowed = &d->value.stat;
+	const struct {
+		const char *name;
+		int64_t seen, allowed;
+	} fields[] = {
+		{ "type", seen->mode & S_IFMT, allowed->mode & S_IFMT },
+		{ "mode", seen->mode & ~S_IFMT, allowed->mode & ~S_IFMT },
+		{ "nlink", seen->nlink, allowed->nlink },
+		{ "uid", seen->uid, allowed->uid },
+		{ "gid", seen->gid, allowed->gid },
+		{ "size", seen->size, allowed->size },
+	};
+	const char *before = "another ";
+
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		if (fields[i].seen == fields[i].allowed || fields[i].seen == STAT_UNKNOWN ||
+		    fields[i].allowed == STAT_UNKNOWN)
+			continue;
+		buf_addf(out, "%s%s", before, fields[i].name);
+		before = ", ";
+	}
+}
+
+static void discrepancy_print_answer(const struct discrepancy *d, struct buf *out)
+{
+	size_t start = out->len;
+
+	if (d->answer.error)
+		buf_adds(out, errno_name(d->answer.error));
+	else if (d->success_allowed && d->answer.result == RESULT_STAT)
+		discrepancy_print_stat(d, out);
+	else if (!d->success_allowed)
+		buf_adds(out, "success");
+	if (out->len == start)
+		buf_adds(out, "another value");
+}
+
+void discrepancy_print_seen(const struct discrepancy *d, struct buf *out)
+{
+	static const char *const fates[PROBLEMS] = {
+		[PROBLEM_HANG] = "none in time",
+		[PROBLEM_KERNEL] = "one, and the kernel complains",
+		[PROBLEM_LEAK] = "one, and the kernel complains",
+		[PROBLEM_DEATH] = "the file system is gone",
+	};
+
+	if (d->code == PROBLEM_OUTCOME)
+		discrepancy_print_answer(d, out);
+	else if (fates[d->code])
+		buf_adds(out, fates[d->code]);
+	else
+		facts_print(d->facts, d->fact_count, out);
+}
+
+/* ENOSPC and EDQUOT are allowed for nearly every call on a target whose space may end. */
+static bool discrepancy_is_about_space(const struct discrepancy *d, int error)
+{
+	if (error != ENOSPC && error != EDQUOT)
+		return false;
+	for (unsigned i = 0; i < d->rule_count; i++)
+		if (rule_table[d->rules[i]].error == error &&
+		    (d->rules[i] == RULE_space_ended || d->rules[i] == RULE_quota_ended))
+			return true;
+	return false;
+}
+
+void discrepancy_print_allowed(const struct discrepancy *d, struct buf *out)
+{
+	size_t start = out->len;
+
+	if (d->code != PROBLEM_OUTCOME) {
+		buf_adds(out, d->facts ? "the tree of the model" : "an answer");
+		return;
+	}
+	if (d->success_allowed)
+		buf_adds(out, "success");
+	for (int error = 1; error < 192; error++) {
+		if (!errset_has(&d->allowed, error) || discrepancy_is_about_space(d, error))
+			continue;
+		if (out->len > start)
+			buf_adds(out, " or ");
+		buf_adds(out, errno_name(error));
+	}
+}
+
+const char *discrepancy_rule(const struct discrepancy *d)
+{
+	return d->rule_count && d->rules[0] != RULE_space_ended ? rule_table[d->rules[0]].name : "";
+}

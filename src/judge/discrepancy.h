@@ -1,0 +1,50 @@
+/* discrepancy.h -- one difference between a file system and the model, as the judge fills it.
+ *
+ * The signature is problem, base call and what differs ("OUTCOME rename ENOENT for EEXIST", "TREE
+ * truncate data"). It holds no path and no number, so that one cause keeps one signature while its
+ * calls are shrunk. */
+#ifndef JUDGE_DISCREPANCY_H
+#define JUDGE_DISCREPANCY_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "judge/fact.h"
+#include "judge/kernel_log.h"
+#include "judge/problem.h"
+#include "model/model.h"
+#include "op/op.h"
+
+enum { SIGNATURE_MAX = 160 };
+
+struct discrepancy {
+	enum problem code;
+	char signature[SIGNATURE_MAX];
+	struct buf title;      /* one line, with no more than some bytes of data */
+	struct call call;      /* that showed it */
+	struct outcome answer; /* of that call, */
+	bool answered;         /* where it was observed */
+	struct errset allowed; /* errors, and success with this value */
+	bool success_allowed;
+	struct outcome value;
+	uint16_t rules[ENVELOPE_RULES_MAX]; /* of the model, that the allowed errors come from */
+	unsigned rule_count;
+	struct fact *facts; /* what should be so afterwards and is not, heaviest first */
+	size_t fact_count;
+	enum reach reach;
+	bool in_log;                  /* the kernel log shows it: so it is, replayed or not */
+	char place[KERNEL_PLACE_MAX]; /* what the kernel log names: function, or file and line */
+	struct buf expected, seen, diff, rule; /* text for people */
+	struct arena arena;
+};
+
+void discrepancy_init(struct discrepancy *d);
+void discrepancy_free(struct discrepancy *d);
+
+/* Words that many discrepancies share, without names and numbers: what was seen ("EEXIST",
+ * "another mode"), what is allowed ("ENOENT or ENOTDIR"), the rule that says so ("" where none
+ * does). */
+void discrepancy_print_seen(const struct discrepancy *d, struct buf *out);
+void discrepancy_print_allowed(const struct discrepancy *d, struct buf *out);
+const char *discrepancy_rule(const struct discrepancy *d);
+
+#endif
