@@ -49,7 +49,7 @@ struct program_run {
 	struct program_task tasks[TASKS_MAX]; /* the first is the program's first */
 };
 
-/* Nothing is open but what stands for a terminal. */
+/* Only the standard descriptors are open. */
 static void open_standard(void)
 {
 	syscall(SYS_close_range, 0L, (long)~0U, 0L);

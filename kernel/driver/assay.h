@@ -89,7 +89,7 @@ void *assay_host_image(int fd, unsigned long *ret_size);
 void *assay_host_memory(unsigned long size);
 void assay_host_unmap(void *memory, unsigned long size);
 int assay_host_fork(void); /* as a child of the checker's */
-int assay_host_child(void); /* as a child of one's own, to be waited for */
+int assay_host_child(void); /* as a child of this process, to be waited for */
 int assay_host_wait(int child); /* with what it exited; negative: it was killed */
 void assay_host_exit(int code) __attribute__((noreturn));
 void assay_host_catch(void); /* bad pointers of callers */

@@ -98,7 +98,7 @@ static ssize_t move_at(struct file *file, char __user *memory, size_t bytes, lof
 	return done;
 }
 
-/* What read, write, pread64 and pwrite64 do otherwise; pos NULL: where the file stands. */
+/* What read, write, pread64 and pwrite64 do otherwise; pos NULL: at the file offset. */
 long assay_direct(int number, void *memory, unsigned long bytes, const long *pos, bool out)
 {
 	struct fd f = fdget_pos(number);

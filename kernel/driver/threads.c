@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * threads.c -- further processes of a script: tasks with files, directories and users of their
- * own, which have no memory of their own either. One at a time runs; the others wait.
+ * threads.c -- further processes of a script: tasks with their own files, directories and users, and
+ * without user memory. One at a time runs; the others wait.
  */
 #include <linux/completion.h>
 #include <linux/file.h>

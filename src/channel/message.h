@@ -1,4 +1,4 @@
-/* message.h -- a request to whoever reaches a file system, and its answer, on a channel.
+/* message.h -- a request to the server of a file system, and its reply, on a channel.
  *
  * The server is a sandbox (sandbox/sandbox_server.c) or a kernel in a process (kernel/agent). */
 #ifndef CHANNEL_MESSAGE_H

@@ -1,6 +1,6 @@
 /* confined.c -- a compiled program runs on a file system and can change nothing else.
  *
- * Between us and the program stands a runner: it makes the mount namespace, starts the program,
+ * A runner process starts the program: it makes the mount namespace, starts the program,
  * kills it when its time is over, and reports by a pipe how it ended. We listen to what the
  * program writes and remount when it asks. */
 #include "sandbox/confined.h"

@@ -2,7 +2,7 @@
  *
  * It sees the machine as it is, but read-only and without devices: all mounts but the one of the
  * file system under test are so in its mount namespace. It asks for a remount by a command of the
- * shell that is its second argument; whoever runs it does that. */
+ * shell that is its second argument; the runner does that. */
 #ifndef SANDBOX_CONFINED_H
 #define SANDBOX_CONFINED_H
 
@@ -15,7 +15,7 @@ struct confined {
 	/* Unmounts and mounts the file system: 0 or an errno. NULL: it cannot be. */
 	int (*remount)(void *own);
 	void *own;
-	/* CLONE_NEW... besides that of mounts, and CLONE_PARENT: whoever runs it waits for all its
+	/* CLONE_NEW... besides that of mounts, and CLONE_PARENT: the caller waits for all its
 	 * children meanwhile. */
 	unsigned clone_flags;
 };

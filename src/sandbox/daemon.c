@@ -163,8 +163,9 @@ static bool daemon_await_gone(int64_t ms, bool first_failure)
 
 static int daemon_report_killed(struct err *err)
 {
-	return err_set(err, ECHILD,
-		       "the daemon was killed by SIGKILL: by somebody, or for want of memory");
+	return err_set(
+		err, ECHILD,
+		"the daemon was killed by SIGKILL: by another process, or by the OOM killer");
 }
 
 int daemon_stop(const char *mount, double seconds, struct err *err)

@@ -14,12 +14,12 @@ struct err;
 int daemon_start(const char *command, const char *mount, int pass_fd, double seconds,
 		 struct err *err);
 /* Unmounts, and waits until every process is gone; after the given time they are killed. -ECHILD
- * where somebody else had killed one of them. */
+ * if another process has killed one of them. */
 int daemon_stop(const char *mount, double seconds, struct err *err);
 /* Whether the daemon answers for its mount no more. */
 bool daemon_gone(const char *mount);
 /* Of a daemon that is gone: -ECHILD where it was killed by SIGKILL. No program does that to itself;
- * it was somebody, or the kernel for want of memory. */
+ * it was another process or the OOM killer. */
 int daemon_killed(struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* guard.c -- what the calls of a script cannot reach, whatever stands in it. */
+/* guard.c -- what the calls of a script cannot reach. */
 #include "sandbox/guard.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* guard.h -- what the calls of a script cannot reach, whatever stands in it.
+/* guard.h -- what the calls of a script cannot reach.
  *
  * A script is foreign input, and is often run by root. It is confined to its directory; behind that
  * are three more lines: devices and setuid programs mean nothing there (guard_root), privileges

@@ -28,7 +28,7 @@ static const int64_t look_max_ns = NS_PER_S / 4;
 static int proc_fd = -1;
 
 struct task_survey {
-	bool stopped;  /* one of our own is: somebody else did that */
+	bool stopped;  /* a process of ours is: another process did that */
 	bool runnable; /* one could work now */
 	uint64_t run_ns;
 };

@@ -98,7 +98,7 @@ static enum target_fate sandbox_was_killed(struct sandbox *k, int status)
 	if (code > SANDBOX_SIGNAL)
 		err_set(&k->lost, ECHILD,
 			"the process that makes the calls was killed by signal %d (%s): by "
-			"somebody, or for want of memory",
+			"another process, or by the OOM killer",
 			code - SANDBOX_SIGNAL, strsignal(code - SANDBOX_SIGNAL));
 	else
 		err_set(&k->lost, ECHILD, "the process that makes the calls ended with status %d",

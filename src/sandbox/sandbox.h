@@ -1,6 +1,6 @@
 /* sandbox.h -- a process that makes a file system reachable and carries out plans in it.
  *
- * The sandbox is the first process of its own namespaces: when it ends, whatever it mounted or
+ * The sandbox is the init process of its namespaces: when it ends, whatever it mounted or
  * started ends with it, and it ends with the process that started it. Calls are made by the
  * sandbox itself, with the root of the file system as its root directory; processes other than 1
  * belong to a crew below it. Plans and answers lie in shared memory, so that a step costs its

@@ -48,7 +48,7 @@ struct sandbox_options {
 	unsigned fields;
 	double deadline_seconds;
 	uint32_t uid, gid; /* of process 1; in a user namespace without capabilities unless 0 */
-	uint32_t outside_uid, outside_gid; /* of whoever starts it; filled in by sandbox_start */
+	uint32_t outside_uid, outside_gid; /* of the caller; filled in by sandbox_start */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* sandbox_server.c -- the sandbox's side: namespaces, root directory, calls, scans.
  *
  * Process 1 of a script is the sandbox itself. Others are workers of a crew, which is made when
- * the first of them is. Remounting closes everything; workers are made anew then, and the calls
+ * the first of them is. Remounting closes everything; workers are made again then, and the calls
  * that made their users, groups and masks are repeated. */
 #include "sandbox/sandbox_server.h"
 #include "sandbox/crew.h"
@@ -132,7 +132,7 @@ static bool is_outdated(const struct call *old, const struct call *c)
 					   : c->op == OP_umask && old->op == OP_umask;
 }
 
-/* A call that has to be repeated in a crew that is made anew. */
+/* A call that has to be repeated in a new crew. */
 static int server_remember(struct server *s, const struct call *c, struct err *err)
 {
 	size_t left = 0;
@@ -490,7 +490,7 @@ _Noreturn void sandbox_server_run(const struct sandbox_ops *ops,
 	struct channel *channel = &message->channel;
 
 	die_with_owner(ops, owner_pidfd);
-	/* Daemons that fork away from whoever starts them are ours to end. */
+	/* Daemons that fork into the background are ours to end. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	setsid();
 	signal(SIGPIPE, SIG_IGN);

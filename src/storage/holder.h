@@ -6,8 +6,8 @@
 
 struct buf;
 
-/* Adds who has something open on the file system that is mounted there, stands in it, or has it for
- * its root; false where no process is seen. We ourselves do not count. */
+/* Adds the processes that have an open file, their working directory or their root directory on
+ * the file system mounted there; false if there is none. This process does not count. */
 bool holder_find(const char *mount, struct buf *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* janitor.h -- a directory of ours that is removed at the latest when we are gone.
  *
- * A separate process waits for the end of whoever made the directory, by close or by death,
- * and then removes it. So nothing is left behind by SIGKILL, and a file system that hangs over
- * the removal hangs the janitor only. */
+ * A separate process waits for the end of the process that made the directory, by close or by
+ * death, and then removes it. So nothing is left behind by SIGKILL, and a file system that hangs
+ * over the removal hangs the janitor only. */
 #ifndef STORAGE_JANITOR_H
 #define STORAGE_JANITOR_H
 

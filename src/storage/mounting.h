@@ -33,15 +33,14 @@ int loop_forget(int loop_fd, struct err *err);
  * Returns 0 or a negative errno with what the kernel says. */
 int mounting_mount(const char *fs, const char *source, const char *options, const char *at,
 		   struct err *err);
-/* On what somebody else has mounted there device nodes are no devices from now on, and setuid does
- * nothing. */
+/* Remounts what another process has mounted there with nodev and nosuid. */
 int mounting_forbid_devices(const char *at, struct err *err);
-/* Somebody may look at the mount for a moment: that is waited for. Where it stays busy, -EUSERS and
- * who holds it, if that can be found out; else -EBUSY. */
+/* Waits a moment for other processes that use the mount. If it stays busy: -EUSERS with the process
+ * that holds it, if it can be found; else -EBUSY. */
 int mounting_unmount(const char *at, struct err *err);
 
 /* Mounts an empty file system in memory over a directory that every system has, and says where.
- * Only in a mount namespace of our own. */
+ * Only in a private mount namespace. */
 int mounting_private_place(const char **ret_path, struct err *err);
 
 #endif

@@ -9,7 +9,7 @@
  * Looked for beside the run (assay.ini, or --config), in the user's configuration
  * ($XDG_CONFIG_HOME/assay/targets.ini), in the system's (/etc/assay/targets.ini), then among
  * the shipped ones, which are written the same way (targets/ *.ini). A base is looked for in the
- * same order; one that describes itself anew means the one after it. */
+ * same order; one that has its own name as base means the next one of that name. */
 #ifndef TARGET_DESCRIPTION_H
 #define TARGET_DESCRIPTION_H
 
@@ -29,7 +29,7 @@ struct target_trait {
 
 struct target_description {
 	const char *name;     /* "ext4" */
-	const char *argument; /* what stood behind ':' or '@', or NULL */
+	const char *argument; /* the text after ':' or '@', or NULL */
 	const char *kind;     /* "host", "reffs", "dir", "fuse", "kernel" */
 	const char *summary;  /* what it is, in a few words */
 	const char *fs;       /* type for mount(2) */

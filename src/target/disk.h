@@ -40,7 +40,7 @@ int disk_check(struct disk *disk, struct sandbox *sandbox, const struct target_d
 /* Writes the image to a file, as it is on the disk: unmounted if that can still be done. */
 int disk_write(struct disk *disk, struct sandbox *sandbox, const char *path, struct err *err);
 
-/* Runs the description's mkfs; dir stands for {dir}. */
+/* Runs the description's mkfs; dir replaces {dir}. */
 int disk_run_mkfs(struct disk *disk, const struct target_description *d, const char *dir,
 		  struct err *err);
 

@@ -18,8 +18,8 @@ void kernels_version(const char *name, struct buf *ret);
 void kernels_memory(const char *name, struct buf *ret);
 /* The kernel of this name ("6.12", "debug"; NULL: the usual one), whether it is there or not. */
 void kernels_path(const char *name, struct buf *ret);
-/* Fails where it is not there, or where somebody else could have made it (trust.h): it is a program
- * that is run with our rights. */
+/* Fails if it does not exist, or if another user could have made it (trust.h): it is a program that
+ * runs with our rights. */
 int kernels_check(const char *name, struct err *err);
 /* Makes the directory of all kernels, for one to be built there; the same holds of it. */
 int kernels_make_directory(const char *path, struct err *err);

@@ -1,4 +1,4 @@
-/* resource.c -- what of the user's a target stands on: a directory, a device, an image. */
+/* resource.c -- what a target uses of the user: a directory, a device, an image. */
 #include "target/resource.h"
 
 #include <errno.h>
@@ -139,7 +139,7 @@ static bool kind_of(const char *path, enum resource_kind *ret)
 	return S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode);
 }
 
-/* Leaves of an option's word what stands behind "=", up to a comma. */
+/* Reduces the word of an option to the text after "=", up to a comma. */
 static void cut_option(const char *command, struct command_word *w)
 {
 	const char *equals = w->quoted ? NULL : strchr(w->text.data, '=');
@@ -195,8 +195,8 @@ int resource_check(const char *command, struct err *err)
 	for (; !ret && next_word(command, at, &w); at = w.end)
 		if (w.expands)
 			ret = err_set(err, EINVAL,
-				      "%s: only a shell knows what this stands for, and so nobody "
-				      "would copy or lock what it names; write it out",
+				      "%s: only a shell can expand this, so Assay cannot copy or "
+				      "lock what it names; write it out",
 				      w.text.data);
 	buf_free(&w.text);
 	return ret;

@@ -1,4 +1,4 @@
-/* resource.h -- what of the user's a target stands on: a directory, a device, an image.
+/* resource.h -- what a target uses of the user: a directory, a device, an image.
  *
  * Two daemons on one image destroy it, so whatever a target names is used by one at a time, on the
  * whole machine; an image is not used at all, but a copy of it. */
@@ -11,7 +11,7 @@
 struct buf;
 struct err;
 
-/* Takes it for us: -EBUSY, after some seconds, where somebody else has it. The descriptor, and
+/* Locks it: -EBUSY, after some seconds, if another process has it. The descriptor, and
  * copies of it that other processes have, hold it; nothing is written anywhere. */
 int resource_lock(const char *path, int *ret_fd, struct err *err);
 
@@ -22,7 +22,7 @@ enum resource_kind {
 
 /* Visits what the words of a command name, but for its program; the part behind "=" is a word, too.
  * Words that only the shell understands are left to it: resource_check() refuses those that may
- * name something. What `visit` adds to `replaced` stands for
+ * name something. What `visit` adds to `replaced` replaces
  * the word. */
 struct resource_visitor {
 	int (*visit)(void *to, enum resource_kind kind, const char *path, struct buf *replaced,
@@ -32,8 +32,8 @@ struct resource_visitor {
 int resource_each(const char *command, const struct resource_visitor *visitor, struct buf *out,
 		  struct err *err);
 
-/* -EINVAL where a word of the command stands for what only the shell knows: $HOME, ~, *.img. What
- * stands in single quotes, for another shell, is not looked into. */
+/* -EINVAL if only the shell can expand a word of the command: $HOME, ~, *.img. Text in single
+ * quotes, for another shell, is not examined. */
 int resource_check(const char *command, struct err *err);
 
 /* Whether a command names a directory or a device. */

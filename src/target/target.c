@@ -316,7 +316,7 @@ int target_initial_state(struct target *t, struct state *ret, struct err *err)
 	if (fate != FATE_FINE)
 		return err_set(err, EIO, "%s: a fresh file system cannot be looked at", t->name);
 	state_init(ret, &options);
-	/* What was seen takes the place of the empty tree; process 1 stands in its root. */
+	/* The observed tree replaces the empty one; process 1 is in its root. */
 	tree_free(&ret->tree);
 	ret->tree = seen;
 	tree_adopt(&ret->tree);

@@ -58,7 +58,7 @@ struct target_kind {
 	int (*check)(const struct target_description *d, const char *fault, struct err *err);
 	bool has_argument; /* NAME:ARGUMENT, or NAME@ARGUMENT, means something */
 	bool has_faults;   /* NAME!FAULT is one that is broken on purpose */
-	/* Whether it stands on something of the user's that one uses at a time; NULL: never. */
+	/* Whether it uses something of the user that only one run may use; NULL: never. */
 	bool (*is_single)(const struct target_description *d);
 	/* What it can do here, where it lacks nothing: enum target_cap. */
 	unsigned (*caps)(const struct target_description *d);
@@ -145,7 +145,7 @@ int target_check(const char *spec, const char *config, struct err *err);
 int target_open(struct target **ret, const char *spec, const struct target_options *options,
 		struct err *err);
 void target_close(struct target *t);
-/* Whether it can be opened but once at a time: it stands on a place of the user's. */
+/* Whether only one run at a time may open it: it uses a directory or device of the user. */
 bool target_is_single(const char *spec, const char *config);
 
 int target_call(struct target *t, const struct call *c, struct outcome *ret,

@@ -1,8 +1,8 @@
 /* target_dir.c -- any directory: a mounted network file system, a container's volume, a disk.
  *
- * Tests run in a directory of their own that is made in the given one, and removed with all that
- * is in it. Nothing else is touched. With privilege calls are made on a mount of that directory
- * alone that no other process sees, and on which device nodes are no devices. */
+ * Tests run in a new directory in the given one, which is removed with all that is in it. Nothing
+ * else is touched. With privilege calls are made on a mount of that directory alone that no other
+ * process sees, and on which device nodes are no devices. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -125,8 +125,8 @@ static void dir_close(struct target *t)
 	free(d);
 }
 
-/* A file system that is described has its traits also where it is found mounted; how much space
- * is left there nobody knows. */
+/* A mounted file system of a described type has the traits of the description. The free space there
+ * is unknown. */
 static int adopt_traits(struct target *t, const char *path, const char *config, struct err *err)
 {
 	struct buf fs = BUF_INIT;
@@ -213,7 +213,7 @@ static bool dir_is_single(const struct target_description *d)
 
 const struct target_kind target_dir = {
 	.name = "dir",
-	.summary = "any directory, in a directory of its own there",
+	.summary = "any directory; tests run in a new directory there",
 	.has_argument = true,
 	.lacks = dir_lacks,
 	.check = dir_check,

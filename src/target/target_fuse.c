@@ -48,7 +48,7 @@ struct fuse_target {
 	bool mounted;
 };
 
-/* The daemon's command: the description's, or what stood behind "fuse:". */
+/* The daemon's command: the description's, or the text after "fuse:". */
 static const char *command_of(const struct target_description *d)
 {
 	return d->command ? d->command : d->argument;
@@ -105,7 +105,7 @@ static void fill_command(struct fuse_target *f, const char *dir, const char *dev
 		buf_addf(&f->command, " %s", f->mount.data);
 }
 
-/* Inside the sandbox, once: a place, and in it what the daemon stands on. */
+/* Inside the sandbox, once: a directory with the mount point and the data of the daemon. */
 static int fuse_begin(void *own, struct err *err)
 {
 	struct fuse_target *f = own;

@@ -3,7 +3,7 @@
  * The disk is an image in memory behind a loop device. The sandbox owns the device and the mount,
  * in its own mount namespace; the image is shared with us, so that it can be copied, put
  * back and checked while it is not mounted. File systems without a disk (tmpfs, overlay) live in
- * the sandbox alone and are made anew with it.
+ * the sandbox alone and are made again with it.
  *
  * Calls start in a directory of the file system, not in its root: mkfs leaves things there. */
 #include <errno.h>
@@ -157,7 +157,7 @@ static int host_reset(struct target *t, struct err *err)
 
 	if (h->base.disk.pristine)
 		return sandbox_target_put(t, h->base.disk.pristine, err);
-	/* Where nothing outlives the mount, mounting makes it anew. */
+	/* A file system without a disk is new after a mount. */
 	if (!h->base.d.mkfs && sandbox_alive(sandbox) && !sandbox_detach(sandbox, &why) &&
 	    !sandbox_attach(sandbox, &why))
 		return 0;
