@@ -24,8 +24,8 @@ enum kind {
 
 enum arg_form { FORM_NUM, FORM_TEXT, FORM_DATA };
 
-/* One argument. Text and data are NUL-terminated behind len; they belong to whoever made the
- * call (an arena, as a rule). */
+/* One argument. Text and data are NUL-terminated behind len; the maker of the call owns them
+ * (an arena, as a rule). */
 struct arg {
 	union {
 		int64_t num;
@@ -140,7 +140,7 @@ struct statfs_result {
 	int64_t bsize, blocks, bfree, bavail, files, ffree, namelen;
 };
 
-/* What came back. Bytes belong to whoever made the outcome. */
+/* What came back. The maker of the outcome owns the bytes. */
 struct outcome {
 	int error;          /* 0 or an errno */
 	enum result result; /* which of the following success filled */
