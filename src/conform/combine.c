@@ -69,7 +69,7 @@ struct choice {
 	bool *met;
 };
 
-struct cover {
+struct combined_cover {
 	const struct family *family;
 	struct choice *choices;
 	size_t count;
@@ -95,9 +95,9 @@ static size_t size_of(const struct family *family, unsigned which)
 	return size;
 }
 
-static void open_cover(struct cover *cover, const struct family *family)
+static void open_cover(struct combined_cover *cover, const struct family *family)
 {
-	*cover = (struct cover){ .family = family };
+	*cover = (struct combined_cover){ .family = family };
 	for (unsigned which = 0; which < 1u << family->property_count; which++) {
 		if ((unsigned)__builtin_popcount(which) != family->strength)
 			continue;
@@ -108,7 +108,7 @@ static void open_cover(struct cover *cover, const struct family *family)
 	}
 }
 
-static void close_cover(struct cover *cover)
+static void close_cover(struct combined_cover *cover)
 {
 	for (size_t i = 0; i < cover->count; i++)
 		free(cover->choices[i].met);
@@ -116,8 +116,8 @@ static void close_cover(struct cover *cover)
 }
 
 /* How many choices with the property i would meet for the first time. */
-static unsigned gain(const struct cover *cover, const struct combination *c, unsigned known,
-		     unsigned i)
+static unsigned gain(const struct combined_cover *cover, const struct combination *c,
+		     unsigned known, unsigned i)
 {
 	unsigned sum = 0;
 
@@ -131,7 +131,7 @@ static unsigned gain(const struct cover *cover, const struct combination *c, uns
 }
 
 /* Chooses values for all properties not known yet; false if every choice is forbidden. */
-static bool complete(const struct cover *cover, struct combination *c, unsigned known)
+static bool complete(const struct combined_cover *cover, struct combination *c, unsigned known)
 {
 	const struct family *family = cover->family;
 	unsigned gains[VALUES_MAX] = { 0 }, i = 0; /* no values, nothing to gain */
@@ -160,7 +160,7 @@ static bool complete(const struct cover *cover, struct combination *c, unsigned 
 	}
 }
 
-static void mark(struct cover *cover, const struct combination *c)
+static void mark(struct combined_cover *cover, const struct combination *c)
 {
 	for (size_t k = 0; k < cover->count; k++) {
 		struct choice *choice = &cover->choices[k];
@@ -171,7 +171,7 @@ static void mark(struct cover *cover, const struct combination *c)
 
 static void add_covering(const struct family *family, struct list *list)
 {
-	struct cover cover;
+	struct combined_cover cover;
 
 	open_cover(&cover, family);
 	for (size_t k = 0; k < cover.count; k++) {

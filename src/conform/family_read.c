@@ -10,14 +10,14 @@
 
 static const char because[] = "because:";
 
-struct reader {
+struct family_reader {
 	struct families *families;
 	const struct ini *ini;
 	const struct ini_row *row;
 	struct err *err;
 };
 
-static int complain(struct reader *r, const char *what, const char *which)
+static int complain(struct family_reader *r, const char *what, const char *which)
 {
 	return err_set(r->err, EINVAL, "%s:%d: %s: %s", r->ini->path, r->row->line, which, what);
 }
@@ -31,7 +31,7 @@ const struct family *families_find(const struct families *f, const char *name)
 }
 
 /* The family of a section's name up to its dot, made where it is not there yet. */
-static struct family *family_of(struct reader *r, const char *section, size_t len)
+static struct family *family_of(struct family_reader *r, const char *section, size_t len)
 {
 	struct families *f = r->families;
 	char *name = arena_copy(&f->arena, section, len);
@@ -64,7 +64,7 @@ static int find_value(const struct property *property, const char *name, size_t 
 	return -1;
 }
 
-static int read_head(struct reader *r, struct family *family)
+static int read_head(struct family_reader *r, struct family *family)
 {
 	const char *key = r->row->key, *text = arena_strdup(&r->families->arena, r->row->value);
 
@@ -87,7 +87,7 @@ static int read_head(struct reader *r, struct family *family)
 	return 0;
 }
 
-static int read_value(struct reader *r, struct family *family, const char *name)
+static int read_value(struct family_reader *r, struct family *family, const char *name)
 {
 	struct arena *arena = &r->families->arena;
 	int i = find_property(family, name, strlen(name));
@@ -113,8 +113,8 @@ static int read_value(struct reader *r, struct family *family, const char *name)
 }
 
 /* "property:value,value" or "property:!value,value" */
-static int read_term(struct reader *r, const struct family *family, const char *word, size_t len,
-		     struct term *ret)
+static int read_term(struct family_reader *r, const struct family *family, const char *word,
+		     size_t len, struct term *ret)
 {
 	const char *colon = memchr(word, ':', len), *end = word + len;
 	const struct property *property;
@@ -139,7 +139,7 @@ static int read_term(struct reader *r, const struct family *family, const char *
 	return 0;
 }
 
-static int read_impossible(struct reader *r, struct family *family)
+static int read_impossible(struct family_reader *r, struct family *family)
 {
 	struct arena *arena = &r->families->arena;
 	const char *comment = r->row->comment, *at = r->row->value;
@@ -167,7 +167,7 @@ static int read_impossible(struct reader *r, struct family *family)
 	return ret;
 }
 
-static int read_text(struct reader *r)
+static int read_text(struct family_reader *r)
 {
 	struct families *f = r->families;
 
@@ -179,7 +179,7 @@ static int read_text(struct reader *r)
 	return 0;
 }
 
-static int read_row(struct reader *r)
+static int read_row(struct family_reader *r)
 {
 	const char *section = r->row->section, *dot = strchr(section, '.');
 	struct family *family;
@@ -215,7 +215,7 @@ static int check_family(const char *file, struct family *family, struct err *err
 int families_read(struct families *f, const char *name, const char *text, struct err *err)
 {
 	struct ini ini;
-	struct reader r = { .families = f, .ini = &ini, .err = err };
+	struct family_reader r = { .families = f, .ini = &ini, .err = err };
 	size_t first = f->count;
 	int ret = ini_read_text(&ini, name, text, err);
 

@@ -28,7 +28,7 @@ static void put_quoted(const char *text, size_t len, struct buf *out)
 }
 
 /* {name} in a text stands for a variable of the script. */
-static const struct place {
+static const struct shell_place {
 	const char *name, *variable;
 } places[] = {
 	{ "{image}", "ASSAY_IMAGE" },
@@ -37,7 +37,7 @@ static const struct place {
 	{ "{mount}", "ASSAY_MOUNT" },
 };
 
-static const struct place *place_at(const char *text)
+static const struct shell_place *place_at(const char *text)
 {
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
 		if (!strncmp(text, places[i].name, strlen(places[i].name)))
@@ -49,7 +49,7 @@ static const struct place *place_at(const char *text)
 static void put_command(const char *command, bool mounts, struct buf *out)
 {
 	struct buf text = BUF_INIT;
-	const struct place *place;
+	const struct shell_place *place;
 
 	for (const char *at = command; *at; at += place ? strlen(place->name) : 1) {
 		place = place_at(at);
@@ -68,7 +68,7 @@ static void put_command(const char *command, bool mounts, struct buf *out)
  * of its own, in which its options name directories. */
 static void put_options(const char *options, bool in_process, struct buf *out)
 {
-	const struct place *place;
+	const struct shell_place *place;
 	size_t len;
 
 	for (const char *at = options; *at; at += len) {
