@@ -30,7 +30,7 @@ struct list {
 	size_t count, cap;
 };
 
-static void add(struct list *list, const struct combination *c)
+static void list_add_combination(struct list *list, const struct combination *c)
 {
 	if (list->count == list->cap) {
 		list->cap = list->cap ? 2 * list->cap : 256;
@@ -59,7 +59,7 @@ static void add_all(const struct family *family, struct list *list)
 
 	do {
 		if (!family_forbids(family, &c, all))
-			add(list, &c);
+			list_add_combination(list, &c);
 	} while (count_up(family, all, &c));
 }
 
@@ -85,7 +85,7 @@ static size_t index_of(const struct family *family, unsigned which, const struct
 	return index;
 }
 
-static size_t size_of(const struct family *family, unsigned which)
+static size_t choice_size(const struct family *family, unsigned which)
 {
 	size_t size = 1;
 
@@ -104,7 +104,7 @@ static void open_cover(struct combined_cover *cover, const struct family *family
 		cover->choices =
 			must_realloc(cover->choices, (cover->count + 1) * sizeof(*cover->choices));
 		cover->choices[cover->count++] =
-			(struct choice){ which, must_alloc(size_of(family, which)) };
+			(struct choice){ which, must_alloc(choice_size(family, which)) };
 	}
 }
 
@@ -116,8 +116,8 @@ static void close_cover(struct combined_cover *cover)
 }
 
 /* How many choices with the property i would meet for the first time. */
-static unsigned gain(const struct combined_cover *cover, const struct combination *c,
-		     unsigned known, unsigned i)
+static unsigned choice_gain(const struct combined_cover *cover, const struct combination *c,
+			    unsigned known, unsigned i)
 {
 	unsigned sum = 0;
 
@@ -131,7 +131,8 @@ static unsigned gain(const struct combined_cover *cover, const struct combinatio
 }
 
 /* Chooses values for all properties not known yet; false if every choice is forbidden. */
-static bool complete(const struct combined_cover *cover, struct combination *c, unsigned known)
+static bool complete_combination(const struct combined_cover *cover, struct combination *c,
+				 unsigned known)
 {
 	const struct family *family = cover->family;
 	unsigned gains[VALUES_MAX] = { 0 }, i = 0; /* no values, nothing to gain */
@@ -143,7 +144,8 @@ static bool complete(const struct combined_cover *cover, struct combination *c, 
 	known |= 1u << i;
 	for (unsigned v = 0; v < family->properties[i]->count; v++) {
 		c->value[i] = (uint8_t)v;
-		gains[v] = family_forbids(family, c, known) ? 0 : 1 + gain(cover, c, known, i);
+		gains[v] =
+			family_forbids(family, c, known) ? 0 : 1 + choice_gain(cover, c, known, i);
 	}
 	for (;;) {
 		unsigned best = 0;
@@ -155,12 +157,12 @@ static bool complete(const struct combined_cover *cover, struct combination *c, 
 			return false;
 		gains[best] = 0;
 		c->value[i] = (uint8_t)best;
-		if (complete(cover, c, known))
+		if (complete_combination(cover, c, known))
 			return true;
 	}
 }
 
-static void mark(struct combined_cover *cover, const struct combination *c)
+static void mark_covered(struct combined_cover *cover, const struct combination *c)
 {
 	for (size_t k = 0; k < cover->count; k++) {
 		struct choice *choice = &cover->choices[k];
@@ -183,10 +185,10 @@ static void add_covering(const struct family *family, struct list *list)
 
 			if (choice->met[index_of(family, choice->which, &c)] ||
 			    family_forbids(family, &c, choice->which) ||
-			    !complete(&cover, &c, choice->which))
+			    !complete_combination(&cover, &c, choice->which))
 				continue;
-			mark(&cover, &c);
-			add(list, &c);
+			mark_covered(&cover, &c);
+			list_add_combination(list, &c);
 		} while (count_up(family, choice->which, &from));
 	}
 	close_cover(&cover);

@@ -17,7 +17,7 @@ struct family_reader {
 	struct err *err;
 };
 
-static int complain(struct family_reader *r, const char *what, const char *which)
+static int family_mistake(struct family_reader *r, const char *what, const char *which)
 {
 	return err_set(r->err, EINVAL, "%s:%d: %s: %s", r->ini->path, r->row->line, which, what);
 }
@@ -81,9 +81,9 @@ static int read_head(struct family_reader *r, struct family *family)
 	else if (!strcmp(key, "races"))
 		family->races = !strcmp(text, "yes");
 	else
-		return complain(r,
-				"families have a summary, setup, script, strength, times and races",
-				key);
+		return family_mistake(
+			r, "families have a summary, setup, script, strength, times and races",
+			key);
 	return 0;
 }
 
@@ -95,16 +95,16 @@ static int read_value(struct family_reader *r, struct family *family, const char
 
 	if (i < 0) {
 		if (family->property_count == PROPERTIES_MAX)
-			return complain(r, "one property too many", name);
+			return family_mistake(r, "one property too many", name);
 		i = (int)family->property_count++;
 		family->properties[i] = arena_alloc(arena, sizeof(struct property));
 		family->properties[i]->name = arena_strdup(arena, name);
 	}
 	property = family->properties[i];
 	if (property->count == VALUES_MAX)
-		return complain(r, "one value too many", r->row->key);
+		return family_mistake(r, "one value too many", r->row->key);
 	if (find_value(property, r->row->key, strlen(r->row->key)) >= 0)
-		return complain(r, "this value is there already", r->row->key);
+		return family_mistake(r, "this value is there already", r->row->key);
 	property->values[property->count++] = (struct value){
 		arena_strdup(arena, r->row->key),
 		arena_strdup(arena, r->row->value),
@@ -122,7 +122,8 @@ static int read_term(struct family_reader *r, const struct family *family, const
 	bool other = colon && colon[1] == '!';
 
 	if (i < 0)
-		return complain(r, "expected property:value of a property above", r->row->key);
+		return family_mistake(r, "expected property:value of a property above",
+				      r->row->key);
 	property = family->properties[i];
 	*ret = (struct term){ .property = (unsigned)i };
 	for (const char *at = colon + 1 + other; at < end; at++) {
@@ -130,7 +131,8 @@ static int read_term(struct family_reader *r, const struct family *family, const
 		int value = find_value(property, at, name_len);
 
 		if (value < 0)
-			return complain(r, "names a value that its property has not", r->row->key);
+			return family_mistake(r, "names a value that its property has not",
+					      r->row->key);
 		ret->values |= (uint64_t)1 << value;
 		at += name_len;
 	}
@@ -149,7 +151,7 @@ static int read_impossible(struct family_reader *r, struct family *family)
 	int ret = 0;
 
 	if (!comment || strncmp(comment, because, strlen(because)))
-		return complain(r, "says no reason (\"; because: ...\")", r->row->key);
+		return family_mistake(r, "says no reason (\"; because: ...\")", r->row->key);
 	if (count)
 		memcpy(rules, family->impossible, count * sizeof(*rules));
 	rule = &rules[count];
@@ -159,7 +161,7 @@ static int read_impossible(struct family_reader *r, struct family *family)
 	for (; *at && !ret; at += len + strspn(at + len, " \n")) {
 		len = strcspn(at, " \n");
 		if (rule->count == TERMS_MAX)
-			return complain(r, "one term too many", r->row->key);
+			return family_mistake(r, "one term too many", r->row->key);
 		ret = read_term(r, family, at, len, &rule->terms[rule->count++]);
 	}
 	family->impossible = rules;

@@ -53,7 +53,8 @@ static bool add_repeated(const char *name, size_t len, struct buf *out)
 	return true;
 }
 
-static int fill(const struct filler *f, const char *pattern, unsigned depth, struct buf *out)
+static int fill_pattern(const struct filler *f, const char *pattern, unsigned depth,
+			struct buf *out)
 {
 	size_t plain, len;
 	const char *text;
@@ -68,7 +69,7 @@ static int fill(const struct filler *f, const char *pattern, unsigned depth, str
 		len = strcspn(++pattern, "}");
 		text = find_text(f, pattern, len);
 		if (text && depth < DEPTH_MAX)
-			ret = fill(f, text, depth + 1, out);
+			ret = fill_pattern(f, text, depth + 1, out);
 		else if (!add_repeated(pattern, len, out))
 			ret = err_set(f->err, EINVAL, "%s: \"{%.*s}\" stands for nothing",
 				      f->family->name, (int)len, pattern);
@@ -82,7 +83,7 @@ int family_fill(const struct families *f, const struct family *family, const str
 {
 	struct filler filler = { f, family, c, err };
 
-	return fill(&filler, pattern, 0, out);
+	return fill_pattern(&filler, pattern, 0, out);
 }
 
 void family_script_name(const struct family *family, const struct combination *c, struct buf *out)

@@ -35,7 +35,8 @@ static bool can_be(const struct family *family, struct combination *c, unsigned 
 	return false;
 }
 
-static size_t position(const struct family *family, unsigned which, const struct combination *c)
+static size_t combination_position(const struct family *family, unsigned which,
+				   const struct combination *c)
 {
 	size_t at = 0;
 
@@ -46,7 +47,7 @@ static size_t position(const struct family *family, unsigned which, const struct
 }
 
 /* A choice that no combination has. */
-static void excuse(struct prover *p, unsigned which, const struct combination *c)
+static void prove_impossible(struct prover *p, unsigned which, const struct combination *c)
 {
 	const struct impossible *rule = family_forbids(p->family, c, which);
 	struct combination trial = *c;
@@ -63,24 +64,24 @@ static void excuse(struct prover *p, unsigned which, const struct combination *c
 }
 
 /* All values of the properties in `which`, from property i on. */
-static void walk(struct prover *p, unsigned which, unsigned i, struct combination *c,
-		 const bool *found)
+static void prove_combinations(struct prover *p, unsigned which, unsigned i, struct combination *c,
+			       const bool *found)
 {
 	if (i == p->family->property_count) {
 		p->proof->choices++;
-		if (found[position(p->family, which, c)])
+		if (found[combination_position(p->family, which, c)])
 			p->proof->covered++;
 		else
-			excuse(p, which, c);
+			prove_impossible(p, which, c);
 		return;
 	}
 	if (!(which >> i & 1)) {
-		walk(p, which, i + 1, c, found);
+		prove_combinations(p, which, i + 1, c, found);
 		return;
 	}
 	for (unsigned v = 0; v < p->family->properties[i]->count; v++) {
 		c->value[i] = (uint8_t)v;
-		walk(p, which, i + 1, c, found);
+		prove_combinations(p, which, i + 1, c, found);
 	}
 }
 
@@ -92,10 +93,10 @@ static void prove_choice(struct prover *p, unsigned which)
 	for (unsigned i = 0; i < p->family->property_count; i++)
 		if (which >> i & 1)
 			last.value[i] = (uint8_t)(p->family->properties[i]->count - 1);
-	found = must_alloc(position(p->family, which, &last) + 1);
+	found = must_alloc(combination_position(p->family, which, &last) + 1);
 	for (size_t k = 0; k < p->count; k++)
-		found[position(p->family, which, &p->combinations[k])] = true;
-	walk(p, which, 0, &(struct combination){ 0 }, found);
+		found[combination_position(p->family, which, &p->combinations[k])] = true;
+	prove_combinations(p, which, 0, &(struct combination){ 0 }, found);
 	free(found);
 }
 

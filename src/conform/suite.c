@@ -42,8 +42,8 @@ void suite_free(struct suite *s)
 }
 
 /* The calls of a text, in the suite's memory. */
-static int parse(struct suite *s, const char *name, const char *text, size_t len,
-		 const struct call **ret_calls, unsigned *ret_count, struct err *err)
+static int parse_script(struct suite *s, const char *name, const char *text, size_t len,
+			const struct call **ret_calls, unsigned *ret_count, struct err *err)
 {
 	struct call *calls;
 	unsigned count = 0;
@@ -74,7 +74,7 @@ static int add_setup(struct suite *s, const char *name, const char *text, unsign
 
 	if (is_new) {
 		*number = s->setup_count;
-		r = parse(s, name, text, strlen(text), &setup.calls, &setup.count, err);
+		r = parse_script(s, name, text, strlen(text), &setup.calls, &setup.count, err);
 		if (r)
 			return r;
 		while (setup.tasks < setup.count &&
@@ -93,7 +93,7 @@ static int add_setup(struct suite *s, const char *name, const char *text, unsign
 static int add_script(struct suite *s, const char *name, const char *text, size_t len,
 		      struct suite_script *script, struct err *err)
 {
-	int ret = parse(s, name, text, len, &script->calls, &script->count, err);
+	int ret = parse_script(s, name, text, len, &script->calls, &script->count, err);
 
 	if (ret)
 		return ret;

@@ -34,7 +34,7 @@ struct file_list {
 
 static struct file_list *walked; /* nftw has no other way to its caller */
 
-static void add(struct file_list *list, const char *name, const char *text, size_t len)
+static void file_list_add(struct file_list *list, const char *name, const char *text, size_t len)
 {
 	if (list->count == list->cap) {
 		list->cap = list->cap ? 2 * list->cap : 256;
@@ -55,10 +55,10 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct text_file *)a)->name, ((const struct text_file *)b)->name);
 }
 
-static int visit(const char *path, const struct stat *st, int type, struct FTW *at)
+static int visit_file(const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	if (type == FTW_F && is_script(path))
-		add(walked, path, NULL, 0);
+		file_list_add(walked, path, NULL, 0);
 	return 0;
 }
 
@@ -103,7 +103,7 @@ static int add_list(struct suite *s, const struct file_list *list, struct err *e
 static void add_member(void *to, const char *name, const char *text, size_t len)
 {
 	if (is_script(name))
-		add(to, name, text, len);
+		file_list_add(to, name, text, len);
 }
 
 static bool is_compressed(const struct buf *file)
@@ -112,7 +112,7 @@ static bool is_compressed(const struct buf *file)
 }
 
 /* What a program makes of a file, in memory. */
-static int filter(const char *program, const char *path, struct buf *ret, struct err *err)
+static int decompress(const char *program, const char *path, struct buf *ret, struct err *err)
 {
 	int ends[2], status, r;
 	pid_t pid;
@@ -144,7 +144,7 @@ static int read_archive(struct buf *archive, const char *path, struct err *err)
 	if (!memcmp(archive->data, "\x1f\x8b", 2))
 		program = "gzip";
 	buf_clear(archive);
-	return filter(program, path, archive, err);
+	return decompress(program, path, archive, err);
 }
 
 int suite_add_path(struct suite *s, const char *path, struct err *err)
@@ -157,7 +157,7 @@ int suite_add_path(struct suite *s, const char *path, struct err *err)
 	if (stat(path, &st))
 		return err_sys(err, errno, "%s", path);
 	walked = &list;
-	if (S_ISDIR(st.st_mode) ? nftw(path, visit, DEPTH_MAX, FTW_PHYS) : 0)
+	if (S_ISDIR(st.st_mode) ? nftw(path, visit_file, DEPTH_MAX, FTW_PHYS) : 0)
 		ret = err_sys(err, errno, "%s", path);
 	else if (!S_ISDIR(st.st_mode))
 		ret = read_archive(&archive, path, err);
