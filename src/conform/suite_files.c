@@ -112,7 +112,8 @@ static bool is_compressed(const struct buf *file)
 }
 
 /* What a program makes of a file, in memory. */
-static int decompress(const char *program, const char *path, struct buf *ret, struct err *err)
+static int decompress_archive(const char *program, const char *path, struct buf *ret,
+			      struct err *err)
 {
 	int ends[2], status, r;
 	pid_t pid;
@@ -144,7 +145,7 @@ static int read_archive(struct buf *archive, const char *path, struct err *err)
 	if (!memcmp(archive->data, "\x1f\x8b", 2))
 		program = "gzip";
 	buf_clear(archive);
-	return decompress(program, path, archive, err);
+	return decompress_archive(program, path, archive, err);
 }
 
 int suite_add_path(struct suite *s, const char *path, struct err *err)
