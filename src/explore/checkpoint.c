@@ -273,15 +273,10 @@ static void checkpoint_get_tally(struct sealed_reader *r, struct tally *t)
 			t->outcomes[op][error] = sealed_get_u64(r);
 }
 
-static bool checkpoint_is_node(uint32_t n, uint64_t nodes)
-{
-	return n < nodes;
-}
-
 /* A place that a search can be in: where only bits are kept of it, no node. */
 static bool checkpoint_is_place(const struct explorer *x, uint32_t n)
 {
-	return checkpoint_is_node(n, x->graph.count) || (n == NODE_NONE && x->bits.words);
+	return n < x->graph.count || (n == NODE_NONE && x->bits.words);
 }
 
 /* A node and what was tried in it; the nodes that it leads to may come later. */
@@ -298,8 +293,7 @@ static bool checkpoint_get_node(struct sealed_reader *r, struct explorer *x,
 	for (uint32_t i = 0; i < tried; i++) {
 		call = sealed_get_u32(r);
 		to = sealed_get_u32(r);
-		if (r->ended || call >= h->calls ||
-		    (to != NODE_BEYOND && !checkpoint_is_node(to, h->nodes)))
+		if (r->ended || call >= h->calls || (to != NODE_BEYOND && to >= h->nodes))
 			return false;
 		graph_set_edge(&x->graph, n, call, to);
 	}
