@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/must.h"
 #include "kernel/driver/assay.h"
-#include "trace/script.h"
+#include "op/op.h"
 
 enum {
 	HALF = 32, /* of the calls that are remembered: those before fade all at once */

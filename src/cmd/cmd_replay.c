@@ -5,6 +5,7 @@
 
 #include "cmd/command.h"
 #include "cmd/finding_argument.h"
+#include "finding/prove.h"
 
 static struct replay_settings {
 	uint64_t times;

@@ -9,6 +9,7 @@
 #include "base/trust.h"
 #include "cmd/command.h"
 #include "cmd/operands.h"
+#include "finding/prove.h"
 
 /* "kernel:ext4@debug", whether it was found on kernel:ext4, kernel:ext4@6.1 or ext4. */
 static void name_kernel_target(struct buf *target, const char *kernel)

@@ -10,24 +10,9 @@
 #define CONFORM_SESSION_H
 
 #include "conform/deviation.h"
+#include "conform/figures.h"
 #include "conform/suite.h"
 #include "target/target.h"
-
-enum script_fate {
-	SCRIPT_ACCEPTED,
-	SCRIPT_REJECTED,
-	SCRIPT_UNKNOWN, /* something undefined was called */
-	SCRIPT_SKIPPED, /* the target cannot do it: no other users, no remounting */
-	SCRIPT_FATES
-};
-
-struct session_figures {
-	double exec_seconds, check_seconds;
-	uint64_t calls, resets, setups, reused, races;
-	uint64_t not_made; /* scripts with a call that would take too much of a disk */
-	uint64_t rule_hits[RULE_COUNT];
-	char judged_by[MODEL_NAME_MAX];
-};
 
 struct session_options {
 	const char *target;

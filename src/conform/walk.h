@@ -5,8 +5,11 @@
 #ifndef CONFORM_WALK_H
 #define CONFORM_WALK_H
 
-#include "conform/session.h"
+#include "conform/deviation.h"
+#include "conform/figures.h"
+#include "conform/suite.h"
 #include "plan/plan.h"
+#include "target/target.h"
 
 struct walker {
 	struct target *target;

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "finding/prove.h"
+#include "finding/proof.h"
 #include "judge/judge.h"
 #include "model/model.h"
 #include "op/op.h"

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "finding/finding.h"
 #include "finding/folder.h"
+#include "finding/prove.h"
 #include "judge/kernel_trace.h"
 #include "target/description.h"
 #include "target/kernels.h"

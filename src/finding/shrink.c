@@ -14,6 +14,7 @@
 #include "channel/limits.h"
 #include "finding/finding.h"
 #include "finding/merge.h"
+#include "finding/prove.h"
 #include "finding/simplify.h"
 
 struct shrink {

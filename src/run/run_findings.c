@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "finding/folder.h"
+#include "finding/prove.h"
 #include "run/run.h"
 #include "trace/script.h"
 

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "finding/finding.h"
+#include "finding/prove.h"
 #include "target/target.h"
 #include "tests/harness/unit.h"
 #include "trace/script.h"

@@ -1,0 +1,23 @@
+/* figures.h -- what becomes of a script, and the figures of a session. */
+#ifndef CONFORM_FIGURES_H
+#define CONFORM_FIGURES_H
+
+#include "model/model.h"
+
+enum script_fate {
+	SCRIPT_ACCEPTED,
+	SCRIPT_REJECTED,
+	SCRIPT_UNKNOWN, /* something undefined was called */
+	SCRIPT_SKIPPED, /* the target cannot do it: no other users, no remounting */
+	SCRIPT_FATES
+};
+
+struct session_figures {
+	double exec_seconds, check_seconds;
+	uint64_t calls, resets, setups, reused, races;
+	uint64_t not_made; /* scripts with a call that would take too much of a disk */
+	uint64_t rule_hits[RULE_COUNT];
+	char judged_by[MODEL_NAME_MAX];
+};
+
+#endif

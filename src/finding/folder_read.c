@@ -1,0 +1,117 @@
+/* folder_read.c -- a finding read back from its folder, or from a trace alone. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "finding/finding.h"
+#include "finding/folder.h"
+#include "trace/script.h"
+
+/* The text of a comment "# key: value", as folder_add_header() wrote it; NULL for another one. */
+static const char *trace_header_value(const char *comment, const char *key)
+{
+	size_t len = strlen(key);
+
+	comment += strspn(comment, "# ");
+	if (strncmp(comment, key, len) || strncmp(comment + len, ": ", 2))
+		return NULL;
+	return comment + len + 2;
+}
+
+static void trace_add_unescaped(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		if (text[0] == '\\' && (text[1] == 'n' || text[1] == '\\'))
+			buf_addch(out, *++text == 'n' ? '\n' : '\\');
+		else
+			buf_addch(out, *text);
+	}
+}
+
+static void trace_read_header(struct finding *f, const char *comment)
+{
+	const char *value;
+
+	if ((value = trace_header_value(comment, HEADER_TARGET)) && !f->target.len)
+		trace_add_unescaped(&f->target, value);
+	if ((value = trace_header_value(comment, HEADER_SIGNATURE))) {
+		snprintf(f->discrepancy.signature, sizeof(f->discrepancy.signature), "%s", value);
+		f->discrepancy.code = problem_of_signature(value);
+	}
+	if ((value = trace_header_value(comment, HEADER_SEEN_ON)) && !f->seen_on.len)
+		trace_add_unescaped(&f->seen_on, value);
+	if ((value = trace_header_value(comment, HEADER_UPSTREAM)) && !f->upstream.len)
+		trace_add_unescaped(&f->upstream, value);
+	if ((value = trace_header_value(comment, HEADER_LEFT_OUT)))
+		f->before = strtoul(value, NULL, 10);
+}
+
+static void trace_read_items(struct finding *f, const struct script *script)
+{
+	finding_reserve(f, script->count);
+	for (size_t i = 0; i < script->count; i++) {
+		const struct item *item = &script->items[i];
+
+		if (item->type == ITEM_CALL)
+			f->calls[f->count++] = call_copy(&item->call, &f->arena);
+		else if (item->type == ITEM_COMMENT)
+			trace_read_header(f, item->text);
+	}
+}
+
+static int folder_read_trace(struct finding *f, const char *path, struct err *err)
+{
+	struct script script = { 0 };
+	int status = script_read(&script, path, err);
+
+	finding_init(f);
+	if (status < 0)
+		return status;
+	trace_read_items(f, &script);
+	script_free(&script);
+	if (f->count)
+		return 0;
+	finding_free(f);
+	return err_set(err, EINVAL, "%s: no calls in it", path);
+}
+
+/* The calls of the history take the place of its end. */
+static int folder_read_history(struct finding *f, const char *dir, struct err *err)
+{
+	char path[PATH_MAX];
+	struct finding whole;
+	int status;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, FOLDER_HISTORY);
+	status = folder_read_trace(&whole, path, err);
+	if (status)
+		return status;
+	snprintf(whole.discrepancy.signature, sizeof(whole.discrepancy.signature), "%s",
+		 f->discrepancy.signature);
+	whole.discrepancy.code = f->discrepancy.code;
+	finding_free(f);
+	*f = whole;
+	return 0;
+}
+
+int finding_read(struct finding *f, const char *dir, struct err *err)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int status;
+
+	if (stat(dir, &st) || !S_ISDIR(st.st_mode))
+		return folder_read_trace(f, dir, err);
+	snprintf(path, sizeof(path), "%s/%s", dir, FOLDER_TRACE);
+	status = folder_read_trace(f, path, err);
+	if (!status && f->before) {
+		status = folder_read_history(f, dir, err);
+		if (status)
+			finding_free(f);
+	}
+	return status;
+}
