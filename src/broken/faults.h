@@ -23,6 +23,11 @@ struct faulty {
 	struct buf bytes; /* of outcomes that were tampered with */
 };
 
+static inline struct tree *faulty_tree(struct faulty *f)
+{
+	return &f->state->tree;
+}
+
 typedef void fault_run(struct faulty *f, const struct call *c, struct outcome *ret);
 
 struct fault_info {

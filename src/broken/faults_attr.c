@@ -5,11 +5,6 @@
 
 #include "broken/faults.h"
 
-static struct tree *tree(struct faulty *f)
-{
-	return &f->state->tree;
-}
-
 /* The object that a call of this base succeeded on, 0 if it is another or failed. */
 static uint64_t pass_on(struct faulty *f, const struct call *c, struct outcome *ret, enum op base)
 {
@@ -82,7 +77,7 @@ void fault_strip(struct faulty *f, uint64_t ino)
 	while (cookie = 0, (xattr = tree_next_xattr(fault_inode(f, ino), &cookie))) {
 		buf_clear(&name);
 		buf_adds(&name, xattr->bytes);
-		tree_remove_xattr(tree(f), ino, name.data);
+		tree_remove_xattr(faulty_tree(f), ino, name.data);
 	}
 	buf_free(&name);
 }

@@ -9,11 +9,6 @@
 
 enum { SECTOR = 512 };
 
-static struct tree *tree(struct faulty *f)
-{
-	return &f->state->tree;
-}
-
 static uint64_t size_of(const struct faulty *f, uint64_t ino)
 {
 	return fault_is_file(f, ino) ? fault_inode(f, ino)->size : 0;
@@ -105,9 +100,9 @@ static struct written pass_write(struct faulty *f, const struct call *c, struct 
 	return w;
 }
 
-static void resize(struct faulty *f, uint64_t ino, uint64_t size)
+static void fault_resize(struct faulty *f, uint64_t ino, uint64_t size)
 {
-	tree_truncate(tree(f), ino, size);
+	tree_truncate(faulty_tree(f), ino, size);
 	fault_settle(f);
 }
 
@@ -126,7 +121,7 @@ static void make_stale(struct faulty *f, uint64_t ino, uint64_t from, uint64_t t
 		return;
 	for (uint64_t i = 0; i < to - from; i++)
 		bytes[i] = old[i % (sizeof(old) - 1)];
-	tree_write(tree(f), ino, from, bytes, to - from);
+	tree_write(faulty_tree(f), ino, from, bytes, to - from);
 	fault_settle(f);
 }
 
@@ -135,7 +130,7 @@ void fault_write_short(struct faulty *f, const struct call *c, struct outcome *r
 	struct written w = pass_write(f, c, ret);
 
 	if (w.ino && w.to > w.size_before)
-		resize(f, w.ino, w.to - 1);
+		fault_resize(f, w.ino, w.to - 1);
 }
 
 void fault_write_gap(struct faulty *f, const struct call *c, struct outcome *ret)
@@ -151,7 +146,7 @@ void fault_write_size(struct faulty *f, const struct call *c, struct outcome *re
 	struct written w = pass_write(f, c, ret);
 
 	if (w.ino && w.to > w.size_before && w.to % TREE_BLOCK == 0)
-		resize(f, w.ino, w.to + SECTOR);
+		fault_resize(f, w.ino, w.to + SECTOR);
 }
 
 void fault_write_block(struct faulty *f, const struct call *c, struct outcome *ret)
@@ -161,7 +156,7 @@ void fault_write_block(struct faulty *f, const struct call *c, struct outcome *r
 
 	if (!w.ino || w.to <= boundary)
 		return;
-	tree_zero(tree(f), w.ino, boundary, w.to - boundary, true);
+	tree_zero(faulty_tree(f), w.ino, boundary, w.to - boundary, true);
 	fault_settle(f);
 }
 
@@ -170,7 +165,7 @@ void fault_write_over(struct faulty *f, const struct call *c, struct outcome *re
 	struct written w = pass_write(f, c, ret);
 
 	if (w.ino && w.to < w.size_before)
-		resize(f, w.ino, w.to);
+		fault_resize(f, w.ino, w.to);
 }
 
 void fault_truncate_stale(struct faulty *f, const struct call *c, struct outcome *ret)
@@ -201,7 +196,7 @@ void fault_truncate_grow(struct faulty *f, const struct call *c, struct outcome 
 
 	fault_pass(f, c, ret);
 	if (ino && !ret->error && before < TREE_BLOCK && size_of(f, ino) > TREE_BLOCK)
-		resize(f, ino, TREE_BLOCK);
+		fault_resize(f, ino, TREE_BLOCK);
 }
 
 void fault_truncate_zero(struct faulty *f, const struct call *c, struct outcome *ret)
@@ -210,7 +205,7 @@ void fault_truncate_zero(struct faulty *f, const struct call *c, struct outcome 
 
 	fault_pass(f, c, ret);
 	if (ino && !ret->error && before && !size_of(f, ino))
-		resize(f, ino, 1);
+		fault_resize(f, ino, 1);
 }
 
 void fault_truncate_remount(struct faulty *f, const struct call *c, struct outcome *ret)
@@ -224,7 +219,7 @@ void fault_truncate_remount(struct faulty *f, const struct call *c, struct outco
 		*f->memory = (struct fault_memory){ ino, size_of(f, ino), before };
 	if (c->op == OP_remount && fault_is_file(f, f->memory->ino) &&
 	    size_of(f, f->memory->ino) == f->memory->from)
-		resize(f, f->memory->ino, f->memory->to);
+		fault_resize(f, f->memory->ino, f->memory->to);
 }
 
 void fault_fallocate_keep(struct faulty *f, const struct call *c, struct outcome *ret)
@@ -241,7 +236,7 @@ void fault_fallocate_grow(struct faulty *f, const struct call *c, struct outcome
 
 	fault_pass(f, c, ret);
 	if (ino && !ret->error && !call_num(c, KIND_FALLOC_MODE) && size_of(f, ino) > before)
-		resize(f, ino, before);
+		fault_resize(f, ino, before);
 }
 
 /* Clears bytes of the file a successful fallocate of this mode acted on. */
@@ -254,7 +249,7 @@ static void clear_after(struct faulty *f, const struct call *c, struct outcome *
 	if (!ino || ret->error || call_num(c, KIND_FALLOC_MODE) != mode ||
 	    (uint64_t)offset + len > size_of(f, ino))
 		return;
-	tree_zero(tree(f), ino, (uint64_t)offset, len, true);
+	tree_zero(faulty_tree(f), ino, (uint64_t)offset, len, true);
 	fault_settle(f);
 }
 
@@ -276,11 +271,11 @@ void fault_zero_less(struct faulty *f, const struct call *c, struct outcome *ret
 	char first = 0;
 
 	if (fault_is_file(f, ino))
-		tree_read(tree(f), ino, (uint64_t)offset, &first, 1);
+		tree_read(faulty_tree(f), ino, (uint64_t)offset, &first, 1);
 	fault_pass(f, c, ret);
 	if (!ino || ret->error || !first || !(call_num(c, KIND_FALLOC_MODE) & FALLOC_FL_ZERO_RANGE))
 		return;
-	tree_write(tree(f), ino, (uint64_t)offset, &first, 1);
+	tree_write(faulty_tree(f), ino, (uint64_t)offset, &first, 1);
 	fault_settle(f);
 }
 
@@ -298,7 +293,7 @@ void fault_read_more(struct faulty *f, const struct call *c, struct outcome *ret
 }
 
 /* What the memory holds is on its way to the disk until something syncs. */
-static bool syncs(const struct call *c)
+static bool fault_syncs(const struct call *c)
 {
 	return op_table[c->op].traits & TRAIT_SYNC;
 }
@@ -311,10 +306,10 @@ void fault_remount_unsynced(struct faulty *f, const struct call *c, struct outco
 		*f->memory = (struct fault_memory){ w.ino, w.size_before, w.to };
 	if (ret->error)
 		return;
-	if (syncs(c))
+	if (fault_syncs(c))
 		f->memory->ino = 0;
 	if (c->op == OP_remount && f->memory->ino && size_of(f, f->memory->ino) == f->memory->to)
-		resize(f, f->memory->ino, f->memory->from);
+		fault_resize(f, f->memory->ino, f->memory->from);
 }
 
 void fault_remount_swap(struct faulty *f, const struct call *c, struct outcome *ret)
@@ -325,10 +320,10 @@ void fault_remount_swap(struct faulty *f, const struct call *c, struct outcome *
 	fault_pass(f, c, ret);
 	if (c->op != OP_remount || ret->error || !size_of(f, a) || !size_of(f, b))
 		return;
-	tree_read(tree(f), a, 0, &of_a, 1);
-	tree_read(tree(f), b, 0, &of_b, 1);
-	tree_write(tree(f), a, 0, &of_b, 1);
-	tree_write(tree(f), b, 0, &of_a, 1);
+	tree_read(faulty_tree(f), a, 0, &of_a, 1);
+	tree_read(faulty_tree(f), b, 0, &of_b, 1);
+	tree_write(faulty_tree(f), a, 0, &of_b, 1);
+	tree_write(faulty_tree(f), b, 0, &of_a, 1);
 	fault_settle(f);
 }
 
@@ -362,5 +357,5 @@ void fault_drop_caches_size(struct faulty *f, const struct call *c, struct outco
 		f->memory->ino = w.ino;
 	size = size_of(f, f->memory->ino);
 	if (c->op == OP_drop_caches && !ret->error && size)
-		resize(f, f->memory->ino, (size + SECTOR - 1) / SECTOR * SECTOR);
+		fault_resize(f, f->memory->ino, (size + SECTOR - 1) / SECTOR * SECTOR);
 }

@@ -5,11 +5,6 @@
 
 #include "broken/faults.h"
 
-static struct tree *tree(struct faulty *f)
-{
-	return &f->state->tree;
-}
-
 void fault_mkdir_enoent(struct faulty *f, const struct call *c, struct outcome *ret)
 {
 	fault_confuse(f, c, ret, OP_mkdir, EEXIST, ENOENT);
@@ -38,7 +33,7 @@ void fault_mkdir_setgid(struct faulty *f, const struct call *c, struct outcome *
 
 void fault_mkdir_space(struct faulty *f, const struct call *c, struct outcome *ret)
 {
-	bool full = call_is(c, OP_mkdir) && tree(f)->inodes.count > 2;
+	bool full = call_is(c, OP_mkdir) && faulty_tree(f)->inodes.count > 2;
 
 	fault_pass_undone(f, c, ret, full);
 	if (full && !ret->error)
@@ -75,12 +70,12 @@ static void fault_empty_directory(struct faulty *f, uint64_t dir)
 	struct buf name = BUF_INIT;
 	uint64_t cookie;
 
-	while (cookie = 0, (entry = tree_next_entry(tree(f), dir, &cookie))) {
+	while (cookie = 0, (entry = tree_next_entry(faulty_tree(f), dir, &cookie))) {
 		if (S_ISDIR(fault_inode(f, entry->ino)->mode))
 			fault_empty_directory(f, entry->ino);
 		buf_clear(&name);
 		buf_add(&name, entry->name, entry->len);
-		tree_unlink(tree(f), dir, name.data, name.len);
+		tree_unlink(faulty_tree(f), dir, name.data, name.len);
 	}
 	buf_free(&name);
 }
@@ -109,9 +104,10 @@ void fault_unlink_dir(struct faulty *f, const struct call *c, struct outcome *re
 	if (!call_is(c, OP_unlink) || ret->error != EISDIR || !place.dir)
 		return;
 	dir = fault_inode(f, call_names(f, c, 0, false));
-	if (!dir || dir->dir.entries.count || !tree_find(tree(f), place.dir, place.name, place.len))
+	if (!dir || dir->dir.entries.count ||
+	    !tree_find(faulty_tree(f), place.dir, place.name, place.len))
 		return;
-	tree_unlink(tree(f), place.dir, place.name, place.len);
+	tree_unlink(faulty_tree(f), place.dir, place.name, place.len);
 	fault_settle(f);
 	ret->error = 0;
 }
@@ -131,7 +127,7 @@ void fault_unlink_shared(struct faulty *f, const struct call *c, struct outcome 
 	fault_pass(f, c, ret);
 	if (!victim || ret->error)
 		return;
-	tree_truncate(tree(f), victim, 0);
+	tree_truncate(faulty_tree(f), victim, 0);
 	fault_settle(f);
 }
 
@@ -156,7 +152,7 @@ void fault_unlink_other(struct faulty *f, const struct call *c, struct outcome *
 	other = fault_next_file(f, victim);
 	if (!other || !fault_inode(f, other)->size)
 		return;
-	tree_truncate(tree(f), other, fault_inode(f, other)->size - 1);
+	tree_truncate(faulty_tree(f), other, fault_inode(f, other)->size - 1);
 	fault_settle(f);
 }
 
@@ -181,9 +177,9 @@ void fault_rename_stays(struct faulty *f, const struct call *c, struct outcome *
 
 	fault_pass(f, c, ret);
 	if (!fault_is_file(f, moved) || ret->error || !from.dir ||
-	    tree_find(tree(f), from.dir, from.name, from.len))
+	    tree_find(faulty_tree(f), from.dir, from.name, from.len))
 		return;
-	tree_link(tree(f), from.dir, from.name, from.len, moved);
+	tree_link(faulty_tree(f), from.dir, from.name, from.len, moved);
 	fault_settle(f);
 }
 
@@ -193,13 +189,13 @@ void fault_rename_keeps_old(struct faulty *f, const struct call *c, struct outco
 	uint64_t old = is_move(c) ? call_names(f, c, 1, false) : 0;
 
 	if (fault_is_file(f, old) && to.dir && from.dir && call_names(f, c, 0, false) != old) {
-		tree_hold(tree(f), old);
+		tree_hold(faulty_tree(f), old);
 		fault_pass(f, c, ret);
 		if (!ret->error) {
-			tree_unlink(tree(f), to.dir, to.name, to.len);
-			tree_link(tree(f), to.dir, to.name, to.len, old);
+			tree_unlink(faulty_tree(f), to.dir, to.name, to.len);
+			tree_link(faulty_tree(f), to.dir, to.name, to.len, old);
 		}
-		tree_unhold(tree(f), old);
+		tree_unhold(faulty_tree(f), old);
 		fault_settle(f);
 	} else {
 		fault_pass(f, c, ret);
@@ -224,13 +220,13 @@ void fault_rename_same(struct faulty *f, const struct call *c, struct outcome *r
 	struct place from = call_place(f, c, 0), to = call_place(f, c, 1);
 	uint64_t ino = is_move(c) ? shared_victim(f, c, 0) : 0;
 	bool same = ino && call_names(f, c, 1, false) == ino && from.dir && to.dir &&
-		    tree_find(tree(f), from.dir, from.name, from.len) !=
-			    tree_find(tree(f), to.dir, to.name, to.len);
+		    tree_find(faulty_tree(f), from.dir, from.name, from.len) !=
+			    tree_find(faulty_tree(f), to.dir, to.name, to.len);
 
 	fault_pass(f, c, ret);
 	if (!same || ret->error)
 		return;
-	tree_unlink(tree(f), from.dir, from.name, from.len);
+	tree_unlink(faulty_tree(f), from.dir, from.name, from.len);
 	fault_settle(f);
 }
 
@@ -279,10 +275,10 @@ void fault_rename_noreplace(struct faulty *f, const struct call *c, struct outco
 static uint64_t copy_file(struct faulty *f, uint64_t from)
 {
 	const struct inode *old = fault_inode(f, from);
-	uint64_t copy = tree_new(tree(f), old->mode, old->uid, old->gid, f->state->now);
+	uint64_t copy = tree_new(faulty_tree(f), old->mode, old->uid, old->gid, f->state->now);
 
-	tree_truncate(tree(f), copy, fault_inode(f, from)->size);
-	tree_clone(tree(f), from, 0, copy, 0, fault_inode(f, from)->size);
+	tree_truncate(faulty_tree(f), copy, fault_inode(f, from)->size);
+	tree_clone(faulty_tree(f), from, 0, copy, 0, fault_inode(f, from)->size);
 	return copy;
 }
 
@@ -296,8 +292,8 @@ void fault_link_copies(struct faulty *f, const struct call *c, struct outcome *r
 	    !fault_is_file(f, call_names(f, c, 1, false)))
 		return;
 	copy = copy_file(f, call_names(f, c, 1, false));
-	tree_unlink(tree(f), to.dir, to.name, to.len);
-	tree_link(tree(f), to.dir, to.name, to.len, copy);
+	tree_unlink(faulty_tree(f), to.dir, to.name, to.len);
+	tree_link(faulty_tree(f), to.dir, to.name, to.len, copy);
 	fault_settle(f);
 }
 
@@ -316,7 +312,7 @@ void fault_link_data(struct faulty *f, const struct call *c, struct outcome *ret
 	linked = call_names(f, c, 1, false);
 	if (!fault_is_file(f, linked))
 		return;
-	tree_truncate(tree(f), linked, 0);
+	tree_truncate(faulty_tree(f), linked, 0);
 	fault_settle(f);
 }
 

@@ -103,14 +103,14 @@ struct race {
 };
 
 /* The first call of that process from there on, count if there is none. */
-static size_t next_of(const struct race *r, uint16_t pid, size_t from)
+static size_t race_next(const struct race *r, uint16_t pid, size_t from)
 {
 	while (from < r->count && r->calls[from].pid != pid)
 		from++;
 	return from;
 }
 
-static void take_step(struct race *r, struct racer *racer)
+static void race_step(struct race *r, struct racer *racer)
 {
 	const struct call *c = &r->calls[racer->at];
 	struct outcome outcome;
@@ -124,18 +124,18 @@ static void take_step(struct race *r, struct racer *racer)
 		r->raced[racer->at].outcome = outcome_copy(&outcome, r->arena);
 }
 
-static void go_on(struct race *r, struct racer *racer)
+static void race_continue(struct race *r, struct racer *racer)
 {
 	r->now_ns++;
 	if (!racer->called) {
 		r->raced[racer->at].called_ns = r->now_ns;
 		racer->called = true;
 	} else if (!racer->done) {
-		take_step(r, racer);
+		race_step(r, racer);
 	} else {
 		r->raced[racer->at].returned_ns = r->now_ns;
 		*racer = (struct racer){
-			.at = next_of(r, r->calls[racer->at].pid, racer->at + 1),
+			.at = race_next(r, r->calls[racer->at].pid, racer->at + 1),
 		};
 	}
 }
@@ -150,11 +150,11 @@ void reffs_race(struct faulty *f, const struct race_fault *fault, const struct c
 
 	rng_seed(&rng, seed);
 	for (size_t i = 0; i < count; i++)
-		if (next_of(&r, calls[i].pid, 0) == i)
+		if (race_next(&r, calls[i].pid, 0) == i)
 			racers[racing++] = (struct racer){ .at = i };
 	while (racing) {
 		who = rng_below(&rng, racing);
-		go_on(&r, &racers[who]);
+		race_continue(&r, &racers[who]);
 		if (racers[who].at == count)
 			racers[who] = racers[--racing];
 	}

@@ -26,7 +26,7 @@ static const char *find_compiler(void)
 	return NULL;
 }
 
-static int write_source(int fd, const char *source, struct err *err)
+static int compile_write_source(int fd, const char *source, struct err *err)
 {
 	size_t len = strlen(source);
 	ssize_t n = pwrite(fd, source, len, 0);
@@ -34,15 +34,15 @@ static int write_source(int fd, const char *source, struct err *err)
 	return n == (ssize_t)len ? 0 : err_sys(err, n < 0 ? errno : ENOSPC, "cannot keep a source");
 }
 
-static int read_program(int fd, struct buf *out, struct err *err)
+static int compile_read_program(int fd, struct buf *out, struct err *err)
 {
 	if (lseek(fd, 0, SEEK_SET))
 		return err_sys(err, errno, "cannot read a compiled program");
 	return buf_read_fd(out, fd, PROGRAM_SIZE_MAX, err);
 }
 
-static int compile(const char *compiler, const char *flags, int source_fd, int program_fd,
-		   struct program_report *ret, struct err *err)
+static int compile_run(const char *compiler, const char *flags, int source_fd, int program_fd,
+		       struct program_report *ret, struct err *err)
 {
 	struct buf command = BUF_INIT;
 	int status = 0, r;
@@ -73,11 +73,11 @@ int compile_program(const char *source, const char *flags, struct buf *ret_progr
 	if (source_fd < 0 || program_fd < 0)
 		r = err_sys(err, errno, "cannot make a file in memory");
 	else
-		r = write_source(source_fd, source, err);
+		r = compile_write_source(source_fd, source, err);
 	if (!r)
-		r = compile(compiler, flags, source_fd, program_fd, ret, err);
+		r = compile_run(compiler, flags, source_fd, program_fd, ret, err);
 	if (!r && ret->fate == PROGRAM_EXITED)
-		r = read_program(program_fd, ret_program, err);
+		r = compile_read_program(program_fd, ret_program, err);
 	if (source_fd >= 0)
 		close(source_fd);
 	if (program_fd >= 0)

@@ -94,7 +94,7 @@ static void open_cache_control(void)
 		mount_setattr(AT_FDCWD, control, 0, &writable, sizeof(writable));
 }
 
-static int confine(const struct confined *c, struct err *err)
+static int runner_confine(const struct confined *c, struct err *err)
 {
 	struct mount_attr attr = {
 		.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
@@ -164,8 +164,8 @@ static bool runner_await_end(int pidfd, int64_t ms)
 }
 
 /* Starts the program and waits for its end; one that the kernel does not let go is left. */
-static int run_program(const struct confined *c, int program_fd, int null_fd, double seconds,
-		       const struct runner_pipes *p, struct runner_report *ret)
+static int runner_run_program(const struct confined *c, int program_fd, int null_fd, double seconds,
+			      const struct runner_pipes *p, struct runner_report *ret)
 {
 	pid_t pid = fork();
 	int pidfd, status;
@@ -213,13 +213,13 @@ static _Noreturn void runner(const struct confined *c, const char *program, size
 	if (!report.failure && c->clone_flags & CLONE_NEWUSER)
 		report.failure = keep_user(uid, gid, &report.err);
 	if (!report.failure)
-		report.failure = confine(c, &report.err);
+		report.failure = runner_confine(c, &report.err);
 	if (!report.failure)
-		report.failure = run_program(c, program_fd, null_fd, seconds, p, &report);
+		report.failure = runner_run_program(c, program_fd, null_fd, seconds, p, &report);
 	_exit(write(p->report[1], &report, sizeof(report)) != sizeof(report));
 }
 
-static void close_pipes(struct runner_pipes *p)
+static void runner_close_pipes(struct runner_pipes *p)
 {
 	int *ends = p->output;
 
@@ -228,14 +228,14 @@ static void close_pipes(struct runner_pipes *p)
 			close(ends[i]);
 }
 
-static int open_pipes(struct runner_pipes *p, struct err *err)
+static int runner_open_pipes(struct runner_pipes *p, struct err *err)
 {
 	int *pairs[] = { p->output, p->ask, p->answer, p->report };
 
 	memset(p, -1, sizeof(*p));
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
 		if (pipe2(pairs[i], O_CLOEXEC)) {
-			close_pipes(p);
+			runner_close_pipes(p);
 			return err_sys(err, errno, "cannot make a pipe");
 		}
 	fcntl(p->output[0], F_SETFL, O_NONBLOCK);
@@ -253,7 +253,7 @@ static void close_runners(struct runner_pipes *p)
 	}
 }
 
-static void take_output(int fd, struct buf *out)
+static void runner_take_output(int fd, struct buf *out)
 {
 	char chunk[4096];
 	ssize_t n;
@@ -290,12 +290,12 @@ static bool runner_attend(const struct confined *c, const struct runner_pipes *p
 			if (fds[i].revents & (POLLHUP | POLLERR) && !(fds[i].revents & POLLIN))
 				fds[i].fd = -1;
 		if (fds[2].revents & POLLIN)
-			take_output(p->output[0], output);
+			runner_take_output(p->output[0], output);
 		if (fds[1].revents & POLLIN)
 			runner_serve_remount(c, p);
 		if (fds[0].revents) {
 			n = read(p->report[0], ret, sizeof(*ret));
-			take_output(p->output[0], output);
+			runner_take_output(p->output[0], output);
 			/* Killed with all others where the file system would not be unmounted. */
 			if (n != (ssize_t)sizeof(*ret))
 				*ret = (struct runner_report){ PROGRAM_KILLED, SIGKILL, 0, { 0 } };
@@ -314,7 +314,7 @@ int confined_run(const struct confined *c, const char *program, size_t len, doub
 	gid_t gid = getegid();
 	struct runner_pipes p;
 	pid_t pid;
-	int r = open_pipes(&p, err);
+	int r = runner_open_pipes(&p, err);
 
 	*ret = (struct program_report){ 0 };
 	if (r)
@@ -329,7 +329,7 @@ int confined_run(const struct confined *c, const char *program, size_t len, doub
 		kill(pid, SIGKILL);
 	if (!r && !(c->clone_flags & CLONE_PARENT))
 		waitpid(pid, NULL, report.fate == PROGRAM_HUNG ? WNOHANG : 0);
-	close_pipes(&p);
+	runner_close_pipes(&p);
 	if (!r && report.failure)
 		r = err_set(err, -report.failure, "%s", report.err.text);
 	ret->fate = report.fate;

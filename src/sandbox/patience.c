@@ -47,7 +47,7 @@ void patience_begin(struct patience *p, pid_t pid, int64_t limit_ns)
 	*p = (struct patience){ .pid = pid, .limit_ns = limit_ns, .begin_ns = now, .look_ns = now };
 }
 
-static bool read_proc(const char *path, struct buf *out)
+static bool patience_read_proc(const char *path, struct buf *out)
 {
 	int fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
 	bool ok;
@@ -70,7 +70,7 @@ static pid_t pid_in_proc(pid_t pid)
 	pid_t seen = 0;
 
 	snprintf(path, sizeof(path), "self/fdinfo/%d", pidfd);
-	if (pidfd >= 0 && read_proc(path, &text))
+	if (pidfd >= 0 && patience_read_proc(path, &text))
 		line = strstr(text.data, "Pid:");
 	if (line)
 		seen = (pid_t)strtol(line + strlen("Pid:"), NULL, 10);
@@ -91,24 +91,25 @@ static bool is_our_program(pid_t pid)
 	       theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
 }
 
-static void look_at_task(pid_t pid, const char *task, struct task_survey *ret)
+static void survey_task(pid_t pid, const char *task, struct task_survey *ret)
 {
 	struct buf text = BUF_INIT;
 	const char *name_end;
 	char path[300];
 
 	snprintf(path, sizeof(path), "%d/task/%s/stat", (int)pid, task);
-	if (read_proc(path, &text) && (name_end = strrchr(text.data, ')')) && name_end[1]) {
+	if (patience_read_proc(path, &text) && (name_end = strrchr(text.data, ')')) &&
+	    name_end[1]) {
 		ret->runnable |= name_end[2] == 'R';
 		ret->stopped |= strchr("Tt", name_end[2]) && is_our_program(pid);
 	}
 	snprintf(path, sizeof(path), "%d/task/%s/schedstat", (int)pid, task);
-	if (read_proc(path, &text))
+	if (patience_read_proc(path, &text))
 		ret->run_ns += strtoull(text.data, NULL, 10);
 	buf_free(&text);
 }
 
-static void look_at_process(pid_t pid, struct task_survey *ret)
+static void survey_process(pid_t pid, struct task_survey *ret)
 {
 	char path[32];
 	struct dirent *entry;
@@ -120,18 +121,18 @@ static void look_at_process(pid_t pid, struct task_survey *ret)
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	while (dir && (entry = readdir(dir)))
 		if (*entry->d_name != '.')
-			look_at_task(pid, entry->d_name, ret);
+			survey_task(pid, entry->d_name, ret);
 	if (dir)
 		closedir(dir);
 }
 
-static bool look_at_all(pid_t pid, struct task_survey *ret)
+static bool survey_all(pid_t pid, struct task_survey *ret)
 {
 	pid_t pids[TASKS_MAX] = { pid_in_proc(pid) };
 	size_t count = pids[0] ? descendants_add(proc_fd, pids, 1, TASKS_MAX) : 0;
 
 	for (size_t i = 0; i < count; i++)
-		look_at_process(pids[i], ret);
+		survey_process(pids[i], ret);
 	return ret->run_ns;
 }
 
@@ -142,7 +143,7 @@ static double share_of_cpu(void)
 	const char *running = NULL;
 	double share = 1, wanting, cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (read_proc("loadavg", &text))
+	if (patience_read_proc("loadavg", &text))
 		running = strchr(text.data, '/');
 	while (running && running > text.data && running[-1] != ' ')
 		running--;
@@ -154,12 +155,12 @@ static double share_of_cpu(void)
 }
 
 /* How much of the time since the last look counts. */
-static int64_t counts_ns(struct patience *p, int64_t passed_ns)
+static int64_t patience_counts_ns(struct patience *p, int64_t passed_ns)
 {
 	struct task_survey tasks = { 0 };
 	uint64_t before_ns = p->run_ns;
 
-	if (p->counted_ns < NS_PER_S || proc_fd < 0 || !look_at_all(p->pid, &tasks))
+	if (p->counted_ns < NS_PER_S || proc_fd < 0 || !survey_all(p->pid, &tasks))
 		return passed_ns;
 	p->run_ns = tasks.run_ns;
 	if (tasks.stopped)
@@ -178,7 +179,7 @@ enum patience_left patience_look(struct patience *p)
 	int64_t now = clock_ns(), passed_ns = now - p->look_ns;
 
 	p->look_ns = now;
-	p->counted_ns += counts_ns(p, passed_ns < look_max_ns ? passed_ns : look_max_ns);
+	p->counted_ns += patience_counts_ns(p, passed_ns < look_max_ns ? passed_ns : look_max_ns);
 	if (p->counted_ns >= p->limit_ns)
 		return PATIENCE_OVER;
 	if (now - p->begin_ns > STARVED_FACTOR * p->limit_ns + STARVED_S * NS_PER_S)

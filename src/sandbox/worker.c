@@ -83,7 +83,7 @@ static void die_with_parent(pid_t parent)
 }
 
 /* No signal is handled as in the parent; those that a call may raise are errors of that call. */
-static void leave_parent(void)
+static void worker_leave_parent(void)
 {
 	setsid();
 	for (int number = 1; number < SIGRTMIN; number++)
@@ -159,8 +159,8 @@ static int worker_prepare(const struct worker_place *place, int root_fd, struct 
 }
 
 /* The groups of a user: root for the moment it takes. */
-static int join_groups(const struct worker_place *place, const struct worker_message *m,
-		       pid_t parent, struct err *err)
+static int worker_join_groups(const struct worker_place *place, const struct worker_message *m,
+			      pid_t parent, struct err *err)
 {
 	int error = 0;
 
@@ -172,7 +172,7 @@ static int join_groups(const struct worker_place *place, const struct worker_mes
 }
 
 /* Waits, spinning, until all racers are there; the deadline is their crew's. */
-static void pass_gate(const struct worker_message *m)
+static void worker_pass_gate(const struct worker_message *m)
 {
 	enum { SPINS_MAX = 1 << 14 };
 
@@ -187,13 +187,13 @@ static void pass_gate(const struct worker_message *m)
 }
 
 /* Makes the calls of one turn, as many as there is room for their data. */
-static void serve_calls(struct caller *self, struct worker_message *m)
+static void worker_serve_calls(struct caller *self, struct worker_message *m)
 {
 	struct channel *channel = &m->channel;
 	struct outcome outcome;
 
 	if (m->gate)
-		pass_gate(m);
+		worker_pass_gate(m);
 	for (unsigned i = 0; i < m->count && channel->data.used <= WORKER_TURN_DATA_MAX; i++) {
 		struct worker_call *call = &m->calls[i];
 
@@ -209,7 +209,7 @@ static void serve_calls(struct caller *self, struct worker_message *m)
 static void worker_serve(struct caller *self, struct worker_message *m)
 {
 	if (m->request == WORKER_CALLS) {
-		serve_calls(self, m);
+		worker_serve_calls(self, m);
 	} else {
 		self->buffer = m->channel.data.at;
 		caller_reset(self);
@@ -223,7 +223,7 @@ static _Noreturn void worker_run(const struct worker_place *place, struct caller
 	struct channel *channel = &m->channel;
 
 	die_with_parent(parent);
-	leave_parent();
+	worker_leave_parent();
 	close_all_but(root_fd);
 	channel->failure = worker_prepare(place, root_fd, self, channel, &channel->err);
 	die_with_parent(parent);
@@ -233,7 +233,7 @@ static _Noreturn void worker_run(const struct worker_place *place, struct caller
 			;
 		channel->err = (struct err){ 0 };
 		channel->failure =
-			m->groups_changed ? join_groups(place, m, parent, &channel->err) : 0;
+			m->groups_changed ? worker_join_groups(place, m, parent, &channel->err) : 0;
 		if (!channel->failure)
 			worker_serve(self, m);
 	}

@@ -17,7 +17,7 @@ static bool is_on(const char *path, dev_t dev)
 	return !stat(path, &st) && st.st_dev == dev;
 }
 
-static bool has_open(const char *process, dev_t dev)
+static bool holder_has_open(const char *process, dev_t dev)
 {
 	struct buf path = BUF_INIT;
 	struct dirent *entry;
@@ -37,7 +37,7 @@ static bool has_open(const char *process, dev_t dev)
 	return found;
 }
 
-static bool holds(const char *process, dev_t dev)
+static bool holder_is(const char *process, dev_t dev)
 {
 	struct buf path = BUF_INIT;
 	bool found;
@@ -46,12 +46,12 @@ static bool holds(const char *process, dev_t dev)
 	found = is_on(path.data, dev);
 	buf_clear(&path);
 	buf_addf(&path, "%s/root", process);
-	found = found || is_on(path.data, dev) || has_open(process, dev);
+	found = found || is_on(path.data, dev) || holder_has_open(process, dev);
 	buf_free(&path);
 	return found;
 }
 
-static void add_name(const char *process, const char *pid, struct buf *out)
+static void holder_add_name(const char *process, const char *pid, struct buf *out)
 {
 	struct buf path = BUF_INIT, name = BUF_INIT;
 
@@ -81,9 +81,9 @@ bool holder_find(const char *mount, struct buf *out)
 		buf_clear(&process);
 		buf_addf(&process, "/proc/%s", entry->d_name);
 		found = !stat(process.data, &other) && other.st_ino != self.st_ino &&
-			holds(process.data, st.st_dev);
+			holder_is(process.data, st.st_dev);
 		if (found)
-			add_name(process.data, entry->d_name, out);
+			holder_add_name(process.data, entry->d_name, out);
 	}
 	if (dir)
 		closedir(dir);

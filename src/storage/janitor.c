@@ -35,7 +35,7 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-static void clean(const struct janitor *j)
+static void janitor_clean(const struct janitor *j)
 {
 	const char *slash = strrchr(buf_str(&j->path), '/');
 
@@ -72,7 +72,7 @@ static _Noreturn void janitor_run(struct janitor *j, int wait_fd, int report_fd)
 	descriptors_keep(keep, ARRAY_LEN(keep));
 	while (read(wait_fd, &byte, 1) < 0 && errno == EINTR)
 		;
-	clean(j);
+	janitor_clean(j);
 	_exit(0);
 }
 
@@ -155,7 +155,7 @@ void janitor_close(struct janitor *j, double seconds)
 		close_fd(gone.fd);
 		/* Somebody killed it: its work is ours then. */
 		if (waitpid(j->pid, &status, WNOHANG) == j->pid && status)
-			clean(j);
+			janitor_clean(j);
 	}
 	close_fd(j->dir_fd);
 	close_fd(j->parent_fd);

@@ -51,7 +51,7 @@ bool mounting_knows(const char *fs)
 
 /* The type in a line of mountinfo: "id parent major:minor root mount options fields... - type
  * source ..."; NULL at the end. */
-static const char *type_in(const char *line, size_t *ret_len)
+static const char *mountinfo_type(const char *line, size_t *ret_len)
 {
 	const char *type = strstr(line, " - ");
 
@@ -62,7 +62,7 @@ static const char *type_in(const char *line, size_t *ret_len)
 }
 
 /* Visits the lines of mountinfo until one is the right one. */
-static bool find_mount(bool (*is_right)(const char *line, void *to), void *to)
+static bool mountinfo_find(bool (*is_right)(const char *line, void *to), void *to)
 {
 	struct buf text = BUF_INIT;
 	char *save = NULL;
@@ -86,7 +86,7 @@ static bool has_id(const char *line, void *to)
 {
 	struct mount_sought *sought = to;
 	size_t len;
-	const char *type = type_in(line, &len);
+	const char *type = mountinfo_type(line, &len);
 
 	if (!type || strtoull(line, NULL, 10) != sought->id)
 		return false;
@@ -102,7 +102,7 @@ bool mounting_type_of(const char *path, struct buf *out)
 	if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &st) || !(st.stx_mask & STATX_MNT_ID))
 		return false;
 	sought.id = st.stx_mnt_id;
-	return find_mount(has_id, &sought);
+	return mountinfo_find(has_id, &sought);
 }
 
 static bool has_mount_point(const char *line, void *to)
@@ -116,7 +116,7 @@ bool mounting_is_mounted(const char *path)
 	bool found;
 
 	buf_addf(&field, " %s ", path);
-	found = find_mount(has_mount_point, field.data);
+	found = mountinfo_find(has_mount_point, field.data);
 	buf_free(&field);
 	return found;
 }
@@ -125,18 +125,18 @@ static bool has_type(const char *line, void *to)
 {
 	const char *fs = to;
 	size_t len;
-	const char *type = type_in(line, &len);
+	const char *type = mountinfo_type(line, &len);
 
 	return type && len == strlen(fs) && !memcmp(type, fs, len);
 }
 
 bool mounting_has(const char *fs)
 {
-	return find_mount(has_type, (void *)fs);
+	return mountinfo_find(has_type, (void *)fs);
 }
 
 /* One attempt; -EBUSY if someone else took the device in between. */
-static int try_loop(int control, int image_fd, struct buf *path, int *ret_loop_fd, struct err *err)
+static int loop_try(int control, int image_fd, struct buf *path, int *ret_loop_fd, struct err *err)
 {
 	struct loop_config config = { .fd = (uint32_t)image_fd,
 				      .info.lo_flags = LO_FLAGS_AUTOCLEAR };
@@ -166,7 +166,7 @@ int loop_attach(int image_fd, struct buf *path, int *ret_loop_fd, struct err *er
 	if (control < 0)
 		return err_sys(err, errno, "cannot open /dev/loop-control");
 	for (int i = 0; i < LOOP_TRIES && ret == -EBUSY; i++)
-		ret = try_loop(control, image_fd, path, ret_loop_fd, err);
+		ret = loop_try(control, image_fd, path, ret_loop_fd, err);
 	close(control);
 	return ret == -EBUSY ? err_set(err, EBUSY, "loop devices are taken away all the time")
 			     : ret;
@@ -263,7 +263,7 @@ static int mount_error(int context, const char *fs, int error, struct err *err)
 	return err_sys(err, error, "cannot mount %s%s", fs, text);
 }
 
-static int configure(int context, const char *source, const char *options, unsigned *attribute)
+static int loop_configure(int context, const char *source, const char *options, unsigned *attribute)
 {
 	if (source && fsconfig(context, FSCONFIG_SET_STRING, "source", source, 0))
 		return -1;
@@ -280,7 +280,7 @@ int mounting_mount(const char *fs, const char *source, const char *options, cons
 
 	if (context < 0)
 		return err_sys(err, errno, "cannot mount %s", fs);
-	if (configure(context, source, options, &attribute)) {
+	if (loop_configure(context, source, options, &attribute)) {
 		ret = mount_error(context, fs, errno, err);
 	} else {
 		mount_fd = fsmount(context, FSMOUNT_CLOEXEC, attribute);

@@ -42,14 +42,14 @@ void program_fill(struct buf *out, const char *command, const struct program_val
 	}
 }
 
-static void add_name(const char *command, struct buf *out)
+static void program_add_name(const char *command, struct buf *out)
 {
 	command += strspn(command, " \t");
 	buf_add(out, command, strcspn(command, " \t\n"));
 }
 
 /* The user's path, and behind it where programs for root lie. */
-static void search_path(struct buf *out)
+static void program_search_path(struct buf *out)
 {
 	const char *path = getenv("PATH");
 
@@ -62,8 +62,8 @@ bool program_exists(const char *command)
 	bool found = false;
 	char *save = NULL;
 
-	add_name(command, &program);
-	search_path(&path);
+	program_add_name(command, &program);
+	program_search_path(&path);
 	if (strchr(buf_str(&program), '/'))
 		found = !access(program.data, X_OK);
 	for (char *dir = strtok_r(path.data, ":", &save); dir && !found && program.len;
@@ -84,7 +84,7 @@ void program_lacking(const char *command, const char *packages, struct buf *out)
 
 	if (out->len || !command || program_exists(command))
 		return;
-	add_name(command, &name);
+	program_add_name(command, &name);
 	buf_addf(out, "the program %s is missing; ", buf_str(&name));
 	if (packages)
 		buf_addf(out, "Debian has it in %s", packages);
@@ -131,7 +131,7 @@ static pid_t program_fork(const char *text, int pass_fd, int output_fd, int end_
 
 	buf_addf(&command, "exec </dev/null; exec %s", text);
 	buf_adds(&path, "PATH=");
-	search_path(&path);
+	program_search_path(&path);
 	argv[2] = command.data;
 	environment[0] = path.data;
 	pid = vfork();

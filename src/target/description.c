@@ -77,14 +77,14 @@ static const struct {
 	{ "times", TREE_TIMES }, { "symlink_mode", TREE_SYMLINK_MODE },
 };
 
-static void free_sources(struct sources *s)
+static void sources_free(struct sources *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		ini_free(&s->list[i].ini);
 	free(s);
 }
 
-static int add_file(struct sources *s, const char *path, bool required, struct err *err)
+static int sources_add_file(struct sources *s, const char *path, bool required, struct err *err)
 {
 	int ret;
 
@@ -96,7 +96,7 @@ static int add_file(struct sources *s, const char *path, bool required, struct e
 	return ret;
 }
 
-static int add_user_file(struct sources *s, struct err *err)
+static int sources_add_user_file(struct sources *s, struct err *err)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 	struct buf path = BUF_INIT;
@@ -107,12 +107,12 @@ static int add_user_file(struct sources *s, struct err *err)
 	else if (home && *home == '/')
 		buf_addf(&path, "%s/.config/assay/targets.ini", home);
 	if (path.len)
-		ret = add_file(s, path.data, false, err);
+		ret = sources_add_file(s, path.data, false, err);
 	buf_free(&path);
 	return ret;
 }
 
-static int add_shipped(struct sources *s, struct err *err)
+static int sources_add_shipped(struct sources *s, struct err *err)
 {
 	struct source *source;
 	char name[64];
@@ -131,19 +131,19 @@ static int add_shipped(struct sources *s, struct err *err)
 	return 0;
 }
 
-static int read_sources(struct sources **ret, const char *config, struct err *err)
+static int sources_read(struct sources **ret, const char *config, struct err *err)
 {
 	struct sources *s = must_alloc(sizeof(*s));
-	int r = add_file(s, config ? config : "assay.ini", config != NULL, err);
+	int r = sources_add_file(s, config ? config : "assay.ini", config != NULL, err);
 
 	if (!r)
-		r = add_user_file(s, err);
+		r = sources_add_user_file(s, err);
 	if (!r)
-		r = add_file(s, "/etc/assay/targets.ini", false, err);
+		r = sources_add_file(s, "/etc/assay/targets.ini", false, err);
 	if (!r)
-		r = add_shipped(s, err);
+		r = sources_add_shipped(s, err);
 	if (r)
-		free_sources(s);
+		sources_free(s);
 	else
 		*ret = s;
 	return r;
@@ -158,7 +158,7 @@ static const char *row_target(const struct ini_row *row)
 }
 
 /* The first source, from number `from` on, that describes the target; s->count if none does. */
-static size_t find_source(const struct sources *s, size_t from, const char *name)
+static size_t sources_find(const struct sources *s, size_t from, const char *name)
 {
 	for (size_t i = from; i < s->count; i++) {
 		const struct ini *ini = &s->list[i].ini;
@@ -173,7 +173,7 @@ static size_t find_source(const struct sources *s, size_t from, const char *name
 	return s->count;
 }
 
-static int set_fields(struct target_description *d, struct err *err)
+static int description_set_fields(struct target_description *d, struct err *err)
 {
 	char *list = arena_strdup(&d->arena, d->fields), *save = NULL;
 	size_t i;
@@ -207,7 +207,7 @@ static const char *last_version(const char *value)
 	return strncmp(value, until, sizeof(until) - 1) ? NULL : value + sizeof(until) - 1;
 }
 
-static int check_trait(const char *name, const char *value, struct err *err)
+static int description_check_trait(const char *name, const char *value, struct err *err)
 {
 	struct traits scratch = traits_usual;
 	const char *last = last_version(value);
@@ -217,12 +217,12 @@ static int check_trait(const char *name, const char *value, struct err *err)
 	return ret ? ret : traits_set(&scratch, name, last ? "yes" : value, err);
 }
 
-static int set_trait(struct target_description *d, const struct ini_row *row, bool need_reason,
-		     struct err *err)
+static int description_set_trait(struct target_description *d, const struct ini_row *row,
+				 bool need_reason, struct err *err)
 {
 	const char *name = row->key + sizeof(trait_prefix) - 1;
 	struct target_trait *trait, *old = d->traits;
-	int ret = check_trait(name, row->value, err);
+	int ret = description_check_trait(name, row->value, err);
 	size_t i;
 
 	if (ret)
@@ -244,24 +244,24 @@ static int set_trait(struct target_description *d, const struct ini_row *row, bo
 	return 0;
 }
 
-static int set_row(struct target_description *d, const struct ini_row *row, bool need_reason,
-		   struct err *err)
+static int description_set_row(struct target_description *d, const struct ini_row *row,
+			       bool need_reason, struct err *err)
 {
 	int ret;
 
 	if (!strcmp(row->key, "base"))
 		return 0;
 	if (!strncmp(row->key, trait_prefix, sizeof(trait_prefix) - 1))
-		return set_trait(d, row, need_reason, err);
+		return description_set_trait(d, row, need_reason, err);
 	ret = opt_set(keys, d, row->key, arena_strdup(&d->arena, row->value), err);
 	if (!ret && !strcmp(row->key, "fields"))
-		ret = set_fields(d, err);
+		ret = description_set_fields(d, err);
 	return ret;
 }
 
 /* Applies the base first, then the rows of the source numbered `at`. */
-static int apply(struct target_description *d, const struct sources *s, size_t at, const char *name,
-		 unsigned depth, struct err *err)
+static int description_apply(struct target_description *d, const struct sources *s, size_t at,
+			     const char *name, unsigned depth, struct err *err)
 {
 	const struct source *source = &s->list[at];
 	struct buf section = BUF_INIT;
@@ -272,7 +272,7 @@ static int apply(struct target_description *d, const struct sources *s, size_t a
 	buf_addf(&section, "%s%s", section_prefix, name);
 	base = ini_get(&source->ini, section.data, "base");
 	if (base) {
-		base_at = find_source(s, strcmp(base, name) ? 0 : at + 1, base);
+		base_at = sources_find(s, strcmp(base, name) ? 0 : at + 1, base);
 		if (base_at == s->count)
 			ret = err_set(err, EINVAL, "%s: [%s]: its base %s is not described",
 				      source->ini.path, section.data, base);
@@ -280,7 +280,7 @@ static int apply(struct target_description *d, const struct sources *s, size_t a
 			ret = err_set(err, EINVAL, "%s: [%s]: more than %d bases behind each other",
 				      source->ini.path, section.data, BASES_MAX);
 		else
-			ret = apply(d, s, base_at, base, depth + 1, err);
+			ret = description_apply(d, s, base_at, base, depth + 1, err);
 	}
 	for (size_t i = 0; i < source->ini.count && !ret; i++) {
 		const struct ini_row *row = &source->ini.rows[i];
@@ -288,7 +288,7 @@ static int apply(struct target_description *d, const struct sources *s, size_t a
 
 		if (strcmp(row->section, section.data))
 			continue;
-		ret = set_row(d, row, source->shipped, &own);
+		ret = description_set_row(d, row, source->shipped, &own);
 		if (ret)
 			err_set(err, -ret, "%s:%d: %s", source->ini.path, row->line, own.text);
 	}
@@ -312,7 +312,7 @@ struct version description_kernel(const struct target_description *d)
 }
 
 /* What was so until some version of Linux is so or not. */
-static void settle_versions(struct target_description *d)
+static void description_settle_versions(struct target_description *d)
 {
 	struct version kernel = description_kernel(d);
 
@@ -327,7 +327,7 @@ static void settle_versions(struct target_description *d)
 	}
 }
 
-static int unknown_target(const char *name, struct err *err)
+static int description_unknown(const char *name, struct err *err)
 {
 	return err_set(err, ENOENT, "%s: no such target; `assay targets` lists those there are",
 		       name);
@@ -342,11 +342,11 @@ int description_find(struct target_description *d, const char *spec, const char 
 	int ret;
 
 	*d = (struct target_description){ .arena = ARENA_INIT };
-	ret = read_sources(&s, config, err);
+	ret = sources_read(&s, config, err);
 	if (ret)
 		return ret;
 	d->name = arena_strdup(&d->arena, spec);
-	at = find_source(s, 0, d->name);
+	at = sources_find(s, 0, d->name);
 	for (size_t i = 0; i < ARRAY_LEN(separators) && at == s->count; i++) {
 		size_t name_len = strcspn(spec, separators[i]);
 
@@ -354,15 +354,16 @@ int description_find(struct target_description *d, const char *spec, const char 
 			continue;
 		d->name = arena_copy(&d->arena, spec, name_len);
 		d->argument = arena_strdup(&d->arena, spec + name_len + 1);
-		at = find_source(s, 0, d->name);
+		at = sources_find(s, 0, d->name);
 	}
-	ret = at == s->count ? unknown_target(d->name, err) : apply(d, s, at, d->name, 0, err);
+	ret = at == s->count ? description_unknown(d->name, err)
+			     : description_apply(d, s, at, d->name, 0, err);
 	if (!ret && !d->kind)
 		ret = err_set(err, EINVAL, "%s: [%s%s] says no kind", s->list[at].ini.path,
 			      section_prefix, d->name);
 	if (!ret)
-		settle_versions(d);
-	free_sources(s);
+		description_settle_versions(d);
+	sources_free(s);
 	return ret;
 }
 
@@ -406,7 +407,7 @@ static bool is_listed(const struct buf *names, const char *name)
 int description_names(const char *config, struct buf *ret_names_nul, struct err *err)
 {
 	struct sources *s;
-	int ret = read_sources(&s, config, err);
+	int ret = sources_read(&s, config, err);
 
 	if (ret)
 		return ret;
@@ -418,6 +419,6 @@ int description_names(const char *config, struct buf *ret_names_nul, struct err 
 				buf_add(ret_names_nul, name, strlen(name) + 1);
 		}
 	}
-	free_sources(s);
+	sources_free(s);
 	return 0;
 }

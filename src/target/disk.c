@@ -105,7 +105,7 @@ void disk_free(struct disk *disk)
 	image_free(&disk->image);
 }
 
-static int put_on_another(struct disk *disk, const struct disk_copy *contents, struct err *err)
+static int disk_put_on_another(struct disk *disk, const struct disk_copy *contents, struct err *err)
 {
 	int ret;
 
@@ -120,7 +120,7 @@ int disk_put(struct disk *disk, struct sandbox *sandbox, const struct disk_copy 
 	int ret;
 
 	if (!sandbox)
-		return put_on_another(disk, contents, err);
+		return disk_put_on_another(disk, contents, err);
 	ret = sandbox_detach(sandbox, err);
 	if (!ret)
 		ret = disk_copy_put(contents, &disk->image, err);
@@ -155,7 +155,7 @@ void disk_drop(struct disk *disk, uint64_t key)
 }
 
 /* Is the code among those of a list like "4 8"? */
-static bool lists(const char *codes, int code)
+static bool code_is_listed(const char *codes, int code)
 {
 	char *end;
 
@@ -169,8 +169,8 @@ static bool lists(const char *codes, int code)
 	return false;
 }
 
-static int run_checker(struct disk *disk, const struct target_description *d, enum verdict *ret,
-		       struct buf *report, struct err *err)
+static int disk_run_checker(struct disk *disk, const struct target_description *d,
+			    enum verdict *ret, struct buf *report, struct err *err)
 {
 	struct program_value image = { "image", PROGRAM_FD_PATH };
 	struct buf command = BUF_INIT;
@@ -182,9 +182,9 @@ static int run_checker(struct disk *disk, const struct target_description *d, en
 	if (r)
 		return r;
 	*ret = VERDICT_UNKNOWN;
-	if (lists(d->fsck_clean ? d->fsck_clean : "0", status))
+	if (code_is_listed(d->fsck_clean ? d->fsck_clean : "0", status))
 		*ret = VERDICT_OK;
-	else if (lists(d->fsck_bad, status))
+	else if (code_is_listed(d->fsck_bad, status))
 		*ret = VERDICT_BAD;
 	return 0;
 }
@@ -195,7 +195,7 @@ int disk_check(struct disk *disk, struct sandbox *sandbox, const struct target_d
 	int r = sandbox_detach(sandbox, err);
 
 	if (!r)
-		r = run_checker(disk, d, ret, report, err);
+		r = disk_run_checker(disk, d, ret, report, err);
 	return r ? r : sandbox_attach(sandbox, err);
 }
 

@@ -22,7 +22,7 @@ void kernels_directory(struct buf *ret)
 		buf_addf(ret, "%s/.cache/assay/kernel", home);
 }
 
-static void add_path(const char *name, const char *file, struct buf *ret)
+static void kernels_add_path(const char *name, const char *file, struct buf *ret)
 {
 	kernels_directory(ret);
 	buf_addf(ret, "/%s/%s/%s", kernels_fitting, name ? name : "usual", file);
@@ -30,7 +30,7 @@ static void add_path(const char *name, const char *file, struct buf *ret)
 
 void kernels_path(const char *name, struct buf *ret)
 {
-	add_path(name, "linux", ret);
+	kernels_add_path(name, "linux", ret);
 }
 
 int kernels_check(const char *name, struct err *err)
@@ -52,13 +52,13 @@ int kernels_make_directory(const char *path, struct err *err)
 }
 
 /* What the build wrote down about it. */
-static void add_about(const char *name, const char *key, struct buf *ret)
+static void kernels_add_about(const char *name, const char *key, struct buf *ret)
 {
 	struct buf path = BUF_INIT;
 	const char *value;
 	struct ini about;
 
-	add_path(name, "about", &path);
+	kernels_add_path(name, "about", &path);
 	ini_read(&about, path.data, NULL);
 	value = ini_get(&about, "kernel", key);
 	if (value)
@@ -69,17 +69,17 @@ static void add_about(const char *name, const char *key, struct buf *ret)
 
 void kernels_version(const char *name, struct buf *ret)
 {
-	add_about(name, "version", ret);
+	kernels_add_about(name, "version", ret);
 }
 
 void kernels_memory(const char *name, struct buf *ret)
 {
-	add_about(name, "memory", ret);
+	kernels_add_about(name, "memory", ret);
 }
 
 void kernels_points_path(const char *name, struct buf *ret)
 {
-	add_path(name, "points", ret);
+	kernels_add_path(name, "points", ret);
 }
 
 void kernels_coverage_name(const char *name, struct buf *ret)

@@ -24,7 +24,7 @@ enum {
 };
 
 /* A name of the kernel's that is no file and vanishes with its last holder. */
-static socklen_t name_of(const struct stat *st, struct sockaddr_un *ret)
+static socklen_t resource_name(const struct stat *st, struct sockaddr_un *ret)
 {
 	bool device = S_ISBLK(st->st_mode);
 	int len;
@@ -46,7 +46,7 @@ int resource_lock(const char *path, int *ret_fd, struct err *err)
 
 	if (stat(path, &st))
 		return err_sys(err, errno, "%s", path);
-	len = name_of(&st, &name);
+	len = resource_name(&st, &name);
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return err_sys(err, errno, "cannot lock %s", path);
@@ -100,7 +100,7 @@ static void word_char(struct command_word *w, const char *command, size_t *at, c
 }
 
 /* The next word from `at` on; false at the end. */
-static bool next_word(const char *command, size_t at, struct command_word *w)
+static bool command_next_word(const char *command, size_t at, struct command_word *w)
 {
 	char quote = 0;
 
@@ -127,7 +127,7 @@ static bool is_text(const char *path)
 	return n <= 0 || !memchr(bytes, '\0', (size_t)n);
 }
 
-static bool kind_of(const char *path, enum resource_kind *ret)
+static bool resource_kind(const char *path, enum resource_kind *ret)
 {
 	struct stat st;
 
@@ -140,7 +140,7 @@ static bool kind_of(const char *path, enum resource_kind *ret)
 }
 
 /* Reduces the word of an option to the text after "=", up to a comma. */
-static void cut_option(const char *command, struct command_word *w)
+static void resource_cut_option(const char *command, struct command_word *w)
 {
 	const char *equals = w->quoted ? NULL : strchr(w->text.data, '=');
 	struct buf value = BUF_INIT;
@@ -163,13 +163,13 @@ int resource_each(const char *command, const struct resource_visitor *visitor, s
 	size_t at = 0, copied = 0;
 	int ret = 0;
 
-	for (bool first = true; !ret && next_word(command, at, &w); first = false) {
+	for (bool first = true; !ret && command_next_word(command, at, &w); first = false) {
 		at = w.end;
 		if (first || !w.plain)
 			continue;
-		if (!kind_of(buf_str(&w.text), &kind)) {
-			cut_option(command, &w);
-			if (!w.text.len || !kind_of(w.text.data, &kind))
+		if (!resource_kind(buf_str(&w.text), &kind)) {
+			resource_cut_option(command, &w);
+			if (!w.text.len || !resource_kind(w.text.data, &kind))
 				continue;
 		}
 		buf_clear(&replaced);
@@ -192,7 +192,7 @@ int resource_check(const char *command, struct err *err)
 	size_t at = 0;
 	int ret = 0;
 
-	for (; !ret && next_word(command, at, &w); at = w.end)
+	for (; !ret && command_next_word(command, at, &w); at = w.end)
 		if (w.expands)
 			ret = err_set(err, EINVAL,
 				      "%s: only a shell can expand this, so Assay cannot copy or "
@@ -202,8 +202,8 @@ int resource_check(const char *command, struct err *err)
 	return ret;
 }
 
-static int note_place(void *to, enum resource_kind kind, const char *path, struct buf *replaced,
-		      struct err *err)
+static int resource_note_place(void *to, enum resource_kind kind, const char *path,
+			       struct buf *replaced, struct err *err)
 {
 	*(bool *)to |= kind == RESOURCE_PLACE;
 	return 0;
@@ -212,7 +212,7 @@ static int note_place(void *to, enum resource_kind kind, const char *path, struc
 bool resource_is_named(const char *command)
 {
 	bool named = false;
-	const struct resource_visitor visitor = { note_place, &named };
+	const struct resource_visitor visitor = { resource_note_place, &named };
 	struct buf unchanged = BUF_INIT;
 
 	resource_each(command, &visitor, &unchanged, NULL);

@@ -61,9 +61,9 @@ const struct target_kind *target_kind_find(const char *name)
 	return NULL;
 }
 
-static int visit_one(const char *name, const char *config,
-		     void (*visit)(void *to, const char *name, const char *lacks), void *to,
-		     struct err *err)
+static int target_visit(const char *name, const char *config,
+			void (*visit)(void *to, const char *name, const char *lacks), void *to,
+			struct err *err)
 {
 	struct target_description d;
 	struct buf lacks = BUF_INIT;
@@ -88,7 +88,7 @@ int target_each(const char *config, void (*visit)(void *to, const char *name, co
 	int ret = description_names(config, &names, err);
 
 	for (size_t at = 0; at < names.len && !ret; at += strlen(names.data + at) + 1)
-		ret = visit_one(names.data + at, config, visit, to, err);
+		ret = target_visit(names.data + at, config, visit, to, err);
 	buf_free(&names);
 	return ret;
 }
@@ -103,7 +103,7 @@ int target_adopt(struct target *t, const struct target_description *d, struct er
 	return ret;
 }
 
-static int check_kind(const struct target_description *d, const char *fault, struct err *err)
+static int target_check_kind(const struct target_description *d, const char *fault, struct err *err)
 {
 	const struct target_kind *kind = target_kind_find(d->kind);
 
@@ -118,8 +118,8 @@ static int check_kind(const struct target_description *d, const char *fault, str
 	return kind->check ? kind->check(d, fault, err) : 0;
 }
 
-static int open_kind(struct target *t, const struct target_description *d,
-		     const struct target_options *options, struct err *err)
+static int target_open_kind(struct target *t, const struct target_description *d,
+			    const struct target_options *options, struct err *err)
 {
 	struct buf lacks = BUF_INIT;
 	int ret;
@@ -132,7 +132,7 @@ static int open_kind(struct target *t, const struct target_description *d,
 		return ret;
 	t->deadline_seconds =
 		options->deadline_seconds > 0 ? options->deadline_seconds : deadline_usual_seconds;
-	ret = check_kind(d, options->fault, err);
+	ret = target_check_kind(d, options->fault, err);
 	if (ret)
 		return ret;
 	t->kind = target_kind_find(d->kind);
@@ -147,7 +147,7 @@ static int open_kind(struct target *t, const struct target_description *d,
 }
 
 /* "reffs!FAULT:..." without its fault, which is put into the options. */
-static char *take_fault(const char *spec, struct target_options *options)
+static char *target_split_fault(const char *spec, struct target_options *options)
 {
 	size_t name_len = strcspn(spec, "!:"), fault_len;
 	struct buf rest = BUF_INIT;
@@ -167,12 +167,12 @@ static char *take_fault(const char *spec, struct target_options *options)
 int target_check(const char *spec, const char *config, struct err *err)
 {
 	struct target_options options = { 0 };
-	char *plain = take_fault(spec, &options);
+	char *plain = target_split_fault(spec, &options);
 	struct target_description d;
 	int r = description_find(&d, plain, config, err);
 
 	if (!r)
-		r = check_kind(&d, options.fault, err);
+		r = target_check_kind(&d, options.fault, err);
 	description_free(&d);
 	free((char *)options.fault);
 	free(plain);
@@ -192,7 +192,7 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 		struct err *err)
 {
 	struct target_options own = options ? *options : (struct target_options){ 0 };
-	char *plain = take_fault(spec, &own);
+	char *plain = target_split_fault(spec, &own);
 	struct target_description *d = must_alloc(sizeof(*d));
 	struct target *t = must_alloc(sizeof(*t));
 	int r;
@@ -201,7 +201,7 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 	t->description = d;
 	r = description_find(d, plain, own.config, err);
 	if (!r)
-		r = open_kind(t, d, &own, err);
+		r = target_open_kind(t, d, &own, err);
 	free(plain);
 	if (!options || own.fault != options->fault)
 		free((char *)own.fault);

@@ -72,7 +72,7 @@ static int dir_attach(void *own, int *ret_root_fd, struct err *err)
 }
 
 /* The next directory, empty and ours. */
-static int make_round(struct dir_target *d, struct err *err)
+static int dir_make_round(struct dir_target *d, struct err *err)
 {
 	char name[16];
 
@@ -97,7 +97,7 @@ static int dir_start(struct target *t, struct err *err)
 		.attach = dir_attach,
 		.limits = &d->limits,
 	};
-	int ret = make_round(d, err);
+	int ret = dir_make_round(d, err);
 
 	if (ret)
 		return ret;
@@ -127,7 +127,7 @@ static void dir_close(struct target *t)
 
 /* A mounted file system of a described type has the traits of the description. The free space there
  * is unknown. */
-static int adopt_traits(struct target *t, const char *path, const char *config, struct err *err)
+static int dir_adopt_traits(struct target *t, const char *path, const char *config, struct err *err)
 {
 	struct buf fs = BUF_INIT;
 	struct target_description d;
@@ -157,7 +157,7 @@ static int dir_open(struct target *t, const struct target_description *d,
 	sandbox_target_init(t, &own->base, d, dir_start);
 	t->uid = geteuid();
 	t->gid = getegid();
-	ret = adopt_traits(t, d->argument, options->config, err);
+	ret = dir_adopt_traits(t, d->argument, options->config, err);
 	own->file_size_max = t->traits.file_size_max;
 	if (!ret)
 		ret = resource_lock(d->argument, &own->lock_fd, err);

@@ -49,19 +49,19 @@ struct fuse_target {
 };
 
 /* The daemon's command: the description's, or the text after "fuse:". */
-static const char *command_of(const struct target_description *d)
+static const char *fuse_command(const struct target_description *d)
 {
 	return d->command ? d->command : d->argument;
 }
 
-static bool wants_device(const struct target_description *d)
+static bool fuse_wants_device(const struct target_description *d)
 {
-	return disk_wanted(d) && strstr(command_of(d), "{device}");
+	return disk_wanted(d) && strstr(fuse_command(d), "{device}");
 }
 
 static void fuse_lacks(const struct target_description *d, struct buf *out)
 {
-	const char *command = command_of(d);
+	const char *command = fuse_command(d);
 
 	if (access("/dev/fuse", R_OK | W_OK))
 		buf_adds(out, "/dev/fuse cannot be opened");
@@ -69,9 +69,9 @@ static void fuse_lacks(const struct target_description *d, struct buf *out)
 		buf_adds(out, "it needs root (CAP_SYS_ADMIN) or user namespaces");
 	if (out->len || !command)
 		return;
-	if (wants_device(d) && !capability_has(CAP_SYS_ADMIN))
+	if (fuse_wants_device(d) && !capability_has(CAP_SYS_ADMIN))
 		buf_adds(out, "it needs root (CAP_SYS_ADMIN) for a loop device");
-	else if (wants_device(d) && access("/dev/loop-control", R_OK | W_OK))
+	else if (fuse_wants_device(d) && access("/dev/loop-control", R_OK | W_OK))
 		buf_adds(out, "there are no loop devices (/dev/loop-control)");
 	program_lacking(command, d->packages, out);
 	program_lacking(d->mkfs, d->packages, out);
@@ -80,7 +80,7 @@ static void fuse_lacks(const struct target_description *d, struct buf *out)
 
 static unsigned fuse_caps(const struct target_description *d)
 {
-	const char *command = command_of(d);
+	const char *command = fuse_command(d);
 	unsigned caps = sandbox_target_caps(d);
 
 	/* Other users are refused by the kernel otherwise. */
@@ -90,9 +90,9 @@ static unsigned fuse_caps(const struct target_description *d)
 }
 
 /* The command with our names in it. */
-static void fill_command(struct fuse_target *f, const char *dir, const char *device)
+static void fuse_fill_command(struct fuse_target *f, const char *dir, const char *device)
 {
-	const char *command = command_of(&f->base.d);
+	const char *command = fuse_command(&f->base.d);
 	struct program_value values[] = {
 		{ "image", PROGRAM_FD_PATH },
 		{ "device", device },
@@ -121,11 +121,11 @@ static int fuse_begin(void *own, struct err *err)
 	buf_addf(&dir, "%s/back", f->place);
 	if (mkdir(f->mount.data, 0755) || mkdir(dir.data, 0755))
 		return err_sys(err, errno, "cannot make directories for the daemon");
-	if (wants_device(&f->base.d))
+	if (fuse_wants_device(&f->base.d))
 		ret = loop_attach(f->base.disk.image.fd, &device, &f->loop_fd, err);
 	else if (f->base.d.mkfs && !disk_wanted(&f->base.d))
 		ret = disk_run_mkfs(&f->base.disk, &f->base.d, dir.data, err);
-	fill_command(f, dir.data, buf_str(&device));
+	fuse_fill_command(f, dir.data, buf_str(&device));
 	buf_free(&dir);
 	buf_free(&device);
 	return ret;
@@ -225,7 +225,7 @@ static void fuse_close(struct target *t)
 }
 
 /* Also from another directory: the daemon is started again and again. */
-static void add_path(const char *path, struct buf *out)
+static void fuse_add_path(const char *path, struct buf *out)
 {
 	char *full = realpath(path, NULL);
 
@@ -252,17 +252,17 @@ static int take_named(void *to, enum resource_kind kind, const char *path, struc
 	ret = resource_lock(path, &f->locks[f->lock_count], err);
 	if (!ret)
 		f->lock_count++;
-	add_path(path, replaced);
+	fuse_add_path(path, replaced);
 	return ret;
 }
 
 /* What the command names of the user's is ours for now. */
-static int take_all_named(struct target *t, struct err *err)
+static int fuse_take_all_named(struct target *t, struct err *err)
 {
 	struct fuse_target *f = t->own;
 	const struct resource_visitor visitor = { take_named, f };
 	struct buf command = BUF_INIT;
-	int ret = resource_each(command_of(&f->base.d), &visitor, &command, err);
+	int ret = resource_each(fuse_command(&f->base.d), &visitor, &command, err);
 
 	f->base.d.command = arena_strdup(&f->base.d.arena, buf_str(&command));
 	buf_free(&command);
@@ -290,7 +290,7 @@ static int fuse_try_call(struct target *t, enum op op, int *ret_error, struct er
 }
 
 /* Whether what is there survives a remount is not known of any command: it is tried. */
-static int find_out_whether_it_keeps(struct target *t, struct err *err)
+static int fuse_probe_remount(struct target *t, struct err *err)
 {
 	struct fuse_target *f = t->own;
 	int error, ret = fuse_try_call(t, OP_mkdir, &error, err);
@@ -310,9 +310,9 @@ static int find_out_whether_it_keeps(struct target *t, struct err *err)
 
 static int fuse_check(const struct target_description *d, const char *fault, struct err *err)
 {
-	if (!command_of(d) || !*command_of(d))
+	if (!fuse_command(d) || !*fuse_command(d))
 		return err_set(err, EINVAL, "fuse needs a command: fuse:COMMAND");
-	return d->backing ? 0 : resource_check(command_of(d), err);
+	return d->backing ? 0 : resource_check(fuse_command(d), err);
 }
 
 static int fuse_open(struct target *t, const struct target_description *d,
@@ -334,11 +334,11 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	if (disk_wanted(d))
 		ret = disk_make(&f->base.disk, d, err);
 	else if (!d->backing)
-		ret = take_all_named(t, err);
+		ret = fuse_take_all_named(t, err);
 	if (!ret)
 		ret = fuse_start(t, err);
 	if (!ret && !d->backing)
-		ret = find_out_whether_it_keeps(t, err);
+		ret = fuse_probe_remount(t, err);
 	if (ret)
 		fuse_close(t);
 	return ret;
@@ -361,7 +361,7 @@ static int fuse_reset(struct target *t, struct err *err)
 
 static bool fuse_is_single(const struct target_description *d)
 {
-	return !d->backing && command_of(d) && resource_is_named(command_of(d));
+	return !d->backing && fuse_command(d) && resource_is_named(fuse_command(d));
 }
 
 const struct target_kind target_fuse = {
