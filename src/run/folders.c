@@ -1,0 +1,117 @@
+/* folders.c -- a folder for each finding of a run. */
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "run/rows.h"
+
+/* Of a finding that could not be written, so much of its trace is kept in the list. */
+enum { TRACE_KEPT_MAX = 8192, NUMBER_MAX = 999999 };
+
+void row_set_folder(const struct run *r, json_t *row, const char *folder)
+{
+	struct buf path = BUF_INIT;
+
+	buf_addf(&path, "%s/%s", r->dir, folder);
+	json_object_set_new(row, "folder", row_json_text(folder));
+	json_object_set_new(row, "path", row_json_text(buf_str(&path)));
+	buf_free(&path);
+}
+
+/* PLACE/NNN-CODE, the first that is not there yet. */
+static int row_new_folder(const struct run *r, const char *place, const char *code,
+			  char ret[PATH_MAX], struct err *err)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%.3000s/%s", r->dir, place);
+	if (mkdir(path, 0755) && errno != EEXIST)
+		return err_sys(err, errno, "cannot make the directory %s", path);
+	for (unsigned number = 1; number <= NUMBER_MAX; number++) {
+		glob_t there;
+		int found;
+
+		snprintf(path, sizeof(path), "%.3000s/%s/%03u-*", r->dir, place, number);
+		found = glob(path, 0, NULL, &there);
+		globfree(&there);
+		if (!found)
+			continue;
+		snprintf(ret, PATH_MAX, "%s/%03u-%s", place, number, code);
+		return 0;
+	}
+	return err_set(err, ENOSPC, "%s: too many findings", r->dir);
+}
+
+/* The folder goes to where the finding is listed now, under its present code. */
+static int row_move_folder(struct run *r, json_t *row, const char *place, const char *code,
+			   struct err *err)
+{
+	char folder[PATH_MAX], from[PATH_MAX], to[PATH_MAX];
+	const char *old = row_text(row, "folder"), *dash = strrchr(old, '-');
+	size_t len = strlen(place);
+
+	if (*old && !strncmp(old, place, len) && old[len] == '/' && dash) {
+		if (!strcmp(dash + 1, code))
+			return 0;
+		snprintf(folder, sizeof(folder), "%.*s-%s", (int)(dash - old), old, code);
+	} else {
+		int status = row_new_folder(r, place, code, folder, err);
+
+		if (status)
+			return status;
+	}
+	snprintf(from, sizeof(from), "%s/%s", r->dir, old);
+	snprintf(to, sizeof(to), "%.3000s/%.1000s", r->dir, folder);
+	if (*old && rename(from, to))
+		return err_sys(err, errno, "cannot make %s", to);
+	row_set_folder(r, row, folder);
+	return 0;
+}
+
+void row_remove_folder(const char *path)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir)))
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	closedir(dir);
+	rmdir(path);
+}
+
+/* What could not be written stays in the list, with the reason and its calls. */
+static void row_keep_failure(json_t *row, const struct finding *f, const struct err *err)
+{
+	struct buf calls = BUF_INIT, clipped = BUF_INIT;
+
+	finding_print_calls(f, &calls);
+	buf_add_clipped(&clipped, buf_str(&calls), TRACE_KEPT_MAX);
+	json_object_set_new(row, "failure", row_json_text(err->text));
+	json_object_set_new(row, "trace", row_json_text(buf_str(&clipped)));
+	buf_free(&calls);
+	buf_free(&clipped);
+}
+
+void row_write_folder(struct run *r, json_t *row, const char *place, const struct finding *f,
+		      const struct target *t)
+{
+	struct err err = { 0 };
+	int status = row_move_folder(r, row, place, problem_table[f->discrepancy.code].name, &err);
+
+	if (!status)
+		status = finding_write(f, t, row_text(row, "path"), &err);
+	if (status) {
+		row_keep_failure(row, f, &err);
+		return;
+	}
+	json_object_del(row, "failure");
+	json_object_del(row, "trace");
+}
