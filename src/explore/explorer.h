@@ -11,8 +11,8 @@
 #include "explore/recent.h"
 #include "explore/tally.h"
 #include "judge/kernel_log.h"
-#include "judge/kernel_ours.h"
 #include "plan/plan.h"
+#include "run/kernel_ours.h"
 
 /* A call of the history and the state it led to. */
 struct history_call {

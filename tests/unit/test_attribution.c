@@ -1,5 +1,5 @@
 /* test_attribution.c -- complaints of kernels, as they were written: which of them are ours. */
-#include "judge/attribution.h"
+#include "run/attribution.h"
 
 #include <string.h>
 

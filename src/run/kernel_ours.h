@@ -1,8 +1,8 @@
 /* kernel_ours.h -- what the kernel may name of ours in its log: processes, disks, file system. */
-#ifndef JUDGE_KERNEL_OURS_H
-#define JUDGE_KERNEL_OURS_H
+#ifndef RUN_KERNEL_OURS_H
+#define RUN_KERNEL_OURS_H
 
-#include "judge/attribution.h"
+#include "run/attribution.h"
 
 struct target;
 

@@ -1,11 +1,11 @@
-/* attribution.h -- whose a complaint of the kernel's is.
+/* attribution.h -- whether a complaint in the kernel log is about this run.
  *
- * The log is the whole machine's. A complaint is ours where it names one of our disks; where one
- * of our processes was running (but for an interrupt, which runs on anybody's time); or where
- * nobody's process was running, a kernel thread's say, in the code of a file system that nobody
- * but us has mounted. All else is somebody else's. */
-#ifndef JUDGE_ATTRIBUTION_H
-#define JUDGE_ATTRIBUTION_H
+ * The log is that of the whole machine. A complaint is ours where it names one of our disks; where
+ * one of our processes was running (except in an interrupt, which may interrupt any process); or
+ * where a kernel thread was running code of a file system that only we have mounted. All other
+ * complaints are about other processes. */
+#ifndef RUN_ATTRIBUTION_H
+#define RUN_ATTRIBUTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,12 +23,12 @@ enum attribution {
 
 /* What a complaint may name of ours. */
 struct kernel_ours {
-	char comm[16]; /* name of our processes; "": they have none of their own */
+	char comm[16]; /* name of our processes; "": they have no special name */
 	pid_t *pids;   /* of our processes, as the kernel counts them */
 	size_t pid_count;
 	struct buf devices; /* words for our disks, each with a NUL: "loop3", "flush-7:3" */
 	const char *fs;     /* the file system as mount calls it; NULL: not known */
-	bool alone;         /* nobody else has one of its kind mounted */
+	bool alone;         /* no other process has one of its kind mounted */
 };
 
 enum attribution attribution_of(const struct kernel_ours *ours, enum kernel_alarm alarm,

@@ -1,5 +1,5 @@
 /* attribution.c -- whose a complaint of the kernel's is: by device, process or call trace. */
-#include "judge/attribution.h"
+#include "run/attribution.h"
 
 #include <ctype.h>
 #include <regex.h>
@@ -21,9 +21,9 @@ static const char *const task_forms[] = {
 								    */
 };
 
-/* Who runs on nobody's behalf. */
-static const char *const nobodys[] = { "kworker/", "ksoftirqd/", "swapper/", "rcu",
-				       "kswapd",   "khugepaged", "kcompactd" };
+/* Kernel threads, which run for no process. */
+static const char *const kernel_threads[] = { "kworker/", "ksoftirqd/", "swapper/", "rcu",
+					      "kswapd",   "khugepaged", "kcompactd" };
 
 /* Functions of a file system begin with its name, but for these. */
 static const struct {
@@ -131,15 +131,15 @@ static bool names_code(const char *fs, const char *text)
 }
 
 /* Was it a thread of the kernel's? Those of a file system bear its name: "btrfs-cleaner". */
-static bool is_nobodys(const char *fs, const char *text)
+static bool is_kernel_thread(const char *fs, const char *text)
 {
 	const char *comm = strstr(text, " Comm: ");
 
 	if (!comm)
 		return false;
 	comm += strlen(" Comm: ");
-	for (size_t i = 0; i < ARRAY_LEN(nobodys); i++)
-		if (!strncmp(comm, nobodys[i], strlen(nobodys[i])))
+	for (size_t i = 0; i < ARRAY_LEN(kernel_threads); i++)
+		if (!strncmp(comm, kernel_threads[i], strlen(kernel_threads[i])))
 			return true;
 	return !strncmp(comm, fs, strlen(fs)) && strchr("-/_", comm[strlen(fs)]);
 }
@@ -162,7 +162,7 @@ static enum attribution attribute(const struct kernel_ours *ours, enum kernel_al
 		return ATTRIBUTION_NONE;
 	if (!interrupt && names_process(ours, text))
 		return ATTRIBUTION_PROCESS;
-	if (ours->fs && ours->alone && (interrupt || is_nobodys(ours->fs, text)) &&
+	if (ours->fs && ours->alone && (interrupt || is_kernel_thread(ours->fs, text)) &&
 	    names_code(ours->fs, text))
 		return ATTRIBUTION_CODE;
 	return ATTRIBUTION_NONE;

@@ -1,5 +1,5 @@
 /* kernel_ours.c -- what the kernel may name of ours in its log: processes, disks, file system. */
-#include "judge/kernel_ours.h"
+#include "run/kernel_ours.h"
 #include "target/target.h"
 
 #include <fcntl.h>
@@ -60,7 +60,7 @@ static void count_device(void *to, const char *name, unsigned major, unsigned mi
 
 void kernel_ours_look(struct kernel_ours *ours, const struct target *t)
 {
-	char images[32]; /* as a loop device tells of them: a blank follows */
+	char images[32]; /* as a loop device reports them: a blank follows */
 	size_t all = 0, own = 0;
 
 	look_at_processes(ours);
