@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "storage/write_log.h"
 #include "target/target.h"
 #include "trace/script.h"
 

@@ -67,7 +67,8 @@ static void make_tree(int fd)
 			bench_fail("write");
 		close(file);
 	}
-	symlinkat("f0", fd, "link");
+	if (symlinkat("f0", fd, "link"))
+		bench_fail("symlinkat");
 }
 
 static void scan_mount(struct scanner *scanner, int fd, struct hash *ret)

@@ -31,10 +31,10 @@ static bool can_replay(const struct deviation *d)
 	return !d->history.len && d->code != PROBLEM_TIMES;
 }
 
-/* For one cause: some targets take long to start anew. */
+/* For one cause: some targets take long to start again. */
 static const double tell_seconds_max = 30;
 
-/* Shrinks and lists a finding that a replay has shown. What fails of ours is told with it: the
+/* Shrinks and lists a finding that a replay has shown. Failures of ours are reported with it: the
  * finding is there all the same. */
 static void tell_finding(struct finding *f, struct target *t, const struct model *m,
 			 double until_seconds, struct run *run)

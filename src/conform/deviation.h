@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "judge/discrepancy.h"
 
-/* A discrepancy in words. What causes are told apart by is in `op`, `seen`, `allowed` and `rule`:
+/* A discrepancy in words. What distinguishes causes is in `op`, `seen`, `allowed` and `rule`:
  * texts without names and numbers of a script. */
 struct deviation {
 	uint32_t script; /* number in the suite */

@@ -7,7 +7,7 @@
  *     setup = {common}            what is there before; scripts with equal text share it
  *     script = {call}             the pattern
  *     strength = 2                every pair of values meets in a script; without it, all of them
- *     times = yes                 times that stat tells are compared; advance_time waits
+ *     times = yes                 times that stat returns are compared; advance_time waits
  *     races = yes                 its processes (not 1) make their calls at the same time
  *     [one-path.call]             a property, and its values: name = text
  *     mkdir = mkdir("{object}", 0755)
@@ -19,7 +19,7 @@
  *     [texts]
  *     common = mkdir("d", 0755)
  *
- * "{name}" stands for the text of the property's value or of a row of [texts], which may hold
+ * "{name}" means the text of the property's value or of a row of [texts], which may hold
  * braces again, and "{x*255}" for 255 times x. A rule of [family.impossible] holds where all its
  * terms do: "property:value,value", or "property:!value,value" for all values but those. */
 #ifndef CONFORM_FAMILY_H
@@ -100,7 +100,7 @@ const struct impossible *family_forbids(const struct family *family, const struc
 /* The combinations that scripts are made of, to be freed by the caller. */
 struct combination *family_combine(const struct family *family, size_t *ret_count);
 
-/* That every possible choice of `strength` values is in one of the combinations: counted anew,
+/* That every possible choice of `strength` values is in one of the combinations: counted again,
  * without trust in family_combine(). */
 struct proof {
 	uint64_t choices, covered, impossible, missing;

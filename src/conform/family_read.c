@@ -1,4 +1,4 @@
-/* family_read.c -- families from INI text. Mistakes are told with file and line. */
+/* family_read.c -- families from INI text. Mistakes are reported with file and line. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

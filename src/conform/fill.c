@@ -71,7 +71,7 @@ static int fill_pattern(const struct filler *f, const char *pattern, unsigned de
 		if (text && depth < DEPTH_MAX)
 			ret = fill_pattern(f, text, depth + 1, out);
 		else if (!add_repeated(pattern, len, out))
-			ret = err_set(f->err, EINVAL, "%s: \"{%.*s}\" stands for nothing",
+			ret = err_set(f->err, EINVAL, "%s: \"{%.*s}\" has no meaning",
 				      f->family->name, (int)len, pattern);
 		pattern += len + (pattern[len] == '}');
 	}

@@ -1,6 +1,6 @@
 /* suite.h -- the scripts of a run: made from families, or read from files.
  *
- * A script is a few calls behind a set-up that it shares with others. Set-ups are told apart by
+ * A script is a few calls behind a set-up that it shares with others. Set-ups are distinguished by
  * their text; their first calls may make processes, which stay while set-ups with the same
  * processes follow one another. Building a suite is deterministic: a number names a script. */
 #ifndef CONFORM_SUITE_H
@@ -70,7 +70,7 @@ void suite_sort(struct suite *s);
 void suite_thin(struct suite *s, size_t n);
 
 void suite_name(const struct suite_script *script, struct buf *out);
-/* Set-up and calls as a script that stands for itself. */
+/* Set-up and calls as one script. */
 void suite_print(const struct suite *s, const struct suite_script *script, struct buf *out);
 /* The number of the script of that name, or -1. */
 long suite_find(const struct suite *s, const char *name);

@@ -84,7 +84,7 @@ static void timing_report(struct timing *t, unsigned at, const struct stamp *s, 
 		 s->is_dir ? "directory" : "file", what);
 	buf_addf(&d->detail, "%s, as ", d->seen.data);
 	call_print(&t->walk->calls[at], DIALECT_NATIVE, &d->detail);
-	buf_addf(&d->detail, " tells: %lld.%09lld", (long long)(s->real_ns / 1000000000),
+	buf_addf(&d->detail, " returns: %lld.%09lld", (long long)(s->real_ns / 1000000000),
 		 (long long)(s->real_ns % 1000000000));
 }
 

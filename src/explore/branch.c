@@ -15,7 +15,7 @@
 #include "base/must.h"
 #include "explore/branch.h"
 
-/* How often a state is sought in vain before it is given up. */
+/* How often a state is sought without success before it is given up. */
 enum { MISSES_MAX = 3 };
 
 /* Best first: the score of a state is multiplied by `decay` after every plan in it. Rare features

@@ -26,7 +26,7 @@ static const double grace = 0.1;
 /* Whether it is a finding at all is worth more: this much time for the replays that decide it, also
  * at the very end. A daemon takes a second to start where the machine is busy. */
 static const double replay_min_seconds = 10;
-/* A target that takes long to start anew, or that does not show it every time, would keep a search
+/* A target that takes long to start again, or that does not show it every time, would keep a search
  * for ever. */
 static const double work_max_seconds = 300;
 /* Every replay that hangs costs a deadline. */

@@ -58,7 +58,7 @@ bool explorer_ends(struct explorer *x)
 		x->figures.end = "findings";
 	if (now >= x->watch_seconds || x->figures.end) {
 		if (watch_kernel(x))
-			x->figures.end = "a damaged kernel: the machine should be started anew";
+			x->figures.end = "a damaged kernel: reboot the machine";
 		x->watch_seconds = now + watch_interval_seconds;
 	}
 	if (x->figures.end)

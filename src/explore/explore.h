@@ -56,7 +56,7 @@ struct explore_options {
 	/* States that the target keeps saved at once, for branching searches; 0: as many as about
 	 * memory_max holds. */
 	uint64_t saved_max;
-	unsigned history_max;  /* calls after which a tour begins anew; 0: a million */
+	unsigned history_max;  /* calls after which a tour starts over; 0: a million */
 	unsigned verify_every; /* the tree is observed after every n-th call; 1: all */
 	unsigned findings_max;
 	unsigned shrink_tries; /* replays to spend on shrinking one finding */

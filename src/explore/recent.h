@@ -19,7 +19,7 @@ struct recent {
 };
 
 /* The outcome of call number `at` of the history, after that of `at - 1`; with number 0 a history
- * begins anew. One with very many bytes is not kept. */
+ * starts over. One with very many bytes is not kept. */
 void recent_add(struct recent *r, size_t at, const struct outcome *seen);
 /* What it was; NULL if that is not known. */
 const struct outcome *recent_get(const struct recent *r, size_t at);

@@ -14,7 +14,7 @@
 /* What is known of the outcome of a call. Only an observed one is ever printed as an outcome. */
 enum evidence {
 	EVIDENCE_NONE,      /* not recorded */
-	EVIDENCE_PREDICTED, /* what the model says; nobody has seen it */
+	EVIDENCE_PREDICTED, /* what the model says; not observed */
 	EVIDENCE_OBSERVED,
 	EVIDENCES
 };
@@ -82,7 +82,7 @@ int finding_write(const struct finding *f, const struct target *t, const char *d
 		  struct err *err);
 /* Writes dir/{fsck.txt,image}, of the target's present state, where it has them. */
 void finding_keep_evidence(struct target *t, const char *dir);
-/* Of more calls a program or a page serves nobody: they are to be shrunk first. */
+/* Of more calls a program or a page is of no use: they are to be shrunk first. */
 enum { FINDING_CALLS_TOLD = 1 << 13 };
 /* Whether its folder has a program: of calls that begin on a fresh file system and showed it. */
 bool finding_has_program(const struct finding *f);

@@ -15,7 +15,7 @@ enum proof_end {
 	PROOF_NONE,    /* the program was not run yet */
 	PROOF_SHOWN,   /* it ended as a program that shows the bug does: with 1 */
 	PROOF_ABSENT,  /* with 0: it does not show */
-	PROOF_UNKNOWN, /* with 2, or in a way that tells nothing: it cannot tell */
+	PROOF_UNKNOWN, /* with 2, or in a way that shows nothing: it cannot tell */
 	PROOF_NOT_RUN, /* and why says the reason */
 };
 

@@ -126,7 +126,7 @@ static size_t longest_data(const struct finding *f)
 	return most;
 }
 
-/* Calls of another process are made under its user; the first process is whoever runs this. */
+/* Calls of another process are made under its user; the first process is the user who runs this. */
 static void change_user(struct repro *r, const struct finding *f, size_t i)
 {
 	unsigned before = i ? f->calls[i - 1].pid : 1, pid = f->calls[i].pid;
@@ -143,7 +143,7 @@ static void change_user(struct repro *r, const struct finding *f, size_t i)
 	buf_addf(r->out, "\tCALL(become(%u, %u), 0);\n", uid, gid);
 }
 
-/* No command that remounts tells the kernel's errno. */
+/* No command that remounts reports the kernel's errno. */
 static int expected_error(const struct call *c, const struct outcome *o)
 {
 	return c->op == OP_remount && o->error ? EIO : o->error;
@@ -183,7 +183,7 @@ static void put_expectation(struct repro *r, const struct finding *f)
 	buf_adds(r->out, " */\n");
 }
 
-/* The last call in a process of its own, so that whatever becomes of it can be told. */
+/* The last call in a separate process, so that its fate can be reported. */
 static void call_in_child(struct repro *r, const struct finding *f)
 {
 	r->needs[HELPER_ended] = r->needs[HELPER_answer] = r->needs[HELPER_want] = true;

@@ -205,7 +205,7 @@ static void put_xattr(struct repro *r, const struct fact *fact)
 	buf_addf(r->out, ", %zu)", fact->len);
 }
 
-/* How much of a name is not a number that its maker chooses anew each time: FUSE and NFS hide an
+/* How much of a name is not a number that its maker chooses each time: FUSE and NFS hide an
  * open file under such a name. */
 static size_t name_before_number(const char *name)
 {

@@ -3,7 +3,7 @@
  *
  * What a target needs, made and unmade, mounted and unmounted, are functions of the script, which
  * calls itself to remount. Whatever comes from outside (names, options, commands) is data in single
- * quotes; commands are run by a shell of their own, as targets run them. */
+ * quotes; commands are run by a separate shell, as targets run them. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static void put_quoted(const char *text, size_t len, struct buf *out)
 	buf_addch(out, '\'');
 }
 
-/* {name} in a text stands for a variable of the script. */
+/* {name} in a text means a variable of the script. */
 static const struct shell_place {
 	const char *name, *variable;
 } places[] = {
@@ -64,8 +64,8 @@ static void put_command(const char *command, bool mounts, struct buf *out)
 	buf_free(&text);
 }
 
-/* One word: the variables stand between quoted pieces. A kernel in a process has a root directory
- * of its own, in which its options name directories. */
+/* One word: the variables stand between quoted pieces. A kernel in a process has its own root
+ * directory, in which its options name directories. */
 static void put_options(const char *options, bool in_process, struct buf *out)
 {
 	const struct shell_place *place;
@@ -196,7 +196,7 @@ static const char script_end[] =
 	"	echo 'cannot tell: making and mounting the file system needs root' >&2\n"
 	"	exit 2\n"
 	"fi\n"
-	"# In namespaces of its own: whatever ends this script, its processes and mounts go with "
+	"# In separate namespaces: whatever ends this script, its processes and mounts go with "
 	"it.\n"
 	"if [ -z \"${ASSAY_PRIVATE-}\" ]; then\n"
 	"	ASSAY_PRIVATE=yes exec unshare --mount --propagation private --pid --fork "
@@ -285,11 +285,11 @@ static bool put_target(const struct target *t, const struct target_description *
 
 static void put_head(const struct finding *f, struct buf *out)
 {
-	buf_adds(out,
-		 "#!/bin/sh\n"
-		 "# repro.sh -- makes the file system and runs repro.c on it.\n"
-		 "#\n# Exit status: 1 where the bug shows, 0 where it does not, 2 if that cannot "
-		 "be told.\n# Found on: ");
+	buf_adds(out, "#!/bin/sh\n"
+		      "# repro.sh -- makes the file system and runs repro.c on it.\n"
+		      "#\n# Exit status: 1 if the bug shows, 0 if it does not, 2 if the calls "
+		      "before it went "
+		      "differently.\n# Found on: ");
 	repro_comment(buf_str(&f->target), NAME_MAX_SHOWN, out);
 	buf_adds(out,
 		 "\n#\n# shellcheck disable=SC2016 # what is quoted is data, or for another shell\n"

@@ -132,7 +132,7 @@ static int fewest_calls(struct shrink *s, struct err *err)
 	return status;
 }
 
-/* One pass over all arguments; goes on with the next argument where a candidate was taken.
+/* One pass over all arguments; continues with the next argument where a candidate was taken.
  * Returns 1 if some were. */
 static int simplify_calls(struct shrink *s, struct err *err)
 {

@@ -6,7 +6,7 @@
 #include "target/target.h"
 
 /* 1 if the discrepancy is a consequence of a failure. Either the file system, in a state where that
- * may be, has given up, or did before it was mounted anew, and all that was synced is still there;
+ * may be, has given up, or did before it was mounted again, and all that was synced is still there;
  * an error after such a mount has to be explained by what is there. Or it continues, and has
  * dropped data that could not be written. 0 if not: what differs is wrong. The target is left in
  * any state. */

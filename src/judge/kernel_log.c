@@ -1,4 +1,4 @@
-/* kernel_log.c -- what the running kernel complains of while a run goes on.
+/* kernel_log.c -- what the running kernel complains of during a run.
  *
  * A record is "priority,sequence,time,flags;text", with lines of properties behind it that begin
  * with a space; some kernels put ",caller=T123" behind the flags. A complaint begins with a line of
@@ -108,7 +108,7 @@ static bool is_ending(const char *text)
 	return false;
 }
 
-/* What stands behind these words, up to one of those characters, is a place. */
+/* What follows these words, up to one of those characters, is a place. */
 static const struct {
 	const char *behind, *until;
 	bool is_line; /* of a source file: "fs/ext4/inode.c:123" */

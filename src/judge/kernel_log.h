@@ -1,7 +1,7 @@
-/* kernel_log.h -- what the running kernel complains of while a run goes on.
+/* kernel_log.h -- what the running kernel complains of during a run.
  *
  * Read from /dev/kmsg, from where it ends when it is opened. Whoever may not read it hears nothing;
- * whoever may hears the whole machine (attribution.h says what of it is ours). */
+ * a process that may read it sees the whole machine (attribution.h says what of it is ours). */
 #ifndef JUDGE_KERNEL_LOG_H
 #define JUDGE_KERNEL_LOG_H
 
@@ -35,9 +35,9 @@ struct kernel_log {
 	char place[KERNEL_PLACE_MAX];
 	struct buf text; /* all of it */
 	unsigned lines;
-	bool named;              /* it has said whom it is about: what begins now is another one */
-	char caller[CALLER_MAX]; /* who says it, where the kernel tells: others' lines are not its
-				  */
+	bool named; /* it has named its process: what begins now is another complaint */
+	char caller[CALLER_MAX]; /* who logs it, where the kernel says so; other callers' lines are
+				  * not part of it */
 };
 
 /* From now on; `path` is /dev/kmsg, or a file of the same form. */
