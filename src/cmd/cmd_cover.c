@@ -6,16 +6,16 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
-#include "base/confine.h"
 #include "base/must.h"
 #include "cmd/command.h"
-#include "cmd/cover_text.h"
 #include "cmd/operands.h"
 #include "cmd/summary.h"
 #include "cover/live.h"
 #include "cover/metrics.h"
 #include "cover/readers.h"
+#include "process/confine.h"
 #include "report/cover_page.h"
+#include "report/cover_text.h"
 #include "run/run.h"
 
 static struct cover_settings {

@@ -9,10 +9,10 @@
 
 #include "base/buf.h"
 #include "base/must.h"
-#include "base/reaper.h"
 #include "cmd/command.h"
 #include "cmd/kernel_list.h"
 #include "cmd/operands.h"
+#include "process/reaper.h"
 #include "storage/janitor.h"
 #include "target/kernels.h"
 

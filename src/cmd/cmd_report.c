@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/confine.h"
 #include "cmd/command.h"
 #include "cmd/operands.h"
+#include "process/confine.h"
 #include "report/report.h"
 
 static const struct opt opts[] = { OPT_END };

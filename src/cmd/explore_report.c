@@ -14,9 +14,9 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "cmd/code_report.h"
-#include "cmd/findings_text.h"
 #include "cmd/summary.h"
 #include "cover/metrics.h"
+#include "report/findings_text.h"
 
 /* Figures that are counts: of one run as they are, of several their sum. */
 static const struct count {

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/confine.h"
 #include "base/must.h"
 #include "cmd/command.h"
 #include "cmd/help.h"
 #include "cmd/table.h"
 #include "gen/version.h"
+#include "process/confine.h"
 
 static int print_text(struct buf *out)
 {

@@ -11,8 +11,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "cmd/findings_text.h"
 #include "cmd/summary.h"
+#include "report/findings_text.h"
 
 enum { WORDS_MAX = 4096 };
 

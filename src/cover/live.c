@@ -16,12 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/capability.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "cover/cgroup.h"
 #include "cover/kernel_event.h"
 #include "gen/tracer.h"
+#include "process/capability.h"
 
 #ifdef TRACER_MISSING
 

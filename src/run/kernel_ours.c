@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/descendants.h"
 #include "base/must.h"
+#include "process/descendants.h"
 #include "sandbox/sandbox.h"
 #include "storage/image.h"
 #include "storage/mounting.h"

@@ -14,12 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/capability.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "base/rng.h"
 #include "channel/limits.h"
+#include "process/capability.h"
 #include "sandbox/crew.h"
 #include "sandbox/guard.h"
 #include "sandbox/patience.h"

@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/capability.h"
 #include "base/must.h"
+#include "process/capability.h"
 
 int guard_root(int root_fd, int *ret_mount_fd, int *ret_root_fd)
 {

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/descriptors.h"
+#include "process/descriptors.h"
 #include "sandbox/sandbox_server.h"
 
 enum {

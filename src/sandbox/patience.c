@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/descendants.h"
+#include "process/descendants.h"
 
 enum {
 	TASKS_MAX = 256,

@@ -3,8 +3,8 @@
  * Process 1 of a script is the sandbox itself. Others are workers of a crew, which is made when
  * the first of them is. Remounting closes everything; workers are made again then, and the calls
  * that made their users, groups and masks are repeated. */
-#include "sandbox/sandbox_server.h"
 #include "sandbox/crew.h"
+#include "sandbox/sandbox_server.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,12 +20,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/capability.h"
 #include "base/clock.h"
-#include "base/descriptors.h"
 #include "base/must.h"
 #include "channel/limits.h"
 #include "channel/server.h"
+#include "process/capability.h"
+#include "process/descriptors.h"
 #include "sandbox/confined.h"
 #include "sandbox/guard.h"
 #include "sandbox/patience.h"

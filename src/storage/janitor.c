@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/descriptors.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "process/descriptors.h"
 #include "storage/remove_tree.h"
 
 /* How often a removal is tried: others may still be at work there, who end for the same reason as

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/capability.h"
 #include "base/err.h"
+#include "process/capability.h"
 #include "sandbox/compile.h"
 #include "storage/caches.h"
 #include "storage/program.h"

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/capability.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "channel/limits.h"
+#include "process/capability.h"
 #include "sandbox/compile.h"
 #include "sandbox/confined.h"
 #include "sandbox/guard.h"

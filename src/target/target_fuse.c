@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/capability.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "base/rng.h"
 #include "channel/limits.h"
+#include "process/capability.h"
 #include "sandbox/daemon.h"
 #include "sandbox/one_cpu.h"
 #include "sandbox/privilege.h"

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/capability.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "process/capability.h"
 #include "sandbox/privilege.h"
 #include "storage/mounting.h"
 #include "storage/program.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/descendants.h"
+#include "process/descendants.h"
 #include "sandbox/sandbox.h"
 #include "tests/harness/unit.h"
 

@@ -1,5 +1,5 @@
 /* test_confine.c -- what a confined reader can still do, and what not. */
-#include "base/confine.h"
+#include "process/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>

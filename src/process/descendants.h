@@ -1,7 +1,7 @@
 /* descendants.h -- all processes that a process has started, and those have, as /proc shows them.
  */
-#ifndef BASE_DESCENDANTS_H
-#define BASE_DESCENDANTS_H
+#ifndef PROCESS_DESCENDANTS_H
+#define PROCESS_DESCENDANTS_H
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 /* cover_text.h -- coverage as tables for a terminal. */
-#ifndef CMD_COVER_TEXT_H
-#define CMD_COVER_TEXT_H
+#ifndef REPORT_COVER_TEXT_H
+#define REPORT_COVER_TEXT_H
 
 #include <stddef.h>
 

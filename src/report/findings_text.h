@@ -1,6 +1,6 @@
 /* findings_text.h -- what a run has found, as text: findings, and what no replay has shown. */
-#ifndef CMD_FINDINGS_TEXT_H
-#define CMD_FINDINGS_TEXT_H
+#ifndef REPORT_FINDINGS_TEXT_H
+#define REPORT_FINDINGS_TEXT_H
 
 #include <jansson.h>
 #include <stdbool.h>

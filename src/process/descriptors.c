@@ -1,5 +1,5 @@
 /* descriptors.c -- what a forked process keeps of the descriptors it inherits. */
-#include "base/descriptors.h"
+#include "process/descriptors.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* capability.h -- what this process may do. */
-#ifndef BASE_CAPABILITY_H
-#define BASE_CAPABILITY_H
+#ifndef PROCESS_CAPABILITY_H
+#define PROCESS_CAPABILITY_H
 
 #include <stdbool.h>
 #include <sys/capability.h>

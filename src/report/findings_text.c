@@ -1,5 +1,5 @@
 /* findings_text.c -- what a run has found, as text: findings, and what no replay has shown. */
-#include "cmd/findings_text.h"
+#include "report/findings_text.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* capability.c -- what this process may do. */
-#include "base/capability.h"
+#include "process/capability.h"
 
 bool capability_has(cap_value_t capability)
 {

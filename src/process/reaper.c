@@ -1,5 +1,5 @@
 /* reaper.c -- a program that ends, with everything it has started, at the latest when we do. */
-#include "base/reaper.h"
+#include "process/reaper.h"
 
 #include <dirent.h>
 #include <errno.h>

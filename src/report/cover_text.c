@@ -1,5 +1,5 @@
 /* cover_text.c -- coverage as tables for a terminal. */
-#include "cmd/cover_text.h"
+#include "report/cover_text.h"
 
 #include <string.h>
 

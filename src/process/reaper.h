@@ -2,8 +2,8 @@
  *
  * A process between us and the program adopts all that the program leaves behind, and ends them
  * when we are gone, even by SIGKILL. It needs no privilege. */
-#ifndef BASE_REAPER_H
-#define BASE_REAPER_H
+#ifndef PROCESS_REAPER_H
+#define PROCESS_REAPER_H
 
 struct err;
 

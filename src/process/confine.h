@@ -5,8 +5,8 @@
  * open no connection, send no signal to others, and write to no file but those that are open
  * already or below chosen directories. A bug in a reader is then of little use to the author of
  * the file. */
-#ifndef BASE_CONFINE_H
-#define BASE_CONFINE_H
+#ifndef PROCESS_CONFINE_H
+#define PROCESS_CONFINE_H
 
 #include <stddef.h>
 

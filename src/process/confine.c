@@ -1,5 +1,5 @@
 /* confine.c -- a process that reads untrusted files drops the rights that it does not need. */
-#include "base/confine.h"
+#include "process/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>

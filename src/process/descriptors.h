@@ -1,6 +1,6 @@
 /* descriptors.h -- what a forked process keeps of the descriptors it inherits. */
-#ifndef BASE_DESCRIPTORS_H
-#define BASE_DESCRIPTORS_H
+#ifndef PROCESS_DESCRIPTORS_H
+#define PROCESS_DESCRIPTORS_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* descendants.c -- all processes that a process has started, and those have, as /proc shows them.
  */
-#include "base/descendants.h"
+#include "process/descendants.h"
 
 #include <dirent.h>
 #include <fcntl.h>
