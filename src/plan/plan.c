@@ -196,7 +196,7 @@ static int plan_follow_one(struct plan *p, size_t count, struct plan_follower *f
 int plan_follow_all(struct plan *p, const struct state *from, struct plan_follower *followers,
 		    size_t count, size_t *ret_done, struct err *err)
 {
-	size_t steps = p->count, done = p->count;
+	size_t steps = p->count, done;
 	int status = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -206,6 +206,7 @@ int plan_follow_all(struct plan *p, const struct state *from, struct plan_follow
 		if (f->forbidden < steps)
 			steps = f->forbidden + 1;
 	}
+	done = p->count;
 	for (size_t i = 0; i < count && status >= 0; i++) {
 		struct plan_follower *f = &followers[i];
 

@@ -75,6 +75,12 @@ static void daemon_await_change(int mounts_fd)
 	poll(&changed, 1, LOOK_MS);
 }
 
+static bool daemon_is_killed(int status)
+{
+	return (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ||
+	       (WIFEXITED(status) && WEXITSTATUS(status) == SHELL_SIGNAL + SIGKILL);
+}
+
 /* Until it is mounted; a command that fails ends the waiting, one that succeeds has gone into
  * the background. */
 static int daemon_await_mount(pid_t pid, const char *mount, int mounts_fd, double seconds,
@@ -86,6 +92,11 @@ static int daemon_await_mount(pid_t pid, const char *mount, int mounts_fd, doubl
 	while (!mounting_is_mounted(mount)) {
 		if (pid && waitpid(pid, &status, WNOHANG) == pid) {
 			pid = 0;
+			if (daemon_is_killed(status)) {
+				buf_adds(why, "it was killed by SIGKILL, by another process or by "
+					      "the OOM killer");
+				return -ECHILD;
+			}
 			if (WIFSIGNALED(status))
 				buf_addf(why, "it was killed by signal %d", WTERMSIG(status));
 			else if (WEXITSTATUS(status))
@@ -128,12 +139,6 @@ int daemon_start(const char *command, const char *mount, int pass_fd, double sec
 	return ret;
 }
 
-static bool is_killed(int status)
-{
-	return (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ||
-	       (WIFEXITED(status) && WEXITSTATUS(status) == SHELL_SIGNAL + SIGKILL);
-}
-
 /* Reaps until no process is left, or the time is over; or, where that is asked for, one has failed.
  * True unless the time is over. */
 static bool daemon_await_gone(int64_t ms, bool first_failure)
@@ -150,7 +155,7 @@ static bool daemon_await_gone(int64_t ms, bool first_failure)
 	sigprocmask(SIG_BLOCK, &child, NULL);
 	for (;;) {
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-			killed |= is_killed(status);
+			killed |= daemon_is_killed(status);
 			failed |= status != 0;
 		}
 		if ((pid < 0 && errno == ECHILD) || (first_failure && failed))
