@@ -3,8 +3,8 @@
  * Process 1 of a script is the sandbox itself. Others are workers of a crew, which is made when
  * the first of them is. Remounting closes everything; workers are made again then, and the calls
  * that made their users, groups and masks are repeated. */
-#include "sandbox/crew.h"
 #include "sandbox/sandbox_server.h"
+#include "sandbox/crew.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -296,6 +297,15 @@ static void server_excuse_death(struct server *s, enum target_fate fate)
 		c->failure = s->ops->gone_by_others(s->ops->own, &c->err);
 }
 
+/* Whether a process that fell to us, such as a daemon, has ended. Behind a program that hangs in
+ * the file system, asking the file system itself would hang, too. */
+static bool server_has_lost_child(void)
+{
+	siginfo_t info = { 0 };
+
+	return !waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid;
+}
+
 static int server_clear(struct server *s, struct err *err)
 {
 	int ret;
@@ -418,7 +428,8 @@ static void server_serve(struct server *s)
 		break;
 	case REQUEST_PROGRAM:
 		c->failure = server_run_program(s, &c->err);
-		server_excuse_death(s, server_is_gone(s) ? FATE_DIED : FATE_FINE);
+		server_excuse_death(s, server_has_lost_child() && server_is_gone(s) ? FATE_DIED
+										    : FATE_FINE);
 		break;
 	case REQUEST_END:
 		server_end(s);
