@@ -135,6 +135,7 @@ static int fuse_attach(void *own, int *ret_root_fd, struct err *err)
 {
 	struct fuse_target *f = own;
 	int image_fd = f->base.disk.image.size ? f->base.disk.image.fd : -1, ret = 0;
+	struct err why = { 0 };
 
 	if (!f->mounted && f->loop_fd >= 0)
 		ret = loop_forget(f->loop_fd, err);
@@ -148,6 +149,12 @@ static int fuse_attach(void *own, int *ret_root_fd, struct err *err)
 		ret = sandbox_target_open_root(f->mount.data, f->root_name, ret_root_fd, err);
 	if (!ret)
 		limits_init(&f->limits, *ret_root_fd, f->space_bytes);
+	/* A daemon that was killed since it mounted explains the failure, whatever call met it. */
+	if (ret && daemon_gone(f->mount.data) && daemon_killed(&why)) {
+		if (err)
+			*err = why;
+		ret = -ECHILD;
+	}
 	return ret;
 }
 
