@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "cmd/summary.h"
@@ -104,13 +105,6 @@ void sweep_run(struct sweep *s, const struct run *all, const struct job *job, do
 	progress_end();
 }
 
-static const char *sweep_text(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text ? text : "";
-}
-
 static json_int_t sweep_count(const struct sweep_row *row, const char *key)
 {
 	return json_integer_value(json_object_get(row->result, key));
@@ -120,9 +114,9 @@ static enum verdict sweep_verdict(const struct sweep_row *row)
 {
 	if (row->lacks)
 		return VERDICT_OK; /* nothing was claimed of it */
-	if (!strcmp(sweep_text(row->result, "verdict"), "bad"))
+	if (!strcmp(json_text(row->result, "verdict"), "bad"))
 		return VERDICT_BAD;
-	return strcmp(sweep_text(row->result, "verdict"), "ok") ? VERDICT_UNKNOWN : VERDICT_OK;
+	return strcmp(json_text(row->result, "verdict"), "ok") ? VERDICT_UNKNOWN : VERDICT_OK;
 }
 
 /* One word for the table. */

@@ -4,25 +4,19 @@
 #include <string.h>
 
 #include "base/buf.h"
-
-static const char *finding_text(const json_t *row, const char *key)
-{
-	const char *text = json_string_value(json_object_get(row, key));
-
-	return text ? text : "";
-}
+#include "base/json.h"
 
 /* Its folder, or why it has none and what would be in it. */
 static void add_place(const json_t *row, struct buf *out)
 {
-	const char *line = finding_text(row, "trace");
+	const char *line = json_text(row, "trace");
 	size_t len;
 
 	if (!json_object_get(row, "failure")) {
-		buf_addf(out, "  %s\n", finding_text(row, "path"));
+		buf_addf(out, "  %s\n", json_text(row, "path"));
 		return;
 	}
-	buf_addf(out, "  could not be written: %s\n", finding_text(row, "failure"));
+	buf_addf(out, "  could not be written: %s\n", json_text(row, "failure"));
 	for (; *line; line += len + (line[len] == '\n')) {
 		len = strcspn(line, "\n");
 		buf_addf(out, "    %.*s\n", (int)len, line);
@@ -34,14 +28,14 @@ static void add_finding_row(const json_t *row, bool with_target, struct buf *out
 	json_int_t count = json_integer_value(json_object_get(row, "count"));
 
 	if (with_target)
-		buf_addf(out, "%s ", finding_text(row, "target"));
-	buf_addf(out, "%s: %s", finding_text(row, "code"), finding_text(row, "title"));
+		buf_addf(out, "%s ", json_text(row, "target"));
+	buf_addf(out, "%s: %s", json_text(row, "code"), json_text(row, "title"));
 	if (count > 1)
 		buf_addf(out, " (%lld times)", (long long)count);
 	buf_addch(out, '\n');
 	add_place(row, out);
-	if (*finding_text(row, "program"))
-		buf_addf(out, "  its program: %s\n", finding_text(row, "program"));
+	if (*json_text(row, "program"))
+		buf_addf(out, "  its program: %s\n", json_text(row, "program"));
 }
 
 void findings_text(const json_t *findings, const json_t *unconfirmed, bool with_target,

@@ -13,17 +13,11 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "report/code_page.h"
 #include "report/page.h"
 
 enum { TEXT_MAX = 1 << 20 };
-
-static const char *report_text(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text ? text : "";
-}
 
 static void report_put_value(struct buf *out, const json_t *value)
 {
@@ -97,7 +91,7 @@ static void put_file(struct buf *out, const char *dir, const char *name, const c
  * place is foreign input: it must not lead out of the run's directory. */
 static bool finding_folder(const char *dir, const json_t *finding, char ret[PATH_MAX])
 {
-	const char *folder = report_text(finding, "folder");
+	const char *folder = json_text(finding, "folder");
 
 	if (!*folder || *folder == '/')
 		return false;
@@ -120,7 +114,7 @@ static void put_evidence(struct buf *out, const json_t *finding)
 	const json_t *outcomes = json_object_get(finding, "outcomes");
 
 	buf_adds(out, "<p>On <b>");
-	page_text(out, report_text(finding, "target"));
+	page_text(out, json_text(finding, "target"));
 	buf_addf(out, "</b>; %lld calls", report_count(finding, "calls"));
 	if (report_count(finding, "calls_left_out"))
 		buf_addf(out, ", the last ones of %lld (the file <code>history</code> has all)",
@@ -135,7 +129,7 @@ static void put_evidence(struct buf *out, const json_t *finding)
 		buf_adds(out, " The kernel log is the evidence.");
 	if (json_is_string(json_object_get(finding, "program"))) {
 		buf_adds(out, " Its program: ");
-		page_text(out, report_text(finding, "program"));
+		page_text(out, json_text(finding, "program"));
 		buf_addch(out, '.');
 	}
 	if (json_is_false(json_object_get(finding, "shrunk")))
@@ -165,16 +159,16 @@ static void put_finding(struct buf *out, const char *dir, const json_t *finding,
 	char folder[PATH_MAX];
 
 	buf_addf(out, "<section class=\"%s\"><h3><span class=code>", class);
-	page_text(out, report_text(finding, "code"));
+	page_text(out, json_text(finding, "code"));
 	buf_adds(out, "</span> ");
-	page_text(out, report_text(finding, "title"));
+	page_text(out, json_text(finding, "title"));
 	buf_adds(out, "</h3>\n");
 	put_evidence(out, finding);
-	if (*report_text(finding, "failure")) {
+	if (*json_text(finding, "failure")) {
 		buf_adds(out, "<p>Its folder could not be written: ");
-		page_text(out, report_text(finding, "failure"));
+		page_text(out, json_text(finding, "failure"));
 		buf_adds(out, "</p>\n");
-		page_box(out, report_text(finding, "trace"));
+		page_box(out, json_text(finding, "trace"));
 	} else if (finding_folder(dir, finding, folder)) {
 		put_folder(out, folder);
 	}
@@ -299,8 +293,8 @@ int report_write(const char *dir, struct err *err)
 
 	if (!run)
 		return err_set(err, -why.code, "%s", why.text);
-	page_begin(&out, report_text(run, "command"), report_text(run, "target"),
-		   report_text(run, "verdict"));
+	page_begin(&out, json_text(run, "command"), json_text(run, "target"),
+		   json_text(run, "verdict"));
 	put_findings(&out, dir, run);
 	put_figures(&out, run);
 	code_section(&out, json_object_get(run, "kernel_coverage"));

@@ -53,7 +53,7 @@ static int row_move_folder(struct run *r, json_t *row, const char *place, const 
 			   struct err *err)
 {
 	char folder[PATH_MAX], from[PATH_MAX], to[PATH_MAX];
-	const char *old = row_text(row, "folder"), *dash = strrchr(old, '-');
+	const char *old = json_text(row, "folder"), *dash = strrchr(old, '-');
 	size_t len = strlen(place);
 
 	if (*old && !strncmp(old, place, len) && old[len] == '/' && dash) {
@@ -107,7 +107,7 @@ void row_write_folder(struct run *r, json_t *row, const char *place, const struc
 	int status = row_move_folder(r, row, place, problem_table[f->discrepancy.code].name, &err);
 
 	if (!status)
-		status = finding_write(f, t, row_text(row, "path"), &err);
+		status = finding_write(f, t, json_text(row, "path"), &err);
 	if (status) {
 		row_keep_failure(row, f, &err);
 		return;

@@ -7,13 +7,6 @@
 #include "finding/prove.h"
 #include "trace/script.h"
 
-const char *row_text(const json_t *row, const char *key)
-{
-	const char *text = json_string_value(json_object_get(row, key));
-
-	return text ? text : "";
-}
-
 json_t *row_json_text(const char *text)
 {
 	json_t *plain = json_string(text), *escaped;
@@ -89,7 +82,7 @@ static void run_raise_verdict(struct run *r, enum verdict verdict)
 
 void run_list_finding(struct run *r, json_t *row)
 {
-	str_map_put(&r->signatures, row_text(row, "signature"), NULL);
+	str_map_put(&r->signatures, json_text(row, "signature"), NULL);
 	json_array_append(r->findings, row);
 	run_raise_verdict(r, VERDICT_BAD);
 }
@@ -115,8 +108,8 @@ json_t *run_find_cause(const struct run *r, const json_t *row, const char *targe
 	size_t i;
 
 	json_array_foreach(r->unconfirmed, i,
-			   other) if (other != row && !strcmp(row_text(other, "target"), target) &&
-				      !strcmp(row_text(other, "cause"), cause)) return other;
+			   other) if (other != row && !strcmp(json_text(other, "target"), target) &&
+				      !strcmp(json_text(other, "cause"), cause)) return other;
 	return NULL;
 }
 

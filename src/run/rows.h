@@ -7,13 +7,12 @@
 #ifndef RUN_ROWS_H
 #define RUN_ROWS_H
 
+#include "base/json.h"
 #include "run/run.h"
 
 #define FINDINGS "findings"
 #define UNCONFIRMED "unconfirmed"
 
-/* The text of a key, "" where there is none. */
-const char *row_text(const json_t *row, const char *key);
 /* Any bytes as text: those that are not UTF-8 are written as escapes. */
 json_t *row_json_text(const char *text);
 void row_set_count(json_t *o, const char *key, uint64_t count);

@@ -69,13 +69,14 @@ void run_settle(struct run *r)
 
 	if (place < 0)
 		return;
-	++*str_map_put(&r->attempts, row_text(r->open, "signature"), NULL);
-	same = run_find_cause(r, r->open, row_text(r->open, "target"), row_text(r->open, "cause"));
+	++*str_map_put(&r->attempts, json_text(r->open, "signature"), NULL);
+	same = run_find_cause(r, r->open, json_text(r->open, "target"),
+			      json_text(r->open, "cause"));
 	if (same) {
 		row_count_more(same, json_integer_value(json_object_get(r->open, "count")),
 			       json_object_get(r->open, "signatures"));
 		json_array_remove(r->unconfirmed, (size_t)place);
-		row_remove_folder(row_text(r->open, "path"));
+		row_remove_folder(json_text(r->open, "path"));
 		run_open_row(r, same);
 	}
 	run_save(r);
@@ -119,8 +120,8 @@ bool run_take_up(struct run *r, size_t i, const char *target, struct finding *re
 	struct err none = { 0 };
 
 	if (json_integer_value(json_object_get(row, "tries")) ||
-	    strcmp(row_text(row, "target"), target) ||
-	    finding_read(ret, row_text(row, "path"), &none))
+	    strcmp(json_text(row, "target"), target) ||
+	    finding_read(ret, json_text(row, "path"), &none))
 		return false;
 	run_open_row(r, row);
 	return true;

@@ -15,9 +15,10 @@ static bool row_is_listed(const json_t *list, const json_t *row, const char *key
 	const json_t *other;
 	size_t i;
 
-	json_array_foreach(list, i, other) if (!strcmp(row_text(other, key), row_text(row, key)) &&
-					       !strcmp(row_text(other, "target"),
-						       row_text(row, "target"))) return true;
+	json_array_foreach(list, i,
+			   other) if (!strcmp(json_text(other, key), json_text(row, key)) &&
+				      !strcmp(json_text(other, "target"),
+					      json_text(row, "target"))) return true;
 	return false;
 }
 
@@ -27,8 +28,8 @@ static json_t *row_below(const json_t *row, const char *subdir)
 	json_t *copy = json_deep_copy(row);
 	struct buf folder = BUF_INIT;
 
-	if (*row_text(row, "folder")) {
-		buf_addf(&folder, "%s/%s", subdir, row_text(row, "folder"));
+	if (*json_text(row, "folder")) {
+		buf_addf(&folder, "%s/%s", subdir, json_text(row, "folder"));
 		json_object_set_new(copy, "folder", row_json_text(buf_str(&folder)));
 	}
 	buf_free(&folder);
@@ -37,7 +38,7 @@ static json_t *row_below(const json_t *row, const char *subdir)
 
 static void run_merge_unconfirmed(struct run *r, const json_t *row, const char *subdir)
 {
-	json_t *same = run_find_cause(r, NULL, row_text(row, "target"), row_text(row, "cause")),
+	json_t *same = run_find_cause(r, NULL, json_text(row, "target"), json_text(row, "cause")),
 	       *copy;
 
 	if (row_is_listed(r->findings, row, "signature"))
@@ -90,7 +91,7 @@ static int run_load_list(struct run *r, const json_t *old, const char *name,
 		return err_set(err, EINVAL, "%s/run.json: %s is no list", r->dir, name);
 	json_array_foreach(rows, i, row)
 	{
-		if (!*row_text(row, "signature"))
+		if (!*json_text(row, "signature"))
 			return err_set(err, EINVAL, "%s/run.json: %s[%zu] has no signature", r->dir,
 				       name, i);
 		list(r, row);
@@ -130,7 +131,7 @@ static bool row_names_folder(const json_t *list, const char *folder)
 	const json_t *row;
 	size_t i;
 
-	json_array_foreach(list, i, row) if (!strcmp(row_text(row, "folder"), folder)) return true;
+	json_array_foreach(list, i, row) if (!strcmp(json_text(row, "folder"), folder)) return true;
 	return false;
 }
 
@@ -156,7 +157,7 @@ static void run_drop_moved(struct run *r)
 	char path[PATH_MAX];
 
 	for (size_t i = json_array_size(r->unconfirmed); i--;) {
-		const char *folder = row_text(json_array_get(r->unconfirmed, i), "folder");
+		const char *folder = json_text(json_array_get(r->unconfirmed, i), "folder");
 
 		snprintf(path, sizeof(path), "%.3000s/%.1000s", r->dir, folder);
 		if (*folder && access(path, F_OK))

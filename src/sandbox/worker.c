@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/must.h"
 #include "sandbox/guard.h"
+#include "sandbox/privilege.h"
 #include "syscall/caller.h"
 
 /* Most calls of a turn are faster than a sleep. */
@@ -99,29 +100,16 @@ static void close_all_but(int fd)
 	close_range((unsigned)fd + 1, ~0U, 0);
 }
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
-
-	if (fd >= 0)
-		close(fd);
-	return n < 0 ? -1 : 0;
-}
-
 /* A namespace with one user, root, who is the caller outside of it. */
-static int enter_user_namespace(void)
+static int enter_user_namespace(struct err *err)
 {
-	uid_t uid = geteuid();
-	gid_t gid = getegid();
-	char users[32], groups[32];
+	struct user_map uid = { .outside = geteuid() }, gid = { .outside = getegid() };
 
-	snprintf(users, sizeof(users), "0 %u 1", uid);
-	snprintf(groups, sizeof(groups), "0 %u 1", gid);
-	if (unshare(CLONE_NEWUSER) || write_text("/proc/self/uid_map", users) ||
-	    write_text("/proc/self/setgroups", "deny") || write_text("/proc/self/gid_map", groups))
-		return -1;
-	return 0;
+	if (unshare(CLONE_NEWUSER))
+		return err_sys(err, errno,
+			       "cannot enter a user namespace (confinement needs that, or "
+			       "CAP_SYS_CHROOT)");
+	return privilege_map_user(uid, gid, err);
 }
 
 static int enter_root(int root_fd)
@@ -142,10 +130,8 @@ static int worker_prepare(const struct worker_place *place, int root_fd, struct 
 {
 	int error;
 
-	if (place->confinement == CONFINED_USERS && enter_user_namespace())
-		return err_sys(err, errno,
-			       "cannot enter a user namespace (confinement needs that, or "
-			       "CAP_SYS_CHROOT)");
+	if (place->confinement == CONFINED_USERS && (error = enter_user_namespace(err)))
+		return error;
 	if (place->confinement != UNCONFINED && enter_root(root_fd))
 		return err_sys(err, errno, "cannot change the root directory");
 	error = self_init(self, root_fd, channel->data.at);
