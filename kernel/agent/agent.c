@@ -28,6 +28,10 @@ enum {
 	LATE_MS = 60 * 1000, /* after which nothing is still to be written or given back */
 };
 
+/* From one call to the next. Virtual time does not pass between them, and all calls would set
+ * the same time. More than the unit of any file system but FAT; all digits of a time change. */
+static const long call_ns = 2001000003;
+
 /* For overlayfs: the first root is in memory. */
 static const char *const layers[] = { "/lower", "/upper", "/work" };
 
@@ -312,6 +316,7 @@ static int agent_call(struct agent *a, const struct call *c, struct outcome *ret
 	uint32_t reached = a->shm->code.count;
 	int failed = 0;
 
+	assay_move_clock(call_ns);
 	assay_watch();
 	*ret = (struct outcome){ .result = op_table[c->op].result, .bytes = "" };
 	if (c->op == OP_seek_leaks)
@@ -389,11 +394,36 @@ static void agent_hand_over_record(struct channel *c)
 		c->failure = err_set(&c->err, E2BIG, "nothing is recorded, or too much");
 }
 
+/* Unmounts, and hands over the pages of the disk that are not as in the first image. For a copy of
+ * the kernel: it has no file system any more. */
+static void agent_hand_over_disk(struct agent *a, struct channel *c)
+{
+	char *at = c->data.at, *end = at + c->data.max;
+	unsigned long page = 0;
+	const void *bytes;
+
+	a->faults = no_faults;
+	a->shm->message.unmount_error = a->root_fd < 0 ? EIO : -agent_detach(a);
+	assay_settle();
+	for (; (bytes = assay_disk_changed(&page)); page++) {
+		struct disk_page *to = (struct disk_page *)at;
+
+		if ((size_t)(end - at) < sizeof(*to)) {
+			c->failure = err_set(&c->err, E2BIG, "too much of the disk has changed");
+			return;
+		}
+		to->page = page;
+		memcpy(to->bytes, bytes, sizeof(to->bytes));
+		at += sizeof(*to);
+	}
+	c->data.used = (size_t)(at - c->data.at);
+}
+
 static void agent_serve(struct agent *a)
 {
 	struct channel *c = &a->shm->message.channel;
 
-	channel_server_begin(&a->shm->message);
+	channel_server_begin(&a->server);
 	switch (a->shm->message.request) {
 	case REQUEST_FOLLOW:
 		channel_server_follow(&a->server);
@@ -412,6 +442,11 @@ static void agent_serve(struct agent *a)
 		break;
 	case REQUEST_RECORD:
 		agent_hand_over_record(c);
+		break;
+	case REQUEST_DISK:
+		assay_watch();
+		agent_hand_over_disk(a, c);
+		assay_unwatch();
 		break;
 	case REQUEST_PROGRAM:
 		c->failure = agent_run_program(a, &c->err);
@@ -462,8 +497,10 @@ static int agent_prepare(struct agent *a)
 
 static int agent_begin(struct agent *a, struct err *err)
 {
-	int error = agent_prepare(a);
+	int error;
 
+	assay_seed(kernel_shm_of(a)->seeded);
+	error = agent_prepare(a);
 	a->server = (struct channel_server){
 		.message = &a->shm->message,
 		.own = a,
@@ -471,6 +508,7 @@ static int agent_begin(struct agent *a, struct err *err)
 		.scan = agent_scan,
 		.attached = agent_is_attached,
 		.gone = agent_is_gone,
+		.call_ns = call_ns,
 	};
 	a->scanner = channel_server_scanner(a->shm->fields, false);
 	a->tasks = tasks_new();

@@ -2,7 +2,7 @@
 /* guest.c -- the C library's calls, made in the kernel of this process instead of the host's.
  *
  * The agent is compiled as for the host; the build then renames its calls to these (calls.syms).
- * There are no mappings of files: a kernel without processes has no address spaces. */
+ * Mappings of files are made by syscall(), loads and stores by fault_load() and fault_store(). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -101,7 +101,7 @@ GUEST(int, memfd_create, (const char *name, unsigned flags), SYS_memfd_create, n
 void *guest_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
 int guest_munmap(void *at, size_t size);
 
-/* Memory is the host's. */
+/* This is memory for the agent, of the host. */
 void *guest_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
 	void *memory = flags & MAP_ANONYMOUS ? assay_host_memory(size) : NULL;

@@ -27,6 +27,9 @@ struct assay_faults {
 	unsigned int number[ASSAY_FAULTS][ASSAY_FAULTS_MAX];
 };
 
+/* Bytes of the name of a bug that was put into the kernel (seeded.h), with its NUL. */
+enum { ASSAY_SEEDED_MAX = 256 };
+
 /* What the disk was asked for, in order: these, each with its data behind it if it has any. */
 enum {
 	ASSAY_RECORD_WRITE = 1 << 0,
@@ -50,11 +53,22 @@ struct assay_held {
 /* Bytes of code for each bit that says whether it was run. */
 enum { ASSAY_POINT_BYTES = 4 };
 
+/* Addresses of mappings of files, as calls of the kernel have them: nothing else lies there. */
+#define ASSAY_SPACE 0x1000000000UL
+#define ASSAY_SPACE_END 0x6000000000UL
+
+static inline _Bool assay_in_space(unsigned long address)
+{
+	return address >= ASSAY_SPACE && address < ASSAY_SPACE_END;
+}
+
 /* Kernel side. */
 int assay_disk_add(void);
 int assay_disk_load(int fd); /* another image, which no process has open */
 int assay_disk_record(void); /* from now on */
 void assay_disk_mark(void);
+/* The first page from *page on that is not as in the first image; NULL: there is none. */
+const void *assay_disk_changed(unsigned long *page);
 const void *assay_disk_recorded(unsigned long *ret_size); /* NULL: not recorded, or too much */
 unsigned int assay_memory_held(struct assay_held *ret, unsigned int max); /* how many sorts */
 void assay_warn(const char *text);
@@ -62,8 +76,18 @@ void assay_faults_arm(const struct assay_faults *armed);
 void assay_faults_enter(void);
 void assay_faults_leave(void);
 _Bool assay_request_fails(_Bool write);
+void assay_seed(const char *name); /* activates this bug; "": none */
 _Bool assay_is_direct(int fd);
 long assay_direct(int fd, void *memory, unsigned long bytes, const long *pos, _Bool out);
+/* Address spaces (space.c): calls about mappings; loads and stores of the present task, which say
+ * how much they moved and the signal that ended them, or 0. */
+_Bool assay_space_has(long number);
+long assay_space_call(long number, long a, long b, long c, long d, long e, long f);
+unsigned long assay_space_move(void *plain, unsigned long at, unsigned long n, _Bool store,
+			       int *ret_signal);
+unsigned long assay_access(void *plain, unsigned long at, unsigned long n, _Bool store,
+			   int *ret_signal); /* the same, as a call */
+void assay_space_end(void);
 /* From now on, points of code that are reached for the first time; `limit` is that of bits. */
 void assay_coverage_begin(unsigned char *bits, unsigned long limit, unsigned int *count);
 long assay_call(long number, long a, long b, long c, long d, long e, long f);
@@ -79,6 +103,7 @@ _Bool assay_maps_late(unsigned long address);
 /* As write(2), by a thread that is the kernel's own: some files ask for one. */
 long assay_write_apart(int fd, const char *data, unsigned long len);
 void assay_sleep_ms(unsigned long ms);
+void assay_move_clock(long ns);
 void assay_failed(const char *why) __attribute__((noreturn));
 void assay_settle(void);
 void assay_watch(void);

@@ -15,6 +15,7 @@
 static struct {
 	u8 *data;
 	unsigned long size;
+	unsigned long *changed; /* a bit for each page that was written to since the image */
 } disk;
 
 /* Memory is taken only where it is written. */
@@ -85,6 +86,13 @@ static void record_bio(const struct bio *bio, u64 offset)
 		memcpy(data, disk.data + offset, size);
 }
 
+static void note_changed(u64 offset, u64 size)
+{
+	if (size)
+		bitmap_set(disk.changed, offset >> PAGE_SHIFT,
+			   ((offset + size - 1) >> PAGE_SHIFT) - (offset >> PAGE_SHIFT) + 1);
+}
+
 static void submit(struct bio *bio)
 {
 	u64 offset = (u64)bio->bi_iter.bi_sector << SECTOR_SHIFT;
@@ -94,6 +102,8 @@ static void submit(struct bio *bio)
 		bio_io_error(bio);
 		return;
 	}
+	if (op_is_write(bio_op(bio)))
+		note_changed(offset, size);
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
 	case REQ_OP_WRITE:
@@ -124,9 +134,10 @@ int assay_disk_add(void)
 	disk.data = assay_host_image(ASSAY_IMAGE_FD, &disk.size);
 	if (!disk.data)
 		return 0;
+	disk.changed = bitmap_zalloc(disk.size >> PAGE_SHIFT, GFP_KERNEL);
 	major = register_blkdev(0, "assay");
 	g = compat_alloc_disk();
-	if (major < 0 || IS_ERR(g))
+	if (!disk.changed || major < 0 || IS_ERR(g))
 		return -ENOMEM;
 	g->major = major;
 	g->minors = 1;
@@ -158,7 +169,14 @@ int assay_disk_load(int fd)
 		return -EINVAL;
 	assay_host_unmap(disk.data, disk.size);
 	disk.data = data;
+	bitmap_fill(disk.changed, disk.size >> PAGE_SHIFT); /* it is not the first image any more */
 	return 0;
+}
+
+const void *assay_disk_changed(unsigned long *page)
+{
+	*page = find_next_bit(disk.changed, disk.size >> PAGE_SHIFT, *page);
+	return *page < disk.size >> PAGE_SHIFT ? disk.data + (*page << PAGE_SHIFT) : NULL;
 }
 
 int assay_disk_record(void)

@@ -33,8 +33,10 @@ static int live(void *own)
 
 	for (;;) {
 		wait_for_completion(&t->called);
-		if (t->ends)
+		if (t->ends) {
+			assay_space_end();
 			do_exit(0);
+		}
 		t->turn(t->arg);
 		complete(&t->done);
 	}

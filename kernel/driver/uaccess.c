@@ -3,7 +3,7 @@
  * uaccess.c -- the memory of callers, for copy_from_user() and the like.
  *
  * It is plain memory of this process, or that of another process of the host whose calls are made
- * here. A bad pointer gives EFAULT, as it does everywhere: each access to plain memory is one
+ * here, or a mapping of a file (space.c). A bad pointer gives EFAULT, as it does everywhere: each access to plain memory is one
  * instruction, and a fault at it ends it there (assay_host_catch).
  */
 #include <linux/minmax.h>
@@ -54,16 +54,22 @@ _Bool assay_maps_late(unsigned long address)
 unsigned long assay_read_user(void *to, const void __user *from, unsigned long n)
 {
 	const void *plain = (const void __force *)from;
-	int pid = assay_thread_host_pid();
+	int pid, signal;
 
+	if (assay_in_space((unsigned long)from))
+		return n - assay_space_move(to, (unsigned long)from, n, false, &signal);
+	pid = assay_thread_host_pid();
 	return pid ? n - assay_host_read(pid, to, plain, n) : read_plain(to, plain, n);
 }
 
 unsigned long assay_write_user(void __user *to, const void *from, unsigned long n)
 {
 	void *plain = (void __force *)to;
-	int pid = assay_thread_host_pid();
+	int pid, signal;
 
+	if (assay_in_space((unsigned long)to))
+		return n - assay_space_move((void *)from, (unsigned long)to, n, true, &signal);
+	pid = assay_thread_host_pid();
 	return pid ? n - assay_host_write(pid, plain, from, n) : write_plain(plain, from, n);
 }
 
@@ -72,7 +78,7 @@ unsigned long assay_clear_user(void __user *to, unsigned long n)
 	static const char zeros[CHUNK_BYTES];
 	unsigned long part;
 
-	if (!assay_thread_host_pid())
+	if (!assay_thread_host_pid() && !assay_in_space((unsigned long)to))
 		return clear_plain((void __force *)to, n);
 	for (; n; n -= part, to += part) {
 		part = min_t(unsigned long, n, CHUNK_BYTES);

@@ -55,19 +55,6 @@ bool rng_chance(struct rng *r, unsigned numerator, unsigned denominator)
 	return rng_below(r, denominator) < numerator;
 }
 
-size_t rng_weighted(struct rng *r, const unsigned *weights, size_t count)
-{
-	uint64_t sum = 0, at;
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		sum += weights[i];
-	at = rng_below(r, sum);
-	for (i = 0; at >= weights[i]; i++)
-		at -= weights[i];
-	return i;
-}
-
 uint64_t rng_fresh_seed(void)
 {
 	uint64_t seed;

@@ -14,8 +14,6 @@ void rng_seed(struct rng *r, uint64_t seed);
 uint64_t rng_u64(struct rng *r);
 uint64_t rng_below(struct rng *r, uint64_t bound); /* unbiased; bound > 0 */
 bool rng_chance(struct rng *r, unsigned numerator, unsigned denominator);
-/* An index with probability proportional to its weight; the sum must not be 0. */
-size_t rng_weighted(struct rng *r, const unsigned *weights, size_t count);
 /* A seed from the system, for runs that were given none. */
 uint64_t rng_fresh_seed(void);
 

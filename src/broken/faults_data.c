@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/must.h"
 #include "broken/faults.h"
@@ -358,4 +359,46 @@ void fault_drop_caches_size(struct faulty *f, const struct call *c, struct outco
 	size = size_of(f, f->memory->ino);
 	if (c->op == OP_drop_caches && !ret->error && size)
 		fault_resize(f, f->memory->ino, (size + SECTOR - 1) / SECTOR * SECTOR);
+}
+
+void fault_map_private(struct faulty *f, const struct call *c, struct outcome *ret)
+{
+	struct call changed = *c;
+
+	if (c->op == OP_map_write_file && c->map_write_file.flags.num == MAP_PRIVATE)
+		changed.map_write_file.flags.num = MAP_SHARED;
+	fault_pass(f, &changed, ret);
+}
+
+void fault_map_lost(struct faulty *f, const struct call *c, struct outcome *ret)
+{
+	int64_t offset = call_num(c, KIND_OFFSET), count = call_num(c, KIND_COUNT);
+
+	fault_pass_undone(f, c, ret,
+			  call_is(c, OP_map_write) && offset % TREE_BLOCK + count > TREE_BLOCK);
+}
+
+/* Remembers what a store left behind the end of a file; it shows where the file grows. */
+void fault_map_tail(struct faulty *f, const struct call *c, struct outcome *ret)
+{
+	bool stores = c->op == OP_map_write_file && c->map_write_file.flags.num == MAP_SHARED;
+	struct fault_memory *memory = f->memory;
+	uint64_t size, end;
+
+	fault_pass(f, c, ret);
+	size = size_of(f, memory->ino);
+	if (memory->ino && size > memory->from) {
+		end = size < memory->to ? size : memory->to;
+		for (uint64_t at = memory->from; at < end; at++)
+			tree_write(faulty_tree(f), memory->ino, at, "t", 1);
+		fault_settle(f);
+	}
+	if (size != memory->from)
+		*memory = (struct fault_memory){ 0 };
+	if (!stores || ret->error)
+		return;
+	size = size_of(f, call_subject(f, c));
+	end = (uint64_t)(c->map_write_file.offset.num + ret->num);
+	if (end > size)
+		*memory = (struct fault_memory){ call_subject(f, c), size, end };
 }

@@ -156,6 +156,20 @@ void fault_unlink_other(struct faulty *f, const struct call *c, struct outcome *
 	fault_settle(f);
 }
 
+/* As if it were still open. */
+void fault_unlink_space(struct faulty *f, const struct call *c, struct outcome *ret)
+{
+	uint64_t victim = call_is(c, OP_unlink) ? call_names(f, c, 0, false) : 0;
+	bool held = fault_is_file(f, victim) && fault_inode(f, victim)->size;
+
+	if (held)
+		tree_hold(faulty_tree(f), victim);
+	fault_pass(f, c, ret);
+	if (held && (ret->error || fault_inode(f, victim)->nlink))
+		tree_unhold(faulty_tree(f), victim);
+	fault_settle(f);
+}
+
 void fault_unlink_forgotten(struct faulty *f, const struct call *c, struct outcome *ret)
 {
 	uint64_t victim = call_is(c, OP_unlink) ? call_names(f, c, 0, false) : 0;

@@ -4,8 +4,6 @@
 
 #include "broken/faults.h"
 
-enum time_bit { TIME_BIT_ACCESS = 1, TIME_BIT_MODIFY = 2, TIME_BIT_CHANGE = 4 };
-
 /* A call of this base leaves these times of its object, or of the directory of its first name, as
  * they were; or sets them though it should not. */
 struct time_fault {

@@ -25,10 +25,17 @@ enum message_request {
 	REQUEST_RECORD,
 	REQUEST_END,
 	REQUEST_PROGRAM,
+	REQUEST_DISK, /* what unmounting leaves on the disk; a kernel in a process */
+};
+
+/* A page of a disk, as REQUEST_DISK hands it over. */
+struct disk_page {
+	uint64_t page; /* its number */
+	char bytes[4096];
 };
 
 /* The text of the channel holds what steps point to, or a program. Its data holds the bytes of
- * outcomes, a packed tree, a record of writes, or the output of a program. */
+ * outcomes, a packed tree, a record of writes, pages of a disk, or the output of a program. */
 struct message {
 	struct channel channel;
 	_Atomic uint32_t progress; /* goes up with every step begun */
@@ -45,6 +52,8 @@ struct message {
 	double program_seconds;
 	enum program_fate program_fate;
 	int program_status;
+	int unmount_error;    /* what unmounting answered; REQUEST_DISK */
+	bool keeps_processes; /* REQUEST_DETACH: they are there again after the next attach */
 };
 
 #endif

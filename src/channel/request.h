@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "op/op.h"
+#include "tree/times.h"
 
 /* How a call on the target can end besides an outcome. */
 enum target_fate {
@@ -31,15 +32,19 @@ struct plan_step {
 	struct call call;
 	/* Compared only if `exact`; else the plan ends here to report it. */
 	struct outcome expected;
-	struct hash tree; /* expected afterwards, if `observe` */
+	struct hash tree;            /* expected afterwards, if `observe`, */
+	struct times_expected times; /* and these, where the outcome is as expected */
 	bool exact, observe;
+	bool later;    /* the clock is let move before the call */
+	bool reported; /* the plan ends here in any case, to report the outcome */
 };
 
 /* Where a plan stopped: the first step that was not as expected or not exact, count if none. */
 struct plan_report {
 	size_t done; /* steps that went as expected, all before the one it ended at */
 	enum target_fate fate;
-	bool outcome_differs, tree_differs;
+	bool outcome_differs, tree_differs, times_differ;
+	struct time_mismatch times; /* if times_differ */
 	bool refused; /* for the caller of target_follow(), which fails where a call is not made */
 	/* Of step `done`, where fate_answers(); valid until the next call of the target. */
 	struct outcome outcome;

@@ -54,11 +54,53 @@ static enum target_fate server_scan(const struct channel_server *s, struct tree 
 	return FATE_DIED;
 }
 
-void channel_server_begin(struct message *m)
+/* Between plans and scans, the file system may have become another one. */
+void channel_server_begin(struct channel_server *s)
 {
+	struct message *m = s->message;
+
 	m->channel.failure = 0;
 	m->channel.err = (struct err){ 0 };
 	m->channel.data.used = 0;
+	if (m->request != REQUEST_FOLLOW && m->request != REQUEST_OBSERVE)
+		times_forget_objects(&s->times);
+}
+
+/* Before a call. The clock of files may only move with the timer's interrupt: what waits for one
+ * waits for a tick, of at least a millisecond. */
+static void server_move_clock(struct channel_server *s, const struct plan_step *step)
+{
+	const int64_t tick_ns = 1000000;
+	bool waits = step->later && s->let_time_pass && step->times.unit_ns <= tick_ns;
+
+	if (waits)
+		s->let_time_pass(s->own);
+	if (waits || (s->call_ns && s->call_ns >= step->times.unit_ns))
+		times_let_pass(&s->times);
+}
+
+/* The tree behind a call that did not differ from what was expected so far. */
+static void server_look(struct channel_server *s, const struct plan_step *step,
+			struct plan_report *report)
+{
+	struct tree tree;
+
+	report->fate = server_scan(s, &tree);
+	if (s->message->channel.failure || report->fate)
+		return;
+	report->tree_differs = !hash_equal(tree_hash(&tree), step->tree);
+	if (step->exact && !report->tree_differs)
+		report->times_differ = !times_check(&s->times, &tree, &step->times, &report->times);
+	else
+		times_record(&s->times, &tree);
+	tree_free(&tree);
+	if (s->message->alarm)
+		report->fate = FATE_ALARM;
+}
+
+static bool report_is_fine(const struct plan_report *r)
+{
+	return !r->fate && !r->outcome_differs && !r->tree_differs && !r->times_differ;
 }
 
 /* One step; true if the plan continues behind it. */
@@ -68,9 +110,10 @@ static bool server_follow_step(struct channel_server *s, const struct plan_step 
 	struct message *m = s->message;
 	struct channel *c = &m->channel;
 	struct outcome seen;
-	struct tree tree;
 
+	server_move_clock(s, step);
 	c->failure = s->call(s->own, &step->call, &seen, &c->err);
+	times_call(&s->times);
 	if (c->failure == -ETIME) {
 		c->failure = 0;
 		report->fate = FATE_HUNG;
@@ -80,16 +123,11 @@ static bool server_follow_step(struct channel_server *s, const struct plan_step 
 	if (c->failure || report->fate)
 		return false;
 	report->outcome_differs = step->exact && !outcome_equal(&step->expected, &seen);
-	if (step->observe && !report->outcome_differs && s->attached(s->own)) {
-		report->fate = server_scan(s, &tree);
-		if (c->failure || report->fate)
-			return false;
-		report->tree_differs = !hash_equal(tree_hash(&tree), step->tree);
-		tree_free(&tree);
-		if (m->alarm)
-			report->fate = FATE_ALARM;
-	}
-	if (step->exact && !report->fate && !report->outcome_differs && !report->tree_differs)
+	if (step->observe && !report->outcome_differs && s->attached(s->own))
+		server_look(s, step, report);
+	if (c->failure || report->fate == FATE_DIED)
+		return false;
+	if (step->exact && !step->reported && report_is_fine(report))
 		return true;
 	if (!channel_copy_outcome(c, &c->data, &seen, &report->outcome))
 		c->failure = err_set(&c->err, E2BIG, "the call gave too many bytes");
@@ -132,6 +170,7 @@ void channel_server_observe(struct channel_server *s)
 		m->fate = FATE_DIED;
 		return;
 	}
+	times_record(&s->times, &tree);
 	tree_pack(&tree, &packed);
 	tree_free(&tree);
 	if (!channel_fill(&c->data, buf_str(&packed), packed.len))

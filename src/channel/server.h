@@ -18,13 +18,18 @@ struct channel_server {
 	bool (*attached)(void *own);
 	/* Whether it is gone nevertheless (a daemon died). */
 	bool (*gone)(void *own);
+	/* Waits until the clock that files get their times from has moved. */
+	void (*let_time_pass)(void *own);
+	/* By how much that clock surely moves from one call to the next; 0: unknown. */
+	int64_t call_ns;
+	struct times_watch times; /* of the scans */
 };
 
 /* What a scan reads: everything that a test can have made. Also of large files. */
 struct scanner *channel_server_scanner(unsigned fields, bool labelled);
 
 /* To be called before each request is served. */
-void channel_server_begin(struct message *m);
+void channel_server_begin(struct channel_server *s);
 void channel_server_follow(struct channel_server *s);
 void channel_server_observe(struct channel_server *s);
 

@@ -1,5 +1,6 @@
 /* cmd_explore.c -- `assay explore TARGET`: model checking of a file system. */
 #include <errno.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
 #include "cmd/operands.h"
 #include "cmd/summary.h"
 #include "cmd/sweep.h"
-#include "explore/explore.h"
+#include "explore/portfolio.h"
 
 static struct explore_settings {
 	double seconds, deadline;
@@ -38,7 +39,6 @@ static struct explore_settings {
 	.findings = 100,
 	.jobs = 1,
 	.failures = 1,
-	.profile = "default",
 	.verify = "full",
 	.adaptive = true,
 	.code_score = true,
@@ -57,9 +57,10 @@ static const struct opt opts[] = {
 	{ "seed", OPT_U64, ROW(seed), "N", "repeats a search exactly; 0 for a new one", 0,
 	  INT64_MAX },
 	{ "strategy", OPT_CHOICE, ROW(strategy), "auto|tour|dfs|bfs|random|best|remount",
-	  "the order of the search", 0, 0 },
+	  "the order of the search; auto: several that take turns", 0, 0 },
 	{ "profile", OPT_TEXT, ROW(profile), "NAME",
-	  "the universe: a shipped profile or an INI file", 0, 0 },
+	  "the universe: a shipped profile or an INI file; with a strategy default, else all", 0,
+	  0 },
 	{ "set", OPT_LIST, ROW(set), "KEY=VALUE", "overrides a key of the profile: ops.mkdir=5", 0,
 	  0 },
 	{ "against", OPT_LIST, ROW(against), "TARGET",
@@ -146,7 +147,14 @@ static void explore_show_progress(void *to, const struct explore_figures *f, con
 		      f->states, json_array_size(run->findings));
 }
 
-static int explore_search(struct target *t, struct universe *u, struct run *run,
+/* The searches of a run: one, or a portfolio that takes turns. */
+struct searches {
+	struct portfolio_search list[PORTFOLIO_MAX];
+	size_t count;
+	bool alone; /* what to search, and how, was said */
+};
+
+static int explore_search(struct target *t, struct searches *s, struct run *run,
 			  struct explore_options *o, struct err *err)
 {
 	struct explore_figures figures = { 0 };
@@ -155,9 +163,15 @@ static int explore_search(struct target *t, struct universe *u, struct run *run,
 
 	cover_init(&cover);
 	o->progress = progress_wanted() ? explore_show_progress : NULL;
-	json_object_set_new(run->figures, "profile", json_string(u->name));
-	json_object_set_new(run->figures, "strategy", json_string(strategy_names[o->strategy]));
-	status = explore(o, t, u, run, &cover, &figures, err);
+	json_object_set_new(run->figures, "profile",
+			    json_string(settings.profile || s->alone ? s->list[0].universe.name
+								     : "auto"));
+	json_object_set_new(run->figures, "strategy",
+			    json_string(s->alone ? strategy_names[o->strategy] : "auto"));
+	if (s->alone)
+		status = explore(o, t, &s->list[0].universe, run, &cover, &figures, err);
+	else
+		status = explore_portfolio(o, s->list, s->count, t, run, &cover, &figures, err);
 	progress_end();
 	if (o->code && status >= 0)
 		status = code_finish(run, o->code, t, err);
@@ -166,11 +180,6 @@ static int explore_search(struct target *t, struct universe *u, struct run *run,
 	written = explore_finish(run, &figures, cover_json(&cover), settings.json, err);
 	cover_free(&cover);
 	return status < 0 ? status : written;
-}
-
-static enum strategy chosen_strategy(void)
-{
-	return settings.strategy ? (enum strategy)(settings.strategy - 1) : STRATEGY_TOUR;
 }
 
 /* What options add to the profile: failures and looking for leaks are operations. */
@@ -191,7 +200,7 @@ static size_t add_operations(const char **overrides, struct arena *arena)
 	return count;
 }
 
-static int read_universe(struct universe *u, struct err *err)
+static int read_universe(struct universe *u, const char *profile, struct err *err)
 {
 	size_t count = settings.set.count;
 	const char **overrides =
@@ -202,42 +211,81 @@ static int read_universe(struct universe *u, struct err *err)
 	for (size_t i = 0; i < count; i++)
 		overrides[i] = settings.set.items[i];
 	count += add_operations(overrides + count, &arena);
-	status = universe_open(u, settings.profile, overrides, count, err);
+	status = universe_open(u, profile, overrides, count, err);
 	arena_free(&arena);
 	free(overrides);
 	return status;
 }
 
-static int open_universe(struct universe *u, const struct target *t, struct err *err)
+static void close_searches(struct searches *s)
 {
+	for (size_t i = 0; i < s->count; i++)
+		universe_free(&s->list[i].universe);
+}
+
+/* What was not said: every profile and every strategy that suits the target. Only walks can be
+ * compared with other targets, or look for leaks, which stay with the calls before them. */
+static void list_searches(struct searches *s, const struct target *t)
+{
+	bool walks_only = settings.leaks || settings.against.count;
+	const char *profile = settings.profile;
+
+	s->alone = settings.strategy != 0;
+	if (s->alone) {
+		s->list[0] = (struct portfolio_search){
+			.profile = profile ? profile : "default",
+			.strategy = (enum strategy)(settings.strategy - 1),
+		};
+		s->count = 1;
+	} else {
+		s->count = portfolio_list(t, profile, walks_only, s->list);
+	}
+}
+
+static int open_searches(struct searches *s, const struct target *t, struct err *err)
+{
+	int status = 0;
+
 	if (settings.faults.count && !(t->caps & TARGET_FAULTS))
 		return err_set(err, ENOTSUP, "%s does not support injected failures", t->name);
 	if (settings.leaks && !(t->caps & TARGET_LEAKS))
 		return err_set(err, ENOTSUP, "cannot read the memory usage of %s", t->name);
-	if (settings.leaks && strategy_branches(chosen_strategy()))
+	list_searches(s, t);
+	if (settings.leaks && s->alone && strategy_branches(s->list[0].strategy))
 		return err_set(err, ENOTSUP, "--leaks needs the strategy tour or random");
-	return read_universe(u, err);
+	for (size_t i = 0; i < s->count && !status; i++) {
+		status = read_universe(&s->list[i].universe, s->list[i].profile, err);
+		if (status)
+			s->count = i;
+	}
+	if (status)
+		close_searches(s);
+	return status;
 }
 
 static int explore_target(struct target *t, struct explore_options *o, struct err *err)
 {
 	const char *dir = settings.resume ? settings.resume : settings.out;
-	struct universe u;
+	struct searches *s = must_alloc(sizeof(*s));
 	struct run run;
 	int status = 0, code = EXIT_UNKNOWN;
 
-	if (open_universe(&u, t, err))
+	if (open_searches(s, t, err)) {
+		free(s);
 		return EXIT_USAGE;
+	}
+	o->strategy = s->list[0].strategy;
 	if (!run_open(&run, "explore", t->name, dir, o->seed, err)) {
 		stop_catch_signals();
 		if (settings.expected)
 			status = run_read_known(&run, settings.expected, err);
 		if (!status)
-			status = explore_search(t, &u, &run, o, err);
+			status = explore_search(t, s, &run, o, err);
 		code = summary_code(&run, status);
 		run_free(&run);
 	}
-	universe_free(&u);
+	close_searches(s);
+	free(s);
 	return code;
 }
 
@@ -325,7 +373,6 @@ static int explore_once(const char *target, struct err *err)
 {
 	struct cover before = { 0 };
 	struct explore_options o = {
-		.strategy = chosen_strategy(),
 		.seconds = settings.seconds,
 		.calls = settings.calls,
 		.seed = settings.seed,
@@ -363,12 +410,14 @@ static int explore_once(const char *target, struct err *err)
 
 static bool has_checkpoint(const char *dir)
 {
-	struct buf path = BUF_INIT;
+	struct buf pattern = BUF_INIT;
+	glob_t found = { 0 };
 	bool has;
 
-	buf_addf(&path, "%s/checkpoint", dir);
-	has = !access(path.data, F_OK);
-	buf_free(&path);
+	buf_addf(&pattern, "%s/checkpoint*", dir);
+	has = !glob(pattern.data, GLOB_NOSORT, NULL, &found);
+	globfree(&found);
+	buf_free(&pattern);
 	return has;
 }
 
@@ -454,7 +503,7 @@ static int explore_many(int count, char **names, struct err *err)
 static int check_universe(struct err *err)
 {
 	struct universe u;
-	int status = read_universe(&u, err);
+	int status = read_universe(&u, settings.profile ? settings.profile : "default", err);
 
 	if (!status)
 		universe_free(&u);
@@ -545,11 +594,13 @@ const struct command command_explore = {
 		"Shrinks each discrepancy to the fewest and simplest calls, replays it ten\n"
 		"times and writes it as a trace and a C program.\n"
 		"\n"
-		"The universe (*--profile*) bounds names, sizes and flags. The default\n"
-		"strategy, _tour_, executes every call in every state once and never restores\n"
-		"the file system. _dfs_, _bfs_ and _best_ save and restore it; _remount_\n"
-		"unmounts and mounts it around every call. When no call is left to try, all\n"
-		"states and transitions are verified.\n"
+		"The universe (*--profile*) bounds names, sizes and flags. _tour_ executes\n"
+		"every call in every state once and never restores the file system. _random_\n"
+		"keeps no states. _dfs_, _bfs_ and _best_ save and restore the file system;\n"
+		"_remount_ unmounts and mounts it around every call. When no call is left to\n"
+		"try, all states and transitions are verified. Without *--strategy*, searches\n"
+		"by all strategies and in all profiles that suit the target take turns, and\n"
+		"those that find more that is new get more calls.\n"
 		"\n"
 		"With *--against*, other targets make the same calls. run.json lists the\n"
 		"differences that the model allows. With three or more targets a finding names\n"

@@ -49,9 +49,9 @@ static const struct opt opts[] = {
 	{ .name = "patch",
 	  .type = OPT_TEXT,
 	  .offset = offsetof(typeof(settings), patch),
-	  .value = "FILE",
-	  .help = "build a kernel with this patch; use it as kernel:ext4@NAME, the name of the "
-		  "file" },
+	  .value = "FILE|DIR",
+	  .help = "build a kernel with this patch, or with all patches of a directory; use it as "
+		  "kernel:ext4@NAME, the name of the file or directory" },
 	{ .name = "json",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(typeof(settings), json),
@@ -103,7 +103,11 @@ static int run_script(const char *name, const char *arguments[], const char *cac
 		r = reaper_run((char *const *)arguments, &status, err);
 	janitor_close(janitor, CLEAN_SECONDS);
 	buf_free(&script);
-	return !r && WIFEXITED(status) && !WEXITSTATUS(status) ? EXIT_CLEAN : EXIT_UNKNOWN;
+	if (r || !WIFEXITED(status))
+		return EXIT_UNKNOWN;
+	if (WEXITSTATUS(status) == EXIT_USAGE)
+		return EXIT_USAGE;
+	return WEXITSTATUS(status) ? EXIT_UNKNOWN : EXIT_CLEAN;
 }
 
 static int build_kernel(const char *cache, struct err *err)
@@ -113,7 +117,7 @@ static int build_kernel(const char *cache, struct err *err)
 	int code = operand_file(settings.config, err);
 
 	if (!code)
-		code = operand_file(settings.patch, err);
+		code = operand_readable(settings.patch, err);
 	if (!code && strchr(settings.source, '/'))
 		code = operand_directory(settings.source, err);
 	if (code)

@@ -50,14 +50,18 @@ static int show_first(struct finding *f, struct target *t, struct err *err)
 /* Prints what shows; another discrepancy than the one sought counts, too, but is named. */
 static int replay_finding(struct finding *f, struct target *t, struct err *err)
 {
+	const char *sought = f->discrepancy.signature[0] ? f->discrepancy.signature : NULL;
 	struct finding again;
 	struct model m;
+	struct replay_on on = { .target = t, .model = &m };
 	unsigned shown = 0;
 	int status;
 
 	target_model(t, &m);
 	for (uint64_t i = 0; i < settings.times; i++) {
-		status = judge_replay(t, &m, f->calls, f->count, true, 0, &again, err);
+		status = judge_replay(&on, f->calls, f->count, sought, &again, err);
+		if (!status && sought)
+			status = judge_replay(&on, f->calls, f->count, NULL, &again, err);
 		if (status < 0)
 			return EXIT_UNKNOWN;
 		if (!status)

@@ -27,13 +27,17 @@ static const struct opt opts[] = {
 static int shrink_finding(const struct finding *given, struct target *t, const char *dir,
 			  struct err *err)
 {
+	const char *sought = given->discrepancy.signature[0] ? given->discrepancy.signature : NULL;
 	struct finding f;
 	struct model m;
+	struct replay_on on = { .target = t, .model = &m };
 	int status, code = EXIT_UNKNOWN;
 
 	stop_catch_signals();
 	target_model(t, &m);
-	status = judge_replay(t, &m, given->calls, given->count, true, 0, &f, err);
+	status = judge_replay(&on, given->calls, given->count, sought, &f, err);
+	if (!status && sought)
+		status = judge_replay(&on, given->calls, given->count, NULL, &f, err);
 	if (status < 0)
 		return EXIT_UNKNOWN;
 	if (!status) {
@@ -44,8 +48,7 @@ static int shrink_finding(const struct finding *given, struct target *t, const c
 	if (given->discrepancy.signature[0] &&
 	    strcmp(given->discrepancy.signature, f.discrepancy.signature))
 		printf("another discrepancy than the one sought: %s\n", f.discrepancy.signature);
-	if (!finding_improve(&f, t, &m, (unsigned)settings.tries, (unsigned)settings.times, 0,
-			     err) &&
+	if (!finding_improve(&f, &on, (unsigned)settings.tries, (unsigned)settings.times, err) &&
 	    !finding_write(&f, t, dir, err)) {
 		finding_keep_evidence(t, dir);
 		printf("%s\n%zu calls instead of %zu; shown in %u of %u replays\n",

@@ -27,16 +27,16 @@ static const struct count {
 	{ \
 #field, offsetof(struct explore_figures, field) \
 	}
-	COUNT(calls),  COUNT(transitions), COUNT(states),     COUNT(edges_left),
-	COUNT(beyond), COUNT(surprises),   COUNT(repeats),    COUNT(differences),
-	COUNT(resets), COUNT(state_bytes), COUNT(edge_bytes), COUNT(kernel_notes),
+	COUNT(calls),     COUNT(transitions),  COUNT(states),     COUNT(edges_left),
+	COUNT(beyond),    COUNT(surprises),    COUNT(repeats),    COUNT(differences),
+	COUNT(resets),    COUNT(state_bytes),  COUNT(edge_bytes), COUNT(kernel_notes),
+	COUNT(fsck_runs), COUNT(fsck_unknown), COUNT(fsck_us),    COUNT(space_runs),
+	COUNT(space_us),
 };
 
 /* And those of which several runs have at least the greatest. */
 static const struct count reaches[] = {
-	COUNT(inputs),
-	COUNT(inputs_seen),
-	COUNT(outcomes_seen),
+	COUNT(shapes), COUNT(depth), COUNT(inputs), COUNT(inputs_seen), COUNT(outcomes_seen),
 };
 #undef COUNT
 
@@ -103,6 +103,13 @@ static void print_explore_summary(const struct run *run, const struct explore_fi
 	printf("inputs: %" PRIu64 " of %" PRIu64 " partitions of arguments; outcomes: %" PRIu64
 	       " different\n",
 	       f->inputs_seen, f->inputs, f->outcomes_seen);
+	if (f->fsck_runs)
+		printf("fsck: %" PRIu64 " checks of the disk in %.1f s, %" PRIu64
+		       " without a verdict\n",
+		       f->fsck_runs, (double)f->fsck_us * 1e-6, f->fsck_unknown);
+	if (f->space_runs)
+		printf("space: %" PRIu64 " searches for lost space in %.1f s\n", f->space_runs,
+		       (double)f->space_us * 1e-6);
 	code_print(run);
 	if (f->kernel_notes)
 		printf("kernel log: %" PRIu64

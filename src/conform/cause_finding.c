@@ -36,16 +36,15 @@ static const double tell_seconds_max = 30;
 
 /* Shrinks and lists a finding that a replay has shown. Failures of ours are reported with it: the
  * finding is there all the same. */
-static void tell_finding(struct finding *f, struct target *t, const struct model *m,
-			 double until_seconds, struct run *run)
+static void tell_finding(struct finding *f, const struct replay_on *on, struct run *run)
 {
+	struct target *t = on->target;
 	struct err err = { 0 };
 	int status;
 
 	run_meet(run, f, t);
 	run_update(run, f, t);
-	status =
-		finding_improve(f, t, m, TELL_SHRINK_TRIES, TELL_VERIFY_TIMES, until_seconds, &err);
+	status = finding_improve(f, on, TELL_SHRINK_TRIES, TELL_VERIFY_TIMES, &err);
 	if (status < 0)
 		buf_addf(&f->notes, "It was not shrunk to the end: %s.\n", err.text);
 	run_update(run, f, t);
@@ -86,20 +85,22 @@ static int tell_cause(const struct suite *suite, struct cause *cause, struct tar
 	struct finding finding;
 	size_t count;
 	struct call *calls = whole_script(suite, cause->example, &count);
-	double until = clock_seconds() + tell_seconds_max;
+	struct replay_on on = { .target = t, .model = m };
+	double until_seconds = clock_seconds() + tell_seconds_max;
 	int ret = 0;
 	bool is_new;
 
 	for (unsigned i = 0; i < TELL_REPLAYS && !ret; i++)
-		ret = judge_replay(t, m, calls, count, true, 0, &finding, err);
+		ret = judge_replay(&on, calls, count, NULL, &finding, err);
 	if (!ret)
 		keep_aside(cause, calls, count, t, run);
 	free(calls);
 	if (ret <= 0)
 		return err_forget(err, ret, ETIME);
 	is_new = !run_knows(run, &finding);
+	on.until_seconds = until_seconds;
 	if (is_new)
-		tell_finding(&finding, t, m, until, run);
+		tell_finding(&finding, &on, run);
 	finding_free(&finding);
 	return is_new;
 }

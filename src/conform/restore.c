@@ -39,6 +39,8 @@ static void restore_process(const struct process *process, unsigned pid, struct 
 			call_list_add(list, OP_close, pid)->close.fd.num = (int64_t)key;
 	for (bool first = true; pmap_next(&process->streams, first, &key); first = false)
 		call_list_add(list, OP_closedir, pid)->closedir.dh.num = (int64_t)key;
+	for (bool first = true; pmap_next(&process->maps, first, &key); first = false)
+		call_list_add(list, OP_munmap, pid)->munmap.map.num = (int64_t)key;
 	if (process->cwd != TREE_ROOT)
 		call_list_add(list, OP_chdir, pid)->chdir.path = call_text_arg("/");
 	if (process->umask != UMASK_FIRST)

@@ -15,9 +15,6 @@ enum { STAMPS_MAX = 512, WAITS_MAX = 16 };
 /* The model's times below this count calls; those above were set by a script, nanoseconds. */
 static const int64_t ticks_max = INT64_C(100000000000);
 
-enum time_field { TIME_ACCESS, TIME_MODIFY, TIME_CHANGE, TIME_BIRTH, TIME_FIELDS };
-static const char *const field_names[TIME_FIELDS] = { "access", "modification", "change", "birth" };
-
 /* One time that stat has returned. */
 struct stamp {
 	uint64_t ino;
@@ -41,14 +38,6 @@ struct timing {
 	unsigned wait_count;
 	int64_t ticks[SUITE_CALLS_MAX]; /* of each call */
 };
-
-static int64_t times_field(const struct inode_times *times, enum time_field field)
-{
-	const int64_t all[TIME_FIELDS] = { times->access, times->modify, times->change,
-					   times->birth };
-
-	return all[field];
-}
 
 static int64_t stat_time_field(const struct stat_result *stat, enum time_field field)
 {
@@ -80,7 +69,7 @@ static void timing_report(struct timing *t, unsigned at, const struct stamp *s, 
 
 	t->walk->fate = SCRIPT_REJECTED;
 	deviation_begin(d, PROBLEM_TIMES, step, c);
-	buf_addf(&d->seen, "the %s time of a %s %s", field_names[s->field],
+	buf_addf(&d->seen, "the %s time of a %s %s", time_field_names[s->field],
 		 s->is_dir ? "directory" : "file", what);
 	buf_addf(&d->detail, "%s, as ", d->seen.data);
 	call_print(&t->walk->calls[at], DIALECT_NATIVE, &d->detail);
@@ -166,15 +155,15 @@ static int64_t timing_tick_before(const struct timing *t, uint64_t ino, enum tim
 {
 	const struct inode *inode = tree_inode(&t->start.tree, ino);
 
-	return inode ? times_field(&inode->times, field) : -1;
+	return inode ? inode_time(&inode->times, field) : -1;
 }
 
 /* When a time was set; the earlier moment where it may go either way. */
 static void timing_set_tick(const struct timing *t, struct stamp *s)
 {
 	const struct inode *inode = tree_inode(&t->walker->state.tree, s->ino);
-	int64_t one = times_field(&inode->times, s->field);
-	int64_t other = times_field(&tree_inode(&t->state.tree, s->ino)->times, s->field);
+	int64_t one = inode_time(&inode->times, s->field);
+	int64_t other = inode_time(&tree_inode(&t->state.tree, s->ino)->times, s->field);
 	int64_t before = timing_tick_before(t, s->ino, s->field);
 
 	s->maybe = one != other;

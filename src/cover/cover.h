@@ -23,6 +23,11 @@ void cover_call(struct cover *c, const struct call *call, uint64_t times);
 /* The operation that a call's result counts for: unlinkat may be rmdir. */
 enum op cover_result(const struct call *call);
 void cover_outcome(struct cover *c, enum op op, int error, uint64_t times);
+/* Adds the counts of another. */
+void cover_add(struct cover *c, const struct cover *other);
+/* Partitions of arguments, and outcomes of operations, with a count. */
+uint64_t cover_inputs(const struct cover *c);
+uint64_t cover_outcomes(const struct cover *c);
 /* One value, in counts by partition of its kind that are made where absent. */
 void cover_value(uint64_t **counts, enum kind kind, const struct arg *value, uint64_t times);
 

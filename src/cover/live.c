@@ -18,10 +18,10 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "cover/cgroup.h"
 #include "cover/kernel_event.h"
 #include "gen/tracer.h"
 #include "process/capability.h"
+#include "process/cgroup.h"
 
 #ifdef TRACER_MISSING
 
@@ -469,7 +469,7 @@ int live_trace(struct coverage *c, const struct live_options *options, int *ret_
 
 	must(options->mount_count && options->mount_count <= TRACE_MOUNTS);
 	libbpf_set_print(be_silent);
-	cgroup_make(&group);
+	cgroup_make(&group, "cover", 0);
 	r = tracer_prepare(&t, c, options, &group, err);
 	if (!r)
 		r = trace_child(t, options, &group, ret_status, err);

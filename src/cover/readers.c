@@ -9,4 +9,3 @@ const struct trace_reader readers[] = {
 	{ "ctf", read_ctf },
 	{ "trace", read_native },
 };
-const size_t reader_count = ARRAY_LEN(readers);

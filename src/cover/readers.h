@@ -23,7 +23,6 @@ struct trace_reader {
 };
 
 extern const struct trace_reader readers[];
-extern const size_t reader_count;
 
 int read_strace(struct coverage *c, const struct read_options *options, const char *path,
 		struct err *err);

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "explore/branch.h"
+#include "plan/nearby.h"
 
 /* How often a state is sought without success before it is given up. */
 enum { MISSES_MAX = 3 };
@@ -44,7 +45,7 @@ static int branch_open(struct branch *b, struct call_path *path, uint32_t dirty,
 	o->dirty = dirty;
 	open_state_order(o, &x->rng, x->universe->calls);
 	if (x->options->strategy == STRATEGY_BEST)
-		o->score = utility_score(&b->utility, &x->state, o->dirty) +
+		o->score = utility_score(&x->utility, &x->state, o->dirty) +
 			   (b->has_new_coverage ? new_coverage_score : 0);
 	open_list_add(&x->list, o);
 	b->at = o;
@@ -117,15 +118,15 @@ static void branch_plan(struct branch *b, struct open_state *o)
 	b->leads_away = false;
 	for (; b->plan.count < room && o->next < x->universe->calls && !b->leads_away; o->next++) {
 		number = open_state_call(o, o->next, x->universe->calls);
-		universe_call(x->universe, number, &call);
-		step = plan_add(&b->plan, &call, true);
+		step = NULL;
+		if (nearby_call(x->universe, number, &o->state, &b->plan.arena, &call))
+			step = plan_add(&b->plan, &call, true);
 		if (!step) {
 			x->figures.beyond++;
 			continue;
 		}
 		if (!step->expected.error) {
-			b->after_hash = state_hash(&b->plan.state);
-			b->leads_away = !hash_equal(b->after_hash, o->hash);
+			b->leads_away = !hash_equal(state_hash(&b->plan.state), o->hash);
 		}
 		b->calls[b->plan.count - 1] = number;
 		b->places[b->plan.count - 1] = o->next;
@@ -139,10 +140,12 @@ static void branch_settle(struct branch *b, const struct open_state *o, size_t d
 	bool away = b->leads_away && done == p->count;
 
 	for (size_t i = 0; i < done - away; i++)
-		explorer_advance(b->x, b->calls[i], &p->steps[i].expected, o->node, true);
+		explorer_advance(b->x, b->calls[i], &p->steps[i].call, &p->steps[i].expected,
+				 o->node, true);
 	if (away)
-		explorer_advance(b->x, b->calls[done - 1], &p->steps[done - 1].expected,
-				 explorer_visit(b->x, b->after_hash), true);
+		explorer_advance(b->x, b->calls[done - 1], &p->steps[done - 1].call,
+				 &p->steps[done - 1].expected,
+				 explorer_visit(b->x, &p->state, o->node), true);
 	plan_advance(p, 0, done, &b->x->state);
 }
 
@@ -228,19 +231,21 @@ int branch(struct explorer *x, struct err *err)
 	b->x = x;
 	plan_init(&b->plan, &x->predictor, &x->start);
 	branch_saved_init(b);
-	if (!x->options->resume) {
+	if (!x->options->resume && !x->opened) {
 		if (x->options->bitstate)
 			bitstate_add(&x->bits, state_hash(&x->start));
 		x->figures.edges_left = x->universe->calls;
 		status = branch_open(b, NULL, 0, err);
 	}
+	x->opened = true;
 	while (status >= 0 && !explorer_ends(x) && (o = open_list_first(&x->list)))
-		status = branch_continue(b, o, err);
-	if (!x->figures.end)
+		if ((status = branch_continue(b, o, err)) >= 0 &&
+		    (status = oracle_look(x, err)) > 0)
+			b->at = NULL;
+	if (!x->figures.end && !open_list_first(&x->list))
 		x->figures.end = x->figures.edges_left ? "depth" : "exhausted";
 	x->figures.exhausted = !x->figures.edges_left && !x->options->bitstate;
 	branch_saved_free(b);
-	utility_free(&b->utility);
 	plan_free(&b->plan);
 	free(b);
 	return status < 0 ? status : 0;

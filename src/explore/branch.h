@@ -4,20 +4,17 @@
 
 #include "explore/explorer.h"
 #include "explore/saved_list.h"
-#include "explore/utility.h"
 
 enum { BRANCH_PLAN_MAX = 64 };
 
 struct branch {
 	struct explorer *x;
-	struct utility utility;
 	struct saved_list saved;
 	bool start_saved;            /* the start is, too */
 	const struct open_state *at; /* where the target is; NULL: elsewhere */
 	struct plan plan;
 	uint32_t calls[BRANCH_PLAN_MAX];  /* of the steps */
 	uint32_t places[BRANCH_PLAN_MAX]; /* in the open state's order of calls */
-	struct hash after_hash;           /* of the plan's state, where it leads away */
 	bool leads_away;                  /* the last step does; all others stay in the state */
 	bool has_new_coverage;            /* the last step ran code for the first time */
 };

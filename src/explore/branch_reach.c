@@ -3,15 +3,17 @@
  *
  * That these go as they did is verified like everything else. */
 #include "explore/branch.h"
+#include "plan/nearby.h"
 
 void branch_recall(struct branch *b, const struct open_state *o)
 {
 	struct explorer *x = b->x;
 
-	x->history_count = call_path_depth(o->path);
+	history_cut(&x->history, 0);
+	x->history.count = call_path_depth(o->path);
 	recent_forget(&x->recent);
 	for (const struct call_path *w = o->path; w; w = w->from)
-		x->history[w->depth - 1] = (struct history_call){ w->call, w->node };
+		x->history.calls[w->depth - 1] = (struct history_call){ w->call, w->node };
 }
 
 /* Plans the next calls of the history, from place `from` on. False if the model does not predict
@@ -23,9 +25,11 @@ static bool reach_plan(struct branch *b, size_t from)
 	struct call call;
 
 	plan_begin_behind(p);
-	while (p->count < BRANCH_PLAN_MAX && from + p->count < x->history_count) {
-		universe_call(x->universe, x->history[from + p->count].call, &call);
-		if (!plan_add(p, &call, true))
+	while (p->count < BRANCH_PLAN_MAX && from + p->count < x->history.count) {
+		uint32_t number = x->history.calls[from + p->count].call;
+
+		if (!nearby_call(x->universe, number, &p->state, &p->arena, &call) ||
+		    !plan_add(p, &call, true))
 			return false;
 	}
 	return true;
@@ -39,10 +43,10 @@ static int reach_mismatch(struct branch *b, size_t at, size_t step, struct err *
 	struct explore_figures before = x->figures;
 	int status;
 
-	x->history_count = at;
-	x->node = at ? x->history[at - 1].to : x->root;
+	history_cut(&x->history, at);
+	x->node = at ? x->history.calls[at - 1].to : x->root;
 	b->at = NULL;
-	status = explorer_mismatch(x, x->history[at].call, step, err);
+	status = explorer_mismatch(x, x->history.calls[at].call, step, err);
 	x->figures.transitions = before.transitions;
 	x->figures.edges_left += (x->figures.states - before.states) * x->universe->calls;
 	return status;
@@ -52,7 +56,7 @@ static int reach_mismatch(struct branch *b, size_t at, size_t step, struct err *
 static int reach_follow(struct branch *b, bool *ret, struct err *err)
 {
 	struct explorer *x = b->x;
-	size_t followed, count = x->history_count;
+	size_t followed, count = x->history.count;
 	int status;
 
 	plan_begin(&b->plan, &x->start);

@@ -18,6 +18,7 @@
 #include "base/must.h"
 #include "explore/explorer.h"
 #include "finding/folder.h"
+#include "plan/nearby.h"
 #include "trace/script.h"
 
 enum { SUFFIX_FIRST = 8, SUFFIX_FACTOR = 8, PATH_CALLS_MAX = 1 << 14 };
@@ -34,49 +35,96 @@ enum { HANG_SHRINK_TRIES = 20, HANG_VERIFY_TIMES = 2 };
 /* What no replay shows is worked on again when it is met again, so often in all. */
 enum { ATTEMPTS_MAX = 2 };
 
-/* Calls by number: the path to `from`, the last `suffix` calls of the history, the call. */
+/* Calls from a fresh file system on: processes, the path to a node, the last calls of the history,
+ * the call that showed it. */
 struct replay_candidate {
-	uint32_t *numbers;
+	struct call *calls;
 	size_t count;
+	struct arena arena; /* their text */
+	struct state state; /* the model's, behind them */
 };
 
-static void candidate_add_suffix(const struct explorer *x, struct replay_candidate *c,
-				 size_t suffix, uint32_t call)
+static void candidate_free(struct replay_candidate *c)
 {
-	for (size_t i = x->history_count - suffix; i < x->history_count; i++)
-		c->numbers[c->count++] = x->history[i].call;
-	c->numbers[c->count++] = call;
+	free(c->calls);
+	arena_free(&c->arena);
+	state_free(&c->state);
 }
 
-/* False where the path is not known or too long. */
-static bool candidate_compose(struct explorer *x, struct replay_candidate *c, size_t suffix,
-			      uint32_t call)
+/* With room for this many calls besides those that make the processes. */
+static void candidate_begin(const struct explorer *x, struct replay_candidate *c, size_t room)
 {
-	size_t at = x->history_count - suffix;
-	uint32_t from = at ? x->history[at - 1].to : x->root;
-	int64_t path;
+	*c = (struct replay_candidate){ .state = state_copy(&x->start) };
+	c->calls = must_alloc((room + x->universe->processes) * sizeof(*c->calls));
+	for (unsigned i = 2; i <= x->universe->processes; i++)
+		c->calls[c->count++] = explorer_process_call(x, i);
+}
 
-	c->count = 0;
-	if (at) {
-		if (from == NODE_NONE) /* only bits are kept of visited states */
+/* Calls by number, as the model predicts them. False if they do not lead to this node. */
+static bool candidate_add_path(const struct explorer *x, struct replay_candidate *c,
+			       const uint32_t *numbers, size_t count, uint32_t node)
+{
+	struct outcome outcome;
+
+	for (size_t i = 0; i < count; i++) {
+		struct call *call = &c->calls[c->count++];
+
+		if (!nearby_call(x->universe, numbers[i], &c->state, &c->arena, call))
 			return false;
-		path = graph_path(&x->graph, x->root, from, c->numbers, PATH_CALLS_MAX);
-		if (path < 0 || path > PATH_CALLS_MAX)
-			return false;
-		c->count = (size_t)path;
+		model_run(x->predictor.model, &c->state, call, &outcome);
 	}
-	candidate_add_suffix(x, c, suffix, call);
+	return hash_equal(state_hash(&c->state), graph_node(&x->graph, node)->hash);
+}
+
+/* Calls of the history; false if they cannot be made out. */
+static bool candidate_add_history(const struct explorer *x, struct replay_candidate *c, size_t from,
+				  size_t to)
+{
+	if (!history_calls(&x->history, &x->predictor, from, to, &c->state, &c->arena,
+			   c->calls + c->count))
+		return false;
+	c->count += to - from;
 	return true;
 }
 
-/* The calls themselves, on a fresh file system: the processes come first. */
-static void candidate_calls(const struct explorer *x, const struct replay_candidate *c,
-			    struct call *ret)
+/* The shortest path to where the search was `suffix` calls ago, those calls, and `call`. False if
+ * the path is not known or too long. */
+static bool candidate_compose(struct explorer *x, struct replay_candidate *c, size_t suffix,
+			      uint32_t call)
 {
-	for (unsigned i = 2; i <= x->universe->processes; i++)
-		*ret++ = explorer_process_call(x, i);
-	for (size_t i = 0; i < c->count; i++)
-		universe_call(x->universe, c->numbers[i], ret++);
+	size_t at = x->history.count - suffix;
+	uint32_t from = at ? x->history.calls[at - 1].to : x->root;
+	uint32_t *path = NULL;
+	int64_t len = 0;
+	bool known;
+
+	if (at) {
+		if (from == NODE_NONE) /* only bits are kept of visited states */
+			return false;
+		path = must_alloc(PATH_CALLS_MAX * sizeof(*path));
+		len = graph_path(&x->graph, x->root, from, path, PATH_CALLS_MAX);
+	}
+	known = len >= 0 && len <= PATH_CALLS_MAX;
+	if (known) {
+		candidate_begin(x, c, (size_t)len + suffix + 1);
+		known = candidate_add_path(x, c, path, (size_t)len, from) &&
+			candidate_add_history(x, c, at, x->history.count) &&
+			history_call(x->universe, call, &c->state, &c->arena,
+				     &c->calls[c->count++]);
+		if (!known)
+			candidate_free(c);
+	}
+	free(path);
+	return known;
+}
+
+static struct replay_on capture_on(const struct plan_follower *f, double until_seconds)
+{
+	return (struct replay_on){
+		.target = f->target,
+		.model = &f->model,
+		.until_seconds = until_seconds,
+	};
 }
 
 /* Replays a candidate: 1 if it shows the signature sought, or one that is not known yet. */
@@ -84,13 +132,11 @@ static int candidate_replay(struct explorer *x, const struct plan_follower *on,
 			    const struct replay_candidate *c, const char *signature,
 			    double until_seconds, struct finding *ret, struct err *err)
 {
-	size_t count = c->count + x->universe->processes - 1;
-	struct call *calls = must_alloc(count * sizeof(*calls));
-	int status;
+	struct replay_on where = capture_on(on, until_seconds);
+	int status = judge_replay(&where, c->calls, c->count, signature, ret, err);
 
-	candidate_calls(x, c, calls);
-	status = judge_replay(on->target, &on->model, calls, count, true, until_seconds, ret, err);
-	free(calls);
+	if (!status)
+		status = judge_replay(&where, c->calls, c->count, NULL, ret, err);
 	if (status > 0 && strcmp(ret->discrepancy.signature, signature) && run_knows(x->run, ret)) {
 		finding_free(ret);
 		return 0;
@@ -103,9 +149,7 @@ static int capture_reproduce(struct explorer *x, const struct plan_follower *on,
 			     struct finding *met, double until_seconds, struct finding *ret,
 			     struct err *err)
 {
-	struct replay_candidate c = {
-		must_alloc((PATH_CALLS_MAX + HISTORY_MAX + 1) * sizeof(uint32_t)), 0
-	};
+	struct replay_candidate c;
 	size_t suffix = 0;
 	int status = 0;
 
@@ -114,38 +158,53 @@ static int capture_reproduce(struct explorer *x, const struct plan_follower *on,
 			status = candidate_replay(x, on, &c, met->discrepancy.signature,
 						  until_seconds, ret, err);
 			met->tries += status >= 0;
+			candidate_free(&c);
 		}
-		if (status || suffix == x->history_count)
+		if (status || suffix == x->history.count)
 			break;
 		suffix = suffix ? suffix * SUFFIX_FACTOR : SUFFIX_FIRST;
-		if (suffix > x->history_count)
-			suffix = x->history_count;
+		if (suffix > x->history.count)
+			suffix = x->history.count;
 	}
-	free(c.numbers);
 	return status;
+}
+
+/* All calls since the file system was fresh. A branching search knows of the calls that led to a
+ * state only their numbers: where one of them went another way than the model predicts, what came
+ * behind it cannot be made out, and is left out. */
+static struct replay_candidate capture_all(const struct explorer *x)
+{
+	struct replay_candidate all;
+
+	candidate_begin(x, &all, x->history.count);
+	candidate_add_history(x, &all, 0, x->history.count);
+	return all;
+}
+
+static bool capture_has_all(const struct explorer *x, const struct replay_candidate *all)
+{
+	return all->count + 1 == x->history.count + x->universe->processes;
 }
 
 /* Everything since the file system was fresh, as a trace beside the finding: what `assay shrink`
  * begins with where the trace is only its end. */
-static void capture_write_history(const struct explorer *x, const struct target *t, uint32_t call)
+static void capture_write_history(const struct explorer *x, const struct target *t,
+				  const struct replay_candidate *all, const struct call *call)
 {
 	const char *folder = run_folder(x->run);
 	char path[PATH_MAX];
 	struct buf text = BUF_INIT;
 	struct err none = { 0 };
-	struct call c;
 
-	if (!folder)
+	if (!folder || !capture_has_all(x, all))
 		return;
 	folder_add_header(&text, HEADER_TARGET, t->name);
-	for (unsigned i = 2; i <= x->universe->processes; i++) {
-		c = explorer_process_call(x, i);
-		call_print(&c, DIALECT_NATIVE, &text);
+	for (size_t i = 0; i < all->count; i++) {
+		call_print(&all->calls[i], DIALECT_NATIVE, &text);
 		buf_addch(&text, '\n');
 	}
-	for (size_t i = 0; i <= x->history_count; i++) {
-		universe_call(x->universe, i < x->history_count ? x->history[i].call : call, &c);
-		call_print(&c, DIALECT_NATIVE, &text);
+	if (call) {
+		call_print(call, DIALECT_NATIVE, &text);
 		buf_addch(&text, '\n');
 	}
 	snprintf(path, sizeof(path), "%s/" FOLDER_HISTORY, folder);
@@ -194,47 +253,54 @@ static void capture_put_processes(const struct explorer *x, struct finding *f)
 	}
 }
 
-/* The calls as the search made them: the last ones of the history, and `call`. The finding shares
- * the text of `first`; what is its own is in the arena. */
-static struct finding capture_as_met(const struct explorer *x, const struct model *m, uint32_t call,
+/* The calls as the search made them: the last ones of the history and, where it is not the last of
+ * those, `call`. The finding shares the text of `first`; what is its own is in the arena. */
+static struct finding capture_as_met(const struct explorer *x, const struct model *m,
+				     const struct replay_candidate *all, const struct call *call,
 				     const struct finding *first, const struct outcome *answer)
 {
-	size_t tail = x->history_count < RECENT_MAX ? x->history_count : RECENT_MAX;
-	size_t from = x->history_count - tail, others = x->universe->processes - 1;
+	size_t others = x->universe->processes - 1, made = x->history.count;
+	size_t tail = capture_has_all(x, all) ? made : 0;
 	struct finding f = *first;
 
+	if (tail > RECENT_MAX)
+		tail = RECENT_MAX;
 	f.arena = (struct arena)ARENA_INIT;
-	f.before = from ? from + others : 0;
+	f.before = made > tail ? others + made - tail : 0;
 	finding_reserve(&f, tail + 1 + others);
 	if (!f.before)
 		capture_put_processes(x, &f);
-	for (size_t i = from; i < x->history_count; i++) {
-		universe_call(x->universe, x->history[i].call, &f.calls[f.count]);
+	for (size_t i = made - tail; i < made; i++) {
+		f.calls[f.count] = call_copy(&all->calls[others + i], &f.arena);
 		capture_put_observed(&f, f.count++, recent_get(&x->recent, i));
 	}
-	universe_call(x->universe, call, &f.calls[f.count]);
-	capture_put_observed(&f, f.count++, answer);
+	if (call) {
+		f.calls[f.count] = call_copy(call, &f.arena);
+		capture_put_observed(&f, f.count++, answer);
+	}
 	if (!f.before)
 		capture_predict_rest(x, m, &f);
 	return f;
 }
 
-void capture_once(struct explorer *x, const struct finding *first)
+bool capture_once(struct explorer *x, const struct finding *first)
 {
-	size_t last = x->history_count - 1;
+	struct replay_candidate all = capture_all(x);
+	bool known = capture_has_all(x, &all);
 	struct finding f;
 
-	must(x->history_count);
-	x->history_count = last;
-	f = capture_as_met(x, x->predictor.model, x->history[last].call, first,
-			   recent_get(&x->recent, last));
-	run_meet(x->run, &f, x->target);
-	if (f.before)
-		capture_write_history(x, x->target, x->history[last].call);
-	run_update(x->run, &f, x->target);
-	run_settle(x->run);
-	x->history_count = last + 1;
-	arena_free(&f.arena);
+	must(x->history.count);
+	if (known) {
+		f = capture_as_met(x, x->predictor.model, &all, NULL, first, NULL);
+		run_meet(x->run, &f, x->target);
+		if (f.before)
+			capture_write_history(x, x->target, &all, NULL);
+		run_update(x->run, &f, x->target);
+		run_settle(x->run);
+		arena_free(&f.arena);
+	}
+	candidate_free(&all);
+	return known;
 }
 
 /* A finding may take half of the time that is left, and at the end a little more than there is. */
@@ -266,11 +332,12 @@ static void capture_improve(struct explorer *x, const struct plan_follower *on, 
 	bool hangs = f->discrepancy.code == PROBLEM_HANG;
 	unsigned tries = hangs ? HANG_SHRINK_TRIES : o->shrink_tries;
 	unsigned times = hangs ? HANG_VERIFY_TIMES : o->verify_times;
+	struct replay_on where = capture_on(on, until_seconds);
 	struct err err = { 0 };
 	int status;
 
 	run_update(x->run, f, on->target);
-	status = finding_improve(f, on->target, &on->model, tries, times, until_seconds, &err);
+	status = finding_improve(f, &where, tries, times, &err);
 	if (status < 0)
 		capture_note_failure(&f->notes, "It was not shrunk to the end", status, &err);
 	buf_adds(&f->notes, buf_str(&x->others));
@@ -317,30 +384,36 @@ static void capture_confirm(struct explorer *x, const struct plan_follower *on, 
 	}
 }
 
-void capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
+bool capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
 	     const struct finding *first)
 {
+	struct replay_candidate all;
 	struct finding met;
+	struct call c;
 
 	if (run_knows(x->run, first)) {
 		x->figures.repeats++;
-		return;
+		return false;
 	}
 	if (run_attempts(x->run, first->discrepancy.signature) >= ATTEMPTS_MAX) {
 		run_meet_again(x->run, first);
 		x->figures.repeats++;
-		return;
+		return false;
 	}
-	met = capture_as_met(x, &on->model, call, first,
+	all = capture_all(x);
+	explorer_call(x, call, &all.arena, &c);
+	met = capture_as_met(x, &on->model, &all, &c, first,
 			     first->discrepancy.answered ? &first->discrepancy.answer : NULL);
 	met.notes = (struct buf)BUF_INIT;
 	buf_adds(&met.notes, buf_str(&x->others));
 	run_meet(x->run, &met, on->target);
 	if (met.before)
-		capture_write_history(x, on->target, call);
+		capture_write_history(x, on->target, &all, &c);
+	candidate_free(&all);
 	capture_confirm(x, on, call, &met);
 	buf_free(&met.notes);
 	arena_free(&met.arena);
+	return true;
 }
 
 /* Replays one that an earlier part of the search had no time for; its row is open. */
@@ -348,10 +421,11 @@ static void capture_take_up(struct explorer *x, const struct finding *met)
 {
 	const struct plan_follower *on = &x->followers[0];
 	double until_seconds = capture_until(x);
+	struct replay_on where = capture_on(on, until_seconds);
 	struct err none = { 0 };
 	struct finding f;
-	int status = judge_replay(on->target, &on->model, met->calls, met->count, true,
-				  until_seconds, &f, &none);
+	int status =
+		judge_replay(&where, met->calls, met->count, met->discrepancy.signature, &f, &none);
 
 	if (status <= 0)
 		return;

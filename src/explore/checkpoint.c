@@ -6,16 +6,19 @@
  *
  * A sealed file (sealed.h); in this order, all numbers of 64 bits where no other is given:
  *
- *   magic, fingerprint (2), calls and operations of the universe, nodes, paths, open states, bits'
- * mask and words in use, strategy, calls chosen, random numbers (4), figures (FIGURES) how often
- * each call was made (32 bits), each outcome of each operation for each node: hash (2), calls tried
- * and reached (32 each); for each call: number, node (32) for each path: number of the one before
- * it, call, node (32 each); 0 is none, the first is 1 for each open state: hash (2), score, node,
- * path, next, first, stride, dirty (32 each) for each word of bits in use: place, bits
+ *   magic, fingerprint (2), calls and operations of the universe, nodes, paths, open states, mask
+ *   and used words of bits, strategy, calls chosen, random numbers (4), figures (FIGURES)
+ *   for each node: hash (2), calls tried and reached (32 each); for each call: number, node (32)
+ *   for each path: number of the one before it, call, node (32 each); 0 is none, the first is 1
+ *   for each open state: hash (2), score, node, path, next, first, stride, dirty (32 each)
+ *   for each used word of bits: place, bits
+ *   for each operation: how often each outcome was seen; for each argument: how often each value
+ * was used, and values of each partition that followed from states
  *
  * Who reads it believes nothing: a file with a good checksum may still be anyone's. */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +34,7 @@
 /* "assayX" and the version of all that follows. */
 static const uint64_t magic_any = UINT64_C(0x0000587961737361);
 static const uint64_t magic_mask = UINT64_C(0x0000ffffffffffff);
-static const uint64_t magic = UINT64_C(0x0a34587961737361);
+static const uint64_t magic = UINT64_C(0x0a35587961737361);
 
 enum { FIGURES = 9 };
 
@@ -58,7 +61,12 @@ static struct hash checkpoint_fingerprint(const struct universe *u)
 		buf_addf(&text, "%s\n", info->name);
 		for (unsigned i = 0; i < info->args; i++)
 			for (size_t v = 0; v < u->ops[op].pools[i].count; v++) {
-				arg_print(&u->ops[op].pools[i].values[v], info->arg[i].kind, &text);
+				const struct arg *value = &u->ops[op].pools[i].values[v];
+
+				if (value->nearby)
+					buf_addf(&text, "nearby %u", value->nearby);
+				else
+					arg_print(value, info->arg[i].kind, &text);
 				buf_addch(&text, '\n');
 			}
 	}
@@ -100,13 +108,27 @@ static void checkpoint_put_header(struct sealed_writer *w, struct explorer *x)
 		sealed_put_u64(w, *checkpoint_figure(&x->figures, i));
 }
 
+/* How often each value was used, and values of each partition that followed from states. */
+static void checkpoint_put_pool(struct sealed_writer *w, const struct tally *t, size_t op,
+				unsigned arg)
+{
+	const struct universe_op *of = &t->universe->ops[op];
+	const uint64_t *found = t->found.inputs[of->op][arg];
+
+	for (size_t v = 0; v < of->pools[arg].count; v++)
+		sealed_put_u64(w, t->pools[op][arg].made[v]);
+	for (size_t p = 0; p < kind_partitions(op_table[of->op].arg[arg].kind); p++)
+		sealed_put_u64(w, found ? found[p] : 0);
+}
+
 static void checkpoint_put_tally(struct sealed_writer *w, const struct tally *t)
 {
-	for (uint64_t i = 0; i < t->universe->calls; i++)
-		sealed_put_u32(w, t->calls[i]);
-	for (size_t op = 0; op < t->universe->op_count; op++)
+	for (size_t op = 0; op < t->universe->op_count; op++) {
 		for (size_t error = 0; error < COVER_ERRNOS; error++)
 			sealed_put_u64(w, t->outcomes[op][error]);
+		for (unsigned i = 0; i < op_table[t->universe->ops[op].op].args; i++)
+			checkpoint_put_pool(w, t, op, i);
+	}
 }
 
 static void checkpoint_put_node(struct sealed_writer *w, const struct node *node)
@@ -193,27 +215,37 @@ static int checkpoint_write_code(const struct explorer *x, struct err *err)
 	return x->reached ? code_save(x->options->code, x->reached->bits, x->run->dir, err) : 0;
 }
 
-static struct buf checkpoint_path(const char *dir)
+/* One of several searches of a run has its own file. */
+static struct buf checkpoint_path(const char *dir, const char *name)
 {
 	struct buf path = BUF_INIT;
 
-	buf_addf(&path, "%s/checkpoint", dir);
+	buf_addf(&path, "%s/" CHECKPOINT_NAME "%s%s", dir, name ? "-" : "", name ? name : "");
 	return path;
+}
+
+bool checkpoint_is_there(const char *dir, const char *name)
+{
+	struct buf path = checkpoint_path(dir, name);
+	bool is_there = !access(path.data, F_OK);
+
+	buf_free(&path);
+	return is_there;
 }
 
 int checkpoint_write(struct explorer *x, struct err *err)
 {
 	struct sealed_writer *w = must_alloc(sizeof(*w));
-	struct buf path = checkpoint_path(x->run->dir);
+	struct buf path = checkpoint_path(x->run->dir, x->options->name);
 	int status = sealed_create(w, path.data, err);
 
 	if (!status) {
 		checkpoint_put_header(w, x);
-		checkpoint_put_tally(w, &x->tally);
 		for (uint32_t n = 0; n < x->graph.count; n++)
 			checkpoint_put_node(w, graph_node(&x->graph, n));
 		checkpoint_put_open_states(w, &x->list);
 		checkpoint_put_bits(w, &x->bits);
+		checkpoint_put_tally(w, &x->tally);
 		status = sealed_finish(w, err);
 	}
 	buf_free(&path);
@@ -264,13 +296,28 @@ static int checkpoint_check_header(const struct explorer *x, const struct checkp
 	return 0;
 }
 
+static void checkpoint_get_pool(struct sealed_reader *r, struct tally *t, size_t op, unsigned arg)
+{
+	const struct universe_op *of = &t->universe->ops[op];
+	size_t partitions = kind_partitions(op_table[of->op].arg[arg].kind);
+	uint64_t **found = &t->found.inputs[of->op][arg];
+
+	for (size_t v = 0; v < of->pools[arg].count; v++)
+		t->pools[op][arg].made[v] = sealed_get_u64(r);
+	if (!*found)
+		*found = must_alloc((partitions + 1) * sizeof(**found)); /* some have none */
+	for (size_t p = 0; p < partitions; p++)
+		(*found)[p] = sealed_get_u64(r);
+}
+
 static void checkpoint_get_tally(struct sealed_reader *r, struct tally *t)
 {
-	for (uint64_t i = 0; i < t->universe->calls; i++)
-		t->calls[i] = sealed_get_u32(r);
-	for (size_t op = 0; op < t->universe->op_count; op++)
+	for (size_t op = 0; op < t->universe->op_count; op++) {
 		for (size_t error = 0; error < COVER_ERRNOS; error++)
 			t->outcomes[op][error] = sealed_get_u64(r);
+		for (unsigned i = 0; i < op_table[t->universe->ops[op].op].args; i++)
+			checkpoint_get_pool(r, t, op, i);
+	}
 }
 
 /* A place that a search can be in: where only bits are kept of it, no node. */
@@ -399,12 +446,13 @@ static bool checkpoint_figures_fit(const struct explorer *x)
 static bool checkpoint_get_rest(struct sealed_reader *r, struct explorer *x,
 				const struct checkpoint_header *h)
 {
-	checkpoint_get_tally(r, &x->tally);
 	for (uint64_t n = 0; n < h->nodes; n++)
 		if (!checkpoint_get_node(r, x, h))
 			return false;
-	if (!checkpoint_get_open_states(r, x, h) ||
-	    !checkpoint_get_bits(r, &x->bits, h->bits_used) || sealed_left(r))
+	if (!checkpoint_get_open_states(r, x, h) || !checkpoint_get_bits(r, &x->bits, h->bits_used))
+		return false;
+	checkpoint_get_tally(r, &x->tally);
+	if (sealed_left(r))
 		return false;
 	x->rng = h->rng;
 	x->chosen = h->chosen;
@@ -450,7 +498,7 @@ static int checkpoint_open(const char *path, struct err *err)
 
 int checkpoint_read(struct explorer *x, struct err *err)
 {
-	struct buf path = checkpoint_path(x->run->dir);
+	struct buf path = checkpoint_path(x->run->dir, x->options->name);
 	int fd = checkpoint_open(path.data, err), status = fd;
 
 	if (fd >= 0) {
@@ -465,13 +513,6 @@ int checkpoint_read(struct explorer *x, struct err *err)
 static bool checkpoint_get_hashes(struct sealed_reader *r, const struct checkpoint_header *h,
 				  struct hash_map *into)
 {
-	uint64_t calls, outcomes;
-
-	if (__builtin_mul_overflow(h->calls, sizeof(uint32_t), &calls) ||
-	    __builtin_mul_overflow(h->ops, COVER_ERRNOS * sizeof(uint64_t), &outcomes))
-		return false;
-	sealed_skip(r, calls);
-	sealed_skip(r, outcomes);
 	for (uint64_t n = 0; n < h->nodes && !r->ended; n++) {
 		struct hash hash = sealed_get_hash(r);
 		uint64_t tried = sealed_get_u32(r), reached = sealed_get_u32(r);
@@ -483,21 +524,34 @@ static bool checkpoint_get_hashes(struct sealed_reader *r, const struct checkpoi
 	return !r->ended;
 }
 
-int explore_states(const char *dir, struct hash_map *into, struct err *err)
+static int checkpoint_add_states(const char *path, struct hash_map *into, struct err *err)
 {
 	struct sealed_reader *r = must_alloc(sizeof(*r));
-	struct buf path = checkpoint_path(dir);
-	int fd = checkpoint_open(path.data, err), status = fd;
+	int fd = checkpoint_open(path, err), status = fd;
 	struct checkpoint_header h;
 
 	if (fd >= 0) {
-		status = checkpoint_open_sealed(r, fd, &h, path.data, err);
+		status = checkpoint_open_sealed(r, fd, &h, path, err);
 		if (!status && !checkpoint_get_hashes(r, &h, into))
 			status = err_set(err, EINVAL, "%s: its contents contradict themselves",
-					 path.data);
+					 path);
 		close(fd);
 	}
-	buf_free(&path);
 	free(r);
+	return status;
+}
+
+int explore_states(const char *dir, struct hash_map *into, struct err *err)
+{
+	struct buf pattern = BUF_INIT;
+	glob_t found = { 0 };
+	int status = 0;
+
+	buf_addf(&pattern, "%s/" CHECKPOINT_NAME "*", dir);
+	if (!glob(pattern.data, GLOB_NOSORT, NULL, &found))
+		for (size_t i = 0; i < found.gl_pathc && !status; i++)
+			status = checkpoint_add_states(found.gl_pathv[i], into, err);
+	globfree(&found);
+	buf_free(&pattern);
 	return status;
 }

@@ -3,8 +3,11 @@
 
 #include <math.h>
 
+#include "plan/nearby.h"
+
 enum {
 	DRAWS = 8,             /* before looking for an untried call in order */
+	LEAVING_DRAWS = 64,    /* for a call that leads to another state */
 	EARLY = 1 << 13,       /* calls */
 	PAUSE_MIN = 256,       /* calls from one move of weights to the next */
 	PAUSE_COVERAGE = 2048, /* at most, where new coverage guides the choice */
@@ -46,8 +49,9 @@ static double choose_familiarity(struct explorer *x, const struct state *s, uint
 	struct call call;
 	double seen = INFINITY;
 
-	universe_call(x->universe, number, &call);
-	if (predict(&x->predictor, &after, &call, &outcome))
+	arena_reset(&x->scratch);
+	if (nearby_call(x->universe, number, s, &x->scratch, &call) &&
+	    predict(&x->predictor, &after, &call, &outcome, NULL))
 		seen = tally_familiarity(&x->tally, number, outcome.error);
 	state_free(&after);
 	return seen;
@@ -104,6 +108,28 @@ uint32_t choose_untried(struct explorer *x, const struct state *s, uint32_t node
 	choose_adapt(x);
 	draws = choose_draws(x);
 	return draws > 1 ? choose_draw_rare(x, s, node, draws) : choose_draw_untried(x, node);
+}
+
+uint32_t choose_leaving(struct explorer *x, const struct state *s)
+{
+	struct hash here = state_hash(s);
+	struct outcome outcome;
+	struct state after;
+	struct call call;
+	bool leaves = false;
+	uint32_t number = NODE_NONE;
+
+	for (unsigned i = 0; i < LEAVING_DRAWS && !leaves; i++) {
+		number = choose_draw(x);
+		arena_reset(&x->scratch);
+		if (!nearby_call(x->universe, number, s, &x->scratch, &call))
+			continue;
+		after = state_copy(s);
+		leaves = predict(&x->predictor, &after, &call, &outcome, NULL) && !outcome.error &&
+			 !hash_equal(state_hash(&after), here);
+		state_free(&after);
+	}
+	return leaves ? number : NODE_NONE;
 }
 
 uint32_t choose_any(struct explorer *x)

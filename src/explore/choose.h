@@ -8,6 +8,9 @@
  * if there is none. Now and then several are drawn and the one is taken whose outcome, as the
  * model predicts it from s, was seen least. */
 uint32_t choose_untried(struct explorer *x, const struct state *s, uint32_t node);
+/* A call, tried or not, that leads from this state to another, drawn by weight; NODE_NONE if none
+ * was found. */
+uint32_t choose_leaving(struct explorer *x, const struct state *s);
 /* Any call, drawn by weight. */
 uint32_t choose_any(struct explorer *x);
 

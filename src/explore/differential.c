@@ -133,10 +133,11 @@ static int differential_vote(struct explorer *x, const struct plan_follower *f,
 int differential_judge(struct explorer *x, uint32_t number, size_t step, struct err *err)
 {
 	struct vote *votes = must_alloc(x->follower_count * sizeof(*votes));
+	struct arena arena = ARENA_INIT;
 	struct call call;
 	int status = 0;
 
-	universe_call(x->universe, number, &call);
+	explorer_call(x, number, &arena, &call);
 	x->figures.calls++;
 	for (size_t i = 0; i < x->follower_count && status >= 0; i++) {
 		const struct plan_report *end = &x->followers[i].end;
@@ -156,6 +157,7 @@ int differential_judge(struct explorer *x, uint32_t number, size_t step, struct 
 		finding_free(&votes[i].finding);
 	}
 	buf_clear(&x->others);
+	arena_free(&arena);
 	free(votes);
 	return status;
 }

@@ -41,6 +41,13 @@ static bool explorer_is_full(const struct explorer *x)
 	       graph_is_full(&x->graph);
 }
 
+/* It is another search's turn (portfolio.h). */
+static bool explorer_slice_ends(const struct explorer *x, double now)
+{
+	return (x->slice_calls && x->figures.calls >= x->slice_calls) ||
+	       (x->slice_until_seconds > 0 && now >= x->slice_until_seconds);
+}
+
 bool explorer_ends(struct explorer *x)
 {
 	const struct explore_options *o = x->options;
@@ -56,7 +63,7 @@ bool explorer_ends(struct explorer *x)
 		x->figures.end = "memory";
 	else if (json_array_size(x->run->findings) >= o->findings_max)
 		x->figures.end = "findings";
-	if (now >= x->watch_seconds || x->figures.end) {
+	if (now >= x->watch_seconds || x->figures.end || explorer_slice_ends(x, now)) {
 		if (watch_kernel(x))
 			x->figures.end = "a damaged kernel: reboot the machine";
 		x->watch_seconds = now + watch_interval_seconds;
@@ -69,42 +76,60 @@ bool explorer_ends(struct explorer *x)
 	}
 	if (now >= x->checkpoint_seconds)
 		explorer_make_checkpoint(x, now);
-	return false;
+	return explorer_slice_ends(x, now);
 }
 
 size_t explorer_room(const struct explorer *x, size_t most)
 {
-	uint64_t left = x->options->calls - x->figures.calls;
+	uint64_t bounds[] = { x->options->calls, x->slice_calls };
 
-	return x->options->calls && left < most ? (size_t)left : most;
+	for (size_t i = 0; i < ARRAY_LEN(bounds); i++)
+		if (bounds[i] > x->figures.calls && bounds[i] - x->figures.calls < most)
+			most = (size_t)(bounds[i] - x->figures.calls);
+	return most;
 }
 
-uint32_t explorer_visit(struct explorer *x, struct hash state)
+uint32_t explorer_visit(struct explorer *x, const struct state *s, uint32_t from)
 {
+	struct hash hash = state_hash(s);
+	uint32_t node = NODE_NONE;
 	bool is_new;
 
-	if (!x->bits.words)
-		return graph_put(&x->graph, state, &is_new);
-	x->figures.states += bitstate_add(&x->bits, state);
-	return NODE_NONE;
-}
-
-uint32_t explorer_node(struct explorer *x, const struct state *s)
-{
-	return explorer_visit(x, state_hash(s));
+	if (x->bits.words) {
+		is_new = bitstate_add(&x->bits, hash);
+		x->figures.states += is_new;
+	} else {
+		node = graph_put(&x->graph, hash, &is_new);
+		if (is_new && from != NODE_NONE)
+			graph_found_from(&x->graph, node, from);
+	}
+	if (is_new)
+		x->figures.shapes += utility_add(&x->utility, s);
+	return node;
 }
 
 bool explorer_is_long(const struct explorer *x)
 {
-	unsigned max = x->options->history_max ? x->options->history_max : HISTORY_MAX;
+	return history_is_long(&x->history, x->options->history_max);
+}
 
-	return x->history_count >= max;
+void explorer_call(const struct explorer *x, uint32_t n, struct arena *arena, struct call *ret)
+{
+	/* It was made, or is about to be: so there are values for it. */
+	must(history_call(x->universe, n, &x->state, arena, ret));
 }
 
 static void explorer_reach(struct explorer *x, uint32_t n)
 {
+	uint32_t depth = graph_node(&x->graph, n)->depth;
+	bool is_new = graph_reach(&x->graph, n);
+
 	x->node = n;
-	x->figures.states += graph_reach(&x->graph, n);
+	if (is_new && x->visited)
+		hash_map_put(x->visited, graph_node(&x->graph, n)->hash, NULL);
+	x->figures.states += is_new;
+	if (depth > x->figures.depth)
+		x->figures.depth = depth;
 }
 
 struct call explorer_process_call(const struct explorer *x, unsigned i)
@@ -176,7 +201,7 @@ void explorer_restart(struct explorer *x)
 	state_free(&x->state);
 	x->state = state_copy(&x->start);
 	x->node = x->root;
-	x->history_count = 0;
+	history_cut(&x->history, 0);
 }
 
 int explorer_reset(struct explorer *x, struct err *err)
@@ -195,13 +220,12 @@ int explorer_follow(struct explorer *x, struct plan *p, size_t *ret_done, struct
 	return plan_follow_all(p, &x->state, x->followers, x->follower_count, ret_done, err);
 }
 
-void explorer_advance(struct explorer *x, uint32_t call, const struct outcome *seen, uint32_t to,
-		      bool fresh)
+void explorer_advance(struct explorer *x, uint32_t n, const struct call *c,
+		      const struct outcome *seen, uint32_t to, bool fresh)
 {
-	must(x->history_count < HISTORY_MAX + HISTORY_SLACK);
-	recent_add(&x->recent, x->history_count, seen);
-	x->history[x->history_count++] = (struct history_call){ call, to };
-	tally_count(&x->tally, call, universe_op_of(x->universe, call), seen->error);
+	recent_add(&x->recent, x->history.count, seen);
+	history_add(&x->history, n, to);
+	tally_count(&x->tally, n, c, seen->error);
 	x->figures.calls++;
 	x->figures.transitions += fresh;
 	if (to == NODE_NONE)
@@ -223,19 +247,19 @@ uint32_t explorer_new_coverage(const struct explorer *x, size_t step)
 }
 
 /* What an earlier part of the search has reached is not new; where that did not ask, all is. */
-static int explorer_begin_code(struct explorer *x, struct err *err)
+static int explorer_recall_code(struct explorer *x, struct err *err)
 {
 	size_t known = 0;
 	int status = 0;
 
-	x->reached = x->target->kind->code(x->target, NULL);
-	if (x->options->resume && code_is_saved(x->run->dir))
+	if (x->options->code && code_is_saved(x->run->dir))
 		status = code_load(x->options->code, x->reached->bits, x->run->dir, &known, err);
-	x->reached->count += (uint32_t)known;
+	if (x->reached)
+		x->reached->count += (uint32_t)known;
 	return status;
 }
 
-static int explorer_begin(struct explorer *x, struct err *err)
+int explorer_begin(struct explorer *x, struct err *err)
 {
 	int status = explorer_make_all_fresh(x, err);
 	struct outcome outcome;
@@ -252,35 +276,23 @@ static int explorer_begin(struct explorer *x, struct err *err)
 		model_run(x->predictor.model, &x->start, &call, &outcome);
 	}
 	x->state = state_copy(&x->start);
-	x->history = must_alloc((HISTORY_MAX + HISTORY_SLACK) * sizeof(*x->history));
+	history_init(&x->history);
 	if (x->options->code)
-		status = explorer_begin_code(x, err);
-	if (x->options->resume && status >= 0)
+		x->reached = x->target->kind->code(x->target, NULL);
+	if (x->options->resume)
 		status = checkpoint_read(x, err);
 	x->root = graph_put(&x->graph, state_hash(&x->start), &is_new);
 	explorer_reach(x, x->root);
+	if (status >= 0 && x->options->against_count)
+		status = differential_begin(x, err);
 	return status;
 }
 
-static void explorer_end(struct explorer *x, struct cover *cover, struct explore_figures *ret)
+int explorer_take_up(struct explorer *x, struct err *err)
 {
-	struct tally_reach reach = tally_reach(&x->tally);
+	int status = explorer_recall_code(x, err);
 
-	tally_cover(&x->tally, cover);
-	x->figures.inputs = reach.inputs;
-	x->figures.inputs_seen = reach.inputs_seen;
-	x->figures.outcomes_seen = reach.outcomes_seen;
-	x->figures.state_bytes = graph_bytes(&x->graph) - x->graph.edge_bytes;
-	x->figures.edge_bytes = x->graph.edge_bytes;
-	*ret = x->figures;
-	state_free(&x->fresh);
-	state_free(&x->start);
-	state_free(&x->state);
-	free(x->history);
-	recent_free(&x->recent);
-	free(x->followers);
-	str_map_free(&x->differences);
-	buf_free(&x->others);
+	return status < 0 ? status : capture_pending(x, err);
 }
 
 /* Does it leave something in its process that matters to later calls: a descriptor, a stream, a
@@ -367,44 +379,87 @@ static void explorer_add_followers(struct explorer *x)
 	};
 }
 
-int explore(const struct explore_options *o, struct target *t, struct universe *u, struct run *run,
-	    struct cover *cover, struct explore_figures *ret, struct err *err)
+int explorer_open(struct explorer *x, const struct explore_options *o, struct target *t,
+		  struct universe *u, struct run *run, struct err *err)
 {
-	struct explorer x = { .options = o, .target = t, .universe = u, .run = run };
 	int status;
 
+	*x = (struct explorer){ .options = o, .target = t, .universe = u, .run = run };
 	universe_keep_possible(u, t, o->strategy);
 	for (size_t i = 0; i < o->against_count; i++)
 		universe_keep_possible(u, o->against[i], o->strategy);
 	status = explore_check(o, t, u, err);
 	if (status)
 		return status;
-	explorer_add_followers(&x);
-	rng_seed(&x.rng, o->seed);
-	graph_init(&x.graph, u->calls);
-	tally_init(&x.tally, u, o->before);
-	x.deadline_seconds = clock_seconds() + o->seconds;
-	x.list.strategy = o->strategy;
+	explorer_add_followers(x);
+	rng_seed(&x->rng, o->seed);
+	graph_init(&x->graph, u->calls);
+	tally_init(&x->tally, u, o->before);
+	x->deadline_seconds = clock_seconds() + o->seconds;
+	x->list.strategy = o->strategy;
 	if (o->bitstate && strategy_branches(o->strategy))
-		bitstate_init(&x.bits, o->memory_max);
-	kernel_log_open(&x.log, o->kernel_log ? o->kernel_log : "/dev/kmsg");
-	kernel_ours_look(&x.ours, t);
+		bitstate_init(&x->bits, o->memory_max);
+	return 0;
+}
+
+int explorer_work(struct explorer *x, struct err *err)
+{
+	return strategy_branches(x->options->strategy) ? branch(x, err) : tour(x, err);
+}
+
+void explorer_close(struct explorer *x, struct cover *cover, struct explore_figures *ret)
+{
+	struct tally_reach reach = tally_reach(&x->tally);
+
+	branch_forget(x);
+	tally_cover(&x->tally, cover);
+	x->figures.inputs = reach.inputs;
+	x->figures.inputs_seen = reach.inputs_seen;
+	x->figures.outcomes_seen = reach.outcomes_seen;
+	x->figures.state_bytes = graph_bytes(&x->graph) - x->graph.edge_bytes;
+	x->figures.edge_bytes = x->graph.edge_bytes;
+	*ret = x->figures;
+	state_free(&x->fresh);
+	state_free(&x->start);
+	state_free(&x->state);
+	history_free(&x->history);
+	arena_free(&x->scratch);
+	recent_free(&x->recent);
+	utility_free(&x->utility);
+	free(x->followers);
+	str_map_free(&x->differences);
+	buf_free(&x->others);
+	tally_free(&x->tally);
+	graph_free(&x->graph);
+}
+
+int explore(const struct explore_options *o, struct target *t, struct universe *u, struct run *run,
+	    struct cover *cover, struct explore_figures *ret, struct err *err)
+{
+	struct kernel_watch watch;
+	struct oracle oracle;
+	struct explorer x;
+	int status = explorer_open(&x, o, t, u, run, err);
+
+	if (status)
+		return status;
+	kernel_watch_open(&watch, o->kernel_log, t);
+	x.watch = &watch;
+	x.oracle = &oracle;
 	status = explorer_begin(&x, err);
-	if (status >= 0 && o->against_count)
-		status = differential_begin(&x, err);
 	if (status >= 0 && o->resume)
-		status = capture_pending(&x, err);
+		status = explorer_take_up(&x, err);
+	oracle_begin(&oracle, &x);
 	if (status >= 0)
-		status = strategy_branches(o->strategy) ? branch(&x, err) : tour(&x, err);
+		status = explorer_work(&x, err);
+	if (status >= 0)
+		status = oracle_end(&x, err);
 	if (status >= 0)
 		status = checkpoint_write(&x, err);
 	else
 		watch_kernel(&x); /* its log may say what ended us */
-	branch_forget(&x);
-	explorer_end(&x, cover, ret);
-	kernel_log_close(&x.log);
-	kernel_ours_free(&x.ours);
-	tally_free(&x.tally);
-	graph_free(&x.graph);
+	explorer_close(&x, cover, ret);
+	oracle_free(&oracle, ret);
+	kernel_watch_close(&watch);
 	return status;
 }

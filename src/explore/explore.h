@@ -27,6 +27,8 @@ struct explore_figures {
 	uint64_t calls;       /* made on the target */
 	uint64_t transitions; /* different (state, call) pairs among them, all verified */
 	uint64_t states;      /* different states the target was in */
+	uint64_t shapes;      /* different features among them: types, links, holes, open files */
+	uint64_t depth;       /* of the state farthest from the start, by the way it was found */
 	uint64_t edges_left;  /* known states' calls that were not made yet */
 	uint64_t beyond;      /* pairs that would leave the bounds of the universe */
 	uint64_t surprises;   /* outcomes other than predicted, but allowed */
@@ -37,12 +39,16 @@ struct explore_figures {
 	uint64_t inputs;                  /* partitions of arguments that the universe has */
 	uint64_t inputs_seen;             /* and those that calls were made with */
 	uint64_t outcomes_seen;           /* different errnos, or success, of operations */
+	uint64_t fsck_runs, fsck_unknown; /* checks of the disk; those that could not tell */
+	uint64_t fsck_us;                 /* what they took, CPU time of the checkers included */
+	uint64_t space_runs, space_us;    /* searches for lost space */
 	uint64_t state_bytes, edge_bytes; /* of memory for what was visited */
 	bool exhausted;                   /* nothing is left to try */
 	const char *end;                  /* why it ended: "time", "calls", "exhausted", ... */
 };
 
 struct explore_options {
+	const char *name; /* of one of several searches of a run (portfolio.h); NULL: it is alone */
 	enum strategy strategy;
 	/* Further targets that make the same calls (tour and random). All observe the same fields
 	 * of trees (target_options.fields_off). */

@@ -5,25 +5,23 @@
 #include "base/map.h"
 #include "codecov/code_map.h"
 #include "explore/bitstate.h"
+#include "explore/call_history.h"
 #include "explore/explore.h"
 #include "explore/graph.h"
 #include "explore/open_list.h"
+#include "explore/oracle.h"
 #include "explore/recent.h"
 #include "explore/tally.h"
+#include "explore/utility.h"
 #include "judge/kernel_log.h"
 #include "plan/plan.h"
 #include "run/kernel_ours.h"
 
-/* A call of the history and the state it led to. */
-struct history_call {
-	uint32_t call, to;
+/* The kernel log, and what it may name of ours. Searches of one target share it. */
+struct kernel_watch {
+	struct kernel_log log;
+	struct kernel_ours ours;
 };
-
-/* Beyond, the target is reset: a trace must stay short enough to be replayed. A plan that begins
- * before that may end behind it. */
-enum { HISTORY_MAX = 1 << 20, HISTORY_SLACK = 256 };
-/* Counted one by one (tally.h). */
-enum { UNIVERSE_CALLS_MAX = 1 << 28 };
 
 struct explorer {
 	/* What is searched, and where findings go. */
@@ -41,30 +39,52 @@ struct explorer {
 	uint32_t root;      /* its node */
 	struct state state;
 	uint32_t node;
-	struct history_call *history; /* since the target was fresh */
-	size_t history_count;
-	struct recent recent; /* outcomes of the last calls of the history */
+	struct call_history history; /* since the target was fresh */
+	struct recent recent;        /* outcomes of the last calls of the history */
 
 	/* What was visited, and what is left. */
 	struct graph graph;
 	struct open_list list; /* of branching searches */
 	struct bitstate bits;
+	struct utility utility;   /* features of the states reached */
+	struct hash_map *visited; /* states of all searches that share it; NULL: there is but one */
+
+	/* Where several searches take turns (portfolio.h): this turn ends there. 0: no bound. */
+	uint64_t slice_calls;
+	double slice_until_seconds;
+	bool opened; /* a branching search has opened its first state */
 
 	/* Choosing calls. */
 	struct rng rng;
 	struct tally tally;
 	uint64_t chosen;          /* calls drawn so far */
 	uint64_t adapt_at;        /* weights move at the next draw from this one on */
+	struct arena scratch;     /* text of calls that are only thought of */
 	struct code_map *reached; /* of the target's code; NULL: it is not asked for */
+
+	struct oracle *oracle; /* shared by searches of one target */
 
 	/* Reporting. */
 	struct explore_figures figures;
 	double deadline_seconds, progress_seconds, checkpoint_seconds, watch_seconds;
-	struct kernel_log log;
-	struct kernel_ours ours;    /* what it may name of ours */
+	struct kernel_watch *watch;
 	struct str_map differences; /* between targets, allowed and listed already */
 	struct buf others; /* what the other targets did where one fails, for its finding */
 };
+
+/* A search: opened, begun on fresh targets, and worked on until explorer_ends(), once or several
+ * times; between two times explorer_reset(). x->watch is to be set in between. */
+int explorer_open(struct explorer *x, const struct explore_options *o, struct target *t,
+		  struct universe *u, struct run *run, struct err *err);
+int explorer_begin(struct explorer *x, struct err *err);
+/* Of a run that is resumed: the code that was reached, and what had no time to be replayed. */
+int explorer_take_up(struct explorer *x, struct err *err);
+int explorer_work(struct explorer *x, struct err *err);
+/* Adds coverage and gives the figures. */
+void explorer_close(struct explorer *x, struct cover *cover, struct explore_figures *ret);
+
+void kernel_watch_open(struct kernel_watch *w, const char *log, struct target *t);
+void kernel_watch_close(struct kernel_watch *w);
 
 /* The strategies: each runs until explorer_ends(). */
 int tour(struct explorer *x, struct err *err);
@@ -88,10 +108,10 @@ struct call explorer_process_call(const struct explorer *x, unsigned i);
 /* All targets follow a plan that begins in x->state. *ret_done is the first step that mismatched on
  * one of them, or the number of steps. */
 int explorer_follow(struct explorer *x, struct plan *p, size_t *ret_done, struct err *err);
-/* Counts a call that was made as expected, from the present node to `to`, and goes there. Seen is
- * its outcome; `fresh` says whether it was made in this node for the first time. */
-void explorer_advance(struct explorer *x, uint32_t call, const struct outcome *seen, uint32_t to,
-		      bool fresh);
+/* Counts call number n that was made, from the present node to `to`, and goes there. Seen is its
+ * outcome; `fresh` says whether it was made in this node for the first time. */
+void explorer_advance(struct explorer *x, uint32_t n, const struct call *c,
+		      const struct outcome *seen, uint32_t to, bool fresh);
 /* A call in the present state mismatched, step number `step` of the last plan; x->state is still
  * the state before it. Either it was allowed, and x continues from where it led, or it is a
  * finding or was not made, and x continues from a fresh file system. */
@@ -99,12 +119,13 @@ int explorer_mismatch(struct explorer *x, uint32_t call, size_t step, struct err
 /* Points of code that a step of the last plan was the first to run; 0 where that is not asked
  * for. */
 uint32_t explorer_new_coverage(const struct explorer *x, size_t step);
-/* The node of a state, made where absent. Where only bits are kept of visited states: NODE_NONE,
- * and one that is new is counted. */
-uint32_t explorer_node(struct explorer *x, const struct state *s);
-uint32_t explorer_visit(struct explorer *x, struct hash state);
+/* The node of a state that a call led to from another node, made where absent. Where only bits are
+ * kept of visited states: NODE_NONE, and one that is new is counted. */
+uint32_t explorer_visit(struct explorer *x, const struct state *s, uint32_t from);
 /* Is the history so long that it is time for a fresh file system? */
 bool explorer_is_long(const struct explorer *x);
+/* Call number n of the history as it is made in the present state; its text goes to the arena. */
+void explorer_call(const struct explorer *x, uint32_t n, struct arena *arena, struct call *ret);
 
 /* Judges a call that mismatched on a target: VERDICT_OK if it was allowed (*s has moved to where it
  * led), VERDICT_BAD and a finding, VERDICT_UNKNOWN, or a negative errno. */
@@ -113,13 +134,14 @@ int mismatch_judge(const struct plan_follower *f, struct state *s, const struct 
 
 /* Replays, shrinks, verifies and writes a discrepancy that `call` just showed on a target in the
  * present node; one that no replay shows is kept aside. The target is left in any state. A failure
- * of ours is reported with the discrepancy and is no failure of the search. */
-void capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
+ * of ours is reported with the discrepancy and is no failure of the search. False if it is known
+ * already: the target is then as it was. */
+bool capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
 	     const struct finding *first);
 
 /* What is not to be shown again is written with the calls before it; the last call of the history
- * is the one that showed it. */
-void capture_once(struct explorer *x, const struct finding *first);
+ * is the one that showed it. False if those calls cannot be made out any more. */
+bool capture_once(struct explorer *x, const struct finding *first);
 
 /* Replays what an earlier part of the search had no time to replay. The target is fresh again
  * afterwards. */
@@ -130,6 +152,9 @@ int capture_pending(struct explorer *x, struct err *err);
  * True if the kernel is not to be trusted any more: the search has to end. */
 bool watch_kernel(struct explorer *x);
 
+#define CHECKPOINT_NAME "checkpoint"
+/* Has the search of this name (NULL: the only one) left a checkpoint in a run's directory? */
+bool checkpoint_is_there(const char *dir, const char *name);
 /* The checkpoint in the run's directory: graph, open states, counts and figures. */
 int checkpoint_write(struct explorer *x, struct err *err);
 int checkpoint_read(struct explorer *x, struct err *err);

@@ -92,6 +92,11 @@ uint32_t graph_put(struct graph *g, struct hash hash, bool *ret_new)
 	return g->count - 1;
 }
 
+void graph_found_from(struct graph *g, uint32_t n, uint32_t from)
+{
+	graph_node(g, n)->depth = graph_node(g, from)->depth + 1;
+}
+
 static struct edge *node_find_edge(const struct node *node, uint32_t call)
 {
 	uint32_t mask = node->edge_cap - 1, i = (call * 0x9e3779b1u >> 7) & mask;

@@ -30,6 +30,7 @@ struct node {
 	uint32_t reached : 1;        /* the target was there; else it is only predicted */
 	uint32_t mark;               /* search that came here last */
 	uint32_t via_node, via_call; /* how it came here */
+	uint32_t depth;              /* calls from the start, by the way it was found */
 };
 
 struct graph {
@@ -54,6 +55,8 @@ static inline struct node *graph_node(const struct graph *g, uint32_t n)
 
 /* The node of a state, made where absent; not to be asked for where the graph is full. */
 uint32_t graph_put(struct graph *g, struct hash hash, bool *ret_new);
+/* The node was found by a call from another one. */
+void graph_found_from(struct graph *g, uint32_t n, uint32_t from);
 
 /* True if there are hardly numbers left for further nodes. */
 bool graph_is_full(const struct graph *g);

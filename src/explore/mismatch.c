@@ -1,15 +1,13 @@
 /* mismatch.c -- a call that did not go as the model predicted: allowed, or a finding. */
 #include "explore/differential.h"
 #include "explore/explorer.h"
+#include "judge/step_over.h"
 
 int mismatch_judge(const struct plan_follower *f, struct state *s, const struct call *c,
 		   struct finding *ret, struct err *err)
 {
 	buf_adds(&ret->target, f->target->name);
-	if (f->end.fate != FATE_FINE)
-		return judge_fate(f->target, &f->model, s, c, f->end.fate, &ret->discrepancy, err);
-	return judge_answer(f->target, &f->model, s, c, &f->end.outcome, true, &ret->discrepancy,
-			    err);
+	return judge_report(f->target, &f->model, s, c, &f->end, true, &ret->discrepancy, err);
 }
 
 /* A branching search has no use for edges: it knows by which call it came to a state. */
@@ -19,40 +17,59 @@ static void mismatch_set_edge(struct explorer *x, uint32_t call, uint32_t to)
 		graph_set_edge(&x->graph, x->node, call, to);
 }
 
-/* The call was allowed: the search continues from where it led. */
-static void mismatch_accept(struct explorer *x, uint32_t call, const struct outcome *seen,
-			    struct state *s)
+/* The search continues from where the call led, which the model did not predict. */
+static void mismatch_accept(struct explorer *x, uint32_t number, const struct call *c,
+			    const struct outcome *seen, struct state *s)
 {
-	uint32_t to = explorer_node(x, s);
+	uint32_t to = explorer_visit(x, s, x->node);
 
-	mismatch_set_edge(x, call, to);
-	explorer_advance(x, call, seen, to, true);
-	x->figures.surprises++;
+	mismatch_set_edge(x, number, to);
+	explorer_advance(x, number, c, seen, to, true);
+	history_add_turn(&x->history, s);
 	state_free(&x->state);
 	x->state = *s;
 }
 
-/* The mismatch of a target that is alone. *ret says whether the call was allowed. */
-static int mismatch_resolve(struct explorer *x, uint32_t call, bool *ret, struct err *err)
+/* A discrepancy: a finding, or one that is known and stepped over. *ret says whether the search
+ * continues from *s. */
+static int mismatch_capture(struct explorer *x, uint32_t number, const struct finding *f,
+			    struct state *s, bool *ret, struct err *err)
+{
+	const struct plan_follower *on = &x->followers[0];
+	int status;
+
+	*ret = false;
+	if (capture(x, on, number, f) || !fate_answers(on->end.fate))
+		return 0;
+	status = judge_step_over(on->target, &f->discrepancy, s, err);
+	*ret = status > 0;
+	return status < 0 ? status : 0;
+}
+
+/* The mismatch of a target that is alone. *ret says whether the search continues behind it. */
+static int mismatch_resolve(struct explorer *x, uint32_t number, bool *ret, struct err *err)
 {
 	struct state s = state_copy(&x->state);
+	struct arena arena = ARENA_INIT;
 	struct finding f;
 	struct call c;
 	int status;
 
-	universe_call(x->universe, call, &c);
+	explorer_call(x, number, &arena, &c);
 	finding_init(&f);
 	status = mismatch_judge(&x->followers[0], &s, &c, &f, err);
 	*ret = status == VERDICT_OK;
+	x->figures.surprises += *ret;
+	if (status == VERDICT_BAD)
+		status = mismatch_capture(x, number, &f, &s, ret, err);
 	if (*ret) {
-		mismatch_accept(x, call, &f.discrepancy.answer, &s);
+		mismatch_accept(x, number, &c, &x->followers[0].end.outcome, &s);
 	} else {
 		state_free(&s);
 		x->figures.calls++;
-		if (status == VERDICT_BAD)
-			capture(x, &x->followers[0], call, &f);
 	}
 	finding_free(&f);
+	arena_free(&arena);
 	return status < 0 ? status : 0;
 }
 

@@ -1,4 +1,4 @@
-/* tally.c -- counts by call, and weights that move toward what was tried least. */
+/* tally.c -- counts by value, and weights that move toward what was tried least. */
 #include "explore/tally.h"
 
 #include <stdlib.h>
@@ -72,7 +72,6 @@ void tally_init(struct tally *t, struct universe *u, const struct cover *before)
 	*t = (struct tally){ .universe = u, .before = before };
 	if (before)
 		tally_weigh_ops(u, before);
-	t->calls = must_alloc(u->calls * sizeof(*t->calls));
 	t->outcomes = must_alloc(u->op_count * sizeof(*t->outcomes));
 	t->pools = must_alloc(u->op_count * sizeof(*t->pools));
 	t->weights = must_alloc(u->op_count * sizeof(*t->weights));
@@ -82,8 +81,28 @@ void tally_init(struct tally *t, struct universe *u, const struct cover *before)
 		for (unsigned i = 0; i < universe_op_args(&u->ops[op]); i++)
 			tally_own_pool(u, &u->ops[op].pools[i], &t->pools[op][i]);
 	}
+	cover_init(&t->found);
 	if (before)
 		tally_adapt(t);
+}
+
+void tally_count(struct tally *t, uint32_t n, const struct call *c, int error)
+{
+	size_t number = universe_op_of(t->universe, n);
+	const struct universe_op *op = &t->universe->ops[number];
+	uint64_t rest = n - op->first;
+
+	t->outcomes[number][error < COVER_ERRNOS ? error : 0]++;
+	for (unsigned i = universe_op_args(op); i--;) {
+		const struct pool *pool = &op->pools[i];
+		size_t value = rest % pool->count;
+
+		rest /= pool->count;
+		t->pools[number][i].made[value]++;
+		if (pool->values[value].nearby)
+			cover_value(&t->found.inputs[op->op][i], op_table[op->op].arg[i].kind,
+				    &c->arg[i], 1);
+	}
 }
 
 void tally_free(struct tally *t)
@@ -95,51 +114,47 @@ void tally_free(struct tally *t)
 			free(t->pools[op][i].familiar);
 			free(t->pools[op][i].coverage);
 		}
-	free(t->calls);
 	free(t->outcomes);
 	free(t->pools);
 	free(t->weights);
 	free(t->coverage);
+	cover_free(&t->found);
 	*t = (struct tally){ 0 };
+}
+
+static void tally_cover_pool(const struct tally *t, size_t number, unsigned arg, struct cover *ret)
+{
+	const struct universe_op *op = &t->universe->ops[number];
+	const struct pool *pool = &op->pools[arg];
+	const uint64_t *made = t->pools[number][arg].made;
+
+	for (size_t v = 0; v < pool->count; v++)
+		if (made[v] && !pool->values[v].nearby)
+			cover_value(&ret->inputs[op->op][arg], op_table[op->op].arg[arg].kind,
+				    &pool->values[v], made[v]);
 }
 
 void tally_cover(const struct tally *t, struct cover *ret)
 {
 	const struct universe *u = t->universe;
-	struct call call;
 
-	for (uint64_t n = 0; n < u->calls; n++) {
-		if (!t->calls[n])
-			continue;
-		universe_call(u, n, &call);
-		cover_call(ret, &call, t->calls[n]);
-	}
-	for (size_t op = 0; op < u->op_count; op++)
+	for (size_t op = 0; op < u->op_count; op++) {
+		for (unsigned i = 0; i < universe_op_args(&u->ops[op]); i++)
+			tally_cover_pool(t, op, i, ret);
 		for (int error = 0; error < COVER_ERRNOS; error++)
 			cover_outcome(ret, u->ops[op].op, error, t->outcomes[op][error]);
+	}
+	cover_add(ret, &t->found);
 }
 
-/* How often each value of each argument of an operation was used; returns how often the
- * operation was. */
-static uint64_t tally_count_values(const struct tally *t, size_t number)
+/* How often an operation was called. */
+static uint64_t tally_made(const struct tally *t, size_t number)
 {
-	const struct universe_op *op = &t->universe->ops[number];
-	struct tally_pool *pools = t->pools[number];
-	uint64_t rest, times, all = 0;
+	uint64_t made = 0;
 
-	for (unsigned i = 0; i < universe_op_args(op); i++)
-		for (size_t v = 0; v < op->pools[i].count; v++)
-			pools[i].made[v] = 0;
-	for (uint64_t n = 0; n < op->calls; n++) {
-		times = t->calls[op->first + n];
-		if (!times)
-			continue;
-		all += times;
-		rest = n;
-		for (unsigned i = universe_op_args(op); i--; rest /= op->pools[i].count)
-			pools[i].made[rest % op->pools[i].count] += times;
-	}
-	return all;
+	for (int error = 0; error < COVER_ERRNOS; error++)
+		made += t->outcomes[number][error];
+	return made;
 }
 
 /* The partitions of one argument: how many of the pool's values are in each, and how often those
@@ -180,6 +195,8 @@ static void partitions_count(const struct pool *pool, enum kind kind, const stru
 		.made = must_alloc((count + 1) * sizeof(*ret->made)),
 	};
 	for (size_t v = 0; v < pool->count; v++) {
+		if (pool->values[v].nearby)
+			continue;
 		ret->times = own->made[v];
 		kind_visit_partitions(kind, &pool->values[v], partitions_count_one, ret);
 	}
@@ -193,12 +210,16 @@ static void partitions_free(struct partitions *p)
 	free(p->made);
 }
 
-/* Adds the partitions that the pool's values are in, and those that were used. */
-static void tally_reach_add(const struct partitions *p, enum kind kind, struct tally_reach *to)
+/* Adds the partitions that the pool's values are in, and those that were used. found: uses of
+ * values that followed from states, by partition, or NULL. */
+static void tally_reach_add(const struct partitions *p, enum kind kind, const uint64_t *found,
+			    struct tally_reach *to)
 {
 	for (size_t i = 0; i < kind_partitions(kind); i++) {
-		to->inputs += p->values[i] > 0;
-		to->inputs_seen += p->values[i] && p->made[i];
+		bool met = found && found[i];
+
+		to->inputs += p->values[i] || met;
+		to->inputs_seen += (p->values[i] && p->made[i]) || met;
 	}
 }
 
@@ -251,10 +272,11 @@ static void tally_adapt_pool(struct tally *t, size_t number, unsigned arg,
 	partitions_count(pool, kind, own, t->before ? t->before->inputs[op->op][arg] : NULL, &p);
 	for (size_t v = 0; v < pool->count; v++) {
 		p.any = false;
-		kind_visit_partitions(kind, &pool->values[v], partitions_find_least, &p);
+		if (!pool->values[v].nearby)
+			kind_visit_partitions(kind, &pool->values[v], partitions_find_least, &p);
 		own->familiar[v] = p.any ? p.least : own->made[v];
 	}
-	tally_reach_add(&p, kind, reach);
+	tally_reach_add(&p, kind, t->found.inputs[op->op][arg], reach);
 	partitions_free(&p);
 	tally_weigh_values(pool, own);
 }
@@ -268,7 +290,7 @@ void tally_adapt(struct tally *t)
 	for (size_t number = 0; number < u->op_count; number++) {
 		struct universe_op *op = &u->ops[number];
 		struct tally_reach reach = { 0 };
-		uint64_t made = tally_count_values(t, number);
+		uint64_t made = tally_made(t, number);
 
 		for (unsigned i = 0; i < universe_op_args(op); i++)
 			tally_adapt_pool(t, number, i, &reach);
@@ -306,6 +328,34 @@ double tally_familiarity(const struct tally *t, uint64_t call, int error)
 	return (double)seen / t->weights[op];
 }
 
+void tally_possible(const struct tally *t, struct cover *ret)
+{
+	const struct universe *u = t->universe;
+
+	for (size_t number = 0; number < u->op_count; number++) {
+		enum op op = u->ops[number].op;
+
+		for (unsigned i = 0; i < op_table[op].args; i++) {
+			const struct pool *pool = &u->ops[number].pools[i];
+
+			for (size_t v = 0; v < pool->count; v++)
+				if (!pool->values[v].nearby)
+					cover_value(&ret->inputs[op][i], op_table[op].arg[i].kind,
+						    &pool->values[v], 1);
+		}
+	}
+}
+
+uint64_t tally_outcomes(const struct tally *t)
+{
+	uint64_t count = 0;
+
+	for (size_t number = 0; number < t->universe->op_count; number++)
+		for (int error = 0; error < COVER_ERRNOS; error++)
+			count += t->outcomes[number][error] > 0;
+	return count;
+}
+
 struct tally_reach tally_reach(struct tally *t)
 {
 	const struct universe *u = t->universe;
@@ -315,16 +365,14 @@ struct tally_reach tally_reach(struct tally *t)
 	for (size_t number = 0; number < u->op_count; number++) {
 		const struct universe_op *op = &u->ops[number];
 
-		tally_count_values(t, number);
 		for (unsigned i = 0; i < universe_op_args(op); i++) {
 			enum kind kind = op_table[op->op].arg[i].kind;
 
 			partitions_count(&op->pools[i], kind, &t->pools[number][i], NULL, &p);
-			tally_reach_add(&p, kind, &reach);
+			tally_reach_add(&p, kind, t->found.inputs[op->op][i], &reach);
 			partitions_free(&p);
 		}
-		for (int error = 0; error < COVER_ERRNOS; error++)
-			reach.outcomes_seen += t->outcomes[number][error] > 0;
 	}
+	reach.outcomes_seen = tally_outcomes(t);
 	return reach;
 }

@@ -1,17 +1,23 @@
 /* tour.c -- every call in every state once, on one file system that is never restored.
  *
  * In the state where it is, the tour takes a call that was not tried there yet; where none is
- * left, it walks by known calls to the nearest state that has one. It plans ahead in the model,
- * many calls at a time, and the targets follow the plan; what they did not get to because of a
- * mismatch is taken back. A random walk is the same without preferring anything. */
+ * left, it walks by known calls to the nearest state that has one. In a rich universe most calls
+ * fail in most states and lead nowhere: after a number of calls in one state the tour leaves it by
+ * any call that does, and tries the rest when it comes back. It plans ahead in the model, many
+ * calls at a time, and the targets follow the plan; what they did not get to because of a mismatch
+ * is taken back. A random walk is the same without preferring anything. */
 #include <stdlib.h>
 
 #include "base/must.h"
 #include "explore/choose.h"
 #include "explore/explorer.h"
+#include "plan/nearby.h"
 #include "plan/plan.h"
 
 enum { STEPS_MIN = 8, STEPS_MAX = 128, STEPS_OBJECTS = 4096, PATH_CALLS_MAX = 1 << 16 };
+
+/* Calls in one state before the tour leaves it. */
+enum { STAY_MAX = 16 };
 
 /* What a step of the plan means in the graph. */
 struct tour_move {
@@ -27,6 +33,7 @@ struct tour {
 	uint32_t *path;                        /* known calls to where something is left to try */
 	size_t path_len, path_next;
 	uint64_t planned; /* calls, for sampling */
+	unsigned stayed;  /* calls planned since the tour came to the node */
 };
 
 /* Plans one more call, or finds that it leads beyond the bounds. */
@@ -35,12 +42,12 @@ static void tour_plan_call(struct tour *t, uint32_t number)
 	struct explorer *x = t->x;
 	struct tour_move move = { .from = t->node, .call = number, .to = t->node };
 	bool observe = t->planned % x->options->verify_every == 0, succeeds;
-	const struct plan_step *step;
+	const struct plan_step *step = NULL;
 	struct call call;
 
-	universe_call(x->universe, number, &call);
 	move.fresh = graph_edge(&x->graph, t->node, number) == NODE_NONE;
-	step = plan_add(&t->plan, &call, observe);
+	if (nearby_call(x->universe, number, &t->plan.state, &t->plan.arena, &call))
+		step = plan_add(&t->plan, &call, observe);
 	if (!step) {
 		x->figures.beyond += move.fresh;
 		graph_set_edge(&x->graph, t->node, number, NODE_BEYOND);
@@ -49,10 +56,11 @@ static void tour_plan_call(struct tour *t, uint32_t number)
 	t->planned++;
 	succeeds = !step->expected.error;
 	if (succeeds)
-		move.to = explorer_node(x, &t->plan.state);
+		move.to = explorer_visit(x, &t->plan.state, t->node);
 	if (move.fresh)
 		graph_set_edge(&x->graph, t->node, number, move.to);
 	t->moves[t->plan.count - 1] = move;
+	t->stayed = move.to == t->node ? t->stayed + 1 : 0;
 	t->node = move.to;
 	if (!observe && succeeds)
 		plan_add_probe(&t->plan);
@@ -69,6 +77,12 @@ static uint32_t tour_next_call(struct tour *t)
 		return choose_any(x);
 	if (t->path_next < t->path_len)
 		return t->path[t->path_next++];
+	if (t->stayed >= STAY_MAX) {
+		t->stayed = 0;
+		call = choose_leaving(x, &t->plan.state);
+		if (call != NODE_NONE)
+			return call;
+	}
 	call = choose_untried(x, &t->plan.state, t->node);
 	if (call != NODE_NONE)
 		return call;
@@ -121,7 +135,8 @@ static void tour_settle(struct tour *t, size_t done)
 
 		if (t->plan.is_probe[i])
 			continue;
-		explorer_advance(x, m->call, &t->plan.steps[i].expected, m->to, m->fresh);
+		explorer_advance(x, m->call, &t->plan.steps[i].call, &t->plan.steps[i].expected,
+				 m->to, m->fresh);
 		tally_new_coverage(&x->tally, m->call, explorer_new_coverage(x, i));
 	}
 	plan_advance(&t->plan, 0, done, &x->state);
@@ -180,6 +195,10 @@ int tour(struct explorer *x, struct err *err)
 		if (!status && explorer_is_long(x)) {
 			status = explorer_reset(x, err);
 			tour_drop_plan(t);
+		}
+		if (!status && (status = oracle_look(x, err)) > 0) {
+			tour_drop_plan(t);
+			status = 0;
 		}
 		x->figures.edges_left = graph_left(&x->graph);
 	}

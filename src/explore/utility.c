@@ -6,6 +6,9 @@
 #include "base/must.h"
 #include "explore/explore.h"
 
+/* Of trees with more objects, one in so many is looked at. */
+enum { OBJECTS_MAX = 64, SAMPLE = 16 };
+
 struct state_features {
 	uint8_t dirs, files, symlinks, others; /* how many */
 	uint8_t deep;                          /* directories in directories */
@@ -56,23 +59,43 @@ static void features_add_inode(struct state_features *f, const struct inode *ino
 	}
 }
 
-double utility_score(struct utility *u, const struct state *s, unsigned dirty)
+static struct state_features features_of(const struct state *s)
 {
 	struct state_features f = { .open = (uint8_t)s->files.count };
 	const struct inode *inode;
-	bool first = true;
-	uint64_t key, *count;
+	uint64_t key;
 
-	for (; (inode = (const struct inode *)pmap_next(&s->tree.inodes, first, &key));
-	     first = false)
+	for (bool first = true;
+	     (inode = (const struct inode *)pmap_next(&s->tree.inodes, first, &key)); first = false)
 		features_add_inode(&f, inode);
+	return f;
+}
+
+double utility_score(struct utility *u, const struct state *s, unsigned dirty)
+{
+	struct state_features f = features_of(s);
+	uint64_t *count;
+
 	while (dirty >> f.dirty)
 		f.dirty++;
 	count = hash_map_put(&u->seen, hash128(&f, sizeof(f), 0), NULL);
 	return 1.0 / (double)++*count;
 }
 
+bool utility_add(struct utility *u, const struct state *s)
+{
+	struct state_features f;
+	bool is_new;
+
+	if (s->tree.inodes.count > OBJECTS_MAX && tree_hash(&s->tree).lo % SAMPLE)
+		return false;
+	f = features_of(s);
+	hash_map_put(&u->shapes, hash128(&f, sizeof(f), 0), &is_new);
+	return is_new;
+}
+
 void utility_free(struct utility *u)
 {
 	hash_map_free(&u->seen);
+	hash_map_free(&u->shapes);
 }

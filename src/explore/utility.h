@@ -6,8 +6,13 @@
 #include "model/state.h"
 
 struct utility {
-	struct hash_map seen; /* by features: how many states had them */
+	struct hash_map seen;   /* by features: how many states had them */
+	struct hash_map shapes; /* the same without what is dirty, of states that were reached */
 };
+
+/* A state was reached. True if it is the first with its features. Of large trees only some are
+ * looked at. */
+bool utility_add(struct utility *u, const struct state *s);
 
 /* dirty: calls since the last sync that changed something: what recovery would have to do. */
 double utility_score(struct utility *u, const struct state *s, unsigned dirty);

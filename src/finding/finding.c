@@ -46,9 +46,10 @@ bool finding_is_confirmed(const struct finding *f)
 
 void finding_cause(const struct finding *f, char ret[SIGNATURE_MAX])
 {
-	const char *name = problem_table[f->discrepancy.code].name,
-		   *what = strrchr(f->discrepancy.signature, ' ');
+	const char *name = problem_table[f->discrepancy.code].name;
+	const char *what = strchr(f->discrepancy.signature, ' '); /* behind the operation */
 
+	what = what ? strchr(what + 1, ' ') : NULL;
 	if (f->discrepancy.code == PROBLEM_TREE && what)
 		snprintf(ret, SIGNATURE_MAX, "%s%.100s", name, what);
 	else if (f->discrepancy.code == PROBLEM_HANG)

@@ -49,29 +49,35 @@ bool finding_is_confirmed(const struct finding *f);
  * that may be any one. */
 void finding_cause(const struct finding *f, char ret[SIGNATURE_MAX]);
 
-/* Work on a finding ends at until_seconds (of clock_seconds(); 0: never) and when the run is
- * stopped (run.h). */
+/* Where and how calls are replayed. */
+struct replay_on {
+	struct target *target;
+	const struct model *model;
+	/* Of clock_seconds(); work on a finding ends then, and when the run is stopped (run.h). 0:
+	 * never. */
+	double until_seconds;
+	bool last_only; /* the tree is observed after the last call only, not after each */
+};
 
-/* Runs calls on a freshly reset target beside the model, judging every outcome and, after the
- * last call or after all, the tree. Fills *ret, shown in 1 of 1, and returns 1 if there is a
- * discrepancy, 0 if not, -ETIME if it had to end before, or another negative errno for
- * failures of ours. */
-int judge_replay(struct target *t, const struct model *m, const struct call *calls, size_t count,
-		 bool observe_all, double until_seconds, struct finding *ret, struct err *err);
+/* Runs calls on a freshly reset target beside the model, judging every outcome and the trees. Fills
+ * *ret, shown in 1 of 1, and returns 1 if there is a discrepancy of the signature that is sought,
+ * or any if that is NULL; others are stepped over (judge/step_over.h). 0 if not, -ETIME if it had
+ * to end before, or another negative errno for failures of ours. */
+int judge_replay(const struct replay_on *on, const struct call *calls, size_t count,
+		 const char *sought, struct finding *ret, struct err *err);
 
 /* Fewest calls, then simplest arguments, keeping the signature; bounded by tries_max replays.
  * Ended early it is as far as it got. */
-int finding_shrink(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
-		   double until_seconds, struct err *err);
+int finding_shrink(struct finding *f, const struct replay_on *on, unsigned tries_max,
+		   struct err *err);
 /* Replays it from a fresh file system until that was done `times` times, with the replay that it
  * comes from; less often if ended early. Counts in tries and shown. */
-int finding_verify(struct finding *f, struct target *t, const struct model *m, unsigned times,
-		   double until_seconds, struct err *err);
+int finding_verify(struct finding *f, const struct replay_on *on, unsigned times, struct err *err);
 /* Both, for a finding that a replay has shown; and its program is run (finding_prove). Where what
  * it shrank to does not show any more, it stays as it was. On failure, too, it is as far as it
  * got. */
-int finding_improve(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
-		    unsigned times, double until_seconds, struct err *err);
+int finding_improve(struct finding *f, const struct replay_on *on, unsigned tries_max,
+		    unsigned times, struct err *err);
 /* The standalone C program (cc alone) and shell script; exit 1 where the bug shows, 0 if not,
  * 2 if the calls before went differently. */
 void finding_repro_c(const struct finding *f, struct buf *out);

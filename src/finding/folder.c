@@ -89,10 +89,11 @@ void finding_keep_evidence(struct target *t, const char *dir)
 	enum verdict verdict;
 	struct err err = { 0 };
 
-	if ((t->caps & TARGET_FSCK) && t->kind->fsck &&
-	    !t->kind->fsck(t, &verdict, &report, &err)) {
+	snprintf(path, sizeof(path), "%s/" FOLDER_FSCK, dir);
+	if ((t->caps & TARGET_FSCK) && access(path, F_OK) &&
+	    !target_fsck(t, &verdict, &report, &err)) {
 		buf_addf(&text, "verdict: %s\n%s", verdicts[verdict], buf_str(&report));
-		write_file(dir, "fsck.txt", &text, &err);
+		write_file(dir, FOLDER_FSCK, &text, &err);
 	}
 	if ((t->caps & TARGET_IMAGE) && t->kind->image) {
 		snprintf(path, sizeof(path), "%s/image", dir);
@@ -100,6 +101,14 @@ void finding_keep_evidence(struct target *t, const char *dir)
 	}
 	buf_free(&report);
 	buf_free(&text);
+}
+
+/* What is wrong is what the checker said then, not what it says at the end. */
+static int write_report(const struct finding *f, const char *dir, struct err *err)
+{
+	return f->discrepancy.code == PROBLEM_FSCK && f->discrepancy.seen.len
+		     ? write_file(dir, FOLDER_FSCK, &f->discrepancy.seen, err)
+		     : 0;
 }
 
 bool finding_has_program(const struct finding *f)
@@ -145,6 +154,8 @@ int finding_write(const struct finding *f, const struct target *t, const char *d
 		remove_history(dir);
 	if (!status && finding_has_program(f))
 		status = write_programs(f, t, dir, err);
+	if (!status)
+		status = write_report(f, dir, err);
 	finding_print_readme(f, t, &readme);
 	if (!status)
 		status = write_file(dir, "README.md", &readme, err);

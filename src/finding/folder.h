@@ -10,6 +10,8 @@ struct target;
 #define FOLDER_TRACE "trace"
 /* All calls since the file system was fresh, where the trace has only the last of them. */
 #define FOLDER_HISTORY "history"
+/* What the checker of the file system says. */
+#define FOLDER_FSCK "fsck.txt"
 
 /* Comments of a trace: "# target: ext4". */
 #define HEADER_TARGET "target"

@@ -1,9 +1,11 @@
-/* merge.c -- calls that only give an object another name or place, done without.
+/* merge.c -- calls that only give an object another name or place, or make a process or descriptor
+ * that another can replace, done without.
  *
  * After rename(a, b), link(a, b) or symlink(a, b), what follows can name a where it named b, or
  * what precedes can name b where it named a; after an exchange, what follows can name each where
- * it named the other. Without a directory, what was in it can be in the
- * one above, under a name that is not taken. */
+ * it named the other. Without a directory, what was in it can be in the one above, under a name
+ * that is not taken. Without a process, process 1 makes its calls; without a descriptor, those
+ * opened later have smaller numbers. */
 #include "finding/merge.h"
 
 #include <string.h>
@@ -117,13 +119,46 @@ static const char *resolve(struct arena *arena, const char *contents, const char
 	return path;
 }
 
+/* Process 1 makes the calls of another one. */
+static void merge_processes(struct calls *c, size_t first, unsigned pid)
+{
+	for (size_t i = first; i < c->count; i++)
+		if (c->calls[i].pid == pid)
+			c->calls[i].pid = 1;
+}
+
+/* The descriptor that call i gave, if all that its process opened before is still open. */
+static int64_t descriptor_of(const struct call *calls, size_t i)
+{
+	int64_t fd = 3; /* those below are the process's own */
+
+	for (size_t j = 0; j < i; j++)
+		fd += calls[j].pid == calls[i].pid && op_table[calls[j].op].result == RESULT_FD;
+	return fd;
+}
+
+static bool is_descriptor(enum kind kind)
+{
+	return kind == KIND_FD || kind == KIND_DIRFD;
+}
+
+static void shift_descriptors(struct calls *c, size_t first, unsigned pid, int64_t above)
+{
+	for (size_t i = first; i < c->count; i++)
+		for (unsigned j = 0; j < op_table[c->calls[i].op].args; j++)
+			if (c->calls[i].pid == pid &&
+			    is_descriptor(op_table[c->calls[i].op].arg[j].kind) &&
+			    c->calls[i].arg[j].num > above)
+				c->calls[i].arg[j].num--;
+}
+
 bool merge_call(const struct call *calls, size_t count, size_t i, unsigned way, struct call *ret,
 		size_t *ret_count, struct arena *arena)
 {
 	struct calls c = { ret, count - 1, arena };
 	const char *from = nth_path(&calls[i], 0), *to = nth_path(&calls[i], 1);
 
-	if (!from || i + 1 == count)
+	if (i + 1 == count || (!from && way < MERGE_WITHOUT_PATHS))
 		return false;
 	memcpy(ret, calls, i * sizeof(*ret));
 	memcpy(ret + i, calls + i + 1, (count - i - 1) * sizeof(*ret));
@@ -152,6 +187,16 @@ bool merge_call(const struct call *calls, size_t count, size_t i, unsigned way, 
 		replace(&c, i, c.count, from, "\1");
 		replace(&c, i, c.count, to, from);
 		replace(&c, i, c.count, "\1", to);
+		return true;
+	case MERGE_WITHOUT_PATHS:
+		if (calls[i].op != OP_create_process)
+			return false;
+		merge_processes(&c, i, calls[i].pid);
+		return true;
+	case MERGE_WITHOUT_PATHS + 1:
+		if (op_table[calls[i].op].result != RESULT_FD)
+			return false;
+		shift_descriptors(&c, i, calls[i].pid, descriptor_of(calls, i));
 		return true;
 	default:
 		return false;

@@ -6,6 +6,8 @@
 #include "base/err.h"
 #include "base/stop.h"
 #include "finding/finding.h"
+#include "judge/step_over.h"
+#include "plan/plan.h"
 #include "trace/script.h"
 
 /* A replay on its way: the finding gathers the calls and their outcomes from the start. */
@@ -13,6 +15,7 @@ struct replay {
 	struct target *target;
 	const struct model *model;
 	struct state state;
+	struct plan plan; /* of one step at a time */
 	struct finding *finding;
 	double until_seconds;
 };
@@ -37,12 +40,27 @@ static bool would_wait(const struct replay *r, const struct call *c)
 	return waits;
 }
 
+/* Makes a call. Before the last one the clock is let move, so that a time that this call does not
+ * set is not the time of a call before it by chance. */
+static int replay_make(struct replay *r, const struct call *c, bool observe, bool last,
+		       struct plan_report *ret, struct err *err)
+{
+	struct plan_step *step;
+
+	plan_begin(&r->plan, &r->state);
+	plan_add_any(&r->plan, c, observe);
+	step = &r->plan.steps[0];
+	step->reported = true;
+	step->later = last;
+	return plan_follow(&r->plan, r->target, ret, err);
+}
+
 /* Makes one call and judges it. */
-static int replay_call(struct replay *r, const struct call *c, bool observe, struct err *err)
+static int replay_call(struct replay *r, const struct call *c, bool observe, bool last,
+		       struct err *err)
 {
 	struct finding *f = r->finding;
-	struct outcome seen;
-	enum target_fate fate;
+	struct plan_report report;
 	int status;
 
 	if (has_to_end(r))
@@ -52,64 +70,95 @@ static int replay_call(struct replay *r, const struct call *c, bool observe, str
 		return VERDICT_UNKNOWN;
 	if (would_wait(r, c))
 		return VERDICT_UNKNOWN;
-	status = target_call(r->target, c, &seen, &fate, err);
+	status = replay_make(r, c, observe, last, &report, err);
 	if (status < 0)
 		return status;
 	f->calls[f->count] = call_copy(c, &f->arena);
-	if (fate == FATE_FINE) {
-		f->outcomes[f->count] = outcome_copy(&seen, &f->arena);
+	if (report.fate == FATE_FINE) {
+		f->outcomes[f->count] = outcome_copy(&report.outcome, &f->arena);
 		f->evidence[f->count] = EVIDENCE_OBSERVED;
 	}
 	f->count++;
-	if (fate != FATE_FINE)
-		return judge_fate(r->target, r->model, &r->state, c, fate, &f->discrepancy, err);
-	return judge_answer(r->target, r->model, &r->state, c, &seen, observe, &f->discrepancy,
+	/* The tree was seen already, and is as predicted. */
+	if (r->plan.steps[0].exact && !report.outcome_differs && !report.tree_differs)
+		observe = false;
+	return judge_report(r->target, r->model, &r->state, c, &report, observe, &f->discrepancy,
 			    err);
 }
 
-int judge_replay(struct target *t, const struct model *m, const struct call *calls, size_t count,
-		 bool observe_all, double until_seconds, struct finding *ret, struct err *err)
+/* Another discrepancy than the one sought: 1 if the replay continues behind it. */
+static int replay_step_over(struct replay *r, struct err *err)
+{
+	struct discrepancy *d = &r->finding->discrepancy;
+	int status = judge_step_over(r->target, d, &r->state, err);
+
+	if (status > 0) {
+		discrepancy_free(d);
+		discrepancy_init(d);
+	}
+	return status;
+}
+
+/* One call: VERDICT_BAD if it shows what is sought. */
+static int replay_one(struct replay *r, const struct call *c, bool last, bool last_only,
+		      const char *sought, struct err *err)
+{
+	int status = replay_call(r, c, last || !last_only, last, err);
+
+	if (status != VERDICT_BAD || !sought || !strcmp(r->finding->discrepancy.signature, sought))
+		return status;
+	status = replay_step_over(r, err);
+	if (status < 0)
+		return status;
+	return status ? VERDICT_OK : VERDICT_UNKNOWN;
+}
+
+int judge_replay(const struct replay_on *on, const struct call *calls, size_t count,
+		 const char *sought, struct finding *ret, struct err *err)
 {
 	struct replay r = {
-		.target = t,
-		.model = m,
+		.target = on->target,
+		.model = on->model,
 		.finding = ret,
-		.until_seconds = until_seconds,
+		.until_seconds = on->until_seconds,
 	};
+	struct predictor predictor = { .model = on->model };
 	int status;
 
 	finding_init(ret);
-	buf_adds(&ret->target, t->name);
-	if ((status = target_reset(t, err)) < 0 ||
-	    (status = target_initial_state(t, &r.state, err)) < 0) {
+	buf_adds(&ret->target, on->target->name);
+	if ((status = target_reset(on->target, err)) < 0 ||
+	    (status = target_initial_state(on->target, &r.state, err)) < 0) {
 		finding_free(ret);
 		return status;
 	}
+	plan_init(&r.plan, &predictor, &r.state);
 	finding_reserve(ret, count);
 	for (size_t i = 0; i < count && status == VERDICT_OK; i++)
-		status = replay_call(&r, &calls[i], observe_all || i + 1 == count, err);
+		status = replay_one(&r, &calls[i], i + 1 == count, on->last_only, sought, err);
 	if (status == VERDICT_BAD) {
 		ret->tries = ret->shown = 1;
 	} else {
 		finding_free(ret);
 	}
+	plan_free(&r.plan);
 	state_free(&r.state);
 	return status < 0 ? status : status == VERDICT_BAD;
 }
 
-int finding_verify(struct finding *f, struct target *t, const struct model *m, unsigned times,
-		   double until_seconds, struct err *err)
+int finding_verify(struct finding *f, const struct replay_on *on, unsigned times, struct err *err)
 {
 	struct finding again;
 	int status;
 
 	for (; f->tries < times; f->tries++) {
-		status = judge_replay(t, m, f->calls, f->count, true, until_seconds, &again, err);
+		status =
+			judge_replay(on, f->calls, f->count, f->discrepancy.signature, &again, err);
 		if (status < 0)
 			return err_forget(err, status, ETIME);
 		if (!status)
 			continue;
-		f->shown += !strcmp(again.discrepancy.signature, f->discrepancy.signature);
+		f->shown++;
 		finding_free(&again);
 	}
 	return 0;

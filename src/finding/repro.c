@@ -27,6 +27,7 @@ static const struct {
 	{ "setgroups(", "grp.h" },
 	{ "sigjmp_buf", "setjmp.h" },
 	{ "SIG", "signal.h" },
+	{ "offsetof(", "stddef.h" },
 	{ "int64_t", "stdint.h" },
 	{ "", "stdio.h" },
 	{ "", "stdlib.h" },
@@ -35,6 +36,8 @@ static const struct {
 	{ "ioctl(", "sys/ioctl.h" },
 	{ "klogctl(", "sys/klog.h" },
 	{ "mmap(", "sys/mman.h" },
+	{ "msync(", "sys/mman.h" },
+	{ "munmap(", "sys/mman.h" },
 	{ "", "sys/stat.h" },
 	{ "statfs(", "sys/statfs.h" },
 	{ "SYS_", "sys/syscall.h" },
@@ -44,6 +47,7 @@ static const struct {
 	{ "nanosleep(", "time.h" },
 	{ "", "unistd.h" },
 	{ "FALLOC_", "linux/falloc.h" },
+	{ "fiemap", "linux/fiemap.h" },
 	{ "FS_", "linux/fs.h" },
 	{ "FICLONE", "linux/fs.h" },
 	{ "RWF_", "linux/fs.h" },
@@ -216,6 +220,7 @@ static void last_call(struct repro *r, const struct finding *f)
 	case PROBLEM_HANG:
 	case PROBLEM_DEATH:
 	case PROBLEM_KERNEL:
+	case PROBLEM_FSCK:
 		change_user(r, f, i);
 		put_expectation(r, f);
 		break;
@@ -241,6 +246,7 @@ static void put_checks(struct repro *r, const struct finding *f)
 		break;
 	case PROBLEM_TREE:
 	case PROBLEM_DRIFT:
+	case PROBLEM_TIMES:
 		repro_check_facts(r, f);
 		break;
 	case PROBLEM_HANG:
@@ -251,6 +257,10 @@ static void put_checks(struct repro *r, const struct finding *f)
 		break;
 	case PROBLEM_KERNEL:
 		put_complaint(r, f);
+		break;
+	case PROBLEM_FSCK:
+		r->needs[HELPER_want] = true;
+		buf_adds(r->out, "\twant(error != EUCLEAN, \"the checker finds nothing\");\n");
 		break;
 	default:
 		repro_cannot_see(r, buf_str(&f->discrepancy.title));
@@ -289,10 +299,12 @@ static void put_body(struct repro *r, const struct finding *f)
 	if (f->proof.watch >= WATCH_CALLS)
 		put_observe(r);
 	for (size_t i = 0; i < f->count; i++) {
-		if (i + 1 < f->count)
+		if (i + 1 < f->count) {
 			setup_call(r, f, i);
-		else
+		} else {
+			repro_look_before(r, f);
 			last_call(r, f);
+		}
 		if (observes(f, i, last_remount))
 			put_observe(r);
 	}

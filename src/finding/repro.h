@@ -39,6 +39,8 @@ void repro_call(struct repro *r, const struct call *c, const struct outcome *out
 /* The checks: what the last call may answer, and what should be so afterwards. */
 void repro_check_outcome(struct repro *r, const struct finding *f);
 void repro_check_facts(struct repro *r, const struct finding *f);
+/* What is looked at before the last call, so that a change of times can be seen. */
+void repro_look_before(struct repro *r, const struct finding *f);
 /* A statement that says what the program cannot look at: without that, 0 would be a claim. */
 void repro_cannot_see(struct repro *r, const char *what);
 

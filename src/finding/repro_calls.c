@@ -2,7 +2,7 @@
  *
  * Most operations are functions of the same name with the arguments in order and need no row. In
  * a form, $0 to $5 are the arguments, # is the number that success returned, and @ is the first
- * stream of the process: all processes of a finding are one program. */
+ * stream or mapping of the process: all processes of a finding are one program. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -26,6 +26,17 @@ static const char *const forms[OP_COUNT] = {
 	[OP_write_all] = "write_all($0, $1, $2)",
 	[OP_pwrite_all] = "pwrite_all($0, $1, $2, $3)",
 	[OP_mmap_write] = "mmap_write($0, $1, $2, $3)",
+	[OP_mmap] = "do_mmap($0, $1, $2, $3, $4, @)",
+	[OP_map_read] = "do_map_read($0, $1, $2)",
+	[OP_map_write] = "do_map_write($0, $1, $2, $3)",
+	[OP_write_mapped] = "write_mapped($0, $1, $2, $3, $4)",
+	[OP_msync] = "do_msync($0, $1, $2, $3)",
+	[OP_munmap] = "do_munmap($0)",
+	[OP_map_read_file] = "map_read_file($0, $1, $2, $3)",
+	[OP_map_write_file] = "map_write_file($0, $1, $2, $3, $4)",
+	[OP_fadvise] = "syscall(SYS_fadvise64, $0, $1, $2, $3)",
+	[OP_fadvise_file] = "fadvise_file($0, $1, $2, $3)",
+	[OP_direct_read] = "direct_read($0, $1, $2)",
 	[OP_direct_write] = "direct_write($0, $1, $2, $3)",
 	[OP_copy_file_range] = "copy_range($0, $1, $2, $3, $4, $5)",
 	[OP_ficlone] = "ioctl($0, FICLONE, $1)",
@@ -54,6 +65,7 @@ static const char *const forms[OP_COUNT] = {
 	[OP_opendir] = "do_opendir($0, @)",
 	[OP_readdir] = "do_readdir($0)",
 	[OP_rewinddir] = "do_rewinddir($0)",
+	[OP_seekdir] = "do_seekdir($0, $1)",
 	[OP_closedir] = "do_closedir($0)",
 	[OP_create_process] = "done()",
 	[OP_destroy_process] = "done()",
@@ -64,6 +76,7 @@ static const char *const forms[OP_COUNT] = {
 	[OP_chown_file] = "chown($0, $1, (gid_t)-1)",
 	[OP_chgrp_file] = "chown($0, (uid_t)-1, $1)",
 	[OP_fallocate_file] = "fallocate_file($0, $1, $2, $3)",
+	[OP_inspect_file] = "inspect_file($0)",
 	[OP_remount] = "remount()",
 	[OP_drop_caches] = "drop_caches()",
 	[OP_advance_time] = "pass_time($0)",
@@ -71,6 +84,8 @@ static const char *const forms[OP_COUNT] = {
 	[OP_fail_read] = "impossible(\"no program makes a read of the disk fail\")",
 	[OP_fail_write] = "impossible(\"no program makes a write to the disk fail\")",
 	[OP_seek_leaks] = "done()",
+	[OP_fsck] = "check_disk()",
+	[OP_seek_space] = "done()",
 };
 
 /* Which of the processes of the finding calls; each has a part of the program's arrays. */

@@ -252,6 +252,99 @@ static bool put_readable(struct repro *r, const struct fact *fact)
 	return true;
 }
 
+/* The path of what an entry of a directory names. */
+static char *entry_object(const char *dir, const char *name)
+{
+	const char *slash = strrchr(dir, '/');
+	struct buf path = BUF_INIT;
+
+	if (!strcmp(name, "."))
+		buf_adds(&path, dir);
+	else if (!strcmp(name, ".."))
+		buf_add(&path, dir, (size_t)(slash - dir));
+	else
+		buf_addf(&path, "%s/%s", dir[1] ? dir : "", name);
+	if (!path.len)
+		buf_addch(&path, '/');
+	return path.data;
+}
+
+/* "listed_as(path, name).field" */
+static void put_entry(struct repro *r, const struct fact *fact, const char *field)
+{
+	put_about(r, fact, HELPER_listed_as, "listed_as");
+	buf_adds(r->out, ", ");
+	c_string(fact->name, strlen(fact->name), r->out);
+	buf_addf(r->out, ").%s", field);
+}
+
+static void put_entry_ino(struct repro *r, const struct fact *fact)
+{
+	char *object = entry_object(fact->path, fact->name);
+
+	put_entry(r, fact, "d_ino");
+	buf_adds(r->out, " == ");
+	put_info(r, object, "st_ino");
+	free(object);
+}
+
+static void put_entry_type(struct repro *r, const struct fact *fact)
+{
+	char *object = entry_object(fact->path, fact->name);
+
+	put_entry(r, fact, "d_type");
+	buf_adds(r->out, " == DT_UNKNOWN || ");
+	put_entry(r, fact, "d_type");
+	buf_adds(r->out, " == IFTODT(");
+	put_info(r, object, "st_mode");
+	buf_addch(r->out, ')');
+	free(object);
+}
+
+/* A time compared with one that was read before the call needs a clock that has moved since. */
+enum { MS_PER_TICK = 20, WAIT_MS_MAX = 10 * 1000 };
+
+static int64_t wait_ms(const struct fact *fact)
+{
+	return fact->unit_ns / 1000000 * 2 + MS_PER_TICK;
+}
+
+static bool can_see_time(const struct fact *fact)
+{
+	return fact->wrong == TIME_NOT_AS_GIVEN ||
+	       (fact->path_before && wait_ms(fact) <= WAIT_MS_MAX);
+}
+
+void repro_look_before(struct repro *r, const struct finding *f)
+{
+	const struct fact *fact = f->discrepancy.facts;
+
+	if (!f->discrepancy.fact_count || fact->kind != FACT_TIMES ||
+	    fact->wrong == TIME_NOT_AS_GIVEN || !can_see_time(fact))
+		return;
+	r->needs[HELPER_stamp] = r->needs[HELPER_pass_time] = true;
+	buf_addf(r->out, "\n\tpass_time(%" PRId64 ");\n\tlong long before = stamp(", wait_ms(fact));
+	repro_path(r, fact->path_before);
+	buf_addf(r->out, ", %u);\n\tpass_time(%" PRId64 ");\n", fact->time, wait_ms(fact));
+}
+
+static bool put_time(struct repro *r, const struct fact *fact)
+{
+	static const char *const comparisons[TIME_WRONGS] = {
+		[TIME_NOT_SET] = ">", [TIME_CHANGED] = "==", [TIME_GONE_BACK] = ">="
+	};
+
+	if (!can_see_time(fact))
+		return false;
+	put_about(r, fact, HELPER_stamp, "stamp");
+	if (fact->wrong == TIME_NOT_AS_GIVEN)
+		buf_addf(r->out, ", %u) / %" PRId64 " == %" PRId64, fact->time, fact->unit_ns,
+			 fact->given_ns / fact->unit_ns);
+	else
+		buf_addf(r->out, ", %u) %s before", fact->time, comparisons[fact->wrong]);
+	return true;
+}
+
 /* The fact as an expression; false where there is none. */
 static bool put_fact(struct repro *r, const struct fact *fact)
 {
@@ -316,6 +409,15 @@ static bool put_fact(struct repro *r, const struct fact *fact)
 		put_about(r, fact, HELPER_inode_flags, "inode_flags");
 		buf_addf(r->out, ") == 0x%x", fact->flags);
 		return true;
+	case FACT_DOTS:
+	case FACT_ENTRY_INO:
+		put_entry_ino(r, fact);
+		return true;
+	case FACT_ENTRY_TYPE:
+		put_entry_type(r, fact);
+		return true;
+	case FACT_TIMES:
+		return put_time(r, fact);
 	default:
 		return false;
 	}
@@ -325,6 +427,11 @@ static bool put_fact(struct repro *r, const struct fact *fact)
 static void name_fact(const struct fact *fact, struct buf *out)
 {
 	buf_addf(out, "%s of %s", fact_names[fact->kind], fact->path);
+	if (fact->kind >= FACT_DOTS && fact->kind <= FACT_ENTRY_TYPE)
+		buf_addf(out, ", entry %s", fact->name);
+	if (fact->kind == FACT_TIMES)
+		buf_addf(out, ": the %s time %s", time_field_names[fact->time],
+			 time_wrong_names[fact->wrong]);
 	if (fact->call)
 		buf_addf(out, ": %s gave %s", fact->call, errno_name(fact->error));
 }

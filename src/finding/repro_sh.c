@@ -2,8 +2,11 @@
  * repro.c on it.
  *
  * What a target needs, made and unmade, mounted and unmounted, are functions of the script, which
- * calls itself to remount. Whatever comes from outside (names, options, commands) is data in single
- * quotes; commands are run by a separate shell, as targets run them. */
+ * calls itself to remount. Processes and mounts of the script end with it, by namespaces; what
+ * would stay (flash memory in RAM, a loop device, a directory) is removed by a guard, which the
+ * script starts before it makes anything and which notices its end. Whatever comes from outside
+ * (names, options, commands) is data in single quotes; commands are run by a separate shell, as
+ * targets run them. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -93,17 +96,45 @@ static void put_variable(const char *name, const char *value, struct buf *out)
 	buf_addch(out, '\n');
 }
 
-/* Loop device over an image in memory. */
-static void put_disk(const struct target_description *d, struct buf *out)
+/* Nothing is to be checked before, and nothing stays behind that the guard has to remove. */
+static void put_no_guard(struct buf *out)
+{
+	buf_adds(out, "check_fs() {\n\t:\n}\nforget_fs() {\n\t:\n}\n");
+}
+
+static void put_image(const struct target_description *d, struct buf *out)
 {
 	buf_adds(out, "make_fs() {\n");
 	buf_addf(out, "\ttruncate -s %" PRIu64 " \"$ASSAY_IMAGE\"\n\tsh -c ", d->image_size);
 	put_command(d->mkfs, false, out);
-	buf_adds(out, "\n\tASSAY_DEVICE=$(losetup --find --show \"$ASSAY_IMAGE\")\n"
+	buf_addch(out, '\n');
+}
+
+/* An image in memory, which mount(8) attaches: its loop device goes with the mount. */
+static void put_disk(const struct target_description *d, struct buf *out)
+{
+	put_image(d, out);
+	buf_adds(out, "\tASSAY_DEVICE=$ASSAY_IMAGE\n}\nunmake_fs() {\n\t:\n}\n");
+	put_no_guard(out);
+}
+
+/* The same with a loop device, for a daemon. Between its making and its detaching only the guard
+ * knows of it, by its file. */
+static void put_loop_device(const struct target_description *d, struct buf *out)
+{
+	put_image(d, out);
+	buf_adds(out, "\tstat -c \"$(mountpoint -d \"$ASSAY_WORK\") %i\" \"$ASSAY_IMAGE\" >&8\n"
+		      "\tASSAY_DEVICE=$(losetup --find --show \"$ASSAY_IMAGE\")\n"
 		      "\t# Detached while it is open, it goes with the last who has it open.\n"
 		      "\texec 7<\"$ASSAY_DEVICE\"\n"
 		      "\tlosetup --detach \"$ASSAY_DEVICE\"\n}\n"
-		      "unmake_fs() {\n\texec 7<&-\n}\n");
+		      "unmake_fs() {\n\texec 7<&-\n}\n"
+		      "check_fs() {\n\t:\n}\n"
+		      "forget_fs() {\n"
+		      "\tlosetup --list --noheadings --raw --output NAME,BACK-MAJ:MIN,BACK-INO |\n"
+		      "\t\twhile read -r name file; do\n"
+		      "\t\t\t[ \"$file\" != \"$said\" ] || losetup --detach \"$name\"\n"
+		      "\t\tdone\n}\n");
 }
 
 /* Directories in memory, or nothing at all. */
@@ -119,12 +150,20 @@ static void put_no_disk(const struct target_description *d, struct buf *out)
 			      "\"$ASSAY_DIR/work\"\n");
 	}
 	buf_adds(out, "}\nunmake_fs() {\n\t:\n}\n");
+	put_no_guard(out);
 }
 
-/* Flash memory in RAM, of the size that the kernel in the process has; UBI on it where wanted. */
+/* Flash memory in RAM, of the size that the kernel in the process has; UBI on it where wanted. What
+ * another has made of mtdram is not ours to use. */
 static void put_flash(bool ubi, struct buf *out)
 {
-	buf_adds(out, "make_fs() {\n"
+	buf_adds(out, "check_fs() {\n"
+		      "\tif [ -d /sys/module/mtdram ]; then\n"
+		      "\t\techo 'cannot tell: the module mtdram is loaded already' >&2\n"
+		      "\t\texit 2\n"
+		      "\tfi\n}\n"
+		      "forget_fs() {\n\tunmake_fs\n}\n"
+		      "make_fs() {\n"
 		      "\tmodprobe mtdram total_size=1024 erase_size=16\n"
 		      "\tnumber=$(sed -n 's/^mtd\\([0-9]*\\):.*mtdram.*/\\1/p' /proc/mtd)\n");
 	if (ubi)
@@ -146,7 +185,7 @@ static void put_mount(const struct target_description *d, bool in_process, struc
 	put_quoted(d->fs, strlen(d->fs), out);
 	buf_adds(out, " 2>/dev/null || :\n\tmount -t ");
 	put_quoted(d->fs, strlen(d->fs), out);
-	buf_adds(out, " -o nosuid,nodev,noatime");
+	buf_addf(out, " -o %snosuid,nodev,noatime", disk_wanted(d) ? "loop," : "");
 	if (d->options && *d->options) {
 		buf_addch(out, ',');
 		put_options(d->options, in_process, out);
@@ -183,12 +222,44 @@ static void put_daemon(const struct target_description *d, struct buf *out)
 		      "\tdone\n}\n");
 }
 
+/* The program calls this to have the disk checked. */
+static void put_check(const struct target_description *d, struct buf *out)
+{
+	buf_adds(out, "# The program calls this to unmount, check and mount.\n"
+		      "if [ \"${1-}\" = --check ]; then\n"
+		      "\tdetach\n\tstatus=0\n\tsh -c ");
+	put_command(d->fsck, false, out);
+	buf_adds(out, " || status=$?\n\tattach\n\tfor bad in ");
+	buf_adds(out, d->fsck_bad ? d->fsck_bad : "");
+	buf_adds(out, "; do\n\t\t[ \"$status\" != \"$bad\" ] || exit 1\n\tdone\n\texit 0\nfi\n"
+		      "export CHECK='sh \"$ASSAY_SCRIPT\" --check'\n");
+}
+
 static const char script_end[] =
 	"\n"
 	"# The program calls this to remount.\n"
 	"if [ \"${1-}\" = --remount ]; then\n"
 	"	detach\n"
 	"	attach\n"
+	"	exit 0\n"
+	"fi\n"
+	"\n"
+	"# The guard: waits until no process of the script is left. It keeps the mounts until then:\n"
+	"# a daemon that was killed with the last of them would wait for itself to unmount.\n"
+	"if [ \"${1-}\" = --guard ]; then\n"
+	"	trap '' HUP INT TERM\n"
+	"	said=\n"
+	"	while read -r line; do\n"
+	"		said=$line\n"
+	"	done\n"
+	"	umount --recursive --lazy \"$ASSAY_WORK\" 2>/dev/null || :\n"
+	"	tries=50\n"
+	"	while [ \"$said\" != ended ] && [ $tries -gt 0 ] && ! forget_fs; do\n"
+	"		tries=$((tries - 1))\n"
+	"		sleep 0.1\n"
+	"	done\n"
+	"	rm -f \"$ASSAY_WORK/alive\"\n"
+	"	rmdir \"$ASSAY_WORK\" 2>/dev/null || :\n"
 	"	exit 0\n"
 	"fi\n"
 	"\n"
@@ -199,13 +270,18 @@ static const char script_end[] =
 	"# In separate namespaces: whatever ends this script, its processes and mounts go with "
 	"it.\n"
 	"if [ -z \"${ASSAY_PRIVATE-}\" ]; then\n"
-	"	ASSAY_PRIVATE=yes exec unshare --mount --propagation private --pid --fork "
-	"--kill-child "
-	"\\\n"
-	"		sh \"$PWD/repro.sh\"\n"
+	"	check_fs\n"
+	"	ASSAY_PRIVATE=mounts exec unshare --mount --propagation private sh \"$PWD/repro.sh\"\n"
+	"fi\n"
+	"if [ \"$ASSAY_PRIVATE\" = mounts ]; then\n"
+	"	ASSAY_WORK=$(mktemp -d)\n"
+	"	export ASSAY_WORK\n"
+	"	mkfifo \"$ASSAY_WORK/alive\"\n"
+	"	exec 8<>\"$ASSAY_WORK/alive\"\n"
+	"	setsid sh \"$PWD/repro.sh\" --guard <\"$ASSAY_WORK/alive\" >/dev/null 2>&1 8>&- &\n"
+	"	ASSAY_PRIVATE=yes exec unshare --pid --fork --kill-child sh \"$PWD/repro.sh\"\n"
 	"fi\n"
 	"result=2 # unless the program says more\n"
-	"ASSAY_WORK=$(mktemp -d)\n"
 	"ASSAY_SCRIPT=$PWD/repro.sh\n"
 	"ASSAY_MOUNT=$ASSAY_WORK/mount\n"
 	"ASSAY_DIR=$ASSAY_WORK/back\n"
@@ -221,6 +297,8 @@ static const char script_end[] =
 	"	fi\n"
 	"	unmake_fs\n"
 	"	umount --lazy \"$ASSAY_WORK\"\n"
+	"	echo ended >&8\n"
+	"	rm -f \"$ASSAY_WORK/alive\"\n"
 	"	rmdir \"$ASSAY_WORK\"\n"
 	"	exit \"$result\"\n"
 	"}\n"
@@ -228,13 +306,13 @@ static const char script_end[] =
 	"trap clean_up EXIT\n"
 	"trap 'exit 2' HUP INT TERM\n"
 	"mkdir \"$ASSAY_MOUNT\" \"$ASSAY_DIR\"\n"
-	"export ASSAY_WORK ASSAY_SCRIPT ASSAY_MOUNT ASSAY_DIR ASSAY_IMAGE ASSAY_DEVICE ASSAY_ROOT\n"
+	"export ASSAY_SCRIPT ASSAY_MOUNT ASSAY_DIR ASSAY_IMAGE ASSAY_DEVICE ASSAY_ROOT\n"
 	"cc -o \"$ASSAY_WORK/program\" repro.c\n"
 	"make_fs\n"
 	"attach\n"
 	"result=0\n"
 	"\"$ASSAY_WORK/program\" \"$ASSAY_ROOT\" 'sh \"$ASSAY_SCRIPT\" --remount' "
-	"7<&- || result=$?\n";
+	"7<&- 8>&- || result=$?\n";
 
 /* In a directory that is there: the target's own, or the script's first argument. */
 static void put_directory(const char *path, struct buf *out)
@@ -264,7 +342,9 @@ static bool put_target(const struct target *t, const struct target_description *
 	bool ubi = d->source && !strncmp(d->source, "ubi", 3);
 
 	if (!strcmp(t->kind->name, "fuse")) {
-		if (disk_wanted(d))
+		if (disk_wanted(d) && d->command && strstr(d->command, "{device}"))
+			put_loop_device(d, out);
+		else if (disk_wanted(d))
 			put_disk(d, out);
 		else
 			put_no_disk(d, out);
@@ -306,8 +386,11 @@ void finding_repro_sh(const struct finding *f, const struct target *t, struct bu
 			      "replay' >&2\nexit 2\n");
 		return;
 	}
-	if (d && put_target(t, d, out))
+	if (d && put_target(t, d, out)) {
+		if (f->discrepancy.code == PROBLEM_FSCK && d->fsck)
+			put_check(d, out);
 		buf_adds(out, script_end);
-	else
+	} else {
 		put_directory(d && !strcmp(t->kind->name, "dir") ? d->argument : NULL, out);
+	}
 }

@@ -30,7 +30,9 @@ void repro_comment(const char *text, size_t max, struct buf *out)
 			buf_addf(out, "\\%03o", byte);
 		else
 			buf_addch(out, (char)byte);
-		if ((byte == '*' && text[i + 1] == '/') || (byte == '/' && text[i + 1] == '*'))
+		/* Neither the end of a comment nor a trigraph. */
+		if ((byte == '*' && text[i + 1] == '/') || (byte == '/' && text[i + 1] == '*') ||
+		    (byte == '?' && text[i + 1] == '?'))
 			buf_addch(out, ' ');
 	}
 }

@@ -19,10 +19,8 @@
 
 struct shrink {
 	struct finding *finding;
-	struct target *target;
-	const struct model *model;
+	const struct replay_on *on;
 	unsigned tries_left;
-	double until_seconds;
 };
 
 /* Replays a candidate; where it shows the same, it becomes the finding. 1 if so. */
@@ -34,14 +32,10 @@ static int try_calls(struct shrink *s, const struct call *calls, size_t count, s
 	if (!s->tries_left || !count)
 		return 0;
 	s->tries_left--;
-	status = judge_replay(s->target, s->model, calls, count, true, s->until_seconds, &candidate,
+	status = judge_replay(s->on, calls, count, s->finding->discrepancy.signature, &candidate,
 			      err);
 	if (status <= 0) /* a candidate that would take too much space is not made */
 		return err_forget(err, status, LIMITS_NOT_MADE);
-	if (strcmp(candidate.discrepancy.signature, s->finding->discrepancy.signature)) {
-		finding_free(&candidate);
-		return 0;
-	}
 	finding_free(s->finding);
 	*s->finding = candidate;
 	return 1;
@@ -150,16 +144,10 @@ static int simplify_calls(struct shrink *s, struct err *err)
 	return status < 0 ? status : taken;
 }
 
-int finding_shrink(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
-		   double until_seconds, struct err *err)
+int finding_shrink(struct finding *f, const struct replay_on *on, unsigned tries_max,
+		   struct err *err)
 {
-	struct shrink s = {
-		.finding = f,
-		.target = t,
-		.model = m,
-		.tries_left = tries_max,
-		.until_seconds = until_seconds,
-	};
+	struct shrink s = { .finding = f, .on = on, .tries_left = tries_max };
 	int status = fewest_calls(&s, err);
 
 	while (status >= 0 && s.tries_left) {
@@ -185,26 +173,26 @@ static void copy_calls(struct finding *to, const struct finding *from)
 	to->count = from->count;
 }
 
-static int prove_and_verify(struct finding *f, struct target *t, const struct model *m,
-			    unsigned times, double until_seconds, struct err *err)
+static int prove_and_verify(struct finding *f, const struct replay_on *on, unsigned times,
+			    struct err *err)
 {
-	int status = finding_prove(f, t, until_seconds, err);
+	int status = finding_prove(f, on->target, on->until_seconds, err);
 
 	/* What a replay leaves behind is what is kept as evidence. */
-	return status ? status : finding_verify(f, t, m, times, until_seconds, err);
+	return status ? status : finding_verify(f, on, times, err);
 }
 
-int finding_improve(struct finding *f, struct target *t, const struct model *m, unsigned tries_max,
-		    unsigned times, double until_seconds, struct err *err)
+int finding_improve(struct finding *f, const struct replay_on *on, unsigned tries_max,
+		    unsigned times, struct err *err)
 {
 	struct finding smaller, given = *f;
 	int status;
 
 	copy_calls(&smaller, f);
-	status = finding_shrink(&smaller, t, m, tries_max, until_seconds, err);
+	status = finding_shrink(&smaller, on, tries_max, err);
 	f->shrunk = smaller.shrunk;
 	if (!status && smaller.shown)
-		status = prove_and_verify(&smaller, t, m, times, until_seconds, err);
+		status = prove_and_verify(&smaller, on, times, err);
 	if (smaller.shown > 1 || (smaller.shown && smaller.tries == 1)) {
 		*f = smaller;
 		finding_take_remarks(f, &given);
@@ -216,5 +204,5 @@ int finding_improve(struct finding *f, struct target *t, const struct model *m, 
 		buf_adds(&f->notes, "Fewer calls have shown it once, but not again.\n");
 	}
 	finding_free(&smaller);
-	return status ? status : prove_and_verify(f, t, m, times, until_seconds, err);
+	return status ? status : prove_and_verify(f, on, times, err);
 }

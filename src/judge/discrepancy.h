@@ -1,8 +1,8 @@
 /* discrepancy.h -- one difference between a file system and the model, as the judge fills it.
  *
  * The signature is problem, base call and what differs ("OUTCOME rename ENOENT for EEXIST", "TREE
- * truncate data"). It holds no path and no number, so that one cause keeps one signature while its
- * calls are shrunk. */
+ * truncate data (stale)", signature.h). It holds no path and no number, so that one cause keeps one
+ * signature while its calls are shrunk. */
 #ifndef JUDGE_DISCREPANCY_H
 #define JUDGE_DISCREPANCY_H
 

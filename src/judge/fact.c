@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tree/remark.h"
+
 const char *const fact_names[FACT_KINDS] = {
 	[FACT_UNREADABLE] = "unreadable",
 	[FACT_MISSING] = "missing",
@@ -23,6 +25,9 @@ const char *const fact_names[FACT_KINDS] = {
 	[FACT_XATTR] = "xattr",
 	[FACT_RDEV] = "rdev",
 	[FACT_FLAGS] = "flags",
+	[FACT_DOTS] = "dots",
+	[FACT_ENTRY_INO] = "d_ino",
+	[FACT_ENTRY_TYPE] = "d_type",
 	[FACT_TIMES] = "times",
 };
 
@@ -227,6 +232,23 @@ static const char *join(struct finder *f, const char *path, const struct entry *
 	return joined;
 }
 
+/* What a scan says about an entry of a directory; false: it is no such remark. */
+static bool add_remark(struct finder *f, const char *path, const struct entry *entry)
+{
+	const char *about;
+	enum remark remark;
+	enum fact_kind kind;
+
+	if (!remark_parse(entry->name, &remark, &about) || !*about)
+		return false;
+	if (remark == REMARK_TYPE)
+		kind = FACT_ENTRY_TYPE;
+	else
+		kind = strcmp(about, ".") && strcmp(about, "..") ? FACT_ENTRY_INO : FACT_DOTS;
+	add(f, kind, path, NULL)->name = arena_strdup(f->arena, about);
+	return true;
+}
+
 static void compare_dirs(struct finder *f, const char *path, uint64_t expected, uint64_t seen,
 			 unsigned depth)
 {
@@ -243,7 +265,8 @@ static void compare_dirs(struct finder *f, const char *path, uint64_t expected, 
 			add(f, FACT_MISSING, below, tree_inode(f->expected, entry->ino));
 	}
 	for (cookie = 0; (entry = tree_next_entry(f->seen, seen, &cookie));)
-		if (!tree_find(f->expected, expected, entry->name, entry->len))
+		if (!tree_find(f->expected, expected, entry->name, entry->len) &&
+		    !add_remark(f, path, entry))
 			add(f, FACT_EXTRA, join(f, path, entry), NULL);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "tree/tree.h"
+#include "tree/times.h"
 
 /* In order of weight: the first of a tree's facts names the discrepancy. */
 enum fact_kind {
@@ -27,6 +27,9 @@ enum fact_kind {
 	FACT_XATTR,
 	FACT_RDEV,
 	FACT_FLAGS,
+	FACT_DOTS,       /* "." or ".." of this directory: listed with its inode number */
+	FACT_ENTRY_INO,  /* an entry of this directory: d_ino should be st_ino */
+	FACT_ENTRY_TYPE, /* the same: d_type should be its type or DT_UNKNOWN */
 	FACT_TIMES,
 	FACT_KINDS
 };
@@ -37,12 +40,18 @@ struct fact {
 	const char *path;               /* from the root, with a leading '/' */
 	uint32_t mode, uid, gid, nlink; /* as they should be */
 	uint64_t size, rdev;
-	const char *name;  /* XATTR: of the attribute; LINKS: the other path */
+	const char *name;  /* XATTR: of the attribute; LINKS: the other path; of the entry */
 	bool absent;       /* XATTR: there should be none; LINKS: another object */
 	uint64_t offset;   /* DATA: of the first byte that differs */
 	const char *bytes; /* DATA: from offset on, at most FACT_BYTES_MAX; TARGET; XATTR */
 	size_t len;
-	uint32_t flags;   /* FLAGS */
+	uint32_t flags; /* FLAGS */
+	/* TIMES: which is wrong, and how; where the object was before the call, or NULL; the time
+	 * that was given, and the unit of times. */
+	enum time_field time;
+	enum time_wrong wrong;
+	const char *path_before;
+	int64_t given_ns, unit_ns;
 	const char *call; /* UNREADABLE: what the walk could not do there, and its errno */
 	int error;
 };

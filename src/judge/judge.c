@@ -7,8 +7,10 @@
 
 #include "base/must.h"
 #include "history/envelope.h"
+#include "judge/examined.h"
 #include "judge/gave_up.h"
 #include "judge/kernel_log.h"
+#include "judge/signature.h"
 #include "trace/script.h"
 
 enum { DIFF_LINES_MAX = 40 };
@@ -156,8 +158,7 @@ enum verdict judge_tree(const struct state *s, const struct call *c, const struc
 	ret->reach = REACH_OUTSIDE_POSIX; /* POSIX, too, says what the tree is */
 	ret->fact_count = facts_find(&s->tree, seen, &ret->arena, facts);
 	ret->facts = arena_copy(&ret->arena, facts, ret->fact_count * sizeof(*facts));
-	snprintf(ret->signature, sizeof(ret->signature), "TREE %s %s", base_name(c),
-		 tree_class(ret));
+	signature_of_tree(ret->signature, c, ret->fact_count ? &ret->facts[0] : NULL, s, seen);
 	tree_diff(&s->tree, seen, DIFF_LINES_MAX, &ret->diff);
 	tree_print(&s->tree, &ret->expected);
 	tree_print(seen, &ret->seen);
@@ -254,6 +255,8 @@ int judge_answer(struct target *t, const struct model *m, struct state *s, const
 
 	judge_keep_answer(seen, ret);
 	status = judge_outcome(m, s, c, &ret->answer, &env, ret);
+	if (status == VERDICT_BAD && examined_found(c, &ret->answer))
+		examined_describe(t, c, ret);
 	if (status == VERDICT_UNKNOWN && follow_undefined(m, s, c, &ret->answer))
 		status = VERDICT_OK;
 	/* Nothing is mounted where mounting failed. */
@@ -321,4 +324,29 @@ int judge_fate(struct target *t, const struct model *m, const struct state *s, c
 {
 	judge_describe_fate(t, c, fate, ret);
 	return excuse(t, m, s, c, ret, err);
+}
+
+static int judge_times(struct target *t, const struct model *m, const struct state *before,
+		       const struct state *after, const struct call *c,
+		       const struct time_mismatch *times, struct discrepancy *ret, struct err *err)
+{
+	judge_describe_times(m, before, after, c, times, ret);
+	return excuse(t, m, after, c, ret, err);
+}
+
+int judge_report(struct target *t, const struct model *m, struct state *s, const struct call *c,
+		 const struct plan_report *report, bool observe, struct discrepancy *ret,
+		 struct err *err)
+{
+	struct state before;
+	int status;
+
+	if (report->fate != FATE_FINE)
+		return judge_fate(t, m, s, c, report->fate, ret, err);
+	before = state_copy(s);
+	status = judge_answer(t, m, s, c, &report->outcome, observe, ret, err);
+	if (status == VERDICT_OK && report->times_differ)
+		status = judge_times(t, m, &before, s, c, &report->times, ret, err);
+	state_free(&before);
+	return status;
 }

@@ -27,7 +27,16 @@ void judge_describe_fate(struct target *t, const struct call *c, enum target_fat
 int judge_answer(struct target *t, const struct model *m, struct state *s, const struct call *c,
 		 const struct outcome *seen, bool observe, struct discrepancy *ret,
 		 struct err *err);
-/* The same for a call that ended in this fate. */
+/* Describes times that the step of a plan showed; `before` and `after` are the model's states. */
+void judge_describe_times(const struct model *m, const struct state *before,
+			  const struct state *after, const struct call *c,
+			  const struct time_mismatch *times, struct discrepancy *ret);
+/* Judges the step of a plan that a target stopped at: its fate, its outcome, if `observe` the tree,
+ * and the times that the target reported. */
+int judge_report(struct target *t, const struct model *m, struct state *s, const struct call *c,
+		 const struct plan_report *report, bool observe, struct discrepancy *ret,
+		 struct err *err);
+/* The same as judge_answer() for a call that ended in this fate. */
 int judge_fate(struct target *t, const struct model *m, const struct state *s, const struct call *c,
 	       enum target_fate fate, struct discrepancy *ret, struct err *err);
 

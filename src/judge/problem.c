@@ -36,6 +36,13 @@ const struct problem_row problem_table[PROBLEMS] = {
 	[PROBLEM_TIMES] = { "TIMES", SEVERITY_LOW, "The times of a file fit no order of the calls.",
 			    "Backup and build tools miss changes, or see changes where there are "
 			    "none." },
+	[PROBLEM_FSCK] = { "FSCK", SEVERITY_HIGH,
+			   "The checker of the file system finds an error on the disk after a "
+			   "clean unmount.",
+			   "The file system is damaged. Data may be lost at once, or later." },
+	[PROBLEM_SPACE] = { "SPACE", SEVERITY_MEDIUM,
+			    "Space stays allocated after everything was removed.",
+			    "A program that repeats the calls fills the file system." },
 };
 
 enum problem problem_of_signature(const char *signature)

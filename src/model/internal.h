@@ -141,6 +141,8 @@ uint64_t make_object(struct step *x, const struct where *w, uint32_t mode);
 void touch_modify(struct step *x, uint64_t ino); /* mtime and ctime */
 void touch_change(struct step *x, uint64_t ino); /* ctime */
 void touch_access(struct step *x, uint64_t ino); /* atime, by the traits */
+/* The call may set these times of the object (enum time_bit), or leave them. */
+void may_touch(struct step *x, uint64_t ino, unsigned fields);
 /* The setuid and setgid bits that writing takes away. */
 uint32_t privilege_bits(struct step *x, const struct inode *inode);
 void drop_privilege_bits(struct step *x, uint64_t ino); /* setuid/setgid after a write */

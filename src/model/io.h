@@ -59,6 +59,7 @@ bool refuse_pipe(struct step *x, const struct transfer *t, const struct open_fil
 bool refuse_range(struct step *x, const struct transfer *t, int64_t offset);
 /* RWF_ flags; the same. */
 bool refuse_rwf(struct step *x, const struct transfer *t, const struct open_file *f);
+void read_data(struct step *x, const struct transfer *t);
 void write_data(struct step *x, const struct transfer *t);
 /* Puts count bytes of the pattern that data means into a file, as a write does. */
 void put_data(struct step *x, uint64_t ino, const struct arg *data, uint64_t offset,

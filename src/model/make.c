@@ -53,8 +53,17 @@ void touch_change(struct step *x, uint64_t ino)
 	tree_edit(&x->state->tree, ino)->times.change = x->state->now;
 }
 
+void may_touch(struct step *x, uint64_t ino, unsigned fields)
+{
+	struct envelope *env = x->env;
+
+	must(env->optional_count < OPTIONAL_TIMES_MAX);
+	env->optional_times[env->optional_count++] = (struct optional_times){ ino, fields };
+}
+
 void touch_access(struct step *x, uint64_t ino)
 {
+	may_touch(x, ino, TIME_BIT_ACCESS);
 	if (x->model->traits.atime)
 		tree_edit(&x->state->tree, ino)->times.access = x->state->now;
 }

@@ -19,6 +19,7 @@
 #include "base/version.h"
 #include "model/state.h"
 #include "op/op.h"
+#include "tree/times.h"
 
 enum platform { PLATFORM_POSIX, PLATFORM_LINUX, PLATFORM_MACOS, PLATFORM_FREEBSD, PLATFORM_COUNT };
 extern const char *const platform_names[PLATFORM_COUNT];
@@ -103,7 +104,13 @@ static inline bool errset_empty(const struct errset *s)
 	return !(s->bits[0] | s->bits[1] | s->bits[2]);
 }
 
-enum { ENVELOPE_RULES_MAX = 16 };
+enum { ENVELOPE_RULES_MAX = 16, OPTIONAL_TIMES_MAX = 4 };
+
+/* Times of an object that a call may set or leave, whatever the model itself does. */
+struct optional_times {
+	uint64_t ino;
+	unsigned fields; /* enum time_bit */
+};
 
 /* The outcomes allowed for one call. */
 struct envelope {
@@ -125,6 +132,8 @@ struct envelope {
 	bool end_allowed;
 	uint16_t rules[ENVELOPE_RULES_MAX]; /* rules that gave the errors, in order */
 	unsigned rule_count;
+	struct optional_times optional_times[OPTIONAL_TIMES_MAX];
+	unsigned optional_count;
 };
 
 enum verdict { VERDICT_OK, VERDICT_UNKNOWN, VERDICT_BAD };

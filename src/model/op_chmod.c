@@ -55,6 +55,8 @@ static void step_set_mode(struct step *x, const struct inode *inode, int64_t mod
 	edited = tree_edit(&x->state->tree, inode->ino);
 	edited->mode = (edited->mode & S_IFMT) | (uint32_t)mode;
 	touch_change(x, edited->ino);
+	if (x->model->traits.no_modes)
+		may_touch(x, edited->ino, TIME_BIT_CHANGE);
 }
 
 void model_chmod(struct step *x)

@@ -84,6 +84,8 @@ static void step_set_owner(struct step *x, const struct inode *inode, int64_t us
 		edited->gid = gid;
 	edited->mode &= ~drop;
 	touch_change(x, edited->ino);
+	if (x->model->traits.no_modes)
+		may_touch(x, edited->ino, TIME_BIT_CHANGE);
 }
 
 void model_chown(struct step *x)

@@ -93,6 +93,8 @@ void model_copy_file_range(struct step *x)
 		give_range(x, 0, 0);
 		return;
 	}
+	/* What cannot be written may have been read. */
+	may_touch(x, c.from->ino, TIME_BIT_ACCESS);
 	if (x->model->traits.no_copy && refuse(x, RULE_copy_unsupported))
 		return;
 	may_refuse_by_flags(x, file_inode(x, c.to));

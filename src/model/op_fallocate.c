@@ -1,5 +1,5 @@
 /* op_fallocate.c -- fallocate: space ahead of data, holes, and ranges put in or taken out. */
-#include "model/io.h"
+#include "model/mapping.h"
 
 #include <linux/falloc.h>
 
@@ -116,9 +116,11 @@ static void change_data(struct step *x, const struct inode *inode, const struct 
 		tree_zero(t, ino, offset, length, false);
 		return;
 	case COLLAPSE:
+		maps_shifted(x, ino, offset);
 		tree_collapse(t, ino, offset, length);
 		return;
 	case INSERT:
+		maps_shifted(x, ino, offset);
 		tree_insert(t, ino, offset, length);
 		return;
 	}
@@ -130,25 +132,43 @@ static void change_data(struct step *x, const struct inode *inode, const struct 
 		tree_allocate(t, ino, offset, length);
 }
 
+/* Where the checks come behind file_modified() or file_remove_privs(), a call that fails has
+ * changed the file nevertheless. */
+static void modify_early(struct step *x, const struct inode *inode)
+{
+	drop_privilege_bits(x, inode->ino);
+	may_touch(x, inode->ino, TIME_BIT_MODIFY | TIME_BIT_CHANGE);
+}
+
 static void allocate_range(struct step *x, const struct inode *inode,
 			   const struct fallocate_range *r)
 {
+	uint64_t ino = inode->ino, size;
+	struct hash data;
+
 	if (!is_supported(&x->model->traits, r->mode)) {
 		refuse(x, RULE_fallocate_unsupported);
 		if (x->model->traits.fallocate_drops_refused && fails_with(x, EOPNOTSUPP))
-			drop_privilege_bits(x, inode->ino);
+			modify_early(x, inode);
 		return;
 	}
 	if (r->mode == COLLAPSE || r->mode == INSERT)
 		check_shift(x, inode, r);
 	if (x->model->traits.fallocate_drops_early && fails_with(x, EINVAL))
-		drop_privilege_bits(x, inode->ino);
+		modify_early(x, inode);
 	may_refuse_by_flags(x, inode);
 	if (!proceed(x))
 		return;
+	size = inode->size;
+	data = inode->file.data;
 	change_data(x, inode, r);
-	drop_privilege_bits(x, inode->ino);
-	touch_modify(x, inode->ino);
+	drop_privilege_bits(x, ino);
+	touch_modify(x, ino);
+	inode = tree_inode(&x->state->tree, ino);
+	/* No page says that it sets times where there is nothing to change; btrfs_punch_hole() does
+	 * not in a hole. */
+	if (inode->size == size && hash_equal(inode->file.data, data))
+		may_touch(x, ino, TIME_BIT_MODIFY | TIME_BIT_CHANGE);
 }
 
 void model_fallocate(struct step *x)
@@ -167,6 +187,8 @@ void model_fallocate(struct step *x)
 		refuse(x, RULE_fallocate_range);
 	if (!is_mode(r.mode))
 		refuse(x, RULE_fallocate_mode);
+	if (r.mode & WRITE_ZEROES)
+		refuse(x, RULE_fallocate_mode_unknown);
 	if (!f)
 		return;
 	check_fallocate_file(x, f, r.mode);

@@ -1,7 +1,7 @@
 /* op_meta.c -- operations that are several calls: open, act, close; the first error is the outcome.
  *
  * What opening did (a file made, or cut to nothing) stays where acting fails, as in reality. */
-#include "model/io.h"
+#include "model/mapping.h"
 
 enum { MODE_USUAL = 0644 };
 
@@ -104,6 +104,38 @@ void model_direct_write(struct step *x)
 	open_then(x, &x->call->direct_write.path, O_WRONLY | O_DIRECT, 0, write_directly);
 }
 
+static void read_directly(struct step *x, const struct arg *fd)
+{
+	read_data(x, &(struct transfer){
+			     .fd = fd,
+			     .count = x->call->direct_read.count.num,
+			     .offset = x->call->direct_read.offset.num,
+			     .positioned = true,
+		     });
+}
+
+void model_direct_read(struct step *x)
+{
+	if (leave_open(x, RULE_call_of_linux))
+		return;
+	open_then(x, &x->call->direct_read.path, O_RDONLY | O_DIRECT, 0, read_directly);
+}
+
+void model_map_read_file(struct step *x)
+{
+	open_then(x, &x->call->map_read_file.path, O_RDONLY, 0, load_file);
+}
+
+void model_map_write_file(struct step *x)
+{
+	open_then(x, &x->call->map_write_file.path, O_RDWR, 0, store_file);
+}
+
+void model_fadvise_file(struct step *x)
+{
+	open_then(x, &x->call->fadvise_file.path, O_RDONLY, 0, advise_file);
+}
+
 static void allocate_instead(struct step *x, const struct arg *fd)
 {
 	struct call call;
@@ -121,6 +153,25 @@ void model_fallocate_file(struct step *x)
 	if (leave_open(x, RULE_call_of_linux))
 		return;
 	open_then(x, &x->call->fallocate_file.path, O_RDWR, 0, allocate_instead);
+}
+
+/* What the file system says about the data of a file contradicts none of them: there is nothing to
+ * report. Data are read, as by read(). */
+static void inspect_data(struct step *x, const struct arg *fd)
+{
+	const struct inode *inode =
+		tree_inode(&x->state->tree, state_file(x->state, x->pid, fd->num)->ino);
+
+	give_bytes(x, RESULT_TARGET, 0, 0);
+	if (S_ISREG(inode->mode) && inode->size)
+		touch_access(x, inode->ino);
+}
+
+void model_inspect_file(struct step *x)
+{
+	if (leave_open(x, RULE_call_of_linux))
+		return;
+	open_then(x, &x->call->inspect_file.path, O_RDONLY | O_NONBLOCK, 0, inspect_data);
 }
 
 static void chown_path(struct step *x, const struct arg *path, int64_t uid, int64_t gid)

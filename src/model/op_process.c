@@ -96,15 +96,21 @@ void model_syncfs(struct step *x)
 	need_io(x, &x->call->syncfs.fd);
 }
 
-/* Unmounted and mounted again: no process has an open file, and all are in the root directory. */
-void model_remount(struct step *x)
+/* No process has an open file, and all are in the root directory. */
+static void reset_processes(struct step *x)
 {
 	uint64_t pid;
 
-	if (!proceed(x))
-		return;
 	for (bool first = true; pmap_next(&x->state->processes, first, &pid); first = false)
 		state_reset_process(x->state, (unsigned)pid);
+	state_drop_tails(x->state);
+}
+
+/* Unmounted and mounted again. */
+void model_remount(struct step *x)
+{
+	if (proceed(x))
+		reset_processes(x);
 }
 
 void model_drop_caches(struct step *x)
@@ -152,4 +158,21 @@ void model_fail_write(struct step *x)
 /* It is done on a copy of the file system. */
 void model_seek_leaks(struct step *x)
 {
+}
+
+/* A healthy file system has nothing that its checker complains of. */
+void model_fsck(struct step *x)
+{
+	if (proceed(x) && x->model->traits.checks_unmounted)
+		reset_processes(x);
+}
+
+/* Nothing is lost. */
+void model_seek_space(struct step *x)
+{
+	if (!proceed(x))
+		return;
+	give_bytes(x, RESULT_BYTES, 0, 0);
+	if (x->model->traits.checks_unmounted)
+		reset_processes(x);
 }

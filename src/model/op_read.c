@@ -109,6 +109,8 @@ static void read_effect(struct step *x, const struct transfer *t, uint64_t ino, 
 			length_taken(x, len, shortest);
 	if (t->count)
 		touch_access(x, ino);
+	else if (x->model->traits.empty_read_sets_atime)
+		may_touch(x, ino, TIME_BIT_ACCESS);
 }
 
 /* A vector of nothing is never handed on. */
@@ -124,7 +126,7 @@ static void read_directory(struct step *x, const struct transfer *t)
 	refuse(x, RULE_read_directory);
 }
 
-static void read_data(struct step *x, const struct transfer *t)
+void read_data(struct step *x, const struct transfer *t)
 {
 	const struct open_file *f;
 	int64_t offset;

@@ -218,6 +218,20 @@ static void renew_name(struct step *x, const struct where *w)
 	streams_added(x, w->parent, w->name, w->name_len);
 }
 
+/* Exchanging names sets the change times of what they name, or not; and so does rename, by POSIX. A
+ * directory that moves gets another "..", which modifies it; some file systems write that also
+ * where it stays in the same one (nilfs_set_link, minix_set_link). */
+static void may_touch_moved(struct step *x, const struct renaming *r, uint64_t ino)
+{
+	bool free = rename_exchanges(r) || x->model->traits.rename_keeps_ctime;
+	unsigned fields = free ? TIME_BIT_CHANGE : 0;
+
+	if (S_ISDIR(tree_inode(&x->state->tree, ino)->mode))
+		fields |= TIME_BIT_MODIFY;
+	if (fields)
+		may_touch(x, ino, fields);
+}
+
 static void rename_carry_out(struct step *x, const struct renaming *r)
 {
 	const struct where *from = &r->from, *to = &r->to;
@@ -225,6 +239,9 @@ static void rename_carry_out(struct step *x, const struct renaming *r)
 
 	touch_modify(x, from->parent);
 	touch_modify(x, to->parent);
+	may_touch_moved(x, r, from->ino);
+	if (rename_exchanges(r))
+		may_touch_moved(x, r, to->ino);
 	if (!rename_exchanges(r) || x->model->traits.optional_times) {
 		touch_change(x, from->ino);
 		if (r->target)
@@ -264,6 +281,9 @@ static void rename_object(struct step *x, int64_t fromfd, const struct arg *from
 		ignore_slash(x, &r.to, RULE_rename_slash_later);
 	r.source = where_inode(x, &r.from);
 	r.target = where_inode(x, &r.to);
+	/* ext4_rename puts the whiteout in place before it finds that the target is not empty. */
+	if (r.source && flags & RENAME_WHITEOUT)
+		may_touch(x, r.from.parent, TIME_BIT_MODIFY | TIME_BIT_CHANGE);
 	refuse_renaming(x, &r);
 	if (proceed(x) && !same_object(&r))
 		rename_carry_out(x, &r);

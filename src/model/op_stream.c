@@ -2,7 +2,9 @@
  *
  * What was there when the stream was opened or rewound, and is still there, must come exactly
  * once. Names that came or went since may come: POSIX leaves that open, and file systems hand
- * out entries many at a time. */
+ * out entries many at a time. Behind a position that telldir gave, the same names come again, and
+ * none of those before it: XSH readdir leaves open only what is added or removed, so other names
+ * keep their places whatever happens to the directory. */
 #include "model/attr.h"
 
 #include <stdlib.h>
@@ -71,16 +73,43 @@ static struct blob *share_names(struct blob *list)
 	return list;
 }
 
-/* A stream in place of the one of this handle, or a new one. Takes over both lists. */
-static void stream_put(struct step *x, unsigned pid, uint64_t handle, uint64_t ino,
-		       struct blob *must_come, struct blob *may_come)
+/* A stream in place of the one of this handle, or a new one. Takes over the lists. */
+static void stream_put(struct step *x, unsigned pid, uint64_t handle, struct dir_stream lists)
 {
 	struct dir_stream *stream = must_alloc(sizeof(*stream));
 
-	*stream = (struct dir_stream){
-		.ref.count = 1, .ino = ino, .must = must_come, .may = may_come
-	};
+	*stream = lists;
+	stream->ref.count = 1;
 	state_put_stream(x->state, pid, handle, stream);
+}
+
+/* The names that came with one more, behind its mark. */
+static struct blob *reads_with(const struct blob *reads, char mark, const char *name)
+{
+	struct buf all = BUF_INIT;
+	struct blob *with;
+
+	buf_add(&all, reads->bytes, reads->len);
+	buf_addch(&all, mark);
+	buf_add(&all, name, strlen(name) + 1);
+	with = make_list(&all);
+	buf_free(&all);
+	return with;
+}
+
+/* The names that came, after this one was removed. */
+static struct blob *reads_without(const struct blob *reads, const char *name)
+{
+	struct buf all = BUF_INIT;
+	struct blob *without;
+
+	buf_add(&all, reads->bytes, reads->len);
+	for (const char *at = NULL; (at = next_stream_name(reads, at));)
+		if (!strcmp(at + 1, name))
+			all.data[at - reads->bytes] = READ_CHANGED;
+	without = make_list(&all);
+	buf_free(&all);
+	return without;
 }
 
 static int by_stream_name(const void *a, const void *b)
@@ -118,7 +147,11 @@ static void start_stream(struct step *x, uint64_t handle, uint64_t dir)
 {
 	struct buf none = BUF_INIT;
 
-	stream_put(x, x->pid, handle, dir, stream_names(x, dir), make_list(&none));
+	stream_put(x, x->pid, handle,
+		   (struct dir_stream){ .ino = dir,
+					.must = stream_names(x, dir),
+					.may = make_list(&none),
+					.read = make_list(&none) });
 }
 
 void model_opendir(struct step *x)
@@ -160,19 +193,15 @@ static void stream_offer(struct step *x, const struct dir_stream *stream)
 static void stream_read_name(struct step *x, const struct dir_stream *stream, uint64_t handle,
 			     const char *name)
 {
-	struct blob *must_come = stream->must, *may_come = stream->may;
-	uint64_t ino = stream->ino;
+	struct dir_stream lists = *stream;
+	bool stayed = find_name(lists.must, name);
 
-	if (find_name(must_come, name)) {
-		must_come = list_without(must_come, name);
-		share_names(may_come);
-	} else if (find_name(may_come, name)) {
-		may_come = list_without(may_come, name);
-		share_names(must_come);
-	} else {
+	if (!stayed && !find_name(lists.may, name))
 		return;
-	}
-	stream_put(x, x->pid, handle, ino, must_come, may_come);
+	lists.must = stayed ? list_without(lists.must, name) : share_names(lists.must);
+	lists.may = stayed ? share_names(lists.may) : list_without(lists.may, name);
+	lists.read = reads_with(lists.read, stayed ? READ_STAYED : READ_CHANGED, name);
+	stream_put(x, x->pid, handle, lists);
 }
 
 void model_readdir(struct step *x)
@@ -209,6 +238,55 @@ void model_rewinddir(struct step *x)
 		start_stream(x, (uint64_t)handle, stream->ino);
 }
 
+/* The place in the list behind the first n names that came; NULL where there are fewer. */
+static const char *reads_behind(const struct blob *reads, int64_t n)
+{
+	const char *at = reads->bytes;
+
+	for (; n > 0 && at < reads->bytes + reads->len; n--)
+		at += strlen(at) + 1;
+	return n ? NULL : at;
+}
+
+/* Goes back to a place in the list: the names behind it come again. */
+static void stream_go_back(struct step *x, uint64_t handle, const struct dir_stream *stream,
+			   const char *from)
+{
+	const struct blob *reads = stream->read;
+	struct dir_stream lists = *stream;
+	struct blob **list, *grown;
+
+	share_names(lists.must);
+	share_names(lists.may);
+	for (const char *at = from; at < reads->bytes + reads->len; at += strlen(at) + 1) {
+		list = *at == READ_STAYED ? &lists.must : &lists.may;
+		grown = list_with(*list, at + 1);
+		blob_drop(*list);
+		*list = grown;
+	}
+	lists.read = blob_new(reads->bytes, (size_t)(from - reads->bytes));
+	stream_put(x, x->pid, handle, lists);
+}
+
+void model_seekdir(struct step *x)
+{
+	int64_t handle = x->call->seekdir.dh.num, position = x->call->seekdir.position.num;
+	const struct dir_stream *stream = state_stream(x->state, x->pid, handle);
+	const char *to;
+
+	if (!stream) {
+		refuse(x, RULE_stream_bad);
+		return;
+	}
+	to = reads_behind(stream->read, position - 1);
+	if (!to || position > POSITION_MAX)
+		refuse(x, RULE_seekdir_position);
+	else if (!tree_inode(&x->state->tree, stream->ino)->nlink)
+		may_refuse(x, RULE_seekdir_removed);
+	if (proceed(x))
+		stream_go_back(x, (uint64_t)handle, stream, to);
+}
+
 void model_closedir(struct step *x)
 {
 	int64_t handle = x->call->closedir.dh.num;
@@ -223,13 +301,13 @@ void model_closedir(struct step *x)
 static void stream_learn(struct step *x, unsigned pid, uint64_t handle,
 			 const struct dir_stream *stream, const char *name, bool came)
 {
-	struct blob *must_come = stream->must, *may_come = stream->may;
+	struct dir_stream lists = *stream;
+	bool waits = find_name(lists.must, name); /* it has not come yet */
 
-	if (!came && !find_name(must_come, name))
-		return;
-	must_come = came ? share_names(must_come) : list_without(must_come, name);
-	may_come = list_with(may_come, name);
-	stream_put(x, pid, handle, stream->ino, must_come, may_come);
+	lists.must = came || !waits ? share_names(lists.must) : list_without(lists.must, name);
+	lists.may = came || waits ? list_with(lists.may, name) : share_names(lists.may);
+	lists.read = came ? share_names(lists.read) : reads_without(lists.read, name);
+	stream_put(x, pid, handle, lists);
 }
 
 static void stream_learn_process(struct step *x, unsigned pid, uint64_t dir, const char *name,

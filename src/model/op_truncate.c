@@ -15,6 +15,8 @@ static void set_length(struct step *x, const struct inode *inode, int64_t length
 	tree_truncate(&x->state->tree, ino, (uint64_t)length);
 	if (changes || length || always || !x->model->traits.truncate_empty_keeps_bits)
 		drop_privilege_bits(x, ino);
+	if (!changes && !always)
+		may_touch(x, ino, TIME_BIT_MODIFY | TIME_BIT_CHANGE);
 	if (changes || always || x->model->traits.optional_times)
 		touch_modify(x, ino);
 }

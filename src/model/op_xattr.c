@@ -152,9 +152,13 @@ static void check_space(struct step *x, const struct inode *inode, const char *n
 static void put_xattr_value(struct step *x, uint64_t ino, const char *name, const struct arg *value,
 			    size_t size)
 {
+	const struct xattr *old = tree_xattr(tree_inode(&x->state->tree, ino), name);
 	char bytes[XATTR_SIZE_MAX];
 
 	data_bytes(value, 0, bytes, size);
+	/* Nothing changes, and ext4_xattr_set_handle() returns early. */
+	if (old && old->value_len == size && !memcmp(old->bytes + old->name_len + 1, bytes, size))
+		may_touch(x, ino, TIME_BIT_CHANGE);
 	tree_set_xattr(&x->state->tree, ino, name, bytes, size);
 	touch_change(x, ino);
 }

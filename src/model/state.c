@@ -48,6 +48,7 @@ static struct ref *copy_stream(const struct ref *object)
 
 	copy->must->ref.count++;
 	copy->may->ref.count++;
+	copy->read->ref.count++;
 	return &copy->ref;
 }
 
@@ -57,10 +58,41 @@ static void free_stream(struct ref *object)
 
 	blob_drop(stream->must);
 	blob_drop(stream->may);
+	blob_drop(stream->read);
 	free(stream);
 }
 
 static const struct pmap_type stream_type = { copy_stream, free_stream };
+
+static struct ref *copy_map_page(const struct ref *object)
+{
+	return copy_of(object, sizeof(struct map_page));
+}
+
+static const struct pmap_type map_page_type = { copy_map_page, free_plain };
+
+static struct ref *copy_mapping(const struct ref *object)
+{
+	struct mapping *copy = copy_of(object, sizeof(*copy));
+
+	copy->pages = pmap_share(&copy->pages);
+	return &copy->ref;
+}
+
+static void free_mapping(struct ref *object)
+{
+	pmap_drop(&((struct mapping *)object)->pages, &map_page_type);
+	free(object);
+}
+
+static const struct pmap_type mapping_type = { copy_mapping, free_mapping };
+
+static struct ref *copy_tail(const struct ref *object)
+{
+	return copy_of(object, sizeof(struct map_tail));
+}
+
+static const struct pmap_type tail_type = { copy_tail, free_plain };
 
 static struct ref *copy_process(const struct ref *object)
 {
@@ -68,6 +100,7 @@ static struct ref *copy_process(const struct ref *object)
 
 	copy->fds = pmap_share(&copy->fds);
 	copy->streams = pmap_share(&copy->streams);
+	copy->maps = pmap_share(&copy->maps);
 	return &copy->ref;
 }
 
@@ -77,6 +110,7 @@ static void process_free(struct ref *object)
 
 	pmap_drop(&process->fds, &slot_type);
 	pmap_drop(&process->streams, &stream_type);
+	pmap_drop(&process->maps, &mapping_type);
 	free(process);
 }
 
@@ -101,6 +135,7 @@ struct state state_copy(const struct state *s)
 	copy.processes = pmap_share(&s->processes);
 	copy.files = pmap_share(&s->files);
 	copy.groups = pmap_share(&s->groups);
+	copy.tails = pmap_share(&s->tails);
 	if (s->watches_sync)
 		copy.synced = tree_copy(&s->synced);
 	return copy;
@@ -111,6 +146,7 @@ void state_free(struct state *s)
 	pmap_drop(&s->processes, &process_type);
 	pmap_drop(&s->files, &file_type);
 	pmap_drop(&s->groups, &group_type);
+	pmap_drop(&s->tails, &tail_type);
 	tree_free(&s->tree);
 	if (s->watches_sync)
 		tree_free(&s->synced);
@@ -289,6 +325,86 @@ bool state_close_stream(struct state *s, unsigned pid, int64_t handle)
 	return true;
 }
 
+const struct mapping *state_mapping(const struct state *s, unsigned pid, int64_t handle)
+{
+	const struct process *process = state_process(s, pid);
+
+	if (!process || handle < 0)
+		return NULL;
+	return (const struct mapping *)pmap_get(&process->maps, (uint64_t)handle);
+}
+
+struct mapping *state_edit_mapping(struct state *s, unsigned pid, int64_t handle)
+{
+	return (struct mapping *)pmap_edit(&state_edit_process(s, pid)->maps, &mapping_type,
+					   (uint64_t)handle);
+}
+
+uint64_t state_mapping_ino(const struct state *s, const struct mapping *map)
+{
+	return ((const struct open_file *)pmap_get(&s->files, map->file))->ino;
+}
+
+int64_t state_map(struct state *s, unsigned pid, int64_t fd, const struct mapping *map)
+{
+	struct mapping *made = must_alloc(sizeof(*made));
+	uint64_t handle = 1;
+
+	while (state_mapping(s, pid, (int64_t)handle))
+		handle++;
+	*made = *map;
+	made->ref.count = 1;
+	made->file = find_fd_slot(s, pid, fd)->file;
+	((struct open_file *)pmap_edit(&s->files, &file_type, made->file))->slots++;
+	pmap_put(&state_edit_process(s, pid)->maps, &mapping_type, handle, &made->ref);
+	s->maps++;
+	return (int64_t)handle;
+}
+
+bool state_unmap(struct state *s, unsigned pid, int64_t handle)
+{
+	const struct mapping *map = state_mapping(s, pid, handle);
+	uint64_t file;
+
+	if (!map)
+		return false;
+	file = map->file;
+	pmap_remove(&state_edit_process(s, pid)->maps, &mapping_type, (uint64_t)handle);
+	s->maps--;
+	release_file(s, file);
+	return true;
+}
+
+void state_put_map_page(struct mapping *map, struct map_page *page, uint64_t number)
+{
+	page->hash = hash128(page->bytes, sizeof(page->bytes), 5);
+	pmap_put(&map->pages, &map_page_type, number, &page->ref);
+}
+
+void state_drop_map_page(struct mapping *map, uint64_t number)
+{
+	pmap_remove(&map->pages, &map_page_type, number);
+}
+
+void state_put_tail(struct state *s, uint64_t ino, uint64_t page)
+{
+	struct map_tail *tail = must_alloc(sizeof(*tail));
+
+	*tail = (struct map_tail){ .ref.count = 1, .page = page };
+	pmap_put(&s->tails, &tail_type, ino, &tail->ref);
+}
+
+void state_drop_tail(struct state *s, uint64_t ino)
+{
+	pmap_remove(&s->tails, &tail_type, ino);
+}
+
+void state_drop_tails(struct state *s)
+{
+	pmap_drop(&s->tails, &tail_type);
+	s->tails = (struct pmap){ 0 };
+}
+
 void state_create_process(struct state *s, unsigned pid, uint32_t uid, uint32_t gid)
 {
 	struct process *process = must_alloc(sizeof(*process));
@@ -313,6 +429,8 @@ static void process_close_everything(struct state *s, unsigned pid)
 		state_close(s, pid, (int64_t)key);
 	while (process = state_process(s, pid), pmap_next(&process->streams, true, &key))
 		state_close_stream(s, pid, (int64_t)key);
+	while (process = state_process(s, pid), pmap_next(&process->maps, true, &key))
+		state_unmap(s, pid, (int64_t)key);
 }
 
 void state_destroy_process(struct state *s, unsigned pid)
@@ -346,19 +464,38 @@ static struct hash hash_words(struct hash from, uint64_t a, uint64_t b, uint64_t
 	return hash128(words, sizeof(words), 2);
 }
 
-/* The descriptors that refer to an open file: shared ones share their offset. */
+/* The descriptors and mappings that refer to an open file: shared ones share their offset. */
 static struct hash hash_users(const struct state *s, uint64_t key)
 {
 	struct hash none = { 0, 0 }, sum = none;
 	const struct process *process;
 	const struct fd_slot *slot;
+	const struct mapping *map;
 	uint64_t pid, fd;
 
 	for (bool first = true; (process = (void *)pmap_next(&s->processes, first, &pid));
-	     first = false)
+	     first = false) {
 		for (bool f = true; (slot = (void *)pmap_next(&process->fds, f, &fd)); f = false)
 			if (slot->file == key)
 				sum = hash_add(sum, hash_words(none, pid, fd, 0, 0));
+		for (bool f = true; (map = (void *)pmap_next(&process->maps, f, &fd)); f = false)
+			if (map->file == key)
+				sum = hash_add(sum, hash_words(none, pid, fd, 3, 0));
+	}
+	return sum;
+}
+
+/* What a mapping shows besides the file. */
+static struct hash hash_mapping(const struct mapping *map)
+{
+	struct hash none = { 0, 0 }, sum = none;
+	const struct map_page *page;
+	uint64_t number;
+
+	sum = hash_words(none, map->offset, map->length, map->prot, map->shared);
+	for (bool first = true; (page = (void *)pmap_next(&map->pages, first, &number));
+	     first = false)
+		sum = hash_add(sum, hash_words(page->hash, number, page->doubtful, 4, 0));
 	return sum;
 }
 
@@ -425,14 +562,18 @@ static struct hash hash_process(const struct state *s, uint64_t pid, const struc
 	struct hash sum = hash_words(hash_identity(s, process->cwd), pid, process->uid,
 				     process->gid, process->umask);
 	const struct dir_stream *stream;
+	const struct mapping *map;
 	uint64_t key;
 
+	for (bool first = true; (map = (void *)pmap_next(&process->maps, first, &key));
+	     first = false)
+		sum = hash_add(sum, hash_words(hash_mapping(map), pid, key, 0, 5));
 	for (bool first = true; (stream = (void *)pmap_next(&process->streams, first, &key));
 	     first = false) {
 		struct hash about = hash_identity(s, stream->ino);
 
 		about = hash_words(about, pid, key, stream->must->hash.lo, stream->may->hash.lo);
-		sum = hash_add(sum, about);
+		sum = hash_add(sum, hash_words(about, stream->read->hash.lo, 0, 0, 0));
 	}
 	return sum;
 }
@@ -457,6 +598,7 @@ struct hash state_hash(const struct state *s)
 	struct hash sum = tree_hash(&s->tree);
 	const struct process *process;
 	const struct open_file *file;
+	const struct map_tail *tail;
 	uint64_t key;
 
 	for (bool first = true; (process = (void *)pmap_next(&s->processes, first, &key));
@@ -468,6 +610,9 @@ struct hash state_hash(const struct state *s)
 		sum = hash_add(sum, hash_words(about, (uint64_t)file->flags, (uint64_t)file->offset,
 					       file->lock, 0));
 	}
+	for (bool first = true; (tail = (void *)pmap_next(&s->tails, first, &key)); first = false)
+		if (tree_inode(&s->tree, key))
+			sum = hash_add(sum, hash_words(hash_identity(s, key), tail->page, 6, 0, 0));
 	/* What it may answer besides does not make it another state; what it has to, does. */
 	if (s->health == HEALTH_GIVEN_UP)
 		sum = hash_add(sum, hash_words(sum, HEALTH_GIVEN_UP, 0, 0, 0));

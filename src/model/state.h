@@ -1,4 +1,4 @@
-/* state.h -- what the model knows: a tree, processes, open files, directory streams.
+/* state.h -- what the model knows: a tree, processes, open files, directory streams, mappings.
  *
  * All parts are persistent: state_copy() and state_free() of a shared state cost a few counts,
  * whatever the size. A state belongs to one thread at a time. */
@@ -32,12 +32,40 @@ struct fd_slot {
 	uint64_t file; /* key in state.files */
 };
 
-/* A directory stream: names that must still come, and names that may. Sorted, each followed
- * by NUL; changed only through copies. */
+/* A directory stream: names that must still come, and names that may, sorted; and names that came,
+ * in their order, each behind a mark. Each is followed by NUL; changed only through copies. */
 struct dir_stream {
 	struct ref ref;
 	uint64_t ino; /* held in the tree */
-	struct blob *must, *may;
+	struct blob *must, *may, *read;
+};
+
+/* The marks: after seekdir a name must come again if it was there all the time, else it may. */
+enum { READ_STAYED = '=', READ_CHANGED = '~' };
+
+/* A page of a private mapping that was stored to: the mapping's own from then on. */
+struct map_page {
+	struct ref ref;
+	bool doubtful; /* not all of its bytes are known */
+	struct hash hash;
+	char bytes[TREE_BLOCK];
+};
+
+/* A mapping of a file, which keeps the file open. */
+struct mapping {
+	struct ref ref;
+	uint64_t file;           /* key in state.files */
+	uint64_t offset, length; /* of the file; the length is that of whole pages */
+	uint64_t size_seen;      /* of the file, when the mapping last learned of it */
+	uint32_t prot;           /* PROT_ bits */
+	bool shared;
+	struct pmap pages; /* private: struct map_page by page of the file */
+};
+
+/* The last page of a file, behind its end, was stored to through a shared mapping. */
+struct map_tail {
+	struct ref ref;
+	uint64_t page;
 };
 
 struct process {
@@ -48,6 +76,7 @@ struct process {
 	uint64_t cwd;        /* held in the tree */
 	struct pmap fds;     /* struct fd_slot */
 	struct pmap streams; /* struct dir_stream by handle, from 1 */
+	struct pmap maps;    /* struct mapping by handle, from 1 */
 };
 
 struct group_list {
@@ -61,9 +90,11 @@ struct state {
 	struct pmap processes; /* struct process by pid */
 	struct pmap files;     /* struct open_file */
 	struct pmap groups;    /* struct group_list by user: supplementary groups */
+	struct pmap tails;     /* struct map_tail by inode */
 	uint64_t next_file;
 	int64_t now;      /* clock: ticks by one each call unless set from outside */
 	uint32_t streams; /* directory streams open, over all processes */
+	uint32_t maps;    /* mappings, likewise */
 	bool read_only;   /* mounted read-only: EROFS */
 	bool space_ended; /* a call got ENOSPC; the space it used before may still be taken */
 	enum health health;
@@ -104,6 +135,17 @@ int state_dup(struct state *s, unsigned pid, int64_t fd, int64_t newfd);
 const struct dir_stream *state_stream(const struct state *s, unsigned pid, int64_t handle);
 void state_put_stream(struct state *s, unsigned pid, uint64_t handle, struct dir_stream *stream);
 bool state_close_stream(struct state *s, unsigned pid, int64_t handle);
+/* Mappings. A new one is of the file behind a descriptor; it gets the smallest free handle. */
+const struct mapping *state_mapping(const struct state *s, unsigned pid, int64_t handle);
+struct mapping *state_edit_mapping(struct state *s, unsigned pid, int64_t handle);
+uint64_t state_mapping_ino(const struct state *s, const struct mapping *map);
+int64_t state_map(struct state *s, unsigned pid, int64_t fd, const struct mapping *map);
+bool state_unmap(struct state *s, unsigned pid, int64_t handle);
+void state_put_map_page(struct mapping *map, struct map_page *page, uint64_t number);
+void state_drop_map_page(struct mapping *map, uint64_t number);
+void state_put_tail(struct state *s, uint64_t ino, uint64_t page);
+void state_drop_tail(struct state *s, uint64_t ino);
+void state_drop_tails(struct state *s);
 void state_set_cwd(struct state *s, unsigned pid, uint64_t ino);
 /* False where the user has STATE_GROUPS_MAX groups already. */
 bool state_add_group(struct state *s, uint32_t uid, uint32_t gid);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "model/giving_up.h"
+#include "model/mapping.h"
 
 #define A(name, kind)
 #define OP(name, base, result, traits, args) [OP_##name] = model_##name,
@@ -214,6 +215,7 @@ static void envelope_start(struct envelope *env)
 	env->open = false;
 	env->first = 0;
 	env->rule_count = 0;
+	env->optional_count = 0;
 	env->least_num = 0;
 	env->shortest_len = 0;
 	env->names = NULL;
@@ -296,6 +298,7 @@ static void step_pass(const struct model *m, struct state *s, const struct call 
 	}
 	giving_up_before(&x);
 	operations[c->op](&x);
+	maps_follow(s);
 	may_lack_space(&x);
 	may_meet_failures(&x);
 	giving_up_allow(&x);

@@ -26,6 +26,8 @@ static const struct {
 	{ "EWOULDBLOCK", EWOULDBLOCK, false },
 	{ "EDEADLOCK", EDEADLOCK, false },
 	{ "ENOTSUP", ENOTSUP, false },
+	{ "SIGBUS", ERROR_SIGBUS, true },
+	{ "SIGSEGV", ERROR_SIGSEGV, true },
 	{ "ERESTARTSYS", 512, true },
 	{ "ERESTARTNOINTR", 513, true },
 	{ "ENOIOCTLCMD", 515, true },
@@ -48,7 +50,7 @@ const char *errno_name(int error)
 
 static bool errno_name_is(const char *candidate, const char *name, size_t len)
 {
-	/* All begin with E; the second letter spares most of the comparisons. */
+	/* Nearly all begin with E; the second letter spares most of the comparisons. */
 	return len > 1 && candidate[1] == name[1] && !strncmp(candidate, name, len) &&
 	       !candidate[len];
 }

@@ -47,6 +47,7 @@ struct kind_info {
 	bool is_path : 1;                  /* names a file of the tree */
 	bool is_extent : 1;                /* says how far a call reaches into a file, in bytes */
 	bool sizes_data : 1;               /* is the length of the data in front of it */
+	uint8_t places;                    /* for values that follow from a state; 0: it has none */
 	const struct kind_name *names;     /* NULL-terminated by name; NULL: only numbers */
 	const struct value_class *classes; /* NULL-terminated by name */
 	const int64_t *values;             /* boundary values, where they are a list */

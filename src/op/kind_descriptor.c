@@ -1,4 +1,5 @@
-/* kind_descriptor.c -- descriptors and directory streams, by the numbers a script gives them. */
+/* kind_descriptor.c -- descriptors, directory streams and mappings, by the numbers a script gives
+ * them. */
 #include <fcntl.h>
 #include <inttypes.h>
 
@@ -32,6 +33,15 @@ static void stream_c_text(const struct kind_info *kind, const struct arg *arg, s
 		 known ? arg->num + to->process * C_STREAMS_MAX : 0);
 }
 
+/* The same of a mapping. */
+static void map_c_text(const struct kind_info *kind, const struct arg *arg, struct c_text *to)
+{
+	bool known = arg->num > 0 && arg->num < C_STREAMS_MAX;
+
+	buf_addf(to->out, "&mapping[%" PRId64 "]",
+		 known ? arg->num + to->process * C_STREAMS_MAX : 0);
+}
+
 static const int64_t descriptors[] = { -1, 0, INT32_MAX };
 
 #define DESCRIPTOR \
@@ -41,6 +51,7 @@ static const int64_t descriptors[] = { -1, 0, INT32_MAX };
 const struct kind_info kind_fd = {
 	.name = "fd",
 	DESCRIPTOR,
+	.places = 4,
 	.picked = "3",
 	.print = number_print,
 	.lex = number_lex,
@@ -55,6 +66,7 @@ static const struct kind_name dirfd_names[] = {
 const struct kind_info kind_dirfd = {
 	.name = "dirfd",
 	DESCRIPTOR,
+	.places = 2,
 	.picked = "AT_FDCWD",
 	.names = dirfd_names,
 	.print = names_print,
@@ -65,8 +77,19 @@ const struct kind_info kind_dirfd = {
 const struct kind_info kind_dh = {
 	.name = "dh",
 	DESCRIPTOR,
+	.places = 2,
 	.picked = "1",
 	.print = number_print,
 	.lex = number_lex,
 	.c_text = stream_c_text,
+};
+
+const struct kind_info kind_map = {
+	.name = "map",
+	DESCRIPTOR,
+	.places = 2,
+	.picked = "1",
+	.print = number_print,
+	.lex = number_lex,
+	.c_text = map_c_text,
 };

@@ -1,11 +1,13 @@
 /* kind_flags.c -- kinds that are flags or choices, with Linux's names and values. */
 #include <asm/fcntl.h>
+#include <linux/fadvise.h>
 #include <linux/falloc.h>
 #include <linux/fcntl.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
 #include <linux/stat.h>
 #include <linux/xattr.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -431,4 +433,63 @@ const struct kind_info kind_inode_flags = {
 	.name = "inode_flags",
 	FLAGS(inode_flags_names),
 	.picked = "0 FS_IMMUTABLE_FL FS_APPEND_FL",
+};
+
+static const struct kind_name map_prot_names[] = {
+	BIT(PROT_READ),
+	BIT(PROT_WRITE),
+	BIT(PROT_EXEC),
+	END,
+};
+
+const struct kind_info kind_map_prot = {
+	.name = "map_prot",
+	FLAGS(map_prot_names),
+	.picked = "PROT_READ|PROT_WRITE PROT_READ",
+	.kernel_names = (const char *const[]){ "prot", NULL },
+};
+
+/* Two bits of the type are a third type, with flags that are checked. */
+static const struct kind_name map_flags_names[] = {
+	BIT(MAP_SHARED_VALIDATE),
+	BIT_WITHOUT(MAP_SHARED, MAP_SHARED_VALIDATE),
+	BIT_WITHOUT(MAP_PRIVATE, MAP_SHARED_VALIDATE),
+	BIT(MAP_POPULATE),
+	END,
+};
+
+const struct kind_info kind_map_flags = {
+	.name = "map_flags",
+	FLAGS(map_flags_names),
+	.picked = "MAP_SHARED MAP_PRIVATE",
+	.kernel_names = (const char *const[]){ "flags", NULL },
+};
+
+static const struct kind_name msync_flags_names[] = {
+	BIT(MS_ASYNC),
+	BIT(MS_INVALIDATE),
+	BIT(MS_SYNC),
+	END,
+};
+
+const struct kind_info kind_msync_flags = {
+	.name = "msync_flags",
+	FLAGS(msync_flags_names),
+	.picked = "MS_SYNC MS_ASYNC",
+};
+
+static const struct kind_name advice_names[] = {
+	CHOICE(POSIX_FADV_NORMAL),
+	CHOICE(POSIX_FADV_RANDOM),
+	CHOICE(POSIX_FADV_SEQUENTIAL),
+	CHOICE(POSIX_FADV_WILLNEED),
+	CHOICE(POSIX_FADV_DONTNEED),
+	CHOICE(POSIX_FADV_NOREUSE),
+	END,
+};
+
+const struct kind_info kind_advice = {
+	.name = "advice",
+	NAMED(advice_names),
+	.picked = "POSIX_FADV_DONTNEED POSIX_FADV_WILLNEED",
 };

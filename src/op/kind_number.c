@@ -131,7 +131,7 @@ const struct value_class sign_classes[] = {
 
 /* Bytes of a file. */
 #define EXTENT \
-	NUMBER, .is_extent = true, .boundary = number_boundary_powers, \
+	NUMBER, .is_extent = true, .places = 12, .boundary = number_boundary_powers, \
 		.partitions = &partition_powers, .simpler = number_smaller
 
 const struct kind_info kind_count = {
@@ -240,4 +240,17 @@ const struct kind_info kind_nth = {
 	.boundary = number_boundary_list,
 	.partitions = &partition_powers,
 	.c_text = int_c_text,
+};
+
+static const int64_t positions[] = { 1, 2, 3, 0, -1, POSITION_MAX, POSITION_MAX + 1 };
+
+const struct kind_info kind_position = {
+	.name = "position",
+	NUMBER,
+	.picked = "1 2 3 4",
+	VALUES(positions),
+	.boundary = number_boundary_list,
+	.partitions = &partition_powers,
+	.simpler = number_smaller,
+	.c_text = number_c_text,
 };

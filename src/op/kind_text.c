@@ -214,6 +214,7 @@ const struct kind_info kind_path = {
 	TEXT,
 	.picked = "pool",
 	.is_path = true,
+	.places = 8,
 	.classes = path_classes,
 	.simpler = path_shorter,
 	.c_text = path_c_text,
@@ -243,6 +244,7 @@ static const struct value_class xattr_classes[] = {
 const struct kind_info kind_xattr_name = {
 	.name = "xattr_name",
 	TEXT,
+	.places = 3,
 	.picked = "user.a",
 	.classes = xattr_classes,
 	.c_text = text_c_text,

@@ -34,6 +34,7 @@ struct arg {
 	};
 	uint32_t len;
 	bool generated; /* data: len bytes from data_fill(seed) */
+	uint8_t nearby; /* in a universe: the value follows from the state, by this place */
 };
 
 /* Open flags are Linux's numbers; what has no number there lies above them. The access mode
@@ -46,6 +47,8 @@ struct arg {
 #define OPEN_RDONLY ((int64_t)1 << 44)
 /* An optional mode that was not given. */
 #define MODE_ABSENT ((int64_t)-1)
+/* Positions of a directory stream that are kept. */
+enum { POSITION_MAX = 256 };
 /* Times that are no point in time: UTIME_NOW and UTIME_OMIT of utimensat. */
 #define TIME_NOW INT64_MAX
 #define TIME_OMIT (INT64_MAX - 1)
@@ -140,9 +143,12 @@ struct statfs_result {
 	int64_t bsize, blocks, bfree, bavail, files, ffree, namelen;
 };
 
+/* Signals that loads and stores end with: numbers among the errnos, above those of Linux. */
+enum { ERROR_SIGBUS = 190, ERROR_SIGSEGV = 191 };
+
 /* What came back. The maker of the outcome owns the bytes. */
 struct outcome {
-	int error;          /* 0 or an errno */
+	int error;          /* 0, an errno, or one of the above */
 	enum result result; /* which of the following success filled */
 	bool end;           /* RESULT_NAME: the end of the directory; bytes are empty */
 	int64_t num;

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "channel/limits.h"
+#include "plan/expect_times.h"
 
 enum { PLAN_STEPS_MIN = 128 };
 
@@ -55,6 +56,8 @@ static struct plan_step *plan_append(struct plan *p, const struct call *c)
 	step->call = *c;
 	step->exact = true;
 	step->observe = false;
+	step->later = step->reported = false;
+	step->times.known = false;
 	return step;
 }
 
@@ -71,23 +74,36 @@ static void plan_expect_tree(struct plan_step *step, const struct tree *tree)
 	step->tree = tree_hash(tree);
 }
 
+/* The tree behind the last step, and its times. The times are the first
+ * follower's: others have other units and rules. */
+static void plan_expect_observed(const struct plan *p, struct plan_step *step,
+				 const struct times_expected *times)
+{
+	plan_expect_tree(step, &p->state.tree);
+	step->times = *times;
+	step->times.known &= p->predictor->follower_count <= 1;
+}
+
 const struct plan_step *plan_add(struct plan *p, const struct call *c, bool observe)
 {
+	struct times_expected times;
 	struct outcome expected;
 	struct plan_step *step;
 
-	if (!predict(p->predictor, &p->state, c, &expected))
+	if (!predict(p->predictor, &p->state, c, &expected, observe ? &times : NULL))
 		return NULL;
 	step = plan_append(p, c);
 	plan_expect(p, step, &expected);
 	if (observe)
-		plan_expect_tree(step, &p->state.tree);
+		plan_expect_observed(p, step, &times);
 	return step;
 }
 
 const struct plan_step *plan_add_any(struct plan *p, const struct call *c, bool observe)
 {
 	struct plan_step *step = plan_append(p, c);
+	struct state before = state_copy(&p->state);
+	struct times_expected times;
 	struct envelope env;
 
 	model_move(p->predictor->model, &p->state, c, &env);
@@ -97,8 +113,11 @@ const struct plan_step *plan_add_any(struct plan *p, const struct call *c, bool 
 		plan_expect(p, step, &env.value);
 	else
 		step->expected = (struct outcome){ .error = env.first };
-	if (observe)
-		plan_expect_tree(step, &p->state.tree);
+	if (observe) {
+		expect_times(p->predictor->model, &before, &p->state, c, &env, &times);
+		plan_expect_observed(p, step, &times);
+	}
+	state_free(&before);
 	return step;
 }
 

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "plan/expect_times.h"
+
 /* Does the call work from the end of a file, from its offset, or by moving its end? */
 static bool call_is_relative(const struct call *c)
 {
@@ -37,7 +39,7 @@ static size_t state_objects(const struct state *s)
 	return s->tree.inodes.count - 1;
 }
 
-/* Descriptors and directory streams of all processes. */
+/* Descriptors, directory streams and mappings of all processes. */
 static size_t state_open_files(const struct state *s)
 {
 	const struct process *process;
@@ -47,7 +49,7 @@ static size_t state_open_files(const struct state *s)
 
 	for (; (process = (const struct process *)pmap_next(&s->processes, first, &pid));
 	     first = false)
-		count += process->fds.count + process->streams.count;
+		count += process->fds.count + process->streams.count + process->maps.count;
 	return count;
 }
 
@@ -79,14 +81,12 @@ static bool state_is_within(const struct universe *u, const struct state *s)
 
 /* True if the call is defined; some that are not would wait for ever. */
 static bool predict_move(const struct model *m, struct state *s, const struct call *c,
-			 struct outcome *ret)
+			 struct envelope *env, struct outcome *ret)
 {
-	struct envelope env;
-
-	model_move(m, s, c, &env);
-	*ret = env.value;
-	ret->error = env.first;
-	return !env.undefined;
+	model_move(m, s, c, env);
+	*ret = env->value;
+	ret->error = env->first;
+	return !env->undefined;
 }
 
 /* True if the call would allocate more of a file than the universe has. */
@@ -95,6 +95,7 @@ static bool call_allocates_beyond(const struct predictor *p, const struct state 
 {
 	struct model small = *p->model;
 	struct outcome outcome;
+	struct envelope env;
 	struct state trial;
 	bool beyond;
 
@@ -103,7 +104,7 @@ static bool call_allocates_beyond(const struct predictor *p, const struct state 
 		return false;
 	small.traits.file_size_max = p->universe->size_max;
 	trial = state_copy(s);
-	beyond = !predict_move(&small, &trial, c, &outcome) || outcome.error == EFBIG;
+	beyond = !predict_move(&small, &trial, c, &env, &outcome) || outcome.error == EFBIG;
 	state_free(&trial);
 	return beyond;
 }
@@ -129,10 +130,12 @@ static bool call_is_admitted(const struct predictor *p, const struct call *c)
 	return true;
 }
 
-bool predict(const struct predictor *p, struct state *s, const struct call *c, struct outcome *ret)
+bool predict(const struct predictor *p, struct state *s, const struct call *c, struct outcome *ret,
+	     struct times_expected *ret_times)
 {
 	bool may_leave = call_may_leave(p->universe, s, c);
 	struct state before;
+	struct envelope env;
 
 	if (op_is_failure(c->op) && state_failures(s) >= p->failures_max)
 		return false;
@@ -143,8 +146,10 @@ bool predict(const struct predictor *p, struct state *s, const struct call *c, s
 	if (!call_is_admitted(p, c))
 		return false;
 	before = state_copy(s);
-	if (predict_move(p->model, s, c, ret) &&
+	if (predict_move(p->model, s, c, &env, ret) &&
 	    (ret->error || !may_leave || state_is_within(p->universe, s))) {
+		if (ret_times)
+			expect_times(p->model, &before, s, c, &env, ret_times);
 		state_free(&before);
 		return true;
 	}

@@ -11,7 +11,7 @@ struct plan_follower {
 	struct target *target;
 	struct model model;
 	struct plan_report end; /* of the last plan */
-	size_t forbidden;    /* the first step of it with an outcome that this model forbids */
+	size_t forbidden;       /* the first step of it with an outcome that this model forbids */
 };
 
 struct predictor {
@@ -27,7 +27,9 @@ struct predictor {
 /* What the model says of a call in *s, which moves to where that leads. False if the call is not to
  * be made: it leads beyond the bounds, takes too much of a disk that is the user's, or the platform
  * leaves it undefined; *s is then as before.
- * Bytes of the outcome are valid until the model's next call. */
-bool predict(const struct predictor *p, struct state *s, const struct call *c, struct outcome *ret);
+ * Bytes of the outcome are valid until the model's next call. ret_times: which times the call sets,
+ * or NULL. */
+bool predict(const struct predictor *p, struct state *s, const struct call *c, struct outcome *ret,
+	     struct times_expected *ret_times);
 
 #endif

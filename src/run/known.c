@@ -120,9 +120,14 @@ void known_free(struct known *k)
 	*k = (struct known){ 0 };
 }
 
-/* Exactly, or as the shell matches names: causes of races name calls in the order they were met. */
+/* Exactly, or without the words in parentheses; or as the shell matches names: causes of races name
+ * calls in the order they were met. */
 static bool known_matches(const char *pattern, const char *text)
 {
+	const char *words = strstr(text, " (");
+
+	if (words && !strncmp(pattern, text, (size_t)(words - text)) && !pattern[words - text])
+		return true;
 	return !strcmp(pattern, text) || !fnmatch(pattern, text, FNM_NOESCAPE);
 }
 

@@ -6,9 +6,10 @@
  *	*: open: EPERM, allowed: success
  *
  * A line names a target, or "*" for all, and a failure as it is printed: the signature of a finding
- * or the cause of a deviation, in which "*" matches any text. The comment "because" above it is
- *the reason, for all lines up to the next reason. With "until", these lines hold up to that day.
- *Other comments and empty lines are skipped. */
+ * or the cause of a deviation, in which "*" matches any text. A signature without its words in
+ * parentheses means all that have some there. The comment "because" above it is the reason, for
+ * all lines up to the next reason. With "until", these lines hold up to that day. Other comments
+ * and empty lines are skipped. */
 #ifndef RUN_KNOWN_H
 #define RUN_KNOWN_H
 

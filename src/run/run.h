@@ -52,8 +52,6 @@ void run_update(struct run *r, const struct finding *f, const struct target *t);
 /* Work on it has ended. If it is not confirmed and one of the same cause is there already, that
  * one is counted once more. */
 void run_settle(struct run *r);
-/* All three. */
-void run_add(struct run *r, const struct finding *f, const struct target *t);
 /* The folder of the one that is worked on, or was settled last; NULL if it could not be written. */
 const char *run_folder(const struct run *r);
 

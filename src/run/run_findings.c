@@ -82,13 +82,6 @@ void run_settle(struct run *r)
 	run_save(r);
 }
 
-void run_add(struct run *r, const struct finding *f, const struct target *t)
-{
-	run_meet(r, f, t);
-	run_update(r, f, t);
-	run_settle(r);
-}
-
 const char *run_folder(const struct run *r)
 {
 	return json_object_get(r->open, "failure")

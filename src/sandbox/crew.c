@@ -37,11 +37,7 @@ struct crew_member {
 	pid_t worker; /* 0: no such process */
 	struct worker_message *message;
 	uint32_t uid, gid;
-	bool groups_stale; /* the worker does not know its groups yet */
-	bool called;       /* a call is under way */
-	bool answered;     /* ... and was the crew's own to answer */
-	struct outcome answer;
-	int64_t called_ns;
+	bool groups_stale;        /* the worker does not know its groups yet */
 	struct patience patience; /* with the call that the worker is in now */
 	uint32_t done;            /* calls of this turn that were seen to have returned */
 };
@@ -58,8 +54,7 @@ struct crew {
 	bool privileged; /* may become any user */
 	int64_t deadline_ns;
 	uint32_t uid, gid; /* of process 1 */
-	unsigned abandoned;
-	pid_t *killed; /* and not yet reaped */
+	pid_t *killed;     /* and not yet reaped */
 	size_t killed_count;
 	/* Of the process that ended last: its outcomes may be in use. */
 	struct worker_message *last_message;
@@ -111,24 +106,22 @@ static void member_forget(struct crew *crew, struct crew_member *m)
 	*m = (struct crew_member){ 0 };
 }
 
-/* Kills the worker and forgets the process. False if it was not gone soon. */
-static bool member_end(struct crew *crew, struct crew_member *m)
+/* Kills the worker and forgets the process; one that is not gone soon is reaped later. */
+static void member_end(struct crew *crew, struct crew_member *m)
 {
 	pid_t pid = m->worker;
 
 	member_forget(crew, m);
 	kill(pid, SIGKILL);
 	if (reap_process(pid, GRACE_MS))
-		return true;
+		return;
 	crew->killed = must_realloc(crew->killed, (crew->killed_count + 1) * sizeof(pid_t));
 	crew->killed[crew->killed_count++] = pid;
-	return false;
 }
 
 static int crew_give_up(struct crew *crew, unsigned pid, struct err *err)
 {
 	member_end(crew, &crew->members[pid]);
-	crew->abandoned++;
 	return err_set(err, ETIME, "process %u: the call did not return within %g seconds", pid,
 		       (double)crew->deadline_ns / 1e9);
 }
@@ -362,8 +355,8 @@ static int crew_destroy_process(struct crew *crew, const struct call *c, struct 
 
 	if (!m->worker)
 		ret->error = ESRCH;
-	else if (!member_end(crew, m))
-		crew->abandoned++;
+	else
+		member_end(crew, m);
 	return 0;
 }
 
@@ -396,12 +389,11 @@ static int crew_add_user_to_group(struct crew *crew, const struct call *c, struc
 	return 0;
 }
 
-/* What is done to processes is done at once; the answer waits to be fetched. */
-static int crew_answer(struct crew *crew, const struct call *c, struct err *err)
+/* What is done to processes is the crew's own to answer. */
+static int crew_answer(struct crew *crew, const struct call *c, struct outcome *ret,
+		       struct err *err)
 {
-	struct crew_member *m = &crew->members[c->pid];
 	struct outcome outcome = { .result = op_table[c->op].result, .bytes = "" };
-	int64_t now_ns = clock_ns();
 	int error;
 
 	switch (c->op) {
@@ -414,12 +406,9 @@ static int crew_answer(struct crew *crew, const struct call *c, struct err *err)
 	default:
 		error = crew_add_user_to_group(crew, c, &outcome, err);
 	}
-	if (error)
-		return error;
-	m->called = m->answered = true;
-	m->answer = outcome;
-	m->called_ns = now_ns;
-	return 0;
+	if (!error)
+		*ret = outcome;
+	return error;
 }
 
 /* The process of a call, ready for another one; NULL where err says why not. PROC operations may
@@ -430,8 +419,6 @@ static struct crew_member *crew_member_of(struct crew *crew, const struct call *
 
 	if (!c->pid || c->pid > SYSCALL_PIDS_MAX)
 		err_set(err, EINVAL, "process %u: processes are 1 to %d", c->pid, SYSCALL_PIDS_MAX);
-	else if (m->called)
-		err_set(err, EBUSY, "process %u is still in a call", c->pid);
 	else if (!m->worker && !(op_table[c->op].traits & TRAIT_PROC))
 		err_set(err, ESRCH, "there is no process %u", c->pid);
 	else
@@ -444,7 +431,7 @@ static int crew_check_limits(struct crew *crew, const struct call *c, struct err
 	return crew->limits ? limits_check(crew->limits, c, err) : 0;
 }
 
-int crew_start(struct crew *crew, const struct call *c, struct err *err)
+int crew_call(struct crew *crew, const struct call *c, struct outcome *ret, struct err *err)
 {
 	struct crew_member *m = crew_member_of(crew, c, err);
 	int error;
@@ -452,7 +439,7 @@ int crew_start(struct crew *crew, const struct call *c, struct err *err)
 	if (!m)
 		return err->code;
 	if (op_table[c->op].traits & TRAIT_PROC)
-		return crew_answer(crew, c, err);
+		return crew_answer(crew, c, ret, err);
 	error = crew_check_limits(crew, c, err);
 	if (error)
 		return error;
@@ -460,44 +447,11 @@ int crew_start(struct crew *crew, const struct call *c, struct err *err)
 	if (!worker_message_add(m->message, c))
 		return err_set(err, E2BIG, "the data of the call is beyond %d bytes",
 			       SYSCALL_DATA_MAX);
-	m->called = true;
 	member_send(crew, m, WORKER_CALLS);
-	return 0;
-}
-
-int crew_wait(struct crew *crew, unsigned pid, struct outcome *ret, int64_t *ret_called_ns,
-	      int64_t *ret_returned_ns, struct err *err)
-{
-	struct crew_member *m = &crew->members[pid <= SYSCALL_PIDS_MAX ? pid : 0];
-	const struct worker_call *call;
-	int error;
-
-	if (!m->called)
-		return err_set(err, EINVAL, "process %u is in no call", pid);
-	m->called = false;
-	if (m->answered) {
-		m->answered = false;
-		*ret = m->answer;
-		*ret_called_ns = m->called_ns;
-		*ret_returned_ns = clock_ns();
-		return 0;
-	}
-	error = crew_await(crew, pid, err);
-	if (error)
-		return error;
-	call = &m->message->calls[0];
-	*ret = call->outcome;
-	*ret_called_ns = call->called_ns;
-	*ret_returned_ns = call->returned_ns;
-	return 0;
-}
-
-int crew_call(struct crew *crew, const struct call *c, struct outcome *ret, struct err *err)
-{
-	int64_t called_ns, returned_ns;
-	int error = crew_start(crew, c, err);
-
-	return error ? error : crew_wait(crew, c->pid, ret, &called_ns, &returned_ns, err);
+	error = crew_await(crew, c->pid, err);
+	if (!error)
+		*ret = m->message->calls[0].outcome;
+	return error;
 }
 
 int crew_batch(struct crew *crew, const struct call *calls, size_t count, struct outcome *ret,
@@ -615,8 +569,8 @@ int crew_race(struct crew *crew, const struct call *calls, size_t count, uint64_
 static void crew_end_from(struct crew *crew, unsigned from)
 {
 	for (unsigned pid = from; pid <= SYSCALL_PIDS_MAX; pid++)
-		if (crew->members[pid].worker && !member_end(crew, &crew->members[pid]))
-			crew->abandoned++;
+		if (crew->members[pid].worker)
+			member_end(crew, &crew->members[pid]);
 }
 
 int crew_reset(struct crew *crew, struct err *err)
@@ -624,7 +578,7 @@ int crew_reset(struct crew *crew, struct err *err)
 	struct crew_member *m = &crew->members[1];
 	struct err why = { 0 };
 
-	crew_end_from(crew, m->called ? 1 : 2);
+	crew_end_from(crew, 2);
 	memset(&crew->members[2], 0, sizeof(*m) * (SYSCALL_PIDS_MAX - 1));
 	crew_reap_killed(crew, 0);
 	if (crew->grouping_count)
@@ -636,11 +590,6 @@ int crew_reset(struct crew *crew, struct err *err)
 			return 0;
 	}
 	return crew_spawn_first(crew, err);
-}
-
-unsigned crew_abandoned(const struct crew *crew)
-{
-	return crew->abandoned;
 }
 
 void crew_close(struct crew *crew)

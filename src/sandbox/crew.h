@@ -31,7 +31,7 @@ int crew_open(struct crew **ret, int root_fd, const struct crew_options *options
  * existing process cannot be created (EEXIST) nor a missing one destroyed (ESRCH): outcomes;
  * any other call of a missing process is our failure, -ESRCH. Returns 0 and the outcome
  * (whatever it is); -ETIME if the call hung: that worker is given up (its task may stay behind
- * in the kernel) and counted; -LIMITS_NOT_MADE where the limits kept it from being made; other
+ * in the kernel); -LIMITS_NOT_MADE where the limits kept it from being made; other
  * negative values are our failures. Outcome bytes are valid
  * until the next call. */
 int crew_call(struct crew *crew, const struct call *c, struct outcome *ret, struct err *err);
@@ -41,10 +41,6 @@ int crew_call(struct crew *crew, const struct call *c, struct outcome *ret, stru
  * call that failed. The deadline is each call's, watched every 50 milliseconds. */
 int crew_batch(struct crew *crew, const struct call *calls, size_t count, struct outcome *ret,
 	       size_t *ret_done, struct err *err);
-/* Overlapping calls: start without waiting, then wait. Times are CLOCK_MONOTONIC nanoseconds. */
-int crew_start(struct crew *crew, const struct call *c, struct err *err);
-int crew_wait(struct crew *crew, unsigned pid, struct outcome *ret, int64_t *ret_called_ns,
-	      int64_t *ret_returned_ns, struct err *err);
 /* Calls of several processes that really overlap: each process makes its own in their order, and
  * all begin together, but for a few microseconds that the seed chooses for each. Where one call
  * returned before another began, the times say so. */
@@ -52,7 +48,6 @@ int crew_race(struct crew *crew, const struct call *calls, size_t count, uint64_
 	      struct race_outcome *ret, struct err *err);
 /* Ends all processes but 1 and resets that one: as after crew_open. */
 int crew_reset(struct crew *crew, struct err *err);
-unsigned crew_abandoned(const struct crew *crew);
 void crew_close(struct crew *crew);
 
 #endif

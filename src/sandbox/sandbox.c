@@ -40,7 +40,8 @@ struct sandbox {
 static pid_t *abandoned;
 static unsigned abandoned_count;
 
-unsigned sandbox_abandoned(void)
+/* Those that are gone by now. */
+static void sandbox_reap_abandoned(void)
 {
 	unsigned left = 0;
 
@@ -48,7 +49,6 @@ unsigned sandbox_abandoned(void)
 		if (!waitpid(abandoned[i], NULL, WNOHANG))
 			abandoned[left++] = abandoned[i];
 	abandoned_count = left;
-	return left;
 }
 
 static bool is_gone_within(int pidfd, int ms)
@@ -232,7 +232,7 @@ int sandbox_start(struct sandbox **ret, const struct sandbox_ops *ops,
 	struct sandbox *k = must_alloc(sizeof(*k));
 	int r;
 
-	sandbox_abandoned(); /* reaps those that are gone by now */
+	sandbox_reap_abandoned();
 	k->ops = *ops;
 	k->options = *options;
 	k->options.outside_uid = geteuid();
@@ -292,9 +292,21 @@ int sandbox_attach(struct sandbox *k, struct err *err)
 			       k ? sandbox_mount_seconds(k) + REPORT_S : 0, err);
 }
 
+static int sandbox_unmount(struct sandbox *k, bool keeps_processes, struct err *err)
+{
+	if (k)
+		k->message->keeps_processes = keeps_processes;
+	return sandbox_request(k, REQUEST_DETACH, "unmount", k ? sandbox_mount_seconds(k) : 0, err);
+}
+
 int sandbox_detach(struct sandbox *k, struct err *err)
 {
-	return sandbox_request(k, REQUEST_DETACH, "unmount", k ? sandbox_mount_seconds(k) : 0, err);
+	return sandbox_unmount(k, false, err);
+}
+
+int sandbox_suspend(struct sandbox *k, struct err *err)
+{
+	return sandbox_unmount(k, true, err);
 }
 
 int sandbox_clear(struct sandbox *k, struct err *err)

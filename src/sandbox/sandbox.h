@@ -36,9 +36,8 @@ const struct channel_client *sandbox_client(const struct sandbox *k);
  * where it is NULL: it could not be started again. */
 int sandbox_attach(struct sandbox *k, struct err *err);
 int sandbox_detach(struct sandbox *k, struct err *err);
+/* Detached for a moment: the next attach brings back the processes, without their open files. */
+int sandbox_suspend(struct sandbox *k, struct err *err);
 int sandbox_clear(struct sandbox *k, struct err *err); /* removes everything below the root */
-
-/* How many were killed and are not gone: the kernel does not let go of them. */
-unsigned sandbox_abandoned(void);
 
 #endif

@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -59,6 +60,8 @@ struct server {
 	struct crew *crew;            /* NULL: there is only process 1 */
 	struct call setup[SETUP_MAX]; /* calls to repeat; their arguments are numbers */
 	size_t setup_count;
+	mode_t mask;    /* of process 1, while it is detached for a moment, */
+	bool suspended; /* and its processes are to be there again afterwards */
 };
 
 /* Into the root of the file system, so that no path leads out of it. */
@@ -107,7 +110,11 @@ static int server_detach(struct server *s, struct err *err)
 	if (s->root_fd < 0 || !s->ops->detach)
 		return 0;
 	server_leave(s);
-	s->setup_count = 0;
+	s->suspended = s->message->keeps_processes;
+	if (s->suspended)
+		s->mask = umask(0);
+	else
+		s->setup_count = 0;
 	return s->ops->detach(s->ops->own, err);
 }
 
@@ -172,6 +179,19 @@ static int server_repeat_setup(struct server *s, struct err *err)
 
 	for (size_t i = 0; i < s->setup_count && !ret; i++)
 		ret = crew_call(s->crew, &s->setup[i], &outcome, err);
+	return ret;
+}
+
+/* Attached again: the processes that there were are made again. */
+static int server_resume(struct server *s, struct err *err)
+{
+	int ret = server_attach(s, err);
+
+	if (!s->suspended || ret)
+		return ret;
+	ret = server_repeat_setup(s, err);
+	umask(s->mask);
+	s->suspended = false;
 	return ret;
 }
 
@@ -272,6 +292,20 @@ static int server_scan(void *own, struct tree *ret, struct err *err)
 	r = tree_scan(s->scanner, s->root_fd, ret, err);
 	privilege_drop();
 	return r;
+}
+
+/* Kernels take the times of files from the coarse clock, or from a finer one that is not behind it.
+ */
+static void server_let_time_pass(void *own)
+{
+	const struct timespec pause = { .tv_nsec = NS_PER_MS };
+	struct timespec from, now;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &from);
+	do {
+		nanosleep(&pause, NULL);
+		clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	} while (now.tv_sec == from.tv_sec && now.tv_nsec == from.tv_nsec);
 }
 
 static bool server_is_attached(void *own)
@@ -398,7 +432,7 @@ static void server_serve(struct server *s)
 	struct message *m = s->message;
 	struct channel *c = &m->channel;
 
-	channel_server_begin(m);
+	channel_server_begin(&s->server);
 	switch (m->request) {
 	case REQUEST_FOLLOW:
 		channel_server_follow(&s->server);
@@ -415,7 +449,7 @@ static void server_serve(struct server *s)
 		server_excuse_death(s, server_is_gone(s) ? FATE_DIED : m->fate);
 		break;
 	case REQUEST_ATTACH:
-		c->failure = server_attach(s, &c->err);
+		c->failure = server_resume(s, &c->err);
 		break;
 	case REQUEST_DETACH:
 		c->failure = server_detach(s, &c->err);
@@ -424,6 +458,7 @@ static void server_serve(struct server *s)
 		c->failure = server_clear(s, &c->err);
 		break;
 	case REQUEST_RECORD:
+	case REQUEST_DISK:
 		c->failure = err_set(&c->err, ENOTSUP, "the disk is not ours to watch");
 		break;
 	case REQUEST_PROGRAM:
@@ -517,6 +552,7 @@ _Noreturn void sandbox_server_run(const struct sandbox_ops *ops,
 		.scan = server_scan,
 		.attached = server_is_attached,
 		.gone = server_is_gone,
+		.let_time_pass = server_let_time_pass,
 	};
 	channel->failure = server_begin(s, &channel->err);
 	for (;;) {

@@ -264,6 +264,9 @@ static int kernel_shm_describe(struct kernel_shm *shm, const struct snapshots_op
 	strcpy(shm->fs, o->fs);
 	strcpy(shm->source, o->source);
 	strcpy(shm->options, o->options);
+	if (o->seeded && strlen(o->seeded) >= KERNEL_SHM_TEXT_MAX)
+		return err_set(err, E2BIG, "%s: the name of a bug is too long", o->seeded);
+	strcpy(shm->seeded, o->seeded ? o->seeded : "");
 	memcpy(shm->sysctls, o->sysctls, sizeof(shm->sysctls));
 	shm->keeps = o->keeps;
 	shm->records = o->records;
@@ -495,6 +498,29 @@ int snapshots_run_program(struct snapshots *s, const struct buf *program, double
 	}
 	before->keys--;
 	snapshots_move_to(s, before);
+	return r;
+}
+
+/* In a copy of the present state, which stays as it is. */
+int snapshots_disk(struct snapshots *s, const struct disk_page **ret, size_t *ret_count,
+		   int *ret_error, enum target_fate *ret_fate, struct err *err)
+{
+	const struct message *m = &s->shm->message;
+	struct snapshot *before = s->present;
+	int r;
+
+	if (!before)
+		return err_set(err, EIO, "the kernel is gone");
+	before->keys++;
+	*ret_fate = snapshots_send(s, REQUEST_DISK, channel_seconds(&s->client));
+	before->keys--;
+	r = *ret_fate == FATE_FINE ? channel_failure(&s->client, err) : 0;
+	snapshots_move_to(s, before);
+	if (*ret_fate == FATE_FINE && m->alarm)
+		*ret_fate = FATE_ALARM;
+	*ret = (const struct disk_page *)m->channel.data.at;
+	*ret_count = m->channel.data.used / sizeof(**ret);
+	*ret_error = m->unmount_error;
 	return r;
 }
 

@@ -17,6 +17,7 @@ struct snapshots_options {
 	const char *kernel; /* the program */
 	const char *memory; /* it is to have: "64M" */
 	const char *fs, *source, *options;
+	const char *seeded; /* the active one of its seeded bugs, or NULL */
 	uint8_t sysctls[SYSCTL_COUNT];
 	bool keeps;   /* what is there survives unmounting */
 	bool records; /* what is written to the disk */
@@ -41,6 +42,10 @@ int snapshots_recorded(struct snapshots *s, struct buf *out, struct err *err);
 /* To a state that is not mounted, and there the image is. *ret_error: what mounting answered. */
 int snapshots_load(struct snapshots *s, int image_fd, int *ret_error, enum target_fate *ret_fate,
 		   struct err *err);
+/* What unmounting leaves on the disk: the pages that differ from the image, valid until the next
+ * request. *ret_error: what unmounting answered. */
+int snapshots_disk(struct snapshots *s, const struct disk_page **ret, size_t *ret_count,
+		   int *ret_error, enum target_fate *ret_fate, struct err *err);
 /* A compiled program on a copy of the file system as it is now. A kernel that dies kills it. */
 int snapshots_run_program(struct snapshots *s, const struct buf *program, double seconds,
 			  struct program_report *ret, struct err *err);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -182,6 +183,42 @@ static bool program_await_end(pid_t pid, int64_t until_ms, int *ret_status)
 	return ok && waitpid(pid, ret_status, 0) == pid;
 }
 
+bool program_has_ended(pid_t pid)
+{
+	siginfo_t end = { 0 };
+
+	return !waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT) && end.si_pid;
+}
+
+/* As a shell has it. */
+static int program_status(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int program_await(pid_t pid, double seconds, int *ret_status, double *ret_cpu_seconds,
+		  struct err *err)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status;
+	struct pollfd ended = { .fd = pidfd, .events = POLLIN };
+	bool in_time = poll(&ended, 1, (int)(seconds * 1000)) > 0;
+	struct rusage used;
+
+	if (pidfd >= 0)
+		close(pidfd);
+	if (!in_time) { /* one that sleeps in the kernel would have us wait for ever */
+		kill(-pid, SIGKILL);
+		waitpid(pid, NULL, WNOHANG);
+		return err_set(err, ETIME, "a program takes longer than %g seconds", seconds);
+	}
+	if (wait4(pid, &status, 0, &used) != pid)
+		return err_sys(err, errno, "cannot wait for a program");
+	*ret_cpu_seconds = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+			   (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
+	*ret_status = program_status(status);
+	return 0;
+}
+
 static int program_run_signal(const char *command, int pass_fd, double seconds, int end_signal,
 			      int *ret_status, struct buf *output, struct err *err)
 {
@@ -201,7 +238,7 @@ static int program_run_signal(const char *command, int pass_fd, double seconds, 
 		waitpid(pid, NULL, WNOHANG);
 		ret = err_set(err, ETIME, "%s takes longer than %g seconds", command, seconds);
 	} else {
-		*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		*ret_status = program_status(status);
 	}
 	close(ends[0]);
 	return ret;

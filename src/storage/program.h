@@ -31,6 +31,13 @@ enum { PROGRAM_FD = 3 };
 /* Starts it by the shell with no input, in its own process group, to end with us. */
 pid_t program_start(const char *command, int pass_fd, int output_fd);
 
+/* Whether one that was started has ended. */
+bool program_has_ended(pid_t pid);
+/* Waits for one that was started; after the given time it is killed with its group: -ETIME.
+ * ret_cpu_seconds: what it took of a CPU. */
+int program_await(pid_t pid, double seconds, int *ret_status, double *ret_cpu_seconds,
+		  struct err *err);
+
 /* Runs it so; *ret_status is its exit status (128 and more: a signal).
  * What it writes is added to output, at most some KiB. Killed with its group after the given
  * time: -ETIME. Ends with us. */

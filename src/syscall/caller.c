@@ -84,6 +84,7 @@ static void caller_close_all(struct caller *self)
 			close(self->fds[i]);
 		self->fds[i] = -1;
 	}
+	caller_unmap_all(self);
 	for (size_t i = 0; i < SYSCALL_STREAMS_MAX; i++) {
 		if (self->streams[i].fd >= 0)
 			close(self->streams[i].fd);

@@ -16,6 +16,7 @@
 
 enum {
 	SYSCALL_STREAMS_MAX = 32,
+	SYSCALL_MAPS_MAX = 32,
 	STREAM_BYTES = 32 << 10,
 	FD_FIRST = 3, /* the smallest descriptor given out; 0 to 2 exist from the start */
 	SYSCALL_BUFFER_SLACK = 4096, /* behind SYSCALL_DATA_MAX: room for the NUL behind data */
@@ -25,6 +26,13 @@ enum {
 struct caller_stream {
 	int fd;           /* -1: free */
 	uint32_t at, end; /* of its entries, those not yet returned */
+	uint32_t read;    /* entries returned since it was opened or rewound */
+};
+
+/* A mapping of a file, numbered as streams are. */
+struct caller_map {
+	char *at; /* NULL: free */
+	size_t length;
 };
 
 struct caller {
@@ -39,8 +47,10 @@ struct caller {
 	size_t buffer_used; /* high-water mark since the last reset */
 	int fds[SYSCALL_FDS_MAX]; /* real descriptors, -1: free */
 	struct caller_stream streams[SYSCALL_STREAMS_MAX];
+	struct caller_map maps[SYSCALL_MAPS_MAX];
 	/* Apart: touched only when used. */
 	_Alignas(8) char entries[SYSCALL_STREAMS_MAX][STREAM_BYTES];
+	off_t positions[SYSCALL_STREAMS_MAX][POSITION_MAX]; /* as telldir gave them */
 };
 
 /* On memory that is zeroed; with shared_buffer NULL it allocates a buffer. */
@@ -132,6 +142,9 @@ struct room room_of_aligned_data(struct caller *self, const struct arg *data, in
 /* Outcome of a read into the room, which is dropped: all that was read in num, the first
  * SYSCALL_DATA_MAX bytes of it in bytes. */
 void answer_bytes(struct caller *self, struct outcome *ret, long result, struct room *room);
+
+/* Ends all mappings (map.c). */
+void caller_unmap_all(struct caller *self);
 
 /* One system call of a transfer; the offset is left aside by those that use the position. */
 typedef ssize_t transfer_step(int fd, void *at, size_t count, off_t offset);

@@ -1,12 +1,8 @@
 /* data.c -- contents of files: transfers, lengths, allocation, sharing, persistence. */
 #include <linux/falloc.h>
 #include <linux/fs.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -134,83 +130,19 @@ SYSCALL(pwritev2)
 	room_drop(&room);
 }
 
-/* Where a fault of the copy into a mapping goes; NULL outside of one. */
-static _Thread_local sigjmp_buf *fault_landing;
-
-static void on_fault(int signal_number)
+SYSCALL(direct_read)
 {
-	if (fault_landing)
-		siglongjmp(*fault_landing, 1);
-	signal(signal_number, SIG_DFL);
-}
+	struct room room;
+	int fd = open_at(at_cwd(self, &c->direct_read.path), O_RDONLY | O_DIRECT, 0);
 
-/* Copies and writes back. A page the file system cannot provide (no space, an I/O error) is a
- * SIGBUS: EFAULT, and what was copied before it stays. */
-static int copy_to_mapping(char *to, const struct room *room)
-{
-	struct sigaction handler = { .sa_handler = on_fault }, before;
-	sigjmp_buf landing;
-	int error = 0;
-
-	sigaction(SIGBUS, &handler, &before);
-	fault_landing = &landing;
-	if (sigsetjmp(landing, 1))
-		error = EFAULT;
-	else
-		memcpy(to, room->at, room->count);
-	fault_landing = NULL;
-	sigaction(SIGBUS, &before, NULL);
-	return error;
-}
-
-/* Extends the file to length if it is shorter. */
-static int extend(int fd, int64_t length)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return -1;
-	return st.st_size < length ? ftruncate(fd, length) : 0;
-}
-
-static int write_mapped(int fd, const struct room *room, int64_t offset)
-{
-	size_t head = (uint64_t)offset % (size_t)sysconf(_SC_PAGESIZE);
-	size_t length = room->count ? head + room->count : 0;
-	char *map;
-	int64_t end;
-	int error;
-
-	if (room->mapped && room->count > room->mapped)
-		return ENOMEM;
-	map = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		   (off_t)((uint64_t)offset - head));
-	if (map == MAP_FAILED)
-		return errno;
-	if (__builtin_add_overflow(offset, (int64_t)room->count, &end))
-		error = EOVERFLOW;
-	else if (extend(fd, end))
-		error = errno;
-	else
-		error = copy_to_mapping(map + head, room);
-	if (!error && msync(map, length, MS_SYNC))
-		error = errno;
-	munmap(map, length);
-	return error;
-}
-
-/* Through a shared mapping (ENOMEM for a count beyond any transfer). It is made before anything
- * else, since it checks descriptor and access; then the file is extended to where the data ends,
- * filled and written back. */
-SYSCALL(mmap_write)
-{
-	struct room room = room_of_data(self, &c->mmap_write.data, c->mmap_write.count.num);
-
-	ret->error =
-		write_mapped(fd_real(self, &c->mmap_write.fd), &room, c->mmap_write.offset.num);
-	if (!ret->error)
-		ret->num = (int64_t)room.count;
-	room_drop(&room);
+	if (fd < 0) {
+		ret->error = errno;
+		return;
+	}
+	room = room_take(self, c->direct_read.count.num);
+	answer_bytes(self, ret, pread(fd, room.at, room.count, c->direct_read.offset.num), &room);
+	if (close(fd) && !ret->error)
+		ret->error = errno;
 }
 
 SYSCALL(direct_write)
@@ -272,6 +204,14 @@ SYSCALL(ficlonerange)
 	};
 
 	answer_none(ret, ioctl(fd_real(self, &c->ficlonerange.fd), FICLONERANGE, &range));
+}
+
+/* The library would return the error instead of setting errno. */
+SYSCALL(fadvise)
+{
+	answer_none(ret,
+		    syscall(SYS_fadvise64, fd_real(self, &c->fadvise.fd), c->fadvise.offset.num,
+			    c->fadvise.length.num, (int)c->fadvise.advice.num));
 }
 
 SYSCALL(fsync)

@@ -33,7 +33,7 @@ SYSCALL(opendir)
 	}
 	s->fd = open_at(at_cwd(self, &c->opendir.path),
 			O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC, 0);
-	s->at = s->end = 0;
+	s->at = s->end = s->read = 0;
 	answer_num(ret, s->fd < 0 ? -1 : s - self->streams + 1);
 }
 
@@ -61,6 +61,8 @@ SYSCALL(readdir)
 	must(entries);
 	entry = (const struct dirent64 *)(entries + s->at);
 	s->at += entry->d_reclen;
+	if (++s->read < POSITION_MAX)
+		self->positions[s - self->streams][s->read] = entry->d_off;
 	ret->bytes = entry->d_name;
 	ret->len = strnlen(entry->d_name, entry->d_reclen - offsetof(struct dirent64, d_name));
 }
@@ -70,7 +72,24 @@ SYSCALL(rewinddir)
 	struct caller_stream *s = stream_of(self, &c->rewinddir.dh);
 
 	answer_none(ret, lseek(s->fd, 0, SEEK_SET));
+	s->at = s->end = s->read = 0;
+}
+
+/* A position that no telldir gave is -1, and the kernel says EINVAL. The first is 0, as at opendir.
+ */
+SYSCALL(seekdir)
+{
+	struct caller_stream *s = stream_of(self, &c->seekdir.dh);
+	int64_t read = c->seekdir.position.num - 1;
+	off_t to = read ? -1 : 0;
+
+	if (s != &no_stream && read > 0 && read <= s->read && read < POSITION_MAX)
+		to = self->positions[s - self->streams][read];
+	answer_none(ret, lseek(s->fd, to, SEEK_SET));
+	if (ret->error)
+		return;
 	s->at = s->end = 0;
+	s->read = (uint32_t)read;
 }
 
 SYSCALL(closedir)
@@ -79,7 +98,7 @@ SYSCALL(closedir)
 
 	answer_none(ret, close(s->fd));
 	s->fd = -1;
-	s->at = s->end = 0;
+	s->at = s->end = s->read = 0;
 }
 
 /* Rerooted, the process remembers where it is: paths may take it away for one call. */

@@ -1,4 +1,5 @@
 /* meta.c -- operations that are several calls: open, act, close; the first error counts. */
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "syscall/caller.h"
@@ -62,6 +63,19 @@ SYSCALL(fallocate_file)
 	finish(fd, ret);
 }
 
+SYSCALL(fadvise_file)
+{
+	int fd = open_at(at_cwd(self, &c->fadvise_file.path), O_RDONLY, 0);
+
+	if (fd < 0) {
+		ret->error = errno;
+		return;
+	}
+	answer_none(ret, syscall(SYS_fadvise64, fd, c->fadvise_file.offset.num,
+				 c->fadvise_file.length.num, (int)c->fadvise_file.advice.num));
+	finish(fd, ret);
+}
+
 /* Not system calls of one process: crews and targets serve these before they get here. */
 
 SYSCALL(create_process)
@@ -110,6 +124,16 @@ SYSCALL(fail_write)
 }
 
 SYSCALL(seek_leaks)
+{
+	ret->error = ENOSYS;
+}
+
+SYSCALL(fsck)
+{
+	ret->error = ENOSYS;
+}
+
+SYSCALL(seek_space)
 {
 	ret->error = ENOSYS;
 }

@@ -70,11 +70,12 @@ static const struct {
 	const char *name;
 	unsigned bit;
 } field_names[] = {
-	{ "mode", TREE_MODE },   { "owner", TREE_OWNER },
-	{ "nlink", TREE_NLINK }, { "nlink_dir", TREE_NLINK_DIR },
-	{ "data", TREE_DATA },   { "xattr", TREE_XATTR },
-	{ "rdev", TREE_RDEV },   { "flags", TREE_FLAGS },
-	{ "times", TREE_TIMES }, { "symlink_mode", TREE_SYMLINK_MODE },
+	{ "mode", TREE_MODE },           { "owner", TREE_OWNER },
+	{ "nlink", TREE_NLINK },         { "nlink_dir", TREE_NLINK_DIR },
+	{ "data", TREE_DATA },           { "xattr", TREE_XATTR },
+	{ "rdev", TREE_RDEV },           { "flags", TREE_FLAGS },
+	{ "times", TREE_TIMES },         { "symlink_mode", TREE_SYMLINK_MODE },
+	{ "entry_ino", TREE_ENTRY_INO }, { "entry_type", TREE_ENTRY_TYPE },
 };
 
 static void sources_free(struct sources *s)

@@ -1,4 +1,4 @@
-/* disk.c -- the image that a sandbox's file system lies on: made, put back, saved, checked. */
+/* disk.c -- the image that a sandbox's file system lies on: made, put back, saved, copied. */
 #include "target/disk.h"
 
 #include <errno.h>
@@ -154,49 +154,34 @@ void disk_drop(struct disk *disk, uint64_t key)
 	pmap_remove(&disk->saved, &save_type, key);
 }
 
-/* Is the code among those of a list like "4 8"? */
-static bool code_is_listed(const char *codes, int code)
+int disk_copy_fresh(const struct disk *disk, struct image *ret, struct err *err)
 {
-	char *end;
-
-	for (long listed; codes && *codes; codes = end) {
-		listed = strtol(codes, &end, 10);
-		if (end == codes)
-			return false;
-		if (listed == code)
-			return true;
-	}
-	return false;
-}
-
-static int disk_run_checker(struct disk *disk, const struct target_description *d,
-			    enum verdict *ret, struct buf *report, struct err *err)
-{
-	struct program_value image = { "image", PROGRAM_FD_PATH };
-	struct buf command = BUF_INIT;
-	int status, r;
-
-	program_fill(&command, d->fsck, &image, 1);
-	r = program_run(command.data, disk->image.fd, COMMAND_SECONDS, &status, report, err);
-	buf_free(&command);
-	if (r)
-		return r;
-	*ret = VERDICT_UNKNOWN;
-	if (code_is_listed(d->fsck_clean ? d->fsck_clean : "0", status))
-		*ret = VERDICT_OK;
-	else if (code_is_listed(d->fsck_bad, status))
-		*ret = VERDICT_BAD;
-	return 0;
-}
-
-int disk_check(struct disk *disk, struct sandbox *sandbox, const struct target_description *d,
-	       enum verdict *ret, struct buf *report, struct err *err)
-{
-	int r = sandbox_detach(sandbox, err);
+	int r = image_make(ret, disk->size, err);
 
 	if (!r)
-		r = disk_run_checker(disk, d, ret, report, err);
-	return r ? r : sandbox_attach(sandbox, err);
+		r = disk_copy_put(disk->pristine, ret, err);
+	if (r)
+		image_free(ret);
+	return r;
+}
+
+int disk_copy_unmounted(struct disk *disk, struct sandbox *sandbox, struct image *ret,
+			int *ret_error, struct err *err)
+{
+	struct err why = { 0 };
+	int r = sandbox_suspend(sandbox, &why), attached, copied = 0;
+
+	*ret_error = -r;
+	if (!r)
+		copied = image_make(ret, disk->size, err);
+	if (!r && !copied)
+		copied = image_fill(ret, disk->image.fd, err);
+	attached = sandbox_attach(sandbox, &why);
+	if (!*ret_error)
+		*ret_error = -attached;
+	if (failure_is_ours(-*ret_error) || *ret_error == EUSERS || *ret_error == ETIMEDOUT)
+		return err_set(err, *ret_error, "cannot unmount and mount: %s", why.text);
+	return copied;
 }
 
 int disk_write(struct disk *disk, struct sandbox *sandbox, const char *path, struct err *err)

@@ -1,4 +1,4 @@
-/* disk.h -- the image that a sandbox's file system lies on: made, put back, saved, checked.
+/* disk.h -- the image that a sandbox's file system lies on: made, put back, saved, copied.
  *
  * It is shared with the sandbox, and touched here only while it is not mounted. */
 #ifndef TARGET_DISK_H
@@ -34,9 +34,12 @@ int disk_put(struct disk *disk, struct sandbox *sandbox, const struct disk_copy 
 int disk_save(struct disk *disk, struct sandbox *sandbox, uint64_t key, struct err *err);
 const struct disk_copy *disk_saved(const struct disk *disk, uint64_t key, struct err *err);
 void disk_drop(struct disk *disk, uint64_t key);
-/* The verdict of the description's checker. */
-int disk_check(struct disk *disk, struct sandbox *sandbox, const struct target_description *d,
-	       enum verdict *ret, struct buf *report, struct err *err);
+/* A copy of the image as mkfs made it. */
+int disk_copy_fresh(const struct disk *disk, struct image *ret, struct err *err);
+/* A copy of the image as unmounting leaves it; it is mounted again. *ret_error: what unmounting or
+ * mounting answered, and there is no copy. */
+int disk_copy_unmounted(struct disk *disk, struct sandbox *sandbox, struct image *ret,
+			int *ret_error, struct err *err);
 /* Writes the image to a file, as it is on the disk: unmounted if that can still be done. */
 int disk_write(struct disk *disk, struct sandbox *sandbox, const char *path, struct err *err);
 

@@ -10,6 +10,9 @@
 #include "base/trust.h"
 #include "gen/kernel_hash.h"
 
+/* The names of all bugs that were put into a kernel. */
+enum { BUGS_BYTES_MAX = 64 << 10 };
+
 const char kernels_fitting[] = ASSAY_KERNEL_HASH;
 
 void kernels_directory(struct buf *ret)
@@ -80,6 +83,22 @@ void kernels_memory(const char *name, struct buf *ret)
 void kernels_points_path(const char *name, struct buf *ret)
 {
 	kernels_add_path(name, "points", ret);
+}
+
+bool kernels_has_bug(const char *name, const char *bug)
+{
+	struct buf path = BUF_INIT, bugs = BUF_INIT, line = BUF_INIT;
+	bool found;
+
+	kernels_add_path(name, "seeded", &path);
+	buf_adds(&bugs, "\n");
+	buf_addf(&line, "\n%s\n", bug);
+	found = !buf_read_file(&bugs, path.data, BUGS_BYTES_MAX, NULL) &&
+		strstr(buf_str(&bugs), line.data);
+	buf_free(&line);
+	buf_free(&bugs);
+	buf_free(&path);
+	return found;
 }
 
 void kernels_coverage_name(const char *name, struct buf *ret)

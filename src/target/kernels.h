@@ -5,6 +5,8 @@
 #ifndef TARGET_KERNELS_H
 #define TARGET_KERNELS_H
 
+#include <stdbool.h>
+
 struct buf;
 struct err;
 
@@ -25,6 +27,8 @@ int kernels_check(const char *name, struct err *err);
 int kernels_make_directory(const char *path, struct err *err);
 /* The table of the points of its code, which only kernels have that report them. */
 void kernels_points_path(const char *name, struct buf *ret);
+/* Whether a bug of this name was put into it (seeded.h of kernel/driver). */
+bool kernels_has_bug(const char *name, const char *bug);
 /* The name of the same kernel built to report them: "coverage", "6.12-coverage". */
 void kernels_coverage_name(const char *name, struct buf *ret);
 

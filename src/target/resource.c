@@ -1,6 +1,7 @@
 /* resource.c -- what a target uses of the user: a directory, a device, an image. */
 #include "target/resource.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -186,18 +187,88 @@ int resource_each(const char *command, const struct resource_visitor *visitor, s
 	return ret;
 }
 
+/* Where a word of the text ends, for any shell or daemon that takes it apart. */
+static const char separators[] = " \t\n;|&<>()=,:\"'`";
+
+/* Whether a shell that is given the text would replace something other than its own arguments ($0,
+ * $@) and processes ($!). */
+static bool text_expands(const char *text)
+{
+	for (const char *at = text; *at; at++) {
+		char before = at > text ? at[-1] : ' ', after = at[1];
+
+		if (*at == '`' || (*at == '$' && after && (isalpha(after) || strchr("_{(", after))))
+			return true;
+		if (strchr("*?", *at) && before != '$')
+			return true;
+		if (*at == '[' && after && after != ' ') /* a lone one is the command */
+			return true;
+		if (*at == '~' && strchr(separators, before))
+			return true;
+	}
+	return false;
+}
+
+/* Into `found`: the first directory, device or image that the text names. */
+static bool text_names(const char *text, struct buf *found)
+{
+	enum resource_kind kind;
+
+	for (const char *at = text; *at; at += strspn(at, separators)) {
+		size_t len = strcspn(at, separators);
+
+		buf_clear(found);
+		buf_add(found, at, len);
+		if (len && resource_kind(buf_str(found), &kind))
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+/* A word with other words in it: a line for another shell, or one that this shell takes apart. */
+static bool word_is_text(const struct command_word *w)
+{
+	const char *text = buf_str((struct buf *)&w->text);
+
+	return (w->quoted || !w->plain) && strpbrk(text, " \t\n;|&<>()`") && access(text, F_OK);
+}
+
+static int word_check_text(const struct command_word *w, struct err *err)
+{
+	struct buf found = BUF_INIT;
+	int ret = 0;
+
+	if (text_names(w->text.data, &found))
+		ret = err_set(
+			err, EINVAL,
+			"%s: named inside \"%s\", where Assay cannot copy or lock it; make it "
+			"a word of the command (sh -c '... $0' PATH) or use a script file",
+			found.data, w->text.data);
+	else if (text_expands(w->text.data))
+		ret = err_set(err, EINVAL,
+			      "%s: only a shell can expand this, so Assay cannot copy or lock what "
+			      "it names; write it out or use a script file",
+			      w->text.data);
+	buf_free(&found);
+	return ret;
+}
+
 int resource_check(const char *command, struct err *err)
 {
 	struct command_word w = { 0 };
 	size_t at = 0;
 	int ret = 0;
 
-	for (; !ret && command_next_word(command, at, &w); at = w.end)
+	for (; !ret && command_next_word(command, at, &w); at = w.end) {
 		if (w.expands)
 			ret = err_set(err, EINVAL,
 				      "%s: only a shell can expand this, so Assay cannot copy or "
 				      "lock what it names; write it out",
 				      w.text.data);
+		else if (word_is_text(&w))
+			ret = word_check_text(&w, err);
+	}
 	buf_free(&w.text);
 	return ret;
 }

@@ -22,8 +22,7 @@ enum resource_kind {
 
 /* Visits what the words of a command name, but for its program; the part behind "=" is a word, too.
  * Words that only the shell understands are left to it: resource_check() refuses those that may
- * name something. What `visit` adds to `replaced` replaces
- * the word. */
+ * name something. What `visit` adds to `replaced` replaces the word. */
 struct resource_visitor {
 	int (*visit)(void *to, enum resource_kind kind, const char *path, struct buf *replaced,
 		     struct err *err);
@@ -32,8 +31,8 @@ struct resource_visitor {
 int resource_each(const char *command, const struct resource_visitor *visitor, struct buf *out,
 		  struct err *err);
 
-/* -EINVAL if only the shell can expand a word of the command: $HOME, ~, *.img. Text in single
- * quotes, for another shell, is not examined. */
+/* -EINVAL if only the shell can expand a word of the command ($HOME, ~, *.img), or if a text for
+ * another shell, or for this one, names a place or an image: sh -c 'bindfs back $0'. */
 int resource_check(const char *command, struct err *err);
 
 /* Whether a command names a directory or a device. */

@@ -23,6 +23,7 @@ void sandbox_target_init(struct target *t, struct sandbox_target *s,
 {
 	t->own = s;
 	sysctls_read(&t->traits);
+	t->traits.checks_unmounted = true;
 	t->saved_bytes = SAVED_BYTES;
 	description_copy(&s->d, d);
 	s->start = start;
@@ -160,13 +161,19 @@ void sandbox_target_drop(struct target *t, uint64_t key)
 	disk_drop(&s->disk, key);
 }
 
-int sandbox_target_fsck(struct target *t, enum verdict *ret, struct buf *report, struct err *err)
+int sandbox_target_unmounted_disk(struct target *t, struct image *ret, int *ret_error,
+				  enum target_fate *ret_fate, struct err *err)
 {
 	struct sandbox_target *s = t->own;
 
-	if (!(t->caps & TARGET_FSCK))
-		return err_set(err, ENOTSUP, "%s: there is no checker for it", t->name);
-	return disk_check(&s->disk, s->sandbox, &s->d, ret, report, err);
+	return disk_copy_unmounted(&s->disk, s->sandbox, ret, ret_error, err);
+}
+
+int sandbox_target_fresh_disk(struct target *t, struct image *ret, struct err *err)
+{
+	const struct sandbox_target *s = t->own;
+
+	return disk_copy_fresh(&s->disk, ret, err);
 }
 
 int sandbox_target_image(struct target *t, const char *path, struct err *err)

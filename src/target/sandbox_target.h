@@ -43,7 +43,9 @@ int sandbox_target_clear(struct target *t, struct err *err);
 int sandbox_target_save(struct target *t, uint64_t key, struct err *err);
 int sandbox_target_restore(struct target *t, uint64_t key, struct err *err);
 void sandbox_target_drop(struct target *t, uint64_t key);
-int sandbox_target_fsck(struct target *t, enum verdict *ret, struct buf *report, struct err *err);
+int sandbox_target_unmounted_disk(struct target *t, struct image *ret, int *ret_error,
+				  enum target_fate *ret_fate, struct err *err);
+int sandbox_target_fresh_disk(struct target *t, struct image *ret, struct err *err);
 int sandbox_target_image(struct target *t, const char *path, struct err *err);
 int sandbox_target_run_program(struct target *t, const char *source, double seconds,
 			       struct program_report *ret, struct err *err);

@@ -11,13 +11,14 @@
 #include "channel/client.h"
 #include "model/giving_up.h"
 #include "target/description.h"
+#include "target/recent_calls.h"
 #include "trace/script.h"
 
 static const double deadline_usual_seconds = 10;
 
 const char *const target_cap_names[TARGET_CAPS] = {
-	"remount",   "save",   "drop-caches", "time",  "fsck", "image",
-	"processes", "faults", "record",      "leaks", "mmap", "code",
+	"remount", "save",   "drop-caches", "time", "fsck", "image", "processes",
+	"faults",  "record", "leaks",       "mmap", "code", "space",
 };
 
 unsigned target_needs(enum op op)
@@ -35,7 +36,14 @@ unsigned target_needs(enum op op)
 		return TARGET_FAULTS;
 	case OP_seek_leaks:
 		return TARGET_LEAKS;
+	case OP_fsck:
+		return TARGET_FSCK;
+	case OP_seek_space:
+		return TARGET_SPACE;
+	case OP_mmap:
 	case OP_mmap_write:
+	case OP_map_read_file:
+	case OP_map_write_file:
 		return TARGET_MMAP;
 	default:
 		return op_table[op].traits & TRAIT_PROC ? TARGET_PROCESSES : 0;
@@ -126,7 +134,7 @@ static int target_open_kind(struct target *t, const struct target_description *d
 
 	t->kernel = description_kernel(d);
 	t->traits = traits_usual;
-	t->fields = TREE_FIELDS_DEFAULT & ~options->fields_off;
+	t->fields = (TREE_FIELDS_DEFAULT | TREE_ENTRIES) & ~options->fields_off;
 	ret = target_adopt(t, d, err);
 	if (ret)
 		return ret;
@@ -136,7 +144,10 @@ static int target_open_kind(struct target *t, const struct target_description *d
 	if (ret)
 		return ret;
 	t->kind = target_kind_find(d->kind);
+	t->fields &= ~t->kind->fields_off;
 	t->caps = t->kind->caps(d);
+	if (t->traits.space_not_freed)
+		t->caps &= ~TARGET_SPACE;
 	t->kind->lacks(d, &lacks);
 	if (lacks.len)
 		ret = err_set(err, ENOTSUP, "%s: %s", t->name, lacks.data);
@@ -146,10 +157,13 @@ static int target_open_kind(struct target *t, const struct target_description *d
 	return ret;
 }
 
-/* "reffs!FAULT:..." without its fault, which is put into the options. */
+/* "reffs!FAULT:..." or "kernel:FS@NAME!FAULT" without its fault, which is put into the options.
+ * Behind the colon of others is a path or a command, which may have any characters. */
 static char *target_split_fault(const char *spec, struct target_options *options)
 {
-	size_t name_len = strcspn(spec, "!:"), fault_len;
+	static const char kernel[] = "kernel:";
+	size_t prefix_len = strncmp(spec, kernel, strlen(kernel)) ? 0 : strlen(kernel);
+	size_t name_len = prefix_len + strcspn(spec + prefix_len, "!:"), fault_len;
 	struct buf rest = BUF_INIT;
 	char *fault;
 
@@ -181,6 +195,9 @@ int target_check(const char *spec, const char *config, struct err *err)
 
 static void target_free(struct target *t)
 {
+	recent_calls_free(t->recent);
+	buf_free(&t->report);
+	buf_free(&t->fresh_report);
 	description_free(t->description);
 	free(t->description);
 	free(t->fs);
@@ -206,6 +223,8 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 	if (!options || own.fault != options->fault)
 		free((char *)own.fault);
 	if (!r) {
+		if (t->caps & TARGET_SPACE)
+			t->recent = recent_calls_new();
 		*ret = t;
 		return 0;
 	}
@@ -235,13 +254,6 @@ void target_close(struct target *t)
 	target_free(t);
 }
 
-int target_call(struct target *t, const struct call *c, struct outcome *ret,
-		enum target_fate *ret_fate, struct err *err)
-{
-	return t->kind->call ? t->kind->call(t, c, ret, ret_fate, err)
-			     : channel_call(t->client, c, ret, ret_fate, err);
-}
-
 int target_admits(struct target *t, const struct call *c, struct err *err)
 {
 	return t->kind->call ? 0 : channel_admits(t->client, c, err);
@@ -253,16 +265,9 @@ int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fat
 				: channel_observe(t->client, ret, ret_fate, err);
 }
 
-int target_follow(struct target *t, const struct plan_step *steps, size_t count,
-		  struct plan_report *ret, struct err *err)
-{
-	*ret = (struct plan_report){ 0 };
-	return t->kind->follow ? t->kind->follow(t, steps, count, ret, err)
-			       : channel_follow(t->client, steps, count, ret, err);
-}
-
 int target_reset(struct target *t, struct err *err)
 {
+	recent_calls_forget(t->recent);
 	return t->kind->reset(t, err);
 }
 
@@ -285,6 +290,7 @@ int target_clear(struct target *t, struct err *err)
 {
 	struct err why = { 0 };
 
+	recent_calls_forget(t->recent);
 	return t->kind->clear && !t->kind->clear(t, &why) ? 0 : target_reset(t, err);
 }
 

@@ -19,26 +19,30 @@
 #include "tree/tree.h"
 
 struct channel_client;
+struct checker;
 struct code_map;
 struct err;
+struct image;
+struct recent_calls;
 
 enum target_cap {
 	TARGET_REMOUNT = 1 << 0,
 	TARGET_SAVE = 1 << 1, /* saving is cheap, and restores processes and open files */
 	TARGET_DROP_CACHES = 1 << 2,
-	TARGET_TIME = 1 << 3, /* advance_time */
-	TARGET_FSCK = 1 << 4,
+	TARGET_TIME = 1 << 3,      /* advance_time */
+	TARGET_FSCK = 1 << 4,      /* fsck */
 	TARGET_IMAGE = 1 << 5,     /* has an image to keep with a finding */
 	TARGET_PROCESSES = 1 << 6, /* several processes and users */
 	TARGET_FAULTS = 1 << 7,    /* fail_alloc, fail_read, fail_write */
 	TARGET_RECORD = 1 << 8,    /* knows what was written to its disk, and mounts any image */
 	TARGET_LEAKS = 1 << 9,     /* seek_leaks */
-	TARGET_MMAP = 1 << 10,     /* mmap_write */
+	TARGET_MMAP = 1 << 10,     /* mappings of files */
 	TARGET_CODE = 1 << 11,     /* knows which of its code was run */
+	TARGET_SPACE = 1 << 12,    /* seek_space */
 };
 
 /* One word for each bit, "remount" the first. */
-enum { TARGET_CAPS = 12 };
+enum { TARGET_CAPS = 13 };
 extern const char *const target_cap_names[TARGET_CAPS];
 
 /* What a target must be able to do for this operation: enum target_cap. */
@@ -56,8 +60,9 @@ struct target_kind {
 	/* Whether what is named besides the description is there: a directory, a fault, a kernel. A
 	 * mistake of who named it, unlike what is lacking. NULL: nothing is. */
 	int (*check)(const struct target_description *d, const char *fault, struct err *err);
-	bool has_argument; /* NAME:ARGUMENT, or NAME@ARGUMENT, means something */
-	bool has_faults;   /* NAME!FAULT is one that is broken on purpose */
+	unsigned fields_off; /* enum tree_field: what is not known to mean anything in this kind */
+	bool has_argument;   /* NAME:ARGUMENT, or NAME@ARGUMENT, means something */
+	bool has_faults;     /* NAME!FAULT is one that is broken on purpose */
 	/* Whether it uses something of the user that only one run may use; NULL: never. */
 	bool (*is_single)(const struct target_description *d);
 	/* What it can do here, where it lacks nothing: enum target_cap. */
@@ -88,8 +93,13 @@ struct target_kind {
 	int (*save)(struct target *t, uint64_t key, struct err *err);
 	int (*restore)(struct target *t, uint64_t key, struct err *err);
 	void (*drop)(struct target *t, uint64_t key);
-	/* The checker's verdict on the unmounted image (which is mounted again afterwards). */
-	int (*fsck)(struct target *t, enum verdict *ret, struct buf *report, struct err *err);
+	/* TARGET_FSCK: a copy of the disk, as unmounting leaves it now. The file system is as
+	 * before, but see the trait checks_unmounted. *ret_error: what unmounting answered. Without
+	 * a copy where that is not 0, or *ret_fate, which is FATE_FINE before, is another. */
+	int (*unmounted_disk)(struct target *t, struct image *ret, int *ret_error,
+			      enum target_fate *ret_fate, struct err *err);
+	/* The same of one that mkfs has just made. */
+	int (*fresh_disk)(struct target *t, struct image *ret, struct err *err);
 	int (*image)(struct target *t, const char *path, struct err *err);
 	/* TARGET_RECORD, opened to record: the image as mkfs left it, and what was written since
 	 * (struct disk_record). The descriptor is the target's. */
@@ -123,22 +133,26 @@ struct target {
 	struct traits traits;
 	uint32_t uid, gid; /* of process 1 */
 	double deadline_seconds;
-	uint64_t saved_bytes; /* of memory that a saved state takes, about; 0: little */
-	void *own;            /* the kind's */
+	uint64_t saved_bytes;        /* of memory that a saved state takes, about; 0: little */
+	struct recent_calls *recent; /* for seek_space; NULL: it cannot be asked for */
+	struct buf report;           /* what the last fsck or seek_space has to say */
+	struct buf fresh_report;     /* what the checker says of a fresh disk, */
+	bool fresh_is_clean;         /* once it was asked and found it clean */
+	void *own;                   /* the kind's */
 };
 
 struct target_options {
 	double deadline_seconds; /* per call; 0: 10 */
 	const char *config;      /* an INI file with targets, or NULL */
-	const char *fault;       /* reffs: a fault to carry, or NULL */
+	const char *fault;       /* reffs, kernel: a fault to carry, or NULL */
 	uint64_t space_bytes;    /* that calls may take of a disk of the user's; 0: the usual */
 	unsigned fields_off;     /* enum tree_field to leave out, besides those it lacks */
 	bool overlaps;           /* calls are made at the same time: use all CPUs */
 	bool record;             /* what is written to the disk, where it can be (TARGET_RECORD) */
 };
 
-/* "reffs", "reffs!FAULT", "dir:PATH", "ext4", "kernel:ext4", "kernel:ext4@6.1" or another described
- * name, "fuse:COMMAND". */
+/* "reffs", "reffs!FAULT", "dir:PATH", "ext4", "kernel:ext4", "kernel:ext4@6.1",
+ * "kernel:ext4@NAME!BUG" or another described name, "fuse:COMMAND". */
 /* Fails where there is no such target: -ENOENT, -EINVAL, or -EPERM where a description of it is
  * refused. One that lacks something here is one. */
 int target_check(const char *spec, const char *config, struct err *err);
@@ -164,6 +178,12 @@ int target_race(struct target *t, const struct call *calls, size_t count, uint64
 /* Only where kind->run_program. */
 int target_run_program(struct target *t, const char *source, double seconds,
 		       struct program_report *ret, struct err *err);
+/* The verdict of its checker on what unmounting leaves on the disk. */
+int target_fsck(struct target *t, enum verdict *ret, struct buf *report, struct err *err);
+/* Starts its checker on that, which then runs beside the file system (checker.h). It was not
+ * started where *ret_error, what unmounting answered, is not 0, or *ret_fate not FATE_FINE. */
+int target_check_disk(struct target *t, struct checker *ret, int *ret_error,
+		      enum target_fate *ret_fate, struct err *err);
 int target_reset(struct target *t, struct err *err);
 /* An empty file system by the fastest way; whether nothing else is left of what was there is for
  * the caller to see. */

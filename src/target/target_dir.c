@@ -155,6 +155,9 @@ static int dir_open(struct target *t, const struct target_description *d,
 	own->root_fd = own->lock_fd = -1;
 	own->space_bytes = options->space_bytes;
 	sandbox_target_init(t, &own->base, d, dir_start);
+	/* What is below may be a daemon or a server. */
+	t->traits.scan_sets_atime = true;
+	t->traits.map_tail_kept = true; /* what lies below may do so */
 	t->uid = geteuid();
 	t->gid = getegid();
 	ret = dir_adopt_traits(t, d->argument, options->config, err);
@@ -214,6 +217,8 @@ static bool dir_is_single(const struct target_description *d)
 const struct target_kind target_dir = {
 	.name = "dir",
 	.summary = "any directory; tests run in a new directory there",
+	/* Below may be NFS, a FUSE daemon or overlayfs over several file systems. */
+	.fields_off = TREE_ENTRY_INO,
 	.has_argument = true,
 	.lacks = dir_lacks,
 	.check = dir_check,

@@ -5,7 +5,9 @@
  * data is its own business, unless the description says: an image of ours ({image}, or {device}
  * where it wants a block device), or a directory of ours ({dir}). Where a command names an image of
  * the user's, the daemon gets a copy; what else it names is used by one target at a time
- * (resource.h). Calls start in a directory that is made in the mount and removed at the end. */
+ * (resource.h). Where the machine lets us, sandbox and daemon are a control group, which bounds
+ * their memory: a daemon that takes more is killed, not its neighbours. Calls start in a directory
+ * that is made in the mount and removed at the end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,6 +22,7 @@
 #include "base/rng.h"
 #include "channel/limits.h"
 #include "process/capability.h"
+#include "process/cgroup.h"
 #include "sandbox/daemon.h"
 #include "sandbox/one_cpu.h"
 #include "sandbox/privilege.h"
@@ -29,7 +32,12 @@
 #include "target/resource.h"
 #include "target/sandbox_target.h"
 
-enum { STOP_SECONDS = 5, LOCKS_MAX = 2 };
+enum {
+	STOP_SECONDS = 5,
+	LOCKS_MAX = 2,
+	/* The sandbox of a checker that was killed mounts once more and removes what it made. */
+	END_MS = (SANDBOX_MOUNT_S + 2 * STOP_SECONDS) * 1000,
+};
 
 struct fuse_target {
 	struct sandbox_target base;
@@ -41,6 +49,7 @@ struct fuse_target {
 	size_t lock_count;
 	struct limits limits;
 	uint64_t space_bytes; /* as asked for */
+	struct cgroup group;  /* of the sandbox and the daemon, if there can be one */
 	/* Inside the sandbox; these outlive a chroot only while it is left. */
 	const char *place;
 	struct buf mount, command;
@@ -114,6 +123,8 @@ static int fuse_begin(void *own, struct err *err)
 
 	if (ret)
 		return ret;
+	if (f->group.path)
+		cgroup_join(&f->group);
 	if (!f->overlaps)
 		one_cpu_stay(f->cpu);
 	umask(0);
@@ -216,6 +227,8 @@ static int fuse_start(struct target *t, struct err *err)
 
 	for (size_t i = 0; i < f->lock_count; i++)
 		ops.fds[ops.fd_count++] = f->locks[i];
+	if (f->group.path)
+		ops.fds[ops.fd_count++] = f->group.fd;
 	if (!f->base.d.backing)
 		ops.limits = &f->limits; /* on a disk of the user's */
 	return sandbox_target_start(t, &ops, err);
@@ -226,6 +239,7 @@ static void fuse_close(struct target *t)
 	struct fuse_target *f = t->own;
 
 	sandbox_target_end(t);
+	cgroup_remove(&f->group);
 	for (size_t i = 0; i < f->lock_count; i++)
 		close(f->locks[i]);
 	free(f);
@@ -315,11 +329,37 @@ static int fuse_probe_remount(struct target *t, struct err *err)
 	return ret;
 }
 
+/* A described daemon that is not installed is a name that we know; any other is a mistake. */
+static int fuse_check_program(const struct target_description *d, struct err *err)
+{
+	struct buf lacks = BUF_INIT;
+	int ret = 0;
+
+	if (!d->command)
+		program_lacking(d->argument, d->packages, &lacks);
+	if (lacks.len)
+		ret = err_set(err, ENOENT, "fuse:%s: %s", d->argument, lacks.data);
+	buf_free(&lacks);
+	return ret;
+}
+
 static int fuse_check(const struct target_description *d, const char *fault, struct err *err)
 {
+	int ret;
+
 	if (!fuse_command(d) || !*fuse_command(d))
 		return err_set(err, EINVAL, "fuse needs a command: fuse:COMMAND");
-	return d->backing ? 0 : resource_check(fuse_command(d), err);
+	ret = d->backing ? 0 : resource_check(fuse_command(d), err);
+	return ret ? ret : fuse_check_program(d, err);
+}
+
+/* Half of what the machine has is more than any daemon should need. */
+static void fuse_make_group(struct fuse_target *f)
+{
+	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (cgroup_make(&f->group, "fuse", END_MS))
+		cgroup_bound_memory(&f->group, bytes / 2);
 }
 
 static int fuse_open(struct target *t, const struct target_description *d,
@@ -338,12 +378,17 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	f->cpu = one_cpu_choose();
 	snprintf(f->root_name, sizeof(f->root_name), ".assay-%08x", (unsigned)rng_fresh_seed());
 	sandbox_target_init(t, &f->base, d, fuse_start);
+	/* A daemon opens what it serves in its own way. */
+	t->traits.scan_sets_atime = true;
+	t->traits.map_tail_kept = true; /* what lies below may do so */
 	if (disk_wanted(d))
 		ret = disk_make(&f->base.disk, d, err);
 	else if (!d->backing)
 		ret = fuse_take_all_named(t, err);
-	if (!ret)
+	if (!ret) {
+		fuse_make_group(f);
 		ret = fuse_start(t, err);
+	}
 	if (!ret && !d->backing)
 		ret = fuse_probe_remount(t, err);
 	if (ret)
@@ -374,6 +419,8 @@ static bool fuse_is_single(const struct target_description *d)
 const struct target_kind target_fuse = {
 	.name = "fuse",
 	.summary = "a FUSE daemon; of an image that its command names it gets a copy",
+	/* libfuse passes on the numbers of a daemon only with its option use_ino. */
+	.fields_off = TREE_ENTRY_INO,
 	.has_argument = true,
 	.lacks = fuse_lacks,
 	.check = fuse_check,
@@ -387,7 +434,8 @@ const struct target_kind target_fuse = {
 	.save = sandbox_target_save,
 	.restore = sandbox_target_restore,
 	.drop = sandbox_target_drop,
-	.fsck = sandbox_target_fsck,
+	.unmounted_disk = sandbox_target_unmounted_disk,
+	.fresh_disk = sandbox_target_fresh_disk,
 	.image = sandbox_target_image,
 	.run_program = sandbox_target_run_program,
 };

@@ -62,7 +62,8 @@ static void host_lacks(const struct target_description *d, struct buf *out)
 static unsigned host_caps(const struct target_description *d)
 {
 	/* Without anything to make, nothing outlives the mount. */
-	return sandbox_target_caps(d) | (d->mkfs ? TARGET_REMOUNT : 0);
+	return sandbox_target_caps(d) | (d->mkfs ? TARGET_REMOUNT : 0) |
+	       (disk_wanted(d) ? TARGET_SPACE : 0);
 }
 
 /* Inside the sandbox, once: a place, and the loop device or the directories. */
@@ -177,7 +178,8 @@ const struct target_kind target_host = {
 	.save = sandbox_target_save,
 	.restore = sandbox_target_restore,
 	.drop = sandbox_target_drop,
-	.fsck = sandbox_target_fsck,
+	.unmounted_disk = sandbox_target_unmounted_disk,
+	.fresh_disk = sandbox_target_fresh_disk,
 	.image = sandbox_target_image,
 	.run_program = sandbox_target_run_program,
 };

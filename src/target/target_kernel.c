@@ -66,6 +66,8 @@ static int kernel_check(const struct target_description *d, const char *fault, s
 		buf_clear(&text);
 		kernel_lacks(d, &text);
 		ret = err_set(err, ENOENT, "%s@%s: %s", d->name, d->argument, text.data);
+	} else if (fault && !kernels_has_bug(d->argument, fault)) {
+		ret = err_set(err, ENOENT, "%s: no such bug was put into this kernel", fault);
 	}
 	buf_free(&text);
 	return ret;
@@ -90,9 +92,11 @@ static bool kernel_reports_code(const struct target_description *d)
 
 static unsigned kernel_caps(const struct target_description *d)
 {
-	return TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES | TARGET_FAULTS |
-	       TARGET_LEAKS | (kernel_keeps(d) ? TARGET_REMOUNT : 0) |
-	       (disk_wanted(d) ? TARGET_RECORD : 0) | (kernel_reports_code(d) ? TARGET_CODE : 0);
+	return TARGET_SAVE | TARGET_MMAP | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES |
+	       TARGET_FAULTS | TARGET_LEAKS | (kernel_keeps(d) ? TARGET_REMOUNT : 0) |
+	       (disk_wanted(d) ? TARGET_RECORD | TARGET_SPACE : 0) |
+	       (disk_wanted(d) && d->fsck && program_exists(d->fsck) ? TARGET_FSCK : 0) |
+	       (kernel_reports_code(d) ? TARGET_CODE : 0);
 }
 
 static void kernel_close(struct target *t)
@@ -105,8 +109,8 @@ static void kernel_close(struct target *t)
 	free(k);
 }
 
-static int kernel_start(struct target *t, const struct target_description *d, bool records,
-			struct err *err)
+static int kernel_start(struct target *t, const struct target_description *d,
+			const struct target_options *wanted, struct err *err)
 {
 	struct kernel_target *k = t->own;
 	struct buf path = BUF_INIT, memory = BUF_INIT;
@@ -117,7 +121,8 @@ static int kernel_start(struct target *t, const struct target_description *d, bo
 					 : d->fs,
 		.options = d->options ? d->options : "",
 		.keeps = kernel_keeps(d),
-		.records = records && disk_wanted(d),
+		.seeded = wanted->fault,
+		.records = wanted->record && disk_wanted(d),
 		.image_fd = k->disk.image.size ? k->disk.image.fd : -1,
 		.fields = t->fields,
 		.deadline_seconds = t->deadline_seconds,
@@ -151,7 +156,7 @@ static int kernel_open(struct target *t, const struct target_description *d,
 	if (disk_wanted(d))
 		ret = disk_make(&k->disk, d, err);
 	if (!ret)
-		ret = kernel_start(t, d, options->record, err);
+		ret = kernel_start(t, d, options, err);
 	if (ret)
 		kernel_close(t);
 	return ret;
@@ -198,6 +203,32 @@ static int kernel_load(struct target *t, int image_fd, int *ret_error, enum targ
 	return snapshots_load(k->snapshots, image_fd, ret_error, ret_fate, err);
 }
 
+/* Those of the description, with the pages that the kernel in the process has written. */
+static int kernel_unmounted_disk(struct target *t, struct image *ret, int *ret_error,
+				 enum target_fate *ret_fate, struct err *err)
+{
+	const struct kernel_target *k = t->own;
+	const struct disk_page *pages;
+	size_t count;
+	int r = snapshots_disk(k->snapshots, &pages, &count, ret_error, ret_fate, err);
+
+	if (r || *ret_error || *ret_fate != FATE_FINE)
+		return r;
+	r = disk_copy_fresh(&k->disk, ret, err);
+	for (size_t i = 0; i < count && !r; i++)
+		if ((pages[i].page + 1) * sizeof(pages[i].bytes) <= ret->size)
+			memcpy(ret->bytes + pages[i].page * sizeof(pages[i].bytes), pages[i].bytes,
+			       sizeof(pages[i].bytes));
+	return r;
+}
+
+static int kernel_fresh_disk(struct target *t, struct image *ret, struct err *err)
+{
+	const struct kernel_target *k = t->own;
+
+	return disk_copy_fresh(&k->disk, ret, err);
+}
+
 static struct code_map *kernel_code(struct target *t, struct buf *ret_table)
 {
 	const struct kernel_target *k = t->own;
@@ -240,6 +271,7 @@ const struct target_kind target_kernel = {
 	.name = "kernel",
 	.summary = "a file system of a Linux kernel that runs in a process",
 	.has_argument = true,
+	.has_faults = true,
 	.lacks = kernel_lacks,
 	.check = kernel_check,
 	.caps = kernel_caps,
@@ -251,6 +283,8 @@ const struct target_kind target_kernel = {
 	.save = kernel_save,
 	.restore = kernel_restore,
 	.drop = kernel_drop,
+	.unmounted_disk = kernel_unmounted_disk,
+	.fresh_disk = kernel_fresh_disk,
 	.recorded = kernel_recorded,
 	.load = kernel_load,
 	.code = kernel_code,

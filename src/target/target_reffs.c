@@ -13,7 +13,10 @@
 #include "target/target.h"
 #include "trace/script.h"
 
-enum { ROOT_MODE = 0755 };
+enum {
+	ROOT_MODE = 0755,
+	SPACE_UNITS = 1 << 24, /* blocks, and inodes, that it says it has */
+};
 
 struct reffs {
 	struct model model;
@@ -22,6 +25,7 @@ struct reffs {
 	const struct fault_info *fault; /* NULL: none */
 	const struct race_fault *race_fault;
 	const struct time_fault *time_fault;
+	struct times_watch times;
 	struct arena raced; /* bytes of the last race's outcomes */
 	struct faulty faulty;
 	struct pmap saved; /* struct reffs_state by key */
@@ -63,6 +67,7 @@ static void reffs_begin(struct target *t)
 
 	state_init(&r->state, &options);
 	r->memory = (struct fault_memory){ 0 };
+	times_forget(&r->times);
 }
 
 static void reffs_lacks(const struct target_description *d, struct buf *out)
@@ -72,7 +77,7 @@ static void reffs_lacks(const struct target_description *d, struct buf *out)
 static unsigned reffs_caps(const struct target_description *d)
 {
 	return TARGET_REMOUNT | TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES |
-	       TARGET_MMAP;
+	       TARGET_MMAP | TARGET_SPACE;
 }
 
 static int reffs_check(const struct target_description *d, const char *fault, struct err *err)
@@ -105,6 +110,7 @@ static void reffs_close(struct target *t)
 {
 	struct reffs *r = t->own;
 
+	times_watch_free(&r->times);
 	pmap_drop(&r->saved, &saved_type);
 	state_free(&r->state);
 	buf_free(&r->faulty.bytes);
@@ -123,6 +129,15 @@ static void reffs_fill_times(const struct reffs *r, struct stat_result *ret)
 	ret->btime = inode->times.birth;
 }
 
+/* The model itself has no size. */
+static void reffs_fill_space(const struct reffs *r, struct statfs_result *ret)
+{
+	ret->bsize = TREE_BLOCK;
+	ret->blocks = ret->files = SPACE_UNITS;
+	ret->bfree = ret->bavail = SPACE_UNITS - (int64_t)r->state.tree.blocks;
+	ret->ffree = SPACE_UNITS - (int64_t)r->state.tree.inodes.count;
+}
+
 static void reffs_run(struct reffs *r, const struct call *c, struct outcome *ret)
 {
 	if (r->fault)
@@ -133,12 +148,17 @@ static void reffs_run(struct reffs *r, const struct call *c, struct outcome *ret
 		model_run(&r->model, &r->state, c, ret);
 	if (!ret->error && ret->result == RESULT_STAT)
 		reffs_fill_times(r, &ret->stat);
+	if (!ret->error && ret->result == RESULT_STATFS)
+		reffs_fill_space(r, &ret->statfs);
 }
 
 static int reffs_call(struct target *t, const struct call *c, struct outcome *ret,
 		      enum target_fate *ret_fate, struct err *err)
 {
-	reffs_run(t->own, c, ret);
+	struct reffs *r = t->own;
+
+	reffs_run(r, c, ret);
+	times_call(&r->times);
 	*ret_fate = FATE_FINE;
 	return 0;
 }
@@ -148,9 +168,21 @@ static int reffs_observe(struct target *t, struct tree *ret, enum target_fate *r
 {
 	struct reffs *r = t->own;
 
+	times_record(&r->times, &r->state.tree);
 	*ret = tree_copy(&r->state.tree);
 	*ret_fate = FATE_FINE;
 	return 0;
+}
+
+/* Every call has its own time here. */
+static void reffs_check_times(struct reffs *r, const struct plan_step *step,
+			      struct plan_report *report)
+{
+	if (!step->observe)
+		return;
+	times_let_pass(&r->times);
+	report->times_differ =
+		!times_check(&r->times, &r->state.tree, &step->times, &report->times);
 }
 
 static int reffs_follow(struct target *t, const struct plan_step *steps, size_t count,
@@ -162,11 +194,15 @@ static int reffs_follow(struct target *t, const struct plan_step *steps, size_t 
 		const struct plan_step *step = &steps[ret->done];
 
 		reffs_run(r, &step->call, &ret->outcome);
+		times_call(&r->times);
 		ret->outcome_differs =
 			step->exact && !outcome_equal(&step->expected, &ret->outcome);
 		ret->tree_differs =
 			step->observe && !hash_equal(step->tree, tree_hash(&r->state.tree));
-		if (ret->outcome_differs || ret->tree_differs || !step->exact)
+		if (!ret->outcome_differs && !ret->tree_differs)
+			reffs_check_times(r, step, ret);
+		if (ret->outcome_differs || ret->tree_differs || ret->times_differ ||
+		    step->reported || !step->exact)
 			break;
 	}
 	return 0;
@@ -177,6 +213,7 @@ static int reffs_overlap(struct target *t, const struct call *calls, size_t coun
 {
 	struct reffs *r = t->own;
 
+	times_forget_objects(&r->times);
 	arena_reset(&r->raced);
 	reffs_race(&r->faulty, r->race_fault, calls, count, seed, &r->raced, ret);
 	*ret_fate = FATE_FINE;
@@ -212,6 +249,8 @@ static int reffs_restore(struct target *t, uint64_t key, struct err *err)
 	state_free(&r->state);
 	r->state = state_copy(&saved->state);
 	r->memory = saved->memory;
+	times_forget(&r->times);
+	times_record(&r->times, &r->state.tree);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "base/must.h"
 #include "tree/data.h"
 #include "tree/list.h"
+#include "tree/remark.h"
 
 enum { BYTES_SHOWN = 8 };
 
@@ -258,8 +259,17 @@ static void compare_items(struct tree_differ *d, const struct path_item *e,
 
 static void diff_one_sided(struct tree_differ *d, const struct path_item *item, bool missing)
 {
-	struct buf *b = diff_line_begin(d);
+	enum remark remark;
+	const char *about;
+	struct buf *b;
 
+	if (remark_parse(item->name, &remark, &about)) {
+		d->index = item->parent;
+		remark_print(remark, about, diff_line_begin(d));
+		diff_line_end(d);
+		return;
+	}
+	b = diff_line_begin(d);
 	buf_adds(b, missing ? "missing, expected " : "unexpected: ");
 	add_what(b, item->inode);
 	diff_line_end(d);

@@ -84,7 +84,8 @@ static struct inode *name_detach(struct tree *t, uint64_t dir, const char *name,
 	parent = tree_edit(t, dir);
 	if (t->hashed)
 		child->places = hash_sub(child->places, place_hash(parent->places, name, len));
-	if (S_ISDIR(child->mode))
+	/* One that was observed may not count the directories in it. */
+	if (S_ISDIR(child->mode) && parent->nlink > 1)
 		parent->nlink--;
 	named_remove(&parent->dir.entries, &entry_kind, name, len);
 	return child;

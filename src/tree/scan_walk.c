@@ -2,7 +2,14 @@
  *
  * Neither the stack nor the descriptors follow the depth: the way down is a list of levels, of
  * which the last ones are open. Coming back to one that was closed, the walk opens ".." of the
- * directory below and looks whether that is where it was. */
+ * directory below and looks whether that is where it was.
+ *
+ * Entries are compared with what they name at no further call: d_ino (XSH readdir: the file serial
+ * number) and d_type, which may be DT_UNKNOWN (readdir(3)). "." has the number of the directory and
+ * ".." that of the directory above; what is above the root of a scan is not known to it. POSIX
+ * allows a directory without these two; no file system of Linux has one, so where numbers are
+ * judged, both must be there. At a mount point and where a file system has several devices (btrfs,
+ * overlay), numbers are not of the same series and not compared. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,14 +21,11 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "tree/inode.h"
+#include "tree/remark.h"
 #include "tree/scanner.h"
 
 /* Inode numbers for entries without one: errors, repetitions. */
 static const uint64_t first_fresh_ino = (uint64_t)1 << 62;
-
-/* Remarks in a directory that listed a name twice, that was gone when the walk returned to it, or
- * in which the walk reached its limits. No object can have such a name. */
-static const char name_listed_twice[] = "/twice", name_lost[] = "/lost", name_more[] = "/more";
 
 enum { STATX_WANTED = STATX_BASIC_STATS | STATX_BTIME };
 
@@ -41,6 +45,12 @@ static uint64_t statx_identity(const struct scanner *w, const struct statx *st)
 	if (key[0] == w->root_dev && key[1] > TREE_ROOT && key[1] < first_fresh_ino)
 		return key[1];
 	return hash64(key, sizeof(key), 0) | (uint64_t)1 << 63;
+}
+
+static void scan_remark(struct scanner *w, uint64_t dir, enum remark remark, const char *about,
+			int code)
+{
+	w->next_fresh += remark_add(w->tree, dir, w->next_fresh, remark, about, code);
 }
 
 /* ---- levels ---- */
@@ -108,8 +118,9 @@ static void level_pop(struct scanner *w)
 		if (l->fd < 0)
 			error = level_reopen(w, l, left.fd);
 		if (error && l->at < l->end) {
-			add_error(w, l->dir, name_lost, "open", error);
+			scan_remark(w, l->dir, REMARK_LOST, NULL, error);
 			l->at = l->end;
+			l->dots = DOT | DOT_DOT;
 		}
 	}
 	if (left.fd >= 0)
@@ -125,7 +136,7 @@ static void scan_cut(struct scanner *w, uint64_t dir, const char *limit, uint64_
 		w->error = err_set(w->err, EOVERFLOW, "more than %llu %s", (unsigned long long)max,
 				   limit);
 	else if (!w->cut)
-		add_error(w, dir, name_more, "walk", EOVERFLOW);
+		scan_remark(w, dir, REMARK_MORE, NULL, EOVERFLOW);
 	w->cut = true;
 }
 
@@ -153,9 +164,64 @@ static int read_entries(struct scanner *w, int fd)
 	return n < 0 ? errno : 0;
 }
 
-static bool is_dots(const char *name)
+/* DOT for ".", DOT_DOT for "..", 0 for any other name. */
+static unsigned dots_of(const char *name)
 {
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+	if (name[0] != '.' || (name[1] && name[1] != '.'))
+		return 0;
+	if (!name[1])
+		return DOT;
+	return name[2] ? 0 : DOT_DOT;
+}
+
+static bool is_entry_type(unsigned char type, uint32_t mode)
+{
+	return type == DT_UNKNOWN || type == IFTODT(mode);
+}
+
+static void check_type(struct scanner *w, uint64_t dir, const struct dirent64 *entry, uint32_t mode)
+{
+	if (w->options.fields & TREE_ENTRY_TYPE && !is_entry_type(entry->d_type, mode))
+		scan_remark(w, dir, REMARK_TYPE, entry->d_name, EUCLEAN);
+}
+
+/* An entry of the innermost directory, and what it names. */
+static void check_entry(struct scanner *w, const struct dirent64 *entry, const struct statx *st)
+{
+	const struct scan_level *l = level_last(w);
+
+	check_type(w, l->dir, entry, st->stx_mode);
+	if (w->options.fields & TREE_ENTRY_INO && entry->d_ino != st->stx_ino &&
+	    statx_device(st) == l->dev)
+		scan_remark(w, l->dir, REMARK_INO, entry->d_name, EUCLEAN);
+}
+
+/* "." or ".." of the innermost directory. */
+static void check_dots(struct scanner *w, const struct dirent64 *entry, unsigned dots)
+{
+	struct scan_level *l = level_last(w);
+	const struct scan_level *named = dots == DOT ? l : w->depth > 1 ? l - 1 : NULL;
+
+	if (l->dots & dots)
+		scan_remark(w, l->dir, REMARK_TWICE, NULL, EEXIST);
+	l->dots |= dots;
+	check_type(w, l->dir, entry, S_IFDIR);
+	if (w->options.fields & TREE_ENTRY_INO && named && entry->d_ino != named->ino &&
+	    l->dev == named->dev)
+		scan_remark(w, l->dir, REMARK_INO, entry->d_name, EUCLEAN);
+}
+
+/* The innermost directory has no further entries. */
+static void check_absent(struct scanner *w)
+{
+	const struct scan_level *l = level_last(w);
+
+	if (!(w->options.fields & TREE_ENTRY_INO))
+		return;
+	if (!(l->dots & DOT))
+		scan_remark(w, l->dir, REMARK_ABSENT, ".", ENOENT);
+	if (!(l->dots & DOT_DOT))
+		scan_remark(w, l->dir, REMARK_ABSENT, "..", ENOENT);
 }
 
 static bool is_lost_found(const struct scanner *w, uint64_t dir, const char *name)
@@ -225,22 +291,27 @@ static bool within_limits(struct scanner *w, uint64_t dir)
 	return !scan_is_over(w);
 }
 
-static void scan_object(struct scanner *w, int dir_fd, uint64_t dir, const char *name)
+static void scan_object(struct scanner *w, int dir_fd, uint64_t dir, const struct dirent64 *entry)
 {
+	const char *name = entry->d_name;
 	struct statx st;
 
 	if (!within_limits(w, dir))
 		return;
 	if (tree_find(w->tree, dir, name, strlen(name))) {
-		if (!tree_find(w->tree, dir, name_listed_twice, strlen(name_listed_twice)))
-			add_error(w, dir, name_listed_twice, "getdents", EEXIST);
+		scan_remark(w, dir, REMARK_TWICE, NULL, EEXIST);
 		return;
 	}
-	if (statx(dir_fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_WANTED, &st) < 0)
+	if (statx(dir_fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_WANTED, &st) < 0) {
 		add_error(w, dir, name, "stat", errno);
-	else if (!inode_has_type(st.stx_mode))
+		return;
+	}
+	if (!inode_has_type(st.stx_mode)) {
 		add_error(w, dir, name, "stat", EUCLEAN);
-	else if (S_ISDIR(st.stx_mode))
+		return;
+	}
+	check_entry(w, entry, &st);
+	if (S_ISDIR(st.stx_mode))
 		scan_enter_dir(w, dir_fd, dir, name, &st);
 	else
 		scan_file_or_link(w, dir_fd, dir, name, &st);
@@ -251,23 +322,27 @@ static void scan_entry(struct scanner *w)
 {
 	struct scan_level *l = level_last(w);
 	const struct dirent64 *entry = (const struct dirent64 *)(w->dents.data + l->at);
+	unsigned dots = dots_of(entry->d_name);
 
 	l->at += entry->d_reclen;
-	if (is_dots(entry->d_name))
-		return;
-	if (is_lost_found(w, l->dir, entry->d_name))
+	if (dots)
+		check_dots(w, entry, dots);
+	else if (is_lost_found(w, l->dir, entry->d_name))
 		tree_edit(w->tree, l->dir)->nlink--;
 	else
-		scan_object(w, l->fd, l->dir, entry->d_name);
+		scan_object(w, l->fd, l->dir, entry);
 }
 
 static void scan_levels(struct scanner *w)
 {
 	while (w->depth) {
-		if (!scan_is_over(w) && level_last(w)->at < level_last(w)->end)
+		if (!scan_is_over(w) && level_last(w)->at < level_last(w)->end) {
 			scan_entry(w);
-		else
-			level_pop(w);
+			continue;
+		}
+		if (!scan_is_over(w))
+			check_absent(w);
+		level_pop(w);
 	}
 }
 

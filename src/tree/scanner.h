@@ -15,6 +15,8 @@ enum {
 	SCANNER_OPEN_MAX = 64,      /* directories at a time, besides the root */
 };
 
+enum { DOT = 1 << 0, DOT_DOT = 1 << 1 };
+
 /* A directory on the way down. Those near the end are open; for the others their ".." is. */
 struct scan_level {
 	uint64_t dir;      /* in the tree */
@@ -22,6 +24,7 @@ struct scan_level {
 	int fd;            /* -1: closed */
 	size_t start, at;  /* its entries in `dents`, and the next one */
 	size_t end;
+	unsigned dots; /* DOT and DOT_DOT, as far as they were listed */
 };
 
 struct scanner {

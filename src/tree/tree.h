@@ -41,8 +41,12 @@ enum tree_field {
 	TREE_FLAGS = 1 << 7, /* immutable, append-only */
 	TREE_TIMES = 1 << 8, /* access and modification, of symbolic links the latter only */
 	TREE_SYMLINK_MODE = 1 << 9,
+	/* Only for scans: what is wrong with them becomes a remark (remark.h). */
+	TREE_ENTRY_INO = 1 << 10,  /* inode numbers in directory entries */
+	TREE_ENTRY_TYPE = 1 << 11, /* types in directory entries */
 	TREE_FIELDS_DEFAULT = TREE_MODE | TREE_OWNER | TREE_NLINK | TREE_NLINK_DIR | TREE_DATA |
 			      TREE_XATTR | TREE_RDEV,
+	TREE_ENTRIES = TREE_ENTRY_INO | TREE_ENTRY_TYPE,
 };
 
 /* Immutable bytes, shared by reference: blocks, link targets. */

@@ -100,6 +100,20 @@ static int pool_add_boundary(struct pool *pool, enum kind kind, bool near, unsig
 	return ret;
 }
 
+/* A value for each place that the kind has for those that follow from the state. */
+static int pool_add_nearby(struct pool *pool, enum kind kind, unsigned weight, struct arena *arena,
+			   struct err *err)
+{
+	int ret = 0;
+
+	if (!kind_table[kind]->places)
+		return err_set(err, EINVAL, "no value of %s follows from the state",
+			       kind_table[kind]->name);
+	for (uint8_t place = 1; !ret && place <= kind_table[kind]->places; place++)
+		ret = pool_add(pool, (struct arg){ .nearby = place }, weight, arena, err);
+	return ret;
+}
+
 /* A literal value. Text may do without quotes, and data be named by its seed. */
 static int pool_parse_value(struct arg *ret, enum kind kind, const char *word, struct arena *arena,
 			    struct err *err)
@@ -137,6 +151,8 @@ static int pool_add_word(struct pool *pool, enum kind kind, char *word,
 		return ret;
 	if (near || !strcmp(word, "boundary"))
 		return pool_add_boundary(pool, kind, near, weight, words, arena, err);
+	if (!strcmp(word, "nearby"))
+		return pool_add_nearby(pool, kind, weight, arena, err);
 	if (!strcmp(word, "pool") && kind_table[kind]->is_path) {
 		for (size_t i = 0; !ret && i < words->paths->count; i++)
 			ret = pool_add(pool, words->paths->values[i], weight, arena, err);

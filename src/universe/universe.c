@@ -25,11 +25,9 @@ size_t universe_op_of(const struct universe *u, uint64_t n)
 	return low;
 }
 
-/* Generated data is as long as the count beside it says. */
-static void call_fit_data(struct call *c)
+void universe_fit_data(struct call *c)
 {
 	const struct op_info *info = &op_table[c->op];
-
 	int64_t count;
 
 	for (unsigned i = 0; i + 1 < info->args; i++) {
@@ -41,20 +39,23 @@ static void call_fit_data(struct call *c)
 
 /* The number of a call is that of its operation's first and, in the mixed radix of the pools'
  * sizes, its process and the places of its values; the last argument changes fastest. */
-void universe_call(const struct universe *u, uint64_t n, struct call *ret)
+bool universe_call(const struct universe *u, uint64_t n, struct call *ret)
 {
 	const struct universe_op *op = &u->ops[universe_op_of(u, n)];
 	const struct pool *pool;
+	bool nearby = false;
 
 	n -= op->first;
 	*ret = (struct call){ .op = (uint16_t)op->op };
 	for (unsigned i = op_table[op->op].args; i-- > 0;) {
 		pool = &op->pools[i];
 		ret->arg[i] = pool->values[n % pool->count];
+		nearby |= ret->arg[i].nearby > 0;
 		n /= pool->count;
 	}
 	ret->pid = (uint16_t)(1 + n);
-	call_fit_data(ret);
+	universe_fit_data(ret);
+	return nearby;
 }
 
 static size_t pool_draw(const struct pool *pool, struct rng *rng)
@@ -79,8 +80,9 @@ uint64_t universe_draw(const struct universe *u, struct rng *rng)
 
 	for (; at >= op->weight; op++)
 		at -= op->weight;
-	if (u->processes > 1)
-		place = rng_below(rng, u->processes);
+	/* Every other call is made by process 1: what others may do follows from what it did. */
+	if (u->processes > 1 && rng_chance(rng, 1, 2))
+		place = 1 + rng_below(rng, u->processes - 1);
 	for (unsigned i = 0; i < op_table[op->op].args; i++)
 		place = place * op->pools[i].count + pool_draw(&op->pools[i], rng);
 	return op->first + place;

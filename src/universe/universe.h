@@ -37,6 +37,7 @@ struct universe {
 	size_t files_max;  /* open files and directory streams; likewise */
 	uint32_t *users;   /* of processes 2 and up: each is user and group of one */
 	size_t processes;  /* that make calls: 1 and those of the users */
+	struct pool paths; /* of its names; without weights */
 	struct arena arena;
 };
 
@@ -59,7 +60,9 @@ struct universe {
  *     distribution.count = uniform | rank-size | inverse-rank-size | decaying | inverse-decaying
  *
  * A value is as in traces; text needs no quotes. "pool" means all paths of the names,
- * "boundary" and "near-boundary" for the values of kind_boundary. Data is a seed or a string;
+ * "boundary" and "near-boundary" the values of kind_boundary, and "nearby" values that follow from
+ * the state in which the call is made: the ends of a file's data, holes and blocks, names that
+ * exist, open descriptors (plan/nearby.h). Data is a seed or a string;
  * that of a seed gets the length of the count beside it. Kinds that a profile does not mention
  * have default values. */
 
@@ -72,8 +75,11 @@ int universe_open(struct universe *u, const char *profile, const char *const *ov
 		  size_t override_count, struct err *err);
 void universe_free(struct universe *u);
 
-/* Call number n: values point into the universe. */
-void universe_call(const struct universe *u, uint64_t n, struct call *ret);
+/* Call number n: values point into the universe. Values that follow from the state have only their
+ * places (arg.nearby); true if there are any. */
+bool universe_call(const struct universe *u, uint64_t n, struct call *ret);
+/* Generated data gets the length of the count beside it. */
+void universe_fit_data(struct call *c);
 /* Drawn by weight. */
 uint64_t universe_draw(const struct universe *u, struct rng *rng);
 /* The operation (index into ops) that call n belongs to. */

@@ -64,7 +64,6 @@ struct draft {
 	struct universe *u;
 	struct ini ini;
 	struct settings settings;
-	struct pool paths;
 	struct pool by_kind[KIND_COUNT_]; /* read once for all arguments of a kind */
 	struct err *err;
 };
@@ -172,7 +171,7 @@ static const struct ini_row *draft_argument_row(struct draft *d, const char *pre
 static int draft_read_pool(struct draft *d, struct pool *ret, enum kind kind,
 			   const struct ini_row *row, const struct ini_row *distribution)
 {
-	struct pool_words words = { .paths = &d->paths, .count_max = d->settings.size_max };
+	struct pool_words words = { .paths = &d->u->paths, .count_max = d->settings.size_max };
 	struct err why = { 0 };
 
 	if (pool_read(ret, kind, row ? row->value : kind_table[kind]->picked, &words, &d->u->arena,
@@ -276,7 +275,7 @@ static int draft_read(struct draft *d)
 		ret = draft_check_row(d, &d->ini.rows[i]);
 	if (ret)
 		return ret;
-	if (path_pool(&d->paths, &d->settings.paths, &d->u->arena, &why))
+	if (path_pool(&d->u->paths, &d->settings.paths, &d->u->arena, &why))
 		return err_set(d->err, EINVAL, "%s: universe: %s", d->ini.path, why.text);
 	d->u->nodes_max = d->settings.nodes_max;
 	d->u->size_max = d->settings.size_max;

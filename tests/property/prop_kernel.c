@@ -259,6 +259,18 @@ static void close_streams(struct world *w, uint16_t pid)
 	}
 }
 
+/* A mapping keeps its file open. */
+static void end_mappings(struct world *w, uint16_t pid)
+{
+	struct call c = { .op = OP_munmap, .pid = pid };
+	uint64_t handle;
+
+	while (pmap_next(&state_process(&w->state, pid)->maps, true, &handle)) {
+		c.munmap.map.num = (int64_t)handle;
+		make_call(w, &c);
+	}
+}
+
 /* The descriptor of an object that is no more says so, and can be closed. */
 static void close_lost(struct world *w, uint16_t pid, const struct state *then)
 {
@@ -314,6 +326,7 @@ static void restore(struct world *w, unsigned key)
 		if (!state_process(&w->state, pid))
 			continue;
 		close_streams(w, pid);
+		end_mappings(w, pid);
 		leave_lost(w, pid, then);
 	}
 	checkpoint(w, REFFS_RESTORE, key);
@@ -370,6 +383,7 @@ static void let_go(struct world *w)
 		closedir.closedir.dh.num = (int64_t)key;
 		make_call(w, &closedir);
 	}
+	end_mappings(w, 1);
 	make_call(w, &chdir);
 }
 
@@ -532,9 +546,15 @@ static void judge_file_system(const struct file_system *fs)
 
 static void tmpfs(void **state)
 {
-	static const char *const traits[] = {
-		"no_zero_range", "yes", "no_collapse_range", "yes", "no_insert_range", "yes", NULL
-	};
+	static const char *const traits[] = { "no_zero_range",
+					      "yes",
+					      "no_collapse_range",
+					      "yes",
+					      "no_insert_range",
+					      "yes",
+					      "map_tail_kept",
+					      "yes",
+					      NULL };
 	static const struct file_system fs = { "tmpfs", NULL, "size=512m", traits, 0 };
 
 	judge_file_system(&fs);

@@ -54,7 +54,7 @@ static void make_poor(struct traits *traits)
 {
 	traits->no_hardlink = traits->no_symlink = traits->no_mknod = traits->no_tmpfile = true;
 	traits->no_exchange = traits->no_whiteout = traits->no_direct_io = true;
-	traits->no_modes = traits->no_copy = true;
+	traits->no_modes = traits->no_copy = traits->map_tail_kept = true;
 	traits->link_max = 3;
 	traits->fds_max = 5;
 	traits->symlink_max = 10;
@@ -68,7 +68,7 @@ static void make_tight(struct traits *traits)
 	traits->file_size_max = 1 << 20;
 	traits->xattr_value_max = 1;
 	traits->own_xattrs = true;
-	traits->fallocate_drops_early = traits->one_user = true;
+	traits->fallocate_drops_early = traits->one_user = traits->no_map_shared = true;
 }
 
 static void make_rich(struct traits *traits)

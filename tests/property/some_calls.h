@@ -8,6 +8,7 @@
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -91,6 +92,13 @@ static const int64_t copy_flags[] = { 0, 0, 0, 0, 0, 0, 0, 1 };
 static const int64_t lock_ops[] = {
 	LOCK_SH, LOCK_EX, LOCK_UN, LOCK_SH | LOCK_NB, LOCK_EX | LOCK_NB, LOCK_UN | LOCK_NB, 0, 3
 };
+static const int64_t map_prots[] = { PROT_READ, PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE,
+				     PROT_WRITE, 0 };
+static const int64_t map_flags[] = { MAP_SHARED,  MAP_SHARED, MAP_SHARED | MAP_POPULATE,
+				     MAP_PRIVATE, 0,          MAP_PRIVATE | MAP_POPULATE,
+				     MAP_SHARED_VALIDATE };
+static const int64_t msync_flags[] = { MS_SYNC, MS_ASYNC, MS_INVALIDATE | MS_SYNC, 0,
+				       MS_SYNC | MS_ASYNC };
 static const int64_t inode_flags[] = { 0, 0, 0, 0, FS_IMMUTABLE_FL, FS_APPEND_FL };
 static const int64_t resolves[] = { 0, 0, 1, 2, 4, 8, 16, 0x18, 0x100 };
 static const int64_t extremes[] = { -1, -2, -4096, INT64_MIN, INT64_MAX, (int64_t)1 << 62 };
@@ -233,6 +241,18 @@ static int64_t some_number(struct draw *d, unsigned pid, enum kind kind)
 		return some_fd(d, pid);
 	case KIND_DH:
 		return 1 + (int64_t)rng_below(rng, rng_chance(rng, 1, 10) ? 30 : 2);
+	case KIND_POSITION:
+		return 1 + (int64_t)rng_below(rng, 5);
+	case KIND_MAP:
+		return 1 + (int64_t)rng_below(rng, rng_chance(rng, 1, 10) ? 30 : 3);
+	case KIND_MAP_PROT:
+		return PICK(rng, map_prots);
+	case KIND_MAP_FLAGS:
+		return PICK(rng, map_flags);
+	case KIND_MSYNC_FLAGS:
+		return PICK(rng, msync_flags);
+	case KIND_ADVICE:
+		return (int64_t)rng_below(rng, 7);
 	case KIND_OPEN_FLAGS:
 		return some_open_flags(d);
 	case KIND_RESOLVE:
@@ -328,20 +348,34 @@ static unsigned weight(enum op op)
 	case OP_write:
 	case OP_pwrite:
 	case OP_readdir:
+	case OP_mmap:
+	case OP_map_read:
+	case OP_map_write:
 		return 5;
 	default:
 		return 2;
 	}
 }
 
+/* With probability proportional to its weight. */
+static enum op some_op(struct draw *d)
+{
+	uint64_t sum = 0, at;
+	unsigned op;
+
+	for (op = 0; op < OP_COUNT; op++)
+		sum += weight(op);
+	at = rng_below(&d->rng, sum);
+	for (op = 0; at >= weight(op); op++)
+		at -= weight(op);
+	return (enum op)op;
+}
+
 static struct call some_call(struct draw *d)
 {
-	static unsigned weights[OP_COUNT];
 	struct call c = { 0 };
 
-	for (unsigned op = 0; op < OP_COUNT; op++)
-		weights[op] = weight(op);
-	c.op = (uint16_t)rng_weighted(&d->rng, weights, OP_COUNT);
+	c.op = (uint16_t)some_op(d);
 	/* Root gets furthest. */
 	c.pid = (uint16_t)(rng_chance(&d->rng, 1, 2) ? 1 : 1 + rng_below(&d->rng, 4));
 	for (unsigned i = 0; i < op_table[c.op].args; i++)

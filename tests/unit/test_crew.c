@@ -247,7 +247,6 @@ static void a_hung_call_is_given_up(void **state)
 	open_with((struct crew_options){ .deadline_seconds = 2 });
 	expect("mknod(\"fifo\", S_IFIFO|0600, 0)", 0);
 	expect_failure("open(\"fifo\", O_RDONLY)", ETIME, "did not return");
-	assert_int_equal(crew_abandoned(crew), 1);
 	expect_failure("open(\"fifo\", O_RDONLY)", ESRCH, "process 1");
 	assert_int_equal(crew_reset(crew, &(struct err){ 0 }), 0);
 	expect("open(\"fifo\", O_RDWR)", 3);
@@ -283,7 +282,6 @@ static void a_killed_worker_is_told(void **state)
 	kill(only_child(), SIGKILL);
 	expect_failure("mkdir(\"d\", 0755)", ECHILD, "killed by signal 9");
 	expect_failure("mkdir(\"d\", 0755)", ESRCH, "process 1");
-	assert_int_equal(crew_abandoned(crew), 0);
 	assert_int_equal(crew_reset(crew, &(struct err){ 0 }), 0);
 	expect_error("stat(\"d\")", ENOENT);
 	kill(only_child(), SIGKILL);
@@ -320,30 +318,6 @@ static void a_worker_dies_with_its_crew(void **state)
 	end = (struct pollfd){ .fd = pidfd, .events = POLLIN };
 	assert_int_equal(poll(&end, 1, PATIENCE_MS), 1);
 	close(pidfd);
-}
-
-static void calls_overlap(void **state)
-{
-	struct call reader = parse("open(\"/fifo\", O_RDONLY)");
-	int64_t called_ns[2], returned_ns[2];
-	struct outcome outcome;
-	struct err err = { 0 };
-
-	open_as_root();
-	expect("[2] create_process(0, 0)", 0);
-	expect("mknod(\"/fifo\", S_IFIFO|0600, 0)", 0);
-	assert_int_equal(crew_start(crew, &reader, &err), 0);
-	assert_int_equal(crew_start(crew, &reader, &err), -EBUSY);
-	expect("[2] open(\"/fifo\", O_RDWR)", 3);
-	assert_int_equal(crew_wait(crew, 1, &outcome, &called_ns[0], &returned_ns[0], &err), 0);
-	assert_int_equal(outcome.num, 3);
-	assert_true(called_ns[0] <= returned_ns[0]);
-	err.code = 0;
-	assert_int_equal(crew_wait(crew, 1, &outcome, &called_ns[1], &returned_ns[1], &err),
-			 -EINVAL);
-	assert_int_equal(crew_start(crew, &reader, &err), 0);
-	assert_int_equal(crew_reset(crew, &err), 0);
-	expect("mkdir(\"/d\", 0755)", 0);
 }
 
 /* However it goes, one of two makes the file, and nobody returns before he called. */
@@ -520,7 +494,6 @@ int main(void)
 		ROW(a_hung_call_is_given_up),
 		ROW(a_killed_worker_is_told),
 		ROW(a_worker_dies_with_its_crew),
-		ROW(calls_overlap),
 		ROW(calls_race),
 		ROW(large_data_goes_both_ways),
 		ROW(calls_go_in_batches),

@@ -1,6 +1,7 @@
 /* test_fuse.c -- FUSE daemons: served, remounted, dead, hung, and commands that do not mount. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,6 +75,56 @@ static void a_command_with_its_own_data(void **state)
 	buf_free(&spec);
 }
 
+/* Where the unified hierarchy is mounted and we may write to it. */
+static bool find_groups(struct buf *ret)
+{
+	FILE *mounts =
+		popen("findmnt --first-only --noheadings --types cgroup2 --output TARGET", "r");
+	char line[256] = "";
+
+	if (mounts && fgets(line, sizeof(line), mounts))
+		buf_add(ret, line, strcspn(line, "\n"));
+	if (mounts)
+		pclose(mounts);
+	return ret->len && !access(ret->data, W_OK);
+}
+
+/* The path of the daemon's control group, from what it has written of itself. */
+static void read_group(const char *file, struct buf *groups)
+{
+	struct buf text = BUF_INIT;
+	char *line;
+
+	assert_int_equal(buf_read_file(&text, file, 1 << 16, NULL), 0);
+	line = strstr(buf_str(&text), "0::");
+	assert_non_null(line);
+	buf_add(groups, line + 3, strcspn(line + 3, "\n"));
+	buf_free(&text);
+}
+
+static void a_daemon_has_a_control_group(void **state)
+{
+	struct buf spec = BUF_INIT, note = BUF_INIT, group = BUF_INIT;
+	struct pair p;
+
+	if (geteuid() || !find_groups(&group))
+		skip();
+	buf_addf(&note, "%s-group", place);
+	buf_addf(&spec, "fuse:sh -c 'cat /proc/self/cgroup >%s; exec bindfs $0 $1' %s {mount}",
+		 note.data, place);
+	open_or_skip(&p, spec.data, 60);
+	use(&p);
+	read_group(note.data, &group);
+	assert_non_null(strstr(group.data, "/assay-fuse-"));
+	assert_int_equal(access(group.data, F_OK), 0);
+	pair_close(&p);
+	assert_int_equal(access(group.data, F_OK), -1);
+	assert_int_equal(unlink(note.data), 0);
+	buf_free(&spec);
+	buf_free(&note);
+	buf_free(&group);
+}
+
 static void a_daemon_on_an_image(void **state)
 {
 	enum verdict verdict = VERDICT_BAD;
@@ -83,7 +134,7 @@ static void a_daemon_on_an_image(void **state)
 
 	open_or_skip(&p, "fuse2fs", 60);
 	use(&p);
-	if (p.target->kind->fsck(p.target, &verdict, &report, &err))
+	if (target_fsck(p.target, &verdict, &report, &err))
 		fail_msg("%s", err.text);
 	assert_int_not_equal(verdict, VERDICT_UNKNOWN);
 	assert_int_equal(p.target->kind->save(p.target, 1, &err), 0);
@@ -103,9 +154,9 @@ static void open_victim(struct pair *p, const char *command, struct buf *trigger
 
 	buf_addf(trigger, "%s-trigger", place);
 	buf_addf(&spec,
-		 "fuse:sh -c 'bindfs -f %s $0 & until [ -e %s ]; do sleep 0.05; "
-		 "kill -0 $! || exit; done; %s' {mount}",
-		 place, trigger->data, command);
+		 "fuse:sh -c 'bindfs -f $0 $1 & until [ -e %s ]; do sleep 0.05; "
+		 "kill -0 $! || exit; done; %s' %s {mount}",
+		 trigger->data, command, place);
 	open_or_skip(p, spec.data, deadline_seconds);
 	buf_free(&spec);
 }
@@ -249,7 +300,7 @@ static void mounting_may_take_longer_than_a_call(void **state)
 	struct buf spec = BUF_INIT;
 	struct pair p;
 
-	buf_addf(&spec, "fuse:sh -c 'sleep 4; exec bindfs %s $0' {mount}", place);
+	buf_addf(&spec, "fuse:sh -c 'sleep 4; exec bindfs $0 $1' %s {mount}", place);
 	open_or_skip(&p, spec.data, 2);
 	pair_do(&p, "mkdir(\"a\", 0755)");
 	pair_do(&p, "remount()");
@@ -269,7 +320,7 @@ static void commands_that_do_not_mount_say_why(void **state)
 	assert_non_null(strstr(err.text, "no such disk"));
 	err = (struct err){ 0 };
 	assert_false(pair_open(&p, "fuse:nonesuch-fs /x", 60, &err));
-	assert_int_equal(err.code, -ENOTSUP);
+	assert_int_equal(err.code, -ENOENT);
 	assert_non_null(strstr(err.text, "nonesuch-fs is missing"));
 	err = (struct err){ 0 };
 	assert_false(pair_open(&p, "fuse:", 60, &err));
@@ -279,6 +330,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_command_with_its_own_data),
+		cmocka_unit_test(a_daemon_has_a_control_group),
 		cmocka_unit_test(a_daemon_on_an_image),
 		cmocka_unit_test(a_death_is_told),
 		cmocka_unit_test(a_hang_is_told),

@@ -37,7 +37,7 @@ static void check(struct pair *p)
 	struct buf report = BUF_INIT;
 	struct err err = { 0 };
 
-	if (p->target->kind->fsck(p->target, &verdict, &report, &err))
+	if (target_fsck(p->target, &verdict, &report, &err))
 		fail_msg("%s: %s", p->target->name, err.text);
 	if (verdict != VERDICT_OK)
 		fail_msg("%s: verdict %d: %s", p->target->name, verdict, buf_str(&report));
@@ -90,8 +90,12 @@ static void exercise(struct pair *p)
 		pair_do(p, "drop_caches()");
 	if (p->target->caps & TARGET_REMOUNT)
 		pair_do(p, "remount()");
-	if (p->target->caps & TARGET_FSCK)
+	if (p->target->caps & TARGET_FSCK) {
 		check(p);
+		pair_do(p, "fsck()");
+	}
+	if (p->target->caps & TARGET_SPACE)
+		pair_do(p, "seek_space()");
 	if (p->target->caps & TARGET_IMAGE) {
 		save_and_restore(p);
 		keep_image(p);
@@ -125,6 +129,12 @@ static void processes_survive_a_remount(void **state)
 	pair_do(&p, "mkdir(\"b\", 0777)");
 	pair_do(&p, "[2] mkdir(\"a/b\", 0777)");
 	pair_do(&p, "[2] mkdir(\"c\", 0777)");
+	pair_do(&p, "open(\"b\", O_RDONLY)");
+	pair_do(&p, "chdir(\"b\")");
+	pair_do(&p, "fsck()");
+	pair_do(&p, "fstat(3)");
+	pair_do(&p, "mkdir(\"d\", 0777)");
+	pair_do(&p, "[2] mkdir(\"a/d\", 0777)");
 	pair_close(&p);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 #include "run/run.h"
@@ -41,10 +42,20 @@ static void end(struct fixture *f)
 	target_close(f->target);
 }
 
+static struct replay_on where(const struct fixture *f, double until_seconds)
+{
+	return (struct replay_on){
+		.target = f->target,
+		.model = &f->model,
+		.until_seconds = until_seconds,
+	};
+}
+
 static int replay(struct fixture *f, struct finding *ret)
 {
+	struct replay_on on = where(f, 0);
 	struct err err = { 0 };
-	int status = judge_replay(f->target, &f->model, f->calls, f->count, true, 0, ret, &err);
+	int status = judge_replay(&on, f->calls, f->count, NULL, ret, &err);
 
 	if (status < 0)
 		fail_msg("%s", err.text);
@@ -88,7 +99,8 @@ static void tree_is_judged(void **state)
 	begin(&f, "reffs!unlink_nlink",
 	      "create_file(\"a\", O_CREAT|O_WRONLY, 0644)\nlink(\"a\", \"b\")\nunlink(\"a\")\n");
 	assert_int_equal(replay(&f, &finding), 1);
-	assert_string_equal(finding.discrepancy.signature, "TREE unlink nlink");
+	assert_string_equal(finding.discrepancy.signature,
+			    "TREE unlink nlink (too large, elsewhere)");
 	assert_int_equal(finding.discrepancy.fact_count, 1);
 	assert_int_equal(finding.discrepancy.facts[0].kind, FACT_NLINK);
 	assert_string_equal(finding.discrepancy.facts[0].path, "/b");
@@ -100,6 +112,7 @@ static void tree_is_judged(void **state)
 /* Long ways round are cut, names and numbers made plain. */
 static void findings_shrink(void **state)
 {
+	struct replay_on on;
 	struct err err = { 0 };
 	struct finding finding;
 	struct fixture f;
@@ -111,11 +124,12 @@ static void findings_shrink(void **state)
 	      "link(\"e/f\", \"g\")\ntruncate(\"e/f\", 77)\nrmdir(\"d\")\ntruncate(\"g\", 4444)\n"
 	      "stat(\"g\")\n");
 	assert_int_equal(replay(&f, &finding), 1);
-	assert_string_equal(finding.discrepancy.signature, "TREE truncate data");
-	assert_int_equal(finding_shrink(&finding, f.target, &f.model, 3000, 0, &err), 0);
-	assert_string_equal(finding.discrepancy.signature, "TREE truncate data");
+	assert_string_equal(finding.discrepancy.signature, "TREE truncate data (stale)");
+	on = where(&f, 0);
+	assert_int_equal(finding_shrink(&finding, &on, 3000, &err), 0);
+	assert_string_equal(finding.discrepancy.signature, "TREE truncate data (stale)");
 	assert_true(finding.count <= 4);
-	assert_int_equal(finding_verify(&finding, f.target, &f.model, 10, 0, &err), 0);
+	assert_int_equal(finding_verify(&finding, &on, 10, &err), 0);
 	assert_int_equal(finding.shown, 10);
 	finding_free(&finding);
 	end(&f);
@@ -238,10 +252,54 @@ static void data_stays_data_in_a_readme(void **state)
 	finding_free(&f);
 }
 
+/* Processes and descriptors that others can replace go, and what came behind them is renumbered. */
+static void processes_and_descriptors_go(void **state)
+{
+	struct err err = { 0 };
+	struct finding finding;
+	struct replay_on on;
+	struct fixture f;
+
+	begin(&f, "reffs!fallocate_keep",
+	      "[2] create_process(1000, 1000)\nmkdir(\"a\", 0777)\nchown(\"a\", 1000, 1000)\n"
+	      "[2] create_file(\"a/d\", O_CREAT|O_RDWR, 0755)\nopen(\"a/d\", O_RDWR, 0644)\n"
+	      "open(\"a/d\", O_RDWR, 0644)\nfallocate(4, FALLOC_FL_KEEP_SIZE, 0, 1)\n");
+	assert_int_equal(replay(&f, &finding), 1);
+	on = where(&f, 0);
+	assert_int_equal(finding_shrink(&finding, &on, 3000, &err), 0);
+	assert_true(finding.count <= 3);
+	assert_int_equal(finding.calls[finding.count - 1].pid, 1);
+	assert_int_equal(finding.calls[finding.count - 1].fallocate.fd.num, 3);
+	finding_free(&finding);
+	end(&f);
+}
+
+/* A replay that seeks one discrepancy continues behind others. */
+static void others_are_stepped_over(void **state)
+{
+	struct err err = { 0 };
+	struct finding finding;
+	struct replay_on on;
+	struct fixture f;
+
+	/* Link counts of directories are wrong after every mkdir, with a descriptor open. */
+	begin(&f, "reffs!mkdir_nlink",
+	      "open(\"f\", O_RDWR|O_CREAT, 0644)\nmkdir(\"a\", 0755)\nmkdir(\"a/b\", 0755)\n"
+	      "write(3, \"x\", 1)\nrmdir(\"a/b\")\nrmdir(\"a\")\nmkdir(\"c\", 0755)\n");
+	on = where(&f, 0);
+	assert_int_equal(judge_replay(&on, f.calls, f.count, "TREE rmdir nlink", &finding, &err),
+			 0);
+	assert_int_equal(judge_replay(&on, f.calls, f.count, NULL, &finding, &err), 1);
+	assert_int_equal(finding.count, 2);
+	finding_free(&finding);
+	end(&f);
+}
+
 /* Time that is over ends all work; the finding stays as it is. */
 static void work_ends_in_time(void **state)
 {
 	const double over = 1e-9;
+	struct replay_on on, ended;
 	struct finding finding, again;
 	struct fixture f;
 	struct err err = { 0 };
@@ -252,20 +310,20 @@ static void work_ends_in_time(void **state)
 	      "truncate(\"a\", 0)\n");
 	assert_int_equal(replay(&f, &finding), 1);
 	count = finding.count;
-	assert_int_equal(finding_shrink(&finding, f.target, &f.model, 3000, over, &err), 0);
-	assert_int_equal(finding_verify(&finding, f.target, &f.model, 10, over, &err), 0);
+	on = where(&f, 0);
+	ended = where(&f, over);
+	assert_int_equal(finding_shrink(&finding, &ended, 3000, &err), 0);
+	assert_int_equal(finding_verify(&finding, &ended, 10, &err), 0);
 	assert_int_equal(finding.count, count);
 	assert_int_equal(finding.tries, 1); /* the one that showed it */
 	assert_false(finding.shrunk);
-	assert_int_equal(judge_replay(f.target, &f.model, f.calls, f.count, true, over, &again,
-				      &err),
-			 -ETIME);
+	assert_int_equal(judge_replay(&ended, f.calls, f.count, NULL, &again, &err), -ETIME);
 	err = (struct err){ 0 };
 	stop_requested = SIGINT;
-	assert_int_equal(finding_shrink(&finding, f.target, &f.model, 3000, 0, &err), 0);
+	assert_int_equal(finding_shrink(&finding, &on, 3000, &err), 0);
 	stop_requested = 0;
 	assert_false(finding.shrunk);
-	assert_int_equal(finding_shrink(&finding, f.target, &f.model, 3000, 0, &err), 0);
+	assert_int_equal(finding_shrink(&finding, &on, 3000, &err), 0);
 	assert_true(finding.shrunk);
 	assert_true(finding.count < count);
 	finding_free(&finding);
@@ -283,6 +341,87 @@ static void nothing_waits(void **state)
 	end(&f);
 }
 
+static void set_mode(struct inode *inode)
+{
+	inode->mode ^= 0111;
+}
+
+static void set_owner(struct inode *inode)
+{
+	inode->gid++;
+}
+
+static void set_nlink(struct inode *inode)
+{
+	inode->nlink++;
+}
+
+static void set_flags(struct inode *inode)
+{
+	inode->flags ^= 1;
+}
+
+/* A tree with a file whose attribute was changed, compared with the tree before. */
+static size_t facts_of(void (*change)(struct inode *), struct arena *arena, struct fact *ret)
+{
+	struct tree expected, seen;
+	uint64_t ino;
+	size_t count;
+
+	tree_init(&expected, TREE_FIELDS_DEFAULT | TREE_FLAGS, true, 0755, 0, 0);
+	ino = tree_new(&expected, S_IFREG | 0644, 0, 0, 0);
+	tree_link(&expected, TREE_ROOT, "f", 1, ino);
+	tree_settle(&expected);
+	seen = tree_copy(&expected);
+	if (change)
+		change(tree_edit(&seen, ino));
+	tree_settle(&seen);
+	count = facts_find(&expected, &seen, arena, ret);
+	tree_free(&seen);
+	tree_free(&expected);
+	return count;
+}
+
+static void an_attribute_that_differs_is_one_fact(void **state)
+{
+	static const struct {
+		void (*change)(struct inode *);
+		enum fact_kind kind;
+	} rows[] = {
+		{ set_mode, FACT_MODE },
+		{ set_owner, FACT_OWNER },
+		{ set_nlink, FACT_NLINK },
+		{ set_flags, FACT_FLAGS },
+	};
+	struct fact facts[FACTS_MAX];
+	struct arena arena = { 0 };
+
+	assert_int_equal(facts_of(NULL, &arena, facts), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(facts_of(rows[i].change, &arena, facts), 1);
+		assert_int_equal(facts[0].kind, rows[i].kind);
+		assert_string_equal(facts[0].path, "/f");
+	}
+	arena_free(&arena);
+}
+
+/* What was allowed, and nothing else. */
+static void what_is_allowed_is_printed(void **state)
+{
+	struct discrepancy d = { .code = PROBLEM_OUTCOME };
+	struct buf text = BUF_INIT;
+
+	errset_add(&d.allowed, ENOENT);
+	errset_add(&d.allowed, EEXIST);
+	discrepancy_print_allowed(&d, &text);
+	assert_string_equal(buf_str(&text), "ENOENT or EEXIST");
+	buf_clear(&text);
+	d.success_allowed = true;
+	discrepancy_print_allowed(&d, &text);
+	assert_string_equal(buf_str(&text), "success or ENOENT or EEXIST");
+	buf_free(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,11 +430,15 @@ int main(void)
 		cmocka_unit_test(tree_is_judged),
 		cmocka_unit_test(findings_shrink),
 		cmocka_unit_test(findings_are_read_back),
+		cmocka_unit_test(processes_and_descriptors_go),
+		cmocka_unit_test(others_are_stepped_over),
 		cmocka_unit_test(work_ends_in_time),
 		cmocka_unit_test(nothing_waits),
 		cmocka_unit_test(nothing_is_invented),
 		cmocka_unit_test(titles_are_bounded),
 		cmocka_unit_test(data_stays_data_in_a_readme),
+		cmocka_unit_test(an_attribute_that_differs_is_one_fact),
+		cmocka_unit_test(what_is_allowed_is_printed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

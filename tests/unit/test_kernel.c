@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/must.h"
+#include "storage/image.h"
 #include "storage/write_log.h"
 #include "tests/harness/plans.h"
 
@@ -424,6 +425,54 @@ static void nothing_is_left_behind(void **state)
 	pair_each(targets, ARRAY_LEN(targets), seek_leaks);
 }
 
+/* ---- the checker and free space ---- */
+
+/* Open and removed files stay as they are: it is a copy that is unmounted. */
+static void examine(struct pair *p)
+{
+	struct hash before;
+
+	use(p);
+	pair_do(p, "open(\"g\", O_RDWR)");
+	pair_do(p, "unlink(\"g\")");
+	before = pair_seen(p);
+	if (p->target->caps & TARGET_FSCK)
+		pair_do(p, "fsck()");
+	if (p->target->caps & TARGET_SPACE)
+		pair_do(p, "seek_space()");
+	assert_true(hash_equal(pair_seen(p), before));
+	pair_do(p, "write(3, \"abc\", 3)");
+}
+
+static void what_is_healthy_has_a_clean_disk(void **state)
+{
+	pair_each(targets, ARRAY_LEN(targets), examine);
+}
+
+/* What the copy writes when it is unmounted is there, and not in the image of mkfs. */
+static void the_disk_is_as_it_was_written(void **state)
+{
+	static const char name[] = "a-name-on-the-disk";
+	enum target_fate fate = FATE_FINE;
+	struct err err = { 0 };
+	struct image image;
+	struct pair p;
+	int error;
+
+	if (!pair_open(&p, "kernel:ext2", 60, &err))
+		skip();
+	assert_int_equal(p.target->kind->fresh_disk(p.target, &image, &err), 0);
+	assert_null(memmem(image.bytes, image.size, name, strlen(name)));
+	image_free(&image);
+	pair_do(&p, "mkdir(\"a-name-on-the-disk\", 0755)");
+	assert_int_equal(p.target->kind->unmounted_disk(p.target, &image, &error, &fate, &err), 0);
+	assert_int_equal(error, 0);
+	assert_int_equal(fate, FATE_FINE);
+	assert_non_null(memmem(image.bytes, image.size, name, strlen(name)));
+	image_free(&image);
+	pair_close(&p);
+}
+
 /* ---- processes ---- */
 
 static void processes_have_users_and_files_of_their_own(void **state)
@@ -471,6 +520,8 @@ int main(void)
 		cmocka_unit_test(what_is_written_repeats_and_recovers),
 		cmocka_unit_test(the_next_run_writes_the_same),
 		cmocka_unit_test(nothing_is_left_behind),
+		cmocka_unit_test(what_is_healthy_has_a_clean_disk),
+		cmocka_unit_test(the_disk_is_as_it_was_written),
 		cmocka_unit_test(processes_have_users_and_files_of_their_own),
 	};
 

@@ -71,11 +71,12 @@ static void show(struct target *t, const char *text, struct finding *ret)
 	struct call calls[CALLS_MAX];
 	struct err err = { 0 };
 	struct model m;
+	struct replay_on on = { .target = t, .model = &m };
 
 	if (script_parse(&script, "row", text, strlen(text), &err))
 		fail_msg("%s", err.text);
 	target_model(t, &m);
-	if (judge_replay(t, &m, calls, calls_of(&script, calls), true, 0, ret, &err) != 1)
+	if (judge_replay(&on, calls, calls_of(&script, calls), NULL, ret, &err) != 1)
 		fail_msg("%s: no finding, %s:\n%s", t->name, err.text, text);
 	if (finding_prove(ret, t, 0, &err))
 		fail_msg("%s: %s", t->name, err.text);

@@ -109,9 +109,15 @@ static void words_for_a_shell_are_refused(void **state)
 		"daemon *.img", "daemon `x`",         "daemon -o src=$x", "daemon a[12]",
 	};
 	static const char *const fine[] = {
-		"bindfs back {mount}", "sh -c 'bindfs back $0' {mount}",
-		"daemon '$HOME'",      "daemon \\$HOME",
-		"daemon a~",           "x & y",
+		"bindfs back {mount}",
+		"sh -c 'bindfs $0 $1' back {mount}",
+		"sh -c 'x & until [ -e none ]; do kill $! || exit; done' {mount}",
+		"bindfs 'two words' {mount}",
+		"python3 -c 'print(text)'",
+		"daemon '$HOME'",
+		"daemon \\$HOME",
+		"daemon a~",
+		"x & y",
 	};
 	struct err err = { 0 };
 
@@ -121,6 +127,33 @@ static void words_for_a_shell_are_refused(void **state)
 		assert_int_equal(resource_check(fine[i], NULL), 0);
 	assert_int_equal(resource_check("bindfs $HOME", &err), -EINVAL);
 	assert_non_null(strstr(err.text, "$HOME: only a shell"));
+}
+
+/* What a line for another shell names, however it is written. */
+static void texts_that_name_something_are_refused(void **state)
+{
+	static const char *const refused[] = {
+		"sh -c 'bindfs back $0' {mount}",
+		"sh -c 'fuse2fs image' {mount}",
+		"sh -c \"fuse2fs image; x\"",
+		"sh -c fuse2fs\\ image",
+		"env x=y sh -c 'd=back; bindfs x'",
+		"daemon -o 'source=back,name=a b'",
+		"fuse2fs image;true",
+		"daemon <image",
+		"sh -c 'bindfs $HOME $0' {mount}",
+		"sh -c 'bindfs ~/x $0' {mount}",
+		"sh -c 'daemon *.img'",
+		"sh -c 'daemon $(x) $0'",
+	};
+	struct err err = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+		if (resource_check(refused[i], NULL) != -EINVAL)
+			fail_msg("taken: %s", refused[i]);
+	assert_int_equal(resource_check(refused[0], &err), -EINVAL);
+	assert_non_null(strstr(err.text, "back: named inside"));
+	assert_non_null(strstr(err.text, "script file"));
 }
 
 static void one_at_a_time(void **state)
@@ -148,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_command_names),
 		cmocka_unit_test(words_for_a_shell_are_refused),
+		cmocka_unit_test(texts_that_name_something_are_refused),
 		cmocka_unit_test(one_at_a_time),
 	};
 

@@ -26,19 +26,13 @@ static void count_calls(uint64_t count)
 		raise(SIGKILL);
 }
 
-static int counted_call(struct target *t, const struct call *c, struct outcome *ret,
-			enum target_fate *ret_fate, struct err *err)
-{
-	count_calls(1);
-	if (++replayed == replayed_max)
-		stop_requested = SIGINT;
-	return whole->call(t, c, ret, ret_fate, err);
-}
-
+/* A replay asks for a report of every call. */
 static int counted_follow(struct target *t, const struct plan_step *steps, size_t count,
 			  struct plan_report *ret, struct err *err)
 {
 	count_calls(count);
+	if (steps->reported && ++replayed == replayed_max)
+		stop_requested = SIGINT;
 	return whole->follow(t, steps, count, ret, err);
 }
 
@@ -81,7 +75,6 @@ static size_t search(const struct search *s, bool resume, struct explore_figures
 		fail_msg("%s", err.text);
 	whole = t->kind;
 	kind = *whole;
-	kind.call = counted_call;
 	kind.follow = counted_follow;
 	t->kind = &kind;
 	cover_init(&cover);
@@ -142,7 +135,8 @@ static size_t findings_on_disk(const struct search *s)
 }
 
 /* Killed at this part of all its calls and taken up again, a search has as many findings, states
- * and transitions as without. */
+ * and transitions as without. Where there are findings, a search that is taken up again knows them
+ * and steps over what it met for the first time before, so that its states may be others. */
 static void check_kill(struct search s, double part)
 {
 	struct explore_figures straight, resumed;
@@ -159,9 +153,11 @@ static void check_kill(struct search s, double part)
 	before = findings_on_disk(&s);
 	assert_int_equal(search(&s, true, &resumed), findings);
 	assert_true(before <= findings);
-	assert_int_equal(resumed.states, straight.states);
-	assert_int_equal(resumed.transitions, straight.transitions);
-	assert_int_equal(resumed.edges_left, straight.edges_left);
+	if (!findings) {
+		assert_int_equal(resumed.states, straight.states);
+		assert_int_equal(resumed.transitions, straight.transitions);
+		assert_int_equal(resumed.edges_left, straight.edges_left);
+	}
 	remove_dir(&s);
 }
 

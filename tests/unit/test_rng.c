@@ -69,19 +69,6 @@ static void chances(void **state)
 	assert_in_range(hits, 9500, 10500);
 }
 
-static void weights(void **state)
-{
-	static const unsigned weights[] = { 0, 1, 0, 3, 0 };
-	unsigned counts[5] = { 0 };
-	struct rng r;
-
-	rng_seed(&r, 4);
-	for (int i = 0; i < 40000; i++)
-		counts[rng_weighted(&r, weights, 5)]++;
-	assert_int_equal(counts[0] + counts[2] + counts[4], 0);
-	assert_in_range(counts[1], 9500, 10500);
-}
-
 static void fresh_seeds_differ(void **state)
 {
 	assert_true(rng_fresh_seed() != rng_fresh_seed());
@@ -94,7 +81,6 @@ int main(void)
 		cmocka_unit_test(a_seed_repeats),
 		cmocka_unit_test(below_is_below_and_reaches_all),
 		cmocka_unit_test(chances),
-		cmocka_unit_test(weights),
 		cmocka_unit_test(fresh_seeds_differ),
 	};
 

@@ -54,11 +54,18 @@ static struct finding make(enum problem code, const char *signature, unsigned sh
 	return f;
 }
 
+static void add_finding(struct run *r, const struct finding *f)
+{
+	run_meet(r, f, NULL);
+	run_update(r, f, NULL);
+	run_settle(r);
+}
+
 static void add(struct run *r, enum problem code, const char *signature, unsigned shown)
 {
 	struct finding f = make(code, signature, shown);
 
-	run_add(r, &f, NULL);
+	add_finding(r, &f);
 	finding_free(&f);
 }
 
@@ -146,7 +153,7 @@ static void a_log_is_evidence(void **state)
 
 	f.discrepancy.in_log = true;
 	open_run(&r);
-	run_add(&r, &f, NULL);
+	add_finding(&r, &f);
 	assert_int_equal(json_array_size(r.findings), 1);
 	assert_true(exists("findings/001-KERNEL/README.md"));
 	finding_free(&f);

@@ -1,11 +1,15 @@
 /* test_scan.c -- a directory made by system calls is the tree made by functions. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -368,8 +372,182 @@ static void without_a_root_there_is_no_tree(void **state)
 	scanner_free(taker);
 }
 
+/* ---- entries against what they name ---- */
+
+static const struct scan_options with_entries = { .fields = TREE_FIELDS_DEFAULT | TREE_ENTRIES };
+
+/* What the file system says about one name is another thing, or it does not say it at all. */
+static struct {
+	const char *name;
+	uint64_t ino; /* added to d_ino */
+	int type;     /* -1: as it is */
+	bool absent;
+} lie;
+
+static void tell_lie(struct dirent64 *entry)
+{
+	if (!lie.name || strcmp(entry->d_name, lie.name) != 0)
+		return;
+	entry->d_ino += lie.ino;
+	if (lie.type >= 0)
+		entry->d_type = (unsigned char)lie.type;
+	if (lie.absent)
+		strcpy(entry->d_name, "f"); /* as long as "." at least, and listed twice then */
+}
+
+/* In place of the library's. */
+ssize_t getdents64(int fd, void *buffer, size_t size)
+{
+	ssize_t n = syscall(SYS_getdents64, fd, buffer, size);
+
+	for (ssize_t at = 0; at < n;) {
+		struct dirent64 *entry = (struct dirent64 *)((char *)buffer + at);
+
+		tell_lie(entry);
+		at += entry->d_reclen;
+	}
+	return n;
+}
+
+/* The directory that the tests are in may be of a file system whose entries are not to be judged.
+ */
+static bool entries_are_sound(void)
+{
+	struct statfs fs;
+
+	return !fstatfs(dir_fd, &fs) &&
+	       (fs.f_type == TMPFS_MAGIC || fs.f_type == EXT4_SUPER_MAGIC ||
+		fs.f_type == XFS_SUPER_MAGIC);
+}
+
+/* The lie gives this line and no other. */
+static void expect_line(const char *line)
+{
+	struct tree plain, t;
+	struct buf out = BUF_INIT;
+
+	plain = take(&usual);
+	t = take(&with_entries);
+	tree_diff(&plain, &t, 10, &out);
+	assert_string_equal(buf_str(&out), line);
+	assert_int_equal(hash_equal(tree_hash(&plain), tree_hash(&t)), !*line);
+	tree_free(&plain);
+	tree_free(&t);
+	buf_free(&out);
+}
+
+static int in_directory_without_lies(void **state)
+{
+	memset(&lie, 0, sizeof(lie));
+	lie.type = -1;
+	in_new_directory(state);
+	assert_int_equal(mkdirat(dir_fd, "d", 0755), 0);
+	assert_int_equal(mkdirat(dir_fd, "d/e", 0755), 0);
+	make_file_at(dir_fd, "d/f", "data", 4);
+	assert_int_equal(linkat(dir_fd, "d/f", dir_fd, "g", 0), 0);
+	assert_int_equal(mkfifoat(dir_fd, "p", 0600), 0);
+	return 0;
+}
+
+static void true_entries_are_not_remarked(void **state)
+{
+	if (!entries_are_sound())
+		skip();
+	expect_line("");
+}
+
+static void a_wrong_inode_number_is_remarked(void **state)
+{
+	lie.name = "g";
+	lie.ino = 1;
+	expect_line("/: d_ino of \"g\" is not st_ino of what it names\n");
+}
+
+static void a_wrong_type_is_remarked(void **state)
+{
+	lie.name = "p";
+	lie.type = DT_REG;
+	expect_line("/: d_type of \"p\" is not the type of what it names\n");
+	lie.type = DT_UNKNOWN;
+	expect_line("");
+}
+
+/* Above the root the scan knows nothing. */
+static void a_wrong_parent_is_remarked(void **state)
+{
+	lie.name = "..";
+	lie.ino = 1;
+	expect_line("/d: d_ino of \"..\" is not st_ino of what it names\n"
+		    "/d/e: d_ino of \"..\" is not st_ino of what it names\n");
+	lie.ino = 0;
+	lie.type = DT_LNK;
+	expect_line("/: d_type of \"..\" is not the type of what it names\n"
+		    "/d: d_type of \"..\" is not the type of what it names\n"
+		    "/d/e: d_type of \"..\" is not the type of what it names\n");
+}
+
+static void a_wrong_dot_is_remarked(void **state)
+{
+	assert_int_equal(unlinkat(dir_fd, "d/e", AT_REMOVEDIR), 0);
+	lie.name = ".";
+	lie.ino = 1;
+	expect_line("/: d_ino of \".\" is not st_ino of what it names\n"
+		    "/d: d_ino of \".\" is not st_ino of what it names\n");
+}
+
+/* Without its ".", a directory has another name twice here. */
+static void an_absent_dot_is_remarked(void **state)
+{
+	struct tree t;
+	uint64_t d;
+
+	lie.name = ".";
+	lie.absent = true;
+	t = take(&with_entries);
+	d = tree_find(&t, TREE_ROOT, "d", 1)->ino;
+	assert_non_null(tree_find(&t, d, "/absent:.", strlen("/absent:.")));
+	assert_null(tree_find(&t, d, "/absent:..", strlen("/absent:..")));
+	assert_non_null(tree_find(&t, d, "/twice", strlen("/twice")));
+	tree_free(&t);
+}
+
+/* Fields decide what is judged. */
+static void what_means_nothing_is_not_remarked(void **state)
+{
+	struct scan_options types = { .fields = TREE_FIELDS_DEFAULT | TREE_ENTRY_TYPE };
+	struct tree plain = take(&usual), t;
+
+	lie.name = "g";
+	lie.ino = 1;
+	t = take(&types);
+	assert_true(hash_equal(tree_hash(&plain), tree_hash(&t)));
+	tree_free(&t);
+	lie.type = DT_DIR;
+	t = take(&types);
+	assert_false(hash_equal(tree_hash(&plain), tree_hash(&t)));
+	tree_free(&t);
+	tree_free(&plain);
+}
+
+/* What is remarked does not become part of a tree that calls continue from. */
+static void remarks_are_not_adopted(void **state)
+{
+	struct tree plain = take(&usual), t;
+
+	lie.name = "g";
+	lie.ino = 1;
+	t = take(&with_entries);
+	tree_adopt(&t);
+	tree_adopt(&plain);
+	assert_true(hash_equal(tree_hash(&plain), tree_hash(&t)));
+	tree_free(&t);
+	tree_free(&plain);
+}
+
 int main(void)
 {
+#define ENTRIES(name) \
+	cmocka_unit_test_setup_teardown(name, in_directory_without_lies, remove_directory)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, in_new_directory, remove_directory)
 	const struct CMUnitTest tests[] = {
 		TEST(an_empty_directory),
@@ -386,6 +564,14 @@ int main(void)
 		TEST(depth_has_no_end),
 		TEST(a_walk_leaves_no_descriptor_and_can_be_repeated),
 		TEST(without_a_root_there_is_no_tree),
+		ENTRIES(true_entries_are_not_remarked),
+		ENTRIES(a_wrong_inode_number_is_remarked),
+		ENTRIES(a_wrong_type_is_remarked),
+		ENTRIES(a_wrong_parent_is_remarked),
+		ENTRIES(a_wrong_dot_is_remarked),
+		ENTRIES(an_absent_dot_is_remarked),
+		ENTRIES(what_means_nothing_is_not_remarked),
+		ENTRIES(remarks_are_not_adopted),
 	};
 
 	return cmocka_run_group_tests_name("take", tests, NULL, NULL);

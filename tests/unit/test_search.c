@@ -262,7 +262,8 @@ static void long_histories_begin_anew(void **state)
 	search.options.calls = 20000;
 	must_run(&search, &figures);
 	assert_true(figures.resets >= 20000 / 700);
-	assert_int_equal(figures.transitions, figures.calls);
+	/* Hardly a call was made twice in the same state: those by which the tour left one. */
+	assert_true(figures.transitions > figures.calls / 10 * 9);
 	search.target = "reffs!unlink_shared";
 	search.options.findings_max = 1;
 	must_run(&search, &figures);

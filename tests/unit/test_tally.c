@@ -11,9 +11,13 @@ static void open_tiny(struct universe *u, struct tally *t)
 		fail_msg("%s", err.text);
 	tally_init(t, u, NULL);
 	/* Everything was seen often: no other weight moves. */
-	for (uint64_t call = 0; call < u->calls; call++)
+	for (uint64_t n = 0; n < u->calls; n++) {
+		struct call call;
+
+		universe_call(u, n, &call);
 		for (int i = 0; i < 1000; i++)
-			tally_count(t, (uint32_t)call, universe_op_of(u, call), 0);
+			tally_count(t, (uint32_t)n, &call, 0);
+	}
 	tally_adapt(t);
 }
 

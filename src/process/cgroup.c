@@ -1,8 +1,9 @@
 /* cgroup.c -- finds the unified hierarchy, and makes a new group in it. */
-#include "cover/cgroup.h"
+#include "process/cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <mntent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +14,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/must.h"
+#include "base/clock.h"
+#include "process/descriptors.h"
+
+enum { MOMENT_US = 1000, EMPTY_MS = 5000 };
 
 /* Where the unified hierarchy is mounted. */
 static bool find_cgroup_mount(struct buf *out)
@@ -50,14 +54,14 @@ static bool find_own(struct buf *out)
 	return found;
 }
 
-static bool move_into(int dir, const char *procs, const char *pid)
+static bool cgroup_write(int dir, const char *name, const char *text)
 {
-	int fd = openat(dir, procs, O_WRONLY | O_CLOEXEC);
-	bool moved = fd >= 0 && write(fd, pid, strlen(pid)) > 0;
+	int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
+	bool written = fd >= 0 && write(fd, text, strlen(text)) > 0;
 
 	if (fd >= 0)
 		close(fd);
-	return moved;
+	return written;
 }
 
 /* Calls the function with every process in the group, and what to do. */
@@ -76,7 +80,7 @@ static void cgroup_each(const struct cgroup *g,
 
 static void cgroup_send_back(const struct cgroup *g, const char *pid, int unused)
 {
-	move_into(g->fd, "../cgroup.procs", pid);
+	cgroup_write(g->fd, "../cgroup.procs", pid);
 }
 
 static void cgroup_kill_one(const struct cgroup *g, const char *pid, int signal)
@@ -91,16 +95,30 @@ void cgroup_signal(const struct cgroup *g, int signal)
 		cgroup_each(g, cgroup_kill_one, signal);
 }
 
-/* Those that are in it go back to our own group, or end. */
-static void cgroup_empty(const struct cgroup *g, bool kill_all)
+/* Removes the group as soon as it is empty, for so long: true unless some process stays in it. */
+static bool cgroup_await_empty(const struct cgroup *g, int64_t ms,
+			       void (*hurry)(const struct cgroup *))
 {
-	for (int tries = 0; tries < 1000 && rmdir(g->path) && errno == EBUSY; tries++) {
-		if (kill_all)
-			cgroup_signal(g, SIGKILL);
-		else
-			cgroup_each(g, cgroup_send_back, 0);
-		usleep(1000); /* a process that has ended stays for a moment */
+	int64_t until_ms = clock_ms() + ms;
+
+	while (rmdir(g->path) && errno == EBUSY) {
+		if (clock_ms() > until_ms)
+			return false;
+		if (hurry)
+			hurry(g);
+		usleep(MOMENT_US); /* a process that has ended stays for a moment */
 	}
+	return true;
+}
+
+static void cgroup_send_all_back(const struct cgroup *g)
+{
+	cgroup_each(g, cgroup_send_back, 0);
+}
+
+static void cgroup_kill_all(const struct cgroup *g)
+{
+	cgroup_signal(g, SIGKILL);
 }
 
 /* A process that outlives us, however we end, and removes the group when no process holds the other
@@ -108,7 +126,6 @@ static void cgroup_empty(const struct cgroup *g, bool kill_all)
  * with us. It takes no part in anything else: signals, terminal, output. */
 static _Noreturn void cgroup_guard(struct cgroup *g, int pipe_fd)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t all;
 	ssize_t got;
 	char byte;
@@ -116,12 +133,14 @@ static _Noreturn void cgroup_guard(struct cgroup *g, int pipe_fd)
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	setsid();
-	for (int fd = 0; fd < 3; fd++)
-		dup2(null, fd);
+	descriptors_keep(&pipe_fd, 1);
 	while ((got = read(pipe_fd, &byte, 1)) < 0 && errno == EINTR)
 		;
 	g->fd = open(g->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cgroup_empty(g, got != 1);
+	if (got == 1)
+		cgroup_await_empty(g, EMPTY_MS, cgroup_send_all_back);
+	else if (!cgroup_await_empty(g, g->patience_ms, NULL))
+		cgroup_await_empty(g, EMPTY_MS, cgroup_kill_all);
 	_exit(0);
 }
 
@@ -142,17 +161,18 @@ static bool cgroup_start_guard(struct cgroup *g)
 }
 
 /* The guard first: the group is removed at whatever moment we are killed. */
-bool cgroup_make(struct cgroup *g)
+bool cgroup_make(struct cgroup *g, const char *purpose, int64_t patience_ms)
 {
+	static unsigned count;
 	struct buf path = BUF_INIT;
 	struct stat st;
 
-	*g = (struct cgroup){ .fd = -1, .guard_fd = -1 };
+	*g = (struct cgroup){ .fd = -1, .guard_fd = -1, .patience_ms = patience_ms };
 	if (!find_cgroup_mount(&path) || !find_own(&path)) {
 		buf_free(&path);
 		return false;
 	}
-	buf_addf(&path, "/assay-cover-%d", (int)getpid());
+	buf_addf(&path, "/assay-%s-%d-%u", purpose, (int)getpid(), count++);
 	g->path = path.data;
 	if (cgroup_start_guard(g) && !mkdir(g->path, 0755))
 		g->fd = open(g->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -166,19 +186,28 @@ bool cgroup_make(struct cgroup *g)
 
 bool cgroup_join(const struct cgroup *g)
 {
-	return move_into(g->fd, "cgroup.procs", "0");
+	return cgroup_write(g->fd, "cgroup.procs", "0");
 }
 
+bool cgroup_bound_memory(const struct cgroup *g, uint64_t bytes)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, bytes);
+	return cgroup_write(g->fd, "memory.max", text);
+}
+
+/* The guard does it, as it would without us. */
 void cgroup_remove(struct cgroup *g)
 {
 	if (!g->path)
 		return;
-	if (g->guard > 0 && write(g->guard_fd, "", 1) == 1) {
+	if (g->guard > 0 && write(g->guard_fd, "", 1) != 1)
+		g->guard = 0; /* it is gone, and we never wait for it */
+	if (g->guard_fd >= 0)
 		close(g->guard_fd);
+	if (g->guard > 0)
 		waitpid(g->guard, NULL, 0);
-	} else if (g->guard_fd >= 0) {
-		close(g->guard_fd);
-	}
 	if (g->fd >= 0)
 		close(g->fd);
 	free(g->path);

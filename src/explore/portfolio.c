@@ -1,0 +1,420 @@
+/* portfolio.c -- several searches of one target that take turns. */
+#include "explore/portfolio.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/must.h"
+#include "explore/explorer.h"
+
+/* Calls of a first turn; later turns of a search are longer, up to the maximum. */
+enum { TURN_CALLS = 2048, TURN_CALLS_MAX = 1 << 16 };
+/* Where calls are slow, a turn takes at most this part of the time there is, and at least this
+ * long.
+ */
+static const double turn_share = 0.04, turn_min_seconds = 0.5;
+/* What a new outcome of an operation counts for, compared to new features of a state; and how many
+ * new points of code count as much. */
+static const double outcome_worth = 16, points_worth = 4;
+
+struct portfolio_member {
+	struct explorer x;
+	struct explore_options options;
+	char name[64];
+	double cost; /* of a call, compared to that of a tour */
+	uint64_t turns;
+	uint64_t shapes, outcomes, calls; /* before the present turn */
+	uint32_t points;
+	double yield, seconds;
+	bool over;
+	bool spared; /* another search has exhausted the same universe */
+};
+
+struct portfolio {
+	const struct explore_options *options;
+	struct portfolio_member *members;
+	size_t count;
+	struct hash_map visited;
+	struct kernel_watch watch;
+	struct oracle oracle;
+	uint64_t turns;
+	bool taken_up; /* what an earlier part of the run left is */
+	const char *end;
+};
+
+/* ---- which searches ---- */
+
+static const struct portfolio_row {
+	const char *profile;
+	enum strategy strategy;
+	unsigned needs, not_with; /* enum target_cap */
+} portfolio_rows[] = {
+	{ "default", STRATEGY_TOUR, 0, 0 },
+	{ "default", STRATEGY_RANDOM, 0, 0 },
+	{ "sizes", STRATEGY_RANDOM, 0, 0 },
+	{ "descriptors", STRATEGY_TOUR, 0, 0 },
+	{ "permissions", STRATEGY_TOUR, TARGET_PROCESSES, 0 },
+	{ "xattr", STRATEGY_RANDOM, 0, 0 },
+	{ "descriptors", STRATEGY_RANDOM, 0, 0 },
+	{ "forms", STRATEGY_RANDOM, 0, 0 },
+	{ "wide", STRATEGY_RANDOM, 0, 0 },
+	{ "deep", STRATEGY_RANDOM, 0, 0 },
+	{ "sizes", STRATEGY_TOUR, 0, 0 },
+	{ "xattr", STRATEGY_TOUR, 0, 0 },
+	{ "enospc", STRATEGY_RANDOM, 0, 0 },
+	{ "tiny", STRATEGY_BFS, TARGET_SAVE, 0 },
+	{ "default", STRATEGY_BEST, TARGET_SAVE, 0 },
+	{ "default", STRATEGY_REMOUNT, TARGET_REMOUNT, TARGET_SAVE },
+};
+
+/* A profile of the user's, by each strategy. */
+static const struct portfolio_row strategy_rows[] = {
+	{ NULL, STRATEGY_TOUR, 0, 0 },
+	{ NULL, STRATEGY_RANDOM, 0, 0 },
+	{ NULL, STRATEGY_BEST, TARGET_SAVE, 0 },
+	{ NULL, STRATEGY_REMOUNT, TARGET_REMOUNT, TARGET_SAVE },
+};
+
+static bool portfolio_row_suits(const struct portfolio_row *row, const struct target *t,
+				bool walks_only)
+{
+	if (strategy_branches(row->strategy) && (walks_only || !t->kind->save || !t->kind->restore))
+		return false;
+	return !(row->needs & ~t->caps) && !(row->not_with & t->caps);
+}
+
+size_t portfolio_list(const struct target *t, const char *profile, bool walks_only,
+		      struct portfolio_search ret[PORTFOLIO_MAX])
+{
+	const struct portfolio_row *rows = profile ? strategy_rows : portfolio_rows;
+	size_t row_count = profile ? ARRAY_LEN(strategy_rows) : ARRAY_LEN(portfolio_rows);
+	size_t count = 0;
+
+	_Static_assert(ARRAY_LEN(portfolio_rows) <= PORTFOLIO_MAX, "they fit");
+	for (size_t i = 0; i < row_count; i++)
+		if (portfolio_row_suits(&rows[i], t, walks_only))
+			ret[count++] = (struct portfolio_search){
+				.profile = profile ? profile : rows[i].profile,
+				.strategy = rows[i].strategy,
+			};
+	return count;
+}
+
+/* ---- the searches together ---- */
+
+static void figures_add(struct explore_figures *to, const struct explore_figures *f)
+{
+	to->calls += f->calls;
+	to->shapes += f->shapes;
+	to->depth = f->depth > to->depth ? f->depth : to->depth;
+	to->beyond += f->beyond;
+	to->surprises += f->surprises;
+	to->repeats += f->repeats;
+	to->resets += f->resets;
+	to->kernel_notes += f->kernel_notes;
+	to->differences += f->differences;
+	to->state_bytes += f->state_bytes;
+	to->edge_bytes += f->edge_bytes;
+}
+
+static struct explore_figures portfolio_figures(const struct portfolio *p)
+{
+	struct explore_figures all = { .exhausted = p->count > 0, .end = p->end };
+
+	for (size_t i = 0; i < p->count; i++) {
+		const struct portfolio_member *m = &p->members[i];
+
+		figures_add(&all, &m->x.figures);
+		if (m->spared)
+			continue;
+		all.transitions += m->x.figures.transitions;
+		all.edges_left += m->x.figures.edges_left;
+		all.exhausted &= m->x.figures.exhausted;
+	}
+	all.states = p->visited.count; /* some were reached by several searches */
+	return all;
+}
+
+static void portfolio_progress(void *to, const struct explore_figures *one, const struct run *run)
+{
+	const struct portfolio *p = to;
+	struct explore_figures all = portfolio_figures(p);
+
+	p->options->progress(p->options->progress_to, &all, run);
+}
+
+/* A call of a tour costs itself and a scan; the others save and restore, or unmount and mount. */
+static double strategy_cost(enum strategy s)
+{
+	if (s == STRATEGY_REMOUNT)
+		return 16;
+	return strategy_branches(s) ? 4 : 1;
+}
+
+static int member_open(struct portfolio *p, struct portfolio_member *m,
+		       struct portfolio_search *search, struct target *t, struct run *run,
+		       struct err *err)
+{
+	size_t number = (size_t)(m - p->members);
+
+	m->options = *p->options;
+	snprintf(m->name, sizeof(m->name), "%.40s-%s", search->universe.name,
+		 strategy_names[search->strategy]);
+	for (char *c = m->name; *c; c++)
+		if (*c == '/')
+			*c = '_';
+	m->options.name = m->name;
+	m->options.strategy = search->strategy;
+	m->options.seed += number;
+	m->options.calls = 0;
+	m->options.memory_max /= p->count;
+	m->options.resume = p->options->resume && checkpoint_is_there(run->dir, m->name);
+	m->options.progress = p->options->progress ? portfolio_progress : NULL;
+	m->options.progress_to = p;
+	m->cost = strategy_cost(search->strategy);
+	m->yield = INFINITY;
+	if (explorer_open(&m->x, &m->options, t, &search->universe, run, err))
+		return -err->code;
+	m->x.visited = &p->visited;
+	m->x.watch = &p->watch;
+	m->x.oracle = &p->oracle;
+	return 0;
+}
+
+/* ---- turns ---- */
+
+/* Every other turn is that of the search whose calls have cost the least so far; the turns between
+ * are those of the one that yields the most. */
+static struct portfolio_member *portfolio_next(const struct portfolio *p)
+{
+	struct portfolio_member *next = NULL;
+	double best = 0, score;
+
+	for (size_t i = 0; i < p->count; i++) {
+		struct portfolio_member *m = &p->members[i];
+
+		if (m->over)
+			continue;
+		score = p->turns % 2 && m->turns ? m->yield : -(double)m->x.figures.calls * m->cost;
+		if (!m->turns)
+			score = INFINITY;
+		if (!next || score > best) {
+			next = m;
+			best = score;
+		}
+	}
+	return next;
+}
+
+static uint64_t portfolio_calls_left(const struct portfolio *p)
+{
+	uint64_t made = portfolio_figures(p).calls, max = p->options->calls;
+
+	if (!max)
+		return UINT64_MAX;
+	return made < max ? max - made : 0;
+}
+
+static void member_set_bounds(const struct portfolio *p, struct portfolio_member *m)
+{
+	double seconds = p->options->seconds;
+	uint64_t calls = TURN_CALLS * (m->turns + 1), left = portfolio_calls_left(p);
+
+	if (calls > TURN_CALLS_MAX)
+		calls = TURN_CALLS_MAX;
+	calls = (uint64_t)((double)calls / m->cost);
+	m->x.slice_calls = m->x.figures.calls + (calls < left ? calls : left);
+	if (seconds > 0)
+		m->x.slice_until_seconds =
+			clock_seconds() + fmax(seconds * turn_share, turn_min_seconds);
+}
+
+static uint32_t member_points(const struct portfolio_member *m)
+{
+	return m->x.reached ? m->x.reached->count : 0;
+}
+
+/* What the last turn brought, for what it cost; earlier turns count half as much each. */
+static void member_weigh(struct portfolio_member *m)
+{
+	double calls = (double)(m->x.figures.calls - m->calls) * m->cost;
+	uint64_t outcomes = tally_outcomes(&m->x.tally);
+	double gain = (double)(m->x.figures.shapes - m->shapes) +
+		      (double)(outcomes - m->outcomes) * outcome_worth +
+		      (double)(member_points(m) - m->points) / points_worth;
+	double yield = calls > 0 ? gain / calls : 0;
+
+	m->yield = isinf(m->yield) ? yield : (m->yield + yield) / 2;
+	m->shapes = m->x.figures.shapes;
+	m->outcomes = outcomes;
+	m->calls = m->x.figures.calls;
+	m->turns++;
+}
+
+/* States that an earlier part of the run has reached. */
+static void member_recall_states(struct portfolio *p, const struct portfolio_member *m)
+{
+	for (uint32_t n = 0; n < m->x.graph.count; n++)
+		if (graph_node(&m->x.graph, n)->reached)
+			hash_map_put(&p->visited, graph_node(&m->x.graph, n)->hash, NULL);
+}
+
+static int member_begin(struct portfolio *p, struct portfolio_member *m, struct err *err)
+{
+	int status;
+
+	if (m->turns)
+		return explorer_reset(&m->x, err);
+	status = explorer_begin(&m->x, err);
+	if (m->options.resume)
+		member_recall_states(p, m);
+	if (status >= 0 && p->options->resume && !p->taken_up) {
+		p->taken_up = true;
+		status = explorer_take_up(&m->x, err);
+	}
+	m->calls = m->x.figures.calls;
+	return status;
+}
+
+static int portfolio_turn(struct portfolio *p, struct portfolio_member *m, struct err *err)
+{
+	double from = clock_seconds();
+	int status = member_begin(p, m, err);
+
+	if (status < 0)
+		return status;
+	m->points = member_points(m);
+	member_set_bounds(p, m);
+	status = explorer_work(&m->x, err);
+	/* What it has begun to check is about its own history. */
+	if (status >= 0)
+		status = m->x.figures.end ? oracle_end(&m->x, err) : oracle_wait(&m->x, err);
+	member_weigh(m);
+	m->seconds += clock_seconds() - from;
+	p->turns++;
+	return status;
+}
+
+/* Has the search ended by something that is over for all of them? */
+static bool member_ends_all(const struct portfolio_member *m)
+{
+	static const char *const own[] = { "exhausted", "unreachable", "depth", "memory" };
+
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (!strcmp(m->x.figures.end, own[i]))
+			return false;
+	return true;
+}
+
+/* Where one search has made every call in every state, the others in the same universe have nothing
+ * to add. */
+static void portfolio_spare(struct portfolio *p, const struct portfolio_member *exhausted)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		struct portfolio_member *m = &p->members[i];
+
+		if (m != exhausted && !m->x.figures.exhausted &&
+		    !strcmp(m->x.universe->name, exhausted->x.universe->name))
+			m->over = m->spared = true;
+	}
+}
+
+static int portfolio_run(struct portfolio *p, struct err *err)
+{
+	struct portfolio_member *m = NULL;
+	int status = 0;
+
+	while (status >= 0 && !p->end) {
+		m = portfolio_next(p);
+		if (!m) {
+			p->end = "exhausted";
+		} else if (!portfolio_calls_left(p)) {
+			p->end = "calls";
+		} else {
+			status = portfolio_turn(p, m, err);
+			m->over = m->x.figures.end != NULL;
+			if (m->x.figures.exhausted)
+				portfolio_spare(p, m);
+			if (m->over && member_ends_all(m))
+				p->end = m->x.figures.end;
+		}
+	}
+	if (status < 0 && m)
+		watch_kernel(&m->x); /* its log may say what ended us */
+	return status;
+}
+
+/* ---- the end ---- */
+
+static void portfolio_report(const struct portfolio *p, struct run *run)
+{
+	json_t *rows = json_array();
+
+	for (size_t i = 0; i < p->count; i++) {
+		const struct portfolio_member *m = &p->members[i];
+		const struct explore_figures *f = &m->x.figures;
+
+		json_array_append_new(
+			rows, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:f}", "profile",
+					m->x.universe->name, "strategy",
+					strategy_names[m->options.strategy], "calls",
+					(json_int_t)f->calls, "transitions",
+					(json_int_t)f->transitions, "states", (json_int_t)f->states,
+					"shapes", (json_int_t)f->shapes, "seconds", m->seconds));
+	}
+	json_object_set_new(run->figures, "searches", rows);
+}
+
+static int portfolio_checkpoint(const struct portfolio *p, struct err *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < p->count && status >= 0; i++)
+		if (p->members[i].turns)
+			status = checkpoint_write(&p->members[i].x, err);
+	return status;
+}
+
+int explore_portfolio(const struct explore_options *o, struct portfolio_search *searches,
+		      size_t count, struct target *t, struct run *run, struct cover *cover,
+		      struct explore_figures *ret, struct err *err)
+{
+	struct portfolio p = { .options = o, .visited = HASH_MAP_INIT };
+	struct cover possible = { 0 }; /* what the universes have */
+	size_t opened = 0;
+	int status = 0;
+
+	must(count);
+	p.members = must_alloc(count * sizeof(*p.members));
+	p.count = count;
+	kernel_watch_open(&p.watch, o->kernel_log, t);
+	for (; opened < count && !status; opened += !status)
+		status = member_open(&p, &p.members[opened], &searches[opened], t, run, err);
+	p.count = opened;
+	if (!status) {
+		oracle_begin(&p.oracle, &p.members[0].x);
+		status = portfolio_run(&p, err);
+	}
+	if (status >= 0)
+		status = portfolio_checkpoint(&p, err);
+	portfolio_report(&p, run);
+	for (size_t i = 0; i < opened; i++) {
+		tally_possible(&p.members[i].x.tally, &possible);
+		explorer_close(&p.members[i].x, cover, &p.members[i].x.figures);
+	}
+	*ret = portfolio_figures(&p);
+	oracle_free(&p.oracle, ret);
+	cover_add(&possible, cover);
+	ret->inputs = cover_inputs(&possible);
+	ret->inputs_seen = cover_inputs(cover);
+	ret->outcomes_seen = cover_outcomes(cover);
+	cover_free(&possible);
+	kernel_watch_close(&p.watch);
+	hash_map_free(&p.visited);
+	free(p.members);
+	return status;
+}

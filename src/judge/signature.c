@@ -1,0 +1,124 @@
+/* signature.c -- what a discrepancy of a tree is known by. */
+#include "judge/signature.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- how it differs ---- */
+
+static const char *signature_of_numbers(uint64_t expected, uint64_t seen)
+{
+	return seen < expected ? "too small" : "too large";
+}
+
+static bool bytes_are_zero(const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
+/* Lost data reads as zeros; data that should be gone, or never was there, is stale. */
+static const char *signature_of_data(const struct fact *fact, const struct tree *expected,
+				     const struct tree *seen)
+{
+	char e[FACT_BYTES_MAX], s[FACT_BYTES_MAX];
+	size_t e_len, s_len;
+
+	e_len = tree_read(expected, fact_inode(expected, fact->path), fact->offset, e, sizeof(e));
+	s_len = tree_read(seen, fact_inode(seen, fact->path), fact->offset, s, sizeof(s));
+	if (bytes_are_zero(s, s_len))
+		return "zeros";
+	return bytes_are_zero(e, e_len) ? "stale" : "other";
+}
+
+static const char *signature_how(const struct fact *fact, const struct tree *expected,
+				 const struct tree *seen)
+{
+	const struct inode *e = tree_inode(expected, fact_inode(expected, fact->path));
+	const struct inode *s = tree_inode(seen, fact_inode(seen, fact->path));
+
+	if (!e || !s)
+		return "";
+	switch (fact->kind) {
+	case FACT_SIZE:
+		return signature_of_numbers(e->size, s->size);
+	case FACT_NLINK:
+		return signature_of_numbers(e->nlink, s->nlink);
+	case FACT_DATA:
+		return signature_of_data(fact, expected, seen);
+	default:
+		return "";
+	}
+}
+
+/* ---- where ---- */
+
+/* Is it the object that the path names, or the directory that this one lies in? */
+static bool signature_is_at(const char *where, const char *path, const struct tree *t)
+{
+	size_t len = strlen(path), parent = len;
+	uint64_t ino;
+
+	while (parent && path[parent - 1] != '/')
+		parent--;
+	if (!strcmp(where, "/") && !parent)
+		return true;
+	if (parent && strlen(where) == parent && !strncmp(where + 1, path, parent - 1))
+		return true;
+	ino = fact_inode(t, where);
+	return !strcmp(where + 1, path) || (ino && ino == fact_inode(t, path));
+}
+
+/* Is it another object than those that the call names? Only paths from the root are looked at, and
+ * descriptors are not looked through. */
+static bool signature_is_elsewhere(const struct call *c, const char *where, const struct state *s)
+{
+	const struct op_info *info = &op_table[c->op];
+	const struct process *process = state_process(s, c->pid);
+	bool named = false;
+
+	if (!process || process->cwd != TREE_ROOT)
+		return false;
+
+	for (unsigned i = 0; i < info->args; i++) {
+		if (info->arg[i].kind == KIND_FD || info->arg[i].kind == KIND_DH)
+			return false;
+		if (info->arg[i].kind != KIND_PATH || !c->arg[i].text)
+			continue;
+		named = true;
+		if (signature_is_at(where, c->arg[i].text, &s->tree))
+			return false;
+	}
+	return named;
+}
+
+static bool signature_is_directory(const struct fact *fact, const struct tree *expected)
+{
+	const struct inode *inode = tree_inode(expected, fact_inode(expected, fact->path));
+
+	return inode && S_ISDIR(inode->mode);
+}
+
+void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const struct fact *fact,
+		       const struct state *expected, const struct tree *seen)
+{
+	const char *words[3];
+	size_t count = 0, len;
+
+	len = (size_t)snprintf(ret, SIGNATURE_MAX, "TREE %s %s",
+			       op_table[op_table[c->op].base].name,
+			       fact ? fact_names[fact->kind] : "tree");
+	if (!fact)
+		return;
+	words[count] = signature_how(fact, &expected->tree, seen);
+	count += words[count][0] != '\0';
+	if (signature_is_directory(fact, &expected->tree))
+		words[count++] = "directory";
+	if (signature_is_elsewhere(c, fact->path, expected))
+		words[count++] = "elsewhere";
+	for (size_t i = 0; i < count; i++)
+		len += (size_t)snprintf(ret + len, SIGNATURE_MAX - len, "%s%s%s", i ? ", " : " (",
+					words[i], i + 1 == count ? ")" : "");
+}

@@ -1,0 +1,17 @@
+/* signature.h -- what a discrepancy of a tree is known by.
+ *
+ * "TREE truncate data (stale, elsewhere)": problem, base call, what differs and, in parentheses,
+ * how it differs and where. No path and no number is part of it, so that one cause keeps one
+ * signature while its calls are shrunk; and causes that differ in what is wrong have different
+ * ones, so that a known one does not hide another. */
+#ifndef JUDGE_SIGNATURE_H
+#define JUDGE_SIGNATURE_H
+
+#include "judge/discrepancy.h"
+
+/* fact: the heaviest, of what differs after the call; NULL if none is known. expected: the model's
+ * state after it. */
+void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const struct fact *fact,
+		       const struct state *expected, const struct tree *seen);
+
+#endif

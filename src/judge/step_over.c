@@ -1,0 +1,77 @@
+/* step_over.c -- the model continues from what the file system really has. */
+#include "judge/step_over.h"
+
+#include "tree/take_over.h"
+
+/* May the call have changed what a process holds: a descriptor, its offset, a directory stream? */
+static bool step_over_is_hidden(const struct call *c)
+{
+	const struct op_info *info = &op_table[c->op];
+
+	if (info->traits & (TRAIT_OPENS | TRAIT_PROC | TRAIT_ENV) || info->base == OP_chdir ||
+	    info->base == OP_umask)
+		return true;
+	for (unsigned i = 0; i < info->args; i++)
+		if (info->arg[i].kind == KIND_FD || info->arg[i].kind == KIND_DH)
+			return true;
+	return false;
+}
+
+static bool step_over_is_possible(const struct discrepancy *d)
+{
+	switch (d->code) {
+	case PROBLEM_TREE:
+		return true;
+	case PROBLEM_OUTCOME:
+		return !step_over_is_hidden(&d->call);
+	default:
+		return false;
+	}
+}
+
+/* Does a process hold something of the tree besides its root? */
+static bool step_over_is_held(const struct state *s)
+{
+	const struct process *process;
+	uint64_t pid;
+
+	if (s->files.count || s->streams)
+		return true;
+	for (bool first = true; (process = (const void *)pmap_next(&s->processes, first, &pid));
+	     first = false)
+		if (process->cwd != TREE_ROOT)
+			return true;
+	return false;
+}
+
+/* The observed tree in the place of the model's: its inode numbers are others. */
+static void step_over_replace(struct state *s, const struct tree *seen)
+{
+	tree_free(&s->tree);
+	s->tree = tree_copy(seen);
+	tree_adopt(&s->tree);
+	for (size_t i = 0; i < s->processes.count; i++)
+		tree_hold(&s->tree, TREE_ROOT);
+	tree_settle(&s->tree);
+}
+
+int judge_step_over(struct target *t, const struct discrepancy *d, struct state *s, struct err *err)
+{
+	enum target_fate fate;
+	struct tree seen;
+	int status;
+
+	if (!step_over_is_possible(d))
+		return 0;
+	status = target_observe(t, &seen, &fate, err);
+	if (status < 0)
+		return status;
+	if (fate != FATE_FINE)
+		return 0;
+	if (!hash_equal(tree_hash(&s->tree), tree_hash(&seen)) &&
+	    !tree_take_over(&s->tree, &seen) && !step_over_is_held(s))
+		step_over_replace(s, &seen);
+	status = hash_equal(tree_hash(&s->tree), tree_hash(&seen));
+	tree_free(&seen);
+	return status;
+}

@@ -1,0 +1,185 @@
+/* nearby.c -- values of calls that follow from the state: what is asked for, and what is open. */
+#include "plan/nearby.h"
+
+#include <string.h>
+
+#include "base/must.h"
+#include "op/kind.h"
+#include "plan/nearby_kinds.h"
+
+uint64_t nearby_pick(const struct nearby *n, unsigned place, uint64_t bound)
+{
+	uint64_t words[2] = { n->seed, place };
+
+	must(bound);
+	return hash64(words, sizeof(words), 0) % bound;
+}
+
+/* ---- what a call is about ---- */
+
+/* One component further; 0 if it is not there. */
+static uint64_t nearby_step(const struct tree *t, uint64_t dir, const char *name, size_t len)
+{
+	const struct inode *inode = tree_inode(t, dir);
+	const struct entry *entry;
+
+	if (!inode || !S_ISDIR(inode->mode))
+		return 0;
+	if (!len || (len == 1 && name[0] == '.'))
+		return dir;
+	if (len == 2 && !memcmp(name, "..", 2))
+		return inode->dir.parent;
+	entry = tree_find(t, dir, name, len);
+	return entry ? entry->ino : 0;
+}
+
+uint64_t nearby_find(const struct state *s, const char *path)
+{
+	uint64_t at = TREE_ROOT;
+	size_t len;
+
+	while (at && *path) {
+		path += strspn(path, "/");
+		len = strcspn(path, "/");
+		at = nearby_step(&s->tree, at, path, len);
+		path += len;
+	}
+	return at;
+}
+
+uint64_t nearby_object(const struct nearby *n, unsigned arg)
+{
+	const struct op_info *info = &op_table[n->call->op];
+	const struct open_file *file;
+	const char *path;
+
+	while (arg--) {
+		switch (info->arg[arg].kind) {
+		case KIND_FD:
+			file = state_file(n->state, n->call->pid, n->call->arg[arg].num);
+			return file ? file->ino : 0;
+		case KIND_PATH:
+			path = n->call->arg[arg].text;
+			return path ? nearby_find(n->state, path) : 0;
+		default:
+			break;
+		}
+	}
+	return 0;
+}
+
+/* ---- what is open ---- */
+
+/* The place-th key of a map, in the order of keys. */
+static bool nearby_key(const struct pmap *map, unsigned place, int64_t *ret)
+{
+	uint64_t key, last = 0;
+
+	for (unsigned i = 0; i <= place; i++) {
+		uint64_t next = UINT64_MAX;
+
+		for (bool first = true; pmap_next(map, first, &key); first = false)
+			if ((!i || key > last) && key < next)
+				next = key;
+		if (next == UINT64_MAX)
+			return false;
+		last = next;
+	}
+	*ret = (int64_t)last;
+	return true;
+}
+
+static bool nearby_descriptor(const struct nearby *n, unsigned arg, unsigned place)
+{
+	const struct process *process = state_process(n->state, n->call->pid);
+
+	return process && nearby_key(&process->fds, place, &n->call->arg[arg].num);
+}
+
+static bool nearby_stream(const struct nearby *n, unsigned arg, unsigned place)
+{
+	const struct process *process = state_process(n->state, n->call->pid);
+
+	return process && nearby_key(&process->streams, place, &n->call->arg[arg].num);
+}
+
+static bool nearby_map(const struct nearby *n, unsigned arg, unsigned place)
+{
+	const struct process *process = state_process(n->state, n->call->pid);
+
+	return process && nearby_key(&process->maps, place, &n->call->arg[arg].num);
+}
+
+/* ---- attributes ---- */
+
+static bool nearby_attribute(const struct nearby *n, unsigned arg, unsigned place)
+{
+	const struct inode *inode = tree_inode(&n->state->tree, nearby_object(n, arg));
+	struct arg *to = &n->call->arg[arg];
+	const struct xattr *xattr = NULL;
+	uint64_t cookie = 0;
+
+	if (!inode)
+		return false;
+	do
+		xattr = tree_next_xattr(inode, &cookie);
+	while (xattr && place--);
+	if (!xattr)
+		return false;
+	to->text = arena_copy(n->arena, xattr->bytes, xattr->name_len);
+	to->len = xattr->name_len;
+	return true;
+}
+
+/* ---- one argument ---- */
+
+static bool op_has_attribute(const struct op_info *info)
+{
+	for (unsigned i = 0; i < info->args; i++)
+		if (info->arg[i].kind == KIND_XATTR_NAME)
+			return true;
+	return info->base == OP_listxattr;
+}
+
+static bool nearby_argument(const struct nearby *n, unsigned arg)
+{
+	const struct op_info *info = &op_table[n->call->op];
+	unsigned place = n->call->arg[arg].nearby - 1u;
+
+	switch (info->arg[arg].kind) {
+	case KIND_FD:
+	case KIND_DIRFD:
+		return nearby_descriptor(n, arg, place);
+	case KIND_DH:
+		return nearby_stream(n, arg, place);
+	case KIND_MAP:
+		return nearby_map(n, arg, place);
+	case KIND_XATTR_NAME:
+		return nearby_attribute(n, arg, place);
+	case KIND_PATH:
+		return nearby_path(n, arg);
+	case KIND_COUNT:
+		return op_has_attribute(info) ? nearby_attribute_size(n, arg)
+					      : nearby_extent(n, arg);
+	default:
+		must(kind_table[info->arg[arg].kind]->is_extent);
+		return nearby_extent(n, arg);
+	}
+}
+
+bool nearby_call(const struct universe *u, uint64_t n, const struct state *s, struct arena *arena,
+		 struct call *ret)
+{
+	struct nearby nearby = { .universe = u, .state = s, .call = ret, .arena = arena };
+
+	if (!universe_call(u, n, ret))
+		return true;
+	nearby.seed = tree_hash(&s->tree).lo ^ n;
+	for (unsigned i = 0; i < op_table[ret->op].args; i++) {
+		if (ret->arg[i].nearby && !nearby_argument(&nearby, i))
+			return false;
+		ret->arg[i].nearby = 0;
+	}
+	universe_fit_data(ret);
+	return true;
+}

@@ -1,0 +1,231 @@
+/* nearby_extent.c -- offsets, lengths and counts from where a file's data, holes and blocks end.
+ *
+ * Marks are positions that matter to a file system: the end of the file, the ends of its data and
+ * holes, the blocks that these lie in, offsets of descriptors, sizes of other files. Values are the
+ * marks, the positions beside each and one between each two. A length or count is the distance from
+ * where the call begins to such a position. */
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/must.h"
+#include "op/kind.h"
+#include "plan/nearby_kinds.h"
+
+enum { MARKS_MAX = 48, VALUES_MAX = 4 * MARKS_MAX, EDGES_MAX = 8, OTHERS_MAX = 6 };
+
+/* Blocks and sectors that file systems have. */
+static const uint64_t units[] = { 512, 1024, TREE_BLOCK };
+
+struct marks {
+	uint64_t at[MARKS_MAX];
+	unsigned count;
+	uint64_t max;
+};
+
+struct values {
+	int64_t of[VALUES_MAX];
+	unsigned count;
+};
+
+static void marks_add(struct marks *m, uint64_t at)
+{
+	if (at > m->max || m->count == MARKS_MAX)
+		return;
+	for (unsigned i = 0; i < m->count; i++)
+		if (m->at[i] == at)
+			return;
+	m->at[m->count++] = at;
+}
+
+/* With the ends of the block, by each unit, that it lies in. */
+static void marks_add_with_blocks(struct marks *m, uint64_t at)
+{
+	marks_add(m, at);
+	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+		marks_add(m, at / units[i] * units[i]);
+		marks_add(m, (at / units[i] + 1) * units[i]);
+	}
+}
+
+/* Where data and holes of the file end. */
+static void marks_add_edges(struct marks *m, const struct state *s, const struct inode *file)
+{
+	uint64_t at = 0;
+
+	for (unsigned i = 0; i < EDGES_MAX && at < file->size; i++) {
+		at = tree_seek(&s->tree, file->ino, at, i % 2);
+		marks_add(m, at);
+	}
+}
+
+/* Sizes of other files, in order, so that they do not depend on numbers of inodes; and offsets. */
+static void marks_add_others(struct marks *m, const struct state *s, uint64_t ino)
+{
+	const struct open_file *open;
+	const struct inode *inode;
+	uint64_t key, last = 0;
+
+	for (unsigned i = 0; i < OTHERS_MAX; i++) {
+		uint64_t next = UINT64_MAX;
+
+		for (bool first = true;
+		     (inode = (const void *)pmap_next(&s->tree.inodes, first, &key)); first = false)
+			if (S_ISREG(inode->mode) && inode->size > last && inode->size < next)
+				next = inode->size;
+		if (next == UINT64_MAX)
+			break;
+		marks_add(m, next);
+		last = next;
+	}
+	for (bool first = true; (open = (const void *)pmap_next(&s->files, first, &key));
+	     first = false)
+		if (open->ino == ino)
+			marks_add(m, (uint64_t)open->offset);
+}
+
+static int marks_compare(const void *a, const void *b)
+{
+	const uint64_t *one = a, *other = b;
+
+	return *one < *other ? -1 : *one > *other;
+}
+
+/* Of a file; without one, of an empty one. `from`: where the call begins. */
+static void marks_find(struct marks *m, const struct nearby *n, const struct inode *file,
+		       uint64_t from)
+{
+	*m = (struct marks){ .max = n->universe->size_max };
+	marks_add(m, 0);
+	marks_add_with_blocks(m, file ? file->size : 0);
+	if (from)
+		marks_add_with_blocks(m, from);
+	if (file)
+		marks_add_edges(m, n->state, file);
+	marks_add_others(m, n->state, file ? file->ino : 0);
+	qsort(m->at, m->count, sizeof(*m->at), marks_compare);
+}
+
+static void values_add(struct values *v, uint64_t position, uint64_t from, uint64_t max)
+{
+	int64_t value = (int64_t)(position - from);
+
+	if (position <= from || position > max || v->count == VALUES_MAX)
+		return;
+	for (unsigned i = 0; i < v->count; i++)
+		if (v->of[i] == value)
+			return;
+	v->of[v->count++] = value;
+}
+
+/* Distances from `from` to positions behind it. */
+static void values_find(struct values *v, const struct nearby *n, const struct marks *m,
+			uint64_t from)
+{
+	v->count = 0;
+	for (unsigned i = 0; i < m->count; i++) {
+		uint64_t at = m->at[i], gap = i + 1 < m->count ? m->at[i + 1] - at : 0;
+
+		if (at)
+			values_add(v, at - 1, from, m->max);
+		values_add(v, at, from, m->max);
+		values_add(v, at + 1, from, m->max);
+		if (gap > 4)
+			values_add(v, at + 2 + nearby_pick(n, 64 + i, gap - 3), from, m->max);
+	}
+}
+
+/* Where a call that moves bytes from a descriptor's own offset begins. */
+static uint64_t extent_own_offset(const struct nearby *n, unsigned arg, const struct inode *file)
+{
+	const struct open_file *open = NULL;
+
+	while (arg-- && !open)
+		if (op_table[n->call->op].arg[arg].kind == KIND_FD)
+			open = state_file(n->state, n->call->pid, n->call->arg[arg].num);
+	if (!open)
+		return 0;
+	return open->flags & O_APPEND && file ? file->size : (uint64_t)open->offset;
+}
+
+/* Where the bytes begin that argument number arg says the number of; 0 where it is a position or a
+ * size itself. */
+static uint64_t extent_from(const struct nearby *n, unsigned arg, const struct inode *file)
+{
+	const struct op_info *info = &op_table[n->call->op];
+
+	if (info->arg[arg].kind == KIND_OFFSET)
+		return 0;
+	for (unsigned i = 0; i < info->args; i++) {
+		int64_t offset = n->call->arg[i].num;
+
+		/* One that follows has no value yet where it is nearby, too. */
+		if (info->arg[i].kind == KIND_OFFSET && !n->call->arg[i].nearby)
+			return offset > 0 ? (uint64_t)offset : 0;
+	}
+	return info->arg[arg].kind == KIND_COUNT ? extent_own_offset(n, arg, file) : 0;
+}
+
+/* Where there are more values than places, a place means one of those in its part of the list. */
+static bool extent_take(const struct nearby *n, unsigned arg, const struct values *v)
+{
+	struct arg *to = &n->call->arg[arg];
+	unsigned place = to->nearby - 1u, part, first;
+	unsigned places = kind_table[op_table[n->call->op].arg[arg].kind]->places;
+
+	if (v->count <= places) {
+		if (place >= v->count)
+			return false;
+		to->num = v->of[place];
+		return true;
+	}
+	first = place * v->count / places;
+	part = (place + 1) * v->count / places - first;
+	to->num = v->of[first + nearby_pick(n, place, part)];
+	return true;
+}
+
+bool nearby_extent(const struct nearby *n, unsigned arg)
+{
+	const struct inode *file = tree_inode(&n->state->tree, nearby_object(n, arg));
+	struct values values;
+	struct marks marks;
+	uint64_t from;
+
+	if (file && !S_ISREG(file->mode))
+		file = NULL;
+	from = extent_from(n, arg, file);
+	marks_find(&marks, n, file, from);
+	values_find(&values, n, &marks, from);
+	return extent_take(n, arg, &values);
+}
+
+/* Sizes that exist, and sizes that nearly fill what an inode or a block has left for attributes:
+ * how much their names and heads take differs from file system to file system. */
+bool nearby_attribute_size(const struct nearby *n, unsigned arg)
+{
+	enum { HEAD = 16, HEADS = 64 };
+	static const uint64_t rooms[] = { 100, 256, 1024, TREE_BLOCK };
+	const struct inode *inode = tree_inode(&n->state->tree, nearby_object(n, arg));
+	struct values values = { .count = 0 };
+	const struct xattr *xattr;
+	uint64_t cookie = 0, used = 0;
+
+	if (!inode)
+		return false;
+	while ((xattr = tree_next_xattr(inode, &cookie))) {
+		uint64_t size = xattr->value_len;
+
+		used += size + xattr->name_len + HEAD;
+		values_add(&values, size, 0, UINT32_MAX);
+		values_add(&values, size + 1, 0, UINT32_MAX);
+		if (size)
+			values_add(&values, size - 1, 0, UINT32_MAX);
+	}
+	for (unsigned i = 0; i < 2 * ARRAY_LEN(rooms); i++) {
+		uint64_t room = rooms[i / 2], less = used + nearby_pick(n, i, HEADS);
+
+		if (room > less)
+			values_add(&values, room - less, 0, UINT32_MAX);
+	}
+	return extent_take(n, arg, &values);
+}

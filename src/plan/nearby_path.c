@@ -1,0 +1,81 @@
+/* nearby_path.c -- objects that exist, and names that are free in a directory that exists. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "plan/nearby_kinds.h"
+
+/* Places below this one name objects that exist; the others name free ones. */
+enum { EXISTING_PLACES = 5, FREE_TRIES = 16, DEPTH_MAX = 64 };
+
+/* An entry of a directory, by chance; NULL if it has none. */
+static const struct entry *path_some_entry(const struct nearby *n, uint64_t dir, unsigned place)
+{
+	uint64_t cookie = nearby_pick(n, place, (uint64_t)1 << 61);
+	const struct entry *entry = tree_next_entry(&n->state->tree, dir, &cookie);
+
+	if (entry)
+		return entry;
+	cookie = 0;
+	return tree_next_entry(&n->state->tree, dir, &cookie);
+}
+
+/* Down from the root, at every directory by chance into it or not. */
+static bool path_existing(const struct nearby *n, unsigned place, struct buf *out)
+{
+	const struct inode *inode = tree_inode(&n->state->tree, TREE_ROOT);
+	const struct entry *entry;
+
+	for (unsigned depth = 0; depth < DEPTH_MAX && S_ISDIR(inode->mode); depth++) {
+		/* Each level, and whether to end there, by another number. */
+		unsigned turn = place + depth * 16;
+
+		if (depth && !nearby_pick(n, turn + 8, 2))
+			break;
+		entry = path_some_entry(n, inode->ino, turn);
+		if (!entry)
+			break;
+		buf_addf(out, "%s%.*s", depth ? "/" : "", (int)entry->len, entry->name);
+		inode = tree_inode(&n->state->tree, entry->ino);
+	}
+	return out->len > 0;
+}
+
+/* A path of the universe that does not exist, in a directory that does. */
+static bool path_free(const struct nearby *n, unsigned place, struct buf *out)
+{
+	const struct pool *paths = &n->universe->paths;
+	const char *path, *slash;
+
+	for (unsigned i = 0; i < FREE_TRIES; i++) {
+		path = paths->values[nearby_pick(n, place + i * 16, paths->count)].text;
+		slash = strrchr(path, '/');
+		buf_clear(out);
+		if (slash) {
+			buf_add(out, path, (size_t)(slash - path));
+			if (!nearby_find(n->state, buf_str(out)))
+				continue;
+		}
+		if (nearby_find(n->state, path))
+			continue;
+		buf_clear(out);
+		buf_adds(out, path);
+		return true;
+	}
+	return false;
+}
+
+bool nearby_path(const struct nearby *n, unsigned arg)
+{
+	struct arg *to = &n->call->arg[arg];
+	unsigned place = to->nearby - 1u;
+	struct buf path = BUF_INIT;
+	bool found = place < EXISTING_PLACES ? path_existing(n, place, &path)
+					     : path_free(n, place, &path);
+
+	if (found) {
+		to->text = arena_copy(n->arena, path.data, path.len);
+		to->len = (uint32_t)path.len;
+	}
+	buf_free(&path);
+	return found;
+}

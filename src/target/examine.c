@@ -1,0 +1,266 @@
+/* examine.c -- fsck() and seek_space(): a file system examined from outside.
+ *
+ * What is removed becomes free again, but not always at once, and not all of it: directories do not
+ * shrink, trees keep their height, inodes come in chunks. But what the same calls lose every time
+ * that they are made, from an empty file system to an empty one, they lose for ever. */
+#include "target/examine.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "target/checker.h"
+#include "target/description.h"
+#include "target/recent_calls.h"
+#include "tree/list.h"
+
+enum {
+	ROUNDS_FIRST = 3,
+	ROUNDS = ROUNDS_FIRST + 4,
+};
+/* No state that a search saves has this key. */
+static const uint64_t space_key = UINT64_MAX;
+
+/* ---- fsck ---- */
+
+/* What the checker says of a disk that mkfs has just made. Where it does not find that clean, its
+ * verdict means nothing. */
+static int examine_fresh_disk(struct target *t, struct err *err)
+{
+	struct checker checker;
+	struct image image;
+	enum verdict verdict;
+	int r;
+
+	if (t->fresh_is_clean)
+		return 0;
+	buf_clear(&t->fresh_report);
+	r = t->kind->fresh_disk(t, &image, err);
+	if (!r)
+		r = checker_start(&checker, t->description, &image, err);
+	if (!r)
+		r = checker_finish(&checker, &verdict, &t->fresh_report, NULL, err);
+	if (r)
+		return r;
+	t->fresh_is_clean = verdict == VERDICT_OK;
+	return t->fresh_is_clean
+		     ? 0
+		     : err_set(err, ENOTSUP, "%s: %s does not find a fresh file system clean",
+			       t->name, t->description->fsck);
+}
+
+int target_check_disk(struct target *t, struct checker *ret, int *ret_error,
+		      enum target_fate *ret_fate, struct err *err)
+{
+	struct image image;
+	int r = examine_fresh_disk(t, err);
+
+	if (!r)
+		r = t->kind->unmounted_disk(t, &image, ret_error, ret_fate, err);
+	if (r || *ret_error || *ret_fate != FATE_FINE)
+		return r;
+	return checker_start(ret, t->description, &image, err);
+}
+
+int target_fsck(struct target *t, enum verdict *ret, struct buf *report, struct err *err)
+{
+	enum target_fate fate = FATE_FINE;
+	struct checker checker;
+	int error, r;
+
+	if (!(t->caps & TARGET_FSCK))
+		return err_set(err, ENOTSUP, "%s: there is no checker for it", t->name);
+	r = target_check_disk(t, &checker, &error, &fate, err);
+	if (!r && (error || fate != FATE_FINE))
+		r = err_sys(err, error ? error : EIO, "%s: cannot unmount it", t->name);
+	return r ? r : checker_finish(&checker, ret, report, NULL, err);
+}
+
+static int examine_fsck(struct target *t, struct outcome *ret, enum target_fate *ret_fate,
+			struct err *err)
+{
+	enum verdict verdict;
+	struct checker checker;
+	int r = target_check_disk(t, &checker, &ret->error, ret_fate, err);
+
+	if (r || ret->error || *ret_fate != FATE_FINE)
+		return r;
+	buf_clear(&t->report);
+	r = checker_finish(&checker, &verdict, &t->report, NULL, err);
+	if (!r && verdict == VERDICT_BAD)
+		ret->error = EUCLEAN;
+	return r;
+}
+
+/* ---- seek_space ---- */
+
+struct space_search {
+	struct target *target;
+	enum target_fate fate;
+	struct statfs_result free[ROUNDS]; /* after each round */
+};
+
+/* False if the target did not survive it. */
+static bool space_call(struct space_search *s, const struct call *c, struct outcome *ret)
+{
+	struct err why = { 0 };
+
+	if (target_call(s->target, c, ret, &s->fate, &why) < 0)
+		return false;
+	return s->fate == FATE_FINE;
+}
+
+static bool space_remount(struct space_search *s)
+{
+	struct call c = { .op = OP_remount, .pid = 1 };
+	struct outcome outcome;
+
+	return space_call(s, &c, &outcome) && !outcome.error;
+}
+
+static bool space_repeat(struct space_search *s, const struct recent_calls *calls)
+{
+	const struct call *c;
+	struct outcome outcome;
+
+	for (size_t i = 0; (c = recent_calls_get(calls, i)); i++)
+		if (!space_call(s, c, &outcome))
+			return false;
+	return true;
+}
+
+/* What a search made can be removed; what cannot be (immutable files) ends the search. */
+static bool space_remove(struct space_search *s, const struct path_list *list, size_t item)
+{
+	bool is_dir = S_ISDIR(list->items[item].inode->mode);
+	struct call c = { .op = is_dir ? OP_rmdir : OP_unlink, .pid = 1 };
+	struct buf path = BUF_INIT;
+	struct outcome outcome;
+	bool removed;
+
+	for (size_t at = item; at; at = list->items[at].parent) {
+		struct buf longer = BUF_INIT;
+
+		buf_addf(&longer, "/%s%s", list->items[at].name, buf_str(&path));
+		buf_free(&path);
+		path = longer;
+	}
+	c.arg[0] = (struct arg){ .text = buf_str(&path), .len = (uint32_t)path.len };
+	removed = space_call(s, &c, &outcome) && !outcome.error;
+	buf_free(&path);
+	return removed;
+}
+
+static bool space_remove_all(struct space_search *s)
+{
+	struct err why = { 0 };
+	struct path_list list;
+	struct tree tree;
+	bool removed = true;
+
+	if (target_observe(s->target, &tree, &s->fate, &why) < 0 || s->fate != FATE_FINE)
+		return false;
+	path_list_make(&list, &tree);
+	for (size_t i = list.count; i-- > 1 && removed;)
+		removed = space_remove(s, &list, i);
+	path_list_free(&list);
+	tree_free(&tree);
+	return removed;
+}
+
+static bool space_ask(struct space_search *s, struct statfs_result *ret)
+{
+	struct call c = { .op = OP_statfs, .pid = 1 };
+	struct outcome outcome;
+
+	c.statfs.path = (struct arg){ .text = "/", .len = 1 };
+	if (!space_call(s, &c, &outcome) || outcome.error)
+		return false;
+	*ret = outcome.statfs;
+	return true;
+}
+
+/* Open files are closed before: removed files are still there until then. What is freed late is
+ * freed when it is unmounted. */
+static bool space_round(struct space_search *s, const struct recent_calls *calls, unsigned round)
+{
+	return space_repeat(s, calls) && space_remount(s) && space_remove_all(s) &&
+	       space_remount(s) && space_ask(s, &s->free[round]);
+}
+
+/* By how much it shrank in each of the last rounds, at least; 0: it did not in one of them. */
+static int64_t space_loss(const struct space_search *s, size_t field)
+{
+	int64_t least = INT64_MAX, before, now;
+
+	for (unsigned i = ROUNDS_FIRST; i < ROUNDS; i++) {
+		before = *(const int64_t *)((const char *)&s->free[i - 1] + field);
+		now = *(const int64_t *)((const char *)&s->free[i] + field);
+		if (now >= before)
+			return 0;
+		least = before - now < least ? before - now : least;
+	}
+	return least;
+}
+
+/* "2 blocks, 1 inodes" */
+static void space_report(const struct space_search *s, struct buf *out)
+{
+	int64_t blocks = space_loss(s, offsetof(struct statfs_result, bfree));
+	int64_t inodes = space_loss(s, offsetof(struct statfs_result, ffree));
+
+	if (blocks)
+		buf_addf(out, "%lld blocks", (long long)blocks);
+	if (inodes)
+		buf_addf(out, "%s%lld inodes", blocks ? ", " : "", (long long)inodes);
+}
+
+/* The rounds, on a fresh file system. What cannot be done to the end says nothing. */
+static int space_search(struct target *t, struct recent_calls *calls, enum target_fate *ret_fate,
+			struct err *err)
+{
+	struct space_search s = { .target = t };
+	struct err why = { 0 };
+	bool whole = t->kind->reset(t, &why) >= 0;
+
+	for (unsigned i = 0; i < ROUNDS && whole; i++)
+		whole = space_round(&s, calls, i);
+	if (whole)
+		space_report(&s, &t->report);
+	*ret_fate = s.fate;
+	return t->kind->restore(t, space_key, err);
+}
+
+static int examine_space(struct target *t, struct outcome *ret, enum target_fate *ret_fate,
+			 struct err *err)
+{
+	struct recent_calls *calls = t->recent;
+	struct err why = { 0 };
+	int r = 0;
+
+	buf_clear(&t->report);
+	/* The calls that are repeated are not remembered once more. */
+	t->recent = NULL;
+	if (calls && recent_calls_get(calls, 0) && t->kind->save(t, space_key, &why) >= 0) {
+		r = space_search(t, calls, ret_fate, err);
+		t->kind->drop(t, space_key);
+	}
+	t->recent = calls;
+	ret->bytes = buf_str(&t->report);
+	ret->len = (uint32_t)t->report.len;
+	return r;
+}
+
+int examine_call(struct target *t, const struct call *c, struct outcome *ret,
+		 enum target_fate *ret_fate, struct err *err)
+{
+	*ret = (struct outcome){ .result = op_table[c->op].result, .bytes = "" };
+	*ret_fate = FATE_FINE;
+	if (target_needs(c->op) & ~t->caps) {
+		ret->error = ENOSYS;
+		return 0;
+	}
+	return c->op == OP_fsck ? examine_fsck(t, ret, ret_fate, err)
+				: examine_space(t, ret, ret_fate, err);
+}
