@@ -58,7 +58,7 @@ void fault_entry_ino(struct faulty *f, const struct call *c, struct outcome *ret
 	uint64_t over = from_ino ? call_names(f, c, 1, false) : 0;
 
 	fault_pass(f, c, ret);
-	if (!ret->error && over && over != from_ino)
+	if (!ret->error && over && over != from_ino && to.dir)
 		fault_remark(f, to.dir, REMARK_INO, to.name);
 }
 
@@ -67,7 +67,7 @@ void fault_entry_type(struct faulty *f, const struct call *c, struct outcome *re
 	struct place place = call_place(f, c, 0);
 
 	fault_pass(f, c, ret);
-	if (call_is(c, OP_mknod) && !ret->error)
+	if (call_is(c, OP_mknod) && !ret->error && place.dir)
 		fault_remark(f, place.dir, REMARK_TYPE, place.name);
 }
 
