@@ -112,6 +112,14 @@ static void expectation_give(struct expectation *x, const struct traits *t, enum
 	e->known &= ns >= 0;
 }
 
+/* Does the call write dirty pages back, as direct I/O does, or let the time pass in which the kernel
+ * does? */
+static bool call_writes_back(const struct call *c)
+{
+	return op_table[c->op].traits & (TRAIT_SYNC | TRAIT_ENV | TRAIT_META) ||
+	       c->op == OP_fadvise;
+}
+
 void expect_times(const struct model *m, const struct state *before, const struct state *after,
 		  const struct call *c, const struct envelope *env, struct times_expected *ret)
 {
@@ -127,6 +135,8 @@ void expect_times(const struct model *m, const struct state *before, const struc
 		ret->may_all |= TIME_BIT_ACCESS;
 	if (m->traits.ctime_is_mtime || (m->traits.ctime_in_memory && ret->is_read_anew))
 		ret->may_all |= TIME_BIT_CHANGE;
+	if (m->traits.writeback_sets_times && call_writes_back(c))
+		ret->may_all |= TIME_BIT_MODIFY | TIME_BIT_CHANGE;
 	if (!ret->known)
 		return;
 	pmap_diff(&before->tree.inodes, &after->tree.inodes, expectation_visit, &x);

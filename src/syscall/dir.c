@@ -80,7 +80,7 @@ SYSCALL(rewinddir)
 SYSCALL(seekdir)
 {
 	struct caller_stream *s = stream_of(self, &c->seekdir.dh);
-	int64_t read = c->seekdir.position.num - 1;
+	int64_t position = c->seekdir.position.num, read = position > 0 ? position - 1 : -1;
 	off_t to = read ? -1 : 0;
 
 	if (s != &no_stream && read > 0 && read <= s->read && read < POSITION_MAX)

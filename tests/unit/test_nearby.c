@@ -43,14 +43,17 @@ struct fixture {
 static void make(struct fixture *f)
 {
 	struct state_options options = { .fields = TREE_FIELDS_DEFAULT, .hashed = true };
-	struct buf text = BUF_INIT;
+	struct buf text = BUF_INIT, path = BUF_INIT;
+	const char *work = getenv("WORK");
 	struct err err = { 0 };
 
 	*f = (struct fixture){ .arena = ARENA_INIT };
 	buf_adds(&text, profile);
-	if (buf_write_file(&text, "nearby.ini", &err) ||
-	    universe_open(&f->universe, "nearby.ini", NULL, 0, &err))
+	buf_addf(&path, "%s/nearby.ini", work ? work : "/tmp");
+	if (buf_write_file(&text, buf_str(&path), &err) ||
+	    universe_open(&f->universe, buf_str(&path), NULL, 0, &err))
 		fail_msg("%s", err.text);
+	buf_free(&path);
 	buf_free(&text);
 	model_init(&f->model, PLATFORM_LINUX, KERNEL_CURRENT);
 	options.root_mode = 0755;
