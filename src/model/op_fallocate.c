@@ -98,11 +98,26 @@ static void check_shift(struct step *x, const struct inode *inode, const struct 
 
 static bool refuse_range_end(struct step *x, const struct fallocate_range *r)
 {
+	uint64_t max = x->model->traits.range_end_max;
 	int64_t end;
 
 	if (__builtin_add_overflow(r->offset, r->length, &end))
 		return refuse(x, RULE_fallocate_too_far);
+	if (max)
+		return (uint64_t)end > max && refuse(x, RULE_fallocate_too_far);
 	return refuse_size(x, (uint64_t)end, RULE_fallocate_too_far);
+}
+
+/* The model remembers every block: an allocation that no disk of a test has room for would cost it
+ * more memory than there is. What it leads to is not known; RefFS says ENOSPC. */
+static void refuse_huge(struct step *x, const struct fallocate_range *r)
+{
+	const int64_t allocated_max = 1 << 30;
+
+	if (r->mode & (PUNCH | COLLAPSE | INSERT) || r->length <= allocated_max)
+		return;
+	leave_undefined(x, RULE_fallocate_huge);
+	refuse(x, RULE_fallocate_full);
 }
 
 static void change_data(struct step *x, const struct inode *inode, const struct fallocate_range *r)
@@ -157,6 +172,7 @@ static void allocate_range(struct step *x, const struct inode *inode,
 	if (x->model->traits.fallocate_drops_early && fails_with(x, EINVAL))
 		modify_early(x, inode);
 	may_refuse_by_flags(x, inode);
+	refuse_huge(x, r);
 	if (!proceed(x))
 		return;
 	size = inode->size;

@@ -145,8 +145,10 @@ static void check_space(struct step *x, const struct inode *inode, const char *n
 {
 	uint64_t sum = bytes_of_others(inode, name) + strlen(name) + size + ENTRY_BYTES;
 
-	if (sum > x->model->traits.xattr_space)
-		may_refuse(x, RULE_xattr_full);
+	if (sum <= x->model->traits.xattr_space)
+		return;
+	may_refuse(x, RULE_xattr_full);
+	may_refuse(x, RULE_xattr_full_large);
 }
 
 static void put_xattr_value(struct step *x, uint64_t ino, const char *name, const struct arg *value,

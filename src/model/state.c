@@ -222,6 +222,31 @@ static void release_file(struct state *s, uint64_t key)
 	tree_unhold(&s->tree, ino);
 }
 
+static bool process_has_descriptor(const struct process *process, uint64_t key)
+{
+	const struct fd_slot *slot;
+	uint64_t fd;
+
+	for (bool first = true;
+	     (slot = (const struct fd_slot *)pmap_next(&process->fds, first, &fd)); first = false)
+		if (slot->file == key)
+			return true;
+	return false;
+}
+
+bool state_has_descriptor(const struct state *s, uint64_t key)
+{
+	const struct process *process;
+	uint64_t pid;
+
+	for (bool first = true;
+	     (process = (const struct process *)pmap_next(&s->processes, first, &pid));
+	     first = false)
+		if (process_has_descriptor(process, key))
+			return true;
+	return false;
+}
+
 bool state_close(struct state *s, unsigned pid, int64_t fd)
 {
 	const struct fd_slot *slot = find_fd_slot(s, pid, fd);

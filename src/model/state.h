@@ -128,6 +128,8 @@ struct open_file *state_edit_file(struct state *s, unsigned pid, int64_t fd);
 /* The smallest free descriptor, opened on ino (which is held). */
 int state_open(struct state *s, unsigned pid, uint64_t ino, int64_t flags);
 bool state_close(struct state *s, unsigned pid, int64_t fd);
+/* Does a descriptor refer to the open file, and not mappings alone? key: in s->files. */
+bool state_has_descriptor(const struct state *s, uint64_t key);
 /* Another descriptor for the same open file: at newfd (replacing it), or the smallest free. */
 int state_dup(struct state *s, unsigned pid, int64_t fd, int64_t newfd);
 /* Directory streams. Putting one takes over its count; where the handle is new its directory is
