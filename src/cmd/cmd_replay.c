@@ -53,7 +53,7 @@ static int replay_finding(struct finding *f, struct target *t, struct err *err)
 	const char *sought = f->discrepancy.signature[0] ? f->discrepancy.signature : NULL;
 	struct finding again;
 	struct model m;
-	struct replay_on on = { .target = t, .model = &m };
+	struct replay_on on = { .target = t, .model = &m, .unseen = f->unseen };
 	unsigned shown = 0;
 	int status;
 

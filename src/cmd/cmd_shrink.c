@@ -30,7 +30,7 @@ static int shrink_finding(const struct finding *given, struct target *t, const c
 	const char *sought = given->discrepancy.signature[0] ? given->discrepancy.signature : NULL;
 	struct finding f;
 	struct model m;
-	struct replay_on on = { .target = t, .model = &m };
+	struct replay_on on = { .target = t, .model = &m, .unseen = given->unseen };
 	int status, code = EXIT_UNKNOWN;
 
 	stop_catch_signals();

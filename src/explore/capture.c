@@ -118,12 +118,14 @@ static bool candidate_compose(struct explorer *x, struct replay_candidate *c, si
 	return known;
 }
 
-static struct replay_on capture_on(const struct plan_follower *f, double until_seconds)
+static struct replay_on capture_on(const struct explorer *x, const struct plan_follower *f,
+				   double until_seconds)
 {
 	return (struct replay_on){
 		.target = f->target,
 		.model = &f->model,
 		.until_seconds = until_seconds,
+		.unseen = x->options->unseen_calls,
 	};
 }
 
@@ -132,7 +134,7 @@ static int candidate_replay(struct explorer *x, const struct plan_follower *on,
 			    const struct replay_candidate *c, const char *signature,
 			    double until_seconds, struct finding *ret, struct err *err)
 {
-	struct replay_on where = capture_on(on, until_seconds);
+	struct replay_on where = capture_on(x, on, until_seconds);
 	int status = judge_replay(&where, c->calls, c->count, signature, ret, err);
 
 	if (!status)
@@ -332,7 +334,7 @@ static void capture_improve(struct explorer *x, const struct plan_follower *on, 
 	bool hangs = f->discrepancy.code == PROBLEM_HANG;
 	unsigned tries = hangs ? HANG_SHRINK_TRIES : o->shrink_tries;
 	unsigned times = hangs ? HANG_VERIFY_TIMES : o->verify_times;
-	struct replay_on where = capture_on(on, until_seconds);
+	struct replay_on where = capture_on(x, on, until_seconds);
 	struct err err = { 0 };
 	int status;
 
@@ -351,7 +353,7 @@ static void capture_improve(struct explorer *x, const struct plan_follower *on, 
 static bool capture_is_same(const struct explorer *x, const struct finding *a,
 			    const struct finding *b)
 {
-	return x->options->verify_every > 1 ||
+	return x->options->verify_every > 1 || x->options->unseen_calls ||
 	       !strcmp(a->discrepancy.signature, b->discrepancy.signature);
 }
 
@@ -421,7 +423,7 @@ static void capture_take_up(struct explorer *x, const struct finding *met)
 {
 	const struct plan_follower *on = &x->followers[0];
 	double until_seconds = capture_until(x);
-	struct replay_on where = capture_on(on, until_seconds);
+	struct replay_on where = capture_on(x, on, until_seconds);
 	struct err none = { 0 };
 	struct finding f;
 	int status =

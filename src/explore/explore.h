@@ -64,6 +64,10 @@ struct explore_options {
 	uint64_t saved_max;
 	unsigned history_max;  /* calls after which a tour starts over; 0: a million */
 	unsigned verify_every; /* the tree is observed after every n-th call; 1: all */
+	/* So many calls are made without a look at the file system in between: observing it may
+	 * hide what is wrong, as listing a directory refreshes what a cache has of its entries. 0:
+	 * verify_every holds. */
+	unsigned unseen_calls;
 	unsigned findings_max;
 	unsigned shrink_tries; /* replays to spend on shrinking one finding */
 	unsigned verify_times; /* replays of a shrunk finding */

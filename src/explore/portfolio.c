@@ -13,6 +13,8 @@
 
 /* Calls of a first turn; later turns of a search are longer, up to the maximum. */
 enum { TURN_CALLS = 2048, TURN_CALLS_MAX = 1 << 16 };
+/* Of searches that do not look after every call. */
+enum { UNSEEN_CALLS = 12 };
 /* Where calls are slow, a turn takes at most this part of the time there is, and at least this
  * long.
  */
@@ -52,31 +54,34 @@ static const struct portfolio_row {
 	const char *profile;
 	enum strategy strategy;
 	unsigned needs, not_with; /* enum target_cap */
+	unsigned unseen_calls;
 } portfolio_rows[] = {
-	{ "default", STRATEGY_TOUR, 0, 0 },
-	{ "default", STRATEGY_RANDOM, 0, 0 },
-	{ "sizes", STRATEGY_RANDOM, 0, 0 },
-	{ "descriptors", STRATEGY_TOUR, 0, 0 },
-	{ "permissions", STRATEGY_TOUR, TARGET_PROCESSES, 0 },
-	{ "xattr", STRATEGY_RANDOM, 0, 0 },
-	{ "descriptors", STRATEGY_RANDOM, 0, 0 },
-	{ "forms", STRATEGY_RANDOM, 0, 0 },
-	{ "wide", STRATEGY_RANDOM, 0, 0 },
-	{ "deep", STRATEGY_RANDOM, 0, 0 },
-	{ "sizes", STRATEGY_TOUR, 0, 0 },
-	{ "xattr", STRATEGY_TOUR, 0, 0 },
-	{ "enospc", STRATEGY_RANDOM, 0, 0 },
-	{ "tiny", STRATEGY_BFS, TARGET_SAVE, 0 },
-	{ "default", STRATEGY_BEST, TARGET_SAVE, 0 },
-	{ "default", STRATEGY_REMOUNT, TARGET_REMOUNT, TARGET_SAVE },
+	{ "default", STRATEGY_TOUR, 0, 0, 0 },
+	{ "default", STRATEGY_RANDOM, 0, 0, 0 },
+	{ "default", STRATEGY_RANDOM, 0, 0, UNSEEN_CALLS },
+	{ "sizes", STRATEGY_RANDOM, 0, 0, 0 },
+	{ "descriptors", STRATEGY_TOUR, 0, 0, 0 },
+	{ "permissions", STRATEGY_TOUR, TARGET_PROCESSES, 0, 0 },
+	{ "xattr", STRATEGY_RANDOM, 0, 0, 0 },
+	{ "descriptors", STRATEGY_RANDOM, 0, 0, 0 },
+	{ "forms", STRATEGY_RANDOM, 0, 0, 0 },
+	{ "wide", STRATEGY_RANDOM, 0, 0, 0 },
+	{ "deep", STRATEGY_RANDOM, 0, 0, 0 },
+	{ "sizes", STRATEGY_TOUR, 0, 0, 0 },
+	{ "xattr", STRATEGY_TOUR, 0, 0, 0 },
+	{ "enospc", STRATEGY_RANDOM, 0, 0, 0 },
+	{ "tiny", STRATEGY_BFS, TARGET_SAVE, 0, 0 },
+	{ "default", STRATEGY_BEST, TARGET_SAVE, 0, 0 },
+	{ "default", STRATEGY_REMOUNT, TARGET_REMOUNT | TARGET_IMAGE, TARGET_SAVE, 0 },
 };
 
 /* A profile of the user's, by each strategy. */
 static const struct portfolio_row strategy_rows[] = {
-	{ NULL, STRATEGY_TOUR, 0, 0 },
-	{ NULL, STRATEGY_RANDOM, 0, 0 },
-	{ NULL, STRATEGY_BEST, TARGET_SAVE, 0 },
-	{ NULL, STRATEGY_REMOUNT, TARGET_REMOUNT, TARGET_SAVE },
+	{ NULL, STRATEGY_TOUR, 0, 0, 0 },
+	{ NULL, STRATEGY_RANDOM, 0, 0, 0 },
+	{ NULL, STRATEGY_RANDOM, 0, 0, UNSEEN_CALLS },
+	{ NULL, STRATEGY_BEST, TARGET_SAVE, 0, 0 },
+	{ NULL, STRATEGY_REMOUNT, TARGET_REMOUNT | TARGET_IMAGE, TARGET_SAVE, 0 },
 };
 
 static bool portfolio_row_suits(const struct portfolio_row *row, const struct target *t,
@@ -100,6 +105,7 @@ size_t portfolio_list(const struct target *t, const char *profile, bool walks_on
 			ret[count++] = (struct portfolio_search){
 				.profile = profile ? profile : rows[i].profile,
 				.strategy = rows[i].strategy,
+				.unseen_calls = rows[i].unseen_calls,
 			};
 	return count;
 }
@@ -162,13 +168,14 @@ static int member_open(struct portfolio *p, struct portfolio_member *m,
 	size_t number = (size_t)(m - p->members);
 
 	m->options = *p->options;
-	snprintf(m->name, sizeof(m->name), "%.40s-%s", search->universe.name,
-		 strategy_names[search->strategy]);
+	snprintf(m->name, sizeof(m->name), "%.40s-%s%s", search->universe.name,
+		 strategy_names[search->strategy], search->unseen_calls ? "-unseen" : "");
 	for (char *c = m->name; *c; c++)
 		if (*c == '/')
 			*c = '_';
 	m->options.name = m->name;
 	m->options.strategy = search->strategy;
+	m->options.unseen_calls = search->unseen_calls;
 	m->options.seed += number;
 	m->options.calls = 0;
 	m->options.memory_max /= p->count;
@@ -359,12 +366,13 @@ static void portfolio_report(const struct portfolio *p, struct run *run)
 		const struct explore_figures *f = &m->x.figures;
 
 		json_array_append_new(
-			rows, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:f}", "profile",
+			rows, json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:f}", "profile",
 					m->x.universe->name, "strategy",
-					strategy_names[m->options.strategy], "calls",
-					(json_int_t)f->calls, "transitions",
-					(json_int_t)f->transitions, "states", (json_int_t)f->states,
-					"shapes", (json_int_t)f->shapes, "seconds", m->seconds));
+					strategy_names[m->options.strategy], "unseen_calls",
+					(int)m->options.unseen_calls, "calls", (json_int_t)f->calls,
+					"transitions", (json_int_t)f->transitions, "states",
+					(json_int_t)f->states, "shapes", (json_int_t)f->shapes,
+					"seconds", m->seconds));
 	}
 	json_object_set_new(run->figures, "searches", rows);
 }

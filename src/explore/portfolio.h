@@ -16,6 +16,7 @@ enum { PORTFOLIO_MAX = 24 };
 struct portfolio_search {
 	const char *profile;
 	enum strategy strategy;
+	unsigned unseen_calls; /* explore_options */
 	struct universe universe;
 };
 

@@ -36,12 +36,21 @@ struct tour {
 	unsigned stayed;  /* calls planned since the tour came to the node */
 };
 
+static bool tour_observes(const struct tour *t)
+{
+	const struct explore_options *o = t->x->options;
+
+	if (o->unseen_calls)
+		return t->planned % (o->unseen_calls + 1) == o->unseen_calls;
+	return t->planned % o->verify_every == 0;
+}
+
 /* Plans one more call, or finds that it leads beyond the bounds. */
 static void tour_plan_call(struct tour *t, uint32_t number)
 {
 	struct explorer *x = t->x;
 	struct tour_move move = { .from = t->node, .call = number, .to = t->node };
-	bool observe = t->planned % x->options->verify_every == 0, succeeds;
+	bool observe = tour_observes(t), succeeds;
 	const struct plan_step *step = NULL;
 	struct call call;
 
@@ -62,7 +71,7 @@ static void tour_plan_call(struct tour *t, uint32_t number)
 	t->moves[t->plan.count - 1] = move;
 	t->stayed = move.to == t->node ? t->stayed + 1 : 0;
 	t->node = move.to;
-	if (!observe && succeeds)
+	if (!observe && succeeds && !x->options->unseen_calls)
 		plan_add_probe(&t->plan);
 }
 

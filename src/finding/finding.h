@@ -32,6 +32,7 @@ struct finding {
 	struct buf notes;    /* what else is to be said of it, a line each */
 	unsigned tries, shown; /* replays of these calls on a fresh file system: shown in so many */
 	bool shrunk;           /* to the end: nothing simpler shows it */
+	bool unseen;           /* in these the tree was observed after the last call only */
 	struct program_proof proof; /* what its own program showed */
 	struct arena arena;
 };
@@ -56,7 +57,7 @@ struct replay_on {
 	/* Of clock_seconds(); work on a finding ends then, and when the run is stopped (run.h). 0:
 	 * never. */
 	double until_seconds;
-	bool last_only; /* the tree is observed after the last call only, not after each */
+	bool unseen; /* the tree is observed after the last call only, not after each */
 };
 
 /* Runs calls on a freshly reset target beside the model, judging every outcome and the trees. Fills

@@ -65,6 +65,8 @@ static void print_trace(const struct finding *f, const struct target *t, struct 
 	buf_free(&kernels);
 	if (f->upstream.len)
 		folder_add_header(out, HEADER_UPSTREAM, buf_str(&f->upstream));
+	if (f->unseen)
+		folder_add_header(out, HEADER_OBSERVED, OBSERVED_LAST);
 	if (f->before) {
 		snprintf(left_out, sizeof(left_out), "%zu", f->before);
 		folder_add_header(out, HEADER_LEFT_OUT, left_out);

@@ -18,7 +18,10 @@ struct target;
 #define HEADER_SIGNATURE "signature"
 #define HEADER_SEEN_ON "seen on"         /* kernels: "Linux 6.1.0; Linux 6.12.5" */
 #define HEADER_UPSTREAM "upstream"       /* what is known of it there; people write it */
+#define HEADER_OBSERVED "observed"       /* how, where not after every call */
 #define HEADER_LEFT_OUT "calls left out" /* before the first one of the trace */
+
+#define OBSERVED_LAST "after the last call only"
 
 /* The kernels that have shown a finding, that of the target included (which may be NULL). */
 void folder_add_kernels(struct buf *out, const struct finding *f, const struct target *t);

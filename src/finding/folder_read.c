@@ -46,6 +46,8 @@ static void trace_read_header(struct finding *f, const char *comment)
 		trace_add_unescaped(&f->seen_on, value);
 	if ((value = trace_header_value(comment, HEADER_UPSTREAM)) && !f->upstream.len)
 		trace_add_unescaped(&f->upstream, value);
+	if ((value = trace_header_value(comment, HEADER_OBSERVED)))
+		f->unseen = !strcmp(value, OBSERVED_LAST);
 	if ((value = trace_header_value(comment, HEADER_LEFT_OUT)))
 		f->before = strtoul(value, NULL, 10);
 }
@@ -93,6 +95,7 @@ static int folder_read_history(struct finding *f, const char *dir, struct err *e
 	snprintf(whole.discrepancy.signature, sizeof(whole.discrepancy.signature), "%s",
 		 f->discrepancy.signature);
 	whole.discrepancy.code = f->discrepancy.code;
+	whole.unseen = f->unseen;
 	finding_free(f);
 	*f = whole;
 	return 0;

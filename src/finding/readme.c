@@ -168,6 +168,9 @@ static void add_confirmation(const struct finding *f, struct buf *out)
 	else
 		buf_addf(out, "Shown in %u of %u replays on a fresh file system%s.", f->shown,
 			 f->tries, f->shown == f->tries ? ": every time" : "");
+	if (f->unseen)
+		buf_adds(out, " The replays look at the file system after the last call only: "
+			      "looking at it earlier may hide this.");
 	if (f->discrepancy.in_log)
 		buf_adds(out, " The kernel log, below, is the evidence.");
 	else if (!f->shown)

@@ -100,10 +100,10 @@ static int replay_step_over(struct replay *r, struct err *err)
 }
 
 /* One call: VERDICT_BAD if it shows what is sought. */
-static int replay_one(struct replay *r, const struct call *c, bool last, bool last_only,
+static int replay_one(struct replay *r, const struct call *c, bool last, bool unseen,
 		      const char *sought, struct err *err)
 {
-	int status = replay_call(r, c, last || !last_only, last, err);
+	int status = replay_call(r, c, last || !unseen, last, err);
 
 	if (status != VERDICT_BAD || !sought || !strcmp(r->finding->discrepancy.signature, sought))
 		return status;
@@ -127,6 +127,7 @@ int judge_replay(const struct replay_on *on, const struct call *calls, size_t co
 
 	finding_init(ret);
 	buf_adds(&ret->target, on->target->name);
+	ret->unseen = on->unseen;
 	if ((status = target_reset(on->target, err)) < 0 ||
 	    (status = target_initial_state(on->target, &r.state, err)) < 0) {
 		finding_free(ret);
@@ -135,7 +136,7 @@ int judge_replay(const struct replay_on *on, const struct call *calls, size_t co
 	plan_init(&r.plan, &predictor, &r.state);
 	finding_reserve(ret, count);
 	for (size_t i = 0; i < count && status == VERDICT_OK; i++)
-		status = replay_one(&r, &calls[i], i + 1 == count, on->last_only, sought, err);
+		status = replay_one(&r, &calls[i], i + 1 == count, on->unseen, sought, err);
 	if (status == VERDICT_BAD) {
 		ret->tries = ret->shown = 1;
 	} else {
