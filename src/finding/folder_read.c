@@ -50,6 +50,15 @@ static void trace_read_header(struct finding *f, const char *comment)
 		f->before = strtoul(value, NULL, 10);
 }
 
+/* The outcome of the call before it, where the trace names one. */
+static void trace_read_outcome(struct finding *f, const struct item_return *ret)
+{
+	if (!f->count || ret->count != 1)
+		return;
+	f->outcomes[f->count - 1] = outcome_copy(&ret->outcomes[0], &f->arena);
+	f->evidence[f->count - 1] = EVIDENCE_OBSERVED;
+}
+
 static void trace_read_items(struct finding *f, const struct script *script)
 {
 	finding_reserve(f, script->count);
@@ -58,6 +67,8 @@ static void trace_read_items(struct finding *f, const struct script *script)
 
 		if (item->type == ITEM_CALL)
 			f->calls[f->count++] = call_copy(&item->call, &f->arena);
+		else if (item->type == ITEM_RETURN)
+			trace_read_outcome(f, &item->ret);
 		else if (item->type == ITEM_COMMENT)
 			trace_read_header(f, item->text);
 	}
@@ -113,5 +124,17 @@ int finding_read(struct finding *f, const char *dir, struct err *err)
 		if (status)
 			finding_free(f);
 	}
+	return status;
+}
+
+int finding_read_whole(struct finding *f, const char *dir, struct err *err)
+{
+	int status = finding_read(f, dir, err);
+
+	if (status)
+		return status;
+	status = folder_read_json(f, dir, err);
+	if (status)
+		finding_free(f);
 	return status;
 }
