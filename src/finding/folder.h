@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 
+struct discrepancy;
 struct err;
 struct finding;
 struct target;
@@ -27,6 +28,8 @@ struct target;
 void folder_add_kernels(struct buf *out, const struct finding *f, const struct target *t);
 /* One line, whatever the value holds. */
 void folder_add_header(struct buf *out, const char *key, const char *value);
+/* What says so, where no rule of the model does. */
+void readme_add_source(const struct discrepancy *d, struct buf *out);
 /* dir/finding.json. Reading it completes a finding whose trace was read. */
 int folder_write_json(const struct finding *f, const char *dir, struct err *err);
 int folder_read_json(struct finding *f, const char *dir, struct err *err);

@@ -46,7 +46,8 @@ static bool json_to_bytes(const json_t *json, struct buf *out)
 
 		if (first > 0xc3)
 			return false;
-		buf_addch(out, (char)(first < 0x80 ? first : (first & 3) << 6 | (text[++i] & 0x3f)));
+		buf_addch(out,
+			  (char)(first < 0x80 ? first : (first & 3) << 6 | (text[++i] & 0x3f)));
 	}
 	return text;
 }
@@ -57,13 +58,16 @@ static const struct fact_field {
 	enum { FIELD_BOOL, FIELD_32, FIELD_64, FIELD_TEXT } type;
 	size_t offset;
 } fact_fields[] = {
-#define FIELD(name, type) { #name, type, offsetof(struct fact, name) }
-	FIELD(path, FIELD_TEXT),        FIELD(mode, FIELD_32),      FIELD(uid, FIELD_32),
-	FIELD(gid, FIELD_32),           FIELD(nlink, FIELD_32),     FIELD(size, FIELD_64),
-	FIELD(rdev, FIELD_64),          FIELD(name, FIELD_TEXT),    FIELD(absent, FIELD_BOOL),
-	FIELD(offset, FIELD_64),        FIELD(flags, FIELD_32),     FIELD(time, FIELD_32),
-	FIELD(wrong, FIELD_32),         FIELD(given_ns, FIELD_64),  FIELD(unit_ns, FIELD_64),
-	FIELD(path_before, FIELD_TEXT), FIELD(call, FIELD_TEXT),    FIELD(error, FIELD_32),
+#define FIELD(name, type) \
+	{ \
+#name, type, offsetof(struct fact, name) \
+	}
+	FIELD(path, FIELD_TEXT),        FIELD(mode, FIELD_32),     FIELD(uid, FIELD_32),
+	FIELD(gid, FIELD_32),           FIELD(nlink, FIELD_32),    FIELD(size, FIELD_64),
+	FIELD(rdev, FIELD_64),          FIELD(name, FIELD_TEXT),   FIELD(absent, FIELD_BOOL),
+	FIELD(offset, FIELD_64),        FIELD(flags, FIELD_32),    FIELD(time, FIELD_32),
+	FIELD(wrong, FIELD_32),         FIELD(given_ns, FIELD_64), FIELD(unit_ns, FIELD_64),
+	FIELD(path_before, FIELD_TEXT), FIELD(call, FIELD_TEXT),   FIELD(error, FIELD_32),
 #undef FIELD
 };
 _Static_assert(sizeof(enum time_field) == 4 && sizeof(enum time_wrong) == 4, "FIELD_32");
@@ -318,8 +322,7 @@ static bool read_allowed(struct discrepancy *d, const json_t *value)
 /* A number of an object in it. */
 static unsigned read_number(const json_t *object, const char *group, const char *key, unsigned max)
 {
-	json_int_t value =
-		json_integer_value(json_object_get(json_object_get(object, group), key));
+	json_int_t value = json_integer_value(json_object_get(json_object_get(object, group), key));
 
 	return value >= 0 && value <= max ? (unsigned)value : 0;
 }

@@ -127,12 +127,25 @@ int finding_read(struct finding *f, const char *dir, struct err *err)
 	return status;
 }
 
+/* The last call is the one that showed it. */
+static void finding_take_answer(struct finding *f)
+{
+	struct discrepancy *d = &f->discrepancy;
+	const struct outcome *seen = finding_observed(f, f->count - 1);
+
+	d->call = call_copy(&f->calls[f->count - 1], &d->arena);
+	d->answered = seen;
+	if (seen)
+		d->answer = outcome_copy(seen, &d->arena);
+}
+
 int finding_read_whole(struct finding *f, const char *dir, struct err *err)
 {
 	int status = finding_read(f, dir, err);
 
 	if (status)
 		return status;
+	finding_take_answer(f);
 	status = folder_read_json(f, dir, err);
 	if (status)
 		finding_free(f);

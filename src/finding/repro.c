@@ -353,8 +353,7 @@ void repro_begin_calls(const struct repro *r, struct buf *out)
 	buf_adds(out, "	umask(022);\n\n");
 }
 
-/* What main does before the first call. */
-static void put_beginning(const struct repro *r, const struct finding *f, struct buf *out)
+void repro_begin_main(const struct repro *r, const struct finding *f, struct buf *out)
 {
 	buf_adds(out, "int main(int argc, char **argv)\n{\n"
 		      "	if (argc < 2 || chdir(argv[1])) {\n"
@@ -378,7 +377,7 @@ static void put_end(const struct repro *r, const struct finding *f, struct buf *
 
 static const struct repro_frame frame_alone = {
 	.head = put_head,
-	.begin = put_beginning,
+	.begin = repro_begin_main,
 	.end = put_end,
 };
 

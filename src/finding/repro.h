@@ -38,7 +38,9 @@ struct repro_frame {
 void repro_program(const struct finding *f, const struct repro_frame *frame, struct buf *out);
 /* What the program needs, without its text: whether it remounts, changes its root, ... */
 void repro_survey(const struct finding *f, struct repro *ret);
-/* The parts of the beginning that every frame has. */
+/* The beginning of a main() that takes a directory and a command that remounts. */
+void repro_begin_main(const struct repro *r, const struct finding *f, struct buf *out);
+/* The part of the beginning that every frame has: the working directory is the root by now. */
 void repro_begin_calls(const struct repro *r, struct buf *out);
 
 /* Text that may hold anything, so that it ends no comment and no line of it; cut, if longer than

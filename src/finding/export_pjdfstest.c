@@ -1,0 +1,639 @@
+/* export_pjdfstest.c -- a finding as a test of pjdfstest: a shell script of `expect RESULT CALL`.
+ *
+ * The program pjdfstest makes one call, or a few on the descriptors that it opens, and ends. So a
+ * finding can be said where each of its calls is one that the program has, with words that the
+ * shell does not split. */
+#include <ctype.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/must.h"
+#include "finding/export.h"
+#include "op/kind.h"
+#include "tree/times.h"
+
+/* A call in the words of pjdfstest: $0 to $5 are the arguments. */
+static const char *const pjd_forms[OP_COUNT] = {
+	[OP_open_close] = "open $0 $1",
+	[OP_create_file] = "open $0 $1",
+	[OP_write_file] = "open $0 $1 : pwrite 0 $2 $4",
+	[OP_truncate] = "truncate $0 $1",
+	[OP_mkdir] = "mkdir $0 $1",
+	[OP_mkdirat] = "mkdirat $0 $1 $2",
+	[OP_rmdir] = "rmdir $0",
+	[OP_unlink] = "unlink $0",
+	[OP_unlinkat] = "unlinkat $0 $1 $2",
+	[OP_rename] = "rename $0 $1",
+	[OP_renameat] = "renameat $0 $1 $2 $3",
+	[OP_link] = "link $0 $1",
+	[OP_linkat] = "linkat $0 $1 $2 $3 $4",
+	[OP_symlink] = "symlink $0 $1",
+	[OP_symlinkat] = "symlinkat $0 $1 $2",
+	[OP_mknod] = "mknod $0 $1 $2",
+	[OP_mknodat] = "mknodat $0 $1 $2 $3",
+	[OP_chmod] = "chmod $0 $1",
+	[OP_chown] = "chown $0 $1 $2",
+	[OP_lchown] = "lchown $0 $1 $2",
+	[OP_fchownat] = "fchownat $0 $1 $2 $3 $4",
+	[OP_chown_file] = "chown $0 $1 -1",
+	[OP_chgrp_file] = "chown $0 -1 $1",
+	[OP_utimensat] = "utimensat $0 $1 $2 $3 $4",
+	[OP_stat] = "stat $0 %",
+	[OP_lstat] = "lstat $0 %",
+};
+
+/* Calls of the finding's processes, and checks, one after another. */
+struct pjd {
+	const struct finding *finding;
+	struct buf body;
+	unsigned tests;
+	struct buf why; /* what cannot be said, first of all */
+};
+
+static void pjd_cannot(struct pjd *p, const char *what, const char *call)
+{
+	if (!p->why.len)
+		buf_addf(&p->why, "the program pjdfstest cannot %s %s()", what, call);
+}
+
+/* One word: expect() hands its arguments on without quotes. */
+static bool pjd_is_word(const char *text, size_t len)
+{
+	static const char *const meanings[] = { "NULL", "DEADCODE", ":" };
+
+	for (size_t i = 0; i < ARRAY_LEN(meanings); i++)
+		if (strlen(meanings[i]) == len && !memcmp(text, meanings[i], len))
+			return false;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && !strchr("._/-+,:@%=", text[i]))
+			return false;
+	return len;
+}
+
+/* From the root directory, which is where the test runs. */
+static bool pjd_add_path(const char *path, struct buf *out)
+{
+	bool from_root = path && path[0] == '/';
+
+	if (!path) {
+		buf_adds(out, "NULL");
+		return true;
+	}
+	path += strspn(path, "/");
+	if (from_root && !*path)
+		path = ".";
+	if (!pjd_is_word(path, strlen(path)))
+		return false;
+	buf_adds(out, path);
+	return true;
+}
+
+static const struct pjd_flag {
+	int64_t bit;
+	const char *name;
+} pjd_open_flags[] = {
+	{ O_NONBLOCK, "O_NONBLOCK" }, { O_APPEND, "O_APPEND" },     { O_CREAT, "O_CREAT" },
+	{ O_TRUNC, "O_TRUNC" },       { O_EXCL, "O_EXCL" },         { O_SYNC, "O_SYNC" },
+	{ O_NOFOLLOW, "O_NOFOLLOW" }, { O_NOCTTY, "O_NOCTTY" },     { O_DIRECTORY, "O_DIRECTORY" },
+	{ 0, NULL },
+}, pjd_at_flags[] = {
+	{ AT_REMOVEDIR, "AT_REMOVEDIR" },
+	{ AT_SYMLINK_FOLLOW, "AT_SYMLINK_FOLLOW" },
+	{ AT_SYMLINK_NOFOLLOW, "AT_SYMLINK_NOFOLLOW" },
+	{ 0, NULL },
+};
+
+/* False if there is a flag without a name. */
+static bool pjd_add_flags(const struct pjd_flag *names, int64_t flags, const char *separator,
+			  struct buf *out)
+{
+	for (; names->name; names++)
+		if ((flags & names->bit) == names->bit) {
+			buf_addf(out, "%s%s", separator, names->name);
+			separator = ",";
+			flags &= ~names->bit;
+		}
+	if (!*separator)
+		buf_adds(out, "none");
+	return !flags;
+}
+
+/* With the mode where there is one. */
+static bool pjd_add_open_flags(const struct call *c, int64_t flags, struct buf *out)
+{
+	static const char *const access[] = { "O_RDONLY", "O_WRONLY", "O_RDWR" };
+	int64_t mode = c->op == OP_write_file ? 0644 : c->arg[2].num;
+
+	flags &= ~OPEN_RDONLY;
+	if (c->op == OP_create_file)
+		flags |= O_CREAT;
+	if ((flags & O_ACCMODE) == O_ACCMODE || (mode == MODE_ABSENT && flags & O_CREAT))
+		return false;
+	buf_adds(out, access[flags & O_ACCMODE]);
+	if (!pjd_add_flags(pjd_open_flags, flags & ~(int64_t)O_ACCMODE, ",", out))
+		return false;
+	if (flags & O_CREAT)
+		buf_addf(out, " 0%" PRIo64, (uint64_t)mode);
+	return true;
+}
+
+static bool pjd_add_node(int64_t mode, struct buf *out)
+{
+	static const struct {
+		mode_t type;
+		char letter;
+	} types[] = { { S_IFREG, 'o' }, { S_IFIFO, 'f' }, { S_IFCHR, 'c' }, { S_IFBLK, 'b' } };
+
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if ((mode & S_IFMT) == types[i].type) {
+			buf_addf(out, "%c 0%o", types[i].letter, (unsigned)(mode & 07777));
+			return true;
+		}
+	return false;
+}
+
+static void pjd_add_time(int64_t ns, struct buf *out)
+{
+	if (ns == TIME_NOW)
+		buf_adds(out, "0 UTIME_NOW");
+	else if (ns == TIME_OMIT)
+		buf_adds(out, "0 UTIME_OMIT");
+	else
+		buf_addf(out, "%" PRId64 " %" PRId64, ns / 1000000000, ns % 1000000000);
+}
+
+/* What is written: the bytes of the argument, no more and no less. */
+static bool pjd_add_data(const struct call *c, struct buf *out)
+{
+	const struct arg *data = &c->write_file.data;
+
+	if (data->generated || !data->text || c->write_file.count.num != (int64_t)data->len ||
+	    !pjd_is_word(data->text, data->len))
+		return false;
+	buf_add(out, data->text, data->len);
+	return true;
+}
+
+static bool pjd_add_arg(const struct call *c, unsigned i, struct buf *out)
+{
+	const struct arg *arg = &c->arg[i];
+
+	switch (op_table[c->op].arg[i].kind) {
+	case KIND_PATH:
+		return pjd_add_path(arg->text, out);
+	case KIND_TARGET:
+		if (!arg->text || !pjd_is_word(arg->text, strlen(arg->text)))
+			return false;
+		buf_adds(out, arg->text);
+		return true;
+	case KIND_DIRFD:
+		buf_adds(out, "AT_FDCWD");
+		return arg->num == AT_FDCWD;
+	case KIND_OPEN_FLAGS:
+		return pjd_add_open_flags(c, arg->num, out);
+	case KIND_AT_FLAGS:
+		return pjd_add_flags(pjd_at_flags, arg->num, "", out);
+	case KIND_MODE:
+		buf_addf(out, "0%o", (unsigned)arg->num);
+		return arg->num >= 0;
+	case KIND_NODE_MODE:
+		return pjd_add_node(arg->num, out);
+	case KIND_DEV:
+		buf_addf(out, "%u %u", major((dev_t)arg->num), minor((dev_t)arg->num));
+		return true;
+	case KIND_TIME:
+		pjd_add_time(arg->num, out);
+		return arg->num >= 0;
+	case KIND_DATA:
+		return pjd_add_data(c, out);
+	case KIND_UID:
+	case KIND_GID:
+		buf_addf(out, "%" PRId32, (int32_t)arg->num);
+		return true;
+	default:
+		buf_addf(out, "%" PRId64, arg->num);
+		return true;
+	}
+}
+
+/* Who calls, where that is not the user of the test. */
+static void pjd_add_user(const struct pjd *p, const struct call *c, struct buf *out)
+{
+	for (size_t i = 0; c->pid != 1 && i < p->finding->count; i++) {
+		const struct call *made = &p->finding->calls[i];
+
+		if (made->op == OP_create_process && made->pid == c->pid)
+			buf_addf(out, "-u %" PRId64 " -g %" PRId64 " ",
+				 made->create_process.uid.num, made->create_process.gid.num);
+	}
+}
+
+/* "-u 1 -g 1 -U 022 -- mkdir d 0755". fields: what stat is asked for. */
+static void pjd_add_call(struct pjd *p, const struct call *c, const char *fields, struct buf *out)
+{
+	const char *form = pjd_forms[c->op];
+	struct buf words = BUF_INIT;
+
+	if (!form) {
+		pjd_cannot(p, "make", op_table[c->op].name);
+		return;
+	}
+	pjd_add_user(p, c, out);
+	if (op_table[c->op].traits & TRAIT_ALLOC && op_table[c->op].traits & TRAIT_NAMES)
+		buf_adds(out, "-U 022 ");
+	for (const char *at = form; *at; at++) {
+		if (*at == '%')
+			buf_adds(&words, fields);
+		else if (*at != '$')
+			buf_addch(&words, *at);
+		else if (!pjd_add_arg(c, (unsigned)(*++at - '0'), &words))
+			pjd_cannot(p, "take these arguments of", op_table[c->op].name);
+	}
+	if (strstr(buf_str(&words), " -"))
+		buf_adds(out, "-- ");
+	buf_adds(out, buf_str(&words));
+	buf_free(&words);
+}
+
+static void pjd_begin(struct pjd *p, const char *expected)
+{
+	buf_addf(&p->body, "expect %s ", expected);
+	p->tests++;
+}
+
+static void pjd_setup(struct pjd *p, size_t i)
+{
+	const struct outcome *o = finding_observed(p->finding, i);
+	const struct call *c = &p->finding->calls[i];
+	bool asks = op_table[c->op].result == RESULT_STAT;
+
+	if (c->op == OP_create_process || c->op == OP_destroy_process)
+		return;
+	if (o)
+		pjd_begin(p, o->error ? errno_name(o->error) : asks ? "'[a-z]*'" : "0");
+	else
+		buf_adds(&p->body, "${fstest} ");
+	pjd_add_call(p, c, "type", &p->body);
+	buf_adds(&p->body, o ? "\n" : " >/dev/null 2>&1\n");
+}
+
+static const char *pjd_type(uint32_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return "regular";
+	case S_IFDIR:
+		return "dir";
+	case S_IFLNK:
+		return "symlink";
+	case S_IFIFO:
+		return "fifo";
+	case S_IFCHR:
+		return "char";
+	case S_IFBLK:
+		return "block";
+	default:
+		return "socket";
+	}
+}
+
+static void pjd_add_number(int64_t value, const char *field, struct buf *values, struct buf *fields)
+{
+	if (value == STAT_UNKNOWN)
+		return;
+	buf_addf(values, ",%" PRId64, value);
+	buf_addf(fields, ",%s", field);
+}
+
+/* What stat should have returned, as far as it is known. */
+static void pjd_stat_value(const struct stat_result *s, struct buf *values, struct buf *fields)
+{
+	buf_adds(values, pjd_type(s->mode));
+	buf_adds(fields, "type");
+	if (!(s->mode & STAT_TYPE_ONLY)) {
+		buf_addf(values, ",0%o", s->mode & 07777);
+		buf_adds(fields, ",mode");
+	}
+	pjd_add_number(s->nlink, "nlink", values, fields);
+	pjd_add_number(s->uid, "uid", values, fields);
+	pjd_add_number(s->gid, "gid", values, fields);
+	if (S_ISREG(s->mode))
+		pjd_add_number(s->size, "size", values, fields);
+}
+
+/* The last call with everything that it may return. */
+static void pjd_last_outcome(struct pjd *p)
+{
+	const struct discrepancy *d = &p->finding->discrepancy;
+	const struct call *c = &p->finding->calls[p->finding->count - 1];
+	const struct outcome *seen = finding_observed(p->finding, p->finding->count - 1);
+	struct buf values = BUF_INIT, fields = BUF_INIT, allowed = BUF_INIT;
+	enum result result = op_table[c->op].result;
+
+	if (seen && !seen->error && d->success_allowed && result != RESULT_STAT)
+		pjd_cannot(p, "compare what was returned by", op_table[c->op].name);
+	if (d->success_allowed && result == RESULT_STAT)
+		pjd_stat_value(&d->value.stat, &values, &fields);
+	else if (d->success_allowed)
+		buf_addch(&values, '0');
+	buf_adds(&allowed, buf_str(&values));
+	for (int error = 1; error < 192; error++)
+		if (errset_has(&d->allowed, error))
+			buf_addf(&allowed, "%s%s", allowed.len ? "|" : "", errno_name(error));
+	buf_adds(&p->body, "\n# What shows the bug:\nexpect ");
+	buf_addf(&p->body, strchr(buf_str(&allowed), '|') ? "'(%s)' " : "%s ", buf_str(&allowed));
+	p->tests++;
+	pjd_add_call(p, c, fields.len ? buf_str(&fields) : "type", &p->body);
+	buf_addch(&p->body, '\n');
+	buf_free(&values);
+	buf_free(&fields);
+	buf_free(&allowed);
+}
+
+static void pjd_put_path(struct pjd *p, const char *path)
+{
+	if (!pjd_add_path(path, &p->body) && !p->why.len)
+		buf_adds(&p->why, "expect of pjdfstest would split the names");
+}
+
+/* "expect VALUE lstat PATH FIELD" */
+static void pjd_expect_field(struct pjd *p, const char *path, const char *field, const char *value)
+{
+	pjd_begin(p, value);
+	buf_adds(&p->body, "lstat ");
+	pjd_put_path(p, path);
+	buf_addf(&p->body, " %s\n", field);
+}
+
+/* Whether the directory lists the name. */
+static void pjd_check_listed(struct pjd *p, const char *path, bool listed)
+{
+	const char *slash = strrchr(path, '/');
+	struct buf parent = BUF_INIT;
+
+	buf_adds(&p->body, "test_check $(ls -a ");
+	buf_add(&parent, path, (size_t)(slash - path));
+	pjd_put_path(p, parent.len ? buf_str(&parent) : "/");
+	buf_adds(&p->body, " | grep -Fxc -e ");
+	pjd_put_path(p, slash + 1);
+	buf_addf(&p->body, ") -eq %d\n", listed);
+	p->tests++;
+	buf_free(&parent);
+}
+
+/* dd and od, since pjdfstest prints no zeros. */
+static void pjd_check_data(struct pjd *p, const struct fact *fact)
+{
+	buf_adds(&p->body, "test_check $(dd if=");
+	pjd_put_path(p, fact->path);
+	buf_addf(&p->body,
+		 " bs=1 skip=%" PRIu64 " count=%zu 2>/dev/null | od -An -v -tx1 | tr -d ' \\n') = ",
+		 fact->offset, fact->len);
+	for (size_t i = 0; i < fact->len; i++)
+		buf_addf(&p->body, "%02x", (unsigned char)fact->bytes[i]);
+	buf_addch(&p->body, '\n');
+	p->tests++;
+}
+
+static void pjd_check_target(struct pjd *p, const struct fact *fact)
+{
+	if (!pjd_is_word(fact->bytes, fact->len) && !p->why.len)
+		buf_adds(&p->why, "test_check of pjdfstest would split the target of the link");
+	buf_adds(&p->body, "test_check $(readlink ");
+	pjd_put_path(p, fact->path);
+	buf_adds(&p->body, ") = ");
+	buf_add(&p->body, fact->bytes, fact->len);
+	buf_addch(&p->body, '\n');
+	p->tests++;
+}
+
+static void pjd_check_links(struct pjd *p, const struct fact *fact)
+{
+	buf_adds(&p->body, "test_check $(${fstest} lstat ");
+	pjd_put_path(p, fact->path);
+	buf_addf(&p->body, " inode) -%s $(${fstest} lstat ", fact->absent ? "ne" : "eq");
+	pjd_put_path(p, fact->name);
+	buf_adds(&p->body, " inode)\n");
+	p->tests++;
+}
+
+static const char *const pjd_times[TIME_FIELDS] = { "atime", "mtime", "ctime" };
+
+/* A time in seconds, before the call and after it, as the other tests of pjdfstest do. */
+static void pjd_note_time(struct pjd *p, const char *path, enum time_field time, const char *name)
+{
+	if (!pjd_times[time] && !p->why.len)
+		buf_adds(&p->why, "the program pjdfstest cannot see the time of birth");
+	buf_addf(&p->body, "%s=$(${fstest} lstat ", name);
+	pjd_put_path(p, path);
+	buf_addf(&p->body, " %s)\n", pjd_times[time] ? pjd_times[time] : "");
+}
+
+static void pjd_look_before(struct pjd *p)
+{
+	const struct discrepancy *d = &p->finding->discrepancy;
+	const struct fact *fact = d->facts;
+
+	if (d->code != PROBLEM_TIMES || !d->fact_count || fact->wrong == TIME_NOT_AS_GIVEN)
+		return;
+	if (!fact->path_before) {
+		pjd_cannot(p, "see a time before", op_table[d->call.op].name);
+		return;
+	}
+	pjd_note_time(p, fact->path_before, fact->time, "before");
+	buf_adds(&p->body, "sleep 2\n");
+}
+
+static void pjd_check_time(struct pjd *p, const struct fact *fact)
+{
+	static const char *const comparisons[TIME_WRONGS] = {
+		[TIME_NOT_SET] = "-gt",
+		[TIME_CHANGED] = "-eq",
+		[TIME_GONE_BACK] = "-ge",
+		[TIME_NOT_AS_GIVEN] = "-eq",
+	};
+
+	pjd_note_time(p, fact->path, fact->time, "after");
+	buf_addf(&p->body, "test_check $after %s ", comparisons[fact->wrong]);
+	if (fact->wrong == TIME_NOT_AS_GIVEN)
+		buf_addf(&p->body, "%" PRId64 "\n", fact->given_ns / 1000000000);
+	else
+		buf_adds(&p->body, "$before\n");
+	p->tests++;
+}
+
+static void pjd_expect_number(struct pjd *p, const struct fact *fact, const char *field,
+			      uint64_t value)
+{
+	struct buf text = BUF_INIT;
+
+	buf_addu(&text, value);
+	pjd_expect_field(p, fact->path, field, text.data);
+	buf_free(&text);
+}
+
+static void pjd_expect_pair(struct pjd *p, const struct fact *fact, const char *fields,
+			    unsigned first, unsigned second)
+{
+	struct buf text = BUF_INIT;
+
+	buf_addf(&text, "%u,%u", first, second);
+	pjd_expect_field(p, fact->path, fields, text.data);
+	buf_free(&text);
+}
+
+static void pjd_check_fact(struct pjd *p, const struct fact *fact)
+{
+	struct buf mode = BUF_INIT;
+
+	switch (fact->kind) {
+	case FACT_MISSING:
+	case FACT_EXTRA:
+		pjd_check_listed(p, fact->path, fact->kind == FACT_MISSING);
+		break;
+	case FACT_TYPE:
+		pjd_expect_field(p, fact->path, "type", pjd_type(fact->mode));
+		break;
+	case FACT_MODE:
+		buf_addf(&mode, "0%o", fact->mode & 07777);
+		pjd_expect_field(p, fact->path, "mode", mode.data);
+		break;
+	case FACT_OWNER:
+		pjd_expect_pair(p, fact, "uid,gid", fact->uid, fact->gid);
+		break;
+	case FACT_NLINK:
+		pjd_expect_number(p, fact, "nlink", fact->nlink);
+		break;
+	case FACT_SIZE:
+		pjd_expect_number(p, fact, "size", fact->size);
+		break;
+	case FACT_RDEV:
+		pjd_expect_pair(p, fact, "major,minor", major(fact->rdev), minor(fact->rdev));
+		break;
+	case FACT_LINKS:
+		pjd_check_links(p, fact);
+		break;
+	case FACT_DATA:
+		pjd_check_data(p, fact);
+		break;
+	case FACT_TARGET:
+		pjd_check_target(p, fact);
+		break;
+	case FACT_TIMES:
+		pjd_check_time(p, fact);
+		break;
+	default:
+		if (!p->why.len)
+			buf_addf(&p->why,
+				 "the program pjdfstest cannot see what is wrong: %s of %s",
+				 fact_names[fact->kind], fact->path);
+	}
+	buf_free(&mode);
+}
+
+/* The calls and the checks; p->why where they cannot be said. */
+static void pjd_write_body(const struct export *x, struct pjd *p)
+{
+	const struct discrepancy *d = &x->finding->discrepancy;
+	size_t last = x->finding->count - 1;
+
+	if (x->program.rooted)
+		buf_adds(&p->why, "its paths lead out of the directory, and pjdfstest does not "
+				  "change its root");
+	else if (x->finding->proof.watch != WATCH_NOTHING)
+		buf_adds(&p->why, "what is read between the calls is part of the cause");
+	for (size_t i = 0; i < last; i++)
+		pjd_setup(p, i);
+	switch (d->code) {
+	case PROBLEM_OUTCOME:
+		pjd_last_outcome(p);
+		break;
+	case PROBLEM_TREE:
+	case PROBLEM_TIMES:
+		pjd_look_before(p);
+		pjd_setup(p, last);
+		buf_adds(&p->body, "\n# What shows the bug:\n");
+		for (size_t i = 0; i < d->fact_count; i++)
+			pjd_check_fact(p, &d->facts[i]);
+		break;
+	default:
+		if (!p->why.len)
+			buf_addf(&p->why, "its tests do not see this kind of bug (%s)",
+				 problem_table[d->code].name);
+	}
+}
+
+static void pjdfstest_lacks(const struct export *x, struct buf *why)
+{
+	struct pjd p = { .finding = x->finding };
+
+	pjd_write_body(x, &p);
+	buf_adds(why, buf_str(&p.why));
+	buf_free(&p.body);
+	buf_free(&p.why);
+}
+
+static void pjdfstest_test(const struct export *x, struct buf *out)
+{
+	struct pjd p = { .finding = x->finding };
+
+	pjd_write_body(x, &p);
+	buf_adds(out, "#!/bin/sh\n"
+		      "# SPDX-License-Identifier: GPL-2.0\n"
+		      "# vim: filetype=sh noexpandtab ts=8 sw=8\n#\n");
+	export_story(x, "#", out);
+	/* One more for the directory. */
+	buf_addf(out,
+		 "\ndesc=\"%s\"\n"
+		 "\n"
+		 "dir=`dirname $0`\n"
+		 ". ${dir}/../misc.sh\n"
+		 "\n"
+		 "echo \"1..%u\"\n"
+		 "\n"
+		 "n0=`namegen`\n"
+		 "expect 0 mkdir ${n0} 0755\n"
+		 "cdir=`pwd`\n"
+		 "cd ${n0}\n\n",
+		 x->name, p.tests + 1);
+	buf_add(out, p.body.data, p.body.len);
+	buf_adds(out, "\ncd ${cdir}\nrm -rf ${n0}\n");
+	buf_free(&p.body);
+	buf_free(&p.why);
+}
+
+static void pjdfstest_readme(const struct export *x, struct buf *out)
+{
+	buf_addf(out,
+		 "A test for pjdfstest. Copy tests/%s/%s.t into its tree. In a directory of the "
+		 "file\n"
+		 "system under test, as root:\n"
+		 "\n"
+		 "    prove -v PJDFSTEST/tests/%s/%s.t\n"
+		 "\n"
+		 "\"not ok\" behind \"What shows the bug\": the bug shows. \"not ok\" before it: "
+		 "the "
+		 "calls\n"
+		 "that lead to it went differently.\n\n",
+		 export_call(x), x->name, export_call(x), x->name);
+	export_story(x, "   ", out);
+}
+
+static void pjdfstest_write(const struct export *x, struct export_dir *dir)
+{
+	struct buf test = BUF_INIT, readme = BUF_INIT;
+
+	pjdfstest_test(x, &test);
+	export_file(dir, &test, 0755, "tests/%s/%s.t", export_call(x), x->name);
+	pjdfstest_readme(x, &readme);
+	export_file(dir, &readme, 0644, "README");
+}
+
+const struct export_suite export_pjdfstest = {
+	.name = "pjdfstest",
+	.lacks = pjdfstest_lacks,
+	.write = pjdfstest_write,
+};
