@@ -165,7 +165,7 @@ static void export_lines(const char *prefix, const char *indent, const char *tex
 		len = strcspn(text, "\n");
 		buf_clear(&line);
 		buf_add(&line, text, len);
-		buf_addf(out, "%s%s%s", prefix, len ? " " : "", len ? indent : "");
+		buf_addf(out, "%s%s%s", prefix, len && *prefix ? " " : "", len ? indent : "");
 		repro_comment(buf_str(&line), EXPORT_LINE_MAX, out);
 		buf_addch(out, '\n');
 	}
@@ -175,7 +175,9 @@ static void export_lines(const char *prefix, const char *indent, const char *tex
 static void export_part(const char *prefix, const char *heading, const struct buf *text,
 			struct buf *out)
 {
-	buf_addf(out, "%s\n%s %s\n%s\n", prefix, prefix, heading, prefix);
+	const char *space = *prefix ? " " : "";
+
+	buf_addf(out, "%s\n%s%s%s\n%s\n", prefix, prefix, space, heading, prefix);
 	export_lines(prefix, "  ", buf_str(text), out);
 }
 
@@ -195,7 +197,7 @@ void export_story(const struct export *x, const char *prefix, struct buf *out)
 	export_part(prefix, "Expected:", &d->expected, out);
 	export_lines(prefix, "", buf_str(&source), out);
 	export_part(prefix, "Actual:", d->diff.len ? &d->diff : &d->seen, out);
-	buf_addf(out, "%s\n%s Found by Assay on ", prefix, prefix);
+	buf_addf(out, "%s\n%s%sFound by Assay on ", prefix, prefix, *prefix ? " " : "");
 	repro_comment(buf_str(&f->target), EXPORT_LINE_MAX, out);
 	folder_add_kernels(&kernels, f, NULL);
 	if (kernels.len) {

@@ -169,7 +169,7 @@ static void kselftest_readme(const struct export *x, struct buf *out)
 		buf_adds(out, "- TEST_DIR is a directory of the file system under test.\n");
 	buf_adds(out, "\n\"not ok\": the bug shows. SKIP: the calls that lead to it went "
 		      "differently.\n\n");
-	export_story(x, "   ", out);
+	export_story(x, "", out);
 }
 
 static void kselftest_makefile(const struct export *x, struct buf *out)

@@ -188,7 +188,7 @@ static void ltp_readme(const struct export *x, struct buf *out)
 		buf_adds(out, "- Run it with TMPDIR on the file system under test.\n");
 	buf_adds(out, "\nTFAIL: the bug shows. TPASS: it does not. TCONF: the calls that lead to "
 		      "it went\ndifferently.\n\n");
-	export_story(x, "   ", out);
+	export_story(x, "", out);
 }
 
 static void ltp_lacks(const struct export *x, struct buf *why)

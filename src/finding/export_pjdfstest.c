@@ -15,12 +15,23 @@
 #include "op/kind.h"
 #include "tree/times.h"
 
-/* A call in the words of pjdfstest: $0 to $5 are the arguments. */
+/* A call in the words of pjdfstest: $0 to $5 are the arguments, # is the number of the descriptor
+ * that the call opens, % are the fields that stat is asked for. */
 static const char *const pjd_forms[OP_COUNT] = {
+	[OP_open] = "open $0 $1",
+	[OP_openat] = "openat $0 $1 $2",
+	[OP_creat] = "open $0 O_WRONLY,O_CREAT,O_TRUNC $1",
 	[OP_open_close] = "open $0 $1",
 	[OP_create_file] = "open $0 $1",
-	[OP_write_file] = "open $0 $1 : pwrite 0 $2 $4",
+	[OP_write_file] = "open $0 $1 : pwrite # $2 $4",
+	[OP_pread] = "pread $0 $1 $2",
+	[OP_pread_all] = "pread $0 $1 $2",
+	[OP_write] = "write $0 $1",
+	[OP_write_all] = "write $0 $1",
+	[OP_pwrite] = "pwrite $0 $1 $3",
+	[OP_pwrite_all] = "pwrite $0 $1 $3",
 	[OP_truncate] = "truncate $0 $1",
+	[OP_ftruncate] = "ftruncate $0 $1",
 	[OP_mkdir] = "mkdir $0 $1",
 	[OP_mkdirat] = "mkdirat $0 $1 $2",
 	[OP_rmdir] = "rmdir $0",
@@ -35,6 +46,8 @@ static const char *const pjd_forms[OP_COUNT] = {
 	[OP_mknod] = "mknod $0 $1 $2",
 	[OP_mknodat] = "mknodat $0 $1 $2 $3",
 	[OP_chmod] = "chmod $0 $1",
+	[OP_fchmod] = "fchmod $0 $1",
+	[OP_fchown] = "fchown $0 $1 $2",
 	[OP_chown] = "chown $0 $1 $2",
 	[OP_lchown] = "lchown $0 $1 $2",
 	[OP_fchownat] = "fchownat $0 $1 $2 $3 $4",
@@ -43,14 +56,22 @@ static const char *const pjd_forms[OP_COUNT] = {
 	[OP_utimensat] = "utimensat $0 $1 $2 $3 $4",
 	[OP_stat] = "stat $0 %",
 	[OP_lstat] = "lstat $0 %",
+	[OP_fstat] = "fstat $0 %",
 };
 
-/* Calls of the finding's processes, and checks, one after another. */
+enum { PJD_FDS = 256 };
+
+/* Calls of the finding's processes, and checks, one after another. A descriptor is open only while
+ * the program runs: from the first one on, all calls are made by one run of it. */
 struct pjd {
 	const struct finding *finding;
 	struct buf body;
 	unsigned tests;
-	struct buf why; /* what cannot be said, first of all */
+	bool chained;
+	struct buf chain;          /* the calls of that run so far */
+	unsigned opened;           /* descriptors of it */
+	int64_t position[PJD_FDS]; /* of the finding's descriptors among them, from 1; 0: none */
+	struct buf why;            /* what cannot be said, first of all */
 };
 
 static void pjd_cannot(struct pjd *p, const char *what, const char *call)
@@ -125,7 +146,7 @@ static bool pjd_add_flags(const struct pjd_flag *names, int64_t flags, const cha
 static bool pjd_add_open_flags(const struct call *c, int64_t flags, struct buf *out)
 {
 	static const char *const access[] = { "O_RDONLY", "O_WRONLY", "O_RDWR" };
-	int64_t mode = c->op == OP_write_file ? 0644 : c->arg[2].num;
+	int64_t mode = c->op == OP_write_file ? 0644 : c->arg[c->op == OP_openat ? 3 : 2].num;
 
 	flags &= ~OPEN_RDONLY;
 	if (c->op == OP_create_file)
@@ -166,18 +187,26 @@ static void pjd_add_time(int64_t ns, struct buf *out)
 }
 
 /* What is written: the bytes of the argument, no more and no less. */
-static bool pjd_add_data(const struct call *c, struct buf *out)
+static bool pjd_add_data(const struct call *c, unsigned i, struct buf *out)
 {
-	const struct arg *data = &c->write_file.data;
+	const struct arg *data = &c->arg[i], *count = &c->arg[i + 1];
 
-	if (data->generated || !data->text || c->write_file.count.num != (int64_t)data->len ||
+	if (data->generated || !data->text || count->num != (int64_t)data->len ||
 	    !pjd_is_word(data->text, data->len))
 		return false;
 	buf_add(out, data->text, data->len);
 	return true;
 }
 
-static bool pjd_add_arg(const struct call *c, unsigned i, struct buf *out)
+static bool pjd_add_descriptor(const struct pjd *p, int64_t fd, struct buf *out)
+{
+	if (fd < 0 || fd >= PJD_FDS || !p->position[fd])
+		return false;
+	buf_addf(out, "%" PRId64, p->position[fd] - 1);
+	return true;
+}
+
+static bool pjd_add_arg(const struct pjd *p, const struct call *c, unsigned i, struct buf *out)
 {
 	const struct arg *arg = &c->arg[i];
 
@@ -208,7 +237,9 @@ static bool pjd_add_arg(const struct call *c, unsigned i, struct buf *out)
 		pjd_add_time(arg->num, out);
 		return arg->num >= 0;
 	case KIND_DATA:
-		return pjd_add_data(c, out);
+		return pjd_add_data(c, i, out);
+	case KIND_FD:
+		return pjd_add_descriptor(p, arg->num, out);
 	case KIND_UID:
 	case KIND_GID:
 		buf_addf(out, "%" PRId32, (int32_t)arg->num);
@@ -231,37 +262,91 @@ static void pjd_add_user(const struct pjd *p, const struct call *c, struct buf *
 	}
 }
 
-/* "-u 1 -g 1 -U 022 -- mkdir d 0755". fields: what stat is asked for. */
-static void pjd_add_call(struct pjd *p, const struct call *c, const char *fields, struct buf *out)
+/* The form of a call that depends on its arguments. */
+static const char *pjd_form_of(const struct call *c)
 {
-	const char *form = pjd_forms[c->op];
-	struct buf words = BUF_INIT;
+	if (c->op == OP_write_file && !c->write_file.count.num)
+		return "open $0 $1"; /* writes nothing */
+	if (c->op == OP_fallocate && !c->fallocate.mode.num)
+		return "posix_fallocate $0 $2 $3";
+	return pjd_forms[c->op];
+}
+
+/* The call itself: "mkdir d 0755". fields: what stat is asked for. */
+static void pjd_add_words(struct pjd *p, const struct call *c, const char *fields, struct buf *out)
+{
+	const char *form = pjd_form_of(c);
 
 	if (!form) {
 		pjd_cannot(p, "make", op_table[c->op].name);
 		return;
 	}
-	pjd_add_user(p, c, out);
-	if (op_table[c->op].traits & TRAIT_ALLOC && op_table[c->op].traits & TRAIT_NAMES)
-		buf_adds(out, "-U 022 ");
 	for (const char *at = form; *at; at++) {
 		if (*at == '%')
-			buf_adds(&words, fields);
+			buf_adds(out, fields);
+		else if (*at == '#')
+			buf_addu(out, p->opened);
 		else if (*at != '$')
-			buf_addch(&words, *at);
-		else if (!pjd_add_arg(c, (unsigned)(*++at - '0'), &words))
+			buf_addch(out, *at);
+		else if (!pjd_add_arg(p, c, (unsigned)(*++at - '0'), out))
 			pjd_cannot(p, "take these arguments of", op_table[c->op].name);
 	}
-	if (strstr(buf_str(&words), " -"))
-		buf_adds(out, "-- ");
-	buf_adds(out, buf_str(&words));
-	buf_free(&words);
 }
 
-static void pjd_begin(struct pjd *p, const char *expected)
+/* "-u 1 -g 1 -U 022 -- " as far as these words need it. */
+static void pjd_add_options(const struct pjd *p, const struct call *c, const char *words,
+			    struct buf *out)
 {
-	buf_addf(&p->body, "expect %s ", expected);
-	p->tests++;
+	pjd_add_user(p, c, out);
+	if (p->chained ||
+	    (op_table[c->op].traits & TRAIT_ALLOC && op_table[c->op].traits & TRAIT_NAMES))
+		buf_adds(out, "-U 022 ");
+	if (strstr(words, " -"))
+		buf_adds(out, "-- ");
+}
+
+static bool pjd_opens(const struct call *c)
+{
+	return !strncmp(pjd_forms[c->op] ? pjd_forms[c->op] : "", "open", 4);
+}
+
+/* One more call of a run; which descriptor its success opens is known. */
+static void pjd_chain(struct pjd *p, size_t i, const char *fields)
+{
+	const struct outcome *o = finding_observed(p->finding, i);
+	const struct call *c = &p->finding->calls[i];
+
+	if (p->chained && c->pid != 1)
+		pjd_cannot(p, "change its user between calls on a descriptor, for",
+			   op_table[c->op].name);
+	if (p->chained && i + 1 < p->finding->count && (!o || o->error))
+		pjd_cannot(p, "continue with open descriptors after the error of",
+			   op_table[c->op].name);
+	buf_adds(&p->chain, p->chain.len ? " : " : "");
+	pjd_add_words(p, c, fields, &p->chain);
+	if (pjd_opens(c)) {
+		p->opened++;
+		if (o && op_table[c->op].result == RESULT_FD && o->num >= 0 && o->num < PJD_FDS)
+			p->position[o->num] = p->opened;
+	}
+}
+
+/* "expect EXPECTED CALL"; NULL: whatever it returns. */
+static void pjd_call(struct pjd *p, size_t i, const char *expected, const char *fields)
+{
+	const struct call *c = &p->finding->calls[i];
+
+	p->chained |= op_table[c->op].result == RESULT_FD && c->op != OP_dup && c->op != OP_dup2;
+	pjd_chain(p, i, fields);
+	if (p->chained && i + 1 < p->finding->count)
+		return;
+	buf_addf(&p->body, expected ? "expect %s " : "${fstest} ", expected);
+	p->tests += expected != NULL;
+	pjd_add_options(p, c, buf_str(&p->chain), &p->body);
+	buf_adds(&p->body, buf_str(&p->chain));
+	buf_adds(&p->body, expected ? "\n" : " >/dev/null 2>&1\n");
+	buf_clear(&p->chain);
+	p->opened = 0;
 }
 
 static void pjd_setup(struct pjd *p, size_t i)
@@ -272,12 +357,12 @@ static void pjd_setup(struct pjd *p, size_t i)
 
 	if (c->op == OP_create_process || c->op == OP_destroy_process)
 		return;
-	if (o)
-		pjd_begin(p, o->error ? errno_name(o->error) : asks ? "'[a-z]*'" : "0");
-	else
-		buf_adds(&p->body, "${fstest} ");
-	pjd_add_call(p, c, "type", &p->body);
-	buf_adds(&p->body, o ? "\n" : " >/dev/null 2>&1\n");
+	pjd_call(p, i,
+		 !o         ? NULL
+		 : o->error ? errno_name(o->error)
+		 : asks     ? "'[a-z]*'"
+			    : "0",
+		 "type");
 }
 
 static const char *pjd_type(uint32_t mode)
@@ -324,30 +409,68 @@ static void pjd_stat_value(const struct stat_result *s, struct buf *values, stru
 		pjd_add_number(s->size, "size", values, fields);
 }
 
+/* pread is printed up to the first zero, without what the shell would split. */
+static bool pjd_printed_bytes(const struct outcome *o, struct buf *out)
+{
+	size_t len = o->bytes ? strnlen(o->bytes, o->len) : 0;
+
+	buf_add(out, o->bytes ? o->bytes : "", len);
+	return !len || pjd_is_word(o->bytes, len);
+}
+
+static bool pjd_bytes_value(const struct outcome *expected, const struct outcome *seen,
+			    struct buf *values)
+{
+	struct buf other = BUF_INIT;
+	bool differs;
+
+	pjd_printed_bytes(seen, &other);
+	differs = pjd_printed_bytes(expected, values) && strcmp(buf_str(values), buf_str(&other));
+	buf_free(&other);
+	return differs;
+}
+
+/* What success should have returned; false where no line of pjdfstest shows that it differs. */
+static bool pjd_value(const struct discrepancy *d, const struct outcome *seen, enum result result,
+		      struct buf *values, struct buf *fields)
+{
+	bool other_value = seen && !seen->error;
+
+	switch (result) {
+	case RESULT_STAT:
+		pjd_stat_value(&d->value.stat, values, fields);
+		return true;
+	case RESULT_BYTES:
+		return other_value && pjd_bytes_value(&d->value, seen, values);
+	default:
+		buf_addch(values, '0');
+		return !other_value;
+	}
+}
+
 /* The last call with everything that it may return. */
 static void pjd_last_outcome(struct pjd *p)
 {
 	const struct discrepancy *d = &p->finding->discrepancy;
 	const struct call *c = &p->finding->calls[p->finding->count - 1];
 	const struct outcome *seen = finding_observed(p->finding, p->finding->count - 1);
-	struct buf values = BUF_INIT, fields = BUF_INIT, allowed = BUF_INIT;
-	enum result result = op_table[c->op].result;
+	struct buf values = BUF_INIT, fields = BUF_INIT, allowed = BUF_INIT, expected = BUF_INIT;
 
-	if (seen && !seen->error && d->success_allowed && result != RESULT_STAT)
+	if (d->success_allowed && !pjd_value(d, seen, op_table[c->op].result, &values, &fields))
 		pjd_cannot(p, "compare what was returned by", op_table[c->op].name);
-	if (d->success_allowed && result == RESULT_STAT)
-		pjd_stat_value(&d->value.stat, &values, &fields);
-	else if (d->success_allowed)
-		buf_addch(&values, '0');
 	buf_adds(&allowed, buf_str(&values));
 	for (int error = 1; error < 192; error++)
 		if (errset_has(&d->allowed, error))
-			buf_addf(&allowed, "%s%s", allowed.len ? "|" : "", errno_name(error));
-	buf_adds(&p->body, "\n# What shows the bug:\nexpect ");
-	buf_addf(&p->body, strchr(buf_str(&allowed), '|') ? "'(%s)' " : "%s ", buf_str(&allowed));
-	p->tests++;
-	pjd_add_call(p, c, fields.len ? buf_str(&fields) : "type", &p->body);
-	buf_addch(&p->body, '\n');
+			buf_addf(&allowed, "%s%s", allowed.len || d->success_allowed ? "|" : "",
+				 errno_name(error));
+	if (strchr(buf_str(&allowed), '|') || !allowed.len)
+		buf_addf(&expected, "'(%s)'", buf_str(&allowed));
+	else
+		buf_adds(&expected, buf_str(&allowed));
+	buf_adds(&p->body, "\n# What shows the bug:\n");
+	pjd_call(p, p->finding->count - 1, buf_str(&expected),
+		 fields.len ? buf_str(&fields) : "type");
+	buf_free(&expected);
 	buf_free(&values);
 	buf_free(&fields);
 	buf_free(&allowed);
@@ -362,8 +485,8 @@ static void pjd_put_path(struct pjd *p, const char *path)
 /* "expect VALUE lstat PATH FIELD" */
 static void pjd_expect_field(struct pjd *p, const char *path, const char *field, const char *value)
 {
-	pjd_begin(p, value);
-	buf_adds(&p->body, "lstat ");
+	p->tests++;
+	buf_addf(&p->body, "expect %s lstat ", value);
 	pjd_put_path(p, path);
 	buf_addf(&p->body, " %s\n", field);
 }
@@ -443,6 +566,9 @@ static void pjd_look_before(struct pjd *p)
 		pjd_cannot(p, "see a time before", op_table[d->call.op].name);
 		return;
 	}
+	if (p->chained)
+		pjd_cannot(p, "see a time between calls on a descriptor, before",
+			   op_table[d->call.op].name);
 	pjd_note_time(p, fact->path_before, fact->time, "before");
 	buf_adds(&p->body, "sleep 2\n");
 }
@@ -572,6 +698,7 @@ static void pjdfstest_lacks(const struct export *x, struct buf *why)
 
 	pjd_write_body(x, &p);
 	buf_adds(why, buf_str(&p.why));
+	buf_free(&p.chain);
 	buf_free(&p.body);
 	buf_free(&p.why);
 }
@@ -601,6 +728,7 @@ static void pjdfstest_test(const struct export *x, struct buf *out)
 		 x->name, p.tests + 1);
 	buf_add(out, p.body.data, p.body.len);
 	buf_adds(out, "\ncd ${cdir}\nrm -rf ${n0}\n");
+	buf_free(&p.chain);
 	buf_free(&p.body);
 	buf_free(&p.why);
 }
@@ -619,7 +747,7 @@ static void pjdfstest_readme(const struct export *x, struct buf *out)
 		 "calls\n"
 		 "that lead to it went differently.\n\n",
 		 export_call(x), x->name, export_call(x), x->name);
-	export_story(x, "   ", out);
+	export_story(x, "", out);
 }
 
 static void pjdfstest_write(const struct export *x, struct export_dir *dir)

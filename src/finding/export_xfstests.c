@@ -182,7 +182,7 @@ static void xfstests_readme(const struct export *x, struct buf *out)
 		 "the bug\n"
 		 "go differently.\n\n",
 		 x->name, x->name);
-	export_story(x, "   ", out);
+	export_story(x, "", out);
 }
 
 static void xfstests_write(const struct export *x, struct export_dir *dir)
