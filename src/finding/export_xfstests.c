@@ -27,6 +27,7 @@ static void xfstests_end(const struct repro *r, const struct finding *f, struct 
 }
 
 static const struct repro_frame frame_xfstests = {
+	.gnu_source = true,
 	.head = xfstests_head,
 	.begin = repro_begin_main,
 	.end = xfstests_end,

@@ -327,18 +327,19 @@ static void put_head(const struct finding *f, struct buf *out)
 		 " * that lead to it went differently, or it cannot be seen from here. */\n");
 }
 
-static void put_headers(const char *code, const char *others, struct buf *out)
+static void put_headers(const char *code, const struct repro_frame *frame, struct buf *out)
 {
 	const char *before = "";
 
-	buf_adds(out, "#define _GNU_SOURCE\n");
+	if (!frame->gnu_source)
+		buf_adds(out, "#define _GNU_SOURCE\n");
 	for (size_t i = 0; i < ARRAY_LEN(headers); i++)
 		if (strcmp(before, headers[i].text) && strstr(code, headers[i].word)) {
 			buf_addf(out, "#include <%s>\n", headers[i].text);
 			before = headers[i].text;
 		}
-	if (others)
-		buf_addf(out, "\n%s", others);
+	if (frame->headers)
+		buf_addf(out, "\n%s", frame->headers);
 	buf_addch(out, '\n');
 }
 
@@ -459,7 +460,7 @@ void repro_program(const struct finding *f, const struct repro_frame *frame, str
 	buf_add(&code, body.data, body.len);
 	frame->end(&r, f, &code);
 	frame->head(f, out);
-	put_headers(buf_str(&code), frame->headers, out);
+	put_headers(buf_str(&code), frame, out);
 	buf_add(out, code.data, code.len);
 	buf_free(&body);
 	buf_free(&code);

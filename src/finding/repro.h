@@ -27,6 +27,7 @@ struct repro_frame {
 	/* Take the place of the usual texts of helpers; NULL: the usual one. They may mention the
 	 * same helpers. */
 	const char *texts[HELPER_COUNT];
+	bool gnu_source;     /* _GNU_SOURCE is defined by the compiler's options */
 	const char *headers; /* lines behind those of the system; or NULL */
 	void (*head)(const struct finding *f, struct buf *out);
 	/* Up to the first call, and behind the last check. */
