@@ -82,8 +82,8 @@ int finding_improve(struct finding *f, const struct replay_on *on, unsigned trie
  * 2 if the calls before went differently. */
 void finding_repro_c(const struct finding *f, struct buf *out);
 void finding_repro_sh(const struct finding *f, const struct target *t, struct buf *out);
-/* Writes dir/{README.md,trace,finding.json}, and {repro.c,repro.sh} where the calls lead to it from a fresh file
- * system. t: where it was found; may be NULL. */
+/* Writes dir/{README.md,trace,finding.json}, and {repro.c,repro.sh} where the calls lead to it
+ * from a fresh file system. t: where it was found; may be NULL. */
 int finding_write(const struct finding *f, const struct target *t, const char *dir,
 		  struct err *err);
 /* Writes dir/{fsck.txt,image}, of the target's present state, where it has them. */
