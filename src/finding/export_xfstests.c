@@ -23,7 +23,8 @@ static void xfstests_head(const struct finding *f, struct buf *out)
 /* Silence is golden. */
 static void xfstests_end(const struct repro *r, const struct finding *f, struct buf *out)
 {
-	buf_adds(out, "\n	return shown;\n}\n");
+	buf_adds(out, r->needs[HELPER_unseen] ? "\n	return unseen && !shown ? 2 : shown;\n}\n"
+					      : "\n	return shown;\n}\n");
 }
 
 static const struct repro_frame frame_xfstests = {
