@@ -83,8 +83,8 @@ int finding_improve(struct finding *f, const struct replay_on *on, unsigned trie
  * 2 if the calls before went differently. */
 void finding_repro_c(const struct finding *f, struct buf *out);
 void finding_repro_sh(const struct finding *f, const struct target *t, struct buf *out);
-/* Writes dir/{README.md,trace}, and {repro.c,repro.sh} where the calls lead to it from a fresh file
- * system. t: where it was found; may be NULL. */
+/* Writes dir/{README.md,trace,finding.json}, and {repro.c,repro.sh} where the calls lead to it
+ * from a fresh file system. t: where it was found; may be NULL. */
 int finding_write(const struct finding *f, const struct target *t, const char *dir,
 		  struct err *err);
 /* Writes dir/{fsck.txt,image}, of the target's present state, where it has them. */
@@ -99,8 +99,10 @@ void finding_print_calls(const struct finding *f, struct buf *out);
 void finding_take_remarks(struct finding *f, const struct finding *from);
 /* README.md: where, steps, expected, actual, cause. */
 void finding_print_readme(const struct finding *f, const struct target *t, struct buf *out);
-/* Reads dir/trace (or a trace itself) back for replay and shrink: calls, target, signature. Where
- * the trace is only the end of a longer history, that is read. */
+/* Reads dir/trace (or a trace itself) back for replay and shrink: calls, observed outcomes, target,
+ * signature. Where the trace is only the end of a longer history, that is read. */
 int finding_read(struct finding *f, const char *dir, struct err *err);
+/* The same with everything that its program is made of, from dir/finding.json. */
+int finding_read_whole(struct finding *f, const char *dir, struct err *err);
 
 #endif

@@ -158,6 +158,8 @@ int finding_write(const struct finding *f, const struct target *t, const char *d
 		status = write_programs(f, t, dir, err);
 	if (!status)
 		status = write_report(f, dir, err);
+	if (!status)
+		status = folder_write_json(f, dir, err);
 	finding_print_readme(f, t, &readme);
 	if (!status)
 		status = write_file(dir, "README.md", &readme, err);

@@ -4,6 +4,8 @@
 
 #include "base/buf.h"
 
+struct discrepancy;
+struct err;
 struct finding;
 struct target;
 
@@ -12,6 +14,8 @@ struct target;
 #define FOLDER_HISTORY "history"
 /* What the checker of the file system says. */
 #define FOLDER_FSCK "fsck.txt"
+/* What was expected and what was seen, for programs. */
+#define FOLDER_JSON "finding.json"
 
 /* Comments of a trace: "# target: ext4". */
 #define HEADER_TARGET "target"
@@ -27,5 +31,10 @@ struct target;
 void folder_add_kernels(struct buf *out, const struct finding *f, const struct target *t);
 /* One line, whatever the value holds. */
 void folder_add_header(struct buf *out, const char *key, const char *value);
+/* What says so, where no rule of the model does. */
+void readme_add_source(const struct discrepancy *d, struct buf *out);
+/* dir/finding.json. Reading it completes a finding whose trace was read. */
+int folder_write_json(const struct finding *f, const char *dir, struct err *err);
+int folder_read_json(struct finding *f, const char *dir, struct err *err);
 
 #endif

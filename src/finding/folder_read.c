@@ -52,6 +52,15 @@ static void trace_read_header(struct finding *f, const char *comment)
 		f->before = strtoul(value, NULL, 10);
 }
 
+/* The outcome of the call before it, where the trace names one. */
+static void trace_read_outcome(struct finding *f, const struct item_return *ret)
+{
+	if (!f->count || ret->count != 1)
+		return;
+	f->outcomes[f->count - 1] = outcome_copy(&ret->outcomes[0], &f->arena);
+	f->evidence[f->count - 1] = EVIDENCE_OBSERVED;
+}
+
 static void trace_read_items(struct finding *f, const struct script *script)
 {
 	finding_reserve(f, script->count);
@@ -60,6 +69,8 @@ static void trace_read_items(struct finding *f, const struct script *script)
 
 		if (item->type == ITEM_CALL)
 			f->calls[f->count++] = call_copy(&item->call, &f->arena);
+		else if (item->type == ITEM_RETURN)
+			trace_read_outcome(f, &item->ret);
 		else if (item->type == ITEM_COMMENT)
 			trace_read_header(f, item->text);
 	}
@@ -116,5 +127,30 @@ int finding_read(struct finding *f, const char *dir, struct err *err)
 		if (status)
 			finding_free(f);
 	}
+	return status;
+}
+
+/* The last call is the one that showed it. */
+static void finding_take_answer(struct finding *f)
+{
+	struct discrepancy *d = &f->discrepancy;
+	const struct outcome *seen = finding_observed(f, f->count - 1);
+
+	d->call = call_copy(&f->calls[f->count - 1], &d->arena);
+	d->answered = seen;
+	if (seen)
+		d->answer = outcome_copy(seen, &d->arena);
+}
+
+int finding_read_whole(struct finding *f, const char *dir, struct err *err)
+{
+	int status = finding_read(f, dir, err);
+
+	if (status)
+		return status;
+	finding_take_answer(f);
+	status = folder_read_json(f, dir, err);
+	if (status)
+		finding_free(f);
 	return status;
 }

@@ -187,8 +187,7 @@ static void add_confirmation(const struct finding *f, struct buf *out)
 			 "\nNot shrunk to the end. `assay shrink` with this folder continues.\n");
 }
 
-/* What says so, where no rule of the model does. */
-static void add_source(const struct discrepancy *d, struct buf *out)
+void readme_add_source(const struct discrepancy *d, struct buf *out)
 {
 	const struct op_info *op = &op_table[op_table[d->call.op].base];
 
@@ -221,7 +220,7 @@ static void add_expected(const struct finding *f, struct buf *out)
 						: "\nThe rule of the model, with its source:\n");
 		add_fenced(out, buf_str(&d->rule));
 	} else {
-		add_source(d, out);
+		readme_add_source(d, out);
 	}
 }
 

@@ -327,21 +327,34 @@ static void put_head(const struct finding *f, struct buf *out)
 		 " * that lead to it went differently, or it cannot be seen from here. */\n");
 }
 
-static void put_headers(const char *code, struct buf *out)
+static void put_headers(const char *code, const struct repro_frame *frame, struct buf *out)
 {
 	const char *before = "";
 
-	buf_adds(out, "#define _GNU_SOURCE\n");
+	if (!frame->gnu_source)
+		buf_adds(out, "#define _GNU_SOURCE\n");
 	for (size_t i = 0; i < ARRAY_LEN(headers); i++)
 		if (strcmp(before, headers[i].text) && strstr(code, headers[i].word)) {
 			buf_addf(out, "#include <%s>\n", headers[i].text);
 			before = headers[i].text;
 		}
+	if (frame->headers)
+		buf_addf(out, "\n%s", frame->headers);
 	buf_addch(out, '\n');
 }
 
-/* What main does before the first call. */
-static void put_beginning(const struct repro *r, struct buf *out)
+void repro_begin_calls(const struct repro *r, struct buf *out)
+{
+	if (r->rooted)
+		buf_adds(out, "	outside = open(\"/\", O_PATH | O_DIRECTORY | O_CLOEXEC);\n"
+			      "	answer(chroot(\".\"));\n"
+			      "	need(error == 0, \"chroot, which needs root,\");\n");
+	if (r->needs[HELPER_complains])
+		buf_adds(out, "	const char *log_before = kernel_log();\n\n");
+	buf_adds(out, "	umask(022);\n\n");
+}
+
+void repro_begin_main(const struct repro *r, const struct finding *f, struct buf *out)
 {
 	buf_adds(out, "int main(int argc, char **argv)\n{\n"
 		      "	if (argc < 2 || chdir(argv[1])) {\n"
@@ -352,22 +365,22 @@ static void put_beginning(const struct repro *r, struct buf *out)
 	if (r->needs[HELPER_directory])
 		buf_adds(out, "	directory = realpath(\".\", NULL);\n"
 			      "	remount_command = argc > 2 ? argv[2] : NULL;\n");
-	if (r->rooted)
-		buf_adds(out, "	outside = open(\"/\", O_PATH | O_DIRECTORY | O_CLOEXEC);\n"
-			      "	answer(chroot(\".\"));\n"
-			      "	need(error == 0, \"chroot, which needs root,\");\n");
-	if (r->needs[HELPER_complains])
-		buf_adds(out, "	const char *log_before = kernel_log();\n\n");
-	buf_adds(out, "	umask(022);\n\n");
+	repro_begin_calls(r, out);
 }
 
-static void put_end(const struct repro *r, struct buf *out)
+static void put_end(const struct repro *r, const struct finding *f, struct buf *out)
 {
 	if (r->needs[HELPER_unseen])
 		buf_adds(out, "\n	if (unseen && !shown)\n		return 2;");
 	buf_adds(out, "\n	puts(shown ? \"the bug shows\" : \"the bug does not show\");\n"
 		      "	return shown;\n}\n");
 }
+
+static const struct repro_frame frame_alone = {
+	.head = put_head,
+	.begin = repro_begin_main,
+	.end = put_end,
+};
 
 /* How many descriptors all processes have together. */
 static unsigned descriptors(const struct finding *f)
@@ -379,7 +392,7 @@ static unsigned descriptors(const struct finding *f)
 	return pids * FDS_PER_PROCESS;
 }
 
-static void put_helpers(struct repro *r, const struct finding *f, struct buf *out)
+static const char *helper_text(const struct repro_frame *frame, size_t i)
 {
 	static const char *const texts[HELPER_COUNT] = {
 #define HELPER(name, text) text,
@@ -387,10 +400,23 @@ static void put_helpers(struct repro *r, const struct finding *f, struct buf *ou
 #undef HELPER
 	};
 
-	/* A text mentions only what comes before it. */
+	return frame->texts[i] ? frame->texts[i] : texts[i];
+}
+
+/* A text mentions only what comes before it. */
+static void close_needs(struct repro *r, const struct repro_frame *frame)
+{
+	r->needs[HELPER_shown] = true;
+	if (r->rooted)
+		r->needs[HELPER_outside] = r->needs[HELPER_need] = r->needs[HELPER_answer] = true;
 	for (size_t i = HELPER_COUNT; i-- > 0;)
 		if (r->needs[i])
-			repro_mentions(r, texts[i]);
+			repro_mentions(r, helper_text(frame, i));
+}
+
+static void put_helpers(const struct repro *r, const struct finding *f,
+			const struct repro_frame *frame, struct buf *out)
+{
 	for (size_t i = 0; i < HELPER_COUNT; i++) {
 		if (!r->needs[i])
 			continue;
@@ -402,26 +428,45 @@ static void put_helpers(struct repro *r, const struct finding *f, struct buf *ou
 			buf_addf(out, "enum { WAIT_SECONDS = %u };\n",
 				 f->proof.wait_seconds ? f->proof.wait_seconds : WAIT_USUAL);
 		else
-			buf_addf(out, "%s\n", texts[i]);
+			buf_addf(out, "%s\n", helper_text(frame, i));
 	}
+}
+
+static void repro_write_body(const struct finding *f, const struct repro_frame *frame,
+			     struct buf *body, struct repro *ret)
+{
+	*ret = (struct repro){ .out = body, .rooted = needs_root(f), .data_max = longest_data(f) };
+	put_body(ret, f);
+	close_needs(ret, frame);
+}
+
+void repro_survey(const struct finding *f, struct repro *ret)
+{
+	struct buf body = BUF_INIT;
+
+	repro_write_body(f, &frame_alone, &body, ret);
+	ret->out = NULL;
+	buf_free(&body);
+}
+
+void repro_program(const struct finding *f, const struct repro_frame *frame, struct buf *out)
+{
+	struct buf body = BUF_INIT, code = BUF_INIT;
+	struct repro r;
+
+	repro_write_body(f, frame, &body, &r);
+	put_helpers(&r, f, frame, &code);
+	frame->begin(&r, f, &code);
+	buf_add(&code, body.data, body.len);
+	frame->end(&r, f, &code);
+	frame->head(f, out);
+	put_headers(buf_str(&code), frame, out);
+	buf_add(out, code.data, code.len);
+	buf_free(&body);
+	buf_free(&code);
 }
 
 void finding_repro_c(const struct finding *f, struct buf *out)
 {
-	struct buf body = BUF_INIT, code = BUF_INIT;
-	struct repro r = { .out = &body, .rooted = needs_root(f), .data_max = longest_data(f) };
-
-	put_body(&r, f);
-	r.needs[HELPER_shown] = true;
-	if (r.rooted)
-		r.needs[HELPER_outside] = r.needs[HELPER_need] = r.needs[HELPER_answer] = true;
-	put_helpers(&r, f, &code);
-	put_beginning(&r, &code);
-	buf_add(&code, body.data, body.len);
-	put_end(&r, &code);
-	put_head(f, out);
-	put_headers(buf_str(&code), out);
-	buf_add(out, code.data, code.len);
-	buf_free(&body);
-	buf_free(&code);
+	repro_program(f, &frame_alone, out);
 }

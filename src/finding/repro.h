@@ -22,6 +22,28 @@ struct repro {
 	bool needs[HELPER_COUNT];
 };
 
+/* How a program begins, reports and ends: alone, or as a test of a suite. */
+struct repro_frame {
+	/* Take the place of the usual texts of helpers; NULL: the usual one. They may mention the
+	 * same helpers. */
+	const char *texts[HELPER_COUNT];
+	bool gnu_source;     /* _GNU_SOURCE is defined by the compiler's options */
+	const char *headers; /* lines behind those of the system; or NULL */
+	void (*head)(const struct finding *f, struct buf *out);
+	/* Up to the first call, and behind the last check. */
+	void (*begin)(const struct repro *r, const struct finding *f, struct buf *out);
+	void (*end)(const struct repro *r, const struct finding *f, struct buf *out);
+};
+
+/* The program in a frame. */
+void repro_program(const struct finding *f, const struct repro_frame *frame, struct buf *out);
+/* What the program needs, without its text: whether it remounts, changes its root, ... */
+void repro_survey(const struct finding *f, struct repro *ret);
+/* The beginning of a main() that takes a directory and a command that remounts. */
+void repro_begin_main(const struct repro *r, const struct finding *f, struct buf *out);
+/* The part of the beginning that every frame has: the working directory is the root by now. */
+void repro_begin_calls(const struct repro *r, struct buf *out);
+
 /* Text that may hold anything, so that it ends no comment and no line of it; cut, if longer than
  * max. */
 void repro_comment(const char *text, size_t max, struct buf *out);

@@ -195,6 +195,74 @@ static void every_operation_alone_compiles(void **unused)
 	}
 }
 
+/* A finding that was written and read back gives the same program. */
+static void round_trip(struct finding *f)
+{
+	char dir[] = "/tmp/assay-repro-XXXXXX";
+	struct buf before = BUF_INIT, after = BUF_INIT, remove = BUF_INIT;
+	struct err err = { 0 };
+	struct finding again;
+
+	assert_non_null(mkdtemp(dir));
+	f->shown = f->tries = 1;
+	finding_repro_c(f, &before);
+	if (finding_write(f, NULL, dir, &err) || finding_read_whole(&again, dir, &err))
+		fail_msg("%s", err.text);
+	finding_repro_c(&again, &after);
+	assert_string_equal(buf_str(&before), buf_str(&after));
+	finding_free(&again);
+	buf_addf(&remove, "rm -r %s", dir);
+	assert_int_equal(system(remove.data), 0);
+	buf_free(&remove);
+	buf_free(&before);
+	buf_free(&after);
+}
+
+static void add_call(struct finding *f, const char *text, int error)
+{
+	struct err err = { 0 };
+
+	if (call_parse(&f->calls[f->count], text, &f->arena, &err))
+		fail_msg("%s", err.text);
+	f->outcomes[f->count] =
+		(struct outcome){ .error = error,
+				  .result = op_table[f->calls[f->count].op].result };
+	f->evidence[f->count++] = EVIDENCE_OBSERVED;
+}
+
+static void folders_give_the_same_program(void **state)
+{
+	struct finding f;
+	struct buf path = BUF_INIT;
+
+	for (size_t i = 0; i < ARRAY_LEN(nasty_texts); i++) {
+		finding_init(&f);
+		finding_reserve(&f, 2);
+		add_call(&f, "mkdir(\"a\", 0755)", 0);
+		add_call(&f, "rmdir(\"a\")", 5);
+		buf_clear(&path);
+		buf_addf(&path, "/%s", nasty_texts[i]);
+		buf_adds(&f.discrepancy.title, nasty_texts[i]);
+		buf_adds(&f.discrepancy.expected, nasty_texts[i]);
+		buf_adds(&f.target, "ext4");
+		f.discrepancy.code = i % 2 ? PROBLEM_TREE : PROBLEM_OUTCOME;
+		snprintf(f.discrepancy.signature, SIGNATURE_MAX, "%s rmdir EIO for success",
+			 problem_table[f.discrepancy.code].name);
+		errset_add(&f.discrepancy.allowed, 39);
+		f.discrepancy.success_allowed = i % 3;
+		f.proof.watch = (enum repro_watch)(i % (WATCH_ALL + 1));
+		if (i % 2)
+			add_facts(&f, path.data);
+		for (size_t j = 0; j < f.discrepancy.fact_count; j++)
+			f.discrepancy.facts[j].unit_ns = 1;
+		f.discrepancy.fact_count =
+			f.discrepancy.fact_count > FACTS_MAX ? FACTS_MAX : f.discrepancy.fact_count;
+		round_trip(&f);
+		finding_free(&f);
+	}
+	buf_free(&path);
+}
+
 static void profiles_compile(void **state)
 {
 	profile_compiles("default");
@@ -204,6 +272,7 @@ static void profiles_compile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(folders_give_the_same_program),
 		cmocka_unit_test(anything_compiles),
 		cmocka_unit_test(every_operation_alone_compiles),
 		cmocka_unit_test(profiles_compile),
