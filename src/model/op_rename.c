@@ -126,7 +126,7 @@ static void refuse_directories(struct step *x, const struct renaming *r)
 }
 
 /* What the file system itself knows of flags is asked after all that Linux checks for it. */
-static void refuse_unsupported(struct step *x, int64_t flags)
+static void refuse_unsupported_flags(struct step *x, int64_t flags)
 {
 	if ((flags & RENAME_NOREPLACE && x->model->traits.no_noreplace) ||
 	    (flags & RENAME_EXCHANGE && x->model->traits.no_exchange) ||
@@ -199,7 +199,7 @@ static void refuse_renaming(struct step *x, const struct renaming *r)
 	refuse_entries(x, r);
 	refuse_types(x, r);
 	refuse_directories(x, r);
-	refuse_unsupported(x, r->flags);
+	refuse_unsupported_flags(x, r->flags);
 	refuse_contents(x, r);
 }
 
