@@ -11,6 +11,7 @@
 #include "channel/client.h"
 #include "model/giving_up.h"
 #include "target/description.h"
+#include "target/learn.h"
 #include "target/recent_calls.h"
 #include "trace/script.h"
 
@@ -145,6 +146,12 @@ static int target_open_kind(struct target *t, const struct target_description *d
 		return ret;
 	t->kind = target_kind_find(d->kind);
 	t->fields &= ~t->kind->fields_off;
+	if (options->learned) {
+		t->learned = must_alloc(sizeof(*t->learned));
+		*t->learned = *options->learned;
+		t->fields &= ~t->learned->fields_off;
+		learn_adopt(t->learned, &t->traits);
+	}
 	t->caps = t->kind->caps(d);
 	if (t->traits.space_not_freed)
 		t->caps &= ~TARGET_SPACE;
@@ -196,6 +203,7 @@ int target_check(const char *spec, const char *config, struct err *err)
 static void target_free(struct target *t)
 {
 	recent_calls_free(t->recent);
+	free(t->learned);
 	buf_free(&t->report);
 	buf_free(&t->fresh_report);
 	description_free(t->description);
@@ -205,8 +213,8 @@ static void target_free(struct target *t)
 	free(t);
 }
 
-int target_open(struct target **ret, const char *spec, const struct target_options *options,
-		struct err *err)
+static int target_open_plain(struct target **ret, const char *spec,
+			     const struct target_options *options, struct err *err)
 {
 	struct target_options own = options ? *options : (struct target_options){ 0 };
 	char *plain = target_split_fault(spec, &own);
@@ -229,6 +237,51 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 		return 0;
 	}
 	target_free(t);
+	return r;
+}
+
+/* What nothing is known of: not a described target, but a kind that asks for a place. */
+static bool target_is_unknown(const struct target *t)
+{
+	return t->kind->learns && !strcmp(t->description->name, t->description->kind);
+}
+
+/* Probes it. The scans of a target that is open cannot be changed: where fields mean nothing, it is
+ * opened once more. */
+static int target_learn(struct target **t, const struct target_options *options, struct err *err)
+{
+	struct target_options anew = *options;
+	struct learned_list *learned = must_alloc(sizeof(*learned));
+	char *spec = must_strdup((*t)->name);
+	int r = learn_probe(*t, learned, err);
+
+	if (!r && learned->fields_off & (*t)->fields) {
+		target_close(*t);
+		*t = NULL;
+		anew.learned = learned;
+		r = target_open_plain(t, spec, &anew, err);
+	} else if (!r) {
+		learn_adopt(learned, &(*t)->traits);
+		(*t)->learned = learned;
+		learned = NULL;
+	}
+	free(learned);
+	free(spec);
+	return r;
+}
+
+int target_open(struct target **ret, const char *spec, const struct target_options *options,
+		struct err *err)
+{
+	struct target *t = NULL;
+	int r = target_open_plain(&t, spec, options, err);
+
+	if (!r && options && options->learn && !options->learned && target_is_unknown(t))
+		r = target_learn(&t, options, err);
+	if (!r)
+		*ret = t;
+	else if (t)
+		target_close(t);
 	return r;
 }
 
