@@ -28,7 +28,9 @@ static void name_kernel_target(struct buf *target, const char *kernel)
 int finding_argument_open(struct finding_argument *f, const char *path,
 			  const struct finding_place *place, struct err *err)
 {
-	struct target_options options = { .config = place->config, .space_bytes = place->space };
+	struct target_options options = { .config = place->config,
+					  .space_bytes = place->space,
+					  .learn = true };
 	struct buf target = BUF_INIT;
 	int code = EXIT_CLEAN;
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -180,7 +181,7 @@ static void trait_undo(struct traits *traits, const struct probe *p)
 {
 	char usual[LEARN_VALUE_MAX];
 
-	if (!p->trait || !p->value)
+	if (!p->trait || p->how == LARGEST)
 		return;
 	if (!strcmp(p->value, "yes") || !strcmp(p->value, "no")) {
 		trait_put(traits, p->trait, strcmp(p->value, "yes") ? "yes" : "no");
@@ -293,7 +294,7 @@ static bool learner_knows(const struct learner *l, const struct probe *p)
 {
 	struct traits other = l->traits;
 
-	if (!p->trait || !p->value)
+	if (!p->trait)
 		return p->fields && !(l->fields & fields_of(p->fields));
 	trait_put(&other, p->trait, p->value);
 	return trait_number(&other, p->trait) == trait_number(&l->traits, p->trait);
@@ -336,11 +337,15 @@ static int learner_decide(struct learner *l, const struct probe *p, struct err *
 /* The largest number that works. */
 static int learner_measure(struct learner *l, const struct probe *p, struct err *err)
 {
-	uint64_t good = 0, bad = trait_number(&l->traits, p->trait);
+	uint64_t good = 0, bad = strtoull(p->value, NULL, 10);
+	uint64_t declared = trait_number(&l->traits, p->trait);
 	char value[LEARN_VALUE_MAX];
 	struct shown s;
-	int r = learner_try(l, p, bad, NULL, &s, err);
+	int r;
 
+	if (declared < bad)
+		bad = declared;
+	r = learner_try(l, p, bad, NULL, &s, err);
 	if (r || !s.done || s.without)
 		return r;
 	while (bad - good > 1) {

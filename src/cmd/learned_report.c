@@ -1,0 +1,111 @@
+/* learned_report.c -- what a target was found to lack, as it is printed and kept: never silent. */
+#include "cmd/learned_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "run/run.h"
+#include "target/learn.h"
+
+static const char figures[][16] = { LEARNED_FIGURES };
+
+static void learned_append(json_t *rows, const struct learned_list *l, const char *target)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		const struct learned *row = &l->items[i];
+		json_t *o = json_pack("{s:s, s:s?, s:s?, s:s?, s:s, s:s, s:s}", "target", target,
+				      "trait", row->trait, "value", row->trait ? row->value : NULL,
+				      "fields", row->fields, "what", row->what, "reason",
+				      row->reason, "hides", row->hides);
+
+		if (row->contradicted)
+			json_object_set_new(o, "contradicts", json_true());
+		json_array_append_new(rows, o);
+	}
+}
+
+/* The figure of the run, made where it is not there. */
+static json_t *learned_rows(struct run *run)
+{
+	json_t *rows = json_object_get(run->figures, figures[0]);
+
+	if (!rows) {
+		rows = json_array();
+		json_object_set_new(run->figures, figures[0], rows);
+	}
+	return rows;
+}
+
+void learned_add(struct run *run, const struct target *t)
+{
+	struct buf text = BUF_INIT;
+
+	if (!t->learned)
+		return;
+	learned_append(learned_rows(run), t->learned, t->name);
+	if (t->learned->cut_short)
+		json_object_set_new(run->figures, figures[1], json_true());
+	buf_adds(&text, json_text(run->figures, figures[2]));
+	if (t->learned->count)
+		learn_describe(t->learned, t->description, &text);
+	json_object_set_new(run->figures, figures[2], json_string(buf_str(&text)));
+	buf_free(&text);
+}
+
+static void learned_print_row(const json_t *row)
+{
+	if (json_is_true(json_object_get(row, "contradicts")))
+		printf("%s: contradicts its description: it has %s\n", json_text(row, "target"),
+		       json_text(row, "what"));
+	else
+		printf("%s: missing: %s: %s. Not judged: %s\n", json_text(row, "target"),
+		       json_text(row, "what"), json_text(row, "reason"), json_text(row, "hides"));
+}
+
+static void learned_print_cut(void)
+{
+	puts("not all features were probed: the file system hung or died too often");
+}
+
+void learned_print(const struct run *run)
+{
+	const json_t *rows = json_object_get(run->figures, figures[0]), *row;
+	const char *text = json_text(run->figures, figures[2]);
+	size_t i;
+
+	json_array_foreach(rows, i, row) learned_print_row(row);
+	if (json_is_true(json_object_get(run->figures, figures[1])))
+		learned_print_cut();
+	if (*text)
+		printf("to describe it, paste this into assay.ini:\n%s", text);
+}
+
+void learned_print_target(const struct target *t, const struct learned_list *l, bool json)
+{
+	struct buf text = BUF_INIT;
+	json_t *rows = json_array(), *row;
+	size_t i;
+
+	learned_append(rows, l, t->name);
+	if (json) {
+		json_dumpf(rows, stdout, JSON_INDENT(1));
+		putchar('\n');
+	} else {
+		learn_describe(l, t->description, &text);
+		fputs(buf_str(&text), stdout);
+		putchar('\n');
+		json_array_foreach(rows, i, row)
+		{
+			fputs("# ", stdout);
+			learned_print_row(row);
+		}
+		if (!json_array_size(rows))
+			printf("# %s: no feature is missing\n", t->name);
+		if (l->cut_short)
+			learned_print_cut();
+	}
+	json_decref(rows);
+	buf_free(&text);
+}
