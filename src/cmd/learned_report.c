@@ -2,14 +2,11 @@
 #include "cmd/learned_report.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/json.h"
 #include "run/run.h"
 #include "target/learn.h"
-
-static const char figures[][16] = { LEARNED_FIGURES };
 
 static void learned_append(json_t *rows, const struct learned_list *l, const char *target)
 {
@@ -26,16 +23,16 @@ static void learned_append(json_t *rows, const struct learned_list *l, const cha
 	}
 }
 
-/* The figure of the run, made where it is not there. */
-static json_t *learned_rows(struct run *run)
+/* An array among the figures of the run, made where it is not there. */
+static json_t *learned_array(struct run *run, const char *name)
 {
-	json_t *rows = json_object_get(run->figures, figures[0]);
+	json_t *array = json_object_get(run->figures, name);
 
-	if (!rows) {
-		rows = json_array();
-		json_object_set_new(run->figures, figures[0], rows);
+	if (!array) {
+		array = json_array();
+		json_object_set_new(run->figures, name, array);
 	}
-	return rows;
+	return array;
 }
 
 void learned_add(struct run *run, const struct target *t)
@@ -44,13 +41,13 @@ void learned_add(struct run *run, const struct target *t)
 
 	if (!t->learned)
 		return;
-	learned_append(learned_rows(run), t->learned, t->name);
+	learned_append(learned_array(run, "learned"), t->learned, t->name);
 	if (t->learned->cut_short)
-		json_object_set_new(run->figures, figures[1], json_true());
-	buf_adds(&text, json_text(run->figures, figures[2]));
-	if (t->learned->count)
-		learn_describe(t->learned, t->description, &text);
-	json_object_set_new(run->figures, figures[2], json_string(buf_str(&text)));
+		json_object_set_new(run->figures, "learned_in_part", json_true());
+	if (!t->learned->count)
+		return;
+	learn_describe(t->learned, t->description, &text);
+	json_array_append_new(learned_array(run, "descriptions"), json_string(buf_str(&text)));
 	buf_free(&text);
 }
 
@@ -71,15 +68,14 @@ static void learned_print_cut(void)
 
 void learned_print(const struct run *run)
 {
-	const json_t *rows = json_object_get(run->figures, figures[0]), *row;
-	const char *text = json_text(run->figures, figures[2]);
+	const json_t *o = run->figures, *row;
 	size_t i;
 
-	json_array_foreach(rows, i, row) learned_print_row(row);
-	if (json_is_true(json_object_get(run->figures, figures[1])))
+	json_array_foreach(json_object_get(o, "learned"), i, row) learned_print_row(row);
+	if (json_is_true(json_object_get(o, "learned_in_part")))
 		learned_print_cut();
-	if (*text)
-		printf("to describe it, paste this into assay.ini:\n%s", text);
+	json_array_foreach(json_object_get(o, "descriptions"), i, row)
+		printf("to describe it, paste this into assay.ini:\n%s", json_string_value(row));
 }
 
 void learned_print_target(const struct target *t, const struct learned_list *l, bool json)

@@ -18,10 +18,10 @@ struct target;
 	}
 
 /* What run.json has of it. */
-#define LEARNED_FIGURES "learned", "learned_in_part", "description"
+#define LEARNED_FIGURES "learned", "learned_in_part", "descriptions"
 
 /* run.json lists what was learned of the target: [{target, trait, value, fields, what, reason,
- * hides}]; and how to describe it. */
+ * hides}]; and how to describe it, as text. */
 void learned_add(struct run *run, const struct target *t);
 /* One line for each missing feature, and the description; nothing where nothing was learned. */
 void learned_print(const struct run *run);

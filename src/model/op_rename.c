@@ -201,6 +201,8 @@ static void refuse_renaming(struct step *x, const struct renaming *r)
 	refuse_directories(x, r);
 	refuse_unsupported_flags(x, r->flags);
 	refuse_contents(x, r);
+	if (r->target && !rename_exchanges(r))
+		leave_hidden(x, r->target);
 }
 
 static void leave_whiteout(struct step *x, const struct where *from)

@@ -240,10 +240,10 @@ static int target_open_plain(struct target **ret, const char *spec,
 	return r;
 }
 
-/* What nothing is known of: not a described target, but a kind that asks for a place. */
-static bool target_is_unknown(const struct target *t)
+/* Not a described target, but a kind that asks for a place. */
+static bool description_is_kind(const struct target_description *d, const struct target_kind *kind)
 {
-	return t->kind->learns && !strcmp(t->description->name, t->description->kind);
+	return kind && kind->learns && !strcmp(d->name, d->kind);
 }
 
 /* Probes it. The scans of a target that is open cannot be changed: where fields mean nothing, it is
@@ -276,7 +276,8 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 	struct target *t = NULL;
 	int r = target_open_plain(&t, spec, options, err);
 
-	if (!r && options && options->learn && !options->learned && target_is_unknown(t))
+	if (!r && options && options->learn && !options->learned &&
+	    description_is_kind(t->description, t->kind))
 		r = target_learn(&t, options, err);
 	if (!r)
 		*ret = t;
@@ -285,18 +286,34 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 	return r;
 }
 
-bool target_is_single(const char *spec, const char *config)
+/* What a question about the description of a target answers; false where there is none. */
+static bool target_ask(const char *spec, const char *config,
+		       bool (*ask)(const struct target_description *d,
+				   const struct target_kind *kind))
 {
 	struct target_description d;
 	struct err unknown = { 0 };
-	const struct target_kind *kind = NULL;
-	bool single;
+	bool answer =
+		!description_find(&d, spec, config, &unknown) && ask(&d, target_kind_find(d.kind));
 
-	if (!description_find(&d, spec, config, &unknown))
-		kind = target_kind_find(d.kind);
-	single = kind && kind->is_single && kind->is_single(&d);
 	description_free(&d);
-	return single;
+	return answer;
+}
+
+static bool description_is_single(const struct target_description *d,
+				  const struct target_kind *kind)
+{
+	return kind && kind->is_single && kind->is_single(d);
+}
+
+bool target_is_single(const char *spec, const char *config)
+{
+	return target_ask(spec, config, description_is_single);
+}
+
+bool target_learns(const char *spec, const char *config)
+{
+	return target_ask(spec, config, description_is_kind);
 }
 
 void target_close(struct target *t)

@@ -164,6 +164,8 @@ int target_check(const char *spec, const char *config, struct err *err);
 int target_open(struct target **ret, const char *spec, const struct target_options *options,
 		struct err *err);
 void target_close(struct target *t);
+/* Whether target_open() can learn what it lacks: nothing describes it. */
+bool target_learns(const char *spec, const char *config);
 /* Whether only one run at a time may open it: it uses a directory or device of the user. */
 bool target_is_single(const char *spec, const char *config);
 
