@@ -53,12 +53,18 @@ void learned_add(struct run *run, const struct target *t)
 
 static void learned_print_row(const json_t *row)
 {
+	bool only_fields = json_is_null(json_object_get(row, "trait")) &&
+			   json_is_string(json_object_get(row, "fields"));
+	const char *name = only_fields ? "fields" : json_text(row, "trait");
+	const char *value = json_text(row, only_fields ? "fields" : "value");
+
 	if (json_is_true(json_object_get(row, "contradicts")))
-		printf("%s: contradicts its description: it has %s\n", json_text(row, "target"),
-		       json_text(row, "what"));
+		printf("not missing: %s, but the description says %s = %s\n",
+		       json_text(row, "what"), name, value);
 	else
-		printf("%s: missing: %s: %s. Not judged: %s\n", json_text(row, "target"),
-		       json_text(row, "what"), json_text(row, "reason"), json_text(row, "hides"));
+		printf("missing: %s (%s%s%s): %s. Not judged: %s\n", json_text(row, "what"),
+		       *name ? name : "no trait", *value ? " = " : "", value,
+		       json_text(row, "reason"), json_text(row, "hides"));
 }
 
 static void learned_print_cut(void)
@@ -75,7 +81,8 @@ void learned_print(const struct run *run)
 	if (json_is_true(json_object_get(o, "learned_in_part")))
 		learned_print_cut();
 	json_array_foreach(json_object_get(o, "descriptions"), i, row)
-		printf("to describe it, paste this into assay.ini:\n%s", json_string_value(row));
+		printf("to describe the file system, paste this into assay.ini:\n%s",
+		       json_string_value(row));
 }
 
 void learned_print_target(const struct target *t, const struct learned_list *l, bool json)
