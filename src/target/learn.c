@@ -48,7 +48,8 @@ struct learner {
 	struct traits traits; /* declared and learned */
 	unsigned fields;      /* that mean something */
 	struct learned_list *learned;
-	unsigned failures; /* hangs and deaths */
+	unsigned failures;  /* hangs and deaths */
+	struct arena bytes; /* of outcomes */
 };
 
 /* What one execution of a probe has shown. */
@@ -135,6 +136,8 @@ static int learner_call(struct learner *l, const struct script *s, struct hypoth
 		r = target_call(l->target, &item->call, &seen, &fate, err);
 		if (r || fate != FATE_FINE)
 			return learner_excuse(l, r, fate);
+		/* RefFS and the models that judge it have one place for bytes. */
+		seen = outcome_copy(&seen, &l->bytes);
 		hypothesis_step(with, &item->call, &seen);
 		hypothesis_step(without, &item->call, &seen);
 	}
@@ -370,13 +373,14 @@ static int learner_measure(struct learner *l, const struct probe *p, struct err 
 
 int learn_probe(struct target *t, struct learned_list *ret, struct err *err)
 {
-	struct learner l = { t, t->traits, t->fields, ret, 0 };
+	struct learner l = { t, t->traits, t->fields, ret, 0, ARENA_INIT };
 	int r = 0;
 
 	*ret = (struct learned_list){ 0 };
 	for (size_t i = 0; i < ARRAY_LEN(probes) && !r; i++)
 		r = probes[i].how == LARGEST ? learner_measure(&l, &probes[i], err)
 					     : learner_decide(&l, &probes[i], err);
+	arena_free(&l.bytes);
 	ret->cut_short = l.failures >= FAILURES_MAX;
 	return r ? r : target_reset(t, err);
 }
