@@ -15,6 +15,7 @@
 #include "cmd/operands.h"
 #include "cmd/summary.h"
 #include "conform/cause_finding.h"
+#include "target/learn.h"
 
 static struct conform_settings {
 	struct opt_list suite;
@@ -200,13 +201,11 @@ static unsigned job_count(void)
 static void survey_learn(struct surveyed *t, const char *name,
 			 const struct target_options *target_options, struct run *run)
 {
-	struct target_options options = *target_options;
 	struct target *target;
 	struct err none = { 0 };
 
-	options.learn = settings.learn;
-	if (!options.learn || !target_learns(name, settings.config) ||
-	    target_open(&target, name, &options, &none))
+	if (!settings.learn || !target_learns(name, settings.config) ||
+	    learn_open(&target, name, target_options, &none))
 		return;
 	learned_add(run, target);
 	t->learned = target->learned;

@@ -22,6 +22,7 @@
 #include "cmd/summary.h"
 #include "cmd/sweep.h"
 #include "explore/portfolio.h"
+#include "target/learn.h"
 
 static struct explore_settings {
 	double seconds, deadline;
@@ -312,8 +313,7 @@ static int open_targets(struct targets *t, const char *first, struct err *err)
 {
 	struct target_options options = { .config = settings.config,
 					  .deadline_seconds = settings.deadline,
-					  .space_bytes = settings.space,
-					  .learn = settings.learn };
+					  .space_bytes = settings.space };
 	unsigned fields = ~0u;
 	size_t all = settings.against.count + 1;
 	struct buf spec = BUF_INIT;
@@ -325,8 +325,10 @@ static int open_targets(struct targets *t, const char *first, struct err *err)
 		buf_adds(&spec, first);
 	t->list = must_alloc(all * sizeof(*t->list));
 	for (size_t i = 0; i < all && !status; i++) {
-		status = target_open(&t->list[i], i ? settings.against.items[i - 1] : spec.data,
-				     &options, err);
+		const char *name = i ? settings.against.items[i - 1] : spec.data;
+
+		status = settings.learn ? learn_open(&t->list[i], name, &options, err)
+					: target_open(&t->list[i], name, &options, err);
 		t->count += !status;
 		if (!status)
 			fields &= t->list[i]->fields;

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "run/run.h"
-#include "target/learn.h"
+#include "target/learned.h"
 
 static void learned_append(json_t *rows, const struct learned_list *l, const char *target)
 {
@@ -46,7 +46,7 @@ void learned_add(struct run *run, const struct target *t)
 		json_object_set_new(run->figures, "learned_in_part", json_true());
 	if (!t->learned->count)
 		return;
-	learn_describe(t->learned, t->description, &text);
+	learned_describe(t->learned, t->description, &text);
 	json_array_append_new(learned_array(run, "descriptions"), json_string(buf_str(&text)));
 	buf_free(&text);
 }
@@ -96,7 +96,7 @@ void learned_print_target(const struct target *t, const struct learned_list *l, 
 		json_dumpf(rows, stdout, JSON_INDENT(1));
 		putchar('\n');
 	} else {
-		learn_describe(l, t->description, &text);
+		learned_describe(l, t->description, &text);
 		fputs(buf_str(&text), stdout);
 		putchar('\n');
 		json_array_foreach(rows, i, row)

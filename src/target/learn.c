@@ -267,7 +267,7 @@ static bool is_missing(const struct probe *p, const struct shown *s)
 	}
 }
 
-/* A note of what the model does not know changes nothing; the rest holds for later probes. */
+/* What is learned holds for later probes. */
 static void learner_add(struct learner *l, const struct probe *p, const char *value,
 			bool contradicted)
 {
@@ -324,7 +324,7 @@ static int learner_decide(struct learner *l, const struct probe *p, struct err *
 	if (r || !first.done)
 		return r;
 	if (known) {
-		/* What is declared and cannot be told apart stays as it is. */
+		/* Where both models accept what is seen, the description stays right. */
 		if (first.without && !first.with)
 			learner_add(l, p, p->value, true);
 		return 0;
@@ -385,9 +385,42 @@ int learn_probe(struct target *t, struct learned_list *ret, struct err *err)
 	return r ? r : target_reset(t, err);
 }
 
-void learn_adopt(const struct learned_list *l, struct traits *traits)
+/* The scans of a target that is open cannot be changed: where fields mean nothing, it is opened
+ * once more. */
+static int learn_apply(struct target **t, struct learned_list *learned,
+		       const struct target_options *options, const char *spec, struct err *err)
 {
-	for (size_t i = 0; i < l->count; i++)
-		if (l->items[i].trait && !l->items[i].contradicted)
-			trait_put(traits, l->items[i].trait, l->items[i].value);
+	struct target_options anew = *options;
+
+	if (learned->fields_off & (*t)->fields) {
+		target_close(*t);
+		*t = NULL;
+		anew.learned = learned;
+		return target_open(t, spec, &anew, err);
+	}
+	learned_adopt(learned, &(*t)->traits);
+	(*t)->learned = must_alloc(sizeof(*learned));
+	*(*t)->learned = *learned;
+	return 0;
+}
+
+int learn_open(struct target **ret, const char *spec, const struct target_options *options,
+	       struct err *err)
+{
+	struct learned_list *learned;
+	struct target *t = NULL;
+	int r = target_open(&t, spec, options, err);
+
+	if (!r && !options->learned && target_learns(spec, options->config)) {
+		learned = must_alloc(sizeof(*learned));
+		r = learn_probe(t, learned, err);
+		if (!r)
+			r = learn_apply(&t, learned, options, spec, err);
+		free(learned);
+	}
+	if (r)
+		target_close(t);
+	else
+		*ret = t;
+	return r;
 }

@@ -11,7 +11,7 @@
 #include "channel/client.h"
 #include "model/giving_up.h"
 #include "target/description.h"
-#include "target/learn.h"
+#include "target/learned.h"
 #include "target/recent_calls.h"
 #include "trace/script.h"
 
@@ -150,7 +150,7 @@ static int target_open_kind(struct target *t, const struct target_description *d
 		t->learned = must_alloc(sizeof(*t->learned));
 		*t->learned = *options->learned;
 		t->fields &= ~t->learned->fields_off;
-		learn_adopt(t->learned, &t->traits);
+		learned_adopt(t->learned, &t->traits);
 	}
 	t->caps = t->kind->caps(d);
 	if (t->traits.space_not_freed)
@@ -213,8 +213,8 @@ static void target_free(struct target *t)
 	free(t);
 }
 
-static int target_open_plain(struct target **ret, const char *spec,
-			     const struct target_options *options, struct err *err)
+int target_open(struct target **ret, const char *spec, const struct target_options *options,
+		struct err *err)
 {
 	struct target_options own = options ? *options : (struct target_options){ 0 };
 	char *plain = target_split_fault(spec, &own);
@@ -244,46 +244,6 @@ static int target_open_plain(struct target **ret, const char *spec,
 static bool description_is_kind(const struct target_description *d, const struct target_kind *kind)
 {
 	return kind && kind->learns && !strcmp(d->name, d->kind);
-}
-
-/* Probes it. The scans of a target that is open cannot be changed: where fields mean nothing, it is
- * opened once more. */
-static int target_learn(struct target **t, const struct target_options *options, struct err *err)
-{
-	struct target_options anew = *options;
-	struct learned_list *learned = must_alloc(sizeof(*learned));
-	char *spec = must_strdup((*t)->name);
-	int r = learn_probe(*t, learned, err);
-
-	if (!r && learned->fields_off & (*t)->fields) {
-		target_close(*t);
-		*t = NULL;
-		anew.learned = learned;
-		r = target_open_plain(t, spec, &anew, err);
-	} else if (!r) {
-		learn_adopt(learned, &(*t)->traits);
-		(*t)->learned = learned;
-		learned = NULL;
-	}
-	free(learned);
-	free(spec);
-	return r;
-}
-
-int target_open(struct target **ret, const char *spec, const struct target_options *options,
-		struct err *err)
-{
-	struct target *t = NULL;
-	int r = target_open_plain(&t, spec, options, err);
-
-	if (!r && options && options->learn && !options->learned &&
-	    description_is_kind(t->description, t->kind))
-		r = target_learn(&t, options, err);
-	if (!r)
-		*ret = t;
-	else if (t)
-		target_close(t);
-	return r;
 }
 
 /* What a question about the description of a target answers; false where there is none. */

@@ -150,8 +150,7 @@ struct target_options {
 	const char *fault;       /* reffs, kernel: a fault to carry, or NULL */
 	uint64_t space_bytes;    /* that calls may take of a disk of the user's; 0: the usual */
 	unsigned fields_off;     /* enum tree_field to leave out, besides those it lacks */
-	bool learn;              /* what it lacks, if it is a kind itself: fuse:COMMAND, dir:PATH */
-	const struct learned_list *learned; /* by an earlier target_open() of it, or NULL */
+	const struct learned_list *learned; /* what it lacks, or NULL */
 	bool overlaps;                      /* calls are made at the same time: use all CPUs */
 	bool record; /* what is written to the disk, where it can be (TARGET_RECORD) */
 };
@@ -164,7 +163,7 @@ int target_check(const char *spec, const char *config, struct err *err);
 int target_open(struct target **ret, const char *spec, const struct target_options *options,
 		struct err *err);
 void target_close(struct target *t);
-/* Whether target_open() can learn what it lacks: nothing describes it. */
+/* Whether what it lacks is to be found out (learn.h): nothing describes it. */
 bool target_learns(const char *spec, const char *config);
 /* Whether only one run at a time may open it: it uses a directory or device of the user. */
 bool target_is_single(const char *spec, const char *config);

@@ -40,11 +40,11 @@ static void write_config(const char *text)
 
 static struct target *open_with(const char *spec, bool learn)
 {
-	const struct target_options options = { .config = config, .learn = learn };
+	const struct target_options options = { .config = config };
 	struct err err = { 0 };
 	struct target *t;
 
-	if (target_open(&t, spec, &options, &err))
+	if (learn ? learn_open(&t, spec, &options, &err) : target_open(&t, spec, &options, &err))
 		fail_msg("%s: %s", spec, err.text);
 	return t;
 }
@@ -153,7 +153,7 @@ static void declared_and_there_is_a_contradiction(void **state)
 	assert_int_equal(l.count, 1);
 	assert_string_equal(l.items[0].trait, "no_xattr");
 	assert_true(l.items[0].contradicted);
-	learn_adopt(&l, &t->traits);
+	learned_adopt(&l, &t->traits);
 	assert_true(t->traits.no_xattr); /* it is said, not changed */
 	target_close(t);
 }
@@ -286,7 +286,7 @@ static void what_is_pasted_is_read(void **state)
 	l.items[0] =
 		(struct learned){ "counts", "no_dir_nlink", "yes", "nlink_dir", "seen", "", false };
 	l.items[1] = (struct learned){ "names", NULL, "", NULL, "a note", "", false };
-	learn_describe(&l, &d, &text);
+	learned_describe(&l, &d, &text);
 	write_config(text.data);
 	if (description_find(&read, "my-x-fs", config, &err))
 		fail_msg("%s\n%s", err.text, text.data);

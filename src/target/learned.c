@@ -1,10 +1,23 @@
-/* learn_describe.c -- what was learned of a file system as a description to paste. */
+/* learned.c -- what a file system was found to lack: as traits, and as a description to paste. */
+#include "target/learned.h"
+
 #include <ctype.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/err.h"
+#include "base/must.h"
+#include "model/model.h"
 #include "target/description.h"
-#include "target/learn.h"
+
+void learned_adopt(const struct learned_list *l, struct traits *traits)
+{
+	struct err err = { 0 };
+
+	for (size_t i = 0; i < l->count; i++)
+		if (l->items[i].trait && !l->items[i].contradicted)
+			must(!traits_set(traits, l->items[i].trait, l->items[i].value, &err));
+}
 
 /* "my-loggedfs" of "/usr/bin/loggedfs -f", "my-ext4" of "ext4". */
 static void describe_name(const struct target_description *d, const char *text, struct buf *out)
@@ -52,8 +65,8 @@ static void describe_fields(const struct learned_list *l, const struct target_de
 	buf_addch(out, '\n');
 }
 
-void learn_describe(const struct learned_list *l, const struct target_description *d,
-		    struct buf *out)
+void learned_describe(const struct learned_list *l, const struct target_description *d,
+		      struct buf *out)
 {
 	describe_head(d, out);
 	describe_fields(l, d, out);
