@@ -96,8 +96,8 @@ bool may_refuse(struct step *x, enum rule rule)
 
 void refuse_unsupported(struct step *x, enum rule rule)
 {
-	refuse(x, rule);
 	may_refuse(x, RULE_call_unserved);
+	refuse(x, rule);
 }
 
 void refuse_by_setting(struct step *x, uint64_t setting, uint64_t level, enum rule rule)
