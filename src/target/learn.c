@@ -109,12 +109,13 @@ static bool script_suits(const struct script *s, const struct target *t)
 }
 
 /* A hang or a death is for the search to find; what may not be called cannot be probed. */
-static int learner_excuse(struct learner *l, int ret, enum target_fate fate)
+static int learner_excuse(struct learner *l, int ret, enum target_fate fate, const struct err *why,
+			  struct err *err)
 {
 	if (ret == -LIMITS_NOT_MADE)
 		return 0;
 	l->failures += !ret && fate != FATE_FINE;
-	return ret;
+	return ret ? err_set(err, -ret, "%s", why->text) : 0;
 }
 
 /* Makes the calls, and has both models judge them and the tree. */
@@ -123,6 +124,7 @@ static int learner_call(struct learner *l, const struct script *s, struct hypoth
 {
 	enum target_fate fate = FATE_FINE;
 	struct outcome seen = { 0 };
+	struct err why = { 0 };
 	struct tree tree;
 	int r = 0;
 
@@ -133,17 +135,17 @@ static int learner_call(struct learner *l, const struct script *s, struct hypoth
 			ret->expected &= is_among(&item->ret, &seen);
 		if (item->type != ITEM_CALL)
 			continue;
-		r = target_call(l->target, &item->call, &seen, &fate, err);
+		r = target_call(l->target, &item->call, &seen, &fate, &why);
 		if (r || fate != FATE_FINE)
-			return learner_excuse(l, r, fate);
+			return learner_excuse(l, r, fate, &why, err);
 		/* RefFS and the models that judge it have one place for bytes. */
 		seen = outcome_copy(&seen, &l->bytes);
 		hypothesis_step(with, &item->call, &seen);
 		hypothesis_step(without, &item->call, &seen);
 	}
-	r = target_observe(l->target, &tree, &fate, err);
+	r = target_observe(l->target, &tree, &fate, &why);
 	if (r || fate != FATE_FINE)
-		return learner_excuse(l, r, fate);
+		return learner_excuse(l, r, fate, &why, err);
 	hypothesis_compare(with, &tree);
 	hypothesis_compare(without, &tree);
 	tree_free(&tree);
