@@ -11,9 +11,11 @@
 #include "base/must.h"
 #include "cmd/command.h"
 #include "cmd/jobs.h"
+#include "cmd/learned_report.h"
 #include "cmd/operands.h"
 #include "cmd/summary.h"
 #include "conform/cause_finding.h"
+#include "target/learn.h"
 
 static struct conform_settings {
 	struct opt_list suite;
@@ -21,9 +23,14 @@ static struct conform_settings {
 	uint64_t jobs, findings, repeat, sample, space;
 	double deadline;
 	int platform;
-	bool json, tap, rules, list, races;
+	bool json, tap, rules, list, races, learn;
 } settings = {
-	.platform = PLATFORM_LINUX, .findings = 20, .repeat = 20, .sample = 1, .deadline = 10
+	.platform = PLATFORM_LINUX,
+	.findings = 20,
+	.repeat = 20,
+	.sample = 1,
+	.deadline = 10,
+	.learn = true,
 };
 
 #define ROW(field) offsetof(struct conform_settings, field)
@@ -60,6 +67,7 @@ static const struct opt opts[] = {
 	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS", "time limit of one call", 0,
 	  OPT_SECONDS_MAX },
 	SPACE_OPT(struct conform_settings, space),
+	LEARN_OPT(struct conform_settings, learn),
 	{ "junit", OPT_TEXT, ROW(junit), "FILE", "writes a JUnit report", 0, 0 },
 	{ "tap", OPT_FLAG, ROW(tap), NULL, "prints the result as TAP", 0, 0 },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "run directory; default: a new one in runs/", 0, 0 },
@@ -189,8 +197,24 @@ static unsigned job_count(void)
 					     : (unsigned)processors;
 }
 
+/* Once, for all jobs: what the target lacks. What fails here fails in the jobs, too. */
+static void survey_learn(struct surveyed *t, const char *name,
+			 const struct target_options *target_options, struct run *run)
+{
+	struct target *target;
+	struct err none = { 0 };
+
+	if (!settings.learn || !target_learns(name, settings.config) ||
+	    learn_open(&target, name, target_options, &none))
+		return;
+	learned_add(run, target);
+	t->learned = target->learned;
+	target->learned = NULL;
+	target_close(target);
+}
+
 static void survey_target(struct survey *s, const char *name, const struct session_options *session,
-			  const struct known *known)
+			  struct run *run)
 {
 	struct progress progress = { name, s->suite->count };
 	struct conform_options options = {
@@ -206,11 +230,13 @@ static void survey_target(struct survey *s, const char *name, const struct sessi
 	s->targets = must_realloc(s->targets, (s->count + 1) * sizeof(*s->targets));
 	t = &s->targets[s->count++];
 	*t = (struct surveyed){ 0 };
+	survey_learn(t, name, &session->target_options, run);
+	options.session.target_options.learned = t->learned;
 	if (conform_run(&t->result, s->suite, &options, &err))
 		t->failure = must_strdup(err.text);
 	progress_end();
 	causes_gather(&t->causes, &t->result);
-	causes_mark_known(&t->causes, known, name);
+	causes_mark_known(&t->causes, &run->known, name);
 }
 
 static void json_set_count(json_t *o, const char *name, uint64_t count)
@@ -332,6 +358,7 @@ static int print_result(struct run *run, const struct survey *s, const struct mo
 	else if (!settings.json)
 		survey_print(s, &out);
 	if (!settings.tap && !settings.json) {
+		learned_print(run);
 		if (settings.rules)
 			survey_print_rules(s, model, &out);
 		ret = add_changes(s, &out, err);
@@ -354,6 +381,7 @@ static int conform_finish(struct run *run, const struct survey *s,
 
 	for (size_t i = 0; i < s->count && !ret; i++) {
 		options.target = s->targets[i].result.target;
+		options.target_options.learned = s->targets[i].learned;
 		ret = tell_causes(s, &s->targets[i], &options, (unsigned)settings.findings, run,
 				  err);
 	}
@@ -390,7 +418,7 @@ static int run_survey(struct suite *suite, const struct buf *names,
 			status = run_read_known(&run, settings.expect, err);
 		for (size_t at = 0; at < names->len && !stop_requested && !status;
 		     at += strlen(names->data + at) + 1)
-			survey_target(&survey, names->data + at, session, &run.known);
+			survey_target(&survey, names->data + at, session, &run);
 		if (!status)
 			status = conform_finish(&run, &survey, session, err);
 		code = summary_code(&run, status);

@@ -17,10 +17,12 @@
 #include "cmd/command.h"
 #include "cmd/explore_report.h"
 #include "cmd/jobs.h"
+#include "cmd/learned_report.h"
 #include "cmd/operands.h"
 #include "cmd/summary.h"
 #include "cmd/sweep.h"
 #include "explore/portfolio.h"
+#include "target/learn.h"
 
 static struct explore_settings {
 	double seconds, deadline;
@@ -30,7 +32,7 @@ static struct explore_settings {
 	const char *profile, *verify, *out, *config, *resume, *expected, *kernel_log;
 	struct opt_list set, against, coverage_from, faults;
 	uint64_t failures;
-	bool adaptive, all, bitstate, leaks, json, kernel_coverage, code_score;
+	bool adaptive, all, bitstate, leaks, learn, json, kernel_coverage, code_score;
 } settings = {
 	.seconds = 60,
 	.deadline = 10,
@@ -41,6 +43,7 @@ static struct explore_settings {
 	.failures = 1,
 	.verify = "full",
 	.adaptive = true,
+	.learn = true,
 	.code_score = true,
 };
 
@@ -95,6 +98,7 @@ static const struct opt opts[] = {
 	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS",
 	  "time limit of one call; a longer call is a hang", 0, OPT_SECONDS_MAX },
 	SPACE_OPT(struct explore_settings, space),
+	LEARN_OPT(struct explore_settings, learn),
 	{ "findings", OPT_U64, ROW(findings), "N", "stop after this number of different findings",
 	  1, 1000000 },
 	{ "expected", OPT_TEXT, ROW(expected), "FILE",
@@ -277,6 +281,9 @@ static int explore_target(struct target *t, struct explore_options *o, struct er
 	o->strategy = s->list[0].strategy;
 	if (!run_open(&run, "explore", t->name, dir, o->seed, err)) {
 		stop_catch_signals();
+		learned_add(&run, t);
+		for (size_t i = 0; i < o->against_count; i++)
+			learned_add(&run, o->against[i]);
 		if (settings.expected)
 			status = run_read_known(&run, settings.expected, err);
 		if (!status)
@@ -318,8 +325,10 @@ static int open_targets(struct targets *t, const char *first, struct err *err)
 		buf_adds(&spec, first);
 	t->list = must_alloc(all * sizeof(*t->list));
 	for (size_t i = 0; i < all && !status; i++) {
-		status = target_open(&t->list[i], i ? settings.against.items[i - 1] : spec.data,
-				     &options, err);
+		const char *name = i ? settings.against.items[i - 1] : spec.data;
+
+		status = settings.learn ? learn_open(&t->list[i], name, &options, err)
+					: target_open(&t->list[i], name, &options, err);
 		t->count += !status;
 		if (!status)
 			fields &= t->list[i]->fields;
@@ -331,6 +340,7 @@ static int open_targets(struct targets *t, const char *first, struct err *err)
 
 		if (with->fields == fields)
 			continue;
+		options.learned = with->learned;
 		status = target_open(&t->list[i], with->name, &options, err);
 		if (status)
 			t->list[i] = with;
@@ -617,6 +627,11 @@ const struct command command_explore = {
 		"With *--coverage-from*, the initial weights come from coverage files of *assay\n"
 		"cover* or of earlier runs: operations, values and errors with no count are\n"
 		"drawn more often.\n"
+		"\n"
+		"Of *fuse:COMMAND* and *dir:PATH* Assay probes first which features are\n"
+		"missing, and judges by that. The summary lists each of them, with what is not\n"
+		"judged because of it, and a description to paste. *--no-learn* leaves the\n"
+		"probes out.\n"
 		"\n"
 		"Several targets, or *--all*, are searched one after the other, each for\n"
 		"*--seconds*. A target that fails does not end the others. One table shows all\n"

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -9,8 +10,10 @@
 #include "broken/reffs_race.h"
 #include "broken/reffs_times.h"
 #include "cmd/command.h"
+#include "cmd/learned_report.h"
 #include "cmd/operands.h"
 #include "target/description.h"
+#include "target/learn.h"
 #include "target/target.h"
 
 static struct {
@@ -158,8 +161,27 @@ static void print_faults(void)
 	json_decref(array);
 }
 
+/* Probes a target, described or not, for its own sake. */
+static int describe_target(const char *spec, struct err *err)
+{
+	const struct target_options options = { .config = settings.config };
+	struct learned_list *learned = must_alloc(sizeof(*learned));
+	struct target *t = NULL;
+	int code = operand_target(spec, settings.config, err);
+
+	if (!code && (target_open(&t, spec, &options, err) || learn_probe(t, learned, err)))
+		code = EXIT_UNKNOWN;
+	if (!code)
+		learned_print_target(t, learned, settings.json);
+	target_close(t);
+	free(learned);
+	return code;
+}
+
 static int run_targets(int argc, char **argv, struct err *err)
 {
+	if (argc == 3 && !strcmp(argv[1], "describe"))
+		return describe_target(argv[2], err);
 	if (argc > 1) {
 		err_set(err, EINVAL, "%s: unexpected operand", argv[1]);
 		return EXIT_USAGE;
@@ -173,9 +195,15 @@ static int run_targets(int argc, char **argv, struct err *err)
 
 const struct command command_targets = {
 	.name = "targets",
-	.usage = "",
-	.summary = "list the file systems that can be tested here",
-	.text = "Lists every described target: its kind, its features on this machine, or what\n"
+	.usage = "[describe TARGET]",
+	.summary = "list the file systems that can be tested here, or describe one",
+	.text = "*assay targets describe TARGET* probes which features a target lacks and prints a "
+		"description to\n"
+		"paste into _assay.ini_, with the reason for each trait and what is not judged\n"
+		"because of it. Of a target that is described already it also prints where the\n"
+		"description is wrong.\n"
+		"\n"
+		"Lists every described target: its kind, its features on this machine, or what\n"
 		"this machine needs to test it.\n"
 		"\n"
 		"Descriptions are sections *[target.NAME]* of INI files. Assay reads\n"

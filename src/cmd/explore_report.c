@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "cmd/code_report.h"
+#include "cmd/learned_report.h"
 #include "cmd/summary.h"
 #include "cover/metrics.h"
 #include "report/findings_text.h"
@@ -115,6 +116,7 @@ static void print_explore_summary(const struct run *run, const struct explore_fi
 		printf("kernel log: %" PRIu64
 		       " messages that are not about this file system (%s/kernel-notes)\n",
 		       f->kernel_notes, run->dir);
+	learned_print(run);
 	print_findings(run);
 	printf("report: %s/report.html\n", run->dir);
 }
@@ -151,7 +153,7 @@ static json_t *load_job_json(const char *dir, unsigned job, const char *name, st
 
 static void merge_figures(struct run *run, struct explore_figures *f, json_t *job)
 {
-	static const char *const same[] = { "profile", "strategy" };
+	static const char *const same[] = { "profile", "strategy", LEARNED_FIGURES };
 
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		*figure_of(f, &counts[i]) +=

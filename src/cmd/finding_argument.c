@@ -10,6 +10,7 @@
 #include "cmd/command.h"
 #include "cmd/operands.h"
 #include "finding/prove.h"
+#include "target/learn.h"
 
 /* "kernel:ext4@debug", whether it was found on kernel:ext4, kernel:ext4@6.1 or ext4. */
 static void name_kernel_target(struct buf *target, const char *kernel)
@@ -46,7 +47,7 @@ int finding_argument_open(struct finding_argument *f, const char *path,
 		name_kernel_target(&target, place->kernel);
 	if (!code)
 		code = operand_target(buf_str(&target), place->config, err);
-	if (!code && target_open(&f->target, buf_str(&target), &options, err))
+	if (!code && learn_open(&f->target, buf_str(&target), &options, err))
 		code = EXIT_UNKNOWN;
 	if (code)
 		finding_free(&f->finding);

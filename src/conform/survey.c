@@ -14,6 +14,7 @@ void survey_free(struct survey *s)
 	for (size_t i = 0; i < s->count; i++) {
 		conform_result_free(&s->targets[i].result);
 		causes_free(&s->targets[i].causes);
+		free(s->targets[i].learned);
 		free(s->targets[i].failure);
 	}
 	free(s->targets);

@@ -7,6 +7,7 @@
 struct surveyed {
 	struct conform_result result;
 	struct causes causes;
+	struct learned_list *learned; /* what it lacks; NULL: it was not probed */
 	char *failure; /* why it could not be surveyed, or not to its end; NULL: it was */
 };
 

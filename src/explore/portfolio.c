@@ -87,7 +87,10 @@ static const struct portfolio_row strategy_rows[] = {
 static bool portfolio_row_suits(const struct portfolio_row *row, const struct target *t,
 				bool walks_only)
 {
-	if (strategy_branches(row->strategy) && (walks_only || !t->kind->save || !t->kind->restore))
+	/* Where saving is not cheap, it copies an image. */
+	bool saves = t->kind->save && t->caps & (TARGET_SAVE | TARGET_IMAGE);
+
+	if (strategy_branches(row->strategy) && (walks_only || !saves))
 		return false;
 	return !(row->needs & ~t->caps) && !(row->not_with & t->caps);
 }

@@ -14,6 +14,9 @@ const struct inode *need_object(struct step *x, int64_t dirfd, const struct arg 
 /* The object behind a descriptor; O_PATH counts where `any`. */
 const struct inode *need_open_object(struct step *x, const struct arg *fd, bool any);
 
+/* Modes or owners may have no place in the file system. */
+void may_refuse_unkept(struct step *x);
+
 /* How resolve() is to take a path, by AT_ flags. */
 static inline unsigned walk_flags(int64_t at_flags)
 {

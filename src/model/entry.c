@@ -86,6 +86,13 @@ void add_name(struct step *x, const struct where *w, uint64_t ino)
 	streams_added(x, w->parent, w->name, w->name_len);
 }
 
+void leave_hidden(struct step *x, const struct inode *victim)
+{
+	if (x->model->traits.hides_open_files && !S_ISDIR(victim->mode) && victim->holds &&
+	    !refused(x))
+		leave_undefined(x, RULE_unlink_hides);
+}
+
 void remove_name(struct step *x, const struct where *w)
 {
 	streams_removed(x, w->parent, w->name, w->name_len);

@@ -24,6 +24,12 @@ const struct inode *need_open_object(struct step *x, const struct arg *fd, bool 
 	return f ? file_inode(x, f) : NULL;
 }
 
+void may_refuse_unkept(struct step *x)
+{
+	may_refuse(x, RULE_attr_not_kept);
+	may_refuse(x, RULE_call_unserved);
+}
+
 /* The setgid bit of a file whose group is not the caller's is not theirs to set. */
 static uint32_t mode_granted(struct step *x, const struct inode *inode, uint32_t mode)
 {
@@ -48,7 +54,7 @@ static void step_set_mode(struct step *x, const struct inode *inode, int64_t mod
 	if (mode & (S_ISUID | S_ISGID) && !is_root(x))
 		leave_undefined(x, RULE_chmod_bits_open);
 	if (x->model->traits.no_modes)
-		may_refuse(x, RULE_attr_not_kept);
+		may_refuse_unkept(x);
 	if (!proceed(x))
 		return;
 	mode = mode_granted(x, inode, mode_kept(x, (uint32_t)mode & 07777));

@@ -71,8 +71,8 @@ static void step_set_owner(struct step *x, const struct inode *inode, int64_t us
 		else
 			may_refuse(x, RULE_attr_immutable);
 	}
-	if (x->model->traits.no_modes)
-		may_refuse(x, RULE_attr_not_kept);
+	if (x->model->traits.no_modes || x->model->traits.no_owners)
+		may_refuse_unkept(x);
 	check_owner(x, inode, uid, gid);
 	check_bits(x, inode, gid, &drop);
 	if (!proceed(x))
@@ -84,7 +84,7 @@ static void step_set_owner(struct step *x, const struct inode *inode, int64_t us
 		edited->gid = gid;
 	edited->mode &= ~drop;
 	touch_change(x, edited->ino);
-	if (x->model->traits.no_modes)
+	if (x->model->traits.no_modes || x->model->traits.no_owners)
 		may_touch(x, edited->ino, TIME_BIT_CHANGE);
 }
 

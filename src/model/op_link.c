@@ -55,9 +55,11 @@ static void refuse_linking(struct step *x, const struct inode *inode)
 
 	if (inode->flags & (FS_IMMUTABLE_FL | FS_APPEND_FL))
 		refuse(x, RULE_link_flags);
+	if (x->model->traits.links_apart)
+		leave_undefined(x, RULE_links_apart);
 	if (x->model->traits.no_hardlink ||
 	    (x->model->traits.hardlink_files_only && !S_ISREG(inode->mode)))
-		refuse(x, RULE_link_unsupported);
+		refuse_unsupported(x, RULE_link_unsupported);
 	if (S_ISDIR(inode->mode))
 		refuse(x, RULE_link_directory);
 	else if (!inode->nlink && !(inode->flags & INODE_LINKABLE))

@@ -66,14 +66,14 @@ static void refuse_node_type(struct step *x, int64_t mode, int64_t dev)
 	case S_IFIFO:
 	case S_IFSOCK:
 		if (x->model->traits.no_mknod)
-			refuse(x, RULE_mknod_unsupported);
+			refuse_unsupported(x, RULE_mknod_unsupported);
 		break;
 	case S_IFCHR:
 	case S_IFBLK:
 		if (!is_machine_root(x) && ((mode & S_IFMT) != S_IFCHR || dev))
 			refuse(x, RULE_mknod_device);
 		if (x->model->traits.no_mknod)
-			refuse(x, RULE_mknod_unsupported);
+			refuse_unsupported(x, RULE_mknod_unsupported);
 		if (x->model->traits.no_whiteout_node && (mode & S_IFMT) == S_IFCHR && !dev)
 			refuse(x, RULE_mknod_whiteout);
 		if (major((uint64_t)dev) > x->model->traits.dev_major_max)
@@ -135,7 +135,7 @@ static void make_symlink(struct step *x, const struct arg *target, int64_t dirfd
 	resolve(x, dirfd, path, 0, NULL, &w);
 	refuse_place(x, &w, false);
 	if (x->model->traits.no_symlink)
-		refuse(x, RULE_symlink_unsupported);
+		refuse_unsupported(x, RULE_symlink_unsupported);
 	if (target->len > x->model->traits.symlink_max)
 		refuse(x, RULE_symlink_too_long);
 	if (!proceed(x))

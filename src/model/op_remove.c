@@ -82,6 +82,8 @@ static void remove_file(struct step *x, int64_t dirfd, const struct arg *path)
 		refuse_removal(x, w.parent, victim);
 	if (w.kind == WHERE_DIR)
 		refuse_directory(x);
+	if (victim)
+		leave_hidden(x, victim);
 	if (proceed(x))
 		remove_name(x, &w);
 }

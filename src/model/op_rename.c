@@ -126,7 +126,7 @@ static void refuse_directories(struct step *x, const struct renaming *r)
 }
 
 /* What the file system itself knows of flags is asked after all that Linux checks for it. */
-static void refuse_unsupported(struct step *x, int64_t flags)
+static void refuse_unsupported_flags(struct step *x, int64_t flags)
 {
 	if ((flags & RENAME_NOREPLACE && x->model->traits.no_noreplace) ||
 	    (flags & RENAME_EXCHANGE && x->model->traits.no_exchange) ||
@@ -184,6 +184,12 @@ static void refuse_names(struct step *x, const struct renaming *r)
 	refuse_path(x, &r->to, STAGE_OBJECT);
 }
 
+static void leave_target_hidden(struct step *x, const struct renaming *r)
+{
+	if (r->target && !rename_exchanges(r))
+		leave_hidden(x, r->target);
+}
+
 static void refuse_renaming(struct step *x, const struct renaming *r)
 {
 	refuse_names(x, r);
@@ -194,13 +200,16 @@ static void refuse_renaming(struct step *x, const struct renaming *r)
 		refuse(x, RULE_rename_below);
 	if (goes_above(x, r))
 		refuse(x, rename_exchanges(r) ? RULE_rename_below : RULE_rename_above);
-	if (same_object(r))
+	if (same_object(r)) {
+		leave_target_hidden(x, r);
 		return;
+	}
 	refuse_entries(x, r);
 	refuse_types(x, r);
 	refuse_directories(x, r);
-	refuse_unsupported(x, r->flags);
+	refuse_unsupported_flags(x, r->flags);
 	refuse_contents(x, r);
+	leave_target_hidden(x, r);
 }
 
 static void leave_whiteout(struct step *x, const struct where *from)

@@ -94,6 +94,12 @@ bool may_refuse(struct step *x, enum rule rule)
 	return too_late(x) ? rule_applies(x->model, rule) : may_end_with(x, rule);
 }
 
+void refuse_unsupported(struct step *x, enum rule rule)
+{
+	may_refuse(x, RULE_call_unserved);
+	refuse(x, rule);
+}
+
 void refuse_by_setting(struct step *x, uint64_t setting, uint64_t level, enum rule rule)
 {
 	if (setting >= SETTING_UNKNOWN)

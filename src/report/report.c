@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "report/code_page.h"
+#include "report/learned_page.h"
 #include "report/page.h"
 
 enum { TEXT_MAX = 1 << 20 };
@@ -296,6 +297,8 @@ int report_write(const char *dir, struct err *err)
 	page_begin(&out, json_text(run, "command"), json_text(run, "target"),
 		   json_text(run, "verdict"));
 	put_findings(&out, dir, run);
+	learned_section(&out, json_object_get(run, "learned"),
+			json_object_get(run, "descriptions"));
 	put_figures(&out, run);
 	code_section(&out, json_object_get(run, "kernel_coverage"));
 	put_coverage(&out, dir);

@@ -174,21 +174,39 @@ static size_t sources_find(const struct sources *s, size_t from, const char *nam
 	return s->count;
 }
 
-static int description_set_fields(struct target_description *d, struct err *err)
+int description_parse_fields(const char *names, unsigned *ret_fields, struct err *err)
 {
-	char *list = arena_strdup(&d->arena, d->fields), *save = NULL;
+	char *list = must_strdup(names), *save = NULL;
+	unsigned fields = 0;
 	size_t i;
+	int ret = 0;
 
-	d->fields_off = 0;
-	for (char *word = strtok_r(list, " ,", &save); word; word = strtok_r(NULL, " ,", &save)) {
+	for (char *word = strtok_r(list, " ,", &save); word && !ret;
+	     word = strtok_r(NULL, " ,", &save)) {
 		for (i = 0; i < ARRAY_LEN(field_names); i++)
 			if (!strcmp(field_names[i].name, word))
 				break;
 		if (i == ARRAY_LEN(field_names))
-			return err_set(err, EINVAL, "%s is no field of a tree", word);
-		d->fields_off |= field_names[i].bit;
+			ret = err_set(err, EINVAL, "%s is no field of a tree", word);
+		else
+			fields |= field_names[i].bit;
 	}
-	return 0;
+	free(list);
+	if (!ret)
+		*ret_fields = fields;
+	return ret;
+}
+
+void description_add_fields(unsigned fields, struct buf *out)
+{
+	const char *before = "";
+
+	for (size_t i = 0; i < ARRAY_LEN(field_names); i++) {
+		if (!(fields & field_names[i].bit))
+			continue;
+		buf_addf(out, "%s%s", before, field_names[i].name);
+		before = " ";
+	}
 }
 
 /* Text behind "because:", or the whole comment. */
@@ -256,7 +274,7 @@ static int description_set_row(struct target_description *d, const struct ini_ro
 		return description_set_trait(d, row, need_reason, err);
 	ret = opt_set(keys, d, row->key, arena_strdup(&d->arena, row->value), err);
 	if (!ret && !strcmp(row->key, "fields"))
-		ret = description_set_fields(d, err);
+		ret = description_parse_fields(d->fields, &d->fields_off, err);
 	return ret;
 }
 

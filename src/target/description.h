@@ -61,6 +61,9 @@ void description_copy(struct target_description *to, const struct target_descrip
  * one. What is no kernel's (RefFS) answers as the model's newest does. VERSION_NONE: the kernel is
  * not built. */
 struct version description_kernel(const struct target_description *d);
+/* Fields of the tree by their names, "nlink_dir xattr": enum tree_field. */
+int description_parse_fields(const char *names, unsigned *ret_fields, struct err *err);
+void description_add_fields(unsigned fields, struct buf *out);
 /* Names of all described targets, each once and followed by NUL: the user's before the shipped. */
 int description_names(const char *config, struct buf *ret_names_nul, struct err *err);
 

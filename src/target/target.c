@@ -11,6 +11,7 @@
 #include "channel/client.h"
 #include "model/giving_up.h"
 #include "target/description.h"
+#include "target/learned.h"
 #include "target/recent_calls.h"
 #include "trace/script.h"
 
@@ -145,6 +146,12 @@ static int target_open_kind(struct target *t, const struct target_description *d
 		return ret;
 	t->kind = target_kind_find(d->kind);
 	t->fields &= ~t->kind->fields_off;
+	if (options->learned) {
+		t->learned = must_alloc(sizeof(*t->learned));
+		*t->learned = *options->learned;
+		t->fields &= ~t->learned->fields_off;
+		learned_adopt(t->learned, &t->traits);
+	}
 	t->caps = t->kind->caps(d);
 	if (t->traits.space_not_freed)
 		t->caps &= ~TARGET_SPACE;
@@ -196,6 +203,7 @@ int target_check(const char *spec, const char *config, struct err *err)
 static void target_free(struct target *t)
 {
 	recent_calls_free(t->recent);
+	free(t->learned);
 	buf_free(&t->report);
 	buf_free(&t->fresh_report);
 	description_free(t->description);
@@ -232,18 +240,40 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 	return r;
 }
 
-bool target_is_single(const char *spec, const char *config)
+/* Not a described target, but a kind that asks for a place. */
+static bool description_is_kind(const struct target_description *d, const struct target_kind *kind)
+{
+	return kind && kind->learns && !strcmp(d->name, d->kind);
+}
+
+/* What a question about the description of a target answers; false where there is none. */
+static bool target_ask(const char *spec, const char *config,
+		       bool (*ask)(const struct target_description *d,
+				   const struct target_kind *kind))
 {
 	struct target_description d;
 	struct err unknown = { 0 };
-	const struct target_kind *kind = NULL;
-	bool single;
+	bool answer =
+		!description_find(&d, spec, config, &unknown) && ask(&d, target_kind_find(d.kind));
 
-	if (!description_find(&d, spec, config, &unknown))
-		kind = target_kind_find(d.kind);
-	single = kind && kind->is_single && kind->is_single(&d);
 	description_free(&d);
-	return single;
+	return answer;
+}
+
+static bool description_is_single(const struct target_description *d,
+				  const struct target_kind *kind)
+{
+	return kind && kind->is_single && kind->is_single(d);
+}
+
+bool target_is_single(const char *spec, const char *config)
+{
+	return target_ask(spec, config, description_is_single);
+}
+
+bool target_learns(const char *spec, const char *config)
+{
+	return target_ask(spec, config, description_is_kind);
 }
 
 void target_close(struct target *t)

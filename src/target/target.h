@@ -23,6 +23,7 @@ struct checker;
 struct code_map;
 struct err;
 struct image;
+struct learned_list;
 struct recent_calls;
 
 enum target_cap {
@@ -62,6 +63,7 @@ struct target_kind {
 	int (*check)(const struct target_description *d, const char *fault, struct err *err);
 	unsigned fields_off; /* enum tree_field: what is not known to mean anything in this kind */
 	bool has_argument;   /* NAME:ARGUMENT, or NAME@ARGUMENT, means something */
+	bool learns;         /* what it lacks is to be found out, unless it is described */
 	bool has_faults;     /* NAME!FAULT is one that is broken on purpose */
 	/* Whether it uses something of the user that only one run may use; NULL: never. */
 	bool (*is_single)(const struct target_description *d);
@@ -133,12 +135,13 @@ struct target {
 	struct traits traits;
 	uint32_t uid, gid; /* of process 1 */
 	double deadline_seconds;
-	uint64_t saved_bytes;        /* of memory that a saved state takes, about; 0: little */
-	struct recent_calls *recent; /* for seek_space; NULL: it cannot be asked for */
-	struct buf report;           /* what the last fsck or seek_space has to say */
-	struct buf fresh_report;     /* what the checker says of a fresh disk, */
-	bool fresh_is_clean;         /* once it was asked and found it clean */
-	void *own;                   /* the kind's */
+	uint64_t saved_bytes;         /* of memory that a saved state takes, about; 0: little */
+	struct learned_list *learned; /* what it was found to lack; NULL: it was not probed */
+	struct recent_calls *recent;  /* for seek_space; NULL: it cannot be asked for */
+	struct buf report;            /* what the last fsck or seek_space has to say */
+	struct buf fresh_report;      /* what the checker says of a fresh disk, */
+	bool fresh_is_clean;          /* once it was asked and found it clean */
+	void *own;                    /* the kind's */
 };
 
 struct target_options {
@@ -147,8 +150,9 @@ struct target_options {
 	const char *fault;       /* reffs, kernel: a fault to carry, or NULL */
 	uint64_t space_bytes;    /* that calls may take of a disk of the user's; 0: the usual */
 	unsigned fields_off;     /* enum tree_field to leave out, besides those it lacks */
-	bool overlaps;           /* calls are made at the same time: use all CPUs */
-	bool record;             /* what is written to the disk, where it can be (TARGET_RECORD) */
+	const struct learned_list *learned; /* what it lacks, or NULL */
+	bool overlaps;                      /* calls are made at the same time: use all CPUs */
+	bool record; /* what is written to the disk, where it can be (TARGET_RECORD) */
 };
 
 /* "reffs", "reffs!FAULT", "dir:PATH", "ext4", "kernel:ext4", "kernel:ext4@6.1",
@@ -159,6 +163,8 @@ int target_check(const char *spec, const char *config, struct err *err);
 int target_open(struct target **ret, const char *spec, const struct target_options *options,
 		struct err *err);
 void target_close(struct target *t);
+/* Whether what it lacks is to be found out (learn.h): nothing describes it. */
+bool target_learns(const char *spec, const char *config);
 /* Whether only one run at a time may open it: it uses a directory or device of the user. */
 bool target_is_single(const char *spec, const char *config);
 

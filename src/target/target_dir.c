@@ -220,6 +220,7 @@ const struct target_kind target_dir = {
 	/* Below may be NFS, a FUSE daemon or overlayfs over several file systems. */
 	.fields_off = TREE_ENTRY_INO,
 	.has_argument = true,
+	.learns = true,
 	.lacks = dir_lacks,
 	.check = dir_check,
 	.is_single = dir_is_single,

@@ -422,6 +422,7 @@ const struct target_kind target_fuse = {
 	/* libfuse passes on the numbers of a daemon only with its option use_ino. */
 	.fields_off = TREE_ENTRY_INO,
 	.has_argument = true,
+	.learns = true,
 	.lacks = fuse_lacks,
 	.check = fuse_check,
 	.is_single = fuse_is_single,

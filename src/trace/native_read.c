@@ -100,7 +100,7 @@ static int native_lex_stat_field(struct lexer *l, struct stat_result *st)
 		if (!err)
 			err = lex_num_in(l, RADIX_C, 0, UINT32_MAX, &mode);
 		if (!err)
-			st->mode |= (uint32_t)mode;
+			st->mode = (st->mode & ~STAT_TYPE_ONLY) | (uint32_t)mode;
 		return err;
 	}
 	return stat_field_lex(l, stat_fields, DIALECT_NATIVE, st);
@@ -116,6 +116,7 @@ static int native_lex_record(struct lexer *l, struct outcome *o)
 	if (word_is(word, len, "type")) {
 		o->result = RESULT_STAT;
 		o->stat = stat_unknown;
+		o->stat.mode = STAT_TYPE_ONLY; /* unless it is given */
 	} else {
 		o->result = RESULT_STATFS;
 		o->statfs = statfs_unknown;

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/must.h"
+#include "explore/portfolio.h"
 #include "tests/harness/plans.h"
 
 enum { CALLS_MAX = 10000, PAUSE_US = 20000 };
@@ -60,6 +61,17 @@ static void reset(struct pair *p)
 		fail_msg("%s: %s", p->target->name, err.text);
 }
 
+/* What has no image of ours cannot be saved. */
+static void assert_no_search_branches(const struct target *t)
+{
+	struct portfolio_search searches[PORTFOLIO_MAX];
+	size_t count = portfolio_list(t, NULL, false, searches);
+
+	assert_int_not_equal(count, 0);
+	for (size_t i = 0; i < count; i++)
+		assert_false(strategy_branches(searches[i].strategy));
+}
+
 static void a_command_with_its_own_data(void **state)
 {
 	struct buf spec = BUF_INIT;
@@ -68,6 +80,7 @@ static void a_command_with_its_own_data(void **state)
 	buf_addf(&spec, "fuse:bindfs %s", place);
 	open_or_skip(&p, spec.data, 60);
 	assert_true(p.target->caps & TARGET_REMOUNT); /* found out */
+	assert_no_search_branches(p.target);
 	use(&p);
 	reset(&p);
 	use(&p);
