@@ -125,7 +125,7 @@ static int replay(struct fake *f, const char *text)
 	struct finding finding;
 	struct script script = { 0 };
 	struct call calls[16];
-	struct replay_on on = { .target = &t, .model = &f->model, .last_only = f->unobserved };
+	struct replay_on on = { .target = &t, .model = &f->model, .unseen = f->unobserved };
 	struct err err = { 0 };
 	size_t count = 0;
 	int status;
