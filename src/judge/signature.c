@@ -6,9 +6,14 @@
 
 /* ---- how it differs ---- */
 
-static const char *signature_of_numbers(uint64_t expected, uint64_t seen)
+const char *signature_of_numbers(uint64_t expected, uint64_t seen)
 {
 	return seen < expected ? "too small" : "too large";
+}
+
+const char *signature_of_modes(uint32_t expected, uint32_t seen)
+{
+	return (expected ^ seen) & 0777 ? "" : "special bits";
 }
 
 static bool bytes_are_zero(const char *bytes, size_t len)
@@ -33,6 +38,13 @@ static const char *signature_of_data(const struct fact *fact, const struct tree 
 	return bytes_are_zero(e, e_len) ? "stale" : "other";
 }
 
+static const char *signature_of_xattr(const struct fact *fact, const struct inode *seen)
+{
+	if (fact->absent)
+		return "extra";
+	return tree_xattr(seen, fact->name) ? "changed" : "lost";
+}
+
 static const char *signature_how(const struct fact *fact, const struct tree *expected,
 				 const struct tree *seen)
 {
@@ -48,6 +60,10 @@ static const char *signature_how(const struct fact *fact, const struct tree *exp
 		return signature_of_numbers(e->nlink, s->nlink);
 	case FACT_DATA:
 		return signature_of_data(fact, expected, seen);
+	case FACT_MODE:
+		return signature_of_modes(e->mode, s->mode);
+	case FACT_XATTR:
+		return signature_of_xattr(fact, s);
 	default:
 		return "";
 	}
@@ -121,4 +137,18 @@ void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const stru
 	for (size_t i = 0; i < count; i++)
 		len += (size_t)snprintf(ret + len, SIGNATURE_MAX - len, "%s%s%s", i ? ", " : " (",
 					words[i], i + 1 == count ? ")" : "");
+}
+
+enum fact_kind signature_fact(const char *signature)
+{
+	char problem[16], first[32], second[32];
+	int words = sscanf(signature, "%15s %31s %31s", problem, first, second);
+	const char *name = words == 3 && !strcmp(problem, "TREE") ? second : first;
+	enum fact_kind kind = 0;
+
+	if (words < 2)
+		return FACT_KINDS;
+	while (kind < FACT_KINDS && strcmp(fact_names[kind], name))
+		kind++;
+	return kind;
 }
