@@ -23,13 +23,15 @@ static void group_put_field(char ret[SIGNATURE_MAX], const char *field, bool dir
 /* ---- a field of an object, in a tree or by stat ---- */
 
 /* Is it the call itself that gives the field its value, or that brings back what is on the disk? */
-static bool group_is_of_call(enum fact_kind kind, const char *call)
+static bool group_is_of_call(enum fact_kind kind, const char *call, const char *words)
 {
 	const unsigned own = TRAIT_DATA | TRAIT_SYNC | TRAIT_ENV;
 	int op = op_find(call);
 
 	if (severity_of_fact(kind) == SEVERITY_METADATA)
 		return false;
+	if (kind == FACT_UNREADABLE)
+		return !strstr(words, "xattr");
 	return kind != FACT_SIZE || op < 0 || op_table[op].traits & own;
 }
 
@@ -42,7 +44,7 @@ static bool group_put_tree(char ret[SIGNATURE_MAX], const char *signature)
 	bool directory = false;
 
 	if (kind == FACT_KINDS || sscanf(signature, "TREE %31s %*s (%159[^)]", call, words) < 1 ||
-	    group_is_of_call(kind, call))
+	    group_is_of_call(kind, call, words))
 		return false;
 	for (char *word; (word = strsep(&at, ","));) {
 		word += strspn(word, " ");

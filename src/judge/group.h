@@ -5,6 +5,7 @@
  *
  *	nlink of directories, too small        metadata, after whatever call, in a tree or by stat
  *	size of files, too large               after a call that does not change the size
+ *	unreadable of files, getxattr ENODATA  attributes that a walk could not read
  *	modification time of file was not updated
  *	xattr not supported                    ENOSYS, EOPNOTSUPP and the like of a family of calls
  *	ENOSPC for success                     errors of the file system, not of a call

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { HOW_MAX = 48 };
+
 /* ---- how it differs ---- */
 
 const char *signature_of_numbers(uint64_t expected, uint64_t seen)
@@ -45,8 +47,15 @@ static const char *signature_of_xattr(const struct fact *fact, const struct inod
 	return tree_xattr(seen, fact->name) ? "changed" : "lost";
 }
 
+/* What the walk could not do: "getxattr ENODATA". */
+static const char *signature_of_walk(const struct fact *fact, char ret[HOW_MAX])
+{
+	snprintf(ret, HOW_MAX, "%s %s", fact->call, errno_name(fact->error));
+	return ret;
+}
+
 static const char *signature_how(const struct fact *fact, const struct tree *expected,
-				 const struct tree *seen)
+				 const struct tree *seen, char scratch[HOW_MAX])
 {
 	const struct inode *e = tree_inode(expected, fact_inode(expected, fact->path));
 	const struct inode *s = tree_inode(seen, fact_inode(seen, fact->path));
@@ -54,6 +63,8 @@ static const char *signature_how(const struct fact *fact, const struct tree *exp
 	if (!e || !s)
 		return "";
 	switch (fact->kind) {
+	case FACT_UNREADABLE:
+		return signature_of_walk(fact, scratch);
 	case FACT_SIZE:
 		return signature_of_numbers(e->size, s->size);
 	case FACT_NLINK:
@@ -120,6 +131,7 @@ static bool signature_is_directory(const struct fact *fact, const struct tree *e
 void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const struct fact *fact,
 		       const struct state *expected, const struct tree *seen)
 {
+	char scratch[HOW_MAX];
 	const char *words[3];
 	size_t count = 0, len;
 
@@ -128,7 +140,7 @@ void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const stru
 			       fact ? fact_names[fact->kind] : "tree");
 	if (!fact)
 		return;
-	words[count] = signature_how(fact, &expected->tree, seen);
+	words[count] = signature_how(fact, &expected->tree, seen, scratch);
 	count += words[count][0] != '\0';
 	if (signature_is_directory(fact, &expected->tree))
 		words[count++] = "directory";
