@@ -636,7 +636,7 @@ const struct command command_explore = {
 		"results, and for each target that *--all* cannot test here it shows what is\n"
 		"missing.\n"
 		"\n"
-		"One finding stands for all discrepancies of one cause: the simplest. The others\n"
+		"All discrepancies of one cause are one finding: the simplest. The others\n"
 		"are named under it, with their calls, and are not shrunk. Findings are listed\n"
 		"by severity.\n"
 		"\n" KNOWN_TEXT "\n"

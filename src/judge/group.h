@@ -1,4 +1,4 @@
-/* group.h -- which discrepancies have one cause: one finding stands for all of them.
+/* group.h -- which discrepancies have one cause: one finding is for all of them.
  *
  * A signature has the call that showed it; many calls show the same. A group says what is wrong, of
  * which kind of object, and in which direction:
@@ -12,7 +12,7 @@
  *	success for EACCES (search_denied)     a rule of the model that several calls share
  *	KERNEL fs/ext4/inode.c:12              what the kernel log names
  *
- * Everything else is a group of its own, by its signature: data and names that a call has changed,
+ * Everything else is a separate group, by its signature: data and names that a call has changed,
  * errors that no rule explains, crashes without words. So lost data or a crash is never in one
  * group with wrong metadata, nor in that of another call's lost data. */
 #ifndef JUDGE_GROUP_H

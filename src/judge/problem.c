@@ -4,8 +4,8 @@
 #include <string.h>
 
 const struct severity_row severity_table[SEVERITIES] = {
-	[SEVERITY_CRASH] = { "crash", "the daemon or the kernel crashes, hangs or reports an error "
-				      "of its own" },
+	[SEVERITY_CRASH] = { "crash", "the daemon or the kernel crashes, hangs or reports an "
+				      "internal error" },
 	[SEVERITY_DATA] = { "data", "data or names are lost or wrong" },
 	[SEVERITY_DAMAGE] = { "damage", "the file system is damaged, or loses space or memory" },
 	[SEVERITY_METADATA] = { "metadata", "metadata is wrong" },

@@ -167,3 +167,12 @@ bool run_join_group(struct run *r, const struct finding *f, const char *group,
 	run_close(r, &none);
 	return true;
 }
+
+void run_print_failures(const struct run *r, struct buf *out)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(r->findings, i, row)
+		known_print_failure(json_text(row, "target"), row_group(row), out);
+}

@@ -3,7 +3,7 @@
  * A row names its folder relative to the run's directory ("folder", so that a run can be moved) and
  * as a user can give it to other commands ("path"). Rows are in one of two lists, and their folders
  * in the directory of that name: findings, and unconfirmed. Both lists are by severity, and a row
- * stands for all discrepancies of its group: of findings it is the simplest, and "others" has the
+ * is for all discrepancies of its group: of findings it is the simplest, and "others" has the
  * rest; of unconfirmed ones it is the first, and counts them. */
 #ifndef RUN_ROWS_H
 #define RUN_ROWS_H
@@ -44,8 +44,6 @@ void run_count(struct run *r, const char *signature, uint64_t times);
 void run_count_row(struct run *r, const json_t *row);
 /* Puts a row under another one of its group; `move`: and its folder below that one's. */
 void run_fold(const struct run *r, json_t *into, json_t *row, bool move);
-/* Counts of the rows of findings, and of those under them. */
-void run_set_counts(const struct run *r);
 
 void row_set_folder(const struct run *r, json_t *row, const char *folder);
 /* Removes the files of a folder, and it; a directory in it keeps it. */

@@ -14,7 +14,6 @@
 #include "base/dirs.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "run/rows.h"
 
 static const char *const verdict_names[] = { "ok", "unknown", "bad" };
 
@@ -99,15 +98,6 @@ int run_write_known(const struct run *r, const char *path, const struct buf *fai
 	status = buf_write_file(&text, path, err);
 	buf_free(&text);
 	return status;
-}
-
-void run_print_failures(const struct run *r, struct buf *out)
-{
-	const json_t *row;
-	size_t i;
-
-	json_array_foreach(r->findings, i, row)
-		known_print_failure(json_text(row, "target"), row_group(row), out);
 }
 
 bool run_knows(struct run *r, const struct finding *f)

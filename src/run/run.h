@@ -54,8 +54,8 @@ bool run_knows(struct run *r, const struct finding *f);
 void run_meet(struct run *r, const struct finding *f, const struct target *t);
 /* It is this one now. Once it is confirmed (finding.h), it is in findings/ and listed there. */
 void run_update(struct run *r, const struct finding *f, const struct target *t);
-/* Work on it has ended. Of the findings of its group the simplest stands for all; one that is not
- * confirmed is put under them or, where there are none, counted with others like it. */
+/* Work on it has ended. Of the findings of its group the simplest is listed for all; one that is
+ * not confirmed is put under them or, where there are none, counted with others like it. */
 void run_settle(struct run *r);
 /* A discrepancy whose cause is a finding already: how many calls that one has; 0 if there is none
  * of this group. */
@@ -90,5 +90,7 @@ void run_free(struct run *r);
 
 /* Inside: the findings of an earlier part of the same run. */
 int run_load_findings(struct run *r, struct err *err);
+/* Inside: writes how often signatures were met to the rows of findings, and to those under them. */
+void run_set_counts(const struct run *r);
 
 #endif

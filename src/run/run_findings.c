@@ -87,7 +87,7 @@ static void run_fold_row(struct run *r, json_t *into, json_t *list, json_t *row)
 	json_decref(row);
 }
 
-/* The simplest finding stands for its group. */
+/* The simplest finding represents its group. */
 static void run_settle_finding(struct run *r)
 {
 	json_t *row = r->open, *same;

@@ -78,8 +78,8 @@ static void run_drop_confirmed(struct run *r)
 	}
 }
 
-/* A finding of another run: alone, or in the group of one that is here; the simplest of both stands
- * for it. */
+/* A finding of another run: alone, or in the group of one that is here; the simplest of both
+ * represents it. */
 static void run_merge_finding(struct run *r, json_t *row)
 {
 	json_t *same = row_find_group(r->findings, NULL, json_text(row, "target"), row_group(row));
