@@ -41,7 +41,7 @@ static bool group_put_tree(char ret[SIGNATURE_MAX], const char *signature)
 	enum fact_kind kind = signature_fact(signature);
 	char call[WORD_MAX], words[SIGNATURE_MAX] = "", *at = words;
 	const char *how = "";
-	bool directory = false;
+	bool directory = false, elsewhere = false;
 
 	if (kind == FACT_KINDS || sscanf(signature, "TREE %31s %*s (%159[^)]", call, words) < 1 ||
 	    group_is_of_call(kind, call, words))
@@ -50,10 +50,15 @@ static bool group_put_tree(char ret[SIGNATURE_MAX], const char *signature)
 		word += strspn(word, " ");
 		if (!strcmp(word, "directory"))
 			directory = true;
-		else if (strcmp(word, "elsewhere"))
+		else if (!strcmp(word, "elsewhere"))
+			elsewhere = true;
+		else
 			how = word;
 	}
 	group_put_field(ret, fact_names[kind], directory, how);
+	/* A cache that is stale is that of an object in use; others lose data. */
+	if (elsewhere && severity_of_fact(kind) == SEVERITY_DATA)
+		strncat(ret, ", elsewhere", SIGNATURE_MAX - strlen(ret) - 1);
 	return true;
 }
 

@@ -41,6 +41,8 @@ static void signatures_are_grouped(void **state)
 		/* A cached size; a call that sets it, and a disk that has another, are apart. */
 		{ "TREE link size (too large)", "size of files, too large", SEVERITY_DATA },
 		{ "TREE chmod size (too large)", "size of files, too large", SEVERITY_DATA },
+		{ "TREE unlink size (too small, elsewhere)", "size of files, too small, elsewhere",
+		  SEVERITY_DATA },
 		{ "TREE truncate size (too large)", "TREE truncate size (too large)",
 		  SEVERITY_DATA },
 		{ "TREE remount size (too large)", "TREE remount size (too large)", SEVERITY_DATA },
