@@ -19,7 +19,8 @@
 
 static struct conform_settings {
 	struct opt_list suite;
-	const char *scripts, *families, *out, *junit, *since, *expect, *config, *show, *kernel;
+	const char *scripts, *families, *out, *junit, *since, *known, *write_known, *config, *show,
+		*kernel;
 	uint64_t jobs, findings, repeat, sample, space;
 	double deadline;
 	int platform;
@@ -56,8 +57,7 @@ static const struct opt opts[] = {
 	  "the platform whose rules apply", 0, 0 },
 	{ "kernel", OPT_TEXT, ROW(kernel), "VERSION",
 	  "version of Linux whose rules apply; default: that of the target's kernel", 0, 0 },
-	{ "expect", OPT_TEXT, ROW(expect), "FILE",
-	  "a file of known failures, with their reasons: shown, not counted", 0, 0 },
+	KNOWN_OPTS(struct conform_settings),
 	{ "since", OPT_TEXT, ROW(since), "RUN",
 	  "prints new and fixed deviations since an earlier run", 0, 0 },
 	{ "rules", OPT_FLAG, ROW(rules), NULL, "prints the rules that no script has exercised", 0,
@@ -197,6 +197,13 @@ static unsigned job_count(void)
 					     : (unsigned)processors;
 }
 
+/* Did it execute every script there is? Races depend on the moment. */
+static bool survey_is_complete(const struct surveyed *t)
+{
+	return !settings.races && !settings.suite.count && settings.sample == 1 && !t->failure &&
+	       !t->result.stopped && !t->result.counts[SCRIPT_FATES];
+}
+
 /* Once, for all jobs: what the target lacks. What fails here fails in the jobs, too. */
 static void survey_learn(struct surveyed *t, const char *name,
 			 const struct target_options *target_options, struct run *run)
@@ -237,6 +244,8 @@ static void survey_target(struct survey *s, const char *name, const struct sessi
 	progress_end();
 	causes_gather(&t->causes, &t->result);
 	causes_mark_known(&t->causes, &run->known, name);
+	known_ask(&run->known, name, settings.races ? KNOWN_RACES : KNOWN_CAUSES | KNOWN_GROUPS,
+		  survey_is_complete(t));
 }
 
 static void json_set_count(json_t *o, const char *name, uint64_t count)
@@ -362,7 +371,9 @@ static int print_result(struct run *run, const struct survey *s, const struct mo
 		if (settings.rules)
 			survey_print_rules(s, model, &out);
 		ret = add_changes(s, &out, err);
-		buf_addf(&out, "\nsurvey: %s/survey.html\n", run->dir);
+		buf_addch(&out, '\n');
+		known_report(&run->known, &out);
+		buf_addf(&out, "survey: %s/survey.html\n", run->dir);
 	}
 	if (settings.json)
 		summary_print(run);
@@ -403,24 +414,37 @@ static void join_names(const struct buf *names, struct buf *out)
 		buf_addf(out, "%s%s", at ? "+" : "", names->data + at);
 }
 
+static int survey_write_known(const struct run *run, const struct survey *s, struct err *err)
+{
+	struct buf failures = BUF_INIT;
+	int status;
+
+	for (size_t i = 0; i < s->count; i++)
+		causes_print_unknown(&s->targets[i].causes, s->targets[i].result.target, &failures);
+	status = run_write_known(run, settings.write_known, &failures, err);
+	buf_free(&failures);
+	return status;
+}
+
 static int run_survey(struct suite *suite, const struct buf *names,
 		      const struct session_options *session, struct err *err)
 {
 	struct survey survey = { .suite = suite };
 	struct buf joined = BUF_INIT;
-	int code = EXIT_UNKNOWN, status = 0;
+	int code = EXIT_UNKNOWN, status;
 	struct run run;
 
 	join_names(names, &joined);
 	if (!run_open(&run, "conform", joined.data, settings.out, 1, err)) {
 		stop_catch_signals();
-		if (settings.expect)
-			status = run_read_known(&run, settings.expect, err);
+		status = run_read_known(&run, settings.known, err);
 		for (size_t at = 0; at < names->len && !stop_requested && !status;
 		     at += strlen(names->data + at) + 1)
 			survey_target(&survey, names->data + at, session, &run);
 		if (!status)
 			status = conform_finish(&run, &survey, session, err);
+		if (!status)
+			status = survey_write_known(&run, &survey, err);
 		code = summary_code(&run, status);
 		run_free(&run);
 	}
@@ -440,7 +464,7 @@ static int conform_check_names(const struct buf *names, struct err *err)
 	if (!code)
 		code = operand_new_directory(settings.out, err);
 	if (!code)
-		code = operand_known(settings.expect, err);
+		code = operand_known(settings.known, settings.write_known, err);
 	if (!code && settings.since)
 		code = operand_code(load_since(&before, err));
 	json_decref(before);
@@ -503,8 +527,13 @@ const struct command command_conform = {
 		"The report separates what POSIX does not allow from what POSIX allows but\n"
 		"Linux does not do.\n"
 		"\n"
-		"A file of *--expect*" KNOWN_TEXT "\n"
-		"Exit status: 0 no deviations (except those in *--expect*), 1 deviations, 2\n"
+		"Causes of one group, the same field of the same kind of object say, share one\n"
+		"example and one finding.\n"
+		"\n" KNOWN_TEXT
+		"If all generated scripts were executed and none shows a known failure, the\n"
+		"report asks whether it is fixed.\n"
+		"\n"
+		"Exit status: 0 no deviations (except those in *--known*), 1 deviations, 2\n"
 		"could not tell.",
 	.opts = opts,
 	.settings = &settings,

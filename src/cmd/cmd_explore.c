@@ -29,7 +29,7 @@ static struct explore_settings {
 	uint64_t calls, seed, depth, memory, saved, findings, space;
 	int strategy; /* 0: as the target suggests, else enum strategy + 1 */
 	uint64_t jobs;
-	const char *profile, *verify, *out, *config, *resume, *expected, *kernel_log;
+	const char *profile, *verify, *out, *config, *resume, *known, *write_known, *kernel_log;
 	struct opt_list set, against, coverage_from, faults;
 	uint64_t failures;
 	bool adaptive, all, bitstate, leaks, learn, json, kernel_coverage, code_score;
@@ -101,8 +101,7 @@ static const struct opt opts[] = {
 	LEARN_OPT(struct explore_settings, learn),
 	{ "findings", OPT_U64, ROW(findings), "N", "stop after this number of different findings",
 	  1, 1000000 },
-	{ "expected", OPT_TEXT, ROW(expected), "FILE",
-	  "a file of known failures, with their reasons: counted, not reported", 0, 0 },
+	KNOWN_OPTS(struct explore_settings),
 	{ "all", OPT_FLAG, ROW(all), NULL,
 	  "search every target that can be tested here, one after the other", 0, 0 },
 	{ "kernel-log", OPT_TEXT, ROW(kernel_log), "FILE",
@@ -284,10 +283,12 @@ static int explore_target(struct target *t, struct explore_options *o, struct er
 		learned_add(&run, t);
 		for (size_t i = 0; i < o->against_count; i++)
 			learned_add(&run, o->against[i]);
-		if (settings.expected)
-			status = run_read_known(&run, settings.expected, err);
+		status = run_read_known(&run, settings.known, err);
+		known_ask(&run.known, t->name, KNOWN_SIGNATURES | KNOWN_GROUPS, false);
 		if (!status)
 			status = explore_search(t, s, &run, o, err);
+		if (!status)
+			status = summary_write_known(&run, settings.write_known, err);
 		code = summary_code(&run, status);
 		run_free(&run);
 	}
@@ -438,6 +439,7 @@ static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 	settings.seed += number;
 	settings.out = dir;
 	settings.resume = settings.resume && has_checkpoint(dir) ? dir : NULL;
+	settings.write_known = NULL; /* that is for all of them */
 	settings.json = true;
 	return explore_once(to, err);
 }
@@ -453,9 +455,13 @@ static int explore_jobs(const char *target, struct err *err)
 	if (run_open(&all, "explore", target, dir, settings.seed, err))
 		return EXIT_UNKNOWN;
 	stop_catch_signals();
-	status = jobs_run(&all, (unsigned)settings.jobs, &job, err);
+	status = run_read_known(&all, settings.known, err);
+	if (!status)
+		status = jobs_run(&all, (unsigned)settings.jobs, &job, err);
 	if (status >= 0)
 		status = explore_merge(&all, (unsigned)settings.jobs, settings.json, err);
+	if (status >= 0)
+		status = summary_write_known(&all, settings.write_known, err);
 	code = summary_code(&all, status);
 	run_free(&all);
 	return code;
@@ -473,6 +479,7 @@ static int run_row(void *to, unsigned number, const char *dir, struct err *err)
 	const struct sweep *s = to;
 
 	settings.out = dir;
+	settings.write_known = NULL;
 	settings.json = true;
 	return explore_one(s->rows[number].target, err);
 }
@@ -481,13 +488,19 @@ static int run_sweep(struct sweep *s, struct err *err)
 {
 	struct job job = { run_row, s };
 	struct run all;
-	int code;
+	int status, code;
 
 	if (run_open(&all, "explore", "sweep", settings.out, settings.seed, err))
 		return EXIT_UNKNOWN;
 	stop_catch_signals();
-	sweep_run(s, &all, &job, settings.seconds);
-	code = summary_code(&all, sweep_finish(s, &all, settings.json, err));
+	status = run_read_known(&all, settings.known, err);
+	if (!status) {
+		sweep_run(s, &all, &job, settings.seconds);
+		status = sweep_finish(s, &all, settings.json, err);
+	}
+	if (!status)
+		status = summary_write_known(&all, settings.write_known, err);
+	code = summary_code(&all, status);
 	run_free(&all);
 	return code;
 }
@@ -522,7 +535,7 @@ static int check_universe(struct err *err)
 
 static int check_known(struct err *err)
 {
-	return operand_known(settings.expected, err);
+	return operand_known(settings.known, settings.write_known, err);
 }
 
 static int check_coverage(struct err *err)
@@ -638,9 +651,10 @@ const struct command command_explore = {
 		"results, and for each target that *--all* cannot test here it shows what is\n"
 		"missing.\n"
 		"\n"
-		"A file of *--expected*" KNOWN_TEXT
-		"The summary lists known failures that did not occur.\n"
-		"\n"
+		"All discrepancies of one cause are one finding: the simplest. The others\n"
+		"are named under it, with their calls, and are not shrunk. Findings are listed\n"
+		"by severity.\n"
+		"\n" KNOWN_TEXT "\n"
 		"A discrepancy that no replay on a fresh file system shows again is not a\n"
 		"finding. It is stored in _RUN_/unconfirmed, counted and reported.\n"
 		"\n"

@@ -79,15 +79,7 @@ static void print_findings(const struct run *run)
 	buf_free(&text);
 	if (!json_array_size(run->findings))
 		puts("no findings");
-	for (size_t i = 0; i < run->known.count; i++) {
-		const struct known_row *row = &run->known.rows[i];
-
-		if (row->seen)
-			printf("expected: %s (%s), %" PRIu64 " times\n", row->text, row->reason,
-			       row->seen);
-		else
-			printf("no longer there: %s (%s)\n", row->text, row->reason);
-	}
+	summary_print_known(run);
 }
 
 static void print_explore_summary(const struct run *run, const struct explore_figures *f)

@@ -51,13 +51,13 @@ int operand_file(const char *path, struct err *err)
 	return operand_readable(path, err);
 }
 
-int operand_known(const char *path, struct err *err)
+int operand_known(const char *path, const char *write, struct err *err)
 {
 	struct known known = { 0 };
 	int status = path ? known_read(&known, path, "", err) : 0;
 
 	known_free(&known);
-	return operand_code(status);
+	return status ? operand_code(status) : operand_new_file(write, err);
 }
 
 int operand_directory(const char *path, struct err *err)

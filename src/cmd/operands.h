@@ -17,13 +17,30 @@
 			0, 0 \
 	}
 
-/* Help on the options that take a file of known failures, behind their name. */
+/* The options of commands that judge a file system; the fields are `known` and `write_known`. */
+#define KNOWN_OPTS(settings) \
+	{ "known", \
+	  OPT_TEXT, \
+	  offsetof(settings, known), \
+	  "FILE", \
+	  "a file of known failures, with their reasons: counted, not reported", \
+	  0, \
+	  0 }, \
+	{ \
+		"write-known", OPT_TEXT, offsetof(settings, write_known), "FILE", \
+			"write such a file: what is known, and all that this run has found", 0, 0 \
+	}
+
+/* Help on them. */
 #define KNOWN_TEXT \
-	" lists known failures, each on a line \"TARGET: FAILURE\". An asterisk as\n" \
-	"target means all; in the failure it matches any text. The failure is the\n" \
-	"signature of a finding, or a cause as *assay conform* prints it. A line\n" \
-	"\"# because: REASON\" above is required; a line \"# until: YYYY-MM-DD\" below\n" \
-	"that names the last day.\n"
+	"A file of *--known* lists known failures, each on a line \"TARGET: FAILURE\". An\n" \
+	"asterisk as target means all; in the failure it matches any text. The failure is\n" \
+	"the signature or the group of a finding, or a cause as *assay conform* prints it.\n" \
+	"A line \"# because: REASON\" above is required; a line \"# until: YYYY-MM-DD\" below\n" \
+	"that names the last day. From then on the report says that it has expired, and\n" \
+	"the failure is reported again. The report also lists known failures that the run\n" \
+	"could have shown and did not. *--write-known* writes such a file; the reasons of\n" \
+	"its new lines are to be filled in.\n"
 
 /* The exit code for a named object that could not be opened or read. */
 int operand_code(int status);
@@ -32,8 +49,8 @@ int operand_target(const char *spec, const char *config, struct err *err);
 int operand_readable(const char *path, struct err *err);
 int operand_file(const char *path, struct err *err);
 int operand_directory(const char *path, struct err *err);
-/* A file of known failures (known.h). NULL is fine. */
-int operand_known(const char *path, struct err *err);
+/* A file of known failures (known.h), and one that is to be written. NULL is fine. */
+int operand_known(const char *path, const char *write, struct err *err);
 /* A file that is to be written: the directory it is to be in, and no directory itself. A directory
  * that is made where it is not there. NULL is fine. */
 int operand_new_file(const char *path, struct err *err);

@@ -24,6 +24,26 @@ int summary_write(struct run *run, int before, struct err *err)
 	return closed ? closed : reported;
 }
 
+int summary_write_known(const struct run *run, const char *path, struct err *err)
+{
+	struct buf failures = BUF_INIT;
+	int status;
+
+	run_print_failures(run, &failures);
+	status = run_write_known(run, path, &failures, err);
+	buf_free(&failures);
+	return status;
+}
+
+void summary_print_known(const struct run *run)
+{
+	struct buf text = BUF_INIT;
+
+	known_report(&run->known, &text);
+	fputs(buf_str(&text), stdout);
+	buf_free(&text);
+}
+
 int summary_code(const struct run *run, int status)
 {
 	static const int codes[] = { EXIT_CLEAN, EXIT_UNKNOWN, EXIT_FINDINGS };

@@ -200,6 +200,7 @@ int sweep_finish(struct sweep *s, struct run *all, bool json, struct err *err)
 	} else {
 		findings_text(all->findings, all->unconfirmed, true, &out);
 		sweep_print_table(s, &out);
+		known_report(&all->known, &out);
 		buf_addf(&out, "report: %s/report.html\n", all->dir);
 		fputs(out.data, stdout);
 	}

@@ -30,13 +30,10 @@ static void say(const struct deviation *d, struct buf *out)
 }
 
 /* Fewer calls before more, shorter ones before longer. */
-static bool is_smaller(const struct suite *suite, const struct deviation *a,
-		       const struct deviation *b)
+static bool is_smaller(const struct deviation *a, const struct deviation *b)
 {
-	const struct suite_script *x = &suite->scripts[a->script], *y = &suite->scripts[b->script];
-
-	if (x->count != y->count)
-		return x->count < y->count;
+	if (a->calls != b->calls)
+		return a->calls < b->calls;
 	return a->call.len < b->call.len;
 }
 
@@ -46,6 +43,8 @@ static int by_weight(const void *a, const void *b)
 
 	if (x->outside_posix != y->outside_posix)
 		return x->outside_posix ? -1 : 1;
+	if (x->severity != y->severity)
+		return x->severity < y->severity ? -1 : 1;
 	if (x->scripts != y->scripts)
 		return x->scripts > y->scripts ? -1 : 1;
 	return strcmp(x->text, y->text);
@@ -66,6 +65,7 @@ static struct cause *cause_of(struct causes *c, struct str_map *orders, const st
 		c->items[c->count++] = (struct cause){
 			.text = must_strdup(text->data),
 			.example = d,
+			.severity = d->severity,
 			.order = (uint32_t)*order,
 		};
 	}
@@ -95,12 +95,15 @@ void causes_gather(struct causes *ret, const struct conform_result *r)
 	*ret = (struct causes){ 0 };
 	ret->of = must_alloc((r->deviation_count + 1) * sizeof(*ret->of));
 	for (size_t i = 0; i < r->deviation_count; i++) {
-		const struct deviation *d = &r->deviations[i];
+		struct deviation *d = &r->deviations[i];
 
+		d->calls = r->suite->scripts[d->script].count;
 		cause = cause_of(ret, &orders, d, &text);
 		cause->scripts++;
 		cause->outside_posix |= d->outside_posix;
-		if (is_smaller(r->suite, d, cause->example))
+		if (d->severity < cause->severity)
+			cause->severity = d->severity;
+		if (is_smaller(d, cause->example))
 			cause->example = d;
 		ret->of[i] = cause->order;
 	}
@@ -119,6 +122,22 @@ void causes_free(struct causes *c)
 	*c = (struct causes){ 0 };
 }
 
+const struct cause *causes_head(const struct causes *c, const struct cause *of)
+{
+	const struct deviation *d = of->example;
+	const struct cause *head = NULL;
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct cause *other = &c->items[i];
+
+		if (!other->reason == !of->reason &&
+		    !strcmp(buf_str(&other->example->group), buf_str(&d->group)) &&
+		    (!head || other->example->calls < head->example->calls))
+			head = other;
+	}
+	return d->group.len ? head : of;
+}
+
 const struct cause *causes_find(const struct causes *c, const char *text)
 {
 	for (size_t i = 0; i < c->count; i++)
@@ -127,15 +146,24 @@ const struct cause *causes_find(const struct causes *c, const char *text)
 	return NULL;
 }
 
-void causes_mark_known(struct causes *c, const struct known *known, const char *target)
+void causes_mark_known(struct causes *c, struct known *known, const char *target)
 {
 	for (size_t i = 0; i < c->count; i++) {
-		struct known_row *row = known_find(known, target, c->items[i].text);
+		struct cause *cause = &c->items[i];
+		const struct known_row *row =
+			known_meet(known, target, cause->text, buf_str(&cause->example->group),
+				   cause->scripts);
 
 		if (!row)
 			continue;
-		c->items[i].reason = row->reason;
-		row->seen += c->items[i].scripts;
+		cause->reason = row->reason;
 		c->unexpected--;
 	}
+}
+
+void causes_print_unknown(const struct causes *c, const char *target, struct buf *out)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (!c->items[i].reason)
+			known_print_failure(target, c->items[i].text, out);
 }

@@ -12,14 +12,15 @@ struct cause {
 	char *text; /* "open: EPERM, allowed: success": names it, also from run to run */
 	const struct deviation *example; /* in the smallest script that shows it */
 	size_t scripts;
-	bool outside_posix; /* one of them at least */
-	const char *reason; /* why it is a known failure; NULL: it is none */
-	bool unconfirmed;   /* its smallest script did not show it again */
-	uint32_t order;     /* in which they were met */
+	bool outside_posix;     /* one of them at least */
+	enum severity severity; /* the worst of them */
+	const char *reason;     /* why it is a known failure; NULL: it is none */
+	bool unconfirmed;       /* its smallest script did not show it again */
+	uint32_t order;         /* in which they were met */
 };
 
 struct causes {
-	struct cause *items; /* most scripts first, what POSIX forbids before what Linux does not */
+	struct cause *items; /* what POSIX forbids first; then by severity, most scripts first */
 	size_t count;
 	size_t unexpected;
 	size_t unconfirmed; /* of these */
@@ -29,10 +30,15 @@ struct causes {
 /* Examples point into the result. */
 void causes_gather(struct causes *ret, const struct conform_result *r);
 void causes_free(struct causes *c);
+/* Causes of one group (judge/group.h) are shown with the one of the smallest script: that one. */
+const struct cause *causes_head(const struct causes *c, const struct cause *of);
 /* The first of that text, or NULL. */
 const struct cause *causes_find(const struct causes *c, const char *text);
 
 /* Marks the causes that are known failures of this target. */
-void causes_mark_known(struct causes *c, const struct known *known, const char *target);
+void causes_mark_known(struct causes *c, struct known *known, const char *target);
+
+/* The others as lines of a file of known failures. */
+void causes_print_unknown(const struct causes *c, const char *target, struct buf *out);
 
 #endif

@@ -53,21 +53,40 @@ static void tell_finding(struct finding *f, const struct replay_on *on, struct r
 	run_settle(run);
 }
 
+/* A cause in the words of a finding; no calls yet. */
+static void describe_cause(struct finding *f, const struct cause *cause, const struct target *t)
+{
+	struct discrepancy *d = &f->discrepancy;
+
+	finding_init(f);
+	d->code = cause->example->code;
+	snprintf(d->signature, sizeof(d->signature), "%s %s", problem_table[d->code].name,
+		 cause->text);
+	buf_adds(&f->target, t->name);
+	buf_addf(&d->title, "%s: %s", buf_str(&cause->example->call), cause->text);
+	buf_adds(&d->seen, buf_str(&cause->example->detail));
+	d->reach = cause->outside_posix ? REACH_OUTSIDE_POSIX : REACH_INSIDE_POSIX;
+}
+
+/* Where a finding of its group is there already, a cause is named under it. */
+static bool join_cause(const struct cause *cause, const struct target *t, struct run *run)
+{
+	struct finding f;
+	bool joined;
+
+	describe_cause(&f, cause, t);
+	joined = run_join_group(run, &f, buf_str(&cause->example->group), t);
+	finding_free(&f);
+	return joined;
+}
+
 /* What no replay shows is kept with its calls, as a search keeps it. */
 static void keep_aside(struct cause *cause, const struct call *calls, size_t count,
 		       const struct target *t, struct run *run)
 {
 	struct finding f;
-	struct discrepancy *d = &f.discrepancy;
 
-	finding_init(&f);
-	d->code = cause->example->code;
-	snprintf(d->signature, sizeof(d->signature), "%s %s", problem_table[d->code].name,
-		 cause->text);
-	buf_adds(&f.target, t->name);
-	buf_addf(&d->title, "%s: %s", buf_str(&cause->example->call), cause->text);
-	buf_adds(&d->seen, buf_str(&cause->example->detail));
-	d->reach = cause->outside_posix ? REACH_OUTSIDE_POSIX : REACH_INSIDE_POSIX;
+	describe_cause(&f, cause, t);
 	finding_reserve(&f, count);
 	for (f.count = 0; f.count < count; f.count++)
 		f.calls[f.count] = call_copy(&calls[f.count], &f.arena);
@@ -97,7 +116,7 @@ static int tell_cause(const struct suite *suite, struct cause *cause, struct tar
 	free(calls);
 	if (ret <= 0)
 		return err_forget(err, ret, ETIME);
-	is_new = !run_knows(run, &finding);
+	is_new = !run_knows(run, &finding) && !run_join(run, &finding, t);
 	on.until_seconds = until_seconds;
 	if (is_new)
 		tell_finding(&finding, &on, run);
@@ -120,7 +139,8 @@ int tell_causes(const struct survey *s, struct surveyed *t, const struct session
 		return ret;
 	session_model(options, target, &model);
 	for (size_t i = 0; i < t->causes.count && told < max && ret >= 0 && !stop_requested; i++) {
-		if (t->causes.items[i].reason || !can_replay(t->causes.items[i].example))
+		if (t->causes.items[i].reason || !can_replay(t->causes.items[i].example) ||
+		    join_cause(&t->causes.items[i], target, run))
 			continue;
 		ret = tell_cause(s->suite, &t->causes.items[i], target, &model, run, err);
 		told += ret > 0;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "judge/group.h"
+#include "judge/severity.h"
 #include "trace/script.h"
 
 enum { DIFF_LINES_MAX = 8 };
@@ -13,6 +15,7 @@ void deviation_free(struct deviation *d)
 	buf_free(&d->seen);
 	buf_free(&d->allowed);
 	buf_free(&d->rule);
+	buf_free(&d->group);
 	buf_free(&d->call);
 	buf_free(&d->detail);
 	buf_free(&d->history);
@@ -23,6 +26,7 @@ void deviation_clear(struct deviation *d)
 	buf_clear(&d->seen);
 	buf_clear(&d->allowed);
 	buf_clear(&d->rule);
+	buf_clear(&d->group);
 	buf_clear(&d->call);
 	buf_clear(&d->detail);
 	buf_clear(&d->history);
@@ -32,6 +36,7 @@ void deviation_begin(struct deviation *d, enum problem code, unsigned step, cons
 {
 	deviation_clear(d);
 	d->code = code;
+	d->severity = problem_table[code].severity;
 	d->step = step;
 	d->outside_posix = true;
 	d->op = op_table[c->op].base;
@@ -50,7 +55,12 @@ static void deviation_add_lines(struct buf *out, const char *text, unsigned line
 
 void deviation_fill(struct deviation *d, const struct discrepancy *found, unsigned step)
 {
+	char group[SIGNATURE_MAX];
+
 	deviation_begin(d, found->code, step, &found->call);
+	group_of(found, group);
+	buf_adds(&d->group, group);
+	d->severity = severity_of(found);
 	d->outside_posix = found->reach == REACH_OUTSIDE_POSIX;
 	discrepancy_print_seen(found, &d->seen);
 	discrepancy_print_allowed(found, &d->allowed);
@@ -64,25 +74,28 @@ void deviation_fill(struct deviation *d, const struct discrepancy *found, unsign
 
 json_t *deviation_pack(const struct deviation *d)
 {
-	return json_pack("{s:i s:i s:b s:b s:i s:s s:s s:s s:s s:s s:s s:s}", "script",
+	return json_pack("{s:i s:i s:b s:b s:i s:i s:s s:s s:s s:s s:s s:s s:s s:s}", "script",
 			 (int)d->script, "step", (int)d->step, "in_setup", d->in_setup,
-			 "outside_posix", d->outside_posix, "code", (int)d->code, "op",
-			 op_table[d->op].name, "seen", buf_str(&d->seen), "allowed",
-			 buf_str(&d->allowed), "rule", buf_str(&d->rule), "call", buf_str(&d->call),
-			 "detail", buf_str(&d->detail), "history", buf_str(&d->history));
+			 "outside_posix", d->outside_posix, "code", (int)d->code, "severity",
+			 (int)d->severity, "group", buf_str(&d->group), "op", op_table[d->op].name,
+			 "seen", buf_str(&d->seen), "allowed", buf_str(&d->allowed), "rule",
+			 buf_str(&d->rule), "call", buf_str(&d->call), "detail",
+			 buf_str(&d->detail), "history", buf_str(&d->history));
 }
 
 int deviation_unpack(struct deviation *d, const json_t *packed)
 {
-	const char *op, *seen, *allowed, *rule, *call, *detail, *history;
-	int script, step, in_setup, outside_posix, code;
+	const char *op, *seen, *allowed, *rule, *call, *detail, *history, *group;
+	int script, step, in_setup, outside_posix, code, severity;
 
-	if (json_unpack((json_t *)packed, "{s:i s:i s:b s:b s:i s:s s:s s:s s:s s:s s:s s:s}",
-			"script", &script, "step", &step, "in_setup", &in_setup, "outside_posix",
-			&outside_posix, "code", &code, "op", &op, "seen", &seen, "allowed",
-			&allowed, "rule", &rule, "call", &call, "detail", &detail, "history",
-			&history) ||
-	    op_find(op) < 0 || code < 0 || code >= PROBLEMS)
+	if (json_unpack((json_t *)packed,
+			"{s:i s:i s:b s:b s:i s:i s:s s:s s:s s:s s:s s:s s:s s:s}", "script",
+			&script, "step", &step, "in_setup", &in_setup, "outside_posix",
+			&outside_posix, "code", &code, "severity", &severity, "group", &group, "op",
+			&op, "seen", &seen, "allowed", &allowed, "rule", &rule, "call", &call,
+			"detail", &detail, "history", &history) ||
+	    op_find(op) < 0 || code < 0 || code >= PROBLEMS || severity < 0 ||
+	    severity >= SEVERITIES)
 		return -EINVAL;
 	deviation_clear(d);
 	d->script = (uint32_t)script;
@@ -90,6 +103,8 @@ int deviation_unpack(struct deviation *d, const json_t *packed)
 	d->in_setup = in_setup;
 	d->outside_posix = outside_posix;
 	d->code = (enum problem)code;
+	d->severity = (enum severity)severity;
+	buf_adds(&d->group, group);
 	d->op = (enum op)op_find(op);
 	buf_adds(&d->seen, seen);
 	buf_adds(&d->allowed, allowed);

@@ -15,10 +15,13 @@ struct deviation {
 	bool in_setup;
 	bool outside_posix;
 	enum problem code;
+	enum severity severity;
+	size_t calls;            /* of the script, once causes are gathered */
 	enum op op;              /* the base call */
 	struct buf seen;         /* "EEXIST", "success", "mode, size" of a tree */
 	struct buf allowed;      /* "ENOENT or ENOTDIR" */
 	struct buf rule;         /* name of the rule that forbids it; empty if none does */
+	struct buf group;        /* of the discrepancy (judge/group.h); empty: alone */
 	struct buf call, detail; /* the call, and for people what came back or differs */
 	struct buf history;      /* of a race: the trace that nothing explains */
 };

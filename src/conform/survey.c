@@ -142,6 +142,18 @@ static void add_indented(struct buf *out, const char *text)
 	}
 }
 
+/* Other causes of its group. */
+static void print_others(const struct causes *causes, const struct cause *head, struct buf *out)
+{
+	for (size_t i = 0; i < causes->count; i++) {
+		const struct cause *other = &causes->items[i];
+
+		if (other != head && causes_head(causes, other) == head)
+			buf_addf(out, "  also: %s (%zu script%s)\n", other->text, other->scripts,
+				 other->scripts == 1 ? "" : "s");
+	}
+}
+
 static void print_example(const struct survey *s, const struct survey_row *row, struct buf *out)
 {
 	const struct cause *cause = row->cause;
@@ -160,7 +172,8 @@ static void print_example(const struct survey *s, const struct survey_row *row, 
 	if (d->history.len)
 		add_indented(out, d->history.data);
 	if (cause->reason)
-		buf_addf(out, "  expected: %s\n", cause->reason);
+		buf_addf(out, "  known: %s\n", cause->reason);
+	print_others(&row->target->causes, cause, out);
 }
 
 void survey_print(const struct survey *s, struct buf *out)
@@ -173,7 +186,8 @@ void survey_print(const struct survey *s, struct buf *out)
 	print_table(s, rows, count, true, out);
 	print_table(s, rows, count, false, out);
 	for (size_t i = 0; i < count; i++)
-		print_example(s, &rows[i], out);
+		if (causes_head(&rows[i].target->causes, rows[i].cause) == rows[i].cause)
+			print_example(s, &rows[i], out);
 	free(rows);
 }
 
@@ -190,6 +204,9 @@ static json_t *cause_json(const struct survey *s, const struct cause *cause)
 		      cause->outside_posix, "smallest", name.data, "step", buf_str(&d->call),
 		      "detail", buf_str(&d->detail), "script", script.data);
 	must(o);
+	json_object_set_new(o, "severity", json_string(severity_table[cause->severity].name));
+	if (d->group.len)
+		json_object_set_new(o, "group", json_string(d->group.data));
 	if (cause->reason)
 		json_object_set_new(o, "reason", json_string(cause->reason));
 	if (cause->unconfirmed)

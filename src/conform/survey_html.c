@@ -95,7 +95,7 @@ static void add_example(const struct survey *s, const struct survey_row *row, si
 	buf_addf(out, "</h3><p>%zu scripts on ", cause->scripts);
 	page_text(out, row->target->result.target);
 	if (cause->reason) {
-		buf_adds(out, "; expected: ");
+		buf_adds(out, "; known: ");
 		page_text(out, cause->reason);
 	}
 	buf_adds(out, "</p>\n");

@@ -139,7 +139,8 @@ static int candidate_replay(struct explorer *x, const struct plan_follower *on,
 
 	if (!status)
 		status = judge_replay(&where, c->calls, c->count, NULL, ret, err);
-	if (status > 0 && strcmp(ret->discrepancy.signature, signature) && run_knows(x->run, ret)) {
+	if (status > 0 && strcmp(ret->discrepancy.signature, signature) &&
+	    (run_knows(x->run, ret) || run_group_calls(x->run, ret))) {
 		finding_free(ret);
 		return 0;
 	}
@@ -386,6 +387,32 @@ static void capture_confirm(struct explorer *x, const struct plan_follower *on, 
 	}
 }
 
+/* Puts what was met under the finding of its cause, if there is one, with the shortest known calls
+ * to it. It is not replayed: that would take the time of the search. False if there is none, or
+ * these calls are fewer than those of the finding. */
+static bool capture_join(struct explorer *x, const struct plan_follower *on, uint32_t call,
+			 const struct finding *first)
+{
+	uint64_t calls = run_group_calls(x->run, first);
+	struct replay_candidate c;
+	struct finding f = *first;
+	bool joined = false;
+
+	if (!calls)
+		return false;
+	if (!candidate_compose(x, &c, 0, call))
+		return run_join(x->run, &f, on->target);
+	f.arena = (struct arena)ARENA_INIT;
+	finding_reserve(&f, c.count);
+	for (f.count = 0; f.count < c.count; f.count++)
+		f.calls[f.count] = call_copy(&c.calls[f.count], &f.arena);
+	if (c.count >= calls)
+		joined = run_join(x->run, &f, on->target);
+	arena_free(&f.arena);
+	candidate_free(&c);
+	return joined;
+}
+
 bool capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
 	     const struct finding *first)
 {
@@ -393,7 +420,7 @@ bool capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
 	struct finding met;
 	struct call c;
 
-	if (run_knows(x->run, first)) {
+	if (run_knows(x->run, first) || capture_join(x, on, call, first)) {
 		x->figures.repeats++;
 		return false;
 	}

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "judge/group.h"
 
 void finding_init(struct finding *f)
 {
@@ -44,18 +45,12 @@ bool finding_is_confirmed(const struct finding *f)
 	return f->shown || f->discrepancy.in_log;
 }
 
-void finding_cause(const struct finding *f, char ret[SIGNATURE_MAX])
+void finding_group(const struct finding *f, char ret[SIGNATURE_MAX])
 {
-	const char *name = problem_table[f->discrepancy.code].name;
-	const char *what = strchr(f->discrepancy.signature, ' '); /* behind the operation */
-
-	what = what ? strchr(what + 1, ' ') : NULL;
-	if (f->discrepancy.code == PROBLEM_TREE && what)
-		snprintf(ret, SIGNATURE_MAX, "%s%.100s", name, what);
-	else if (f->discrepancy.code == PROBLEM_HANG)
-		snprintf(ret, SIGNATURE_MAX, "%s", name);
+	if (f->discrepancy.code == PROBLEM_HANG && !finding_is_confirmed(f))
+		strcpy(ret, problem_table[PROBLEM_HANG].name);
 	else
-		snprintf(ret, SIGNATURE_MAX, "%s", f->discrepancy.signature);
+		group_of(&f->discrepancy, ret);
 }
 
 void finding_take_remarks(struct finding *f, const struct finding *from)

@@ -46,9 +46,9 @@ const struct outcome *finding_observed(const struct finding *f, size_t i);
 /* True if a replay has shown it again, or the kernel's log is evidence enough. What is not
  * confirmed is kept aside, not reported (run.h). */
 bool finding_is_confirmed(const struct finding *f);
-/* What those that are not confirmed are gathered by: the signature without the operation, where
- * that may be any one. */
-void finding_cause(const struct finding *f, char ret[SIGNATURE_MAX]);
+/* The group that it belongs to (judge/group.h). All hangs that no replay shows are one: on a busy
+ * machine any call may be slow. */
+void finding_group(const struct finding *f, char ret[SIGNATURE_MAX]);
 
 /* Where and how calls are replayed. */
 struct replay_on {

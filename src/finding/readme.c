@@ -10,6 +10,7 @@
 #include "finding/folder.h"
 #include "finding/prove.h"
 #include "judge/kernel_trace.h"
+#include "judge/severity.h"
 #include "target/description.h"
 #include "target/kernels.h"
 
@@ -228,6 +229,7 @@ static void add_actual(const struct finding *f, struct buf *out)
 {
 	const struct discrepancy *d = &f->discrepancy;
 	const struct problem_row *problem = &problem_table[d->code];
+	enum severity severity = severity_of(d);
 
 	buf_adds(out, "\n## Actual\n");
 	add_fenced(out, buf_str(&d->seen));
@@ -240,8 +242,8 @@ static void add_actual(const struct finding *f, struct buf *out)
 		buf_adds(out, d->reach == REACH_OUTSIDE_POSIX
 				      ? " POSIX does not allow it."
 				      : " POSIX allows it, but Linux does not do it.");
-	buf_addf(out, " %s Severity: %s.\n", problem->consequence,
-		 severity_names[problem->severity]);
+	buf_addf(out, " %s Severity: %s (%s).\n", problem->consequence,
+		 severity_table[severity].name, severity_table[severity].sentence);
 }
 
 /* The function that the kernel log names, or the place in the source. */

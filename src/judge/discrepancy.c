@@ -19,8 +19,15 @@ void discrepancy_free(struct discrepancy *d)
 	buf_free(&d->seen);
 	buf_free(&d->diff);
 	buf_free(&d->rule);
+	buf_free(&d->ended);
+	buf_free(&d->output);
 	arena_free(&d->arena);
 	discrepancy_init(d);
+}
+
+bool stat_differs(int64_t expected, int64_t seen)
+{
+	return expected != seen && expected != STAT_UNKNOWN && seen != STAT_UNKNOWN;
 }
 
 /* Fields of stat by which an answer is another; those that are unknown on one side are not. */
@@ -41,8 +48,7 @@ static void discrepancy_print_stat(const struct discrepancy *d, struct buf *out)
 	const char *before = "another ";
 
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-		if (fields[i].seen == fields[i].allowed || fields[i].seen == STAT_UNKNOWN ||
-		    fields[i].allowed == STAT_UNKNOWN)
+		if (!stat_differs(fields[i].allowed, fields[i].seen))
 			continue;
 		buf_addf(out, "%s%s", before, fields[i].name);
 		before = ", ";

@@ -34,8 +34,14 @@ struct discrepancy {
 	bool in_log;                  /* the kernel log shows it: so it is, replayed or not */
 	char place[KERNEL_PLACE_MAX]; /* what the kernel log names: function, or file and line */
 	struct buf expected, seen, diff, rule; /* text for people */
+	/* DEATH, as far as it is known: "signal 11 (SIGSEGV)", and the last lines that the daemon
+	 * wrote. */
+	struct buf ended, output;
 	struct arena arena;
 };
+
+/* Do two values of a field of stat differ, and are both known? */
+bool stat_differs(int64_t expected, int64_t seen);
 
 void discrepancy_init(struct discrepancy *d);
 void discrepancy_free(struct discrepancy *d);

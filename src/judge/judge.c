@@ -292,6 +292,29 @@ static void judge_describe_leak(const char *log, struct discrepancy *ret)
 	buf_adds(&ret->rule, "Memory that a file system allocates is freed when it is unmounted.");
 }
 
+/* Why the daemon is gone, as far as that is known. */
+static void judge_describe_end(struct target *t, struct discrepancy *ret)
+{
+	const char *output, *line;
+
+	if (!t->kind->print_end)
+		return;
+	t->kind->print_end(t, &ret->ended, &ret->output);
+	while (ret->output.len && ret->output.data[ret->output.len - 1] == '\n')
+		ret->output.data[--ret->output.len] = '\0';
+	output = buf_str(&ret->output);
+	if (ret->ended.len) {
+		buf_addf(&ret->title, ": %s", buf_str(&ret->ended));
+		buf_addf(&ret->seen, "\nThe daemon ended by %s.", buf_str(&ret->ended));
+	}
+	if (!*output)
+		return;
+	line = strrchr(output, '\n');
+	buf_adds(&ret->title, ": ");
+	buf_add_clipped(&ret->title, line ? line + 1 : output, TITLE_OUTCOME_MAX);
+	buf_addf(&ret->seen, "\nThe last lines of its output:\n%s", output);
+}
+
 void judge_describe_fate(struct target *t, const struct call *c, enum target_fate fate,
 			 struct discrepancy *ret)
 {
@@ -315,6 +338,8 @@ void judge_describe_fate(struct target *t, const struct call *c, enum target_fat
 			 ret->place);
 		buf_adds(&ret->expected, "the call returns");
 		buf_addf(&ret->seen, "%s%s", fates[fate].seen, buf_str(&log));
+		if (fate == FATE_DIED)
+			judge_describe_end(t, ret);
 	}
 	buf_free(&log);
 }

@@ -3,44 +3,58 @@
 
 #include <string.h>
 
-const char *const severity_names[SEVERITIES] = {
-	[SEVERITY_LOW] = "low",
-	[SEVERITY_MEDIUM] = "medium",
-	[SEVERITY_HIGH] = "high",
-	[SEVERITY_CRITICAL] = "critical",
+const struct severity_row severity_table[SEVERITIES] = {
+	[SEVERITY_CRASH] = { "crash", "the daemon or the kernel crashes, hangs or reports an "
+				      "internal error" },
+	[SEVERITY_DATA] = { "data", "data or names are lost or wrong" },
+	[SEVERITY_DAMAGE] = { "damage", "the file system is damaged, or loses space or memory" },
+	[SEVERITY_METADATA] = { "metadata", "metadata is wrong" },
+	[SEVERITY_OUTSIDE_POSIX] = { "outside-posix", "the outcome is none that POSIX allows" },
+	[SEVERITY_UNLIKE_LINUX] = { "unlike-linux", "POSIX allows the outcome, Linux does not "
+						    "return it" },
 };
 
+enum severity severity_find(const char *name)
+{
+	enum severity s = 0;
+
+	while (s < SEVERITIES && strcmp(severity_table[s].name, name))
+		s++;
+	return s;
+}
+
 const struct problem_row problem_table[PROBLEMS] = {
-	[PROBLEM_OUTCOME] = { "OUTCOME", SEVERITY_MEDIUM,
+	[PROBLEM_OUTCOME] = { "OUTCOME", SEVERITY_OUTSIDE_POSIX,
 			      "The call returned an outcome that the model does not allow.",
 			      "A program that relies on the result takes the wrong branch." },
-	[PROBLEM_TREE] = { "TREE", SEVERITY_HIGH,
+	[PROBLEM_TREE] = { "TREE", SEVERITY_DATA,
 			   "The call returned an allowed outcome, but the tree is wrong "
 			   "afterwards.",
 			   "Programs see wrong names, data or metadata; data may be lost." },
-	[PROBLEM_HANG] = { "HANG", SEVERITY_HIGH, "The call did not return before its deadline.",
+	[PROBLEM_HANG] = { "HANG", SEVERITY_CRASH, "The call did not return before its deadline.",
 			   "The calling process is stuck, and often the mount with it." },
-	[PROBLEM_DEATH] = { "DEATH", SEVERITY_CRITICAL,
+	[PROBLEM_DEATH] = { "DEATH", SEVERITY_CRASH,
 			    "The file-system daemon or its mount is gone after the call.",
 			    "All programs that use the file system fail until it is mounted "
 			    "again." },
-	[PROBLEM_DRIFT] = { "DRIFT", SEVERITY_HIGH,
+	[PROBLEM_DRIFT] = { "DRIFT", SEVERITY_DATA,
 			    "The tree changed although no call was made between two scans.",
 			    "Programs that read twice see two different states." },
-	[PROBLEM_KERNEL] = { "KERNEL", SEVERITY_CRITICAL,
+	[PROBLEM_KERNEL] = { "KERNEL", SEVERITY_CRASH,
 			     "The kernel log has a warning, BUG, oops or report of corruption.",
 			     "The kernel or the file system may be damaged from then on." },
-	[PROBLEM_LEAK] = { "LEAK", SEVERITY_MEDIUM,
+	[PROBLEM_LEAK] = { "LEAK", SEVERITY_DAMAGE,
 			   "Memory stays allocated after the file system is unmounted.",
 			   "A program that repeats the calls uses up the memory of the machine." },
-	[PROBLEM_TIMES] = { "TIMES", SEVERITY_LOW, "The times of a file fit no order of the calls.",
+	[PROBLEM_TIMES] = { "TIMES", SEVERITY_METADATA,
+			    "The times of a file fit no order of the calls.",
 			    "Backup and build tools miss changes, or see changes where there are "
 			    "none." },
-	[PROBLEM_FSCK] = { "FSCK", SEVERITY_HIGH,
+	[PROBLEM_FSCK] = { "FSCK", SEVERITY_DAMAGE,
 			   "The checker of the file system finds an error on the disk after a "
 			   "clean unmount.",
 			   "The file system is damaged. Data may be lost at once, or later." },
-	[PROBLEM_SPACE] = { "SPACE", SEVERITY_MEDIUM,
+	[PROBLEM_SPACE] = { "SPACE", SEVERITY_DAMAGE,
 			    "Space stays allocated after everything was removed.",
 			    "A program that repeats the calls fills the file system." },
 };

@@ -18,12 +18,27 @@ enum problem {
 	PROBLEMS
 };
 
-enum severity { SEVERITY_LOW, SEVERITY_MEDIUM, SEVERITY_HIGH, SEVERITY_CRITICAL, SEVERITIES };
-extern const char *const severity_names[SEVERITIES]; /* "low", ... */
+/* Worst first. Findings are listed in this order everywhere. */
+enum severity {
+	SEVERITY_CRASH,
+	SEVERITY_DATA,
+	SEVERITY_DAMAGE,
+	SEVERITY_METADATA,
+	SEVERITY_OUTSIDE_POSIX,
+	SEVERITY_UNLIKE_LINUX,
+	SEVERITIES
+};
+struct severity_row {
+	const char *name;     /* "data": stable, in run.json */
+	const char *sentence; /* "data is lost or wrong" */
+};
+extern const struct severity_row severity_table[SEVERITIES];
+/* The severity of this name; SEVERITIES if there is none. */
+enum severity severity_find(const char *name);
 
 struct problem_row {
-	const char *name; /* "OUTCOME" */
-	enum severity severity;
+	const char *name;        /* "OUTCOME" */
+	enum severity severity;  /* where the discrepancy itself says no more (severity.h) */
 	const char *sentence;    /* what is wrong */
 	const char *consequence; /* what that means for programs and users */
 };

@@ -4,11 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { HOW_MAX = 48 };
+
 /* ---- how it differs ---- */
 
-static const char *signature_of_numbers(uint64_t expected, uint64_t seen)
+const char *signature_of_numbers(uint64_t expected, uint64_t seen)
 {
 	return seen < expected ? "too small" : "too large";
+}
+
+const char *signature_of_modes(uint32_t expected, uint32_t seen)
+{
+	return (expected ^ seen) & 0777 ? "" : "special bits";
 }
 
 static bool bytes_are_zero(const char *bytes, size_t len)
@@ -33,8 +40,22 @@ static const char *signature_of_data(const struct fact *fact, const struct tree 
 	return bytes_are_zero(e, e_len) ? "stale" : "other";
 }
 
+static const char *signature_of_xattr(const struct fact *fact, const struct inode *seen)
+{
+	if (fact->absent)
+		return "extra";
+	return tree_xattr(seen, fact->name) ? "changed" : "lost";
+}
+
+/* What the walk could not do: "getxattr ENODATA". */
+static const char *signature_of_walk(const struct fact *fact, char ret[HOW_MAX])
+{
+	snprintf(ret, HOW_MAX, "%s %s", fact->call, errno_name(fact->error));
+	return ret;
+}
+
 static const char *signature_how(const struct fact *fact, const struct tree *expected,
-				 const struct tree *seen)
+				 const struct tree *seen, char scratch[HOW_MAX])
 {
 	const struct inode *e = tree_inode(expected, fact_inode(expected, fact->path));
 	const struct inode *s = tree_inode(seen, fact_inode(seen, fact->path));
@@ -42,12 +63,18 @@ static const char *signature_how(const struct fact *fact, const struct tree *exp
 	if (!e || !s)
 		return "";
 	switch (fact->kind) {
+	case FACT_UNREADABLE:
+		return signature_of_walk(fact, scratch);
 	case FACT_SIZE:
 		return signature_of_numbers(e->size, s->size);
 	case FACT_NLINK:
 		return signature_of_numbers(e->nlink, s->nlink);
 	case FACT_DATA:
 		return signature_of_data(fact, expected, seen);
+	case FACT_MODE:
+		return signature_of_modes(e->mode, s->mode);
+	case FACT_XATTR:
+		return signature_of_xattr(fact, s);
 	default:
 		return "";
 	}
@@ -104,6 +131,7 @@ static bool signature_is_directory(const struct fact *fact, const struct tree *e
 void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const struct fact *fact,
 		       const struct state *expected, const struct tree *seen)
 {
+	char scratch[HOW_MAX];
 	const char *words[3];
 	size_t count = 0, len;
 
@@ -112,7 +140,7 @@ void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const stru
 			       fact ? fact_names[fact->kind] : "tree");
 	if (!fact)
 		return;
-	words[count] = signature_how(fact, &expected->tree, seen);
+	words[count] = signature_how(fact, &expected->tree, seen, scratch);
 	count += words[count][0] != '\0';
 	if (signature_is_directory(fact, &expected->tree))
 		words[count++] = "directory";
@@ -121,4 +149,18 @@ void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const stru
 	for (size_t i = 0; i < count; i++)
 		len += (size_t)snprintf(ret + len, SIGNATURE_MAX - len, "%s%s%s", i ? ", " : " (",
 					words[i], i + 1 == count ? ")" : "");
+}
+
+enum fact_kind signature_fact(const char *signature)
+{
+	char problem[16], first[32], second[32];
+	int words = sscanf(signature, "%15s %31s %31s", problem, first, second);
+	const char *name = words == 3 && !strcmp(problem, "TREE") ? second : first;
+	enum fact_kind kind = 0;
+
+	if (words < 2)
+		return FACT_KINDS;
+	while (kind < FACT_KINDS && strcmp(fact_names[kind], name))
+		kind++;
+	return kind;
 }

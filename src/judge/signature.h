@@ -14,4 +14,11 @@
 void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const struct fact *fact,
 		       const struct state *expected, const struct tree *seen);
 
+/* In which direction a field differs; "" where directions do not separate causes. */
+const char *signature_of_numbers(uint64_t expected, uint64_t seen);
+const char *signature_of_modes(uint32_t expected, uint32_t seen);
+
+/* What differs, of a signature of TREE or DRIFT; FACT_KINDS where it does not say. */
+enum fact_kind signature_fact(const char *signature);
+
 #endif

@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "base/json.h"
 
+enum { OTHERS_MAX = 8 };
+
 /* Its folder, or why it has none and what would be in it. */
 static void add_place(const json_t *row, struct buf *out)
 {
@@ -23,6 +25,23 @@ static void add_place(const json_t *row, struct buf *out)
 	}
 }
 
+/* What else has the same cause. */
+static void add_others(const json_t *row, struct buf *out)
+{
+	const json_t *others = json_object_get(row, "others"), *other;
+	size_t i;
+
+	json_array_foreach(others, i, other)
+	{
+		if (i == OTHERS_MAX) {
+			buf_addf(out, "  and %zu more\n", json_array_size(others) - i);
+			break;
+		}
+		buf_addf(out, "  also: %s, %lld times\n", json_text(other, "signature"),
+			 (long long)json_integer_value(json_object_get(other, "count")));
+	}
+}
+
 static void add_finding_row(const json_t *row, bool with_target, struct buf *out)
 {
 	json_int_t count = json_integer_value(json_object_get(row, "count"));
@@ -36,6 +55,7 @@ static void add_finding_row(const json_t *row, bool with_target, struct buf *out
 	add_place(row, out);
 	if (*json_text(row, "program"))
 		buf_addf(out, "  its program: %s\n", json_text(row, "program"));
+	add_others(row, out);
 }
 
 void findings_text(const json_t *findings, const json_t *unconfirmed, bool with_target,

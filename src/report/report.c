@@ -133,11 +133,42 @@ static void put_evidence(struct buf *out, const json_t *finding)
 		page_text(out, json_text(finding, "program"));
 		buf_addch(out, '.');
 	}
+	if (*json_text(finding, "severity")) {
+		buf_adds(out, " Severity: ");
+		page_text(out, json_text(finding, "severity"));
+		buf_addch(out, '.');
+	}
 	if (json_is_false(json_object_get(finding, "shrunk")))
 		buf_adds(out, " Not shrunk to the end.");
 	if (report_count(finding, "count") > 1)
 		buf_addf(out, " Seen %lld times.", report_count(finding, "count"));
 	buf_adds(out, "</p>\n");
+}
+
+/* What else has the same cause. */
+static void put_others(struct buf *out, const json_t *finding)
+{
+	const json_t *others = json_object_get(finding, "others"), *other;
+	size_t i;
+
+	if (!json_array_size(others))
+		return;
+	buf_adds(out, "<details><summary>The same cause (");
+	page_text(out, json_text(finding, "group"));
+	buf_addf(out, "), %zu more</summary><ul>\n", json_array_size(others));
+	json_array_foreach(others, i, other)
+	{
+		buf_adds(out, "<li>");
+		page_text(out, json_text(other, "signature"));
+		buf_addf(out, ", %lld times", report_count(other, "count"));
+		if (*json_text(other, "folder")) {
+			buf_adds(out, ": <code>");
+			page_text(out, json_text(other, "folder"));
+			buf_adds(out, "</code>");
+		}
+		buf_adds(out, "</li>\n");
+	}
+	buf_adds(out, "</ul></details>\n");
 }
 
 static void put_folder(struct buf *out, const char *folder)
@@ -173,6 +204,7 @@ static void put_finding(struct buf *out, const char *dir, const json_t *finding,
 	} else if (finding_folder(dir, finding, folder)) {
 		put_folder(out, folder);
 	}
+	put_others(out, finding);
 	buf_adds(out, "</section>\n");
 }
 

@@ -12,7 +12,7 @@
 #include "run/rows.h"
 
 /* Of a finding that could not be written, so much of its trace is kept in the list. */
-enum { TRACE_KEPT_MAX = 8192, NUMBER_MAX = 999999 };
+enum { TRACE_KEPT_MAX = 8192, NUMBER_MAX = 999999, README_MAX = 1 << 24 };
 
 void row_set_folder(const struct run *r, json_t *row, const char *folder)
 {
@@ -46,6 +46,15 @@ static int row_new_folder(const struct run *r, const char *place, const char *co
 		return 0;
 	}
 	return err_set(err, ENOSPC, "%s: too many findings", r->dir);
+}
+
+int row_new_folder_below(const struct run *r, const json_t *row, const char *code,
+			 char ret[PATH_MAX], struct err *err)
+{
+	char place[PATH_MAX];
+
+	snprintf(place, sizeof(place), "%.900s/" OTHERS, json_text(row, "folder"));
+	return row_new_folder(r, place, code, ret, err);
 }
 
 /* The folder goes to where the finding is listed now, under its present code. */
@@ -114,4 +123,36 @@ void row_write_folder(struct run *r, json_t *row, const char *place, const struc
 	}
 	json_object_del(row, "failure");
 	json_object_del(row, "trace");
+}
+
+static const char others_heading[] = "\n## Same cause\n";
+
+/* Takes the place of what was said of them before. */
+void row_write_others(const struct run *r, const json_t *row)
+{
+	const json_t *others = json_object_get(row, "others"), *other;
+	struct buf text = BUF_INIT;
+	struct err none = { 0 };
+	char path[PATH_MAX], *before;
+	size_t i;
+
+	snprintf(path, sizeof(path), "%.3000s/%.900s/README.md", r->dir, json_text(row, "folder"));
+	if (!json_array_size(others) || buf_read_file(&text, path, README_MAX, &none)) {
+		buf_free(&text);
+		return;
+	}
+	before = strstr(buf_str(&text), others_heading);
+	if (before)
+		text.len = (size_t)(before - text.data);
+	buf_addf(&text, "%s\nThe same shows after other calls (%s), not shrunk:\n\n",
+		 others_heading, row_group(row));
+	json_array_foreach(others, i, other)
+	{
+		const char *folder = strrchr(json_text(other, "folder"), '/');
+
+		buf_addf(&text, "- `%s`", json_text(other, "signature"));
+		buf_addf(&text, folder ? " (`" OTHERS "/%s`)\n" : "%s\n", folder ? folder + 1 : "");
+	}
+	buf_write_file(&text, path, &none);
+	buf_free(&text);
 }

@@ -1,15 +1,17 @@
-/* known.c -- reads the file of known failures. */
+/* known.c -- the file of known failures: read, asked, and written. */
 #include "run/known.h"
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "base/must.h"
+#include "judge/problem.h"
 
 enum { FILE_MAX = 1 << 20 };
 
@@ -21,7 +23,7 @@ struct known_reader {
 	const char *path, *today;
 	unsigned line;
 	const char *reason; /* for the lines that follow; NULL: none yet */
-	bool over;          /* their last day has passed */
+	const char *until;  /* their last day, or "" */
 	struct err *err;
 };
 
@@ -51,7 +53,7 @@ static int known_read_until(struct known_reader *r, const char *date)
 		return err_set(r->err, EINVAL,
 			       "%s:%u: expected \"%sYYYY-MM-DD\" below a line \"%sREASON\"",
 			       r->path, r->line, until, because);
-	r->over = strcmp(date, r->today) < 0;
+	r->until = date;
 	return 0;
 }
 
@@ -65,12 +67,12 @@ static int known_read_failure(struct known_reader *r, const char *line)
 		return err_set(r->err, EINVAL,
 			       "%s:%u: expected \"TARGET: FAILURE\" below a line \"%sREASON\"",
 			       r->path, r->line, because);
-	if (r->over)
-		return 0;
 	k->rows = must_realloc(k->rows, (k->count + 1) * sizeof(*k->rows));
 	row = &k->rows[k->count++];
 	*row = (struct known_row){ .line = must_strdup(line), .reason = must_strdup(r->reason) };
 	row->text = row->line + (text + 2 - line);
+	snprintf(row->until, sizeof(row->until), "%s", r->until);
+	row->expired = *r->until && strcmp(r->until, r->today) < 0;
 	return 0;
 }
 
@@ -78,7 +80,7 @@ static int known_read_line(struct known_reader *r, const char *line)
 {
 	if (!strncmp(line, because, strlen(because))) {
 		r->reason = line + strlen(because);
-		r->over = false;
+		r->until = "";
 		return 0;
 	}
 	if (!strncmp(line, until, strlen(until)))
@@ -131,30 +133,181 @@ static bool known_matches(const char *pattern, const char *text)
 	return !strcmp(pattern, text) || !fnmatch(pattern, text, FNM_NOESCAPE);
 }
 
-/* The name of a target may hold anything, even ": ". */
-struct known_row *known_find(const struct known *k, const char *target, const char *text)
+/* Is it a row of this target? Its failure is then at *ret. The name of a target may hold anything,
+ * even ": ". */
+static bool known_is_of(const struct known_row *row, const char *target, const char **ret)
 {
 	size_t len = strlen(target);
 
-	for (size_t i = 0; i < k->count; i++) {
-		const char *line = k->rows[i].line;
+	if (!strncmp(row->line, "*: ", 3))
+		len = 1;
+	else if (strncmp(row->line, target, len) || strncmp(row->line + len, ": ", 2))
+		return false;
+	*ret = row->line + len + 2;
+	return true;
+}
 
-		if (!strncmp(line, "*: ", 3) && known_matches(line + 3, text))
+static struct known_row *known_search(const struct known *k, const char *target, const char *text,
+				      bool expired)
+{
+	const char *pattern;
+
+	for (size_t i = 0; i < k->count; i++)
+		if (k->rows[i].expired == expired && known_is_of(&k->rows[i], target, &pattern) &&
+		    known_matches(pattern, text))
 			return &k->rows[i];
-		if (!strncmp(line, target, len) && !strncmp(line + len, ": ", 2) &&
-		    known_matches(line + len + 2, text))
-			return &k->rows[i];
-	}
 	return NULL;
+}
+
+struct known_row *known_find(const struct known *k, const char *target, const char *text)
+{
+	return known_search(k, target, text, false);
+}
+
+const struct known_row *known_meet(struct known *k, const char *target, const char *text,
+				   const char *group, uint64_t times)
+{
+	struct known_row *row = NULL;
+
+	for (int expired = 0; expired <= 1 && !row; expired++) {
+		row = known_search(k, target, text, expired);
+		if (!row)
+			row = known_search(k, target, group, expired);
+	}
+	if (!row)
+		return NULL;
+	row->seen += times;
+	return row->expired ? NULL : row;
+}
+
+static enum known_form known_form(const char *text)
+{
+	for (enum problem p = 0; p < PROBLEMS; p++) {
+		size_t len = strlen(problem_table[p].name);
+
+		if (!strncmp(text, problem_table[p].name, len) && text[len] == ' ')
+			return KNOWN_SIGNATURES;
+	}
+	if (!strncmp(text, "race ", 5))
+		return KNOWN_RACES;
+	if (strstr(text, ", allowed: ") || !strncmp(text, "after ", 6))
+		return KNOWN_CAUSES;
+	return KNOWN_GROUPS;
+}
+
+void known_ask(struct known *k, const char *target, unsigned forms, bool all)
+{
+	const char *text;
+
+	for (size_t i = 0; i < k->count; i++) {
+		struct known_row *row = &k->rows[i];
+
+		if (!known_is_of(row, target, &text) || !(known_form(text) & forms))
+			continue;
+		row->asked = true;
+		row->in_part |= !all;
+	}
+}
+
+static const char *const state_names[] = {
+	[KNOWN_NOT_ASKED] = "not asked", [KNOWN_SEEN] = "seen",       [KNOWN_NOT_SEEN] = "not seen",
+	[KNOWN_FIXED] = "fixed",         [KNOWN_EXPIRED] = "expired",
+};
+
+enum known_state known_state(const struct known_row *row)
+{
+	if (row->expired)
+		return row->asked || row->seen ? KNOWN_EXPIRED : KNOWN_NOT_ASKED;
+	if (row->seen)
+		return KNOWN_SEEN;
+	if (!row->asked)
+		return KNOWN_NOT_ASKED;
+	return row->in_part ? KNOWN_NOT_SEEN : KNOWN_FIXED;
 }
 
 json_t *known_json(const struct known *k)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < k->count; i++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "signature",
-						      k->rows[i].text, "reason", k->rows[i].reason,
-						      "seen", (json_int_t)k->rows[i].seen));
+	for (size_t i = 0; i < k->count; i++) {
+		const struct known_row *row = &k->rows[i];
+		json_t *o = json_pack("{s:s, s:s, s:s, s:I}", "failure", row->text, "reason",
+				      row->reason, "state", state_names[known_state(row)], "seen",
+				      (json_int_t)row->seen);
+
+		if (*row->until)
+			json_object_set_new(o, "until", json_string(row->until));
+		json_array_append_new(list, o);
+	}
 	return list;
+}
+
+void known_merge(struct known *k, const json_t *list)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		const json_t *o = json_array_get(list, i);
+
+		k->rows[i].seen += (uint64_t)json_integer_value(json_object_get(o, "seen"));
+		if (!o || !strcmp(json_text(o, "state"), state_names[KNOWN_NOT_ASKED]))
+			continue;
+		k->rows[i].asked = true;
+		k->rows[i].in_part |= strcmp(json_text(o, "state"), state_names[KNOWN_FIXED]);
+	}
+}
+
+void known_report(const struct known *k, struct buf *out)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		const struct known_row *row = &k->rows[i];
+
+		switch (known_state(row)) {
+		case KNOWN_SEEN:
+			buf_addf(out, "known: %s (%s), %ju times\n", row->text, row->reason,
+				 (uintmax_t)row->seen);
+			break;
+		case KNOWN_NOT_SEEN:
+			buf_addf(out, "known, not seen: %s (%s)\n", row->text, row->reason);
+			break;
+		case KNOWN_FIXED:
+			buf_addf(out, "known, fixed? %s (%s)\n", row->text, row->reason);
+			break;
+		case KNOWN_EXPIRED:
+			buf_addf(out, "known until %s: expired%s: %s (%s)\n", row->until,
+				 row->seen ? " and seen" : "", row->text, row->reason);
+			break;
+		case KNOWN_NOT_ASKED:
+			break;
+		}
+	}
+}
+
+/* ---- writing ---- */
+
+void known_print(const struct known *k, struct buf *out)
+{
+	const struct known_row *last = NULL;
+
+	for (size_t i = 0; i < k->count; i++) {
+		const struct known_row *row = &k->rows[i];
+
+		if (row->expired)
+			continue;
+		if (!last || strcmp(last->reason, row->reason) || strcmp(last->until, row->until)) {
+			buf_addf(out, "%s%s\n", because, row->reason);
+			if (*row->until)
+				buf_addf(out, "%s%s\n", until, row->until);
+		}
+		buf_addf(out, "%s\n", row->line);
+		last = row;
+	}
+}
+
+void known_print_reason(const char *today, struct buf *out)
+{
+	buf_addf(out, "%sfound by the run of %s, not looked at yet\n", because, today);
+}
+
+void known_print_failure(const char *target, const char *text, struct buf *out)
+{
+	buf_addf(out, "%s: %s\n", target, text);
 }

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "finding/prove.h"
+#include "judge/severity.h"
 #include "trace/script.h"
 
 json_t *row_json_text(const char *text)
@@ -30,6 +31,16 @@ void row_set_count(json_t *o, const char *key, uint64_t count)
 	json_object_set_new(o, key, json_integer((json_int_t)count));
 }
 
+uint64_t row_count(const json_t *o, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(o, key));
+}
+
+const char *row_group(const json_t *row)
+{
+	return json_text(row, *json_text(row, "group") ? "group" : "signature");
+}
+
 static json_t *row_evidence(const struct finding *f)
 {
 	static const char *const names[EVIDENCES] = { "not_recorded", "predicted", "observed" };
@@ -45,13 +56,15 @@ static json_t *row_evidence(const struct finding *f)
 
 void row_fill(json_t *row, const struct finding *f)
 {
-	char cause[SIGNATURE_MAX];
+	char group[SIGNATURE_MAX];
 
-	finding_cause(f, cause);
+	finding_group(f, group);
 	json_object_set_new(row, "code", row_json_text(problem_table[f->discrepancy.code].name));
 	json_object_set_new(row, "title", row_json_text(buf_str(&f->discrepancy.title)));
 	json_object_set_new(row, "signature", row_json_text(f->discrepancy.signature));
-	json_object_set_new(row, "cause", row_json_text(cause));
+	json_object_set_new(row, "group", row_json_text(group));
+	json_object_set_new(row, "severity",
+			    json_string(severity_table[severity_of(&f->discrepancy)].name));
 	json_object_set_new(row, "target", row_json_text(buf_str(&f->target)));
 	row_set_count(row, "calls", f->count);
 	row_set_count(row, "calls_left_out", f->before);
@@ -62,6 +75,10 @@ void row_fill(json_t *row, const struct finding *f)
 	json_object_set_new(row, "shrunk", json_boolean(f->shrunk));
 	json_object_set_new(row, "program", json_string(program_proof_word(&f->proof)));
 	json_object_set_new(row, "program_why", json_string(f->proof.why));
+	if (f->discrepancy.ended.len)
+		json_object_set_new(row, "ended", row_json_text(buf_str(&f->discrepancy.ended)));
+	if (f->discrepancy.output.len)
+		json_object_set_new(row, "output", row_json_text(buf_str(&f->discrepancy.output)));
 }
 
 static void row_add_signature(json_t *list, const char *text)
@@ -80,16 +97,34 @@ static void run_raise_verdict(struct run *r, enum verdict verdict)
 		r->verdict = verdict;
 }
 
+static enum severity row_severity(const json_t *row)
+{
+	enum severity severity = severity_find(json_text(row, "severity"));
+
+	return severity < SEVERITIES
+		     ? severity
+		     : problem_table[problem_of_signature(json_text(row, "signature"))].severity;
+}
+
+void row_insert(json_t *list, json_t *row)
+{
+	size_t at = json_array_size(list);
+
+	while (at && row_severity(json_array_get(list, at - 1)) > row_severity(row))
+		at--;
+	json_array_insert(list, at, row);
+}
+
 void run_list_finding(struct run *r, json_t *row)
 {
-	str_map_put(&r->signatures, json_text(row, "signature"), NULL);
-	json_array_append(r->findings, row);
+	run_count_row(r, row);
+	row_insert(r->findings, row);
 	run_raise_verdict(r, VERDICT_BAD);
 }
 
 void run_list_unconfirmed(struct run *r, json_t *row)
 {
-	json_array_append(r->unconfirmed, row);
+	row_insert(r->unconfirmed, row);
 	run_raise_verdict(r, VERDICT_UNKNOWN);
 }
 
@@ -101,15 +136,14 @@ int row_place(const json_t *list, const json_t *row)
 	return -1;
 }
 
-json_t *run_find_cause(const struct run *r, const json_t *row, const char *target,
-		       const char *cause)
+json_t *row_find_group(const json_t *list, const json_t *row, const char *target, const char *group)
 {
 	json_t *other;
 	size_t i;
 
-	json_array_foreach(r->unconfirmed, i,
-			   other) if (other != row && !strcmp(json_text(other, "target"), target) &&
-				      !strcmp(json_text(other, "cause"), cause)) return other;
+	json_array_foreach(list, i, other) if (other != row &&
+					       !strcmp(json_text(other, "target"), target) &&
+					       !strcmp(row_group(other), group)) return other;
 	return NULL;
 }
 

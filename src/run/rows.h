@@ -2,16 +2,20 @@
  *
  * A row names its folder relative to the run's directory ("folder", so that a run can be moved) and
  * as a user can give it to other commands ("path"). Rows are in one of two lists, and their folders
- * in the directory of that name: findings, and unconfirmed, where a row is for all discrepancies of
- * a cause and counts them. */
+ * in the directory of that name: findings, and unconfirmed. Both lists are by severity, and a row
+ * is for all discrepancies of its group: of findings it is the simplest, and "others" has the
+ * rest; of unconfirmed ones it is the first, and counts them. */
 #ifndef RUN_ROWS_H
 #define RUN_ROWS_H
+
+#include <limits.h>
 
 #include "base/json.h"
 #include "run/run.h"
 
 #define FINDINGS "findings"
 #define UNCONFIRMED "unconfirmed"
+#define OTHERS "others" /* below the folder of a finding */
 
 /* Any bytes as text: those that are not UTF-8 are written as escapes. */
 json_t *row_json_text(const char *text);
@@ -25,13 +29,30 @@ int row_place(const json_t *list, const json_t *row);
 
 void run_list_finding(struct run *r, json_t *row);
 void run_list_unconfirmed(struct run *r, json_t *row);
-/* Another unconfirmed one of the same target and cause; NULL if there is none. */
-json_t *run_find_cause(const struct run *r, const json_t *row, const char *target,
-		       const char *cause);
+/* Another one of the same target and group; NULL if there is none. */
+json_t *row_find_group(const json_t *list, const json_t *row, const char *target,
+		       const char *group);
+/* Puts a row where its severity belongs. */
+void row_insert(json_t *list, json_t *row);
+uint64_t row_count(const json_t *o, const char *key);
+/* What findings of one cause share; of a row that does not say, its signature. */
+const char *row_group(const json_t *row);
+
+/* Counts how often a signature was met. */
+void run_count(struct run *r, const char *signature, uint64_t times);
+/* The same of all signatures of a row. */
+void run_count_row(struct run *r, const json_t *row);
+/* Puts a row under another one of its group; `move`: and its folder below that one's. */
+void run_fold(const struct run *r, json_t *into, json_t *row, bool move);
 
 void row_set_folder(const struct run *r, json_t *row, const char *folder);
 /* Removes the files of a folder, and it; a directory in it keeps it. */
 void row_remove_folder(const char *path);
+/* DIR/others/NNN-CODE below the folder of a row, the first that is not there yet. */
+int row_new_folder_below(const struct run *r, const json_t *row, const char *code,
+			 char ret[PATH_MAX], struct err *err);
+/* The README of a row names what is under it. */
+void row_write_others(const struct run *r, const json_t *row);
 /* Writes a finding to its folder in `place`, where it moves first. What cannot be written stays in
  * the row, with the reason and its calls. */
 void row_write_folder(struct run *r, json_t *row, const char *place, const struct finding *f,

@@ -62,24 +62,56 @@ void run_free(struct run *r)
 	*r = (struct run){ 0 };
 }
 
-int run_read_known(struct run *r, const char *path, struct err *err)
+static void run_today(char ret[KNOWN_DATE])
 {
 	time_t now = time(NULL);
 	struct tm tm;
-	char today[32];
 
-	strftime(today, sizeof(today), "%Y-%m-%d", localtime_r(&now, &tm));
+	strftime(ret, KNOWN_DATE, "%Y-%m-%d", localtime_r(&now, &tm));
+}
+
+int run_read_known(struct run *r, const char *path, struct err *err)
+{
+	char today[KNOWN_DATE];
+
+	if (!path)
+		return 0;
+	run_today(today);
 	return known_read(&r->known, path, today, err);
+}
+
+int run_write_known(const struct run *r, const char *path, const struct buf *failures,
+		    struct err *err)
+{
+	struct buf text = BUF_INIT;
+	char today[KNOWN_DATE];
+	int status;
+
+	if (!path)
+		return 0;
+	run_today(today);
+	known_print(&r->known, &text);
+	if (failures->len) {
+		known_print_reason(today, &text);
+		buf_add(&text, failures->data, failures->len);
+	}
+	status = buf_write_file(&text, path, err);
+	buf_free(&text);
+	return status;
 }
 
 bool run_knows(struct run *r, const struct finding *f)
 {
 	const char *signature = f->discrepancy.signature;
-	struct known_row *row = known_find(&r->known, buf_str(&f->target), signature);
+	uint64_t *met = str_map_get(&r->signatures, signature);
+	char group[SIGNATURE_MAX];
 
-	if (row)
-		row->seen++;
-	return row || str_map_get(&r->signatures, signature);
+	finding_group(f, group);
+	if (known_meet(&r->known, buf_str(&f->target), signature, group, 1))
+		return true;
+	if (met)
+		++*met;
+	return met;
 }
 
 void run_judged_by(struct run *r, const struct target *t, const struct model *m)
@@ -99,6 +131,7 @@ json_t *run_summary(const struct run *r)
 {
 	json_t *o = json_object();
 
+	run_set_counts(r);
 	json_object_set_new(o, "command", json_string(r->command));
 	json_object_set_new(o, "target", json_string(r->target));
 	json_object_set_new(o, "seed", json_integer((json_int_t)r->seed));
@@ -109,7 +142,7 @@ json_t *run_summary(const struct run *r)
 	json_object_set(o, "findings", r->findings);
 	json_object_set(o, "unconfirmed", r->unconfirmed);
 	if (r->known.count)
-		json_object_set_new(o, "expected", known_json(&r->known));
+		json_object_set_new(o, "known", known_json(&r->known));
 	return o;
 }
 

@@ -20,7 +20,7 @@ struct run {
 	const char *command, *target;
 	uint64_t seed;
 	double started_seconds, started_cpu;
-	struct str_map signatures; /* of findings so far */
+	struct str_map signatures; /* of findings so far: how often each was met */
 	struct known known;        /* failures that are not reported */
 	json_t *findings;          /* array of {code, title, path, signature, ...} */
 	json_t *unconfirmed;       /* the same of what no replay has shown, a row for each cause */
@@ -34,8 +34,13 @@ struct run {
  * already, its findings are taken over. On failure nothing is to be freed. */
 int run_open(struct run *r, const char *command, const char *target, const char *out, uint64_t seed,
 	     struct err *err);
-/* Failures that the file names are known from now on (known.h). */
+/* Failures that the file names are known from now on (known.h). NULL: none. */
 int run_read_known(struct run *r, const char *path, struct err *err);
+/* Writes such a file, of what is known already and of more failures, a line each; NULL: none. */
+int run_write_known(const struct run *r, const char *path, const struct buf *failures,
+		    struct err *err);
+/* The findings as such lines: the group of each. */
+void run_print_failures(const struct run *r, struct buf *out);
 /* True if a finding of this signature is already there, or is a known failure; counts the latter.
  */
 bool run_knows(struct run *r, const struct finding *f);
@@ -49,9 +54,18 @@ bool run_knows(struct run *r, const struct finding *f);
 void run_meet(struct run *r, const struct finding *f, const struct target *t);
 /* It is this one now. Once it is confirmed (finding.h), it is in findings/ and listed there. */
 void run_update(struct run *r, const struct finding *f, const struct target *t);
-/* Work on it has ended. If it is not confirmed and one of the same cause is there already, that
- * one is counted once more. */
+/* Work on it has ended. Of the findings of its group the simplest is listed for all; one that is
+ * not confirmed is put under them or, where there are none, counted with others like it. */
 void run_settle(struct run *r);
+/* A discrepancy whose cause is a finding already: how many calls that one has; 0 if there is none
+ * of this group. */
+uint64_t run_group_calls(const struct run *r, const struct finding *f);
+/* Puts it under the finding of its group, with its calls if it has any, and counts its signature as
+ * met. False if there is no such finding. */
+bool run_join(struct run *r, const struct finding *f, const struct target *t);
+/* The same where its group is known by its name. */
+bool run_join_group(struct run *r, const struct finding *f, const char *group,
+		    const struct target *t);
 /* The folder of the one that is worked on, or was settled last; NULL if it could not be written. */
 const char *run_folder(const struct run *r);
 
@@ -76,5 +90,7 @@ void run_free(struct run *r);
 
 /* Inside: the findings of an earlier part of the same run. */
 int run_load_findings(struct run *r, struct err *err);
+/* Inside: writes how often signatures were met to the rows of findings, and to those under them. */
+void run_set_counts(const struct run *r);
 
 #endif

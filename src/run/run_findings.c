@@ -42,10 +42,24 @@ static void run_confirm(struct run *r)
 
 	if (place < 0)
 		return;
+	row_set_count(r->open, "met", 1);
 	run_list_finding(r, r->open);
 	json_array_remove(r->unconfirmed, (size_t)place);
 	json_object_del(r->open, "count");
 	json_object_del(r->open, "signatures");
+}
+
+/* Where its severity belongs now. */
+static void run_place(json_t *list, json_t *row)
+{
+	int place = row_place(list, row);
+
+	if (place < 0)
+		return;
+	json_incref(row);
+	json_array_remove(list, (size_t)place);
+	row_insert(list, row);
+	json_decref(row);
 }
 
 void run_update(struct run *r, const struct finding *f, const struct target *t)
@@ -56,29 +70,65 @@ void run_update(struct run *r, const struct finding *f, const struct target *t)
 	row_fill(r->open, f);
 	if (confirmed) {
 		run_confirm(r);
-		str_map_put(&r->signatures, f->discrepancy.signature, NULL);
+		run_count(r, f->discrepancy.signature, 0);
 	}
+	run_place(confirmed ? r->findings : r->unconfirmed, r->open);
 	row_write_folder(r, r->open, confirmed ? FINDINGS : UNCONFIRMED, f, t);
 	run_save(r);
+}
+
+/* Puts one row of a list under another row, which is then the one that is worked on. */
+static void run_fold_row(struct run *r, json_t *into, json_t *list, json_t *row)
+{
+	json_incref(row);
+	json_array_remove(list, (size_t)row_place(list, row));
+	run_open_row(r, into);
+	run_fold(r, into, row, true);
+	json_decref(row);
+}
+
+/* The simplest finding represents its group. */
+static void run_settle_finding(struct run *r)
+{
+	json_t *row = r->open, *same;
+
+	same = row_find_group(r->findings, row, json_text(row, "target"), row_group(row));
+	if (!same)
+		return;
+	if (row_count(row, "calls") < row_count(same, "calls"))
+		run_fold_row(r, row, r->findings, same);
+	else
+		run_fold_row(r, same, r->findings, row);
+}
+
+static void run_settle_unconfirmed(struct run *r, int place)
+{
+	const char *target = json_text(r->open, "target"), *group = row_group(r->open);
+	json_t *same = row_find_group(r->findings, r->open, target, group);
+
+	++*str_map_put(&r->attempts, json_text(r->open, "signature"), NULL);
+	if (same) {
+		run_fold_row(r, same, r->unconfirmed, r->open);
+		return;
+	}
+	same = row_find_group(r->unconfirmed, r->open, target, group);
+	if (!same)
+		return;
+	row_count_more(same, json_integer_value(json_object_get(r->open, "count")),
+		       json_object_get(r->open, "signatures"));
+	json_array_remove(r->unconfirmed, (size_t)place);
+	row_remove_folder(json_text(r->open, "path"));
+	run_open_row(r, same);
 }
 
 void run_settle(struct run *r)
 {
 	int place = row_place(r->unconfirmed, r->open);
-	json_t *same;
 
-	if (place < 0)
-		return;
-	++*str_map_put(&r->attempts, json_text(r->open, "signature"), NULL);
-	same = run_find_cause(r, r->open, json_text(r->open, "target"),
-			      json_text(r->open, "cause"));
-	if (same) {
-		row_count_more(same, json_integer_value(json_object_get(r->open, "count")),
-			       json_object_get(r->open, "signatures"));
-		json_array_remove(r->unconfirmed, (size_t)place);
-		row_remove_folder(json_text(r->open, "path"));
-		run_open_row(r, same);
-	}
+	if (place >= 0)
+		run_settle_unconfirmed(r, place);
+	else
+		run_settle_finding(r);
 	run_save(r);
 }
 
@@ -98,11 +148,11 @@ unsigned run_attempts(const struct run *r, const char *signature)
 
 void run_meet_again(struct run *r, const struct finding *f)
 {
-	char cause[SIGNATURE_MAX];
+	char group[SIGNATURE_MAX];
 	json_t *row;
 
-	finding_cause(f, cause);
-	row = run_find_cause(r, NULL, buf_str(&f->target), cause);
+	finding_group(f, group);
+	row = row_find_group(r->unconfirmed, NULL, buf_str(&f->target), group);
 	if (row)
 		row_count_more(row, 1, NULL);
 }

@@ -22,23 +22,32 @@ static bool row_is_listed(const json_t *list, const json_t *row, const char *key
 	return false;
 }
 
-/* A row of a run below this one's directory. */
-static json_t *row_below(const json_t *row, const char *subdir)
+static void row_put_below(json_t *row, const char *subdir)
 {
-	json_t *copy = json_deep_copy(row);
 	struct buf folder = BUF_INIT;
 
 	if (*json_text(row, "folder")) {
 		buf_addf(&folder, "%s/%s", subdir, json_text(row, "folder"));
-		json_object_set_new(copy, "folder", row_json_text(buf_str(&folder)));
+		json_object_set_new(row, "folder", row_json_text(buf_str(&folder)));
 	}
 	buf_free(&folder);
+}
+
+/* A row of a run below this one's directory. */
+static json_t *row_below(const json_t *row, const char *subdir)
+{
+	json_t *copy = json_deep_copy(row), *other;
+	size_t i;
+
+	row_put_below(copy, subdir);
+	json_array_foreach(json_object_get(copy, "others"), i, other) row_put_below(other, subdir);
 	return copy;
 }
 
 static void run_merge_unconfirmed(struct run *r, const json_t *row, const char *subdir)
 {
-	json_t *same = run_find_cause(r, NULL, json_text(row, "target"), json_text(row, "cause")),
+	json_t *same = row_find_group(r->unconfirmed, NULL, json_text(row, "target"),
+				      row_group(row)),
 	       *copy;
 
 	if (row_is_listed(r->findings, row, "signature"))
@@ -56,9 +65,35 @@ static void run_merge_unconfirmed(struct run *r, const json_t *row, const char *
 /* What one run has confirmed is not doubtful because another could not. */
 static void run_drop_confirmed(struct run *r)
 {
-	for (size_t i = json_array_size(r->unconfirmed); i--;)
-		if (row_is_listed(r->findings, json_array_get(r->unconfirmed, i), "signature"))
-			json_array_remove(r->unconfirmed, i);
+	for (size_t i = json_array_size(r->unconfirmed); i--;) {
+		json_t *row = json_array_get(r->unconfirmed, i);
+		json_t *same =
+			row_find_group(r->findings, NULL, json_text(row, "target"), row_group(row));
+
+		if (!same)
+			continue;
+		run_count(r, json_text(row, "signature"), row_count(row, "count"));
+		run_fold(r, same, row, false);
+		json_array_remove(r->unconfirmed, i);
+	}
+}
+
+/* A finding of another run: alone, or in the group of one that is here; the simplest of both
+ * represents it. */
+static void run_merge_finding(struct run *r, json_t *row)
+{
+	json_t *same = row_find_group(r->findings, NULL, json_text(row, "target"), row_group(row));
+
+	if (same && row_count(same, "calls") <= row_count(row, "calls")) {
+		run_count_row(r, row);
+		run_fold(r, same, row, false);
+		return;
+	}
+	run_list_finding(r, row);
+	if (!same)
+		return;
+	run_fold(r, row, same, false);
+	json_array_remove(r->findings, (size_t)row_place(r->findings, same));
 }
 
 void run_merge(struct run *r, const json_t *summary, const char *subdir)
@@ -68,15 +103,14 @@ void run_merge(struct run *r, const json_t *summary, const char *subdir)
 
 	json_array_foreach(json_object_get(summary, "findings"), i, row)
 	{
-		if (row_is_listed(r->findings, row, "signature"))
-			continue;
 		copy = row_below(row, subdir);
-		run_list_finding(r, copy);
+		run_merge_finding(r, copy);
 		json_decref(copy);
 	}
 	json_array_foreach(json_object_get(summary, "unconfirmed"), i, row)
 		run_merge_unconfirmed(r, row, subdir);
 	run_drop_confirmed(r);
+	known_merge(&r->known, json_object_get(summary, "known"));
 }
 
 /* Rows of run.json, which is untrusted: each has to have a signature and a folder. */

@@ -25,7 +25,7 @@
 
 enum {
 	SAID_MAX = 600,
-	OUTPUT_MAX = 64 * 1024, /* beyond, what a daemon writes fails */
+	OUTPUT_MAX = 1 << 20, /* beyond, what a daemon writes fails, until it is rewound */
 	LOOK_MS = 100,
 	GONE_MS = 1000, /* from the end of a mount to the end of the process that served it */
 };
@@ -34,6 +34,13 @@ enum {
  * by its own status. */
 static bool killed;
 enum { SHELL_SIGNAL = 128 };
+
+/* The daemon that was started last: its output, and where its end is to be reported. The daemon
+ * shares our position in that file: what it wrote last is before it. */
+static struct {
+	int output_fd;
+	struct daemon_end *end;
+} watched = { .output_fd = -1 };
 
 /* A file in memory that does not grow: a daemon may talk for as long as it serves. */
 static int daemon_make_output(void)
@@ -113,8 +120,47 @@ static int daemon_await_mount(pid_t pid, const char *mount, int mounts_fd, doubl
 	return 0;
 }
 
+static void daemon_watch(int output_fd, struct daemon_end *end)
+{
+	if (watched.output_fd >= 0)
+		close(watched.output_fd);
+	watched.output_fd = output_fd;
+	watched.end = end;
+	*end = (struct daemon_end){ 0 };
+}
+
+/* Of several processes, one that failed. */
+static void daemon_note_end(int status)
+{
+	struct daemon_end *end = watched.end;
+
+	if (!end || (end->known && end->status))
+		return;
+	end->known = true;
+	end->status = status;
+}
+
+/* The last lines, as far as there is room. */
+static void daemon_note_output(void)
+{
+	off_t at = lseek(watched.output_fd, 0, SEEK_CUR), from;
+	char *text = watched.end->output;
+	ssize_t n;
+
+	if (at <= 0)
+		return;
+	from = at > DAEMON_OUTPUT_MAX - 1 ? at - (DAEMON_OUTPUT_MAX - 1) : 0;
+	n = pread(watched.output_fd, text, (size_t)(at - from), from);
+	text[n > 0 ? n : 0] = '\0';
+	if (from && strchr(text, '\n')) { /* no part of a line */
+		const char *line = strchr(text, '\n') + 1;
+
+		memmove(text, line, strlen(line) + 1);
+	}
+}
+
 int daemon_start(const char *command, const char *mount, int pass_fd, double seconds,
-		 struct err *err)
+		 struct daemon_end *end, struct err *err)
 {
 	int output_fd = daemon_make_output();
 	int mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC), ret;
@@ -132,8 +178,7 @@ int daemon_start(const char *command, const char *mount, int pass_fd, double sec
 		err_set(err, -ret, "%s does not mount: %s", command, why.data);
 	}
 	buf_free(&why);
-	if (output_fd >= 0)
-		close(output_fd);
+	daemon_watch(output_fd, end);
 	if (mounts_fd >= 0)
 		close(mounts_fd);
 	return ret;
@@ -157,6 +202,7 @@ static bool daemon_await_gone(int64_t ms, bool first_failure)
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 			killed |= daemon_is_killed(status);
 			failed |= status != 0;
+			daemon_note_end(status);
 		}
 		if ((pid < 0 && errno == ECHILD) || (first_failure && failed))
 			return true;
@@ -194,11 +240,34 @@ bool daemon_gone(const char *mount)
 {
 	struct statfs st;
 
-	return statfs(mount, &st) && (errno == ENOTCONN || errno == ECONNABORTED);
+	if (statfs(mount, &st))
+		return errno == ENOTCONN || errno == ECONNABORTED;
+	/* One that serves for long may write much: its last words still find room. */
+	if (lseek(watched.output_fd, 0, SEEK_CUR) > OUTPUT_MAX / 2)
+		lseek(watched.output_fd, 0, SEEK_SET);
+	return false;
 }
 
 int daemon_killed(struct err *err)
 {
 	daemon_await_gone(GONE_MS, true);
+	if (watched.end)
+		daemon_note_output();
 	return killed ? daemon_report_killed(err) : 0;
+}
+
+void daemon_print_end(const struct daemon_end *end, struct buf *out)
+{
+	const char *name;
+
+	if (!end->known)
+		return;
+	if (!WIFSIGNALED(end->status)) {
+		buf_addf(out, "exit status %d", WEXITSTATUS(end->status));
+		return;
+	}
+	name = sigabbrev_np(WTERMSIG(end->status));
+	buf_addf(out, "signal %d", WTERMSIG(end->status));
+	if (name)
+		buf_addf(out, " (SIG%s)", name);
 }

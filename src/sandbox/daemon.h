@@ -7,12 +7,25 @@
 
 #include <stdbool.h>
 
+struct buf;
 struct err;
 
+enum { DAEMON_OUTPUT_MAX = 2048 };
+
+/* How a daemon ended that no one stopped. Memory that the sandbox shares with its owner. */
+struct daemon_end {
+	bool known;
+	int status;                     /* of wait(2) */
+	char output[DAEMON_OUTPUT_MAX]; /* its last lines */
+};
+
 /* Runs the command and returns when something is mounted at the directory. Where the command
- * ends without that, the error holds what it said. */
+ * ends without that, the error holds what it said. *end is reset, and filled when the daemon has
+ * ended (daemon_killed). */
 int daemon_start(const char *command, const char *mount, int pass_fd, double seconds,
-		 struct err *err);
+		 struct daemon_end *end, struct err *err);
+/* "signal 11 (SIGSEGV)", "exit status 1"; nothing where it is not known. */
+void daemon_print_end(const struct daemon_end *end, struct buf *out);
 /* Unmounts, and waits until every process is gone; after the given time they are killed. -ECHILD
  * if another process has killed one of them. */
 int daemon_stop(const char *mount, double seconds, struct err *err);

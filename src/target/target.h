@@ -88,6 +88,9 @@ struct target_kind {
 	/* What the kernel under test logged during the last call or scan. NULL: it cannot be read.
 	 */
 	void (*log)(struct target *t, struct buf *out);
+	/* Of a daemon that has died: "signal 11 (SIGSEGV)", and the last lines that it wrote, as
+	 * far as they are known. NULL: there is none. */
+	void (*print_end)(struct target *t, struct buf *ended, struct buf *output);
 	/* Back to a freshly made file system; also after a hang or a death. */
 	int (*reset)(struct target *t, struct err *err);
 	/* The same by removing what is there, which is faster. NULL: no faster than reset. */

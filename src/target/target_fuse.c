@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,8 +49,9 @@ struct fuse_target {
 	int locks[LOCKS_MAX]; /* of what the command names */
 	size_t lock_count;
 	struct limits limits;
-	uint64_t space_bytes; /* as asked for */
-	struct cgroup group;  /* of the sandbox and the daemon, if there can be one */
+	uint64_t space_bytes;   /* as asked for */
+	struct daemon_end *end; /* shared with the sandbox: how the daemon ended */
+	struct cgroup group;    /* of the sandbox and the daemon, if there can be one */
 	/* Inside the sandbox; these outlive a chroot only while it is left. */
 	const char *place;
 	struct buf mount, command;
@@ -151,7 +153,8 @@ static int fuse_attach(void *own, int *ret_root_fd, struct err *err)
 	if (!f->mounted && f->loop_fd >= 0)
 		ret = loop_forget(f->loop_fd, err);
 	if (!f->mounted && !ret)
-		ret = daemon_start(f->command.data, f->mount.data, image_fd, f->start_seconds, err);
+		ret = daemon_start(f->command.data, f->mount.data, image_fd, f->start_seconds,
+				   f->end, err);
 	if (ret)
 		return ret;
 	f->mounted = true;
@@ -210,6 +213,25 @@ static void fuse_end(void *own)
 	fuse_detach(f, &why);
 }
 
+static void fuse_print_end(struct target *t, struct buf *ended, struct buf *output)
+{
+	const struct fuse_target *f = t->own;
+
+	daemon_print_end(f->end, ended);
+	buf_adds(output, f->end->output);
+}
+
+static int fuse_share_end(struct fuse_target *f, struct err *err)
+{
+	void *at = mmap(NULL, sizeof(*f->end), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+
+	if (at == MAP_FAILED)
+		return err_sys(err, errno, "cannot share memory with the sandbox");
+	f->end = at;
+	return 0;
+}
+
 static int fuse_start(struct target *t, struct err *err)
 {
 	struct sandbox_ops ops = {
@@ -239,6 +261,8 @@ static void fuse_close(struct target *t)
 	struct fuse_target *f = t->own;
 
 	sandbox_target_end(t);
+	if (f->end)
+		munmap(f->end, sizeof(*f->end));
 	cgroup_remove(&f->group);
 	for (size_t i = 0; i < f->lock_count; i++)
 		close(f->locks[i]);
@@ -381,9 +405,10 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	/* A daemon opens what it serves in its own way. */
 	t->traits.scan_sets_atime = true;
 	t->traits.map_tail_kept = true; /* what lies below may do so */
-	if (disk_wanted(d))
+	ret = fuse_share_end(f, err);
+	if (!ret && disk_wanted(d))
 		ret = disk_make(&f->base.disk, d, err);
-	else if (!d->backing)
+	else if (!ret && !d->backing)
 		ret = fuse_take_all_named(t, err);
 	if (!ret) {
 		fuse_make_group(f);
@@ -430,6 +455,7 @@ const struct target_kind target_fuse = {
 	.open = fuse_open,
 	.close = fuse_close,
 	.races = true,
+	.print_end = fuse_print_end,
 	.reset = fuse_reset,
 	.clear = sandbox_target_clear,
 	.save = sandbox_target_save,

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		char *target = must_strdup(row->line);
 
 		target[row->text - row->line - 2] = '\0';
-		must(known_find(&known, target, row->text) && row->reason);
+		must((row->expired || known_find(&known, target, row->text)) && row->reason);
 		free(target);
 	}
 	json_decref(known_json(&known));

@@ -64,6 +64,11 @@ static int arrive(const char *kind)
 		return 0;
 	if (is("die"))
 		_exit(1);
+	if (is("abort")) {
+		fprintf(stderr, "badfs: request %lu is %s\nbadfs: assertion 17 failed\n", number,
+			kind);
+		abort();
+	}
 	while (is("hang"))
 		pause();
 	return is("eio") ? -EIO : 0;

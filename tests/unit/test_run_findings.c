@@ -103,11 +103,12 @@ static void one_cause_is_one_entry(void **state)
 	add(&r, PROBLEM_TREE, "TREE mkdir data", 0);
 	assert_int_equal(json_array_size(r.findings), 0);
 	assert_int_equal(json_array_size(r.unconfirmed), 2);
-	assert_int_equal(number(r.unconfirmed, 0, "count"), 5);
+	/* Data before metadata. */
+	assert_int_equal(number(r.unconfirmed, 0, "count"), 1);
+	assert_int_equal(number(r.unconfirmed, 1, "count"), 5);
 	assert_int_equal(
-		json_array_size(json_object_get(json_array_get(r.unconfirmed, 0), "signatures")),
+		json_array_size(json_object_get(json_array_get(r.unconfirmed, 1), "signatures")),
 		4);
-	assert_int_equal(number(r.unconfirmed, 1, "count"), 1);
 	assert_int_equal(run_attempts(&r, "TREE mkdir times"), 2);
 	assert_int_equal(run_attempts(&r, "TREE link times"), 1);
 	assert_false(run_knows(&r, &times));
@@ -187,6 +188,78 @@ static void a_run_is_opened_again(void **state)
 	run_free(&r);
 }
 
+static json_t *others(const json_t *list, size_t i)
+{
+	return json_object_get(json_array_get(list, i), "others");
+}
+
+/* One of `calls` calls, found and settled. */
+static void add_long(struct run *r, enum problem code, const char *signature, size_t calls)
+{
+	struct finding f = make(code, signature, 1);
+
+	finding_reserve(&f, calls);
+	for (f.count = 0; f.count < calls; f.count++) {
+		f.calls[f.count] = (struct call){ .op = OP_sync, .pid = 1 };
+		f.evidence[f.count] = EVIDENCE_OBSERVED;
+	}
+	add_finding(r, &f);
+	finding_free(&f);
+}
+
+/* The simplest stands for its group, whichever came first; the worst is first. */
+static void one_cause_is_one_finding(void **state)
+{
+	struct finding again = make(PROBLEM_TREE, "TREE rmdir nlink (too small, directory)", 0);
+	struct err err = { 0 };
+	struct run r;
+
+	open_run(&r);
+	add_long(&r, PROBLEM_TREE, "TREE mkdir nlink (too small, directory)", 5);
+	add_long(&r, PROBLEM_TREE, "TREE write data (zeros)", 9);
+	add_long(&r, PROBLEM_TREE, "TREE rename nlink (too small, directory)", 3);
+	assert_int_equal(run_group_calls(&r, &again), 3);
+	assert_true(run_join(&r, &again, NULL));
+	assert_true(run_knows(&r, &again));
+	assert_int_equal(run_close(&r, &err), 0);
+	for (int part = 0; part < 2; part++) { /* also when it is opened again */
+		json_decref(run_summary(&r));
+		assert_int_equal(json_array_size(r.findings), 2);
+		assert_string_equal(text(r.findings, 0, "severity"), "data");
+		assert_string_equal(text(r.findings, 1, "signature"),
+				    "TREE rename nlink (too small, directory)");
+		assert_string_equal(text(r.findings, 1, "group"),
+				    "nlink of directories, too small");
+		assert_int_equal(json_array_size(others(r.findings, 1)), 2);
+		assert_string_equal(text(others(r.findings, 1), 0, "signature"),
+				    "TREE mkdir nlink (too small, directory)");
+		assert_int_equal(number(others(r.findings, 1), 0, "count"), 1);
+		assert_int_equal(number(others(r.findings, 1), 1, "count"), 2);
+		assert_true(exists("findings/003-TREE/others/001-TREE/repro.c"));
+		assert_true(exists("findings/003-TREE/others/002-TREE/trace"));
+		assert_false(exists("findings/001-TREE"));
+		run_free(&r);
+		open_run(&r);
+	}
+	assert_false(run_group_calls(&r, &again) == 0);
+	finding_free(&again);
+	run_free(&r);
+}
+
+/* What is not confirmed is no matter of its own where its cause is a finding. */
+static void doubt_joins_its_cause(void **state)
+{
+	struct run r;
+
+	open_run(&r);
+	add(&r, PROBLEM_TREE, "TREE mkdir mode (directory)", 1);
+	add(&r, PROBLEM_TREE, "TREE chmod mode (directory)", 0);
+	assert_int_equal(json_array_size(r.unconfirmed), 0);
+	assert_int_equal(json_array_size(others(r.findings, 0)), 1);
+	assert_true(exists("findings/001-TREE/others/001-TREE/trace"));
+	run_free(&r);
+}
+
 /* What one job has confirmed is not doubtful because another could not; folders lie below. */
 static void runs_are_merged(void **state)
 {
@@ -224,6 +297,47 @@ static void runs_are_merged(void **state)
 	json_decref(without);
 	run_free(&all);
 	*strrchr(dir, '/') = '\0';
+}
+
+/* What a run writes, the next one knows; and what has been known stays so. */
+static void known_failures_are_written(void **state)
+{
+	struct finding f = make(PROBLEM_TREE, "TREE rmdir nlink (too small, directory)", 0);
+	struct buf failures = BUF_INIT, content = BUF_INIT;
+	struct err err = { 0 };
+	char path[128], whole[128];
+	struct run r;
+
+	snprintf(path, sizeof(path), "%s/known", dir);
+	snprintf(whole, sizeof(whole), "%s/whole", dir);
+	buf_adds(&content, "# because: old\n# until: 2999-01-01\nreffs: SPACE blocks\n"
+			   "# because: over\n# until: 2000-01-01\nreffs: SPACE inodes\n");
+	assert_int_equal(buf_write_file(&content, path, &err), 0);
+	open_run(&r);
+	assert_int_equal(run_read_known(&r, path, &err), 0);
+	add(&r, PROBLEM_TREE, "TREE mkdir nlink (too small, directory)", 1);
+	run_print_failures(&r, &failures);
+	assert_int_equal(run_write_known(&r, whole, &failures, &err), 0);
+	run_free(&r);
+	buf_clear(&content);
+	assert_int_equal(buf_read_file(&content, whole, 1 << 16, &err), 0);
+	assert_int_equal(strncmp(content.data,
+				 "# because: old\n# until: 2999-01-01\nreffs: SPACE blocks\n"
+				 "# because: found by the run of ",
+				 80),
+			 0);
+	assert_null(strstr(content.data, "inodes"));
+	open_run(&r);
+	assert_int_equal(run_read_known(&r, whole, &err), 0);
+	assert_int_equal(r.known.count, 2);
+	assert_true(run_knows(&r, &f)); /* by its group */
+	known_ask(&r.known, "reffs", KNOWN_SIGNATURES | KNOWN_GROUPS, false);
+	assert_int_equal(known_state(&r.known.rows[0]), KNOWN_NOT_SEEN);
+	assert_int_equal(known_state(&r.known.rows[1]), KNOWN_SEEN);
+	run_free(&r);
+	buf_free(&content);
+	buf_free(&failures);
+	finding_free(&f);
 }
 
 /* A run.json that is none gets a clear answer. */
@@ -270,7 +384,7 @@ static void remarks_are_kept(void **state)
 	finding_print_readme(&again, NULL, &readme);
 	assert_non_null(strstr(readme.data, "- Upstream status: `fixed by 0123abc`\n"));
 	assert_non_null(strstr(readme.data, "- Seen on: `Linux 6.1.0; Linux 6.12.5`\n"));
-	assert_non_null(strstr(readme.data, "Severity: high."));
+	assert_non_null(strstr(readme.data, "Severity: metadata (metadata is wrong)."));
 	buf_free(&readme);
 	finding_free(&again);
 	finding_free(&f);
@@ -282,7 +396,8 @@ int main(void)
 		IN_DIR(one_cause_is_one_entry), IN_DIR(what_a_replay_shows_is_a_finding),
 		IN_DIR(a_log_is_evidence),      IN_DIR(a_run_is_opened_again),
 		IN_DIR(runs_are_merged),        IN_DIR(a_foreign_list_is_refused),
-		IN_DIR(remarks_are_kept),
+		IN_DIR(remarks_are_kept),       IN_DIR(one_cause_is_one_finding),
+		IN_DIR(doubt_joins_its_cause),  IN_DIR(known_failures_are_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -291,6 +291,39 @@ static void known_failures_end(void **state)
 	known_free(&known);
 }
 
+/* What became of each known failure; one whose day has passed is counted and does not hold. */
+static void known_failures_have_a_state(void **state)
+{
+	static const char text[] = "# because: a\n# until: 2026-05-31\nxfs: link not supported\n"
+				   "# because: b\nxfs: mkdir: EIO, allowed: success\n"
+				   "xfs: after link: another mode\next4: mode of files\n"
+				   "*: race of open: another mode\nxfs: TREE rename nlink\n";
+	static const enum known_state wanted[] = {
+		KNOWN_EXPIRED,   KNOWN_SEEN,      KNOWN_FIXED,
+		KNOWN_NOT_ASKED, KNOWN_NOT_ASKED, KNOWN_NOT_ASKED
+	};
+	struct buf out = BUF_INIT;
+	struct err err = { 0 };
+	struct known known;
+
+	assert_int_equal(read_known(&known, text, &err), 0);
+	assert_null(known_meet(&known, "xfs", "link: EPERM, allowed: success", "link not supported",
+			       3));
+	assert_non_null(known_meet(&known, "xfs", "mkdir: EIO, allowed: success", "", 1));
+	known_ask(&known, "xfs", KNOWN_CAUSES | KNOWN_GROUPS, true);
+	for (size_t i = 0; i < known.count; i++)
+		assert_int_equal(known_state(&known.rows[i]), wanted[i]);
+	known_report(&known, &out);
+	assert_string_equal(out.data,
+			    "known until 2026-05-31: expired and seen: link not supported (a)\n"
+			    "known: mkdir: EIO, allowed: success (b), 1 times\n"
+			    "known, fixed? after link: another mode (b)\n");
+	known_ask(&known, "xfs", KNOWN_CAUSES, false); /* another target, in part */
+	assert_int_equal(known_state(&known.rows[2]), KNOWN_NOT_SEEN);
+	buf_free(&out);
+	known_free(&known);
+}
+
 static void mistakes_in_known_failures_are_refused(void **state)
 {
 	static const struct {
@@ -324,6 +357,7 @@ int main(void)
 		cmocka_unit_test(known_failures_are_marked),
 		cmocka_unit_test(patterns_name_failures),
 		cmocka_unit_test(known_failures_end),
+		cmocka_unit_test(known_failures_have_a_state),
 		cmocka_unit_test(mistakes_in_known_failures_are_refused),
 	};
 

@@ -1,0 +1,242 @@
+/* group.c -- which discrepancies have one cause. */
+#include "judge/group.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/must.h"
+#include "judge/severity.h"
+#include "judge/signature.h"
+
+enum { WORD_MAX = 32 };
+
+static void group_put_field(char ret[SIGNATURE_MAX], const char *field, bool directory,
+			    const char *how)
+{
+	snprintf(ret, SIGNATURE_MAX, "%s of %s%s%s", field, directory ? "directories" : "files",
+		 *how ? ", " : "", how);
+}
+
+/* ---- a field of an object, in a tree or by stat ---- */
+
+/* Is it the call itself that gives the field its value, or that brings back what is on the disk? */
+static bool group_is_of_call(enum fact_kind kind, const char *call, const char *words)
+{
+	const unsigned own = TRAIT_DATA | TRAIT_SYNC | TRAIT_ENV;
+	int op = op_find(call);
+
+	if (severity_of_fact(kind) == SEVERITY_METADATA)
+		return false;
+	if (kind == FACT_UNREADABLE)
+		return !strstr(words, "xattr");
+	return kind != FACT_SIZE || op < 0 || op_table[op].traits & own;
+}
+
+/* "TREE rename nlink (too small, directory, elsewhere)" */
+static bool group_put_tree(char ret[SIGNATURE_MAX], const char *signature)
+{
+	enum fact_kind kind = signature_fact(signature);
+	char call[WORD_MAX], words[SIGNATURE_MAX] = "", *at = words;
+	const char *how = "";
+	bool directory = false, elsewhere = false;
+
+	if (kind == FACT_KINDS || sscanf(signature, "TREE %31s %*s (%159[^)]", call, words) < 1 ||
+	    group_is_of_call(kind, call, words))
+		return false;
+	for (char *word; (word = strsep(&at, ","));) {
+		word += strspn(word, " ");
+		if (!strcmp(word, "directory"))
+			directory = true;
+		else if (!strcmp(word, "elsewhere"))
+			elsewhere = true;
+		else
+			how = word;
+	}
+	group_put_field(ret, fact_names[kind], directory, how);
+	/* A cache that is stale is that of an object in use; others lose data. */
+	if (elsewhere && severity_of_fact(kind) == SEVERITY_DATA)
+		strncat(ret, ", elsewhere", SIGNATURE_MAX - strlen(ret) - 1);
+	return true;
+}
+
+/* The heaviest field, as in a tree. */
+static bool group_put_stat(char ret[SIGNATURE_MAX], const struct stat_result *expected,
+			   const struct stat_result *seen)
+{
+	bool directory = S_ISDIR(expected->mode);
+
+	if ((expected->mode ^ seen->mode) & S_IFMT)
+		return false;
+	if (stat_differs(expected->size, seen->size))
+		group_put_field(ret, fact_names[FACT_SIZE], directory,
+				signature_of_numbers((uint64_t)expected->size,
+						     (uint64_t)seen->size));
+	else if (expected->mode != seen->mode)
+		group_put_field(ret, fact_names[FACT_MODE], directory,
+				signature_of_modes(expected->mode, seen->mode));
+	else if (stat_differs(expected->uid, seen->uid) || stat_differs(expected->gid, seen->gid))
+		group_put_field(ret, fact_names[FACT_OWNER], directory, "");
+	else if (stat_differs(expected->nlink, seen->nlink))
+		group_put_field(ret, fact_names[FACT_NLINK], directory,
+				signature_of_numbers((uint64_t)expected->nlink,
+						     (uint64_t)seen->nlink));
+	else
+		return false;
+	return true;
+}
+
+/* ---- outcomes ---- */
+
+/* Calls that a file system has all together, or has not; any other call is alone. */
+static const struct {
+	const char *call, *feature;
+} features[] = {
+	{ "setxattr", "xattr" },
+	{ "getxattr", "xattr" },
+	{ "listxattr", "xattr" },
+	{ "removexattr", "xattr" },
+	{ "mmap", "mmap" },
+	{ "map_read", "mmap" },
+	{ "map_write", "mmap" },
+	{ "msync", "mmap" },
+	{ "set_inode_flags", "inode flags" },
+	{ "get_inode_flags", "inode flags" },
+	{ "symlink", "symlink" },
+	{ "readlink", "symlink" },
+};
+
+static const char *feature_of_call(const char *call)
+{
+	for (size_t i = 0; i < ARRAY_LEN(features); i++)
+		if (!strcmp(features[i].call, call))
+			return features[i].feature;
+	return call;
+}
+
+/* Errors by which a file system says that it has no such thing. */
+static bool error_is_lack(const char *call, const char *error)
+{
+	static const struct {
+		const char *error, *call; /* NULL: any */
+	} lacks[] = {
+		{ "ENOSYS", NULL },   { "EOPNOTSUPP", NULL },   { "ENOTTY", NULL },
+		{ "EPERM", "link" },  { "EPERM", "symlink" },   { "EPERM", "mknod" },
+		{ "ENODEV", "mmap" }, { "ENODEV", "map_read" }, { "ENODEV", "map_write" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(lacks); i++)
+		if (!strcmp(lacks[i].error, error) &&
+		    (!lacks[i].call || !strcmp(lacks[i].call, call)))
+			return true;
+	return false;
+}
+
+/* Errors that say something of the file system, whatever the call. */
+static bool error_is_of_all(const char *error)
+{
+	static const char *const errors[] = { "ENOSPC", "EDQUOT", "EROFS", "ESTALE", "ENOTCONN" };
+
+	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
+		if (!strcmp(errors[i], error))
+			return true;
+	return false;
+}
+
+/* "OUTCOME rename ENOENT for EEXIST" */
+static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	char call[WORD_MAX], seen[WORD_MAX], wanted[WORD_MAX];
+	const char *rule = discrepancy_rule(d);
+	bool succeeds;
+
+	if (sscanf(d->signature, "OUTCOME %31s %31s for %31s", call, seen, wanted) != 3)
+		return d->answered && d->success_allowed && !d->answer.error &&
+		       d->answer.result == RESULT_STAT &&
+		       group_put_stat(ret, &d->value.stat, &d->answer.stat);
+	succeeds = !strcmp(wanted, "success");
+	if (error_is_lack(call, seen))
+		snprintf(ret, SIGNATURE_MAX, "%s not supported", feature_of_call(call));
+	else if (succeeds && error_is_of_all(seen))
+		snprintf(ret, SIGNATURE_MAX, "%s for %s", seen, wanted);
+	else if (!succeeds && *rule)
+		snprintf(ret, SIGNATURE_MAX, "%s for %s (%.60s)", seen, wanted, rule);
+	else
+		return false;
+	return true;
+}
+
+/* ---- ends ---- */
+
+/* What a daemon wrote last, without its numbers. */
+static void group_add_words(char ret[SIGNATURE_MAX], const char *output)
+{
+	const char *end = output + strlen(output), *line;
+	size_t len = strlen(ret);
+
+	while (end > output && isspace((unsigned char)end[-1]))
+		end--;
+	for (line = end; line > output && line[-1] != '\n';)
+		line--;
+	while (line < end && len + 1 < SIGNATURE_MAX) {
+		if (isdigit((unsigned char)*line)) {
+			while (line < end && (isxdigit((unsigned char)*line) || *line == 'x'))
+				line++;
+			ret[len++] = 'N';
+		} else {
+			ret[len++] = *line++;
+		}
+	}
+	ret[len] = '\0';
+}
+
+static bool group_put_end(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const char *name = problem_table[d->code].name;
+
+	if (*d->place) {
+		snprintf(ret, SIGNATURE_MAX, "%s %.130s", name, d->place);
+		return true;
+	}
+	if (!d->output.len)
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "%s by %.40s: ", name, buf_str(&d->ended));
+	group_add_words(ret, buf_str(&d->output));
+	return true;
+}
+
+/* "TIMES rename change time of file was not updated" */
+static bool group_put_times(char ret[SIGNATURE_MAX], const char *signature)
+{
+	const char *call = strchr(signature, ' '), *what = call ? strchr(call + 1, ' ') : NULL;
+
+	if (what)
+		snprintf(ret, SIGNATURE_MAX, "%s", what + 1);
+	return what;
+}
+
+static bool group_put(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	switch (d->code) {
+	case PROBLEM_TREE:
+		return group_put_tree(ret, d->signature);
+	case PROBLEM_OUTCOME:
+		return group_put_outcome(ret, d);
+	case PROBLEM_TIMES:
+		return group_put_times(ret, d->signature);
+	case PROBLEM_HANG:
+	case PROBLEM_DEATH:
+	case PROBLEM_KERNEL:
+		return group_put_end(ret, d);
+	default:
+		return false;
+	}
+}
+
+void group_of(const struct discrepancy *d, char ret[SIGNATURE_MAX])
+{
+	if (!group_put(ret, d))
+		memcpy(ret, d->signature, SIGNATURE_MAX);
+}

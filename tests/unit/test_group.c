@@ -1,0 +1,188 @@
+/* test_group.c -- which discrepancies have one cause, and how bad they are. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "judge/group.h"
+#include "judge/severity.h"
+#include "tests/harness/unit.h"
+
+#define SIZE(rows) (sizeof(rows) / sizeof(*(rows)))
+
+static void set_signature(struct discrepancy *d, const char *signature)
+{
+	discrepancy_init(d);
+	snprintf(d->signature, sizeof(d->signature), "%s", signature);
+	d->code = problem_of_signature(signature);
+}
+
+/* What a signature alone says. */
+static void signatures_are_grouped(void **state)
+{
+	static const struct {
+		const char *signature, *group;
+		enum severity severity;
+	} rows[] = {
+		{ "TREE rename nlink (too small, directory)", "nlink of directories, too small",
+		  SEVERITY_METADATA },
+		{ "TREE rmdir nlink (too small, directory, elsewhere)",
+		  "nlink of directories, too small", SEVERITY_METADATA },
+		{ "TREE rmdir nlink (too large, directory)", "nlink of directories, too large",
+		  SEVERITY_METADATA },
+		{ "TREE link nlink (too small)", "nlink of files, too small", SEVERITY_METADATA },
+		{ "TREE mkdir mode (directory)", "mode of directories", SEVERITY_METADATA },
+		{ "TREE open mode (special bits)", "mode of files, special bits",
+		  SEVERITY_METADATA },
+		{ "TREE rename xattr (lost)", "xattr of files, lost", SEVERITY_METADATA },
+		{ "TREE open times", "times of files", SEVERITY_METADATA },
+		{ "TREE link unreadable (getxattr EIO)", "unreadable of files, getxattr EIO",
+		  SEVERITY_DATA },
+		/* A cached size; a call that sets it, and a disk that has another, are apart. */
+		{ "TREE link size (too large)", "size of files, too large", SEVERITY_DATA },
+		{ "TREE chmod size (too large)", "size of files, too large", SEVERITY_DATA },
+		{ "TREE unlink size (too small, elsewhere)", "size of files, too small, elsewhere",
+		  SEVERITY_DATA },
+		{ "TREE truncate size (too large)", "TREE truncate size (too large)",
+		  SEVERITY_DATA },
+		{ "TREE remount size (too large)", "TREE remount size (too large)", SEVERITY_DATA },
+		/* Data and names never leave their call. */
+		{ "TREE link data (zeros)", "TREE link data (zeros)", SEVERITY_DATA },
+		{ "TREE write data (zeros)", "TREE write data (zeros)", SEVERITY_DATA },
+		{ "TREE rename missing", "TREE rename missing", SEVERITY_DATA },
+		{ "TREE link unreadable (open EIO)", "TREE link unreadable (open EIO)",
+		  SEVERITY_DATA },
+		{ "DRIFT mode", "DRIFT mode", SEVERITY_METADATA },
+		{ "DRIFT data", "DRIFT data", SEVERITY_DATA },
+		{ "TIMES rename change time of file was not updated",
+		  "change time of file was not updated", SEVERITY_METADATA },
+		{ "OUTCOME setxattr EOPNOTSUPP for success", "xattr not supported",
+		  SEVERITY_OUTSIDE_POSIX },
+		{ "OUTCOME getxattr ENOSYS for ENODATA", "xattr not supported",
+		  SEVERITY_OUTSIDE_POSIX },
+		{ "OUTCOME fallocate EOPNOTSUPP for EINVAL", "fallocate not supported",
+		  SEVERITY_OUTSIDE_POSIX },
+		{ "OUTCOME link EPERM for success", "link not supported", SEVERITY_OUTSIDE_POSIX },
+		{ "OUTCOME chmod EPERM for success", "OUTCOME chmod EPERM for success",
+		  SEVERITY_OUTSIDE_POSIX },
+		{ "OUTCOME mkdir ENOSPC for success", "ENOSPC for success",
+		  SEVERITY_OUTSIDE_POSIX },
+		{ "OUTCOME mkdir EIO for success", "OUTCOME mkdir EIO for success",
+		  SEVERITY_OUTSIDE_POSIX },
+		{ "OUTCOME rename ENOENT for EEXIST", "OUTCOME rename ENOENT for EEXIST",
+		  SEVERITY_OUTSIDE_POSIX },
+		{ "OUTCOME read value", "OUTCOME read value", SEVERITY_OUTSIDE_POSIX },
+		{ "HANG rename", "HANG rename", SEVERITY_CRASH },
+		{ "DEATH rename", "DEATH rename", SEVERITY_CRASH },
+		{ "KERNEL warning fs/a.c:1", "KERNEL warning fs/a.c:1", SEVERITY_CRASH },
+		{ "FSCK e2fsck Inode N", "FSCK e2fsck Inode N", SEVERITY_DAMAGE },
+		{ "SPACE blocks", "SPACE blocks", SEVERITY_DAMAGE },
+		{ "LEAK a+N", "LEAK a+N", SEVERITY_DAMAGE },
+		{ "TREE mkdir tree", "TREE mkdir tree", SEVERITY_DATA },
+	};
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(rows); i++) {
+		set_signature(&d, rows[i].signature);
+		group_of(&d, group);
+		assert_string_equal(group, rows[i].group);
+		if (severity_of(&d) != rows[i].severity)
+			fail_msg("%s: %s", rows[i].signature, severity_table[severity_of(&d)].name);
+		discrepancy_free(&d);
+	}
+}
+
+/* Calls that break one rule in the same way; what POSIX allows is not as bad. */
+static void rules_are_shared(void **state)
+{
+	static const char *const signatures[] = { "OUTCOME mkdir success for EACCES",
+						  "OUTCOME rename success for EACCES" };
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(signatures); i++) {
+		set_signature(&d, signatures[i]);
+		d.rules[0] = RULE_search_denied;
+		d.rule_count = 1;
+		group_of(&d, group);
+		assert_string_equal(group, "success for EACCES (search_denied)");
+		d.reach = REACH_INSIDE_POSIX;
+		assert_int_equal(severity_of(&d), SEVERITY_UNLIKE_LINUX);
+	}
+	/* Where it should succeed, a rule that would allow an error explains nothing. */
+	set_signature(&d, "OUTCOME mkdir EIO for success");
+	d.rules[0] = RULE_search_denied;
+	d.rule_count = 1;
+	group_of(&d, group);
+	assert_string_equal(group, d.signature);
+}
+
+/* stat and the tree show one cause. */
+static void fields_of_stat_are_those_of_the_tree(void **state)
+{
+	struct stat_result right = { .mode = S_IFDIR | 0755, .nlink = 3, .size = 10 };
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	set_signature(&d, "OUTCOME stat value");
+	d.answered = d.success_allowed = true;
+	d.answer.result = d.value.result = RESULT_STAT;
+	d.value.stat = d.answer.stat = right;
+	d.answer.stat.nlink = 1;
+	group_of(&d, group);
+	assert_string_equal(group, "nlink of directories, too small");
+	assert_int_equal(severity_of(&d), SEVERITY_METADATA);
+	d.answer.stat.size = 11; /* the heavier one */
+	group_of(&d, group);
+	assert_string_equal(group, "size of directories, too large");
+	assert_int_equal(severity_of(&d), SEVERITY_DATA);
+	d.answer.stat = right;
+	d.answer.stat.mode = S_IFDIR | S_ISVTX | 0755;
+	group_of(&d, group);
+	assert_string_equal(group, "mode of directories, special bits");
+	d.answer.stat.mode = S_IFREG | 0755;
+	group_of(&d, group);
+	assert_string_equal(group, "OUTCOME stat value");
+}
+
+/* A crash is known by where it happened, or by what the daemon said last. */
+static void ends_are_known_by_place_or_words(void **state)
+{
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	set_signature(&d, "KERNEL rename fs/ext4/inode.c:12");
+	strcpy(d.place, "fs/ext4/inode.c:12");
+	group_of(&d, group);
+	assert_string_equal(group, "KERNEL fs/ext4/inode.c:12");
+	set_signature(&d, "DEATH rename");
+	buf_adds(&d.ended, "signal 6 (SIGABRT)");
+	group_of(&d, group);
+	assert_string_equal(group, "DEATH rename");
+	buf_adds(&d.output, "first line\nx.c:17: bad node 0x55ab at level 3\n\n");
+	group_of(&d, group);
+	assert_string_equal(group, "DEATH by signal 6 (SIGABRT): x.c:N: bad node N at level N");
+	assert_int_equal(severity_of(&d), SEVERITY_CRASH);
+	discrepancy_free(&d);
+}
+
+static void severities_have_names(void **state)
+{
+	for (enum severity s = 0; s < SEVERITIES; s++)
+		assert_int_equal(severity_find(severity_table[s].name), s);
+	assert_int_equal(severity_find("high"), SEVERITIES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(signatures_are_grouped),
+		cmocka_unit_test(rules_are_shared),
+		cmocka_unit_test(fields_of_stat_are_those_of_the_tree),
+		cmocka_unit_test(ends_are_known_by_place_or_words),
+		cmocka_unit_test(severities_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
