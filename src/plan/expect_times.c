@@ -112,8 +112,8 @@ static void expectation_give(struct expectation *x, const struct traits *t, enum
 	e->known &= ns >= 0;
 }
 
-/* Does the call write dirty pages back, as direct I/O does, or let the time pass in which the kernel
- * does? */
+/* Does the call write dirty pages back, as direct I/O does, or let the time pass in which the
+ * kernel does? */
 static bool call_writes_back(const struct call *c)
 {
 	return op_table[c->op].traits & (TRAIT_SYNC | TRAIT_ENV | TRAIT_META) ||
