@@ -14,7 +14,7 @@
 /* Calls of a first turn; later turns of a search are longer, up to the maximum. */
 enum { TURN_CALLS = 2048, TURN_CALLS_MAX = 1 << 16 };
 /* Of searches that do not look after every call. */
-enum { UNSEEN_CALLS = 12 };
+enum { UNSEEN_CALLS = 12, UNSEEN_ROUNDS = 8 };
 /* Where calls are slow, a turn takes at most this part of the time there is, and at least this
  * long.
  */
@@ -320,16 +320,33 @@ static bool member_ends_all(const struct portfolio_member *m)
 	return true;
 }
 
+static const struct portfolio_member *portfolio_exhausted(const struct portfolio *p,
+							  const char *universe)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct portfolio_member *m = &p->members[i];
+
+		if (m->x.figures.exhausted && !strcmp(m->x.universe->name, universe))
+			return m;
+	}
+	return NULL;
+}
+
 /* Where one search has made every call in every state, the others in the same universe have nothing
- * to add. */
-static void portfolio_spare(struct portfolio *p, const struct portfolio_member *exhausted)
+ * to add; but one that does not look after every call meets states that looking changes, and makes
+ * some times as many calls. */
+static void portfolio_spare(struct portfolio *p)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		struct portfolio_member *m = &p->members[i];
+		const struct portfolio_member *exhausted =
+			portfolio_exhausted(p, m->x.universe->name);
 
-		if (m != exhausted && !m->x.figures.exhausted &&
-		    !strcmp(m->x.universe->name, exhausted->x.universe->name))
-			m->over = m->spared = true;
+		if (!exhausted || m->over ||
+		    (m->options.unseen_calls &&
+		     m->x.figures.calls < UNSEEN_ROUNDS * exhausted->x.figures.calls))
+			continue;
+		m->over = m->spared = true;
 	}
 }
 
@@ -347,9 +364,8 @@ static int portfolio_run(struct portfolio *p, struct err *err)
 		} else {
 			status = portfolio_turn(p, m, err);
 			m->over = m->x.figures.end != NULL;
-			if (m->x.figures.exhausted)
-				portfolio_spare(p, m);
-			if (m->over && member_ends_all(m))
+			portfolio_spare(p);
+			if (m->x.figures.end && member_ends_all(m))
 				p->end = m->x.figures.end;
 		}
 	}

@@ -27,6 +27,7 @@ enum { PATH_BYTES = 4096, HELD_BYTES = 1 << 20 };
 static const char *mode, *when;
 static const char *below;
 static atomic_ulong requests, looks, removals;
+static atomic_bool linked; /* and no directory was read since */
 
 /* The write that is held back. */
 static struct {
@@ -239,6 +240,8 @@ static int bad_getattr(const char *path, struct stat *st, struct fuse_file_info 
 		st->st_size++;
 	if (is("nlink"))
 		st->st_nlink++;
+	if (is("stale") && linked && st->st_nlink > 1)
+		st->st_size += 82;
 	if (is("drift") && ++looks % 3 == 0 && st->st_size)
 		st->st_mode ^= 0111;
 	return 0;
@@ -313,6 +316,7 @@ static int bad_link(const char *path, const char *to)
 	char other[PATH_BYTES];
 	BEGIN_CHANGE(path);
 
+	linked = true;
 	return done(link(at, real(to, other)));
 }
 
@@ -410,6 +414,8 @@ static int bad_readdir(const char *path, void *to, fuse_fill_dir_t fill, off_t o
 		       struct fuse_file_info *fi, enum fuse_readdir_flags flags)
 {
 	BEGIN(path);
+
+	linked = false;
 	DIR *dir = opendir(at);
 	struct dirent *entry;
 	unsigned long lie;
