@@ -36,7 +36,7 @@ static const char *const usual_modules[] = {
 static const struct {
 	const char *fs, *module;
 } more_modules[] = {
-	{ "ext2", "ext4" },    { "ext3", "ext4" },     { "ubifs", "lzo" },
+	{ "ext2", "ext4" },     { "ext3", "ext4" },     { "ubifs", "lzo" },
 	{ "ubifs", "lzo_rle" }, { "ubifs", "deflate" }, { "ubifs", "zstd" },
 };
 

@@ -1,4 +1,5 @@
-/* stock_kernel.c -- a kernel of a distribution: its image and its modules, installed or unpacked. */
+/* stock_kernel.c -- a kernel of a distribution: its image and its modules, installed or unpacked.
+ */
 #include "confirm/stock_kernel.h"
 
 #include <errno.h>
