@@ -23,7 +23,8 @@
 
 enum { DOWNLOAD_SECONDS = 3600, UNPACK_SECONDS = 600, CLEAN_SECONDS = 60 };
 
-#define IMAGE_PREFIX "vmlinuz-"
+#define IMAGE_NAME "vmlinuz"
+#define IMAGE_PREFIX IMAGE_NAME "-"
 
 static bool is_directory(const char *path)
 {
@@ -35,10 +36,12 @@ static bool is_directory(const char *path)
 static void stock_kernels_put(struct stock_kernels *k, const char *name, const char *image,
 			      const char *modules)
 {
+	char absolute[PATH_MAX]; /* it is opened from another directory */
+
 	k->list = must_realloc(k->list, (k->count + 1) * sizeof(*k->list));
 	k->list[k->count++] = (struct stock_kernel){
 		must_strdup(name),
-		must_strdup(image),
+		must_strdup(realpath(image, absolute) ? absolute : image),
 		modules ? must_strdup(modules) : NULL,
 	};
 }
@@ -53,46 +56,67 @@ void stock_kernels_free(struct stock_kernels *k)
 	free(k->list);
 }
 
-/* The modules of ROOT/boot/vmlinuz-VERSION are in ROOT/lib/modules/VERSION. */
+/* Below the root directory of a system or of an unpacked package. */
+static const char *const module_places[] = { "usr/lib/modules", "lib/modules" };
+
+/* The modules of ROOT/boot/vmlinuz-VERSION are in ROOT/lib/modules/VERSION; those of
+ * ROOT/lib/modules/VERSION/vmlinuz lie beside it. */
 static void add_image(struct stock_kernels *k, const char *name, const char *image)
 {
-	static const char *const places[] = { "lib/modules", "usr/lib/modules" };
 	const char *file = strrchr(image, '/') ? strrchr(image, '/') + 1 : image;
-	bool versioned = !strncmp(file, IMAGE_PREFIX, strlen(IMAGE_PREFIX));
 	const char *modules = NULL;
 	char path[PATH_MAX];
 
-	for (size_t i = 0; versioned && !modules && i < ARRAY_LEN(places); i++) {
-		snprintf(path, sizeof(path), "%.*s../%s/%s", (int)(file - image), image, places[i],
-			 file + strlen(IMAGE_PREFIX));
+	if (!strcmp(file, IMAGE_NAME)) {
+		snprintf(path, sizeof(path), "%.*s.", (int)(file - image), image);
+		modules = path;
+	}
+	for (size_t i = 0; !strncmp(file, IMAGE_PREFIX, strlen(IMAGE_PREFIX)) && !modules &&
+			   i < ARRAY_LEN(module_places);
+	     i++) {
+		snprintf(path, sizeof(path), "%.*s../%s/%s", (int)(file - image), image,
+			 module_places[i], file + strlen(IMAGE_PREFIX));
 		if (is_directory(path))
 			modules = path;
 	}
 	stock_kernels_put(k, name, image, modules);
 }
 
-/* All kernels below the root directory of a system or of an unpacked package. name: of all, or
- * NULL, for that of the file. */
-static size_t add_root(struct stock_kernels *k, const char *name, const char *root)
+/* name: of all that fit, or NULL, for that of the file. */
+static size_t add_matching(struct stock_kernels *k, const char *name, const char *root,
+			   const char *pattern)
 {
-	struct buf pattern = BUF_INIT;
+	struct buf path = BUF_INIT;
 	glob_t found = { 0 };
 	size_t before = k->count;
 
-	buf_addf(&pattern, "%s/boot/" IMAGE_PREFIX "*", root);
-	glob(pattern.data, 0, NULL, &found);
+	buf_addf(&path, "%s/%s", root, pattern);
+	glob(path.data, 0, NULL, &found);
 	for (size_t i = 0; i < found.gl_pathc; i++)
-		add_image(k, name ? name : strrchr(found.gl_pathv[i], '/') + 1, found.gl_pathv[i]);
+		add_image(k, name ? name : found.gl_pathv[i], found.gl_pathv[i]);
 	globfree(&found);
-	buf_free(&pattern);
+	buf_free(&path);
 	return k->count - before;
+}
+
+/* All kernels of a system or of an unpacked package, each once: where distributions have them. */
+static size_t add_root(struct stock_kernels *k, const char *name, const char *root)
+{
+	size_t added = add_matching(k, name, root, "boot/" IMAGE_PREFIX "*");
+
+	if (!added)
+		added = add_matching(k, name, root, "usr/lib/modules/*/" IMAGE_NAME);
+	return added ? added : add_matching(k, name, root, "lib/modules/*/" IMAGE_NAME);
 }
 
 static int add_directory(struct stock_kernels *k, const char *name, const char *dir,
 			 struct err *err)
 {
 	if (!add_root(k, name, dir))
-		return err_set(err, ENOENT, "%s has no kernel (boot/" IMAGE_PREFIX "*)", dir);
+		return err_set(err, ENOENT,
+			       "%s has no kernel (boot/" IMAGE_PREFIX "*, lib/modules/*/" IMAGE_NAME
+			       ")",
+			       dir);
 	return 0;
 }
 
@@ -156,28 +180,67 @@ static void stock_directory(struct buf *ret)
 		buf_adds(ret, "/stock");
 }
 
-/* The only file of the directory. */
-static int find_download(const char *dir, struct buf *ret, struct err *err)
+/* Downloads a package into the directory and unpacks it below it, in "unpacked". */
+static int download(const char *package, const char *dir, struct err *err)
 {
-	struct buf pattern = BUF_INIT;
+	struct buf text = BUF_INIT, unpacked = BUF_INIT;
 	glob_t found = { 0 };
-	int r = 0;
+	int r;
 
-	buf_addf(&pattern, "%s/*.deb", dir);
-	glob(pattern.data, 0, NULL, &found);
-	if (found.gl_pathc == 1)
-		buf_adds(ret, found.gl_pathv[0]);
-	else
-		r = err_set(err, ENOENT, "apt-get has downloaded no package");
+	buf_addf(&text, "apt-get -q download %s", package);
+	r = run_in(dir, text.data, DOWNLOAD_SECONDS, err);
+	buf_clear(&text);
+	buf_addf(&text, "%s/%s_*.deb", dir, package);
+	buf_addf(&unpacked, "%s/unpacked", dir);
+	if (!r && glob(text.data, 0, NULL, &found))
+		r = err_set(err, ENOENT, "apt-get has downloaded no %s", package);
+	if (!r)
+		r = unpack(found.gl_pathv[0], unpacked.data, err);
 	globfree(&found);
-	buf_free(&pattern);
+	buf_free(&text);
+	buf_free(&unpacked);
+	return r;
+}
+
+static bool has_modules(const char *root)
+{
+	char path[PATH_MAX];
+	bool found = false;
+
+	for (size_t i = 0; !found && i < ARRAY_LEN(module_places); i++) {
+		snprintf(path, sizeof(path), "%s/%s", root, module_places[i]);
+		found = is_directory(path);
+	}
+	return found;
+}
+
+/* linux-image-VERSION has the image and the modules, or, since Debian 14, needs
+ * linux-binary-VERSION and linux-modules-VERSION, which have them. */
+static int download_parts(const char *package, const char *dir, struct err *err)
+{
+	static const char prefix[] = "linux-image-";
+	static const char *const parts[] = { "linux-binary-", "linux-modules-" };
+	struct buf text = BUF_INIT;
+	int r = download(package, dir, err);
+
+	buf_addf(&text, "%s/unpacked", dir);
+	if (r || has_modules(text.data) || strncmp(package, prefix, strlen(prefix))) {
+		buf_free(&text);
+		return r;
+	}
+	for (size_t i = 0; !r && i < ARRAY_LEN(parts); i++) {
+		buf_clear(&text);
+		buf_addf(&text, "%s%s", parts[i], package + strlen(prefix));
+		r = download(text.data, dir, err);
+	}
+	buf_free(&text);
 	return r;
 }
 
 /* Under its name it is whole: it is made beside it and renamed. */
-static int download(const char *package, const char *cache, const char *dir, struct err *err)
+static int fetch_package(const char *package, const char *cache, const char *dir, struct err *err)
 {
-	struct buf command = BUF_INIT, deb = BUF_INIT, unpacked = BUF_INIT, lacking = BUF_INIT;
+	struct buf unpacked = BUF_INIT, lacking = BUF_INIT;
 	struct janitor *janitor = NULL;
 	int r = kernels_make_directory(cache, err);
 
@@ -186,21 +249,15 @@ static int download(const char *package, const char *cache, const char *dir, str
 		r = err_set(err, ENOENT, "%s", lacking.data);
 	if (!r)
 		r = janitor_open(&janitor, cache, err);
-	buf_addf(&command, "apt-get -q download %s", package);
 	if (!r)
-		r = run_in(janitor_path(janitor), command.data, DOWNLOAD_SECONDS, err);
-	if (!r)
-		r = find_download(janitor_path(janitor), &deb, err);
+		r = download_parts(package, janitor_path(janitor), err);
 	if (!r) {
 		buf_addf(&unpacked, "%s/unpacked", janitor_path(janitor));
-		r = unpack(deb.data, unpacked.data, err);
+		if (rename(unpacked.data, dir))
+			r = err_sys(err, errno, "cannot keep %s", dir);
 	}
-	if (!r && rename(unpacked.data, dir))
-		r = err_sys(err, errno, "cannot keep %s", dir);
 	if (janitor)
 		janitor_close(janitor, CLEAN_SECONDS);
-	buf_free(&command);
-	buf_free(&deb);
 	buf_free(&unpacked);
 	buf_free(&lacking);
 	return r;
@@ -227,7 +284,7 @@ static int add_package(struct stock_kernels *k, const char *package, struct err 
 		r = err_set(err, ENOENT,
 			    "cannot find the cache: neither XDG_CACHE_HOME nor HOME is set");
 	else if (!is_directory(dir.data))
-		r = download(package, cache.data, dir.data, err);
+		r = fetch_package(package, cache.data, dir.data, err);
 	if (!r)
 		r = add_directory(k, package, dir.data, err);
 	buf_free(&cache);

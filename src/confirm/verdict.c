@@ -108,8 +108,8 @@ static void add_last_said(const char *begin, struct buf *why)
 static enum confirm_end read_exit(int status, const char *begin, struct buf *why)
 {
 	if (status == 1) {
-		buf_adds(why, "the reproducer exits with 1");
-		add_last_said(begin, why);
+		if (!add_line_with(begin, "wrong: ", why))
+			buf_adds(why, "the reproducer exits with 1");
 		return CONFIRM_SHOWN;
 	}
 	if (add_alarm(begin, why))
