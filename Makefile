@@ -217,7 +217,8 @@ install: $(PROGRAM) man
 # What kernels are built from: all that is there, so nothing of an older installation may be left.
 	rm -rf $(DESTDIR)$(PREFIX)/share/assay/kernel $(DESTDIR)$(PREFIX)/share/assay/src
 	mkdir -p $(DESTDIR)$(PREFIX)/share/assay
-	cp --parents -t $(DESTDIR)$(PREFIX)/share/assay kernel/build kernel/prune kernel/agent/Makefile \
+	cp --parents -t $(DESTDIR)$(PREFIX)/share/assay kernel/build kernel/prune kernel/bisect \
+		kernel/agent/Makefile \
 		$$($(MAKE) -s -f kernel/agent/Makefile inputs)
 
 clean:
