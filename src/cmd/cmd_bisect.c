@@ -111,13 +111,9 @@ const struct command command_bisect = {
 		"takes minutes; later ones compile only what differs. The two given commits are\n"
 		"tried first. Commits that cannot be built are skipped.\n"
 		"\n"
-		"To bisect by hand, in your own checkout:\n"
-		"\n"
-		"\tgit bisect start BAD GOOD\n"
-		"\tgit bisect run sh -c 'assay kernel build --source . || exit 125; assay replay\n"
-		"\t--bisect --kernel linux FINDING'\n"
-		"\n"
-		"_linux_ is the name of the kernel: that of the directory.\n"
+		"To bisect by hand, give *git bisect run* a script that builds the kernel\n"
+		"(*assay kernel build --source*) and ends with the status of\n"
+		"*assay replay --bisect --kernel NAME*. _NAME_ is that of the source directory.\n"
 		"\n"
 		"Exit status: 1 the commit was found, 2 could not tell.",
 	.opts = opts,

@@ -13,7 +13,7 @@ enum confirm_end {
 	CONFIRM_SHOWN,   /* the reproducer says that the bug shows */
 	CONFIRM_ABSENT,  /* or that it does not */
 	CONFIRM_PANIC,   /* the kernel panicked while it ran */
-	CONFIRM_OOPS,    /* or complained of its own bug, and the reproducer showed nothing */
+	CONFIRM_OOPS,    /* or complained of its bug, and the reproducer showed nothing */
 	CONFIRM_HANG,    /* it did not end in time */
 	CONFIRM_LACKING, /* the kernel has no such file system */
 	CONFIRM_UNKNOWN, /* and why says the reason */
