@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
+#include "base/must.h"
 #include "base/stop.h"
 #include "base/trust.h"
 #include "cmd/command.h"
@@ -115,7 +117,7 @@ static int subject_read(struct confirm_subject *s, const char *path, struct err 
 
 static void print_last_lines(const struct buf *last)
 {
-	char *save = NULL, *copy = strdup(buf_str(last));
+	char *save = NULL, *copy = must_strdup(buf_str(last));
 
 	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		printf("    %s\n", line);
@@ -173,12 +175,12 @@ static enum verdict verdict_of(const struct confirm_verdict *v)
 }
 
 static void print_result_json(const struct confirm_subject *s, const char *path,
-			      enum verdict verdict, json_t *kernels)
+			      enum verdict verdict, double seconds, json_t *kernels)
 {
 	static const char *const words[] = { "ok", "unknown", "bad" };
-	json_t *result = json_pack("{s:s, s:s, s:s, s:s, s:O}", "command", "confirm", "finding",
-				   path, "target", buf_str(&s->target), "verdict", words[verdict],
-				   "kernels", kernels);
+	json_t *result = json_pack("{s:s, s:s, s:s, s:s, s:f, s:O}", "command", "confirm",
+				   "finding", path, "target", buf_str(&s->target), "verdict",
+				   words[verdict], "seconds", seconds, "kernels", kernels);
 
 	json_dumpf(result, stdout, JSON_INDENT(2));
 	putchar('\n');
@@ -191,6 +193,7 @@ static int confirm_all(const struct confirm_subject *s, const struct guest *g,
 		       struct err *err)
 {
 	static const int codes[] = { EXIT_CLEAN, EXIT_UNKNOWN, EXIT_FINDINGS };
+	double began_seconds = clock_seconds();
 	enum verdict worst = VERDICT_OK;
 	json_t *rows = json_array();
 	int r = 0;
@@ -212,7 +215,7 @@ static int confirm_all(const struct confirm_subject *s, const struct guest *g,
 		verdict_free(&c.verdict);
 	}
 	if (settings.json && !r)
-		print_result_json(s, path, worst, rows);
+		print_result_json(s, path, worst, clock_seconds() - began_seconds, rows);
 	json_decref(rows);
 	return r ? EXIT_UNKNOWN : codes[worst];
 }
@@ -231,23 +234,22 @@ static int find_kernels(struct stock_kernels *kernels, const char *dir, struct e
 static int confirm_subject(const struct confirm_subject *s, const char *path, const char *dir,
 			   struct err *err)
 {
-	struct target_description d;
+	struct target_description d = { 0 };
 	struct stock_kernels kernels = { 0 };
 	struct guest g;
-	int code = find_kernels(&kernels, dir, err);
+	int code = find_kernels(&kernels, dir, err), r;
 
 	if (!code && description_find(&d, buf_str(&s->target), settings.place.config, err))
 		code = EXIT_USAGE;
 	if (!code) {
-		int r = guest_make(&g, &d, buf_str(&s->source), err);
-
+		r = guest_make(&g, &d, buf_str(&s->source), err);
 		code = r == -ENOTSUP ? EXIT_USAGE : r ? EXIT_UNKNOWN : EXIT_CLEAN;
-		if (!code) {
-			code = confirm_all(s, &g, &kernels, path, dir, err);
-			guest_free(&g);
-		}
-		description_free(&d);
 	}
+	if (!code) {
+		code = confirm_all(s, &g, &kernels, path, dir, err);
+		guest_free(&g);
+	}
+	description_free(&d);
 	stock_kernels_free(&kernels);
 	return code;
 }

@@ -57,16 +57,23 @@ void folder_add_kernels(struct buf *out, const struct finding *f, const struct t
 	buf_free(&name);
 }
 
-/* A line that lists kernels: what comes before and behind them, and the line that it follows where
- * there is none yet. */
+/* A line that lists kernels: what comes before and behind them, and the lines, the last of which it
+ * follows where there is none yet. */
 struct kernel_line {
 	const char *begin, *end;
-	const char *follows;
+	const char *follows[2];
 };
 
-static const struct kernel_line trace_line = { "# " HEADER_SEEN_ON ": ", "\n",
-					       "# " HEADER_SIGNATURE ": " };
-static const struct kernel_line readme_line = { "- Seen on: `", "`\n", "- File system: " };
+static const struct kernel_line trace_line = {
+	"# " HEADER_SEEN_ON ": ",
+	"\n",
+	{ "# " HEADER_SIGNATURE ": ", "# " HEADER_TARGET ": " },
+};
+static const struct kernel_line readme_line = {
+	"- Seen on: `",
+	"`\n",
+	{ "- Kernel: ", "- File system: " },
+};
 
 /* Where a line begins with the words; NULL if none does. */
 static const char *find_line(const char *text, const char *words)
@@ -94,7 +101,9 @@ static void add_to_line(const char *text, const struct kernel_line *row, const c
 	struct buf kernels = BUF_INIT;
 
 	if (!line) {
-		before = find_line(text, row->follows);
+		before = find_line(text, row->follows[0]);
+		if (!before)
+			before = find_line(text, row->follows[1]);
 		at = before ? behind_line(before) : text;
 		buf_add(out, text, (size_t)(at - text));
 		buf_addf(out, "%s%s%s%s", row->begin, kernel, row->end, at);
