@@ -97,7 +97,7 @@ $(LIB): $(call object,$(LIB_SOURCES)) $(B)/sources
 
 GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h \
 	build/gen/embedded_targets.h build/gen/embedded_profiles.h build/gen/tracer.h \
-	build/gen/embedded_families.h build/gen/kernel_hash.h
+	build/gen/embedded_families.h build/gen/kernel_hash.h build/gen/embedded_guest.h
 
 $(B)/obj/%.o: %.c $(B)/flags | $(GENERATED)
 	mkdir -p $(@D)
@@ -145,6 +145,10 @@ build/gen/kernel_hash.h: FORCE
 # Shipped INI files, rows EMBEDDED("name", "text").
 build/gen/embedded_%.h: FORCE
 	@mkdir -p $(@D); tools/embed $*/*.ini >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+# The first program of a guest, the same way.
+build/gen/embedded_guest.h: FORCE
+	@mkdir -p $(@D); tools/embed src/confirm/guest/*.c >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 ifeq ($(TRACER_MISSING),)
 # What a build without it left in its place is out of date.
@@ -213,7 +217,8 @@ install: $(PROGRAM) man
 # What kernels are built from: all that is there, so nothing of an older installation may be left.
 	rm -rf $(DESTDIR)$(PREFIX)/share/assay/kernel $(DESTDIR)$(PREFIX)/share/assay/src
 	mkdir -p $(DESTDIR)$(PREFIX)/share/assay
-	cp --parents -t $(DESTDIR)$(PREFIX)/share/assay kernel/build kernel/prune kernel/agent/Makefile \
+	cp --parents -t $(DESTDIR)$(PREFIX)/share/assay kernel/build kernel/prune kernel/bisect \
+		kernel/agent/Makefile \
 		$$($(MAKE) -s -f kernel/agent/Makefile inputs)
 
 clean:

@@ -1,22 +1,15 @@
 /* cmd_kernel.c -- `assay kernel`: builds, lists and removes the kernels that run in a process. */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/must.h"
 #include "cmd/command.h"
 #include "cmd/kernel_list.h"
+#include "cmd/kernel_script.h"
 #include "cmd/operands.h"
-#include "process/reaper.h"
-#include "storage/janitor.h"
 #include "target/kernels.h"
-
-enum { CLEAN_SECONDS = 10 };
 
 static struct {
 	const char *source, *config, *patch;
@@ -59,55 +52,14 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-/* From the program's own directory: a checkout, with or without a variant, or an installation. */
-static const char *const places[] = {
-	"/../kernel",
-	"/../../kernel",
-	"/../share/assay/kernel",
-};
-
-static int find_script(const char *name, struct buf *ret, struct err *err)
-{
-	char self[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (len < 0)
-		return err_sys(err, errno, "/proc/self/exe");
-	self[len] = '\0';
-	*strrchr(self, '/') = '\0';
-	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-		buf_clear(ret);
-		buf_addf(ret, "%s%s/%s", self, places[i], name);
-		if (!access(ret->data, X_OK))
-			return 0;
-	}
-	return err_set(err, ENOENT, "cannot find kernel/%s, neither near %s nor installed", name,
-		       self);
-}
-
-/* Runs kernel/NAME with these arguments, the first of which is its own place. What it and its
- * compilers leave in TMPDIR goes with them, however they end. */
+/* What a script ends with is an exit code of ours, or a failure. */
 static int run_script(const char *name, const char *arguments[], const char *cache, struct err *err)
 {
-	struct buf script = BUF_INIT;
-	struct janitor *janitor = NULL;
-	int status = 0, r = find_script(name, &script, err);
+	int status = 0, code = kernel_script_run(name, arguments, cache, &status, err);
 
-	arguments[0] = buf_str(&script);
-	fflush(stdout);
-	if (!r)
-		r = janitor_open(&janitor, cache, err);
-	if (!r && setenv("TMPDIR", janitor_path(janitor), 1))
-		r = err_sys(err, errno, "cannot set TMPDIR");
-	if (!r)
-		r = reaper_run((char *const *)arguments, &status, err);
-	janitor_close(janitor, CLEAN_SECONDS);
-	buf_free(&script);
-	if (r || !WIFEXITED(status))
-		return EXIT_UNKNOWN;
-	if (WEXITSTATUS(status) == EXIT_USAGE)
-		return EXIT_USAGE;
-	return WEXITSTATUS(status) ? EXIT_UNKNOWN : EXIT_CLEAN;
+	if (code || status == EXIT_USAGE)
+		return code ? code : EXIT_USAGE;
+	return status ? EXIT_UNKNOWN : EXIT_CLEAN;
 }
 
 static int build_kernel(const char *cache, struct err *err)

@@ -9,15 +9,20 @@
 
 static struct replay_settings {
 	uint64_t times;
+	bool bisect;
 	struct finding_place place;
 } settings = {
 	.times = 10,
 };
 
+enum { EXIT_BISECT_SKIP = 125, EXIT_BISECT_STOP = 255 };
+
 #define ROW(field) offsetof(struct replay_settings, field)
 
 static const struct opt opts[] = {
 	{ "times", OPT_U64, ROW(times), "N", "number of replays", 1, 1000000 },
+	{ "bisect", OPT_FLAG, ROW(bisect), NULL,
+	  "exit as git bisect run expects: 0 good, 1 bad, 125 could not tell, 255 stop", 0, 0 },
 	FINDING_PLACE_OPTS(struct replay_settings, place),
 	OPT_END,
 };
@@ -47,7 +52,8 @@ static int show_first(struct finding *f, struct target *t, struct err *err)
 	return status;
 }
 
-/* Prints what shows; another discrepancy than the one sought counts, too, but is named. */
+/* Prints what shows; another discrepancy than the one sought counts, too, but is named. It would
+ * lead a bisection to another commit: there it does not count. */
 static int replay_finding(struct finding *f, struct target *t, struct err *err)
 {
 	const char *sought = f->discrepancy.signature[0] ? f->discrepancy.signature : NULL;
@@ -60,7 +66,7 @@ static int replay_finding(struct finding *f, struct target *t, struct err *err)
 	target_model(t, &m);
 	for (uint64_t i = 0; i < settings.times; i++) {
 		status = judge_replay(&on, f->calls, f->count, sought, &again, err);
-		if (!status && sought)
+		if (!status && sought && !settings.bisect)
 			status = judge_replay(&on, f->calls, f->count, NULL, &again, err);
 		if (status < 0)
 			return EXIT_UNKNOWN;
@@ -81,7 +87,21 @@ static int replay_finding(struct finding *f, struct target *t, struct err *err)
 	return shown ? EXIT_FINDINGS : EXIT_CLEAN;
 }
 
-static int run_replay(int argc, char **argv, struct err *err)
+/* What is wrong with the command would be wrong at every commit. */
+static int bisect_code(int code)
+{
+	switch (code) {
+	case EXIT_CLEAN:
+	case EXIT_FINDINGS:
+		return code;
+	case EXIT_UNKNOWN:
+		return EXIT_BISECT_SKIP;
+	default:
+		return EXIT_BISECT_STOP;
+	}
+}
+
+static int replay_argument(int argc, char **argv, struct err *err)
 {
 	struct finding_argument argument;
 	int code;
@@ -98,6 +118,13 @@ static int run_replay(int argc, char **argv, struct err *err)
 	return code;
 }
 
+static int run_replay(int argc, char **argv, struct err *err)
+{
+	int code = replay_argument(argc, argv, err);
+
+	return settings.bisect ? bisect_code(code) : code;
+}
+
 const struct command command_replay = {
 	.name = "replay",
 	.usage = "FINDING",
@@ -110,6 +137,9 @@ const struct command command_replay = {
 		"*--kernel debug* replays the finding in a kernel with debug checks: use after\n"
 		"free, out-of-bounds accesses, wrong lock order, and memory leaks with the\n"
 		"allocating function. *assay kernel build --debug* builds that kernel.\n"
+		"\n"
+		"*--bisect* makes it a command for _git bisect run_ (see *assay-bisect*(1)).\n"
+		"Another discrepancy than the one of the finding does not count then.\n"
 		"\n"
 		"Exit status: 1 at least one replay shows it, 0 no replay shows it, 2 could not\n"
 		"tell.",

@@ -29,6 +29,9 @@ struct target;
 
 /* The kernels that have shown a finding, that of the target included (which may be NULL). */
 void folder_add_kernels(struct buf *out, const struct finding *f, const struct target *t);
+/* Records that this kernel has shown the finding: in its trace (or in a trace alone), and in its
+ * README, where there is one. */
+int folder_record_kernel(const char *path, const char *kernel, struct err *err);
 /* One line, whatever the value holds. */
 void folder_add_header(struct buf *out, const char *key, const char *value);
 /* What says so, where no rule of the model does. */

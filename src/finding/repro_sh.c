@@ -12,23 +12,11 @@
 
 #include "finding/finding.h"
 #include "finding/repro.h"
+#include "process/shell.h"
 #include "target/description.h"
 #include "target/disk.h"
 
 enum { NAME_MAX_SHOWN = 200 };
-
-/* As it is, in single quotes. */
-static void put_quoted(const char *text, size_t len, struct buf *out)
-{
-	buf_addch(out, '\'');
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] == '\'')
-			buf_adds(out, "'\\''");
-		else
-			buf_addch(out, text[i]);
-	}
-	buf_addch(out, '\'');
-}
 
 /* {name} in a text means a variable of the script. */
 static const struct shell_place {
@@ -63,7 +51,7 @@ static void put_command(const char *command, bool mounts, struct buf *out)
 	}
 	if (mounts && !strstr(command, "{mount}"))
 		buf_adds(&text, " \"$ASSAY_MOUNT\"");
-	put_quoted(buf_str(&text), text.len, out);
+	shell_add_quoted(out, buf_str(&text), text.len);
 	buf_free(&text);
 }
 
@@ -83,7 +71,7 @@ static void put_options(const char *options, bool in_process, struct buf *out)
 		}
 		for (len = 1; at[len] && at[len] != '{' && at[len - 1] != '='; len++)
 			;
-		put_quoted(at, len, out);
+		shell_add_quoted(out, at, len);
 		if (in_process && at[len - 1] == '=' && at[len] == '/')
 			buf_adds(out, "\"$ASSAY_DIR\"");
 	}
@@ -92,7 +80,7 @@ static void put_options(const char *options, bool in_process, struct buf *out)
 static void put_variable(const char *name, const char *value, struct buf *out)
 {
 	buf_addf(out, "%s=", name);
-	put_quoted(value, strlen(value), out);
+	shell_add_quoted(out, value, strlen(value));
 	buf_addch(out, '\n');
 }
 
@@ -182,9 +170,9 @@ static void put_flash(bool ubi, struct buf *out)
 static void put_mount(const struct target_description *d, bool in_process, struct buf *out)
 {
 	buf_adds(out, "attach() {\n\tmodprobe -q -- ");
-	put_quoted(d->fs, strlen(d->fs), out);
+	shell_add_quoted(out, d->fs, strlen(d->fs));
 	buf_adds(out, " 2>/dev/null || :\n\tmount -t ");
-	put_quoted(d->fs, strlen(d->fs), out);
+	shell_add_quoted(out, d->fs, strlen(d->fs));
 	buf_addf(out, " -o %snosuid,nodev,noatime", disk_wanted(d) ? "loop," : "");
 	if (d->options && *d->options) {
 		buf_addch(out, ',');

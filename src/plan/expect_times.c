@@ -129,6 +129,7 @@ void expect_times(const struct model *m, const struct state *before, const struc
 		.known =
 			!env->undefined && after->health == HEALTH_SOUND && !state_failures(before),
 		.is_read_anew = c->op == OP_remount || c->op == OP_drop_caches,
+		.is_cached = m->traits.times_cached,
 		.unit_ns = (int64_t)m->traits.time_unit,
 	};
 	if (m->traits.scan_sets_atime || (m->traits.atime_in_memory && ret->is_read_anew))

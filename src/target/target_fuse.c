@@ -404,6 +404,7 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	sandbox_target_init(t, &f->base, d, fuse_start);
 	/* A daemon opens what it serves in its own way. */
 	t->traits.scan_sets_atime = true;
+	t->traits.times_cached = true;
 	t->traits.map_tail_kept = true; /* what lies below may do so */
 	ret = fuse_share_end(f, err);
 	if (!ret && disk_wanted(d))

@@ -41,7 +41,8 @@ enum { TIME_CHANGES_MAX = 8 };
 
 /* What a call does to the times of all objects. */
 struct times_expected {
-	bool known;        /* false: they are not judged */
+	bool known;     /* false: they are not judged */
+	bool is_cached; /* a time that the call does not set may be a later one than seen before */
 	bool is_read_anew; /* from the disk: exact in units only, and inode numbers may be others */
 	uint8_t may_all;   /* fields that may be set of every object: by reading it, say */
 	uint8_t count;
