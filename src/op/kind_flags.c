@@ -493,3 +493,17 @@ const struct kind_info kind_advice = {
 	NAMED(advice_names),
 	.picked = "POSIX_FADV_DONTNEED POSIX_FADV_WILLNEED",
 };
+
+static const struct kind_name sync_range_flags_names[] = {
+	BIT(SYNC_FILE_RANGE_WAIT_BEFORE),
+	BIT(SYNC_FILE_RANGE_WRITE),
+	BIT(SYNC_FILE_RANGE_WAIT_AFTER),
+	END,
+};
+
+const struct kind_info kind_sync_range_flags = {
+	.name = "sync_range_flags",
+	FLAGS(sync_range_flags_names),
+	.picked = "SYNC_FILE_RANGE_WRITE "
+		  "SYNC_FILE_RANGE_WAIT_BEFORE|SYNC_FILE_RANGE_WRITE|SYNC_FILE_RANGE_WAIT_AFTER",
+};

@@ -214,6 +214,19 @@ SYSCALL(fadvise)
 			    c->fadvise.length.num, (int)c->fadvise.advice.num));
 }
 
+SYSCALL(readahead)
+{
+	answer_none(ret, syscall(SYS_readahead, fd_real(self, &c->readahead.fd),
+				 c->readahead.offset.num, (size_t)c->readahead.count.num));
+}
+
+SYSCALL(sync_file_range)
+{
+	answer_none(ret, syscall(SYS_sync_file_range, fd_real(self, &c->sync_file_range.fd),
+				 c->sync_file_range.offset.num, c->sync_file_range.length.num,
+				 (unsigned)c->sync_file_range.flags.num));
+}
+
 SYSCALL(fsync)
 {
 	answer_none(ret, fsync(fd_real(self, &c->fsync.fd)));

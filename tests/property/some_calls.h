@@ -99,6 +99,7 @@ static const int64_t map_flags[] = { MAP_SHARED,  MAP_SHARED, MAP_SHARED | MAP_P
 				     MAP_SHARED_VALIDATE };
 static const int64_t msync_flags[] = { MS_SYNC, MS_ASYNC, MS_INVALIDATE | MS_SYNC, 0,
 				       MS_SYNC | MS_ASYNC };
+static const int64_t sync_range_flags[] = { 0, 2, 2, 3, 7, 8 };
 static const int64_t inode_flags[] = { 0, 0, 0, 0, FS_IMMUTABLE_FL, FS_APPEND_FL };
 static const int64_t resolves[] = { 0, 0, 1, 2, 4, 8, 16, 0x18, 0x100 };
 static const int64_t extremes[] = { -1, -2, -4096, INT64_MIN, INT64_MAX, (int64_t)1 << 62 };
@@ -253,6 +254,8 @@ static int64_t some_number(struct draw *d, unsigned pid, enum kind kind)
 		return PICK(rng, msync_flags);
 	case KIND_ADVICE:
 		return (int64_t)rng_below(rng, 7);
+	case KIND_SYNC_RANGE_FLAGS:
+		return PICK(rng, sync_range_flags);
 	case KIND_OPEN_FLAGS:
 		return some_open_flags(d);
 	case KIND_RESOLVE:
