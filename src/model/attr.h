@@ -14,6 +14,10 @@ const struct inode *need_object(struct step *x, int64_t dirfd, const struct arg 
 /* The object behind a descriptor; O_PATH counts where `any`. */
 const struct inode *need_open_object(struct step *x, const struct arg *fd, bool any);
 
+/* Gives the object a list, or takes it away if that has no entries (op_acl.c). */
+struct acl;
+void change_acl(struct step *x, const struct inode *inode, bool is_default, const struct acl *acl);
+
 /* How resolve() is to take a path, by AT_ flags. */
 static inline unsigned walk_flags(int64_t at_flags)
 {

@@ -219,10 +219,10 @@ void model_sendfile(struct step *x)
 	if (!c.to)
 		return;
 	c.to_offset = c.to->offset;
-	if (refuse_sendfile_to(x, &c))
-		return;
 	if (c.length > TRANSFER_MAX)
 		c.length = TRANSFER_MAX;
+	if (refuse_sendfile_to(x, &c))
+		return;
 	done = splice_effect(x, &c);
 	if (!done)
 		return;

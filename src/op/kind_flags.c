@@ -5,6 +5,7 @@
 #include <linux/fcntl.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
+#include <linux/posix_acl.h>
 #include <linux/stat.h>
 #include <linux/xattr.h>
 #include <sys/mman.h>
@@ -506,4 +507,16 @@ const struct kind_info kind_sync_range_flags = {
 	FLAGS(sync_range_flags_names),
 	.picked = "SYNC_FILE_RANGE_WRITE "
 		  "SYNC_FILE_RANGE_WAIT_BEFORE|SYNC_FILE_RANGE_WRITE|SYNC_FILE_RANGE_WAIT_AFTER",
+};
+
+static const struct kind_name acl_type_names[] = {
+	CHOICE(ACL_TYPE_ACCESS),
+	CHOICE(ACL_TYPE_DEFAULT),
+	END,
+};
+
+const struct kind_info kind_acl_type = {
+	.name = "acl_type",
+	NAMED(acl_type_names),
+	.picked = "ACL_TYPE_ACCESS ACL_TYPE_DEFAULT",
 };

@@ -78,6 +78,7 @@ static void make_rich(struct traits *traits)
 	traits->xattr_space = 100;
 	traits->atime = traits->lists_trusted = traits->seek_negative = true;
 	traits->no_whiteout_node = true;
+	traits->no_acl = false;
 	traits->dev_major_max = 511;
 }
 
