@@ -56,7 +56,7 @@ void change_acl(struct step *x, const struct inode *inode, bool is_default, cons
 		refuse(x, RULE_attr_immutable);
 	if (S_ISLNK(inode->mode))
 		refuse(x, RULE_acl_symlink);
-	/* There is none to take away, whoever asks. */
+	/* There is none to remove: success for every user. */
 	if (is_default && !S_ISDIR(inode->mode) && !acl->count) {
 		proceed(x);
 		return;
