@@ -197,6 +197,8 @@ static bool refuse_sendfile_to(struct step *x, const struct copy *c)
 		return true;
 	if (c->to->flags & O_APPEND && refuse(x, RULE_splice_append))
 		return true;
+	/* splice_direct_to_actor calls file_accessed() whatever became of the source. */
+	may_touch(x, c->from->ino, TIME_BIT_ACCESS);
 	return (c->length || S_ISFIFO(from->mode)) && refuse_splice_source(x, c->from);
 }
 
