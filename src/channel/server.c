@@ -14,8 +14,9 @@ enum { OBJECTS_MAX = 1 << 20 };
 static const uint64_t file_bytes_max = (uint64_t)1 << 30;
 
 /* Attributes that are the test's. Where a security module labels files, those are not. */
-static const char *const prefixes[] = { "user.", "trusted.", "security.", NULL };
-static const char *const prefixes_labelled[] = { "user.", "trusted.", NULL };
+static const char *const prefixes[] = { "user.", "trusted.", "security.", "system.posix_acl_",
+					NULL };
+static const char *const prefixes_labelled[] = { "user.", "trusted.", "system.posix_acl_", NULL };
 
 struct scanner *channel_server_scanner(unsigned fields, bool labelled)
 {

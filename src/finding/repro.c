@@ -52,6 +52,8 @@ static const struct {
 	{ "FICLONE", "linux/fs.h" },
 	{ "RWF_", "linux/fs.h" },
 	{ "open_how", "linux/openat2.h" },
+	{ "ACL_TYPE_", "linux/posix_acl.h" },
+	{ "posix_acl_xattr_", "linux/posix_acl_xattr.h" },
 };
 
 /* Whether a path that begins this deep below the root leads above it, as it is written. */

@@ -1,5 +1,6 @@
-/* access.c -- who may do what: owners, groups, permission bits, the sticky bit. */
-#include "model/internal.h"
+/* access.c -- who may do what: owners, groups, permission bits, access control lists, the sticky
+ * bit. */
+#include "model/acl.h"
 
 bool is_owner(const struct step *x, const struct inode *inode)
 {
@@ -15,6 +16,7 @@ bool in_group(const struct step *x, uint32_t gid)
 bool may_access(struct step *x, const struct inode *inode, unsigned want)
 {
 	unsigned granted;
+	struct acl acl;
 
 	if (x->process->trusted || x->model->traits.no_modes)
 		return true;
@@ -22,6 +24,9 @@ bool may_access(struct step *x, const struct inode *inode, unsigned want)
 		return !(want & MAY_EXEC) || S_ISDIR(inode->mode) || inode->mode & 0111;
 	if (x->process->uid == inode->uid)
 		granted = inode->mode >> 6;
+	else if (acl_of(inode, NAME_OF_ACCESS_ACL, &acl) &&
+		 (inode->mode & S_IRWXG || !holds(x, RULE_acl_masked)))
+		return acl_grants(x, inode, &acl, want);
 	else if (in_group(x, inode->gid))
 		granted = inode->mode >> 3;
 	else

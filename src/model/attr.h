@@ -16,6 +16,9 @@ const struct inode *need_open_object(struct step *x, const struct arg *fd, bool 
 
 /* Modes or owners may have no place in the file system. */
 void may_refuse_unkept(struct step *x);
+/* Gives the object a list, or takes it away if that has no entries (op_acl.c). */
+struct acl;
+void change_acl(struct step *x, const struct inode *inode, bool is_default, const struct acl *acl);
 
 /* How resolve() is to take a path, by AT_ flags. */
 static inline unsigned walk_flags(int64_t at_flags)

@@ -68,6 +68,9 @@ void put_data(struct step *x, uint64_t ino, const struct arg *data, uint64_t off
 /* The shortest transfer that is allowed where len bytes could be moved. */
 int64_t shortest_transfer(struct step *x, int64_t len, bool whole);
 
+/* What fadvise_file does with the descriptor. */
+void advise_file(struct step *x, const struct arg *fd);
+
 /* A file grows to this size or a range reaches that far: refuses with EFBIG. */
 bool refuse_size(struct step *x, uint64_t end, enum rule rule);
 /* Changing data through a descriptor that was opened before the file got its flags. */

@@ -1,4 +1,5 @@
 /* make.c -- effects that several operations share: new objects, times, privilege bits. */
+#include "model/acl.h"
 #include "model/entry.h"
 
 /* A new object's group: the maker's, or the directory's where that says so. */
@@ -20,16 +21,45 @@ static uint32_t mode_of_new(struct step *x, const struct inode *dir, uint32_t mo
 	/* A user cannot create a setgid file for a group that the user is not in. */
 	else if (dir->mode & S_ISGID && (mode & bits) == bits && !is_root(x) && !in_group(x, gid))
 		mode &= ~(uint32_t)S_ISGID;
-	return mode_kept(x, mode & ~x->process->umask);
+	return mode;
+}
+
+/* The default list of a directory takes the place of the umask. */
+static uint32_t mode_inherited(struct step *x, const struct acl *acl, uint32_t mode)
+{
+	return (mode & ~(uint32_t)0777) | (mode & acl_mode(acl));
+}
+
+/* The lists of a new object, in a directory with a default list. */
+static void inherit_acl(struct step *x, uint64_t ino, const struct acl *inherited)
+{
+	struct acl access = *inherited;
+	uint32_t mode = tree_inode(&x->state->tree, ino)->mode;
+
+	acl_restrict(&access, mode);
+	if (!acl_is_mode(&access))
+		acl_put(x, ino, NAME_OF_ACCESS_ACL, &access);
+	if (S_ISDIR(mode))
+		acl_put(x, ino, NAME_OF_DEFAULT_ACL, inherited);
 }
 
 uint64_t make_unnamed(struct step *x, uint64_t dir_ino, uint32_t mode)
 {
 	const struct inode *dir = tree_inode(&x->state->tree, dir_ino);
 	uint32_t gid = group_of_new(x, dir);
+	struct acl acl;
+	bool inherits = !S_ISLNK(mode) && acl_of(dir, NAME_OF_DEFAULT_ACL, &acl);
+	uint64_t ino;
 
-	return tree_new(&x->state->tree, mode_of_new(x, dir, mode, gid), x->process->uid, gid,
-			x->state->now);
+	mode = mode_of_new(x, dir, mode, gid);
+	if (inherits)
+		mode = mode_inherited(x, &acl, mode);
+	else if (!S_ISLNK(mode))
+		mode = mode_kept(x, mode & ~x->process->umask);
+	ino = tree_new(&x->state->tree, mode, x->process->uid, gid, x->state->now);
+	if (inherits)
+		inherit_acl(x, ino, &acl);
+	return ino;
 }
 
 uint64_t make_object(struct step *x, const struct where *w, uint32_t mode)

@@ -39,7 +39,6 @@ bool map_bytes(const struct step *x, const struct mapping *map, uint64_t offset,
 /* What the operations ending in _file do with the descriptor. */
 void load_file(struct step *x, const struct arg *fd);
 void store_file(struct step *x, const struct arg *fd);
-void advise_file(struct step *x, const struct arg *fd);
 
 /* A range of a file was collapsed or inserted: private copies from there on may be gone. */
 void maps_shifted(struct step *x, uint64_t ino, uint64_t offset);

@@ -1,4 +1,5 @@
 /* op_chmod.c -- chmod, fchmod, fchmodat: permission bits. */
+#include "model/acl.h"
 #include "model/attr.h"
 #include "model/io.h"
 
@@ -39,6 +40,17 @@ static uint32_t mode_granted(struct step *x, const struct inode *inode, uint32_t
 	return mode;
 }
 
+/* The list of an object shows its permission bits. */
+static void follow_mode(struct step *x, const struct inode *inode)
+{
+	struct acl acl;
+
+	if (!acl_of(inode, NAME_OF_ACCESS_ACL, &acl))
+		return;
+	acl_set_mode(&acl, inode->mode);
+	acl_put(x, inode->ino, NAME_OF_ACCESS_ACL, &acl);
+}
+
 static void step_set_mode(struct step *x, const struct inode *inode, int64_t mode)
 {
 	struct inode *edited;
@@ -61,6 +73,7 @@ static void step_set_mode(struct step *x, const struct inode *inode, int64_t mod
 	edited = tree_edit(&x->state->tree, inode->ino);
 	edited->mode = (edited->mode & S_IFMT) | (uint32_t)mode;
 	touch_change(x, edited->ino);
+	follow_mode(x, edited);
 	if (x->model->traits.no_modes)
 		may_touch(x, edited->ino, TIME_BIT_CHANGE);
 }

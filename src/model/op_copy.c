@@ -1,5 +1,8 @@
-/* op_copy.c -- copy_file_range, FICLONE, FICLONERANGE: data from one file to another. */
+/* op_copy.c -- copy_file_range, sendfile, splice, FICLONE, FICLONERANGE: data from one file to
+ * another. */
 #include "model/io.h"
+
+enum { PIPE_CAPACITY = 65536 };
 
 struct copy {
 	const struct open_file *from, *to;
@@ -56,7 +59,8 @@ static bool refuse_copy_range(struct step *x, struct copy *c)
 	       refuse(x, RULE_copy_overlap);
 }
 
-static void copy_effect(struct step *x, const struct copy *c)
+/* Returns how much was copied. */
+static int64_t copy_effect(struct step *x, const struct copy *c)
 {
 	uint64_t most = c->length < TRANSFER_MAX ? c->length : TRANSFER_MAX, ino = c->to->ino;
 	int64_t done = give_range(x, shortest_transfer(x, (int64_t)most, false), (int64_t)most);
@@ -69,6 +73,16 @@ static void copy_effect(struct step *x, const struct copy *c)
 	touch_access(x, c->from->ino);
 	drop_privilege_bits(x, ino);
 	touch_modify(x, ino);
+	return done;
+}
+
+/* Alignment that O_DIRECT may want on either side. */
+static void check_copy_alignment(struct step *x, const struct copy *c)
+{
+	if (is_misaligned(c->from, c->from_offset, (int64_t)c->length))
+		may_refuse(x, RULE_direct_read_unaligned);
+	if (is_misaligned(c->to, c->to_offset, (int64_t)c->length))
+		leave_undefined(x, RULE_direct_write_unaligned);
 }
 
 void model_copy_file_range(struct step *x)
@@ -98,12 +112,183 @@ void model_copy_file_range(struct step *x)
 	if (x->model->traits.no_copy && refuse(x, RULE_copy_unsupported))
 		return;
 	may_refuse_by_flags(x, file_inode(x, c.to));
-	if (is_misaligned(c.from, c.from_offset, (int64_t)c.length))
-		may_refuse(x, RULE_direct_read_unaligned);
-	if (is_misaligned(c.to, c.to_offset, (int64_t)c.length))
-		leave_undefined(x, RULE_direct_write_unaligned);
+	check_copy_alignment(x, &c);
 	if (proceed(x))
 		copy_effect(x, &c);
+}
+
+/* What the end that is spliced into takes: all, up to the largest size of a file. The range of the
+ * source is the one asked for: what is written into it is read again. Returns how much was moved.
+ */
+static int64_t splice_effect(struct step *x, struct copy *c)
+{
+	uint64_t from = (uint64_t)c->from_offset, to = (uint64_t)c->to_offset;
+	uint64_t max = x->model->traits.file_size_max;
+	uint64_t left = bytes_behind(file_inode(x, c->from), from);
+
+	may_touch(x, c->from->ino, TIME_BIT_ACCESS);
+	if (c->from->ino == c->to->ino && left &&
+	    (c->length > left || ranges_overlap(from, to, c->length)))
+		leave_undefined(x, RULE_splice_overlap);
+	if (c->length > left)
+		c->length = left;
+	if (!c->length) {
+		if (proceed(x))
+			give_range(x, 0, 0);
+		return 0;
+	}
+	if (x->model->traits.no_copy && refuse(x, RULE_copy_unsupported))
+		return 0;
+	if (to >= max && refuse(x, RULE_write_too_far))
+		return 0;
+	may_refuse_by_flags(x, file_inode(x, c->to));
+	check_copy_alignment(x, c);
+	if (c->length > max - to)
+		c->length = max - to;
+	return proceed(x) ? copy_effect(x, c) : 0;
+}
+
+/* One end of a splice, as every transfer checks it: rw_verify_area. */
+static bool refuse_splice_range(struct step *x, int64_t offset, int64_t count)
+{
+	int64_t end;
+
+	if (count < 0)
+		return refuse(x, RULE_io_count);
+	if (offset < 0)
+		return refuse(x, RULE_io_offset);
+	return __builtin_add_overflow(offset, count, &end) && refuse(x, RULE_io_overflow);
+}
+
+/* The source: a regular file. Devices are not looked into. */
+static bool refuse_splice_source(struct step *x, const struct open_file *from)
+{
+	const struct inode *inode = file_inode(x, from);
+
+	if (S_ISREG(inode->mode))
+		return false;
+	if (S_ISCHR(inode->mode) || S_ISBLK(inode->mode))
+		return leave_undefined(x, RULE_special_contents);
+	return refuse(x, RULE_splice_source);
+}
+
+static bool refuse_sendfile(struct step *x, const struct copy *c, bool positioned)
+{
+	if (!is_readable(c->from) && refuse(x, RULE_read_access))
+		return true;
+	if (positioned && S_ISFIFO(file_inode(x, c->from)->mode) && refuse(x, RULE_io_pipe))
+		return true;
+	return refuse_splice_range(x, c->from_offset, (int64_t)c->length);
+}
+
+/* The destination, which is looked at after the source. */
+static bool refuse_sendfile_to(struct step *x, const struct copy *c)
+{
+	const struct inode *from = file_inode(x, c->from), *to = file_inode(x, c->to);
+	uint64_t max = x->model->traits.file_size_max, at = (uint64_t)c->from_offset;
+
+	if (!is_writable(c->to))
+		return refuse(x, RULE_write_access);
+	if (at >= max && at + c->length > max && refuse(x, RULE_sendfile_too_far))
+		return true;
+	if (is_special(to))
+		return leave_undefined(x, RULE_special_contents);
+	if (refuse_splice_range(x, c->to_offset, (int64_t)c->length))
+		return true;
+	if (c->to->flags & O_APPEND && refuse(x, RULE_splice_append))
+		return true;
+	/* splice_direct_to_actor calls file_accessed() whatever became of the source. */
+	may_touch(x, c->from->ino, TIME_BIT_ACCESS);
+	return (c->length || S_ISFIFO(from->mode)) && refuse_splice_source(x, c->from);
+}
+
+void model_sendfile(struct step *x)
+{
+	int64_t offset = x->call->sendfile.offset.num, done;
+	const struct arg *in = &x->call->sendfile.in_fd, *out = &x->call->sendfile.out_fd;
+	bool positioned = offset != -1;
+	struct copy c = { .length = (uint64_t)x->call->sendfile.count.num };
+
+	if (leave_open(x, RULE_call_of_linux))
+		return;
+	c.from = need_io(x, in);
+	if (!c.from)
+		return;
+	c.from_offset = positioned ? offset : c.from->offset;
+	if (refuse_sendfile(x, &c, positioned))
+		return;
+	c.to = need_io(x, out);
+	if (!c.to)
+		return;
+	c.to_offset = c.to->offset;
+	if (c.length > TRANSFER_MAX)
+		c.length = TRANSFER_MAX;
+	if (refuse_sendfile_to(x, &c))
+		return;
+	done = splice_effect(x, &c);
+	if (!done)
+		return;
+	state_edit_file(x->state, x->pid, out->num)->offset = c.to_offset + done;
+	if (!positioned)
+		state_edit_file(x->state, x->pid, in->num)->offset = c.from_offset + done;
+}
+
+/* What does not get into the pipe is never looked at on the other side. */
+static bool refuse_splice_to(struct step *x, const struct copy *c)
+{
+	const struct inode *to = file_inode(x, c->to);
+
+	if (S_ISFIFO(to->mode) && refuse(x, RULE_io_pipe))
+		return true;
+	if (!is_writable(c->to))
+		return refuse(x, RULE_write_access);
+	if (is_special(to))
+		return leave_undefined(x, RULE_special_contents);
+	if (c->to->flags & O_APPEND && refuse(x, RULE_splice_append))
+		return true;
+	return refuse_splice_range(x, c->to_offset, (int64_t)c->length);
+}
+
+void model_splice(struct step *x)
+{
+	struct copy c = {
+		.from_offset = x->call->splice.off_in.num,
+		.to_offset = x->call->splice.off_out.num,
+		.length = (uint64_t)x->call->splice.length.num,
+	};
+	uint64_t available;
+
+	if (leave_open(x, RULE_call_of_linux))
+		return;
+	if (!c.length) {
+		if (proceed(x))
+			give_range(x, 0, 0);
+		return;
+	}
+	c.from = need_io(x, &x->call->splice.fd_in);
+	if (!c.from)
+		return;
+	if (S_ISFIFO(file_inode(x, c.from)->mode) && refuse(x, RULE_io_pipe))
+		return;
+	if (!is_readable(c.from) && refuse(x, RULE_read_access))
+		return;
+	if (refuse_splice_range(x, c.from_offset, (int64_t)c.length) ||
+	    refuse_splice_source(x, c.from))
+		return;
+	available = bytes_behind(file_inode(x, c.from), (uint64_t)c.from_offset);
+	if (c.length > available)
+		c.length = available;
+	if (c.length > PIPE_CAPACITY)
+		c.length = PIPE_CAPACITY;
+	may_touch(x, c.from->ino, TIME_BIT_ACCESS);
+	if (!c.length) {
+		if (proceed(x))
+			give_range(x, 0, 0);
+		return;
+	}
+	c.to = need_io(x, &x->call->splice.fd_out);
+	if (c.to && !refuse_splice_to(x, &c))
+		splice_effect(x, &c);
 }
 
 /* Is a range no range at all, whatever the files are? */

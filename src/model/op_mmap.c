@@ -269,31 +269,6 @@ void model_mmap_write(struct step *x)
 	give_num(x, RESULT_NUM, count);
 }
 
-static void advise(struct step *x, const struct arg *fd, int64_t length, int64_t advice)
-{
-	const struct open_file *f = need_io(x, fd);
-
-	if (!f)
-		return;
-	if (S_ISFIFO(file_inode(x, f)->mode))
-		refuse(x, RULE_advice_pipe);
-	if (length < 0)
-		refuse(x, RULE_advice_length);
-	if (advice < POSIX_FADV_NORMAL || advice > POSIX_FADV_NOREUSE)
-		refuse(x, RULE_advice_value);
-	proceed(x);
-}
-
-void model_fadvise(struct step *x)
-{
-	advise(x, &x->call->fadvise.fd, x->call->fadvise.length.num, x->call->fadvise.advice.num);
-}
-
-void advise_file(struct step *x, const struct arg *fd)
-{
-	advise(x, fd, x->call->fadvise_file.length.num, x->call->fadvise_file.advice.num);
-}
-
 /* The pages of a range of an open file, mapped, for an access from that offset on. */
 static int64_t map_range(struct step *x, const struct arg *fd, int64_t flags, int64_t prot,
 			 int64_t count, int64_t *offset)

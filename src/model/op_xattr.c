@@ -1,4 +1,5 @@
 /* op_xattr.c -- extended attributes: set, get, list, remove. */
+#include "model/acl.h"
 #include "model/attr.h"
 #include "model/io.h"
 
@@ -76,8 +77,17 @@ static const struct inode *need_by_and_arguments(struct step *x, enum by by, boo
 	return refused(x) || !a->name->text || (uint64_t)a->size > XATTR_SIZE_MAX ? NULL : inode;
 }
 
-/* A known namespace, and a name after its prefix. Access control lists and
- * capabilities have a fixed format, which the model does not know. */
+/* Is this the attribute of an access control list, and are they modelled? */
+static bool is_acl(const struct step *x, const char *name)
+{
+	const struct traits *traits = &x->model->traits;
+
+	return (!strcmp(name, NAME_OF_ACCESS_ACL) || !strcmp(name, NAME_OF_DEFAULT_ACL)) &&
+	       !traits->no_acl && !traits->no_xattr && !traits->one_user;
+}
+
+/* A known namespace, and a name after its prefix. What is set for access control lists and
+ * capabilities has a format: set_acl knows the one of the former. */
 static bool refuse_xattr_space(struct step *x, const char *name)
 {
 	enum space space = xattr_space_of(name);
@@ -178,6 +188,9 @@ static void step_set_xattr(struct step *x, enum by by)
 	inode = need_by_and_arguments(x, by, true, &arguments);
 	if (!inode)
 		return;
+	/* Bytes that are no list are refused before all else. */
+	if (is_acl(x, name->text) && leave_open(x, RULE_xattr_formats))
+		return;
 	check_change(x, inode, name->text);
 	if (refuse_xattr_space(x, name->text) || refused(x))
 		return;
@@ -225,9 +238,14 @@ static void step_get_xattr(struct step *x, enum by by)
 	inode = need_by_and_arguments(x, by, false, &arguments);
 	if (!inode)
 		return;
-	check_look(x, inode, name->text);
-	if (refuse_xattr_space(x, name->text) || refused(x))
-		return;
+	if (is_acl(x, name->text)) {
+		if (S_ISLNK(inode->mode) && refuse(x, RULE_acl_symlink))
+			return;
+	} else {
+		check_look(x, inode, name->text);
+		if (refuse_xattr_space(x, name->text) || refused(x))
+			return;
+	}
 	attribute = tree_xattr(inode, name->text);
 	if (!attribute) {
 		refuse(x, RULE_xattr_absent);
@@ -260,6 +278,13 @@ static void collect_names(struct step *x, const struct inode *inode, struct buf 
 	free(names);
 }
 
+/* Are there names in the list that the tree does not have? */
+static bool lists_more(const struct step *x, const struct inode *inode)
+{
+	return x->model->traits.lists_acl_twice && is_machine_root(x) &&
+	       (tree_xattr(inode, NAME_OF_ACCESS_ACL) || tree_xattr(inode, NAME_OF_DEFAULT_ACL));
+}
+
 static void step_list_xattrs(struct step *x, enum by by)
 {
 	struct buf names = BUF_INIT;
@@ -270,7 +295,8 @@ static void step_list_xattrs(struct step *x, enum by by)
 	inode = need_by(x, by);
 	if (!inode)
 		return;
-	if (x->model->traits.own_xattrs && leave_undefined(x, RULE_xattr_own))
+	if ((x->model->traits.own_xattrs || lists_more(x, inode)) &&
+	    leave_undefined(x, RULE_xattr_own))
 		return;
 	if (x->model->traits.no_xattr)
 		may_refuse(x, RULE_xattr_space);
@@ -281,6 +307,7 @@ static void step_list_xattrs(struct step *x, enum by by)
 
 static void remove_value(struct step *x, enum by by)
 {
+	static const struct acl none = { 0 };
 	const struct arg *name = &x->call->removexattr.name;
 	const struct arguments arguments = { .name = name };
 	const struct inode *inode;
@@ -290,6 +317,10 @@ static void remove_value(struct step *x, enum by by)
 	inode = need_by_and_arguments(x, by, true, &arguments);
 	if (!inode)
 		return;
+	if (is_acl(x, name->text)) {
+		change_acl(x, inode, !strcmp(name->text, NAME_OF_DEFAULT_ACL), &none);
+		return;
+	}
 	check_change(x, inode, name->text);
 	if (refuse_xattr_space(x, name->text) || refused(x))
 		return;

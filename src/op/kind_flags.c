@@ -5,6 +5,7 @@
 #include <linux/fcntl.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
+#include <linux/posix_acl.h>
 #include <linux/stat.h>
 #include <linux/xattr.h>
 #include <sys/mman.h>
@@ -492,4 +493,30 @@ const struct kind_info kind_advice = {
 	.name = "advice",
 	NAMED(advice_names),
 	.picked = "POSIX_FADV_DONTNEED POSIX_FADV_WILLNEED",
+};
+
+static const struct kind_name sync_range_flags_names[] = {
+	BIT(SYNC_FILE_RANGE_WAIT_BEFORE),
+	BIT(SYNC_FILE_RANGE_WRITE),
+	BIT(SYNC_FILE_RANGE_WAIT_AFTER),
+	END,
+};
+
+const struct kind_info kind_sync_range_flags = {
+	.name = "sync_range_flags",
+	FLAGS(sync_range_flags_names),
+	.picked = "SYNC_FILE_RANGE_WRITE "
+		  "SYNC_FILE_RANGE_WAIT_BEFORE|SYNC_FILE_RANGE_WRITE|SYNC_FILE_RANGE_WAIT_AFTER",
+};
+
+static const struct kind_name acl_type_names[] = {
+	CHOICE(ACL_TYPE_ACCESS),
+	CHOICE(ACL_TYPE_DEFAULT),
+	END,
+};
+
+const struct kind_info kind_acl_type = {
+	.name = "acl_type",
+	NAMED(acl_type_names),
+	.picked = "ACL_TYPE_ACCESS ACL_TYPE_DEFAULT",
 };

@@ -1,4 +1,5 @@
-/* kind_text.c -- kinds that are text: paths, targets of links, names of extended attributes. */
+/* kind_text.c -- kinds that are text: paths, targets of links, names of extended attributes, access
+ * control lists. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -247,5 +248,31 @@ const struct kind_info kind_xattr_name = {
 	.places = 3,
 	.picked = "user.a",
 	.classes = xattr_classes,
+	.c_text = text_c_text,
+};
+
+/* A mask, which every list with entries of users or groups has. */
+static bool acl_has_mask(const struct arg *arg)
+{
+	return arg->len && memmem(arg->text, arg->len, "m:", 2);
+}
+
+static bool acl_has_no_mask(const struct arg *arg)
+{
+	return arg->len && !acl_has_mask(arg);
+}
+
+static const struct value_class acl_classes[] = {
+	{ "empty", text_is_empty },
+	{ "no mask", acl_has_no_mask },
+	{ "mask", acl_has_mask },
+	{ NULL, NULL },
+};
+
+const struct kind_info kind_acl = {
+	.name = "acl",
+	TEXT,
+	.picked = "u::rwx,u:1000:rwx,g::r-x,m::rwx,o::---",
+	.classes = acl_classes,
 	.c_text = text_c_text,
 };

@@ -188,6 +188,49 @@ SYSCALL(copy_file_range)
 				(unsigned)c->copy_file_range.flags.num));
 }
 
+SYSCALL(sendfile)
+{
+	off_t offset = c->sendfile.offset.num;
+
+	answer_num(ret, syscall(SYS_sendfile, fd_real(self, &c->sendfile.out_fd),
+				fd_real(self, &c->sendfile.in_fd), offset == -1 ? NULL : &offset,
+				(size_t)c->sendfile.count.num));
+}
+
+/* All that is in the pipe; an error counts if nothing was moved before it. */
+static long splice_out_of(int pipe, int fd, loff_t offset, size_t count)
+{
+	size_t done = 0;
+	long n;
+
+	do {
+		n = syscall(SYS_splice, pipe, NULL, fd, &offset, count - done, 0L);
+		if (n > 0)
+			done += (size_t)n;
+	} while (n > 0 && done < count);
+	return n < 0 && !done ? -1 : (long)done;
+}
+
+SYSCALL(splice)
+{
+	loff_t from = c->splice.off_in.num;
+	int ends[2];
+	long n;
+
+	if (syscall(SYS_pipe2, ends, O_CLOEXEC)) {
+		ret->error = errno;
+		return;
+	}
+	n = syscall(SYS_splice, fd_real(self, &c->splice.fd_in), &from, ends[1], NULL,
+		    (size_t)c->splice.length.num, 0L);
+	if (n > 0)
+		n = splice_out_of(ends[0], fd_real(self, &c->splice.fd_out), c->splice.off_out.num,
+				  (size_t)n);
+	answer_num(ret, n);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 SYSCALL(ficlone)
 {
 	answer_none(ret,
@@ -212,6 +255,19 @@ SYSCALL(fadvise)
 	answer_none(ret,
 		    syscall(SYS_fadvise64, fd_real(self, &c->fadvise.fd), c->fadvise.offset.num,
 			    c->fadvise.length.num, (int)c->fadvise.advice.num));
+}
+
+SYSCALL(readahead)
+{
+	answer_none(ret, syscall(SYS_readahead, fd_real(self, &c->readahead.fd),
+				 c->readahead.offset.num, (size_t)c->readahead.count.num));
+}
+
+SYSCALL(sync_file_range)
+{
+	answer_none(ret, syscall(SYS_sync_file_range, fd_real(self, &c->sync_file_range.fd),
+				 c->sync_file_range.offset.num, c->sync_file_range.length.num,
+				 (unsigned)c->sync_file_range.flags.num));
 }
 
 SYSCALL(fsync)

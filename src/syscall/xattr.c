@@ -1,10 +1,11 @@
-/* xattr.c -- extended attributes. */
+/* xattr.c -- extended attributes, and access control lists, which are some. */
 #include <linux/limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "op/acl.h"
 #include "syscall/caller.h"
 
 SYSCALL(setxattr)
@@ -151,4 +152,15 @@ SYSCALL(fremovexattr)
 {
 	answer_none(ret, syscall(SYS_fremovexattr, fd_real(self, &c->fremovexattr.fd),
 				 c->fremovexattr.name.text));
+}
+
+SYSCALL(set_acl)
+{
+	char value[BYTES_OF_ACL_MAX];
+	struct acl acl;
+
+	acl_from_text(c->set_acl.acl.text ? c->set_acl.acl.text : "", &acl);
+	answer_none(ret, syscall(SYS_setxattr, plain_path(self, &c->set_acl.path),
+				 acl_attribute(c->set_acl.type.num), value,
+				 acl_to_value(&acl, value), 0L));
 }

@@ -92,6 +92,11 @@ static ssize_t xattr_get_value(struct scanner *w, int fd, int dir_fd, const char
 
 static bool is_wanted(const struct scanner *w, const char *attribute)
 {
+	/* XFS lists access control lists a second time, as it stores them. */
+	static const char stored_acl[] = "trusted.SGI_ACL_";
+
+	if (strncmp(attribute, stored_acl, sizeof(stored_acl) - 1) == 0)
+		return false;
 	for (const char *const *prefix = w->options.xattr_prefixes; *prefix; prefix++) {
 		if (strncmp(attribute, *prefix, strlen(*prefix)) == 0)
 			return true;

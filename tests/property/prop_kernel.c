@@ -484,7 +484,8 @@ static void print_tally(const struct tally *t, const char *name)
 static void run_file_system(const struct file_system *fs, const char *dir)
 {
 	struct scan_options options = { .fields = fields_of(fs) };
-	static const char *const prefixes[] = { "user.", "trusted.", "security.", NULL };
+	static const char *const prefixes[] = { "user.", "trusted.", "security.",
+						"system.posix_acl_", NULL };
 	struct tally *tally = must_alloc(sizeof(*tally));
 	struct world *w = must_alloc(sizeof(*w));
 	struct scanner *taker;
@@ -554,6 +555,10 @@ static void tmpfs(void **state)
 					      "yes",
 					      "map_tail_kept",
 					      "yes",
+					      "no_acl",
+					      "no",
+					      "acl_removal_drops_setgid",
+					      "yes",
 					      NULL };
 	static const struct file_system fs = { "tmpfs", NULL, "size=512m", traits, 0 };
 
@@ -579,6 +584,8 @@ static void ext4(void **state)
 					      "yes",
 					      "xattr_space",
 					      "3800",
+					      "no_acl",
+					      "no",
 					      NULL };
 	static const struct file_system fs = { "ext4", "mkfs.ext4 -q", "", traits, 0 };
 
@@ -587,10 +594,19 @@ static void ext4(void **state)
 
 static void xfs(void **state)
 {
-	static const char *const traits[] = {
-		"fallocate_drops_early",     "yes", "no_reflink", "no", "no_unshare_range", "no",
-		"truncate_empty_keeps_bits", "yes", NULL
-	};
+	static const char *const traits[] = { "fallocate_drops_early",
+					      "yes",
+					      "no_reflink",
+					      "no",
+					      "no_unshare_range",
+					      "no",
+					      "truncate_empty_keeps_bits",
+					      "yes",
+					      "no_acl",
+					      "no",
+					      "lists_acl_twice",
+					      "yes",
+					      NULL };
 	static const struct file_system fs = { "xfs", "mkfs.xfs -q", "", traits, 0 };
 
 	judge_file_system(&fs);
@@ -612,6 +628,8 @@ static void btrfs(void **state)
 					      "yes",
 					      "seek_negative",
 					      "yes",
+					      "no_acl",
+					      "no",
 					      NULL };
 	static const struct file_system fs = { "btrfs", "mkfs.btrfs -q", "", traits,
 					       TREE_NLINK_DIR };

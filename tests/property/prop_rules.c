@@ -55,6 +55,7 @@ static void make_poor(struct traits *traits)
 	traits->no_hardlink = traits->no_symlink = traits->no_mknod = traits->no_tmpfile = true;
 	traits->no_exchange = traits->no_whiteout = traits->no_direct_io = true;
 	traits->no_modes = traits->no_copy = traits->map_tail_kept = true;
+	traits->hides_open_files = true;
 	traits->link_max = 3;
 	traits->fds_max = 5;
 	traits->symlink_max = 10;
@@ -64,7 +65,7 @@ static void make_poor(struct traits *traits)
 static void make_tight(struct traits *traits)
 {
 	traits->space_may_end = traits->space_ends_early = true;
-	traits->own_xattrs = traits->hardlink_files_only = true;
+	traits->own_xattrs = traits->hardlink_files_only = traits->links_apart = true;
 	traits->file_size_max = 1 << 20;
 	traits->xattr_value_max = 1;
 	traits->own_xattrs = true;
@@ -78,6 +79,7 @@ static void make_rich(struct traits *traits)
 	traits->xattr_space = 100;
 	traits->atime = traits->lists_trusted = traits->seek_negative = true;
 	traits->no_whiteout_node = true;
+	traits->no_acl = false;
 	traits->dev_major_max = 511;
 }
 
@@ -91,8 +93,9 @@ static void walk(const struct model *m, struct state *s, const struct script *sc
 			continue;
 		model_move(m, s, &script->items[i].call, &env);
 		envelope_print(&env, script->items[i].call.op, DIALECT_NATIVE, out);
-		buf_addf(out, " from %lld, %zu bytes, end %d\n", (long long)env.least_num,
-			 env.shortest_len, env.end_allowed);
+		buf_addf(out, " from %lld, %zu bytes, end %d, undefined %d\n",
+			 (long long)env.least_num, env.shortest_len, env.end_allowed,
+			 env.undefined);
 	}
 }
 

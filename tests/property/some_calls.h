@@ -15,6 +15,7 @@
 #include "base/must.h"
 #include "base/rng.h"
 #include "model/model.h"
+#include "op/acl.h"
 #include "op/kind.h"
 
 enum { TEXT_BYTES = 8192 };
@@ -94,18 +95,45 @@ static const int64_t lock_ops[] = {
 };
 static const int64_t map_prots[] = { PROT_READ, PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE,
 				     PROT_WRITE, 0 };
-static const int64_t map_flags[] = { MAP_SHARED,  MAP_SHARED, MAP_SHARED | MAP_POPULATE,
-				     MAP_PRIVATE, 0,          MAP_PRIVATE | MAP_POPULATE,
+static const int64_t map_flags[] = { MAP_SHARED,         MAP_SHARED, MAP_SHARED | MAP_POPULATE,
+				     MAP_PRIVATE,        0,          MAP_PRIVATE | MAP_POPULATE,
 				     MAP_SHARED_VALIDATE };
 static const int64_t msync_flags[] = { MS_SYNC, MS_ASYNC, MS_INVALIDATE | MS_SYNC, 0,
 				       MS_SYNC | MS_ASYNC };
+static const int64_t sync_range_flags[] = { 0, 2, 2, 3, 7, 8 };
 static const int64_t inode_flags[] = { 0, 0, 0, 0, FS_IMMUTABLE_FL, FS_APPEND_FL };
 static const int64_t resolves[] = { 0, 0, 1, 2, 4, 8, 16, 0x18, 0x100 };
 static const int64_t extremes[] = { -1, -2, -4096, INT64_MIN, INT64_MAX, (int64_t)1 << 62 };
 static const char *const names[] = { "a", "b", "c", "d", "e" };
+static const char *const acls[] = {
+	"u::rwx,g::r-x,o::---",
+	"u::rw-,u:1000:rw-,g::r--,m::rw-,o::---",
+	"u::rwx,u:1001:rwx,g::rwx,g:1000:--x,m::rwx,o::r-x",
+	"u::rwx,u:1000:---,g::rwx,m::rwx,o::rwx",
+	"u::rwx,u:1001:rwx,g::---,m::---,o::r--",
+	"u::rwx,u:1000:r-x,u:1001:-wx,g::rwx,g:1002:rwx,m::r-x,o::--x",
+	"u::---,g::---,m::r--,o::rwx",
+	"u::rwx,u:1000:rwx,g::r-x,o::---",
+	"u::rwx,g::r-x",
+	"x",
+	"",
+};
 static const char *const xattr_names[] = {
-	"user.a",   "user.a", "user.a",   "user.b", "user.b", "trusted.a", "security.a",
-	"system.a", "user.",  "trusted.", "none",   "none.a", "",
+	"system.posix_acl_access",
+	"system.posix_acl_default",
+	"user.a",
+	"user.a",
+	"user.a",
+	"user.b",
+	"user.b",
+	"trusted.a",
+	"security.a",
+	"system.a",
+	"user.",
+	"trusted.",
+	"none",
+	"none.a",
+	"",
 };
 
 #define PICK(rng, list) ((list)[rng_below(rng, ARRAY_LEN(list))])
@@ -253,6 +281,8 @@ static int64_t some_number(struct draw *d, unsigned pid, enum kind kind)
 		return PICK(rng, msync_flags);
 	case KIND_ADVICE:
 		return (int64_t)rng_below(rng, 7);
+	case KIND_SYNC_RANGE_FLAGS:
+		return PICK(rng, sync_range_flags);
 	case KIND_OPEN_FLAGS:
 		return some_open_flags(d);
 	case KIND_RESOLVE:
@@ -287,6 +317,8 @@ static int64_t some_number(struct draw *d, unsigned pid, enum kind kind)
 		return PICK(rng, groups);
 	case KIND_XATTR_FLAGS:
 		return PICK(rng, xattr_flags);
+	case KIND_ACL_TYPE:
+		return rng_chance(rng, 1, 2) ? ACL_TYPE_ACCESS : ACL_TYPE_DEFAULT;
 	case KIND_TIME:
 		return PICK(rng, times);
 	case KIND_STATX_MASK:
@@ -312,6 +344,9 @@ static struct arg some_arg(struct draw *d, unsigned pid, enum kind kind, char *t
 	case KIND_PATH:
 	case KIND_TARGET:
 		arg.text = some_path(d, text);
+		break;
+	case KIND_ACL:
+		arg.text = PICK(&d->rng, acls);
 		break;
 	case KIND_XATTR_NAME:
 		arg.text = some_xattr_name(d, text);
@@ -351,6 +386,7 @@ static unsigned weight(enum op op)
 	case OP_mmap:
 	case OP_map_read:
 	case OP_map_write:
+	case OP_set_acl:
 		return 5;
 	default:
 		return 2;
