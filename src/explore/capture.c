@@ -18,6 +18,7 @@
 #include "base/must.h"
 #include "explore/explorer.h"
 #include "finding/folder.h"
+#include "judge/severity.h"
 #include "plan/nearby.h"
 #include "trace/script.h"
 
@@ -118,25 +119,51 @@ static bool candidate_compose(struct explorer *x, struct replay_candidate *c, si
 	return known;
 }
 
-static struct replay_on capture_on(const struct explorer *x, const struct plan_follower *f,
-				   double until_seconds)
+static struct replay_on capture_on(const struct plan_follower *f, bool unseen, double until_seconds)
 {
 	return (struct replay_on){
 		.target = f->target,
 		.model = &f->model,
 		.until_seconds = until_seconds,
-		.unseen = x->options->unseen_calls,
+		.unseen = unseen,
 	};
 }
 
+/* What was met without looking after every call is blamed on the wrong one, unless it shows only
+ * so: 1 if something as bad also shows where every call is looked at. */
+static int candidate_replay_looking(const struct plan_follower *on,
+				    const struct replay_candidate *c, const struct finding *met,
+				    double until_seconds, struct finding *ret, struct err *err)
+{
+	struct replay_on where = capture_on(on, false, until_seconds);
+	int status = judge_replay(&where, c->calls, c->count, NULL, ret, err);
+
+	if (status <= 0 || severity_of(&met->discrepancy) == severity_of(&ret->discrepancy))
+		return status;
+	finding_free(ret);
+	return 0;
+}
+
+/* What a replay showed is a known finding, only that the search has blamed it on another call. */
+enum { CAPTURE_KNOWN = 2 };
+
 /* Replays a candidate: 1 if it shows the signature sought, or one that is not known yet. */
 static int candidate_replay(struct explorer *x, const struct plan_follower *on,
-			    const struct replay_candidate *c, const char *signature,
+			    const struct replay_candidate *c, const struct finding *met,
 			    double until_seconds, struct finding *ret, struct err *err)
 {
-	struct replay_on where = capture_on(x, on, until_seconds);
-	int status = judge_replay(&where, c->calls, c->count, signature, ret, err);
+	struct replay_on where = capture_on(on, x->options->unseen_calls, until_seconds);
+	const char *signature = met->discrepancy.signature;
+	int status = 0;
 
+	if (where.unseen)
+		status = candidate_replay_looking(on, c, met, until_seconds, ret, err);
+	if (status > 0 && run_knows(x->run, ret)) {
+		finding_free(ret);
+		return CAPTURE_KNOWN;
+	}
+	if (!status)
+		status = judge_replay(&where, c->calls, c->count, signature, ret, err);
 	if (!status)
 		status = judge_replay(&where, c->calls, c->count, NULL, ret, err);
 	if (status > 0 && strcmp(ret->discrepancy.signature, signature) &&
@@ -147,7 +174,7 @@ static int candidate_replay(struct explorer *x, const struct plan_follower *on,
 	return status;
 }
 
-/* Counts the replays of what was met. 1 if one of them shows it. */
+/* Counts the replays of what was met. 1 if one of them shows it, or CAPTURE_KNOWN. */
 static int capture_reproduce(struct explorer *x, const struct plan_follower *on, uint32_t call,
 			     struct finding *met, double until_seconds, struct finding *ret,
 			     struct err *err)
@@ -158,8 +185,7 @@ static int capture_reproduce(struct explorer *x, const struct plan_follower *on,
 
 	for (;;) {
 		if (candidate_compose(x, &c, suffix, call)) {
-			status = candidate_replay(x, on, &c, met->discrepancy.signature,
-						  until_seconds, ret, err);
+			status = candidate_replay(x, on, &c, met, until_seconds, ret, err);
 			met->tries += status >= 0;
 			candidate_free(&c);
 		}
@@ -335,7 +361,7 @@ static void capture_improve(struct explorer *x, const struct plan_follower *on, 
 	bool hangs = f->discrepancy.code == PROBLEM_HANG;
 	unsigned tries = hangs ? HANG_SHRINK_TRIES : o->shrink_tries;
 	unsigned times = hangs ? HANG_VERIFY_TIMES : o->verify_times;
-	struct replay_on where = capture_on(x, on, until_seconds);
+	struct replay_on where = capture_on(on, f->unseen, until_seconds);
 	struct err err = { 0 };
 	int status;
 
@@ -368,6 +394,10 @@ static void capture_confirm(struct explorer *x, const struct plan_follower *on, 
 	struct finding f;
 	int status = capture_reproduce(x, on, call, met, replay_until_seconds, &f, &err);
 
+	if (status == CAPTURE_KNOWN) {
+		run_withdraw(x->run);
+		return;
+	}
 	if (status > 0 && capture_is_same(x, met, &f)) {
 		capture_improve(x, on, &f, until_seconds);
 		finding_free(&f);
@@ -450,7 +480,7 @@ static void capture_take_up(struct explorer *x, const struct finding *met)
 {
 	const struct plan_follower *on = &x->followers[0];
 	double until_seconds = capture_until(x);
-	struct replay_on where = capture_on(x, on, until_seconds);
+	struct replay_on where = capture_on(on, x->options->unseen_calls, until_seconds);
 	struct err none = { 0 };
 	struct finding f;
 	int status =

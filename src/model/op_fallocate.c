@@ -116,7 +116,7 @@ static void refuse_huge(struct step *x, const struct fallocate_range *r)
 
 	if (r->mode & (PUNCH | COLLAPSE | INSERT) || r->length <= allocated_max)
 		return;
-	leave_undefined(x, RULE_fallocate_huge);
+	leave_open(x, RULE_fallocate_huge);
 	refuse(x, RULE_fallocate_full);
 }
 

@@ -27,7 +27,8 @@ struct run {
 	struct str_map attempts;   /* signatures of those: how often work on one has ended so */
 	json_t *open;              /* the row of what is being worked on; NULL: nothing */
 	enum verdict verdict;      /* BAD: a finding; UNKNOWN: only unconfirmed */
-	json_t *figures;           /* the command's own, merged into run.json */
+	enum verdict verdict_before; /* the one that is worked on was met */
+	json_t *figures;             /* the command's own, merged into run.json */
 };
 
 /* Makes the directory (out: the path, or NULL for the usual one). In one that holds a run
@@ -66,6 +67,8 @@ bool run_join(struct run *r, const struct finding *f, const struct target *t);
 /* The same where its group is known by its name. */
 bool run_join_group(struct run *r, const struct finding *f, const char *group,
 		    const struct target *t);
+/* It is one that is known, blamed on another call: it is not kept. */
+void run_withdraw(struct run *r);
 /* The folder of the one that is worked on, or was settled last; NULL if it could not be written. */
 const char *run_folder(const struct run *r);
 

@@ -24,6 +24,7 @@ void run_meet(struct run *r, const struct finding *f, const struct target *t)
 {
 	json_t *row = json_object(), *signatures = json_array();
 
+	r->verdict_before = r->verdict;
 	row_fill(row, f);
 	row_set_count(row, "count", 1);
 	json_array_append(signatures, json_object_get(row, "signature"));
@@ -129,6 +130,17 @@ void run_settle(struct run *r)
 		run_settle_unconfirmed(r, place);
 	else
 		run_settle_finding(r);
+	run_save(r);
+}
+
+void run_withdraw(struct run *r)
+{
+	int place = row_place(r->unconfirmed, r->open);
+
+	must(place >= 0);
+	json_array_remove(r->unconfirmed, (size_t)place);
+	row_remove_folder(json_text(r->open, "path"));
+	r->verdict = r->verdict_before;
 	run_save(r);
 }
 

@@ -93,9 +93,9 @@ static void walk(const struct model *m, struct state *s, const struct script *sc
 			continue;
 		model_move(m, s, &script->items[i].call, &env);
 		envelope_print(&env, script->items[i].call.op, DIALECT_NATIVE, out);
-		buf_addf(out, " from %lld, %zu bytes, end %d, undefined %d\n",
+		buf_addf(out, " from %lld, %zu bytes, end %d, undefined %d, first %d\n",
 			 (long long)env.least_num, env.shortest_len, env.end_allowed,
-			 env.undefined);
+			 env.undefined, env.first);
 	}
 }
 
