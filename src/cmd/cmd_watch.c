@@ -2,7 +2,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "cmd/code_report.h"
 #include "cmd/command.h"
 #include "cmd/operands.h"
 #include "cmd/source_watch.h"
@@ -23,6 +22,7 @@
 #include "storage/remove_tree.h"
 #include "target/description.h"
 #include "target/kernels.h"
+#include "universe/universe.h"
 
 enum { WORDS_MAX = 20 };
 
@@ -156,29 +156,6 @@ static int watch_write_known(struct watch *w, struct err *err)
 	return status;
 }
 
-/* How much of what was changed the search has executed. */
-static void watch_add_coverage(const struct watch *w, const json_t *result, struct buf *out)
-{
-	const json_t *files = json_object_get(json_object_get(result, "kernel_coverage"), "files");
-	const json_t *file;
-	size_t i;
-
-	json_array_foreach(files, i, file)
-	{
-		const char *path = json_text(file, "path");
-
-		if (str_map_get(&w->sources.changed, path))
-			buf_addf(out,
-				 "  %s: executed %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
-				 " functions, %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
-				 " points\n",
-				 path, json_integer_value(json_object_get(file, "entered")),
-				 json_integer_value(json_object_get(file, "functions")),
-				 json_integer_value(json_object_get(file, "reached")),
-				 json_integer_value(json_object_get(file, "points")));
-	}
-}
-
 static void watch_add_row(const struct watch *w, const struct sweep_row *row, struct buf *out)
 {
 	const json_t *result = row->result;
@@ -197,7 +174,7 @@ static void watch_add_row(const struct watch *w, const struct sweep_row *row, st
 	buf_addf(out, " in %.0f s (%" JSON_INTEGER_FORMAT " transitions)\n",
 		 json_real_value(json_object_get(result, "seconds")),
 		 json_integer_value(json_object_get(result, "transitions")));
-	watch_add_coverage(w, result, out);
+	code_add_files(result, &w->sources.changed, out);
 }
 
 static void watch_print(const struct watch *w, const struct sweep *s, const struct run *round)
@@ -370,6 +347,19 @@ static int watch_check_tree(struct watch *w, const char *tree, struct err *err)
 	return code;
 }
 
+static int watch_check_profile(struct err *err)
+{
+	struct universe u;
+	int status;
+
+	if (!settings.profile)
+		return EXIT_CLEAN;
+	status = universe_open(&u, settings.profile, NULL, 0, err);
+	if (!status)
+		universe_free(&u);
+	return operand_code(status);
+}
+
 /* The kernel need not be there yet. */
 static int watch_add_target(struct watch *w, const char *fs, const char *name, struct err *err)
 {
@@ -398,6 +388,8 @@ static int run_watch(int argc, char **argv, struct err *err)
 		err_set(err, EINVAL, "expected a source tree and a file system");
 	else
 		code = watch_check_tree(w, argv[1], err);
+	if (!code)
+		code = watch_check_profile(err);
 	if (!code)
 		code = operand_known(settings.known, NULL, err);
 	if (!code)
