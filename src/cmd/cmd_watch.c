@@ -95,15 +95,26 @@ static int command_run(struct watch_command *c, struct err *err)
 	return command->run(c->count, c->words, err);
 }
 
-/* In the job. A signal ends it: the build's processes end with it. */
-static int watch_job_build(void *to, unsigned number, const char *dir, struct err *err)
+/* In a job whose work does not look whether it is to stop: signals end it. A hangup that was
+ * ignored (nohup) stays so. False if one has come already. */
+static bool end_by_signals(void)
 {
 	static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
+
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++)
+		if (signal(signals[i], SIG_DFL) == SIG_IGN)
+			signal(signals[i], SIG_IGN);
+	return !stop_requested;
+}
+
+/* In the job. The processes of the build end with it. */
+static int watch_job_build(void *to, unsigned number, const char *dir, struct err *err)
+{
 	struct watch_command c = { 0 };
 	struct watch *w = to;
 
-	for (size_t i = 0; i < ARRAY_LEN(signals); i++)
-		signal(signals[i], SIG_DFL);
+	if (!end_by_signals())
+		return EXIT_UNKNOWN;
 	command_add(&c, "kernel");
 	command_add(&c, "build");
 	command_add_option(&c, "--source", w->tree);
