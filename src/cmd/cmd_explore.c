@@ -447,7 +447,7 @@ static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 /* Several searches of one target at once. */
 static int explore_jobs(const char *target, struct err *err)
 {
-	struct job job = { run_job, (void *)target };
+	struct job job = { .work = run_job, .to = (void *)target };
 	const char *dir = settings.resume ? settings.resume : settings.out;
 	struct run all;
 	int status, code;
@@ -486,7 +486,7 @@ static int run_row(void *to, unsigned number, const char *dir, struct err *err)
 
 static int run_sweep(struct sweep *s, struct err *err)
 {
-	struct job job = { run_row, s };
+	struct job job = { .work = run_row, .to = s };
 	struct run all;
 	int status, code;
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/must.h"
 #include "codecov/code_map.h"
 #include "target/description.h"
@@ -136,18 +137,28 @@ static int compare_missing(const void *a, const void *b)
 	return m < n ? 1 : m > n ? -1 : 0;
 }
 
-static void print_share(json_int_t reached, json_int_t points)
+static void add_share(json_int_t reached, json_int_t points, struct buf *out)
 {
-	printf("%6lld of %6lld points (%3lld %%)", (long long)reached, (long long)points,
-	       points ? (long long)(reached * 100 / points) : 0);
+	buf_addf(out, "%6lld of %6lld points (%3lld %%)", (long long)reached, (long long)points,
+		 points ? (long long)(reached * 100 / points) : 0);
 }
 
-static void print_file(const json_t *file)
+static void add_file(const json_t *file, struct buf *out)
 {
-	printf("  %-28s ", json_string_value(json_object_get(file, "path")));
-	print_share(file_count(file, "reached"), file_count(file, "points"));
-	printf(", %3lld of %3lld functions\n", (long long)file_count(file, "entered"),
-	       (long long)file_count(file, "functions"));
+	buf_addf(out, "  %-28s ", json_text(file, "path"));
+	add_share(file_count(file, "reached"), file_count(file, "points"), out);
+	buf_addf(out, ", %3lld of %3lld functions\n", (long long)file_count(file, "entered"),
+		 (long long)file_count(file, "functions"));
+}
+
+void code_add_files(const json_t *result, const struct str_map *paths, struct buf *out)
+{
+	const json_t *o = json_object_get(result, "kernel_coverage"), *file;
+	size_t i;
+
+	json_array_foreach(json_object_get(o, "files"), i,
+			   file) if (str_map_get(paths, json_text(file, "path")))
+		add_file(file, out);
 }
 
 void code_print(const struct run *run)
@@ -155,6 +166,7 @@ void code_print(const struct run *run)
 	json_t *o = json_object_get(run->figures, "kernel_coverage");
 	json_t *files = json_object_get(o, "files"), *file, **own;
 	json_int_t points = 0, reached = 0;
+	struct buf out = BUF_INIT;
 	size_t i, count = 0;
 
 	if (!o)
@@ -170,15 +182,17 @@ void code_print(const struct run *run)
 		reached += file_count(file, "reached");
 	}
 	qsort(own, count, sizeof(json_t *), compare_missing);
-	printf("code of the file system:       ");
-	print_share(file_count(o, "reached"), file_count(o, "points"));
-	putchar('\n');
+	buf_adds(&out, "code of the file system:       ");
+	add_share(file_count(o, "reached"), file_count(o, "points"), &out);
+	buf_addch(&out, '\n');
 	for (i = 0; i < count && i < ROWS_MAX; i++)
-		print_file(own[i]);
+		add_file(own[i], &out);
 	if (count > ROWS_MAX)
-		printf("  and %zu more files\n", count - ROWS_MAX);
-	printf("code of all file systems:      ");
-	print_share(reached, points);
-	printf("\nlines never reached: %s/kernel-coverage.txt\n", run->dir);
+		buf_addf(&out, "  and %zu more files\n", count - ROWS_MAX);
+	buf_adds(&out, "code of all file systems:      ");
+	add_share(reached, points, &out);
+	buf_addf(&out, "\nlines never reached: %s/kernel-coverage.txt\n", run->dir);
+	fputs(out.data, stdout);
+	buf_free(&out);
 	free(own);
 }

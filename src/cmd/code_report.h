@@ -14,6 +14,8 @@ int code_open(struct code *c, struct target *t, struct err *err);
 int code_finish(struct run *run, const struct code *c, struct target *t, struct err *err);
 /* The same for all jobs of a run together, where they have saved any. */
 int code_merge(struct run *run, unsigned jobs, struct err *err);
+/* How much of these files was reached, a line each, of a result (run.json) that says so. */
+void code_add_files(const json_t *result, const struct str_map *paths, struct buf *out);
 /* For the terminal; nothing where the run has none. */
 void code_print(const struct run *run);
 

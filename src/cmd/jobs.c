@@ -20,7 +20,8 @@
 
 enum { LOOK_MS = 1000, LOOK_OFTEN_MS = 50 }; /* how often it is looked whether we are to stop */
 
-/* In the child: what it says goes to its directory. */
+/* In the child. Its own process group: a signal of the terminal reaches it once, from us. A second
+ * one would end it before its results are written. */
 static _Noreturn void job_main(const struct job *job, unsigned number, const char *dir,
 			       pid_t parent)
 {
@@ -32,7 +33,8 @@ static _Noreturn void job_main(const struct job *job, unsigned number, const cha
 	if (getppid() != parent)
 		_exit(EXIT_UNKNOWN);
 	snprintf(path, sizeof(path), "%.4000s/errors", dir);
-	if (!freopen("/dev/null", "w", stdout) || !freopen(path, "w", stderr))
+	if (setpgid(0, 0) || !freopen("/dev/null", "r", stdin) ||
+	    !freopen("/dev/null", "w", stdout) || (!job->speaks && !freopen(path, "w", stderr)))
 		_exit(EXIT_UNKNOWN);
 	code = job->work(job->to, number, dir, &err);
 	if (err.code)

@@ -10,9 +10,11 @@
 struct job {
 	int (*work)(void *to, unsigned number, const char *dir, struct err *err);
 	void *to;
+	bool speaks; /* its words are for the user */
 };
 
-/* Starts it in the directory, which is made. Its output goes nowhere, its words to DIR/errors. */
+/* Starts it in the directory, which is made. Its output goes nowhere, its words to DIR/errors or,
+ * if it speaks, where ours go. */
 pid_t job_start(const struct job *job, unsigned number, const char *dir, struct err *err);
 /* Waits for its end; a signal to this process is passed on. After the given time (0: never) it is
  * asked to end, and after as long again made to. Returns its exit code. */

@@ -188,13 +188,17 @@ static void sweep_print_table(const struct sweep *s, struct buf *out)
 	}
 }
 
+int sweep_collect(struct sweep *s, struct run *all, struct err *err)
+{
+	add_up(s, all);
+	return summary_write(all, 0, err);
+}
+
 int sweep_finish(struct sweep *s, struct run *all, bool json, struct err *err)
 {
 	struct buf out = BUF_INIT;
-	int status;
+	int status = sweep_collect(s, all, err);
 
-	add_up(s, all);
-	status = summary_write(all, 0, err);
 	if (json) {
 		summary_print(all);
 	} else {

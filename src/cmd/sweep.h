@@ -25,8 +25,10 @@ void sweep_free(struct sweep *s);
  * `seconds` (0: no limit) is killed. */
 void sweep_run(struct sweep *s, const struct run *all, const struct job *job, double seconds);
 
-/* Puts findings, counts and the table into the run, and prints it. Findings are the worst verdict,
- * then targets that could not be judged. */
+/* Puts findings, counts and the table into the run, and writes its summary. Findings are the worst
+ * verdict, then targets that could not be judged. */
+int sweep_collect(struct sweep *s, struct run *all, struct err *err);
+/* The same, and prints it. */
 int sweep_finish(struct sweep *s, struct run *all, bool json, struct err *err);
 
 #endif

@@ -375,7 +375,7 @@ int description_find(struct target_description *d, const char *spec, const char 
 		d->argument = arena_strdup(&d->arena, spec + name_len + 1);
 		at = sources_find(s, 0, d->name);
 	}
-	ret = at == s->count ? description_unknown(d->name, err)
+	ret = at == s->count ? description_unknown(spec, err)
 			     : description_apply(d, s, at, d->name, 0, err);
 	if (!ret && !d->kind)
 		ret = err_set(err, EINVAL, "%s: [%s%s] says no kind", s->list[at].ini.path,

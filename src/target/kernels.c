@@ -1,6 +1,7 @@
 /* kernels.c -- where the kernels lie that run in a process. */
 #include "target/kernels.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,12 @@ bool kernels_has_bug(const char *name, const char *bug)
 	buf_free(&bugs);
 	buf_free(&path);
 	return found;
+}
+
+void kernels_source_name(const char *directory, struct buf *ret)
+{
+	for (const char *c = strrchr(directory, '/') + 1; *c; c++)
+		buf_addch(ret, isascii(*c) && (isalnum(*c) || strchr("._+-", *c)) ? *c : '-');
 }
 
 void kernels_coverage_name(const char *name, struct buf *ret)

@@ -29,6 +29,9 @@ int kernels_make_directory(const char *path, struct err *err);
 void kernels_points_path(const char *name, struct buf *ret);
 /* Whether a bug of this name was put into it (seeded.h of kernel/driver). */
 bool kernels_has_bug(const char *name, const char *bug);
+/* The name of the kernel that is built from a source directory: that of the directory, as
+ * kernel/build writes it. The path is absolute and has no links. */
+void kernels_source_name(const char *directory, struct buf *ret);
 /* The name of the same kernel built to report them: "coverage", "6.12-coverage". */
 void kernels_coverage_name(const char *name, struct buf *ret);
 
