@@ -130,6 +130,24 @@ static bool call_is_admitted(const struct predictor *p, const struct call *c)
 	return true;
 }
 
+/* Could the call run out of space within a file that has no name? What it has done until then no
+ * scan would see. */
+static bool call_may_end_unseen(const struct state *s, const struct call *c,
+				const struct envelope *env)
+{
+	const struct op_info *info = &op_table[c->op];
+	const struct open_file *file;
+
+	if (!(info->traits & TRAIT_DATA) || !errset_has(&env->errors, ENOSPC))
+		return false;
+	for (unsigned i = 0; i < info->args; i++) {
+		file = info->arg[i].kind == KIND_FD ? state_file(s, c->pid, c->arg[i].num) : NULL;
+		if (file && !tree_inode(&s->tree, file->ino)->nlink)
+			return true;
+	}
+	return false;
+}
+
 bool predict(const struct predictor *p, struct state *s, const struct call *c, struct outcome *ret,
 	     struct times_expected *ret_times)
 {
@@ -146,7 +164,7 @@ bool predict(const struct predictor *p, struct state *s, const struct call *c, s
 	if (!call_is_admitted(p, c))
 		return false;
 	before = state_copy(s);
-	if (predict_move(p->model, s, c, &env, ret) &&
+	if (predict_move(p->model, s, c, &env, ret) && !call_may_end_unseen(&before, c, &env) &&
 	    (ret->error || !may_leave || state_is_within(p->universe, s))) {
 		if (ret_times)
 			expect_times(p->model, &before, s, c, &env, ret_times);
