@@ -126,8 +126,9 @@ void expect_times(const struct model *m, const struct state *before, const struc
 	struct expectation x = { after, ret, false };
 
 	*ret = (struct times_expected){
-		.known =
-			!env->undefined && after->health == HEALTH_SOUND && !state_failures(before),
+		/* Without space, times that were set in memory may not reach the disk. */
+		.known = !env->undefined && after->health == HEALTH_SOUND &&
+			 !state_failures(before) && !before->space_ended,
 		.is_read_anew = c->op == OP_remount || c->op == OP_drop_caches,
 		.is_cached = m->traits.times_cached,
 		.unit_ns = (int64_t)m->traits.time_unit,
