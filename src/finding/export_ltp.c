@@ -59,10 +59,10 @@ static const struct repro_frame frame_ltp = {
 			"			tst_strerrno(error));\n"
 			"}\n",
 		[HELPER_cannot_tell] =
-			"static void cannot_tell(const char *why)\n"
+			("static void cannot_tell(const char *why)\n"
 			"{\n"
 			"	tst_brk(TCONF, \"%s\", why);\n"
-			"}\n",
+			"}\n"),
 		[HELPER_want] =
 			"/* What is so in a file system without the bug. */\n"
 			"static void want(int ok, const char *what)\n"

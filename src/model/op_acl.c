@@ -87,11 +87,15 @@ void model_set_acl(struct step *x)
 	inode = need_object(x, AT_FDCWD, &x->call->set_acl.path, WALK_FOLLOW);
 	if (!inode)
 		return;
-	if (x->model->traits.no_xattr && refuse(x, RULE_xattr_space))
-		return;
+	acl_from_text(x->call->set_acl.acl.text ? x->call->set_acl.acl.text : "", &acl);
+	if (x->model->traits.no_xattr) {
+		if (acl_has_unknown(&acl))
+			may_refuse(x, RULE_acl_unknown);
+		if (refuse(x, RULE_xattr_space))
+			return;
+	}
 	if ((x->model->traits.no_acl || x->model->traits.one_user) &&
 	    leave_undefined(x, RULE_xattr_formats))
 		return;
-	acl_from_text(x->call->set_acl.acl.text ? x->call->set_acl.acl.text : "", &acl);
 	change_acl(x, inode, x->call->set_acl.type.num == ACL_TYPE_DEFAULT, &acl);
 }

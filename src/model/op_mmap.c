@@ -274,7 +274,8 @@ static int64_t map_range(struct step *x, const struct arg *fd, int64_t flags, in
 			 int64_t count, int64_t *offset)
 {
 	int64_t head = *offset & (PAGE - 1);
-	struct map_request r = { fd, count ? head + count : 0, prot, flags, *offset - head };
+	int64_t length = count ? (int64_t)((uint64_t)head + (uint64_t)count) : 0;
+	struct map_request r = { fd, length, prot, flags, *offset - head };
 
 	*offset = head;
 	return map_first(x, &r);

@@ -7,13 +7,15 @@ static void set_length(struct step *x, const struct inode *inode, int64_t length
 {
 	uint64_t ino = inode->ino;
 	bool changes = inode->size != (uint64_t)length;
+	bool keeps_bits = !changes && !length && !inode->file.blocks.count && !always &&
+			  x->model->traits.truncate_empty_keeps_bits;
 
 	if (refuse_size(x, (uint64_t)length, RULE_truncate_too_large))
 		return;
 	if (!proceed(x))
 		return;
 	tree_truncate(&x->state->tree, ino, (uint64_t)length);
-	if (changes || length || always || !x->model->traits.truncate_empty_keeps_bits)
+	if (!keeps_bits)
 		drop_privilege_bits(x, ino);
 	if (!changes && !always)
 		may_touch(x, ino, TIME_BIT_MODIFY | TIME_BIT_CHANGE);
