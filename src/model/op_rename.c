@@ -290,8 +290,7 @@ static void rename_object(struct step *x, int64_t fromfd, const struct arg *from
 		ignore_slash(x, &r.to, RULE_rename_slash_later);
 	r.source = where_inode(x, &r.from);
 	r.target = where_inode(x, &r.to);
-	/* ext4_rename puts the whiteout in place before it finds that the target is not empty. */
-	if (r.source && flags & RENAME_WHITEOUT)
+	if (r.source && flags & RENAME_WHITEOUT && x->model->traits.whiteout_sets_times)
 		may_touch(x, r.from.parent, TIME_BIT_MODIFY | TIME_BIT_CHANGE);
 	refuse_renaming(x, &r);
 	if (proceed(x) && !same_object(&r))
