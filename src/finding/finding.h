@@ -93,6 +93,8 @@ void finding_keep_evidence(struct target *t, const char *dir);
 enum { FINDING_CALLS_TOLD = 1 << 13 };
 /* Whether its folder has a program: of calls that begin on a fresh file system and showed it. */
 bool finding_has_program(const struct finding *f);
+/* The same, and that program was not run, or did not contradict: else it is not kept. */
+bool finding_has_reproducer(const struct finding *f);
 /* The calls, each with its outcome where that was observed; predictions as comments. */
 void finding_print_calls(const struct finding *f, struct buf *out);
 /* Takes over what people have written to the trace of another one: kernels, upstream status. */

@@ -118,12 +118,31 @@ bool finding_has_program(const struct finding *f)
 	return !f->before && f->shown && f->count <= FINDING_CALLS_TOLD;
 }
 
+bool finding_has_reproducer(const struct finding *f)
+{
+	return finding_has_program(f) && f->proof.end != PROOF_ABSENT;
+}
+
+static void remove_file(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	unlink(path);
+}
+
+/* A program that ran and did not show the finding is no reproducer: none is left. */
 static int write_programs(const struct finding *f, const struct target *t, const char *dir,
 			  struct err *err)
 {
 	struct buf c = BUF_INIT, sh = BUF_INIT;
 	int status;
 
+	if (!finding_has_reproducer(f)) {
+		remove_file(dir, "repro.c");
+		remove_file(dir, "repro.sh");
+		return 0;
+	}
 	finding_repro_c(f, &c);
 	finding_repro_sh(f, t, &sh);
 	status = write_file(dir, "repro.c", &c, err);
@@ -132,15 +151,6 @@ static int write_programs(const struct finding *f, const struct target *t, const
 	buf_free(&c);
 	buf_free(&sh);
 	return status;
-}
-
-/* A trace that begins on a fresh file system takes its place. */
-static void remove_history(const char *dir)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/" FOLDER_HISTORY, dir);
-	unlink(path);
 }
 
 int finding_write(const struct finding *f, const struct target *t, const char *dir, struct err *err)
@@ -152,9 +162,10 @@ int finding_write(const struct finding *f, const struct target *t, const char *d
 		return err_sys(err, errno, "cannot make %s", dir);
 	print_trace(f, t, &trace);
 	status = write_file(dir, FOLDER_TRACE, &trace, err);
+	/* A trace that begins on a fresh file system takes its place. */
 	if (!status && !f->before)
-		remove_history(dir);
-	if (!status && finding_has_program(f))
+		remove_file(dir, FOLDER_HISTORY);
+	if (!status)
 		status = write_programs(f, t, dir, err);
 	if (!status)
 		status = write_report(f, dir, err);

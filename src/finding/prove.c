@@ -37,7 +37,8 @@ void program_proof_print(const struct program_proof *p, struct buf *out)
 	static const char *const ends[] = {
 		[PROOF_NONE] = " was not run",
 		[PROOF_SHOWN] = ", compiled and run on a fresh file system, shows it",
-		[PROOF_ABSENT] = ", compiled and run on a fresh file system, does NOT show it",
+		[PROOF_ABSENT] = ", compiled and run on a fresh file system, does NOT show it, and "
+				 "is not kept",
 		[PROOF_UNKNOWN] = ", compiled and run on a fresh file system, cannot tell",
 		[PROOF_NOT_RUN] = " could not be run",
 	};

@@ -269,7 +269,7 @@ static void add_cause(const struct finding *f, struct buf *out)
 		buf_adds(out, "- Upstream status: unknown\n");
 	add_fenced(out, buf_str(&f->notes));
 	buf_adds(out, "\nTo reproduce: ");
-	if (finding_has_program(f))
+	if (finding_has_reproducer(f))
 		buf_adds(out, "`sh repro.sh`; `cc repro.c && ./a.out DIRECTORY` with an empty "
 			      "directory of the file system; ");
 	buf_adds(out, "`assay replay` with this folder.\n");
