@@ -37,8 +37,7 @@ void program_proof_print(const struct program_proof *p, struct buf *out)
 	static const char *const ends[] = {
 		[PROOF_NONE] = " was not run",
 		[PROOF_SHOWN] = ", compiled and run on a fresh file system, shows it",
-		[PROOF_ABSENT] = ", compiled and run on a fresh file system, does NOT show it, and "
-				 "is not kept",
+		[PROOF_ABSENT] = ", compiled and run on a fresh file system, does NOT show it",
 		[PROOF_UNKNOWN] = ", compiled and run on a fresh file system, cannot tell",
 		[PROOF_NOT_RUN] = " could not be run",
 	};
@@ -48,6 +47,8 @@ void program_proof_print(const struct program_proof *p, struct buf *out)
 		buf_addf(out, ": %s", p->why);
 	if (p->end == PROOF_SHOWN && p->watch != WATCH_NOTHING)
 		buf_adds(out, "; what it reads between the calls is part of the cause");
+	if (p->end == PROOF_ABSENT)
+		buf_adds(out, "; it is not kept");
 	buf_addch(out, '.');
 }
 
