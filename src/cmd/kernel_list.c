@@ -17,6 +17,8 @@
 #include "base/ini.h"
 #include "target/kernels.h"
 
+enum { HASH_DIGITS = 16 };
+
 struct kernel_row {
 	struct buf path;  /* of its directory */
 	struct buf names; /* each behind the other's NUL */
@@ -120,7 +122,15 @@ static void list_kernel(const char *directory, struct dirent **entries, int coun
 
 static int is_kernel_name(const struct dirent *entry)
 {
-	return entry->d_name[0] != '.' && strcmp(entry->d_name, "trees");
+	return entry->d_name[0] != '.';
+}
+
+/* Beside them the cache has sources, kernels of distributions and clones. */
+static int is_agreement(const struct dirent *entry)
+{
+	size_t digits = strspn(entry->d_name, "0123456789abcdef");
+
+	return digits == HASH_DIGITS && !entry->d_name[digits];
 }
 
 /* The kernels of one agreement: all that fit this program, or none. */
@@ -147,7 +157,7 @@ void kernel_list_print(const char *cache, bool json)
 {
 	json_t *array = json ? json_array() : NULL;
 	struct dirent **hashes;
-	int count = scandir(cache, &hashes, is_kernel_name, alphasort);
+	int count = scandir(cache, &hashes, is_agreement, alphasort);
 
 	for (int i = 0; i < count; i++) {
 		list_agreeing(cache, hashes[i]->d_name, array);
