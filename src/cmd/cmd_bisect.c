@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "cmd/command.h"
+#include "cli/command.h"
+#include "cli/operands.h"
 #include "cmd/finding_argument.h"
 #include "cmd/kernel_script.h"
-#include "cmd/operands.h"
 #include "target/kernels.h"
 
 static struct bisect_settings {

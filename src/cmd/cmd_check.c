@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/must.h"
-#include "cmd/command.h"
-#include "cmd/files.h"
+#include "cli/command.h"
+#include "cli/files.h"
 #include "history/check.h"
 #include "trace/script.h"
 

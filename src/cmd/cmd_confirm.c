@@ -11,7 +11,7 @@
 #include "base/must.h"
 #include "base/stop.h"
 #include "base/trust.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "cmd/finding_argument.h"
 #include "confirm/boot.h"
 #include "confirm/confirm.h"

@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "base/must.h"
-#include "cmd/command.h"
-#include "cmd/operands.h"
+#include "cli/command.h"
+#include "cli/operands.h"
 #include "cmd/summary.h"
 #include "cover/live.h"
 #include "cover/metrics.h"

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "cmd/command.h"
-#include "cmd/operands.h"
+#include "cli/command.h"
+#include "cli/operands.h"
 #include "finding/export.h"
 
 static struct export_settings {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "trace/script.h"
 
 /* Choices of --dialect; behind "keep" they are those of enum dialect. */

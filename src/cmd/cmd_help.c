@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "cmd/help.h"
 #include "cmd/table.h"
 

@@ -5,10 +5,10 @@
 
 #include "base/buf.h"
 #include "base/must.h"
-#include "cmd/command.h"
+#include "cli/command.h"
+#include "cli/operands.h"
 #include "cmd/kernel_list.h"
 #include "cmd/kernel_script.h"
-#include "cmd/operands.h"
 #include "target/kernels.h"
 
 static struct {

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/must.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "op/kind.h"
 #include "op/op.h"
 

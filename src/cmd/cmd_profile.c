@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "universe/universe.h"
 
 /* The first line of a profile says what it is: "# tiny -- few enough states". */

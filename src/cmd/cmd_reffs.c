@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/command.h"
-#include "cmd/operands.h"
+#include "cli/command.h"
+#include "cli/operands.h"
 #include "reffs/client.h"
 #include "reffs/mount.h"
 #include "reffs/reffs.h"

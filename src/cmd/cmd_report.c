@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "cmd/command.h"
-#include "cmd/operands.h"
+#include "cli/command.h"
+#include "cli/operands.h"
 #include "process/confine.h"
 #include "report/report.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "cmd/finding_argument.h"
 #include "run/run.h"
 

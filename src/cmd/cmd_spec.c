@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/must.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "history/envelope.h"
 #include "model/model.h"
 

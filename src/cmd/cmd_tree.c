@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "cmd/command.h"
-#include "cmd/operands.h"
+#include "cli/command.h"
+#include "cli/operands.h"
 #include "tree/scan.h"
 
 static struct tree_settings {

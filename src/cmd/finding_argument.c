@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/trust.h"
-#include "cmd/command.h"
-#include "cmd/operands.h"
+#include "cli/command.h"
+#include "cli/operands.h"
 #include "finding/prove.h"
 #include "target/learn.h"
 

@@ -3,7 +3,7 @@
 #ifndef CMD_FINDING_ARGUMENT_H
 #define CMD_FINDING_ARGUMENT_H
 
-#include "cmd/operands.h"
+#include "cli/operands.h"
 #include "finding/finding.h"
 
 struct finding_argument {

@@ -9,7 +9,7 @@
 #include "base/opt.h"
 #include "base/scdoc.h"
 #include "base/wrap.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "cmd/table.h"
 
 static const char about[] = "finds bugs in file systems";

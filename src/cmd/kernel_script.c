@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/must.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "process/reaper.h"
 #include "storage/janitor.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/must.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "cmd/help.h"
 #include "cmd/table.h"
 #include "gen/version.h"

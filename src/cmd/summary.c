@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "report/report.h"
 
 void summary_print(const struct run *run)

@@ -2,7 +2,7 @@
 #ifndef CMD_SWEEP_H
 #define CMD_SWEEP_H
 
-#include "cmd/jobs.h"
+#include "cli/jobs.h"
 
 struct sweep_row {
 	char *target;

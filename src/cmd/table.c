@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/must.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 
 #define COMMAND(name) extern const struct command command_##name;
 #include "gen/commands.h"

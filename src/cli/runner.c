@@ -2,7 +2,7 @@
  *
  * First everything is executed, calls of one process that follow one another with one handover;
  * then the trace is made of the script and what was given back. */
-#include "cmd/runner.h"
+#include "cli/runner.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
  *
  * By inotify, on all directories that the build of a kernel in a process reads; names that it does
  * not compile or include (backups and lock files of editors, objects) do not count. */
-#ifndef CMD_SOURCE_WATCH_H
-#define CMD_SOURCE_WATCH_H
+#ifndef CLI_SOURCE_WATCH_H
+#define CLI_SOURCE_WATCH_H
 
 #include "base/map.h"
 

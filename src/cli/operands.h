@@ -2,10 +2,10 @@
  *
  * All of these return an exit code: EXIT_CLEAN, EXIT_USAGE for a name that does not exist or means
  * nothing, EXIT_UNKNOWN for one that is there and cannot be used. */
-#ifndef CMD_OPERANDS_H
-#define CMD_OPERANDS_H
+#ifndef CLI_OPERANDS_H
+#define CLI_OPERANDS_H
 
-#include "cmd/command.h"
+#include "cli/command.h"
 
 /* The option of commands that make calls on a disk of the user; the field is a uint64_t. */
 #define SPACE_OPT(settings, field) \

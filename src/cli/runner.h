@@ -1,6 +1,6 @@
 /* runner.h -- one script executed by a crew, item by item, and its trace. */
-#ifndef CMD_RUNNER_H
-#define CMD_RUNNER_H
+#ifndef CLI_RUNNER_H
+#define CLI_RUNNER_H
 
 #include "base/buf.h"
 #include "sandbox/crew.h"

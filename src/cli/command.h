@@ -1,8 +1,8 @@
 /* command.h -- what a subcommand is.
  *
  * src/cmd/cmd_X.c defines `command_X`; the build makes the list. */
-#ifndef CMD_COMMAND_H
-#define CMD_COMMAND_H
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* jobs.h -- processes of one command, each with its own directory. */
-#ifndef CMD_JOBS_H
-#define CMD_JOBS_H
+#ifndef CLI_JOBS_H
+#define CLI_JOBS_H
 
 #include <sys/types.h>
 

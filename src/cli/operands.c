@@ -1,5 +1,5 @@
 /* operands.c -- what a command line names has to be there before anything is made or run. */
-#include "cmd/operands.h"
+#include "cli/operands.h"
 
 #include <errno.h>
 #include <string.h>

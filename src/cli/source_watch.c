@@ -1,5 +1,5 @@
 /* source_watch.c -- which files of a Linux source tree change, while it is edited. */
-#include "cmd/source_watch.h"
+#include "cli/source_watch.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* files.h -- operands that name files, or directories full of them. */
-#ifndef CMD_FILES_H
-#define CMD_FILES_H
+#ifndef CLI_FILES_H
+#define CLI_FILES_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* files.c -- from operands to files. */
-#include "cmd/files.h"
+#include "cli/files.h"
 
 #include <errno.h>
 #include <fts.h>

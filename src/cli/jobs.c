@@ -1,5 +1,5 @@
 /* jobs.c -- processes of one command, each with its own directory. */
-#include "cmd/jobs.h"
+#include "cli/jobs.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "target/target.h"
 
 enum { LOOK_MS = 1000, LOOK_OFTEN_MS = 50 }; /* how often it is looked whether we are to stop */
