@@ -484,8 +484,10 @@ static int forget(const char *path, const struct stat *st, int type, struct FTW 
 
 static void *bad_init(struct fuse_conn_info *connection, struct fuse_config *config)
 {
-	/* What it answers is what is seen. */
+	/* What it answers is what is seen; or what a name had stays for an hour. */
 	config->entry_timeout = config->attr_timeout = config->negative_timeout = 0;
+	if (is("keep"))
+		config->entry_timeout = config->attr_timeout = 3600;
 	config->hard_remove = config->use_ino = 1;
 	if (is("forget"))
 		nftw(below, forget, 16, FTW_PHYS);
