@@ -39,6 +39,7 @@ struct target_description {
 	const char *command;  /* fuse: the daemon, with {mount} (appended where absent) */
 	const char *backing;  /* fuse: "image", "dir" or NULL: what saving copies */
 	const char *fsck;     /* command with {image} */
+	const char *repair;   /* the same, and it repairs what it finds */
 	const char *fsck_clean, *fsck_bad; /* exit codes: "0", "4 8" */
 	const char *programs;              /* that its commands start, besides their first words */
 	const char *packages;              /* Debian packages it needs */
