@@ -20,7 +20,7 @@
 enum { LENGTH_NARROW = 3 };
 
 /* Uses of operations by their numbers, and the sets of their paths together. */
-struct choice {
+struct ace_choice {
 	size_t uses[ACE_LENGTH_MAX];
 	unsigned length;
 	ace_path_set related, persisted;
@@ -42,7 +42,7 @@ static ace_path_set with_neighbours(ace_path_set set)
 	return all;
 }
 
-/* A directory has to do with what lies in it. All lies in the root directory: that does not count. */
+/* A directory has to do with what lies in it; the root directory does not count, since all does. */
 static ace_path_set with_related(ace_path_set set)
 {
 	ace_path_set all = set;
@@ -58,7 +58,7 @@ static ace_path_set with_related(ace_path_set set)
 	return all;
 }
 
-static void choice_add(struct choice *c, const struct ace *a, size_t use)
+static void choice_add(struct ace_choice *c, const struct ace *a, size_t use)
 {
 	bool narrow = a->options.length >= LENGTH_NARROW;
 
@@ -70,9 +70,9 @@ static void choice_add(struct choice *c, const struct ace *a, size_t use)
 }
 
 /* The choice with this number of all operations but the last one. */
-static struct choice choice_start(const struct ace *a, size_t start)
+static struct ace_choice choice_start(const struct ace *a, size_t start)
 {
-	struct choice c = { .length = 0 };
+	struct ace_choice c = { .length = 0 };
 	size_t weight = a->start_count;
 
 	for (unsigned i = 0; i + 1 < a->options.length; i++) {
@@ -84,15 +84,15 @@ static struct choice choice_start(const struct ace *a, size_t start)
 
 /* In how many ways an operation is persisted: by fsync of a path, sync or, unless it is the last
  * one, not at all. */
-static uint64_t persist_ways(const struct choice *c, unsigned i)
+static uint64_t persist_ways(const struct ace_choice *c, unsigned i)
 {
 	return (unsigned)__builtin_popcount(c->persisted) + (i + 1 < c->length ? 2 : 1);
 }
 
 /* The number of workloads with these operations, then `use`. */
-static uint64_t choice_workloads(const struct choice *c, const struct ace *a, size_t use)
+static uint64_t choice_workloads(const struct ace_choice *c, const struct ace *a, size_t use)
 {
-	struct choice all = *c;
+	struct ace_choice all = *c;
 	uint64_t count = 1;
 
 	choice_add(&all, a, use);
@@ -117,7 +117,7 @@ void ace_init(struct ace *a, const struct ace_options *options)
 		a->start_count *= a->use_count;
 	a->starts = must_alloc(a->start_count * sizeof(*a->starts));
 	for (size_t start = 0; start < a->start_count; start++) {
-		struct choice c = choice_start(a, start);
+		struct ace_choice c = choice_start(a, start);
 
 		a->starts[start] = a->count;
 		for (size_t use = 0; use < a->use_count; use++)
@@ -159,7 +159,7 @@ static unsigned persist_nth(ace_path_set set, uint64_t n)
 static void ace_decode(const struct ace *a, uint64_t index, struct ace_skeleton *ret)
 {
 	size_t start = find_start(a, index), use = 0;
-	struct choice c = choice_start(a, start);
+	struct ace_choice c = choice_start(a, start);
 	uint64_t count;
 
 	index -= a->starts[start];
@@ -205,8 +205,8 @@ int ace_parse(struct ace_options *ret, const char *text, struct err *err)
 	const char prefix[] = "seq-";
 	const char *digit = text + strlen(prefix);
 
-	if (strncmp(text, prefix, strlen(prefix)) || *digit < '1' || *digit > '0' + ACE_LENGTH_MAX ||
-	    (digit[1] && strcmp(digit + 1, "-nested")))
+	if (strncmp(text, prefix, strlen(prefix)) || *digit < '1' ||
+	    *digit > '0' + ACE_LENGTH_MAX || (digit[1] && strcmp(digit + 1, "-nested")))
 		return err_set(err, EINVAL, "%s: expected seq-1 to seq-%d, or seq-N-nested", text,
 			       ACE_LENGTH_MAX);
 	ret->length = (unsigned)(*digit - '0');

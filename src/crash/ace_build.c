@@ -18,17 +18,17 @@ enum { MAP_FIRST = 1 };
 
 static const char xattr_name[] = "user.ace";
 
-struct call_list {
+struct ace_calls {
 	struct call *calls;
 	size_t count, cap;
 };
 
-struct builder {
+struct ace_builder {
 	struct ace_files files;
 	struct ace_values *values;
 	struct arena *arena;
 	struct buf *name;
-	struct call_list setup, run;
+	struct ace_calls setup, run;
 	bool in_place;
 	uint64_t mapped; /* bytes of the mapping; 0: there is none */
 };
@@ -38,12 +38,12 @@ static struct arg arg_num(int64_t num)
 	return (struct arg){ .num = num };
 }
 
-static struct arg arg_text(struct builder *b, const char *text)
+static struct arg arg_text(struct ace_builder *b, const char *text)
 {
 	return (struct arg){ .text = arena_strdup(b->arena, text), .len = (uint32_t)strlen(text) };
 }
 
-static struct call *list_add(struct call_list *list, enum op op)
+static struct call *list_add(struct ace_calls *list, enum op op)
 {
 	struct call *call;
 
@@ -53,12 +53,12 @@ static struct call *list_add(struct call_list *list, enum op op)
 	return call;
 }
 
-static struct call *run_add(struct builder *b, enum op op)
+static struct call *run_add(struct ace_builder *b, enum op op)
 {
 	return list_add(&b->run, op);
 }
 
-static void add_mkdir(struct builder *b, struct call_list *list, const char *path, int64_t mode)
+static void add_mkdir(struct ace_builder *b, struct ace_calls *list, const char *path, int64_t mode)
 {
 	struct call *call = list_add(list, OP_mkdir);
 
@@ -66,19 +66,19 @@ static void add_mkdir(struct builder *b, struct call_list *list, const char *pat
 	call->mkdir.mode = arg_num(mode);
 }
 
-static struct ace_file *file_of(struct builder *b, const struct ace_name *name)
+static struct ace_file *file_of(struct ace_builder *b, const struct ace_name *name)
 {
 	return &b->files.files[name->file];
 }
 
-static struct ace_name *name_of(struct builder *b, enum ace_path path)
+static struct ace_name *name_of(struct ace_builder *b, enum ace_path path)
 {
 	return files_find(&b->files, ace_paths[path].text);
 }
 
 /* Descriptors. */
 
-static void fd_open(struct builder *b, struct ace_name *name, int64_t flags, int64_t mode)
+static void fd_open(struct ace_builder *b, struct ace_name *name, int64_t flags, int64_t mode)
 {
 	struct call *call = run_add(b, OP_open);
 
@@ -88,13 +88,13 @@ static void fd_open(struct builder *b, struct ace_name *name, int64_t flags, int
 	name->fd = files_open_fd(&b->files);
 }
 
-static void fd_close(struct builder *b, int fd)
+static void fd_close(struct ace_builder *b, int fd)
 {
 	run_add(b, OP_close)->close.fd = arg_num(fd);
 	b->files.fd_is_open[fd] = false;
 }
 
-static void name_close(struct builder *b, struct ace_name *name)
+static void name_close(struct ace_builder *b, struct ace_name *name)
 {
 	if (name->fd != ACE_FD_NONE)
 		fd_close(b, name->fd);
@@ -102,7 +102,7 @@ static void name_close(struct builder *b, struct ace_name *name)
 }
 
 /* The descriptor of a name that exists, whatever it was opened with. */
-static int64_t name_fd(struct builder *b, struct ace_name *name)
+static int64_t name_fd(struct ace_builder *b, struct ace_name *name)
 {
 	if (name->fd == ACE_FD_NONE) {
 		fd_open(b, name, name->is_dir ? OPEN_RDONLY | O_DIRECTORY : O_RDWR, MODE_ABSENT);
@@ -112,7 +112,7 @@ static int64_t name_fd(struct builder *b, struct ace_name *name)
 }
 
 /* A descriptor that was opened with these flags. */
-static int64_t name_reopen(struct builder *b, struct ace_name *name, int64_t flags)
+static int64_t name_reopen(struct ace_builder *b, struct ace_name *name, int64_t flags)
 {
 	if (name->fd != ACE_FD_NONE && name->flags == flags)
 		return name->fd;
@@ -127,7 +127,7 @@ static int64_t name_reopen(struct builder *b, struct ace_name *name, int64_t fla
 /* Dependencies. */
 
 /* Can it be made by the setup, as if it had been there all the time? */
-static bool can_precede(struct builder *b, const char *path)
+static bool can_precede(struct ace_builder *b, const char *path)
 {
 	char above[ACE_PATH_BYTES];
 	const struct ace_name *dir;
@@ -139,7 +139,7 @@ static bool can_precede(struct builder *b, const char *path)
 	return dir ? dir->in_setup : can_precede(b, above);
 }
 
-static struct ace_name *need_dir(struct builder *b, const char *path)
+static struct ace_name *need_dir(struct ace_builder *b, const char *path)
 {
 	struct ace_name *name = files_find(&b->files, path);
 	char above[ACE_PATH_BYTES];
@@ -156,7 +156,7 @@ static struct ace_name *need_dir(struct builder *b, const char *path)
 	return name;
 }
 
-static void need_parent(struct builder *b, const char *path)
+static void need_parent(struct ace_builder *b, const char *path)
 {
 	char above[ACE_PATH_BYTES];
 
@@ -164,7 +164,7 @@ static void need_parent(struct builder *b, const char *path)
 	need_dir(b, above);
 }
 
-static struct ace_name *need_file(struct builder *b, const char *path)
+static struct ace_name *need_file(struct ace_builder *b, const char *path)
 {
 	struct ace_name *name = files_find(&b->files, path);
 	bool precedes;
@@ -188,12 +188,12 @@ static struct ace_name *need_file(struct builder *b, const char *path)
 }
 
 /* Is it still as the setup has made it, so that the setup can change it? */
-static bool is_of_setup(struct builder *b, const struct ace_name *name)
+static bool is_of_setup(struct ace_builder *b, const struct ace_name *name)
 {
 	return name->in_setup && !file_of(b, name)->used;
 }
 
-static void need_data(struct builder *b, struct ace_name *name, uint64_t size)
+static void need_data(struct ace_builder *b, struct ace_name *name, uint64_t size)
 {
 	struct ace_file *file = file_of(b, name);
 	uint64_t length = values_filling(b->values);
@@ -220,7 +220,7 @@ static void need_data(struct builder *b, struct ace_name *name, uint64_t size)
 	file->size += length;
 }
 
-static void set_xattr(struct builder *b, struct ace_name *name)
+static void file_set_xattr(struct ace_builder *b, struct ace_name *name)
 {
 	int64_t fd = name_fd(b, name);
 	struct call *call = run_add(b, OP_fsetxattr);
@@ -232,14 +232,14 @@ static void set_xattr(struct builder *b, struct ace_name *name)
 	file_of(b, name)->has_xattr = true;
 }
 
-static void need_xattr(struct builder *b, struct ace_name *name)
+static void need_xattr(struct ace_builder *b, struct ace_name *name)
 {
 	struct call *call;
 
 	if (file_of(b, name)->has_xattr)
 		return;
 	if (!is_of_setup(b, name)) {
-		set_xattr(b, name);
+		file_set_xattr(b, name);
 		return;
 	}
 	call = list_add(&b->setup, OP_setxattr);
@@ -250,14 +250,14 @@ static void need_xattr(struct builder *b, struct ace_name *name)
 	file_of(b, name)->has_xattr = true;
 }
 
-static void name_remove(struct builder *b, struct ace_name *name)
+static void name_remove(struct ace_builder *b, struct ace_name *name)
 {
 	name_close(b, name);
 	run_add(b, name->is_dir ? OP_rmdir : OP_unlink)->arg[0] = arg_text(b, name->path);
 	name->exists = false;
 }
 
-static void need_empty(struct builder *b, const char *dir)
+static void need_empty(struct ace_builder *b, const char *dir)
 {
 	struct ace_name *name;
 
@@ -265,7 +265,7 @@ static void need_empty(struct builder *b, const char *dir)
 		name_remove(b, name);
 }
 
-static void need_absent(struct builder *b, const char *path)
+static void need_absent(struct ace_builder *b, const char *path)
 {
 	struct ace_name *name = files_find(&b->files, path);
 
@@ -279,15 +279,15 @@ static void need_absent(struct builder *b, const char *path)
 
 /* Operations. Each says in the name of the workload what it does. */
 
-typedef void operation(struct builder *b, const struct ace_use *use);
+typedef void operation(struct ace_builder *b, const struct ace_use *use);
 
-static void say_mode(struct builder *b, int64_t mode)
+static void say_mode(struct ace_builder *b, int64_t mode)
 {
 	if (b->values->wide)
-		buf_addf(b->name, " 0%o", (unsigned)mode);
+		buf_addf(b->name, " 0%03o", (unsigned)mode);
 }
 
-static void say_extent(struct builder *b, const struct ace_use *use, struct ace_extent extent)
+static void say_extent(struct ace_builder *b, const struct ace_use *use, struct ace_extent extent)
 {
 	if (use->mode)
 		buf_addf(b->name, " %s", use->mode->name);
@@ -300,7 +300,7 @@ static void say_extent(struct builder *b, const struct ace_use *use, struct ace_
 			 (unsigned long long)extent.offset);
 }
 
-static void say_flags(struct builder *b, int64_t flags)
+static void say_flags(struct ace_builder *b, int64_t flags)
 {
 	static const struct {
 		int64_t flag;
@@ -314,7 +314,7 @@ static void say_flags(struct builder *b, int64_t flags)
 		buf_adds(b->name, (flags & O_SYNC) == O_SYNC ? " o_sync" : " o_dsync");
 }
 
-static void build_creat(struct builder *b, const struct ace_use *use)
+static void build_creat(struct ace_builder *b, const struct ace_use *use)
 {
 	const char *path = ace_paths[use->paths[0]].text;
 	int64_t flags = values_flags(b->values), mode = values_mode(b->values, FILE_MODE);
@@ -328,7 +328,7 @@ static void build_creat(struct builder *b, const struct ace_use *use)
 	say_mode(b, mode);
 }
 
-static void build_mkdir(struct builder *b, const struct ace_use *use)
+static void build_mkdir(struct ace_builder *b, const struct ace_use *use)
 {
 	const char *path = ace_paths[use->paths[0]].text;
 	int64_t mode = values_mode(b->values, DIR_MODE);
@@ -340,7 +340,7 @@ static void build_mkdir(struct builder *b, const struct ace_use *use)
 }
 
 /* The file of an operation on data, with as many bytes as that needs. */
-static struct ace_name *need_bytes(struct builder *b, const struct ace_use *use)
+static struct ace_name *need_bytes(struct ace_builder *b, const struct ace_use *use)
 {
 	struct ace_name *name = need_file(b, ace_paths[use->paths[0]].text);
 	uint64_t needs = ace_ops[use->op].needs;
@@ -350,7 +350,7 @@ static struct ace_name *need_bytes(struct builder *b, const struct ace_use *use)
 }
 
 /* The same, opened for the operation. */
-static struct ace_name *need_open_bytes(struct builder *b, const struct ace_use *use)
+static struct ace_name *need_open_bytes(struct ace_builder *b, const struct ace_use *use)
 {
 	struct ace_name *name = need_bytes(b, use);
 	int64_t flags = values_flags(b->values);
@@ -360,7 +360,7 @@ static struct ace_name *need_open_bytes(struct builder *b, const struct ace_use 
 	return name;
 }
 
-static void grow(struct builder *b, const struct ace_name *name, uint64_t end)
+static void file_grow(struct ace_builder *b, const struct ace_name *name, uint64_t end)
 {
 	struct ace_file *file = file_of(b, name);
 
@@ -368,7 +368,7 @@ static void grow(struct builder *b, const struct ace_name *name, uint64_t end)
 		file->size = end;
 }
 
-static void build_falloc(struct builder *b, const struct ace_use *use)
+static void build_falloc(struct ace_builder *b, const struct ace_use *use)
 {
 	struct ace_name *name = need_open_bytes(b, use);
 	struct ace_extent extent = values_extent(b->values, use, file_of(b, name)->size);
@@ -379,12 +379,12 @@ static void build_falloc(struct builder *b, const struct ace_use *use)
 	call->fallocate.offset = arg_num((int64_t)extent.offset);
 	call->fallocate.length = arg_num((int64_t)extent.length);
 	if (!(use->mode->mode & FALLOC_FL_KEEP_SIZE))
-		grow(b, name, extent.offset + extent.length);
+		file_grow(b, name, extent.offset + extent.length);
 	say_extent(b, use, extent);
 }
 
 /* On Linux, pwrite appends where the file was opened so. */
-static void build_write(struct builder *b, const struct ace_use *use)
+static void build_write(struct ace_builder *b, const struct ace_use *use)
 {
 	struct ace_name *name = need_open_bytes(b, use);
 	uint64_t size = file_of(b, name)->size;
@@ -397,11 +397,11 @@ static void build_write(struct builder *b, const struct ace_use *use)
 	call->pwrite.data = values_data(b->values, extent.length);
 	call->pwrite.count = arg_num((int64_t)extent.length);
 	call->pwrite.offset = arg_num((int64_t)extent.offset);
-	grow(b, name, extent.offset + extent.length);
+	file_grow(b, name, extent.offset + extent.length);
 	say_extent(b, use, extent);
 }
 
-static void build_dwrite(struct builder *b, const struct ace_use *use)
+static void build_dwrite(struct ace_builder *b, const struct ace_use *use)
 {
 	struct ace_name *name = need_bytes(b, use);
 	struct ace_extent extent = values_extent(b->values, use, file_of(b, name)->size);
@@ -411,13 +411,13 @@ static void build_dwrite(struct builder *b, const struct ace_use *use)
 	call->direct_write.data = values_data(b->values, extent.length);
 	call->direct_write.count = arg_num((int64_t)extent.length);
 	call->direct_write.offset = arg_num((int64_t)extent.offset);
-	grow(b, name, extent.offset + extent.length);
+	file_grow(b, name, extent.offset + extent.length);
 	say_extent(b, use, extent);
 }
 
 /* A store behind the end of the file would be a SIGBUS. The mapping stays until it is clear how the
  * data is persisted. */
-static void build_mmapwrite(struct builder *b, const struct ace_use *use)
+static void build_mmapwrite(struct ace_builder *b, const struct ace_use *use)
 {
 	struct ace_name *name = need_open_bytes(b, use);
 	struct ace_extent extent = values_extent(b->values, use, file_of(b, name)->size);
@@ -428,7 +428,7 @@ static void build_mmapwrite(struct builder *b, const struct ace_use *use)
 		call = run_add(b, OP_ftruncate);
 		call->ftruncate.fd = arg_num(name->fd);
 		call->ftruncate.length = arg_num((int64_t)end);
-		grow(b, name, end);
+		file_grow(b, name, end);
 	}
 	call = run_add(b, OP_mmap);
 	call->mmap.length = arg_num((int64_t)end);
@@ -444,7 +444,7 @@ static void build_mmapwrite(struct builder *b, const struct ace_use *use)
 	say_extent(b, use, extent);
 }
 
-static void build_link(struct builder *b, const struct ace_use *use)
+static void build_link(struct ace_builder *b, const struct ace_use *use)
 {
 	const char *from = ace_paths[use->paths[0]].text, *to = ace_paths[use->paths[1]].text;
 	unsigned file = need_file(b, from)->file;
@@ -457,14 +457,14 @@ static void build_link(struct builder *b, const struct ace_use *use)
 	files_add_link(&b->files, to, file);
 }
 
-static void build_unlink(struct builder *b, const struct ace_use *use)
+static void build_unlink(struct ace_builder *b, const struct ace_use *use)
 {
 	name_remove(b, need_file(b, ace_paths[use->paths[0]].text));
 }
 
 /* By what it does the same as unlink. Here the file is open meanwhile, and stays so: if that was
  * its last name, the file system has an orphan inode when it crashes. */
-static void build_remove(struct builder *b, const struct ace_use *use)
+static void build_remove(struct ace_builder *b, const struct ace_use *use)
 {
 	struct ace_name *name = need_file(b, ace_paths[use->paths[0]].text);
 	struct call *call;
@@ -477,7 +477,7 @@ static void build_remove(struct builder *b, const struct ace_use *use)
 }
 
 /* Of two names of one file, rename leaves both. */
-static void build_rename(struct builder *b, const struct ace_use *use)
+static void build_rename(struct ace_builder *b, const struct ace_use *use)
 {
 	const char *from = ace_paths[use->paths[0]].text, *to = ace_paths[use->paths[1]].text;
 	bool is_dir = ace_is_dir(use->paths[0]);
@@ -499,12 +499,12 @@ static void build_rename(struct builder *b, const struct ace_use *use)
 		files_rename(&b->files, from, to);
 }
 
-static void build_fsetxattr(struct builder *b, const struct ace_use *use)
+static void build_fsetxattr(struct ace_builder *b, const struct ace_use *use)
 {
-	set_xattr(b, need_file(b, ace_paths[use->paths[0]].text));
+	file_set_xattr(b, need_file(b, ace_paths[use->paths[0]].text));
 }
 
-static void build_removexattr(struct builder *b, const struct ace_use *use)
+static void build_removexattr(struct ace_builder *b, const struct ace_use *use)
 {
 	struct ace_name *name = need_file(b, ace_paths[use->paths[0]].text);
 	struct call *call;
@@ -516,7 +516,7 @@ static void build_removexattr(struct builder *b, const struct ace_use *use)
 	file_of(b, name)->has_xattr = false;
 }
 
-static void build_truncate(struct builder *b, const struct ace_use *use)
+static void build_truncate(struct ace_builder *b, const struct ace_use *use)
 {
 	struct ace_name *name = need_bytes(b, use);
 	struct ace_extent extent = values_extent(b->values, use, file_of(b, name)->size);
@@ -535,14 +535,14 @@ static operation *const operations[ACE_OPS] = {
 
 /* Persistence. */
 
-static void unmap(struct builder *b)
+static void mapping_end(struct ace_builder *b)
 {
 	if (b->mapped)
 		run_add(b, OP_munmap)->munmap.map = arg_num(MAP_FIRST);
 	b->mapped = 0;
 }
 
-static void persist_mapping(struct builder *b, enum ace_path path)
+static void persist_mapping(struct ace_builder *b, enum ace_path path)
 {
 	struct call *call = run_add(b, OP_msync);
 
@@ -552,7 +552,7 @@ static void persist_mapping(struct builder *b, enum ace_path path)
 	buf_addf(b->name, ", msync %s", ace_paths[path].text);
 }
 
-static void persist_path(struct builder *b, enum ace_path path)
+static void persist_path(struct ace_builder *b, enum ace_path path)
 {
 	const char *text = ace_paths[path].text;
 	struct ace_name *name = ace_is_dir(path) ? need_dir(b, text) : need_file(b, text);
@@ -563,7 +563,7 @@ static void persist_path(struct builder *b, enum ace_path path)
 	buf_addf(b->name, ", %s %s", op_table[op].name, text);
 }
 
-static void build_persist(struct builder *b, const struct ace_step *step)
+static void build_persist(struct ace_builder *b, const struct ace_step *step)
 {
 	if (step->persist == ACE_SYNC) {
 		run_add(b, OP_sync);
@@ -573,11 +573,11 @@ static void build_persist(struct builder *b, const struct ace_step *step)
 	} else if (step->persist != ACE_NOTHING) {
 		persist_path(b, step->persist);
 	}
-	unmap(b);
+	mapping_end(b);
 }
 
 /* What was used is no longer as the setup has made it. */
-static void mark_used(struct builder *b, unsigned path)
+static void mark_used(struct ace_builder *b, unsigned path)
 {
 	struct ace_name *name = path < ACE_PATHS ? name_of(b, path) : NULL;
 
@@ -585,7 +585,7 @@ static void mark_used(struct builder *b, unsigned path)
 		file_of(b, name)->used = true;
 }
 
-static void build_step(struct builder *b, const struct ace_step *step)
+static void build_step(struct ace_builder *b, const struct ace_step *step)
 {
 	const struct ace_use *use = &step->use;
 
@@ -600,7 +600,7 @@ static void build_step(struct builder *b, const struct ace_step *step)
 	mark_used(b, step->persist);
 }
 
-static void close_all(struct builder *b)
+static void builder_close_all(struct ace_builder *b)
 {
 	for (int fd = 0; fd < ACE_FDS_MAX; fd++)
 		if (b->files.fd_is_open[fd])
@@ -611,7 +611,7 @@ void ace_build(const struct ace_skeleton *skeleton, struct ace_values *values, s
 	       struct buf *name, struct workload *ret)
 {
 	struct call setup[SETUP_MAX], run[RUN_MAX], *calls;
-	struct builder b = {
+	struct ace_builder b = {
 		.values = values,
 		.arena = arena,
 		.name = name,
@@ -626,7 +626,7 @@ void ace_build(const struct ace_skeleton *skeleton, struct ace_values *values, s
 			buf_adds(name, ", ");
 		build_step(&b, &skeleton->steps[i]);
 	}
-	close_all(&b);
+	builder_close_all(&b);
 	if (b.setup.count)
 		list_add(&b.setup, OP_sync);
 	ret->setup_count = b.setup.count;

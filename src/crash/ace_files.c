@@ -8,11 +8,11 @@
 
 enum { FD_FIRST = 3 };
 
-static struct ace_name *files_row(const struct ace_files *f, const char *path)
+static struct ace_name *files_row(struct ace_files *f, const char *path)
 {
 	for (unsigned i = 0; i < f->name_count; i++)
 		if (!strcmp(f->names[i].path, path))
-			return (struct ace_name *)&f->names[i];
+			return &f->names[i];
 	return NULL;
 }
 
@@ -23,7 +23,7 @@ struct ace_name *files_find(struct ace_files *f, const char *path)
 	return name && name->exists ? name : NULL;
 }
 
-bool files_had(const struct ace_files *f, const char *path)
+bool files_had(struct ace_files *f, const char *path)
 {
 	return files_row(f, path);
 }
@@ -129,9 +129,8 @@ int files_open_fd(struct ace_files *f)
 {
 	int fd = FD_FIRST;
 
-	while (fd < ACE_FDS_MAX && f->fd_is_open[fd])
-		fd++;
-	must(fd < ACE_FDS_MAX);
+	for (; f->fd_is_open[fd]; fd++)
+		must(fd + 1 < ACE_FDS_MAX);
 	f->fd_is_open[fd] = true;
 	return fd;
 }

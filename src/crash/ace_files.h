@@ -40,7 +40,7 @@ void files_init(struct ace_files *f);
 /* The name, if it exists; NULL. */
 struct ace_name *files_find(struct ace_files *f, const char *path);
 /* Did it ever exist? */
-bool files_had(const struct ace_files *f, const char *path);
+bool files_had(struct ace_files *f, const char *path);
 /* The path of the directory it lies in. */
 void files_parent(const char *path, char ret[ACE_PATH_BYTES]);
 /* A name inside the directory that no other name lies in; NULL if it is empty. */

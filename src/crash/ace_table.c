@@ -71,7 +71,7 @@ static void uses_add_modes(struct use_list *list, struct ace_use use)
 }
 
 /* No directory can move into itself. */
-static bool is_inside(enum ace_path path, enum ace_path dir)
+static bool path_lies_in(enum ace_path path, enum ace_path dir)
 {
 	for (; path != ACE_ROOT; path = ace_paths[path].parent)
 		if (path == dir)
@@ -79,7 +79,7 @@ static bool is_inside(enum ace_path path, enum ace_path dir)
 	return false;
 }
 
-static bool is_operand(enum ace_path path, unsigned roles, bool nested)
+static bool path_is_operand(enum ace_path path, unsigned roles, bool nested)
 {
 	return ace_paths[path].roles & roles && (nested || !ace_paths[path].nested);
 }
@@ -89,8 +89,8 @@ static void uses_add_pairs(struct use_list *list, struct ace_use use, bool neste
 	enum ace_path first = use.paths[0];
 
 	for (enum ace_path path = 0; path < ACE_PATHS; path++) {
-		if (!is_operand(path, ace_ops[use.op].second, nested) ||
-		    ace_is_dir(path) != ace_is_dir(first) || is_inside(path, first))
+		if (!path_is_operand(path, ace_ops[use.op].second, nested) ||
+		    ace_is_dir(path) != ace_is_dir(first) || path_lies_in(path, first))
 			continue;
 		use.paths[1] = path;
 		uses_add_modes(list, use);
@@ -105,7 +105,7 @@ size_t ace_uses(bool nested, struct ace_use ret[ACE_USES_MAX])
 		for (enum ace_path path = 0; path < ACE_PATHS; path++) {
 			struct ace_use use = { .op = op, .paths = { path, ACE_NO_PATH } };
 
-			if (!is_operand(path, ace_ops[op].first, nested))
+			if (!path_is_operand(path, ace_ops[op].first, nested))
 				continue;
 			if (ace_ops[op].second)
 				uses_add_pairs(&list, use, nested);

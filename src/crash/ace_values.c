@@ -1,8 +1,9 @@
-/* ace_values.c -- the argument values of a workload: the published ones, or drawn from wide inputs.
+/* ace_values.c -- the argument values of a workload: the published ones, or wide inputs.
  *
- * Wide inputs: lengths are powers of two from 16 bytes to 2 MB and one byte less or more, at most an
- * eighth of the disk, so that three operations and what they depend on fit on it; offsets lie within
- * the file, or as far behind its end as the longest transfer is long. */
+ * Wide inputs: lengths are powers of two from 16 bytes to 2 MB and one byte less or more, at most
+ * an eighth of the disk, so that three operations and what they depend on fit on it. Half of the
+ * offsets lie within the file; the others may lie behind its end, up to the length of the longest
+ * transfer. */
 #include "crash/ace_values.h"
 
 #include <fcntl.h>
@@ -67,8 +68,10 @@ static uint64_t draw_length(struct ace_values *v, unsigned shift_max)
 
 static uint64_t draw_page(struct ace_values *v, uint64_t size)
 {
-	uint64_t span = size > v->length_max ? size : v->length_max;
+	uint64_t span = size;
 
+	if (span < v->length_max && rng_chance(&v->rng, 1, 2))
+		span = v->length_max;
 	return draw_index(v, span / PAGE + 1) * PAGE;
 }
 

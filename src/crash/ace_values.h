@@ -1,4 +1,4 @@
-/* ace_values.h -- the argument values of a workload: the published ones, or drawn from wide inputs. */
+/* ace_values.h -- the argument values of a workload: the published ones, or wide inputs. */
 #ifndef CRASH_ACE_VALUES_H
 #define CRASH_ACE_VALUES_H
 

@@ -14,7 +14,7 @@ struct err;
 enum { WORKLOAD_CALLS_MAX = 1 << 16 };
 
 struct workload {
-	const char *name; /* "seq-1/141 link foo A/bar, fsync A/bar", or the file it was read from */
+	const char *name; /* "seq-1/197 link foo A/bar, fsync A/bar", or the file it is from */
 	const struct call *calls;
 	size_t count;
 	size_t setup_count; /* how many of the calls, from the first on, are the setup */
