@@ -321,7 +321,7 @@ struct version description_kernel(const struct target_description *d)
 	struct buf text = BUF_INIT;
 	struct version version;
 
-	if (!strcmp(d->kind, "reffs"))
+	if (!strcmp(d->kind, "reffs") || !strcmp(d->kind, "journalfs"))
 		return KERNEL_CURRENT;
 	if (strcmp(d->kind, "kernel"))
 		return version_running();

@@ -65,6 +65,7 @@ struct target_kind {
 	bool has_argument;   /* NAME:ARGUMENT, or NAME@ARGUMENT, means something */
 	bool learns;         /* what it lacks is to be found out, unless it is described */
 	bool has_faults;     /* NAME!FAULT is one that is broken on purpose */
+	bool in_process;     /* the model answers its calls: no kernel does, and no program can */
 	/* Whether it uses something of the user that only one run may use; NULL: never. */
 	bool (*is_single)(const struct target_description *d);
 	/* What it can do here, where it lacks nothing: enum target_cap. */
@@ -150,7 +151,7 @@ struct target {
 struct target_options {
 	double deadline_seconds; /* per call; 0: 10 */
 	const char *config;      /* an INI file with targets, or NULL */
-	const char *fault;       /* reffs, kernel: a fault to carry, or NULL */
+	const char *fault;       /* reffs, journalfs, kernel: a fault to carry, or NULL */
 	uint64_t space_bytes;    /* that calls may take of a disk of the user's; 0: the usual */
 	unsigned fields_off;     /* enum tree_field to leave out, besides those it lacks */
 	const struct learned_list *learned; /* what it lacks, or NULL */
@@ -158,8 +159,8 @@ struct target_options {
 	bool record; /* what is written to the disk, where it can be (TARGET_RECORD) */
 };
 
-/* "reffs", "reffs!FAULT", "dir:PATH", "ext4", "kernel:ext4", "kernel:ext4@6.1",
- * "kernel:ext4@NAME!BUG" or another described name, "fuse:COMMAND". */
+/* "reffs", "reffs!FAULT", "journalfs", "journalfs!FAULT", "dir:PATH", "ext4", "kernel:ext4",
+ * "kernel:ext4@6.1", "kernel:ext4@NAME!BUG" or another described name, "fuse:COMMAND". */
 /* Fails where there is no such target: -ENOENT, -EINVAL, or -EPERM where a description of it is
  * refused. One that lacks something here is one. */
 int target_check(const char *spec, const char *config, struct err *err);
