@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/must.h"
@@ -41,16 +42,24 @@ int recovery_open(struct recovery *r, struct target *t, enum sanity sanity, bool
 		  struct err *err)
 {
 	struct buf log = BUF_INIT;
-	int image_fd, ret;
+	int image_fd = -1, ret;
+	off_t size;
 
 	*r = (struct recovery){ .target = t, .sanity = sanity, .keeps_log = keeps_log };
 	r->base.fd = r->stage.fd = -1;
 	ret = t->kind->recorded(t, &image_fd, &log, err);
 	buf_free(&log);
+	size = ret ? 0 : lseek(image_fd, 0, SEEK_END);
+	if (!ret && size < 0)
+		ret = err_sys(err, errno, "cannot read the image of %s", t->name);
 	if (!ret)
-		ret = t->kind->fresh_disk(t, &r->base, err);
+		ret = image_make(&r->base, (uint64_t)size, err);
 	if (!ret)
-		ret = t->kind->fresh_disk(t, &r->stage, err);
+		ret = image_make(&r->stage, (uint64_t)size, err);
+	if (!ret)
+		ret = image_fill(&r->base, image_fd, err);
+	if (!ret)
+		ret = image_fill(&r->stage, image_fd, err);
 	if (ret)
 		recovery_close(r);
 	return ret;
