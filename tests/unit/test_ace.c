@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "crash/ace.h"
+#include "crash/ace_build.h"
 #include "model/model.h"
 #include "tests/harness/unit.h"
 #include "trace/script.h"
@@ -261,6 +262,52 @@ static void wide_calls_succeed(void **state)
 	}
 }
 
+static struct ace_use use_of(enum ace_op op, enum ace_path first, enum ace_path second)
+{
+	struct ace_use uses[ACE_USES_MAX];
+	size_t count = ace_uses(true, uses);
+
+	for (size_t i = 0; i < count; i++)
+		if (uses[i].op == op && uses[i].paths[0] == first && uses[i].paths[1] == second)
+			return uses[i];
+	fail();
+	return uses[0];
+}
+
+/* Rare ones among three operations: what a rename brings along is in the way of the next one. */
+static void moved_names_are_followed(void **state)
+{
+	const struct ace_use creat = use_of(ACE_OP_creat, ACE_A_FOO, ACE_NO_PATH);
+	const struct ace_use inner = use_of(ACE_OP_creat, ACE_A_C_FOO, ACE_NO_PATH);
+	const struct ace_use there = use_of(ACE_OP_rename, ACE_A, ACE_B);
+	const struct ace_use into = use_of(ACE_OP_rename, ACE_B, ACE_A_C);
+	const struct ace_use links = use_of(ACE_OP_link, ACE_A_FOO, ACE_A_BAR);
+	const struct ace_use same = use_of(ACE_OP_rename, ACE_A_FOO, ACE_A_BAR);
+	const struct ace_use sequences[][3] = {
+		{ creat, there, there }, { inner, there, there }, { inner, there, into },
+		{ creat, there, into },  { links, there, there }, { links, same, there },
+	};
+
+	for (size_t i = 0; i < 2 * sizeof(sequences) / sizeof(*sequences); i++) {
+		struct ace_skeleton skeleton = { .length = 3, .in_place = i % 2 };
+		struct arena arena = ARENA_INIT;
+		struct buf name = BUF_INIT;
+		struct ace_values values;
+		struct workload w;
+
+		for (unsigned step = 0; step < 3; step++) {
+			skeleton.steps[step].use = sequences[i / 2][step];
+			skeleton.steps[step].persist = step < 2 ? ACE_B : ACE_SYNC;
+		}
+		values_init(&values);
+		ace_build(&skeleton, &values, &arena, &name, &w);
+		w.name = buf_str(&name);
+		succeeds(&w);
+		buf_free(&name);
+		arena_free(&arena);
+	}
+}
+
 static bool is_drawn_length(uint64_t length)
 {
 	for (uint64_t power = 16; power <= 2 << 20; power *= 2)
@@ -476,6 +523,7 @@ int main(void)
 		cmocka_unit_test(an_index_is_one_workload),
 		cmocka_unit_test(published_calls_succeed),
 		cmocka_unit_test(wide_calls_succeed),
+		cmocka_unit_test(moved_names_are_followed),
 		cmocka_unit_test(wide_is_bounded),
 		cmocka_unit_test(small_disks_bound_more),
 		cmocka_unit_test(wide_draws_everything),
