@@ -166,15 +166,17 @@ static uint32_t torn_at(const struct views *v, const struct disk_event *e)
 								     : 0;
 }
 
-/* Each write of the group is the last, and reaches the disk in part: its beginning, or its end. */
-static void group_torn(struct views *v)
+/* Each write is the last, and reaches the disk in part: its beginning, or its end. FUA protects it
+ * only when it has ended. */
+static void views_torn(struct views *v)
 {
-	for (size_t i = 0; i < v->pending_count && !v->ended; i++) {
-		size_t at = v->pending[i] + 1;
+	for (size_t at = 1; at <= v->e->count && !v->ended; at++) {
 		const struct disk_event *e = &v->e->events[at - 1];
 		struct crash_point p = point_behind(v, VIEW_TORN, at);
-		uint32_t middle = torn_at(v, e);
+		uint32_t middle = disk_event_writes(e) ? torn_at(v, e) : 0;
 
+		if (p.done < v->o->from_calls)
+			continue;
 		for (unsigned half = 0; half < 2 && middle; half++) {
 			struct page_disk d;
 
@@ -191,17 +193,10 @@ static void views_of_group(struct views *v, enum view view, size_t end)
 {
 	if (group_point(v, view, end).done < v->o->from_calls || !v->pending_count)
 		return;
-	switch (view) {
-	case VIEW_LOST_ONE:
-	case VIEW_ONLY_ONE:
-		group_single(v, view, end);
-		break;
-	case VIEW_SUBSET:
+	if (view == VIEW_SUBSET)
 		group_subsets(v, end);
-		break;
-	default:
-		group_torn(v);
-	}
+	else
+		group_single(v, view, end);
 }
 
 static void views_by_groups(struct views *v, enum view view)
@@ -230,9 +225,11 @@ void views_each(const struct disk_events *e, struct page_store *s, const struct 
 	v.pending = must_alloc((e->count + 1) * sizeof(*v.pending));
 	if (views_wanted(&v, VIEW_ORDER))
 		views_in_order(&v);
-	for (enum view view = VIEW_LOST_ONE; view < VIEWS; view++)
+	for (enum view view = VIEW_LOST_ONE; view <= VIEW_SUBSET; view++)
 		if (views_wanted(&v, view))
 			views_by_groups(&v, view);
+	if (views_wanted(&v, VIEW_TORN))
+		views_torn(&v);
 	free(v.lost);
 	free(v.pending);
 }

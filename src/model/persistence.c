@@ -20,7 +20,9 @@ const char *const persist_level_names[PERSIST_LEVELS] = { "posix", "ordered", "s
 struct persist_rules persist_rules_of(const struct traits *traits)
 {
 	return (struct persist_rules){
-		.level = traits->crash_in_order ? PERSIST_ORDERED : PERSIST_POSIX,
+		.level = traits->crash_as_a_whole ? PERSIST_STRICT
+		       : traits->crash_in_order   ? PERSIST_ORDERED
+						  : PERSIST_POSIX,
 		.fsync_keeps_names = traits->fsync_keeps_names,
 		.rename_is_atomic = traits->crash_atomic_rename,
 		.stale_data = traits->crash_stale_data,

@@ -110,8 +110,7 @@ static bool promise_keeps_name(const struct check *x, size_t step, const struct 
 
 	if (promise->kind == PROMISE_INODE && promise->ino == dir)
 		return true;
-	if (!x->p->rules.fsync_keeps_names ||
-	    (promise->kind != PROMISE_INODE && promise->kind != PROMISE_DATA))
+	if (!x->p->rules.fsync_keeps_names || promise->kind < PROMISE_INODE)
 		return false;
 	if (now == promise->ino)
 		return true;
@@ -566,10 +565,14 @@ static bool steps_agree(const struct check *x, size_t step, unsigned tried)
 
 static bool names_agree(struct check *x)
 {
-	if (!x->p->rules.rename_is_atomic || steps_agree(x, x->base + 1, 0))
+	size_t step = x->base + 1;
+
+	if (!x->p->rules.rename_is_atomic || steps_agree(x, step, 0))
 		return true;
+	while (step < x->begun && !is_atomic_step(x, step))
+		step++;
 	buf_clear(&x->path);
-	report(x, "rename in part", x->done,
+	report(x, "rename in part", step,
 	       "has one name of a rename as before it and the other as after it",
 	       "a rename has happened as a whole or not at all");
 	return false;
