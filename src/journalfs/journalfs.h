@@ -1,6 +1,6 @@
 /* journalfs.h -- a small journaling file system that keeps a tree on a disk.
  *
- * It serves no calls: whoever has the tree commits it, and gets it back by mounting. It is whole: a
+ * It serves no calls: its caller commits a tree, and gets it back by mounting. It is whole: a
  * crash at any point, with any order of the requests that no flush separates, leaves a tree that
  * was committed, and none older than the last commit that has returned. With a fault (faults.def)
  * it is broken in one known way.

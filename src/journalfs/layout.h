@@ -9,8 +9,8 @@
  * sequence numbers. The superblock says where in the journal the oldest one that may not be at home
  * begins, and which number it has; the first transaction that is not whole ends the journal.
  *
- * An inode is a record (record.h) in a chain of blocks of its own: attributes, extended attributes,
- * then names, a link target, or which blocks its data lie in. Blocks in use are those that
+ * An inode is a record (record.h) in its own chain of blocks: attributes, extended attributes, then
+ * names, a link target, or which blocks its data lie in. Blocks in use are those that
  * reachable inodes refer to; there is no other account of them.
  *
  * Only the map and inodes go through the journal. Data are always written to free blocks, before

@@ -33,9 +33,9 @@ void ramdisk_write(struct ramdisk *d, uint32_t block, struct blob *bytes, unsign
 void ramdisk_flush(struct ramdisk *d);
 void ramdisk_mark(struct ramdisk *d); /* a call has returned */
 
-/* What is there now is the image from now on, and the record begins anew. */
+/* What is there now is the image from now on, and the record is empty. */
 int ramdisk_settle(struct ramdisk *d, struct err *err);
-/* A disk with a copy of this image, whose size is LAYOUT_SIZE; its record begins anew. */
+/* A disk with a copy of this image, whose size is LAYOUT_SIZE; its record is empty. */
 int ramdisk_load(struct ramdisk *d, int image_fd, struct err *err);
 /* The image, as a file, and the requests since (struct disk_record). The descriptor is the disk's;
  * after ramdisk_load() it is that of the file given. */

@@ -29,22 +29,20 @@ static bool super_is_valid(const struct layout_super *super)
 	       super->check == hash64(&copy, sizeof(copy), 0);
 }
 
-/* The newest superblock that is whole. */
+/* The newest superblock that is whole; *ret is zero before. */
 static int recovery_read_super(struct journal *j, struct layout_super *ret)
 {
-	bool found = false, ours = false;
+	bool ours = false;
 
 	for (uint32_t block = 0; block < LAYOUT_SUPERBLOCKS; block++) {
 		struct layout_super super;
 
 		memcpy(&super, ramdisk_read(&j->disk, block), sizeof(super));
 		ours |= super.magic == LAYOUT_MAGIC_SUPER;
-		if (super_is_valid(&super) && (!found || super.generation > ret->generation)) {
+		if (super_is_valid(&super) && (!ret->magic || super.generation > ret->generation))
 			*ret = super;
-			found = true;
-		}
 	}
-	return found ? 0 : ours ? EUCLEAN : EINVAL;
+	return ret->magic ? 0 : ours ? EUCLEAN : EINVAL;
 }
 
 /* The block at a position behind that of a transaction's descriptor. */
@@ -145,7 +143,7 @@ static void recovery_replay_all(struct recovery *r)
 int journal_recover(struct journal *j)
 {
 	struct recovery r = { .journal = j };
-	struct layout_super super;
+	struct layout_super super = { 0 };
 	int error = recovery_read_super(j, &super);
 
 	if (error)

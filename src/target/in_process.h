@@ -1,6 +1,6 @@
 /* in_process.h -- targets whose calls the model answers, in this process: RefFS, journalfs.
  *
- * What such a target has of its own begins with a struct in_process. */
+ * target->own begins with a struct in_process. */
 #ifndef TARGET_IN_PROCESS_H
 #define TARGET_IN_PROCESS_H
 

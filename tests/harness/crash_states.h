@@ -23,15 +23,17 @@ struct crash_write {
 	const char *bytes;
 };
 
+/* in_order: nothing is left out, and nothing torn. */
+typedef void crash_visitor(void *to, size_t marks, bool in_order);
+
 struct crash_states {
 	char *durable; /* the disk as far as it is flushed */
-	char *image;
+	char *crashed;
 	size_t size;
 	struct crash_write pending[CRASH_PENDING_MAX];
 	size_t pending_count;
 	size_t marks; /* calls that have returned */
-	/* in_order: nothing is left out, nothing torn. */
-	void (*visit)(void *to, const char *image, size_t marks, bool in_order);
+	crash_visitor *visit;
 	void *to;
 };
 
@@ -44,13 +46,13 @@ static inline void crash_write_to(char *image, const struct crash_write *w)
 static inline void crash_visit(struct crash_states *c, size_t which, bool others,
 			       const struct crash_write *torn)
 {
-	memcpy(c->image, c->durable, c->size);
+	memcpy(c->crashed, c->durable, c->size);
 	for (size_t i = 0; i < c->pending_count; i++)
 		if ((i == which) != others)
-			crash_write_to(c->image, &c->pending[i]);
+			crash_write_to(c->crashed, &c->pending[i]);
 	if (torn)
-		crash_write_to(c->image, torn);
-	c->visit(c->to, c->image, c->marks, others && which == c->pending_count && !torn);
+		crash_write_to(c->crashed, torn);
+	c->visit(c->to, c->marks, others && which == c->pending_count && !torn);
 }
 
 static inline void crash_visit_subsets(struct crash_states *c)
@@ -104,16 +106,16 @@ static inline void crash_request(struct crash_states *c, const struct disk_recor
 	crash_visit_subsets(c);
 }
 
-/* All of them for a record that begins with this image. */
-static inline void
-crash_each(const char *image, size_t size, const struct buf *record,
-	   void (*visit)(void *to, const char *image, size_t marks, bool in_order), void *to)
+/* All of them for a record that begins with this image; each is put into `crashed`, which may be
+ * the same memory. */
+static inline void crash_each(const char *image, size_t size, const struct buf *record,
+			      char *crashed, crash_visitor *visit, void *to)
 {
 	struct crash_states *c = must_alloc(sizeof(*c));
 	struct disk_record r;
 
 	c->durable = must_alloc(size);
-	c->image = must_alloc(size);
+	c->crashed = crashed;
 	c->size = size;
 	c->visit = visit;
 	c->to = to;
@@ -125,7 +127,6 @@ crash_each(const char *image, size_t size, const struct buf *record,
 		at += r.what & RECORD_WRITE ? r.size : 0;
 	}
 	free(c->durable);
-	free(c->image);
 	free(c);
 }
 

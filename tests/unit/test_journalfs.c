@@ -30,7 +30,8 @@ struct subject {
 	size_t calls;
 	char *image; /* as mkfs left it */
 	struct buf record;
-	int crashed_fd; /* for images to be loaded */
+	int crashed_fd; /* for images to be loaded, */
+	char *crashed;  /* mapped */
 	size_t states, wrong;
 	char why[256]; /* of the first that is wrong */
 };
@@ -59,11 +60,14 @@ static void subject_open(struct subject *s, const char *spec)
 	s->image = must_alloc(LAYOUT_SIZE);
 	s->crashed_fd = memfd_create("crashed", MFD_CLOEXEC);
 	assert_int_equal(ftruncate(s->crashed_fd, LAYOUT_SIZE), 0);
+	s->crashed = mmap(NULL, LAYOUT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, s->crashed_fd, 0);
+	assert_true(s->crashed != MAP_FAILED);
 	s->trees[0] = subject_tree(s);
 }
 
 static void subject_close(struct subject *s)
 {
+	munmap(s->crashed, LAYOUT_SIZE);
 	close(s->crashed_fd);
 	target_close(s->target);
 	buf_free(&s->record);
@@ -146,18 +150,23 @@ static void subject_take_record(struct subject *s)
 	assert_int_equal(pread(fd, s->image, LAYOUT_SIZE, 0), LAYOUT_SIZE);
 }
 
-/* What mounting the image answers. */
-static int subject_load(struct subject *s, const char *image)
+/* What mounting the image in s->crashed answers. */
+static int subject_load_crashed(struct subject *s)
 {
 	enum target_fate fate = FATE_DIED;
 	struct err err = { 0 };
 	int error;
 
-	assert_int_equal(pwrite(s->crashed_fd, image, LAYOUT_SIZE, 0), LAYOUT_SIZE);
 	if (s->target->kind->load(s->target, s->crashed_fd, &error, &fate, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(fate, FATE_FINE);
 	return error;
+}
+
+static int subject_load(struct subject *s, const char *image)
+{
+	memcpy(s->crashed, image, LAYOUT_SIZE);
+	return subject_load_crashed(s);
 }
 
 /* ---- crashes ---- */
@@ -187,47 +196,48 @@ struct second_crash {
 	struct hash recovered;
 };
 
-static void visit_second(void *to, const char *image, size_t marks, bool in_order)
+static void visit_second(void *to, size_t marks, bool in_order)
 {
 	const struct second_crash *second = to;
 	struct subject *s = second->subject;
 
 	s->states++;
-	if (subject_load(s, image))
+	if (subject_load_crashed(s))
 		subject_wrong(s, second->marks, "it cannot be mounted after a crash of recovery");
 	else if (!hash_equal(subject_tree(s), second->recovered))
 		subject_wrong(s, second->marks, "another tree after a crash of recovery");
 }
 
-static void crash_recovery(struct subject *s, const char *image, size_t marks)
+static void crash_recovery(struct subject *s, size_t marks)
 {
 	struct second_crash second = { s, marks, subject_tree(s) };
 	struct buf record = BUF_INIT;
 	int fd;
 
 	assert_int_equal(s->target->kind->recorded(s->target, &fd, &record, NULL), 0);
-	crash_each(image, LAYOUT_SIZE, &record, visit_second, &second);
+	if (record.len)
+		crash_each(s->crashed, LAYOUT_SIZE, &record, s->crashed, visit_second, &second);
 	buf_free(&record);
 }
 
-static void visit_first(void *to, const char *image, size_t marks, bool in_order)
+static void visit_first(void *to, size_t marks, bool in_order)
 {
 	struct subject *s = to;
 
 	s->states++;
-	if (subject_load(s, image))
+	if (subject_load_crashed(s))
 		subject_wrong(s, marks, "it cannot be mounted");
 	else if (!subject_allows(s, marks, subject_tree(s)))
 		subject_wrong(s, marks, "a tree that must not be");
 	else if (in_order)
-		crash_recovery(s, image, marks);
+		crash_recovery(s, marks);
 }
 
 /* Every crash of what was recorded, and of recovery from those in order. */
 static void subject_crash(struct subject *s)
 {
 	subject_take_record(s);
-	crash_each(s->image, LAYOUT_SIZE, &s->record, visit_first, s);
+	crash_each(s->image, LAYOUT_SIZE, &s->record, s->crashed, visit_first, s);
 }
 
 static const char *const workloads[] = {
