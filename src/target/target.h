@@ -21,6 +21,7 @@
 struct channel_client;
 struct checker;
 struct code_map;
+struct disk_page; /* channel/message.h */
 struct err;
 struct image;
 struct learned_list;
@@ -110,10 +111,23 @@ struct target_kind {
 	/* TARGET_RECORD, opened to record: the image as mkfs left it, and what was written since
 	 * (struct disk_record). The descriptor is the target's. */
 	int (*recorded)(struct target *t, int *ret_image_fd, struct buf *out, struct err *err);
-	/* TARGET_RECORD: another image, of the same size, is mounted until the next reset or
-	 * restore. What mounting it answers is an errno in *ret_error; 0: it is there. */
+	/* TARGET_RECORD: the disk as mkfs left it, but for these pages, is mounted until the next
+	 * load, reset or restore, and the record starts from empty. What mounting it answers is an
+	 * errno in *ret_error, where fate_answers(); 0: it is there. */
+	int (*load_pages)(struct target *t, const struct page_change *pages, size_t count,
+			  int *ret_error, enum target_fate *ret_fate, struct err *err);
+	/* The same of another image, of the same size: slower, as all of it is compared. */
 	int (*load)(struct target *t, int image_fd, int *ret_error, enum target_fate *ret_fate,
 		    struct err *err);
+	/* TARGET_RECORD, opened to record: a bit for each sector of 512 bytes, the lowest of a byte
+	 * first, that was read since the last load and that the state which read it had not written
+	 * before. Mounting, calls and unmounted disks since count, also those of a kernel that has
+	 * died: another disk with the same bytes in these sectors does the same. */
+	int (*disk_read)(struct target *t, struct buf *ret_sectors, struct err *err);
+	/* TARGET_RECORD: what unmounting leaves on the disk, as unmounted_disk: the pages that may
+	 * differ from those of mkfs, each once, in order, valid until the next call. */
+	int (*unmounted_pages)(struct target *t, const struct disk_page **ret, size_t *ret_count,
+			       int *ret_error, enum target_fate *ret_fate, struct err *err);
 	/* TARGET_CODE: what its states have run since it was opened (code_map.h), and the path of
 	 * the table of what that can be. ret_table may be NULL. */
 	struct code_map *(*code)(struct target *t, struct buf *ret_table);
