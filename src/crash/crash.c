@@ -29,6 +29,7 @@ void crash_close(struct crash_session *s)
 	state_free(&s->start);
 	hash_map_free(&s->images);
 	buf_free(&s->not_judged_for);
+	free(s->causes);
 }
 
 /* ---- carrying out ---- */
@@ -132,15 +133,22 @@ void crash_violation_free(struct crash_violation *v)
 		tree_free(&v->uninterrupted);
 }
 
+/* Was a write lost that had been asked for before the promising call returned? */
+static bool violation_is_unflushed(const struct crash_violation *v, const struct crash_case *c)
+{
+	for (size_t i = 0; v->point.lost && v->broken.what && i < v->point.at; i++)
+		if (v->point.lost[i] && c->events.events[i].calls < v->broken.step)
+			return true;
+	return false;
+}
+
 static void violation_sign(struct crash_violation *v, const struct crash_case *c)
 {
-	const char *promised = "none";
-
-	if (v->broken.step)
-		promised = op_table[op_table[c->calls[v->broken.step - 1].op].base].name;
-	if (v->broken.what)
-		snprintf(v->signature, sizeof(v->signature), "LOST %s %s%s", promised,
-			 v->broken.what,
+	v->unflushed = violation_is_unflushed(v, c);
+	if (v->unflushed)
+		snprintf(v->signature, sizeof(v->signature), "LOST not flushed");
+	else if (v->broken.what)
+		snprintf(v->signature, sizeof(v->signature), "LOST %s%s", v->broken.what,
 			 v->end == RECOVERY_INTERRUPTED ? " (crash during recovery)" : "");
 	else
 		snprintf(v->signature, sizeof(v->signature), "RECOVERY %s",
@@ -221,13 +229,13 @@ static bool second_judge(void *to, const struct crash_point *p, const struct pag
 {
 	struct second_crash *second = to;
 	struct crash_session *s = second->x->s;
-	uint64_t before = s->recovery.memo_hits;
+	uint64_t before = s->recovery.recoveries;
 	struct crash_violation v = { 0 };
 	const struct recovered *r;
 	int status = recovery_of(&s->recovery, &second->x->c->store, d, &r, second->x->err);
 
 	s->figures.recovery_states++;
-	s->figures.recovery_skipped += s->recovery.memo_hits - before;
+	s->figures.recovery_skipped += s->recovery.recoveries == before;
 	if (status) {
 		second->x->status = status;
 		return false;
