@@ -100,6 +100,17 @@ static bool leads_to(const struct check *x, size_t step, uint64_t dir, uint64_t 
 	return false;
 }
 
+/* Was the object itself promised? A durable name of one that was not says nothing. */
+static bool is_durable(const struct check *x, uint64_t ino)
+{
+	if (inode_at(x, x->base, ino))
+		return true;
+	for (size_t i = x->base + 1; i <= x->done; i++)
+		if (x->p->steps[i].promise.ino == ino && x->p->steps[i].promise.kind >= PROMISE_INODE)
+			return true;
+	return false;
+}
+
 /* Does a promise about an object keep this name: does it mean the object or lead to it, or did it
  * once mean the object? */
 static bool promise_keeps_name(const struct check *x, size_t step, const struct promise *promise,
@@ -109,7 +120,7 @@ static bool promise_keeps_name(const struct check *x, size_t step, const struct 
 	const struct inode *inode = inode_at(x, step, now);
 
 	if (promise->kind == PROMISE_INODE && promise->ino == dir)
-		return true;
+		return x->p->rules.fsync_keeps_names || !now || is_durable(x, now);
 	if (!x->p->rules.fsync_keeps_names || promise->kind < PROMISE_INODE)
 		return false;
 	if (now == promise->ino)
@@ -283,7 +294,8 @@ static size_t first_step_of(const struct check *x, uint64_t ino, size_t from)
 	return from;
 }
 
-/* A write in progress may have made the file longer by a part of it. */
+/* A write in progress may have made the file longer by a part of it; where nothing is in order, by
+ * a block that the checker finds. */
 static bool size_allowed(struct check *x, uint64_t ino, uint64_t size)
 {
 	size_t floor = size_floor(x, ino), first = first_step_of(x, ino, floor);
@@ -297,7 +309,9 @@ static bool size_allowed(struct check *x, uint64_t ino, uint64_t size)
 
 		if (!inode)
 			break;
-		if (size == inode->size || (before < size && size < inode->size))
+		if (size == inode->size || (before < size && size < inode->size) ||
+		    (x->p->rules.stale_data && size > inode->size && i > floor &&
+		     size - inode->size < TREE_BLOCK))
 			return true;
 		before = inode->size;
 	}
