@@ -1,6 +1,6 @@
 /* dm_log_writes.h -- logs of the kernel's dm-log-writes, read and written.
  *
- * A superblock, then entries, each in a sector of its own and followed by the data of a write. What
+ * A superblock, then entries, each in a separate sector and followed by the data of a write. What
  * replays such logs (replay-log of xfstests) can be given ours, and we theirs. */
 #ifndef STORAGE_DM_LOG_WRITES_H
 #define STORAGE_DM_LOG_WRITES_H

@@ -16,6 +16,7 @@
 #include "channel/request.h"
 #include "model/model.h"
 #include "op/op.h"
+#include "storage/recorder.h"
 #include "tree/tree.h"
 
 struct channel_client;
@@ -107,7 +108,8 @@ struct target_kind {
 	int (*fresh_disk)(struct target *t, struct image *ret, struct err *err);
 	int (*image)(struct target *t, const char *path, struct err *err);
 	/* TARGET_RECORD, opened to record: the image as mkfs left it, and what was written since
-	 * (struct disk_record). The descriptor is the target's. */
+	 * (struct disk_record); after a load, what was written to the loaded image. The descriptor
+	 * is the target's. */
 	int (*recorded)(struct target *t, int *ret_image_fd, struct buf *out, struct err *err);
 	/* TARGET_RECORD: another image, of the same size, is mounted until the next reset or
 	 * restore. What mounting it answers is an errno in *ret_error; 0: it is there. */
@@ -155,7 +157,8 @@ struct target_options {
 	unsigned fields_off;     /* enum tree_field to leave out, besides those it lacks */
 	const struct learned_list *learned; /* what it lacks, or NULL */
 	bool overlaps;                      /* calls are made at the same time: use all CPUs */
-	bool record; /* what is written to the disk, where it can be (TARGET_RECORD) */
+	bool record; /* what is written to the disk, where it can be (TARGET_RECORD), */
+	enum recorder_means record_by; /* and on the host how; 0: as is best */
 };
 
 /* "reffs", "reffs!FAULT", "dir:PATH", "ext4", "kernel:ext4", "kernel:ext4@6.1",
