@@ -12,18 +12,22 @@ struct err;
 struct image;
 struct recorder;
 
+/* How requests are seen. The best is the fastest that works. */
 enum recorder_means {
-	RECORDER_ANY,
+	RECORDER_BEST,
+	RECORDER_BPF,  /* by a program in the kernel (disk_tracer.h) */
 	RECORDER_FUSE, /* the device is on a file whose server we are (fuse_disk.h) */
 };
 
-/* What this machine lacks for it, as a sentence; empty if nothing. */
-void recorder_lacks(struct buf *out);
+/* Whether any works here, as far as that is known without trying. */
+bool recorder_possible(void);
 
 /* ---- the checker ---- */
 
 int recorder_open(struct recorder **ret, enum recorder_means means, struct err *err);
 void recorder_close(struct recorder *r); /* NULL is none */
+/* How it records: "BPF"; or "FUSE", and why not by BPF, where the best was asked for. */
+void recorder_describe(const struct recorder *r, struct buf *out);
 /* For a process that is to be forked now. The log is empty once it mounts. */
 int recorder_start(struct recorder *r, const struct image *image, struct err *err);
 /* The descriptor that process is to keep; -1: none. */
@@ -45,6 +49,8 @@ int recorder_copy(struct recorder *r, struct buf *out, struct err *err);
 /* As loop_attach() does. `place` is a directory of a private mount namespace. */
 int recorder_attach(struct recorder *r, const char *place, struct buf *device, int *ret_loop_fd,
 		    struct err *err);
+/* The disk as a file, for what needs no device; only by FUSE. */
+int recorder_attach_file(struct recorder *r, const char *place, int *ret_fd, struct err *err);
 /* Before mounting, while the device is not used. */
 void recorder_begin(struct recorder *r);
 /* A call has returned. */

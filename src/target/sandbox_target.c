@@ -170,13 +170,18 @@ static int sandbox_target_need_disk(const struct target *t, const char *what, st
 
 /* ---- what is written to the disk ---- */
 
-int sandbox_target_record(struct target *t, const struct target_options *options, struct err *err)
+int sandbox_target_record(struct target *t, const struct target_options *options,
+			  enum recorder_means means, struct err *err)
 {
 	struct sandbox_target *s = t->own;
+	int ret;
 
 	if (!options->record || !(t->caps & TARGET_RECORD))
 		return 0;
-	return recorder_open(&s->recorder, options->record_by, err);
+	ret = recorder_open(&s->recorder, means, err);
+	if (!ret)
+		recorder_describe(s->recorder, &t->recorder);
+	return ret;
 }
 
 int sandbox_target_attach_disk(struct sandbox_target *s, const char *place, struct buf *device,
@@ -189,7 +194,7 @@ int sandbox_target_attach_disk(struct sandbox_target *s, const char *place, stru
 
 int sandbox_target_prepare_disk(struct sandbox_target *s, int loop_fd, struct err *err)
 {
-	int ret = loop_forget(loop_fd, err);
+	int ret = loop_fd < 0 ? 0 : loop_forget(loop_fd, err);
 
 	if (!ret && s->recorder)
 		recorder_begin(s->recorder);
@@ -239,7 +244,9 @@ static int sandbox_target_mount_failed(const struct sandbox_target *s, int failu
 				       const struct err *why, int *ret_error,
 				       enum target_fate *ret_fate, struct err *err)
 {
-	if (sandbox_alive(s->sandbox) && !failure_is_ours(failure)) {
+	bool ours = failure_is_ours(failure) || failure == -EUSERS || failure == -ETIMEDOUT;
+
+	if (sandbox_alive(s->sandbox) && !ours) {
 		*ret_error = -failure;
 		return 0;
 	}

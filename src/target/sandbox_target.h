@@ -39,7 +39,8 @@ int sandbox_target_open_root(const char *mount, const char *name, int *ret_root_
  * that was asked for. */
 int sandbox_target_attach_disk(struct sandbox_target *s, const char *place, struct buf *device,
 			       int *ret_loop_fd, struct err *err);
-/* Inside a sandbox, before the disk is mounted: what else was put there is seen. */
+/* Inside a sandbox, before the disk is mounted: what else was put there is seen. loop_fd may be -1.
+ */
 int sandbox_target_prepare_disk(struct sandbox_target *s, int loop_fd, struct err *err);
 /* Namespaces for a sandbox that mounts. */
 unsigned sandbox_target_namespaces(void);
@@ -47,8 +48,9 @@ unsigned sandbox_target_namespaces(void);
 /* Capabilities that come with a disk or with privilege. */
 unsigned sandbox_target_caps(const struct target_description *d);
 
-/* Before it is started: what is written to the disk is to be recorded. */
-int sandbox_target_record(struct target *t, const struct target_options *options, struct err *err);
+/* Before it is started: what is written to the disk is recorded if that is asked for. */
+int sandbox_target_record(struct target *t, const struct target_options *options,
+			  enum recorder_means means, struct err *err);
 
 int sandbox_target_clear(struct target *t, struct err *err);
 int sandbox_target_save(struct target *t, uint64_t key, struct err *err);

@@ -143,6 +143,7 @@ struct target {
 	uint64_t saved_bytes;         /* of memory that a saved state takes, about; 0: little */
 	struct learned_list *learned; /* what it was found to lack; NULL: it was not probed */
 	struct recent_calls *recent;  /* for seek_space; NULL: it cannot be asked for */
+	struct buf recorder;          /* how writes are recorded (recorder_describe), if they are */
 	struct buf report;            /* what the last fsck or seek_space has to say */
 	struct buf fresh_report;      /* what the checker says of a fresh disk, */
 	bool fresh_is_clean;          /* once it was asked and found it clean */

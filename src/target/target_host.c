@@ -61,17 +61,14 @@ static void host_lacks(const struct target_description *d, struct buf *out)
 
 static unsigned host_caps(const struct target_description *d)
 {
-	struct buf lacks = BUF_INIT;
 	unsigned caps = sandbox_target_caps(d);
 
 	if (d->mkfs) /* otherwise nothing outlives the mount */
 		caps |= TARGET_REMOUNT;
 	if (disk_wanted(d))
 		caps |= TARGET_SPACE;
-	recorder_lacks(&lacks);
-	if (disk_wanted(d) && !lacks.len)
+	if (disk_wanted(d) && recorder_possible())
 		caps |= TARGET_RECORD;
-	buf_free(&lacks);
 	return caps;
 }
 
@@ -157,7 +154,7 @@ static int host_open(struct target *t, const struct target_description *d,
 	if (disk_wanted(d))
 		ret = disk_make(&h->base.disk, d, err);
 	if (!ret)
-		ret = sandbox_target_record(t, options, err);
+		ret = sandbox_target_record(t, options, options->record_by, err);
 	if (!ret)
 		ret = host_start(t, err);
 	if (ret)

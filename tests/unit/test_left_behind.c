@@ -147,7 +147,7 @@ static void nothing_is_left_of_a_disk(void **state)
 static void nothing_is_left_of_recorded_disks(void **state)
 {
 	static const char *const specs[] = { "ext4", "xfs", "btrfs" };
-	static const enum recorder_means means[] = { RECORDER_FUSE };
+	static const enum recorder_means means[] = { RECORDER_FUSE, RECORDER_BPF };
 
 	for (size_t k = 0; k < ARRAY_LEN(means) * ARRAY_LEN(specs); k++) {
 		struct target_options options = { .record = true,
