@@ -273,6 +273,7 @@ static _Noreturn void server_begin(struct disk_server *s, pid_t owner)
 	setsid();
 	descriptors_keep(kept, ARRAY_LEN(kept));
 	prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);
+	recording_hold(s->recording);
 	server_run(s, owner);
 }
 

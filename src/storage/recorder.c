@@ -91,6 +91,11 @@ void recorder_started(struct recorder *r)
 	fuse_disk_handed_over(&r->disk);
 }
 
+pid_t recorder_server(const struct recorder *r)
+{
+	return r->disk.server;
+}
+
 void recorder_stop(struct recorder *r)
 {
 	fuse_disk_stop(&r->disk);
@@ -149,6 +154,11 @@ void recorder_begin(struct recorder *r)
 	if (r->tracer)
 		disk_tracer_collect(r->tracer);
 	recording_begin(r->recording);
+}
+
+bool recorder_is_gone(struct recorder *r)
+{
+	return !r->tracer && !recording_is_held(r->recording);
 }
 
 void recorder_mark(struct recorder *r)

@@ -6,6 +6,7 @@
 #define STORAGE_RECORDER_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct buf;
 struct err;
@@ -34,6 +35,8 @@ int recorder_start(struct recorder *r, const struct image *image, struct err *er
 int recorder_fd(const struct recorder *r);
 /* Once it has attached the device. */
 void recorder_started(struct recorder *r);
+/* The process that serves the disk; 0: none does. */
+pid_t recorder_server(const struct recorder *r);
 /* After its end. */
 void recorder_stop(struct recorder *r);
 
@@ -53,6 +56,8 @@ int recorder_attach(struct recorder *r, const char *place, struct buf *device, i
 int recorder_attach_file(struct recorder *r, const char *place, int *ret_fd, struct err *err);
 /* Before mounting, while the device is not used. */
 void recorder_begin(struct recorder *r);
+/* Whether what serves the disk is gone: the disk answers errors, which are not its own. */
+bool recorder_is_gone(struct recorder *r);
 /* A call has returned. */
 void recorder_mark(struct recorder *r);
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +17,7 @@ enum { LOG_MAX = 192 << 20, WHY_MAX = 128 };
 
 struct recording {
 	pthread_mutex_t lock;  /* of those who add; one may be killed while it has it */
+	pthread_mutex_t alive; /* of who serves the disk, for life */
 	_Atomic uint64_t size; /* what is before is whole */
 	_Atomic bool restart;
 	_Atomic bool spoilt;
@@ -37,6 +37,7 @@ int recording_new(struct recording **ret, struct err *err)
 	pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
 	pthread_mutexattr_setrobust(&shared, PTHREAD_MUTEX_ROBUST);
 	pthread_mutex_init(&r->lock, &shared);
+	pthread_mutex_init(&r->alive, &shared);
 	pthread_mutexattr_destroy(&shared);
 	*ret = r;
 	return 0;
@@ -61,6 +62,23 @@ static void recording_lock(struct recording *r)
 		pthread_mutex_consistent(&r->lock);
 		recording_spoil(r, "a process that recorded writes was killed");
 	}
+}
+
+void recording_hold(struct recording *r)
+{
+	if (pthread_mutex_lock(&r->alive) == EOWNERDEAD)
+		pthread_mutex_consistent(&r->alive);
+}
+
+bool recording_is_held(struct recording *r)
+{
+	int error = pthread_mutex_trylock(&r->alive);
+
+	if (error == EOWNERDEAD)
+		pthread_mutex_consistent(&r->alive);
+	if (error != EBUSY)
+		pthread_mutex_unlock(&r->alive);
+	return error == EBUSY;
 }
 
 void recording_add(struct recording *r, uint32_t what, uint64_t offset, const void *data,

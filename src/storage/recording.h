@@ -5,6 +5,7 @@
 #ifndef STORAGE_RECORDING_H
 #define STORAGE_RECORDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,10 @@ void recording_free(struct recording *r); /* NULL is none */
 /* A request (enum disk_request, write_log.h); the data are a write's. */
 void recording_add(struct recording *r, uint32_t what, uint64_t offset, const void *data,
 		   uint32_t size);
+
+/* The calling process keeps the disk going from now until it ends; and whether it still does. */
+void recording_hold(struct recording *r);
+bool recording_is_held(struct recording *r);
 
 /* The log is to be empty again from the next mount on, and has then all that is written. */
 void recording_ask_restart(struct recording *r);

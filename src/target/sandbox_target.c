@@ -38,6 +38,22 @@ static void sandbox_target_called(void *own)
 	recorder_mark(s->recorder);
 }
 
+bool sandbox_target_lost_disk(void *own)
+{
+	const struct sandbox_target *s = own;
+
+	return s->recorder && recorder_is_gone(s->recorder);
+}
+
+int sandbox_target_report_lost_disk(void *own, struct err *err)
+{
+	if (!sandbox_target_lost_disk(own))
+		return 0;
+	return err_set(err, ECHILD,
+		       "the process that serves and records the disk was killed: by "
+		       "another process, or by the OOM killer");
+}
+
 /* The recorder is there before the sandbox that attaches the disk. */
 static int sandbox_target_start_recorder(struct sandbox_target *s, struct sandbox_ops *ops,
 					 struct err *err)
@@ -246,6 +262,8 @@ static int sandbox_target_mount_failed(const struct sandbox_target *s, int failu
 {
 	bool ours = failure_is_ours(failure) || failure == -EUSERS || failure == -ETIMEDOUT;
 
+	if (sandbox_target_report_lost_disk((void *)s, err))
+		return -ECHILD;
 	if (sandbox_alive(s->sandbox) && !ours) {
 		*ret_error = -failure;
 		return 0;

@@ -42,6 +42,11 @@ int sandbox_target_attach_disk(struct sandbox_target *s, const char *place, stru
 /* Inside a sandbox, before the disk is mounted: what else was put there is seen. loop_fd may be -1.
  */
 int sandbox_target_prepare_disk(struct sandbox_target *s, int loop_fd, struct err *err);
+/* Inside a sandbox: whether the process that serves the disk is gone, and as -ECHILD with the
+ * reason.
+ */
+bool sandbox_target_lost_disk(void *own);
+int sandbox_target_report_lost_disk(void *own, struct err *err);
 /* Namespaces for a sandbox that mounts. */
 unsigned sandbox_target_namespaces(void);
 

@@ -193,12 +193,14 @@ static bool fuse_gone(void *own)
 {
 	struct fuse_target *f = own;
 
-	return daemon_gone(f->mount.data);
+	return sandbox_target_lost_disk(f) || daemon_gone(f->mount.data);
 }
 
 static int fuse_gone_by_others(void *own, struct err *err)
 {
-	return daemon_killed(err);
+	int lost = sandbox_target_report_lost_disk(own, err);
+
+	return lost ? lost : daemon_killed(err);
 }
 
 /* What the daemon keeps elsewhere would stay there, also where we were ended between two mounts. */

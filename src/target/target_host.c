@@ -131,6 +131,8 @@ static int host_start(struct target *t, struct err *err)
 		.attach = host_attach,
 		.detach = host_detach,
 		.keeps = t->caps & TARGET_REMOUNT,
+		.gone = sandbox_target_lost_disk,
+		.gone_by_others = sandbox_target_report_lost_disk,
 	};
 
 	return sandbox_target_start(t, &ops, err);

@@ -1,8 +1,10 @@
 /* test_record.c -- what file systems of the running kernel write to their disk: recorded by each
  * means, it makes the disk from the image of mkfs, and any part of it can be mounted. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -281,6 +283,34 @@ static void the_best_means_is_chosen(void **state)
 		skip();
 }
 
+/* The process that serves the disk is killed: that is no answer of the file system. */
+static void kill_what_serves(struct pair *p)
+{
+	struct plan_step sync = { .call = pair_call(p, "sync()") };
+	struct plan_report end;
+	struct err err = { 0 };
+	pid_t server = recorder_server(own(p)->recorder);
+
+	pair_do(p, "mkdir(\"a\", 0755)");
+	kill(server, SIGKILL);
+	waitid(P_PID, (id_t)server, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
+	assert_int_equal(target_follow(p->target, &sync, 1, &end, &err), -ECHILD);
+	assert_non_null(strstr(err.text, "killed"));
+	begin_anew(p);
+	do_calls(p, ARRAY_LEN(calls));
+}
+
+static void a_killed_server_is_our_failure(void **state)
+{
+	static const char *const specs[] = { "ext4", "xfs", "fuse2fs" };
+	size_t done = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(specs); i++)
+		done += exercise_with(specs[i], RECORDER_FUSE, kill_what_serves);
+	if (!done)
+		skip();
+}
+
 /* Daemons that have the disk as a file. */
 static void daemons_are_recorded(void **state)
 {
@@ -302,6 +332,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_file_system_gives_an_errno),
 		cmocka_unit_test(a_restored_disk_has_no_record),
 		cmocka_unit_test(the_best_means_is_chosen),
+		cmocka_unit_test(a_killed_server_is_our_failure),
 		cmocka_unit_test(daemons_are_recorded),
 	};
 
