@@ -326,7 +326,7 @@ static int agent_call(struct agent *a, const struct call *c, struct outcome *ret
 	else
 		failed = agent_call_process(a, c, ret, err);
 	assay_settle();
-	assay_disk_mark();
+	assay_medium_mark();
 	assay_unwatch();
 	agent_report_new_code(a, a->shm->code.count - reached);
 	return failed;
@@ -341,11 +341,12 @@ static int agent_make_call(void *own, const struct call *c, struct outcome *ret,
 	return agent_call(a, c, ret, err);
 }
 
+/* Memory and files that a scan lacks are lacking in the kernel under test: its answer, not ours. */
 static int agent_scan(void *own, struct tree *ret, struct err *err)
 {
 	struct agent *a = own;
 
-	return tree_scan(a->scanner, a->root_fd, ret, err);
+	return tree_scan(a->scanner, a->root_fd, ret, err) ? -EIO : 0;
 }
 
 static bool agent_is_attached(void *own)
@@ -361,15 +362,18 @@ static bool agent_is_gone(void *own)
 	return false;
 }
 
-/* The disk is another image first, if there is one. */
-static int agent_load_image(struct agent *a, struct err *err)
+/* The pages on the channel, in place of those of the image. */
+static int agent_load_pages(struct agent *a, struct err *err)
 {
-	int fd = slot_open_image(a->shm), error;
+	const struct message *m = &a->shm->message;
+	const struct disk_page *pages = (const struct disk_page *)m->channel.data.at;
+	int error = 0;
 
-	if (fd == -ENOENT)
-		return 0;
-	error = fd < 0 ? fd : assay_disk_load(fd);
-	return error ? err_sys(err, -error, "cannot use the image") : 0;
+	for (size_t i = 0; i < m->page_count && !error; i++)
+		error = assay_medium_load(pages[i].page, pages[i].bytes);
+	if (!error && a->shm->records)
+		error = assay_medium_note_reads(a->shm->read_sectors, KERNEL_SHM_SECTORS_MAX);
+	return error ? err_sys(err, -error, "cannot load these pages of the disk") : 0;
 }
 
 /* Once, and only where it is wanted: what UBI keeps of it in memory is copied with every state. */
@@ -378,17 +382,21 @@ static int agent_prepare_flash(struct agent *a, struct err *err)
 	return strcmp(a->shm->source, flash_source) ? 0 : flash_make_volume(err);
 }
 
-static int agent_begin_recording(struct agent *a, struct err *err)
+static int agent_prepare_mount(struct agent *a, struct err *err)
 {
-	int error = a->shm->records ? assay_disk_record() : 0;
+	int error = agent_prepare_flash(a, err);
 
+	if (error)
+		return error;
+	assay_coverage_begin(a->shm->code.bits, CODE_BITS_MAX, &a->shm->code.count);
+	error = a->shm->records ? assay_medium_record() : 0;
 	return error ? err_sys(err, -error, "cannot record what is written") : 0;
 }
 
 static void agent_hand_over_record(struct channel *c)
 {
 	unsigned long size;
-	const void *record = assay_disk_recorded(&size);
+	const void *record = assay_medium_recorded(&size);
 
 	if (!record || !channel_fill(&c->data, record, size))
 		c->failure = err_set(&c->err, E2BIG, "nothing is recorded, or too much");
@@ -403,9 +411,9 @@ static void agent_hand_over_disk(struct agent *a, struct channel *c)
 	const void *bytes;
 
 	a->faults = no_faults;
-	a->shm->message.unmount_error = a->root_fd < 0 ? EIO : -agent_detach(a);
+	a->shm->message.disk_error = a->root_fd < 0 ? EIO : -agent_detach(a);
 	assay_settle();
-	for (; (bytes = assay_disk_changed(&page)); page++) {
+	for (; (bytes = assay_medium_changed(&page)); page++) {
 		struct disk_page *to = (struct disk_page *)at;
 
 		if ((size_t)(end - at) < sizeof(*to)) {
@@ -419,11 +427,19 @@ static void agent_hand_over_disk(struct agent *a, struct channel *c)
 	c->data.used = (size_t)(at - c->data.at);
 }
 
+/* Calls of a script and of a program are watched one by one, or may wait. */
+static bool is_watched(enum message_request request)
+{
+	return request != REQUEST_FOLLOW && request != REQUEST_PROGRAM;
+}
+
 static void agent_serve(struct agent *a)
 {
 	struct channel *c = &a->shm->message.channel;
 
 	channel_server_begin(&a->server);
+	if (is_watched(a->shm->message.request))
+		assay_watch();
 	switch (a->shm->message.request) {
 	case REQUEST_FOLLOW:
 		channel_server_follow(&a->server);
@@ -432,21 +448,19 @@ static void agent_serve(struct agent *a)
 		channel_server_observe(&a->server);
 		break;
 	case REQUEST_ATTACH:
-		assay_coverage_begin(a->shm->code.bits, CODE_BITS_MAX, &a->shm->code.count);
-		assay_watch();
-		if (!(c->failure = agent_load_image(a, &c->err)) &&
-		    !(c->failure = agent_prepare_flash(a, &c->err)) &&
-		    !(c->failure = agent_begin_recording(a, &c->err)))
+		if (!(c->failure = agent_prepare_mount(a, &c->err)))
 			c->failure = agent_attach(a, &c->err);
-		assay_unwatch();
+		break;
+	case REQUEST_LOAD:
+		if (!(c->failure = agent_load_pages(a, &c->err)) &&
+		    !(c->failure = agent_prepare_mount(a, &c->err)))
+			a->shm->message.disk_error = -agent_attach(a, NULL);
 		break;
 	case REQUEST_RECORD:
 		agent_hand_over_record(c);
 		break;
 	case REQUEST_DISK:
-		assay_watch();
 		agent_hand_over_disk(a, c);
-		assay_unwatch();
 		break;
 	case REQUEST_PROGRAM:
 		c->failure = agent_run_program(a, &c->err);
@@ -455,6 +469,7 @@ static void agent_serve(struct agent *a)
 		c->failure = err_set(&c->err, ENOSYS, "a kernel knows no such request");
 	}
 	assay_settle();
+	assay_unwatch();
 }
 
 static int agent_set_sysctls(const struct kernel_shm *shm)
@@ -500,6 +515,7 @@ static int agent_begin(struct agent *a, struct err *err)
 	int error;
 
 	assay_seed(kernel_shm_of(a)->seeded);
+	a->shm->medium_bytes = assay_medium_size();
 	error = agent_prepare(a);
 	a->server = (struct channel_server){
 		.message = &a->shm->message,

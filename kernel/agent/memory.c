@@ -5,6 +5,7 @@
  * takes, the data of all files, must not be what the file system then lacks. Blocks are freed to
  * lists by size, four sizes from one power of two to the next, and stay mapped. No call here
  * sleeps, and so the kernel's threads need no lock. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,13 +67,15 @@ static struct heap_block *heap_carve(unsigned long size)
 	return block;
 }
 
-static void *heap_alloc(unsigned long size)
+/* What no block has used before is zero. */
+static void *heap_alloc(unsigned long size, bool *ret_zero)
 {
 	unsigned long class = heap_class_of(size + sizeof(struct heap_block));
 	struct heap_block *block;
 
 	must(class < HEAP_CLASSES);
 	block = heap.unused[class];
+	*ret_zero = !block;
 	if (block)
 		heap.unused[class] = block->next;
 	else
@@ -83,7 +86,9 @@ static void *heap_alloc(unsigned long size)
 
 void *malloc(size_t size)
 {
-	return heap_alloc(size);
+	bool zero;
+
+	return heap_alloc(size, &zero);
 }
 
 void free(void *memory)
@@ -101,9 +106,13 @@ _Noreturn void must_failed(const char *condition, const char *file, int line)
 	assay_failed(condition);
 }
 
+/* A page that is not written to here is one that a copy of the kernel does not have to have. */
 void *must_alloc(unsigned long size)
 {
-	return memset(heap_alloc(size), 0, size);
+	bool zero;
+	void *memory = heap_alloc(size, &zero);
+
+	return zero ? memory : memset(memory, 0, size);
 }
 
 void *must_realloc(void *old, unsigned long size)
@@ -113,11 +122,11 @@ void *must_realloc(void *old, unsigned long size)
 	void *new;
 
 	if (!old)
-		return heap_alloc(size);
+		return malloc(size);
 	room = heap_class_size(block->class) - sizeof(*block);
 	if (size <= room)
 		return old;
-	new = memcpy(heap_alloc(size), old, room);
+	new = memcpy(malloc(size), old, room);
 	free(old);
 	return new;
 }

@@ -4,8 +4,6 @@
 #include "storage/write_log.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,18 +31,6 @@ struct kernel_shm *slot_enter(void)
 	shm = mmap((void *)at, sizeof(*shm), PROT_READ | PROT_WRITE,
 		   MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, ASSAY_SHM_FD, 0);
 	return shm == MAP_FAILED ? NULL : shm;
-}
-
-int slot_open_image(const struct kernel_shm *shm)
-{
-	char path[64];
-	long fd;
-
-	if (shm->image_fd < 0)
-		return -ENOENT;
-	snprintf(path, sizeof(path), "/proc/%u/fd/%d", shm->owner_pid, shm->image_fd);
-	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : (int)fd;
 }
 
 /* The owner may have gone before the copy asked to go with it. */

@@ -7,8 +7,6 @@
 
 /* The shm, which the owner has mapped and described; NULL: there is none. */
 struct kernel_shm *slot_enter(void);
-/* The image that the owner wants loaded, as a descriptor of the host; -ENOENT: none. */
-int slot_open_image(const struct kernel_shm *shm);
 /* Passes the turn to the owner and waits until it is back. Where the owner wants a copy, it is
  * the copy that returns, and this process continues to wait. */
 void slot_wait(struct kernel_shm *shm);

@@ -64,12 +64,15 @@ static inline _Bool assay_in_space(unsigned long address)
 
 /* Kernel side. */
 int assay_disk_add(void);
-int assay_disk_load(int fd); /* another image, which no process has open */
-int assay_disk_record(void); /* from now on */
-void assay_disk_mark(void);
-/* The first page from *page on that is not as in the first image; NULL: there is none. */
-const void *assay_disk_changed(unsigned long *page);
-const void *assay_disk_recorded(unsigned long *ret_size); /* NULL: not recorded, or too much */
+/* The medium: a disk, or flash memory. */
+unsigned long assay_medium_size(void);
+int assay_medium_load(unsigned long page, const void *bytes); /* before anything has used it */
+int assay_medium_note_reads(void *bits, unsigned long limit); /* sectors, from now on */
+int assay_medium_record(void); /* from now on */
+void assay_medium_mark(void);
+/* The first page from *page on that is not as in the image; NULL: there is none. */
+const void *assay_medium_changed(unsigned long *page);
+const void *assay_medium_recorded(unsigned long *ret_size); /* NULL: not recorded, or too much */
 unsigned int assay_memory_held(struct assay_held *ret, unsigned int max); /* how many sorts */
 void assay_warn(const char *text);
 void assay_faults_arm(const struct assay_faults *armed);

@@ -47,11 +47,6 @@ static inline struct gendisk *compat_alloc_disk(void)
 	return g;
 }
 
-static inline struct block_device *file_bdev(struct file *file)
-{
-	return I_BDEV(file->f_mapping->host);
-}
-
 #endif
 
 #endif

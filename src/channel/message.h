@@ -26,12 +26,13 @@ enum message_request {
 	REQUEST_END,
 	REQUEST_PROGRAM,
 	REQUEST_DISK, /* what unmounting leaves on the disk; a kernel in a process */
+	REQUEST_LOAD, /* mounts a disk with other pages; the same */
 };
 
-/* A page of a disk, as REQUEST_DISK hands it over. */
+/* A page of a disk, as REQUEST_DISK and REQUEST_LOAD hand it over. */
 struct disk_page {
 	uint64_t page; /* its number */
-	char bytes[4096];
+	char bytes[DISK_PAGE_BYTES];
 };
 
 /* The text of the channel holds what steps point to, or a program. Its data holds the bytes of
@@ -52,7 +53,8 @@ struct message {
 	double program_seconds;
 	enum program_fate program_fate;
 	int program_status;
-	int unmount_error;    /* what unmounting answered; REQUEST_DISK */
+	size_t page_count;    /* in the data of the channel; REQUEST_LOAD */
+	int disk_error;       /* what unmounting or mounting answered; REQUEST_DISK, REQUEST_LOAD */
 	bool keeps_processes; /* REQUEST_DETACH: they are there again after the next attach */
 };
 

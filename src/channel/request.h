@@ -73,6 +73,13 @@ void program_report_free(struct program_report *r);
 
 enum { TARGET_RACE_MAX = 32 };
 
+/* A page of a disk that is not as mkfs left it, wherever its bytes are. */
+enum { DISK_PAGE_BYTES = 4096 };
+struct page_change {
+	uint64_t page; /* its number */
+	const void *bytes;
+};
+
 /* Whether a failure has nothing to do with the file system: a process of ours was killed or
  * starved, or memory, processes or descriptors ran out. Nothing can be judged then. */
 bool failure_is_ours(int failure);

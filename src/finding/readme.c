@@ -80,8 +80,8 @@ static void add_kernel(const struct target *t, const struct target_description *
 		buf_adds(&version, "Linux ");
 		kernels_version(d->argument, &version);
 		buf_adds(&version, " in a process (assay kernel)");
-	} else if (!strcmp(t->kind->name, "reffs")) {
-		buf_adds(&version, "none (RefFS runs in this program)");
+	} else if (t->kind->in_process) {
+		buf_adds(&version, "none (it runs in this program)");
 	} else if (!uname(&running)) {
 		buf_addf(&version, "%s %s %s, %s", running.sysname, running.release,
 			 running.machine, running.version);

@@ -369,9 +369,9 @@ void finding_repro_sh(const struct finding *f, const struct target *t, struct bu
 	const struct target_description *d = t ? t->description : NULL;
 
 	put_head(f, out);
-	if (d && !strcmp(t->kind->name, "reffs")) {
-		buf_adds(out, "echo 'cannot tell: RefFS inside Assay serves no programs; use assay "
-			      "replay' >&2\nexit 2\n");
+	if (d && t->kind->in_process) {
+		buf_adds(out, "echo 'cannot tell: a file system inside Assay serves no programs; "
+			      "use assay replay' >&2\nexit 2\n");
 		return;
 	}
 	if (d && put_target(t, d, out)) {

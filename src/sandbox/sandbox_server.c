@@ -471,6 +471,7 @@ static void server_serve(struct server *s)
 		break;
 	case REQUEST_RECORD:
 	case REQUEST_DISK:
+	case REQUEST_LOAD:
 		c->failure = err_set(&c->err, ENOTSUP, "the disk is not ours to watch");
 		break;
 	case REQUEST_PROGRAM:

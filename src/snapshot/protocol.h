@@ -29,6 +29,8 @@ enum {
 	KERNEL_SHM_SLOTS_MAX = 1 << 16,
 	KERNEL_SHM_CONSOLE_MAX = 64 << 10,
 	KERNEL_SHM_TEXT_MAX = 256,
+	KERNEL_SHM_SECTOR_BYTES = 512,
+	KERNEL_SHM_SECTORS_MAX = 1 << 23, /* of a disk whose reads are noted: 4 GiB */
 };
 
 /* What a kernel finds open, and how it ends where its agent fails or a call can never return. */
@@ -59,7 +61,6 @@ struct kernel_shm {
 	bool keeps;                        /* what is there survives unmounting */
 	unsigned fields;                   /* enum tree_field */
 	bool records;                      /* what is written to the disk, from mounting on */
-	int image_fd;                      /* the owner's: mounted instead of the disk; -1: none */
 
 	uint32_t fork_to;  /* slot of a copy to make, which takes on the request; 0: none */
 	uint32_t fork_pid; /* the copy's */
@@ -69,11 +70,25 @@ struct kernel_shm {
 
 	struct code_map code;
 
+	uint64_t medium_bytes; /* of its disk */
+	/* A bit for each sector that a state since the last REQUEST_LOAD has read and not written
+	 * before. Here, since a state that dies has read them, too. */
+	uint64_t read_sectors[KERNEL_SHM_SECTORS_MAX / 64];
+
 	struct turn
 		slots[KERNEL_SHM_SLOTS_MAX]; /* the client has it while parked; the first is 1 */
 	struct message message;
 	char text[MESSAGE_TEXT_MAX];
 	char data[MESSAGE_DATA_MAX];
 };
+
+/* Of read_sectors, as far as there are sectors. */
+static inline size_t kernel_shm_read_bytes(const struct kernel_shm *shm)
+{
+	uint64_t sectors = shm->medium_bytes / KERNEL_SHM_SECTOR_BYTES;
+
+	return sectors > KERNEL_SHM_SECTORS_MAX ? sizeof(shm->read_sectors)
+						: (sectors + 63) / 64 * sizeof(uint64_t);
+}
 
 #endif

@@ -270,7 +270,6 @@ static int kernel_shm_describe(struct kernel_shm *shm, const struct snapshots_op
 	memcpy(shm->sysctls, o->sysctls, sizeof(shm->sysctls));
 	shm->keeps = o->keeps;
 	shm->records = o->records;
-	shm->image_fd = -1;
 	shm->fields = o->fields;
 	shm->owner_pid = (uint32_t)getpid();
 	return 0;
@@ -468,15 +467,40 @@ int snapshots_recorded(struct snapshots *s, struct buf *out, struct err *err)
 	return 0;
 }
 
-int snapshots_load(struct snapshots *s, int image_fd, int *ret_error, enum target_fate *ret_fate,
-		   struct err *err)
+static bool snapshots_put_pages(struct message *m, const struct page_change *pages, size_t count)
 {
+	struct disk_page *to = (struct disk_page *)m->channel.data.at;
+
+	if (count > m->channel.data.max / sizeof(*to))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		to[i].page = pages[i].page;
+		memcpy(to[i].bytes, pages[i].bytes, sizeof(to[i].bytes));
+	}
+	m->page_count = count;
+	return true;
+}
+
+int snapshots_load(struct snapshots *s, const struct page_change *pages, size_t count,
+		   int *ret_error, enum target_fate *ret_fate, struct err *err)
+{
+	struct message *m = &s->shm->message;
+
 	snapshots_move_to(s, s->first);
-	s->shm->image_fd = image_fd;
-	*ret_fate = snapshots_send(s, REQUEST_ATTACH, BOOT_SECONDS);
-	s->shm->image_fd = -1;
-	*ret_error = *ret_fate == FATE_FINE && !s->failed ? -s->shm->message.channel.failure : 0;
-	return s->failed ? channel_failure(&s->client, err) : 0;
+	if (!snapshots_put_pages(m, pages, count))
+		return err_set(err, E2BIG, "%zu pages of a disk are too many to load", count);
+	memset(s->shm->read_sectors, 0, kernel_shm_read_bytes(s->shm));
+	m->disk_error = 0;
+	*ret_fate = snapshots_send(s, REQUEST_LOAD, channel_seconds(&s->client));
+	if (*ret_fate == FATE_FINE && m->alarm)
+		*ret_fate = FATE_ALARM;
+	*ret_error = fate_answers(*ret_fate) ? m->disk_error : 0;
+	return fate_answers(*ret_fate) ? channel_failure(&s->client, err) : 0;
+}
+
+void snapshots_read(const struct snapshots *s, struct buf *out)
+{
+	buf_add(out, (const char *)s->shm->read_sectors, kernel_shm_read_bytes(s->shm));
 }
 
 /* In a copy of the present state, which stays as it is. */
@@ -520,7 +544,7 @@ int snapshots_disk(struct snapshots *s, const struct disk_page **ret, size_t *re
 		*ret_fate = FATE_ALARM;
 	*ret = (const struct disk_page *)m->channel.data.at;
 	*ret_count = m->channel.data.used / sizeof(**ret);
-	*ret_error = m->unmount_error;
+	*ret_error = m->disk_error;
 	return r;
 }
 

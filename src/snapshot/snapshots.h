@@ -39,9 +39,13 @@ void snapshots_drop(struct snapshots *s, uint64_t key);
 void snapshots_reset(struct snapshots *s); /* to the fresh one */
 /* What was written to the disk from mounting on. */
 int snapshots_recorded(struct snapshots *s, struct buf *out, struct err *err);
-/* To a state that is not mounted, and there the image is. *ret_error: what mounting answered. */
-int snapshots_load(struct snapshots *s, int image_fd, int *ret_error, enum target_fate *ret_fate,
-		   struct err *err);
+/* Mounts the image with these pages in it, in a copy of the state that is not
+ * mounted. *ret_error: what mounting answered. What is recorded is what was written since. */
+int snapshots_load(struct snapshots *s, const struct page_change *pages, size_t count,
+		   int *ret_error, enum target_fate *ret_fate, struct err *err);
+/* A bit for each sector of the disk that was read, and not written before, since it was loaded: by
+ * all states since, also by one that has died. */
+void snapshots_read(const struct snapshots *s, struct buf *out);
 /* What unmounting leaves on the disk: the pages that differ from the image, valid until the next
  * request. *ret_error: what unmounting answered. */
 int snapshots_disk(struct snapshots *s, const struct disk_page **ret, size_t *ret_count,

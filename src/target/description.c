@@ -57,6 +57,7 @@ static const struct opt keys[] = {
 	ROW(command, OPT_TEXT, "daemon that serves it, with {mount}"),
 	ROW(backing, OPT_TEXT, "what the daemon keeps it in: image or dir"),
 	ROW(fsck, OPT_TEXT, "command that checks it, with {image}"),
+	ROW(repair, OPT_TEXT, "command that checks it and repairs what it finds, with {image}"),
 	ROW(fsck_clean, OPT_TEXT, "exit codes of a clean verdict"),
 	ROW(fsck_bad, OPT_TEXT, "exit codes of a bad verdict"),
 	ROW(programs, OPT_TEXT, "programs that its commands start, besides their first words"),
@@ -320,7 +321,7 @@ struct version description_kernel(const struct target_description *d)
 	struct buf text = BUF_INIT;
 	struct version version;
 
-	if (!strcmp(d->kind, "reffs"))
+	if (!strcmp(d->kind, "reffs") || !strcmp(d->kind, "journalfs"))
 		return KERNEL_CURRENT;
 	if (strcmp(d->kind, "kernel"))
 		return version_running();

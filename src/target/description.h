@@ -30,7 +30,7 @@ struct target_trait {
 struct target_description {
 	const char *name;     /* "ext4" */
 	const char *argument; /* the text after ':' or '@', or NULL */
-	const char *kind;     /* "host", "reffs", "dir", "fuse", "kernel" */
+	const char *kind;     /* "host", "reffs", "journalfs", "dir", "fuse", "kernel" */
 	const char *summary;  /* what it is, in a few words */
 	const char *fs;       /* type for mount(2) */
 	const char *source;   /* what is mounted, where that is no image */
@@ -39,6 +39,7 @@ struct target_description {
 	const char *command;  /* fuse: the daemon, with {mount} (appended where absent) */
 	const char *backing;  /* fuse: "image", "dir" or NULL: what saving copies */
 	const char *fsck;     /* command with {image} */
+	const char *repair;   /* the same, and it repairs what it finds */
 	const char *fsck_clean, *fsck_bad; /* exit codes: "0", "4 8" */
 	const char *programs;              /* that its commands start, besides their first words */
 	const char *packages;              /* Debian packages it needs */
@@ -58,8 +59,8 @@ void description_free(struct target_description *d);
 /* A deep copy. */
 void description_copy(struct target_description *to, const struct target_description *d);
 /* The version of the kernel that answers calls to it: of the one in the process, or of the running
- * one. What is no kernel's (RefFS) answers as the model's newest does. VERSION_NONE: the kernel is
- * not built. */
+ * one. What is no kernel's (RefFS, journalfs) answers as the model's newest does. VERSION_NONE: the
+ * kernel is not built. */
 struct version description_kernel(const struct target_description *d);
 /* Fields of the tree by their names, "nlink_dir xattr": enum tree_field. */
 int description_parse_fields(const char *names, unsigned *ret_fields, struct err *err);

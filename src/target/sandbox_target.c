@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -226,15 +227,19 @@ int sandbox_target_reset_disk(struct target *t, struct err *err)
 	return sandbox_target_put(t, s->disk.pristine, err);
 }
 
+static int sandbox_target_make_base(struct sandbox_target *s, struct err *err)
+{
+	return s->base.size ? 0 : disk_copy_fresh(&s->disk, &s->base, err);
+}
+
 int sandbox_target_recorded(struct target *t, int *ret_image_fd, struct buf *out, struct err *err)
 {
 	struct sandbox_target *s = t->own;
-	int ret = 0;
+	int ret;
 
 	if (!s->recorder)
 		return err_set(err, ENOTSUP, "%s: it was not opened to record", t->name);
-	if (!s->base.size)
-		ret = disk_copy_fresh(&s->disk, &s->base, err);
+	ret = sandbox_target_make_base(s, err);
 	if (!ret)
 		ret = recorder_copy(s->recorder, out, err);
 	if (!ret)
@@ -277,26 +282,55 @@ static int sandbox_target_mount_failed(const struct sandbox_target *s, int failu
 	return 0;
 }
 
-int sandbox_target_load(struct target *t, int image_fd, int *ret_error, enum target_fate *ret_fate,
-			struct err *err)
+/* Mounts what was put on the disk; the record begins with that. */
+static int sandbox_target_mount_loaded(struct target *t, int *ret_error, enum target_fate *ret_fate,
+				       struct err *err)
 {
 	struct sandbox_target *s = t->own;
 	struct err why = { 0 };
-	int failure, ret = sandbox_target_need_disk(t, "mounting an image", err);
+	int failure;
 
 	*ret_error = 0;
 	*ret_fate = FATE_FINE;
-	if (!ret)
-		ret = sandbox_target_unmount(t, err);
-	if (!ret)
-		ret = image_become(&s->disk.image, image_fd, err);
-	if (ret)
-		return ret;
 	if (s->recorder)
 		recorder_restart(s->recorder);
 	failure = sandbox_attach(s->sandbox, &why);
 	return failure ? sandbox_target_mount_failed(s, failure, &why, ret_error, ret_fate, err)
 		       : 0;
+}
+
+int sandbox_target_load(struct target *t, int image_fd, int *ret_error, enum target_fate *ret_fate,
+			struct err *err)
+{
+	struct sandbox_target *s = t->own;
+	int ret = sandbox_target_need_disk(t, "mounting an image", err);
+
+	if (!ret)
+		ret = sandbox_target_unmount(t, err);
+	if (!ret)
+		ret = image_become(&s->disk.image, image_fd, err);
+	return ret ? ret : sandbox_target_mount_loaded(t, ret_error, ret_fate, err);
+}
+
+int sandbox_target_load_pages(struct target *t, const struct page_change *pages, size_t count,
+			      int *ret_error, enum target_fate *ret_fate, struct err *err)
+{
+	struct sandbox_target *s = t->own;
+	int ret = sandbox_target_need_disk(t, "mounting an image", err);
+
+	for (size_t i = 0; i < count && !ret; i++)
+		if (pages[i].page >= s->disk.image.size / DISK_PAGE_BYTES)
+			ret = err_set(err, EINVAL, "a page to load lies behind the disk's end");
+	if (!ret)
+		ret = sandbox_target_make_base(s, err);
+	if (!ret)
+		ret = sandbox_target_unmount(t, err);
+	if (!ret)
+		ret = image_become(&s->disk.image, s->base.fd, err);
+	for (size_t i = 0; i < count && !ret; i++)
+		memcpy(s->disk.image.bytes + pages[i].page * DISK_PAGE_BYTES, pages[i].bytes,
+		       DISK_PAGE_BYTES);
+	return ret ? ret : sandbox_target_mount_loaded(t, ret_error, ret_fate, err);
 }
 
 /* ---- members of a kind ---- */

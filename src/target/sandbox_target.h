@@ -67,6 +67,8 @@ int sandbox_target_fresh_disk(struct target *t, struct image *ret, struct err *e
 int sandbox_target_image(struct target *t, const char *path, struct err *err);
 int sandbox_target_reset_disk(struct target *t, struct err *err);
 int sandbox_target_recorded(struct target *t, int *ret_image_fd, struct buf *out, struct err *err);
+int sandbox_target_load_pages(struct target *t, const struct page_change *pages, size_t count,
+			      int *ret_error, enum target_fate *ret_fate, struct err *err);
 int sandbox_target_load(struct target *t, int image_fd, int *ret_error, enum target_fate *ret_fate,
 			struct err *err);
 int sandbox_target_run_program(struct target *t, const char *source, double seconds,

@@ -22,6 +22,7 @@
 struct channel_client;
 struct checker;
 struct code_map;
+struct disk_page; /* channel/message.h */
 struct err;
 struct image;
 struct learned_list;
@@ -66,6 +67,7 @@ struct target_kind {
 	bool has_argument;   /* NAME:ARGUMENT, or NAME@ARGUMENT, means something */
 	bool learns;         /* what it lacks is to be found out, unless it is described */
 	bool has_faults;     /* NAME!FAULT is one that is broken on purpose */
+	bool in_process;     /* the model answers its calls: no kernel does, and no program can */
 	/* Whether it uses something of the user that only one run may use; NULL: never. */
 	bool (*is_single)(const struct target_description *d);
 	/* What it can do here, where it lacks nothing: enum target_cap. */
@@ -111,10 +113,25 @@ struct target_kind {
 	 * (struct disk_record); after a load, what was written to the loaded image. The descriptor
 	 * is the target's. */
 	int (*recorded)(struct target *t, int *ret_image_fd, struct buf *out, struct err *err);
-	/* TARGET_RECORD: another image, of the same size, is mounted until the next reset or
-	 * restore. What mounting it answers is an errno in *ret_error; 0: it is there. */
+	/* TARGET_RECORD: the disk as mkfs left it, but for these pages, is mounted until the next
+	 * load, reset or restore, and the record starts from empty. What mounting it answers is an
+	 * errno in *ret_error, where fate_answers(); 0: it is there. */
+	int (*load_pages)(struct target *t, const struct page_change *pages, size_t count,
+			  int *ret_error, enum target_fate *ret_fate, struct err *err);
+	/* The same of another image, of the same size: slower, as all of it is compared. */
 	int (*load)(struct target *t, int image_fd, int *ret_error, enum target_fate *ret_fate,
 		    struct err *err);
+	/* TARGET_RECORD, opened to record: a bit for each sector of 512 bytes, the lowest of a byte
+	 * first, that was read since the last load and that the state which read it had not written
+	 * before. Mounting, calls and unmounted disks since count, also those of a kernel that has
+	 * died: another disk with the same bytes in these sectors does the same. NULL: not known.
+	 */
+	int (*disk_read)(struct target *t, struct buf *ret_sectors, struct err *err);
+	/* TARGET_RECORD: what unmounting leaves on the disk, as unmounted_disk: the pages that may
+	 * differ from those of mkfs, each once, in order, valid until the next call. NULL: only
+	 * unmounted_disk. */
+	int (*unmounted_pages)(struct target *t, const struct disk_page **ret, size_t *ret_count,
+			       int *ret_error, enum target_fate *ret_fate, struct err *err);
 	/* TARGET_CODE: what its states have run since it was opened (code_map.h), and the path of
 	 * the table of what that can be. ret_table may be NULL. */
 	struct code_map *(*code)(struct target *t, struct buf *ret_table);
@@ -153,7 +170,7 @@ struct target {
 struct target_options {
 	double deadline_seconds; /* per call; 0: 10 */
 	const char *config;      /* an INI file with targets, or NULL */
-	const char *fault;       /* reffs, kernel: a fault to carry, or NULL */
+	const char *fault;       /* reffs, journalfs, kernel: a fault to carry, or NULL */
 	uint64_t space_bytes;    /* that calls may take of a disk of the user's; 0: the usual */
 	unsigned fields_off;     /* enum tree_field to leave out, besides those it lacks */
 	const struct learned_list *learned; /* what it lacks, or NULL */
@@ -162,8 +179,8 @@ struct target_options {
 	enum recorder_means record_by; /* and on the host how; 0: as is best */
 };
 
-/* "reffs", "reffs!FAULT", "dir:PATH", "ext4", "kernel:ext4", "kernel:ext4@6.1",
- * "kernel:ext4@NAME!BUG" or another described name, "fuse:COMMAND". */
+/* "reffs", "reffs!FAULT", "journalfs", "journalfs!FAULT", "dir:PATH", "ext4", "kernel:ext4",
+ * "kernel:ext4@6.1", "kernel:ext4@NAME!BUG" or another described name, "fuse:COMMAND". */
 /* Fails where there is no such target: -ENOENT, -EINVAL, or -EPERM where a description of it is
  * refused. One that lacks something here is one. */
 int target_check(const char *spec, const char *config, struct err *err);

@@ -197,5 +197,6 @@ const struct target_kind target_host = {
 	.image = sandbox_target_image,
 	.recorded = sandbox_target_recorded,
 	.load = sandbox_target_load,
+	.load_pages = sandbox_target_load_pages,
 	.run_program = sandbox_target_run_program,
 };

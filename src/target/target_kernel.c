@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -195,12 +196,52 @@ static int kernel_recorded(struct target *t, int *ret_image_fd, struct buf *out,
 	return snapshots_recorded(k->snapshots, out, err);
 }
 
-static int kernel_load(struct target *t, int image_fd, int *ret_error, enum target_fate *ret_fate,
-		       struct err *err)
+static int kernel_load_pages(struct target *t, const struct page_change *pages, size_t count,
+			     int *ret_error, enum target_fate *ret_fate, struct err *err)
 {
 	const struct kernel_target *k = t->own;
 
-	return snapshots_load(k->snapshots, image_fd, ret_error, ret_fate, err);
+	return snapshots_load(k->snapshots, pages, count, ret_error, ret_fate, err);
+}
+
+static int kernel_load(struct target *t, int image_fd, int *ret_error, enum target_fate *ret_fate,
+		       struct err *err)
+{
+	const struct image *fresh = &((const struct kernel_target *)t->own)->disk.image;
+	struct page_change *pages;
+	size_t count = 0;
+	char *bytes;
+	int r;
+
+	if (lseek(image_fd, 0, SEEK_END) != (off_t)fresh->size)
+		return err_set(err, EINVAL, "an image to load is not as large as the disk");
+	bytes = mmap(NULL, fresh->size, PROT_READ, MAP_PRIVATE, image_fd, 0);
+	if (bytes == MAP_FAILED)
+		return err_sys(err, errno, "cannot map an image");
+	pages = must_alloc(fresh->size / DISK_PAGE_BYTES * sizeof(*pages));
+	for (uint64_t at = 0; at < fresh->size; at += DISK_PAGE_BYTES)
+		if (memcmp(bytes + at, fresh->bytes + at, DISK_PAGE_BYTES) != 0)
+			pages[count++] = (struct page_change){ at / DISK_PAGE_BYTES, bytes + at };
+	r = kernel_load_pages(t, pages, count, ret_error, ret_fate, err);
+	free(pages);
+	munmap(bytes, fresh->size);
+	return r;
+}
+
+static int kernel_disk_read(struct target *t, struct buf *ret_sectors, struct err *err)
+{
+	const struct kernel_target *k = t->own;
+
+	snapshots_read(k->snapshots, ret_sectors);
+	return 0;
+}
+
+static int kernel_unmounted_pages(struct target *t, const struct disk_page **ret, size_t *ret_count,
+				  int *ret_error, enum target_fate *ret_fate, struct err *err)
+{
+	const struct kernel_target *k = t->own;
+
+	return snapshots_disk(k->snapshots, ret, ret_count, ret_error, ret_fate, err);
 }
 
 /* Those of the description, with the pages that the kernel in the process has written. */
@@ -210,7 +251,7 @@ static int kernel_unmounted_disk(struct target *t, struct image *ret, int *ret_e
 	const struct kernel_target *k = t->own;
 	const struct disk_page *pages;
 	size_t count;
-	int r = snapshots_disk(k->snapshots, &pages, &count, ret_error, ret_fate, err);
+	int r = kernel_unmounted_pages(t, &pages, &count, ret_error, ret_fate, err);
 
 	if (r || *ret_error || *ret_fate != FATE_FINE)
 		return r;
@@ -287,5 +328,8 @@ const struct target_kind target_kernel = {
 	.fresh_disk = kernel_fresh_disk,
 	.recorded = kernel_recorded,
 	.load = kernel_load,
+	.load_pages = kernel_load_pages,
+	.disk_read = kernel_disk_read,
+	.unmounted_pages = kernel_unmounted_pages,
 	.code = kernel_code,
 };

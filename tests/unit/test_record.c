@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -139,6 +140,32 @@ static void load(struct pair *p, int image_fd)
 		fail_msg("%s: fate %d, %s", p->target->name, fate, errno_name(error));
 }
 
+/* The same disk as the pages that differ. */
+static void load_pages(struct pair *p, int fresh_fd, int image_fd)
+{
+	size_t size = own(p)->disk.image.size, count = 0;
+	char *fresh = mmap(NULL, size, PROT_READ, MAP_SHARED, fresh_fd, 0);
+	char *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, image_fd, 0);
+	struct page_change *pages = calloc(size / DISK_PAGE_BYTES, sizeof(*pages));
+	struct page_change beyond = { size / DISK_PAGE_BYTES, bytes };
+	enum target_fate fate = FATE_DIED;
+	int error = -1;
+
+	assert_true(fresh != MAP_FAILED && bytes != MAP_FAILED && pages);
+	for (size_t at = 0; at < size; at += DISK_PAGE_BYTES)
+		if (memcmp(fresh + at, bytes + at, DISK_PAGE_BYTES))
+			pages[count++] = (struct page_change){ at / DISK_PAGE_BYTES, bytes + at };
+	assert_int_equal(p->target->kind->load_pages(p->target, pages, count, &error, &fate, NULL),
+			 0);
+	assert_int_equal(fate, FATE_FINE);
+	assert_int_equal(error, 0);
+	assert_int_equal(p->target->kind->load_pages(p->target, &beyond, 1, &error, &fate, NULL),
+			 -EINVAL);
+	munmap(fresh, size);
+	munmap(bytes, size);
+	free(pages);
+}
+
 /* A crash right behind the sync leaves what was synced; and recovery is recorded, too. */
 static void load_a_prefix(struct pair *p)
 {
@@ -158,6 +185,8 @@ static void load_a_prefix(struct pair *p)
 		load(p, crashed);
 		assert_true(hash_equal(synced, pair_seen(p)));
 	}
+	load_pages(p, image_fd, crashed);
+	assert_true(hash_equal(synced, pair_seen(p)));
 	disk = malloc(own(p)->disk.image.size);
 	recorded(p, &recovery);
 	counts = written_apply(&recovery, disk, own(p)->disk.image.size, 0);

@@ -1,0 +1,480 @@
+/* cmd_crash.c -- `assay crash TARGET`: does what was promised survive a power failure? */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "base/stop.h"
+#include "cli/command.h"
+#include "cli/jobs.h"
+#include "cli/operands.h"
+#include "cmd/summary.h"
+#include "crash/ace.h"
+#include "crash/crash_report.h"
+#include "crash/workload.h"
+#include "report/findings_text.h"
+
+static struct crash_settings {
+	struct opt_list workloads, view;
+	const char *out, *config, *known, *write_known;
+	uint64_t seed, jobs, sample, subsets, sector, findings;
+	double seconds, deadline;
+	int inputs, level, sanity;
+	bool json, during_recovery, in_place;
+	unsigned job; /* of several */
+} settings = {
+	.jobs = 1,
+	.sample = 1,
+	.subsets = 16,
+	.sector = 4096,
+	.findings = 100,
+	.deadline = 10,
+	.sanity = SANITY_NEW,
+};
+
+#define ROW(field) offsetof(struct crash_settings, field)
+
+static const struct opt opts[] = {
+	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|FILE",
+	  "what is done before the crash: all short workloads of so many operations, also "
+	  "seq-N-nested, or a script; may be repeated. Default: seq-1",
+	  0, 0 },
+	{ "inputs", OPT_CHOICE, ROW(inputs), "published|wide",
+	  "arguments of the generated workloads: those of ACE, or drawn from many", 0, 0 },
+	{ "in-place", OPT_FLAG, ROW(in_place), NULL,
+	  "generated workloads make the files they need directly before they use them, unsynced", 0,
+	  0 },
+	{ "sample", OPT_U64, ROW(sample), "N", "only one workload in N", 1, UINT64_MAX },
+	{ "view", OPT_LIST, ROW(view), "order|lost-one|only-one|subset|torn",
+	  "which crashes; may be repeated. Default: all", 0, 0 },
+	{ "subsets", OPT_U64, ROW(subsets), "N",
+	  "subset: how many for each group of writes without a flush between them", 1, 1 << 20 },
+	{ "sector", OPT_U64, ROW(sector), "BYTES",
+	  "torn: bytes that the disk writes as a whole", 512, 1 << 20 },
+	{ "during-recovery", OPT_FLAG, ROW(during_recovery), NULL,
+	  "crashes recovery, too, at every point, and repeats it: the result must be the same", 0,
+	  0 },
+	{ "level", OPT_CHOICE, ROW(level), "target|posix|ordered|strict",
+	  "what must survive: as the traits of the target say; only what POSIX promises; names "
+	  "and attributes of one moment; the whole tree of one moment",
+	  0, 0 },
+	{ "sanity", OPT_CHOICE, ROW(sanity), "none|new|all",
+	  "which recovered file systems are used, mounted again and checked by fsck: those with a "
+	  "new tree, or all",
+	  0, 0 },
+	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "stop after this time; 0 for no limit", 0,
+	  OPT_SECONDS_MAX },
+	{ "seed", OPT_U64, ROW(seed), "N", "of wide inputs and sampled subsets", 0, INT64_MAX },
+	{ "jobs", OPT_U64, ROW(jobs), "N", "workloads in parallel", 1, 1024 },
+	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS", "time limit of one call", 0,
+	  OPT_SECONDS_MAX },
+	{ "findings", OPT_U64, ROW(findings), "N", "stop after this number of different findings",
+	  1, 1000000 },
+	KNOWN_OPTS(struct crash_settings),
+	{ "out", OPT_TEXT, ROW(out), "DIR", "run directory; default: a new one in runs/", 0, 0 },
+	{ "config", OPT_TEXT, ROW(config), "FILE", "an INI file that describes targets", 0, 0 },
+	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
+	OPT_END,
+};
+
+/* ---- workloads ---- */
+
+/* One --workloads: a generator, or a script. */
+struct source {
+	const char *name;
+	bool generated;
+	struct ace ace;
+};
+
+static bool is_generator(const char *name, struct ace_options *ret)
+{
+	struct err none = { 0 };
+
+	return !ace_parse(ret, name, &none);
+}
+
+static void source_open(struct source *s, const char *name, uint64_t disk_bytes, bool in_place)
+{
+	struct ace_options o = {
+		.wide = settings.inputs == 1,
+		.in_place = in_place,
+		.seed = settings.seed,
+		.disk_bytes = disk_bytes,
+	};
+
+	*s = (struct source){ .name = name, .generated = is_generator(name, &o) };
+	if (s->generated)
+		ace_init(&s->ace, &o);
+}
+
+static void source_close(struct source *s)
+{
+	if (s->generated)
+		ace_free(&s->ace);
+}
+
+static int source_make(const struct source *s, uint64_t index, struct arena *arena,
+		       struct workload *ret, struct err *err)
+{
+	if (!s->generated)
+		return workload_read(ret, s->name, arena, err);
+	ace_workload(&s->ace, index, arena, ret);
+	return 0;
+}
+
+/* ---- the run ---- */
+
+struct crash_run {
+	struct crash_session session;
+	struct run *run;
+	uint64_t states_at_progress;
+	struct err *err;
+	int status;
+};
+
+static bool crash_is_over(const struct crash_run *x)
+{
+	return stop_requested || x->status < 0 ||
+	       json_array_size(x->run->findings) >= settings.findings ||
+	       (settings.seconds > 0 &&
+		clock_seconds() - x->run->started_seconds >= settings.seconds);
+}
+
+static void crash_show_progress(const struct crash_run *x)
+{
+	const struct crash_figures *f = &x->session.figures;
+	double seconds = clock_seconds() - x->run->started_seconds;
+
+	if (progress_wanted())
+		progress_show("%s: %.0f s, %" PRIu64 " workloads, %" PRIu64 " crash states (%.0f/s), "
+			      "%zu findings",
+			      x->run->target, seconds, f->workloads, f->crash_states,
+			      (double)f->crash_states / seconds,
+			      json_array_size(x->run->findings));
+}
+
+static bool crash_found(void *to, struct crash_case *c, const struct crash_violation *v)
+{
+	struct crash_run *x = to;
+
+	x->status = crash_report(&x->session, x->run, c, v, x->err);
+	return !crash_is_over(x);
+}
+
+static void crash_one(struct crash_run *x, const struct workload *w)
+{
+	struct crash_case c;
+	int judged = crash_execute(&x->session, w->calls, w->count, w->setup_count, &c, x->err);
+
+	if (judged > 0)
+		judged = crash_each(&x->session, &c, crash_found, x, x->err);
+	if (judged < 0)
+		x->status = judged;
+	crash_case_free(&c);
+}
+
+static void crash_source(struct crash_run *x, const struct source *s, uint64_t *number)
+{
+	uint64_t count = s->generated ? s->ace.count : 1;
+	struct arena arena = ARENA_INIT;
+
+	for (uint64_t i = 0; i < count && !crash_is_over(x); i++, ++*number) {
+		struct workload w;
+
+		if (*number % settings.sample ||
+		    *number / settings.sample % settings.jobs != settings.job)
+			continue;
+		x->status = source_make(s, i, &arena, &w, x->err);
+		if (!x->status) {
+			must_note("workload %s", w.name);
+			crash_one(x, &w);
+			crash_show_progress(x);
+		}
+		arena_reset(&arena);
+	}
+	arena_free(&arena);
+}
+
+static void set_count(json_t *o, const char *name, uint64_t count)
+{
+	json_object_set_new(o, name, json_integer((json_int_t)count));
+}
+
+static const char *const figure_names[] = {
+	"workloads",  "not_judged", "crash_states",      "unique_images",
+	"recoveries", "memo_hits",  "recoveries_checked", "recovery_states", "recovery_skipped",
+};
+
+static void crash_set_figures(struct run *run, const struct crash_session *s)
+{
+	const uint64_t figures[] = {
+		s->figures.workloads,   s->figures.not_judged,  s->figures.crash_states,
+		s->figures.unique_images, s->recovery.recoveries, s->recovery.memo_hits,
+		s->recovery.checked,    s->figures.recovery_states,
+		s->figures.recovery_skipped,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(figure_names); i++)
+		set_count(run->figures, figure_names[i], figures[i]);
+	if (s->not_judged_for.len)
+		json_object_set_new(run->figures, "not_judged_for",
+				    json_string(s->not_judged_for.data));
+}
+
+static uint64_t figure(const struct run *run, const char *name)
+{
+	return (uint64_t)json_integer_value(json_object_get(run->figures, name));
+}
+
+static void crash_print(const struct run *run)
+{
+	double seconds = clock_seconds() - run->started_seconds;
+	struct buf out = BUF_INIT;
+	uint64_t states = figure(run, "crash_states");
+
+	findings_text(run->findings, run->unconfirmed, false, &out);
+	buf_addf(&out,
+		 "%s: %" PRIu64 " workloads, %" PRIu64 " crash states in %.1f s (%.0f/s): %" PRIu64
+		 " different disks, %" PRIu64 " recoveries\n",
+		 run->target, figure(run, "workloads"), states, seconds, (double)states / seconds,
+		 figure(run, "unique_images"), figure(run, "recoveries"));
+	if (figure(run, "recovery_states"))
+		buf_addf(&out,
+			 "%" PRIu64 " crashes during recovery, %" PRIu64
+			 " of them known from an equal disk\n",
+			 figure(run, "recovery_states"), figure(run, "recovery_skipped"));
+	if (figure(run, "not_judged"))
+		buf_addf(&out, "%" PRIu64 " workloads were not judged; the first for: %s\n",
+			 figure(run, "not_judged"),
+			 json_string_value(json_object_get(run->figures, "not_judged_for")));
+	buf_addf(&out, "report: %s/report.html\n", run->dir);
+	fputs(out.data, stdout);
+	buf_free(&out);
+}
+
+static int crash_finish(struct run *run, int status, struct err *err)
+{
+	if (status < 0 && run->verdict == VERDICT_OK)
+		run->verdict = VERDICT_UNKNOWN;
+	/* A file system whose workloads all ended in another way was not checked. */
+	if (run->verdict == VERDICT_OK && !figure(run, "workloads"))
+		run->verdict = VERDICT_UNKNOWN;
+	status = summary_write(run, status, err);
+	if (settings.json) {
+		summary_print(run);
+	} else {
+		crash_print(run);
+		summary_print_known(run);
+	}
+	return status;
+}
+
+static struct crash_options crash_options(const struct target *t)
+{
+	struct crash_options o = {
+		.rules = persist_rules_of(&t->traits),
+		.during_recovery = settings.during_recovery,
+		.views = { .subsets = (unsigned)settings.subsets,
+			   .sector = (uint32_t)settings.sector,
+			   .seed = settings.seed },
+	};
+
+	if (settings.level)
+		o.rules.level = (enum persist_level)(settings.level - 1);
+	for (size_t i = 0; i < settings.view.count; i++)
+		for (enum view v = 0; v < VIEWS; v++)
+			if (!strcmp(settings.view.items[i], view_names[v]))
+				o.views.views |= 1u << v;
+	if (!settings.view.count)
+		o.views.views = (1u << VIEWS) - 1;
+	return o;
+}
+
+static int crash_workloads(struct target *t, struct run *run, struct err *err)
+{
+	struct crash_run x = { .run = run, .err = err };
+	struct crash_options o = crash_options(t);
+	const char *usual = "seq-1";
+	size_t count = settings.workloads.count ? settings.workloads.count : 1;
+	uint64_t number = 0;
+	int status = crash_open(&x.session, t, &o, (enum sanity)settings.sanity, err);
+
+	if (status)
+		return status;
+	for (size_t i = 0; i < count && !crash_is_over(&x); i++) {
+		struct source s;
+
+		source_open(&s, settings.workloads.count ? settings.workloads.items[i] : usual,
+			    x.session.recovery.base.size, settings.in_place);
+		crash_source(&x, &s, &number);
+		source_close(&s);
+	}
+	progress_end();
+	crash_set_figures(run, &x.session);
+	crash_close(&x.session);
+	return x.status;
+}
+
+static int crash_target(const char *name, struct err *err)
+{
+	struct target_options options = { .config = settings.config,
+					  .deadline_seconds = settings.deadline,
+					  .record = true };
+	struct target *t;
+	struct run run;
+	int status, code = EXIT_UNKNOWN;
+
+	if (target_open(&t, name, &options, err))
+		return EXIT_UNKNOWN;
+	if (!(t->caps & TARGET_RECORD)) {
+		err_set(err, ENOTSUP, "%s: what it writes to its disk cannot be recorded", name);
+	} else if (!run_open(&run, "crash", name, settings.out, settings.seed, err)) {
+		stop_catch_signals();
+		status = run_read_known(&run, settings.known, err);
+		known_ask(&run.known, name, KNOWN_SIGNATURES | KNOWN_GROUPS, false);
+		if (!status)
+			status = crash_workloads(t, &run, err);
+		status = crash_finish(&run, status, err);
+		if (!status)
+			status = summary_write_known(&run, settings.write_known, err);
+		code = summary_code(&run, status);
+		run_free(&run);
+	}
+	target_close(t);
+	return code;
+}
+
+/* ---- several processes ---- */
+
+static int crash_job(void *to, unsigned number, const char *dir, struct err *err)
+{
+	settings.job = number;
+	settings.out = dir;
+	settings.write_known = NULL;
+	settings.json = true;
+	return crash_target(to, err);
+}
+
+static int crash_merge_job(struct run *run, unsigned job, struct err *err)
+{
+	char path[PATH_MAX], subdir[32];
+	json_t *summary, *why;
+
+	snprintf(subdir, sizeof(subdir), "job-%u", job);
+	snprintf(path, sizeof(path), "%.4000s/%s/run.json", run->dir, subdir);
+	summary = json_load_file(path, 0, NULL);
+	if (!summary)
+		return err_set(err, EINVAL, "%s: cannot be read", path);
+	run_merge(run, summary, subdir);
+	for (size_t i = 0; i < ARRAY_LEN(figure_names); i++)
+		set_count(run->figures, figure_names[i],
+			  figure(run, figure_names[i]) +
+				  (uint64_t)json_integer_value(
+					  json_object_get(summary, figure_names[i])));
+	why = json_object_get(summary, "not_judged_for");
+	if (why)
+		json_object_set(run->figures, "not_judged_for", why);
+	json_decref(summary);
+	return 0;
+}
+
+static int crash_jobs(const char *target, struct err *err)
+{
+	struct job job = { .work = crash_job, .to = (void *)target };
+	struct run all;
+	int status, code;
+
+	if (run_open(&all, "crash", target, settings.out, settings.seed, err))
+		return EXIT_UNKNOWN;
+	stop_catch_signals();
+	status = run_read_known(&all, settings.known, err);
+	if (!status)
+		status = jobs_run(&all, (unsigned)settings.jobs, &job, err);
+	for (unsigned i = 0; i < settings.jobs && !status; i++)
+		status = crash_merge_job(&all, i, err);
+	status = crash_finish(&all, status, err);
+	if (!status)
+		status = summary_write_known(&all, settings.write_known, err);
+	code = summary_code(&all, status);
+	run_free(&all);
+	return code;
+}
+
+/* ---- the command line ---- */
+
+static int crash_check_names(const char *target, struct err *err)
+{
+	int code = operand_target(target, settings.config, err);
+
+	for (size_t i = 0; !code && i < settings.workloads.count; i++) {
+		struct ace_options any;
+
+		if (!is_generator(settings.workloads.items[i], &any))
+			code = operand_file(settings.workloads.items[i], err);
+	}
+	for (size_t i = 0; !code && i < settings.view.count; i++) {
+		enum view v = 0;
+
+		while (v < VIEWS && strcmp(settings.view.items[i], view_names[v]))
+			v++;
+		if (v == VIEWS) {
+			err_set(err, EINVAL, "--view: there is no view %s", settings.view.items[i]);
+			code = EXIT_USAGE;
+		}
+	}
+	if (!code)
+		code = operand_new_directory(settings.out, err);
+	return code ? code : operand_known(settings.known, settings.write_known, err);
+}
+
+static int run_crash(int argc, char **argv, struct err *err)
+{
+	int code;
+
+	if (argc != 2) {
+		err_set(err, EINVAL, argc < 2 ? "no target given" : "more than one target given");
+		return EXIT_USAGE;
+	}
+	code = crash_check_names(argv[1], err);
+	if (code)
+		return code;
+	settings.jobs = jobs_on(argv[1], settings.config, (unsigned)settings.jobs);
+	return settings.jobs == 1 ? crash_target(argv[1], err) : crash_jobs(argv[1], err);
+}
+
+const struct command command_crash = {
+	.name = "crash",
+	.usage = "TARGET",
+	.summary = "check what survives a power failure",
+	.text = "Runs short workloads on the target, and records every request to its disk. From\n"
+		"these, builds the disks that a power failure could have left at any moment. Mounts\n"
+		"each of them and compares what is there with what must have survived: what was\n"
+		"written before fsync, fdatasync, sync or a synchronous write returned, and\n"
+		"whatever else the file system promises.\n"
+		"\n"
+		"A crash loses some of the writes since the last flush. The views, from the\n"
+		"easiest to explain to the hardest: _order_ (nothing is lost: every write up to a\n"
+		"moment), _lost-one_ (all but one write since the last flush), _only-one_ (only one\n"
+		"of them), _subset_ (any of them), _torn_ (the last write reaches the disk in part).\n"
+		"A finding is reported in the first view that shows it.\n"
+		"\n"
+		"A recovered file system must also be sound: everything can be read, files and\n"
+		"directories can be made and removed in every directory, mounting it again changes\n"
+		"nothing, and fsck finds no error.\n"
+		"\n"
+		"The generated workloads are those of ACE: sequences of one to three operations\n"
+		"out of thirteen on few files, each followed by fsync, fdatasync, sync or nothing.\n"
+		"A script of calls works as well; what precedes a line \"# run\" is set up before the\n"
+		"first crash.\n"
+		"\n" KNOWN_TEXT
+		"\n"
+		"Exit status: 0 nothing lost, 1 findings, 2 could not tell.",
+	.opts = opts,
+	.settings = &settings,
+	.run = run_crash,
+};
