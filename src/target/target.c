@@ -204,6 +204,7 @@ static void target_free(struct target *t)
 {
 	recent_calls_free(t->recent);
 	free(t->learned);
+	buf_free(&t->recorder);
 	buf_free(&t->report);
 	buf_free(&t->fresh_report);
 	description_free(t->description);
