@@ -60,6 +60,8 @@ static const char *signature_how(const struct fact *fact, const struct tree *exp
 	const struct inode *e = tree_inode(expected, fact_inode(expected, fact->path));
 	const struct inode *s = tree_inode(seen, fact_inode(seen, fact->path));
 
+	if (fact->by_name)
+		return "by one name";
 	if (!e || !s)
 		return "";
 	switch (fact->kind) {

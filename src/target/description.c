@@ -76,6 +76,7 @@ static const struct {
 	{ "rdev", TREE_RDEV },           { "flags", TREE_FLAGS },
 	{ "times", TREE_TIMES },         { "symlink_mode", TREE_SYMLINK_MODE },
 	{ "entry_ino", TREE_ENTRY_INO }, { "entry_type", TREE_ENTRY_TYPE },
+	{ "names", TREE_NAMES },
 };
 
 static void sources_free(struct sources *s)
