@@ -148,30 +148,46 @@ static bool call_may_end_unseen(const struct state *s, const struct call *c,
 	return false;
 }
 
-bool predict(const struct predictor *p, struct state *s, const struct call *c, struct outcome *ret,
-	     struct times_expected *ret_times)
+/* Is it worth asking the model at all? */
+static bool call_is_possible(const struct predictor *p, const struct state *s, const struct call *c,
+			     bool may_leave)
 {
-	bool may_leave = call_may_leave(p->universe, s, c);
-	struct state before;
-	struct envelope env;
-
 	if (op_is_failure(c->op) && state_failures(s) >= p->failures_max)
 		return false;
 	if (s->health == HEALTH_GIVEN_UP && !op_is_worthwhile_given_up(c->op))
 		return false;
-	if (may_leave && call_allocates_beyond(p, s, c))
+	return !(may_leave && call_allocates_beyond(p, s, c)) && call_is_admitted(p, c);
+}
+
+bool predict_after(const struct predictor *p, const struct state *s, const struct call *c,
+		   struct outcome *ret, struct times_expected *ret_times, struct state *ret_after)
+{
+	bool may_leave = call_may_leave(p->universe, s, c);
+	struct envelope env;
+	struct state after;
+
+	if (!call_is_possible(p, s, c, may_leave))
 		return false;
-	if (!call_is_admitted(p, c))
+	after = state_copy(s);
+	if (!predict_move(p->model, &after, c, &env, ret) || call_may_end_unseen(s, c, &env) ||
+	    (!ret->error && may_leave && !state_is_within(p->universe, &after))) {
+		state_free(&after);
 		return false;
-	before = state_copy(s);
-	if (predict_move(p->model, s, c, &env, ret) && !call_may_end_unseen(&before, c, &env) &&
-	    (ret->error || !may_leave || state_is_within(p->universe, s))) {
-		if (ret_times)
-			expect_times(p->model, &before, s, c, &env, ret_times);
-		state_free(&before);
-		return true;
 	}
+	if (ret_times)
+		expect_times(p->model, s, &after, c, &env, ret_times);
+	*ret_after = after;
+	return true;
+}
+
+bool predict(const struct predictor *p, struct state *s, const struct call *c, struct outcome *ret,
+	     struct times_expected *ret_times)
+{
+	struct state after;
+
+	if (!predict_after(p, s, c, ret, ret_times, &after))
+		return false;
 	state_free(s);
-	*s = before;
-	return false;
+	*s = after;
+	return true;
 }

@@ -31,5 +31,8 @@ struct predictor {
  * or NULL. */
 bool predict(const struct predictor *p, struct state *s, const struct call *c, struct outcome *ret,
 	     struct times_expected *ret_times);
+/* The same, but *s stays; where it returns true, *ret_after is what the call leads to. */
+bool predict_after(const struct predictor *p, const struct state *s, const struct call *c,
+		   struct outcome *ret, struct times_expected *ret_times, struct state *ret_after);
 
 #endif

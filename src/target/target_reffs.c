@@ -95,6 +95,7 @@ static int reffs_open(struct target *t, const struct target_description *d,
 	struct reffs *r = must_alloc(sizeof(*r));
 
 	t->own = r;
+	r->times.shares = true;
 	target_model(t, &r->model);
 	if (options->fault) {
 		r->fault = fault_find(options->fault);
