@@ -53,28 +53,54 @@ static size_t state_open_files(const struct state *s)
 	return count;
 }
 
-static bool call_may_leave(const struct universe *u, const struct state *s, const struct call *c)
+static size_t predictor_objects_max(const struct predictor *p)
 {
-	unsigned traits = op_table[c->op].traits;
-
-	if ((traits & TRAIT_NAMES) && state_objects(s) >= u->nodes_max)
-		return true;
-	if (traits & TRAIT_OPENS)
-		return true;
-	return (traits & TRAIT_DATA) && (call_is_relative(c) || call_extent(c) > u->size_max);
+	return p->universe->nodes_max + p->objects_before;
 }
 
-static bool state_is_within(const struct universe *u, const struct state *s)
+static uint64_t predictor_size_max(const struct predictor *p)
+{
+	return p->size_before > p->universe->size_max ? p->size_before : p->universe->size_max;
+}
+
+void predictor_begin(struct predictor *p, const struct state *s)
 {
 	const struct inode *inode;
 	uint64_t key;
 	bool first = true;
 
-	if (state_objects(s) > u->nodes_max || state_open_files(s) > u->files_max)
+	p->objects_before = state_objects(s);
+	p->size_before = 0;
+	for (; (inode = (const struct inode *)pmap_next(&s->tree.inodes, first, &key));
+	     first = false)
+		if (inode->size > p->size_before)
+			p->size_before = inode->size;
+}
+
+static bool call_may_leave(const struct predictor *p, const struct state *s, const struct call *c)
+{
+	unsigned traits = op_table[c->op].traits;
+
+	if ((traits & TRAIT_NAMES) && state_objects(s) >= predictor_objects_max(p))
+		return true;
+	if (traits & TRAIT_OPENS)
+		return true;
+	return (traits & TRAIT_DATA) &&
+	       (call_is_relative(c) || call_extent(c) > p->universe->size_max);
+}
+
+static bool state_is_within(const struct predictor *p, const struct state *s)
+{
+	const struct inode *inode;
+	uint64_t key;
+	bool first = true;
+
+	if (state_objects(s) > predictor_objects_max(p) ||
+	    state_open_files(s) > p->universe->files_max)
 		return false;
 	for (; (inode = (const struct inode *)pmap_next(&s->tree.inodes, first, &key));
 	     first = false)
-		if (inode->size > u->size_max)
+		if (inode->size > predictor_size_max(p))
 			return false;
 	return true;
 }
@@ -162,7 +188,7 @@ static bool call_is_possible(const struct predictor *p, const struct state *s, c
 bool predict_after(const struct predictor *p, const struct state *s, const struct call *c,
 		   struct outcome *ret, struct times_expected *ret_times, struct state *ret_after)
 {
-	bool may_leave = call_may_leave(p->universe, s, c);
+	bool may_leave = call_may_leave(p, s, c);
 	struct envelope env;
 	struct state after;
 
@@ -170,7 +196,7 @@ bool predict_after(const struct predictor *p, const struct state *s, const struc
 		return false;
 	after = state_copy(s);
 	if (!predict_move(p->model, &after, c, &env, ret) || call_may_end_unseen(s, c, &env) ||
-	    (!ret->error && may_leave && !state_is_within(p->universe, &after))) {
+	    (!ret->error && may_leave && !state_is_within(p, &after))) {
 		state_free(&after);
 		return false;
 	}

@@ -61,6 +61,8 @@ static const struct opt keys[] = {
 	ROW(fsck_bad, OPT_TEXT, "exit codes of a bad verdict"),
 	ROW(programs, OPT_TEXT, "programs that its commands start, besides their first words"),
 	ROW(packages, OPT_TEXT, "Debian packages it needs"),
+	ROW(content, OPT_TEXT, "calls that make what is there before it is mounted"),
+	ROW(content_dir, OPT_TEXT, "where these are made, with {dir}"),
 	ROW(fields, OPT_TEXT, "fields of the tree that mean nothing here"),
 	ROW(image_size, OPT_U64, "size of its image"),
 	OPT_END,

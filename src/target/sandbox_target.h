@@ -14,6 +14,14 @@ struct sandbox_target {
 	struct target_description d; /* a copy */
 	struct disk disk;            /* where the description asks for one */
 	struct sandbox *sandbox;
+	/* Where the description has content, the sandbox is first attached to the directory below:
+	 * what the kind would do, and that directory. */
+	struct sandbox_ops mounted;
+	bool is_below;
+	struct buf below;
+	/* Inside the sandbox, from `begin` on: what {dir} means, and the name of the directory for
+	 * the test. */
+	const char *dir, *root_name;
 	/* Starts a sandbox: fills in its functions and calls sandbox_target_start(). */
 	int (*start)(struct target *t, struct err *err);
 };
