@@ -15,6 +15,7 @@
 #include "storage/mounting.h"
 #include "storage/program.h"
 #include "storage/recorder.h"
+#include "target/content.h"
 #include "target/sysctls.h"
 
 /* The pages of an image that are not all zero, about. */
@@ -78,6 +79,65 @@ static void sandbox_target_stop(struct target *t)
 		recorder_stop(s->recorder);
 }
 
+/* ---- content ---- */
+
+static int below_begin(void *own, struct err *err)
+{
+	struct sandbox_target *s = own;
+	int ret = s->mounted.begin(own, err);
+	struct program_value dir = { "dir", s->dir };
+
+	if (!ret)
+		program_fill(&s->below, s->d.content_dir, &dir, 1);
+	return ret;
+}
+
+static int below_attach(void *own, int *ret_root_fd, struct err *err)
+{
+	struct sandbox_target *s = own;
+
+	return s->is_below ? sandbox_target_open_root(s->below.data, s->root_name, ret_root_fd, err)
+			   : s->mounted.attach(own, ret_root_fd, err);
+}
+
+static int below_detach(void *own, struct err *err)
+{
+	struct sandbox_target *s = own;
+
+	if (!s->is_below)
+		return s->mounted.detach(own, err);
+	s->is_below = false;
+	return 0;
+}
+
+static bool below_gone(void *own)
+{
+	struct sandbox_target *s = own;
+
+	return !s->is_below && s->mounted.gone && s->mounted.gone(own);
+}
+
+/* The sandbox begins below the file system. */
+static void below_prepare(struct sandbox_target *s, struct sandbox_ops *ops)
+{
+	s->mounted = *ops;
+	s->is_below = true;
+	ops->begin = below_begin;
+	ops->attach = below_attach;
+	ops->detach = below_detach;
+	ops->gone = below_gone;
+}
+
+/* Makes what is below; then the file system is mounted over it. */
+static int below_fill(struct sandbox_target *s, struct err *err)
+{
+	int ret = content_make(&s->d, sandbox_client(s->sandbox), err);
+
+	if (!ret)
+		ret = sandbox_detach(s->sandbox, err);
+	return ret ? ret : sandbox_attach(s->sandbox, err);
+}
+
 int sandbox_target_start(struct target *t, const struct sandbox_ops *ops, struct err *err)
 {
 	struct sandbox_target *s = t->own;
@@ -93,6 +153,8 @@ int sandbox_target_start(struct target *t, const struct sandbox_ops *ops, struct
 	t->traits.one_user = ops->namespaces & CLONE_NEWUSER;
 	if (s->disk.image.size)
 		with_disk.fds[with_disk.fd_count++] = s->disk.image.fd;
+	if (s->d.content)
+		below_prepare(s, &with_disk);
 	if (s->recorder)
 		ret = sandbox_target_start_recorder(s, &with_disk, err);
 	if (!ret)
@@ -100,7 +162,7 @@ int sandbox_target_start(struct target *t, const struct sandbox_ops *ops, struct
 	if (s->recorder)
 		recorder_started(s->recorder);
 	t->client = sandbox_client(s->sandbox);
-	return ret;
+	return ret || !s->d.content ? ret : below_fill(s, err);
 }
 
 void sandbox_target_end(struct target *t)

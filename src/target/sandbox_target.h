@@ -16,6 +16,14 @@ struct sandbox_target {
 	struct recorder *recorder;   /* of what is written to the disk; NULL: nothing is */
 	struct image base; /* as mkfs left it, for who reads the record; made when asked for */
 	struct sandbox *sandbox;
+	/* Where the description has content, the sandbox is first attached to the directory below:
+	 * what the kind would do, and that directory. */
+	struct sandbox_ops mounted;
+	bool is_below;
+	struct buf below;
+	/* Inside the sandbox, from `begin` on: what {dir} means, and the name of the directory for
+	 * the test. */
+	const char *dir, *root_name;
 	/* Starts a sandbox: fills in its functions and calls sandbox_target_start(). */
 	int (*start)(struct target *t, struct err *err);
 };

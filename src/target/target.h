@@ -66,6 +66,7 @@ struct target_kind {
 	unsigned fields_off; /* enum tree_field: what is not known to mean anything in this kind */
 	bool has_argument;   /* NAME:ARGUMENT, or NAME@ARGUMENT, means something */
 	bool learns;         /* what it lacks is to be found out, unless it is described */
+	bool has_content;    /* something may lie below it before it is mounted (content.h) */
 	bool has_faults;     /* NAME!FAULT is one that is broken on purpose */
 	bool in_process;     /* the model answers its calls: no kernel does, and no program can */
 	/* Whether it uses something of the user that only one run may use; NULL: never. */

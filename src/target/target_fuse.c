@@ -145,7 +145,8 @@ static int fuse_begin(void *own, struct err *err)
 	else if (f->base.d.mkfs && !disk_wanted(&f->base.d))
 		ret = disk_run_mkfs(&f->base.disk, &f->base.d, dir.data, err);
 	fuse_fill_command(f, dir.data, buf_str(&device));
-	buf_free(&dir);
+	f->base.dir = dir.data; /* until the sandbox ends */
+	f->base.root_name = f->root_name;
 	buf_free(&device);
 	return ret;
 }
@@ -441,11 +442,11 @@ static int fuse_reset(struct target *t, struct err *err)
 
 	if (f->base.disk.pristine)
 		return sandbox_target_reset_disk(t, err);
-	if (!sandbox_clear(f->base.sandbox, &why))
+	if (!f->base.d.content && !sandbox_clear(f->base.sandbox, &why))
 		return 0;
-	/* Another daemon finds what the last one left. */
+	/* Another daemon finds what the last one left, but for a directory of ours. */
 	ret = sandbox_target_start_anew(t, NULL, err);
-	return ret ? ret : sandbox_clear(f->base.sandbox, err);
+	return ret || f->base.d.content ? ret : sandbox_clear(f->base.sandbox, err);
 }
 
 static bool fuse_is_single(const struct target_description *d)
@@ -460,6 +461,7 @@ const struct target_kind target_fuse = {
 	.fields_off = TREE_ENTRY_INO,
 	.has_argument = true,
 	.learns = true,
+	.has_content = true,
 	.lacks = fuse_lacks,
 	.check = fuse_check,
 	.is_single = fuse_is_single,

@@ -82,6 +82,8 @@ static int host_begin(void *own, struct err *err)
 	if (ret)
 		return ret;
 	umask(0);
+	h->base.dir = h->place;
+	h->base.root_name = root_name;
 	buf_addf(&h->mount, "%s/fs", h->place);
 	if (mkdir(h->mount.data, 0755))
 		return err_sys(err, errno, "cannot make %s", h->mount.data);
@@ -182,6 +184,7 @@ static int host_reset(struct target *t, struct err *err)
 const struct target_kind target_host = {
 	.name = "host",
 	.summary = "a file system of the running kernel, on a disk in memory",
+	.has_content = true,
 	.lacks = host_lacks,
 	.caps = host_caps,
 	.open = host_open,
