@@ -25,7 +25,7 @@ static struct crash_settings {
 	uint64_t seed, jobs, sample, subsets, sector, findings;
 	double seconds, deadline;
 	int inputs, level, sanity;
-	bool json, during_recovery, in_place;
+	bool json, during_recovery, in_place, unmount;
 	unsigned job; /* of several */
 } settings = {
 	.jobs = 1,
@@ -42,20 +42,23 @@ static struct crash_settings {
 static const struct opt opts[] = {
 	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|FILE",
 	  "what is done before the crash: all short workloads of so many operations, also "
-	  "seq-N-nested, or a script; may be repeated. Default: seq-1",
+	  "seq-N-nested, or a script; may be repeated. Default: seq-1, twice: as published, and "
+	  "with --inputs wide --in-place --unmount",
 	  0, 0 },
 	{ "inputs", OPT_CHOICE, ROW(inputs), "published|wide",
 	  "arguments of the generated workloads: those of ACE, or drawn from many", 0, 0 },
 	{ "in-place", OPT_FLAG, ROW(in_place), NULL,
 	  "generated workloads make the files they need directly before they use them, unsynced", 0,
 	  0 },
+	{ "unmount", OPT_FLAG, ROW(unmount), NULL,
+	  "generated workloads end with unmounting, and crashes during it", 0, 0 },
 	{ "sample", OPT_U64, ROW(sample), "N", "only one workload in N", 1, UINT64_MAX },
 	{ "view", OPT_LIST, ROW(view), "order|lost-one|only-one|subset|torn",
 	  "which crashes; may be repeated. Default: all", 0, 0 },
 	{ "subsets", OPT_U64, ROW(subsets), "N",
 	  "subset: how many for each group of writes without a flush between them", 1, 1 << 20 },
-	{ "sector", OPT_U64, ROW(sector), "BYTES",
-	  "torn: bytes that the disk writes as a whole", 512, 1 << 20 },
+	{ "sector", OPT_U64, ROW(sector), "BYTES", "torn: bytes that the disk writes as a whole",
+	  512, 1 << 20 },
 	{ "during-recovery", OPT_FLAG, ROW(during_recovery), NULL,
 	  "crashes recovery, too, at every point, and repeats it: the result must be the same", 0,
 	  0 },
@@ -87,8 +90,13 @@ static const struct opt opts[] = {
 /* One --workloads: a generator, or a script. */
 struct source {
 	const char *name;
-	bool generated;
+	bool generated, unmounts;
 	struct ace ace;
+};
+
+/* How generated workloads are made. */
+struct source_options {
+	bool wide, in_place, unmounts;
 };
 
 static bool is_generator(const char *name, struct ace_options *ret)
@@ -98,16 +106,18 @@ static bool is_generator(const char *name, struct ace_options *ret)
 	return !ace_parse(ret, name, &none);
 }
 
-static void source_open(struct source *s, const char *name, uint64_t disk_bytes, bool in_place)
+static void source_open(struct source *s, const char *name, const struct source_options *how,
+			uint64_t disk_bytes)
 {
 	struct ace_options o = {
-		.wide = settings.inputs == 1,
-		.in_place = in_place,
+		.wide = how->wide,
+		.in_place = how->in_place,
 		.seed = settings.seed,
 		.disk_bytes = disk_bytes,
 	};
 
-	*s = (struct source){ .name = name, .generated = is_generator(name, &o) };
+	*s = (struct source){ .name = name, .unmounts = how->unmounts };
+	s->generated = is_generator(name, &o);
 	if (s->generated)
 		ace_init(&s->ace, &o);
 }
@@ -118,12 +128,25 @@ static void source_close(struct source *s)
 		ace_free(&s->ace);
 }
 
+/* A crash while the file system is unmounted and mounted again belongs to the workload. */
+static void add_unmount(struct workload *w, struct arena *arena)
+{
+	struct call *calls = arena_alloc(arena, (w->count + 1) * sizeof(*calls));
+
+	memcpy(calls, w->calls, w->count * sizeof(*calls));
+	calls[w->count] = (struct call){ .op = OP_remount, .pid = 1 };
+	w->calls = calls;
+	w->count++;
+}
+
 static int source_make(const struct source *s, uint64_t index, struct arena *arena,
 		       struct workload *ret, struct err *err)
 {
 	if (!s->generated)
 		return workload_read(ret, s->name, arena, err);
 	ace_workload(&s->ace, index, arena, ret);
+	if (s->unmounts)
+		add_unmount(ret, arena);
 	return 0;
 }
 
@@ -151,11 +174,11 @@ static void crash_show_progress(const struct crash_run *x)
 	double seconds = clock_seconds() - x->run->started_seconds;
 
 	if (progress_wanted())
-		progress_show("%s: %.0f s, %" PRIu64 " workloads, %" PRIu64 " crash states (%.0f/s), "
+		progress_show("%s: %.0f s, %" PRIu64 " workloads, %" PRIu64
+			      " crash states (%.0f/s), "
 			      "%zu findings",
 			      x->run->target, seconds, f->workloads, f->crash_states,
-			      (double)f->crash_states / seconds,
-			      json_array_size(x->run->findings));
+			      (double)f->crash_states / seconds, json_array_size(x->run->findings));
 }
 
 static bool crash_found(void *to, struct crash_case *c, const struct crash_violation *v)
@@ -206,17 +229,16 @@ static void set_count(json_t *o, const char *name, uint64_t count)
 }
 
 static const char *const figure_names[] = {
-	"workloads",  "not_judged", "crash_states",      "unique_images",
-	"recoveries", "memo_hits",  "recoveries_checked", "recovery_states", "recovery_skipped",
+	"workloads", "not_judged",         "crash_states",    "unique_images",    "recoveries",
+	"memo_hits", "recoveries_checked", "recovery_states", "recovery_skipped",
 };
 
 static void crash_set_figures(struct run *run, const struct crash_session *s)
 {
 	const uint64_t figures[] = {
-		s->figures.workloads,   s->figures.not_judged,  s->figures.crash_states,
-		s->figures.unique_images, s->recovery.recoveries, s->recovery.memo_hits,
-		s->recovery.checked,    s->figures.recovery_states,
-		s->figures.recovery_skipped,
+		s->figures.workloads,     s->figures.not_judged,      s->figures.crash_states,
+		s->figures.unique_images, s->recovery.recoveries,     s->recovery.memo_hits,
+		s->recovery.checked,      s->figures.recovery_states, s->figures.recovery_skipped,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(figure_names); i++)
@@ -295,25 +317,41 @@ static struct crash_options crash_options(const struct target *t)
 	return o;
 }
 
+static void crash_named(struct crash_run *x, const char *name, const struct source_options *how,
+			uint64_t *number)
+{
+	struct source s;
+
+	source_open(&s, name, how, x->session.recovery.base.size);
+	crash_source(x, &s, number);
+	source_close(&s);
+}
+
+/* What was not said: files that are durable before, with few values; and files that are new, with
+ * many values, up to the unmounting. */
+static const struct source_options usual_sources[] = {
+	{ .wide = false },
+	{ .wide = true, .in_place = true, .unmounts = true },
+};
+
 static int crash_workloads(struct target *t, struct run *run, struct err *err)
 {
+	const struct source_options chosen = {
+		.wide = settings.inputs == 1,
+		.in_place = settings.in_place,
+		.unmounts = settings.unmount && t->caps & TARGET_REMOUNT,
+	};
 	struct crash_run x = { .run = run, .err = err };
 	struct crash_options o = crash_options(t);
-	const char *usual = "seq-1";
-	size_t count = settings.workloads.count ? settings.workloads.count : 1;
 	uint64_t number = 0;
 	int status = crash_open(&x.session, t, &o, (enum sanity)settings.sanity, err);
 
 	if (status)
 		return status;
-	for (size_t i = 0; i < count && !crash_is_over(&x); i++) {
-		struct source s;
-
-		source_open(&s, settings.workloads.count ? settings.workloads.items[i] : usual,
-			    x.session.recovery.base.size, settings.in_place);
-		crash_source(&x, &s, &number);
-		source_close(&s);
-	}
+	for (size_t i = 0; i < settings.workloads.count && !crash_is_over(&x); i++)
+		crash_named(&x, settings.workloads.items[i], &chosen, &number);
+	for (size_t i = 0; i < ARRAY_LEN(usual_sources) && !settings.workloads.count; i++)
+		crash_named(&x, "seq-1", &usual_sources[i], &number);
 	progress_end();
 	crash_set_figures(run, &x.session);
 	crash_close(&x.session);
@@ -452,27 +490,32 @@ const struct command command_crash = {
 	.usage = "TARGET",
 	.summary = "check what survives a power failure",
 	.text = "Runs short workloads on the target, and records every request to its disk. From\n"
-		"these, builds the disks that a power failure could have left at any moment. Mounts\n"
+		"these, builds the disks that a power failure could have left at any moment. "
+		"Mounts\n"
 		"each of them and compares what is there with what must have survived: what was\n"
 		"written before fsync, fdatasync, sync or a synchronous write returned, and\n"
 		"whatever else the file system promises.\n"
 		"\n"
 		"A crash loses some of the writes since the last flush. The views, from the\n"
 		"easiest to explain to the hardest: _order_ (nothing is lost: every write up to a\n"
-		"moment), _lost-one_ (all but one write since the last flush), _only-one_ (only one\n"
-		"of them), _subset_ (any of them), _torn_ (the last write reaches the disk in part).\n"
+		"moment), _lost-one_ (all but one write since the last flush), _only-one_ (only "
+		"one\n"
+		"of them), _subset_ (any of them), _torn_ (the last write reaches the disk in "
+		"part).\n"
 		"A finding is reported in the first view that shows it.\n"
 		"\n"
 		"A recovered file system must also be sound: everything can be read, files and\n"
-		"directories can be made and removed in every directory, mounting it again changes\n"
+		"directories can be made and removed in every directory, mounting it again "
+		"changes\n"
 		"nothing, and fsck finds no error.\n"
 		"\n"
 		"The generated workloads are those of ACE: sequences of one to three operations\n"
-		"out of thirteen on few files, each followed by fsync, fdatasync, sync or nothing.\n"
-		"A script of calls works as well; what precedes a line \"# run\" is set up before the\n"
+		"out of thirteen on few files, each followed by fsync, fdatasync, sync or "
+		"nothing.\n"
+		"A script of calls works as well; what precedes a line \"# run\" is set up before "
+		"the\n"
 		"first crash.\n"
-		"\n" KNOWN_TEXT
-		"\n"
+		"\n" KNOWN_TEXT "\n"
 		"Exit status: 0 nothing lost, 1 findings, 2 could not tell.",
 	.opts = opts,
 	.settings = &settings,

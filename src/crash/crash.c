@@ -105,7 +105,7 @@ int crash_execute(struct crash_session *s, const struct call *calls, size_t coun
 		return status ? status : judged;
 	status = s->target->kind->recorded(s->target, &image_fd, &ret->log, err);
 	if (!status)
-		status = disk_events_read(&ret->events, &ret->log, err);
+		status = disk_events_read(&ret->events, &ret->log, ret->store.size, err);
 	return status ? status : 1;
 }
 
@@ -249,8 +249,8 @@ static bool second_judge(void *to, const struct crash_point *p, const struct pag
 	v.end = RECOVERY_INTERRUPTED;
 	v.uninterrupted = tree_copy(&second->tree);
 	violation_sign(&v, second->x->c);
-	buf_addf(&v.text, "Recovery was interrupted after %zu of its disk requests (%s: %s).\n", p->at,
-		 view_names[p->view], view_sentences[p->view]);
+	buf_addf(&v.text, "Recovery was interrupted after %zu of its disk requests (%s: %s).\n",
+		 p->at, view_names[p->view], view_sentences[p->view]);
 	if (r->has_tree)
 		tree_diff(&second->tree, &r->tree, 10, &v.text);
 	round_meet(second->x, &v);
@@ -273,7 +273,7 @@ static void round_crash_recovery(struct crash_round *x, const struct crash_point
 		return;
 	second.tree = tree_copy(&r->tree);
 	buf_add(&log, buf_str(&r->log), r->log.len);
-	x->status = disk_events_read(&events, &log, x->err);
+	x->status = disk_events_read(&events, &log, x->c->store.size, x->err);
 	if (!x->status)
 		views_each(&events, &x->c->store, d, &views, second_judge, &second);
 	disk_events_free(&events);

@@ -6,9 +6,9 @@
 #define CRASH_CRASH_H
 
 #include "crash/disk_events.h"
-#include "judge/discrepancy.h"
 #include "crash/recovery.h"
 #include "crash/views.h"
+#include "judge/discrepancy.h"
 #include "model/persistence.h"
 #include "target/target.h"
 
@@ -61,15 +61,15 @@ struct crash_case {
 /* What is wrong after one crash. */
 struct crash_violation {
 	char signature[SIGNATURE_MAX]; /* what is wrong, without the calls that lead to it */
-	struct crash_point point; /* its list of lost events belongs to the violation */
-	struct page_disk disk;    /* that was recovered */
+	struct crash_point point;      /* its list of lost events belongs to the violation */
+	struct page_disk disk;         /* that was recovered */
 	enum recovery_end end;
 	struct broken_promise broken; /* `what` is NULL: none is, recovery is wrong in itself */
-	bool unflushed; /* the call that promised it returned before a write was flushed */
-	struct buf text;              /* what recovery said */
-	struct tree tree;             /* recovered, */
-	bool has_tree;                /* if there is one */
-	struct tree uninterrupted;    /* RECOVERY_INTERRUPTED: what recovery gives without a crash */
+	bool unflushed;   /* the call that promised it returned before a write was flushed */
+	struct buf text;  /* what recovery said */
+	struct tree tree; /* recovered, */
+	bool has_tree;    /* if there is one */
+	struct tree uninterrupted; /* RECOVERY_INTERRUPTED: what recovery gives without a crash */
 };
 
 int crash_open(struct crash_session *s, struct target *t, const struct crash_options *o,

@@ -57,9 +57,9 @@ static bool seek_signature(void *to, struct crash_case *c, const struct crash_vi
 	return false;
 }
 
-int crash_shows(struct crash_session *s, const struct call *calls, size_t count,
-		size_t setup_count, const char *signature, struct crash_case *ret_case,
-		struct crash_violation *ret, struct err *err)
+int crash_shows(struct crash_session *s, const struct call *calls, size_t count, size_t setup_count,
+		const char *signature, struct crash_case *ret_case, struct crash_violation *ret,
+		struct err *err)
 {
 	struct sought sought = { .signature = signature, .ret = ret };
 	struct hash_map met = s->images; /* disks that it met must not count as met */
@@ -184,8 +184,8 @@ static struct crash_cause cause_of(const struct crash_case *c, const struct cras
 	     i < c->count && cause.count < CAUSE_OPS_MAX; i++) {
 		enum op base = op_table[c->calls[i].op].base;
 
-		if (base != OP_close && !(c->calls[i].op == OP_open &&
-					  !(c->calls[i].open.flags.num & O_CREAT)))
+		if (base != OP_close &&
+		    !(c->calls[i].op == OP_open && !(c->calls[i].open.flags.num & O_CREAT)))
 			cause.ops[cause.count++] = (uint16_t)base;
 	}
 	return cause;

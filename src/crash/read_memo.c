@@ -69,8 +69,8 @@ uint64_t read_memo_get(const struct read_memo *m, const struct page_store *s,
 	return 0;
 }
 
-static void set_make(struct read_set *set, const struct page_store *s,
-		     const unsigned char *sectors, size_t bytes)
+static void set_make(struct read_set *set, const struct page_store *s, const unsigned char *sectors,
+		     size_t bytes)
 {
 	size_t pages = s->size / PAGE_DISK_PAGE;
 

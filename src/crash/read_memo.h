@@ -2,7 +2,8 @@
  *
  * Recovery is deterministic: of two disks that are equal in every sector that the recovery of the
  * first has read, the second gives the same result. Sets of sectors that were read repeat, so there
- * are few of them, and a disk is compared with all at the cost of its differences from the image. */
+ * are few of them, and a disk is compared with all at the cost of its differences from the image.
+ */
 #ifndef CRASH_READ_MEMO_H
 #define CRASH_READ_MEMO_H
 

@@ -16,10 +16,14 @@
 enum { RESULTS_MAX = 1 << 15, REPAIR_SECONDS = 20 };
 
 const char *const recovery_end_names[RECOVERY_ENDS] = {
-	[RECOVERY_FINE] = "fine",         [RECOVERY_REFUSED] = "cannot be mounted",
-	[RECOVERY_DIED] = "crash",        [RECOVERY_HUNG] = "hang",
-	[RECOVERY_ALARM] = "kernel log",  [RECOVERY_UNUSABLE] = "unusable",
-	[RECOVERY_UNSTABLE] = "unstable", [RECOVERY_DAMAGED] = "damaged",
+	[RECOVERY_FINE] = "fine",
+	[RECOVERY_REFUSED] = "cannot be mounted",
+	[RECOVERY_DIED] = "crash",
+	[RECOVERY_HUNG] = "hang",
+	[RECOVERY_ALARM] = "kernel log",
+	[RECOVERY_UNUSABLE] = "unusable",
+	[RECOVERY_UNSTABLE] = "unstable",
+	[RECOVERY_DAMAGED] = "damaged",
 	[RECOVERY_UNREPAIRED] = "not repaired",
 	[RECOVERY_DISAGREES] = "fsck recovers something else",
 	[RECOVERY_INTERRUPTED] = "crash during recovery",
@@ -123,8 +127,9 @@ static bool recovered_by_fate(struct recovered *ret, struct target *t, enum targ
 {
 	if (fate == FATE_FINE)
 		return false;
-	ret->end = fate == FATE_HUNG ? RECOVERY_HUNG : fate == FATE_DIED ? RECOVERY_DIED
-									   : RECOVERY_ALARM;
+	ret->end = fate == FATE_HUNG ? RECOVERY_HUNG
+		 : fate == FATE_DIED ? RECOVERY_DIED
+				     : RECOVERY_ALARM;
 	recovered_add_log(ret, t);
 	return true;
 }
@@ -163,8 +168,7 @@ static int recovery_use_all(struct recovery *r, struct recovered *ret, struct er
 
 	path_list_make(&list, &ret->tree);
 	for (size_t i = 0; i < list.count && !status && ret->end == RECOVERY_FINE; i++) {
-		if (!S_ISDIR(list.items[i].inode->mode) ||
-		    list.items[i].inode->flags)
+		if (!S_ISDIR(list.items[i].inode->mode) || list.items[i].inode->flags)
 			continue;
 		buf_clear(&path);
 		add_item_path(&path, &list, i);

@@ -13,15 +13,15 @@
 
 enum recovery_end {
 	RECOVERY_FINE,
-	RECOVERY_REFUSED,   /* mounting failed */
-	RECOVERY_DIED,      /* the kernel or the daemon did */
+	RECOVERY_REFUSED, /* mounting failed */
+	RECOVERY_DIED,    /* the kernel or the daemon did */
 	RECOVERY_HUNG,
-	RECOVERY_ALARM,     /* the kernel log has a complaint */
-	RECOVERY_UNUSABLE,  /* mounted, but something cannot be made or removed there */
-	RECOVERY_UNSTABLE,  /* mounted again, the tree is another one */
-	RECOVERY_DAMAGED,   /* its checker finds an error afterwards */
-	RECOVERY_UNREPAIRED, /* its checker could not repair the disk */
-	RECOVERY_DISAGREES,  /* its checker recovers another tree than mounting does */
+	RECOVERY_ALARM,       /* the kernel log has a complaint */
+	RECOVERY_UNUSABLE,    /* mounted, but something cannot be made or removed there */
+	RECOVERY_UNSTABLE,    /* mounted again, the tree is another one */
+	RECOVERY_DAMAGED,     /* its checker finds an error afterwards */
+	RECOVERY_UNREPAIRED,  /* its checker could not repair the disk */
+	RECOVERY_DISAGREES,   /* its checker recovers another tree than mounting does */
 	RECOVERY_INTERRUPTED, /* crashed and repeated, recovery gives another tree */
 	RECOVERY_ENDS
 };
@@ -48,10 +48,10 @@ struct recovery {
 	bool stage_repaired;  /* a checker wrote to it */
 	bool last_was_staged; /* what was mounted last is the stage */
 	enum sanity sanity;
-	bool keeps_log; /* of what recovery writes */
-	struct hash_map memo;      /* by disk: index + 1 of what it gave */
-	struct read_memo reads;    /* the same by what recovery read, where that is known */
-	struct hash_map trees;     /* recovered trees whose file systems were used and checked */
+	bool keeps_log;         /* of what recovery writes */
+	struct hash_map memo;   /* by disk: index + 1 of what it gave */
+	struct read_memo reads; /* the same by what recovery read, where that is known */
+	struct hash_map trees;  /* recovered trees whose file systems were used and checked */
 	struct recovered *results;
 	size_t count, cap;
 	uint64_t recoveries, memo_hits, checked; /* hits: by what was read */

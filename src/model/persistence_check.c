@@ -106,7 +106,8 @@ static bool is_durable(const struct check *x, uint64_t ino)
 	if (inode_at(x, x->base, ino))
 		return true;
 	for (size_t i = x->base + 1; i <= x->done; i++)
-		if (x->p->steps[i].promise.ino == ino && x->p->steps[i].promise.kind >= PROMISE_INODE)
+		if (x->p->steps[i].promise.ino == ino &&
+		    x->p->steps[i].promise.kind >= PROMISE_INODE)
 			return true;
 	return false;
 }
@@ -155,7 +156,8 @@ static size_t data_floor(const struct check *x, uint64_t ino, uint64_t from, uin
 		const struct promise *promise = &x->p->steps[i].promise;
 
 		if (promise->ino == ino && promise->kind >= PROMISE_INODE &&
-		    (promise->kind != PROMISE_RANGE || (promise->from <= from && to <= promise->to)))
+		    (promise->kind != PROMISE_RANGE ||
+		     (promise->from <= from && to <= promise->to)))
 			return i;
 	}
 	return x->base;
@@ -236,7 +238,7 @@ static bool attribute_was(const struct check *x, uint64_t ino, const struct inod
 	for (size_t i = attribute_floor(x, ino); i <= x->begun; i++) {
 		const struct inode *inode = inode_at(x, i, ino);
 
-		if (inode && (attribute == ATTRIBUTE_MODE  ? mode_equal(fields, inode, seen)
+		if (inode && (attribute == ATTRIBUTE_MODE    ? mode_equal(fields, inode, seen)
 			      : attribute == ATTRIBUTE_OWNER ? owner_equal(fields, inode, seen)
 							     : xattr_equal(inode, seen, xattr)))
 			return true;
@@ -252,7 +254,8 @@ static bool xattrs_allowed(struct check *x, uint64_t ino, const struct inode *se
 	for (uint64_t cookie = 0; (xattr = tree_next_xattr(seen, &cookie));)
 		if (!attribute_was(x, ino, seen, ATTRIBUTE_XATTR, xattr->bytes)) {
 			report(x, "attribute wrong", floor,
-			       "has an extended attribute, or a value of one, that it should not have",
+			       "has an extended attribute, or a value of one, that it should not "
+			       "have",
 			       "fsync makes extended attributes durable");
 			return false;
 		}
@@ -352,9 +355,9 @@ static size_t first_wrong_byte(const struct check *x, uint64_t ino, uint64_t off
 		if (uniform && !memcmp(bytes, seen, len))
 			return len;
 		for (size_t at = 0; at < len; at++)
-			right[at] |= bytes[at] == seen[at] &&
-				     (uniform || data_floor(x, ino, offset + at,
-							    offset + at + 1) <= i);
+			right[at] |=
+				bytes[at] == seen[at] &&
+				(uniform || data_floor(x, ino, offset + at, offset + at + 1) <= i);
 	}
 	for (size_t at = 0; at < len; at++)
 		if (!right[at])
@@ -430,7 +433,8 @@ static bool object_allowed(struct check *x, uint64_t ino, const struct inode *se
 		       "a name means what it meant before or after the calls since");
 		return false;
 	}
-	return attributes_allowed(x, ino, seen) && (!S_ISREG(seen->mode) || data_allowed(x, ino, seen)) &&
+	return attributes_allowed(x, ino, seen) &&
+	       (!S_ISREG(seen->mode) || data_allowed(x, ino, seen)) &&
 	       (!S_ISDIR(seen->mode) || directory_allowed(x, ino, seen));
 }
 
@@ -454,8 +458,9 @@ static void report_name(struct check *x, bool there, size_t floor, bool ever)
 {
 	if (!there)
 		report(x, "name missing", floor, "is missing",
-		       floor == x->base ? "a name that is durable stays until a call removes it"
-					: "fsync of a file or of its directory makes the name durable");
+		       floor == x->base
+			       ? "a name that is durable stays until a call removes it"
+			       : "fsync of a file or of its directory makes the name durable");
 	else if (ever)
 		report(x, "name is back", floor, "is there again, although it was removed",
 		       "the removal of a name is durable when its file or directory was synced");
@@ -512,8 +517,7 @@ static bool directory_allowed(struct check *x, uint64_t dir, const struct inode 
 	uint64_t cookie = 0;
 
 	while ((entry = tree_next_entry(x->seen, seen->ino, &cookie)))
-		if (!name_allowed(x, dir, entry->name, entry->len,
-				  tree_inode(x->seen, entry->ino)))
+		if (!name_allowed(x, dir, entry->name, entry->len, tree_inode(x->seen, entry->ino)))
 			return false;
 	for (size_t i = x->base; i <= x->begun; i++) {
 		const struct inode *inode = inode_at(x, i, dir);
