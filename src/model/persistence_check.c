@@ -100,12 +100,12 @@ static bool leads_to(const struct check *x, size_t step, uint64_t dir, uint64_t 
 	return false;
 }
 
-/* Was the object itself promised? A durable name of one that was not says nothing. */
-static bool is_durable(const struct check *x, uint64_t ino)
+/* Was the object itself promised up to this step? */
+static bool is_durable(const struct check *x, uint64_t ino, size_t last)
 {
 	if (inode_at(x, x->base, ino))
 		return true;
-	for (size_t i = x->base + 1; i <= x->done; i++)
+	for (size_t i = x->base + 1; i <= last; i++)
 		if (x->p->steps[i].promise.ino == ino &&
 		    x->p->steps[i].promise.kind >= PROMISE_INODE)
 			return true;
@@ -120,9 +120,13 @@ static bool promise_keeps_name(const struct check *x, size_t step, const struct 
 	uint64_t now = name_at(x, step, dir, name, len);
 	const struct inode *inode = inode_at(x, step, now);
 
+	/* A durable name of an object that is not durable itself says nothing. */
 	if (promise->kind == PROMISE_INODE && promise->ino == dir)
-		return x->p->rules.fsync_keeps_names || !now || is_durable(x, now);
+		return x->p->rules.fsync_keeps_names || !now || is_durable(x, now, x->done);
 	if (!x->p->rules.fsync_keeps_names || promise->kind < PROMISE_INODE)
+		return false;
+	/* fdatasync keeps what is needed to read the data: a name, if there is no durable one. */
+	if (promise->kind != PROMISE_INODE && is_durable(x, promise->ino, step - 1))
 		return false;
 	if (now == promise->ino)
 		return true;
