@@ -30,8 +30,6 @@ static struct crash_settings {
 } settings = {
 	.jobs = 1,
 	.sample = 1,
-	.subsets = 16,
-	.sector = 4096,
 	.findings = 100,
 	.deadline = 10,
 	.sanity = SANITY_NEW,
@@ -56,7 +54,8 @@ static const struct opt opts[] = {
 	{ "view", OPT_LIST, ROW(view), "order|lost-one|only-one|subset|torn",
 	  "which crashes; may be repeated. Default: all", 0, 0 },
 	{ "subsets", OPT_U64, ROW(subsets), "N",
-	  "subset: how many for each group of writes without a flush between them", 1, 1 << 20 },
+	  "subset: how many for each group of writes without a flush between them; 0: 16", 0,
+	  1 << 20 },
 	{ "sector", OPT_U64, ROW(sector), "BYTES", "torn: bytes that the disk writes as a whole",
 	  512, 1 << 20 },
 	{ "during-recovery", OPT_FLAG, ROW(during_recovery), NULL,
@@ -296,25 +295,21 @@ static int crash_finish(struct run *run, int status, struct err *err)
 	return status;
 }
 
-static struct crash_options crash_options(const struct target *t)
+static void read_options(struct crash_options *o, const struct target *t)
 {
-	struct crash_options o = {
-		.rules = persist_rules_of(&t->traits),
-		.during_recovery = settings.during_recovery,
-		.views = { .subsets = (unsigned)settings.subsets,
-			   .sector = (uint32_t)settings.sector,
-			   .seed = settings.seed },
-	};
-
+	crash_options_init(o, t);
+	o->during_recovery = settings.during_recovery;
+	o->views.seed = settings.seed;
+	o->views.subsets = settings.subsets ? (unsigned)settings.subsets : o->views.subsets;
+	o->views.sector = settings.sector ? (uint32_t)settings.sector : o->views.sector;
 	if (settings.level)
-		o.rules.level = (enum persist_level)(settings.level - 1);
+		o->rules.level = (enum persist_level)(settings.level - 1);
+	if (settings.view.count)
+		o->views.views = 0;
 	for (size_t i = 0; i < settings.view.count; i++)
 		for (enum view v = 0; v < VIEWS; v++)
 			if (!strcmp(settings.view.items[i], view_names[v]))
-				o.views.views |= 1u << v;
-	if (!settings.view.count)
-		o.views.views = (1u << VIEWS) - 1;
-	return o;
+				o->views.views |= 1u << v;
 }
 
 static void crash_named(struct crash_run *x, const char *name, const struct source_options *how,
@@ -342,10 +337,12 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 		.unmounts = settings.unmount && t->caps & TARGET_REMOUNT,
 	};
 	struct crash_run x = { .run = run, .err = err };
-	struct crash_options o = crash_options(t);
+	struct crash_options o;
 	uint64_t number = 0;
-	int status = crash_open(&x.session, t, &o, (enum sanity)settings.sanity, err);
+	int status;
 
+	read_options(&o, t);
+	status = crash_open(&x.session, t, &o, (enum sanity)settings.sanity, err);
 	if (status)
 		return status;
 	for (size_t i = 0; i < settings.workloads.count && !crash_is_over(&x); i++)

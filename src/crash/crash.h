@@ -72,6 +72,9 @@ struct crash_violation {
 	struct tree uninterrupted; /* RECOVERY_INTERRUPTED: what recovery gives without a crash */
 };
 
+/* All views, by the rules that the traits of the target say. */
+void crash_options_init(struct crash_options *o, const struct target *t);
+
 int crash_open(struct crash_session *s, struct target *t, const struct crash_options *o,
 	       enum sanity sanity, struct err *err);
 void crash_close(struct crash_session *s);
