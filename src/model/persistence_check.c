@@ -348,7 +348,9 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 			 const struct inode *seen)
 {
 	size_t path_len = x->path.len, floor = window_name_floor(&x->w, dir, name, len);
+	size_t first_mark = x->name_count;
 	uint64_t steps = 0, tried = 0;
+	unsigned objects = 0; /* that it may be */
 	bool allowed, ever = false;
 
 	buf_addf(&x->path, "/%.*s", (int)len, name);
@@ -367,11 +369,16 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 		if (ino == tried)
 			continue;
 		tried = ino;
-		if (object_allowed(x, ino, seen))
+		if (object_allowed(x, ino, seen)) {
 			steps |= step_bit(x, i);
-		else
+			objects++;
+		} else {
 			x->name_count = mark;
+		}
 	}
+	/* Names below one of these say nothing where it is another. */
+	if (objects > 1)
+		x->name_count = first_mark;
 	allowed = steps != 0;
 	if (allowed)
 		forget_report(x); /* another object of that name fits */
