@@ -57,40 +57,48 @@ static bool leads_to(const struct crash_window *w, size_t step, uint64_t dir, ui
 	return false;
 }
 
-/* Does a promise about an object keep this name: does it mean the object or lead to it, or did it
- * once mean the object? */
-static bool promise_keeps_name(const struct crash_window *w, size_t step,
-			       const struct promise *promise, uint64_t dir, const char *name,
-			       size_t len)
+bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
+		       size_t len)
 {
-	uint64_t now = window_name(w, step, dir, name, len);
-	const struct inode *inode = window_inode(w, step, now);
+	const struct promise *promise = &w->p->steps[step].promise;
+	const struct inode *inode;
+	uint64_t now;
 
+	if (promise->kind < PROMISE_INODE)
+		return false;
 	if (promise->kind == PROMISE_INODE && promise->ino == dir)
 		return true;
-	if (!w->p->rules.fsync_keeps_names || promise->kind < PROMISE_INODE)
+	if (!w->p->rules.fsync_keeps_names)
 		return false;
+	now = window_name(w, step, dir, name, len);
 	if (now == promise->ino)
 		return true;
 	for (size_t i = w->base; i < step; i++)
 		if (window_name(w, i, dir, name, len) == promise->ino)
 			return true;
+	inode = window_inode(w, step, now);
 	return inode && S_ISDIR(inode->mode) && leads_to(w, step, now, promise->ino);
 }
 
 size_t window_name_floor(const struct crash_window *w, uint64_t dir, const char *name, size_t len)
 {
 	for (size_t i = w->done; i > w->base; i--)
-		if (promise_keeps_name(w, i, &w->p->steps[i].promise, dir, name, len))
+		if (window_keeps_name(w, i, dir, name, len))
 			return i;
 	return w->base;
+}
+
+bool window_keeps_attributes(const struct crash_window *w, size_t step, uint64_t ino)
+{
+	const struct promise *promise = &w->p->steps[step].promise;
+
+	return promise->kind == PROMISE_INODE && promise->ino == ino;
 }
 
 size_t window_attribute_floor(const struct crash_window *w, uint64_t ino)
 {
 	for (size_t i = w->done; i > w->base; i--)
-		if (w->p->steps[i].promise.kind == PROMISE_INODE &&
-		    w->p->steps[i].promise.ino == ino)
+		if (window_keeps_attributes(w, i, ino))
 			return i;
 	return w->base;
 }
@@ -108,17 +116,22 @@ size_t window_data_floor(const struct crash_window *w, uint64_t ino, uint64_t fr
 	return w->base;
 }
 
+bool window_keeps_size(const struct crash_window *w, size_t step, uint64_t ino)
+{
+	const struct promise *promise = &w->p->steps[step].promise;
+	const struct inode *before;
+
+	if (promise->ino != ino || promise->kind < PROMISE_INODE)
+		return false;
+	before = window_inode(w, step - 1, ino);
+	return promise->kind != PROMISE_RANGE || !before || promise->to > before->size;
+}
+
 size_t window_size_floor(const struct crash_window *w, uint64_t ino)
 {
-	for (size_t i = w->done; i > w->base; i--) {
-		const struct promise *promise = &w->p->steps[i].promise;
-		const struct inode *before = window_inode(w, i - 1, ino);
-
-		if (promise->ino != ino || promise->kind < PROMISE_INODE)
-			continue;
-		if (promise->kind != PROMISE_RANGE || !before || promise->to > before->size)
+	for (size_t i = w->done; i > w->base; i--)
+		if (window_keeps_size(w, i, ino))
 			return i;
-	}
 	return w->base;
 }
 
