@@ -115,9 +115,10 @@ struct each_options {
 
 /* Visits different trees that persistence_allows() accepts, by the rules of the history: those of
  * each step; all with one part lost; all with all but one lost; with two; and any. Where they are
- * too many, each is as likely as the others of its kind. It ends where a visit returns false. */
+ * too many, each is as likely as the others of its kind. It ends where a visit returns false.
+ * Returns how many with one or two parts lost were left out. */
 typedef bool crash_state_visit(void *to, struct crash_state *c);
-void persistence_each(const struct persistence *p, const struct each_options *o,
+uint64_t persistence_each(const struct persistence *p, const struct each_options *o,
 		      crash_state_visit *visit, void *to);
 /* During a visit: gives back parts that need not be lost for the tree to fail. */
 void crash_state_minimise(struct crash_state *c, bool (*fails)(void *to, const struct tree *t),

@@ -47,6 +47,7 @@ struct each {
 	enum rank rank;
 	bool counting;
 	uint64_t candidates, wanted; /* that are left */
+	uint64_t left_out;
 };
 
 /* ---- the moment ---- */
@@ -494,6 +495,8 @@ static void each_rank(struct each *e, enum rank rank)
 	e->wanted = left / rank_shares[rank];
 	if (e->wanted > e->candidates)
 		e->wanted = e->candidates;
+	if (rank != RANK_ANY)
+		e->left_out += e->candidates - e->wanted;
 	each_pass(e);
 }
 
@@ -507,7 +510,7 @@ static void each_steps(struct each *e)
 	e->visited = 0;
 }
 
-void persistence_each(const struct persistence *p, const struct each_options *o,
+uint64_t persistence_each(const struct persistence *p, const struct each_options *o,
 		      crash_state_visit *visit, void *to)
 {
 	struct each e = { .p = p, .options = o, .visit = visit, .to = to };
@@ -527,4 +530,5 @@ void persistence_each(const struct persistence *p, const struct each_options *o,
 	free(e.choice.steps);
 	hash_map_free(&e.seen);
 	parts_free(&e.parts);
+	return e.left_out;
 }
