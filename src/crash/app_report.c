@@ -15,18 +15,44 @@
 enum {
 	CALLS_TOLD = 12, /* the last ones before the crash */
 	CALL_TEXT_MAX = 120,
+	DATA_TOLD = 16,
 	CHECK_TIMES = 3,
 	TAR_SECONDS = 60,
 };
 
 /* ---- words ---- */
 
+/* The end of the first text in quotes; NULL: there is none. */
+static const char *quoted_end(const char *text)
+{
+	const char *at = strchr(text, '"');
+
+	while (at && *++at && *at != '"')
+		at += *at == '\\' && at[1];
+	return at && *at ? at + 1 : NULL;
+}
+
+/* As strace has it: of much data only the beginning. */
 static void add_call(const struct app_session *s, size_t step, struct buf *out)
 {
+	struct call c = s->workload.calls[s->calls[step]];
+	struct arg *data = c.op == OP_pwrite ? &c.pwrite.data
+			 : c.op == OP_write  ? &c.write.data
+					     : NULL;
 	struct buf text = BUF_INIT;
+	const char *end = NULL;
 
-	call_print(&s->workload.calls[s->calls[step]], DIALECT_NATIVE, &text);
-	buf_add_clipped(out, buf_str(&text), CALL_TEXT_MAX);
+	if (data && data->len > DATA_TOLD) {
+		data->len = DATA_TOLD;
+		call_print(&c, DIALECT_NATIVE, &text);
+		end = quoted_end(buf_str(&text));
+	} else {
+		call_print(&c, DIALECT_NATIVE, &text);
+	}
+	if (end)
+		buf_addf(out, "%.*s...%s", (int)(end - text.data), text.data, end);
+	else
+		buf_add_clipped(out, buf_str(&text), CALL_TEXT_MAX);
 	buf_free(&text);
 }
 
@@ -105,8 +131,9 @@ static void add_lost(const struct app_session *s, const struct crash_state *c,
 			 (unsigned long long)lost->from, (unsigned long long)(lost->to - 1));
 		break;
 	default:
-		buf_addf(out, s->level == PERSIST_STRICT ? "everything is older"
-							 : "names and attributes are older");
+		buf_addf(out, "%s are lost from call %zu on",
+			 s->level == PERSIST_STRICT ? "all effects" : "names and attributes",
+			 s->calls[lost->change] + 1);
 		break;
 	}
 	buf_free(&path);
@@ -198,7 +225,7 @@ static void app_print_lost(const struct app_session *s, const struct crash_state
 	for (size_t i = 0; i < c->count; i++) {
 		buf_adds(out, "- ");
 		add_lost(s, c, &c->lost[i], out);
-		buf_addf(out, ": the effect of call %zu, `", s->calls[c->lost[i].change] + 1);
+		buf_addf(out, ": call %zu, `", s->calls[c->lost[i].change] + 1);
 		add_call(s, c->lost[i].change, out);
 		buf_adds(out, "`\n");
 	}

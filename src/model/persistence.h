@@ -31,7 +31,8 @@ enum promise_kind {
 	PROMISE_NONE,
 	PROMISE_ALL,   /* sync, syncfs, remount */
 	PROMISE_INODE, /* fsync: data, attributes; of a directory its entries */
-	PROMISE_DATA,  /* fdatasync: data, and the size that is needed to read it */
+	PROMISE_DATA,  /* fdatasync: data, and the size that is needed to read it; entries are the
+			* data of a directory */
 	PROMISE_RANGE, /* O_DSYNC, msync: the same of a range */
 };
 struct promise {

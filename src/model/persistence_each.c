@@ -202,20 +202,33 @@ static size_t each_lost_change(const struct each *e, size_t index)
 	return next < part->count && part->steps[next] <= e->w.begun ? part->steps[next] : 0;
 }
 
+/* The first change of what is of one moment, behind that; 0: nothing of it is lost. */
+static size_t each_lost_in_tree(const struct each *e)
+{
+	size_t first = 0;
+
+	for (size_t i = 0; i < e->parts.count; i++) {
+		size_t change = each_is_in_tree(e, &e->parts.items[i]) ? each_lost_change(e, i) : 0;
+
+		if (change && (!first || change < first))
+			first = change;
+	}
+	return first;
+}
+
 static size_t each_list_lost(struct each *e)
 {
-	size_t count = 0;
+	size_t count = 0, change = each_lost_in_tree(e);
 
-	if (e->tree_step < e->w.begun && e->p->rules.level != PERSIST_POSIX)
-		e->lost[count++] = (struct lost_part){ .kind = PART_TREE,
-						       .ino = TREE_ROOT,
-						       .step = e->tree_step,
-						       .change = e->tree_step + 1 };
+	if (change)
+		e->lost[count++] = (struct lost_part){
+			.kind = PART_TREE, .ino = TREE_ROOT, .step = e->tree_step, .change = change
+		};
 	for (size_t i = 0; i < e->parts.count; i++) {
 		const struct part *part = &e->parts.items[i];
-		size_t change = each_lost_change(e, i);
 		bool torn = e->choice.torn == i + 1;
 
+		change = each_lost_change(e, i);
 		if (!change || each_is_in_tree(e, part))
 			continue;
 		e->lost[count++] = (struct lost_part){
@@ -511,7 +524,7 @@ static void each_steps(struct each *e)
 }
 
 uint64_t persistence_each(const struct persistence *p, const struct each_options *o,
-		      crash_state_visit *visit, void *to)
+			  crash_state_visit *visit, void *to)
 {
 	struct each e = { .p = p, .options = o, .visit = visit, .to = to };
 

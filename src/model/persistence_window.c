@@ -66,7 +66,7 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 
 	if (promise->kind < PROMISE_INODE)
 		return false;
-	if (promise->kind == PROMISE_INODE && promise->ino == dir)
+	if (promise->kind != PROMISE_RANGE && promise->ino == dir)
 		return true;
 	if (!w->p->rules.fsync_keeps_names)
 		return false;
