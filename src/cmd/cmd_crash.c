@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/operands.h"
+#include "cmd/crash_app.h"
 #include "cmd/summary.h"
 #include "crash/ace.h"
 #include "crash/crash_report.h"
@@ -21,6 +22,8 @@
 
 static struct crash_settings {
 	struct opt_list workloads, view;
+	const char *app, *app_trace, *prepare, *verify;
+	uint64_t states;
 	const char *out, *config, *known, *write_known;
 	uint64_t seed, jobs, sample, subsets, sector, findings;
 	double seconds, deadline;
@@ -29,6 +32,7 @@ static struct crash_settings {
 	unsigned job; /* of several */
 } settings = {
 	.jobs = 1,
+	.states = 2000,
 	.sample = 1,
 	.findings = 100,
 	.deadline = 10,
@@ -69,6 +73,18 @@ static const struct opt opts[] = {
 	  "which recovered file systems are used, mounted again and checked by fsck: those with a "
 	  "new tree, or all",
 	  0, 0 },
+	{ "app", OPT_TEXT, ROW(app), "COMMAND",
+	  "instead of a target: a program whose files are crashed", 0, 0 },
+	{ "verify", OPT_TEXT, ROW(verify), "COMMAND",
+	  "--app: checks the files in its working directory ({dir}) after a crash: 0 if all is well",
+	  0, 0 },
+	{ "prepare", OPT_TEXT, ROW(prepare), "COMMAND",
+	  "--app: makes the files that the program begins with", 0, 0 },
+	{ "app-trace", OPT_TEXT, ROW(app_trace), "FILE",
+	  "instead of --app: the calls of one that ran before (app.trace of its run directory)", 0,
+	  0 },
+	{ "states", OPT_U64, ROW(states), "N", "--app: how many crash states for each level", 1,
+	  1 << 24 },
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "stop after this time; 0 for no limit", 0,
 	  OPT_SECONDS_MAX },
 	{ "seed", OPT_U64, ROW(seed), "N", "of wide inputs and sampled subsets", 0, INT64_MAX },
@@ -467,10 +483,27 @@ static int crash_check_names(const char *target, struct err *err)
 	return code ? code : operand_known(settings.known, settings.write_known, err);
 }
 
+static int run_crash_app(int argc, struct err *err)
+{
+	struct crash_app app = { settings.app,	settings.prepare, settings.verify,
+				 settings.app_trace, settings.out, settings.known,
+				 settings.write_known, settings.level, settings.seed,
+				 settings.states, settings.findings, settings.seconds,
+				 settings.deadline, settings.json };
+
+	if (argc > 1) {
+		err_set(err, EINVAL, "--app and a target exclude each other");
+		return EXIT_USAGE;
+	}
+	return crash_app_run(&app, err);
+}
+
 static int run_crash(int argc, char **argv, struct err *err)
 {
 	int code;
 
+	if (settings.app || settings.app_trace)
+		return run_crash_app(argc, err);
 	if (argc != 2) {
 		err_set(err, EINVAL, argc < 2 ? "no target given" : "more than one target given");
 		return EXIT_USAGE;
@@ -484,7 +517,7 @@ static int run_crash(int argc, char **argv, struct err *err)
 
 const struct command command_crash = {
 	.name = "crash",
-	.usage = "TARGET",
+	.usage = "TARGET | --app COMMAND --verify COMMAND",
 	.summary = "check what survives a power failure",
 	.text = "Runs short workloads on the target, and records every request to its disk. From\n"
 		"these, builds the disks that a power failure could have left at any moment. "
@@ -512,7 +545,15 @@ const struct command command_crash = {
 		"A script of calls works as well; what precedes a line \"# run\" is set up before "
 		"the\n"
 		"first crash.\n"
-		"\n" KNOWN_TEXT "\n"
+		"\n"
+		"With *--app* no file system is tested but a program: it runs once in a directory of\n"
+		"its own, and its calls are recorded. For each tree of files that a crash can leave,\n"
+		"at a level of persistence, *--verify* is run. All levels are tried, from the\n"
+		"strictest to what POSIX promises, unless *--level* names one: is the program safe\n"
+		"on any file system, or only on some? _ASSAY_PRINTED_ names a file with what the\n"
+		"program had printed before the crash: what it has confirmed must be there.\n"
+		"\n" KNOWN_TEXT
+		"\n"
 		"Exit status: 0 nothing lost, 1 findings, 2 could not tell.",
 	.opts = opts,
 	.settings = &settings,

@@ -212,6 +212,16 @@ static void metadata_is_of_one_moment(void **state)
 	BROKEN(&strict, WRITTEN "mkdir(\"A\", 0755)", 0, FOO "mkdir(\"A\", 0755)", "order");
 }
 
+static void fdatasync_of_a_directory_keeps_its_entries(void **state)
+{
+	static const char synced[] =
+		FOO "fsync(3)\nopen(\"/\", O_RDONLY|O_DIRECTORY)\nfdatasync(4)\n";
+
+	BROKEN(&posix, synced, 0, "", "name missing");
+	ALLOWED(&posix, synced, 1, "");
+	ALLOWED(&posix, synced, 0, FOO);
+}
+
 static void attributes_survive(void **state)
 {
 #define ATTRIBUTE FOO "setxattr(\"foo\", \"user.a\", \"v\", 1, 0)\n"
@@ -245,6 +255,7 @@ int main(void)
 		TEST(removal_counts_as_well),
 		TEST(a_rename_happens_or_does_not),
 		TEST(metadata_is_of_one_moment),
+		TEST(fdatasync_of_a_directory_keeps_its_entries),
 		TEST(attributes_survive),
 		TEST(bytes_are_old_or_new),
 	};
