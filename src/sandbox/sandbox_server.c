@@ -30,6 +30,7 @@
 #include "process/descriptors.h"
 #include "sandbox/confined.h"
 #include "sandbox/guard.h"
+#include "sandbox/kill_timer.h"
 #include "sandbox/patience.h"
 #include "sandbox/privilege.h"
 #include "storage/caches.h"
@@ -49,7 +50,8 @@ static volatile sig_atomic_t orphaned;
 struct server {
 	const struct sandbox_ops *ops;
 	const struct sandbox_options *options;
-	struct message *message;
+	struct sandbox_message *own_message;
+	struct message *message; /* the part of it that all servers have */
 	int outside_fd; /* the root directory there was; -1: not confined */
 	int root_fd;    /* -1: not attached */
 	bool plain;     /* calls are made without capabilities, scans are not */
@@ -107,8 +109,14 @@ static int server_attach(struct server *s, struct err *err)
 
 static int server_detach(struct server *s, struct err *err)
 {
+	int ret = 0;
+
 	if (s->root_fd < 0 || !s->ops->detach)
 		return 0;
+	if (s->own_message->kills)
+		ret = s->ops->kill(s->ops->own, err);
+	if (ret)
+		return ret;
 	server_leave(s);
 	s->suspended = s->message->keeps_processes;
 	if (s->suspended)
@@ -238,6 +246,20 @@ static int server_call_environment(struct server *s, const struct call *c, struc
 	return 0;
 }
 
+/* A call of process 1, under which the daemon is killed where that is asked for. */
+static void server_call_self(struct server *s, const struct call *c, struct outcome *ret)
+{
+	int64_t after_ns = s->own_message->kill_during_ns;
+	struct kill_timer timer;
+	bool started;
+
+	s->own_message->kill_during_ns = 0;
+	started = after_ns && kill_timer_start(&timer, after_ns);
+	caller_call(s->self, c, ret);
+	if (started)
+		kill_timer_end(&timer);
+}
+
 static int server_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
 {
 	struct server *s = own;
@@ -251,7 +273,7 @@ static int server_call(void *own, const struct call *c, struct outcome *ret, str
 	if (s->ops->limits)
 		r = limits_check(s->ops->limits, c, err);
 	if (!r)
-		caller_call(s->self, c, ret);
+		server_call_self(s, c, ret);
 	return r;
 }
 
@@ -529,12 +551,12 @@ static int server_begin(struct server *s, struct err *err)
 }
 
 _Noreturn void sandbox_server_run(const struct sandbox_ops *ops,
-				  const struct sandbox_options *options, struct message *message,
-				  int owner_pidfd)
+				  const struct sandbox_options *options,
+				  struct sandbox_message *message, int owner_pidfd)
 {
 	static struct server server;
 	struct server *s = &server;
-	struct channel *channel = &message->channel;
+	struct channel *channel = &message->message.channel;
 
 	die_with_owner(ops, owner_pidfd);
 	/* Daemons that fork into the background are ours to end. */
@@ -545,9 +567,10 @@ _Noreturn void sandbox_server_run(const struct sandbox_ops *ops,
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	descriptors_keep(ops->fds, ops->fd_count);
-	*s = (struct server){ ops, options, message, .outside_fd = -1, .root_fd = -1 };
+	*s = (struct server){ ops,	      options,		message, &message->message,
+			      .outside_fd = -1, .root_fd = -1 };
 	s->server = (struct channel_server){
-		.message = message,
+		.message = s->message,
 		.own = s,
 		.call = server_call,
 		.scan = server_scan,

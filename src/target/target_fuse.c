@@ -97,7 +97,7 @@ static unsigned fuse_caps(const struct target_description *d)
 	/* Other users are refused by the kernel otherwise. */
 	if (!command || !strstr(command, "allow_other"))
 		caps &= ~(unsigned)TARGET_PROCESSES;
-	return d->backing ? caps | TARGET_REMOUNT : caps;
+	return d->backing ? caps | TARGET_REMOUNT | TARGET_KILL : caps;
 }
 
 /* The command with our names in it. */
@@ -182,6 +182,11 @@ static int fuse_detach(void *own, struct err *err)
 	return ret;
 }
 
+static int fuse_end_daemon(void *own, struct err *err)
+{
+	return daemon_kill(STOP_SECONDS, err);
+}
+
 static bool fuse_gone(void *own)
 {
 	struct fuse_target *f = own;
@@ -240,6 +245,7 @@ static int fuse_start(struct target *t, struct err *err)
 		.begin = fuse_begin,
 		.attach = fuse_attach,
 		.detach = fuse_detach,
+		.kill = fuse_end_daemon,
 		.keeps = true,
 		.gone = fuse_gone,
 		.gone_by_others = fuse_gone_by_others,
@@ -349,7 +355,7 @@ static int fuse_probe_remount(struct target *t, struct err *err)
 	if (!ret)
 		ret = fuse_try_call(t, OP_rmdir, &error, err);
 	if (!ret && !error)
-		t->caps |= TARGET_REMOUNT;
+		t->caps |= TARGET_REMOUNT | TARGET_KILL;
 	return ret;
 }
 
@@ -406,7 +412,10 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	t->traits.scan_sets_atime = true;
 	t->traits.times_cached = true;
 	t->traits.map_tail_kept = true; /* what lies below may do so */
-	ret = fuse_share_end(f, err);
+	t->traits.sync_not_passed = true; /* the kernel sends FUSE_SYNCFS to virtiofs only */
+	ret = target_adopt(t, d, err); /* which may say otherwise */
+	if (!ret)
+		ret = fuse_share_end(f, err);
 	if (!ret && disk_wanted(d))
 		ret = disk_make(&f->base.disk, d, err);
 	else if (!ret && !d->backing)
@@ -437,6 +446,30 @@ static int fuse_reset(struct target *t, struct err *err)
 	return ret ? ret : sandbox_clear(f->base.sandbox, err);
 }
 
+/* A daemon that does not come up again has answered; unless that was no doing of its own. */
+static int fuse_kill(struct target *t, int *ret_error, struct buf *said, struct err *err)
+{
+	struct fuse_target *f = t->own;
+	struct err why = { 0 };
+	int ret = sandbox_kill(f->base.sandbox, err);
+
+	if (ret)
+		return ret;
+	ret = sandbox_attach(f->base.sandbox, &why);
+	if (failure_is_ours(ret))
+		return err_set(err, -ret, "%s", why.text);
+	*ret_error = -ret;
+	buf_adds(said, why.text);
+	return 0;
+}
+
+static void fuse_kill_during(struct target *t, int64_t after_ns)
+{
+	struct fuse_target *f = t->own;
+
+	sandbox_kill_during(f->base.sandbox, after_ns);
+}
+
 static bool fuse_is_single(const struct target_description *d)
 {
 	return !d->backing && fuse_command(d) && resource_is_named(fuse_command(d));
@@ -465,5 +498,7 @@ const struct target_kind target_fuse = {
 	.unmounted_disk = sandbox_target_unmounted_disk,
 	.fresh_disk = sandbox_target_fresh_disk,
 	.image = sandbox_target_image,
+	.kill = fuse_kill,
+	.kill_during = fuse_kill_during,
 	.run_program = sandbox_target_run_program,
 };
