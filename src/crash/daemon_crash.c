@@ -1,9 +1,11 @@
 /* daemon_crash.c -- workloads on a file system whose daemon is killed and started again. */
 #include "crash/daemon_crash.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -48,14 +50,13 @@ static bool setup_leaves_open(const struct call *calls, size_t count)
 static void case_prepare(struct daemon_crash_case *c, const struct target *t,
 			 const struct call *calls, size_t count, size_t setup_count)
 {
-	size_t at = setup_leaves_open(calls, setup_count) ? 0 : setup_count;
-
 	*c = (struct daemon_crash_case){ .setup_count = setup_count + 1 };
+	c->remount_at = setup_leaves_open(calls, setup_count) ? 0 : setup_count;
 	c->calls = arena_alloc(&c->arena, (count + 1) * sizeof(*c->calls));
 	c->outcomes = arena_alloc(&c->arena, (count + 1) * sizeof(*c->outcomes));
 	c->duration_ns = arena_alloc(&c->arena, (count + 1) * sizeof(*c->duration_ns));
 	for (size_t i = 0; i <= count; i++) {
-		if (i == at)
+		if (i == c->remount_at)
 			c->calls[c->count++] = (struct call){
 				.op = t->caps & TARGET_REMOUNT ? OP_remount : OP_sync, .pid = 1
 			};
@@ -204,6 +205,44 @@ static int restarted_use(struct target *t, struct daemon_violation *v, struct er
 	return ret;
 }
 
+/* The first file of the tree that a removed and open file has become: libfuse renames one until it
+ * is closed, and a daemon that was killed cannot remove it. */
+static const struct entry *hidden_find(const struct tree *t, uint64_t *ret_dir)
+{
+	static const char prefix[] = ".fuse_hidden";
+	uint64_t key;
+
+	for (bool first = true; pmap_next(&t->inodes, first, &key); first = false) {
+		const struct inode *dir = tree_inode(t, key);
+		const struct entry *entry;
+		uint64_t cookie = 0;
+
+		while (S_ISDIR(dir->mode) && (entry = tree_next_entry(t, key, &cookie)))
+			if (!strncmp(entry->name, prefix, sizeof(prefix) - 1)) {
+				*ret_dir = key;
+				return entry;
+			}
+	}
+	return NULL;
+}
+
+/* Counted, not judged: that is so of every daemon by the high-level interface of libfuse. */
+static void restarted_drop_hidden(struct daemon_crash_session *s, struct tree *t)
+{
+	const struct entry *entry;
+	char name[NAME_MAX + 1];
+	uint64_t dir, dropped = 0;
+
+	while ((entry = hidden_find(t, &dir))) {
+		size_t len = entry->len;
+
+		memcpy(name, entry->name, len);
+		tree_unlink(t, dir, name, len);
+		dropped++;
+	}
+	s->figures.hidden += dropped > 0;
+}
+
 /* Kills it, unless that was done, starts it and looks. */
 static int restarted_look(struct daemon_crash_session *s, struct daemon_violation *v,
 			  struct err *err)
@@ -227,7 +266,10 @@ static int restarted_look(struct daemon_crash_session *s, struct daemon_violatio
 	v->has_tree = fate == FATE_FINE;
 	if (!v->has_tree)
 		v->end = fate == FATE_HUNG ? RECOVERY_HUNG : RECOVERY_DIED;
-	return v->has_tree ? restarted_use(t, v, err) : 0;
+	if (!v->has_tree)
+		return 0;
+	restarted_drop_hidden(s, &v->tree);
+	return restarted_use(t, v, err);
 }
 
 static int judge_restarted(struct daemon_crash_session *s, const struct daemon_crash_case *c,

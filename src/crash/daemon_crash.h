@@ -38,6 +38,7 @@ struct daemon_crash_figures {
 	uint64_t promises;   /* calls that have promised something, before a crash */
 	uint64_t crash_states;
 	uint64_t during; /* of them, in a call that did not return */
+	uint64_t hidden; /* of them, with .fuse_hidden files left behind, which are not judged */
 	uint64_t restarts;
 };
 
@@ -55,6 +56,7 @@ struct daemon_crash_session {
 struct daemon_crash_case {
 	struct call *calls; /* with the remount that ends the setup */
 	size_t count, setup_count;
+	size_t remount_at; /* index of that */
 	struct outcome *outcomes;
 	int64_t *duration_ns; /* of each call */
 	struct persistence history;

@@ -28,6 +28,7 @@ enum {
 	SAID_MAX = 600,
 	OUTPUT_MAX = 1 << 20, /* beyond, what a daemon writes fails, until it is rewound */
 	LOOK_MS = 100,
+	KILLED_MS = 500,
 	GONE_MS = 1000, /* from the end of a mount to the end of the process that served it */
 };
 
@@ -254,12 +255,16 @@ void daemon_send_kill(void)
 	daemon_signal_all(SIGKILL);
 }
 
-int daemon_kill(double seconds, struct err *err)
+int daemon_kill(const char *mount, double seconds, struct err *err)
 {
 	bool gone;
 
 	daemon_send_kill();
-	gone = daemon_await_gone((int64_t)(seconds * 1000), false);
+	gone = daemon_await_gone(KILLED_MS, false);
+	if (!gone) {
+		mounting_abort(mount);
+		gone = daemon_await_gone((int64_t)(seconds * 1000), false);
+	}
 	killed = false;
 	return gone ? 0 : err_set(err, ETIMEDOUT, "the daemon does not end when it is killed");
 }

@@ -9,17 +9,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sandbox/sandbox_ops.h"
+
 struct kill_timer {
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	int64_t at_ns; /* of the monotonic clock */
+	const struct sandbox_ops *ops;
+	int outside_fd; /* the root directory that the ops need; -1: as it is */
+	int64_t at_ns;  /* of the monotonic clock */
 	bool ended, killed;
 };
 
 /* Kills every other process of the namespace after this time, unless it is ended before. False:
  * there is no thread. */
-bool kill_timer_start(struct kill_timer *k, int64_t after_ns);
+bool kill_timer_start(struct kill_timer *k, const struct sandbox_ops *ops, int outside_fd,
+		      int64_t after_ns);
 /* Whether it has killed. */
 bool kill_timer_end(struct kill_timer *k);
 

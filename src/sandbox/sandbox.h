@@ -41,7 +41,7 @@ int sandbox_suspend(struct sandbox *k, struct err *err);
 /* Where ops->kill: kills what serves the file system, with files open, and takes down the mount. The
  * next attach starts it again. */
 int sandbox_kill(struct sandbox *k, struct err *err);
-/* The same, but for the mount, so many nanoseconds after the next call of process 1 has begun, or
+/* The same, but for the mount, so many nanoseconds after the next call has begun, or
  * not at all where that returns before. */
 void sandbox_kill_during(struct sandbox *k, int64_t after_ns);
 int sandbox_clear(struct sandbox *k, struct err *err); /* removes everything below the root */

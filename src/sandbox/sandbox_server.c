@@ -82,14 +82,20 @@ static int server_enter(struct server *s, struct err *err)
 	return 0;
 }
 
+/* Where paths mean what they meant before. */
+static void server_leave_root(const struct server *s)
+{
+	if (s->outside_fd >= 0)
+		must(!fchdir(s->outside_fd) && !chroot("."));
+}
+
 static void server_leave(struct server *s)
 {
 	crew_close(s->crew);
 	s->crew = NULL;
 	caller_free(s->self);
 	s->self = NULL;
-	if (s->outside_fd >= 0)
-		must(!fchdir(s->outside_fd) && !chroot("."));
+	server_leave_root(s);
 	must(!chdir("/"));
 	close(s->root_fd);
 	s->root_fd = -1;
@@ -113,8 +119,10 @@ static int server_detach(struct server *s, struct err *err)
 
 	if (s->root_fd < 0 || !s->ops->detach)
 		return 0;
-	if (s->own_message->kills)
+	if (s->own_message->kills) {
+		server_leave_root(s);
 		ret = s->ops->kill(s->ops->own, err);
+	}
 	if (ret)
 		return ret;
 	server_leave(s);
@@ -246,23 +254,9 @@ static int server_call_environment(struct server *s, const struct call *c, struc
 	return 0;
 }
 
-/* A call of process 1, under which the daemon is killed where that is asked for. */
-static void server_call_self(struct server *s, const struct call *c, struct outcome *ret)
+static int server_call_once(struct server *s, const struct call *c, struct outcome *ret,
+			    struct err *err)
 {
-	int64_t after_ns = s->own_message->kill_during_ns;
-	struct kill_timer timer;
-	bool started;
-
-	s->own_message->kill_during_ns = 0;
-	started = after_ns && kill_timer_start(&timer, after_ns);
-	caller_call(s->self, c, ret);
-	if (started)
-		kill_timer_end(&timer);
-}
-
-static int server_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
-{
-	struct server *s = own;
 	unsigned traits = op_table[c->op].traits;
 	int r = 0;
 
@@ -273,7 +267,24 @@ static int server_call(void *own, const struct call *c, struct outcome *ret, str
 	if (s->ops->limits)
 		r = limits_check(s->ops->limits, c, err);
 	if (!r)
-		server_call_self(s, c, ret);
+		caller_call(s->self, c, ret);
+	return r;
+}
+
+/* A call under which the daemon is killed where that is asked for. */
+static int server_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
+{
+	struct server *s = own;
+	int64_t after_ns = s->own_message->kill_during_ns;
+	struct kill_timer timer;
+	bool started;
+	int r;
+
+	s->own_message->kill_during_ns = 0;
+	started = after_ns && kill_timer_start(&timer, s->ops, s->outside_fd, after_ns);
+	r = server_call_once(s, c, ret, err);
+	if (started)
+		kill_timer_end(&timer);
 	return r;
 }
 

@@ -184,7 +184,16 @@ static int fuse_detach(void *own, struct err *err)
 
 static int fuse_end_daemon(void *own, struct err *err)
 {
-	return daemon_kill(STOP_SECONDS, err);
+	struct fuse_target *f = own;
+
+	return daemon_kill(f->mount.data, STOP_SECONDS, err);
+}
+
+static void fuse_abort(void *own)
+{
+	struct fuse_target *f = own;
+
+	mounting_abort(f->mount.data);
 }
 
 static bool fuse_gone(void *own)
@@ -246,6 +255,7 @@ static int fuse_start(struct target *t, struct err *err)
 		.attach = fuse_attach,
 		.detach = fuse_detach,
 		.kill = fuse_end_daemon,
+		.abort = fuse_abort,
 		.keeps = true,
 		.gone = fuse_gone,
 		.gone_by_others = fuse_gone_by_others,
