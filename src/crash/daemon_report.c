@@ -53,7 +53,7 @@ static int kill_once(struct daemon_crash_session *s, struct shown_kill *x, const
 	return 0;
 }
 
-/* Whether the calls of *x, carried out anew, show it: 1, with case and violation to be freed; 0; or
+/* Whether the calls of *x, carried out again, show it: 1, with case and violation to be freed; 0; or
  * a negative errno. */
 static int kill_shows(struct daemon_crash_session *s, struct shown_kill *x, const char *signature,
 		      struct err *err)
@@ -216,10 +216,12 @@ static int write_script(const struct daemon_crash_session *s, const struct findi
 	struct buf text = BUF_INIT, look = BUF_INIT;
 	int status;
 
-	if (has_tree)
+	if (has_tree) {
+		buf_adds(&look, "root=$ASSAY_ROOT\nwork=$ASSAY_WORK\n");
 		crash_print_look(&look);
-	else
+	} else {
 		buf_adds(&look, "echo 'the daemon starts again'\nresult=0\n");
+	}
 	finding_crash_c(f, &text);
 	status = write_text_file(dir, "crash.c", &text, err);
 	buf_clear(&text);

@@ -225,7 +225,6 @@ static void put_check(const struct target_description *d, struct buf *out)
 }
 
 static const char script_begin[] =
-	"\n"
 	"# The program calls this to remount.\n"
 	"if [ \"${1-}\" = --remount ]; then\n"
 	"	detach\n"
@@ -361,9 +360,15 @@ static void put_head(const char *name, const struct finding *f, struct buf *out)
 		      "before it went "
 		      "differently.\n# Found on: ", name, name);
 	repro_comment(buf_str(&f->target), NAME_MAX_SHOWN, out);
-	buf_addf(out,
+	buf_adds(out,
 		 "\n#\n# shellcheck disable=SC2016 # what is quoted is data, or for another shell\n"
-		 "set -eu\ncd \"$(dirname \"$0\")\"\nASSAY_SCRIPT=$PWD/%s.sh\n\n", name);
+		 "set -eu\ncd \"$(dirname \"$0\")\"\n\n");
+}
+
+/* Up to where the program is to be run. */
+static void put_begin(const char *name, struct buf *out)
+{
+	buf_addf(out, "\nASSAY_SCRIPT=$PWD/%s.sh\n%s", name, script_begin);
 }
 
 void finding_repro_sh(const struct finding *f, const struct target *t, struct buf *out)
@@ -379,7 +384,7 @@ void finding_repro_sh(const struct finding *f, const struct target *t, struct bu
 	if (d && put_target(t, d, out)) {
 		if (f->discrepancy.code == PROBLEM_FSCK && d->fsck)
 			put_check(d, out);
-		buf_adds(out, script_begin);
+		put_begin("repro", out);
 		buf_adds(out, script_end);
 	} else {
 		put_directory(d && !strcmp(t->kind->name, "dir") ? d->argument : NULL, out);
@@ -413,9 +418,7 @@ static const char script_restart[] =
 	"	echo 'the daemon does not start again'\n"
 	"	result=%d\n"
 	"	exit\n"
-	"fi\n"
-	"root=$ASSAY_ROOT\n"
-	"work=$ASSAY_WORK\n";
+	"fi\n";
 
 bool finding_crash_sh(const struct finding *f, const struct target *t, const char *look,
 		      struct buf *out)
@@ -425,7 +428,7 @@ bool finding_crash_sh(const struct finding *f, const struct target *t, const cha
 	put_head("crash", f, out);
 	must(put_target(t, t->description, out));
 	buf_adds(out, script_kill);
-	buf_adds(out, script_begin);
+	put_begin("crash", out);
 	buf_addf(out, script_restart, f->discrepancy.code == PROBLEM_RECOVERY ? 1 : 2);
 	buf_adds(out, look);
 	return true;

@@ -456,7 +456,7 @@ static int fuse_reset(struct target *t, struct err *err)
 	return ret ? ret : sandbox_clear(f->base.sandbox, err);
 }
 
-/* A daemon that does not come up again has answered; unless that was no doing of its own. */
+/* A daemon that does not come up again has answered; unless that was not its doing. */
 static int fuse_kill(struct target *t, int *ret_error, struct buf *said, struct err *err)
 {
 	struct fuse_target *f = t->own;
