@@ -9,9 +9,8 @@
 #include "cli/command.h"
 #include "run/run.h"
 
-const char *const crash_daemon_figures[] = { "workloads",    "not_judged", "promises",
-					     "crash_states", "during",     "hidden",
-					     "restarts",     NULL };
+const char *const crash_daemon_figures[] = { "workloads", "not_judged", "promises", "crash_states",
+					     "during",    "hidden",     "restarts", NULL };
 
 static enum kill_moment moment_find(const char *name)
 {
@@ -67,9 +66,8 @@ unsigned crash_daemon_moments(const struct opt_list *moments)
 void crash_daemon_set_figures(struct run *run, const struct daemon_crash_session *s)
 {
 	const struct daemon_crash_figures *f = &s->figures;
-	const uint64_t figures[] = { f->workloads,    f->not_judged, f->promises,
-				     f->crash_states, f->during,     f->hidden,
-				     f->restarts };
+	const uint64_t figures[] = { f->workloads, f->not_judged, f->promises, f->crash_states,
+				     f->during,    f->hidden,     f->restarts };
 
 	for (size_t i = 0; crash_daemon_figures[i]; i++)
 		json_object_set_new(run->figures, crash_daemon_figures[i],
@@ -93,7 +91,8 @@ void crash_daemon_print(const struct run *run, struct buf *out)
 	buf_addch(out, '\n');
 	if (daemon_figure(run, "hidden"))
 		buf_addf(out,
-			 "%" PRIu64 " crashes left .fuse_hidden files, removed while they were open: "
+			 "%" PRIu64
+			 " crashes left .fuse_hidden files, removed while they were open: "
 			 "not judged\n",
 			 daemon_figure(run, "hidden"));
 }

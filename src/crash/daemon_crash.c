@@ -161,8 +161,8 @@ static void violation_sign(struct daemon_violation *v, const struct daemon_crash
 	if (v->broken.step)
 		promised = op_table[op_table[c->calls[v->broken.step - 1].op].base].name;
 	if (v->broken.what)
-		snprintf(v->signature, sizeof(v->signature), "LOST %s %s (daemon killed)",
-			 promised, v->broken.what);
+		snprintf(v->signature, sizeof(v->signature), "LOST %s %s (daemon killed)", promised,
+			 v->broken.what);
 	else
 		snprintf(v->signature, sizeof(v->signature), "RECOVERY %s (daemon killed)",
 			 recovery_end_names[v->end]);
@@ -273,8 +273,7 @@ static int restarted_look(struct daemon_crash_session *s, struct daemon_violatio
 }
 
 static int judge_restarted(struct daemon_crash_session *s, const struct daemon_crash_case *c,
-			   size_t done, size_t begun, struct daemon_violation *ret,
-			   struct err *err)
+			   size_t done, size_t begun, struct daemon_violation *ret, struct err *err)
 {
 	int status;
 

@@ -53,8 +53,8 @@ static int kill_once(struct daemon_crash_session *s, struct shown_kill *x, const
 	return 0;
 }
 
-/* Whether the calls of *x, carried out again, show it: 1, with case and violation to be freed; 0; or
- * a negative errno. */
+/* Whether the calls of *x, carried out again, show it: 1, with case and violation to be freed; 0;
+ * or a negative errno. */
 static int kill_shows(struct daemon_crash_session *s, struct shown_kill *x, const char *signature,
 		      struct err *err)
 {
@@ -130,22 +130,30 @@ static void add_kill_note(const struct daemon_crash_session *s, const struct dae
 		buf_addf(out, "Crash: behind call %zu, by the restart command of the target.\n",
 			 k->done);
 	else
-		buf_addf(out,
-			 "Crash: %s call %zu the daemon was killed by SIGKILL, with files open. Its "
-			 "mount was taken down, and the same command started it again on what it "
-			 "had left.\n"
-			 "Lost is what the daemon held in memory, and pages of its mount that the "
-			 "kernel had not sent to it. The kernel and what lies below the daemon "
-			 "stayed alive.\n",
-			 k->begun > k->done ? "during" : "behind", k->begun);
+		buf_addf(
+			out,
+			"Crash: %s call %zu the daemon was killed by SIGKILL, with files open. Its "
+			"mount was taken down, and the same command started it again on what it "
+			"had left.\n"
+			"Lost is what the daemon held in memory, and pages of its mount that the "
+			"kernel had not sent to it. The kernel and what lies below the daemon "
+			"stayed alive.\n",
+			k->begun > k->done ? "during" : "behind", k->begun);
 	if (v->broken.what && v->broken.step) {
 		buf_addf(out, "Promise made by call %zu: ", v->broken.step);
 		call_print(&c->calls[v->broken.step - 1], DIALECT_NATIVE, out);
 		buf_addch(out, '\n');
 	}
 	if (has_script)
-		buf_adds(out, "`sh crash.sh` makes the file system, makes the calls (crash.c), kills "
-			      "the daemon, starts it again and looks.\n");
+		buf_adds(out,
+			 "`sh crash.sh` makes the file system, makes the calls (crash.c), kills "
+			 "the daemon, starts it again and looks.\n");
+	else if (k->begun > k->done)
+		buf_addf(out,
+			 "No script meets that moment. To show it, in this folder and with several "
+			 "seeds: assay crash --daemon --kill during --workloads trace --seed N "
+			 "'%s'\n",
+			 s->target->name);
 }
 
 /* A script does not meet a moment during a call. */
@@ -170,8 +178,9 @@ static void describe_recovery(const struct daemon_violation *v, struct discrepan
 	d->code = PROBLEM_RECOVERY;
 	buf_addf(&d->title, "after its daemon was killed, %s", recovery_end_sentences[v->end]);
 	buf_addf(&d->seen, "%s\n%s", recovery_end_sentences[v->end], buf_str(&v->text));
-	buf_adds(&d->expected, "A daemon that was killed can be started again with the same command, "
-			       "and the file system can be read and used then.");
+	buf_adds(&d->expected,
+		 "A daemon that was killed can be started again with the same command, "
+		 "and the file system can be read and used then.");
 }
 
 static void describe_kill(const struct daemon_crash_session *s, const struct daemon_crash_case *c,

@@ -5,8 +5,8 @@
 #include "crash/daemon_crash.h"
 #include "run/run.h"
 
-/* Makes a finding of what a workload showed, unless the run knows it: shown again, shrunk by leaving
- * out calls, with a script that shows it. */
+/* Makes a finding of what a workload showed, unless the run knows it: shown again, shrunk by
+ * leaving out calls, with a script that shows it. */
 int daemon_crash_report(struct daemon_crash_session *s, struct run *run,
 			const struct daemon_crash_case *c, const struct daemon_violation *v,
 			struct err *err);

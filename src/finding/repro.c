@@ -491,8 +491,9 @@ static void put_crash_end(const struct repro *r, const struct finding *f, struct
 	if (r->rooted)
 		buf_adds(out, "\n	if (fchdir(outside) || chroot(\".\"))\n"
 			      "		return 2;");
-	buf_adds(out, "\n	/* While files are open: closing one may make the daemon write. */\n"
-		      "	return argc > 3 && !system(argv[3]) ? shown : 2;\n}\n");
+	buf_adds(out,
+		 "\n	/* While files are open: closing one may make the daemon write. */\n"
+		 "	return argc > 3 && !system(argv[3]) ? shown : 2;\n}\n");
 }
 
 static const struct repro_frame frame_crash = {

@@ -232,7 +232,8 @@ static const char script_begin[] =
 	"	exit 0\n"
 	"fi\n"
 	"\n"
-	"# The guard: waits until no process of the script is left. It keeps the mounts until then:\n"
+	"# The guard: waits until no process of the script is left. It keeps the mounts until "
+	"then:\n"
 	"# a daemon that was killed with the last of them would wait for itself to unmount.\n"
 	"if [ \"${1-}\" = --guard ]; then\n"
 	"	trap '' HUP INT TERM\n"
@@ -259,7 +260,8 @@ static const char script_begin[] =
 	"it.\n"
 	"if [ -z \"${ASSAY_PRIVATE-}\" ]; then\n"
 	"	check_fs\n"
-	"	ASSAY_PRIVATE=mounts exec unshare --mount --propagation private sh \"$ASSAY_SCRIPT\"\n"
+	"	ASSAY_PRIVATE=mounts exec unshare --mount --propagation private sh "
+	"\"$ASSAY_SCRIPT\"\n"
 	"fi\n"
 	"if [ \"$ASSAY_PRIVATE\" = mounts ]; then\n"
 	"	ASSAY_WORK=$(mktemp -d)\n"
@@ -354,11 +356,13 @@ static bool put_target(const struct target *t, const struct target_description *
 
 static void put_head(const char *name, const struct finding *f, struct buf *out)
 {
-	buf_addf(out, "#!/bin/sh\n"
-		      "# %s.sh -- makes the file system and runs %s.c on it.\n"
-		      "#\n# Exit status: 1 if the bug shows, 0 if it does not, 2 if the calls "
-		      "before it went "
-		      "differently.\n# Found on: ", name, name);
+	buf_addf(out,
+		 "#!/bin/sh\n"
+		 "# %s.sh -- makes the file system and runs %s.c on it.\n"
+		 "#\n# Exit status: 1 if the bug shows, 0 if it does not, 2 if the calls "
+		 "before it went "
+		 "differently.\n# Found on: ",
+		 name, name);
 	repro_comment(buf_str(&f->target), NAME_MAX_SHOWN, out);
 	buf_adds(out,
 		 "\n#\n# shellcheck disable=SC2016 # what is quoted is data, or for another shell\n"
@@ -399,7 +403,8 @@ static const char script_kill[] =
 	"		space=$(readlink \"$process/ns/pid\" 2>/dev/null) || continue\n"
 	"		[ \"$space\" = \"$(readlink /proc/self/ns/pid)\" ] || continue\n"
 	"		find \"$process/fd\" -lname /dev/fuse 2>/dev/null | grep -q . || continue\n"
-	"		kill -KILL \"$(sed -n 's/^NSpid:.*[[:space:]]//p' \"$process/status\")\" || :\n"
+	"		kill -KILL \"$(sed -n 's/^NSpid:.*[[:space:]]//p' \"$process/status\")\" "
+	"|| :\n"
 	"	done\n"
 	"}\n"
 	"# The program calls this with its files open.\n"

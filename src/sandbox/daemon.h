@@ -30,8 +30,8 @@ void daemon_print_end(const struct daemon_end *end, struct buf *out);
  * if another process has killed one of them. */
 int daemon_stop(const char *mount, double seconds, struct err *err);
 /* Kills all its processes, as a crash would: whatever it holds in memory is lost. Of one that is
- * dead already nothing is left to do. One that has a file of the mount that it serves open closes that
- * when it ends, and waits for itself: then the connection is ended. -ETIMEDOUT: it does not end even so. */
+ * dead already nothing is left to do. A daemon that has a file of its mount open closes it when it
+ * ends, and waits for itself: then the connection is ended. -ETIMEDOUT: it does not end even so. */
 int daemon_kill(const char *mount, double seconds, struct err *err);
 /* Only sends the signal; also from another thread. The end is ours, then, no other process's. */
 void daemon_send_kill(void);

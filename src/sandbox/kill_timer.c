@@ -28,8 +28,7 @@ static void kill_timer_await(struct kill_timer *k, int64_t at_ns)
 /* Out of the root directory that calls are confined to, this thread alone. */
 static bool kill_timer_leave_root(const struct kill_timer *k)
 {
-	return k->outside_fd < 0 ||
-	       (!unshare(CLONE_FS) && !fchdir(k->outside_fd) && !chroot("."));
+	return k->outside_fd < 0 || (!unshare(CLONE_FS) && !fchdir(k->outside_fd) && !chroot("."));
 }
 
 static void *kill_timer_run(void *own)

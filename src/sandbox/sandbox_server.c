@@ -52,9 +52,9 @@ struct server {
 	const struct sandbox_options *options;
 	struct sandbox_message *own_message;
 	struct message *message; /* the part of it that all servers have */
-	int outside_fd; /* the root directory there was; -1: not confined */
-	int root_fd;    /* -1: not attached */
-	bool plain;     /* calls are made without capabilities, scans are not */
+	int outside_fd;          /* the root directory there was; -1: not confined */
+	int root_fd;             /* -1: not attached */
+	bool plain;              /* calls are made without capabilities, scans are not */
 	struct caches *caches;
 	struct scanner *scanner;
 	struct channel_server server;
@@ -578,8 +578,8 @@ _Noreturn void sandbox_server_run(const struct sandbox_ops *ops,
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	descriptors_keep(ops->fds, ops->fd_count);
-	*s = (struct server){ ops,	      options,		message, &message->message,
-			      .outside_fd = -1, .root_fd = -1 };
+	*s = (struct server){ ops,          options, message, &message->message, .outside_fd = -1,
+			      .root_fd = -1 };
 	s->server = (struct channel_server){
 		.message = s->message,
 		.own = s,

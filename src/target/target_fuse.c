@@ -421,9 +421,9 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	/* A daemon opens what it serves in its own way. */
 	t->traits.scan_sets_atime = true;
 	t->traits.times_cached = true;
-	t->traits.map_tail_kept = true; /* what lies below may do so */
+	t->traits.map_tail_kept = true;   /* what lies below may do so */
 	t->traits.sync_not_passed = true; /* the kernel sends FUSE_SYNCFS to virtiofs only */
-	ret = target_adopt(t, d, err); /* which may say otherwise */
+	ret = target_adopt(t, d, err);    /* which may say otherwise */
 	if (!ret)
 		ret = fuse_share_end(f, err);
 	if (!ret && disk_wanted(d))
