@@ -268,6 +268,8 @@ static void add_cause(const struct finding *f, struct buf *out)
 	else
 		buf_adds(out, "- Upstream status: unknown\n");
 	add_fenced(out, buf_str(&f->notes));
+	if (problem_table[f->discrepancy.code].by_crash)
+		return; /* the notes say how */
 	buf_adds(out, "\nTo reproduce: ");
 	if (finding_has_reproducer(f))
 		buf_adds(out, "`sh repro.sh`; `cc repro.c && ./a.out DIRECTORY` with an empty "
