@@ -103,6 +103,8 @@ static void add_configuration(const struct target *t, struct buf *out)
 			buf_addf(out, "- Size: %llu bytes\n", (unsigned long long)d.image_size);
 		add_item(out, "Mount options", d.options);
 		add_item(out, "Daemon", d.command);
+		add_item(out, "Made before the mount", d.content);
+		add_item(out, "There", d.content_dir);
 	}
 	description_free(&d);
 }

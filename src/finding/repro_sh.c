@@ -385,6 +385,11 @@ void finding_repro_sh(const struct finding *f, const struct target *t, struct bu
 			      "use assay replay' >&2\nexit 2\n");
 		return;
 	}
+	if (d && d->content) {
+		buf_adds(out, "echo 'cannot tell: something has to lie below the file system "
+			      "(README.md); use assay replay' >&2\nexit 2\n");
+		return;
+	}
 	if (d && put_target(t, d, out)) {
 		if (f->discrepancy.code == PROBLEM_FSCK && d->fsck)
 			put_check(d, out);
