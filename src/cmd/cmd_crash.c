@@ -19,6 +19,7 @@
 #include "crash/ace.h"
 #include "crash/crash_report.h"
 #include "crash/daemon_report.h"
+#include "crash/walk.h"
 #include "crash/workload.h"
 #include "report/findings_text.h"
 #include "target/learn.h"
@@ -28,13 +29,15 @@ static struct crash_settings {
 	const char *app, *app_trace, *prepare, *verify;
 	uint64_t states;
 	const char *out, *config, *known, *write_known;
-	uint64_t seed, jobs, sample, subsets, sector, findings;
+	uint64_t seed, jobs, walks, length, sample, subsets, sector, findings;
 	double seconds, deadline;
 	int inputs, level, sanity;
 	bool json, during_recovery, in_place, unmount, daemon;
 	unsigned job; /* of several */
 } settings = {
 	.jobs = 1,
+	.walks = 100,
+	.length = 12,
 	.states = 2000,
 	.sample = 1,
 	.findings = 100,
@@ -45,10 +48,11 @@ static struct crash_settings {
 #define ROW(field) offsetof(struct crash_settings, field)
 
 static const struct opt opts[] = {
-	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|FILE",
+	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|walk|FILE",
 	  "what is done before the crash: all short workloads of so many operations, also "
-	  "seq-N-nested, or a script; may be repeated. Default: seq-1, twice: as published, and "
-	  "with --inputs wide --in-place --unmount",
+	  "seq-N-nested; random walks (walk:PROFILE); or a script. May be repeated. Default: "
+	  "seq-1, "
+	  "the same with --inputs wide --in-place --unmount, and walks",
 	  0, 0 },
 	{ "inputs", OPT_CHOICE, ROW(inputs), "published|wide",
 	  "arguments of the generated workloads: those of ACE, or drawn from many", 0, 0 },
@@ -57,6 +61,8 @@ static const struct opt opts[] = {
 	  0 },
 	{ "unmount", OPT_FLAG, ROW(unmount), NULL,
 	  "generated workloads end with unmounting, and crashes during it", 0, 0 },
+	{ "walks", OPT_U64, ROW(walks), "N", "number of walks", 1, UINT64_MAX },
+	{ "length", OPT_U64, ROW(length), "N", "calls of each walk", 1, 1000 },
 	{ "sample", OPT_U64, ROW(sample), "N", "only one workload in N", 1, UINT64_MAX },
 	{ "view", OPT_LIST, ROW(view), "order|lost-one|only-one|subset|torn",
 	  "which crashes; may be repeated. Default: all", 0, 0 },
@@ -87,7 +93,8 @@ static const struct opt opts[] = {
 	{ "app", OPT_TEXT, ROW(app), "COMMAND",
 	  "instead of a target: a program whose files are crashed", 0, 0 },
 	{ "verify", OPT_TEXT, ROW(verify), "COMMAND",
-	  "--app: checks the files in its working directory ({dir}) after a crash: 0 if all is well",
+	  "--app: checks the files in its working directory ({dir}) after a crash: 0 if all is "
+	  "well",
 	  0, 0 },
 	{ "prepare", OPT_TEXT, ROW(prepare), "COMMAND",
 	  "--app: makes the files that the program begins with", 0, 0 },
@@ -116,8 +123,11 @@ static const struct opt opts[] = {
 /* One --workloads: a generator, or a script. */
 struct source {
 	const char *name;
-	bool generated, unmounts;
+	enum { SOURCE_FILE, SOURCE_ACE, SOURCE_WALK } kind;
+	bool unmounts;
 	struct ace ace;
+	struct walk walk;
+	uint64_t count; /* of workloads */
 };
 
 /* How generated workloads are made. */
@@ -132,8 +142,20 @@ static bool is_generator(const char *name, struct ace_options *ret)
 	return !ace_parse(ret, name, &none);
 }
 
-static void source_open(struct source *s, const char *name, const struct source_options *how,
-			uint64_t disk_bytes)
+/* "walk", or "walk:PROFILE"; NULL: it is something else. */
+static const char *walk_profile(const char *name)
+{
+	static const char word[] = "walk";
+	size_t len = sizeof(word) - 1;
+
+	if (strncmp(name, word, len) || (name[len] && name[len] != ':'))
+		return NULL;
+	return name[len] ? name + len + 1 : "crash";
+}
+
+static int source_open(struct source *s, const char *name, const struct source_options *how,
+		       const struct model *model, const struct state *start, uint64_t disk_bytes,
+		       struct err *err)
 {
 	struct ace_options o = {
 		.wide = how->wide,
@@ -141,17 +163,29 @@ static void source_open(struct source *s, const char *name, const struct source_
 		.seed = settings.seed,
 		.disk_bytes = disk_bytes,
 	};
+	const char *profile = walk_profile(name);
 
-	*s = (struct source){ .name = name, .unmounts = how->unmounts };
-	s->generated = is_generator(name, &o);
-	if (s->generated)
+	*s = (struct source){ .name = name, .unmounts = how->unmounts, .count = 1 };
+	if (profile) {
+		s->kind = SOURCE_WALK;
+		s->count = settings.walks;
+		return walk_open(&s->walk, profile, model, start, (unsigned)settings.length,
+				 settings.seed, err);
+	}
+	if (is_generator(name, &o)) {
+		s->kind = SOURCE_ACE;
 		ace_init(&s->ace, &o);
+		s->count = s->ace.count;
+	}
+	return 0;
 }
 
 static void source_close(struct source *s)
 {
-	if (s->generated)
+	if (s->kind == SOURCE_ACE)
 		ace_free(&s->ace);
+	else if (s->kind == SOURCE_WALK)
+		walk_close(&s->walk);
 }
 
 /* A crash while the file system is unmounted and mounted again belongs to the workload. */
@@ -168,9 +202,12 @@ static void add_unmount(struct workload *w, struct arena *arena)
 static int source_make(const struct source *s, uint64_t index, struct arena *arena,
 		       struct workload *ret, struct err *err)
 {
-	if (!s->generated)
+	if (s->kind == SOURCE_FILE)
 		return workload_read(ret, s->name, arena, err);
-	ace_workload(&s->ace, index, arena, ret);
+	if (s->kind == SOURCE_WALK)
+		walk_workload(&s->walk, index, arena, ret);
+	else
+		ace_workload(&s->ace, index, arena, ret);
 	if (s->unmounts)
 		add_unmount(ret, arena);
 	return 0;
@@ -255,10 +292,9 @@ static void crash_one(struct crash_run *x, const struct workload *w)
 
 static void crash_source(struct crash_run *x, const struct source *s, uint64_t *number)
 {
-	uint64_t count = s->generated ? s->ace.count : 1;
 	struct arena arena = ARENA_INIT;
 
-	for (uint64_t i = 0; i < count && !crash_is_over(x); i++, ++*number) {
+	for (uint64_t i = 0; i < s->count && !crash_is_over(x); i++, ++*number) {
 		struct workload w;
 
 		if (*number % settings.sample ||
@@ -312,8 +348,7 @@ static void crash_print(const struct run *run)
 	uint64_t states = figure(run, "crash_states");
 
 	findings_text(run->findings, run->unconfirmed, false, &out);
-	buf_addf(&out,
-		 "%s: %" PRIu64 " workloads, %" PRIu64 " crash states in %.1f s (%.0f/s): ",
+	buf_addf(&out, "%s: %" PRIu64 " workloads, %" PRIu64 " crash states in %.1f s (%.0f/s): ",
 		 run->target, figure(run, "workloads"), states, seconds, (double)states / seconds);
 	if (settings.daemon)
 		crash_daemon_print(run, &out);
@@ -394,18 +429,27 @@ static void crash_end(struct crash_run *x)
 static void crash_named(struct crash_run *x, const char *name, const struct source_options *how,
 			uint64_t *number)
 {
+	const struct model *model = settings.daemon ? &x->killing.model : &x->session.model;
+	const struct state *start = settings.daemon ? &x->killing.start : &x->session.start;
 	struct source s;
 
-	source_open(&s, name, how, settings.daemon ? 0 : x->session.recovery.base.size);
+	x->status = source_open(&s, name, how, model, start,
+				settings.daemon ? 0 : x->session.recovery.base.size, x->err);
+	if (x->status)
+		return;
 	crash_source(x, &s, number);
 	source_close(&s);
 }
 
-/* What was not said: files that are durable before, with few values; and files that are new, with
- * many values, up to the unmounting. */
-static const struct source_options usual_sources[] = {
-	{ .wide = false },
-	{ .wide = true, .in_place = true, .unmounts = true },
+/* What was not said: files that are durable before, with few values; files that are new, with many
+ * values, up to the unmounting; and walks, to states that neither reaches. */
+static const struct usual_source {
+	const char *name;
+	struct source_options how;
+} usual_sources[] = {
+	{ "seq-1", { .wide = false } },
+	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true } },
+	{ "walk", { .wide = false } },
 };
 
 static int crash_workloads(struct target *t, struct run *run, struct err *err)
@@ -423,8 +467,9 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 		return status;
 	for (size_t i = 0; i < settings.workloads.count && !crash_is_over(&x); i++)
 		crash_named(&x, settings.workloads.items[i], &chosen, &number);
-	for (size_t i = 0; i < ARRAY_LEN(usual_sources) && !settings.workloads.count; i++)
-		crash_named(&x, "seq-1", &usual_sources[i], &number);
+	for (size_t i = 0;
+	     i < ARRAY_LEN(usual_sources) && !settings.workloads.count && !crash_is_over(&x); i++)
+		crash_named(&x, usual_sources[i].name, &usual_sources[i].how, &number);
 	progress_end();
 	crash_end(&x);
 	return x.status;
@@ -527,7 +572,8 @@ static int crash_check_names(const char *target, struct err *err)
 	for (size_t i = 0; !code && i < settings.workloads.count; i++) {
 		struct ace_options any;
 
-		if (!is_generator(settings.workloads.items[i], &any))
+		if (!is_generator(settings.workloads.items[i], &any) &&
+		    !walk_profile(settings.workloads.items[i]))
 			code = operand_file(settings.workloads.items[i], err);
 	}
 	for (size_t i = 0; !code && i < settings.view.count; i++) {
@@ -549,11 +595,11 @@ static int crash_check_names(const char *target, struct err *err)
 
 static int run_crash_app(int argc, struct err *err)
 {
-	struct crash_app app = { settings.app,	settings.prepare, settings.verify,
-				 settings.app_trace, settings.out, settings.known,
-				 settings.write_known, settings.level, settings.seed,
-				 settings.states, settings.findings, settings.seconds,
-				 settings.deadline, settings.json };
+	struct crash_app app = { settings.app,         settings.prepare,  settings.verify,
+				 settings.app_trace,   settings.out,      settings.known,
+				 settings.write_known, settings.level,    settings.seed,
+				 settings.states,      settings.findings, settings.seconds,
+				 settings.deadline,    settings.json };
 
 	if (argc > 1) {
 		err_set(err, EINVAL, "--app and a target exclude each other");
@@ -610,15 +656,16 @@ const struct command command_crash = {
 		"the\n"
 		"first crash.\n"
 		"\n"
-		"With *--app* no file system is tested but a program: it runs once in a directory of\n"
-		"its own, and its calls are recorded. For each tree of files that a crash can leave,\n"
+		"With *--app* no file system is tested but a program: it runs once in a directory "
+		"of\n"
+		"its own, and its calls are recorded. For each tree of files that a crash can "
+		"leave,\n"
 		"at a level of persistence, *--verify* is run. All levels are tried, from the\n"
-		"strictest to what POSIX promises, unless *--level* names one: is the program safe\n"
+		"strictest to what POSIX promises, unless *--level* names one: is the program "
+		"safe\n"
 		"on any file system, or only on some? _ASSAY_PRINTED_ names a file with what the\n"
 		"program had printed before the crash: what it has confirmed must be there.\n"
-		"\n" CRASH_DAEMON_TEXT
-		"\n" KNOWN_TEXT
-		"\n"
+		"\n" CRASH_DAEMON_TEXT "\n" KNOWN_TEXT "\n"
 		"Exit status: 0 nothing lost, 1 findings, 2 could not tell.",
 	.opts = opts,
 	.settings = &settings,

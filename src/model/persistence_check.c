@@ -533,21 +533,41 @@ static bool directory_is(const struct check *x, size_t step, uint64_t dir, const
 	return true;
 }
 
+static bool tree_is(const struct check *x, size_t step)
+{
+	return object_is(x, step, TREE_ROOT, tree_inode(x->seen, TREE_ROOT));
+}
+
+/* The tree is that of a step before the floor, or of none. */
+static void report_order(struct check *x, size_t floor, size_t promise)
+{
+	struct buf text = BUF_INIT;
+	size_t older = floor;
+
+	while (older > x->w.base && !tree_is(x, older))
+		older--;
+	buf_clear(&x->path);
+	if (tree_is(x, older))
+		buf_addf(&text, "is as after call %zu, although later changes were made durable:\n",
+			 older);
+	else
+		buf_adds(&text, "has names or attributes of different moments; compared with the "
+				"tree before the crash:\n");
+	tree_diff(window_tree(&x->w, x->w.done), x->seen, 5, &text);
+	report(x, tree_is(x, older) ? "too old" : "order", promise, text.data,
+	       "names and attributes become durable in the order of the calls, up to what was "
+	       "synced");
+	buf_free(&text);
+}
+
 static bool order_allowed(struct check *x)
 {
 	size_t promise, floor = window_order_floor(&x->w, &promise);
-	struct buf text = BUF_INIT;
 
 	for (size_t i = floor; i <= x->w.begun; i++)
-		if (object_is(x, i, TREE_ROOT, tree_inode(x->seen, TREE_ROOT)))
+		if (tree_is(x, i))
 			return true;
-	buf_clear(&x->path);
-	buf_adds(&text, "has names or attributes of different moments; compared with the "
-			"tree before the crash:\n");
-	tree_diff(window_tree(&x->w, x->w.done), x->seen, 5, &text);
-	report(x, "order", promise, text.data,
-	       "names and attributes change on the disk in the order of the calls");
-	buf_free(&text);
+	report_order(x, floor, promise);
 	return false;
 }
 
