@@ -57,12 +57,12 @@ int app_open(struct app_session *s, const struct app_options *o, struct run *run
 	return 0;
 }
 
-static int app_clear_dir(struct app_session *s, struct err *err)
+static int app_clear(const char *dir, struct err *err)
 {
-	int fd = open(s->dir.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC), status;
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), status;
 
 	if (fd < 0)
-		return err_sys(err, errno, "%s", s->dir.data);
+		return err_sys(err, errno, "%s", dir);
 	status = remove_tree_below(fd, err);
 	close(fd);
 	return status;
@@ -72,12 +72,9 @@ void app_close(struct app_session *s)
 {
 	struct err none = { 0 };
 
-	if (s->dir.len) {
-		app_clear_dir(s, &none);
-		rmdir(s->dir.data);
-		unlink(s->printed_path.data);
+	/* A check may have left files beside the directory as well. */
+	if (s->place.len && !app_clear(s->place.data, &none))
 		rmdir(s->place.data);
-	}
 	for (size_t i = 0; i < s->known_count; i++)
 		free(s->known[i].parts);
 	free(s->known);
@@ -180,7 +177,7 @@ static int app_write_printed(struct app_session *s, uint32_t len, struct err *er
 
 int app_write_tree(struct app_session *s, const struct tree *t, struct err *err)
 {
-	int status = app_clear_dir(s, err);
+	int status = app_clear(s->dir.data, err);
 
 	return status ? status : app_files_write(t, s->dir.data, err);
 }

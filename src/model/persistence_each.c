@@ -17,7 +17,7 @@
 enum rank { RANK_ONE, RANK_ALL_BUT_ONE, RANK_TWO, RANK_ANY, RANKS };
 static const unsigned rank_shares[RANKS] = { 2, 4, 2, 1 };
 
-enum { UNIT_TREE = -1 };
+enum { UNIT_TREE = -1, STRICT_REPEATED = 64 };
 
 struct unit {
 	int64_t part; /* or UNIT_TREE */
@@ -506,6 +506,9 @@ static void each_rank(struct each *e, enum rank rank)
 	each_pass(e);
 	e->counting = false;
 	e->wanted = left / rank_shares[rank];
+	/* Of one moment there are few different trees, however many candidates. */
+	if (e->p->rules.level == PERSIST_STRICT)
+		e->wanted = left * STRICT_REPEATED;
 	if (e->wanted > e->candidates)
 		e->wanted = e->candidates;
 	if (rank != RANK_ANY)
