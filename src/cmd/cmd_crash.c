@@ -28,14 +28,12 @@ static struct crash_settings {
 	uint64_t seed, jobs, sample, subsets, sector, findings;
 	double seconds, deadline;
 	int inputs, level, sanity;
-	bool json, during_recovery, in_place;
+	bool json, during_recovery, in_place, unmount;
 	unsigned job; /* of several */
 } settings = {
 	.jobs = 1,
 	.states = 2000,
 	.sample = 1,
-	.subsets = 16,
-	.sector = 4096,
 	.findings = 100,
 	.deadline = 10,
 	.sanity = SANITY_NEW,
@@ -46,20 +44,24 @@ static struct crash_settings {
 static const struct opt opts[] = {
 	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|FILE",
 	  "what is done before the crash: all short workloads of so many operations, also "
-	  "seq-N-nested, or a script; may be repeated. Default: seq-1",
+	  "seq-N-nested, or a script; may be repeated. Default: seq-1, twice: as published, and "
+	  "with --inputs wide --in-place --unmount",
 	  0, 0 },
 	{ "inputs", OPT_CHOICE, ROW(inputs), "published|wide",
 	  "arguments of the generated workloads: those of ACE, or drawn from many", 0, 0 },
 	{ "in-place", OPT_FLAG, ROW(in_place), NULL,
 	  "generated workloads make the files they need directly before they use them, unsynced", 0,
 	  0 },
+	{ "unmount", OPT_FLAG, ROW(unmount), NULL,
+	  "generated workloads end with unmounting, and crashes during it", 0, 0 },
 	{ "sample", OPT_U64, ROW(sample), "N", "only one workload in N", 1, UINT64_MAX },
 	{ "view", OPT_LIST, ROW(view), "order|lost-one|only-one|subset|torn",
 	  "which crashes; may be repeated. Default: all", 0, 0 },
 	{ "subsets", OPT_U64, ROW(subsets), "N",
-	  "subset: how many for each group of writes without a flush between them", 1, 1 << 20 },
-	{ "sector", OPT_U64, ROW(sector), "BYTES",
-	  "torn: bytes that the disk writes as a whole", 512, 1 << 20 },
+	  "subset: how many for each group of writes without a flush between them; 0: 16", 0,
+	  1 << 20 },
+	{ "sector", OPT_U64, ROW(sector), "BYTES", "torn: bytes that the disk writes as a whole",
+	  512, 1 << 20 },
 	{ "during-recovery", OPT_FLAG, ROW(during_recovery), NULL,
 	  "crashes recovery, too, at every point, and repeats it: the result must be the same", 0,
 	  0 },
@@ -74,15 +76,17 @@ static const struct opt opts[] = {
 	{ "app", OPT_TEXT, ROW(app), "COMMAND",
 	  "instead of a target: a program whose files are crashed", 0, 0 },
 	{ "verify", OPT_TEXT, ROW(verify), "COMMAND",
-	  "--app: checks the files in its working directory ({dir}) after a crash: 0 if all is well",
+	  "with --app: checks the files in its working directory ({dir}) after a crash: 0 if all "
+	  "is "
+	  "well",
 	  0, 0 },
 	{ "prepare", OPT_TEXT, ROW(prepare), "COMMAND",
-	  "--app: makes the files that the program begins with", 0, 0 },
+	  "with --app: makes the files that the program begins with", 0, 0 },
 	{ "app-trace", OPT_TEXT, ROW(app_trace), "FILE",
 	  "instead of --app: the calls of one that ran before (app.trace of its run directory)", 0,
 	  0 },
-	{ "states", OPT_U64, ROW(states), "N", "--app: how many crash states for each level", 1,
-	  1 << 24 },
+	{ "states", OPT_U64, ROW(states), "N", "with --app: how many crash states for each level",
+	  1, 1 << 24 },
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "stop after this time; 0 for no limit", 0,
 	  OPT_SECONDS_MAX },
 	{ "seed", OPT_U64, ROW(seed), "N", "of wide inputs and sampled subsets", 0, INT64_MAX },
@@ -103,8 +107,13 @@ static const struct opt opts[] = {
 /* One --workloads: a generator, or a script. */
 struct source {
 	const char *name;
-	bool generated;
+	bool generated, unmounts;
 	struct ace ace;
+};
+
+/* How generated workloads are made. */
+struct source_options {
+	bool wide, in_place, unmounts;
 };
 
 static bool is_generator(const char *name, struct ace_options *ret)
@@ -114,16 +123,18 @@ static bool is_generator(const char *name, struct ace_options *ret)
 	return !ace_parse(ret, name, &none);
 }
 
-static void source_open(struct source *s, const char *name, uint64_t disk_bytes, bool in_place)
+static void source_open(struct source *s, const char *name, const struct source_options *how,
+			uint64_t disk_bytes)
 {
 	struct ace_options o = {
-		.wide = settings.inputs == 1,
-		.in_place = in_place,
+		.wide = how->wide,
+		.in_place = how->in_place,
 		.seed = settings.seed,
 		.disk_bytes = disk_bytes,
 	};
 
-	*s = (struct source){ .name = name, .generated = is_generator(name, &o) };
+	*s = (struct source){ .name = name, .unmounts = how->unmounts };
+	s->generated = is_generator(name, &o);
 	if (s->generated)
 		ace_init(&s->ace, &o);
 }
@@ -134,12 +145,25 @@ static void source_close(struct source *s)
 		ace_free(&s->ace);
 }
 
+/* A crash while the file system is unmounted and mounted again belongs to the workload. */
+static void add_unmount(struct workload *w, struct arena *arena)
+{
+	struct call *calls = arena_alloc(arena, (w->count + 1) * sizeof(*calls));
+
+	memcpy(calls, w->calls, w->count * sizeof(*calls));
+	calls[w->count] = (struct call){ .op = OP_remount, .pid = 1 };
+	w->calls = calls;
+	w->count++;
+}
+
 static int source_make(const struct source *s, uint64_t index, struct arena *arena,
 		       struct workload *ret, struct err *err)
 {
 	if (!s->generated)
 		return workload_read(ret, s->name, arena, err);
 	ace_workload(&s->ace, index, arena, ret);
+	if (s->unmounts)
+		add_unmount(ret, arena);
 	return 0;
 }
 
@@ -167,11 +191,11 @@ static void crash_show_progress(const struct crash_run *x)
 	double seconds = clock_seconds() - x->run->started_seconds;
 
 	if (progress_wanted())
-		progress_show("%s: %.0f s, %" PRIu64 " workloads, %" PRIu64 " crash states (%.0f/s), "
+		progress_show("%s: %.0f s, %" PRIu64 " workloads, %" PRIu64
+			      " crash states (%.0f/s), "
 			      "%zu findings",
 			      x->run->target, seconds, f->workloads, f->crash_states,
-			      (double)f->crash_states / seconds,
-			      json_array_size(x->run->findings));
+			      (double)f->crash_states / seconds, json_array_size(x->run->findings));
 }
 
 static bool crash_found(void *to, struct crash_case *c, const struct crash_violation *v)
@@ -222,17 +246,16 @@ static void set_count(json_t *o, const char *name, uint64_t count)
 }
 
 static const char *const figure_names[] = {
-	"workloads",  "not_judged", "crash_states",      "unique_images",
-	"recoveries", "memo_hits",  "recoveries_checked", "recovery_states", "recovery_skipped",
+	"workloads", "not_judged",         "crash_states",    "unique_images",    "recoveries",
+	"memo_hits", "recoveries_checked", "recovery_states", "recovery_skipped",
 };
 
 static void crash_set_figures(struct run *run, const struct crash_session *s)
 {
 	const uint64_t figures[] = {
-		s->figures.workloads,   s->figures.not_judged,  s->figures.crash_states,
-		s->figures.unique_images, s->recovery.recoveries, s->recovery.memo_hits,
-		s->recovery.checked,    s->figures.recovery_states,
-		s->figures.recovery_skipped,
+		s->figures.workloads,     s->figures.not_judged,      s->figures.crash_states,
+		s->figures.unique_images, s->recovery.recoveries,     s->recovery.memo_hits,
+		s->recovery.checked,      s->figures.recovery_states, s->figures.recovery_skipped,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(figure_names); i++)
@@ -290,46 +313,60 @@ static int crash_finish(struct run *run, int status, struct err *err)
 	return status;
 }
 
-static struct crash_options crash_options(const struct target *t)
+static void read_options(struct crash_options *o, const struct target *t)
 {
-	struct crash_options o = {
-		.rules = persist_rules_of(&t->traits),
-		.during_recovery = settings.during_recovery,
-		.views = { .subsets = (unsigned)settings.subsets,
-			   .sector = (uint32_t)settings.sector,
-			   .seed = settings.seed },
-	};
-
+	crash_options_init(o, t);
+	o->during_recovery = settings.during_recovery;
+	o->views.seed = settings.seed;
+	o->views.subsets = settings.subsets ? (unsigned)settings.subsets : o->views.subsets;
+	o->views.sector = settings.sector ? (uint32_t)settings.sector : o->views.sector;
 	if (settings.level)
-		o.rules.level = (enum persist_level)(settings.level - 1);
+		o->rules.level = (enum persist_level)(settings.level - 1);
+	if (settings.view.count)
+		o->views.views = 0;
 	for (size_t i = 0; i < settings.view.count; i++)
 		for (enum view v = 0; v < VIEWS; v++)
 			if (!strcmp(settings.view.items[i], view_names[v]))
-				o.views.views |= 1u << v;
-	if (!settings.view.count)
-		o.views.views = (1u << VIEWS) - 1;
-	return o;
+				o->views.views |= 1u << v;
 }
+
+static void crash_named(struct crash_run *x, const char *name, const struct source_options *how,
+			uint64_t *number)
+{
+	struct source s;
+
+	source_open(&s, name, how, x->session.recovery.base.size);
+	crash_source(x, &s, number);
+	source_close(&s);
+}
+
+/* What was not said: files that are durable before, with few values; and files that are new, with
+ * many values, up to the unmounting. */
+static const struct source_options usual_sources[] = {
+	{ .wide = false },
+	{ .wide = true, .in_place = true, .unmounts = true },
+};
 
 static int crash_workloads(struct target *t, struct run *run, struct err *err)
 {
+	const struct source_options chosen = {
+		.wide = settings.inputs == 1,
+		.in_place = settings.in_place,
+		.unmounts = settings.unmount && t->caps & TARGET_REMOUNT,
+	};
 	struct crash_run x = { .run = run, .err = err };
-	struct crash_options o = crash_options(t);
-	const char *usual = "seq-1";
-	size_t count = settings.workloads.count ? settings.workloads.count : 1;
+	struct crash_options o;
 	uint64_t number = 0;
-	int status = crash_open(&x.session, t, &o, (enum sanity)settings.sanity, err);
+	int status;
 
+	read_options(&o, t);
+	status = crash_open(&x.session, t, &o, (enum sanity)settings.sanity, err);
 	if (status)
 		return status;
-	for (size_t i = 0; i < count && !crash_is_over(&x); i++) {
-		struct source s;
-
-		source_open(&s, settings.workloads.count ? settings.workloads.items[i] : usual,
-			    x.session.recovery.base.size, settings.in_place);
-		crash_source(&x, &s, &number);
-		source_close(&s);
-	}
+	for (size_t i = 0; i < settings.workloads.count && !crash_is_over(&x); i++)
+		crash_named(&x, settings.workloads.items[i], &chosen, &number);
+	for (size_t i = 0; i < ARRAY_LEN(usual_sources) && !settings.workloads.count; i++)
+		crash_named(&x, "seq-1", &usual_sources[i], &number);
 	progress_end();
 	crash_set_figures(run, &x.session);
 	crash_close(&x.session);
@@ -450,11 +487,11 @@ static int crash_check_names(const char *target, struct err *err)
 
 static int run_crash_app(int argc, struct err *err)
 {
-	struct crash_app app = { settings.app,	settings.prepare, settings.verify,
-				 settings.app_trace, settings.out, settings.known,
-				 settings.write_known, settings.level, settings.seed,
-				 settings.states, settings.findings, settings.seconds,
-				 settings.deadline, settings.json };
+	struct crash_app app = { settings.app,         settings.prepare,  settings.verify,
+				 settings.app_trace,   settings.out,      settings.known,
+				 settings.write_known, settings.level,    settings.seed,
+				 settings.states,      settings.findings, settings.seconds,
+				 settings.deadline,    settings.json };
 
 	if (argc > 1) {
 		err_set(err, EINVAL, "--app and a target exclude each other");
@@ -485,33 +522,40 @@ const struct command command_crash = {
 	.usage = "TARGET | --app COMMAND --verify COMMAND",
 	.summary = "check what survives a power failure",
 	.text = "Runs short workloads on the target, and records every request to its disk. From\n"
-		"these, builds the disks that a power failure could have left at any moment. Mounts\n"
+		"these, builds the disks that a power failure could have left at any moment. "
+		"Mounts\n"
 		"each of them and compares what is there with what must have survived: what was\n"
 		"written before fsync, fdatasync, sync or a synchronous write returned, and\n"
 		"whatever else the file system promises.\n"
 		"\n"
 		"A crash loses some of the writes since the last flush. The views, from the\n"
 		"easiest to explain to the hardest: _order_ (nothing is lost: every write up to a\n"
-		"moment), _lost-one_ (all but one write since the last flush), _only-one_ (only one\n"
-		"of them), _subset_ (any of them), _torn_ (the last write reaches the disk in part).\n"
+		"moment), _lost-one_ (all but one write since the last flush), _only-one_ (only "
+		"one\n"
+		"of them), _subset_ (any of them), _torn_ (the last write reaches the disk in "
+		"part).\n"
 		"A finding is reported in the first view that shows it.\n"
 		"\n"
 		"A recovered file system must also be sound: everything can be read, files and\n"
-		"directories can be made and removed in every directory, mounting it again changes\n"
+		"directories can be made and removed in every directory, mounting it again "
+		"changes\n"
 		"nothing, and fsck finds no error.\n"
 		"\n"
 		"The generated workloads are those of ACE: sequences of one to three operations\n"
-		"out of thirteen on few files, each followed by fsync, fdatasync, sync or nothing.\n"
-		"A script of calls works as well; what precedes a line \"# run\" is set up before the\n"
+		"out of thirteen on few files, each followed by fsync, fdatasync, sync or "
+		"nothing.\n"
+		"A script of calls works as well; what precedes a line \"# run\" is set up before "
+		"the\n"
 		"first crash.\n"
-		"With *--app* no file system is tested but a program: it runs once in a directory of\n"
-		"its own, and its calls are recorded. For each tree of files that a crash can leave,\n"
-		"at a level of persistence, *--verify* is run. All levels are tried, from the\n"
-		"strictest to what POSIX promises, unless *--level* names one: is the program safe\n"
-		"on any file system, or only on some? _ASSAY_PRINTED_ names a file with what the\n"
-		"program had printed before the crash: what it has confirmed must be there.\n"
-		"\n" KNOWN_TEXT
 		"\n"
+		"With *--app*, a program is tested, not a file system. It runs once in an empty\n"
+		"directory, and its calls are recorded. For each tree of files that a crash can\n"
+		"leave, at a level of persistence, *--verify* is run. All levels are tried, from\n"
+		"the strictest to what POSIX promises, unless *--level* names one: is the program\n"
+		"safe on any file system, or only on some? The variable ASSAY\\_PRINTED names a\n"
+		"file with what the program had printed before the crash: what it has confirmed\n"
+		"must be there.\n"
+		"\n" KNOWN_TEXT "\n"
 		"Exit status: 0 nothing lost, 1 findings, 2 could not tell.",
 	.opts = opts,
 	.settings = &settings,

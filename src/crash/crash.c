@@ -8,6 +8,19 @@
 #include "base/err.h"
 #include "base/must.h"
 
+/* Subsets of each group of writes without a flush between them. */
+enum { SUBSETS_USUAL = 16, SECTOR_USUAL = 4096 };
+
+void crash_options_init(struct crash_options *o, const struct target *t)
+{
+	*o = (struct crash_options){
+		.rules = persist_rules_of(&t->traits),
+		.views = { .views = (1u << VIEWS) - 1,
+			   .subsets = SUBSETS_USUAL,
+			   .sector = SECTOR_USUAL },
+	};
+}
+
 int crash_open(struct crash_session *s, struct target *t, const struct crash_options *o,
 	       enum sanity sanity, struct err *err)
 {
@@ -15,6 +28,9 @@ int crash_open(struct crash_session *s, struct target *t, const struct crash_opt
 
 	*s = (struct crash_session){ .target = t, .options = *o };
 	target_model(t, &s->model);
+	status = target_reset(t, err);
+	if (status)
+		return status;
 	status = target_initial_state(t, &s->start, err);
 	if (!status)
 		status = recovery_open(&s->recovery, t, sanity, o->during_recovery, err);
@@ -29,6 +45,7 @@ void crash_close(struct crash_session *s)
 	state_free(&s->start);
 	hash_map_free(&s->images);
 	buf_free(&s->not_judged_for);
+	free(s->causes);
 }
 
 /* ---- carrying out ---- */
@@ -104,7 +121,7 @@ int crash_execute(struct crash_session *s, const struct call *calls, size_t coun
 		return status ? status : judged;
 	status = s->target->kind->recorded(s->target, &image_fd, &ret->log, err);
 	if (!status)
-		status = disk_events_read(&ret->events, &ret->log, err);
+		status = disk_events_read(&ret->events, &ret->log, ret->store.size, err);
 	return status ? status : 1;
 }
 
@@ -132,15 +149,22 @@ void crash_violation_free(struct crash_violation *v)
 		tree_free(&v->uninterrupted);
 }
 
+/* Was a write lost that had been asked for before the promising call returned? */
+static bool violation_is_unflushed(const struct crash_violation *v, const struct crash_case *c)
+{
+	for (size_t i = 0; v->point.lost && v->broken.what && i < v->point.at; i++)
+		if (v->point.lost[i] && c->events.events[i].calls < v->broken.step)
+			return true;
+	return false;
+}
+
 static void violation_sign(struct crash_violation *v, const struct crash_case *c)
 {
-	const char *promised = "none";
-
-	if (v->broken.step)
-		promised = op_table[op_table[c->calls[v->broken.step - 1].op].base].name;
-	if (v->broken.what)
-		snprintf(v->signature, sizeof(v->signature), "LOST %s %s%s", promised,
-			 v->broken.what,
+	v->unflushed = violation_is_unflushed(v, c);
+	if (v->unflushed)
+		snprintf(v->signature, sizeof(v->signature), "LOST not flushed");
+	else if (v->broken.what)
+		snprintf(v->signature, sizeof(v->signature), "LOST %s%s", v->broken.what,
 			 v->end == RECOVERY_INTERRUPTED ? " (crash during recovery)" : "");
 	else
 		snprintf(v->signature, sizeof(v->signature), "RECOVERY %s",
@@ -221,13 +245,13 @@ static bool second_judge(void *to, const struct crash_point *p, const struct pag
 {
 	struct second_crash *second = to;
 	struct crash_session *s = second->x->s;
-	uint64_t before = s->recovery.memo_hits;
+	uint64_t before = s->recovery.recoveries;
 	struct crash_violation v = { 0 };
 	const struct recovered *r;
 	int status = recovery_of(&s->recovery, &second->x->c->store, d, &r, second->x->err);
 
 	s->figures.recovery_states++;
-	s->figures.recovery_skipped += s->recovery.memo_hits - before;
+	s->figures.recovery_skipped += s->recovery.recoveries == before;
 	if (status) {
 		second->x->status = status;
 		return false;
@@ -241,8 +265,8 @@ static bool second_judge(void *to, const struct crash_point *p, const struct pag
 	v.end = RECOVERY_INTERRUPTED;
 	v.uninterrupted = tree_copy(&second->tree);
 	violation_sign(&v, second->x->c);
-	buf_addf(&v.text, "Recovery was interrupted after %zu of its disk requests (%s: %s).\n", p->at,
-		 view_names[p->view], view_sentences[p->view]);
+	buf_addf(&v.text, "Recovery was interrupted after %zu of its disk requests (%s: %s).\n",
+		 p->at, view_names[p->view], view_sentences[p->view]);
 	if (r->has_tree)
 		tree_diff(&second->tree, &r->tree, 10, &v.text);
 	round_meet(second->x, &v);
@@ -265,7 +289,7 @@ static void round_crash_recovery(struct crash_round *x, const struct crash_point
 		return;
 	second.tree = tree_copy(&r->tree);
 	buf_add(&log, buf_str(&r->log), r->log.len);
-	x->status = disk_events_read(&events, &log, x->err);
+	x->status = disk_events_read(&events, &log, x->c->store.size, x->err);
 	if (!x->status)
 		views_each(&events, &x->c->store, d, &views, second_judge, &second);
 	disk_events_free(&events);

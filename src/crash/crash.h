@@ -6,9 +6,9 @@
 #define CRASH_CRASH_H
 
 #include "crash/disk_events.h"
-#include "judge/discrepancy.h"
 #include "crash/recovery.h"
 #include "crash/views.h"
+#include "judge/discrepancy.h"
 #include "model/persistence.h"
 #include "target/target.h"
 
@@ -25,6 +25,14 @@ struct crash_figures {
 	uint64_t recovery_states, recovery_skipped; /* crashes during recovery */
 };
 
+/* A finding, after shrinking: what is wrong, and the operations that are enough for it. */
+enum { CAUSE_OPS_MAX = 16 };
+struct crash_cause {
+	char signature[SIGNATURE_MAX]; /* of the violation */
+	uint16_t ops[CAUSE_OPS_MAX];
+	size_t count;
+};
+
 struct crash_session {
 	struct target *target;
 	struct model model;
@@ -34,6 +42,8 @@ struct crash_session {
 	struct crash_figures figures;
 	struct hash_map images;    /* that were met */
 	struct buf not_judged_for; /* why the first workload was not judged; empty: all were */
+	struct crash_cause *causes;
+	size_t cause_count;
 };
 
 /* A workload that was carried out, and what the disk was asked for. */
@@ -50,16 +60,20 @@ struct crash_case {
 
 /* What is wrong after one crash. */
 struct crash_violation {
-	char signature[SIGNATURE_MAX];
-	struct crash_point point; /* its list of lost events belongs to the violation */
-	struct page_disk disk;    /* that was recovered */
+	char signature[SIGNATURE_MAX]; /* what is wrong, without the calls that lead to it */
+	struct crash_point point;      /* its list of lost events belongs to the violation */
+	struct page_disk disk;         /* that was recovered */
 	enum recovery_end end;
 	struct broken_promise broken; /* `what` is NULL: none is, recovery is wrong in itself */
-	struct buf text;              /* what recovery said */
-	struct tree tree;             /* recovered, */
-	bool has_tree;                /* if there is one */
-	struct tree uninterrupted;    /* RECOVERY_INTERRUPTED: what recovery gives without a crash */
+	bool unflushed;   /* the call that promised it returned before a write was flushed */
+	struct buf text;  /* what recovery said */
+	struct tree tree; /* recovered, */
+	bool has_tree;    /* if there is one */
+	struct tree uninterrupted; /* RECOVERY_INTERRUPTED: what recovery gives without a crash */
 };
+
+/* All views, by the rules that the traits of the target say. */
+void crash_options_init(struct crash_options *o, const struct target *t);
 
 int crash_open(struct crash_session *s, struct target *t, const struct crash_options *o,
 	       enum sanity sanity, struct err *err);

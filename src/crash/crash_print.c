@@ -65,8 +65,7 @@ static void add_contents(const struct tree *t, const struct inode *inode, struct
 	char text[41], bytes[TREE_BLOCK];
 	size_t len;
 
-	for (uint64_t at = 0; (len = tree_read(t, inode->ino, at, bytes, sizeof(bytes)));
-	     at += len)
+	for (uint64_t at = 0; (len = tree_read(t, inode->ino, at, bytes, sizeof(bytes))); at += len)
 		sha1_add(&sum, bytes, len);
 	sha1_print(&sum, text);
 	buf_addf(out, " %s", text);
@@ -82,7 +81,10 @@ void crash_print_tree(const struct tree *t, struct buf *out)
 		bool file = S_ISREG(inode->mode);
 
 		add_item_path(out, &list, i);
-		buf_addf(out, " %s %o", file ? "f" : S_ISDIR(inode->mode) ? "d" : "o",
+		buf_addf(out, " %s %o",
+			 file                   ? "f"
+			 : S_ISDIR(inode->mode) ? "d"
+						: "o",
 			 inode->mode & 07777);
 		if (file) {
 			buf_addf(out, " %llu", (unsigned long long)inode->size);
@@ -97,15 +99,17 @@ void crash_print_script(const struct target *t, const struct crash_violation *v,
 {
 	const struct target_description *d = t->description;
 
-	buf_addf(out,
-		 "#!/bin/sh\n"
-		 "# Mounts the disk that the crash left (crashed.image) and compares what is there\n"
-		 "# with what was recovered when this was found (recovered). As root.\n"
-		 "# Exit status: 1 the same is wrong here, 0 it is not, 2 could not tell.\n"
-		 "cd \"$(dirname \"$0\")\" || exit 2\n"
-		 "work=$(mktemp -d) || exit 2\n"
-		 "trap 'umount \"$work/mnt\" 2>/dev/null; rm -rf \"$work\"' EXIT\n"
-		 "mkdir \"$work/mnt\" && cp --sparse=always crashed.image \"$work/image\" || exit 2\n");
+	buf_addf(
+		out,
+		"#!/bin/sh\n"
+		"# Mounts the disk that the crash left (crashed.image) and compares what is there\n"
+		"# with what was recovered when this was found (recovered). As root.\n"
+		"# Exit status: 1 the same is wrong here, 0 it is not, 2 could not tell.\n"
+		"cd \"$(dirname \"$0\")\" || exit 2\n"
+		"work=$(mktemp -d) || exit 2\n"
+		"trap 'umount \"$work/mnt\" 2>/dev/null; rm -rf \"$work\"' EXIT\n"
+		"mkdir \"$work/mnt\" && cp --sparse=always crashed.image \"$work/image\" || exit "
+		"2\n");
 	if (t->traits.crash_needs_fsck && d->repair) {
 		struct buf command = BUF_INIT;
 
@@ -132,7 +136,9 @@ void crash_print_script(const struct target *t, const struct crash_violation *v,
 		return;
 	}
 	buf_adds(out,
-		 "(cd \"$work/mnt\" && find . -mindepth 1 | LC_ALL=C sort | while read -r name; do\n"
+		 "top=$work/mnt\n"
+		 "[ -d \"$top/root\" ] && top=$top/root\n"
+		 "(cd \"$top\" && find . -mindepth 1 | LC_ALL=C sort | while read -r name; do\n"
 		 "\tif [ -h \"$name\" ]; then kind=o; elif [ -f \"$name\" ]; then kind=f\n"
 		 "\telif [ -d \"$name\" ]; then kind=d; else kind=o; fi\n"
 		 "\tprintf '%s %s %s' \"${name#.}\" $kind \"$(stat -c %a \"$name\")\"\n"

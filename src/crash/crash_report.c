@@ -5,6 +5,7 @@
  * Linux lie in the finding's folder. */
 #include "crash/crash_report.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,9 +57,9 @@ static bool seek_signature(void *to, struct crash_case *c, const struct crash_vi
 	return false;
 }
 
-int crash_shows(struct crash_session *s, const struct call *calls, size_t count,
-		size_t setup_count, const char *signature, struct crash_case *ret_case,
-		struct crash_violation *ret, struct err *err)
+int crash_shows(struct crash_session *s, const struct call *calls, size_t count, size_t setup_count,
+		const char *signature, struct crash_case *ret_case, struct crash_violation *ret,
+		struct err *err)
 {
 	struct sought sought = { .signature = signature, .ret = ret };
 	struct hash_map met = s->images; /* disks that it met must not count as met */
@@ -169,6 +170,63 @@ static int shown_restore_writes(struct crash_session *s, struct shown *x, struct
 	return 0;
 }
 
+/* ---- causes ---- */
+
+/* Operations that can be part of a cause: not the setup, nor opening and closing what exists. */
+static struct crash_cause cause_of(const struct crash_case *c, const struct crash_violation *v)
+{
+	struct crash_cause cause = { .count = 0 };
+
+	if (v->unflushed)
+		cause.ops[cause.count++] = op_table[c->calls[v->broken.step - 1].op].base;
+	memcpy(cause.signature, v->signature, sizeof(cause.signature));
+	for (size_t i = v->unflushed ? c->count : c->setup_count;
+	     i < c->count && cause.count < CAUSE_OPS_MAX; i++) {
+		enum op base = op_table[c->calls[i].op].base;
+
+		if (base != OP_close &&
+		    !(c->calls[i].op == OP_open && !(c->calls[i].open.flags.num & O_CREAT)))
+			cause.ops[cause.count++] = (uint16_t)base;
+	}
+	return cause;
+}
+
+/* Does the other, which is longer, have all operations of the cause in their order? */
+static bool cause_explains(const struct crash_cause *cause, const struct crash_cause *other)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < other->count && at < cause->count; i++)
+		at += other->ops[i] == cause->ops[at];
+	return at == cause->count && !strcmp(cause->signature, other->signature);
+}
+
+static bool cause_is_known(const struct crash_session *s, const struct crash_cause *cause)
+{
+	for (size_t i = 0; i < s->cause_count; i++)
+		if (cause_explains(&s->causes[i], cause))
+			return true;
+	return false;
+}
+
+static void cause_remember(struct crash_session *s, const struct crash_cause *cause)
+{
+	s->causes = must_realloc(s->causes, (s->cause_count + 1) * sizeof(*s->causes));
+	s->causes[s->cause_count++] = *cause;
+}
+
+/* "LOST name missing: open, fsync": one for each cause. */
+static void cause_sign(const struct crash_cause *cause, char ret[SIGNATURE_MAX])
+{
+	struct buf text = BUF_INIT;
+
+	buf_adds(&text, cause->signature);
+	for (size_t i = 0; i < cause->count; i++)
+		buf_addf(&text, "%s%s", i ? ", " : ": ", op_table[cause->ops[i]].name);
+	snprintf(ret, SIGNATURE_MAX, "%.*s", SIGNATURE_MAX - 1, text.data);
+	buf_free(&text);
+}
+
 /* ---- the finding ---- */
 
 static void add_crash_note(const struct crash_case *c, const struct crash_violation *v,
@@ -194,18 +252,19 @@ static void add_crash_note(const struct crash_case *c, const struct crash_violat
 		call_print(&c->calls[v->broken.step - 1], DIALECT_NATIVE, out);
 		buf_addch(out, '\n');
 	}
-	buf_adds(out, "The file `writes` lists all disk requests. `sh crash.sh` mounts the disk "
-		      "after the crash, crashed.image, on the running kernel.\n");
+	buf_adds(out, "All disk requests: the file `writes`. The disk after the crash: "
+		      "crashed.image.\n");
 }
 
 static void describe(const struct crash_session *s, const struct crash_case *c,
 		     const struct crash_violation *v, struct finding *f)
 {
+	struct crash_cause cause = cause_of(c, v);
 	struct discrepancy *d = &f->discrepancy;
 
 	finding_init(f);
 	d->code = v->broken.what ? PROBLEM_LOST : PROBLEM_RECOVERY;
-	memcpy(d->signature, v->signature, sizeof(d->signature));
+	cause_sign(&cause, d->signature);
 	buf_adds(&f->target, s->target->name);
 	finding_reserve(f, c->count);
 	f->count = c->count;
@@ -221,6 +280,10 @@ static void describe(const struct crash_session *s, const struct crash_case *c,
 					    : "after a crash, ");
 		buf_add_clipped(&d->title, buf_str(&v->broken.seen),
 				strcspn(buf_str(&v->broken.seen), "\n"));
+		if (v->unflushed)
+			buf_addf(&d->seen,
+				 "%s() returned before the cache of the disk was flushed.\n",
+				 op_table[c->calls[v->broken.step - 1].op].name);
 		buf_addf(&d->seen, "%s\n%s", buf_str(&v->broken.seen), buf_str(&v->text));
 		buf_adds(&d->expected, buf_str(&v->broken.reason));
 	} else {
@@ -251,7 +314,7 @@ static int write_evidence(struct crash_session *s, struct shown *x, const char *
 	int status;
 
 	snprintf(path, sizeof(path), "%.4000s/crashed.image", dir);
-	status = recovery_write_image(&s->recovery, &x->c.store, &x->v.disk, path, err);
+	status = recovery_write_image(&s->recovery, &x->v.disk, path, err);
 	crash_print_writes(&x->c, &x->v.point, &text);
 	if (!status)
 		status = write_text(dir, "writes", &text, err);
@@ -279,6 +342,7 @@ static int crash_improve(struct crash_session *s, struct shown *x, struct run *r
 			 struct finding *f, struct err *err)
 {
 	unsigned tries = 0, shown = 0;
+	struct crash_cause cause;
 	int status = 0;
 
 	for (; tries < SHOW_TIMES && status >= 0; tries++) {
@@ -304,6 +368,12 @@ static int crash_improve(struct crash_session *s, struct shown *x, struct run *r
 	f->tries = tries;
 	f->shown = shown;
 	f->shrunk = true;
+	cause = cause_of(&x->c, &x->v);
+	if (run_knows(run, f)) {
+		run_withdraw(run);
+		return 0;
+	}
+	cause_remember(s, &cause);
 	run_update(run, f, s->target);
 	return run_folder(run) ? write_evidence(s, x, run_folder(run), err) : 0;
 }
@@ -313,9 +383,12 @@ int crash_report(struct crash_session *s, struct run *run, const struct crash_ca
 {
 	struct crash_figures figures = s->figures;
 	struct shown x = { .count = c->count, .setup_count = c->setup_count };
+	struct crash_cause cause = cause_of(c, v);
 	struct finding f;
 	int status;
 
+	if (cause_is_known(s, &cause))
+		return 0;
 	describe(s, c, v, &f);
 	if (run_knows(run, &f)) {
 		finding_free(&f);
@@ -335,4 +408,39 @@ int crash_report(struct crash_session *s, struct run *run, const struct crash_ca
 	s->figures = figures; /* work on a finding is not part of the search */
 	finding_free(&f);
 	return status < 0 ? status : 0;
+}
+
+/* What is wrong, without the calls that lead to it. */
+static void violation_signature(const struct finding *f, char ret[SIGNATURE_MAX])
+{
+	const char *signature = f->discrepancy.signature, *end = strstr(signature, ": ");
+
+	snprintf(ret, SIGNATURE_MAX, "%.*s", end ? (int)(end - signature) : (int)strlen(signature),
+		 signature);
+}
+
+int crash_replay(struct target *t, const struct finding *f, struct buf *seen, struct err *err)
+{
+	struct crash_options o;
+	char signature[SIGNATURE_MAX];
+	struct crash_violation v;
+	struct crash_session s;
+	struct crash_case c;
+	int shows;
+
+	violation_signature(f, signature);
+	crash_options_init(&o, t);
+	o.during_recovery = strstr(signature, "during recovery") != NULL;
+	shows = crash_open(&s, t, &o, SANITY_NEW, err);
+	if (shows)
+		return shows;
+	shows = crash_shows(&s, f->calls, f->count, 0, signature, &c, &v, err);
+	if (shows > 0) {
+		buf_addf(seen, "%s\n",
+			 v.broken.what ? buf_str(&v.broken.seen) : recovery_end_sentences[v.end]);
+		crash_violation_free(&v);
+		crash_case_free(&c);
+	}
+	crash_close(&s);
+	return shows;
 }

@@ -5,11 +5,15 @@
 #include "crash/crash.h"
 #include "run/run.h"
 
-/* Whether so many calls, carried out anew, lead to a violation of this signature: 1, with the case
+/* Whether so many calls, carried out again, lead to a violation of this signature: 1, with the case
  * and the violation to be freed; 0; or a negative errno. */
-int crash_shows(struct crash_session *s, const struct call *calls, size_t count,
-		size_t setup_count, const char *signature, struct crash_case *ret_case,
-		struct crash_violation *ret, struct err *err);
+int crash_shows(struct crash_session *s, const struct call *calls, size_t count, size_t setup_count,
+		const char *signature, struct crash_case *ret_case, struct crash_violation *ret,
+		struct err *err);
+
+/* Whether a finding shows again on this target, which was opened to record: 1, and what is wrong is
+ * added to `seen`; 0; or a negative errno. */
+int crash_replay(struct target *t, const struct finding *f, struct buf *seen, struct err *err);
 
 /* Makes a finding of what a workload showed, unless the run knows it. */
 int crash_report(struct crash_session *s, struct run *run, const struct crash_case *c,

@@ -1,11 +1,8 @@
 /* disk_events.c -- from a log of disk requests to events. */
 #include "crash/disk_events.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/err.h"
 #include "base/must.h"
 #include "storage/write_log.h"
 
@@ -18,23 +15,16 @@ static struct disk_event *events_append(struct disk_events *e)
 	return &e->events[e->count++];
 }
 
-int disk_events_read(struct disk_events *e, const struct buf *log, struct err *err)
+int disk_events_read(struct disk_events *e, const struct buf *log, uint64_t disk_size,
+		     struct err *err)
 {
+	struct write_log walk = { .data = buf_str(log), .len = log->len, .disk_size = disk_size };
 	struct disk_record r;
-	size_t at = 0;
+	const char *data;
+	int more;
 
 	*e = (struct disk_events){ 0 };
-	while (at < log->len) {
-		size_t data;
-
-		if (log->len - at < sizeof(r))
-			return err_set(err, EBADMSG, "the log of disk requests ends in a record");
-		memcpy(&r, log->data + at, sizeof(r));
-		at += sizeof(r);
-		data = r.what & RECORD_WRITE ? r.size : 0;
-		if (data > log->len - at)
-			return err_set(err, EBADMSG, "the log of disk requests ends in the data of "
-						     "a write");
+	while ((more = write_log_next(&walk, &r, &data, err)) > 0) {
 		if (r.what == RECORD_MARK)
 			e->calls++;
 		else
@@ -42,12 +32,11 @@ int disk_events_read(struct disk_events *e, const struct buf *log, struct err *e
 				.what = r.what,
 				.offset = r.offset,
 				.size = r.size,
-				.data = log->data + at,
+				.data = data,
 				.calls = e->calls,
 			};
-		at += data;
 	}
-	return 0;
+	return more;
 }
 
 void disk_events_free(struct disk_events *e)

@@ -25,8 +25,10 @@ struct disk_events {
 	size_t calls; /* that returned in all */
 };
 
-/* From a log (storage/write_log.h), which must outlive them. */
-int disk_events_read(struct disk_events *e, const struct buf *log, struct err *err);
+/* From a log (storage/write_log.h), which must outlive them, of a disk of that
+ * size. */
+int disk_events_read(struct disk_events *e, const struct buf *log, uint64_t disk_size,
+		     struct err *err);
 void disk_events_free(struct disk_events *e);
 /* Whether it changes the disk. */
 bool disk_event_writes(const struct disk_event *e);

@@ -16,10 +16,14 @@
 enum { RESULTS_MAX = 1 << 15, REPAIR_SECONDS = 20 };
 
 const char *const recovery_end_names[RECOVERY_ENDS] = {
-	[RECOVERY_FINE] = "fine",         [RECOVERY_REFUSED] = "cannot be mounted",
-	[RECOVERY_DIED] = "crash",        [RECOVERY_HUNG] = "hang",
-	[RECOVERY_ALARM] = "kernel log",  [RECOVERY_UNUSABLE] = "unusable",
-	[RECOVERY_UNSTABLE] = "unstable", [RECOVERY_DAMAGED] = "damaged",
+	[RECOVERY_FINE] = "fine",
+	[RECOVERY_REFUSED] = "cannot be mounted",
+	[RECOVERY_DIED] = "crash",
+	[RECOVERY_HUNG] = "hang",
+	[RECOVERY_ALARM] = "kernel log",
+	[RECOVERY_UNUSABLE] = "unusable",
+	[RECOVERY_UNSTABLE] = "unstable",
+	[RECOVERY_DAMAGED] = "damaged",
 	[RECOVERY_UNREPAIRED] = "not repaired",
 	[RECOVERY_DISAGREES] = "fsck recovers something else",
 	[RECOVERY_INTERRUPTED] = "crash during recovery",
@@ -80,6 +84,7 @@ static void recovery_forget(struct recovery *r)
 	r->count = 0;
 	hash_map_free(&r->memo);
 	r->memo = (struct hash_map)HASH_MAP_INIT;
+	read_memo_free(&r->reads);
 }
 
 void recovery_close(struct recovery *r)
@@ -122,8 +127,9 @@ static bool recovered_by_fate(struct recovered *ret, struct target *t, enum targ
 {
 	if (fate == FATE_FINE)
 		return false;
-	ret->end = fate == FATE_HUNG ? RECOVERY_HUNG : fate == FATE_DIED ? RECOVERY_DIED
-									   : RECOVERY_ALARM;
+	ret->end = fate == FATE_HUNG ? RECOVERY_HUNG
+		 : fate == FATE_DIED ? RECOVERY_DIED
+				     : RECOVERY_ALARM;
 	recovered_add_log(ret, t);
 	return true;
 }
@@ -162,8 +168,7 @@ static int recovery_use_all(struct recovery *r, struct recovered *ret, struct er
 
 	path_list_make(&list, &ret->tree);
 	for (size_t i = 0; i < list.count && !status && ret->end == RECOVERY_FINE; i++) {
-		if (!S_ISDIR(list.items[i].inode->mode) ||
-		    list.items[i].inode->flags)
+		if (!S_ISDIR(list.items[i].inode->mode) || list.items[i].inode->flags)
 			continue;
 		buf_clear(&path);
 		add_item_path(&path, &list, i);
@@ -247,12 +252,33 @@ static int recovery_repair(struct recovery *r, struct recovered *ret, struct err
 	return failed;
 }
 
-/* Mounts what is staged and observes it; the end says whether that could be done. */
-static int recovery_mount(struct recovery *r, struct recovered *ret, struct err *err)
+/* The disk, as the pages that differ; NULL: what is staged. */
+static int recovery_load(struct recovery *r, const struct page_disk *d, int *ret_error,
+			 enum target_fate *ret_fate, struct err *err)
+{
+	struct target *t = r->target;
+	struct page_change *pages;
+	int status;
+
+	r->last_was_staged = !d || !t->kind->load_pages;
+	if (r->last_was_staged)
+		return t->kind->load(t, r->stage.fd, ret_error, ret_fate, err);
+	pages = must_alloc((d->count + 1) * sizeof(*pages));
+	for (size_t i = 0; i < d->count; i++)
+		pages[i] = (struct page_change){ d->differences[i].page,
+						 d->differences[i].content->bytes };
+	status = t->kind->load_pages(t, pages, d->count, ret_error, ret_fate, err);
+	free(pages);
+	return status;
+}
+
+/* Mounts the disk, or what is staged, and observes it; the end says whether that could be done. */
+static int recovery_mount(struct recovery *r, const struct page_disk *d, struct recovered *ret,
+			  struct err *err)
 {
 	enum target_fate fate = FATE_FINE;
 	struct target *t = r->target;
-	int status = t->kind->load(t, r->stage.fd, &ret->error, &fate, err), image_fd;
+	int status = recovery_load(r, d, &ret->error, &fate, err), image_fd;
 
 	if (status || recovered_by_fate(ret, t, fate))
 		return status;
@@ -284,7 +310,7 @@ static int recovery_compare_repair(struct recovery *r, const struct page_disk *d
 	recovery_stage(r, d);
 	status = recovery_repair(r, &repaired, err);
 	if (!status && repaired.end == RECOVERY_FINE)
-		status = recovery_mount(r, &repaired, err);
+		status = recovery_mount(r, NULL, &repaired, err);
 	if (!status && repaired.end != RECOVERY_FINE) {
 		ret->end = RECOVERY_DISAGREES;
 		buf_addf(&ret->text, "after the repair, %s\n%s",
@@ -322,27 +348,62 @@ static int recovery_check(struct recovery *r, const struct page_disk *d, struct 
 static int recovery_run(struct recovery *r, const struct page_disk *d, struct recovered *ret,
 			struct err *err)
 {
+	bool repairs = r->target->traits.crash_needs_fsck && r->target->description->repair;
 	int status = 0;
 
-	recovery_stage(r, d);
-	if (r->target->traits.crash_needs_fsck && r->target->description->repair)
+	if (repairs || !r->target->kind->load_pages)
+		recovery_stage(r, d);
+	if (repairs)
 		status = recovery_repair(r, ret, err);
 	if (!status && ret->end == RECOVERY_FINE)
-		status = recovery_mount(r, ret, err);
+		status = recovery_mount(r, repairs ? NULL : d, ret, err);
 	if (!status && ret->end == RECOVERY_FINE)
 		status = recovery_check(r, d, ret, err);
 	return status;
 }
 
-int recovery_of(struct recovery *r, struct page_store *s, const struct page_disk *d,
+/* Another disk with the same bytes in the sectors that were read gives the same. Not where more was
+ * done than mounting and reading: a checker reads what no recovery does. */
+static int recovery_remember_reads(struct recovery *r, const struct page_store *s,
+				   const struct page_disk *d, struct err *err)
+{
+	const struct target_kind *kind = r->target->kind;
+	struct buf sectors = BUF_INIT;
+	int status;
+
+	if (!kind->disk_read || r->sanity == SANITY_ALL || r->keeps_log || r->last_was_staged ||
+	    r->results[r->count - 1].end != RECOVERY_FINE)
+		return 0;
+	status = kind->disk_read(r->target, &sectors, err);
+	if (!status)
+		read_memo_put(&r->reads, s, d, (const unsigned char *)buf_str(&sectors),
+			      sectors.len, r->count);
+	buf_free(&sectors);
+	return status;
+}
+
+/* The index of a result that is known, + 1; 0: none is. */
+static uint64_t recovery_known(struct recovery *r, const struct page_store *s,
+			       const struct page_disk *d)
+{
+	const uint64_t *same = hash_map_get(&r->memo, d->hash);
+	uint64_t alike = same ? *same : read_memo_get(&r->reads, s, d);
+
+	if (!same && alike) {
+		*hash_map_put(&r->memo, d->hash, NULL) = alike;
+		r->memo_hits++;
+	}
+	return alike;
+}
+
+int recovery_of(struct recovery *r, const struct page_store *s, const struct page_disk *d,
 		const struct recovered **ret, struct err *err)
 {
-	uint64_t *known = hash_map_get(&r->memo, d->hash);
+	uint64_t known = recovery_known(r, s, d);
 	int status;
 
 	if (known) {
-		r->memo_hits++;
-		*ret = &r->results[*known - 1];
+		*ret = &r->results[known - 1];
 		return 0;
 	}
 	if (r->count == RESULTS_MAX)
@@ -360,11 +421,11 @@ int recovery_of(struct recovery *r, struct page_store *s, const struct page_disk
 	r->recoveries++;
 	*ret = &r->results[r->count++];
 	*hash_map_put(&r->memo, d->hash, NULL) = r->count;
-	return 0;
+	return recovery_remember_reads(r, s, d, err);
 }
 
-int recovery_write_image(struct recovery *r, struct page_store *s, const struct page_disk *d,
-			 const char *path, struct err *err)
+int recovery_write_image(struct recovery *r, const struct page_disk *d, const char *path,
+			 struct err *err)
 {
 	recovery_stage(r, d);
 	return image_write(&r->stage, path, err);

@@ -163,7 +163,7 @@ static uint32_t torn_at(const struct views *v, const struct disk_event *e)
 	uint64_t middle = (e->offset + e->size / 2 + sector / 2) / sector * sector;
 
 	return middle > e->offset && middle < e->offset + e->size ? (uint32_t)(middle - e->offset)
-								     : 0;
+								  : 0;
 }
 
 /* Each write is the last, and reaches the disk in part: its beginning, or its end. FUA protects it
@@ -218,7 +218,12 @@ void views_each(const struct disk_events *e, struct page_store *s, const struct 
 		const struct views_options *o, views_visit *visit, void *to)
 {
 	struct views v = {
-		.e = e, .s = s, .start = start, .o = o, .visit = visit, .to = to,
+		.e = e,
+		.s = s,
+		.start = start,
+		.o = o,
+		.visit = visit,
+		.to = to,
 	};
 
 	v.lost = must_alloc((e->count + 1) * sizeof(*v.lost));

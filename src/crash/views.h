@@ -1,8 +1,8 @@
 /* views.h -- the disks that a crash can leave.
  *
  * A disk with a volatile cache may lose any write since the last flush, and tear a write between
- * two of its sectors, which are mostly of 4096 bytes. A flush makes what was written before durable, FUA the write itself. Five views of
- * that, from the easiest to explain to the hardest. */
+ * two of its sectors, which are mostly of 4096 bytes. A flush makes what was written before
+ * durable, FUA the write itself. Five views of that, from the easiest to explain to the hardest. */
 #ifndef CRASH_VIEWS_H
 #define CRASH_VIEWS_H
 
@@ -29,10 +29,10 @@ struct crash_point {
 };
 
 struct views_options {
-	unsigned views;     /* bits of enum view */
-	size_t from_calls;  /* no crash before so many calls have returned */
-	unsigned subsets;   /* bound of VIEW_SUBSET for each group of writes without a flush */
-	uint32_t sector;    /* bytes that are written as a whole; 0: 4096 */
+	unsigned views;    /* bits of enum view */
+	size_t from_calls; /* no crash before so many calls have returned */
+	unsigned subsets;  /* bound of VIEW_SUBSET for each group of writes without a flush */
+	uint32_t sector;   /* bytes that are written as a whole; 0: 4096 */
 	uint64_t seed;
 };
 
@@ -42,7 +42,7 @@ struct views_options {
 typedef bool views_visit(void *to, const struct crash_point *p, const struct page_disk *d);
 void views_each(const struct disk_events *e, struct page_store *s, const struct page_disk *start,
 		const struct views_options *o, views_visit *visit, void *to);
-/* The disk of one point, made anew. */
+/* The disk of one point, built again. */
 struct page_disk views_disk(const struct disk_events *e, struct page_store *s,
 			    const struct page_disk *start, const struct crash_point *p);
 

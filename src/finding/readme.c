@@ -272,6 +272,10 @@ static void add_cause(const struct finding *f, struct buf *out)
 	if (finding_has_reproducer(f))
 		buf_adds(out, "`sh repro.sh`; `cc repro.c && ./a.out DIRECTORY` with an empty "
 			      "directory of the file system; ");
+	if (finding_is_by_crash(f))
+		buf_adds(out,
+			 "`sh crash.sh` mounts the disk after the crash on the running kernel, as "
+			 "root; ");
 	buf_adds(out, "`assay replay` with this folder.\n");
 }
 

@@ -96,9 +96,8 @@ static void note_changed_file(void *to, uint64_t ino, const struct ref *in_a,
 }
 
 /* Of a call that opens a file by its name, writes and closes: the one file that it changed. */
-static struct promise promise_of_written_file(const struct state *before,
-					      const struct state *after, int64_t flags,
-					      int64_t offset, int64_t count)
+static struct promise promise_of_written_file(const struct state *before, const struct state *after,
+					      int64_t flags, int64_t offset, int64_t count)
 {
 	struct changed_file changed = { .after = after };
 

@@ -57,6 +57,18 @@ static bool leads_to(const struct crash_window *w, size_t step, uint64_t dir, ui
 	return false;
 }
 
+/* Was the object itself promised? A durable name of one that was not says nothing. */
+static bool is_durable(const struct crash_window *w, uint64_t ino)
+{
+	if (window_inode(w, w->base, ino))
+		return true;
+	for (size_t i = w->base + 1; i <= w->done; i++)
+		if (w->p->steps[i].promise.ino == ino &&
+		    w->p->steps[i].promise.kind >= PROMISE_INODE)
+			return true;
+	return false;
+}
+
 bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
 		       size_t len)
 {
@@ -64,13 +76,12 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 	const struct inode *inode;
 	uint64_t now;
 
-	if (promise->kind < PROMISE_INODE)
-		return false;
-	if (promise->kind != PROMISE_RANGE && promise->ino == dir)
-		return true;
-	if (!w->p->rules.fsync_keeps_names)
+	if (promise->kind < PROMISE_INODE ||
+	    (promise->ino != dir && !w->p->rules.fsync_keeps_names))
 		return false;
 	now = window_name(w, step, dir, name, len);
+	if (promise->ino == dir && promise->kind != PROMISE_RANGE)
+		return w->p->rules.fsync_keeps_names || !now || is_durable(w, now);
 	if (now == promise->ino)
 		return true;
 	for (size_t i = w->base; i < step; i++)

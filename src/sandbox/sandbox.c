@@ -33,6 +33,7 @@ struct sandbox {
 	struct message *message;
 	struct channel_client client;
 	pid_t pid;       /* 0: gone or given up */
+	int ended_by;    /* the signal that ended the process that makes the calls; 0: none */
 	struct err lost; /* why, where that was none of the file system's doing */
 };
 
@@ -95,11 +96,12 @@ static enum target_fate sandbox_was_killed(struct sandbox *k, int status)
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : SANDBOX_SIGNAL + WTERMSIG(status);
 
 	k->pid = 0;
-	if (code > SANDBOX_SIGNAL)
+	k->ended_by = code > SANDBOX_SIGNAL ? code - SANDBOX_SIGNAL : 0;
+	if (k->ended_by)
 		err_set(&k->lost, ECHILD,
 			"the process that makes the calls was killed by signal %d (%s): by "
 			"another process, or by the OOM killer",
-			code - SANDBOX_SIGNAL, strsignal(code - SANDBOX_SIGNAL));
+			k->ended_by, strsignal(k->ended_by));
 	else
 		err_set(&k->lost, ECHILD, "the process that makes the calls ended with status %d",
 			code);
@@ -279,6 +281,11 @@ void sandbox_stop(struct sandbox *k)
 bool sandbox_alive(const struct sandbox *k)
 {
 	return k && k->pid;
+}
+
+bool sandbox_oopsed(const struct sandbox *k)
+{
+	return k && k->ended_by == SIGSEGV;
 }
 
 const struct channel_client *sandbox_client(const struct sandbox *k)

@@ -29,6 +29,9 @@ void sandbox_stop(struct sandbox *k);
 /* False once it hung or died: all that is left to do is to stop it. */
 bool sandbox_alive(const struct sandbox *k);
 
+/* Whether it ended as the kernel ends a process that runs into a bug of the kernel. */
+bool sandbox_oopsed(const struct sandbox *k);
+
 /* Calls, plans, races, scans and programs go this way; NULL where the sandbox is NULL. */
 const struct channel_client *sandbox_client(const struct sandbox *k);
 

@@ -238,9 +238,9 @@ static int server_call_environment(struct server *s, const struct call *c, struc
 	return 0;
 }
 
-static int server_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
+static int server_make_call(struct server *s, const struct call *c, struct outcome *ret,
+			    struct err *err)
 {
-	struct server *s = own;
 	unsigned traits = op_table[c->op].traits;
 	int r = 0;
 
@@ -252,6 +252,16 @@ static int server_call(void *own, const struct call *c, struct outcome *ret, str
 		r = limits_check(s->ops->limits, c, err);
 	if (!r)
 		caller_call(s->self, c, ret);
+	return r;
+}
+
+static int server_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
+{
+	struct server *s = own;
+	int r = server_make_call(s, c, ret, err);
+
+	if (s->ops->called)
+		s->ops->called(s->ops->own);
 	return r;
 }
 
@@ -268,6 +278,8 @@ static int server_race(struct server *s, struct err *err)
 	r = server_open_crew(s, err);
 	if (!r)
 		r = crew_race(s->crew, calls, m->step_count, m->seed, outcomes, err);
+	if (s->ops->called)
+		s->ops->called(s->ops->own);
 	if (r == -ETIME) {
 		m->fate = FATE_HUNG;
 		return 0;

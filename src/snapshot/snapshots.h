@@ -24,6 +24,10 @@ struct snapshots_options {
 	int image_fd; /* -1: none */
 	unsigned fields;
 	double deadline_seconds;
+	/* A directory in which something is made before, and what makes it there; NULL: none. */
+	const char *below;
+	int (*fill_below)(void *own, const struct channel_client *client, struct err *err);
+	void *own;
 };
 
 /* Started, booted and mounted: the fresh state, which stays. */

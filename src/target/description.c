@@ -62,6 +62,8 @@ static const struct opt keys[] = {
 	ROW(fsck_bad, OPT_TEXT, "exit codes of a bad verdict"),
 	ROW(programs, OPT_TEXT, "programs that its commands start, besides their first words"),
 	ROW(packages, OPT_TEXT, "Debian packages it needs"),
+	ROW(content, OPT_TEXT, "calls that make what is there before it is mounted"),
+	ROW(content_dir, OPT_TEXT, "where these are made, with {dir}"),
 	ROW(fields, OPT_TEXT, "fields of the tree that mean nothing here"),
 	ROW(image_size, OPT_U64, "size of its image"),
 	OPT_END,
@@ -77,6 +79,7 @@ static const struct {
 	{ "rdev", TREE_RDEV },           { "flags", TREE_FLAGS },
 	{ "times", TREE_TIMES },         { "symlink_mode", TREE_SYMLINK_MODE },
 	{ "entry_ino", TREE_ENTRY_INO }, { "entry_type", TREE_ENTRY_TYPE },
+	{ "names", TREE_NAMES },
 };
 
 static void sources_free(struct sources *s)

@@ -43,6 +43,9 @@ struct target_description {
 	const char *fsck_clean, *fsck_bad; /* exit codes: "0", "4 8" */
 	const char *programs;              /* that its commands start, besides their first words */
 	const char *packages;              /* Debian packages it needs */
+	/* Calls that are made in a directory before the mount: what lies below a layered file
+	 * system. The directory may name {dir}. NULL: nothing lies there. */
+	const char *content, *content_dir;
 	const char *fields; /* tree fields that mean nothing here: "nlink_dir times" */
 	uint64_t image_size;
 	unsigned fields_off; /* the same, enum tree_field */

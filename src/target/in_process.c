@@ -7,6 +7,7 @@ void in_process_init(struct target *t,
 	struct in_process *p = t->own;
 
 	target_model(t, &p->model);
+	p->times.shares = true;
 	p->run = run;
 }
 

@@ -16,6 +16,7 @@
 #include "channel/request.h"
 #include "model/model.h"
 #include "op/op.h"
+#include "storage/recorder.h"
 #include "tree/tree.h"
 
 struct channel_client;
@@ -65,6 +66,7 @@ struct target_kind {
 	unsigned fields_off; /* enum tree_field: what is not known to mean anything in this kind */
 	bool has_argument;   /* NAME:ARGUMENT, or NAME@ARGUMENT, means something */
 	bool learns;         /* what it lacks is to be found out, unless it is described */
+	bool has_content;    /* something may lie below it before it is mounted (content.h) */
 	bool has_faults;     /* NAME!FAULT is one that is broken on purpose */
 	bool in_process;     /* the model answers its calls: no kernel does, and no program can */
 	/* Whether it uses something of the user that only one run may use; NULL: never. */
@@ -109,7 +111,8 @@ struct target_kind {
 	int (*fresh_disk)(struct target *t, struct image *ret, struct err *err);
 	int (*image)(struct target *t, const char *path, struct err *err);
 	/* TARGET_RECORD, opened to record: the image as mkfs left it, and what was written since
-	 * (struct disk_record). The descriptor is the target's. */
+	 * (struct disk_record); after a load, what was written to the loaded image. The descriptor
+	 * is the target's. */
 	int (*recorded)(struct target *t, int *ret_image_fd, struct buf *out, struct err *err);
 	/* TARGET_RECORD: the disk as mkfs left it, but for these pages, is mounted until the next
 	 * load, reset or restore, and the record starts from empty. What mounting it answers is an
@@ -122,10 +125,12 @@ struct target_kind {
 	/* TARGET_RECORD, opened to record: a bit for each sector of 512 bytes, the lowest of a byte
 	 * first, that was read since the last load and that the state which read it had not written
 	 * before. Mounting, calls and unmounted disks since count, also those of a kernel that has
-	 * died: another disk with the same bytes in these sectors does the same. */
+	 * died: another disk with the same bytes in these sectors does the same. NULL: not known.
+	 */
 	int (*disk_read)(struct target *t, struct buf *ret_sectors, struct err *err);
 	/* TARGET_RECORD: what unmounting leaves on the disk, as unmounted_disk: the pages that may
-	 * differ from those of mkfs, each once, in order, valid until the next call. */
+	 * differ from those of mkfs, each once, in order, valid until the next call. NULL: only
+	 * unmounted_disk. */
 	int (*unmounted_pages)(struct target *t, const struct disk_page **ret, size_t *ret_count,
 			       int *ret_error, enum target_fate *ret_fate, struct err *err);
 	/* TARGET_CODE: what its states have run since it was opened (code_map.h), and the path of
@@ -156,6 +161,7 @@ struct target {
 	uint64_t saved_bytes;         /* of memory that a saved state takes, about; 0: little */
 	struct learned_list *learned; /* what it was found to lack; NULL: it was not probed */
 	struct recent_calls *recent;  /* for seek_space; NULL: it cannot be asked for */
+	struct buf recorder;          /* how writes are recorded (recorder_describe), if they are */
 	struct buf report;            /* what the last fsck or seek_space has to say */
 	struct buf fresh_report;      /* what the checker says of a fresh disk, */
 	bool fresh_is_clean;          /* once it was asked and found it clean */
@@ -170,7 +176,8 @@ struct target_options {
 	unsigned fields_off;     /* enum tree_field to leave out, besides those it lacks */
 	const struct learned_list *learned; /* what it lacks, or NULL */
 	bool overlaps;                      /* calls are made at the same time: use all CPUs */
-	bool record; /* what is written to the disk, where it can be (TARGET_RECORD) */
+	bool record; /* what is written to the disk, where it can be (TARGET_RECORD), */
+	enum recorder_means record_by; /* and on the host how; 0: as is best */
 };
 
 /* "reffs", "reffs!FAULT", "journalfs", "journalfs!FAULT", "dir:PATH", "ext4", "kernel:ext4",

@@ -10,6 +10,7 @@
 #include "run/run.h"
 #include "tests/harness/unit.h"
 #include "trace/script.h"
+#include "tree/remark.h"
 
 struct fixture {
 	struct target *target;
@@ -405,6 +406,33 @@ static void an_attribute_that_differs_is_one_fact(void **state)
 	arena_free(&arena);
 }
 
+/* An attribute that is as expected by the first name but not by the second. */
+static void an_attribute_by_one_name_is_a_fact(void **state)
+{
+	struct fact facts[FACTS_MAX];
+	struct arena arena = { 0 };
+	struct inode by_name = { .mode = S_IFREG | 0600, .nlink = 2 };
+	struct tree expected, seen;
+	uint64_t ino;
+
+	tree_init(&expected, TREE_FIELDS_DEFAULT | TREE_ENTRIES, true, 0755, 0, 0);
+	ino = tree_new(&expected, S_IFREG | 0644, 0, 0, 0);
+	tree_link(&expected, TREE_ROOT, "f", 1, ino);
+	tree_link(&expected, TREE_ROOT, "g", 1, ino);
+	tree_settle(&expected);
+	seen = tree_copy(&expected);
+	assert_true(remark_add_name(&seen, TREE_ROOT, "g", &by_name, ino, seen.next_ino));
+	tree_settle(&seen);
+	assert_int_equal(facts_find(&expected, &seen, &arena, facts), 1);
+	assert_int_equal(facts[0].kind, FACT_MODE);
+	assert_string_equal(facts[0].path, "/g");
+	assert_int_equal(facts[0].mode, S_IFREG | 0644);
+	assert_true(facts[0].by_name);
+	tree_free(&seen);
+	tree_free(&expected);
+	arena_free(&arena);
+}
+
 /* What was allowed, and nothing else. */
 static void what_is_allowed_is_printed(void **state)
 {
@@ -438,6 +466,7 @@ int main(void)
 		cmocka_unit_test(titles_are_bounded),
 		cmocka_unit_test(data_stays_data_in_a_readme),
 		cmocka_unit_test(an_attribute_that_differs_is_one_fact),
+		cmocka_unit_test(an_attribute_by_one_name_is_a_fact),
 		cmocka_unit_test(what_is_allowed_is_printed),
 	};
 

@@ -79,7 +79,8 @@ static bool note(void *to, const struct crash_point *p, const struct page_disk *
 	page_disk_read(seen->store, d, 0, bytes, sizeof(bytes));
 	for (unsigned i = 0; i < 4; i++)
 		text[i] = bytes[i * SECTOR] ? bytes[i * SECTOR] : '.';
-	snprintf(text + 4, sizeof(seen->texts[0]) - 4, " %s %zu-%zu", view_names[p->view], p->done, p->begun);
+	snprintf(text + 4, sizeof(seen->texts[0]) - 4, " %s %zu-%zu", view_names[p->view], p->done,
+		 p->begun);
 	return true;
 }
 
@@ -92,7 +93,7 @@ static void show(const struct buf *log, unsigned views, struct seen *ret)
 
 	*ret = (struct seen){ .store = &store };
 	page_store_init(&store, image, DISK_BYTES);
-	assert_int_equal(disk_events_read(&e, log, NULL), 0);
+	assert_int_equal(disk_events_read(&e, log, DISK_BYTES, NULL), 0);
 	views_each(&e, &store, &start, &o, note, ret);
 	disk_events_free(&e);
 	page_store_free(&store);
@@ -196,7 +197,7 @@ static void a_log_that_ends_early_is_refused(void **state)
 		struct buf part = { log.data, log.len - cut, log.len };
 
 		err = (struct err){ 0 };
-		assert_true(disk_events_read(&e, &part, &err) < 0);
+		assert_true(disk_events_read(&e, &part, DISK_BYTES, &err) < 0);
 		disk_events_free(&e);
 	}
 	buf_free(&log);
