@@ -2,8 +2,7 @@
  *
  * The mount lies over a directory, in a private mount namespace: no other process sees it, and
  * it ends with us. Root needs nothing else, another user a user namespace. Nothing is traced: the
- * script is what the file system was asked for (reffs/record.h). sync(2) and syncfs(2) do not reach
- * a FUSE file system. */
+ * script is what the file system was asked for (reffs/record.h), and sync (app_sync.h). */
 #ifndef CRASH_APP_RECORD_H
 #define CRASH_APP_RECORD_H
 
