@@ -68,7 +68,7 @@ static void crash_app_add_answer(const struct app_session *s, struct buf *out)
 	};
 	static const char *const not_safe[PERSIST_LEVELS] = {
 		[PERSIST_STRICT] = "not safe even where the whole tree is of one moment",
-		[PERSIST_ORDERED] = "not safe where data may be older than names",
+		[PERSIST_ORDERED] = "not safe where data and names may be of different moments",
 		[PERSIST_POSIX] = "not safe where only what was synced survives",
 	};
 	int weakest = -1, unsafe = -1;

@@ -24,7 +24,7 @@ enum {
 
 const char *const app_level_sentences[PERSIST_LEVELS] = {
 	[PERSIST_STRICT] = "the whole tree is of one moment",
-	[PERSIST_ORDERED] = "names are of one moment, data may be older",
+	[PERSIST_ORDERED] = "names are of one moment, unsynced data of any",
 	[PERSIST_POSIX] = "only what was synced is sure",
 };
 
@@ -224,15 +224,19 @@ static uint64_t *app_verdict(struct app_session *s, const struct tree *t, uint32
 static int app_judge(struct app_session *s, const struct tree *t, uint32_t printed_len)
 {
 	uint64_t verdict = *app_verdict(s, t, printed_len);
+	struct app_level *level = &s->levels[s->level];
 	int fails;
 
 	if (verdict)
 		return verdict == CHECK_FAILS;
 	fails = app_check(s, t, printed_len, NULL, s->err);
-	if (fails >= 0)
-		*app_verdict(s, t, printed_len) = fails ? CHECK_FAILS : CHECK_FINE;
-	else
+	if (fails < 0) {
 		s->status = fails;
+		return fails;
+	}
+	*app_verdict(s, t, printed_len) = fails ? CHECK_FAILS : CHECK_FINE;
+	level->states++;
+	level->failed += fails > 0;
 	return fails;
 }
 
@@ -301,7 +305,6 @@ static void app_found(struct app_session *s, struct crash_state *c)
 {
 	struct app_minimiser m = { s, s->printed_len[c->done] };
 
-	s->levels[s->level].failed++;
 	if (app_is_explained(s, c))
 		return;
 	crash_state_minimise(c, app_still_fails, &m);
@@ -320,19 +323,14 @@ static bool app_is_over(const struct app_session *s)
 	       (s->options.until_seconds > 0 && clock_seconds() >= s->options.until_seconds);
 }
 
+/* What fails at a stricter level was reported there. */
 static bool app_visit(void *to, struct crash_state *c)
 {
 	struct app_session *s = to;
-	struct app_level *level = &s->levels[s->level];
+	const struct app_level *level = &s->levels[s->level];
 	uint32_t printed_len = s->printed_len[c->done];
-	bool known = *app_verdict(s, &c->tree, printed_len) != 0;
-	int fails = app_judge(s, &c->tree, printed_len);
 
-	level->states++;
-	/* What fails at a stricter level was reported there. */
-	if (fails > 0 && known)
-		level->failed++;
-	else if (fails > 0)
+	if (!*app_verdict(s, &c->tree, printed_len) && app_judge(s, &c->tree, printed_len) > 0)
 		app_found(s, c);
 	if (progress_wanted())
 		progress_show("%s: %llu states, %llu fail, %llu checks",
@@ -370,6 +368,7 @@ int app_crash(struct app_session *s, struct err *err)
 				  .seed = s->options.seed,
 				  .epochs = s->printed_len };
 	int status = app_check_ends(s, err);
+	const struct app_level *before = NULL;
 
 	s->err = err;
 	for (int level = PERSIST_LEVELS; level-- > 0 && !status && !app_is_over(s);) {
@@ -380,6 +379,11 @@ int app_crash(struct app_session *s, struct err *err)
 		s->level = (enum persist_level)level;
 		s->history.rules = app_rules[level];
 		s->minimise_left = MINIMISE_CHECKS;
+		/* What a stricter one can leave, this one can. */
+		if (before)
+			*l = (struct app_level){ .states = before->states,
+						 .failed = before->failed };
+		before = l;
 		l->tried = true;
 		l->left_out = persistence_each(&s->history, &o, app_visit, s);
 		l->complete = !app_is_over(s);
