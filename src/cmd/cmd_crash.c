@@ -14,21 +14,24 @@
 #include "cli/jobs.h"
 #include "cli/operands.h"
 #include "cmd/crash_app.h"
+#include "cmd/crash_daemon.h"
 #include "cmd/summary.h"
 #include "crash/ace.h"
 #include "crash/crash_report.h"
+#include "crash/daemon_report.h"
 #include "crash/workload.h"
 #include "report/findings_text.h"
+#include "target/learn.h"
 
 static struct crash_settings {
-	struct opt_list workloads, view;
+	struct opt_list workloads, view, kill;
 	const char *app, *app_trace, *prepare, *verify;
 	uint64_t states;
 	const char *out, *config, *known, *write_known;
 	uint64_t seed, jobs, sample, subsets, sector, findings;
 	double seconds, deadline;
 	int inputs, level, sanity;
-	bool json, during_recovery, in_place, unmount;
+	bool json, during_recovery, in_place, unmount, daemon;
 	unsigned job; /* of several */
 } settings = {
 	.jobs = 1,
@@ -65,6 +68,14 @@ static const struct opt opts[] = {
 	{ "during-recovery", OPT_FLAG, ROW(during_recovery), NULL,
 	  "crashes recovery, too, at every point, and repeats it: the result must be the same", 0,
 	  0 },
+	{ "daemon", OPT_FLAG, ROW(daemon), NULL,
+	  "no power failure: kill the FUSE daemon, or the server of a directory, and start it "
+	  "again",
+	  0, 0 },
+	{ "kill", OPT_LIST, ROW(kill), "promises|calls|during",
+	  "daemon: kill it behind every call that has promised something, behind every call, or "
+	  "at a random moment of a random call; may be repeated. Default: calls",
+	  0, 0 },
 	{ "level", OPT_CHOICE, ROW(level), "target|posix|ordered|strict",
 	  "what must survive: as the traits of the target say; only what POSIX promises; names "
 	  "and attributes of one moment; the whole tree of one moment",
@@ -171,6 +182,7 @@ static int source_make(const struct source *s, uint64_t index, struct arena *are
 
 struct crash_run {
 	struct crash_session session;
+	struct daemon_crash_session killing; /* with --daemon, instead */
 	struct run *run;
 	uint64_t states_at_progress;
 	struct err *err;
@@ -187,15 +199,16 @@ static bool crash_is_over(const struct crash_run *x)
 
 static void crash_show_progress(const struct crash_run *x)
 {
-	const struct crash_figures *f = &x->session.figures;
+	uint64_t workloads = x->session.figures.workloads + x->killing.figures.workloads;
+	uint64_t states = x->session.figures.crash_states + x->killing.figures.crash_states;
 	double seconds = clock_seconds() - x->run->started_seconds;
 
 	if (progress_wanted())
 		progress_show("%s: %.0f s, %" PRIu64 " workloads, %" PRIu64
 			      " crash states (%.0f/s), "
 			      "%zu findings",
-			      x->run->target, seconds, f->workloads, f->crash_states,
-			      (double)f->crash_states / seconds, json_array_size(x->run->findings));
+			      x->run->target, seconds, workloads, states, (double)states / seconds,
+			      json_array_size(x->run->findings));
 }
 
 static bool crash_found(void *to, struct crash_case *c, const struct crash_violation *v)
@@ -206,10 +219,34 @@ static bool crash_found(void *to, struct crash_case *c, const struct crash_viola
 	return !crash_is_over(x);
 }
 
+static bool crash_found_killed(void *to, const struct daemon_crash_case *c,
+			       const struct daemon_violation *v)
+{
+	struct crash_run *x = to;
+
+	x->status = daemon_crash_report(&x->killing, x->run, c, v, x->err);
+	return !crash_is_over(x);
+}
+
+static void crash_one_daemon(struct crash_run *x, const struct workload *w)
+{
+	int status = daemon_crash_each(&x->killing, w->calls, w->count, w->setup_count,
+				       crash_found_killed, x, x->err);
+
+	if (status)
+		x->status = status;
+}
+
 static void crash_one(struct crash_run *x, const struct workload *w)
 {
 	struct crash_case c;
-	int judged = crash_execute(&x->session, w->calls, w->count, w->setup_count, &c, x->err);
+	int judged;
+
+	if (settings.daemon) {
+		crash_one_daemon(x, w);
+		return;
+	}
+	judged = crash_execute(&x->session, w->calls, w->count, w->setup_count, &c, x->err);
 
 	if (judged > 0)
 		judged = crash_each(&x->session, &c, crash_found, x, x->err);
@@ -247,7 +284,7 @@ static void set_count(json_t *o, const char *name, uint64_t count)
 
 static const char *const figure_names[] = {
 	"workloads", "not_judged",         "crash_states",    "unique_images",    "recoveries",
-	"memo_hits", "recoveries_checked", "recovery_states", "recovery_skipped",
+	"memo_hits", "recoveries_checked", "recovery_states", "recovery_skipped", NULL
 };
 
 static void crash_set_figures(struct run *run, const struct crash_session *s)
@@ -258,7 +295,7 @@ static void crash_set_figures(struct run *run, const struct crash_session *s)
 		s->recovery.checked,      s->figures.recovery_states, s->figures.recovery_skipped,
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(figure_names); i++)
+	for (size_t i = 0; figure_names[i]; i++)
 		set_count(run->figures, figure_names[i], figures[i]);
 	if (s->not_judged_for.len)
 		json_object_set_new(run->figures, "not_judged_for",
@@ -277,11 +314,13 @@ static void crash_print(const struct run *run)
 	uint64_t states = figure(run, "crash_states");
 
 	findings_text(run->findings, run->unconfirmed, false, &out);
-	buf_addf(&out,
-		 "%s: %" PRIu64 " workloads, %" PRIu64 " crash states in %.1f s (%.0f/s): %" PRIu64
-		 " different disks, %" PRIu64 " recoveries\n",
-		 run->target, figure(run, "workloads"), states, seconds, (double)states / seconds,
-		 figure(run, "unique_images"), figure(run, "recoveries"));
+	buf_addf(&out, "%s: %" PRIu64 " workloads, %" PRIu64 " crash states in %.1f s (%.0f/s): ",
+		 run->target, figure(run, "workloads"), states, seconds, (double)states / seconds);
+	if (settings.daemon)
+		crash_daemon_print(run, &out);
+	else
+		buf_addf(&out, "%" PRIu64 " different disks, %" PRIu64 " recoveries\n",
+			 figure(run, "unique_images"), figure(run, "recoveries"));
 	if (figure(run, "recovery_states"))
 		buf_addf(&out,
 			 "%" PRIu64 " crashes during recovery, %" PRIu64
@@ -330,12 +369,35 @@ static void read_options(struct crash_options *o, const struct target *t)
 				o->views.views |= 1u << v;
 }
 
+static int crash_begin(struct crash_run *x, struct target *t, struct err *err)
+{
+	struct crash_options o;
+	struct daemon_crash_options killing = { .moments = crash_daemon_moments(&settings.kill),
+						.seed = settings.seed };
+
+	read_options(&o, t);
+	killing.rules = o.rules;
+	return settings.daemon ? daemon_crash_open(&x->killing, t, &killing, err)
+			       : crash_open(&x->session, t, &o, (enum sanity)settings.sanity, err);
+}
+
+static void crash_end(struct crash_run *x)
+{
+	if (settings.daemon) {
+		crash_daemon_set_figures(x->run, &x->killing);
+		daemon_crash_close(&x->killing);
+	} else {
+		crash_set_figures(x->run, &x->session);
+		crash_close(&x->session);
+	}
+}
+
 static void crash_named(struct crash_run *x, const char *name, const struct source_options *how,
 			uint64_t *number)
 {
 	struct source s;
 
-	source_open(&s, name, how, x->session.recovery.base.size);
+	source_open(&s, name, how, settings.daemon ? 0 : x->session.recovery.base.size);
 	crash_source(x, &s, number);
 	source_close(&s);
 }
@@ -355,12 +417,9 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 		.unmounts = settings.unmount && t->caps & TARGET_REMOUNT,
 	};
 	struct crash_run x = { .run = run, .err = err };
-	struct crash_options o;
 	uint64_t number = 0;
-	int status;
+	int status = crash_begin(&x, t, err);
 
-	read_options(&o, t);
-	status = crash_open(&x.session, t, &o, (enum sanity)settings.sanity, err);
 	if (status)
 		return status;
 	for (size_t i = 0; i < settings.workloads.count && !crash_is_over(&x); i++)
@@ -368,8 +427,7 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(usual_sources) && !settings.workloads.count; i++)
 		crash_named(&x, "seq-1", &usual_sources[i], &number);
 	progress_end();
-	crash_set_figures(run, &x.session);
-	crash_close(&x.session);
+	crash_end(&x);
 	return x.status;
 }
 
@@ -377,14 +435,17 @@ static int crash_target(const char *name, struct err *err)
 {
 	struct target_options options = { .config = settings.config,
 					  .deadline_seconds = settings.deadline,
-					  .record = true };
+					  .record = !settings.daemon };
 	struct target *t;
 	struct run run;
 	int status, code = EXIT_UNKNOWN;
 
-	if (target_open(&t, name, &options, err))
+	if (settings.daemon ? learn_open(&t, name, &options, err)
+			    : target_open(&t, name, &options, err))
 		return EXIT_UNKNOWN;
-	if (!(t->caps & TARGET_RECORD)) {
+	if (settings.daemon && crash_daemon_check(t, &settings.kill, err)) {
+		status = 0; /* err says why */
+	} else if (!settings.daemon && !(t->caps & TARGET_RECORD)) {
 		err_set(err, ENOTSUP, "%s: what it writes to its disk cannot be recorded", name);
 	} else if (!run_open(&run, "crash", name, settings.out, settings.seed, err)) {
 		stop_catch_signals();
@@ -424,11 +485,11 @@ static int crash_merge_job(struct run *run, unsigned job, struct err *err)
 	if (!summary)
 		return err_set(err, EINVAL, "%s: cannot be read", path);
 	run_merge(run, summary, subdir);
-	for (size_t i = 0; i < ARRAY_LEN(figure_names); i++)
-		set_count(run->figures, figure_names[i],
-			  figure(run, figure_names[i]) +
-				  (uint64_t)json_integer_value(
-					  json_object_get(summary, figure_names[i])));
+	for (const char *const *name = settings.daemon ? crash_daemon_figures : figure_names; *name;
+	     name++)
+		set_count(run->figures, *name,
+			  figure(run, *name) +
+				  (uint64_t)json_integer_value(json_object_get(summary, *name)));
 	why = json_object_get(summary, "not_judged_for");
 	if (why)
 		json_object_set(run->figures, "not_judged_for", why);
@@ -480,6 +541,8 @@ static int crash_check_names(const char *target, struct err *err)
 			code = EXIT_USAGE;
 		}
 	}
+	if (!code)
+		code = crash_daemon_check_names(settings.daemon, &settings.kill, err);
 	if (!code)
 		code = operand_new_directory(settings.out, err);
 	return code ? code : operand_known(settings.known, settings.write_known, err);
@@ -555,7 +618,7 @@ const struct command command_crash = {
 		"safe on any file system, or only on some? The variable ASSAY\\_PRINTED names a\n"
 		"file with what the program had printed before the crash: what it has confirmed\n"
 		"must be there.\n"
-		"\n" KNOWN_TEXT "\n"
+		"\n" CRASH_DAEMON_TEXT "\n" KNOWN_TEXT "\n"
 		"Exit status: 0 nothing lost, 1 findings, 2 could not tell.",
 	.opts = opts,
 	.settings = &settings,

@@ -114,11 +114,6 @@ static void app_add_step(struct app_session *s, const struct state *before, size
 	s->printed_len[h->count - 1] = (uint32_t)s->printed.len;
 }
 
-static bool call_prints(const struct call *c)
-{
-	return c->op == OP_write && c->write.fd.num == STDOUT_FILENO;
-}
-
 static int app_repeat(struct app_session *s, const struct model *m, struct state *state,
 		      struct err *err)
 {
@@ -149,7 +144,7 @@ int app_read(struct app_session *s, const char *trace, struct err *err)
 	struct state_options options = { .fields = TREE_FIELDS_DEFAULT,
 					 .hashed = true,
 					 .root_mode = 0755 };
-	int status = workload_read(&s->workload, trace, &s->arena, err);
+	int status = workload_read_printed(&s->workload, trace, &s->arena, err);
 	struct state state;
 	struct model model;
 

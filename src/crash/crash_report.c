@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
+#include "storage/dm_log_writes.h"
 #include "trace/script.h"
 
 /* Replays that decide whether it is a finding, and that shrinking may take. */
@@ -318,6 +319,12 @@ static int write_evidence(struct crash_session *s, struct shown *x, const char *
 	crash_print_writes(&x->c, &x->v.point, &text);
 	if (!status)
 		status = write_text(dir, "writes", &text, err);
+	buf_clear(&text);
+	if (!status)
+		status = dm_log_writes_write(buf_str(&x->c.log), x->c.log.len, x->c.store.size,
+					     &text, err);
+	if (!status)
+		status = write_text(dir, "writes.dm-log", &text, err);
 	buf_clear(&text);
 	if (x->v.has_tree)
 		crash_print_tree(&x->v.tree, &text);

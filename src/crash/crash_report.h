@@ -23,6 +23,9 @@ int crash_report(struct crash_session *s, struct run *run, const struct crash_ca
 void crash_print_writes(const struct crash_case *c, const struct crash_point *p, struct buf *out);
 /* The recovered tree, a line for each name: what a shell can find out on any machine. */
 void crash_print_tree(const struct tree *t, struct buf *out);
+/* Shell text that compares the file `recovered` with what is there below $root: sets $result to 1
+ * if that is the same, else to 0. $work is for its files. */
+void crash_print_look(struct buf *out);
 /* A script that mounts the crashed disk on a stock kernel and compares. */
 void crash_print_script(const struct target *t, const struct crash_violation *v, struct buf *out);
 

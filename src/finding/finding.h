@@ -85,6 +85,12 @@ int finding_improve(struct finding *f, const struct replay_on *on, unsigned trie
  * 2 if the calls before went differently. */
 void finding_repro_c(const struct finding *f, struct buf *out);
 void finding_repro_sh(const struct finding *f, const struct target *t, struct buf *out);
+/* The same of one that shows when the daemon was killed behind the calls and started again:
+ * crash.c and crash.sh. look: shell text that sets $result to 1 where the bug shows in $ASSAY_ROOT,
+ * or to 0; $ASSAY_WORK is for its files. False: no script can kill what serves this target. */
+void finding_crash_c(const struct finding *f, struct buf *out);
+bool finding_crash_sh(const struct finding *f, const struct target *t, const char *look,
+		      struct buf *out);
 /* Writes dir/{README.md,trace,finding.json}, and {repro.c,repro.sh} where the calls lead to it
  * from a fresh file system. t: where it was found; may be NULL. */
 int finding_write(const struct finding *f, const struct target *t, const char *dir,

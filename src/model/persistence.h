@@ -22,6 +22,7 @@ struct persist_rules {
 	enum persist_level level;
 	bool fsync_keeps_names; /* also of the directories above */
 	bool rename_is_atomic;
+	bool sync_keeps_nothing;
 	bool stale_data; /* what was written and not promised may be anything */
 };
 /* As the traits of a file system say. */

@@ -42,10 +42,11 @@ enum target_cap {
 	TARGET_MMAP = 1 << 10,     /* mappings of files */
 	TARGET_CODE = 1 << 11,     /* knows which of its code was run */
 	TARGET_SPACE = 1 << 12,    /* seek_space */
+	TARGET_KILL = 1 << 13,     /* what serves it can be killed and started again */
 };
 
 /* One word for each bit, "remount" the first. */
-enum { TARGET_CAPS = 13 };
+enum { TARGET_CAPS = 14 };
 extern const char *const target_cap_names[TARGET_CAPS];
 
 /* What a target must be able to do for this operation: enum target_cap. */
@@ -133,6 +134,13 @@ struct target_kind {
 	 * unmounted_disk. */
 	int (*unmounted_pages)(struct target *t, const struct disk_page **ret, size_t *ret_count,
 			       int *ret_error, enum target_fate *ret_fate, struct err *err);
+	/* TARGET_KILL: the daemon or server that serves the file system is killed, with files open,
+	 * and started again on what it has left. What that answers is an errno in *ret_error, 0: it
+	 * is there again; and in words. Processes other than 1 are gone. */
+	int (*kill)(struct target *t, int *ret_error, struct buf *said, struct err *err);
+	/* It is killed so long after the next call has begun, unless that has returned by then; it
+	 * has FATE_DIED. kill() starts it again. NULL: cannot. */
+	void (*kill_during)(struct target *t, int64_t after_ns);
 	/* TARGET_CODE: what its states have run since it was opened (code_map.h), and the path of
 	 * the table of what that can be. ret_table may be NULL. */
 	struct code_map *(*code)(struct target *t, struct buf *ret_table);

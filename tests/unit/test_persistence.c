@@ -243,6 +243,18 @@ static void bytes_are_old_or_new(void **state)
 	ALLOWED(&stale, TWICE, 0, FOO "write(3, \"HExlo\", 5)");
 }
 
+/* Of a daemon that does not hear of it. */
+static void sync_may_keep_nothing(void **state)
+{
+	struct persist_rules deaf = posix;
+
+	BROKEN(&posix, FOO "sync()", 0, "", "name missing");
+	deaf.sync_keeps_nothing = true;
+	ALLOWED(&deaf, FOO "sync()", 0, "");
+	ALLOWED(&deaf, FOO "syncfs(3)", 0, "");
+	BROKEN(&deaf, FOO "remount()", 0, "", "name missing");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -258,6 +270,7 @@ int main(void)
 		TEST(fdatasync_of_a_directory_keeps_its_entries),
 		TEST(attributes_survive),
 		TEST(bytes_are_old_or_new),
+		TEST(sync_may_keep_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
