@@ -93,16 +93,17 @@ static const struct opt opts[] = {
 	{ "app", OPT_TEXT, ROW(app), "COMMAND",
 	  "instead of a target: a program whose files are crashed", 0, 0 },
 	{ "verify", OPT_TEXT, ROW(verify), "COMMAND",
-	  "--app: checks the files in its working directory ({dir}) after a crash: 0 if all is "
+	  "with --app: checks the files in its working directory ({dir}) after a crash: 0 if all "
+	  "is "
 	  "well",
 	  0, 0 },
 	{ "prepare", OPT_TEXT, ROW(prepare), "COMMAND",
-	  "--app: makes the files that the program begins with", 0, 0 },
+	  "with --app: makes the files that the program begins with", 0, 0 },
 	{ "app-trace", OPT_TEXT, ROW(app_trace), "FILE",
 	  "instead of --app: the calls of one that ran before (app.trace of its run directory)", 0,
 	  0 },
-	{ "states", OPT_U64, ROW(states), "N", "--app: how many crash states for each level", 1,
-	  1 << 24 },
+	{ "states", OPT_U64, ROW(states), "N", "with --app: how many crash states for each level",
+	  1, 1 << 24 },
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "stop after this time; 0 for no limit", 0,
 	  OPT_SECONDS_MAX },
 	{ "seed", OPT_U64, ROW(seed), "N", "of wide inputs and sampled subsets", 0, INT64_MAX },
@@ -656,15 +657,13 @@ const struct command command_crash = {
 		"the\n"
 		"first crash.\n"
 		"\n"
-		"With *--app* no file system is tested but a program: it runs once in a directory "
-		"of\n"
-		"its own, and its calls are recorded. For each tree of files that a crash can "
-		"leave,\n"
-		"at a level of persistence, *--verify* is run. All levels are tried, from the\n"
-		"strictest to what POSIX promises, unless *--level* names one: is the program "
-		"safe\n"
-		"on any file system, or only on some? _ASSAY_PRINTED_ names a file with what the\n"
-		"program had printed before the crash: what it has confirmed must be there.\n"
+		"With *--app*, a program is tested, not a file system. It runs once in an empty\n"
+		"directory, and its calls are recorded. For each tree of files that a crash can\n"
+		"leave, at a level of persistence, *--verify* is run. All levels are tried, from\n"
+		"the strictest to what POSIX promises, unless *--level* names one: is the program\n"
+		"safe on any file system, or only on some? The variable ASSAY\\_PRINTED names a\n"
+		"file with what the program had printed before the crash: what it has confirmed\n"
+		"must be there.\n"
 		"\n" CRASH_DAEMON_TEXT "\n" KNOWN_TEXT "\n"
 		"Exit status: 0 nothing lost, 1 findings, 2 could not tell.",
 	.opts = opts,

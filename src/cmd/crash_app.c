@@ -61,10 +61,15 @@ static void crash_app_add_level(const struct app_session *s, enum persist_level 
 /* The answer in one sentence. */
 static void crash_app_add_answer(const struct app_session *s, struct buf *out)
 {
-	static const char *const where[PERSIST_LEVELS] = {
-		[PERSIST_STRICT] = "where the whole tree is of one moment",
-		[PERSIST_ORDERED] = "where names and attributes are of one moment",
-		[PERSIST_POSIX] = "on any POSIX file system",
+	static const char *const safe[PERSIST_LEVELS] = {
+		[PERSIST_STRICT] = "safe where the whole tree is of one moment",
+		[PERSIST_ORDERED] = "safe where names and attributes are of one moment",
+		[PERSIST_POSIX] = "safe on any POSIX file system",
+	};
+	static const char *const not_safe[PERSIST_LEVELS] = {
+		[PERSIST_STRICT] = "not safe even where the whole tree is of one moment",
+		[PERSIST_ORDERED] = "not safe where data and names may be of different moments",
+		[PERSIST_POSIX] = "not safe where only what was synced survives",
 	};
 	int weakest = -1, unsafe = -1;
 
@@ -77,9 +82,9 @@ static void crash_app_add_answer(const struct app_session *s, struct buf *out)
 			weakest = i;
 	}
 	if (weakest >= 0)
-		buf_addf(out, "safe %s", where[weakest]);
+		buf_adds(out, safe[weakest]);
 	if (unsafe >= 0)
-		buf_addf(out, "%snot safe %s", weakest >= 0 ? "; " : "", where[unsafe]);
+		buf_addf(out, "%s%s", weakest >= 0 ? "; " : "", not_safe[unsafe]);
 	if (weakest >= 0 || unsafe >= 0)
 		buf_addch(out, '\n');
 }
@@ -145,7 +150,8 @@ static int crash_app_in(const struct crash_app *a, struct run *run, struct err *
 	status = summary_write(run, status, err);
 	if (a->json)
 		summary_print(run);
-	else if (s.checks)
+	else if (s.levels[PERSIST_STRICT].tried || s.levels[PERSIST_ORDERED].tried ||
+		 s.levels[PERSIST_POSIX].tried)
 		crash_app_print(run, &s);
 	app_close(&s);
 	return status;

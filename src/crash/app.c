@@ -24,7 +24,7 @@ enum {
 
 const char *const app_level_sentences[PERSIST_LEVELS] = {
 	[PERSIST_STRICT] = "the whole tree is of one moment",
-	[PERSIST_ORDERED] = "names are of one moment, data may be older",
+	[PERSIST_ORDERED] = "names are of one moment, unsynced data of any",
 	[PERSIST_POSIX] = "only what was synced is sure",
 };
 
@@ -57,12 +57,12 @@ int app_open(struct app_session *s, const struct app_options *o, struct run *run
 	return 0;
 }
 
-static int app_clear_dir(struct app_session *s, struct err *err)
+static int app_clear(const char *dir, struct err *err)
 {
-	int fd = open(s->dir.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC), status;
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), status;
 
 	if (fd < 0)
-		return err_sys(err, errno, "%s", s->dir.data);
+		return err_sys(err, errno, "%s", dir);
 	status = remove_tree_below(fd, err);
 	close(fd);
 	return status;
@@ -72,12 +72,9 @@ void app_close(struct app_session *s)
 {
 	struct err none = { 0 };
 
-	if (s->dir.len) {
-		app_clear_dir(s, &none);
-		rmdir(s->dir.data);
-		unlink(s->printed_path.data);
+	/* A check may have left files beside the directory as well. */
+	if (s->place.len && !app_clear(s->place.data, &none))
 		rmdir(s->place.data);
-	}
 	for (size_t i = 0; i < s->known_count; i++)
 		free(s->known[i].parts);
 	free(s->known);
@@ -117,11 +114,6 @@ static void app_add_step(struct app_session *s, const struct state *before, size
 	s->printed_len[h->count - 1] = (uint32_t)s->printed.len;
 }
 
-static bool call_prints(const struct call *c)
-{
-	return c->op == OP_write && c->write.fd.num == STDOUT_FILENO;
-}
-
 static int app_repeat(struct app_session *s, const struct model *m, struct state *state,
 		      struct err *err)
 {
@@ -152,7 +144,7 @@ int app_read(struct app_session *s, const char *trace, struct err *err)
 	struct state_options options = { .fields = TREE_FIELDS_DEFAULT,
 					 .hashed = true,
 					 .root_mode = 0755 };
-	int status = workload_read(&s->workload, trace, &s->arena, err);
+	int status = workload_read_printed(&s->workload, trace, &s->arena, err);
 	struct state state;
 	struct model model;
 
@@ -180,7 +172,7 @@ static int app_write_printed(struct app_session *s, uint32_t len, struct err *er
 
 int app_write_tree(struct app_session *s, const struct tree *t, struct err *err)
 {
-	int status = app_clear_dir(s, err);
+	int status = app_clear(s->dir.data, err);
 
 	return status ? status : app_files_write(t, s->dir.data, err);
 }
@@ -227,15 +219,19 @@ static uint64_t *app_verdict(struct app_session *s, const struct tree *t, uint32
 static int app_judge(struct app_session *s, const struct tree *t, uint32_t printed_len)
 {
 	uint64_t verdict = *app_verdict(s, t, printed_len);
+	struct app_level *level = &s->levels[s->level];
 	int fails;
 
 	if (verdict)
 		return verdict == CHECK_FAILS;
 	fails = app_check(s, t, printed_len, NULL, s->err);
-	if (fails >= 0)
-		*app_verdict(s, t, printed_len) = fails ? CHECK_FAILS : CHECK_FINE;
-	else
+	if (fails < 0) {
 		s->status = fails;
+		return fails;
+	}
+	*app_verdict(s, t, printed_len) = fails ? CHECK_FAILS : CHECK_FINE;
+	level->states++;
+	level->failed += fails > 0;
 	return fails;
 }
 
@@ -304,7 +300,6 @@ static void app_found(struct app_session *s, struct crash_state *c)
 {
 	struct app_minimiser m = { s, s->printed_len[c->done] };
 
-	s->levels[s->level].failed++;
 	if (app_is_explained(s, c))
 		return;
 	crash_state_minimise(c, app_still_fails, &m);
@@ -323,19 +318,14 @@ static bool app_is_over(const struct app_session *s)
 	       (s->options.until_seconds > 0 && clock_seconds() >= s->options.until_seconds);
 }
 
+/* What fails at a stricter level was reported there. */
 static bool app_visit(void *to, struct crash_state *c)
 {
 	struct app_session *s = to;
-	struct app_level *level = &s->levels[s->level];
+	const struct app_level *level = &s->levels[s->level];
 	uint32_t printed_len = s->printed_len[c->done];
-	bool known = *app_verdict(s, &c->tree, printed_len) != 0;
-	int fails = app_judge(s, &c->tree, printed_len);
 
-	level->states++;
-	/* What fails at a stricter level was reported there. */
-	if (fails > 0 && known)
-		level->failed++;
-	else if (fails > 0)
+	if (!*app_verdict(s, &c->tree, printed_len) && app_judge(s, &c->tree, printed_len) > 0)
 		app_found(s, c);
 	if (progress_wanted())
 		progress_show("%s: %llu states, %llu fail, %llu checks",
@@ -373,6 +363,7 @@ int app_crash(struct app_session *s, struct err *err)
 				  .seed = s->options.seed,
 				  .epochs = s->printed_len };
 	int status = app_check_ends(s, err);
+	const struct app_level *before = NULL;
 
 	s->err = err;
 	for (int level = PERSIST_LEVELS; level-- > 0 && !status && !app_is_over(s);) {
@@ -383,6 +374,11 @@ int app_crash(struct app_session *s, struct err *err)
 		s->level = (enum persist_level)level;
 		s->history.rules = app_rules[level];
 		s->minimise_left = MINIMISE_CHECKS;
+		/* What a stricter one can leave, this one can. */
+		if (before)
+			*l = (struct app_level){ .states = before->states,
+						 .failed = before->failed };
+		before = l;
 		l->tried = true;
 		l->left_out = persistence_each(&s->history, &o, app_visit, s);
 		l->complete = !app_is_over(s);

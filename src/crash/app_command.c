@@ -34,6 +34,8 @@ static _Noreturn void app_command_execute(const struct app_command *c, const cha
 	setenv("PWD", c->dir, 1);
 	if (c->printed)
 		setenv("ASSAY_PRINTED", c->printed, 1);
+	if (c->in_child)
+		c->in_child(c->own);
 	execl("/bin/sh", "sh", "-c", text, (char *)NULL);
 	_exit(127);
 }

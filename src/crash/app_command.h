@@ -11,7 +11,9 @@ struct app_command {
 	const char *dir;     /* that it runs in */
 	const char *printed; /* the variable ASSAY_PRINTED, a path; NULL: it is not set */
 	double seconds;
-	int stdout_fd, stderr_fd; /* -1: both go to `output` */
+	int stdout_fd, stderr_fd;    /* -1: both go to `output` */
+	void (*in_child)(void *own); /* before it is executed; may be NULL */
+	void *own;
 };
 
 /* Runs it in its own process group, with no input and our environment. *ret_status is its exit

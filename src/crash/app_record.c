@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "crash/app_command.h"
+#include "crash/app_sync.h"
 #include "process/capability.h"
 #include "reffs/mount.h"
 #include "reffs/record.h"
@@ -108,13 +109,15 @@ static void record_flush(const char *dir)
 /* ---- the commands ---- */
 
 static int record_command(const struct app_record *a, const char *text, int stdout_fd,
-			  struct err *err)
+			  struct app_sync *sync, struct err *err)
 {
 	struct app_command c = { .text = text,
 				 .dir = a->dir,
 				 .seconds = a->seconds,
 				 .stdout_fd = stdout_fd,
-				 .stderr_fd = -1 };
+				 .stderr_fd = -1,
+				 .in_child = sync ? app_sync_enter : NULL,
+				 .own = sync };
 	struct buf output = BUF_INIT;
 	int exit_status = 0, status = app_command_run(&c, &exit_status, &output, err);
 
@@ -132,9 +135,10 @@ static int record_command(const struct app_record *a, const char *text, int stdo
 }
 
 /* What it prints is part of the history, so that a check can know what was said before a crash. */
-static int record_app(const struct app_record *a, struct err *err)
+static int record_app(const struct app_record *a, int trace_fd, struct err *err)
 {
 	struct buf path = BUF_INIT;
+	struct app_sync sync;
 	int fd, status;
 
 	buf_addf(&path, "%s/" RECORD_PRINTED, a->dir);
@@ -142,7 +146,11 @@ static int record_app(const struct app_record *a, struct err *err)
 	if (fd < 0 || unlink(path.data))
 		status = err_sys(err, errno, "cannot make a file on RefFS");
 	else
-		status = record_command(a, a->app, fd, err);
+		status = app_sync_start(&sync, a->dir, trace_fd, err);
+	if (!status) {
+		status = record_command(a, a->app, fd, &sync, err);
+		app_sync_stop(&sync);
+	}
 	if (fd >= 0)
 		close(fd);
 	buf_free(&path);
@@ -151,11 +159,11 @@ static int record_app(const struct app_record *a, struct err *err)
 
 static int record_commands(const struct app_record *a, int trace_fd, struct err *err)
 {
-	int status = a->prepare ? record_command(a, a->prepare, -1, err) : 0;
+	int status = a->prepare ? record_command(a, a->prepare, -1, NULL, err) : 0;
 
 	if (!status && write(trace_fd, APP_RUN_MARK, strlen(APP_RUN_MARK)) < 0)
 		status = err_sys(err, errno, "cannot write %s", a->trace);
-	return status ? status : record_app(a, err);
+	return status ? status : record_app(a, trace_fd, err);
 }
 
 static int record_run(const struct app_record *a, int trace_fd, struct err *err)

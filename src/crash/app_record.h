@@ -1,9 +1,8 @@
 /* app_record.h -- an application runs on a mounted RefFS, and its calls become a script.
  *
- * The mount lies over a directory, in a mount namespace of its own: no other process sees it, and
+ * The mount lies over a directory, in a private mount namespace: no other process sees it, and
  * it ends with us. Root needs nothing else, another user a user namespace. Nothing is traced: the
- * script is what the file system was asked for (reffs/record.h). sync(2) and syncfs(2) do not reach
- * a FUSE file system. */
+ * script is what the file system was asked for (reffs/record.h), and sync (app_sync.h). */
 #ifndef CRASH_APP_RECORD_H
 #define CRASH_APP_RECORD_H
 

@@ -121,7 +121,7 @@ struct each_options {
  * Returns how many with one or two parts lost were left out. */
 typedef bool crash_state_visit(void *to, struct crash_state *c);
 uint64_t persistence_each(const struct persistence *p, const struct each_options *o,
-		      crash_state_visit *visit, void *to);
+			  crash_state_visit *visit, void *to);
 /* During a visit: gives back parts that need not be lost for the tree to fail. */
 void crash_state_minimise(struct crash_state *c, bool (*fails)(void *to, const struct tree *t),
 			  void *to);

@@ -17,7 +17,7 @@
 enum rank { RANK_ONE, RANK_ALL_BUT_ONE, RANK_TWO, RANK_ANY, RANKS };
 static const unsigned rank_shares[RANKS] = { 2, 4, 2, 1 };
 
-enum { UNIT_TREE = -1 };
+enum { UNIT_TREE = -1, STRICT_REPEATED = 64 };
 
 struct unit {
 	int64_t part; /* or UNIT_TREE */
@@ -58,7 +58,8 @@ static bool each_keeps(const struct each *e, const struct crash_window *w, const
 
 	switch (part->kind) {
 	case PART_NAME:
-		return window_keeps_name(w, w->done, part->ino, part->name, part->len);
+		return w->p->rules.fsync_keeps_names &&
+		       window_keeps_name(w, w->done, part->ino, part->name, part->len);
 	case PART_ATTRIBUTES:
 		return window_keeps_attributes(w, w->done, part->ino);
 	case PART_SIZE:
@@ -75,9 +76,16 @@ static void each_raise_floors(struct each *e)
 {
 	enum promise_kind kind = e->p->steps[e->w.done].promise.kind;
 
-	for (size_t i = 0; i < e->parts.count && kind; i++)
-		if (kind == PROMISE_ALL || each_keeps(e, &e->w, &e->parts.items[i]))
+	for (size_t i = 0; i < e->parts.count && kind; i++) {
+		const struct part *part = &e->parts.items[i];
+
+		if (kind == PROMISE_ALL || each_keeps(e, &e->w, part))
 			e->floors[i] = (uint32_t)e->w.done;
+		else if (part->kind == PART_NAME && !e->p->rules.fsync_keeps_names)
+			/* What makes the object durable can make names of before so, too. */
+			e->floors[i] = (uint32_t)window_name_floor(&e->w, part->ino, part->name,
+								   part->len);
+	}
 }
 
 /* Which of its changes come after a step: the place of the first one. */
@@ -506,6 +514,9 @@ static void each_rank(struct each *e, enum rank rank)
 	each_pass(e);
 	e->counting = false;
 	e->wanted = left / rank_shares[rank];
+	/* Of one moment there are few different trees, however many candidates. */
+	if (e->p->rules.level == PERSIST_STRICT)
+		e->wanted = left * STRICT_REPEATED;
 	if (e->wanted > e->candidates)
 		e->wanted = e->candidates;
 	if (rank != RANK_ANY)

@@ -76,13 +76,12 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 	const struct inode *inode;
 	uint64_t now;
 
-	if (promise->kind < PROMISE_INODE)
+	if (promise->kind < PROMISE_INODE ||
+	    (promise->ino != dir && !w->p->rules.fsync_keeps_names))
 		return false;
 	now = window_name(w, step, dir, name, len);
-	if (promise->kind != PROMISE_RANGE && promise->ino == dir)
+	if (promise->ino == dir && promise->kind != PROMISE_RANGE)
 		return w->p->rules.fsync_keeps_names || !now || is_durable(w, now);
-	if (!w->p->rules.fsync_keeps_names)
-		return false;
 	if (now == promise->ino)
 		return true;
 	for (size_t i = w->base; i < step; i++)
