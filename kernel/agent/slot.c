@@ -12,11 +12,14 @@
 
 _Static_assert(sizeof(struct disk_record) == sizeof(struct assay_record) &&
 		       offsetof(struct disk_record, what) == offsetof(struct assay_record, what) &&
-		       (int)RECORD_MARK == ASSAY_RECORD_MARK,
+		       (int)RECORD_MARK == ASSAY_RECORD_MARK &&
+		       (int)RECORD_PROGRAM == ASSAY_RECORD_PROGRAM,
 	       "checker and driver write the same records");
 _Static_assert((int)KERNEL_SHM_FD == ASSAY_SHM_FD && (int)KERNEL_SHM_IMAGE_FD == ASSAY_IMAGE_FD &&
 		       (int)KERNEL_SHM_EXIT_BROKEN == ASSAY_EXIT_BROKEN &&
-		       (int)KERNEL_SHM_EXIT_HUNG == ASSAY_EXIT_DEADLOCK,
+		       (int)KERNEL_SHM_EXIT_HUNG == ASSAY_EXIT_DEADLOCK &&
+		       (int)KERNEL_SHM_FLASH_ERASE_BYTES == ASSAY_FLASH_ERASE_BYTES &&
+		       (int)KERNEL_SHM_FLASH_WRITE_BYTES == ASSAY_FLASH_WRITE_BYTES,
 	       "checker and driver agree");
 
 static uint32_t slot = 1;

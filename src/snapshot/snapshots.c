@@ -270,6 +270,8 @@ static int kernel_shm_describe(struct kernel_shm *shm, const struct snapshots_op
 	memcpy(shm->sysctls, o->sysctls, sizeof(shm->sysctls));
 	shm->keeps = o->keeps;
 	shm->records = o->records;
+	shm->flash = o->flash;
+	shm->blank = o->blank;
 	shm->fields = o->fields;
 	shm->owner_pid = (uint32_t)getpid();
 	return 0;
