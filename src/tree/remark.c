@@ -20,6 +20,7 @@ static const struct {
 	[REMARK_INO] = { "d_ino", "getdents", "d_ino of ", " is not st_ino of what it names" },
 	[REMARK_TYPE] = { "d_type", "getdents", "d_type of ", " is not the type of what it names" },
 	[REMARK_ABSENT] = { "absent", "getdents", "", " is not listed" },
+	[REMARK_EMPTY] = { "empty", "getdents", "an entry has an empty name", "" },
 };
 
 bool remark_add(struct tree *t, uint64_t dir, uint64_t ino, enum remark remark, const char *about,

@@ -17,6 +17,7 @@ enum remark {
 	REMARK_INO,    /* of one entry: d_ino is not st_ino of what it names */
 	REMARK_TYPE,   /* of one entry: d_type is neither DT_UNKNOWN nor its type */
 	REMARK_ABSENT, /* of "." or "..": it is not listed */
+	REMARK_EMPTY,  /* an entry has an empty name */
 	REMARK_COUNT
 };
 
