@@ -515,6 +515,9 @@ static int agent_add_medium(struct kernel_shm *shm)
 	int error = shm->flash ? assay_flash_add() : assay_disk_add();
 
 	shm->medium_bytes = assay_medium_size();
+	if (!error && shm->records)
+		error = assay_medium_record(); /* so that states have the memory for it */
+	assay_revert_allow();
 	return error;
 }
 

@@ -122,6 +122,12 @@ void assay_unwatch(void);
 void *assay_host_image(int fd, unsigned long *ret_size);
 void *assay_host_memory(unsigned long size);
 void assay_host_unmap(void *memory, unsigned long size);
+/* Copies that are put back (revert.c) to what their origin is, where it is parked. */
+void assay_revert_allow(void); /* of the origin: its memory may be read */
+void assay_revert_skip(const void *memory, unsigned long size); /* this is not put back */
+void assay_revert_begin(int origin); /* of the copy, when it has been made */
+void assay_revert_moved(const void *memory, unsigned long size); /* was mapped or unmapped */
+void assay_revert(void **parked); /* continues there; returns where it cannot be done */
 int assay_host_fork(void); /* as a child of the checker's */
 int assay_host_child(void); /* as a child of this process, to be waited for */
 int assay_host_wait(int child); /* with what it exited; negative: it was killed */

@@ -133,8 +133,10 @@ void medium_record(unsigned int what, u64 offset, unsigned int size)
 
 int assay_medium_record(void)
 {
-	if (!record.data)
+	if (!record.data) {
 		record.data = assay_host_memory(RECORD_MAX);
+		assay_revert_skip(record.data, RECORD_MAX); /* it is only read where it was written */
+	}
 	record.size = 0;
 	record.full = false;
 	return record.data ? 0 : -ENOMEM;

@@ -68,6 +68,9 @@ struct kernel_shm {
 
 	uint32_t fork_to;  /* slot of a copy to make, which takes on the request; 0: none */
 	uint32_t fork_pid; /* the copy's */
+	/* Slot of a copy that REQUEST_LOAD puts back to what its origin is; it answers with 0 where
+	 * that cannot be done, and has not served the request. 0: none */
+	uint32_t revert_to;
 
 	uint32_t console_len;
 	char console[KERNEL_SHM_CONSOLE_MAX]; /* the kernel's log since it was last cleared */

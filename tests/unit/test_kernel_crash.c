@@ -435,6 +435,55 @@ static void recovery_depends_on_what_it_reads(void **state)
 	crash_test_each(journalling, 1, change_unread);
 }
 
+/* All that a recovery of the disk does to it, and all that it depends on. */
+static struct hash recovery_hash(struct crash_test *t)
+{
+	struct hash tree = recover(t);
+	struct buf all = BUF_INIT, sectors = BUF_INIT;
+	struct hash hash;
+
+	take_reads(t, &sectors);
+	take_record(t);
+	buf_add(&all, (const char *)&tree, sizeof(tree));
+	buf_add(&all, sectors.data, sectors.len);
+	buf_add(&all, t->record.data, t->record.len);
+	hash = hash128(all.data, all.len, 0);
+	buf_free(&sectors);
+	buf_free(&all);
+	return hash;
+}
+
+/* In the copy of the kernel that has recovered another disk before, and in a new one; after calls,
+ * too. */
+static void recover_repeatedly(struct crash_test *t)
+{
+	char *crashed = must_alloc(t->size);
+	struct hash in_new, again;
+
+	crash(t);
+	memcpy(crashed, t->disk, t->size);
+	in_new = recovery_hash(t);
+	for (unsigned i = 0; i < 6; i++) {
+		if (i) {
+			memcpy(t->disk, t->fresh, t->size);
+			recover(t);
+		}
+		if (i > 2)
+			make_history(t);
+		if (i == 5)
+			assert_int_equal(target_reset(t->target, NULL), 0);
+		memcpy(t->disk, crashed, t->size);
+		again = recovery_hash(t);
+		assert_true(hash_equal(in_new, again));
+	}
+	free(crashed);
+}
+
+static void recovery_repeats_whatever_was_before(void **state)
+{
+	crash_test_each(journalling, ARRAY_LEN(journalling), recover_repeatedly);
+}
+
 /* Where the record has these bytes. */
 static uint64_t find_written(const struct crash_test *t, const char *bytes, size_t len)
 {
@@ -611,6 +660,7 @@ int main(void)
 		cmocka_unit_test(recovered_disk_can_be_unmounted),
 		cmocka_unit_test(recovered_state_can_be_saved),
 		cmocka_unit_test(recovery_depends_on_what_it_reads),
+		cmocka_unit_test(recovery_repeats_whatever_was_before),
 		cmocka_unit_test(what_was_written_before_does_not_count_as_read),
 		cmocka_unit_test(an_image_can_be_loaded),
 		cmocka_unit_test(a_page_beyond_the_disk_is_refused),
