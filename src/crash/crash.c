@@ -17,7 +17,7 @@ void crash_options_init(struct crash_options *o, const struct target *t)
 		.rules = persist_rules_of(&t->traits),
 		.views = { .views = (1u << VIEWS) - 1,
 			   .subsets = SUBSETS_USUAL,
-			   .sector = SECTOR_USUAL },
+			   .sector = t->medium.erase_bytes ? t->medium.write_bytes : SECTOR_USUAL },
 	};
 }
 

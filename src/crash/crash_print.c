@@ -24,10 +24,12 @@ static void add_event_line(const struct crash_case *c, const struct crash_point 
 
 	if (e->what & RECORD_FLUSH)
 		buf_adds(out, "====      flush: all writes above are durable\n");
-	if (!(e->what & (RECORD_WRITE | RECORD_ZEROES | RECORD_DISCARD)))
+	if (!(e->what & (RECORD_WRITE | RECORD_ZEROES | RECORD_DISCARD | RECORD_ERASE)))
 		return;
 	buf_addf(out, "%8zu  %-7s %8u bytes at %12llu%s", i + 1,
-		 e->what & RECORD_WRITE    ? "write"
+		 e->what & RECORD_PROGRAM  ? "program"
+		 : e->what & RECORD_ERASE  ? "erase"
+		 : e->what & RECORD_WRITE  ? "write"
 		 : e->what & RECORD_ZEROES ? "zeroes"
 					   : "discard",
 		 e->size, (unsigned long long)e->offset, e->what & RECORD_FUA ? "  FUA" : "");

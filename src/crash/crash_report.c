@@ -320,10 +320,10 @@ static int write_evidence(struct crash_session *s, struct shown *x, const char *
 	if (!status)
 		status = write_text(dir, "writes", &text, err);
 	buf_clear(&text);
-	if (!status)
+	if (!status && !s->target->medium.erase_bytes)
 		status = dm_log_writes_write(buf_str(&x->c.log), x->c.log.len, x->c.store.size,
 					     &text, err);
-	if (!status)
+	if (!status && text.len)
 		status = write_text(dir, "writes.dm-log", &text, err);
 	buf_clear(&text);
 	if (x->v.has_tree)

@@ -209,7 +209,7 @@ static void views_by_groups(struct views *v, enum view view)
 			views_of_group(v, view, at);
 			v->pending_count = 0;
 		}
-		if (event && disk_event_writes(event) && !(event->what & RECORD_FUA))
+		if (event && disk_event_writes(event) && !disk_event_is_durable(event))
 			v->pending[v->pending_count++] = at;
 	}
 }

@@ -22,6 +22,8 @@ struct snapshots_options {
 	bool keeps;   /* what is there survives unmounting */
 	bool records; /* what is written to the disk */
 	int image_fd; /* -1: none */
+	bool flash;   /* the image is that of flash memory, */
+	bool blank;   /* which has nothing on it yet */
 	unsigned fields;
 	double deadline_seconds;
 	/* A directory in which something is made before, and what makes it there; NULL: none. */

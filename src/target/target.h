@@ -17,6 +17,7 @@
 #include "model/model.h"
 #include "op/op.h"
 #include "storage/recorder.h"
+#include "storage/write_log.h"
 #include "tree/tree.h"
 
 struct channel_client;
@@ -166,6 +167,7 @@ struct target {
 	struct traits traits;
 	uint32_t uid, gid; /* of process 1 */
 	double deadline_seconds;
+	struct medium medium;         /* TARGET_RECORD: what is recorded */
 	uint64_t saved_bytes;         /* of memory that a saved state takes, about; 0: little */
 	struct learned_list *learned; /* what it was found to lack; NULL: it was not probed */
 	struct recent_calls *recent;  /* for seek_space; NULL: it cannot be asked for */
