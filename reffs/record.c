@@ -273,36 +273,54 @@ static void record_write(const struct record *x)
 	record_line(x->r, &c, x->o->num);
 }
 
-/* A call with one path: `op` has it at the same place behind the descriptor. */
-static void record_at(const struct record *x, enum op op, const struct arg *dirfd, const char *name,
-		      size_t path_at, struct arg before, struct arg after, struct arg last)
+/* A call with one path, whose place in it is given: a name in a directory. */
+static void record_by_name(const struct record *x, struct call *c, struct arg *path,
+			   const struct arg *dirfd, const char *name)
 {
-	struct call c = { .op = (uint16_t)op, .pid = 1 };
-	struct buf path = BUF_INIT;
-	size_t at = 0;
+	struct buf text = BUF_INIT;
 
-	add_name_path(&x->s->tree, record_ino(x, dirfd), name, &path);
-	if (path_at)
-		c.arg[at++] = before;
-	c.arg[at++] = path_arg(&path);
-	if (op_table[op].args > at)
-		c.arg[at++] = after;
-	if (op_table[op].args > at)
-		c.arg[at] = last;
-	record_line(x->r, &c, 0);
-	buf_free(&path);
+	add_name_path(&x->s->tree, record_ino(x, dirfd), name, &text);
+	*path = path_arg(&text);
+	c->pid = 1;
+	record_line(x->r, c, 0);
+	buf_free(&text);
+}
+
+static void record_mkdir(const struct record *x)
+{
+	struct call c = { .op = OP_mkdir };
+
+	c.mkdir.mode = x->c->mkdirat.mode;
+	record_by_name(x, &c, &c.mkdir.path, &x->c->mkdirat.dirfd, x->c->mkdirat.path.text);
+}
+
+static void record_mknod(const struct record *x)
+{
+	struct call c = { .op = OP_mknod };
+
+	c.mknod.mode = x->c->mknodat.mode;
+	c.mknod.dev = x->c->mknodat.dev;
+	record_by_name(x, &c, &c.mknod.path, &x->c->mknodat.dirfd, x->c->mknodat.path.text);
+}
+
+static void record_symlink(const struct record *x)
+{
+	struct call c = { .op = OP_symlink };
+
+	c.symlink.target = x->c->symlinkat.target;
+	record_by_name(x, &c, &c.symlink.path, &x->c->symlinkat.dirfd, x->c->symlinkat.path.text);
 }
 
 static void record_unlink(const struct record *x)
 {
-	const struct call *c = x->c;
-	bool is_dir = c->unlinkat.flags.num & AT_REMOVEDIR;
-	const struct arg none = { 0 };
+	const struct call *asked = x->c;
+	struct call c = { .op = OP_unlink };
 
-	if (is_printed(x, &c->unlinkat.dirfd, c->unlinkat.path.text))
-		return;
-	record_at(x, is_dir ? OP_rmdir : OP_unlink, &c->unlinkat.dirfd, c->unlinkat.path.text, 0,
-		  none, none, none);
+	if (asked->unlinkat.flags.num & AT_REMOVEDIR)
+		c.op = OP_rmdir;
+	if (!is_printed(x, &asked->unlinkat.dirfd, asked->unlinkat.path.text))
+		record_by_name(x, &c, &c.unlink.path, &asked->unlinkat.dirfd,
+			       asked->unlinkat.path.text);
 }
 
 static void record_rename(const struct record *x)
@@ -376,23 +394,19 @@ static void record_attribute(const struct record *x, enum op by_path)
 static void record_call(const struct record *x)
 {
 	struct call c = *x->c;
-	const struct arg none = { 0 };
 
 	switch (c.op) {
 	case OP_openat:
 		record_openat(x);
 		break;
 	case OP_mkdirat:
-		record_at(x, OP_mkdir, &c.mkdirat.dirfd, c.mkdirat.path.text, 0, none,
-			  c.mkdirat.mode, none);
+		record_mkdir(x);
 		break;
 	case OP_mknodat:
-		record_at(x, OP_mknod, &c.mknodat.dirfd, c.mknodat.path.text, 0, none,
-			  c.mknodat.mode, c.mknodat.dev);
+		record_mknod(x);
 		break;
 	case OP_symlinkat:
-		record_at(x, OP_symlink, &c.symlinkat.dirfd, c.symlinkat.path.text, 1,
-			  c.symlinkat.target, none, none);
+		record_symlink(x);
 		break;
 	case OP_linkat:
 		record_link(x);
