@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cmd/finding_argument.h"
+#include "cli/finding_argument.h"
 #include "crash/crash_report.h"
 #include "finding/prove.h"
 

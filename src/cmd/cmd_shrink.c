@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cmd/finding_argument.h"
+#include "cli/finding_argument.h"
 #include "run/run.h"
 
 static struct shrink_settings {

@@ -1,16 +1,16 @@
 /* app.h -- is a program safe in a crash, and on which file systems?
  *
  * The program's calls on its files were recorded (app_record.h). They are repeated in the model,
- * which gives a history (model/persistence.h). Every tree that a crash can leave, at a level of
- * persistence, is written to a directory, and the program's own check runs on it. Levels are tried
- * from the strictest on; what can be left at one can be left at the next. */
+ * which gives a history (persistence/persistence.h). Every tree that a crash can leave, at a level
+ * of persistence, is written to a directory, and the program's own check runs on it. Levels are
+ * tried from the strictest on; what can be left at one can be left at the next. */
 #ifndef CRASH_APP_H
 #define CRASH_APP_H
 
 #include "base/arena.h"
 #include "base/map.h"
 #include "crash/workload.h"
-#include "model/persistence.h"
+#include "persistence/persistence.h"
 #include "run/run.h"
 
 struct app_options {

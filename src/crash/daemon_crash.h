@@ -3,7 +3,7 @@
  * What a killed daemon held in memory is lost, and so are dirty pages of its mount that the kernel
  * had not sent to it. The kernel and what lies below the daemon stay alive. So every state after a
  * crash is made for real: the calls, SIGKILL, a new daemon, a look. Model and promises are those of
- * other crashes (model/persistence.h).
+ * other crashes (persistence/persistence.h).
  *
  * What must be durable before the first crash is made so by a remount, for sync does not reach a
  * FUSE daemon: the setup of a workload ends with it. A crash costs a remount and a restart, and a
@@ -14,7 +14,7 @@
 #include "base/rng.h"
 #include "crash/recovery.h"
 #include "judge/discrepancy.h"
-#include "model/persistence.h"
+#include "persistence/persistence.h"
 #include "target/target.h"
 
 /* When the daemon is killed. */

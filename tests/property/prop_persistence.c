@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "crash/ace.h"
-#include "model/persistence.h"
+#include "persistence/persistence.h"
 #include "tests/harness/unit.h"
 #include "trace/script.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "model/persistence.h"
+#include "persistence/persistence.h"
 #include "tests/harness/unit.h"
 #include "trace/script.h"
 

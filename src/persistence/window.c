@@ -1,6 +1,6 @@
-/* persistence_window.c -- what was promised of each name, attribute and byte when the power failed.
+/* window.c -- what was promised of each name, attribute and byte when the power failed.
  */
-#include "model/persistence_window.h"
+#include "persistence/window.h"
 
 #include "base/must.h"
 

@@ -1,5 +1,5 @@
 /* persistence.c -- a history of trees, and what each call has promised of them. */
-#include "model/persistence.h"
+#include "persistence/persistence.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

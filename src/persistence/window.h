@@ -1,11 +1,11 @@
-/* persistence_window.h -- the part of a history that a crash can leave: inside persistence.
+/* window.h -- the part of a history that a crash can leave: inside persistence.
  *
  * Every name, attribute, size and byte has a floor: the last step that promised it. What is there
  * after the crash is as at that step or later. */
-#ifndef MODEL_PERSISTENCE_WINDOW_H
-#define MODEL_PERSISTENCE_WINDOW_H
+#ifndef PERSISTENCE_WINDOW_H
+#define PERSISTENCE_WINDOW_H
 
-#include "model/persistence.h"
+#include "persistence/persistence.h"
 
 struct crash_window {
 	const struct persistence *p;

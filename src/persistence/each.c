@@ -1,4 +1,4 @@
-/* persistence_each.c -- the trees that a crash can leave, simplest first.
+/* each.c -- the trees that a crash can leave, simplest first.
  *
  * At a moment of the history every part (persistence_parts.h) may be as of any step from its floor
  * on. Where names and attributes are those of one step, or everything is, that is one unit, which
@@ -11,7 +11,7 @@
 
 #include "base/must.h"
 #include "base/rng.h"
-#include "model/persistence_parts.h"
+#include "persistence/parts.h"
 
 /* The kinds of choices, in order, and which share of what is left of the states each may take. */
 enum rank { RANK_ONE, RANK_ALL_BUT_ONE, RANK_TWO, RANK_ANY, RANKS };

@@ -1,15 +1,15 @@
-/* persistence_parts.h -- the parts of a tree that a crash can leave older than others: inside
+/* parts.h -- the parts of a tree that a crash can leave older than others: inside
  * persistence.
  *
  * A part is a name in a directory, the attributes of an object, the size of a file, or some of its
  * blocks. It has the steps that changed it. A choice says for each part as of which step it is
  * there; a tree is built from that. */
-#ifndef MODEL_PERSISTENCE_PARTS_H
-#define MODEL_PERSISTENCE_PARTS_H
+#ifndef PERSISTENCE_PARTS_H
+#define PERSISTENCE_PARTS_H
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "model/persistence_window.h"
+#include "persistence/window.h"
 
 struct part {
 	enum part_kind kind;

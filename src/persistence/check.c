@@ -1,4 +1,4 @@
-/* persistence_check.c -- is a recovered tree one that a crash may leave?
+/* check.c -- is a recovered tree one that a crash may leave?
  *
  * The recovered tree is walked from its root beside the objects of the history that its names can
  * mean. An object of the history is known by its number in the model's trees, which stays the same
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/must.h"
-#include "model/persistence_window.h"
+#include "persistence/window.h"
 
 /* Steps behind the floor of everything that a set of them can hold, and calls whose atomicity is
  * tried in all combinations. What is beyond is not judged. */

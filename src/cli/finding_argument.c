@@ -1,6 +1,6 @@
 /* finding_argument.c -- a finding named on the command line, and the target it is to be shown on.
  */
-#include "cmd/finding_argument.h"
+#include "cli/finding_argument.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
  *
  * Trees are persistent, so a history costs what the calls changed. Time stamps, inode numbers and
  * allocated blocks are never promised. */
-#ifndef MODEL_PERSISTENCE_H
-#define MODEL_PERSISTENCE_H
+#ifndef PERSISTENCE_H
+#define PERSISTENCE_H
 
 #include "base/buf.h"
 #include "model/model.h"

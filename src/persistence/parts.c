@@ -1,5 +1,5 @@
-/* persistence_parts.c -- what each step of a history changed, and trees of mixed steps. */
-#include "model/persistence_parts.h"
+/* parts.c -- what each step of a history changed, and trees of mixed steps. */
+#include "persistence/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
