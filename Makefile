@@ -45,8 +45,9 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wfo
 	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter $(if $(WERROR),-Werror)
 PACKAGES := libxxhash jansson inih libcap $(if $(wildcard reffs/*.c),fuse3)
 
-# The tracer in the kernel needs a compiler for it, the running kernel's types and libbpf; without
-# them the rest is built, and `assay cover` says what is missing.
+# The tracers in the kernel, of calls and of a disk, need a compiler for them, the running kernel's
+# types and libbpf; without them the rest is built, and `assay cover` says what is missing.
+SKELETONS := tracer disk_requests
 BTF := /sys/kernel/btf/vmlinux
 TRACER_MISSING := $(strip $(if $(shell command -v clang),,clang) $(if $(shell command -v bpftool),,bpftool) \
 	$(if $(wildcard $(BTF)),,$(BTF)) $(if $(filter 0,$(shell pkg-config libbpf; echo $$?)),,libbpf))
@@ -96,7 +97,7 @@ $(LIB): $(call object,$(LIB_SOURCES)) $(B)/sources
 	$(AR) rcs $@ $(filter %.o,$^)
 
 GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h \
-	build/gen/embedded_targets.h build/gen/embedded_profiles.h build/gen/tracer.h \
+	build/gen/embedded_targets.h build/gen/embedded_profiles.h $(SKELETONS:%=build/gen/%.h) \
 	build/gen/embedded_families.h build/gen/kernel_hash.h build/gen/embedded_guest.h
 
 $(B)/obj/%.o: %.c $(B)/flags | $(GENERATED)
@@ -151,19 +152,22 @@ build/gen/embedded_guest.h: FORCE
 	@mkdir -p $(@D); tools/embed src/confirm/guest/*.c >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 ifeq ($(TRACER_MISSING),)
-# What a build without it left in its place is out of date.
-$(shell grep -qs 'define TRACER_MISSING' build/gen/tracer.h && touch -d @0 build/gen/tracer.h)
+# What a build without them left in their place is out of date.
+$(foreach name,$(SKELETONS),$(shell grep -qs 'define TRACER_MISSING' build/gen/$(name).h && \
+	touch -d @0 build/gen/$(name).h))
 build/bpf/vmlinux.h:
 	mkdir -p $(@D)
 	bpftool btf dump file $(BTF) format c >$@
-build/bpf/%.o: src/cover/bpf/%.bpf.c $(wildcard src/cover/bpf/*.h) build/bpf/vmlinux.h
-	$(say) "  BPF $<"
-	clang -O2 -g -Wall -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Ibuild/bpf -c -o $@ $<
-build/gen/tracer.h: build/bpf/tracer.o
+build/bpf/tracer.o: src/cover/bpf/tracer.bpf.c $(wildcard src/cover/bpf/*.h)
+build/bpf/disk_requests.o: src/storage/bpf/disk_requests.bpf.c $(wildcard src/storage/bpf/*.h)
+$(SKELETONS:%=build/bpf/%.o): build/bpf/vmlinux.h
+	$(say) "  BPF $(filter %.bpf.c,$^)"
+	clang -O2 -g -Wall -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Ibuild/bpf -c -o $@ $(filter %.bpf.c,$^)
+$(SKELETONS:%=build/gen/%.h): build/gen/%.h: build/bpf/%.o
 	mkdir -p $(@D)
-	bpftool gen skeleton $< name tracer >$@
+	bpftool gen skeleton $< name $* >$@
 else
-build/gen/tracer.h: FORCE
+$(SKELETONS:%=build/gen/%.h): FORCE
 	$(call write_if_changed,'#define TRACER_MISSING "$(TRACER_MISSING)"')
 endif
 $(B)/sources: FORCE
@@ -203,8 +207,8 @@ build/lint/%.cppcheck: %.c build/release/obj/%.o
 		--suppress=internalAstError --suppress=ctuuninitvar --suppress=unknownMacro \
 		$(filter -D% -Isrc -I.,$(CPPFLAGS)) $<
 	touch $@
-# The generated skeleton that live.c includes is not ours to tidy.
-TIDIED := $(filter-out src/cover/live.c,$(SOURCES))
+# The generated skeletons that these include are not ours to tidy.
+TIDIED := $(filter-out src/cover/live.c src/storage/disk_tracer.c,$(SOURCES))
 tidy: $(TIDIED:%.c=build/lint/%.tidy)
 analyze: $(TIDIED:%.c=build/lint/%.analyzed)
 cppcheck: $(SOURCES:%.c=build/lint/%.cppcheck)

@@ -36,7 +36,7 @@ static const long call_ns = 2001000003;
 static const char *const layers[] = { "/lower", "/upper", "/work" };
 
 static const struct assay_faults no_faults;
-static const char mount_path[] = "/fs", root_path[] = "/fs/root";
+static const char mount_path[] = "/fs", root_path[] = "/fs/root", root_name[] = "/root";
 static const char flash_source[] = "ubi0:" FLASH_VOLUME;
 static const char control_path[] = "/proc/sys/vm/drop_caches";
 
@@ -102,16 +102,13 @@ static int agent_mount(const struct agent *a, struct err *err)
 	return 0;
 }
 
-static int agent_attach(struct agent *a, struct err *err)
+/* Calls start in this directory, which is made if need be. */
+static int agent_enter(struct agent *a, const char *root, struct err *err)
 {
-	int error = agent_mount(a, err);
-
-	if (error)
-		return error;
 	umask(0);
-	if (mkdir(root_path, ROOT_MODE) && errno != EEXIST)
+	if (mkdir(root, ROOT_MODE) && errno != EEXIST)
 		return err_sys(err, errno, "cannot make a directory in the file system");
-	a->root_fd = open(root_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	a->root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (a->root_fd < 0 || fchdir(a->root_fd) || chroot("."))
 		return err_sys(err, errno, "cannot enter the directory for the test");
 	if (tasks_enter(a->tasks, a->root_fd))
@@ -128,6 +125,23 @@ static int agent_leave(struct agent *a)
 	close(a->root_fd);
 	a->root_fd = -1;
 	return 0;
+}
+
+static int agent_attach(struct agent *a, struct err *err)
+{
+	static char below[KERNEL_SHM_TEXT_MAX + sizeof(root_name)];
+	int error;
+
+	if (a->shm->below[0]) {
+		snprintf(below, sizeof(below), "%s%s", a->shm->below, root_name);
+		return agent_enter(a, below, err);
+	}
+	/* From below, where something was made before. */
+	error = a->root_fd >= 0 ? agent_leave(a) : 0;
+	if (error)
+		return err_sys(err, -error, "cannot leave the directory below");
+	error = agent_mount(a, err);
+	return error ? error : agent_enter(a, root_path, err);
 }
 
 static int agent_unmount(void)

@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/operands.h"
 #include "cmd/learned_report.h"
+#include "journalfs/journal_faults.h"
 #include "target/description.h"
 #include "target/learn.h"
 #include "target/target.h"
@@ -29,7 +30,7 @@ static const struct opt opts[] = {
 	{ .name = "faults",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(typeof(settings), faults),
-	  .help = "lists the seeded bugs of reffs instead" },
+	  .help = "lists the seeded bugs of TARGET, reffs or journalfs, instead" },
 	{ .name = "config",
 	  .type = OPT_TEXT,
 	  .offset = offsetof(typeof(settings), config),
@@ -96,13 +97,13 @@ static json_t *target_row_json(const struct target_row *row)
 
 static void print_target_row(const struct target_row *row, struct buf *out)
 {
-	buf_addf(out, "%-16s %-6s %s\n", row->d.name, row->d.kind,
+	buf_addf(out, "%-16s %-9s %s\n", row->d.name, row->d.kind,
 		 row->d.summary ? row->d.summary : "");
 	if (row->lacks.len) {
-		buf_addf(out, "%24slacks: %s\n", "", row->lacks.data);
+		buf_addf(out, "%27slacks: %s\n", "", row->lacks.data);
 		return;
 	}
-	buf_addf(out, "%24scan:", "");
+	buf_addf(out, "%27scan:", "");
 	for (size_t i = 0; i < TARGET_CAPS; i++)
 		if (row->caps & 1u << i)
 			buf_addf(out, " %s", target_cap_names[i]);
@@ -144,21 +145,43 @@ static void print_fault(json_t *array, const char *name, const char *text)
 		printf("%-18s %s\n", name, text);
 }
 
-static void print_faults(void)
+static void print_reffs_faults(json_t *array)
 {
-	json_t *array = json_array();
-
 	for (size_t i = 0; i < fault_count; i++)
 		print_fault(array, fault_table[i].name, fault_table[i].text);
 	for (size_t i = 0; i < race_fault_count; i++)
 		print_fault(array, race_fault_table[i].name, race_fault_table[i].text);
 	for (size_t i = 0; i < time_fault_count; i++)
 		print_fault(array, time_fault_table[i].name, time_fault_table[i].text);
+}
+
+static void print_journalfs_faults(json_t *array)
+{
+	for (size_t i = JOURNAL_FAULT_NONE + 1; i < journal_fault_count; i++)
+		print_fault(array, journal_fault_table[i].name, journal_fault_table[i].text);
+}
+
+static int print_faults(const char *name, struct err *err)
+{
+	bool of_journalfs = name && !strcmp(name, "journalfs");
+	json_t *array;
+
+	if (name && strcmp(name, "reffs") != 0 && !of_journalfs) {
+		err_set(err, EINVAL, "%s: only the seeded bugs of reffs and journalfs are listed",
+			name);
+		return EXIT_USAGE;
+	}
+	array = json_array();
+	if (of_journalfs)
+		print_journalfs_faults(array);
+	else
+		print_reffs_faults(array);
 	if (settings.json) {
 		json_dumpf(array, stdout, JSON_INDENT(1));
 		putchar('\n');
 	}
 	json_decref(array);
+	return EXIT_CLEAN;
 }
 
 /* Probes a target, described or not, for its own sake. */
@@ -180,22 +203,20 @@ static int describe_target(const char *spec, struct err *err)
 
 static int run_targets(int argc, char **argv, struct err *err)
 {
+	if (settings.faults && argc <= 2)
+		return print_faults(argc > 1 ? argv[1] : NULL, err);
 	if (argc == 3 && !strcmp(argv[1], "describe"))
 		return describe_target(argv[2], err);
 	if (argc > 1) {
 		err_set(err, EINVAL, "%s: unexpected operand", argv[1]);
 		return EXIT_USAGE;
 	}
-	if (settings.faults) {
-		print_faults();
-		return EXIT_CLEAN;
-	}
 	return operand_code(print_targets(err));
 }
 
 const struct command command_targets = {
 	.name = "targets",
-	.usage = "[describe TARGET]",
+	.usage = "[describe TARGET] | --faults [TARGET]",
 	.summary = "list the file systems that can be tested here, or describe one",
 	.text = "*assay targets describe TARGET* probes which features a target lacks and prints a "
 		"description to\n"
@@ -215,7 +236,8 @@ const struct command command_targets = {
 		"\n"
 		"The name of a target is *NAME*, or *NAME:ARGUMENT* if its kind takes an\n"
 		"argument: *dir:PATH*, *fuse:COMMAND*. *reffs!FAULT* is RefFS with one seeded\n"
-		"bug. Tests run in a new directory, in _PATH_ or in what the command mounts. If\n"
+		"bug, *journalfs!FAULT* a journaling file system with a bug that only a crash\n"
+		"shows. Tests run in a new directory, in _PATH_ or in what the command mounts. If\n"
 		"a command names an image, the daemon gets a copy of it. If it names a\n"
 		"directory or device, one run at a time uses it.",
 	.opts = opts,

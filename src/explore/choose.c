@@ -44,17 +44,16 @@ static uint32_t choose_draw_untried(struct explorer *x, uint32_t node)
 /* How well known is what the call would show? */
 static double choose_familiarity(struct explorer *x, const struct state *s, uint32_t number)
 {
-	struct state after = state_copy(s);
 	struct outcome outcome;
+	struct state after;
 	struct call call;
-	double seen = INFINITY;
 
 	arena_reset(&x->scratch);
-	if (nearby_call(x->universe, number, s, &x->scratch, &call) &&
-	    predict(&x->predictor, &after, &call, &outcome, NULL))
-		seen = tally_familiarity(&x->tally, number, outcome.error);
+	if (!nearby_call(x->universe, number, s, &x->scratch, &call) ||
+	    !predict_after(&x->predictor, s, &call, &outcome, NULL, &after))
+		return INFINITY;
 	state_free(&after);
-	return seen;
+	return tally_familiarity(&x->tally, number, outcome.error);
 }
 
 /* Of so many draws, the call whose outcome was seen least. */
@@ -122,11 +121,10 @@ uint32_t choose_leaving(struct explorer *x, const struct state *s)
 	for (unsigned i = 0; i < LEAVING_DRAWS && !leaves; i++) {
 		number = choose_draw(x);
 		arena_reset(&x->scratch);
-		if (!nearby_call(x->universe, number, s, &x->scratch, &call))
+		if (!nearby_call(x->universe, number, s, &x->scratch, &call) ||
+		    !predict_after(&x->predictor, s, &call, &outcome, NULL, &after))
 			continue;
-		after = state_copy(s);
-		leaves = predict(&x->predictor, &after, &call, &outcome, NULL) && !outcome.error &&
-			 !hash_equal(state_hash(&after), here);
+		leaves = !outcome.error && !hash_equal(state_hash(&after), here);
 		state_free(&after);
 	}
 	return leaves ? number : NODE_NONE;

@@ -270,6 +270,7 @@ int explorer_begin(struct explorer *x, struct err *err)
 		status = target_initial_state(x->target, &x->fresh, err);
 	if (status < 0)
 		return status;
+	predictor_begin(&x->predictor, &x->fresh);
 	x->start = state_copy(&x->fresh);
 	for (unsigned i = 2; i <= x->universe->processes; i++) {
 		call = explorer_process_call(x, i);

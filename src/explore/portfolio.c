@@ -66,6 +66,7 @@ static const struct portfolio_row {
 	{ "descriptors", STRATEGY_RANDOM, 0, 0, 0 },
 	{ "forms", STRATEGY_RANDOM, 0, 0, 0 },
 	{ "wide", STRATEGY_RANDOM, 0, 0, 0 },
+	{ "long", STRATEGY_RANDOM, 0, 0, 0 },
 	{ "deep", STRATEGY_RANDOM, 0, 0, 0 },
 	{ "sizes", STRATEGY_TOUR, 0, 0, 0 },
 	{ "xattr", STRATEGY_TOUR, 0, 0, 0 },

@@ -115,7 +115,8 @@ static int write_report(const struct finding *f, const char *dir, struct err *er
 
 bool finding_has_program(const struct finding *f)
 {
-	return !f->before && f->shown && f->count <= FINDING_CALLS_TOLD;
+	return !f->before && f->shown && f->count <= FINDING_CALLS_TOLD &&
+	       !finding_is_by_crash(f);
 }
 
 bool finding_has_reproducer(const struct finding *f)

@@ -62,12 +62,13 @@ static const struct fact_field {
 	{ \
 #name, type, offsetof(struct fact, name) \
 	}
-	FIELD(path, FIELD_TEXT),        FIELD(mode, FIELD_32),     FIELD(uid, FIELD_32),
-	FIELD(gid, FIELD_32),           FIELD(nlink, FIELD_32),    FIELD(size, FIELD_64),
-	FIELD(rdev, FIELD_64),          FIELD(name, FIELD_TEXT),   FIELD(absent, FIELD_BOOL),
-	FIELD(offset, FIELD_64),        FIELD(flags, FIELD_32),    FIELD(time, FIELD_32),
-	FIELD(wrong, FIELD_32),         FIELD(given_ns, FIELD_64), FIELD(unit_ns, FIELD_64),
-	FIELD(path_before, FIELD_TEXT), FIELD(call, FIELD_TEXT),   FIELD(error, FIELD_32),
+	FIELD(path, FIELD_TEXT),    FIELD(mode, FIELD_32),          FIELD(uid, FIELD_32),
+	FIELD(gid, FIELD_32),       FIELD(nlink, FIELD_32),         FIELD(size, FIELD_64),
+	FIELD(rdev, FIELD_64),      FIELD(name, FIELD_TEXT),        FIELD(absent, FIELD_BOOL),
+	FIELD(by_name, FIELD_BOOL), FIELD(offset, FIELD_64),        FIELD(flags, FIELD_32),
+	FIELD(time, FIELD_32),      FIELD(wrong, FIELD_32),         FIELD(given_ns, FIELD_64),
+	FIELD(unit_ns, FIELD_64),   FIELD(path_before, FIELD_TEXT), FIELD(call, FIELD_TEXT),
+	FIELD(error, FIELD_32),
 #undef FIELD
 };
 _Static_assert(sizeof(enum time_field) == 4 && sizeof(enum time_wrong) == 4, "FIELD_32");

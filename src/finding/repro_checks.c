@@ -429,6 +429,8 @@ static void name_fact(const struct fact *fact, struct buf *out)
 	buf_addf(out, "%s of %s", fact_names[fact->kind], fact->path);
 	if (fact->kind >= FACT_DOTS && fact->kind <= FACT_ENTRY_TYPE)
 		buf_addf(out, ", entry %s", fact->name);
+	if (fact->by_name)
+		buf_adds(out, " by this name");
 	if (fact->kind == FACT_TIMES)
 		buf_addf(out, ": the %s time %s", time_field_names[fact->time],
 			 time_wrong_names[fact->wrong]);

@@ -25,7 +25,7 @@ static void add_kernel_name(struct buf *out, const struct target *t)
 			kernels_version(d.argument, out);
 		}
 		description_free(&d);
-	} else if (strcmp(t->kind->name, "reffs") && !uname(&running)) {
+	} else if (!t->kind->in_process && !uname(&running)) {
 		buf_addf(out, "%s %s", running.sysname, running.release);
 	}
 }

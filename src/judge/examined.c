@@ -52,7 +52,7 @@ static void examined_describe_space(const struct target *t, struct discrepancy *
 	snprintf(ret->signature, sizeof(ret->signature), "SPACE %s", buf_str(&what));
 	buf_addf(&ret->title, "the calls lose space: %s", buf_str(&what));
 	buf_adds(&ret->expected, "as much free space as before, once everything is removed");
-	buf_addf(&ret->seen, "%s less each time the calls are repeated and everything is removed",
+	buf_addf(&ret->seen, "less each time the calls are repeated and everything is removed: %s",
 		 lost);
 	buf_adds(&ret->rule, "Space that a file took is free again when the file is gone.");
 	buf_free(&what);

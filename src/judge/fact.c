@@ -172,8 +172,9 @@ static bool differ_in_times(const struct inode *a, const struct inode *b)
 	       a->times.change != b->times.change;
 }
 
-static void compare_attributes(struct finder *f, const char *path, const struct inode *a,
-			       const struct inode *b)
+/* What stat returns besides the type, the size and times. */
+static void compare_stat(struct finder *f, const char *path, const struct inode *a,
+			 const struct inode *b)
 {
 	unsigned nlink = S_ISDIR(a->mode) ? TREE_NLINK_DIR : TREE_NLINK;
 	unsigned mode = S_ISLNK(a->mode) ? TREE_SYMLINK_MODE : TREE_MODE;
@@ -184,12 +185,18 @@ static void compare_attributes(struct finder *f, const char *path, const struct 
 		add(f, FACT_OWNER, path, a);
 	if ((f->fields & nlink) && a->nlink != b->nlink)
 		add(f, FACT_NLINK, path, a);
-	if (f->fields & TREE_XATTR)
-		compare_xattrs(f, path, a, b);
 	if ((f->fields & TREE_RDEV) && a->rdev != b->rdev)
 		add(f, FACT_RDEV, path, a);
 	if ((f->fields & TREE_FLAGS) && a->flags != b->flags)
 		add(f, FACT_FLAGS, path, a);
+}
+
+static void compare_attributes(struct finder *f, const char *path, const struct inode *a,
+			       const struct inode *b)
+{
+	compare_stat(f, path, a, b);
+	if (f->fields & TREE_XATTR)
+		compare_xattrs(f, path, a, b);
 	if ((f->fields & TREE_TIMES) && differ_in_times(a, b))
 		add(f, FACT_TIMES, path, a);
 }
@@ -232,15 +239,40 @@ static const char *join(struct finder *f, const char *path, const struct entry *
 	return joined;
 }
 
-/* What a scan says about an entry of a directory; false: it is no such remark. */
-static bool add_remark(struct finder *f, const char *path, const struct entry *entry)
+/* What stat returns for an object by one of its names only: the inode of a remark has it. */
+static void compare_by_name(struct finder *f, const char *path, const struct entry *entry,
+			    const struct inode *remark)
 {
+	const struct inode *expected = tree_inode(f->expected, entry->ino);
+	struct inode by_name = *remark;
+	size_t before = f->count;
+
+	by_name.mode |= expected->mode & S_IFMT;
+	compare_stat(f, path, expected, &by_name);
+	if (S_ISREG(expected->mode) && f->fields & TREE_DATA && expected->size != by_name.size)
+		add(f, FACT_SIZE, path, expected);
+	for (size_t i = before; i < f->count; i++)
+		f->facts[i].by_name = true;
+}
+
+/* A remark of a scan about an entry of a directory; false: it is none. */
+static bool add_remark(struct finder *f, const char *path, uint64_t expected_dir,
+		       const struct entry *entry)
+{
+	const struct entry *named;
 	const char *about;
 	enum remark remark;
 	enum fact_kind kind;
 
 	if (!remark_parse(entry->name, &remark, &about) || !*about)
 		return false;
+	if (remark == REMARK_NAME) {
+		named = tree_find(f->expected, expected_dir, about, strlen(about));
+		if (named)
+			compare_by_name(f, join(f, path, named), named,
+					tree_inode(f->seen, entry->ino));
+		return true;
+	}
 	if (remark == REMARK_TYPE)
 		kind = FACT_ENTRY_TYPE;
 	else
@@ -266,7 +298,7 @@ static void compare_dirs(struct finder *f, const char *path, uint64_t expected, 
 	}
 	for (cookie = 0; (entry = tree_next_entry(f->seen, seen, &cookie));)
 		if (!tree_find(f->expected, expected, entry->name, entry->len) &&
-		    !add_remark(f, path, entry))
+		    !add_remark(f, path, expected, entry))
 			add(f, FACT_EXTRA, join(f, path, entry), NULL);
 }
 

@@ -41,6 +41,7 @@ struct fact {
 	uint32_t mode, uid, gid, nlink; /* as they should be */
 	uint64_t size, rdev;
 	const char *name;  /* XATTR: of the attribute; LINKS: the other path; of the entry */
+	bool by_name;      /* it is so by another name of the same object */
 	bool absent;       /* XATTR: there should be none; LINKS: another object */
 	uint64_t offset;   /* DATA: of the first byte that differs */
 	const char *bytes; /* DATA: from offset on, at most FACT_BYTES_MAX; TARGET; XATTR */

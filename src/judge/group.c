@@ -52,7 +52,7 @@ static bool group_put_tree(char ret[SIGNATURE_MAX], const char *signature)
 			directory = true;
 		else if (!strcmp(word, "elsewhere"))
 			elsewhere = true;
-		else
+		else if (!signature_is_of_rename(word))
 			how = word;
 	}
 	group_put_field(ret, fact_names[kind], directory, how);

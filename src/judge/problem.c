@@ -57,6 +57,19 @@ const struct problem_row problem_table[PROBLEMS] = {
 	[PROBLEM_SPACE] = { "SPACE", SEVERITY_DAMAGE,
 			    "Space stays allocated after everything was removed.",
 			    "A program that repeats the calls fills the file system." },
+	[PROBLEM_LOST] = { "LOST", SEVERITY_DATA,
+			   "After a crash and recovery, the tree is none that the calls before the "
+			   "crash allow.",
+			   "Data that a program has made durable is lost when the power fails.",
+			   .by_crash = true },
+	[PROBLEM_RECOVERY] = { "RECOVERY", SEVERITY_DAMAGE,
+			       "After a crash, the file system does not recover.",
+			       "A power failure may make all data inaccessible.",
+			       .by_crash = true },
+	[PROBLEM_UNSAFE] = { "UNSAFE", SEVERITY_DATA,
+			     "After a crash, the program's own check of its files fails.",
+			     "A power failure may lose data of the program or make it unusable.",
+			     .by_crash = true },
 };
 
 enum problem problem_of_signature(const char *signature)

@@ -4,6 +4,8 @@
 #ifndef JUDGE_PROBLEM_H
 #define JUDGE_PROBLEM_H
 
+#include <stdbool.h>
+
 enum problem {
 	PROBLEM_OUTCOME,
 	PROBLEM_TREE,
@@ -15,6 +17,9 @@ enum problem {
 	PROBLEM_TIMES,
 	PROBLEM_FSCK,
 	PROBLEM_SPACE,
+	PROBLEM_LOST,
+	PROBLEM_RECOVERY,
+	PROBLEM_UNSAFE,
 	PROBLEMS
 };
 
@@ -41,6 +46,7 @@ struct problem_row {
 	enum severity severity;  /* where the discrepancy itself says no more (severity.h) */
 	const char *sentence;    /* what is wrong */
 	const char *consequence; /* what that means for programs and users */
+	bool by_crash;           /* a program cannot show it: the power has to fail */
 };
 extern const struct problem_row problem_table[PROBLEMS];
 

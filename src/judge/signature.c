@@ -1,10 +1,22 @@
 /* signature.c -- what a discrepancy of a tree is known by. */
 #include "judge/signature.h"
 
+#include <ctype.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { HOW_MAX = 48 };
+#include "base/must.h"
+
+enum {
+	HOW_MAX = 48,
+	/* Of the data that calls write: seeds, bytes of each, and how many of them are enough. */
+	GENERATED_SEEDS = 8,
+	GENERATED_BYTES = 1 << 20,
+	GENERATED_PART = 1 << 14,
+	GENERATED_TOLD = 6,
+	RENAME_WORDS = 2,
+};
 
 /* ---- how it differs ---- */
 
@@ -26,7 +38,38 @@ static bool bytes_are_zero(const char *bytes, size_t len)
 	return true;
 }
 
-/* Lost data reads as zeros; data that should be gone, or never was there, is stale. */
+static bool bytes_are_generated(const char *bytes)
+{
+	char made[GENERATED_PART + GENERATED_TOLD];
+
+	for (uint64_t seed = 1; seed <= GENERATED_SEEDS; seed++)
+		for (uint64_t at = 0; at < GENERATED_BYTES; at += GENERATED_PART) {
+			data_fill(seed, at, made, sizeof(made));
+			if (memmem(made, sizeof(made), bytes, GENERATED_TOLD))
+				return true;
+		}
+	return false;
+}
+
+/* Whether calls may have written the bytes, as far as a few of them can tell: text, or what the
+ * generator of data makes, at one end of what is not zero at least. What the file system keeps for
+ * itself is neither. */
+static bool bytes_are_written(const char *bytes, size_t len)
+{
+	size_t run, text = 0;
+
+	while (len && !*bytes) {
+		bytes++;
+		len--;
+	}
+	for (run = 0; run < len && bytes[run]; run++)
+		text += isprint((unsigned char)bytes[run]) != 0;
+	return run < GENERATED_TOLD || text == run || bytes_are_generated(bytes) ||
+	       bytes_are_generated(bytes + run - GENERATED_TOLD);
+}
+
+/* Lost data reads as zeros; data that should be gone, or never was there, is stale; what no call
+ * wrote is foreign. */
 static const char *signature_of_data(const struct fact *fact, const struct tree *expected,
 				     const struct tree *seen)
 {
@@ -37,6 +80,8 @@ static const char *signature_of_data(const struct fact *fact, const struct tree 
 	s_len = tree_read(seen, fact_inode(seen, fact->path), fact->offset, s, sizeof(s));
 	if (bytes_are_zero(s, s_len))
 		return "zeros";
+	if (!bytes_are_written(s, s_len))
+		return "foreign";
 	return bytes_are_zero(e, e_len) ? "stale" : "other";
 }
 
@@ -60,6 +105,8 @@ static const char *signature_how(const struct fact *fact, const struct tree *exp
 	const struct inode *e = tree_inode(expected, fact_inode(expected, fact->path));
 	const struct inode *s = tree_inode(seen, fact_inode(seen, fact->path));
 
+	if (fact->by_name)
+		return "by one name";
 	if (!e || !s)
 		return "";
 	switch (fact->kind) {
@@ -121,6 +168,49 @@ static bool signature_is_elsewhere(const struct call *c, const char *where, cons
 	return named;
 }
 
+/* The text up to its last slash, without it. */
+static size_t path_parent_len(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+static const char rename_exchange[] = "exchange", rename_whiteout[] = "whiteout",
+		  rename_across[] = "to another directory";
+
+bool signature_is_of_rename(const char *word)
+{
+	return !strcmp(word, rename_exchange) || !strcmp(word, rename_whiteout) ||
+	       !strcmp(word, rename_across);
+}
+
+/* Renaming is several calls in one: which of them it was. */
+static size_t signature_of_rename(const struct call *c, const char *ret[RENAME_WORDS])
+{
+	const struct op_info *info = &op_table[c->op];
+	const char *paths[2] = { NULL, NULL };
+	size_t count = 0, path_count = 0, len;
+	int64_t flags = 0;
+
+	if (info->base != OP_rename)
+		return 0;
+	for (unsigned i = 0; i < info->args; i++) {
+		if (info->arg[i].kind == KIND_PATH && path_count < ARRAY_LEN(paths))
+			paths[path_count++] = c->arg[i].text;
+		if (info->arg[i].kind == KIND_RENAME_FLAGS)
+			flags = c->arg[i].num;
+	}
+	if (flags & (RENAME_EXCHANGE | RENAME_WHITEOUT))
+		ret[count++] = flags & RENAME_EXCHANGE ? rename_exchange : rename_whiteout;
+	if (!paths[0] || !paths[1])
+		return count;
+	len = path_parent_len(paths[0]);
+	if (len != path_parent_len(paths[1]) || strncmp(paths[0], paths[1], len))
+		ret[count++] = rename_across;
+	return count;
+}
+
 static bool signature_is_directory(const struct fact *fact, const struct tree *expected)
 {
 	const struct inode *inode = tree_inode(expected, fact_inode(expected, fact->path));
@@ -132,7 +222,7 @@ void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const stru
 		       const struct state *expected, const struct tree *seen)
 {
 	char scratch[HOW_MAX];
-	const char *words[3];
+	const char *words[3 + RENAME_WORDS];
 	size_t count = 0, len;
 
 	len = (size_t)snprintf(ret, SIGNATURE_MAX, "TREE %s %s",
@@ -144,6 +234,7 @@ void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const stru
 	count += words[count][0] != '\0';
 	if (signature_is_directory(fact, &expected->tree))
 		words[count++] = "directory";
+	count += signature_of_rename(c, words + count);
 	if (signature_is_elsewhere(c, fact->path, expected))
 		words[count++] = "elsewhere";
 	for (size_t i = 0; i < count; i++)

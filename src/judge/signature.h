@@ -18,6 +18,9 @@ void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const stru
 const char *signature_of_numbers(uint64_t expected, uint64_t seen);
 const char *signature_of_modes(uint32_t expected, uint32_t seen);
 
+/* Whether the word says which kind of rename it was, not what is wrong. */
+bool signature_is_of_rename(const char *word);
+
 /* What differs, of a signature of TREE or DRIFT; FACT_KINDS where it does not say. */
 enum fact_kind signature_fact(const char *signature);
 

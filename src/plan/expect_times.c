@@ -137,6 +137,8 @@ void expect_times(const struct model *m, const struct state *before, const struc
 		ret->may_all |= TIME_BIT_ACCESS;
 	if (m->traits.ctime_is_mtime || (m->traits.ctime_in_memory && ret->is_read_anew))
 		ret->may_all |= TIME_BIT_CHANGE;
+	if (m->traits.copy_up_sets_times)
+		ret->may_all |= TIME_BIT_CHANGE | TIME_BIT_BIRTH;
 	if (m->traits.writeback_sets_times && call_writes_back(c))
 		ret->may_all |= TIME_BIT_MODIFY | TIME_BIT_CHANGE;
 	if (!ret->known)

@@ -53,28 +53,54 @@ static size_t state_open_files(const struct state *s)
 	return count;
 }
 
-static bool call_may_leave(const struct universe *u, const struct state *s, const struct call *c)
+static size_t predictor_objects_max(const struct predictor *p)
 {
-	unsigned traits = op_table[c->op].traits;
-
-	if ((traits & TRAIT_NAMES) && state_objects(s) >= u->nodes_max)
-		return true;
-	if (traits & TRAIT_OPENS)
-		return true;
-	return (traits & TRAIT_DATA) && (call_is_relative(c) || call_extent(c) > u->size_max);
+	return p->universe->nodes_max + p->objects_before;
 }
 
-static bool state_is_within(const struct universe *u, const struct state *s)
+static uint64_t predictor_size_max(const struct predictor *p)
+{
+	return p->size_before > p->universe->size_max ? p->size_before : p->universe->size_max;
+}
+
+void predictor_begin(struct predictor *p, const struct state *s)
 {
 	const struct inode *inode;
 	uint64_t key;
 	bool first = true;
 
-	if (state_objects(s) > u->nodes_max || state_open_files(s) > u->files_max)
+	p->objects_before = state_objects(s);
+	p->size_before = 0;
+	for (; (inode = (const struct inode *)pmap_next(&s->tree.inodes, first, &key));
+	     first = false)
+		if (inode->size > p->size_before)
+			p->size_before = inode->size;
+}
+
+static bool call_may_leave(const struct predictor *p, const struct state *s, const struct call *c)
+{
+	unsigned traits = op_table[c->op].traits;
+
+	if ((traits & TRAIT_NAMES) && state_objects(s) >= predictor_objects_max(p))
+		return true;
+	if (traits & TRAIT_OPENS)
+		return true;
+	return (traits & TRAIT_DATA) &&
+	       (call_is_relative(c) || call_extent(c) > p->universe->size_max);
+}
+
+static bool state_is_within(const struct predictor *p, const struct state *s)
+{
+	const struct inode *inode;
+	uint64_t key;
+	bool first = true;
+
+	if (state_objects(s) > predictor_objects_max(p) ||
+	    state_open_files(s) > p->universe->files_max)
 		return false;
 	for (; (inode = (const struct inode *)pmap_next(&s->tree.inodes, first, &key));
 	     first = false)
-		if (inode->size > u->size_max)
+		if (inode->size > predictor_size_max(p))
 			return false;
 	return true;
 }
@@ -148,30 +174,46 @@ static bool call_may_end_unseen(const struct state *s, const struct call *c,
 	return false;
 }
 
-bool predict(const struct predictor *p, struct state *s, const struct call *c, struct outcome *ret,
-	     struct times_expected *ret_times)
+/* Is it worth asking the model at all? */
+static bool call_is_possible(const struct predictor *p, const struct state *s, const struct call *c,
+			     bool may_leave)
 {
-	bool may_leave = call_may_leave(p->universe, s, c);
-	struct state before;
-	struct envelope env;
-
 	if (op_is_failure(c->op) && state_failures(s) >= p->failures_max)
 		return false;
 	if (s->health == HEALTH_GIVEN_UP && !op_is_worthwhile_given_up(c->op))
 		return false;
-	if (may_leave && call_allocates_beyond(p, s, c))
+	return !(may_leave && call_allocates_beyond(p, s, c)) && call_is_admitted(p, c);
+}
+
+bool predict_after(const struct predictor *p, const struct state *s, const struct call *c,
+		   struct outcome *ret, struct times_expected *ret_times, struct state *ret_after)
+{
+	bool may_leave = call_may_leave(p, s, c);
+	struct envelope env;
+	struct state after;
+
+	if (!call_is_possible(p, s, c, may_leave))
 		return false;
-	if (!call_is_admitted(p, c))
+	after = state_copy(s);
+	if (!predict_move(p->model, &after, c, &env, ret) || call_may_end_unseen(s, c, &env) ||
+	    (!ret->error && may_leave && !state_is_within(p, &after))) {
+		state_free(&after);
 		return false;
-	before = state_copy(s);
-	if (predict_move(p->model, s, c, &env, ret) && !call_may_end_unseen(&before, c, &env) &&
-	    (ret->error || !may_leave || state_is_within(p->universe, s))) {
-		if (ret_times)
-			expect_times(p->model, &before, s, c, &env, ret_times);
-		state_free(&before);
-		return true;
 	}
+	if (ret_times)
+		expect_times(p->model, s, &after, c, &env, ret_times);
+	*ret_after = after;
+	return true;
+}
+
+bool predict(const struct predictor *p, struct state *s, const struct call *c, struct outcome *ret,
+	     struct times_expected *ret_times)
+{
+	struct state after;
+
+	if (!predict_after(p, s, c, ret, ret_times, &after))
+		return false;
 	state_free(s);
-	*s = before;
-	return false;
+	*s = after;
+	return true;
 }

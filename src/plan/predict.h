@@ -19,10 +19,16 @@ struct predictor {
 	/* Its bounds hold for predict(): objects, sizes, open files. NULL: predict() is not used.
 	 */
 	const struct universe *universe;
+	/* What is there from the beginning does not count: objects, and the size of the largest. */
+	size_t objects_before;
+	uint64_t size_before;
 	unsigned failures_max; /* that a state may have met (fail_alloc and the like) */
 	const struct plan_follower *followers; /* predict() asks whether all would make a call */
 	size_t follower_count;
 };
+
+/* A search begins in this state. */
+void predictor_begin(struct predictor *p, const struct state *s);
 
 /* What the model says of a call in *s, which moves to where that leads. False if the call is not to
  * be made: it leads beyond the bounds, takes too much of a disk that is the user's, or the platform
@@ -31,5 +37,8 @@ struct predictor {
  * or NULL. */
 bool predict(const struct predictor *p, struct state *s, const struct call *c, struct outcome *ret,
 	     struct times_expected *ret_times);
+/* The same, but *s stays; where it returns true, *ret_after is what the call leads to. */
+bool predict_after(const struct predictor *p, const struct state *s, const struct call *c,
+		   struct outcome *ret, struct times_expected *ret_times, struct state *ret_after);
 
 #endif

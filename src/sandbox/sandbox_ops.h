@@ -10,7 +10,7 @@ struct err;
 struct limits;
 
 enum {
-	SANDBOX_FDS_MAX = 4,
+	SANDBOX_FDS_MAX = 5,
 	SANDBOX_ROOT_MODE = 0755,
 	/* Mounting may take this long, whatever the deadline of calls: some daemons derive a key
 	 * first, and machines are busy. */
@@ -31,8 +31,14 @@ struct sandbox_ops {
 	/* The opposite; NULL: cannot. After a failure the file system may still be attached.
 	 * -EUSERS: a process that is not ours holds it. */
 	int (*detach)(void *own, struct err *err);
+	/* After each call has returned, or all of a race have; NULL: nothing. */
+	void (*called)(void *own);
 	/* On what calls may take of a disk that is the user's; NULL: the disk is ours. */
 	struct limits *limits;
+	/* Ends what serves the file system as a crash would, while files are open; NULL: cannot. */
+	int (*kill)(void *own, struct err *err);
+	/* Where kill: ends calls that wait for what was killed. */
+	void (*abort)(void *own);
 	bool keeps; /* what is there survives detaching: it can be remounted */
 	/* Whether the file system is gone (a daemon died); NULL: never. */
 	bool (*gone)(void *own);

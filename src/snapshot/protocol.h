@@ -58,6 +58,7 @@ struct kernel_shm {
 	char fs[KERNEL_SHM_TEXT_MAX];      /* type for mount(2) */
 	char source[KERNEL_SHM_TEXT_MAX];  /* what is mounted: a path in the kernel's first root */
 	char options[KERNEL_SHM_TEXT_MAX]; /* of the mount */
+	char below[KERNEL_SHM_TEXT_MAX];   /* attached to this directory instead; "": mounted */
 	char seeded[KERNEL_SHM_TEXT_MAX];  /* the active one of its seeded bugs; "": none */
 	uint8_t sysctls[SYSCTL_COUNT];     /* set before it is mounted */
 	bool keeps;                        /* what is there survives unmounting */

@@ -361,14 +361,42 @@ static int snapshots_boot(struct snapshots *s, const struct snapshots_options *o
 	return snapshots_complained(s, "starts", err);
 }
 
-/* The present state, a copy of the first, is to stay. */
-static int snapshots_mount_fresh(struct snapshots *s, struct err *err)
+static int snapshots_attach(struct snapshots *s, struct err *err)
 {
 	if (snapshots_send(s, REQUEST_ATTACH, BOOT_SECONDS) != FATE_FINE)
 		return err_set(err, EIO, "mounting ends the kernel: %s", last_words(s));
 	if (s->shm->message.channel.failure)
 		return err_set(err, -s->shm->message.channel.failure, "%s: %s",
 			       s->shm->message.channel.err.text, last_words(s));
+	return 0;
+}
+
+/* What is to lie below the file system, in the present state. */
+static int snapshots_fill_below(struct snapshots *s, const struct snapshots_options *options,
+				struct err *err)
+{
+	int r;
+
+	if (strlen(options->below) >= sizeof(s->shm->below))
+		return err_set(err, E2BIG, "%s: the path is too long", options->below);
+	strcpy(s->shm->below, options->below);
+	r = snapshots_attach(s, err);
+	if (!r)
+		r = options->fill_below(options->own, &s->client, err);
+	s->shm->below[0] = '\0';
+	return r;
+}
+
+/* The present state, a copy of the first, is to stay. */
+static int snapshots_mount_fresh(struct snapshots *s, const struct snapshots_options *options,
+				 struct err *err)
+{
+	int r = options->below ? snapshots_fill_below(s, options, err) : 0;
+
+	if (!r)
+		r = snapshots_attach(s, err);
+	if (r)
+		return r;
 	s->fresh = s->present;
 	s->fresh->keys = 1;
 	return snapshots_complained(s, "mounts", err);
@@ -385,7 +413,7 @@ int snapshots_start(struct snapshots **ret, const struct snapshots_options *opti
 	if (!r)
 		r = snapshots_boot(s, options, err);
 	if (!r)
-		r = snapshots_mount_fresh(s, err);
+		r = snapshots_mount_fresh(s, options, err);
 	if (r)
 		snapshots_stop(s);
 	else

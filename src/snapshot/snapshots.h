@@ -26,6 +26,10 @@ struct snapshots_options {
 	bool blank;   /* which has nothing on it yet */
 	unsigned fields;
 	double deadline_seconds;
+	/* A directory in which something is made before, and what makes it there; NULL: none. */
+	const char *below;
+	int (*fill_below)(void *own, const struct channel_client *client, struct err *err);
+	void *own;
 };
 
 /* Started, booted and mounted: the fresh state, which stays. */

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/must.h"
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, PIECE = 16 * PAGE };
 
 struct disk_copy {
 	uint64_t count;
@@ -62,6 +62,64 @@ int image_fill(struct image *image, int fd, struct err *err)
 		}
 	}
 	return errno == ENXIO ? 0 : err_sys(err, errno, "cannot copy the image");
+}
+
+/* A hole of the file: there is none in the image yet where it has data. */
+static int image_empty(struct image *image, off_t from, off_t to)
+{
+	off_t data;
+
+	while (from < to && (data = lseek(image->fd, from, SEEK_DATA)) >= 0 && data < to) {
+		from = lseek(image->fd, data, SEEK_HOLE);
+		if (from > to)
+			from = to;
+		if (fallocate(image->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, data,
+			      from - data))
+			return -errno;
+	}
+	return 0;
+}
+
+static int image_copy_changed(struct image *image, int fd, off_t from, off_t to)
+{
+	char piece[PIECE];
+	ssize_t n;
+
+	for (; from < to; from += n) {
+		n = pread(fd, piece, to - from < PIECE ? (size_t)(to - from) : PIECE, from);
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		for (ssize_t at = 0; at < n; at += PAGE) {
+			size_t len = n - at < PAGE ? (size_t)(n - at) : PAGE;
+
+			if (memcmp(image->bytes + from + at, piece + at, len))
+				memcpy(image->bytes + from + at, piece + at, len);
+		}
+	}
+	return 0;
+}
+
+int image_become(struct image *image, int fd, struct err *err)
+{
+	off_t end = (off_t)image->size, at = 0, data, hole;
+	int r = 0;
+
+	if (lseek(fd, 0, SEEK_END) != end)
+		return err_set(err, EINVAL, "an image of another size than %ju bytes",
+			       (uintmax_t)image->size);
+	while (!r && at < end) {
+		data = lseek(fd, at, SEEK_DATA);
+		if (data < 0 && errno != ENXIO)
+			return err_sys(err, errno, "cannot read an image");
+		hole = data < 0 ? end : lseek(fd, data, SEEK_HOLE);
+		if (data < 0)
+			data = end;
+		r = image_empty(image, at, data);
+		if (!r)
+			r = image_copy_changed(image, fd, data, hole);
+		at = hole;
+	}
+	return r ? err_sys(err, -r, "cannot copy an image") : 0;
 }
 
 static bool is_zero(const char *page)

@@ -20,6 +20,8 @@ int image_make(struct image *image, uint64_t size, struct err *err);
 void image_free(struct image *image); /* also of one that was never made: all zero */
 /* What lies in the file, which is no larger; holes stay holes. */
 int image_fill(struct image *image, int fd, struct err *err);
+/* Makes it what lies in the file, which has the same size; only what differs is written. */
+int image_become(struct image *image, int fd, struct err *err);
 /* Writes it to a new file that has holes where it is zero. */
 int image_write(const struct image *image, const char *path, struct err *err);
 

@@ -2,10 +2,14 @@
 #ifndef STORAGE_WRITE_LOG_H
 #define STORAGE_WRITE_LOG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+struct err;
+
 /* A record of what the disk was asked for is these, in order, each followed by its data if it
- * is a write. Nothing else was: a mark is where a call had returned. */
+ * is a write. Nothing else was: a mark is where a call had returned. A discard that is
+ * RECORD_ZEROES, too, is one of a disk that reads zeroes there afterwards. */
 enum disk_request {
 	RECORD_WRITE = 1 << 0,
 	RECORD_ZEROES = 1 << 1,
@@ -23,6 +27,19 @@ struct disk_record {
 	uint64_t offset;
 	uint32_t size, what;
 };
+
+/* A walk through a log; it begins with the first three set. */
+struct write_log {
+	const char *data;
+	size_t len;
+	uint64_t disk_size; /* that all requests must lie in */
+	size_t at;          /* of the next record */
+};
+
+/* The next record, and its data if it is a write, which lies in the log. 1; 0 at the end; -EINVAL
+ * where the log is malformed. */
+int write_log_next(struct write_log *log, struct disk_record *ret, const char **ret_data,
+		   struct err *err);
 
 /* What a record is about. */
 struct medium {

@@ -56,11 +56,15 @@ static const struct opt keys[] = {
 	ROW(options, OPT_TEXT, "mount options"),
 	ROW(command, OPT_TEXT, "daemon that serves it, with {mount}"),
 	ROW(backing, OPT_TEXT, "what the daemon keeps it in: image or dir"),
+	ROW(restart, OPT_TEXT, "command that kills the server of a directory and starts it again"),
 	ROW(fsck, OPT_TEXT, "command that checks it, with {image}"),
+	ROW(repair, OPT_TEXT, "command that checks it and repairs what it finds, with {image}"),
 	ROW(fsck_clean, OPT_TEXT, "exit codes of a clean verdict"),
 	ROW(fsck_bad, OPT_TEXT, "exit codes of a bad verdict"),
 	ROW(programs, OPT_TEXT, "programs that its commands start, besides their first words"),
 	ROW(packages, OPT_TEXT, "Debian packages it needs"),
+	ROW(content, OPT_TEXT, "calls that make what is there before it is mounted"),
+	ROW(content_dir, OPT_TEXT, "where these are made, with {dir}"),
 	ROW(fields, OPT_TEXT, "fields of the tree that mean nothing here"),
 	ROW(image_size, OPT_U64, "size of its image"),
 	OPT_END,
@@ -76,6 +80,7 @@ static const struct {
 	{ "rdev", TREE_RDEV },           { "flags", TREE_FLAGS },
 	{ "times", TREE_TIMES },         { "symlink_mode", TREE_SYMLINK_MODE },
 	{ "entry_ino", TREE_ENTRY_INO }, { "entry_type", TREE_ENTRY_TYPE },
+	{ "names", TREE_NAMES },
 };
 
 static void sources_free(struct sources *s)
@@ -320,7 +325,7 @@ struct version description_kernel(const struct target_description *d)
 	struct buf text = BUF_INIT;
 	struct version version;
 
-	if (!strcmp(d->kind, "reffs"))
+	if (!strcmp(d->kind, "reffs") || !strcmp(d->kind, "journalfs"))
 		return KERNEL_CURRENT;
 	if (strcmp(d->kind, "kernel"))
 		return version_running();

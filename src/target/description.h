@@ -30,7 +30,7 @@ struct target_trait {
 struct target_description {
 	const char *name;     /* "ext4" */
 	const char *argument; /* the text after ':' or '@', or NULL */
-	const char *kind;     /* "host", "reffs", "dir", "fuse", "kernel" */
+	const char *kind;     /* "host", "reffs", "journalfs", "dir", "fuse", "kernel" */
 	const char *summary;  /* what it is, in a few words */
 	const char *fs;       /* type for mount(2) */
 	const char *source;   /* what is mounted, where that is no image */
@@ -38,10 +38,15 @@ struct target_description {
 	const char *options;  /* mount options; may name {dir} */
 	const char *command;  /* fuse: the daemon, with {mount} (appended where absent) */
 	const char *backing;  /* fuse: "image", "dir" or NULL: what saving copies */
+	const char *restart;  /* dir: command that kills and starts its server, with {dir} */
 	const char *fsck;     /* command with {image} */
+	const char *repair;   /* the same, and it repairs what it finds */
 	const char *fsck_clean, *fsck_bad; /* exit codes: "0", "4 8" */
 	const char *programs;              /* that its commands start, besides their first words */
 	const char *packages;              /* Debian packages it needs */
+	/* Calls that are made in a directory before the mount: what lies below a layered file
+	 * system. The directory may name {dir}. NULL: nothing lies there. */
+	const char *content, *content_dir;
 	const char *fields; /* tree fields that mean nothing here: "nlink_dir times" */
 	uint64_t image_size;
 	unsigned fields_off; /* the same, enum tree_field */
@@ -58,8 +63,8 @@ void description_free(struct target_description *d);
 /* A deep copy. */
 void description_copy(struct target_description *to, const struct target_description *d);
 /* The version of the kernel that answers calls to it: of the one in the process, or of the running
- * one. What is no kernel's (RefFS) answers as the model's newest does. VERSION_NONE: the kernel is
- * not built. */
+ * one. What is no kernel's (RefFS, journalfs) answers as the model's newest does. VERSION_NONE: the
+ * kernel is not built. */
 struct version description_kernel(const struct target_description *d);
 /* Fields of the tree by their names, "nlink_dir xattr": enum tree_field. */
 int description_parse_fields(const char *names, unsigned *ret_fields, struct err *err);

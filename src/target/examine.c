@@ -2,10 +2,12 @@
  *
  * What is removed becomes free again, but not always at once, and not all of it: directories do not
  * shrink, trees keep their height, inodes come in chunks. But what the same calls lose every time
- * that they are made, from an empty file system to an empty one, they lose for ever. */
+ * that they are made, from an empty file system to an empty one, they lose for ever: on the disk,
+ * or in counters that are right again after the next mount. */
 #include "target/examine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
@@ -18,6 +20,15 @@
 enum {
 	ROUNDS_FIRST = 3,
 	ROUNDS = ROUNDS_FIRST + 4,
+	/* Counters that are wrong soon leave no space at all. */
+	ROUNDS_MOUNTED_FIRST = 1,
+	ROUNDS_MOUNTED_LAST = 4,
+	PROBE_BYTES = 256 << 10, /* of a file that must fit in each of these rounds, at most */
+	REFUSED_MIN = 2,         /* rounds in which it does not */
+	PROBER = 2,              /* the process that writes it, and its user */
+	PROBER_ID = 1000,
+	RELEASED = 32, /* descriptors, and directory streams, that the calls may leave open */
+	FD_FIRST = 3,
 };
 /* No state that a search saves has this key. */
 static const uint64_t space_key = UINT64_MAX;
@@ -98,7 +109,14 @@ static int examine_fsck(struct target *t, struct outcome *ret, enum target_fate 
 struct space_search {
 	struct target *target;
 	enum target_fate fate;
-	struct statfs_result free[ROUNDS]; /* after each round */
+	/* From the first to the last of these rounds it may not shrink; what is free after each. */
+	unsigned first, last;
+	struct statfs_result free[ROUNDS];
+	bool is_mounted; /* all the time, until it is remounted behind the last round */
+	struct statfs_result remounted;
+	uint64_t probe_bytes;
+	uint16_t prober;      /* process */
+	bool is_full[ROUNDS]; /* a file of so many bytes finds no space after the round */
 };
 
 /* False if the target did not survive it. */
@@ -189,19 +207,108 @@ static bool space_round(struct space_search *s, const struct recent_calls *calls
 	       space_remount(s) && space_ask(s, &s->free[round]);
 }
 
+/* Closes what the repeated calls left open, and leaves the directory that they went to. */
+static bool space_release(struct space_search *s)
+{
+	struct call root = { .op = OP_chdir, .pid = 1 };
+	struct outcome outcome;
+
+	root.chdir.path = (struct arg){ .text = "/", .len = 1 };
+	for (int64_t i = 0; i < RELEASED; i++) {
+		struct call file = { .op = OP_close, .pid = 1 },
+			    dir = { .op = OP_closedir, .pid = 1 };
+
+		file.close.fd.num = FD_FIRST + i;
+		dir.closedir.dh.num = 1 + i;
+		if (!space_call(s, &file, &outcome) || !space_call(s, &dir, &outcome))
+			return false;
+	}
+	return space_call(s, &root, &outcome) && !outcome.error;
+}
+
+/* Whether a file finds space that takes a quarter of what was free at first: a file of root's that
+ * an ordinary user writes to, since root may have reserves. */
+static bool space_probe(struct space_search *s, unsigned round)
+{
+	static const struct arg name = { .text = "/probe", .len = 6 };
+	struct call make = { .op = OP_create_file, .pid = 1 },
+		    open_up = { .op = OP_chmod, .pid = 1 };
+	struct call write = { .op = OP_write_file, .pid = s->prober };
+	struct call remove = { .op = OP_unlink, .pid = 1 };
+	struct outcome made, written, removed;
+
+	make.create_file.path = open_up.chmod.path = write.write_file.path = remove.unlink.path =
+		name;
+	make.create_file.flags.num = O_WRONLY | O_CREAT;
+	open_up.chmod.mode.num = 0666;
+	write.write_file.flags.num = O_WRONLY;
+	write.write_file.data.num = 1;
+	write.write_file.count.num = (int64_t)s->probe_bytes;
+	if (!space_call(s, &make, &made) || !space_call(s, &open_up, &written) ||
+	    !space_call(s, &write, &written) || !space_call(s, &remove, &removed))
+		return false;
+	s->is_full[round] = made.error == ENOSPC || written.error == ENOSPC ||
+			    (!written.error && written.num < (int64_t)s->probe_bytes);
+	return true;
+}
+
+/* The same without unmounting: what is free is what the file system counts in memory. */
+static bool space_round_mounted(struct space_search *s, const struct recent_calls *calls,
+				unsigned round)
+{
+	struct call sync = { .op = OP_sync, .pid = 1 };
+	struct outcome outcome;
+
+	return space_repeat(s, calls) && space_release(s) && space_remove_all(s) &&
+	       space_probe(s, round) && space_call(s, &sync, &outcome) &&
+	       space_ask(s, &s->free[round]);
+}
+
+/* Mappings keep a file, too, and do not end with a descriptor. */
+static bool space_can_release(const struct recent_calls *calls)
+{
+	const struct call *c;
+
+	for (size_t i = 0; (c = recent_calls_get(calls, i)); i++)
+		if (op_table[c->op].base == OP_mmap)
+			return false;
+	return true;
+}
+
+static int64_t space_free(const struct statfs_result *statfs, size_t field)
+{
+	return *(const int64_t *)((const char *)statfs + field);
+}
+
 /* By how much it shrank in each of the last rounds, at least; 0: it did not in one of them. */
 static int64_t space_loss(const struct space_search *s, size_t field)
 {
 	int64_t least = INT64_MAX, before, now;
 
-	for (unsigned i = ROUNDS_FIRST; i < ROUNDS; i++) {
-		before = *(const int64_t *)((const char *)&s->free[i - 1] + field);
-		now = *(const int64_t *)((const char *)&s->free[i] + field);
+	for (unsigned i = s->first; i < s->last; i++) {
+		before = space_free(&s->free[i - 1], field);
+		now = space_free(&s->free[i], field);
 		if (now >= before)
 			return 0;
 		least = before - now < least ? before - now : least;
 	}
+	/* What the disk has lost is not counted wrong. */
+	if (s->is_mounted &&
+	    space_free(&s->remounted, field) < space_free(&s->free[s->first - 1], field))
+		return 0;
 	return least;
+}
+
+/* What fits at first does not fit later, though as much is free. */
+static bool space_is_refused(const struct space_search *s)
+{
+	const size_t blocks = offsetof(struct statfs_result, bfree);
+	unsigned refused = 0;
+
+	for (unsigned i = 1; i < ROUNDS; i++)
+		refused += s->is_full[i] &&
+			   space_free(&s->free[i], blocks) >= space_free(&s->free[0], blocks);
+	return !s->is_full[0] && refused >= REFUSED_MIN;
 }
 
 /* "2 blocks, 1 inodes" */
@@ -214,20 +321,63 @@ static void space_report(const struct space_search *s, struct buf *out)
 		buf_addf(out, "%lld blocks", (long long)blocks);
 	if (inodes)
 		buf_addf(out, "%s%lld inodes", blocks ? ", " : "", (long long)inodes);
+	if (!out->len && s->is_mounted && space_is_refused(s))
+		buf_addf(out, "%llu bytes of an empty file system",
+			 (unsigned long long)s->probe_bytes);
+	if (s->is_mounted && out->len)
+		buf_adds(out, " until it is mounted again");
+}
+
+static bool space_begin_mounted(struct space_search *s)
+{
+	struct call user = { .op = OP_create_process, .pid = PROBER };
+	struct statfs_result fresh;
+	struct outcome outcome;
+	uint64_t bytes;
+
+	if (!space_ask(s, &fresh))
+		return false;
+	s->prober = 1;
+	if (s->target->caps & TARGET_PROCESSES) {
+		s->prober = PROBER;
+		user.create_process.uid.num = user.create_process.gid.num = PROBER_ID;
+		if (!space_call(s, &user, &outcome))
+			return false;
+	}
+	bytes = (uint64_t)fresh.bfree * (uint64_t)fresh.bsize / 4;
+	s->probe_bytes = bytes < PROBE_BYTES ? bytes : PROBE_BYTES;
+	return true;
 }
 
 /* The rounds, on a fresh file system. What cannot be done to the end says nothing. */
-static int space_search(struct target *t, struct recent_calls *calls, enum target_fate *ret_fate,
-			struct err *err)
+static void space_seek(struct space_search *s, const struct recent_calls *calls)
 {
-	struct space_search s = { .target = t };
 	struct err why = { 0 };
-	bool whole = t->kind->reset(t, &why) >= 0;
+	bool whole = s->target->kind->reset(s->target, &why) >= 0;
 
+	if (s->is_mounted)
+		whole = whole && space_begin_mounted(s);
 	for (unsigned i = 0; i < ROUNDS && whole; i++)
-		whole = space_round(&s, calls, i);
+		whole = s->is_mounted ? space_round_mounted(s, calls, i) : space_round(s, calls, i);
+	if (s->is_mounted)
+		whole = whole && space_remount(s) && space_ask(s, &s->remounted);
 	if (whole)
-		space_report(&s, &t->report);
+		space_report(s, &s->target->report);
+}
+
+static int space_search(struct target *t, const struct recent_calls *calls,
+			enum target_fate *ret_fate, struct err *err)
+{
+	struct space_search s = { .target = t, .first = ROUNDS_FIRST, .last = ROUNDS };
+
+	space_seek(&s, calls);
+	if (s.fate == FATE_FINE && !t->report.len && space_can_release(calls)) {
+		s = (struct space_search){ .target = t,
+					   .first = ROUNDS_MOUNTED_FIRST,
+					   .last = ROUNDS_MOUNTED_LAST,
+					   .is_mounted = true };
+		space_seek(&s, calls);
+	}
 	*ret_fate = s.fate;
 	return t->kind->restore(t, space_key, err);
 }

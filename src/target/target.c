@@ -10,6 +10,7 @@
 #include "base/must.h"
 #include "channel/client.h"
 #include "model/giving_up.h"
+#include "target/content.h"
 #include "target/description.h"
 #include "target/learned.h"
 #include "target/recent_calls.h"
@@ -19,7 +20,7 @@ static const double deadline_usual_seconds = 10;
 
 const char *const target_cap_names[TARGET_CAPS] = {
 	"remount", "save",   "drop-caches", "time", "fsck", "image", "processes",
-	"faults",  "record", "leaks",       "mmap", "code", "space",
+	"faults",  "record", "leaks",       "mmap", "code", "space", "kill",
 };
 
 unsigned target_needs(enum op op)
@@ -115,6 +116,7 @@ int target_adopt(struct target *t, const struct target_description *d, struct er
 static int target_check_kind(const struct target_description *d, const char *fault, struct err *err)
 {
 	const struct target_kind *kind = target_kind_find(d->kind);
+	int ret;
 
 	if (!kind)
 		return err_set(err, EINVAL, "%s: %s is no kind of target", d->name, d->kind);
@@ -124,7 +126,11 @@ static int target_check_kind(const struct target_description *d, const char *fau
 	if (d->argument && (!kind->has_argument || d->command))
 		return err_set(err, EINVAL, "%s: nothing is to be named behind it: %s", d->name,
 			       d->argument);
-	return kind->check ? kind->check(d, fault, err) : 0;
+	if (d->content && !kind->has_content)
+		return err_set(err, EINVAL, "%s: nothing can lie below a target of the kind %s",
+			       d->name, d->kind);
+	ret = content_check(d, err);
+	return ret || !kind->check ? ret : kind->check(d, fault, err);
 }
 
 static int target_open_kind(struct target *t, const struct target_description *d,
@@ -204,6 +210,7 @@ static void target_free(struct target *t)
 {
 	recent_calls_free(t->recent);
 	free(t->learned);
+	buf_free(&t->recorder);
 	buf_free(&t->report);
 	buf_free(&t->fresh_report);
 	description_free(t->description);
@@ -321,7 +328,10 @@ int target_clear(struct target *t, struct err *err)
 	struct err why = { 0 };
 
 	recent_calls_forget(t->recent);
-	return t->kind->clear && !t->kind->clear(t, &why) ? 0 : target_reset(t, err);
+	/* What was there before is to be there again. */
+	if (t->kind->clear && !t->description->content && !t->kind->clear(t, &why))
+		return 0;
+	return target_reset(t, err);
 }
 
 void target_model(const struct target *t, struct model *ret)

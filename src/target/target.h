@@ -16,6 +16,7 @@
 #include "channel/request.h"
 #include "model/model.h"
 #include "op/op.h"
+#include "storage/recorder.h"
 #include "storage/write_log.h"
 #include "tree/tree.h"
 
@@ -42,10 +43,11 @@ enum target_cap {
 	TARGET_MMAP = 1 << 10,     /* mappings of files */
 	TARGET_CODE = 1 << 11,     /* knows which of its code was run */
 	TARGET_SPACE = 1 << 12,    /* seek_space */
+	TARGET_KILL = 1 << 13,     /* what serves it can be killed and started again */
 };
 
 /* One word for each bit, "remount" the first. */
-enum { TARGET_CAPS = 13 };
+enum { TARGET_CAPS = 14 };
 extern const char *const target_cap_names[TARGET_CAPS];
 
 /* What a target must be able to do for this operation: enum target_cap. */
@@ -66,7 +68,9 @@ struct target_kind {
 	unsigned fields_off; /* enum tree_field: what is not known to mean anything in this kind */
 	bool has_argument;   /* NAME:ARGUMENT, or NAME@ARGUMENT, means something */
 	bool learns;         /* what it lacks is to be found out, unless it is described */
+	bool has_content;    /* something may lie below it before it is mounted (content.h) */
 	bool has_faults;     /* NAME!FAULT is one that is broken on purpose */
+	bool in_process;     /* the model answers its calls: no kernel does, and no program can */
 	/* Whether it uses something of the user that only one run may use; NULL: never. */
 	bool (*is_single)(const struct target_description *d);
 	/* What it can do here, where it lacks nothing: enum target_cap. */
@@ -109,7 +113,8 @@ struct target_kind {
 	int (*fresh_disk)(struct target *t, struct image *ret, struct err *err);
 	int (*image)(struct target *t, const char *path, struct err *err);
 	/* TARGET_RECORD, opened to record: the image as mkfs left it, and what was written since
-	 * (struct disk_record). The descriptor is the target's. */
+	 * (struct disk_record); after a load, what was written to the loaded image. The descriptor
+	 * is the target's. */
 	int (*recorded)(struct target *t, int *ret_image_fd, struct buf *out, struct err *err);
 	/* TARGET_RECORD: the disk as mkfs left it, but for these pages, is mounted until the next
 	 * load, reset or restore, and the record starts from empty. What mounting it answers is an
@@ -122,14 +127,22 @@ struct target_kind {
 	/* TARGET_RECORD, opened to record: a bit for each sector of 512 bytes, the lowest of a byte
 	 * first, that was read since the last load and that the state which read it had not written
 	 * before. Mounting, calls and unmounted disks since count, also those of a kernel that has
-	 * died: another disk with the same bytes in these sectors does the same. */
+	 * died: another disk with the same bytes in these sectors does the same. NULL: not known.
+	 */
 	int (*disk_read)(struct target *t, struct buf *ret_sectors, struct err *err);
 	/* TARGET_RECORD: unmounts; there is no file system then until the next load, reset or
 	 * restore. The pages that may differ from those of mkfs, each once, in order, valid until
 	 * the next call. *ret_error and *ret_fate: as unmounted_disk, which takes longer, since it
-	 * keeps the file system. */
+	 * keeps the file system. NULL: only unmounted_disk. */
 	int (*unmounted_pages)(struct target *t, const struct disk_page **ret, size_t *ret_count,
 			       int *ret_error, enum target_fate *ret_fate, struct err *err);
+	/* TARGET_KILL: the daemon or server that serves the file system is killed, with files open,
+	 * and started again on what it has left. What that answers is an errno in *ret_error, 0: it
+	 * is there again; and in words. Processes other than 1 are gone. */
+	int (*kill)(struct target *t, int *ret_error, struct buf *said, struct err *err);
+	/* It is killed so long after the next call has begun, unless that has returned by then; it
+	 * has FATE_DIED. kill() starts it again. NULL: cannot. */
+	void (*kill_during)(struct target *t, int64_t after_ns);
 	/* TARGET_CODE: what its states have run since it was opened (code_map.h), and the path of
 	 * the table of what that can be. ret_table may be NULL. */
 	struct code_map *(*code)(struct target *t, struct buf *ret_table);
@@ -159,6 +172,7 @@ struct target {
 	uint64_t saved_bytes;         /* of memory that a saved state takes, about; 0: little */
 	struct learned_list *learned; /* what it was found to lack; NULL: it was not probed */
 	struct recent_calls *recent;  /* for seek_space; NULL: it cannot be asked for */
+	struct buf recorder;          /* how writes are recorded (recorder_describe), if they are */
 	struct buf report;            /* what the last fsck or seek_space has to say */
 	struct buf fresh_report;      /* what the checker says of a fresh disk, */
 	bool fresh_is_clean;          /* once it was asked and found it clean */
@@ -168,16 +182,17 @@ struct target {
 struct target_options {
 	double deadline_seconds; /* per call; 0: 10 */
 	const char *config;      /* an INI file with targets, or NULL */
-	const char *fault;       /* reffs, kernel: a fault to carry, or NULL */
+	const char *fault;       /* reffs, journalfs, kernel: a fault to carry, or NULL */
 	uint64_t space_bytes;    /* that calls may take of a disk of the user's; 0: the usual */
 	unsigned fields_off;     /* enum tree_field to leave out, besides those it lacks */
 	const struct learned_list *learned; /* what it lacks, or NULL */
 	bool overlaps;                      /* calls are made at the same time: use all CPUs */
-	bool record; /* what is written to the disk, where it can be (TARGET_RECORD) */
+	bool record; /* what is written to the disk, where it can be (TARGET_RECORD), */
+	enum recorder_means record_by; /* and on the host how; 0: as is best */
 };
 
-/* "reffs", "reffs!FAULT", "dir:PATH", "ext4", "kernel:ext4", "kernel:ext4@6.1",
- * "kernel:ext4@NAME!BUG" or another described name, "fuse:COMMAND". */
+/* "reffs", "reffs!FAULT", "journalfs", "journalfs!FAULT", "dir:PATH", "ext4", "kernel:ext4",
+ * "kernel:ext4@6.1", "kernel:ext4@NAME!BUG" or another described name, "fuse:COMMAND". */
 /* Fails where there is no such target: -ENOENT, -EINVAL, or -EPERM where a description of it is
  * refused. One that lacks something here is one. */
 int target_check(const char *spec, const char *config, struct err *err);

@@ -55,7 +55,8 @@ struct fuse_target {
 	/* Inside the sandbox; these outlive a chroot only while it is left. */
 	const char *place;
 	struct buf mount, command;
-	int loop_fd; /* -1: no device is wanted */
+	int loop_fd;  /* -1: no device is wanted */
+	int image_fd; /* what the daemon is given; -1: it keeps its data elsewhere */
 	bool mounted;
 };
 
@@ -97,7 +98,9 @@ static unsigned fuse_caps(const struct target_description *d)
 	/* Other users are refused by the kernel otherwise. */
 	if (!command || !strstr(command, "allow_other"))
 		caps &= ~(unsigned)TARGET_PROCESSES;
-	return d->backing ? caps | TARGET_REMOUNT : caps;
+	if (disk_wanted(d) && capability_has(CAP_SYS_ADMIN))
+		caps |= TARGET_RECORD;
+	return d->backing ? caps | TARGET_REMOUNT | TARGET_KILL : caps;
 }
 
 /* The command with our names in it. */
@@ -134,26 +137,38 @@ static int fuse_begin(void *own, struct err *err)
 	buf_addf(&dir, "%s/back", f->place);
 	if (mkdir(f->mount.data, 0755) || mkdir(dir.data, 0755))
 		return err_sys(err, errno, "cannot make directories for the daemon");
+	f->image_fd = f->base.disk.image.size ? f->base.disk.image.fd : -1;
 	if (fuse_wants_device(&f->base.d))
-		ret = loop_attach(f->base.disk.image.fd, &device, &f->loop_fd, err);
+		ret = sandbox_target_attach_disk(&f->base, f->place, &device, &f->loop_fd, err);
+	else if (f->base.recorder)
+		ret = recorder_attach_file(f->base.recorder, f->place, &f->image_fd, err);
 	else if (f->base.d.mkfs && !disk_wanted(&f->base.d))
 		ret = disk_run_mkfs(&f->base.disk, &f->base.d, dir.data, err);
 	fuse_fill_command(f, dir.data, buf_str(&device));
-	buf_free(&dir);
+	f->base.dir = dir.data; /* until the sandbox ends */
+	f->base.root_name = f->root_name;
 	buf_free(&device);
+	return ret;
+}
+
+static int fuse_detach(void *own, struct err *err)
+{
+	struct fuse_target *f = own;
+	int ret = f->mounted ? daemon_stop(f->mount.data, STOP_SECONDS, err) : 0;
+
+	if (!ret || ret == -ECHILD)
+		f->mounted = false;
 	return ret;
 }
 
 static int fuse_attach(void *own, int *ret_root_fd, struct err *err)
 {
 	struct fuse_target *f = own;
-	int image_fd = f->base.disk.image.size ? f->base.disk.image.fd : -1, ret = 0;
+	int ret = f->mounted ? 0 : sandbox_target_prepare_disk(&f->base, f->loop_fd, err);
 	struct err why = { 0 };
 
-	if (!f->mounted && f->loop_fd >= 0)
-		ret = loop_forget(f->loop_fd, err);
 	if (!f->mounted && !ret)
-		ret = daemon_start(f->command.data, f->mount.data, image_fd, f->start_seconds,
+		ret = daemon_start(f->command.data, f->mount.data, f->image_fd, f->start_seconds,
 				   f->end, err);
 	if (ret)
 		return ret;
@@ -169,29 +184,38 @@ static int fuse_attach(void *own, int *ret_root_fd, struct err *err)
 			*err = why;
 		ret = -ECHILD;
 	}
+	/* The daemon serves a disk that is to be another one at the next attempt. */
+	if (ret && f->base.disk.image.size)
+		fuse_detach(f, NULL);
 	return ret;
 }
 
-static int fuse_detach(void *own, struct err *err)
+static int fuse_end_daemon(void *own, struct err *err)
 {
 	struct fuse_target *f = own;
-	int ret = f->mounted ? daemon_stop(f->mount.data, STOP_SECONDS, err) : 0;
 
-	if (!ret || ret == -ECHILD)
-		f->mounted = false;
-	return ret;
+	return daemon_kill(f->mount.data, STOP_SECONDS, err);
+}
+
+static void fuse_abort(void *own)
+{
+	struct fuse_target *f = own;
+
+	mounting_abort(f->mount.data);
 }
 
 static bool fuse_gone(void *own)
 {
 	struct fuse_target *f = own;
 
-	return daemon_gone(f->mount.data);
+	return sandbox_target_lost_disk(f) || daemon_gone(f->mount.data);
 }
 
 static int fuse_gone_by_others(void *own, struct err *err)
 {
-	return daemon_killed(err);
+	int lost = sandbox_target_report_lost_disk(own, err);
+
+	return lost ? lost : daemon_killed(err);
 }
 
 /* What the daemon keeps elsewhere would stay there, also where we were ended between two mounts. */
@@ -240,6 +264,8 @@ static int fuse_start(struct target *t, struct err *err)
 		.begin = fuse_begin,
 		.attach = fuse_attach,
 		.detach = fuse_detach,
+		.kill = fuse_end_daemon,
+		.abort = fuse_abort,
 		.keeps = true,
 		.gone = fuse_gone,
 		.gone_by_others = fuse_gone_by_others,
@@ -349,7 +375,7 @@ static int fuse_probe_remount(struct target *t, struct err *err)
 	if (!ret)
 		ret = fuse_try_call(t, OP_rmdir, &error, err);
 	if (!ret && !error)
-		t->caps |= TARGET_REMOUNT;
+		t->caps |= TARGET_REMOUNT | TARGET_KILL;
 	return ret;
 }
 
@@ -405,10 +431,15 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	/* A daemon opens what it serves in its own way. */
 	t->traits.scan_sets_atime = true;
 	t->traits.times_cached = true;
-	t->traits.map_tail_kept = true; /* what lies below may do so */
-	ret = fuse_share_end(f, err);
+	t->traits.map_tail_kept = true;   /* what lies below may do so */
+	t->traits.sync_not_passed = true; /* the kernel sends FUSE_SYNCFS to virtiofs only */
+	ret = target_adopt(t, d, err);    /* which may say otherwise */
+	if (!ret)
+		ret = fuse_share_end(f, err);
 	if (!ret && disk_wanted(d))
 		ret = disk_make(&f->base.disk, d, err);
+	if (!ret && disk_wanted(d))
+		ret = sandbox_target_record(t, options, RECORDER_FUSE, err);
 	else if (!ret && !d->backing)
 		ret = fuse_take_all_named(t, err);
 	if (!ret) {
@@ -429,12 +460,36 @@ static int fuse_reset(struct target *t, struct err *err)
 	int ret;
 
 	if (f->base.disk.pristine)
-		return sandbox_target_put(t, f->base.disk.pristine, err);
-	if (!sandbox_clear(f->base.sandbox, &why))
+		return sandbox_target_reset_disk(t, err);
+	if (!f->base.d.content && !sandbox_clear(f->base.sandbox, &why))
 		return 0;
-	/* Another daemon finds what the last one left. */
+	/* Another daemon finds what the last one left, but for a directory of ours. */
 	ret = sandbox_target_start_anew(t, NULL, err);
-	return ret ? ret : sandbox_clear(f->base.sandbox, err);
+	return ret || f->base.d.content ? ret : sandbox_clear(f->base.sandbox, err);
+}
+
+/* A daemon that does not come up again has answered; unless that was not its doing. */
+static int fuse_kill(struct target *t, int *ret_error, struct buf *said, struct err *err)
+{
+	struct fuse_target *f = t->own;
+	struct err why = { 0 };
+	int ret = sandbox_kill(f->base.sandbox, err);
+
+	if (ret)
+		return ret;
+	ret = sandbox_attach(f->base.sandbox, &why);
+	if (failure_is_ours(ret))
+		return err_set(err, -ret, "%s", why.text);
+	*ret_error = -ret;
+	buf_adds(said, why.text);
+	return 0;
+}
+
+static void fuse_kill_during(struct target *t, int64_t after_ns)
+{
+	struct fuse_target *f = t->own;
+
+	sandbox_kill_during(f->base.sandbox, after_ns);
 }
 
 static bool fuse_is_single(const struct target_description *d)
@@ -449,6 +504,7 @@ const struct target_kind target_fuse = {
 	.fields_off = TREE_ENTRY_INO,
 	.has_argument = true,
 	.learns = true,
+	.has_content = true,
 	.lacks = fuse_lacks,
 	.check = fuse_check,
 	.is_single = fuse_is_single,
@@ -465,5 +521,10 @@ const struct target_kind target_fuse = {
 	.unmounted_disk = sandbox_target_unmounted_disk,
 	.fresh_disk = sandbox_target_fresh_disk,
 	.image = sandbox_target_image,
+	.recorded = sandbox_target_recorded,
+	.load = sandbox_target_load,
+	.load_pages = sandbox_target_load_pages,
+	.kill = fuse_kill,
+	.kill_during = fuse_kill_during,
 	.run_program = sandbox_target_run_program,
 };

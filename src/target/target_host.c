@@ -61,9 +61,15 @@ static void host_lacks(const struct target_description *d, struct buf *out)
 
 static unsigned host_caps(const struct target_description *d)
 {
-	/* Without anything to make, nothing outlives the mount. */
-	return sandbox_target_caps(d) | (d->mkfs ? TARGET_REMOUNT : 0) |
-	       (disk_wanted(d) ? TARGET_SPACE : 0);
+	unsigned caps = sandbox_target_caps(d);
+
+	if (d->mkfs) /* otherwise nothing outlives the mount */
+		caps |= TARGET_REMOUNT;
+	if (disk_wanted(d))
+		caps |= TARGET_SPACE;
+	if (disk_wanted(d) && recorder_possible())
+		caps |= TARGET_RECORD;
+	return caps;
 }
 
 /* Inside the sandbox, once: a place, and the loop device or the directories. */
@@ -76,13 +82,15 @@ static int host_begin(void *own, struct err *err)
 	if (ret)
 		return ret;
 	umask(0);
+	h->base.dir = h->place;
+	h->base.root_name = root_name;
 	buf_addf(&h->mount, "%s/fs", h->place);
 	if (mkdir(h->mount.data, 0755))
 		return err_sys(err, errno, "cannot make %s", h->mount.data);
 	dir.text = h->place;
 	program_fill(&h->options, h->base.d.options ? h->base.d.options : "", &dir, 1);
 	if (h->base.disk.image.size)
-		return loop_attach(h->base.disk.image.fd, &h->device, &h->loop_fd, err);
+		return sandbox_target_attach_disk(&h->base, h->place, &h->device, &h->loop_fd, err);
 	return h->base.d.mkfs ? disk_run_mkfs(&h->base.disk, &h->base.d, h->place, err) : 0;
 }
 
@@ -93,13 +101,17 @@ static int host_attach(void *own, int *ret_root_fd, struct err *err)
 	int ret = 0;
 
 	if (!h->mounted && h->base.disk.image.size)
-		ret = loop_forget(h->loop_fd, err);
+		ret = sandbox_target_prepare_disk(&h->base, h->loop_fd, err);
 	if (!h->mounted && !ret)
 		ret = mounting_mount(fs, source, buf_str(&h->options), h->mount.data, err);
 	if (ret)
 		return ret;
 	h->mounted = true;
-	return sandbox_target_open_root(h->mount.data, root_name, ret_root_fd, err);
+	ret = sandbox_target_open_root(h->mount.data, root_name, ret_root_fd, err);
+	/* No one is in it who would leave it later. */
+	if (ret && !mounting_unmount(h->mount.data, NULL))
+		h->mounted = false;
+	return ret;
 }
 
 static int host_detach(void *own, struct err *err)
@@ -121,6 +133,8 @@ static int host_start(struct target *t, struct err *err)
 		.attach = host_attach,
 		.detach = host_detach,
 		.keeps = t->caps & TARGET_REMOUNT,
+		.gone = sandbox_target_lost_disk,
+		.gone_by_others = sandbox_target_report_lost_disk,
 	};
 
 	return sandbox_target_start(t, &ops, err);
@@ -144,6 +158,8 @@ static int host_open(struct target *t, const struct target_description *d,
 	if (disk_wanted(d))
 		ret = disk_make(&h->base.disk, d, err);
 	if (!ret)
+		ret = sandbox_target_record(t, options, options->record_by, err);
+	if (!ret)
 		ret = host_start(t, err);
 	if (ret)
 		host_close(t);
@@ -157,7 +173,7 @@ static int host_reset(struct target *t, struct err *err)
 	struct err why = { 0 };
 
 	if (h->base.disk.pristine)
-		return sandbox_target_put(t, h->base.disk.pristine, err);
+		return sandbox_target_reset_disk(t, err);
 	/* A file system without a disk is new after a mount. */
 	if (!h->base.d.mkfs && sandbox_alive(sandbox) && !sandbox_detach(sandbox, &why) &&
 	    !sandbox_attach(sandbox, &why))
@@ -168,6 +184,7 @@ static int host_reset(struct target *t, struct err *err)
 const struct target_kind target_host = {
 	.name = "host",
 	.summary = "a file system of the running kernel, on a disk in memory",
+	.has_content = true,
 	.lacks = host_lacks,
 	.caps = host_caps,
 	.open = host_open,
@@ -181,5 +198,8 @@ const struct target_kind target_host = {
 	.unmounted_disk = sandbox_target_unmounted_disk,
 	.fresh_disk = sandbox_target_fresh_disk,
 	.image = sandbox_target_image,
+	.recorded = sandbox_target_recorded,
+	.load = sandbox_target_load,
+	.load_pages = sandbox_target_load_pages,
 	.run_program = sandbox_target_run_program,
 };

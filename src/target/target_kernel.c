@@ -16,6 +16,7 @@
 #include "sandbox/compile.h"
 #include "snapshot/snapshots.h"
 #include "storage/program.h"
+#include "target/content.h"
 #include "target/description.h"
 #include "target/disk.h"
 #include "target/kernels.h"
@@ -121,6 +122,11 @@ static void kernel_close(struct target *t)
 	free(k);
 }
 
+static int kernel_fill_below(void *own, const struct channel_client *client, struct err *err)
+{
+	return content_make(own, client, err);
+}
+
 static int kernel_start(struct target *t, const struct target_description *d,
 			const struct target_options *wanted, bool blank, struct err *err)
 {
@@ -140,6 +146,9 @@ static int kernel_start(struct target *t, const struct target_description *d,
 		.image_fd = k->disk.image.size ? k->disk.image.fd : -1,
 		.fields = t->fields,
 		.deadline_seconds = t->deadline_seconds,
+		.below = d->content ? d->content_dir : NULL,
+		.fill_below = kernel_fill_below,
+		.own = t->description,
 	};
 	int ret;
 
@@ -374,6 +383,7 @@ const struct target_kind target_kernel = {
 	.summary = "a file system of a Linux kernel that runs in a process",
 	.has_argument = true,
 	.has_faults = true,
+	.has_content = true,
 	.lacks = kernel_lacks,
 	.check = kernel_check,
 	.caps = kernel_caps,

@@ -10,22 +10,17 @@
 #include "broken/reffs_race.h"
 #include "broken/reffs_times.h"
 #include "target/description.h"
-#include "target/target.h"
+#include "target/in_process.h"
 #include "trace/script.h"
 
-enum {
-	ROOT_MODE = 0755,
-	SPACE_UNITS = 1 << 24, /* blocks, and inodes, that it says it has */
-};
+enum { SPACE_UNITS = 1 << 24 }; /* blocks, and inodes, that it says it has */
 
 struct reffs {
-	struct model model;
-	struct state state;
+	struct in_process base;
 	struct fault_memory memory;
 	const struct fault_info *fault; /* NULL: none */
 	const struct race_fault *race_fault;
 	const struct time_fault *time_fault;
-	struct times_watch times;
 	struct arena raced; /* bytes of the last race's outcomes */
 	struct faulty faulty;
 	struct pmap saved; /* struct reffs_state by key */
@@ -59,15 +54,9 @@ static const struct pmap_type saved_type = { reffs_state_copy, reffs_state_free 
 static void reffs_begin(struct target *t)
 {
 	struct reffs *r = t->own;
-	struct state_options options = {
-		.fields = t->fields,
-		.hashed = true,
-		.root_mode = ROOT_MODE,
-	};
 
-	state_init(&r->state, &options);
+	in_process_begin(t);
 	r->memory = (struct fault_memory){ 0 };
-	times_forget(&r->times);
 }
 
 static void reffs_lacks(const struct target_description *d, struct buf *out)
@@ -89,19 +78,42 @@ static int reffs_check(const struct target_description *d, const char *fault, st
 	return 0;
 }
 
+/* The model itself has no size. */
+static void reffs_fill_space(const struct reffs *r, struct statfs_result *ret)
+{
+	ret->bsize = TREE_BLOCK;
+	ret->blocks = ret->files = SPACE_UNITS;
+	ret->bfree = ret->bavail = SPACE_UNITS - (int64_t)r->base.state.tree.blocks;
+	ret->ffree = SPACE_UNITS - (int64_t)r->base.state.tree.inodes.count;
+}
+
+static void reffs_run(struct target *t, const struct call *c, struct outcome *ret)
+{
+	struct reffs *r = t->own;
+
+	if (r->fault)
+		r->fault->run(&r->faulty, c, ret);
+	else if (r->time_fault)
+		time_fault_run(r->time_fault, &r->faulty, c, ret);
+	else
+		model_run(&r->base.model, &r->base.state, c, ret);
+	if (!ret->error && ret->result == RESULT_STATFS)
+		reffs_fill_space(r, &ret->statfs);
+}
+
 static int reffs_open(struct target *t, const struct target_description *d,
 		      const struct target_options *options, struct err *err)
 {
 	struct reffs *r = must_alloc(sizeof(*r));
 
 	t->own = r;
-	target_model(t, &r->model);
+	in_process_init(t, reffs_run);
 	if (options->fault) {
 		r->fault = fault_find(options->fault);
 		r->race_fault = race_fault_find(options->fault);
 		r->time_fault = time_fault_find(options->fault);
 	}
-	r->faulty = (struct faulty){ &r->model, &r->state, &r->memory, BUF_INIT };
+	r->faulty = (struct faulty){ &r->base.model, &r->base.state, &r->memory, BUF_INIT };
 	reffs_begin(t);
 	return 0;
 }
@@ -110,102 +122,11 @@ static void reffs_close(struct target *t)
 {
 	struct reffs *r = t->own;
 
-	times_watch_free(&r->times);
+	in_process_free(t);
 	pmap_drop(&r->saved, &saved_type);
-	state_free(&r->state);
 	buf_free(&r->faulty.bytes);
 	arena_free(&r->raced);
 	free(r);
-}
-
-/* Stat reports times also where trees are compared without them. */
-static void reffs_fill_times(const struct reffs *r, struct stat_result *ret)
-{
-	const struct inode *inode = tree_inode(&r->state.tree, (uint64_t)ret->ino);
-
-	ret->atime = inode->times.access;
-	ret->mtime = inode->times.modify;
-	ret->ctime = inode->times.change;
-	ret->btime = inode->times.birth;
-}
-
-/* The model itself has no size. */
-static void reffs_fill_space(const struct reffs *r, struct statfs_result *ret)
-{
-	ret->bsize = TREE_BLOCK;
-	ret->blocks = ret->files = SPACE_UNITS;
-	ret->bfree = ret->bavail = SPACE_UNITS - (int64_t)r->state.tree.blocks;
-	ret->ffree = SPACE_UNITS - (int64_t)r->state.tree.inodes.count;
-}
-
-static void reffs_run(struct reffs *r, const struct call *c, struct outcome *ret)
-{
-	if (r->fault)
-		r->fault->run(&r->faulty, c, ret);
-	else if (r->time_fault)
-		time_fault_run(r->time_fault, &r->faulty, c, ret);
-	else
-		model_run(&r->model, &r->state, c, ret);
-	if (!ret->error && ret->result == RESULT_STAT)
-		reffs_fill_times(r, &ret->stat);
-	if (!ret->error && ret->result == RESULT_STATFS)
-		reffs_fill_space(r, &ret->statfs);
-}
-
-static int reffs_call(struct target *t, const struct call *c, struct outcome *ret,
-		      enum target_fate *ret_fate, struct err *err)
-{
-	struct reffs *r = t->own;
-
-	reffs_run(r, c, ret);
-	times_call(&r->times);
-	*ret_fate = FATE_FINE;
-	return 0;
-}
-
-static int reffs_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
-			 struct err *err)
-{
-	struct reffs *r = t->own;
-
-	times_record(&r->times, &r->state.tree);
-	*ret = tree_copy(&r->state.tree);
-	*ret_fate = FATE_FINE;
-	return 0;
-}
-
-/* Every call has its own time here. */
-static void reffs_check_times(struct reffs *r, const struct plan_step *step,
-			      struct plan_report *report)
-{
-	if (!step->observe)
-		return;
-	times_let_pass(&r->times);
-	report->times_differ =
-		!times_check(&r->times, &r->state.tree, &step->times, &report->times);
-}
-
-static int reffs_follow(struct target *t, const struct plan_step *steps, size_t count,
-			struct plan_report *ret, struct err *err)
-{
-	struct reffs *r = t->own;
-
-	for (; ret->done < count; ret->done++) {
-		const struct plan_step *step = &steps[ret->done];
-
-		reffs_run(r, &step->call, &ret->outcome);
-		times_call(&r->times);
-		ret->outcome_differs =
-			step->exact && !outcome_equal(&step->expected, &ret->outcome);
-		ret->tree_differs =
-			step->observe && !hash_equal(step->tree, tree_hash(&r->state.tree));
-		if (!ret->outcome_differs && !ret->tree_differs)
-			reffs_check_times(r, step, ret);
-		if (ret->outcome_differs || ret->tree_differs || ret->times_differ ||
-		    step->reported || !step->exact)
-			break;
-	}
-	return 0;
 }
 
 static int reffs_overlap(struct target *t, const struct call *calls, size_t count, uint64_t seed,
@@ -213,7 +134,7 @@ static int reffs_overlap(struct target *t, const struct call *calls, size_t coun
 {
 	struct reffs *r = t->own;
 
-	times_forget_objects(&r->times);
+	times_forget_objects(&r->base.times);
 	arena_reset(&r->raced);
 	reffs_race(&r->faulty, r->race_fault, calls, count, seed, &r->raced, ret);
 	*ret_fate = FATE_FINE;
@@ -224,7 +145,7 @@ static int reffs_reset(struct target *t, struct err *err)
 {
 	struct reffs *r = t->own;
 
-	state_free(&r->state);
+	state_free(&r->base.state);
 	reffs_begin(t);
 	return 0;
 }
@@ -234,7 +155,7 @@ static int reffs_save(struct target *t, uint64_t key, struct err *err)
 	struct reffs *r = t->own;
 	struct reffs_state *saved = must_alloc(sizeof(*saved));
 
-	*saved = (struct reffs_state){ { 1 }, state_copy(&r->state), r->memory };
+	*saved = (struct reffs_state){ { 1 }, state_copy(&r->base.state), r->memory };
 	pmap_put(&r->saved, &saved_type, key, &saved->ref);
 	return 0;
 }
@@ -246,11 +167,8 @@ static int reffs_restore(struct target *t, uint64_t key, struct err *err)
 
 	if (!saved)
 		return err_set(err, ENOENT, "%s: nothing is saved as %ju", t->name, (uintmax_t)key);
-	state_free(&r->state);
-	r->state = state_copy(&saved->state);
+	in_process_restore(t, &saved->state);
 	r->memory = saved->memory;
-	times_forget(&r->times);
-	times_record(&r->times, &r->state.tree);
 	return 0;
 }
 
@@ -267,12 +185,13 @@ const struct target_kind target_reffs = {
 	.lacks = reffs_lacks,
 	.check = reffs_check,
 	.has_faults = true,
+	.in_process = true,
 	.caps = reffs_caps,
 	.open = reffs_open,
 	.close = reffs_close,
-	.call = reffs_call,
-	.observe = reffs_observe,
-	.follow = reffs_follow,
+	.call = in_process_call,
+	.observe = in_process_observe,
+	.follow = in_process_follow,
 	.races = true,
 	.race = reffs_overlap,
 	.reset = reffs_reset,

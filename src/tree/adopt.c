@@ -32,8 +32,13 @@ static void adopt_entries(struct adopter *a, const struct tree *t, const struct 
 			++*adopt_count(&a->names, entry->ino);
 }
 
+static bool adopt_is_no_object(const struct inode *inode)
+{
+	return !(inode->mode & S_IFMT) && inode->error.code != EACCES && inode->error.code != EPERM;
+}
+
 /* The least link count that does not contradict the names. Of a directory not every file system
- * counts the directories in it: only 0 is wrong. */
+ * counts the directories in it: only 0 is wrong. What is left out goes with its last name. */
 static uint32_t adopt_links(struct adopter *a, const struct inode *inode)
 {
 	uint64_t names;
@@ -42,12 +47,7 @@ static uint32_t adopt_links(struct adopter *a, const struct inode *inode)
 		return inode->nlink ? inode->nlink
 				    : 2 + (uint32_t)*adopt_count(&a->dirs, inode->ino);
 	names = *adopt_count(&a->names, inode->ino);
-	return names > inode->nlink ? (uint32_t)names : inode->nlink;
-}
-
-static bool adopt_is_no_object(const struct inode *inode)
-{
-	return !(inode->mode & S_IFMT) && inode->error.code != EACCES && inode->error.code != EPERM;
+	return names > inode->nlink || adopt_is_no_object(inode) ? (uint32_t)names : inode->nlink;
 }
 
 /* Leaves out the names of what cannot be looked at, and of what a walk remarks. */

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/must.h"
 #include "tree/data.h"
+#include "tree/inode.h"
 #include "tree/list.h"
 #include "tree/remark.h"
 
@@ -257,12 +258,102 @@ static void compare_items(struct tree_differ *d, const struct path_item *e,
 		compare_inodes(d, e->inode, s->inode);
 }
 
+/* ---- names with other attributes ---- */
+
+static void add_attribute(struct buf *b, const struct inode *inode, unsigned field)
+{
+	switch (field) {
+	case TREE_MODE:
+	case TREE_SYMLINK_MODE:
+		buf_addf(b, "mode %04o", inode->mode & 07777);
+		break;
+	case TREE_OWNER:
+		buf_addf(b, "owner %u:%u", inode->uid, inode->gid);
+		break;
+	case TREE_NLINK:
+		buf_addf(b, "link count %u", inode->nlink);
+		break;
+	case TREE_FLAGS:
+		buf_addf(b, "flags %u", inode->flags);
+		break;
+	case TREE_RDEV:
+		buf_addf(b, "device %u:%u", major(inode->rdev), minor(inode->rdev));
+		break;
+	default:
+		buf_addf(b, "size %llu", (unsigned long long)inode->size);
+	}
+}
+
+/* The item beside a remark that the remark is about; 0: none. */
+static size_t item_remarked(const struct path_list *list, const struct path_item *remark,
+			    const char *about)
+{
+	for (size_t i = 1; i < list->count; i++)
+		if (list->items[i].parent == remark->parent && !strcmp(list->items[i].name, about))
+			return i;
+	return 0;
+}
+
+/* The name by which the attributes of an object were first seen: it has no remark. */
+static size_t item_first_seen(const struct path_list *list, const struct inode *inode)
+{
+	size_t ret = 0;
+
+	for (size_t i = 1; i < list->count && !ret; i++) {
+		bool remarked = false;
+
+		if (list->items[i].inode != inode)
+			continue;
+		for (size_t j = 1; j < list->count && !remarked; j++) {
+			enum remark remark;
+			const char *about;
+
+			remarked = list->items[j].parent == list->items[i].parent &&
+				   remark_parse(list->items[j].name, &remark, &about) &&
+				   remark == REMARK_NAME && !strcmp(about, list->items[i].name);
+		}
+		if (!remarked)
+			ret = i;
+	}
+	return ret;
+}
+
+/* What an object has by one of its names, as the remark says; false: the object is not there. */
+static bool diff_name(struct tree_differ *d, const struct path_item *remark, const char *about)
+{
+	size_t index = item_remarked(d->list, remark, about);
+	const struct inode *inode = d->list->items[index].inode;
+	struct inode by_name = *remark->inode;
+	unsigned differ;
+
+	if (!index)
+		return false;
+	by_name.mode |= inode->mode & S_IFMT;
+	differ = inode_attributes_differ(inode, &by_name, d->seen->fields);
+	for (unsigned field = 1; field <= differ; field <<= 1) {
+		if (!(differ & field))
+			continue;
+		d->index = index;
+		add_attribute(diff_line_begin(d), &by_name, field);
+		buf_adds(&d->line, " by this name, but ");
+		add_attribute(&d->line, inode, field);
+		buf_adds(&d->line, " by ");
+		add_item_path(&d->line, d->list, item_first_seen(d->list, inode));
+		buf_adds(&d->line, ", the same inode");
+		diff_line_end(d);
+	}
+	return true;
+}
+
 static void diff_one_sided(struct tree_differ *d, const struct path_item *item, bool missing)
 {
 	enum remark remark;
 	const char *about;
 	struct buf *b;
 
+	if (remark_parse(item->name, &remark, &about) && remark == REMARK_NAME &&
+	    diff_name(d, item, about))
+		return;
 	if (remark_parse(item->name, &remark, &about)) {
 		d->index = item->parent;
 		remark_print(remark, about, diff_line_begin(d));

@@ -108,6 +108,25 @@ struct hash inode_term(const struct inode *inode, unsigned fields, struct hash p
 	return hash128(&term, sizeof(term), SEED_INODE);
 }
 
+unsigned inode_attributes_differ(const struct inode *a, const struct inode *b, unsigned fields)
+{
+	unsigned differ = 0;
+
+	if ((a->mode ^ b->mode) & ~(uint32_t)S_IFMT)
+		differ |= S_ISLNK(b->mode) ? TREE_SYMLINK_MODE : TREE_MODE;
+	if (a->uid != b->uid || a->gid != b->gid)
+		differ |= TREE_OWNER;
+	if (a->nlink != b->nlink)
+		differ |= TREE_NLINK;
+	if (a->flags != b->flags)
+		differ |= TREE_FLAGS;
+	if (a->rdev != b->rdev)
+		differ |= TREE_RDEV;
+	if (S_ISREG(b->mode) && a->size != b->size)
+		differ |= TREE_DATA;
+	return differ & fields;
+}
+
 struct inode *inode_add(struct tree *t, uint64_t ino, uint32_t mode)
 {
 	struct inode *inode = pool_alloc(sizeof(*inode));

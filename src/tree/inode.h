@@ -40,6 +40,10 @@ bool inode_reap(struct tree *t, uint64_t ino);
 /* Its part of the tree's hash, were its places these. */
 struct hash inode_term(const struct inode *inode, unsigned fields, struct hash places);
 
+/* Which of mode, owner, link count, flags, device and size differ, of those in `fields`, as enum
+ * tree_field; the size is that of TREE_DATA. Neither is a directory; the first may have no type. */
+unsigned inode_attributes_differ(const struct inode *a, const struct inode *b, unsigned fields);
+
 /* The bytes as a blob, with its hash only where wanted. */
 struct blob *blob_make(const void *data, size_t len, bool hashed);
 

@@ -81,6 +81,7 @@ static void put_inode(struct buf *out, const struct inode *inode)
 		put_bytes(out, inode->target->bytes, inode->target->len);
 		break;
 	case 0:
+		pack_number(out, inode->size);
 		pack_number(out, (uint64_t)inode->error.code);
 		put_bytes(out, inode->error.call, strlen(inode->error.call));
 		break;
@@ -297,6 +298,7 @@ static void get_error(struct unpacker *u, struct inode *inode)
 	size_t len;
 	const char *call;
 
+	inode->size = get_num(u);
 	inode->error.code = (int)get_num32(u);
 	call = get_bytes(u, sizeof(inode->error.call) - 1, &len);
 	memset(inode->error.call, 0, sizeof(inode->error.call));

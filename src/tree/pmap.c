@@ -374,14 +374,35 @@ static void diff_missing(const struct pmap_differ *d, struct part has, struct pa
 	}
 }
 
+static void diff_parts(const struct pmap_differ *d, struct part a, struct part b, unsigned shift);
+
+/* Slots that hold the same are most of them. */
+static void diff_nodes(const struct pmap_differ *d, const struct pmap_node *a,
+		       const struct pmap_node *b, unsigned shift)
+{
+	const struct slot *in_a = a->slots, *in_b = b->slots;
+
+	for (unsigned left = a->used | b->used; left; left &= left - 1) {
+		unsigned bit = left & -left;
+		bool same = a->used & b->used & bit && in_a->object == in_b->object;
+
+		if (!same)
+			diff_parts(d, part_at(a, bit), part_at(b, bit), shift);
+		in_a += (a->used & bit) != 0;
+		in_b += (b->used & bit) != 0;
+	}
+}
+
 static void diff_parts(const struct pmap_differ *d, struct part a, struct part b, unsigned shift)
 {
 	if (a.node && b.node) {
-		if (a.node == b.node)
-			return;
-		for (unsigned left = a.node->used | b.node->used; left; left &= left - 1)
-			diff_parts(d, part_at(a.node, left & -left), part_at(b.node, left & -left),
-				   shift + BITS);
+		if (a.node != b.node)
+			diff_nodes(d, a.node, b.node, shift + BITS);
+		return;
+	}
+	if (a.object && b.object && a.key == b.key) {
+		if (a.object != b.object)
+			d->visit(d->to, a.key, a.object, b.object);
 		return;
 	}
 	/* One of the two is at most a single object. */

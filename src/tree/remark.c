@@ -1,6 +1,7 @@
 /* remark.c -- what a scan says about a directory besides its entries. */
 #include "tree/remark.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,11 +21,12 @@ static const struct {
 	[REMARK_INO] = { "d_ino", "getdents", "d_ino of ", " is not st_ino of what it names" },
 	[REMARK_TYPE] = { "d_type", "getdents", "d_type of ", " is not the type of what it names" },
 	[REMARK_ABSENT] = { "absent", "getdents", "", " is not listed" },
+	[REMARK_NAME] = { "name", "stat", "", " has other attributes by its other names" },
 	[REMARK_EMPTY] = { "empty", "getdents", "an entry has an empty name", "" },
 };
 
-bool remark_add(struct tree *t, uint64_t dir, uint64_t ino, enum remark remark, const char *about,
-		int code)
+static struct inode *remark_inode(struct tree *t, uint64_t dir, uint64_t ino, enum remark remark,
+				  const char *about, int code)
 {
 	char name[NAME_BYTES];
 	struct inode *inode;
@@ -32,11 +34,37 @@ bool remark_add(struct tree *t, uint64_t dir, uint64_t ino, enum remark remark, 
 	snprintf(name, sizeof(name), "/%s%s%s", remarks[remark].word, about ? ":" : "",
 		 about ? about : "");
 	if (tree_find(t, dir, name, strlen(name)))
-		return false;
+		return NULL;
 	inode = inode_add(t, ino, 0);
 	name_add(t, dir, name, strlen(name), ino);
 	inode->error.code = code;
 	snprintf(inode->error.call, sizeof(inode->error.call), "%s", remarks[remark].call);
+	return inode;
+}
+
+bool remark_add(struct tree *t, uint64_t dir, uint64_t ino, enum remark remark, const char *about,
+		int code)
+{
+	return remark_inode(t, dir, ino, remark, about, code);
+}
+
+bool remark_add_name(struct tree *t, uint64_t dir, const char *name, const struct inode *by_name,
+		     uint64_t first, uint64_t ino)
+{
+	struct inode *remark;
+
+	if (!inode_attributes_differ(tree_inode(t, first), by_name, t->fields))
+		return false;
+	remark = remark_inode(t, dir, ino, REMARK_NAME, name, EUCLEAN);
+	if (!remark)
+		return false;
+	remark->mode = by_name->mode & ~(uint32_t)S_IFMT;
+	remark->uid = by_name->uid;
+	remark->gid = by_name->gid;
+	remark->nlink = by_name->nlink;
+	remark->flags = by_name->flags;
+	remark->rdev = by_name->rdev;
+	remark->size = by_name->size;
 	return true;
 }
 

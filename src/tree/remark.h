@@ -17,6 +17,9 @@ enum remark {
 	REMARK_INO,    /* of one entry: d_ino is not st_ino of what it names */
 	REMARK_TYPE,   /* of one entry: d_type is neither DT_UNKNOWN nor its type */
 	REMARK_ABSENT, /* of "." or "..": it is not listed */
+	/* Of one entry: by this name its object has other attributes than by its first name. The
+	 * inode of the remark has those by this name, but for the type. */
+	REMARK_NAME,
 	REMARK_EMPTY,  /* an entry has an empty name */
 	REMARK_COUNT
 };
@@ -26,6 +29,11 @@ enum remark {
  * directory has this remark already. */
 bool remark_add(struct tree *t, uint64_t dir, uint64_t ino, enum remark remark, const char *about,
 		int code);
+
+/* The attributes of an object by another name, where they are not those by its first one, as far as
+ * the tree has these fields; the inode of the remark has the number `ino`. False: they are. */
+bool remark_add_name(struct tree *t, uint64_t dir, const char *name, const struct inode *by_name,
+		     uint64_t first, uint64_t ino);
 
 /* Whether the name is that of a remark; *ret_about: the entry, "" where there is none. */
 bool remark_parse(const char *name, enum remark *ret, const char **ret_about);

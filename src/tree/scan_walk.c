@@ -9,7 +9,11 @@
  * ".." that of the directory above; what is above the root of a scan is not known to it. POSIX
  * allows a directory without these two; no file system of Linux has one, so where numbers are
  * judged, both must be there. At a mount point and where a file system has several devices (btrfs,
- * overlay), numbers are not of the same series and not compared. */
+ * overlay), numbers are not of the same series and not compared.
+ *
+ * Every name is looked up, so the attributes of an object that has several are known by each of
+ * them: they must be the same (XBD 3.176, hard link: entries that represent the same file). A cache
+ * of attributes by name has others. Times are not compared: they may be set meanwhile. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -265,6 +269,16 @@ static void scan_enter_dir(struct scanner *w, int dir_fd, uint64_t dir, const ch
 	close(fd);
 }
 
+/* A further name of an object. */
+static void check_name(struct scanner *w, uint64_t dir, const char *name, uint64_t ino,
+		       const struct statx *st)
+{
+	struct inode by_name = { 0 };
+
+	set_attributes(&by_name, st);
+	w->next_fresh += remark_add_name(w->tree, dir, name, &by_name, ino, w->next_fresh);
+}
+
 static void scan_file_or_link(struct scanner *w, int dir_fd, uint64_t dir, const char *name,
 			      const struct statx *st)
 {
@@ -272,14 +286,16 @@ static void scan_file_or_link(struct scanner *w, int dir_fd, uint64_t dir, const
 	const struct inode *known = tree_inode(w->tree, ino);
 	struct inode *inode;
 
-	if (known && S_ISDIR(known->mode)) {
-		add_error(w, dir, name, "stat", EUCLEAN); /* the number of a directory */
+	if (known && inode_has_type(known->mode) && (known->mode ^ st->stx_mode) & S_IFMT) {
+		add_error(w, dir, name, "stat", EUCLEAN); /* the number of something else */
 		return;
 	}
 	inode = known ? NULL : inode_add(w->tree, ino, st->stx_mode);
 	name_add(w->tree, dir, name, strlen(name), ino);
 	if (inode)
 		scan_other(w, dir_fd, name, inode, st);
+	else if (w->options.fields & TREE_NAMES)
+		check_name(w, dir, name, ino, st);
 }
 
 static bool within_limits(struct scanner *w, uint64_t dir)

@@ -1,7 +1,8 @@
 /* times.c -- the times of one scan beside those of the scan before.
  *
  * Both lists are in the order of the inode map, so that comparing them is one pass over the
- * objects. Nothing is allocated once the lists are long enough. */
+ * objects. Nothing is allocated once the lists are long enough. Where trees share their parts, the
+ * cost follows what differs instead. */
 #include "tree/times.h"
 
 #include <stdlib.h>
@@ -38,6 +39,11 @@ struct times_judge {
 	const struct times_expected *expected;
 	int64_t latest_ns[TIME_FIELDS]; /* with what this call has set */
 	size_t at;                      /* in the last scan */
+	bool judged, fine;
+	/* Trees that share: latest times of what differs; objects whose times the call has to set.
+	 */
+	int64_t seen_ns[TIME_FIELDS];
+	unsigned met;
 	struct time_mismatch *mismatch;
 };
 
@@ -60,7 +66,8 @@ void times_watch_free(struct times_watch *w)
 {
 	free(w->stamps);
 	free(w->spare);
-	*w = (struct times_watch){ 0 };
+	tree_free(&w->last);
+	*w = (struct times_watch){ .shares = w->shares };
 }
 
 void times_call(struct times_watch *w)
@@ -71,6 +78,7 @@ void times_call(struct times_watch *w)
 void times_forget_objects(struct times_watch *w)
 {
 	w->is_known = false;
+	tree_free(&w->last);
 }
 
 void times_forget(struct times_watch *w)
@@ -120,6 +128,24 @@ static void times_take(struct times_watch *w, size_t count)
 	w->calls = 0;
 }
 
+/* Whether a scan of names meets the object. */
+static bool times_is_met(const struct inode *inode)
+{
+	return inode->mode & S_IFMT &&
+	       (inode->ino == TREE_ROOT || inode->places.lo | inode->places.hi);
+}
+
+/* A tree that shares its parts with the last one becomes the last one. */
+static void times_take_shared(struct times_watch *w, const struct tree *t)
+{
+	if (!pmap_same(&w->last.inodes, &t->inodes)) {
+		tree_free(&w->last);
+		w->last = tree_copy(t);
+	}
+	w->is_known = true;
+	w->calls = 0;
+}
+
 /* The next object of a tree that a scan of names meets. */
 static const struct inode *times_next(const struct tree *t, bool first, uint64_t *key)
 {
@@ -128,8 +154,7 @@ static const struct inode *times_next(const struct tree *t, bool first, uint64_t
 	do {
 		inode = (const struct inode *)pmap_next(&t->inodes, first, key);
 		first = false;
-	} while (inode && (!(inode->mode & S_IFMT) ||
-			   (inode->ino != TREE_ROOT && !(inode->places.lo | inode->places.hi))));
+	} while (inode && !times_is_met(inode));
 	return inode;
 }
 
@@ -139,6 +164,10 @@ void times_record(struct times_watch *w, const struct tree *t)
 	size_t count = 0;
 	uint64_t key;
 
+	if (w->shares) {
+		times_check(w, t, &(struct times_expected){ .known = false }, NULL);
+		return;
+	}
 	for (inode = times_next(t, true, &key); inode; inode = times_next(t, false, &key))
 		times_add(w, count++, inode);
 	times_take(w, count);
@@ -274,10 +303,10 @@ static const struct inode_times *times_before(struct times_judge *j, const struc
 	return &s->times;
 }
 
-static bool times_check_object(struct times_judge *j, const struct inode *inode)
+static bool times_check_object(struct times_judge *j, const struct inode *inode,
+			       const struct inode_times *before)
 {
-	struct time_object o = { inode, times_before(j, inode),
-				 times_change_of(j->expected, inode->places.lo) };
+	struct time_object o = { inode, before, times_change_of(j->expected, inode->places.lo) };
 
 	if (o.change && o.change->is_new)
 		o.before = NULL;
@@ -287,22 +316,77 @@ static bool times_check_object(struct times_judge *j, const struct inode *inode)
 	return true;
 }
 
+static void times_visit(void *to, uint64_t ino, const struct ref *in_before,
+			const struct ref *in_after)
+{
+	const struct inode *before = (const struct inode *)in_before,
+			   *after = (const struct inode *)in_after;
+	struct times_judge *j = to;
+	const struct time_change *change;
+	bool is_known;
+
+	if (!after || !times_is_met(after))
+		return;
+	times_note(j->seen_ns, TIME_CHANGE, after->times.change);
+	times_note(j->seen_ns, TIME_BIRTH, after->times.birth);
+	if (!j->judged || !j->fine)
+		return;
+	is_known = before && times_is_met(before) &&
+		   !(j->expected->is_read_anew && before->places.lo != after->places.lo);
+	change = times_change_of(j->expected, after->places.lo);
+	j->met += change && change->must | change->given;
+	j->fine = times_check_object(j, after, is_known ? &before->times : NULL);
+}
+
+/* Objects that are the same as before have the times of before, which is wrong for those that the
+ * call has to set times of. */
+static void times_check_same(struct times_judge *j, const struct tree *t)
+{
+	const struct inode *inode;
+	unsigned wanted = 0;
+	uint64_t key;
+
+	for (unsigned i = 0; i < j->expected->count; i++)
+		wanted += (j->expected->changes[i].must | j->expected->changes[i].given) != 0;
+	if (wanted == j->met)
+		return;
+	for (inode = times_next(t, true, &key); inode && j->fine;
+	     inode = times_next(t, false, &key))
+		if (inode == tree_inode(&j->watch->last, inode->ino))
+			j->fine = times_check_object(j, inode, &inode->times);
+}
+
+static void times_check_shared(struct times_watch *w, const struct tree *t, struct times_judge *j)
+{
+	pmap_diff(&w->last.inodes, &t->inodes, times_visit, j);
+	if (j->judged && j->fine)
+		times_check_same(j, t);
+	memcpy(w->latest_ns, j->latest_ns, sizeof(j->latest_ns));
+	times_note(w->latest_ns, TIME_CHANGE, j->seen_ns[TIME_CHANGE]);
+	times_note(w->latest_ns, TIME_BIRTH, j->seen_ns[TIME_BIRTH]);
+	times_take_shared(w, t);
+}
+
 bool times_check(struct times_watch *w, const struct tree *t, const struct times_expected *e,
 		 struct time_mismatch *ret)
 {
-	struct times_judge j = { .watch = w, .expected = e, .mismatch = ret };
-	bool judged = w->is_known && w->calls == 1 && e->known, fine = true;
+	struct times_judge j = { .watch = w, .expected = e, .mismatch = ret, .fine = true };
 	const struct inode *inode;
 	size_t count = 0;
 	uint64_t key;
 
+	j.judged = w->is_known && w->calls == 1 && e->known;
 	memcpy(j.latest_ns, w->latest_ns, sizeof(j.latest_ns));
+	if (w->shares) {
+		times_check_shared(w, t, &j);
+		return j.fine;
+	}
 	for (inode = times_next(t, true, &key); inode; inode = times_next(t, false, &key)) {
-		if (judged && fine)
-			fine = times_check_object(&j, inode);
+		if (j.judged && j.fine)
+			j.fine = times_check_object(&j, inode, times_before(&j, inode));
 		times_add(w, count++, inode);
 	}
 	memcpy(w->latest_ns, j.latest_ns, sizeof(j.latest_ns));
 	times_take(w, count);
-	return fine;
+	return j.fine;
 }

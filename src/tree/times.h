@@ -68,6 +68,10 @@ struct time_mismatch {
 struct time_stamp; /* the times of an object in the last scan */
 
 struct times_watch {
+	/* The trees are states of one tree, not scans: they share what did not change, and only
+	 * what did is looked at. Then the last tree takes the place of the list of stamps. */
+	bool shares;
+	struct tree last;
 	struct time_stamp *stamps, *spare; /* in the order of the tree's inodes */
 	size_t count, cap, spare_cap;
 	bool is_known;                  /* there was a scan, and since then */
@@ -76,7 +80,7 @@ struct times_watch {
 	int64_t passed_ns[TIME_FIELDS]; /* the same, when the clock has last surely moved */
 };
 
-/* All zero is one that knows nothing. */
+/* All zero but for `shares` is one that knows nothing. */
 void times_watch_free(struct times_watch *w);
 /* A call was made. */
 void times_call(struct times_watch *w);

@@ -44,9 +44,10 @@ enum tree_field {
 	/* Only for scans: what is wrong with them becomes a remark (remark.h). */
 	TREE_ENTRY_INO = 1 << 10,  /* inode numbers in directory entries */
 	TREE_ENTRY_TYPE = 1 << 11, /* types in directory entries */
+	TREE_NAMES = 1 << 12,      /* attributes by every name of an object */
 	TREE_FIELDS_DEFAULT = TREE_MODE | TREE_OWNER | TREE_NLINK | TREE_NLINK_DIR | TREE_DATA |
 			      TREE_XATTR | TREE_RDEV,
-	TREE_ENTRIES = TREE_ENTRY_INO | TREE_ENTRY_TYPE,
+	TREE_ENTRIES = TREE_ENTRY_INO | TREE_ENTRY_TYPE | TREE_NAMES,
 };
 
 /* Immutable bytes, shared by reference: blocks, link targets. */

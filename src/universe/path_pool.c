@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/must.h"
 
-enum { NAMES_MAX = 4096, PATHS_MAX = 1 << 14, LONG_MAX_BYTES = 4096 };
+enum { NAMES_MAX = 4096, PATHS_MAX = 1 << 14, LONG_MAX_BYTES = 4096, LONG_NUMBER_BYTES = 8 };
 
 struct names {
 	const char **items;
@@ -94,21 +94,38 @@ static int path_pool_add_level(struct pool *pool, size_t first, size_t end,
 	return ret;
 }
 
+/* The first of its length, or one that ends with its number. */
+static const char *long_name(size_t len, unsigned long number, struct arena *arena)
+{
+	char *name = arena_alloc(arena, len + 1), digits[LONG_NUMBER_BYTES + 1];
+	size_t digit_count;
+
+	memset(name, 'n', len);
+	name[len] = '\0';
+	if (number) {
+		digit_count = (size_t)snprintf(digits, sizeof(digits), "%lu", number);
+		memcpy(name + len - digit_count, digits, digit_count);
+	}
+	return name;
+}
+
 static int path_pool_add_long_names(struct pool *pool, const char *lengths, struct arena *arena,
 				    struct err *err)
 {
-	unsigned long len;
-	char *word, *end, *name;
+	unsigned long len, count;
+	char *word, *end;
 	int ret = 0;
 
 	while (!ret && word_next(&lengths, arena, &word)) {
 		len = strtoul(word, &end, 10);
+		count = *end == '*' ? strtoul(end + 1, &end, 10) : 1;
 		if (*end || len < 1 || len > LONG_MAX_BYTES)
 			return err_set(err, EINVAL, "%s: a length is a number from 1 to %d", word,
 				       LONG_MAX_BYTES);
-		name = arena_alloc(arena, len + 1);
-		memset(name, 'n', len);
-		ret = path_pool_add(pool, name, err);
+		if (count < 1 || count > PATHS_MAX || (count > 1 && len <= LONG_NUMBER_BYTES))
+			return err_set(err, EINVAL, "%s: not so many names of that length", word);
+		for (unsigned long i = 0; i < count && !ret; i++)
+			ret = path_pool_add(pool, long_name(len, i, arena), err);
 	}
 	return ret;
 }

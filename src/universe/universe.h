@@ -47,7 +47,7 @@ struct universe {
  *     names = a b f{1..9}    names of files and directories
  *     depth = 2              how many of them a path may join
  *     width = 1              how many of the names may be those of directories
- *     long_names = 255 256   lengths of further names, of files only
+ *     long_names = 255 256   lengths of further names, of files only; 200*8 are eight of them
  *     nodes_max = 8
  *     size_max = 65536
  *     files_max = 3          open files

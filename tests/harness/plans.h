@@ -19,18 +19,24 @@ struct pair {
 };
 
 /* False where this machine lacks something for it: why says what. */
-static inline bool pair_open(struct pair *p, const char *spec, double deadline_seconds,
-			     struct err *why)
+static inline bool pair_open_with(struct pair *p, const char *spec,
+				  const struct target_options *options, struct err *why)
 {
-	struct target_options options = { .deadline_seconds = deadline_seconds };
-
 	*p = (struct pair){ .arena = ARENA_INIT };
-	if (target_open(&p->target, spec, &options, why))
+	if (target_open(&p->target, spec, options, why))
 		return false;
 	target_model(p->target, &p->model);
 	if (target_initial_state(p->target, &p->state, why))
 		fail_msg("%s: %s", spec, why->text);
 	return true;
+}
+
+static inline bool pair_open(struct pair *p, const char *spec, double deadline_seconds,
+			     struct err *why)
+{
+	struct target_options options = { .deadline_seconds = deadline_seconds };
+
+	return pair_open_with(p, spec, &options, why);
 }
 
 static inline void pair_close(struct pair *p)

@@ -28,6 +28,9 @@ static void signatures_are_grouped(void **state)
 		  SEVERITY_METADATA },
 		{ "TREE rmdir nlink (too small, directory, elsewhere)",
 		  "nlink of directories, too small", SEVERITY_METADATA },
+		/* What is wrong is the same, whichever kind of rename it was. */
+		{ "TREE rename nlink (too small, directory, exchange, to another directory)",
+		  "nlink of directories, too small", SEVERITY_METADATA },
 		{ "TREE rmdir nlink (too large, directory)", "nlink of directories, too large",
 		  SEVERITY_METADATA },
 		{ "TREE link nlink (too small)", "nlink of files, too small", SEVERITY_METADATA },

@@ -13,6 +13,7 @@
 #include "storage/image.h"
 #include "storage/write_log.h"
 #include "tests/harness/plans.h"
+#include "tests/harness/written.h"
 
 static const char *const targets[] = { "kernel:ext4",  "kernel:ext2", "kernel:xfs",
 				       "kernel:btrfs", "kernel:jfs",  "kernel:tmpfs" };
@@ -275,30 +276,6 @@ static void write_synced(struct pair *p)
 	write_into(p);
 }
 
-/* The image of mkfs with everything written that was, as a crash would leave it. */
-static int crashed_image(int image_fd, const struct buf *record)
-{
-	int fd = memfd_create("crashed", MFD_CLOEXEC);
-	off_t size = lseek(image_fd, 0, SEEK_END);
-	struct disk_record r;
-	char *data = malloc((size_t)size);
-
-	assert_true(fd >= 0 && data && pread(image_fd, data, (size_t)size, 0) == size);
-	for (size_t at = 0; at < record->len;) {
-		memcpy(&r, record->data + at, sizeof(r));
-		at += sizeof(r);
-		if (r.what & RECORD_WRITE) {
-			memcpy(data + r.offset, record->data + at, r.size);
-			at += r.size;
-		} else if (r.what & RECORD_ZEROES) {
-			memset(data + r.offset, 0, r.size);
-		}
-	}
-	assert_int_equal(write(fd, data, (size_t)size), size);
-	free(data);
-	return fd;
-}
-
 static void begin_anew(struct pair *p)
 {
 	assert_int_equal(target_reset(p->target, NULL), 0);
@@ -338,7 +315,7 @@ static void repeat_writes(struct pair *p, struct buf *record, int *ret_image_fd)
 /* What a crash behind the last call leaves is, recovered, what was synced. */
 static void recover(struct pair *p, const struct buf *record, int image_fd)
 {
-	int crashed = crashed_image(image_fd, record), error;
+	int crashed = written_image(image_fd, record, 0), error;
 	enum target_fate fate;
 	struct hash synced;
 

@@ -19,7 +19,7 @@ enum { PATIENCE_S = 120, LOOK_US = 20000 };
 static char place[] = "/tmp/assay-left-XXXXXX";
 
 /* In the child: calls until it is killed, and a byte when the first are made. */
-static _Noreturn void work(const char *spec, int ready_fd)
+static _Noreturn void work(const char *spec, const struct target_options *options, int ready_fd)
 {
 	struct err err = { 0 };
 	struct target *t;
@@ -29,7 +29,7 @@ static _Noreturn void work(const char *spec, int ready_fd)
 	char answer = 'r';
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (target_open(&t, spec, NULL, &err))
+	if (target_open(&t, spec, options, &err))
 		answer = err.code == -ENOTSUP ? 's' : 'f';
 	if (answer != 'r') {
 		must(write(ready_fd, &answer, 1) == 1);
@@ -89,7 +89,7 @@ static void await_no_loop(pid_t pid)
 	}
 }
 
-static char kill_in_the_middle(const char *spec)
+static char kill_in_the_middle(const char *spec, const struct target_options *options)
 {
 	int ends[2];
 	char answer = 'f';
@@ -99,7 +99,7 @@ static char kill_in_the_middle(const char *spec)
 	pid = fork();
 	if (!pid) {
 		close(ends[0]);
-		work(spec, ends[1]);
+		work(spec, options, ends[1]);
 	}
 	close(ends[1]);
 	assert_int_equal(read(ends[0], &answer, 1), 1);
@@ -110,10 +110,10 @@ static char kill_in_the_middle(const char *spec)
 	return answer;
 }
 
-static void nothing_is_left_of(const char *spec)
+static void nothing_is_left_with(const char *spec, const struct target_options *options)
 {
 	struct buf mounts = BUF_INIT;
-	char answer = kill_in_the_middle(spec);
+	char answer = kill_in_the_middle(spec, options);
 
 	assert_int_not_equal(answer, 'f');
 	assert_int_equal(rmdir(place), 0); /* it is empty */
@@ -123,6 +123,11 @@ static void nothing_is_left_of(const char *spec)
 	buf_free(&mounts);
 	if (answer == 's')
 		skip();
+}
+
+static void nothing_is_left_of(const char *spec)
+{
+	nothing_is_left_with(spec, NULL);
 }
 
 static void nothing_is_left_in_a_directory(void **state)
@@ -137,6 +142,19 @@ static void nothing_is_left_in_a_directory(void **state)
 static void nothing_is_left_of_a_disk(void **state)
 {
 	nothing_is_left_of("ext4");
+}
+
+static void nothing_is_left_of_recorded_disks(void **state)
+{
+	static const char *const specs[] = { "ext4", "xfs", "btrfs" };
+	static const enum recorder_means means[] = { RECORDER_FUSE, RECORDER_BPF };
+
+	for (size_t k = 0; k < ARRAY_LEN(means) * ARRAY_LEN(specs); k++) {
+		struct target_options options = { .record = true,
+						  .record_by = means[k % ARRAY_LEN(means)] };
+
+		nothing_is_left_with(specs[k / ARRAY_LEN(means)], &options);
+	}
 }
 
 static void nothing_is_left_of_tmpfs(void **state)
@@ -173,6 +191,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_left_in_a_directory),
 		cmocka_unit_test(nothing_is_left_of_a_disk),
+		cmocka_unit_test(nothing_is_left_of_recorded_disks),
 		cmocka_unit_test(nothing_is_left_of_tmpfs),
 		cmocka_unit_test(nothing_is_left_of_an_overlay),
 		cmocka_unit_test(nothing_is_left_of_a_daemon),

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "tests/harness/unit.h"
+#include "tree/pack.h"
 #include "tree/scan.h"
 
 static char dir[256];
@@ -382,6 +383,10 @@ static struct {
 	uint64_t ino; /* added to d_ino */
 	int type;     /* -1: as it is */
 	bool absent;
+	/* What stat says about a file by its second name; times: how many were looked up. */
+	uint32_t mode, nlink, uid;
+	uint64_t size;
+	int times;
 } lie;
 
 static void tell_lie(struct dirent64 *entry)
@@ -407,6 +412,22 @@ ssize_t getdents64(int fd, void *buffer, size_t size)
 		at += entry->d_reclen;
 	}
 	return n;
+}
+
+/* Likewise. */
+int statx(int fd, const char *restrict path, int flags, unsigned mask, struct statx *restrict st)
+{
+	int ret = (int)syscall(SYS_statx, fd, path, flags, mask, st);
+
+	if (flags & AT_EMPTY_PATH)
+		lie.times = 0; /* the root, where a scan begins */
+	if (ret || !S_ISREG(st->stx_mode) || st->stx_nlink < 2 || ++lie.times < 2)
+		return ret;
+	st->stx_mode ^= (uint16_t)lie.mode;
+	st->stx_nlink += lie.nlink;
+	st->stx_uid += lie.uid;
+	st->stx_size += lie.size;
+	return ret;
 }
 
 /* The directory that the tests are in may be of a file system whose entries are not to be judged.
@@ -529,6 +550,86 @@ static void what_means_nothing_is_not_remarked(void **state)
 	tree_free(&plain);
 }
 
+/* The line, whichever of the two names the scan meets first. */
+static void expect_by_name(const char *second, const char *first)
+{
+	struct tree t = take(&with_entries);
+	bool g = tree_find(&t, TREE_ROOT, "/name:g", strlen("/name:g"));
+	struct buf line = BUF_INIT;
+
+	buf_addf(&line, "%s: %s by this name, but %s by %s, the same inode\n", g ? "/g" : "/d/f",
+		 second, first, g ? "/d/f" : "/g");
+	expect_line(buf_str(&line));
+	buf_free(&line);
+	tree_free(&t);
+}
+
+static void other_attributes_by_another_name_are_remarked(void **state)
+{
+	char owner[2][32];
+
+	lie.mode = 0111;
+	expect_by_name("mode 0755", "mode 0644");
+	lie.mode = 0;
+	lie.nlink = 3;
+	expect_by_name("link count 5", "link count 2");
+	lie.nlink = 0;
+	lie.size = 7;
+	expect_by_name("size 11", "size 4");
+	lie.size = 0;
+	lie.uid = 1;
+	snprintf(owner[0], sizeof(owner[0]), "owner %u:%u", geteuid() + 1, getegid());
+	snprintf(owner[1], sizeof(owner[1]), "owner %u:%u", geteuid(), getegid());
+	expect_by_name(owner[0], owner[1]);
+}
+
+/* A name with the number of an object of another type is not another name of it. */
+static void another_type_by_another_name_is_an_error(void **state)
+{
+	struct tree t;
+	struct buf out = BUF_INIT;
+
+	lie.mode = S_IFREG ^ S_IFLNK;
+	t = take(&with_entries);
+	tree_print(&t, &out);
+	assert_non_null(strstr(buf_str(&out), "error"));
+	assert_non_null(strstr(buf_str(&out), "EUCLEAN"));
+	buf_free(&out);
+	tree_free(&t);
+}
+
+/* Where the field means nothing, only the first name counts; packing keeps what is remarked. */
+static void attributes_by_name_are_a_field(void **state)
+{
+	struct scan_options types = { .fields = TREE_FIELDS_DEFAULT | TREE_ENTRY_TYPE };
+	struct tree plain = take(&usual), t, unpacked;
+	struct buf packed = BUF_INIT, before = BUF_INIT, after = BUF_INIT;
+	struct err err = { 0 };
+	const char *at;
+
+	lie.size = 7;
+	t = take(&types);
+	assert_true(hash_equal(tree_hash(&plain), tree_hash(&t)));
+	tree_free(&t);
+	t = take(&with_entries);
+	tree_pack(&t, &packed);
+	at = buf_str(&packed);
+	assert_int_equal(tree_unpack(&unpacked, &at, at + packed.len, t.fields, true, &err), 0);
+	tree_diff(&plain, &t, 10, &before);
+	tree_diff(&plain, &unpacked, 10, &after);
+	assert_string_equal(buf_str(&before), buf_str(&after));
+	tree_adopt(&unpacked);
+	tree_adopt(&plain);
+	assert_true(hash_equal(tree_hash(&plain), tree_hash(&unpacked)));
+	assert_int_equal(plain.inodes.count, unpacked.inodes.count);
+	buf_free(&packed);
+	buf_free(&before);
+	buf_free(&after);
+	tree_free(&unpacked);
+	tree_free(&t);
+	tree_free(&plain);
+}
+
 /* What is remarked does not become part of a tree that calls continue from. */
 static void remarks_are_not_adopted(void **state)
 {
@@ -571,6 +672,9 @@ int main(void)
 		ENTRIES(a_wrong_dot_is_remarked),
 		ENTRIES(an_absent_dot_is_remarked),
 		ENTRIES(what_means_nothing_is_not_remarked),
+		ENTRIES(other_attributes_by_another_name_are_remarked),
+		ENTRIES(another_type_by_another_name_is_an_error),
+		ENTRIES(attributes_by_name_are_a_field),
 		ENTRIES(remarks_are_not_adopted),
 	};
 

@@ -216,5 +216,8 @@ int main(void)
 		TEST(test_negative_units),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("scans", tests, NULL, NULL);
+
+	watch.shares = true;
+	return failed | cmocka_run_group_tests_name("states of one tree", tests, NULL, NULL);
 }

@@ -1,0 +1,672 @@
+/* cmd_crash.c -- `assay crash TARGET`: does what was promised survive a power failure? */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "base/stop.h"
+#include "cli/command.h"
+#include "cli/jobs.h"
+#include "cli/operands.h"
+#include "cmd/crash_app.h"
+#include "cmd/crash_daemon.h"
+#include "cmd/summary.h"
+#include "crash/ace.h"
+#include "crash/crash_report.h"
+#include "crash/daemon_report.h"
+#include "crash/walk.h"
+#include "crash/workload.h"
+#include "report/findings_text.h"
+#include "target/learn.h"
+
+static struct crash_settings {
+	struct opt_list workloads, view, kill;
+	const char *app, *app_trace, *prepare, *verify;
+	uint64_t states;
+	const char *out, *config, *known, *write_known;
+	uint64_t seed, jobs, walks, length, sample, subsets, sector, findings;
+	double seconds, deadline;
+	int inputs, level, sanity;
+	bool json, during_recovery, in_place, unmount, daemon;
+	unsigned job; /* of several */
+} settings = {
+	.jobs = 1,
+	.walks = 100,
+	.length = 12,
+	.states = 2000,
+	.sample = 1,
+	.findings = 100,
+	.deadline = 10,
+	.sanity = SANITY_NEW,
+};
+
+#define ROW(field) offsetof(struct crash_settings, field)
+
+static const struct opt opts[] = {
+	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|walk|FILE",
+	  "what is done before the crash: all short workloads of so many operations, also "
+	  "seq-N-nested; random walks (walk:PROFILE); or a script. May be repeated. Default: "
+	  "seq-1, "
+	  "the same with --inputs wide --in-place --unmount, and walks",
+	  0, 0 },
+	{ "inputs", OPT_CHOICE, ROW(inputs), "published|wide",
+	  "arguments of the generated workloads: those of ACE, or drawn from many", 0, 0 },
+	{ "in-place", OPT_FLAG, ROW(in_place), NULL,
+	  "generated workloads make the files they need directly before they use them, unsynced", 0,
+	  0 },
+	{ "unmount", OPT_FLAG, ROW(unmount), NULL,
+	  "generated workloads end with unmounting, and crashes during it", 0, 0 },
+	{ "walks", OPT_U64, ROW(walks), "N", "number of walks", 1, UINT64_MAX },
+	{ "length", OPT_U64, ROW(length), "N", "calls of each walk", 1, 1000 },
+	{ "sample", OPT_U64, ROW(sample), "N", "only one workload in N", 1, UINT64_MAX },
+	{ "view", OPT_LIST, ROW(view), "order|lost-one|only-one|subset|torn",
+	  "which crashes; may be repeated. Default: all", 0, 0 },
+	{ "subsets", OPT_U64, ROW(subsets), "N",
+	  "subset: how many for each group of writes without a flush between them; 0: 16", 0,
+	  1 << 20 },
+	{ "sector", OPT_U64, ROW(sector), "BYTES", "torn: bytes that the disk writes as a whole",
+	  512, 1 << 20 },
+	{ "during-recovery", OPT_FLAG, ROW(during_recovery), NULL,
+	  "crashes recovery, too, at every point, and repeats it: the result must be the same", 0,
+	  0 },
+	{ "daemon", OPT_FLAG, ROW(daemon), NULL,
+	  "no power failure: kill the FUSE daemon, or the server of a directory, and start it "
+	  "again",
+	  0, 0 },
+	{ "kill", OPT_LIST, ROW(kill), "promises|calls|during",
+	  "daemon: kill it behind every call that has promised something, behind every call, or "
+	  "at a random moment of a random call; may be repeated. Default: calls",
+	  0, 0 },
+	{ "level", OPT_CHOICE, ROW(level), "target|posix|ordered|strict",
+	  "what must survive: as the traits of the target say; only what POSIX promises; names "
+	  "and attributes of one moment; the whole tree of one moment",
+	  0, 0 },
+	{ "sanity", OPT_CHOICE, ROW(sanity), "none|new|all",
+	  "which recovered file systems are used, mounted again and checked by fsck: those with a "
+	  "new tree, or all",
+	  0, 0 },
+	{ "app", OPT_TEXT, ROW(app), "COMMAND",
+	  "instead of a target: a program whose files are crashed", 0, 0 },
+	{ "verify", OPT_TEXT, ROW(verify), "COMMAND",
+	  "with --app: checks the files in its working directory ({dir}) after a crash: 0 if all "
+	  "is "
+	  "well",
+	  0, 0 },
+	{ "prepare", OPT_TEXT, ROW(prepare), "COMMAND",
+	  "with --app: makes the files that the program begins with", 0, 0 },
+	{ "app-trace", OPT_TEXT, ROW(app_trace), "FILE",
+	  "instead of --app: the calls of one that ran before (app.trace of its run directory)", 0,
+	  0 },
+	{ "states", OPT_U64, ROW(states), "N", "with --app: how many crash states for each level",
+	  1, 1 << 24 },
+	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "stop after this time; 0 for no limit", 0,
+	  OPT_SECONDS_MAX },
+	{ "seed", OPT_U64, ROW(seed), "N", "of wide inputs and sampled subsets", 0, INT64_MAX },
+	{ "jobs", OPT_U64, ROW(jobs), "N", "workloads in parallel", 1, 1024 },
+	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS", "time limit of one call", 0,
+	  OPT_SECONDS_MAX },
+	{ "findings", OPT_U64, ROW(findings), "N", "stop after this number of different findings",
+	  1, 1000000 },
+	KNOWN_OPTS(struct crash_settings),
+	{ "out", OPT_TEXT, ROW(out), "DIR", "run directory; default: a new one in runs/", 0, 0 },
+	{ "config", OPT_TEXT, ROW(config), "FILE", "an INI file that describes targets", 0, 0 },
+	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
+	OPT_END,
+};
+
+/* ---- workloads ---- */
+
+/* One --workloads: a generator, or a script. */
+struct source {
+	const char *name;
+	enum { SOURCE_FILE, SOURCE_ACE, SOURCE_WALK } kind;
+	bool unmounts;
+	struct ace ace;
+	struct walk walk;
+	uint64_t count; /* of workloads */
+};
+
+/* How generated workloads are made. */
+struct source_options {
+	bool wide, in_place, unmounts;
+};
+
+static bool is_generator(const char *name, struct ace_options *ret)
+{
+	struct err none = { 0 };
+
+	return !ace_parse(ret, name, &none);
+}
+
+/* "walk", or "walk:PROFILE"; NULL: it is something else. */
+static const char *walk_profile(const char *name)
+{
+	static const char word[] = "walk";
+	size_t len = sizeof(word) - 1;
+
+	if (strncmp(name, word, len) || (name[len] && name[len] != ':'))
+		return NULL;
+	return name[len] ? name + len + 1 : "crash";
+}
+
+static int source_open(struct source *s, const char *name, const struct source_options *how,
+		       const struct model *model, const struct state *start, uint64_t disk_bytes,
+		       struct err *err)
+{
+	struct ace_options o = {
+		.wide = how->wide,
+		.in_place = how->in_place,
+		.seed = settings.seed,
+		.disk_bytes = disk_bytes,
+	};
+	const char *profile = walk_profile(name);
+
+	*s = (struct source){ .name = name, .unmounts = how->unmounts, .count = 1 };
+	if (profile) {
+		s->kind = SOURCE_WALK;
+		s->count = settings.walks;
+		return walk_open(&s->walk, profile, model, start, (unsigned)settings.length,
+				 settings.seed, err);
+	}
+	if (is_generator(name, &o)) {
+		s->kind = SOURCE_ACE;
+		ace_init(&s->ace, &o);
+		s->count = s->ace.count;
+	}
+	return 0;
+}
+
+static void source_close(struct source *s)
+{
+	if (s->kind == SOURCE_ACE)
+		ace_free(&s->ace);
+	else if (s->kind == SOURCE_WALK)
+		walk_close(&s->walk);
+}
+
+/* A crash while the file system is unmounted and mounted again belongs to the workload. */
+static void add_unmount(struct workload *w, struct arena *arena)
+{
+	struct call *calls = arena_alloc(arena, (w->count + 1) * sizeof(*calls));
+
+	memcpy(calls, w->calls, w->count * sizeof(*calls));
+	calls[w->count] = (struct call){ .op = OP_remount, .pid = 1 };
+	w->calls = calls;
+	w->count++;
+}
+
+static int source_make(const struct source *s, uint64_t index, struct arena *arena,
+		       struct workload *ret, struct err *err)
+{
+	if (s->kind == SOURCE_FILE)
+		return workload_read(ret, s->name, arena, err);
+	if (s->kind == SOURCE_WALK)
+		walk_workload(&s->walk, index, arena, ret);
+	else
+		ace_workload(&s->ace, index, arena, ret);
+	if (s->unmounts)
+		add_unmount(ret, arena);
+	return 0;
+}
+
+/* ---- the run ---- */
+
+struct crash_run {
+	struct crash_session session;
+	struct daemon_crash_session killing; /* with --daemon, instead */
+	struct run *run;
+	uint64_t states_at_progress;
+	struct err *err;
+	int status;
+};
+
+static bool crash_is_over(const struct crash_run *x)
+{
+	return stop_requested || x->status < 0 ||
+	       json_array_size(x->run->findings) >= settings.findings ||
+	       (settings.seconds > 0 &&
+		clock_seconds() - x->run->started_seconds >= settings.seconds);
+}
+
+static void crash_show_progress(const struct crash_run *x)
+{
+	uint64_t workloads = x->session.figures.workloads + x->killing.figures.workloads;
+	uint64_t states = x->session.figures.crash_states + x->killing.figures.crash_states;
+	double seconds = clock_seconds() - x->run->started_seconds;
+
+	if (progress_wanted())
+		progress_show("%s: %.0f s, %" PRIu64 " workloads, %" PRIu64
+			      " crash states (%.0f/s), "
+			      "%zu findings",
+			      x->run->target, seconds, workloads, states, (double)states / seconds,
+			      json_array_size(x->run->findings));
+}
+
+static bool crash_found(void *to, struct crash_case *c, const struct crash_violation *v)
+{
+	struct crash_run *x = to;
+
+	x->status = crash_report(&x->session, x->run, c, v, x->err);
+	return !crash_is_over(x);
+}
+
+static bool crash_found_killed(void *to, const struct daemon_crash_case *c,
+			       const struct daemon_violation *v)
+{
+	struct crash_run *x = to;
+
+	x->status = daemon_crash_report(&x->killing, x->run, c, v, x->err);
+	return !crash_is_over(x);
+}
+
+static void crash_one_daemon(struct crash_run *x, const struct workload *w)
+{
+	int status = daemon_crash_each(&x->killing, w->calls, w->count, w->setup_count,
+				       crash_found_killed, x, x->err);
+
+	if (status)
+		x->status = status;
+}
+
+static void crash_one(struct crash_run *x, const struct workload *w)
+{
+	struct crash_case c;
+	int judged;
+
+	if (settings.daemon) {
+		crash_one_daemon(x, w);
+		return;
+	}
+	judged = crash_execute(&x->session, w->calls, w->count, w->setup_count, &c, x->err);
+
+	if (judged > 0)
+		judged = crash_each(&x->session, &c, crash_found, x, x->err);
+	if (judged < 0)
+		x->status = judged;
+	crash_case_free(&c);
+}
+
+static void crash_source(struct crash_run *x, const struct source *s, uint64_t *number)
+{
+	struct arena arena = ARENA_INIT;
+
+	for (uint64_t i = 0; i < s->count && !crash_is_over(x); i++, ++*number) {
+		struct workload w;
+
+		if (*number % settings.sample ||
+		    *number / settings.sample % settings.jobs != settings.job)
+			continue;
+		x->status = source_make(s, i, &arena, &w, x->err);
+		if (!x->status) {
+			must_note("workload %s", w.name);
+			crash_one(x, &w);
+			crash_show_progress(x);
+		}
+		arena_reset(&arena);
+	}
+	arena_free(&arena);
+}
+
+static void set_count(json_t *o, const char *name, uint64_t count)
+{
+	json_object_set_new(o, name, json_integer((json_int_t)count));
+}
+
+static const char *const figure_names[] = {
+	"workloads", "not_judged",         "crash_states",    "unique_images",    "recoveries",
+	"memo_hits", "recoveries_checked", "recovery_states", "recovery_skipped", NULL
+};
+
+static void crash_set_figures(struct run *run, const struct crash_session *s)
+{
+	const uint64_t figures[] = {
+		s->figures.workloads,     s->figures.not_judged,      s->figures.crash_states,
+		s->figures.unique_images, s->recovery.recoveries,     s->recovery.memo_hits,
+		s->recovery.checked,      s->figures.recovery_states, s->figures.recovery_skipped,
+	};
+
+	for (size_t i = 0; figure_names[i]; i++)
+		set_count(run->figures, figure_names[i], figures[i]);
+	if (s->not_judged_for.len)
+		json_object_set_new(run->figures, "not_judged_for",
+				    json_string(s->not_judged_for.data));
+}
+
+static uint64_t figure(const struct run *run, const char *name)
+{
+	return (uint64_t)json_integer_value(json_object_get(run->figures, name));
+}
+
+static void crash_print(const struct run *run)
+{
+	double seconds = clock_seconds() - run->started_seconds;
+	struct buf out = BUF_INIT;
+	uint64_t states = figure(run, "crash_states");
+
+	findings_text(run->findings, run->unconfirmed, false, &out);
+	buf_addf(&out, "%s: %" PRIu64 " workloads, %" PRIu64 " crash states in %.1f s (%.0f/s): ",
+		 run->target, figure(run, "workloads"), states, seconds, (double)states / seconds);
+	if (settings.daemon)
+		crash_daemon_print(run, &out);
+	else
+		buf_addf(&out, "%" PRIu64 " different disks, %" PRIu64 " recoveries\n",
+			 figure(run, "unique_images"), figure(run, "recoveries"));
+	if (figure(run, "recovery_states"))
+		buf_addf(&out,
+			 "%" PRIu64 " crashes during recovery, %" PRIu64
+			 " of them known from an equal disk\n",
+			 figure(run, "recovery_states"), figure(run, "recovery_skipped"));
+	if (figure(run, "not_judged"))
+		buf_addf(&out, "%" PRIu64 " workloads were not judged; the first for: %s\n",
+			 figure(run, "not_judged"),
+			 json_string_value(json_object_get(run->figures, "not_judged_for")));
+	buf_addf(&out, "report: %s/report.html\n", run->dir);
+	fputs(out.data, stdout);
+	buf_free(&out);
+}
+
+static int crash_finish(struct run *run, int status, struct err *err)
+{
+	if (status < 0 && run->verdict == VERDICT_OK)
+		run->verdict = VERDICT_UNKNOWN;
+	/* A file system whose workloads all ended in another way was not checked. */
+	if (run->verdict == VERDICT_OK && !figure(run, "workloads"))
+		run->verdict = VERDICT_UNKNOWN;
+	status = summary_write(run, status, err);
+	if (settings.json) {
+		summary_print(run);
+	} else {
+		crash_print(run);
+		summary_print_known(run);
+	}
+	return status;
+}
+
+static void read_options(struct crash_options *o, const struct target *t)
+{
+	crash_options_init(o, t);
+	o->during_recovery = settings.during_recovery;
+	o->views.seed = settings.seed;
+	o->views.subsets = settings.subsets ? (unsigned)settings.subsets : o->views.subsets;
+	o->views.sector = settings.sector ? (uint32_t)settings.sector : o->views.sector;
+	if (settings.level)
+		o->rules.level = (enum persist_level)(settings.level - 1);
+	if (settings.view.count)
+		o->views.views = 0;
+	for (size_t i = 0; i < settings.view.count; i++)
+		for (enum view v = 0; v < VIEWS; v++)
+			if (!strcmp(settings.view.items[i], view_names[v]))
+				o->views.views |= 1u << v;
+}
+
+static int crash_begin(struct crash_run *x, struct target *t, struct err *err)
+{
+	struct crash_options o;
+	struct daemon_crash_options killing = { .moments = crash_daemon_moments(&settings.kill),
+						.seed = settings.seed };
+
+	read_options(&o, t);
+	killing.rules = o.rules;
+	return settings.daemon ? daemon_crash_open(&x->killing, t, &killing, err)
+			       : crash_open(&x->session, t, &o, (enum sanity)settings.sanity, err);
+}
+
+static void crash_end(struct crash_run *x)
+{
+	if (settings.daemon) {
+		crash_daemon_set_figures(x->run, &x->killing);
+		daemon_crash_close(&x->killing);
+	} else {
+		crash_set_figures(x->run, &x->session);
+		crash_close(&x->session);
+	}
+}
+
+static void crash_named(struct crash_run *x, const char *name, const struct source_options *how,
+			uint64_t *number)
+{
+	const struct model *model = settings.daemon ? &x->killing.model : &x->session.model;
+	const struct state *start = settings.daemon ? &x->killing.start : &x->session.start;
+	struct source s;
+
+	x->status = source_open(&s, name, how, model, start,
+				settings.daemon ? 0 : x->session.recovery.base.size, x->err);
+	if (x->status)
+		return;
+	crash_source(x, &s, number);
+	source_close(&s);
+}
+
+/* What was not said: files that are durable before, with few values; files that are new, with many
+ * values, up to the unmounting; and walks, to states that neither reaches. */
+static const struct usual_source {
+	const char *name;
+	struct source_options how;
+} usual_sources[] = {
+	{ "seq-1", { .wide = false } },
+	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true } },
+	{ "walk", { .wide = false } },
+};
+
+static int crash_workloads(struct target *t, struct run *run, struct err *err)
+{
+	const struct source_options chosen = {
+		.wide = settings.inputs == 1,
+		.in_place = settings.in_place,
+		.unmounts = settings.unmount && t->caps & TARGET_REMOUNT,
+	};
+	struct crash_run x = { .run = run, .err = err };
+	uint64_t number = 0;
+	int status = crash_begin(&x, t, err);
+
+	if (status)
+		return status;
+	for (size_t i = 0; i < settings.workloads.count && !crash_is_over(&x); i++)
+		crash_named(&x, settings.workloads.items[i], &chosen, &number);
+	for (size_t i = 0;
+	     i < ARRAY_LEN(usual_sources) && !settings.workloads.count && !crash_is_over(&x); i++)
+		crash_named(&x, usual_sources[i].name, &usual_sources[i].how, &number);
+	progress_end();
+	crash_end(&x);
+	return x.status;
+}
+
+static int crash_target(const char *name, struct err *err)
+{
+	struct target_options options = { .config = settings.config,
+					  .deadline_seconds = settings.deadline,
+					  .record = !settings.daemon };
+	struct target *t;
+	struct run run;
+	int status, code = EXIT_UNKNOWN;
+
+	if (settings.daemon ? learn_open(&t, name, &options, err)
+			    : target_open(&t, name, &options, err))
+		return EXIT_UNKNOWN;
+	if (settings.daemon && crash_daemon_check(t, &settings.kill, err)) {
+		status = 0; /* err says why */
+	} else if (!settings.daemon && !(t->caps & TARGET_RECORD)) {
+		err_set(err, ENOTSUP, "%s: what it writes to its disk cannot be recorded", name);
+	} else if (!run_open(&run, "crash", name, settings.out, settings.seed, err)) {
+		stop_catch_signals();
+		status = run_read_known(&run, settings.known, err);
+		known_ask(&run.known, name, KNOWN_SIGNATURES | KNOWN_GROUPS, false);
+		if (!status)
+			status = crash_workloads(t, &run, err);
+		status = crash_finish(&run, status, err);
+		if (!status)
+			status = summary_write_known(&run, settings.write_known, err);
+		code = summary_code(&run, status);
+		run_free(&run);
+	}
+	target_close(t);
+	return code;
+}
+
+/* ---- several processes ---- */
+
+static int crash_job(void *to, unsigned number, const char *dir, struct err *err)
+{
+	settings.job = number;
+	settings.out = dir;
+	settings.write_known = NULL;
+	settings.json = true;
+	return crash_target(to, err);
+}
+
+static int crash_merge_job(struct run *run, unsigned job, struct err *err)
+{
+	char path[PATH_MAX], subdir[32];
+	json_t *summary, *why;
+
+	snprintf(subdir, sizeof(subdir), "job-%u", job);
+	snprintf(path, sizeof(path), "%.4000s/%s/run.json", run->dir, subdir);
+	summary = json_load_file(path, 0, NULL);
+	if (!summary)
+		return err_set(err, EINVAL, "%s: cannot be read", path);
+	run_merge(run, summary, subdir);
+	for (const char *const *name = settings.daemon ? crash_daemon_figures : figure_names; *name;
+	     name++)
+		set_count(run->figures, *name,
+			  figure(run, *name) +
+				  (uint64_t)json_integer_value(json_object_get(summary, *name)));
+	why = json_object_get(summary, "not_judged_for");
+	if (why)
+		json_object_set(run->figures, "not_judged_for", why);
+	json_decref(summary);
+	return 0;
+}
+
+static int crash_jobs(const char *target, struct err *err)
+{
+	struct job job = { .work = crash_job, .to = (void *)target };
+	struct run all;
+	int status, code;
+
+	if (run_open(&all, "crash", target, settings.out, settings.seed, err))
+		return EXIT_UNKNOWN;
+	stop_catch_signals();
+	status = run_read_known(&all, settings.known, err);
+	if (!status)
+		status = jobs_run(&all, (unsigned)settings.jobs, &job, err);
+	for (unsigned i = 0; i < settings.jobs && !status; i++)
+		status = crash_merge_job(&all, i, err);
+	status = crash_finish(&all, status, err);
+	if (!status)
+		status = summary_write_known(&all, settings.write_known, err);
+	code = summary_code(&all, status);
+	run_free(&all);
+	return code;
+}
+
+/* ---- the command line ---- */
+
+static int crash_check_names(const char *target, struct err *err)
+{
+	int code = operand_target(target, settings.config, err);
+
+	for (size_t i = 0; !code && i < settings.workloads.count; i++) {
+		struct ace_options any;
+
+		if (!is_generator(settings.workloads.items[i], &any) &&
+		    !walk_profile(settings.workloads.items[i]))
+			code = operand_file(settings.workloads.items[i], err);
+	}
+	for (size_t i = 0; !code && i < settings.view.count; i++) {
+		enum view v = 0;
+
+		while (v < VIEWS && strcmp(settings.view.items[i], view_names[v]))
+			v++;
+		if (v == VIEWS) {
+			err_set(err, EINVAL, "--view: there is no view %s", settings.view.items[i]);
+			code = EXIT_USAGE;
+		}
+	}
+	if (!code)
+		code = crash_daemon_check_names(settings.daemon, &settings.kill, err);
+	if (!code)
+		code = operand_new_directory(settings.out, err);
+	return code ? code : operand_known(settings.known, settings.write_known, err);
+}
+
+static int run_crash_app(int argc, struct err *err)
+{
+	struct crash_app app = { settings.app,         settings.prepare,  settings.verify,
+				 settings.app_trace,   settings.out,      settings.known,
+				 settings.write_known, settings.level,    settings.seed,
+				 settings.states,      settings.findings, settings.seconds,
+				 settings.deadline,    settings.json };
+
+	if (argc > 1) {
+		err_set(err, EINVAL, "--app and a target exclude each other");
+		return EXIT_USAGE;
+	}
+	return crash_app_run(&app, err);
+}
+
+static int run_crash(int argc, char **argv, struct err *err)
+{
+	int code;
+
+	if (settings.app || settings.app_trace)
+		return run_crash_app(argc, err);
+	if (argc != 2) {
+		err_set(err, EINVAL, argc < 2 ? "no target given" : "more than one target given");
+		return EXIT_USAGE;
+	}
+	code = crash_check_names(argv[1], err);
+	if (code)
+		return code;
+	settings.jobs = jobs_on(argv[1], settings.config, (unsigned)settings.jobs);
+	return settings.jobs == 1 ? crash_target(argv[1], err) : crash_jobs(argv[1], err);
+}
+
+const struct command command_crash = {
+	.name = "crash",
+	.usage = "TARGET | --app COMMAND --verify COMMAND",
+	.summary = "check what survives a power failure",
+	.text = "Runs short workloads on the target, and records every request to its disk. From\n"
+		"these, builds the disks that a power failure could have left at any moment. "
+		"Mounts\n"
+		"each of them and compares what is there with what must have survived: what was\n"
+		"written before fsync, fdatasync, sync or a synchronous write returned, and\n"
+		"whatever else the file system promises.\n"
+		"\n"
+		"A crash loses some of the writes since the last flush. The views, from the\n"
+		"easiest to explain to the hardest: _order_ (nothing is lost: every write up to a\n"
+		"moment), _lost-one_ (all but one write since the last flush), _only-one_ (only "
+		"one\n"
+		"of them), _subset_ (any of them), _torn_ (the last write reaches the disk in "
+		"part).\n"
+		"A finding is reported in the first view that shows it.\n"
+		"\n"
+		"A recovered file system must also be sound: everything can be read, files and\n"
+		"directories can be made and removed in every directory, mounting it again "
+		"changes\n"
+		"nothing, and fsck finds no error.\n"
+		"\n"
+		"The generated workloads are those of ACE: sequences of one to three operations\n"
+		"out of thirteen on few files, each followed by fsync, fdatasync, sync or "
+		"nothing.\n"
+		"A script of calls works as well; what precedes a line \"# run\" is set up before "
+		"the\n"
+		"first crash.\n"
+		"\n"
+		"With *--app*, a program is tested, not a file system. It runs once in an empty\n"
+		"directory, and its calls are recorded. For each tree of files that a crash can\n"
+		"leave, at a level of persistence, *--verify* is run. All levels are tried, from\n"
+		"the strictest to what POSIX promises, unless *--level* names one: is the program\n"
+		"safe on any file system, or only on some? The variable ASSAY\\_PRINTED names a\n"
+		"file with what the program had printed before the crash: what it has confirmed\n"
+		"must be there.\n"
+		"\n" CRASH_DAEMON_TEXT "\n" KNOWN_TEXT "\n"
+		"Exit status: 0 nothing lost, 1 findings, 2 could not tell.",
+	.opts = opts,
+	.settings = &settings,
+	.run = run_crash,
+};

@@ -1,0 +1,340 @@
+/* crash.c -- workloads, the crashes they could meet, and what is wrong after them. */
+#include "crash/crash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/must.h"
+
+/* Subsets of each group of writes without a flush between them. */
+enum { SUBSETS_USUAL = 16, SECTOR_USUAL = 4096 };
+
+void crash_options_init(struct crash_options *o, const struct target *t)
+{
+	*o = (struct crash_options){
+		.rules = persist_rules_of(&t->traits),
+		.views = { .views = (1u << VIEWS) - 1,
+			   .subsets = SUBSETS_USUAL,
+			   .sector = t->medium.erase_bytes ? t->medium.write_bytes : SECTOR_USUAL },
+	};
+}
+
+int crash_open(struct crash_session *s, struct target *t, const struct crash_options *o,
+	       enum sanity sanity, struct err *err)
+{
+	int status;
+
+	*s = (struct crash_session){ .target = t, .options = *o };
+	target_model(t, &s->model);
+	status = target_reset(t, err);
+	if (status)
+		return status;
+	status = target_initial_state(t, &s->start, err);
+	if (!status)
+		status = recovery_open(&s->recovery, t, sanity, o->during_recovery, err);
+	if (status)
+		state_free(&s->start);
+	return status;
+}
+
+void crash_close(struct crash_session *s)
+{
+	recovery_close(&s->recovery);
+	state_free(&s->start);
+	hash_map_free(&s->images);
+	buf_free(&s->not_judged_for);
+	free(s->causes);
+}
+
+/* ---- carrying out ---- */
+
+static void crash_leave(struct crash_session *s, const struct call *c, const char *why)
+{
+	s->figures.not_judged++;
+	if (!s->not_judged_for.len)
+		buf_addf(&s->not_judged_for, "%s: %s", c ? op_table[c->op].name : "at the end",
+			 why);
+}
+
+/* 1: it went as the model allows. */
+static int crash_call(struct crash_session *s, const struct call *c, struct state *state,
+		      struct crash_case *ret, struct outcome *ret_outcome, struct err *err)
+{
+	struct state before = state_copy(state);
+	enum target_fate fate = FATE_FINE;
+	struct outcome outcome;
+	struct envelope allowed;
+	int status = target_call(s->target, c, &outcome, &fate, err), judged = 0;
+
+	if (!status && fate != FATE_FINE)
+		crash_leave(s, c, "the file system does not return");
+	else if (!status && model_step(&s->model, state, c, &outcome, &allowed) != VERDICT_OK)
+		crash_leave(s, c, "it returned what the model does not allow (assay explore)");
+	else if (!status)
+		judged = 1;
+	if (judged) {
+		*ret_outcome = outcome_copy(&outcome, &ret->arena);
+		persistence_add(&ret->history, &before, c, &outcome, state);
+	}
+	state_free(&before);
+	return status ? status : judged;
+}
+
+static int crash_compare(struct crash_session *s, const struct state *state, struct err *err)
+{
+	enum target_fate fate = FATE_FINE;
+	struct tree tree;
+	int status = target_observe(s->target, &tree, &fate, err), same;
+
+	if (status)
+		return status;
+	if (fate != FATE_FINE) {
+		crash_leave(s, NULL, "the tree cannot be read");
+		return 0;
+	}
+	same = hash_equal(tree_hash(&tree), tree_hash(&state->tree));
+	if (!same)
+		crash_leave(s, NULL, "the tree is not the model's (assay explore)");
+	tree_free(&tree);
+	return same;
+}
+
+int crash_execute(struct crash_session *s, const struct call *calls, size_t count,
+		  size_t setup_count, struct crash_case *ret, struct err *err)
+{
+	struct state state = state_copy(&s->start);
+	int judged = 1, status, image_fd;
+
+	*ret = (struct crash_case){ .calls = calls, .count = count, .setup_count = setup_count };
+	ret->outcomes = must_alloc((count + 1) * sizeof(*ret->outcomes));
+	persistence_begin(&ret->history, &s->options.rules, &s->start.tree);
+	page_store_init(&ret->store, s->recovery.base.bytes, s->recovery.base.size);
+	status = target_reset(s->target, err);
+	for (size_t i = 0; i < count && !status && judged > 0; i++)
+		judged = crash_call(s, &calls[i], &state, ret, &ret->outcomes[i], err);
+	if (!status && judged > 0)
+		judged = crash_compare(s, &state, err);
+	state_free(&state);
+	if (status || judged <= 0)
+		return status ? status : judged;
+	status = s->target->kind->recorded(s->target, &image_fd, &ret->log, err);
+	if (!status)
+		status = disk_events_read(&ret->events, &ret->log, ret->store.size, err);
+	return status ? status : 1;
+}
+
+void crash_case_free(struct crash_case *c)
+{
+	free(c->outcomes);
+	persistence_free(&c->history);
+	disk_events_free(&c->events);
+	page_store_free(&c->store);
+	buf_free(&c->log);
+	arena_free(&c->arena);
+}
+
+/* ---- judging ---- */
+
+void crash_violation_free(struct crash_violation *v)
+{
+	free((void *)v->point.lost);
+	page_disk_free(&v->disk);
+	broken_promise_free(&v->broken);
+	buf_free(&v->text);
+	if (v->has_tree)
+		tree_free(&v->tree);
+	if (v->end == RECOVERY_INTERRUPTED)
+		tree_free(&v->uninterrupted);
+}
+
+/* Was a write lost that had been asked for before the promising call returned? */
+static bool violation_is_unflushed(const struct crash_violation *v, const struct crash_case *c)
+{
+	for (size_t i = 0; v->point.lost && v->broken.what && i < v->point.at; i++)
+		if (v->point.lost[i] && c->events.events[i].calls < v->broken.step)
+			return true;
+	return false;
+}
+
+static void violation_sign(struct crash_violation *v, const struct crash_case *c)
+{
+	v->unflushed = violation_is_unflushed(v, c);
+	if (v->unflushed)
+		snprintf(v->signature, sizeof(v->signature), "LOST not flushed");
+	else if (v->broken.what)
+		snprintf(v->signature, sizeof(v->signature), "LOST %s%s", v->broken.what,
+			 v->end == RECOVERY_INTERRUPTED ? " (crash during recovery)" : "");
+	else
+		snprintf(v->signature, sizeof(v->signature), "RECOVERY %s",
+			 recovery_end_names[v->end]);
+}
+
+static void violation_keep(struct crash_violation *v, const struct crash_case *c,
+			   const struct crash_point *p, const struct page_disk *d,
+			   const struct recovered *r)
+{
+	v->point = *p;
+	v->disk = page_disk_copy(d);
+	if (p->lost) {
+		bool *lost = must_alloc((c->events.count + 1) * sizeof(*lost));
+
+		memcpy(lost, p->lost, p->at * sizeof(*lost));
+		v->point.lost = lost;
+	}
+	v->end = r->end;
+	buf_adds(&v->text, buf_str(&r->text));
+	v->has_tree = r->has_tree;
+	if (r->has_tree)
+		v->tree = tree_copy(&r->tree);
+	violation_sign(v, c);
+}
+
+int crash_judge(struct crash_session *s, struct crash_case *c, const struct crash_point *p,
+		const struct page_disk *d, struct crash_violation *ret, struct err *err)
+{
+	const struct recovered *r;
+	int status = recovery_of(&s->recovery, &c->store, d, &r, err);
+
+	if (status)
+		return status;
+	*ret = (struct crash_violation){ 0 };
+	if (r->end == RECOVERY_FINE &&
+	    persistence_allows(&c->history, p->done, p->begun, &r->tree, &ret->broken)) {
+		broken_promise_free(&ret->broken);
+		return 0;
+	}
+	violation_keep(ret, c, p, d, r);
+	return 1;
+}
+
+/* One workload that is judged crash by crash. */
+struct crash_round {
+	struct crash_session *s;
+	struct crash_case *c;
+	crash_visit *visit;
+	void *to;
+	struct hash_map judged; /* disks at the moments they were judged at */
+	struct str_map met;     /* signatures */
+	bool ended;
+	int status;
+	struct err *err;
+};
+
+static void round_meet(struct crash_round *x, const struct crash_violation *v)
+{
+	bool is_new;
+
+	str_map_put(&x->met, v->signature, &is_new);
+	if (is_new)
+		x->ended |= !x->visit(x->to, x->c, v);
+}
+
+/* ---- crashes during recovery ---- */
+
+/* A disk whose recovery is crashed. */
+struct second_crash {
+	struct crash_round *x;
+	const struct crash_point *first;
+	struct tree tree; /* what recovery gives without a crash */
+	bool found;
+};
+
+static bool second_judge(void *to, const struct crash_point *p, const struct page_disk *d)
+{
+	struct second_crash *second = to;
+	struct crash_session *s = second->x->s;
+	uint64_t before = s->recovery.recoveries;
+	struct crash_violation v = { 0 };
+	const struct recovered *r;
+	int status = recovery_of(&s->recovery, &second->x->c->store, d, &r, second->x->err);
+
+	s->figures.recovery_states++;
+	s->figures.recovery_skipped += s->recovery.recoveries == before;
+	if (status) {
+		second->x->status = status;
+		return false;
+	}
+	if (r->end == RECOVERY_FINE && hash_equal(tree_hash(&r->tree), tree_hash(&second->tree)))
+		return true;
+	if (r->end == RECOVERY_FINE)
+		persistence_allows(&second->x->c->history, second->first->done,
+				   second->first->begun, &r->tree, &v.broken);
+	violation_keep(&v, second->x->c, second->first, d, r);
+	v.end = RECOVERY_INTERRUPTED;
+	v.uninterrupted = tree_copy(&second->tree);
+	violation_sign(&v, second->x->c);
+	buf_addf(&v.text, "Recovery was interrupted after %zu of its disk requests (%s: %s).\n",
+		 p->at, view_names[p->view], view_sentences[p->view]);
+	if (r->has_tree)
+		tree_diff(&second->tree, &r->tree, 10, &v.text);
+	round_meet(second->x, &v);
+	crash_violation_free(&v);
+	return false;
+}
+
+/* Recovery wrote something: it is crashed at every point of that, and repeated. */
+static void round_crash_recovery(struct crash_round *x, const struct crash_point *p,
+				 const struct page_disk *d)
+{
+	struct second_crash second = { .x = x, .first = p };
+	struct views_options views = x->s->options.views;
+	struct disk_events events;
+	const struct recovered *r;
+	struct buf log = BUF_INIT;
+
+	x->status = recovery_of(&x->s->recovery, &x->c->store, d, &r, x->err);
+	if (x->status || r->end != RECOVERY_FINE)
+		return;
+	second.tree = tree_copy(&r->tree);
+	buf_add(&log, buf_str(&r->log), r->log.len);
+	x->status = disk_events_read(&events, &log, x->c->store.size, x->err);
+	if (!x->status)
+		views_each(&events, &x->c->store, d, &views, second_judge, &second);
+	disk_events_free(&events);
+	tree_free(&second.tree);
+	buf_free(&log);
+}
+
+static bool round_judge(void *to, const struct crash_point *p, const struct page_disk *d)
+{
+	struct crash_round *x = to;
+	struct hash moment = { p->done, p->begun };
+	struct crash_violation v;
+	bool new_image, new_moment;
+	int wrong;
+
+	x->s->figures.crash_states++;
+	hash_map_put(&x->s->images, d->hash, &new_image);
+	x->s->figures.unique_images += new_image;
+	hash_map_put(&x->judged, hash_add(d->hash, hash128(&moment, sizeof(moment), 0)),
+		     &new_moment);
+	if (!new_moment)
+		return true;
+	wrong = crash_judge(x->s, x->c, p, d, &v, x->err);
+	if (wrong < 0)
+		x->status = wrong;
+	if (wrong > 0) {
+		round_meet(x, &v);
+		crash_violation_free(&v);
+	} else if (!wrong && x->s->options.during_recovery) {
+		round_crash_recovery(x, p, d);
+	}
+	return !x->status && !x->ended;
+}
+
+int crash_each(struct crash_session *s, struct crash_case *c, crash_visit *visit, void *to,
+	       struct err *err)
+{
+	struct crash_round x = { .s = s, .c = c, .visit = visit, .to = to, .err = err };
+	struct views_options views = s->options.views;
+	const struct page_disk start = { 0 };
+
+	s->figures.workloads++;
+	views.from_calls = c->setup_count;
+	views_each(&c->events, &c->store, &start, &views, round_judge, &x);
+	hash_map_free(&x.judged);
+	str_map_free(&x.met);
+	return x.status;
+}

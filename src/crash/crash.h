@@ -1,0 +1,98 @@
+/* crash.h -- workloads on a target that records its disk, and every crash they could meet.
+ *
+ * A workload runs once. From what it wrote, crash disks are made (views.h), recovered (recovery.h)
+ * and compared with what may be there (model/persistence.h). */
+#ifndef CRASH_CRASH_H
+#define CRASH_CRASH_H
+
+#include "crash/disk_events.h"
+#include "crash/recovery.h"
+#include "crash/views.h"
+#include "judge/discrepancy.h"
+#include "model/persistence.h"
+#include "target/target.h"
+
+struct crash_options {
+	struct views_options views;
+	struct persist_rules rules;
+	bool during_recovery; /* recovery is crashed, too */
+};
+
+struct crash_figures {
+	uint64_t workloads;
+	uint64_t not_judged; /* workloads that ended in another way than the model allows */
+	uint64_t crash_states, unique_images;
+	uint64_t recovery_states, recovery_skipped; /* crashes during recovery */
+};
+
+/* A finding, after shrinking: what is wrong, and the operations that are enough for it. */
+enum { CAUSE_OPS_MAX = 16 };
+struct crash_cause {
+	char signature[SIGNATURE_MAX]; /* of the violation */
+	uint16_t ops[CAUSE_OPS_MAX];
+	size_t count;
+};
+
+struct crash_session {
+	struct target *target;
+	struct model model;
+	struct state start;
+	struct recovery recovery;
+	struct crash_options options;
+	struct crash_figures figures;
+	struct hash_map images;    /* that were met */
+	struct buf not_judged_for; /* why the first workload was not judged; empty: all were */
+	struct crash_cause *causes;
+	size_t cause_count;
+};
+
+/* A workload that was carried out, and what the disk was asked for. */
+struct crash_case {
+	const struct call *calls;
+	size_t count, setup_count;
+	struct outcome *outcomes;
+	struct persistence history;
+	struct buf log;
+	struct disk_events events;
+	struct page_store store;
+	struct arena arena;
+};
+
+/* What is wrong after one crash. */
+struct crash_violation {
+	char signature[SIGNATURE_MAX]; /* what is wrong, without the calls that lead to it */
+	struct crash_point point;      /* its list of lost events belongs to the violation */
+	struct page_disk disk;         /* that was recovered */
+	enum recovery_end end;
+	struct broken_promise broken; /* `what` is NULL: none is, recovery is wrong in itself */
+	bool unflushed;   /* the call that promised it returned before a write was flushed */
+	struct buf text;  /* what recovery said */
+	struct tree tree; /* recovered, */
+	bool has_tree;    /* if there is one */
+	struct tree uninterrupted; /* RECOVERY_INTERRUPTED: what recovery gives without a crash */
+};
+
+/* All views, by the rules that the traits of the target say. */
+void crash_options_init(struct crash_options *o, const struct target *t);
+
+int crash_open(struct crash_session *s, struct target *t, const struct crash_options *o,
+	       enum sanity sanity, struct err *err);
+void crash_close(struct crash_session *s);
+
+/* Carries out the calls on a fresh file system: 1 if they can be judged, 0 if not, or a negative
+ * errno. Free it in any case. */
+int crash_execute(struct crash_session *s, const struct call *calls, size_t count,
+		  size_t setup_count, struct crash_case *ret, struct err *err);
+void crash_case_free(struct crash_case *c);
+
+/* Visits each violation with a signature that this workload has not shown yet, in the simplest view
+ * that shows it. It returns false to end. */
+typedef bool crash_visit(void *to, struct crash_case *c, const struct crash_violation *v);
+int crash_each(struct crash_session *s, struct crash_case *c, crash_visit *visit, void *to,
+	       struct err *err);
+/* Recovers and judges one crash: true if something is wrong. *ret is to be freed then. */
+int crash_judge(struct crash_session *s, struct crash_case *c, const struct crash_point *p,
+		const struct page_disk *d, struct crash_violation *ret, struct err *err);
+void crash_violation_free(struct crash_violation *v);
+
+#endif

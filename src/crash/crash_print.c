@@ -1,0 +1,168 @@
+/* crash_print.c -- a crash for people: its writes, the recovered tree, a script that shows it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sha1.h"
+#include "crash/crash_report.h"
+#include "storage/write_log.h"
+#include "target/description.h"
+#include "trace/script.h"
+#include "tree/list.h"
+
+static void add_call_line(const struct crash_case *c, size_t number, struct buf *out)
+{
+	buf_addf(out, "---- call %zu returned: ", number);
+	call_print(&c->calls[number - 1], DIALECT_NATIVE, out);
+	buf_addch(out, '\n');
+}
+
+static void add_event_line(const struct crash_case *c, const struct crash_point *p, size_t i,
+			   struct buf *out)
+{
+	const struct disk_event *e = &c->events.events[i];
+	bool torn = p->view == VIEW_TORN && i == p->at - 1;
+
+	if (e->what & RECORD_FLUSH)
+		buf_adds(out, "====      flush: all writes above are durable\n");
+	if (!(e->what & (RECORD_WRITE | RECORD_ZEROES | RECORD_DISCARD | RECORD_ERASE)))
+		return;
+	buf_addf(out, "%8zu  %-7s %8u bytes at %12llu%s", i + 1,
+		 e->what & RECORD_PROGRAM  ? "program"
+		 : e->what & RECORD_ERASE  ? "erase"
+		 : e->what & RECORD_WRITE  ? "write"
+		 : e->what & RECORD_ZEROES ? "zeroes"
+					   : "discard",
+		 e->size, (unsigned long long)e->offset, e->what & RECORD_FUA ? "  FUA" : "");
+	if (torn)
+		buf_addf(out, "  TORN: only its bytes %u to %u reached the disk", p->torn_from,
+			 p->torn_to - 1);
+	else if (p->lost && p->lost[i])
+		buf_adds(out, "  LOST");
+	buf_addch(out, '\n');
+}
+
+void crash_print_writes(const struct crash_case *c, const struct crash_point *p, struct buf *out)
+{
+	size_t returned = 0;
+
+	buf_adds(out, "Disk requests in time, from mounting to the crash.\n\n");
+	for (size_t i = 0; i < p->at; i++) {
+		while (returned < c->events.events[i].calls)
+			add_call_line(c, ++returned, out);
+		add_event_line(c, p, i, out);
+	}
+	while (returned < p->done)
+		add_call_line(c, ++returned, out);
+	buf_adds(out, "**** crash");
+	if (p->begun > p->done) {
+		buf_addf(out, ", during call %zu: ", p->begun);
+		call_print(&c->calls[p->begun - 1], DIALECT_NATIVE, out);
+	}
+	buf_addch(out, '\n');
+}
+
+static void add_contents(const struct tree *t, const struct inode *inode, struct buf *out)
+{
+	struct sha1 sum = SHA1_INIT;
+	char text[41], bytes[TREE_BLOCK];
+	size_t len;
+
+	for (uint64_t at = 0; (len = tree_read(t, inode->ino, at, bytes, sizeof(bytes))); at += len)
+		sha1_add(&sum, bytes, len);
+	sha1_print(&sum, text);
+	buf_addf(out, " %s", text);
+}
+
+void crash_print_tree(const struct tree *t, struct buf *out)
+{
+	struct path_list list = { 0 };
+
+	path_list_make(&list, t);
+	for (size_t i = 1; i < list.count; i++) {
+		const struct inode *inode = list.items[i].inode;
+		bool file = S_ISREG(inode->mode);
+
+		add_item_path(out, &list, i);
+		buf_addf(out, " %s %o",
+			 file                   ? "f"
+			 : S_ISDIR(inode->mode) ? "d"
+						: "o",
+			 inode->mode & 07777);
+		if (file) {
+			buf_addf(out, " %llu", (unsigned long long)inode->size);
+			add_contents(t, inode, out);
+		}
+		buf_addch(out, '\n');
+	}
+	path_list_free(&list);
+}
+
+void crash_print_look(struct buf *out)
+{
+	buf_adds(out,
+		 "(cd \"$root\" && find . -mindepth 1 | LC_ALL=C sort | while read -r name; do\n"
+		 "\tif [ -h \"$name\" ]; then kind=o; elif [ -f \"$name\" ]; then kind=f\n"
+		 "\telif [ -d \"$name\" ]; then kind=d; else kind=o; fi\n"
+		 "\tprintf '%s %s %s' \"${name#.}\" $kind \"$(stat -c %a \"$name\")\"\n"
+		 "\t[ $kind != f ] || printf ' %s %s' \"$(stat -c %s \"$name\")\" \\\n"
+		 "\t\t\"$(sha1sum <\"$name\" | cut -d' ' -f1)\"\n"
+		 "\techo\n"
+		 "done) >\"$work/here\"\n"
+		 "LC_ALL=C sort recovered >\"$work/then\"\n"
+		 "LC_ALL=C sort \"$work/here\" >\"$work/now\"\n"
+		 "if cmp -s \"$work/then\" \"$work/now\"; then\n"
+		 "\techo 'the same is wrong here:'\n"
+		 "\tcat expected\n"
+		 "\tresult=1\n"
+		 "else\n"
+		 "\techo 'something else was recovered:'\n"
+		 "\tdiff \"$work/then\" \"$work/now\" || :\n"
+		 "\tresult=0\n"
+		 "fi\n");
+}
+
+void crash_print_script(const struct target *t, const struct crash_violation *v, struct buf *out)
+{
+	const struct target_description *d = t->description;
+
+	buf_addf(
+		out,
+		"#!/bin/sh\n"
+		"# Mounts the disk that the crash left (crashed.image) and compares what is there\n"
+		"# with what was recovered when this was found (recovered). As root.\n"
+		"# Exit status: 1 the same is wrong here, 0 it is not, 2 could not tell.\n"
+		"cd \"$(dirname \"$0\")\" || exit 2\n"
+		"work=$(mktemp -d) || exit 2\n"
+		"trap 'umount \"$work/mnt\" 2>/dev/null; rm -rf \"$work\"' EXIT\n"
+		"mkdir \"$work/mnt\" && cp --sparse=always crashed.image \"$work/image\" || exit "
+		"2\n");
+	if (t->traits.crash_needs_fsck && d->repair) {
+		struct buf command = BUF_INIT;
+
+		buf_addf(out, "image=$work/image\n");
+		for (const char *at = d->repair; *at; at++)
+			if (!strncmp(at, "{image}", 7)) {
+				buf_adds(&command, "\"$image\"");
+				at += 6;
+			} else {
+				buf_addch(&command, *at);
+			}
+		buf_addf(out, "%s >\"$work/repair\" 2>&1\n", command.data);
+		buf_free(&command);
+	}
+	buf_addf(out,
+		 "if ! mount -t %s -o 'loop,%s' \"$work/image\" \"$work/mnt\"; then\n"
+		 "\techo 'it cannot be mounted'\n"
+		 "\texit %d\n"
+		 "fi\n",
+		 d->fs ? d->fs : "auto", d->options ? d->options : "defaults",
+		 v->end == RECOVERY_REFUSED ? 1 : 2);
+	if (!v->has_tree) {
+		buf_adds(out, "echo 'it can be mounted'\nexit 0\n");
+		return;
+	}
+	buf_adds(out, "root=$work/mnt\n"
+		      "[ -d \"$root/root\" ] && root=$root/root\n");
+	crash_print_look(out);
+	buf_adds(out, "exit \"$result\"\n");
+}

@@ -1,0 +1,453 @@
+/* crash_report.c -- from a violation to a finding: shrunk, shown again, explained.
+ *
+ * Fewer calls are tried first: whatever is left out, a workload that still shows the signature is
+ * simpler. Then fewer lost writes. The disk, the recovered tree and a script that mounts it on any
+ * Linux lie in the finding's folder. */
+#include "crash/crash_report.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "storage/dm_log_writes.h"
+#include "trace/script.h"
+
+/* Replays that decide whether it is a finding, and that shrinking may take. */
+enum { SHOW_TIMES = 3, SHRINK_TRIES = 200, SHRINK_WINDOW = 4 };
+
+struct sought {
+	const char *signature;
+	struct crash_violation *ret;
+	bool found;
+};
+
+static void violation_copy(struct crash_violation *to, const struct crash_case *c,
+			   const struct crash_violation *v)
+{
+	*to = *v;
+	if (v->point.lost) {
+		bool *lost = must_alloc((c->events.count + 1) * sizeof(*lost));
+
+		memcpy(lost, v->point.lost, v->point.at * sizeof(*lost));
+		to->point.lost = lost;
+	}
+	to->broken.seen = to->broken.reason = to->text = (struct buf)BUF_INIT;
+	buf_adds(&to->broken.seen, buf_str(&v->broken.seen));
+	buf_adds(&to->broken.reason, buf_str(&v->broken.reason));
+	buf_adds(&to->text, buf_str(&v->text));
+	to->disk = page_disk_copy(&v->disk);
+	if (v->has_tree)
+		to->tree = tree_copy(&v->tree);
+	if (v->end == RECOVERY_INTERRUPTED)
+		to->uninterrupted = tree_copy(&v->uninterrupted);
+}
+
+static bool seek_signature(void *to, struct crash_case *c, const struct crash_violation *v)
+{
+	struct sought *sought = to;
+
+	if (strcmp(v->signature, sought->signature))
+		return true;
+	violation_copy(sought->ret, c, v);
+	sought->found = true;
+	return false;
+}
+
+int crash_shows(struct crash_session *s, const struct call *calls, size_t count, size_t setup_count,
+		const char *signature, struct crash_case *ret_case, struct crash_violation *ret,
+		struct err *err)
+{
+	struct sought sought = { .signature = signature, .ret = ret };
+	struct hash_map met = s->images; /* disks that it met must not count as met */
+	int status;
+
+	s->images = (struct hash_map)HASH_MAP_INIT;
+	status = crash_execute(s, calls, count, setup_count, ret_case, err);
+	if (status > 0)
+		status = crash_each(s, ret_case, seek_signature, &sought, err);
+	hash_map_free(&s->images);
+	s->images = met;
+	if (status < 0 || !sought.found)
+		crash_case_free(ret_case);
+	return status < 0 ? status : sought.found;
+}
+
+/* ---- shrinking ---- */
+
+/* A workload that shows the signature. */
+struct shown {
+	struct call *calls;
+	size_t count, setup_count;
+	struct crash_case c;
+	struct crash_violation v;
+};
+
+static void shown_free(struct shown *x)
+{
+	crash_violation_free(&x->v);
+	crash_case_free(&x->c);
+	free(x->calls);
+}
+
+/* Without calls [from, from + window); 1: it shows it, and is *x now. */
+static int shown_without(struct crash_session *s, struct shown *x, size_t from, size_t window,
+			 struct err *err)
+{
+	struct shown less = { .count = x->count - window };
+	char signature[SIGNATURE_MAX];
+	int shows;
+
+	memcpy(signature, x->v.signature, sizeof(signature));
+	less.calls = must_alloc((less.count + 1) * sizeof(*less.calls));
+	memcpy(less.calls, x->calls, from * sizeof(*less.calls));
+	memcpy(less.calls + from, x->calls + from + window,
+	       (less.count - from) * sizeof(*less.calls));
+	less.setup_count = x->setup_count;
+	if (from < x->setup_count)
+		less.setup_count -= from + window < x->setup_count ? window : x->setup_count - from;
+	shows = crash_shows(s, less.calls, less.count, less.setup_count, signature, &less.c,
+			    &less.v, err);
+	if (shows <= 0) {
+		free(less.calls);
+		return shows;
+	}
+	shown_free(x);
+	*x = less;
+	return 1;
+}
+
+static int shown_shrink(struct crash_session *s, struct shown *x, struct err *err)
+{
+	unsigned tries = 0;
+
+	for (size_t window = SHRINK_WINDOW; window; window--)
+		for (size_t from = x->count; from-- > 0 && tries < SHRINK_TRIES;) {
+			int less;
+
+			if (from + window > x->count || window == x->count)
+				continue;
+			less = shown_without(s, x, from, window, err);
+			tries++;
+			if (less < 0)
+				return less;
+		}
+	return 0;
+}
+
+/* Writes that need not be lost reach the disk. */
+static int shown_restore_writes(struct crash_session *s, struct shown *x, struct err *err)
+{
+	bool *lost = (bool *)x->v.point.lost;
+	const struct page_disk start = { 0 };
+
+	for (size_t i = 0; lost && i < x->v.point.at; i++) {
+		struct crash_violation v;
+		struct page_disk d;
+		int wrong;
+
+		if (!lost[i])
+			continue;
+		lost[i] = false;
+		d = views_disk(&x->c.events, &x->c.store, &start, &x->v.point);
+		wrong = crash_judge(s, &x->c, &x->v.point, &d, &v, err);
+		page_disk_free(&d);
+		if (wrong < 0)
+			return wrong;
+		if (!wrong || strcmp(v.signature, x->v.signature)) {
+			lost[i] = true;
+			if (wrong)
+				crash_violation_free(&v);
+			continue;
+		}
+		crash_violation_free(&x->v);
+		x->v = v;
+		lost = (bool *)v.point.lost;
+	}
+	return 0;
+}
+
+/* ---- causes ---- */
+
+/* Operations that can be part of a cause: not the setup, nor opening and closing what exists. */
+static struct crash_cause cause_of(const struct crash_case *c, const struct crash_violation *v)
+{
+	struct crash_cause cause = { .count = 0 };
+
+	if (v->unflushed)
+		cause.ops[cause.count++] = op_table[c->calls[v->broken.step - 1].op].base;
+	memcpy(cause.signature, v->signature, sizeof(cause.signature));
+	for (size_t i = v->unflushed ? c->count : c->setup_count;
+	     i < c->count && cause.count < CAUSE_OPS_MAX; i++) {
+		enum op base = op_table[c->calls[i].op].base;
+
+		if (base != OP_close &&
+		    !(c->calls[i].op == OP_open && !(c->calls[i].open.flags.num & O_CREAT)))
+			cause.ops[cause.count++] = (uint16_t)base;
+	}
+	return cause;
+}
+
+/* Does the other, which is longer, have all operations of the cause in their order? */
+static bool cause_explains(const struct crash_cause *cause, const struct crash_cause *other)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < other->count && at < cause->count; i++)
+		at += other->ops[i] == cause->ops[at];
+	return at == cause->count && !strcmp(cause->signature, other->signature);
+}
+
+static bool cause_is_known(const struct crash_session *s, const struct crash_cause *cause)
+{
+	for (size_t i = 0; i < s->cause_count; i++)
+		if (cause_explains(&s->causes[i], cause))
+			return true;
+	return false;
+}
+
+static void cause_remember(struct crash_session *s, const struct crash_cause *cause)
+{
+	s->causes = must_realloc(s->causes, (s->cause_count + 1) * sizeof(*s->causes));
+	s->causes[s->cause_count++] = *cause;
+}
+
+/* "LOST name missing: open, fsync": one for each cause. */
+static void cause_sign(const struct crash_cause *cause, char ret[SIGNATURE_MAX])
+{
+	struct buf text = BUF_INIT;
+
+	buf_adds(&text, cause->signature);
+	for (size_t i = 0; i < cause->count; i++)
+		buf_addf(&text, "%s%s", i ? ", " : ": ", op_table[cause->ops[i]].name);
+	snprintf(ret, SIGNATURE_MAX, "%.*s", SIGNATURE_MAX - 1, text.data);
+	buf_free(&text);
+}
+
+/* ---- the finding ---- */
+
+static void add_crash_note(const struct crash_case *c, const struct crash_violation *v,
+			   struct buf *out)
+{
+	const struct crash_point *p = &v->point;
+	size_t lost = 0;
+
+	buf_addf(out, "Crash: %zu disk requests since mounting, ", p->at);
+	if (p->begun > p->done) {
+		buf_addf(out, "during call %zu, ", p->begun);
+		call_print(&c->calls[p->begun - 1], DIALECT_NATIVE, out);
+	} else {
+		buf_addf(out, "after call %zu had returned", p->done);
+	}
+	buf_addf(out, "\nView: %s: %s\n", view_names[p->view], view_sentences[p->view]);
+	for (size_t i = 0; p->lost && i < p->at; i++)
+		if (p->lost[i])
+			buf_addf(out, "%s%zu", lost++ ? ", " : "Lost writes, by number: ", i + 1);
+	buf_adds(out, lost ? "\n" : "");
+	if (v->broken.what && v->broken.step) {
+		buf_addf(out, "Promise made by call %zu: ", v->broken.step);
+		call_print(&c->calls[v->broken.step - 1], DIALECT_NATIVE, out);
+		buf_addch(out, '\n');
+	}
+	buf_adds(out, "All disk requests: the file `writes`. The disk after the crash: "
+		      "crashed.image.\n");
+}
+
+static void describe(const struct crash_session *s, const struct crash_case *c,
+		     const struct crash_violation *v, struct finding *f)
+{
+	struct crash_cause cause = cause_of(c, v);
+	struct discrepancy *d = &f->discrepancy;
+
+	finding_init(f);
+	d->code = v->broken.what ? PROBLEM_LOST : PROBLEM_RECOVERY;
+	cause_sign(&cause, d->signature);
+	buf_adds(&f->target, s->target->name);
+	finding_reserve(f, c->count);
+	f->count = c->count;
+	for (size_t i = 0; i < c->count; i++) {
+		f->calls[i] = call_copy(&c->calls[i], &f->arena);
+		f->outcomes[i] = outcome_copy(&c->outcomes[i], &f->arena);
+		f->evidence[i] = EVIDENCE_OBSERVED;
+	}
+	d->call = f->calls[v->broken.step ? v->broken.step - 1 : c->count - 1];
+	if (v->broken.what) {
+		buf_adds(&d->title, v->end == RECOVERY_INTERRUPTED
+					    ? "after a crash, and another one during recovery, "
+					    : "after a crash, ");
+		buf_add_clipped(&d->title, buf_str(&v->broken.seen),
+				strcspn(buf_str(&v->broken.seen), "\n"));
+		if (v->unflushed)
+			buf_addf(&d->seen,
+				 "%s() returned before the cache of the disk was flushed.\n",
+				 op_table[c->calls[v->broken.step - 1].op].name);
+		buf_addf(&d->seen, "%s\n%s", buf_str(&v->broken.seen), buf_str(&v->text));
+		buf_adds(&d->expected, buf_str(&v->broken.reason));
+	} else {
+		buf_addf(&d->title, "after a crash, %s", recovery_end_sentences[v->end]);
+		buf_addf(&d->seen, "%s\n%s", recovery_end_sentences[v->end], buf_str(&v->text));
+		buf_adds(&d->expected, "After a crash the file system can be mounted, read and "
+				       "used, and its checker finds no error.");
+	}
+	if (v->has_tree)
+		tree_diff(&c->history.steps[v->point.done].tree, &v->tree, 20, &d->diff);
+	add_crash_note(c, v, &f->notes);
+}
+
+static int write_text(const char *dir, const char *name, const struct buf *text, struct err *err)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%.4000s/%s", dir, name);
+	return buf_write_file(text, path, err);
+}
+
+/* The disk, what recovery makes of it, and the script. */
+static int write_evidence(struct crash_session *s, struct shown *x, const char *dir,
+			  struct err *err)
+{
+	struct buf text = BUF_INIT;
+	char path[PATH_MAX];
+	int status;
+
+	snprintf(path, sizeof(path), "%.4000s/crashed.image", dir);
+	status = recovery_write_image(&s->recovery, &x->v.disk, path, err);
+	crash_print_writes(&x->c, &x->v.point, &text);
+	if (!status)
+		status = write_text(dir, "writes", &text, err);
+	buf_clear(&text);
+	if (!status && !s->target->medium.erase_bytes)
+		status = dm_log_writes_write(buf_str(&x->c.log), x->c.log.len, x->c.store.size,
+					     &text, err);
+	if (!status && text.len)
+		status = write_text(dir, "writes.dm-log", &text, err);
+	buf_clear(&text);
+	if (x->v.has_tree)
+		crash_print_tree(&x->v.tree, &text);
+	if (!status && x->v.has_tree)
+		status = write_text(dir, "recovered", &text, err);
+	buf_clear(&text);
+	buf_addf(&text, "%s\nexpected: %s\n",
+		 x->v.broken.seen.len ? buf_str(&x->v.broken.seen) : buf_str(&x->v.text),
+		 x->v.broken.reason.len ? buf_str(&x->v.broken.reason) : "a sound file system");
+	if (!status)
+		status = write_text(dir, "expected", &text, err);
+	buf_clear(&text);
+	crash_print_script(s->target, &x->v, &text);
+	if (!status)
+		status = write_text(dir, "crash.sh", &text, err);
+	buf_free(&text);
+	return status;
+}
+
+/* Carried out again, shrunk and explained; counts in f. */
+static int crash_improve(struct crash_session *s, struct shown *x, struct run *run,
+			 struct finding *f, struct err *err)
+{
+	unsigned tries = 0, shown = 0;
+	struct crash_cause cause;
+	int status = 0;
+
+	for (; tries < SHOW_TIMES && status >= 0; tries++) {
+		struct crash_violation v;
+		struct crash_case c;
+
+		status = crash_shows(s, x->calls, x->count, x->setup_count, x->v.signature, &c, &v,
+				     err);
+		if (status <= 0)
+			continue;
+		shown++;
+		crash_violation_free(&v);
+		crash_case_free(&c);
+	}
+	if (status >= 0 && shown)
+		status = shown_shrink(s, x, err);
+	if (status >= 0 && shown)
+		status = shown_restore_writes(s, x, err);
+	if (status < 0)
+		return status;
+	finding_free(f);
+	describe(s, &x->c, &x->v, f);
+	f->tries = tries;
+	f->shown = shown;
+	f->shrunk = true;
+	cause = cause_of(&x->c, &x->v);
+	if (run_knows(run, f)) {
+		run_withdraw(run);
+		return 0;
+	}
+	cause_remember(s, &cause);
+	run_update(run, f, s->target);
+	return run_folder(run) ? write_evidence(s, x, run_folder(run), err) : 0;
+}
+
+int crash_report(struct crash_session *s, struct run *run, const struct crash_case *c,
+		 const struct crash_violation *v, struct err *err)
+{
+	struct crash_figures figures = s->figures;
+	struct shown x = { .count = c->count, .setup_count = c->setup_count };
+	struct crash_cause cause = cause_of(c, v);
+	struct finding f;
+	int status;
+
+	if (cause_is_known(s, &cause))
+		return 0;
+	describe(s, c, v, &f);
+	if (run_knows(run, &f)) {
+		finding_free(&f);
+		return 0;
+	}
+	run_meet(run, &f, s->target);
+	x.calls = must_alloc((c->count + 1) * sizeof(*x.calls));
+	memcpy(x.calls, c->calls, c->count * sizeof(*x.calls));
+	status = crash_shows(s, x.calls, x.count, x.setup_count, v->signature, &x.c, &x.v, err);
+	if (status > 0) {
+		status = crash_improve(s, &x, run, &f, err);
+		shown_free(&x);
+	} else {
+		free(x.calls);
+	}
+	run_settle(run);
+	s->figures = figures; /* work on a finding is not part of the search */
+	finding_free(&f);
+	return status < 0 ? status : 0;
+}
+
+/* What is wrong, without the calls that lead to it. */
+static void violation_signature(const struct finding *f, char ret[SIGNATURE_MAX])
+{
+	const char *signature = f->discrepancy.signature, *end = strstr(signature, ": ");
+
+	snprintf(ret, SIGNATURE_MAX, "%.*s", end ? (int)(end - signature) : (int)strlen(signature),
+		 signature);
+}
+
+int crash_replay(struct target *t, const struct finding *f, struct buf *seen, struct err *err)
+{
+	struct crash_options o;
+	char signature[SIGNATURE_MAX];
+	struct crash_violation v;
+	struct crash_session s;
+	struct crash_case c;
+	int shows;
+
+	violation_signature(f, signature);
+	crash_options_init(&o, t);
+	o.during_recovery = strstr(signature, "during recovery") != NULL;
+	shows = crash_open(&s, t, &o, SANITY_NEW, err);
+	if (shows)
+		return shows;
+	shows = crash_shows(&s, f->calls, f->count, 0, signature, &c, &v, err);
+	if (shows > 0) {
+		buf_addf(seen, "%s\n",
+			 v.broken.what ? buf_str(&v.broken.seen) : recovery_end_sentences[v.end]);
+		crash_violation_free(&v);
+		crash_case_free(&c);
+	}
+	crash_close(&s);
+	return shows;
+}

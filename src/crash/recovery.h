@@ -1,0 +1,71 @@
+/* recovery.h -- a crash disk is mounted, and what is there then.
+ *
+ * Recovering is deterministic where the target is: the same disk gives the same result, which is
+ * kept. Recovery that fails, hangs or kills its kernel is a result like any other. */
+#ifndef CRASH_RECOVERY_H
+#define CRASH_RECOVERY_H
+
+#include "base/map.h"
+#include "crash/read_memo.h"
+#include "storage/image.h"
+#include "storage/page_disk.h"
+#include "target/target.h"
+
+enum recovery_end {
+	RECOVERY_FINE,
+	RECOVERY_REFUSED, /* mounting failed */
+	RECOVERY_DIED,    /* the kernel or the daemon did */
+	RECOVERY_HUNG,
+	RECOVERY_ALARM,       /* the kernel log has a complaint */
+	RECOVERY_UNUSABLE,    /* mounted, but something cannot be made or removed there */
+	RECOVERY_UNSTABLE,    /* mounted again, the tree is another one */
+	RECOVERY_DAMAGED,     /* its checker finds an error afterwards */
+	RECOVERY_UNREPAIRED,  /* its checker could not repair the disk */
+	RECOVERY_DISAGREES,   /* its checker recovers another tree than mounting does */
+	RECOVERY_INTERRUPTED, /* crashed and repeated, recovery gives another tree */
+	RECOVERY_ENDS
+};
+extern const char *const recovery_end_names[RECOVERY_ENDS];
+extern const char *const recovery_end_sentences[RECOVERY_ENDS];
+
+struct recovered {
+	enum recovery_end end;
+	int error;       /* RECOVERY_REFUSED */
+	struct buf text; /* what mount, kernel or checker said, or what could not be done */
+	bool has_tree;   /* mounted and observed: */
+	struct tree tree;
+	struct buf log; /* what recovery wrote, where that is wanted (storage/write_log.h) */
+};
+
+/* Which recovered file systems are used, mounted again and checked by fsck. */
+enum sanity { SANITY_NONE, SANITY_NEW, SANITY_ALL };
+
+struct recovery {
+	struct target *target;
+	struct image base;  /* as mkfs left it */
+	struct image stage; /* what is mounted */
+	struct page_disk staged;
+	bool stage_repaired;  /* a checker wrote to it */
+	bool last_was_staged; /* what was mounted last is the stage */
+	enum sanity sanity;
+	bool keeps_log;         /* of what recovery writes */
+	struct hash_map memo;   /* by disk: index + 1 of what it gave */
+	struct read_memo reads; /* the same by what recovery read, where that is known */
+	struct hash_map trees;  /* recovered trees whose file systems were used and checked */
+	struct recovered *results;
+	size_t count, cap;
+	uint64_t recoveries, memo_hits, checked; /* hits: by what was read */
+};
+
+/* The target was opened to record, and is fresh. */
+int recovery_open(struct recovery *r, struct target *t, enum sanity sanity, bool keeps_log,
+		  struct err *err);
+void recovery_close(struct recovery *r);
+/* What comes of a disk, valid until the next call. Afterwards the target is to be reset. */
+int recovery_of(struct recovery *r, const struct page_store *s, const struct page_disk *d,
+		const struct recovered **ret, struct err *err);
+/* The disk as a file. */
+int recovery_write_image(struct recovery *r, const struct page_disk *d, const char *path,
+			 struct err *err);
+
+#endif

@@ -1,0 +1,177 @@
+/* persistence.c -- a history of trees, and what each call has promised of them. */
+#include "model/persistence.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/must.h"
+
+#ifndef RWF_DSYNC
+#define RWF_DSYNC 0x2
+#endif
+#ifndef RWF_SYNC
+#define RWF_SYNC 0x4
+#endif
+
+const char *const persist_level_names[PERSIST_LEVELS] = { "posix", "ordered", "strict" };
+
+struct persist_rules persist_rules_of(const struct traits *traits)
+{
+	return (struct persist_rules){
+		.level = traits->crash_as_a_whole ? PERSIST_STRICT
+		       : traits->crash_in_order   ? PERSIST_ORDERED
+						  : PERSIST_POSIX,
+		.fsync_keeps_names = traits->fsync_keeps_names,
+		.rename_is_atomic = traits->crash_atomic_rename,
+		.sync_keeps_nothing = traits->sync_not_passed,
+		.stale_data = traits->crash_stale_data,
+	};
+}
+
+/* The step, whose tree is a copy, behind all others. */
+static struct persist_step *persistence_append(struct persistence *p, const struct tree *tree)
+{
+	if (p->count == p->cap) {
+		p->cap = p->cap ? 2 * p->cap : 16;
+		p->steps = must_realloc(p->steps, p->cap * sizeof(*p->steps));
+	}
+	p->steps[p->count] = (struct persist_step){ .tree = tree_copy(tree) };
+	return &p->steps[p->count++];
+}
+
+void persistence_begin(struct persistence *p, const struct persist_rules *rules,
+		       const struct tree *tree)
+{
+	*p = (struct persistence){ .rules = *rules };
+	persistence_append(p, tree)->promise.kind = PROMISE_ALL;
+}
+
+void persistence_free(struct persistence *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		tree_free(&p->steps[i].tree);
+	free(p->steps);
+	*p = (struct persistence){ 0 };
+}
+
+static struct promise promise_of_file(enum promise_kind kind, const struct state *s,
+				      const struct call *c, const struct arg *fd)
+{
+	const struct open_file *f = state_file(s, c->pid, fd->num);
+
+	return (struct promise){ f ? kind : PROMISE_NONE, f ? f->ino : 0, 0, INT64_MAX };
+}
+
+/* Of a transfer of so many bytes by a descriptor; rwf: flags of this transfer alone. */
+static struct promise promise_of_write(const struct state *before, const struct state *after,
+				       const struct call *c, const struct arg *fd, int64_t offset,
+				       int64_t count, int64_t rwf)
+{
+	const struct open_file *f = state_file(before, c->pid, fd->num);
+	const struct open_file *moved = state_file(after, c->pid, fd->num);
+	int64_t from = offset;
+
+	if (!f || !moved || count <= 0 ||
+	    (!(f->flags & O_DSYNC) && !(rwf & (RWF_DSYNC | RWF_SYNC))))
+		return (struct promise){ 0 };
+	if (from < 0)
+		from = moved->offset - count;
+	return (struct promise){ PROMISE_RANGE, f->ino, (uint64_t)from, (uint64_t)(from + count) };
+}
+
+struct changed_file {
+	const struct state *after;
+	uint64_t ino;
+};
+
+static void note_changed_file(void *to, uint64_t ino, const struct ref *in_a,
+			      const struct ref *in_b)
+{
+	const struct inode *inode = (const struct inode *)in_b;
+	struct changed_file *changed = to;
+
+	if (inode && S_ISREG(inode->mode))
+		changed->ino = ino;
+}
+
+/* Of a call that opens a file by its name, writes and closes: the one file that it changed. */
+static struct promise promise_of_written_file(const struct state *before, const struct state *after,
+					      int64_t flags, int64_t offset, int64_t count)
+{
+	struct changed_file changed = { .after = after };
+
+	if (!(flags & O_DSYNC) || count <= 0 || offset < 0)
+		return (struct promise){ 0 };
+	pmap_diff(&before->tree.inodes, &after->tree.inodes, note_changed_file, &changed);
+	if (!changed.ino)
+		return (struct promise){ 0 };
+	if (flags & O_APPEND)
+		offset = (int64_t)tree_inode(&after->tree, changed.ino)->size - count;
+	return (struct promise){ PROMISE_RANGE, changed.ino, (uint64_t)offset,
+				 (uint64_t)(offset + count) };
+}
+
+static struct promise promise_of_msync(const struct state *before, const struct call *c)
+{
+	const struct mapping *map = state_mapping(before, c->pid, c->msync.map.num);
+	uint64_t from;
+
+	if (!map || !map->shared || !(c->msync.flags.num & MS_SYNC) || c->msync.length.num <= 0)
+		return (struct promise){ 0 };
+	from = map->offset + (uint64_t)c->msync.offset.num;
+	return (struct promise){ PROMISE_RANGE, state_mapping_ino(before, map), from,
+				 from + (uint64_t)c->msync.length.num };
+}
+
+static struct promise promise_of(const struct state *before, const struct call *c,
+				 const struct outcome *o, const struct state *after)
+{
+	switch (c->op) {
+	case OP_sync:
+	case OP_syncfs:
+	case OP_remount:
+		return (struct promise){ .kind = PROMISE_ALL };
+	case OP_fsync:
+		return promise_of_file(PROMISE_INODE, before, c, &c->fsync.fd);
+	case OP_fdatasync:
+		return promise_of_file(PROMISE_DATA, before, c, &c->fdatasync.fd);
+	case OP_write:
+		return promise_of_write(before, after, c, &c->write.fd, -1, o->num, 0);
+	case OP_write_all:
+		return promise_of_write(before, after, c, &c->write_all.fd, -1, o->num, 0);
+	case OP_pwrite:
+		return promise_of_write(before, after, c, &c->pwrite.fd, c->pwrite.offset.num,
+					o->num, 0);
+	case OP_pwrite_all:
+		return promise_of_write(before, after, c, &c->pwrite_all.fd,
+					c->pwrite_all.offset.num, o->num, 0);
+	case OP_pwritev2:
+		return promise_of_write(before, after, c, &c->pwritev2.fd, c->pwritev2.offset.num,
+					o->num, c->pwritev2.flags.num);
+	case OP_write_file:
+		return promise_of_written_file(before, after, c->write_file.flags.num,
+					       c->write_file.offset.num, o->num);
+	case OP_msync:
+		return promise_of_msync(before, c);
+	default:
+		return (struct promise){ 0 };
+	}
+}
+
+void persistence_add(struct persistence *p, const struct state *before, const struct call *c,
+		     const struct outcome *o, const struct state *after)
+{
+	struct persist_step *step = persistence_append(p, &after->tree);
+
+	if (o->error || (p->rules.sync_keeps_nothing && (c->op == OP_sync || c->op == OP_syncfs)))
+		return;
+	step->promise = promise_of(before, c, o, after);
+}
+
+void broken_promise_free(struct broken_promise *b)
+{
+	buf_free(&b->seen);
+	buf_free(&b->reason);
+}

@@ -1,0 +1,586 @@
+/* persistence_check.c -- is a recovered tree one that a crash may leave?
+ *
+ * The recovered tree is walked from its root beside the objects of the history that its names can
+ * mean. An object of the history is known by its number in the model's trees, which stays the same
+ * through all of them; a name can have meant several. Numbers of the recovered tree mean nothing.
+ *
+ * Each of these has a floor: the last step that promised it. Every value from that step on may be
+ * there. At the level `ordered`, names and attributes must in addition be those of one step. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/must.h"
+#include "model/persistence_window.h"
+
+/* Steps behind the floor of everything that a set of them can hold, and calls whose atomicity is
+ * tried in all combinations. What is beyond is not judged. */
+enum { STEPS_MAX = 64, ATOMIC_MAX = 10 };
+
+/* A name of the recovered tree, or one that is missing there: the steps at which the history has
+ * the same, as bits from the base on. */
+struct name_steps {
+	uint64_t dir; /* of the history */
+	const char *name;
+	size_t len;
+	uint64_t steps;
+};
+
+struct check {
+	struct crash_window w;
+	const struct tree *seen;
+	struct buf path; /* where the walk is */
+	struct name_steps *names;
+	size_t name_count, name_cap;
+	struct broken_promise *broken; /* the first one found */
+	bool found;
+};
+
+static void report(struct check *x, const char *what, size_t step, const char *seen,
+		   const char *reason)
+{
+	if (x->found)
+		return;
+	x->found = true;
+	x->broken->what = what;
+	x->broken->step = step;
+	buf_addf(&x->broken->seen, "%s %s", x->path.len ? x->path.data : "/", seen);
+	buf_adds(&x->broken->reason, reason);
+}
+
+static void forget_report(struct check *x)
+{
+	x->found = false;
+	buf_clear(&x->broken->seen);
+	buf_clear(&x->broken->reason);
+}
+
+/* ---- one object ---- */
+
+static bool xattr_equal(const struct inode *a, const struct inode *b, const char *name)
+{
+	const struct xattr *in_a = a ? tree_xattr(a, name) : NULL;
+	const struct xattr *in_b = b ? tree_xattr(b, name) : NULL;
+
+	if (!in_a || !in_b)
+		return in_a == in_b;
+	return in_a->value_len == in_b->value_len &&
+	       !memcmp(in_a->bytes + in_a->name_len + 1, in_b->bytes + in_b->name_len + 1,
+		       in_a->value_len);
+}
+
+/* Of those that one of the two has. */
+static bool xattrs_equal(const struct inode *a, const struct inode *b)
+{
+	const struct xattr *xattr;
+
+	for (uint64_t cookie = 0; (xattr = tree_next_xattr(a, &cookie));)
+		if (!xattr_equal(a, b, xattr->bytes))
+			return false;
+	return a->xattrs.count == b->xattrs.count;
+}
+
+static bool mode_equal(unsigned fields, const struct inode *a, const struct inode *b)
+{
+	return !(fields & TREE_MODE) || a->mode == b->mode ||
+	       (S_ISLNK(a->mode) && !(fields & TREE_SYMLINK_MODE));
+}
+
+static bool owner_equal(unsigned fields, const struct inode *a, const struct inode *b)
+{
+	return !(fields & TREE_OWNER) || (a->uid == b->uid && a->gid == b->gid);
+}
+
+/* What never changes as long as an object lives. */
+static bool kind_equal(unsigned fields, const struct inode *a, const struct inode *b)
+{
+	if ((a->mode & S_IFMT) != (b->mode & S_IFMT))
+		return false;
+	if (S_ISLNK(a->mode))
+		return a->size == b->size && a->target && b->target &&
+		       !memcmp(a->target->bytes, b->target->bytes, a->size);
+	if (S_ISCHR(a->mode) || S_ISBLK(a->mode))
+		return !(fields & TREE_RDEV) || a->rdev == b->rdev;
+	return true;
+}
+
+enum attribute { ATTRIBUTE_MODE, ATTRIBUTE_OWNER, ATTRIBUTE_XATTR };
+
+/* Has the object this attribute at one of the steps from the floor on? */
+static bool attribute_was(const struct check *x, uint64_t ino, const struct inode *seen,
+			  enum attribute attribute, const char *xattr)
+{
+	unsigned fields = x->seen->fields;
+
+	for (size_t i = window_attribute_floor(&x->w, ino); i <= x->w.begun; i++) {
+		const struct inode *inode = window_inode(&x->w, i, ino);
+
+		if (inode && (attribute == ATTRIBUTE_MODE    ? mode_equal(fields, inode, seen)
+			      : attribute == ATTRIBUTE_OWNER ? owner_equal(fields, inode, seen)
+							     : xattr_equal(inode, seen, xattr)))
+			return true;
+	}
+	return false;
+}
+
+static bool xattrs_allowed(struct check *x, uint64_t ino, const struct inode *seen)
+{
+	const struct xattr *xattr;
+	size_t floor = window_attribute_floor(&x->w, ino);
+
+	for (uint64_t cookie = 0; (xattr = tree_next_xattr(seen, &cookie));)
+		if (!attribute_was(x, ino, seen, ATTRIBUTE_XATTR, xattr->bytes)) {
+			report(x, "attribute wrong", floor,
+			       "has an extended attribute, or a value of one, that it should not "
+			       "have",
+			       "fsync makes extended attributes durable");
+			return false;
+		}
+	for (size_t i = floor; i <= x->w.begun; i++) {
+		const struct inode *inode = window_inode(&x->w, i, ino);
+
+		for (uint64_t cookie = 0; inode && (xattr = tree_next_xattr(inode, &cookie));)
+			if (!attribute_was(x, ino, seen, ATTRIBUTE_XATTR, xattr->bytes)) {
+				report(x, "attribute missing", floor,
+				       "has lost an extended attribute",
+				       "fsync makes extended attributes durable");
+				return false;
+			}
+	}
+	return true;
+}
+
+static bool attributes_allowed(struct check *x, uint64_t ino, const struct inode *seen)
+{
+	if (!attribute_was(x, ino, seen, ATTRIBUTE_MODE, NULL)) {
+		report(x, "mode wrong", window_attribute_floor(&x->w, ino), "has a wrong mode",
+		       "fsync makes the mode of a file durable");
+		return false;
+	}
+	if (!attribute_was(x, ino, seen, ATTRIBUTE_OWNER, NULL)) {
+		report(x, "owner wrong", window_attribute_floor(&x->w, ino),
+		       "has a wrong owner or group", "fsync makes the owner of a file durable");
+		return false;
+	}
+	return !(x->seen->fields & TREE_XATTR) || xattrs_allowed(x, ino, seen);
+}
+
+/* ---- data ---- */
+
+static size_t first_step_of(const struct check *x, uint64_t ino, size_t from)
+{
+	while (from <= x->w.begun && !window_inode(&x->w, from, ino))
+		from++;
+	return from;
+}
+
+/* A write in progress may have made the file longer by a part of it; where nothing is in order, by
+ * a block that the checker finds. */
+static bool size_allowed(struct check *x, uint64_t ino, uint64_t size)
+{
+	size_t floor = window_size_floor(&x->w, ino), first = first_step_of(x, ino, floor);
+	uint64_t before = first > floor ? 0 : window_inode(&x->w, first, ino)->size;
+	struct buf text = BUF_INIT;
+
+	if (size == before)
+		return true;
+	for (size_t i = first; i <= x->w.begun; i++) {
+		const struct inode *inode = window_inode(&x->w, i, ino);
+
+		if (!inode)
+			break;
+		if (size == inode->size || (before < size && size < inode->size) ||
+		    (x->w.p->rules.stale_data && size > inode->size && i > floor &&
+		     size - inode->size < TREE_BLOCK))
+			return true;
+		before = inode->size;
+	}
+	buf_addf(&text, "has %llu bytes instead of %llu", (unsigned long long)size,
+		 (unsigned long long)before);
+	report(x, size < before ? "size too small" : "size wrong", floor, text.data,
+	       "fsync and fdatasync make the size of a file durable");
+	buf_free(&text);
+	return false;
+}
+
+static void read_block(const struct tree *t, uint64_t ino, uint64_t offset, char *to)
+{
+	size_t len = tree_inode(t, ino) ? tree_read(t, ino, offset, to, TREE_BLOCK) : 0;
+
+	memset(to + len, 0, TREE_BLOCK - len);
+}
+
+/* The place of the first byte that no step since its floor has; len: all are allowed. */
+static size_t first_wrong_byte(const struct check *x, uint64_t ino, uint64_t offset,
+			       const char *seen, size_t len)
+{
+	bool right[TREE_BLOCK] = { false };
+	char bytes[TREE_BLOCK];
+	size_t floor = window_data_floor(&x->w, ino, offset, offset + len);
+	bool uniform = true;
+
+	/* Ranges that were promised may begin or end in the block. */
+	for (size_t i = floor + 1; i <= x->w.done; i++)
+		uniform &= x->w.p->steps[i].promise.kind != PROMISE_RANGE ||
+			   x->w.p->steps[i].promise.ino != ino;
+	for (size_t i = floor; i <= x->w.begun; i++) {
+		const struct inode *inode = window_inode(&x->w, i, ino);
+
+		if (i > floor && inode && inode == window_inode(&x->w, i - 1, ino))
+			continue;
+		read_block(window_tree(&x->w, i), ino, offset, bytes);
+		if (uniform && !memcmp(bytes, seen, len))
+			return len;
+		for (size_t at = 0; at < len; at++)
+			right[at] |= bytes[at] == seen[at] &&
+				     (uniform || window_data_floor(&x->w, ino, offset + at,
+								   offset + at + 1) <= i);
+	}
+	for (size_t at = 0; at < len; at++)
+		if (!right[at])
+			return at;
+	return len;
+}
+
+static bool block_allowed(struct check *x, uint64_t ino, const struct inode *seen, uint64_t block)
+{
+	uint64_t offset = block * TREE_BLOCK;
+	struct buf text = BUF_INIT;
+	char bytes[TREE_BLOCK];
+	size_t len, wrong, floor;
+
+	if (offset >= seen->size)
+		return true;
+	len = seen->size - offset < TREE_BLOCK ? (size_t)(seen->size - offset) : TREE_BLOCK;
+	floor = window_data_floor(&x->w, ino, offset, offset + len);
+	if (x->w.p->rules.stale_data && floor < x->w.begun &&
+	    window_inode(&x->w, floor, ino) != window_inode(&x->w, x->w.begun, ino))
+		return true;
+	read_block(x->seen, seen->ino, offset, bytes);
+	wrong = first_wrong_byte(x, ino, offset, bytes, len);
+	if (wrong == len)
+		return true;
+	buf_addf(&text, "has wrong data at offset %llu: 0x%02x",
+		 (unsigned long long)(offset + wrong), (unsigned char)bytes[wrong]);
+	report(x, bytes[wrong] ? "data wrong" : "data missing", floor, text.data,
+	       "after fsync, fdatasync or a synchronous write the data is durable; other data is "
+	       "what was there before or what was written");
+	buf_free(&text);
+	return false;
+}
+
+static bool blocks_allowed(struct check *x, uint64_t ino, const struct inode *seen,
+			   const struct inode *with_blocks)
+{
+	uint64_t block;
+
+	for (bool first = true; pmap_next(&with_blocks->file.blocks, first, &block); first = false)
+		if (!block_allowed(x, ino, seen, block))
+			return false;
+	return true;
+}
+
+/* Whether all of it is as after one of the calls since the last promise: as in most crashes. */
+static bool data_is_of_one_step(const struct check *x, uint64_t ino, const struct inode *seen)
+{
+	for (size_t i = x->w.begun + 1; i-- > x->w.base;) {
+		const struct inode *inode = window_inode(&x->w, i, ino);
+		const struct promise *promise = &x->w.p->steps[i].promise;
+
+		if (inode && inode->size == seen->size &&
+		    hash_equal(inode->file.data, seen->file.data))
+			return true;
+		if (i <= x->w.done && promise->ino == ino && promise->kind >= PROMISE_INODE)
+			return false;
+	}
+	return false;
+}
+
+/* Only blocks that one of them has can differ: the rest is zero in all. */
+static bool data_allowed(struct check *x, uint64_t ino, const struct inode *seen)
+{
+	if (!(x->seen->fields & TREE_DATA) || data_is_of_one_step(x, ino, seen))
+		return true;
+	if (!size_allowed(x, ino, seen->size) || !blocks_allowed(x, ino, seen, seen))
+		return false;
+	for (size_t i = x->w.base; i <= x->w.begun; i++) {
+		const struct inode *inode = window_inode(&x->w, i, ino);
+
+		if (inode && (i == x->w.base || inode != window_inode(&x->w, i - 1, ino)) &&
+		    !blocks_allowed(x, ino, seen, inode))
+			return false;
+	}
+	return true;
+}
+
+/* ---- names ---- */
+
+static bool directory_allowed(struct check *x, uint64_t dir, const struct inode *seen);
+
+static bool object_allowed(struct check *x, uint64_t ino, const struct inode *seen)
+{
+	size_t step = first_step_of(x, ino, x->w.base);
+
+	if (step > x->w.begun ||
+	    !kind_equal(x->seen->fields, window_inode(&x->w, step, ino), seen)) {
+		report(x, "another object", x->w.base, "is another object than it should be",
+		       "a name means what it meant before or after the calls since");
+		return false;
+	}
+	return attributes_allowed(x, ino, seen) &&
+	       (!S_ISREG(seen->mode) || data_allowed(x, ino, seen)) &&
+	       (!S_ISDIR(seen->mode) || directory_allowed(x, ino, seen));
+}
+
+static void names_add(struct check *x, uint64_t dir, const char *name, size_t len, uint64_t steps)
+{
+	if (x->name_count == x->name_cap) {
+		x->name_cap = x->name_cap ? 2 * x->name_cap : 16;
+		x->names = must_realloc(x->names, x->name_cap * sizeof(*x->names));
+	}
+	x->names[x->name_count++] = (struct name_steps){ dir, name, len, steps };
+}
+
+static uint64_t step_bit(const struct check *x, size_t step)
+{
+	size_t bit = step - x->w.base;
+
+	return UINT64_C(1) << (bit < STEPS_MAX ? bit : STEPS_MAX - 1);
+}
+
+static void report_name(struct check *x, bool there, size_t floor, bool ever)
+{
+	if (!there)
+		report(x, "name missing", floor, "is missing",
+		       floor == x->w.base
+			       ? "a name that is durable stays until a call removes it"
+			       : "fsync of a file or of its directory makes the name durable");
+	else if (ever)
+		report(x, "name is back", floor, "is there again, although it was removed",
+		       "the removal of a name is durable when its file or directory was synced");
+	else
+		report(x, "name from nowhere", floor, "is there, and no call has made it",
+		       "recovery makes no names");
+}
+
+/* A name in the recovered directory (seen), or one that is not there (NULL). */
+static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t len,
+			 const struct inode *seen)
+{
+	size_t path_len = x->path.len, floor = window_name_floor(&x->w, dir, name, len);
+	size_t first_mark = x->name_count;
+	uint64_t steps = 0, tried = 0;
+	unsigned objects = 0; /* that it may be */
+	bool allowed, ever = false;
+
+	buf_addf(&x->path, "/%.*s", (int)len, name);
+	for (size_t i = 0; i <= x->w.begun && seen; i++)
+		ever |= window_name(&x->w, i, dir, name, len) != 0;
+	for (size_t i = floor; i <= x->w.begun; i++) {
+		uint64_t ino = window_name(&x->w, i, dir, name, len);
+		size_t mark = x->name_count;
+
+		if (!seen != !ino)
+			continue;
+		if (!seen || (ino == tried && steps)) {
+			steps |= step_bit(x, i);
+			continue;
+		}
+		if (ino == tried)
+			continue;
+		tried = ino;
+		if (object_allowed(x, ino, seen)) {
+			steps |= step_bit(x, i);
+			objects++;
+		} else {
+			x->name_count = mark;
+		}
+	}
+	/* Names below one of these say nothing where it is another. */
+	if (objects > 1)
+		x->name_count = first_mark;
+	allowed = steps != 0;
+	if (allowed)
+		forget_report(x); /* another object of that name fits */
+	else
+		report_name(x, seen, floor, ever);
+	x->path.len = path_len;
+	if (x->path.data)
+		x->path.data[path_len] = '\0';
+	if (allowed)
+		names_add(x, dir, name, len, steps);
+	return allowed;
+}
+
+static bool directory_allowed(struct check *x, uint64_t dir, const struct inode *seen)
+{
+	const struct entry *entry;
+	uint64_t cookie = 0;
+
+	while ((entry = tree_next_entry(x->seen, seen->ino, &cookie)))
+		if (!name_allowed(x, dir, entry->name, entry->len, tree_inode(x->seen, entry->ino)))
+			return false;
+	for (size_t i = x->w.base; i <= x->w.begun; i++) {
+		const struct inode *inode = window_inode(&x->w, i, dir);
+
+		if (!inode || (i > x->w.base && inode == window_inode(&x->w, i - 1, dir)))
+			continue;
+		for (cookie = 0; (entry = tree_next_entry(window_tree(&x->w, i), dir, &cookie));)
+			if (!tree_find(x->seen, seen->ino, entry->name, entry->len) &&
+			    !name_allowed(x, dir, entry->name, entry->len, NULL))
+				return false;
+	}
+	return true;
+}
+
+/* ---- calls that change several names ---- */
+
+static bool name_changes(const struct check *x, const struct name_steps *n, size_t step)
+{
+	return window_name(&x->w, step, n->dir, n->name, n->len) !=
+	       window_name(&x->w, step - 1, n->dir, n->name, n->len);
+}
+
+static bool is_atomic_step(const struct check *x, size_t step)
+{
+	unsigned changes = 0;
+
+	for (size_t i = 0; i < x->name_count; i++)
+		changes += name_changes(x, &x->names[i], step);
+	return changes > 1;
+}
+
+/* Are there steps for all names such that each call from `step` on, which changes several of them,
+ * has changed all or none? Names have those that calls before leave to them. */
+static bool steps_agree(const struct check *x, size_t step, unsigned tried)
+{
+	size_t end = x->w.base + STEPS_MAX - 1;
+	uint64_t before[2], *kept;
+	bool agree = false;
+
+	while (step <= x->w.begun && step < end && !is_atomic_step(x, step))
+		step++;
+	if (step > x->w.begun || step >= end || tried == ATOMIC_MAX)
+		return true;
+	before[0] = step_bit(x, step) - 1;
+	before[1] = ~before[0];
+	kept = must_alloc(x->name_count * sizeof(*kept));
+	for (size_t i = 0; i < x->name_count; i++)
+		kept[i] = x->names[i].steps;
+	for (unsigned side = 0; side < 2 && !agree; side++) {
+		agree = true;
+		for (size_t i = 0; i < x->name_count; i++) {
+			x->names[i].steps = kept[i];
+			if (name_changes(x, &x->names[i], step))
+				x->names[i].steps &= before[side];
+			agree &= x->names[i].steps != 0;
+		}
+		if (agree)
+			agree = steps_agree(x, step + 1, tried + 1);
+	}
+	free(kept);
+	return agree;
+}
+
+static bool names_agree(struct check *x)
+{
+	size_t step = x->w.base + 1;
+
+	if (!x->w.p->rules.rename_is_atomic || steps_agree(x, step, 0))
+		return true;
+	while (step < x->w.begun && !is_atomic_step(x, step))
+		step++;
+	buf_clear(&x->path);
+	report(x, "rename in part", step,
+	       "has one name of a rename as before it and the other as after it",
+	       "a rename has happened as a whole or not at all");
+	return false;
+}
+
+/* ---- one moment ---- */
+
+static bool directory_is(const struct check *x, size_t step, uint64_t dir,
+			 const struct inode *seen);
+
+/* Are all but data as at the step? With `strict`, data too. */
+static bool object_is(const struct check *x, size_t step, uint64_t ino, const struct inode *seen)
+{
+	const struct inode *inode = window_inode(&x->w, step, ino);
+	unsigned fields = x->seen->fields;
+
+	if (!kind_equal(fields, inode, seen) || !mode_equal(fields, inode, seen) ||
+	    !owner_equal(fields, inode, seen) ||
+	    (fields & TREE_XATTR && !xattrs_equal(inode, seen)))
+		return false;
+	if (S_ISREG(seen->mode) && x->w.p->rules.level == PERSIST_STRICT && fields & TREE_DATA &&
+	    (inode->size != seen->size || !hash_equal(inode->file.data, seen->file.data)))
+		return false;
+	return !S_ISDIR(seen->mode) || directory_is(x, step, ino, seen);
+}
+
+static bool directory_is(const struct check *x, size_t step, uint64_t dir, const struct inode *seen)
+{
+	const struct entry *entry;
+	uint64_t cookie = 0;
+
+	if (window_inode(&x->w, step, dir)->dir.entries.count != seen->dir.entries.count)
+		return false;
+	while ((entry = tree_next_entry(x->seen, seen->ino, &cookie))) {
+		uint64_t ino = window_name(&x->w, step, dir, entry->name, entry->len);
+
+		if (!ino || !object_is(x, step, ino, tree_inode(x->seen, entry->ino)))
+			return false;
+	}
+	return true;
+}
+
+static bool tree_is(const struct check *x, size_t step)
+{
+	return object_is(x, step, TREE_ROOT, tree_inode(x->seen, TREE_ROOT));
+}
+
+/* The tree is that of a step before the floor, or of none. */
+static void report_order(struct check *x, size_t floor, size_t promise)
+{
+	struct buf text = BUF_INIT;
+	size_t older = floor;
+
+	while (older > x->w.base && !tree_is(x, older))
+		older--;
+	buf_clear(&x->path);
+	if (tree_is(x, older))
+		buf_addf(&text, "is as after call %zu, although later changes were made durable:\n",
+			 older);
+	else
+		buf_adds(&text, "has names or attributes of different moments; compared with the "
+				"tree before the crash:\n");
+	tree_diff(window_tree(&x->w, x->w.done), x->seen, 5, &text);
+	report(x, tree_is(x, older) ? "too old" : "order", promise, text.data,
+	       "names and attributes become durable in the order of the calls, up to what was "
+	       "synced");
+	buf_free(&text);
+}
+
+static bool order_allowed(struct check *x)
+{
+	size_t promise, floor = window_order_floor(&x->w, &promise);
+
+	for (size_t i = floor; i <= x->w.begun; i++)
+		if (tree_is(x, i))
+			return true;
+	report_order(x, floor, promise);
+	return false;
+}
+
+bool persistence_allows(const struct persistence *p, size_t done, size_t begun,
+			const struct tree *seen, struct broken_promise *ret)
+{
+	struct check x = { .w = crash_window(p, done, begun), .seen = seen, .broken = ret };
+	bool allowed;
+
+	*ret = (struct broken_promise){ 0 };
+	allowed = object_allowed(&x, TREE_ROOT, tree_inode(seen, TREE_ROOT)) && names_agree(&x) &&
+		  (p->rules.level == PERSIST_POSIX || order_allowed(&x));
+	free(x.names);
+	buf_free(&x.path);
+	return allowed;
+}

@@ -1,0 +1,277 @@
+/* test_persistence.c -- what a crash may leave: for each level, trees that are allowed and trees
+ * that break a promise. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "model/persistence.h"
+#include "tests/harness/unit.h"
+#include "trace/script.h"
+
+static struct {
+	struct model model;
+	struct arena arena;
+} w;
+
+static int setup(void **state)
+{
+	model_init(&w.model, PLATFORM_LINUX, KERNEL_CURRENT);
+	w.arena = (struct arena)ARENA_INIT;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	arena_free(&w.arena);
+	return 0;
+}
+
+static void fresh(struct state *s)
+{
+	struct state_options options = {
+		.fields = TREE_FIELDS_DEFAULT,
+		.hashed = true,
+		.root_mode = 0755,
+	};
+
+	state_init(s, &options);
+}
+
+/* Calls, each on its line. Adds them to the history, unless that is NULL. */
+static void run(struct state *s, const char *calls, struct persistence *history)
+{
+	while (*calls) {
+		size_t len = strcspn(calls, "\n");
+		char line[256];
+		struct outcome outcome;
+		struct state before;
+		struct err err = { 0 };
+		struct call c;
+
+		assert_true(len < sizeof(line));
+		memcpy(line, calls, len);
+		line[len] = '\0';
+		if (call_parse(&c, line, &w.arena, &err))
+			fail_msg("%s", err.text);
+		before = state_copy(s);
+		model_run(&w.model, s, &c, &outcome);
+		if (outcome.error)
+			fail_msg("%s fails", line);
+		if (history)
+			persistence_add(history, &before, &c, &outcome, s);
+		state_free(&before);
+		calls += len + (calls[len] == '\n');
+	}
+}
+
+static const struct persist_rules posix = { .level = PERSIST_POSIX };
+static const struct persist_rules named = {
+	.level = PERSIST_POSIX,
+	.fsync_keeps_names = true,
+	.rename_is_atomic = true,
+};
+static const struct persist_rules ordered = {
+	.level = PERSIST_ORDERED,
+	.fsync_keeps_names = true,
+	.rename_is_atomic = true,
+};
+static const struct persist_rules strict = { .level = PERSIST_STRICT };
+
+/* What is broken where the calls of a workload were made, all but `left` have returned, one of
+ * these was under way, and then the tree is as the calls of `recovered` make it. "": nothing. */
+static const char *judge(const struct persist_rules *rules, const char *workload, size_t left,
+			 const char *recovered)
+{
+	struct broken_promise broken;
+	struct persistence history;
+	struct state before, after;
+	const char *what;
+	size_t done, begun;
+
+	fresh(&before);
+	fresh(&after);
+	persistence_begin(&history, rules, &before.tree);
+	run(&before, workload, &history);
+	run(&after, recovered, NULL);
+	done = history.count - 1 - left;
+	begun = left ? done + 1 : done;
+	what = persistence_allows(&history, done, begun, &after.tree, &broken) ? "" : broken.what;
+	if (*what)
+		assert_true(broken.seen.len && broken.reason.len);
+	broken_promise_free(&broken);
+	persistence_free(&history);
+	state_free(&before);
+	state_free(&after);
+	return what;
+}
+
+#define ALLOWED(rules, workload, left, recovered) \
+	assert_string_equal(judge(rules, workload, left, recovered), "")
+#define BROKEN(rules, workload, left, recovered, what) \
+	assert_string_equal(judge(rules, workload, left, recovered), what)
+
+#define FOO "open(\"foo\", O_CREAT|O_RDWR, 0644)\n"
+#define WRITTEN FOO "write(3, \"hello\", 5)\n"
+
+static void what_was_not_synced_may_be_lost(void **state)
+{
+	ALLOWED(&strict, WRITTEN, 0, "");
+	ALLOWED(&ordered, WRITTEN, 0, "");
+	ALLOWED(&ordered, WRITTEN, 0, FOO);
+	ALLOWED(&ordered, WRITTEN, 0, WRITTEN);
+	ALLOWED(&posix, WRITTEN, 0, FOO "write(3, \"hel\", 3)");
+}
+
+static void what_was_synced_must_be_there(void **state)
+{
+	BROKEN(&posix, WRITTEN "sync()", 0, "", "name missing");
+	BROKEN(&posix, WRITTEN "sync()", 0, FOO, "size too small");
+	BROKEN(&posix, WRITTEN "sync()", 0, FOO "write(3, \"hellO\", 5)", "data wrong");
+	ALLOWED(&posix, WRITTEN "sync()", 0, WRITTEN);
+	/* While sync was under way it had promised nothing. */
+	ALLOWED(&posix, WRITTEN "sync()", 1, "");
+}
+
+static void names_are_kept_where_fsync_says_so(void **state)
+{
+	ALLOWED(&posix, WRITTEN "fsync(3)", 0, "");
+	BROKEN(&posix, WRITTEN "fsync(3)", 0, FOO, "size too small");
+	BROKEN(&named, WRITTEN "fsync(3)", 0, "", "name missing");
+	BROKEN(&named, "mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)\nfsync(3)", 0, "",
+	       "name missing");
+	/* Others are not. */
+	ALLOWED(&named, "mkdir(\"A\", 0755)\n" FOO "fsync(3)", 0, FOO);
+	/* A directory keeps its entries, of what is durable itself. */
+	BROKEN(&named, "mkdir(\"A\", 0755)\nopen(\".\", O_RDONLY)\nfsync(3)", 0, "",
+	       "name missing");
+	ALLOWED(&posix, FOO "open(\".\", O_RDONLY)\nfsync(4)", 0, "");
+	BROKEN(&posix, FOO "open(\".\", O_RDONLY)\nfsync(3)\nfsync(4)", 0, "", "name missing");
+	BROKEN(&posix, FOO "sync()\nunlink(\"foo\")\nopen(\".\", O_RDONLY)\nfsync(4)", 0, FOO,
+	       "name is back");
+}
+
+static void fdatasync_keeps_data_and_size_only(void **state)
+{
+#define CHANGED WRITTEN "sync()\nfchmod(3, 0600)\npwrite(3, \"HELLO you\", 9, 0)\n"
+	ALLOWED(&posix, CHANGED "fdatasync(3)", 0, FOO "write(3, \"HELLO you\", 9)");
+	BROKEN(&posix, CHANGED "fdatasync(3)", 0, WRITTEN, "size too small");
+	BROKEN(&posix, CHANGED "fdatasync(3)", 0, FOO "write(3, \"hello you\", 9)", "data wrong");
+	BROKEN(&posix, CHANGED "fsync(3)", 0, FOO "write(3, \"HELLO you\", 9)", "mode wrong");
+}
+
+static void synchronous_writes_keep_their_range(void **state)
+{
+#define DSYNC "open(\"foo\", O_CREAT|O_RDWR|O_DSYNC, 0644)\nsync()\n"
+	BROKEN(&posix, DSYNC "write(3, \"hello\", 5)", 0, FOO, "size too small");
+	ALLOWED(&posix, DSYNC "write(3, \"hello\", 5)", 1, FOO);
+	ALLOWED(&posix, DSYNC "write(3, \"hello\", 5)\nftruncate(3, 9)", 0, WRITTEN);
+	BROKEN(&posix, FOO "sync()\nwrite(3, \"hello\", 5)\npwritev2(3, \"J\", 1, 0, RWF_DSYNC)", 0,
+	       WRITTEN, "data wrong");
+}
+
+static void removal_counts_as_well(void **state)
+{
+#define REMOVED FOO "sync()\nunlink(\"foo\")\n"
+	ALLOWED(&posix, REMOVED, 0, FOO);
+	ALLOWED(&posix, REMOVED, 0, "");
+	BROKEN(&posix, REMOVED "sync()", 0, FOO, "name is back");
+	BROKEN(&posix, "sync()", 0, FOO, "name from nowhere");
+	BROKEN(&named, FOO "link(\"foo\", \"bar\")\nsync()\nunlink(\"foo\")\nfsync(3)", 0,
+	       FOO "link(\"foo\", \"bar\")", "name is back");
+}
+
+static void a_rename_happens_or_does_not(void **state)
+{
+#define RENAMED WRITTEN "sync()\nrename(\"foo\", \"bar\")"
+	ALLOWED(&named, RENAMED, 0, WRITTEN);
+	ALLOWED(&named, RENAMED, 0, WRITTEN "rename(\"foo\", \"bar\")");
+	BROKEN(&named, RENAMED, 0, "", "rename in part");
+	BROKEN(&named, RENAMED, 0, WRITTEN "link(\"foo\", \"bar\")", "rename in part");
+	ALLOWED(&posix, RENAMED, 0, "");
+	/* What it replaces has either content. */
+#define REPLACED \
+	WRITTEN "open(\"new\", O_CREAT|O_RDWR, 0644)\nwrite(4, \"other\", 5)\nsync()\n" \
+		"rename(\"new\", \"foo\")"
+	ALLOWED(&named, REPLACED, 0, FOO "write(3, \"other\", 5)");
+	BROKEN(&named, REPLACED, 0, WRITTEN, "rename in part");
+}
+
+static void metadata_is_of_one_moment(void **state)
+{
+#define TWO "mkdir(\"A\", 0755)\nmkdir(\"B\", 0755)"
+	ALLOWED(&named, TWO, 0, "mkdir(\"B\", 0755)");
+	BROKEN(&ordered, TWO, 0, "mkdir(\"B\", 0755)", "order");
+	ALLOWED(&ordered, TWO, 0, "mkdir(\"A\", 0755)");
+	/* To open a file changes nothing of it. */
+	ALLOWED(&ordered, FOO "sync()\nmkdir(\"A\", 0755)\nopen(\"foo\", O_RDWR)\nfsync(4)", 0,
+		FOO);
+	BROKEN(&ordered, FOO "sync()\nmkdir(\"A\", 0755)\nfchmod(3, 0600)\nfsync(3)", 0,
+	       FOO "fchmod(3, 0600)", "order");
+	/* Data is not part of it, except where all is. */
+	ALLOWED(&ordered, WRITTEN "mkdir(\"A\", 0755)", 0, FOO "mkdir(\"A\", 0755)");
+	BROKEN(&strict, WRITTEN "mkdir(\"A\", 0755)", 0, FOO "mkdir(\"A\", 0755)", "order");
+}
+
+static void fdatasync_of_a_directory_keeps_its_entries(void **state)
+{
+	static const char removed[] = FOO "sync()\nunlink(\"foo\")\n"
+					  "open(\"/\", O_RDONLY|O_DIRECTORY)\nfdatasync(4)\n";
+
+	BROKEN(&posix, removed, 0, FOO, "name is back");
+	ALLOWED(&posix, removed, 1, FOO);
+	ALLOWED(&posix, removed, 0, "umask(022)\n");
+}
+
+static void attributes_survive(void **state)
+{
+#define ATTRIBUTE FOO "setxattr(\"foo\", \"user.a\", \"v\", 1, 0)\n"
+	BROKEN(&posix, ATTRIBUTE "fsync(3)", 0, FOO, "attribute missing");
+	BROKEN(&posix, ATTRIBUTE "fsync(3)\nremovexattr(\"foo\", \"user.a\")\nfsync(3)", 0,
+	       ATTRIBUTE, "attribute wrong");
+	ALLOWED(&posix, ATTRIBUTE "removexattr(\"foo\", \"user.a\")\nfsync(3)", 0, FOO);
+}
+
+static void bytes_are_old_or_new(void **state)
+{
+#define TWICE WRITTEN "sync()\npwrite(3, \"HELLO\", 5, 0)"
+	struct persist_rules stale = posix;
+
+	ALLOWED(&posix, TWICE, 0, FOO "write(3, \"HEllo\", 5)");
+	BROKEN(&posix, TWICE, 0, FOO "write(3, \"HExlo\", 5)", "data wrong");
+	BROKEN(&posix, TWICE, 0, FOO "ftruncate(3, 5)", "data missing");
+	stale.stale_data = true;
+	ALLOWED(&stale, TWICE, 0, FOO "write(3, \"HExlo\", 5)");
+}
+
+/* Of a daemon that does not hear of it. */
+static void sync_may_keep_nothing(void **state)
+{
+	struct persist_rules deaf = posix;
+
+	BROKEN(&posix, FOO "sync()", 0, "", "name missing");
+	deaf.sync_keeps_nothing = true;
+	ALLOWED(&deaf, FOO "sync()", 0, "");
+	ALLOWED(&deaf, FOO "syncfs(3)", 0, "");
+	BROKEN(&deaf, FOO "remount()", 0, "", "name missing");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(what_was_not_synced_may_be_lost),
+		TEST(what_was_synced_must_be_there),
+		TEST(names_are_kept_where_fsync_says_so),
+		TEST(fdatasync_keeps_data_and_size_only),
+		TEST(synchronous_writes_keep_their_range),
+		TEST(removal_counts_as_well),
+		TEST(a_rename_happens_or_does_not),
+		TEST(metadata_is_of_one_moment),
+		TEST(fdatasync_of_a_directory_keeps_its_entries),
+		TEST(attributes_survive),
+		TEST(bytes_are_old_or_new),
+		TEST(sync_may_keep_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
