@@ -166,18 +166,19 @@ static uint32_t torn_at(const struct views *v, const struct disk_event *e)
 								  : 0;
 }
 
-/* Each write is the last, and reaches the disk in part: its beginning, or its end. FUA protects it
- * only when it has ended. */
+/* Each write is the last, and reaches the disk in part: its beginning, or, unless it is flash memory,
+ * which is programmed and erased in order, its end. FUA protects it only when it has ended. */
 static void views_torn(struct views *v)
 {
 	for (size_t at = 1; at <= v->e->count && !v->ended; at++) {
 		const struct disk_event *e = &v->e->events[at - 1];
 		struct crash_point p = point_behind(v, VIEW_TORN, at);
 		uint32_t middle = disk_event_writes(e) ? torn_at(v, e) : 0;
+		unsigned halves = e->what & (RECORD_PROGRAM | RECORD_ERASE) ? 1 : 2;
 
 		if (p.done < v->o->from_calls)
 			continue;
-		for (unsigned half = 0; half < 2 && middle; half++) {
+		for (unsigned half = 0; half < halves && middle; half++) {
 			struct page_disk d;
 
 			p.torn_from = half ? middle : 0;

@@ -577,26 +577,37 @@ int snapshots_run_program(struct snapshots *s, const struct buf *program, double
 	return r;
 }
 
-/* In a copy of the present state, which stays as it is. */
-int snapshots_disk(struct snapshots *s, const struct disk_page **ret, size_t *ret_count,
-		   int *ret_error, enum target_fate *ret_fate, struct err *err)
+int snapshots_unmount(struct snapshots *s, const struct disk_page **ret, size_t *ret_count,
+		      int *ret_error, enum target_fate *ret_fate, struct err *err)
 {
 	const struct message *m = &s->shm->message;
-	struct snapshot *before = s->present;
 	int r;
 
-	if (!before)
+	if (!s->present)
 		return err_set(err, EIO, "the kernel is gone");
-	before->keys++;
 	*ret_fate = snapshots_send(s, REQUEST_DISK, channel_seconds(&s->client));
-	before->keys--;
 	r = *ret_fate == FATE_FINE ? channel_failure(&s->client, err) : 0;
-	snapshots_move_to(s, before);
 	if (*ret_fate == FATE_FINE && m->alarm)
 		*ret_fate = FATE_ALARM;
 	*ret = (const struct disk_page *)m->channel.data.at;
 	*ret_count = m->channel.data.used / sizeof(**ret);
 	*ret_error = m->disk_error;
+	return r;
+}
+
+/* In a copy of the present state, which stays as it is. */
+int snapshots_disk(struct snapshots *s, const struct disk_page **ret, size_t *ret_count,
+		   int *ret_error, enum target_fate *ret_fate, struct err *err)
+{
+	struct snapshot *before = s->present;
+	int r;
+
+	if (before)
+		before->keys++;
+	r = snapshots_unmount(s, ret, ret_count, ret_error, ret_fate, err);
+	if (before)
+		before->keys--;
+	snapshots_move_to(s, before);
 	return r;
 }
 

@@ -130,9 +130,10 @@ struct target_kind {
 	 * died: another disk with the same bytes in these sectors does the same. NULL: not known.
 	 */
 	int (*disk_read)(struct target *t, struct buf *ret_sectors, struct err *err);
-	/* TARGET_RECORD: what unmounting leaves on the disk, as unmounted_disk: the pages that may
-	 * differ from those of mkfs, each once, in order, valid until the next call. NULL: only
-	 * unmounted_disk. */
+	/* TARGET_RECORD: unmounts; there is no file system then until the next load, reset or
+	 * restore. The pages that may differ from those of mkfs, each once, in order, valid until
+	 * the next call. *ret_error and *ret_fate: as unmounted_disk, which takes longer, since it
+	 * keeps the file system. NULL: only unmounted_disk. */
 	int (*unmounted_pages)(struct target *t, const struct disk_page **ret, size_t *ret_count,
 			       int *ret_error, enum target_fate *ret_fate, struct err *err);
 	/* TARGET_KILL: the daemon or server that serves the file system is killed, with files open,

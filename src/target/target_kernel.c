@@ -313,7 +313,7 @@ static int kernel_unmounted_pages(struct target *t, const struct disk_page **ret
 {
 	const struct kernel_target *k = t->own;
 
-	return snapshots_disk(k->snapshots, ret, ret_count, ret_error, ret_fate, err);
+	return snapshots_unmount(k->snapshots, ret, ret_count, ret_error, ret_fate, err);
 }
 
 /* Those of the description, with the pages that the kernel in the process has written. */
@@ -323,7 +323,7 @@ static int kernel_unmounted_disk(struct target *t, struct image *ret, int *ret_e
 	const struct kernel_target *k = t->own;
 	const struct disk_page *pages;
 	size_t count;
-	int r = kernel_unmounted_pages(t, &pages, &count, ret_error, ret_fate, err);
+	int r = snapshots_disk(k->snapshots, &pages, &count, ret_error, ret_fate, err);
 
 	if (r || *ret_error || *ret_fate != FATE_FINE)
 		return r;
