@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
+#include "reffs/record.h"
 #include "tree/pool.h"
 
 void core_init(struct core *c, const struct core_options *options, uint32_t uid, uint32_t gid)
@@ -106,7 +107,15 @@ int core_call(struct core *c, struct call *call, struct outcome *ret)
 	model_run(&c->model, &c->state, call, ret);
 	if (c->next_ino < c->state.tree.next_ino)
 		c->next_ino = c->state.tree.next_ino;
+	if (c->recorder && !ret->error)
+		recorder_add(c->recorder, &c->state, call, ret);
 	return ret->error;
+}
+
+void core_sync(struct core *c, uint64_t ino, bool data_only)
+{
+	if (c->recorder)
+		recorder_add_sync(c->recorder, &c->state, ino, data_only);
 }
 
 void core_leave(struct core *c)

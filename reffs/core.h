@@ -14,6 +14,7 @@
 #include "op/op.h"
 
 struct err;
+struct recorder;
 
 enum {
 	CORE_PID = 1, /* the model's process that acts for every caller */
@@ -40,10 +41,11 @@ struct core {
 	struct core_options options;
 	struct model model;
 	struct state state;
-	uint64_t next_ino;   /* never goes back: a number names one object for good */
-	struct pmap lookups; /* how often the kernel holds an inode, by number */
-	struct pmap orphans; /* objects of the tree held for the kernel, by number */
-	struct pmap pool;    /* struct core_snapshot by key */
+	uint64_t next_ino;         /* never goes back: a number names one object for good */
+	struct pmap lookups;       /* how often the kernel holds an inode, by number */
+	struct pmap orphans;       /* objects of the tree held for the kernel, by number */
+	struct pmap pool;          /* struct core_snapshot by key */
+	struct recorder *recorder; /* hears of every call; NULL: none */
 };
 
 struct requester {
@@ -63,6 +65,8 @@ void core_enter(struct core *c, const struct requester *caller);
 int core_open(struct core *c, uint64_t ino, int64_t flags);
 /* Makes the call; returns 0 or an errno. */
 int core_call(struct core *c, struct call *call, struct outcome *ret);
+/* What there is of the object is on the disk, if there were one. */
+void core_sync(struct core *c, uint64_t ino, bool data_only);
 void core_leave(struct core *c);
 /* EACCES where the caller may not (R_OK, W_OK, X_OK) and the model is to check, else 0. */
 int core_access(struct core *c, uint64_t ino, int want);

@@ -48,7 +48,8 @@ void front_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		r.error = open_forbidden(inode, fi->flags);
 	request_end(&r);
 	fi->keep_cache = 1;
-	fi->noflush = 1;
+	/* Stores to a mapping are recorded at the latest when the file is closed. */
+	fi->noflush = !r.core->recorder;
 	if (r.error)
 		fuse_reply_err(req, r.error);
 	else
@@ -136,7 +137,8 @@ void front_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_
 	struct request r;
 
 	request_begin(&r, req);
-	request_inode(&r, ino);
+	if (request_inode(&r, ino))
+		core_sync(r.core, ino, datasync);
 	reply_status(&r);
 }
 

@@ -18,6 +18,7 @@
 #include "reffs/memory.h"
 #include "reffs/notify.h"
 #include "reffs/pickle.h"
+#include "reffs/record.h"
 #include "reffs/requests.h"
 #include "reffs/transfer.h"
 
@@ -265,6 +266,8 @@ int reffs_serve(const char *mountpoint, const struct mount_options *options, int
 
 	memory_init();
 	core_init(&f.core, &core_options, geteuid(), getegid());
+	if (options->record_fd)
+		f.core.recorder = recorder_new(options->record_fd);
 	block_signals(&signals);
 	r = load_image(&f, options->image, err);
 	set_limits(&f.core, options->snapshots, options->memory);
@@ -277,6 +280,7 @@ int reffs_serve(const char *mountpoint, const struct mount_options *options, int
 	if (!r)
 		r = save_image(&f, options->image, err);
 out:
+	recorder_free(f.core.recorder);
 	core_free(&f.core);
 	return r;
 }

@@ -13,6 +13,7 @@ struct mount_options {
 	uint64_t memory;       /* bytes of all states together */
 	bool allow_other;      /* other users may use it */
 	bool own_permissions;  /* the model checks permissions instead of the kernel */
+	int record_fd;         /* calls are recorded there (record.h); 0: they are not */
 	const char *image;     /* loaded at the start if it exists, written at the end; or NULL */
 };
 

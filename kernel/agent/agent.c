@@ -390,21 +390,21 @@ static int agent_load_pages(struct agent *a, struct err *err)
 	return error ? err_sys(err, -error, "cannot load these pages of the disk") : 0;
 }
 
-/* Once, and only where it is wanted: what UBI keeps of it in memory is copied with every state. */
-static int agent_prepare_flash(struct agent *a, struct err *err)
+static int agent_begin_recording(struct agent *a, struct err *err)
 {
-	return strcmp(a->shm->source, flash_source) ? 0 : flash_make_volume(err);
+	int error = a->shm->records ? assay_medium_record() : 0;
+
+	assay_coverage_begin(a->shm->code.bits, CODE_BITS_MAX, &a->shm->code.count);
+	return error ? err_sys(err, -error, "cannot record what is written") : 0;
 }
 
-static int agent_prepare_mount(struct agent *a, struct err *err)
+/* For the first time: UBI takes the flash memory only where its volume is to be mounted, since what
+ * it keeps in memory is copied with every state. */
+static int agent_start_up(struct agent *a, struct err *err)
 {
-	int error = agent_prepare_flash(a, err);
+	int error = strcmp(a->shm->source, flash_source) ? 0 : flash_attach(a->shm->blank, err);
 
-	if (error)
-		return error;
-	assay_coverage_begin(a->shm->code.bits, CODE_BITS_MAX, &a->shm->code.count);
-	error = a->shm->records ? assay_medium_record() : 0;
-	return error ? err_sys(err, -error, "cannot record what is written") : 0;
+	return error ? error : agent_attach(a, err);
 }
 
 static void agent_hand_over_record(struct channel *c)
@@ -462,13 +462,13 @@ static void agent_serve(struct agent *a)
 		channel_server_observe(&a->server);
 		break;
 	case REQUEST_ATTACH:
-		if (!(c->failure = agent_prepare_mount(a, &c->err)))
-			c->failure = agent_attach(a, &c->err);
+		if (!(c->failure = agent_begin_recording(a, &c->err)))
+			c->failure = agent_start_up(a, &c->err);
 		break;
 	case REQUEST_LOAD:
 		if (!(c->failure = agent_load_pages(a, &c->err)) &&
-		    !(c->failure = agent_prepare_mount(a, &c->err)))
-			a->shm->message.disk_error = -agent_attach(a, NULL);
+		    !(c->failure = agent_begin_recording(a, &c->err)))
+			a->shm->message.disk_error = -agent_start_up(a, NULL);
 		break;
 	case REQUEST_RECORD:
 		agent_hand_over_record(c);
@@ -524,13 +524,25 @@ static int agent_prepare(struct agent *a)
 	return agent_set_sysctls(kernel_shm_of(a));
 }
 
+static int agent_add_medium(struct kernel_shm *shm)
+{
+	int error = shm->flash ? assay_flash_add() : assay_disk_add();
+
+	shm->medium_bytes = assay_medium_size();
+	if (!error && shm->records)
+		error = assay_medium_record(); /* so that states have the memory for it */
+	assay_revert_allow();
+	return error;
+}
+
 static int agent_begin(struct agent *a, struct err *err)
 {
 	int error;
 
 	assay_seed(kernel_shm_of(a)->seeded);
-	a->shm->medium_bytes = assay_medium_size();
-	error = agent_prepare(a);
+	error = agent_add_medium(a->shm);
+	if (!error)
+		error = agent_prepare(a);
 	a->server = (struct channel_server){
 		.message = &a->shm->message,
 		.own = a,
@@ -545,7 +557,7 @@ static int agent_begin(struct agent *a, struct err *err)
 	a->leaks = leaks_new();
 	a->root_fd = -1;
 	assay_settle();
-	return error ? err_sys(err, -error, "cannot prepare the kernel's first root") : 0;
+	return error ? err_sys(err, -error, "cannot prepare the disk or the first root") : 0;
 }
 
 _Noreturn void assay_agent(void)

@@ -53,9 +53,8 @@ static int request(int fd, unsigned long what, const void *arg)
 	return ret;
 }
 
-int flash_make_volume(struct err *err)
+static int flash_make_volume(struct err *err)
 {
-	struct ubi_attach_req attach = { .ubi_num = 0, .mtd_num = 0 };
 	struct ubi_mkvol_req volume = {
 		.vol_id = UBI_VOL_NUM_AUTO,
 		.alignment = 1,
@@ -64,15 +63,22 @@ int flash_make_volume(struct err *err)
 		.name = FLASH_VOLUME,
 	};
 
+	volume.bytes = read_numbers("/sys/class/ubi/ubi0/avail_eraseblocks", NULL) *
+		       read_numbers("/sys/class/ubi/ubi0/eraseblock_size", NULL);
+	if (request(open_device("/sys/class/ubi/ubi0/dev", "/dev/ubi0"), UBI_IOCMKVOL, &volume))
+		return err_sys(err, errno, "UBI makes no volume");
+	return 0;
+}
+
+int flash_attach(bool blank, struct err *err)
+{
+	struct ubi_attach_req attach = { .ubi_num = 0, .mtd_num = 0 };
+
 	mkdir("/sys", 0755);
 	if (mount("sysfs", "/sys", "sysfs", 0, NULL) && errno != EBUSY)
 		return err_sys(err, errno, "cannot mount sysfs");
 	if (request(open_device("/sys/class/misc/ubi_ctrl/dev", "/dev/ubi_ctrl"), UBI_IOCATT,
 		    &attach))
 		return err_sys(err, errno, "UBI does not take the flash memory");
-	volume.bytes = read_numbers("/sys/class/ubi/ubi0/avail_eraseblocks", NULL) *
-		       read_numbers("/sys/class/ubi/ubi0/eraseblock_size", NULL);
-	if (request(open_device("/sys/class/ubi/ubi0/dev", "/dev/ubi0"), UBI_IOCMKVOL, &volume))
-		return err_sys(err, errno, "UBI makes no volume");
-	return 0;
+	return blank ? flash_make_volume(err) : 0;
 }

@@ -3,10 +3,12 @@
 #ifndef AGENT_FLASH_H
 #define AGENT_FLASH_H
 
+#include <stdbool.h>
+
 struct err;
 
-/* To be mounted as ubi0:FLASH_VOLUME. */
+/* To be mounted as ubi0:FLASH_VOLUME, which is made where the memory is blank. */
 #define FLASH_VOLUME "all"
-int flash_make_volume(struct err *err);
+int flash_attach(bool blank, struct err *err);
 
 #endif

@@ -14,7 +14,9 @@
 
 enum {
 	HEAP_CLASSES = 4 * 48,
-	HEAP_CHUNK = 1 << 20, /* what smaller blocks are cut from; larger ones are mapped each */
+	/* What smaller blocks are cut from; larger ones are mapped each. So large that states
+	 * seldom map another one: memory is taken only where it is written. */
+	HEAP_CHUNK = 16 << 20,
 };
 
 struct heap_block {

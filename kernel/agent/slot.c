@@ -12,11 +12,14 @@
 
 _Static_assert(sizeof(struct disk_record) == sizeof(struct assay_record) &&
 		       offsetof(struct disk_record, what) == offsetof(struct assay_record, what) &&
-		       (int)RECORD_MARK == ASSAY_RECORD_MARK,
+		       (int)RECORD_MARK == ASSAY_RECORD_MARK &&
+		       (int)RECORD_PROGRAM == ASSAY_RECORD_PROGRAM,
 	       "checker and driver write the same records");
 _Static_assert((int)KERNEL_SHM_FD == ASSAY_SHM_FD && (int)KERNEL_SHM_IMAGE_FD == ASSAY_IMAGE_FD &&
 		       (int)KERNEL_SHM_EXIT_BROKEN == ASSAY_EXIT_BROKEN &&
-		       (int)KERNEL_SHM_EXIT_HUNG == ASSAY_EXIT_DEADLOCK,
+		       (int)KERNEL_SHM_EXIT_HUNG == ASSAY_EXIT_DEADLOCK &&
+		       (int)KERNEL_SHM_FLASH_ERASE_BYTES == ASSAY_FLASH_ERASE_BYTES &&
+		       (int)KERNEL_SHM_FLASH_WRITE_BYTES == ASSAY_FLASH_WRITE_BYTES,
 	       "checker and driver agree");
 
 static uint32_t slot = 1;
@@ -51,24 +54,48 @@ static void slot_park(struct kernel_shm *shm)
 	turn_pass(turn, SIDE_CLIENT);
 }
 
-void slot_wait(struct kernel_shm *shm)
+/* Makes the copy that the owner wants; true: this is it. */
+static bool slot_copy(struct kernel_shm *shm)
 {
 	struct channel *channel = &shm->message.channel;
-	int pid;
+	int origin = (int)syscall(SYS_getpid), pid = assay_host_fork();
+
+	if (!pid) {
+		slot_take(shm, shm->fork_to);
+		if (shm->message.request == REQUEST_LOAD)
+			assay_revert_begin(origin);
+		return true;
+	}
+	if (pid < 0) {
+		channel->failure = err_sys(&channel->err, -pid, "cannot copy the kernel");
+		turn_pass(&channel->turn, SIDE_CLIENT);
+	}
+	return false;
+}
+
+/* A copy that is put back to what its origin is continues where that is parked, too. */
+void slot_wait(struct kernel_shm *shm)
+{
+	static void *parked[5];
+	struct channel *channel = &shm->message.channel;
 
 	turn_pass(&channel->turn, SIDE_CLIENT);
 	for (;;) {
-		slot_park(shm);
-		if (!shm->fork_to)
-			return;
-		pid = assay_host_fork();
-		if (!pid) {
-			slot_take(shm, shm->fork_to);
+		if (__builtin_setjmp(parked)) {
+			slot = shm->revert_to;
 			return;
 		}
-		if (pid > 0)
+		slot_park(shm);
+		if (shm->fork_to) {
+			/* What the owner wants next is for the copy already. */
+			if (slot_copy(shm))
+				return;
 			continue;
-		channel->failure = err_sys(&channel->err, -pid, "cannot copy the kernel");
+		}
+		if (!shm->revert_to)
+			return;
+		assay_revert(parked);
+		shm->revert_to = 0;
 		turn_pass(&channel->turn, SIDE_CLIENT);
 	}
 }

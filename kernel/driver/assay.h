@@ -38,11 +38,16 @@ enum {
 	ASSAY_RECORD_FLUSH = 1 << 3, /* before whatever else it is */
 	ASSAY_RECORD_FUA = 1 << 4,
 	ASSAY_RECORD_MARK = 1 << 5,  /* a call has returned */
+	ASSAY_RECORD_ERASE = 1 << 6,
+	ASSAY_RECORD_PROGRAM = 1 << 7, /* with ASSAY_RECORD_WRITE */
 };
 struct assay_record {
 	unsigned long offset;
 	unsigned int size, what;
 };
+
+/* Of flash memory: what is erased, and what is programmed, as a whole. */
+enum { ASSAY_FLASH_ERASE_BYTES = 16 << 10, ASSAY_FLASH_WRITE_BYTES = 1 };
 
 /* Memory in use, of one sort. */
 struct assay_held {
@@ -63,8 +68,9 @@ static inline _Bool assay_in_space(unsigned long address)
 }
 
 /* Kernel side. */
+/* The medium, of the image: a disk, which may be missing, or flash memory. */
 int assay_disk_add(void);
-/* The medium: a disk, or flash memory. */
+int assay_flash_add(void);
 unsigned long assay_medium_size(void);
 int assay_medium_load(unsigned long page, const void *bytes); /* before anything has used it */
 int assay_medium_note_reads(void *bits, unsigned long limit); /* sectors, from now on */
@@ -116,6 +122,12 @@ void assay_unwatch(void);
 void *assay_host_image(int fd, unsigned long *ret_size);
 void *assay_host_memory(unsigned long size);
 void assay_host_unmap(void *memory, unsigned long size);
+/* Copies that are put back (revert.c) to what their origin is, where it is parked. */
+void assay_revert_allow(void); /* of the origin: its memory may be read */
+void assay_revert_skip(const void *memory, unsigned long size); /* this is not put back */
+void assay_revert_begin(int origin); /* of the copy, when it has been made */
+void assay_revert_moved(const void *memory, unsigned long size); /* was mapped or unmapped */
+void assay_revert(void **parked); /* continues there; returns where it cannot be done */
 int assay_host_fork(void); /* as a child of the checker's */
 int assay_host_child(void); /* as a child of this process, to be waited for */
 int assay_host_wait(int child); /* with what it exited; negative: it was killed */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * disk.c -- a disk in memory with a volatile cache in front of it: a private mapping of an image.
+ * disk.c -- a disk in memory with a volatile cache in front of it.
  */
 #include <linux/blkdev.h>
 #include <linux/syscalls.h>
@@ -80,24 +80,21 @@ static const struct block_device_operations operations = { .submit_bio = submit 
 int assay_disk_add(void)
 {
 	static char path[] = "/dev/disk";
-	unsigned long size;
 	struct gendisk *g;
-	int major, error;
-	u8 *data = assay_host_image(ASSAY_IMAGE_FD, &size);
+	int major, error = medium_begin();
 
-	if (!data)
-		return 0;
-	error = medium_begin(data, size);
+	if (error)
+		return error == -ENOENT ? 0 : error;
 	major = register_blkdev(0, "assay");
 	g = compat_alloc_disk();
-	if (error || major < 0 || IS_ERR(g))
+	if (major < 0 || IS_ERR(g))
 		return -ENOMEM;
 	g->major = major;
 	g->minors = 1;
 	g->flags |= GENHD_FL_NO_PART;
 	g->fops = &operations;
 	strscpy(g->disk_name, "disk", sizeof(g->disk_name));
-	set_capacity(g, size >> SECTOR_SHIFT);
+	set_capacity(g, assay_medium_size() >> SECTOR_SHIFT);
 	error = add_disk(g);
 	if (error)
 		return error;

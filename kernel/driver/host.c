@@ -46,6 +46,7 @@ void *assay_host_memory(unsigned long size)
 	if (memory == MAP_FAILED)
 		return NULL;
 	next_memory += size;
+	assay_revert_moved(memory, size);
 	return memory;
 }
 
@@ -53,6 +54,7 @@ void assay_host_unmap(void *memory, unsigned long size)
 {
 	size = (size + 4095) & ~4095UL;
 	munmap(memory, size);
+	assay_revert_moved(memory, size);
 	if ((unsigned long)memory + size == next_memory)
 		next_memory -= size;
 }

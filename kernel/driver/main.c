@@ -113,13 +113,8 @@ void assay_failed(const char *why)
 void assay_main(void);
 void assay_main(void)
 {
-	int error;
-
 	atomic_notifier_chain_register(&panic_notifier_list, &panic_block);
 	panic_on_oops = 1;
 	assay_host_catch();
-	error = assay_disk_add();
-	if (error)
-		assay_failed("cannot add the disk");
 	assay_agent();
 }

@@ -30,12 +30,13 @@ static struct {
 	bool full;
 } record;
 
-int medium_begin(u8 *data, unsigned long size)
+int medium_begin(void)
 {
-	medium.data = data;
-	medium.size = size;
-	medium.changed = bitmap_zalloc(size >> PAGE_SHIFT, GFP_KERNEL);
-	medium.written = bitmap_zalloc(size >> SECTOR_SHIFT, GFP_KERNEL);
+	medium.data = assay_host_image(ASSAY_IMAGE_FD, &medium.size);
+	if (!medium.data)
+		return -ENOENT;
+	medium.changed = bitmap_zalloc(medium.size >> PAGE_SHIFT, GFP_KERNEL);
+	medium.written = bitmap_zalloc(medium.size >> SECTOR_SHIFT, GFP_KERNEL);
 	return medium.changed && medium.written ? 0 : -ENOMEM;
 }
 
@@ -64,7 +65,8 @@ static unsigned long word_mask(unsigned long word, unsigned long first, unsigned
 /* Looking comes before writing: memory that is only read costs a copy of the kernel less. */
 static void note_sectors(unsigned long *bits, const unsigned long *but, u64 offset, u64 size)
 {
-	unsigned long first = offset >> SECTOR_SHIFT, end = (offset + size + SECTOR_SIZE - 1) >> SECTOR_SHIFT;
+	unsigned long first = offset >> SECTOR_SHIFT;
+	unsigned long end = (offset + size + SECTOR_SIZE - 1) >> SECTOR_SHIFT;
 	unsigned long word;
 
 	for (word = first / BITS_PER_LONG; word * BITS_PER_LONG < end; word++) {
@@ -82,14 +84,18 @@ void medium_reads(u64 offset, u64 size)
 		note_sectors(medium.read, medium.written, offset, size);
 }
 
-void medium_writes(u64 offset, u64 size)
+void medium_changes(u64 offset, u64 size)
 {
 	medium.used = true;
-	if (!size)
-		return;
-	bitmap_set(medium.changed, offset >> PAGE_SHIFT,
-		   ((offset + size - 1) >> PAGE_SHIFT) - (offset >> PAGE_SHIFT) + 1);
-	if (medium.read)
+	if (size)
+		bitmap_set(medium.changed, offset >> PAGE_SHIFT,
+			   ((offset + size - 1) >> PAGE_SHIFT) - (offset >> PAGE_SHIFT) + 1);
+}
+
+void medium_writes(u64 offset, u64 size)
+{
+	medium_changes(offset, size);
+	if (medium.read && size)
 		note_sectors(medium.written, NULL, offset, size);
 }
 
@@ -127,8 +133,10 @@ void medium_record(unsigned int what, u64 offset, unsigned int size)
 
 int assay_medium_record(void)
 {
-	if (!record.data)
+	if (!record.data) {
 		record.data = assay_host_memory(RECORD_MAX);
+		assay_revert_skip(record.data, RECORD_MAX); /* it is only read where it was written */
+	}
 	record.size = 0;
 	record.full = false;
 	return record.data ? 0 : -ENOMEM;

@@ -5,13 +5,15 @@
 
 #include <linux/types.h>
 
-/* Of these bytes, which fork() copies. */
-int medium_begin(u8 *data, unsigned long size);
+/* A private mapping of the image, which fork() copies; -ENOENT: there is none. */
+int medium_begin(void);
 u8 *medium_at(u64 offset);
 
-/* What a request is about to do. */
+/* What a request is about to do: the bytes that a write leaves are those of the request, of whole
+ * sectors; what a change leaves also depends on what was there. */
 void medium_reads(u64 offset, u64 size);
 void medium_writes(u64 offset, u64 size);
+void medium_changes(u64 offset, u64 size);
 /* What it did, with the bytes that are there now if it wrote them: ASSAY_RECORD_. */
 void medium_record(unsigned int what, u64 offset, unsigned int size);
 

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "cli/command.h"
 #include "cli/operands.h"
-#include "cmd/finding_argument.h"
+#include "cli/finding_argument.h"
 #include "cmd/kernel_script.h"
 #include "target/kernels.h"
 

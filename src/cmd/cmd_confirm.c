@@ -12,7 +12,7 @@
 #include "base/stop.h"
 #include "base/trust.h"
 #include "cli/command.h"
-#include "cmd/finding_argument.h"
+#include "cli/finding_argument.h"
 #include "confirm/boot.h"
 #include "confirm/confirm.h"
 #include "confirm/stock_kernel.h"

@@ -13,25 +13,33 @@
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/operands.h"
+#include "cmd/crash_app.h"
+#include "cmd/crash_daemon.h"
 #include "cmd/summary.h"
 #include "crash/ace.h"
 #include "crash/crash_report.h"
+#include "crash/daemon_report.h"
+#include "crash/walk.h"
 #include "crash/workload.h"
 #include "report/findings_text.h"
+#include "target/learn.h"
 
 static struct crash_settings {
-	struct opt_list workloads, view;
+	struct opt_list workloads, view, kill;
+	const char *app, *app_trace, *prepare, *verify;
+	uint64_t states;
 	const char *out, *config, *known, *write_known;
-	uint64_t seed, jobs, sample, subsets, sector, findings;
+	uint64_t seed, jobs, walks, length, sample, subsets, sector, findings;
 	double seconds, deadline;
 	int inputs, level, sanity;
-	bool json, during_recovery, in_place, unmount;
+	bool json, during_recovery, in_place, unmount, daemon;
 	unsigned job; /* of several */
 } settings = {
 	.jobs = 1,
+	.walks = 100,
+	.length = 12,
+	.states = 2000,
 	.sample = 1,
-	.subsets = 16,
-	.sector = 4096,
 	.findings = 100,
 	.deadline = 10,
 	.sanity = SANITY_NEW,
@@ -40,10 +48,11 @@ static struct crash_settings {
 #define ROW(field) offsetof(struct crash_settings, field)
 
 static const struct opt opts[] = {
-	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|FILE",
+	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|walk|FILE",
 	  "what is done before the crash: all short workloads of so many operations, also "
-	  "seq-N-nested, or a script; may be repeated. Default: seq-1, twice: as published, and "
-	  "with --inputs wide --in-place --unmount",
+	  "seq-N-nested; random walks (walk:PROFILE); or a script. May be repeated. Default: "
+	  "seq-1, "
+	  "the same with --inputs wide --in-place --unmount, and walks",
 	  0, 0 },
 	{ "inputs", OPT_CHOICE, ROW(inputs), "published|wide",
 	  "arguments of the generated workloads: those of ACE, or drawn from many", 0, 0 },
@@ -52,16 +61,27 @@ static const struct opt opts[] = {
 	  0 },
 	{ "unmount", OPT_FLAG, ROW(unmount), NULL,
 	  "generated workloads end with unmounting, and crashes during it", 0, 0 },
+	{ "walks", OPT_U64, ROW(walks), "N", "number of walks", 1, UINT64_MAX },
+	{ "length", OPT_U64, ROW(length), "N", "calls of each walk", 1, 1000 },
 	{ "sample", OPT_U64, ROW(sample), "N", "only one workload in N", 1, UINT64_MAX },
 	{ "view", OPT_LIST, ROW(view), "order|lost-one|only-one|subset|torn",
 	  "which crashes; may be repeated. Default: all", 0, 0 },
 	{ "subsets", OPT_U64, ROW(subsets), "N",
-	  "subset: how many for each group of writes without a flush between them", 1, 1 << 20 },
+	  "subset: how many for each group of writes without a flush between them; 0: 16", 0,
+	  1 << 20 },
 	{ "sector", OPT_U64, ROW(sector), "BYTES", "torn: bytes that the disk writes as a whole",
 	  512, 1 << 20 },
 	{ "during-recovery", OPT_FLAG, ROW(during_recovery), NULL,
 	  "crashes recovery, too, at every point, and repeats it: the result must be the same", 0,
 	  0 },
+	{ "daemon", OPT_FLAG, ROW(daemon), NULL,
+	  "no power failure: kill the FUSE daemon, or the server of a directory, and start it "
+	  "again",
+	  0, 0 },
+	{ "kill", OPT_LIST, ROW(kill), "promises|calls|during",
+	  "daemon: kill it behind every call that has promised something, behind every call, or "
+	  "at a random moment of a random call; may be repeated. Default: calls",
+	  0, 0 },
 	{ "level", OPT_CHOICE, ROW(level), "target|posix|ordered|strict",
 	  "what must survive: as the traits of the target say; only what POSIX promises; names "
 	  "and attributes of one moment; the whole tree of one moment",
@@ -70,6 +90,20 @@ static const struct opt opts[] = {
 	  "which recovered file systems are used, mounted again and checked by fsck: those with a "
 	  "new tree, or all",
 	  0, 0 },
+	{ "app", OPT_TEXT, ROW(app), "COMMAND",
+	  "instead of a target: a program whose files are crashed", 0, 0 },
+	{ "verify", OPT_TEXT, ROW(verify), "COMMAND",
+	  "with --app: checks the files in its working directory ({dir}) after a crash: 0 if all "
+	  "is "
+	  "well",
+	  0, 0 },
+	{ "prepare", OPT_TEXT, ROW(prepare), "COMMAND",
+	  "with --app: makes the files that the program begins with", 0, 0 },
+	{ "app-trace", OPT_TEXT, ROW(app_trace), "FILE",
+	  "instead of --app: the calls of one that ran before (app.trace of its run directory)", 0,
+	  0 },
+	{ "states", OPT_U64, ROW(states), "N", "with --app: how many crash states for each level",
+	  1, 1 << 24 },
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "stop after this time; 0 for no limit", 0,
 	  OPT_SECONDS_MAX },
 	{ "seed", OPT_U64, ROW(seed), "N", "of wide inputs and sampled subsets", 0, INT64_MAX },
@@ -90,8 +124,11 @@ static const struct opt opts[] = {
 /* One --workloads: a generator, or a script. */
 struct source {
 	const char *name;
-	bool generated, unmounts;
+	enum { SOURCE_FILE, SOURCE_ACE, SOURCE_WALK } kind;
+	bool unmounts;
 	struct ace ace;
+	struct walk walk;
+	uint64_t count; /* of workloads */
 };
 
 /* How generated workloads are made. */
@@ -106,8 +143,20 @@ static bool is_generator(const char *name, struct ace_options *ret)
 	return !ace_parse(ret, name, &none);
 }
 
-static void source_open(struct source *s, const char *name, const struct source_options *how,
-			uint64_t disk_bytes)
+/* "walk", or "walk:PROFILE"; NULL: it is something else. */
+static const char *walk_profile(const char *name)
+{
+	static const char word[] = "walk";
+	size_t len = sizeof(word) - 1;
+
+	if (strncmp(name, word, len) || (name[len] && name[len] != ':'))
+		return NULL;
+	return name[len] ? name + len + 1 : "crash";
+}
+
+static int source_open(struct source *s, const char *name, const struct source_options *how,
+		       const struct model *model, const struct state *start, uint64_t disk_bytes,
+		       struct err *err)
 {
 	struct ace_options o = {
 		.wide = how->wide,
@@ -115,17 +164,29 @@ static void source_open(struct source *s, const char *name, const struct source_
 		.seed = settings.seed,
 		.disk_bytes = disk_bytes,
 	};
+	const char *profile = walk_profile(name);
 
-	*s = (struct source){ .name = name, .unmounts = how->unmounts };
-	s->generated = is_generator(name, &o);
-	if (s->generated)
+	*s = (struct source){ .name = name, .unmounts = how->unmounts, .count = 1 };
+	if (profile) {
+		s->kind = SOURCE_WALK;
+		s->count = settings.walks;
+		return walk_open(&s->walk, profile, model, start, (unsigned)settings.length,
+				 settings.seed, err);
+	}
+	if (is_generator(name, &o)) {
+		s->kind = SOURCE_ACE;
 		ace_init(&s->ace, &o);
+		s->count = s->ace.count;
+	}
+	return 0;
 }
 
 static void source_close(struct source *s)
 {
-	if (s->generated)
+	if (s->kind == SOURCE_ACE)
 		ace_free(&s->ace);
+	else if (s->kind == SOURCE_WALK)
+		walk_close(&s->walk);
 }
 
 /* A crash while the file system is unmounted and mounted again belongs to the workload. */
@@ -142,9 +203,12 @@ static void add_unmount(struct workload *w, struct arena *arena)
 static int source_make(const struct source *s, uint64_t index, struct arena *arena,
 		       struct workload *ret, struct err *err)
 {
-	if (!s->generated)
+	if (s->kind == SOURCE_FILE)
 		return workload_read(ret, s->name, arena, err);
-	ace_workload(&s->ace, index, arena, ret);
+	if (s->kind == SOURCE_WALK)
+		walk_workload(&s->walk, index, arena, ret);
+	else
+		ace_workload(&s->ace, index, arena, ret);
 	if (s->unmounts)
 		add_unmount(ret, arena);
 	return 0;
@@ -154,6 +218,7 @@ static int source_make(const struct source *s, uint64_t index, struct arena *are
 
 struct crash_run {
 	struct crash_session session;
+	struct daemon_crash_session killing; /* with --daemon, instead */
 	struct run *run;
 	uint64_t states_at_progress;
 	struct err *err;
@@ -170,15 +235,16 @@ static bool crash_is_over(const struct crash_run *x)
 
 static void crash_show_progress(const struct crash_run *x)
 {
-	const struct crash_figures *f = &x->session.figures;
+	uint64_t workloads = x->session.figures.workloads + x->killing.figures.workloads;
+	uint64_t states = x->session.figures.crash_states + x->killing.figures.crash_states;
 	double seconds = clock_seconds() - x->run->started_seconds;
 
 	if (progress_wanted())
 		progress_show("%s: %.0f s, %" PRIu64 " workloads, %" PRIu64
 			      " crash states (%.0f/s), "
 			      "%zu findings",
-			      x->run->target, seconds, f->workloads, f->crash_states,
-			      (double)f->crash_states / seconds, json_array_size(x->run->findings));
+			      x->run->target, seconds, workloads, states, (double)states / seconds,
+			      json_array_size(x->run->findings));
 }
 
 static bool crash_found(void *to, struct crash_case *c, const struct crash_violation *v)
@@ -189,10 +255,34 @@ static bool crash_found(void *to, struct crash_case *c, const struct crash_viola
 	return !crash_is_over(x);
 }
 
+static bool crash_found_killed(void *to, const struct daemon_crash_case *c,
+			       const struct daemon_violation *v)
+{
+	struct crash_run *x = to;
+
+	x->status = daemon_crash_report(&x->killing, x->run, c, v, x->err);
+	return !crash_is_over(x);
+}
+
+static void crash_one_daemon(struct crash_run *x, const struct workload *w)
+{
+	int status = daemon_crash_each(&x->killing, w->calls, w->count, w->setup_count,
+				       crash_found_killed, x, x->err);
+
+	if (status)
+		x->status = status;
+}
+
 static void crash_one(struct crash_run *x, const struct workload *w)
 {
 	struct crash_case c;
-	int judged = crash_execute(&x->session, w->calls, w->count, w->setup_count, &c, x->err);
+	int judged;
+
+	if (settings.daemon) {
+		crash_one_daemon(x, w);
+		return;
+	}
+	judged = crash_execute(&x->session, w->calls, w->count, w->setup_count, &c, x->err);
 
 	if (judged > 0)
 		judged = crash_each(&x->session, &c, crash_found, x, x->err);
@@ -203,10 +293,9 @@ static void crash_one(struct crash_run *x, const struct workload *w)
 
 static void crash_source(struct crash_run *x, const struct source *s, uint64_t *number)
 {
-	uint64_t count = s->generated ? s->ace.count : 1;
 	struct arena arena = ARENA_INIT;
 
-	for (uint64_t i = 0; i < count && !crash_is_over(x); i++, ++*number) {
+	for (uint64_t i = 0; i < s->count && !crash_is_over(x); i++, ++*number) {
 		struct workload w;
 
 		if (*number % settings.sample ||
@@ -230,7 +319,7 @@ static void set_count(json_t *o, const char *name, uint64_t count)
 
 static const char *const figure_names[] = {
 	"workloads", "not_judged",         "crash_states",    "unique_images",    "recoveries",
-	"memo_hits", "recoveries_checked", "recovery_states", "recovery_skipped",
+	"memo_hits", "recoveries_checked", "recovery_states", "recovery_skipped", NULL
 };
 
 static void crash_set_figures(struct run *run, const struct crash_session *s)
@@ -241,7 +330,7 @@ static void crash_set_figures(struct run *run, const struct crash_session *s)
 		s->recovery.checked,      s->figures.recovery_states, s->figures.recovery_skipped,
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(figure_names); i++)
+	for (size_t i = 0; figure_names[i]; i++)
 		set_count(run->figures, figure_names[i], figures[i]);
 	if (s->not_judged_for.len)
 		json_object_set_new(run->figures, "not_judged_for",
@@ -260,11 +349,13 @@ static void crash_print(const struct run *run)
 	uint64_t states = figure(run, "crash_states");
 
 	findings_text(run->findings, run->unconfirmed, false, &out);
-	buf_addf(&out,
-		 "%s: %" PRIu64 " workloads, %" PRIu64 " crash states in %.1f s (%.0f/s): %" PRIu64
-		 " different disks, %" PRIu64 " recoveries\n",
-		 run->target, figure(run, "workloads"), states, seconds, (double)states / seconds,
-		 figure(run, "unique_images"), figure(run, "recoveries"));
+	buf_addf(&out, "%s: %" PRIu64 " workloads, %" PRIu64 " crash states in %.1f s (%.0f/s): ",
+		 run->target, figure(run, "workloads"), states, seconds, (double)states / seconds);
+	if (settings.daemon)
+		crash_daemon_print(run, &out);
+	else
+		buf_addf(&out, "%" PRIu64 " different disks, %" PRIu64 " recoveries\n",
+			 figure(run, "unique_images"), figure(run, "recoveries"));
 	if (figure(run, "recovery_states"))
 		buf_addf(&out,
 			 "%" PRIu64 " crashes during recovery, %" PRIu64
@@ -296,42 +387,70 @@ static int crash_finish(struct run *run, int status, struct err *err)
 	return status;
 }
 
-static struct crash_options crash_options(const struct target *t)
+static void read_options(struct crash_options *o, const struct target *t)
 {
-	struct crash_options o = {
-		.rules = persist_rules_of(&t->traits),
-		.during_recovery = settings.during_recovery,
-		.views = { .subsets = (unsigned)settings.subsets,
-			   .sector = (uint32_t)settings.sector,
-			   .seed = settings.seed },
-	};
-
+	crash_options_init(o, t);
+	o->during_recovery = settings.during_recovery;
+	o->views.seed = settings.seed;
+	o->views.subsets = settings.subsets ? (unsigned)settings.subsets : o->views.subsets;
+	o->views.sector = settings.sector ? (uint32_t)settings.sector : o->views.sector;
 	if (settings.level)
-		o.rules.level = (enum persist_level)(settings.level - 1);
+		o->rules.level = (enum persist_level)(settings.level - 1);
+	if (settings.view.count)
+		o->views.views = 0;
 	for (size_t i = 0; i < settings.view.count; i++)
 		for (enum view v = 0; v < VIEWS; v++)
 			if (!strcmp(settings.view.items[i], view_names[v]))
-				o.views.views |= 1u << v;
-	if (!settings.view.count)
-		o.views.views = (1u << VIEWS) - 1;
-	return o;
+				o->views.views |= 1u << v;
+}
+
+static int crash_begin(struct crash_run *x, struct target *t, struct err *err)
+{
+	struct crash_options o;
+	struct daemon_crash_options killing = { .moments = crash_daemon_moments(&settings.kill),
+						.seed = settings.seed };
+
+	read_options(&o, t);
+	killing.rules = o.rules;
+	return settings.daemon ? daemon_crash_open(&x->killing, t, &killing, err)
+			       : crash_open(&x->session, t, &o, (enum sanity)settings.sanity, err);
+}
+
+static void crash_end(struct crash_run *x)
+{
+	if (settings.daemon) {
+		crash_daemon_set_figures(x->run, &x->killing);
+		daemon_crash_close(&x->killing);
+	} else {
+		crash_set_figures(x->run, &x->session);
+		crash_close(&x->session);
+	}
 }
 
 static void crash_named(struct crash_run *x, const char *name, const struct source_options *how,
 			uint64_t *number)
 {
+	const struct model *model = settings.daemon ? &x->killing.model : &x->session.model;
+	const struct state *start = settings.daemon ? &x->killing.start : &x->session.start;
 	struct source s;
 
-	source_open(&s, name, how, x->session.recovery.base.size);
+	x->status = source_open(&s, name, how, model, start,
+				settings.daemon ? 0 : x->session.recovery.base.size, x->err);
+	if (x->status)
+		return;
 	crash_source(x, &s, number);
 	source_close(&s);
 }
 
-/* What was not said: files that are durable before, with few values; and files that are new, with
- * many values, up to the unmounting. */
-static const struct source_options usual_sources[] = {
-	{ .wide = false },
-	{ .wide = true, .in_place = true, .unmounts = true },
+/* What was not said: files that are durable before, with few values; files that are new, with many
+ * values, up to the unmounting; and walks, to states that neither reaches. */
+static const struct usual_source {
+	const char *name;
+	struct source_options how;
+} usual_sources[] = {
+	{ "seq-1", { .wide = false } },
+	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true } },
+	{ "walk", { .wide = false } },
 };
 
 static int crash_workloads(struct target *t, struct run *run, struct err *err)
@@ -342,19 +461,18 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 		.unmounts = settings.unmount && t->caps & TARGET_REMOUNT,
 	};
 	struct crash_run x = { .run = run, .err = err };
-	struct crash_options o = crash_options(t);
 	uint64_t number = 0;
-	int status = crash_open(&x.session, t, &o, (enum sanity)settings.sanity, err);
+	int status = crash_begin(&x, t, err);
 
 	if (status)
 		return status;
 	for (size_t i = 0; i < settings.workloads.count && !crash_is_over(&x); i++)
 		crash_named(&x, settings.workloads.items[i], &chosen, &number);
-	for (size_t i = 0; i < ARRAY_LEN(usual_sources) && !settings.workloads.count; i++)
-		crash_named(&x, "seq-1", &usual_sources[i], &number);
+	for (size_t i = 0;
+	     i < ARRAY_LEN(usual_sources) && !settings.workloads.count && !crash_is_over(&x); i++)
+		crash_named(&x, usual_sources[i].name, &usual_sources[i].how, &number);
 	progress_end();
-	crash_set_figures(run, &x.session);
-	crash_close(&x.session);
+	crash_end(&x);
 	return x.status;
 }
 
@@ -362,14 +480,17 @@ static int crash_target(const char *name, struct err *err)
 {
 	struct target_options options = { .config = settings.config,
 					  .deadline_seconds = settings.deadline,
-					  .record = true };
+					  .record = !settings.daemon };
 	struct target *t;
 	struct run run;
 	int status, code = EXIT_UNKNOWN;
 
-	if (target_open(&t, name, &options, err))
+	if (settings.daemon ? learn_open(&t, name, &options, err)
+			    : target_open(&t, name, &options, err))
 		return EXIT_UNKNOWN;
-	if (!(t->caps & TARGET_RECORD)) {
+	if (settings.daemon && crash_daemon_check(t, &settings.kill, err)) {
+		status = 0; /* err says why */
+	} else if (!settings.daemon && !(t->caps & TARGET_RECORD)) {
 		err_set(err, ENOTSUP, "%s: what it writes to its disk cannot be recorded", name);
 	} else if (!run_open(&run, "crash", name, settings.out, settings.seed, err)) {
 		stop_catch_signals();
@@ -409,11 +530,11 @@ static int crash_merge_job(struct run *run, unsigned job, struct err *err)
 	if (!summary)
 		return err_set(err, EINVAL, "%s: cannot be read", path);
 	run_merge(run, summary, subdir);
-	for (size_t i = 0; i < ARRAY_LEN(figure_names); i++)
-		set_count(run->figures, figure_names[i],
-			  figure(run, figure_names[i]) +
-				  (uint64_t)json_integer_value(
-					  json_object_get(summary, figure_names[i])));
+	for (const char *const *name = settings.daemon ? crash_daemon_figures : figure_names; *name;
+	     name++)
+		set_count(run->figures, *name,
+			  figure(run, *name) +
+				  (uint64_t)json_integer_value(json_object_get(summary, *name)));
 	why = json_object_get(summary, "not_judged_for");
 	if (why)
 		json_object_set(run->figures, "not_judged_for", why);
@@ -452,7 +573,8 @@ static int crash_check_names(const char *target, struct err *err)
 	for (size_t i = 0; !code && i < settings.workloads.count; i++) {
 		struct ace_options any;
 
-		if (!is_generator(settings.workloads.items[i], &any))
+		if (!is_generator(settings.workloads.items[i], &any) &&
+		    !walk_profile(settings.workloads.items[i]))
 			code = operand_file(settings.workloads.items[i], err);
 	}
 	for (size_t i = 0; !code && i < settings.view.count; i++) {
@@ -466,14 +588,33 @@ static int crash_check_names(const char *target, struct err *err)
 		}
 	}
 	if (!code)
+		code = crash_daemon_check_names(settings.daemon, &settings.kill, err);
+	if (!code)
 		code = operand_new_directory(settings.out, err);
 	return code ? code : operand_known(settings.known, settings.write_known, err);
+}
+
+static int run_crash_app(int argc, struct err *err)
+{
+	struct crash_app app = { settings.app,         settings.prepare,  settings.verify,
+				 settings.app_trace,   settings.out,      settings.known,
+				 settings.write_known, settings.level,    settings.seed,
+				 settings.states,      settings.findings, settings.seconds,
+				 settings.deadline,    settings.json };
+
+	if (argc > 1) {
+		err_set(err, EINVAL, "--app and a target exclude each other");
+		return EXIT_USAGE;
+	}
+	return crash_app_run(&app, err);
 }
 
 static int run_crash(int argc, char **argv, struct err *err)
 {
 	int code;
 
+	if (settings.app || settings.app_trace)
+		return run_crash_app(argc, err);
 	if (argc != 2) {
 		err_set(err, EINVAL, argc < 2 ? "no target given" : "more than one target given");
 		return EXIT_USAGE;
@@ -487,35 +628,37 @@ static int run_crash(int argc, char **argv, struct err *err)
 
 const struct command command_crash = {
 	.name = "crash",
-	.usage = "TARGET",
+	.usage = "TARGET | --app COMMAND --verify COMMAND",
 	.summary = "check what survives a power failure",
-	.text = "Runs short workloads on the target, and records every request to its disk. From\n"
-		"these, builds the disks that a power failure could have left at any moment. "
-		"Mounts\n"
-		"each of them and compares what is there with what must have survived: what was\n"
-		"written before fsync, fdatasync, sync or a synchronous write returned, and\n"
-		"whatever else the file system promises.\n"
+	.text = "Runs short workloads on the target, and records every request to its disk.\n"
+		"From these, builds the disks that a power failure could have left at any\n"
+		"moment. Mounts each of them and compares what is there with what must have\n"
+		"survived: what was written before fsync, fdatasync, sync or a synchronous\n"
+		"write returned, and whatever else the file system promises.\n"
 		"\n"
 		"A crash loses some of the writes since the last flush. The views, from the\n"
-		"easiest to explain to the hardest: _order_ (nothing is lost: every write up to a\n"
-		"moment), _lost-one_ (all but one write since the last flush), _only-one_ (only "
-		"one\n"
-		"of them), _subset_ (any of them), _torn_ (the last write reaches the disk in "
-		"part).\n"
-		"A finding is reported in the first view that shows it.\n"
+		"easiest to explain to the hardest: _order_ (nothing is lost: every write up to\n"
+		"a moment), _lost-one_ (all but one write since the last flush), _only-one_\n"
+		"(only one of them), _subset_ (any of them), _torn_ (the last write reaches the\n"
+		"disk in part). A finding is reported in the first view that shows it.\n"
 		"\n"
 		"A recovered file system must also be sound: everything can be read, files and\n"
-		"directories can be made and removed in every directory, mounting it again "
-		"changes\n"
-		"nothing, and fsck finds no error.\n"
+		"directories can be made and removed in every directory, mounting it again\n"
+		"changes nothing, and fsck finds no error.\n"
 		"\n"
 		"The generated workloads are those of ACE: sequences of one to three operations\n"
-		"out of thirteen on few files, each followed by fsync, fdatasync, sync or "
-		"nothing.\n"
-		"A script of calls works as well; what precedes a line \"# run\" is set up before "
-		"the\n"
-		"first crash.\n"
-		"\n" KNOWN_TEXT "\n"
+		"out of thirteen on few files, each followed by fsync, sync or nothing. Walks\n"
+		"are random sequences of the calls of a profile. A script of calls works as\n"
+		"well; what precedes a line \"# run\" is set up before the first crash.\n"
+		"\n"
+		"With *--app*, a program is tested, not a file system. It runs once in an empty\n"
+		"directory, and its calls are recorded. For each tree of files that a crash can\n"
+		"leave, at a level of persistence, *--verify* is run. All levels are tried, from\n"
+		"the strictest to what POSIX promises, unless *--level* names one: is the program\n"
+		"safe on any file system, or only on some? The variable ASSAY\\_PRINTED names a\n"
+		"file with what the program had printed before the crash: what it has confirmed\n"
+		"must be there.\n"
+		"\n" CRASH_DAEMON_TEXT "\n" KNOWN_TEXT "\n"
 		"Exit status: 0 nothing lost, 1 findings, 2 could not tell.",
 	.opts = opts,
 	.settings = &settings,

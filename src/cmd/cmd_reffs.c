@@ -19,7 +19,8 @@
 static struct reffs_settings {
 	uint64_t size, inodes, snapshots, memory;
 	bool allow_other, own_permissions, foreground, discard, pool;
-	const char *image;
+	const char *image, *record;
+	int record_fd;
 } settings = { .size = (uint64_t)1 << 30, .inodes = 1 << 20, .snapshots = UINT32_MAX };
 
 static const struct opt opts[] = {
@@ -40,6 +41,8 @@ static const struct opt opts[] = {
 	  "stay in the foreground until unmounted", 0, 0 },
 	{ "image", OPT_TEXT, offsetof(struct reffs_settings, image), "FILE",
 	  "load the state from FILE if it exists, and write it back at the end", 0, 0 },
+	{ "record", OPT_TEXT, offsetof(struct reffs_settings, record), "FILE",
+	  "write all calls that change or sync something to FILE, as a script", 0, 0 },
 	{ "discard", OPT_FLAG, offsetof(struct reffs_settings, discard), NULL,
 	  "restore: drop the key afterwards", 0, 0 },
 	{ "pool", OPT_FLAG, offsetof(struct reffs_settings, pool), NULL,
@@ -120,6 +123,7 @@ static int serve_reffs(const char *mountpoint, int ready_fd, struct err *err)
 		.allow_other = settings.allow_other,
 		.own_permissions = settings.own_permissions,
 		.image = settings.image,
+		.record_fd = settings.record_fd,
 	};
 
 	return reffs_serve(mountpoint, &options, ready_fd, err);
@@ -167,6 +171,12 @@ static int run_mount(const char *mountpoint, struct err *err)
 			return EXIT_USAGE;
 		}
 		settings.image = image;
+	}
+	if (settings.record) {
+		settings.record_fd = open(
+			settings.record, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+		if (settings.record_fd < 0)
+			return operand_code(err_sys(err, errno, "%s", settings.record));
 	}
 	if (settings.foreground ? serve_reffs(absolute, -1, err) : serve_detached(absolute, err))
 		return EXIT_UNKNOWN;

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cmd/finding_argument.h"
+#include "cli/finding_argument.h"
+#include "crash/crash_report.h"
 #include "finding/prove.h"
 
 static struct replay_settings {
@@ -87,6 +88,31 @@ static int replay_finding(struct finding *f, struct target *t, struct err *err)
 	return shown ? EXIT_FINDINGS : EXIT_CLEAN;
 }
 
+/* The calls again, and every crash that they could meet. */
+static int replay_crash(const struct finding *f, struct target *t, struct err *err)
+{
+	struct buf seen = BUF_INIT;
+	unsigned shown = 0;
+	int shows = 0;
+
+	if (!(t->caps & TARGET_RECORD)) {
+		err_set(err, ENOTSUP, "%s: what it writes to its disk cannot be recorded", t->name);
+		return EXIT_UNKNOWN;
+	}
+	for (uint64_t i = 0; i < settings.times && shows >= 0; i++) {
+		buf_clear(&seen);
+		shows = crash_replay(t, f, &seen, err);
+		if (shows > 0 && !shown++)
+			printf("after a crash, %s", buf_str(&seen));
+	}
+	buf_free(&seen);
+	if (shows < 0)
+		return EXIT_UNKNOWN;
+	printf("shown in %u of %llu replays on %s\n", shown, (unsigned long long)settings.times,
+	       t->name);
+	return shown ? EXIT_FINDINGS : EXIT_CLEAN;
+}
+
 /* What is wrong with the command would be wrong at every commit. */
 static int bisect_code(int code)
 {
@@ -113,7 +139,9 @@ static int replay_argument(int argc, char **argv, struct err *err)
 	code = finding_argument_open(&argument, argv[1], &settings.place, err);
 	if (code)
 		return code;
-	code = replay_finding(&argument.finding, argument.target, err);
+	code = finding_is_by_crash(&argument.finding)
+		     ? replay_crash(&argument.finding, argument.target, err)
+		     : replay_finding(&argument.finding, argument.target, err);
 	finding_argument_close(&argument);
 	return code;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cmd/finding_argument.h"
+#include "cli/finding_argument.h"
 #include "run/run.h"
 
 static struct shrink_settings {
@@ -72,7 +72,12 @@ static int run_shrink(int argc, char **argv, struct err *err)
 	code = finding_argument_open(&argument, argv[1], &settings.place, err);
 	if (code)
 		return code;
-	code = shrink_finding(&argument.finding, argument.target, argv[argc - 1], err);
+	if (finding_is_by_crash(&argument.finding)) {
+		err_set(err, ENOTSUP, "%s: `assay crash` has shrunk it already", argv[1]);
+		code = EXIT_USAGE;
+	} else {
+		code = shrink_finding(&argument.finding, argument.target, argv[argc - 1], err);
+	}
 	finding_argument_close(&argument);
 	return code;
 }

@@ -8,6 +8,19 @@
 #include "base/err.h"
 #include "base/must.h"
 
+/* Subsets of each group of writes without a flush between them. */
+enum { SUBSETS_USUAL = 16, SECTOR_USUAL = 4096 };
+
+void crash_options_init(struct crash_options *o, const struct target *t)
+{
+	*o = (struct crash_options){
+		.rules = persist_rules_of(&t->traits),
+		.views = { .views = (1u << VIEWS) - 1,
+			   .subsets = SUBSETS_USUAL,
+			   .sector = t->medium.erase_bytes ? t->medium.write_bytes : SECTOR_USUAL },
+	};
+}
+
 int crash_open(struct crash_session *s, struct target *t, const struct crash_options *o,
 	       enum sanity sanity, struct err *err)
 {
@@ -15,6 +28,9 @@ int crash_open(struct crash_session *s, struct target *t, const struct crash_opt
 
 	*s = (struct crash_session){ .target = t, .options = *o };
 	target_model(t, &s->model);
+	status = target_reset(t, err);
+	if (status)
+		return status;
 	status = target_initial_state(t, &s->start, err);
 	if (!status)
 		status = recovery_open(&s->recovery, t, sanity, o->during_recovery, err);

@@ -1,7 +1,7 @@
 /* crash.h -- workloads on a target that records its disk, and every crash they could meet.
  *
  * A workload runs once. From what it wrote, crash disks are made (views.h), recovered (recovery.h)
- * and compared with what may be there (model/persistence.h). */
+ * and compared with what may be there (persistence/persistence.h). */
 #ifndef CRASH_CRASH_H
 #define CRASH_CRASH_H
 
@@ -9,7 +9,7 @@
 #include "crash/recovery.h"
 #include "crash/views.h"
 #include "judge/discrepancy.h"
-#include "model/persistence.h"
+#include "persistence/persistence.h"
 #include "target/target.h"
 
 struct crash_options {
@@ -71,6 +71,9 @@ struct crash_violation {
 	bool has_tree;    /* if there is one */
 	struct tree uninterrupted; /* RECOVERY_INTERRUPTED: what recovery gives without a crash */
 };
+
+/* All views, by the rules that the traits of the target say. */
+void crash_options_init(struct crash_options *o, const struct target *t);
 
 int crash_open(struct crash_session *s, struct target *t, const struct crash_options *o,
 	       enum sanity sanity, struct err *err);

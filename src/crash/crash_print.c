@@ -24,10 +24,12 @@ static void add_event_line(const struct crash_case *c, const struct crash_point 
 
 	if (e->what & RECORD_FLUSH)
 		buf_adds(out, "====      flush: all writes above are durable\n");
-	if (!(e->what & (RECORD_WRITE | RECORD_ZEROES | RECORD_DISCARD)))
+	if (!(e->what & (RECORD_WRITE | RECORD_ZEROES | RECORD_DISCARD | RECORD_ERASE)))
 		return;
 	buf_addf(out, "%8zu  %-7s %8u bytes at %12llu%s", i + 1,
-		 e->what & RECORD_WRITE    ? "write"
+		 e->what & RECORD_PROGRAM  ? "program"
+		 : e->what & RECORD_ERASE  ? "erase"
+		 : e->what & RECORD_WRITE  ? "write"
 		 : e->what & RECORD_ZEROES ? "zeroes"
 					   : "discard",
 		 e->size, (unsigned long long)e->offset, e->what & RECORD_FUA ? "  FUA" : "");
@@ -95,6 +97,30 @@ void crash_print_tree(const struct tree *t, struct buf *out)
 	path_list_free(&list);
 }
 
+void crash_print_look(struct buf *out)
+{
+	buf_adds(out,
+		 "(cd \"$root\" && find . -mindepth 1 | LC_ALL=C sort | while read -r name; do\n"
+		 "\tif [ -h \"$name\" ]; then kind=o; elif [ -f \"$name\" ]; then kind=f\n"
+		 "\telif [ -d \"$name\" ]; then kind=d; else kind=o; fi\n"
+		 "\tprintf '%s %s %s' \"${name#.}\" $kind \"$(stat -c %a \"$name\")\"\n"
+		 "\t[ $kind != f ] || printf ' %s %s' \"$(stat -c %s \"$name\")\" \\\n"
+		 "\t\t\"$(sha1sum <\"$name\" | cut -d' ' -f1)\"\n"
+		 "\techo\n"
+		 "done) >\"$work/here\"\n"
+		 "LC_ALL=C sort recovered >\"$work/then\"\n"
+		 "LC_ALL=C sort \"$work/here\" >\"$work/now\"\n"
+		 "if cmp -s \"$work/then\" \"$work/now\"; then\n"
+		 "\techo 'the same is wrong here:'\n"
+		 "\tcat expected\n"
+		 "\tresult=1\n"
+		 "else\n"
+		 "\techo 'something else was recovered:'\n"
+		 "\tdiff \"$work/then\" \"$work/now\" || :\n"
+		 "\tresult=0\n"
+		 "fi\n");
+}
+
 void crash_print_script(const struct target *t, const struct crash_violation *v, struct buf *out)
 {
 	const struct target_description *d = t->description;
@@ -135,24 +161,8 @@ void crash_print_script(const struct target *t, const struct crash_violation *v,
 		buf_adds(out, "echo 'it can be mounted'\nexit 0\n");
 		return;
 	}
-	buf_adds(
-		out,
-		"(cd \"$work/mnt\" && find . -mindepth 1 | LC_ALL=C sort | while read -r name; do\n"
-		"\tif [ -h \"$name\" ]; then kind=o; elif [ -f \"$name\" ]; then kind=f\n"
-		"\telif [ -d \"$name\" ]; then kind=d; else kind=o; fi\n"
-		"\tprintf '%s %s %s' \"${name#.}\" $kind \"$(stat -c %a \"$name\")\"\n"
-		"\t[ $kind = f ] && printf ' %s %s' \"$(stat -c %s \"$name\")\" \\\n"
-		"\t\t\"$(sha1sum <\"$name\" | cut -d' ' -f1)\"\n"
-		"\techo\n"
-		"done) >\"$work/here\"\n"
-		"LC_ALL=C sort recovered >\"$work/then\"\n"
-		"LC_ALL=C sort \"$work/here\" >\"$work/now\"\n"
-		"if cmp -s \"$work/then\" \"$work/now\"; then\n"
-		"\techo 'the same is wrong here:'\n"
-		"\tcat expected\n"
-		"\texit 1\n"
-		"fi\n"
-		"echo 'something else was recovered:'\n"
-		"diff \"$work/then\" \"$work/now\"\n"
-		"exit 0\n");
+	buf_adds(out, "root=$work/mnt\n"
+		      "[ -d \"$root/root\" ] && root=$root/root\n");
+	crash_print_look(out);
+	buf_adds(out, "exit \"$result\"\n");
 }

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
+#include "storage/dm_log_writes.h"
 #include "trace/script.h"
 
 /* Replays that decide whether it is a finding, and that shrinking may take. */
@@ -252,8 +253,8 @@ static void add_crash_note(const struct crash_case *c, const struct crash_violat
 		call_print(&c->calls[v->broken.step - 1], DIALECT_NATIVE, out);
 		buf_addch(out, '\n');
 	}
-	buf_adds(out, "The file `writes` lists all disk requests. `sh crash.sh` mounts the disk "
-		      "after the crash, crashed.image, on the running kernel.\n");
+	buf_adds(out, "All disk requests: the file `writes`. The disk after the crash: "
+		      "crashed.image.\n");
 }
 
 static void describe(const struct crash_session *s, const struct crash_case *c,
@@ -318,6 +319,12 @@ static int write_evidence(struct crash_session *s, struct shown *x, const char *
 	crash_print_writes(&x->c, &x->v.point, &text);
 	if (!status)
 		status = write_text(dir, "writes", &text, err);
+	buf_clear(&text);
+	if (!status && !s->target->medium.erase_bytes)
+		status = dm_log_writes_write(buf_str(&x->c.log), x->c.log.len, x->c.store.size,
+					     &text, err);
+	if (!status && text.len)
+		status = write_text(dir, "writes.dm-log", &text, err);
 	buf_clear(&text);
 	if (x->v.has_tree)
 		crash_print_tree(&x->v.tree, &text);
@@ -409,4 +416,39 @@ int crash_report(struct crash_session *s, struct run *run, const struct crash_ca
 	s->figures = figures; /* work on a finding is not part of the search */
 	finding_free(&f);
 	return status < 0 ? status : 0;
+}
+
+/* What is wrong, without the calls that lead to it. */
+static void violation_signature(const struct finding *f, char ret[SIGNATURE_MAX])
+{
+	const char *signature = f->discrepancy.signature, *end = strstr(signature, ": ");
+
+	snprintf(ret, SIGNATURE_MAX, "%.*s", end ? (int)(end - signature) : (int)strlen(signature),
+		 signature);
+}
+
+int crash_replay(struct target *t, const struct finding *f, struct buf *seen, struct err *err)
+{
+	struct crash_options o;
+	char signature[SIGNATURE_MAX];
+	struct crash_violation v;
+	struct crash_session s;
+	struct crash_case c;
+	int shows;
+
+	violation_signature(f, signature);
+	crash_options_init(&o, t);
+	o.during_recovery = strstr(signature, "during recovery") != NULL;
+	shows = crash_open(&s, t, &o, SANITY_NEW, err);
+	if (shows)
+		return shows;
+	shows = crash_shows(&s, f->calls, f->count, 0, signature, &c, &v, err);
+	if (shows > 0) {
+		buf_addf(seen, "%s\n",
+			 v.broken.what ? buf_str(&v.broken.seen) : recovery_end_sentences[v.end]);
+		crash_violation_free(&v);
+		crash_case_free(&c);
+	}
+	crash_close(&s);
+	return shows;
 }

@@ -11,6 +11,10 @@ int crash_shows(struct crash_session *s, const struct call *calls, size_t count,
 		const char *signature, struct crash_case *ret_case, struct crash_violation *ret,
 		struct err *err);
 
+/* Whether a finding shows again on this target, which was opened to record: 1, and what is wrong is
+ * added to `seen`; 0; or a negative errno. */
+int crash_replay(struct target *t, const struct finding *f, struct buf *seen, struct err *err);
+
 /* Makes a finding of what a workload showed, unless the run knows it. */
 int crash_report(struct crash_session *s, struct run *run, const struct crash_case *c,
 		 const struct crash_violation *v, struct err *err);
@@ -19,6 +23,9 @@ int crash_report(struct crash_session *s, struct run *run, const struct crash_ca
 void crash_print_writes(const struct crash_case *c, const struct crash_point *p, struct buf *out);
 /* The recovered tree, a line for each name: what a shell can find out on any machine. */
 void crash_print_tree(const struct tree *t, struct buf *out);
+/* Shell text that compares the file `recovered` with what is there below $root: sets $result to 1
+ * if that is the same, else to 0. $work is for its files. */
+void crash_print_look(struct buf *out);
 /* A script that mounts the crashed disk on a stock kernel and compares. */
 void crash_print_script(const struct target *t, const struct crash_violation *v, struct buf *out);
 

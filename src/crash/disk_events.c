@@ -47,19 +47,27 @@ void disk_events_free(struct disk_events *e)
 
 bool disk_event_writes(const struct disk_event *e)
 {
-	return e->what & (RECORD_WRITE | RECORD_ZEROES);
+	return e->what & (RECORD_WRITE | RECORD_ZEROES | RECORD_ERASE);
+}
+
+bool disk_event_is_durable(const struct disk_event *e)
+{
+	return e->what & (RECORD_FUA | RECORD_ERASE | RECORD_PROGRAM);
 }
 
 void disk_event_apply(const struct disk_event *e, struct page_store *s, struct page_disk *d)
 {
-	if (disk_event_writes(e))
-		page_disk_write(s, d, e->offset, e->what & RECORD_WRITE ? e->data : NULL, e->size);
+	disk_event_apply_part(e, 0, e->size, s, d);
 }
 
 void disk_event_apply_part(const struct disk_event *e, uint32_t from, uint32_t to,
 			   struct page_store *s, struct page_disk *d)
 {
-	if (disk_event_writes(e))
-		page_disk_write(s, d, e->offset + from,
-				e->what & RECORD_WRITE ? e->data + from : NULL, to - from);
+	static const char erased = (char)0xff;
+
+	if (e->what & RECORD_WRITE)
+		page_disk_write(s, d, e->offset + from, e->data + from, to - from);
+	else if (disk_event_writes(e))
+		page_disk_fill(s, d, e->offset + from, e->what & RECORD_ERASE ? erased : 0,
+			       to - from);
 }

@@ -32,6 +32,8 @@ int disk_events_read(struct disk_events *e, const struct buf *log, uint64_t disk
 void disk_events_free(struct disk_events *e);
 /* Whether it changes the disk. */
 bool disk_event_writes(const struct disk_event *e);
+/* Whether it cannot be lost when it has ended: FUA, or flash memory, which has no cache. */
+bool disk_event_is_durable(const struct disk_event *e);
 /* The event reaches the disk: all of it, or the bytes [from, to) of it. */
 void disk_event_apply(const struct disk_event *e, struct page_store *s, struct page_disk *d);
 void disk_event_apply_part(const struct disk_event *e, uint32_t from, uint32_t to,

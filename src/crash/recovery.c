@@ -134,9 +134,9 @@ static bool recovered_by_fate(struct recovered *ret, struct target *t, enum targ
 	return true;
 }
 
-/* A call that must succeed on any file system that is not full. */
+/* A call that must succeed on any file system that is not full; *ret_full: it is. */
 static int recovery_use(struct recovery *r, struct recovered *ret, enum op op, const char *path,
-			struct err *err)
+			bool *ret_full, struct err *err)
 {
 	struct call c = { .op = (uint16_t)op, .pid = 1 };
 	enum target_fate fate = FATE_FINE;
@@ -150,7 +150,8 @@ static int recovery_use(struct recovery *r, struct recovered *ret, enum op op, c
 	status = target_call(r->target, &c, &outcome, &fate, err);
 	if (status || recovered_by_fate(ret, r->target, fate))
 		return status;
-	if (outcome.error && outcome.error != ENOSPC && outcome.error != EDQUOT) {
+	*ret_full = outcome.error == ENOSPC || outcome.error == EDQUOT;
+	if (outcome.error && !*ret_full) {
 		ret->end = RECOVERY_UNUSABLE;
 		buf_addf(&ret->text, "%s(\"%s\") returns %s", op_table[op].name, path,
 			 errno_name(outcome.error));
@@ -164,6 +165,7 @@ static int recovery_use_all(struct recovery *r, struct recovered *ret, struct er
 	static const enum op ops[] = { OP_mknod, OP_unlink, OP_mkdir, OP_rmdir };
 	struct path_list list = { 0 };
 	struct buf path = BUF_INIT;
+	bool full;
 	int status = 0;
 
 	path_list_make(&list, &ret->tree);
@@ -173,9 +175,10 @@ static int recovery_use_all(struct recovery *r, struct recovered *ret, struct er
 		buf_clear(&path);
 		add_item_path(&path, &list, i);
 		buf_addf(&path, "%sassay-new", path.len > 1 ? "/" : "");
-		for (unsigned o = 0; o < ARRAY_LEN(ops) && !status && ret->end == RECOVERY_FINE;
-		     o++)
-			status = recovery_use(r, ret, ops[o], path.data, err);
+		full = false;
+		for (unsigned o = 0;
+		     o < ARRAY_LEN(ops) && !status && !full && ret->end == RECOVERY_FINE; o++)
+			status = recovery_use(r, ret, ops[o], path.data, &full, err);
 	}
 	buf_free(&path);
 	path_list_free(&list);

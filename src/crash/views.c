@@ -31,7 +31,9 @@ struct views {
 	views_visit *visit;
 	void *to;
 	bool *lost;
-	size_t *pending; /* events of the present group that may be lost */
+	struct page_disk durable; /* the disk at the beginning of the present group */
+	size_t group;             /* its first event */
+	size_t *pending;          /* events of the group that may be lost */
 	size_t pending_count;
 	bool ended;
 };
@@ -113,8 +115,11 @@ static struct crash_point group_point(const struct views *v, enum view view, siz
 static void group_show(struct views *v, enum view view, size_t end)
 {
 	struct crash_point p = group_point(v, view, end);
-	struct page_disk d = views_disk(v->e, v->s, v->start, &p);
+	struct page_disk d = page_disk_copy(&v->durable);
 
+	for (size_t i = v->group; i < end; i++)
+		if (!v->lost[i])
+			disk_event_apply(&v->e->events[i], v->s, &d);
 	views_show(v, &p, &d);
 	page_disk_free(&d);
 }
@@ -166,27 +171,32 @@ static uint32_t torn_at(const struct views *v, const struct disk_event *e)
 								  : 0;
 }
 
-/* Each write is the last, and reaches the disk in part: its beginning, or its end. FUA protects it
- * only when it has ended. */
+/* Each write is the last, and reaches the disk in part: its beginning, or, unless it is flash memory,
+ * which is programmed and erased in order, its end. FUA protects it only when it has ended. */
 static void views_torn(struct views *v)
 {
+	struct page_disk before = page_disk_copy(v->start);
+
 	for (size_t at = 1; at <= v->e->count && !v->ended; at++) {
 		const struct disk_event *e = &v->e->events[at - 1];
 		struct crash_point p = point_behind(v, VIEW_TORN, at);
 		uint32_t middle = disk_event_writes(e) ? torn_at(v, e) : 0;
+		unsigned halves = e->what & (RECORD_PROGRAM | RECORD_ERASE) ? 1 : 2;
 
 		if (p.done < v->o->from_calls)
-			continue;
-		for (unsigned half = 0; half < 2 && middle; half++) {
-			struct page_disk d;
+			middle = 0;
+		for (unsigned half = 0; half < halves && middle; half++) {
+			struct page_disk d = page_disk_copy(&before);
 
 			p.torn_from = half ? middle : 0;
 			p.torn_to = half ? e->size : middle;
-			d = views_disk(v->e, v->s, v->start, &p);
+			disk_event_apply_part(e, p.torn_from, p.torn_to, v->s, &d);
 			views_show(v, &p, &d);
 			page_disk_free(&d);
 		}
+		disk_event_apply(e, v->s, &before);
 	}
+	page_disk_free(&before);
 }
 
 static void views_of_group(struct views *v, enum view view, size_t end)
@@ -199,19 +209,29 @@ static void views_of_group(struct views *v, enum view view, size_t end)
 		group_single(v, view, end);
 }
 
+/* A group ends with a flush: from then on it is durable. */
+static void group_end(struct views *v, size_t end)
+{
+	for (; v->group < end; v->group++)
+		disk_event_apply(&v->e->events[v->group], v->s, &v->durable);
+	v->pending_count = 0;
+}
+
 static void views_by_groups(struct views *v, enum view view)
 {
-	v->pending_count = 0;
+	v->durable = page_disk_copy(v->start);
+	v->group = v->pending_count = 0;
 	for (size_t at = 0; at <= v->e->count && !v->ended; at++) {
 		const struct disk_event *event = at < v->e->count ? &v->e->events[at] : NULL;
 
 		if (!event || event->what & RECORD_FLUSH) {
 			views_of_group(v, view, at);
-			v->pending_count = 0;
+			group_end(v, at);
 		}
-		if (event && disk_event_writes(event) && !(event->what & RECORD_FUA))
+		if (event && disk_event_writes(event) && !disk_event_is_durable(event))
 			v->pending[v->pending_count++] = at;
 	}
+	page_disk_free(&v->durable);
 }
 
 void views_each(const struct disk_events *e, struct page_store *s, const struct page_disk *start,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -11,8 +12,13 @@
 
 static const char run_mark[] = "# run";
 
-static int workload_take(struct workload *ret, const struct script *script, struct arena *arena,
-			 struct err *err)
+bool call_prints(const struct call *c)
+{
+	return c->op == OP_write && c->write.fd.num == STDOUT_FILENO;
+}
+
+static int workload_take(struct workload *ret, const struct script *script, bool printed,
+			 struct arena *arena, struct err *err)
 {
 	struct workload w = { .name = arena_strdup(arena, script->name) };
 	struct call *calls = arena_alloc(arena, script->count * sizeof(*calls));
@@ -20,6 +26,8 @@ static int workload_take(struct workload *ret, const struct script *script, stru
 	for (size_t i = 0; i < script->count; i++) {
 		const struct item *item = &script->items[i];
 
+		if (item->type == ITEM_CALL && call_prints(&item->call) && !printed)
+			continue;
 		if (item->type == ITEM_CALL)
 			calls[w.count++] = call_copy(&item->call, arena);
 		else if (item->type == ITEM_COMMENT && !strcmp(item->text, run_mark))
@@ -35,15 +43,27 @@ static int workload_take(struct workload *ret, const struct script *script, stru
 	return 0;
 }
 
-int workload_read(struct workload *ret, const char *path, struct arena *arena, struct err *err)
+static int workload_read_file(struct workload *ret, const char *path, bool printed,
+			      struct arena *arena, struct err *err)
 {
 	struct script script = { 0 };
 	int status = script_read(&script, path, err);
 
 	if (!status)
-		status = workload_take(ret, &script, arena, err);
+		status = workload_take(ret, &script, printed, arena, err);
 	script_free(&script);
 	return status;
+}
+
+int workload_read(struct workload *ret, const char *path, struct arena *arena, struct err *err)
+{
+	return workload_read_file(ret, path, false, arena, err);
+}
+
+int workload_read_printed(struct workload *ret, const char *path, struct arena *arena,
+			  struct err *err)
+{
+	return workload_read_file(ret, path, true, arena, err);
 }
 
 void workload_print(const struct workload *w, struct buf *out)

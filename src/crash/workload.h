@@ -20,8 +20,13 @@ struct workload {
 	size_t setup_count; /* how many of the calls, from the first on, are the setup */
 };
 
-/* Its memory is of the arena. */
+/* A write to descriptor 1: what a program printed (reffs/record.h). */
+bool call_prints(const struct call *c);
+/* Its memory is of the arena. What a program printed is left out. */
 int workload_read(struct workload *ret, const char *path, struct arena *arena, struct err *err);
+/* The same with that. */
+int workload_read_printed(struct workload *ret, const char *path, struct arena *arena,
+			  struct err *err);
 /* As a file that workload_read() takes, with the name as a comment. */
 void workload_print(const struct workload *w, struct buf *out);
 

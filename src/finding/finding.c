@@ -45,6 +45,11 @@ bool finding_is_confirmed(const struct finding *f)
 	return f->shown || f->discrepancy.in_log;
 }
 
+bool finding_is_by_crash(const struct finding *f)
+{
+	return problem_table[problem_of_signature(f->discrepancy.signature)].by_crash;
+}
+
 void finding_group(const struct finding *f, char ret[SIGNATURE_MAX])
 {
 	if (f->discrepancy.code == PROBLEM_HANG && !finding_is_confirmed(f))

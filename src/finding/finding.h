@@ -46,6 +46,8 @@ const struct outcome *finding_observed(const struct finding *f, size_t i);
 /* True if a replay has shown it again, or the kernel's log is evidence enough. What is not
  * confirmed is kept aside, not reported (run.h). */
 bool finding_is_confirmed(const struct finding *f);
+/* Whether only a power failure shows it: replays of its calls do not. */
+bool finding_is_by_crash(const struct finding *f);
 /* The group that it belongs to (judge/group.h). All hangs that no replay shows are one: on a busy
  * machine any call may be slow. */
 void finding_group(const struct finding *f, char ret[SIGNATURE_MAX]);
@@ -83,6 +85,12 @@ int finding_improve(struct finding *f, const struct replay_on *on, unsigned trie
  * 2 if the calls before went differently. */
 void finding_repro_c(const struct finding *f, struct buf *out);
 void finding_repro_sh(const struct finding *f, const struct target *t, struct buf *out);
+/* The same of one that shows when the daemon was killed behind the calls and started again:
+ * crash.c and crash.sh. look: shell text that sets $result to 1 where the bug shows in $ASSAY_ROOT,
+ * or to 0; $ASSAY_WORK is for its files. False: no script can kill what serves this target. */
+void finding_crash_c(const struct finding *f, struct buf *out);
+bool finding_crash_sh(const struct finding *f, const struct target *t, const char *look,
+		      struct buf *out);
 /* Writes dir/{README.md,trace,finding.json}, and {repro.c,repro.sh} where the calls lead to it
  * from a fresh file system. t: where it was found; may be NULL. */
 int finding_write(const struct finding *f, const struct target *t, const char *dir,

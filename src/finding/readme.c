@@ -103,6 +103,8 @@ static void add_configuration(const struct target *t, struct buf *out)
 			buf_addf(out, "- Size: %llu bytes\n", (unsigned long long)d.image_size);
 		add_item(out, "Mount options", d.options);
 		add_item(out, "Daemon", d.command);
+		add_item(out, "Made before the mount", d.content);
+		add_item(out, "There", d.content_dir);
 	}
 	description_free(&d);
 }
@@ -268,10 +270,16 @@ static void add_cause(const struct finding *f, struct buf *out)
 	else
 		buf_adds(out, "- Upstream status: unknown\n");
 	add_fenced(out, buf_str(&f->notes));
+	if (problem_table[f->discrepancy.code].by_crash)
+		return; /* the notes say how */
 	buf_adds(out, "\nTo reproduce: ");
 	if (finding_has_reproducer(f))
 		buf_adds(out, "`sh repro.sh`; `cc repro.c && ./a.out DIRECTORY` with an empty "
 			      "directory of the file system; ");
+	if (finding_is_by_crash(f))
+		buf_adds(out,
+			 "`sh crash.sh` mounts the disk after the crash on the running kernel, as "
+			 "root; ");
 	buf_adds(out, "`assay replay` with this folder.\n");
 }
 

@@ -252,6 +252,8 @@ static void put_checks(struct repro *r, const struct finding *f)
 		repro_check_facts(r, f);
 		break;
 	case PROBLEM_HANG:
+	case PROBLEM_LOST: /* by crash.sh, when the daemon serves again */
+	case PROBLEM_RECOVERY:
 		break;
 	case PROBLEM_DEATH:
 		r->needs[HELPER_want] = r->needs[HELPER_served] = true;
@@ -471,4 +473,36 @@ void repro_program(const struct finding *f, const struct repro_frame *frame, str
 void finding_repro_c(const struct finding *f, struct buf *out)
 {
 	repro_program(f, &frame_alone, out);
+}
+
+/* ---- calls that a crash follows ---- */
+
+static void put_crash_head(const struct finding *f, struct buf *out)
+{
+	buf_adds(out, "/* crash.c -- the calls before: ");
+	repro_comment(buf_str(&f->discrepancy.title), COMMENT_MAX, out);
+	buf_adds(out, "\n *\n * Run by crash.sh: its arguments are a directory of the file system "
+		      "under test, a command\n * that remounts it, and one that kills its daemon. "
+		      "Exit status 2: the calls went differently. */\n");
+}
+
+static void put_crash_end(const struct repro *r, const struct finding *f, struct buf *out)
+{
+	if (r->rooted)
+		buf_adds(out, "\n	if (fchdir(outside) || chroot(\".\"))\n"
+			      "		return 2;");
+	buf_adds(out,
+		 "\n	/* While files are open: closing one may make the daemon write. */\n"
+		 "	return argc > 3 && !system(argv[3]) ? shown : 2;\n}\n");
+}
+
+static const struct repro_frame frame_crash = {
+	.head = put_crash_head,
+	.begin = repro_begin_main,
+	.end = put_crash_end,
+};
+
+void finding_crash_c(const struct finding *f, struct buf *out)
+{
+	repro_program(f, &frame_crash, out);
 }

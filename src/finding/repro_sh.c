@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/must.h"
 #include "finding/finding.h"
 #include "finding/repro.h"
 #include "process/shell.h"
@@ -223,8 +224,7 @@ static void put_check(const struct target_description *d, struct buf *out)
 		      "export CHECK='sh \"$ASSAY_SCRIPT\" --check'\n");
 }
 
-static const char script_end[] =
-	"\n"
+static const char script_begin[] =
 	"# The program calls this to remount.\n"
 	"if [ \"${1-}\" = --remount ]; then\n"
 	"	detach\n"
@@ -232,7 +232,8 @@ static const char script_end[] =
 	"	exit 0\n"
 	"fi\n"
 	"\n"
-	"# The guard: waits until no process of the script is left. It keeps the mounts until then:\n"
+	"# The guard: waits until no process of the script is left. It keeps the mounts until "
+	"then:\n"
 	"# a daemon that was killed with the last of them would wait for itself to unmount.\n"
 	"if [ \"${1-}\" = --guard ]; then\n"
 	"	trap '' HUP INT TERM\n"
@@ -259,18 +260,18 @@ static const char script_end[] =
 	"it.\n"
 	"if [ -z \"${ASSAY_PRIVATE-}\" ]; then\n"
 	"	check_fs\n"
-	"	ASSAY_PRIVATE=mounts exec unshare --mount --propagation private sh \"$PWD/repro.sh\"\n"
+	"	ASSAY_PRIVATE=mounts exec unshare --mount --propagation private sh "
+	"\"$ASSAY_SCRIPT\"\n"
 	"fi\n"
 	"if [ \"$ASSAY_PRIVATE\" = mounts ]; then\n"
 	"	ASSAY_WORK=$(mktemp -d)\n"
 	"	export ASSAY_WORK\n"
 	"	mkfifo \"$ASSAY_WORK/alive\"\n"
 	"	exec 8<>\"$ASSAY_WORK/alive\"\n"
-	"	setsid sh \"$PWD/repro.sh\" --guard <\"$ASSAY_WORK/alive\" >/dev/null 2>&1 8>&- &\n"
-	"	ASSAY_PRIVATE=yes exec unshare --pid --fork --kill-child sh \"$PWD/repro.sh\"\n"
+	"	setsid sh \"$ASSAY_SCRIPT\" --guard <\"$ASSAY_WORK/alive\" >/dev/null 2>&1 8>&- &\n"
+	"	ASSAY_PRIVATE=yes exec unshare --pid --fork --kill-child sh \"$ASSAY_SCRIPT\"\n"
 	"fi\n"
 	"result=2 # unless the program says more\n"
-	"ASSAY_SCRIPT=$PWD/repro.sh\n"
 	"ASSAY_MOUNT=$ASSAY_WORK/mount\n"
 	"ASSAY_DIR=$ASSAY_WORK/back\n"
 	"ASSAY_IMAGE=$ASSAY_WORK/image\n"
@@ -295,10 +296,12 @@ static const char script_end[] =
 	"trap 'exit 2' HUP INT TERM\n"
 	"mkdir \"$ASSAY_MOUNT\" \"$ASSAY_DIR\"\n"
 	"export ASSAY_SCRIPT ASSAY_MOUNT ASSAY_DIR ASSAY_IMAGE ASSAY_DEVICE ASSAY_ROOT\n"
-	"cc -o \"$ASSAY_WORK/program\" repro.c\n"
+	"cc -o \"$ASSAY_WORK/program\" \"${ASSAY_SCRIPT%.sh}.c\"\n"
 	"make_fs\n"
 	"attach\n"
-	"result=0\n"
+	"result=0\n";
+
+static const char script_end[] =
 	"\"$ASSAY_WORK/program\" \"$ASSAY_ROOT\" 'sh \"$ASSAY_SCRIPT\" --remount' "
 	"7<&- 8>&- || result=$?\n";
 
@@ -351,34 +354,92 @@ static bool put_target(const struct target *t, const struct target_description *
 	return true;
 }
 
-static void put_head(const struct finding *f, struct buf *out)
+static void put_head(const char *name, const struct finding *f, struct buf *out)
 {
-	buf_adds(out, "#!/bin/sh\n"
-		      "# repro.sh -- makes the file system and runs repro.c on it.\n"
-		      "#\n# Exit status: 1 if the bug shows, 0 if it does not, 2 if the calls "
-		      "before it went "
-		      "differently.\n# Found on: ");
+	buf_addf(out,
+		 "#!/bin/sh\n"
+		 "# %s.sh -- makes the file system and runs %s.c on it.\n"
+		 "#\n# Exit status: 1 if the bug shows, 0 if it does not, 2 if the calls "
+		 "before it went "
+		 "differently.\n# Found on: ",
+		 name, name);
 	repro_comment(buf_str(&f->target), NAME_MAX_SHOWN, out);
 	buf_adds(out,
 		 "\n#\n# shellcheck disable=SC2016 # what is quoted is data, or for another shell\n"
 		 "set -eu\ncd \"$(dirname \"$0\")\"\n\n");
 }
 
+/* Up to where the program is to be run. */
+static void put_begin(const char *name, struct buf *out)
+{
+	buf_addf(out, "\nASSAY_SCRIPT=$PWD/%s.sh\n%s", name, script_begin);
+}
+
 void finding_repro_sh(const struct finding *f, const struct target *t, struct buf *out)
 {
 	const struct target_description *d = t ? t->description : NULL;
 
-	put_head(f, out);
+	put_head("repro", f, out);
 	if (d && t->kind->in_process) {
 		buf_adds(out, "echo 'cannot tell: a file system inside Assay serves no programs; "
 			      "use assay replay' >&2\nexit 2\n");
 		return;
 	}
+	if (d && d->content) {
+		buf_adds(out, "echo 'cannot tell: something has to lie below the file system "
+			      "(README.md); use assay replay' >&2\nexit 2\n");
+		return;
+	}
 	if (d && put_target(t, d, out)) {
 		if (f->discrepancy.code == PROBLEM_FSCK && d->fsck)
 			put_check(d, out);
+		put_begin("repro", out);
 		buf_adds(out, script_end);
 	} else {
 		put_directory(d && !strcmp(t->kind->name, "dir") ? d->argument : NULL, out);
 	}
+}
+
+/* The daemon: what has /dev/fuse open in our PID namespace, in which it has another number than in
+ * /proc. */
+static const char script_kill[] =
+	"kill_fs() {\n"
+	"	for process in /proc/[0-9]*; do\n"
+	"		space=$(readlink \"$process/ns/pid\" 2>/dev/null) || continue\n"
+	"		[ \"$space\" = \"$(readlink /proc/self/ns/pid)\" ] || continue\n"
+	"		find \"$process/fd\" -lname /dev/fuse 2>/dev/null | grep -q . || continue\n"
+	"		kill -KILL \"$(sed -n 's/^NSpid:.*[[:space:]]//p' \"$process/status\")\" "
+	"|| :\n"
+	"	done\n"
+	"}\n"
+	"# The program calls this with its files open.\n"
+	"if [ \"${1-}\" = --kill ]; then\n"
+	"	kill_fs\n"
+	"	exit 0\n"
+	"fi\n";
+
+static const char script_restart[] =
+	"\"$ASSAY_WORK/program\" \"$ASSAY_ROOT\" 'sh \"$ASSAY_SCRIPT\" --remount' "
+	"'sh \"$ASSAY_SCRIPT\" --kill' 7<&- 8>&- || result=$?\n"
+	"[ \"$result\" = 0 ] || exit\n"
+	"result=2\n"
+	"umount --lazy \"$ASSAY_MOUNT\"\n"
+	"if ! attach; then\n"
+	"	echo 'the daemon does not start again'\n"
+	"	result=%d\n"
+	"	exit\n"
+	"fi\n";
+
+bool finding_crash_sh(const struct finding *f, const struct target *t, const char *look,
+		      struct buf *out)
+{
+	if (strcmp(t->kind->name, "fuse"))
+		return false;
+	put_head("crash", f, out);
+	must(put_target(t, t->description, out));
+	buf_adds(out, script_kill);
+	put_begin("crash", out);
+	buf_addf(out, script_restart, f->discrepancy.code == PROBLEM_RECOVERY ? 1 : 2);
+	buf_adds(out, look);
+	return true;
 }

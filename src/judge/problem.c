@@ -66,6 +66,10 @@ const struct problem_row problem_table[PROBLEMS] = {
 			       "After a crash, the file system does not recover.",
 			       "A power failure may make all data inaccessible.",
 			       .by_crash = true },
+	[PROBLEM_UNSAFE] = { "UNSAFE", SEVERITY_DATA,
+			     "After a crash, the program's own check of its files fails.",
+			     "A power failure may lose data of the program or make it unusable.",
+			     .by_crash = true },
 };
 
 enum problem problem_of_signature(const char *signature)

@@ -11,7 +11,7 @@
 enum {
 	HOW_MAX = 48,
 	/* Of the data that calls write: seeds, bytes of each, and how many of them are enough. */
-	GENERATED_SEEDS = 3,
+	GENERATED_SEEDS = 8,
 	GENERATED_BYTES = 1 << 20,
 	GENERATED_PART = 1 << 14,
 	GENERATED_TOLD = 6,
@@ -38,21 +38,10 @@ static bool bytes_are_zero(const char *bytes, size_t len)
 	return true;
 }
 
-/* Whether calls may have written the bytes, as far as a few of them can tell: text, or what the
- * generator of data makes. What the file system keeps for itself is neither. */
-static bool bytes_are_written(const char *bytes, size_t len)
+static bool bytes_are_generated(const char *bytes)
 {
 	char made[GENERATED_PART + GENERATED_TOLD];
-	size_t zeros = 0, text = 0;
 
-	while (zeros < len && !bytes[zeros])
-		zeros++;
-	bytes += zeros;
-	len -= zeros;
-	while (text < len && (isprint((unsigned char)bytes[text]) || !bytes[text]))
-		text++;
-	if (len < GENERATED_TOLD || text == len)
-		return true;
 	for (uint64_t seed = 1; seed <= GENERATED_SEEDS; seed++)
 		for (uint64_t at = 0; at < GENERATED_BYTES; at += GENERATED_PART) {
 			data_fill(seed, at, made, sizeof(made));
@@ -60,6 +49,23 @@ static bool bytes_are_written(const char *bytes, size_t len)
 				return true;
 		}
 	return false;
+}
+
+/* Whether calls may have written the bytes, as far as a few of them can tell: text, or what the
+ * generator of data makes, at one end of what is not zero at least. What the file system keeps for
+ * itself is neither. */
+static bool bytes_are_written(const char *bytes, size_t len)
+{
+	size_t run, text = 0;
+
+	while (len && !*bytes) {
+		bytes++;
+		len--;
+	}
+	for (run = 0; run < len && bytes[run]; run++)
+		text += isprint((unsigned char)bytes[run]) != 0;
+	return run < GENERATED_TOLD || text == run || bytes_are_generated(bytes) ||
+	       bytes_are_generated(bytes + run - GENERATED_TOLD);
 }
 
 /* Lost data reads as zeros; data that should be gone, or never was there, is stale; what no call

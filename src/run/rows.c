@@ -73,8 +73,10 @@ void row_fill(json_t *row, const struct finding *f)
 	row_set_count(row, "tries", f->tries);
 	json_object_set_new(row, "in_kernel_log", json_boolean(f->discrepancy.in_log));
 	json_object_set_new(row, "shrunk", json_boolean(f->shrunk));
-	json_object_set_new(row, "program", json_string(program_proof_word(&f->proof)));
-	json_object_set_new(row, "program_why", json_string(f->proof.why));
+	if (!finding_is_by_crash(f)) {
+		json_object_set_new(row, "program", json_string(program_proof_word(&f->proof)));
+		json_object_set_new(row, "program_why", json_string(f->proof.why));
+	}
 	if (f->discrepancy.ended.len)
 		json_object_set_new(row, "ended", row_json_text(buf_str(&f->discrepancy.ended)));
 	if (f->discrepancy.output.len)

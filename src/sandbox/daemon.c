@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,6 +28,7 @@ enum {
 	SAID_MAX = 600,
 	OUTPUT_MAX = 1 << 20, /* beyond, what a daemon writes fails, until it is rewound */
 	LOOK_MS = 100,
+	KILLED_MS = 500,
 	GONE_MS = 1000, /* from the end of a mount to the end of the process that served it */
 };
 
@@ -34,6 +36,9 @@ enum {
  * by its own status. */
 static bool killed;
 enum { SHELL_SIGNAL = 128 };
+
+/* It was daemon_send_kill() that killed it. */
+static atomic_bool killed_by_us;
 
 /* The daemon that was started last: its output, and where its end is to be reported. The daemon
  * shares our position in that file: what it wrote last is before it. */
@@ -167,6 +172,7 @@ int daemon_start(const char *command, const char *mount, int pass_fd, double sec
 	struct buf why = BUF_INIT;
 	pid_t pid;
 
+	killed_by_us = false;
 	if (output_fd < 0 || mounts_fd < 0)
 		ret = err_sys(err, errno, "cannot watch the daemon");
 	else if ((pid = program_start(command, pass_fd, output_fd)) < 0)
@@ -212,6 +218,14 @@ static bool daemon_await_gone(int64_t ms, bool first_failure)
 	}
 }
 
+static void daemon_signal_all(int sig)
+{
+	/* The second process of a PID namespace; elsewhere that is the kernel's, and this would be
+	 * everyone's end. */
+	must(getpid() == 2);
+	kill(-1, sig);
+}
+
 static int daemon_report_killed(struct err *err)
 {
 	return err_set(
@@ -227,13 +241,32 @@ int daemon_stop(const char *mount, double seconds, struct err *err)
 		return ret;
 	if (daemon_await_gone((int64_t)(seconds * 1000), false))
 		return killed ? daemon_report_killed(err) : 0;
-	/* The second process of a PID namespace; elsewhere that is the kernel's, and this would be
-	 * everyone's end. */
-	must(getpid() == 2);
-	kill(-1, SIGKILL);
+	daemon_signal_all(SIGKILL);
 	daemon_await_gone((int64_t)(seconds * 1000), false);
 	killed = false;
 	return 0;
+}
+
+void daemon_send_kill(void)
+{
+	killed_by_us = true;
+	/* A process of a script that ends closes its files: no daemon must hear of that. */
+	daemon_signal_all(SIGSTOP);
+	daemon_signal_all(SIGKILL);
+}
+
+int daemon_kill(const char *mount, double seconds, struct err *err)
+{
+	bool gone;
+
+	daemon_send_kill();
+	gone = daemon_await_gone(KILLED_MS, false);
+	if (!gone) {
+		mounting_abort(mount);
+		gone = daemon_await_gone((int64_t)(seconds * 1000), false);
+	}
+	killed = false;
+	return gone ? 0 : err_set(err, ETIMEDOUT, "the daemon does not end when it is killed");
 }
 
 bool daemon_gone(const char *mount)
@@ -253,7 +286,7 @@ int daemon_killed(struct err *err)
 	daemon_await_gone(GONE_MS, true);
 	if (watched.end)
 		daemon_note_output();
-	return killed ? daemon_report_killed(err) : 0;
+	return killed && !killed_by_us ? daemon_report_killed(err) : 0;
 }
 
 void daemon_print_end(const struct daemon_end *end, struct buf *out)

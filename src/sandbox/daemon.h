@@ -29,10 +29,16 @@ void daemon_print_end(const struct daemon_end *end, struct buf *out);
 /* Unmounts, and waits until every process is gone; after the given time they are killed. -ECHILD
  * if another process has killed one of them. */
 int daemon_stop(const char *mount, double seconds, struct err *err);
+/* Kills all its processes, as a crash would: whatever it holds in memory is lost. Of one that is
+ * dead already nothing is left to do. A daemon that has a file of its mount open closes it when it
+ * ends, and waits for itself: then the connection is ended. -ETIMEDOUT: it does not end even so. */
+int daemon_kill(const char *mount, double seconds, struct err *err);
+/* Only sends the signal; also from another thread. The end is ours, then, no other process's. */
+void daemon_send_kill(void);
 /* Whether the daemon answers for its mount no more. */
 bool daemon_gone(const char *mount);
 /* Of a daemon that is gone: -ECHILD where it was killed by SIGKILL. No program does that to itself;
- * it was another process or the OOM killer. */
+ * it was another process or the OOM killer, unless it was daemon_send_kill(). */
 int daemon_killed(struct err *err);
 
 #endif

@@ -69,8 +69,8 @@ static _Noreturn void init_wait(const struct sandbox_ops *ops, const sigset_t *s
 }
 
 _Noreturn void namespace_init_run(const struct sandbox_ops *ops,
-				  const struct sandbox_options *options, struct message *message,
-				  int owner_pidfd)
+				  const struct sandbox_options *options,
+				  struct sandbox_message *message, int owner_pidfd)
 {
 	struct pollfd gone = { .fd = owner_pidfd, .events = POLLIN };
 	int self = (int)syscall(SYS_pidfd_open, getpid(), 0);

@@ -30,7 +30,8 @@ enum {
 struct sandbox {
 	struct sandbox_ops ops;
 	struct sandbox_options options;
-	struct message *message;
+	struct sandbox_message *own_message;
+	struct message *message; /* the part of it that all servers have */
 	struct channel_client client;
 	pid_t pid;       /* 0: gone or given up */
 	int ended_by;    /* the signal that ended the process that makes the calls; 0: none */
@@ -212,7 +213,7 @@ static pid_t sandbox_fork(struct sandbox *k)
 	if (!pid)
 		prctl(PR_SET_NAME, comm);
 	if (!pid)
-		namespace_init_run(&k->ops, &k->options, k->message, owner);
+		namespace_init_run(&k->ops, &k->options, k->own_message, owner);
 	if (owner >= 0)
 		close(owner);
 	return pid;
@@ -239,8 +240,9 @@ int sandbox_start(struct sandbox **ret, const struct sandbox_ops *ops,
 	k->options = *options;
 	k->options.outside_uid = geteuid();
 	k->options.outside_gid = getegid();
-	k->message = channel_new(sizeof(*k->message), MESSAGE_TEXT_MAX, MESSAGE_DATA_MAX);
-	if (!k->message) {
+	k->own_message = channel_new(sizeof(*k->own_message), MESSAGE_TEXT_MAX, MESSAGE_DATA_MAX);
+	k->message = &k->own_message->message;
+	if (!k->own_message) {
 		free(k);
 		return err_sys(err, ENOMEM, "cannot share memory");
 	}
@@ -314,6 +316,24 @@ int sandbox_detach(struct sandbox *k, struct err *err)
 int sandbox_suspend(struct sandbox *k, struct err *err)
 {
 	return sandbox_unmount(k, true, err);
+}
+
+int sandbox_kill(struct sandbox *k, struct err *err)
+{
+	int ret;
+
+	if (k)
+		k->own_message->kills = true;
+	ret = sandbox_unmount(k, false, err);
+	if (k)
+		k->own_message->kills = false;
+	return ret;
+}
+
+void sandbox_kill_during(struct sandbox *k, int64_t after_ns)
+{
+	if (k)
+		k->own_message->kill_during_ns = after_ns > 0 ? after_ns : 1;
 }
 
 int sandbox_clear(struct sandbox *k, struct err *err)

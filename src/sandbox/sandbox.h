@@ -41,6 +41,12 @@ int sandbox_attach(struct sandbox *k, struct err *err);
 int sandbox_detach(struct sandbox *k, struct err *err);
 /* Detached for a moment: the next attach brings back the processes, without their open files. */
 int sandbox_suspend(struct sandbox *k, struct err *err);
+/* Where ops->kill: kills what serves the file system, with files open, and takes down the mount.
+ * The next attach starts it again. */
+int sandbox_kill(struct sandbox *k, struct err *err);
+/* The same, but for the mount, so many nanoseconds after the next call has begun, or
+ * not at all where that returns before. */
+void sandbox_kill_during(struct sandbox *k, int64_t after_ns);
 int sandbox_clear(struct sandbox *k, struct err *err); /* removes everything below the root */
 
 #endif

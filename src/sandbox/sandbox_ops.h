@@ -35,6 +35,10 @@ struct sandbox_ops {
 	void (*called)(void *own);
 	/* On what calls may take of a disk that is the user's; NULL: the disk is ours. */
 	struct limits *limits;
+	/* Ends what serves the file system as a crash would, while files are open; NULL: cannot. */
+	int (*kill)(void *own, struct err *err);
+	/* Where kill: ends calls that wait for what was killed. */
+	void (*abort)(void *own);
 	bool keeps; /* what is there survives detaching: it can be remounted */
 	/* Whether the file system is gone (a daemon died); NULL: never. */
 	bool (*gone)(void *own);

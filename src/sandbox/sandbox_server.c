@@ -30,6 +30,7 @@
 #include "process/descriptors.h"
 #include "sandbox/confined.h"
 #include "sandbox/guard.h"
+#include "sandbox/kill_timer.h"
 #include "sandbox/patience.h"
 #include "sandbox/privilege.h"
 #include "storage/caches.h"
@@ -49,10 +50,11 @@ static volatile sig_atomic_t orphaned;
 struct server {
 	const struct sandbox_ops *ops;
 	const struct sandbox_options *options;
-	struct message *message;
-	int outside_fd; /* the root directory there was; -1: not confined */
-	int root_fd;    /* -1: not attached */
-	bool plain;     /* calls are made without capabilities, scans are not */
+	struct sandbox_message *own_message;
+	struct message *message; /* the part of it that all servers have */
+	int outside_fd;          /* the root directory there was; -1: not confined */
+	int root_fd;             /* -1: not attached */
+	bool plain;              /* calls are made without capabilities, scans are not */
 	struct caches *caches;
 	struct scanner *scanner;
 	struct channel_server server;
@@ -80,14 +82,20 @@ static int server_enter(struct server *s, struct err *err)
 	return 0;
 }
 
+/* Where paths mean what they meant before. */
+static void server_leave_root(const struct server *s)
+{
+	if (s->outside_fd >= 0)
+		must(!fchdir(s->outside_fd) && !chroot("."));
+}
+
 static void server_leave(struct server *s)
 {
 	crew_close(s->crew);
 	s->crew = NULL;
 	caller_free(s->self);
 	s->self = NULL;
-	if (s->outside_fd >= 0)
-		must(!fchdir(s->outside_fd) && !chroot("."));
+	server_leave_root(s);
 	must(!chdir("/"));
 	close(s->root_fd);
 	s->root_fd = -1;
@@ -107,8 +115,16 @@ static int server_attach(struct server *s, struct err *err)
 
 static int server_detach(struct server *s, struct err *err)
 {
+	int ret = 0;
+
 	if (s->root_fd < 0 || !s->ops->detach)
 		return 0;
+	if (s->own_message->kills) {
+		server_leave_root(s);
+		ret = s->ops->kill(s->ops->own, err);
+	}
+	if (ret)
+		return ret;
 	server_leave(s);
 	s->suspended = s->message->keeps_processes;
 	if (s->suspended)
@@ -238,7 +254,7 @@ static int server_call_environment(struct server *s, const struct call *c, struc
 	return 0;
 }
 
-static int server_make_call(struct server *s, const struct call *c, struct outcome *ret,
+static int server_call_once(struct server *s, const struct call *c, struct outcome *ret,
 			    struct err *err)
 {
 	unsigned traits = op_table[c->op].traits;
@@ -255,11 +271,20 @@ static int server_make_call(struct server *s, const struct call *c, struct outco
 	return r;
 }
 
+/* A call under which the daemon is killed where that is asked for. */
 static int server_call(void *own, const struct call *c, struct outcome *ret, struct err *err)
 {
 	struct server *s = own;
-	int r = server_make_call(s, c, ret, err);
+	int64_t after_ns = s->own_message->kill_during_ns;
+	struct kill_timer timer;
+	bool started;
+	int r;
 
+	s->own_message->kill_during_ns = 0;
+	started = after_ns && kill_timer_start(&timer, s->ops, s->outside_fd, after_ns);
+	r = server_call_once(s, c, ret, err);
+	if (started)
+		kill_timer_end(&timer);
 	if (s->ops->called)
 		s->ops->called(s->ops->own);
 	return r;
@@ -541,12 +566,12 @@ static int server_begin(struct server *s, struct err *err)
 }
 
 _Noreturn void sandbox_server_run(const struct sandbox_ops *ops,
-				  const struct sandbox_options *options, struct message *message,
-				  int owner_pidfd)
+				  const struct sandbox_options *options,
+				  struct sandbox_message *message, int owner_pidfd)
 {
 	static struct server server;
 	struct server *s = &server;
-	struct channel *channel = &message->channel;
+	struct channel *channel = &message->message.channel;
 
 	die_with_owner(ops, owner_pidfd);
 	/* Daemons that fork into the background are ours to end. */
@@ -557,9 +582,10 @@ _Noreturn void sandbox_server_run(const struct sandbox_ops *ops,
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	descriptors_keep(ops->fds, ops->fd_count);
-	*s = (struct server){ ops, options, message, .outside_fd = -1, .root_fd = -1 };
+	*s = (struct server){ ops,          options, message, &message->message, .outside_fd = -1,
+			      .root_fd = -1 };
 	s->server = (struct channel_server){
-		.message = message,
+		.message = s->message,
 		.own = s,
 		.call = server_call,
 		.scan = server_scan,

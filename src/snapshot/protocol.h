@@ -31,6 +31,8 @@ enum {
 	KERNEL_SHM_TEXT_MAX = 256,
 	KERNEL_SHM_SECTOR_BYTES = 512,
 	KERNEL_SHM_SECTORS_MAX = 1 << 23, /* of a disk whose reads are noted: 4 GiB */
+	KERNEL_SHM_FLASH_ERASE_BYTES = 16 << 10,
+	KERNEL_SHM_FLASH_WRITE_BYTES = 1,
 };
 
 /* What a kernel finds open, and how it ends where its agent fails or a call can never return. */
@@ -62,9 +64,14 @@ struct kernel_shm {
 	bool keeps;                        /* what is there survives unmounting */
 	unsigned fields;                   /* enum tree_field */
 	bool records;                      /* what is written to the disk, from mounting on */
+	bool flash;                        /* the image is that of flash memory, */
+	bool blank;                        /* which has nothing on it yet */
 
 	uint32_t fork_to;  /* slot of a copy to make, which takes on the request; 0: none */
 	uint32_t fork_pid; /* the copy's */
+	/* Slot of a copy that REQUEST_LOAD puts back to what its origin is; it answers with 0 where
+	 * that cannot be done, and has not served the request. 0: none */
+	uint32_t revert_to;
 
 	uint32_t console_len;
 	char console[KERNEL_SHM_CONSOLE_MAX]; /* the kernel's log since it was last cleared */

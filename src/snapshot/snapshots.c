@@ -42,6 +42,7 @@ struct snapshot {
 	pid_t pid;
 	uint32_t slot;
 	unsigned keys; /* it is saved as; if any, it is not to run again */
+	bool reverts;  /* it is a copy of the first, of which there are no copies */
 };
 
 struct saved_snapshot {
@@ -270,6 +271,8 @@ static int kernel_shm_describe(struct kernel_shm *shm, const struct snapshots_op
 	memcpy(shm->sysctls, o->sysctls, sizeof(shm->sysctls));
 	shm->keeps = o->keeps;
 	shm->records = o->records;
+	shm->flash = o->flash;
+	shm->blank = o->blank;
 	shm->fields = o->fields;
 	shm->owner_pid = (uint32_t)getpid();
 	return 0;
@@ -458,6 +461,7 @@ int snapshots_save(struct snapshots *s, uint64_t key, struct err *err)
 	saved = must_alloc(sizeof(*saved));
 	*saved = (struct saved_snapshot){ { 1 }, s, s->present };
 	s->present->keys++;
+	s->present->reverts = false;
 	pmap_put(&s->saved, &saved_type, key, &saved->ref);
 	return 0;
 }
@@ -509,17 +513,37 @@ static bool snapshots_put_pages(struct message *m, const struct page_change *pag
 	return true;
 }
 
+/* By the copy of the first state that the last load has made, or by another one. */
+static enum target_fate snapshots_send_load(struct snapshots *s)
+{
+	double seconds = channel_seconds(&s->client);
+	enum target_fate fate;
+
+	if (s->present && s->present->reverts && !s->present->keys) {
+		s->shm->revert_to = s->present->slot;
+		fate = snapshots_send(s, REQUEST_LOAD, seconds);
+		if (s->shm->revert_to) {
+			s->shm->revert_to = 0;
+			return fate;
+		}
+	}
+	snapshots_move_to(s, s->first);
+	fate = snapshots_send(s, REQUEST_LOAD, seconds);
+	if (s->present && s->present != s->first)
+		s->present->reverts = true;
+	return fate;
+}
+
 int snapshots_load(struct snapshots *s, const struct page_change *pages, size_t count,
 		   int *ret_error, enum target_fate *ret_fate, struct err *err)
 {
 	struct message *m = &s->shm->message;
 
-	snapshots_move_to(s, s->first);
 	if (!snapshots_put_pages(m, pages, count))
 		return err_set(err, E2BIG, "%zu pages of a disk are too many to load", count);
 	memset(s->shm->read_sectors, 0, kernel_shm_read_bytes(s->shm));
 	m->disk_error = 0;
-	*ret_fate = snapshots_send(s, REQUEST_LOAD, channel_seconds(&s->client));
+	*ret_fate = snapshots_send_load(s);
 	if (*ret_fate == FATE_FINE && m->alarm)
 		*ret_fate = FATE_ALARM;
 	*ret_error = fate_answers(*ret_fate) ? m->disk_error : 0;
@@ -553,26 +577,37 @@ int snapshots_run_program(struct snapshots *s, const struct buf *program, double
 	return r;
 }
 
-/* In a copy of the present state, which stays as it is. */
-int snapshots_disk(struct snapshots *s, const struct disk_page **ret, size_t *ret_count,
-		   int *ret_error, enum target_fate *ret_fate, struct err *err)
+int snapshots_unmount(struct snapshots *s, const struct disk_page **ret, size_t *ret_count,
+		      int *ret_error, enum target_fate *ret_fate, struct err *err)
 {
 	const struct message *m = &s->shm->message;
-	struct snapshot *before = s->present;
 	int r;
 
-	if (!before)
+	if (!s->present)
 		return err_set(err, EIO, "the kernel is gone");
-	before->keys++;
 	*ret_fate = snapshots_send(s, REQUEST_DISK, channel_seconds(&s->client));
-	before->keys--;
 	r = *ret_fate == FATE_FINE ? channel_failure(&s->client, err) : 0;
-	snapshots_move_to(s, before);
 	if (*ret_fate == FATE_FINE && m->alarm)
 		*ret_fate = FATE_ALARM;
 	*ret = (const struct disk_page *)m->channel.data.at;
 	*ret_count = m->channel.data.used / sizeof(**ret);
 	*ret_error = m->disk_error;
+	return r;
+}
+
+/* In a copy of the present state, which stays as it is. */
+int snapshots_disk(struct snapshots *s, const struct disk_page **ret, size_t *ret_count,
+		   int *ret_error, enum target_fate *ret_fate, struct err *err)
+{
+	struct snapshot *before = s->present;
+	int r;
+
+	if (before)
+		before->keys++;
+	r = snapshots_unmount(s, ret, ret_count, ret_error, ret_fate, err);
+	if (before)
+		before->keys--;
+	snapshots_move_to(s, before);
 	return r;
 }
 

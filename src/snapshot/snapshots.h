@@ -22,6 +22,8 @@ struct snapshots_options {
 	bool keeps;   /* what is there survives unmounting */
 	bool records; /* what is written to the disk */
 	int image_fd; /* -1: none */
+	bool flash;   /* the image is that of flash memory, */
+	bool blank;   /* which has nothing on it yet */
 	unsigned fields;
 	double deadline_seconds;
 	/* A directory in which something is made before, and what makes it there; NULL: none. */
@@ -51,7 +53,10 @@ int snapshots_load(struct snapshots *s, const struct page_change *pages, size_t 
  * all states since, also by one that has died. */
 void snapshots_read(const struct snapshots *s, struct buf *out);
 /* What unmounting leaves on the disk: the pages that differ from the image, valid until the next
- * request. *ret_error: what unmounting answered. */
+ * request. *ret_error: what unmounting answered. The present state has no file system then. */
+int snapshots_unmount(struct snapshots *s, const struct disk_page **ret, size_t *ret_count,
+		      int *ret_error, enum target_fate *ret_fate, struct err *err);
+/* The same by a copy of the present state, which stays as it is. */
 int snapshots_disk(struct snapshots *s, const struct disk_page **ret, size_t *ret_count,
 		   int *ret_error, enum target_fate *ret_fate, struct err *err);
 /* A compiled program on a copy of the file system as it is now. A kernel that dies kills it. */

@@ -302,6 +302,12 @@ int mounting_forbid_devices(const char *at, struct err *err)
 		     : 0;
 }
 
+void mounting_abort(const char *at)
+{
+	/* Open files keep the mount: this fails, but not before the connection has ended. */
+	umount2(at, MNT_FORCE | UMOUNT_NOFOLLOW);
+}
+
 int mounting_unmount(const char *at, struct err *err)
 {
 	const struct timespec moment = { .tv_nsec = BUSY_MS * 1000000L };

@@ -35,6 +35,8 @@ int mounting_mount(const char *fs, const char *source, const char *options, cons
 		   struct err *err);
 /* Remounts what another process has mounted there with nodev and nosuid. */
 int mounting_forbid_devices(const char *at, struct err *err);
+/* Ends the connection of a FUSE mount, which stays: calls that wait for its daemon fail. */
+void mounting_abort(const char *at);
 /* Waits a moment for other processes that use the mount. If it stays busy: -EUSERS with the process
  * that holds it, if it can be found; else -EBUSY. */
 int mounting_unmount(const char *at, struct err *err);

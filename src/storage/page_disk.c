@@ -132,10 +132,10 @@ static void page_disk_put_page(struct page_store *s, struct page_disk *d, uint64
 	d->hash = hash_add(d->hash, difference_hash(page, d->differences[place].content));
 }
 
-void page_disk_write(struct page_store *s, struct page_disk *d, uint64_t offset, const void *data,
-		     uint64_t len)
+/* Bytes from `data`, or `byte` where that is NULL. */
+static void page_disk_put(struct page_store *s, struct page_disk *d, uint64_t offset,
+			  const char *data, char byte, uint64_t len)
 {
-	const char *from = data;
 	char bytes[PAGE_DISK_PAGE];
 
 	if (offset >= s->size)
@@ -146,15 +146,27 @@ void page_disk_write(struct page_store *s, struct page_disk *d, uint64_t offset,
 		uint64_t part = len < PAGE_DISK_PAGE - at ? len : PAGE_DISK_PAGE - at;
 
 		memcpy(bytes, page_disk_page(s, d, page), sizeof(bytes));
-		if (from)
-			memcpy(bytes + at, from, part);
+		if (data)
+			memcpy(bytes + at, data, part);
 		else
-			memset(bytes + at, 0, part);
+			memset(bytes + at, byte, part);
 		page_disk_put_page(s, d, page, bytes);
-		from = from ? from + part : NULL;
+		data = data ? data + part : NULL;
 		offset += part;
 		len -= part;
 	}
+}
+
+void page_disk_write(struct page_store *s, struct page_disk *d, uint64_t offset, const void *data,
+		     uint64_t len)
+{
+	page_disk_put(s, d, offset, data, 0, len);
+}
+
+void page_disk_fill(struct page_store *s, struct page_disk *d, uint64_t offset, char byte,
+		    uint64_t len)
+{
+	page_disk_put(s, d, offset, NULL, byte, len);
 }
 
 void page_disk_read(const struct page_store *s, const struct page_disk *d, uint64_t offset,

@@ -46,9 +46,12 @@ void page_store_free(struct page_store *s);
 /* All zero is the image itself. */
 struct page_disk page_disk_copy(const struct page_disk *d);
 void page_disk_free(struct page_disk *d);
-/* Bytes from `data`, or zeroes where that is NULL. What lies beyond the end is ignored. */
+/* Bytes from `data`. What lies beyond the end is ignored. */
 void page_disk_write(struct page_store *s, struct page_disk *d, uint64_t offset, const void *data,
 		     uint64_t len);
+/* The same with one byte again and again. */
+void page_disk_fill(struct page_store *s, struct page_disk *d, uint64_t offset, char byte,
+		    uint64_t len);
 void page_disk_read(const struct page_store *s, const struct page_disk *d, uint64_t offset,
 		    void *to, uint64_t len);
 /* The content of a page. */

@@ -12,13 +12,17 @@ enum {
 	ORDERS = RECORD_FLUSH | RECORD_FUA,
 };
 
-/* Which requests there are: a mark; a change of one sort; a flush, before a change or alone. */
+/* Which requests there are: a mark; an erase or a program of flash memory; a change of one sort; a
+ * flush, before a change or alone. */
 static bool is_request(const struct disk_record *r)
 {
 	uint32_t change = r->what & CHANGES;
 
 	if (r->what & RECORD_MARK)
 		return r->what == RECORD_MARK && !r->size;
+	if (r->what & (RECORD_ERASE | RECORD_PROGRAM))
+		return (r->what == RECORD_ERASE || r->what == (RECORD_WRITE | RECORD_PROGRAM)) &&
+		       r->size > 0;
 	if (r->what & ~(uint32_t)(CHANGES | ORDERS))
 		return false;
 	if (!change)

@@ -17,6 +17,11 @@ enum disk_request {
 	RECORD_FLUSH = 1 << 3, /* what came before is on the disk; before whatever else it is */
 	RECORD_FUA = 1 << 4,   /* is on the disk itself when it has ended */
 	RECORD_MARK = 1 << 5,
+	/* Flash memory, which has no cache: what is recorded is on it. An erase sets all bits of
+	 * whole erase blocks; a write that is a program clears bits, and its data are the bytes as
+	 * they are then. */
+	RECORD_ERASE = 1 << 6,
+	RECORD_PROGRAM = 1 << 7, /* with RECORD_WRITE */
 };
 struct disk_record {
 	uint64_t offset;
@@ -35,5 +40,12 @@ struct write_log {
  * where the log is malformed. */
 int write_log_next(struct write_log *log, struct disk_record *ret, const char **ret_data,
 		   struct err *err);
+
+/* What a record is about. */
+struct medium {
+	uint64_t bytes;
+	uint32_t write_bytes; /* that are written as a whole */
+	uint32_t erase_bytes; /* of an erase block of flash memory; 0: it is a disk */
+};
 
 #endif

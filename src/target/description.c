@@ -56,6 +56,7 @@ static const struct opt keys[] = {
 	ROW(options, OPT_TEXT, "mount options"),
 	ROW(command, OPT_TEXT, "daemon that serves it, with {mount}"),
 	ROW(backing, OPT_TEXT, "what the daemon keeps it in: image or dir"),
+	ROW(restart, OPT_TEXT, "command that kills the server of a directory and starts it again"),
 	ROW(fsck, OPT_TEXT, "command that checks it, with {image}"),
 	ROW(repair, OPT_TEXT, "command that checks it and repairs what it finds, with {image}"),
 	ROW(fsck_clean, OPT_TEXT, "exit codes of a clean verdict"),

@@ -38,6 +38,7 @@ struct target_description {
 	const char *options;  /* mount options; may name {dir} */
 	const char *command;  /* fuse: the daemon, with {mount} (appended where absent) */
 	const char *backing;  /* fuse: "image", "dir" or NULL: what saving copies */
+	const char *restart;  /* dir: command that kills and starts its server, with {dir} */
 	const char *fsck;     /* command with {image} */
 	const char *repair;   /* the same, and it repairs what it finds */
 	const char *fsck_clean, *fsck_bad; /* exit codes: "0", "4 8" */

@@ -58,19 +58,38 @@ int disk_run_mkfs(struct disk *disk, const struct target_description *d, const c
 	return ret;
 }
 
-int disk_make(struct disk *disk, const struct target_description *d, struct err *err)
+static int disk_make_image(struct disk *disk, const struct target_description *d, struct err *err)
 {
-	int ret;
-
 	if (!d->image_size)
 		return err_set(err, EINVAL, "%s: its description gives no image_size", d->name);
 	disk->size = d->image_size;
-	ret = image_make(&disk->image, disk->size, err);
+	return image_make(&disk->image, disk->size, err);
+}
+
+int disk_make(struct disk *disk, const struct target_description *d, struct err *err)
+{
+	int ret = disk_make_image(disk, d, err);
+
 	if (!ret)
 		ret = disk_run_mkfs(disk, d, "", err);
 	if (!ret)
-		disk->pristine = disk_copy_take(&disk->image);
+		disk_keep(disk);
 	return ret;
+}
+
+int disk_make_blank(struct disk *disk, const struct target_description *d, int byte,
+		    struct err *err)
+{
+	int ret = disk_make_image(disk, d, err);
+
+	if (!ret)
+		memset(disk->image.bytes, byte, disk->image.size);
+	return ret;
+}
+
+void disk_keep(struct disk *disk)
+{
+	disk->pristine = disk_copy_take(&disk->image);
 }
 
 int disk_copy(struct disk *disk, const char *path, struct err *err)
@@ -94,7 +113,7 @@ int disk_copy(struct disk *disk, const char *path, struct err *err)
 	if (fd >= 0)
 		close(fd);
 	if (!ret)
-		disk->pristine = disk_copy_take(&disk->image);
+		disk_keep(disk);
 	return ret;
 }
 

@@ -23,6 +23,11 @@ struct disk {
 bool disk_wanted(const struct target_description *d);
 /* An image with what mkfs makes on it. */
 int disk_make(struct disk *disk, const struct target_description *d, struct err *err);
+/* An image of this byte only; disk_keep() once something has been put on it. */
+int disk_make_blank(struct disk *disk, const struct target_description *d, int byte,
+		    struct err *err);
+/* What is on the image now is what it will be put back to. */
+void disk_keep(struct disk *disk);
 /* An image with what lies in the user's file, which stays as it is. */
 int disk_copy(struct disk *disk, const char *path, struct err *err);
 void disk_free(struct disk *disk);

@@ -20,7 +20,7 @@ static const double deadline_usual_seconds = 10;
 
 const char *const target_cap_names[TARGET_CAPS] = {
 	"remount", "save",   "drop-caches", "time", "fsck", "image", "processes",
-	"faults",  "record", "leaks",       "mmap", "code", "space",
+	"faults",  "record", "leaks",       "mmap", "code", "space", "kill",
 };
 
 unsigned target_needs(enum op op)

@@ -17,6 +17,7 @@
 #include "model/model.h"
 #include "op/op.h"
 #include "storage/recorder.h"
+#include "storage/write_log.h"
 #include "tree/tree.h"
 
 struct channel_client;
@@ -42,10 +43,11 @@ enum target_cap {
 	TARGET_MMAP = 1 << 10,     /* mappings of files */
 	TARGET_CODE = 1 << 11,     /* knows which of its code was run */
 	TARGET_SPACE = 1 << 12,    /* seek_space */
+	TARGET_KILL = 1 << 13,     /* what serves it can be killed and started again */
 };
 
 /* One word for each bit, "remount" the first. */
-enum { TARGET_CAPS = 13 };
+enum { TARGET_CAPS = 14 };
 extern const char *const target_cap_names[TARGET_CAPS];
 
 /* What a target must be able to do for this operation: enum target_cap. */
@@ -128,11 +130,19 @@ struct target_kind {
 	 * died: another disk with the same bytes in these sectors does the same. NULL: not known.
 	 */
 	int (*disk_read)(struct target *t, struct buf *ret_sectors, struct err *err);
-	/* TARGET_RECORD: what unmounting leaves on the disk, as unmounted_disk: the pages that may
-	 * differ from those of mkfs, each once, in order, valid until the next call. NULL: only
-	 * unmounted_disk. */
+	/* TARGET_RECORD: unmounts; there is no file system then until the next load, reset or
+	 * restore. The pages that may differ from those of mkfs, each once, in order, valid until
+	 * the next call. *ret_error and *ret_fate: as unmounted_disk, which takes longer, since it
+	 * keeps the file system. NULL: only unmounted_disk. */
 	int (*unmounted_pages)(struct target *t, const struct disk_page **ret, size_t *ret_count,
 			       int *ret_error, enum target_fate *ret_fate, struct err *err);
+	/* TARGET_KILL: the daemon or server that serves the file system is killed, with files open,
+	 * and started again on what it has left. What that answers is an errno in *ret_error, 0: it
+	 * is there again; and in words. Processes other than 1 are gone. */
+	int (*kill)(struct target *t, int *ret_error, struct buf *said, struct err *err);
+	/* It is killed so long after the next call has begun, unless that has returned by then; it
+	 * has FATE_DIED. kill() starts it again. NULL: cannot. */
+	void (*kill_during)(struct target *t, int64_t after_ns);
 	/* TARGET_CODE: what its states have run since it was opened (code_map.h), and the path of
 	 * the table of what that can be. ret_table may be NULL. */
 	struct code_map *(*code)(struct target *t, struct buf *ret_table);
@@ -158,6 +168,7 @@ struct target {
 	struct traits traits;
 	uint32_t uid, gid; /* of process 1 */
 	double deadline_seconds;
+	struct medium medium;         /* TARGET_RECORD: what is recorded */
 	uint64_t saved_bytes;         /* of memory that a saved state takes, about; 0: little */
 	struct learned_list *learned; /* what it was found to lack; NULL: it was not probed */
 	struct recent_calls *recent;  /* for seek_space; NULL: it cannot be asked for */

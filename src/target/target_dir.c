@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #include "storage/directory.h"
 #include "storage/janitor.h"
 #include "storage/mounting.h"
+#include "storage/program.h"
 #include "target/resource.h"
 #include "target/sandbox_target.h"
 
@@ -136,6 +138,7 @@ static int dir_adopt_traits(struct target *t, const char *path, const char *conf
 
 	if (mounting_type_of(path, &fs)) {
 		t->fs = must_strdup(fs.data);
+		t->traits.sync_not_passed = !strncmp(fs.data, "fuse", strlen("fuse"));
 		if (!description_find(&d, fs.data, config, &unknown))
 			ret = target_adopt(t, &d, err);
 		description_free(&d);
@@ -183,6 +186,29 @@ static int dir_reset(struct target *t, struct err *err)
 	return sandbox_target_start_anew(t, NULL, err);
 }
 
+static unsigned dir_caps(const struct target_description *d)
+{
+	return sandbox_target_caps(d) | (d->restart ? TARGET_KILL : 0);
+}
+
+/* By the user's command. The mount stays, and so do open files, as those of an NFS client do. */
+static int dir_kill(struct target *t, int *ret_error, struct buf *said, struct err *err)
+{
+	const struct dir_target *d = t->own;
+	const struct program_value dir = { "dir", d->base.d.argument };
+	struct buf command = BUF_INIT;
+	int status, ret;
+
+	program_fill(&command, d->base.d.restart, &dir, 1);
+	ret = program_run(buf_str(&command), -1, SANDBOX_MOUNT_S, &status, said, err);
+	if (!ret && status)
+		ret = err_set(err, EIO, "%s: its restart command ends with status %d: %s", t->name,
+			      status, buf_str(said));
+	buf_free(&command);
+	*ret_error = 0;
+	return ret;
+}
+
 /* Nothing is mounted, so no other process has to run it for us. */
 static int dir_run_program(struct target *t, const char *source, double seconds,
 			   struct program_report *ret, struct err *err)
@@ -224,10 +250,11 @@ const struct target_kind target_dir = {
 	.lacks = dir_lacks,
 	.check = dir_check,
 	.is_single = dir_is_single,
-	.caps = sandbox_target_caps,
+	.caps = dir_caps,
 	.open = dir_open,
 	.close = dir_close,
 	.races = true,
 	.reset = dir_reset,
+	.kill = dir_kill,
 	.run_program = dir_run_program,
 };

@@ -100,7 +100,7 @@ static unsigned fuse_caps(const struct target_description *d)
 		caps &= ~(unsigned)TARGET_PROCESSES;
 	if (disk_wanted(d) && capability_has(CAP_SYS_ADMIN))
 		caps |= TARGET_RECORD;
-	return d->backing ? caps | TARGET_REMOUNT : caps;
+	return d->backing ? caps | TARGET_REMOUNT | TARGET_KILL : caps;
 }
 
 /* The command with our names in it. */
@@ -190,6 +190,20 @@ static int fuse_attach(void *own, int *ret_root_fd, struct err *err)
 	return ret;
 }
 
+static int fuse_end_daemon(void *own, struct err *err)
+{
+	struct fuse_target *f = own;
+
+	return daemon_kill(f->mount.data, STOP_SECONDS, err);
+}
+
+static void fuse_abort(void *own)
+{
+	struct fuse_target *f = own;
+
+	mounting_abort(f->mount.data);
+}
+
 static bool fuse_gone(void *own)
 {
 	struct fuse_target *f = own;
@@ -250,6 +264,8 @@ static int fuse_start(struct target *t, struct err *err)
 		.begin = fuse_begin,
 		.attach = fuse_attach,
 		.detach = fuse_detach,
+		.kill = fuse_end_daemon,
+		.abort = fuse_abort,
 		.keeps = true,
 		.gone = fuse_gone,
 		.gone_by_others = fuse_gone_by_others,
@@ -359,7 +375,7 @@ static int fuse_probe_remount(struct target *t, struct err *err)
 	if (!ret)
 		ret = fuse_try_call(t, OP_rmdir, &error, err);
 	if (!ret && !error)
-		t->caps |= TARGET_REMOUNT;
+		t->caps |= TARGET_REMOUNT | TARGET_KILL;
 	return ret;
 }
 
@@ -415,8 +431,11 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	/* A daemon opens what it serves in its own way. */
 	t->traits.scan_sets_atime = true;
 	t->traits.times_cached = true;
-	t->traits.map_tail_kept = true; /* what lies below may do so */
-	ret = fuse_share_end(f, err);
+	t->traits.map_tail_kept = true;   /* what lies below may do so */
+	t->traits.sync_not_passed = true; /* the kernel sends FUSE_SYNCFS to virtiofs only */
+	ret = target_adopt(t, d, err);    /* which may say otherwise */
+	if (!ret)
+		ret = fuse_share_end(f, err);
 	if (!ret && disk_wanted(d))
 		ret = disk_make(&f->base.disk, d, err);
 	if (!ret && disk_wanted(d))
@@ -447,6 +466,30 @@ static int fuse_reset(struct target *t, struct err *err)
 	/* Another daemon finds what the last one left, but for a directory of ours. */
 	ret = sandbox_target_start_anew(t, NULL, err);
 	return ret || f->base.d.content ? ret : sandbox_clear(f->base.sandbox, err);
+}
+
+/* A daemon that does not come up again has answered; unless that was not its doing. */
+static int fuse_kill(struct target *t, int *ret_error, struct buf *said, struct err *err)
+{
+	struct fuse_target *f = t->own;
+	struct err why = { 0 };
+	int ret = sandbox_kill(f->base.sandbox, err);
+
+	if (ret)
+		return ret;
+	ret = sandbox_attach(f->base.sandbox, &why);
+	if (failure_is_ours(ret))
+		return err_set(err, -ret, "%s", why.text);
+	*ret_error = -ret;
+	buf_adds(said, why.text);
+	return 0;
+}
+
+static void fuse_kill_during(struct target *t, int64_t after_ns)
+{
+	struct fuse_target *f = t->own;
+
+	sandbox_kill_during(f->base.sandbox, after_ns);
 }
 
 static bool fuse_is_single(const struct target_description *d)
@@ -481,5 +524,7 @@ const struct target_kind target_fuse = {
 	.recorded = sandbox_target_recorded,
 	.load = sandbox_target_load,
 	.load_pages = sandbox_target_load_pages,
+	.kill = fuse_kill,
+	.kill_during = fuse_kill_during,
 	.run_program = sandbox_target_run_program,
 };

@@ -75,6 +75,17 @@ static int kernel_check(const struct target_description *d, const char *fault, s
 	return ret;
 }
 
+/* Flash memory has no mkfs: mounting it for the first time is that. */
+static bool kernel_has_flash(const struct target_description *d)
+{
+	return d->source && (!strncmp(d->source, "mtd", 3) || !strncmp(d->source, "ubi", 3));
+}
+
+static bool kernel_has_medium(const struct target_description *d)
+{
+	return disk_wanted(d) || kernel_has_flash(d);
+}
+
 /* Does anything outlive the mount? */
 static bool kernel_keeps(const struct target_description *d)
 {
@@ -96,7 +107,7 @@ static unsigned kernel_caps(const struct target_description *d)
 {
 	return TARGET_SAVE | TARGET_MMAP | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES |
 	       TARGET_FAULTS | TARGET_LEAKS | (kernel_keeps(d) ? TARGET_REMOUNT : 0) |
-	       (disk_wanted(d) ? TARGET_RECORD | TARGET_SPACE : 0) |
+	       (kernel_has_medium(d) ? TARGET_RECORD : 0) | (disk_wanted(d) ? TARGET_SPACE : 0) |
 	       (disk_wanted(d) && d->fsck && program_exists(d->fsck) ? TARGET_FSCK : 0) |
 	       (kernel_reports_code(d) ? TARGET_CODE : 0);
 }
@@ -117,7 +128,7 @@ static int kernel_fill_below(void *own, const struct channel_client *client, str
 }
 
 static int kernel_start(struct target *t, const struct target_description *d,
-			const struct target_options *wanted, struct err *err)
+			const struct target_options *wanted, bool blank, struct err *err)
 {
 	struct kernel_target *k = t->own;
 	struct buf path = BUF_INIT, memory = BUF_INIT;
@@ -129,7 +140,9 @@ static int kernel_start(struct target *t, const struct target_description *d,
 		.options = d->options ? d->options : "",
 		.keeps = kernel_keeps(d),
 		.seeded = wanted->fault,
-		.records = wanted->record && disk_wanted(d),
+		.records = wanted->record && kernel_has_medium(d),
+		.flash = kernel_has_flash(d),
+		.blank = blank,
 		.image_fd = k->disk.image.size ? k->disk.image.fd : -1,
 		.fields = t->fields,
 		.deadline_seconds = t->deadline_seconds,
@@ -155,6 +168,53 @@ static int kernel_start(struct target *t, const struct target_description *d,
 	return ret;
 }
 
+static void pages_put(const struct image *image, const struct disk_page *pages, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if ((pages[i].page + 1) * sizeof(pages[i].bytes) <= image->size)
+			memcpy(image->bytes + pages[i].page * sizeof(pages[i].bytes),
+			       pages[i].bytes, sizeof(pages[i].bytes));
+}
+
+/* What a kernel leaves on blank flash memory that it has mounted. */
+static int kernel_format_flash(struct target *t, const struct target_description *d,
+			       const struct target_options *options, struct err *err)
+{
+	struct kernel_target *k = t->own;
+	const struct disk_page *pages;
+	enum target_fate fate = FATE_FINE;
+	int r, error = 0;
+	size_t count;
+
+	r = disk_make_blank(&k->disk, d, 0xff, err);
+	if (!r)
+		r = kernel_start(t, d, options, true, err);
+	if (!r)
+		r = snapshots_disk(k->snapshots, &pages, &count, &error, &fate, err);
+	if (!r && (error || fate != FATE_FINE))
+		r = err_set(err, EIO, "flash memory cannot be formatted");
+	if (r)
+		return r;
+	pages_put(&k->disk.image, pages, count);
+	disk_keep(&k->disk);
+	snapshots_stop(k->snapshots);
+	k->snapshots = NULL;
+	buf_clear(&k->points);
+	return 0;
+}
+
+static void kernel_describe_medium(struct target *t, const struct target_description *d)
+{
+	const struct kernel_target *k = t->own;
+
+	t->medium.bytes = k->disk.image.size;
+	t->medium.write_bytes = KERNEL_SHM_SECTOR_BYTES;
+	if (!kernel_has_flash(d))
+		return;
+	t->medium.write_bytes = KERNEL_SHM_FLASH_WRITE_BYTES;
+	t->medium.erase_bytes = KERNEL_SHM_FLASH_ERASE_BYTES;
+}
+
 static int kernel_open(struct target *t, const struct target_description *d,
 		       const struct target_options *options, struct err *err)
 {
@@ -163,10 +223,13 @@ static int kernel_open(struct target *t, const struct target_description *d,
 
 	t->own = k;
 	t->saved_bytes = SAVED_BYTES;
-	if (disk_wanted(d))
+	if (kernel_has_flash(d))
+		ret = kernel_format_flash(t, d, options, err);
+	else if (disk_wanted(d))
 		ret = disk_make(&k->disk, d, err);
 	if (!ret)
-		ret = kernel_start(t, d, options, err);
+		ret = kernel_start(t, d, options, false, err);
+	kernel_describe_medium(t, d);
 	if (ret)
 		kernel_close(t);
 	return ret;
@@ -250,7 +313,7 @@ static int kernel_unmounted_pages(struct target *t, const struct disk_page **ret
 {
 	const struct kernel_target *k = t->own;
 
-	return snapshots_disk(k->snapshots, ret, ret_count, ret_error, ret_fate, err);
+	return snapshots_unmount(k->snapshots, ret, ret_count, ret_error, ret_fate, err);
 }
 
 /* Those of the description, with the pages that the kernel in the process has written. */
@@ -260,15 +323,13 @@ static int kernel_unmounted_disk(struct target *t, struct image *ret, int *ret_e
 	const struct kernel_target *k = t->own;
 	const struct disk_page *pages;
 	size_t count;
-	int r = kernel_unmounted_pages(t, &pages, &count, ret_error, ret_fate, err);
+	int r = snapshots_disk(k->snapshots, &pages, &count, ret_error, ret_fate, err);
 
 	if (r || *ret_error || *ret_fate != FATE_FINE)
 		return r;
 	r = disk_copy_fresh(&k->disk, ret, err);
-	for (size_t i = 0; i < count && !r; i++)
-		if ((pages[i].page + 1) * sizeof(pages[i].bytes) <= ret->size)
-			memcpy(ret->bytes + pages[i].page * sizeof(pages[i].bytes), pages[i].bytes,
-			       sizeof(pages[i].bytes));
+	if (!r)
+		pages_put(ret, pages, count);
 	return r;
 }
 

@@ -22,6 +22,7 @@ static const struct {
 	[REMARK_TYPE] = { "d_type", "getdents", "d_type of ", " is not the type of what it names" },
 	[REMARK_ABSENT] = { "absent", "getdents", "", " is not listed" },
 	[REMARK_NAME] = { "name", "stat", "", " has other attributes by its other names" },
+	[REMARK_EMPTY] = { "empty", "getdents", "an entry has an empty name", "" },
 };
 
 static struct inode *remark_inode(struct tree *t, uint64_t dir, uint64_t ino, enum remark remark,

@@ -20,6 +20,7 @@ enum remark {
 	/* Of one entry: by this name its object has other attributes than by its first name. The
 	 * inode of the remark has those by this name, but for the type. */
 	REMARK_NAME,
+	REMARK_EMPTY,  /* an entry has an empty name */
 	REMARK_COUNT
 };
 

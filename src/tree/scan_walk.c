@@ -314,6 +314,10 @@ static void scan_object(struct scanner *w, int dir_fd, uint64_t dir, const struc
 
 	if (!within_limits(w, dir))
 		return;
+	if (!*name) {
+		scan_remark(w, dir, REMARK_EMPTY, NULL, EUCLEAN);
+		return;
+	}
 	if (tree_find(w->tree, dir, name, strlen(name))) {
 		scan_remark(w, dir, REMARK_TWICE, NULL, EEXIST);
 		return;

@@ -3,6 +3,11 @@
  * It passes another directory through, but for what its mode says. What stands behind the mode is
  * the kind of request at which it happens, or the number of the request from which on.
  *
+ * In the modes `hold` and `unsynced` it works on a copy, which is kept when a file or directory is
+ * synced, in the latter only when it is unmounted: a daemon that holds everything in memory. In the
+ * mode `once` it does not start again unless it was unmounted, in the mode `gap` what a rename
+ * replaces is missing for a moment.
+ *
  * The mode `lie` has a seed behind it: what it answers is true in most cases, and in the others
  * anything: names without objects, objects without names, directories in themselves, wrong types,
  * sizes, link counts and numbers, targets and values of other lengths, calls that did nothing or
@@ -22,7 +27,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, HELD_BYTES = 1 << 20 };
+enum { PATH_BYTES = 4096, HELD_BYTES = 1 << 20, GAP_US = 20000 };
 
 static const char *mode, *when;
 static const char *below;
@@ -52,6 +57,64 @@ static void talk(void)
 		dprintf(terminal, "badfs talks\n");
 		close(terminal);
 	}
+}
+
+/* ---- what is lost when it is killed ---- */
+
+static bool holds(void)
+{
+	return is("hold") || is("unsynced");
+}
+
+/* Runs a command of the shell in the directory that is passed through. */
+static void in_directory(const char *directory, const char *command)
+{
+	char text[2 * PATH_BYTES];
+
+	snprintf(text, sizeof(text), "cd '%s' && { %s; }", directory, command);
+	if (system(text))
+		fprintf(stderr, "badfs: %s fails\n", command);
+}
+
+/* The copy is what there is below the daemon from now on, as a whole. */
+static void keep_copy(void)
+{
+	char directory[PATH_BYTES], kept[PATH_BYTES + 8], new[PATH_BYTES + 8];
+
+	snprintf(directory, sizeof(directory), "%s/..", below);
+	snprintf(kept, sizeof(kept), "%s/kept", directory);
+	snprintf(new, sizeof(new), "%s/new", directory);
+	in_directory(directory, "rm -rf new && cp -a copy new");
+	renameat2(AT_FDCWD, new, AT_FDCWD, kept, RENAME_EXCHANGE);
+}
+
+static int bad_fsync(const char *path, int datasync, struct fuse_file_info *fi)
+{
+	if (!holds())
+		return -ENOSYS;
+	if (is("hold"))
+		keep_copy();
+	return 0;
+}
+
+/* Before it is mounted: what the last one left. */
+static void begin_again(void)
+{
+	static char copy[PATH_BYTES];
+	char started[PATH_BYTES];
+
+	snprintf(started, sizeof(started), "%s/started", below);
+	if (is("once") && !access(started, F_OK)) {
+		fputs("badfs: it was not unmounted\n", stderr);
+		exit(1);
+	}
+	if (is("once"))
+		close(creat(started, 0600));
+	if (!holds())
+		return;
+	in_directory(below, "mkdir -p kept && rm -rf copy && cp -a kept copy");
+	snprintf(copy, sizeof(copy), "%s/copy", below);
+	below = copy;
 }
 
 /* What happens at every request; an error it is to be answered with. */
@@ -308,6 +371,8 @@ static int bad_rename(const char *path, const char *to, unsigned flags)
 	char other[PATH_BYTES];
 	BEGIN_CHANGE(path);
 
+	if (is("gap") && !remove(real(to, other)))
+		usleep(GAP_US);
 	return done(renameat2(AT_FDCWD, at, AT_FDCWD, real(to, other), flags));
 }
 
@@ -496,9 +561,16 @@ static void *bad_init(struct fuse_conn_info *connection, struct fuse_config *con
 	return NULL;
 }
 
-/* The mount is gone, the process stays. */
+/* The mount is gone; in one mode, the process stays. */
 static void bad_destroy(void *own)
 {
+	char started[PATH_BYTES];
+
+	if (holds())
+		keep_copy();
+	snprintf(started, sizeof(started), "%s/started", below);
+	if (is("once"))
+		unlink(started);
 	while (is("deaf"))
 		pause();
 }
@@ -523,6 +595,8 @@ static const struct fuse_operations operations = {
 	.read = bad_read,
 	.write = bad_write,
 	.readdir = bad_readdir,
+	.fsync = bad_fsync,
+	.fsyncdir = bad_fsync,
 	.setxattr = bad_setxattr,
 	.getxattr = bad_getxattr,
 	.listxattr = bad_listxattr,
@@ -541,6 +615,7 @@ int main(int argc, char **argv)
 	when = rest;
 	below = argv[2];
 	umask(0);
+	begin_again();
 	argv[2] = argv[0];
 	return fuse_main(argc - 2, argv + 2, &operations, NULL);
 }

@@ -197,6 +197,30 @@ static void every_shipped_target_is_whole(void **state)
 	buf_free(&names);
 }
 
+/* What lies below is read with the description, and has to make sense. */
+static void content_is_checked(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} rows[] = {
+		{ "[target.x]\nbase = overlay\ncontent = mkdir(\"a\", 0755)\n", "content_dir" },
+		{ "[target.x]\nbase = overlay\ncontent_dir = {dir}/lower\ncontent = fly(\"a\")\n",
+		  "content:1" },
+		{ "[target.x]\nbase = reffs\ncontent_dir = /\ncontent = mkdir(\"a\", 0755)\n",
+		  "nothing can lie below" },
+	};
+	struct target_description d;
+	struct err err;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(find(&d, "x", rows[i].text, &err), 0);
+		description_free(&d);
+		assert_int_equal(target_check("x", config, &err), -EINVAL);
+		if (!strstr(err.text, rows[i].says))
+			fail_msg("%s: not about %s", err.text, rows[i].says);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +232,7 @@ int main(void)
 		cmocka_unit_test(the_user_comes_before_the_shipped),
 		cmocka_unit_test(mistakes_are_named_with_their_place),
 		cmocka_unit_test(every_shipped_target_is_whole),
+		cmocka_unit_test(content_is_checked),
 	};
 
 	return cmocka_run_group_tests(tests, make_config, remove_config);

@@ -321,6 +321,54 @@ static void mounting_may_take_longer_than_a_call(void **state)
 	buf_free(&spec);
 }
 
+static void kill_it(struct target *t)
+{
+	struct buf said = BUF_INIT;
+	struct err err = { 0 };
+	int error = -1;
+
+	if (t->kind->kill(t, &error, &said, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(error, 0);
+	buf_free(&said);
+}
+
+/* The next call does not return; whether it was carried out is not known. */
+static void die_during(struct pair *p, const char *text)
+{
+	enum target_fate fate = FATE_FINE;
+	struct arena arena = ARENA_INIT;
+	struct outcome outcome;
+	struct err err = { 0 };
+	struct call c;
+
+	assert_int_equal(call_parse(&c, text, &arena, &err), 0);
+	p->target->kind->kill_during(p->target, 1);
+	if (target_call(p->target, &c, &outcome, &fate, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(fate, FATE_DIED);
+	arena_free(&arena);
+}
+
+/* Of a large write the daemon is asked many times; what it writes is there already. */
+static void a_killed_daemon_is_started_again(void **state)
+{
+	struct pair p;
+
+	open_or_skip(&p, "bindfs", 60);
+	assert_true(p.target->caps & TARGET_KILL);
+	use(&p);
+	kill_it(p.target);
+	pair_do(&p, "mkdir(\"a/after\", 0755)");
+	pair_do(&p, "write_file(\"large\", O_CREAT|O_RDWR, data(1, 1048576), 1048576, 0)");
+	die_during(&p, "write_file(\"large\", O_RDWR, data(1, 1048576), 1048576, 0)");
+	kill_it(p.target);
+	pair_do(&p, "rmdir(\"a/after\")");
+	reset(&p);
+	use(&p);
+	pair_close(&p);
+}
+
 static void commands_that_do_not_mount_say_why(void **state)
 {
 	struct err err = { 0 };
@@ -351,6 +399,7 @@ int main(void)
 		cmocka_unit_test(a_directory_of_the_users_has_one_daemon),
 		cmocka_unit_test(no_device_is_opened),
 		cmocka_unit_test(mounting_may_take_longer_than_a_call),
+		cmocka_unit_test(a_killed_daemon_is_started_again),
 		cmocka_unit_test(commands_that_do_not_mount_say_why),
 	};
 

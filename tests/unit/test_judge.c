@@ -1,12 +1,14 @@
 /* test_judge.c -- broken file systems are found out, the finding shrinks and keeps its signature;
  * whole ones are left alone. */
 #include <errno.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "judge/signature.h"
 #include "run/run.h"
 #include "tests/harness/unit.h"
 #include "trace/script.h"
@@ -433,6 +435,57 @@ static void an_attribute_by_one_name_is_a_fact(void **state)
 	arena_free(&arena);
 }
 
+/* The signature of a file that has these bytes at its beginning in place of zeros. */
+static void signature_of_bytes(const char *bytes, size_t len, const struct call *c,
+			       char ret[SIGNATURE_MAX])
+{
+	struct state_options options = { .fields = TREE_FIELDS_DEFAULT, .hashed = true };
+	struct fact facts[FACTS_MAX];
+	struct arena arena = { 0 };
+	struct state expected;
+	struct tree seen;
+	uint64_t ino;
+
+	state_init(&expected, &options);
+	ino = tree_new(&expected.tree, S_IFREG | 0644, 0, 0, 0);
+	tree_link(&expected.tree, TREE_ROOT, "f", 1, ino);
+	tree_truncate(&expected.tree, ino, 100);
+	tree_settle(&expected.tree);
+	seen = tree_copy(&expected.tree);
+	tree_write(&seen, ino, 0, bytes, len);
+	tree_settle(&seen);
+	assert_int_equal(facts_find(&expected.tree, &seen, &arena, facts), 1);
+	signature_of_tree(ret, c, facts, &expected, &seen);
+	tree_free(&seen);
+	state_free(&expected);
+	arena_free(&arena);
+}
+
+/* Data that a call wrote are stale; what the file system keeps for itself is foreign. */
+static void foreign_data_are_told_apart(void **state)
+{
+	static const char inode[16] =
+		"\x0a\x01\x03\x01\xd4\x80\x01\x02\x91\x02\xff\xfe\x05\x06\x07\x08";
+	struct call truncate = { .op = OP_truncate, .pid = 1 },
+		    rename = { .op = OP_renameat2, .pid = 1 };
+	char signature[SIGNATURE_MAX], data[16];
+
+	truncate.truncate.path = (struct arg){ .text = "f", .len = 1 };
+	data_fill(2, 777, data, sizeof(data));
+	signature_of_bytes(data, sizeof(data), &truncate, signature);
+	assert_string_equal(signature, "TREE truncate data (stale)");
+	signature_of_bytes("text", 4, &truncate, signature);
+	assert_string_equal(signature, "TREE truncate data (stale)");
+	signature_of_bytes(inode, sizeof(inode), &truncate, signature);
+	assert_string_equal(signature, "TREE truncate data (foreign)");
+	rename.arg[1].text = "d/f";
+	rename.arg[3].text = "g";
+	rename.arg[4].num = RENAME_EXCHANGE;
+	signature_of_bytes(inode, sizeof(inode), &rename, signature);
+	assert_string_equal(signature, "TREE rename data (foreign, exchange, to another directory, "
+				       "elsewhere)");
+}
+
 /* What was allowed, and nothing else. */
 static void what_is_allowed_is_printed(void **state)
 {
@@ -467,6 +520,7 @@ int main(void)
 		cmocka_unit_test(data_stays_data_in_a_readme),
 		cmocka_unit_test(an_attribute_that_differs_is_one_fact),
 		cmocka_unit_test(an_attribute_by_one_name_is_a_fact),
+		cmocka_unit_test(foreign_data_are_told_apart),
 		cmocka_unit_test(what_is_allowed_is_printed),
 	};
 

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "model/persistence.h"
+#include "persistence/persistence.h"
 #include "tests/harness/unit.h"
 #include "trace/script.h"
 
@@ -217,6 +217,16 @@ static void metadata_is_of_one_moment(void **state)
 	BROKEN(&strict, WRITTEN "mkdir(\"A\", 0755)", 0, FOO "mkdir(\"A\", 0755)", "order");
 }
 
+static void fdatasync_of_a_directory_keeps_its_entries(void **state)
+{
+	static const char removed[] = FOO "sync()\nunlink(\"foo\")\n"
+					  "open(\"/\", O_RDONLY|O_DIRECTORY)\nfdatasync(4)\n";
+
+	BROKEN(&posix, removed, 0, FOO, "name is back");
+	ALLOWED(&posix, removed, 1, FOO);
+	ALLOWED(&posix, removed, 0, "umask(022)\n");
+}
+
 static void attributes_survive(void **state)
 {
 #define ATTRIBUTE FOO "setxattr(\"foo\", \"user.a\", \"v\", 1, 0)\n"
@@ -238,6 +248,18 @@ static void bytes_are_old_or_new(void **state)
 	ALLOWED(&stale, TWICE, 0, FOO "write(3, \"HExlo\", 5)");
 }
 
+/* Of a daemon that does not hear of it. */
+static void sync_may_keep_nothing(void **state)
+{
+	struct persist_rules deaf = posix;
+
+	BROKEN(&posix, FOO "sync()", 0, "", "name missing");
+	deaf.sync_keeps_nothing = true;
+	ALLOWED(&deaf, FOO "sync()", 0, "");
+	ALLOWED(&deaf, FOO "syncfs(3)", 0, "");
+	BROKEN(&deaf, FOO "remount()", 0, "", "name missing");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -250,8 +272,10 @@ int main(void)
 		TEST(removal_counts_as_well),
 		TEST(a_rename_happens_or_does_not),
 		TEST(metadata_is_of_one_moment),
+		TEST(fdatasync_of_a_directory_keeps_its_entries),
 		TEST(attributes_survive),
 		TEST(bytes_are_old_or_new),
+		TEST(sync_may_keep_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

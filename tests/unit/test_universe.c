@@ -79,6 +79,23 @@ static void names_have_ranges_and_lengths(void **state)
 	universe_free(&u);
 }
 
+static void long_names_can_be_several(void **state)
+{
+	struct universe u;
+	struct err err = { 0 };
+
+	assert_int_equal(open_text(&u,
+				   "[universe]\nnames = a\ndepth = 1\nlong_names = 12*12\n"
+				   "[ops]\nrmdir = 1\n",
+				   &err),
+			 0);
+	assert_int_equal(u.calls, 13);
+	assert_call(&u, 1, "rmdir(\"nnnnnnnnnnnn\")");
+	assert_call(&u, 2, "rmdir(\"nnnnnnnnnnn1\")");
+	assert_call(&u, 12, "rmdir(\"nnnnnnnnnn11\")");
+	universe_free(&u);
+}
+
 static void data_is_as_long_as_its_count(void **state)
 {
 	struct universe u;
@@ -209,6 +226,7 @@ static void mistakes_are_named(void **state)
 		{ "[universe]\nnames = a/b\n[ops]\nmkdir = 1\n", "a/b: a name holds no slash" },
 		{ "[universe]\nnames = n{1..9}\ndepth = 9\n[ops]\nmkdir = 1\n", "paths; less" },
 		{ "[universe]\nlong_names = x\n[ops]\nmkdir = 1\n", "x: a length is a number" },
+		{ "[universe]\nlong_names = 5*9\n[ops]\nmkdir = 1\n", "5*9: not so many names" },
 		{ "[other]\nx = 1\n", "the sections are universe, ops and pick" },
 	};
 	struct universe u;
@@ -283,6 +301,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_are_the_product_of_the_pools),
 		cmocka_unit_test(names_have_ranges_and_lengths),
+		cmocka_unit_test(long_names_can_be_several),
 		cmocka_unit_test(data_is_as_long_as_its_count),
 		cmocka_unit_test(boundary_values_of_counts_end_at_the_largest_file),
 		cmocka_unit_test(draws_follow_the_weights),

@@ -43,13 +43,13 @@ static void equal_disks_have_equal_hashes(void **state)
 	page_disk_write(&s, &b, 100, "t", 1);
 	assert_true(hash_equal(a.hash, b.hash));
 	copy = page_disk_copy(&a);
-	page_disk_write(&s, &copy, 4090, NULL, 1000);
+	page_disk_fill(&s, &copy, 4090, 0, 1000);
 	page_disk_read(&s, &copy, 4800, bytes, sizeof(bytes));
 	assert_int_equal(bytes[200], 0);
 	page_disk_read(&s, &a, 4800, bytes, sizeof(bytes));
 	assert_memory_equal(bytes + 200, "one", 3);
 	/* As the image again, it is the image. */
-	page_disk_write(&s, &copy, 100, NULL, 3);
+	page_disk_fill(&s, &copy, 100, 0, 3);
 	assert_int_equal(copy.count, 0);
 	assert_int_equal(copy.hash.lo | copy.hash.hi, 0);
 	/* Beyond the end there is nothing. */

@@ -80,7 +80,9 @@ static void assert_refused(uint32_t what, uint64_t offset, uint32_t size)
 static void malformed_logs_are_refused(void **state)
 {
 	assert_refused(0, 0, 0);
-	assert_refused(RECORD_MARK << 1, 0, SECTOR);
+	assert_refused(RECORD_PROGRAM << 1, 0, SECTOR);
+	assert_refused(RECORD_PROGRAM, 0, SECTOR);
+	assert_refused(RECORD_ERASE | RECORD_FLUSH, 0, SECTOR);
 	assert_refused(RECORD_MARK | RECORD_FLUSH, 0, 0);
 	assert_refused(RECORD_MARK, 0, SECTOR);
 	assert_refused(RECORD_FUA, 0, 0);

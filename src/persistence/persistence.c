@@ -1,5 +1,5 @@
 /* persistence.c -- a history of trees, and what each call has promised of them. */
-#include "model/persistence.h"
+#include "persistence/persistence.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,6 +25,7 @@ struct persist_rules persist_rules_of(const struct traits *traits)
 						  : PERSIST_POSIX,
 		.fsync_keeps_names = traits->fsync_keeps_names,
 		.rename_is_atomic = traits->crash_atomic_rename,
+		.sync_keeps_nothing = traits->sync_not_passed,
 		.stale_data = traits->crash_stale_data,
 	};
 }
@@ -164,8 +165,9 @@ void persistence_add(struct persistence *p, const struct state *before, const st
 {
 	struct persist_step *step = persistence_append(p, &after->tree);
 
-	if (!o->error)
-		step->promise = promise_of(before, c, o, after);
+	if (o->error || (p->rules.sync_keeps_nothing && (c->op == OP_sync || c->op == OP_syncfs)))
+		return;
+	step->promise = promise_of(before, c, o, after);
 }
 
 void broken_promise_free(struct broken_promise *b)

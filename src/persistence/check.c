@@ -1,4 +1,4 @@
-/* persistence_check.c -- is a recovered tree one that a crash may leave?
+/* check.c -- is a recovered tree one that a crash may leave?
  *
  * The recovered tree is walked from its root beside the objects of the history that its names can
  * mean. An object of the history is known by its number in the model's trees, which stays the same
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/must.h"
-#include "model/persistence.h"
+#include "persistence/window.h"
 
 /* Steps behind the floor of everything that a set of them can hold, and calls whose atomicity is
  * tried in all combinations. What is beyond is not judged. */
@@ -26,9 +26,7 @@ struct name_steps {
 };
 
 struct check {
-	const struct persistence *p;
-	size_t base;        /* the last step that promised everything */
-	size_t done, begun; /* steps */
+	struct crash_window w;
 	const struct tree *seen;
 	struct buf path; /* where the walk is */
 	struct name_steps *names;
@@ -36,28 +34,6 @@ struct check {
 	struct broken_promise *broken; /* the first one found */
 	bool found;
 };
-
-static const struct tree *tree_at(const struct check *x, size_t step)
-{
-	return &x->p->steps[step].tree;
-}
-
-static const struct inode *inode_at(const struct check *x, size_t step, uint64_t ino)
-{
-	return ino ? tree_inode(tree_at(x, step), ino) : NULL;
-}
-
-/* What a name means at a step; 0: nothing. */
-static uint64_t name_at(const struct check *x, size_t step, uint64_t dir, const char *name,
-			size_t len)
-{
-	const struct inode *inode = inode_at(x, step, dir);
-	const struct entry *entry = NULL;
-
-	if (inode && S_ISDIR(inode->mode))
-		entry = tree_find(tree_at(x, step), dir, name, len);
-	return entry ? entry->ino : 0;
-}
 
 static void report(struct check *x, const char *what, size_t step, const char *seen,
 		   const char *reason)
@@ -76,110 +52,6 @@ static void forget_report(struct check *x)
 	x->found = false;
 	buf_clear(&x->broken->seen);
 	buf_clear(&x->broken->reason);
-}
-
-/* Is the directory, or one below it, one that has a name of the object? */
-static bool leads_to(const struct check *x, size_t step, uint64_t dir, uint64_t ino)
-{
-	const struct tree *t = tree_at(x, step);
-	const struct inode *object = tree_inode(t, ino);
-	uint64_t key, cookie;
-
-	if (object && S_ISDIR(object->mode))
-		return tree_is_ancestor(t, dir, ino);
-	for (bool first = true; pmap_next(&t->inodes, first, &key); first = false) {
-		const struct inode *holder = tree_inode(t, key);
-		const struct entry *entry;
-
-		if (!S_ISDIR(holder->mode) || !tree_is_ancestor(t, dir, key))
-			continue;
-		for (cookie = 0; (entry = tree_next_entry(t, key, &cookie));)
-			if (entry->ino == ino)
-				return true;
-	}
-	return false;
-}
-
-/* Was the object itself promised up to this step? */
-static bool is_durable(const struct check *x, uint64_t ino, size_t last)
-{
-	if (inode_at(x, x->base, ino))
-		return true;
-	for (size_t i = x->base + 1; i <= last; i++)
-		if (x->p->steps[i].promise.ino == ino &&
-		    x->p->steps[i].promise.kind >= PROMISE_INODE)
-			return true;
-	return false;
-}
-
-/* Does a promise about an object keep this name: does it mean the object or lead to it, or did it
- * once mean the object? */
-static bool promise_keeps_name(const struct check *x, size_t step, const struct promise *promise,
-			       uint64_t dir, const char *name, size_t len)
-{
-	uint64_t now = name_at(x, step, dir, name, len);
-	const struct inode *inode = inode_at(x, step, now);
-
-	/* A durable name of an object that is not durable itself says nothing. */
-	if (promise->kind == PROMISE_INODE && promise->ino == dir)
-		return x->p->rules.fsync_keeps_names || !now || is_durable(x, now, x->done);
-	if (!x->p->rules.fsync_keeps_names || promise->kind < PROMISE_INODE)
-		return false;
-	/* fdatasync keeps what is needed to read the data: a name, if there is no durable one. */
-	if (promise->kind != PROMISE_INODE && is_durable(x, promise->ino, step - 1))
-		return false;
-	if (now == promise->ino)
-		return true;
-	for (size_t i = x->base; i < step; i++)
-		if (name_at(x, i, dir, name, len) == promise->ino)
-			return true;
-	return inode && S_ISDIR(inode->mode) && leads_to(x, step, now, promise->ino);
-}
-
-static size_t name_floor(const struct check *x, uint64_t dir, const char *name, size_t len)
-{
-	for (size_t i = x->done; i > x->base; i--)
-		if (promise_keeps_name(x, i, &x->p->steps[i].promise, dir, name, len))
-			return i;
-	return x->base;
-}
-
-static size_t attribute_floor(const struct check *x, uint64_t ino)
-{
-	for (size_t i = x->done; i > x->base; i--)
-		if (x->p->steps[i].promise.kind == PROMISE_INODE &&
-		    x->p->steps[i].promise.ino == ino)
-			return i;
-	return x->base;
-}
-
-/* Of the bytes in [from, to), all of which a promise of a range must have. */
-static size_t data_floor(const struct check *x, uint64_t ino, uint64_t from, uint64_t to)
-{
-	for (size_t i = x->done; i > x->base; i--) {
-		const struct promise *promise = &x->p->steps[i].promise;
-
-		if (promise->ino == ino && promise->kind >= PROMISE_INODE &&
-		    (promise->kind != PROMISE_RANGE ||
-		     (promise->from <= from && to <= promise->to)))
-			return i;
-	}
-	return x->base;
-}
-
-/* A write that was promised has its size, too, where it made the file longer. */
-static size_t size_floor(const struct check *x, uint64_t ino)
-{
-	for (size_t i = x->done; i > x->base; i--) {
-		const struct promise *promise = &x->p->steps[i].promise;
-		const struct inode *before = inode_at(x, i - 1, ino);
-
-		if (promise->ino != ino || promise->kind < PROMISE_INODE)
-			continue;
-		if (promise->kind != PROMISE_RANGE || !before || promise->to > before->size)
-			return i;
-	}
-	return x->base;
 }
 
 /* ---- one object ---- */
@@ -239,8 +111,8 @@ static bool attribute_was(const struct check *x, uint64_t ino, const struct inod
 {
 	unsigned fields = x->seen->fields;
 
-	for (size_t i = attribute_floor(x, ino); i <= x->begun; i++) {
-		const struct inode *inode = inode_at(x, i, ino);
+	for (size_t i = window_attribute_floor(&x->w, ino); i <= x->w.begun; i++) {
+		const struct inode *inode = window_inode(&x->w, i, ino);
 
 		if (inode && (attribute == ATTRIBUTE_MODE    ? mode_equal(fields, inode, seen)
 			      : attribute == ATTRIBUTE_OWNER ? owner_equal(fields, inode, seen)
@@ -253,7 +125,7 @@ static bool attribute_was(const struct check *x, uint64_t ino, const struct inod
 static bool xattrs_allowed(struct check *x, uint64_t ino, const struct inode *seen)
 {
 	const struct xattr *xattr;
-	size_t floor = attribute_floor(x, ino);
+	size_t floor = window_attribute_floor(&x->w, ino);
 
 	for (uint64_t cookie = 0; (xattr = tree_next_xattr(seen, &cookie));)
 		if (!attribute_was(x, ino, seen, ATTRIBUTE_XATTR, xattr->bytes)) {
@@ -263,8 +135,8 @@ static bool xattrs_allowed(struct check *x, uint64_t ino, const struct inode *se
 			       "fsync makes extended attributes durable");
 			return false;
 		}
-	for (size_t i = floor; i <= x->begun; i++) {
-		const struct inode *inode = inode_at(x, i, ino);
+	for (size_t i = floor; i <= x->w.begun; i++) {
+		const struct inode *inode = window_inode(&x->w, i, ino);
 
 		for (uint64_t cookie = 0; inode && (xattr = tree_next_xattr(inode, &cookie));)
 			if (!attribute_was(x, ino, seen, ATTRIBUTE_XATTR, xattr->bytes)) {
@@ -280,13 +152,13 @@ static bool xattrs_allowed(struct check *x, uint64_t ino, const struct inode *se
 static bool attributes_allowed(struct check *x, uint64_t ino, const struct inode *seen)
 {
 	if (!attribute_was(x, ino, seen, ATTRIBUTE_MODE, NULL)) {
-		report(x, "mode wrong", attribute_floor(x, ino), "has a wrong mode",
+		report(x, "mode wrong", window_attribute_floor(&x->w, ino), "has a wrong mode",
 		       "fsync makes the mode of a file durable");
 		return false;
 	}
 	if (!attribute_was(x, ino, seen, ATTRIBUTE_OWNER, NULL)) {
-		report(x, "owner wrong", attribute_floor(x, ino), "has a wrong owner or group",
-		       "fsync makes the owner of a file durable");
+		report(x, "owner wrong", window_attribute_floor(&x->w, ino),
+		       "has a wrong owner or group", "fsync makes the owner of a file durable");
 		return false;
 	}
 	return !(x->seen->fields & TREE_XATTR) || xattrs_allowed(x, ino, seen);
@@ -296,7 +168,7 @@ static bool attributes_allowed(struct check *x, uint64_t ino, const struct inode
 
 static size_t first_step_of(const struct check *x, uint64_t ino, size_t from)
 {
-	while (from <= x->begun && !inode_at(x, from, ino))
+	while (from <= x->w.begun && !window_inode(&x->w, from, ino))
 		from++;
 	return from;
 }
@@ -305,19 +177,19 @@ static size_t first_step_of(const struct check *x, uint64_t ino, size_t from)
  * a block that the checker finds. */
 static bool size_allowed(struct check *x, uint64_t ino, uint64_t size)
 {
-	size_t floor = size_floor(x, ino), first = first_step_of(x, ino, floor);
-	uint64_t before = first > floor ? 0 : inode_at(x, first, ino)->size;
+	size_t floor = window_size_floor(&x->w, ino), first = first_step_of(x, ino, floor);
+	uint64_t before = first > floor ? 0 : window_inode(&x->w, first, ino)->size;
 	struct buf text = BUF_INIT;
 
 	if (size == before)
 		return true;
-	for (size_t i = first; i <= x->begun; i++) {
-		const struct inode *inode = inode_at(x, i, ino);
+	for (size_t i = first; i <= x->w.begun; i++) {
+		const struct inode *inode = window_inode(&x->w, i, ino);
 
 		if (!inode)
 			break;
 		if (size == inode->size || (before < size && size < inode->size) ||
-		    (x->p->rules.stale_data && size > inode->size && i > floor &&
+		    (x->w.p->rules.stale_data && size > inode->size && i > floor &&
 		     size - inode->size < TREE_BLOCK))
 			return true;
 		before = inode->size;
@@ -343,25 +215,25 @@ static size_t first_wrong_byte(const struct check *x, uint64_t ino, uint64_t off
 {
 	bool right[TREE_BLOCK] = { false };
 	char bytes[TREE_BLOCK];
-	size_t floor = data_floor(x, ino, offset, offset + len);
+	size_t floor = window_data_floor(&x->w, ino, offset, offset + len);
 	bool uniform = true;
 
 	/* Ranges that were promised may begin or end in the block. */
-	for (size_t i = floor + 1; i <= x->done; i++)
-		uniform &= x->p->steps[i].promise.kind != PROMISE_RANGE ||
-			   x->p->steps[i].promise.ino != ino;
-	for (size_t i = floor; i <= x->begun; i++) {
-		const struct inode *inode = inode_at(x, i, ino);
+	for (size_t i = floor + 1; i <= x->w.done; i++)
+		uniform &= x->w.p->steps[i].promise.kind != PROMISE_RANGE ||
+			   x->w.p->steps[i].promise.ino != ino;
+	for (size_t i = floor; i <= x->w.begun; i++) {
+		const struct inode *inode = window_inode(&x->w, i, ino);
 
-		if (i > floor && inode && inode == inode_at(x, i - 1, ino))
+		if (i > floor && inode && inode == window_inode(&x->w, i - 1, ino))
 			continue;
-		read_block(tree_at(x, i), ino, offset, bytes);
+		read_block(window_tree(&x->w, i), ino, offset, bytes);
 		if (uniform && !memcmp(bytes, seen, len))
 			return len;
 		for (size_t at = 0; at < len; at++)
-			right[at] |=
-				bytes[at] == seen[at] &&
-				(uniform || data_floor(x, ino, offset + at, offset + at + 1) <= i);
+			right[at] |= bytes[at] == seen[at] &&
+				     (uniform || window_data_floor(&x->w, ino, offset + at,
+								   offset + at + 1) <= i);
 	}
 	for (size_t at = 0; at < len; at++)
 		if (!right[at])
@@ -379,16 +251,16 @@ static bool block_allowed(struct check *x, uint64_t ino, const struct inode *see
 	if (offset >= seen->size)
 		return true;
 	len = seen->size - offset < TREE_BLOCK ? (size_t)(seen->size - offset) : TREE_BLOCK;
-	floor = data_floor(x, ino, offset, offset + len);
-	if (x->p->rules.stale_data && floor < x->begun &&
-	    inode_at(x, floor, ino) != inode_at(x, x->begun, ino))
+	floor = window_data_floor(&x->w, ino, offset, offset + len);
+	if (x->w.p->rules.stale_data && floor < x->w.begun &&
+	    window_inode(&x->w, floor, ino) != window_inode(&x->w, x->w.begun, ino))
 		return true;
 	read_block(x->seen, seen->ino, offset, bytes);
 	wrong = first_wrong_byte(x, ino, offset, bytes, len);
 	if (wrong == len)
 		return true;
 	buf_addf(&text, "has wrong data at offset %llu: 0x%02x",
-		 (unsigned long long)(offset + wrong), (unsigned char)bytes[wrong]);
+		 (unsigned long long)offset + wrong, (unsigned char)bytes[wrong]);
 	report(x, bytes[wrong] ? "data wrong" : "data missing", floor, text.data,
 	       "after fsync, fdatasync or a synchronous write the data is durable; other data is "
 	       "what was there before or what was written");
@@ -407,17 +279,33 @@ static bool blocks_allowed(struct check *x, uint64_t ino, const struct inode *se
 	return true;
 }
 
+/* Whether all of it is as after one of the calls since the last promise: as in most crashes. */
+static bool data_is_of_one_step(const struct check *x, uint64_t ino, const struct inode *seen)
+{
+	for (size_t i = x->w.begun + 1; i-- > x->w.base;) {
+		const struct inode *inode = window_inode(&x->w, i, ino);
+		const struct promise *promise = &x->w.p->steps[i].promise;
+
+		if (inode && inode->size == seen->size &&
+		    hash_equal(inode->file.data, seen->file.data))
+			return true;
+		if (i <= x->w.done && promise->ino == ino && promise->kind >= PROMISE_INODE)
+			return false;
+	}
+	return false;
+}
+
 /* Only blocks that one of them has can differ: the rest is zero in all. */
 static bool data_allowed(struct check *x, uint64_t ino, const struct inode *seen)
 {
-	if (!(x->seen->fields & TREE_DATA))
+	if (!(x->seen->fields & TREE_DATA) || data_is_of_one_step(x, ino, seen))
 		return true;
 	if (!size_allowed(x, ino, seen->size) || !blocks_allowed(x, ino, seen, seen))
 		return false;
-	for (size_t i = x->base; i <= x->begun; i++) {
-		const struct inode *inode = inode_at(x, i, ino);
+	for (size_t i = x->w.base; i <= x->w.begun; i++) {
+		const struct inode *inode = window_inode(&x->w, i, ino);
 
-		if (inode && (i == x->base || inode != inode_at(x, i - 1, ino)) &&
+		if (inode && (i == x->w.base || inode != window_inode(&x->w, i - 1, ino)) &&
 		    !blocks_allowed(x, ino, seen, inode))
 			return false;
 	}
@@ -430,10 +318,11 @@ static bool directory_allowed(struct check *x, uint64_t dir, const struct inode 
 
 static bool object_allowed(struct check *x, uint64_t ino, const struct inode *seen)
 {
-	size_t step = first_step_of(x, ino, x->base);
+	size_t step = first_step_of(x, ino, x->w.base);
 
-	if (step > x->begun || !kind_equal(x->seen->fields, inode_at(x, step, ino), seen)) {
-		report(x, "another object", x->base, "is another object than it should be",
+	if (step > x->w.begun ||
+	    !kind_equal(x->seen->fields, window_inode(&x->w, step, ino), seen)) {
+		report(x, "another object", x->w.base, "is another object than it should be",
 		       "a name means what it meant before or after the calls since");
 		return false;
 	}
@@ -453,7 +342,7 @@ static void names_add(struct check *x, uint64_t dir, const char *name, size_t le
 
 static uint64_t step_bit(const struct check *x, size_t step)
 {
-	size_t bit = step - x->base;
+	size_t bit = step - x->w.base;
 
 	return UINT64_C(1) << (bit < STEPS_MAX ? bit : STEPS_MAX - 1);
 }
@@ -462,7 +351,7 @@ static void report_name(struct check *x, bool there, size_t floor, bool ever)
 {
 	if (!there)
 		report(x, "name missing", floor, "is missing",
-		       floor == x->base
+		       floor == x->w.base
 			       ? "a name that is durable stays until a call removes it"
 			       : "fsync of a file or of its directory makes the name durable");
 	else if (ever)
@@ -477,15 +366,17 @@ static void report_name(struct check *x, bool there, size_t floor, bool ever)
 static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t len,
 			 const struct inode *seen)
 {
-	size_t path_len = x->path.len, floor = name_floor(x, dir, name, len);
+	size_t path_len = x->path.len, floor = window_name_floor(&x->w, dir, name, len);
+	size_t first_mark = x->name_count;
 	uint64_t steps = 0, tried = 0;
+	unsigned objects = 0; /* that it may be */
 	bool allowed, ever = false;
 
 	buf_addf(&x->path, "/%.*s", (int)len, name);
-	for (size_t i = 0; i <= x->begun && seen; i++)
-		ever |= name_at(x, i, dir, name, len) != 0;
-	for (size_t i = floor; i <= x->begun; i++) {
-		uint64_t ino = name_at(x, i, dir, name, len);
+	for (size_t i = 0; i <= x->w.begun && seen; i++)
+		ever |= window_name(&x->w, i, dir, name, len) != 0;
+	for (size_t i = floor; i <= x->w.begun; i++) {
+		uint64_t ino = window_name(&x->w, i, dir, name, len);
 		size_t mark = x->name_count;
 
 		if (!seen != !ino)
@@ -497,11 +388,16 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 		if (ino == tried)
 			continue;
 		tried = ino;
-		if (object_allowed(x, ino, seen))
+		if (object_allowed(x, ino, seen)) {
 			steps |= step_bit(x, i);
-		else
+			objects++;
+		} else {
 			x->name_count = mark;
+		}
 	}
+	/* Names below one of these say nothing where it is another. */
+	if (objects > 1)
+		x->name_count = first_mark;
 	allowed = steps != 0;
 	if (allowed)
 		forget_report(x); /* another object of that name fits */
@@ -523,12 +419,12 @@ static bool directory_allowed(struct check *x, uint64_t dir, const struct inode 
 	while ((entry = tree_next_entry(x->seen, seen->ino, &cookie)))
 		if (!name_allowed(x, dir, entry->name, entry->len, tree_inode(x->seen, entry->ino)))
 			return false;
-	for (size_t i = x->base; i <= x->begun; i++) {
-		const struct inode *inode = inode_at(x, i, dir);
+	for (size_t i = x->w.base; i <= x->w.begun; i++) {
+		const struct inode *inode = window_inode(&x->w, i, dir);
 
-		if (!inode || (i > x->base && inode == inode_at(x, i - 1, dir)))
+		if (!inode || (i > x->w.base && inode == window_inode(&x->w, i - 1, dir)))
 			continue;
-		for (cookie = 0; (entry = tree_next_entry(tree_at(x, i), dir, &cookie));)
+		for (cookie = 0; (entry = tree_next_entry(window_tree(&x->w, i), dir, &cookie));)
 			if (!tree_find(x->seen, seen->ino, entry->name, entry->len) &&
 			    !name_allowed(x, dir, entry->name, entry->len, NULL))
 				return false;
@@ -540,8 +436,8 @@ static bool directory_allowed(struct check *x, uint64_t dir, const struct inode 
 
 static bool name_changes(const struct check *x, const struct name_steps *n, size_t step)
 {
-	return name_at(x, step, n->dir, n->name, n->len) !=
-	       name_at(x, step - 1, n->dir, n->name, n->len);
+	return window_name(&x->w, step, n->dir, n->name, n->len) !=
+	       window_name(&x->w, step - 1, n->dir, n->name, n->len);
 }
 
 static bool is_atomic_step(const struct check *x, size_t step)
@@ -557,13 +453,13 @@ static bool is_atomic_step(const struct check *x, size_t step)
  * has changed all or none? Names have those that calls before leave to them. */
 static bool steps_agree(const struct check *x, size_t step, unsigned tried)
 {
-	size_t end = x->base + STEPS_MAX - 1;
+	size_t end = x->w.base + STEPS_MAX - 1;
 	uint64_t before[2], *kept;
 	bool agree = false;
 
-	while (step <= x->begun && step < end && !is_atomic_step(x, step))
+	while (step <= x->w.begun && step < end && !is_atomic_step(x, step))
 		step++;
-	if (step > x->begun || step >= end || tried == ATOMIC_MAX)
+	if (step > x->w.begun || step >= end || tried == ATOMIC_MAX)
 		return true;
 	before[0] = step_bit(x, step) - 1;
 	before[1] = ~before[0];
@@ -587,11 +483,11 @@ static bool steps_agree(const struct check *x, size_t step, unsigned tried)
 
 static bool names_agree(struct check *x)
 {
-	size_t step = x->base + 1;
+	size_t step = x->w.base + 1;
 
-	if (!x->p->rules.rename_is_atomic || steps_agree(x, step, 0))
+	if (!x->w.p->rules.rename_is_atomic || steps_agree(x, step, 0))
 		return true;
-	while (step < x->begun && !is_atomic_step(x, step))
+	while (step < x->w.begun && !is_atomic_step(x, step))
 		step++;
 	buf_clear(&x->path);
 	report(x, "rename in part", step,
@@ -608,14 +504,14 @@ static bool directory_is(const struct check *x, size_t step, uint64_t dir,
 /* Are all but data as at the step? With `strict`, data too. */
 static bool object_is(const struct check *x, size_t step, uint64_t ino, const struct inode *seen)
 {
-	const struct inode *inode = inode_at(x, step, ino);
+	const struct inode *inode = window_inode(&x->w, step, ino);
 	unsigned fields = x->seen->fields;
 
 	if (!kind_equal(fields, inode, seen) || !mode_equal(fields, inode, seen) ||
 	    !owner_equal(fields, inode, seen) ||
 	    (fields & TREE_XATTR && !xattrs_equal(inode, seen)))
 		return false;
-	if (S_ISREG(seen->mode) && x->p->rules.level == PERSIST_STRICT && fields & TREE_DATA &&
+	if (S_ISREG(seen->mode) && x->w.p->rules.level == PERSIST_STRICT && fields & TREE_DATA &&
 	    (inode->size != seen->size || !hash_equal(inode->file.data, seen->file.data)))
 		return false;
 	return !S_ISDIR(seen->mode) || directory_is(x, step, ino, seen);
@@ -626,10 +522,10 @@ static bool directory_is(const struct check *x, size_t step, uint64_t dir, const
 	const struct entry *entry;
 	uint64_t cookie = 0;
 
-	if (inode_at(x, step, dir)->dir.entries.count != seen->dir.entries.count)
+	if (window_inode(&x->w, step, dir)->dir.entries.count != seen->dir.entries.count)
 		return false;
 	while ((entry = tree_next_entry(x->seen, seen->ino, &cookie))) {
-		uint64_t ino = name_at(x, step, dir, entry->name, entry->len);
+		uint64_t ino = window_name(&x->w, step, dir, entry->name, entry->len);
 
 		if (!ino || !object_is(x, step, ino, tree_inode(x->seen, entry->ino)))
 			return false;
@@ -637,65 +533,51 @@ static bool directory_is(const struct check *x, size_t step, uint64_t dir, const
 	return true;
 }
 
-/* Whether a call has changed the object; to open it is no change. */
-static bool object_changes(const struct check *x, size_t step, uint64_t ino)
+static bool tree_is(const struct check *x, size_t step)
 {
-	const struct inode *now = inode_at(x, step, ino), *before = inode_at(x, step - 1, ino);
-
-	return !now != !before || (now && (now->times.change != before->times.change ||
-					   now->times.modify != before->times.modify));
+	return object_is(x, step, TREE_ROOT, tree_inode(x->seen, TREE_ROOT));
 }
 
-/* The last change of what was promised, by *ret_promise: metadata is not older than that. */
-static size_t order_floor(const struct check *x, size_t *ret_promise)
+/* The tree is that of a step before the floor, or of none. */
+static void report_order(struct check *x, size_t floor, size_t promise)
 {
-	size_t floor = x->base;
+	struct buf text = BUF_INIT;
+	size_t older = floor;
 
-	*ret_promise = x->base;
-	for (size_t i = x->base + 1; i <= x->done; i++) {
-		const struct promise *promise = &x->p->steps[i].promise;
-		size_t changed = i;
-
-		if (promise->kind != PROMISE_INODE)
-			continue;
-		while (changed > x->base && !object_changes(x, changed, promise->ino))
-			changed--;
-		if (changed > floor) {
-			floor = changed;
-			*ret_promise = i;
-		}
-	}
-	return floor;
+	while (older > x->w.base && !tree_is(x, older))
+		older--;
+	buf_clear(&x->path);
+	if (tree_is(x, older))
+		buf_addf(&text, "is as after call %zu, although later changes were made durable:\n",
+			 older);
+	else
+		buf_adds(&text, "has names or attributes of different moments; compared with the "
+				"tree before the crash:\n");
+	tree_diff(window_tree(&x->w, x->w.done), x->seen, 5, &text);
+	report(x, tree_is(x, older) ? "too old" : "order", promise, text.data,
+	       "names and attributes become durable in the order of the calls, up to what was "
+	       "synced");
+	buf_free(&text);
 }
 
 static bool order_allowed(struct check *x)
 {
-	size_t promise, floor = order_floor(x, &promise);
-	struct buf text = BUF_INIT;
+	size_t promise, floor = window_order_floor(&x->w, &promise);
 
-	for (size_t i = floor; i <= x->begun; i++)
-		if (object_is(x, i, TREE_ROOT, tree_inode(x->seen, TREE_ROOT)))
+	for (size_t i = floor; i <= x->w.begun; i++)
+		if (tree_is(x, i))
 			return true;
-	buf_clear(&x->path);
-	buf_adds(&text, "has names or attributes of different moments; compared with the "
-			"tree before the crash:\n");
-	tree_diff(tree_at(x, x->done), x->seen, 5, &text);
-	report(x, "order", promise, text.data,
-	       "names and attributes change on the disk in the order of the calls");
-	buf_free(&text);
+	report_order(x, floor, promise);
 	return false;
 }
 
 bool persistence_allows(const struct persistence *p, size_t done, size_t begun,
 			const struct tree *seen, struct broken_promise *ret)
 {
-	struct check x = { .p = p, .done = done, .begun = begun, .seen = seen, .broken = ret };
+	struct check x = { .w = crash_window(p, done, begun), .seen = seen, .broken = ret };
 	bool allowed;
 
-	must(done < p->count && begun < p->count && begun >= done);
 	*ret = (struct broken_promise){ 0 };
-	for (x.base = done; x.base && p->steps[x.base].promise.kind != PROMISE_ALL;)
-		x.base--;
 	allowed = object_allowed(&x, TREE_ROOT, tree_inode(seen, TREE_ROOT)) && names_agree(&x) &&
 		  (p->rules.level == PERSIST_POSIX || order_allowed(&x));
 	free(x.names);

@@ -1,6 +1,6 @@
 /* finding_argument.c -- a finding named on the command line, and the target it is to be shown on.
  */
-#include "cmd/finding_argument.h"
+#include "cli/finding_argument.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,6 +35,7 @@ int finding_argument_open(struct finding_argument *f, const char *path,
 
 	if (finding_read(&f->finding, path, err))
 		return EXIT_USAGE;
+	options.record = finding_is_by_crash(&f->finding);
 	/* A target can be a command, which the author of the finding would make us run. */
 	if (!place->on && trust_check(path, err))
 		code = EXIT_UNKNOWN;

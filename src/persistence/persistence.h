@@ -9,8 +9,8 @@
  *
  * Trees are persistent, so a history costs what the calls changed. Time stamps, inode numbers and
  * allocated blocks are never promised. */
-#ifndef MODEL_PERSISTENCE_H
-#define MODEL_PERSISTENCE_H
+#ifndef PERSISTENCE_H
+#define PERSISTENCE_H
 
 #include "base/buf.h"
 #include "model/model.h"
@@ -22,6 +22,7 @@ struct persist_rules {
 	enum persist_level level;
 	bool fsync_keeps_names; /* also of the directories above */
 	bool rename_is_atomic;
+	bool sync_keeps_nothing;
 	bool stale_data; /* what was written and not promised may be anything */
 };
 /* As the traits of a file system say. */
@@ -31,7 +32,8 @@ enum promise_kind {
 	PROMISE_NONE,
 	PROMISE_ALL,   /* sync, syncfs, remount */
 	PROMISE_INODE, /* fsync: data, attributes; of a directory its entries */
-	PROMISE_DATA,  /* fdatasync: data, and the size that is needed to read it */
+	PROMISE_DATA,  /* fdatasync: data, and the size that is needed to read it; entries are the
+			* data of a directory */
 	PROMISE_RANGE, /* O_DSYNC, msync: the same of a range */
 };
 struct promise {
@@ -71,5 +73,57 @@ void broken_promise_free(struct broken_promise *b);
  * under way (`begun` is done + 1) or none (`begun` is done)? */
 bool persistence_allows(const struct persistence *p, size_t done, size_t begun,
 			const struct tree *seen, struct broken_promise *ret);
+
+/* ---- the trees that a crash can leave ---- */
+
+/* What can be older than the rest. */
+enum part_kind {
+	PART_NAME,
+	PART_ATTRIBUTES, /* mode, owner, extended attributes */
+	PART_SIZE,
+	PART_DATA, /* some blocks of a file */
+	PART_TREE, /* all names and attributes; where the whole tree is of one moment, everything */
+	PART_KINDS
+};
+
+/* A part that is older than the last call has made it. */
+struct lost_part {
+	enum part_kind kind;
+	uint64_t ino; /* of the object; of a name, of its directory */
+	const char *name;
+	size_t len;
+	uint64_t from, to; /* bytes of data; the end is not among them */
+	size_t step;       /* it is as after this one */
+	size_t change;     /* the first one whose effect is lost */
+	bool torn;         /* the rest of what that call wrote is there */
+};
+
+/* A tree that a crash can leave after `done` calls have returned and `begun` have begun. */
+struct crash_state {
+	struct tree tree;
+	size_t done, begun;
+	const struct lost_part *lost;
+	size_t count;
+	struct each *own;
+};
+
+struct each_options {
+	uint64_t states; /* about so many are visited, besides the tree of each step */
+	uint64_t seed;   /* which of them, where there are more */
+	/* Equal trees count twice where `done` is of different epochs: those of each step, never
+	 * falling. NULL: all the same. */
+	const uint32_t *epochs;
+};
+
+/* Visits different trees that persistence_allows() accepts, by the rules of the history: those of
+ * each step; all with one part lost; all with all but one lost; with two; and any. Where they are
+ * too many, each is as likely as the others of its kind. It ends where a visit returns false.
+ * Returns how many with one or two parts lost were left out. */
+typedef bool crash_state_visit(void *to, struct crash_state *c);
+uint64_t persistence_each(const struct persistence *p, const struct each_options *o,
+			  crash_state_visit *visit, void *to);
+/* During a visit: gives back parts that need not be lost for the tree to fail. */
+void crash_state_minimise(struct crash_state *c, bool (*fails)(void *to, const struct tree *t),
+			  void *to);
 
 #endif

@@ -1,7 +1,7 @@
 /* finding_argument.h -- a finding named on the command line, and the target it is to be shown on.
  */
-#ifndef CMD_FINDING_ARGUMENT_H
-#define CMD_FINDING_ARGUMENT_H
+#ifndef CLI_FINDING_ARGUMENT_H
+#define CLI_FINDING_ARGUMENT_H
 
 #include "cli/operands.h"
 #include "finding/finding.h"

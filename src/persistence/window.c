@@ -1,0 +1,182 @@
+/* window.c -- what was promised of each name, attribute and byte when the power failed.
+ */
+#include "persistence/window.h"
+
+#include "base/must.h"
+
+struct crash_window crash_window(const struct persistence *p, size_t done, size_t begun)
+{
+	struct crash_window w = { .p = p, .base = done, .done = done, .begun = begun };
+
+	must(done < p->count && begun < p->count && begun >= done);
+	while (w.base && p->steps[w.base].promise.kind != PROMISE_ALL)
+		w.base--;
+	return w;
+}
+
+const struct tree *window_tree(const struct crash_window *w, size_t step)
+{
+	return &w->p->steps[step].tree;
+}
+
+const struct inode *window_inode(const struct crash_window *w, size_t step, uint64_t ino)
+{
+	return ino ? tree_inode(window_tree(w, step), ino) : NULL;
+}
+
+uint64_t window_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
+		     size_t len)
+{
+	const struct inode *inode = window_inode(w, step, dir);
+	const struct entry *entry = NULL;
+
+	if (inode && S_ISDIR(inode->mode))
+		entry = tree_find(window_tree(w, step), dir, name, len);
+	return entry ? entry->ino : 0;
+}
+
+/* Is the directory, or one below it, one that has a name of the object? */
+static bool leads_to(const struct crash_window *w, size_t step, uint64_t dir, uint64_t ino)
+{
+	const struct tree *t = window_tree(w, step);
+	const struct inode *object = tree_inode(t, ino);
+	uint64_t key, cookie;
+
+	if (object && S_ISDIR(object->mode))
+		return tree_is_ancestor(t, dir, ino);
+	for (bool first = true; pmap_next(&t->inodes, first, &key); first = false) {
+		const struct inode *holder = tree_inode(t, key);
+		const struct entry *entry;
+
+		if (!S_ISDIR(holder->mode) || !tree_is_ancestor(t, dir, key))
+			continue;
+		for (cookie = 0; (entry = tree_next_entry(t, key, &cookie));)
+			if (entry->ino == ino)
+				return true;
+	}
+	return false;
+}
+
+/* Was the object itself promised up to this step? */
+static bool is_durable(const struct crash_window *w, uint64_t ino, size_t last)
+{
+	if (window_inode(w, w->base, ino))
+		return true;
+	for (size_t i = w->base + 1; i <= last; i++)
+		if (w->p->steps[i].promise.ino == ino &&
+		    w->p->steps[i].promise.kind >= PROMISE_INODE)
+			return true;
+	return false;
+}
+
+bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
+		       size_t len)
+{
+	const struct promise *promise = &w->p->steps[step].promise;
+	const struct inode *inode;
+	uint64_t now;
+
+	if (promise->kind < PROMISE_INODE ||
+	    (promise->ino != dir && !w->p->rules.fsync_keeps_names))
+		return false;
+	now = window_name(w, step, dir, name, len);
+	/* A durable name of an object that is not durable itself says nothing. */
+	if (promise->ino == dir && promise->kind != PROMISE_RANGE)
+		return w->p->rules.fsync_keeps_names || !now || is_durable(w, now, w->done);
+	/* fdatasync keeps what is needed to read the data: a name, if there is no durable one. */
+	if (promise->kind != PROMISE_INODE && is_durable(w, promise->ino, step - 1))
+		return false;
+	if (now == promise->ino)
+		return true;
+	for (size_t i = w->base; i < step; i++)
+		if (window_name(w, i, dir, name, len) == promise->ino)
+			return true;
+	inode = window_inode(w, step, now);
+	return inode && S_ISDIR(inode->mode) && leads_to(w, step, now, promise->ino);
+}
+
+size_t window_name_floor(const struct crash_window *w, uint64_t dir, const char *name, size_t len)
+{
+	for (size_t i = w->done; i > w->base; i--)
+		if (window_keeps_name(w, i, dir, name, len))
+			return i;
+	return w->base;
+}
+
+bool window_keeps_attributes(const struct crash_window *w, size_t step, uint64_t ino)
+{
+	const struct promise *promise = &w->p->steps[step].promise;
+
+	return promise->kind == PROMISE_INODE && promise->ino == ino;
+}
+
+size_t window_attribute_floor(const struct crash_window *w, uint64_t ino)
+{
+	for (size_t i = w->done; i > w->base; i--)
+		if (window_keeps_attributes(w, i, ino))
+			return i;
+	return w->base;
+}
+
+size_t window_data_floor(const struct crash_window *w, uint64_t ino, uint64_t from, uint64_t to)
+{
+	for (size_t i = w->done; i > w->base; i--) {
+		const struct promise *promise = &w->p->steps[i].promise;
+
+		if (promise->ino == ino && promise->kind >= PROMISE_INODE &&
+		    (promise->kind != PROMISE_RANGE ||
+		     (promise->from <= from && to <= promise->to)))
+			return i;
+	}
+	return w->base;
+}
+
+bool window_keeps_size(const struct crash_window *w, size_t step, uint64_t ino)
+{
+	const struct promise *promise = &w->p->steps[step].promise;
+	const struct inode *before;
+
+	if (promise->ino != ino || promise->kind < PROMISE_INODE)
+		return false;
+	before = window_inode(w, step - 1, ino);
+	return promise->kind != PROMISE_RANGE || !before || promise->to > before->size;
+}
+
+size_t window_size_floor(const struct crash_window *w, uint64_t ino)
+{
+	for (size_t i = w->done; i > w->base; i--)
+		if (window_keeps_size(w, i, ino))
+			return i;
+	return w->base;
+}
+
+/* Whether a call has changed the object; to open it is no change. */
+static bool object_changes(const struct crash_window *w, size_t step, uint64_t ino)
+{
+	const struct inode *now = window_inode(w, step, ino),
+			   *before = window_inode(w, step - 1, ino);
+
+	return !now != !before || (now && (now->times.change != before->times.change ||
+					   now->times.modify != before->times.modify));
+}
+
+size_t window_order_floor(const struct crash_window *w, size_t *ret_promise)
+{
+	size_t floor = w->base;
+
+	*ret_promise = w->base;
+	for (size_t i = w->base + 1; i <= w->done; i++) {
+		const struct promise *promise = &w->p->steps[i].promise;
+		size_t changed = i;
+
+		if (promise->kind != PROMISE_INODE)
+			continue;
+		while (changed > w->base && !object_changes(w, changed, promise->ino))
+			changed--;
+		if (changed > floor) {
+			floor = changed;
+			*ret_promise = i;
+		}
+	}
+	return floor;
+}
