@@ -376,11 +376,11 @@ static int crash_improve(struct crash_session *s, struct shown *x, struct run *r
 	f->shown = shown;
 	f->shrunk = true;
 	cause = cause_of(&x->c, &x->v);
+	cause_remember(s, &cause);
 	if (run_knows(run, f)) {
 		run_withdraw(run);
 		return 0;
 	}
-	cause_remember(s, &cause);
 	run_update(run, f, s->target);
 	return run_folder(run) ? write_evidence(s, x, run_folder(run), err) : 0;
 }
@@ -398,6 +398,7 @@ int crash_report(struct crash_session *s, struct run *run, const struct crash_ca
 		return 0;
 	describe(s, c, v, &f);
 	if (run_knows(run, &f)) {
+		cause_remember(s, &cause); /* longer workloads with it are known as well */
 		finding_free(&f);
 		return 0;
 	}

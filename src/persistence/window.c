@@ -57,12 +57,12 @@ static bool leads_to(const struct crash_window *w, size_t step, uint64_t dir, ui
 	return false;
 }
 
-/* Was the object itself promised? A durable name of one that was not says nothing. */
-static bool is_durable(const struct crash_window *w, uint64_t ino)
+/* Was the object itself promised up to this step? */
+static bool is_durable(const struct crash_window *w, uint64_t ino, size_t last)
 {
 	if (window_inode(w, w->base, ino))
 		return true;
-	for (size_t i = w->base + 1; i <= w->done; i++)
+	for (size_t i = w->base + 1; i <= last; i++)
 		if (w->p->steps[i].promise.ino == ino &&
 		    w->p->steps[i].promise.kind >= PROMISE_INODE)
 			return true;
@@ -80,8 +80,12 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 	    (promise->ino != dir && !w->p->rules.fsync_keeps_names))
 		return false;
 	now = window_name(w, step, dir, name, len);
+	/* A durable name of an object that is not durable itself says nothing. */
 	if (promise->ino == dir && promise->kind != PROMISE_RANGE)
-		return w->p->rules.fsync_keeps_names || !now || is_durable(w, now);
+		return w->p->rules.fsync_keeps_names || !now || is_durable(w, now, w->done);
+	/* fdatasync keeps what is needed to read the data: a name, if there is no durable one. */
+	if (promise->kind != PROMISE_INODE && is_durable(w, promise->ino, step - 1))
+		return false;
 	if (now == promise->ino)
 		return true;
 	for (size_t i = w->base; i < step; i++)

@@ -157,6 +157,11 @@ static void fdatasync_keeps_data_and_size_only(void **state)
 	BROKEN(&posix, CHANGED "fdatasync(3)", 0, WRITTEN, "size too small");
 	BROKEN(&posix, CHANGED "fdatasync(3)", 0, FOO "write(3, \"hello you\", 9)", "data wrong");
 	BROKEN(&posix, CHANGED "fsync(3)", 0, FOO "write(3, \"HELLO you\", 9)", "mode wrong");
+	/* Where there is no name to read the data by, one is kept; another one is not needed. */
+	BROKEN(&named, WRITTEN "fdatasync(3)", 0, "", "name missing");
+	ALLOWED(&named, FOO "sync()\nlink(\"foo\", \"bar\")\nfdatasync(3)", 0, FOO);
+	ALLOWED(&named, FOO "fsync(3)\nlink(\"foo\", \"bar\")\nfdatasync(3)", 0, FOO);
+	BROKEN(&named, FOO "sync()\nlink(\"foo\", \"bar\")\nfsync(3)", 0, FOO, "name missing");
 }
 
 static void synchronous_writes_keep_their_range(void **state)
