@@ -171,8 +171,8 @@ static uint32_t torn_at(const struct views *v, const struct disk_event *e)
 								  : 0;
 }
 
-/* Each write is the last, and reaches the disk in part: its beginning, or, unless it is flash memory,
- * which is programmed and erased in order, its end. FUA protects it only when it has ended. */
+/* Each write is the last, and reaches the disk in part: its beginning, or its end; not its end on
+ * flash memory, which is programmed and erased in order. FUA protects it only when it has ended. */
 static void views_torn(struct views *v)
 {
 	struct page_disk before = page_disk_copy(v->start);

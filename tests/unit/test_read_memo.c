@@ -1,4 +1,5 @@
-/* test_read_memo.c -- results that are known from what was read: only of disks that are equal there. */
+/* test_read_memo.c -- results that are known from what was read: only of disks that are equal
+ * there. */
 #include <string.h>
 
 #include "crash/read_memo.h"

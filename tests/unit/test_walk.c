@@ -1,4 +1,5 @@
-/* test_walk.c -- walks as workloads: the same again, of calls that succeed, some of which promise. */
+/* test_walk.c -- walks as workloads: the same again, of calls that succeed, some of which promise
+ * something. */
 #include "base/err.h"
 #include "crash/walk.h"
 #include "persistence/persistence.h"
