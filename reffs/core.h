@@ -14,7 +14,7 @@
 #include "op/op.h"
 
 struct err;
-struct recorder;
+struct call_recorder;
 
 enum {
 	CORE_PID = 1, /* the model's process that acts for every caller */
@@ -45,7 +45,7 @@ struct core {
 	struct pmap lookups;       /* how often the kernel holds an inode, by number */
 	struct pmap orphans;       /* objects of the tree held for the kernel, by number */
 	struct pmap pool;          /* struct core_snapshot by key */
-	struct recorder *recorder; /* hears of every call; NULL: none */
+	struct call_recorder *recorder; /* hears of every call; NULL: none */
 };
 
 struct requester {

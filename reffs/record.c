@@ -22,7 +22,7 @@ struct record_slot {
 	bool named; /* it has, or had, a name */
 };
 
-struct recorder {
+struct call_recorder {
 	int fd;
 	struct record_slot slots[SLOTS]; /* descriptors STATE_FD_FIRST and on */
 	uint64_t calls;
@@ -30,7 +30,7 @@ struct recorder {
 	struct buf line;
 };
 
-static void record_line(struct recorder *r, const struct call *c, int64_t num)
+static void record_line(struct call_recorder *r, const struct call *c, int64_t num)
 {
 	struct outcome o = { .result = op_table[c->op].result, .num = num };
 	const char *at;
@@ -52,18 +52,18 @@ static void record_line(struct recorder *r, const struct call *c, int64_t num)
 	}
 }
 
-struct recorder *recorder_new(int fd)
+struct call_recorder *recorder_new(int fd)
 {
-	struct recorder *r = must_alloc(sizeof(*r));
+	struct call_recorder *r = must_alloc(sizeof(*r));
 	struct call umask = { .op = OP_umask, .pid = 1 };
 
-	*r = (struct recorder){ .fd = fd };
+	*r = (struct call_recorder){ .fd = fd };
 	umask.umask.mask.num = 0; /* the kernel has applied that of the caller */
 	record_line(r, &umask, 022);
 	return r;
 }
 
-void recorder_free(struct recorder *r)
+void recorder_free(struct call_recorder *r)
 {
 	if (!r)
 		return;
@@ -140,7 +140,7 @@ static struct arg path_arg(const struct buf *path)
 
 /* ---- descriptors of the script ---- */
 
-static void slot_close(struct recorder *r, size_t slot)
+static void slot_close(struct call_recorder *r, size_t slot)
 {
 	struct call c = { .op = OP_close, .pid = 1 };
 
@@ -150,7 +150,7 @@ static void slot_close(struct recorder *r, size_t slot)
 }
 
 /* The smallest free one, as open() gives it. */
-static size_t slot_new(struct recorder *r, const struct tree *t, uint64_t ino)
+static size_t slot_new(struct call_recorder *r, const struct tree *t, uint64_t ino)
 {
 	size_t slot = 0, oldest = SLOTS;
 
@@ -173,7 +173,7 @@ static size_t slot_new(struct recorder *r, const struct tree *t, uint64_t ino)
 	return slot;
 }
 
-static int64_t slot_find(struct recorder *r, uint64_t ino)
+static int64_t slot_find(struct call_recorder *r, uint64_t ino)
 {
 	for (size_t i = 0; i < SLOTS; i++)
 		if (r->slots[i].ino == ino) {
@@ -184,7 +184,7 @@ static int64_t slot_find(struct recorder *r, uint64_t ino)
 }
 
 /* A descriptor of the object, which the script opens if need be; -1: it has no name. */
-static int64_t record_open(struct recorder *r, const struct tree *t, uint64_t ino)
+static int64_t record_open(struct call_recorder *r, const struct tree *t, uint64_t ino)
 {
 	bool is_dir = S_ISDIR(tree_inode(t, ino)->mode);
 	struct call c = { .op = OP_open, .pid = 1 };
@@ -204,20 +204,21 @@ static int64_t record_open(struct recorder *r, const struct tree *t, uint64_t in
 
 /* ---- calls ---- */
 
-struct record {
-	struct recorder *r;
+struct call_record {
+	struct call_recorder *r;
 	const struct state *s;
 	const struct call *c;
 	const struct outcome *o;
 };
 
-static uint64_t record_ino(const struct record *x, const struct arg *fd)
+static uint64_t record_ino(const struct call_record *x, const struct arg *fd)
 {
 	return state_file(x->s, x->c->pid, fd->num)->ino;
 }
 
 /* A call by descriptors: they become the script's. Without them it concerns no name. */
-static void record_by_fd(const struct record *x, struct call *c, struct arg *fd, struct arg *other)
+static void record_by_fd(const struct call_record *x, struct call *c, struct arg *fd,
+			 struct arg *other)
 {
 	fd->num = record_open(x->r, &x->s->tree, record_ino(x, fd));
 	if (other && fd->num >= 0)
@@ -227,12 +228,12 @@ static void record_by_fd(const struct record *x, struct call *c, struct arg *fd,
 		record_line(x->r, c, x->o->num);
 }
 
-static bool is_printed(const struct record *x, const struct arg *dirfd, const char *name)
+static bool is_printed(const struct call_record *x, const struct arg *dirfd, const char *name)
 {
 	return record_ino(x, dirfd) == TREE_ROOT && !strcmp(name, RECORD_PRINTED);
 }
 
-static void record_openat(const struct record *x)
+static void record_openat(const struct call_record *x)
 {
 	const struct tree *t = &x->s->tree;
 	uint64_t ino = state_file(x->s, x->c->pid, x->o->num)->ino;
@@ -255,7 +256,7 @@ static void record_openat(const struct record *x)
 	buf_free(&path);
 }
 
-static void record_write(const struct record *x)
+static void record_write(const struct call_record *x)
 {
 	struct call c = *x->c;
 
@@ -274,7 +275,7 @@ static void record_write(const struct record *x)
 }
 
 /* A call with one path, whose place in it is given: a name in a directory. */
-static void record_by_name(const struct record *x, struct call *c, struct arg *path,
+static void record_by_name(const struct call_record *x, struct call *c, struct arg *path,
 			   const struct arg *dirfd, const char *name)
 {
 	struct buf text = BUF_INIT;
@@ -286,7 +287,7 @@ static void record_by_name(const struct record *x, struct call *c, struct arg *p
 	buf_free(&text);
 }
 
-static void record_mkdir(const struct record *x)
+static void record_mkdir(const struct call_record *x)
 {
 	struct call c = { .op = OP_mkdir };
 
@@ -294,7 +295,7 @@ static void record_mkdir(const struct record *x)
 	record_by_name(x, &c, &c.mkdir.path, &x->c->mkdirat.dirfd, x->c->mkdirat.path.text);
 }
 
-static void record_mknod(const struct record *x)
+static void record_mknod(const struct call_record *x)
 {
 	struct call c = { .op = OP_mknod };
 
@@ -303,7 +304,7 @@ static void record_mknod(const struct record *x)
 	record_by_name(x, &c, &c.mknod.path, &x->c->mknodat.dirfd, x->c->mknodat.path.text);
 }
 
-static void record_symlink(const struct record *x)
+static void record_symlink(const struct call_record *x)
 {
 	struct call c = { .op = OP_symlink };
 
@@ -311,7 +312,7 @@ static void record_symlink(const struct record *x)
 	record_by_name(x, &c, &c.symlink.path, &x->c->symlinkat.dirfd, x->c->symlinkat.path.text);
 }
 
-static void record_unlink(const struct record *x)
+static void record_unlink(const struct call_record *x)
 {
 	const struct call *asked = x->c;
 	struct call c = { .op = OP_unlink };
@@ -323,7 +324,7 @@ static void record_unlink(const struct record *x)
 			       asked->unlinkat.path.text);
 }
 
-static void record_rename(const struct record *x)
+static void record_rename(const struct call_record *x)
 {
 	struct call c = { .op = x->c->renameat2.flags.num ? OP_renameat2 : OP_rename, .pid = 1 };
 	struct buf from = BUF_INIT, to = BUF_INIT;
@@ -347,7 +348,7 @@ static void record_rename(const struct record *x)
 }
 
 /* By another name; a file that had none, by a descriptor. */
-static void record_link(const struct record *x)
+static void record_link(const struct call_record *x)
 {
 	uint64_t ino = record_ino(x, &x->c->linkat.fromfd), dir = record_ino(x, &x->c->linkat.tofd);
 	struct call c = { .op = OP_link, .pid = 1 };
@@ -371,7 +372,7 @@ static void record_link(const struct record *x)
 }
 
 /* An object that opening would change or wait for is named by its path. */
-static void record_attribute(const struct record *x, enum op by_path)
+static void record_attribute(const struct call_record *x, enum op by_path)
 {
 	uint64_t ino = record_ino(x, &x->c->arg[0]);
 	uint32_t mode = tree_inode(&x->s->tree, ino)->mode;
@@ -391,7 +392,7 @@ static void record_attribute(const struct record *x, enum op by_path)
 	buf_free(&path);
 }
 
-static void record_call(const struct record *x)
+static void record_call(const struct call_record *x)
 {
 	struct call c = *x->c;
 
@@ -445,7 +446,7 @@ static void record_call(const struct record *x)
 }
 
 /* Nothing more can be lost of an object that has lost its last name. */
-static void record_close_unnamed(struct recorder *r, const struct tree *t)
+static void record_close_unnamed(struct call_recorder *r, const struct tree *t)
 {
 	for (size_t i = 0; i < SLOTS; i++) {
 		const struct inode *inode = tree_inode(t, r->slots[i].ino);
@@ -457,17 +458,17 @@ static void record_close_unnamed(struct recorder *r, const struct tree *t)
 	}
 }
 
-void recorder_add(struct recorder *r, const struct state *s, const struct call *c,
+void recorder_add(struct call_recorder *r, const struct state *s, const struct call *c,
 		  const struct outcome *o)
 {
-	struct record x = { r, s, c, o };
+	struct call_record x = { r, s, c, o };
 
 	record_call(&x);
 	if (c->op == OP_unlinkat || c->op == OP_renameat2)
 		record_close_unnamed(r, &s->tree);
 }
 
-void recorder_add_sync(struct recorder *r, const struct state *s, uint64_t ino, bool data_only)
+void recorder_add_sync(struct call_recorder *r, const struct state *s, uint64_t ino, bool data_only)
 {
 	struct call c = { .op = data_only ? OP_fdatasync : OP_fsync, .pid = 1 };
 	uint32_t mode = tree_inode(&s->tree, ino)->mode;

@@ -10,19 +10,20 @@
 
 #include "model/model.h"
 
-struct recorder;
+struct call_recorder;
 
 /* A file of this name in the root directory is not part of the script: what is written to it is
  * recorded as written to descriptor 1. */
 #define RECORD_PRINTED ".assay-printed"
 
 /* Writes to the descriptor, which stays the caller's. */
-struct recorder *recorder_new(int fd);
-void recorder_free(struct recorder *r); /* NULL is none */
+struct call_recorder *recorder_new(int fd);
+void recorder_free(struct call_recorder *r); /* NULL is none */
 /* A call that succeeded, and the state after it. */
-void recorder_add(struct recorder *r, const struct state *s, const struct call *c,
+void recorder_add(struct call_recorder *r, const struct state *s, const struct call *c,
 		  const struct outcome *o);
 /* The object was synced. */
-void recorder_add_sync(struct recorder *r, const struct state *s, uint64_t ino, bool data_only);
+void recorder_add_sync(struct call_recorder *r, const struct state *s, uint64_t ino,
+		       bool data_only);
 
 #endif

@@ -122,7 +122,7 @@ static const struct opt opts[] = {
 /* ---- workloads ---- */
 
 /* One --workloads: a generator, or a script. */
-struct source {
+struct workload_source {
 	const char *name;
 	enum { SOURCE_FILE, SOURCE_ACE, SOURCE_WALK } kind;
 	bool unmounts;
@@ -154,9 +154,9 @@ static const char *walk_profile(const char *name)
 	return name[len] ? name + len + 1 : "crash";
 }
 
-static int source_open(struct source *s, const char *name, const struct source_options *how,
-		       const struct model *model, const struct state *start, uint64_t disk_bytes,
-		       struct err *err)
+static int source_open(struct workload_source *s, const char *name,
+		       const struct source_options *how, const struct model *model,
+		       const struct state *start, uint64_t disk_bytes, struct err *err)
 {
 	struct ace_options o = {
 		.wide = how->wide,
@@ -166,7 +166,7 @@ static int source_open(struct source *s, const char *name, const struct source_o
 	};
 	const char *profile = walk_profile(name);
 
-	*s = (struct source){ .name = name, .unmounts = how->unmounts, .count = 1 };
+	*s = (struct workload_source){ .name = name, .unmounts = how->unmounts, .count = 1 };
 	if (profile) {
 		s->kind = SOURCE_WALK;
 		s->count = settings.walks;
@@ -181,7 +181,7 @@ static int source_open(struct source *s, const char *name, const struct source_o
 	return 0;
 }
 
-static void source_close(struct source *s)
+static void source_close(struct workload_source *s)
 {
 	if (s->kind == SOURCE_ACE)
 		ace_free(&s->ace);
@@ -200,7 +200,7 @@ static void add_unmount(struct workload *w, struct arena *arena)
 	w->count++;
 }
 
-static int source_make(const struct source *s, uint64_t index, struct arena *arena,
+static int source_make(const struct workload_source *s, uint64_t index, struct arena *arena,
 		       struct workload *ret, struct err *err)
 {
 	if (s->kind == SOURCE_FILE)
@@ -291,7 +291,7 @@ static void crash_one(struct crash_run *x, const struct workload *w)
 	crash_case_free(&c);
 }
 
-static void crash_source(struct crash_run *x, const struct source *s, uint64_t *number)
+static void crash_source(struct crash_run *x, const struct workload_source *s, uint64_t *number)
 {
 	struct arena arena = ARENA_INIT;
 
@@ -432,7 +432,7 @@ static void crash_named(struct crash_run *x, const char *name, const struct sour
 {
 	const struct model *model = settings.daemon ? &x->killing.model : &x->session.model;
 	const struct state *start = settings.daemon ? &x->killing.start : &x->session.start;
-	struct source s;
+	struct workload_source s;
 
 	x->status = source_open(&s, name, how, model, start,
 				settings.daemon ? 0 : x->session.recovery.base.size, x->err);

@@ -80,14 +80,14 @@ int crash_shows(struct crash_session *s, const struct call *calls, size_t count,
 /* ---- shrinking ---- */
 
 /* A workload that shows the signature. */
-struct shown {
+struct shown_violation {
 	struct call *calls;
 	size_t count, setup_count;
 	struct crash_case c;
 	struct crash_violation v;
 };
 
-static void shown_free(struct shown *x)
+static void shown_free(struct shown_violation *x)
 {
 	crash_violation_free(&x->v);
 	crash_case_free(&x->c);
@@ -95,10 +95,10 @@ static void shown_free(struct shown *x)
 }
 
 /* Without calls [from, from + window); 1: it shows it, and is *x now. */
-static int shown_without(struct crash_session *s, struct shown *x, size_t from, size_t window,
-			 struct err *err)
+static int shown_without(struct crash_session *s, struct shown_violation *x, size_t from,
+			 size_t window, struct err *err)
 {
-	struct shown less = { .count = x->count - window };
+	struct shown_violation less = { .count = x->count - window };
 	char signature[SIGNATURE_MAX];
 	int shows;
 
@@ -121,7 +121,7 @@ static int shown_without(struct crash_session *s, struct shown *x, size_t from, 
 	return 1;
 }
 
-static int shown_shrink(struct crash_session *s, struct shown *x, struct err *err)
+static int shown_shrink(struct crash_session *s, struct shown_violation *x, struct err *err)
 {
 	unsigned tries = 0;
 
@@ -140,7 +140,7 @@ static int shown_shrink(struct crash_session *s, struct shown *x, struct err *er
 }
 
 /* Writes that need not be lost reach the disk. */
-static int shown_restore_writes(struct crash_session *s, struct shown *x, struct err *err)
+static int shown_restore_writes(struct crash_session *s, struct shown_violation *x, struct err *err)
 {
 	bool *lost = (bool *)x->v.point.lost;
 	const struct page_disk start = { 0 };
@@ -307,7 +307,7 @@ static int write_text(const char *dir, const char *name, const struct buf *text,
 }
 
 /* The disk, what recovery makes of it, and the script. */
-static int write_evidence(struct crash_session *s, struct shown *x, const char *dir,
+static int write_evidence(struct crash_session *s, struct shown_violation *x, const char *dir,
 			  struct err *err)
 {
 	struct buf text = BUF_INIT;
@@ -345,7 +345,7 @@ static int write_evidence(struct crash_session *s, struct shown *x, const char *
 }
 
 /* Carried out again, shrunk and explained; counts in f. */
-static int crash_improve(struct crash_session *s, struct shown *x, struct run *run,
+static int crash_improve(struct crash_session *s, struct shown_violation *x, struct run *run,
 			 struct finding *f, struct err *err)
 {
 	unsigned tries = 0, shown = 0;
@@ -389,7 +389,7 @@ int crash_report(struct crash_session *s, struct run *run, const struct crash_ca
 		 const struct crash_violation *v, struct err *err)
 {
 	struct crash_figures figures = s->figures;
-	struct shown x = { .count = c->count, .setup_count = c->setup_count };
+	struct shown_violation x = { .count = c->count, .setup_count = c->setup_count };
 	struct crash_cause cause = cause_of(c, v);
 	struct finding f;
 	int status;

@@ -86,7 +86,7 @@ static bool mounting_read_chain(struct mounting *m, const struct layout_slot *sl
 
 /* ---- objects ---- */
 
-static bool mounting_add_xattrs(struct mounting *m, uint64_t ino, struct record *r)
+static bool mounting_add_xattrs(struct mounting *m, uint64_t ino, struct journal_record *r)
 {
 	struct record_xattr x;
 
@@ -130,7 +130,8 @@ static bool mounting_add_block(struct mounting *m, uint64_t ino, const struct re
 	return true;
 }
 
-static bool mounting_add_data(struct mounting *m, uint64_t ino, struct record *r, struct home *home)
+static bool mounting_add_data(struct mounting *m, uint64_t ino, struct journal_record *r,
+			      struct home *home)
 {
 	struct record_data d;
 
@@ -143,7 +144,7 @@ static bool mounting_add_data(struct mounting *m, uint64_t ino, struct record *r
 	return true;
 }
 
-static bool mounting_set_target(struct mounting *m, uint64_t ino, struct record *r)
+static bool mounting_set_target(struct mounting *m, uint64_t ino, struct journal_record *r)
 {
 	size_t len;
 	const char *target = record_target(r, &len);
@@ -155,7 +156,7 @@ static bool mounting_set_target(struct mounting *m, uint64_t ino, struct record 
 }
 
 /* Its names are read later, but known to be of the form. */
-static bool mounting_check_names(struct record *r)
+static bool mounting_check_names(struct journal_record *r)
 {
 	const char *name;
 	uint64_t ino;
@@ -166,7 +167,7 @@ static bool mounting_check_names(struct record *r)
 	return !r->bad;
 }
 
-static bool mounting_add_items(struct mounting *m, uint64_t ino, struct record *r,
+static bool mounting_add_items(struct mounting *m, uint64_t ino, struct journal_record *r,
 			       struct home *home)
 {
 	record_items(r);
@@ -207,7 +208,7 @@ static void mounting_new(struct mounting *m, uint64_t ino, uint32_t mode)
 static bool mounting_build(struct mounting *m, uint64_t ino, const struct buf *bytes,
 			   struct home *home)
 {
-	struct record r;
+	struct journal_record r;
 
 	record_open(&r, buf_str(bytes), bytes->len);
 	if (r.bad || !inode_has_type(r.inode.mode) || (ino == TREE_ROOT && !S_ISDIR(r.inode.mode)))
@@ -296,7 +297,7 @@ static bool mounting_add_name(struct mounting *m, uint64_t dir, const char *name
 static bool mounting_add_names(struct mounting *m, const struct mounting_dir *dir)
 {
 	struct record_xattr x;
-	struct record r;
+	struct journal_record r;
 	const char *name;
 	uint64_t ino;
 	size_t len;

@@ -125,7 +125,7 @@ void record_pack(const struct inode *inode, uint32_t nlink, uint64_t size, const
 /* ---- reading ---- */
 
 /* NULL where there is not so much left. */
-static const char *record_take(struct record *r, size_t len)
+static const char *record_take(struct journal_record *r, size_t len)
 {
 	const char *bytes = r->next;
 
@@ -137,7 +137,7 @@ static const char *record_take(struct record *r, size_t len)
 	return bytes;
 }
 
-static uint64_t record_number(struct record *r, size_t size)
+static uint64_t record_number(struct journal_record *r, size_t size)
 {
 	const char *bytes = record_take(r, size);
 	uint64_t number = 0;
@@ -147,9 +147,9 @@ static uint64_t record_number(struct record *r, size_t size)
 	return number;
 }
 
-void record_open(struct record *r, const char *bytes, size_t len)
+void record_open(struct journal_record *r, const char *bytes, size_t len)
 {
-	*r = (struct record){ .next = bytes, .end = bytes + len };
+	*r = (struct journal_record){ .next = bytes, .end = bytes + len };
 	bytes = record_take(r, sizeof(r->inode));
 	if (bytes)
 		memcpy(&r->inode, bytes, sizeof(r->inode));
@@ -157,7 +157,7 @@ void record_open(struct record *r, const char *bytes, size_t len)
 }
 
 /* Whether there is one more. */
-static bool record_begin(struct record *r)
+static bool record_begin(struct journal_record *r)
 {
 	if (r->bad || !r->left)
 		return false;
@@ -165,7 +165,7 @@ static bool record_begin(struct record *r)
 	return true;
 }
 
-bool record_next_xattr(struct record *r, struct record_xattr *ret)
+bool record_next_xattr(struct journal_record *r, struct record_xattr *ret)
 {
 	size_t name_len;
 	const char *name;
@@ -186,12 +186,12 @@ bool record_next_xattr(struct record *r, struct record_xattr *ret)
 	return true;
 }
 
-void record_items(struct record *r)
+void record_items(struct journal_record *r)
 {
 	r->left = r->inode.items;
 }
 
-bool record_next_data(struct record *r, struct record_data *ret)
+bool record_next_data(struct journal_record *r, struct record_data *ret)
 {
 	const char *blocks;
 	size_t size;
@@ -210,7 +210,8 @@ bool record_next_data(struct record *r, struct record_data *ret)
 	return true;
 }
 
-bool record_next_name(struct record *r, const char **ret_name, size_t *ret_len, uint64_t *ret_ino)
+bool record_next_name(struct journal_record *r, const char **ret_name, size_t *ret_len,
+		      uint64_t *ret_ino)
 {
 	const char *name;
 	size_t len;
@@ -231,7 +232,7 @@ bool record_next_name(struct record *r, const char **ret_name, size_t *ret_len, 
 	return true;
 }
 
-const char *record_target(struct record *r, size_t *ret_len)
+const char *record_target(struct journal_record *r, size_t *ret_len)
 {
 	const char *target = record_take(r, r->left);
 

@@ -32,7 +32,7 @@ static inline uint16_t record_pieces(size_t len)
 void record_pack(const struct inode *inode, uint32_t nlink, uint64_t size, const struct pmap *data,
 		 struct buf *out);
 
-struct record {
+struct journal_record {
 	struct layout_inode inode;
 	const char *next, *end;
 	uint32_t left; /* of xattrs, then of items */
@@ -51,15 +51,16 @@ struct record_data {
 	uint16_t blocks[LAYOUT_PIECES];
 };
 
-void record_open(struct record *r, const char *bytes, size_t len);
+void record_open(struct journal_record *r, const char *bytes, size_t len);
 /* Each gives the next one; false behind the last, or where it is bad. First all attributes, then
  * record_items(), then items of one sort. */
-bool record_next_xattr(struct record *r, struct record_xattr *ret);
-void record_items(struct record *r);
-bool record_next_data(struct record *r, struct record_data *ret);
+bool record_next_xattr(struct journal_record *r, struct record_xattr *ret);
+void record_items(struct journal_record *r);
+bool record_next_data(struct journal_record *r, struct record_data *ret);
 /* A proper name of at most 255 bytes, which is not followed by NUL. */
-bool record_next_name(struct record *r, const char **ret_name, size_t *ret_len, uint64_t *ret_ino);
+bool record_next_name(struct journal_record *r, const char **ret_name, size_t *ret_len,
+		      uint64_t *ret_ino);
 /* All items: the target of a symbolic link. */
-const char *record_target(struct record *r, size_t *ret_len);
+const char *record_target(struct journal_record *r, size_t *ret_len);
 
 #endif

@@ -14,7 +14,7 @@
 #include "journalfs/layout.h"
 #include "tree/inode.h"
 
-struct recovery {
+struct journal_recovery {
 	struct journal *journal;
 	uint64_t revoked[LAYOUT_BLOCKS]; /* the last transaction that revokes the block; 0: none */
 };
@@ -105,7 +105,8 @@ static void recovery_add_links(const struct journal *j, uint32_t block, char *by
 	memcpy(bytes + at, &home, sizeof(home));
 }
 
-static void recovery_replay(struct recovery *r, uint32_t head, const struct layout_descriptor *d)
+static void recovery_replay(struct journal_recovery *r, uint32_t head,
+			    const struct layout_descriptor *d)
 {
 	struct journal *j = r->journal;
 
@@ -123,7 +124,7 @@ static void recovery_replay(struct recovery *r, uint32_t head, const struct layo
 }
 
 /* Twice over the journal: what is revoked, then what is not. */
-static void recovery_replay_all(struct recovery *r)
+static void recovery_replay_all(struct journal_recovery *r)
 {
 	struct journal *j = r->journal;
 	uint32_t head = j->head;
@@ -142,7 +143,7 @@ static void recovery_replay_all(struct recovery *r)
 
 int journal_recover(struct journal *j)
 {
-	struct recovery r = { .journal = j };
+	struct journal_recovery r = { .journal = j };
 	struct layout_super super = { 0 };
 	int error = recovery_read_super(j, &super);
 

@@ -259,8 +259,8 @@ static bool block_allowed(struct check *x, uint64_t ino, const struct inode *see
 	wrong = first_wrong_byte(x, ino, offset, bytes, len);
 	if (wrong == len)
 		return true;
-	buf_addf(&text, "has wrong data at offset %llu: 0x%02x",
-		 (unsigned long long)offset + wrong, (unsigned char)bytes[wrong]);
+	buf_addf(&text, "has wrong data at offset %llu: 0x%02x", (unsigned long long)offset + wrong,
+		 (unsigned char)bytes[wrong]);
 	report(x, bytes[wrong] ? "data wrong" : "data missing", floor, text.data,
 	       "after fsync, fdatasync or a synchronous write the data is durable; other data is "
 	       "what was there before or what was written");

@@ -40,7 +40,7 @@ struct each {
 	struct unit *units;
 	size_t unit_count;
 	/* the choice */
-	struct choice choice;
+	struct part_choice choice;
 	uint32_t tree_step;
 	struct lost_part *lost;
 	/* the pass */
@@ -52,7 +52,8 @@ struct each {
 
 /* ---- the moment ---- */
 
-static bool each_keeps(const struct each *e, const struct crash_window *w, const struct part *part)
+static bool each_keeps(const struct each *e, const struct crash_window *w,
+		       const struct tree_part *part)
 {
 	const struct promise *promise = &e->p->steps[w->done].promise;
 
@@ -77,7 +78,7 @@ static void each_raise_floors(struct each *e)
 	enum promise_kind kind = e->p->steps[e->w.done].promise.kind;
 
 	for (size_t i = 0; i < e->parts.count && kind; i++) {
-		const struct part *part = &e->parts.items[i];
+		const struct tree_part *part = &e->parts.items[i];
 
 		if (kind == PROMISE_ALL || each_keeps(e, &e->w, part))
 			e->floors[i] = (uint32_t)e->w.done;
@@ -89,7 +90,7 @@ static void each_raise_floors(struct each *e)
 }
 
 /* Which of its changes come after a step: the place of the first one. */
-static size_t part_changes_after(const struct part *part, size_t step)
+static size_t part_changes_after(const struct tree_part *part, size_t step)
 {
 	size_t low = 0, high = part->count;
 
@@ -104,7 +105,7 @@ static size_t part_changes_after(const struct part *part, size_t step)
 	return low;
 }
 
-static bool each_is_in_tree(const struct each *e, const struct part *part)
+static bool each_is_in_tree(const struct each *e, const struct tree_part *part)
 {
 	return e->p->rules.level == PERSIST_STRICT ||
 	       (e->p->rules.level == PERSIST_ORDERED && part->kind <= PART_ATTRIBUTES);
@@ -122,7 +123,7 @@ static void each_find_units(struct each *e)
 
 	e->unit_count = 0;
 	for (size_t i = 0; i < e->parts.count; i++) {
-		const struct part *part = &e->parts.items[i];
+		const struct tree_part *part = &e->parts.items[i];
 		size_t next = part_changes_after(part, e->floors[i]);
 
 		if (each_is_in_tree(e, part)) {
@@ -159,7 +160,7 @@ static void each_lose(struct each *e, const struct unit *unit, size_t step)
 			e->choice.steps[i] = (uint32_t)step;
 }
 
-static bool part_changes_at(const struct part *part, size_t step)
+static bool part_changes_at(const struct tree_part *part, size_t step)
 {
 	size_t next = part_changes_after(part, step - 1);
 
@@ -204,7 +205,7 @@ static bool each_keep_atomic(struct each *e)
 /* Whether the part is older than the last call made it: its first change that is lost. */
 static size_t each_lost_change(const struct each *e, size_t index)
 {
-	const struct part *part = &e->parts.items[index];
+	const struct tree_part *part = &e->parts.items[index];
 	size_t next = part_changes_after(part, e->choice.steps[index]);
 
 	return next < part->count && part->steps[next] <= e->w.begun ? part->steps[next] : 0;
@@ -233,7 +234,7 @@ static size_t each_list_lost(struct each *e)
 			.kind = PART_TREE, .ino = TREE_ROOT, .step = e->tree_step, .change = change
 		};
 	for (size_t i = 0; i < e->parts.count; i++) {
-		const struct part *part = &e->parts.items[i];
+		const struct tree_part *part = &e->parts.items[i];
 		bool torn = e->choice.torn == i + 1;
 
 		change = each_lost_change(e, i);
@@ -367,7 +368,7 @@ static bool each_draws(struct each *e)
 /* The new value reaches the disk up to here: in the middle, and close to both ends. */
 static void each_tear(struct each *e, const struct unit *unit, size_t change)
 {
-	const struct part *part = &e->parts.items[unit->part];
+	const struct tree_part *part = &e->parts.items[unit->part];
 	const struct inode *old = window_inode(&e->w, change - 1, part->ino);
 	const struct inode *new = window_inode(&e->w, change, part->ino);
 	uint64_t from = part->first, to = part->end, places[3], last = 0;
@@ -405,7 +406,7 @@ static void each_lose_tree(struct each *e, const struct unit *unit)
 
 static void each_lose_one(struct each *e, const struct unit *unit)
 {
-	const struct part *part;
+	const struct tree_part *part;
 	size_t change = 0;
 
 	if (unit->part == UNIT_TREE) {

@@ -46,11 +46,11 @@ static bool parts_has_name(const struct parts *parts, uint64_t dir, const char *
 	return hash_map_get(&parts->by_key, part_key(PART_NAME, dir, name, len, 0)) != NULL;
 }
 
-static struct part *part_of(struct parts *parts, enum part_kind kind, uint64_t ino,
-			    const char *name, size_t len, uint64_t block)
+static struct tree_part *part_of(struct parts *parts, enum part_kind kind, uint64_t ino,
+				 const char *name, size_t len, uint64_t block)
 {
 	uint64_t *index = hash_map_put(&parts->by_key, part_key(kind, ino, name, len, block), NULL);
-	struct part *part;
+	struct tree_part *part;
 
 	if (*index)
 		return &parts->items[*index - 1];
@@ -60,17 +60,17 @@ static struct part *part_of(struct parts *parts, enum part_kind kind, uint64_t i
 	}
 	part = &parts->items[parts->count++];
 	*index = parts->count;
-	*part = (struct part){ kind, ino,   arena_copy(&parts->arena, name, len),
-			       len,  block, block + 1,
-			       NULL, 0,     0,
-			       0 };
+	*part = (struct tree_part){ kind, ino,   arena_copy(&parts->arena, name, len),
+				    len,  block, block + 1,
+				    NULL, 0,     0,
+				    0 };
 	return part;
 }
 
 static void part_changes(struct collector *c, enum part_kind kind, const char *name, size_t len,
 			 uint64_t block)
 {
-	struct part *part = part_of(c->parts, kind, c->ino, name, len, block);
+	struct tree_part *part = part_of(c->parts, kind, c->ino, name, len, block);
 
 	if (part->count && part->steps[part->count - 1] == c->step)
 		return;
@@ -124,14 +124,14 @@ static void collect_inode(void *to, uint64_t ino, const struct ref *in_a, const 
 
 static int part_compare_blocks(const void *a, const void *b)
 {
-	const struct part *x = a, *y = b;
+	const struct tree_part *x = a, *y = b;
 
 	if (x->ino != y->ino)
 		return x->ino < y->ino ? -1 : 1;
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static bool part_continues(const struct part *a, const struct part *b)
+static bool part_continues(const struct tree_part *a, const struct tree_part *b)
 {
 	return a->ino == b->ino && a->end == b->first && a->count == b->count &&
 	       !memcmp(a->steps, b->steps, a->count * sizeof(*a->steps));
@@ -140,7 +140,7 @@ static bool part_continues(const struct part *a, const struct part *b)
 /* Data is put behind all others. */
 static void parts_join_blocks(struct parts *parts)
 {
-	struct part *sorted = must_alloc((parts->count + 1) * sizeof(*sorted));
+	struct tree_part *sorted = must_alloc((parts->count + 1) * sizeof(*sorted));
 	size_t names = 0, kept;
 
 	for (size_t i = 0; i < parts->count; i++)
@@ -170,7 +170,7 @@ static void parts_join_blocks(struct parts *parts)
 static void parts_index(struct parts *parts)
 {
 	for (size_t i = 0; i < parts->count; i++) {
-		struct part *part = &parts->items[i];
+		struct tree_part *part = &parts->items[i];
 		uint64_t *first =
 			hash_map_put(&parts->by_object, part_list(part->ino, part->kind), NULL);
 
@@ -207,7 +207,7 @@ void parts_free(struct parts *parts)
 struct builder {
 	const struct parts *parts;
 	const struct crash_window *w;
-	const struct choice *choice;
+	const struct part_choice *choice;
 	struct tree *tree;
 	bool sound;
 };
@@ -270,7 +270,7 @@ static void builder_set_data(struct builder *b, uint64_t ino)
 	while (block_next(&walk))
 		builder_put_block(b, ino, walk.index, newest);
 	for (size_t i = parts_first(b->parts, ino, PART_DATA); i; i = b->parts->items[i - 1].next) {
-		const struct part *part = &b->parts->items[i - 1];
+		const struct tree_part *part = &b->parts->items[i - 1];
 		const struct inode *old = builder_inode(b, ino, b->choice->steps[i - 1]);
 		bool is_newest = b->choice->steps[i - 1] == b->w->begun;
 		bool torn = b->choice->torn == i && !is_newest;
@@ -334,7 +334,7 @@ static void builder_fill_directory(struct builder *b, uint64_t dir)
 	size_t i = parts_first(b->parts, dir, PART_NAME);
 
 	for (; i && b->sound; i = b->parts->items[i - 1].next) {
-		const struct part *part = &b->parts->items[i - 1];
+		const struct tree_part *part = &b->parts->items[i - 1];
 		uint64_t ino =
 			window_name(b->w, b->choice->steps[i - 1], dir, part->name, part->len);
 
@@ -348,8 +348,8 @@ static void builder_fill_directory(struct builder *b, uint64_t dir)
 			builder_name(b, dir, entry->name, entry->len, entry->ino);
 }
 
-bool parts_build(const struct parts *parts, const struct crash_window *w, const struct choice *c,
-		 struct tree *ret)
+bool parts_build(const struct parts *parts, const struct crash_window *w,
+		 const struct part_choice *c, struct tree *ret)
 {
 	const struct tree *like = window_tree(w, w->begun);
 	const struct inode *root = tree_inode(like, TREE_ROOT);

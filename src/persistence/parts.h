@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "persistence/window.h"
 
-struct part {
+struct tree_part {
 	enum part_kind kind;
 	uint64_t ino; /* of the object; of a name, of its directory */
 	const char *name;
@@ -24,7 +24,7 @@ struct part {
 
 struct parts {
 	const struct persistence *p;
-	struct part *items;
+	struct tree_part *items;
 	size_t count, cap;
 	struct hash_map by_key;
 	struct hash_map by_object; /* its first part, + 1 */
@@ -35,7 +35,7 @@ void parts_make(struct parts *ret, const struct persistence *p);
 void parts_free(struct parts *parts);
 
 /* As of which step each part is there. */
-struct choice {
+struct part_choice {
 	uint32_t *steps;
 	/* This one has the newest value only up to a block, or this size in bytes. */
 	size_t torn; /* the part, + 1; 0: none */
@@ -43,7 +43,7 @@ struct choice {
 };
 
 /* False where it would be no tree: a directory with two names. */
-bool parts_build(const struct parts *parts, const struct crash_window *w, const struct choice *c,
-		 struct tree *ret);
+bool parts_build(const struct parts *parts, const struct crash_window *w,
+		 const struct part_choice *c, struct tree *ret);
 
 #endif

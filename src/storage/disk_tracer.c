@@ -69,7 +69,7 @@ _Static_assert((int)DISK_EVENT_WRITE == RECORD_WRITE && (int)DISK_EVENT_ZEROES =
 
 /* A write whose data are not all there yet. */
 struct open_request {
-	struct disk_event event; /* size 0: none */
+	struct traced_request event; /* size 0: none */
 	struct buf data;
 };
 
@@ -106,7 +106,7 @@ static void tracer_end_open(struct disk_tracer *t, struct open_request *o)
 	t->open_count--;
 }
 
-static void tracer_begin_write(struct disk_tracer *t, const struct disk_event *event)
+static void tracer_begin_write(struct disk_tracer *t, const struct traced_request *event)
 {
 	struct open_request *o = tracer_find_open(t, event->request);
 
@@ -127,7 +127,7 @@ static void tracer_begin_write(struct disk_tracer *t, const struct disk_event *e
 static void tracer_add_piece(struct disk_tracer *t, const struct disk_event_piece *piece)
 {
 	struct open_request *o = tracer_find_open(t, piece->event.request);
-	const struct disk_event *e = &piece->event;
+	const struct traced_request *e = &piece->event;
 
 	if (!o || e->size > DISK_EVENT_DATA || e->offset != o->event.offset + o->data.len ||
 	    e->size > o->event.size - o->data.len) {
@@ -143,7 +143,7 @@ static void tracer_add_piece(struct disk_tracer *t, const struct disk_event_piec
 
 static int tracer_take_event(void *own, void *data, size_t size)
 {
-	const struct disk_event *e = data;
+	const struct traced_request *e = data;
 	struct disk_tracer *t = own;
 
 	if (e->what & DISK_EVENT_PIECE)

@@ -22,14 +22,14 @@ enum disk_event_what {
 };
 
 /* A request, and behind it its data in pieces. Those of another may be between. */
-struct disk_event {
+struct traced_request {
 	__u64 request; /* the same in all of its events */
 	__u64 offset;
 	__u32 size; /* of the request, or of the piece */
 	__u32 what; /* enum disk_event_what */
 };
 struct disk_event_piece {
-	struct disk_event event;
+	struct traced_request event;
 	char data[DISK_EVENT_DATA];
 };
 

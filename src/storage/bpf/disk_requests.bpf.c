@@ -102,7 +102,7 @@ static long hand_over_piece(__u32 i, struct position *p)
 		__sync_fetch_and_add(&lost, 1);
 		return 1;
 	}
-	piece->event = (struct disk_event){ p->request, p->offset, (__u32)size, DISK_EVENT_PIECE };
+	piece->event = (struct traced_request){ p->request, p->offset, (__u32)size, DISK_EVENT_PIECE };
 	address = (__u64)segment.bv_page * pages_per_struct() + base_distance + segment.bv_offset +
 		  p->done;
 	if (bpf_probe_read_kernel(piece->data, size, (void *)address))
@@ -151,7 +151,7 @@ int BPF_PROG(issue, struct request *request)
 {
 	struct bio *bio;
 	struct position position = { 0 };
-	struct disk_event *event;
+	struct traced_request *event;
 	__u32 what;
 
 	if (!is_ours(request))
@@ -169,7 +169,7 @@ int BPF_PROG(issue, struct request *request)
 	}
 	position.request = (__u64)request;
 	position.offset = BPF_CORE_READ(request, __sector) << SECTOR_SHIFT;
-	*event = (struct disk_event){ position.request, position.offset,
+	*event = (struct traced_request){ position.request, position.offset,
 				      BPF_CORE_READ(request, __data_len), what };
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 	if (!(what & DISK_EVENT_WRITE))
