@@ -88,7 +88,8 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 		return false;
 	if (now == promise->ino)
 		return true;
-	for (size_t i = w->base; i < step; i++)
+	/* Its old name is gone; what has that name now is for others to promise. */
+	for (size_t i = w->base; i < step && !now; i++)
 		if (window_name(w, i, dir, name, len) == promise->ino)
 			return true;
 	inode = window_inode(w, step, now);

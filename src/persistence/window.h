@@ -23,7 +23,7 @@ uint64_t window_name(const struct crash_window *w, size_t step, uint64_t dir, co
 		     size_t len);
 
 /* Does the call of this step promise the name: does it mean what was synced or lead to it, or did
- * it once mean it? */
+ * it once mean it and nothing now? */
 bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
 		       size_t len);
 bool window_keeps_attributes(const struct crash_window *w, size_t step, uint64_t ino);

@@ -141,6 +141,11 @@ static void names_are_kept_where_fsync_says_so(void **state)
 	       "name missing");
 	/* Others are not. */
 	ALLOWED(&named, "mkdir(\"A\", 0755)\n" FOO "fsync(3)", 0, FOO);
+	/* Nor is what has an old name of it. */
+	ALLOWED(&named, FOO "sync()\nrename(\"foo\", \"bar\")\n" FOO "fsync(3)", 0,
+		FOO "rename(\"foo\", \"bar\")");
+	BROKEN(&named, FOO "sync()\nrename(\"foo\", \"bar\")\nfsync(3)", 0,
+	       FOO "link(\"foo\", \"bar\")", "name is back");
 	/* A directory keeps its entries, of what is durable itself. */
 	BROKEN(&named, "mkdir(\"A\", 0755)\nopen(\".\", O_RDONLY)\nfsync(3)", 0, "",
 	       "name missing");
