@@ -442,15 +442,14 @@ static void crash_named(struct crash_run *x, const char *name, const struct sour
 	source_close(&s);
 }
 
-/* What was not said: files that are durable before, with few values; files that are new, with many
- * values, up to the unmounting; and walks, to states that neither reaches. */
+/* What was not said: files that are durable before, with few values; and files that are new, with
+ * many values, up to the unmounting. */
 static const struct usual_source {
 	const char *name;
 	struct source_options how;
 } usual_sources[] = {
 	{ "seq-1", { .wide = false } },
 	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true } },
-	{ "walk", { .wide = false } },
 };
 
 static int crash_workloads(struct target *t, struct run *run, struct err *err)

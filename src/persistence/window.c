@@ -88,8 +88,10 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 		return false;
 	if (now == promise->ino)
 		return true;
-	/* Its old name is gone; what has that name now is for others to promise. */
-	for (size_t i = w->base; i < step && !now; i++)
+	/* Its old name is gone; what has that name now is for others to promise. Of an object that
+	 * has no name left nothing is promised: it could not be found. */
+	inode = window_inode(w, step, promise->ino);
+	for (size_t i = w->base; i < step && !now && inode && inode->nlink; i++)
 		if (window_name(w, i, dir, name, len) == promise->ino)
 			return true;
 	inode = window_inode(w, step, now);
