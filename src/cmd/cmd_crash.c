@@ -52,7 +52,7 @@ static const struct opt opts[] = {
 	  "what is done before the crash: all short workloads of so many operations, also "
 	  "seq-N-nested; random walks (walk:PROFILE); or a script. May be repeated. Default: "
 	  "seq-1, "
-	  "the same with --inputs wide --in-place --unmount, and walks",
+	  "and the same with --inputs wide --in-place --unmount",
 	  0, 0 },
 	{ "inputs", OPT_CHOICE, ROW(inputs), "published|wide",
 	  "arguments of the generated workloads: those of ACE, or drawn from many", 0, 0 },
