@@ -52,6 +52,7 @@ static enum target_fate server_scan(const struct channel_server *s, struct tree 
 	if (!is_death(c->failure))
 		return FATE_FINE;
 	c->failure = 0;
+	c->err = (struct err){ 0 }; /* why it died is for others to say */
 	return FATE_DIED;
 }
 
