@@ -50,75 +50,92 @@ void crash_close(struct crash_session *s)
 
 /* ---- carrying out ---- */
 
-static void crash_leave(struct crash_session *s, const struct call *c, const char *why)
+void crash_leave(uint64_t *not_judged, struct buf *not_judged_for, const struct call *c,
+		 const char *why)
 {
-	s->figures.not_judged++;
-	if (!s->not_judged_for.len)
-		buf_addf(&s->not_judged_for, "%s: %s", c ? op_table[c->op].name : "at the end",
-			 why);
+	++*not_judged;
+	if (!not_judged_for->len)
+		buf_addf(not_judged_for, "%s: %s", c ? op_table[c->op].name : "at the end", why);
 }
 
-/* 1: it went as the model allows. */
-static int crash_call(struct crash_session *s, const struct call *c, struct state *state,
-		      struct crash_case *ret, struct outcome *ret_outcome, struct err *err)
+int crash_make_call(struct target *t, const struct model *m, const struct call *c,
+		    struct state *state, struct persistence *history, struct arena *arena,
+		    struct outcome *ret, const char **ret_why, struct err *err)
 {
 	struct state before = state_copy(state);
 	enum target_fate fate = FATE_FINE;
 	struct outcome outcome;
 	struct envelope allowed;
-	int status = target_call(s->target, c, &outcome, &fate, err), judged = 0;
+	int judged = target_call(t, c, &outcome, &fate, err);
 
-	if (!status && fate != FATE_FINE)
-		crash_leave(s, c, "the file system does not return");
-	else if (!status && model_step(&s->model, state, c, &outcome, &allowed) != VERDICT_OK)
-		crash_leave(s, c, "it returned what the model does not allow (assay explore)");
-	else if (!status)
+	if (!judged && fate != FATE_FINE) {
+		*ret_why = "the file system does not return";
+	} else if (!judged && model_step(m, state, c, &outcome, &allowed) != VERDICT_OK) {
+		*ret_why = "it returned what the model does not allow (assay explore)";
+	} else if (!judged) {
+		*ret = outcome_copy(&outcome, arena);
+		persistence_add(history, &before, c, &outcome, state);
 		judged = 1;
-	if (judged) {
-		*ret_outcome = outcome_copy(&outcome, &ret->arena);
-		persistence_add(&ret->history, &before, c, &outcome, state);
 	}
 	state_free(&before);
-	return status ? status : judged;
+	return judged;
 }
 
-static int crash_compare(struct crash_session *s, const struct state *state, struct err *err)
+int crash_compare_tree(struct target *t, const struct tree *expected, const char **ret_why,
+		       struct err *err)
 {
 	enum target_fate fate = FATE_FINE;
 	struct tree tree;
-	int status = target_observe(s->target, &tree, &fate, err), same;
+	int status = target_observe(t, &tree, &fate, err), same;
 
 	if (status)
 		return status;
 	if (fate != FATE_FINE) {
-		crash_leave(s, NULL, "the tree cannot be read");
+		*ret_why = "the tree cannot be read";
 		return 0;
 	}
-	same = hash_equal(tree_hash(&tree), tree_hash(&state->tree));
+	same = hash_equal(tree_hash(&tree), tree_hash(expected));
 	if (!same)
-		crash_leave(s, NULL, "the tree is not the model's (assay explore)");
+		*ret_why = "the tree is not the model's (assay explore)";
 	tree_free(&tree);
 	return same;
+}
+
+/* All calls, and the tree behind them. */
+static int crash_run_calls(struct crash_session *s, struct crash_case *c, struct err *err)
+{
+	struct state state = state_copy(&s->start);
+	const char *why = NULL;
+	size_t i = 0;
+	int judged = 1;
+
+	for (; i < c->count && judged > 0; i++)
+		judged = crash_make_call(s->target, &s->model, &c->calls[i], &state, &c->history,
+					 &c->arena, &c->outcomes[i], &why, err);
+	if (judged > 0)
+		judged = crash_compare_tree(s->target, &state.tree, &why, err);
+	else
+		i--;
+	if (!judged)
+		crash_leave(&s->figures.not_judged, &s->not_judged_for,
+			    i < c->count ? &c->calls[i] : NULL, why);
+	state_free(&state);
+	return judged;
 }
 
 int crash_execute(struct crash_session *s, const struct call *calls, size_t count,
 		  size_t setup_count, struct crash_case *ret, struct err *err)
 {
-	struct state state = state_copy(&s->start);
-	int judged = 1, status, image_fd;
+	int judged, status, image_fd;
 
 	*ret = (struct crash_case){ .calls = calls, .count = count, .setup_count = setup_count };
 	ret->outcomes = must_alloc((count + 1) * sizeof(*ret->outcomes));
 	persistence_begin(&ret->history, &s->options.rules, &s->start.tree);
 	page_store_init(&ret->store, s->recovery.base.bytes, s->recovery.base.size);
 	status = target_reset(s->target, err);
-	for (size_t i = 0; i < count && !status && judged > 0; i++)
-		judged = crash_call(s, &calls[i], &state, ret, &ret->outcomes[i], err);
-	if (!status && judged > 0)
-		judged = crash_compare(s, &state, err);
-	state_free(&state);
-	if (status || judged <= 0)
-		return status ? status : judged;
+	judged = status ? status : crash_run_calls(s, ret, err);
+	if (judged <= 0)
+		return judged;
 	status = s->target->kind->recorded(s->target, &image_fd, &ret->log, err);
 	if (!status)
 		status = disk_events_read(&ret->events, &ret->log, ret->store.size, err);

@@ -79,6 +79,19 @@ int crash_open(struct crash_session *s, struct target *t, const struct crash_opt
 	       enum sanity sanity, struct err *err);
 void crash_close(struct crash_session *s);
 
+/* Beside the model, for crashes of every sort: a call, and the tree. 1 if they are as the model
+ * allows, 0 and *ret_why if not, or a negative errno. The call moves the state and is added to the
+ * history; its outcome lies in the arena. */
+int crash_make_call(struct target *t, const struct model *m, const struct call *c,
+		    struct state *state, struct persistence *history, struct arena *arena,
+		    struct outcome *ret, const char **ret_why, struct err *err);
+int crash_compare_tree(struct target *t, const struct tree *expected, const char **ret_why,
+		       struct err *err);
+/* A workload that is not judged is counted, and the reason of the first one kept. c: NULL at the
+ * end. */
+void crash_leave(uint64_t *not_judged, struct buf *not_judged_for, const struct call *c,
+		 const char *why);
+
 /* Carries out the calls on a fresh file system: 1 if they can be judged, 0 if not, or a negative
  * errno. Free it in any case. */
 int crash_execute(struct crash_session *s, const struct call *calls, size_t count,

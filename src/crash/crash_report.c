@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
+#include "crash/workload.h"
 #include "storage/dm_log_writes.h"
 #include "trace/script.h"
 
@@ -98,18 +99,12 @@ static void shown_free(struct shown_violation *x)
 static int shown_without(struct crash_session *s, struct shown_violation *x, size_t from,
 			 size_t window, struct err *err)
 {
-	struct shown_violation less = { .count = x->count - window };
+	struct shown_violation less = { .count = x->count - window, .setup_count = x->setup_count };
 	char signature[SIGNATURE_MAX];
 	int shows;
 
 	memcpy(signature, x->v.signature, sizeof(signature));
-	less.calls = must_alloc((less.count + 1) * sizeof(*less.calls));
-	memcpy(less.calls, x->calls, from * sizeof(*less.calls));
-	memcpy(less.calls + from, x->calls + from + window,
-	       (less.count - from) * sizeof(*less.calls));
-	less.setup_count = x->setup_count;
-	if (from < x->setup_count)
-		less.setup_count -= from + window < x->setup_count ? window : x->setup_count - from;
+	less.calls = workload_without(x->calls, x->count, from, window, &less.setup_count);
 	shows = crash_shows(s, less.calls, less.count, less.setup_count, signature, &less.c,
 			    &less.v, err);
 	if (shows <= 0) {
@@ -121,22 +116,24 @@ static int shown_without(struct crash_session *s, struct shown_violation *x, siz
 	return 1;
 }
 
+/* 1: nothing simpler shows it; 0: it was not tried to the end. */
 static int shown_shrink(struct crash_session *s, struct shown_violation *x, struct err *err)
 {
 	unsigned tries = 0;
 
 	for (size_t window = SHRINK_WINDOW; window; window--)
-		for (size_t from = x->count; from-- > 0 && tries < SHRINK_TRIES;) {
+		for (size_t from = x->count; from-- > 0;) {
 			int less;
 
 			if (from + window > x->count || window == x->count)
 				continue;
+			if (tries++ == SHRINK_TRIES)
+				return 0;
 			less = shown_without(s, x, from, window, err);
-			tries++;
 			if (less < 0)
 				return less;
 		}
-	return 0;
+	return 1;
 }
 
 /* Writes that need not be lost reach the disk. */
@@ -350,7 +347,7 @@ static int crash_improve(struct crash_session *s, struct shown_violation *x, str
 {
 	unsigned tries = 0, shown = 0;
 	struct crash_cause cause;
-	int status = 0;
+	int status = 0, to_the_end = 0;
 
 	for (; tries < SHOW_TIMES && status >= 0; tries++) {
 		struct crash_violation v;
@@ -365,7 +362,7 @@ static int crash_improve(struct crash_session *s, struct shown_violation *x, str
 		crash_case_free(&c);
 	}
 	if (status >= 0 && shown)
-		status = shown_shrink(s, x, err);
+		status = to_the_end = shown_shrink(s, x, err);
 	if (status >= 0 && shown)
 		status = shown_restore_writes(s, x, err);
 	if (status < 0)
@@ -374,7 +371,7 @@ static int crash_improve(struct crash_session *s, struct shown_violation *x, str
 	describe(s, &x->c, &x->v, f);
 	f->tries = tries;
 	f->shown = shown;
-	f->shrunk = true;
+	f->shrunk = to_the_end > 0;
 	cause = cause_of(&x->c, &x->v);
 	cause_remember(s, &cause);
 	if (run_knows(run, f)) {

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/must.h"
+#include "crash/crash.h"
 
 const char *const kill_moment_names[KILL_MOMENTS] = { "promises", "calls", "during" };
 
@@ -73,38 +74,21 @@ void daemon_crash_case_free(struct daemon_crash_case *c)
 
 static void session_leave(struct daemon_crash_session *s, const struct call *c, const char *why)
 {
-	s->figures.not_judged++;
-	if (!s->not_judged_for.len)
-		buf_addf(&s->not_judged_for, "%s: %s", c ? op_table[c->op].name : "at the end",
-			 why);
+	crash_leave(&s->figures.not_judged, &s->not_judged_for, c, why);
 }
 
 /* Call i beside the model: 1 if it went as that allows. */
 static int case_call(struct daemon_crash_session *s, struct daemon_crash_case *c, size_t i,
 		     struct state *state, struct err *err)
 {
-	struct state before = state_copy(state);
 	int64_t from_ns = clock_ns();
-	enum target_fate fate = FATE_FINE;
-	struct outcome outcome;
-	struct envelope allowed;
-	int judged = target_call(s->target, &c->calls[i], &outcome, &fate, err);
+	const char *why = NULL;
+	int judged = crash_make_call(s->target, &s->model, &c->calls[i], state, &c->history,
+				     &c->arena, &c->outcomes[i], &why, err);
 
 	c->duration_ns[i] = clock_ns() - from_ns;
-	if (judged)
-		goto out;
-	if (fate != FATE_FINE) {
-		session_leave(s, &c->calls[i], "the file system does not return");
-	} else if (model_step(&s->model, state, &c->calls[i], &outcome, &allowed) != VERDICT_OK) {
-		session_leave(s, &c->calls[i],
-			      "it returned what the model does not allow (assay explore)");
-	} else {
-		c->outcomes[i] = outcome_copy(&outcome, &c->arena);
-		persistence_add(&c->history, &before, &c->calls[i], &outcome, state);
-		judged = 1;
-	}
-out:
-	state_free(&before);
+	if (!judged)
+		session_leave(s, &c->calls[i], why);
 	return judged;
 }
 
@@ -127,20 +111,11 @@ int daemon_crash_execute(struct daemon_crash_session *s, const struct call *call
 static int case_compare(struct daemon_crash_session *s, const struct daemon_crash_case *c,
 			struct err *err)
 {
-	enum target_fate fate = FATE_FINE;
-	struct tree tree;
-	int status = target_observe(s->target, &tree, &fate, err), same;
+	const char *why = NULL;
+	int same = crash_compare_tree(s->target, &c->history.steps[c->count].tree, &why, err);
 
-	if (status)
-		return status;
-	if (fate != FATE_FINE) {
-		session_leave(s, NULL, "the tree cannot be read");
-		return 0;
-	}
-	same = hash_equal(tree_hash(&tree), tree_hash(&c->history.steps[c->count].tree));
 	if (!same)
-		session_leave(s, NULL, "the tree is not the model's (assay explore)");
-	tree_free(&tree);
+		session_leave(s, NULL, why);
 	return same;
 }
 

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "crash/crash_report.h"
+#include "crash/workload.h"
 #include "target/description.h"
 #include "trace/script.h"
 
@@ -75,16 +76,12 @@ static int kill_shows(struct daemon_crash_session *s, struct shown_kill *x, cons
 static int shown_kill_without(struct daemon_crash_session *s, struct shown_kill *x, size_t from,
 			      size_t window, struct err *err)
 {
-	struct shown_kill less = { .count = x->count - window, .during = x->during };
+	struct shown_kill less = { .count = x->count - window,
+				   .setup_count = x->setup_count,
+				   .during = x->during };
 	int shows;
 
-	less.calls = must_alloc((less.count + 1) * sizeof(*less.calls));
-	memcpy(less.calls, x->calls, from * sizeof(*less.calls));
-	memcpy(less.calls + from, x->calls + from + window,
-	       (less.count - from) * sizeof(*less.calls));
-	less.setup_count = x->setup_count;
-	if (from < x->setup_count)
-		less.setup_count -= from + window < x->setup_count ? window : x->setup_count - from;
+	less.calls = workload_without(x->calls, x->count, from, window, &less.setup_count);
 	if (less.setup_count == less.count)
 		less.setup_count--;
 	shows = kill_shows(s, &less, x->v.signature, err);

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/must.h"
 #include "trace/script.h"
 
 static const char run_mark[] = "# run";
@@ -75,4 +76,17 @@ void workload_print(const struct workload *w, struct buf *out)
 		call_print(&w->calls[i], DIALECT_NATIVE, out);
 		buf_addch(out, '\n');
 	}
+}
+
+struct call *workload_without(const struct call *calls, size_t count, size_t from, size_t window,
+			      size_t *setup_count)
+{
+	size_t left = count - window;
+	struct call *less = must_alloc((left + 1) * sizeof(*less));
+
+	memcpy(less, calls, from * sizeof(*less));
+	memcpy(less + from, calls + from + window, (left - from) * sizeof(*less));
+	if (from < *setup_count)
+		*setup_count -= from + window < *setup_count ? window : *setup_count - from;
+	return less;
 }

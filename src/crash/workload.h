@@ -27,6 +27,10 @@ int workload_read(struct workload *ret, const char *path, struct arena *arena, s
 /* The same with that. */
 int workload_read_printed(struct workload *ret, const char *path, struct arena *arena,
 			  struct err *err);
+/* Calls without those in [from, from + window), to be freed, and how many of these are the setup.
+ */
+struct call *workload_without(const struct call *calls, size_t count, size_t from, size_t window,
+			      size_t *setup_count);
 /* As a file that workload_read() takes, with the name as a comment. */
 void workload_print(const struct workload *w, struct buf *out);
 
