@@ -1,0 +1,53 @@
+/* checker_session.h -- running a checker again and again on a disk in memory.
+ *
+ * The program is started once for each mode, up to where it opens the disk, and copied from there
+ * by fork for every run; its reads and writes of the disk are served from shared memory, without
+ * system calls (preload.c). A program that cannot be run so is started anew each time. A run is
+ * confined: it can write to nothing but the disk, and its memory, time and processes are bounded. */
+#ifndef CHECKER_CHECKER_SESSION_H
+#define CHECKER_CHECKER_SESSION_H
+
+#include "base/buf.h"
+#include "checker/checker_program.h"
+
+struct err;
+struct image;
+
+enum checker_end {
+	CHECKER_EXITED,
+	CHECKER_SIGNALED, /* by a signal of its own */
+	CHECKER_HUNG,     /* longer than its time limit, or more memory than its bound */
+};
+
+struct checker_run {
+	enum checker_end end;
+	int status; /* exit code, or signal */
+	bool wrote; /* it changed the disk */
+	struct buf output; /* stdout and stderr, bounded */
+	double cpu_seconds;
+};
+void checker_run_free(struct checker_run *r);
+
+struct checker_session;
+
+/* base: the disk that every test begins with; copied. */
+struct checker_session *checker_session_open(const struct checker_program *p,
+					     const struct image *base, struct err *err);
+void checker_session_close(struct checker_session *s);
+
+/* The disk as it is now, to be read. */
+const uint8_t *checker_disk(const struct checker_session *s, uint64_t *ret_size);
+/* Changes it. */
+void checker_disk_write(struct checker_session *s, uint64_t at, const void *bytes, size_t len);
+/* As it was at the beginning. Costs what was changed. */
+void checker_disk_restore(struct checker_session *s);
+/* The pages that are not as at the beginning, by number; valid until the next call of this. */
+const uint64_t *checker_disk_changed(struct checker_session *s, size_t *ret_count);
+
+/* One run of a mode (checker_program.h), on the disk as it is now. CHECKER_CHECK: the mode that only
+ * checks. */
+enum { CHECKER_CHECK = -1 };
+int checker_session_run(struct checker_session *s, int mode, struct checker_run *ret,
+			struct err *err);
+
+#endif
