@@ -183,6 +183,9 @@ struct target_options {
 	double deadline_seconds; /* per call; 0: 10 */
 	const char *config;      /* an INI file with targets, or NULL */
 	const char *fault;       /* reffs, journalfs, kernel: a fault to carry, or NULL */
+	/* Instead of what the description says; NULL and 0: as it says. */
+	const char *mkfs;
+	uint64_t image_size;
 	uint64_t space_bytes;    /* that calls may take of a disk of the user's; 0: the usual */
 	unsigned fields_off;     /* enum tree_field to leave out, besides those it lacks */
 	const struct learned_list *learned; /* what it lacks, or NULL */
