@@ -147,6 +147,10 @@ build/gen/kernel_hash.h: FORCE
 build/gen/embedded_%.h: FORCE
 	@mkdir -p $(@D); tools/embed $*/*.ini >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+# What lies on disks that checkers are tested with, the same way.
+build/gen/embedded_content.h: FORCE
+	@mkdir -p $(@D); tools/embed checkers/*.trace >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 # The first program of a guest, the same way.
 build/gen/embedded_guest.h: FORCE
 	@mkdir -p $(@D); tools/embed src/confirm/guest/*.c >$@.new

@@ -49,7 +49,7 @@ static void add_structure(struct campaign *c, const struct ondisk_structure *str
 		struct field_progress p = { .structure = structure,
 					    .field = &structure->fields[f] };
 
-		p.instances = count_instances(&c->session->map, &p);
+		p.instances = count_instances(c->map, &p);
 		if (!p.instances || !is_wanted(&c->options, structure, p.field))
 			continue;
 		c->fields = must_realloc(c->fields, (c->count + 1) * sizeof(*c->fields));
@@ -57,19 +57,17 @@ static void add_structure(struct campaign *c, const struct ondisk_structure *str
 	}
 }
 
-int campaign_open(struct campaign *c, struct fsck_session *s, const struct campaign_options *o,
-		  struct err *err)
+int campaign_open(struct campaign *c, const struct ondisk_map *map, const uint8_t *disk,
+		  const struct campaign_options *o, struct err *err)
 {
-	const struct ondisk_format *format = s->map.format;
-
-	*c = (struct campaign){ .session = s, .options = *o };
-	for (size_t i = 0; i < format->structure_count; i++)
-		add_structure(c, format->structures[i]);
+	*c = (struct campaign){ .map = map, .disk = disk, .options = *o };
+	for (size_t i = 0; i < map->format->structure_count; i++)
+		add_structure(c, map->format->structures[i]);
 	if (!c->count)
 		return err_set(err, EINVAL,
-			       "no field of that name is on a disk of %s; `assay fsck %s "
-			       "--list-fields` prints all",
-			       format->name, s->program->name);
+			       "a disk of the format %s has no such field; --list-fields prints "
+			       "those it has",
+			       map->format->name);
 	return 0;
 }
 
@@ -91,40 +89,21 @@ static int campaign_try(struct campaign *c, struct field_progress *p,
 			const struct ondisk_instance *instance, const uint8_t *value,
 			struct err *err)
 {
-	struct fsck_session *s = c->session;
 	struct corruption corruption = { 0 };
-	struct fsck_test t;
-	bool more = true;
-	int r;
+	int r = 1;
 
-	if (!corruption_add_field(&corruption, s->damaged.base, instance, p->field, value))
-		return 1;
-	for (int mode = 0; mode < (int)s->program->mode_count && more; mode++) {
-		if (!fsck_is_new(s, &corruption, mode))
-			continue;
-		r = fsck_try(s, &corruption, mode, &t, err);
-		if (r)
-			return r;
-		p->images++;
-		if (t.fault != FSCK_FINE) {
-			p->faults++;
-			more = c->found(c->to, &t);
-		}
-		fsck_test_free(&t);
-	}
-	c->progress(c->to);
-	return more && !campaign_is_over(c);
+	if (corruption_add_field(&corruption, c->disk, instance, p->field, value))
+		r = c->test(c->to, &corruption, p, err);
+	return r > 0 ? !campaign_is_over(c) : r;
 }
 
 /* The instance of this number that has the field. */
 static const struct ondisk_instance *nth_instance(const struct campaign *c,
 						  const struct field_progress *p, uint64_t number)
 {
-	const struct ondisk_map *map = &c->session->map;
-
-	for (size_t i = 0; i < map->count; i++)
-		if (has_field(&map->instances[i], p) && !number--)
-			return &map->instances[i];
+	for (size_t i = 0; i < c->map->count; i++)
+		if (has_field(&c->map->instances[i], p) && !number--)
+			return &c->map->instances[i];
 	return NULL;
 }
 
@@ -134,8 +113,7 @@ static int try_telling(struct campaign *c, struct field_progress *p,
 	struct field_values values;
 	int r = 1;
 
-	values_telling(&values, &c->session->map, c->session->damaged.base, instance, p->field,
-		       c->options.seed);
+	values_telling(&values, c->map, c->disk, instance, p->field, c->options.seed);
 	for (size_t i = 0; i < values.count && r > 0; i++)
 		r = campaign_try(c, p, instance, values.items[i], err);
 	values_free(&values);
@@ -187,5 +165,5 @@ int campaign_run(struct campaign *c, struct err *err)
 
 	if (r > 0)
 		r = campaign_pass(c, try_all, err);
-	return r < 0 ? r : 0;
+	return r;
 }

@@ -2,15 +2,17 @@
 #ifndef FSCK_CAMPAIGN_H
 #define FSCK_CAMPAIGN_H
 
+#include "base/buf.h"
 #include "base/opt.h"
-#include "fsck/fsck.h"
+#include "fsck/corruption.h"
+
+struct err;
 
 struct campaign_options {
 	const struct opt_list *fields; /* "inode.i_mode", "inode"; none: all */
 	uint64_t seed;
 	double until_seconds; /* of clock_seconds(); 0: no limit */
 	unsigned job, jobs;   /* which share of the work */
-	bool symbolic;        /* paths of the checker are sought in its code (symbolic/paths.h) */
 };
 
 /* How far the work on a field went. */
@@ -25,21 +27,26 @@ struct field_progress {
 	struct buf why_not;   /* why paths may be missing */
 };
 
+/* Tests a disk with this corruption, unless an equal one was, and counts it. 1: go on, 0: it is
+ * over, or -errno. */
+typedef int campaign_test(void *to, const struct corruption *c, struct field_progress *p,
+			  struct err *err);
+
 struct campaign {
-	struct fsck_session *session;
+	const struct ondisk_map *map;
+	const uint8_t *disk;
 	struct campaign_options options;
 	struct field_progress *fields;
 	size_t count;
-	/* Called for each test with a fault; false ends the campaign. */
-	bool (*found)(void *to, const struct fsck_test *t);
-	void (*progress)(void *to);
+	campaign_test *test;
 	void *to;
 };
 
-/* -EINVAL: no such field. */
-int campaign_open(struct campaign *c, struct fsck_session *s, const struct campaign_options *o,
-		  struct err *err);
+/* Of all fields of the map that are wanted, or all. -EINVAL: there is none of that name. */
+int campaign_open(struct campaign *c, const struct ondisk_map *map, const uint8_t *disk,
+		  const struct campaign_options *o, struct err *err);
 void campaign_close(struct campaign *c);
+/* 1: everything was tried; 0: it ended before. */
 int campaign_run(struct campaign *c, struct err *err);
 
 #endif

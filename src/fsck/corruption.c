@@ -114,3 +114,25 @@ const char *corruption_path(const struct disk_change *change)
 
 	return path ? path : "";
 }
+
+int corruption_shrink(struct corruption *c,
+		      int (*shows)(void *to, const struct corruption *c, struct err *err), void *to,
+		      struct err *err)
+{
+	for (size_t i = 0; i < c->count; i++)
+		for (uint16_t b = 0; b < c->changes[i].len; b++) {
+			struct corruption simpler = *c;
+			struct disk_change *change = &simpler.changes[i];
+			int r;
+
+			if (change->old[b] == change->new[b])
+				continue;
+			change->new[b] = change->old[b];
+			r = shows(to, &simpler, err);
+			if (r < 0)
+				return r;
+			if (r > 0)
+				*c = simpler;
+		}
+	return 0;
+}

@@ -5,6 +5,7 @@
 #include "ondisk/ondisk.h"
 
 struct buf;
+struct err;
 
 enum { CHANGE_BYTES_MAX = 16, CORRUPTION_CHANGES_MAX = 8 };
 
@@ -42,5 +43,11 @@ void corruption_print_fields(const struct corruption *c, struct buf *out);
 void corruption_print(const struct corruption *c, struct buf *out);
 /* The path of the object that the change lies in: "" where it is none's. */
 const char *corruption_path(const struct disk_change *change);
+
+/* Changes back, byte by byte, what need not be changed: shows() says whether a simpler corruption
+ * still has its effect, 1, 0 or -errno. */
+int corruption_shrink(struct corruption *c,
+		      int (*shows)(void *to, const struct corruption *c, struct err *err), void *to,
+		      struct err *err);
 
 #endif

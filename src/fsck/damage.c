@@ -62,6 +62,14 @@ void damaged_disk_free(struct damaged_disk *d)
 	*d = (struct damaged_disk){ 0 };
 }
 
+static void restore_pages(struct damaged_disk *d)
+{
+	for (size_t i = 0; i < d->count; i++)
+		memcpy(d->bytes + d->pages[i] * PAGE_DISK_PAGE,
+		       d->base + d->pages[i] * PAGE_DISK_PAGE, PAGE_DISK_PAGE);
+	d->count = 0;
+}
+
 static void add_page_if_changed(struct damaged_disk *d, uint64_t page)
 {
 	uint64_t at = page * PAGE_DISK_PAGE;
@@ -80,10 +88,7 @@ static void add_page_if_changed(struct damaged_disk *d, uint64_t page)
 
 void damaged_disk_set(struct damaged_disk *d, const struct corruption *c)
 {
-	for (size_t i = 0; i < d->count; i++)
-		memcpy(d->bytes + d->pages[i] * PAGE_DISK_PAGE,
-		       d->base + d->pages[i] * PAGE_DISK_PAGE, PAGE_DISK_PAGE);
-	d->count = 0;
+	restore_pages(d);
 	for (size_t i = 0; i < c->count; i++)
 		memcpy(d->bytes + c->changes[i].at, c->changes[i].new, c->changes[i].len);
 	for (size_t i = 0; d->map && i < c->count; i++)
@@ -96,6 +101,14 @@ void damaged_disk_set(struct damaged_disk *d, const struct corruption *c)
 	}
 	for (size_t i = 0; i < d->checksum_page_count; i++)
 		add_page_if_changed(d, d->checksum_pages[i]);
+}
+
+void damaged_disk_load(struct damaged_disk *d, const uint8_t *bytes)
+{
+	restore_pages(d);
+	memcpy(d->bytes, bytes, d->size);
+	for (uint64_t page = 0; page < d->size / PAGE_DISK_PAGE; page++)
+		add_page_if_changed(d, page);
 }
 
 struct hash damaged_disk_hash(const struct damaged_disk *d)

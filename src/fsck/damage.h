@@ -23,6 +23,8 @@ void damaged_disk_init(struct damaged_disk *d, const struct ondisk_map *map, con
 void damaged_disk_free(struct damaged_disk *d);
 /* The test disk with this corruption, instead of the one before. */
 void damaged_disk_set(struct damaged_disk *d, const struct corruption *c);
+/* Another disk of its size. */
+void damaged_disk_load(struct damaged_disk *d, const uint8_t *bytes);
 /* Equal disks have equal hashes; {0, 0} is the test disk. */
 struct hash damaged_disk_hash(const struct damaged_disk *d);
 

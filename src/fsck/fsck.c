@@ -26,11 +26,11 @@ const char *const fsck_fault_names[FSCK_FAULTS] = {
 
 /* ---- the disk ---- */
 
-static void session_damage(struct fsck_session *s, const struct corruption *c)
+/* The checker gets the damaged disk. */
+static void session_hand_over(struct fsck_session *s)
 {
 	const struct damaged_disk *d = &s->damaged;
 
-	damaged_disk_set(&s->damaged, c);
 	checker_disk_restore(s->checker);
 	for (size_t i = 0; i < d->count; i++)
 		checker_disk_write(s->checker, d->pages[i] * PAGE_DISK_PAGE,
@@ -283,20 +283,34 @@ static int test_carry_out(struct fsck_session *s, struct fsck_test *t, struct er
 	return r;
 }
 
-int fsck_try(struct fsck_session *s, const struct corruption *c, int mode, struct fsck_test *ret,
-	     struct err *err)
+static int session_test(struct fsck_session *s, struct fsck_test *t, struct err *err)
 {
 	int r;
 
-	session_damage(s, c);
-	*ret = (struct fsck_test){ .corruption = *c, .mode = mode };
+	session_hand_over(s);
 	s->figures.images++;
-	r = test_carry_out(s, ret, err);
+	r = test_carry_out(s, t, err);
 	if (r)
-		fsck_test_free(ret);
+		fsck_test_free(t);
 	else
-		session_count(s, ret);
+		session_count(s, t);
 	return r;
+}
+
+int fsck_try(struct fsck_session *s, const struct corruption *c, int mode, struct fsck_test *ret,
+	     struct err *err)
+{
+	*ret = (struct fsck_test){ .corruption = *c, .mode = mode };
+	damaged_disk_set(&s->damaged, c);
+	return session_test(s, ret, err);
+}
+
+int fsck_try_disk(struct fsck_session *s, const uint8_t *disk, int mode, struct fsck_test *ret,
+		  struct err *err)
+{
+	*ret = (struct fsck_test){ .mode = mode };
+	damaged_disk_load(&s->damaged, disk);
+	return session_test(s, ret, err);
 }
 
 bool fsck_is_new(struct fsck_session *s, const struct corruption *c, int mode)

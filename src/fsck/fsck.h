@@ -74,6 +74,9 @@ bool fsck_is_new(struct fsck_session *s, const struct corruption *c, int mode);
 /* Damages the disk, runs the checker in this mode, and judges. */
 int fsck_try(struct fsck_session *s, const struct corruption *c, int mode, struct fsck_test *ret,
 	     struct err *err);
+/* The same with another damaged disk. */
+int fsck_try_disk(struct fsck_session *s, const uint8_t *disk, int mode, struct fsck_test *ret,
+		  struct err *err);
 void fsck_test_free(struct fsck_test *t);
 
 /* One cause has one: no names and no numbers. */

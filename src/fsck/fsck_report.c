@@ -1,77 +1,53 @@
 /* fsck_report.c -- a fault of a checker, for its maintainer. */
 #include "fsck/fsck_report.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/err.h"
-#include "process/shell.h"
+#include "fsck/evidence.h"
 #include "storage/program.h"
-
-enum {
-	OUTPUT_TOLD = 3000,
-	SCRIPT_TIMES = 3,
-	SCRIPT_SECONDS = 600,
-};
 
 /* ---- fewer bytes ---- */
 
-/* Whether a simpler corruption has the same signature; then it is the test from now on. */
-static int test_becomes(struct fsck_session *s, struct fsck_test *t, const char *signature,
-			const struct corruption *simpler, struct err *err)
-{
-	struct buf other = BUF_INIT;
-	struct fsck_test x;
-	int r;
+struct shrinking {
+	struct fsck_session *s;
+	struct fsck_test *t; /* the simplest that has the signature */
+	const char *signature;
+};
 
-	r = fsck_try(s, simpler, t->mode, &x, err);
+/* Whether a simpler corruption has the same signature; then it is the test from now on. */
+static int test_shows(void *to, const struct corruption *simpler, struct err *err)
+{
+	struct shrinking *x = to;
+	struct buf other = BUF_INIT;
+	struct fsck_test t;
+	int r = fsck_try(x->s, simpler, x->t->mode, &t, err);
+
 	if (r)
 		return r;
-	fsck_sign(s, &x, &other);
-	r = x.fault == t->fault && !strcmp(buf_str(&other), signature);
+	fsck_sign(x->s, &t, &other);
+	r = t.fault == x->t->fault && !strcmp(buf_str(&other), x->signature);
 	buf_free(&other);
 	if (r) {
-		fsck_test_free(t);
-		*t = x;
+		fsck_test_free(x->t);
+		*x->t = t;
 	} else {
-		fsck_test_free(&x);
+		fsck_test_free(&t);
 	}
 	return r;
 }
 
-/* Byte by byte, what need not be changed is not. */
 static int test_shrink(struct fsck_session *s, struct fsck_test *t, const char *signature,
 		       struct err *err)
 {
-	for (size_t i = 0; i < t->corruption.count; i++)
-		for (uint16_t b = 0; b < t->corruption.changes[i].len; b++) {
-			struct corruption simpler = t->corruption;
-			struct disk_change *change = &simpler.changes[i];
-			int r;
+	struct shrinking x = { .s = s, .t = t, .signature = signature };
+	struct corruption c = t->corruption;
 
-			if (change->old[b] == change->new[b])
-				continue;
-			change->new[b] = change->old[b];
-			r = test_becomes(s, t, signature, &simpler, err);
-			if (r < 0)
-				return r;
-		}
-	return 0;
+	return corruption_shrink(&c, test_shows, &x, err);
 }
 
 /* ---- words ---- */
-
-static void add_fenced(struct buf *out, const char *text)
-{
-	buf_adds(out, "```\n");
-	buf_add_clipped(out, text, OUTPUT_TOLD);
-	if (out->data[out->len - 1] != '\n')
-		buf_addch(out, '\n');
-	buf_adds(out, "```\n");
-}
 
 static void add_run(const struct checker_run *r, const char *command, const char *title,
 		    const char *answer, struct buf *out)
@@ -84,7 +60,7 @@ static void add_run(const struct checker_run *r, const char *command, const char
 	else
 		buf_adds(out, "does not end");
 	buf_addf(out, ", the disk is %s\n\n", r->wrote ? "changed" : "as before");
-	add_fenced(out, buf_str(&r->output));
+	evidence_add_fenced(out, buf_str(&r->output));
 }
 
 static void print_readme(const struct fsck_session *s, const struct fsck_test *t,
@@ -113,7 +89,7 @@ static void print_readme(const struct fsck_session *s, const struct fsck_test *t
 	if (t->more.len) {
 		buf_adds(out, t->fault == FSCK_LOSS ? "\n## Lost\n\n"
 						    : "\n## What the kernel says\n\n");
-		add_fenced(out, buf_str(&t->more));
+		evidence_add_fenced(out, buf_str(&t->more));
 	}
 	buf_addf(out, "\n## Expected\n\n%s\n\nTo reproduce: `sh reproduce.sh`.\n",
 		 t->fault == FSCK_INCONSISTENT
@@ -200,32 +176,6 @@ static void print_script(const struct fsck_session *s, const struct fsck_test *t
 
 /* ---- files ---- */
 
-static int write_text(const char *folder, const char *name, const struct buf *text,
-		      struct err *err)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%.4000s/%s", folder, name);
-	return buf_write_file(text, path, err);
-}
-
-static int write_disk(const char *folder, const char *name, const uint8_t *disk, uint64_t size,
-		      struct err *err)
-{
-	char path[PATH_MAX];
-	gzFile to;
-	bool written;
-
-	snprintf(path, sizeof(path), "%.4000s/%s", folder, name);
-	to = gzopen(path, "wb6");
-	if (!to)
-		return err_sys(err, errno, "cannot write %s", path);
-	written = gzwrite(to, disk, (unsigned)size) == (int)size;
-	if (gzclose(to) != Z_OK || !written)
-		return err_set(err, EIO, "cannot write %s", path);
-	return 0;
-}
-
 static int write_files(struct fsck_session *s, const struct fsck_test *t, enum problem problem,
 		       const char *folder, struct err *err)
 {
@@ -233,37 +183,18 @@ static int write_files(struct fsck_session *s, const struct fsck_test *t, enum p
 	int r;
 
 	print_readme(s, t, problem, &text);
-	r = write_text(folder, "README.md", &text, err);
+	r = evidence_write_text(folder, "README.md", &text, err);
 	buf_clear(&text);
 	print_script(s, t, &text);
 	if (!r)
-		r = write_text(folder, "reproduce.sh", &text, err);
-	damaged_disk_set(&s->damaged, &t->corruption);
+		r = evidence_write_text(folder, "reproduce.sh", &text, err);
+	if (t->corruption.count) /* else it is there, whole */
+		damaged_disk_set(&s->damaged, &t->corruption);
 	if (!r)
-		r = write_disk(folder, "image.gz", s->damaged.bytes, s->damaged.size, err);
+		r = evidence_write_disk(folder, "image.gz", s->damaged.bytes, s->damaged.size, err);
 	if (!r)
-		r = write_disk(folder, "before.gz", s->damaged.base, s->damaged.size, err);
+		r = evidence_write_disk(folder, "before.gz", s->damaged.base, s->damaged.size, err);
 	buf_free(&text);
-	return r;
-}
-
-/* The script is run as a maintainer would, with the checker alone: only what it shows is a
- * finding. */
-static int run_script(const char *folder, struct finding *f, struct err *err)
-{
-	struct buf command = BUF_INIT, output = BUF_INIT;
-	int r = 0, status;
-
-	buf_adds(&command, "sh ");
-	shell_add_quoted(&command, folder, strlen(folder));
-	buf_adds(&command, "/reproduce.sh");
-	for (; f->tries < SCRIPT_TIMES && !r; f->tries++) {
-		buf_clear(&output);
-		r = program_run(command.data, -1, SCRIPT_SECONDS, &status, &output, err);
-		f->shown += !r && status == 1;
-	}
-	buf_free(&command);
-	buf_free(&output);
 	return r;
 }
 
@@ -303,13 +234,30 @@ static int test_keep(struct fsck_session *s, struct run *run, struct fsck_test *
 	run_meet(run, f, NULL);
 	if (run_folder(run))
 		r = write_files(s, t, f->discrepancy.code, run_folder(run), err);
-	if (!r && run_folder(run))
-		r = run_script(run_folder(run), f, err);
+	if (!r && run_folder(run) && t->corruption.count)
+		r = evidence_run_script(run_folder(run), f, err);
+	else
+		f->tries = f->shown = 1; /* the disk was given as an image: this is that run */
 	run_update(run, f, NULL);
 	/* The folder has another place now, and a README that says less. */
 	if (!r && run_folder(run))
 		r = write_files(s, t, f->discrepancy.code, run_folder(run), err);
 	run_settle(run);
+	return r;
+}
+
+/* Of a disk that was given as a whole, what is there is tried again. */
+static int fsck_try_again(struct fsck_session *s, const struct fsck_test *t, struct fsck_test *ret,
+			  struct err *err)
+{
+	struct buf disk = BUF_INIT;
+	int r;
+
+	if (t->corruption.count)
+		return fsck_try(s, &t->corruption, t->mode, ret, err);
+	buf_add(&disk, (const char *)s->damaged.bytes, s->damaged.size);
+	r = fsck_try_disk(s, (const uint8_t *)disk.data, t->mode, ret, err);
+	buf_free(&disk);
 	return r;
 }
 
@@ -325,7 +273,7 @@ int fsck_report(struct fsck_session *s, struct run *run, const struct fsck_test 
 	test_describe(s, t, buf_str(&signature), &f);
 	if (!run_knows(run, &f)) {
 		/* A copy that can be replaced by a simpler one. */
-		r = fsck_try(s, &t->corruption, t->mode, &own, err);
+		r = fsck_try_again(s, t, &own, err);
 		if (!r) {
 			r = test_keep(s, run, &own, buf_str(&signature), &f, err);
 			fsck_test_free(&own);

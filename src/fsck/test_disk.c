@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/err.h"
 #include "base/must.h"
@@ -11,7 +12,7 @@
 #include "trace/script.h"
 #include "tree/list.h"
 
-enum { CALL_SECONDS = 5 };
+enum { CALL_SECONDS = 5, DISK_FILE_MAX = 1 << 30 };
 
 static const struct {
 	const char *name, *text;
@@ -124,6 +125,37 @@ void test_disk_free(struct test_disk *d)
 	image_free(&d->fresh);
 	target_close(d->target);
 	*d = (struct test_disk){ 0 };
+}
+
+int test_disk_become(struct test_disk *d, const struct buf *disk, struct err *err)
+{
+	if (disk->len != d->image.size)
+		return err_set(err, EINVAL, "the disk has %zu bytes, and %s %llu", disk->len,
+			       d->target->name, (unsigned long long)d->image.size);
+	memcpy(d->image.bytes, disk->data, disk->len);
+	tree_free(&d->tree);
+	d->objects = 0;
+	return disk_observe(d, err);
+}
+
+int disk_file_read(struct buf *ret, const char *path, struct err *err)
+{
+	gzFile from = gzopen(path, "rb");
+	char chunk[1 << 16];
+	int n = 0;
+
+	if (!from)
+		return err_sys(err, errno ? errno : ENOMEM, "cannot read %s", path);
+	while (ret->len < DISK_FILE_MAX && (n = gzread(from, chunk, sizeof(chunk))) > 0)
+		buf_add(ret, chunk, (size_t)n);
+	gzclose(from);
+	if (n < 0)
+		return err_set(err, EINVAL, "%s: the compressed file is damaged", path);
+	if (n > 0)
+		return err_set(err, EFBIG, "%s: the disk is too large", path);
+	while (ret->len % PAGE_DISK_PAGE)
+		buf_addch(ret, '\0');
+	return 0;
 }
 
 int test_disk_mount(struct test_disk *d, const uint8_t *disk, int *ret_error,

@@ -22,6 +22,11 @@ struct test_disk {
 int test_disk_make(struct test_disk *ret, const char *target, const char *mkfs, uint64_t size,
 		   const char *config, struct err *err);
 void test_disk_free(struct test_disk *d);
+/* Another disk of its size instead, and what is on it. */
+int test_disk_become(struct test_disk *d, const struct buf *disk, struct err *err);
+
+/* A disk as a file, which may be compressed (gzip), up to whole pages. */
+int disk_file_read(struct buf *ret, const char *path, struct err *err);
 
 /* Mounts a disk that differs from the test disk in some pages (or that is another one of its size).
  * *ret_error: what mounting answers, 0 if it is there. */

@@ -78,6 +78,11 @@ const struct problem_row problem_table[PROBLEMS] = {
 			     "A file system that is taken for repaired is not, or has lost more than "
 			     "was damaged.",
 			     .by_damage = true },
+	[PROBLEM_DISK] = { "DISK", SEVERITY_CRASH,
+			   "A damaged disk makes the kernel crash, hang or report an internal error.",
+			   "Whoever can plug in a disk, or has a disk that fails, can crash the "
+			   "machine.",
+			   .by_damage = true },
 };
 
 enum problem problem_of_signature(const char *signature)
