@@ -98,7 +98,8 @@ $(LIB): $(call object,$(LIB_SOURCES)) $(B)/sources
 
 GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h \
 	build/gen/embedded_targets.h build/gen/embedded_profiles.h $(SKELETONS:%=build/gen/%.h) \
-	build/gen/embedded_families.h build/gen/kernel_hash.h build/gen/embedded_guest.h
+	build/gen/embedded_families.h build/gen/kernel_hash.h build/gen/embedded_guest.h \
+	build/gen/embedded_content.h
 
 $(B)/obj/%.o: %.c $(B)/flags | $(GENERATED)
 	mkdir -p $(@D)

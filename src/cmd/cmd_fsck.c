@@ -60,6 +60,7 @@ static const struct opt opts[] = {
 struct examination {
 	struct run *run;
 	struct test_disk disk;
+	struct ondisk_map map; /* no format: nothing is described */
 	struct fsck_session program;
 	struct kernel_checker kernel;
 	bool is_kernel;
@@ -148,7 +149,7 @@ static int test_kernel(void *to, const struct corruption *c, struct field_progre
 
 static const struct ondisk_map *examination_map(const struct examination *x)
 {
-	return x->is_kernel ? x->kernel.damaged.map : &x->program.map;
+	return x->map.format ? &x->map : NULL;
 }
 
 /* Field by field, in every way that there is. */
@@ -395,6 +396,19 @@ static int examination_make_disk(struct examination *x, const char *target, cons
 	return r;
 }
 
+static int examination_read_map(struct examination *x, struct err *err)
+{
+	struct err why = { 0 };
+	int r = ondisk_read(&x->map, (const uint8_t *)x->disk.image.bytes, x->disk.image.size,
+			    &why);
+
+	if (!r || r == -ENOTSUP || settings.image)
+		return 0;
+	if (err)
+		*err = why;
+	return r;
+}
+
 static int examine_kernel(struct examination *x, const char *name, struct err *err)
 {
 	int code = EXIT_UNKNOWN;
@@ -402,10 +416,12 @@ static int examine_kernel(struct examination *x, const char *name, struct err *e
 	x->is_kernel = true;
 	if (examination_make_disk(x, name, NULL, 0, err))
 		return code;
-	if (!kernel_checker_open(&x->kernel, &x->disk, err)) {
+	if (!examination_read_map(x, err) &&
+	    !kernel_checker_open(&x->kernel, &x->disk, examination_map(x), err)) {
 		code = examination_run(x, name, err);
 		kernel_checker_close(&x->kernel);
 	}
+	ondisk_free(&x->map);
 	test_disk_free(&x->disk);
 	return code;
 }
@@ -416,10 +432,12 @@ static int examine_program(struct examination *x, const struct checker_program *
 
 	if (examination_make_disk(x, p->file_system, p->mkfs, p->disk_bytes, err))
 		return code;
-	if (!fsck_open(&x->program, p, &x->disk, err)) {
+	if (!examination_read_map(x, err) &&
+	    !fsck_open(&x->program, p, &x->disk, examination_map(x), err)) {
 		code = examination_run(x, p->name, err);
 		fsck_close(&x->program);
 	}
+	ondisk_free(&x->map);
 	test_disk_free(&x->disk);
 	return code;
 }

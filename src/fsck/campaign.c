@@ -31,7 +31,7 @@ static bool is_wanted(const struct campaign_options *o, const struct ondisk_stru
 
 static bool has_field(const struct ondisk_instance *x, const struct field_progress *p)
 {
-	return x->structure == p->structure && p->field->offset + p->field->size <= x->size;
+	return x->structure == p->structure && ondisk_field_size(x, p->field);
 }
 
 static uint64_t count_instances(const struct ondisk_map *map, const struct field_progress *p)

@@ -71,15 +71,6 @@ static bool is_number(const struct disk_change *change)
 	return change->field && change->field->role != ONDISK_BYTES && change->len <= 8;
 }
 
-uint64_t field_number(const uint8_t *bytes, uint16_t len, bool big_endian)
-{
-	uint64_t number = 0;
-
-	for (uint16_t i = 0; i < len; i++)
-		number = number << 8 | bytes[big_endian ? i : len - 1 - i];
-	return number;
-}
-
 static void print_bytes(const uint8_t *bytes, uint16_t len, struct buf *out)
 {
 	for (uint16_t i = 0; i < len; i++)
@@ -95,10 +86,11 @@ void corruption_print(const struct corruption *c, struct buf *out)
 			buf_addf(out, "%s: ", x->instance->label);
 		print_field(x, out);
 		if (is_number(x)) {
-			bool big = x->instance->structure->big_endian;
+			uint64_t (*number)(const uint8_t *p, unsigned len) =
+				x->instance->structure->big_endian ? ondisk_be : ondisk_le;
 
 			buf_addf(out, " 0x%" PRIx64 " -> 0x%" PRIx64,
-				 field_number(x->old, x->len, big), field_number(x->new, x->len, big));
+				 number(x->old, x->len), number(x->new, x->len));
 		}
 		buf_addf(out, " (offset %" PRIu64 ": ", x->at);
 		print_bytes(x->old, x->len, out);

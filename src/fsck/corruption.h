@@ -33,9 +33,6 @@ void corruption_add_bytes(struct corruption *c, const uint8_t *disk, uint64_t at
 /* How many bytes of a field are changed. */
 uint16_t corruption_field_len(const struct ondisk_field *field);
 
-/* The bytes of a field as a number. */
-uint64_t field_number(const uint8_t *bytes, uint16_t len, bool big_endian);
-
 /* "inode.i_flags", "inode.i_flags and group_desc.bg_flags"; bytes that belong to nothing are
  * "bytes". */
 void corruption_print_fields(const struct corruption *c, struct buf *out);

@@ -379,16 +379,12 @@ static int session_calibrate(struct fsck_session *s, struct err *err)
 }
 
 int fsck_open(struct fsck_session *s, const struct checker_program *program,
-	      struct test_disk *disk, struct err *err)
+	      struct test_disk *disk, const struct ondisk_map *map, struct err *err)
 {
 	int r;
 
 	*s = (struct fsck_session){ .program = program, .disk = disk };
-	r = ondisk_read(&s->map, (const uint8_t *)disk->image.bytes, disk->image.size, err);
-	if (r)
-		return r;
-	damaged_disk_init(&s->damaged, &s->map, (const uint8_t *)disk->image.bytes,
-			  disk->image.size);
+	damaged_disk_init(&s->damaged, map, (const uint8_t *)disk->image.bytes, disk->image.size);
 	s->checker = checker_session_open(program, &disk->image, err);
 	r = s->checker ? session_calibrate(s, err) : err->code;
 	if (r)
@@ -406,5 +402,4 @@ void fsck_close(struct fsck_session *s)
 	hash_map_free(&s->fine);
 	hash_map_free(&s->behaved);
 	damaged_disk_free(&s->damaged);
-	ondisk_free(&s->map);
 }

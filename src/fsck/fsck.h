@@ -53,7 +53,6 @@ struct fsck_session {
 	const struct checker_program *program;
 	struct checker_session *checker;
 	struct test_disk *disk;
-	struct ondisk_map map;
 	struct damaged_disk damaged;
 	struct fsck_figures figures;
 	/* Of the disk that is not damaged, by mode: what is said of it is no finding. */
@@ -64,9 +63,10 @@ struct fsck_session {
 	struct hash_map behaved;
 };
 
-/* The disk is the caller's, and stays as it is. */
+/* The disk and the map of its fields are the caller's, and stay as they are. No map: whole disks can
+ * be tested. */
 int fsck_open(struct fsck_session *s, const struct checker_program *program,
-	      struct test_disk *disk, struct err *err);
+	      struct test_disk *disk, const struct ondisk_map *map, struct err *err);
 void fsck_close(struct fsck_session *s);
 
 /* Whether this disk was not tested before. */

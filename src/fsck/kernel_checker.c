@@ -181,21 +181,17 @@ static int checker_find_read(struct kernel_checker *k, struct err *err)
 	return r;
 }
 
-int kernel_checker_open(struct kernel_checker *k, struct test_disk *disk, struct err *err)
+int kernel_checker_open(struct kernel_checker *k, struct test_disk *disk,
+			const struct ondisk_map *map, struct err *err)
 {
-	const uint8_t *bytes = (const uint8_t *)disk->image.bytes;
-	struct err unknown = { 0 };
 	int r;
 
 	*k = (struct kernel_checker){ .disk = disk };
 	if (!disk->target->kind->unmounted_pages || !disk->target->kind->disk_read)
-		return err_set(err, ENOTSUP, "%s: only kernels in a process are given damaged "
-					     "disks (kernel:FS)",
+		return err_set(err, ENOTSUP,
+			       "%s: only kernels in a process are given damaged disks (kernel:FS)",
 			       disk->target->name);
-	r = ondisk_read(&k->map, bytes, disk->image.size, &unknown);
-	if (r && r != -ENOTSUP)
-		return err_set(err, -r, "%s", unknown.text);
-	damaged_disk_init(&k->damaged, r ? NULL : &k->map, bytes, disk->image.size);
+	damaged_disk_init(&k->damaged, map, (const uint8_t *)disk->image.bytes, disk->image.size);
 	r = script_parse(&k->use, "use", use_text, strlen(use_text), err);
 	if (!r)
 		r = checker_find_read(k, err);
@@ -207,7 +203,6 @@ int kernel_checker_open(struct kernel_checker *k, struct test_disk *disk, struct
 void kernel_checker_close(struct kernel_checker *k)
 {
 	damaged_disk_free(&k->damaged);
-	ondisk_free(&k->map);
 	hash_map_free(&k->seen);
 	script_free(&k->use);
 	buf_free(&k->read);

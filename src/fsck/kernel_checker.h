@@ -18,7 +18,6 @@ struct kernel_figures {
 
 struct kernel_checker {
 	struct test_disk *disk;
-	struct ondisk_map map; /* no format: nothing is described */
 	struct damaged_disk damaged;
 	struct kernel_figures figures;
 	struct hash_map seen;
@@ -36,7 +35,9 @@ struct kernel_test {
 	struct buf log;
 };
 
-int kernel_checker_open(struct kernel_checker *k, struct test_disk *disk, struct err *err);
+/* The disk and the map of its fields, which may be NULL, are the caller's. */
+int kernel_checker_open(struct kernel_checker *k, struct test_disk *disk,
+			const struct ondisk_map *map, struct err *err);
 void kernel_checker_close(struct kernel_checker *k);
 bool kernel_checker_is_new(struct kernel_checker *k, const struct corruption *c);
 int kernel_checker_try(struct kernel_checker *k, const struct corruption *c,

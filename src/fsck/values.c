@@ -107,7 +107,8 @@ void values_telling(struct field_values *ret, const struct ondisk_map *map, cons
 	if (field->role == ONDISK_BYTES || ret->len > sizeof(uint64_t))
 		add_texts(ret, old);
 	else
-		add_numbers(ret, big_endian, field_number(old, ret->len, big_endian));
+		add_numbers(ret, big_endian,
+			    big_endian ? ondisk_be(old, ret->len) : ondisk_le(old, ret->len));
 	add_others(ret, map, disk, instance, field);
 	for (unsigned i = 0; i < DRAWN && ret->len <= sizeof(uint64_t); i++)
 		add_number(ret, big_endian, rng_u64(&rng));
