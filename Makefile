@@ -98,8 +98,17 @@ $(LIB): $(call object,$(LIB_SOURCES)) $(B)/sources
 
 GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h \
 	build/gen/embedded_targets.h build/gen/embedded_profiles.h $(SKELETONS:%=build/gen/%.h) \
-	build/gen/embedded_families.h build/gen/kernel_hash.h build/gen/embedded_guest.h \
-	build/gen/embedded_content.h
+	build/gen/embedded_families.h build/gen/embedded_checkers.h build/gen/embedded_content.h \
+	build/gen/kernel_hash.h build/gen/embedded_guest.h
+
+# What checkers are started with; a part of the program. It is loaded into programs of others: no
+# sanitizer, in any variant.
+build/checker-preload.so: $(wildcard src/checker/preload/*.[ch])
+	mkdir -p $(@D)
+	$(say) "  LD $@"
+	gcc -std=gnu17 -D_GNU_SOURCE -g -O2 -fPIC -shared -fvisibility=hidden $(WARNINGS) -o $@ \
+		$(filter %.c,$^)
+$(call object,src/checker/checker_server.c): build/checker-preload.so
 
 $(B)/obj/%.o: %.c $(B)/flags | $(GENERATED)
 	mkdir -p $(@D)
