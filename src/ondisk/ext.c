@@ -157,9 +157,12 @@ static void ext_cover_seeds(struct ext_walk *w)
 						    .kind = ONDISK_ALL });
 }
 
-static void ext_add_super(struct ext_walk *w, uint64_t at, const char *label, uint32_t group)
+static void ext_add_super(struct ext_walk *w, uint64_t at, uint32_t group)
 {
-	ext_add(w, super_block, at, EXT_SUPER_LEN, label, group);
+	if (group)
+		ext_add(w, super_block, at, EXT_SUPER_LEN, "backup in group %u", group);
+	else
+		ext_add(w, super_block, at, EXT_SUPER_LEN, "primary");
 	ext_cover(w, (struct ondisk_cover){
 			     .at = at, .len = EXT_SUPER_LEN, .kind = EXT_SUM_SUPER, .of = at });
 }
@@ -270,10 +273,7 @@ static int ext_walk_copies(struct ext_walk *w, uint32_t group)
 	int status = 0;
 
 	if (ext_group_has_super(w, group)) {
-		if (group)
-			ext_add_super(w, super * w->block_size, "backup in group %u", group);
-		else
-			ext_add_super(w, EXT_SUPER_AT, "primary", group);
+		ext_add_super(w, group ? super * w->block_size : EXT_SUPER_AT, group);
 		status = ext_add_descs(w, super + 1, 0, ext_plain_groups(w),
 				       group ? group : UINT32_MAX);
 	}

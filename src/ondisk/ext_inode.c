@@ -166,7 +166,8 @@ static int ext_extent_node(struct ext_walk *w, struct ext_file *f, uint64_t at, 
 
 /* Block pointers */
 
-/* A block of pointers, of which each stands for `span` blocks of the file. */
+/* A block of pointers, from this logical block on, and all below it; level 1 has pointers to data.
+ */
 static int ext_indirect_block(struct ext_walk *w, struct ext_file *f, uint64_t block,
 			      unsigned level, uint64_t logical)
 {

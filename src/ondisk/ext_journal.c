@@ -1,6 +1,6 @@
 /* ext_journal.c -- the journal of ext3 and ext4, jbd2: its superblock and what is to be replayed.
  *
- * A clean journal has its superblock only: what else is in it nobody reads. The whole-transaction
+ * A clean journal has its superblock only: what else is in it is never read. The whole-transaction
  * checksum in commit blocks (JBD2_FEATURE_COMPAT_CHECKSUM) is not sealed, and fast commits are not
  * described. */
 #include <errno.h>

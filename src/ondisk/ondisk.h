@@ -2,8 +2,8 @@
  *
  * A format is a table of structures (ext.def and the like) and a walk that finds their instances on
  * a disk which mkfs and a kernel have made: the disk is right, so that the walk may trust it. It
- * never reads beyond it, though. The walk also notes which checksum covers which bytes; whoever
- * changes bytes then has the checksums made right, so that a checker looks further than at them. */
+ * never reads beyond it, though. The walk also notes which bytes a checksum depends on, so that the
+ * checksums can be made right after a change, and a checker looks further than at them. */
 #ifndef ONDISK_ONDISK_H
 #define ONDISK_ONDISK_H
 
