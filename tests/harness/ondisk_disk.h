@@ -264,6 +264,23 @@ static inline void test_disk_corrupt(const struct test_disk *d, const char *name
 	ondisk_seal(&d->map, d->bytes, x->at + f->offset, ondisk_field_size(x, f));
 }
 
+/* Nothing changes where nothing was changed. */
+static inline void test_disk_seal_unchanged(const struct test_disk *d)
+{
+	uint8_t *before = must_alloc(d->size);
+
+	memcpy(before, d->bytes, d->size);
+	for (size_t i = 0; i < d->map.count; i++)
+		ondisk_seal(&d->map, d->bytes, d->map.instances[i].at, d->map.instances[i].size);
+	assert_true(memcmp(before, d->bytes, d->size) == 0);
+	/* Checksums that lie in what is sealed are left as they are: seal their neighbours, too. */
+	ondisk_seal(&d->map, d->bytes, 0, 1);
+	for (size_t i = 0; i < d->map.cover_count; i++)
+		ondisk_seal(&d->map, d->bytes, d->map.covers[i].at, 1);
+	assert_true(memcmp(before, d->bytes, d->size) == 0);
+	free(before);
+}
+
 static inline int test_disk_order(const void *a, const void *b)
 {
 	const struct ondisk_instance *x = a, *y = b;
