@@ -1,0 +1,289 @@
+/* minix.c -- where the structures of a Minix file system lie: V1, V2 and V3, little-endian.
+ *
+ * Boot block, superblock, bitmap of inodes, bitmap of zones, table of inodes, zones. There are no
+ * checksums. */
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "ondisk/ondisk.h"
+#include "ondisk/walk.h"
+
+#define ONDISK_TABLE "ondisk/minix.def"
+#define ONDISK_NAME(tag) minixfs_##tag
+#include "ondisk/structures.h"
+#define ONDISK_DEFINE
+#include "ondisk/structures.h"
+
+enum {
+	MINIX_SUPER_AT = 1024,
+	MINIX_BLOCK = 1024,
+	MINIX_ROOT = 1,
+	MINIX_INODE = 32, /* bytes, in V1; later ones have twice as many */
+	MINIX_ZONES = 9,  /* in V1; later ones have one more */
+	MINIX_DIRECT = 7, /* of them, before those that are indirect */
+};
+
+struct minix_version {
+	uint16_t magic;
+	uint8_t number, entry_size;
+};
+
+static const struct minix_version minix_versions[] = {
+	{ 0x137f, 1, 16 }, { 0x138f, 1, 32 }, { 0x2468, 2, 16 },
+	{ 0x2478, 2, 32 }, { 0x4d5a, 3, 64 },
+};
+
+struct minix_disk {
+	struct walk walk;
+	const struct minix_version *version;
+	bool first, third; /* V1, V3 */
+	uint32_t block, inodes, zones;
+	uint64_t imap_at, zmap_at, inodes_at;
+	const struct ondisk_structure *inode, *indirect, *entry;
+	uint32_t inode_size, pointer_size; /* of what begins with them */
+	struct walk_set inodes_met, zones_met;
+};
+
+/* An inode whose zones are walked. */
+struct minix_file {
+	uint32_t inode;
+	uint16_t mode;
+	uint32_t left; /* bytes of it that were not met yet */
+	const char *path;
+	unsigned depth; /* of directories */
+};
+
+static const struct minix_version *minix_version(const uint8_t *disk, uint64_t size)
+{
+	const uint8_t *p = disk + MINIX_SUPER_AT;
+	uint64_t magic, magic3;
+
+	if (size < MINIX_SUPER_AT + MINIX_BLOCK)
+		return NULL;
+	magic = ONDISK_LE(p, minix_super_block, s_magic);
+	magic3 = ONDISK_LE(p, minix3_super_block, s_magic);
+	for (size_t i = 0; i < ARRAY_LEN(minix_versions); i++)
+		if (minix_versions[i].magic == (minix_versions[i].number == 3 ? magic3 : magic))
+			return &minix_versions[i];
+	return NULL;
+}
+
+static bool minix_recognises(const uint8_t *disk, uint64_t size)
+{
+	return minix_version(disk, size) != NULL;
+}
+
+static void minix_place(struct minix_disk *x, uint64_t imap_blocks, uint64_t zmap_blocks,
+			uint64_t log_zone_size)
+{
+	uint64_t bits = (uint64_t)x->block * 8;
+
+	if (x->block < MINIX_BLOCK || (x->block & (x->block - 1)) || log_zone_size)
+		walk_fail(&x->walk, "blocks of %u bytes, 2^%llu of them in a zone", x->block,
+			  (unsigned long long)log_zone_size);
+	else if (x->inodes >= imap_blocks * bits || x->zones > zmap_blocks * bits)
+		walk_fail(&x->walk, "the bitmaps are too small for %u inodes and %u zones",
+			  x->inodes, x->zones);
+	x->imap_at = 2 * (uint64_t)x->block;
+	x->zmap_at = x->imap_at + imap_blocks * x->block;
+	x->inodes_at = x->zmap_at + zmap_blocks * x->block;
+}
+
+static void minix_read_super(struct minix_disk *x)
+{
+	const uint8_t *p = walk_add(&x->walk, &minixfs_minix_super_block, MINIX_SUPER_AT,
+				    minix_super_block_s_zones_AT + minix_super_block_s_zones_LEN,
+				    "superblock");
+
+	if (!p)
+		return;
+	x->block = MINIX_BLOCK;
+	x->inodes = ONDISK_LE(p, minix_super_block, s_ninodes);
+	x->zones = x->first ? ONDISK_LE(p, minix_super_block, s_nzones)
+			    : ONDISK_LE(p, minix_super_block, s_zones);
+	minix_place(x, ONDISK_LE(p, minix_super_block, s_imap_blocks),
+		    ONDISK_LE(p, minix_super_block, s_zmap_blocks),
+		    ONDISK_LE(p, minix_super_block, s_log_zone_size));
+}
+
+static void minix_read_super3(struct minix_disk *x)
+{
+	const uint8_t *p = walk_add(&x->walk, &minixfs_minix3_super_block, MINIX_SUPER_AT,
+				    minix3_super_block_s_disk_version_AT + 1, "superblock");
+
+	if (!p)
+		return;
+	x->block = ONDISK_LE(p, minix3_super_block, s_blocksize);
+	x->inodes = ONDISK_LE(p, minix3_super_block, s_ninodes);
+	x->zones = ONDISK_LE(p, minix3_super_block, s_zones);
+	minix_place(x, ONDISK_LE(p, minix3_super_block, s_imap_blocks),
+		    ONDISK_LE(p, minix3_super_block, s_zmap_blocks),
+		    ONDISK_LE(p, minix3_super_block, s_log_zone_size));
+}
+
+/* Bit 0 of both is taken. */
+static void minix_walk_maps(struct minix_disk *x)
+{
+	walk_add_bitmap(&x->walk, &minixfs_imap, &minixfs_imap_edge, x->imap_at,
+			(uint64_t)x->inodes + 1, "inode bitmap");
+	walk_add_bitmap(&x->walk, &minixfs_zmap, &minixfs_zmap_edge, x->zmap_at, x->zones,
+			"zone bitmap");
+}
+
+static void minix_walk_inode(struct minix_disk *x, uint32_t number, const char *path,
+			     unsigned depth);
+
+static void minix_walk_entries(struct minix_disk *x, struct minix_file *f, uint64_t at,
+			       uint32_t len)
+{
+	uint32_t size = x->version->entry_size, name_at = x->third ? 4 : 2;
+	char path[WALK_PATH_MAX];
+
+	for (uint32_t i = 0; i + size <= len; i += size) {
+		const uint8_t *p = walk_read(&x->walk, at + i, size, "directory entry");
+		uint32_t inode;
+
+		if (!p)
+			return;
+		inode = ondisk_le(p, name_at);
+		walk_path(path, f->path, p + name_at, size - name_at);
+		walk_add(&x->walk, x->entry, at + i, size, "inode %u, %s %s", f->inode,
+			 inode ? "entry" : "unused entry", path);
+		if (inode)
+			minix_walk_inode(x, inode, path, f->depth + 1);
+	}
+}
+
+static void minix_walk_content(struct minix_disk *x, struct minix_file *f, uint64_t at)
+{
+	uint32_t len = f->left < x->block ? f->left : x->block;
+
+	f->left -= len;
+	if (S_ISDIR(f->mode))
+		minix_walk_entries(x, f, at, len);
+	else if (S_ISLNK(f->mode) && len)
+		walk_add(&x->walk, &minixfs_symlink, at, len, "inode %u, %s", f->inode, f->path);
+}
+
+static void minix_walk_zone(struct minix_disk *x, struct minix_file *f, uint32_t zone,
+			    unsigned level);
+
+static void minix_walk_indirect(struct minix_disk *x, struct minix_file *f, uint32_t zone,
+				unsigned level)
+{
+	uint64_t at = (uint64_t)zone * x->block;
+	const uint8_t *p = walk_read(&x->walk, at, x->block, "indirect block");
+	uint32_t size = x->pointer_size, last = 0;
+
+	for (uint32_t i = 0; p && i < x->block; i += size)
+		if (ondisk_le(p + i, size))
+			last = i;
+	for (uint32_t i = 0; p && i < x->block && i <= last + size; i += size) {
+		uint32_t next = ondisk_le(p + i, size);
+
+		if (!next && i <= last)
+			continue;
+		if (!walk_add(&x->walk, x->indirect, at + i, size,
+			      "inode %u, indirect block %u[%u]", f->inode, zone, i / size))
+			return;
+		minix_walk_zone(x, f, next, level - 1);
+	}
+}
+
+/* level: how many indirect blocks lie between the zone and content. */
+static void minix_walk_zone(struct minix_disk *x, struct minix_file *f, uint32_t zone,
+			    unsigned level)
+{
+	if (!zone || !walk_set_add(&x->walk, &x->zones_met, zone, "zone"))
+		return;
+	if (level)
+		minix_walk_indirect(x, f, zone, level);
+	else
+		minix_walk_content(x, f, (uint64_t)zone * x->block);
+}
+
+/* Directories and symbolic links have no holes, so that `left` is right where it matters. */
+static void minix_walk_zones(struct minix_disk *x, struct minix_file *f, const uint8_t *inode)
+{
+	uint32_t at = x->first ? minix_inode_i_zone_0_AT : minix2_inode_i_zone_0_AT;
+	unsigned zones = x->first ? MINIX_ZONES : MINIX_ZONES + 1;
+
+	for (unsigned i = 0; i < zones && !x->walk.status; i++)
+		minix_walk_zone(x, f, ondisk_le(inode + at + i * x->pointer_size, x->pointer_size),
+				i < MINIX_DIRECT ? 0 : i - MINIX_DIRECT + 1);
+}
+
+static const uint8_t *minix_add_inode(struct minix_disk *x, uint32_t number, const char *label)
+{
+	return walk_add(&x->walk, x->inode, x->inodes_at + (number - 1ULL) * x->inode_size,
+			x->inode_size, "inode %u, %s", number, label);
+}
+
+static void minix_walk_inode(struct minix_disk *x, uint32_t number, const char *path,
+			     unsigned depth)
+{
+	struct minix_file f = { .inode = number, .path = path, .depth = depth };
+	const uint8_t *p;
+
+	if (!walk_set_add(&x->walk, &x->inodes_met, number, "inode"))
+		return;
+	if (depth > WALK_DEPTH_MAX) {
+		walk_fail(&x->walk, "directories are more than %d deep", WALK_DEPTH_MAX);
+		return;
+	}
+	p = minix_add_inode(x, number, *path ? path : "/");
+	if (!p)
+		return;
+	f.mode = ONDISK_LE(p, minix_inode, i_mode);
+	f.left = x->first ? ONDISK_LE(p, minix_inode, i_size) : ONDISK_LE(p, minix2_inode, i_size);
+	if (S_ISREG(f.mode) || S_ISDIR(f.mode) || S_ISLNK(f.mode))
+		minix_walk_zones(x, &f, p);
+}
+
+static void minix_walk_unused(struct minix_disk *x)
+{
+	const uint8_t *imap = walk_read(&x->walk, x->imap_at, x->inodes / 8 + 1, "inode bitmap");
+
+	for (uint32_t i = MINIX_ROOT; imap && i <= x->inodes; i++) {
+		if (imap[i / 8] & 1U << i % 8)
+			continue;
+		minix_add_inode(x, i, "unused");
+		return;
+	}
+}
+
+static int minix_walk(struct ondisk_map *m, const uint8_t *disk, struct err *err)
+{
+	struct minix_disk x = { .walk = { .map = m, .disk = disk, .err = err } };
+
+	x.version = minix_version(disk, m->disk_size);
+	must(x.version);
+	x.first = x.version->number == 1;
+	x.third = x.version->number == 3;
+	x.inode = x.first ? &minixfs_minix_inode : &minixfs_minix2_inode;
+	x.indirect = x.first ? &minixfs_minix_indirect : &minixfs_minix2_indirect;
+	x.entry = x.third ? &minixfs_minix3_dir_entry : &minixfs_minix_dir_entry;
+	x.inode_size = x.first ? MINIX_INODE : 2 * MINIX_INODE;
+	x.pointer_size = x.first ? 2 : 4;
+	if (x.third)
+		minix_read_super3(&x);
+	else
+		minix_read_super(&x);
+	walk_set_make(&x.walk, &x.inodes_met, (uint64_t)x.inodes + 1, "inodes");
+	walk_set_make(&x.walk, &x.zones_met, x.zones, "zones");
+	minix_walk_maps(&x);
+	minix_walk_inode(&x, MINIX_ROOT, "", 0);
+	minix_walk_unused(&x);
+	walk_set_free(&x.inodes_met);
+	walk_set_free(&x.zones_met);
+	return x.walk.status;
+}
+
+const struct ondisk_format ondisk_minix = {
+	.name = "minix",
+	.structures = minixfs_structures,
+	.structure_count = ARRAY_LEN(minixfs_structures),
+	.recognises = minix_recognises,
+	.walk = minix_walk,
+};
