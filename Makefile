@@ -67,7 +67,7 @@ endif
 CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Isrc -I. -Ibuild $(PACKAGE_CFLAGS) $(if $(HAVE_CTF),-DHAVE_CTF)
 CFLAGS := -std=gnu17 -g $(CFLAGS_$(V)) $(WARNINGS)
 LDFLAGS := $(filter-out -O% -D%,$(CFLAGS_$(V))) $(LDFLAGS_$(V))
-LDLIBS := -Wl,--as-needed $(PACKAGE_LIBS) -lpthread -lm
+LDLIBS := -Wl,--as-needed $(PACKAGE_LIBS) -lz -lpthread -lm
 
 SOURCES := $(sort $(wildcard src/*/*.c reffs/*.c))
 LIB_SOURCES := $(filter-out src/cmd/main.c,$(SOURCES))

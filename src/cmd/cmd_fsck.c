@@ -39,8 +39,8 @@ static const struct opt opts[] = {
 	  "print the fields of the test disk, and where they lie", 0, 0 },
 	{ "image", OPT_TEXT, ROW(image), "FILE",
 	  "test with this damaged disk only, which may be compressed (gzip)", 0, 0 },
-	{ "disk", OPT_TEXT, ROW(disk), "FILE", "a disk to damage, instead of one that is made; may be compressed (gzip)", 0,
-	  0 },
+	{ "disk", OPT_TEXT, ROW(disk), "FILE",
+	  "a disk to damage, instead of one that is made; may be compressed (gzip)", 0, 0 },
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "stop after this time; 0 for no limit", 0,
 	  OPT_SECONDS_MAX },
 	{ "seed", OPT_U64, ROW(seed), "N", "of values that are drawn", 0, INT64_MAX },
@@ -53,6 +53,8 @@ static const struct opt opts[] = {
 	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
 	OPT_END,
 };
+
+static const char kernel_prefix[] = "kernel:";
 
 /* ---- both sorts of checkers ---- */
 
@@ -177,8 +179,8 @@ enum { BYTES_SECONDS = 60 }; /* where no time was given: there is no end of byte
 /* Bytes anywhere in what the kernel reads. */
 static int examine_bytes(struct examination *x, struct err *err)
 {
-	double until = x->run->started_seconds +
-		       (settings.seconds > 0 ? settings.seconds : BYTES_SECONDS);
+	double until =
+		x->run->started_seconds + (settings.seconds > 0 ? settings.seconds : BYTES_SECONDS);
 	struct field_progress any = { 0 };
 	struct read_sectors sectors;
 	struct rng rng;
@@ -206,8 +208,9 @@ static int examine_image(struct examination *x, struct err *err)
 
 	bytes = (const uint8_t *)disk.data;
 	if (!r && disk.len != x->disk.image.size)
-		r = err_set(err, EINVAL, "%s is not as large as the test disk (%" PRIu64
-					 " bytes); --disk names another one",
+		r = err_set(err, EINVAL,
+			    "%s is not as large as the test disk (%" PRIu64
+			    " bytes); --disk names another one",
 			    settings.image, x->disk.image.size);
 	if (!r && x->is_kernel) {
 		struct kernel_test t;
@@ -428,9 +431,13 @@ static int examine_kernel(struct examination *x, const char *name, struct err *e
 
 static int examine_program(struct examination *x, const struct checker_program *p, struct err *err)
 {
-	int code = EXIT_UNKNOWN;
+	struct buf target = BUF_INIT;
+	int code = EXIT_UNKNOWN, r;
 
-	if (examination_make_disk(x, p->file_system, p->mkfs, p->disk_bytes, err))
+	buf_addf(&target, "%s%s", kernel_prefix, p->file_system);
+	r = examination_make_disk(x, target.data, p->mkfs, p->disk_size, err);
+	buf_free(&target);
+	if (r)
 		return code;
 	if (!examination_read_map(x, err) &&
 	    !fsck_open(&x->program, p, &x->disk, examination_map(x), err)) {
@@ -455,7 +462,6 @@ static int check_operands(struct err *err)
 
 static int run_fsck(int argc, char **argv, struct err *err)
 {
-	static const char kernel[] = "kernel:";
 	struct checker_program p;
 	struct examination x = { .err = err };
 	int code, r;
@@ -467,7 +473,7 @@ static int run_fsck(int argc, char **argv, struct err *err)
 	code = check_operands(err);
 	if (code)
 		return code;
-	if (!strncmp(argv[1], kernel, strlen(kernel))) {
+	if (!strncmp(argv[1], kernel_prefix, strlen(kernel_prefix))) {
 		code = operand_target(argv[1], settings.config, err);
 		return code ? code : examine_kernel(&x, argv[1], err);
 	}

@@ -89,8 +89,8 @@ void corruption_print(const struct corruption *c, struct buf *out)
 			uint64_t (*number)(const uint8_t *p, unsigned len) =
 				x->instance->structure->big_endian ? ondisk_be : ondisk_le;
 
-			buf_addf(out, " 0x%" PRIx64 " -> 0x%" PRIx64,
-				 number(x->old, x->len), number(x->new, x->len));
+			buf_addf(out, " 0x%" PRIx64 " -> 0x%" PRIx64, number(x->old, x->len),
+				 number(x->new, x->len));
 		}
 		buf_addf(out, " (offset %" PRIu64 ": ", x->at);
 		print_bytes(x->old, x->len, out);
@@ -100,11 +100,12 @@ void corruption_print(const struct corruption *c, struct buf *out)
 	}
 }
 
-const char *corruption_path(const struct disk_change *change)
+void corruption_path(const struct disk_change *change, struct buf *out)
 {
 	const char *path = change->instance ? strchr(change->instance->label, '/') : NULL;
 
-	return path ? path : "";
+	if (path)
+		buf_add(out, path, strcspn(path, ","));
 }
 
 int corruption_shrink(struct corruption *c,

@@ -38,8 +38,8 @@ uint16_t corruption_field_len(const struct ondisk_field *field);
 void corruption_print_fields(const struct corruption *c, struct buf *out);
 /* A line for each change: what it is, where, old and new value. */
 void corruption_print(const struct corruption *c, struct buf *out);
-/* The path of the object that the change lies in: "" where it is none's. */
-const char *corruption_path(const struct disk_change *change);
+/* Adds the path of the object that the change lies in, where it is one's. */
+void corruption_path(const struct disk_change *change, struct buf *out);
 
 /* Changes back, byte by byte, what need not be changed: shows() says whether a simpler corruption
  * still has its effect, 1, 0 or -errno. */

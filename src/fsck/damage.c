@@ -26,8 +26,7 @@ static void find_checksum_pages(struct damaged_disk *d)
 		for (size_t f = 0; f < x->structure->field_count; f++) {
 			const struct ondisk_field *field = &x->structure->fields[f];
 
-			if (field->role != ONDISK_CHECKSUM ||
-			    field->offset + field->size > x->size)
+			if (field->role != ONDISK_CHECKSUM || field->offset + field->size > x->size)
 				continue;
 			if (d->checksum_page_count == cap) {
 				cap = cap ? 2 * cap : 64;
@@ -116,7 +115,7 @@ struct hash damaged_disk_hash(const struct damaged_disk *d)
 	struct hash sum = { 0 };
 
 	for (size_t i = 0; i < d->count; i++)
-		sum = hash_add(sum, hash128(d->bytes + d->pages[i] * PAGE_DISK_PAGE,
-					    PAGE_DISK_PAGE, d->pages[i] + 1));
+		sum = hash_add(sum, hash128(d->bytes + d->pages[i] * PAGE_DISK_PAGE, PAGE_DISK_PAGE,
+					    d->pages[i] + 1));
 	return sum;
 }

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "base/err.h"
+#include "base/must.h"
 #include "process/shell.h"
 #include "storage/program.h"
 
@@ -55,13 +57,20 @@ int evidence_write_disk(const char *folder, const char *name, const uint8_t *dis
 
 int evidence_run_script(const char *folder, struct finding *f, struct err *err)
 {
+	/* By which a program finds kernels, and places for its files. */
+	static const char *const kept[] = { "HOME", "XDG_CACHE_HOME", "TMPDIR" };
 	struct buf command = BUF_INIT;
 	char self[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self));
 	int r = 0, status;
 
-	buf_adds(&command, "ASSAY=");
+	buf_adds(&command, "env ASSAY=");
 	shell_add_quoted(&command, self, len > 0 ? (size_t)len : 0);
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+		if (getenv(kept[i])) {
+			buf_addf(&command, " %s=", kept[i]);
+			shell_add_quoted(&command, getenv(kept[i]), strlen(getenv(kept[i])));
+		}
 	buf_adds(&command, " sh ");
 	shell_add_quoted(&command, folder, strlen(folder));
 	buf_adds(&command, "/reproduce.sh");

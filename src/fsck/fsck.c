@@ -54,9 +54,10 @@ static struct hash left_disk_hash(struct fsck_session *s)
 
 /* ---- the runs ---- */
 
-static enum checker_answer run_answer(const struct fsck_session *s, const struct checker_run *r)
+static enum checker_answer run_answer(const struct fsck_session *s, int mode,
+				      const struct checker_run *r)
 {
-	return r->end == CHECKER_EXITED ? checker_program_answer(s->program, r->status)
+	return r->end == CHECKER_EXITED ? checker_program_answer(s->program, mode, r->status)
 					: ANSWER_UNKNOWN;
 }
 
@@ -85,8 +86,7 @@ static int test_check_only(struct fsck_session *s, struct fsck_test *t, struct e
 	if (r)
 		return r;
 	s->figures.checker_runs++;
-	if (!test_ended_badly(t, &t->check, " when it is only asked to check") &&
-	    t->check.wrote) {
+	if (!test_ended_badly(t, &t->check, " when it is only asked to check") && t->check.wrote) {
 		t->fault = FSCK_CHECK_WRITES;
 		buf_adds(&t->text, "changes the disk although it is only asked to check");
 	}
@@ -103,7 +103,7 @@ static bool answers_are_usual(const struct fsck_session *s, const struct fsck_te
 static int test_repair(struct fsck_session *s, struct fsck_test *t, struct err *err)
 {
 	static const char *const which[FSCK_RUNS_MAX] = { "", " when it is run again",
-							   " in the third run" };
+							  " in the third run" };
 	int r = 0;
 
 	for (size_t i = 0; i < FSCK_RUNS_MAX && !r && t->fault == FSCK_FINE; i++) {
@@ -112,8 +112,9 @@ static int test_repair(struct fsck_session *s, struct fsck_test *t, struct err *
 			break;
 		s->figures.checker_runs++;
 		t->run_count++;
-		t->answers[i] = run_answer(s, &t->runs[i]);
-		if (test_ended_badly(t, &t->runs[i], which[i]) || !t->runs[i].wrote)
+		t->answers[i] = run_answer(s, t->mode, &t->runs[i]);
+		if (test_ended_badly(t, &t->runs[i], which[i]) || !t->runs[i].wrote ||
+		    (i && t->answers[i] == ANSWER_CLEAN))
 			break;
 	}
 	s->figures.skipped += t->run_count < 2;
@@ -122,8 +123,7 @@ static int test_repair(struct fsck_session *s, struct fsck_test *t, struct err *
 
 static void test_judge_pair(const struct fsck_session *s, struct fsck_test *t)
 {
-	const char *problem = t->run_count > 1 ? pair_problem(t->answers[0], t->answers[1])
-					       : NULL;
+	const char *problem = t->run_count > 1 ? pair_problem(t->answers[0], t->answers[1]) : NULL;
 	bool changed = t->runs[0].wrote;
 
 	/* A disk that was not changed gives the same answer again: only "repaired" is wrong then,
@@ -334,6 +334,20 @@ void fsck_test_free(struct fsck_test *t)
 	buf_free(&t->more);
 }
 
+/* The first thing that the kernel says, without names and numbers. */
+static void add_kernel_complaint(const char *log, struct buf *out)
+{
+	const char *line = strstr(log, "] ");
+	struct buf first = BUF_INIT;
+
+	if (!line)
+		return;
+	line += strlen("] ");
+	buf_add(&first, line, strcspn(line, "\n"));
+	checker_complaint(buf_str(&first), "", out);
+	buf_free(&first);
+}
+
 void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct buf *out)
 {
 	const struct checker_run *last = t->run_count ? &t->runs[t->run_count - 1] : &t->check;
@@ -350,7 +364,7 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 	if (t->fault == FSCK_LOSS || t->fault == FSCK_CHECK_WRITES)
 		corruption_print_fields(&t->corruption, out);
 	else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL)
-		checker_complaint(buf_str(&t->more), "", out);
+		add_kernel_complaint(buf_str(&t->more), out);
 	else
 		checker_complaint(buf_str(&last->output), usual, out);
 }
@@ -369,7 +383,7 @@ static int session_calibrate(struct fsck_session *s, struct err *err)
 
 			if (r)
 				return r;
-			s->usual[m][i] = run_answer(s, &run);
+			s->usual[m][i] = run_answer(s, (int)m, &run);
 			if (!i)
 				buf_adds(&s->usual_output[m], buf_str(&run.output));
 			checker_run_free(&run);
@@ -378,8 +392,8 @@ static int session_calibrate(struct fsck_session *s, struct err *err)
 	return 0;
 }
 
-int fsck_open(struct fsck_session *s, const struct checker_program *program,
-	      struct test_disk *disk, const struct ondisk_map *map, struct err *err)
+int fsck_open(struct fsck_session *s, const struct checker_program *program, struct test_disk *disk,
+	      const struct ondisk_map *map, struct err *err)
 {
 	int r;
 

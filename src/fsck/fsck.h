@@ -58,15 +58,15 @@ struct fsck_session {
 	/* Of the disk that is not damaged, by mode: what is said of it is no finding. */
 	enum checker_answer usual[CHECKER_MODES_MAX][2];
 	struct buf usual_output[CHECKER_MODES_MAX];
-	struct hash_map seen;    /* damaged disks */
-	struct hash_map fine;    /* disks that were mounted, and nothing was wrong */
+	struct hash_map seen; /* damaged disks */
+	struct hash_map fine; /* disks that were mounted, and nothing was wrong */
 	struct hash_map behaved;
 };
 
-/* The disk and the map of its fields are the caller's, and stay as they are. No map: whole disks can
- * be tested. */
-int fsck_open(struct fsck_session *s, const struct checker_program *program,
-	      struct test_disk *disk, const struct ondisk_map *map, struct err *err);
+/* The disk and the map of its fields are the caller's, and stay as they are. No map: whole disks
+ * can be tested. */
+int fsck_open(struct fsck_session *s, const struct checker_program *program, struct test_disk *disk,
+	      const struct ondisk_map *map, struct err *err);
 void fsck_close(struct fsck_session *s);
 
 /* Whether this disk was not tested before. */

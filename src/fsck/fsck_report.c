@@ -69,26 +69,28 @@ static void print_readme(const struct fsck_session *s, const struct fsck_test *t
 	static const char *const titles[FSCK_RUNS_MAX] = { "First run", "Second run", "Third run" };
 	const struct checker_mode *mode = &s->program->modes[t->mode];
 
-	buf_addf(out,
-		 "# %s: %s %s\n\n## Where\n\n- Checker: %s (Debian package %s)\n- File system: %s\n"
-		 "- Severity: %s\n\n## The disk\n\n`image.gz` is the disk of `before.gz` with these "
-		 "bytes changed, and the checksums that cover them made right:\n\n",
-		 problem_table[problem].name, s->program->name, buf_str(&t->text),
-		 s->program->name, s->program->package, s->program->file_system,
-		 severity_table[problem_table[problem].severity].sentence);
+	buf_addf(
+		out,
+		"# %s: %s %s\n\n## Where\n\n- Checker: %s (Debian package %s)\n- File system: %s\n"
+		"- Severity: %s\n\n## The disk\n\n`image.gz` is the disk of `before.gz` with these "
+		"bytes changed, and the checksums that cover them made right:\n\n",
+		problem_table[problem].name, s->program->name, buf_str(&t->text), s->program->name,
+		s->program->packages, s->program->file_system,
+		severity_table[problem_table[problem].severity].sentence);
 	buf_adds(out, "```\n");
 	corruption_print(&t->corruption, out);
 	buf_adds(out, "```\n\n## What the checker says\n");
 	if (t->check.output.len || t->check.status)
 		add_run(&t->check, s->program->check.command, "Only asked to check",
-			checker_answer_names[checker_program_answer(s->program, t->check.status)],
+			checker_answer_names[checker_program_answer(s->program, CHECKER_CHECK,
+								    t->check.status)],
 			out);
 	for (size_t i = 0; i < t->run_count; i++)
-		add_run(&t->runs[i], mode->command, titles[i],
-			checker_answer_names[t->answers[i]], out);
+		add_run(&t->runs[i], mode->command, titles[i], checker_answer_names[t->answers[i]],
+			out);
 	if (t->more.len) {
-		buf_adds(out, t->fault == FSCK_LOSS ? "\n## Lost\n\n"
-						    : "\n## What the kernel says\n\n");
+		buf_adds(out,
+			 t->fault == FSCK_LOSS ? "\n## Lost\n\n" : "\n## What the kernel says\n\n");
 		evidence_add_fenced(out, buf_str(&t->more));
 	}
 	buf_addf(out, "\n## Expected\n\n%s\n\nTo reproduce: `sh reproduce.sh`.\n",
@@ -127,8 +129,9 @@ static void script_add_command(const struct fsck_session *s, const char *command
 /* What the exit status of a run is for the shell. */
 static int shell_status(const struct checker_run *r)
 {
-	return r->end == CHECKER_EXITED ? r->status : r->end == CHECKER_SIGNALED ? 128 + r->status
-										 : 128 + 9;
+	return r->end == CHECKER_EXITED   ? r->status
+	     : r->end == CHECKER_SIGNALED ? 128 + r->status
+					  : 128 + 9;
 }
 
 static void print_script(const struct fsck_session *s, const struct fsck_test *t, struct buf *out)
@@ -261,8 +264,7 @@ static int fsck_try_again(struct fsck_session *s, const struct fsck_test *t, str
 	return r;
 }
 
-int fsck_report(struct fsck_session *s, struct run *run, const struct fsck_test *t,
-		struct err *err)
+int fsck_report(struct fsck_session *s, struct run *run, const struct fsck_test *t, struct err *err)
 {
 	struct buf signature = BUF_INIT;
 	struct fsck_test own;

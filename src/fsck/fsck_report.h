@@ -1,5 +1,5 @@
-/* fsck_report.h -- a fault of a checker, for its maintainer: which bytes were changed, what it said,
- * the disk, and a script that shows it with the checker alone. */
+/* fsck_report.h -- a fault of a checker, for its maintainer: which bytes were changed, what it
+ * said, the disk, and a script that shows it with the checker alone. */
 #ifndef FSCK_FSCK_REPORT_H
 #define FSCK_FSCK_REPORT_H
 

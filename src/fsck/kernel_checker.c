@@ -26,7 +26,7 @@ static const char use_text[] =
 	"truncate(\"dir/sparse\", 70000)\n"
 	"unlink(\"dir/single\")\n"
 	"unlink(\"dir/sparse\")\n"
-	"unlink(\"many/a-file-of-many-with-a-name-of-some-length-050\")\n"
+	"unlink(\"many/a-name-of-some-length-050\")\n"
 	"rename(\"dir/sub\", \"new/sub\")\n"
 	"rmdir(\"empty\")\n"
 	"sync()\n"

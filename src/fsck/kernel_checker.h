@@ -1,8 +1,8 @@
 /* kernel_checker.h -- the kernel as a checker: it is given damaged disks, in a process.
  *
  * Whatever is on a disk, mounting it, reading it, using it and unmounting it must not crash the
- * kernel, make it hang or have it report an error of its own; that it refuses the disk, or says that
- * it is damaged, is right. The kernel of this machine is never given one. */
+ * kernel, make it hang or have it report an error of its own; that it refuses the disk, or says
+ * that it is damaged, is right. The kernel of this machine is never given one. */
 #ifndef FSCK_KERNEL_CHECKER_H
 #define FSCK_KERNEL_CHECKER_H
 
@@ -30,7 +30,7 @@ enum kernel_fault { KERNEL_FINE, KERNEL_CRASHED, KERNEL_HUNG, KERNEL_COMPLAINS }
 struct kernel_test {
 	struct corruption corruption;
 	enum kernel_fault fault;
-	const char *during; /* "mounting", "reading", "using", "unmounting" */
+	const char *during;           /* "mounting", "reading", "using", "unmounting" */
 	char place[KERNEL_PLACE_MAX]; /* that the kernel's log names */
 	struct buf log;
 };

@@ -109,8 +109,7 @@ static int write_files(struct kernel_checker *k, const struct kernel_test *t,
 	if (!r)
 		r = evidence_write_disk(folder, "image.gz", k->damaged.bytes, k->damaged.size, err);
 	if (!r)
-		r = evidence_write_disk(folder, "before.gz", k->damaged.base, k->damaged.size,
-					err);
+		r = evidence_write_disk(folder, "before.gz", k->damaged.base, k->damaged.size, err);
 	buf_free(&text);
 	return r;
 }

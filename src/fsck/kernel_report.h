@@ -5,8 +5,8 @@
 #include "fsck/kernel_checker.h"
 #include "run/run.h"
 
-/* Once for each cause: with the fewest bytes, and kept where a kernel that was started anew shows it
- * again. */
+/* Once for each cause: with the fewest bytes, and kept where a kernel that was started anew shows
+ * it again. */
 int kernel_report(struct kernel_checker *k, struct run *run, const struct kernel_test *t,
 		  struct err *err);
 

@@ -58,7 +58,7 @@ static bool path_is_in(const char *path, const char *touched)
 /* By any of its names. */
 static bool is_touched(const struct path_list *list, size_t object, const struct corruption *c)
 {
-	struct buf path = BUF_INIT;
+	struct buf path = BUF_INIT, damaged = BUF_INIT;
 	bool touched = false;
 
 	for (size_t i = object; i < list->count && !touched; i++) {
@@ -66,15 +66,19 @@ static bool is_touched(const struct path_list *list, size_t object, const struct
 			continue;
 		buf_clear(&path);
 		add_item_path(&path, list, i);
-		for (size_t k = 0; k < c->count; k++)
-			touched |= path_is_in(path.data, corruption_path(&c->changes[k]));
+		for (size_t k = 0; k < c->count; k++) {
+			buf_clear(&damaged);
+			corruption_path(&c->changes[k], &damaged);
+			touched |= path_is_in(path.data, buf_str(&damaged));
+		}
 	}
 	buf_free(&path);
+	buf_free(&damaged);
 	return touched;
 }
 
-uint64_t loss_count(const struct tree *before, const struct tree *after,
-		    const struct corruption *c, uint64_t *ret_touched, struct buf *out)
+uint64_t loss_count(const struct tree *before, const struct tree *after, const struct corruption *c,
+		    uint64_t *ret_touched, struct buf *out)
 {
 	struct hash_map left = HASH_MAP_INIT;
 	struct path_list list = { 0 };

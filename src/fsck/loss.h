@@ -11,7 +11,7 @@
 /* How many objects of `before` are lost, besides those that the corruption touched: the objects it
  * lies in, and what is below them. The latter are counted in *ret_touched. Paths of the others are
  * added to the text, some of them. */
-uint64_t loss_count(const struct tree *before, const struct tree *after,
-		    const struct corruption *c, uint64_t *ret_touched, struct buf *out);
+uint64_t loss_count(const struct tree *before, const struct tree *after, const struct corruption *c,
+		    uint64_t *ret_touched, struct buf *out);
 
 #endif

@@ -51,8 +51,7 @@ void own_map_finish(struct own_map *m)
 		m->fields[i].structure.fields = &m->fields[i].field;
 		m->structures[i] = &m->fields[i].structure;
 		ondisk_add(&m->map, &m->fields[i].structure, m->fields[i].at,
-			   m->fields[i].field.size, "at %llu",
-			   (unsigned long long)m->fields[i].at);
+			   m->fields[i].field.size, "at %llu", (unsigned long long)m->fields[i].at);
 	}
 	m->format.structures = m->structures;
 	m->format.structure_count = m->count;

@@ -1,5 +1,5 @@
-/* own_map.h -- a map of fields that no format describes: those a user lists, or bytes that a checker
- * has repaired. */
+/* own_map.h -- a map of fields that no format describes: those a user lists, or bytes that a
+ * checker has repaired. */
 #ifndef FSCK_OWN_MAP_H
 #define FSCK_OWN_MAP_H
 

@@ -101,7 +101,8 @@ int test_disk_make(struct test_disk *ret, const char *target, const char *mkfs, 
 					  .config = config,
 					  .mkfs = mkfs,
 					  .image_size = size,
-					  .record = true };
+					  .record = true,
+					  .whole = true };
 	int r;
 
 	*ret = (struct test_disk){ 0 };
@@ -161,8 +162,7 @@ int disk_file_read(struct buf *ret, const char *path, struct err *err)
 int test_disk_mount(struct test_disk *d, const uint8_t *disk, int *ret_error,
 		    enum target_fate *ret_fate, struct err *err)
 {
-	struct page_change *pages =
-		must_alloc(d->image.size / PAGE_DISK_PAGE * sizeof(*pages));
+	struct page_change *pages = must_alloc(d->image.size / PAGE_DISK_PAGE * sizeof(*pages));
 	size_t count = 0;
 	int r;
 

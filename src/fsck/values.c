@@ -42,8 +42,10 @@ static void add_numbers(struct field_values *v, bool big_endian, uint64_t old)
 {
 	unsigned bits = 8u * v->len;
 	uint64_t top = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
-	const uint64_t numbers[] = { 0,       1,       2,       top,     top - 1, top >> 1,
-				     (top >> 1) + 1, old + 1, old - 1, old * 2, old / 2, ~old };
+	const uint64_t numbers[] = {
+		0,       1,       2,       top,     top - 1, top >> 1, (top >> 1) + 1,
+		old + 1, old - 1, old * 2, old / 2, ~old
+	};
 
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		add_number(v, big_endian, numbers[i]);
