@@ -1,20 +1,10 @@
 /* conditions.c -- what the run of the checker depended on, in the log. */
 #include "pathtool/conditions.h"
 
-enum {
-	SITES_MAX = 1 << 13,
-	SITE_BRANCHES_MAX = 256, /* different conditions of one instruction */
-	SITE_VALUES_MAX = 16,    /* different addresses and jumps of one */
-};
-
 UChar conditions_suspended;
 static Addr suspended_stack;
 
 static UChar noted[PATH_EXPRS_MAX]; /* a bit for each kind */
-static struct condition_site {
-	Addr key;
-	UInt count;
-} sites[SITES_MAX];
 
 void conditions_suspend(Addr stack)
 {
@@ -28,19 +18,6 @@ void conditions_returned(Addr stack)
 {
 	if (stack > suspended_stack)
 		conditions_suspended = 0;
-}
-
-static Bool site_is_used_up(enum path_condition_kind kind, Addr at)
-{
-	Addr key = at << 2 | kind;
-	UInt i = (at ^ at >> 13) % SITES_MAX, tries = 0;
-
-	for (; sites[i].key && sites[i].key != key; i = (i + 1) % SITES_MAX) {
-		if (++tries == SITES_MAX)
-			return True;
-	}
-	sites[i].key = key;
-	return ++sites[i].count > (kind == CONDITION_BRANCH ? SITE_BRANCHES_MAX : SITE_VALUES_MAX);
 }
 
 static void condition_log(uint32_t e, enum path_condition_kind kind, ULong value, Addr at)
@@ -70,10 +47,9 @@ void conditions_note(uint32_t e, enum path_condition_kind kind, ULong value, Add
 	}
 	if (noted[e] & 1u << kind)
 		return;
-	if (site_is_used_up(kind, at)) {
-		tool_gap(GAP_REPEATED);
+	if (kind == CONDITION_BRANCH &&
+	    interval_decides(&tool_store, &tool_facts, e, &(bool){ false }))
 		return;
-	}
 	noted[e] |= 1u << kind;
 	condition_log(e, kind, value & expr_mask(x->width), at);
 	if (kind == CONDITION_BRANCH)

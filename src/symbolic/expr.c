@@ -5,12 +5,21 @@
  * nests to the right, and a constant is the right operand. */
 #include "symbolic/expr.h"
 
-enum { MASK_RUNS_MAX = 4 }; /* a mask with more runs of bits stays an EXPR_AND */
+enum {
+	MASK_RUNS_MAX = 4, /* a mask with more runs of bits stays an EXPR_AND */
+	BUCKETS_FIRST = 4096,
+};
 
 void expr_store_init(struct expr_store *s, struct expr *exprs, uint32_t max, uint32_t *buckets,
-		     uint32_t bucket_count)
+		     uint32_t bucket_max)
 {
-	*s = (struct expr_store){ exprs, 1, max, buckets, bucket_count, false };
+	*s = (struct expr_store){ exprs,
+				  1,
+				  max,
+				  buckets,
+				  bucket_max < BUCKETS_FIRST ? bucket_max : BUCKETS_FIRST,
+				  bucket_max,
+				  false };
 	exprs[0] = (struct expr){ 0 };
 }
 
@@ -30,6 +39,20 @@ static bool expr_same(const struct expr *a, const struct expr *b)
 	       a->args[1] == b->args[1] && a->args[2] == b->args[2] && a->value == b->value;
 }
 
+static void expr_grow_buckets(struct expr_store *s)
+{
+	for (uint32_t i = 0; i < s->bucket_count; i++)
+		s->buckets[i] = 0;
+	s->bucket_count *= 2;
+	for (uint32_t i = 1; i < s->count; i++) {
+		uint32_t at = expr_hash(&s->exprs[i]) & (s->bucket_count - 1);
+
+		while (s->buckets[at])
+			at = (at + 1) & (s->bucket_count - 1);
+		s->buckets[at] = i;
+	}
+}
+
 /* The number of this one, new or not, as it is. */
 static uint32_t expr_intern(struct expr_store *s, struct expr e)
 {
@@ -44,8 +67,10 @@ static uint32_t expr_intern(struct expr_store *s, struct expr e)
 		return 0;
 	}
 	s->exprs[s->count] = e;
-	s->buckets[at] = s->count;
-	return s->count++;
+	s->buckets[at] = s->count++;
+	if (s->count > s->bucket_count / 2 && s->bucket_count < s->bucket_max)
+		expr_grow_buckets(s);
+	return s->count - 1;
 }
 
 static unsigned width_of(const struct expr_store *s, uint32_t e)

@@ -55,14 +55,14 @@ struct expr {
 struct expr_store {
 	struct expr *exprs; /* from number 1 on */
 	uint32_t count, max;
-	uint32_t *buckets; /* a power of two, more than max */
-	uint32_t bucket_count;
+	uint32_t *buckets;
+	uint32_t bucket_count, bucket_max; /* powers of two; only those in use are touched */
 	bool full;
 };
 
-/* The buckets are zero. */
+/* There are at least twice as many buckets as expressions, and all are zero. */
 void expr_store_init(struct expr_store *s, struct expr *exprs, uint32_t max, uint32_t *buckets,
-		     uint32_t bucket_count);
+		     uint32_t bucket_max);
 
 static inline uint64_t expr_mask(unsigned width)
 {

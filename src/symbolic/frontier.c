@@ -33,28 +33,52 @@ static void frontier_swap(struct frontier *f, size_t i, size_t j)
 	f->heap[j] = input;
 }
 
-bool frontier_add(struct frontier *f, const uint8_t *values, struct hash edge, uint64_t place)
+static void frontier_insert(struct frontier *f, struct frontier_input input)
 {
-	uint64_t *turned = hash_map_put(&f->places, (struct hash){ place, 0 }, NULL);
+	uint8_t *values = must_alloc(f->len + 1);
 	size_t i = f->count;
-	bool new;
 
-	hash_map_put(&f->known, hash128(values, f->len, 0), &new);
-	if (!new)
-		return false;
+	memcpy(values, input.values, f->len);
+	input.values = values;
+	input.number = f->added++;
 	if (f->count == f->cap) {
 		f->cap = f->cap ? 2 * f->cap : 64;
 		f->heap = must_realloc(f->heap, f->cap * sizeof(*f->heap));
 	}
-	f->heap[i] = (struct frontier_input){ must_alloc(f->len + 1), edge, place ? ++*turned : 0,
-					      f->added++ };
-	memcpy(f->heap[i].values, values, f->len);
+	f->heap[i] = input;
 	f->count++;
 	while (i && frontier_before(&f->heap[i], &f->heap[(i - 1) / 2])) {
 		frontier_swap(f, i, (i - 1) / 2);
 		i = (i - 1) / 2;
 	}
-	return true;
+}
+
+uint64_t frontier_turned(const struct frontier *f, uint64_t place)
+{
+	const uint64_t *turned = hash_map_get(&f->places, (struct hash){ place, 0 });
+
+	return turned ? *turned : 0;
+}
+
+bool frontier_add(struct frontier *f, const uint8_t *values, struct hash edge, uint64_t place)
+{
+	uint64_t *turned = hash_map_put(&f->places, (struct hash){ place, 0 }, NULL);
+	struct frontier_input input = { .values = (uint8_t *)(uintptr_t)values,
+					.edge = edge,
+					.rank = place ? ++*turned : 0 };
+	bool new;
+
+	hash_map_put(&f->known, hash128(values, f->len, 0), &new);
+	if (new)
+		frontier_insert(f, input);
+	return new;
+}
+
+void frontier_again(struct frontier *f, const struct frontier_input *input, unsigned level,
+		    uint64_t rank)
+{
+	frontier_insert(f, (struct frontier_input){
+				   .values = input->values, .level = level, .rank = rank });
 }
 
 bool frontier_take(struct frontier *f, struct frontier_input *ret)

@@ -15,6 +15,7 @@
 struct frontier_input {
 	uint8_t *values;
 	struct hash edge; /* that it should take; {0, 0}: any */
+	unsigned level;   /* how thoroughly it was looked at */
 	uint64_t rank, number;
 };
 
@@ -31,6 +32,11 @@ void frontier_init(struct frontier *f, size_t len);
 void frontier_free(struct frontier *f);
 /* False: the same values were added before. place 0: before all others. */
 bool frontier_add(struct frontier *f, const uint8_t *values, struct hash edge, uint64_t place);
+/* The same input once more, to be looked at thoroughly, after those of lower rank. */
+void frontier_again(struct frontier *f, const struct frontier_input *input, unsigned level,
+		    uint64_t rank);
+/* How many inputs were added for a decision at this place. */
+uint64_t frontier_turned(const struct frontier *f, uint64_t place);
 /* The next one, whose values are the caller's to free; false: there is none. */
 bool frontier_take(struct frontier *f, struct frontier_input *ret);
 

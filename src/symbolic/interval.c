@@ -14,6 +14,16 @@ struct interval_walk {
 
 static struct interval interval_walk(struct interval_walk *w, uint32_t e, unsigned depth);
 
+/* The fact of an expression, or the slot where it would be. */
+static uint32_t interval_slot(const struct interval_facts *f, uint32_t e)
+{
+	uint32_t i = e * UINT32_C(0x9e3779b1) % INTERVAL_FACTS_MAX;
+
+	while (f->facts[i].expr && f->facts[i].expr != e)
+		i = (i + 1) % INTERVAL_FACTS_MAX;
+	return i;
+}
+
 static struct interval interval_full(unsigned width)
 {
 	return (struct interval){ 0, expr_mask(width) };
@@ -136,21 +146,17 @@ static struct interval interval_plain(struct interval_walk *w, const struct expr
 static struct interval interval_walk(struct interval_walk *w, uint32_t e, unsigned depth)
 {
 	const struct expr *x = &w->s->exprs[e];
+	const struct interval_fact *known;
 	struct interval r;
 
 	if (depth > DEPTH_MAX || x->width > 64 || ++w->visits > VISITS_MAX)
 		return interval_full(x->width);
 	r = interval_plain(w, x, depth);
-	for (uint32_t i = 0; i < w->f->count; i++) {
-		struct interval known = w->f->facts[i].in;
-
-		if (w->f->facts[i].expr != e)
-			continue;
-		if (known.low > r.low)
-			r.low = known.low;
-		if (known.high < r.high)
-			r.high = known.high;
-	}
+	known = &w->f->facts[interval_slot(w->f, e)];
+	if (known->expr && known->in.low > r.low)
+		r.low = known->in.low;
+	if (known->expr && known->in.high < r.high)
+		r.high = known->in.high;
 	return r;
 }
 
@@ -168,7 +174,7 @@ static void interval_bound(const struct expr_store *s, struct interval_facts *f,
 {
 	const struct expr *x = &s->exprs[e];
 	struct interval r = interval_of(s, f, e);
-	uint32_t i = 0;
+	uint32_t i = interval_slot(f, e);
 
 	if (in.low > r.low)
 		r.low = in.low;
@@ -176,11 +182,9 @@ static void interval_bound(const struct expr_store *s, struct interval_facts *f,
 		r.high = in.high;
 	if (r.low > r.high)
 		return;
-	while (i < f->count && f->facts[i].expr != e)
-		i++;
-	if (i == INTERVAL_FACTS_MAX)
+	if (!f->facts[i].expr && f->count >= INTERVAL_FACTS_MAX / 4 * 3)
 		return;
-	f->count += i == f->count;
+	f->count += !f->facts[i].expr;
 	f->facts[i].expr = e;
 	f->facts[i].in = r;
 	if (x->op == EXPR_CONCAT && expr_is_const(s, x->args[0]) && !s->exprs[x->args[0]].value) {
@@ -251,6 +255,48 @@ void interval_learn(const struct expr_store *s, struct interval_facts *f, uint32
 	default:
 		break;
 	}
+}
+
+static bool interval_decides_order(enum expr_op op, struct interval a, struct interval b,
+				   bool *ret_holds)
+{
+	switch (op) {
+	case EXPR_EQ:
+		*ret_holds = a.low == a.high && b.low == b.high && a.low == b.low;
+		return *ret_holds || a.high < b.low || b.high < a.low;
+	case EXPR_ULT:
+		*ret_holds = a.high < b.low;
+		return *ret_holds || a.low >= b.high;
+	case EXPR_ULE:
+		*ret_holds = a.high <= b.low;
+		return *ret_holds || a.low > b.high;
+	default:
+		return false;
+	}
+}
+
+/* Whether none of its values is negative. */
+static bool interval_is_positive(struct interval in, unsigned width)
+{
+	return in.high >> (width - 1) == 0;
+}
+
+bool interval_decides(const struct expr_store *s, const struct interval_facts *f,
+		      uint32_t condition, bool *ret_holds)
+{
+	const struct expr *c = &s->exprs[condition];
+	enum expr_op op = c->op;
+	unsigned width = s->exprs[c->args[0]].width;
+	struct interval a, b;
+
+	if (op < EXPR_EQ || op > EXPR_SLE)
+		return false;
+	a = interval_of(s, f, c->args[0]);
+	b = interval_of(s, f, c->args[1]);
+	if ((op == EXPR_SLT || op == EXPR_SLE) && interval_is_positive(a, width) &&
+	    interval_is_positive(b, width))
+		op = op == EXPR_SLT ? EXPR_ULT : EXPR_ULE;
+	return interval_decides_order(op, a, b, ret_holds);
 }
 
 static unsigned interval_zeros(const struct expr_store *s, uint32_t e, unsigned depth)

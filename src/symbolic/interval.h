@@ -11,12 +11,12 @@ struct interval {
 	uint64_t low, high;
 };
 
-enum { INTERVAL_FACTS_MAX = 512 };
+enum { INTERVAL_FACTS_MAX = 1024 }; /* a power of two; three quarters are used */
 
-/* What the conditions so far say of single expressions. */
+/* What the conditions so far say of single expressions, in a hash table. */
 struct interval_facts {
-	struct {
-		uint32_t expr;
+	struct interval_fact {
+		uint32_t expr; /* 0: a free slot */
 		struct interval in;
 	} facts[INTERVAL_FACTS_MAX];
 	uint32_t count;
@@ -27,6 +27,9 @@ struct interval interval_of(const struct expr_store *s, const struct interval_fa
 /* From now on the condition (of one bit) has this value. */
 void interval_learn(const struct expr_store *s, struct interval_facts *f, uint32_t condition,
 		    bool holds);
+/* Whether the facts say which value the condition has. */
+bool interval_decides(const struct expr_store *s, const struct interval_facts *f,
+		      uint32_t condition, bool *ret_holds);
 /* Its values differ by multiples of two to the power of this. */
 unsigned interval_step_log2(const struct expr_store *s, uint32_t e);
 

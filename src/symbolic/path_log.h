@@ -27,9 +27,6 @@ enum path_gap {
 	GAP_LOST,       /* operations that are not modelled */
 	GAP_FLAGS,      /* processor flags that are not modelled */
 	GAP_MAPPED,     /* the disk is mapped and written through the mapping */
-	GAP_STORED,     /* stores to an address that depends on the input */
-	GAP_REPEATED,   /* one place compared too many different things */
-	GAP_HIDDEN,     /* a system call took a value that depends on the input */
 	GAPS
 };
 

@@ -1,10 +1,17 @@
 /* path_tree.c -- which decisions of the checker are known, by the conditions before them. */
 #include "symbolic/path_tree.h"
 
+#include <stdlib.h>
+
+#include "base/must.h"
+
 void path_tree_free(struct path_tree *t)
 {
 	hash_map_free(&t->edges);
-	hash_map_free(&t->values);
+	hash_map_free(&t->nodes);
+	for (size_t i = 0; i < t->value_count; i++)
+		free(t->values[i].values);
+	free(t->values);
 }
 
 struct hash path_tree_node(struct hash from, uint64_t expr_hash, uint32_t kind)
@@ -33,7 +40,33 @@ void path_tree_set(struct path_tree *t, struct hash edge, enum edge_state state)
 	*hash_map_put(&t->edges, edge, NULL) = state;
 }
 
-uint64_t *path_tree_counter(struct path_tree *t, struct hash node)
+struct path_values *path_tree_values(struct path_tree *t, struct hash node)
 {
-	return hash_map_put(&t->values, node, NULL);
+	bool new;
+	uint64_t *index = hash_map_put(&t->nodes, node, &new);
+
+	if (new) {
+		if (t->value_count == t->value_cap) {
+			t->value_cap = t->value_cap ? 2 * t->value_cap : 64;
+			t->values = must_realloc(t->values, t->value_cap * sizeof(*t->values));
+		}
+		*index = t->value_count;
+		t->values[t->value_count++] = (struct path_values){ 0 };
+	}
+	return &t->values[*index];
+}
+
+void path_values_add(struct path_values *v, uint64_t value)
+{
+	for (uint32_t i = 0; i < v->count; i++) {
+		if (v->values[i] == value)
+			return;
+	}
+	if (v->count == PATH_VALUES_MAX)
+		return;
+	if (v->count == v->cap) {
+		v->cap = v->cap ? 2 * v->cap : 8;
+		v->values = must_realloc(v->values, v->cap * sizeof(*v->values));
+	}
+	v->values[v->count++] = value;
 }

@@ -16,15 +16,21 @@ enum edge_state {
 	EDGE_UNSOLVED,   /* whether one does was too hard to say */
 };
 
-struct path_tree {
-	struct hash_map edges;
-	struct hash_map values; /* of nodes with more than two: how many are known */
+enum { PATH_VALUES_MAX = 1024 };
+
+/* Of a node that has more than two. */
+struct path_values {
+	uint64_t *values;
+	uint32_t count, cap;
+	bool all; /* there are no others, or none that the solver finds */
 };
 
-#define PATH_TREE_INIT \
-	{ \
-		HASH_MAP_INIT, HASH_MAP_INIT \
-	}
+struct path_tree {
+	struct hash_map edges;
+	struct hash_map nodes; /* with more than two values: an index of `values` */
+	struct path_values *values;
+	size_t value_count, value_cap;
+};
 
 void path_tree_free(struct path_tree *t);
 /* The node where this expression is decided, below the edge `from`; the root is {0, 0}. */
@@ -32,7 +38,9 @@ struct hash path_tree_node(struct hash from, uint64_t expr_hash, uint32_t kind);
 struct hash path_tree_edge(struct hash node, uint64_t value);
 enum edge_state path_tree_state(const struct path_tree *t, struct hash edge);
 void path_tree_set(struct path_tree *t, struct hash edge, enum edge_state state);
-/* A counter of a node, 0 at first. */
-uint64_t *path_tree_counter(struct path_tree *t, struct hash node);
+/* The known values of a node; valid until the next call. */
+struct path_values *path_tree_values(struct path_tree *t, struct hash node);
+/* Unless it is there, or there are PATH_VALUES_MAX. */
+void path_values_add(struct path_values *v, uint64_t value);
 
 #endif
