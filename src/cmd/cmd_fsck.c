@@ -17,6 +17,7 @@
 #include "fsck/kernel_report.h"
 #include "report/findings_text.h"
 #include "run/run.h"
+#include "symbolic/paths.h"
 
 static struct fsck_settings {
 	struct opt_list fields;
@@ -24,7 +25,7 @@ static struct fsck_settings {
 	const char *out, *config, *known, *write_known;
 	uint64_t seed, findings;
 	double seconds;
-	bool json, list_fields;
+	bool json, list_fields, no_paths;
 } settings = {
 	.findings = 100,
 };
@@ -37,6 +38,8 @@ static const struct opt opts[] = {
 	  0 },
 	{ "list-fields", OPT_FLAG, ROW(list_fields), NULL,
 	  "print the fields of the test disk, and where they lie", 0, 0 },
+	{ "no-paths", OPT_FLAG, ROW(no_paths), NULL,
+	  "do not search the checker's code for values that take other paths", 0, 0 },
 	{ "image", OPT_TEXT, ROW(image), "FILE",
 	  "test with this damaged disk only, which may be compressed (gzip)", 0, 0 },
 	{ "disk", OPT_TEXT, ROW(disk), "FILE",
@@ -154,6 +157,21 @@ static const struct ondisk_map *examination_map(const struct examination *x)
 	return x->map.format ? &x->map : NULL;
 }
 
+/* Paths are sought in programs, of their first way to repair. */
+static const char *examination_path_command(struct examination *x)
+{
+	struct buf missing = BUF_INIT;
+	bool wanted = !x->is_kernel && !settings.no_paths;
+
+	if (wanted && !paths_available(&missing)) {
+		wanted = false;
+		json_object_set_new(x->run->figures, "no_paths_for",
+				    json_string(buf_str(&missing)));
+	}
+	buf_free(&missing);
+	return wanted ? x->program.program->modes[0].command : NULL;
+}
+
 /* Field by field, in every way that there is. */
 static int examine_fields(struct examination *x, struct err *err)
 {
@@ -163,6 +181,8 @@ static int examine_fields(struct examination *x, struct err *err)
 		.until_seconds =
 			settings.seconds > 0 ? x->run->started_seconds + settings.seconds : 0,
 		.jobs = 1,
+		.command = examination_path_command(x),
+		.image = &x->disk.image,
 	};
 	int r = campaign_open(&x->campaign, examination_map(x),
 			      (const uint8_t *)x->disk.image.bytes, &options, err);

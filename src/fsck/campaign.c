@@ -1,8 +1,9 @@
 /* campaign.c -- which fields of a disk are damaged, in which order.
  *
  * In rounds: the first instance of every field, then the second, and so on, so that a short run has
- * seen something of everything. An instance of a field gets telling values; then, in a second pass,
- * a narrow field gets all. */
+ * seen something of everything. An instance of a field gets values that take every path of the
+ * checker, as far as these can be found, and telling ones; then, in a second pass, a narrow field
+ * gets all. */
 #include "fsck/campaign.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include "base/must.h"
 #include "base/stop.h"
 #include "fsck/values.h"
+#include "symbolic/paths.h"
 
 static bool is_wanted(const struct campaign_options *o, const struct ondisk_structure *structure,
 		      const struct ondisk_field *field)
@@ -135,6 +137,88 @@ static int try_all(struct campaign *c, struct field_progress *p,
 	return r;
 }
 
+/* ---- paths of the checker ---- */
+
+enum { PATHS_SECONDS = 60, PATHS_SECONDS_MIN = 2 };
+
+struct path_search {
+	struct campaign *c;
+	struct field_progress *p;
+	const struct ondisk_instance *instance;
+	struct err *err;
+	int status; /* of the last test */
+};
+
+static bool path_found(void *to, const uint8_t *values, struct hash path)
+{
+	struct path_search *x = to;
+
+	(void)path;
+	x->status = campaign_try(x->c, x->p, x->instance, values, x->err);
+	return x->status > 0;
+}
+
+/* Half of the time that is left is for paths, and every field is to have its share. */
+static double paths_budget(const struct campaign *c, size_t fields_left)
+{
+	double most = c->options.paths_seconds > 0 ? c->options.paths_seconds : PATHS_SECONDS;
+	double share;
+
+	if (c->options.until_seconds <= 0)
+		return most;
+	share = (c->options.until_seconds - clock_seconds()) / 2 / (double)fields_left;
+	return share < most ? share : most;
+}
+
+static void note_incomplete(struct field_progress *p, const char *why)
+{
+	if (!p->why_not.len)
+		buf_adds(&p->why_not, why);
+}
+
+/* A byte has so few values that all of them are tried instead. */
+static int try_paths(struct campaign *c, struct field_progress *p,
+		     const struct ondisk_instance *instance, struct err *err)
+{
+	struct path_range range = { .at = instance->at + p->field->offset,
+				    .len = corruption_field_len(p->field) };
+	struct path_search x = { .c = c, .p = p, .instance = instance, .err = err, .status = 1 };
+	struct paths_options options = {
+		.command = c->options.command,
+		.disk = c->options.image,
+		.ranges = &range,
+		.range_count = 1,
+		.seconds = paths_budget(c, c->count - (size_t)(p - c->fields)),
+	};
+	struct paths_result result;
+	int r;
+
+	if (!options.command || p->field->size == 1)
+		return 1;
+	if (options.seconds < PATHS_SECONDS_MIN) {
+		note_incomplete(p, "no time was left");
+		return 1;
+	}
+	r = paths_explore(&options, path_found, &x, &result, err);
+	if (r)
+		return r;
+	p->paths += result.paths;
+	p->left += result.left;
+	p->explored += result.complete;
+	if (!result.complete)
+		note_incomplete(p, buf_str(&result.why_not));
+	paths_result_free(&result);
+	return x.status;
+}
+
+static int try_instance(struct campaign *c, struct field_progress *p,
+			const struct ondisk_instance *instance, struct err *err)
+{
+	int r = try_paths(c, p, instance, err);
+
+	return r > 0 ? try_telling(c, p, instance, err) : r;
+}
+
 typedef int pass(struct campaign *c, struct field_progress *p,
 		 const struct ondisk_instance *instance, struct err *err);
 
@@ -161,7 +245,7 @@ static int campaign_pass(struct campaign *c, pass *visit, struct err *err)
 
 int campaign_run(struct campaign *c, struct err *err)
 {
-	int r = campaign_pass(c, try_telling, err);
+	int r = campaign_pass(c, try_instance, err);
 
 	if (r > 0)
 		r = campaign_pass(c, try_all, err);

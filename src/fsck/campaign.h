@@ -7,12 +7,17 @@
 #include "fsck/corruption.h"
 
 struct err;
+struct image;
 
 struct campaign_options {
 	const struct opt_list *fields; /* "inode.i_mode", "inode"; none: all */
 	uint64_t seed;
 	double until_seconds; /* of clock_seconds(); 0: no limit */
 	unsigned job, jobs;   /* which share of the work */
+	/* The command whose paths are sought (symbolic/paths.h), and the disk; NULL: none. */
+	const char *command;
+	const struct image *image;
+	double paths_seconds; /* at most, for a field of an instance; 0: as is usual */
 };
 
 /* How far the work on a field went. */
