@@ -1,7 +1,7 @@
 /* path_process.c -- paths_explore() in a process of its own.
  *
- * It writes to a pipe: a row for each path, with its bytes, and a last one with the result. One that
- * is no longer listened to ends. */
+ * It writes to a pipe: a row for each path, with its bytes, and a last one with the result. One
+ * that is no longer listened to ends. */
 #include "symbolic/path_process.h"
 
 #include <errno.h>
