@@ -1,0 +1,99 @@
+/* names.c -- the paths of inodes, put into the labels of a walk that met the inodes before. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/must.h"
+#include "ondisk/walk.h"
+
+enum { NAME_MAX_KEPT = 40, NAMES_MAX = 1 << 20 };
+
+struct walk_name {
+	uint64_t inode, dir;
+	char name[NAME_MAX_KEPT];
+};
+
+struct walk_names {
+	struct walk_name *rows; /* by inode, once they are applied */
+	size_t count, cap;
+};
+
+void walk_name(struct walk *w, uint64_t inode, uint64_t dir, const uint8_t *name, size_t len)
+{
+	struct walk_names *n = w->names;
+	struct walk_name *row;
+
+	if (!n)
+		n = w->names = must_alloc(sizeof(*n));
+	if (n->count >= NAMES_MAX || (len == 1 && name[0] == '.') ||
+	    (len == 2 && name[0] == '.' && name[1] == '.'))
+		return;
+	if (n->count == n->cap) {
+		n->cap = n->cap ? n->cap * 2 : 64;
+		n->rows = must_realloc(n->rows, n->cap * sizeof(*n->rows));
+	}
+	row = &n->rows[n->count++];
+	*row = (struct walk_name){ .inode = inode, .dir = dir };
+	for (size_t i = 0; i < len && i + 1 < sizeof(row->name); i++)
+		row->name[i] = isprint(name[i]) ? (char)name[i] : '?';
+}
+
+static int walk_compare_names(const void *a, const void *b)
+{
+	const struct walk_name *x = a, *y = b;
+
+	return (x->inode > y->inode) - (x->inode < y->inode);
+}
+
+/* "" where it has no name. */
+static void walk_name_path(const struct walk_names *n, char ret[WALK_PATH_MAX], uint64_t inode,
+			   uint64_t root, unsigned depth)
+{
+	struct walk_name wanted = { .inode = inode };
+	const struct walk_name *row;
+	size_t len;
+
+	*ret = '\0';
+	if (inode == root || depth > WALK_DEPTH_MAX)
+		return;
+	row = bsearch(&wanted, n->rows, n->count, sizeof(*n->rows), walk_compare_names);
+	if (!row)
+		return;
+	walk_name_path(n, ret, row->dir, root, depth + 1);
+	len = strlen(ret);
+	snprintf(ret + len, WALK_PATH_MAX - len, "/%s", row->name);
+}
+
+static void walk_label(const struct walk_names *n, char label[56], const char *prefix,
+		       uint64_t root)
+{
+	size_t len = strlen(prefix);
+	char path[WALK_PATH_MAX], old[56], *rest;
+	uint64_t inode;
+
+	if (strncmp(label, prefix, len) != 0)
+		return;
+	memcpy(old, label, sizeof(old));
+	inode = strtoull(old + len, &rest, 10);
+	walk_name_path(n, path, inode, root, 0);
+	if (inode == root)
+		strcpy(path, "/");
+	if (*path)
+		snprintf(label, 56, "%.*s, %s%s", (int)(rest - old), old, path, rest);
+}
+
+void walk_apply_names(struct walk *w, const char *prefix, uint64_t root)
+{
+	struct walk_names *n = w->names;
+
+	if (!n)
+		return;
+	if (n->count)
+		qsort(n->rows, n->count, sizeof(*n->rows), walk_compare_names);
+	for (size_t i = 0; i < w->map->count; i++)
+		walk_label(n, w->map->instances[i].label, prefix, root);
+	free(n->rows);
+	free(n);
+	w->names = NULL;
+}
