@@ -2,8 +2,8 @@
  *
  * A format is a table of structures (ext.def and the like) and a walk that finds their instances on
  * a disk which mkfs and a kernel have made: the disk is right, so that the walk may trust it. It
- * never reads beyond it, though. The walk also notes which checksum covers which bytes; whoever
- * changes bytes then has the checksums made right, so that a checker looks further than at them. */
+ * never reads beyond it, though. The walk also notes which bytes a checksum depends on, so that the
+ * checksums can be made right after a change, and a checker looks further than at them. */
 #ifndef ONDISK_ONDISK_H
 #define ONDISK_ONDISK_H
 
@@ -54,7 +54,9 @@ struct ondisk_cover {
 	uint64_t at;
 	uint32_t len;
 	uint32_t kind; /* of the format; ONDISK_ALL: every checksum of the disk depends on them */
-	uint64_t of, with; /* of the format: what is summed up, and what else takes part */
+	/* Of the format: where that is which is summed up, where what else takes part, and a number
+	 * that does, of a group, an inode or a block. */
+	uint64_t of, with, number;
 };
 
 enum { ONDISK_ALL = 0 };
@@ -67,7 +69,8 @@ struct ondisk_map {
 	size_t cover_count, cover_cap;
 	uint32_t cover_len_max;
 	uint64_t disk_size;
-	bool beyond; /* the walk met something that is not on the disk */
+	uint32_t block_size; /* as the walk found it */
+	bool beyond;         /* the walk met something that is not on the disk */
 };
 
 /* The bytes that are being sealed: a checksum does not replace them. */

@@ -2,7 +2,7 @@
  * a format, to declare, and, with ONDISK_DEFINE, once in a source, to define.
  *
  *	#define ONDISK_TABLE "ondisk/ext.def"
- *	#define ONDISK_NAME(tag) ext_##tag
+ *	#define ONDISK_NAME(tag) ext_def_##tag
  *	#include "ondisk/structures.h"
  *
  * The rows of the file:
@@ -12,7 +12,7 @@
  *	ELEMENT(tag, field, index, offset, size, role)	of an array: its name is "field[index]"
  *	END(tag)
  *
- * They become `ext_tag`, a struct ondisk_structure; `ext_structures`, the list of all; and the
+ * They become `ext_def_tag`, a struct ondisk_structure; `ext_def_structures`, the list of all; and the
  * numbers tag_field_AT and tag_field_LEN, for ONDISK_LE(p, tag, field). */
 
 /* Places and sizes, as constants. */
