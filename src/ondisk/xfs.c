@@ -40,23 +40,22 @@ struct xfs_tree {
 	bool has_inodes;
 };
 
-static const struct xfs_tree xfs_bnobt = {
-	"bnobt", &xfs_alloc_rec, &xfs_alloc_rec, 8, 8, 1, false
-};
-static const struct xfs_tree xfs_cntbt = {
-	"cntbt", &xfs_alloc_rec, &xfs_alloc_rec, 8, 8, 1, false
-};
+static const struct xfs_tree xfs_bnobt = { "bnobt", &xfs_def_alloc_rec, &xfs_def_alloc_rec, 8, 8, 1,
+					   false };
+static const struct xfs_tree xfs_cntbt = { "cntbt", &xfs_def_alloc_rec, &xfs_def_alloc_rec, 8, 8, 1,
+					   false };
 static const struct xfs_tree xfs_rmapbt = {
-	"rmapbt", &xfs_rmap_rec, &xfs_rmap_key, 24, 20, 2, false
+	"rmapbt", &xfs_def_rmap_rec, &xfs_def_rmap_key, 24, 20, 2, false
 };
 static const struct xfs_tree xfs_refcountbt = {
-	"refcountbt", &xfs_refcount_rec, &xfs_refcount_key, 12, 4, 1, false
+	"refcountbt", &xfs_def_refcount_rec, &xfs_def_refcount_key, 12, 4, 1, false
 };
 static const struct xfs_tree xfs_inobt = {
-	"inobt", &xfs_inobt_rec, &xfs_inobt_key, 16, 4, 1, true
+	"inobt", &xfs_def_inobt_rec, &xfs_def_inobt_key, 16, 4, 1, true
 };
-static const struct xfs_tree xfs_finobt = { "finobt", &xfs_inobt_rec, &xfs_inobt_key, 16, 4,
-					    1,        false };
+static const struct xfs_tree xfs_finobt = {
+	"finobt", &xfs_def_inobt_rec, &xfs_def_inobt_key, 16, 4, 1, false
+};
 
 uint64_t xfs_block_at(const struct xfs_disk *x, uint64_t block)
 {
@@ -153,8 +152,8 @@ static void xfs_walk_chunk(struct xfs_disk *x, uint32_t group, const uint8_t *re
 			xfs_walk_inode(x, number, at);
 		} else if (!free_met) {
 			free_met = true;
-			walk_add(&x->walk, &xfs_dinode, at, XFS_INODE_CORE, "inode %llu, unused",
-				 (unsigned long long)number);
+			walk_add(&x->walk, &xfs_def_dinode, at, XFS_INODE_CORE,
+				 "inode %llu, unused", (unsigned long long)number);
 		}
 		xfs_cover(x, at, x->inode_size, dinode_di_crc_AT);
 	}
@@ -187,7 +186,7 @@ static void xfs_walk_node(struct xfs_disk *x, const struct xfs_tree *t, uint32_t
 			 "group %u, %s, level %u, key %u", group, t->name, level, i);
 	for (uint32_t i = 0; i < count && !x->walk.status; i++) {
 		const uint8_t *p =
-			walk_add(&x->walk, &xfs_btree_ptr, pointers + i * 4, 4,
+			walk_add(&x->walk, &xfs_def_btree_ptr, pointers + i * 4, 4,
 				 "group %u, %s, level %u, pointer %u", group, t->name, level, i);
 
 		if (p)
@@ -204,7 +203,7 @@ static void xfs_walk_tree(struct xfs_disk *x, const struct xfs_tree *t, uint32_t
 
 	if (!walk_set_add(&x->walk, &x->met, at / x->block, "block"))
 		return;
-	p = walk_add(&x->walk, &xfs_btree_short, at, XFS_BTREE_SHORT, "group %u, %s, block %u",
+	p = walk_add(&x->walk, &xfs_def_btree_short, at, XFS_BTREE_SHORT, "group %u, %s, block %u",
 		     group, t->name, block);
 	if (!p)
 		return;
@@ -236,7 +235,7 @@ static void xfs_walk_free_list(struct xfs_disk *x, uint32_t group, const uint8_t
 	uint32_t size = (x->sector - XFS_AGFL_SIZE) / 4, first = ONDISK_BE(agf, agf, agf_flfirst);
 	uint32_t count = ONDISK_BE(agf, agf, agf_flcount);
 
-	walk_add(&x->walk, &xfs_agfl, at, XFS_AGFL_SIZE, "group %u", group);
+	walk_add(&x->walk, &xfs_def_agfl, at, XFS_AGFL_SIZE, "group %u", group);
 	xfs_cover(x, at, x->sector, agfl_agfl_crc_AT);
 	if (first >= size || count > size)
 		walk_fail(&x->walk, "the free list of group %u has %u entries from %u on", group,
@@ -244,7 +243,7 @@ static void xfs_walk_free_list(struct xfs_disk *x, uint32_t group, const uint8_t
 	for (uint32_t i = 0; i < count && !x->walk.status; i++) {
 		uint32_t place = (first + i) % size;
 
-		walk_add(&x->walk, &xfs_agfl_bno, at + XFS_AGFL_SIZE + place * 4, 4,
+		walk_add(&x->walk, &xfs_def_agfl_bno, at + XFS_AGFL_SIZE + place * 4, 4,
 			 "group %u, free list[%u]", group, place);
 	}
 }
@@ -252,7 +251,7 @@ static void xfs_walk_free_list(struct xfs_disk *x, uint32_t group, const uint8_t
 static void xfs_walk_free_space(struct xfs_disk *x, uint32_t group)
 {
 	uint64_t at = xfs_group_at(x, group) + x->sector;
-	const uint8_t *p = walk_add(&x->walk, &xfs_agf, at, XFS_AGF_SIZE, "group %u", group);
+	const uint8_t *p = walk_add(&x->walk, &xfs_def_agf, at, XFS_AGF_SIZE, "group %u", group);
 
 	if (!p)
 		return;
@@ -276,14 +275,14 @@ static void xfs_walk_unlinked(struct xfs_disk *x, uint32_t group, uint64_t at)
 
 	for (unsigned i = 0; p && i < XFS_UNLINKED; i++)
 		if (i == 0 || i == XFS_UNLINKED - 1 || ondisk_be(p + i * 4, 4) != UINT32_MAX)
-			walk_add(&x->walk, &xfs_agi_unlinked, at + i * 4, 4,
+			walk_add(&x->walk, &xfs_def_agi_unlinked, at + i * 4, 4,
 				 "group %u, unlinked inodes[%u]", group, i);
 }
 
 static void xfs_walk_group_inodes(struct xfs_disk *x, uint32_t group)
 {
 	uint64_t at = xfs_group_at(x, group) + 2ULL * x->sector;
-	const uint8_t *p = walk_add(&x->walk, &xfs_agi, at, XFS_AGI_SIZE, "group %u", group);
+	const uint8_t *p = walk_add(&x->walk, &xfs_def_agi, at, XFS_AGI_SIZE, "group %u", group);
 
 	if (!p)
 		return;
@@ -300,7 +299,7 @@ static void xfs_walk_group(struct xfs_disk *x, uint32_t group)
 {
 	uint64_t at = xfs_group_at(x, group);
 
-	walk_add(&x->walk, &xfs_sb, at, XFS_SUPER_SIZE, "group %u%s", group,
+	walk_add(&x->walk, &xfs_def_sb, at, XFS_SUPER_SIZE, "group %u%s", group,
 		 group ? ", backup" : "");
 	xfs_cover(x, at, x->sector, sb_sb_crc_AT);
 	xfs_walk_free_space(x, group);
@@ -371,7 +370,7 @@ static void xfs_walk_log(struct xfs_disk *x)
 		if (ONDISK_BE(p, rec_header, h_magicno) != XFS_LOG_MAGIC || (empty && empty_met))
 			continue;
 		empty_met |= empty;
-		walk_add(&x->walk, &xfs_rec_header, at + i, XFS_LOG_HEADER, "log, sector %llu",
+		walk_add(&x->walk, &xfs_def_rec_header, at + i, XFS_LOG_HEADER, "log, sector %llu",
 			 (unsigned long long)i / XFS_LOG_SECTOR);
 		xfs_cover_record(x, at + i, at + len);
 	}
@@ -386,6 +385,7 @@ static int xfs_walk(struct ondisk_map *m, const uint8_t *disk, struct err *err)
 	xfs_read_super(&x, disk);
 	if (x.walk.status)
 		return x.walk.status;
+	m->block_size = x.block;
 	walk_set_make(&x.walk, &x.met, m->disk_size / x.block + 1, "blocks");
 	for (uint32_t i = 0; i < x.ag_count && !x.walk.status; i++)
 		xfs_walk_group(&x, i);
@@ -417,8 +417,8 @@ static void xfs_seal(struct ondisk_sealing *s, const struct ondisk_cover *c)
 
 const struct ondisk_format ondisk_xfs = {
 	.name = "xfs",
-	.structures = xfs_structures,
-	.structure_count = ARRAY_LEN(xfs_structures),
+	.structures = xfs_def_structures,
+	.structure_count = ARRAY_LEN(xfs_def_structures),
 	.recognises = xfs_recognises,
 	.walk = xfs_walk,
 	.seal = xfs_seal,

@@ -6,7 +6,7 @@
 #include "ondisk/walk.h"
 
 #define ONDISK_TABLE "ondisk/xfs.def"
-#define ONDISK_NAME(tag) xfs_##tag
+#define ONDISK_NAME(tag) xfs_def_##tag
 #include "ondisk/structures.h"
 
 enum {

@@ -38,7 +38,7 @@ void xfs_walk_short_dir(struct xfs_disk *x, const struct xfs_file *f)
 	size = ONDISK_BE(p, sf_hdr, i8count) ? 8 : 4;
 	count = ONDISK_BE(p, sf_hdr, count);
 	at = 2 + size;
-	walk_add(&x->walk, &xfs_sf_hdr, f->at, at, "inode %llu, directory", number);
+	walk_add(&x->walk, &xfs_def_sf_hdr, f->at, at, "inode %llu, directory", number);
 	for (unsigned i = 0; i < count && !x->walk.status; i++) {
 		uint32_t len = at < f->size ? p[at] : 0, rest = at + 3 + len;
 
@@ -46,9 +46,9 @@ void xfs_walk_short_dir(struct xfs_disk *x, const struct xfs_file *f)
 			walk_fail(&x->walk, "directory %llu has %u entries", number, count);
 			return;
 		}
-		walk_add(&x->walk, &xfs_sf_entry, f->at + at, 3 + len, "inode %llu, entry %.*s",
+		walk_add(&x->walk, &xfs_def_sf_entry, f->at + at, 3 + len, "inode %llu, entry %.*s",
 			 number, (int)len, (const char *)p + at + 3);
-		walk_add(&x->walk, &xfs_sf_entry_inum, f->at + rest, 1 + size,
+		walk_add(&x->walk, &xfs_def_sf_entry_inum, f->at + rest, 1 + size,
 			 "inode %llu, entry %.*s", number, (int)len, (const char *)p + at + 3);
 		walk_name(&x->walk, ondisk_be(p + rest + 1, size), number, p + at + 3, len);
 		at = rest + 1 + size;
@@ -57,8 +57,8 @@ void xfs_walk_short_dir(struct xfs_disk *x, const struct xfs_file *f)
 
 void xfs_walk_short_attrs(struct xfs_disk *x, const struct xfs_file *f)
 {
-	const uint8_t *p = walk_add(&x->walk, &xfs_attr_sf_hdr, f->at, 4, "inode %llu, attributes",
-				    (unsigned long long)f->number);
+	const uint8_t *p = walk_add(&x->walk, &xfs_def_attr_sf_hdr, f->at, 4,
+				    "inode %llu, attributes", (unsigned long long)f->number);
 	unsigned count = p ? (unsigned)ONDISK_BE(p, attr_sf_hdr, count) : 0;
 	uint32_t at = 4;
 
@@ -70,7 +70,7 @@ void xfs_walk_short_attrs(struct xfs_disk *x, const struct xfs_file *f)
 				  (unsigned long long)f->number, count);
 			return;
 		}
-		walk_add(&x->walk, &xfs_attr_sf_entry, f->at + at, len,
+		walk_add(&x->walk, &xfs_def_attr_sf_entry, f->at + at, len,
 			 "inode %llu, attribute %.*s", (unsigned long long)f->number, p[at],
 			 (const char *)p + at + 3);
 		at += len;
@@ -88,11 +88,11 @@ static uint32_t xfs_walk_data_entry(struct xfs_disk *x, const struct xfs_file *f
 
 	if (!len || size > room)
 		return 0;
-	walk_add(&x->walk, &xfs_data_entry, at, 9 + len, "inode %llu, entry %.*s", number, (int)len,
-		 (const char *)p + 9);
-	walk_add(&x->walk, &xfs_data_entry_end, at + 9 + len, 1, "inode %llu, entry %.*s", number,
+	walk_add(&x->walk, &xfs_def_data_entry, at, 9 + len, "inode %llu, entry %.*s", number,
 		 (int)len, (const char *)p + 9);
-	walk_add(&x->walk, &xfs_data_tag, at + size - 2, 2, "inode %llu, entry %.*s", number,
+	walk_add(&x->walk, &xfs_def_data_entry_end, at + 9 + len, 1, "inode %llu, entry %.*s",
+		 number, (int)len, (const char *)p + 9);
+	walk_add(&x->walk, &xfs_def_data_tag, at + size - 2, 2, "inode %llu, entry %.*s", number,
 		 (int)len, (const char *)p + 9);
 	walk_name(&x->walk, ONDISK_BE(p, data_entry, inumber), f->number, p + 9, len);
 	return size;
@@ -106,9 +106,9 @@ static uint32_t xfs_walk_unused(struct xfs_disk *x, const struct xfs_file *f, ui
 
 	if (size < 8 || size > room || size % 8)
 		return 0;
-	walk_add(&x->walk, &xfs_data_unused, at, 4, "inode %llu, unused",
+	walk_add(&x->walk, &xfs_def_data_unused, at, 4, "inode %llu, unused",
 		 (unsigned long long)f->number);
-	walk_add(&x->walk, &xfs_data_tag, at + size - 2, 2, "inode %llu, unused",
+	walk_add(&x->walk, &xfs_def_data_tag, at + size - 2, 2, "inode %llu, unused",
 		 (unsigned long long)f->number);
 	return size;
 }
@@ -148,7 +148,7 @@ static void xfs_walk_hashes(struct xfs_disk *x, const struct xfs_file *f,
 static void xfs_walk_single(struct xfs_disk *x, const struct xfs_file *f, uint64_t at)
 {
 	uint64_t tail = at + x->dir_block - 8;
-	const uint8_t *p = walk_add(&x->walk, &xfs_block_tail, tail, 8, "inode %llu",
+	const uint8_t *p = walk_add(&x->walk, &xfs_def_block_tail, tail, 8, "inode %llu",
 				    (unsigned long long)f->number);
 	uint64_t count = p ? ONDISK_BE(p, block_tail, count) : 0;
 	uint32_t room = x->dir_block - 8 - XFS_DIR_HEADER;
@@ -160,7 +160,7 @@ static void xfs_walk_single(struct xfs_disk *x, const struct xfs_file *f, uint64
 			  (unsigned long long)count);
 		return;
 	}
-	xfs_walk_hashes(x, f, &xfs_leaf_entry, tail - count * XFS_HASH_ENTRY, count, room);
+	xfs_walk_hashes(x, f, &xfs_def_leaf_entry, tail - count * XFS_HASH_ENTRY, count, room);
 	xfs_walk_data(x, f, at, x->dir_block - 8 - (uint32_t)count * XFS_HASH_ENTRY);
 }
 
@@ -171,24 +171,24 @@ static void xfs_walk_bests(struct xfs_disk *x, const struct xfs_file *f, uint64_
 		walk_fail(&x->walk, "directory %llu has %llu blocks in an index",
 			  (unsigned long long)f->number, (unsigned long long)count);
 	for (uint64_t i = 0; i < count && !x->walk.status; i++)
-		walk_add(&x->walk, &xfs_best, at + i * 2, 2, "inode %llu, block %llu",
+		walk_add(&x->walk, &xfs_def_best, at + i * 2, 2, "inode %llu, block %llu",
 			 (unsigned long long)f->number, (unsigned long long)i);
 }
 
 static void xfs_walk_leaf(struct xfs_disk *x, const struct xfs_file *f, uint64_t at, bool only)
 {
-	const uint8_t *p = walk_add(&x->walk, &xfs_dir3_leaf, at, XFS_DIR_HEADER,
+	const uint8_t *p = walk_add(&x->walk, &xfs_def_dir3_leaf, at, XFS_DIR_HEADER,
 				    "inode %llu, leaf", (unsigned long long)f->number);
 	uint64_t tail = at + x->dir_block - 4, bests;
 
 	if (!p)
 		return;
 	xfs_cover(x, at, x->dir_block, dir3_leaf_crc_AT);
-	xfs_walk_hashes(x, f, &xfs_leaf_entry, at + XFS_DIR_HEADER, ONDISK_BE(p, dir3_leaf, count),
-			x->dir_block - XFS_DIR_HEADER);
+	xfs_walk_hashes(x, f, &xfs_def_leaf_entry, at + XFS_DIR_HEADER,
+			ONDISK_BE(p, dir3_leaf, count), x->dir_block - XFS_DIR_HEADER);
 	if (!only)
 		return;
-	p = walk_add(&x->walk, &xfs_leaf_tail, tail, 4, "inode %llu, leaf",
+	p = walk_add(&x->walk, &xfs_def_leaf_tail, tail, 4, "inode %llu, leaf",
 		     (unsigned long long)f->number);
 	bests = p ? ONDISK_BE(p, leaf_tail, bestcount) : 0;
 	xfs_walk_bests(x, f, tail - (bests < x->dir_block / 2 ? bests : 0) * 2, bests,
@@ -198,19 +198,19 @@ static void xfs_walk_leaf(struct xfs_disk *x, const struct xfs_file *f, uint64_t
 static void xfs_walk_da_node(struct xfs_disk *x, const struct xfs_file *f, uint64_t at,
 			     uint32_t len)
 {
-	const uint8_t *p = walk_add(&x->walk, &xfs_da3_node, at, XFS_DIR_HEADER, "inode %llu, node",
-				    (unsigned long long)f->number);
+	const uint8_t *p = walk_add(&x->walk, &xfs_def_da3_node, at, XFS_DIR_HEADER,
+				    "inode %llu, node", (unsigned long long)f->number);
 
 	if (!p)
 		return;
 	xfs_cover(x, at, len, da3_node_crc_AT);
-	xfs_walk_hashes(x, f, &xfs_da_node_entry, at + XFS_DIR_HEADER,
+	xfs_walk_hashes(x, f, &xfs_def_da_node_entry, at + XFS_DIR_HEADER,
 			ONDISK_BE(p, da3_node, count), len - XFS_DIR_HEADER);
 }
 
 static void xfs_walk_free_index(struct xfs_disk *x, const struct xfs_file *f, uint64_t at)
 {
-	const uint8_t *p = walk_add(&x->walk, &xfs_dir3_free, at, XFS_DIR_HEADER,
+	const uint8_t *p = walk_add(&x->walk, &xfs_def_dir3_free, at, XFS_DIR_HEADER,
 				    "inode %llu, free index", (unsigned long long)f->number);
 
 	if (!p)
@@ -226,7 +226,7 @@ void xfs_walk_dir_block(struct xfs_disk *x, const struct xfs_file *f, uint64_t a
 	uint64_t magic = p ? ondisk_be(p, 4) : 0, magic2 = p ? ondisk_be(p + 8, 2) : 0;
 
 	if (magic == XFS_MAGIC_BLOCK || magic == XFS_MAGIC_DATA) {
-		walk_add(&x->walk, &xfs_dir3_data, at, XFS_DIR_HEADER, "inode %llu, entries",
+		walk_add(&x->walk, &xfs_def_dir3_data, at, XFS_DIR_HEADER, "inode %llu, entries",
 			 (unsigned long long)f->number);
 		xfs_cover(x, at, x->dir_block, dir3_data_crc_AT);
 		if (magic == XFS_MAGIC_BLOCK)
@@ -266,21 +266,21 @@ static void xfs_walk_attr(struct xfs_disk *x, const struct xfs_file *f, uint64_t
 	if (len > room)
 		walk_fail(&x->walk, "inode %llu has an attribute of %u bytes",
 			  (unsigned long long)f->number, len);
-	walk_add(&x->walk, local ? &xfs_attr_local : &xfs_attr_remote, at + offset, len,
+	walk_add(&x->walk, local ? &xfs_def_attr_local : &xfs_def_attr_remote, at + offset, len,
 		 "inode %llu, attribute %.*s", (unsigned long long)f->number, p[head - 1],
 		 (const char *)p + head);
 }
 
 static void xfs_walk_attr_leaf(struct xfs_disk *x, const struct xfs_file *f, uint64_t at)
 {
-	const uint8_t *p = walk_add(&x->walk, &xfs_attr3_leaf, at, XFS_ATTR_HEADER,
+	const uint8_t *p = walk_add(&x->walk, &xfs_def_attr3_leaf, at, XFS_ATTR_HEADER,
 				    "inode %llu, attributes", (unsigned long long)f->number);
 	uint64_t count = p ? ONDISK_BE(p, attr3_leaf, count) : 0;
 
 	if (!p)
 		return;
 	xfs_cover(x, at, x->block, attr3_leaf_crc_AT);
-	xfs_walk_hashes(x, f, &xfs_attr_leaf_entry, at + XFS_ATTR_HEADER, count,
+	xfs_walk_hashes(x, f, &xfs_def_attr_leaf_entry, at + XFS_ATTR_HEADER, count,
 			x->block - XFS_ATTR_HEADER);
 	for (uint64_t i = 0; i < count && !x->walk.status; i++)
 		xfs_walk_attr(x, f, at, p + XFS_ATTR_HEADER + i * XFS_HASH_ENTRY);
@@ -292,7 +292,7 @@ void xfs_walk_attr_block(struct xfs_disk *x, const struct xfs_file *f, uint64_t 
 	uint64_t magic2 = p ? ondisk_be(p + 8, 2) : 0;
 
 	if (p && ondisk_be(p, 4) == XFS_MAGIC_REMOTE) {
-		walk_add(&x->walk, &xfs_attr3_rmt, at, XFS_REMOTE_HEADER, "inode %llu, value",
+		walk_add(&x->walk, &xfs_def_attr3_rmt, at, XFS_REMOTE_HEADER, "inode %llu, value",
 			 (unsigned long long)f->number);
 		xfs_cover(x, at, x->block, attr3_rmt_rm_crc_AT);
 	} else if (magic2 == XFS_MAGIC_ATTR) {

@@ -17,7 +17,7 @@ enum {
 static void xfs_walk_symlink(struct xfs_disk *x, const struct xfs_file *f, uint64_t at,
 			     uint64_t len)
 {
-	const uint8_t *p = walk_add(&x->walk, &xfs_dsymlink, at, XFS_SYMLINK_HEADER,
+	const uint8_t *p = walk_add(&x->walk, &xfs_def_dsymlink, at, XFS_SYMLINK_HEADER,
 				    "inode %llu, remote symlink", (unsigned long long)f->number);
 	uint64_t bytes = p ? ONDISK_BE(p, dsymlink, sl_bytes) : 0;
 
@@ -25,7 +25,7 @@ static void xfs_walk_symlink(struct xfs_disk *x, const struct xfs_file *f, uint6
 		return;
 	xfs_cover(x, at, len, dsymlink_sl_crc_AT);
 	if (bytes && bytes <= len - XFS_SYMLINK_HEADER)
-		walk_add(&x->walk, &xfs_symlink, at + XFS_SYMLINK_HEADER, bytes,
+		walk_add(&x->walk, &xfs_def_symlink, at + XFS_SYMLINK_HEADER, bytes,
 			 "inode %llu, target", (unsigned long long)f->number);
 }
 
@@ -67,7 +67,7 @@ static void xfs_walk_extents(struct xfs_disk *x, const struct xfs_file *f, uint6
 {
 	for (uint64_t i = 0; i < count && !x->walk.status; i++) {
 		const uint8_t *p =
-			walk_add(&x->walk, &xfs_bmbt_rec, at + i * XFS_EXTENT, XFS_EXTENT,
+			walk_add(&x->walk, &xfs_def_bmbt_rec, at + i * XFS_EXTENT, XFS_EXTENT,
 				 "inode %llu, %sextent %llu", (unsigned long long)f->number,
 				 xfs_fork_name(f), (unsigned long long)i);
 
@@ -89,10 +89,10 @@ static void xfs_walk_extent_node(struct xfs_disk *x, const struct xfs_file *f, u
 		walk_fail(&x->walk, "inode %llu has %u pointers in %u bytes",
 			  (unsigned long long)f->number, count, room);
 	for (uint32_t i = 0; i < count && !x->walk.status; i++)
-		walk_add(&x->walk, &xfs_bmbt_key, at + i * 8, 8, "inode %llu, %sextent key %u",
+		walk_add(&x->walk, &xfs_def_bmbt_key, at + i * 8, 8, "inode %llu, %sextent key %u",
 			 (unsigned long long)f->number, xfs_fork_name(f), i);
 	for (uint32_t i = 0; i < count && !x->walk.status; i++) {
-		const uint8_t *p = walk_add(&x->walk, &xfs_btree_lptr, pointers + i * 8, 8,
+		const uint8_t *p = walk_add(&x->walk, &xfs_def_btree_lptr, pointers + i * 8, 8,
 					    "inode %llu, %sextent pointer %u",
 					    (unsigned long long)f->number, xfs_fork_name(f), i);
 
@@ -110,8 +110,9 @@ static void xfs_walk_extent_block(struct xfs_disk *x, const struct xfs_file *f, 
 
 	if (!p || !walk_set_add(&x->walk, &x->met, at / x->block, "block"))
 		return;
-	walk_add(&x->walk, &xfs_btree_long, at, XFS_BTREE_LONG, "inode %llu, %sextents, level %u",
-		 (unsigned long long)f->number, xfs_fork_name(f), level);
+	walk_add(&x->walk, &xfs_def_btree_long, at, XFS_BTREE_LONG,
+		 "inode %llu, %sextents, level %u", (unsigned long long)f->number, xfs_fork_name(f),
+		 level);
 	xfs_cover(x, at, x->block, btree_long_bb_crc_AT);
 	count = ONDISK_BE(p, btree_long, bb_numrecs);
 	if (ONDISK_BE(p, btree_long, bb_level) != level || count > room / XFS_EXTENT)
@@ -125,8 +126,9 @@ static void xfs_walk_extent_block(struct xfs_disk *x, const struct xfs_file *f, 
 
 static void xfs_walk_extent_root(struct xfs_disk *x, const struct xfs_file *f)
 {
-	const uint8_t *p = walk_add(&x->walk, &xfs_bmdr, f->at, XFS_BMDR, "inode %llu, %sextents",
-				    (unsigned long long)f->number, xfs_fork_name(f));
+	const uint8_t *p =
+		walk_add(&x->walk, &xfs_def_bmdr, f->at, XFS_BMDR, "inode %llu, %sextents",
+			 (unsigned long long)f->number, xfs_fork_name(f));
 	unsigned level = p ? (unsigned)ONDISK_BE(p, bmdr, bb_level) : 0;
 
 	if (p && (level < 1 || level > XFS_LEVELS_MAX))
@@ -144,7 +146,7 @@ static void xfs_walk_local(struct xfs_disk *x, const struct xfs_file *f, uint64_
 	else if (S_ISDIR(f->mode))
 		xfs_walk_short_dir(x, f);
 	else if (S_ISLNK(f->mode) && size && size <= f->size)
-		walk_add(&x->walk, &xfs_symlink, f->at, size, "inode %llu, target",
+		walk_add(&x->walk, &xfs_def_symlink, f->at, size, "inode %llu, target",
 			 (unsigned long long)f->number);
 }
 
@@ -153,7 +155,8 @@ static void xfs_walk_fork(struct xfs_disk *x, const struct xfs_file *f, uint64_t
 {
 	switch (format) {
 	case XFS_DEV:
-		walk_add(&x->walk, &xfs_dev, f->at, 4, "inode %llu", (unsigned long long)f->number);
+		walk_add(&x->walk, &xfs_def_dev, f->at, 4, "inode %llu",
+			 (unsigned long long)f->number);
 		break;
 	case XFS_LOCAL:
 		xfs_walk_local(x, f, size);
@@ -175,7 +178,7 @@ static void xfs_walk_fork(struct xfs_disk *x, const struct xfs_file *f, uint64_t
 
 void xfs_walk_inode(struct xfs_disk *x, uint64_t number, uint64_t at)
 {
-	const uint8_t *p = walk_add(&x->walk, &xfs_dinode, at, XFS_INODE_CORE, "inode %llu",
+	const uint8_t *p = walk_add(&x->walk, &xfs_def_dinode, at, XFS_INODE_CORE, "inode %llu",
 				    (unsigned long long)number);
 	uint32_t room = x->inode_size - XFS_INODE_CORE, data;
 	struct xfs_file f = { .number = number, .at = at + XFS_INODE_CORE };
