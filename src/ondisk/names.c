@@ -15,7 +15,7 @@ struct walk_name {
 };
 
 struct walk_names {
-	struct walk_name *rows; /* by inode, once they are applied */
+	struct walk_name *rows; /* in order, once they are applied */
 	size_t count, cap;
 };
 
@@ -39,26 +39,42 @@ void walk_name(struct walk *w, uint64_t inode, uint64_t dir, const uint8_t *name
 		row->name[i] = isprint(name[i]) ? (char)name[i] : '?';
 }
 
+/* Of several names of an inode the first in this order counts. */
 static int walk_compare_names(const void *a, const void *b)
 {
 	const struct walk_name *x = a, *y = b;
 
-	return (x->inode > y->inode) - (x->inode < y->inode);
+	if (x->inode != y->inode)
+		return x->inode < y->inode ? -1 : 1;
+	if (x->dir != y->dir)
+		return x->dir < y->dir ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static const struct walk_name *walk_find_name(const struct walk_names *n, uint64_t inode)
+{
+	size_t low = 0, high = n->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (n->rows[middle].inode < inode)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n->count && n->rows[low].inode == inode ? &n->rows[low] : NULL;
 }
 
 /* "" where it has no name. */
 static void walk_name_path(const struct walk_names *n, char ret[WALK_PATH_MAX], uint64_t inode,
 			   uint64_t root, unsigned depth)
 {
-	struct walk_name wanted = { .inode = inode };
-	const struct walk_name *row;
+	const struct walk_name *row = walk_find_name(n, inode);
 	size_t len;
 
 	*ret = '\0';
-	if (inode == root || depth > WALK_DEPTH_MAX)
-		return;
-	row = bsearch(&wanted, n->rows, n->count, sizeof(*n->rows), walk_compare_names);
-	if (!row)
+	if (inode == root || !row || depth > WALK_DEPTH_MAX)
 		return;
 	walk_name_path(n, ret, row->dir, root, depth + 1);
 	len = strlen(ret);
