@@ -186,8 +186,8 @@ static void f2fs_walk_inode(struct f2fs_disk *x, uint32_t number)
 		f2fs_add_node(x, xattr_node, number);
 }
 
-/* Inodes are the nodes that have their own number as that of their inode. Those of the tables have
- * no block of their own. */
+/* Inodes are the nodes that have their own number as that of their inode. Those that stand
+ * for the tables have no block. */
 void f2fs_walk_nodes(struct f2fs_disk *x)
 {
 	walk_set_make(&x->walk, &x->met, x->nodes, "nodes");
