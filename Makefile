@@ -43,7 +43,7 @@ endif
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
 	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter $(if $(WERROR),-Werror)
-PACKAGES := libxxhash jansson inih libcap $(if $(wildcard reffs/*.c),fuse3)
+PACKAGES := libxxhash jansson inih libcap z3 $(if $(wildcard reffs/*.c),fuse3)
 
 # The tracers in the kernel, of calls and of a disk, need a compiler for them, the running kernel's
 # types and libbpf; without them the rest is built, and `assay cover` says what is missing.
@@ -55,6 +55,13 @@ PACKAGES += $(if $(TRACER_MISSING),,libbpf)
 # So are traces in the Common Trace Format without their library.
 HAVE_CTF := $(filter 0,$(shell pkg-config babeltrace2; echo $$?))
 PACKAGES += $(if $(HAVE_CTF),babeltrace2)
+# The Valgrind tool that follows the paths of a checker (pathtool/) is of its own kind: a program
+# without the C library, linked with Valgrind's. Without these, `assay fsck` says what is missing.
+VALGRIND_LIBRARIES := $(shell pkg-config --variable=libdir valgrind 2>/dev/null)/valgrind
+VALGRIND_FILES := $(dir $(firstword $(wildcard /usr/libexec/valgrind/vgpreload_core-amd64-linux.so \
+	/usr/lib/x86_64-linux-gnu/valgrind/vgpreload_core-amd64-linux.so)))
+PATHTOOL := $(if $(filter x86_64,$(shell uname -m)),$(if $(VALGRIND_FILES),$(if \
+	$(wildcard $(VALGRIND_LIBRARIES)/libcoregrind-amd64-linux.a),build/pathtool/assay-paths-amd64-linux)))
 BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
 PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES))
 PACKAGE_LIBS := $(shell pkg-config --libs $(PACKAGES))
@@ -67,7 +74,7 @@ endif
 CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Isrc -I. -Ibuild $(PACKAGE_CFLAGS) $(if $(HAVE_CTF),-DHAVE_CTF)
 CFLAGS := -std=gnu17 -g $(CFLAGS_$(V)) $(WARNINGS)
 LDFLAGS := $(filter-out -O% -D%,$(CFLAGS_$(V))) $(LDFLAGS_$(V))
-LDLIBS := -Wl,--as-needed $(PACKAGE_LIBS) -lpthread -lm
+LDLIBS := -Wl,--as-needed $(PACKAGE_LIBS) -lz -lpthread -lm
 
 SOURCES := $(sort $(wildcard src/*/*.c reffs/*.c))
 LIB_SOURCES := $(filter-out src/cmd/main.c,$(SOURCES))
@@ -83,9 +90,9 @@ object = $(patsubst %.c,$(B)/obj/%.o,$(1))
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-all: $(PROGRAM)
-tests: $(PROGRAM) $(UNIT) $(FUZZ)
-bench: $(PROGRAM) $(BENCH)
+all: $(PROGRAM) $(PATHTOOL)
+tests: $(PROGRAM) $(PATHTOOL) $(UNIT) $(FUZZ)
+bench: $(PROGRAM) $(PATHTOOL) $(BENCH)
 
 $(PROGRAM): $(call object,src/cmd/main.c) $(LIB)
 	$(say) "  LD $@"
@@ -96,9 +103,37 @@ $(LIB): $(call object,$(LIB_SOURCES)) $(B)/sources
 	rm -f $@
 	$(AR) rcs $@ $(filter %.o,$^)
 
+# Where Valgrind looks for the tool it also looks for two files of its own.
+PATHTOOL_SOURCES := $(sort $(wildcard pathtool/*.c)) src/symbolic/expr.c src/symbolic/expr_eval.c \
+	src/symbolic/interval.c
+PATHTOOL_CFLAGS := -std=gnu17 -O2 -g $(WARNINGS) -ffreestanding -fno-builtin -fno-stack-protector \
+	-fno-strict-aliasing -fno-pie -fno-asynchronous-unwind-tables -fomit-frame-pointer \
+	-DVGA_amd64=1 -DVGO_linux=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1 \
+	-I. -Isrc -isystem /usr/include/valgrind
+build/pathtool/obj/%.o: %.c build/pathtool/flags
+	mkdir -p $(@D)
+	$(say) "  CC $< (for Valgrind)"
+	gcc $(PATHTOOL_CFLAGS) -MMD -MP -c -o $@ $<
+build/pathtool/assay-paths-amd64-linux: $(PATHTOOL_SOURCES:%.c=build/pathtool/obj/%.o)
+	$(say) "  LD $@"
+	gcc -static -no-pie -nodefaultlibs -nostartfiles -u _start -Wl,-Ttext-segment=0x58000000 \
+		-Wl,--build-id=none -o $@ $^ $(VALGRIND_LIBRARIES)/libcoregrind-amd64-linux.a \
+		$(VALGRIND_LIBRARIES)/libvex-amd64-linux.a -lgcc $(VALGRIND_LIBRARIES)/libgcc-sup-amd64-linux.a
+	ln -sf $(VALGRIND_FILES)default.supp $(VALGRIND_FILES)vgpreload_core-amd64-linux.so $(@D)
+
 GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h \
 	build/gen/embedded_targets.h build/gen/embedded_profiles.h $(SKELETONS:%=build/gen/%.h) \
-	build/gen/embedded_families.h build/gen/kernel_hash.h build/gen/embedded_guest.h
+	build/gen/embedded_families.h build/gen/embedded_checkers.h build/gen/embedded_content.h \
+	build/gen/kernel_hash.h build/gen/embedded_guest.h
+
+# What checkers are started with; a part of the program. It is loaded into programs of others: no
+# sanitizer, in any variant.
+build/checker-preload.so: $(wildcard src/checker/preload/*.[ch])
+	mkdir -p $(@D)
+	$(say) "  LD $@"
+	gcc -std=gnu17 -D_GNU_SOURCE -g -O2 -fPIC -shared -fvisibility=hidden $(WARNINGS) -o $@ \
+		$(filter %.c,$^)
+$(call object,src/checker/checker_server.c): build/checker-preload.so
 
 $(B)/obj/%.o: %.c $(B)/flags | $(GENERATED)
 	mkdir -p $(@D)
@@ -147,6 +182,10 @@ build/gen/kernel_hash.h: FORCE
 build/gen/embedded_%.h: FORCE
 	@mkdir -p $(@D); tools/embed $*/*.ini >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+# What lies on disks that checkers are tested with, the same way.
+build/gen/embedded_content.h: FORCE
+	@mkdir -p $(@D); tools/embed checkers/*.trace >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 # The first program of a guest, the same way.
 build/gen/embedded_guest.h: FORCE
 	@mkdir -p $(@D); tools/embed src/confirm/guest/*.c >$@.new
@@ -172,6 +211,8 @@ $(SKELETONS:%=build/gen/%.h): FORCE
 endif
 $(B)/sources: FORCE
 	$(call write_if_changed,$(LIB_SOURCES))
+build/pathtool/flags: FORCE
+	$(call write_if_changed,'$(PATHTOOL_CFLAGS)')
 $(B)/flags: FORCE
 	$(call write_if_changed,'$(CC) $(CPPFLAGS) $(CFLAGS)')
 
@@ -213,11 +254,16 @@ tidy: $(TIDIED:%.c=build/lint/%.tidy)
 analyze: $(TIDIED:%.c=build/lint/%.analyzed)
 cppcheck: $(SOURCES:%.c=build/lint/%.cppcheck)
 
-install: $(PROGRAM) man
+install: $(PROGRAM) $(PATHTOOL) man
 	install -D -t $(DESTDIR)$(PREFIX)/bin $(PROGRAM)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(MAN)
 	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(PROGRAM) --completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/assay
+ifneq ($(PATHTOOL),)
+	install -D -t $(DESTDIR)$(PREFIX)/libexec/assay/pathtool $(PATHTOOL)
+	ln -sf $(VALGRIND_FILES)default.supp $(VALGRIND_FILES)vgpreload_core-amd64-linux.so \
+		$(DESTDIR)$(PREFIX)/libexec/assay/pathtool
+endif
 # What kernels are built from: all that is there, so nothing of an older installation may be left.
 	rm -rf $(DESTDIR)$(PREFIX)/share/assay/kernel $(DESTDIR)$(PREFIX)/share/assay/src
 	mkdir -p $(DESTDIR)$(PREFIX)/share/assay
@@ -228,4 +274,4 @@ install: $(PROGRAM) man
 clean:
 	rm -rf build
 
--include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/obj build/pathtool/obj -name '*.d' 2>/dev/null)

@@ -141,7 +141,7 @@ static int agent_attach(struct agent *a, struct err *err)
 	if (error)
 		return err_sys(err, -error, "cannot leave the directory below");
 	error = agent_mount(a, err);
-	return error ? error : agent_enter(a, root_path, err);
+	return error ? error : agent_enter(a, a->shm->whole ? mount_path : root_path, err);
 }
 
 static int agent_unmount(void)

@@ -1,4 +1,18 @@
-/* checker_program.h -- a checker of file systems, described in a few lines of INI (checkers/). */
+/* checker_program.h -- a checker of file systems, described in a few lines of INI (checkers/).
+ *
+ *	[checker.e2fsck-ext2]
+ *	base = e2fsck
+ *	file_system = ext2
+ *	mkfs = mkfs.ext2 -q -F -b 1024 {image}
+ *	disk_size = 1M
+ *	repair = e2fsck -fy {image}
+ *	check = e2fsck -fn {image}
+ *	clean = 0
+ *	repaired = 1-3
+ *
+ * Where they are looked for: base/described.h. Where a checker repairs in several ways, each one
+ * has a name: `repair.rebuild-tree`. Where the codes of the run that only checks mean something
+ * else, they are `check.clean` and so on. */
 #ifndef CHECKER_CHECKER_PROGRAM_H
 #define CHECKER_CHECKER_PROGRAM_H
 
@@ -6,9 +20,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+
+struct buf;
 struct err;
 
-enum { CHECKER_MODES_MAX = 4 };
+enum {
+	CHECKER_MODES_MAX = 4,
+	CHECKER_CHECK = -1, /* the mode that only checks; others count from 0 */
+};
 
 /* What an exit code says; the words of the INI file are clean, repaired, left, failed. */
 enum checker_answer {
@@ -23,28 +43,40 @@ extern const char *const checker_answer_names[ANSWERS];
 
 /* A way to run it. {image} is the disk. */
 struct checker_mode {
-	char *name; /* "repair", or as the checker calls it: "rebuild-tree" */
-	char *command;
+	const char *name; /* "repair", or as the checker calls it: "rebuild-tree" */
+	const char *command;
 };
 
 struct checker_program {
-	char *name;
-	char *package;     /* of Debian */
-	char *file_system; /* what kernel:FS mounts */
-	char *mkfs;        /* {image}; several disks: see disks.h of the instrument */
-	uint64_t disk_bytes;
+	struct arena arena; /* of the texts */
+	const char *name;
+	const char *summary;
+	const char *packages;    /* of Debian */
+	const char *file_system; /* what kernel:FS mounts */
+	const char *mkfs;        /* {image} */
+	uint64_t disk_size;
 	struct checker_mode modes[CHECKER_MODES_MAX]; /* that repair */
 	size_t mode_count;
-	struct checker_mode check; /* that must not write; no command: it has none */
-	char *codes[ANSWERS];      /* "0", "1 2", ... */
-	double seconds;            /* a run that takes longer hangs */
+	struct checker_mode check;        /* that must not write; no command: it has none */
+	const char *codes[ANSWERS];       /* "0", "1 2", "4-7", ... */
+	const char *check_codes[ANSWERS]; /* all NULL: the same */
+	double seconds;                   /* of a CPU; a run that takes longer hangs */
+	uint64_t memory;                  /* bytes that a run can have */
+	uint64_t now;                     /* the time it is for it, in seconds since 1970 */
 };
 
-/* A described one by its name, from the files in checkers/ and from `config`, which may be NULL.
- * -ENOENT: there is none; the error lists those that are. */
+/* A described one by its name; `config` may be NULL. -ENOENT: there is none; the error lists those
+ * that are. */
 int checker_program_find(struct checker_program *ret, const char *name, const char *config,
 			 struct err *err);
 void checker_program_free(struct checker_program *p);
-enum checker_answer checker_program_answer(const struct checker_program *p, int exit_code);
+/* Adds the names of all, each with a NUL behind it. */
+int checker_program_names(const char *config, struct buf *ret_names_nul, struct err *err);
+/* Says which program is missing here, and which package has it; nothing where none is. */
+void checker_program_lacking(const struct checker_program *p, struct buf *out);
+
+const struct checker_mode *checker_program_mode(const struct checker_program *p, int mode);
+enum checker_answer checker_program_answer(const struct checker_program *p, int mode,
+					   int exit_code);
 
 #endif

@@ -2,8 +2,11 @@
  *
  * The program is started once for each mode, up to where it opens the disk, and copied from there
  * by fork for every run; its reads and writes of the disk are served from shared memory, without
- * system calls (preload.c). A program that cannot be run so is started anew each time. A run is
- * confined: it can write to nothing but the disk, and its memory, time and processes are bounded. */
+ * system calls (preload/). A program that cannot be run so is started anew each time. A run is
+ * confined: it can write to nothing but the disk, and its memory, time and processes are bounded.
+ * It is repeatable: the time stands still, and random numbers are the same in every run.
+ *
+ * The disk is a regular file for it, and can grow by some MiB, or shrink. */
 #ifndef CHECKER_CHECKER_SESSION_H
 #define CHECKER_CHECKER_SESSION_H
 
@@ -13,24 +16,28 @@
 struct err;
 struct image;
 
+enum { CHECKER_DISK_PAGE = 4096 };
+
 enum checker_end {
 	CHECKER_EXITED,
 	CHECKER_SIGNALED, /* by a signal of its own */
-	CHECKER_HUNG,     /* longer than its time limit, or more memory than its bound */
+	CHECKER_HUNG,     /* longer than its time limit */
 };
 
 struct checker_run {
 	enum checker_end end;
-	int status; /* exit code, or signal */
-	bool wrote; /* it changed the disk */
+	int status;        /* exit code, or signal */
+	bool wrote;        /* the disk is not as it was before */
+	uint64_t writes;   /* calls that write to it, also what was there; 0 where not counted */
 	struct buf output; /* stdout and stderr, bounded */
 	double cpu_seconds;
+	uint64_t max_rss_kb;
 };
 void checker_run_free(struct checker_run *r);
 
 struct checker_session;
 
-/* base: the disk that every test begins with; copied. */
+/* base: the disk that every test begins with; copied. The program has to live longer. */
 struct checker_session *checker_session_open(const struct checker_program *p,
 					     const struct image *base, struct err *err);
 void checker_session_close(struct checker_session *s);
@@ -44,10 +51,10 @@ void checker_disk_restore(struct checker_session *s);
 /* The pages that are not as at the beginning, by number; valid until the next call of this. */
 const uint64_t *checker_disk_changed(struct checker_session *s, size_t *ret_count);
 
-/* One run of a mode (checker_program.h), on the disk as it is now. CHECKER_CHECK: the mode that only
- * checks. */
-enum { CHECKER_CHECK = -1 };
+/* One run of a mode (checker_program.h), on the disk as it is now. What *ret held is freed. */
 int checker_session_run(struct checker_session *s, int mode, struct checker_run *ret,
 			struct err *err);
+/* How it is run: copied, or started anew; for reports. */
+bool checker_session_copies(const struct checker_session *s, int mode);
 
 #endif

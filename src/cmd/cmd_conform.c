@@ -13,7 +13,7 @@
 #include "cli/jobs.h"
 #include "cli/operands.h"
 #include "cmd/learned_report.h"
-#include "cmd/summary.h"
+#include "cli/summary.h"
 #include "conform/cause_finding.h"
 #include "target/learn.h"
 

@@ -9,7 +9,7 @@
 #include "base/must.h"
 #include "cli/command.h"
 #include "cli/operands.h"
-#include "cmd/summary.h"
+#include "cli/summary.h"
 #include "cover/live.h"
 #include "cover/metrics.h"
 #include "cover/readers.h"

@@ -15,7 +15,7 @@
 #include "cli/operands.h"
 #include "cmd/crash_app.h"
 #include "cmd/crash_daemon.h"
-#include "cmd/summary.h"
+#include "cli/summary.h"
 #include "crash/ace.h"
 #include "crash/crash_report.h"
 #include "crash/daemon_report.h"

@@ -19,7 +19,7 @@
 #include "cmd/code_report.h"
 #include "cmd/explore_report.h"
 #include "cmd/learned_report.h"
-#include "cmd/summary.h"
+#include "cli/summary.h"
 #include "cmd/sweep.h"
 #include "explore/portfolio.h"
 #include "target/learn.h"

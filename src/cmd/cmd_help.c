@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "cli/command.h"
 #include "cmd/help.h"
-#include "cmd/table.h"
+#include "cli/table.h"
 
 static int run_help(int argc, char **argv, struct err *err)
 {

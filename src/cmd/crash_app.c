@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "cli/command.h"
 #include "cli/operands.h"
-#include "cmd/summary.h"
+#include "cli/summary.h"
 #include "crash/app.h"
 #include "crash/app_record.h"
 #include "report/findings_text.h"

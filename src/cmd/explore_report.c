@@ -15,7 +15,7 @@
 #include "base/must.h"
 #include "cmd/code_report.h"
 #include "cmd/learned_report.h"
-#include "cmd/summary.h"
+#include "cli/summary.h"
 #include "cover/metrics.h"
 #include "report/findings_text.h"
 

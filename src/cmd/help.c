@@ -10,7 +10,7 @@
 #include "base/scdoc.h"
 #include "base/wrap.h"
 #include "cli/command.h"
-#include "cmd/table.h"
+#include "cli/table.h"
 
 static const char about[] = "finds bugs in file systems";
 

@@ -10,7 +10,7 @@
 #include "base/must.h"
 #include "cli/command.h"
 #include "cmd/help.h"
-#include "cmd/table.h"
+#include "cli/table.h"
 #include "gen/version.h"
 #include "process/confine.h"
 

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "cmd/summary.h"
+#include "cli/summary.h"
 #include "report/findings_text.h"
 
 enum { WORDS_MAX = 4096 };

@@ -50,6 +50,11 @@ bool finding_is_by_crash(const struct finding *f)
 	return problem_table[problem_of_signature(f->discrepancy.signature)].by_crash;
 }
 
+bool finding_is_by_damage(const struct finding *f)
+{
+	return problem_table[f->discrepancy.code].by_damage;
+}
+
 void finding_group(const struct finding *f, char ret[SIGNATURE_MAX])
 {
 	if (f->discrepancy.code == PROBLEM_HANG && !finding_is_confirmed(f))

@@ -48,6 +48,8 @@ const struct outcome *finding_observed(const struct finding *f, size_t i);
 bool finding_is_confirmed(const struct finding *f);
 /* Whether only a power failure shows it: replays of its calls do not. */
 bool finding_is_by_crash(const struct finding *f);
+/* Whether only a damaged disk shows it: it has no calls. */
+bool finding_is_by_damage(const struct finding *f);
 /* The group that it belongs to (judge/group.h). All hangs that no replay shows are one: on a busy
  * machine any call may be slow. */
 void finding_group(const struct finding *f, char ret[SIGNATURE_MAX]);

@@ -70,6 +70,19 @@ const struct problem_row problem_table[PROBLEMS] = {
 			     "After a crash, the program's own check of its files fails.",
 			     "A power failure may lose data of the program or make it unusable.",
 			     .by_crash = true },
+	[PROBLEM_CHECKER] = { "CHECKER", SEVERITY_CRASH,
+			      "On a damaged disk, the checker crashes or does not end.",
+			      "The file system cannot be repaired.", .by_damage = true },
+	[PROBLEM_REPAIR] = { "REPAIR", SEVERITY_DAMAGE,
+			     "On a damaged disk, the checker does not do what it says.",
+			     "A file system that is taken for repaired is not, or has lost more than "
+			     "was damaged.",
+			     .by_damage = true },
+	[PROBLEM_DISK] = { "DISK", SEVERITY_CRASH,
+			   "A damaged disk makes the kernel crash, hang or report an internal error.",
+			   "Whoever can plug in a disk, or has a disk that fails, can crash the "
+			   "machine.",
+			   .by_damage = true },
 };
 
 enum problem problem_of_signature(const char *signature)

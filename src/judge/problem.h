@@ -20,6 +20,9 @@ enum problem {
 	PROBLEM_LOST,
 	PROBLEM_RECOVERY,
 	PROBLEM_UNSAFE,
+	PROBLEM_CHECKER,
+	PROBLEM_REPAIR,
+	PROBLEM_DISK,
 	PROBLEMS
 };
 
@@ -47,6 +50,7 @@ struct problem_row {
 	const char *sentence;    /* what is wrong */
 	const char *consequence; /* what that means for programs and users */
 	bool by_crash;           /* a program cannot show it: the power has to fail */
+	bool by_damage;          /* nor this: the disk has to be damaged */
 };
 extern const struct problem_row problem_table[PROBLEMS];
 

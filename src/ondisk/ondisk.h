@@ -45,7 +45,7 @@ struct ondisk_instance {
 	const struct ondisk_structure *structure;
 	uint64_t at;    /* where it begins on the disk */
 	uint32_t size;  /* fields that do not end within are not there */
-	char label[56]; /* which one, in words: "inode 12, /dir/file", "group 0", "backup in group
+	char label[96]; /* which one, in words: "inode 12, /dir/file", "group 0", "backup in group
 			   1" */
 };
 

@@ -101,10 +101,23 @@ static void confine_allow(int ruleset, uint64_t known, const char *directory)
 	close(beneath.parent_fd);
 }
 
+static long confine_version(void)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
+static bool confine_restrict(int ruleset)
+{
+	bool done = !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+		    !syscall(SYS_landlock_restrict_self, ruleset, 0);
+
+	close(ruleset);
+	return done;
+}
+
 void confine_reader(const char *const *writable, size_t count)
 {
-	long version =
-		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	long version = confine_version();
 	struct confine_ruleset all;
 	size_t size;
 	int ruleset;
@@ -120,7 +133,29 @@ void confine_reader(const char *const *writable, size_t count)
 		return;
 	for (size_t i = 0; i < count; i++)
 		confine_allow(ruleset, all.fs, writable[i]);
-	if (!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		syscall(SYS_landlock_restrict_self, ruleset, 0);
-	close(ruleset);
+	confine_restrict(ruleset);
+}
+
+bool confine_program(void)
+{
+	long version = confine_version();
+	struct landlock_path_beneath_attr null = { .allowed_access =
+							   LANDLOCK_ACCESS_FS_WRITE_FILE };
+	struct confine_ruleset all;
+	size_t size;
+	int ruleset;
+
+	if (version < 1)
+		return false;
+	all = confine_all(version, &size);
+	all.fs &= ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE;
+	ruleset = (int)syscall(SYS_landlock_create_ruleset, &all, size, 0);
+	if (ruleset < 0)
+		return false;
+	null.parent_fd = open("/dev/null", O_PATH | O_CLOEXEC);
+	if (null.parent_fd >= 0) {
+		syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &null, 0);
+		close(null.parent_fd);
+	}
+	return confine_restrict(ruleset);
 }

@@ -73,7 +73,7 @@ void row_fill(json_t *row, const struct finding *f)
 	row_set_count(row, "tries", f->tries);
 	json_object_set_new(row, "in_kernel_log", json_boolean(f->discrepancy.in_log));
 	json_object_set_new(row, "shrunk", json_boolean(f->shrunk));
-	if (!finding_is_by_crash(f)) {
+	if (!finding_is_by_crash(f) && !finding_is_by_damage(f)) {
 		json_object_set_new(row, "program", json_string(program_proof_word(&f->proof)));
 		json_object_set_new(row, "program_why", json_string(f->proof.why));
 	}

@@ -26,6 +26,7 @@ struct snapshots_options {
 	bool blank;   /* which has nothing on it yet */
 	unsigned fields;
 	double deadline_seconds;
+	bool whole; /* calls start in the root of the file system, not in a directory there */
 	/* A directory in which something is made before, and what makes it there; NULL: none. */
 	const char *below;
 	int (*fill_below)(void *own, const struct channel_client *client, struct err *err);

@@ -49,8 +49,7 @@ static void program_add_name(const char *command, struct buf *out)
 	buf_add(out, command, strcspn(command, " \t\n"));
 }
 
-/* The user's path, and behind it where programs for root lie. */
-static void program_search_path(struct buf *out)
+void program_search_path(struct buf *out)
 {
 	const char *path = getenv("PATH");
 

@@ -16,6 +16,8 @@ struct program_value {
 
 void program_fill(struct buf *out, const char *command, const struct program_value *values,
 		  size_t count);
+/* Adds the user's path, and behind it where programs for root lie. */
+void program_search_path(struct buf *out);
 /* Whether the command's program is there; also looked for where only root looks. */
 bool program_exists(const char *command);
 /* Says which program is missing, and which Debian package has it (as a rule, one of the same

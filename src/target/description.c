@@ -2,12 +2,11 @@
 #include "target/description.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
+#include "base/described.h"
 #include "base/err.h"
 #include "base/ini.h"
 #include "base/must.h"
@@ -16,30 +15,21 @@
 #include "target/kernels.h"
 #include "tree/tree.h"
 
-enum { SOURCES_MAX = 64, BASES_MAX = 16 };
-
-static const char section_prefix[] = "target.";
 static const char trait_prefix[] = "trait.";
 static const char because[] = "because:";
 static const char until[] = "until ";
 
-/* Files and shipped texts, in the order of the search. */
-struct source {
-	struct ini ini;
-	bool shipped; /* every trait must have its reason */
-};
-
-struct sources {
-	struct source list[SOURCES_MAX];
-	size_t count;
-};
-
-static const struct {
-	const char *name, *text;
-} shipped[] = {
+static const struct described_text shipped[] = {
 #define EMBEDDED(name, text) { name, text },
 #include "gen/embedded_targets.h"
 #undef EMBEDDED
+};
+
+static const struct described_kind described_targets = {
+	.prefix = "target.",
+	.folder = "targets",
+	.shipped = shipped,
+	.shipped_count = ARRAY_LEN(shipped),
 };
 
 #define ROW(key, type, what) \
@@ -82,102 +72,6 @@ static const struct {
 	{ "entry_ino", TREE_ENTRY_INO }, { "entry_type", TREE_ENTRY_TYPE },
 	{ "names", TREE_NAMES },
 };
-
-static void sources_free(struct sources *s)
-{
-	for (size_t i = 0; i < s->count; i++)
-		ini_free(&s->list[i].ini);
-	free(s);
-}
-
-static int sources_add_file(struct sources *s, const char *path, bool required, struct err *err)
-{
-	int ret;
-
-	if (!required && access(path, F_OK))
-		return 0;
-	must(s->count < SOURCES_MAX);
-	ret = ini_read_trusted(&s->list[s->count].ini, path, err);
-	s->count += !ret;
-	return ret;
-}
-
-static int sources_add_user_file(struct sources *s, struct err *err)
-{
-	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-	struct buf path = BUF_INIT;
-	int ret = 0;
-
-	if (config && *config == '/')
-		buf_addf(&path, "%s/assay/targets.ini", config);
-	else if (home && *home == '/')
-		buf_addf(&path, "%s/.config/assay/targets.ini", home);
-	if (path.len)
-		ret = sources_add_file(s, path.data, false, err);
-	buf_free(&path);
-	return ret;
-}
-
-static int sources_add_shipped(struct sources *s, struct err *err)
-{
-	struct source *source;
-	char name[64];
-	int ret;
-
-	for (size_t i = 0; i < ARRAY_LEN(shipped); i++) {
-		must(s->count < SOURCES_MAX);
-		source = &s->list[s->count];
-		snprintf(name, sizeof(name), "targets/%s.ini", shipped[i].name);
-		ret = ini_read_text(&source->ini, name, shipped[i].text, err);
-		if (ret)
-			return ret;
-		source->shipped = true;
-		s->count++;
-	}
-	return 0;
-}
-
-static int sources_read(struct sources **ret, const char *config, struct err *err)
-{
-	struct sources *s = must_alloc(sizeof(*s));
-	int r = sources_add_file(s, config ? config : "assay.ini", config != NULL, err);
-
-	if (!r)
-		r = sources_add_user_file(s, err);
-	if (!r)
-		r = sources_add_file(s, "/etc/assay/targets.ini", false, err);
-	if (!r)
-		r = sources_add_shipped(s, err);
-	if (r)
-		sources_free(s);
-	else
-		*ret = s;
-	return r;
-}
-
-/* The target's name if the row is one of a description, else NULL. */
-static const char *row_target(const struct ini_row *row)
-{
-	size_t len = sizeof(section_prefix) - 1;
-
-	return strncmp(row->section, section_prefix, len) ? NULL : row->section + len;
-}
-
-/* The first source, from number `from` on, that describes the target; s->count if none does. */
-static size_t sources_find(const struct sources *s, size_t from, const char *name)
-{
-	for (size_t i = from; i < s->count; i++) {
-		const struct ini *ini = &s->list[i].ini;
-
-		for (size_t k = 0; k < ini->count; k++) {
-			const char *target = row_target(&ini->rows[k]);
-
-			if (target && !strcmp(target, name))
-				return i;
-		}
-	}
-	return s->count;
-}
 
 int description_parse_fields(const char *names, unsigned *ret_fields, struct err *err)
 {
@@ -268,55 +162,18 @@ static int description_set_trait(struct target_description *d, const struct ini_
 	return 0;
 }
 
-static int description_set_row(struct target_description *d, const struct ini_row *row,
-			       bool need_reason, struct err *err)
+/* Every trait that is shipped must have its reason. */
+static int description_set_row(void *own, const struct ini_row *row, bool need_reason,
+			       struct err *err)
 {
+	struct target_description *d = own;
 	int ret;
 
-	if (!strcmp(row->key, "base"))
-		return 0;
 	if (!strncmp(row->key, trait_prefix, sizeof(trait_prefix) - 1))
 		return description_set_trait(d, row, need_reason, err);
 	ret = opt_set(keys, d, row->key, arena_strdup(&d->arena, row->value), err);
 	if (!ret && !strcmp(row->key, "fields"))
 		ret = description_parse_fields(d->fields, &d->fields_off, err);
-	return ret;
-}
-
-/* Applies the base first, then the rows of the source numbered `at`. */
-static int description_apply(struct target_description *d, const struct sources *s, size_t at,
-			     const char *name, unsigned depth, struct err *err)
-{
-	const struct source *source = &s->list[at];
-	struct buf section = BUF_INIT;
-	const char *base;
-	size_t base_at;
-	int ret = 0;
-
-	buf_addf(&section, "%s%s", section_prefix, name);
-	base = ini_get(&source->ini, section.data, "base");
-	if (base) {
-		base_at = sources_find(s, strcmp(base, name) ? 0 : at + 1, base);
-		if (base_at == s->count)
-			ret = err_set(err, EINVAL, "%s: [%s]: its base %s is not described",
-				      source->ini.path, section.data, base);
-		else if (depth == BASES_MAX)
-			ret = err_set(err, EINVAL, "%s: [%s]: more than %d bases behind each other",
-				      source->ini.path, section.data, BASES_MAX);
-		else
-			ret = description_apply(d, s, base_at, base, depth + 1, err);
-	}
-	for (size_t i = 0; i < source->ini.count && !ret; i++) {
-		const struct ini_row *row = &source->ini.rows[i];
-		struct err own = { 0 };
-
-		if (strcmp(row->section, section.data))
-			continue;
-		ret = description_set_row(d, row, source->shipped, &own);
-		if (ret)
-			err_set(err, -ret, "%s:%d: %s", source->ini.path, row->line, own.text);
-	}
-	buf_free(&section);
 	return ret;
 }
 
@@ -361,33 +218,33 @@ int description_find(struct target_description *d, const char *spec, const char 
 		     struct err *err)
 {
 	static const char *const separators[] = { "@", ":" };
-	struct sources *s;
-	size_t at;
+	struct described *all;
+	bool found;
 	int ret;
 
 	*d = (struct target_description){ .arena = ARENA_INIT };
-	ret = sources_read(&s, config, err);
+	ret = described_read(&all, &described_targets, config, err);
 	if (ret)
 		return ret;
 	d->name = arena_strdup(&d->arena, spec);
-	at = sources_find(s, 0, d->name);
-	for (size_t i = 0; i < ARRAY_LEN(separators) && at == s->count; i++) {
+	found = described_has(all, d->name);
+	for (size_t i = 0; i < ARRAY_LEN(separators) && !found; i++) {
 		size_t name_len = strcspn(spec, separators[i]);
 
 		if (!spec[name_len])
 			continue;
 		d->name = arena_copy(&d->arena, spec, name_len);
 		d->argument = arena_strdup(&d->arena, spec + name_len + 1);
-		at = sources_find(s, 0, d->name);
+		found = described_has(all, d->name);
 	}
-	ret = at == s->count ? description_unknown(spec, err)
-			     : description_apply(d, s, at, d->name, 0, err);
+	ret = found ? described_apply(all, d->name, description_set_row, d, err)
+		    : description_unknown(spec, err);
 	if (!ret && !d->kind)
-		ret = err_set(err, EINVAL, "%s: [%s%s] says no kind", s->list[at].ini.path,
-			      section_prefix, d->name);
+		ret = err_set(err, EINVAL, "%s: [%s%s] says no kind", described_path(all, d->name),
+			      described_targets.prefix, d->name);
 	if (!ret)
 		description_settle_versions(d);
-	sources_free(s);
+	described_free(all);
 	return ret;
 }
 
@@ -420,29 +277,14 @@ void description_copy(struct target_description *to, const struct target_descrip
 	}
 }
 
-static bool is_listed(const struct buf *names, const char *name)
-{
-	for (size_t at = 0; at < names->len; at += strlen(names->data + at) + 1)
-		if (!strcmp(names->data + at, name))
-			return true;
-	return false;
-}
-
 int description_names(const char *config, struct buf *ret_names_nul, struct err *err)
 {
-	struct sources *s;
-	int ret = sources_read(&s, config, err);
+	struct described *all;
+	int ret = described_read(&all, &described_targets, config, err);
 
 	if (ret)
 		return ret;
-	for (size_t i = 0; i < s->count; i++) {
-		for (size_t k = 0; k < s->list[i].ini.count; k++) {
-			const char *name = row_target(&s->list[i].ini.rows[k]);
-
-			if (name && !is_listed(ret_names_nul, name))
-				buf_add(ret_names_nul, name, strlen(name) + 1);
-		}
-	}
-	sources_free(s);
+	described_names(all, ret_names_nul);
+	described_free(all);
 	return 0;
 }

@@ -232,6 +232,10 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 	t->name = must_strdup(spec);
 	t->description = d;
 	r = description_find(d, plain, own.config, err);
+	if (own.mkfs)
+		d->mkfs = arena_strdup(&d->arena, own.mkfs);
+	if (own.image_size)
+		d->image_size = own.image_size;
 	if (!r)
 		r = target_open_kind(t, d, &own, err);
 	free(plain);

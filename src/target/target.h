@@ -183,9 +183,13 @@ struct target_options {
 	double deadline_seconds; /* per call; 0: 10 */
 	const char *config;      /* an INI file with targets, or NULL */
 	const char *fault;       /* reffs, journalfs, kernel: a fault to carry, or NULL */
+	/* Instead of what the description says; NULL and 0: as it says. */
+	const char *mkfs;
+	uint64_t image_size;
 	uint64_t space_bytes;    /* that calls may take of a disk of the user's; 0: the usual */
 	unsigned fields_off;     /* enum tree_field to leave out, besides those it lacks */
 	const struct learned_list *learned; /* what it lacks, or NULL */
+	bool whole; /* kernel: calls start in the root of the file system, not in a directory there */
 	bool overlaps;                      /* calls are made at the same time: use all CPUs */
 	bool record; /* what is written to the disk, where it can be (TARGET_RECORD), */
 	enum recorder_means record_by; /* and on the host how; 0: as is best */

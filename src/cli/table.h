@@ -1,6 +1,6 @@
 /* table.h -- the list of subcommands, sorted by name. */
-#ifndef CMD_TABLE_H
-#define CMD_TABLE_H
+#ifndef CLI_TABLE_H
+#define CLI_TABLE_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* summary.h -- a run's result as it is printed and written at the end. */
-#ifndef CMD_SUMMARY_H
-#define CMD_SUMMARY_H
+#ifndef CLI_SUMMARY_H
+#define CLI_SUMMARY_H
 
 #include "run/run.h"
 

@@ -1,5 +1,5 @@
 /* summary.c -- a run's result as it is printed and written at the end. */
-#include "cmd/summary.h"
+#include "cli/summary.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* table.c -- the list of subcommands, made by the build from the files' names. */
-#include "cmd/table.h"
+#include "cli/table.h"
 
 #include <string.h>
 

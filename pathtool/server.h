@@ -1,0 +1,16 @@
+/* server.h -- the process that waits at the first read of a symbolic byte, and its copies. */
+#ifndef PATHTOOL_SERVER_H
+#define PATHTOOL_SERVER_H
+
+#include "pathtool/tool.h"
+
+/* Where we are told what to do. */
+void server_init(Int control_fd);
+/* Makes this process the server; returns in each copy, once for every run. */
+void server_serve(ThreadId tid);
+/* Whether this process is a run. */
+Bool server_is_run(void);
+/* A run translated this code: the server does so as well, for the runs to come. */
+void server_translated(Addr at);
+
+#endif

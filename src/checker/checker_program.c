@@ -1,0 +1,262 @@
+/* checker_program.c -- checkers in a few lines of INI. */
+#include "checker/checker_program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/described.h"
+#include "base/err.h"
+#include "base/ini.h"
+#include "base/must.h"
+#include "base/opt.h"
+#include "storage/program.h"
+
+enum { EXIT_CODE_MAX = 255, SECONDS_USUAL = 10, SECONDS_MAX = 3600 };
+#define MEMORY_USUAL (UINT64_C(1) << 30)
+/* Later than what any disk was made at, so that none is from the future: May 2033. */
+#define NOW_USUAL UINT64_C(2000000000)
+
+const char *const checker_answer_names[ANSWERS] = { "clean", "repaired", "left", "failed",
+						    "unknown" };
+
+static const char repair_prefix[] = "repair.";
+static const char check_prefix[] = "check.";
+
+static const struct described_text shipped[] = {
+#define EMBEDDED(name, text) { name, text },
+#include "gen/embedded_checkers.h"
+#undef EMBEDDED
+};
+
+static const struct described_kind described_checkers = {
+	.prefix = "checker.",
+	.folder = "checkers",
+	.shipped = shipped,
+	.shipped_count = ARRAY_LEN(shipped),
+};
+
+#define ROW(key, type, what, min, max) \
+	{ \
+#key, type, offsetof(struct checker_program, key), "", what, min, max \
+	}
+
+static const struct opt keys[] = {
+	ROW(summary, OPT_TEXT, "what it is, in a few words", 0, 0),
+	ROW(packages, OPT_TEXT, "Debian packages it needs", 0, 0),
+	ROW(file_system, OPT_TEXT, "which kernel:FS mounts its disks", 0, 0),
+	ROW(mkfs, OPT_TEXT, "command that makes a disk, with {image}", 0, 0),
+	ROW(disk_size, OPT_U64, "size of that disk", 4096, UINT64_C(1) << 40),
+	ROW(seconds, OPT_DOUBLE, "CPU time after which a run hangs", 0, SECONDS_MAX),
+	ROW(memory, OPT_U64, "bytes of memory that a run can have", 1 << 20, UINT64_C(1) << 40),
+	ROW(now, OPT_U64, "the time it is for it", 0, INT64_MAX),
+	OPT_END,
+};
+
+/* One item of "0 4-7", and what follows it; false where it is none. */
+static bool codes_take(const char **at, long *ret_first, long *ret_last)
+{
+	char *end;
+
+	*ret_first = *ret_last = strtol(*at, &end, 10);
+	if (end == *at)
+		return false;
+	*at = end;
+	if (*end == '-') {
+		*ret_last = strtol(end + 1, &end, 10);
+		if (end == *at + 1)
+			return false;
+		*at = end;
+	}
+	*at += strspn(*at, " ");
+	return *ret_first >= 0 && *ret_first <= *ret_last && *ret_last <= EXIT_CODE_MAX;
+}
+
+static bool codes_have(const char *codes, int code)
+{
+	long first, last;
+
+	while (codes && *codes && codes_take(&codes, &first, &last))
+		if (first <= code && code <= last)
+			return true;
+	return false;
+}
+
+/* Whether the key is an answer, and then its codes. */
+static int program_set_codes(struct checker_program *p, const char **codes, const char *key,
+			     const char *value, bool *ret_done, struct err *err)
+{
+	const char *at = value;
+	long first, last;
+
+	*ret_done = false;
+	for (size_t i = 0; i < ANSWER_UNKNOWN; i++)
+		if (!strcmp(key, checker_answer_names[i])) {
+			codes[i] = arena_strdup(&p->arena, value);
+			*ret_done = true;
+		}
+	while (*ret_done && *at)
+		if (!codes_take(&at, &first, &last))
+			return err_set(err, EINVAL, "%s = %s: these are no exit codes", key, value);
+	return 0;
+}
+
+static int program_set_mode(struct checker_program *p, const char *name, const char *command,
+			    struct err *err)
+{
+	size_t i;
+
+	if (!strstr(command, "{image}"))
+		return err_set(err, EINVAL, "%s has no {image}", command);
+	for (i = 0; i < p->mode_count && strcmp(p->modes[i].name, name); i++)
+		;
+	if (i == CHECKER_MODES_MAX)
+		return err_set(err, EINVAL, "more than %d ways to repair", CHECKER_MODES_MAX);
+	p->modes[i].name = arena_strdup(&p->arena, name);
+	p->modes[i].command = arena_strdup(&p->arena, command);
+	p->mode_count += i == p->mode_count;
+	return 0;
+}
+
+static int program_set_row(void *own, const struct ini_row *row, bool is_shipped, struct err *err)
+{
+	struct checker_program *p = own;
+	const size_t repair_len = sizeof(repair_prefix) - 1, check_len = sizeof(check_prefix) - 1;
+	bool done;
+	int ret;
+
+	if (!strncmp(row->key, repair_prefix, repair_len))
+		return program_set_mode(p, row->key + repair_len, row->value, err);
+	if (!strcmp(row->key, "repair"))
+		return program_set_mode(p, row->key, row->value, err);
+	if (!strcmp(row->key, "check")) {
+		p->check.name = "check";
+		p->check.command = arena_strdup(&p->arena, row->value);
+		return strstr(row->value, "{image}")
+			     ? 0
+			     : err_set(err, EINVAL, "%s has no {image}", row->value);
+	}
+	if (!strncmp(row->key, check_prefix, check_len))
+		ret = program_set_codes(p, p->check_codes, row->key + check_len, row->value, &done,
+					err);
+	else
+		ret = program_set_codes(p, p->codes, row->key, row->value, &done, err);
+	if (ret || done)
+		return ret;
+	return opt_set(keys, p, row->key, arena_strdup(&p->arena, row->value), err);
+}
+
+static int program_unknown(const struct described *all, const char *name, struct err *err)
+{
+	struct buf names = BUF_INIT, list = BUF_INIT;
+	int ret;
+
+	described_names(all, &names);
+	for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1)
+		buf_addf(&list, "%s%s", list.len ? ", " : "", names.data + at);
+	ret = err_set(err, ENOENT, "%s: no such checker; there are: %s", name, buf_str(&list));
+	buf_free(&names);
+	buf_free(&list);
+	return ret;
+}
+
+static int program_complete(const struct checker_program *p, struct err *err)
+{
+	const char *missing = !p->mode_count && !p->check.command ? "repair, nor check"
+			    : !p->mkfs                            ? "mkfs"
+			    : !p->disk_size                       ? "disk_size"
+			    : !p->codes[ANSWER_CLEAN]             ? "clean"
+								  : NULL;
+
+	return missing ? err_set(err, EINVAL, "the checker %s is described without %s", p->name,
+				 missing)
+		       : 0;
+}
+
+int checker_program_find(struct checker_program *ret, const char *name, const char *config,
+			 struct err *err)
+{
+	struct checker_program p = {
+		.arena = ARENA_INIT,
+		.seconds = SECONDS_USUAL,
+		.memory = MEMORY_USUAL,
+		.now = NOW_USUAL,
+	};
+	struct described *all;
+	int r = described_read(&all, &described_checkers, config, err);
+
+	if (r)
+		return r;
+	p.name = arena_strdup(&p.arena, name);
+	r = described_has(all, name) ? described_apply(all, name, program_set_row, &p, err)
+				     : program_unknown(all, name, err);
+	if (!r)
+		r = program_complete(&p, err);
+	described_free(all);
+	if (r)
+		checker_program_free(&p);
+	else
+		*ret = p;
+	return r;
+}
+
+void checker_program_free(struct checker_program *p)
+{
+	arena_free(&p->arena);
+}
+
+int checker_program_names(const char *config, struct buf *ret_names_nul, struct err *err)
+{
+	struct described *all;
+	int ret = described_read(&all, &described_checkers, config, err);
+
+	if (ret)
+		return ret;
+	described_names(all, ret_names_nul);
+	described_free(all);
+	return 0;
+}
+
+/* Behind "env A=B", which sets what the program sees. */
+static const char *program_of(const char *command)
+{
+	static const char env[] = "env ";
+	size_t len;
+
+	if (!command || strncmp(command, env, sizeof(env) - 1))
+		return command;
+	for (command += sizeof(env) - 1; *command; command += len + strspn(command + len, " ")) {
+		len = strcspn(command, " ");
+		if (!memchr(command, '=', len))
+			break;
+	}
+	return command;
+}
+
+void checker_program_lacking(const struct checker_program *p, struct buf *out)
+{
+	program_lacking(program_of(p->mkfs), p->packages, out);
+	program_lacking(program_of(p->check.command), p->packages, out);
+	for (size_t i = 0; i < p->mode_count; i++)
+		program_lacking(program_of(p->modes[i].command), p->packages, out);
+}
+
+const struct checker_mode *checker_program_mode(const struct checker_program *p, int mode)
+{
+	must(mode == CHECKER_CHECK || (mode >= 0 && (size_t)mode < p->mode_count));
+	return mode == CHECKER_CHECK ? &p->check : &p->modes[mode];
+}
+
+enum checker_answer checker_program_answer(const struct checker_program *p, int mode, int exit_code)
+{
+	const char *const *codes = p->codes;
+
+	for (size_t i = 0; i < ANSWERS && mode == CHECKER_CHECK; i++)
+		if (p->check_codes[i])
+			codes = p->check_codes;
+	for (size_t i = 0; i < ANSWER_UNKNOWN; i++)
+		if (codes_have(codes[i], exit_code))
+			return (enum checker_answer)i;
+	return ANSWER_UNKNOWN;
+}

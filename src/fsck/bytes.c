@@ -1,0 +1,84 @@
+/* bytes.c -- corruptions of a disk of which nothing is known but which sectors are read. */
+#include "fsck/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/must.h"
+
+enum { SECTOR = 512, PLACES_MAX = 3, ZERO_SECTORS_TRIED = 8 };
+
+void read_sectors_init(struct read_sectors *s, const struct buf *bits)
+{
+	*s = (struct read_sectors){ .items = must_alloc((bits->len * 8 + 1) * sizeof(*s->items)) };
+	for (size_t i = 0; i < bits->len * 8; i++)
+		if (bits->data[i / 8] >> i % 8 & 1)
+			s->items[s->count++] = i;
+}
+
+void read_sectors_free(struct read_sectors *s)
+{
+	free(s->items);
+}
+
+static bool is_zero(const uint8_t *sector)
+{
+	return !sector[0] && !memcmp(sector, sector + 1, SECTOR - 1);
+}
+
+/* Most structures are little endian and lie at multiples of their size. */
+static void draw_value(uint8_t *value, uint16_t len, struct rng *rng)
+{
+	uint64_t number = 0;
+
+	for (uint16_t i = len; i-- > 0;)
+		number = number << 8 | value[i];
+	switch (rng_below(rng, 8)) {
+	case 0:
+		number = 0;
+		break;
+	case 1:
+		number = UINT64_MAX;
+		break;
+	case 2:
+		number++;
+		break;
+	case 3:
+		number--;
+		break;
+	case 4:
+		number = rng_u64(rng);
+		break;
+	case 5:
+		number = 1ull << rng_below(rng, 8u * len);
+		break;
+	default:
+		number ^= 1ull << rng_below(rng, 8u * len);
+		break;
+	}
+	for (uint16_t i = 0; i < len; i++, number >>= 8)
+		value[i] = (uint8_t)number;
+}
+
+void bytes_draw(struct corruption *ret, const struct read_sectors *s, const uint8_t *disk,
+		struct rng *rng)
+{
+	size_t places = 1 + rng_below(rng, PLACES_MAX);
+
+	*ret = (struct corruption){ 0 };
+	for (size_t i = 0; i < places; i++) {
+		uint16_t len = (uint16_t)(1u << rng_below(rng, 4));
+		uint64_t sector = 0, at;
+		uint8_t value[CHANGE_BYTES_MAX];
+
+		for (unsigned tries = 0; tries < ZERO_SECTORS_TRIED; tries++) {
+			sector = s->items[rng_below(rng, s->count)];
+			if (!is_zero(disk + sector * SECTOR))
+				break;
+		}
+		at = sector * SECTOR + rng_below(rng, SECTOR / len) * len;
+		memcpy(value, disk + at, len);
+		draw_value(value, len, rng);
+		corruption_add_bytes(ret, disk, at, value, len);
+	}
+}

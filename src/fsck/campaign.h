@@ -1,0 +1,57 @@
+/* campaign.h -- which fields of a disk are damaged, in which order, and how far that went. */
+#ifndef FSCK_CAMPAIGN_H
+#define FSCK_CAMPAIGN_H
+
+#include "base/buf.h"
+#include "base/opt.h"
+#include "fsck/corruption.h"
+
+struct err;
+struct image;
+
+struct campaign_options {
+	const struct opt_list *fields; /* "inode.i_mode", "inode"; none: all */
+	uint64_t seed;
+	double until_seconds; /* of clock_seconds(); 0: no limit */
+	unsigned job, jobs;   /* which share of the work */
+	/* The command whose paths are sought (symbolic/paths.h), and the disk; NULL: none. */
+	const char *command;
+	const struct image *image;
+	double paths_seconds; /* at most, for a field of an instance; 0: as is usual */
+};
+
+/* How far the work on a field went. */
+struct field_progress {
+	const struct ondisk_structure *structure;
+	const struct ondisk_field *field;
+	uint64_t instances, tried; /* of the field, on the disk */
+	uint64_t images, faults;
+	uint64_t paths, left; /* of the checker, for all instances */
+	uint64_t explored;    /* instances whose paths were all found */
+	bool all_values;      /* every value was tried, in all instances that were */
+	struct buf why_not;   /* why paths may be missing */
+};
+
+/* Tests a disk with this corruption, unless an equal one was, and counts it. 1: go on, 0: it is
+ * over, or -errno. */
+typedef int campaign_test(void *to, const struct corruption *c, struct field_progress *p,
+			  struct err *err);
+
+struct campaign {
+	const struct ondisk_map *map;
+	const uint8_t *disk;
+	struct campaign_options options;
+	struct field_progress *fields;
+	size_t count;
+	campaign_test *test;
+	void *to;
+};
+
+/* Of all fields of the map that are wanted, or all. -EINVAL: there is none of that name. */
+int campaign_open(struct campaign *c, const struct ondisk_map *map, const uint8_t *disk,
+		  const struct campaign_options *o, struct err *err);
+void campaign_close(struct campaign *c);
+/* 1: everything was tried; 0: it ended before. */
+int campaign_run(struct campaign *c, struct err *err);
+
+#endif

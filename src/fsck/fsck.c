@@ -1,0 +1,419 @@
+/* fsck.c -- a checker of file systems is tested: one corruption. */
+#include "fsck/fsck.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "fsck/loss.h"
+#include "fsck/pairs.h"
+#include "judge/kernel_log.h"
+#include "storage/page_disk.h"
+#include "target/checker.h"
+
+const char *const fsck_fault_names[FSCK_FAULTS] = {
+	[FSCK_FINE] = "fine",
+	[FSCK_CRASHED] = "crash",
+	[FSCK_HUNG] = "hang",
+	[FSCK_CHECK_WRITES] = "check writes",
+	[FSCK_INCONSISTENT] = "inconsistent",
+	[FSCK_REFUSED] = "kernel refuses",
+	[FSCK_KERNEL] = "kernel",
+	[FSCK_LOSS] = "loss",
+};
+
+/* ---- the disk ---- */
+
+/* The checker gets the damaged disk. */
+static void session_hand_over(struct fsck_session *s)
+{
+	const struct damaged_disk *d = &s->damaged;
+
+	checker_disk_restore(s->checker);
+	for (size_t i = 0; i < d->count; i++)
+		checker_disk_write(s->checker, d->pages[i] * PAGE_DISK_PAGE,
+				   d->bytes + d->pages[i] * PAGE_DISK_PAGE, PAGE_DISK_PAGE);
+}
+
+/* As the checker left it. */
+static struct hash left_disk_hash(struct fsck_session *s)
+{
+	size_t count;
+	uint64_t size;
+	const uint64_t *pages = checker_disk_changed(s->checker, &count);
+	const uint8_t *disk = checker_disk(s->checker, &size);
+	struct hash sum = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		sum = hash_add(sum, hash128(disk + pages[i] * PAGE_DISK_PAGE, PAGE_DISK_PAGE,
+					    pages[i] + 1));
+	return sum;
+}
+
+/* ---- the runs ---- */
+
+static enum checker_answer run_answer(const struct fsck_session *s, int mode,
+				      const struct checker_run *r)
+{
+	return r->end == CHECKER_EXITED ? checker_program_answer(s->program, mode, r->status)
+					: ANSWER_UNKNOWN;
+}
+
+/* A signal or a hang is wrong, whatever was said before. */
+static bool test_ended_badly(struct fsck_test *t, const struct checker_run *r, const char *which)
+{
+	const char *name = sigabbrev_np(r->status);
+
+	if (r->end == CHECKER_EXITED)
+		return false;
+	t->fault = r->end == CHECKER_HUNG ? FSCK_HUNG : FSCK_CRASHED;
+	if (t->fault == FSCK_HUNG)
+		buf_addf(&t->text, "does not end%s", which);
+	else
+		buf_addf(&t->text, "ends by SIG%s%s", name ? name : "?", which);
+	return true;
+}
+
+static int test_check_only(struct fsck_session *s, struct fsck_test *t, struct err *err)
+{
+	int r;
+
+	if (!s->program->check.command)
+		return 0;
+	r = checker_session_run(s->checker, CHECKER_CHECK, &t->check, err);
+	if (r)
+		return r;
+	s->figures.checker_runs++;
+	if (!test_ended_badly(t, &t->check, " when it is only asked to check") && t->check.wrote) {
+		t->fault = FSCK_CHECK_WRITES;
+		buf_adds(&t->text, "changes the disk although it is only asked to check");
+	}
+	return 0;
+}
+
+static bool answers_are_usual(const struct fsck_session *s, const struct fsck_test *t)
+{
+	return t->answers[0] == s->usual[t->mode][0] && t->answers[1] == s->usual[t->mode][1];
+}
+
+/* Runs it until it has nothing to do. A run that has changed nothing would be repeated by the next
+ * one, which is therefore not made: checkers are deterministic, their clock stands still. */
+static int test_repair(struct fsck_session *s, struct fsck_test *t, struct err *err)
+{
+	static const char *const which[FSCK_RUNS_MAX] = { "", " when it is run again",
+							  " in the third run" };
+	int r = 0;
+
+	for (size_t i = 0; i < FSCK_RUNS_MAX && !r && t->fault == FSCK_FINE; i++) {
+		r = checker_session_run(s->checker, t->mode, &t->runs[i], err);
+		if (r)
+			break;
+		s->figures.checker_runs++;
+		t->run_count++;
+		t->answers[i] = run_answer(s, t->mode, &t->runs[i]);
+		if (test_ended_badly(t, &t->runs[i], which[i]) || !t->runs[i].wrote ||
+		    (i && t->answers[i] == ANSWER_CLEAN))
+			break;
+	}
+	s->figures.skipped += t->run_count < 2;
+	return r;
+}
+
+static void test_judge_pair(const struct fsck_session *s, struct fsck_test *t)
+{
+	const char *problem = t->run_count > 1 ? pair_problem(t->answers[0], t->answers[1]) : NULL;
+	bool changed = t->runs[0].wrote;
+
+	/* A disk that was not changed gives the same answer again: only "repaired" is wrong then,
+	 * as nothing was. */
+	if (t->run_count == 1 && !changed && t->answers[0] == ANSWER_REPAIRED)
+		problem = "says that all is repaired, and has changed nothing";
+	if (!problem || (t->run_count > 1 && answers_are_usual(s, t)))
+		return;
+	t->fault = FSCK_INCONSISTENT;
+	buf_adds(&t->text, problem);
+	if (t->run_count == FSCK_RUNS_MAX && t->answers[2] == ANSWER_CLEAN)
+		buf_adds(&t->text, "; a third run finds nothing");
+	else if (t->run_count == FSCK_RUNS_MAX)
+		buf_addf(&t->text, "; a third run answers \"%s\"",
+			 checker_answer_names[t->answers[2]]);
+}
+
+/* ---- the kernel ---- */
+
+/* The worst complaint in the kernel's log. That the disk is damaged is none: it was. */
+static enum kernel_alarm worst_alarm(const char *log, char ret_place[KERNEL_PLACE_MAX])
+{
+	enum kernel_alarm worst = ALARM_NONE;
+
+	for (const char *line = log; line && *line;) {
+		char place[KERNEL_PLACE_MAX] = "";
+		enum kernel_alarm alarm = kernel_log_first(line, place);
+
+		if (alarm != ALARM_CORRUPTION && alarm > worst) {
+			worst = alarm;
+			memcpy(ret_place, place, sizeof(place));
+		}
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	return worst;
+}
+
+static void test_blame_kernel(struct fsck_session *s, struct fsck_test *t, enum target_fate fate)
+{
+	char place[KERNEL_PLACE_MAX] = "";
+	struct buf log = BUF_INIT;
+	enum kernel_alarm alarm;
+
+	if (s->disk->target->kind->log)
+		s->disk->target->kind->log(s->disk->target, &log);
+	alarm = worst_alarm(buf_str(&log), place);
+	if (fate != FATE_ALARM || alarm != ALARM_NONE) {
+		t->fault = FSCK_KERNEL;
+		buf_addf(&t->text, "calls the disk clean, on which the kernel %s%s%s",
+			 fate == FATE_HUNG   ? "hangs"
+			 : fate == FATE_DIED ? "crashes"
+					     : "logs an error",
+			 place[0] ? " at " : "", place);
+		buf_adds(&t->more, buf_str(&log));
+	}
+	buf_free(&log);
+}
+
+static void test_refused(struct fsck_session *s, struct fsck_test *t, int error)
+{
+	t->fault = FSCK_REFUSED;
+	buf_addf(&t->text, "calls the disk clean, and the kernel does not mount it (%s)",
+		 errno_name(error));
+	if (s->disk->target->kind->log)
+		s->disk->target->kind->log(s->disk->target, &t->more);
+}
+
+/* True if nothing at all is lost. */
+static bool test_judge_tree(struct fsck_session *s, struct fsck_test *t, const struct tree *tree)
+{
+	uint64_t touched;
+	uint64_t lost = loss_count(&s->disk->tree, tree, &t->corruption, &touched, &t->more);
+
+	if (lost) {
+		t->fault = FSCK_LOSS;
+		buf_addf(&t->text, "loses %llu file%s that the corruption did not touch",
+			 (unsigned long long)lost, lost == 1 ? "" : "s");
+	}
+	return !lost && !touched;
+}
+
+/* True if all is well with it, whatever was damaged. */
+static bool test_read(struct fsck_session *s, struct fsck_test *t, enum target_fate *ret_fate,
+		      int *ret_status, struct err *err)
+{
+	struct tree tree;
+	bool fine;
+
+	*ret_status = target_observe(s->disk->target, &tree, ret_fate, err);
+	if (*ret_status || *ret_fate != FATE_FINE)
+		return false;
+	fine = test_judge_tree(s, t, &tree);
+	tree_free(&tree);
+	return fine;
+}
+
+/* What it calls clean can be mounted and read, and everything is there. */
+static int test_mount(struct fsck_session *s, struct fsck_test *t, struct err *err)
+{
+	struct hash disk = left_disk_hash(s);
+	enum target_fate fate = FATE_FINE;
+	uint64_t size;
+	int error = 0, r;
+
+	if (hash_map_get(&s->fine, disk))
+		return 0;
+	s->figures.mounts++;
+	r = test_disk_mount(s->disk, checker_disk(s->checker, &size), &error, &fate, err);
+	if (r)
+		return r;
+	if (fate == FATE_FINE && error)
+		test_refused(s, t, error);
+	else if (fate == FATE_FINE && test_read(s, t, &fate, &r, err))
+		hash_map_put(&s->fine, disk, NULL);
+	if (!r && fate != FATE_FINE)
+		test_blame_kernel(s, t, fate);
+	return r;
+}
+
+static bool test_is_called_clean(const struct fsck_test *t)
+{
+	enum checker_answer last = t->run_count ? t->answers[t->run_count - 1] : ANSWER_UNKNOWN;
+
+	return last == ANSWER_CLEAN || last == ANSWER_REPAIRED;
+}
+
+/* ---- one test ---- */
+
+static void session_count(struct fsck_session *s, const struct fsck_test *t)
+{
+	struct buf behaviour = BUF_INIT;
+	bool new;
+
+	s->figures.inconsistent += t->fault == FSCK_INCONSISTENT;
+	s->figures.crashed += t->fault == FSCK_CRASHED;
+	s->figures.hung += t->fault == FSCK_HUNG;
+	for (size_t i = 0; i < t->run_count; i++) {
+		buf_addf(&behaviour, "%d %d ", t->runs[i].end, t->runs[i].status);
+		checker_complaint(buf_str(&t->runs[i].output), "", &behaviour);
+	}
+	hash_map_put(&s->behaved, hash128(buf_str(&behaviour), behaviour.len, 0), &new);
+	s->figures.behaviours += new;
+	buf_free(&behaviour);
+}
+
+static int test_carry_out(struct fsck_session *s, struct fsck_test *t, struct err *err)
+{
+	int r = test_check_only(s, t, err);
+
+	if (!r && t->fault == FSCK_FINE)
+		r = test_repair(s, t, err);
+	if (!r && t->fault == FSCK_FINE)
+		test_judge_pair(s, t);
+	if (!r && t->fault == FSCK_FINE && s->disk->target && test_is_called_clean(t))
+		r = test_mount(s, t, err);
+	return r;
+}
+
+static int session_test(struct fsck_session *s, struct fsck_test *t, struct err *err)
+{
+	int r;
+
+	session_hand_over(s);
+	s->figures.images++;
+	r = test_carry_out(s, t, err);
+	if (r)
+		fsck_test_free(t);
+	else
+		session_count(s, t);
+	return r;
+}
+
+int fsck_try(struct fsck_session *s, const struct corruption *c, int mode, struct fsck_test *ret,
+	     struct err *err)
+{
+	*ret = (struct fsck_test){ .corruption = *c, .mode = mode };
+	damaged_disk_set(&s->damaged, c);
+	return session_test(s, ret, err);
+}
+
+int fsck_try_disk(struct fsck_session *s, const uint8_t *disk, int mode, struct fsck_test *ret,
+		  struct err *err)
+{
+	*ret = (struct fsck_test){ .mode = mode };
+	damaged_disk_load(&s->damaged, disk);
+	return session_test(s, ret, err);
+}
+
+bool fsck_is_new(struct fsck_session *s, const struct corruption *c, int mode)
+{
+	struct hash disk;
+	bool new;
+
+	damaged_disk_set(&s->damaged, c);
+	disk = damaged_disk_hash(&s->damaged);
+	disk.hi += (uint64_t)mode;
+	hash_map_put(&s->seen, disk, &new);
+	return new;
+}
+
+void fsck_test_free(struct fsck_test *t)
+{
+	checker_run_free(&t->check);
+	for (size_t i = 0; i < FSCK_RUNS_MAX; i++)
+		checker_run_free(&t->runs[i]);
+	buf_free(&t->text);
+	buf_free(&t->more);
+}
+
+/* The first thing that the kernel says, without names and numbers. */
+static void add_kernel_complaint(const char *log, struct buf *out)
+{
+	const char *line = strstr(log, "] ");
+	struct buf first = BUF_INIT;
+
+	if (!line)
+		return;
+	line += strlen("] ");
+	buf_add(&first, line, strcspn(line, "\n"));
+	checker_complaint(buf_str(&first), "", out);
+	buf_free(&first);
+}
+
+void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct buf *out)
+{
+	const struct checker_run *last = t->run_count ? &t->runs[t->run_count - 1] : &t->check;
+	const char *usual = buf_str(&s->usual_output[t->mode]);
+
+	buf_addf(out, "%s: %s: ", s->program->name, fsck_fault_names[t->fault]);
+	if (t->fault == FSCK_INCONSISTENT) {
+		buf_addf(out, "%s then %s: ", checker_answer_names[t->answers[0]],
+			 checker_answer_names[t->answers[t->run_count > 1]]);
+		last = &t->runs[t->run_count > 1];
+	}
+	if (t->fault == FSCK_CRASHED)
+		buf_addf(out, "signal %d: ", last->status);
+	if (t->fault == FSCK_LOSS || t->fault == FSCK_CHECK_WRITES)
+		corruption_print_fields(&t->corruption, out);
+	else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL)
+		add_kernel_complaint(buf_str(&t->more), out);
+	else
+		checker_complaint(buf_str(&last->output), usual, out);
+}
+
+/* ---- the session ---- */
+
+/* What it says of the disk as it is: a checker that is not content with that (reiserfsck) is judged
+ * by what it says else. */
+static int session_calibrate(struct fsck_session *s, struct err *err)
+{
+	for (size_t m = 0; m < s->program->mode_count; m++) {
+		checker_disk_restore(s->checker);
+		for (size_t i = 0; i < 2; i++) {
+			struct checker_run run;
+			int r = checker_session_run(s->checker, (int)m, &run, err);
+
+			if (r)
+				return r;
+			s->usual[m][i] = run_answer(s, (int)m, &run);
+			if (!i)
+				buf_adds(&s->usual_output[m], buf_str(&run.output));
+			checker_run_free(&run);
+		}
+	}
+	return 0;
+}
+
+int fsck_open(struct fsck_session *s, const struct checker_program *program, struct test_disk *disk,
+	      const struct ondisk_map *map, struct err *err)
+{
+	int r;
+
+	*s = (struct fsck_session){ .program = program, .disk = disk };
+	damaged_disk_init(&s->damaged, map, (const uint8_t *)disk->image.bytes, disk->image.size);
+	s->checker = checker_session_open(program, &disk->image, err);
+	r = s->checker ? session_calibrate(s, err) : err->code;
+	if (r)
+		fsck_close(s);
+	return r;
+}
+
+void fsck_close(struct fsck_session *s)
+{
+	if (s->checker)
+		checker_session_close(s->checker);
+	for (size_t i = 0; i < CHECKER_MODES_MAX; i++)
+		buf_free(&s->usual_output[i]);
+	hash_map_free(&s->seen);
+	hash_map_free(&s->fine);
+	hash_map_free(&s->behaved);
+	damaged_disk_free(&s->damaged);
+}

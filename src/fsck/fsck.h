@@ -1,0 +1,85 @@
+/* fsck.h -- a checker of file systems is tested: bytes of a disk are changed, it is run, and run
+ * again; what it says must fit together, and the kernel must agree with it.
+ *
+ * Nothing needs to be known of the checker, and nothing of the file system beyond where its fields
+ * lie (ondisk.h). */
+#ifndef FSCK_FSCK_H
+#define FSCK_FSCK_H
+
+#include "base/map.h"
+#include "checker/checker_session.h"
+#include "fsck/damage.h"
+#include "fsck/test_disk.h"
+
+enum { FSCK_RUNS_MAX = 3 };
+
+/* What is wrong with a checker, from the most certain on. */
+enum fsck_fault {
+	FSCK_FINE,
+	FSCK_CRASHED,      /* a signal ended it */
+	FSCK_HUNG,         /* it does not end, or takes all memory */
+	FSCK_CHECK_WRITES, /* only asked to check, it changes the disk */
+	FSCK_INCONSISTENT, /* what it says is not what it says when it is run again (pairs.h) */
+	FSCK_REFUSED,      /* what it calls clean, the kernel does not mount */
+	FSCK_KERNEL,       /* what it calls clean makes the kernel crash, hang or complain */
+	FSCK_LOSS,         /* its repair loses files that were not damaged */
+	FSCK_FAULTS
+};
+extern const char *const fsck_fault_names[FSCK_FAULTS];
+
+/* One test: a corruption, and what came of it. */
+struct fsck_test {
+	struct corruption corruption;
+	int mode; /* of the checker */
+	enum fsck_fault fault;
+	struct checker_run check; /* asked only to check; where it has such a mode */
+	struct checker_run runs[FSCK_RUNS_MAX];
+	enum checker_answer answers[FSCK_RUNS_MAX];
+	size_t run_count;
+	struct buf text; /* what is wrong, in a sentence */
+	struct buf more; /* lines of evidence: the kernel's log, lost files */
+};
+
+struct fsck_figures {
+	uint64_t images;       /* different damaged disks */
+	uint64_t checker_runs; /* native ones */
+	uint64_t skipped;      /* runs that could not differ from one that was made */
+	uint64_t mounts;       /* of disks that the checker calls clean */
+	uint64_t inconsistent, crashed, hung;
+	uint64_t behaviours; /* different sequences of answers and messages */
+};
+
+struct fsck_session {
+	const struct checker_program *program;
+	struct checker_session *checker;
+	struct test_disk *disk;
+	struct damaged_disk damaged;
+	struct fsck_figures figures;
+	/* Of the disk that is not damaged, by mode: what is said of it is no finding. */
+	enum checker_answer usual[CHECKER_MODES_MAX][2];
+	struct buf usual_output[CHECKER_MODES_MAX];
+	struct hash_map seen; /* damaged disks */
+	struct hash_map fine; /* disks that were mounted, and nothing was wrong */
+	struct hash_map behaved;
+};
+
+/* The disk and the map of its fields are the caller's, and stay as they are. No map: whole disks
+ * can be tested. */
+int fsck_open(struct fsck_session *s, const struct checker_program *program, struct test_disk *disk,
+	      const struct ondisk_map *map, struct err *err);
+void fsck_close(struct fsck_session *s);
+
+/* Whether this disk was not tested before. */
+bool fsck_is_new(struct fsck_session *s, const struct corruption *c, int mode);
+/* Damages the disk, runs the checker in this mode, and judges. */
+int fsck_try(struct fsck_session *s, const struct corruption *c, int mode, struct fsck_test *ret,
+	     struct err *err);
+/* The same with another damaged disk. */
+int fsck_try_disk(struct fsck_session *s, const uint8_t *disk, int mode, struct fsck_test *ret,
+		  struct err *err);
+void fsck_test_free(struct fsck_test *t);
+
+/* One cause has one: no names and no numbers. */
+void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct buf *out);
+
+#endif

@@ -1,0 +1,287 @@
+/* fsck_report.c -- a fault of a checker, for its maintainer. */
+#include "fsck/fsck_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "fsck/evidence.h"
+#include "storage/program.h"
+
+/* ---- fewer bytes ---- */
+
+struct shrinking {
+	struct fsck_session *s;
+	struct fsck_test *t; /* the simplest that has the signature */
+	const char *signature;
+};
+
+/* Whether a simpler corruption has the same signature; then it is the test from now on. */
+static int test_shows(void *to, const struct corruption *simpler, struct err *err)
+{
+	struct shrinking *x = to;
+	struct buf other = BUF_INIT;
+	struct fsck_test t;
+	int r = fsck_try(x->s, simpler, x->t->mode, &t, err);
+
+	if (r)
+		return r;
+	fsck_sign(x->s, &t, &other);
+	r = t.fault == x->t->fault && !strcmp(buf_str(&other), x->signature);
+	buf_free(&other);
+	if (r) {
+		fsck_test_free(x->t);
+		*x->t = t;
+	} else {
+		fsck_test_free(&t);
+	}
+	return r;
+}
+
+static int test_shrink(struct fsck_session *s, struct fsck_test *t, const char *signature,
+		       struct err *err)
+{
+	struct shrinking x = { .s = s, .t = t, .signature = signature };
+	struct corruption c = t->corruption;
+
+	return corruption_shrink(&c, test_shows, &x, err);
+}
+
+/* ---- words ---- */
+
+static void add_run(const struct checker_run *r, const char *command, const char *title,
+		    const char *answer, struct buf *out)
+{
+	buf_addf(out, "\n%s: `%s`, ", title, command);
+	if (r->end == CHECKER_EXITED)
+		buf_addf(out, "exit status %d (%s)", r->status, answer);
+	else if (r->end == CHECKER_SIGNALED)
+		buf_addf(out, "signal %d", r->status);
+	else
+		buf_adds(out, "does not end");
+	buf_addf(out, ", the disk is %s\n\n", r->wrote ? "changed" : "as before");
+	evidence_add_fenced(out, buf_str(&r->output));
+}
+
+static void print_readme(const struct fsck_session *s, const struct fsck_test *t,
+			 enum problem problem, struct buf *out)
+{
+	static const char *const titles[FSCK_RUNS_MAX] = { "First run", "Second run", "Third run" };
+	const struct checker_mode *mode = &s->program->modes[t->mode];
+
+	buf_addf(
+		out,
+		"# %s: %s %s\n\n## Where\n\n- Checker: %s (Debian package %s)\n- File system: %s\n"
+		"- Severity: %s\n\n## The disk\n\n`image.gz` is the disk of `before.gz` with these "
+		"bytes changed, and the checksums that cover them made right:\n\n",
+		problem_table[problem].name, s->program->name, buf_str(&t->text), s->program->name,
+		s->program->packages, s->program->file_system,
+		severity_table[problem_table[problem].severity].sentence);
+	buf_adds(out, "```\n");
+	corruption_print(&t->corruption, out);
+	buf_adds(out, "```\n\n## What the checker says\n");
+	if (t->check.output.len || t->check.status)
+		add_run(&t->check, s->program->check.command, "Only asked to check",
+			checker_answer_names[checker_program_answer(s->program, CHECKER_CHECK,
+								    t->check.status)],
+			out);
+	for (size_t i = 0; i < t->run_count; i++)
+		add_run(&t->runs[i], mode->command, titles[i], checker_answer_names[t->answers[i]],
+			out);
+	if (t->more.len) {
+		buf_adds(out,
+			 t->fault == FSCK_LOSS ? "\n## Lost\n\n" : "\n## What the kernel says\n\n");
+		evidence_add_fenced(out, buf_str(&t->more));
+	}
+	buf_addf(out, "\n## Expected\n\n%s\n\nTo reproduce: `sh reproduce.sh`.\n",
+		 t->fault == FSCK_INCONSISTENT
+			 ? "A disk that a checker calls clean or repaired is found clean by the "
+			   "next run; one that it cannot repair is reported as such again."
+		 : t->fault == FSCK_CHECK_WRITES ? "A check that is not to repair changes nothing."
+		 : t->fault == FSCK_LOSS
+			 ? "A repair keeps what was not damaged, under its name or in lost+found."
+		 : t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL
+			 ? "A disk that a checker calls clean can be mounted and read."
+			 : "A checker ends, and not by a signal, whatever is on the disk.");
+}
+
+/* ---- the script ---- */
+
+/* One run; its status is in $status. */
+static void script_add_run(struct buf *out, const char *command, unsigned seconds)
+{
+	buf_addf(out, "timeout -s KILL %u sh -c '", seconds);
+	for (const char *at = command; *at; at++)
+		buf_addf(out, *at == '\'' ? "'\\''" : "%c", *at);
+	buf_adds(out, "' </dev/null\nstatus=$?\necho \"exit status $status\"\n");
+}
+
+static void script_add_command(const struct fsck_session *s, const char *command, struct buf *out)
+{
+	const struct program_value value = { "image", "\"$image\"" };
+	struct buf filled = BUF_INIT;
+
+	program_fill(&filled, command, &value, 1);
+	script_add_run(out, filled.data, (unsigned)(2 * s->program->seconds) + 1);
+	buf_free(&filled);
+}
+
+/* What the exit status of a run is for the shell. */
+static int shell_status(const struct checker_run *r)
+{
+	return r->end == CHECKER_EXITED   ? r->status
+	     : r->end == CHECKER_SIGNALED ? 128 + r->status
+					  : 128 + 9;
+}
+
+static void print_script(const struct fsck_session *s, const struct fsck_test *t, struct buf *out)
+{
+	const char *repair = s->program->modes[t->mode].command;
+
+	buf_addf(out,
+		 "#!/bin/sh\n"
+		 "# Shows that %s %s.\n"
+		 "# Exit status: 1 it does, 0 it does not, 2 could not tell.\n"
+		 "cd \"$(dirname \"$0\")\" || exit 2\n"
+		 "work=$(mktemp -d) || exit 2\n"
+		 "trap 'rm -rf \"$work\"' EXIT\n"
+		 "image=$work/image\n"
+		 "export image\n"
+		 "gzip -dc image.gz >\"$image\" || exit 2\n",
+		 s->program->name, buf_str(&t->text));
+	if (t->run_count == 0) {
+		buf_adds(out, "cp \"$image\" \"$work/before\" || exit 2\n");
+		script_add_command(s, s->program->check.command, out);
+		if (t->fault == FSCK_CHECK_WRITES)
+			buf_adds(out, "cmp -s \"$image\" \"$work/before\" || exit 1\nexit 0\n");
+		else
+			buf_addf(out, "[ $status = %d ] && exit 1\nexit 0\n",
+				 shell_status(&t->check));
+		return;
+	}
+	for (size_t i = 0; i < t->run_count; i++) {
+		script_add_command(s, repair, out);
+		if (i + 1 < t->run_count || t->fault == FSCK_CRASHED || t->fault == FSCK_HUNG ||
+		    t->fault == FSCK_INCONSISTENT)
+			buf_addf(out, "[ $status = %d ] || exit 0\n", shell_status(&t->runs[i]));
+	}
+	if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL || t->fault == FSCK_LOSS)
+		buf_addf(out,
+			 "# What the kernel does with that disk is tried in a process, not on this "
+			 "machine.\n"
+			 "gzip -dc before.gz >\"$work/before\" || exit 2\n"
+			 "exec \"${ASSAY:-assay}\" fsck %s --disk \"$work/before\" --image "
+			 "\"$PWD/image.gz\" --out \"$work/run\"\n",
+			 s->program->name);
+	else
+		buf_adds(out, "exit 1\n");
+}
+
+/* ---- files ---- */
+
+static int write_files(struct fsck_session *s, const struct fsck_test *t, enum problem problem,
+		       const char *folder, struct err *err)
+{
+	struct buf text = BUF_INIT;
+	int r;
+
+	print_readme(s, t, problem, &text);
+	r = evidence_write_text(folder, "README.md", &text, err);
+	buf_clear(&text);
+	print_script(s, t, &text);
+	if (!r)
+		r = evidence_write_text(folder, "reproduce.sh", &text, err);
+	if (t->corruption.count) /* else it is there, whole */
+		damaged_disk_set(&s->damaged, &t->corruption);
+	if (!r)
+		r = evidence_write_disk(folder, "image.gz", s->damaged.bytes, s->damaged.size, err);
+	if (!r)
+		r = evidence_write_disk(folder, "before.gz", s->damaged.base, s->damaged.size, err);
+	buf_free(&text);
+	return r;
+}
+
+/* ---- the finding ---- */
+
+static enum problem problem_of(const struct fsck_test *t)
+{
+	return t->fault == FSCK_CRASHED || t->fault == FSCK_HUNG ? PROBLEM_CHECKER : PROBLEM_REPAIR;
+}
+
+static void test_describe(const struct fsck_session *s, const struct fsck_test *t,
+			  const char *signature, struct finding *f)
+{
+	struct discrepancy *d = &f->discrepancy;
+
+	finding_init(f);
+	d->code = problem_of(t);
+	snprintf(d->signature, sizeof(d->signature), "%s %s", problem_table[d->code].name,
+		 signature);
+	buf_adds(&f->target, s->program->name);
+	buf_addf(&d->title, "%s %s (", s->program->name, buf_str(&t->text));
+	corruption_print_fields(&t->corruption, &d->title);
+	buf_adds(&d->title, " changed)");
+	corruption_print(&t->corruption, &d->seen);
+}
+
+static int test_keep(struct fsck_session *s, struct run *run, struct fsck_test *t,
+		     const char *signature, struct finding *f, struct err *err)
+{
+	int r = test_shrink(s, t, signature, err);
+
+	if (r)
+		return r;
+	finding_free(f);
+	test_describe(s, t, signature, f);
+	f->shrunk = true;
+	run_meet(run, f, NULL);
+	if (run_folder(run))
+		r = write_files(s, t, f->discrepancy.code, run_folder(run), err);
+	if (!r && run_folder(run) && t->corruption.count)
+		r = evidence_run_script(run_folder(run), f, err);
+	else
+		f->tries = f->shown = 1; /* the disk was given as an image: this is that run */
+	run_update(run, f, NULL);
+	/* The folder has another place now, and a README that says less. */
+	if (!r && run_folder(run))
+		r = write_files(s, t, f->discrepancy.code, run_folder(run), err);
+	run_settle(run);
+	return r;
+}
+
+/* Of a disk that was given as a whole, what is there is tried again. */
+static int fsck_try_again(struct fsck_session *s, const struct fsck_test *t, struct fsck_test *ret,
+			  struct err *err)
+{
+	struct buf disk = BUF_INIT;
+	int r;
+
+	if (t->corruption.count)
+		return fsck_try(s, &t->corruption, t->mode, ret, err);
+	buf_add(&disk, (const char *)s->damaged.bytes, s->damaged.size);
+	r = fsck_try_disk(s, (const uint8_t *)disk.data, t->mode, ret, err);
+	buf_free(&disk);
+	return r;
+}
+
+int fsck_report(struct fsck_session *s, struct run *run, const struct fsck_test *t, struct err *err)
+{
+	struct buf signature = BUF_INIT;
+	struct fsck_test own;
+	struct finding f;
+	int r = 0;
+
+	fsck_sign(s, t, &signature);
+	test_describe(s, t, buf_str(&signature), &f);
+	if (!run_knows(run, &f)) {
+		/* A copy that can be replaced by a simpler one. */
+		r = fsck_try_again(s, t, &own, err);
+		if (!r) {
+			r = test_keep(s, run, &own, buf_str(&signature), &f, err);
+			fsck_test_free(&own);
+		}
+	}
+	finding_free(&f);
+	buf_free(&signature);
+	return r;
+}

@@ -1,0 +1,32 @@
+/* own_map.h -- a map of fields that no format describes: those a user lists, or bytes that a
+ * checker has repaired. */
+#ifndef FSCK_OWN_MAP_H
+#define FSCK_OWN_MAP_H
+
+#include "base/arena.h"
+#include "ondisk/ondisk.h"
+
+struct err;
+
+struct own_map {
+	struct ondisk_map map; /* valid once it is finished */
+	struct ondisk_format format;
+	struct own_field *fields;
+	size_t count, cap;
+	const struct ondisk_structure **structures;
+	struct arena arena;
+};
+
+void own_map_init(struct own_map *m, uint64_t disk_size);
+/* What lies beyond the disk is -EINVAL. */
+int own_map_add(struct own_map *m, const char *structure, const char *field, uint64_t at,
+		uint16_t size, enum ondisk_role role, struct err *err);
+void own_map_finish(struct own_map *m);
+void own_map_free(struct own_map *m);
+
+/* Adds the fields of a text: a line "STRUCTURE.FIELD OFFSET SIZE [number|flags|bytes]" each. */
+int own_map_parse(struct own_map *m, const char *text, struct err *err);
+/* Adds the bytes in which two disks differ. */
+void own_map_add_difference(struct own_map *m, const uint8_t *a, const uint8_t *b);
+
+#endif

@@ -1,0 +1,175 @@
+/* test_disk.c -- the disk that is damaged again and again. */
+#include "fsck/test_disk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/err.h"
+#include "base/must.h"
+#include "storage/page_disk.h"
+#include "trace/script.h"
+#include "tree/list.h"
+
+enum { CALL_SECONDS = 5, DISK_FILE_MAX = 1 << 30 };
+
+static const struct {
+	const char *name, *text;
+} shipped[] = {
+#define EMBEDDED(name, text) { name, text },
+#include "gen/embedded_content.h"
+#undef EMBEDDED
+};
+
+/* One call; what the file system refuses is not there. */
+static int disk_call(struct test_disk *d, const struct item *item, struct err *err)
+{
+	enum target_fate fate = FATE_FINE;
+	struct outcome outcome;
+	int r = target_call(d->target, &item->call, &outcome, &fate, err);
+
+	if (r)
+		return r;
+	if (fate != FATE_FINE)
+		return err_set(err, EIO, "%s: content.trace:%u: the call does not return",
+			       d->target->name, item->line);
+	d->left_out += outcome.error != 0;
+	return 0;
+}
+
+static int disk_fill(struct test_disk *d, struct err *err)
+{
+	struct script script = { 0 };
+	int r = script_parse(&script, shipped[0].name, shipped[0].text, strlen(shipped[0].text),
+			     err);
+
+	for (size_t i = 0; i < script.count && !r; i++)
+		if (script.items[i].type == ITEM_CALL)
+			r = disk_call(d, &script.items[i], err);
+	script_free(&script);
+	return r;
+}
+
+static uint64_t count_objects(const struct tree *t)
+{
+	struct path_list list = { 0 };
+	uint64_t count = 0;
+
+	path_list_make(&list, t);
+	for (size_t i = 0; i < list.count; i++)
+		count += list.items[i].first == i;
+	path_list_free(&list);
+	return count;
+}
+
+/* Fills the mounted file system, and takes tree and disk. */
+static int disk_take(struct test_disk *d, struct err *err)
+{
+	enum target_fate fate = FATE_FINE;
+	int error = 0, r = disk_fill(d, err);
+
+	if (!r)
+		r = d->target->kind->fresh_disk(d->target, &d->fresh, err);
+	if (!r)
+		r = d->target->kind->unmounted_disk(d->target, &d->image, &error, &fate, err);
+	if (!r && (error || fate != FATE_FINE))
+		r = err_set(err, EIO, "%s: the test disk cannot be unmounted", d->target->name);
+	return r;
+}
+
+/* As it is found again: what unmounting and mounting change belongs to it. */
+static int disk_observe(struct test_disk *d, struct err *err)
+{
+	enum target_fate fate = FATE_FINE;
+	int error = 0, r;
+
+	r = test_disk_mount(d, (const uint8_t *)d->image.bytes, &error, &fate, err);
+	if (!r && !error && fate == FATE_FINE)
+		r = target_observe(d->target, &d->tree, &fate, err);
+	if (!r && (error || fate != FATE_FINE))
+		r = err_set(err, EIO, "%s: the test disk cannot be mounted", d->target->name);
+	if (!r)
+		d->objects = count_objects(&d->tree);
+	return r;
+}
+
+int test_disk_make(struct test_disk *ret, const char *target, const char *mkfs, uint64_t size,
+		   const char *config, struct err *err)
+{
+	struct target_options options = { .deadline_seconds = CALL_SECONDS,
+					  .config = config,
+					  .mkfs = mkfs,
+					  .image_size = size,
+					  .record = true,
+					  .whole = true };
+	int r;
+
+	*ret = (struct test_disk){ 0 };
+	r = target_open(&ret->target, target, &options, err);
+	if (!r && !(ret->target->caps & TARGET_RECORD && ret->target->kind->load_pages))
+		r = err_set(err, ENOTSUP, "%s: its disk cannot be loaded; kernel:FS can", target);
+	if (!r)
+		r = disk_take(ret, err);
+	if (!r)
+		r = disk_observe(ret, err);
+	if (r)
+		test_disk_free(ret);
+	return r;
+}
+
+void test_disk_free(struct test_disk *d)
+{
+	if (d->objects)
+		tree_free(&d->tree);
+	image_free(&d->image);
+	image_free(&d->fresh);
+	target_close(d->target);
+	*d = (struct test_disk){ 0 };
+}
+
+int test_disk_become(struct test_disk *d, const struct buf *disk, struct err *err)
+{
+	if (disk->len != d->image.size)
+		return err_set(err, EINVAL, "the disk has %zu bytes, and %s %llu", disk->len,
+			       d->target->name, (unsigned long long)d->image.size);
+	memcpy(d->image.bytes, disk->data, disk->len);
+	tree_free(&d->tree);
+	d->objects = 0;
+	return disk_observe(d, err);
+}
+
+int disk_file_read(struct buf *ret, const char *path, struct err *err)
+{
+	gzFile from = gzopen(path, "rb");
+	char chunk[1 << 16];
+	int n = 0;
+
+	if (!from)
+		return err_sys(err, errno ? errno : ENOMEM, "cannot read %s", path);
+	while (ret->len < DISK_FILE_MAX && (n = gzread(from, chunk, sizeof(chunk))) > 0)
+		buf_add(ret, chunk, (size_t)n);
+	gzclose(from);
+	if (n < 0)
+		return err_set(err, EINVAL, "%s: the compressed file is damaged", path);
+	if (n > 0)
+		return err_set(err, EFBIG, "%s: the disk is too large", path);
+	while (ret->len % PAGE_DISK_PAGE)
+		buf_addch(ret, '\0');
+	return 0;
+}
+
+int test_disk_mount(struct test_disk *d, const uint8_t *disk, int *ret_error,
+		    enum target_fate *ret_fate, struct err *err)
+{
+	struct page_change *pages = must_alloc(d->image.size / PAGE_DISK_PAGE * sizeof(*pages));
+	size_t count = 0;
+	int r;
+
+	for (uint64_t at = 0; at < d->image.size; at += PAGE_DISK_PAGE)
+		if (memcmp(disk + at, d->fresh.bytes + at, PAGE_DISK_PAGE) != 0)
+			pages[count++] = (struct page_change){ at / PAGE_DISK_PAGE, disk + at };
+	r = d->target->kind->load_pages(d->target, pages, count, ret_error, ret_fate, err);
+	free(pages);
+	return r;
+}

@@ -1,0 +1,36 @@
+/* test_disk.h -- the disk that is damaged again and again: made by mkfs, filled by a kernel in a
+ * process, and unmounted. */
+#ifndef FSCK_TEST_DISK_H
+#define FSCK_TEST_DISK_H
+
+#include "storage/image.h"
+#include "target/target.h"
+
+struct checker_program;
+
+struct test_disk {
+	struct target *target; /* that mounts it; NULL: no kernel in a process is built */
+	struct image image;
+	struct image fresh; /* as mkfs left it, which the target knows */
+	struct tree tree;   /* of the file system on it; only where there is a target */
+	uint64_t objects;   /* in that */
+	uint64_t left_out;  /* calls of the content that this file system refuses */
+};
+
+/* Of a target that can be crashed (TARGET_RECORD). mkfs and size: instead of the target's own, or
+ * NULL and 0. Without a built kernel the disk is empty. */
+int test_disk_make(struct test_disk *ret, const char *target, const char *mkfs, uint64_t size,
+		   const char *config, struct err *err);
+void test_disk_free(struct test_disk *d);
+/* Another disk of its size instead, and what is on it. */
+int test_disk_become(struct test_disk *d, const struct buf *disk, struct err *err);
+
+/* A disk as a file, which may be compressed (gzip), up to whole pages. */
+int disk_file_read(struct buf *ret, const char *path, struct err *err);
+
+/* Mounts a disk that differs from the test disk in some pages (or that is another one of its size).
+ * *ret_error: what mounting answers, 0 if it is there. */
+int test_disk_mount(struct test_disk *d, const uint8_t *disk, int *ret_error,
+		    enum target_fate *ret_fate, struct err *err);
+
+#endif

@@ -1,0 +1,135 @@
+/* values.c -- which values a field is given. */
+#include "fsck/values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/must.h"
+#include "base/rng.h"
+
+enum {
+	OTHERS_MAX = 12, /* values of other instances */
+	DRAWN = 4,
+};
+
+static void add_bytes(struct field_values *v, const uint8_t *value)
+{
+	for (size_t i = 0; i < v->count; i++)
+		if (!memcmp(v->items[i], value, v->len))
+			return;
+	if (v->count == v->cap) {
+		v->cap = v->cap ? 2 * v->cap : 32;
+		v->items = must_realloc(v->items, v->cap * sizeof(*v->items));
+	}
+	memcpy(v->items[v->count++], value, v->len);
+}
+
+static void number_put(uint8_t *bytes, uint16_t len, bool big_endian, uint64_t number)
+{
+	for (uint16_t i = 0; i < len; i++, number >>= 8)
+		bytes[big_endian ? len - 1 - i : i] = (uint8_t)number;
+}
+
+static void add_number(struct field_values *v, bool big_endian, uint64_t number)
+{
+	uint8_t bytes[CHANGE_BYTES_MAX] = { 0 };
+
+	number_put(bytes, v->len, big_endian, number);
+	add_bytes(v, bytes);
+}
+
+static void add_numbers(struct field_values *v, bool big_endian, uint64_t old)
+{
+	unsigned bits = 8u * v->len;
+	uint64_t top = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
+	const uint64_t numbers[] = {
+		0,       1,       2,       top,     top - 1, top >> 1, (top >> 1) + 1,
+		old + 1, old - 1, old * 2, old / 2, ~old
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		add_number(v, big_endian, numbers[i]);
+	for (unsigned bit = 0; bit < bits; bit++)
+		add_number(v, big_endian, old ^ 1ull << bit);
+}
+
+/* Of names, bitmaps and the like: each byte becomes zero, another one, or what ends a path. */
+static void add_texts(struct field_values *v, const uint8_t *old)
+{
+	static const uint8_t others[] = { 0, 1, '.', '/', 0x7f, 0xff };
+	uint8_t bytes[CHANGE_BYTES_MAX] = { 0 };
+
+	add_bytes(v, bytes);
+	memset(bytes, 0xff, sizeof(bytes));
+	add_bytes(v, bytes);
+	for (uint16_t i = 0; i < v->len; i++)
+		for (size_t o = 0; o < ARRAY_LEN(others); o++) {
+			memcpy(bytes, old, v->len);
+			bytes[i] = others[o];
+			add_bytes(v, bytes);
+		}
+}
+
+/* What the same field has elsewhere: of a pointer, blocks that are in use. */
+static void add_others(struct field_values *v, const struct ondisk_map *map, const uint8_t *disk,
+		       const struct ondisk_instance *instance, const struct ondisk_field *field)
+{
+	size_t before = v->count, first = (size_t)(instance - map->instances);
+
+	for (size_t i = 1; i < map->count && v->count < before + OTHERS_MAX; i++) {
+		const struct ondisk_instance *other = &map->instances[(first + i) % map->count];
+
+		if (other->structure == instance->structure &&
+		    field->offset + v->len <= other->size)
+			add_bytes(v, disk + other->at + field->offset);
+	}
+}
+
+static void remove_value(struct field_values *v, const uint8_t *value)
+{
+	for (size_t i = 0; i < v->count; i++)
+		if (!memcmp(v->items[i], value, v->len)) {
+			memmove(v->items[i], v->items[i + 1],
+				(v->count - i - 1) * sizeof(*v->items));
+			v->count--;
+			return;
+		}
+}
+
+void values_telling(struct field_values *ret, const struct ondisk_map *map, const uint8_t *disk,
+		    const struct ondisk_instance *instance, const struct ondisk_field *field,
+		    uint64_t seed)
+{
+	const uint8_t *old = disk + instance->at + field->offset;
+	bool big_endian = instance->structure->big_endian;
+	struct rng rng;
+
+	*ret = (struct field_values){ .len = corruption_field_len(field) };
+	rng_seed(&rng, seed ^ (instance->at + field->offset));
+	if (field->role == ONDISK_BYTES || ret->len > sizeof(uint64_t))
+		add_texts(ret, old);
+	else
+		add_numbers(ret, big_endian,
+			    big_endian ? ondisk_be(old, ret->len) : ondisk_le(old, ret->len));
+	add_others(ret, map, disk, instance, field);
+	for (unsigned i = 0; i < DRAWN && ret->len <= sizeof(uint64_t); i++)
+		add_number(ret, big_endian, rng_u64(&rng));
+	remove_value(ret, old);
+}
+
+void values_free(struct field_values *v)
+{
+	free(v->items);
+	*v = (struct field_values){ 0 };
+}
+
+uint64_t values_all(const struct ondisk_field *field)
+{
+	return field->size <= 2 ? 1ull << 8 * field->size : 0;
+}
+
+void values_numbered(const struct ondisk_field *field, uint64_t number,
+		     uint8_t ret[CHANGE_BYTES_MAX])
+{
+	number_put(ret, field->size, false, number);
+}
