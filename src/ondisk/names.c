@@ -81,22 +81,23 @@ static void walk_name_path(const struct walk_names *n, char ret[WALK_PATH_MAX], 
 	snprintf(ret + len, WALK_PATH_MAX - len, "/%s", row->name);
 }
 
-static void walk_label(const struct walk_names *n, char label[56], const char *prefix,
+static void walk_label(const struct walk_names *n, struct ondisk_instance *x, const char *prefix,
 		       uint64_t root)
 {
+	char path[WALK_PATH_MAX], text[WALK_PATH_MAX + 2 * sizeof(x->label)], *rest;
 	size_t len = strlen(prefix);
-	char path[WALK_PATH_MAX], old[56], *rest;
 	uint64_t inode;
 
-	if (strncmp(label, prefix, len) != 0)
+	if (strncmp(x->label, prefix, len) != 0)
 		return;
-	memcpy(old, label, sizeof(old));
-	inode = strtoull(old + len, &rest, 10);
+	inode = strtoull(x->label + len, &rest, 10);
 	walk_name_path(n, path, inode, root, 0);
 	if (inode == root)
 		strcpy(path, "/");
-	if (*path)
-		snprintf(label, 56, "%.*s, %s%s", (int)(rest - old), old, path, rest);
+	if (!*path)
+		return;
+	snprintf(text, sizeof(text), "%.*s, %s%s", (int)(rest - x->label), x->label, path, rest);
+	snprintf(x->label, sizeof(x->label), "%.*s", (int)sizeof(x->label) - 1, text);
 }
 
 void walk_apply_names(struct walk *w, const char *prefix, uint64_t root)
@@ -108,7 +109,7 @@ void walk_apply_names(struct walk *w, const char *prefix, uint64_t root)
 	if (n->count)
 		qsort(n->rows, n->count, sizeof(*n->rows), walk_compare_names);
 	for (size_t i = 0; i < w->map->count; i++)
-		walk_label(n, w->map->instances[i].label, prefix, root);
+		walk_label(n, &w->map->instances[i], prefix, root);
 	free(n->rows);
 	free(n);
 	w->names = NULL;
