@@ -262,13 +262,30 @@ static int examine_image(struct examination *x, struct err *err)
 	return r;
 }
 
+static int examine_undamaged(struct examination *x, struct err *err)
+{
+	struct field_progress any = { 0 };
+	int r = 0;
+
+	for (int mode = 0; mode < (int)x->program.program->mode_count && !r; mode++) {
+		struct fsck_test t;
+
+		r = fsck_try_undamaged(&x->program, mode, &t, err);
+		if (!r)
+			r = found_in_program(x, &t, &any, err);
+	}
+	return r;
+}
+
 static int examine(struct examination *x, struct err *err)
 {
 	int r;
 
 	if (settings.image)
 		return examine_image(x, err);
-	r = examination_map(x) ? examine_fields(x, err) : 1;
+	r = x->is_kernel ? 0 : examine_undamaged(x, err);
+	if (!r)
+		r = examination_map(x) ? examine_fields(x, err) : 1;
 	if (r > 0)
 		r = x->is_kernel && !settings.fields.count ? examine_bytes(x, err) : 0;
 	return r;
