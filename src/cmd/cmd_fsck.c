@@ -207,23 +207,27 @@ static int examine_fields(struct examination *x, struct err *err)
 
 enum { BYTES_SECONDS = 60 }; /* where no time was given: there is no end of bytes */
 
-/* Bytes anywhere in what the kernel reads. */
+/* Bytes anywhere in what the kernel reads, or in what is on the disk. */
 static int examine_bytes(struct examination *x, struct err *err)
 {
-	double until =
-		x->run->started_seconds + (settings.seconds > 0 ? settings.seconds : BYTES_SECONDS);
+	double until = x->run->started_seconds +
+		       (settings.seconds > 0 ? settings.seconds : BYTES_SECONDS);
+	const uint8_t *disk = (const uint8_t *)x->disk.image.bytes;
 	struct field_progress any = { 0 };
 	struct read_sectors sectors;
 	struct rng rng;
 	int r = 1;
 
-	rng_seed(&rng, settings.seed);
-	read_sectors_init(&sectors, &x->kernel.read);
+	rng_seed(&rng, settings.seed + settings.job);
+	if (x->is_kernel)
+		read_sectors_init(&sectors, &x->kernel.read);
+	else
+		read_sectors_of_disk(&sectors, disk, x->disk.image.size);
 	while (r > 0 && sectors.count && clock_seconds() < until) {
 		struct corruption c;
 
-		bytes_draw(&c, &sectors, (const uint8_t *)x->disk.image.bytes, &rng);
-		r = test_kernel(x, &c, &any, err);
+		bytes_draw(&c, &sectors, disk, &rng);
+		r = x->is_kernel ? test_kernel(x, &c, &any, err) : test_program(x, &c, &any, err);
 	}
 	read_sectors_free(&sectors);
 	return r < 0 ? r : 0;
@@ -287,7 +291,9 @@ static int examine(struct examination *x, struct err *err)
 	if (!r)
 		r = examination_map(x) ? examine_fields(x, err) : 1;
 	if (r > 0)
-		r = x->is_kernel && !settings.fields.count ? examine_bytes(x, err) : 0;
+		r = !settings.fields.count && (x->is_kernel || !examination_map(x))
+			  ? examine_bytes(x, err)
+			  : 0;
 	return r;
 }
 
