@@ -194,6 +194,14 @@ static void test_refused(struct fsck_session *s, struct fsck_test *t, int error)
 		s->disk->target->kind->log(s->disk->target, &t->more);
 }
 
+static void test_unreadable(struct fsck_session *s, struct fsck_test *t)
+{
+	t->fault = FSCK_REFUSED;
+	buf_adds(&t->text, "calls the disk clean, and its root directory cannot be read");
+	if (s->disk->target->kind->log)
+		s->disk->target->kind->log(s->disk->target, &t->more);
+}
+
 /* True if nothing at all is lost. */
 static bool test_judge_tree(struct fsck_session *s, struct fsck_test *t, const struct tree *tree)
 {
@@ -232,6 +240,7 @@ static int test_mount(struct fsck_session *s, struct fsck_test *t, struct err *e
 {
 	struct hash disk = left_disk_hash(s);
 	enum target_fate fate = FATE_FINE;
+	bool alive = false;
 	uint64_t size;
 	int error = 0, r;
 
@@ -245,7 +254,11 @@ static int test_mount(struct fsck_session *s, struct fsck_test *t, struct err *e
 		test_refused(s, t, error);
 	else if (fate == FATE_FINE && test_read(s, t, &fate, &r, err))
 		hash_map_put(&s->fine, disk, NULL);
-	if (!r && fate != FATE_FINE)
+	if (!r && fate == FATE_DIED)
+		r = test_disk_is_alive(s->disk, &alive, err);
+	if (!r && alive)
+		test_unreadable(s, t);
+	else if (!r && fate != FATE_FINE)
 		test_blame_kernel(s, t, fate);
 	return r;
 }

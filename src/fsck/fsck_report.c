@@ -45,8 +45,10 @@ static int test_shrink(struct fsck_session *s, struct fsck_test *t, const char *
 {
 	struct shrinking x = { .s = s, .t = t, .signature = signature };
 	struct corruption c = t->corruption;
+	int r = corruption_shrink(&c, test_shows, &x, err);
 
-	return corruption_shrink(&c, test_shows, &x, err);
+	t->corruption = c;
+	return r;
 }
 
 /* ---- words ---- */
