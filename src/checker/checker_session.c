@@ -19,7 +19,8 @@ struct checker_session {
 	const struct checker_program *program;
 	struct checker_pages disk;
 	int preload_fd;
-	struct checker_server servers[CHECKER_MODES_MAX - CHECKER_LIST]; /* by mode, from CHECKER_LIST */
+	struct checker_server
+		servers[CHECKER_MODES_MAX - CHECKER_LIST]; /* by mode, from CHECKER_LIST */
 };
 
 void checker_run_free(struct checker_run *r)

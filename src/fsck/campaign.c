@@ -15,7 +15,7 @@
 #include "base/must.h"
 #include "base/stop.h"
 #include "fsck/values.h"
-#include "symbolic/paths.h"
+#include "symbolic/path_process.h"
 
 static bool is_wanted(const struct campaign_options *o, const struct ondisk_structure *structure,
 		      const struct ondisk_field *field)
@@ -199,7 +199,7 @@ static int try_paths(struct campaign *c, struct field_progress *p,
 		note_incomplete(p, "no time was left");
 		return 1;
 	}
-	r = paths_explore(&options, path_found, &x, &result, err);
+	r = paths_explore_apart(&options, path_found, &x, &result, err);
 	if (r)
 		return r;
 	p->paths += result.paths;

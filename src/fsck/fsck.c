@@ -86,16 +86,19 @@ static int test_check_only(struct fsck_session *s, struct fsck_test *t, struct e
 	if (r)
 		return r;
 	s->figures.checker_runs++;
-	if (!test_ended_badly(t, &t->check, " when it is only asked to check") && t->check.wrote) {
+	if (!test_ended_badly(t, &t->check, " when it is only asked to check") && t->check.wrote &&
+	    (!s->check_writes || t->undamaged)) {
 		t->fault = FSCK_CHECK_WRITES;
 		buf_adds(&t->text, "changes the disk although it is only asked to check");
 	}
 	return 0;
 }
 
+/* What it says of an undamaged disk is reported of that. */
 static bool answers_are_usual(const struct fsck_session *s, const struct fsck_test *t)
 {
-	return t->answers[0] == s->usual[t->mode][0] && t->answers[1] == s->usual[t->mode][1];
+	return !t->undamaged && t->answers[0] == s->usual[t->mode][0] &&
+	       t->answers[1] == s->usual[t->mode][1];
 }
 
 /* Runs it until it has nothing to do. A run that has changed nothing would be repeated by the next
@@ -196,8 +199,12 @@ static void test_refused(struct fsck_session *s, struct fsck_test *t, int error)
 static bool test_judge_contents(struct fsck_session *s, struct fsck_test *t,
 				const struct contents *after)
 {
-	uint64_t touched;
-	uint64_t lost = loss_count(&s->contents, after, &t->corruption, &touched, &t->more);
+	uint64_t touched, lost;
+
+	/* Of bytes that belong to nothing known, nobody can say what they touch. */
+	if (t->corruption.count && !t->corruption.changes[0].instance)
+		return false;
+	lost = loss_count(&s->contents, after, &t->corruption, &touched, &t->more);
 
 	t->missing = lost + touched;
 	if (lost) {
@@ -344,6 +351,15 @@ int fsck_try(struct fsck_session *s, const struct corruption *c, int mode, struc
 	return session_test(s, ret, err);
 }
 
+int fsck_try_undamaged(struct fsck_session *s, int mode, struct fsck_test *ret, struct err *err)
+{
+	const struct corruption none = { 0 };
+
+	*ret = (struct fsck_test){ .undamaged = true, .mode = mode };
+	damaged_disk_set(&s->damaged, &none);
+	return session_test(s, ret, err);
+}
+
 int fsck_try_disk(struct fsck_session *s, const uint8_t *disk, int mode, struct fsck_test *ret,
 		  struct err *err)
 {
@@ -401,7 +417,9 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 	}
 	if (t->fault == FSCK_CRASHED)
 		buf_addf(out, "signal %d: ", last->status);
-	if (t->fault == FSCK_LOSS || t->fault == FSCK_CHECK_WRITES)
+	if (t->undamaged)
+		buf_adds(out, "undamaged disk: ");
+	if (t->fault == FSCK_LOSS)
 		corruption_print_fields(&t->corruption, out);
 	else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL)
 		add_kernel_complaint(buf_str(&t->more), out);
@@ -411,25 +429,41 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 
 /* ---- the session ---- */
 
+static int calibrate_run(struct fsck_session *s, int mode, struct checker_run *ret, struct err *err)
+{
+	enum checker_answer answer;
+	int r = checker_session_run(s->checker, mode, ret, err);
+
+	if (r)
+		return r;
+	answer = run_answer(s, mode, ret);
+	if (answer == ANSWER_FAILED || ret->end != CHECKER_EXITED)
+		return err_set(err, EIO,
+			       "%s fails on a disk that is not damaged: `%s` says: %.200s",
+			       s->program->name, checker_program_mode(s->program, mode)->command,
+			       buf_str(&ret->output));
+	return 0;
+}
+
 /* What it says of the disk as it is: a checker that is not content with that (reiserfsck) is judged
  * by what it says else. */
 static int session_calibrate(struct fsck_session *s, struct err *err)
 {
-	for (size_t m = 0; m < s->program->mode_count; m++) {
-		checker_disk_restore(s->checker);
-		for (size_t i = 0; i < 2; i++) {
-			struct checker_run run;
-			int r = checker_session_run(s->checker, (int)m, &run, err);
+	struct checker_run run = { 0 };
+	int r = s->program->check.command ? calibrate_run(s, CHECKER_CHECK, &run, err) : 0;
 
-			if (r)
-				return r;
+	s->check_writes = run.wrote;
+	for (size_t m = 0; m < s->program->mode_count && !r; m++) {
+		checker_disk_restore(s->checker);
+		for (size_t i = 0; i < 2 && !r; i++) {
+			r = calibrate_run(s, (int)m, &run, err);
 			s->usual[m][i] = run_answer(s, (int)m, &run);
 			if (!i)
 				buf_adds(&s->usual_output[m], buf_str(&run.output));
-			checker_run_free(&run);
 		}
 	}
-	return 0;
+	checker_run_free(&run);
+	return r;
 }
 
 /* What is on the disk as it is. */

@@ -31,7 +31,8 @@ extern const char *const fsck_fault_names[FSCK_FAULTS];
 /* One test: a corruption, and what came of it. */
 struct fsck_test {
 	struct corruption corruption;
-	int mode; /* of the checker */
+	bool undamaged; /* there is none: the disk is as it was made */
+	int mode;       /* of the checker */
 	enum fsck_fault fault;
 	struct checker_run check; /* asked only to check; where it has such a mode */
 	struct checker_run runs[FSCK_RUNS_MAX];
@@ -39,8 +40,8 @@ struct fsck_test {
 	size_t run_count;
 	struct checker_run list; /* what is on the disk it calls clean; where no kernel mounts it */
 	uint64_t missing;        /* files that are lost, with those that were damaged */
-	struct buf text; /* what is wrong, in a sentence */
-	struct buf more; /* lines of evidence: the kernel's log, lost files */
+	struct buf text;         /* what is wrong, in a sentence */
+	struct buf more;         /* lines of evidence: the kernel's log, lost files */
 };
 
 struct fsck_figures {
@@ -63,6 +64,7 @@ struct fsck_session {
 	/* Of the disk that is not damaged, by mode: what is said of it is no finding. */
 	enum checker_answer usual[CHECKER_MODES_MAX][2];
 	struct buf usual_output[CHECKER_MODES_MAX];
+	bool check_writes;    /* it changes even that when it is only asked to check */
 	struct hash_map seen; /* damaged disks */
 	struct hash_map fine; /* disks that were mounted, and nothing was wrong */
 	struct hash_map behaved;
@@ -79,6 +81,8 @@ bool fsck_is_new(struct fsck_session *s, const struct corruption *c, int mode);
 /* Damages the disk, runs the checker in this mode, and judges. */
 int fsck_try(struct fsck_session *s, const struct corruption *c, int mode, struct fsck_test *ret,
 	     struct err *err);
+/* The same with the test disk as it is. What is wrong with that is no finding of later tests. */
+int fsck_try_undamaged(struct fsck_session *s, int mode, struct fsck_test *ret, struct err *err);
 /* The same with another damaged disk. */
 int fsck_try_disk(struct fsck_session *s, const uint8_t *disk, int mode, struct fsck_test *ret,
 		  struct err *err);

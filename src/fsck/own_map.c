@@ -48,7 +48,8 @@ int own_map_add(struct own_map *m, const char *structure, const char *field, uin
 static bool is_same_field(const struct own_field *a, const struct own_field *b)
 {
 	return a->field.size == b->field.size && a->field.role == b->field.role &&
-	       !strcmp(a->field.name, b->field.name) && !strcmp(a->structure.name, b->structure.name);
+	       !strcmp(a->field.name, b->field.name) &&
+	       !strcmp(a->structure.name, b->structure.name);
 }
 
 /* The structure of the first row of this name. */
@@ -106,7 +107,8 @@ static int parse_line(struct own_map *m, const char *line, struct err *err)
 	long long at, size;
 	char *dot;
 
-	if (sscanf(line, "%199s %lli %lli %15s %199[^\n]", name, &at, &size, role_name, label) < 3 ||
+	if (sscanf(line, "%199s %lli %lli %15s %199[^\n]", name, &at, &size, role_name, label) <
+		    3 ||
 	    !(dot = strchr(name, '.')) || at < 0 || size <= 0 || size > UINT16_MAX ||
 	    !role_find(role_name, &role))
 		return err_set(err, EINVAL,
