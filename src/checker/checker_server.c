@@ -37,6 +37,7 @@
 #endif
 
 enum {
+	INPUT_LINES = 1000,
 	OUTPUT_MAX = 64 << 10,
 	LOOK_MS = 100,      /* how often we look whether the runner is still there */
 	START_SECONDS = 30, /* for a checker to open the disk */
@@ -107,6 +108,21 @@ static int server_map_output(struct checker_server *s, struct err *err)
 	return 0;
 }
 
+/* As a file, so that every run reads it from its beginning. */
+static int server_make_input(struct checker_server *s, struct err *err)
+{
+	struct buf lines = BUF_INIT;
+	int ret = 0;
+
+	for (int i = 0; i < INPUT_LINES && s->program->input; i++)
+		buf_addf(&lines, "%s\n", s->program->input);
+	s->input_fd = memfd_create("assay-checker-input", MFD_CLOEXEC);
+	if (s->input_fd < 0 || write(s->input_fd, buf_str(&lines), lines.len) != (ssize_t)lines.len)
+		ret = err_sys(err, errno, "cannot make the input of a checker");
+	buf_free(&lines);
+	return ret;
+}
+
 int checker_server_make(struct checker_server *s, const struct checker_program *p,
 			const char *command, int disk_fd, int preload_fd, uint64_t capacity,
 			struct err *err)
@@ -121,6 +137,7 @@ int checker_server_make(struct checker_server *s, const struct checker_program *
 		.program = p,
 		.command = text.data,
 		.control_fd = -1,
+		.input_fd = -1,
 		.output_fd = -1,
 		.disk_fd = disk_fd,
 		.preload_fd = preload_fd,
@@ -128,6 +145,8 @@ int checker_server_make(struct checker_server *s, const struct checker_program *
 	ret = server_map_control(s, capacity, err);
 	if (!ret)
 		ret = server_map_output(s, err);
+	if (!ret)
+		ret = server_make_input(s, err);
 	if (ret)
 		checker_server_free(s);
 	return ret;
@@ -152,6 +171,8 @@ void checker_server_free(struct checker_server *s)
 		munmap((void *)s->output, OUTPUT_MAX);
 	if (s->control)
 		munmap(s->control, control_bytes(s->control->capacity));
+	if (s->input_fd >= 0)
+		close(s->input_fd);
 	if (s->output_fd >= 0)
 		close(s->output_fd);
 	if (s->control_fd >= 0)
@@ -208,12 +229,7 @@ static _Noreturn void server_execute(const struct server_start *start)
 {
 	const struct checker_server *s = start->server;
 	const int given[CONTROL_FDS] = {
-		open("/dev/null", O_RDONLY | O_CLOEXEC),
-		s->output_fd,
-		s->output_fd,
-		s->disk_fd,
-		s->control_fd,
-		s->preload_fd,
+		s->input_fd, s->output_fd, s->output_fd, s->disk_fd, s->control_fd, s->preload_fd,
 	};
 	int kept[CONTROL_FDS];
 
@@ -340,6 +356,7 @@ static int server_spawn(struct checker_server *s, bool serves, struct err *err)
 	program_search_path(&path);
 	environment[0] = path.data;
 	lseek(s->output_fd, 0, SEEK_SET);
+	lseek(s->input_fd, 0, SEEK_SET);
 	s->control->serves = serves;
 	s->control->failure = 0;
 	atomic_store(&s->control->turn, CONTROL_STARTING);
@@ -402,6 +419,7 @@ int checker_server_start(struct checker_server *s, struct err *err)
 	s->copies = server_await(s, CONTROL_STARTING, START_SECONDS) &&
 		    atomic_load(&s->control->turn) == CONTROL_READY;
 	s->output_start = lseek(s->output_fd, 0, SEEK_CUR);
+	s->input_start = lseek(s->input_fd, 0, SEEK_CUR);
 	if (s->copies)
 		return 0;
 	server_end(s);
@@ -461,6 +479,7 @@ int checker_server_run(struct checker_server *s, uint64_t disk_size, bool once,
 	atomic_store(&c->processes, 0);
 	atomic_store(&c->lock, 0);
 	lseek(s->output_fd, s->output_start, SEEK_SET);
+	lseek(s->input_fd, s->input_start, SEEK_SET);
 	r = once ? server_run_anew(s, &in_time, err) : server_run_copy(s, &in_time, err);
 	if (r)
 		return r;

@@ -38,9 +38,10 @@ extern struct control *preload_control;
 	F(open) \
 	F(open64) \
 	F(openat) \
-	F(openat64) F(__open_2) F(__open64_2) F(__openat_2) F(__openat64_2) F(fopen) F(fopen64) \
-		F(fdopen) F(close) F(dup) F(dup2) F(dup3) F(read) F(write) F(readv) F(writev) \
-			F(pread) F(pread64) F(pwrite) F(pwrite64) F(preadv) F(preadv64) F(pwritev) \
+	F(openat64) \
+	F(__open_2) F(__open64_2) F(__openat_2) F(__openat64_2) F(fopen) F(fopen64) F(fdopen) \
+		F(close) F(dup) F(dup2) F(dup3) F(read) F(write) F(readv) F(writev) F(pread) \
+			F(pread64) F(pwrite) F(pwrite64) F(preadv) F(preadv64) F(pwritev) \
 				F(pwritev64) F(lseek) F(lseek64) F(ftruncate) F(ftruncate64) \
 					F(fallocate) F(fallocate64) F(mmap) F(mmap64) F(fsync) \
 						F(fdatasync) F(syncfs) F(sync) F(posix_fadvise) \
