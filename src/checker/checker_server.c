@@ -41,7 +41,8 @@ enum {
 	OUTPUT_MAX = 64 << 10,
 	LOOK_MS = 100,      /* how often we look whether the runner is still there */
 	START_SECONDS = 30, /* for a checker to open the disk */
-	WALL_FACTOR = 4,    /* a run that waits gets so much more time than one that computes */
+	END_SECONDS = 1,
+	WALL_FACTOR = 4, /* a run that waits gets so much more time than one that computes */
 	WALL_SECONDS = 2,
 	ADDRESS_FACTOR = 8, /* address space against memory: threads reserve much of it */
 };
@@ -150,35 +151,6 @@ int checker_server_make(struct checker_server *s, const struct checker_program *
 	if (ret)
 		checker_server_free(s);
 	return ret;
-}
-
-static void server_end(struct checker_server *s)
-{
-	if (!s->runner)
-		return;
-	kill(-s->runner, SIGKILL);
-	kill(s->runner, SIGKILL);
-	waitpid(s->runner, NULL, 0);
-	s->runner = 0;
-}
-
-void checker_server_free(struct checker_server *s)
-{
-	if (!s->command)
-		return;
-	server_end(s);
-	if (s->output)
-		munmap((void *)s->output, OUTPUT_MAX);
-	if (s->control)
-		munmap(s->control, control_bytes(s->control->capacity));
-	if (s->input_fd >= 0)
-		close(s->input_fd);
-	if (s->output_fd >= 0)
-		close(s->output_fd);
-	if (s->control_fd >= 0)
-		close(s->control_fd);
-	free(s->command);
-	*s = (struct checker_server){ 0 };
 }
 
 /* ---- the runner and the program, which shares our memory until it executes ---- */
@@ -393,6 +365,50 @@ static bool server_await(struct checker_server *s, enum control_turn turn, doubl
 	return true;
 }
 
+static void server_kill(struct checker_server *s)
+{
+	if (!s->runner)
+		return;
+	kill(-s->runner, SIGKILL);
+	kill(s->runner, SIGKILL);
+	waitpid(s->runner, NULL, 0);
+	s->runner = 0;
+}
+
+/* One that waits for a request ends by itself, so that its CPU time is counted as ours. */
+static void server_end(struct checker_server *s)
+{
+	uint32_t turn;
+
+	if (!s->runner)
+		return;
+	turn = atomic_load(&s->control->turn);
+	if (turn == CONTROL_READY || turn == CONTROL_DONE) {
+		server_pass_turn(s->control, CONTROL_END);
+		server_await(s, CONTROL_END, END_SECONDS);
+	}
+	server_kill(s);
+}
+
+void checker_server_free(struct checker_server *s)
+{
+	if (!s->command)
+		return;
+	server_end(s);
+	if (s->output)
+		munmap((void *)s->output, OUTPUT_MAX);
+	if (s->control)
+		munmap(s->control, control_bytes(s->control->capacity));
+	if (s->input_fd >= 0)
+		close(s->input_fd);
+	if (s->output_fd >= 0)
+		close(s->output_fd);
+	if (s->control_fd >= 0)
+		close(s->control_fd);
+	free(s->command);
+	*s = (struct checker_server){ 0 };
+}
+
 static double server_patience(const struct checker_server *s)
 {
 	return s->program->seconds * WALL_FACTOR + WALL_SECONDS;
@@ -436,7 +452,7 @@ static int server_run_anew(struct checker_server *s, bool *ret_in_time, struct e
 	if (ret)
 		return ret;
 	*ret_in_time = server_await(s, CONTROL_STARTING, server_patience(s));
-	server_end(s);
+	server_kill(s);
 	return s->control->failure ? server_started_badly(s, err) : 0;
 }
 
@@ -447,9 +463,9 @@ static int server_run_copy(struct checker_server *s, bool *ret_in_time, struct e
 	server_pass_turn(c, CONTROL_RUN);
 	*ret_in_time = server_await(s, CONTROL_RUN, server_patience(s));
 	if (!*ret_in_time || c->left_processes)
-		server_end(s);
+		server_kill(s);
 	if (atomic_load(&c->turn) == CONTROL_GONE) {
-		server_end(s);
+		server_kill(s);
 		return err_set(err, ECHILD, "the process of %s is gone", s->program->name);
 	}
 	return 0;
