@@ -1,8 +1,9 @@
 /* corpus.c -- a checker is tested with damaged disks of others.
  *
- * A kernel mounts what was repaired where it can: where mkfs makes a disk of that size, and the
- * repaired one is accepted. Making one takes a second, so that it is kept for the next disk, which
- * often has the same size. */
+ * A kernel mounts what is repaired where it can: where mkfs makes a disk of that size, and it has
+ * mounted what the checker made of the disk as it was given. That it does not is no fault: such a
+ * disk may have features that the kernel lacks. Making a target takes a second, so that it is kept
+ * for the next disk, which often has the same size. */
 #include "fsck/corpus.h"
 
 #include <errno.h>
@@ -91,20 +92,12 @@ static void corpus_make_target(struct corpus *c, uint64_t size)
 	buf_free(&target);
 }
 
-/* A disk of these bytes: with the target, if that takes them, or without. */
-static int corpus_disk(struct corpus *c, const struct buf *bytes, bool whole,
-		       struct test_disk *without, struct test_disk **ret, struct err *err)
+static int disk_without_target(struct test_disk *ret, const struct buf *bytes, struct err *err)
 {
-	struct err why = { 0 };
-	int r;
+	int r = image_make(&ret->image, bytes->len, err);
 
-	*ret = &c->mounted;
-	if (c->mounted.target && (!whole || !test_disk_become(&c->mounted, bytes, &why)))
-		return 0;
-	*ret = without;
-	r = image_make(&without->image, bytes->len, err);
 	if (!r)
-		memcpy(without->image.bytes, bytes->data, bytes->len);
+		memcpy(ret->image.bytes, bytes->data, bytes->len);
 	return r;
 }
 
@@ -169,12 +162,12 @@ static void session_forget(struct fsck_session *s)
 static int corpus_repair(struct corpus *c, const struct buf *disk, struct buf *repaired,
 			 struct err *err)
 {
-	struct test_disk without = { 0 }, *on;
+	struct test_disk without = { 0 };
 	struct fsck_session s;
-	int r = corpus_disk(c, disk, false, &without, &on, err);
+	int r = disk_without_target(&without, disk, err);
 
 	if (!r)
-		r = fsck_open(&s, c->options->program, on, NULL, err);
+		r = fsck_open(&s, c->options->program, &without, NULL, err);
 	if (!r) {
 		session_forget(&s);
 		r = session_repair(c, &s, disk, repaired, err);
@@ -227,8 +220,7 @@ static int session_try_field(struct corpus *c, struct fsck_session *s, const str
 			     const struct corpus_field *f, const struct buf *original,
 			     struct err *err)
 {
-	const uint8_t *was =
-		(const uint8_t *)original->data + f->instance->at + f->field->offset;
+	const uint8_t *was = (const uint8_t *)original->data + f->instance->at + f->field->offset;
 	struct field_values values;
 	int r = session_try(c, s, f, was, err);
 
@@ -259,20 +251,24 @@ static int session_try_fields(struct corpus *c, struct fsck_session *s, const st
 static int corpus_damage(struct corpus *c, const struct buf *original, const struct buf *repaired,
 			 struct err *err)
 {
-	struct test_disk without = { 0 }, *on;
+	struct test_disk without = { 0 }, *on = &c->mounted;
 	const uint8_t *bytes = (const uint8_t *)repaired->data;
 	struct ondisk_map known = { 0 };
 	struct err why = { 0 };
 	struct fsck_session s;
 	struct own_map own;
-	int r = corpus_disk(c, repaired, true, &without, &on, err);
-	bool is_known = !r && !ondisk_read(&known, bytes, repaired->len, &why);
+	bool is_known = !ondisk_read(&known, bytes, repaired->len, &why);
+	int r = 0;
 
+	if (!on->target || test_disk_become(on, repaired, &why)) {
+		on = &without;
+		r = disk_without_target(on, repaired, err);
+	}
 	own_map_init(&own, repaired->len);
 	own_map_add_difference(&own, bytes, (const uint8_t *)original->data,
 			       is_known ? &known : NULL);
 	own_map_finish(&own);
-	c->figures->mountable += !r && on->target;
+	c->figures->mountable += on->target != NULL;
 	if (!r && own.count)
 		r = fsck_open(&s, c->options->program, on, is_known ? &known : NULL, err);
 	if (!r && own.count) {

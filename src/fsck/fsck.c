@@ -195,6 +195,14 @@ static void test_refused(struct fsck_session *s, struct fsck_test *t, int error)
 		s->disk->target->kind->log(s->disk->target, &t->more);
 }
 
+static void test_unreadable(struct fsck_session *s, struct fsck_test *t)
+{
+	t->fault = FSCK_REFUSED;
+	buf_adds(&t->text, "calls the disk clean, and its root directory cannot be read");
+	if (s->disk->target->kind->log)
+		s->disk->target->kind->log(s->disk->target, &t->more);
+}
+
 /* True if nothing at all is lost. */
 static bool test_judge_contents(struct fsck_session *s, struct fsck_test *t,
 				const struct contents *after)
@@ -236,6 +244,7 @@ static bool test_read(struct fsck_session *s, struct fsck_test *t, enum target_f
 static int test_mount(struct fsck_session *s, struct fsck_test *t, bool *ret_fine, struct err *err)
 {
 	enum target_fate fate = FATE_FINE;
+	bool alive = false;
 	int error = 0, r;
 
 	s->figures.mounts++;
@@ -246,7 +255,11 @@ static int test_mount(struct fsck_session *s, struct fsck_test *t, bool *ret_fin
 		test_refused(s, t, error);
 	else if (fate == FATE_FINE)
 		*ret_fine = test_read(s, t, &fate, &r, err);
-	if (!r && fate != FATE_FINE)
+	if (!r && fate == FATE_DIED)
+		r = test_disk_is_alive(s->disk, &alive, err);
+	if (!r && alive)
+		test_unreadable(s, t);
+	else if (!r && fate != FATE_FINE)
 		test_blame_kernel(s, t, fate);
 	return r;
 }
