@@ -412,9 +412,12 @@ static int examination_list_fields(const struct examination *x, struct err *err)
 		for (size_t f = 0; f < i->structure->field_count; f++) {
 			const struct ondisk_field *field = &i->structure->fields[f];
 
-			if (field->offset + field->size <= i->size)
-				printf("%s.%s\t%" PRIu64 "\t%u\t%s\n", i->structure->name,
-				       field->name, i->at + field->offset, field->size, i->label);
+			uint32_t size = ondisk_field_size(i, field);
+
+			if (size)
+				printf("%s.%s\t%" PRIu64 "\t%" PRIu32 "\t%s\n",
+				       i->structure->name, field->name, i->at + field->offset,
+				       size, i->label);
 		}
 	}
 	return EXIT_CLEAN;
