@@ -85,6 +85,7 @@ int comparison_try(struct comparison *c, const struct corruption corruptions[2],
 	}
 	c->compared++;
 	compared_judge(c, ret);
+	c->incomplete += ret->loser >= 0;
 	return 0;
 }
 
@@ -103,6 +104,7 @@ int comparison_try_disks(struct comparison *c, const uint8_t *const disks[2], st
 	}
 	c->compared++;
 	compared_judge(c, ret);
+	c->incomplete += ret->loser >= 0;
 	return 0;
 }
 

@@ -11,7 +11,8 @@
 struct comparison {
 	struct fsck_session *sides[2];
 	struct contents common; /* files of both test disks */
-	uint64_t compared;
+	const char *config;     /* the file that describes them; NULL: none, they are known */
+	uint64_t compared, incomplete;
 };
 
 /* One side loses more than the other. */
