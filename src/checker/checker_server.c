@@ -177,6 +177,14 @@ static void server_limit(int resource, uint64_t most)
 	setrlimit((__rlimit_resource_t)resource, &limit);
 }
 
+/* By SIGXCPU, which tells that it was this. */
+static void server_limit_time(const struct control *c)
+{
+	struct rlimit limit = { c->cpu_seconds_max, c->cpu_seconds_max + 1 };
+
+	setrlimit(RLIMIT_CPU, &limit);
+}
+
 static void server_set_limits(const struct checker_server *s)
 {
 	server_limit(RLIMIT_CORE, 0);
@@ -186,7 +194,7 @@ static void server_set_limits(const struct checker_server *s)
 	server_limit(RLIMIT_MEMLOCK, 0);
 	/* A copy bounds its time itself: the server lives on. */
 	if (!s->control->serves)
-		server_limit(RLIMIT_CPU, s->control->cpu_seconds_max);
+		server_limit_time(s->control);
 }
 
 /* Executed as root, it has no more rights than the bounding set. */
@@ -331,6 +339,7 @@ static int server_spawn(struct checker_server *s, bool serves, struct err *err)
 	buf_adds(&path, "PATH=");
 	program_search_path(&path);
 	environment[0] = path.data;
+	lseek(s->output_fd, 0, SEEK_SET);
 	s->control->serves = serves;
 	s->control->failure = 0;
 	atomic_store(&s->control->turn, CONTROL_STARTING);
@@ -392,6 +401,7 @@ int checker_server_start(struct checker_server *s, struct err *err)
 		return ret;
 	s->copies = server_await(s, CONTROL_STARTING, START_SECONDS) &&
 		    atomic_load(&s->control->turn) == CONTROL_READY;
+	s->output_start = lseek(s->output_fd, 0, SEEK_CUR);
 	if (s->copies)
 		return 0;
 	server_end(s);
@@ -450,7 +460,7 @@ int checker_server_run(struct checker_server *s, uint64_t disk_size, bool once,
 	c->unseen = c->left_processes = false;
 	atomic_store(&c->processes, 0);
 	atomic_store(&c->lock, 0);
-	lseek(s->output_fd, 0, SEEK_SET);
+	lseek(s->output_fd, s->output_start, SEEK_SET);
 	r = once ? server_run_anew(s, &in_time, err) : server_run_copy(s, &in_time, err);
 	if (r)
 		return r;

@@ -23,9 +23,10 @@ struct checker_server {
 	int disk_fd;    /* the session's */
 	int preload_fd; /* the session's */
 	const char *output;
-	pid_t runner; /* 0: none runs */
-	bool copies;  /* it has stopped at its first open of the disk before */
-	bool anew;    /* is started for every run: it cannot be copied */
+	off_t output_start; /* of a copy: what the program has said before is a part of it */
+	pid_t runner;       /* 0: none runs */
+	bool copies;        /* it has stopped at its first open of the disk before */
+	bool anew;          /* is started for every run: it cannot be copied */
 };
 
 /* How a run ended that was not ours to decide. */

@@ -14,10 +14,11 @@ enum {
 	LINE_MAX_BYTES = 200,
 };
 
-/* A field of its own structure, and where it lies. */
+/* A row: a field of its own structure, and where it lies. */
 struct own_field {
 	struct ondisk_structure structure;
 	struct ondisk_field field;
+	const char *label; /* NULL: none */
 	uint64_t at;
 };
 
@@ -27,7 +28,7 @@ void own_map_init(struct own_map *m, uint64_t disk_size)
 }
 
 int own_map_add(struct own_map *m, const char *structure, const char *field, uint64_t at,
-		uint16_t size, enum ondisk_role role, struct err *err)
+		uint16_t size, enum ondisk_role role, const char *label, struct err *err)
 {
 	if (!size || at > m->map.disk_size || size > m->map.disk_size - at)
 		return err_set(err, EINVAL, "%s.%s does not lie on the disk", structure, field);
@@ -38,9 +39,31 @@ int own_map_add(struct own_map *m, const char *structure, const char *field, uin
 	m->fields[m->count++] = (struct own_field){
 		.structure = { .name = arena_strdup(&m->arena, structure), .field_count = 1 },
 		.field = { .name = arena_strdup(&m->arena, field), .size = size, .role = role },
+		.label = label ? arena_strdup(&m->arena, label) : NULL,
 		.at = at,
 	};
 	return 0;
+}
+
+static bool is_same_field(const struct own_field *a, const struct own_field *b)
+{
+	return a->field.size == b->field.size && a->field.role == b->field.role &&
+	       !strcmp(a->field.name, b->field.name) &&
+	       !strcmp(a->structure.name, b->structure.name);
+}
+
+/* The structure of the first row of this name. */
+static const struct ondisk_structure *structure_of(struct own_map *m, struct own_field *row)
+{
+	struct own_field *first = m->fields;
+
+	while (!is_same_field(first, row))
+		first++;
+	if (first == row) {
+		row->structure.fields = &row->field;
+		m->structures[m->format.structure_count++] = &row->structure;
+	}
+	return &first->structure;
 }
 
 /* From here on nothing moves any more. */
@@ -48,13 +71,16 @@ void own_map_finish(struct own_map *m)
 {
 	m->structures = must_alloc((m->count + 1) * sizeof(struct ondisk_structure *));
 	for (size_t i = 0; i < m->count; i++) {
-		m->fields[i].structure.fields = &m->fields[i].field;
-		m->structures[i] = &m->fields[i].structure;
-		ondisk_add(&m->map, &m->fields[i].structure, m->fields[i].at,
-			   m->fields[i].field.size, "at %llu", (unsigned long long)m->fields[i].at);
+		struct own_field *row = &m->fields[i];
+		const struct ondisk_structure *structure = structure_of(m, row);
+
+		if (row->label)
+			ondisk_add(&m->map, structure, row->at, row->field.size, "%s", row->label);
+		else
+			ondisk_add(&m->map, structure, row->at, row->field.size, "at %llu",
+				   (unsigned long long)row->at);
 	}
 	m->format.structures = m->structures;
-	m->format.structure_count = m->count;
 	m->map.format = &m->format;
 }
 
@@ -66,24 +92,32 @@ void own_map_free(struct own_map *m)
 	arena_free(&m->arena);
 }
 
+static bool role_find(const char *name, enum ondisk_role *ret)
+{
+	*ret = !strcmp(name, "bytes") ? ONDISK_BYTES
+	     : !strcmp(name, "flags") ? ONDISK_FLAGS
+				      : ONDISK_NUMBER;
+	return *ret != ONDISK_NUMBER || !strcmp(name, "number");
+}
+
 static int parse_line(struct own_map *m, const char *line, struct err *err)
 {
-	char name[LINE_MAX_BYTES], role[16] = "number";
-	unsigned long long at;
-	unsigned size;
+	char name[LINE_MAX_BYTES], label[LINE_MAX_BYTES] = "", role_name[16] = "number";
+	enum ondisk_role role;
+	long long at, size;
 	char *dot;
 
-	if (sscanf(line, "%199s %lli %i %15s", name, (long long *)&at, (int *)&size, role) < 3 ||
-	    !(dot = strchr(name, '.')) || !size || size > UINT16_MAX)
+	if (sscanf(line, "%199s %lli %lli %15s %199[^\n]", name, &at, &size, role_name, label) <
+		    3 ||
+	    !(dot = strchr(name, '.')) || at < 0 || size <= 0 || size > UINT16_MAX ||
+	    !role_find(role_name, &role))
 		return err_set(err, EINVAL,
-			       "fields: expected STRUCTURE.FIELD OFFSET SIZE [ROLE], found %s",
+			       "fields: expected STRUCTURE.FIELD OFFSET SIZE "
+			       "[number|flags|bytes [LABEL]], found %s",
 			       line);
 	*dot = '\0';
-	return own_map_add(m, name, dot + 1, at, (uint16_t)size,
-			   !strcmp(role, "bytes")   ? ONDISK_BYTES
-			   : !strcmp(role, "flags") ? ONDISK_FLAGS
-						    : ONDISK_NUMBER,
-			   err);
+	return own_map_add(m, name, dot + 1, (uint64_t)at, (uint16_t)size, role,
+			   label[0] ? label : NULL, err);
 }
 
 int own_map_parse(struct own_map *m, const char *text, struct err *err)
@@ -115,6 +149,6 @@ void own_map_add_difference(struct own_map *m, const uint8_t *a, const uint8_t *
 			at++;
 		snprintf(name, sizeof(name), "%llu", (unsigned long long)begin);
 		must(!own_map_add(m, "repaired", name, begin, (uint16_t)(at + 1 - begin),
-				  ONDISK_NUMBER, &never));
+				  ONDISK_NUMBER, NULL, &never));
 	}
 }

@@ -77,10 +77,11 @@ void serve_runs(void)
 	pid_t pid;
 
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	warm_code();
 	serve_pass_turn(CONTROL_READY);
 	for (;;) {
 		serve_await_request();
-		pid = PRELOAD_NEXT(fork)();
+		pid = preload_next()->fork();
 		if (!pid) {
 			serve_bound_time();
 			return;
