@@ -49,6 +49,7 @@ static const struct opt keys[] = {
 	ROW(fields, OPT_TEXT, "STRUCTURE.FIELD OFFSET SIZE [ROLE [LABEL]] in each line", 0, 0),
 	ROW(mkfs, OPT_TEXT, "command that makes a disk, with {image}", 0, 0),
 	ROW(disk_size, OPT_U64, "size of that disk", 4096, UINT64_C(1) << 40),
+	ROW(input, OPT_TEXT, "line that it reads from stdin, again and again", 0, 0),
 	ROW(seconds, OPT_DOUBLE, "CPU time after which a run hangs", 0, SECONDS_MAX),
 	ROW(memory, OPT_U64, "bytes of memory that a run can have", 1 << 20, UINT64_C(1) << 40),
 	ROW(now, OPT_U64, "the time it is for it", 0, INT64_MAX),

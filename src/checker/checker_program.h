@@ -72,6 +72,7 @@ struct checker_program {
 	struct checker_mode list;         /* a line for each file (fsck/contents.h); or none */
 	const char *codes[ANSWERS];       /* "0", "1 2", "4-7", ... */
 	const char *check_codes[ANSWERS]; /* all NULL: the same */
+	const char *input;                /* what it reads from its terminal, again and again */
 	double seconds;                   /* of a CPU; a run that takes longer hangs */
 	uint64_t memory;                  /* bytes that a run can have */
 	uint64_t now;                     /* the time it is for it, in seconds since 1970 */

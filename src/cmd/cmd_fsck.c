@@ -15,6 +15,7 @@
 #include "cli/summary.h"
 #include "fsck/bytes.h"
 #include "fsck/campaign.h"
+#include "fsck/corpus.h"
 #include "fsck/fsck_report.h"
 #include "fsck/kernel_report.h"
 #include "fsck/own_map.h"
@@ -24,7 +25,7 @@
 
 static struct fsck_settings {
 	struct opt_list fields;
-	const char *image, *disk;
+	const char *image, *disk, *corpus;
 	const char *out, *config, *known, *write_known;
 	uint64_t seed, findings, jobs;
 	double seconds;
@@ -49,6 +50,8 @@ static const struct opt opts[] = {
 	  "test with this damaged disk only, which may be compressed (gzip)", 0, 0 },
 	{ "disk", OPT_TEXT, ROW(disk), "FILE",
 	  "a disk to damage, instead of one that is made; may be compressed (gzip)", 0, 0 },
+	{ "corpus", OPT_TEXT, ROW(corpus), "DIR",
+	  "repair every disk below DIR (*.img, *.gz), and damage what was repaired", 0, 0 },
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "stop after this time; 0 for no limit", 0,
 	  OPT_SECONDS_MAX },
 	{ "seed", OPT_U64, ROW(seed), "N", "of values that are drawn", 0, INT64_MAX },
@@ -212,8 +215,8 @@ enum { BYTES_SECONDS = 60 }; /* where no time was given: there is no end of byte
 /* Bytes anywhere in what the kernel reads, or in what is on the disk. */
 static int examine_bytes(struct examination *x, struct err *err)
 {
-	double until = x->run->started_seconds +
-		       (settings.seconds > 0 ? settings.seconds : BYTES_SECONDS);
+	double until =
+		x->run->started_seconds + (settings.seconds > 0 ? settings.seconds : BYTES_SECONDS);
 	const uint8_t *disk = (const uint8_t *)x->disk.image.bytes;
 	struct field_progress any = { 0 };
 	struct read_sectors sectors;
@@ -381,6 +384,13 @@ static void print_result(const struct run *run)
 			 figure(run, "checker_runs"), figure(run, "behaviours"),
 			 figure(run, "mounts") + figure(run, "listed"),
 			 figure(run, "listed") ? "read" : "mounted");
+	if (figure(run, "corpus_disks"))
+		buf_addf(&out,
+			 "%" PRIu64 " disks of the corpus, %" PRIu64
+			 " of them not repaired, %" PRIu64 " mountable when repaired; %" PRIu64
+			 " files left out\n",
+			 figure(run, "corpus_disks"), figure(run, "corpus_unrepaired"),
+			 figure(run, "corpus_mountable"), figure(run, "corpus_left_out"));
 	buf_addf(&out, "report: %s/report.html\n", run->dir);
 	fputs(out.data, stdout);
 	buf_free(&out);
@@ -402,9 +412,12 @@ static int examination_list_fields(const struct examination *x, struct err *err)
 		for (size_t f = 0; f < i->structure->field_count; f++) {
 			const struct ondisk_field *field = &i->structure->fields[f];
 
-			if (field->offset + field->size <= i->size)
-				printf("%s.%s\t%" PRIu64 "\t%u\t%s\n", i->structure->name,
-				       field->name, i->at + field->offset, field->size, i->label);
+			uint32_t size = ondisk_field_size(i, field);
+
+			if (size)
+				printf("%s.%s\t%" PRIu64 "\t%" PRIu32 "\t%s\n",
+				       i->structure->name, field->name, i->at + field->offset,
+				       size, i->label);
 		}
 	}
 	return EXIT_CLEAN;
@@ -422,6 +435,53 @@ static int finish(struct run *run, int status, struct err *err)
 		summary_print_known(run);
 	}
 	return status ? status : summary_write_known(run, settings.write_known, err);
+}
+
+/* ---- disks of others ---- */
+
+static void set_corpus_figures(struct examination *x, const struct corpus_figures *f)
+{
+	json_t *figures = x->run->figures;
+
+	x->program.figures = f->checker;
+	set_figures(x);
+	set_count(figures, "fields", f->fields);
+	set_count(figures, "fields_left_out", f->fields_left_out);
+	set_count(figures, "corpus_disks", f->disks);
+	set_count(figures, "corpus_left_out", f->left_out);
+	set_count(figures, "corpus_unrepaired", f->unrepaired);
+	set_count(figures, "corpus_mountable", f->mountable);
+}
+
+static int examine_corpus(struct examination *x, const struct checker_program *p, struct err *err)
+{
+	struct corpus_options options = {
+		.program = p,
+		.folder = settings.corpus,
+		.config = settings.config,
+		.seed = settings.seed,
+		.findings_max = settings.findings,
+	};
+	struct corpus_figures figures = { 0 };
+	struct run run;
+	int status, code;
+
+	if (run_open(&run, "fsck", p->name, settings.out, settings.seed, err))
+		return EXIT_UNKNOWN;
+	x->run = &run;
+	stop_catch_signals();
+	if (settings.seconds > 0)
+		options.until_seconds = run.started_seconds + settings.seconds;
+	status = run_read_known(&run, settings.known, err);
+	known_ask(&run.known, p->name, KNOWN_SIGNATURES | KNOWN_GROUPS, false);
+	if (!status)
+		status = corpus_run(&options, &run, &figures, err);
+	progress_end();
+	set_corpus_figures(x, &figures);
+	status = finish(&run, status, err);
+	code = summary_code(&run, status);
+	run_free(&run);
+	return code;
 }
 
 static int examination_run(struct examination *x, const char *name, struct err *err)
@@ -540,7 +600,7 @@ static int examine_named(const char *name, struct err *err)
 		return examine_kernel(&x, name, err);
 	if (checker_program_find(&p, name, settings.config, err))
 		return EXIT_UNKNOWN;
-	code = examine_program(&x, &p, err);
+	code = settings.corpus ? examine_corpus(&x, &p, err) : examine_program(&x, &p, err);
 	checker_program_free(&p);
 	return code;
 }
@@ -629,6 +689,12 @@ static int check_operands(const char *name, struct err *err)
 
 	if (!code && settings.disk)
 		code = operand_file(settings.disk, err);
+	if (!code && settings.corpus)
+		code = operand_directory(settings.corpus, err);
+	if (!code && settings.corpus && is_kernel(name)) {
+		err_set(err, EINVAL, "--corpus: a kernel repairs no disks");
+		code = EXIT_USAGE;
+	}
 	if (!code)
 		code = operand_new_directory(settings.out, err);
 	if (!code)
@@ -653,7 +719,7 @@ static int run_fsck(int argc, char **argv, struct err *err)
 	code = check_operands(argv[1], err);
 	if (code)
 		return code;
-	if (settings.image || settings.list_fields)
+	if (settings.image || settings.list_fields || settings.corpus)
 		settings.jobs = 1;
 	return settings.jobs == 1 ? examine_named(argv[1], err) : fsck_jobs(argv[1], err);
 }

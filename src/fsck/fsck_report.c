@@ -79,12 +79,17 @@ static void print_readme(const struct fsck_session *s, const struct fsck_test *t
 		buf_addf(out, " (Debian package %s)", s->program->packages);
 	if (s->program->file_system)
 		buf_addf(out, "\n- File system: %s", s->program->file_system);
-	buf_addf(out,
-		 "\n- Severity: %s\n\n## The disk\n\n`image.gz` is the disk of `before.gz` with "
-		 "these bytes changed, and the checksums that cover them made right:\n\n```\n",
+	buf_addf(out, "\n- Severity: %s\n\n## The disk\n\n",
 		 severity_table[problem_table[problem].severity].sentence);
-	corruption_print(&t->corruption, out);
-	buf_adds(out, "```\n\n## What the checker says\n");
+	if (t->corruption.count) {
+		buf_adds(out, "`image.gz` is the disk of `before.gz` with these bytes changed, and "
+			      "the checksums that cover them made right:\n\n```\n");
+		corruption_print(&t->corruption, out);
+		buf_adds(out, "```\n");
+	} else {
+		buf_adds(out, "`image.gz`, as it was given.\n");
+	}
+	buf_adds(out, "\n## What the checker says\n");
 	if (t->check.output.len || t->check.status)
 		add_run(&t->check, s->program->check.command, "Only asked to check",
 			checker_answer_names[checker_program_answer(s->program, CHECKER_CHECK,

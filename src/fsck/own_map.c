@@ -12,7 +12,10 @@
 enum {
 	NUMBER_MAX = 8, /* bytes of a difference that count as one field */
 	LINE_MAX_BYTES = 200,
+	DIFFERENCES_MAX = 2000, /* two disks may have nothing in common */
 };
+
+static const char difference_name[] = "repaired";
 
 /* A row: a field of its own structure, and where it lies. */
 struct own_field {
@@ -134,21 +137,93 @@ int own_map_parse(struct own_map *m, const char *text, struct err *err)
 	return r;
 }
 
-void own_map_add_difference(struct own_map *m, const uint8_t *a, const uint8_t *b)
+/* The smallest field that has this byte; NULL: none. */
+static const struct ondisk_field *field_at(const struct ondisk_map *map, uint64_t at,
+					   const struct ondisk_instance **ret)
 {
+	const struct ondisk_field *best = NULL;
+	uint32_t best_size = UINT32_MAX;
+
+	for (size_t n = 0; n < map->count; n++) {
+		const struct ondisk_instance *i = &map->instances[n];
+
+		if (at < i->at || at >= i->at + i->size)
+			continue;
+		for (size_t f = 0; f < i->structure->field_count; f++) {
+			const struct ondisk_field *field = &i->structure->fields[f];
+			uint64_t begin = i->at + field->offset;
+			uint32_t size = ondisk_field_size(i, field);
+
+			if (at < begin || at >= begin + size || size >= best_size)
+				continue;
+			best = field;
+			best_size = size;
+			*ret = i;
+		}
+	}
+	return best;
+}
+
+/* Where bytes that differ end; they are as many as make a number. */
+static uint64_t difference_end(const uint8_t *a, const uint8_t *b, uint64_t begin, uint64_t limit)
+{
+	uint64_t end = begin + 1;
+
+	while (end < limit && end - begin < NUMBER_MAX && a[end] != b[end])
+		end++;
+	return end;
+}
+
+/* The field, or, where it is a long one, what differs of it; returns where that ends. */
+static uint64_t add_field(struct own_map *m, const uint8_t *a, const uint8_t *b, uint64_t at,
+			  const struct ondisk_instance *i, const struct ondisk_field *field)
+{
+	uint64_t begin = i->at + field->offset, end = begin + ondisk_field_size(i, field);
+	struct err never = { 0 };
+
+	if (end - begin > NUMBER_MAX) {
+		end = difference_end(a, b, at, end);
+		begin = at;
+	}
+	must(!own_map_add(m, i->structure->name, field->name, begin, (uint16_t)(end - begin),
+			  field->role, i->label, &never));
+	m->fields[m->count - 1].structure.big_endian = i->structure->big_endian;
+	return end;
+}
+
+/* Of no field. */
+static uint64_t add_bytes(struct own_map *m, const uint8_t *a, const uint8_t *b, uint64_t at)
+{
+	uint64_t end = difference_end(a, b, at, m->map.disk_size);
 	struct err never = { 0 };
 	char name[32];
 
-	for (uint64_t at = 0; at < m->map.disk_size; at++) {
-		uint64_t begin = at;
+	snprintf(name, sizeof(name), "%llu", (unsigned long long)at);
+	must(!own_map_add(m, difference_name, name, at, (uint16_t)(end - at), ONDISK_NUMBER, NULL,
+			  &never));
+	return end;
+}
 
-		if (a[at] == b[at])
-			continue;
-		while (at + 1 < m->map.disk_size && at + 1 - begin < NUMBER_MAX &&
-		       a[at + 1] != b[at + 1])
+void own_map_add_difference(struct own_map *m, const uint8_t *a, const uint8_t *b,
+			    const struct ondisk_map *known)
+{
+	size_t limit = m->count + DIFFERENCES_MAX;
+
+	for (uint64_t at = 0; at < m->map.disk_size && m->count < limit;) {
+		const struct ondisk_instance *i = NULL;
+		const struct ondisk_field *field = NULL;
+
+		if (a[at] == b[at]) {
 			at++;
-		snprintf(name, sizeof(name), "%llu", (unsigned long long)begin);
-		must(!own_map_add(m, "repaired", name, begin, (uint16_t)(at + 1 - begin),
-				  ONDISK_NUMBER, NULL, &never));
+			continue;
+		}
+		if (known)
+			field = field_at(known, at, &i);
+		at = field ? add_field(m, a, b, at, i, field) : add_bytes(m, a, b, at);
 	}
+}
+
+bool own_map_is_difference(const struct ondisk_instance *i)
+{
+	return !strcmp(i->structure->name, difference_name);
 }

@@ -202,7 +202,7 @@ void ondisk_seal_put(struct ondisk_sealing *s, uint64_t at, const void *bytes, s
 
 void ondisk_seal_le(struct ondisk_sealing *s, uint64_t at, uint64_t number, size_t len)
 {
-	uint8_t bytes[8];
+	uint8_t bytes[8] = { 0 };
 
 	must(len <= sizeof(bytes));
 	for (size_t i = 0; i < len; i++)
@@ -212,7 +212,7 @@ void ondisk_seal_le(struct ondisk_sealing *s, uint64_t at, uint64_t number, size
 
 void ondisk_seal_be(struct ondisk_sealing *s, uint64_t at, uint64_t number, size_t len)
 {
-	uint8_t bytes[8];
+	uint8_t bytes[8] = { 0 };
 
 	must(len <= sizeof(bytes));
 	for (size_t i = 0; i < len; i++)

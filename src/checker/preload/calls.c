@@ -17,8 +17,6 @@
 
 #include "preload.h"
 
-enum { FDS = 256 };
-
 /* One open() of the disk. */
 struct disk_file {
 	uint64_t at;
@@ -29,9 +27,9 @@ struct disk_file {
 struct control *preload_control;
 struct preload_next preload_found;
 bool preload_has_found;
-static struct disk_file files[FDS];
-static struct disk_file *by_fd[FDS]; /* NULL: not the disk */
-static int opened[2] = { -1, -1 };   /* for reading; for writing, too */
+static struct disk_file files[PRELOAD_FDS];
+static struct disk_file *by_fd[PRELOAD_FDS]; /* NULL: not the disk */
+static int opened[2] = { -1, -1 };           /* for reading; for writing, too */
 
 static void *preload_find(const char *name)
 {
@@ -65,6 +63,8 @@ __attribute__((constructor)) static void preload_attach(void)
 	munmap(c, CONTROL_HEADER);
 	if (preload_control == MAP_FAILED)
 		preload_control = NULL;
+	else
+		rewind_watch_exit();
 }
 
 static bool calls_names_disk(const char *path)
@@ -74,14 +74,14 @@ static bool calls_names_disk(const char *path)
 
 static struct disk_file *calls_file(int fd)
 {
-	return fd >= 0 && fd < FDS ? by_fd[fd] : NULL;
+	return fd >= 0 && fd < PRELOAD_FDS ? by_fd[fd] : NULL;
 }
 
 static void calls_add(int fd, int flags)
 {
 	struct disk_file *file = files;
 
-	if (fd < 0 || fd >= FDS)
+	if (fd < 0 || fd >= PRELOAD_FDS)
 		return;
 	while (file->users)
 		file++;
@@ -104,7 +104,7 @@ static void calls_share(int fd, int to)
 {
 	struct disk_file *file = calls_file(fd);
 
-	if (to < 0 || to >= FDS || to == fd)
+	if (to < 0 || to >= PRELOAD_FDS || to == fd)
 		return;
 	calls_drop(to);
 	if (file)
@@ -118,7 +118,7 @@ static void calls_open_once(void)
 	for (int i = 0; i < 2; i++) {
 		int fd = preload_next()->open(CONTROL_DISK_PATH, i ? O_RDWR : O_RDONLY);
 
-		opened[i] = fcntl(fd, F_DUPFD_CLOEXEC, FDS);
+		opened[i] = fcntl(fd, F_DUPFD_CLOEXEC, PRELOAD_FDS);
 		preload_next()->close(fd);
 		if (opened[i] < 0)
 			_exit(127);
@@ -256,6 +256,8 @@ PRELOAD_EXPORT int dup2(int fd, int to)
 {
 	int ret = preload_next()->dup2(fd, to);
 
+	if (to < CONTROL_FDS)
+		rewind_spoil();
 	calls_share(fd, ret);
 	return ret;
 }
@@ -264,6 +266,8 @@ PRELOAD_EXPORT int dup3(int fd, int to, int flags)
 {
 	int ret = preload_next()->dup3(fd, to, flags);
 
+	if (to < CONTROL_FDS)
+		rewind_spoil();
 	calls_share(fd, ret);
 	return ret;
 }

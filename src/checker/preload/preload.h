@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -29,6 +30,8 @@ PRELOAD_EXPORT int __open64_2(const char *path, int flags);
 PRELOAD_EXPORT int __openat_2(int dir, const char *path, int flags);
 PRELOAD_EXPORT int __openat64_2(int dir, const char *path, int flags);
 
+enum { PRELOAD_FDS = 256 }; /* those of the program are below */
+
 /* NULL in a process that no session has started. */
 extern struct control *preload_control;
 
@@ -38,16 +41,20 @@ extern struct control *preload_control;
 	F(open) \
 	F(open64) \
 	F(openat) \
-	F(openat64) F(__open_2) F(__open64_2) F(__openat_2) F(__openat64_2) F(fopen) F(fopen64) \
-		F(fdopen) F(close) F(dup) F(dup2) F(dup3) F(read) F(write) F(readv) F(writev) \
-			F(pread) F(pread64) F(pwrite) F(pwrite64) F(preadv) F(preadv64) F(pwritev) \
-				F(pwritev64) F(lseek) F(lseek64) F(ftruncate) F(ftruncate64) \
-					F(fallocate) F(fallocate64) F(mmap) F(mmap64) F(fsync) \
-						F(fdatasync) F(syncfs) F(sync) F(posix_fadvise) \
-							F(posix_fadvise64) F(readahead) F(time) \
-								F(gettimeofday) F(clock_gettime) \
-									F(getrandom) F(getentropy) \
-										F(kill) F(fork)
+	F(openat64) \
+	F(__open_2) \
+	F(__open64_2) \
+	F(__openat_2) \
+	F(__openat64_2) F(fopen) F(fopen64) F(fdopen) F(close) F(dup) F(dup2) F(dup3) F(read) \
+		F(write) F(readv) F(writev) F(pread) F(pread64) F(pwrite) F(pwrite64) F(preadv) F( \
+			preadv64) F(pwritev) F(pwritev64) F(lseek) F(lseek64) F(ftruncate) \
+			F(ftruncate64) F(fallocate) F(fallocate64) F(mmap) F(mmap64) F(fsync) \
+				F(fdatasync) F(syncfs) F(sync) F(posix_fadvise) F(posix_fadvise64) \
+					F(readahead) F(time) F(gettimeofday) F(clock_gettime) \
+						F(getrandom) F(getentropy) F(kill) F(sigaction) \
+							F(signal) F(sigprocmask) F(alarm) \
+								F(setitimer) F(chdir) F(umask) \
+									F(mprotect) F(fork)
 struct preload_next {
 #define PRELOAD_MEMBER(name) __typeof__(&(name)) name;
 	PRELOAD_FUNCTIONS(PRELOAD_MEMBER)
@@ -67,6 +74,17 @@ static inline const struct preload_next *preload_next(void)
 
 /* Stops at the first open of the disk; returns in a copy of the process, once for each run. */
 void serve_runs(void);
+void serve_await_request(void);
+void serve_pass_turn(enum control_turn turn);
+/* In a copy: whether it can serve more than one run. */
+bool rewind_prepare(void);
+/* Begins a run; and returns here for each one that follows. */
+void rewind_begin(void);
+/* Ends it, by an exit code; returns where this process cannot serve another. */
+void rewind_end(int code);
+/* The run has done what cannot be undone. */
+void rewind_spoil(void);
+void rewind_watch_exit(void);
 /* Has the pages of code and constants copied with the process. */
 void warm_code(void);
 

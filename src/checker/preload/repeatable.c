@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -75,6 +76,19 @@ PRELOAD_EXPORT int kill(pid_t pid, int signal)
 	if (preload_control && pid == PROCESS_ID)
 		pid = (pid_t)syscall(SYS_getpid);
 	return preload_next()->kill(pid, signal);
+}
+
+/* Limits are ours. reiserfsck wants to lift one, and complains where it cannot. */
+PRELOAD_EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
+{
+	if (preload_control && resource == RLIMIT_FSIZE)
+		return 0;
+	return (int)syscall(SYS_prlimit64, 0, resource, limit, NULL);
+}
+
+PRELOAD_EXPORT int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit)
+{
+	return setrlimit(resource, (const struct rlimit *)limit);
 }
 
 PRELOAD_EXPORT pid_t fork(void)
