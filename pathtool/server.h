@@ -10,7 +10,5 @@ void server_init(Int control_fd);
 void server_serve(ThreadId tid);
 /* Whether this process is a run. */
 Bool server_is_run(void);
-/* A run translated this code: the server does so as well, for the runs to come. */
-void server_translated(Addr at);
 
 #endif

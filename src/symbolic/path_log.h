@@ -17,6 +17,7 @@ enum {
 	PATH_CONDITIONS_MAX = 1 << 14,
 	PATH_WRITES_MAX = 1 << 12,
 	PATH_TRANSLATED_MAX = 1 << 15,
+	PATH_LINKS_MAX = 1 << 16,
 	PATH_BRANCHES_MAX = 1 << 16,
 };
 
@@ -55,6 +56,18 @@ struct path_branch {
 	uint8_t unused[6];
 };
 
+/* Code that a run translated, with its size, and links between translations. */
+struct path_translation {
+	uint64_t at;
+	uint64_t len;
+};
+
+struct path_link {
+	uint64_t from;
+	uint32_t to_sector, to_entry;
+	uint64_t to_fast;
+};
+
 enum path_state {
 	PATH_STARTING, /* no symbolic byte has been read */
 	PATH_SERVING,  /* waits at the first read of one */
@@ -75,14 +88,17 @@ struct path_log {
 	uint32_t expr_count; /* from 1 on */
 	uint32_t condition_count;
 	uint32_t write_count;
-	uint32_t translated_count;
-	uint32_t whole_disk; /* it may have written anywhere on the disk */
-	uint32_t finished;   /* it got to its end */
-	uint32_t gaps[GAPS]; /* how often */
-	uint32_t lost_op;    /* the first */
+	uint32_t translated_count, link_count;
+	uint32_t same_layout; /* the server could make the links of the run before */
+	uint32_t whole_disk;  /* it may have written anywhere on the disk */
+	uint32_t finished;    /* it got to its end */
+	uint32_t gaps[GAPS];  /* how often */
+	uint32_t lost_op;     /* the first */
 
 	struct path_range writes[PATH_WRITES_MAX];
-	uint64_t translated[PATH_TRANSLATED_MAX]; /* code that the next run will need, too */
+	/* Code that the next run will need, too. */
+	struct path_translation translated[PATH_TRANSLATED_MAX];
+	struct path_link links[PATH_LINKS_MAX];
 	struct path_condition conditions[PATH_CONDITIONS_MAX];
 	uint32_t branch_count;
 	struct path_branch branches[PATH_BRANCHES_MAX]; /* of all runs: open addressing */

@@ -345,7 +345,8 @@ static void server_restore(struct path_server *s)
 
 static void server_forget_run(struct path_log *log)
 {
-	log->expr_count = log->condition_count = log->write_count = log->translated_count = 0;
+	log->expr_count = log->condition_count = log->write_count = 0;
+	log->translated_count = log->link_count = 0;
 	log->whole_disk = log->finished = log->lost_op = 0;
 	memset(log->gaps, 0, sizeof(log->gaps));
 }
