@@ -1,4 +1,4 @@
-/* server.c -- the process that waits at the first read of a symbolic byte, and its copies.
+/* server.c -- the process that waits at the first read of the disk, and its copies.
  *
  * Nearly all of the time of a checker under Valgrind is translation, so a copy by fork begins with
  * all code translated that any run before it needed. */

@@ -1,4 +1,4 @@
-/* server.h -- the process that waits at the first read of a symbolic byte, and its copies. */
+/* server.h -- the process that waits at the first read of the disk, and its copies. */
 #ifndef PATHTOOL_SERVER_H
 #define PATHTOOL_SERVER_H
 

@@ -1,6 +1,6 @@
 /* path_log.h -- memory that the Valgrind tool (pathtool/) shares with us.
  *
- * We fill in `ranges` and the identity of the disk before the tool starts; a run of the checker
+ * We fill in the identity of the disk before the tool starts, and `ranges` before each run; the run
  * fills in the rest, so what it computed is there also if it had to be killed. */
 #ifndef SYMBOLIC_PATH_LOG_H
 #define SYMBOLIC_PATH_LOG_H
@@ -69,15 +69,16 @@ struct path_link {
 };
 
 enum path_state {
-	PATH_STARTING, /* no symbolic byte has been read */
-	PATH_SERVING,  /* waits at the first read of one */
-	PATH_THREADED, /* has several threads at the first read of one: cannot be copied */
-	PATH_ENDED,    /* ended without reading one */
+	PATH_STARTING, /* the disk has not been read */
+	PATH_SERVING,  /* waits at the first read of it */
+	PATH_THREADED, /* has several threads at its first read: cannot be copied */
+	PATH_ENDED,    /* ended without reading the disk */
 };
 
 struct path_log {
 	uint64_t magic;
 	uint32_t version;
+	uint32_t symbolic; /* values are to be followed; otherwise only branches are counted */
 	uint32_t range_count;
 	struct path_range ranges[PATH_RANGES_MAX];
 	uint64_t disk_device, disk_inode;
