@@ -1,6 +1,7 @@
 /* cmd_fsck.c -- `assay fsck CHECKER`: do checkers of file systems do what they say? */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "base/must.h"
 #include "base/stop.h"
 #include "cli/command.h"
+#include "cli/jobs.h"
 #include "cli/operands.h"
 #include "cli/summary.h"
 #include "fsck/bytes.h"
@@ -23,11 +25,13 @@ static struct fsck_settings {
 	struct opt_list fields;
 	const char *image, *disk;
 	const char *out, *config, *known, *write_known;
-	uint64_t seed, findings;
+	uint64_t seed, findings, jobs;
 	double seconds;
+	unsigned job; /* of several */
 	bool json, list_fields, no_paths;
 } settings = {
 	.findings = 100,
+	.jobs = 1,
 };
 
 #define ROW(field) offsetof(struct fsck_settings, field)
@@ -47,6 +51,7 @@ static const struct opt opts[] = {
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "stop after this time; 0 for no limit", 0,
 	  OPT_SECONDS_MAX },
 	{ "seed", OPT_U64, ROW(seed), "N", "of values that are drawn", 0, INT64_MAX },
+	{ "jobs", OPT_U64, ROW(jobs), "N", "processes that share the work", 1, 1024 },
 	{ "findings", OPT_U64, ROW(findings), "N", "stop after this number of different findings",
 	  1, 1000000 },
 	KNOWN_OPTS(struct fsck_settings),
@@ -58,6 +63,11 @@ static const struct opt opts[] = {
 };
 
 static const char kernel_prefix[] = "kernel:";
+
+static bool is_kernel(const char *name)
+{
+	return !strncmp(name, kernel_prefix, strlen(kernel_prefix));
+}
 
 /* ---- both sorts of checkers ---- */
 
@@ -180,7 +190,8 @@ static int examine_fields(struct examination *x, struct err *err)
 		.seed = settings.seed,
 		.until_seconds =
 			settings.seconds > 0 ? x->run->started_seconds + settings.seconds : 0,
-		.jobs = 1,
+		.job = settings.job,
+		.jobs = (unsigned)settings.jobs,
 		.command = examination_path_command(x),
 		.image = &x->disk.image,
 	};
@@ -280,31 +291,44 @@ static json_t *field_row(const struct field_progress *p)
 			 buf_str(&p->why_not));
 }
 
-static void set_figures(struct examination *x)
+static const char *const figure_names[] = {
+	"fields",        "paths",      "images", "checker_runs", "inconsistent",    "crashed",
+	"hung",          "incomplete", "mounts", "refused",      "internal_errors", "behaviours",
+	"runs_left_out", NULL
+};
+
+static void set_figures(const struct examination *x)
 {
 	const struct fsck_figures *f = &x->program.figures;
 	const struct kernel_figures *k = &x->kernel.figures;
-	json_t *o = x->run->figures, *rows = json_array();
+	json_t *rows = json_array();
 	uint64_t paths = 0;
 
 	for (size_t i = 0; i < x->campaign.count; i++) {
 		paths += x->campaign.fields[i].paths;
 		json_array_append_new(rows, field_row(&x->campaign.fields[i]));
 	}
-	set_count(o, "fields", x->campaign.count);
-	set_count(o, "paths", paths);
-	set_count(o, "images", f->images + k->images);
-	set_count(o, "checker_runs", f->checker_runs);
-	set_count(o, "inconsistent", f->inconsistent);
-	set_count(o, "crashed", f->crashed + k->crashed);
-	set_count(o, "hung", f->hung + k->hung);
-	set_count(o, "incomplete", 0);
-	set_count(o, "mounts", f->mounts + k->mounted);
-	set_count(o, "refused", k->refused);
-	set_count(o, "internal_errors", k->alarms);
-	set_count(o, "runs_left_out", f->skipped);
-	set_count(o, "behaviours", f->behaviours);
-	json_object_set_new(o, "field_table", rows);
+	json_object_set_new(x->run->figures, "field_table", rows);
+	{
+		const uint64_t figures[] = {
+			x->campaign.count,
+			paths,
+			f->images + k->images,
+			f->checker_runs,
+			f->inconsistent,
+			f->crashed + k->crashed,
+			f->hung + k->hung,
+			0,
+			f->mounts + k->mounted,
+			k->refused,
+			k->alarms,
+			f->behaviours,
+			f->skipped,
+		};
+
+		for (size_t i = 0; figure_names[i]; i++)
+			set_count(x->run->figures, figure_names[i], figures[i]);
+	}
 }
 
 static uint64_t figure(const struct run *run, const char *name)
@@ -312,9 +336,8 @@ static uint64_t figure(const struct run *run, const char *name)
 	return (uint64_t)json_integer_value(json_object_get(run->figures, name));
 }
 
-static void print_result(const struct examination *x)
+static void print_result(const struct run *run)
 {
-	const struct run *run = x->run;
 	double seconds = clock_seconds() - run->started_seconds;
 	struct buf out = BUF_INIT;
 
@@ -322,7 +345,7 @@ static void print_result(const struct examination *x)
 	buf_addf(&out, "%s: %" PRIu64 " fields, %" PRIu64 " damaged disks in %.1f s (%.0f/s): ",
 		 run->target, figure(run, "fields"), figure(run, "images"), seconds,
 		 (double)figure(run, "images") / seconds);
-	if (x->is_kernel)
+	if (is_kernel(run->target))
 		buf_addf(&out, "%" PRIu64 " mounted, %" PRIu64 " refused\n", figure(run, "mounts"),
 			 figure(run, "refused"));
 	else
@@ -360,19 +383,15 @@ static int examination_list_fields(const struct examination *x, struct err *err)
 	return EXIT_CLEAN;
 }
 
-static int examination_finish(struct examination *x, int status, struct err *err)
+static int finish(struct run *run, int status, struct err *err)
 {
-	struct run *run = x->run;
-
-	progress_end();
-	set_figures(x);
 	if ((status < 0 || !figure(run, "images")) && run->verdict == VERDICT_OK)
 		run->verdict = VERDICT_UNKNOWN;
 	status = summary_write(run, status, err);
 	if (settings.json) {
 		summary_print(run);
 	} else {
-		print_result(x);
+		print_result(run);
 		summary_print_known(run);
 	}
 	return status ? status : summary_write_known(run, settings.write_known, err);
@@ -393,9 +412,16 @@ static int examination_run(struct examination *x, const char *name, struct err *
 	known_ask(&run.known, name, KNOWN_SIGNATURES | KNOWN_GROUPS, false);
 	if (!status)
 		status = examine(x, err);
-	status = examination_finish(x, status, err);
-	code = summary_code(&run, status);
+	progress_end();
+	/* The time of the checker's processes counts when they have ended. */
+	if (x->is_kernel)
+		kernel_checker_close(&x->kernel);
+	else
+		fsck_close(&x->program);
+	set_figures(x);
 	campaign_close(&x->campaign);
+	status = finish(&run, status, err);
+	code = summary_code(&run, status);
 	run_free(&run);
 	return code;
 }
@@ -440,10 +466,8 @@ static int examine_kernel(struct examination *x, const char *name, struct err *e
 	if (examination_make_disk(x, name, NULL, 0, err))
 		return code;
 	if (!examination_read_map(x, err) &&
-	    !kernel_checker_open(&x->kernel, &x->disk, examination_map(x), err)) {
+	    !kernel_checker_open(&x->kernel, &x->disk, examination_map(x), err))
 		code = examination_run(x, name, err);
-		kernel_checker_close(&x->kernel);
-	}
 	ondisk_free(&x->map);
 	test_disk_free(&x->disk);
 	return code;
@@ -460,49 +484,139 @@ static int examine_program(struct examination *x, const struct checker_program *
 	if (r)
 		return code;
 	if (!examination_read_map(x, err) &&
-	    !fsck_open(&x->program, p, &x->disk, examination_map(x), err)) {
+	    !fsck_open(&x->program, p, &x->disk, examination_map(x), err))
 		code = examination_run(x, p->name, err);
-		fsck_close(&x->program);
-	}
 	ondisk_free(&x->map);
 	test_disk_free(&x->disk);
 	return code;
 }
 
-static int check_operands(struct err *err)
+static int examine_named(const char *name, struct err *err)
 {
-	int code = settings.image ? operand_file(settings.image, err) : 0;
+	struct examination x = { .err = err };
+	struct checker_program p;
+	int code;
+
+	if (is_kernel(name))
+		return examine_kernel(&x, name, err);
+	if (checker_program_find(&p, name, settings.config, err))
+		return EXIT_UNKNOWN;
+	code = examine_program(&x, &p, err);
+	checker_program_free(&p);
+	return code;
+}
+
+/* ---- several processes ---- */
+
+static int fsck_job(void *to, unsigned number, const char *dir, struct err *err)
+{
+	settings.job = number;
+	settings.out = dir;
+	settings.write_known = NULL;
+	settings.json = true;
+	return examine_named(to, err);
+}
+
+/* Rows of the same fields, in the same order. */
+static void merge_field_tables(json_t *into, const json_t *from)
+{
+	static const char *const sums[] = { "tried", "images", "faults", "paths" };
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(into, i, row)
+	{
+		const json_t *other = json_array_get(from, i);
+
+		for (size_t k = 0; k < ARRAY_LEN(sums); k++)
+			set_count(row, sums[k],
+				  (uint64_t)json_integer_value(json_object_get(row, sums[k])) +
+					  (uint64_t)json_integer_value(
+						  json_object_get(other, sums[k])));
+	}
+}
+
+static int merge_job(struct run *run, unsigned job, struct err *err)
+{
+	char path[PATH_MAX], subdir[32];
+	json_t *summary, *table = json_object_get(run->figures, "field_table");
+
+	snprintf(subdir, sizeof(subdir), "job-%u", job);
+	snprintf(path, sizeof(path), "%.4000s/%s/run.json", run->dir, subdir);
+	summary = json_load_file(path, 0, NULL);
+	if (!summary)
+		return err_set(err, EINVAL, "%s: cannot be read", path);
+	run_merge(run, summary, subdir);
+	for (const char *const *name = figure_names; *name; name++)
+		if (!job || strcmp(*name, "fields") != 0)
+			set_count(run->figures, *name,
+				  figure(run, *name) + (uint64_t)json_integer_value(
+							       json_object_get(summary, *name)));
+	if (table)
+		merge_field_tables(table, json_object_get(summary, "field_table"));
+	else
+		json_object_set(run->figures, "field_table",
+				json_object_get(summary, "field_table"));
+	json_decref(summary);
+	return 0;
+}
+
+static int fsck_jobs(const char *name, struct err *err)
+{
+	struct job job = { .work = fsck_job, .to = (void *)name };
+	struct run all;
+	int status, code;
+
+	if (run_open(&all, "fsck", name, settings.out, settings.seed, err))
+		return EXIT_UNKNOWN;
+	stop_catch_signals();
+	status = run_read_known(&all, settings.known, err);
+	if (!status)
+		status = jobs_run(&all, (unsigned)settings.jobs, &job, err);
+	for (unsigned i = 0; i < settings.jobs && !status; i++)
+		status = merge_job(&all, i, err);
+	status = finish(&all, status, err);
+	code = summary_code(&all, status);
+	run_free(&all);
+	return code;
+}
+
+/* ---- the command line ---- */
+
+static int check_operands(const char *name, struct err *err)
+{
+	struct checker_program p;
+	int code = settings.image ? operand_file(settings.image, err) : 0, r;
 
 	if (!code && settings.disk)
 		code = operand_file(settings.disk, err);
 	if (!code)
 		code = operand_new_directory(settings.out, err);
-	return code ? code : operand_known(settings.known, settings.write_known, err);
+	if (!code)
+		code = operand_known(settings.known, settings.write_known, err);
+	if (code || is_kernel(name))
+		return code ? code : operand_target(name, settings.config, err);
+	r = checker_program_find(&p, name, settings.config, err);
+	if (r)
+		return r == -ENOENT || r == -EINVAL ? EXIT_USAGE : EXIT_UNKNOWN;
+	checker_program_free(&p);
+	return 0;
 }
 
 static int run_fsck(int argc, char **argv, struct err *err)
 {
-	struct checker_program p;
-	struct examination x = { .err = err };
-	int code, r;
+	int code;
 
 	if (argc != 2) {
 		err_set(err, EINVAL, argc < 2 ? "no checker given" : "more than one checker given");
 		return EXIT_USAGE;
 	}
-	code = check_operands(err);
+	code = check_operands(argv[1], err);
 	if (code)
 		return code;
-	if (!strncmp(argv[1], kernel_prefix, strlen(kernel_prefix))) {
-		code = operand_target(argv[1], settings.config, err);
-		return code ? code : examine_kernel(&x, argv[1], err);
-	}
-	r = checker_program_find(&p, argv[1], settings.config, err);
-	if (r)
-		return r == -ENOENT || r == -EINVAL ? EXIT_USAGE : EXIT_UNKNOWN;
-	code = examine_program(&x, &p, err);
-	checker_program_free(&p);
-	return code;
+	if (settings.image || settings.list_fields)
+		settings.jobs = 1;
+	return settings.jobs == 1 ? examine_named(argv[1], err) : fsck_jobs(argv[1], err);
 }
 
 const struct command command_fsck = {

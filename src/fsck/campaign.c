@@ -15,7 +15,7 @@
 #include "base/must.h"
 #include "base/stop.h"
 #include "fsck/values.h"
-#include "symbolic/paths.h"
+#include "symbolic/path_process.h"
 
 static bool is_wanted(const struct campaign_options *o, const struct ondisk_structure *structure,
 		      const struct ondisk_field *field)
@@ -75,7 +75,7 @@ int campaign_open(struct campaign *c, const struct ondisk_map *map, const uint8_
 
 void campaign_close(struct campaign *c)
 {
-	paths_session_close(c->paths);
+	path_process_close(c->paths);
 	for (size_t i = 0; i < c->count; i++)
 		buf_free(&c->fields[i].why_not);
 	free(c->fields);
@@ -199,9 +199,8 @@ static int try_paths(struct campaign *c, struct field_progress *p,
 		return 1;
 	}
 	if (!c->paths)
-		c->paths = paths_session_open(c->options.command, c->options.image, 0);
-	options.session = c->paths;
-	r = paths_explore(&options, path_found, &x, &result, err);
+		c->paths = path_process_open(c->options.command, c->options.image, 0);
+	r = path_process_explore(c->paths, &options, path_found, &x, &result, err);
 	if (r)
 		return r;
 	p->paths += result.paths;

@@ -41,7 +41,7 @@ struct campaign {
 	const struct ondisk_map *map;
 	const uint8_t *disk;
 	struct campaign_options options;
-	struct paths_session *paths; /* of the checker; NULL: not started */
+	struct path_process *paths; /* NULL: not started */
 	struct field_progress *fields;
 	size_t count;
 	campaign_test *test;
