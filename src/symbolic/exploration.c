@@ -45,8 +45,6 @@ bool exploration_time_is_up(const struct exploration *x)
 /* Whether a decision at this place may be turned now. */
 static bool walk_may_ask(struct exploration *x, struct walk *w, uint64_t place)
 {
-	if (w->pinned)
-		return false;
 	if (frontier_turned(&x->frontier, place) >= place_max[w->input->level]) {
 		w->repeated = true;
 		return false;
@@ -104,7 +102,11 @@ static void walk_branch(struct exploration *x, struct walk *w, const struct path
 	uint64_t place = c->at << 1 | !c->value;
 	uint8_t inputs[PATH_INPUTS_MAX];
 
-	if (state == EDGE_NEW && walk_may_ask(x, w, place)) {
+	if (state == EDGE_WAITING && w->input->again)
+		state = EDGE_NEW;
+	if (state == EDGE_NEW && !w->pinned && !walk_may_ask(x, w, place)) {
+		path_tree_set(&x->tree, turned, EDGE_WAITING);
+	} else if (state == EDGE_NEW && !w->pinned) {
 		w->terms[w->term_count] = (struct solver_term){ c->expr, false, c->value };
 		state = walk_ask(x, w, 1, inputs);
 		path_tree_set(&x->tree, turned, state);
@@ -146,6 +148,10 @@ static void walk_ask_value(struct exploration *x, struct walk *w, const struct p
 	}
 	value = walk_value_of(w, c->expr, inputs);
 	path_values_add(known, value);
+	if (known->count == PATH_VALUES_MAX) {
+		known->all = true;
+		x->gaps[EXPLORATION_REPEATED]++;
+	}
 	frontier_add(&x->frontier, inputs, path_tree_edge(node, value), c->at << 1);
 }
 
@@ -155,10 +161,11 @@ static void walk_values(struct exploration *x, struct walk *w, const struct path
 	struct path_values *known = path_tree_values(&x->tree, node);
 
 	path_values_add(known, c->value);
-	while (!known->all && known->count < PATH_VALUES_MAX && walk_may_ask(x, w, c->at << 1))
-		walk_ask_value(x, w, c, node, known);
-	if (!known->all && known->count == PATH_VALUES_MAX)
-		w->repeated = true;
+	if (!w->pinned && (!known->waiting || w->input->again)) {
+		while (!known->all && walk_may_ask(x, w, c->at << 1))
+			walk_ask_value(x, w, c, node, known);
+		known->waiting = !known->all;
+	}
 	walk_take(x, w, path_tree_edge(node, c->value));
 	if (!known->all || known->count > 1)
 		w->terms[w->term_count++] = (struct solver_term){ c->expr, true, c->value };

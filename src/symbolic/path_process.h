@@ -1,8 +1,8 @@
 /* path_process.h -- explorations of paths (paths.h) in a process of their own.
  *
  * The solver has threads, and no process with threads can be forked safely; nor is its memory ours
- * to lose. While the paths are looked for there, what was found is used here. The checker is started
- * once for all explorations. */
+ * to lose. While the paths are looked for there, what was found is used here. The checker is
+ * started once for all explorations. */
 #ifndef SYMBOLIC_PATH_PROCESS_H
 #define SYMBOLIC_PATH_PROCESS_H
 
