@@ -82,6 +82,7 @@ LIB := $(B)/libassay.a
 PROGRAM := $(if $(filter release,$(V)),build/assay,$(B)/assay)
 
 UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/*.c tests/property/*.c)))
+CHECKERS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/checkers/*.c)))
 FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 BENCH := $(patsubst %.c,$(B)/%,$(sort $(wildcard bench/*.c)))
 object = $(patsubst %.c,$(B)/obj/%.o,$(1))
@@ -91,7 +92,7 @@ object = $(patsubst %.c,$(B)/obj/%.o,$(1))
 .DELETE_ON_ERROR:
 
 all: $(PROGRAM) $(PATHTOOL)
-tests: $(PROGRAM) $(PATHTOOL) $(UNIT) $(FUZZ)
+tests: $(PROGRAM) $(PATHTOOL) $(UNIT) $(FUZZ) $(CHECKERS)
 bench: $(PROGRAM) $(PATHTOOL) $(BENCH)
 
 $(PROGRAM): $(call object,src/cmd/main.c) $(LIB)
@@ -152,6 +153,14 @@ $(UNIT): $(B)/%: $(B)/obj/%.o $(LIB)
 	mkdir -p $(@D)
 	$(say) "  LD $@"
 	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
+
+# Checkers for tests are programs of others: not instrumented, and each also without shared
+# libraries.
+$(CHECKERS): $(B)/%: %.c
+	mkdir -p $(@D)
+	$(say) "  LD $@"
+	gcc -std=gnu17 -D_GNU_SOURCE -g -O1 $(WARNINGS) -o $@ $< -lpthread
+	gcc -std=gnu17 -D_GNU_SOURCE -g -O1 $(WARNINGS) -static -o $@-static $< -lpthread
 
 # A fuzzer is driven by libFuzzer, or, in the other variants, replays its corpus.
 ifeq ($(V),fuzz)

@@ -46,8 +46,10 @@ static const struct opt keys[] = {
 	ROW(summary, OPT_TEXT, "what it is, in a few words", 0, 0),
 	ROW(packages, OPT_TEXT, "Debian packages it needs", 0, 0),
 	ROW(file_system, OPT_TEXT, "which kernel:FS mounts its disks", 0, 0),
+	ROW(fields, OPT_TEXT, "STRUCTURE.FIELD OFFSET SIZE [ROLE [LABEL]] in each line", 0, 0),
 	ROW(mkfs, OPT_TEXT, "command that makes a disk, with {image}", 0, 0),
 	ROW(disk_size, OPT_U64, "size of that disk", 4096, UINT64_C(1) << 40),
+	ROW(input, OPT_TEXT, "line that it reads from stdin, again and again", 0, 0),
 	ROW(seconds, OPT_DOUBLE, "CPU time after which a run hangs", 0, SECONDS_MAX),
 	ROW(memory, OPT_U64, "bytes of memory that a run can have", 1 << 20, UINT64_C(1) << 40),
 	ROW(now, OPT_U64, "the time it is for it", 0, INT64_MAX),
@@ -102,21 +104,27 @@ static int program_set_codes(struct checker_program *p, const char **codes, cons
 	return 0;
 }
 
+static int program_set_command(struct checker_program *p, struct checker_mode *m, const char *name,
+			       const char *command, struct err *err)
+{
+	if (!strstr(command, "{image}"))
+		return err_set(err, EINVAL, "%s has no {image}", command);
+	m->name = arena_strdup(&p->arena, name);
+	m->command = arena_strdup(&p->arena, command);
+	return 0;
+}
+
 static int program_set_mode(struct checker_program *p, const char *name, const char *command,
 			    struct err *err)
 {
 	size_t i;
 
-	if (!strstr(command, "{image}"))
-		return err_set(err, EINVAL, "%s has no {image}", command);
 	for (i = 0; i < p->mode_count && strcmp(p->modes[i].name, name); i++)
 		;
 	if (i == CHECKER_MODES_MAX)
 		return err_set(err, EINVAL, "more than %d ways to repair", CHECKER_MODES_MAX);
-	p->modes[i].name = arena_strdup(&p->arena, name);
-	p->modes[i].command = arena_strdup(&p->arena, command);
 	p->mode_count += i == p->mode_count;
-	return 0;
+	return program_set_command(p, &p->modes[i], name, command, err);
 }
 
 static int program_set_row(void *own, const struct ini_row *row, bool is_shipped, struct err *err)
@@ -130,13 +138,10 @@ static int program_set_row(void *own, const struct ini_row *row, bool is_shipped
 		return program_set_mode(p, row->key + repair_len, row->value, err);
 	if (!strcmp(row->key, "repair"))
 		return program_set_mode(p, row->key, row->value, err);
-	if (!strcmp(row->key, "check")) {
-		p->check.name = "check";
-		p->check.command = arena_strdup(&p->arena, row->value);
-		return strstr(row->value, "{image}")
-			     ? 0
-			     : err_set(err, EINVAL, "%s has no {image}", row->value);
-	}
+	if (!strcmp(row->key, "check"))
+		return program_set_command(p, &p->check, "check", row->value, err);
+	if (!strcmp(row->key, "list"))
+		return program_set_command(p, &p->list, "list", row->value, err);
 	if (!strncmp(row->key, check_prefix, check_len))
 		ret = program_set_codes(p, p->check_codes, row->key + check_len, row->value, &done,
 					err);
@@ -238,14 +243,17 @@ void checker_program_lacking(const struct checker_program *p, struct buf *out)
 {
 	program_lacking(program_of(p->mkfs), p->packages, out);
 	program_lacking(program_of(p->check.command), p->packages, out);
+	program_lacking(program_of(p->list.command), p->packages, out);
 	for (size_t i = 0; i < p->mode_count; i++)
 		program_lacking(program_of(p->modes[i].command), p->packages, out);
 }
 
 const struct checker_mode *checker_program_mode(const struct checker_program *p, int mode)
 {
-	must(mode == CHECKER_CHECK || (mode >= 0 && (size_t)mode < p->mode_count));
-	return mode == CHECKER_CHECK ? &p->check : &p->modes[mode];
+	must(mode >= CHECKER_LIST && mode < (int)p->mode_count);
+	return mode == CHECKER_CHECK ? &p->check
+	     : mode == CHECKER_LIST  ? &p->list
+				     : &p->modes[mode];
 }
 
 enum checker_answer checker_program_answer(const struct checker_program *p, int mode, int exit_code)

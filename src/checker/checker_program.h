@@ -10,6 +10,14 @@
  *	clean = 0
  *	repaired = 1-3
  *
+ * A format that no kernel mounts has no file_system. Its fields are listed, and a command prints
+ * what is on a disk:
+ *
+ *	fields =
+ *		super.magic 0 4
+ *		file.size 3076 4 number file 0, /a
+ *	list = toyfs list {image}
+ *
  * Where they are looked for: base/described.h. Where a checker repairs in several ways, each one
  * has a name: `repair.rebuild-tree`. Where the codes of the run that only checks mean something
  * else, they are `check.clean` and so on. */
@@ -27,7 +35,9 @@ struct err;
 
 enum {
 	CHECKER_MODES_MAX = 4,
-	CHECKER_CHECK = -1, /* the mode that only checks; others count from 0 */
+	/* Modes that repair count from 0. */
+	CHECKER_CHECK = -1, /* the mode that only checks */
+	CHECKER_LIST = -2,  /* prints what is on the disk */
 };
 
 /* What an exit code says; the words of the INI file are clean, repaired, left, failed. */
@@ -52,14 +62,17 @@ struct checker_program {
 	const char *name;
 	const char *summary;
 	const char *packages;    /* of Debian */
-	const char *file_system; /* what kernel:FS mounts */
+	const char *file_system; /* what kernel:FS mounts; NULL: no kernel does */
 	const char *mkfs;        /* {image} */
 	uint64_t disk_size;
+	const char *fields; /* of a format that is not described otherwise (fsck/own_map.h) */
 	struct checker_mode modes[CHECKER_MODES_MAX]; /* that repair */
 	size_t mode_count;
 	struct checker_mode check;        /* that must not write; no command: it has none */
+	struct checker_mode list;         /* a line for each file (fsck/contents.h); or none */
 	const char *codes[ANSWERS];       /* "0", "1 2", "4-7", ... */
 	const char *check_codes[ANSWERS]; /* all NULL: the same */
+	const char *input;                /* what it reads from its terminal, again and again */
 	double seconds;                   /* of a CPU; a run that takes longer hangs */
 	uint64_t memory;                  /* bytes that a run can have */
 	uint64_t now;                     /* the time it is for it, in seconds since 1970 */

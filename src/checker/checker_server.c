@@ -37,10 +37,12 @@
 #endif
 
 enum {
+	INPUT_LINES = 1000,
 	OUTPUT_MAX = 64 << 10,
 	LOOK_MS = 100,      /* how often we look whether the runner is still there */
 	START_SECONDS = 30, /* for a checker to open the disk */
-	WALL_FACTOR = 4,    /* a run that waits gets so much more time than one that computes */
+	END_SECONDS = 1,
+	WALL_FACTOR = 4, /* a run that waits gets so much more time than one that computes */
 	WALL_SECONDS = 2,
 	ADDRESS_FACTOR = 8, /* address space against memory: threads reserve much of it */
 };
@@ -107,6 +109,21 @@ static int server_map_output(struct checker_server *s, struct err *err)
 	return 0;
 }
 
+/* As a file, so that every run reads it from its beginning. */
+static int server_make_input(struct checker_server *s, struct err *err)
+{
+	struct buf lines = BUF_INIT;
+	int ret = 0;
+
+	for (int i = 0; i < INPUT_LINES && s->program->input; i++)
+		buf_addf(&lines, "%s\n", s->program->input);
+	s->input_fd = memfd_create("assay-checker-input", MFD_CLOEXEC);
+	if (s->input_fd < 0 || write(s->input_fd, buf_str(&lines), lines.len) != (ssize_t)lines.len)
+		ret = err_sys(err, errno, "cannot make the input of a checker");
+	buf_free(&lines);
+	return ret;
+}
+
 int checker_server_make(struct checker_server *s, const struct checker_program *p,
 			const char *command, int disk_fd, int preload_fd, uint64_t capacity,
 			struct err *err)
@@ -121,6 +138,7 @@ int checker_server_make(struct checker_server *s, const struct checker_program *
 		.program = p,
 		.command = text.data,
 		.control_fd = -1,
+		.input_fd = -1,
 		.output_fd = -1,
 		.disk_fd = disk_fd,
 		.preload_fd = preload_fd,
@@ -128,36 +146,11 @@ int checker_server_make(struct checker_server *s, const struct checker_program *
 	ret = server_map_control(s, capacity, err);
 	if (!ret)
 		ret = server_map_output(s, err);
+	if (!ret)
+		ret = server_make_input(s, err);
 	if (ret)
 		checker_server_free(s);
 	return ret;
-}
-
-static void server_end(struct checker_server *s)
-{
-	if (!s->runner)
-		return;
-	kill(-s->runner, SIGKILL);
-	kill(s->runner, SIGKILL);
-	waitpid(s->runner, NULL, 0);
-	s->runner = 0;
-}
-
-void checker_server_free(struct checker_server *s)
-{
-	if (!s->command)
-		return;
-	server_end(s);
-	if (s->output)
-		munmap((void *)s->output, OUTPUT_MAX);
-	if (s->control)
-		munmap(s->control, control_bytes(s->control->capacity));
-	if (s->output_fd >= 0)
-		close(s->output_fd);
-	if (s->control_fd >= 0)
-		close(s->control_fd);
-	free(s->command);
-	*s = (struct checker_server){ 0 };
 }
 
 /* ---- the runner and the program, which shares our memory until it executes ---- */
@@ -177,6 +170,14 @@ static void server_limit(int resource, uint64_t most)
 	setrlimit((__rlimit_resource_t)resource, &limit);
 }
 
+/* By SIGXCPU, which tells that it was this. */
+static void server_limit_time(const struct control *c)
+{
+	struct rlimit limit = { c->cpu_seconds_max, c->cpu_seconds_max + 1 };
+
+	setrlimit(RLIMIT_CPU, &limit);
+}
+
 static void server_set_limits(const struct checker_server *s)
 {
 	server_limit(RLIMIT_CORE, 0);
@@ -186,7 +187,7 @@ static void server_set_limits(const struct checker_server *s)
 	server_limit(RLIMIT_MEMLOCK, 0);
 	/* A copy bounds its time itself: the server lives on. */
 	if (!s->control->serves)
-		server_limit(RLIMIT_CPU, s->control->cpu_seconds_max);
+		server_limit_time(s->control);
 }
 
 /* Executed as root, it has no more rights than the bounding set. */
@@ -200,12 +201,7 @@ static _Noreturn void server_execute(const struct server_start *start)
 {
 	const struct checker_server *s = start->server;
 	const int given[CONTROL_FDS] = {
-		open("/dev/null", O_RDONLY | O_CLOEXEC),
-		s->output_fd,
-		s->output_fd,
-		s->disk_fd,
-		s->control_fd,
-		s->preload_fd,
+		s->input_fd, s->output_fd, s->output_fd, s->disk_fd, s->control_fd, s->preload_fd,
 	};
 	int kept[CONTROL_FDS];
 
@@ -331,6 +327,8 @@ static int server_spawn(struct checker_server *s, bool serves, struct err *err)
 	buf_adds(&path, "PATH=");
 	program_search_path(&path);
 	environment[0] = path.data;
+	lseek(s->output_fd, 0, SEEK_SET);
+	lseek(s->input_fd, 0, SEEK_SET);
 	s->control->serves = serves;
 	s->control->failure = 0;
 	atomic_store(&s->control->turn, CONTROL_STARTING);
@@ -367,6 +365,50 @@ static bool server_await(struct checker_server *s, enum control_turn turn, doubl
 	return true;
 }
 
+static void server_kill(struct checker_server *s)
+{
+	if (!s->runner)
+		return;
+	kill(-s->runner, SIGKILL);
+	kill(s->runner, SIGKILL);
+	waitpid(s->runner, NULL, 0);
+	s->runner = 0;
+}
+
+/* One that waits for a request ends by itself, so that its CPU time is counted as ours. */
+static void server_end(struct checker_server *s)
+{
+	uint32_t turn;
+
+	if (!s->runner)
+		return;
+	turn = atomic_load(&s->control->turn);
+	if (turn == CONTROL_READY || turn == CONTROL_DONE) {
+		server_pass_turn(s->control, CONTROL_END);
+		server_await(s, CONTROL_END, END_SECONDS);
+	}
+	server_kill(s);
+}
+
+void checker_server_free(struct checker_server *s)
+{
+	if (!s->command)
+		return;
+	server_end(s);
+	if (s->output)
+		munmap((void *)s->output, OUTPUT_MAX);
+	if (s->control)
+		munmap(s->control, control_bytes(s->control->capacity));
+	if (s->input_fd >= 0)
+		close(s->input_fd);
+	if (s->output_fd >= 0)
+		close(s->output_fd);
+	if (s->control_fd >= 0)
+		close(s->control_fd);
+	free(s->command);
+	*s = (struct checker_server){ 0 };
+}
+
 static double server_patience(const struct checker_server *s)
 {
 	return s->program->seconds * WALL_FACTOR + WALL_SECONDS;
@@ -392,6 +434,8 @@ int checker_server_start(struct checker_server *s, struct err *err)
 		return ret;
 	s->copies = server_await(s, CONTROL_STARTING, START_SECONDS) &&
 		    atomic_load(&s->control->turn) == CONTROL_READY;
+	s->output_start = lseek(s->output_fd, 0, SEEK_CUR);
+	s->input_start = lseek(s->input_fd, 0, SEEK_CUR);
 	if (s->copies)
 		return 0;
 	server_end(s);
@@ -408,7 +452,7 @@ static int server_run_anew(struct checker_server *s, bool *ret_in_time, struct e
 	if (ret)
 		return ret;
 	*ret_in_time = server_await(s, CONTROL_STARTING, server_patience(s));
-	server_end(s);
+	server_kill(s);
 	return s->control->failure ? server_started_badly(s, err) : 0;
 }
 
@@ -419,9 +463,9 @@ static int server_run_copy(struct checker_server *s, bool *ret_in_time, struct e
 	server_pass_turn(c, CONTROL_RUN);
 	*ret_in_time = server_await(s, CONTROL_RUN, server_patience(s));
 	if (!*ret_in_time || c->left_processes)
-		server_end(s);
+		server_kill(s);
 	if (atomic_load(&c->turn) == CONTROL_GONE) {
-		server_end(s);
+		server_kill(s);
 		return err_set(err, ECHILD, "the process of %s is gone", s->program->name);
 	}
 	return 0;
@@ -450,7 +494,8 @@ int checker_server_run(struct checker_server *s, uint64_t disk_size, bool once,
 	c->unseen = c->left_processes = false;
 	atomic_store(&c->processes, 0);
 	atomic_store(&c->lock, 0);
-	lseek(s->output_fd, 0, SEEK_SET);
+	lseek(s->output_fd, s->output_start, SEEK_SET);
+	lseek(s->input_fd, s->input_start, SEEK_SET);
 	r = once ? server_run_anew(s, &in_time, err) : server_run_copy(s, &in_time, err);
 	if (r)
 		return r;

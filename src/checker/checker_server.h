@@ -19,10 +19,12 @@ struct checker_server {
 	const struct checker_program *program;
 	char *command; /* as the shell takes it */
 	struct control *control;
-	int control_fd, output_fd;
+	int control_fd, input_fd, output_fd;
 	int disk_fd;    /* the session's */
 	int preload_fd; /* the session's */
 	const char *output;
+	/* Of a copy: what the program has read and said before is a part of it. */
+	off_t input_start, output_start;
 	pid_t runner; /* 0: none runs */
 	bool copies;  /* it has stopped at its first open of the disk before */
 	bool anew;    /* is started for every run: it cannot be copied */

@@ -19,7 +19,8 @@ struct checker_session {
 	const struct checker_program *program;
 	struct checker_pages disk;
 	int preload_fd;
-	struct checker_server servers[CHECKER_MODES_MAX + 1]; /* the last one: that only checks */
+	struct checker_server
+		servers[CHECKER_MODES_MAX - CHECKER_LIST]; /* by mode, from CHECKER_LIST */
 };
 
 void checker_run_free(struct checker_run *r)
@@ -30,15 +31,14 @@ void checker_run_free(struct checker_run *r)
 static struct checker_server *session_server(const struct checker_session *s, int mode)
 {
 	must(checker_program_mode(s->program, mode)->command);
-	return (struct checker_server *)&s
-		->servers[mode == CHECKER_CHECK ? CHECKER_MODES_MAX : mode];
+	return (struct checker_server *)&s->servers[mode - CHECKER_LIST];
 }
 
 static int session_make_servers(struct checker_session *s, struct err *err)
 {
 	int ret = 0;
 
-	for (int mode = CHECKER_CHECK; mode < (int)s->program->mode_count && !ret; mode++) {
+	for (int mode = CHECKER_LIST; mode < (int)s->program->mode_count && !ret; mode++) {
 		const char *command = checker_program_mode(s->program, mode)->command;
 
 		if (command)

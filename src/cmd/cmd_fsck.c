@@ -15,15 +15,17 @@
 #include "cli/summary.h"
 #include "fsck/bytes.h"
 #include "fsck/campaign.h"
+#include "fsck/corpus.h"
 #include "fsck/fsck_report.h"
 #include "fsck/kernel_report.h"
+#include "fsck/own_map.h"
 #include "report/findings_text.h"
 #include "run/run.h"
 #include "symbolic/paths.h"
 
 static struct fsck_settings {
 	struct opt_list fields;
-	const char *image, *disk;
+	const char *image, *disk, *corpus;
 	const char *out, *config, *known, *write_known;
 	uint64_t seed, findings, jobs;
 	double seconds;
@@ -48,6 +50,8 @@ static const struct opt opts[] = {
 	  "test with this damaged disk only, which may be compressed (gzip)", 0, 0 },
 	{ "disk", OPT_TEXT, ROW(disk), "FILE",
 	  "a disk to damage, instead of one that is made; may be compressed (gzip)", 0, 0 },
+	{ "corpus", OPT_TEXT, ROW(corpus), "DIR",
+	  "repair every disk below DIR (*.img, *.gz), and damage what was repaired", 0, 0 },
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "stop after this time; 0 for no limit", 0,
 	  OPT_SECONDS_MAX },
 	{ "seed", OPT_U64, ROW(seed), "N", "of values that are drawn", 0, INT64_MAX },
@@ -76,6 +80,7 @@ struct examination {
 	struct run *run;
 	struct test_disk disk;
 	struct ondisk_map map; /* no format: nothing is described */
+	struct own_map own;    /* instead, where the checker lists its fields */
 	struct fsck_session program;
 	struct kernel_checker kernel;
 	bool is_kernel;
@@ -164,7 +169,7 @@ static int test_kernel(void *to, const struct corruption *c, struct field_progre
 
 static const struct ondisk_map *examination_map(const struct examination *x)
 {
-	return x->map.format ? &x->map : NULL;
+	return x->own.map.format ? &x->own.map : x->map.format ? &x->map : NULL;
 }
 
 /* Paths are sought in programs, of their first way to repair. */
@@ -207,23 +212,27 @@ static int examine_fields(struct examination *x, struct err *err)
 
 enum { BYTES_SECONDS = 60 }; /* where no time was given: there is no end of bytes */
 
-/* Bytes anywhere in what the kernel reads. */
+/* Bytes anywhere in what the kernel reads, or in what is on the disk. */
 static int examine_bytes(struct examination *x, struct err *err)
 {
 	double until =
 		x->run->started_seconds + (settings.seconds > 0 ? settings.seconds : BYTES_SECONDS);
+	const uint8_t *disk = (const uint8_t *)x->disk.image.bytes;
 	struct field_progress any = { 0 };
 	struct read_sectors sectors;
 	struct rng rng;
 	int r = 1;
 
-	rng_seed(&rng, settings.seed);
-	read_sectors_init(&sectors, &x->kernel.read);
+	rng_seed(&rng, settings.seed + settings.job);
+	if (x->is_kernel)
+		read_sectors_init(&sectors, &x->kernel.read);
+	else
+		read_sectors_of_disk(&sectors, disk, x->disk.image.size);
 	while (r > 0 && sectors.count && clock_seconds() < until) {
 		struct corruption c;
 
-		bytes_draw(&c, &sectors, (const uint8_t *)x->disk.image.bytes, &rng);
-		r = test_kernel(x, &c, &any, err);
+		bytes_draw(&c, &sectors, disk, &rng);
+		r = x->is_kernel ? test_kernel(x, &c, &any, err) : test_program(x, &c, &any, err);
 	}
 	read_sectors_free(&sectors);
 	return r < 0 ? r : 0;
@@ -262,15 +271,34 @@ static int examine_image(struct examination *x, struct err *err)
 	return r;
 }
 
+static int examine_undamaged(struct examination *x, struct err *err)
+{
+	struct field_progress any = { 0 };
+	int r = 0;
+
+	for (int mode = 0; mode < (int)x->program.program->mode_count && !r; mode++) {
+		struct fsck_test t;
+
+		r = fsck_try_undamaged(&x->program, mode, &t, err);
+		if (!r)
+			r = found_in_program(x, &t, &any, err);
+	}
+	return r;
+}
+
 static int examine(struct examination *x, struct err *err)
 {
 	int r;
 
 	if (settings.image)
 		return examine_image(x, err);
-	r = examination_map(x) ? examine_fields(x, err) : 1;
+	r = x->is_kernel ? 0 : examine_undamaged(x, err);
+	if (!r)
+		r = examination_map(x) ? examine_fields(x, err) : 1;
 	if (r > 0)
-		r = x->is_kernel && !settings.fields.count ? examine_bytes(x, err) : 0;
+		r = !settings.fields.count && (x->is_kernel || !examination_map(x))
+			  ? examine_bytes(x, err)
+			  : 0;
 	return r;
 }
 
@@ -291,11 +319,11 @@ static json_t *field_row(const struct field_progress *p)
 			 buf_str(&p->why_not));
 }
 
-static const char *const figure_names[] = {
-	"fields",        "paths",      "images", "checker_runs", "inconsistent",    "crashed",
-	"hung",          "incomplete", "mounts", "refused",      "internal_errors", "behaviours",
-	"runs_left_out", NULL
-};
+static const char *const figure_names[] = { "fields",       "paths",         "images",
+					    "checker_runs", "inconsistent",  "crashed",
+					    "hung",         "incomplete",    "mounts",
+					    "listed",       "refused",       "internal_errors",
+					    "behaviours",   "runs_left_out", NULL };
 
 static void set_figures(const struct examination *x)
 {
@@ -320,6 +348,7 @@ static void set_figures(const struct examination *x)
 			f->hung + k->hung,
 			0,
 			f->mounts + k->mounted,
+			f->listed,
 			k->refused,
 			k->alarms,
 			f->behaviours,
@@ -351,9 +380,17 @@ static void print_result(const struct run *run)
 	else
 		buf_addf(&out,
 			 "%" PRIu64 " runs of the checker, %" PRIu64
-			 " different behaviours, %" PRIu64 " repaired disks mounted\n",
+			 " different behaviours, %" PRIu64 " repaired disks %s\n",
 			 figure(run, "checker_runs"), figure(run, "behaviours"),
-			 figure(run, "mounts"));
+			 figure(run, "mounts") + figure(run, "listed"),
+			 figure(run, "listed") ? "read" : "mounted");
+	if (figure(run, "corpus_disks"))
+		buf_addf(&out,
+			 "%" PRIu64 " disks of the corpus, %" PRIu64
+			 " of them not repaired, %" PRIu64 " mountable when repaired; %" PRIu64
+			 " files left out\n",
+			 figure(run, "corpus_disks"), figure(run, "corpus_unrepaired"),
+			 figure(run, "corpus_mountable"), figure(run, "corpus_left_out"));
 	buf_addf(&out, "report: %s/report.html\n", run->dir);
 	fputs(out.data, stdout);
 	buf_free(&out);
@@ -397,6 +434,53 @@ static int finish(struct run *run, int status, struct err *err)
 	return status ? status : summary_write_known(run, settings.write_known, err);
 }
 
+/* ---- disks of others ---- */
+
+static void set_corpus_figures(struct examination *x, const struct corpus_figures *f)
+{
+	json_t *figures = x->run->figures;
+
+	x->program.figures = f->checker;
+	set_figures(x);
+	set_count(figures, "fields", f->fields);
+	set_count(figures, "fields_left_out", f->fields_left_out);
+	set_count(figures, "corpus_disks", f->disks);
+	set_count(figures, "corpus_left_out", f->left_out);
+	set_count(figures, "corpus_unrepaired", f->unrepaired);
+	set_count(figures, "corpus_mountable", f->mountable);
+}
+
+static int examine_corpus(struct examination *x, const struct checker_program *p, struct err *err)
+{
+	struct corpus_options options = {
+		.program = p,
+		.folder = settings.corpus,
+		.config = settings.config,
+		.seed = settings.seed,
+		.findings_max = settings.findings,
+	};
+	struct corpus_figures figures = { 0 };
+	struct run run;
+	int status, code;
+
+	if (run_open(&run, "fsck", p->name, settings.out, settings.seed, err))
+		return EXIT_UNKNOWN;
+	x->run = &run;
+	stop_catch_signals();
+	if (settings.seconds > 0)
+		options.until_seconds = run.started_seconds + settings.seconds;
+	status = run_read_known(&run, settings.known, err);
+	known_ask(&run.known, p->name, KNOWN_SIGNATURES | KNOWN_GROUPS, false);
+	if (!status)
+		status = corpus_run(&options, &run, &figures, err);
+	progress_end();
+	set_corpus_figures(x, &figures);
+	status = finish(&run, status, err);
+	code = summary_code(&run, status);
+	run_free(&run);
+	return code;
+}
+
 static int examination_run(struct examination *x, const char *name, struct err *err)
 {
 	struct run run;
@@ -426,16 +510,17 @@ static int examination_run(struct examination *x, const char *name, struct err *
 	return code;
 }
 
-/* The disk that is damaged: of the user's, or made here. */
+/* The disk that is damaged: of the user's, or made here. No target: mkfs alone makes it. */
 static int examination_make_disk(struct examination *x, const char *target, const char *mkfs,
 				 uint64_t size, struct err *err)
 {
 	struct buf disk = BUF_INIT;
 	int r = settings.disk ? disk_file_read(&disk, settings.disk, err) : 0;
 
+	size = disk.len ? disk.len : size;
 	if (!r)
-		r = test_disk_make(&x->disk, target, mkfs, disk.len ? disk.len : size,
-				   settings.config, err);
+		r = target ? test_disk_make(&x->disk, target, mkfs, size, settings.config, err)
+			   : test_disk_make_alone(&x->disk, mkfs, size, err);
 	if (!r && settings.disk) {
 		r = test_disk_become(&x->disk, &disk, err);
 		if (r)
@@ -445,12 +530,20 @@ static int examination_make_disk(struct examination *x, const char *target, cons
 	return r;
 }
 
-static int examination_read_map(struct examination *x, struct err *err)
+/* fields: those of the checker itself, or NULL. */
+static int examination_read_map(struct examination *x, const char *fields, struct err *err)
 {
 	struct err why = { 0 };
-	int r = ondisk_read(&x->map, (const uint8_t *)x->disk.image.bytes, x->disk.image.size,
-			    &why);
+	int r;
 
+	own_map_init(&x->own, x->disk.image.size);
+	if (fields) {
+		r = own_map_parse(&x->own, fields, err);
+		if (!r)
+			own_map_finish(&x->own);
+		return r;
+	}
+	r = ondisk_read(&x->map, (const uint8_t *)x->disk.image.bytes, x->disk.image.size, &why);
 	if (!r || r == -ENOTSUP || settings.image)
 		return 0;
 	if (err)
@@ -465,10 +558,11 @@ static int examine_kernel(struct examination *x, const char *name, struct err *e
 	x->is_kernel = true;
 	if (examination_make_disk(x, name, NULL, 0, err))
 		return code;
-	if (!examination_read_map(x, err) &&
+	if (!examination_read_map(x, NULL, err) &&
 	    !kernel_checker_open(&x->kernel, &x->disk, examination_map(x), err))
 		code = examination_run(x, name, err);
 	ondisk_free(&x->map);
+	own_map_free(&x->own);
 	test_disk_free(&x->disk);
 	return code;
 }
@@ -478,15 +572,17 @@ static int examine_program(struct examination *x, const struct checker_program *
 	struct buf target = BUF_INIT;
 	int code = EXIT_UNKNOWN, r;
 
-	buf_addf(&target, "%s%s", kernel_prefix, p->file_system);
+	if (p->file_system)
+		buf_addf(&target, "%s%s", kernel_prefix, p->file_system);
 	r = examination_make_disk(x, target.data, p->mkfs, p->disk_size, err);
 	buf_free(&target);
 	if (r)
 		return code;
-	if (!examination_read_map(x, err) &&
+	if (!examination_read_map(x, p->fields, err) &&
 	    !fsck_open(&x->program, p, &x->disk, examination_map(x), err))
 		code = examination_run(x, p->name, err);
 	ondisk_free(&x->map);
+	own_map_free(&x->own);
 	test_disk_free(&x->disk);
 	return code;
 }
@@ -501,7 +597,7 @@ static int examine_named(const char *name, struct err *err)
 		return examine_kernel(&x, name, err);
 	if (checker_program_find(&p, name, settings.config, err))
 		return EXIT_UNKNOWN;
-	code = examine_program(&x, &p, err);
+	code = settings.corpus ? examine_corpus(&x, &p, err) : examine_program(&x, &p, err);
 	checker_program_free(&p);
 	return code;
 }
@@ -590,6 +686,12 @@ static int check_operands(const char *name, struct err *err)
 
 	if (!code && settings.disk)
 		code = operand_file(settings.disk, err);
+	if (!code && settings.corpus)
+		code = operand_directory(settings.corpus, err);
+	if (!code && settings.corpus && is_kernel(name)) {
+		err_set(err, EINVAL, "--corpus: a kernel repairs no disks");
+		code = EXIT_USAGE;
+	}
 	if (!code)
 		code = operand_new_directory(settings.out, err);
 	if (!code)
@@ -614,7 +716,7 @@ static int run_fsck(int argc, char **argv, struct err *err)
 	code = check_operands(argv[1], err);
 	if (code)
 		return code;
-	if (settings.image || settings.list_fields)
+	if (settings.image || settings.list_fields || settings.corpus)
 		settings.jobs = 1;
 	return settings.jobs == 1 ? examine_named(argv[1], err) : fsck_jobs(argv[1], err);
 }

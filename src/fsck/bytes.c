@@ -8,6 +8,11 @@
 
 enum { SECTOR = 512, PLACES_MAX = 3, ZERO_SECTORS_TRIED = 8 };
 
+static bool is_zero(const uint8_t *sector)
+{
+	return !sector[0] && !memcmp(sector, sector + 1, SECTOR - 1);
+}
+
 void read_sectors_init(struct read_sectors *s, const struct buf *bits)
 {
 	*s = (struct read_sectors){ .items = must_alloc((bits->len * 8 + 1) * sizeof(*s->items)) };
@@ -16,14 +21,17 @@ void read_sectors_init(struct read_sectors *s, const struct buf *bits)
 			s->items[s->count++] = i;
 }
 
+void read_sectors_of_disk(struct read_sectors *s, const uint8_t *disk, uint64_t size)
+{
+	*s = (struct read_sectors){ .items = must_alloc((size / SECTOR + 1) * sizeof(*s->items)) };
+	for (uint64_t i = 0; i < size / SECTOR; i++)
+		if (!is_zero(disk + i * SECTOR))
+			s->items[s->count++] = i;
+}
+
 void read_sectors_free(struct read_sectors *s)
 {
 	free(s->items);
-}
-
-static bool is_zero(const uint8_t *sector)
-{
-	return !sector[0] && !memcmp(sector, sector + 1, SECTOR - 1);
 }
 
 /* Most structures are little endian and lie at multiples of their size. */

@@ -108,6 +108,17 @@ void corruption_path(const struct disk_change *change, struct buf *out)
 		buf_add(out, path, strcspn(path, ","));
 }
 
+/* What changes nothing is no change. */
+static void corruption_drop_equal(struct corruption *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		if (memcmp(c->changes[i].old, c->changes[i].new, c->changes[i].len) != 0)
+			c->changes[kept++] = c->changes[i];
+	c->count = kept;
+}
+
 int corruption_shrink(struct corruption *c,
 		      int (*shows)(void *to, const struct corruption *c, struct err *err), void *to,
 		      struct err *err)
@@ -127,5 +138,6 @@ int corruption_shrink(struct corruption *c,
 			if (r > 0)
 				*c = simpler;
 		}
+	corruption_drop_equal(c);
 	return 0;
 }

@@ -16,7 +16,6 @@
 
 enum {
 	TOLD_MAX = 3000,
-	SCRIPT_TIMES = 3,
 	SCRIPT_SECONDS = 600,
 };
 
@@ -55,7 +54,7 @@ int evidence_write_disk(const char *folder, const char *name, const uint8_t *dis
 	return 0;
 }
 
-int evidence_run_script(const char *folder, struct finding *f, struct err *err)
+int evidence_run_script(const char *folder, unsigned times, struct finding *f, struct err *err)
 {
 	/* By which a program finds kernels, and places for its files. */
 	static const char *const kept[] = { "HOME", "XDG_CACHE_HOME", "TMPDIR" };
@@ -74,7 +73,7 @@ int evidence_run_script(const char *folder, struct finding *f, struct err *err)
 	buf_adds(&command, " sh ");
 	shell_add_quoted(&command, folder, strlen(folder));
 	buf_adds(&command, "/reproduce.sh");
-	for (unsigned i = 0; i < SCRIPT_TIMES && !r; i++) {
+	for (unsigned i = 0; i < times && !r; i++) {
 		r = program_run(command.data, -1, SCRIPT_SECONDS, &status, NULL, err);
 		f->tries += !r;
 		f->shown += !r && status == 1;

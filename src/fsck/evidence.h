@@ -16,8 +16,8 @@ int evidence_write_text(const char *folder, const char *name, const struct buf *
 /* Compressed (gzip). */
 int evidence_write_disk(const char *folder, const char *name, const uint8_t *disk, uint64_t size,
 			struct err *err);
-/* Runs FOLDER/reproduce.sh as a maintainer would: only what it shows is a finding. Counts in tries
- * and shown. */
-int evidence_run_script(const char *folder, struct finding *f, struct err *err);
+/* Runs FOLDER/reproduce.sh so many times as a maintainer would: only what it shows is a finding.
+ * Counts in tries and shown. */
+int evidence_run_script(const char *folder, unsigned times, struct finding *f, struct err *err);
 
 #endif

@@ -86,16 +86,19 @@ static int test_check_only(struct fsck_session *s, struct fsck_test *t, struct e
 	if (r)
 		return r;
 	s->figures.checker_runs++;
-	if (!test_ended_badly(t, &t->check, " when it is only asked to check") && t->check.wrote) {
+	if (!test_ended_badly(t, &t->check, " when it is only asked to check") && t->check.wrote &&
+	    (!s->check_writes || t->undamaged)) {
 		t->fault = FSCK_CHECK_WRITES;
 		buf_adds(&t->text, "changes the disk although it is only asked to check");
 	}
 	return 0;
 }
 
+/* What it says of an undamaged disk is reported of that. */
 static bool answers_are_usual(const struct fsck_session *s, const struct fsck_test *t)
 {
-	return t->answers[0] == s->usual[t->mode][0] && t->answers[1] == s->usual[t->mode][1];
+	return !t->undamaged && t->answers[0] == s->usual[t->mode][0] &&
+	       t->answers[1] == s->usual[t->mode][1];
 }
 
 /* Runs it until it has nothing to do. A run that has changed nothing would be repeated by the next
@@ -192,55 +195,111 @@ static void test_refused(struct fsck_session *s, struct fsck_test *t, int error)
 		s->disk->target->kind->log(s->disk->target, &t->more);
 }
 
-/* True if nothing at all is lost. */
-static bool test_judge_tree(struct fsck_session *s, struct fsck_test *t, const struct tree *tree)
+static void test_unreadable(struct fsck_session *s, struct fsck_test *t)
 {
-	uint64_t touched;
-	uint64_t lost = loss_count(&s->disk->tree, tree, &t->corruption, &touched, &t->more);
+	t->fault = FSCK_REFUSED;
+	buf_adds(&t->text, "calls the disk clean, and its root directory cannot be read");
+	if (s->disk->target->kind->log)
+		s->disk->target->kind->log(s->disk->target, &t->more);
+}
 
+/* True if nothing at all is lost. */
+static bool test_judge_contents(struct fsck_session *s, struct fsck_test *t,
+				const struct contents *after)
+{
+	uint64_t touched, lost;
+
+	/* Of bytes that belong to nothing known, nobody can say what they touch. */
+	if (t->corruption.count && !t->corruption.changes[0].instance)
+		return false;
+	lost = loss_count(&s->contents, after, &t->corruption, &touched, &t->more);
+
+	t->missing = lost + touched;
 	if (lost) {
 		t->fault = FSCK_LOSS;
 		buf_addf(&t->text, "loses %llu file%s that the corruption did not touch",
 			 (unsigned long long)lost, lost == 1 ? "" : "s");
 	}
-	return !lost && !touched;
+	return !t->missing;
 }
 
 /* True if all is well with it, whatever was damaged. */
 static bool test_read(struct fsck_session *s, struct fsck_test *t, enum target_fate *ret_fate,
 		      int *ret_status, struct err *err)
 {
+	struct contents after = { 0 };
 	struct tree tree;
 	bool fine;
 
 	*ret_status = target_observe(s->disk->target, &tree, ret_fate, err);
 	if (*ret_status || *ret_fate != FATE_FINE)
 		return false;
-	fine = test_judge_tree(s, t, &tree);
+	contents_add_tree(&after, &tree);
+	fine = test_judge_contents(s, t, &after);
+	contents_free(&after);
 	tree_free(&tree);
 	return fine;
 }
 
-/* What it calls clean can be mounted and read, and everything is there. */
-static int test_mount(struct fsck_session *s, struct fsck_test *t, struct err *err)
+static int test_mount(struct fsck_session *s, struct fsck_test *t, bool *ret_fine, struct err *err)
 {
-	struct hash disk = left_disk_hash(s);
 	enum target_fate fate = FATE_FINE;
-	uint64_t size;
+	bool alive = false;
 	int error = 0, r;
 
-	if (hash_map_get(&s->fine, disk))
-		return 0;
 	s->figures.mounts++;
-	r = test_disk_mount(s->disk, checker_disk(s->checker, &size), &error, &fate, err);
+	r = test_disk_mount(s->disk, checker_disk(s->checker, NULL), &error, &fate, err);
 	if (r)
 		return r;
 	if (fate == FATE_FINE && error)
 		test_refused(s, t, error);
-	else if (fate == FATE_FINE && test_read(s, t, &fate, &r, err))
-		hash_map_put(&s->fine, disk, NULL);
-	if (!r && fate != FATE_FINE)
+	else if (fate == FATE_FINE)
+		*ret_fine = test_read(s, t, &fate, &r, err);
+	if (!r && fate == FATE_DIED)
+		r = test_disk_is_alive(s->disk, &alive, err);
+	if (!r && alive)
+		test_unreadable(s, t);
+	else if (!r && fate != FATE_FINE)
 		test_blame_kernel(s, t, fate);
+	return r;
+}
+
+/* Where no kernel mounts it, a program says what is on the disk. */
+static int test_list(struct fsck_session *s, struct fsck_test *t, bool *ret_fine, struct err *err)
+{
+	struct contents after = { 0 };
+	int r = checker_session_run(s->checker, CHECKER_LIST, &t->list, err);
+
+	if (r)
+		return r;
+	s->figures.listed++;
+	if (t->list.end != CHECKER_EXITED || t->list.status) {
+		t->fault = FSCK_REFUSED;
+		buf_addf(&t->text, "calls the disk clean, and `%s` fails",
+			 s->program->list.command);
+		return 0;
+	}
+	contents_add_lines(&after, buf_str(&t->list.output));
+	*ret_fine = test_judge_contents(s, t, &after);
+	contents_free(&after);
+	return 0;
+}
+
+/* What it calls clean can be mounted and read, and everything is there. */
+static int test_contents(struct fsck_session *s, struct fsck_test *t, struct err *err)
+{
+	struct hash disk = left_disk_hash(s);
+	bool fine = false;
+	int r = 0;
+
+	if (hash_map_get(&s->fine, disk))
+		return 0;
+	if (s->disk->target)
+		r = test_mount(s, t, &fine, err);
+	else if (s->program->list.command)
+		r = test_list(s, t, &fine, err);
+	if (fine)
+		hash_map_put(&s->fine, disk, NULL);
 	return r;
 }
 
@@ -278,8 +337,8 @@ static int test_carry_out(struct fsck_session *s, struct fsck_test *t, struct er
 		r = test_repair(s, t, err);
 	if (!r && t->fault == FSCK_FINE)
 		test_judge_pair(s, t);
-	if (!r && t->fault == FSCK_FINE && s->disk->target && test_is_called_clean(t))
-		r = test_mount(s, t, err);
+	if (!r && t->fault == FSCK_FINE && test_is_called_clean(t))
+		r = test_contents(s, t, err);
 	return r;
 }
 
@@ -302,6 +361,15 @@ int fsck_try(struct fsck_session *s, const struct corruption *c, int mode, struc
 {
 	*ret = (struct fsck_test){ .corruption = *c, .mode = mode };
 	damaged_disk_set(&s->damaged, c);
+	return session_test(s, ret, err);
+}
+
+int fsck_try_undamaged(struct fsck_session *s, int mode, struct fsck_test *ret, struct err *err)
+{
+	const struct corruption none = { 0 };
+
+	*ret = (struct fsck_test){ .undamaged = true, .mode = mode };
+	damaged_disk_set(&s->damaged, &none);
 	return session_test(s, ret, err);
 }
 
@@ -330,6 +398,7 @@ void fsck_test_free(struct fsck_test *t)
 	checker_run_free(&t->check);
 	for (size_t i = 0; i < FSCK_RUNS_MAX; i++)
 		checker_run_free(&t->runs[i]);
+	checker_run_free(&t->list);
 	buf_free(&t->text);
 	buf_free(&t->more);
 }
@@ -361,7 +430,9 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 	}
 	if (t->fault == FSCK_CRASHED)
 		buf_addf(out, "signal %d: ", last->status);
-	if (t->fault == FSCK_LOSS || t->fault == FSCK_CHECK_WRITES)
+	if (t->undamaged)
+		buf_adds(out, "undamaged disk: ");
+	if (t->fault == FSCK_LOSS)
 		corruption_print_fields(&t->corruption, out);
 	else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL)
 		add_kernel_complaint(buf_str(&t->more), out);
@@ -371,25 +442,61 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 
 /* ---- the session ---- */
 
+static int calibrate_run(struct fsck_session *s, int mode, struct checker_run *ret, struct err *err)
+{
+	enum checker_answer answer;
+	int r = checker_session_run(s->checker, mode, ret, err);
+
+	if (r)
+		return r;
+	answer = run_answer(s, mode, ret);
+	if (answer == ANSWER_FAILED || ret->end != CHECKER_EXITED)
+		return err_set(err, EIO,
+			       "%s fails on a disk that is not damaged: `%s` says: %.200s",
+			       s->program->name, checker_program_mode(s->program, mode)->command,
+			       buf_str(&ret->output));
+	return 0;
+}
+
 /* What it says of the disk as it is: a checker that is not content with that (reiserfsck) is judged
  * by what it says else. */
 static int session_calibrate(struct fsck_session *s, struct err *err)
 {
-	for (size_t m = 0; m < s->program->mode_count; m++) {
-		checker_disk_restore(s->checker);
-		for (size_t i = 0; i < 2; i++) {
-			struct checker_run run;
-			int r = checker_session_run(s->checker, (int)m, &run, err);
+	struct checker_run run = { 0 };
+	int r = s->program->check.command ? calibrate_run(s, CHECKER_CHECK, &run, err) : 0;
 
-			if (r)
-				return r;
+	s->check_writes = run.wrote;
+	for (size_t m = 0; m < s->program->mode_count && !r; m++) {
+		checker_disk_restore(s->checker);
+		for (size_t i = 0; i < 2 && !r; i++) {
+			r = calibrate_run(s, (int)m, &run, err);
 			s->usual[m][i] = run_answer(s, (int)m, &run);
 			if (!i)
 				buf_adds(&s->usual_output[m], buf_str(&run.output));
-			checker_run_free(&run);
 		}
 	}
-	return 0;
+	checker_run_free(&run);
+	return r;
+}
+
+/* What is on the disk as it is. */
+static int session_take_contents(struct fsck_session *s, struct err *err)
+{
+	struct checker_run run = { 0 };
+	int r;
+
+	if (s->disk->target)
+		contents_add_tree(&s->contents, &s->disk->tree);
+	if (s->disk->target || !s->program->list.command)
+		return 0;
+	checker_disk_restore(s->checker);
+	r = checker_session_run(s->checker, CHECKER_LIST, &run, err);
+	if (!r && (run.end != CHECKER_EXITED || run.status))
+		r = err_set(err, EINVAL, "`%s` fails on the test disk: %s",
+			    s->program->list.command, buf_str(&run.output));
+	contents_add_lines(&s->contents, buf_str(&run.output));
+	checker_run_free(&run);
+	return r;
 }
 
 int fsck_open(struct fsck_session *s, const struct checker_program *program, struct test_disk *disk,
@@ -401,6 +508,8 @@ int fsck_open(struct fsck_session *s, const struct checker_program *program, str
 	damaged_disk_init(&s->damaged, map, (const uint8_t *)disk->image.bytes, disk->image.size);
 	s->checker = checker_session_open(program, &disk->image, err);
 	r = s->checker ? session_calibrate(s, err) : err->code;
+	if (!r)
+		r = session_take_contents(s, err);
 	if (r)
 		fsck_close(s);
 	return r;
@@ -415,5 +524,6 @@ void fsck_close(struct fsck_session *s)
 	hash_map_free(&s->seen);
 	hash_map_free(&s->fine);
 	hash_map_free(&s->behaved);
+	contents_free(&s->contents);
 	damaged_disk_free(&s->damaged);
 }

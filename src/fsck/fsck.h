@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "checker/checker_session.h"
+#include "fsck/contents.h"
 #include "fsck/damage.h"
 #include "fsck/test_disk.h"
 
@@ -20,7 +21,7 @@ enum fsck_fault {
 	FSCK_HUNG,         /* it does not end, or takes all memory */
 	FSCK_CHECK_WRITES, /* only asked to check, it changes the disk */
 	FSCK_INCONSISTENT, /* what it says is not what it says when it is run again (pairs.h) */
-	FSCK_REFUSED,      /* what it calls clean, the kernel does not mount */
+	FSCK_REFUSED,      /* what it calls clean, the kernel does not mount, or cannot be read */
 	FSCK_KERNEL,       /* what it calls clean makes the kernel crash, hang or complain */
 	FSCK_LOSS,         /* its repair loses files that were not damaged */
 	FSCK_FAULTS
@@ -30,14 +31,17 @@ extern const char *const fsck_fault_names[FSCK_FAULTS];
 /* One test: a corruption, and what came of it. */
 struct fsck_test {
 	struct corruption corruption;
-	int mode; /* of the checker */
+	bool undamaged; /* there is none: the disk is as it was made */
+	int mode;       /* of the checker */
 	enum fsck_fault fault;
 	struct checker_run check; /* asked only to check; where it has such a mode */
 	struct checker_run runs[FSCK_RUNS_MAX];
 	enum checker_answer answers[FSCK_RUNS_MAX];
 	size_t run_count;
-	struct buf text; /* what is wrong, in a sentence */
-	struct buf more; /* lines of evidence: the kernel's log, lost files */
+	struct checker_run list; /* what is on the disk it calls clean; where no kernel mounts it */
+	uint64_t missing;        /* files that are lost, with those that were damaged */
+	struct buf text;         /* what is wrong, in a sentence */
+	struct buf more;         /* lines of evidence: the kernel's log, lost files */
 };
 
 struct fsck_figures {
@@ -45,6 +49,7 @@ struct fsck_figures {
 	uint64_t checker_runs; /* native ones */
 	uint64_t skipped;      /* runs that could not differ from one that was made */
 	uint64_t mounts;       /* of disks that the checker calls clean */
+	uint64_t listed;       /* such disks that no kernel mounts */
 	uint64_t inconsistent, crashed, hung;
 	uint64_t behaviours; /* different sequences of answers and messages */
 };
@@ -54,10 +59,12 @@ struct fsck_session {
 	struct checker_session *checker;
 	struct test_disk *disk;
 	struct damaged_disk damaged;
+	struct contents contents; /* of the disk that is not damaged */
 	struct fsck_figures figures;
 	/* Of the disk that is not damaged, by mode: what is said of it is no finding. */
 	enum checker_answer usual[CHECKER_MODES_MAX][2];
 	struct buf usual_output[CHECKER_MODES_MAX];
+	bool check_writes;    /* it changes even that when it is only asked to check */
 	struct hash_map seen; /* damaged disks */
 	struct hash_map fine; /* disks that were mounted, and nothing was wrong */
 	struct hash_map behaved;
@@ -74,6 +81,8 @@ bool fsck_is_new(struct fsck_session *s, const struct corruption *c, int mode);
 /* Damages the disk, runs the checker in this mode, and judges. */
 int fsck_try(struct fsck_session *s, const struct corruption *c, int mode, struct fsck_test *ret,
 	     struct err *err);
+/* The same with the test disk as it is. What is wrong with that is no finding of later tests. */
+int fsck_try_undamaged(struct fsck_session *s, int mode, struct fsck_test *ret, struct err *err);
 /* The same with another damaged disk. */
 int fsck_try_disk(struct fsck_session *s, const uint8_t *disk, int mode, struct fsck_test *ret,
 		  struct err *err);

@@ -8,6 +8,8 @@
 #include "fsck/evidence.h"
 #include "storage/program.h"
 
+enum { SCRIPT_TIMES = 3 };
+
 /* ---- fewer bytes ---- */
 
 struct shrinking {
@@ -43,8 +45,10 @@ static int test_shrink(struct fsck_session *s, struct fsck_test *t, const char *
 {
 	struct shrinking x = { .s = s, .t = t, .signature = signature };
 	struct corruption c = t->corruption;
+	int r = corruption_shrink(&c, test_shows, &x, err);
 
-	return corruption_shrink(&c, test_shows, &x, err);
+	t->corruption = c;
+	return r;
 }
 
 /* ---- words ---- */
@@ -69,17 +73,23 @@ static void print_readme(const struct fsck_session *s, const struct fsck_test *t
 	static const char *const titles[FSCK_RUNS_MAX] = { "First run", "Second run", "Third run" };
 	const struct checker_mode *mode = &s->program->modes[t->mode];
 
-	buf_addf(
-		out,
-		"# %s: %s %s\n\n## Where\n\n- Checker: %s (Debian package %s)\n- File system: %s\n"
-		"- Severity: %s\n\n## The disk\n\n`image.gz` is the disk of `before.gz` with these "
-		"bytes changed, and the checksums that cover them made right:\n\n",
-		problem_table[problem].name, s->program->name, buf_str(&t->text), s->program->name,
-		s->program->packages, s->program->file_system,
-		severity_table[problem_table[problem].severity].sentence);
-	buf_adds(out, "```\n");
-	corruption_print(&t->corruption, out);
-	buf_adds(out, "```\n\n## What the checker says\n");
+	buf_addf(out, "# %s: %s %s\n\n## Where\n\n- Checker: %s", problem_table[problem].name,
+		 s->program->name, buf_str(&t->text), s->program->name);
+	if (s->program->packages)
+		buf_addf(out, " (Debian package %s)", s->program->packages);
+	if (s->program->file_system)
+		buf_addf(out, "\n- File system: %s", s->program->file_system);
+	buf_addf(out, "\n- Severity: %s\n\n## The disk\n\n",
+		 severity_table[problem_table[problem].severity].sentence);
+	if (t->corruption.count) {
+		buf_adds(out, "`image.gz` is the disk of `before.gz` with these bytes changed, and "
+			      "the checksums that cover them made right:\n\n```\n");
+		corruption_print(&t->corruption, out);
+		buf_adds(out, "```\n");
+	} else {
+		buf_adds(out, "`image.gz`, as it was given.\n");
+	}
+	buf_adds(out, "\n## What the checker says\n");
 	if (t->check.output.len || t->check.status)
 		add_run(&t->check, s->program->check.command, "Only asked to check",
 			checker_answer_names[checker_program_answer(s->program, CHECKER_CHECK,
@@ -88,6 +98,8 @@ static void print_readme(const struct fsck_session *s, const struct fsck_test *t
 	for (size_t i = 0; i < t->run_count; i++)
 		add_run(&t->runs[i], mode->command, titles[i], checker_answer_names[t->answers[i]],
 			out);
+	if (t->fault == FSCK_REFUSED && !s->disk->target)
+		add_run(&t->list, s->program->list.command, "What a reader gets", "failed", out);
 	if (t->more.len) {
 		buf_adds(out,
 			 t->fault == FSCK_LOSS ? "\n## Lost\n\n" : "\n## What the kernel says\n\n");
@@ -101,7 +113,7 @@ static void print_readme(const struct fsck_session *s, const struct fsck_test *t
 		 : t->fault == FSCK_LOSS
 			 ? "A repair keeps what was not damaged, under its name or in lost+found."
 		 : t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL
-			 ? "A disk that a checker calls clean can be mounted and read."
+			 ? "A disk that a checker calls clean can be read."
 			 : "A checker ends, and not by a signal, whatever is on the disk.");
 }
 
@@ -122,7 +134,7 @@ static void script_add_command(const struct fsck_session *s, const char *command
 	struct buf filled = BUF_INIT;
 
 	program_fill(&filled, command, &value, 1);
-	script_add_run(out, filled.data, (unsigned)(2 * s->program->seconds) + 1);
+	script_add_run(out, filled.data, (unsigned)s->program->seconds + 1);
 	buf_free(&filled);
 }
 
@@ -132,6 +144,31 @@ static int shell_status(const struct checker_run *r)
 	return r->end == CHECKER_EXITED   ? r->status
 	     : r->end == CHECKER_SIGNALED ? 128 + r->status
 					  : 128 + 9;
+}
+
+/* Writes what is on a disk to a file, in an order in which two can be compared. */
+static void script_add_list(const struct fsck_session *s, const char *image, const char *to,
+			    struct buf *out)
+{
+	const struct program_value value = { "image", image };
+	struct buf filled = BUF_INIT;
+
+	program_fill(&filled, s->program->list.command, &value, 1);
+	buf_addf(out, "%s | cut -f 2- | sort >\"$work/%s\" || exit 2\n", filled.data, to);
+	buf_free(&filled);
+}
+
+/* Files that were damaged may be lost: there must be as many missing as were found to be. */
+static void script_add_lists(const struct fsck_session *s, const struct fsck_test *t,
+			     struct buf *out)
+{
+	buf_adds(out, "gzip -dc before.gz >\"$work/before\" || exit 2\n");
+	script_add_list(s, "\"$work/before\"", "contents.before", out);
+	script_add_list(s, "\"$image\"", "contents.after", out);
+	buf_addf(out,
+		 "missing=$(comm -23 \"$work/contents.before\" \"$work/contents.after\" | wc -l)\n"
+		 "[ \"$missing\" -ge %llu ] && exit 1\nexit 0\n",
+		 (unsigned long long)t->missing);
 }
 
 static void print_script(const struct fsck_session *s, const struct fsck_test *t, struct buf *out)
@@ -165,7 +202,12 @@ static void print_script(const struct fsck_session *s, const struct fsck_test *t
 		    t->fault == FSCK_INCONSISTENT)
 			buf_addf(out, "[ $status = %d ] || exit 0\n", shell_status(&t->runs[i]));
 	}
-	if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL || t->fault == FSCK_LOSS)
+	if (t->fault == FSCK_LOSS && !s->disk->target) {
+		script_add_lists(s, t, out);
+	} else if (t->fault == FSCK_REFUSED && !s->disk->target) {
+		script_add_command(s, s->program->list.command, out);
+		buf_adds(out, "[ $status = 0 ] || exit 1\nexit 0\n");
+	} else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL || t->fault == FSCK_LOSS)
 		buf_addf(out,
 			 "# What the kernel does with that disk is tried in a process, not on this "
 			 "machine.\n"
@@ -218,27 +260,34 @@ static void test_describe(const struct fsck_session *s, const struct fsck_test *
 	snprintf(d->signature, sizeof(d->signature), "%s %s", problem_table[d->code].name,
 		 signature);
 	buf_adds(&f->target, s->program->name);
-	buf_addf(&d->title, "%s %s (", s->program->name, buf_str(&t->text));
-	corruption_print_fields(&t->corruption, &d->title);
-	buf_adds(&d->title, " changed)");
+	buf_addf(&d->title, "%s %s", s->program->name, buf_str(&t->text));
+	if (t->undamaged)
+		buf_adds(&d->title, " (a disk that is not damaged)");
+	if (t->corruption.count) {
+		buf_adds(&d->title, " (");
+		corruption_print_fields(&t->corruption, &d->title);
+		buf_adds(&d->title, " changed)");
+	}
 	corruption_print(&t->corruption, &d->seen);
 }
 
 static int test_keep(struct fsck_session *s, struct run *run, struct fsck_test *t,
 		     const char *signature, struct finding *f, struct err *err)
 {
-	int r = test_shrink(s, t, signature, err);
+	/* What does not end takes its whole time again and again. */
+	bool hangs = t->fault == FSCK_HUNG;
+	int r = hangs ? 0 : test_shrink(s, t, signature, err);
 
 	if (r)
 		return r;
 	finding_free(f);
 	test_describe(s, t, signature, f);
-	f->shrunk = true;
+	f->shrunk = !hangs;
 	run_meet(run, f, NULL);
 	if (run_folder(run))
 		r = write_files(s, t, f->discrepancy.code, run_folder(run), err);
-	if (!r && run_folder(run) && t->corruption.count)
-		r = evidence_run_script(run_folder(run), f, err);
+	if (!r && run_folder(run) && (t->corruption.count || t->undamaged))
+		r = evidence_run_script(run_folder(run), hangs ? 1 : SCRIPT_TIMES, f, err);
 	else
 		f->tries = f->shown = 1; /* the disk was given as an image: this is that run */
 	run_update(run, f, NULL);
@@ -256,6 +305,8 @@ static int fsck_try_again(struct fsck_session *s, const struct fsck_test *t, str
 	struct buf disk = BUF_INIT;
 	int r;
 
+	if (t->undamaged)
+		return fsck_try_undamaged(s, t->mode, ret, err);
 	if (t->corruption.count)
 		return fsck_try(s, &t->corruption, t->mode, ret, err);
 	buf_add(&disk, (const char *)s->damaged.bytes, s->damaged.size);

@@ -62,11 +62,16 @@ static bool test_judge(struct kernel_checker *k, struct kernel_test *t, enum tar
 static int test_read(struct kernel_checker *k, struct kernel_test *t, struct err *err)
 {
 	enum target_fate fate = FATE_FINE;
+	bool alive = false;
 	struct tree tree;
 	int r = target_observe(k->disk->target, &tree, &fate, err);
 
-	if (!r && !test_judge(k, t, fate, "reading"))
+	if (!r && fate == FATE_FINE)
 		tree_free(&tree);
+	if (!r && fate == FATE_DIED)
+		r = test_disk_is_alive(k->disk, &alive, err);
+	if (!r && !alive)
+		test_judge(k, t, fate, "reading");
 	return r;
 }
 

@@ -7,6 +7,8 @@
 #include "base/err.h"
 #include "fsck/evidence.h"
 
+enum { SCRIPT_TIMES = 2 };
+
 static const char *const fault_words[] = {
 	[KERNEL_FINE] = "fine",
 	[KERNEL_CRASHED] = "crashes the kernel",
@@ -132,7 +134,7 @@ static int test_keep(struct kernel_checker *k, struct run *run, const struct ker
 	if (run_folder(run))
 		r = write_files(k, t, &c, run_folder(run), err);
 	if (!r && run_folder(run) && c.count)
-		r = evidence_run_script(run_folder(run), f, err);
+		r = evidence_run_script(run_folder(run), SCRIPT_TIMES, f, err);
 	else
 		f->tries = f->shown = 1; /* the disk was given as an image: this is that run */
 	run_update(run, f, NULL);

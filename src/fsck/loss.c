@@ -2,49 +2,29 @@
 #include "fsck/loss.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/must.h"
-#include "tree/list.h"
 
 enum { PATHS_TOLD = 8 };
 
-/* What makes two objects the same, whatever their names are. */
-static struct hash content_of(const struct inode *inode)
-{
-	struct {
-		uint64_t type, size, rdev;
-		struct hash data;
-	} content = { .type = inode->mode & S_IFMT };
-
-	if (S_ISREG(inode->mode)) {
-		content.size = inode->size;
-		content.data = inode->file.data;
-	} else if (S_ISLNK(inode->mode) && inode->target) {
-		content.data = inode->target->hash;
-	} else if (S_ISCHR(inode->mode) || S_ISBLK(inode->mode)) {
-		content.rdev = inode->rdev;
-	}
-	return hash128(&content, sizeof(content), 0);
-}
-
-static bool is_counted(const struct path_list *list, size_t i)
-{
-	return list->items[i].first == i && !S_ISDIR(list->items[i].inode->mode);
-}
-
 /* How often each content is there. */
-static void count_contents(struct hash_map *counts, const struct tree *t)
+static void count_contents(struct hash_map *counts, const struct contents *c)
 {
-	struct path_list list = { 0 };
+	for (size_t i = 0; i < c->count; i++)
+		++*hash_map_put(counts, c->items[i].hash, NULL);
+}
 
-	path_list_make(&list, t);
-	for (size_t i = 0; i < list.count; i++)
-		if (is_counted(&list, i))
-			++*hash_map_put(counts, content_of(list.items[i].inode), NULL);
-	path_list_free(&list);
+/* Whether it was there once more; then it is there once less. */
+static bool take_content(struct hash_map *counts, struct hash content)
+{
+	uint64_t *there = hash_map_get(counts, content);
+
+	if (!there || !*there)
+		return false;
+	--*there;
+	return true;
 }
 
 static bool path_is_in(const char *path, const char *touched)
@@ -56,59 +36,39 @@ static bool path_is_in(const char *path, const char *touched)
 }
 
 /* By any of its names. */
-static bool is_touched(const struct path_list *list, size_t object, const struct corruption *c)
+static bool is_touched(const struct content *object, const struct corruption *c)
 {
-	struct buf path = BUF_INIT, damaged = BUF_INIT;
+	struct buf damaged = BUF_INIT;
 	bool touched = false;
 
-	for (size_t i = object; i < list->count && !touched; i++) {
-		if (list->items[i].first != object)
-			continue;
-		buf_clear(&path);
-		add_item_path(&path, list, i);
-		for (size_t k = 0; k < c->count; k++) {
-			buf_clear(&damaged);
-			corruption_path(&c->changes[k], &damaged);
-			touched |= path_is_in(path.data, buf_str(&damaged));
-		}
+	for (size_t k = 0; k < c->count && !touched; k++) {
+		buf_clear(&damaged);
+		corruption_path(&c->changes[k], &damaged);
+		for (const char *name = object->names_nul; *name; name += strlen(name) + 1)
+			touched |= path_is_in(name, buf_str(&damaged));
 	}
-	buf_free(&path);
 	buf_free(&damaged);
 	return touched;
 }
 
-uint64_t loss_count(const struct tree *before, const struct tree *after, const struct corruption *c,
-		    uint64_t *ret_touched, struct buf *out)
+uint64_t loss_count(const struct contents *before, const struct contents *after,
+		    const struct corruption *c, uint64_t *ret_touched, struct buf *out)
 {
 	struct hash_map left = HASH_MAP_INIT;
-	struct path_list list = { 0 };
 	uint64_t lost = 0;
 
 	*ret_touched = 0;
 	count_contents(&left, after);
-	path_list_make(&list, before);
-	for (size_t i = 0; i < list.count; i++) {
-		uint64_t *there;
-
-		if (!is_counted(&list, i))
+	for (size_t i = 0; i < before->count; i++) {
+		if (take_content(&left, before->items[i].hash))
 			continue;
-		there = hash_map_get(&left, content_of(list.items[i].inode));
-		if (there && *there) {
-			--*there;
-			continue;
-		}
-		if (is_touched(&list, i, c)) {
+		if (is_touched(&before->items[i], c))
 			++*ret_touched;
-			continue;
-		}
-		if (lost++ < PATHS_TOLD) {
-			add_item_path(out, &list, i);
-			buf_addch(out, '\n');
-		}
+		else if (lost++ < PATHS_TOLD)
+			buf_addf(out, "%s\n", before->items[i].names_nul);
 	}
 	if (lost > PATHS_TOLD)
 		buf_addf(out, "and %llu more\n", (unsigned long long)(lost - PATHS_TOLD));
-	path_list_free(&list);
 	hash_map_free(&left);
 	return lost;
 }

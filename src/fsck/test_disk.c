@@ -9,6 +9,8 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "storage/page_disk.h"
+#include "target/description.h"
+#include "target/disk.h"
 #include "trace/script.h"
 #include "tree/list.h"
 
@@ -118,6 +120,22 @@ int test_disk_make(struct test_disk *ret, const char *target, const char *mkfs, 
 	return r;
 }
 
+int test_disk_make_alone(struct test_disk *ret, const char *mkfs, uint64_t size, struct err *err)
+{
+	struct target_description d = { .mkfs = mkfs };
+	struct disk made = { 0 };
+	int r = image_make(&made.image, size, err);
+
+	*ret = (struct test_disk){ 0 };
+	if (!r)
+		r = disk_run_mkfs(&made, &d, "", err);
+	if (r)
+		image_free(&made.image);
+	else
+		ret->image = made.image;
+	return r;
+}
+
 void test_disk_free(struct test_disk *d)
 {
 	if (d->objects)
@@ -131,12 +149,13 @@ void test_disk_free(struct test_disk *d)
 int test_disk_become(struct test_disk *d, const struct buf *disk, struct err *err)
 {
 	if (disk->len != d->image.size)
-		return err_set(err, EINVAL, "the disk has %zu bytes, and %s %llu", disk->len,
-			       d->target->name, (unsigned long long)d->image.size);
+		return err_set(err, EINVAL, "the disk has %zu bytes, and the one made here %llu",
+			       disk->len, (unsigned long long)d->image.size);
 	memcpy(d->image.bytes, disk->data, disk->len);
-	tree_free(&d->tree);
+	if (d->objects)
+		tree_free(&d->tree);
 	d->objects = 0;
-	return disk_observe(d, err);
+	return d->target ? disk_observe(d, err) : 0;
 }
 
 int disk_file_read(struct buf *ret, const char *path, struct err *err)
@@ -171,5 +190,18 @@ int test_disk_mount(struct test_disk *d, const uint8_t *disk, int *ret_error,
 			pages[count++] = (struct page_change){ at / PAGE_DISK_PAGE, disk + at };
 	r = d->target->kind->load_pages(d->target, pages, count, ret_error, ret_fate, err);
 	free(pages);
+	return r;
+}
+
+int test_disk_is_alive(struct test_disk *d, bool *ret_alive, struct err *err)
+{
+	struct call c = { .op = OP_statfs, .pid = 1 };
+	enum target_fate fate = FATE_FINE;
+	struct outcome outcome;
+	int r;
+
+	c.arg[0] = (struct arg){ .text = "/", .len = 1 };
+	r = target_call(d->target, &c, &outcome, &fate, err);
+	*ret_alive = !r && fate_answers(fate);
 	return r;
 }

@@ -9,7 +9,7 @@
 struct checker_program;
 
 struct test_disk {
-	struct target *target; /* that mounts it; NULL: no kernel in a process is built */
+	struct target *target; /* that mounts it; NULL: no kernel does */
 	struct image image;
 	struct image fresh; /* as mkfs left it, which the target knows */
 	struct tree tree;   /* of the file system on it; only where there is a target */
@@ -18,9 +18,11 @@ struct test_disk {
 };
 
 /* Of a target that can be crashed (TARGET_RECORD). mkfs and size: instead of the target's own, or
- * NULL and 0. Without a built kernel the disk is empty. */
+ * NULL and 0. */
 int test_disk_make(struct test_disk *ret, const char *target, const char *mkfs, uint64_t size,
 		   const char *config, struct err *err);
+/* Of a format that no kernel mounts: as mkfs leaves it. */
+int test_disk_make_alone(struct test_disk *ret, const char *mkfs, uint64_t size, struct err *err);
 void test_disk_free(struct test_disk *d);
 /* Another disk of its size instead, and what is on it. */
 int test_disk_become(struct test_disk *d, const struct buf *disk, struct err *err);
@@ -32,5 +34,9 @@ int disk_file_read(struct buf *ret, const char *path, struct err *err);
  * *ret_error: what mounting answers, 0 if it is there. */
 int test_disk_mount(struct test_disk *d, const uint8_t *disk, int *ret_error,
 		    enum target_fate *ret_fate, struct err *err);
+
+/* Whether the kernel still answers. One that says that a file system is gone may only be unable to
+ * read its root directory. */
+int test_disk_is_alive(struct test_disk *d, bool *ret_alive, struct err *err);
 
 #endif

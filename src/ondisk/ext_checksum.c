@@ -214,17 +214,19 @@ static void ext_seal_xattrs(struct ondisk_sealing *s, const struct ondisk_cover 
 	ondisk_seal_le(s, c->of + xattr_header_h_checksum_AT, sum, xattr_header_h_checksum_LEN);
 }
 
-/* A hash of name and value. Not of an attribute whose value is in an inode: it depends on that. */
+/* A hash of name and value. Not of an attribute whose value is in an inode, on which it depends,
+ * and not of a value that is said to lie before the end of its entry, where checksums are. */
 static void ext_seal_xattr_entry(struct ondisk_sealing *s, const struct ondisk_cover *c)
 {
 	const uint8_t *e = s->disk + c->of, *name = e + XATTR_NAME_AT;
 	uint32_t name_len = ONDISK_LE(e, xattr_entry, e_name_len), hash = 0;
 	uint64_t value = c->with + ONDISK_LE(e, xattr_entry, e_value_offs);
 	uint64_t len = (ONDISK_LE(e, xattr_entry, e_value_size) + 3) & ~3ULL;
+	uint64_t end = c->of + XATTR_NAME_AT + name_len;
 
-	if (ONDISK_LE(e, xattr_entry, e_value_inum) ||
-	    c->of + XATTR_NAME_AT + name_len > c->number || value > c->number ||
-	    len > c->number - value)
+	if (ONDISK_LE(e, xattr_entry, e_value_inum) || end > c->number)
+		return;
+	if (len && (value < end || value > c->number || len > c->number - value))
 		return;
 	for (uint32_t i = 0; i < name_len; i++)
 		hash = hash << 5 ^ hash >> 27 ^ name[i];

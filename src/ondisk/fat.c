@@ -11,7 +11,7 @@
 #include "ondisk/walk.h"
 
 #define ONDISK_TABLE "ondisk/fat.def"
-#define ONDISK_NAME(tag) fatfs_##tag
+#define ONDISK_NAME(tag) fat_def_##tag
 #include "ondisk/structures.h"
 #define ONDISK_DEFINE
 #include "ondisk/structures.h"
@@ -75,11 +75,11 @@ static bool fat_recognises(const uint8_t *disk, uint64_t size)
 
 static void fat_add_boot(struct fat_disk *x, uint64_t at, const char *label)
 {
-	walk_add(&x->walk, &fatfs_boot_sector, at, FAT_SECTOR, "%s", label);
+	walk_add(&x->walk, &fat_def_boot_sector, at, FAT_SECTOR, "%s", label);
 	if (x->bits == 32)
-		walk_add(&x->walk, &fatfs_boot_sector32, at, FAT_SECTOR, "%s", label);
+		walk_add(&x->walk, &fat_def_boot_sector32, at, FAT_SECTOR, "%s", label);
 	else
-		walk_add(&x->walk, &fatfs_boot_sector16, at, FAT_SECTOR, "%s", label);
+		walk_add(&x->walk, &fat_def_boot_sector16, at, FAT_SECTOR, "%s", label);
 }
 
 static void fat_walk_reserved(struct fat_disk *x)
@@ -88,14 +88,14 @@ static void fat_walk_reserved(struct fat_disk *x)
 	if (x->bits != 32)
 		return;
 	if (x->info && x->info < x->reserved)
-		walk_add(&x->walk, &fatfs_fsinfo, (uint64_t)x->info * x->sector, FAT_SECTOR,
+		walk_add(&x->walk, &fat_def_fsinfo, (uint64_t)x->info * x->sector, FAT_SECTOR,
 			 "information sector");
 	if (!x->backup || x->backup >= x->reserved)
 		return;
 	fat_add_boot(x, (uint64_t)x->backup * x->sector, "backup of the boot sector");
 	/* mkfs.fat has one behind it. */
 	if (x->info && x->info + x->backup < x->reserved)
-		walk_add(&x->walk, &fatfs_fsinfo, ((uint64_t)x->info + x->backup) * x->sector,
+		walk_add(&x->walk, &fat_def_fsinfo, ((uint64_t)x->info + x->backup) * x->sector,
 			 FAT_SECTOR, "backup of the information sector");
 }
 
@@ -159,10 +159,10 @@ static uint32_t fat_next(struct fat_disk *x, uint32_t cluster)
 /* In all tables. */
 static void fat_add_entry(struct fat_disk *x, uint32_t cluster, const char *what)
 {
-	const struct ondisk_structure *s = x->bits == 32 ? &fatfs_fat32
-					 : x->bits == 16 ? &fatfs_fat16
-					 : cluster % 2   ? &fatfs_fat12_odd
-							 : &fatfs_fat12_even;
+	const struct ondisk_structure *s = x->bits == 32 ? &fat_def_fat32
+					 : x->bits == 16 ? &fat_def_fat16
+					 : cluster % 2   ? &fat_def_fat12_odd
+							 : &fat_def_fat12_even;
 
 	for (unsigned i = 0; i < x->fats && !x->walk.status; i++)
 		walk_add(&x->walk, s, fat_entry_at(x, i, cluster), x->bits == 32 ? 4 : 2,
@@ -248,9 +248,9 @@ static void fat_walk_entry(struct fat_disk *x, struct fat_dir *dir, uint64_t at,
 		walk_path(path, dir->path, (const uint8_t *)dir->name, sizeof(dir->name));
 	else
 		walk_path(path, dir->path, (const uint8_t *)name, len);
-	walk_add(&x->walk, &fatfs_dir_entry, at, FAT_ENTRY, "%s", path);
+	walk_add(&x->walk, &fat_def_dir_entry, at, FAT_ENTRY, "%s", path);
 	for (unsigned i = 0; i < dir->slot_count; i++) {
-		walk_add(&x->walk, &fatfs_dir_slot, dir->slots[i], FAT_ENTRY, "%s", path);
+		walk_add(&x->walk, &fat_def_dir_slot, dir->slots[i], FAT_ENTRY, "%s", path);
 		ondisk_cover(
 			x->walk.map,
 			(struct ondisk_cover){ .at = at,
@@ -273,11 +273,11 @@ static void fat_walk_entries(struct fat_disk *x, struct fat_dir *dir, uint64_t a
 			return;
 		if (p[0] == 0) {
 			dir->ended = true;
-			walk_add(&x->walk, &fatfs_dir_entry, at + i, FAT_ENTRY, "%s, the end",
+			walk_add(&x->walk, &fat_def_dir_entry, at + i, FAT_ENTRY, "%s, the end",
 				 path);
 		} else if (p[0] == FAT_DELETED) {
 			fat_forget_slots(dir);
-			walk_add(&x->walk, &fatfs_dir_entry, at + i, FAT_ENTRY, "%s, deleted",
+			walk_add(&x->walk, &fat_def_dir_entry, at + i, FAT_ENTRY, "%s, deleted",
 				 path);
 		} else if (ONDISK_LE(p, dir_entry, attr) == FAT_ATTR_SLOT) {
 			fat_note_slot(dir, p, at + i);
@@ -313,6 +313,7 @@ static int fat_walk(struct ondisk_map *m, const uint8_t *disk, struct err *err)
 	fat_read_boot(&x, disk);
 	if (x.walk.status)
 		return x.walk.status;
+	m->block_size = x.cluster;
 	fat_walk_reserved(&x);
 	walk_set_make(&x.walk, &x.met, x.clusters + 2ULL, "clusters");
 	fat_walk_other_entries(&x);
@@ -336,8 +337,8 @@ static void fat_seal(struct ondisk_sealing *s, const struct ondisk_cover *cover)
 
 const struct ondisk_format ondisk_fat = {
 	.name = "fat",
-	.structures = fatfs_structures,
-	.structure_count = ARRAY_LEN(fatfs_structures),
+	.structures = fat_def_structures,
+	.structure_count = ARRAY_LEN(fat_def_structures),
 	.recognises = fat_recognises,
 	.walk = fat_walk,
 	.seal = fat_seal,

@@ -10,7 +10,7 @@
 #include "ondisk/walk.h"
 
 #define ONDISK_TABLE "ondisk/minix.def"
-#define ONDISK_NAME(tag) minixfs_##tag
+#define ONDISK_NAME(tag) minix_def_##tag
 #include "ondisk/structures.h"
 #define ONDISK_DEFINE
 #include "ondisk/structures.h"
@@ -92,7 +92,7 @@ static void minix_place(struct minix_disk *x, uint64_t imap_blocks, uint64_t zma
 
 static void minix_read_super(struct minix_disk *x)
 {
-	const uint8_t *p = walk_add(&x->walk, &minixfs_minix_super_block, MINIX_SUPER_AT,
+	const uint8_t *p = walk_add(&x->walk, &minix_def_minix_super_block, MINIX_SUPER_AT,
 				    minix_super_block_s_zones_AT + minix_super_block_s_zones_LEN,
 				    "superblock");
 
@@ -109,7 +109,7 @@ static void minix_read_super(struct minix_disk *x)
 
 static void minix_read_super3(struct minix_disk *x)
 {
-	const uint8_t *p = walk_add(&x->walk, &minixfs_minix3_super_block, MINIX_SUPER_AT,
+	const uint8_t *p = walk_add(&x->walk, &minix_def_minix3_super_block, MINIX_SUPER_AT,
 				    minix3_super_block_s_disk_version_AT + 1, "superblock");
 
 	if (!p)
@@ -125,9 +125,9 @@ static void minix_read_super3(struct minix_disk *x)
 /* Bit 0 of both is taken. */
 static void minix_walk_maps(struct minix_disk *x)
 {
-	walk_add_bitmap(&x->walk, &minixfs_imap, &minixfs_imap_edge, x->imap_at,
+	walk_add_bitmap(&x->walk, &minix_def_imap, &minix_def_imap_edge, x->imap_at,
 			(uint64_t)x->inodes + 1, "inode bitmap");
-	walk_add_bitmap(&x->walk, &minixfs_zmap, &minixfs_zmap_edge, x->zmap_at, x->zones,
+	walk_add_bitmap(&x->walk, &minix_def_zmap, &minix_def_zmap_edge, x->zmap_at, x->zones,
 			"zone bitmap");
 }
 
@@ -163,7 +163,7 @@ static void minix_walk_content(struct minix_disk *x, struct minix_file *f, uint6
 	if (S_ISDIR(f->mode))
 		minix_walk_entries(x, f, at, len);
 	else if (S_ISLNK(f->mode) && len)
-		walk_add(&x->walk, &minixfs_symlink, at, len, "inode %u, %s", f->inode, f->path);
+		walk_add(&x->walk, &minix_def_symlink, at, len, "inode %u, %s", f->inode, f->path);
 }
 
 static void minix_walk_zone(struct minix_disk *x, struct minix_file *f, uint32_t zone,
@@ -261,9 +261,9 @@ static int minix_walk(struct ondisk_map *m, const uint8_t *disk, struct err *err
 	must(x.version);
 	x.first = x.version->number == 1;
 	x.third = x.version->number == 3;
-	x.inode = x.first ? &minixfs_minix_inode : &minixfs_minix2_inode;
-	x.indirect = x.first ? &minixfs_minix_indirect : &minixfs_minix2_indirect;
-	x.entry = x.third ? &minixfs_minix3_dir_entry : &minixfs_minix_dir_entry;
+	x.inode = x.first ? &minix_def_minix_inode : &minix_def_minix2_inode;
+	x.indirect = x.first ? &minix_def_minix_indirect : &minix_def_minix2_indirect;
+	x.entry = x.third ? &minix_def_minix3_dir_entry : &minix_def_minix_dir_entry;
 	x.inode_size = x.first ? MINIX_INODE : 2 * MINIX_INODE;
 	x.pointer_size = x.first ? 2 : 4;
 	if (x.third)
@@ -272,6 +272,7 @@ static int minix_walk(struct ondisk_map *m, const uint8_t *disk, struct err *err
 		minix_read_super(&x);
 	walk_set_make(&x.walk, &x.inodes_met, (uint64_t)x.inodes + 1, "inodes");
 	walk_set_make(&x.walk, &x.zones_met, x.zones, "zones");
+	m->block_size = x.block;
 	minix_walk_maps(&x);
 	minix_walk_inode(&x, MINIX_ROOT, "", 0);
 	minix_walk_unused(&x);
@@ -282,8 +283,8 @@ static int minix_walk(struct ondisk_map *m, const uint8_t *disk, struct err *err
 
 const struct ondisk_format ondisk_minix = {
 	.name = "minix",
-	.structures = minixfs_structures,
-	.structure_count = ARRAY_LEN(minixfs_structures),
+	.structures = minix_def_structures,
+	.structure_count = ARRAY_LEN(minix_def_structures),
 	.recognises = minix_recognises,
 	.walk = minix_walk,
 };

@@ -12,7 +12,7 @@
 #include "ondisk/walk.h"
 
 #define ONDISK_TABLE "ondisk/reiserfs.def"
-#define ONDISK_NAME(tag) reiser_##tag
+#define ONDISK_NAME(tag) reiserfs_def_##tag
 #include "ondisk/structures.h"
 #define ONDISK_DEFINE
 #include "ondisk/structures.h"
@@ -68,8 +68,8 @@ static void reiser_read_super(struct reiser_disk *x)
 {
 	bool v1 = memcmp(x->walk.disk + REISER_SUPER_AT + 52, "ReIsErFs", 8) == 0;
 	uint32_t size = v1 ? REISER_SUPER_SIZE_V1 : REISER_SUPER_SIZE;
-	const uint8_t *p = walk_add(&x->walk, &reiser_reiserfs_super_block, REISER_SUPER_AT, size,
-				    "superblock");
+	const uint8_t *p = walk_add(&x->walk, &reiserfs_def_reiserfs_super_block, REISER_SUPER_AT,
+				    size, "superblock");
 
 	if (!p)
 		return;
@@ -97,8 +97,8 @@ static uint64_t reiser_at(const struct reiser_disk *x, uint64_t block)
 static void reiser_walk_oids(struct reiser_disk *x)
 {
 	for (uint32_t i = 0; i < x->oids && !x->walk.status; i++)
-		walk_add(&x->walk, &reiser_objectid_map, x->oids_at + i * 4, 4, "object id map[%u]",
-			 i);
+		walk_add(&x->walk, &reiserfs_def_objectid_map, x->oids_at + i * 4, 4,
+			 "object id map[%u]", i);
 }
 
 static void reiser_walk_bitmaps(struct reiser_disk *x)
@@ -111,8 +111,8 @@ static void reiser_walk_bitmaps(struct reiser_disk *x)
 		char label[32];
 
 		snprintf(label, sizeof(label), "bitmap %llu", (unsigned long long)(from / bits));
-		walk_add_bitmap(&x->walk, &reiser_bitmap, &reiser_bitmap_edge, reiser_at(x, block),
-				left < bits ? left : bits, label);
+		walk_add_bitmap(&x->walk, &reiserfs_def_bitmap, &reiserfs_def_bitmap_edge,
+				reiser_at(x, block), left < bits ? left : bits, label);
 	}
 }
 
@@ -123,8 +123,8 @@ static void reiser_walk_realblocks(struct reiser_disk *x, uint64_t at, uint32_t 
 				   uint32_t count, const char *label)
 {
 	for (uint32_t i = 0; i < count && !x->walk.status; i++)
-		walk_add(&x->walk, &reiser_journal_realblock, at + i * 4, 4, "%s, block %u", label,
-			 first + i);
+		walk_add(&x->walk, &reiserfs_def_journal_realblock, at + i * 4, 4, "%s, block %u",
+			 label, first + i);
 }
 
 /* The transaction that begins at a block of the journal, which is a ring. */
@@ -144,14 +144,14 @@ static void reiser_walk_transaction(struct reiser_disk *x, uint32_t desc)
 	if (len == 0 || len >= x->journal_blocks || len > 2 * half)
 		return;
 	commit_at = reiser_at(x, x->journal + (desc + len + 1) % (uint64_t)x->journal_blocks);
-	walk_add(&x->walk, &reiser_reiserfs_journal_desc, at, 12, "%s", label);
-	walk_add(&x->walk, &reiser_journal_desc_magic, at + x->block - 12, 8, "%s", label);
+	walk_add(&x->walk, &reiserfs_def_reiserfs_journal_desc, at, 12, "%s", label);
+	walk_add(&x->walk, &reiserfs_def_journal_desc_magic, at + x->block - 12, 8, "%s", label);
 	reiser_walk_realblocks(x, at + 12, 0, len < half ? len : half, label);
 	p = walk_read(&x->walk, commit_at, x->block, "journal block");
 	if (!p || ONDISK_LE(p, reiserfs_journal_commit, j_trans_id) != id ||
 	    ONDISK_LE(p, reiserfs_journal_commit, j_len) != len)
 		return;
-	walk_add(&x->walk, &reiser_reiserfs_journal_commit, commit_at, 8, "%s", label);
+	walk_add(&x->walk, &reiserfs_def_reiserfs_journal_commit, commit_at, 8, "%s", label);
 	if (len > half)
 		reiser_walk_realblocks(x, commit_at + 8, half, len - half, label);
 }
@@ -162,7 +162,7 @@ static void reiser_walk_journal(struct reiser_disk *x)
 	if (!x->journal_blocks || x->journal >= x->blocks ||
 	    x->journal_blocks >= x->blocks - x->journal)
 		return;
-	walk_add(&x->walk, &reiser_reiserfs_journal_header,
+	walk_add(&x->walk, &reiserfs_def_reiserfs_journal_header,
 		 reiser_at(x, (uint64_t)x->journal + x->journal_blocks), REISER_JOURNAL_HEADER_SIZE,
 		 "journal header");
 	for (uint32_t i = 0; i < x->journal_blocks && !x->walk.status; i++)
@@ -218,9 +218,9 @@ static void reiser_walk_entries(struct reiser_disk *x, const struct reiser_item 
 			return;
 		}
 		walk_path(name, "", x->walk.disk + item->at + from, end - from);
-		walk_add(&x->walk, &reiser_reiserfs_de_head, at, REISER_ENTRY_SIZE,
+		walk_add(&x->walk, &reiserfs_def_reiserfs_de_head, at, REISER_ENTRY_SIZE,
 			 "block %u, dir %u, entry %s", item->block, item->objectid, name + 1);
-		walk_add(&x->walk, &reiser_entry_name, item->at + from, end - from,
+		walk_add(&x->walk, &reiserfs_def_entry_name, item->at + from, end - from,
 			 "block %u, dir %u, name %s", item->block, item->objectid, name + 1);
 		end = from;
 	}
@@ -232,7 +232,7 @@ static void reiser_walk_pointers(struct reiser_disk *x, const struct reiser_item
 
 	for (uint32_t i = 0; p && i + 4 <= item->len; i += 4)
 		if (ondisk_le(p + i, 4) &&
-		    !walk_add(&x->walk, &reiser_unfm_nodeinfo, item->at + i, 4,
+		    !walk_add(&x->walk, &reiserfs_def_unfm_nodeinfo, item->at + i, 4,
 			      "block %u, item %u, object %u, pointer %u", item->block, item->number,
 			      item->objectid, i / 4))
 			return;
@@ -240,12 +240,12 @@ static void reiser_walk_pointers(struct reiser_disk *x, const struct reiser_item
 
 static void reiser_walk_body(struct reiser_disk *x, const struct reiser_item *item)
 {
-	const struct ondisk_structure *sd = &reiser_stat_data;
+	const struct ondisk_structure *sd = &reiserfs_def_stat_data;
 
 	switch (item->type) {
 	case REISER_SD:
 		if (item->len == REISER_SD_SIZE_V1)
-			sd = &reiser_stat_data_v1;
+			sd = &reiserfs_def_stat_data_v1;
 		walk_add(&x->walk, sd, item->at, item->len, "block %u, item %u, object %u",
 			 item->block, item->number, item->objectid);
 		break;
@@ -256,7 +256,7 @@ static void reiser_walk_body(struct reiser_disk *x, const struct reiser_item *it
 		reiser_walk_pointers(x, item);
 		break;
 	case REISER_DIRECT:
-		walk_add(&x->walk, &reiser_direct_item, item->at, item->len,
+		walk_add(&x->walk, &reiserfs_def_direct_item, item->at, item->len,
 			 "block %u, item %u, object %u", item->block, item->number, item->objectid);
 		break;
 	case REISER_ANY:
@@ -289,9 +289,9 @@ static void reiser_walk_item(struct reiser_disk *x, uint32_t block, uint32_t num
 		walk_fail(&x->walk, "item %u of block %u ends behind it", number, block);
 		return;
 	}
-	walk_add(&x->walk, v1 ? &reiser_item_head_v1 : &reiser_item_head, at, REISER_HEAD_SIZE,
-		 "block %u, item %u: %u %u %s", block, number, item.dir_id, item.objectid,
-		 types[item.type] ? types[item.type] : "other");
+	walk_add(&x->walk, v1 ? &reiserfs_def_item_head_v1 : &reiserfs_def_item_head, at,
+		 REISER_HEAD_SIZE, "block %u, item %u: %u %u %s", block, number, item.dir_id,
+		 item.objectid, types[item.type] ? types[item.type] : "other");
 	reiser_walk_body(x, &item);
 }
 
@@ -309,13 +309,14 @@ static void reiser_walk_node(struct reiser_disk *x, uint32_t block, uint32_t lev
 		if (!p)
 			return;
 		walk_add(&x->walk,
-			 reiser_key_is_v1(p) ? &reiser_reiserfs_key_v1 : &reiser_reiserfs_key, at,
-			 REISER_KEY_SIZE, "block %u, key %u", block, i);
+			 reiser_key_is_v1(p) ? &reiserfs_def_reiserfs_key_v1
+					     : &reiserfs_def_reiserfs_key,
+			 at, REISER_KEY_SIZE, "block %u, key %u", block, i);
 	}
 	for (uint32_t i = 0; i <= items; i++) {
-		const uint8_t *p =
-			walk_add(&x->walk, &reiser_disk_child, children_at + i * REISER_CHILD_SIZE,
-				 REISER_CHILD_SIZE, "block %u, child %u", block, i);
+		const uint8_t *p = walk_add(&x->walk, &reiserfs_def_disk_child,
+					    children_at + i * REISER_CHILD_SIZE, REISER_CHILD_SIZE,
+					    "block %u, child %u", block, i);
 
 		if (!p)
 			return;
@@ -332,7 +333,7 @@ static void reiser_walk_block(struct reiser_disk *x, uint32_t block, uint32_t le
 
 	if (!walk_set_add(&x->walk, &x->met, block, "block"))
 		return;
-	p = walk_add(&x->walk, &reiser_block_head, at, REISER_HEAD_SIZE, "block %u, level %u",
+	p = walk_add(&x->walk, &reiserfs_def_block_head, at, REISER_HEAD_SIZE, "block %u, level %u",
 		     block, level);
 	if (!p)
 		return;
@@ -357,6 +358,7 @@ static int reiser_walk(struct ondisk_map *m, const uint8_t *disk, struct err *er
 	if (x.walk.status)
 		return x.walk.status;
 	walk_set_make(&x.walk, &x.met, x.blocks, "blocks");
+	m->block_size = x.block;
 	reiser_walk_oids(&x);
 	reiser_walk_bitmaps(&x);
 	reiser_walk_journal(&x);
@@ -367,8 +369,8 @@ static int reiser_walk(struct ondisk_map *m, const uint8_t *disk, struct err *er
 
 const struct ondisk_format ondisk_reiserfs = {
 	.name = "reiserfs",
-	.structures = reiser_structures,
-	.structure_count = ARRAY_LEN(reiser_structures),
+	.structures = reiserfs_def_structures,
+	.structure_count = ARRAY_LEN(reiserfs_def_structures),
 	.recognises = reiser_recognises,
 	.walk = reiser_walk,
 };

@@ -12,8 +12,8 @@
  *	ELEMENT(tag, field, index, offset, size, role)	of an array: its name is "field[index]"
  *	END(tag)
  *
- * They become `ext_def_tag`, a struct ondisk_structure; `ext_def_structures`, the list of all; and the
- * numbers tag_field_AT and tag_field_LEN, for ONDISK_LE(p, tag, field). */
+ * They become `ext_def_tag`, a struct ondisk_structure; `ext_def_structures`, the list of all; and
+ * the numbers tag_field_AT and tag_field_LEN, for ONDISK_LE(p, tag, field). */
 
 /* Places and sizes, as constants. */
 #ifndef ONDISK_DEFINE

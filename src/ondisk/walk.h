@@ -16,6 +16,7 @@ struct walk {
 	const uint8_t *disk;
 	struct err *err;
 	int status; /* 0, or what stopped it */
+	struct walk_names *names;
 };
 
 /* The walk is not possible: the first reason counts. */
@@ -44,5 +45,11 @@ bool walk_set_add(struct walk *w, struct walk_set *s, uint64_t number, const cha
 
 /* Below `dir`, which is "" for the root; only printable characters of the name. */
 void walk_path(char ret[WALK_PATH_MAX], const char *dir, const uint8_t *name, size_t len);
+
+/* Where inodes are met before their names: a directory has this entry for an inode. */
+void walk_name(struct walk *w, uint64_t inode, uint64_t dir, const uint8_t *name, size_t len);
+/* The labels that begin with the prefix and a number then have the path of that inode behind it.
+ * Must be called once at the end of a walk that has called walk_name(). */
+void walk_apply_names(struct walk *w, const char *prefix, uint64_t root);
 
 #endif

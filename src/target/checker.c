@@ -232,8 +232,10 @@ static bool report_has(const char *report, const struct buf *line)
 void checker_complaint(const char *report, const char *fresh, struct buf *out)
 {
 	struct buf line = BUF_INIT;
+	size_t before = out->len;
 
-	for (const char *at = report, *end; *at && !out->len; at = end + (*end != '\0')) {
+	for (const char *at = report, *end; *at && out->len == before;
+	     at = end + (*end != '\0')) {
 		end = at + strcspn(at, "\n");
 		buf_clear(&line);
 		add_plain_line(at, end, &line);

@@ -163,7 +163,7 @@ static void check_names(struct disk *d)
 			continue;
 		/* Indexes the table by what is on the disk. */
 		if (has_fault("segv"))
-			errors += ((volatile struct file *)d->files)[n->file * 4096u].used > 1;
+			errors += ((volatile struct file *)d->files)[n->file * 64u].used > 1;
 		if (n->file >= FILES) {
 			complain("file of name", i);
 			n->used = 0;
@@ -239,18 +239,31 @@ static void check_file(struct disk *d, unsigned i)
 	}
 }
 
-/* Two files with one block: the second loses it. */
+/* One that no file has; there are more blocks than files. */
+static uint16_t free_block(const struct disk *d)
+{
+	for (uint16_t block = FIRST_DATA;; block++) {
+		bool used = false;
+
+		for (unsigned i = 0; i < FILES; i++)
+			used |= d->files[i].used && d->files[i].block == block;
+		if (!used)
+			return block;
+	}
+}
+
+/* Two files with one block: it is not known whose it is, and the second gets a copy. */
 static void check_shared_blocks(struct disk *d)
 {
 	for (unsigned i = 0; i < FILES; i++)
 		for (unsigned k = 0; k < i && d->files[i].used; k++)
 			if (d->files[k].used && d->files[k].block == d->files[i].block) {
-				struct name *n = name_of(d, i);
+				uint16_t to = free_block(d);
 
 				complain("shared block of file", i);
-				d->files[i].used = 0;
-				if (n)
-					n->used = 0;
+				memcpy(d->data[to - FIRST_DATA],
+				       d->data[d->files[i].block - FIRST_DATA], BLOCK);
+				d->files[i].block = to;
 			}
 }
 
@@ -334,18 +347,29 @@ static int run_check(const char *path, bool repairs)
 	return repairs ? REPAIRED : LEFT;
 }
 
-/* A line for each file: what somebody who reads it gets. */
+static void print_file(const struct file *f, const struct name *n, const char *data)
+{
+	printf("/%.*s\t%u ", (int)sizeof(n->text), n->text, f->size);
+	for (uint32_t i = 0; i < f->size; i++)
+		putchar(data[i] ? data[i] : '0');
+	putchar('\n');
+}
+
+/* A line for each file: its name, and what somebody who reads it gets. */
 static int run_list(const char *path)
 {
 	struct disk d;
 
 	if (!disk_read(path, &d))
 		return FAILED;
-	for (unsigned i = 0; i < FILES; i++)
-		if (d.files[i].used == 1 && d.files[i].block >= FIRST_DATA &&
-		    d.files[i].block < BLOCKS && d.files[i].size <= BLOCK)
-			printf("%u %.*s\n", d.files[i].size, (int)d.files[i].size,
-			       d.data[d.files[i].block - FIRST_DATA]);
+	for (unsigned i = 0; i < FILES; i++) {
+		const struct file *f = &d.files[i];
+		const struct name *n = name_of(&d, i);
+
+		if (f->used == 1 && n && f->block >= FIRST_DATA && f->block < BLOCKS &&
+		    f->size <= BLOCK)
+			print_file(f, n, d.data[f->block - FIRST_DATA]);
+	}
 	return 0;
 }
 

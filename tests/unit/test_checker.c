@@ -68,6 +68,17 @@ static void is_complaint(const char *report, const char *complaint)
 	buf_free(&out);
 }
 
+/* Behind what is there already, and only the first. */
+static void a_complaint_is_added(void **state)
+{
+	struct buf out = BUF_INIT;
+
+	buf_adds(&out, "before: ");
+	checker_complaint("Inode 13 is wrong.\nInode 14 is missing.\n", "", &out);
+	assert_string_equal(buf_str(&out), "before: Inode N is wrong.");
+	buf_free(&out);
+}
+
 /* The same whatever the calls were that led to it. */
 static void a_complaint_has_no_names_and_numbers(void **state)
 {
@@ -95,6 +106,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_exit_status_is_the_verdict),
 		cmocka_unit_test(it_sees_the_image_and_is_heard),
+		cmocka_unit_test(a_complaint_is_added),
 		cmocka_unit_test(a_complaint_has_no_names_and_numbers),
 	};
 

@@ -17,8 +17,6 @@
 
 #include "preload.h"
 
-enum { FDS = 256 };
-
 /* One open() of the disk. */
 struct disk_file {
 	uint64_t at;
@@ -27,11 +25,13 @@ struct disk_file {
 };
 
 struct control *preload_control;
-static bool serving;
-static struct disk_file files[FDS];
-static struct disk_file *by_fd[FDS]; /* NULL: not the disk */
+struct preload_next preload_found;
+bool preload_has_found;
+static struct disk_file files[PRELOAD_FDS];
+static struct disk_file *by_fd[PRELOAD_FDS]; /* NULL: not the disk */
+static int opened[2] = { -1, -1 };           /* for reading; for writing, too */
 
-void *preload_find(const char *name)
+static void *preload_find(const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
 
@@ -40,10 +40,19 @@ void *preload_find(const char *name)
 	return found;
 }
 
+void preload_find_all(void)
+{
+#define FIND(name) preload_found.name = (__typeof__(preload_found.name))preload_find(#name);
+	PRELOAD_FUNCTIONS(FIND)
+#undef FIND
+	preload_has_found = true;
+}
+
 __attribute__((constructor)) static void preload_attach(void)
 {
 	struct control *c;
 
+	preload_next();
 	if (!getenv(CONTROL_ENVIRONMENT))
 		return;
 	c = mmap(NULL, CONTROL_HEADER, PROT_READ, MAP_SHARED, CONTROL_FD, 0);
@@ -54,6 +63,8 @@ __attribute__((constructor)) static void preload_attach(void)
 	munmap(c, CONTROL_HEADER);
 	if (preload_control == MAP_FAILED)
 		preload_control = NULL;
+	else
+		rewind_watch_exit();
 }
 
 static bool calls_names_disk(const char *path)
@@ -63,14 +74,14 @@ static bool calls_names_disk(const char *path)
 
 static struct disk_file *calls_file(int fd)
 {
-	return fd >= 0 && fd < FDS ? by_fd[fd] : NULL;
+	return fd >= 0 && fd < PRELOAD_FDS ? by_fd[fd] : NULL;
 }
 
 static void calls_add(int fd, int flags)
 {
 	struct disk_file *file = files;
 
-	if (fd < 0 || fd >= FDS)
+	if (fd < 0 || fd >= PRELOAD_FDS)
 		return;
 	while (file->users)
 		file++;
@@ -93,7 +104,7 @@ static void calls_share(int fd, int to)
 {
 	struct disk_file *file = calls_file(fd);
 
-	if (to < 0 || to >= FDS || to == fd)
+	if (to < 0 || to >= PRELOAD_FDS || to == fd)
 		return;
 	calls_drop(to);
 	if (file)
@@ -101,13 +112,27 @@ static void calls_share(int fd, int to)
 	by_fd[to] = file;
 }
 
+/* What a run opens are copies of these: the kernel takes longer to find the path. */
+static void calls_open_once(void)
+{
+	for (int i = 0; i < 2; i++) {
+		int fd = preload_next()->open(CONTROL_DISK_PATH, i ? O_RDWR : O_RDONLY);
+
+		opened[i] = fcntl(fd, F_DUPFD_CLOEXEC, PRELOAD_FDS);
+		preload_next()->close(fd);
+		if (opened[i] < 0)
+			_exit(127);
+	}
+}
+
 static void calls_reach_disk(void)
 {
-	if (preload_control->serves && !serving) {
-		serving = true;
-		serve_runs();
-	}
+	if (opened[0] >= 0)
+		return;
 	disk_map();
+	calls_open_once();
+	if (preload_control->serves)
+		serve_runs();
 }
 
 static int calls_open_disk(int flags)
@@ -115,13 +140,13 @@ static int calls_open_disk(int flags)
 	int fd;
 
 	calls_reach_disk();
-	fd = PRELOAD_NEXT(open)(CONTROL_DISK_PATH,
-				flags & ~(O_TRUNC | O_DIRECT | O_CREAT | O_EXCL));
+	fd = fcntl(opened[(flags & O_ACCMODE) != O_RDONLY],
+		   flags & O_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
 	if (fd < 0)
 		return fd;
 	calls_add(fd, flags);
 	if (flags & O_TRUNC && disk_resize(0)) {
-		PRELOAD_NEXT(close)(fd);
+		preload_next()->close(fd);
 		calls_drop(fd);
 		return -1;
 	}
@@ -147,7 +172,7 @@ static bool calls_take_mode(int flags)
 		va_end(args); \
 		if (calls_names_disk(path)) \
 			return calls_open_disk(flags); \
-		return PRELOAD_NEXT(name)(path, flags, mode); \
+		return preload_next()->name(path, flags, mode); \
 	}
 #define OPENAT(name) \
 	PRELOAD_EXPORT int name(int dir, const char *path, int flags, ...) \
@@ -161,24 +186,21 @@ static bool calls_take_mode(int flags)
 		va_end(args); \
 		if (calls_names_disk(path)) \
 			return calls_open_disk(flags); \
-		return PRELOAD_NEXT(name)(dir, path, flags, mode); \
+		return preload_next()->name(dir, path, flags, mode); \
 	}
-/* As the compiler calls them where the flags are known to need no mode. */
 #define OPEN_2(name) \
-	PRELOAD_EXPORT int name(const char *path, int flags); \
 	PRELOAD_EXPORT int name(const char *path, int flags) \
 	{ \
 		if (calls_names_disk(path)) \
 			return calls_open_disk(flags); \
-		return PRELOAD_NEXT(name)(path, flags); \
+		return preload_next()->name(path, flags); \
 	}
 #define OPENAT_2(name) \
-	PRELOAD_EXPORT int name(int dir, const char *path, int flags); \
 	PRELOAD_EXPORT int name(int dir, const char *path, int flags) \
 	{ \
 		if (calls_names_disk(path)) \
 			return calls_open_disk(flags); \
-		return PRELOAD_NEXT(name)(dir, path, flags); \
+		return preload_next()->name(dir, path, flags); \
 	}
 
 OPEN(open)
@@ -199,7 +221,7 @@ OPENAT_2(__openat64_2)
 			if (strpbrk(mode, "wa+")) \
 				disk_lose_sight(); \
 		} \
-		return PRELOAD_NEXT(name)(path, mode); \
+		return preload_next()->name(path, mode); \
 	}
 FOPEN(fopen)
 FOPEN(fopen64)
@@ -209,22 +231,22 @@ PRELOAD_EXPORT FILE *fdopen(int fd, const char *mode)
 	struct disk_file *file = calls_file(fd);
 
 	if (file) {
-		PRELOAD_NEXT(lseek)(fd, (off_t)file->at, SEEK_SET);
+		preload_next()->lseek(fd, (off_t)file->at, SEEK_SET);
 		disk_lose_sight();
 		calls_drop(fd);
 	}
-	return PRELOAD_NEXT(fdopen)(fd, mode);
+	return preload_next()->fdopen(fd, mode);
 }
 
 PRELOAD_EXPORT int close(int fd)
 {
 	calls_drop(fd);
-	return PRELOAD_NEXT(close)(fd);
+	return preload_next()->close(fd);
 }
 
 PRELOAD_EXPORT int dup(int fd)
 {
-	int to = PRELOAD_NEXT(dup)(fd);
+	int to = preload_next()->dup(fd);
 
 	calls_share(fd, to);
 	return to;
@@ -232,16 +254,20 @@ PRELOAD_EXPORT int dup(int fd)
 
 PRELOAD_EXPORT int dup2(int fd, int to)
 {
-	int ret = PRELOAD_NEXT(dup2)(fd, to);
+	int ret = preload_next()->dup2(fd, to);
 
+	if (to < CONTROL_FDS)
+		rewind_spoil();
 	calls_share(fd, ret);
 	return ret;
 }
 
 PRELOAD_EXPORT int dup3(int fd, int to, int flags)
 {
-	int ret = PRELOAD_NEXT(dup3)(fd, to, flags);
+	int ret = preload_next()->dup3(fd, to, flags);
 
+	if (to < CONTROL_FDS)
+		rewind_spoil();
 	calls_share(fd, ret);
 	return ret;
 }
@@ -320,7 +346,7 @@ PRELOAD_EXPORT ssize_t read(int fd, void *to, size_t len)
 	struct disk_file *file = calls_file(fd);
 
 	if (!file)
-		return PRELOAD_NEXT(read)(fd, to, len);
+		return preload_next()->read(fd, to, len);
 	return calls_advance(file, calls_read_at(file, file->at, to, len));
 }
 
@@ -329,7 +355,7 @@ PRELOAD_EXPORT ssize_t write(int fd, const void *from, size_t len)
 	struct disk_file *file = calls_file(fd);
 
 	if (!file)
-		return PRELOAD_NEXT(write)(fd, from, len);
+		return preload_next()->write(fd, from, len);
 	return calls_advance(file, calls_write_at(file, file->at, from, len));
 }
 
@@ -338,7 +364,7 @@ PRELOAD_EXPORT ssize_t readv(int fd, const struct iovec *parts, int count)
 	struct disk_file *file = calls_file(fd);
 
 	if (!file)
-		return PRELOAD_NEXT(readv)(fd, parts, count);
+		return preload_next()->readv(fd, parts, count);
 	return calls_advance(file, calls_readv_at(file, file->at, parts, count));
 }
 
@@ -347,7 +373,7 @@ PRELOAD_EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
 	struct disk_file *file = calls_file(fd);
 
 	if (!file)
-		return PRELOAD_NEXT(writev)(fd, parts, count);
+		return preload_next()->writev(fd, parts, count);
 	return calls_advance(file, calls_writev_at(file, file->at, parts, count));
 }
 
@@ -357,7 +383,7 @@ PRELOAD_EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
 		struct disk_file *file = calls_file(fd); \
 \
 		return file ? calls_read_at(file, (uint64_t)at, to, len) \
-			    : PRELOAD_NEXT(name)(fd, to, len, at); \
+			    : preload_next()->name(fd, to, len, at); \
 	}
 #define PWRITE(name) \
 	PRELOAD_EXPORT ssize_t name(int fd, const void *from, size_t len, off_t at) \
@@ -365,7 +391,7 @@ PRELOAD_EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
 		struct disk_file *file = calls_file(fd); \
 \
 		return file ? calls_write_at(file, (uint64_t)at, from, len) \
-			    : PRELOAD_NEXT(name)(fd, from, len, at); \
+			    : preload_next()->name(fd, from, len, at); \
 	}
 #define VECTOR_AT(name, own) \
 	PRELOAD_EXPORT ssize_t name(int fd, const struct iovec *parts, int count, off_t at) \
@@ -373,7 +399,7 @@ PRELOAD_EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
 		struct disk_file *file = calls_file(fd); \
 \
 		return file ? own(file, (uint64_t)at, parts, count) \
-			    : PRELOAD_NEXT(name)(fd, parts, count, at); \
+			    : preload_next()->name(fd, parts, count, at); \
 	}
 PREAD(pread)
 PREAD(pread64)
@@ -427,7 +453,7 @@ static off_t calls_seek(struct disk_file *file, off_t by, int whence)
 	{ \
 		struct disk_file *file = calls_file(fd); \
 \
-		return file ? calls_seek(file, by, whence) : PRELOAD_NEXT(name)(fd, by, whence); \
+		return file ? calls_seek(file, by, whence) : preload_next()->name(fd, by, whence); \
 	}
 LSEEK(lseek)
 LSEEK(lseek64)
@@ -446,7 +472,7 @@ static int calls_truncate(const struct disk_file *file, off_t size)
 	{ \
 		struct disk_file *file = calls_file(fd); \
 \
-		return file ? calls_truncate(file, size) : PRELOAD_NEXT(name)(fd, size); \
+		return file ? calls_truncate(file, size) : preload_next()->name(fd, size); \
 	}
 FTRUNCATE(ftruncate)
 FTRUNCATE(ftruncate64)
@@ -459,14 +485,14 @@ FTRUNCATE(ftruncate64)
 		int ret; \
 \
 		if (!file) \
-			return PRELOAD_NEXT(name)(fd, mode, at, len); \
+			return preload_next()->name(fd, mode, at, len); \
 		if (at < 0 || len <= 0 || (uint64_t)at > preload_control->capacity || \
 		    (uint64_t)len > preload_control->capacity - (uint64_t)at) { \
 			errno = at < 0 || len <= 0 ? EINVAL : EFBIG; \
 			return -1; \
 		} \
 		disk_lose_sight(); \
-		ret = PRELOAD_NEXT(name)(fd, mode, at, len); \
+		ret = preload_next()->name(fd, mode, at, len); \
 		if (!ret && !(mode & FALLOC_FL_KEEP_SIZE) && \
 		    (uint64_t)(at + len) > preload_control->disk_size) \
 			ret = disk_resize((uint64_t)(at + len)); \
@@ -480,42 +506,42 @@ FALLOCATE(fallocate64)
 	{ \
 		if (calls_file(fd) && flags & MAP_SHARED && calls_file(fd)->access != O_RDONLY) \
 			disk_lose_sight(); \
-		return PRELOAD_NEXT(name)(addr, len, prot, flags, fd, at); \
+		return preload_next()->name(addr, len, prot, flags, fd, at); \
 	}
 MMAP(mmap)
 MMAP(mmap64)
 
 PRELOAD_EXPORT int fsync(int fd)
 {
-	return calls_file(fd) ? 0 : PRELOAD_NEXT(fsync)(fd);
+	return calls_file(fd) ? 0 : preload_next()->fsync(fd);
 }
 
 PRELOAD_EXPORT int fdatasync(int fd)
 {
-	return calls_file(fd) ? 0 : PRELOAD_NEXT(fdatasync)(fd);
+	return calls_file(fd) ? 0 : preload_next()->fdatasync(fd);
 }
 
 PRELOAD_EXPORT int syncfs(int fd)
 {
-	return calls_file(fd) ? 0 : PRELOAD_NEXT(syncfs)(fd);
+	return calls_file(fd) ? 0 : preload_next()->syncfs(fd);
 }
 
 /* All disks of the machine have no part in it. */
 PRELOAD_EXPORT void sync(void)
 {
 	if (!preload_control)
-		PRELOAD_NEXT(sync)();
+		preload_next()->sync();
 }
 
 #define FADVISE(name) \
 	PRELOAD_EXPORT int name(int fd, off_t at, off_t len, int advice) \
 	{ \
-		return calls_file(fd) ? 0 : PRELOAD_NEXT(name)(fd, at, len, advice); \
+		return calls_file(fd) ? 0 : preload_next()->name(fd, at, len, advice); \
 	}
 FADVISE(posix_fadvise)
 FADVISE(posix_fadvise64)
 
 PRELOAD_EXPORT ssize_t readahead(int fd, off_t at, size_t len)
 {
-	return calls_file(fd) ? 0 : PRELOAD_NEXT(readahead)(fd, at, len);
+	return calls_file(fd) ? 0 : preload_next()->readahead(fd, at, len);
 }

@@ -29,6 +29,7 @@ enum control_turn {
 	CONTROL_READY,    /* it has stopped there, and serves runs */
 	CONTROL_RUN,      /* the session wants one */
 	CONTROL_DONE,     /* it has ended */
+	CONTROL_END,      /* the session wants no more */
 	CONTROL_GONE,     /* the program itself has ended, and can serve none */
 };
 
@@ -41,6 +42,9 @@ struct control {
 
 	_Atomic uint32_t turn; /* enum control_turn; a futex */
 	uint64_t disk_size;    /* both ways */
+
+	bool busy;        /* the copy is at work; otherwise its end is not that of a run */
+	uint64_t rewound; /* runs whose copy lived on */
 
 	/* Of the last run. */
 	int32_t status; /* of wait4() */

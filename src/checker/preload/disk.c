@@ -14,12 +14,9 @@ static uint8_t *disk;
 
 void disk_map(void)
 {
-	void *at;
+	void *at = preload_next()->mmap(NULL, preload_control->capacity, PROT_READ | PROT_WRITE,
+					MAP_SHARED, CONTROL_DISK_FD, 0);
 
-	if (disk)
-		return;
-	at = mmap(NULL, preload_control->capacity, PROT_READ | PROT_WRITE, MAP_SHARED,
-		  CONTROL_DISK_FD, 0);
 	if (at == MAP_FAILED)
 		_exit(127);
 	disk = at;
@@ -68,7 +65,7 @@ static int disk_resize_locked(uint64_t size)
 	}
 	if (size < old)
 		disk_keep(size, old);
-	if (PRELOAD_NEXT(ftruncate)(CONTROL_DISK_FD, (off_t)size))
+	if (preload_next()->ftruncate(CONTROL_DISK_FD, (off_t)size))
 		return -1;
 	c->disk_size = size;
 	if (size > old)

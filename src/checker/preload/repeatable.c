@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -15,7 +16,7 @@ enum { PROCESS_ID = 2 }; /* that a run takes itself for */
 
 PRELOAD_EXPORT time_t time(time_t *ret)
 {
-	time_t now = preload_control ? (time_t)preload_control->now : PRELOAD_NEXT(time)(NULL);
+	time_t now = preload_control ? (time_t)preload_control->now : preload_next()->time(NULL);
 
 	if (ret)
 		*ret = now;
@@ -25,7 +26,7 @@ PRELOAD_EXPORT time_t time(time_t *ret)
 PRELOAD_EXPORT int gettimeofday(struct timeval *restrict tv, void *restrict zone)
 {
 	if (!preload_control)
-		return PRELOAD_NEXT(gettimeofday)(tv, zone);
+		return preload_next()->gettimeofday(tv, zone);
 	*tv = (struct timeval){ .tv_sec = (time_t)preload_control->now };
 	return 0;
 }
@@ -33,7 +34,7 @@ PRELOAD_EXPORT int gettimeofday(struct timeval *restrict tv, void *restrict zone
 PRELOAD_EXPORT int clock_gettime(clockid_t clock, struct timespec *ts)
 {
 	if (!preload_control || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE))
-		return PRELOAD_NEXT(clock_gettime)(clock, ts);
+		return preload_next()->clock_gettime(clock, ts);
 	*ts = (struct timespec){ .tv_sec = (time_t)preload_control->now };
 	return 0;
 }
@@ -52,7 +53,7 @@ static void repeatable_fill(unsigned char *to, size_t len)
 PRELOAD_EXPORT ssize_t getrandom(void *to, size_t len, unsigned flags)
 {
 	if (!preload_control)
-		return PRELOAD_NEXT(getrandom)(to, len, flags);
+		return preload_next()->getrandom(to, len, flags);
 	repeatable_fill(to, len);
 	return (ssize_t)len;
 }
@@ -60,7 +61,7 @@ PRELOAD_EXPORT ssize_t getrandom(void *to, size_t len, unsigned flags)
 PRELOAD_EXPORT int getentropy(void *to, size_t len)
 {
 	if (!preload_control)
-		return PRELOAD_NEXT(getentropy)(to, len);
+		return preload_next()->getentropy(to, len);
 	repeatable_fill(to, len);
 	return 0;
 }
@@ -74,7 +75,20 @@ PRELOAD_EXPORT int kill(pid_t pid, int signal)
 {
 	if (preload_control && pid == PROCESS_ID)
 		pid = (pid_t)syscall(SYS_getpid);
-	return PRELOAD_NEXT(kill)(pid, signal);
+	return preload_next()->kill(pid, signal);
+}
+
+/* Limits are ours. reiserfsck wants to lift one, and complains where it cannot. */
+PRELOAD_EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
+{
+	if (preload_control && resource == RLIMIT_FSIZE)
+		return 0;
+	return (int)syscall(SYS_prlimit64, 0, resource, limit, NULL);
+}
+
+PRELOAD_EXPORT int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit)
+{
+	return setrlimit(resource, (const struct rlimit *)limit);
 }
 
 PRELOAD_EXPORT pid_t fork(void)
@@ -84,5 +98,5 @@ PRELOAD_EXPORT pid_t fork(void)
 		errno = EAGAIN;
 		return -1;
 	}
-	return PRELOAD_NEXT(fork)();
+	return preload_next()->fork();
 }
