@@ -142,11 +142,6 @@ $(B)/obj/%.o: %.c $(B)/flags | $(GENERATED)
 	$(say) "  CC $<"
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# A checker whose paths a test counts: as the compiler makes it without much cleverness.
-$(B)/tests/checkers/paths: tests/checkers/paths.c
-	mkdir -p $(@D)
-	$(say) "  CC $<"
-	gcc -std=gnu17 -O1 -fno-if-conversion -fno-if-conversion2 -o $@ $<
 $(B)/tests/unit/test_symbolic_paths: | $(B)/tests/checkers/paths $(PATHTOOL)
 
 $(UNIT): $(B)/%: $(B)/obj/%.o $(LIB)

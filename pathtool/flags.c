@@ -142,27 +142,44 @@ static uint32_t tested(enum flags_test test, const struct flags *f)
 	}
 }
 
-uint32_t operation_flags(UInt condition, UInt cc_op, uint32_t dep1, uint32_t dep2)
+/* cc_op 0: the flags themselves, at their places in the register of flags. */
+static struct flags flags_copied(uint32_t value)
+{
+	return (struct flags){
+		.carry = expr_extract(&tool_store, value, 0, 1),
+		.zero = expr_extract(&tool_store, value, 6, 1),
+		.sign = expr_extract(&tool_store, value, 7, 1),
+		.overflow = expr_extract(&tool_store, value, 11, 1),
+	};
+}
+
+static uint32_t flags_condition(enum flags_test test, UInt cc_op, uint32_t dep1, uint32_t dep2)
 {
 	enum flags_kind kind = (cc_op - 1) / 4;
 	UInt width = 8u << (cc_op - 1) % 4;
+	struct flags f;
 	uint32_t a, b, r = 0;
 
-	if (cc_op) {
-		a = expr_extract(&tool_store, dep1, 0, width);
-		b = expr_extract(&tool_store, dep2, 0, width);
-		if (kind == FLAGS_SUB)
-			r = compared(condition / 2, a, b);
-		if (!r) {
-			struct flags f = flags_of(kind, a, b, width);
+	if (!cc_op) {
+		f = flags_copied(dep1);
+		return tested(test, &f);
+	}
+	a = expr_extract(&tool_store, dep1, 0, width);
+	b = expr_extract(&tool_store, dep2, 0, width);
+	if (kind == FLAGS_SUB)
+		r = compared(test, a, b);
+	if (r)
+		return r;
+	f = flags_of(kind, a, b, width);
+	return tested(test, &f);
+}
 
-			r = tested(condition / 2, &f);
-		}
-	}
-	if (!r) {
+uint32_t operation_flags(UInt condition, UInt cc_op, uint32_t dep1, uint32_t dep2)
+{
+	uint32_t r = flags_condition(condition / 2, cc_op, dep1, dep2);
+
+	if (!r && !tool_store.full)
 		tool_gap(GAP_FLAGS);
-		return 0;
-	}
 	if (condition & 1)
 		r = expr_not(&tool_store, r);
 	return tool_finished(expr_zext(&tool_store, r, 64));

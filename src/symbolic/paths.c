@@ -280,7 +280,7 @@ int paths_explore(const struct paths_options *o,
 		return r;
 	frontier_init(&p.x.frontier, p.len);
 	paths_begin(&p);
-	p.x.solver = solver_open((uint32_t)p.len, o->solver_max);
+	p.x.solver = solver_open((uint32_t)p.len);
 	p.x.until = o->seconds > 0 ? clock_seconds() + o->seconds : 0;
 	r = paths_serve(&p, err);
 	ret->questions = solver_questions(p.x.solver);

@@ -25,9 +25,8 @@ struct paths_options {
 	 * ranges have. */
 	const uint8_t *seeds;
 	size_t seed_count;
-	double seconds;      /* of the clock; 0: no limit */
-	uint64_t paths_max;  /* 0: no limit */
-	uint32_t solver_max; /* work for one question (solver.h); 0: the default */
+	double seconds;     /* of the clock; 0: no limit */
+	uint64_t paths_max; /* 0: no limit */
 };
 
 struct paths_result {

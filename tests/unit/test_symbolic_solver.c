@@ -52,7 +52,7 @@ static uint64_t value_of(uint32_t e, const uint8_t *inputs)
 
 static void answers_hold(void **state)
 {
-	struct solver *s = solver_open(INPUTS, 0);
+	struct solver *s = solver_open(INPUTS);
 	uint32_t small = binary(EXPR_ULT, f.word, number(1000)),
 		 seventh = binary(EXPR_EQ, binary(EXPR_UREM, f.word, number(7)), number(3)),
 		 big = binary(EXPR_ULT, number(990), f.word);
@@ -71,7 +71,7 @@ static void answers_hold(void **state)
 
 static void the_impossible_is_proved(void **state)
 {
-	struct solver *s = solver_open(INPUTS, 0);
+	struct solver *s = solver_open(INPUTS);
 	uint32_t even = expr_extract(&f.store, f.word, 0, 1),
 		 square = binary(EXPR_MUL, f.word, f.word),
 		 odd_square = expr_extract(&f.store, square, 0, 1);
@@ -91,7 +91,7 @@ static void the_impossible_is_proved(void **state)
 /* Every operation means for the solver what it means for us. */
 static void operations_agree_with_evaluation(void **state)
 {
-	struct solver *s = solver_open(INPUTS, 0);
+	struct solver *s = solver_open(INPUTS);
 	struct rng rng;
 
 	rng_seed(&rng, 3);
@@ -120,7 +120,7 @@ static void operations_agree_with_evaluation(void **state)
 
 static void hard_questions_end(void **state)
 {
-	struct solver *s = solver_open(INPUTS, 20000);
+	struct solver *s = solver_open(INPUTS);
 	uint32_t x = f.word, hash = number(0x9747b28c);
 	struct solver_term term;
 	uint8_t inputs[INPUTS] = { 0 }, found[INPUTS];
@@ -131,6 +131,7 @@ static void hard_questions_end(void **state)
 		x = binary(EXPR_ADD, binary(EXPR_MUL, x, x), hash);
 	}
 	use(s);
+	solver_limit(s, 20000);
 	term = (struct solver_term){ hash, true, 12345 };
 	assert_int_equal(solver_ask(s, &term, 1, found), SOLVER_UNKNOWN);
 	/* One that is near is found all the same. */
