@@ -314,6 +314,8 @@ uint32_t expr_not(struct expr_store *s, uint32_t a)
 {
 	unsigned width = width_of(s, a);
 
+	if (!a)
+		return 0;
 	if (width <= 64)
 		return expr_binary(s, EXPR_XOR, a, expr_const(s, width, UINT64_MAX));
 	return expr_concat(s, expr_not(s, expr_extract(s, a, 64, width - 64)),

@@ -94,7 +94,8 @@ struct path_log {
 	uint32_t whole_disk;  /* it may have written anywhere on the disk */
 	uint32_t finished;    /* it got to its end */
 	uint32_t gaps[GAPS];  /* how often */
-	uint32_t lost_op;     /* the first */
+	uint32_t lost_op;     /* the first, a number of VEX */
+	uint32_t lost_flags;  /* the last: cc_op << 8 | condition */
 
 	struct path_range writes[PATH_WRITES_MAX];
 	/* Code that the next run will need, too. */

@@ -111,6 +111,30 @@ static void remainder_of(void)
 	leave(3);
 }
 
+/* 3: a product that does not fit, and one that does. */
+static void overflow(void)
+{
+	uint64_t product;
+
+	if (__builtin_mul_overflow(in.u64, UINT64_C(12345), &product))
+		leave(1);
+	if (product == 24690)
+		leave(2);
+	leave(3);
+}
+
+/* 4: the highest bit, by an instruction for it. */
+static void highest_bit(void)
+{
+	if (in.u32 == 0)
+		leave(1);
+	if (__builtin_clz(in.u32) == 3)
+		leave(2);
+	if (__builtin_ctz(in.u32) > 20)
+		leave(3);
+	leave(4);
+}
+
 /* 2: right or wrong. */
 static void checksum(void)
 {
@@ -225,7 +249,7 @@ static const struct {
 	{ "checksum", checksum },   { "wide", wide },         { "signs", signs },
 	{ "word", word },           { "disk", through_disk }, { "prints", prints },
 	{ "ignores", ignores },     { "fraction", fraction }, { "far", far },
-	{ "endless", endless },
+	{ "endless", endless },     { "overflow", overflow }, { "bit", highest_bit },
 };
 
 int main(int count, char **words)

@@ -26,6 +26,8 @@ static const struct {
 	{ "table", 1, 4, NULL },
 	{ "division", 1, 3, NULL },
 	{ "remainder", 4, 3, NULL },
+	{ "overflow", 8, 3, NULL },
+	{ "bit", 4, 4, NULL },
 	{ "checksum", 8, 2, NULL },
 	{ "wide", 8, 4, NULL },
 	{ "signs", 4, 4, NULL },
