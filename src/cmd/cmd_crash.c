@@ -317,10 +317,19 @@ static void set_count(json_t *o, const char *name, uint64_t count)
 	json_object_set_new(o, name, json_integer((json_int_t)count));
 }
 
-static const char *const figure_names[] = {
-	"workloads", "not_judged",         "crash_states",    "unique_images",    "recoveries",
-	"memo_hits", "recoveries_checked", "recovery_states", "recovery_skipped", NULL
-};
+static const char *const figure_names[] = { "workloads",
+					    "not_judged",
+					    "crash_states",
+					    "unique_images",
+					    "recoveries",
+					    "memo_hits",
+					    "recoveries_checked",
+					    "recovery_states",
+					    "recovery_skipped",
+					    "repair_logs",
+					    "repair_states",
+					    "repair_skipped",
+					    NULL };
 
 static void crash_set_figures(struct run *run, const struct crash_session *s)
 {
@@ -328,6 +337,7 @@ static void crash_set_figures(struct run *run, const struct crash_session *s)
 		s->figures.workloads,     s->figures.not_judged,      s->figures.crash_states,
 		s->figures.unique_images, s->recovery.recoveries,     s->recovery.memo_hits,
 		s->recovery.checked,      s->figures.recovery_states, s->figures.recovery_skipped,
+		s->figures.repair_logs,   s->figures.repair_states,   s->figures.repair_skipped,
 	};
 
 	for (size_t i = 0; figure_names[i]; i++)
@@ -361,6 +371,12 @@ static void crash_print(const struct run *run)
 			 "%" PRIu64 " crashes during recovery, %" PRIu64
 			 " of them known from an equal disk\n",
 			 figure(run, "recovery_states"), figure(run, "recovery_skipped"));
+	if (figure(run, "repair_states"))
+		buf_addf(&out,
+			 "%" PRIu64 " crashes during %" PRIu64 " repairs by the checker, %" PRIu64
+			 " of them known from an equal disk\n",
+			 figure(run, "repair_states"), figure(run, "repair_logs"),
+			 figure(run, "repair_skipped"));
 	if (figure(run, "not_judged"))
 		buf_addf(&out, "%" PRIu64 " workloads were not judged; the first for: %s\n",
 			 figure(run, "not_judged"),

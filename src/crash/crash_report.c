@@ -44,7 +44,7 @@ static void violation_copy(struct crash_violation *to, const struct crash_case *
 	to->disk = page_disk_copy(&v->disk);
 	if (v->has_tree)
 		to->tree = tree_copy(&v->tree);
-	if (v->end == RECOVERY_INTERRUPTED)
+	if (crash_violation_is_second(v))
 		to->uninterrupted = tree_copy(&v->uninterrupted);
 }
 
@@ -59,20 +59,33 @@ static bool seek_signature(void *to, struct crash_case *c, const struct crash_vi
 	return false;
 }
 
+/* Recovery has to be crashed only for what that shows. */
+static bool signature_is_second(const char *signature)
+{
+	return strstr(signature, recovery_end_names[RECOVERY_INTERRUPTED]) ||
+	       strstr(signature, recovery_end_names[RECOVERY_REPAIR_INTERRUPTED]);
+}
+
 int crash_shows(struct crash_session *s, const struct call *calls, size_t count, size_t setup_count,
 		const char *signature, struct crash_case *ret_case, struct crash_violation *ret,
 		struct err *err)
 {
 	struct sought sought = { .signature = signature, .ret = ret };
-	struct hash_map met = s->images; /* disks that it met must not count as met */
+	/* What it meets must not count as met. */
+	struct hash_map images = s->images, repaired = s->repaired;
+	bool during_recovery = s->options.during_recovery;
 	int status;
 
-	s->images = (struct hash_map)HASH_MAP_INIT;
+	s->images = s->repaired = (struct hash_map)HASH_MAP_INIT;
+	s->options.during_recovery = signature_is_second(signature);
 	status = crash_execute(s, calls, count, setup_count, ret_case, err);
 	if (status > 0)
 		status = crash_each(s, ret_case, seek_signature, &sought, err);
 	hash_map_free(&s->images);
-	s->images = met;
+	hash_map_free(&s->repaired);
+	s->images = images;
+	s->repaired = repaired;
+	s->options.during_recovery = during_recovery;
 	if (status < 0 || !sought.found)
 		crash_case_free(ret_case);
 	return status < 0 ? status : sought.found;
@@ -273,7 +286,7 @@ static void describe(const struct crash_session *s, const struct crash_case *c,
 	}
 	d->call = f->calls[v->broken.step ? v->broken.step - 1 : c->count - 1];
 	if (v->broken.what) {
-		buf_adds(&d->title, v->end == RECOVERY_INTERRUPTED
+		buf_adds(&d->title, crash_violation_is_second(v)
 					    ? "after a crash, and another one during recovery, "
 					    : "after a crash, ");
 		buf_add_clipped(&d->title, buf_str(&v->broken.seen),
@@ -435,7 +448,7 @@ int crash_replay(struct target *t, const struct finding *f, struct buf *seen, st
 
 	violation_signature(f, signature);
 	crash_options_init(&o, t);
-	o.during_recovery = strstr(signature, "during recovery") != NULL;
+	o.during_recovery = signature_is_second(signature);
 	shows = crash_open(&s, t, &o, SANITY_NEW, err);
 	if (shows)
 		return shows;
