@@ -23,11 +23,12 @@
 
 enum { STACK_BYTES = 256 << 10 };
 
-/* What the process that mounts leaves; shared with it, as is the table of descriptors. */
+/* Shared with the process that mounts, as is the table of descriptors. The connection has to be
+ * opened in the user namespace that it is mounted in; the server is a child of ours. */
 struct image_mounting {
-	const struct fuse_disk *disk;
+	struct fuse_disk disk;
 	pid_t owner;
-	int fd, status;
+	int connection_fd, fd, status;
 	struct err err;
 };
 
@@ -52,6 +53,7 @@ static int mounting_enter_namespaces(struct err *err)
 	return r;
 }
 
+/* It stops while the server is started. */
 static int mounting_run(void *to)
 {
 	struct image_mounting *m = to;
@@ -60,33 +62,53 @@ static int mounting_run(void *to)
 	m->status = mounting_enter_namespaces(&m->err);
 	if (!m->status)
 		m->status = mounting_private_place(&place, &m->err);
-	if (!m->status)
-		m->status = fuse_disk_mount(m->disk, place, m->owner, &m->fd, &m->err);
+	if (!m->status && (m->connection_fd = fuse_disk_connect()) < 0)
+		m->status = err_sys(&m->err, errno, "cannot open /dev/fuse");
+	if (m->status)
+		return 1;
+	m->status = -ECHILD;
+	raise(SIGSTOP);
+	m->status = fuse_disk_mount(&m->disk, place, m->owner, &m->fd, &m->err);
 	return 0;
 }
 
-static int recorded_image_mount(struct recorded_image *r, struct image_mounting *m, struct err *err)
+/* Until it has stopped or ended; whether it has stopped. */
+static bool mounting_await(pid_t pid)
 {
-	char *stack = must_alloc(STACK_BYTES);
-	pid_t pid;
 	int end;
 
-	m->disk = &r->disk;
-	m->owner = getpid();
-	m->fd = -1;
-	m->status = -ECHILD;
+	while (waitpid(pid, &end, WUNTRACED) < 0)
+		if (errno != EINTR)
+			return false;
+	return WIFSTOPPED(end);
+}
+
+static int recorded_image_mount(struct recorded_image *r, struct image_mounting *m,
+				const struct image *image, struct err *err)
+{
+	char *stack = must_alloc(STACK_BYTES);
+	int status = 0;
+	pid_t pid;
+
+	*m = (struct image_mounting){ .owner = getpid(), .connection_fd = -1, .fd = -1 };
+	m->status = err_set(&m->err, ECHILD, "the process that mounts was killed");
 	pid = clone(mounting_run, stack + STACK_BYTES, CLONE_FILES | SIGCHLD, m);
 	free(stack);
 	if (pid < 0)
 		return err_sys(err, errno, "cannot start a process that mounts");
-	while (waitpid(pid, &end, 0) < 0 && errno == EINTR)
-		;
-	if (m->fd >= 0)
-		r->disk.connection_fd = -1; /* it was closed there, and so here */
+	if (mounting_await(pid)) {
+		status = fuse_disk_start_on(&r->disk, m->connection_fd, image, r->recording, err);
+		m->disk = r->disk;
+		r->disk.connection_fd = -1; /* it is closed there, and so here */
+		kill(pid, status ? SIGKILL : SIGCONT);
+		mounting_await(pid);
+	}
 	r->fd = m->fd;
-	if (m->status)
+	if (!status && m->status) {
+		status = m->status;
 		*err = m->err;
-	return m->status;
+	}
+	return status;
 }
 
 int recorded_image_open(struct recorded_image *r, const struct image *image, struct err *err)
@@ -100,9 +122,7 @@ int recorded_image_open(struct recorded_image *r, const struct image *image, str
 		return err_sys(err, errno, "cannot share memory");
 	status = recording_new(&r->recording, err);
 	if (!status)
-		status = fuse_disk_start(&r->disk, image, r->recording, err);
-	if (!status)
-		status = recorded_image_mount(r, m, err);
+		status = recorded_image_mount(r, m, image, err);
 	munmap(m, sizeof(*m));
 	if (status)
 		recorded_image_close(r);

@@ -1,7 +1,11 @@
 /* test_recorded_image.c -- what a program writes to an image that it is given as a file: in order,
  * with its flushes, as root and without; and what becomes of it as disk requests. */
 #include <grp.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +18,7 @@
 #include "storage/write_log.h"
 #include "tests/harness/unit.h"
 
+enum { FUSE_MAJOR = 10, FUSE_MINOR = 229 };
 enum { SIZE = 64 << 10, SECTOR = 4096, SECONDS = 20, OTHER_USER = 65534 };
 
 static const char writes_twice[] =
@@ -77,6 +82,15 @@ static void a_program_is_recorded(void **unused)
 	assert_true(records_everything());
 }
 
+/* Where only root may use FUSE, any user may for this process. */
+static bool open_fuse_to_all(void)
+{
+	return !unshare(CLONE_NEWNS) && !mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	       !mount("tmpfs", "/mnt", "tmpfs", 0, NULL) &&
+	       !mknod("/mnt/fuse", S_IFCHR, makedev(FUSE_MAJOR, FUSE_MINOR)) &&
+	       !chmod("/mnt/fuse", 0666) && !mount("/mnt/fuse", "/dev/fuse", NULL, MS_BIND, NULL);
+}
+
 static void so_it_is_without_root(void **unused)
 {
 	int status;
@@ -86,7 +100,8 @@ static void so_it_is_without_root(void **unused)
 		skip();
 	pid = fork();
 	if (!pid) {
-		if (setgroups(0, NULL) || setgid(OTHER_USER) || setuid(OTHER_USER))
+		if (!open_fuse_to_all() || setgroups(0, NULL) || setgid(OTHER_USER) ||
+		    setuid(OTHER_USER))
 			_exit(1);
 		_exit(recorded_image_possible() && !records_everything() ? 2 : 0);
 	}
