@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -103,6 +104,7 @@ static void so_it_is_without_root(void **unused)
 		if (!open_fuse_to_all() || setgroups(0, NULL) || setgid(OTHER_USER) ||
 		    setuid(OTHER_USER))
 			_exit(1);
+		prctl(PR_SET_DUMPABLE, 1); /* as of a user's process */
 		_exit(recorded_image_possible() && !records_everything() ? 2 : 0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
