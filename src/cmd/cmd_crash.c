@@ -19,6 +19,7 @@
 #include "crash/ace.h"
 #include "crash/crash_report.h"
 #include "crash/daemon_report.h"
+#include "crash/logged_disk.h"
 #include "crash/walk.h"
 #include "crash/workload.h"
 #include "report/findings_text.h"
@@ -27,6 +28,7 @@
 static struct crash_settings {
 	struct opt_list workloads, view, kill;
 	const char *app, *app_trace, *prepare, *verify;
+	const char *log, *image, *from;
 	uint64_t states;
 	const char *out, *config, *known, *write_known;
 	uint64_t seed, jobs, walks, length, sample, subsets, sector, findings;
@@ -104,6 +106,13 @@ static const struct opt opts[] = {
 	  0 },
 	{ "states", OPT_U64, ROW(states), "N", "with --app: how many crash states for each level",
 	  1, 1 << 24 },
+	{ "log", OPT_TEXT, ROW(log), "FILE",
+	  "instead of workloads: what was written to a disk, as dm-log-writes of the kernel logs "
+	  "it, and every finding (writes.dm-log)",
+	  0, 0 },
+	{ "image", OPT_TEXT, ROW(image), "FILE", "with --log: the disk when the log began", 0, 0 },
+	{ "from", OPT_TEXT, ROW(from), "MARK",
+	  "with --log: no crash before this mark of the log, which mkfs may precede", 0, 0 },
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "stop after this time; 0 for no limit", 0,
 	  OPT_SECONDS_MAX },
 	{ "seed", OPT_U64, ROW(seed), "N", "of wide inputs and sampled subsets", 0, INT64_MAX },
@@ -468,6 +477,32 @@ static const struct usual_source {
 	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true } },
 };
 
+static bool crash_found_in_log(void *to, struct crash_case *c, const struct crash_violation *v)
+{
+	struct crash_run *x = to;
+
+	x->status = crash_report_log(&x->session, x->run, c, v, x->err);
+	return !crash_is_over(x);
+}
+
+/* The only workload is the log. */
+static int crash_log(const struct logged_disk *input, struct target *t, struct run *run,
+		     struct err *err)
+{
+	struct crash_run x = { .run = run, .err = err };
+	int status = crash_begin(&x, t, err);
+	struct crash_case c;
+
+	if (status)
+		return status;
+	x.status = logged_disk_case(input, &x.session, &c, err);
+	if (!x.status)
+		status = crash_each(&x.session, &c, crash_found_in_log, &x, err);
+	crash_case_free(&c);
+	crash_end(&x);
+	return x.status ? x.status : status;
+}
+
 static int crash_workloads(struct target *t, struct run *run, struct err *err)
 {
 	const struct source_options chosen = {
@@ -491,11 +526,12 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 	return x.status;
 }
 
-static int crash_target(const char *name, struct err *err)
+static int crash_target(const char *name, const struct logged_disk *input, struct err *err)
 {
 	struct target_options options = { .config = settings.config,
 					  .deadline_seconds = settings.deadline,
-					  .record = !settings.daemon };
+					  .record = !settings.daemon,
+					  .image = input ? input->path.data : NULL };
 	struct target *t;
 	struct run run;
 	int status, code = EXIT_UNKNOWN;
@@ -512,7 +548,8 @@ static int crash_target(const char *name, struct err *err)
 		status = run_read_known(&run, settings.known, err);
 		known_ask(&run.known, name, KNOWN_SIGNATURES | KNOWN_GROUPS, false);
 		if (!status)
-			status = crash_workloads(t, &run, err);
+			status = input ? crash_log(input, t, &run, err)
+				       : crash_workloads(t, &run, err);
 		status = crash_finish(&run, status, err);
 		if (!status)
 			status = summary_write_known(&run, settings.write_known, err);
@@ -531,7 +568,7 @@ static int crash_job(void *to, unsigned number, const char *dir, struct err *err
 	settings.out = dir;
 	settings.write_known = NULL;
 	settings.json = true;
-	return crash_target(to, err);
+	return crash_target(to, NULL, err);
 }
 
 static int crash_merge_job(struct run *run, unsigned job, struct err *err)
@@ -624,6 +661,29 @@ static int run_crash_app(int argc, struct err *err)
 	return crash_app_run(&app, err);
 }
 
+static int run_crash_log(const char *target, struct err *err)
+{
+	struct logged_disk input;
+	int code;
+
+	if (!settings.log || !settings.image || settings.daemon || settings.workloads.count) {
+		err_set(err, EINVAL,
+			"--log and --image belong together, without workloads and "
+			"without --daemon");
+		return EXIT_USAGE;
+	}
+	code = operand_file(settings.log, err);
+	if (!code)
+		code = operand_file(settings.image, err);
+	if (code)
+		return code;
+	code = logged_disk_read(&input, settings.log, settings.image, settings.from, err)
+		     ? EXIT_USAGE
+		     : crash_target(target, &input, err);
+	logged_disk_free(&input);
+	return code;
+}
+
 static int run_crash(int argc, char **argv, struct err *err)
 {
 	int code;
@@ -637,13 +697,15 @@ static int run_crash(int argc, char **argv, struct err *err)
 	code = crash_check_names(argv[1], err);
 	if (code)
 		return code;
+	if (settings.log || settings.image || settings.from)
+		return run_crash_log(argv[1], err);
 	settings.jobs = jobs_on(argv[1], settings.config, (unsigned)settings.jobs);
-	return settings.jobs == 1 ? crash_target(argv[1], err) : crash_jobs(argv[1], err);
+	return settings.jobs == 1 ? crash_target(argv[1], NULL, err) : crash_jobs(argv[1], err);
 }
 
 const struct command command_crash = {
 	.name = "crash",
-	.usage = "TARGET | --app COMMAND --verify COMMAND",
+	.usage = "TARGET [--log FILE --image FILE] | --app COMMAND --verify COMMAND",
 	.summary = "check what survives a power failure",
 	.text = "Runs short workloads on the target, and records every request to its disk.\n"
 		"From these, builds the disks that a power failure could have left at any\n"
@@ -665,6 +727,10 @@ const struct command command_crash = {
 		"out of thirteen on few files, each followed by fsync, sync or nothing. Walks\n"
 		"are random sequences of the calls of a profile. A script of calls works as\n"
 		"well; what precedes a line \"# run\" is set up before the first crash.\n"
+		"\n"
+		"With *--log* and *--image*, the disks come from a log of dm-log-writes. What the\n"
+		"calls were is not known then: every crash disk has to be one that can be\n"
+		"mounted and used, and that is sound.\n"
 		"\n"
 		"With *--app*, a program is tested, not a file system. It runs once in an empty\n"
 		"directory, and its calls are recorded. For each tree of files that a crash can\n"

@@ -216,6 +216,13 @@ static void violation_keep(struct crash_violation *v, const struct crash_case *c
 	violation_sign(v, c);
 }
 
+/* Whether the calls allow the tree; all trees, where they are not known. */
+static bool case_allows(const struct crash_case *c, const struct crash_point *p,
+			const struct tree *tree, struct broken_promise *ret)
+{
+	return !c->calls || persistence_allows(&c->history, p->done, p->begun, tree, ret);
+}
+
 int crash_judge(struct crash_session *s, struct crash_case *c, const struct crash_point *p,
 		const struct page_disk *d, struct crash_violation *ret, struct err *err)
 {
@@ -225,8 +232,7 @@ int crash_judge(struct crash_session *s, struct crash_case *c, const struct cras
 	if (status)
 		return status;
 	*ret = (struct crash_violation){ 0 };
-	if (r->end == RECOVERY_FINE &&
-	    persistence_allows(&c->history, p->done, p->begun, &r->tree, &ret->broken)) {
+	if (r->end == RECOVERY_FINE && case_allows(c, p, &r->tree, &ret->broken)) {
 		broken_promise_free(&ret->broken);
 		return 0;
 	}
@@ -302,8 +308,7 @@ static bool second_judge(void *to, const struct crash_point *p, const struct pag
 	if (r->end == RECOVERY_FINE && hash_equal(tree_hash(&r->tree), tree_hash(&second->tree)))
 		return true;
 	if (r->end == RECOVERY_FINE)
-		persistence_allows(&second->x->c->history, second->first->done,
-				   second->first->begun, &r->tree, &v.broken);
+		case_allows(second->x->c, second->first, &r->tree, &v.broken);
 	violation_keep(&v, second->x->c, second->first, d, r);
 	v.end = second->by_repair ? RECOVERY_REPAIR_INTERRUPTED : RECOVERY_INTERRUPTED;
 	v.uninterrupted = tree_copy(&second->tree);

@@ -50,8 +50,9 @@ struct crash_session {
 
 /* A workload that was carried out, and what the disk was asked for. */
 struct crash_case {
-	const struct call *calls;
+	const struct call *calls; /* NULL: they are not known (logged_disk.h) */
 	size_t count, setup_count;
+	char *const *marks; /* of a log: their names */
 	struct outcome *outcomes;
 	struct persistence history;
 	struct buf log;

@@ -10,6 +10,10 @@
 
 static void add_call_line(const struct crash_case *c, size_t number, struct buf *out)
 {
+	if (!c->calls) {
+		buf_addf(out, "---- mark %zu: %s\n", number, c->marks[number - 1]);
+		return;
+	}
 	buf_addf(out, "---- call %zu returned: ", number);
 	call_print(&c->calls[number - 1], DIALECT_NATIVE, out);
 	buf_addch(out, '\n');
@@ -19,7 +23,7 @@ void crash_print_writes(const struct crash_case *c, const struct crash_point *p,
 {
 	size_t returned = 0;
 
-	buf_adds(out, "Disk requests in time, from mounting to the crash.\n\n");
+	buf_adds(out, "Disk requests in time, from the beginning to the crash.\n\n");
 	for (size_t i = 0; i < p->at; i++) {
 		while (returned < c->events.events[i].calls)
 			add_call_line(c, ++returned, out);
@@ -28,7 +32,7 @@ void crash_print_writes(const struct crash_case *c, const struct crash_point *p,
 	while (returned < p->done)
 		add_call_line(c, ++returned, out);
 	buf_adds(out, "**** crash");
-	if (p->begun > p->done) {
+	if (p->begun > p->done && c->calls) {
 		buf_addf(out, ", during call %zu: ", p->begun);
 		call_print(&c->calls[p->begun - 1], DIALECT_NATIVE, out);
 	}

@@ -246,8 +246,12 @@ static void add_crash_note(const struct crash_case *c, const struct crash_violat
 	const struct crash_point *p = &v->point;
 	size_t lost = 0;
 
-	buf_addf(out, "Crash: %zu disk requests since mounting, ", p->at);
-	if (p->begun > p->done) {
+	buf_addf(out, "Crash: %zu disk requests since %s, ", p->at,
+		 c->calls ? "mounting" : "the log began");
+	if (!c->calls) {
+		buf_addf(out, p->done ? "behind mark %zu (%s)" : "before the first mark", p->done,
+			 p->done ? c->marks[p->done - 1] : "");
+	} else if (p->begun > p->done) {
 		buf_addf(out, "during call %zu, ", p->begun);
 		call_print(&c->calls[p->begun - 1], DIALECT_NATIVE, out);
 	} else {
@@ -284,7 +288,8 @@ static void describe(const struct crash_session *s, const struct crash_case *c,
 		f->outcomes[i] = outcome_copy(&c->outcomes[i], &f->arena);
 		f->evidence[i] = EVIDENCE_OBSERVED;
 	}
-	d->call = f->calls[v->broken.step ? v->broken.step - 1 : c->count - 1];
+	if (c->count)
+		d->call = f->calls[v->broken.step ? v->broken.step - 1 : c->count - 1];
 	if (v->broken.what) {
 		buf_adds(&d->title, crash_violation_is_second(v)
 					    ? "after a crash, and another one during recovery, "
@@ -303,7 +308,7 @@ static void describe(const struct crash_session *s, const struct crash_case *c,
 		buf_adds(&d->expected, "After a crash the file system can be mounted, read and "
 				       "used, and its checker finds no error.");
 	}
-	if (v->has_tree)
+	if (v->has_tree && c->calls)
 		tree_diff(&c->history.steps[v->point.done].tree, &v->tree, 20, &d->diff);
 	add_crash_note(c, v, &f->notes);
 }
@@ -314,6 +319,24 @@ static int write_text(const char *dir, const char *name, const struct buf *text,
 
 	snprintf(path, sizeof(path), "%.4000s/%s", dir, name);
 	return buf_write_file(text, path, err);
+}
+
+/* What was written, and to which disk, for `assay crash --log` and other programs. */
+static int write_disk_log(struct crash_session *s, const struct crash_case *c, const char *dir,
+			  struct err *err)
+{
+	const struct page_disk base = { 0 };
+	struct buf text = BUF_INIT;
+	char path[PATH_MAX];
+	int status = dm_log_writes_write(buf_str(&c->log), c->log.len, c->store.size, &text, err);
+
+	if (!status)
+		status = write_text(dir, "writes.dm-log", &text, err);
+	snprintf(path, sizeof(path), "%.4000s/base.image", dir);
+	if (!status)
+		status = recovery_write_image(&s->recovery, &base, path, err);
+	buf_free(&text);
+	return status;
 }
 
 /* The disk, what recovery makes of it, and the script. */
@@ -329,12 +352,8 @@ static int write_evidence(struct crash_session *s, struct shown_violation *x, co
 	crash_print_writes(&x->c, &x->v.point, &text);
 	if (!status)
 		status = write_text(dir, "writes", &text, err);
-	buf_clear(&text);
-	if (!status && !s->target->medium.erase_bytes)
-		status = dm_log_writes_write(buf_str(&x->c.log), x->c.log.len, x->c.store.size,
-					     &text, err);
-	if (!status && text.len)
-		status = write_text(dir, "writes.dm-log", &text, err);
+	if (!status && x->c.calls && !s->target->medium.erase_bytes)
+		status = write_disk_log(s, &x->c, dir, err);
 	buf_clear(&text);
 	if (x->v.has_tree)
 		crash_print_tree(&x->v.tree, &text);
@@ -426,6 +445,53 @@ int crash_report(struct crash_session *s, struct run *run, const struct crash_ca
 	s->figures = figures; /* work on a finding is not part of the search */
 	finding_free(&f);
 	return status < 0 ? status : 0;
+}
+
+/* The disk is recovered once more, whatever is known of it. */
+static int disk_shows_again(struct crash_session *s, struct crash_case *c,
+			    const struct crash_violation *v, struct err *err)
+{
+	const struct recovered *r;
+	int status;
+
+	recovery_forget(&s->recovery);
+	status = v->end == RECOVERY_REPAIR_INTERRUPTED
+		       ? recovery_of_repaired(&s->recovery, &c->store, &v->disk, NULL, &r, err)
+		       : recovery_of(&s->recovery, &c->store, &v->disk, &r, err);
+	if (status)
+		return status;
+	if (!crash_violation_is_second(v))
+		return r->end == v->end;
+	return r->end != RECOVERY_FINE ||
+	       !hash_equal(tree_hash(&r->tree), tree_hash(&v->uninterrupted));
+}
+
+int crash_report_log(struct crash_session *s, struct run *run, struct crash_case *c,
+		     const struct crash_violation *v, struct err *err)
+{
+	struct shown_violation x = { .c = *c };
+	struct finding f;
+	int shows = 0;
+
+	describe(s, c, v, &f);
+	if (run_knows(run, &f)) {
+		finding_free(&f);
+		return 0;
+	}
+	run_meet(run, &f, s->target);
+	violation_copy(&x.v, c, v);
+	for (; f.tries < SHOW_TIMES && shows >= 0; f.tries++) {
+		shows = disk_shows_again(s, c, v, err);
+		f.shown += shows > 0;
+	}
+	f.shrunk = true; /* there are no calls to leave out */
+	run_update(run, &f, s->target);
+	if (shows >= 0 && run_folder(run))
+		shows = write_evidence(s, &x, run_folder(run), err);
+	crash_violation_free(&x.v);
+	run_settle(run);
+	finding_free(&f);
+	return shows < 0 ? shows : 0;
 }
 
 /* What is wrong, without the calls that lead to it. */

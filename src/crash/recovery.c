@@ -89,7 +89,7 @@ static void recovered_free(struct recovered *r)
 		tree_free(&r->tree);
 }
 
-static void recovery_forget(struct recovery *r)
+void recovery_forget(struct recovery *r)
 {
 	for (size_t i = 0; i < r->count; i++)
 		recovered_free(&r->results[i]);

@@ -80,6 +80,8 @@ int recovery_prepare_repair(struct recovery *r, struct page_store *s, struct pag
 const char *recovery_repair_command(const struct recovery *r); /* NULL: there is none */
 /* Whether it can: there is a checker that repairs, and what it writes can be recorded. */
 bool recovery_records_repair(const struct recovery *r);
+/* What is known of disks is forgotten. */
+void recovery_forget(struct recovery *r);
 /* The disk as a file. */
 int recovery_write_image(struct recovery *r, const struct page_disk *d, const char *path,
 			 struct err *err);

@@ -50,6 +50,7 @@ struct target_description {
 	const char *content, *content_dir;
 	const char *fields; /* tree fields that mean nothing here: "nlink_dir times" */
 	uint64_t image_size;
+	const char *image;   /* that a user gives in place of what mkfs makes, or NULL */
 	unsigned fields_off; /* the same, enum tree_field */
 	struct target_trait *traits;
 	size_t trait_count;
