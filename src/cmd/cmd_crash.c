@@ -16,12 +16,10 @@
 #include "cmd/crash_app.h"
 #include "cmd/crash_daemon.h"
 #include "cmd/summary.h"
-#include "crash/ace.h"
 #include "crash/crash_report.h"
 #include "crash/daemon_report.h"
 #include "crash/logged_disk.h"
-#include "crash/walk.h"
-#include "crash/workload.h"
+#include "crash/workload_source.h"
 #include "report/findings_text.h"
 #include "target/learn.h"
 
@@ -128,101 +126,6 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-/* ---- workloads ---- */
-
-/* One --workloads: a generator, or a script. */
-struct workload_source {
-	const char *name;
-	enum { SOURCE_FILE, SOURCE_ACE, SOURCE_WALK } kind;
-	bool unmounts;
-	struct ace ace;
-	struct walk walk;
-	uint64_t count; /* of workloads */
-};
-
-/* How generated workloads are made. */
-struct source_options {
-	bool wide, in_place, unmounts;
-};
-
-static bool is_generator(const char *name, struct ace_options *ret)
-{
-	struct err none = { 0 };
-
-	return !ace_parse(ret, name, &none);
-}
-
-/* "walk", or "walk:PROFILE"; NULL: it is something else. */
-static const char *walk_profile(const char *name)
-{
-	static const char word[] = "walk";
-	size_t len = sizeof(word) - 1;
-
-	if (strncmp(name, word, len) || (name[len] && name[len] != ':'))
-		return NULL;
-	return name[len] ? name + len + 1 : "crash";
-}
-
-static int source_open(struct workload_source *s, const char *name,
-		       const struct source_options *how, const struct model *model,
-		       const struct state *start, uint64_t disk_bytes, struct err *err)
-{
-	struct ace_options o = {
-		.wide = how->wide,
-		.in_place = how->in_place,
-		.seed = settings.seed,
-		.disk_bytes = disk_bytes,
-	};
-	const char *profile = walk_profile(name);
-
-	*s = (struct workload_source){ .name = name, .unmounts = how->unmounts, .count = 1 };
-	if (profile) {
-		s->kind = SOURCE_WALK;
-		s->count = settings.walks;
-		return walk_open(&s->walk, profile, model, start, (unsigned)settings.length,
-				 settings.seed, err);
-	}
-	if (is_generator(name, &o)) {
-		s->kind = SOURCE_ACE;
-		ace_init(&s->ace, &o);
-		s->count = s->ace.count;
-	}
-	return 0;
-}
-
-static void source_close(struct workload_source *s)
-{
-	if (s->kind == SOURCE_ACE)
-		ace_free(&s->ace);
-	else if (s->kind == SOURCE_WALK)
-		walk_close(&s->walk);
-}
-
-/* A crash while the file system is unmounted and mounted again belongs to the workload. */
-static void add_unmount(struct workload *w, struct arena *arena)
-{
-	struct call *calls = arena_alloc(arena, (w->count + 1) * sizeof(*calls));
-
-	memcpy(calls, w->calls, w->count * sizeof(*calls));
-	calls[w->count] = (struct call){ .op = OP_remount, .pid = 1 };
-	w->calls = calls;
-	w->count++;
-}
-
-static int source_make(const struct workload_source *s, uint64_t index, struct arena *arena,
-		       struct workload *ret, struct err *err)
-{
-	if (s->kind == SOURCE_FILE)
-		return workload_read(ret, s->name, arena, err);
-	if (s->kind == SOURCE_WALK)
-		walk_workload(&s->walk, index, arena, ret);
-	else
-		ace_workload(&s->ace, index, arena, ret);
-	if (s->unmounts)
-		add_unmount(ret, arena);
-	return 0;
-}
-
 /* ---- the run ---- */
 
 struct crash_run {
@@ -310,7 +213,7 @@ static void crash_source(struct crash_run *x, const struct workload_source *s, u
 		if (*number % settings.sample ||
 		    *number / settings.sample % settings.jobs != settings.job)
 			continue;
-		x->status = source_make(s, i, &arena, &w, x->err);
+		x->status = workload_source_make(s, i, &arena, &w, x->err);
 		if (!x->status) {
 			must_note("workload %s", w.name);
 			crash_one(x, &w);
@@ -452,26 +355,30 @@ static void crash_end(struct crash_run *x)
 	}
 }
 
-static void crash_named(struct crash_run *x, const char *name, const struct source_options *how,
-			uint64_t *number)
+static void crash_named(struct crash_run *x, const char *name,
+			const struct workload_source_options *how, uint64_t *number)
 {
 	const struct model *model = settings.daemon ? &x->killing.model : &x->session.model;
 	const struct state *start = settings.daemon ? &x->killing.start : &x->session.start;
+	struct workload_source_options options = *how;
 	struct workload_source s;
 
-	x->status = source_open(&s, name, how, model, start,
-				settings.daemon ? 0 : x->session.recovery.base.size, x->err);
+	options.seed = settings.seed;
+	options.disk_bytes = settings.daemon ? 0 : x->session.recovery.base.size;
+	options.walks = settings.walks;
+	options.length = (unsigned)settings.length;
+	x->status = workload_source_open(&s, name, &options, model, start, x->err);
 	if (x->status)
 		return;
 	crash_source(x, &s, number);
-	source_close(&s);
+	workload_source_close(&s);
 }
 
 /* What was not said: files that are durable before, with few values; and files that are new, with
  * many values, up to the unmounting. */
 static const struct usual_source {
 	const char *name;
-	struct source_options how;
+	struct workload_source_options how;
 } usual_sources[] = {
 	{ "seq-1", { .wide = false } },
 	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true } },
@@ -505,7 +412,7 @@ static int crash_log(const struct logged_disk *input, struct target *t, struct r
 
 static int crash_workloads(struct target *t, struct run *run, struct err *err)
 {
-	const struct source_options chosen = {
+	const struct workload_source_options chosen = {
 		.wide = settings.inputs == 1,
 		.in_place = settings.in_place,
 		.unmounts = settings.unmount && t->caps & TARGET_REMOUNT,
@@ -623,10 +530,7 @@ static int crash_check_names(const char *target, struct err *err)
 	int code = operand_target(target, settings.config, err);
 
 	for (size_t i = 0; !code && i < settings.workloads.count; i++) {
-		struct ace_options any;
-
-		if (!is_generator(settings.workloads.items[i], &any) &&
-		    !walk_profile(settings.workloads.items[i]))
+		if (!workload_source_is_generated(settings.workloads.items[i]))
 			code = operand_file(settings.workloads.items[i], err);
 	}
 	for (size_t i = 0; !code && i < settings.view.count; i++) {

@@ -12,7 +12,6 @@
 #include "model/giving_up.h"
 #include "target/content.h"
 #include "target/description.h"
-#include "target/disk.h"
 #include "target/learned.h"
 #include "target/recent_calls.h"
 #include "trace/script.h"
@@ -233,8 +232,6 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 	t->name = must_strdup(spec);
 	t->description = d;
 	r = description_find(d, plain, own.config, err);
-	if (!r && own.image && !disk_wanted(d))
-		r = err_set(err, ENOTSUP, "%s cannot be given an image", spec);
 	d->image = own.image ? arena_strdup(&d->arena, own.image) : NULL;
 	if (!r)
 		r = target_open_kind(t, d, &own, err);
