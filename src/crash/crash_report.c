@@ -369,6 +369,11 @@ static int write_evidence(struct crash_session *s, struct shown_violation *x, co
 	crash_print_script(s->target, &x->v, &text);
 	if (!status)
 		status = write_text(dir, "crash.sh", &text, err);
+	buf_clear(&text);
+	if (x->v.has_tree)
+		crash_print_sums(s->target, &x->v, &text);
+	if (!status && x->v.has_tree)
+		status = write_text(dir, "recovered.sums", &text, err);
 	buf_free(&text);
 	return status;
 }

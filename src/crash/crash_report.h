@@ -32,5 +32,7 @@ void crash_print_tree(const struct tree *t, struct buf *out);
 void crash_print_look(struct buf *out);
 /* A script that mounts the crashed disk on a stock kernel and compares. */
 void crash_print_script(const struct target *t, const struct crash_violation *v, struct buf *out);
+/* The recovered tree, which there is, for a guest that has mounted the disk (assay confirm). */
+void crash_print_sums(const struct target *t, const struct crash_violation *v, struct buf *out);
 
 #endif
