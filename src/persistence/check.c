@@ -42,7 +42,7 @@ static void report(struct check *x, const char *what, size_t step, const char *s
 		return;
 	x->found = true;
 	x->broken->what = what;
-	x->broken->step = step;
+	x->broken->call = x->w.p->steps[step].calls;
 	buf_addf(&x->broken->seen, "%s %s", x->path.len ? x->path.data : "/", seen);
 	buf_adds(&x->broken->reason, reason);
 }
@@ -549,7 +549,7 @@ static void report_order(struct check *x, size_t floor, size_t promise)
 	buf_clear(&x->path);
 	if (tree_is(x, older))
 		buf_addf(&text, "is as after call %zu, although later changes were made durable:\n",
-			 older);
+			 x->w.p->steps[older].calls);
 	else
 		buf_adds(&text, "has names or attributes of different moments; compared with the "
 				"tree before the crash:\n");
@@ -574,7 +574,12 @@ static bool order_allowed(struct check *x)
 bool persistence_allows(const struct persistence *p, size_t done, size_t begun,
 			const struct tree *seen, struct broken_promise *ret)
 {
-	struct check x = { .w = crash_window(p, done, begun), .seen = seen, .broken = ret };
+	const struct persist_step *last = persistence_behind(p, done);
+	const struct persist_step *next = persistence_behind(p, begun);
+	struct check x = { .w = crash_window(p, (size_t)(last - p->steps),
+					     (size_t)(next - p->steps)),
+			   .seen = seen,
+			   .broken = ret };
 	bool allowed;
 
 	*ret = (struct broken_promise){ 0 };

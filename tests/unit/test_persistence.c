@@ -93,7 +93,7 @@ static const char *judge(const struct persist_rules *rules, const char *workload
 	persistence_begin(&history, rules, &before.tree);
 	run(&before, workload, &history);
 	run(&after, recovered, NULL);
-	done = history.count - 1 - left;
+	done = history.steps[history.count - 1].calls - left;
 	begun = left ? done + 1 : done;
 	what = persistence_allows(&history, done, begun, &after.tree, &broken) ? "" : broken.what;
 	if (*what)
@@ -253,6 +253,33 @@ static void bytes_are_old_or_new(void **state)
 	ALLOWED(&stale, TWICE, 0, FOO "write(3, \"HExlo\", 5)");
 }
 
+/* Opening a file comes before writing to it. */
+static void a_call_can_be_several_steps(void **state)
+{
+#define CUT WRITTEN "sync()\nwrite_file(\"foo\", O_WRONLY|O_TRUNC, \"HELLO you\", 9, 0)\n"
+#define CUT_DURABLY WRITTEN "sync()\nwrite_file(\"foo\", O_WRONLY|O_TRUNC|O_DSYNC, \"HEL\", 3, 0)\n"
+#define MADE "write_file(\"foo\", O_WRONLY|O_CREAT, \"hello\", 5, 0)\n"
+	ALLOWED(&posix, CUT, 0, FOO);
+	ALLOWED(&posix, CUT, 1, FOO);
+	ALLOWED(&strict, CUT, 1, FOO);
+	ALLOWED(&strict, CUT, 1, WRITTEN);
+	BROKEN(&posix, CUT "fsync(3)", 0, FOO, "size too small");
+	BROKEN(&strict, CUT "fsync(3)", 0, FOO, "size too small");
+	ALLOWED(&strict, CUT "fsync(3)", 0, FOO "write(3, \"HELLO you\", 9)");
+	BROKEN(&posix, CUT, 1, FOO "write(3, \"Jel\", 3)", "data wrong");
+	/* The write is durable, so its end must be, although the file was longer before. */
+	BROKEN(&posix, CUT_DURABLY, 0, FOO, "size too small");
+	BROKEN(&posix, CUT_DURABLY, 0, FOO "write(3, \"HELlo\", 5)", "size wrong");
+	ALLOWED(&posix, CUT_DURABLY, 1, WRITTEN);
+	/* The file is not cut if nobody asks for it. */
+	BROKEN(&posix, WRITTEN "sync()\n" MADE, 1, FOO, "size too small");
+	ALLOWED(&strict, MADE, 1, FOO);
+	ALLOWED(&strict, MADE, 1, WRITTEN);
+	/* Calls are counted, not steps. */
+	BROKEN(&posix, CUT MADE "sync()\nmkdir(\"A\", 0755)\nmkdir(\"B\", 0755)", 1, FOO,
+	       "size too small");
+}
+
 /* Of a daemon that does not hear of it. */
 static void sync_may_keep_nothing(void **state)
 {
@@ -280,6 +307,7 @@ int main(void)
 		TEST(fdatasync_of_a_directory_keeps_its_entries),
 		TEST(attributes_survive),
 		TEST(bytes_are_old_or_new),
+		TEST(a_call_can_be_several_steps),
 		TEST(sync_may_keep_nothing),
 	};
 
