@@ -316,10 +316,23 @@ static bool data_allowed(struct check *x, uint64_t ino, const struct inode *seen
 
 static bool directory_allowed(struct check *x, uint64_t dir, const struct inode *seen);
 
+/* Whether the object was made or removed since it was promised. Where nothing is in order, its
+ * inode may not have been written yet, or again as that of another object. */
+static bool inode_is_stale(const struct check *x, uint64_t ino)
+{
+	size_t i = window_attribute_floor(&x->w, ino);
+
+	while (i <= x->w.begun && window_inode(&x->w, i, ino))
+		i++;
+	return i <= x->w.begun;
+}
+
 static bool object_allowed(struct check *x, uint64_t ino, const struct inode *seen)
 {
 	size_t step = first_step_of(x, ino, x->w.base);
 
+	if (x->w.p->rules.stale_inodes && inode_is_stale(x, ino))
+		return true;
 	if (step > x->w.begun ||
 	    !kind_equal(x->seen->fields, window_inode(&x->w, step, ino), seen)) {
 		report(x, "another object", x->w.base, "is another object than it should be",
@@ -369,6 +382,7 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 	size_t path_len = x->path.len, floor = window_name_floor(&x->w, dir, name, len);
 	size_t first_mark = x->name_count;
 	uint64_t steps = 0, tried = 0;
+	uint64_t lost = 0;    /* steps at which it means what may be lost as a whole */
 	unsigned objects = 0; /* that it may be */
 	bool allowed, ever = false;
 
@@ -379,6 +393,8 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 		uint64_t ino = window_name(&x->w, i, dir, name, len);
 		size_t mark = x->name_count;
 
+		if (!seen && ino && !window_is_durable(&x->w, ino, x->w.done))
+			lost |= step_bit(x, i);
 		if (!seen != !ino)
 			continue;
 		if (!seen || (ino == tried && steps)) {
@@ -398,7 +414,7 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 	/* Names below one of these say nothing where it is another. */
 	if (objects > 1)
 		x->name_count = first_mark;
-	allowed = steps != 0;
+	allowed = steps || (lost && x->w.p->rules.stale_inodes);
 	if (allowed)
 		forget_report(x); /* another object of that name fits */
 	else
@@ -407,7 +423,7 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 	if (x->path.data)
 		x->path.data[path_len] = '\0';
 	if (allowed)
-		names_add(x, dir, name, len, steps);
+		names_add(x, dir, name, len, steps | lost);
 	return allowed;
 }
 

@@ -27,6 +27,7 @@ struct persist_rules persist_rules_of(const struct traits *traits)
 		.rename_is_atomic = traits->crash_atomic_rename,
 		.sync_keeps_nothing = traits->sync_not_passed,
 		.stale_data = traits->crash_stale_data,
+		.stale_inodes = traits->crash_stale_inodes,
 	};
 }
 
@@ -178,6 +179,21 @@ static struct promise promise_of(const struct state *before, const struct call *
 	}
 }
 
+/* Of a file that was removed nothing is promised: it could not be found (btrfs_log_inode_parent
+ * leaves it out). One that has no name yet can be given one. */
+static bool is_removed(const struct persistence *p, const struct tree *now, uint64_t ino)
+{
+	const struct inode *inode = tree_inode(now, ino);
+	bool named = false;
+
+	for (size_t i = 0; i < p->count && inode && !inode->nlink && !named; i++) {
+		const struct inode *before = tree_inode(&p->steps[i].tree, ino);
+
+		named = before && before->nlink;
+	}
+	return named;
+}
+
 /* ---- calls that are several steps ---- */
 
 /* What opening has left before the call writes: a file that is new, or cut to nothing. */
@@ -218,6 +234,8 @@ void persistence_add(struct persistence *p, const struct state *before, const st
 	if (o->error || (p->rules.sync_keeps_nothing && (c->op == OP_sync || c->op == OP_syncfs)))
 		return;
 	step->promise = promise_of(before, c, o, after);
+	if (step->promise.ino && is_removed(p, &after->tree, step->promise.ino))
+		step->promise = (struct promise){ 0 };
 }
 
 void broken_promise_free(struct broken_promise *b)

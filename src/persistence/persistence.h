@@ -23,7 +23,8 @@ struct persist_rules {
 	bool fsync_keeps_names; /* also of the directories above */
 	bool rename_is_atomic;
 	bool sync_keeps_nothing;
-	bool stale_data; /* what was written and not promised may be anything */
+	bool stale_data;   /* what was written and not promised may be anything */
+	bool stale_inodes; /* what was made or removed, and not promised, may be any object */
 };
 /* As the traits of a file system say. */
 struct persist_rules persist_rules_of(const struct traits *traits);
