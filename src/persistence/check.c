@@ -511,6 +511,21 @@ static uint64_t steps_without(const struct check *x, const struct name_steps *n,
 	return next <= x->w.begun ? before | ~(step_bit(x, next) - 1) : before;
 }
 
+/* Where it has happened: those from it on and, where it takes an object from the name, also those
+ * before the name meant that. */
+static uint64_t steps_with(const struct check *x, const struct name_steps *n, size_t step)
+{
+	uint64_t after = ~(step_bit(x, step) - 1), ino;
+	size_t first = step - 1;
+
+	if (!name_is_source(x, n, step))
+		return after;
+	ino = window_name(&x->w, first, n->dir, n->name, n->len);
+	while (first > x->w.base && window_name(&x->w, first - 1, n->dir, n->name, n->len) == ino)
+		first--;
+	return after | (step_bit(x, first) - 1);
+}
+
 /* Are there steps for all names such that each call from `step` on, which changes several of them,
  * has changed all or none? Names have those that calls before leave to them. */
 static bool steps_agree(const struct check *x, size_t step, unsigned tried)
@@ -531,7 +546,7 @@ static bool steps_agree(const struct check *x, size_t step, unsigned tried)
 		for (size_t i = 0; i < x->name_count; i++) {
 			x->names[i].steps = kept[i];
 			if (name_changes(x, &x->names[i], step))
-				x->names[i].steps &= side ? ~(step_bit(x, step) - 1)
+				x->names[i].steps &= side ? steps_with(x, &x->names[i], step)
 							  : steps_without(x, &x->names[i], step);
 			agree &= x->names[i].steps != 0;
 		}

@@ -98,15 +98,20 @@ static size_t last_change(const struct crash_window *w, size_t step, uint64_t in
 	return step;
 }
 
-/* Did the name mean the object, and nothing else since? */
+/* Was it a name of the object, and of no other since everything was promised? */
 static bool was_name_of(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
 			size_t len, uint64_t ino)
 {
-	uint64_t last = 0;
+	bool ever = false;
 
-	for (size_t i = step; i > w->base && !last; i--)
-		last = window_name(w, i - 1, dir, name, len);
-	return last == ino;
+	for (size_t i = w->base; i < step; i++) {
+		uint64_t then = window_name(w, i, dir, name, len);
+
+		if (then && then != ino)
+			return false;
+		ever |= then == ino;
+	}
+	return ever;
 }
 
 bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,

@@ -203,6 +203,11 @@ static void a_name_that_another_has_had_since_is_not_promised(void **state)
 	/* foo was the name of the synced file before, and has been that of the other. */
 	ALLOWED(&named, EXCHANGED "unlink(\"foo\")\nfsync(3)", 0,
 		FOO "open(\"bar\", O_CREAT|O_RDWR, 0644)");
+	/* What was removed before the file had the name. */
+	ALLOWED(&named, FOO "sync()\nunlink(\"foo\")\n" FOO "rename(\"foo\", \"bar\")\nfsync(4)", 0,
+		FOO "open(\"bar\", O_CREAT|O_RDWR, 0644)");
+	BROKEN(&named, FOO "rename(\"foo\", \"bar\")\nrename(\"bar\", \"foo\")\nfsync(3)", 0,
+	       FOO "link(\"foo\", \"bar\")", "name is back");
 	BROKEN(&named, EXCHANGED "unlink(\"bar\")\nfsync(4)", 0,
 	       "open(\"bar\", O_CREAT|O_RDWR, 0644)", "name missing");
 }
