@@ -51,8 +51,8 @@ static const struct opt opts[] = {
 	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|walk|FILE",
 	  "what is done before the crash: all short workloads of so many operations, also "
 	  "seq-N-nested; random walks (walk:PROFILE); or a script. May be repeated. Default: "
-	  "seq-1, "
-	  "and the same with --inputs wide --in-place --unmount",
+	  "seq-1, the same with --inputs wide --in-place --unmount and, where the power fails, "
+	  "walk",
 	  0, 0 },
 	{ "inputs", OPT_CHOICE, ROW(inputs), "published|wide",
 	  "arguments of the generated workloads: those of ACE, or drawn from many", 0, 0 },
@@ -115,7 +115,8 @@ static const struct opt opts[] = {
 	  "with --log: no crash before this mark of the log, which mkfs may precede", 0, 0 },
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "stop after this time; 0 for no limit", 0,
 	  OPT_SECONDS_MAX },
-	{ "seed", OPT_U64, ROW(seed), "N", "of wide inputs and sampled subsets", 0, INT64_MAX },
+	{ "seed", OPT_U64, ROW(seed), "N", "of wide inputs, walks and sampled subsets", 0,
+	  INT64_MAX },
 	{ "jobs", OPT_U64, ROW(jobs), "N", "workloads in parallel", 1, 1024 },
 	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS", "time limit of one call", 0,
 	  OPT_SECONDS_MAX },
@@ -382,14 +383,16 @@ static void crash_named(struct crash_run *x, const char *name,
 	workload_source_close(&s);
 }
 
-/* What was not said: files that are durable before, with few values; and files that are new, with
- * many values, up to the unmounting. */
+/* What was not said: files that are durable before, with few values; files that are new, with many
+ * values, up to the unmounting; and some walks, which cost about a quarter as much as these. */
 static const struct usual_source {
 	const char *name;
 	struct workload_source_options how;
+	bool power_only; /* not for a daemon that is killed */
 } usual_sources[] = {
-	{ "seq-1", { .wide = false } },
-	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true } },
+	{ "seq-1", { .wide = false }, false },
+	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true }, false },
+	{ "walk", { .wide = false }, true },
 };
 
 static bool crash_found_in_log(void *to, struct crash_case *c, const struct crash_violation *v)
@@ -435,7 +438,8 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 		crash_named(&x, settings.workloads.items[i], &chosen, &number);
 	for (size_t i = 0;
 	     i < ARRAY_LEN(usual_sources) && !settings.workloads.count && !crash_is_over(&x); i++)
-		crash_named(&x, usual_sources[i].name, &usual_sources[i].how, &number);
+		if (!settings.daemon || !usual_sources[i].power_only)
+			crash_named(&x, usual_sources[i].name, &usual_sources[i].how, &number);
 	progress_end();
 	crash_end(&x);
 	return x.status;
