@@ -68,16 +68,14 @@ bool window_is_durable(const struct crash_window *w, uint64_t ino, size_t last)
 	return false;
 }
 
-/* Was the directory, or something below it, promised before this step? */
-static bool is_durable_above(const struct crash_window *w, uint64_t dir, size_t step)
+/* Has the directory had this name ever since it was there? */
+static bool always_had_name(const struct crash_window *w, size_t step, uint64_t dir,
+			    const char *name, size_t len, uint64_t ino)
 {
-	if (window_inode(w, w->base, dir))
-		return true;
-	for (size_t i = w->base + 1; i < step; i++)
-		if (w->p->steps[i].promise.kind >= PROMISE_INODE && window_inode(w, i, dir) &&
-		    leads_to(w, i, dir, w->p->steps[i].promise.ino))
-			return true;
-	return false;
+	for (size_t i = w->base; i <= step; i++)
+		if (window_inode(w, i, ino) && window_name(w, i, dir, name, len) != ino)
+			return false;
+	return true;
 }
 
 /* Whether a call has changed the object or, of that, its data; to open it is no change. */
@@ -145,11 +143,12 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 	if (!now)
 		return unchanged && inode && inode->nlink &&
 		       was_name_of(w, step, dir, name, len, promise->ino);
-	/* A directory above that is new. One that was there before can be found by its old name
-	 * (log_new_ancestors of Btrfs logs those of the present transaction only). */
+	/* A directory above. One that was renamed can have been made durable before, and be found
+	 * by its old name (log_new_ancestors of Btrfs logs those of the present transaction only).
+	 */
 	inode = window_inode(w, step, now);
-	return unchanged && inode && S_ISDIR(inode->mode) && leads_to(w, step, now, promise->ino) &&
-	       !is_durable_above(w, now, step);
+	return inode && S_ISDIR(inode->mode) && leads_to(w, step, now, promise->ino) &&
+	       always_had_name(w, step, dir, name, len, now);
 }
 
 size_t window_name_floor(const struct crash_window *w, uint64_t dir, const char *name, size_t len)
