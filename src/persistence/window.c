@@ -69,6 +69,18 @@ static bool is_durable(const struct crash_window *w, uint64_t ino, size_t last)
 	return false;
 }
 
+/* Has the name meant the same ever since the object is there? */
+static bool name_stays(const struct crash_window *w, size_t step, uint64_t ino, uint64_t dir,
+		       const char *name, size_t len)
+{
+	uint64_t now = window_name(w, step, dir, name, len);
+
+	for (size_t i = step; i-- > w->base && window_inode(w, i, ino);)
+		if (window_name(w, i, dir, name, len) != now)
+			return false;
+	return true;
+}
+
 bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
 		       size_t len)
 {
@@ -85,6 +97,12 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 		return w->p->rules.fsync_keeps_names || !now || is_durable(w, now, w->done);
 	/* fdatasync keeps what is needed to read the data: a name, if there is no durable one. */
 	if (promise->kind != PROMISE_INODE && is_durable(w, promise->ino, step - 1))
+		return false;
+	/* A file system may have written more than it had promised. The data can be read by the
+	 * name that the object had then; only of a name that it always had is it known that this is
+	 * it.
+	 */
+	if (promise->kind != PROMISE_INODE && !name_stays(w, step, promise->ino, dir, name, len))
 		return false;
 	if (now == promise->ino)
 		return true;

@@ -169,6 +169,18 @@ static void fdatasync_keeps_data_and_size_only(void **state)
 	BROKEN(&named, FOO "sync()\nlink(\"foo\", \"bar\")\nfsync(3)", 0, FOO, "name missing");
 }
 
+static void fdatasync_keeps_no_later_name(void **state)
+{
+	const char *renamed = WRITTEN "rename(\"foo\", \"bar\")\nfdatasync(3)";
+
+	BROKEN(&named, WRITTEN "fdatasync(3)", 0, "", "name missing");
+	/* The file may have been on the disk with its old name, and needs no other. */
+	ALLOWED(&named, renamed, 0, WRITTEN);
+	ALLOWED(&named, renamed, 0, WRITTEN "rename(\"foo\", \"bar\")");
+	BROKEN(&named, renamed, 0, FOO, "size too small");
+	BROKEN(&named, WRITTEN "rename(\"foo\", \"bar\")\nfsync(3)", 0, WRITTEN, "name is back");
+}
+
 static void synchronous_writes_keep_their_range(void **state)
 {
 #define DSYNC "open(\"foo\", O_CREAT|O_RDWR|O_DSYNC, 0644)\nsync()\n"
@@ -273,6 +285,7 @@ int main(void)
 		TEST(what_was_synced_must_be_there),
 		TEST(names_are_kept_where_fsync_says_so),
 		TEST(fdatasync_keeps_data_and_size_only),
+		TEST(fdatasync_keeps_no_later_name),
 		TEST(synchronous_writes_keep_their_range),
 		TEST(removal_counts_as_well),
 		TEST(a_rename_happens_or_does_not),
