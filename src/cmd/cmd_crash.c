@@ -20,9 +20,9 @@
 #include "crash/crash_report.h"
 #include "crash/daemon_report.h"
 #include "crash/walk.h"
-#include "crash/workload.h"
 #include "report/findings_text.h"
 #include "target/learn.h"
+#include "workload/workload.h"
 
 static struct crash_settings {
 	struct opt_list workloads, view, kill;

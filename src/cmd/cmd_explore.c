@@ -21,6 +21,7 @@
 #include "cmd/learned_report.h"
 #include "cmd/summary.h"
 #include "cmd/sweep.h"
+#include "crash/crash_step.h"
 #include "explore/portfolio.h"
 #include "target/learn.h"
 
@@ -32,7 +33,7 @@ static struct explore_settings {
 	const char *profile, *verify, *out, *config, *resume, *known, *write_known, *kernel_log;
 	struct opt_list set, against, coverage_from, faults;
 	uint64_t failures;
-	bool adaptive, all, bitstate, leaks, learn, json, kernel_coverage, code_score;
+	bool adaptive, all, bitstate, crash, leaks, learn, json, kernel_coverage, code_score;
 } settings = {
 	.seconds = 60,
 	.deadline = 10,
@@ -50,6 +51,8 @@ static struct explore_settings {
 /* Where calls are drawn: of each sort of failure, and of looking for leaks, which takes as long as
  * a hundred other calls. */
 enum { FAULT_WEIGHT = 100, LEAK_WEIGHT = 5 };
+/* Of the time, what crashes take. */
+static const double crash_share = 0.5;
 
 #define ROW(field) offsetof(struct explore_settings, field)
 
@@ -72,6 +75,10 @@ static const struct opt opts[] = {
 	  "injects failures of memory allocations or disk requests, one by one (kernel:...)", 0,
 	  0 },
 	{ "failures", OPT_U64, ROW(failures), "N", "injected failures per call", 1, 2 },
+	{ "crash", OPT_FLAG, ROW(crash), NULL,
+	  "crashes the states that are reached, half of the time: what was promised must survive; "
+	  "without --profile in the profile crash",
+	  0, 0 },
 	{ "leaks", OPT_FLAG, ROW(leaks), NULL, "searches for memory leaks (kernel:...)", 0, 0 },
 	{ "verify", OPT_TEXT, ROW(verify), "full|touched+N",
 	  "scan the whole tree after every call, or only what it touched and all after every N", 0,
@@ -150,6 +157,60 @@ static void explore_show_progress(void *to, const struct explore_figures *f, con
 		      f->states, json_array_size(run->findings));
 }
 
+/* ---- crashes ---- */
+
+/* States that the search reaches, crashed on another instance of its target. */
+struct explore_crashes {
+	struct target *target;
+	struct crash_step step;
+};
+
+static int crashes_visit(void *to, const struct call *calls, size_t count, struct err *err)
+{
+	struct explore_crashes *x = to;
+
+	return crash_step_take(&x->step, calls, count, err);
+}
+
+static int crashes_open(struct explore_crashes *x, const struct target *t, struct run *run,
+			struct explore_options *o, struct err *err)
+{
+	struct target_options options = { .config = settings.config,
+					  .deadline_seconds = settings.deadline,
+					  .space_bytes = settings.space,
+					  .record = true };
+	int status = target_open(&x->target, t->name, &options, err);
+
+	if (status)
+		return status;
+	status = crash_step_open(&x->step, x->target, run, o->seed, err);
+	if (status) {
+		target_close(x->target);
+		x->target = NULL;
+	}
+	o->paths = (struct path_visitor){ crashes_visit, x, crash_share };
+	return status;
+}
+
+static void crashes_close(struct explore_crashes *x, struct run *run)
+{
+	const struct crash_session *s = &x->step.session;
+
+	json_object_set_new(run->figures, "crash",
+			    json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "workloads",
+				      (json_int_t)s->figures.workloads, "not_judged",
+				      (json_int_t)s->figures.not_judged, "crash_states",
+				      (json_int_t)s->figures.crash_states, "unique_images",
+				      (json_int_t)s->figures.unique_images, "recoveries",
+				      (json_int_t)s->recovery.recoveries, "memo_hits",
+				      (json_int_t)s->recovery.memo_hits));
+	if (s->not_judged_for.len)
+		json_object_set_new(run->figures, "not_judged_for",
+				    json_string(s->not_judged_for.data));
+	crash_step_close(&x->step);
+	target_close(x->target);
+}
+
 /* The searches of a run: one, or a portfolio that takes turns. */
 struct searches {
 	struct portfolio_search list[PORTFOLIO_MAX];
@@ -157,25 +218,36 @@ struct searches {
 	bool alone; /* what to search, and how, was said */
 };
 
+/* Crashes are worth their time where calls change what is on the disk, and make it durable. */
+static const char *chosen_profile(void)
+{
+	return settings.profile || !settings.crash ? settings.profile : "crash";
+}
+
 static int explore_search(struct target *t, struct searches *s, struct run *run,
 			  struct explore_options *o, struct err *err)
 {
 	struct explore_figures figures = { 0 };
+	struct explore_crashes crashes = { 0 };
 	struct cover cover;
-	int status, written;
+	int status = 0, written;
 
 	cover_init(&cover);
 	o->progress = progress_wanted() ? explore_show_progress : NULL;
 	json_object_set_new(run->figures, "profile",
-			    json_string(settings.profile || s->alone ? s->list[0].universe.name
+			    json_string(chosen_profile() || s->alone ? s->list[0].universe.name
 								     : "auto"));
 	json_object_set_new(run->figures, "strategy",
 			    json_string(s->alone ? strategy_names[o->strategy] : "auto"));
-	if (s->alone)
+	if (settings.crash)
+		status = crashes_open(&crashes, t, run, o, err);
+	if (!status && s->alone)
 		status = explore(o, t, &s->list[0].universe, run, &cover, &figures, err);
-	else
+	else if (!status)
 		status = explore_portfolio(o, s->list, s->count, t, run, &cover, &figures, err);
 	progress_end();
+	if (crashes.target)
+		crashes_close(&crashes, run);
 	if (o->code && status >= 0)
 		status = code_finish(run, o->code, t, err);
 	if (status < 0 && run->verdict == VERDICT_OK)
@@ -231,7 +303,7 @@ static void close_searches(struct searches *s)
 static void list_searches(struct searches *s, const struct target *t)
 {
 	bool walks_only = settings.leaks || settings.against.count;
-	const char *profile = settings.profile;
+	const char *profile = chosen_profile();
 
 	s->alone = settings.strategy != 0;
 	if (s->alone) {
@@ -253,6 +325,9 @@ static int open_searches(struct searches *s, const struct target *t, struct err 
 		return err_set(err, ENOTSUP, "%s does not support injected failures", t->name);
 	if (settings.leaks && !(t->caps & TARGET_LEAKS))
 		return err_set(err, ENOTSUP, "cannot read the memory usage of %s", t->name);
+	if (settings.crash && !(t->caps & TARGET_RECORD))
+		return err_set(err, ENOTSUP, "%s: what it writes to its disk cannot be recorded",
+			       t->name);
 	list_searches(s, t);
 	if (settings.leaks && s->alone && strategy_branches(s->list[0].strategy))
 		return err_set(err, ENOTSUP, "--leaks needs the strategy tour or random");
@@ -632,6 +707,12 @@ const struct command command_explore = {
 		"With *--faults*, one allocation or disk request of the next call may fail in\n"
 		"every state. That call must either return an error and change nothing, or\n"
 		"succeed.\n"
+		"\n"
+		"With *--crash*, half of the time goes into power failures in the states that\n"
+		"are reached. The calls that lead to a state are made on another instance of\n"
+		"the target, which records its disk, with a sync behind one of them and an fsync\n"
+		"at the end. Every disk that a crash could leave is recovered and judged, as by\n"
+		"*assay crash*.\n"
 		"\n"
 		"With *--leaks*, the last calls are repeated from time to time, several times\n"
 		"in a copy of the kernel, each time between a mount and an unmount. Allocated\n"

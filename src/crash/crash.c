@@ -232,8 +232,9 @@ struct crash_round {
 	struct crash_case *c;
 	crash_visit *visit;
 	void *to;
-	struct hash_map judged; /* disks at the moments they were judged at */
-	struct str_map met;     /* signatures */
+	uint64_t states, met_states, states_max; /* there are so many, and so many are judged */
+	struct hash_map judged;                  /* disks at the moments they were judged at */
+	struct str_map met;                      /* signatures */
 	bool ended;
 	int status;
 	struct err *err;
@@ -314,6 +315,23 @@ static void round_crash_recovery(struct crash_round *x, const struct crash_point
 	buf_free(&log);
 }
 
+static bool round_count(void *to, const struct crash_point *p, const struct page_disk *d)
+{
+	struct crash_round *x = to;
+
+	x->states++;
+	return true;
+}
+
+/* Whether the next one is among those that are judged, where there are too many. */
+static bool round_chooses(struct crash_round *x)
+{
+	uint64_t n = x->met_states++;
+
+	return x->states <= x->states_max ||
+	       (n + 1) * x->states_max / x->states > n * x->states_max / x->states;
+}
+
 static bool round_judge(void *to, const struct crash_point *p, const struct page_disk *d)
 {
 	struct crash_round *x = to;
@@ -322,6 +340,8 @@ static bool round_judge(void *to, const struct crash_point *p, const struct page
 	bool new_image, new_moment;
 	int wrong;
 
+	if (!round_chooses(x))
+		return true;
 	x->s->figures.crash_states++;
 	hash_map_put(&x->s->images, d->hash, &new_image);
 	x->s->figures.unique_images += new_image;
@@ -350,6 +370,9 @@ int crash_each(struct crash_session *s, struct crash_case *c, crash_visit *visit
 
 	s->figures.workloads++;
 	views.from_calls = c->setup_count;
+	x.states_max = s->options.states_max;
+	if (x.states_max)
+		views_each(&c->events, &c->store, &start, &views, round_count, &x);
 	views_each(&c->events, &c->store, &start, &views, round_judge, &x);
 	hash_map_free(&x.judged);
 	str_map_free(&x.met);
