@@ -99,7 +99,7 @@ static void crash_app_print(const struct run *run, const struct app_session *s)
 	buf_addf(&out,
 		 "%zu calls, %zu of them change or sync something; %" PRIu64 " checks in %.1f s\n",
 		 s->workload.count - s->workload.setup_count,
-		 s->history.count ? s->history.count - 1 : 0, s->checks,
+		 s->history.count ? s->history.steps[s->history.count - 1].calls : 0, s->checks,
 		 clock_seconds() - run->started_seconds);
 	crash_app_add_answer(s, &out);
 	buf_addf(&out, "report: %s/report.html\n", run->dir);

@@ -170,7 +170,7 @@ void crash_violation_free(struct crash_violation *v)
 static bool violation_is_unflushed(const struct crash_violation *v, const struct crash_case *c)
 {
 	for (size_t i = 0; v->point.lost && v->broken.what && i < v->point.at; i++)
-		if (v->point.lost[i] && c->events.events[i].calls < v->broken.step)
+		if (v->point.lost[i] && c->events.events[i].calls < v->broken.call)
 			return true;
 	return false;
 }

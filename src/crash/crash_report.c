@@ -194,7 +194,7 @@ static struct crash_cause cause_of(const struct crash_case *c, const struct cras
 	struct crash_cause cause = { .count = 0 };
 
 	if (v->unflushed)
-		cause.ops[cause.count++] = op_table[c->calls[v->broken.step - 1].op].base;
+		cause.ops[cause.count++] = op_table[c->calls[v->broken.call - 1].op].base;
 	memcpy(cause.signature, v->signature, sizeof(cause.signature));
 	for (size_t i = v->unflushed ? c->count : c->setup_count;
 	     i < c->count && cause.count < CAUSE_OPS_MAX; i++) {
@@ -263,9 +263,9 @@ static void add_crash_note(const struct crash_case *c, const struct crash_violat
 		if (p->lost[i])
 			buf_addf(out, "%s%zu", lost++ ? ", " : "Lost writes, by number: ", i + 1);
 	buf_adds(out, lost ? "\n" : "");
-	if (v->broken.what && v->broken.step) {
-		buf_addf(out, "Promise made by call %zu: ", v->broken.step);
-		call_print(&c->calls[v->broken.step - 1], DIALECT_NATIVE, out);
+	if (v->broken.what && v->broken.call) {
+		buf_addf(out, "Promise made by call %zu: ", v->broken.call);
+		call_print(&c->calls[v->broken.call - 1], DIALECT_NATIVE, out);
 		buf_addch(out, '\n');
 	}
 	buf_adds(out, "All disk requests: the file `writes`. The disk after the crash: "
@@ -289,7 +289,7 @@ static void describe(const struct crash_session *s, const struct crash_case *c,
 		f->outcomes[i] = outcome_copy(&c->outcomes[i], &f->arena);
 		f->evidence[i] = EVIDENCE_OBSERVED;
 	}
-	d->call = f->calls[v->broken.step ? v->broken.step - 1 : c->count - 1];
+	d->call = f->calls[v->broken.call ? v->broken.call - 1 : c->count - 1];
 	if (v->broken.what) {
 		buf_adds(&d->title, v->end == RECOVERY_INTERRUPTED
 					    ? "after a crash, and another one during recovery, "
@@ -299,7 +299,7 @@ static void describe(const struct crash_session *s, const struct crash_case *c,
 		if (v->unflushed)
 			buf_addf(&d->seen,
 				 "%s() returned before the cache of the disk was flushed.\n",
-				 op_table[c->calls[v->broken.step - 1].op].name);
+				 op_table[c->calls[v->broken.call - 1].op].name);
 		buf_addf(&d->seen, "%s\n%s", buf_str(&v->broken.seen), buf_str(&v->text));
 		buf_adds(&d->expected, buf_str(&v->broken.reason));
 	} else {
@@ -309,7 +309,8 @@ static void describe(const struct crash_session *s, const struct crash_case *c,
 				       "used, and its checker finds no error.");
 	}
 	if (v->has_tree)
-		tree_diff(&c->history.steps[v->point.done].tree, &v->tree, 20, &d->diff);
+		tree_diff(&persistence_behind(&c->history, v->point.done)->tree, &v->tree, 20,
+			  &d->diff);
 	add_crash_note(c, v, &f->notes);
 }
 

@@ -42,7 +42,7 @@ static void report(struct check *x, const char *what, size_t step, const char *s
 		return;
 	x->found = true;
 	x->broken->what = what;
-	x->broken->step = step;
+	x->broken->call = x->w.p->steps[step].calls;
 	buf_addf(&x->broken->seen, "%s %s", x->path.len ? x->path.data : "/", seen);
 	buf_adds(&x->broken->reason, reason);
 }
@@ -336,10 +336,23 @@ static bool data_allowed(struct check *x, uint64_t ino, const struct inode *seen
 
 static bool directory_allowed(struct check *x, uint64_t dir, const struct inode *seen);
 
+/* Whether the object was made or removed since it was promised. Where nothing is in order, its
+ * inode may not have been written yet, or again as that of another object. */
+static bool inode_is_stale(const struct check *x, uint64_t ino)
+{
+	size_t i = window_attribute_floor(&x->w, ino);
+
+	while (i <= x->w.begun && window_inode(&x->w, i, ino))
+		i++;
+	return i <= x->w.begun;
+}
+
 static bool object_allowed(struct check *x, uint64_t ino, const struct inode *seen)
 {
 	size_t step = first_step_of(x, ino, x->w.base);
 
+	if (x->w.p->rules.stale_inodes && inode_is_stale(x, ino))
+		return true;
 	if (step > x->w.begun ||
 	    !kind_equal(x->seen->fields, window_inode(&x->w, step, ino), seen)) {
 		report(x, "another object", x->w.base, "is another object than it should be",
@@ -389,6 +402,7 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 	size_t path_len = x->path.len, floor = window_name_floor(&x->w, dir, name, len);
 	size_t first_mark = x->name_count;
 	uint64_t steps = 0, tried = 0;
+	uint64_t lost = 0;    /* steps at which it means what may be lost as a whole */
 	unsigned objects = 0; /* that it may be */
 	bool allowed, ever = false;
 
@@ -399,6 +413,8 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 		uint64_t ino = window_name(&x->w, i, dir, name, len);
 		size_t mark = x->name_count;
 
+		if (!seen && ino && !window_is_durable(&x->w, ino, x->w.done))
+			lost |= step_bit(x, i);
 		if (!seen != !ino)
 			continue;
 		if (!seen || (ino == tried && steps)) {
@@ -418,7 +434,7 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 	/* Names below one of these say nothing where it is another. */
 	if (objects > 1)
 		x->name_count = first_mark;
-	allowed = steps != 0;
+	allowed = steps || (lost && x->w.p->rules.stale_inodes);
 	if (allowed)
 		forget_report(x); /* another object of that name fits */
 	else
@@ -427,7 +443,7 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 	if (x->path.data)
 		x->path.data[path_len] = '\0';
 	if (allowed)
-		names_add(x, dir, name, len, steps);
+		names_add(x, dir, name, len, steps | lost);
 	return allowed;
 }
 
@@ -569,7 +585,7 @@ static void report_order(struct check *x, size_t floor, size_t promise)
 	buf_clear(&x->path);
 	if (tree_is(x, older))
 		buf_addf(&text, "is as after call %zu, although later changes were made durable:\n",
-			 older);
+			 x->w.p->steps[older].calls);
 	else
 		buf_adds(&text, "has names or attributes of different moments; compared with the "
 				"tree before the crash:\n");
@@ -594,7 +610,12 @@ static bool order_allowed(struct check *x)
 bool persistence_allows(const struct persistence *p, size_t done, size_t begun,
 			const struct tree *seen, struct broken_promise *ret)
 {
-	struct check x = { .w = crash_window(p, done, begun), .seen = seen, .broken = ret };
+	const struct persist_step *last = persistence_behind(p, done);
+	const struct persist_step *next = persistence_behind(p, begun);
+	struct check x = { .w = crash_window(p, (size_t)(last - p->steps),
+					     (size_t)(next - p->steps)),
+			   .seen = seen,
+			   .broken = ret };
 	bool allowed;
 
 	*ret = (struct broken_promise){ 0 };

@@ -57,8 +57,7 @@ static bool leads_to(const struct crash_window *w, size_t step, uint64_t dir, ui
 	return false;
 }
 
-/* Was the object itself promised up to this step? */
-static bool is_durable(const struct crash_window *w, uint64_t ino, size_t last)
+bool window_is_durable(const struct crash_window *w, uint64_t ino, size_t last)
 {
 	if (window_inode(w, w->base, ino))
 		return true;
@@ -81,6 +80,29 @@ static bool name_stays(const struct crash_window *w, size_t step, uint64_t ino, 
 	return true;
 }
 
+/* Was the directory, or something below it, promised before this step? */
+static bool is_durable_above(const struct crash_window *w, uint64_t dir, size_t step)
+{
+	if (window_inode(w, w->base, dir))
+		return true;
+	for (size_t i = w->base + 1; i < step; i++)
+		if (w->p->steps[i].promise.kind >= PROMISE_INODE && window_inode(w, i, dir) &&
+		    leads_to(w, i, dir, w->p->steps[i].promise.ino))
+			return true;
+	return false;
+}
+
+/* Did the name mean the object, and nothing else since? */
+static bool was_name_of(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
+			size_t len, uint64_t ino)
+{
+	uint64_t last = 0;
+
+	for (size_t i = step; i > w->base && !last; i--)
+		last = window_name(w, i - 1, dir, name, len);
+	return last == ino;
+}
+
 bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
 		       size_t len)
 {
@@ -94,9 +116,9 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 	now = window_name(w, step, dir, name, len);
 	/* A durable name of an object that is not durable itself says nothing. */
 	if (promise->ino == dir && promise->kind != PROMISE_RANGE)
-		return w->p->rules.fsync_keeps_names || !now || is_durable(w, now, w->done);
+		return w->p->rules.fsync_keeps_names || !now || window_is_durable(w, now, w->done);
 	/* fdatasync keeps what is needed to read the data: a name, if there is no durable one. */
-	if (promise->kind != PROMISE_INODE && is_durable(w, promise->ino, step - 1))
+	if (promise->kind != PROMISE_INODE && window_is_durable(w, promise->ino, step - 1))
 		return false;
 	/* A file system may have written more than it had promised. The data can be read by the
 	 * name that the object had then; only of a name that it always had is it known that this is
@@ -109,11 +131,13 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 	/* Its old name is gone; what has that name now is for others to promise. Of an object that
 	 * has no name left nothing is promised: it could not be found. */
 	inode = window_inode(w, step, promise->ino);
-	for (size_t i = w->base; i < step && !now && inode && inode->nlink; i++)
-		if (window_name(w, i, dir, name, len) == promise->ino)
-			return true;
+	if (!now)
+		return inode && inode->nlink && was_name_of(w, step, dir, name, len, promise->ino);
+	/* A directory above that is new. One that was there before can be found by its old name
+	 * (log_new_ancestors of Btrfs logs those of the present transaction only). */
 	inode = window_inode(w, step, now);
-	return inode && S_ISDIR(inode->mode) && leads_to(w, step, now, promise->ino);
+	return inode && S_ISDIR(inode->mode) && leads_to(w, step, now, promise->ino) &&
+	       !is_durable_above(w, now, step);
 }
 
 size_t window_name_floor(const struct crash_window *w, uint64_t dir, const char *name, size_t len)
