@@ -22,6 +22,8 @@
 #include "crash/walk.h"
 #include "report/findings_text.h"
 #include "target/learn.h"
+#include "workload/failing.h"
+#include "workload/full.h"
 #include "workload/workload.h"
 
 static struct crash_settings {
@@ -32,7 +34,7 @@ static struct crash_settings {
 	uint64_t seed, jobs, walks, length, sample, subsets, sector, findings;
 	double seconds, deadline;
 	int inputs, level, sanity;
-	bool json, during_recovery, in_place, unmount, daemon;
+	bool json, during_recovery, in_place, unmount, daemon, faults, full;
 	unsigned job; /* of several */
 } settings = {
 	.jobs = 1,
@@ -61,6 +63,12 @@ static const struct opt opts[] = {
 	  0 },
 	{ "unmount", OPT_FLAG, ROW(unmount), NULL,
 	  "generated workloads end with unmounting, and crashes during it", 0, 0 },
+	{ "faults", OPT_FLAG, ROW(faults), NULL,
+	  "in each workload a write to the disk fails, within a call that makes something durable "
+	  "(kernel:..., journalfs)",
+	  0, 0 },
+	{ "full", OPT_FLAG, ROW(full), NULL,
+	  "workloads run on a disk that is filled first, except for what they need", 0, 0 },
 	{ "walks", OPT_U64, ROW(walks), "N", "number of walks", 1, UINT64_MAX },
 	{ "length", OPT_U64, ROW(length), "N", "calls of each walk", 1, 1000 },
 	{ "sample", OPT_U64, ROW(sample), "N", "only one workload in N", 1, UINT64_MAX },
@@ -126,6 +134,9 @@ struct workload_source {
 	const char *name;
 	enum { SOURCE_FILE, SOURCE_ACE, SOURCE_WALK } kind;
 	bool unmounts;
+	const struct model *model;
+	const struct state *start;
+	uint64_t disk_bytes;
 	struct ace ace;
 	struct walk walk;
 	uint64_t count; /* of workloads */
@@ -166,7 +177,12 @@ static int source_open(struct workload_source *s, const char *name,
 	};
 	const char *profile = walk_profile(name);
 
-	*s = (struct workload_source){ .name = name, .unmounts = how->unmounts, .count = 1 };
+	*s = (struct workload_source){ .name = name,
+				       .unmounts = how->unmounts,
+				       .count = 1,
+				       .model = model,
+				       .start = start,
+				       .disk_bytes = disk_bytes };
 	if (profile) {
 		s->kind = SOURCE_WALK;
 		s->count = settings.walks;
@@ -203,13 +219,22 @@ static void add_unmount(struct workload *w, struct arena *arena)
 static int source_make(const struct workload_source *s, uint64_t index, struct arena *arena,
 		       struct workload *ret, struct err *err)
 {
+	struct workload w;
+
 	if (s->kind == SOURCE_FILE)
 		return workload_read(ret, s->name, arena, err);
 	if (s->kind == SOURCE_WALK)
 		walk_workload(&s->walk, index, arena, ret);
 	else
 		ace_workload(&s->ace, index, arena, ret);
-	if (s->unmounts)
+	w = *ret;
+	if (settings.full)
+		full_workload(&w, s->disk_bytes, arena, ret);
+	w = *ret;
+	if (settings.faults &&
+	    !failing_workload(s->model, s->start, &w, settings.seed + index, arena, ret))
+		*ret = w;
+	if (s->unmounts && !settings.faults)
 		add_unmount(ret, arena);
 	return 0;
 }
@@ -404,6 +429,12 @@ static void read_options(struct crash_options *o, const struct target *t)
 				o->views.views |= 1u << v;
 }
 
+/* What a failed write leaves may be damaged; what was promised all the same must be there. */
+static enum sanity chosen_sanity(void)
+{
+	return settings.faults ? SANITY_NONE : (enum sanity)settings.sanity;
+}
+
 static int crash_begin(struct crash_run *x, struct target *t, struct err *err)
 {
 	struct crash_options o;
@@ -413,7 +444,7 @@ static int crash_begin(struct crash_run *x, struct target *t, struct err *err)
 	read_options(&o, t);
 	killing.rules = o.rules;
 	return settings.daemon ? daemon_crash_open(&x->killing, t, &killing, err)
-			       : crash_open(&x->session, t, &o, (enum sanity)settings.sanity, err);
+			       : crash_open(&x->session, t, &o, chosen_sanity(), err);
 }
 
 static void crash_end(struct crash_run *x)
@@ -491,6 +522,8 @@ static int crash_target(const char *name, struct err *err)
 		status = 0; /* err says why */
 	} else if (!settings.daemon && !(t->caps & TARGET_RECORD)) {
 		err_set(err, ENOTSUP, "%s: what it writes to its disk cannot be recorded", name);
+	} else if (settings.faults && !(t->caps & TARGET_FAULTS)) {
+		err_set(err, ENOTSUP, "%s does not support injected failures", name);
 	} else if (!run_open(&run, "crash", name, settings.out, settings.seed, err)) {
 		stop_catch_signals();
 		status = run_read_known(&run, settings.known, err);

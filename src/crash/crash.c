@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
+#include "model/giving_up.h"
 
 /* Subsets of each group of writes without a flush between them. */
 enum { SUBSETS_USUAL = 16, SECTOR_USUAL = 4096 };
@@ -109,12 +110,19 @@ static int crash_run_calls(struct crash_session *s, struct crash_case *c, struct
 	size_t i = 0;
 	int judged = 1;
 
-	for (; i < c->count && judged > 0; i++)
+	for (; i < c->count && judged > 0; i++) {
+		if (c->calls[i].op == OP_remount && giving_up_possible(&s->model, &state)) {
+			why = "what a mount finds after a failed request is not known";
+			judged = 0;
+			continue;
+		}
 		judged = crash_make_call(s->target, &s->model, &c->calls[i], &state, &c->history,
 					 &c->arena, &c->outcomes[i], &why, err);
-	if (judged > 0)
+	}
+	/* One that has given up after a failed request need not show its tree any more. */
+	if (judged > 0 && !giving_up_possible(&s->model, &state))
 		judged = crash_compare_tree(s->target, &state.tree, &why, err);
-	else
+	else if (judged <= 0)
 		i--;
 	if (!judged)
 		crash_leave(&s->figures.not_judged, &s->not_judged_for,

@@ -53,6 +53,7 @@ struct persistence {
 	struct persist_rules rules;
 	struct persist_step *steps;
 	size_t count, cap;
+	size_t failed; /* the last step in whose call something was to fail; 0: none */
 };
 
 void persistence_begin(struct persistence *p, const struct persist_rules *rules,
