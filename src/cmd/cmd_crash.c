@@ -24,6 +24,7 @@
 #include "target/learn.h"
 #include "workload/failing.h"
 #include "workload/full.h"
+#include "workload/pair.h"
 #include "workload/workload.h"
 
 static struct crash_settings {
@@ -50,9 +51,10 @@ static struct crash_settings {
 #define ROW(field) offsetof(struct crash_settings, field)
 
 static const struct opt opts[] = {
-	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|walk|FILE",
+	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|walk|pair|FILE",
 	  "what is done before the crash: all short workloads of so many operations, also "
-	  "seq-N-nested; random walks (walk:PROFILE); or a script. May be repeated. Default: "
+	  "seq-N-nested; random walks (walk:PROFILE); two processes and one fsync (pair); or a "
+	  "script. May be repeated. Default: "
 	  "seq-1, "
 	  "and the same with --inputs wide --in-place --unmount",
 	  0, 0 },
@@ -132,7 +134,7 @@ static const struct opt opts[] = {
 /* One --workloads: a generator, or a script. */
 struct workload_source {
 	const char *name;
-	enum { SOURCE_FILE, SOURCE_ACE, SOURCE_WALK } kind;
+	enum { SOURCE_FILE, SOURCE_ACE, SOURCE_WALK, SOURCE_PAIR } kind;
 	bool unmounts;
 	const struct model *model;
 	const struct state *start;
@@ -165,6 +167,11 @@ static const char *walk_profile(const char *name)
 	return name[len] ? name + len + 1 : "crash";
 }
 
+static bool is_pair(const char *name)
+{
+	return !strcmp(name, "pair");
+}
+
 static int source_open(struct workload_source *s, const char *name,
 		       const struct source_options *how, const struct model *model,
 		       const struct state *start, uint64_t disk_bytes, struct err *err)
@@ -189,7 +196,10 @@ static int source_open(struct workload_source *s, const char *name,
 		return walk_open(&s->walk, profile, model, start, (unsigned)settings.length,
 				 settings.seed, err);
 	}
-	if (is_generator(name, &o)) {
+	if (is_pair(name)) {
+		s->kind = SOURCE_PAIR;
+		s->count = pair_count();
+	} else if (is_generator(name, &o)) {
 		s->kind = SOURCE_ACE;
 		ace_init(&s->ace, &o);
 		s->count = s->ace.count;
@@ -225,6 +235,8 @@ static int source_make(const struct workload_source *s, uint64_t index, struct a
 		return workload_read(ret, s->name, arena, err);
 	if (s->kind == SOURCE_WALK)
 		walk_workload(&s->walk, index, arena, ret);
+	else if (s->kind == SOURCE_PAIR)
+		pair_workload(index, arena, ret);
 	else
 		ace_workload(&s->ace, index, arena, ret);
 	w = *ret;
@@ -605,7 +617,8 @@ static int crash_check_names(const char *target, struct err *err)
 	for (size_t i = 0; !code && i < settings.workloads.count; i++) {
 		struct ace_options any;
 
-		if (!is_generator(settings.workloads.items[i], &any) &&
+		if (!is_pair(settings.workloads.items[i]) &&
+		    !is_generator(settings.workloads.items[i], &any) &&
 		    !walk_profile(settings.workloads.items[i]))
 			code = operand_file(settings.workloads.items[i], err);
 	}

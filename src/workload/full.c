@@ -14,7 +14,7 @@ static struct call fill_by_writing(const char *name, uint64_t bytes)
 	struct call c = { .op = OP_write_file, .pid = 1 };
 
 	c.write_file.path = (struct arg){ .text = name, .len = (uint32_t)strlen(name) };
-	c.write_file.flags.num = O_WRONLY | O_CREAT;
+	c.write_file.flags.num = O_WRONLY;
 	c.write_file.data = (struct arg){ .seed = 5, .len = (uint32_t)bytes, .generated = true };
 	c.write_file.count.num = (int64_t)bytes;
 	return c;
@@ -54,12 +54,10 @@ void full_workload(const struct workload *w, uint64_t disk_bytes, struct arena *
 		char *name = arena_alloc(arena, NAME_MAX_BYTES);
 
 		snprintf(name, NAME_MAX_BYTES, "full%zu", i);
-		if (disk_bytes <= WRITTEN_MAX) {
-			calls[count++] = fill_by_writing(name, bytes);
-		} else {
-			calls[count++] = fill_create(name);
-			calls[count++] = fill_by_allocating(name, bytes);
-		}
+		/* By two calls: one that fails behind half of its work has changed something. */
+		calls[count++] = fill_create(name);
+		calls[count++] = disk_bytes <= WRITTEN_MAX ? fill_by_writing(name, bytes)
+							   : fill_by_allocating(name, bytes);
 	}
 	calls[count++] = (struct call){ .op = OP_sync, .pid = 1 };
 	*ret = (struct workload){ .name = w->name, .calls = calls, .setup_count = count };
