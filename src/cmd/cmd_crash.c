@@ -54,9 +54,8 @@ static const struct opt opts[] = {
 	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|walk|pair|FILE",
 	  "what is done before the crash: all short workloads of so many operations, also "
 	  "seq-N-nested; random walks (walk:PROFILE); two processes and one fsync (pair); or a "
-	  "script. May be repeated. Default: "
-	  "seq-1, "
-	  "and the same with --inputs wide --in-place --unmount",
+	  "script. May be repeated. Default: seq-1, the same with --inputs wide --in-place "
+	  "--unmount, and pair",
 	  0, 0 },
 	{ "inputs", OPT_CHOICE, ROW(inputs), "published|wide",
 	  "arguments of the generated workloads: those of ACE, or drawn from many", 0, 0 },
@@ -485,14 +484,15 @@ static void crash_named(struct crash_run *x, const char *name, const struct sour
 	source_close(&s);
 }
 
-/* What was not said: files that are durable before, with few values; and files that are new, with
- * many values, up to the unmounting. */
+/* What was not said: files that are durable before, with few values; files that are new, with
+ * many values, up to the unmounting; and files that two processes have open. */
 static const struct usual_source {
 	const char *name;
 	struct source_options how;
 } usual_sources[] = {
 	{ "seq-1", { .wide = false } },
 	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true } },
+	{ "pair", { .wide = false } },
 };
 
 static int crash_workloads(struct target *t, struct run *run, struct err *err)
@@ -512,10 +512,20 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 		crash_named(&x, settings.workloads.items[i], &chosen, &number);
 	for (size_t i = 0;
 	     i < ARRAY_LEN(usual_sources) && !settings.workloads.count && !crash_is_over(&x); i++)
-		crash_named(&x, usual_sources[i].name, &usual_sources[i].how, &number);
+		if (!is_pair(usual_sources[i].name) ||
+		    (t->caps & TARGET_PROCESSES && !settings.daemon))
+			crash_named(&x, usual_sources[i].name, &usual_sources[i].how, &number);
 	progress_end();
 	crash_end(&x);
 	return x.status;
+}
+
+static bool crash_wants_pair(void)
+{
+	for (size_t i = 0; i < settings.workloads.count; i++)
+		if (is_pair(settings.workloads.items[i]))
+			return true;
+	return false;
 }
 
 static int crash_target(const char *name, struct err *err)
@@ -534,6 +544,8 @@ static int crash_target(const char *name, struct err *err)
 		status = 0; /* err says why */
 	} else if (!settings.daemon && !(t->caps & TARGET_RECORD)) {
 		err_set(err, ENOTSUP, "%s: what it writes to its disk cannot be recorded", name);
+	} else if (!(t->caps & TARGET_PROCESSES) && crash_wants_pair()) {
+		err_set(err, ENOTSUP, "%s: several processes cannot use it", name);
 	} else if (settings.faults && !(t->caps & TARGET_FAULTS)) {
 		err_set(err, ENOTSUP, "%s does not support injected failures", name);
 	} else if (!run_open(&run, "crash", name, settings.out, settings.seed, err)) {
@@ -693,8 +705,16 @@ const struct command command_crash = {
 		"\n"
 		"The generated workloads are those of ACE: sequences of one to three operations\n"
 		"out of thirteen on few files, each followed by fsync, sync or nothing. Walks\n"
-		"are random sequences of the calls of a profile. A script of calls works as\n"
+		"are random sequences of the calls of a profile. In _pair_, process 2 renames,\n"
+		"removes, replaces or changes a file that process 1 has open and has changed, and\n"
+		"one of them calls fsync. A script of calls works as\n"
 		"well; what precedes a line \"# run\" is set up before the first crash.\n"
+		"\n"
+		"With *--faults*, a write to the disk fails in each workload, within a call that\n"
+		"makes something durable. A call that returns an error has promised nothing, and\n"
+		"later calls promise nothing of what was not durable then; what is changed\n"
+		"afterwards must survive as ever. With *--full*, the disk is filled before the\n"
+		"workload.\n"
 		"\n"
 		"With *--app*, a program is tested, not a file system. It runs once in an empty\n"
 		"directory, and its calls are recorded. For each tree of files that a crash can\n"

@@ -63,12 +63,19 @@ int crash_make_call(struct target *t, const struct model *m, const struct call *
 		    struct state *state, struct persistence *history, struct arena *arena,
 		    struct outcome *ret, const char **ret_why, struct err *err)
 {
-	struct state before = state_copy(state);
 	enum target_fate fate = FATE_FINE;
 	struct outcome outcome;
 	struct envelope allowed;
-	int judged = target_call(t, c, &outcome, &fate, err);
+	struct state before;
+	int judged;
 
+	/* Where the call that makes it was left out. */
+	if (!state_process(state, c->pid) && c->op != OP_create_process) {
+		*ret_why = "there is no such process";
+		return 0;
+	}
+	before = state_copy(state);
+	judged = target_call(t, c, &outcome, &fate, err);
 	if (!judged && fate != FATE_FINE) {
 		*ret_why = "the file system does not return";
 	} else if (!judged && model_step(m, state, c, &outcome, &allowed) != VERDICT_OK) {

@@ -378,6 +378,25 @@ static void sync_may_keep_nothing(void **state)
 	BROKEN(&deaf, FOO "remount()", 0, "", "name missing");
 }
 
+/* A call behind fail_write returns EIO, or 0 as the model does here. */
+static void a_failed_write_is_reported_once(void **state)
+{
+	/* Returned 0, it has promised. */
+	BROKEN(&named, FOO "fail_write(1)\nfsync(3)", 0, "", "name missing");
+	/* These need not report it. */
+	ALLOWED(&named, FOO "fail_write(1)\nsync()", 0, "");
+	/* What was not durable then is not promised by what follows, */
+	ALLOWED(&named, FOO "fail_write(1)\nsync()\nfsync(3)", 0, "");
+	ALLOWED(&named, FOO "fail_write(1)\nsync()\nsync()", 0, "");
+	/* but what is new, or was durable, is. */
+	BROKEN(&named, FOO "fail_write(1)\nsync()\nopen(\"bar\", O_CREAT|O_RDWR, 0644)\nfsync(4)",
+	       0, "", "name missing");
+	BROKEN(&named, FOO "sync()\nfail_write(1)\nsync()\nwrite(3, \"hello\", 5)\nfsync(3)", 0,
+	       FOO, "size too small");
+	BROKEN(&named, FOO "sync()\nfail_write(1)\nsync()\nwrite(3, \"hello\", 5)\nsync()", 0, FOO,
+	       "size too small");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -400,6 +419,7 @@ int main(void)
 		TEST(inodes_are_old_or_of_others),
 		TEST(a_call_can_be_several_steps),
 		TEST(sync_may_keep_nothing),
+		TEST(a_failed_write_is_reported_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
