@@ -111,7 +111,7 @@ static void journal_begin(struct target *t)
 
 /* ---- calls ---- */
 
-/* After a failed write nothing is written any more, and whoever asks for that gets EIO. */
+/* After a failed write nothing is written any more, and a call that asks for that returns EIO. */
 static int journal_commit_tree(struct journal_target *j, const struct tree *tree,
 			       enum commit_reason reason, uint64_t ino)
 {
