@@ -16,20 +16,17 @@
 #include "cmd/crash_app.h"
 #include "cmd/crash_daemon.h"
 #include "cmd/summary.h"
-#include "crash/ace.h"
 #include "crash/crash_report.h"
 #include "crash/daemon_report.h"
-#include "crash/walk.h"
+#include "crash/logged_disk.h"
+#include "crash/workload_source.h"
 #include "report/findings_text.h"
 #include "target/learn.h"
-#include "workload/failing.h"
-#include "workload/full.h"
-#include "workload/pair.h"
-#include "workload/workload.h"
 
 static struct crash_settings {
 	struct opt_list workloads, view, kill;
 	const char *app, *app_trace, *prepare, *verify;
+	const char *log, *image, *from;
 	uint64_t states;
 	const char *out, *config, *known, *write_known;
 	uint64_t seed, jobs, walks, length, sample, subsets, sector, findings;
@@ -113,6 +110,13 @@ static const struct opt opts[] = {
 	  0 },
 	{ "states", OPT_U64, ROW(states), "N", "with --app: how many crash states for each level",
 	  1, 1 << 24 },
+	{ "log", OPT_TEXT, ROW(log), "FILE",
+	  "instead of workloads: what was written to a disk, as dm-log-writes of the kernel logs "
+	  "it, and every finding (writes.dm-log)",
+	  0, 0 },
+	{ "image", OPT_TEXT, ROW(image), "FILE", "with --log: the disk when the log began", 0, 0 },
+	{ "from", OPT_TEXT, ROW(from), "MARK",
+	  "with --log: no crash before this mark of the log, which mkfs may precede", 0, 0 },
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "stop after this time; 0 for no limit", 0,
 	  OPT_SECONDS_MAX },
 	{ "seed", OPT_U64, ROW(seed), "N", "of wide inputs and sampled subsets", 0, INT64_MAX },
@@ -127,128 +131,6 @@ static const struct opt opts[] = {
 	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
 	OPT_END,
 };
-
-/* ---- workloads ---- */
-
-/* One --workloads: a generator, or a script. */
-struct workload_source {
-	const char *name;
-	enum { SOURCE_FILE, SOURCE_ACE, SOURCE_WALK, SOURCE_PAIR } kind;
-	bool unmounts;
-	const struct model *model;
-	const struct state *start;
-	uint64_t disk_bytes;
-	struct ace ace;
-	struct walk walk;
-	uint64_t count; /* of workloads */
-};
-
-/* How generated workloads are made. */
-struct source_options {
-	bool wide, in_place, unmounts;
-};
-
-static bool is_generator(const char *name, struct ace_options *ret)
-{
-	struct err none = { 0 };
-
-	return !ace_parse(ret, name, &none);
-}
-
-/* "walk", or "walk:PROFILE"; NULL: it is something else. */
-static const char *walk_profile(const char *name)
-{
-	static const char word[] = "walk";
-	size_t len = sizeof(word) - 1;
-
-	if (strncmp(name, word, len) || (name[len] && name[len] != ':'))
-		return NULL;
-	return name[len] ? name + len + 1 : "crash";
-}
-
-static bool is_pair(const char *name)
-{
-	return !strcmp(name, "pair");
-}
-
-static int source_open(struct workload_source *s, const char *name,
-		       const struct source_options *how, const struct model *model,
-		       const struct state *start, uint64_t disk_bytes, struct err *err)
-{
-	struct ace_options o = {
-		.wide = how->wide,
-		.in_place = how->in_place,
-		.seed = settings.seed,
-		.disk_bytes = disk_bytes,
-	};
-	const char *profile = walk_profile(name);
-
-	*s = (struct workload_source){ .name = name,
-				       .unmounts = how->unmounts,
-				       .count = 1,
-				       .model = model,
-				       .start = start,
-				       .disk_bytes = disk_bytes };
-	if (profile) {
-		s->kind = SOURCE_WALK;
-		s->count = settings.walks;
-		return walk_open(&s->walk, profile, model, start, (unsigned)settings.length,
-				 settings.seed, err);
-	}
-	if (is_pair(name)) {
-		s->kind = SOURCE_PAIR;
-		s->count = pair_count();
-	} else if (is_generator(name, &o)) {
-		s->kind = SOURCE_ACE;
-		ace_init(&s->ace, &o);
-		s->count = s->ace.count;
-	}
-	return 0;
-}
-
-static void source_close(struct workload_source *s)
-{
-	if (s->kind == SOURCE_ACE)
-		ace_free(&s->ace);
-	else if (s->kind == SOURCE_WALK)
-		walk_close(&s->walk);
-}
-
-/* A crash while the file system is unmounted and mounted again belongs to the workload. */
-static void add_unmount(struct workload *w, struct arena *arena)
-{
-	struct call *calls = arena_alloc(arena, (w->count + 1) * sizeof(*calls));
-
-	memcpy(calls, w->calls, w->count * sizeof(*calls));
-	calls[w->count] = (struct call){ .op = OP_remount, .pid = 1 };
-	w->calls = calls;
-	w->count++;
-}
-
-static int source_make(const struct workload_source *s, uint64_t index, struct arena *arena,
-		       struct workload *ret, struct err *err)
-{
-	struct workload w;
-
-	if (s->kind == SOURCE_FILE)
-		return workload_read(ret, s->name, arena, err);
-	if (s->kind == SOURCE_WALK)
-		walk_workload(&s->walk, index, arena, ret);
-	else if (s->kind == SOURCE_PAIR)
-		pair_workload(index, arena, ret);
-	else
-		ace_workload(&s->ace, index, arena, ret);
-	w = *ret;
-	if (settings.full)
-		full_workload(&w, s->disk_bytes, arena, ret);
-	w = *ret;
-	if (settings.faults &&
-	    !failing_workload(s->model, s->start, &w, settings.seed + index, arena, ret))
-		*ret = w;
-	if (s->unmounts && !settings.faults)
-		add_unmount(ret, arena);
-	return 0;
-}
 
 /* ---- the run ---- */
 
@@ -337,7 +219,7 @@ static void crash_source(struct crash_run *x, const struct workload_source *s, u
 		if (*number % settings.sample ||
 		    *number / settings.sample % settings.jobs != settings.job)
 			continue;
-		x->status = source_make(s, i, &arena, &w, x->err);
+		x->status = workload_source_make(s, i, &arena, &w, x->err);
 		if (!x->status) {
 			must_note("workload %s", w.name);
 			crash_one(x, &w);
@@ -353,10 +235,19 @@ static void set_count(json_t *o, const char *name, uint64_t count)
 	json_object_set_new(o, name, json_integer((json_int_t)count));
 }
 
-static const char *const figure_names[] = {
-	"workloads", "not_judged",         "crash_states",    "unique_images",    "recoveries",
-	"memo_hits", "recoveries_checked", "recovery_states", "recovery_skipped", NULL
-};
+static const char *const figure_names[] = { "workloads",
+					    "not_judged",
+					    "crash_states",
+					    "unique_images",
+					    "recoveries",
+					    "memo_hits",
+					    "recoveries_checked",
+					    "recovery_states",
+					    "recovery_skipped",
+					    "repair_logs",
+					    "repair_states",
+					    "repair_skipped",
+					    NULL };
 
 static void crash_set_figures(struct run *run, const struct crash_session *s)
 {
@@ -364,6 +255,7 @@ static void crash_set_figures(struct run *run, const struct crash_session *s)
 		s->figures.workloads,     s->figures.not_judged,      s->figures.crash_states,
 		s->figures.unique_images, s->recovery.recoveries,     s->recovery.memo_hits,
 		s->recovery.checked,      s->figures.recovery_states, s->figures.recovery_skipped,
+		s->figures.repair_logs,   s->figures.repair_states,   s->figures.repair_skipped,
 	};
 
 	for (size_t i = 0; figure_names[i]; i++)
@@ -397,6 +289,12 @@ static void crash_print(const struct run *run)
 			 "%" PRIu64 " crashes during recovery, %" PRIu64
 			 " of them known from an equal disk\n",
 			 figure(run, "recovery_states"), figure(run, "recovery_skipped"));
+	if (figure(run, "repair_states"))
+		buf_addf(&out,
+			 "%" PRIu64 " crashes during %" PRIu64 " repairs by the checker, %" PRIu64
+			 " of them known from an equal disk\n",
+			 figure(run, "repair_states"), figure(run, "repair_logs"),
+			 figure(run, "repair_skipped"));
 	if (figure(run, "not_judged"))
 		buf_addf(&out, "%" PRIu64 " workloads were not judged; the first for: %s\n",
 			 figure(run, "not_judged"),
@@ -469,35 +367,69 @@ static void crash_end(struct crash_run *x)
 	}
 }
 
-static void crash_named(struct crash_run *x, const char *name, const struct source_options *how,
-			uint64_t *number)
+static void crash_named(struct crash_run *x, const char *name,
+			const struct workload_source_options *how, uint64_t *number)
 {
 	const struct model *model = settings.daemon ? &x->killing.model : &x->session.model;
 	const struct state *start = settings.daemon ? &x->killing.start : &x->session.start;
+	const struct target *t = settings.daemon ? x->killing.target : x->session.target;
+	struct workload_source_options options = *how;
 	struct workload_source s;
 
-	x->status = source_open(&s, name, how, model, start,
-				settings.daemon ? 0 : x->session.recovery.base.size, x->err);
+	options.seed = settings.seed;
+	options.disk_bytes = settings.daemon ? 0 : x->session.recovery.base.size;
+	options.walks = settings.walks;
+	options.length = (unsigned)settings.length;
+	options.full = settings.full;
+	options.faults = settings.faults;
+	options.processes = t->caps & TARGET_PROCESSES;
+	x->status = workload_source_open(&s, name, &options, model, start, x->err);
 	if (x->status)
 		return;
 	crash_source(x, &s, number);
-	source_close(&s);
+	workload_source_close(&s);
 }
 
 /* What was not said: files that are durable before, with few values; files that are new, with
  * many values, up to the unmounting; and files that two processes have open. */
 static const struct usual_source {
 	const char *name;
-	struct source_options how;
+	struct workload_source_options how;
 } usual_sources[] = {
 	{ "seq-1", { .wide = false } },
 	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true } },
 	{ "pair", { .wide = false } },
 };
 
+static bool crash_found_in_log(void *to, struct crash_case *c, const struct crash_violation *v)
+{
+	struct crash_run *x = to;
+
+	x->status = crash_report_log(&x->session, x->run, c, v, x->err);
+	return !crash_is_over(x);
+}
+
+/* The only workload is the log. */
+static int crash_log(const struct logged_disk *input, struct target *t, struct run *run,
+		     struct err *err)
+{
+	struct crash_run x = { .run = run, .err = err };
+	int status = crash_begin(&x, t, err);
+	struct crash_case c;
+
+	if (status)
+		return status;
+	x.status = logged_disk_case(input, &x.session, &c, err);
+	if (!x.status)
+		status = crash_each(&x.session, &c, crash_found_in_log, &x, err);
+	crash_case_free(&c);
+	crash_end(&x);
+	return x.status ? x.status : status;
+}
+
 static int crash_workloads(struct target *t, struct run *run, struct err *err)
 {
-	const struct source_options chosen = {
+	const struct workload_source_options chosen = {
 		.wide = settings.inputs == 1,
 		.in_place = settings.in_place,
 		.unmounts = settings.unmount && t->caps & TARGET_REMOUNT,
@@ -512,7 +444,7 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 		crash_named(&x, settings.workloads.items[i], &chosen, &number);
 	for (size_t i = 0;
 	     i < ARRAY_LEN(usual_sources) && !settings.workloads.count && !crash_is_over(&x); i++)
-		if (!is_pair(usual_sources[i].name) ||
+		if (!workload_source_has_processes(usual_sources[i].name) ||
 		    (t->caps & TARGET_PROCESSES && !settings.daemon))
 			crash_named(&x, usual_sources[i].name, &usual_sources[i].how, &number);
 	progress_end();
@@ -520,19 +452,12 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 	return x.status;
 }
 
-static bool crash_wants_pair(void)
-{
-	for (size_t i = 0; i < settings.workloads.count; i++)
-		if (is_pair(settings.workloads.items[i]))
-			return true;
-	return false;
-}
-
-static int crash_target(const char *name, struct err *err)
+static int crash_target(const char *name, const struct logged_disk *input, struct err *err)
 {
 	struct target_options options = { .config = settings.config,
 					  .deadline_seconds = settings.deadline,
-					  .record = !settings.daemon };
+					  .record = !settings.daemon,
+					  .image = input ? input->path.data : NULL };
 	struct target *t;
 	struct run run;
 	int status, code = EXIT_UNKNOWN;
@@ -544,8 +469,6 @@ static int crash_target(const char *name, struct err *err)
 		status = 0; /* err says why */
 	} else if (!settings.daemon && !(t->caps & TARGET_RECORD)) {
 		err_set(err, ENOTSUP, "%s: what it writes to its disk cannot be recorded", name);
-	} else if (!(t->caps & TARGET_PROCESSES) && crash_wants_pair()) {
-		err_set(err, ENOTSUP, "%s: several processes cannot use it", name);
 	} else if (settings.faults && !(t->caps & TARGET_FAULTS)) {
 		err_set(err, ENOTSUP, "%s does not support injected failures", name);
 	} else if (!run_open(&run, "crash", name, settings.out, settings.seed, err)) {
@@ -553,7 +476,8 @@ static int crash_target(const char *name, struct err *err)
 		status = run_read_known(&run, settings.known, err);
 		known_ask(&run.known, name, KNOWN_SIGNATURES | KNOWN_GROUPS, false);
 		if (!status)
-			status = crash_workloads(t, &run, err);
+			status = input ? crash_log(input, t, &run, err)
+				       : crash_workloads(t, &run, err);
 		status = crash_finish(&run, status, err);
 		if (!status)
 			status = summary_write_known(&run, settings.write_known, err);
@@ -572,7 +496,7 @@ static int crash_job(void *to, unsigned number, const char *dir, struct err *err
 	settings.out = dir;
 	settings.write_known = NULL;
 	settings.json = true;
-	return crash_target(to, err);
+	return crash_target(to, NULL, err);
 }
 
 static int crash_merge_job(struct run *run, unsigned job, struct err *err)
@@ -627,11 +551,7 @@ static int crash_check_names(const char *target, struct err *err)
 	int code = operand_target(target, settings.config, err);
 
 	for (size_t i = 0; !code && i < settings.workloads.count; i++) {
-		struct ace_options any;
-
-		if (!is_pair(settings.workloads.items[i]) &&
-		    !is_generator(settings.workloads.items[i], &any) &&
-		    !walk_profile(settings.workloads.items[i]))
+		if (!workload_source_is_generated(settings.workloads.items[i]))
 			code = operand_file(settings.workloads.items[i], err);
 	}
 	for (size_t i = 0; !code && i < settings.view.count; i++) {
@@ -666,6 +586,29 @@ static int run_crash_app(int argc, struct err *err)
 	return crash_app_run(&app, err);
 }
 
+static int run_crash_log(const char *target, struct err *err)
+{
+	struct logged_disk input;
+	int code;
+
+	if (!settings.log || !settings.image || settings.daemon || settings.workloads.count) {
+		err_set(err, EINVAL,
+			"--log and --image belong together, without workloads and "
+			"without --daemon");
+		return EXIT_USAGE;
+	}
+	code = operand_file(settings.log, err);
+	if (!code)
+		code = operand_file(settings.image, err);
+	if (code)
+		return code;
+	code = logged_disk_read(&input, settings.log, settings.image, settings.from, err)
+		     ? EXIT_USAGE
+		     : crash_target(target, &input, err);
+	logged_disk_free(&input);
+	return code;
+}
+
 static int run_crash(int argc, char **argv, struct err *err)
 {
 	int code;
@@ -679,13 +622,15 @@ static int run_crash(int argc, char **argv, struct err *err)
 	code = crash_check_names(argv[1], err);
 	if (code)
 		return code;
+	if (settings.log || settings.image || settings.from)
+		return run_crash_log(argv[1], err);
 	settings.jobs = jobs_on(argv[1], settings.config, (unsigned)settings.jobs);
-	return settings.jobs == 1 ? crash_target(argv[1], err) : crash_jobs(argv[1], err);
+	return settings.jobs == 1 ? crash_target(argv[1], NULL, err) : crash_jobs(argv[1], err);
 }
 
 const struct command command_crash = {
 	.name = "crash",
-	.usage = "TARGET | --app COMMAND --verify COMMAND",
+	.usage = "TARGET [--log FILE --image FILE] | --app COMMAND --verify COMMAND",
 	.summary = "check what survives a power failure",
 	.text = "Runs short workloads on the target, and records every request to its disk.\n"
 		"From these, builds the disks that a power failure could have left at any\n"
@@ -715,6 +660,10 @@ const struct command command_crash = {
 		"later calls promise nothing of what was not durable then; what is changed\n"
 		"afterwards must survive as ever. With *--full*, the disk is filled before the\n"
 		"workload.\n"
+		"\n"
+		"With *--log* and *--image*, the disks come from a log of dm-log-writes. What the\n"
+		"calls were is not known then: every crash disk has to be one that can be\n"
+		"mounted and used, and that is sound.\n"
 		"\n"
 		"With *--app*, a program is tested, not a file system. It runs once in an empty\n"
 		"directory, and its calls are recorded. For each tree of files that a crash can\n"

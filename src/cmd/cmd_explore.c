@@ -51,8 +51,6 @@ static struct explore_settings {
 /* Where calls are drawn: of each sort of failure, and of looking for leaks, which takes as long as
  * a hundred other calls. */
 enum { FAULT_WEIGHT = 100, LEAK_WEIGHT = 5 };
-/* Of the time, what crashes take. */
-static const double crash_share = 0.5;
 
 #define ROW(field) offsetof(struct explore_settings, field)
 
@@ -157,60 +155,6 @@ static void explore_show_progress(void *to, const struct explore_figures *f, con
 		      f->states, json_array_size(run->findings));
 }
 
-/* ---- crashes ---- */
-
-/* States that the search reaches, crashed on another instance of its target. */
-struct explore_crashes {
-	struct target *target;
-	struct crash_step step;
-};
-
-static int crashes_visit(void *to, const struct call *calls, size_t count, struct err *err)
-{
-	struct explore_crashes *x = to;
-
-	return crash_step_take(&x->step, calls, count, err);
-}
-
-static int crashes_open(struct explore_crashes *x, const struct target *t, struct run *run,
-			struct explore_options *o, struct err *err)
-{
-	struct target_options options = { .config = settings.config,
-					  .deadline_seconds = settings.deadline,
-					  .space_bytes = settings.space,
-					  .record = true };
-	int status = target_open(&x->target, t->name, &options, err);
-
-	if (status)
-		return status;
-	status = crash_step_open(&x->step, x->target, run, o->seed, err);
-	if (status) {
-		target_close(x->target);
-		x->target = NULL;
-	}
-	o->paths = (struct path_visitor){ crashes_visit, x, crash_share };
-	return status;
-}
-
-static void crashes_close(struct explore_crashes *x, struct run *run)
-{
-	const struct crash_session *s = &x->step.session;
-
-	json_object_set_new(run->figures, "crash",
-			    json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "workloads",
-				      (json_int_t)s->figures.workloads, "not_judged",
-				      (json_int_t)s->figures.not_judged, "crash_states",
-				      (json_int_t)s->figures.crash_states, "unique_images",
-				      (json_int_t)s->figures.unique_images, "recoveries",
-				      (json_int_t)s->recovery.recoveries, "memo_hits",
-				      (json_int_t)s->recovery.memo_hits));
-	if (s->not_judged_for.len)
-		json_object_set_new(run->figures, "not_judged_for",
-				    json_string(s->not_judged_for.data));
-	crash_step_close(&x->step);
-	target_close(x->target);
-}
-
 /* The searches of a run: one, or a portfolio that takes turns. */
 struct searches {
 	struct portfolio_search list[PORTFOLIO_MAX];
@@ -224,11 +168,23 @@ static const char *chosen_profile(void)
 	return settings.profile || !settings.crash ? settings.profile : "crash";
 }
 
+/* States that are reached are crashed on another instance of the target, half of the time. */
+static int open_crashes(struct crash_step *s, const struct target *t, struct run *run,
+			struct explore_options *o, struct err *err)
+{
+	struct target_options options = { .config = settings.config,
+					  .deadline_seconds = settings.deadline,
+					  .space_bytes = settings.space };
+
+	o->paths = (struct path_visitor){ crash_step_take, s, 0.5 };
+	return crash_step_open(s, t->name, &options, run, o->seed, err);
+}
+
 static int explore_search(struct target *t, struct searches *s, struct run *run,
 			  struct explore_options *o, struct err *err)
 {
 	struct explore_figures figures = { 0 };
-	struct explore_crashes crashes = { 0 };
+	struct crash_step crashes = { 0 };
 	struct cover cover;
 	int status = 0, written;
 
@@ -240,14 +196,14 @@ static int explore_search(struct target *t, struct searches *s, struct run *run,
 	json_object_set_new(run->figures, "strategy",
 			    json_string(s->alone ? strategy_names[o->strategy] : "auto"));
 	if (settings.crash)
-		status = crashes_open(&crashes, t, run, o, err);
+		status = open_crashes(&crashes, t, run, o, err);
 	if (!status && s->alone)
 		status = explore(o, t, &s->list[0].universe, run, &cover, &figures, err);
 	else if (!status)
 		status = explore_portfolio(o, s->list, s->count, t, run, &cover, &figures, err);
 	progress_end();
-	if (crashes.target)
-		crashes_close(&crashes, run);
+	if (crashes.run)
+		crash_step_close(&crashes);
 	if (o->code && status >= 0)
 		status = code_finish(run, o->code, t, err);
 	if (status < 0 && run->verdict == VERDICT_OK)
@@ -709,10 +665,8 @@ const struct command command_explore = {
 		"succeed.\n"
 		"\n"
 		"With *--crash*, half of the time goes into power failures in the states that\n"
-		"are reached. The calls that lead to a state are made on another instance of\n"
-		"the target, which records its disk, with a sync behind one of them and an fsync\n"
-		"at the end. Every disk that a crash could leave is recovered and judged, as by\n"
-		"*assay crash*.\n"
+		"are reached: the calls that lead to one, with a sync and an fsync, are a\n"
+		"workload of *assay crash*.\n"
 		"\n"
 		"With *--leaks*, the last calls are repeated from time to time, several times\n"
 		"in a copy of the kernel, each time between a mount and an unmount. Allocated\n"

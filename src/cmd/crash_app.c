@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "appcrash/app.h"
+#include "appcrash/app_record.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/command.h"
 #include "cli/operands.h"
 #include "cmd/summary.h"
-#include "crash/app.h"
-#include "crash/app_record.h"
 #include "report/findings_text.h"
 
 enum { APP_SECONDS = 3600 }; /* for a program that was given no time */

@@ -116,6 +116,8 @@ static enum confirm_end read_exit(int status, const char *begin, struct buf *why
 		return CONFIRM_OOPS;
 	if (why->len)
 		buf_adds(why, "; ");
+	if (!status && add_line_with(begin, "something else: ", why))
+		return CONFIRM_ABSENT;
 	buf_addf(why, "the reproducer exits with %d", status);
 	if (!status)
 		return CONFIRM_ABSENT;

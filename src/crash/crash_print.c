@@ -4,40 +4,18 @@
 
 #include "base/sha1.h"
 #include "crash/crash_report.h"
-#include "storage/write_log.h"
 #include "target/description.h"
 #include "trace/script.h"
 #include "tree/list.h"
 
 static void add_call_line(const struct crash_case *c, size_t number, struct buf *out)
 {
+	if (!c->calls) {
+		buf_addf(out, "---- mark %zu: %s\n", number, c->marks[number - 1]);
+		return;
+	}
 	buf_addf(out, "---- call %zu returned: ", number);
 	call_print(&c->calls[number - 1], DIALECT_NATIVE, out);
-	buf_addch(out, '\n');
-}
-
-static void add_event_line(const struct crash_case *c, const struct crash_point *p, size_t i,
-			   struct buf *out)
-{
-	const struct disk_event *e = &c->events.events[i];
-	bool torn = p->view == VIEW_TORN && i == p->at - 1;
-
-	if (e->what & RECORD_FLUSH)
-		buf_adds(out, "====      flush: all writes above are durable\n");
-	if (!(e->what & (RECORD_WRITE | RECORD_ZEROES | RECORD_DISCARD | RECORD_ERASE)))
-		return;
-	buf_addf(out, "%8zu  %-7s %8u bytes at %12llu%s", i + 1,
-		 e->what & RECORD_PROGRAM  ? "program"
-		 : e->what & RECORD_ERASE  ? "erase"
-		 : e->what & RECORD_WRITE  ? "write"
-		 : e->what & RECORD_ZEROES ? "zeroes"
-					   : "discard",
-		 e->size, (unsigned long long)e->offset, e->what & RECORD_FUA ? "  FUA" : "");
-	if (torn)
-		buf_addf(out, "  TORN: only its bytes %u to %u reached the disk", p->torn_from,
-			 p->torn_to - 1);
-	else if (p->lost && p->lost[i])
-		buf_adds(out, "  LOST");
 	buf_addch(out, '\n');
 }
 
@@ -45,16 +23,16 @@ void crash_print_writes(const struct crash_case *c, const struct crash_point *p,
 {
 	size_t returned = 0;
 
-	buf_adds(out, "Disk requests in time, from mounting to the crash.\n\n");
+	buf_adds(out, "Disk requests in time, from the beginning to the crash.\n\n");
 	for (size_t i = 0; i < p->at; i++) {
 		while (returned < c->events.events[i].calls)
 			add_call_line(c, ++returned, out);
-		add_event_line(c, p, i, out);
+		view_print_event(&c->events, p, i, out);
 	}
 	while (returned < p->done)
 		add_call_line(c, ++returned, out);
 	buf_adds(out, "**** crash");
-	if (p->begun > p->done) {
+	if (p->begun > p->done && c->calls) {
 		buf_addf(out, ", during call %zu: ", p->begun);
 		call_print(&c->calls[p->begun - 1], DIALECT_NATIVE, out);
 	}

@@ -11,17 +11,19 @@
 #include "run/run.h"
 
 struct crash_step {
+	struct target *target;
 	struct crash_session session;
 	struct run *run;
 	uint64_t seed, paths; /* paths that were taken */
 };
 
-/* The target was opened to record; it and the run must outlive it. */
-int crash_step_open(struct crash_step *s, struct target *t, struct run *run, uint64_t seed,
-		    struct err *err);
+/* Opens the target to record. The run must outlive it; where this fails, run is NULL. */
+int crash_step_open(struct crash_step *s, const char *target, const struct target_options *o,
+		    struct run *run, uint64_t seed, struct err *err);
+/* Adds its figures to the run's, as "crash". */
 void crash_step_close(struct crash_step *s);
-/* All crashes of the calls that lead to a state from a fresh file system; findings go to the run.
- */
-int crash_step_take(struct crash_step *s, const struct call *calls, size_t count, struct err *err);
+/* Crashes of the calls that lead to a state from a fresh file system; findings go to the run. step:
+ * a struct crash_step. */
+int crash_step_take(void *step, const struct call *calls, size_t count, struct err *err);
 
 #endif

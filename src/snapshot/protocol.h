@@ -63,6 +63,7 @@ struct kernel_shm {
 	uint8_t sysctls[SYSCTL_COUNT];     /* set before it is mounted */
 	bool keeps;                        /* what is there survives unmounting */
 	unsigned fields;                   /* enum tree_field */
+	bool whole;                        /* its own root is the root of calls, no directory */
 	bool records;                      /* what is written to the disk, from mounting on */
 	bool flash;                        /* the image is that of flash memory, */
 	bool blank;                        /* which has nothing on it yet */

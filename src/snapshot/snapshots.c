@@ -265,6 +265,7 @@ static int kernel_shm_describe(struct kernel_shm *shm, const struct snapshots_op
 	strcpy(shm->fs, o->fs);
 	strcpy(shm->source, o->source);
 	strcpy(shm->options, o->options);
+	shm->whole = o->whole;
 	if (o->seeded && strlen(o->seeded) >= KERNEL_SHM_TEXT_MAX)
 		return err_set(err, E2BIG, "%s: the name of a bug is too long", o->seeded);
 	strcpy(shm->seeded, o->seeded ? o->seeded : "");

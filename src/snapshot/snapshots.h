@@ -20,6 +20,7 @@ struct snapshots_options {
 	const char *seeded; /* the active one of its seeded bugs, or NULL */
 	uint8_t sysctls[SYSCTL_COUNT];
 	bool keeps;   /* what is there survives unmounting */
+	bool whole;   /* its own root is the root of calls, no directory in it */
 	bool records; /* what is written to the disk */
 	int image_fd; /* -1: none */
 	bool flash;   /* the image is that of flash memory, */

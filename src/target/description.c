@@ -59,6 +59,8 @@ static const struct opt keys[] = {
 	ROW(restart, OPT_TEXT, "command that kills the server of a directory and starts it again"),
 	ROW(fsck, OPT_TEXT, "command that checks it, with {image}"),
 	ROW(repair, OPT_TEXT, "command that checks it and repairs what it finds, with {image}"),
+	ROW(repair_unmounted, OPT_TEXT,
+	    "the same where that cannot replay the journal: it has to be unmounted before"),
 	ROW(fsck_clean, OPT_TEXT, "exit codes of a clean verdict"),
 	ROW(fsck_bad, OPT_TEXT, "exit codes of a bad verdict"),
 	ROW(programs, OPT_TEXT, "programs that its commands start, besides their first words"),

@@ -68,8 +68,11 @@ static int disk_make_image(struct disk *disk, const struct target_description *d
 
 int disk_make(struct disk *disk, const struct target_description *d, struct err *err)
 {
-	int ret = disk_make_image(disk, d, err);
+	int ret;
 
+	if (d->image)
+		return disk_copy(disk, d->image, err);
+	ret = disk_make_image(disk, d, err);
 	if (!ret)
 		ret = disk_run_mkfs(disk, d, "", err);
 	if (!ret)

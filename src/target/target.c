@@ -232,6 +232,7 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 	t->name = must_strdup(spec);
 	t->description = d;
 	r = description_find(d, plain, own.config, err);
+	d->image = own.image ? arena_strdup(&d->arena, own.image) : NULL;
 	if (!r)
 		r = target_open_kind(t, d, &own, err);
 	free(plain);

@@ -1,5 +1,5 @@
 /* app.c -- is a program safe in a crash, and on which file systems? */
-#include "crash/app.h"
+#include "appcrash/app.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "appcrash/app_command.h"
+#include "appcrash/app_files.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "crash/app_command.h"
-#include "crash/app_files.h"
 #include "storage/remove_tree.h"
 
 enum {
