@@ -162,12 +162,6 @@ struct searches {
 	bool alone; /* what to search, and how, was said */
 };
 
-/* Crashes are worth their time where calls change what is on the disk, and make it durable. */
-static const char *chosen_profile(void)
-{
-	return settings.profile || !settings.crash ? settings.profile : "crash";
-}
-
 /* States that are reached are crashed on another instance of the target, half of the time. */
 static int open_crashes(struct crash_step *s, const struct target *t, struct run *run,
 			struct explore_options *o, struct err *err)
@@ -191,7 +185,7 @@ static int explore_search(struct target *t, struct searches *s, struct run *run,
 	cover_init(&cover);
 	o->progress = progress_wanted() ? explore_show_progress : NULL;
 	json_object_set_new(run->figures, "profile",
-			    json_string(chosen_profile() || s->alone ? s->list[0].universe.name
+			    json_string(settings.profile || s->alone ? s->list[0].universe.name
 								     : "auto"));
 	json_object_set_new(run->figures, "strategy",
 			    json_string(s->alone ? strategy_names[o->strategy] : "auto"));
@@ -259,7 +253,7 @@ static void close_searches(struct searches *s)
 static void list_searches(struct searches *s, const struct target *t)
 {
 	bool walks_only = settings.leaks || settings.against.count;
-	const char *profile = chosen_profile();
+	const char *profile = settings.profile;
 
 	s->alone = settings.strategy != 0;
 	if (s->alone) {
@@ -630,6 +624,9 @@ static int run_explore(int argc, char **argv, struct err *err)
 		err_set(err, EINVAL, "no target given");
 		return EXIT_USAGE;
 	}
+	/* Crashes are worth their time where calls change what is on the disk, and sync it. */
+	if (settings.crash && !settings.profile)
+		settings.profile = "crash";
 	code = explore_check_names(argc - 1, argv + 1, err);
 	if (code)
 		return code;
