@@ -101,7 +101,7 @@ static int guest_make_disk(struct guest *g, struct err *err)
 	if (lacking.len)
 		r = err_set(err, ENOENT, "%s", lacking.data);
 	buf_free(&lacking);
-	return r ? r : disk_make(&g->disk, d, err);
+	return r ? r : disk_make(&g->disk, d, false, err);
 }
 
 /* Everything but the disk. */

@@ -68,15 +68,19 @@ void ramdisk_free(struct ramdisk *d)
 	*d = (struct ramdisk){ 0 };
 }
 
+/* What a disk has in its blocks before anything is written. */
+#define OLD_64 "old byte of diskold byte of diskold byte of diskold byte of disk"
+#define OLD_256 OLD_64 OLD_64 OLD_64 OLD_64
+static const char ramdisk_old[LAYOUT_BLOCK + 1] = OLD_256 OLD_256 OLD_256 OLD_256;
+
 const char *ramdisk_read(const struct ramdisk *d, uint32_t block)
 {
-	static const char zeros[LAYOUT_BLOCK];
 	const struct blob *changed = (const struct blob *)pmap_get(&d->changed, block);
 
 	must(block < LAYOUT_BLOCKS);
 	if (changed)
 		return changed->bytes;
-	return d->base ? d->base->bytes + (size_t)block * LAYOUT_BLOCK : zeros;
+	return d->base ? d->base->bytes + (size_t)block * LAYOUT_BLOCK : ramdisk_old;
 }
 
 void ramdisk_read_all(const struct ramdisk *d, char *to)

@@ -13,9 +13,9 @@ struct err;
 struct ramdisk_base;
 struct ramdisk_request;
 
-/* All zero is a disk of zeros that records nothing. */
+/* All zero is a disk of old bytes that records nothing. */
 struct ramdisk {
-	struct ramdisk_base *base;    /* NULL: zeros */
+	struct ramdisk_base *base;    /* NULL: old bytes */
 	struct pmap changed;          /* struct blob by block */
 	struct ramdisk_request *last; /* of the record */
 	bool records;

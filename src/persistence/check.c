@@ -11,6 +11,7 @@
 
 #include "base/must.h"
 #include "persistence/window.h"
+#include "tree/list.h"
 
 /* Steps behind the floor of everything that a set of them can hold, and calls whose atomicity is
  * tried in all combinations. What is beyond is not judged. */
@@ -347,12 +348,27 @@ static bool inode_is_stale(const struct check *x, uint64_t ino)
 	return i <= x->w.begun;
 }
 
+static void report_unreadable(struct check *x, const struct inode *seen)
+{
+	struct buf text = BUF_INIT;
+
+	buf_addf(&text, "cannot be read: %s fails with ", seen->error.call);
+	add_errno(&text, seen->error.code);
+	report(x, "cannot be read", x->w.base, text.data,
+	       "what is there after recovery can be read");
+	buf_free(&text);
+}
+
 static bool object_allowed(struct check *x, uint64_t ino, const struct inode *seen)
 {
 	size_t step = first_step_of(x, ino, x->w.base);
 
 	if (x->w.p->rules.stale_inodes && inode_is_stale(x, ino))
 		return true;
+	if (!(seen->mode & S_IFMT)) {
+		report_unreadable(x, seen);
+		return false;
+	}
 	if (step > x->w.begun ||
 	    !kind_equal(x->seen->fields, window_inode(&x->w, step, ino), seen)) {
 		report(x, "another object", x->w.base, "is another object than it should be",
@@ -485,20 +501,63 @@ static bool is_atomic_step(const struct check *x, size_t step)
 	return changes > 1;
 }
 
+/* Does the call take an object from this name to another? */
+static bool name_is_source(const struct check *x, const struct name_steps *n, size_t step)
+{
+	uint64_t ino = window_name(&x->w, step - 1, n->dir, n->name, n->len);
+
+	for (size_t i = 0; i < x->name_count && ino; i++) {
+		const struct name_steps *to = &x->names[i];
+
+		if (to != n && window_name(&x->w, step, to->dir, to->name, to->len) == ino &&
+		    name_changes(x, to, step))
+			return true;
+	}
+	return false;
+}
+
+/* The steps that a name can be of where the call has not happened: those before it and, where it
+ * gives the name to an object, also those after the name was changed again. */
+static uint64_t steps_without(const struct check *x, const struct name_steps *n, size_t step)
+{
+	uint64_t before = step_bit(x, step) - 1, ino;
+	size_t next = step + 1;
+
+	if (name_is_source(x, n, step))
+		return before;
+	ino = window_name(&x->w, step, n->dir, n->name, n->len);
+	while (next <= x->w.begun && window_name(&x->w, next, n->dir, n->name, n->len) == ino)
+		next++;
+	return next <= x->w.begun ? before | ~(step_bit(x, next) - 1) : before;
+}
+
+/* Where it has happened: those from it on and, where it takes an object from the name, also those
+ * before the name meant that. */
+static uint64_t steps_with(const struct check *x, const struct name_steps *n, size_t step)
+{
+	uint64_t after = ~(step_bit(x, step) - 1), ino;
+	size_t first = step - 1;
+
+	if (!name_is_source(x, n, step))
+		return after;
+	ino = window_name(&x->w, first, n->dir, n->name, n->len);
+	while (first > x->w.base && window_name(&x->w, first - 1, n->dir, n->name, n->len) == ino)
+		first--;
+	return after | (step_bit(x, first) - 1);
+}
+
 /* Are there steps for all names such that each call from `step` on, which changes several of them,
  * has changed all or none? Names have those that calls before leave to them. */
 static bool steps_agree(const struct check *x, size_t step, unsigned tried)
 {
 	size_t end = x->w.base + STEPS_MAX - 1;
-	uint64_t before[2], *kept;
 	bool agree = false;
+	uint64_t *kept;
 
 	while (step <= x->w.begun && step < end && !is_atomic_step(x, step))
 		step++;
 	if (step > x->w.begun || step >= end || tried == ATOMIC_MAX)
 		return true;
-	before[0] = step_bit(x, step) - 1;
-	before[1] = ~before[0];
 	kept = must_alloc(x->name_count * sizeof(*kept));
 	for (size_t i = 0; i < x->name_count; i++)
 		kept[i] = x->names[i].steps;
@@ -507,7 +566,8 @@ static bool steps_agree(const struct check *x, size_t step, unsigned tried)
 		for (size_t i = 0; i < x->name_count; i++) {
 			x->names[i].steps = kept[i];
 			if (name_changes(x, &x->names[i], step))
-				x->names[i].steps &= before[side];
+				x->names[i].steps &= side ? steps_with(x, &x->names[i], step)
+							  : steps_without(x, &x->names[i], step);
 			agree &= x->names[i].steps != 0;
 		}
 		if (agree)

@@ -68,18 +68,6 @@ bool window_is_durable(const struct crash_window *w, uint64_t ino, size_t last)
 	return false;
 }
 
-/* Has the name meant the same ever since the object is there? */
-static bool name_stays(const struct crash_window *w, size_t step, uint64_t ino, uint64_t dir,
-		       const char *name, size_t len)
-{
-	uint64_t now = window_name(w, step, dir, name, len);
-
-	for (size_t i = step; i-- > w->base && window_inode(w, i, ino);)
-		if (window_name(w, i, dir, name, len) != now)
-			return false;
-	return true;
-}
-
 /* Was the directory, or something below it, promised before this step? */
 static bool is_durable_above(const struct crash_window *w, uint64_t dir, size_t step)
 {
@@ -92,15 +80,38 @@ static bool is_durable_above(const struct crash_window *w, uint64_t dir, size_t 
 	return false;
 }
 
-/* Did the name mean the object, and nothing else since? */
+/* Whether a call has changed the object or, of that, its data; to open it is no change. */
+static bool object_changes(const struct crash_window *w, size_t step, uint64_t ino, bool data)
+{
+	const struct inode *now = window_inode(w, step, ino),
+			   *before = window_inode(w, step - 1, ino);
+
+	return !now != !before || (now && (now->times.modify != before->times.modify ||
+					   (!data && now->times.change != before->times.change)));
+}
+
+/* The last step up to this one that has changed it; the base: none since. */
+static size_t last_change(const struct crash_window *w, size_t step, uint64_t ino, bool data)
+{
+	while (step > w->base && !object_changes(w, step, ino, data))
+		step--;
+	return step;
+}
+
+/* Was it a name of the object, and of no other since everything was promised? */
 static bool was_name_of(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
 			size_t len, uint64_t ino)
 {
-	uint64_t last = 0;
+	bool ever = false;
 
-	for (size_t i = step; i > w->base && !last; i--)
-		last = window_name(w, i - 1, dir, name, len);
-	return last == ino;
+	for (size_t i = w->base; i < step; i++) {
+		uint64_t then = window_name(w, i, dir, name, len);
+
+		if (then && then != ino)
+			return false;
+		ever |= then == ino;
+	}
+	return ever;
 }
 
 bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
@@ -108,6 +119,8 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 {
 	const struct promise *promise = &w->p->steps[step].promise;
 	const struct inode *inode;
+	size_t changed;
+	bool unchanged;
 	uint64_t now;
 
 	if (promise->kind < PROMISE_INODE ||
@@ -120,23 +133,22 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 	/* fdatasync keeps what is needed to read the data: a name, if there is no durable one. */
 	if (promise->kind != PROMISE_INODE && window_is_durable(w, promise->ino, step - 1))
 		return false;
-	/* A file system may have written more than it had promised. The data can be read by the
-	 * name that the object had then; only of a name that it always had is it known that this is
-	 * it.
-	 */
-	if (promise->kind != PROMISE_INODE && !name_stays(w, step, promise->ino, dir, name, len))
-		return false;
+	/* What has not changed since can have been made durable at any time after that, with the
+	 * names of then. */
+	changed = last_change(w, step, promise->ino, promise->kind != PROMISE_INODE);
+	unchanged = now == window_name(w, changed, dir, name, len);
 	if (now == promise->ino)
-		return true;
+		return unchanged;
 	/* Its old name is gone; what has that name now is for others to promise. Of an object that
 	 * has no name left nothing is promised: it could not be found. */
 	inode = window_inode(w, step, promise->ino);
 	if (!now)
-		return inode && inode->nlink && was_name_of(w, step, dir, name, len, promise->ino);
+		return unchanged && inode && inode->nlink &&
+		       was_name_of(w, step, dir, name, len, promise->ino);
 	/* A directory above that is new. One that was there before can be found by its old name
 	 * (log_new_ancestors of Btrfs logs those of the present transaction only). */
 	inode = window_inode(w, step, now);
-	return inode && S_ISDIR(inode->mode) && leads_to(w, step, now, promise->ino) &&
+	return unchanged && inode && S_ISDIR(inode->mode) && leads_to(w, step, now, promise->ino) &&
 	       !is_durable_above(w, now, step);
 }
 
@@ -195,16 +207,6 @@ size_t window_size_floor(const struct crash_window *w, uint64_t ino)
 	return w->base;
 }
 
-/* Whether a call has changed the object; to open it is no change. */
-static bool object_changes(const struct crash_window *w, size_t step, uint64_t ino)
-{
-	const struct inode *now = window_inode(w, step, ino),
-			   *before = window_inode(w, step - 1, ino);
-
-	return !now != !before || (now && (now->times.change != before->times.change ||
-					   now->times.modify != before->times.modify));
-}
-
 size_t window_order_floor(const struct crash_window *w, size_t *ret_promise)
 {
 	size_t floor = w->base;
@@ -212,12 +214,11 @@ size_t window_order_floor(const struct crash_window *w, size_t *ret_promise)
 	*ret_promise = w->base;
 	for (size_t i = w->base + 1; i <= w->done; i++) {
 		const struct promise *promise = &w->p->steps[i].promise;
-		size_t changed = i;
+		size_t changed;
 
 		if (promise->kind != PROMISE_INODE)
 			continue;
-		while (changed > w->base && !object_changes(w, changed, promise->ino))
-			changed--;
+		changed = last_change(w, i, promise->ino, false);
 		if (changed > floor) {
 			floor = changed;
 			*ret_promise = i;

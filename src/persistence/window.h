@@ -26,7 +26,7 @@ uint64_t window_name(const struct crash_window *w, size_t step, uint64_t dir, co
 bool window_is_durable(const struct crash_window *w, uint64_t ino, size_t last);
 
 /* Does the call of this step promise the name: does it mean what was synced or, where it is new,
- * lead to it; or did it mean that before it was removed? */
+ * lead to it; or did it mean only that before it was removed? */
 bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
 		       size_t len);
 bool window_keeps_attributes(const struct crash_window *w, size_t step, uint64_t ino);

@@ -51,6 +51,7 @@ struct target_description {
 	const char *fields; /* tree fields that mean nothing here: "nlink_dir times" */
 	uint64_t image_size;
 	const char *image;   /* that a user gives in place of what mkfs makes, or NULL */
+	uint64_t old_bytes;  /* of the image that mkfs finds, where the disk is recorded */
 	unsigned fields_off; /* the same, enum tree_field */
 	struct target_trait *traits;
 	size_t trait_count;

@@ -441,7 +441,7 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	if (!ret)
 		ret = fuse_share_end(f, err);
 	if (!ret && disk_wanted(d))
-		ret = disk_make(&f->base.disk, d, err);
+		ret = disk_make(&f->base.disk, d, false, err);
 	if (!ret && disk_wanted(d))
 		ret = sandbox_target_record(t, options, RECORDER_FUSE, err);
 	else if (!ret && !d->backing)

@@ -156,7 +156,7 @@ static int host_open(struct target *t, const struct target_description *d,
 	t->fs = must_strdup(d->fs);
 	sandbox_target_init(t, &h->base, d, host_start);
 	if (disk_wanted(d))
-		ret = disk_make(&h->base.disk, d, err);
+		ret = disk_make(&h->base.disk, d, false, err);
 	if (!ret)
 		ret = sandbox_target_record(t, options, options->record_by, err);
 	if (!ret)

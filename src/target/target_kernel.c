@@ -227,7 +227,7 @@ static int kernel_open(struct target *t, const struct target_description *d,
 	if (kernel_has_flash(d))
 		ret = kernel_format_flash(t, d, options, err);
 	else if (disk_wanted(d))
-		ret = disk_make(&k->disk, d, err);
+		ret = disk_make(&k->disk, d, options->record, err);
 	if (!ret)
 		ret = kernel_start(t, d, options, false, err);
 	kernel_describe_medium(t, d);

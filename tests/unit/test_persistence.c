@@ -181,6 +181,13 @@ static void directories_above_are_kept_where_they_are_new(void **state)
 	BROKEN(&named, MOVED B_FOO "fsync(3)", 0, "mkdir(\"A\", 0755)", "name missing");
 	BROKEN(&named, "mkdir(\"A\", 0755)\nrename(\"A\", \"B\")\n" B_FOO "fsync(3)", 0,
 	       "mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)", "name missing");
+	/* It can have been written before the rename, and not been changed since. */
+	ALLOWED(&named,
+		"mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)\nrename(\"A\", \"B\")\n"
+		"fsync(3)",
+		0, "mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)");
+	ALLOWED(&named, FOO "rename(\"foo\", \"bar\")\nfdatasync(3)", 0, FOO);
+	BROKEN(&named, FOO "rename(\"foo\", \"bar\")\nfsync(3)", 0, FOO, "name is back");
 	/* By the first fsync it was durable already. */
 	ALLOWED(&named,
 		"mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)\nfsync(3)\n"
@@ -196,6 +203,11 @@ static void a_name_that_another_has_had_since_is_not_promised(void **state)
 	/* foo was the name of the synced file before, and has been that of the other. */
 	ALLOWED(&named, EXCHANGED "unlink(\"foo\")\nfsync(3)", 0,
 		FOO "open(\"bar\", O_CREAT|O_RDWR, 0644)");
+	/* What was removed before the file had the name. */
+	ALLOWED(&named, FOO "sync()\nunlink(\"foo\")\n" FOO "rename(\"foo\", \"bar\")\nfsync(4)", 0,
+		FOO "open(\"bar\", O_CREAT|O_RDWR, 0644)");
+	BROKEN(&named, FOO "rename(\"foo\", \"bar\")\nrename(\"bar\", \"foo\")\nfsync(3)", 0,
+	       FOO "link(\"foo\", \"bar\")", "name is back");
 	BROKEN(&named, EXCHANGED "unlink(\"bar\")\nfsync(4)", 0,
 	       "open(\"bar\", O_CREAT|O_RDWR, 0644)", "name missing");
 }
@@ -255,6 +267,11 @@ static void a_rename_happens_or_does_not(void **state)
 	BROKEN(&named, RENAMED, 0, "", "rename in part");
 	BROKEN(&named, RENAMED, 0, WRITTEN "link(\"foo\", \"bar\")", "rename in part");
 	ALLOWED(&posix, RENAMED, 0, "");
+	/* Without the rename, what was made at the new name later. */
+	ALLOWED(&named, RENAMED "\nunlink(\"bar\")\nopen(\"bar\", O_CREAT|O_RDWR, 0644)\nfsync(4)",
+		0, WRITTEN "open(\"bar\", O_CREAT|O_RDWR, 0644)");
+	BROKEN(&named, RENAMED "\nunlink(\"bar\")\nopen(\"bar\", O_CREAT|O_RDWR, 0644)\n", 0,
+	       WRITTEN "link(\"foo\", \"bar\")", "rename in part");
 	/* A file that was not durable may be lost with both names. */
 	ALLOWED(&named, FOO "rename(\"foo\", \"bar\")\n" FOO "fsync(4)", 0, FOO);
 	BROKEN(&named, FOO "fsync(3)\nrename(\"foo\", \"bar\")\n" FOO "fsync(4)", 0, FOO,
