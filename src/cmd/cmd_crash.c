@@ -78,8 +78,10 @@ static const struct opt opts[] = {
 	{ "sector", OPT_U64, ROW(sector), "BYTES", "torn: bytes that the disk writes as a whole",
 	  512, 1 << 20 },
 	{ "during-recovery", OPT_FLAG, ROW(during_recovery), NULL,
-	  "crashes recovery, too, at every point, and repeats it: the result must be the same", 0,
-	  0 },
+	  "crashes recovery, too, at every point, and repeats it: the result must be the same. "
+	  "Recovery is mounting, and the repair by a checker (once for each tree; --sanity all: "
+	  "for each disk)",
+	  0, 0 },
 	{ "daemon", OPT_FLAG, ROW(daemon), NULL,
 	  "no power failure: kill the FUSE daemon, or the server of a directory, and start it "
 	  "again",
@@ -261,6 +263,9 @@ static void crash_set_figures(struct run *run, const struct crash_session *s)
 
 	for (size_t i = 0; figure_names[i]; i++)
 		set_count(run->figures, figure_names[i], figures[i]);
+	if (settings.during_recovery && recovery_repair_command(&s->recovery) &&
+	    !recovery_records_repair(&s->recovery))
+		json_object_set_new(run->figures, "repair_not_recorded", json_true());
 	if (s->not_judged_for.len)
 		json_object_set_new(run->figures, "not_judged_for",
 				    json_string(s->not_judged_for.data));
@@ -296,6 +301,9 @@ static void crash_print(const struct run *run)
 			 " of them known from an equal disk\n",
 			 figure(run, "repair_states"), figure(run, "repair_logs"),
 			 figure(run, "repair_skipped"));
+	if (json_object_get(run->figures, "repair_not_recorded"))
+		buf_adds(&out, "repairs by the checker were not crashed: that needs /dev/fuse and, "
+			       "without root, user namespaces\n");
 	if (figure(run, "not_judged"))
 		buf_addf(&out, "%" PRIu64 " workloads were not judged; the first for: %s\n",
 			 figure(run, "not_judged"),

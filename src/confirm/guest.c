@@ -33,12 +33,13 @@ static const struct {
 
 static const char *guest_source_text(const char *name)
 {
-	size_t i = 0;
+	const char *text = NULL;
 
-	while (i < ARRAY_LEN(guest_sources) && strcmp(guest_sources[i].name, name) != 0)
-		i++;
-	must(i < ARRAY_LEN(guest_sources));
-	return guest_sources[i].text;
+	for (size_t i = 0; i < ARRAY_LEN(guest_sources); i++)
+		if (!strcmp(guest_sources[i].name, name))
+			text = guest_sources[i].text;
+	must(text);
+	return text;
 }
 
 /* What file systems ask for by name while they are mounted, and the disk. */

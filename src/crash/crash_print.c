@@ -4,6 +4,7 @@
 
 #include "base/sha1.h"
 #include "crash/crash_report.h"
+#include "storage/program.h"
 #include "target/description.h"
 #include "trace/script.h"
 #include "tree/list.h"
@@ -102,6 +103,9 @@ void crash_print_look(struct buf *out)
 void crash_print_script(const struct target *t, const struct crash_violation *v, struct buf *out)
 {
 	const struct target_description *d = t->description;
+	const struct program_value image = { "image", "\"$image\"" };
+	const char *repair = d->repair ? d->repair : d->repair_unmounted;
+	bool refused = v->end == RECOVERY_REFUSED || (crash_violation_is_second(v) && !v->has_tree);
 
 	buf_addf(
 		out,
@@ -114,33 +118,27 @@ void crash_print_script(const struct target *t, const struct crash_violation *v,
 		"trap 'umount \"$work/mnt\" 2>/dev/null; rm -rf \"$work\"' EXIT\n"
 		"mkdir \"$work/mnt\" && cp --sparse=always crashed.image \"$work/image\" || exit "
 		"2\n");
-	if (t->traits.crash_needs_fsck && d->repair) {
-		struct buf command = BUF_INIT;
-
-		buf_addf(out, "image=$work/image\n");
-		for (const char *at = d->repair; *at; at++)
-			if (!strncmp(at, "{image}", 7)) {
-				buf_adds(&command, "\"$image\"");
-				at += 6;
-			} else {
-				buf_addch(&command, *at);
-			}
-		buf_addf(out, "%s >\"$work/repair\" 2>&1\n", command.data);
-		buf_free(&command);
+	if (repair && (t->traits.crash_needs_fsck || v->end == RECOVERY_REPAIR_INTERRUPTED)) {
+		buf_adds(out, "image=$work/image\n");
+		program_fill(out, repair, &image, 1);
+		buf_adds(out, " >\"$work/repair\" 2>&1\n");
 	}
 	buf_addf(out,
 		 "if ! mount -t %s -o 'loop,%s' \"$work/image\" \"$work/mnt\"; then\n"
 		 "\techo 'it cannot be mounted'\n"
 		 "\texit %d\n"
 		 "fi\n",
-		 d->fs ? d->fs : "auto", d->options ? d->options : "defaults",
-		 v->end == RECOVERY_REFUSED ? 1 : 2);
+		 d->fs ? d->fs : "auto", d->options ? d->options : "defaults", refused ? 1 : 2);
 	if (!v->has_tree) {
 		buf_adds(out, "echo 'it can be mounted'\nexit 0\n");
 		return;
 	}
-	buf_adds(out, "root=$work/mnt\n"
-		      "[ -d \"$root/root\" ] && root=$root/root\n");
+	buf_adds(out, "root=$work/mnt\n");
+	/* A crash may have lost the directory that calls start in. */
+	if (!d->image && !strcmp(d->kind, "fuse"))
+		buf_adds(out, "[ -d \"$root/root\" ] && root=$root/root\n");
+	else if (!d->image)
+		buf_adds(out, "root=$root/root\nmkdir -p \"$root\" || exit 2\n");
 	crash_print_look(out);
 	buf_adds(out, "exit \"$result\"\n");
 }
