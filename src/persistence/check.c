@@ -259,6 +259,16 @@ static size_t first_wrong_byte(const struct check *x, uint64_t ino, uint64_t off
 	return len;
 }
 
+/* Data that was moved to another offset is overwritten in place; a crash can undo the moving
+ * without the writing, which then shows where it was before. Neither was promised. */
+static bool data_has_moved(const struct check *x, uint64_t ino, size_t floor)
+{
+	for (size_t i = floor + 1; i <= x->w.begun; i++)
+		if (x->w.p->steps[i].moved == ino)
+			return true;
+	return false;
+}
+
 static bool block_allowed(struct check *x, uint64_t ino, const struct inode *seen, uint64_t block)
 {
 	uint64_t offset = block * TREE_BLOCK;
@@ -270,8 +280,9 @@ static bool block_allowed(struct check *x, uint64_t ino, const struct inode *see
 		return true;
 	len = seen->size - offset < TREE_BLOCK ? (size_t)(seen->size - offset) : TREE_BLOCK;
 	floor = window_data_floor(&x->w, ino, offset, offset + len);
-	if (x->w.p->rules.stale_data && floor < x->w.begun &&
-	    window_inode(&x->w, floor, ino) != window_inode(&x->w, x->w.begun, ino))
+	if ((x->w.p->rules.stale_data && floor < x->w.begun &&
+	     window_inode(&x->w, floor, ino) != window_inode(&x->w, x->w.begun, ino)) ||
+	    data_has_moved(x, ino, floor))
 		return true;
 	read_block(x->seen, seen->ino, offset, bytes);
 	wrong = first_wrong_byte(x, ino, offset, bytes, len);

@@ -2,6 +2,7 @@
 #include "persistence/persistence.h"
 
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -221,6 +222,18 @@ static void persistence_add_passed(struct persistence *p, const struct state *be
 		persistence_add_opened(p, before, c->write_file.flags.num, after);
 }
 
+/* The file whose blocks get other offsets. */
+static uint64_t moved_file(const struct state *before, const struct call *c,
+			   const struct state *after)
+{
+	const int64_t moves = FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE;
+
+	if ((c->op == OP_fallocate && c->fallocate.mode.num & moves) ||
+	    (c->op == OP_fallocate_file && c->fallocate_file.mode.num & moves))
+		return changed_file(before, after);
+	return 0;
+}
+
 /* ---- after a failed request ---- */
 
 /* fsync(2), EIO: "Since Linux 4.13, errors from write-back will be reported to all file descriptors
@@ -286,6 +299,7 @@ void persistence_add(struct persistence *p, const struct state *before, const st
 	persistence_add_passed(p, before, c, after);
 	step = persistence_append(p, &after->tree);
 	step->calls++;
+	step->moved = moved_file(before, c, after);
 	must(p->count - first <= PERSIST_STEPS_MAX);
 	if (failed_meets(before, c))
 		p->failed = p->count - 1;

@@ -47,7 +47,8 @@ struct promise {
 struct persist_step {
 	struct tree tree;
 	struct promise promise;
-	size_t calls; /* that have returned */
+	size_t calls;   /* that have returned */
+	uint64_t moved; /* the file whose data the call has moved to other offsets; 0: none */
 };
 struct persistence {
 	struct persist_rules rules;

@@ -395,6 +395,19 @@ static void sync_may_keep_nothing(void **state)
 	BROKEN(&deaf, FOO "remount()", 0, "", "name missing");
 }
 
+/* Blocks that were moved, and then overwritten where they lie. */
+static void moved_data_may_show_where_it_was(void **state)
+{
+	const char *block = FOO "pwrite(3, data(1, 4096), 4096, 0)\nfsync(3)\n";
+	const char *moved = FOO "pwrite(3, data(1, 4096), 4096, 0)\nfsync(3)\n"
+				"fallocate(3, FALLOC_FL_INSERT_RANGE, 0, 4096)\n"
+				"pwrite(3, data(2, 4096), 4096, 4096)\n";
+
+	ALLOWED(&named, moved, 0, FOO "pwrite(3, data(2, 4096), 4096, 0)");
+	ALLOWED(&named, moved, 0, block);
+	BROKEN(&named, block, 0, FOO "pwrite(3, data(2, 4096), 4096, 0)", "data wrong");
+}
+
 /* A call behind fail_write returns EIO, or 0 as the model does here. */
 static void a_failed_write_is_reported_once(void **state)
 {
@@ -436,6 +449,7 @@ int main(void)
 		TEST(inodes_are_old_or_of_others),
 		TEST(a_call_can_be_several_steps),
 		TEST(sync_may_keep_nothing),
+		TEST(moved_data_may_show_where_it_was),
 		TEST(a_failed_write_is_reported_once),
 	};
 
