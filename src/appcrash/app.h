@@ -9,9 +9,9 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "crash/workload.h"
 #include "persistence/persistence.h"
 #include "run/run.h"
+#include "workload/workload.h"
 
 struct app_options {
 	const char *verify; /* a command: 0 if all is well */

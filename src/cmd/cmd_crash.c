@@ -32,7 +32,7 @@ static struct crash_settings {
 	uint64_t seed, jobs, walks, length, sample, subsets, sector, findings;
 	double seconds, deadline;
 	int inputs, level, sanity;
-	bool json, during_recovery, in_place, unmount, daemon;
+	bool json, during_recovery, in_place, unmount, daemon, faults, full;
 	unsigned job; /* of several */
 } settings = {
 	.jobs = 1,
@@ -48,11 +48,11 @@ static struct crash_settings {
 #define ROW(field) offsetof(struct crash_settings, field)
 
 static const struct opt opts[] = {
-	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|walk|FILE",
+	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|walk|pair|FILE",
 	  "what is done before the crash: all short workloads of so many operations, also "
-	  "seq-N-nested; random walks (walk:PROFILE); or a script. May be repeated. Default: "
-	  "seq-1, the same with --inputs wide --in-place --unmount and, where the power fails, "
-	  "walk",
+	  "seq-N-nested; random walks (walk:PROFILE); two processes and one fsync (pair); or a "
+	  "script. May be repeated. Default: seq-1, the same with --inputs wide --in-place "
+	  "--unmount and, where the power fails, pair and walk",
 	  0, 0 },
 	{ "inputs", OPT_CHOICE, ROW(inputs), "published|wide",
 	  "arguments of the generated workloads: those of ACE, or drawn from many", 0, 0 },
@@ -61,6 +61,12 @@ static const struct opt opts[] = {
 	  0 },
 	{ "unmount", OPT_FLAG, ROW(unmount), NULL,
 	  "generated workloads end with unmounting, and crashes during it", 0, 0 },
+	{ "faults", OPT_FLAG, ROW(faults), NULL,
+	  "in each workload a write to the disk fails, within a call that makes something durable "
+	  "(kernel:..., journalfs)",
+	  0, 0 },
+	{ "full", OPT_FLAG, ROW(full), NULL,
+	  "workloads run on a disk that is filled first, except for what they need", 0, 0 },
 	{ "walks", OPT_U64, ROW(walks), "N", "number of walks", 1, UINT64_MAX },
 	{ "length", OPT_U64, ROW(length), "N", "calls of each walk", 1, 1000 },
 	{ "sample", OPT_U64, ROW(sample), "N", "only one workload in N", 1, UINT64_MAX },
@@ -341,6 +347,12 @@ static void read_options(struct crash_options *o, const struct target *t)
 				o->views.views |= 1u << v;
 }
 
+/* What a failed write leaves may be damaged; what was promised all the same must be there. */
+static enum sanity chosen_sanity(void)
+{
+	return settings.faults ? SANITY_NONE : (enum sanity)settings.sanity;
+}
+
 static int crash_begin(struct crash_run *x, struct target *t, struct err *err)
 {
 	struct crash_options o;
@@ -350,7 +362,7 @@ static int crash_begin(struct crash_run *x, struct target *t, struct err *err)
 	read_options(&o, t);
 	killing.rules = o.rules;
 	return settings.daemon ? daemon_crash_open(&x->killing, t, &killing, err)
-			       : crash_open(&x->session, t, &o, (enum sanity)settings.sanity, err);
+			       : crash_open(&x->session, t, &o, chosen_sanity(), err);
 }
 
 static void crash_end(struct crash_run *x)
@@ -369,6 +381,7 @@ static void crash_named(struct crash_run *x, const char *name,
 {
 	const struct model *model = settings.daemon ? &x->killing.model : &x->session.model;
 	const struct state *start = settings.daemon ? &x->killing.start : &x->session.start;
+	const struct target *t = settings.daemon ? x->killing.target : x->session.target;
 	struct workload_source_options options = *how;
 	struct workload_source s;
 
@@ -376,6 +389,9 @@ static void crash_named(struct crash_run *x, const char *name,
 	options.disk_bytes = settings.daemon ? 0 : x->session.recovery.base.size;
 	options.walks = settings.walks;
 	options.length = (unsigned)settings.length;
+	options.full = settings.full;
+	options.faults = settings.faults;
+	options.processes = t->caps & TARGET_PROCESSES;
 	x->status = workload_source_open(&s, name, &options, model, start, x->err);
 	if (x->status)
 		return;
@@ -384,7 +400,8 @@ static void crash_named(struct crash_run *x, const char *name,
 }
 
 /* What was not said: files that are durable before, with few values; files that are new, with many
- * values, up to the unmounting; and some walks, which cost about a quarter as much as these. */
+ * values, up to the unmounting; files that two processes have open; and some walks, which cost
+ * about a quarter as much as these. */
 static const struct usual_source {
 	const char *name;
 	struct workload_source_options how;
@@ -392,6 +409,7 @@ static const struct usual_source {
 } usual_sources[] = {
 	{ "seq-1", { .wide = false }, false },
 	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true }, false },
+	{ "pair", { .wide = false }, true },
 	{ "walk", { .wide = false }, true },
 };
 
@@ -438,7 +456,9 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 		crash_named(&x, settings.workloads.items[i], &chosen, &number);
 	for (size_t i = 0;
 	     i < ARRAY_LEN(usual_sources) && !settings.workloads.count && !crash_is_over(&x); i++)
-		if (!settings.daemon || !usual_sources[i].power_only)
+		if ((!settings.daemon || !usual_sources[i].power_only) &&
+		    (t->caps & TARGET_PROCESSES ||
+		     !workload_source_has_processes(usual_sources[i].name)))
 			crash_named(&x, usual_sources[i].name, &usual_sources[i].how, &number);
 	progress_end();
 	crash_end(&x);
@@ -462,6 +482,8 @@ static int crash_target(const char *name, const struct logged_disk *input, struc
 		status = 0; /* err says why */
 	} else if (!settings.daemon && !(t->caps & TARGET_RECORD)) {
 		err_set(err, ENOTSUP, "%s: what it writes to its disk cannot be recorded", name);
+	} else if (settings.faults && !(t->caps & TARGET_FAULTS)) {
+		err_set(err, ENOTSUP, "%s does not support injected failures", name);
 	} else if (!run_open(&run, "crash", name, settings.out, settings.seed, err)) {
 		stop_catch_signals();
 		status = run_read_known(&run, settings.known, err);
@@ -641,8 +663,16 @@ const struct command command_crash = {
 		"\n"
 		"The generated workloads are those of ACE: sequences of one to three operations\n"
 		"out of thirteen on few files, each followed by fsync, sync or nothing. Walks\n"
-		"are random sequences of the calls of a profile. A script of calls works as\n"
+		"are random sequences of the calls of a profile. In _pair_, process 2 renames,\n"
+		"removes, replaces or changes a file that process 1 has open and has changed, and\n"
+		"one of them calls fsync. A script of calls works as\n"
 		"well; what precedes a line \"# run\" is set up before the first crash.\n"
+		"\n"
+		"With *--faults*, a write to the disk fails in each workload, within a call that\n"
+		"makes something durable. A call that returns an error has promised nothing, and\n"
+		"later calls promise nothing of what was not durable then; what is changed\n"
+		"afterwards must survive as ever. With *--full*, the disk is filled before the\n"
+		"workload.\n"
 		"\n"
 		"With *--log* and *--image*, the disks come from a log of dm-log-writes. What the\n"
 		"calls were is not known then: every crash disk has to be one that can be\n"

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "crash/page_writes.h"
+#include "model/giving_up.h"
 
 /* Subsets of each group of writes without a flush between them. */
 enum { SUBSETS_USUAL = 16, SECTOR_USUAL = 4096 };
@@ -64,12 +65,19 @@ int crash_make_call(struct target *t, const struct model *m, const struct call *
 		    struct state *state, struct persistence *history, struct arena *arena,
 		    struct outcome *ret, const char **ret_why, struct err *err)
 {
-	struct state before = state_copy(state);
 	enum target_fate fate = FATE_FINE;
 	struct outcome outcome;
 	struct envelope allowed;
-	int judged = target_call(t, c, &outcome, &fate, err);
+	struct state before;
+	int judged;
 
+	/* Where the call that makes it was left out. */
+	if (!state_process(state, c->pid) && c->op != OP_create_process) {
+		*ret_why = "there is no such process";
+		return 0;
+	}
+	before = state_copy(state);
+	judged = target_call(t, c, &outcome, &fate, err);
 	if (!judged && fate != FATE_FINE) {
 		*ret_why = "the file system does not return";
 	} else if (!judged && model_step(m, state, c, &outcome, &allowed) != VERDICT_OK) {
@@ -111,12 +119,19 @@ static int crash_run_calls(struct crash_session *s, struct crash_case *c, struct
 	size_t i = 0;
 	int judged = 1;
 
-	for (; i < c->count && judged > 0; i++)
+	for (; i < c->count && judged > 0; i++) {
+		if (c->calls[i].op == OP_remount && giving_up_possible(&s->model, &state)) {
+			why = "what a mount finds after a failed request is not known";
+			judged = 0;
+			continue;
+		}
 		judged = crash_make_call(s->target, &s->model, &c->calls[i], &state, &c->history,
 					 &c->arena, &c->outcomes[i], &why, err);
-	if (judged > 0)
+	}
+	/* One that has given up after a failed request need not show its tree any more. */
+	if (judged > 0 && !giving_up_possible(&s->model, &state))
 		judged = crash_compare_tree(s->target, &state.tree, &why, err);
-	else
+	else if (judged <= 0)
 		i--;
 	if (!judged)
 		crash_leave(&s->figures.not_judged, &s->not_judged_for,
@@ -246,8 +261,9 @@ struct crash_round {
 	struct crash_case *c;
 	crash_visit *visit;
 	void *to;
-	struct hash_map judged; /* disks at the moments they were judged at */
-	struct str_map met;     /* signatures */
+	uint64_t states, met_states, states_max; /* there are so many, and so many are judged */
+	struct hash_map judged;                  /* disks at the moments they were judged at */
+	struct str_map met;                      /* signatures */
 	bool ended;
 	int status;
 	struct err *err;
@@ -405,6 +421,23 @@ static void round_crash_recovery(struct crash_round *x, const struct crash_point
 		round_crash_repair(x, p, d);
 }
 
+static bool round_count(void *to, const struct crash_point *p, const struct page_disk *d)
+{
+	struct crash_round *x = to;
+
+	x->states++;
+	return true;
+}
+
+/* Whether the next one is among those that are judged, where there are too many. */
+static bool round_chooses(struct crash_round *x)
+{
+	uint64_t n = x->met_states++;
+
+	return x->states <= x->states_max ||
+	       (n + 1) * x->states_max / x->states > n * x->states_max / x->states;
+}
+
 static bool round_judge(void *to, const struct crash_point *p, const struct page_disk *d)
 {
 	struct crash_round *x = to;
@@ -413,6 +446,8 @@ static bool round_judge(void *to, const struct crash_point *p, const struct page
 	bool new_image, new_moment;
 	int wrong;
 
+	if (!round_chooses(x))
+		return true;
 	x->s->figures.crash_states++;
 	hash_map_put(&x->s->images, d->hash, &new_image);
 	x->s->figures.unique_images += new_image;
@@ -441,6 +476,9 @@ int crash_each(struct crash_session *s, struct crash_case *c, crash_visit *visit
 
 	s->figures.workloads++;
 	views.from_calls = c->setup_count;
+	x.states_max = s->options.states_max;
+	if (x.states_max)
+		views_each(&c->events, &c->store, &start, &views, round_count, &x);
 	views_each(&c->events, &c->store, &start, &views, round_judge, &x);
 	hash_map_free(&x.judged);
 	str_map_free(&x.met);

@@ -16,6 +16,7 @@ struct crash_options {
 	struct views_options views;
 	struct persist_rules rules;
 	bool during_recovery; /* recovery is crashed, too */
+	uint64_t states_max;  /* of each workload, evenly chosen from all views; 0: no bound */
 };
 
 struct crash_figures {

@@ -14,9 +14,9 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "crash/workload.h"
 #include "storage/dm_log_writes.h"
 #include "trace/script.h"
+#include "workload/workload.h"
 
 /* Replays that decide whether it is a finding, and that shrinking may take. */
 enum { SHOW_TIMES = 3, SHRINK_TRIES = 200, SHRINK_WINDOW = 4 };
@@ -74,10 +74,12 @@ int crash_shows(struct crash_session *s, const struct call *calls, size_t count,
 	/* What it meets must not count as met. */
 	struct hash_map images = s->images, repaired = s->repaired;
 	bool during_recovery = s->options.during_recovery;
+	uint64_t states_max = s->options.states_max;
 	int status;
 
 	s->images = s->repaired = (struct hash_map)HASH_MAP_INIT;
 	s->options.during_recovery = signature_is_second(signature);
+	s->options.states_max = 0;
 	status = crash_execute(s, calls, count, setup_count, ret_case, err);
 	if (status > 0)
 		status = crash_each(s, ret_case, seek_signature, &sought, err);
@@ -86,6 +88,7 @@ int crash_shows(struct crash_session *s, const struct call *calls, size_t count,
 	s->images = images;
 	s->repaired = repaired;
 	s->options.during_recovery = during_recovery;
+	s->options.states_max = states_max;
 	if (status < 0 || !sought.found)
 		crash_case_free(ret_case);
 	return status < 0 ? status : sought.found;
@@ -129,16 +132,31 @@ static int shown_without(struct crash_session *s, struct shown_violation *x, siz
 	return 1;
 }
 
+/* How many calls are left out at once: of a long workload many at first, with steps of half of
+ * that; then few, everywhere. */
+static size_t shrink_first(size_t count)
+{
+	return count / 2 > SHRINK_WINDOW ? count / 2 : SHRINK_WINDOW;
+}
+
+static size_t shrink_next(size_t window)
+{
+	if (window <= SHRINK_WINDOW)
+		return window - 1;
+	return window / 2 > SHRINK_WINDOW ? window / 2 : SHRINK_WINDOW;
+}
+
 /* 1: nothing simpler shows it; 0: it was not tried to the end. */
 static int shown_shrink(struct crash_session *s, struct shown_violation *x, struct err *err)
 {
 	unsigned tries = 0;
 
-	for (size_t window = SHRINK_WINDOW; window; window--)
+	for (size_t window = shrink_first(x->count); window; window = shrink_next(window))
 		for (size_t from = x->count; from-- > 0;) {
 			int less;
 
-			if (from + window > x->count || window == x->count)
+			if (from + window > x->count || window == x->count ||
+			    (window > SHRINK_WINDOW && from % (window / 2)))
 				continue;
 			if (tries++ == SHRINK_TRIES)
 				return 0;

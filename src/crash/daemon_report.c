@@ -13,9 +13,9 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "crash/crash_report.h"
-#include "crash/workload.h"
 #include "target/description.h"
 #include "trace/script.h"
+#include "workload/workload.h"
 
 /* Replays that decide whether it is a finding, and what shrinking may take. */
 enum {

@@ -1,10 +1,14 @@
 /* workload_source.c -- where workloads come from: a generator, or a script. */
 #include "crash/workload_source.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "workload/failing.h"
+#include "workload/full.h"
+#include "workload/pair.h"
 
 static bool source_is_ace(const char *name, struct ace_options *ret)
 {
@@ -28,7 +32,13 @@ bool workload_source_is_generated(const char *name)
 {
 	struct ace_options any;
 
-	return source_is_ace(name, &any) || source_profile(name);
+	return source_is_ace(name, &any) || source_profile(name) ||
+	       workload_source_has_processes(name);
+}
+
+bool workload_source_has_processes(const char *name)
+{
+	return !strcmp(name, "pair");
 }
 
 int workload_source_open(struct workload_source *s, const char *name,
@@ -43,13 +53,21 @@ int workload_source_open(struct workload_source *s, const char *name,
 	};
 	const char *profile = source_profile(name);
 
-	*s = (struct workload_source){ .name = name, .unmounts = how->unmounts, .count = 1 };
+	*s = (struct workload_source){
+		.name = name, .how = *how, .model = model, .start = start, .count = 1
+	};
 	if (profile) {
 		s->kind = SOURCE_WALK;
 		s->count = how->walks;
 		return walk_open(&s->walk, profile, model, start, how->length, how->seed, err);
 	}
-	if (source_is_ace(name, &o)) {
+	if (workload_source_has_processes(name)) {
+		if (!how->processes)
+			return err_set(err, ENOTSUP, "%s: several processes cannot use the target",
+				       name);
+		s->kind = SOURCE_PAIR;
+		s->count = pair_count();
+	} else if (source_is_ace(name, &o)) {
 		s->kind = SOURCE_ACE;
 		ace_init(&s->ace, &o);
 		s->count = s->ace.count;
@@ -76,6 +94,21 @@ static void workload_add_unmount(struct workload *w, struct arena *arena)
 	w->count++;
 }
 
+/* The same on a full disk, or with a failing write. */
+static void source_vary(const struct workload_source *s, uint64_t index, struct arena *arena,
+			struct workload *w)
+{
+	struct workload varied;
+
+	if (s->how.full) {
+		full_workload(w, s->how.disk_bytes, arena, &varied);
+		*w = varied;
+	}
+	if (s->how.faults &&
+	    failing_workload(s->model, s->start, w, s->how.seed + index, arena, &varied))
+		*w = varied;
+}
+
 int workload_source_make(const struct workload_source *s, uint64_t index, struct arena *arena,
 			 struct workload *ret, struct err *err)
 {
@@ -83,9 +116,12 @@ int workload_source_make(const struct workload_source *s, uint64_t index, struct
 		return workload_read(ret, s->name, arena, err);
 	if (s->kind == SOURCE_WALK)
 		walk_workload(&s->walk, index, arena, ret);
+	else if (s->kind == SOURCE_PAIR)
+		pair_workload(index, arena, ret);
 	else
 		ace_workload(&s->ace, index, arena, ret);
-	if (s->unmounts)
+	source_vary(s, index, arena, ret);
+	if (s->how.unmounts && !s->how.faults)
 		workload_add_unmount(ret, arena);
 	return 0;
 }

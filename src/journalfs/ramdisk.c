@@ -102,9 +102,28 @@ static void ramdisk_record(struct ramdisk *d, struct disk_record record, struct 
 	d->last = request;
 }
 
+void ramdisk_fail(struct ramdisk *d, const uint16_t numbers[2])
+{
+	memcpy(d->failing, numbers, sizeof(d->failing));
+}
+
+/* Counts a write: whether it fails. */
+static bool ramdisk_write_fails(struct ramdisk *d)
+{
+	bool fails = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(d->failing); i++)
+		if (d->failing[i] && !--d->failing[i])
+			fails = true;
+	d->failed |= fails;
+	return fails;
+}
+
 void ramdisk_write(struct ramdisk *d, uint32_t block, struct blob *bytes, unsigned what)
 {
 	must(block < LAYOUT_BLOCKS && bytes->len == LAYOUT_BLOCK);
+	if (ramdisk_write_fails(d))
+		return;
 	bytes->ref.count++;
 	pmap_put(&d->changed, &blob_type, block, &bytes->ref);
 	ramdisk_record(d,

@@ -210,36 +210,63 @@ static void read_block(const struct tree *t, uint64_t ino, uint64_t offset, char
 	memset(to + len, 0, TREE_BLOCK - len);
 }
 
+/* The last step that promised each byte of a block. Returns the last of them. */
+static size_t byte_floors(const struct check *x, uint64_t ino, uint64_t offset, size_t len,
+			  size_t ret[TREE_BLOCK])
+{
+	size_t floor = window_data_floor(&x->w, ino, offset, offset + len), last = floor;
+
+	for (size_t at = 0; at < len; at++)
+		ret[at] = floor;
+	/* Ranges that were promised may begin or end in the block. */
+	for (size_t i = floor + 1; i <= x->w.done; i++) {
+		const struct promise *promise = &x->w.p->steps[i].promise;
+
+		if (promise->kind != PROMISE_RANGE || promise->ino != ino)
+			continue;
+		for (size_t at = 0; at < len; at++)
+			if (promise->from <= offset + at && offset + at < promise->to)
+				ret[at] = last = i;
+	}
+	return last;
+}
+
 /* The place of the first byte that no step since its floor has; len: all are allowed. */
 static size_t first_wrong_byte(const struct check *x, uint64_t ino, uint64_t offset,
 			       const char *seen, size_t len)
 {
+	size_t floors[TREE_BLOCK], last = byte_floors(x, ino, offset, len, floors), next;
 	bool right[TREE_BLOCK] = { false };
 	char bytes[TREE_BLOCK];
-	size_t floor = window_data_floor(&x->w, ino, offset, offset + len);
-	bool uniform = true;
 
-	/* Ranges that were promised may begin or end in the block. */
-	for (size_t i = floor + 1; i <= x->w.done; i++)
-		uniform &= x->w.p->steps[i].promise.kind != PROMISE_RANGE ||
-			   x->w.p->steps[i].promise.ino != ino;
-	for (size_t i = floor; i <= x->w.begun; i++) {
+	for (size_t i = window_data_floor(&x->w, ino, offset, offset + len); i <= x->w.begun;
+	     i = next) {
 		const struct inode *inode = window_inode(&x->w, i, ino);
 
-		if (i > floor && inode && inode == window_inode(&x->w, i - 1, ino))
-			continue;
+		/* Steps that leave the file as it is have the same bytes. */
+		for (next = i + 1; next <= x->w.begun && window_inode(&x->w, next, ino) == inode;
+		     next++)
+			;
 		read_block(window_tree(&x->w, i), ino, offset, bytes);
-		if (uniform && !memcmp(bytes, seen, len))
+		if (last < next && !memcmp(bytes, seen, len))
 			return len;
 		for (size_t at = 0; at < len; at++)
-			right[at] |= bytes[at] == seen[at] &&
-				     (uniform || window_data_floor(&x->w, ino, offset + at,
-								   offset + at + 1) <= i);
+			right[at] |= bytes[at] == seen[at] && floors[at] < next;
 	}
 	for (size_t at = 0; at < len; at++)
 		if (!right[at])
 			return at;
 	return len;
+}
+
+/* Data that was moved to another offset is overwritten in place; a crash can undo the moving
+ * without the writing, which then shows where it was before. Neither was promised. */
+static bool data_has_moved(const struct check *x, uint64_t ino, size_t floor)
+{
+	for (size_t i = floor + 1; i <= x->w.begun; i++)
+		if (x->w.p->steps[i].moved == ino)
+			return true;
+	return false;
 }
 
 static bool block_allowed(struct check *x, uint64_t ino, const struct inode *seen, uint64_t block)
@@ -253,8 +280,9 @@ static bool block_allowed(struct check *x, uint64_t ino, const struct inode *see
 		return true;
 	len = seen->size - offset < TREE_BLOCK ? (size_t)(seen->size - offset) : TREE_BLOCK;
 	floor = window_data_floor(&x->w, ino, offset, offset + len);
-	if (x->w.p->rules.stale_data && floor < x->w.begun &&
-	    window_inode(&x->w, floor, ino) != window_inode(&x->w, x->w.begun, ino))
+	if ((x->w.p->rules.stale_data && floor < x->w.begun &&
+	     window_inode(&x->w, floor, ino) != window_inode(&x->w, x->w.begun, ino)) ||
+	    data_has_moved(x, ino, floor))
 		return true;
 	read_block(x->seen, seen->ino, offset, bytes);
 	wrong = first_wrong_byte(x, ino, offset, bytes, len);
@@ -269,13 +297,16 @@ static bool block_allowed(struct check *x, uint64_t ino, const struct inode *see
 	return false;
 }
 
+/* All blocks that an inode has, but for those that `seen` or `before` (NULL: there is none) has. */
 static bool blocks_allowed(struct check *x, uint64_t ino, const struct inode *seen,
-			   const struct inode *with_blocks)
+			   const struct inode *with_blocks, const struct inode *before)
 {
 	uint64_t block;
 
 	for (bool first = true; pmap_next(&with_blocks->file.blocks, first, &block); first = false)
-		if (!block_allowed(x, ino, seen, block))
+		if ((with_blocks == seen || !pmap_get(&seen->file.blocks, block)) &&
+		    (!before || !pmap_get(&before->file.blocks, block)) &&
+		    !block_allowed(x, ino, seen, block))
 			return false;
 	return true;
 }
@@ -301,13 +332,13 @@ static bool data_allowed(struct check *x, uint64_t ino, const struct inode *seen
 {
 	if (!(x->seen->fields & TREE_DATA) || data_is_of_one_step(x, ino, seen))
 		return true;
-	if (!size_allowed(x, ino, seen->size) || !blocks_allowed(x, ino, seen, seen))
+	if (!size_allowed(x, ino, seen->size) || !blocks_allowed(x, ino, seen, seen, NULL))
 		return false;
 	for (size_t i = x->w.base; i <= x->w.begun; i++) {
 		const struct inode *inode = window_inode(&x->w, i, ino);
+		const struct inode *before = i > x->w.base ? window_inode(&x->w, i - 1, ino) : NULL;
 
-		if (inode && (i == x->w.base || inode != window_inode(&x->w, i - 1, ino)) &&
-		    !blocks_allowed(x, ino, seen, inode))
+		if (inode && inode != before && !blocks_allowed(x, ino, seen, inode, before))
 			return false;
 	}
 	return true;

@@ -2,6 +2,7 @@
 #include "persistence/persistence.h"
 
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -221,6 +222,74 @@ static void persistence_add_passed(struct persistence *p, const struct state *be
 		persistence_add_opened(p, before, c->write_file.flags.num, after);
 }
 
+/* The file whose blocks get other offsets. */
+static uint64_t moved_file(const struct state *before, const struct call *c,
+			   const struct state *after)
+{
+	const int64_t moves = FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE;
+
+	if ((c->op == OP_fallocate && c->fallocate.mode.num & moves) ||
+	    (c->op == OP_fallocate_file && c->fallocate_file.mode.num & moves))
+		return changed_file(before, after);
+	return 0;
+}
+
+/* ---- after a failed request ---- */
+
+/* fsync(2), EIO: "Since Linux 4.13, errors from write-back will be reported to all file descriptors
+ * that might have written the data which triggered the error." Each of them learns of it once:
+ * afterwards the pages are clean (Documentation/filesystems/vfs.rst, "Handling errors during
+ * writeback"), and the next fsync has nothing to write and returns 0. POSIX says of fsync that
+ * fails: "outstanding I/O operations are not guaranteed to have been completed". So
+ *
+ *	a call that fails promises nothing;
+ *	sync and syncfs within which a request fails promise nothing: they need not report it;
+ *	what was not durable when a request failed is promised by no later call;
+ *	what is changed afterwards, of an object that was durable then or is new, is promised as
+ *	ever: a file system that cannot keep that has to return an error. */
+
+/* Is a disk request, or an allocation, to fail within the call? */
+static bool failed_meets(const struct state *before, const struct call *c)
+{
+	return state_failures(before) && !(op_table[c->op].traits & (TRAIT_ENV | TRAIT_PROC));
+}
+
+/* The last step before a failure that promised everything. */
+static size_t failed_base(const struct persistence *p)
+{
+	size_t base = p->failed - 1;
+
+	while (base && p->steps[base].promise.kind != PROMISE_ALL)
+		base--;
+	return base;
+}
+
+/* Has the object changed since it was promised for the last time before a failure? */
+static bool failed_was_dirty(const struct persistence *p, uint64_t ino)
+{
+	size_t step = p->failed - 1;
+
+	while (step && p->steps[step].promise.kind != PROMISE_ALL &&
+	       (p->steps[step].promise.kind != PROMISE_INODE || p->steps[step].promise.ino != ino))
+		step--;
+	return tree_inode(&p->steps[step].tree, ino) != tree_inode(&p->steps[p->failed].tree, ino);
+}
+
+/* Whether the promise that call c makes at the last step holds, after what has failed. */
+static bool failed_leaves(const struct persistence *p, const struct call *c,
+			  const struct promise *promise)
+{
+	const struct tree *then = &p->steps[p->failed].tree;
+
+	if (!p->failed)
+		return true;
+	if (p->failed == p->count - 1)
+		return c->op != OP_sync && c->op != OP_syncfs;
+	if (promise->kind == PROMISE_ALL)
+		return pmap_same(&p->steps[failed_base(p)].tree.inodes, &then->inodes);
+	return !tree_inode(then, promise->ino) || !failed_was_dirty(p, promise->ino);
+}
+
 void persistence_add(struct persistence *p, const struct state *before, const struct call *c,
 		     const struct outcome *o, const struct state *after)
 {
@@ -230,11 +299,15 @@ void persistence_add(struct persistence *p, const struct state *before, const st
 	persistence_add_passed(p, before, c, after);
 	step = persistence_append(p, &after->tree);
 	step->calls++;
+	step->moved = moved_file(before, c, after);
 	must(p->count - first <= PERSIST_STEPS_MAX);
+	if (failed_meets(before, c))
+		p->failed = p->count - 1;
 	if (o->error || (p->rules.sync_keeps_nothing && (c->op == OP_sync || c->op == OP_syncfs)))
 		return;
 	step->promise = promise_of(before, c, o, after);
-	if (step->promise.ino && is_removed(p, &after->tree, step->promise.ino))
+	if ((step->promise.ino && is_removed(p, &after->tree, step->promise.ino)) ||
+	    !failed_leaves(p, c, &step->promise))
 		step->promise = (struct promise){ 0 };
 }
 

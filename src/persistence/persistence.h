@@ -47,12 +47,14 @@ struct promise {
 struct persist_step {
 	struct tree tree;
 	struct promise promise;
-	size_t calls; /* that have returned */
+	size_t calls;   /* that have returned */
+	uint64_t moved; /* the file whose data the call has moved to other offsets; 0: none */
 };
 struct persistence {
 	struct persist_rules rules;
 	struct persist_step *steps;
 	size_t count, cap;
+	size_t failed; /* the last step in whose call something was to fail; 0: none */
 };
 
 void persistence_begin(struct persistence *p, const struct persist_rules *rules,

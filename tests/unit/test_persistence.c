@@ -227,6 +227,18 @@ static void fdatasync_keeps_data_and_size_only(void **state)
 	BROKEN(&named, FOO "sync()\nlink(\"foo\", \"bar\")\nfsync(3)", 0, FOO, "name missing");
 }
 
+static void fdatasync_keeps_no_later_name(void **state)
+{
+	const char *renamed = WRITTEN "rename(\"foo\", \"bar\")\nfdatasync(3)";
+
+	BROKEN(&named, WRITTEN "fdatasync(3)", 0, "", "name missing");
+	/* The file may have been on the disk with its old name, and needs no other. */
+	ALLOWED(&named, renamed, 0, WRITTEN);
+	ALLOWED(&named, renamed, 0, WRITTEN "rename(\"foo\", \"bar\")");
+	BROKEN(&named, renamed, 0, FOO, "size too small");
+	BROKEN(&named, WRITTEN "rename(\"foo\", \"bar\")\nfsync(3)", 0, WRITTEN, "name is back");
+}
+
 static void synchronous_writes_keep_their_range(void **state)
 {
 #define DSYNC "open(\"foo\", O_CREAT|O_RDWR|O_DSYNC, 0644)\nsync()\n"
@@ -384,6 +396,38 @@ static void sync_may_keep_nothing(void **state)
 	BROKEN(&deaf, FOO "remount()", 0, "", "name missing");
 }
 
+/* Blocks that were moved, and then overwritten where they lie. */
+static void moved_data_may_show_where_it_was(void **state)
+{
+	const char *block = FOO "pwrite(3, data(1, 4096), 4096, 0)\nfsync(3)\n";
+	const char *moved = FOO "pwrite(3, data(1, 4096), 4096, 0)\nfsync(3)\n"
+				"fallocate(3, FALLOC_FL_INSERT_RANGE, 0, 4096)\n"
+				"pwrite(3, data(2, 4096), 4096, 4096)\n";
+
+	ALLOWED(&named, moved, 0, FOO "pwrite(3, data(2, 4096), 4096, 0)");
+	ALLOWED(&named, moved, 0, block);
+	BROKEN(&named, block, 0, FOO "pwrite(3, data(2, 4096), 4096, 0)", "data wrong");
+}
+
+/* A call behind fail_write returns EIO, or 0 as the model does here. */
+static void a_failed_write_is_reported_once(void **state)
+{
+	/* Returned 0, it has promised. */
+	BROKEN(&named, FOO "fail_write(1)\nfsync(3)", 0, "", "name missing");
+	/* These need not report it. */
+	ALLOWED(&named, FOO "fail_write(1)\nsync()", 0, "");
+	/* What was not durable then is not promised by what follows, */
+	ALLOWED(&named, FOO "fail_write(1)\nsync()\nfsync(3)", 0, "");
+	ALLOWED(&named, FOO "fail_write(1)\nsync()\nsync()", 0, "");
+	/* but what is new, or was durable, is. */
+	BROKEN(&named, FOO "fail_write(1)\nsync()\nopen(\"bar\", O_CREAT|O_RDWR, 0644)\nfsync(4)",
+	       0, "", "name missing");
+	BROKEN(&named, FOO "sync()\nfail_write(1)\nsync()\nwrite(3, \"hello\", 5)\nfsync(3)", 0,
+	       FOO, "size too small");
+	BROKEN(&named, FOO "sync()\nfail_write(1)\nsync()\nwrite(3, \"hello\", 5)\nsync()", 0, FOO,
+	       "size too small");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -395,6 +439,7 @@ int main(void)
 		TEST(directories_above_are_kept_unless_renamed),
 		TEST(a_name_that_another_has_had_since_is_not_promised),
 		TEST(fdatasync_keeps_data_and_size_only),
+		TEST(fdatasync_keeps_no_later_name),
 		TEST(synchronous_writes_keep_their_range),
 		TEST(removal_counts_as_well),
 		TEST(a_rename_happens_or_does_not),
@@ -405,6 +450,8 @@ int main(void)
 		TEST(inodes_are_old_or_of_others),
 		TEST(a_call_can_be_several_steps),
 		TEST(sync_may_keep_nothing),
+		TEST(moved_data_may_show_where_it_was),
+		TEST(a_failed_write_is_reported_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
