@@ -102,6 +102,11 @@ static int agent_mount(const struct agent *a, struct err *err)
 	return 0;
 }
 
+static const char *agent_root(const struct agent *a)
+{
+	return a->shm->whole ? mount_path : root_path;
+}
+
 /* Calls start in this directory, which is made if need be. */
 static int agent_enter(struct agent *a, const char *root, struct err *err)
 {
@@ -141,7 +146,7 @@ static int agent_attach(struct agent *a, struct err *err)
 	if (error)
 		return err_sys(err, -error, "cannot leave the directory below");
 	error = agent_mount(a, err);
-	return error ? error : agent_enter(a, a->shm->whole ? mount_path : root_path, err);
+	return error ? error : agent_enter(a, agent_root(a), err);
 }
 
 static int agent_unmount(void)
@@ -180,7 +185,7 @@ static int agent_run_program(struct agent *a, struct err *err)
 
 	if (error)
 		return err_sys(err, -error, "the file system is not there");
-	return program_run_here(&a->shm->message, root_path, &host, err);
+	return program_run_here(&a->shm->message, agent_root(a), &host, err);
 }
 
 /* Clean pages, names and inodes; what is dirty stays. */

@@ -55,6 +55,10 @@ struct confirm_subject {
 	struct buf source; /* of the reproducer */
 	struct buf target;
 	enum problem problem;
+	bool is_crash; /* instead of the reproducer: */
+	struct guest_crash crash;
+	char image[PATH_MAX];
+	struct buf recovered;
 };
 
 /* A replay finds the program that shows it: what it has to check, and to read between calls. */
@@ -87,17 +91,56 @@ static int subject_replay(struct confirm_subject *s, const char *path, struct er
 	return r < 0 ? EXIT_UNKNOWN : EXIT_CLEAN;
 }
 
+/* The disk after the crash, and what is wrong when it was recovered. Whether mounting is what is
+ * wrong, only the signature says. */
+static int subject_read_crash(struct confirm_subject *s, const char *path, const char *signature,
+			      struct err *err)
+{
+	static const char refused[] = "RECOVERY cannot be mounted";
+	bool second = strstr(signature, "crash during ") != NULL;
+	char sums[PATH_MAX];
+
+	snprintf(s->image, sizeof(s->image), "%.4000s/crashed.image", path);
+	snprintf(sums, sizeof(sums), "%.4000s/recovered.sums", path);
+	s->is_crash = true;
+	s->crash.image = s->image;
+	s->crash.repairs = strstr(signature, "crash during repair") != NULL;
+	if (access(s->image, F_OK)) {
+		err_set(err, ENOENT,
+			"%s has no crashed.image: of crashes, only power failures leave a disk "
+			"for another kernel (assay crash TARGET --workloads TRACE)",
+			path);
+		return EXIT_USAGE;
+	}
+	if (s->problem != PROBLEM_LOST && !second &&
+	    strncmp(signature, refused, sizeof(refused) - 1) != 0) {
+		err_set(err, ENOTSUP, "%s: what is wrong there no program sees: %s", path,
+			signature);
+		return EXIT_USAGE;
+	}
+	if (access(sums, F_OK))
+		return EXIT_CLEAN;
+	if (buf_read_file(&s->recovered, sums, SOURCE_BYTES_MAX, err))
+		return EXIT_UNKNOWN;
+	s->crash.recovered = buf_str(&s->recovered);
+	return EXIT_CLEAN;
+}
+
 /* The reproducer of the folder, or one that is made from the calls. */
 static int subject_read(struct confirm_subject *s, const char *path, struct err *err)
 {
 	char file[PATH_MAX];
+	char signature[SIGNATURE_MAX];
 	struct finding f;
+	bool by_crash;
 	int code = EXIT_CLEAN;
 
 	if (finding_read(&f, path, err))
 		return EXIT_USAGE;
 	buf_adds(&s->target, settings.place.on ? settings.place.on : buf_str(&f.target));
 	s->problem = f.discrepancy.code;
+	by_crash = finding_is_by_crash(&f);
+	memcpy(signature, f.discrepancy.signature, sizeof(signature));
 	finding_free(&f);
 	if (!s->target.len) {
 		err_set(err, EINVAL, "%s names no target; give one with --on", path);
@@ -108,7 +151,9 @@ static int subject_read(struct confirm_subject *s, const char *path, struct err 
 		return EXIT_UNKNOWN;
 	code = operand_target(buf_str(&s->target), settings.place.config, err);
 	snprintf(file, sizeof(file), "%s/repro.c", path);
-	if (!code && access(file, F_OK))
+	if (!code && by_crash)
+		code = subject_read_crash(s, path, signature, err);
+	else if (!code && access(file, F_OK))
 		code = subject_replay(s, path, err);
 	else if (!code && buf_read_file(&s->source, file, SOURCE_BYTES_MAX, err))
 		code = EXIT_UNKNOWN;
@@ -231,7 +276,20 @@ static int find_kernels(struct stock_kernels *kernels, const char *dir, struct e
 	return operand_code(r);
 }
 
-static int confirm_subject(const struct confirm_subject *s, const char *path, const char *dir,
+static int confirm_make_guest(struct guest *g, struct confirm_subject *s,
+			      const struct target_description *d, struct err *err)
+{
+	struct target described = { .traits = traits_usual };
+	int r;
+
+	if (!s->is_crash)
+		return guest_make(g, d, buf_str(&s->source), err);
+	r = target_adopt(&described, d, err);
+	s->crash.repairs |= described.traits.crash_needs_fsck;
+	return r ? r : guest_make_crashed(g, d, &s->crash, err);
+}
+
+static int confirm_subject(struct confirm_subject *s, const char *path, const char *dir,
 			   struct err *err)
 {
 	struct target_description d = { 0 };
@@ -242,7 +300,7 @@ static int confirm_subject(const struct confirm_subject *s, const char *path, co
 	if (!code && description_find(&d, buf_str(&s->target), settings.place.config, err))
 		code = EXIT_USAGE;
 	if (!code) {
-		r = guest_make(&g, &d, buf_str(&s->source), err);
+		r = confirm_make_guest(&g, s, &d, err);
 		code = r == -ENOTSUP ? EXIT_USAGE : r ? EXIT_UNKNOWN : EXIT_CLEAN;
 	}
 	if (!code) {
@@ -279,6 +337,7 @@ static int run_confirm(int argc, char **argv, struct err *err)
 	if (janitor)
 		janitor_close(janitor, CLEAN_SECONDS);
 	buf_free(&s.source);
+	buf_free(&s.recovered);
 	buf_free(&s.target);
 	buf_free(&lacking);
 	return code;
@@ -303,7 +362,8 @@ const struct command command_confirm = {
 		"A result is _shown_, _not shown_, _panic_, _oops_, _hang_ (the reproducer did\n"
 		"not end within *--seconds*), _no such file system_ or _unknown_, with the last\n"
 		"lines of the console if the guest failed. A trace without _repro.c_ is replayed\n"
-		"on its target first.\n"
+		"on its target first. Of a crash (_assay crash_), the disk that it left is\n"
+		"recovered: _shown_ means that the same is wrong then.\n"
 		"\n"
 		"Exit status: 1 at least one kernel shows it, or fails; 0 no kernel shows it; 2\n"
 		"could not tell.",

@@ -13,26 +13,26 @@
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/operands.h"
+#include "cli/summary.h"
 #include "cmd/crash_app.h"
 #include "cmd/crash_daemon.h"
-#include "cli/summary.h"
-#include "crash/ace.h"
 #include "crash/crash_report.h"
 #include "crash/daemon_report.h"
-#include "crash/walk.h"
-#include "crash/workload.h"
+#include "crash/logged_disk.h"
+#include "crash/workload_source.h"
 #include "report/findings_text.h"
 #include "target/learn.h"
 
 static struct crash_settings {
 	struct opt_list workloads, view, kill;
 	const char *app, *app_trace, *prepare, *verify;
+	const char *log, *image, *from;
 	uint64_t states;
 	const char *out, *config, *known, *write_known;
 	uint64_t seed, jobs, walks, length, sample, subsets, sector, findings;
 	double seconds, deadline;
 	int inputs, level, sanity;
-	bool json, during_recovery, in_place, unmount, daemon;
+	bool json, during_recovery, in_place, unmount, daemon, faults, full;
 	unsigned job; /* of several */
 } settings = {
 	.jobs = 1,
@@ -48,11 +48,11 @@ static struct crash_settings {
 #define ROW(field) offsetof(struct crash_settings, field)
 
 static const struct opt opts[] = {
-	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|walk|FILE",
+	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|walk|pair|FILE",
 	  "what is done before the crash: all short workloads of so many operations, also "
-	  "seq-N-nested; random walks (walk:PROFILE); or a script. May be repeated. Default: "
-	  "seq-1, "
-	  "and the same with --inputs wide --in-place --unmount",
+	  "seq-N-nested; random walks (walk:PROFILE); two processes and one fsync (pair); or a "
+	  "script. May be repeated. Default: seq-1, the same with --inputs wide --in-place "
+	  "--unmount and, where the power fails, pair and walk",
 	  0, 0 },
 	{ "inputs", OPT_CHOICE, ROW(inputs), "published|wide",
 	  "arguments of the generated workloads: those of ACE, or drawn from many", 0, 0 },
@@ -61,6 +61,12 @@ static const struct opt opts[] = {
 	  0 },
 	{ "unmount", OPT_FLAG, ROW(unmount), NULL,
 	  "generated workloads end with unmounting, and crashes during it", 0, 0 },
+	{ "faults", OPT_FLAG, ROW(faults), NULL,
+	  "in each workload a write to the disk fails, within a call that makes something durable "
+	  "(kernel:..., journalfs)",
+	  0, 0 },
+	{ "full", OPT_FLAG, ROW(full), NULL,
+	  "workloads run on a disk that is filled first, except for what they need", 0, 0 },
 	{ "walks", OPT_U64, ROW(walks), "N", "number of walks", 1, UINT64_MAX },
 	{ "length", OPT_U64, ROW(length), "N", "calls of each walk", 1, 1000 },
 	{ "sample", OPT_U64, ROW(sample), "N", "only one workload in N", 1, UINT64_MAX },
@@ -72,8 +78,10 @@ static const struct opt opts[] = {
 	{ "sector", OPT_U64, ROW(sector), "BYTES", "torn: bytes that the disk writes as a whole",
 	  512, 1 << 20 },
 	{ "during-recovery", OPT_FLAG, ROW(during_recovery), NULL,
-	  "crashes recovery, too, at every point, and repeats it: the result must be the same", 0,
-	  0 },
+	  "crashes recovery, too, at every point, and repeats it: the result must be the same. "
+	  "Recovery is mounting, and the repair by a checker (once for each tree; --sanity all: "
+	  "for each disk)",
+	  0, 0 },
 	{ "daemon", OPT_FLAG, ROW(daemon), NULL,
 	  "no power failure: kill the FUSE daemon, or the server of a directory, and start it "
 	  "again",
@@ -104,9 +112,17 @@ static const struct opt opts[] = {
 	  0 },
 	{ "states", OPT_U64, ROW(states), "N", "with --app: how many crash states for each level",
 	  1, 1 << 24 },
+	{ "log", OPT_TEXT, ROW(log), "FILE",
+	  "instead of workloads: what was written to a disk, as dm-log-writes of the kernel logs "
+	  "it, and every finding (writes.dm-log)",
+	  0, 0 },
+	{ "image", OPT_TEXT, ROW(image), "FILE", "with --log: the disk when the log began", 0, 0 },
+	{ "from", OPT_TEXT, ROW(from), "MARK",
+	  "with --log: no crash before this mark of the log, which mkfs may precede", 0, 0 },
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N", "stop after this time; 0 for no limit", 0,
 	  OPT_SECONDS_MAX },
-	{ "seed", OPT_U64, ROW(seed), "N", "of wide inputs and sampled subsets", 0, INT64_MAX },
+	{ "seed", OPT_U64, ROW(seed), "N", "of wide inputs, walks and sampled subsets", 0,
+	  INT64_MAX },
 	{ "jobs", OPT_U64, ROW(jobs), "N", "workloads in parallel", 1, 1024 },
 	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS", "time limit of one call", 0,
 	  OPT_SECONDS_MAX },
@@ -118,101 +134,6 @@ static const struct opt opts[] = {
 	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
 	OPT_END,
 };
-
-/* ---- workloads ---- */
-
-/* One --workloads: a generator, or a script. */
-struct workload_source {
-	const char *name;
-	enum { SOURCE_FILE, SOURCE_ACE, SOURCE_WALK } kind;
-	bool unmounts;
-	struct ace ace;
-	struct walk walk;
-	uint64_t count; /* of workloads */
-};
-
-/* How generated workloads are made. */
-struct source_options {
-	bool wide, in_place, unmounts;
-};
-
-static bool is_generator(const char *name, struct ace_options *ret)
-{
-	struct err none = { 0 };
-
-	return !ace_parse(ret, name, &none);
-}
-
-/* "walk", or "walk:PROFILE"; NULL: it is something else. */
-static const char *walk_profile(const char *name)
-{
-	static const char word[] = "walk";
-	size_t len = sizeof(word) - 1;
-
-	if (strncmp(name, word, len) || (name[len] && name[len] != ':'))
-		return NULL;
-	return name[len] ? name + len + 1 : "crash";
-}
-
-static int source_open(struct workload_source *s, const char *name,
-		       const struct source_options *how, const struct model *model,
-		       const struct state *start, uint64_t disk_bytes, struct err *err)
-{
-	struct ace_options o = {
-		.wide = how->wide,
-		.in_place = how->in_place,
-		.seed = settings.seed,
-		.disk_bytes = disk_bytes,
-	};
-	const char *profile = walk_profile(name);
-
-	*s = (struct workload_source){ .name = name, .unmounts = how->unmounts, .count = 1 };
-	if (profile) {
-		s->kind = SOURCE_WALK;
-		s->count = settings.walks;
-		return walk_open(&s->walk, profile, model, start, (unsigned)settings.length,
-				 settings.seed, err);
-	}
-	if (is_generator(name, &o)) {
-		s->kind = SOURCE_ACE;
-		ace_init(&s->ace, &o);
-		s->count = s->ace.count;
-	}
-	return 0;
-}
-
-static void source_close(struct workload_source *s)
-{
-	if (s->kind == SOURCE_ACE)
-		ace_free(&s->ace);
-	else if (s->kind == SOURCE_WALK)
-		walk_close(&s->walk);
-}
-
-/* A crash while the file system is unmounted and mounted again belongs to the workload. */
-static void add_unmount(struct workload *w, struct arena *arena)
-{
-	struct call *calls = arena_alloc(arena, (w->count + 1) * sizeof(*calls));
-
-	memcpy(calls, w->calls, w->count * sizeof(*calls));
-	calls[w->count] = (struct call){ .op = OP_remount, .pid = 1 };
-	w->calls = calls;
-	w->count++;
-}
-
-static int source_make(const struct workload_source *s, uint64_t index, struct arena *arena,
-		       struct workload *ret, struct err *err)
-{
-	if (s->kind == SOURCE_FILE)
-		return workload_read(ret, s->name, arena, err);
-	if (s->kind == SOURCE_WALK)
-		walk_workload(&s->walk, index, arena, ret);
-	else
-		ace_workload(&s->ace, index, arena, ret);
-	if (s->unmounts)
-		add_unmount(ret, arena);
-	return 0;
-}
 
 /* ---- the run ---- */
 
@@ -301,7 +222,7 @@ static void crash_source(struct crash_run *x, const struct workload_source *s, u
 		if (*number % settings.sample ||
 		    *number / settings.sample % settings.jobs != settings.job)
 			continue;
-		x->status = source_make(s, i, &arena, &w, x->err);
+		x->status = workload_source_make(s, i, &arena, &w, x->err);
 		if (!x->status) {
 			must_note("workload %s", w.name);
 			crash_one(x, &w);
@@ -317,10 +238,19 @@ static void set_count(json_t *o, const char *name, uint64_t count)
 	json_object_set_new(o, name, json_integer((json_int_t)count));
 }
 
-static const char *const figure_names[] = {
-	"workloads", "not_judged",         "crash_states",    "unique_images",    "recoveries",
-	"memo_hits", "recoveries_checked", "recovery_states", "recovery_skipped", NULL
-};
+static const char *const figure_names[] = { "workloads",
+					    "not_judged",
+					    "crash_states",
+					    "unique_images",
+					    "recoveries",
+					    "memo_hits",
+					    "recoveries_checked",
+					    "recovery_states",
+					    "recovery_skipped",
+					    "repair_logs",
+					    "repair_states",
+					    "repair_skipped",
+					    NULL };
 
 static void crash_set_figures(struct run *run, const struct crash_session *s)
 {
@@ -328,10 +258,14 @@ static void crash_set_figures(struct run *run, const struct crash_session *s)
 		s->figures.workloads,     s->figures.not_judged,      s->figures.crash_states,
 		s->figures.unique_images, s->recovery.recoveries,     s->recovery.memo_hits,
 		s->recovery.checked,      s->figures.recovery_states, s->figures.recovery_skipped,
+		s->figures.repair_logs,   s->figures.repair_states,   s->figures.repair_skipped,
 	};
 
 	for (size_t i = 0; figure_names[i]; i++)
 		set_count(run->figures, figure_names[i], figures[i]);
+	if (settings.during_recovery && recovery_repair_command(&s->recovery) &&
+	    !recovery_records_repair(&s->recovery))
+		json_object_set_new(run->figures, "repair_not_recorded", json_true());
 	if (s->not_judged_for.len)
 		json_object_set_new(run->figures, "not_judged_for",
 				    json_string(s->not_judged_for.data));
@@ -361,6 +295,15 @@ static void crash_print(const struct run *run)
 			 "%" PRIu64 " crashes during recovery, %" PRIu64
 			 " of them known from an equal disk\n",
 			 figure(run, "recovery_states"), figure(run, "recovery_skipped"));
+	if (figure(run, "repair_states"))
+		buf_addf(&out,
+			 "%" PRIu64 " crashes during %" PRIu64 " repairs by the checker, %" PRIu64
+			 " of them known from an equal disk\n",
+			 figure(run, "repair_states"), figure(run, "repair_logs"),
+			 figure(run, "repair_skipped"));
+	if (json_object_get(run->figures, "repair_not_recorded"))
+		buf_adds(&out, "repairs by the checker were not crashed: that needs /dev/fuse and, "
+			       "without root, user namespaces\n");
 	if (figure(run, "not_judged"))
 		buf_addf(&out, "%" PRIu64 " workloads were not judged; the first for: %s\n",
 			 figure(run, "not_judged"),
@@ -404,6 +347,12 @@ static void read_options(struct crash_options *o, const struct target *t)
 				o->views.views |= 1u << v;
 }
 
+/* What a failed write leaves may be damaged; what was promised all the same must be there. */
+static enum sanity chosen_sanity(void)
+{
+	return settings.faults ? SANITY_NONE : (enum sanity)settings.sanity;
+}
+
 static int crash_begin(struct crash_run *x, struct target *t, struct err *err)
 {
 	struct crash_options o;
@@ -413,7 +362,7 @@ static int crash_begin(struct crash_run *x, struct target *t, struct err *err)
 	read_options(&o, t);
 	killing.rules = o.rules;
 	return settings.daemon ? daemon_crash_open(&x->killing, t, &killing, err)
-			       : crash_open(&x->session, t, &o, (enum sanity)settings.sanity, err);
+			       : crash_open(&x->session, t, &o, chosen_sanity(), err);
 }
 
 static void crash_end(struct crash_run *x)
@@ -427,34 +376,72 @@ static void crash_end(struct crash_run *x)
 	}
 }
 
-static void crash_named(struct crash_run *x, const char *name, const struct source_options *how,
-			uint64_t *number)
+static void crash_named(struct crash_run *x, const char *name,
+			const struct workload_source_options *how, uint64_t *number)
 {
 	const struct model *model = settings.daemon ? &x->killing.model : &x->session.model;
 	const struct state *start = settings.daemon ? &x->killing.start : &x->session.start;
+	const struct target *t = settings.daemon ? x->killing.target : x->session.target;
+	struct workload_source_options options = *how;
 	struct workload_source s;
 
-	x->status = source_open(&s, name, how, model, start,
-				settings.daemon ? 0 : x->session.recovery.base.size, x->err);
+	options.seed = settings.seed;
+	options.disk_bytes = settings.daemon ? 0 : x->session.recovery.base.size;
+	options.walks = settings.walks;
+	options.length = (unsigned)settings.length;
+	options.full = settings.full;
+	options.faults = settings.faults;
+	options.processes = t->caps & TARGET_PROCESSES;
+	x->status = workload_source_open(&s, name, &options, model, start, x->err);
 	if (x->status)
 		return;
 	crash_source(x, &s, number);
-	source_close(&s);
+	workload_source_close(&s);
 }
 
-/* What was not said: files that are durable before, with few values; and files that are new, with
- * many values, up to the unmounting. */
+/* What was not said: files that are durable before, with few values; files that are new, with many
+ * values, up to the unmounting; files that two processes have open; and some walks, which cost
+ * about a quarter as much as these. */
 static const struct usual_source {
 	const char *name;
-	struct source_options how;
+	struct workload_source_options how;
+	bool power_only; /* not for a daemon that is killed */
 } usual_sources[] = {
-	{ "seq-1", { .wide = false } },
-	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true } },
+	{ "seq-1", { .wide = false }, false },
+	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true }, false },
+	{ "pair", { .wide = false }, true },
+	{ "walk", { .wide = false }, true },
 };
+
+static bool crash_found_in_log(void *to, struct crash_case *c, const struct crash_violation *v)
+{
+	struct crash_run *x = to;
+
+	x->status = crash_report_log(&x->session, x->run, c, v, x->err);
+	return !crash_is_over(x);
+}
+
+/* The only workload is the log. */
+static int crash_log(const struct logged_disk *input, struct target *t, struct run *run,
+		     struct err *err)
+{
+	struct crash_run x = { .run = run, .err = err };
+	int status = crash_begin(&x, t, err);
+	struct crash_case c;
+
+	if (status)
+		return status;
+	x.status = logged_disk_case(input, &x.session, &c, err);
+	if (!x.status)
+		status = crash_each(&x.session, &c, crash_found_in_log, &x, err);
+	crash_case_free(&c);
+	crash_end(&x);
+	return x.status ? x.status : status;
+}
 
 static int crash_workloads(struct target *t, struct run *run, struct err *err)
 {
-	const struct source_options chosen = {
+	const struct workload_source_options chosen = {
 		.wide = settings.inputs == 1,
 		.in_place = settings.in_place,
 		.unmounts = settings.unmount && t->caps & TARGET_REMOUNT,
@@ -469,17 +456,21 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 		crash_named(&x, settings.workloads.items[i], &chosen, &number);
 	for (size_t i = 0;
 	     i < ARRAY_LEN(usual_sources) && !settings.workloads.count && !crash_is_over(&x); i++)
-		crash_named(&x, usual_sources[i].name, &usual_sources[i].how, &number);
+		if ((!settings.daemon || !usual_sources[i].power_only) &&
+		    (t->caps & TARGET_PROCESSES ||
+		     !workload_source_has_processes(usual_sources[i].name)))
+			crash_named(&x, usual_sources[i].name, &usual_sources[i].how, &number);
 	progress_end();
 	crash_end(&x);
 	return x.status;
 }
 
-static int crash_target(const char *name, struct err *err)
+static int crash_target(const char *name, const struct logged_disk *input, struct err *err)
 {
 	struct target_options options = { .config = settings.config,
 					  .deadline_seconds = settings.deadline,
-					  .record = !settings.daemon };
+					  .record = !settings.daemon,
+					  .image = input ? input->path.data : NULL };
 	struct target *t;
 	struct run run;
 	int status, code = EXIT_UNKNOWN;
@@ -491,12 +482,15 @@ static int crash_target(const char *name, struct err *err)
 		status = 0; /* err says why */
 	} else if (!settings.daemon && !(t->caps & TARGET_RECORD)) {
 		err_set(err, ENOTSUP, "%s: what it writes to its disk cannot be recorded", name);
+	} else if (settings.faults && !(t->caps & TARGET_FAULTS)) {
+		err_set(err, ENOTSUP, "%s does not support injected failures", name);
 	} else if (!run_open(&run, "crash", name, settings.out, settings.seed, err)) {
 		stop_catch_signals();
 		status = run_read_known(&run, settings.known, err);
 		known_ask(&run.known, name, KNOWN_SIGNATURES | KNOWN_GROUPS, false);
 		if (!status)
-			status = crash_workloads(t, &run, err);
+			status = input ? crash_log(input, t, &run, err)
+				       : crash_workloads(t, &run, err);
 		status = crash_finish(&run, status, err);
 		if (!status)
 			status = summary_write_known(&run, settings.write_known, err);
@@ -515,7 +509,7 @@ static int crash_job(void *to, unsigned number, const char *dir, struct err *err
 	settings.out = dir;
 	settings.write_known = NULL;
 	settings.json = true;
-	return crash_target(to, err);
+	return crash_target(to, NULL, err);
 }
 
 static int crash_merge_job(struct run *run, unsigned job, struct err *err)
@@ -570,10 +564,7 @@ static int crash_check_names(const char *target, struct err *err)
 	int code = operand_target(target, settings.config, err);
 
 	for (size_t i = 0; !code && i < settings.workloads.count; i++) {
-		struct ace_options any;
-
-		if (!is_generator(settings.workloads.items[i], &any) &&
-		    !walk_profile(settings.workloads.items[i]))
+		if (!workload_source_is_generated(settings.workloads.items[i]))
 			code = operand_file(settings.workloads.items[i], err);
 	}
 	for (size_t i = 0; !code && i < settings.view.count; i++) {
@@ -608,6 +599,29 @@ static int run_crash_app(int argc, struct err *err)
 	return crash_app_run(&app, err);
 }
 
+static int run_crash_log(const char *target, struct err *err)
+{
+	struct logged_disk input;
+	int code;
+
+	if (!settings.log || !settings.image || settings.daemon || settings.workloads.count) {
+		err_set(err, EINVAL,
+			"--log and --image belong together, without workloads and "
+			"without --daemon");
+		return EXIT_USAGE;
+	}
+	code = operand_file(settings.log, err);
+	if (!code)
+		code = operand_file(settings.image, err);
+	if (code)
+		return code;
+	code = logged_disk_read(&input, settings.log, settings.image, settings.from, err)
+		     ? EXIT_USAGE
+		     : crash_target(target, &input, err);
+	logged_disk_free(&input);
+	return code;
+}
+
 static int run_crash(int argc, char **argv, struct err *err)
 {
 	int code;
@@ -621,13 +635,15 @@ static int run_crash(int argc, char **argv, struct err *err)
 	code = crash_check_names(argv[1], err);
 	if (code)
 		return code;
+	if (settings.log || settings.image || settings.from)
+		return run_crash_log(argv[1], err);
 	settings.jobs = jobs_on(argv[1], settings.config, (unsigned)settings.jobs);
-	return settings.jobs == 1 ? crash_target(argv[1], err) : crash_jobs(argv[1], err);
+	return settings.jobs == 1 ? crash_target(argv[1], NULL, err) : crash_jobs(argv[1], err);
 }
 
 const struct command command_crash = {
 	.name = "crash",
-	.usage = "TARGET | --app COMMAND --verify COMMAND",
+	.usage = "TARGET [--log FILE --image FILE] | --app COMMAND --verify COMMAND",
 	.summary = "check what survives a power failure",
 	.text = "Runs short workloads on the target, and records every request to its disk.\n"
 		"From these, builds the disks that a power failure could have left at any\n"
@@ -647,8 +663,20 @@ const struct command command_crash = {
 		"\n"
 		"The generated workloads are those of ACE: sequences of one to three operations\n"
 		"out of thirteen on few files, each followed by fsync, sync or nothing. Walks\n"
-		"are random sequences of the calls of a profile. A script of calls works as\n"
+		"are random sequences of the calls of a profile. In _pair_, process 2 renames,\n"
+		"removes, replaces or changes a file that process 1 has open and has changed, and\n"
+		"one of them calls fsync. A script of calls works as\n"
 		"well; what precedes a line \"# run\" is set up before the first crash.\n"
+		"\n"
+		"With *--faults*, a write to the disk fails in each workload, within a call that\n"
+		"makes something durable. A call that returns an error has promised nothing, and\n"
+		"later calls promise nothing of what was not durable then; what is changed\n"
+		"afterwards must survive as ever. With *--full*, the disk is filled before the\n"
+		"workload.\n"
+		"\n"
+		"With *--log* and *--image*, the disks come from a log of dm-log-writes. What the\n"
+		"calls were is not known then: every crash disk has to be one that can be\n"
+		"mounted and used, and that is sound.\n"
 		"\n"
 		"With *--app*, a program is tested, not a file system. It runs once in an empty\n"
 		"directory, and its calls are recorded. For each tree of files that a crash can\n"

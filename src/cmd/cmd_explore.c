@@ -21,6 +21,7 @@
 #include "cmd/learned_report.h"
 #include "cli/summary.h"
 #include "cmd/sweep.h"
+#include "crash/crash_step.h"
 #include "explore/portfolio.h"
 #include "target/learn.h"
 
@@ -32,7 +33,7 @@ static struct explore_settings {
 	const char *profile, *verify, *out, *config, *resume, *known, *write_known, *kernel_log;
 	struct opt_list set, against, coverage_from, faults;
 	uint64_t failures;
-	bool adaptive, all, bitstate, leaks, learn, json, kernel_coverage, code_score;
+	bool adaptive, all, bitstate, crash, leaks, learn, json, kernel_coverage, code_score;
 } settings = {
 	.seconds = 60,
 	.deadline = 10,
@@ -72,6 +73,10 @@ static const struct opt opts[] = {
 	  "injects failures of memory allocations or disk requests, one by one (kernel:...)", 0,
 	  0 },
 	{ "failures", OPT_U64, ROW(failures), "N", "injected failures per call", 1, 2 },
+	{ "crash", OPT_FLAG, ROW(crash), NULL,
+	  "crashes the states that are reached, half of the time: what was promised must survive; "
+	  "without --profile in the profile crash",
+	  0, 0 },
 	{ "leaks", OPT_FLAG, ROW(leaks), NULL, "searches for memory leaks (kernel:...)", 0, 0 },
 	{ "verify", OPT_TEXT, ROW(verify), "full|touched+N",
 	  "scan the whole tree after every call, or only what it touched and all after every N", 0,
@@ -157,12 +162,25 @@ struct searches {
 	bool alone; /* what to search, and how, was said */
 };
 
+/* States that are reached are crashed on another instance of the target, half of the time. */
+static int open_crashes(struct crash_step *s, const struct target *t, struct run *run,
+			struct explore_options *o, struct err *err)
+{
+	struct target_options options = { .config = settings.config,
+					  .deadline_seconds = settings.deadline,
+					  .space_bytes = settings.space };
+
+	o->paths = (struct path_visitor){ crash_step_take, s, 0.5 };
+	return crash_step_open(s, t->name, &options, run, o->seed, err);
+}
+
 static int explore_search(struct target *t, struct searches *s, struct run *run,
 			  struct explore_options *o, struct err *err)
 {
 	struct explore_figures figures = { 0 };
+	struct crash_step crashes = { 0 };
 	struct cover cover;
-	int status, written;
+	int status = 0, written;
 
 	cover_init(&cover);
 	o->progress = progress_wanted() ? explore_show_progress : NULL;
@@ -171,11 +189,15 @@ static int explore_search(struct target *t, struct searches *s, struct run *run,
 								     : "auto"));
 	json_object_set_new(run->figures, "strategy",
 			    json_string(s->alone ? strategy_names[o->strategy] : "auto"));
-	if (s->alone)
+	if (settings.crash)
+		status = open_crashes(&crashes, t, run, o, err);
+	if (!status && s->alone)
 		status = explore(o, t, &s->list[0].universe, run, &cover, &figures, err);
-	else
+	else if (!status)
 		status = explore_portfolio(o, s->list, s->count, t, run, &cover, &figures, err);
 	progress_end();
+	if (crashes.run)
+		crash_step_close(&crashes);
 	if (o->code && status >= 0)
 		status = code_finish(run, o->code, t, err);
 	if (status < 0 && run->verdict == VERDICT_OK)
@@ -253,6 +275,9 @@ static int open_searches(struct searches *s, const struct target *t, struct err 
 		return err_set(err, ENOTSUP, "%s does not support injected failures", t->name);
 	if (settings.leaks && !(t->caps & TARGET_LEAKS))
 		return err_set(err, ENOTSUP, "cannot read the memory usage of %s", t->name);
+	if (settings.crash && !(t->caps & TARGET_RECORD))
+		return err_set(err, ENOTSUP, "%s: what it writes to its disk cannot be recorded",
+			       t->name);
 	list_searches(s, t);
 	if (settings.leaks && s->alone && strategy_branches(s->list[0].strategy))
 		return err_set(err, ENOTSUP, "--leaks needs the strategy tour or random");
@@ -599,6 +624,9 @@ static int run_explore(int argc, char **argv, struct err *err)
 		err_set(err, EINVAL, "no target given");
 		return EXIT_USAGE;
 	}
+	/* Crashes are worth their time where calls change what is on the disk, and sync it. */
+	if (settings.crash && !settings.profile)
+		settings.profile = "crash";
 	code = explore_check_names(argc - 1, argv + 1, err);
 	if (code)
 		return code;
@@ -632,6 +660,10 @@ const struct command command_explore = {
 		"With *--faults*, one allocation or disk request of the next call may fail in\n"
 		"every state. That call must either return an error and change nothing, or\n"
 		"succeed.\n"
+		"\n"
+		"With *--crash*, half of the time goes into power failures in the states that\n"
+		"are reached: the calls that lead to one, with a sync and an fsync, are a\n"
+		"workload of *assay crash*.\n"
 		"\n"
 		"With *--leaks*, the last calls are repeated from time to time, several times\n"
 		"in a copy of the kernel, each time between a mount and an unmount. Allocated\n"

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "appcrash/app.h"
+#include "appcrash/app_record.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/command.h"
 #include "cli/operands.h"
 #include "cli/summary.h"
-#include "crash/app.h"
-#include "crash/app_record.h"
 #include "report/findings_text.h"
 
 enum { APP_SECONDS = 3600 }; /* for a program that was given no time */
@@ -99,7 +99,7 @@ static void crash_app_print(const struct run *run, const struct app_session *s)
 	buf_addf(&out,
 		 "%zu calls, %zu of them change or sync something; %" PRIu64 " checks in %.1f s\n",
 		 s->workload.count - s->workload.setup_count,
-		 s->history.count ? s->history.count - 1 : 0, s->checks,
+		 s->history.count ? s->history.steps[s->history.count - 1].calls : 0, s->checks,
 		 clock_seconds() - run->started_seconds);
 	crash_app_add_answer(s, &out);
 	buf_addf(&out, "report: %s/report.html\n", run->dir);

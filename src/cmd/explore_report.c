@@ -32,7 +32,7 @@ static const struct count {
 	COUNT(beyond),    COUNT(surprises),    COUNT(repeats),    COUNT(differences),
 	COUNT(resets),    COUNT(state_bytes),  COUNT(edge_bytes), COUNT(kernel_notes),
 	COUNT(fsck_runs), COUNT(fsck_unknown), COUNT(fsck_us),    COUNT(space_runs),
-	COUNT(space_us),
+	COUNT(space_us),  COUNT(paths),        COUNT(path_us),
 };
 
 /* And those of which several runs have at least the greatest. */
@@ -82,6 +82,11 @@ static void print_findings(const struct run *run)
 	summary_print_known(run);
 }
 
+static json_int_t crash_figure(const struct run *run, const char *name)
+{
+	return json_integer_value(json_object_get(json_object_get(run->figures, "crash"), name));
+}
+
 static void print_explore_summary(const struct run *run, const struct explore_figures *f)
 {
 	double seconds = clock_seconds() - run->started_seconds;
@@ -103,6 +108,11 @@ static void print_explore_summary(const struct run *run, const struct explore_fi
 	if (f->space_runs)
 		printf("space: %" PRIu64 " searches for lost space in %.1f s\n", f->space_runs,
 		       (double)f->space_us * 1e-6);
+	if (f->paths)
+		printf("crash: %" PRIu64 " states in %.1f s, %" JSON_INTEGER_FORMAT
+		       " crash states, %" JSON_INTEGER_FORMAT " recoveries\n",
+		       f->paths, (double)f->path_us * 1e-6, crash_figure(run, "crash_states"),
+		       crash_figure(run, "recoveries"));
 	code_print(run);
 	if (f->kernel_notes)
 		printf("kernel log: %" PRIu64
@@ -143,6 +153,23 @@ static json_t *load_job_json(const char *dir, unsigned job, const char *name, st
 	return o;
 }
 
+/* The counts of crashes in all jobs. */
+static void merge_crash(struct run *run, json_t *job)
+{
+	json_t *all = json_object_get(run->figures, "crash"), *own, *count;
+	const char *name;
+
+	own = json_object_get(job, "crash");
+	if (!all && own) {
+		all = json_object();
+		json_object_set_new(run->figures, "crash", all);
+	}
+	json_object_foreach(own, name, count)
+		json_object_set_new(all, name,
+				    json_integer(json_integer_value(json_object_get(all, name)) +
+						 json_integer_value(count)));
+}
+
 static void merge_figures(struct run *run, struct explore_figures *f, json_t *job)
 {
 	static const char *const same[] = { "profile", "strategy", LEARNED_FIGURES };
@@ -159,6 +186,7 @@ static void merge_figures(struct run *run, struct explore_figures *f, json_t *jo
 	}
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		json_object_set(run->figures, same[i], json_object_get(job, same[i]));
+	merge_crash(run, job);
 }
 
 /* What one job has exhausted, the others have no part in. */

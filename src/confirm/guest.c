@@ -16,15 +16,31 @@
 #include "storage/program.h"
 #include "target/description.h"
 
-enum { CONSOLE_MAJOR = 5, CONSOLE_MINOR = 1 };
+enum { CONSOLE_MAJOR = 5, CONSOLE_MINOR = 1, REPAIR_SECONDS = 60 };
 
 #define BACK "/back"
 
-static const char init_source[] =
-#define EMBEDDED(name, text) text
+/* What runs in the place of a reproducer where a disk cannot be mounted: then it can. */
+static const char mounted_source[] = "int main(void) { return 0; }";
+
+static const struct {
+	const char *name, *text;
+} guest_sources[] = {
+#define EMBEDDED(name, text) { name, text },
 #include "gen/embedded_guest.h"
 #undef EMBEDDED
-	;
+};
+
+static const char *guest_source_text(const char *name)
+{
+	const char *text = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(guest_sources); i++)
+		if (!strcmp(guest_sources[i].name, name))
+			text = guest_sources[i].text;
+	must(text);
+	return text;
+}
 
 /* What file systems ask for by name while they are mounted, and the disk. */
 static const char *const usual_modules[] = {
@@ -86,20 +102,64 @@ static int guest_make_disk(struct guest *g, struct err *err)
 	if (lacking.len)
 		r = err_set(err, ENOENT, "%s", lacking.data);
 	buf_free(&lacking);
-	return r ? r : disk_make(&g->disk, d, err);
+	return r ? r : disk_make(&g->disk, d, false, err);
 }
 
-int guest_make(struct guest *g, const struct target_description *d, const char *source,
-	       struct err *err)
+/* Everything but the disk. */
+static int guest_make_programs(struct guest *g, const struct target_description *d,
+			       const char *source, struct err *err)
 {
 	int r;
 
 	*g = (struct guest){ .d = d, .has_disk = disk_wanted(d) };
 	if (!d->fs || (strcmp(d->kind, "kernel") && strcmp(d->kind, "host")))
 		return err_set(err, ENOTSUP, "%s is no file system that a kernel mounts", d->name);
-	r = guest_compile("the first program of a guest", init_source, &g->init, err);
+	r = guest_compile("the first program of a guest", guest_source_text("init"), &g->init, err);
 	if (!r)
 		r = guest_compile("the reproducer", source, &g->repro, err);
+	return r;
+}
+
+/* By the checker of this machine: its writes are no kernel's. */
+static int guest_repair_disk(struct guest *g, struct err *err)
+{
+	const char *repair = g->d->repair ? g->d->repair : g->d->repair_unmounted;
+	struct program_value value = { "image", PROGRAM_FD_PATH };
+	struct buf command = BUF_INIT, output = BUF_INIT;
+	int code = 0, r;
+
+	if (!repair)
+		return err_set(err, ENOTSUP, "%s has no command that repairs it", g->d->name);
+	program_fill(&command, repair, &value, 1);
+	r = program_run(command.data, g->disk.image.fd, REPAIR_SECONDS, &code, &output, err);
+	buf_free(&command);
+	buf_free(&output);
+	return r;
+}
+
+int guest_make_crashed(struct guest *g, const struct target_description *d,
+		       const struct guest_crash *crash, struct err *err)
+{
+	int r = guest_make_programs(
+		g, d, crash->recovered ? guest_source_text("compare") : mounted_source, err);
+
+	g->crash = crash;
+	if (!r && !g->has_disk)
+		r = err_set(err, ENOTSUP, "%s has no disk that a guest can be given", d->name);
+	if (!r)
+		r = disk_copy(&g->disk, crash->image, err);
+	if (!r && crash->repairs)
+		r = guest_repair_disk(g, err);
+	if (r)
+		guest_free(g);
+	return r;
+}
+
+int guest_make(struct guest *g, const struct target_description *d, const char *source,
+	       struct err *err)
+{
+	int r = guest_make_programs(g, d, source, err);
+
 	if (!r && g->has_disk)
 		r = guest_make_disk(g, err);
 	if (r)
@@ -178,6 +238,8 @@ static void guest_add_plan(const struct guest *g, const struct modules *m, struc
 		buf_addf(&plan, "volume\t%s\n", volume + 1);
 	if (!strcmp(g->d->fs, "overlay"))
 		buf_adds(&plan, "layers\n");
+	if (g->crash)
+		buf_addf(&plan, "crash\t%d\n", g->crash->recovered ? 2 : 1);
 	buf_addf(&plan, "mount\t%s\t%s\t", g->d->fs, guest_source(g));
 	guest_add_options(g->d, &plan);
 	buf_addch(&plan, '\n');
@@ -202,6 +264,9 @@ int guest_write_archive(const struct guest *g, const struct stock_kernel *kernel
 	archive_add_file(&a, "init", 0755, g->init.data, g->init.len);
 	archive_add_link(&a, "bin/sh", "/init");
 	archive_add_file(&a, "repro", 0755, g->repro.data, g->repro.len);
+	if (g->crash && g->crash->recovered)
+		archive_add_file(&a, "recovered", 0644, g->crash->recovered,
+				 strlen(g->crash->recovered));
 	guest_add_plan(g, &m, &a);
 	archive_end(&a);
 	guest_path(path, dir, GUEST_ARCHIVE);

@@ -116,6 +116,8 @@ static enum confirm_end read_exit(int status, const char *begin, struct buf *why
 		return CONFIRM_OOPS;
 	if (why->len)
 		buf_adds(why, "; ");
+	if (!status && add_line_with(begin, "something else: ", why))
+		return CONFIRM_ABSENT;
 	buf_addf(why, "the reproducer exits with %d", status);
 	if (!status)
 		return CONFIRM_ABSENT;
@@ -185,11 +187,13 @@ static bool verdict_shows(enum confirm_end end, enum problem problem)
 void verdict_read(const struct boot_report *boot, enum problem problem, struct confirm_verdict *ret)
 {
 	const char *console = buf_str(&boot->console), *begin = guest_line(console, "begins");
+	/* Of a crash, mounting is part of the test. */
+	bool lacks = guest_line(console, "lacks ") != NULL;
 
 	*ret = (struct confirm_verdict){ 0 };
 	read_kernel(console, &ret->kernel);
-	ret->end = begin ? read_running(begin, boot->timed_out, &ret->why)
-			 : read_start(console, boot->timed_out, &ret->why);
+	ret->end = begin && !lacks ? read_running(begin, boot->timed_out, &ret->why)
+				   : read_start(console, boot->timed_out, &ret->why);
 	ret->shows = verdict_shows(ret->end, problem);
 	keep_last_lines(&boot->console, &ret->last);
 }

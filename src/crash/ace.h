@@ -24,7 +24,7 @@
 #define CRASH_ACE_H
 
 #include "crash/ace_table.h"
-#include "crash/workload.h"
+#include "workload/workload.h"
 
 struct ace_options {
 	unsigned length;     /* operations: 1 to 3 */

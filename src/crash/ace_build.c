@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/must.h"
 #include "crash/ace_need.h"
-#include "crash/workload.h"
+#include "workload/workload.h"
 
 enum { SETUP_MAX = 64, RUN_MAX = 192 };
 /* The only mapping at a time. */

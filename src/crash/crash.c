@@ -7,6 +7,8 @@
 
 #include "base/err.h"
 #include "base/must.h"
+#include "crash/page_writes.h"
+#include "model/giving_up.h"
 
 /* Subsets of each group of writes without a flush between them. */
 enum { SUBSETS_USUAL = 16, SECTOR_USUAL = 4096 };
@@ -44,6 +46,7 @@ void crash_close(struct crash_session *s)
 	recovery_close(&s->recovery);
 	state_free(&s->start);
 	hash_map_free(&s->images);
+	hash_map_free(&s->repaired);
 	buf_free(&s->not_judged_for);
 	free(s->causes);
 }
@@ -62,12 +65,19 @@ int crash_make_call(struct target *t, const struct model *m, const struct call *
 		    struct state *state, struct persistence *history, struct arena *arena,
 		    struct outcome *ret, const char **ret_why, struct err *err)
 {
-	struct state before = state_copy(state);
 	enum target_fate fate = FATE_FINE;
 	struct outcome outcome;
 	struct envelope allowed;
-	int judged = target_call(t, c, &outcome, &fate, err);
+	struct state before;
+	int judged;
 
+	/* Where the call that makes it was left out. */
+	if (!state_process(state, c->pid) && c->op != OP_create_process) {
+		*ret_why = "there is no such process";
+		return 0;
+	}
+	before = state_copy(state);
+	judged = target_call(t, c, &outcome, &fate, err);
 	if (!judged && fate != FATE_FINE) {
 		*ret_why = "the file system does not return";
 	} else if (!judged && model_step(m, state, c, &outcome, &allowed) != VERDICT_OK) {
@@ -109,12 +119,19 @@ static int crash_run_calls(struct crash_session *s, struct crash_case *c, struct
 	size_t i = 0;
 	int judged = 1;
 
-	for (; i < c->count && judged > 0; i++)
+	for (; i < c->count && judged > 0; i++) {
+		if (c->calls[i].op == OP_remount && giving_up_possible(&s->model, &state)) {
+			why = "what a mount finds after a failed request is not known";
+			judged = 0;
+			continue;
+		}
 		judged = crash_make_call(s->target, &s->model, &c->calls[i], &state, &c->history,
 					 &c->arena, &c->outcomes[i], &why, err);
-	if (judged > 0)
+	}
+	/* One that has given up after a failed request need not show its tree any more. */
+	if (judged > 0 && !giving_up_possible(&s->model, &state))
 		judged = crash_compare_tree(s->target, &state.tree, &why, err);
-	else
+	else if (judged <= 0)
 		i--;
 	if (!judged)
 		crash_leave(&s->figures.not_judged, &s->not_judged_for,
@@ -154,6 +171,11 @@ void crash_case_free(struct crash_case *c)
 
 /* ---- judging ---- */
 
+bool crash_violation_is_second(const struct crash_violation *v)
+{
+	return v->end == RECOVERY_INTERRUPTED || v->end == RECOVERY_REPAIR_INTERRUPTED;
+}
+
 void crash_violation_free(struct crash_violation *v)
 {
 	free((void *)v->point.lost);
@@ -162,7 +184,7 @@ void crash_violation_free(struct crash_violation *v)
 	buf_free(&v->text);
 	if (v->has_tree)
 		tree_free(&v->tree);
-	if (v->end == RECOVERY_INTERRUPTED)
+	if (crash_violation_is_second(v))
 		tree_free(&v->uninterrupted);
 }
 
@@ -170,19 +192,20 @@ void crash_violation_free(struct crash_violation *v)
 static bool violation_is_unflushed(const struct crash_violation *v, const struct crash_case *c)
 {
 	for (size_t i = 0; v->point.lost && v->broken.what && i < v->point.at; i++)
-		if (v->point.lost[i] && c->events.events[i].calls < v->broken.step)
+		if (v->point.lost[i] && c->events.events[i].calls < v->broken.call)
 			return true;
 	return false;
 }
 
 static void violation_sign(struct crash_violation *v, const struct crash_case *c)
 {
-	v->unflushed = violation_is_unflushed(v, c);
+	v->unflushed = !crash_violation_is_second(v) && violation_is_unflushed(v, c);
 	if (v->unflushed)
 		snprintf(v->signature, sizeof(v->signature), "LOST not flushed");
 	else if (v->broken.what)
-		snprintf(v->signature, sizeof(v->signature), "LOST %s%s", v->broken.what,
-			 v->end == RECOVERY_INTERRUPTED ? " (crash during recovery)" : "");
+		snprintf(v->signature, sizeof(v->signature),
+			 crash_violation_is_second(v) ? "LOST %s (%s)" : "LOST %s", v->broken.what,
+			 recovery_end_names[v->end]);
 	else
 		snprintf(v->signature, sizeof(v->signature), "RECOVERY %s",
 			 recovery_end_names[v->end]);
@@ -208,6 +231,13 @@ static void violation_keep(struct crash_violation *v, const struct crash_case *c
 	violation_sign(v, c);
 }
 
+/* Whether the calls allow the tree; all trees, where they are not known. */
+static bool case_allows(const struct crash_case *c, const struct crash_point *p,
+			const struct tree *tree, struct broken_promise *ret)
+{
+	return !c->calls || persistence_allows(&c->history, p->done, p->begun, tree, ret);
+}
+
 int crash_judge(struct crash_session *s, struct crash_case *c, const struct crash_point *p,
 		const struct page_disk *d, struct crash_violation *ret, struct err *err)
 {
@@ -217,8 +247,7 @@ int crash_judge(struct crash_session *s, struct crash_case *c, const struct cras
 	if (status)
 		return status;
 	*ret = (struct crash_violation){ 0 };
-	if (r->end == RECOVERY_FINE &&
-	    persistence_allows(&c->history, p->done, p->begun, &r->tree, &ret->broken)) {
+	if (r->end == RECOVERY_FINE && case_allows(c, p, &r->tree, &ret->broken)) {
 		broken_promise_free(&ret->broken);
 		return 0;
 	}
@@ -232,8 +261,9 @@ struct crash_round {
 	struct crash_case *c;
 	crash_visit *visit;
 	void *to;
-	struct hash_map judged; /* disks at the moments they were judged at */
-	struct str_map met;     /* signatures */
+	uint64_t states, met_states, states_max; /* there are so many, and so many are judged */
+	struct hash_map judged;                  /* disks at the moments they were judged at */
+	struct str_map met;                      /* signatures */
 	bool ended;
 	int status;
 	struct err *err;
@@ -250,25 +280,43 @@ static void round_meet(struct crash_round *x, const struct crash_violation *v)
 
 /* ---- crashes during recovery ---- */
 
-/* A disk whose recovery is crashed. */
+/* A disk whose recovery is crashed: mounting, or the checker. */
 struct second_crash {
 	struct crash_round *x;
 	const struct crash_point *first;
-	struct tree tree; /* what recovery gives without a crash */
-	bool found;
+	const struct disk_events *events; /* of recovery */
+	struct tree tree;                 /* what recovery gives without a crash */
+	bool by_repair;
 };
+
+/* Recovery is repeated. */
+static int second_recover(struct second_crash *second, const struct page_disk *d,
+			  const struct recovered **ret)
+{
+	struct crash_session *s = second->x->s;
+	struct page_store *store = &second->x->c->store;
+	uint64_t before = second->by_repair ? s->recovery.repairs : s->recovery.recoveries;
+	int status;
+
+	if (!second->by_repair) {
+		status = recovery_of(&s->recovery, store, d, ret, second->x->err);
+		s->figures.recovery_states++;
+		s->figures.recovery_skipped += s->recovery.recoveries == before;
+		return status;
+	}
+	status = recovery_of_repaired(&s->recovery, store, d, NULL, ret, second->x->err);
+	s->figures.repair_states++;
+	s->figures.repair_skipped += s->recovery.repairs == before;
+	return status;
+}
 
 static bool second_judge(void *to, const struct crash_point *p, const struct page_disk *d)
 {
 	struct second_crash *second = to;
-	struct crash_session *s = second->x->s;
-	uint64_t before = s->recovery.recoveries;
 	struct crash_violation v = { 0 };
 	const struct recovered *r;
-	int status = recovery_of(&s->recovery, &second->x->c->store, d, &r, second->x->err);
+	int status = second_recover(second, d, &r);
 
-	s->figures.recovery_states++;
-	s->figures.recovery_skipped += s->recovery.recoveries == before;
 	if (status) {
 		second->x->status = status;
 		return false;
@@ -276,42 +324,118 @@ static bool second_judge(void *to, const struct crash_point *p, const struct pag
 	if (r->end == RECOVERY_FINE && hash_equal(tree_hash(&r->tree), tree_hash(&second->tree)))
 		return true;
 	if (r->end == RECOVERY_FINE)
-		persistence_allows(&second->x->c->history, second->first->done,
-				   second->first->begun, &r->tree, &v.broken);
+		case_allows(second->x->c, second->first, &r->tree, &v.broken);
 	violation_keep(&v, second->x->c, second->first, d, r);
-	v.end = RECOVERY_INTERRUPTED;
+	v.end = second->by_repair ? RECOVERY_REPAIR_INTERRUPTED : RECOVERY_INTERRUPTED;
 	v.uninterrupted = tree_copy(&second->tree);
 	violation_sign(&v, second->x->c);
-	buf_addf(&v.text, "Recovery was interrupted after %zu of its disk requests (%s: %s).\n",
+	buf_addf(&v.text, "%s was interrupted after %zu of its disk requests (%s: %s).\n",
+		 second->by_repair ? recovery_repair_command(&second->x->s->recovery) : "Recovery",
 		 p->at, view_names[p->view], view_sentences[p->view]);
+	if (r->end != RECOVERY_FINE)
+		buf_addf(&v.text, "When it was repeated, %s.\n", recovery_end_sentences[r->end]);
 	if (r->has_tree)
 		tree_diff(&second->tree, &r->tree, 10, &v.text);
+	buf_addf(&v.text, "\nIts disk requests until then:\n");
+	view_print_events(second->events, p, &v.text);
 	round_meet(second->x, &v);
 	crash_violation_free(&v);
 	return false;
 }
 
 /* Recovery wrote something: it is crashed at every point of that, and repeated. */
+static void round_crash_log(struct crash_round *x, const struct crash_point *p,
+			    const struct page_disk *d, const struct buf *log,
+			    const struct recovered *r, bool by_repair)
+{
+	struct disk_events events;
+	struct second_crash second = {
+		.x = x, .first = p, .events = &events, .by_repair = by_repair
+	};
+
+	second.tree = tree_copy(&r->tree); /* the result may be forgotten */
+	x->status = disk_events_read(&events, log, x->c->store.size, x->err);
+	if (!x->status)
+		views_each(&events, &x->c->store, d, &x->s->options.views, second_judge, &second);
+	disk_events_free(&events);
+	tree_free(&second.tree);
+}
+
+/* Repairs are slow: once for each tree, or for each disk where all are to be checked. */
+static bool round_wants_repair(struct crash_round *x, const struct tree *recovered)
+{
+	bool is_new;
+
+	if (!recovery_records_repair(&x->s->recovery))
+		return false;
+	hash_map_put(&x->s->repaired, tree_hash(recovered), &is_new);
+	return is_new || x->s->recovery.sanity == SANITY_ALL;
+}
+
+/* The checker is crashed; and mounting behind it, where nothing else can be mounted. */
+static void round_crash_repair(struct crash_round *x, const struct crash_point *p,
+			       const struct page_disk *d)
+{
+	struct crash_session *s = x->s;
+	struct page_disk start = page_disk_copy(d);
+	struct page_store *store = &x->c->store;
+	struct buf written = BUF_INIT, log = BUF_INIT;
+	const struct recovered *r = NULL;
+	int status = recovery_prepare_repair(&s->recovery, store, &start, x->err);
+
+	if (status > 0) {
+		s->figures.repair_logs++;
+		status = recovery_of_repaired(&s->recovery, store, &start, &written, &r, x->err);
+	}
+	if (!status && r)
+		status =
+			page_writes(&written, store, &start, s->options.views.sector, &log, x->err);
+	x->status = status;
+	if (!status && r && r->end == RECOVERY_FINE) {
+		if (s->target->traits.crash_needs_fsck)
+			buf_add(&log, buf_str(&r->log), r->log.len);
+		round_crash_log(x, p, &start, &log, r, true);
+	}
+	page_disk_free(&start);
+	buf_free(&log);
+	buf_free(&written);
+}
+
 static void round_crash_recovery(struct crash_round *x, const struct crash_point *p,
 				 const struct page_disk *d)
 {
-	struct second_crash second = { .x = x, .first = p };
-	struct views_options views = x->s->options.views;
-	struct disk_events events;
-	const struct recovered *r;
 	struct buf log = BUF_INIT;
+	const struct recovered *r;
+	bool repairs;
 
 	x->status = recovery_of(&x->s->recovery, &x->c->store, d, &r, x->err);
 	if (x->status || r->end != RECOVERY_FINE)
 		return;
-	second.tree = tree_copy(&r->tree);
-	buf_add(&log, buf_str(&r->log), r->log.len);
-	x->status = disk_events_read(&events, &log, x->c->store.size, x->err);
-	if (!x->status)
-		views_each(&events, &x->c->store, d, &views, second_judge, &second);
-	disk_events_free(&events);
-	tree_free(&second.tree);
-	buf_free(&log);
+	repairs = round_wants_repair(x, &r->tree);
+	if (!x->s->target->traits.crash_needs_fsck) {
+		buf_add(&log, buf_str(&r->log), r->log.len);
+		round_crash_log(x, p, d, &log, r, false);
+		buf_free(&log);
+	}
+	if (!x->status && !x->ended && repairs)
+		round_crash_repair(x, p, d);
+}
+
+static bool round_count(void *to, const struct crash_point *p, const struct page_disk *d)
+{
+	struct crash_round *x = to;
+
+	x->states++;
+	return true;
+}
+
+/* Whether the next one is among those that are judged, where there are too many. */
+static bool round_chooses(struct crash_round *x)
+{
+	uint64_t n = x->met_states++;
+
+	return x->states <= x->states_max ||
+	       (n + 1) * x->states_max / x->states > n * x->states_max / x->states;
 }
 
 static bool round_judge(void *to, const struct crash_point *p, const struct page_disk *d)
@@ -322,6 +446,8 @@ static bool round_judge(void *to, const struct crash_point *p, const struct page
 	bool new_image, new_moment;
 	int wrong;
 
+	if (!round_chooses(x))
+		return true;
 	x->s->figures.crash_states++;
 	hash_map_put(&x->s->images, d->hash, &new_image);
 	x->s->figures.unique_images += new_image;
@@ -350,6 +476,9 @@ int crash_each(struct crash_session *s, struct crash_case *c, crash_visit *visit
 
 	s->figures.workloads++;
 	views.from_calls = c->setup_count;
+	x.states_max = s->options.states_max;
+	if (x.states_max)
+		views_each(&c->events, &c->store, &start, &views, round_count, &x);
 	views_each(&c->events, &c->store, &start, &views, round_judge, &x);
 	hash_map_free(&x.judged);
 	str_map_free(&x.met);

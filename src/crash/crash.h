@@ -16,13 +16,15 @@ struct crash_options {
 	struct views_options views;
 	struct persist_rules rules;
 	bool during_recovery; /* recovery is crashed, too */
+	uint64_t states_max;  /* of each workload, evenly chosen from all views; 0: no bound */
 };
 
 struct crash_figures {
 	uint64_t workloads;
 	uint64_t not_judged; /* workloads that ended in another way than the model allows */
 	uint64_t crash_states, unique_images;
-	uint64_t recovery_states, recovery_skipped; /* crashes during recovery */
+	uint64_t recovery_states, recovery_skipped;          /* crashes during recovery */
+	uint64_t repair_logs, repair_states, repair_skipped; /* the same of its checker */
 };
 
 /* A finding, after shrinking: what is wrong, and the operations that are enough for it. */
@@ -41,6 +43,7 @@ struct crash_session {
 	struct crash_options options;
 	struct crash_figures figures;
 	struct hash_map images;    /* that were met */
+	struct hash_map repaired;  /* recovered trees; repairing one of their disks was crashed */
 	struct buf not_judged_for; /* why the first workload was not judged; empty: all were */
 	struct crash_cause *causes;
 	size_t cause_count;
@@ -48,8 +51,9 @@ struct crash_session {
 
 /* A workload that was carried out, and what the disk was asked for. */
 struct crash_case {
-	const struct call *calls;
+	const struct call *calls; /* NULL: they are not known (logged_disk.h) */
 	size_t count, setup_count;
+	char *const *marks; /* of a log: their names */
 	struct outcome *outcomes;
 	struct persistence history;
 	struct buf log;
@@ -69,7 +73,8 @@ struct crash_violation {
 	struct buf text;  /* what recovery said */
 	struct tree tree; /* recovered, */
 	bool has_tree;    /* if there is one */
-	struct tree uninterrupted; /* RECOVERY_INTERRUPTED: what recovery gives without a crash */
+	struct tree uninterrupted; /* RECOVERY_INTERRUPTED and RECOVERY_REPAIR_INTERRUPTED: what
+				      recovery gives without a crash */
 };
 
 /* All views, by the rules that the traits of the target say. */
@@ -107,5 +112,7 @@ int crash_each(struct crash_session *s, struct crash_case *c, crash_visit *visit
 int crash_judge(struct crash_session *s, struct crash_case *c, const struct crash_point *p,
 		const struct page_disk *d, struct crash_violation *ret, struct err *err);
 void crash_violation_free(struct crash_violation *v);
+/* Whether recovery was crashed as well. */
+bool crash_violation_is_second(const struct crash_violation *v);
 
 #endif

@@ -4,40 +4,19 @@
 
 #include "base/sha1.h"
 #include "crash/crash_report.h"
-#include "storage/write_log.h"
+#include "storage/program.h"
 #include "target/description.h"
 #include "trace/script.h"
 #include "tree/list.h"
 
 static void add_call_line(const struct crash_case *c, size_t number, struct buf *out)
 {
+	if (!c->calls) {
+		buf_addf(out, "---- mark %zu: %s\n", number, c->marks[number - 1]);
+		return;
+	}
 	buf_addf(out, "---- call %zu returned: ", number);
 	call_print(&c->calls[number - 1], DIALECT_NATIVE, out);
-	buf_addch(out, '\n');
-}
-
-static void add_event_line(const struct crash_case *c, const struct crash_point *p, size_t i,
-			   struct buf *out)
-{
-	const struct disk_event *e = &c->events.events[i];
-	bool torn = p->view == VIEW_TORN && i == p->at - 1;
-
-	if (e->what & RECORD_FLUSH)
-		buf_adds(out, "====      flush: all writes above are durable\n");
-	if (!(e->what & (RECORD_WRITE | RECORD_ZEROES | RECORD_DISCARD | RECORD_ERASE)))
-		return;
-	buf_addf(out, "%8zu  %-7s %8u bytes at %12llu%s", i + 1,
-		 e->what & RECORD_PROGRAM  ? "program"
-		 : e->what & RECORD_ERASE  ? "erase"
-		 : e->what & RECORD_WRITE  ? "write"
-		 : e->what & RECORD_ZEROES ? "zeroes"
-					   : "discard",
-		 e->size, (unsigned long long)e->offset, e->what & RECORD_FUA ? "  FUA" : "");
-	if (torn)
-		buf_addf(out, "  TORN: only its bytes %u to %u reached the disk", p->torn_from,
-			 p->torn_to - 1);
-	else if (p->lost && p->lost[i])
-		buf_adds(out, "  LOST");
 	buf_addch(out, '\n');
 }
 
@@ -45,16 +24,16 @@ void crash_print_writes(const struct crash_case *c, const struct crash_point *p,
 {
 	size_t returned = 0;
 
-	buf_adds(out, "Disk requests in time, from mounting to the crash.\n\n");
+	buf_adds(out, "Disk requests in time, from the beginning to the crash.\n\n");
 	for (size_t i = 0; i < p->at; i++) {
 		while (returned < c->events.events[i].calls)
 			add_call_line(c, ++returned, out);
-		add_event_line(c, p, i, out);
+		view_print_event(&c->events, p, i, out);
 	}
 	while (returned < p->done)
 		add_call_line(c, ++returned, out);
 	buf_adds(out, "**** crash");
-	if (p->begun > p->done) {
+	if (p->begun > p->done && c->calls) {
 		buf_addf(out, ", during call %zu: ", p->begun);
 		call_print(&c->calls[p->begun - 1], DIALECT_NATIVE, out);
 	}
@@ -124,6 +103,9 @@ void crash_print_look(struct buf *out)
 void crash_print_script(const struct target *t, const struct crash_violation *v, struct buf *out)
 {
 	const struct target_description *d = t->description;
+	const struct program_value image = { "image", "\"$image\"" };
+	const char *repair = d->repair ? d->repair : d->repair_unmounted;
+	bool refused = v->end == RECOVERY_REFUSED || (crash_violation_is_second(v) && !v->has_tree);
 
 	buf_addf(
 		out,
@@ -136,33 +118,27 @@ void crash_print_script(const struct target *t, const struct crash_violation *v,
 		"trap 'umount \"$work/mnt\" 2>/dev/null; rm -rf \"$work\"' EXIT\n"
 		"mkdir \"$work/mnt\" && cp --sparse=always crashed.image \"$work/image\" || exit "
 		"2\n");
-	if (t->traits.crash_needs_fsck && d->repair) {
-		struct buf command = BUF_INIT;
-
-		buf_addf(out, "image=$work/image\n");
-		for (const char *at = d->repair; *at; at++)
-			if (!strncmp(at, "{image}", 7)) {
-				buf_adds(&command, "\"$image\"");
-				at += 6;
-			} else {
-				buf_addch(&command, *at);
-			}
-		buf_addf(out, "%s >\"$work/repair\" 2>&1\n", command.data);
-		buf_free(&command);
+	if (repair && (t->traits.crash_needs_fsck || v->end == RECOVERY_REPAIR_INTERRUPTED)) {
+		buf_adds(out, "image=$work/image\n");
+		program_fill(out, repair, &image, 1);
+		buf_adds(out, " >\"$work/repair\" 2>&1\n");
 	}
 	buf_addf(out,
 		 "if ! mount -t %s -o 'loop,%s' \"$work/image\" \"$work/mnt\"; then\n"
 		 "\techo 'it cannot be mounted'\n"
 		 "\texit %d\n"
 		 "fi\n",
-		 d->fs ? d->fs : "auto", d->options ? d->options : "defaults",
-		 v->end == RECOVERY_REFUSED ? 1 : 2);
+		 d->fs ? d->fs : "auto", d->options ? d->options : "defaults", refused ? 1 : 2);
 	if (!v->has_tree) {
 		buf_adds(out, "echo 'it can be mounted'\nexit 0\n");
 		return;
 	}
-	buf_adds(out, "root=$work/mnt\n"
-		      "[ -d \"$root/root\" ] && root=$root/root\n");
+	buf_adds(out, "root=$work/mnt\n");
+	/* A crash may have lost the directory that calls start in. */
+	if (!d->image && !strcmp(d->kind, "fuse"))
+		buf_adds(out, "[ -d \"$root/root\" ] && root=$root/root\n");
+	else if (!d->image)
+		buf_adds(out, "root=$root/root\nmkdir -p \"$root\" || exit 2\n");
 	crash_print_look(out);
 	buf_adds(out, "exit \"$result\"\n");
 }

@@ -14,9 +14,9 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "crash/workload.h"
 #include "storage/dm_log_writes.h"
 #include "trace/script.h"
+#include "workload/workload.h"
 
 /* Replays that decide whether it is a finding, and that shrinking may take. */
 enum { SHOW_TIMES = 3, SHRINK_TRIES = 200, SHRINK_WINDOW = 4 };
@@ -44,7 +44,7 @@ static void violation_copy(struct crash_violation *to, const struct crash_case *
 	to->disk = page_disk_copy(&v->disk);
 	if (v->has_tree)
 		to->tree = tree_copy(&v->tree);
-	if (v->end == RECOVERY_INTERRUPTED)
+	if (crash_violation_is_second(v))
 		to->uninterrupted = tree_copy(&v->uninterrupted);
 }
 
@@ -59,20 +59,36 @@ static bool seek_signature(void *to, struct crash_case *c, const struct crash_vi
 	return false;
 }
 
+/* Recovery has to be crashed only for what that shows. */
+static bool signature_is_second(const char *signature)
+{
+	return strstr(signature, recovery_end_names[RECOVERY_INTERRUPTED]) ||
+	       strstr(signature, recovery_end_names[RECOVERY_REPAIR_INTERRUPTED]);
+}
+
 int crash_shows(struct crash_session *s, const struct call *calls, size_t count, size_t setup_count,
 		const char *signature, struct crash_case *ret_case, struct crash_violation *ret,
 		struct err *err)
 {
 	struct sought sought = { .signature = signature, .ret = ret };
-	struct hash_map met = s->images; /* disks that it met must not count as met */
+	/* What it meets must not count as met. */
+	struct hash_map images = s->images, repaired = s->repaired;
+	bool during_recovery = s->options.during_recovery;
+	uint64_t states_max = s->options.states_max;
 	int status;
 
-	s->images = (struct hash_map)HASH_MAP_INIT;
+	s->images = s->repaired = (struct hash_map)HASH_MAP_INIT;
+	s->options.during_recovery = signature_is_second(signature);
+	s->options.states_max = 0;
 	status = crash_execute(s, calls, count, setup_count, ret_case, err);
 	if (status > 0)
 		status = crash_each(s, ret_case, seek_signature, &sought, err);
 	hash_map_free(&s->images);
-	s->images = met;
+	hash_map_free(&s->repaired);
+	s->images = images;
+	s->repaired = repaired;
+	s->options.during_recovery = during_recovery;
+	s->options.states_max = states_max;
 	if (status < 0 || !sought.found)
 		crash_case_free(ret_case);
 	return status < 0 ? status : sought.found;
@@ -116,16 +132,31 @@ static int shown_without(struct crash_session *s, struct shown_violation *x, siz
 	return 1;
 }
 
+/* How many calls are left out at once: of a long workload many at first, with steps of half of
+ * that; then few, everywhere. */
+static size_t shrink_first(size_t count)
+{
+	return count / 2 > SHRINK_WINDOW ? count / 2 : SHRINK_WINDOW;
+}
+
+static size_t shrink_next(size_t window)
+{
+	if (window <= SHRINK_WINDOW)
+		return window - 1;
+	return window / 2 > SHRINK_WINDOW ? window / 2 : SHRINK_WINDOW;
+}
+
 /* 1: nothing simpler shows it; 0: it was not tried to the end. */
 static int shown_shrink(struct crash_session *s, struct shown_violation *x, struct err *err)
 {
 	unsigned tries = 0;
 
-	for (size_t window = SHRINK_WINDOW; window; window--)
+	for (size_t window = shrink_first(x->count); window; window = shrink_next(window))
 		for (size_t from = x->count; from-- > 0;) {
 			int less;
 
-			if (from + window > x->count || window == x->count)
+			if (from + window > x->count || window == x->count ||
+			    (window > SHRINK_WINDOW && from % (window / 2)))
 				continue;
 			if (tries++ == SHRINK_TRIES)
 				return 0;
@@ -176,7 +207,7 @@ static struct crash_cause cause_of(const struct crash_case *c, const struct cras
 	struct crash_cause cause = { .count = 0 };
 
 	if (v->unflushed)
-		cause.ops[cause.count++] = op_table[c->calls[v->broken.step - 1].op].base;
+		cause.ops[cause.count++] = op_table[c->calls[v->broken.call - 1].op].base;
 	memcpy(cause.signature, v->signature, sizeof(cause.signature));
 	for (size_t i = v->unflushed ? c->count : c->setup_count;
 	     i < c->count && cause.count < CAUSE_OPS_MAX; i++) {
@@ -233,8 +264,12 @@ static void add_crash_note(const struct crash_case *c, const struct crash_violat
 	const struct crash_point *p = &v->point;
 	size_t lost = 0;
 
-	buf_addf(out, "Crash: %zu disk requests since mounting, ", p->at);
-	if (p->begun > p->done) {
+	buf_addf(out, "Crash: %zu disk requests since %s, ", p->at,
+		 c->calls ? "mounting" : "the log began");
+	if (!c->calls) {
+		buf_addf(out, p->done ? "behind mark %zu (%s)" : "before the first mark", p->done,
+			 p->done ? c->marks[p->done - 1] : "");
+	} else if (p->begun > p->done) {
 		buf_addf(out, "during call %zu, ", p->begun);
 		call_print(&c->calls[p->begun - 1], DIALECT_NATIVE, out);
 	} else {
@@ -245,9 +280,9 @@ static void add_crash_note(const struct crash_case *c, const struct crash_violat
 		if (p->lost[i])
 			buf_addf(out, "%s%zu", lost++ ? ", " : "Lost writes, by number: ", i + 1);
 	buf_adds(out, lost ? "\n" : "");
-	if (v->broken.what && v->broken.step) {
-		buf_addf(out, "Promise made by call %zu: ", v->broken.step);
-		call_print(&c->calls[v->broken.step - 1], DIALECT_NATIVE, out);
+	if (v->broken.what && v->broken.call) {
+		buf_addf(out, "Promise made by call %zu: ", v->broken.call);
+		call_print(&c->calls[v->broken.call - 1], DIALECT_NATIVE, out);
 		buf_addch(out, '\n');
 	}
 	buf_adds(out, "All disk requests: the file `writes`. The disk after the crash: "
@@ -271,9 +306,10 @@ static void describe(const struct crash_session *s, const struct crash_case *c,
 		f->outcomes[i] = outcome_copy(&c->outcomes[i], &f->arena);
 		f->evidence[i] = EVIDENCE_OBSERVED;
 	}
-	d->call = f->calls[v->broken.step ? v->broken.step - 1 : c->count - 1];
+	if (c->count)
+		d->call = f->calls[v->broken.call ? v->broken.call - 1 : c->count - 1];
 	if (v->broken.what) {
-		buf_adds(&d->title, v->end == RECOVERY_INTERRUPTED
+		buf_adds(&d->title, crash_violation_is_second(v)
 					    ? "after a crash, and another one during recovery, "
 					    : "after a crash, ");
 		buf_add_clipped(&d->title, buf_str(&v->broken.seen),
@@ -281,7 +317,7 @@ static void describe(const struct crash_session *s, const struct crash_case *c,
 		if (v->unflushed)
 			buf_addf(&d->seen,
 				 "%s() returned before the cache of the disk was flushed.\n",
-				 op_table[c->calls[v->broken.step - 1].op].name);
+				 op_table[c->calls[v->broken.call - 1].op].name);
 		buf_addf(&d->seen, "%s\n%s", buf_str(&v->broken.seen), buf_str(&v->text));
 		buf_adds(&d->expected, buf_str(&v->broken.reason));
 	} else {
@@ -290,8 +326,9 @@ static void describe(const struct crash_session *s, const struct crash_case *c,
 		buf_adds(&d->expected, "After a crash the file system can be mounted, read and "
 				       "used, and its checker finds no error.");
 	}
-	if (v->has_tree)
-		tree_diff(&c->history.steps[v->point.done].tree, &v->tree, 20, &d->diff);
+	if (v->has_tree && c->calls)
+		tree_diff(&persistence_behind(&c->history, v->point.done)->tree, &v->tree, 20,
+			  &d->diff);
 	add_crash_note(c, v, &f->notes);
 }
 
@@ -301,6 +338,24 @@ static int write_text(const char *dir, const char *name, const struct buf *text,
 
 	snprintf(path, sizeof(path), "%.4000s/%s", dir, name);
 	return buf_write_file(text, path, err);
+}
+
+/* What was written, and to which disk, for `assay crash --log` and other programs. */
+static int write_disk_log(struct crash_session *s, const struct crash_case *c, const char *dir,
+			  struct err *err)
+{
+	const struct page_disk base = { 0 };
+	struct buf text = BUF_INIT;
+	char path[PATH_MAX];
+	int status = dm_log_writes_write(buf_str(&c->log), c->log.len, c->store.size, &text, err);
+
+	if (!status)
+		status = write_text(dir, "writes.dm-log", &text, err);
+	snprintf(path, sizeof(path), "%.4000s/base.image", dir);
+	if (!status)
+		status = recovery_write_image(&s->recovery, &base, path, err);
+	buf_free(&text);
+	return status;
 }
 
 /* The disk, what recovery makes of it, and the script. */
@@ -316,12 +371,8 @@ static int write_evidence(struct crash_session *s, struct shown_violation *x, co
 	crash_print_writes(&x->c, &x->v.point, &text);
 	if (!status)
 		status = write_text(dir, "writes", &text, err);
-	buf_clear(&text);
-	if (!status && !s->target->medium.erase_bytes)
-		status = dm_log_writes_write(buf_str(&x->c.log), x->c.log.len, x->c.store.size,
-					     &text, err);
-	if (!status && text.len)
-		status = write_text(dir, "writes.dm-log", &text, err);
+	if (!status && x->c.calls && !s->target->medium.erase_bytes)
+		status = write_disk_log(s, &x->c, dir, err);
 	buf_clear(&text);
 	if (x->v.has_tree)
 		crash_print_tree(&x->v.tree, &text);
@@ -337,6 +388,11 @@ static int write_evidence(struct crash_session *s, struct shown_violation *x, co
 	crash_print_script(s->target, &x->v, &text);
 	if (!status)
 		status = write_text(dir, "crash.sh", &text, err);
+	buf_clear(&text);
+	if (x->v.has_tree)
+		crash_print_sums(s->target, &x->v, &text);
+	if (!status && x->v.has_tree)
+		status = write_text(dir, "recovered.sums", &text, err);
 	buf_free(&text);
 	return status;
 }
@@ -415,6 +471,53 @@ int crash_report(struct crash_session *s, struct run *run, const struct crash_ca
 	return status < 0 ? status : 0;
 }
 
+/* The disk is recovered once more, whatever is known of it. */
+static int disk_shows_again(struct crash_session *s, struct crash_case *c,
+			    const struct crash_violation *v, struct err *err)
+{
+	const struct recovered *r;
+	int status;
+
+	recovery_forget(&s->recovery);
+	status = v->end == RECOVERY_REPAIR_INTERRUPTED
+		       ? recovery_of_repaired(&s->recovery, &c->store, &v->disk, NULL, &r, err)
+		       : recovery_of(&s->recovery, &c->store, &v->disk, &r, err);
+	if (status)
+		return status;
+	if (!crash_violation_is_second(v))
+		return r->end == v->end;
+	return r->end != RECOVERY_FINE ||
+	       !hash_equal(tree_hash(&r->tree), tree_hash(&v->uninterrupted));
+}
+
+int crash_report_log(struct crash_session *s, struct run *run, struct crash_case *c,
+		     const struct crash_violation *v, struct err *err)
+{
+	struct shown_violation x = { .c = *c };
+	struct finding f;
+	int shows = 0;
+
+	describe(s, c, v, &f);
+	if (run_knows(run, &f)) {
+		finding_free(&f);
+		return 0;
+	}
+	run_meet(run, &f, s->target);
+	violation_copy(&x.v, c, v);
+	for (; f.tries < SHOW_TIMES && shows >= 0; f.tries++) {
+		shows = disk_shows_again(s, c, v, err);
+		f.shown += shows > 0;
+	}
+	f.shrunk = true; /* there are no calls to leave out */
+	run_update(run, &f, s->target);
+	if (shows >= 0 && run_folder(run))
+		shows = write_evidence(s, &x, run_folder(run), err);
+	crash_violation_free(&x.v);
+	run_settle(run);
+	finding_free(&f);
+	return shows < 0 ? shows : 0;
+}
+
 /* What is wrong, without the calls that lead to it. */
 static void violation_signature(const struct finding *f, char ret[SIGNATURE_MAX])
 {
@@ -435,7 +538,7 @@ int crash_replay(struct target *t, const struct finding *f, struct buf *seen, st
 
 	violation_signature(f, signature);
 	crash_options_init(&o, t);
-	o.during_recovery = strstr(signature, "during recovery") != NULL;
+	o.during_recovery = signature_is_second(signature);
 	shows = crash_open(&s, t, &o, SANITY_NEW, err);
 	if (shows)
 		return shows;

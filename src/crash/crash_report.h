@@ -19,6 +19,10 @@ int crash_replay(struct target *t, const struct finding *f, struct buf *seen, st
 int crash_report(struct crash_session *s, struct run *run, const struct crash_case *c,
 		 const struct crash_violation *v, struct err *err);
 
+/* The same of a case without calls (logged_disk.h). */
+int crash_report_log(struct crash_session *s, struct run *run, struct crash_case *c,
+		     const struct crash_violation *v, struct err *err);
+
 /* What reached the disk and what did not, call by call. */
 void crash_print_writes(const struct crash_case *c, const struct crash_point *p, struct buf *out);
 /* The recovered tree, a line for each name: what a shell can find out on any machine. */
@@ -28,5 +32,7 @@ void crash_print_tree(const struct tree *t, struct buf *out);
 void crash_print_look(struct buf *out);
 /* A script that mounts the crashed disk on a stock kernel and compares. */
 void crash_print_script(const struct target *t, const struct crash_violation *v, struct buf *out);
+/* The recovered tree, which there is, for a guest that has mounted the disk (assay confirm). */
+void crash_print_sums(const struct target *t, const struct crash_violation *v, struct buf *out);
 
 #endif

@@ -112,7 +112,8 @@ static int case_compare(struct daemon_crash_session *s, const struct daemon_cras
 			struct err *err)
 {
 	const char *why = NULL;
-	int same = crash_compare_tree(s->target, &c->history.steps[c->count].tree, &why, err);
+	int same = crash_compare_tree(s->target, &persistence_behind(&c->history, c->count)->tree,
+				      &why, err);
 
 	if (!same)
 		session_leave(s, NULL, why);
@@ -133,8 +134,8 @@ static void violation_sign(struct daemon_violation *v, const struct daemon_crash
 {
 	const char *promised = "none";
 
-	if (v->broken.step)
-		promised = op_table[op_table[c->calls[v->broken.step - 1].op].base].name;
+	if (v->broken.call)
+		promised = op_table[op_table[c->calls[v->broken.call - 1].op].base].name;
 	if (v->broken.what)
 		snprintf(v->signature, sizeof(v->signature), "LOST %s %s (daemon killed)", promised,
 			 v->broken.what);
@@ -353,7 +354,7 @@ static bool is_moment(const struct daemon_crash_session *s, const struct daemon_
 	/* The case has one call more, and it is not behind these. */
 	return s->options.moments & 1u << KILL_CALL ||
 	       (s->options.moments & 1u << KILL_PROMISE &&
-		c->history.steps[i + 2].promise.kind != PROMISE_NONE);
+		persistence_behind(&c->history, i + 2)->promise.kind != PROMISE_NONE);
 }
 
 int daemon_crash_each(struct daemon_crash_session *s, const struct call *calls, size_t count,
@@ -370,7 +371,8 @@ int daemon_crash_each(struct daemon_crash_session *s, const struct call *calls, 
 	status = 0;
 	s->figures.workloads++;
 	for (size_t i = setup_count; i < count; i++)
-		s->figures.promises += whole.history.steps[i + 2].promise.kind != PROMISE_NONE;
+		s->figures.promises +=
+			persistence_behind(&whole.history, i + 2)->promise.kind != PROMISE_NONE;
 	for (size_t i = count; i-- > setup_count && !status && !x.ended;)
 		if (is_moment(s, &whole, i))
 			status = round_crash(&x, i + 1, false);

@@ -13,9 +13,9 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "crash/crash_report.h"
-#include "crash/workload.h"
 #include "target/description.h"
 #include "trace/script.h"
+#include "workload/workload.h"
 
 /* Replays that decide whether it is a finding, and what shrinking may take. */
 enum {
@@ -136,9 +136,9 @@ static void add_kill_note(const struct daemon_crash_session *s, const struct dae
 			"kernel had not sent to it. The kernel and what lies below the daemon "
 			"stayed alive.\n",
 			k->begun > k->done ? "during" : "behind", k->begun);
-	if (v->broken.what && v->broken.step) {
-		buf_addf(out, "Promise made by call %zu: ", v->broken.step);
-		call_print(&c->calls[v->broken.step - 1], DIALECT_NATIVE, out);
+	if (v->broken.what && v->broken.call) {
+		buf_addf(out, "Promise made by call %zu: ", v->broken.call);
+		call_print(&c->calls[v->broken.call - 1], DIALECT_NATIVE, out);
 		buf_addch(out, '\n');
 	}
 	if (has_script)
@@ -197,13 +197,14 @@ static void describe_kill(const struct daemon_crash_session *s, const struct dae
 		f->outcomes[i] = outcome_copy(&c->outcomes[i], &f->arena);
 		f->evidence[i] = EVIDENCE_OBSERVED;
 	}
-	d->call = f->calls[v->broken.step ? v->broken.step - 1 : f->count - 1];
+	d->call = f->calls[v->broken.call ? v->broken.call - 1 : f->count - 1];
 	if (v->broken.what)
 		describe_lost(v, d);
 	else
 		describe_recovery(v, d);
 	if (v->has_tree)
-		tree_diff(&c->history.steps[v->kill.done].tree, &v->tree, 20, &d->diff);
+		tree_diff(&persistence_behind(&c->history, v->kill.done)->tree, &v->tree, 20,
+			  &d->diff);
 	add_kill_note(s, c, v, has_script(s, v), &f->notes);
 }
 

@@ -27,6 +27,7 @@ const char *const recovery_end_names[RECOVERY_ENDS] = {
 	[RECOVERY_UNREPAIRED] = "not repaired",
 	[RECOVERY_DISAGREES] = "fsck recovers something else",
 	[RECOVERY_INTERRUPTED] = "crash during recovery",
+	[RECOVERY_REPAIR_INTERRUPTED] = "crash during repair",
 };
 const char *const recovery_end_sentences[RECOVERY_ENDS] = {
 	[RECOVERY_FINE] = "the file system recovers",
@@ -40,7 +41,16 @@ const char *const recovery_end_sentences[RECOVERY_ENDS] = {
 	[RECOVERY_UNREPAIRED] = "the checker does not repair the file system",
 	[RECOVERY_DISAGREES] = "mounting the file system and repairing it give different trees",
 	[RECOVERY_INTERRUPTED] = "recovery that is interrupted and repeated gives another tree",
+	[RECOVERY_REPAIR_INTERRUPTED] =
+		"a repair by the checker that is interrupted and repeated gives another tree",
 };
+
+const char *recovery_repair_command(const struct recovery *r)
+{
+	const struct target_description *d = r->target->description;
+
+	return d->repair ? d->repair : d->repair_unmounted;
+}
 
 int recovery_open(struct recovery *r, struct target *t, enum sanity sanity, bool keeps_log,
 		  struct err *err)
@@ -50,7 +60,7 @@ int recovery_open(struct recovery *r, struct target *t, enum sanity sanity, bool
 	off_t size;
 
 	*r = (struct recovery){ .target = t, .sanity = sanity, .keeps_log = keeps_log };
-	r->base.fd = r->stage.fd = -1;
+	r->base.fd = r->stage.fd = r->recorded.fd = r->recorded.disk.connection_fd = -1;
 	ret = t->kind->recorded(t, &image_fd, &log, err);
 	buf_free(&log);
 	size = ret ? 0 : lseek(image_fd, 0, SEEK_END);
@@ -64,6 +74,8 @@ int recovery_open(struct recovery *r, struct target *t, enum sanity sanity, bool
 		ret = image_fill(&r->base, image_fd, err);
 	if (!ret)
 		ret = image_fill(&r->stage, image_fd, err);
+	if (!ret && keeps_log && recovery_repair_command(r) && recorded_image_possible())
+		ret = recorded_image_open(&r->recorded, &r->stage, err);
 	if (ret)
 		recovery_close(r);
 	return ret;
@@ -77,23 +89,26 @@ static void recovered_free(struct recovered *r)
 		tree_free(&r->tree);
 }
 
-static void recovery_forget(struct recovery *r)
+void recovery_forget(struct recovery *r)
 {
 	for (size_t i = 0; i < r->count; i++)
 		recovered_free(&r->results[i]);
 	r->count = 0;
 	hash_map_free(&r->memo);
-	r->memo = (struct hash_map)HASH_MAP_INIT;
+	hash_map_free(&r->repaired);
+	r->memo = r->repaired = (struct hash_map)HASH_MAP_INIT;
 	read_memo_free(&r->reads);
 }
 
 void recovery_close(struct recovery *r)
 {
 	recovery_forget(r);
+	recovered_free(&r->not_repaired);
 	free(r->results);
 	hash_map_free(&r->memo);
 	hash_map_free(&r->trees);
 	page_disk_free(&r->staged);
+	recorded_image_close(&r->recorded);
 	image_free(&r->base);
 	image_free(&r->stage);
 }
@@ -232,15 +247,16 @@ static int recovery_fsck(struct recovery *r, struct recovered *ret, struct err *
 	return status;
 }
 
-/* The checker repairs the staged disk; its exit status does not matter, what is mounted does. */
-static int recovery_repair(struct recovery *r, struct recovered *ret, struct err *err)
+/* The checker repairs the staged disk, in a file that may be recorded; its exit status does not
+ * matter, what is mounted does. */
+static int recovery_repair(struct recovery *r, int image_fd, struct recovered *ret, struct err *err)
 {
 	struct program_value value = { "image", PROGRAM_FD_PATH };
 	struct buf command = BUF_INIT, output = BUF_INIT;
 	int code = 0, failed;
 
-	program_fill(&command, r->target->description->repair, &value, 1);
-	failed = program_run(command.data, r->stage.fd, REPAIR_SECONDS, &code, &output, err);
+	program_fill(&command, recovery_repair_command(r), &value, 1);
+	failed = program_run(command.data, image_fd, REPAIR_SECONDS, &code, &output, err);
 	if (failed == -ETIME || code >= 128) {
 		ret->end = RECOVERY_UNREPAIRED;
 		buf_addf(&ret->text, "%s: %s\n%s", command.data,
@@ -250,6 +266,7 @@ static int recovery_repair(struct recovery *r, struct recovered *ret, struct err
 		failed = 0;
 	}
 	r->stage_repaired = true;
+	r->repairs++;
 	buf_free(&command);
 	buf_free(&output);
 	return failed;
@@ -311,7 +328,7 @@ static int recovery_compare_repair(struct recovery *r, const struct page_disk *d
 	if (r->target->traits.crash_needs_fsck || !r->target->description->repair)
 		return 0;
 	recovery_stage(r, d);
-	status = recovery_repair(r, &repaired, err);
+	status = recovery_repair(r, r->stage.fd, &repaired, err);
 	if (!status && repaired.end == RECOVERY_FINE)
 		status = recovery_mount(r, NULL, &repaired, err);
 	if (!status && repaired.end != RECOVERY_FINE) {
@@ -357,7 +374,7 @@ static int recovery_run(struct recovery *r, const struct page_disk *d, struct re
 	if (repairs || !r->target->kind->load_pages)
 		recovery_stage(r, d);
 	if (repairs)
-		status = recovery_repair(r, ret, err);
+		status = recovery_repair(r, r->stage.fd, ret, err);
 	if (!status && ret->end == RECOVERY_FINE)
 		status = recovery_mount(r, repairs ? NULL : d, ret, err);
 	if (!status && ret->end == RECOVERY_FINE)
@@ -425,6 +442,106 @@ int recovery_of(struct recovery *r, const struct page_store *s, const struct pag
 	*ret = &r->results[r->count++];
 	*hash_map_put(&r->memo, d->hash, NULL) = r->count;
 	return recovery_remember_reads(r, s, d, err);
+}
+
+/* ---- by the checker ---- */
+
+bool recovery_records_repair(const struct recovery *r)
+{
+	return r->recorded.fd >= 0;
+}
+
+static struct page_disk recovery_take_image(struct recovery *r, struct page_store *s,
+					    const struct image *image)
+{
+	struct page_disk d = { 0 };
+
+	must(image->size == r->base.size);
+	for (uint64_t at = 0; at < image->size; at += PAGE_DISK_PAGE)
+		if (memcmp(image->bytes + at, r->base.bytes + at, PAGE_DISK_PAGE))
+			page_disk_write(s, &d, at, image->bytes + at, PAGE_DISK_PAGE);
+	return d;
+}
+
+/* What is staged, as a disk; which is staged from now on. */
+static struct page_disk recovery_take_stage(struct recovery *r, struct page_store *s)
+{
+	struct page_disk d = recovery_take_image(r, s, &r->stage);
+
+	page_disk_free(&r->staged);
+	r->staged = page_disk_copy(&d);
+	r->stage_repaired = false;
+	return d;
+}
+
+int recovery_prepare_repair(struct recovery *r, struct page_store *s, struct page_disk *d,
+			    struct err *err)
+{
+	enum target_fate fate = FATE_FINE;
+	struct recovered mounted = { 0 };
+	struct image image = { .fd = -1 };
+	int status, error = 0;
+
+	if (r->target->description->repair)
+		return 1;
+	if (!r->target->kind->load_pages)
+		recovery_stage(r, d);
+	status = recovery_mount(r, d, &mounted, err);
+	if (!status && mounted.end == RECOVERY_FINE)
+		status = r->target->kind->unmounted_disk(r->target, &image, &error, &fate, err);
+	if (!status && mounted.end == RECOVERY_FINE && !error && fate == FATE_FINE) {
+		page_disk_free(d);
+		*d = recovery_take_image(r, s, &image);
+		image_free(&image);
+		status = 1;
+	}
+	recovered_free(&mounted);
+	return status;
+}
+
+/* Repairs the disk, and makes it another one; the end says whether that could be done. */
+static int recovery_repair_disk(struct recovery *r, struct page_store *s, struct page_disk *d,
+				struct buf *log, struct recovered *ret, struct err *err)
+{
+	int status;
+
+	recovery_stage(r, d);
+	if (log)
+		recorded_image_begin(&r->recorded);
+	status = recovery_repair(r, log ? r->recorded.fd : r->stage.fd, ret, err);
+	if (!status && log)
+		status = recorded_image_copy(&r->recorded, log, err);
+	page_disk_free(d);
+	*d = recovery_take_stage(r, s);
+	return status;
+}
+
+int recovery_of_repaired(struct recovery *r, struct page_store *s, const struct page_disk *d,
+			 struct buf *log, const struct recovered **ret, struct err *err)
+{
+	const uint64_t *known = log ? NULL : hash_map_get(&r->repaired, d->hash);
+	struct page_disk repaired;
+	int status;
+
+	if (known) {
+		*ret = &r->results[*known - 1];
+		return 0;
+	}
+	if (!log && r->target->traits.crash_needs_fsck)
+		return recovery_of(r, s, d, ret, err);
+	recovered_free(&r->not_repaired);
+	r->not_repaired = (struct recovered){ 0 };
+	repaired = page_disk_copy(d);
+	status = recovery_repair_disk(r, s, &repaired, log, &r->not_repaired, err);
+	if (!status && r->not_repaired.end != RECOVERY_FINE)
+		*ret = &r->not_repaired;
+	else if (!status)
+		status = recovery_of(r, s, r->target->traits.crash_needs_fsck ? d : &repaired, ret,
+				     err);
+	if (!status && *ret != &r->not_repaired)
+		*hash_map_put(&r->repaired, d->hash, NULL) = (uint64_t)(*ret - r->results) + 1;
+	page_disk_free(&repaired);
+	return status;
 }
 
 int recovery_write_image(struct recovery *r, const struct page_disk *d, const char *path,

@@ -13,6 +13,8 @@
 
 /* Writes of one group that are tried in all combinations; 2 to the power of that. */
 enum { SUBSET_BITS = 5 };
+/* Events that are printed of what has no calls. */
+enum { EVENTS_SHOWN = 100 };
 
 const char *const view_names[VIEWS] = { "order", "lost-one", "only-one", "subset", "torn" };
 const char *const view_sentences[VIEWS] = {
@@ -257,4 +259,43 @@ void views_each(const struct disk_events *e, struct page_store *s, const struct 
 		views_torn(&v);
 	free(v.lost);
 	free(v.pending);
+}
+
+/* ---- for people ---- */
+
+void view_print_event(const struct disk_events *events, const struct crash_point *p, size_t i,
+		      struct buf *out)
+{
+	const struct disk_event *e = &events->events[i];
+	bool torn = p->view == VIEW_TORN && i == p->at - 1;
+
+	if (e->what & RECORD_FLUSH)
+		buf_adds(out, "====      flush: all writes above are durable\n");
+	if (!(e->what & (RECORD_WRITE | RECORD_ZEROES | RECORD_DISCARD | RECORD_ERASE)))
+		return;
+	buf_addf(out, "%8zu  %-7s %8u bytes at %12llu%s", i + 1,
+		 e->what & RECORD_PROGRAM  ? "program"
+		 : e->what & RECORD_ERASE  ? "erase"
+		 : e->what & RECORD_WRITE  ? "write"
+		 : e->what & RECORD_ZEROES ? "zeroes"
+					   : "discard",
+		 e->size, (unsigned long long)e->offset, e->what & RECORD_FUA ? "  FUA" : "");
+	if (torn)
+		buf_addf(out, "  TORN: only its bytes %u to %u reached the disk", p->torn_from,
+			 p->torn_to - 1);
+	else if (p->lost && p->lost[i])
+		buf_adds(out, "  LOST");
+	buf_addch(out, '\n');
+}
+
+void view_print_events(const struct disk_events *events, const struct crash_point *p,
+		       struct buf *out)
+{
+	size_t i = p->at > EVENTS_SHOWN ? p->at - EVENTS_SHOWN : 0;
+
+	if (i)
+		buf_addf(out, "(%zu before these)\n", i);
+	for (; i < p->at; i++)
+		view_print_event(events, p, i, out);
+	buf_adds(out, "**** crash\n");
 }

@@ -46,4 +46,11 @@ void views_each(const struct disk_events *e, struct page_store *s, const struct 
 struct page_disk views_disk(const struct disk_events *e, struct page_store *s,
 			    const struct page_disk *start, const struct crash_point *p);
 
+/* A line for the event, unless it asks for nothing: what it was, and whether it was lost. */
+void view_print_event(const struct disk_events *events, const struct crash_point *p, size_t i,
+		      struct buf *out);
+/* The last events before the crash. */
+void view_print_events(const struct disk_events *events, const struct crash_point *p,
+		       struct buf *out);
+
 #endif

@@ -6,9 +6,9 @@
 #ifndef CRASH_WALK_H
 #define CRASH_WALK_H
 
-#include "crash/workload.h"
 #include "model/model.h"
 #include "universe/universe.h"
+#include "workload/workload.h"
 
 struct walk {
 	struct universe universe;

@@ -42,9 +42,18 @@ struct explore_figures {
 	uint64_t fsck_runs, fsck_unknown; /* checks of the disk; those that could not tell */
 	uint64_t fsck_us;                 /* what they took, CPU time of the checkers included */
 	uint64_t space_runs, space_us;    /* searches for lost space */
+	uint64_t paths, path_us;          /* states that were shown, and what that took */
 	uint64_t state_bytes, edge_bytes; /* of memory for what was visited */
 	bool exhausted;                   /* nothing is left to try */
 	const char *end;                  /* why it ended: "time", "calls", "exhausted", ... */
+};
+
+/* Is shown states that a search reaches, by the calls that lead to them from a fresh file system
+ * (path_visits.h). A negative errno ends the search. */
+struct path_visitor {
+	int (*visit)(void *to, const struct call *calls, size_t count, struct err *err);
+	void *to;
+	double share; /* of the time of the search */
 };
 
 struct explore_options {
@@ -83,6 +92,7 @@ struct explore_options {
 	const char *kernel_log;    /* NULL: /dev/kmsg */
 	bool resume;               /* go on from the run's checkpoint */
 	double checkpoint_seconds; /* from one checkpoint to the next, at least */
+	struct path_visitor paths; /* visit is NULL: none */
 	void (*progress)(void *to, const struct explore_figures *f, const struct run *run);
 	void *progress_to;
 };

@@ -32,6 +32,7 @@ static bool oracle_has_failures(const struct universe *u)
 void oracle_begin(struct oracle *o, const struct explorer *x)
 {
 	*o = (struct oracle){ 0 };
+	path_visits_begin(&o->paths);
 	o->started_seconds = clock_seconds();
 	o->space_seconds = o->started_seconds + space_pause_seconds;
 	o->caps = x->target->caps;
@@ -255,6 +256,8 @@ int oracle_look(struct explorer *x, struct err *err)
 		status = oracle_start_check(x, check, err);
 	if (!status && x->history.count && oracle_wants_space(x))
 		status = oracle_seek_space(x, err);
+	if (!status)
+		status = path_visits_look(&x->oracle->paths, x, err);
 	return status;
 }
 
@@ -305,9 +308,12 @@ void oracle_free(struct oracle *o, struct explore_figures *figures)
 	}
 	buf_free(&report);
 	utility_free(&o->shapes);
+	path_visits_free(&o->paths);
 	figures->fsck_runs += o->fsck_runs;
 	figures->fsck_unknown += o->fsck_unknown;
 	figures->fsck_us += o->fsck_us;
 	figures->space_runs += o->space_runs;
 	figures->space_us += o->space_us;
+	figures->paths += o->paths.count;
+	figures->path_us += o->paths.us;
 }

@@ -9,6 +9,7 @@
 #define EXPLORE_ORACLE_H
 
 #include "explore/call_history.h"
+#include "explore/path_visits.h"
 #include "explore/utility.h"
 #include "target/checker.h"
 
@@ -28,7 +29,8 @@ enum { ORACLE_CHECKS_MAX = 2 };
 struct oracle {
 	struct oracle_check checks[ORACLE_CHECKS_MAX];
 	struct utility shapes; /* of trees that were checked */
-	unsigned caps;         /* what is asked: enum target_cap */
+	struct path_visits paths;
+	unsigned caps; /* what is asked: enum target_cap */
 	double started_seconds;
 	double space_seconds; /* when space is asked for next */
 	unsigned failures;    /* of ours; after some it is not asked any more */

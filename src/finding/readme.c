@@ -145,6 +145,10 @@ static void add_steps(const struct finding *f, struct buf *out)
 	struct buf calls = BUF_INIT;
 
 	buf_adds(out, "\n## Steps\n\n");
+	if (!f->count) {
+		buf_adds(out, "No calls are known: the disk is what a log of its writes says.\n");
+		return;
+	}
 	if (f->before)
 		buf_addf(out,
 			 "The last %zu of %zu calls of the search. They do not begin on a fresh "

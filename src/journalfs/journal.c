@@ -40,8 +40,12 @@ void transaction_free(struct transaction *t)
 
 void journal_make(struct journal *j)
 {
+	const char zeros[LAYOUT_BLOCK] = { 0 };
+
 	j->head = HEAD_FIRST;
 	j->sequence = 1;
+	for (uint32_t i = 0; i < LAYOUT_MAP_BLOCKS; i++)
+		journal_write_bytes(j, LAYOUT_MAP + i, zeros, 0);
 	for (unsigned i = 0; i < LAYOUT_SUPERBLOCKS; i++)
 		journal_write_super(j);
 }

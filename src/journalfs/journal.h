@@ -33,7 +33,7 @@ void transaction_add(struct buf *blocks, uint32_t block, bool adds, const void *
 /* Blocks that can go through the journal in one transaction. */
 enum { TRANSACTION_BLOCKS_MAX = 124 };
 
-/* An empty journal on a disk of zeros. */
+/* An empty journal, and an empty map, on a disk of old bytes. */
 void journal_make(struct journal *j);
 void journal_commit(struct journal *j, const struct transaction *t);
 void journal_checkpoint(struct journal *j);

@@ -34,7 +34,9 @@ uint32_t journal_place(uint32_t position)
 
 void journal_write(struct journal *j, uint32_t block, struct blob *bytes, unsigned what)
 {
-	ramdisk_write(&j->disk, block, bytes, j->volatile_writes ? 0 : what);
+	/* What follows a failed write would not be whole: a commit record above all. */
+	if (!j->disk.failed || j->fault == JOURNAL_FAULT_error_ignored)
+		ramdisk_write(&j->disk, block, bytes, j->volatile_writes ? 0 : what);
 }
 
 void journal_write_bytes(struct journal *j, uint32_t block, const void *bytes, unsigned what)

@@ -68,15 +68,19 @@ void ramdisk_free(struct ramdisk *d)
 	*d = (struct ramdisk){ 0 };
 }
 
+/* What a disk has in its blocks before anything is written. */
+#define OLD_64 "old byte of diskold byte of diskold byte of diskold byte of disk"
+#define OLD_256 OLD_64 OLD_64 OLD_64 OLD_64
+static const char ramdisk_old[LAYOUT_BLOCK + 1] = OLD_256 OLD_256 OLD_256 OLD_256;
+
 const char *ramdisk_read(const struct ramdisk *d, uint32_t block)
 {
-	static const char zeros[LAYOUT_BLOCK];
 	const struct blob *changed = (const struct blob *)pmap_get(&d->changed, block);
 
 	must(block < LAYOUT_BLOCKS);
 	if (changed)
 		return changed->bytes;
-	return d->base ? d->base->bytes + (size_t)block * LAYOUT_BLOCK : zeros;
+	return d->base ? d->base->bytes + (size_t)block * LAYOUT_BLOCK : ramdisk_old;
 }
 
 void ramdisk_read_all(const struct ramdisk *d, char *to)
@@ -98,9 +102,28 @@ static void ramdisk_record(struct ramdisk *d, struct disk_record record, struct 
 	d->last = request;
 }
 
+void ramdisk_fail(struct ramdisk *d, const uint16_t numbers[2])
+{
+	memcpy(d->failing, numbers, sizeof(d->failing));
+}
+
+/* Counts a write: whether it fails. */
+static bool ramdisk_write_fails(struct ramdisk *d)
+{
+	bool fails = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(d->failing); i++)
+		if (d->failing[i] && !--d->failing[i])
+			fails = true;
+	d->failed |= fails;
+	return fails;
+}
+
 void ramdisk_write(struct ramdisk *d, uint32_t block, struct blob *bytes, unsigned what)
 {
 	must(block < LAYOUT_BLOCKS && bytes->len == LAYOUT_BLOCK);
+	if (ramdisk_write_fails(d))
+		return;
 	bytes->ref.count++;
 	pmap_put(&d->changed, &blob_type, block, &bytes->ref);
 	ramdisk_record(d,

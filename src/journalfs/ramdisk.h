@@ -13,12 +13,14 @@ struct err;
 struct ramdisk_base;
 struct ramdisk_request;
 
-/* All zero is a disk of zeros that records nothing. */
+/* All zero is a disk of old bytes that records nothing. */
 struct ramdisk {
-	struct ramdisk_base *base;    /* NULL: zeros */
+	struct ramdisk_base *base;    /* NULL: old bytes */
 	struct pmap changed;          /* struct blob by block */
 	struct ramdisk_request *last; /* of the record */
 	bool records;
+	uint16_t failing[2]; /* which of the next writes are to fail: 1 is the next one; 0: none */
+	bool failed;         /* one did */
 };
 
 struct ramdisk ramdisk_copy(const struct ramdisk *d);
@@ -31,6 +33,9 @@ void ramdisk_read_all(const struct ramdisk *d, char *to);
 /* what: RECORD_FLUSH and RECORD_FUA, or 0. The blob, of LAYOUT_BLOCK bytes, is shared. */
 void ramdisk_write(struct ramdisk *d, uint32_t block, struct blob *bytes, unsigned what);
 void ramdisk_flush(struct ramdisk *d);
+/* Writes from now on fail by number, counted from 1; 0: none does. One that fails changes nothing.
+ */
+void ramdisk_fail(struct ramdisk *d, const uint16_t numbers[2]);
 void ramdisk_mark(struct ramdisk *d); /* a call has returned */
 
 /* What is there now is the image from now on, and the record is empty. */

@@ -11,6 +11,7 @@
 
 #include "base/must.h"
 #include "persistence/window.h"
+#include "tree/list.h"
 
 /* Steps behind the floor of everything that a set of them can hold, and calls whose atomicity is
  * tried in all combinations. What is beyond is not judged. */
@@ -42,7 +43,7 @@ static void report(struct check *x, const char *what, size_t step, const char *s
 		return;
 	x->found = true;
 	x->broken->what = what;
-	x->broken->step = step;
+	x->broken->call = x->w.p->steps[step].calls;
 	buf_addf(&x->broken->seen, "%s %s", x->path.len ? x->path.data : "/", seen);
 	buf_adds(&x->broken->reason, reason);
 }
@@ -209,36 +210,63 @@ static void read_block(const struct tree *t, uint64_t ino, uint64_t offset, char
 	memset(to + len, 0, TREE_BLOCK - len);
 }
 
+/* The last step that promised each byte of a block. Returns the last of them. */
+static size_t byte_floors(const struct check *x, uint64_t ino, uint64_t offset, size_t len,
+			  size_t ret[TREE_BLOCK])
+{
+	size_t floor = window_data_floor(&x->w, ino, offset, offset + len), last = floor;
+
+	for (size_t at = 0; at < len; at++)
+		ret[at] = floor;
+	/* Ranges that were promised may begin or end in the block. */
+	for (size_t i = floor + 1; i <= x->w.done; i++) {
+		const struct promise *promise = &x->w.p->steps[i].promise;
+
+		if (promise->kind != PROMISE_RANGE || promise->ino != ino)
+			continue;
+		for (size_t at = 0; at < len; at++)
+			if (promise->from <= offset + at && offset + at < promise->to)
+				ret[at] = last = i;
+	}
+	return last;
+}
+
 /* The place of the first byte that no step since its floor has; len: all are allowed. */
 static size_t first_wrong_byte(const struct check *x, uint64_t ino, uint64_t offset,
 			       const char *seen, size_t len)
 {
+	size_t floors[TREE_BLOCK], last = byte_floors(x, ino, offset, len, floors), next;
 	bool right[TREE_BLOCK] = { false };
 	char bytes[TREE_BLOCK];
-	size_t floor = window_data_floor(&x->w, ino, offset, offset + len);
-	bool uniform = true;
 
-	/* Ranges that were promised may begin or end in the block. */
-	for (size_t i = floor + 1; i <= x->w.done; i++)
-		uniform &= x->w.p->steps[i].promise.kind != PROMISE_RANGE ||
-			   x->w.p->steps[i].promise.ino != ino;
-	for (size_t i = floor; i <= x->w.begun; i++) {
+	for (size_t i = window_data_floor(&x->w, ino, offset, offset + len); i <= x->w.begun;
+	     i = next) {
 		const struct inode *inode = window_inode(&x->w, i, ino);
 
-		if (i > floor && inode && inode == window_inode(&x->w, i - 1, ino))
-			continue;
+		/* Steps that leave the file as it is have the same bytes. */
+		for (next = i + 1; next <= x->w.begun && window_inode(&x->w, next, ino) == inode;
+		     next++)
+			;
 		read_block(window_tree(&x->w, i), ino, offset, bytes);
-		if (uniform && !memcmp(bytes, seen, len))
+		if (last < next && !memcmp(bytes, seen, len))
 			return len;
 		for (size_t at = 0; at < len; at++)
-			right[at] |= bytes[at] == seen[at] &&
-				     (uniform || window_data_floor(&x->w, ino, offset + at,
-								   offset + at + 1) <= i);
+			right[at] |= bytes[at] == seen[at] && floors[at] < next;
 	}
 	for (size_t at = 0; at < len; at++)
 		if (!right[at])
 			return at;
 	return len;
+}
+
+/* Data that was moved to another offset is overwritten in place; a crash can undo the moving
+ * without the writing, which then shows where it was before. Neither was promised. */
+static bool data_has_moved(const struct check *x, uint64_t ino, size_t floor)
+{
+	for (size_t i = floor + 1; i <= x->w.begun; i++)
+		if (x->w.p->steps[i].moved == ino)
+			return true;
+	return false;
 }
 
 static bool block_allowed(struct check *x, uint64_t ino, const struct inode *seen, uint64_t block)
@@ -252,8 +280,9 @@ static bool block_allowed(struct check *x, uint64_t ino, const struct inode *see
 		return true;
 	len = seen->size - offset < TREE_BLOCK ? (size_t)(seen->size - offset) : TREE_BLOCK;
 	floor = window_data_floor(&x->w, ino, offset, offset + len);
-	if (x->w.p->rules.stale_data && floor < x->w.begun &&
-	    window_inode(&x->w, floor, ino) != window_inode(&x->w, x->w.begun, ino))
+	if ((x->w.p->rules.stale_data && floor < x->w.begun &&
+	     window_inode(&x->w, floor, ino) != window_inode(&x->w, x->w.begun, ino)) ||
+	    data_has_moved(x, ino, floor))
 		return true;
 	read_block(x->seen, seen->ino, offset, bytes);
 	wrong = first_wrong_byte(x, ino, offset, bytes, len);
@@ -268,13 +297,16 @@ static bool block_allowed(struct check *x, uint64_t ino, const struct inode *see
 	return false;
 }
 
+/* All blocks that an inode has, but for those that `seen` or `before` (NULL: there is none) has. */
 static bool blocks_allowed(struct check *x, uint64_t ino, const struct inode *seen,
-			   const struct inode *with_blocks)
+			   const struct inode *with_blocks, const struct inode *before)
 {
 	uint64_t block;
 
 	for (bool first = true; pmap_next(&with_blocks->file.blocks, first, &block); first = false)
-		if (!block_allowed(x, ino, seen, block))
+		if ((with_blocks == seen || !pmap_get(&seen->file.blocks, block)) &&
+		    (!before || !pmap_get(&before->file.blocks, block)) &&
+		    !block_allowed(x, ino, seen, block))
 			return false;
 	return true;
 }
@@ -300,13 +332,13 @@ static bool data_allowed(struct check *x, uint64_t ino, const struct inode *seen
 {
 	if (!(x->seen->fields & TREE_DATA) || data_is_of_one_step(x, ino, seen))
 		return true;
-	if (!size_allowed(x, ino, seen->size) || !blocks_allowed(x, ino, seen, seen))
+	if (!size_allowed(x, ino, seen->size) || !blocks_allowed(x, ino, seen, seen, NULL))
 		return false;
 	for (size_t i = x->w.base; i <= x->w.begun; i++) {
 		const struct inode *inode = window_inode(&x->w, i, ino);
+		const struct inode *before = i > x->w.base ? window_inode(&x->w, i - 1, ino) : NULL;
 
-		if (inode && (i == x->w.base || inode != window_inode(&x->w, i - 1, ino)) &&
-		    !blocks_allowed(x, ino, seen, inode))
+		if (inode && inode != before && !blocks_allowed(x, ino, seen, inode, before))
 			return false;
 	}
 	return true;
@@ -316,10 +348,38 @@ static bool data_allowed(struct check *x, uint64_t ino, const struct inode *seen
 
 static bool directory_allowed(struct check *x, uint64_t dir, const struct inode *seen);
 
+/* Whether the object was made or removed since it was promised. Where nothing is in order, its
+ * inode may not have been written yet, or again as that of another object. */
+static bool inode_is_stale(const struct check *x, uint64_t ino)
+{
+	size_t i = window_attribute_floor(&x->w, ino);
+
+	while (i <= x->w.begun && window_inode(&x->w, i, ino))
+		i++;
+	return i <= x->w.begun;
+}
+
+static void report_unreadable(struct check *x, const struct inode *seen)
+{
+	struct buf text = BUF_INIT;
+
+	buf_addf(&text, "cannot be read: %s fails with ", seen->error.call);
+	add_errno(&text, seen->error.code);
+	report(x, "cannot be read", x->w.base, text.data,
+	       "what is there after recovery can be read");
+	buf_free(&text);
+}
+
 static bool object_allowed(struct check *x, uint64_t ino, const struct inode *seen)
 {
 	size_t step = first_step_of(x, ino, x->w.base);
 
+	if (x->w.p->rules.stale_inodes && inode_is_stale(x, ino))
+		return true;
+	if (!(seen->mode & S_IFMT)) {
+		report_unreadable(x, seen);
+		return false;
+	}
 	if (step > x->w.begun ||
 	    !kind_equal(x->seen->fields, window_inode(&x->w, step, ino), seen)) {
 		report(x, "another object", x->w.base, "is another object than it should be",
@@ -369,6 +429,7 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 	size_t path_len = x->path.len, floor = window_name_floor(&x->w, dir, name, len);
 	size_t first_mark = x->name_count;
 	uint64_t steps = 0, tried = 0;
+	uint64_t lost = 0;    /* steps at which it means what may be lost as a whole */
 	unsigned objects = 0; /* that it may be */
 	bool allowed, ever = false;
 
@@ -379,6 +440,8 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 		uint64_t ino = window_name(&x->w, i, dir, name, len);
 		size_t mark = x->name_count;
 
+		if (!seen && ino && !window_is_durable(&x->w, ino, x->w.done))
+			lost |= step_bit(x, i);
 		if (!seen != !ino)
 			continue;
 		if (!seen || (ino == tried && steps)) {
@@ -398,7 +461,7 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 	/* Names below one of these say nothing where it is another. */
 	if (objects > 1)
 		x->name_count = first_mark;
-	allowed = steps != 0;
+	allowed = steps || (lost && x->w.p->rules.stale_inodes);
 	if (allowed)
 		forget_report(x); /* another object of that name fits */
 	else
@@ -407,7 +470,7 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 	if (x->path.data)
 		x->path.data[path_len] = '\0';
 	if (allowed)
-		names_add(x, dir, name, len, steps);
+		names_add(x, dir, name, len, steps | lost);
 	return allowed;
 }
 
@@ -449,20 +512,63 @@ static bool is_atomic_step(const struct check *x, size_t step)
 	return changes > 1;
 }
 
+/* Does the call take an object from this name to another? */
+static bool name_is_source(const struct check *x, const struct name_steps *n, size_t step)
+{
+	uint64_t ino = window_name(&x->w, step - 1, n->dir, n->name, n->len);
+
+	for (size_t i = 0; i < x->name_count && ino; i++) {
+		const struct name_steps *to = &x->names[i];
+
+		if (to != n && window_name(&x->w, step, to->dir, to->name, to->len) == ino &&
+		    name_changes(x, to, step))
+			return true;
+	}
+	return false;
+}
+
+/* The steps that a name can be of where the call has not happened: those before it and, where it
+ * gives the name to an object, also those after the name was changed again. */
+static uint64_t steps_without(const struct check *x, const struct name_steps *n, size_t step)
+{
+	uint64_t before = step_bit(x, step) - 1, ino;
+	size_t next = step + 1;
+
+	if (name_is_source(x, n, step))
+		return before;
+	ino = window_name(&x->w, step, n->dir, n->name, n->len);
+	while (next <= x->w.begun && window_name(&x->w, next, n->dir, n->name, n->len) == ino)
+		next++;
+	return next <= x->w.begun ? before | ~(step_bit(x, next) - 1) : before;
+}
+
+/* Where it has happened: those from it on and, where it takes an object from the name, also those
+ * before the name meant that. */
+static uint64_t steps_with(const struct check *x, const struct name_steps *n, size_t step)
+{
+	uint64_t after = ~(step_bit(x, step) - 1), ino;
+	size_t first = step - 1;
+
+	if (!name_is_source(x, n, step))
+		return after;
+	ino = window_name(&x->w, first, n->dir, n->name, n->len);
+	while (first > x->w.base && window_name(&x->w, first - 1, n->dir, n->name, n->len) == ino)
+		first--;
+	return after | (step_bit(x, first) - 1);
+}
+
 /* Are there steps for all names such that each call from `step` on, which changes several of them,
  * has changed all or none? Names have those that calls before leave to them. */
 static bool steps_agree(const struct check *x, size_t step, unsigned tried)
 {
 	size_t end = x->w.base + STEPS_MAX - 1;
-	uint64_t before[2], *kept;
 	bool agree = false;
+	uint64_t *kept;
 
 	while (step <= x->w.begun && step < end && !is_atomic_step(x, step))
 		step++;
 	if (step > x->w.begun || step >= end || tried == ATOMIC_MAX)
 		return true;
-	before[0] = step_bit(x, step) - 1;
-	before[1] = ~before[0];
 	kept = must_alloc(x->name_count * sizeof(*kept));
 	for (size_t i = 0; i < x->name_count; i++)
 		kept[i] = x->names[i].steps;
@@ -471,7 +577,8 @@ static bool steps_agree(const struct check *x, size_t step, unsigned tried)
 		for (size_t i = 0; i < x->name_count; i++) {
 			x->names[i].steps = kept[i];
 			if (name_changes(x, &x->names[i], step))
-				x->names[i].steps &= before[side];
+				x->names[i].steps &= side ? steps_with(x, &x->names[i], step)
+							  : steps_without(x, &x->names[i], step);
 			agree &= x->names[i].steps != 0;
 		}
 		if (agree)
@@ -549,7 +656,7 @@ static void report_order(struct check *x, size_t floor, size_t promise)
 	buf_clear(&x->path);
 	if (tree_is(x, older))
 		buf_addf(&text, "is as after call %zu, although later changes were made durable:\n",
-			 older);
+			 x->w.p->steps[older].calls);
 	else
 		buf_adds(&text, "has names or attributes of different moments; compared with the "
 				"tree before the crash:\n");
@@ -574,7 +681,12 @@ static bool order_allowed(struct check *x)
 bool persistence_allows(const struct persistence *p, size_t done, size_t begun,
 			const struct tree *seen, struct broken_promise *ret)
 {
-	struct check x = { .w = crash_window(p, done, begun), .seen = seen, .broken = ret };
+	const struct persist_step *last = persistence_behind(p, done);
+	const struct persist_step *next = persistence_behind(p, begun);
+	struct check x = { .w = crash_window(p, (size_t)(last - p->steps),
+					     (size_t)(next - p->steps)),
+			   .seen = seen,
+			   .broken = ret };
 	bool allowed;
 
 	*ret = (struct broken_promise){ 0 };

@@ -23,7 +23,8 @@ struct persist_rules {
 	bool fsync_keeps_names; /* also of the directories above */
 	bool rename_is_atomic;
 	bool sync_keeps_nothing;
-	bool stale_data; /* what was written and not promised may be anything */
+	bool stale_data;   /* what was written and not promised may be anything */
+	bool stale_inodes; /* what was made or removed, and not promised, may be any object */
 };
 /* As the traits of a file system say. */
 struct persist_rules persist_rules_of(const struct traits *traits);
@@ -41,29 +42,37 @@ struct promise {
 	uint64_t ino, from, to; /* of the range; the end is not in it */
 };
 
-/* Step 0 is the beginning, which is durable; step i is behind call i - 1. */
+/* Step 0 is the beginning, which is durable. Each call has one step behind it, and before that one
+ * for each tree that it passes through on its way: a crash can leave these as well. */
 struct persist_step {
 	struct tree tree;
 	struct promise promise;
+	size_t calls;   /* that have returned */
+	uint64_t moved; /* the file whose data the call has moved to other offsets; 0: none */
 };
 struct persistence {
 	struct persist_rules rules;
 	struct persist_step *steps;
 	size_t count, cap;
+	size_t failed; /* the last step in whose call something was to fail; 0: none */
 };
 
 void persistence_begin(struct persistence *p, const struct persist_rules *rules,
 		       const struct tree *tree);
 void persistence_free(struct persistence *p);
+/* Of one call. */
+enum { PERSIST_STEPS_MAX = 2 };
 /* A call that returned, from one state of the model to the next. One that failed promises
  * nothing. */
 void persistence_add(struct persistence *p, const struct state *before, const struct call *c,
 		     const struct outcome *o, const struct state *after);
+/* The step behind so many calls. */
+const struct persist_step *persistence_behind(const struct persistence *p, size_t calls);
 
 /* What is wrong with a recovered tree, in words without names and numbers, for signatures. */
 struct broken_promise {
 	const char *what;  /* "name missing" */
-	size_t step;       /* that made the promise; 0: none, it was there from the beginning */
+	size_t call;       /* that made the promise; 0: none, it was there from the beginning */
 	struct buf seen;   /* "/A/foo is missing" */
 	struct buf reason; /* "fsync makes a new file and its name durable" */
 };
@@ -98,10 +107,10 @@ struct lost_part {
 	bool torn;         /* the rest of what that call wrote is there */
 };
 
-/* A tree that a crash can leave after `done` calls have returned and `begun` have begun. */
+/* A tree that a crash can leave between two steps, or at one. */
 struct crash_state {
 	struct tree tree;
-	size_t done, begun;
+	size_t done, begun; /* steps */
 	const struct lost_part *lost;
 	size_t count;
 	struct each *own;

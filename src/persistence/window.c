@@ -57,8 +57,7 @@ static bool leads_to(const struct crash_window *w, size_t step, uint64_t dir, ui
 	return false;
 }
 
-/* Was the object itself promised up to this step? */
-static bool is_durable(const struct crash_window *w, uint64_t ino, size_t last)
+bool window_is_durable(const struct crash_window *w, uint64_t ino, size_t last)
 {
 	if (window_inode(w, w->base, ino))
 		return true;
@@ -69,11 +68,57 @@ static bool is_durable(const struct crash_window *w, uint64_t ino, size_t last)
 	return false;
 }
 
+/* Has the directory had this name ever since it was there? */
+static bool always_had_name(const struct crash_window *w, size_t step, uint64_t dir,
+			    const char *name, size_t len, uint64_t ino)
+{
+	for (size_t i = w->base; i <= step; i++)
+		if (window_inode(w, i, ino) && window_name(w, i, dir, name, len) != ino)
+			return false;
+	return true;
+}
+
+/* Whether a call has changed the object or, of that, its data; to open it is no change. */
+static bool object_changes(const struct crash_window *w, size_t step, uint64_t ino, bool data)
+{
+	const struct inode *now = window_inode(w, step, ino),
+			   *before = window_inode(w, step - 1, ino);
+
+	return !now != !before || (now && (now->times.modify != before->times.modify ||
+					   (!data && now->times.change != before->times.change)));
+}
+
+/* The last step up to this one that has changed it; the base: none since. */
+static size_t last_change(const struct crash_window *w, size_t step, uint64_t ino, bool data)
+{
+	while (step > w->base && !object_changes(w, step, ino, data))
+		step--;
+	return step;
+}
+
+/* Was it a name of the object, and of no other since everything was promised? */
+static bool was_name_of(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
+			size_t len, uint64_t ino)
+{
+	bool ever = false;
+
+	for (size_t i = w->base; i < step; i++) {
+		uint64_t then = window_name(w, i, dir, name, len);
+
+		if (then && then != ino)
+			return false;
+		ever |= then == ino;
+	}
+	return ever;
+}
+
 bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
 		       size_t len)
 {
 	const struct promise *promise = &w->p->steps[step].promise;
 	const struct inode *inode;
+	size_t changed;
+	bool unchanged;
 	uint64_t now;
 
 	if (promise->kind < PROMISE_INODE ||
@@ -82,20 +127,28 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 	now = window_name(w, step, dir, name, len);
 	/* A durable name of an object that is not durable itself says nothing. */
 	if (promise->ino == dir && promise->kind != PROMISE_RANGE)
-		return w->p->rules.fsync_keeps_names || !now || is_durable(w, now, w->done);
+		return w->p->rules.fsync_keeps_names || !now || window_is_durable(w, now, w->done);
 	/* fdatasync keeps what is needed to read the data: a name, if there is no durable one. */
-	if (promise->kind != PROMISE_INODE && is_durable(w, promise->ino, step - 1))
+	if (promise->kind != PROMISE_INODE && window_is_durable(w, promise->ino, step - 1))
 		return false;
+	/* What has not changed since can have been made durable at any time after that, with the
+	 * names of then. */
+	changed = last_change(w, step, promise->ino, promise->kind != PROMISE_INODE);
+	unchanged = now == window_name(w, changed, dir, name, len);
 	if (now == promise->ino)
-		return true;
+		return unchanged;
 	/* Its old name is gone; what has that name now is for others to promise. Of an object that
 	 * has no name left nothing is promised: it could not be found. */
 	inode = window_inode(w, step, promise->ino);
-	for (size_t i = w->base; i < step && !now && inode && inode->nlink; i++)
-		if (window_name(w, i, dir, name, len) == promise->ino)
-			return true;
+	if (!now)
+		return unchanged && inode && inode->nlink &&
+		       was_name_of(w, step, dir, name, len, promise->ino);
+	/* A directory above. One that was renamed can have been made durable before, and be found
+	 * by its old name (log_new_ancestors of Btrfs logs those of the present transaction only).
+	 */
 	inode = window_inode(w, step, now);
-	return inode && S_ISDIR(inode->mode) && leads_to(w, step, now, promise->ino);
+	return inode && S_ISDIR(inode->mode) && leads_to(w, step, now, promise->ino) &&
+	       always_had_name(w, step, dir, name, len, now);
 }
 
 size_t window_name_floor(const struct crash_window *w, uint64_t dir, const char *name, size_t len)
@@ -153,16 +206,6 @@ size_t window_size_floor(const struct crash_window *w, uint64_t ino)
 	return w->base;
 }
 
-/* Whether a call has changed the object; to open it is no change. */
-static bool object_changes(const struct crash_window *w, size_t step, uint64_t ino)
-{
-	const struct inode *now = window_inode(w, step, ino),
-			   *before = window_inode(w, step - 1, ino);
-
-	return !now != !before || (now && (now->times.change != before->times.change ||
-					   now->times.modify != before->times.modify));
-}
-
 size_t window_order_floor(const struct crash_window *w, size_t *ret_promise)
 {
 	size_t floor = w->base;
@@ -170,12 +213,11 @@ size_t window_order_floor(const struct crash_window *w, size_t *ret_promise)
 	*ret_promise = w->base;
 	for (size_t i = w->base + 1; i <= w->done; i++) {
 		const struct promise *promise = &w->p->steps[i].promise;
-		size_t changed = i;
+		size_t changed;
 
 		if (promise->kind != PROMISE_INODE)
 			continue;
-		while (changed > w->base && !object_changes(w, changed, promise->ino))
-			changed--;
+		changed = last_change(w, i, promise->ino, false);
 		if (changed > floor) {
 			floor = changed;
 			*ret_promise = i;

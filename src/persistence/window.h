@@ -22,8 +22,11 @@ const struct inode *window_inode(const struct crash_window *w, size_t step, uint
 uint64_t window_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
 		     size_t len);
 
+/* Was the object itself promised up to this step? */
+bool window_is_durable(const struct crash_window *w, uint64_t ino, size_t last);
+
 /* Does the call of this step promise the name: does it mean what was synced or lead to it, or did
- * it once mean it and nothing now? */
+ * it mean only that before it was removed? */
 bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
 		       size_t len);
 bool window_keeps_attributes(const struct crash_window *w, size_t step, uint64_t ino);

@@ -59,11 +59,11 @@ struct kernel_shm {
 	char source[KERNEL_SHM_TEXT_MAX];  /* what is mounted: a path in the kernel's first root */
 	char options[KERNEL_SHM_TEXT_MAX]; /* of the mount */
 	char below[KERNEL_SHM_TEXT_MAX];   /* attached to this directory instead; "": mounted */
-	bool whole; /* calls start in the root of the file system, not in a directory there */
 	char seeded[KERNEL_SHM_TEXT_MAX];  /* the active one of its seeded bugs; "": none */
 	uint8_t sysctls[SYSCTL_COUNT];     /* set before it is mounted */
 	bool keeps;                        /* what is there survives unmounting */
 	unsigned fields;                   /* enum tree_field */
+	bool whole;                        /* its own root is the root of calls, no directory */
 	bool records;                      /* what is written to the disk, from mounting on */
 	bool flash;                        /* the image is that of flash memory, */
 	bool blank;                        /* which has nothing on it yet */

@@ -20,13 +20,13 @@ struct snapshots_options {
 	const char *seeded; /* the active one of its seeded bugs, or NULL */
 	uint8_t sysctls[SYSCTL_COUNT];
 	bool keeps;   /* what is there survives unmounting */
+	bool whole;   /* its own root is the root of calls, no directory in it */
 	bool records; /* what is written to the disk */
 	int image_fd; /* -1: none */
 	bool flash;   /* the image is that of flash memory, */
 	bool blank;   /* which has nothing on it yet */
 	unsigned fields;
 	double deadline_seconds;
-	bool whole; /* calls start in the root of the file system, not in a directory there */
 	/* A directory in which something is made before, and what makes it there; NULL: none. */
 	const char *below;
 	int (*fill_below)(void *own, const struct channel_client *client, struct err *err);

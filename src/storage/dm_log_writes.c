@@ -136,7 +136,22 @@ static int log_read_change(struct log_input *in, const struct log_entry *e, stru
 	return 0;
 }
 
-static int log_read_entry(struct log_input *in, struct buf *out, struct err *err)
+/* It lies in the sector of its entry. What is no text of one line is replaced; no line is empty. */
+static void log_read_mark(const struct log_input *in, const struct log_entry *e, struct buf *marks)
+{
+	const char *text = in->data + in->at - in->sector_size + sizeof(*e);
+	size_t max = in->sector_size - sizeof(*e);
+
+	if (max > e->data_len)
+		max = e->data_len;
+	for (size_t i = 0; i < max && text[i]; i++)
+		buf_addch(marks, text[i] > ' ' && text[i] <= '~' ? text[i] : '_');
+	if (!max || !*text)
+		buf_addch(marks, '-');
+	buf_addch(marks, '\n');
+}
+
+static int log_read_entry(struct log_input *in, struct buf *out, struct buf *marks, struct err *err)
 {
 	struct log_entry e;
 
@@ -148,20 +163,22 @@ static int log_read_entry(struct log_input *in, struct buf *out, struct err *err
 	in->at += in->sector_size;
 	if (e.flags & LOG_MARK) {
 		log_add_record(out, RECORD_MARK, 0, 0, NULL);
+		if (marks)
+			log_read_mark(in, &e, marks);
 		return 0;
 	}
 	return log_read_change(in, &e, out, err);
 }
 
 int dm_log_writes_read(const char *data, size_t len, uint64_t disk_size, struct buf *out,
-		       struct err *err)
+		       struct buf *marks, struct err *err)
 {
 	struct log_input in = { .data = data, .len = len, .disk_size = disk_size };
 	uint64_t entries = 0;
 	int r = log_read_super(&in, &entries, err);
 
 	for (uint64_t i = 0; !r && i < entries; i++)
-		r = log_read_entry(&in, out, err);
+		r = log_read_entry(&in, out, marks, err);
 	return r;
 }
 

@@ -14,10 +14,10 @@ struct err;
 
 /* Whether the bytes begin as such a log does. */
 bool dm_log_writes_is(const char *data, size_t len);
-/* Adds the log as records (write_log.h) of a disk of that size. The text of a mark is lost, and so
- * is which writes are of metadata. */
+/* Adds the log as records (write_log.h) of a disk of that size; and the text of each mark as a line
+ * to `marks`, unless that is NULL. Which writes are of metadata is lost. */
 int dm_log_writes_read(const char *data, size_t len, uint64_t disk_size, struct buf *out,
-		       struct err *err);
+		       struct buf *marks, struct err *err);
 /* Adds the records as such a log. The n-th mark is called "call-n"; zeroes become writes, unless
  * they are a discard's. Fails where a request does not lie on sectors of 512 bytes. */
 int dm_log_writes_write(const char *data, size_t len, uint64_t disk_size, struct buf *out,

@@ -279,17 +279,19 @@ static _Noreturn void server_begin(struct disk_server *s, pid_t owner)
 
 /* ---- its owner ---- */
 
-int fuse_disk_start(struct fuse_disk *disk, const struct image *image, struct recording *recording,
-		    struct err *err)
+int fuse_disk_connect(void)
 {
-	struct disk_server server = { .image = image, .recording = recording };
+	return open("/dev/fuse", O_RDWR | O_CLOEXEC);
+}
+
+int fuse_disk_start_on(struct fuse_disk *disk, int connection_fd, const struct image *image,
+		       struct recording *recording, struct err *err)
+{
+	struct disk_server server = { .fd = connection_fd, .image = image, .recording = recording };
 	pid_t owner = getpid();
 	int error;
 
-	*disk = (struct fuse_disk){ .connection_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC) };
-	if (disk->connection_fd < 0)
-		return err_sys(err, errno, "cannot open /dev/fuse");
-	server.fd = disk->connection_fd;
+	*disk = (struct fuse_disk){ .connection_fd = connection_fd };
 	server.request = must_alloc(REQUEST_MAX);
 	disk->server = fork();
 	if (!disk->server)
@@ -301,6 +303,17 @@ int fuse_disk_start(struct fuse_disk *disk, const struct image *image, struct re
 	disk->server = 0;
 	fuse_disk_handed_over(disk);
 	return err_sys(err, error, "cannot start a server of the disk");
+}
+
+int fuse_disk_start(struct fuse_disk *disk, const struct image *image, struct recording *recording,
+		    struct err *err)
+{
+	int fd = fuse_disk_connect();
+
+	*disk = (struct fuse_disk){ .connection_fd = -1 };
+	if (fd < 0)
+		return err_sys(err, errno, "cannot open /dev/fuse");
+	return fuse_disk_start_on(disk, fd, image, recording, err);
 }
 
 void fuse_disk_handed_over(struct fuse_disk *disk)

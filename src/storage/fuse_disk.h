@@ -27,6 +27,11 @@ bool fuse_disk_possible(void);
 /* Starts the server. Who mounts is to be forked afterwards, and is to keep connection_fd. */
 int fuse_disk_start(struct fuse_disk *disk, const struct image *image, struct recording *recording,
 		    struct err *err);
+/* The same with a connection, /dev/fuse, that was opened in the user namespace of who mounts. */
+int fuse_disk_start_on(struct fuse_disk *disk, int connection_fd, const struct image *image,
+		       struct recording *recording, struct err *err);
+/* Opens a connection; -1 and errno. */
+int fuse_disk_connect(void);
 /* Once that process has mounted it: the server is the only one who holds the connection. */
 void fuse_disk_handed_over(struct fuse_disk *disk);
 /* After that process has ended. */

@@ -49,6 +49,8 @@ static const struct opt keys[] = {
 	ROW(restart, OPT_TEXT, "command that kills the server of a directory and starts it again"),
 	ROW(fsck, OPT_TEXT, "command that checks it, with {image}"),
 	ROW(repair, OPT_TEXT, "command that checks it and repairs what it finds, with {image}"),
+	ROW(repair_unmounted, OPT_TEXT,
+	    "the same where that cannot replay the journal: it has to be unmounted before"),
 	ROW(fsck_clean, OPT_TEXT, "exit codes of a clean verdict"),
 	ROW(fsck_bad, OPT_TEXT, "exit codes of a bad verdict"),
 	ROW(programs, OPT_TEXT, "programs that its commands start, besides their first words"),
@@ -57,6 +59,9 @@ static const struct opt keys[] = {
 	ROW(content_dir, OPT_TEXT, "where these are made, with {dir}"),
 	ROW(fields, OPT_TEXT, "fields of the tree that mean nothing here"),
 	ROW(image_size, OPT_U64, "size of its image"),
+	ROW(old_bytes, OPT_U64,
+	    "size of the part of its image that is full of old bytes before mkfs, where crashes "
+	    "are tested"),
 	OPT_END,
 };
 
@@ -162,16 +167,27 @@ static int description_set_trait(struct target_description *d, const struct ini_
 	return 0;
 }
 
+/* A command is one line, however long. */
+static void join_lines(char *text)
+{
+	while ((text = strchr(text, '\n')))
+		*text = ' ';
+}
+
 /* Every trait that is shipped must have its reason. */
 static int description_set_row(void *own, const struct ini_row *row, bool need_reason,
 			       struct err *err)
 {
 	struct target_description *d = own;
+	char *value;
 	int ret;
 
 	if (!strncmp(row->key, trait_prefix, sizeof(trait_prefix) - 1))
 		return description_set_trait(d, row, need_reason, err);
-	ret = opt_set(keys, d, row->key, arena_strdup(&d->arena, row->value), err);
+	value = arena_strdup(&d->arena, row->value);
+	if (!strcmp(row->key, "mkfs"))
+		join_lines(value);
+	ret = opt_set(keys, d, row->key, value, err);
 	if (!ret && !strcmp(row->key, "fields"))
 		ret = description_parse_fields(d->fields, &d->fields_off, err);
 	return ret;

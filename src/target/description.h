@@ -41,6 +41,7 @@ struct target_description {
 	const char *restart;  /* dir: command that kills and starts its server, with {dir} */
 	const char *fsck;     /* command with {image} */
 	const char *repair;   /* the same, and it repairs what it finds */
+	const char *repair_unmounted;      /* the same, of one that was unmounted */
 	const char *fsck_clean, *fsck_bad; /* exit codes: "0", "4 8" */
 	const char *programs;              /* that its commands start, besides their first words */
 	const char *packages;              /* Debian packages it needs */
@@ -49,6 +50,8 @@ struct target_description {
 	const char *content, *content_dir;
 	const char *fields; /* tree fields that mean nothing here: "nlink_dir times" */
 	uint64_t image_size;
+	const char *image;   /* that a user gives in place of what mkfs makes, or NULL */
+	uint64_t old_bytes;  /* of the image that mkfs finds, where the disk is recorded */
 	unsigned fields_off; /* the same, enum tree_field */
 	struct target_trait *traits;
 	size_t trait_count;

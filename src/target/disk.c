@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,8 @@
 
 enum {
 	COMMAND_SECONDS = 60,
+	OLD_TEXT = 16,
+	OLD_PAGE = 4096,
 	COPY_BLOCKS_MAX = 1 << 21, /* of 512 bytes: a gigabyte, twice */
 };
 
@@ -66,10 +69,28 @@ static int disk_make_image(struct disk *disk, const struct target_description *d
 	return image_make(&disk->image, disk->size, err);
 }
 
-int disk_make(struct disk *disk, const struct target_description *d, struct err *err)
+/* Each page has its own, which no file system takes for its. */
+static void disk_fill_old(struct disk *disk, uint64_t size)
 {
-	int ret = disk_make_image(disk, d, err);
+	char text[2 * OLD_TEXT];
 
+	for (uint64_t at = 0; at + OLD_TEXT <= size && at + OLD_TEXT <= disk->size;
+	     at += OLD_TEXT) {
+		snprintf(text, sizeof(text), "old page %06llx\n",
+			 (unsigned long long)at / OLD_PAGE);
+		memcpy(disk->image.bytes + at, text, OLD_TEXT);
+	}
+}
+
+int disk_make(struct disk *disk, const struct target_description *d, bool old, struct err *err)
+{
+	int ret;
+
+	if (d->image)
+		return disk_copy(disk, d->image, err);
+	ret = disk_make_image(disk, d, err);
+	if (!ret && old)
+		disk_fill_old(disk, d->old_bytes);
 	if (!ret)
 		ret = disk_run_mkfs(disk, d, "", err);
 	if (!ret)

@@ -21,8 +21,9 @@ struct disk {
 
 /* Whether the description asks for one: its mkfs has {image}. */
 bool disk_wanted(const struct target_description *d);
-/* An image with what mkfs makes on it. */
-int disk_make(struct disk *disk, const struct target_description *d, struct err *err);
+/* An image with what mkfs makes on it, or with what the user gave in place of that; old: where mkfs
+ * leaves it as it was, it may have old bytes. */
+int disk_make(struct disk *disk, const struct target_description *d, bool old, struct err *err);
 /* An image of this byte only; disk_keep() once something has been put on it. */
 int disk_make_blank(struct disk *disk, const struct target_description *d, int byte,
 		    struct err *err);

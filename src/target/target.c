@@ -232,10 +232,13 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 	t->name = must_strdup(spec);
 	t->description = d;
 	r = description_find(d, plain, own.config, err);
+	d->image = own.image ? arena_strdup(&d->arena, own.image) : NULL;
 	if (own.mkfs)
 		d->mkfs = arena_strdup(&d->arena, own.mkfs);
 	if (own.image_size)
 		d->image_size = own.image_size;
+	if (own.whole) /* what is on it is looked at: nothing is to be there that nobody wrote */
+		d->old_bytes = 0;
 	if (!r)
 		r = target_open_kind(t, d, &own, err);
 	free(plain);

@@ -189,9 +189,11 @@ struct target_options {
 	uint64_t space_bytes;    /* that calls may take of a disk of the user's; 0: the usual */
 	unsigned fields_off;     /* enum tree_field to leave out, besides those it lacks */
 	const struct learned_list *learned; /* what it lacks, or NULL */
-	bool whole; /* kernel: calls start in the root of the file system, not in a directory there */
-	bool overlaps;                      /* calls are made at the same time: use all CPUs */
-	bool record; /* what is written to the disk, where it can be (TARGET_RECORD), */
+	const char *image; /* a file that takes the place of what mkfs makes, or NULL; then calls
+			      start in the root of the file system */
+	bool whole;        /* kernel: they do so anyway, and the disk is blank before mkfs */
+	bool overlaps;     /* calls are made at the same time: use all CPUs */
+	bool record;       /* what is written to the disk, where it can be (TARGET_RECORD), */
 	enum recorder_means record_by; /* and on the host how; 0: as is best */
 };
 

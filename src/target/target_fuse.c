@@ -426,7 +426,11 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	f->overlaps = options->overlaps;
 	f->space_bytes = options->space_bytes;
 	f->cpu = one_cpu_choose();
-	snprintf(f->root_name, sizeof(f->root_name), ".assay-%08x", (unsigned)rng_fresh_seed());
+	if (d->image)
+		strcpy(f->root_name, ".");
+	else
+		snprintf(f->root_name, sizeof(f->root_name), ".assay-%08x",
+			 (unsigned)rng_fresh_seed());
 	sandbox_target_init(t, &f->base, d, fuse_start);
 	/* A daemon opens what it serves in its own way. */
 	t->traits.scan_sets_atime = true;
@@ -437,7 +441,7 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	if (!ret)
 		ret = fuse_share_end(f, err);
 	if (!ret && disk_wanted(d))
-		ret = disk_make(&f->base.disk, d, err);
+		ret = disk_make(&f->base.disk, d, false, err);
 	if (!ret && disk_wanted(d))
 		ret = sandbox_target_record(t, options, RECORDER_FUSE, err);
 	else if (!ret && !d->backing)

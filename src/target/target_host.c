@@ -83,7 +83,7 @@ static int host_begin(void *own, struct err *err)
 		return ret;
 	umask(0);
 	h->base.dir = h->place;
-	h->base.root_name = root_name;
+	h->base.root_name = h->base.d.image ? "." : root_name;
 	buf_addf(&h->mount, "%s/fs", h->place);
 	if (mkdir(h->mount.data, 0755))
 		return err_sys(err, errno, "cannot make %s", h->mount.data);
@@ -107,7 +107,7 @@ static int host_attach(void *own, int *ret_root_fd, struct err *err)
 	if (ret)
 		return ret;
 	h->mounted = true;
-	ret = sandbox_target_open_root(h->mount.data, root_name, ret_root_fd, err);
+	ret = sandbox_target_open_root(h->mount.data, h->base.root_name, ret_root_fd, err);
 	/* No one is in it who would leave it later. */
 	if (ret && !mounting_unmount(h->mount.data, NULL))
 		h->mounted = false;
@@ -156,7 +156,7 @@ static int host_open(struct target *t, const struct target_description *d,
 	t->fs = must_strdup(d->fs);
 	sandbox_target_init(t, &h->base, d, host_start);
 	if (disk_wanted(d))
-		ret = disk_make(&h->base.disk, d, err);
+		ret = disk_make(&h->base.disk, d, false, err);
 	if (!ret)
 		ret = sandbox_target_record(t, options, options->record_by, err);
 	if (!ret)

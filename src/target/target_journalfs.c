@@ -3,7 +3,8 @@
  * The model answers calls, as in RefFS; what is durable is what journalfs has committed. All that
  * has changed is one transaction. It is committed by every call that must persist something, by
  * COMMIT_CALLS calls that changed something, and where it becomes large. A crash therefore leaves
- * the tree after some call, at or behind the last one that persisted something.
+ * the tree after some call, at or behind the last one that persisted something. A write that fails
+ * (fail_write) shuts it down: until the next mount calls act in memory, and nothing is durable.
  *
  * It is there to test what tests crashes: with a fault it is broken in one known way that only a
  * crash shows. */
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -109,13 +111,28 @@ static void journal_begin(struct target *t)
 
 /* ---- calls ---- */
 
+/* After a failed write nothing is written any more, and a call that asks for that returns EIO. */
+static int journal_commit_tree(struct journal_target *j, const struct tree *tree,
+			       enum commit_reason reason, uint64_t ino)
+{
+	struct journal *journal = &j->now.fs.journal;
+	bool failed_before = journal->disk.failed;
+	int error = failed_before ? 0 : journalfs_commit(&j->now.fs, tree, reason, ino);
+
+	if (error)
+		return error;
+	j->now.calls = 0;
+	if (journal->fault == JOURNAL_FAULT_error_ignored)
+		journal->disk.failed = false;
+	if (!journal->disk.failed || reason == COMMIT_UNAWAITED ||
+	    (failed_before && journal->fault == JOURNAL_FAULT_error_forgotten))
+		return 0;
+	return EIO;
+}
+
 static int journal_commit_now(struct journal_target *j, enum commit_reason reason, uint64_t ino)
 {
-	int error = journalfs_commit(&j->now.fs, &j->base.state.tree, reason, ino);
-
-	if (!error)
-		j->now.calls = 0;
-	return error;
+	return journal_commit_tree(j, &j->base.state.tree, reason, ino);
 }
 
 /* The inode behind the descriptor that a call names, 0 if none. */
@@ -179,17 +196,24 @@ static void journal_split_rename(struct journal_target *j, struct state *before,
 	tree_free(&tree);
 }
 
+/* The call has had no effect; it was the one that was to meet a failure. */
+static void journal_undo(struct journal_target *j, const struct state *before)
+{
+	state_free(&j->base.state);
+	j->base.state = state_copy(before);
+	memset(j->base.state.failing, 0, sizeof(j->base.state.failing));
+}
+
 /* The call has changed the tree: it must have room on the disk. False: it is undone. */
 static bool journal_take(struct journal_target *j, struct state *before, const struct call *c)
 {
-	struct state *state = &j->base.state;
+	const struct state *state = &j->base.state;
 
 	/* What is committed frees what it replaces, and room in the journal. */
 	if (!journalfs_fits(&j->now.fs, &state->tree) &&
-	    (journalfs_commit(&j->now.fs, &before->tree, COMMIT_UNAWAITED, 0) ||
+	    (journal_commit_tree(j, &before->tree, COMMIT_UNAWAITED, 0) ||
 	     !journalfs_fits(&j->now.fs, &state->tree))) {
-		state_free(state);
-		*state = state_copy(before);
+		journal_undo(j, before);
 		return false;
 	}
 	if (j->now.fs.journal.fault == JOURNAL_FAULT_rename_split)
@@ -201,15 +225,21 @@ static bool journal_take(struct journal_target *j, struct state *before, const s
 
 static void journal_answer(struct journal_target *j, const struct call *c, struct outcome *ret)
 {
+	static const uint16_t none[STATE_FAILURES_MAX];
 	struct state before = state_copy(&j->base.state);
 	int error = 0;
 
+	if (!(op_table[c->op].traits & (TRAIT_ENV | TRAIT_PROC)))
+		ramdisk_fail(&j->now.fs.journal.disk, before.failing[FAIL_WRITE]);
 	model_run(&j->base.model, &j->base.state, c, ret);
 	if (!pmap_same(&before.tree.inodes, &j->base.state.tree.inodes) &&
 	    !journal_take(j, &before, c))
 		error = ENOSPC;
 	if (!error && !ret->error)
 		error = journal_persist(j, c);
+	ramdisk_fail(&j->now.fs.journal.disk, none);
+	if (error == EIO)
+		journal_undo(j, &before);
 	if (error)
 		*ret = (struct outcome){ .result = op_table[c->op].result,
 					 .error = error,
@@ -222,8 +252,9 @@ static void journal_remount(struct target *t, const struct call *c, struct outco
 	struct journal_target *j = t->own;
 
 	model_run(&j->base.model, &j->base.state, c, ret);
-	if (!ret->error)
+	if (!ret->error && !j->now.fs.journal.disk.failed)
 		ret->error = journalfs_unmount(&j->now.fs, &j->base.state.tree);
+	j->now.fs.journal.disk.failed = false;
 	if (!ret->error)
 		ret->error = journal_mount(t);
 }
@@ -279,7 +310,7 @@ static void journal_lacks(const struct target_description *d, struct buf *out)
 static unsigned journal_caps(const struct target_description *d)
 {
 	return TARGET_REMOUNT | TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | TARGET_IMAGE |
-	       TARGET_PROCESSES | TARGET_RECORD | TARGET_MMAP | TARGET_SPACE;
+	       TARGET_PROCESSES | TARGET_RECORD | TARGET_MMAP | TARGET_SPACE | TARGET_FAULTS;
 }
 
 static int journal_check(const struct target_description *d, const char *fault, struct err *err)

@@ -140,13 +140,13 @@ static int kernel_start(struct target *t, const struct target_description *d,
 		.options = d->options ? d->options : "",
 		.keeps = kernel_keeps(d),
 		.seeded = wanted->fault,
+		.whole = wanted->whole || d->image,
 		.records = wanted->record && kernel_has_medium(d),
 		.flash = kernel_has_flash(d),
 		.blank = blank,
 		.image_fd = k->disk.image.size ? k->disk.image.fd : -1,
 		.fields = t->fields,
 		.deadline_seconds = t->deadline_seconds,
-		.whole = wanted->whole,
 		.below = d->content ? d->content_dir : NULL,
 		.fill_below = kernel_fill_below,
 		.own = t->description,
@@ -227,7 +227,7 @@ static int kernel_open(struct target *t, const struct target_description *d,
 	if (kernel_has_flash(d))
 		ret = kernel_format_flash(t, d, options, err);
 	else if (disk_wanted(d))
-		ret = disk_make(&k->disk, d, err);
+		ret = disk_make(&k->disk, d, options->record, err);
 	if (!ret)
 		ret = kernel_start(t, d, options, false, err);
 	kernel_describe_medium(t, d);

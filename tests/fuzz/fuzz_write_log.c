@@ -14,6 +14,15 @@ enum { DISK_SIZE = 1 << 16, ZEROES_MAX = 64 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static size_t count_lines(const struct buf *text)
+{
+	size_t lines = 0;
+
+	for (size_t i = 0; i < text->len; i++)
+		lines += text->data[i] == '\n';
+	return lines;
+}
+
 /* Whether it is well-formed; *ret_zeroes counts what takes more room in the other format. */
 static bool walk(const char *data, size_t len, size_t *ret_zeroes)
 {
@@ -37,18 +46,23 @@ static bool walk(const char *data, size_t len, size_t *ret_zeroes)
 static void convert(const char *data, size_t len)
 {
 	struct buf ours = BUF_INIT, theirs = BUF_INIT, again = BUF_INIT;
+	struct buf names = BUF_INIT, same_names = BUF_INIT;
 	size_t zeroes;
 
-	if (!dm_log_writes_read(data, len, DISK_SIZE, &ours, NULL)) {
+	if (!dm_log_writes_read(data, len, DISK_SIZE, &ours, &names, NULL)) {
 		must(walk(ours.data, ours.len, &zeroes));
 		must(!dm_log_writes_write(ours.data, ours.len, DISK_SIZE, &theirs, NULL));
-		must(!dm_log_writes_read(theirs.data, theirs.len, DISK_SIZE, &again, NULL));
+		must(!dm_log_writes_read(theirs.data, theirs.len, DISK_SIZE, &again, &same_names,
+					 NULL));
+		must(count_lines(&names) == count_lines(&same_names));
 		must(again.len == ours.len &&
 		     (!ours.len || !memcmp(again.data, ours.data, ours.len)));
 	}
 	buf_free(&ours);
 	buf_free(&theirs);
 	buf_free(&again);
+	buf_free(&names);
+	buf_free(&same_names);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -30,6 +30,10 @@ static const struct {
 } rows[] = {
 	{ BEGINS "wrong: size\nthe bug shows\n" ENDED("1"), false, PROBLEM_TREE, CONFIRM_SHOWN,
 	  true, "wrong: size" },
+	{ BEGINS "something else: /a is there\n" ENDED("0"), false, PROBLEM_LOST, CONFIRM_ABSENT,
+	  false, "something else: /a is there" },
+	{ BEGINS "\nassay-guest: lacks jfs\n", false, PROBLEM_LOST, CONFIRM_LACKING, false,
+	  "the kernel has no jfs" },
 	{ BEGINS ENDED("0"), false, PROBLEM_TREE, CONFIRM_ABSENT, false,
 	  "the reproducer exits with 0" },
 	{ BEGINS "WARNING: CPU: 0 PID: 1 at fs/a.c:1 f+0x1/0x2\n" ENDED("0"), false, PROBLEM_TREE,

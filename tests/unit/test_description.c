@@ -57,6 +57,7 @@ static void rows_are_read(void **state)
 
 	if (find(&d, "x",
 		 "[target.x]\nkind = host\nfs = ext4\nimage_size = 2M\nfields = nlink_dir times\n"
+		 "mkfs = mkfs.ext4 -q\n\t-b 1024 {image}\nold_bytes = 1M\n"
 		 "trait.link_max = 65000 ; because: it stops there\ntrait.no_xattr = yes\n",
 		 &err))
 		fail_msg("%s", err.text);
@@ -64,6 +65,8 @@ static void rows_are_read(void **state)
 	assert_null(d.argument);
 	assert_string_equal(d.fs, "ext4");
 	assert_int_equal(d.image_size, 2 << 20);
+	assert_int_equal(d.old_bytes, 1 << 20);
+	assert_string_equal(d.mkfs, "mkfs.ext4 -q -b 1024 {image}");
 	assert_int_equal(d.fields_off, TREE_NLINK_DIR | TREE_TIMES);
 	assert_int_equal(d.trait_count, 2);
 	assert_string_equal(d.traits[0].name, "link_max");

@@ -93,7 +93,7 @@ static const char *judge(const struct persist_rules *rules, const char *workload
 	persistence_begin(&history, rules, &before.tree);
 	run(&before, workload, &history);
 	run(&after, recovered, NULL);
-	done = history.count - 1 - left;
+	done = history.steps[history.count - 1].calls - left;
 	begun = left ? done + 1 : done;
 	what = persistence_allows(&history, done, begun, &after.tree, &broken) ? "" : broken.what;
 	if (*what)
@@ -155,6 +155,64 @@ static void names_are_kept_where_fsync_says_so(void **state)
 	       "name is back");
 }
 
+/* A removed file cannot be found; one without a name yet will be. */
+static void nothing_is_promised_of_a_removed_file(void **state)
+{
+#define UNLINKED WRITTEN "sync()\npwrite(3, \"HELLO you\", 9, 0)\nunlink(\"foo\")\n"
+	ALLOWED(&named, UNLINKED "fsync(3)", 0, WRITTEN);
+	ALLOWED(&named, UNLINKED "fdatasync(3)", 0, WRITTEN);
+	ALLOWED(&named, UNLINKED "fsync(3)", 0, "umask(022)");
+	ALLOWED(&named,
+		"mkdir(\"A\", 0755)\nopen(\"A\", O_RDONLY)\nfsync(3)\nchmod(\"A\", 0700)\n"
+		"rmdir(\"A\")\nfsync(3)",
+		0, "mkdir(\"A\", 0755)");
+	BROKEN(&posix,
+	       "open(\".\", O_TMPFILE|O_RDWR, 0644)\nwrite(3, \"hello\", 5)\nfsync(3)\n"
+	       "linkat(3, \"\", AT_FDCWD, \"foo\", AT_EMPTY_PATH)",
+	       0, FOO, "size too small");
+}
+
+static void directories_above_are_kept_unless_renamed(void **state)
+{
+#define MOVED "mkdir(\"A\", 0755)\nsync()\nrename(\"A\", \"B\")\n"
+#define B_FOO "open(\"B/foo\", O_CREAT|O_RDWR, 0644)\n"
+	ALLOWED(&named, MOVED B_FOO "fsync(3)", 0,
+		"mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)");
+	BROKEN(&named, MOVED B_FOO "fsync(3)", 0, "mkdir(\"A\", 0755)", "name missing");
+	BROKEN(&named, "mkdir(\"B\", 0755)\n" B_FOO "fsync(3)", 0, "umask(022)", "name missing");
+	/* It can have been written before the rename. */
+	ALLOWED(&named, "mkdir(\"A\", 0755)\nrename(\"A\", \"B\")\n" B_FOO "fsync(3)", 0,
+		"mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)");
+	ALLOWED(&named,
+		"mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)\nrename(\"A\", \"B\")\n"
+		"fsync(3)",
+		0, "mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)");
+	ALLOWED(&named, FOO "rename(\"foo\", \"bar\")\nfdatasync(3)", 0, FOO);
+	BROKEN(&named, FOO "rename(\"foo\", \"bar\")\nfsync(3)", 0, FOO, "name is back");
+	/* By the first fsync it was durable already. */
+	ALLOWED(&named,
+		"mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)\nfsync(3)\n"
+		"rename(\"A\", \"B\")\nfsync(3)",
+		0, "mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)");
+}
+
+static void a_name_that_another_has_had_since_is_not_promised(void **state)
+{
+#define EXCHANGED \
+	FOO "open(\"bar\", O_CREAT|O_RDWR, 0644)\nsync()\n" \
+	    "renameat2(AT_FDCWD, \"foo\", AT_FDCWD, \"bar\", RENAME_EXCHANGE)\n"
+	/* foo was the name of the synced file before, and has been that of the other. */
+	ALLOWED(&named, EXCHANGED "unlink(\"foo\")\nfsync(3)", 0,
+		FOO "open(\"bar\", O_CREAT|O_RDWR, 0644)");
+	/* What was removed before the file had the name. */
+	ALLOWED(&named, FOO "sync()\nunlink(\"foo\")\n" FOO "rename(\"foo\", \"bar\")\nfsync(4)", 0,
+		FOO "open(\"bar\", O_CREAT|O_RDWR, 0644)");
+	BROKEN(&named, FOO "rename(\"foo\", \"bar\")\nrename(\"bar\", \"foo\")\nfsync(3)", 0,
+	       FOO "link(\"foo\", \"bar\")", "name is back");
+	BROKEN(&named, EXCHANGED "unlink(\"bar\")\nfsync(4)", 0,
+	       "open(\"bar\", O_CREAT|O_RDWR, 0644)", "name missing");
+}
+
 static void fdatasync_keeps_data_and_size_only(void **state)
 {
 #define CHANGED WRITTEN "sync()\nfchmod(3, 0600)\npwrite(3, \"HELLO you\", 9, 0)\n"
@@ -167,6 +225,18 @@ static void fdatasync_keeps_data_and_size_only(void **state)
 	ALLOWED(&named, FOO "sync()\nlink(\"foo\", \"bar\")\nfdatasync(3)", 0, FOO);
 	ALLOWED(&named, FOO "fsync(3)\nlink(\"foo\", \"bar\")\nfdatasync(3)", 0, FOO);
 	BROKEN(&named, FOO "sync()\nlink(\"foo\", \"bar\")\nfsync(3)", 0, FOO, "name missing");
+}
+
+static void fdatasync_keeps_no_later_name(void **state)
+{
+	const char *renamed = WRITTEN "rename(\"foo\", \"bar\")\nfdatasync(3)";
+
+	BROKEN(&named, WRITTEN "fdatasync(3)", 0, "", "name missing");
+	/* The file may have been on the disk with its old name, and needs no other. */
+	ALLOWED(&named, renamed, 0, WRITTEN);
+	ALLOWED(&named, renamed, 0, WRITTEN "rename(\"foo\", \"bar\")");
+	BROKEN(&named, renamed, 0, FOO, "size too small");
+	BROKEN(&named, WRITTEN "rename(\"foo\", \"bar\")\nfsync(3)", 0, WRITTEN, "name is back");
 }
 
 static void synchronous_writes_keep_their_range(void **state)
@@ -198,6 +268,15 @@ static void a_rename_happens_or_does_not(void **state)
 	BROKEN(&named, RENAMED, 0, "", "rename in part");
 	BROKEN(&named, RENAMED, 0, WRITTEN "link(\"foo\", \"bar\")", "rename in part");
 	ALLOWED(&posix, RENAMED, 0, "");
+	/* Without the rename, what was made at the new name later. */
+	ALLOWED(&named, RENAMED "\nunlink(\"bar\")\nopen(\"bar\", O_CREAT|O_RDWR, 0644)\nfsync(4)",
+		0, WRITTEN "open(\"bar\", O_CREAT|O_RDWR, 0644)");
+	BROKEN(&named, RENAMED "\nunlink(\"bar\")\nopen(\"bar\", O_CREAT|O_RDWR, 0644)\n", 0,
+	       WRITTEN "link(\"foo\", \"bar\")", "rename in part");
+	/* A file that was not durable may be lost with both names. */
+	ALLOWED(&named, FOO "rename(\"foo\", \"bar\")\n" FOO "fsync(4)", 0, FOO);
+	BROKEN(&named, FOO "fsync(3)\nrename(\"foo\", \"bar\")\n" FOO "fsync(4)", 0, FOO,
+	       "rename in part");
 	/* What it replaces has either content. */
 #define REPLACED \
 	WRITTEN "open(\"new\", O_CREAT|O_RDWR, 0644)\nwrite(4, \"other\", 5)\nsync()\n" \
@@ -253,6 +332,58 @@ static void bytes_are_old_or_new(void **state)
 	ALLOWED(&stale, TWICE, 0, FOO "write(3, \"HExlo\", 5)");
 }
 
+/* Names are written before inodes, and inodes used again. */
+static void inodes_are_old_or_of_others(void **state)
+{
+#define REUSED \
+	"create_file(\"foo\", O_WRONLY|O_CREAT, 0644)\nsync()\nunlink(\"foo\")\nmkdir(\"A\", " \
+	"0755)\n"
+	struct persist_rules stale = posix;
+
+	BROKEN(&posix, REUSED, 0, "open(\"A\", O_CREAT|O_RDWR, 0644)", "another object");
+	BROKEN(&posix, REPLACED, 0, "umask(022)", "name missing");
+	stale.stale_inodes = true;
+	ALLOWED(&stale, REUSED, 0, "open(\"A\", O_CREAT|O_RDWR, 0644)");
+	ALLOWED(&stale, REUSED, 0, "mkdir(\"foo\", 0700)");
+	BROKEN(&stale, REUSED "sync()", 0, "open(\"A\", O_CREAT|O_RDWR, 0644)", "another object");
+	BROKEN(&stale, REUSED "open(\"A\", O_RDONLY)\nfsync(3)", 0, "mkdir(\"A\", 0700)",
+	       "mode wrong");
+	/* The new file was not written, so its name means nothing. */
+	ALLOWED(&stale, FOO "sync()\nopen(\"new\", O_CREAT|O_RDWR, 0644)\nrename(\"new\", \"foo\")",
+		0, "umask(022)");
+	BROKEN(&stale,
+	       FOO "sync()\nopen(\"new\", O_CREAT|O_RDWR, 0644)\nfsync(4)\n"
+		   "rename(\"new\", \"foo\")",
+	       0, "umask(022)", "name missing");
+}
+
+/* Opening a file comes before writing to it. */
+static void a_call_can_be_several_steps(void **state)
+{
+#define CUT WRITTEN "sync()\nwrite_file(\"foo\", O_WRONLY|O_TRUNC, \"HELLO you\", 9, 0)\n"
+#define CUT_DURABLY WRITTEN "sync()\nwrite_file(\"foo\", O_WRONLY|O_TRUNC|O_DSYNC, \"HEL\", 3, 0)\n"
+#define MADE "write_file(\"foo\", O_WRONLY|O_CREAT, \"hello\", 5, 0)\n"
+	ALLOWED(&posix, CUT, 0, FOO);
+	ALLOWED(&posix, CUT, 1, FOO);
+	ALLOWED(&strict, CUT, 1, FOO);
+	ALLOWED(&strict, CUT, 1, WRITTEN);
+	BROKEN(&posix, CUT "fsync(3)", 0, FOO, "size too small");
+	BROKEN(&strict, CUT "fsync(3)", 0, FOO, "size too small");
+	ALLOWED(&strict, CUT "fsync(3)", 0, FOO "write(3, \"HELLO you\", 9)");
+	BROKEN(&posix, CUT, 1, FOO "write(3, \"Jel\", 3)", "data wrong");
+	/* The write is durable, so its end must be, although the file was longer before. */
+	BROKEN(&posix, CUT_DURABLY, 0, FOO, "size too small");
+	BROKEN(&posix, CUT_DURABLY, 0, FOO "write(3, \"HELlo\", 5)", "size wrong");
+	ALLOWED(&posix, CUT_DURABLY, 1, WRITTEN);
+	/* The file is not cut if nobody asks for it. */
+	BROKEN(&posix, WRITTEN "sync()\n" MADE, 1, FOO, "size too small");
+	ALLOWED(&strict, MADE, 1, FOO);
+	ALLOWED(&strict, MADE, 1, WRITTEN);
+	/* Calls are counted, not steps. */
+	BROKEN(&posix, CUT MADE "sync()\nmkdir(\"A\", 0755)\nmkdir(\"B\", 0755)", 1, FOO,
+	       "size too small");
+}
+
 /* Of a daemon that does not hear of it. */
 static void sync_may_keep_nothing(void **state)
 {
@@ -265,6 +396,38 @@ static void sync_may_keep_nothing(void **state)
 	BROKEN(&deaf, FOO "remount()", 0, "", "name missing");
 }
 
+/* Blocks that were moved, and then overwritten where they lie. */
+static void moved_data_may_show_where_it_was(void **state)
+{
+	const char *block = FOO "pwrite(3, data(1, 4096), 4096, 0)\nfsync(3)\n";
+	const char *moved = FOO "pwrite(3, data(1, 4096), 4096, 0)\nfsync(3)\n"
+				"fallocate(3, FALLOC_FL_INSERT_RANGE, 0, 4096)\n"
+				"pwrite(3, data(2, 4096), 4096, 4096)\n";
+
+	ALLOWED(&named, moved, 0, FOO "pwrite(3, data(2, 4096), 4096, 0)");
+	ALLOWED(&named, moved, 0, block);
+	BROKEN(&named, block, 0, FOO "pwrite(3, data(2, 4096), 4096, 0)", "data wrong");
+}
+
+/* A call behind fail_write returns EIO, or 0 as the model does here. */
+static void a_failed_write_is_reported_once(void **state)
+{
+	/* Returned 0, it has promised. */
+	BROKEN(&named, FOO "fail_write(1)\nfsync(3)", 0, "", "name missing");
+	/* These need not report it. */
+	ALLOWED(&named, FOO "fail_write(1)\nsync()", 0, "");
+	/* What was not durable then is not promised by what follows, */
+	ALLOWED(&named, FOO "fail_write(1)\nsync()\nfsync(3)", 0, "");
+	ALLOWED(&named, FOO "fail_write(1)\nsync()\nsync()", 0, "");
+	/* but what is new, or was durable, is. */
+	BROKEN(&named, FOO "fail_write(1)\nsync()\nopen(\"bar\", O_CREAT|O_RDWR, 0644)\nfsync(4)",
+	       0, "", "name missing");
+	BROKEN(&named, FOO "sync()\nfail_write(1)\nsync()\nwrite(3, \"hello\", 5)\nfsync(3)", 0,
+	       FOO, "size too small");
+	BROKEN(&named, FOO "sync()\nfail_write(1)\nsync()\nwrite(3, \"hello\", 5)\nsync()", 0, FOO,
+	       "size too small");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -272,7 +435,11 @@ int main(void)
 		TEST(what_was_not_synced_may_be_lost),
 		TEST(what_was_synced_must_be_there),
 		TEST(names_are_kept_where_fsync_says_so),
+		TEST(nothing_is_promised_of_a_removed_file),
+		TEST(directories_above_are_kept_unless_renamed),
+		TEST(a_name_that_another_has_had_since_is_not_promised),
 		TEST(fdatasync_keeps_data_and_size_only),
+		TEST(fdatasync_keeps_no_later_name),
 		TEST(synchronous_writes_keep_their_range),
 		TEST(removal_counts_as_well),
 		TEST(a_rename_happens_or_does_not),
@@ -280,7 +447,11 @@ int main(void)
 		TEST(fdatasync_of_a_directory_keeps_its_entries),
 		TEST(attributes_survive),
 		TEST(bytes_are_old_or_new),
+		TEST(inodes_are_old_or_of_others),
+		TEST(a_call_can_be_several_steps),
 		TEST(sync_may_keep_nothing),
+		TEST(moved_data_may_show_where_it_was),
+		TEST(a_failed_write_is_reported_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

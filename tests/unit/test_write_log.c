@@ -125,12 +125,32 @@ static void logs_of_dm_log_writes_come_back(void **state)
 	assert_true(dm_log_writes_is(theirs.data, theirs.len));
 	/* A sector each for the superblock and the entries, and the data. */
 	assert_int_equal(theirs.len, (1 + 7 + 1 + 2 + 1) * SECTOR);
-	assert_int_equal(dm_log_writes_read(theirs.data, theirs.len, DISK, &ours, NULL), 0);
+	assert_int_equal(dm_log_writes_read(theirs.data, theirs.len, DISK, &ours, NULL, NULL), 0);
 	assert_int_equal(ours.len, log.len);
 	assert_memory_equal(ours.data, log.data, log.len);
 	buf_free(&log);
 	buf_free(&theirs);
 	buf_free(&ours);
+}
+
+/* A name of a user may be anything, and may lack its end. */
+static void marks_have_names(void **state)
+{
+	struct buf log = BUF_INIT, theirs = BUF_INIT, ours = BUF_INIT, marks = BUF_INIT;
+	static const uint64_t long_name = UINT64_MAX;
+
+	for (int i = 0; i < 3; i++)
+		add(&log, RECORD_MARK, 0, 0, 0);
+	assert_int_equal(dm_log_writes_write(log.data, log.len, DISK, &theirs, NULL), 0);
+	memcpy(theirs.data + SECTOR + 32, "a\n\x80 ", 4);
+	memset(theirs.data + 2 * SECTOR + 24, 0, 8);
+	memcpy(theirs.data + 3 * SECTOR + 24, &long_name, sizeof(long_name));
+	assert_int_equal(dm_log_writes_read(theirs.data, theirs.len, DISK, &ours, &marks, NULL), 0);
+	assert_string_equal(marks.data, "a___-1\n-\ncall-3\n");
+	buf_free(&log);
+	buf_free(&theirs);
+	buf_free(&ours);
+	buf_free(&marks);
 }
 
 static uint64_t number_at(const struct buf *b, size_t at)
@@ -195,7 +215,7 @@ static void larger_sectors_and_metadata_are_read(void **state)
 	struct disk_record r;
 	struct buf out = BUF_INIT;
 
-	assert_int_equal(dm_log_writes_read((char *)&log, sizeof(log), DISK, &out, NULL), 0);
+	assert_int_equal(dm_log_writes_read((char *)&log, sizeof(log), DISK, &out, NULL, NULL), 0);
 	assert_int_equal(out.len, sizeof(r) + 4096);
 	memcpy(&r, out.data, sizeof(r));
 	assert_int_equal(r.offset, 8192);
@@ -211,7 +231,7 @@ static void zeroes_become_writes_of_them(void **state)
 
 	add(&log, RECORD_ZEROES, SECTOR, 2 * SECTOR, 0);
 	assert_int_equal(dm_log_writes_write(log.data, log.len, DISK, &theirs, NULL), 0);
-	assert_int_equal(dm_log_writes_read(theirs.data, theirs.len, DISK, &ours, NULL), 0);
+	assert_int_equal(dm_log_writes_read(theirs.data, theirs.len, DISK, &ours, NULL, NULL), 0);
 	memcpy(&r, ours.data, sizeof(r));
 	assert_int_equal(r.what, RECORD_WRITE);
 	assert_int_equal(r.size, 2 * SECTOR);
@@ -238,7 +258,7 @@ static void assert_unreadable(const struct buf *log, size_t len, uint64_t disk_s
 	struct buf out = BUF_INIT;
 	struct err err = { 0 };
 
-	assert_int_equal(dm_log_writes_read(log->data, len, disk_size, &out, &err), -EINVAL);
+	assert_int_equal(dm_log_writes_read(log->data, len, disk_size, &out, NULL, &err), -EINVAL);
 	assert_true(err.text[0]);
 	buf_free(&out);
 }
@@ -267,6 +287,7 @@ int main(void)
 		cmocka_unit_test(malformed_logs_are_refused),
 		cmocka_unit_test(logs_that_are_cut_are_refused),
 		cmocka_unit_test(logs_of_dm_log_writes_come_back),
+		cmocka_unit_test(marks_have_names),
 		cmocka_unit_test(the_format_is_the_kernels),
 		cmocka_unit_test(larger_sectors_and_metadata_are_read),
 		cmocka_unit_test(zeroes_become_writes_of_them),

@@ -7,7 +7,8 @@
  *	module FILE PARAMETERS
  *	volume NAME             makes a volume of all of ubi0
  *	layers                  makes /back/lower, /back/upper and /back/work in memory
- *	mount TYPE SOURCE OPTIONS
+ *	crash STATUS            the disk is one after a crash: mounting it is part of the test,
+ *which ends with this status if that fails mount TYPE SOURCE OPTIONS
  *
  * Reports are lines "assay-guest: ..." on the console, which confirm/verdict.c reads. */
 #include <errno.h>
@@ -36,6 +37,7 @@ enum { KLOG_CONSOLE_OFF = 6, KLOG_CONSOLE_ON = 7, KLOG_CONSOLE_LEVEL = 8, KLOG_A
 
 static char plan[PLAN_BYTES];
 static char *mount_words[WORDS];
+static int crash_status = -1; /* of a test of a disk after a crash; -1: it is none */
 
 /* A line that no message of the kernel is mixed into. */
 static void report(const char *format, ...)
@@ -133,22 +135,31 @@ static void make_layers(void)
 		give_up("make", "/back");
 }
 
+static int mount_disk(void)
+{
+	return mount(mount_words[2], PLACE, mount_words[1], MS_NOSUID | MS_NODEV | MS_NOATIME,
+		     mount_words[3]);
+}
+
 static int attach(void)
 {
-	if (mount(mount_words[2], PLACE, mount_words[1], MS_NOSUID | MS_NODEV | MS_NOATIME,
-		  mount_words[3]))
+	if (mount_disk())
 		return -1;
 	return mkdir(ROOT, 0755) && errno != EEXIST ? -1 : 0;
 }
 
 /* Devices are found while we begin. */
-static void mount_first(void)
+static void await_device(void)
 {
 	for (int i = 0; *mount_words[2] == '/' && access(mount_words[2], F_OK); i++) {
 		if (i == DEVICE_TRIES)
 			give_up("find", mount_words[2]);
 		usleep(TRY_USEC);
 	}
+}
+
+static void mount_first(void)
+{
 	if (!attach())
 		return;
 	if (errno == ENODEV) {
@@ -188,12 +199,14 @@ static void take_steps(int all)
 			make_volume(words[1]);
 		else if (!strcmp(words[0], "layers"))
 			make_layers();
+		else if (!strcmp(words[0], "crash"))
+			crash_status = atoi(words[1]);
 	}
 }
 
-static void run_repro(void)
+static void run_repro(const char *root)
 {
-	char *argv[] = { (char *)"repro", (char *)ROOT, (char *)"remount", NULL };
+	char *argv[] = { (char *)"repro", (char *)root, (char *)"remount", NULL };
 	char *environment[] = { (char *)"PATH=/bin", (char *)"LC_ALL=C", NULL };
 	int status;
 	pid_t pid = fork();
@@ -209,6 +222,20 @@ static void run_repro(void)
 		report("ended with %d", WEXITSTATUS(status));
 	else
 		report("killed by %d", WTERMSIG(status));
+}
+
+/* Recovery is what is tested; the file system is not changed. */
+static void run_crashed(void)
+{
+	if (!mount_disk()) {
+		run_repro(PLACE);
+	} else if (errno == ENODEV) {
+		report("lacks %s", mount_words[1]);
+	} else {
+		printf("%s: it cannot be mounted: %s\n",
+		       crash_status == 1 ? "wrong" : "cannot tell", strerror(errno));
+		report("ended with %d", crash_status);
+	}
 }
 
 int main(int argc, char **argv)
@@ -227,9 +254,14 @@ int main(int argc, char **argv)
 	report("kernel %s %s", kernel.release, kernel.version);
 	read_plan();
 	take_steps(1);
-	mount_first();
+	await_device();
+	if (crash_status < 0)
+		mount_first();
 	klogctl(KLOG_CONSOLE_LEVEL, NULL, KLOG_ALL);
 	report("begins");
-	run_repro();
+	if (crash_status < 0)
+		run_repro(ROOT);
+	else
+		run_crashed();
 	end_guest();
 }

@@ -1,5 +1,5 @@
 /* workload.c -- workloads as files. */
-#include "crash/workload.h"
+#include "workload/workload.h"
 
 #include <errno.h>
 #include <string.h>

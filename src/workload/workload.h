@@ -2,8 +2,8 @@
  *
  * A file with a workload is a script or trace (trace/script.h). Its calls are made one after the
  * other. What precedes a comment line "# run" is the setup; without such a line there is none. */
-#ifndef CRASH_WORKLOAD_H
-#define CRASH_WORKLOAD_H
+#ifndef WORKLOAD_WORKLOAD_H
+#define WORKLOAD_WORKLOAD_H
 
 #include "op/op.h"
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "appcrash/app.h"
 #include "base/err.h"
-#include "crash/app.h"
 #include "process/shell.h"
 #include "storage/program.h"
 #include "trace/script.h"

@@ -1,6 +1,6 @@
 /* app_files.h -- a tree of the model as files in a directory. */
-#ifndef CRASH_APP_FILES_H
-#define CRASH_APP_FILES_H
+#ifndef APPCRASH_APP_FILES_H
+#define APPCRASH_APP_FILES_H
 
 struct err;
 struct tree;

@@ -1,7 +1,7 @@
 /* app_command.h -- a command of the user's: the application, what prepares it, what checks its
  * files. */
-#ifndef CRASH_APP_COMMAND_H
-#define CRASH_APP_COMMAND_H
+#ifndef APPCRASH_APP_COMMAND_H
+#define APPCRASH_APP_COMMAND_H
 
 struct buf;
 struct err;

@@ -1,5 +1,5 @@
 /* app_sync.c -- sync(2) and syncfs(2) of a program become lines of its script. */
-#include "crash/app_sync.h"
+#include "appcrash/app_sync.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,14 +4,14 @@
  * which gives a history (persistence/persistence.h). Every tree that a crash can leave, at a level
  * of persistence, is written to a directory, and the program's own check runs on it. Levels are
  * tried from the strictest on; what can be left at one can be left at the next. */
-#ifndef CRASH_APP_H
-#define CRASH_APP_H
+#ifndef APPCRASH_APP_H
+#define APPCRASH_APP_H
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "crash/workload.h"
 #include "persistence/persistence.h"
 #include "run/run.h"
+#include "workload/workload.h"
 
 struct app_options {
 	const char *verify; /* a command: 0 if all is well */

@@ -1,5 +1,5 @@
 /* app.c -- is a program safe in a crash, and on which file systems? */
-#include "crash/app.h"
+#include "appcrash/app.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "appcrash/app_command.h"
+#include "appcrash/app_files.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "crash/app_command.h"
-#include "crash/app_files.h"
 #include "storage/remove_tree.h"
 
 enum {
@@ -93,9 +93,11 @@ void app_close(struct app_session *s)
 
 static void app_begin_history(struct app_session *s, const struct state *state)
 {
+	size_t steps_max = s->workload.count * PERSIST_STEPS_MAX + 2;
+
 	persistence_begin(&s->history, &app_rules[PERSIST_STRICT], &state->tree);
-	s->calls = must_alloc((s->workload.count + 2) * sizeof(*s->calls));
-	s->printed_len = must_alloc((s->workload.count + 2) * sizeof(*s->printed_len));
+	s->calls = must_alloc(steps_max * sizeof(*s->calls));
+	s->printed_len = must_alloc(steps_max * sizeof(*s->printed_len));
 }
 
 /* Steps that change and promise nothing are left out. */
@@ -103,15 +105,18 @@ static void app_add_step(struct app_session *s, const struct state *before, size
 			 const struct outcome *o, const struct state *after, bool printed)
 {
 	struct persistence *h = &s->history;
+	size_t first = h->count;
 
 	persistence_add(h, before, &s->workload.calls[index], o, after);
-	if (!printed && !h->steps[h->count - 1].promise.kind &&
+	if (!printed && h->count == first + 1 && !h->steps[first].promise.kind &&
 	    hash_equal(tree_hash(&before->tree), tree_hash(&after->tree))) {
 		tree_free(&h->steps[--h->count].tree);
 		return;
 	}
-	s->calls[h->count - 1] = index;
-	s->printed_len[h->count - 1] = (uint32_t)s->printed.len;
+	for (size_t i = first; i < h->count; i++) {
+		s->calls[i] = index;
+		s->printed_len[i] = (uint32_t)s->printed.len;
+	}
 }
 
 static int app_repeat(struct app_session *s, const struct model *m, struct state *state,

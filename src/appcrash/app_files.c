@@ -1,5 +1,5 @@
 /* app_files.c -- a tree of the model as files in a directory. */
-#include "crash/app_files.h"
+#include "appcrash/app_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  *
  * A process of ours makes the namespaces and starts the daemon and the commands. All of them write
  * to the same open file: what is appended between two requests is in its place in the script. */
-#include "crash/app_record.h"
+#include "appcrash/app_record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "appcrash/app_command.h"
+#include "appcrash/app_sync.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "crash/app_command.h"
-#include "crash/app_sync.h"
 #include "process/capability.h"
 #include "reffs/mount.h"
 #include "reffs/record.h"

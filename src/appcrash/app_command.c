@@ -1,5 +1,5 @@
 /* app_command.c -- a command of the user's, in a directory. */
-#include "crash/app_command.h"
+#include "appcrash/app_command.h"
 
 #include <errno.h>
 #include <fcntl.h>

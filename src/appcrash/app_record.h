@@ -3,8 +3,8 @@
  * The mount lies over a directory, in a private mount namespace: no other process sees it, and
  * it ends with us. Root needs nothing else, another user a user namespace. Nothing is traced: the
  * script is what the file system was asked for (reffs/record.h), and sync (app_sync.h). */
-#ifndef CRASH_APP_RECORD_H
-#define CRASH_APP_RECORD_H
+#ifndef APPCRASH_APP_RECORD_H
+#define APPCRASH_APP_RECORD_H
 
 struct err;
 

@@ -3,8 +3,8 @@
  * A seccomp filter hands these two calls of the program, and of all it starts, to a thread of ours.
  * The thread flushes the mount, writes the call to the script and returns for the program. No other
  * file system is synced. Where the kernel does not allow that, the calls are not recorded. */
-#ifndef CRASH_APP_SYNC_H
-#define CRASH_APP_SYNC_H
+#ifndef APPCRASH_APP_SYNC_H
+#define APPCRASH_APP_SYNC_H
 
 #include <pthread.h>
 #include <sys/stat.h>
