@@ -149,16 +149,6 @@ static int session_repair(struct corpus *c, struct fsck_session *s, const struct
 	return r;
 }
 
-/* What is said of a damaged disk is never usual, and what is on it is not known. */
-static void session_forget(struct fsck_session *s)
-{
-	for (size_t m = 0; m < CHECKER_MODES_MAX; m++) {
-		s->usual[m][0] = s->usual[m][1] = ANSWER_UNKNOWN;
-		buf_clear(&s->usual_output[m]);
-	}
-	contents_free(&s->contents);
-}
-
 static int corpus_repair(struct corpus *c, const struct buf *disk, struct buf *repaired,
 			 struct err *err)
 {
@@ -167,9 +157,9 @@ static int corpus_repair(struct corpus *c, const struct buf *disk, struct buf *r
 	int r = disk_without_target(&without, disk, err);
 
 	if (!r)
-		r = fsck_open(&s, c->options->program, &without, NULL, err);
+		r = fsck_open_damaged(&s, c->options->program, &without, err);
 	if (!r) {
-		session_forget(&s);
+		s.export_to = c->options->export_to;
 		r = session_repair(c, &s, disk, repaired, err);
 		figures_add(&c->figures->checker, &s.figures);
 		fsck_close(&s);
@@ -248,14 +238,37 @@ static int session_try_fields(struct corpus *c, struct fsck_session *s, const st
 	return r;
 }
 
+/* Another way to repair a disk may fail on what the first one calls clean. */
+static int corpus_damage_fields(struct corpus *c, struct test_disk *on,
+				const struct ondisk_map *known, const struct own_map *own,
+				const struct buf *original, struct err *err)
+{
+	struct err why = { 0 };
+	struct fsck_session s;
+	int r = fsck_open(&s, c->options->program, on, known, &why);
+
+	if (r == -EIO) {
+		c->figures->unrepaired++;
+		return 0;
+	}
+	if (r) {
+		*err = why;
+		return r;
+	}
+	s.export_to = c->options->export_to;
+	r = session_try_fields(c, &s, own, original, err);
+	figures_add(&c->figures->checker, &s.figures);
+	fsck_close(&s);
+	return r;
+}
+
 static int corpus_damage(struct corpus *c, const struct buf *original, const struct buf *repaired,
 			 struct err *err)
 {
-	struct test_disk without = { 0 }, *on = &c->mounted;
 	const uint8_t *bytes = (const uint8_t *)repaired->data;
+	struct test_disk without = { 0 }, *on = &c->mounted;
 	struct ondisk_map known = { 0 };
 	struct err why = { 0 };
-	struct fsck_session s;
 	struct own_map own;
 	bool is_known = !ondisk_read(&known, bytes, repaired->len, &why);
 	int r = 0;
@@ -264,18 +277,13 @@ static int corpus_damage(struct corpus *c, const struct buf *original, const str
 		on = &without;
 		r = disk_without_target(on, repaired, err);
 	}
+	c->figures->mountable += on->target != NULL;
 	own_map_init(&own, repaired->len);
 	own_map_add_difference(&own, bytes, (const uint8_t *)original->data,
 			       is_known ? &known : NULL);
 	own_map_finish(&own);
-	c->figures->mountable += on->target != NULL;
 	if (!r && own.count)
-		r = fsck_open(&s, c->options->program, on, is_known ? &known : NULL, err);
-	if (!r && own.count) {
-		r = session_try_fields(c, &s, &own, original, err);
-		figures_add(&c->figures->checker, &s.figures);
-		fsck_close(&s);
-	}
+		r = corpus_damage_fields(c, on, is_known ? &known : NULL, &own, original, err);
 	if (is_known)
 		ondisk_free(&known);
 	own_map_free(&own);
