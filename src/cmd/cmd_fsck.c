@@ -701,7 +701,7 @@ static int compare(struct examination *x, struct err *err)
 		return against_images(x, err);
 	if (!maps[0] || !maps[1])
 		return err_set(err, ENOTSUP, "the fields of these file systems are not described");
-	if (is_same_disk(&x->disk, &x->other->disk))
+	if (x->comparison.one_disk)
 		return examine_fields(x, against_test, err);
 	return comparison_each(&x->comparison, maps, settings.seed, against_visit, x, err);
 }
@@ -717,6 +717,7 @@ static int examine_against(struct examination *x, const struct checker_program *
 		x->work = compare;
 		x->other = &other;
 		comparison_init(&x->comparison, &x->program, &other.program);
+		x->comparison.one_disk = is_same_disk(&x->disk, &other.disk);
 		if (settings.config && realpath(settings.config, config))
 			x->comparison.config = config;
 		code = examination_run(x, p->name, err);

@@ -45,27 +45,56 @@ static uint64_t count_worse(const struct comparison *c, const struct fsck_test *
 	return count;
 }
 
-/* Both have called their disk clean, and it could be read. */
+/* Files of this side with a content that was never on the disk, and that the other has not. */
+static uint64_t count_made_up(const struct comparison *c, int side, const struct compared *x,
+			      struct buf *names)
+{
+	const struct contents *after = &x->tests[side].after, *other = &x->tests[!side].after;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < after->count; i++) {
+		if (contents_have(&c->sides[side]->contents, after->items[i].hash) ||
+		    contents_have(other, after->items[i].hash))
+			continue;
+		if (count++ < NAMES_TOLD)
+			buf_addf(names, "%s\n", after->items[i].names_nul);
+	}
+	return count;
+}
+
+static void compared_blame(const struct comparison *c, struct compared *x, int side,
+			   bool lost, const struct buf *names)
+{
+	struct fsck_test *t = &x->tests[side];
+
+	x->loser = side;
+	t->fault = FSCK_INCOMPLETE;
+	buf_clear(&t->text);
+	buf_addf(&t->text, "%s %llu file%s that %s %s", lost ? "loses" : "makes up",
+		 (unsigned long long)x->count, x->count == 1 ? "" : "s",
+		 c->sides[!side]->program->name, lost ? "keeps" : "does not have");
+	buf_clear(&t->more);
+	buf_adds(&t->more, buf_str(names));
+}
+
+/* Both have called their disk clean, and it could be read. What was lost weighs more than what was
+ * made up, which shows on one disk only: two formats keep different parts of a damaged file. */
 static void compared_judge(const struct comparison *c, struct compared *x)
 {
 	x->loser = -1;
 	if (!x->tests[0].read || !x->tests[1].read)
 		return;
-	for (int side = 0; side < 2 && x->loser < 0; side++) {
-		struct fsck_test *loser = &x->tests[side], *keeper = &x->tests[!side];
+	for (int i = 0; i < 4 && x->loser < 0; i++) {
 		struct buf names = BUF_INIT;
+		int side = i % 2;
+		bool lost = i < 2;
 
-		x->count = count_worse(c, loser, keeper, &names);
-		if (x->count) {
-			x->loser = side;
-			loser->fault = FSCK_INCOMPLETE;
-			buf_clear(&loser->text);
-			buf_addf(&loser->text, "loses %llu file%s that %s keeps",
-				 (unsigned long long)x->count, x->count == 1 ? "" : "s",
-				 c->sides[!side]->program->name);
-			buf_clear(&loser->more);
-			buf_adds(&loser->more, buf_str(&names));
-		}
+		if (!lost && !c->one_disk)
+			break;
+		x->count = lost ? count_worse(c, &x->tests[side], &x->tests[!side], &names)
+				: count_made_up(c, side, x, &names);
+		if (x->count)
+			compared_blame(c, x, side, lost, &names);
 		buf_free(&names);
 	}
 }
