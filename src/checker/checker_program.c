@@ -47,6 +47,7 @@ static const struct opt keys[] = {
 	ROW(packages, OPT_TEXT, "Debian packages it needs", 0, 0),
 	ROW(file_system, OPT_TEXT, "which kernel:FS mounts its disks", 0, 0),
 	ROW(fields, OPT_TEXT, "STRUCTURE.FIELD OFFSET SIZE [ROLE [LABEL]] in each line", 0, 0),
+	ROW(own_tests, OPT_TEXT, "command by which its own tests run it, with {image}", 0, 0),
 	ROW(mkfs, OPT_TEXT, "command that makes a disk, with {image}", 0, 0),
 	ROW(disk_size, OPT_U64, "size of that disk", 4096, UINT64_C(1) << 40),
 	ROW(input, OPT_TEXT, "line that it reads from stdin, again and again", 0, 0),
