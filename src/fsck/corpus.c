@@ -31,8 +31,9 @@ struct corpus {
 	const struct checker_program *program;
 	struct run *run;
 	struct corpus_figures *figures;
-	struct test_disk mounted; /* has a target, or nothing */
-	uint64_t mounted_size;    /* what was tried */
+	struct test_disk mounted;  /* has a target, or nothing */
+	uint64_t mounted_size;     /* what was tried */
+	double disk_until_seconds; /* for this disk; 0: no limit */
 };
 
 static bool corpus_is_over(const struct corpus *c)
@@ -41,6 +42,12 @@ static bool corpus_is_over(const struct corpus *c)
 
 	return stop_requested || json_array_size(c->run->findings) >= o->findings_max ||
 	       (o->until_seconds > 0 && clock_seconds() >= o->until_seconds);
+}
+
+static bool disk_is_over(const struct corpus *c)
+{
+	return corpus_is_over(c) ||
+	       (c->disk_until_seconds > 0 && clock_seconds() >= c->disk_until_seconds);
 }
 
 /* ---- the disks ---- */
@@ -217,7 +224,7 @@ static int session_try_field(struct corpus *c, struct fsck_session *s, const str
 	int r = session_try(c, s, f, was, err);
 
 	values_telling(&values, map, s->damaged.base, f->instance, f->field, c->options->seed);
-	for (size_t i = 0; i < values.count && !r && !corpus_is_over(c); i++)
+	for (size_t i = 0; i < values.count && !r && !disk_is_over(c); i++)
 		r = session_try(c, s, f, values.items[i], err);
 	values_free(&values);
 	return r;
@@ -230,7 +237,7 @@ static int session_try_fields(struct corpus *c, struct fsck_session *s, const st
 	int r = 0;
 
 	c->figures->fields_left_out += own->map.count - count;
-	for (size_t i = 0; i < count && !r && !corpus_is_over(c); i++) {
+	for (size_t i = 0; i < count && !r && !disk_is_over(c); i++) {
 		struct corpus_field f = { &own->map.instances[i],
 					  own->map.instances[i].structure->fields };
 
@@ -328,12 +335,20 @@ int corpus_run(const struct corpus_options *o, struct run *run, struct corpus_fi
 	struct corpus c = { .options = o, .program = &today, .run = run, .figures = ret };
 	struct buf paths_nul = BUF_INIT;
 	int r = corpus_paths(o->folder, &paths_nul, err);
+	size_t left = 0;
 
 	today.now = (uint64_t)time(NULL);
 	*ret = (struct corpus_figures){ 0 };
-	for (size_t at = 0; !r && at < paths_nul.len && !corpus_is_over(&c);
-	     at += strlen(paths_nul.data + at) + 1)
+	for (size_t at = 0; at < paths_nul.len; at += strlen(paths_nul.data + at) + 1)
+		left++;
+	for (size_t at = 0; !r && left && !corpus_is_over(&c);
+	     at += strlen(paths_nul.data + at) + 1, left--) {
+		/* Each disk has its share of the time. */
+		if (o->until_seconds > 0)
+			c.disk_until_seconds = clock_seconds() +
+					       (o->until_seconds - clock_seconds()) / (double)left;
 		r = corpus_examine(&c, paths_nul.data + at, err);
+	}
 	test_disk_free(&c.mounted);
 	buf_free(&paths_nul);
 	return r;
