@@ -118,7 +118,8 @@ build/pathtool/obj/%.o: %.c build/pathtool/flags
 build/pathtool/assay-paths-amd64-linux: $(PATHTOOL_SOURCES:%.c=build/pathtool/obj/%.o)
 	$(say) "  LD $@"
 	gcc -static -no-pie -nodefaultlibs -nostartfiles -u _start -Wl,-Ttext-segment=0x58000000 \
-		-Wl,--build-id=none -o $@ $^ $(VALGRIND_LIBRARIES)/libcoregrind-amd64-linux.a \
+		-Wl,--build-id=none,--wrap=vgPlain_add_to_transtab,--wrap=vgPlain_tt_tc_do_chaining \
+		-o $@ $^ $(VALGRIND_LIBRARIES)/libcoregrind-amd64-linux.a \
 		$(VALGRIND_LIBRARIES)/libvex-amd64-linux.a -lgcc $(VALGRIND_LIBRARIES)/libgcc-sup-amd64-linux.a
 	ln -sf $(VALGRIND_FILES)default.supp $(VALGRIND_FILES)vgpreload_core-amd64-linux.so $(@D)
 
@@ -140,6 +141,8 @@ $(B)/obj/%.o: %.c $(B)/flags | $(GENERATED)
 	mkdir -p $(@D)
 	$(say) "  CC $<"
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/tests/unit/test_symbolic_paths: | $(B)/tests/checkers/paths $(PATHTOOL)
 
 $(UNIT): $(B)/%: $(B)/obj/%.o $(LIB)
 	mkdir -p $(@D)

@@ -71,19 +71,6 @@ static SizeT transfer_len(const struct transfer *t)
 	return len;
 }
 
-static Bool has_input(Off64T at, SizeT len)
-{
-	if (!tool_log->range_count)
-		return True;
-	for (UInt i = 0; i < tool_log->range_count; i++) {
-		const struct path_range *r = &tool_log->ranges[i];
-
-		if ((ULong)at < r->at + r->len && r->at < (ULong)at + len)
-			return True;
-	}
-	return False;
-}
-
 static void note_write(ULong at, ULong len)
 {
 	UInt i = tool_log->write_count;
@@ -161,24 +148,20 @@ static Bool changes_disk(UInt call, const UWord *args)
 	}
 }
 
-static Bool reads_input(UInt call, const UWord *args)
+static Bool reads_disk(UInt call, const UWord *args)
 {
 	struct transfer t;
 
 	if (call == __NR_mmap)
-		return !(args[3] & VKI_MAP_ANONYMOUS) && positions_is_disk(args[4]) &&
-		       has_input(args[5], args[1]);
-	if (!transfer_parse(&t, call, args) || !positions_is_disk(t.fd))
-		return False;
-	return has_input(t.has_offset ? t.offset : VG_(lseek)(t.fd, 0, VKI_SEEK_CUR),
-			 transfer_len(&t));
+		return !(args[3] & VKI_MAP_ANONYMOUS) && positions_is_disk(args[4]);
+	return transfer_parse(&t, call, args) && positions_is_disk(t.fd);
 }
 
 void disk_before_call(ThreadId tid, UInt call, UWord *args, UInt count)
 {
 	struct transfer t;
 
-	if (!server_is_run() && reads_input(call, args))
+	if (!server_is_run() && reads_disk(call, args))
 		server_serve(tid);
 	if (!server_is_run())
 		return;

@@ -15,6 +15,10 @@ enum flags_kind {
 	FLAGS_DEC,
 	FLAGS_SHL,
 	FLAGS_SHR,
+	FLAGS_ROL,
+	FLAGS_ROR,
+	FLAGS_UMUL,
+	FLAGS_SMUL,
 };
 
 /* A condition number / 2; an odd one is the opposite. */
@@ -71,6 +75,23 @@ static struct flags flags_difference(uint32_t a, uint32_t b, UInt width)
 	};
 }
 
+/* Carry and overflow say that the upper half of the product is not what the lower half implies. */
+static struct flags flags_product(uint32_t a, uint32_t b, UInt width, Bool is_signed)
+{
+	uint32_t low = binary(EXPR_MUL, a, b),
+		 high = binary(is_signed ? EXPR_MUL_HIGH_S : EXPR_MUL_HIGH_U, a, b),
+		 implied = is_signed ? expr_sext(&tool_store, top_bit(low, width), width)
+				     : expr_const(&tool_store, width, 0),
+		 lost = expr_not(&tool_store, binary(EXPR_EQ, high, implied));
+
+	return (struct flags){
+		.carry = lost,
+		.zero = binary(EXPR_EQ, low, expr_const(&tool_store, width, 0)),
+		.sign = top_bit(low, width),
+		.overflow = lost,
+	};
+}
+
 static struct flags flags_of(enum flags_kind kind, uint32_t a, uint32_t b, UInt width)
 {
 	uint32_t zero = expr_const(&tool_store, width, 0);
@@ -100,6 +121,9 @@ static struct flags flags_of(enum flags_kind kind, uint32_t a, uint32_t b, UInt 
 		f.carry = expr_extract(&tool_store, b, 0, 1);
 		f.overflow = binary(EXPR_XOR, top_bit(a, width), top_bit(b, width));
 		return f;
+	case FLAGS_UMUL:
+	case FLAGS_SMUL:
+		return flags_product(a, b, width, kind == FLAGS_SMUL);
 	default:
 		return (struct flags){ 0 };
 	}
@@ -142,26 +166,45 @@ static uint32_t tested(enum flags_test test, const struct flags *f)
 	}
 }
 
-uint32_t operation_flags(UInt condition, UInt cc_op, uint32_t dep1, uint32_t dep2)
+/* cc_op 0: the flags themselves, at their places in the register of flags. */
+static struct flags flags_copied(uint32_t value)
+{
+	return (struct flags){
+		.carry = expr_extract(&tool_store, value, 0, 1),
+		.zero = expr_extract(&tool_store, value, 6, 1),
+		.sign = expr_extract(&tool_store, value, 7, 1),
+		.overflow = expr_extract(&tool_store, value, 11, 1),
+	};
+}
+
+static uint32_t flags_condition(enum flags_test test, UInt cc_op, uint32_t dep1, uint32_t dep2)
 {
 	enum flags_kind kind = (cc_op - 1) / 4;
 	UInt width = 8u << (cc_op - 1) % 4;
+	struct flags f;
 	uint32_t a, b, r = 0;
 
-	if (cc_op) {
-		a = expr_extract(&tool_store, dep1, 0, width);
-		b = expr_extract(&tool_store, dep2, 0, width);
-		if (kind == FLAGS_SUB)
-			r = compared(condition / 2, a, b);
-		if (!r) {
-			struct flags f = flags_of(kind, a, b, width);
-
-			r = tested(condition / 2, &f);
-		}
+	if (!cc_op) {
+		f = flags_copied(dep1);
+		return tested(test, &f);
 	}
-	if (!r) {
+	a = expr_extract(&tool_store, dep1, 0, width);
+	b = expr_extract(&tool_store, dep2, 0, width);
+	if (kind == FLAGS_SUB)
+		r = compared(test, a, b);
+	if (r)
+		return r;
+	f = flags_of(kind, a, b, width);
+	return tested(test, &f);
+}
+
+uint32_t operation_flags(UInt condition, UInt cc_op, uint32_t dep1, uint32_t dep2)
+{
+	uint32_t r = flags_condition(condition / 2, cc_op, dep1, dep2);
+
+	if (!r && !tool_store.full) {
+		tool_log->lost_flags = cc_op << 8 | condition;
 		tool_gap(GAP_FLAGS);
-		return 0;
 	}
 	if (condition & 1)
 		r = expr_not(&tool_store, r);

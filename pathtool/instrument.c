@@ -9,8 +9,8 @@
 #include "pathtool/emit.h"
 #include "pathtool/functions.h"
 #include "pathtool/helpers.h"
-#include "pathtool/server.h"
 #include "pathtool/shadow.h"
+#include "pathtool/translations.h"
 #include <libvex_guest_offsets.h>
 #include <pub_tool_libcassert.h>
 #include <pub_tool_libcbase.h>
@@ -367,7 +367,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 	struct emitter m = { deepCopyIRSBExceptStmts(in), shadows, 0 };
 	Addr after = 0; /* the instruction */
 
-	server_translated(closure->nraddr);
+	translations_note(closure->nraddr);
 	for (Int i = 0; i < in->tyenv->types_used; i++)
 		shadows[i] = IRTemp_INVALID;
 	for (Int i = 0; i < in->stmts_used; i++) {

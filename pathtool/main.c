@@ -136,7 +136,7 @@ static void start(void)
 	tool_log = (struct path_log *)sr_Res(memory);
 	if (tool_log->magic != PATH_LOG_MAGIC || tool_log->version != PATH_LOG_VERSION)
 		VG_(exit)(72);
-	tool_symbolic = tool_log->range_count > 0;
+	tool_symbolic = tool_log->symbolic;
 	server_init(control_fd);
 	VG_(atfork)(NULL, NULL, forked);
 }

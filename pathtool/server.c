@@ -1,10 +1,11 @@
-/* server.c -- the process that waits at the first read of a symbolic byte, and its copies.
+/* server.c -- the process that waits at the first read of the disk, and its copies.
  *
  * Nearly all of the time of a checker under Valgrind is translation, so a copy by fork begins with
  * all code translated that any run before it needed. */
 #include "pathtool/server.h"
 
 #include "pathtool/positions.h"
+#include "pathtool/translations.h"
 #include <pub_tool_libcassert.h>
 #include <pub_tool_libcfile.h>
 #include <pub_tool_libcproc.h>
@@ -14,9 +15,6 @@
 extern void VG_(do_atfork_child)(ThreadId tid);
 extern Int VG_(safe_fd)(Int fd);
 extern Int VG_(count_living_threads)(void);
-extern Bool VG_(translate)(ThreadId tid, Addr at, Bool debugging, Int verbosity, ULong blocks_done,
-			   Bool allow_redirection);
-extern Bool VG_(am_is_valid_for_client)(Addr start, SizeT len, UInt protection);
 
 enum { RESOURCE_CPU = 0 }; /* RLIMIT_CPU, which Valgrind has no name for */
 
@@ -31,23 +29,6 @@ void server_init(Int control_fd)
 Bool server_is_run(void)
 {
 	return is_run;
-}
-
-void server_translated(Addr at)
-{
-	if (is_run && tool_log->translated_count < PATH_TRANSLATED_MAX)
-		tool_log->translated[tool_log->translated_count++] = at;
-}
-
-static void server_translate_again(ThreadId tid)
-{
-	for (UInt i = 0; i < tool_log->translated_count; i++) {
-		Addr at = tool_log->translated[i];
-
-		if (VG_(am_is_valid_for_client)(at, 1, VKI_PROT_EXEC))
-			VG_(translate)(tid, at, False, 0, 0, True);
-	}
-	tool_log->translated_count = 0;
 }
 
 static void server_become_run(ThreadId tid)
@@ -94,7 +75,7 @@ void server_serve(ThreadId tid)
 			VG_(exit)(1);
 		server_answer(&pid, sizeof(pid));
 		VG_(waitpid)(pid, &end.status, 0);
-		server_translate_again(tid);
+		translations_repeat(tid);
 		server_answer(&end, sizeof(end));
 	}
 	VG_(exit)(0);

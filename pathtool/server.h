@@ -1,4 +1,4 @@
-/* server.h -- the process that waits at the first read of a symbolic byte, and its copies. */
+/* server.h -- the process that waits at the first read of the disk, and its copies. */
 #ifndef PATHTOOL_SERVER_H
 #define PATHTOOL_SERVER_H
 
@@ -10,7 +10,5 @@ void server_init(Int control_fd);
 void server_serve(ThreadId tid);
 /* Whether this process is a run. */
 Bool server_is_run(void);
-/* A run translated this code: the server does so as well, for the runs to come. */
-void server_translated(Addr at);
 
 #endif

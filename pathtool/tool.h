@@ -1,7 +1,7 @@
 /* tool.h -- what the parts of the tool share: the log and what is followed.
  *
- * The tool runs one checker. At its first read of a symbolic byte the process becomes a server
- * (server.c) that is copied by fork for every run; only the copies follow values. */
+ * The tool runs one checker. At its first read of the disk the process becomes a server (server.c)
+ * that is copied by fork for every run; only the copies follow values. */
 #ifndef PATHTOOL_TOOL_H
 #define PATHTOOL_TOOL_H
 
@@ -15,7 +15,7 @@ extern struct expr_store tool_store;
 extern struct interval_facts tool_facts;
 /* This process is a run whose values are followed. */
 extern Bool tool_following;
-/* There are symbolic bytes, so code is translated with what follows values. */
+/* Code is translated with what follows values. */
 extern Bool tool_symbolic;
 
 /* A run begins: in the new copy of the server. */

@@ -75,6 +75,7 @@ int campaign_open(struct campaign *c, const struct ondisk_map *map, const uint8_
 
 void campaign_close(struct campaign *c)
 {
+	path_process_close(c->paths);
 	for (size_t i = 0; i < c->count; i++)
 		buf_free(&c->fields[i].why_not);
 	free(c->fields);
@@ -184,8 +185,6 @@ static int try_paths(struct campaign *c, struct field_progress *p,
 				    .len = corruption_field_len(instance, p->field) };
 	struct path_search x = { .c = c, .p = p, .instance = instance, .err = err, .status = 1 };
 	struct paths_options options = {
-		.command = c->options.command,
-		.disk = c->options.image,
 		.ranges = &range,
 		.range_count = 1,
 		.seconds = paths_budget(c, c->count - (size_t)(p - c->fields)),
@@ -193,13 +192,15 @@ static int try_paths(struct campaign *c, struct field_progress *p,
 	struct paths_result result;
 	int r;
 
-	if (!options.command || range.len == 1)
+	if (!c->options.command || range.len == 1)
 		return 1;
 	if (options.seconds < PATHS_SECONDS_MIN) {
 		note_incomplete(p, "no time was left");
 		return 1;
 	}
-	r = paths_explore_apart(&options, path_found, &x, &result, err);
+	if (!c->paths)
+		c->paths = path_process_open(c->options.command, c->options.image, 0);
+	r = path_process_explore(c->paths, &options, path_found, &x, &result, err);
 	if (r)
 		return r;
 	p->paths += result.paths;

@@ -41,6 +41,7 @@ struct campaign {
 	const struct ondisk_map *map;
 	const uint8_t *disk;
 	struct campaign_options options;
+	struct path_process *paths; /* NULL: not started */
 	struct field_progress *fields;
 	size_t count;
 	campaign_test *test;

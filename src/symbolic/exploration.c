@@ -7,11 +7,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/must.h"
 #include "base/stop.h"
 #include "symbolic/expr_hashes.h"
+
+/* That a walk asks, of a CPU. */
+#define WALK_SECONDS 0.5
 
 enum {
 	QUESTIONS_MAX = 64, /* to the solver, of one walk */
@@ -20,8 +24,9 @@ enum {
 	IMPOSSIBLE_ROW = 4,
 };
 
-/* How many decisions are turned at one place, by level. */
+/* By level: how many decisions are turned at one place, and how hard the solver tries. */
 static const uint64_t place_max[LEVELS] = { 32, 256, 2048, 16384 };
+static const uint32_t solver_max[LEVELS] = { 40000, 300000, 2000000, 8000000 };
 
 struct walk {
 	const struct path_log *log;
@@ -31,6 +36,7 @@ struct walk {
 	size_t term_count;
 	struct hash edge; /* the last that was taken */
 	unsigned questions;
+	double until_cpu;     /* it asks */
 	unsigned row;         /* of impossible decisions */
 	bool pinned;          /* no other input takes this path so far */
 	bool hit;             /* it took the edge that it was made for */
@@ -42,16 +48,23 @@ bool exploration_time_is_up(const struct exploration *x)
 	return x->until > 0 && clock_seconds() >= x->until;
 }
 
+static double walk_cpu_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 /* Whether a decision at this place may be turned now. */
 static bool walk_may_ask(struct exploration *x, struct walk *w, uint64_t place)
 {
-	if (w->pinned)
-		return false;
 	if (frontier_turned(&x->frontier, place) >= place_max[w->input->level]) {
 		w->repeated = true;
 		return false;
 	}
-	if (w->questions >= QUESTIONS_MAX || exploration_time_is_up(x) || stop_requested) {
+	if (w->questions >= QUESTIONS_MAX || walk_cpu_seconds() >= w->until_cpu ||
+	    exploration_time_is_up(x) || stop_requested) {
 		w->again = true;
 		return false;
 	}
@@ -75,6 +88,10 @@ static enum edge_state walk_ask(struct exploration *x, struct walk *w, size_t ot
 	}
 	if (solver_try_bytes(x->solver, w->terms, count, w->input->values, ret_inputs))
 		return EDGE_TAKEN;
+	if (w->input->level + 1 < LEVELS) {
+		w->repeated = true;
+		return EDGE_WAITING;
+	}
 	x->gaps[EXPLORATION_UNSOLVED]++;
 	return EDGE_UNSOLVED;
 }
@@ -104,7 +121,11 @@ static void walk_branch(struct exploration *x, struct walk *w, const struct path
 	uint64_t place = c->at << 1 | !c->value;
 	uint8_t inputs[PATH_INPUTS_MAX];
 
-	if (state == EDGE_NEW && walk_may_ask(x, w, place)) {
+	if (state == EDGE_WAITING && w->input->again)
+		state = EDGE_NEW;
+	if (state == EDGE_NEW && !w->pinned && !walk_may_ask(x, w, place)) {
+		path_tree_set(&x->tree, turned, EDGE_WAITING);
+	} else if (state == EDGE_NEW && !w->pinned) {
 		w->terms[w->term_count] = (struct solver_term){ c->expr, false, c->value };
 		state = walk_ask(x, w, 1, inputs);
 		path_tree_set(&x->tree, turned, state);
@@ -130,23 +151,30 @@ static uint64_t walk_value_of(const struct walk *w, uint32_t e, const uint8_t *i
 	return value;
 }
 
-/* Asks for one more value of an expression that has many. */
-static void walk_ask_value(struct exploration *x, struct walk *w, const struct path_condition *c,
+/* Asks for one more value of an expression that has many; false: there is none now. */
+static bool walk_ask_value(struct exploration *x, struct walk *w, const struct path_condition *c,
 			   struct hash node, struct path_values *known)
 {
 	uint8_t inputs[PATH_INPUTS_MAX];
+	enum edge_state state;
 	uint64_t value;
 
 	for (uint32_t i = 0; i < known->count; i++)
 		w->terms[w->term_count + i] =
 			(struct solver_term){ c->expr, false, known->values[i] };
-	if (walk_ask(x, w, known->count, inputs) != EDGE_TAKEN) {
-		known->all = true;
-		return;
+	state = walk_ask(x, w, known->count, inputs);
+	if (state != EDGE_TAKEN) {
+		known->all = state != EDGE_WAITING;
+		return false;
 	}
 	value = walk_value_of(w, c->expr, inputs);
 	path_values_add(known, value);
+	if (known->count == PATH_VALUES_MAX) {
+		known->all = true;
+		x->gaps[EXPLORATION_REPEATED]++;
+	}
 	frontier_add(&x->frontier, inputs, path_tree_edge(node, value), c->at << 1);
+	return true;
 }
 
 static void walk_values(struct exploration *x, struct walk *w, const struct path_condition *c)
@@ -155,10 +183,12 @@ static void walk_values(struct exploration *x, struct walk *w, const struct path
 	struct path_values *known = path_tree_values(&x->tree, node);
 
 	path_values_add(known, c->value);
-	while (!known->all && known->count < PATH_VALUES_MAX && walk_may_ask(x, w, c->at << 1))
-		walk_ask_value(x, w, c, node, known);
-	if (!known->all && known->count == PATH_VALUES_MAX)
-		w->repeated = true;
+	if (!w->pinned && (!known->waiting || w->input->again)) {
+		while (!known->all && walk_may_ask(x, w, c->at << 1) &&
+		       walk_ask_value(x, w, c, node, known))
+			;
+		known->waiting = !known->all;
+	}
 	walk_take(x, w, path_tree_edge(node, c->value));
 	if (!known->all || known->count > 1)
 		w->terms[w->term_count++] = (struct solver_term){ c->expr, true, c->value };
@@ -199,12 +229,14 @@ struct hash exploration_walk(struct exploration *x, const struct path_log *log,
 		.terms = must_alloc((log->condition_count + PATH_VALUES_MAX + 1) *
 				    sizeof(struct solver_term)),
 		.hit = hash_equal(input->edge, (struct hash){ 0, 0 }),
+		.until_cpu = walk_cpu_seconds() + WALK_SECONDS,
 	};
 
 	expr_hashes(log->exprs, log->expr_count, w.hashes);
 	expr_evaluate(log->exprs, log->expr_count, input->values, w.values);
 	walk_check(x, &w);
 	solver_use(x->solver, log->exprs, log->expr_count, w.hashes);
+	solver_limit(x->solver, solver_max[input->level]);
 	for (uint32_t i = 0; i < log->condition_count; i++) {
 		if (log->conditions[i].kind == CONDITION_BRANCH)
 			walk_branch(x, &w, &log->conditions[i]);

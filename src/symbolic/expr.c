@@ -121,6 +121,14 @@ uint32_t expr_const(struct expr_store *s, unsigned width, uint64_t value)
 	return expr_intern(s, (struct expr){ EXPR_CONST, width, { 0 }, value & expr_mask(width) });
 }
 
+/* Nothing is simplified, so that pieces of one expression come together again. */
+static uint32_t extract_raw(struct expr_store *s, uint32_t a, unsigned low, unsigned width)
+{
+	if (low == 0 && width == width_of(s, a))
+		return a;
+	return expr_intern(s, (struct expr){ EXPR_EXTRACT, width, { a }, low });
+}
+
 /* The same bits next to each other: two constants, or two pieces of one expression. */
 static uint32_t concat_merged(struct expr_store *s, uint32_t high, uint32_t low)
 {
@@ -132,7 +140,7 @@ static uint32_t concat_merged(struct expr_store *s, uint32_t high, uint32_t low)
 		return expr_const(s, h.width + l.width, h.value << l.width | l.value);
 	if (h.op == EXPR_EXTRACT && l.op == EXPR_EXTRACT && h.args[0] == l.args[0] &&
 	    h.value == l.value + l.width)
-		return expr_extract(s, h.args[0], l.value, h.width + l.width);
+		return extract_raw(s, h.args[0], (unsigned)l.value, h.width + l.width);
 	return 0;
 }
 
@@ -216,11 +224,6 @@ uint32_t expr_ite(struct expr_store *s, uint32_t condition, uint32_t a, uint32_t
 	if (width_of(s, a) == 1 && expr_is_const(s, a) && expr_is_const(s, b))
 		return s->exprs[a].value ? condition : expr_not(s, condition);
 	return expr_intern(s, (struct expr){ EXPR_ITE, width_of(s, a), { condition, a, b }, 0 });
-}
-
-static uint32_t extract_raw(struct expr_store *s, uint32_t a, unsigned low, unsigned width)
-{
-	return expr_intern(s, (struct expr){ EXPR_EXTRACT, width, { a }, low });
 }
 
 static uint32_t extract_concat(struct expr_store *s, const struct expr *e, unsigned low,
@@ -311,6 +314,8 @@ uint32_t expr_not(struct expr_store *s, uint32_t a)
 {
 	unsigned width = width_of(s, a);
 
+	if (!a)
+		return 0;
 	if (width <= 64)
 		return expr_binary(s, EXPR_XOR, a, expr_const(s, width, UINT64_MAX));
 	return expr_concat(s, expr_not(s, expr_extract(s, a, 64, width - 64)),

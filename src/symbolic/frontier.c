@@ -77,8 +77,9 @@ bool frontier_add(struct frontier *f, const uint8_t *values, struct hash edge, u
 void frontier_again(struct frontier *f, const struct frontier_input *input, unsigned level,
 		    uint64_t rank)
 {
-	frontier_insert(f, (struct frontier_input){
-				   .values = input->values, .level = level, .rank = rank });
+	frontier_insert(
+		f, (struct frontier_input){
+			   .values = input->values, .again = true, .level = level, .rank = rank });
 }
 
 bool frontier_take(struct frontier *f, struct frontier_input *ret)

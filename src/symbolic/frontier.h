@@ -15,7 +15,8 @@
 struct frontier_input {
 	uint8_t *values;
 	struct hash edge; /* that it should take; {0, 0}: any */
-	unsigned level;   /* how thoroughly it was looked at */
+	unsigned level;   /* how thoroughly it is looked at */
+	bool again;       /* it was before */
 	uint64_t rank, number;
 };
 

@@ -1,6 +1,6 @@
 /* path_log.h -- memory that the Valgrind tool (pathtool/) shares with us.
  *
- * We fill in `ranges` and the identity of the disk before the tool starts; a run of the checker
+ * We fill in the identity of the disk before the tool starts, and `ranges` before each run; the run
  * fills in the rest, so what it computed is there also if it had to be killed. */
 #ifndef SYMBOLIC_PATH_LOG_H
 #define SYMBOLIC_PATH_LOG_H
@@ -17,6 +17,7 @@ enum {
 	PATH_CONDITIONS_MAX = 1 << 14,
 	PATH_WRITES_MAX = 1 << 12,
 	PATH_TRANSLATED_MAX = 1 << 15,
+	PATH_LINKS_MAX = 1 << 16,
 	PATH_BRANCHES_MAX = 1 << 16,
 };
 
@@ -55,16 +56,29 @@ struct path_branch {
 	uint8_t unused[6];
 };
 
+/* Code that a run translated, with its size, and links between translations. */
+struct path_translation {
+	uint64_t at;
+	uint64_t len;
+};
+
+struct path_link {
+	uint64_t from;
+	uint32_t to_sector, to_entry;
+	uint64_t to_fast;
+};
+
 enum path_state {
-	PATH_STARTING, /* no symbolic byte has been read */
-	PATH_SERVING,  /* waits at the first read of one */
-	PATH_THREADED, /* has several threads at the first read of one: cannot be copied */
-	PATH_ENDED,    /* ended without reading one */
+	PATH_STARTING, /* the disk has not been read */
+	PATH_SERVING,  /* waits at the first read of it */
+	PATH_THREADED, /* has several threads at its first read: cannot be copied */
+	PATH_ENDED,    /* ended without reading the disk */
 };
 
 struct path_log {
 	uint64_t magic;
 	uint32_t version;
+	uint32_t symbolic; /* values are to be followed; otherwise only branches are counted */
 	uint32_t range_count;
 	struct path_range ranges[PATH_RANGES_MAX];
 	uint64_t disk_device, disk_inode;
@@ -75,14 +89,18 @@ struct path_log {
 	uint32_t expr_count; /* from 1 on */
 	uint32_t condition_count;
 	uint32_t write_count;
-	uint32_t translated_count;
-	uint32_t whole_disk; /* it may have written anywhere on the disk */
-	uint32_t finished;   /* it got to its end */
-	uint32_t gaps[GAPS]; /* how often */
-	uint32_t lost_op;    /* the first */
+	uint32_t translated_count, link_count;
+	uint32_t same_layout; /* the server could make the links of the run before */
+	uint32_t whole_disk;  /* it may have written anywhere on the disk */
+	uint32_t finished;    /* it got to its end */
+	uint32_t gaps[GAPS];  /* how often */
+	uint32_t lost_op;     /* the first, a number of VEX */
+	uint32_t lost_flags;  /* the last: cc_op << 8 | condition */
 
 	struct path_range writes[PATH_WRITES_MAX];
-	uint64_t translated[PATH_TRANSLATED_MAX]; /* code that the next run will need, too */
+	/* Code that the next run will need, too. */
+	struct path_translation translated[PATH_TRANSLATED_MAX];
+	struct path_link links[PATH_LINKS_MAX];
 	struct path_condition conditions[PATH_CONDITIONS_MAX];
 	uint32_t branch_count;
 	struct path_branch branches[PATH_BRANCHES_MAX]; /* of all runs: open addressing */

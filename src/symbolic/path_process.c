@@ -1,18 +1,22 @@
-/* path_process.c -- paths_explore() in a process of its own.
+/* path_process.c -- explorations of paths in a process of their own.
  *
- * It writes to a pipe: a row for each path, with its bytes, and a last one with the result. One
- * that is no longer listened to ends. */
+ * It reads a request, and writes a row for each path, with its bytes, and a last one with the
+ * result. One that is no longer listened to ends, and is started again when it is needed. */
 #include "symbolic/path_process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/must.h"
+#include "storage/image.h"
 
 enum row_kind { ROW_PATH, ROW_RESULT, ROW_FAILURE };
 
@@ -24,9 +28,18 @@ struct row {
 	struct err err;             /* ROW_FAILURE */
 };
 
-struct speaker {
+/* Ranges and seeds follow. */
+struct request {
+	struct paths_options options; /* but for what it points to */
+	uint64_t seed_bytes;
+};
+
+struct path_process {
+	char *command;
+	const struct image *disk;
+	double run_seconds;
+	pid_t pid; /* 0: there is none */
 	int fd;
-	uint32_t len; /* of the inputs */
 };
 
 static bool write_all(int fd, const void *data, size_t len)
@@ -34,7 +47,7 @@ static bool write_all(int fd, const void *data, size_t len)
 	const char *at = data;
 
 	while (len) {
-		ssize_t n = write(fd, at, len);
+		ssize_t n = send(fd, at, len, MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -63,7 +76,21 @@ static bool read_all(int fd, void *data, size_t len)
 	return true;
 }
 
+static size_t options_len(const struct paths_options *o)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < o->range_count; i++)
+		len += o->ranges[i].len;
+	return len;
+}
+
 /* ---- there ---- */
+
+struct speaker {
+	int fd;
+	uint32_t len; /* of the inputs */
+};
 
 static bool speaker_found(void *to, const uint8_t *values, struct hash path)
 {
@@ -73,37 +100,124 @@ static bool speaker_found(void *to, const uint8_t *values, struct hash path)
 	return write_all(s->fd, &row, sizeof(row)) && write_all(s->fd, values, s->len);
 }
 
-static _Noreturn void speaker_main(const struct paths_options *o, int fd, pid_t parent)
+/* One exploration; false: nobody listens any more. */
+static bool speaker_serve(const struct paths_options *o, int fd)
 {
-	struct speaker s = { .fd = fd };
+	struct speaker s = { .fd = fd, .len = (uint32_t)options_len(o) };
 	struct row row = { .kind = ROW_RESULT };
+	bool sent;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	signal(SIGPIPE, SIG_IGN);
-	for (size_t i = 0; i < o->range_count; i++)
-		s.len += (uint32_t)o->ranges[i].len;
 	if (paths_explore(o, speaker_found, &s, &row.result, &row.err))
 		row.kind = ROW_FAILURE;
 	else
 		row.len = (uint32_t)row.result.why_not.len;
-	write_all(fd, &row, sizeof(row));
-	write_all(fd, buf_str(&row.result.why_not), row.len);
+	sent = write_all(fd, &row, sizeof(row)) &&
+	       write_all(fd, buf_str(&row.result.why_not), row.len);
+	paths_result_free(&row.result);
+	return sent;
+}
+
+static _Noreturn void speaker_main(const struct path_process *p, int fd, pid_t parent)
+{
+	struct paths_session *session;
+	struct path_range ranges[PATH_RANGES_MAX];
+	struct request request;
+	bool listened = true;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	session = paths_session_open(p->command, p->disk, p->run_seconds);
+	while (listened && read_all(fd, &request, sizeof(request)) &&
+	       read_all(fd, ranges, request.options.range_count * sizeof(*ranges))) {
+		uint8_t *seeds = must_alloc(request.seed_bytes + 1);
+
+		request.options.session = session;
+		request.options.ranges = ranges;
+		request.options.seeds = seeds;
+		listened = read_all(fd, seeds, request.seed_bytes) &&
+			   speaker_serve(&request.options, fd);
+		free(seeds);
+	}
+	paths_session_close(session);
 	_exit(0);
 }
 
 /* ---- here ---- */
 
+struct path_process *path_process_open(const char *command, const struct image *disk,
+				       double run_seconds)
+{
+	struct path_process *p = must_alloc(sizeof(*p));
+
+	*p = (struct path_process){ must_strdup(command), disk, run_seconds, 0, -1 };
+	return p;
+}
+
+/* It ends by itself when it cannot write, or has nothing to read. */
+static void process_stop(struct path_process *p)
+{
+	if (!p->pid)
+		return;
+	close(p->fd);
+	while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	p->pid = 0;
+}
+
+void path_process_close(struct path_process *p)
+{
+	if (!p)
+		return;
+	process_stop(p);
+	free(p->command);
+	free(p);
+}
+
+static int process_start(struct path_process *p, struct err *err)
+{
+	pid_t parent = getpid();
+	int ends[2];
+
+	if (p->pid)
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return err_sys(err, errno, "cannot make a socket");
+	p->pid = fork();
+	if (!p->pid) {
+		close(ends[0]);
+		speaker_main(p, ends[1], parent);
+	}
+	close(ends[1]);
+	if (p->pid < 0) {
+		p->pid = 0;
+		close(ends[0]);
+		return err_sys(err, errno, "cannot start the search for paths");
+	}
+	p->fd = ends[0];
+	return 0;
+}
+
+static bool process_ask(const struct path_process *p, const struct paths_options *o)
+{
+	const struct request request = { .options = *o,
+					 .seed_bytes = o->seed_count * options_len(o) };
+
+	return write_all(p->fd, &request, sizeof(request)) &&
+	       write_all(p->fd, o->ranges, o->range_count * sizeof(*o->ranges)) &&
+	       write_all(p->fd, o->seeds, request.seed_bytes);
+}
+
 /* Until the last row; false: it ended before. */
-static bool listen(int fd, bool (*found)(void *to, const uint8_t *values, struct hash path),
-		   void *to, struct row *ret, struct buf *text)
+static bool process_listen(struct path_process *p,
+			   bool (*found)(void *to, const uint8_t *values, struct hash path),
+			   void *to, struct row *ret, struct buf *text)
 {
 	for (;;) {
 		char bytes[PATH_INPUTS_MAX];
 
-		if (!read_all(fd, ret, sizeof(*ret)) || ret->len > sizeof(bytes) ||
-		    !read_all(fd, bytes, ret->len))
+		if (!read_all(p->fd, ret, sizeof(*ret)) || ret->len > sizeof(bytes) ||
+		    !read_all(p->fd, bytes, ret->len))
 			return false;
 		if (ret->kind != ROW_PATH) {
 			buf_add(text, bytes, ret->len);
@@ -112,47 +226,37 @@ static bool listen(int fd, bool (*found)(void *to, const uint8_t *values, struct
 		if (!found(to, (const uint8_t *)bytes, ret->path)) {
 			*ret = (struct row){ .kind = ROW_RESULT };
 			buf_adds(text, "it was stopped");
+			process_stop(p);
 			return true;
 		}
 	}
 }
 
-int paths_explore_apart(const struct paths_options *o,
-			bool (*found)(void *to, const uint8_t *values, struct hash path), void *to,
-			struct paths_result *ret, struct err *err)
+int path_process_explore(struct path_process *p, const struct paths_options *o,
+			 bool (*found)(void *to, const uint8_t *values, struct hash path), void *to,
+			 struct paths_result *ret, struct err *err)
 {
-	pid_t pid, parent = getpid();
 	struct buf why = BUF_INIT;
 	struct row last;
-	int ends[2], r;
-	bool heard;
+	int r;
 
-	if (pipe2(ends, O_CLOEXEC))
-		return err_sys(err, errno, "cannot make a pipe");
-	pid = fork();
-	if (!pid) {
-		close(ends[0]);
-		speaker_main(o, ends[1], parent);
+	if (o->range_count > PATH_RANGES_MAX)
+		return err_set(err, E2BIG, "paths over %zu ranges of bytes", o->range_count);
+	r = process_start(p, err);
+	if (r)
+		return r;
+	if (!process_ask(p, o) || !process_listen(p, found, to, &last, &why)) {
+		buf_free(&why);
+		process_stop(p);
+		return err_set(err, EIO, "the search for paths has died");
 	}
-	close(ends[1]);
-	if (pid < 0) {
-		close(ends[0]);
-		return err_sys(err, errno, "cannot start the search for paths");
-	}
-	heard = listen(ends[0], found, to, &last, &why);
-	close(ends[0]);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	if (heard && last.kind == ROW_RESULT) {
+	if (last.kind == ROW_RESULT) {
 		*ret = last.result;
 		ret->why_not = why;
 		return 0;
 	}
 	buf_free(&why);
-	if (!heard)
-		return err_set(err, EIO, "the search for paths has died");
-	r = last.err.code;
 	if (err)
 		*err = last.err;
-	return r;
+	return last.err.code;
 }

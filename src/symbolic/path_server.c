@@ -29,6 +29,7 @@ enum {
 	WORDS_MAX = 64,
 	START_SECONDS = 60,
 	ANSWER_SECONDS = 60, /* that translating again may take */
+	RUN_PATIENCE = 4,    /* times the CPU time: the machine may be busy */
 	/* Descriptors that the checker's process inherits. */
 	FD_DISK = 3,
 	FD_LOG = 4,
@@ -119,8 +120,7 @@ static int server_fill_log(struct path_server *s, const struct path_server_optio
 	s->log->disk_device = st.st_dev;
 	s->log->disk_inode = st.st_ino;
 	s->log->run_seconds = (uint32_t)o->run_seconds + 1;
-	s->log->range_count = (uint32_t)o->range_count;
-	memcpy(s->log->ranges, o->ranges, o->range_count * sizeof(*o->ranges));
+	s->log->symbolic = o->symbolic;
 	return 0;
 }
 
@@ -278,7 +278,6 @@ int path_server_start(const struct path_server_options *o, struct path_server **
 				   .log_fd = -1,
 				   .disk = o->disk,
 				   .run_seconds = o->run_seconds };
-	must(o->range_count <= PATH_RANGES_MAX);
 	r = server_words(o->command, &text, words, ARRAY_LEN(words), err);
 	if (!r)
 		r = image_make(&s->work, o->disk->size, err);
@@ -345,7 +344,8 @@ static void server_restore(struct path_server *s)
 
 static void server_forget_run(struct path_log *log)
 {
-	log->expr_count = log->condition_count = log->write_count = log->translated_count = 0;
+	log->expr_count = log->condition_count = log->write_count = 0;
+	log->translated_count = log->link_count = 0;
 	log->whole_disk = log->finished = log->lost_op = 0;
 	memset(log->gaps, 0, sizeof(log->gaps));
 }
@@ -368,6 +368,14 @@ void path_server_patch(struct path_server *s, uint64_t at, const void *bytes, si
 		s->log->whole_disk = 1;
 	else
 		s->log->writes[s->log->write_count++] = (struct path_range){ at, len };
+}
+
+void path_server_set_ranges(struct path_server *s, const struct path_range *ranges, size_t count)
+{
+	must(count <= PATH_RANGES_MAX);
+	server_prepare(s);
+	s->log->range_count = (uint32_t)count;
+	memcpy(s->log->ranges, ranges, count * sizeof(*ranges));
 }
 
 static int server_lost(struct err *err)
@@ -393,7 +401,7 @@ int path_server_run(struct path_server *s, const uint8_t *values, struct path_ru
 	if (send(s->control, &request, 1, MSG_NOSIGNAL) != 1 ||
 	    server_read(s, &pid, sizeof(pid), ANSWER_SECONDS) || pid <= 0)
 		return server_lost(err);
-	r = server_read(s, &end, sizeof(end), 2 * s->run_seconds);
+	r = server_read(s, &end, sizeof(end), RUN_PATIENCE * s->run_seconds);
 	if (r == -ETIME) {
 		ret->timed_out = true;
 		kill(pid, SIGKILL);
@@ -419,4 +427,24 @@ uint64_t path_server_branches(const struct path_server *s)
 	for (uint32_t i = 0; i < PATH_BRANCHES_MAX; i++)
 		count += s->log->branches[i].taken[0] + s->log->branches[i].taken[1];
 	return count;
+}
+
+double path_server_cpu_seconds(const struct path_server *s)
+{
+	unsigned long user = 0, system = 0, children_user = 0, children_system = 0;
+	char path[64];
+	struct buf text = BUF_INIT;
+	const char *behind_name;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)s->pid);
+	if (buf_read_file(&text, path, PAGE, &(struct err){ 0 }) == 0) {
+		behind_name = strrchr(buf_str(&text), ')');
+		if (behind_name)
+			sscanf(behind_name + 1,
+			       " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu",
+			       &user, &system, &children_user, &children_system);
+	}
+	buf_free(&text);
+	return (double)(user + system + children_user + children_system) /
+	       (double)sysconf(_SC_CLK_TCK);
 }

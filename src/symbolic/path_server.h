@@ -16,9 +16,9 @@ struct image;
 struct path_server_options {
 	const char *command; /* words; {image} is the disk */
 	const struct image *disk;
-	const struct path_range *ranges; /* none: nothing is followed, branches are counted */
-	size_t range_count;
-	double run_seconds; /* of a CPU; twice that of the clock */
+	bool symbolic; /* values are followed; otherwise only branches are counted, which is faster
+			*/
+	double run_seconds; /* of a CPU; four times that of the clock */
 };
 
 struct path_run {
@@ -30,12 +30,14 @@ struct path_server;
 
 /* Whether the tool is there; otherwise ret_missing says what to install. */
 bool path_server_available(struct buf *ret_missing);
-/* Starts the checker and waits until it reads one of the bytes. *ret is NULL, and the answer 0,
- * where it ends without. */
+/* Starts the checker and waits until it reads the disk. *ret is NULL, and the answer 0, where it
+ * ends without. The disk must stay as it is. */
 int path_server_start(const struct path_server_options *o, struct path_server **ret,
 		      struct err *err);
 void path_server_stop(struct path_server *s);
 
+/* Which bytes are symbolic in the runs to come: at most PATH_RANGES_MAX ranges on the disk. */
+void path_server_set_ranges(struct path_server *s, const struct path_range *ranges, size_t count);
 /* One run with these bytes in the ranges, one after the other. */
 int path_server_run(struct path_server *s, const uint8_t *values, struct path_run *ret,
 		    struct err *err);
@@ -45,5 +47,7 @@ void path_server_patch(struct path_server *s, uint64_t at, const void *bytes, si
 const struct path_log *path_server_log(const struct path_server *s);
 /* Directions of conditional branches of the checker that any run so far has taken. */
 uint64_t path_server_branches(const struct path_server *s);
+/* CPU time of the checker so far, its start and all its runs. */
+double path_server_cpu_seconds(const struct path_server *s);
 
 #endif

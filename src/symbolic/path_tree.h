@@ -14,6 +14,7 @@ enum edge_state {
 	EDGE_TAKEN,      /* a run took it, or one that should is waiting */
 	EDGE_IMPOSSIBLE, /* no input takes it */
 	EDGE_UNSOLVED,   /* whether one does was too hard to say */
+	EDGE_WAITING,    /* to be asked for when an input is looked at again */
 };
 
 enum { PATH_VALUES_MAX = 1024 };
@@ -22,7 +23,8 @@ enum { PATH_VALUES_MAX = 1024 };
 struct path_values {
 	uint64_t *values;
 	uint32_t count, cap;
-	bool all; /* there are no others, or none that the solver finds */
+	bool all;     /* there are no others, or none that the solver finds */
+	bool waiting; /* others are asked for when an input is looked at again */
 };
 
 struct path_tree {

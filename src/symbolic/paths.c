@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/must.h"
 #include "base/stop.h"
 #include "storage/image.h"
 #include "symbolic/exploration.h"
@@ -33,6 +35,61 @@ static const char *const log_gap_text[GAPS] = {
 	[GAP_MAPPED] = "writable mappings of the disk were not followed",
 };
 
+struct paths_session {
+	char *command;
+	const struct image *disk;
+	double run_seconds;
+	struct path_server *server; /* NULL: it is not running */
+	bool reads_nothing;         /* it ends without reading the disk */
+	uint64_t branches;          /* when it was stopped */
+};
+
+struct paths_session *paths_session_open(const char *command, const struct image *disk,
+					 double run_seconds)
+{
+	struct paths_session *s = must_alloc(sizeof(*s));
+
+	s->command = must_strdup(command);
+	s->disk = disk;
+	s->run_seconds = run_seconds > 0 ? run_seconds : RUN_SECONDS_DEFAULT;
+	return s;
+}
+
+static int session_start(struct paths_session *s, struct err *err)
+{
+	const struct path_server_options o = { s->command, s->disk, true, s->run_seconds };
+	int r;
+
+	if (s->server || s->reads_nothing)
+		return 0;
+	r = path_server_start(&o, &s->server, err);
+	s->reads_nothing = !r && !s->server;
+	return r;
+}
+
+static void session_stop(struct paths_session *s)
+{
+	s->branches = paths_session_branches(s);
+	path_server_stop(s->server);
+	s->server = NULL;
+}
+
+void paths_session_close(struct paths_session *s)
+{
+	if (!s)
+		return;
+	session_stop(s);
+	free(s->command);
+	free(s);
+}
+
+uint64_t paths_session_branches(const struct paths_session *s)
+{
+	uint64_t branches = s->server ? path_server_branches(s->server) : 0;
+
+	return branches > s->branches ? branches : s->branches;
+}
+
 typedef bool paths_found(void *to, const uint8_t *values, struct hash path);
 
 struct paths {
@@ -41,7 +98,7 @@ struct paths {
 	size_t len; /* of the inputs */
 	paths_found *found;
 	void *to;
-	struct path_server *server;
+	struct path_server *server; /* the session's; NULL: it reads nothing */
 	struct exploration x;
 	struct hash_map known; /* paths, by hash */
 	uint64_t log_gaps[GAPS];
@@ -55,6 +112,15 @@ void paths_result_free(struct paths_result *r)
 bool paths_available(struct buf *ret_missing)
 {
 	return path_server_available(ret_missing);
+}
+
+/* Of this process alone. */
+static double own_cpu_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 /* False: nothing else is wanted, or *ret_status is a failure. */
@@ -104,7 +170,7 @@ static void paths_begin(struct paths *p)
 	size_t len = 0;
 
 	for (size_t i = 0; i < o->range_count; i++) {
-		memcpy(inputs + len, o->disk->bytes + o->ranges[i].at, o->ranges[i].len);
+		memcpy(inputs + len, o->session->disk->bytes + o->ranges[i].at, o->ranges[i].len);
 		len += o->ranges[i].len;
 	}
 	frontier_add(&p->x.frontier, inputs, (struct hash){ 0, 0 }, 0);
@@ -138,7 +204,7 @@ static int paths_run_all(struct paths *p, struct err *err)
 	return r;
 }
 
-/* A checker that never reads the bytes has one path. */
+/* A checker that never reads the disk has one path. */
 static void paths_unread(struct paths *p)
 {
 	struct frontier_input input;
@@ -158,8 +224,8 @@ static int paths_check(const struct paths_options *o, size_t *ret_len, struct er
 	for (size_t i = 0; i < o->range_count; i++) {
 		const struct path_range *r = &o->ranges[i];
 
-		if (!r->len || r->len > PATH_INPUTS_MAX || r->at > o->disk->size ||
-		    r->len > o->disk->size - r->at)
+		if (!r->len || r->len > PATH_INPUTS_MAX || r->at > o->session->disk->size ||
+		    r->len > o->session->disk->size - r->at)
 			return err_set(err, EINVAL, "bytes %ju to %ju are not on the disk",
 				       (uintmax_t)r->at, (uintmax_t)(r->at + r->len));
 		len += r->len;
@@ -172,22 +238,41 @@ static int paths_check(const struct paths_options *o, size_t *ret_len, struct er
 
 static void paths_free(struct paths *p)
 {
-	path_server_stop(p->server);
 	solver_close(p->x.solver);
 	path_tree_free(&p->x.tree);
 	frontier_free(&p->x.frontier);
 	hash_map_free(&p->known);
 }
 
+/* With a checker that is started, if need be. A failure may have left it in any state. */
+static int paths_serve(struct paths *p, struct err *err)
+{
+	struct paths_session *s = p->o->session;
+	double before = s->server ? path_server_cpu_seconds(s->server) : 0;
+	int r = session_start(s, err);
+
+	if (r)
+		return r;
+	p->server = s->server;
+	if (!s->server) {
+		paths_unread(p);
+		return 0;
+	}
+	path_server_set_ranges(s->server, p->o->ranges, p->o->range_count);
+	r = paths_run_all(p, err);
+	p->result->branches = paths_session_branches(s);
+	p->result->cpu_seconds = path_server_cpu_seconds(s->server) - before;
+	if (r)
+		session_stop(s);
+	return r;
+}
+
 int paths_explore(const struct paths_options *o,
 		  bool (*found)(void *to, const uint8_t *values, struct hash path), void *to,
 		  struct paths_result *ret, struct err *err)
 {
-	double run_seconds = o->run_seconds > 0 ? o->run_seconds : RUN_SECONDS_DEFAULT;
-	struct path_server_options server = { o->command, o->disk, o->ranges, o->range_count,
-					      run_seconds };
 	struct paths p = { .o = o, .result = ret, .found = found, .to = to };
-	double before = cpu_seconds();
+	double before = own_cpu_seconds();
 	int r = paths_check(o, &p.len, err);
 
 	*ret = (struct paths_result){ .why_not = BUF_INIT };
@@ -195,19 +280,13 @@ int paths_explore(const struct paths_options *o,
 		return r;
 	frontier_init(&p.x.frontier, p.len);
 	paths_begin(&p);
-	p.x.solver = solver_open((uint32_t)p.len, o->solver_max);
+	p.x.solver = solver_open((uint32_t)p.len);
 	p.x.until = o->seconds > 0 ? clock_seconds() + o->seconds : 0;
-	r = path_server_start(&server, &p.server, err);
-	if (!r && p.server)
-		r = paths_run_all(&p, err);
-	else if (!r)
-		paths_unread(&p);
-	if (p.server)
-		ret->branches = path_server_branches(p.server);
+	r = paths_serve(&p, err);
 	ret->questions = solver_questions(p.x.solver);
 	paths_explain(&p);
 	paths_free(&p);
-	ret->cpu_seconds = cpu_seconds() - before;
+	ret->cpu_seconds += own_cpu_seconds() - before;
 	if (r)
 		paths_result_free(ret);
 	return r;

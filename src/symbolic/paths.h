@@ -13,9 +13,11 @@
 struct err;
 struct image;
 
+/* A checker that is started once for many explorations of one disk. */
+struct paths_session;
+
 struct paths_options {
-	const char *command; /* words; {image} is the disk */
-	const struct image *disk;
+	struct paths_session *session;
 	const struct path_range
 		*ranges; /* the symbolic bytes: at least one, PATH_INPUTS_MAX in all */
 	size_t range_count;
@@ -23,10 +25,8 @@ struct paths_options {
 	 * ranges have. */
 	const uint8_t *seeds;
 	size_t seed_count;
-	double seconds;      /* of the clock; 0: no limit */
-	double run_seconds;  /* of a CPU, for one run; 0: the default */
-	uint64_t paths_max;  /* 0: no limit */
-	uint32_t solver_max; /* work for one question (solver.h); 0: the default */
+	double seconds;     /* of the clock; 0: no limit */
+	uint64_t paths_max; /* 0: no limit */
 };
 
 struct paths_result {
@@ -43,6 +43,14 @@ void paths_result_free(struct paths_result *r);
 
 /* Whether the tool is there; otherwise ret_missing says what to install. */
 bool paths_available(struct buf *ret_missing);
+
+/* The command is words, where {image} is the disk, which stays as it is. run_seconds: of a CPU, for
+ * one run; 0: the default. */
+struct paths_session *paths_session_open(const char *command, const struct image *disk,
+					 double run_seconds);
+void paths_session_close(struct paths_session *s);
+/* Directions of the checker's conditional branches that were taken in all its explorations. */
+uint64_t paths_session_branches(const struct paths_session *s);
 
 /* Calls `found` for every path, with bytes that take it; false: stop. */
 int paths_explore(const struct paths_options *o,

@@ -10,9 +10,9 @@
 
 enum {
 	LIMIT_DEFAULT = 3000000,
-	SECONDS_MAX = 4,      /* of one question, where the limit does not hold */
-	FORMULAS_MAX = 60000, /* the solver starts anew beyond */
-	WORK_MAX = 20000000,  /* expressions evaluated by one solver_try_bytes() */
+	SECONDS_MAX = 4,     /* of one question, where the limit does not hold */
+	FORMULAS_MAX = 6000, /* the solver starts anew beyond */
+	WORK_MAX = 4000000,  /* expressions evaluated by one solver_try_bytes() */
 };
 
 struct solver {
@@ -38,23 +38,29 @@ static void solver_ignore_error(Z3_context z3, Z3_error_code code)
 	(void)code;
 }
 
+void solver_limit(struct solver *s, uint32_t limit)
+{
+	Z3_params params = Z3_mk_params(s->z3);
+
+	s->limit = limit;
+	Z3_params_inc_ref(s->z3, params);
+	Z3_params_set_uint(s->z3, params, Z3_mk_string_symbol(s->z3, "rlimit"), limit);
+	Z3_params_set_uint(s->z3, params, Z3_mk_string_symbol(s->z3, "timeout"),
+			   SECONDS_MAX * 1000);
+	Z3_solver_set_params(s->z3, s->z3_solver, params);
+	Z3_params_dec_ref(s->z3, params);
+}
+
 static void solver_start(struct solver *s)
 {
 	Z3_config config = Z3_mk_config();
-	Z3_params params;
 
 	s->z3 = Z3_mk_context(config);
 	Z3_del_config(config);
 	Z3_set_error_handler(s->z3, solver_ignore_error);
 	s->z3_solver = Z3_mk_solver_for_logic(s->z3, Z3_mk_string_symbol(s->z3, "QF_BV"));
 	Z3_solver_inc_ref(s->z3, s->z3_solver);
-	params = Z3_mk_params(s->z3);
-	Z3_params_inc_ref(s->z3, params);
-	Z3_params_set_uint(s->z3, params, Z3_mk_string_symbol(s->z3, "rlimit"), s->limit);
-	Z3_params_set_uint(s->z3, params, Z3_mk_string_symbol(s->z3, "timeout"),
-			   SECONDS_MAX * 1000);
-	Z3_solver_set_params(s->z3, s->z3_solver, params);
-	Z3_params_dec_ref(s->z3, params);
+	solver_limit(s, s->limit);
 	for (uint32_t i = 0; i < s->input_count; i++)
 		s->inputs[i] = Z3_mk_const(s->z3, Z3_mk_int_symbol(s->z3, (int)i),
 					   Z3_mk_bv_sort(s->z3, 8));
@@ -69,12 +75,12 @@ static void solver_end(struct solver *s)
 	s->formula_count = 0;
 }
 
-struct solver *solver_open(uint32_t inputs, uint32_t limit)
+struct solver *solver_open(uint32_t inputs)
 {
 	struct solver *s = must_alloc(sizeof(*s));
 
 	s->input_count = inputs;
-	s->limit = limit ? limit : LIMIT_DEFAULT;
+	s->limit = LIMIT_DEFAULT;
 	s->inputs = must_alloc((inputs + 1) * sizeof(*s->inputs));
 	solver_start(s);
 	return s;

@@ -24,8 +24,7 @@ struct solver_term {
 
 struct solver;
 
-/* limit: of the work for one question, in units of Z3; 0: the default. */
-struct solver *solver_open(uint32_t inputs, uint32_t limit);
+struct solver *solver_open(uint32_t inputs);
 void solver_close(struct solver *s);
 
 /* The expressions that questions are about from now on, with their hashes (expr_hashes.h); valid
@@ -37,6 +36,9 @@ enum solver_answer solver_ask(struct solver *s, const struct solver_term *terms,
 /* Whether any other input than this one satisfies them. */
 enum solver_answer solver_ask_other(struct solver *s, const struct solver_term *terms, size_t count,
 				    const uint8_t *inputs);
+/* Of the work for one question from now on, in units of Z3, of which it does some millions in a
+ * second. */
+void solver_limit(struct solver *s, uint32_t limit);
 uint64_t solver_questions(const struct solver *s);
 
 /* Inputs that differ from these in one byte, tried one by one, for questions that were too hard:
