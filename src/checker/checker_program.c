@@ -2,6 +2,7 @@
 #include "checker/checker_program.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,11 +191,14 @@ int checker_program_find(struct checker_program *ret, const char *name, const ch
 		.now = NOW_USUAL,
 	};
 	struct described *all;
+	char path[PATH_MAX];
 	int r = described_read(&all, &described_checkers, config, err);
 
 	if (r)
 		return r;
 	p.name = arena_strdup(&p.arena, name);
+	if (config && realpath(config, path))
+		p.config = arena_strdup(&p.arena, path);
 	r = described_has(all, name) ? described_apply(all, name, program_set_row, &p, err)
 				     : program_unknown(all, name, err);
 	if (!r)

@@ -60,6 +60,7 @@ struct checker_mode {
 struct checker_program {
 	struct arena arena; /* of the texts */
 	const char *name;
+	const char *config; /* the path of the file that it was looked for in first; NULL: none */
 	const char *summary;
 	const char *packages;    /* of Debian */
 	const char *file_system; /* what kernel:FS mounts; NULL: no kernel does */

@@ -271,30 +271,46 @@ static int corpus_damage_fields(struct corpus *c, struct test_disk *on,
 	return r;
 }
 
+/* The fields that the checker lists, or those of the format; false: none are known. */
+static bool read_known(const struct checker_program *p, const struct buf *disk, struct own_map *own,
+		       struct ondisk_map *map)
+{
+	struct err why = { 0 };
+	bool known;
+
+	own_map_init(own, disk->len);
+	known = p->fields ? !own_map_parse(own, p->fields, &why)
+			  : !ondisk_read(map, (const uint8_t *)disk->data, disk->len, &why);
+	own_map_finish(own);
+	return known;
+}
+
 static int corpus_damage(struct corpus *c, const struct buf *original, const struct buf *repaired,
 			 struct err *err)
 {
-	const uint8_t *bytes = (const uint8_t *)repaired->data;
 	struct test_disk without = { 0 }, *on = &c->mounted;
-	struct ondisk_map known = { 0 };
+	struct own_map listed, own;
+	struct ondisk_map format = { 0 };
+	const struct ondisk_map *known = NULL;
 	struct err why = { 0 };
-	struct own_map own;
-	bool is_known = !ondisk_read(&known, bytes, repaired->len, &why);
 	int r = 0;
 
+	if (read_known(c->program, repaired, &listed, &format))
+		known = c->program->fields ? &listed.map : &format;
 	if (!on->target || test_disk_become(on, repaired, &why)) {
 		on = &without;
 		r = disk_without_target(on, repaired, err);
 	}
 	c->figures->mountable += on->target != NULL;
 	own_map_init(&own, repaired->len);
-	own_map_add_difference(&own, bytes, (const uint8_t *)original->data,
-			       is_known ? &known : NULL);
+	own_map_add_difference(&own, (const uint8_t *)repaired->data,
+			       (const uint8_t *)original->data, known);
 	own_map_finish(&own);
 	if (!r && own.count)
-		r = corpus_damage_fields(c, on, is_known ? &known : NULL, &own, original, err);
-	if (is_known)
-		ondisk_free(&known);
+		r = corpus_damage_fields(c, on, known, &own, original, err);
+	if (known == &format)
+		ondisk_free(&format);
+	own_map_free(&listed);
 	own_map_free(&own);
 	test_disk_free(&without);
 	return r;

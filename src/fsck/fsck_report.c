@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "fsck/evidence.h"
 #include "fsck/fsck_export.h"
+#include "process/shell.h"
 #include "storage/program.h"
 
 enum { SCRIPT_TIMES = 3 };
@@ -164,6 +165,24 @@ static void script_add_lists(const struct fsck_session *s, const struct fsck_tes
 		 (unsigned long long)t->missing);
 }
 
+static void script_add_kernel(const struct fsck_session *s, struct buf *out)
+{
+	const char *config = s->program->config;
+
+	buf_addf(out,
+		 "# What the kernel does with that disk is tried in a process, not on this "
+		 "machine.\n"
+		 "gzip -dc before.gz >\"$work/before\" || exit 2\n"
+		 "exec \"${ASSAY:-assay}\" fsck %s --disk \"$work/before\" --image "
+		 "\"$PWD/image.gz\" --out \"$work/run\"",
+		 s->program->name);
+	if (config) {
+		buf_adds(out, " --config ");
+		shell_add_quoted(out, config, strlen(config));
+	}
+	buf_addch(out, '\n');
+}
+
 static void print_script(const struct fsck_session *s, const struct fsck_test *t, struct buf *out)
 {
 	const char *repair = s->program->modes[t->mode].command;
@@ -201,16 +220,11 @@ static void print_script(const struct fsck_session *s, const struct fsck_test *t
 	} else if (t->fault == FSCK_REFUSED && !s->disk->target) {
 		script_add_command(s, s->program->list.command, out);
 		buf_adds(out, "[ $status = 0 ] || exit 1\nexit 0\n");
-	} else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL || t->fault == FSCK_LOSS)
-		buf_addf(out,
-			 "# What the kernel does with that disk is tried in a process, not on this "
-			 "machine.\n"
-			 "gzip -dc before.gz >\"$work/before\" || exit 2\n"
-			 "exec \"${ASSAY:-assay}\" fsck %s --disk \"$work/before\" --image "
-			 "\"$PWD/image.gz\" --out \"$work/run\"\n",
-			 s->program->name);
-	else
+	} else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL || t->fault == FSCK_LOSS) {
+		script_add_kernel(s, out);
+	} else {
 		buf_adds(out, "exit 1\n");
+	}
 }
 
 /* ---- files ---- */
