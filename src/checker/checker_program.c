@@ -2,6 +2,7 @@
 #include "checker/checker_program.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ static const struct opt keys[] = {
 	ROW(packages, OPT_TEXT, "Debian packages it needs", 0, 0),
 	ROW(file_system, OPT_TEXT, "which kernel:FS mounts its disks", 0, 0),
 	ROW(fields, OPT_TEXT, "STRUCTURE.FIELD OFFSET SIZE [ROLE [LABEL]] in each line", 0, 0),
+	ROW(own_tests, OPT_TEXT, "command by which its own tests run it, with {image}", 0, 0),
 	ROW(mkfs, OPT_TEXT, "command that makes a disk, with {image}", 0, 0),
 	ROW(disk_size, OPT_U64, "size of that disk", 4096, UINT64_C(1) << 40),
 	ROW(input, OPT_TEXT, "line that it reads from stdin, again and again", 0, 0),
@@ -189,11 +191,14 @@ int checker_program_find(struct checker_program *ret, const char *name, const ch
 		.now = NOW_USUAL,
 	};
 	struct described *all;
+	char path[PATH_MAX];
 	int r = described_read(&all, &described_checkers, config, err);
 
 	if (r)
 		return r;
 	p.name = arena_strdup(&p.arena, name);
+	if (config && realpath(config, path))
+		p.config = arena_strdup(&p.arena, path);
 	r = described_has(all, name) ? described_apply(all, name, program_set_row, &p, err)
 				     : program_unknown(all, name, err);
 	if (!r)

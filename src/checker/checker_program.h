@@ -60,6 +60,7 @@ struct checker_mode {
 struct checker_program {
 	struct arena arena; /* of the texts */
 	const char *name;
+	const char *config; /* the path of the file that it was looked for in first; NULL: none */
 	const char *summary;
 	const char *packages;    /* of Debian */
 	const char *file_system; /* what kernel:FS mounts; NULL: no kernel does */
@@ -73,9 +74,11 @@ struct checker_program {
 	const char *codes[ANSWERS];       /* "0", "1 2", "4-7", ... */
 	const char *check_codes[ANSWERS]; /* all NULL: the same */
 	const char *input;                /* what it reads from its terminal, again and again */
-	double seconds;                   /* of a CPU; a run that takes longer hangs */
-	uint64_t memory;                  /* bytes that a run can have */
-	uint64_t now;                     /* the time it is for it, in seconds since 1970 */
+	/* How the checker's own tests run it, with {image} (fsck/fsck_export.h); NULL: as here. */
+	const char *own_tests;
+	double seconds;  /* of a CPU; a run that takes longer hangs */
+	uint64_t memory; /* bytes that a run can have */
+	uint64_t now;    /* the time it is for it, in seconds since 1970 */
 };
 
 /* A described one by its name; `config` may be NULL. -ENOENT: there is none; the error lists those

@@ -28,6 +28,13 @@ void checker_run_free(struct checker_run *r)
 	buf_free(&r->output);
 }
 
+int checker_run_shell_status(const struct checker_run *r)
+{
+	return r->end == CHECKER_EXITED   ? r->status
+	     : r->end == CHECKER_SIGNALED ? 128 + r->status
+					  : 128 + SIGKILL;
+}
+
 static struct checker_server *session_server(const struct checker_session *s, int mode)
 {
 	must(checker_program_mode(s->program, mode)->command);

@@ -34,6 +34,8 @@ struct checker_run {
 	uint64_t max_rss_kb;
 };
 void checker_run_free(struct checker_run *r);
+/* Its exit status for a shell, where what does not end is killed. */
+int checker_run_shell_status(const struct checker_run *r);
 
 struct checker_session;
 

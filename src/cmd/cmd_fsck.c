@@ -28,7 +28,7 @@
 static struct fsck_settings {
 	struct opt_list fields;
 	const char *against, *against_image;
-	const char *image, *disk, *corpus;
+	const char *image, *disk, *corpus, *export_to;
 	const char *out, *config, *known, *write_known;
 	uint64_t seed, findings, jobs;
 	double seconds;
@@ -68,6 +68,8 @@ static const struct opt opts[] = {
 	{ "findings", OPT_U64, ROW(findings), "N", "stop after this number of different findings",
 	  1, 1000000 },
 	KNOWN_OPTS(struct fsck_settings),
+	{ "export", OPT_TEXT, ROW(export_to), "DIR",
+	  "also write findings as tests, as e2fsprogs has them", 0, 0 },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "run directory; default: a new one in runs/", 0, 0 },
 	{ "config", OPT_TEXT, ROW(config), "FILE",
 	  "an INI file that describes checkers and targets", 0, 0 },
@@ -471,6 +473,7 @@ static int examine_corpus(struct examination *x, const struct checker_program *p
 		.program = p,
 		.folder = settings.corpus,
 		.config = settings.config,
+		.export_to = settings.export_to,
 		.seed = settings.seed,
 		.findings_max = settings.findings,
 	};
@@ -509,6 +512,7 @@ static int examination_run(struct examination *x, const char *name, struct err *
 	stop_catch_signals();
 	status = run_read_known(&run, settings.known, err);
 	known_ask(&run.known, name, KNOWN_SIGNATURES | KNOWN_GROUPS, false);
+	x->program.export_to = settings.export_to;
 	if (!status)
 		status = x->work(x, err);
 	progress_end();

@@ -10,6 +10,7 @@
 #include <fnmatch.h>
 #include <fts.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -27,10 +28,12 @@ enum {
 
 struct corpus {
 	const struct corpus_options *options;
+	const struct checker_program *program;
 	struct run *run;
 	struct corpus_figures *figures;
-	struct test_disk mounted; /* has a target, or nothing */
-	uint64_t mounted_size;    /* what was tried */
+	struct test_disk mounted;  /* has a target, or nothing */
+	uint64_t mounted_size;     /* what was tried */
+	double disk_until_seconds; /* for this disk; 0: no limit */
 };
 
 static bool corpus_is_over(const struct corpus *c)
@@ -39,6 +42,12 @@ static bool corpus_is_over(const struct corpus *c)
 
 	return stop_requested || json_array_size(c->run->findings) >= o->findings_max ||
 	       (o->until_seconds > 0 && clock_seconds() >= o->until_seconds);
+}
+
+static bool disk_is_over(const struct corpus *c)
+{
+	return corpus_is_over(c) ||
+	       (c->disk_until_seconds > 0 && clock_seconds() >= c->disk_until_seconds);
 }
 
 /* ---- the disks ---- */
@@ -75,7 +84,7 @@ static int corpus_paths(const char *folder, struct buf *ret_nul, struct err *err
 /* The target of this size; without one where mkfs or the kernel does not do it. */
 static void corpus_make_target(struct corpus *c, uint64_t size)
 {
-	const struct checker_program *p = c->options->program;
+	const struct checker_program *p = c->program;
 	struct buf target = BUF_INIT;
 	struct err why = { 0 };
 
@@ -149,16 +158,6 @@ static int session_repair(struct corpus *c, struct fsck_session *s, const struct
 	return r;
 }
 
-/* What is said of a damaged disk is never usual, and what is on it is not known. */
-static void session_forget(struct fsck_session *s)
-{
-	for (size_t m = 0; m < CHECKER_MODES_MAX; m++) {
-		s->usual[m][0] = s->usual[m][1] = ANSWER_UNKNOWN;
-		buf_clear(&s->usual_output[m]);
-	}
-	contents_free(&s->contents);
-}
-
 static int corpus_repair(struct corpus *c, const struct buf *disk, struct buf *repaired,
 			 struct err *err)
 {
@@ -167,9 +166,9 @@ static int corpus_repair(struct corpus *c, const struct buf *disk, struct buf *r
 	int r = disk_without_target(&without, disk, err);
 
 	if (!r)
-		r = fsck_open(&s, c->options->program, &without, NULL, err);
+		r = fsck_open_damaged(&s, c->program, &without, err);
 	if (!r) {
-		session_forget(&s);
+		s.export_to = c->options->export_to;
 		r = session_repair(c, &s, disk, repaired, err);
 		figures_add(&c->figures->checker, &s.figures);
 		fsck_close(&s);
@@ -225,7 +224,7 @@ static int session_try_field(struct corpus *c, struct fsck_session *s, const str
 	int r = session_try(c, s, f, was, err);
 
 	values_telling(&values, map, s->damaged.base, f->instance, f->field, c->options->seed);
-	for (size_t i = 0; i < values.count && !r && !corpus_is_over(c); i++)
+	for (size_t i = 0; i < values.count && !r && !disk_is_over(c); i++)
 		r = session_try(c, s, f, values.items[i], err);
 	values_free(&values);
 	return r;
@@ -238,7 +237,7 @@ static int session_try_fields(struct corpus *c, struct fsck_session *s, const st
 	int r = 0;
 
 	c->figures->fields_left_out += own->map.count - count;
-	for (size_t i = 0; i < count && !r && !corpus_is_over(c); i++) {
+	for (size_t i = 0; i < count && !r && !disk_is_over(c); i++) {
 		struct corpus_field f = { &own->map.instances[i],
 					  own->map.instances[i].structure->fields };
 
@@ -248,36 +247,70 @@ static int session_try_fields(struct corpus *c, struct fsck_session *s, const st
 	return r;
 }
 
+/* Another way to repair a disk may fail on what the first one calls clean. */
+static int corpus_damage_fields(struct corpus *c, struct test_disk *on,
+				const struct ondisk_map *known, const struct own_map *own,
+				const struct buf *original, struct err *err)
+{
+	struct err why = { 0 };
+	struct fsck_session s;
+	int r = fsck_open(&s, c->program, on, known, &why);
+
+	if (r == -EIO) {
+		c->figures->unrepaired++;
+		return 0;
+	}
+	if (r) {
+		*err = why;
+		return r;
+	}
+	s.export_to = c->options->export_to;
+	r = session_try_fields(c, &s, own, original, err);
+	figures_add(&c->figures->checker, &s.figures);
+	fsck_close(&s);
+	return r;
+}
+
+/* The fields that the checker lists, or those of the format; false: none are known. */
+static bool read_known(const struct checker_program *p, const struct buf *disk, struct own_map *own,
+		       struct ondisk_map *map)
+{
+	struct err why = { 0 };
+	bool known;
+
+	own_map_init(own, disk->len);
+	known = p->fields ? !own_map_parse(own, p->fields, &why)
+			  : !ondisk_read(map, (const uint8_t *)disk->data, disk->len, &why);
+	own_map_finish(own);
+	return known;
+}
+
 static int corpus_damage(struct corpus *c, const struct buf *original, const struct buf *repaired,
 			 struct err *err)
 {
 	struct test_disk without = { 0 }, *on = &c->mounted;
-	const uint8_t *bytes = (const uint8_t *)repaired->data;
-	struct ondisk_map known = { 0 };
+	struct own_map listed, own;
+	struct ondisk_map format = { 0 };
+	const struct ondisk_map *known = NULL;
 	struct err why = { 0 };
-	struct fsck_session s;
-	struct own_map own;
-	bool is_known = !ondisk_read(&known, bytes, repaired->len, &why);
 	int r = 0;
 
+	if (read_known(c->program, repaired, &listed, &format))
+		known = c->program->fields ? &listed.map : &format;
 	if (!on->target || test_disk_become(on, repaired, &why)) {
 		on = &without;
 		r = disk_without_target(on, repaired, err);
 	}
-	own_map_init(&own, repaired->len);
-	own_map_add_difference(&own, bytes, (const uint8_t *)original->data,
-			       is_known ? &known : NULL);
-	own_map_finish(&own);
 	c->figures->mountable += on->target != NULL;
+	own_map_init(&own, repaired->len);
+	own_map_add_difference(&own, (const uint8_t *)repaired->data,
+			       (const uint8_t *)original->data, known);
+	own_map_finish(&own);
 	if (!r && own.count)
-		r = fsck_open(&s, c->options->program, on, is_known ? &known : NULL, err);
-	if (!r && own.count) {
-		r = session_try_fields(c, &s, &own, original, err);
-		figures_add(&c->figures->checker, &s.figures);
-		fsck_close(&s);
-	}
-	if (is_known)
-		ondisk_free(&known);
+		r = corpus_damage_fields(c, on, known, &own, original, err);
+	if (known == &format)
+		ondisk_free(&format);
+	own_map_free(&listed);
 	own_map_free(&own);
 	test_disk_free(&without);
 	return r;
@@ -312,14 +345,26 @@ static int corpus_examine(struct corpus *c, const char *path, struct err *err)
 int corpus_run(const struct corpus_options *o, struct run *run, struct corpus_figures *ret,
 	       struct err *err)
 {
-	struct corpus c = { .options = o, .run = run, .figures = ret };
+	/* A repaired disk has the time of its repair, which must not be in the future for the
+	 * program as a maintainer runs it. */
+	struct checker_program today = *o->program;
+	struct corpus c = { .options = o, .program = &today, .run = run, .figures = ret };
 	struct buf paths_nul = BUF_INIT;
 	int r = corpus_paths(o->folder, &paths_nul, err);
+	size_t left = 0;
 
+	today.now = (uint64_t)time(NULL);
 	*ret = (struct corpus_figures){ 0 };
-	for (size_t at = 0; !r && at < paths_nul.len && !corpus_is_over(&c);
-	     at += strlen(paths_nul.data + at) + 1)
+	for (size_t at = 0; at < paths_nul.len; at += strlen(paths_nul.data + at) + 1)
+		left++;
+	for (size_t at = 0; !r && left && !corpus_is_over(&c);
+	     at += strlen(paths_nul.data + at) + 1, left--) {
+		/* Each disk has its share of the time. */
+		if (o->until_seconds > 0)
+			c.disk_until_seconds = clock_seconds() +
+					       (o->until_seconds - clock_seconds()) / (double)left;
 		r = corpus_examine(&c, paths_nul.data + at, err);
+	}
 	test_disk_free(&c.mounted);
 	buf_free(&paths_nul);
 	return r;

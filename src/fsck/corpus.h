@@ -11,7 +11,7 @@
 struct corpus_options {
 	const struct checker_program *program;
 	const char *folder; /* disks below it: *.img and *.gz */
-	const char *config;
+	const char *config, *export_to;
 	uint64_t seed;
 	double until_seconds;  /* of clock_seconds(); 0: no limit */
 	uint64_t findings_max; /* it is over then */

@@ -534,15 +534,34 @@ static int session_take_contents(struct fsck_session *s, struct err *err)
 	return r;
 }
 
-int fsck_open(struct fsck_session *s, const struct checker_program *program, struct test_disk *disk,
-	      const struct ondisk_map *map, struct err *err)
+static int session_start(struct fsck_session *s, const struct checker_program *program,
+			 struct test_disk *disk, const struct ondisk_map *map, struct err *err)
 {
-	int r;
-
 	*s = (struct fsck_session){ .program = program, .disk = disk };
 	damaged_disk_init(&s->damaged, map, (const uint8_t *)disk->image.bytes, disk->image.size);
 	s->checker = checker_session_open(program, &disk->image, err);
-	r = s->checker ? session_calibrate(s, err) : err->code;
+	return s->checker ? 0 : err->code;
+}
+
+int fsck_open_damaged(struct fsck_session *s, const struct checker_program *program,
+		      struct test_disk *disk, struct err *err)
+{
+	int r = session_start(s, program, disk, NULL, err);
+
+	for (size_t m = 0; m < CHECKER_MODES_MAX; m++)
+		s->usual[m][0] = s->usual[m][1] = ANSWER_UNKNOWN;
+	if (r)
+		fsck_close(s);
+	return r;
+}
+
+int fsck_open(struct fsck_session *s, const struct checker_program *program, struct test_disk *disk,
+	      const struct ondisk_map *map, struct err *err)
+{
+	int r = session_start(s, program, disk, map, err);
+
+	if (!r)
+		r = session_calibrate(s, err);
 	if (!r)
 		r = session_take_contents(s, err);
 	if (r)

@@ -65,6 +65,7 @@ struct fsck_session {
 	struct damaged_disk damaged;
 	struct contents contents; /* of the disk that is not damaged */
 	struct fsck_figures figures;
+	const char *export_to; /* a directory for findings as tests (fsck_export.h); NULL: none */
 	/* Of the disk that is not damaged, by mode: what is said of it is no finding. */
 	enum checker_answer usual[CHECKER_MODES_MAX][2];
 	struct buf usual_output[CHECKER_MODES_MAX];
@@ -75,9 +76,12 @@ struct fsck_session {
 };
 
 /* The disk and the map of its fields are the caller's, and stay as they are. No map: whole disks
- * can be tested. */
+ * can be tested. -EIO: the checker is not content with the disk. */
 int fsck_open(struct fsck_session *s, const struct checker_program *program, struct test_disk *disk,
 	      const struct ondisk_map *map, struct err *err);
+/* Of a disk that is damaged already: nothing is usual for it, and what is on it is not known. */
+int fsck_open_damaged(struct fsck_session *s, const struct checker_program *program,
+		      struct test_disk *disk, struct err *err);
 void fsck_close(struct fsck_session *s);
 
 /* Whether this disk was not tested before. */

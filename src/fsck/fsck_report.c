@@ -6,6 +6,8 @@
 
 #include "base/err.h"
 #include "fsck/evidence.h"
+#include "fsck/fsck_export.h"
+#include "process/shell.h"
 #include "storage/program.h"
 
 enum { SCRIPT_TIMES = 3 };
@@ -138,14 +140,6 @@ static void script_add_command(const struct fsck_session *s, const char *command
 	buf_free(&filled);
 }
 
-/* What the exit status of a run is for the shell. */
-static int shell_status(const struct checker_run *r)
-{
-	return r->end == CHECKER_EXITED   ? r->status
-	     : r->end == CHECKER_SIGNALED ? 128 + r->status
-					  : 128 + 9;
-}
-
 /* Writes what is on a disk to a file, in an order in which two can be compared. */
 static void script_add_list(const struct fsck_session *s, const char *image, const char *to,
 			    struct buf *out)
@@ -171,6 +165,24 @@ static void script_add_lists(const struct fsck_session *s, const struct fsck_tes
 		 (unsigned long long)t->missing);
 }
 
+static void script_add_kernel(const struct fsck_session *s, struct buf *out)
+{
+	const char *config = s->program->config;
+
+	buf_addf(out,
+		 "# What the kernel does with that disk is tried in a process, not on this "
+		 "machine.\n"
+		 "gzip -dc before.gz >\"$work/before\" || exit 2\n"
+		 "exec \"${ASSAY:-assay}\" fsck %s --disk \"$work/before\" --image "
+		 "\"$PWD/image.gz\" --out \"$work/run\"",
+		 s->program->name);
+	if (config) {
+		buf_adds(out, " --config ");
+		shell_add_quoted(out, config, strlen(config));
+	}
+	buf_addch(out, '\n');
+}
+
 static void print_script(const struct fsck_session *s, const struct fsck_test *t, struct buf *out)
 {
 	const char *repair = s->program->modes[t->mode].command;
@@ -193,30 +205,26 @@ static void print_script(const struct fsck_session *s, const struct fsck_test *t
 			buf_adds(out, "cmp -s \"$image\" \"$work/before\" || exit 1\nexit 0\n");
 		else
 			buf_addf(out, "[ $status = %d ] && exit 1\nexit 0\n",
-				 shell_status(&t->check));
+				 checker_run_shell_status(&t->check));
 		return;
 	}
 	for (size_t i = 0; i < t->run_count; i++) {
 		script_add_command(s, repair, out);
 		if (i + 1 < t->run_count || t->fault == FSCK_CRASHED || t->fault == FSCK_HUNG ||
 		    t->fault == FSCK_INCONSISTENT)
-			buf_addf(out, "[ $status = %d ] || exit 0\n", shell_status(&t->runs[i]));
+			buf_addf(out, "[ $status = %d ] || exit 0\n",
+				 checker_run_shell_status(&t->runs[i]));
 	}
 	if (t->fault == FSCK_LOSS && !s->disk->target) {
 		script_add_lists(s, t, out);
 	} else if (t->fault == FSCK_REFUSED && !s->disk->target) {
 		script_add_command(s, s->program->list.command, out);
 		buf_adds(out, "[ $status = 0 ] || exit 1\nexit 0\n");
-	} else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL || t->fault == FSCK_LOSS)
-		buf_addf(out,
-			 "# What the kernel does with that disk is tried in a process, not on this "
-			 "machine.\n"
-			 "gzip -dc before.gz >\"$work/before\" || exit 2\n"
-			 "exec \"${ASSAY:-assay}\" fsck %s --disk \"$work/before\" --image "
-			 "\"$PWD/image.gz\" --out \"$work/run\"\n",
-			 s->program->name);
-	else
+	} else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL || t->fault == FSCK_LOSS) {
+		script_add_kernel(s, out);
+	} else {
 		buf_adds(out, "exit 1\n");
+	}
 }
 
 /* ---- files ---- */
@@ -294,6 +302,9 @@ static int test_keep(struct fsck_session *s, struct run *run, struct fsck_test *
 	/* The folder has another place now, and a README that says less. */
 	if (!r && run_folder(run))
 		r = write_files(s, t, f->discrepancy.code, run_folder(run), err);
+	/* What the script did not show is no finding yet. */
+	if (!r && s->export_to && f->shown)
+		r = fsck_export(s, t, s->export_to, err);
 	run_settle(run);
 	return r;
 }

@@ -17,7 +17,7 @@ enum {
 
 static const char difference_name[] = "repaired";
 
-/* A row: a field of its own structure, and where it lies. */
+/* A row: a field, with a structure that has only this one, and where it lies. */
 struct own_field {
 	struct ondisk_structure structure;
 	struct ondisk_field field;

@@ -32,7 +32,7 @@ int own_map_parse(struct own_map *m, const char *text, struct err *err);
  * is known, or as they are; some of them, where these are many. */
 void own_map_add_difference(struct own_map *m, const uint8_t *a, const uint8_t *b,
 			    const struct ondisk_map *known);
-/* Whether these are just bytes, of which nobody knows what they belong to. */
+/* Whether these are just bytes, and it is not known what they belong to. */
 bool own_map_is_difference(const struct ondisk_instance *i);
 
 #endif

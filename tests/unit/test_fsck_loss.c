@@ -1,0 +1,104 @@
+/* test_fsck_loss.c -- what a repair has lost, and what two runs may say. */
+#include "base/buf.h"
+#include "fsck/loss.h"
+#include "fsck/pairs.h"
+#include "tests/harness/fsck_map.h"
+
+static const char before_text[] = "/a\tone\n/d/b\ttwo\n/d/c\ttwo\n\n/e\n";
+
+/* How many are lost, where this field was damaged (NULL: bytes of nothing). */
+static uint64_t losses(const char *after_text, const char *field, uint64_t *ret_touched,
+		       struct buf *out)
+{
+	static const uint8_t disk[SMALL_DISK], value[] = { 1 };
+	struct contents before = { 0 }, after = { 0 };
+	struct corruption c = { 0 };
+	struct own_map m;
+	uint64_t lost;
+
+	small_map(&m, field ? field : "");
+	if (field)
+		corruption_add_field(&c, disk, m.map.instances, m.map.instances->structure->fields,
+				     value);
+	else
+		corruption_add_bytes(&c, disk, 0, value, 1);
+	contents_add_lines(&before, before_text);
+	contents_add_lines(&after, after_text);
+	assert_int_equal(before.count, 4);
+	lost = loss_count(&before, &after, &c, ret_touched, out);
+	contents_free(&before);
+	contents_free(&after);
+	own_map_free(&m);
+	return lost;
+}
+
+static void a_content_may_have_another_name(void **state)
+{
+	struct buf out = BUF_INIT;
+	uint64_t touched;
+
+	assert_int_equal(losses(before_text, NULL, &touched, &out), 0);
+	assert_int_equal(losses("/lost+found/1\ttwo\n/x\ttwo\n/e\n/a\tone\n/f\tmore\n", NULL,
+				&touched, &out),
+			 0);
+	assert_int_equal(touched, 0);
+	assert_int_equal(out.len, 0);
+	buf_free(&out);
+}
+
+static void every_copy_counts(void **state)
+{
+	struct buf out = BUF_INIT;
+	uint64_t touched;
+
+	assert_int_equal(losses("/a\tone\n/d/b\ttwo\n/e\n", NULL, &touched, &out), 1);
+	assert_string_equal(buf_str(&out), "/d/c\n");
+	buf_free(&out);
+}
+
+/* The file that was damaged may be lost, and what is below a damaged directory. */
+static void what_was_damaged_may_be_lost(void **state)
+{
+	struct buf out = BUF_INIT;
+	uint64_t touched;
+
+	assert_int_equal(losses("/e\n", "file.size 0 1 number file 1, /d", &touched, &out), 1);
+	assert_int_equal(touched, 2);
+	assert_string_equal(buf_str(&out), "/a\n");
+	buf_clear(&out);
+	assert_int_equal(losses("/a\tone\n/d/b\ttwo\n", "file.size 0 1 number file 3, /e, first",
+				&touched, &out),
+			 1);
+	assert_int_equal(touched, 1);
+	assert_string_equal(buf_str(&out), "/d/c\n");
+	buf_clear(&out);
+	assert_int_equal(losses("", "super.size 0 1 number backup", &touched, &out), 4);
+	assert_int_equal(touched, 0);
+	buf_free(&out);
+}
+
+static void answers_fit_together(void **state)
+{
+	assert_null(pair_problem(ANSWER_CLEAN, ANSWER_CLEAN));
+	assert_null(pair_problem(ANSWER_REPAIRED, ANSWER_CLEAN));
+	assert_null(pair_problem(ANSWER_LEFT, ANSWER_LEFT));
+	assert_null(pair_problem(ANSWER_FAILED, ANSWER_FAILED));
+	assert_non_null(pair_problem(ANSWER_CLEAN, ANSWER_REPAIRED));
+	assert_non_null(pair_problem(ANSWER_CLEAN, ANSWER_LEFT));
+	assert_non_null(pair_problem(ANSWER_REPAIRED, ANSWER_REPAIRED));
+	assert_non_null(pair_problem(ANSWER_REPAIRED, ANSWER_FAILED));
+	assert_non_null(pair_problem(ANSWER_LEFT, ANSWER_CLEAN));
+	assert_non_null(pair_problem(ANSWER_FAILED, ANSWER_REPAIRED));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_content_may_have_another_name),
+		cmocka_unit_test(every_copy_counts),
+		cmocka_unit_test(what_was_damaged_may_be_lost),
+		cmocka_unit_test(answers_fit_together),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

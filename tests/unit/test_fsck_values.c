@@ -1,0 +1,115 @@
+/* test_fsck_values.c -- which values a field is given. */
+#include "fsck/values.h"
+#include "tests/harness/fsck_map.h"
+
+static uint8_t disk[SMALL_DISK];
+
+static bool has_value(const struct field_values *v, uint64_t number)
+{
+	for (size_t i = 0; i < v->count; i++)
+		if (ondisk_le(v->items[i], v->len) == number)
+			return true;
+	return false;
+}
+
+static void telling_of(struct field_values *v, const struct own_map *m, size_t instance)
+{
+	const struct ondisk_instance *i = &m->map.instances[instance];
+
+	values_telling(v, &m->map, disk, i, i->structure->fields, 1);
+}
+
+static void numbers_are_at_limits_near_the_old_and_of_others(void **state)
+{
+	static const uint64_t expected[] = { 0,      1,      0xffff,        0xfffe, 0x7fff, 0x8000,
+					     0x1233, 0x1235, 0x1234 ^ 0x10, 0xedcb, 0x4711 };
+	struct field_values v;
+	struct own_map m;
+
+	small_map(&m, "file.size 0 2\nfile.size 10 2\n");
+	disk[0] = 0x34;
+	disk[1] = 0x12;
+	disk[10] = 0x11;
+	disk[11] = 0x47;
+	telling_of(&v, &m, 0);
+	assert_int_equal(v.len, 2);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_true(has_value(&v, expected[i]));
+	assert_false(has_value(&v, 0x1234)); /* what it is */
+	for (size_t i = 0; i < v.count; i++) /* each once */
+		for (size_t k = 0; k < i; k++)
+			assert_memory_not_equal(v.items[i], v.items[k], v.len);
+	values_free(&v);
+	own_map_free(&m);
+}
+
+static void texts_lose_single_bytes(void **state)
+{
+	uint8_t shorter[CHANGE_BYTES_MAX] = "abcdefghijklmnop";
+	struct field_values v;
+	struct own_map m;
+	bool found = false;
+
+	small_map(&m, "file.name 100 24 bytes\n");
+	memcpy(disk + 100, "abcdefghijklmnopqrstuvwx", 24);
+	telling_of(&v, &m, 0);
+	assert_int_equal(v.len, CHANGE_BYTES_MAX);
+	shorter[3] = '\0';
+	for (size_t i = 0; i < v.count; i++)
+		found |= !memcmp(v.items[i], shorter, sizeof(shorter));
+	assert_true(found);
+	values_free(&v);
+	own_map_free(&m);
+}
+
+static bool are_equal(const struct field_values *a, const struct field_values *b)
+{
+	bool equal = a->count == b->count && a->len == b->len;
+
+	for (size_t i = 0; equal && i < a->count; i++)
+		equal = !memcmp(a->items[i], b->items[i], a->len);
+	return equal;
+}
+
+/* The drawn ones by the seed, and the same each time. */
+static void values_are_repeatable(void **state)
+{
+	struct field_values a, b;
+	struct own_map m;
+
+	small_map(&m, "file.size 0 8\n");
+	telling_of(&a, &m, 0);
+	telling_of(&b, &m, 0);
+	assert_true(are_equal(&a, &b));
+	values_free(&b);
+	values_telling(&b, &m.map, disk, m.map.instances, m.map.instances->structure->fields, 2);
+	assert_false(are_equal(&a, &b));
+	values_free(&a);
+	values_free(&b);
+	own_map_free(&m);
+}
+
+static void narrow_fields_have_all_values(void **state)
+{
+	struct ondisk_field byte = { .name = "a", .size = 1 }, two = { .name = "b", .size = 2 },
+			    wide = { .name = "c", .size = 4 };
+	uint8_t value[CHANGE_BYTES_MAX];
+
+	assert_int_equal(values_all(&byte), 256);
+	assert_int_equal(values_all(&two), 65536);
+	assert_int_equal(values_all(&wide), 0);
+	values_numbered(&two, 0xabcd, value);
+	assert_int_equal(ondisk_le(value, 2), 0xabcd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_at_limits_near_the_old_and_of_others),
+		cmocka_unit_test(texts_lose_single_bytes),
+		cmocka_unit_test(values_are_repeatable),
+		cmocka_unit_test(narrow_fields_have_all_values),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
