@@ -269,6 +269,16 @@ static bool data_has_moved(const struct check *x, uint64_t ino, size_t floor)
 	return false;
 }
 
+/* Where a write of data failed, its block may have been allocated all the same: ext4 commits that
+ * by default (data_err=ignore), and the file shows what the block had before. */
+static bool data_has_failed(const struct check *x, uint64_t ino, size_t floor)
+{
+	size_t failed = x->w.p->failed;
+
+	return failed > floor && failed <= x->w.begun &&
+	       window_inode(&x->w, floor, ino) != window_inode(&x->w, failed, ino);
+}
+
 static bool block_allowed(struct check *x, uint64_t ino, const struct inode *seen, uint64_t block)
 {
 	uint64_t offset = block * TREE_BLOCK;
@@ -282,7 +292,7 @@ static bool block_allowed(struct check *x, uint64_t ino, const struct inode *see
 	floor = window_data_floor(&x->w, ino, offset, offset + len);
 	if ((x->w.p->rules.stale_data && floor < x->w.begun &&
 	     window_inode(&x->w, floor, ino) != window_inode(&x->w, x->w.begun, ino)) ||
-	    data_has_moved(x, ino, floor))
+	    data_has_moved(x, ino, floor) || data_has_failed(x, ino, floor))
 		return true;
 	read_block(x->seen, seen->ino, offset, bytes);
 	wrong = first_wrong_byte(x, ino, offset, bytes, len);
