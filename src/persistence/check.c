@@ -259,24 +259,18 @@ static size_t first_wrong_byte(const struct check *x, uint64_t ino, uint64_t off
 	return len;
 }
 
-/* Data that was moved to another offset is overwritten in place; a crash can undo the moving
- * without the writing, which then shows where it was before. Neither was promised. */
-static bool data_has_moved(const struct check *x, uint64_t ino, size_t floor)
-{
-	for (size_t i = floor + 1; i <= x->w.begun; i++)
-		if (x->w.p->steps[i].moved == ino)
-			return true;
-	return false;
-}
-
-/* Where a write of data failed, its block may have been allocated all the same: ext4 commits that
- * by default (data_err=ignore), and the file shows what the block had before. */
-static bool data_has_failed(const struct check *x, uint64_t ino, size_t floor)
+/* Data that was moved is overwritten in place, and a crash can undo the moving alone. Where a write
+ * of data failed, ext4 commits its block all the same (data_err=ignore), with what it had before.
+ */
+static bool data_is_open(const struct check *x, uint64_t ino, size_t floor)
 {
 	size_t failed = x->w.p->failed;
+	bool open = failed > floor && failed <= x->w.begun &&
+		    window_inode(&x->w, floor, ino) != window_inode(&x->w, failed, ino);
 
-	return failed > floor && failed <= x->w.begun &&
-	       window_inode(&x->w, floor, ino) != window_inode(&x->w, failed, ino);
+	for (size_t i = floor + 1; i <= x->w.begun; i++)
+		open |= x->w.p->steps[i].moved == ino;
+	return open;
 }
 
 static bool block_allowed(struct check *x, uint64_t ino, const struct inode *seen, uint64_t block)
@@ -292,7 +286,7 @@ static bool block_allowed(struct check *x, uint64_t ino, const struct inode *see
 	floor = window_data_floor(&x->w, ino, offset, offset + len);
 	if ((x->w.p->rules.stale_data && floor < x->w.begun &&
 	     window_inode(&x->w, floor, ino) != window_inode(&x->w, x->w.begun, ino)) ||
-	    data_has_moved(x, ino, floor) || data_has_failed(x, ino, floor))
+	    data_is_open(x, ino, floor))
 		return true;
 	read_block(x->seen, seen->ino, offset, bytes);
 	wrong = first_wrong_byte(x, ino, offset, bytes, len);
