@@ -218,7 +218,6 @@ static size_t byte_floors(const struct check *x, uint64_t ino, uint64_t offset, 
 
 	for (size_t at = 0; at < len; at++)
 		ret[at] = floor;
-	/* Ranges that were promised may begin or end in the block. */
 	for (size_t i = floor + 1; i <= x->w.done; i++) {
 		const struct promise *promise = &x->w.p->steps[i].promise;
 
@@ -243,7 +242,6 @@ static size_t first_wrong_byte(const struct check *x, uint64_t ino, uint64_t off
 	     i = next) {
 		const struct inode *inode = window_inode(&x->w, i, ino);
 
-		/* Steps that leave the file as it is have the same bytes. */
 		for (next = i + 1; next <= x->w.begun && window_inode(&x->w, next, ino) == inode;
 		     next++)
 			;
