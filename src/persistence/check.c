@@ -218,7 +218,6 @@ static size_t byte_floors(const struct check *x, uint64_t ino, uint64_t offset, 
 
 	for (size_t at = 0; at < len; at++)
 		ret[at] = floor;
-	/* Ranges that were promised may begin or end in the block. */
 	for (size_t i = floor + 1; i <= x->w.done; i++) {
 		const struct promise *promise = &x->w.p->steps[i].promise;
 
@@ -243,7 +242,6 @@ static size_t first_wrong_byte(const struct check *x, uint64_t ino, uint64_t off
 	     i = next) {
 		const struct inode *inode = window_inode(&x->w, i, ino);
 
-		/* Steps that leave the file as it is have the same bytes. */
 		for (next = i + 1; next <= x->w.begun && window_inode(&x->w, next, ino) == inode;
 		     next++)
 			;
@@ -259,14 +257,18 @@ static size_t first_wrong_byte(const struct check *x, uint64_t ino, uint64_t off
 	return len;
 }
 
-/* Data that was moved to another offset is overwritten in place; a crash can undo the moving
- * without the writing, which then shows where it was before. Neither was promised. */
-static bool data_has_moved(const struct check *x, uint64_t ino, size_t floor)
+/* Data that was moved is overwritten in place, and a crash can undo the moving alone. Where a write
+ * of data failed, ext4 commits its block all the same (data_err=ignore), with what it had before.
+ */
+static bool data_is_open(const struct check *x, uint64_t ino, size_t floor)
 {
+	size_t failed = x->w.p->failed;
+	bool open = failed > floor && failed <= x->w.begun &&
+		    window_inode(&x->w, floor, ino) != window_inode(&x->w, failed, ino);
+
 	for (size_t i = floor + 1; i <= x->w.begun; i++)
-		if (x->w.p->steps[i].moved == ino)
-			return true;
-	return false;
+		open |= x->w.p->steps[i].moved == ino;
+	return open;
 }
 
 static bool block_allowed(struct check *x, uint64_t ino, const struct inode *seen, uint64_t block)
@@ -282,7 +284,7 @@ static bool block_allowed(struct check *x, uint64_t ino, const struct inode *see
 	floor = window_data_floor(&x->w, ino, offset, offset + len);
 	if ((x->w.p->rules.stale_data && floor < x->w.begun &&
 	     window_inode(&x->w, floor, ino) != window_inode(&x->w, x->w.begun, ino)) ||
-	    data_has_moved(x, ino, floor))
+	    data_is_open(x, ino, floor))
 		return true;
 	read_block(x->seen, seen->ino, offset, bytes);
 	wrong = first_wrong_byte(x, ino, offset, bytes, len);
