@@ -62,8 +62,8 @@ static uint64_t count_made_up(const struct comparison *c, int side, const struct
 	return count;
 }
 
-static void compared_blame(const struct comparison *c, struct compared *x, int side,
-			   bool lost, const struct buf *names)
+static void compared_blame(const struct comparison *c, struct compared *x, int side, bool lost,
+			   const struct buf *names)
 {
 	struct fsck_test *t = &x->tests[side];
 
@@ -175,7 +175,7 @@ static bool find_field(const struct shared_field *shared, const struct ondisk_ma
 	return false;
 }
 
-/* The path and what comes behind it: "/dir, \"name\"". "" for what belongs to nobody. */
+/* The path and what comes behind it: "/dir, \"name\"". "" for what belongs to no object. */
 static const char *label_key(const struct ondisk_instance *i)
 {
 	const char *path = strchr(i->label, '/');

@@ -11,7 +11,7 @@
 struct comparison {
 	struct fsck_session *sides[2];
 	struct contents common; /* files of both test disks */
-	bool one_disk; /* both have the same test disk */
+	bool one_disk;          /* both have the same test disk */
 	const char *config;     /* the file that describes them; NULL: none, they are known */
 	uint64_t compared, incomplete;
 };

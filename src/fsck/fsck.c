@@ -103,7 +103,7 @@ static bool answers_are_usual(const struct fsck_session *s, const struct fsck_te
 }
 
 /* Runs it until it has nothing to do. A run that has changed nothing would be repeated by the next
- * one, which is therefore not made: checkers are deterministic, their clock stands still. */
+ * one, which is therefore not made: checkers are deterministic, their clock does not move. */
 static int test_repair(struct fsck_session *s, struct fsck_test *t, struct err *err)
 {
 	static const char *const which[FSCK_RUNS_MAX] = { "", " when it is run again",
@@ -248,7 +248,7 @@ static bool test_judge_contents(struct fsck_session *s, struct fsck_test *t)
 	uint64_t touched, lost;
 
 	t->read = true;
-	/* Of bytes that belong to nothing known, nobody can say what they touch. */
+	/* What bytes touch that belong to nothing known, cannot be said. */
 	if (t->corruption.count && !t->corruption.changes[0].instance)
 		return false;
 	lost = test_count_lost(s, t, &t->after, &touched);

@@ -1,7 +1,7 @@
 /* kernel_checker.h -- the kernel as a checker: it is given damaged disks, in a process.
  *
  * Whatever is on a disk, mounting it, reading it, using it and unmounting it must not crash the
- * kernel, make it hang or have it report an error of its own; that it refuses the disk, or says
+ * kernel, make it hang or have it report an internal error; that it refuses the disk, or says
  * that it is damaged, is right. The kernel of this machine is never given one. */
 #ifndef FSCK_KERNEL_CHECKER_H
 #define FSCK_KERNEL_CHECKER_H

@@ -76,7 +76,7 @@ static void print_readme(const struct kernel_checker *k, const struct kernel_tes
 	evidence_add_fenced(out, buf_str(&t->log));
 	buf_adds(out, "\n## Expected\n\nA kernel refuses a damaged disk, or says that it is "
 		      "damaged; it does not crash, hang or fail its own checks.\n\n"
-		      "To reproduce in a process: `sh reproduce.sh`. On a machine of its own: "
+		      "To reproduce in a process: `sh reproduce.sh`. On a test machine: "
 		      "`gzip -d image.gz`, then mount the image and read all files.\n");
 }
 

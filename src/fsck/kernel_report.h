@@ -5,7 +5,7 @@
 #include "fsck/kernel_checker.h"
 #include "run/run.h"
 
-/* Once for each cause: with the fewest bytes, and kept where a kernel that was started anew shows
+/* Once for each cause: with the fewest bytes, and kept where a kernel that was started again shows
  * it again. */
 int kernel_report(struct kernel_checker *k, struct run *run, const struct kernel_test *t,
 		  struct err *err);

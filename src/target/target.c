@@ -237,7 +237,7 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 		d->mkfs = arena_strdup(&d->arena, own.mkfs);
 	if (own.image_size)
 		d->image_size = own.image_size;
-	if (own.whole) /* what is on it is looked at: nothing is to be there that nobody wrote */
+	if (own.whole) /* what is on it is looked at: nothing is to be there that was not written */
 		d->old_bytes = 0;
 	if (!r)
 		r = target_open_kind(t, d, &own, err);
