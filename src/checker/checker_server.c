@@ -170,7 +170,7 @@ static void server_limit(int resource, uint64_t most)
 	setrlimit((__rlimit_resource_t)resource, &limit);
 }
 
-/* By SIGXCPU, which tells that it was this. */
+/* Ends by SIGXCPU, so that we know the reason. */
 static void server_limit_time(const struct control *c)
 {
 	struct rlimit limit = { c->cpu_seconds_max, c->cpu_seconds_max + 1 };

@@ -1,5 +1,5 @@
 /* checker_server.h -- the process of a checker, confined: started once and copied for every run
- * (preload/), or started anew for each.
+ * (preload/), or started again for each.
  *
  * A runner is its parent, the first process of a new process namespace: when that one ends, so does
  * everything that the checker has started. */
@@ -45,7 +45,7 @@ int checker_server_make(struct checker_server *s, const struct checker_program *
 void checker_server_free(struct checker_server *s); /* also of one that was never made: all zero */
 
 /* Up to where it opens the disk, unless it is there. One that does not stop there, and so may have
- * written to the disk, will be started anew for every run. */
+ * written to the disk, will be started again for every run. */
 int checker_server_start(struct checker_server *s, struct err *err);
 /* Runs it once on the disk, which is of this size, after a start, or without one: once. What it
  * says is added to output. */

@@ -2,9 +2,9 @@
  *
  * The program is started once for each mode, up to where it opens the disk, and copied from there
  * by fork for every run; its reads and writes of the disk are served from shared memory, without
- * system calls (preload/). A program that cannot be run so is started anew each time. A run is
+ * system calls (preload/). A program that cannot be run so is started again each time. A run is
  * confined: it can write to nothing but the disk, and its memory, time and processes are bounded.
- * It is repeatable: the time stands still, and random numbers are the same in every run.
+ * It is repeatable: the time is always the same, and random numbers are the same in every run.
  *
  * The disk is a regular file for it, and can grow by some MiB, or shrink. */
 #ifndef CHECKER_CHECKER_SESSION_H
@@ -20,7 +20,7 @@ enum { CHECKER_DISK_PAGE = 4096 };
 
 enum checker_end {
 	CHECKER_EXITED,
-	CHECKER_SIGNALED, /* by a signal of its own */
+	CHECKER_SIGNALED, /* not by ours */
 	CHECKER_HUNG,     /* longer than its time limit */
 };
 
@@ -54,7 +54,7 @@ const uint64_t *checker_disk_changed(struct checker_session *s, size_t *ret_coun
 /* One run of a mode (checker_program.h), on the disk as it is now. What *ret held is freed. */
 int checker_session_run(struct checker_session *s, int mode, struct checker_run *ret,
 			struct err *err);
-/* How it is run: copied, or started anew; for reports. */
+/* How it is run: copied, or started again for each run; for reports. */
 bool checker_session_copies(const struct checker_session *s, int mode);
 
 #endif

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -15,6 +16,7 @@
 #include "cli/summary.h"
 #include "fsck/bytes.h"
 #include "fsck/campaign.h"
+#include "fsck/compare_report.h"
 #include "fsck/corpus.h"
 #include "fsck/fsck_report.h"
 #include "fsck/kernel_report.h"
@@ -25,6 +27,7 @@
 
 static struct fsck_settings {
 	struct opt_list fields;
+	const char *against, *against_image;
 	const char *image, *disk, *corpus;
 	const char *out, *config, *known, *write_known;
 	uint64_t seed, findings, jobs;
@@ -48,6 +51,12 @@ static const struct opt opts[] = {
 	  "do not search the checker's code for values that take other paths", 0, 0 },
 	{ "image", OPT_TEXT, ROW(image), "FILE",
 	  "test with this damaged disk only, which may be compressed (gzip)", 0, 0 },
+	{ "against", OPT_TEXT, ROW(against), "CHECKER",
+	  "compare with another checker: which one loses files that the other keeps, after the "
+	  "same damage",
+	  0, 0 },
+	{ "against-image", OPT_TEXT, ROW(against_image), "FILE",
+	  "with --against and --image: the damaged disk of the other checker", 0, 0 },
 	{ "disk", OPT_TEXT, ROW(disk), "FILE",
 	  "a disk to damage, instead of one that is made; may be compressed (gzip)", 0, 0 },
 	{ "corpus", OPT_TEXT, ROW(corpus), "DIR",
@@ -85,7 +94,9 @@ struct examination {
 	struct kernel_checker kernel;
 	bool is_kernel;
 	struct campaign campaign;
-	struct err *err;
+	struct examination *other; /* with another checker, that is compared: */
+	struct comparison comparison;
+	int (*work)(struct examination *x, struct err *err);
 };
 
 static bool examination_is_over(const struct examination *x)
@@ -188,7 +199,7 @@ static const char *examination_path_command(struct examination *x)
 }
 
 /* Field by field, in every way that there is. */
-static int examine_fields(struct examination *x, struct err *err)
+static int examine_fields(struct examination *x, campaign_test *test, struct err *err)
 {
 	struct campaign_options options = {
 		.fields = &settings.fields,
@@ -205,7 +216,7 @@ static int examine_fields(struct examination *x, struct err *err)
 
 	if (r)
 		return r;
-	x->campaign.test = x->is_kernel ? test_kernel : test_program;
+	x->campaign.test = test;
 	x->campaign.to = x;
 	return campaign_run(&x->campaign, err);
 }
@@ -294,7 +305,9 @@ static int examine(struct examination *x, struct err *err)
 		return examine_image(x, err);
 	r = x->is_kernel ? 0 : examine_undamaged(x, err);
 	if (!r)
-		r = examination_map(x) ? examine_fields(x, err) : 1;
+		r = examination_map(x)
+			  ? examine_fields(x, x->is_kernel ? test_kernel : test_program, err)
+			  : 1;
 	if (r > 0)
 		r = !settings.fields.count && (x->is_kernel || !examination_map(x))
 			  ? examine_bytes(x, err)
@@ -346,7 +359,7 @@ static void set_figures(const struct examination *x)
 			f->inconsistent,
 			f->crashed + k->crashed,
 			f->hung + k->hung,
-			0,
+			x->comparison.incomplete,
 			f->mounts + k->mounted,
 			f->listed,
 			k->refused,
@@ -412,9 +425,11 @@ static int examination_list_fields(const struct examination *x, struct err *err)
 		for (size_t f = 0; f < i->structure->field_count; f++) {
 			const struct ondisk_field *field = &i->structure->fields[f];
 
-			if (field->offset + field->size <= i->size)
-				printf("%s.%s\t%" PRIu64 "\t%u\t%s\n", i->structure->name,
-				       field->name, i->at + field->offset, field->size, i->label);
+			uint32_t size = ondisk_field_size(i, field);
+
+			if (size)
+				printf("%s.%s\t%" PRIu64 "\t%" PRIu32 "\t%s\n", i->structure->name,
+				       field->name, i->at + field->offset, size, i->label);
 		}
 	}
 	return EXIT_CLEAN;
@@ -495,13 +510,15 @@ static int examination_run(struct examination *x, const char *name, struct err *
 	status = run_read_known(&run, settings.known, err);
 	known_ask(&run.known, name, KNOWN_SIGNATURES | KNOWN_GROUPS, false);
 	if (!status)
-		status = examine(x, err);
+		status = x->work(x, err);
 	progress_end();
 	/* The time of the checker's processes counts when they have ended. */
 	if (x->is_kernel)
 		kernel_checker_close(&x->kernel);
 	else
 		fsck_close(&x->program);
+	if (x->other)
+		fsck_close(&x->other->program);
 	set_figures(x);
 	campaign_close(&x->campaign);
 	status = finish(&run, status, err);
@@ -567,37 +584,166 @@ static int examine_kernel(struct examination *x, const char *name, struct err *e
 	return code;
 }
 
-static int examine_program(struct examination *x, const struct checker_program *p, struct err *err)
+static int examination_open(struct examination *x, const struct checker_program *p, struct err *err)
 {
 	struct buf target = BUF_INIT;
-	int code = EXIT_UNKNOWN, r;
+	int r;
 
 	if (p->file_system)
 		buf_addf(&target, "%s%s", kernel_prefix, p->file_system);
 	r = examination_make_disk(x, target.data, p->mkfs, p->disk_size, err);
 	buf_free(&target);
-	if (r)
-		return code;
-	if (!examination_read_map(x, p->fields, err) &&
-	    !fsck_open(&x->program, p, &x->disk, examination_map(x), err))
-		code = examination_run(x, p->name, err);
+	if (!r)
+		r = examination_read_map(x, p->fields, err);
+	return r ? r : fsck_open(&x->program, p, &x->disk, examination_map(x), err);
+}
+
+static void examination_close(struct examination *x)
+{
 	ondisk_free(&x->map);
 	own_map_free(&x->own);
 	test_disk_free(&x->disk);
+}
+
+static int examine_program(struct examination *x, const struct checker_program *p, struct err *err)
+{
+	int code = EXIT_UNKNOWN;
+
+	if (!examination_open(x, p, err))
+		code = examination_run(x, p->name, err);
+	examination_close(x);
+	return code;
+}
+
+/* ---- two checkers ---- */
+
+static bool examination_is_late(const struct examination *x)
+{
+	return settings.seconds > 0 &&
+	       clock_seconds() - x->run->started_seconds >= settings.seconds;
+}
+
+static int against_found(struct examination *x, struct compared *found, const char *field,
+			 struct err *err)
+{
+	int r = found->loser >= 0 ? compare_report(&x->comparison, x->run, found, field, err) : 0;
+
+	compared_free(found);
+	examination_show_progress(x);
+	return r ? r : !examination_is_over(x) && !examination_is_late(x);
+}
+
+static int against_visit(void *to, const char *field, const struct corruption corruptions[2],
+			 struct err *err)
+{
+	struct examination *x = to;
+	struct compared found;
+	int r = comparison_try(&x->comparison, corruptions, &found, err);
+
+	return r ? r : against_found(x, &found, field, err);
+}
+
+/* On one disk, the same bytes. */
+static int against_test(void *to, const struct corruption *c, struct field_progress *p,
+			struct err *err)
+{
+	const struct corruption same[2] = { *c, *c };
+	struct buf field = BUF_INIT;
+	int r;
+
+	p->images++;
+	corruption_print_fields(c, &field);
+	r = against_visit(to, field.data, same, err);
+	buf_free(&field);
+	return r;
+}
+
+static int against_images(struct examination *x, struct err *err)
+{
+	struct buf disks[2] = { BUF_INIT, BUF_INIT };
+	struct compared found;
+	int r = disk_file_read(&disks[0], settings.image, err);
+
+	if (!r)
+		r = disk_file_read(&disks[1], settings.against_image, err);
+	for (int i = 0; i < 2 && !r; i++)
+		if (disks[i].len != x->comparison.sides[i]->damaged.size)
+			r = err_set(err, EINVAL, "%s is not as large as the test disk",
+				    i ? settings.against_image : settings.image);
+	if (!r) {
+		const uint8_t *bytes[2] = { (const uint8_t *)disks[0].data,
+					    (const uint8_t *)disks[1].data };
+
+		r = comparison_try_disks(&x->comparison, bytes, &found, err);
+		if (!r)
+			r = against_found(x, &found, "a damaged disk", err);
+	}
+	buf_free(&disks[0]);
+	buf_free(&disks[1]);
+	return r < 0 ? r : 0;
+}
+
+static bool is_same_disk(const struct test_disk *a, const struct test_disk *b)
+{
+	return a->image.size == b->image.size &&
+	       !memcmp(a->image.bytes, b->image.bytes, a->image.size);
+}
+
+static int compare(struct examination *x, struct err *err)
+{
+	const struct ondisk_map *maps[2] = { examination_map(x), examination_map(x->other) };
+
+	if (settings.image)
+		return against_images(x, err);
+	if (!maps[0] || !maps[1])
+		return err_set(err, ENOTSUP, "the fields of these file systems are not described");
+	if (x->comparison.one_disk)
+		return examine_fields(x, against_test, err);
+	return comparison_each(&x->comparison, maps, settings.seed, against_visit, x, err);
+}
+
+static int examine_against(struct examination *x, const struct checker_program *p,
+			   const struct checker_program *q, struct err *err)
+{
+	struct examination other = { 0 };
+	char config[PATH_MAX];
+	int code = EXIT_UNKNOWN;
+
+	if (!examination_open(x, p, err) && !examination_open(&other, q, err)) {
+		x->work = compare;
+		x->other = &other;
+		comparison_init(&x->comparison, &x->program, &other.program);
+		x->comparison.one_disk = is_same_disk(&x->disk, &other.disk);
+		if (settings.config && realpath(settings.config, config))
+			x->comparison.config = config;
+		code = examination_run(x, p->name, err);
+		comparison_free(&x->comparison);
+	}
+	examination_close(x);
+	examination_close(&other);
 	return code;
 }
 
 static int examine_named(const char *name, struct err *err)
 {
-	struct examination x = { .err = err };
-	struct checker_program p;
+	struct examination x = { .work = examine };
+	struct checker_program p, q;
 	int code;
 
 	if (is_kernel(name))
 		return examine_kernel(&x, name, err);
 	if (checker_program_find(&p, name, settings.config, err))
 		return EXIT_UNKNOWN;
-	code = settings.corpus ? examine_corpus(&x, &p, err) : examine_program(&x, &p, err);
+	if (settings.corpus) {
+		code = examine_corpus(&x, &p, err);
+	} else if (!settings.against) {
+		code = examine_program(&x, &p, err);
+	} else if (checker_program_find(&q, settings.against, settings.config, err)) {
+		code = EXIT_UNKNOWN;
+	} else {
+		code = examine_against(&x, &p, &q, err);
+		checker_program_free(&q);
+	}
 	checker_program_free(&p);
 	return code;
 }
@@ -686,6 +832,12 @@ static int check_operands(const char *name, struct err *err)
 
 	if (!code && settings.disk)
 		code = operand_file(settings.disk, err);
+	if (!code && settings.against && !settings.image != !settings.against_image) {
+		err_set(err, EINVAL, "--image and --against-image belong together");
+		code = EXIT_USAGE;
+	}
+	if (!code && settings.against_image)
+		code = operand_file(settings.against_image, err);
 	if (!code && settings.corpus)
 		code = operand_directory(settings.corpus, err);
 	if (!code && settings.corpus && is_kernel(name)) {

@@ -182,7 +182,7 @@ static int try_paths(struct campaign *c, struct field_progress *p,
 		     const struct ondisk_instance *instance, struct err *err)
 {
 	struct path_range range = { .at = instance->at + p->field->offset,
-				    .len = corruption_field_len(p->field) };
+				    .len = corruption_field_len(instance, p->field) };
 	struct path_search x = { .c = c, .p = p, .instance = instance, .err = err, .status = 1 };
 	struct paths_options options = {
 		.ranges = &range,
@@ -192,7 +192,7 @@ static int try_paths(struct campaign *c, struct field_progress *p,
 	struct paths_result result;
 	int r;
 
-	if (!c->options.command || p->field->size == 1)
+	if (!c->options.command || range.len == 1)
 		return 1;
 	if (options.seconds < PATHS_SECONDS_MIN) {
 		note_incomplete(p, "no time was left");

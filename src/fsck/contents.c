@@ -28,6 +28,22 @@ void contents_free(struct contents *c)
 	*c = (struct contents){ 0 };
 }
 
+bool contents_have(const struct contents *c, struct hash content)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (hash_equal(c->items[i].hash, content))
+			return true;
+	return false;
+}
+
+void contents_common(struct contents *ret, const struct contents *c, const struct contents *other)
+{
+	ret->items = must_alloc((c->count + 1) * sizeof(*ret->items));
+	for (size_t i = 0; i < c->count; i++)
+		if (contents_have(other, c->items[i].hash))
+			ret->items[ret->count++] = c->items[i];
+}
+
 /* What makes two objects the same, whatever their names are. */
 static struct hash inode_content(const struct inode *inode)
 {

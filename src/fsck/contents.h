@@ -5,6 +5,8 @@
 #ifndef FSCK_CONTENTS_H
 #define FSCK_CONTENTS_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/hash.h"
 
@@ -24,6 +26,10 @@ struct contents {
 void contents_add_tree(struct contents *c, const struct tree *t);
 /* A line "NAME<tab>CONTENT" for each file. Without a tab the line is both. */
 void contents_add_lines(struct contents *c, const char *text);
+/* Whether it has this content. */
+bool contents_have(const struct contents *c, struct hash content);
+/* Those of c that the other has, too; the names stay with c. */
+void contents_common(struct contents *ret, const struct contents *c, const struct contents *other);
 void contents_free(struct contents *c);
 
 #endif

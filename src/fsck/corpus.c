@@ -189,7 +189,7 @@ static int session_try(struct corpus *c, struct fsck_session *s, const struct co
 		       const uint8_t *value, struct err *err)
 {
 	const uint8_t *disk = s->damaged.base;
-	uint16_t len = corruption_field_len(f->field);
+	uint16_t len = corruption_field_len(f->instance, f->field);
 	uint64_t at = f->instance->at + f->field->offset;
 	struct corruption corruption = { 0 };
 	int r = 0;

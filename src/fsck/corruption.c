@@ -18,9 +18,12 @@ static void corruption_add(struct corruption *c, const struct disk_change *chang
 	memcpy(to->new, value, change->len);
 }
 
-uint16_t corruption_field_len(const struct ondisk_field *field)
+uint16_t corruption_field_len(const struct ondisk_instance *instance,
+			      const struct ondisk_field *field)
 {
-	return field->size < CHANGE_BYTES_MAX ? field->size : CHANGE_BYTES_MAX;
+	uint32_t size = ondisk_field_size(instance, field);
+
+	return size < CHANGE_BYTES_MAX ? (uint16_t)size : CHANGE_BYTES_MAX;
 }
 
 bool corruption_add_field(struct corruption *c, const uint8_t *disk,
@@ -29,7 +32,7 @@ bool corruption_add_field(struct corruption *c, const uint8_t *disk,
 {
 	struct disk_change change = {
 		.at = instance->at + field->offset,
-		.len = corruption_field_len(field),
+		.len = corruption_field_len(instance, field),
 		.instance = instance,
 		.field = field,
 	};

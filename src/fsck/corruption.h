@@ -31,7 +31,8 @@ bool corruption_add_field(struct corruption *c, const uint8_t *disk,
 void corruption_add_bytes(struct corruption *c, const uint8_t *disk, uint64_t at,
 			  const uint8_t *value, uint16_t len);
 /* How many bytes of a field are changed. */
-uint16_t corruption_field_len(const struct ondisk_field *field);
+uint16_t corruption_field_len(const struct ondisk_instance *instance,
+			      const struct ondisk_field *field);
 
 /* "inode.i_flags", "inode.i_flags and group_desc.bg_flags"; bytes that belong to nothing are
  * "bytes". */

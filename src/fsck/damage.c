@@ -26,7 +26,7 @@ static void find_checksum_pages(struct damaged_disk *d)
 		for (size_t f = 0; f < x->structure->field_count; f++) {
 			const struct ondisk_field *field = &x->structure->fields[f];
 
-			if (field->role != ONDISK_CHECKSUM || field->offset + field->size > x->size)
+			if (field->role != ONDISK_CHECKSUM || !ondisk_field_size(x, field))
 				continue;
 			if (d->checksum_page_count == cap) {
 				cap = cap ? 2 * cap : 64;

@@ -22,6 +22,7 @@ const char *const fsck_fault_names[FSCK_FAULTS] = {
 	[FSCK_REFUSED] = "kernel refuses",
 	[FSCK_KERNEL] = "kernel",
 	[FSCK_LOSS] = "loss",
+	[FSCK_INCOMPLETE] = "incomplete",
 };
 
 /* ---- the disk ---- */
@@ -203,17 +204,54 @@ static void test_unreadable(struct fsck_session *s, struct fsck_test *t)
 		s->disk->target->kind->log(s->disk->target, &t->more);
 }
 
+/* What of the test disk can be read as long as nothing is repaired. False: it cannot be mounted. */
+static bool session_readable(struct fsck_session *s, struct contents *ret)
+{
+	enum target_fate fate = FATE_FINE;
+	struct contents all = { 0 };
+	struct err ignored = { 0 };
+	struct tree tree;
+	int error = 0;
+
+	if (test_disk_mount(s->disk, s->damaged.bytes, &error, &fate, &ignored) || error ||
+	    fate != FATE_FINE || target_observe(s->disk->target, &tree, &fate, &ignored) ||
+	    fate != FATE_FINE)
+		return false;
+	contents_add_tree(&all, &tree);
+	contents_common(ret, &s->contents, &all);
+	contents_free(&all);
+	tree_free(&tree);
+	return true;
+}
+
+/* Where the damaged disk can be mounted, what cannot be read there was not lost by the repair. */
+static uint64_t test_count_lost(struct fsck_session *s, struct fsck_test *t,
+				const struct contents *after, uint64_t *ret_touched)
+{
+	uint64_t lost = loss_count(&s->contents, after, &t->corruption, ret_touched, &t->more);
+	struct contents readable = { 0 };
+
+	if (lost && s->disk->target && session_readable(s, &readable)) {
+		uint64_t all = lost + *ret_touched;
+
+		buf_clear(&t->more);
+		lost = loss_count(&readable, after, &t->corruption, ret_touched, &t->more);
+		*ret_touched = all - lost;
+	}
+	contents_free(&readable);
+	return lost;
+}
+
 /* True if nothing at all is lost. */
-static bool test_judge_contents(struct fsck_session *s, struct fsck_test *t,
-				const struct contents *after)
+static bool test_judge_contents(struct fsck_session *s, struct fsck_test *t)
 {
 	uint64_t touched, lost;
 
+	t->read = true;
 	/* Of bytes that belong to nothing known, nobody can say what they touch. */
 	if (t->corruption.count && !t->corruption.changes[0].instance)
 		return false;
-	lost = loss_count(&s->contents, after, &t->corruption, &touched, &t->more);
-
+	lost = test_count_lost(s, t, &t->after, &touched);
 	t->missing = lost + touched;
 	if (lost) {
 		t->fault = FSCK_LOSS;
@@ -227,18 +265,14 @@ static bool test_judge_contents(struct fsck_session *s, struct fsck_test *t,
 static bool test_read(struct fsck_session *s, struct fsck_test *t, enum target_fate *ret_fate,
 		      int *ret_status, struct err *err)
 {
-	struct contents after = { 0 };
 	struct tree tree;
-	bool fine;
 
 	*ret_status = target_observe(s->disk->target, &tree, ret_fate, err);
 	if (*ret_status || *ret_fate != FATE_FINE)
 		return false;
-	contents_add_tree(&after, &tree);
-	fine = test_judge_contents(s, t, &after);
-	contents_free(&after);
+	contents_add_tree(&t->after, &tree);
 	tree_free(&tree);
-	return fine;
+	return test_judge_contents(s, t);
 }
 
 static int test_mount(struct fsck_session *s, struct fsck_test *t, bool *ret_fine, struct err *err)
@@ -267,7 +301,6 @@ static int test_mount(struct fsck_session *s, struct fsck_test *t, bool *ret_fin
 /* Where no kernel mounts it, a program says what is on the disk. */
 static int test_list(struct fsck_session *s, struct fsck_test *t, bool *ret_fine, struct err *err)
 {
-	struct contents after = { 0 };
 	int r = checker_session_run(s->checker, CHECKER_LIST, &t->list, err);
 
 	if (r)
@@ -279,9 +312,8 @@ static int test_list(struct fsck_session *s, struct fsck_test *t, bool *ret_fine
 			 s->program->list.command);
 		return 0;
 	}
-	contents_add_lines(&after, buf_str(&t->list.output));
-	*ret_fine = test_judge_contents(s, t, &after);
-	contents_free(&after);
+	contents_add_lines(&t->after, buf_str(&t->list.output));
+	*ret_fine = test_judge_contents(s, t);
 	return 0;
 }
 
@@ -292,8 +324,10 @@ static int test_contents(struct fsck_session *s, struct fsck_test *t, struct err
 	bool fine = false;
 	int r = 0;
 
-	if (hash_map_get(&s->fine, disk))
+	if (hash_map_get(&s->fine, disk)) {
+		t->read = t->whole = true;
 		return 0;
+	}
 	if (s->disk->target)
 		r = test_mount(s, t, &fine, err);
 	else if (s->program->list.command)
@@ -399,6 +433,7 @@ void fsck_test_free(struct fsck_test *t)
 	for (size_t i = 0; i < FSCK_RUNS_MAX; i++)
 		checker_run_free(&t->runs[i]);
 	checker_run_free(&t->list);
+	contents_free(&t->after);
 	buf_free(&t->text);
 	buf_free(&t->more);
 }

@@ -24,6 +24,7 @@ enum fsck_fault {
 	FSCK_REFUSED,      /* what it calls clean, the kernel does not mount, or cannot be read */
 	FSCK_KERNEL,       /* what it calls clean makes the kernel crash, hang or complain */
 	FSCK_LOSS,         /* its repair loses files that were not damaged */
+	FSCK_INCOMPLETE,   /* it loses what another checker keeps (compare.h) */
 	FSCK_FAULTS
 };
 extern const char *const fsck_fault_names[FSCK_FAULTS];
@@ -39,6 +40,9 @@ struct fsck_test {
 	enum checker_answer answers[FSCK_RUNS_MAX];
 	size_t run_count;
 	struct checker_run list; /* what is on the disk it calls clean; where no kernel mounts it */
+	bool read;               /* what is on the disk it calls clean was read: */
+	bool whole;              /* nothing is missing, */
+	struct contents after;   /* or this is there */
 	uint64_t missing;        /* files that are lost, with those that were damaged */
 	struct buf text;         /* what is wrong, in a sentence */
 	struct buf more;         /* lines of evidence: the kernel's log, lost files */

@@ -80,7 +80,7 @@ static void add_others(struct field_values *v, const struct ondisk_map *map, con
 		const struct ondisk_instance *other = &map->instances[(first + i) % map->count];
 
 		if (other->structure == instance->structure &&
-		    field->offset + v->len <= other->size)
+		    ondisk_field_size(other, field) >= v->len)
 			add_bytes(v, disk + other->at + field->offset);
 	}
 }
@@ -104,7 +104,7 @@ void values_telling(struct field_values *ret, const struct ondisk_map *map, cons
 	bool big_endian = instance->structure->big_endian;
 	struct rng rng;
 
-	*ret = (struct field_values){ .len = corruption_field_len(field) };
+	*ret = (struct field_values){ .len = corruption_field_len(instance, field) };
 	rng_seed(&rng, seed ^ (instance->at + field->offset));
 	if (field->role == ONDISK_BYTES || ret->len > sizeof(uint64_t))
 		add_texts(ret, old);
@@ -125,7 +125,7 @@ void values_free(struct field_values *v)
 
 uint64_t values_all(const struct ondisk_field *field)
 {
-	return field->size <= 2 ? 1ull << 8 * field->size : 0;
+	return field->size && field->size <= 2 ? 1ull << 8 * field->size : 0;
 }
 
 void values_numbered(const struct ondisk_field *field, uint64_t number,

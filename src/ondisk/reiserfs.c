@@ -30,6 +30,7 @@ enum {
 	REISER_SD_SIZE = 44,
 	REISER_SD_SIZE_V1 = 32,
 	REISER_HEIGHT_MAX = 5,
+	REISER_ROOT = 2, /* object id of the root directory */
 };
 
 /* k_type */
@@ -48,7 +49,7 @@ struct reiser_disk {
 /* An item of a leaf. */
 struct reiser_item {
 	uint32_t block, number;
-	uint32_t dir_id, objectid;
+	uint32_t objectid;
 	enum reiser_type type;
 	uint64_t at; /* of the body */
 	uint32_t len, entries;
@@ -219,9 +220,11 @@ static void reiser_walk_entries(struct reiser_disk *x, const struct reiser_item 
 		}
 		walk_path(name, "", x->walk.disk + item->at + from, end - from);
 		walk_add(&x->walk, &reiserfs_def_reiserfs_de_head, at, REISER_ENTRY_SIZE,
-			 "block %u, dir %u, entry %s", item->block, item->objectid, name + 1);
+			 "object %u, entry %s", item->objectid, name + 1);
 		walk_add(&x->walk, &reiserfs_def_entry_name, item->at + from, end - from,
-			 "block %u, dir %u, name %s", item->block, item->objectid, name + 1);
+			 "object %u, name %s", item->objectid, name + 1);
+		walk_name(&x->walk, ONDISK_LE(p, reiserfs_de_head, deh_objectid), item->objectid,
+			  x->walk.disk + item->at + from, strlen(name + 1));
 		end = from;
 	}
 }
@@ -233,8 +236,8 @@ static void reiser_walk_pointers(struct reiser_disk *x, const struct reiser_item
 	for (uint32_t i = 0; p && i + 4 <= item->len; i += 4)
 		if (ondisk_le(p + i, 4) &&
 		    !walk_add(&x->walk, &reiserfs_def_unfm_nodeinfo, item->at + i, 4,
-			      "block %u, item %u, object %u, pointer %u", item->block, item->number,
-			      item->objectid, i / 4))
+			      "object %u, pointer %u, block %u, item %u", item->objectid, i / 4,
+			      item->block, item->number))
 			return;
 }
 
@@ -246,8 +249,8 @@ static void reiser_walk_body(struct reiser_disk *x, const struct reiser_item *it
 	case REISER_SD:
 		if (item->len == REISER_SD_SIZE_V1)
 			sd = &reiserfs_def_stat_data_v1;
-		walk_add(&x->walk, sd, item->at, item->len, "block %u, item %u, object %u",
-			 item->block, item->number, item->objectid);
+		walk_add(&x->walk, sd, item->at, item->len, "object %u, block %u, item %u",
+			 item->objectid, item->block, item->number);
 		break;
 	case REISER_DIR:
 		reiser_walk_entries(x, item);
@@ -257,7 +260,7 @@ static void reiser_walk_body(struct reiser_disk *x, const struct reiser_item *it
 		break;
 	case REISER_DIRECT:
 		walk_add(&x->walk, &reiserfs_def_direct_item, item->at, item->len,
-			 "block %u, item %u, object %u", item->block, item->number, item->objectid);
+			 "object %u, block %u, item %u", item->objectid, item->block, item->number);
 		break;
 	case REISER_ANY:
 		break;
@@ -277,7 +280,6 @@ static void reiser_walk_item(struct reiser_disk *x, uint32_t block, uint32_t num
 	if (!p)
 		return;
 	v1 = ONDISK_LE(p, item_head, ih_version) == 0;
-	item.dir_id = ONDISK_LE(p, item_head, k_dir_id);
 	item.objectid = ONDISK_LE(p, item_head, k_objectid);
 	item.type = v1 ? reiser_type_v1(ONDISK_LE(p, item_head_v1, k_uniqueness))
 		       : (enum reiser_type)(ONDISK_LE(p, item_head, k_type) >> 4);
@@ -290,8 +292,8 @@ static void reiser_walk_item(struct reiser_disk *x, uint32_t block, uint32_t num
 		return;
 	}
 	walk_add(&x->walk, v1 ? &reiserfs_def_item_head_v1 : &reiserfs_def_item_head, at,
-		 REISER_HEAD_SIZE, "block %u, item %u: %u %u %s", block, number, item.dir_id,
-		 item.objectid, types[item.type] ? types[item.type] : "other");
+		 REISER_HEAD_SIZE, "object %u, head of %s, block %u, item %u", item.objectid,
+		 types[item.type] ? types[item.type] : "other", block, number);
 	reiser_walk_body(x, &item);
 }
 
@@ -363,6 +365,7 @@ static int reiser_walk(struct ondisk_map *m, const uint8_t *disk, struct err *er
 	reiser_walk_bitmaps(&x);
 	reiser_walk_journal(&x);
 	reiser_walk_block(&x, x.root, x.height - 1);
+	walk_apply_names(&x.walk, "object ", REISER_ROOT);
 	walk_set_free(&x.met);
 	return x.walk.status;
 }

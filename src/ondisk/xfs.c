@@ -85,7 +85,7 @@ static bool xfs_recognises(const uint8_t *disk, uint64_t size)
 static void xfs_check_super(struct xfs_disk *x, const uint8_t *p)
 {
 	unsigned block_log = ONDISK_BE(p, sb, sb_blocklog);
-	uint64_t blocks = (uint64_t)x->ag_blocks * x->ag_count;
+	uint64_t blocks = x->walk.map->disk_size / (x->block ? x->block : 1);
 
 	if ((ONDISK_BE(p, sb, sb_versionnum) & 0xf) != 5 || !x->has_ftype)
 		walk_fail(&x->walk, "only version 5 of XFS is described");
@@ -95,8 +95,8 @@ static void xfs_check_super(struct xfs_disk *x, const uint8_t *p)
 		walk_fail(&x->walk, "sectors of %u bytes", x->sector);
 	else if (x->inode_size < 256 || x->inode_size << x->inodes_log != x->block)
 		walk_fail(&x->walk, "inodes of %u bytes", x->inode_size);
-	else if (!x->ag_blocks || x->ag_log > 31 || x->ag_blocks > 1ULL << x->ag_log ||
-		 blocks / x->ag_count > x->walk.map->disk_size / x->block)
+	else if (!x->ag_blocks || !x->ag_count || x->ag_log > 31 ||
+		 x->ag_blocks > 1ULL << x->ag_log || x->ag_blocks > blocks)
 		walk_fail(&x->walk, "allocation groups of %u blocks", x->ag_blocks);
 	else if (x->dir_block > 64 << 10)
 		walk_fail(&x->walk, "directory blocks of %u bytes", x->dir_block);

@@ -1,7 +1,7 @@
 /* preload.h -- inside the process of a checker: the disk in shared memory, and the server of runs.
  *
- * Loaded before the C library (LD_PRELOAD), so that the program's calls come here first. The
- * library is not told: what it calls within itself does not come here. */
+ * Loaded before the C library (LD_PRELOAD), so that the program's calls come here first. What
+ * the library calls within itself does not come here. */
 #ifndef CHECKER_PRELOAD_PRELOAD_H
 #define CHECKER_PRELOAD_PRELOAD_H
 
@@ -45,16 +45,18 @@ extern struct control *preload_control;
 	F(__open_2) \
 	F(__open64_2) \
 	F(__openat_2) \
-	F(__openat64_2) F(fopen) F(fopen64) F(fdopen) F(close) F(dup) F(dup2) F(dup3) F(read) \
-		F(write) F(readv) F(writev) F(pread) F(pread64) F(pwrite) F(pwrite64) F(preadv) F( \
-			preadv64) F(pwritev) F(pwritev64) F(lseek) F(lseek64) F(ftruncate) \
-			F(ftruncate64) F(fallocate) F(fallocate64) F(mmap) F(mmap64) F(fsync) \
-				F(fdatasync) F(syncfs) F(sync) F(posix_fadvise) F(posix_fadvise64) \
-					F(readahead) F(time) F(gettimeofday) F(clock_gettime) \
-						F(getrandom) F(getentropy) F(kill) F(sigaction) \
-							F(signal) F(sigprocmask) F(alarm) \
-								F(setitimer) F(chdir) F(umask) \
-									F(mprotect) F(fork)
+	F(__openat64_2) \
+	F(fopen) \
+	F(fopen64) \
+	F(fdopen) F(close) F(dup) F(dup2) F(dup3) F(read) F(write) F(readv) F(writev) F(pread) \
+		F(pread64) F(pwrite) F(pwrite64) F(preadv) F(preadv64) F(pwritev) F(pwritev64) F( \
+			lseek) F(lseek64) F(ftruncate) F(ftruncate64) F(fallocate) F(fallocate64) \
+			F(mmap) F(mmap64) F(fsync) F(fdatasync) F(syncfs) F(sync) F(posix_fadvise) \
+				F(posix_fadvise64) F(readahead) F(time) F(gettimeofday) \
+					F(clock_gettime) F(getrandom) F(getentropy) F(kill) \
+						F(sigaction) F(signal) F(sigprocmask) F(alarm) \
+							F(setitimer) F(chdir) F(umask) F(mprotect) \
+								F(fork)
 struct preload_next {
 #define PRELOAD_MEMBER(name) __typeof__(&(name)) name;
 	PRELOAD_FUNCTIONS(PRELOAD_MEMBER)
@@ -80,7 +82,7 @@ void serve_pass_turn(enum control_turn turn);
 bool rewind_prepare(void);
 /* Begins a run; and returns here for each one that follows. */
 void rewind_begin(void);
-/* Ends it, by an exit code; returns where this process cannot serve another. */
+/* Ends it, by an exit code; returns only in a process that serves a single one. */
 void rewind_end(int code);
 /* The run has done what cannot be undone. */
 void rewind_spoil(void);

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -38,8 +37,9 @@ struct rewind {
 	ucontext_t restoring; /* on the stack below */
 	struct region regions[REGIONS_MAX];
 	int count;
-	int statm_fd;
-	unsigned long pages; /* of address space */
+	int first_fds[FIRST_FD]; /* copies of them */
+	int statm_fd;            /* the last one of ours */
+	unsigned long pages;     /* of address space */
 	void *heap_end;
 	struct rusage used; /* when the run began */
 	char text[TEXT_BYTES];
@@ -108,14 +108,21 @@ static unsigned long rewind_pages(void)
 	return strtoul(text, NULL, 10);
 }
 
-static bool rewind_keeps_fds(void)
+/* Those that it began with; some close what they print to, in order to see errors. */
+static void rewind_reopen(void)
 {
-	struct stat st;
-
 	for (int fd = 0; fd < FIRST_FD; fd++)
-		if (fstat(fd, &st))
-			return false;
-	return true;
+		if (fcntl(fd, F_GETFD) < 0)
+			preload_next()->dup2(state->first_fds[fd], fd);
+}
+
+static void rewind_keep_fds(void)
+{
+	for (int fd = 0; fd < FIRST_FD; fd++)
+		state->first_fds[fd] = fcntl(fd, F_DUPFD_CLOEXEC, PRELOAD_FDS);
+	state->statm_fd = fcntl(preload_next()->open("/proc/self/statm", O_RDONLY), F_DUPFD_CLOEXEC,
+				PRELOAD_FDS);
+	preload_next()->close(FIRST_FD);
 }
 
 static bool rewind_has_other_fds(void)
@@ -153,9 +160,7 @@ bool rewind_prepare(void)
 	state = (struct rewind *)rewind_map(sizeof(*state));
 	if (!state)
 		return false;
-	state->statm_fd = fcntl(preload_next()->open("/proc/self/statm", O_RDONLY), F_DUPFD_CLOEXEC,
-				PRELOAD_FDS);
-	preload_next()->close(FIRST_FD);
+	rewind_keep_fds();
 	bytes = rewind_find_regions();
 	saved = bytes ? rewind_map(bytes) : NULL;
 	if (!saved || state->statm_fd < 0 || !rewind_make_stack()) {
@@ -205,14 +210,16 @@ void rewind_spoil(void)
 	spoiled = true;
 }
 
+/* From here on the program cannot continue, whether it is. */
 static bool rewind_is_possible(void)
 {
-	if (!state || spoiled || !rewind_keeps_fds())
+	if (spoiled)
 		return false;
 	if (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD)
 		return false;
 	close_range(FIRST_FD, PRELOAD_FDS - 1, 0);
 	close_range((unsigned)state->statm_fd + 1, ~0U, 0);
+	rewind_reopen();
 	syscall(SYS_brk, state->heap_end);
 	return rewind_pages() == state->pages;
 }
@@ -227,8 +234,10 @@ void rewind_end(int code)
 	struct control *c = preload_control;
 	struct rusage used;
 
-	if (!rewind_is_possible())
+	if (!state)
 		return;
+	if (!rewind_is_possible())
+		syscall(SYS_exit_group, code);
 	getrusage(RUSAGE_SELF, &used);
 	c->status = (code & 0xff) << 8;
 	c->cpu_us = rewind_us(state->used.ru_utime, used.ru_utime) +

@@ -14,7 +14,7 @@
 
 #include "preload.h"
 
-enum { IN_VAIN_MAX = 4 };
+enum { FRUITLESS_MAX = 4 };
 
 static void serve_wait_while(uint32_t turn)
 {
@@ -83,10 +83,10 @@ static void serve_bound_time(void)
 	setrlimit(RLIMIT_CPU, &limit);
 }
 
-/* A copy takes time to be made ready for several runs; not where that has been in vain. */
-static void serve_begin(unsigned in_vain)
+/* A copy takes time to be made ready for several runs; not where it never could. */
+static void serve_begin(unsigned fruitless)
 {
-	if (in_vain < IN_VAIN_MAX && rewind_prepare()) {
+	if (fruitless < FRUITLESS_MAX && rewind_prepare()) {
 		rewind_begin();
 	} else {
 		preload_control->busy = true;
@@ -97,7 +97,7 @@ static void serve_begin(unsigned in_vain)
 void serve_runs(void)
 {
 	struct control *c = preload_control;
-	unsigned in_vain = 0;
+	unsigned fruitless = 0;
 	uint64_t rewound;
 	pid_t pid;
 
@@ -109,12 +109,12 @@ void serve_runs(void)
 		rewound = c->rewound;
 		pid = preload_next()->fork();
 		if (!pid) {
-			serve_begin(in_vain);
+			serve_begin(fruitless);
 			return;
 		}
 		if (pid < 0)
 			_exit(127);
 		if (WIFEXITED(serve_await_end(pid)) && c->rewound == rewound)
-			in_vain++;
+			fruitless++;
 	}
 }

@@ -1,6 +1,6 @@
 /* warm.c -- a copy of the process finds its code in memory.
  *
- * fork() copies the page tables of a file's mapping only where the process has pages of its own in
+ * fork() copies the page tables of a file's mapping only where the process has private pages in
  * it; all others are filled by page faults, in every copy again. So each mapping of code and
  * constants gets one such page, by writing to it what is there, and all others are looked up
  * once. */
