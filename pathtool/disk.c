@@ -161,9 +161,9 @@ void disk_before_call(ThreadId tid, UInt call, UWord *args, UInt count)
 {
 	struct transfer t;
 
-	if (!server_is_run() && reads_disk(call, args))
+	if (!tool_is_run && reads_disk(call, args))
 		server_serve(tid);
-	if (!server_is_run())
+	if (!tool_is_run)
 		return;
 	if (tool_following)
 		fix_arguments(call, args);

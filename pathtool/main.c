@@ -29,7 +29,7 @@ enum { BUCKETS = 2 * PATH_EXPRS_MAX };
 struct path_log *tool_log;
 struct expr_store tool_store;
 struct interval_facts tool_facts;
-Bool tool_following, tool_symbolic;
+Bool tool_is_run, tool_following, tool_symbolic;
 
 static uint32_t buckets[BUCKETS];
 static Int log_fd = -1, control_fd = -1;
@@ -143,7 +143,7 @@ static void start(void)
 
 static void finish(Int code)
 {
-	if (server_is_run())
+	if (tool_is_run)
 		tool_log->finished = 1;
 	else
 		tool_log->state = PATH_ENDED;

@@ -19,23 +19,17 @@ extern Int VG_(count_living_threads)(void);
 enum { RESOURCE_CPU = 0 }; /* RLIMIT_CPU, which Valgrind has no name for */
 
 static Int control = -1;
-static Bool is_run;
 
 void server_init(Int control_fd)
 {
 	control = VG_(safe_fd)(control_fd);
 }
 
-Bool server_is_run(void)
-{
-	return is_run;
-}
-
 static void server_become_run(ThreadId tid)
 {
 	struct vki_rlimit limit = { tool_log->run_seconds, tool_log->run_seconds + 1 };
 
-	is_run = True;
+	tool_is_run = True;
 	VG_(prctl)(VKI_PR_SET_PDEATHSIG, VKI_SIGKILL, 0, 0, 0);
 	VG_(setrlimit)(RESOURCE_CPU, &limit);
 	VG_(close)(control);

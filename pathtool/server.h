@@ -8,7 +8,5 @@
 void server_init(Int control_fd);
 /* Makes this process the server; returns in each copy, once for every run. */
 void server_serve(ThreadId tid);
-/* Whether this process is a run. */
-Bool server_is_run(void);
 
 #endif

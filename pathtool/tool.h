@@ -13,8 +13,8 @@
 extern struct path_log *tool_log;
 extern struct expr_store tool_store;
 extern struct interval_facts tool_facts;
-/* This process is a run whose values are followed. */
-extern Bool tool_following;
+/* This process is a run; one whose values are followed. */
+extern Bool tool_is_run, tool_following;
 /* Code is translated with what follows values. */
 extern Bool tool_symbolic;
 

@@ -7,8 +7,6 @@
  * sizes are the same, everything lies at the same addresses, and it makes the same links. */
 #include "pathtool/translations.h"
 
-#include "pathtool/server.h"
-
 #include <libvex.h>
 #include <pub_tool_vki.h>
 
@@ -34,7 +32,7 @@ void __wrap_vgPlain_add_to_transtab(const VexGuestExtents *extents, Addr entry, 
 				       guest_count);
 	if (added >= PATH_TRANSLATED_MAX)
 		same = False;
-	else if (server_is_run())
+	else if (tool_is_run)
 		tool_log->translated[added].len = len;
 	else if (repeating && tool_log->translated[added].len != len)
 		same = False;
@@ -45,7 +43,7 @@ void __wrap_vgPlain_tt_tc_do_chaining(void *from, UInt to_sector, UInt to_entry,
 {
 	UInt i = tool_log->link_count;
 
-	if (server_is_run() && i < PATH_LINKS_MAX) {
+	if (tool_is_run && i < PATH_LINKS_MAX) {
 		tool_log->links[i] = (struct path_link){ (Addr)from, to_sector, to_entry, to_fast };
 		tool_log->link_count = i + 1;
 	}
@@ -54,7 +52,7 @@ void __wrap_vgPlain_tt_tc_do_chaining(void *from, UInt to_sector, UInt to_entry,
 
 void translations_note(Addr at)
 {
-	if (server_is_run() && tool_log->translated_count < PATH_TRANSLATED_MAX)
+	if (tool_is_run && tool_log->translated_count < PATH_TRANSLATED_MAX)
 		tool_log->translated[tool_log->translated_count++].at = at;
 }
 

@@ -26,7 +26,7 @@ enum {
 
 /* By level: how many decisions are turned at one place, and how hard the solver tries. */
 static const uint64_t place_max[LEVELS] = { 32, 256, 2048, 16384 };
-static const uint32_t solver_max[LEVELS] = { 40000, 300000, 2000000, 8000000 };
+static const uint32_t solver_max[LEVELS] = { 400000, 2000000, 8000000, 8000000 };
 
 struct walk {
 	const struct path_log *log;

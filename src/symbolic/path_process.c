@@ -1,4 +1,4 @@
-/* path_process.c -- explorations of paths in a process of their own.
+/* path_process.c -- explorations of paths in a separate process.
  *
  * It reads a request, and writes a row for each path, with its bytes, and a last one with the
  * result. One that is no longer listened to ends, and is started again when it is needed. */
@@ -100,7 +100,7 @@ static bool speaker_found(void *to, const uint8_t *values, struct hash path)
 	return write_all(s->fd, &row, sizeof(row)) && write_all(s->fd, values, s->len);
 }
 
-/* One exploration; false: nobody listens any more. */
+/* One exploration; false: the other end is closed. */
 static bool speaker_serve(const struct paths_options *o, int fd)
 {
 	struct speaker s = { .fd = fd, .len = (uint32_t)options_len(o) };

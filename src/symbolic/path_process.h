@@ -1,4 +1,4 @@
-/* path_process.h -- explorations of paths (paths.h) in a process of their own.
+/* path_process.h -- explorations of paths (paths.h) in a separate process.
  *
  * The solver has threads, and no process with threads can be forked safely; nor is its memory ours
  * to lose. While the paths are looked for there, what was found is used here. The checker is

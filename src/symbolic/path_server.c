@@ -58,6 +58,7 @@ struct path_server {
 static const char *const tool_places[] = {
 	"/pathtool",
 	"/../pathtool",
+	"/../../pathtool",
 	"/../../../pathtool",
 	"/../libexec/assay/pathtool",
 };

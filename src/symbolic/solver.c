@@ -11,7 +11,7 @@
 enum {
 	LIMIT_DEFAULT = 3000000,
 	SECONDS_MAX = 4,     /* of one question, where the limit does not hold */
-	FORMULAS_MAX = 6000, /* the solver starts anew beyond */
+	FORMULAS_MAX = 6000, /* beyond these the solver starts again */
 	WORK_MAX = 4000000,  /* expressions evaluated by one solver_try_bytes() */
 };
 
@@ -116,7 +116,7 @@ uint64_t solver_questions(const struct solver *s)
 
 enum formula_kind {
 	FORMULA_EXPR, /* of one bit: a Boolean */
-	FORMULA_TERM, /* a Boolean constant that stands for a term */
+	FORMULA_TERM, /* a Boolean constant that is true where a term holds */
 };
 
 static Z3_ast *formula_slot(struct solver *s, enum formula_kind kind, uint64_t hash, uint64_t value,

@@ -1,7 +1,7 @@
 /* solver.h -- inputs that satisfy conditions, by Z3.
  *
  * One incremental solver keeps what it learned: a condition is translated once, and every question
- * is asked by assuming some of them. It starts anew when it has grown large. */
+ * is asked by assuming some of them. It starts again when it has grown large. */
 #ifndef SYMBOLIC_SOLVER_H
 #define SYMBOLIC_SOLVER_H
 

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "storage/image.h"
+#include "storage/program.h"
 #include "symbolic/path_process.h"
 #include "symbolic/path_server.h"
 #include "tests/harness/unit.h"
@@ -225,6 +226,48 @@ static void branches_are_counted(void **state)
 	image_free(&disk);
 }
 
+static uint64_t number_at(const struct image *disk, uint64_t at, size_t len)
+{
+	uint64_t number = 0;
+
+	memcpy(&number, disk->bytes + at, len);
+	return number;
+}
+
+/* The flags of the root inode of an ext4 without checksums, by the e2fsck that is installed. */
+static void flags_of_an_inode_have_many_paths(void **state)
+{
+	static const char mkfs[] =
+		"mkfs.ext4 -q -F -O ^metadata_csum,^64bit,^has_journal -b 1024 " PROGRAM_FD_PATH;
+	struct path_range range = { .len = 4 };
+	struct paths_options o = { .ranges = &range, .range_count = 1, .paths_max = 160 };
+	struct buf output = BUF_INIT;
+	struct paths_result result;
+	struct err err = { 0 };
+	struct image disk;
+	uint64_t found = 0;
+	int status;
+
+	if (skip_without_tool() || !program_exists("e2fsck"))
+		return;
+	assert_int_equal(image_make(&disk, 1 << 20, &err), 0);
+	assert_int_equal(program_run(mkfs, disk.fd, 60, &status, &output, &err), 0);
+	assert_int_equal(status, 0);
+	/* The second inode of the table that the first group names. */
+	range.at = number_at(&disk, 2048 + 8, 4) * 1024 + number_at(&disk, 1024 + 88, 2) + 32;
+	o.session = paths_session_open("e2fsck -fy {image}", &disk, 0);
+	assert_int_equal(paths_explore(&o, count_path, &found, &result, &err), 0);
+	assert_int_equal(found, 160);
+	assert_true(result.branches > 1000);
+	/* Nothing was lost on the way: no run went astray, no condition was wrong. */
+	assert_non_null(strstr(buf_str(&result.why_not), "limit of paths"));
+	assert_null(strchr(buf_str(&result.why_not), ';'));
+	paths_result_free(&result);
+	paths_session_close(o.session);
+	buf_free(&output);
+	image_free(&disk);
+}
+
 static void what_cannot_be_explored_is_refused(void **state)
 {
 	struct path_range range = { DISK_BYTES - 1, 2 };
@@ -253,6 +296,7 @@ int main(void)
 		cmocka_unit_test(delivered_bytes_take_different_cases),
 		cmocka_unit_test(limits_and_seeds_are_kept),
 		cmocka_unit_test(branches_are_counted),
+		cmocka_unit_test(flags_of_an_inode_have_many_paths),
 		cmocka_unit_test(what_cannot_be_explored_is_refused),
 	};
 

@@ -103,8 +103,8 @@ static void operations_agree_with_evaluation(void **state)
 			struct solver_term terms[2];
 
 			for (int j = 0; j < INPUTS; j++)
-				inputs[j] =
-					(uint8_t)(i < 2 ? (j / 2 + i) % 2 ? 0xffu : 0 : rng_u64(&rng));
+				inputs[j] = (uint8_t)(i < 2 ? (j / 2 + i) % 2 ? 0xffu : 0
+							    : rng_u64(&rng));
 			e = expr_binary(&f.store, op, half, other);
 			use(s);
 			terms[0] = (struct solver_term){ f.word, true, value_of(f.word, inputs) };
