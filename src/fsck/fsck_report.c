@@ -279,6 +279,15 @@ static void test_describe(const struct fsck_session *s, const struct fsck_test *
 	corruption_print(&t->corruption, &d->seen);
 }
 
+/* Where the kernel takes part, the script has Assay try the disk as a whole: as was done now. */
+static bool script_is_this_run(const struct fsck_test *t)
+{
+	bool asks_kernel =
+		t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL || t->fault == FSCK_LOSS;
+
+	return asks_kernel && !t->corruption.count && !t->undamaged;
+}
+
 static int test_keep(struct fsck_session *s, struct run *run, struct fsck_test *t,
 		     const char *signature, struct finding *f, struct err *err)
 {
@@ -294,10 +303,10 @@ static int test_keep(struct fsck_session *s, struct run *run, struct fsck_test *
 	run_meet(run, f, NULL);
 	if (run_folder(run))
 		r = write_files(s, t, f->discrepancy.code, run_folder(run), err);
-	if (!r && run_folder(run) && (t->corruption.count || t->undamaged))
+	if (!r && run_folder(run) && !script_is_this_run(t))
 		r = evidence_run_script(run_folder(run), hangs ? 1 : SCRIPT_TIMES, f, err);
 	else
-		f->tries = f->shown = 1; /* the disk was given as an image: this is that run */
+		f->tries = f->shown = 1;
 	run_update(run, f, NULL);
 	/* The folder has another place now, and a README that says less. */
 	if (!r && run_folder(run))
