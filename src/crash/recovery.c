@@ -20,6 +20,7 @@ const char *const recovery_end_names[RECOVERY_ENDS] = {
 	[RECOVERY_REFUSED] = "cannot be mounted",
 	[RECOVERY_DIED] = "crash",
 	[RECOVERY_HUNG] = "hang",
+	[RECOVERY_UNREADABLE] = "cannot be read",
 	[RECOVERY_ALARM] = "kernel log",
 	[RECOVERY_UNUSABLE] = "unusable",
 	[RECOVERY_UNSTABLE] = "unstable",
@@ -33,6 +34,7 @@ const char *const recovery_end_sentences[RECOVERY_ENDS] = {
 	[RECOVERY_FINE] = "the file system recovers",
 	[RECOVERY_REFUSED] = "the file system cannot be mounted",
 	[RECOVERY_DIED] = "mounting or reading the file system crashes the kernel or the daemon",
+	[RECOVERY_UNREADABLE] = "the root directory cannot be read",
 	[RECOVERY_HUNG] = "mounting or reading the file system does not end",
 	[RECOVERY_ALARM] = "the kernel log has a complaint",
 	[RECOVERY_UNUSABLE] = "the recovered file system cannot be used",
@@ -298,6 +300,7 @@ static int recovery_mount(struct recovery *r, const struct page_disk *d, struct 
 {
 	enum target_fate fate = FATE_FINE;
 	struct target *t = r->target;
+	bool alive = false;
 	int status = recovery_load(r, d, &ret->error, &fate, err), image_fd;
 
 	if (status || recovered_by_fate(ret, t, fate))
@@ -312,6 +315,13 @@ static int recovery_mount(struct recovery *r, const struct page_disk *d, struct 
 		status = t->kind->recorded(t, &image_fd, &ret->log, err);
 	if (!status)
 		status = target_observe(t, &ret->tree, &fate, err);
+	if (!status && fate == FATE_DIED)
+		status = target_is_alive(t, &alive, err);
+	if (alive) {
+		ret->end = RECOVERY_UNREADABLE;
+		recovered_add_log(ret, t);
+		return 0;
+	}
 	if (status || recovered_by_fate(ret, t, fate))
 		return status;
 	ret->has_tree = true;

@@ -17,6 +17,7 @@ enum recovery_end {
 	RECOVERY_REFUSED, /* mounting failed */
 	RECOVERY_DIED,    /* the kernel or the daemon did */
 	RECOVERY_HUNG,
+	RECOVERY_UNREADABLE,  /* mounted, and the root directory cannot be read */
 	RECOVERY_ALARM,              /* the kernel log has a complaint */
 	RECOVERY_UNUSABLE,           /* mounted, but something cannot be made or removed there */
 	RECOVERY_UNSTABLE,           /* mounted again, the tree is another one */

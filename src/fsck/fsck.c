@@ -290,7 +290,7 @@ static int test_mount(struct fsck_session *s, struct fsck_test *t, bool *ret_fin
 	else if (fate == FATE_FINE)
 		*ret_fine = test_read(s, t, &fate, &r, err);
 	if (!r && fate == FATE_DIED)
-		r = test_disk_is_alive(s->disk, &alive, err);
+		r = target_is_alive(s->disk->target, &alive, err);
 	if (!r && alive)
 		test_unreadable(s, t);
 	else if (!r && fate != FATE_FINE)

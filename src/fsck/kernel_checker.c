@@ -69,7 +69,7 @@ static int test_read(struct kernel_checker *k, struct kernel_test *t, struct err
 	if (!r && fate == FATE_FINE)
 		tree_free(&tree);
 	if (!r && fate == FATE_DIED)
-		r = test_disk_is_alive(k->disk, &alive, err);
+		r = target_is_alive(k->disk->target, &alive, err);
 	if (!r && !alive)
 		test_judge(k, t, fate, "reading");
 	return r;

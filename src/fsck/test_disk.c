@@ -192,16 +192,3 @@ int test_disk_mount(struct test_disk *d, const uint8_t *disk, int *ret_error,
 	free(pages);
 	return r;
 }
-
-int test_disk_is_alive(struct test_disk *d, bool *ret_alive, struct err *err)
-{
-	struct call c = { .op = OP_statfs, .pid = 1 };
-	enum target_fate fate = FATE_FINE;
-	struct outcome outcome;
-	int r;
-
-	c.arg[0] = (struct arg){ .text = "/", .len = 1 };
-	r = target_call(d->target, &c, &outcome, &fate, err);
-	*ret_alive = !r && fate_answers(fate);
-	return r;
-}

@@ -35,8 +35,4 @@ int disk_file_read(struct buf *ret, const char *path, struct err *err);
 int test_disk_mount(struct test_disk *d, const uint8_t *disk, int *ret_error,
 		    enum target_fate *ret_fate, struct err *err);
 
-/* Whether the kernel still answers. One that says that a file system is gone may only be unable to
- * read its root directory. */
-int test_disk_is_alive(struct test_disk *d, bool *ret_alive, struct err *err);
-
 #endif

@@ -309,6 +309,19 @@ int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fat
 				: channel_observe(t->client, ret, ret_fate, err);
 }
 
+int target_is_alive(struct target *t, bool *ret_alive, struct err *err)
+{
+	struct call c = { .op = OP_statfs, .pid = 1 };
+	enum target_fate fate = FATE_FINE;
+	struct outcome outcome;
+	int r;
+
+	c.arg[0] = (struct arg){ .text = "/", .len = 1 };
+	r = target_call(t, &c, &outcome, &fate, err);
+	*ret_alive = !r && fate_answers(fate);
+	return r;
+}
+
 int target_reset(struct target *t, struct err *err)
 {
 	recent_calls_forget(t->recent);

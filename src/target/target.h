@@ -232,6 +232,9 @@ int target_fsck(struct target *t, enum verdict *ret, struct buf *report, struct 
  * started where *ret_error, what unmounting answered, is not 0, or *ret_fate not FATE_FINE. */
 int target_check_disk(struct target *t, struct checker *ret, int *ret_error,
 		      enum target_fate *ret_fate, struct err *err);
+/* Of one whose tree could not be observed (FATE_DIED): whether it still answers calls. Then only its
+ * root directory cannot be read. */
+int target_is_alive(struct target *t, bool *ret_alive, struct err *err);
 int target_reset(struct target *t, struct err *err);
 /* An empty file system by the fastest way; whether nothing else is left of what was there is for
  * the caller to see. */
