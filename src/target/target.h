@@ -186,8 +186,8 @@ struct target_options {
 	/* Instead of what the description says; NULL and 0: as it says. */
 	const char *mkfs;
 	uint64_t image_size;
-	uint64_t space_bytes;    /* that calls may take of a disk of the user's; 0: the usual */
-	unsigned fields_off;     /* enum tree_field to leave out, besides those it lacks */
+	uint64_t space_bytes; /* that calls may take of a disk of the user's; 0: the usual */
+	unsigned fields_off;  /* enum tree_field to leave out, besides those it lacks */
 	const struct learned_list *learned; /* what it lacks, or NULL */
 	const char *image; /* a file that takes the place of what mkfs makes, or NULL; then calls
 			      start in the root of the file system */
@@ -232,8 +232,8 @@ int target_fsck(struct target *t, enum verdict *ret, struct buf *report, struct 
  * started where *ret_error, what unmounting answered, is not 0, or *ret_fate not FATE_FINE. */
 int target_check_disk(struct target *t, struct checker *ret, int *ret_error,
 		      enum target_fate *ret_fate, struct err *err);
-/* Of one whose tree could not be observed (FATE_DIED): whether it still answers calls. Then only its
- * root directory cannot be read. */
+/* Of one whose tree could not be observed (FATE_DIED): whether it still answers calls. Then only
+ * its root directory cannot be read. */
 int target_is_alive(struct target *t, bool *ret_alive, struct err *err);
 int target_reset(struct target *t, struct err *err);
 /* An empty file system by the fastest way; whether nothing else is left of what was there is for
