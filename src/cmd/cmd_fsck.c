@@ -167,6 +167,9 @@ static void print_result(const struct run *run)
 			 " files left out\n",
 			 figure(run, "corpus_disks"), figure(run, "corpus_unrepaired"),
 			 figure(run, "corpus_mountable"), figure(run, "corpus_left_out"));
+	if (json_object_get(run->figures, "no_paths_for"))
+		buf_addf(&out, "paths of the checker were not searched for: %s\n",
+			 json_string_value(json_object_get(run->figures, "no_paths_for")));
 	buf_addf(&out, "report: %s/report.html\n", run->dir);
 	fputs(out.data, stdout);
 	buf_free(&out);
