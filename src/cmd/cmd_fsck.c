@@ -273,6 +273,7 @@ static int examination_run(struct examination *x, const char *name, struct err *
 		return examination_list_fields(x, err);
 	if (run_open(&run, "fsck", name, settings.out, settings.options.seed, err))
 		return EXIT_UNKNOWN;
+	/* cppcheck-suppress autoVariables ; only used below */
 	x->run = &run;
 	stop_catch_signals();
 	status = run_read_known(&run, settings.known, err);
