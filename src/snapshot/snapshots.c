@@ -620,3 +620,8 @@ struct code_map *snapshots_code(const struct snapshots *s)
 {
 	return &s->shm->code;
 }
+
+struct schedule_board *snapshots_board(const struct snapshots *s)
+{
+	return &s->shm->board;
+}

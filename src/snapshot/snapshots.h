@@ -64,6 +64,8 @@ int snapshots_run_program(struct snapshots *s, const struct buf *program, double
 			  struct program_report *ret, struct err *err);
 /* What the kernel has logged since the last request began. */
 const char *snapshots_console(const struct snapshots *s);
+/* The schedule of the next race, and what came of the last one. */
+struct schedule_board *snapshots_board(const struct snapshots *s);
 /* What its kernel reports of its code. */
 struct code_map *snapshots_code(const struct snapshots *s);
 
