@@ -22,7 +22,7 @@
 static struct conform_settings {
 	struct opt_list suite;
 	const char *scripts, *families, *out, *junit, *since, *known, *write_known, *config, *show,
-		*kernel;
+		*kernel, *schedule;
 	uint64_t jobs, findings, repeat, preemptions, schedules, sample, space;
 	double deadline;
 	int platform;
@@ -54,6 +54,8 @@ static const struct opt opts[] = {
 	  SCHEDULE_SWITCHES_MAX },
 	{ "schedules", OPT_U64, ROW(schedules), "N", "schedules of each race at most; 0: all", 0,
 	  UINT32_MAX },
+	{ "schedule", OPT_TEXT, ROW(schedule), "SCRIPT:P@N,N",
+	  "runs a race under this schedule alone, as a report names it", 0, 0 },
 	{ "whole", OPT_FLAG, ROW(whole), NULL,
 	  "with --preemptions: also the schedules that cannot differ from others", 0, 0 },
 	{ "list", OPT_FLAG, ROW(list), NULL,
@@ -125,6 +127,25 @@ static int build_suite(struct suite *s, struct err *err)
 	suite_sort(s);
 	suite_thin(s, settings.sample);
 	return ret;
+}
+
+/* The script and the schedule that --schedule names. */
+static int choose_schedule(struct suite *s, struct scheduled_one *ret, struct err *err)
+{
+	const char *colon = strrchr(settings.schedule, ':');
+	struct buf name = BUF_INIT;
+	long number = -1;
+	int status;
+
+	buf_add(&name, settings.schedule, colon ? (size_t)(colon - settings.schedule) : 0);
+	if (colon)
+		number = suite_find(s, buf_str(&name));
+	status = number < 0 ? err_set(err, ENOENT, "%s: no such script", settings.schedule)
+			    : scheduled_parse(colon + 1, ret, err);
+	if (!status)
+		suite_keep(s, (size_t)number);
+	buf_free(&name);
+	return status;
 }
 
 static int list_families(const struct suite *s)
@@ -565,13 +586,18 @@ static int conform_targets(struct suite *suite, int argc, char **argv, struct er
 				    .space_bytes = settings.space,
 				    .config = settings.config },
 	};
+	struct scheduled_one one;
 	struct buf names = BUF_INIT;
 	int code = EXIT_USAGE;
 
+	if (settings.schedule)
+		session.schedules.one = &one;
 	if (argc < 2)
 		err_set(err, EINVAL, "no target given");
 	else if (settings.preemptions && !settings.races)
 		err_set(err, EINVAL, "--preemptions is for --races");
+	else if (settings.schedule && choose_schedule(suite, &one, err))
+		code = EXIT_USAGE;
 	else if (!(settings.kernel && version_parse(settings.kernel, &session.kernel, err)) &&
 		 !read_targets(&names, argc, argv, err))
 		code = conform_check_names(&names, err);
@@ -586,6 +612,8 @@ static int run_conform(int argc, char **argv, struct err *err)
 	struct suite suite;
 	int code;
 
+	if (settings.schedule && !settings.preemptions)
+		settings.preemptions = SCHEDULE_SWITCHES_MAX;
 	if (build_suite(&suite, err))
 		code = EXIT_USAGE;
 	else if (settings.list)

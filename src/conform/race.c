@@ -71,17 +71,20 @@ static void race_add_calls(const struct script_walk *w, unsigned but, struct buf
 	}
 }
 
-/* A complete trace: the set-up, the calls that overlapped, the tree afterwards. */
-static void race_add_history(const struct race_run *r, struct buf *out)
+static void race_add_setup(const struct script_walk *w, struct buf *out)
 {
-	const struct script_walk *w = r->walk;
-
 	for (unsigned i = 0; i < w->setup_count; i++) {
 		call_print(&w->setup_calls[i], DIALECT_NATIVE, out);
 		buf_adds(out, " = ");
 		outcome_print(&w->setup_outcomes[i], w->setup_calls[i].op, DIALECT_NATIVE, out);
 		buf_addch(out, '\n');
 	}
+}
+
+/* A complete trace: the set-up, the calls that overlapped, the tree afterwards. */
+static void race_add_history(const struct race_run *r, struct buf *out)
+{
+	race_add_setup(r->walk, out);
 	script_print(&r->trace, DIALECT_NATIVE, out);
 	buf_adds(out, "dump-result \"/\"\n");
 	tree_dump(&r->tree, "/", false, out);
@@ -210,6 +213,11 @@ void race_report_fate(struct race_run *r, enum target_fate fate)
 	struct script_walk *w = r->walk;
 
 	walker_report_fate(r->walker, w->deviation, fate, 0, &w->calls[0]);
+	if (r->stays) {
+		buf_clear(&w->deviation->allowed);
+		race_add_calls(w, w->calls[0].pid, &w->deviation->allowed);
+		race_add_setup(w, &w->deviation->history);
+	}
 	w->fate = SCRIPT_REJECTED;
 	w->stopped = true;
 }

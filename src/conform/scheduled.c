@@ -206,6 +206,40 @@ static int scheduled_search(struct scheduled *s, const struct scheduled_options 
 	return r;
 }
 
+/* One that was reported, again. */
+static int scheduled_repeat(struct scheduled *s, const struct scheduled_one *one, struct err *err)
+{
+	struct session_figures *f = &s->race->walker->figures;
+	struct schedule schedule = one->schedule;
+	int r = scheduled_learn_words(s, err);
+	bool ended;
+
+	schedule.first = one->pid != scheduled_pid(s->race->walk, 0);
+	if (!r && !s->over)
+		r = scheduled_run(s, &schedule, &ended, err);
+	f->pairs++;
+	f->schedules++;
+	return r;
+}
+
+int scheduled_parse(const char *text, struct scheduled_one *ret, struct err *err)
+{
+	char *end;
+
+	*ret = (struct scheduled_one){ 0 };
+	ret->pid = (unsigned)strtoul(text, &end, 10);
+	while (end != text && (*end == '@' || *end == ',')) {
+		if (ret->schedule.count == SCHEDULE_SWITCHES_MAX)
+			return err_set(err, E2BIG, "%s: at most %d switches", text,
+				       SCHEDULE_SWITCHES_MAX);
+		text = end + 1;
+		ret->schedule.at[ret->schedule.count++] = (uint32_t)strtoul(text, &end, 10);
+	}
+	if (end == text || *end)
+		return err_set(err, EINVAL, "%s: a schedule is PROCESS@POINT,POINT", text);
+	return 0;
+}
+
 int scheduled_walk(struct walker *x, struct script_walk *w, const struct scheduled_options *o,
 		   struct err *err)
 {
@@ -220,7 +254,8 @@ int scheduled_walk(struct walker *x, struct script_walk *w, const struct schedul
 	if (!r && !w->prefix_failed) {
 		r = x->target->kind->save(x->target, setup_key, err);
 		if (!r)
-			r = scheduled_search(&s, o, err);
+			r = o->one ? scheduled_repeat(&s, o->one, err)
+				   : scheduled_search(&s, o, err);
 		if (!r)
 			r = x->target->kind->restore(x->target, setup_key, err);
 		x->target->kind->drop(x->target, setup_key);
