@@ -47,8 +47,8 @@ int race_serve(struct tasks *tasks, struct kernel_shm *shm)
 		return err_set(&m->channel.err, E2BIG, "the calls of a race are too many");
 	for (size_t i = 0; i < m->step_count; i++)
 		calls[i] = m->steps[i].call;
-	failed = tasks_race(tasks, calls, m->step_count, (struct assay_overlap *)&shm->board, m->races,
-			    race_keep, &m->channel, &m->channel.err);
+	failed = tasks_race(tasks, calls, m->step_count, (struct assay_overlap *)&shm->board,
+			    m->races, race_keep, &m->channel, &m->channel.err);
 	assay_settle();
 	return failed;
 }

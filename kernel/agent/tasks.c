@@ -112,8 +112,8 @@ static void task_race(struct script_task *task)
 
 		if (&task->tasks->members[r->calls[i].pid] != task)
 			continue;
-		raced->outcome = (struct outcome){ .result = op_table[r->calls[i].op].result,
-						   .bytes = "" };
+		raced->outcome =
+			(struct outcome){ .result = op_table[r->calls[i].op].result, .bytes = "" };
 		assay_thread_calls();
 		raced->called_ns = ++r->now;
 		caller_call(task->self, &r->calls[i], &raced->outcome);
@@ -268,10 +268,10 @@ static int find_racers(struct tasks *p, const struct call *calls, size_t count,
 }
 
 int tasks_race(struct tasks *p, const struct call *calls, size_t count, struct assay_overlap *board,
-	       struct race_outcome *ret, bool (*keep)(void *own, struct outcome *outcome), void *own,
-	       struct err *err)
+	       struct race_outcome *ret, bool (*keep)(void *own, struct outcome *outcome),
+	       void *own, struct err *err)
 {
-	struct task_race race = { calls, count, ret, keep, own };
+	struct task_race race = { calls, count, ret, keep, own, 0, false };
 	struct script_task *racers[2];
 	int failed = find_racers(p, calls, count, racers, err);
 

@@ -20,8 +20,8 @@ void tasks_leave(struct tasks *p);
 /* Calls of two processes other than the first, each one's in their order and all of them at once by
  * the schedule on the board. Bytes of outcomes are kept by `keep`. */
 int tasks_race(struct tasks *p, const struct call *calls, size_t count, struct assay_overlap *board,
-	       struct race_outcome *ret, bool (*keep)(void *own, struct outcome *outcome), void *own,
-	       struct err *err);
+	       struct race_outcome *ret, bool (*keep)(void *own, struct outcome *outcome),
+	       void *own, struct err *err);
 /* A call of a script, of the kinds that are neither ENV nor unknown processes'. */
 int tasks_call(struct tasks *p, const struct call *c, struct outcome *ret, struct err *err);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * overlap.c -- decides at every point which of two overlapping calls goes on.
+ * overlap.c -- decides at every point which of two overlapping calls continues.
  *
  * One task is chosen; the scheduler asks for it (kernel/sched/fair.c). It is preempted, not put to
  * sleep, so that its state and its RCU sections stay valid, at the points that the schedule names.
  * If it blocks or ends, the other one is chosen, which is no switch of the schedule. If neither can
- * run, everybody else does as usual: threads of the kernel, and at last the idle task, which lets
+ * run, all others do as usual: threads of the kernel, and at last the idle task, which lets
  * virtual time pass until the watch over calls says that they never end.
  *
  * Points are before accesses to words that both tasks use, one of them writing. What is accessed
- * where nobody can be preempted is behind the last point before that section, and has a point
+ * where a task cannot be preempted is behind the last point before that section, and has a point
  * behind it. Which words these are is learned from runs of one task behind the other.
  */
 #include <linux/irqflags.h>
@@ -163,7 +163,7 @@ static notrace void use_word(unsigned long word, int write, unsigned long code)
 	b->use[b->uses++] = (struct assay_use){ word, b->points - 1, me, write };
 }
 
-/* What was used before and what is used in the section can be told apart. */
+/* What was used before and what is used in the section can be distinguished. */
 void notrace assay_overlap_enter(void)
 {
 	int me = which();

@@ -30,7 +30,7 @@ struct assay_use {
 };
 
 struct assay_overlap {
-	/* The schedule: who begins, and at which points the other one goes on. */
+	/* The schedule: who begins, and at which points the other one continues. */
 	unsigned int first, switches, at[ASSAY_OVERLAP_SWITCHES];
 	/* Which words are used is learned; there are no points but for those of calls. */
 	unsigned char learns;

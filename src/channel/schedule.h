@@ -1,4 +1,4 @@
-/* schedule.h -- calls that overlap by a schedule, inside a kernel in a process, and what came of it.
+/* schedule.h -- calls that overlap by a schedule, in a kernel in a process, and what came of it.
  *
  * Two processes make their calls. One of them runs until a point at which the schedule has the
  * other one go on, or until it has to wait or is through. Points are before accesses to memory that

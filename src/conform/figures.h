@@ -15,9 +15,9 @@ enum script_fate {
 struct session_figures {
 	double exec_seconds, check_seconds;
 	uint64_t calls, resets, setups, reused, races;
-	/* Of races by schedules: pairs of processes whose schedules were all tried, schedules, those
-	 * that a limit has left, how many there would be without what cannot differ (with one
-	 * switch, and how many of those were tried), and outcomes that differ. */
+	/* Of races by schedules: scripts, schedules, stretches that a limit has cut short; how many
+	 * schedules with one switch there are, and how many of them were tried; outcomes that
+	 * differ. */
 	uint64_t pairs, schedules, left, whole, reduced, outcomes;
 	uint64_t not_made; /* scripts with a call that would take too much of a disk */
 	uint64_t rule_hits[RULE_COUNT];

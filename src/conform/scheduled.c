@@ -20,7 +20,7 @@ struct scheduled {
 	struct schedule_board *board;
 	struct hash *known; /* outcomes that are explained */
 	size_t known_count, known_cap;
-	bool over; /* something is wrong, or could not be told */
+	bool over; /* something is wrong, or the verdict is unknown */
 	struct buf text;
 };
 
@@ -69,7 +69,7 @@ static unsigned scheduled_pid(const struct script_walk *w, unsigned task)
 	return w->calls[i].pid;
 }
 
-/* "[2] begins; before vfs_link (fs/namei.c:4711) [3] goes on". */
+/* "[2] begins; before vfs_link (fs/namei.c:4711) [3] continues". */
 static void scheduled_describe(const struct scheduled *s, const struct schedule *schedule,
 			       bool ended, struct buf *out)
 {
@@ -89,7 +89,7 @@ static void scheduled_describe(const struct scheduled *s, const struct schedule 
 		} else {
 			buf_adds(out, "before a call");
 		}
-		buf_addf(out, ", [%u] goes on", scheduled_pid(w, !p->task));
+		buf_addf(out, ", [%u] continues", scheduled_pid(w, !p->task));
 	}
 	if (!ended)
 		buf_adds(out, "; it did not end");

@@ -37,7 +37,7 @@ struct session {
 	unsigned failures;         /* to carry out a script at all */
 	unsigned repeat;           /* of each race */
 	struct scheduled_options schedules;
-	uint64_t seed;             /* of the next race */
+	uint64_t seed; /* of the next race */
 	struct call_list calls;
 };
 
@@ -120,7 +120,7 @@ static int session_walk(struct session *s, struct script_walk *w, struct err *er
 	int r = w->setup_calls ? s->schedules.preemptions
 				       ? scheduled_walk(&s->walker, w, &s->schedules, err)
 				       : race_walk(&s->walker, w, s->seed++, err)
-	      : w->times       ? times_walk(&s->walker, w, err)
+	      : w->times ? times_walk(&s->walker, w, err)
 			       : walker_walk(&s->walker, w, err);
 
 	s->lost |= w->stopped || w->fate != SCRIPT_ACCEPTED;

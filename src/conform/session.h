@@ -19,8 +19,8 @@ struct session_options {
 	const char *target;
 	struct target_options target_options;
 	enum platform platform;
-	struct version kernel; /* VERSION_NONE: the target's */
-	unsigned repeat;       /* how often each race is run, */
+	struct version kernel;              /* VERSION_NONE: the target's */
+	unsigned repeat;                    /* how often each race is run, */
 	struct scheduled_options schedules; /* or under which schedules */
 };
 

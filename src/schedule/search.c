@@ -6,7 +6,7 @@
 
 #include "base/must.h"
 
-/* What a run has told, kept while others are made. */
+/* What a run has reported, kept while others are made. */
 struct schedule_copy {
 	struct schedule_point *point;
 	struct schedule_use *use;
@@ -15,7 +15,8 @@ struct schedule_copy {
 	bool ended;
 };
 
-/* A set of words, and whether they were written: what one process did while the other one waited. */
+/* A set of words, and whether they were written: what a process did while the other one
+ * waited. */
 struct word_set {
 	uint64_t *words;
 	uint8_t *how;
@@ -50,7 +51,7 @@ static size_t word_set_slot(const struct word_set *set, uint64_t word)
 	return i;
 }
 
-/* The accesses from that one on, of the process that made it, until the other one goes on. */
+/* The accesses from that one on, of the process that made it, until the other one continues. */
 static void word_set_fill(struct word_set *set, const struct schedule_copy *c, uint32_t from)
 {
 	uint32_t to = from;
@@ -85,7 +86,7 @@ static int64_t last_enabled(const struct schedule_copy *c, int64_t at, int64_t f
 	return at >= from ? at : -1;
 }
 
-/* The next point to switch at, before `at`, of a stretch that begins at `from`. `other` tells of the
+/* The next point to switch at, before `at`, of a stretch that begins at `from`. `other` is the
  * run with the switch at that point, the last one of `depth` before. */
 static int64_t next_before(const struct schedule_copy *c, const struct schedule_copy *other,
 			   unsigned depth, int64_t at, int64_t from)

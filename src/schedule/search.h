@@ -1,9 +1,9 @@
 /* search.h -- all schedules of two processes with few switches, as far as they can differ.
  *
- * If a process is made to wait at one point, and nothing that it did since an earlier point conflicts
- * with what the other one does then, waiting at the earlier point comes to the same. So of every
- * stretch of points of one process the last is tried first, and next the last one before an access in
- * conflict with what the other one did that time. */
+ * If a process is made to wait at one point, and nothing that it did since an earlier point
+ * conflicts with what the other one does then, waiting at the earlier point comes to the same. So
+ * of every stretch of points of one process the last is tried first, and next the last one before
+ * an access in conflict with what the other one did that time. */
 #ifndef SCHEDULE_SEARCH_H
 #define SCHEDULE_SEARCH_H
 
@@ -14,15 +14,15 @@
 
 struct err;
 
-/* Runs a schedule. *ret_ended: it came to its end, and the board tells of it. */
+/* Runs a schedule. *ret_ended: it came to its end, and the board reports it. */
 typedef int schedule_run(void *own, const struct schedule *s, bool *ret_ended, struct err *err);
 
 struct schedule_search {
 	const struct schedule_board *board; /* of the last run */
 	schedule_run *run;
 	void *own;
-	bool whole;     /* nothing is left out: to test the reduction */
-	uint64_t limit; /* schedules at most; 0: no limit */
+	bool whole;       /* nothing is left out: to test the reduction */
+	uint64_t limit;   /* schedules at most; 0: no limit */
 	const bool *stop; /* ends the search where it becomes true; NULL: never */
 	/* How many were run; that the limit has left, as far as is known; and points at which there
 	 * could have been a further switch. */

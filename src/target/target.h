@@ -33,17 +33,17 @@ enum target_cap {
 	TARGET_REMOUNT = 1 << 0,
 	TARGET_SAVE = 1 << 1, /* saving is cheap, and restores processes and open files */
 	TARGET_DROP_CACHES = 1 << 2,
-	TARGET_TIME = 1 << 3,      /* advance_time */
-	TARGET_FSCK = 1 << 4,      /* fsck */
-	TARGET_IMAGE = 1 << 5,     /* has an image to keep with a finding */
-	TARGET_PROCESSES = 1 << 6, /* several processes and users */
-	TARGET_FAULTS = 1 << 7,    /* fail_alloc, fail_read, fail_write */
-	TARGET_RECORD = 1 << 8,    /* knows what was written to its disk, and mounts any image */
-	TARGET_LEAKS = 1 << 9,     /* seek_leaks */
-	TARGET_MMAP = 1 << 10,     /* mappings of files */
-	TARGET_CODE = 1 << 11,     /* knows which of its code was run */
-	TARGET_SPACE = 1 << 12,    /* seek_space */
-	TARGET_KILL = 1 << 13,     /* what serves it can be killed and started again */
+	TARGET_TIME = 1 << 3,       /* advance_time */
+	TARGET_FSCK = 1 << 4,       /* fsck */
+	TARGET_IMAGE = 1 << 5,      /* has an image to keep with a finding */
+	TARGET_PROCESSES = 1 << 6,  /* several processes and users */
+	TARGET_FAULTS = 1 << 7,     /* fail_alloc, fail_read, fail_write */
+	TARGET_RECORD = 1 << 8,     /* knows what was written to its disk, and mounts any image */
+	TARGET_LEAKS = 1 << 9,      /* seek_leaks */
+	TARGET_MMAP = 1 << 10,      /* mappings of files */
+	TARGET_CODE = 1 << 11,      /* knows which of its code was run */
+	TARGET_SPACE = 1 << 12,     /* seek_space */
+	TARGET_KILL = 1 << 13,      /* what serves it can be killed and started again */
 	TARGET_SCHEDULES = 1 << 14, /* overlapping calls can be given a schedule */
 };
 

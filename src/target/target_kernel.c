@@ -33,7 +33,7 @@ enum { NAME_SECONDS = 30 };
 struct kernel_target {
 	struct disk disk; /* tmpfs and the like have none */
 	struct snapshots *snapshots;
-	struct buf points; /* path of the table of its code */
+	struct buf points;  /* path of the table of its code */
 	struct buf program; /* path of the kernel */
 };
 

@@ -1,5 +1,5 @@
-/* test_schedule.c -- the search for schedules: on two simulated processes, it leaves out nothing that
- * differs, and tries less than everything. */
+/* test_schedule.c -- the search for schedules: on two simulated processes, it leaves out nothing
+ * that differs, and tries less than everything. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,12 +60,11 @@ static int simulate(void *own, const struct schedule *s, bool *ret_ended, struct
 			b->points++;
 			task = !task;
 			/* The step that was stopped has no further point. */
-			b->point[b->points] =
-				(struct schedule_point){ 1, task, at[!task] < STEPS };
+			b->point[b->points] = (struct schedule_point){ 1, task, at[!task] < STEPS };
 		}
 		step = &sim.steps[task][at[task]++];
-		b->use[b->uses++] = (struct schedule_use){ 8 + step->variable, b->points, task,
-							   step->write };
+		b->use[b->uses++] =
+			(struct schedule_use){ 8 + step->variable, b->points, task, step->write };
 		b->points++;
 		if (step->write)
 			variables[step->variable] = mixed(seen[task], at[task]);
@@ -147,7 +146,9 @@ static void goes_on_behind_one_that_does_not_end(void **state)
 
 static void ends_at_its_limit(void **state)
 {
-	struct schedule_search s = { .board = &sim.board, .run = simulate, .whole = true, .limit = 5 };
+	struct schedule_search s = {
+		.board = &sim.board, .run = simulate, .whole = true, .limit = 5
+	};
 	struct rng rng;
 
 	rng_seed(&rng, 2);
