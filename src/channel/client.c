@@ -152,8 +152,11 @@ int channel_race_look(const struct channel_client *c, const struct call *calls, 
 		      struct race_outcome *ret, struct tree *ret_tree, enum target_fate *ret_fate,
 		      struct err *err)
 {
-	int r = channel_race(c, calls, count, 0, ret, ret_fate, err);
+	int r;
 
+	if (c)
+		c->message->fate = FATE_DIED; /* until it is served */
+	r = channel_race(c, calls, count, 0, ret, ret_fate, err);
 	return r || *ret_fate != FATE_FINE ? r : client_take_tree(c, ret_tree, err);
 }
 

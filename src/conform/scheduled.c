@@ -112,13 +112,12 @@ static int scheduled_make(struct scheduled *s, const struct schedule *schedule,
 {
 	const struct script_walk *w = s->race->walk;
 	double from = clock_seconds();
-	int r = s->target->kind->restore(s->target, setup_key, err);
+	int r;
 
 	s->board->schedule = *schedule;
 	s->board->points = s->board->uses = s->board->made = 0;
-	if (!r)
-		r = target_overlap(s->target, w->calls, w->count, s->race->raced, &s->race->tree,
-				   ret_fate, err);
+	r = target_overlap(s->target, setup_key, w->calls, w->count, s->race->raced, &s->race->tree,
+			   ret_fate, err);
 	s->race->walker->figures.exec_seconds += clock_seconds() - from;
 	return r;
 }

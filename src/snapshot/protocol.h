@@ -70,7 +70,7 @@ struct kernel_shm {
 
 	uint32_t fork_to;  /* slot of a copy to make, which takes on the request; 0: none */
 	uint32_t fork_pid; /* the copy's */
-	/* Slot of a copy that REQUEST_LOAD puts back to what its origin is; it answers with 0 where
+	/* Slot of a copy that REQUEST_LOAD or REQUEST_RACE puts back to what its origin is; 0 where
 	 * that cannot be done, and has not served the request. 0: none */
 	uint32_t revert_to;
 

@@ -93,7 +93,7 @@ struct target_kind {
 		    struct race_outcome *ret, enum target_fate *ret_fate, struct err *err);
 	bool races; /* calls of several processes can be made at once */
 	/* TARGET_SCHEDULES: the same by the schedule on the board, and the tree afterwards. */
-	int (*overlap)(struct target *t, const struct call *calls, size_t count,
+	int (*overlap)(struct target *t, uint64_t key, const struct call *calls, size_t count,
 		       struct race_outcome *ret, struct tree *ret_tree, enum target_fate *ret_fate,
 		       struct err *err);
 	struct schedule_board *(*board)(struct target *t);
@@ -225,9 +225,9 @@ int target_follow(struct target *t, const struct plan_step *steps, size_t count,
  * TARGET_RACE_MAX. */
 int target_race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
 		struct race_outcome *ret, enum target_fate *ret_fate, struct err *err);
-/* TARGET_SCHEDULES: calls of two such processes by the schedule on target_board() (schedule.h), and
- * the tree when all is quiet. */
-int target_overlap(struct target *t, const struct call *calls, size_t count,
+/* TARGET_SCHEDULES: in a copy of the state saved so, calls of two such processes by the schedule on
+ * target_board() (schedule.h), and the tree when all is quiet. */
+int target_overlap(struct target *t, uint64_t key, const struct call *calls, size_t count,
 		   struct race_outcome *ret, struct tree *ret_tree, enum target_fate *ret_fate,
 		   struct err *err);
 struct schedule_board *target_board(struct target *t);

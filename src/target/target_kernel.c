@@ -371,11 +371,22 @@ static struct code_map *kernel_code(struct target *t, struct buf *ret_table)
 	return snapshots_code(k->snapshots);
 }
 
-static int kernel_overlap(struct target *t, const struct call *calls, size_t count,
+static int kernel_overlap(struct target *t, uint64_t key, const struct call *calls, size_t count,
 			  struct race_outcome *ret, struct tree *ret_tree,
 			  enum target_fate *ret_fate, struct err *err)
 {
-	return channel_race_look(t->client, calls, count, ret, ret_tree, ret_fate, err);
+	const struct kernel_target *k = t->own;
+	bool made = false;
+	int r = 0;
+
+	for (bool again = true; !r && !made; again = false) {
+		r = snapshots_begin_race(k->snapshots, key, again, err);
+		if (r)
+			return r;
+		r = channel_race_look(t->client, calls, count, ret, ret_tree, ret_fate, err);
+		made = snapshots_end_race(k->snapshots, key);
+	}
+	return r;
 }
 
 static struct schedule_board *kernel_board(struct target *t)
