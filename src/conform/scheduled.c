@@ -20,6 +20,7 @@ struct scheduled {
 	struct schedule_board *board;
 	struct hash *known; /* outcomes that are explained */
 	size_t known_count, known_cap;
+	uint64_t *serial_hash; /* to be filled: points of the runs without a switch; or NULL */
 	bool over; /* something is wrong, or the verdict is unknown */
 	struct buf text;
 };
@@ -122,6 +123,24 @@ static int scheduled_make(struct scheduled *s, const struct schedule *schedule,
 	return r;
 }
 
+/* What is reported is run once more: it has to show again. */
+static int scheduled_confirm(struct scheduled *s, const struct schedule *schedule,
+			     enum target_fate fate, struct hash outcome, struct err *err)
+{
+	enum target_fate again = FATE_FINE;
+	bool same;
+	int r = scheduled_make(s, schedule, &again, err);
+
+	if (r)
+		return r;
+	same = again == fate;
+	if (again == FATE_FINE) {
+		same = same && hash_equal(scheduled_hash(s), outcome);
+		tree_free(&s->race->tree);
+	}
+	return same ? 0 : err_set(err, EIO, "the same schedule was another run");
+}
+
 static int scheduled_run(void *own, const struct schedule *schedule, bool *ret_ended,
 			 struct err *err)
 {
@@ -137,8 +156,10 @@ static int scheduled_run(void *own, const struct schedule *schedule, bool *ret_e
 	if (fate != FATE_FINE) {
 		race_report_fate(s->race, fate);
 		scheduled_report(s, schedule, false);
-		return 0;
+		return scheduled_confirm(s, schedule, fate, (struct hash){ 0, 0 }, err);
 	}
+	if (s->serial_hash && !schedule->count)
+		s->serial_hash[schedule->first] = s->board->hash;
 	if (s->board->made != schedule->count)
 		r = err_set(err, EIO, "a schedule was not followed: %u of %u switches",
 			    s->board->made, schedule->count);
@@ -154,6 +175,8 @@ static int scheduled_run(void *own, const struct schedule *schedule, bool *ret_e
 		s->over |= w->fate != SCRIPT_ACCEPTED;
 	}
 	tree_free(&s->race->tree);
+	if (!r && w->fate == SCRIPT_REJECTED)
+		r = scheduled_confirm(s, schedule, fate, outcome, err);
 	return r;
 }
 
@@ -177,9 +200,26 @@ static int scheduled_learn_words(struct scheduled *s, struct err *err)
 	return r;
 }
 
+/* The same schedule is the same run, whatever was run in between. */
+static int scheduled_check(struct scheduled *s, const uint64_t hash[2], struct err *err)
+{
+	for (uint32_t first = 0; first < 2 && !s->over; first++) {
+		struct schedule schedule = { .first = first };
+		bool ended;
+		int r = scheduled_run(s, &schedule, &ended, err);
+
+		if (r)
+			return r;
+		if (!s->over && s->board->hash != hash[first])
+			return err_set(err, EIO, "the same schedule was another run");
+	}
+	return 0;
+}
+
 static int scheduled_search(struct scheduled *s, const struct scheduled_options *o, struct err *err)
 {
 	struct session_figures *f = &s->race->walker->figures;
+	uint64_t serial[2] = { 0 };
 	struct schedule_search search = {
 		.board = s->board,
 		.run = scheduled_run,
@@ -190,6 +230,7 @@ static int scheduled_search(struct scheduled *s, const struct scheduled_options 
 	};
 	int r = scheduled_learn_words(s, err);
 
+	s->serial_hash = serial;
 	for (unsigned n = 1; n <= o->preemptions && !r && !s->over; n++) {
 		r = schedule_search(&search, n, err);
 		if (n > 1)
@@ -197,6 +238,9 @@ static int scheduled_search(struct scheduled *s, const struct scheduled_options 
 		f->whole += search.points + 2;
 		f->reduced += search.schedules;
 	}
+	s->serial_hash = NULL;
+	if (!r)
+		r = scheduled_check(s, serial, err);
 	f->schedules += search.schedules;
 	f->left += search.left;
 	f->outcomes += s->known_count;
