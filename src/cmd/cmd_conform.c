@@ -470,7 +470,7 @@ static int print_result(struct run *run, const struct survey *s, const struct mo
 		survey_print(s, &out);
 	if (!settings.tap && !settings.json) {
 		learned_print(run);
-		if (settings.preemptions)
+		if (settings.preemptions && !settings.schedule)
 			add_schedules(run, &out);
 		if (settings.rules)
 			survey_print_rules(s, model, &out);

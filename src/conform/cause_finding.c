@@ -128,13 +128,16 @@ static int tell_cause(const struct suite *suite, struct cause *cause, struct tar
 static bool tell_race(const struct suite *suite, const struct cause *cause, const struct target *t,
 		      struct run *run)
 {
+	static const char begin[] = "schedule ";
 	const struct deviation *d = cause->example;
+	const char *schedule = strstr(buf_str(&d->detail), begin);
 	struct finding f;
 	struct buf name = BUF_INIT;
 	size_t count;
 	struct call *calls;
 	bool is_new;
 
+	schedule = schedule ? schedule + strlen(begin) : "";
 	describe_cause(&f, cause, t);
 	calls = whole_script(suite, d, &count);
 	finding_reserve(&f, count);
@@ -142,7 +145,11 @@ static bool tell_race(const struct suite *suite, const struct cause *cause, cons
 		f.calls[f.count] = call_copy(&calls[f.count], &f.arena);
 	f.tries = f.shown = 1; /* no schedule is reported that was not run again */
 	suite_name(&suite->scripts[d->script], &name);
-	buf_addf(&f.notes, "The calls of script %s overlap. %s\n", name.data, buf_str(&d->detail));
+	buf_addf(&f.notes,
+		 "The calls overlap. This shows it again:\n"
+		 "assay conform '%s' --races --schedule '%s:%.*s'\n"
+		 "Programs that make the calls one after another do not.\n",
+		 t->name, name.data, (int)strcspn(schedule, ":"), schedule);
 	is_new = !run_knows(run, &f);
 	if (is_new) {
 		run_meet(run, &f, t);
