@@ -18,6 +18,7 @@
 #include "kmemleak.h"
 #include "leaks.h"
 #include "program.h"
+#include "race.h"
 #include "slot.h"
 #include "storage/remove_tree.h"
 #include "tasks.h"
@@ -480,6 +481,11 @@ static void agent_serve(struct agent *a)
 		break;
 	case REQUEST_DISK:
 		agent_hand_over_disk(a, c);
+		break;
+	case REQUEST_RACE:
+		assay_move_clock(call_ns);
+		if (!(c->failure = race_serve(a->tasks, a->shm)))
+			channel_server_observe(&a->server);
 		break;
 	case REQUEST_PROGRAM:
 		c->failure = agent_run_program(a, &c->err);

@@ -58,11 +58,15 @@ static void slot_park(struct kernel_shm *shm)
 static bool slot_copy(struct kernel_shm *shm)
 {
 	struct channel *channel = &shm->message.channel;
-	int origin = (int)syscall(SYS_getpid), pid = assay_host_fork();
+	bool reverts = shm->message.request == REQUEST_LOAD || shm->message.request == REQUEST_RACE;
+	int origin = (int)syscall(SYS_getpid), pid;
 
+	if (reverts)
+		assay_revert_allow();
+	pid = assay_host_fork();
 	if (!pid) {
 		slot_take(shm, shm->fork_to);
-		if (shm->message.request == REQUEST_LOAD)
+		if (reverts)
 			assay_revert_begin(origin);
 		return true;
 	}

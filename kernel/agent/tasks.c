@@ -14,9 +14,21 @@
 
 #include "base/err.h"
 #include "base/must.h"
+#include "channel/request.h"
 #include "kernel/driver/assay.h"
 
 enum { GROUPINGS_MAX = 256, UMASK_FIRST = 022, FD_FIRST = 3 };
+
+/* Calls that overlap; time is the number of calls and returns. */
+struct task_race {
+	const struct call *calls;
+	size_t count;
+	struct race_outcome *outcomes;
+	bool (*keep)(void *own, struct outcome *outcome);
+	void *own;
+	int64_t now;
+	bool lost; /* not everything could be kept */
+};
 
 struct script_task {
 	bool exists;
@@ -27,6 +39,7 @@ struct script_task {
 	bool leaves, groups_stale;
 	const struct call *call;
 	struct outcome *outcome;
+	struct task_race *race; /* NULL: one call at a time */
 	struct tasks *tasks;
 };
 
@@ -90,6 +103,25 @@ static void task_join_groups(const struct script_task *task)
 	must(!set_users((uid_t)-1, task->uid, (uid_t)-1));
 }
 
+static void task_race(struct script_task *task)
+{
+	struct task_race *r = task->race;
+
+	for (size_t i = 0; i < r->count; i++) {
+		struct race_outcome *raced = &r->outcomes[i];
+
+		if (&task->tasks->members[r->calls[i].pid] != task)
+			continue;
+		raced->outcome =
+			(struct outcome){ .result = op_table[r->calls[i].op].result, .bytes = "" };
+		assay_thread_calls();
+		raced->called_ns = ++r->now;
+		caller_call(task->self, &r->calls[i], &raced->outcome);
+		raced->returned_ns = ++r->now;
+		r->lost |= !r->keep(r->own, &raced->outcome);
+	}
+}
+
 static void task_take_turn(void *arg)
 {
 	struct script_task *task = arg;
@@ -104,7 +136,9 @@ static void task_take_turn(void *arg)
 	if (task->groups_stale)
 		task_join_groups(task);
 	task->groups_stale = false;
-	if (task->call)
+	if (task->race)
+		task_race(task);
+	else if (task->call)
 		caller_call(task->self, task->call, task->outcome);
 }
 
@@ -210,6 +244,45 @@ static int add_to_group(struct tasks *p, const struct call *c, struct outcome *r
 	for (unsigned pid = 1; pid <= SYSCALL_PIDS_MAX; pid++)
 		p->members[pid].groups_stale |= p->members[pid].uid == uid;
 	return 0;
+}
+
+/* The two processes of these calls, in the order of their first ones. */
+static int find_racers(struct tasks *p, const struct call *calls, size_t count,
+		       struct script_task *ret[2], struct err *err)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		unsigned pid = calls[i].pid;
+
+		if (pid < 2 || pid > SYSCALL_PIDS_MAX || !p->members[pid].exists)
+			return err_set(err, ESRCH, "process %u cannot take part in a race", pid);
+		if ((found && ret[0] == &p->members[pid]) ||
+		    (found == 2 && ret[1] == &p->members[pid]))
+			continue;
+		if (found == 2)
+			return err_set(err, E2BIG, "a schedule is one of two processes");
+		ret[found++] = &p->members[pid];
+	}
+	return found == 2 ? 0 : err_set(err, EINVAL, "a schedule is one of two processes");
+}
+
+int tasks_race(struct tasks *p, const struct call *calls, size_t count, struct assay_overlap *board,
+	       struct race_outcome *ret, bool (*keep)(void *own, struct outcome *outcome),
+	       void *own, struct err *err)
+{
+	struct task_race race = { calls, count, ret, keep, own, 0, false };
+	struct script_task *racers[2];
+	int failed = find_racers(p, calls, count, racers, err);
+
+	if (failed)
+		return failed;
+	racers[0]->race = racers[1]->race = &race;
+	failed = assay_threads_overlap(racers[0]->thread, racers[1]->thread, board);
+	racers[0]->race = racers[1]->race = NULL;
+	if (failed)
+		return err_set(err, -failed, "this kernel is not built to be given schedules");
+	return race.lost ? err_set(err, E2BIG, "the calls of a race gave too many bytes") : 0;
 }
 
 int tasks_call(struct tasks *p, const struct call *c, struct outcome *ret, struct err *err)

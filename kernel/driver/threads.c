@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 
 #include "assay.h"
+#include "overlap.h"
 
 struct assay_thread {
 	void (*turn)(void *arg);
@@ -21,6 +22,7 @@ struct assay_thread {
 	struct completion called, done;
 	bool ends;
 	pid_t pid;
+	struct task_struct *task;
 	int host_pid;
 	struct list_head served; /* among those that others' calls are made by */
 };
@@ -31,6 +33,7 @@ static int live(void *own)
 {
 	struct assay_thread *t = own;
 
+	t->task = current;
 	for (;;) {
 		wait_for_completion(&t->called);
 		if (t->ends) {
@@ -38,6 +41,8 @@ static int live(void *own)
 			do_exit(0);
 		}
 		t->turn(t->arg);
+		if (IS_ENABLED(CONFIG_ASSAY_OVERLAP))
+			assay_overlap_ends();
 		complete(&t->done);
 	}
 }
@@ -65,6 +70,38 @@ void assay_thread_run(struct assay_thread *t)
 	complete(&t->called);
 	wait_for_completion(&t->done);
 }
+
+#ifdef CONFIG_ASSAY_OVERLAP
+/* None of them runs before both can. */
+int assay_threads_overlap(struct assay_thread *first, struct assay_thread *second,
+			  struct assay_overlap *board)
+{
+	preempt_disable();
+	assay_overlap_begin(board, first->task, second->task);
+	complete(&first->called);
+	complete(&second->called);
+	preempt_enable();
+	wait_for_completion(&first->done);
+	wait_for_completion(&second->done);
+	assay_overlap_end();
+	return 0;
+}
+
+void assay_thread_calls(void)
+{
+	assay_overlap_call();
+}
+#else
+int assay_threads_overlap(struct assay_thread *first, struct assay_thread *second,
+			  struct assay_overlap *board)
+{
+	return -ENOSYS;
+}
+
+void assay_thread_calls(void)
+{
+}
+#endif
 
 _Bool assay_thread_try(struct assay_thread *t)
 {

@@ -13,6 +13,7 @@
 #include <linux/vmalloc.h>
 
 #include "assay.h"
+#include "overlap.h"
 
 #define CHUNK_BYTES 256
 
@@ -56,6 +57,7 @@ unsigned long assay_read_user(void *to, const void __user *from, unsigned long n
 	const void *plain = (const void __force *)from;
 	int pid, signal;
 
+	assay_overlap_data(to, n, true);
 	if (assay_in_space((unsigned long)from))
 		return n - assay_space_move(to, (unsigned long)from, n, false, &signal);
 	pid = assay_thread_host_pid();
@@ -67,6 +69,7 @@ unsigned long assay_write_user(void __user *to, const void *from, unsigned long 
 	void *plain = (void __force *)to;
 	int pid, signal;
 
+	assay_overlap_data(from, n, false);
 	if (assay_in_space((unsigned long)to))
 		return n - assay_space_move((void *)from, (unsigned long)to, n, true, &signal);
 	pid = assay_thread_host_pid();

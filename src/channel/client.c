@@ -139,11 +139,30 @@ int channel_race(const struct channel_client *c, const struct call *calls, size_
 	return channel_failure(c, err);
 }
 
+/* The tree that the server has packed. */
+static int client_take_tree(const struct channel_client *c, struct tree *ret, struct err *err)
+{
+	const struct channel_area *packed = &c->message->channel.data;
+	const char *at = packed->at;
+
+	return tree_unpack(ret, &at, at + packed->used, c->fields, true, err);
+}
+
+int channel_race_look(const struct channel_client *c, const struct call *calls, size_t count,
+		      struct race_outcome *ret, struct tree *ret_tree, enum target_fate *ret_fate,
+		      struct err *err)
+{
+	int r;
+
+	if (c)
+		c->message->fate = FATE_DIED; /* until it is served */
+	r = channel_race(c, calls, count, 0, ret, ret_fate, err);
+	return r || *ret_fate != FATE_FINE ? r : client_take_tree(c, ret_tree, err);
+}
+
 int channel_observe(const struct channel_client *c, struct tree *ret, enum target_fate *ret_fate,
 		    struct err *err)
 {
-	const struct channel_area *packed;
-	const char *at;
 	int r;
 
 	if (!c)
@@ -153,11 +172,7 @@ int channel_observe(const struct channel_client *c, struct tree *ret, enum targe
 		return 0;
 	r = channel_failure(c, err);
 	*ret_fate = c->message->fate;
-	if (r || *ret_fate != FATE_FINE)
-		return r;
-	packed = &c->message->channel.data;
-	at = packed->at;
-	return tree_unpack(ret, &at, at + packed->used, c->fields, true, err);
+	return r || *ret_fate != FATE_FINE ? r : client_take_tree(c, ret, err);
 }
 
 int channel_run_program(const struct channel_client *c, const struct buf *program, double seconds,

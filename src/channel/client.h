@@ -34,6 +34,10 @@ int channel_admits(const struct channel_client *c, const struct call *call, stru
 int channel_race(const struct channel_client *c, const struct call *calls, size_t count,
 		 uint64_t seed, struct race_outcome *ret, enum target_fate *ret_fate,
 		 struct err *err);
+/* The same where the server looks at the tree afterwards, in one request: a kernel in a process. */
+int channel_race_look(const struct channel_client *c, const struct call *calls, size_t count,
+		      struct race_outcome *ret, struct tree *ret_tree, enum target_fate *ret_fate,
+		      struct err *err);
 int channel_observe(const struct channel_client *c, struct tree *ret, enum target_fate *ret_fate,
 		    struct err *err);
 /* Runs a compiled program there; one that outlives even its end has hung. */

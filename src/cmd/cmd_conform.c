@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "channel/schedule.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/operands.h"
@@ -20,11 +22,11 @@
 static struct conform_settings {
 	struct opt_list suite;
 	const char *scripts, *families, *out, *junit, *since, *known, *write_known, *config, *show,
-		*kernel;
-	uint64_t jobs, findings, repeat, sample, space;
+		*kernel, *schedule;
+	uint64_t jobs, findings, repeat, preemptions, schedules, sample, space;
 	double deadline;
 	int platform;
-	bool json, tap, rules, list, races, learn;
+	bool json, tap, rules, list, races, whole, learn;
 } settings = {
 	.platform = PLATFORM_LINUX,
 	.findings = 20,
@@ -47,6 +49,15 @@ static const struct opt opts[] = {
 	{ "races", OPT_FLAG, ROW(races), NULL,
 	  "runs overlapping calls instead: does an order of effects explain the outcomes?", 0, 0 },
 	{ "repeat", OPT_U64, ROW(repeat), "N", "runs of each race", 1, 1000000 },
+	{ "preemptions", OPT_U64, ROW(preemptions), "N",
+	  "runs each race of a kernel: target under all schedules with so many switches at most", 1,
+	  SCHEDULE_SWITCHES_MAX },
+	{ "schedules", OPT_U64, ROW(schedules), "N", "schedules of each race at most; 0: all", 0,
+	  UINT32_MAX },
+	{ "schedule", OPT_TEXT, ROW(schedule), "SCRIPT:P@N,N",
+	  "runs a race under this schedule alone, as a report names it", 0, 0 },
+	{ "whole", OPT_FLAG, ROW(whole), NULL,
+	  "with --preemptions: also the schedules that cannot differ from others", 0, 0 },
 	{ "list", OPT_FLAG, ROW(list), NULL,
 	  "prints only the families, and the proof that no combination is missing", 0, 0 },
 	{ "show", OPT_TEXT, ROW(show), "SCRIPT", "prints only the script of that name", 0, 0 },
@@ -118,6 +129,25 @@ static int build_suite(struct suite *s, struct err *err)
 	return ret;
 }
 
+/* The script and the schedule that --schedule names. */
+static int choose_schedule(struct suite *s, struct scheduled_one *ret, struct err *err)
+{
+	const char *colon = strrchr(settings.schedule, ':');
+	struct buf name = BUF_INIT;
+	long number = -1;
+	int status;
+
+	buf_add(&name, settings.schedule, colon ? (size_t)(colon - settings.schedule) : 0);
+	if (colon)
+		number = suite_find(s, buf_str(&name));
+	status = number < 0 ? err_set(err, ENOENT, "%s: no such script", settings.schedule)
+			    : scheduled_parse(colon + 1, ret, err);
+	if (!status)
+		suite_keep(s, (size_t)number);
+	buf_free(&name);
+	return status;
+}
+
 static int list_families(const struct suite *s)
 {
 	struct buf out = BUF_INIT;
@@ -153,6 +183,22 @@ static void add_target(struct buf *names, const char *name)
 	buf_add(names, name, strlen(name) + 1);
 }
 
+/* Schedules take a kernel that is built for them: kernel:ext4 is kernel:ext4@overlap then. */
+static void add_named_target(struct buf *names, const char *name)
+{
+	struct buf full = BUF_INIT;
+	const char *fault = strchr(name, '!');
+
+	if (!settings.preemptions || strncmp(name, "kernel:", 7) || strchr(name, '@')) {
+		add_target(names, name);
+		return;
+	}
+	buf_add(&full, name, fault ? (size_t)(fault - name) : strlen(name));
+	buf_addf(&full, "@overlap%s", fault ? fault : "");
+	add_target(names, full.data);
+	buf_free(&full);
+}
+
 static void add_usable(void *to, const char *name, const char *lacks)
 {
 	if (!*lacks)
@@ -167,7 +213,7 @@ static int read_targets(struct buf *names, int argc, char **argv, struct err *er
 		if (!strcmp(argv[i], "all"))
 			ret = target_each(settings.config, add_usable, names, err);
 		else
-			add_target(names, argv[i]);
+			add_named_target(names, argv[i]);
 	}
 	return ret;
 }
@@ -188,7 +234,7 @@ static unsigned job_count(void)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (settings.races)
+	if (settings.races && !settings.preemptions)
 		processors /= 2; /* the others are for who is raced with */
 	if (settings.jobs)
 		return (unsigned)settings.jobs;
@@ -248,9 +294,43 @@ static void survey_target(struct survey *s, const char *name, const struct sessi
 		  survey_is_complete(t));
 }
 
+static double rusage_seconds(const struct rusage *u)
+{
+	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
+	       (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
+}
+
 static void json_set_count(json_t *o, const char *name, uint64_t count)
 {
 	json_object_set_new(o, name, json_integer((json_int_t)count));
+}
+
+/* CPU time is that of all jobs and kernels, which have ended. */
+static void conform_set_schedules(struct run *run, const struct survey *s)
+{
+	struct session_figures sum = { 0 };
+	struct rusage ours, others;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct session_figures *f = &s->targets[i].result.figures;
+
+		sum.pairs += f->pairs;
+		sum.schedules += f->schedules;
+		sum.left += f->left;
+		sum.whole += f->whole;
+		sum.reduced += f->reduced;
+		sum.outcomes += f->outcomes;
+	}
+	getrusage(RUSAGE_SELF, &ours);
+	getrusage(RUSAGE_CHILDREN, &others);
+	json_set_count(run->figures, "pairs", sum.pairs);
+	json_set_count(run->figures, "schedules", sum.schedules);
+	json_set_count(run->figures, "left", sum.left);
+	json_set_count(run->figures, "outcomes", sum.outcomes);
+	json_object_set_new(run->figures, "reduction",
+			    json_real(sum.reduced ? (double)sum.whole / (double)sum.reduced : 1));
+	json_object_set_new(run->figures, "cpu_seconds",
+			    json_real(rusage_seconds(&ours) + rusage_seconds(&others)));
 }
 
 /* Sums over all targets. */
@@ -258,6 +338,9 @@ static void conform_set_figures(struct run *run, const struct survey *s)
 {
 	uint64_t counts[SCRIPT_FATES + 1] = { 0 }, calls = 0;
 	double exec = 0, check = 0;
+
+	if (settings.preemptions)
+		conform_set_schedules(run, s);
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct conform_result *r = &s->targets[i].result;
@@ -356,6 +439,25 @@ static int add_changes(const struct survey *s, struct buf *out, struct err *err)
 	return 0;
 }
 
+static json_int_t figure_of(const struct run *run, const char *name)
+{
+	return json_integer_value(json_object_get(run->figures, name));
+}
+
+/* "all 4,711 schedules of 980 pairs tried". */
+static void add_schedules(const struct run *run, struct buf *out)
+{
+	json_int_t left = figure_of(run, "left");
+
+	buf_addf(out, "%s%lld schedules of %lld pairs tried, with at most %ju switch%s each",
+		 left ? "" : "all ", (long long)figure_of(run, "schedules"),
+		 (long long)figure_of(run, "pairs"), (uintmax_t)settings.preemptions,
+		 settings.preemptions == 1 ? "" : "es");
+	if (left)
+		buf_adds(out, "; --schedules has left others");
+	buf_addch(out, '\n');
+}
+
 static int print_result(struct run *run, const struct survey *s, const struct model *model,
 			struct err *err)
 {
@@ -368,6 +470,8 @@ static int print_result(struct run *run, const struct survey *s, const struct mo
 		survey_print(s, &out);
 	if (!settings.tap && !settings.json) {
 		learned_print(run);
+		if (settings.preemptions && !settings.schedule)
+			add_schedules(run, &out);
 		if (settings.rules)
 			survey_print_rules(s, model, &out);
 		ret = add_changes(s, &out, err);
@@ -476,16 +580,24 @@ static int conform_targets(struct suite *suite, int argc, char **argv, struct er
 	struct session_options session = {
 		.platform = (enum platform)settings.platform,
 		.repeat = (unsigned)settings.repeat,
+		.schedules = { (unsigned)settings.preemptions, settings.whole, settings.schedules },
 		.target_options = { .deadline_seconds = settings.deadline,
-				    .overlaps = settings.races,
+				    .overlaps = settings.races && !settings.preemptions,
 				    .space_bytes = settings.space,
 				    .config = settings.config },
 	};
+	struct scheduled_one one;
 	struct buf names = BUF_INIT;
 	int code = EXIT_USAGE;
 
+	if (settings.schedule)
+		session.schedules.one = &one;
 	if (argc < 2)
 		err_set(err, EINVAL, "no target given");
+	else if (settings.preemptions && !settings.races)
+		err_set(err, EINVAL, "--preemptions is for --races");
+	else if (settings.schedule && choose_schedule(suite, &one, err))
+		code = EXIT_USAGE;
 	else if (!(settings.kernel && version_parse(settings.kernel, &session.kernel, err)) &&
 		 !read_targets(&names, argc, argv, err))
 		code = conform_check_names(&names, err);
@@ -500,6 +612,8 @@ static int run_conform(int argc, char **argv, struct err *err)
 	struct suite suite;
 	int code;
 
+	if (settings.schedule && !settings.preemptions)
+		settings.preemptions = SCHEDULE_SWITCHES_MAX;
 	if (build_suite(&suite, err))
 		code = EXIT_USAGE;
 	else if (settings.list)

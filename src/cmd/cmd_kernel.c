@@ -13,7 +13,7 @@
 
 static struct {
 	const char *source, *config, *patch;
-	bool debug, coverage, json;
+	bool debug, coverage, overlap, json;
 } settings = { .source = "linux-source-6.12" };
 
 static const struct opt opts[] = {
@@ -32,6 +32,10 @@ static const struct opt opts[] = {
 	  .type = OPT_FLAG,
 	  .offset = offsetof(typeof(settings), coverage),
 	  .help = "build a kernel that records executed code, for explore --kernel-coverage" },
+	{ .name = "overlap",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(typeof(settings), overlap),
+	  .help = "build a kernel whose schedule can be given, for conform --preemptions" },
 	{ .name = "config",
 	  .type = OPT_TEXT,
 	  .offset = offsetof(typeof(settings), config),
@@ -78,6 +82,8 @@ static int build_kernel(const char *cache, struct err *err)
 		arguments[count++] = "--debug";
 	if (settings.coverage)
 		arguments[count++] = "--coverage";
+	if (settings.overlap)
+		arguments[count++] = "--overlap";
 	if (settings.config) {
 		arguments[count++] = "--config";
 		arguments[count++] = settings.config;
@@ -120,8 +126,8 @@ static int run_kernel(int argc, char **argv, struct err *err)
 	kernels_directory(&cache);
 	if (argc != 2 || i == ARRAY_LEN(actions)) {
 		err_set(err, EINVAL, "build, list or prune?");
-	} else if (settings.debug && settings.coverage) {
-		err_set(err, EINVAL, "either --debug or --coverage");
+	} else if (settings.debug + settings.coverage + settings.overlap > 1) {
+		err_set(err, EINVAL, "either --debug, --coverage or --overlap");
 	} else if (!cache.len) {
 		err_set(err, ENOENT,
 			"cannot find the cache: neither XDG_CACHE_HOME nor HOME is set");

@@ -124,6 +124,44 @@ static int tell_cause(const struct suite *suite, struct cause *cause, struct tar
 	return is_new;
 }
 
+/* A race under a schedule: what shows it is that schedule, which the notes name. */
+static bool tell_race(const struct suite *suite, const struct cause *cause, const struct target *t,
+		      struct run *run)
+{
+	static const char begin[] = "schedule ";
+	const struct deviation *d = cause->example;
+	const char *schedule = strstr(buf_str(&d->detail), begin);
+	struct finding f;
+	struct buf name = BUF_INIT;
+	size_t count;
+	struct call *calls;
+	bool is_new;
+
+	schedule = schedule ? schedule + strlen(begin) : "";
+	describe_cause(&f, cause, t);
+	calls = whole_script(suite, d, &count);
+	finding_reserve(&f, count);
+	for (f.count = 0; f.count < count; f.count++)
+		f.calls[f.count] = call_copy(&calls[f.count], &f.arena);
+	f.tries = f.shown = 1; /* no schedule is reported that was not run again */
+	suite_name(&suite->scripts[d->script], &name);
+	buf_addf(&f.notes,
+		 "The calls overlap. This shows it again:\n"
+		 "assay conform '%s' --races --schedule '%s:%.*s'\n"
+		 "Programs that make the calls one after another do not.\n",
+		 t->name, name.data, (int)strcspn(schedule, ":"), schedule);
+	is_new = !run_knows(run, &f);
+	if (is_new) {
+		run_meet(run, &f, t);
+		run_update(run, &f, t);
+		run_settle(run);
+	}
+	buf_free(&name);
+	free(calls);
+	finding_free(&f);
+	return is_new;
+}
+
 int tell_causes(const struct survey *s, struct surveyed *t, const struct session_options *options,
 		unsigned max, struct run *run, struct err *err)
 {
@@ -139,6 +177,10 @@ int tell_causes(const struct survey *s, struct surveyed *t, const struct session
 		return ret;
 	session_model(options, target, &model);
 	for (size_t i = 0; i < t->causes.count && told < max && ret >= 0 && !stop_requested; i++) {
+		if (options->schedules.preemptions && !t->causes.items[i].reason) {
+			told += tell_race(s->suite, &t->causes.items[i], target, run);
+			continue;
+		}
 		if (t->causes.items[i].reason || !can_replay(t->causes.items[i].example) ||
 		    join_cause(&t->causes.items[i], target, run))
 			continue;

@@ -253,6 +253,12 @@ static void result_gather(struct conform_result *ret, const struct shared_jobs *
 		sum->setups += f->setups;
 		sum->reused += f->reused;
 		sum->races += f->races;
+		sum->pairs += f->pairs;
+		sum->schedules += f->schedules;
+		sum->left += f->left;
+		sum->whole += f->whole;
+		sum->reduced += f->reduced;
+		sum->outcomes += f->outcomes;
 		sum->not_made += f->not_made;
 		memcpy(sum->judged_by, f->judged_by, sizeof(sum->judged_by));
 		for (unsigned rule = 0; rule < RULE_COUNT; rule++)

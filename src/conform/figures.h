@@ -15,6 +15,10 @@ enum script_fate {
 struct session_figures {
 	double exec_seconds, check_seconds;
 	uint64_t calls, resets, setups, reused, races;
+	/* Of races by schedules: scripts, schedules, stretches that a limit has cut short; how many
+	 * schedules with one switch there are, and how many of them were tried; outcomes that
+	 * differ. */
+	uint64_t pairs, schedules, left, whole, reduced, outcomes;
 	uint64_t not_made; /* scripts with a call that would take too much of a disk */
 	uint64_t rule_hits[RULE_COUNT];
 	char judged_by[MODEL_NAME_MAX];

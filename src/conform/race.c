@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/must.h"
-#include "history/check.h"
 #include "judge/judge.h"
 
 /* A call, or a return. */
@@ -14,16 +13,6 @@ struct race_event {
 	int64_t ns;
 	bool is_return;
 	uint16_t at; /* which of the calls */
-};
-
-struct race_run {
-	struct walker *walker;
-	struct script_walk *walk;
-	struct race_outcome raced[TARGET_RACE_MAX];
-	struct item_return returns[TARGET_RACE_MAX];
-	struct script trace;
-	struct checker checker;
-	struct tree tree;
 };
 
 /* At the same nanosecond nothing is known, so they overlap: calls come first. */
@@ -82,17 +71,20 @@ static void race_add_calls(const struct script_walk *w, unsigned but, struct buf
 	}
 }
 
-/* A complete trace: the set-up, the calls that overlapped, the tree afterwards. */
-static void race_add_history(const struct race_run *r, struct buf *out)
+static void race_add_setup(const struct script_walk *w, struct buf *out)
 {
-	const struct script_walk *w = r->walk;
-
 	for (unsigned i = 0; i < w->setup_count; i++) {
 		call_print(&w->setup_calls[i], DIALECT_NATIVE, out);
 		buf_adds(out, " = ");
 		outcome_print(&w->setup_outcomes[i], w->setup_calls[i].op, DIALECT_NATIVE, out);
 		buf_addch(out, '\n');
 	}
+}
+
+/* A complete trace: the set-up, the calls that overlapped, the tree afterwards. */
+static void race_add_history(const struct race_run *r, struct buf *out)
+{
+	race_add_setup(r->walk, out);
 	script_print(&r->trace, DIALECT_NATIVE, out);
 	buf_adds(out, "dump-result \"/\"\n");
 	tree_dump(&r->tree, "/", false, out);
@@ -155,13 +147,14 @@ static bool race_has_tree(const struct state *s, void *own)
 }
 
 /* From the walker's state to where one of the orders leads. */
-static void race_judge(struct race_run *r)
+void race_judge(struct race_run *r)
 {
 	struct state begin = state_copy(&r->walker->state);
 	enum verdict verdict = VERDICT_OK;
 	struct mismatch mismatch;
 	size_t i;
 
+	race_write_trace(r);
 	checker_begin_at(&r->checker, &begin);
 	for (i = 0; i < r->trace.count && verdict == VERDICT_OK; i++)
 		verdict = checker_item(&r->checker, &r->trace, i, &mismatch);
@@ -171,7 +164,7 @@ static void race_judge(struct race_run *r)
 		r->walk->fate = SCRIPT_UNKNOWN;
 	else if (!overlap_keep(&r->checker.overlap, race_has_tree, r))
 		race_report_tree(r);
-	else
+	else if (!r->stays)
 		walker_set_state(r->walker, state_copy(&r->checker.overlap.items[0].state));
 }
 
@@ -194,32 +187,51 @@ static int race_make(struct race_run *r, uint64_t seed, enum target_fate *ret_fa
 	int ret = target_race(r->walker->target, w->calls, w->count, seed, r->raced, ret_fate, err);
 
 	r->walker->figures.exec_seconds += clock_seconds() - from;
-	if (ret || *ret_fate != FATE_FINE)
-		return ret;
-	race_write_trace(r);
-	return race_look(r, ret_fate, err);
+	return ret || *ret_fate != FATE_FINE ? ret : race_look(r, ret_fate, err);
 }
 
-int race_walk(struct walker *x, struct script_walk *w, uint64_t seed, struct err *err)
+struct race_run *race_new(struct walker *x, struct script_walk *w)
 {
 	const struct state_options none = { 0 };
 	struct race_run *r = must_alloc(sizeof(*r));
-	enum target_fate fate = FATE_FINE;
-	int ret;
 
 	must(w->count && w->count <= TARGET_RACE_MAX);
 	*r = (struct race_run){ .walker = x, .walk = w };
 	checker_init(&r->checker, &x->model, &none);
-	ret = walker_prefix(x, w, err);
-	if (!ret && !w->prefix_failed)
-		ret = race_make(r, seed, &fate, err);
-	if (!ret && fate != FATE_FINE) {
-		walker_report_fate(x, w->deviation, fate, 0, &w->calls[0]);
-		w->fate = SCRIPT_REJECTED;
-		w->stopped = true;
-	}
+	return r;
+}
+
+void race_free(struct race_run *r)
+{
 	checker_free(&r->checker);
 	script_free(&r->trace);
 	free(r);
+}
+
+void race_report_fate(struct race_run *r, enum target_fate fate)
+{
+	struct script_walk *w = r->walk;
+
+	walker_report_fate(r->walker, w->deviation, fate, 0, &w->calls[0]);
+	if (r->stays) {
+		buf_clear(&w->deviation->allowed);
+		race_add_calls(w, w->calls[0].pid, &w->deviation->allowed);
+		race_add_setup(w, &w->deviation->history);
+	}
+	w->fate = SCRIPT_REJECTED;
+	w->stopped = true;
+}
+
+int race_walk(struct walker *x, struct script_walk *w, uint64_t seed, struct err *err)
+{
+	struct race_run *r = race_new(x, w);
+	enum target_fate fate = FATE_FINE;
+	int ret = walker_prefix(x, w, err);
+
+	if (!ret && !w->prefix_failed)
+		ret = race_make(r, seed, &fate, err);
+	if (!ret && fate != FATE_FINE)
+		race_report_fate(r, fate);
+	race_free(r);
 	return ret;
 }

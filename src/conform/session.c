@@ -36,7 +36,8 @@ struct session {
 	bool unproven;             /* its tree was not compared since it was emptied */
 	unsigned failures;         /* to carry out a script at all */
 	unsigned repeat;           /* of each race */
-	uint64_t seed;             /* of the next race */
+	struct scheduled_options schedules;
+	uint64_t seed; /* of the next race */
 	struct call_list calls;
 };
 
@@ -67,7 +68,8 @@ int session_open(struct session **ret, const struct suite *suite,
 		return r;
 	}
 	s->suite = suite;
-	s->repeat = options->repeat;
+	s->schedules = options->schedules;
+	s->repeat = s->schedules.preemptions ? 1 : options->repeat;
 	session_model(options, s->walker.target, &s->walker.model);
 	model_name(&s->walker.model, s->walker.figures.judged_by);
 	s->walker.model.rule_hits = s->walker.figures.rule_hits;
@@ -115,8 +117,10 @@ static int session_reset(struct session *s, struct err *err)
 
 static int session_walk(struct session *s, struct script_walk *w, struct err *err)
 {
-	int r = w->setup_calls ? race_walk(&s->walker, w, s->seed++, err)
-	      : w->times       ? times_walk(&s->walker, w, err)
+	int r = w->setup_calls ? s->schedules.preemptions
+				       ? scheduled_walk(&s->walker, w, &s->schedules, err)
+				       : race_walk(&s->walker, w, s->seed++, err)
+	      : w->times ? times_walk(&s->walker, w, err)
 			       : walker_walk(&s->walker, w, err);
 
 	s->lost |= w->stopped || w->fate != SCRIPT_ACCEPTED;
@@ -372,8 +376,12 @@ static int session_blame_target(struct session *s, struct script_walk *w, struct
 	return 0;
 }
 
-static bool session_is_possible(const struct target *t, const struct suite_script *script)
+static bool session_is_possible(const struct session *s, const struct suite_script *script)
 {
+	const struct target *t = s->walker.target;
+
+	if (suite_races(script) && s->schedules.preemptions)
+		return t->caps & TARGET_SCHEDULES;
 	if (suite_races(script) && (!t->kind->races || t->uid))
 		return false;
 	return !(script->needs & ~t->caps);
@@ -391,7 +399,7 @@ int session_run(struct session *s, size_t number, enum script_fate *ret_fate, st
 	ret->script = (uint32_t)number;
 	ret->in_setup = false;
 	arena_reset(&s->walker.arena);
-	if (!session_is_possible(s->walker.target, script))
+	if (!session_is_possible(s, script))
 		w.fate = SCRIPT_SKIPPED;
 	else
 		r = session_run_script(s, script, &w, err);

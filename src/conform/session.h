@@ -11,6 +11,7 @@
 
 #include "conform/deviation.h"
 #include "conform/figures.h"
+#include "conform/scheduled.h"
 #include "conform/suite.h"
 #include "target/target.h"
 
@@ -18,8 +19,9 @@ struct session_options {
 	const char *target;
 	struct target_options target_options;
 	enum platform platform;
-	struct version kernel; /* VERSION_NONE: the target's */
-	unsigned repeat;       /* how often each race is run */
+	struct version kernel;              /* VERSION_NONE: the target's */
+	unsigned repeat;                    /* how often each race is run, */
+	struct scheduled_options schedules; /* or under which schedules */
 };
 
 /* The model that judges the target. */

@@ -206,6 +206,13 @@ void suite_sort(struct suite *s)
 	free(sorted);
 }
 
+void suite_keep(struct suite *s, size_t number)
+{
+	s->scripts[0] = s->scripts[number];
+	s->calls = s->scripts[0].count;
+	s->count = 1;
+}
+
 void suite_thin(struct suite *s, size_t n)
 {
 	size_t kept = 0;

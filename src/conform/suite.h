@@ -69,6 +69,9 @@ void suite_sort(struct suite *s);
 /* Keeps one script in n, evenly spread. */
 void suite_thin(struct suite *s, size_t n);
 
+/* Keeps this script alone. */
+void suite_keep(struct suite *s, size_t number);
+
 void suite_name(const struct suite_script *script, struct buf *out);
 /* Set-up and calls as one script. */
 void suite_print(const struct suite *s, const struct suite_script *script, struct buf *out);

@@ -8,6 +8,7 @@
 #define SNAPSHOT_PROTOCOL_H
 
 #include "channel/message.h"
+#include "channel/schedule.h"
 #include "codecov/code_map.h"
 
 /* Settings of a kernel that change what calls return: files in /proc/sys/fs, and traits of a
@@ -70,7 +71,7 @@ struct kernel_shm {
 
 	uint32_t fork_to;  /* slot of a copy to make, which takes on the request; 0: none */
 	uint32_t fork_pid; /* the copy's */
-	/* Slot of a copy that REQUEST_LOAD puts back to what its origin is; it answers with 0 where
+	/* Slot of a copy that REQUEST_LOAD or REQUEST_RACE puts back to what its origin is; 0 where
 	 * that cannot be done, and has not served the request. 0: none */
 	uint32_t revert_to;
 
@@ -83,6 +84,8 @@ struct kernel_shm {
 	/* A bit for each sector that a state since the last REQUEST_LOAD has read and not written
 	 * before. Here, since a state that dies has read them, too. */
 	uint64_t read_sectors[KERNEL_SHM_SECTORS_MAX / 64];
+
+	struct schedule_board board; /* REQUEST_RACE: what is asked for, and what came of it */
 
 	struct turn
 		slots[KERNEL_SHM_SLOTS_MAX]; /* the client has it while parked; the first is 1 */

@@ -42,7 +42,8 @@ struct snapshot {
 	pid_t pid;
 	uint32_t slot;
 	unsigned keys; /* it is saved as; if any, it is not to run again */
-	bool reverts;  /* it is a copy of the first, of which there are no copies */
+	bool reverts;  /* it is a copy of the first, or of its origin, and has no copies */
+	const struct snapshot *origin; /* of a copy for races, while that is saved */
 };
 
 struct saved_snapshot {
@@ -520,7 +521,7 @@ static enum target_fate snapshots_send_load(struct snapshots *s)
 	double seconds = channel_seconds(&s->client);
 	enum target_fate fate;
 
-	if (s->present && s->present->reverts && !s->present->keys) {
+	if (s->present && s->present->reverts && !s->present->origin && !s->present->keys) {
 		s->shm->revert_to = s->present->slot;
 		fate = snapshots_send(s, REQUEST_LOAD, seconds);
 		if (s->shm->revert_to) {
@@ -620,4 +621,42 @@ const char *snapshots_console(const struct snapshots *s)
 struct code_map *snapshots_code(const struct snapshots *s)
 {
 	return &s->shm->code;
+}
+
+struct schedule_board *snapshots_board(const struct snapshots *s)
+{
+	return &s->shm->board;
+}
+
+static struct snapshot *snapshots_find(const struct snapshots *s, uint64_t key)
+{
+	const struct saved_snapshot *saved =
+		(const struct saved_snapshot *)pmap_get(&s->saved, key);
+
+	return saved ? saved->snapshot : NULL;
+}
+
+int snapshots_begin_race(struct snapshots *s, uint64_t key, bool again, struct err *err)
+{
+	const struct snapshot *present = s->present, *saved = snapshots_find(s, key);
+
+	if (again && saved && present && present->reverts && !present->keys &&
+	    present->origin == saved) {
+		s->shm->revert_to = present->slot;
+		return 0;
+	}
+	return snapshots_restore(s, key, err);
+}
+
+bool snapshots_end_race(struct snapshots *s, uint64_t key)
+{
+	const struct snapshot *saved = snapshots_find(s, key);
+	bool again = s->present && s->present->reverts, made = !again || s->shm->revert_to;
+
+	s->shm->revert_to = 0;
+	if (s->present && s->present != saved) {
+		s->present->reverts = true;
+		s->present->origin = saved;
+	}
+	return made;
 }

@@ -76,6 +76,11 @@ void kernels_version(const char *name, struct buf *ret)
 	kernels_add_about(name, "version", ret);
 }
 
+void kernels_flavour(const char *name, struct buf *ret)
+{
+	kernels_add_about(name, "flavour", ret);
+}
+
 void kernels_memory(const char *name, struct buf *ret)
 {
 	kernels_add_about(name, "memory", ret);

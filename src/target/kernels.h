@@ -17,6 +17,7 @@ extern const char kernels_fitting[];
 /* The version of the kernel of this name; nothing is added where there is none. */
 void kernels_version(const char *name, struct buf *ret);
 /* How much memory it is to have: "64M". */
+void kernels_flavour(const char *name, struct buf *ret); /* "": the usual one */
 void kernels_memory(const char *name, struct buf *ret);
 /* The kernel of this name ("6.12", "debug"; NULL: the usual one), whether it is there or not. */
 void kernels_path(const char *name, struct buf *ret);

@@ -19,8 +19,8 @@
 static const double deadline_usual_seconds = 10;
 
 const char *const target_cap_names[TARGET_CAPS] = {
-	"remount", "save",   "drop-caches", "time", "fsck", "image", "processes",
-	"faults",  "record", "leaks",       "mmap", "code", "space", "kill",
+	"remount", "save",  "drop-caches", "time", "fsck",  "image", "processes", "faults",
+	"record",  "leaks", "mmap",        "code", "space", "kill",  "schedules",
 };
 
 unsigned target_needs(enum op op)
@@ -334,6 +334,20 @@ int target_race(struct target *t, const struct call *calls, size_t count, uint64
 	must(t->kind->races && count && count <= TARGET_RACE_MAX);
 	return t->kind->race ? t->kind->race(t, calls, count, seed, ret, ret_fate, err)
 			     : channel_race(t->client, calls, count, seed, ret, ret_fate, err);
+}
+
+int target_overlap(struct target *t, uint64_t key, const struct call *calls, size_t count,
+		   struct race_outcome *ret, struct tree *ret_tree, enum target_fate *ret_fate,
+		   struct err *err)
+{
+	must(t->caps & TARGET_SCHEDULES && count && count <= TARGET_RACE_MAX);
+	return t->kind->overlap(t, key, calls, count, ret, ret_tree, ret_fate, err);
+}
+
+struct schedule_board *target_board(struct target *t)
+{
+	must(t->caps & TARGET_SCHEDULES);
+	return t->kind->board(t);
 }
 
 int target_run_program(struct target *t, const char *source, double seconds,

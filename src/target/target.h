@@ -33,21 +33,22 @@ enum target_cap {
 	TARGET_REMOUNT = 1 << 0,
 	TARGET_SAVE = 1 << 1, /* saving is cheap, and restores processes and open files */
 	TARGET_DROP_CACHES = 1 << 2,
-	TARGET_TIME = 1 << 3,      /* advance_time */
-	TARGET_FSCK = 1 << 4,      /* fsck */
-	TARGET_IMAGE = 1 << 5,     /* has an image to keep with a finding */
-	TARGET_PROCESSES = 1 << 6, /* several processes and users */
-	TARGET_FAULTS = 1 << 7,    /* fail_alloc, fail_read, fail_write */
-	TARGET_RECORD = 1 << 8,    /* knows what was written to its disk, and mounts any image */
-	TARGET_LEAKS = 1 << 9,     /* seek_leaks */
-	TARGET_MMAP = 1 << 10,     /* mappings of files */
-	TARGET_CODE = 1 << 11,     /* knows which of its code was run */
-	TARGET_SPACE = 1 << 12,    /* seek_space */
-	TARGET_KILL = 1 << 13,     /* what serves it can be killed and started again */
+	TARGET_TIME = 1 << 3,       /* advance_time */
+	TARGET_FSCK = 1 << 4,       /* fsck */
+	TARGET_IMAGE = 1 << 5,      /* has an image to keep with a finding */
+	TARGET_PROCESSES = 1 << 6,  /* several processes and users */
+	TARGET_FAULTS = 1 << 7,     /* fail_alloc, fail_read, fail_write */
+	TARGET_RECORD = 1 << 8,     /* knows what was written to its disk, and mounts any image */
+	TARGET_LEAKS = 1 << 9,      /* seek_leaks */
+	TARGET_MMAP = 1 << 10,      /* mappings of files */
+	TARGET_CODE = 1 << 11,      /* knows which of its code was run */
+	TARGET_SPACE = 1 << 12,     /* seek_space */
+	TARGET_KILL = 1 << 13,      /* what serves it can be killed and started again */
+	TARGET_SCHEDULES = 1 << 14, /* overlapping calls can be given a schedule */
 };
 
 /* One word for each bit, "remount" the first. */
-enum { TARGET_CAPS = 14 };
+enum { TARGET_CAPS = 15 };
 extern const char *const target_cap_names[TARGET_CAPS];
 
 /* What a target must be able to do for this operation: enum target_cap. */
@@ -91,6 +92,13 @@ struct target_kind {
 	int (*race)(struct target *t, const struct call *calls, size_t count, uint64_t seed,
 		    struct race_outcome *ret, enum target_fate *ret_fate, struct err *err);
 	bool races; /* calls of several processes can be made at once */
+	/* TARGET_SCHEDULES: the same by the schedule on the board, and the tree afterwards. */
+	int (*overlap)(struct target *t, uint64_t key, const struct call *calls, size_t count,
+		       struct race_outcome *ret, struct tree *ret_tree, enum target_fate *ret_fate,
+		       struct err *err);
+	struct schedule_board *(*board)(struct target *t);
+	/* The line and function of code of its kernel, as far as it has any. */
+	void (*name_code)(struct target *t, uint64_t address, struct buf *out);
 	/* What the kernel under test logged during the last call or scan. NULL: it cannot be read.
 	 */
 	void (*log)(struct target *t, struct buf *out);
@@ -223,6 +231,12 @@ int target_follow(struct target *t, const struct plan_step *steps, size_t count,
  * TARGET_RACE_MAX. */
 int target_race(struct target *t, const struct call *calls, size_t count, uint64_t seed,
 		struct race_outcome *ret, enum target_fate *ret_fate, struct err *err);
+/* TARGET_SCHEDULES: in a copy of the state saved so, calls of two such processes by the schedule on
+ * target_board() (schedule.h), and the tree when all is quiet. */
+int target_overlap(struct target *t, uint64_t key, const struct call *calls, size_t count,
+		   struct race_outcome *ret, struct tree *ret_tree, enum target_fate *ret_fate,
+		   struct err *err);
+struct schedule_board *target_board(struct target *t);
 /* Only where kind->run_program. */
 int target_run_program(struct target *t, const char *source, double seconds,
 		       struct program_report *ret, struct err *err);

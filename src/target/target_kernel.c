@@ -5,6 +5,7 @@
  * It runs as another program; nothing of it is linked into this one. Its disk is a private
  * mapping of the image, so that the image stays as mkfs made it. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,10 +27,14 @@
 /* What a state does not share with others, and some more. */
 enum { SAVED_BYTES = 2 << 20 };
 
+/* For the name of one place in its code. */
+enum { NAME_SECONDS = 30 };
+
 struct kernel_target {
 	struct disk disk; /* tmpfs and the like have none */
 	struct snapshots *snapshots;
-	struct buf points; /* path of the table of its code */
+	struct buf points;  /* path of the table of its code */
+	struct buf program; /* path of the kernel */
 };
 
 /* How kernels of this name are built. */
@@ -37,6 +42,8 @@ static const char *build_option(const char *name)
 {
 	if (name && strstr(name, "coverage"))
 		return " --coverage";
+	if (name && strstr(name, "overlap"))
+		return " --overlap";
 	return name && strstr(name, "debug") ? " --debug" : "";
 }
 
@@ -103,13 +110,25 @@ static bool kernel_reports_code(const struct target_description *d)
 	return readable;
 }
 
+static bool kernel_takes_schedules(const struct target_description *d)
+{
+	struct buf flavour = BUF_INIT;
+	bool takes;
+
+	kernels_flavour(d->argument, &flavour);
+	takes = !strcmp(buf_str(&flavour), "overlap");
+	buf_free(&flavour);
+	return takes;
+}
+
 static unsigned kernel_caps(const struct target_description *d)
 {
 	return TARGET_SAVE | TARGET_MMAP | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES |
 	       TARGET_FAULTS | TARGET_LEAKS | (kernel_keeps(d) ? TARGET_REMOUNT : 0) |
 	       (kernel_has_medium(d) ? TARGET_RECORD : 0) | (disk_wanted(d) ? TARGET_SPACE : 0) |
 	       (disk_wanted(d) && d->fsck && program_exists(d->fsck) ? TARGET_FSCK : 0) |
-	       (kernel_reports_code(d) ? TARGET_CODE : 0);
+	       (kernel_reports_code(d) ? TARGET_CODE : 0) |
+	       (kernel_takes_schedules(d) ? TARGET_SCHEDULES : 0);
 }
 
 static void kernel_close(struct target *t)
@@ -119,6 +138,7 @@ static void kernel_close(struct target *t)
 	snapshots_stop(k->snapshots);
 	disk_free(&k->disk);
 	buf_free(&k->points);
+	buf_free(&k->program);
 	free(k);
 }
 
@@ -156,6 +176,8 @@ static int kernel_start(struct target *t, const struct target_description *d,
 	sysctls_choose(&t->traits, options.sysctls);
 	kernels_path(d->argument, &path);
 	kernels_points_path(d->argument, &k->points);
+	buf_clear(&k->program);
+	kernels_path(d->argument, &k->program);
 	kernels_memory(d->argument, &memory);
 	options.kernel = path.data;
 	options.memory = buf_str(&memory);
@@ -350,6 +372,55 @@ static struct code_map *kernel_code(struct target *t, struct buf *ret_table)
 	return snapshots_code(k->snapshots);
 }
 
+static int kernel_overlap(struct target *t, uint64_t key, const struct call *calls, size_t count,
+			  struct race_outcome *ret, struct tree *ret_tree,
+			  enum target_fate *ret_fate, struct err *err)
+{
+	const struct kernel_target *k = t->own;
+	bool made = false;
+	int r = 0;
+
+	for (bool again = true; !r && !made; again = false) {
+		r = snapshots_begin_race(k->snapshots, key, again, err);
+		if (r)
+			return r;
+		r = channel_race_look(t->client, calls, count, ret, ret_tree, ret_fate, err);
+		made = snapshots_end_race(k->snapshots, key);
+	}
+	return r;
+}
+
+static struct schedule_board *kernel_board(struct target *t)
+{
+	const struct kernel_target *k = t->own;
+
+	return snapshots_board(k->snapshots);
+}
+
+/* The address is behind a call. Of a place only what is below the directory of the sources is
+ * sure: compilers are cached. */
+static void kernel_name_code(struct target *t, uint64_t address, struct buf *out)
+{
+	const struct kernel_target *k = t->own;
+	struct buf command = BUF_INIT, said = BUF_INIT;
+	char function[128], place[512], *at;
+	int status;
+
+	buf_addf(&command, "addr2line -f -e '%s' 0x%jx 2>/dev/null", k->program.data,
+		 (uintmax_t)(address - 1));
+	if (program_run(command.data, -1, NAME_SECONDS, &status, &said, NULL) || status ||
+	    sscanf(buf_str(&said), "%127s %511s", function, place) != 2) {
+		buf_addf(out, "0x%jx", (uintmax_t)address);
+	} else {
+		at = strstr(place, "/source/");
+		buf_addf(out, "%s", function);
+		if (place[0] != '?')
+			buf_addf(out, " (%s)", at ? at + strlen("/source/") : place);
+	}
+	buf_free(&command);
+	buf_free(&said);
+}
+
 static int kernel_reset(struct target *t, struct err *err)
 {
 	const struct kernel_target *k = t->own;
@@ -404,4 +475,7 @@ const struct target_kind target_kernel = {
 	.disk_read = kernel_disk_read,
 	.unmounted_pages = kernel_unmounted_pages,
 	.code = kernel_code,
+	.overlap = kernel_overlap,
+	.board = kernel_board,
+	.name_code = kernel_name_code,
 };

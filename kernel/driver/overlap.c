@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * overlap.c -- decides at every point which of two overlapping calls continues.
+ *
+ * One task is chosen; the scheduler asks for it (kernel/sched/fair.c). It is preempted, not put to
+ * sleep, so that its state and its RCU sections stay valid, at the points that the schedule names.
+ * If it blocks or ends, the other one is chosen, which is no switch of the schedule. If neither can
+ * run, all others do as usual: threads of the kernel, and at last the idle task, which lets
+ * virtual time pass until the watch over calls says that they never end.
+ *
+ * Points are before accesses to words that both tasks use, one of them writing. What is accessed
+ * where a task cannot be preempted is behind the last point before that section, and has a point
+ * behind it. Which words these are is learned from runs of one task behind the other.
+ */
+#include <linux/irqflags.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+
+#include "assay.h"
+#include "overlap.h"
+
+/* Accesses, whether in conflict or not, after which calls will never end. */
+enum { LIVELOCK = 8 << 20 };
+
+/* Data is looked at in parts of this size. */
+enum { PART_BYTES = 512 };
+
+int assay_overlap_on;
+
+static struct {
+	struct assay_overlap *board;
+	struct task_struct *task[ASSAY_OVERLAP_TASKS];
+	bool active[ASSAY_OVERLAP_TASKS];
+	/* Since its last point, a task has used such words; it did so where it cannot be preempted. */
+	bool used[ASSAY_OVERLAP_TASKS], touched[ASSAY_OVERLAP_TASKS];
+	int chosen;
+	unsigned int next; /* switch */
+	unsigned long accesses;
+	unsigned long history; /* a word that both use when they call and return */
+} now;
+
+void assay_overlap_switch(void);
+struct task_struct *assay_overlap_choice(void);
+
+static bool can_run(int i)
+{
+	const struct task_struct *task = now.task[i];
+
+	return now.active[i] && task->on_rq && !task->se.sched_delayed;
+}
+
+/* Asked by the scheduler, which holds its lock. */
+struct task_struct *assay_overlap_choice(void)
+{
+	if (can_run(now.chosen))
+		return now.task[now.chosen];
+	if (!can_run(!now.chosen))
+		return NULL;
+	now.chosen = !now.chosen;
+	return now.task[now.chosen];
+}
+
+static __always_inline int which(void)
+{
+	int me = current == now.task[0] ? 0 : current == now.task[1] ? 1 : -1;
+
+	return me >= 0 && now.active[me] && in_task() ? me : -1;
+}
+
+static unsigned long mix(unsigned long hash, unsigned long x)
+{
+	hash = (hash ^ x) * 0x9e3779b97f4a7c15UL;
+	return hash ^ hash >> 29;
+}
+
+static noinline notrace void make_point(int me, unsigned long code)
+{
+	struct assay_overlap *b = now.board;
+	bool other = can_run(!me);
+	unsigned int n = b->points;
+
+	now.used[me] = now.touched[me] = false;
+	if (b->learns)
+		return;
+	if (n == ASSAY_OVERLAP_POINTS) {
+		b->overflows = 1;
+		return;
+	}
+	b->point[n] = (struct assay_point){ code, me, other };
+	b->hash = mix(b->hash, code * 4 + me * 2 + other);
+	b->points++;
+	if (!other || now.next == b->switches || b->at[now.next] != n)
+		return;
+	b->uses_before[now.next++] = b->uses;
+	b->made++;
+	now.chosen = !me;
+	assay_overlap_switch();
+}
+
+static notrace unsigned long slot_of(const struct assay_overlap *b, unsigned long word)
+{
+	unsigned long i = (word * 0x9e3779b97f4a7c15UL) >> 46;
+
+	while (b->word[i] && b->word[i] != word)
+		i = (i + 1) % ASSAY_OVERLAP_WORDS;
+	return i;
+}
+
+static notrace void learn(struct assay_overlap *b, unsigned long word, int me, int write)
+{
+	unsigned long i = slot_of(b, word);
+
+	if (!b->word[i]) {
+		if (b->words == ASSAY_OVERLAP_WORDS / 2) {
+			b->overflows = 1;
+			return;
+		}
+		b->word[i] = word;
+		b->words++;
+	}
+	b->word_use[i] |= (write ? 2 : 1) << me * 2;
+}
+
+static notrace bool in_conflict(const struct assay_overlap *b, unsigned long word, int me, int write)
+{
+	unsigned char use = b->word_use[slot_of(b, word)], others = me ? use & 3 : use >> 2;
+
+	return write ? others : others & 2;
+}
+
+static noinline notrace void livelock(void)
+{
+	assay_overlap_on = 0;
+	pr_err("overlapping calls did not end in %d accesses to memory: livelock\n", LIVELOCK);
+	assay_host_exit(ASSAY_EXIT_DEADLOCK);
+}
+
+static notrace void use_word(unsigned long word, int write, unsigned long code)
+{
+	struct assay_overlap *b = now.board;
+	int me = which();
+
+	if (me < 0 || word - (unsigned long)task_stack_page(current) < THREAD_SIZE)
+		return;
+	if (++now.accesses > LIVELOCK)
+		livelock();
+	if (b->learns) {
+		learn(b, word, me, write);
+		return;
+	}
+	if (!in_conflict(b, word, me, write))
+		return;
+	if (preemptible())
+		make_point(me, code);
+	else
+		now.touched[me] = true;
+	now.used[me] = true;
+	if (b->uses == ASSAY_OVERLAP_ACCESSES || !b->points) {
+		b->overflows |= b->points != 0;
+		return;
+	}
+	b->use[b->uses++] = (struct assay_use){ word, b->points - 1, me, write };
+}
+
+/* What was used before and what is used in the section can be distinguished. */
+void notrace assay_overlap_enter(void)
+{
+	int me = which();
+
+	if (me >= 0 && now.used[me] && preemptible())
+		make_point(me, (unsigned long)__builtin_return_address(0));
+}
+
+void notrace assay_overlap_leave(void)
+{
+	int me = which();
+
+	if (me >= 0 && now.touched[me] && preemptible())
+		make_point(me, (unsigned long)__builtin_return_address(0));
+}
+
+void notrace assay_overlap_access(const volatile void *at, unsigned long size, int write)
+{
+	unsigned long code = (unsigned long)__builtin_return_address(0);
+
+	for (unsigned long word = (unsigned long)at & ~7UL; word < (unsigned long)at + size; word += 8)
+		use_word(word, write, code);
+}
+
+/* Data of files. Its words differ from those of other accesses, which are fewer. */
+void notrace assay_overlap_data(const void *at, unsigned long size, bool write)
+{
+	unsigned long code = (unsigned long)__builtin_return_address(0);
+	unsigned long part = (unsigned long)at & ~(PART_BYTES - 1UL);
+
+	if (likely(!assay_overlap_on))
+		return;
+	for (; part < (unsigned long)at + size; part += PART_BYTES)
+		use_word(part | 1, write, code);
+}
+
+/* ---- what the compiler puts before every access (-fsanitize=thread) ---- */
+
+#define CALLBACK(name, writes) \
+	void name(void *at); \
+	void notrace name(void *at) \
+	{ \
+		if (unlikely(assay_overlap_on)) \
+			use_word((unsigned long)at & ~7UL, writes, \
+				 (unsigned long)__builtin_return_address(0)); \
+	}
+#define CALLBACKS(size) \
+	CALLBACK(__tsan_read##size, 0) \
+	CALLBACK(__tsan_write##size, 1) \
+	CALLBACK(__tsan_unaligned_read##size, 0) \
+	CALLBACK(__tsan_unaligned_write##size, 1) \
+	CALLBACK(__tsan_volatile_read##size, 0) \
+	CALLBACK(__tsan_volatile_write##size, 1) \
+	CALLBACK(__tsan_unaligned_volatile_read##size, 0) \
+	CALLBACK(__tsan_unaligned_volatile_write##size, 1)
+
+CALLBACKS(1)
+CALLBACKS(2)
+CALLBACKS(4)
+CALLBACKS(8)
+CALLBACKS(16)
+
+void __tsan_read_range(void *at, unsigned long size);
+void __tsan_read_range(void *at, unsigned long size)
+{
+	if (unlikely(assay_overlap_on))
+		assay_overlap_access(at, size, 0);
+}
+
+void __tsan_write_range(void *at, unsigned long size);
+void __tsan_write_range(void *at, unsigned long size)
+{
+	if (unlikely(assay_overlap_on))
+		assay_overlap_access(at, size, 1);
+}
+
+void __tsan_init(void);
+void __tsan_init(void)
+{
+}
+
+void __tsan_func_entry(void *at);
+void __tsan_func_entry(void *at)
+{
+}
+
+void __tsan_func_exit(void);
+void __tsan_func_exit(void)
+{
+}
+
+/* ---- the tasks ---- */
+
+void assay_overlap_begin(struct assay_overlap *board, struct task_struct *first,
+			 struct task_struct *second)
+{
+	now.board = board;
+	now.task[0] = first;
+	now.task[1] = second;
+	now.active[0] = now.active[1] = true;
+	now.used[0] = now.used[1] = now.touched[0] = now.touched[1] = false;
+	now.chosen = board->first;
+	now.next = 0;
+	now.accesses = 0;
+	board->points = board->uses = board->made = 0;
+	board->overflows = 0;
+	board->hash = 0;
+	assay_overlap_on = 1;
+}
+
+/* Of a task that has made its calls. */
+void assay_overlap_ends(void)
+{
+	int me = which();
+
+	if (me >= 0)
+		now.active[me] = false;
+}
+
+void assay_overlap_end(void)
+{
+	assay_overlap_on = 0;
+}
+
+/* Calls and returns are seen by everyone. */
+void assay_overlap_call(void)
+{
+	if (assay_overlap_on)
+		use_word((unsigned long)&now.history, 1, 0);
+}

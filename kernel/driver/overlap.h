@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * overlap.h -- what the driver and the checker share about overlapping calls: the schedule that is
+ * asked for, and what came of it. Both sides have it in memory as it is here.
+ */
+#ifndef ASSAY_OVERLAP_H
+#define ASSAY_OVERLAP_H
+
+enum {
+	ASSAY_OVERLAP_TASKS = 2,
+	ASSAY_OVERLAP_SWITCHES = 8,
+	ASSAY_OVERLAP_POINTS = 1 << 16,
+	ASSAY_OVERLAP_ACCESSES = 1 << 17,
+	ASSAY_OVERLAP_WORDS = 1 << 18, /* a power of two; at most half of them are used */
+};
+
+/* A place at which a task may be made to wait. */
+struct assay_point {
+	unsigned long code; /* address */
+	unsigned char task;
+	unsigned char other; /* the other one could go on */
+};
+
+/* An access to a word that both tasks use, one of them writing. */
+struct assay_use {
+	unsigned long word;
+	unsigned int point; /* the last one before it */
+	unsigned char task;
+	unsigned char write;
+};
+
+struct assay_overlap {
+	/* The schedule: who begins, and at which points the other one continues. */
+	unsigned int first, switches, at[ASSAY_OVERLAP_SWITCHES];
+	/* Which words are used is learned; there are no points but for those of calls. */
+	unsigned char learns;
+	/* There was no room for all of it. */
+	unsigned char overflows;
+	unsigned int points, uses, made;
+	unsigned int uses_before[ASSAY_OVERLAP_SWITCHES]; /* each switch */
+	unsigned long hash; /* of all points */
+	unsigned int words; /* in the table */
+	struct assay_point point[ASSAY_OVERLAP_POINTS];
+	struct assay_use use[ASSAY_OVERLAP_ACCESSES];
+	/* How words are used: 1 read, 2 written by the first task, 4 and 8 by the second. */
+	unsigned long word[ASSAY_OVERLAP_WORDS];
+	unsigned char word_use[ASSAY_OVERLAP_WORDS];
+};
+
+#ifdef __KERNEL__
+struct task_struct;
+void assay_overlap_begin(struct assay_overlap *board, struct task_struct *first,
+			 struct task_struct *second);
+void assay_overlap_call(void); /* a call begins */
+void assay_overlap_ends(void); /* the present task has made its calls */
+void assay_overlap_end(void);
+#ifdef CONFIG_ASSAY_OVERLAP
+void assay_overlap_data(const void *at, unsigned long size, _Bool write); /* is copied */
+#else
+static inline void assay_overlap_data(const void *at, unsigned long size, _Bool write)
+{
+}
+#endif
+#endif
+#endif

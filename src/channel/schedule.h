@@ -1,0 +1,55 @@
+/* schedule.h -- calls that overlap by a schedule, in a kernel in a process, and what came of it.
+ *
+ * Two processes make their calls. One of them runs until a point at which the schedule has the
+ * other one go on, or until it has to wait or is through. Points are before accesses to memory that
+ * both use, one of them writing; they are counted from 0 over the whole run. */
+#ifndef CHANNEL_SCHEDULE_H
+#define CHANNEL_SCHEDULE_H
+
+#include <stdint.h>
+
+enum {
+	SCHEDULE_SWITCHES_MAX = 8,
+	SCHEDULE_POINTS_MAX = 1 << 16,
+	SCHEDULE_USES_MAX = 1 << 17,
+	SCHEDULE_WORDS_MAX = 1 << 18,
+};
+
+struct schedule {
+	uint32_t first; /* which process begins: 0 the one of the first call, 1 the other one */
+	uint32_t count;
+	uint32_t at[SCHEDULE_SWITCHES_MAX]; /* points, in order */
+};
+
+struct schedule_point {
+	uint64_t code; /* address in the kernel; 0: a call begins or returns */
+	uint8_t task;
+	uint8_t other; /* the other one could have gone on */
+};
+
+/* An access to such memory. */
+struct schedule_use {
+	uint64_t word;
+	uint32_t point; /* the last one before it */
+	uint8_t task;
+	uint8_t write;
+};
+
+/* Shared with the kernel (struct assay_overlap of kernel/driver/overlap.h). */
+struct schedule_board {
+	struct schedule schedule;
+	uint8_t learns;    /* what memory is used is learned: the processes one behind the other */
+	uint8_t overflows; /* there was no room for all points, uses or words */
+	uint32_t points, uses, made;
+	uint32_t uses_before[SCHEDULE_SWITCHES_MAX]; /* each switch that was made */
+	uint64_t hash;                               /* of all points: the same run has the same */
+	uint32_t words;
+	struct schedule_point point[SCHEDULE_POINTS_MAX];
+	struct schedule_use use[SCHEDULE_USES_MAX];
+	/* A table of the words that are used, and how: 1 read, 2 written by the first; 4, 8 by the
+	 * second. */
+	uint64_t word[SCHEDULE_WORDS_MAX];
+	uint8_t word_use[SCHEDULE_WORDS_MAX];
+};
+
+#endif

@@ -1,0 +1,310 @@
+/* scheduled.c -- calls that overlap under every schedule with few switches, each outcome judged. */
+#include "conform/scheduled.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/must.h"
+#include "conform/race.h"
+#include "schedule/search.h"
+
+/* The set-up, as a saved state of the target. */
+static const uint64_t setup_key = 1;
+
+struct scheduled {
+	struct race_run *race;
+	struct target *target;
+	struct schedule_board *board;
+	struct hash *known; /* outcomes that are explained */
+	size_t known_count, known_cap;
+	uint64_t *serial_hash; /* to be filled: points of the runs without a switch; or NULL */
+	bool over; /* something is wrong, or the verdict is unknown */
+	struct buf text;
+};
+
+/* Everything that the verdict depends on. */
+static struct hash scheduled_hash(struct scheduled *s)
+{
+	const struct script_walk *w = s->race->walk;
+	struct hash tree = tree_hash(&s->race->tree);
+
+	buf_clear(&s->text);
+	buf_add(&s->text, (const char *)&tree, sizeof(tree));
+	for (unsigned i = 0; i < w->count; i++) {
+		const struct race_outcome *raced = &s->race->raced[i];
+
+		buf_addf(&s->text, " %jd %jd ", (intmax_t)raced->called_ns,
+			 (intmax_t)raced->returned_ns);
+		outcome_print(&raced->outcome, w->calls[i].op, DIALECT_NATIVE, &s->text);
+	}
+	return hash128(s->text.data, s->text.len, 0);
+}
+
+static bool scheduled_knows(const struct scheduled *s, struct hash outcome)
+{
+	for (size_t i = 0; i < s->known_count; i++)
+		if (hash_equal(s->known[i], outcome))
+			return true;
+	return false;
+}
+
+static void scheduled_learn(struct scheduled *s, struct hash outcome)
+{
+	if (s->known_count == s->known_cap) {
+		s->known_cap = s->known_cap ? 2 * s->known_cap : 16;
+		s->known = must_realloc(s->known, s->known_cap * sizeof(*s->known));
+	}
+	s->known[s->known_count++] = outcome;
+}
+
+/* The process of the script that the schedule calls 0 or 1. */
+static unsigned scheduled_pid(const struct script_walk *w, unsigned task)
+{
+	unsigned i = 0;
+
+	while (task && i + 1 < w->count && w->calls[i].pid == w->calls[0].pid)
+		i++;
+	return w->calls[i].pid;
+}
+
+/* "[2] begins; before vfs_link (fs/namei.c:4711) [3] continues". */
+static void scheduled_describe(const struct scheduled *s, const struct schedule *schedule,
+			       bool ended, struct buf *out)
+{
+	const struct script_walk *w = s->race->walk;
+
+	buf_addf(out, "schedule %u", scheduled_pid(w, schedule->first));
+	for (uint32_t i = 0; i < schedule->count; i++)
+		buf_addf(out, "%c%u", i ? ',' : '@', schedule->at[i]);
+	buf_addf(out, ": [%u] begins", scheduled_pid(w, schedule->first));
+	for (uint32_t i = 0; i < schedule->count; i++) {
+		const struct schedule_point *p = &s->board->point[schedule->at[i]];
+
+		buf_addf(out, "; [%u] is stopped ", scheduled_pid(w, p->task));
+		if (p->code) {
+			buf_adds(out, "in ");
+			s->target->kind->name_code(s->target, p->code, out);
+		} else {
+			buf_adds(out, "before a call");
+		}
+		buf_addf(out, ", [%u] continues", scheduled_pid(w, !p->task));
+	}
+	if (!ended)
+		buf_adds(out, "; it did not end");
+}
+
+static void scheduled_report(struct scheduled *s, const struct schedule *schedule, bool ended)
+{
+	struct deviation *d = s->race->walk->deviation;
+	struct buf text = BUF_INIT;
+
+	scheduled_describe(s, schedule, ended, &text);
+	buf_addf(&d->detail, "%s%s", d->detail.len ? "\n" : "", text.data);
+	buf_addf(&d->history, "# %s\n", text.data);
+	buf_free(&text);
+	s->over = true;
+}
+
+static int scheduled_make(struct scheduled *s, const struct schedule *schedule,
+			  enum target_fate *ret_fate, struct err *err)
+{
+	const struct script_walk *w = s->race->walk;
+	double from = clock_seconds();
+	int r;
+
+	s->board->schedule = *schedule;
+	s->board->points = s->board->uses = s->board->made = 0;
+	r = target_overlap(s->target, setup_key, w->calls, w->count, s->race->raced, &s->race->tree,
+			   ret_fate, err);
+	s->race->walker->figures.exec_seconds += clock_seconds() - from;
+	return r;
+}
+
+/* What is reported is run once more: it has to show again. */
+static int scheduled_confirm(struct scheduled *s, const struct schedule *schedule,
+			     enum target_fate fate, struct hash outcome, struct err *err)
+{
+	enum target_fate again = FATE_FINE;
+	bool same;
+	int r = scheduled_make(s, schedule, &again, err);
+
+	if (r)
+		return r;
+	same = again == fate;
+	if (again == FATE_FINE) {
+		same = same && hash_equal(scheduled_hash(s), outcome);
+		tree_free(&s->race->tree);
+	}
+	return same ? 0 : err_set(err, EIO, "the same schedule was another run");
+}
+
+static int scheduled_run(void *own, const struct schedule *schedule, bool *ret_ended,
+			 struct err *err)
+{
+	struct scheduled *s = own;
+	struct script_walk *w = s->race->walk;
+	enum target_fate fate = FATE_FINE;
+	struct hash outcome;
+	int r = scheduled_make(s, schedule, &fate, err);
+
+	if (r)
+		return r;
+	*ret_ended = fate == FATE_FINE;
+	if (fate != FATE_FINE) {
+		race_report_fate(s->race, fate);
+		scheduled_report(s, schedule, false);
+		return scheduled_confirm(s, schedule, fate, (struct hash){ 0, 0 }, err);
+	}
+	if (s->serial_hash && !schedule->count)
+		s->serial_hash[schedule->first] = s->board->hash;
+	if (s->board->made != schedule->count)
+		r = err_set(err, EIO, "a schedule was not followed: %u of %u switches",
+			    s->board->made, schedule->count);
+	else if (s->board->overflows)
+		r = err_set(err, E2BIG, "overlapping calls have too many points");
+	outcome = scheduled_hash(s);
+	if (!r && !scheduled_knows(s, outcome)) {
+		race_judge(s->race);
+		if (w->fate == SCRIPT_ACCEPTED)
+			scheduled_learn(s, outcome);
+		else if (w->fate == SCRIPT_REJECTED)
+			scheduled_report(s, schedule, true);
+		s->over |= w->fate != SCRIPT_ACCEPTED;
+	}
+	tree_free(&s->race->tree);
+	if (!r && w->fate == SCRIPT_REJECTED)
+		r = scheduled_confirm(s, schedule, fate, outcome, err);
+	return r;
+}
+
+/* One process behind the other, both ways round. */
+static int scheduled_learn_words(struct scheduled *s, struct err *err)
+{
+	struct schedule_board *b = s->board;
+	int r = 0;
+
+	memset(b->word, 0, sizeof(b->word));
+	memset(b->word_use, 0, sizeof(b->word_use));
+	b->words = 0;
+	b->learns = true;
+	for (uint32_t first = 0; first < 2 && !r && !s->over; first++) {
+		struct schedule schedule = { .first = first };
+		bool ended;
+
+		r = scheduled_run(s, &schedule, &ended, err);
+	}
+	b->learns = false;
+	return r;
+}
+
+/* The same schedule is the same run, whatever was run in between. */
+static int scheduled_check(struct scheduled *s, const uint64_t hash[2], struct err *err)
+{
+	for (uint32_t first = 0; first < 2 && !s->over; first++) {
+		struct schedule schedule = { .first = first };
+		bool ended;
+		int r = scheduled_run(s, &schedule, &ended, err);
+
+		if (r)
+			return r;
+		if (!s->over && s->board->hash != hash[first])
+			return err_set(err, EIO, "the same schedule was another run");
+	}
+	return 0;
+}
+
+static int scheduled_search(struct scheduled *s, const struct scheduled_options *o, struct err *err)
+{
+	struct session_figures *f = &s->race->walker->figures;
+	uint64_t serial[2] = { 0 };
+	struct schedule_search search = {
+		.board = s->board,
+		.run = scheduled_run,
+		.own = s,
+		.whole = o->whole,
+		.limit = o->limit,
+		.stop = &s->over,
+	};
+	int r = scheduled_learn_words(s, err);
+
+	s->serial_hash = serial;
+	for (unsigned n = 1; n <= o->preemptions && !r && !s->over; n++) {
+		r = schedule_search(&search, n, err);
+		if (n > 1)
+			continue;
+		f->whole += search.points + 2;
+		f->reduced += search.schedules;
+	}
+	s->serial_hash = NULL;
+	if (!r)
+		r = scheduled_check(s, serial, err);
+	f->schedules += search.schedules;
+	f->left += search.left;
+	f->outcomes += s->known_count;
+	f->pairs++;
+	schedule_search_free(&search);
+	return r;
+}
+
+/* One that was reported, again. */
+static int scheduled_repeat(struct scheduled *s, const struct scheduled_one *one, struct err *err)
+{
+	struct session_figures *f = &s->race->walker->figures;
+	struct schedule schedule = one->schedule;
+	int r = scheduled_learn_words(s, err);
+	bool ended;
+
+	schedule.first = one->pid != scheduled_pid(s->race->walk, 0);
+	if (!r && !s->over)
+		r = scheduled_run(s, &schedule, &ended, err);
+	f->pairs++;
+	f->schedules++;
+	return r;
+}
+
+int scheduled_parse(const char *text, struct scheduled_one *ret, struct err *err)
+{
+	char *end;
+
+	*ret = (struct scheduled_one){ 0 };
+	ret->pid = (unsigned)strtoul(text, &end, 10);
+	while (end != text && (*end == '@' || *end == ',')) {
+		if (ret->schedule.count == SCHEDULE_SWITCHES_MAX)
+			return err_set(err, E2BIG, "%s: at most %d switches", text,
+				       SCHEDULE_SWITCHES_MAX);
+		text = end + 1;
+		ret->schedule.at[ret->schedule.count++] = (uint32_t)strtoul(text, &end, 10);
+	}
+	if (end == text || *end)
+		return err_set(err, EINVAL, "%s: a schedule is PROCESS@POINT,POINT", text);
+	return 0;
+}
+
+int scheduled_walk(struct walker *x, struct script_walk *w, const struct scheduled_options *o,
+		   struct err *err)
+{
+	struct scheduled s = {
+		.race = race_new(x, w),
+		.target = x->target,
+		.board = target_board(x->target),
+	};
+	int r = walker_prefix(x, w, err);
+
+	s.race->stays = true;
+	if (!r && !w->prefix_failed) {
+		r = x->target->kind->save(x->target, setup_key, err);
+		if (!r)
+			r = o->one ? scheduled_repeat(&s, o->one, err)
+				   : scheduled_search(&s, o, err);
+		if (!r)
+			r = x->target->kind->restore(x->target, setup_key, err);
+		x->target->kind->drop(x->target, setup_key);
+	}
+	race_free(s.race);
+	free(s.known);
+	buf_free(&s.text);
+	return r;
+}

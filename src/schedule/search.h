@@ -1,0 +1,41 @@
+/* search.h -- all schedules of two processes with few switches, as far as they can differ.
+ *
+ * If a process is made to wait at one point, and nothing that it did since an earlier point
+ * conflicts with what the other one does then, waiting at the earlier point comes to the same. So
+ * of every stretch of points of one process the last is tried first, and next the last one before
+ * an access in conflict with what the other one did that time. */
+#ifndef SCHEDULE_SEARCH_H
+#define SCHEDULE_SEARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "channel/schedule.h"
+
+struct err;
+
+/* Runs a schedule. *ret_ended: it came to its end, and the board reports it. */
+typedef int schedule_run(void *own, const struct schedule *s, bool *ret_ended, struct err *err);
+
+struct schedule_search {
+	const struct schedule_board *board; /* of the last run */
+	schedule_run *run;
+	void *own;
+	bool whole;       /* nothing is left out: to test the reduction */
+	uint64_t limit;   /* schedules at most; 0: no limit */
+	const bool *stop; /* ends the search where it becomes true; NULL: never */
+	/* How many were run; that the limit has left, as far as is known; and points at which there
+	 * could have been a further switch. */
+	uint64_t schedules, left, points;
+	struct schedule_copy *copies;
+};
+
+/* All with exactly that many switches; those with fewer are run on the way and not counted, but for
+ * the ones without any, which belong to 1. Fails where a run does. */
+int schedule_search(struct schedule_search *s, unsigned switches, struct err *err);
+void schedule_search_free(struct schedule_search *s);
+
+/* How many words both processes have used, one of them writing, as a board has learned them. */
+uint64_t schedule_conflicts(const struct schedule_board *b);
+
+#endif
