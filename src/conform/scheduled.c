@@ -21,7 +21,7 @@ struct scheduled {
 	struct hash *known; /* outcomes that are explained */
 	size_t known_count, known_cap;
 	uint64_t *serial_hash; /* to be filled: points of the runs without a switch; or NULL */
-	bool over; /* something is wrong, or the verdict is unknown */
+	bool over;             /* something is wrong, or the verdict is unknown */
 	struct buf text;
 };
 
