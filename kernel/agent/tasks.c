@@ -114,9 +114,10 @@ static void task_race(struct script_task *task)
 			continue;
 		raced->outcome =
 			(struct outcome){ .result = op_table[r->calls[i].op].result, .bytes = "" };
-		assay_thread_calls();
+		assay_thread_calls(false);
 		raced->called_ns = ++r->now;
 		caller_call(task->self, &r->calls[i], &raced->outcome);
+		assay_thread_calls(true);
 		raced->returned_ns = ++r->now;
 		r->lost |= !r->keep(r->own, &raced->outcome);
 	}

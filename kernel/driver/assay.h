@@ -106,11 +106,11 @@ void assay_thread_run(struct assay_thread *t); /* one turn, to its end */
 _Bool assay_thread_try(struct assay_thread *t); /* false: it will never end */
 void assay_thread_end(struct assay_thread *t);
 /* A turn of both at once, by a schedule (overlap.h); -ENOSYS: not this kernel. What is called
- * between two calls of a thread says that one ends and another one begins. */
+ * before and behind the calls of a thread says that one begins or returns. */
 struct assay_overlap;
 int assay_threads_overlap(struct assay_thread *first, struct assay_thread *second,
 			  struct assay_overlap *board);
-void assay_thread_calls(void);
+void assay_thread_calls(_Bool returns);
 /* Its pointers are those of this process of the host; 0: of this one. */
 void assay_thread_serve(struct assay_thread *t, int host_pid);
 int assay_thread_host_pid(void); /* of the present thread */

@@ -37,7 +37,7 @@ static struct {
 	int chosen;
 	unsigned int next; /* switch */
 	unsigned long accesses;
-	unsigned long history; /* a word that both use when they call and return */
+	unsigned long returned[ASSAY_OVERLAP_TASKS]; /* words that stand for returns of a task */
 } now;
 
 void assay_overlap_switch(void);
@@ -288,9 +288,12 @@ void assay_overlap_end(void)
 	assay_overlap_on = 0;
 }
 
-/* Calls and returns are seen by everyone. */
-void assay_overlap_call(void)
+/* Whether one has returned before the other one calls matters; the order of calls, and that of
+ * returns, does not. */
+void assay_overlap_call(_Bool returns)
 {
-	if (assay_overlap_on)
-		use_word((unsigned long)&now.history, 1, 0);
+	int me = assay_overlap_on ? which() : -1;
+
+	if (me >= 0)
+		use_word((unsigned long)&now.returned[returns ? me : !me], returns, 0);
 }

@@ -51,7 +51,7 @@ struct assay_overlap {
 struct task_struct;
 void assay_overlap_begin(struct assay_overlap *board, struct task_struct *first,
 			 struct task_struct *second);
-void assay_overlap_call(void); /* a call begins */
+void assay_overlap_call(_Bool returns); /* or begins */
 void assay_overlap_ends(void); /* the present task has made its calls */
 void assay_overlap_end(void);
 #ifdef CONFIG_ASSAY_OVERLAP

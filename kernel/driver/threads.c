@@ -87,9 +87,9 @@ int assay_threads_overlap(struct assay_thread *first, struct assay_thread *secon
 	return 0;
 }
 
-void assay_thread_calls(void)
+void assay_thread_calls(_Bool returns)
 {
-	assay_overlap_call();
+	assay_overlap_call(returns);
 }
 #else
 int assay_threads_overlap(struct assay_thread *first, struct assay_thread *second,
@@ -98,7 +98,7 @@ int assay_threads_overlap(struct assay_thread *first, struct assay_thread *secon
 	return -ENOSYS;
 }
 
-void assay_thread_calls(void)
+void assay_thread_calls(_Bool returns)
 {
 }
 #endif

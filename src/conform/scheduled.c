@@ -21,11 +21,12 @@ struct scheduled {
 	struct hash *known; /* outcomes that are explained */
 	size_t known_count, known_cap;
 	uint64_t *serial_hash; /* to be filled: points of the runs without a switch; or NULL */
-	bool over; /* something is wrong, or the verdict is unknown */
+	bool over;             /* something is wrong, or the verdict is unknown */
 	struct buf text;
 };
 
-/* Everything that the verdict depends on. */
+/* Everything that the verdict depends on: outcomes, the tree, and what had returned before what
+ * was called. */
 static struct hash scheduled_hash(struct scheduled *s)
 {
 	const struct script_walk *w = s->race->walk;
@@ -36,8 +37,9 @@ static struct hash scheduled_hash(struct scheduled *s)
 	for (unsigned i = 0; i < w->count; i++) {
 		const struct race_outcome *raced = &s->race->raced[i];
 
-		buf_addf(&s->text, " %jd %jd ", (intmax_t)raced->called_ns,
-			 (intmax_t)raced->returned_ns);
+		for (unsigned j = 0; j < w->count; j++)
+			buf_addch(&s->text,
+				  s->race->raced[j].returned_ns < raced->called_ns ? '<' : ' ');
 		outcome_print(&raced->outcome, w->calls[i].op, DIALECT_NATIVE, &s->text);
 	}
 	return hash128(s->text.data, s->text.len, 0);

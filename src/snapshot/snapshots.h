@@ -65,8 +65,8 @@ int snapshots_run_program(struct snapshots *s, const struct buf *program, double
 			  struct program_report *ret, struct err *err);
 /* What the kernel has logged since the last request began. */
 const char *snapshots_console(const struct snapshots *s);
-/* The next race is one of a copy of the state that is saved so. Where the last one's was, too, it is
- * put back, if `again`. */
+/* The next race is one of a copy of the state that is saved so. Where the last one was too, its
+ * copy is put back, if `again`. */
 int snapshots_begin_race(struct snapshots *s, uint64_t key, bool again, struct err *err);
 /* Whether the race was made: a copy could be put back. */
 bool snapshots_end_race(struct snapshots *s, uint64_t key);
