@@ -143,6 +143,7 @@ static bool tell_race(const struct suite *suite, const struct cause *cause, cons
 	finding_reserve(&f, count);
 	for (f.count = 0; f.count < count; f.count++)
 		f.calls[f.count] = call_copy(&calls[f.count], &f.arena);
+	f.overlaps = true;
 	f.tries = f.shown = 1; /* no schedule is reported that was not run again */
 	suite_name(&suite->scripts[d->script], &name);
 	buf_addf(&f.notes,

@@ -116,7 +116,7 @@ static int write_report(const struct finding *f, const char *dir, struct err *er
 bool finding_has_program(const struct finding *f)
 {
 	return !f->before && f->shown && f->count <= FINDING_CALLS_TOLD &&
-	       !finding_is_by_crash(f) && !finding_is_by_damage(f);
+	       !f->overlaps && !finding_is_by_crash(f) && !finding_is_by_damage(f);
 }
 
 bool finding_has_reproducer(const struct finding *f)

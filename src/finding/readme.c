@@ -274,7 +274,7 @@ static void add_cause(const struct finding *f, struct buf *out)
 	else
 		buf_adds(out, "- Upstream status: unknown\n");
 	add_fenced(out, buf_str(&f->notes));
-	if (problem_table[f->discrepancy.code].by_crash)
+	if (problem_table[f->discrepancy.code].by_crash || f->overlaps)
 		return; /* the notes say how */
 	buf_adds(out, "\nTo reproduce: ");
 	if (finding_has_reproducer(f))
