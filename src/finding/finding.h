@@ -32,8 +32,8 @@ struct finding {
 	struct buf notes;    /* what else is to be said of it, a line each */
 	unsigned tries, shown; /* replays of these calls on a fresh file system: shown in so many */
 	bool shrunk;           /* to the end: nothing simpler shows it */
-	bool overlaps;         /* its calls do: only their schedule shows it, which the notes name */
-	bool unseen;           /* in these the tree was observed after the last call only */
+	bool overlaps; /* its calls do: only their schedule shows it, which the notes name */
+	bool unseen;   /* in these the tree was observed after the last call only */
 	struct program_proof proof; /* what its own program showed */
 	struct arena arena;
 };
