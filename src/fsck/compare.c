@@ -12,13 +12,13 @@ enum { FIELDS_MAX = 8, NAMES_TOLD = 8, INSTANCES_MAX = 64 };
 
 /* ---- one comparison ---- */
 
-void comparison_init(struct comparison *c, struct fsck_session *a, struct fsck_session *b)
+void comparison_init(struct checker_comparison *c, struct fsck_session *a, struct fsck_session *b)
 {
-	*c = (struct comparison){ .sides = { a, b } };
+	*c = (struct checker_comparison){ .sides = { a, b } };
 	contents_common(&c->common, &a->contents, &b->contents);
 }
 
-void comparison_free(struct comparison *c)
+void comparison_free(struct checker_comparison *c)
 {
 	contents_free(&c->common);
 }
@@ -29,7 +29,7 @@ static bool test_keeps(const struct fsck_test *t, struct hash content)
 }
 
 /* Files that this side has lost and the other one has not; their names are added. */
-static uint64_t count_worse(const struct comparison *c, const struct fsck_test *loser,
+static uint64_t count_worse(const struct checker_comparison *c, const struct fsck_test *loser,
 			    const struct fsck_test *keeper, struct buf *names)
 {
 	uint64_t count = 0;
@@ -46,8 +46,8 @@ static uint64_t count_worse(const struct comparison *c, const struct fsck_test *
 }
 
 /* Files of this side with a content that was never on the disk, and that the other has not. */
-static uint64_t count_made_up(const struct comparison *c, int side, const struct compared *x,
-			      struct buf *names)
+static uint64_t count_made_up(const struct checker_comparison *c, int side,
+			      const struct compared *x, struct buf *names)
 {
 	const struct contents *after = &x->tests[side].after, *other = &x->tests[!side].after;
 	uint64_t count = 0;
@@ -62,8 +62,8 @@ static uint64_t count_made_up(const struct comparison *c, int side, const struct
 	return count;
 }
 
-static void compared_blame(const struct comparison *c, struct compared *x, int side, bool lost,
-			   const struct buf *names)
+static void compared_blame(const struct checker_comparison *c, struct compared *x, int side,
+			   bool lost, const struct buf *names)
 {
 	struct fsck_test *t = &x->tests[side];
 
@@ -79,7 +79,7 @@ static void compared_blame(const struct comparison *c, struct compared *x, int s
 
 /* Both have called their disk clean, and it could be read. What was lost weighs more than what was
  * made up, which shows on one disk only: two formats keep different parts of a damaged file. */
-static void compared_judge(const struct comparison *c, struct compared *x)
+static void compared_judge(const struct checker_comparison *c, struct compared *x)
 {
 	x->loser = -1;
 	if (!x->tests[0].read || !x->tests[1].read)
@@ -99,7 +99,7 @@ static void compared_judge(const struct comparison *c, struct compared *x)
 	}
 }
 
-int comparison_try(struct comparison *c, const struct corruption corruptions[2],
+int comparison_try(struct checker_comparison *c, const struct corruption corruptions[2],
 		   struct compared *ret, struct err *err)
 {
 	int r;
@@ -118,8 +118,8 @@ int comparison_try(struct comparison *c, const struct corruption corruptions[2],
 	return 0;
 }
 
-int comparison_try_disks(struct comparison *c, const uint8_t *const disks[2], struct compared *ret,
-			 struct err *err)
+int comparison_try_disks(struct checker_comparison *c, const uint8_t *const disks[2],
+			 struct compared *ret, struct err *err)
 {
 	int r;
 
@@ -214,7 +214,7 @@ struct visitor {
 };
 
 /* Telling values of the first side, as far as the second can have them. */
-static int each_value(const struct comparison *c, const struct ondisk_map *maps[2],
+static int each_value(const struct checker_comparison *c, const struct ondisk_map *maps[2],
 		      const struct shared_field *shared, const struct format_field fields[2],
 		      const struct ondisk_instance *instances[2], uint64_t seed,
 		      const struct visitor *v, struct err *err)
@@ -242,7 +242,7 @@ static int each_value(const struct comparison *c, const struct ondisk_map *maps[
 	return r;
 }
 
-static int each_instance(const struct comparison *c, const struct ondisk_map *maps[2],
+static int each_instance(const struct checker_comparison *c, const struct ondisk_map *maps[2],
 			 const struct shared_field *shared, const struct format_field fields[2],
 			 uint64_t seed, const struct visitor *v, struct err *err)
 {
@@ -264,7 +264,8 @@ static int each_instance(const struct comparison *c, const struct ondisk_map *ma
 	return r;
 }
 
-int comparison_each(const struct comparison *c, const struct ondisk_map *maps[2], uint64_t seed,
+int comparison_each(const struct checker_comparison *c, const struct ondisk_map *maps[2],
+		    uint64_t seed,
 		    int (*visit)(void *to, const char *field,
 				 const struct corruption corruptions[2], struct err *err),
 		    void *to, struct err *err)

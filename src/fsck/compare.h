@@ -8,7 +8,7 @@
 
 #include "fsck/fsck.h"
 
-struct comparison {
+struct checker_comparison {
 	struct fsck_session *sides[2];
 	struct contents common; /* files of both test disks */
 	bool one_disk;          /* both have the same test disk */
@@ -24,20 +24,21 @@ struct compared {
 };
 
 /* The sessions are the caller's. */
-void comparison_init(struct comparison *c, struct fsck_session *a, struct fsck_session *b);
-void comparison_free(struct comparison *c);
+void comparison_init(struct checker_comparison *c, struct fsck_session *a, struct fsck_session *b);
+void comparison_free(struct checker_comparison *c);
 /* Each side gets its corruption. Free the result in any case but an error. The test of the loser
  * says what is wrong: FSCK_INCOMPLETE. */
-int comparison_try(struct comparison *c, const struct corruption corruptions[2],
+int comparison_try(struct checker_comparison *c, const struct corruption corruptions[2],
 		   struct compared *ret, struct err *err);
 /* The same with a disk for each that is damaged already. */
-int comparison_try_disks(struct comparison *c, const uint8_t *const disks[2], struct compared *ret,
-			 struct err *err);
+int comparison_try_disks(struct checker_comparison *c, const uint8_t *const disks[2],
+			 struct compared *ret, struct err *err);
 void compared_free(struct compared *x);
 
 /* Visits the same damage on both disks: corruptions by shared fields, with telling values. visit()
  * returns 1 to go on. field: the name in shared.def. */
-int comparison_each(const struct comparison *c, const struct ondisk_map *maps[2], uint64_t seed,
+int comparison_each(const struct checker_comparison *c, const struct ondisk_map *maps[2],
+		    uint64_t seed,
 		    int (*visit)(void *to, const char *field,
 				 const struct corruption corruptions[2], struct err *err),
 		    void *to, struct err *err);

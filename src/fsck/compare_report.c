@@ -8,8 +8,8 @@
 #include "fsck/evidence.h"
 #include "process/shell.h"
 
-static void describe(const struct comparison *c, const struct compared *x, const char *field,
-		     struct finding *f)
+static void describe(const struct checker_comparison *c, const struct compared *x,
+		     const char *field, struct finding *f)
 {
 	const struct checker_program *loser = c->sides[x->loser]->program;
 	const struct checker_program *keeper = c->sides[!x->loser]->program;
@@ -42,8 +42,8 @@ static void add_side(const struct fsck_session *s, const struct fsck_test *t, co
 	}
 }
 
-static void print_readme(const struct comparison *c, const struct compared *x, const char *field,
-			 struct buf *out)
+static void print_readme(const struct checker_comparison *c, const struct compared *x,
+			 const char *field, struct buf *out)
 {
 	const struct fsck_test *loser = &x->tests[x->loser];
 
@@ -58,7 +58,8 @@ static void print_readme(const struct comparison *c, const struct compared *x, c
 		      "format holds less.\n\nTo reproduce: `sh reproduce.sh`.\n");
 }
 
-static void print_script(const struct comparison *c, const struct compared *x, struct buf *out)
+static void print_script(const struct checker_comparison *c, const struct compared *x,
+			 struct buf *out)
 {
 	buf_addf(out,
 		 "#!/bin/sh\n"
@@ -86,7 +87,7 @@ static int write_side(struct fsck_session *s, const struct fsck_test *t, const c
 	return evidence_write_disk(folder, name, s->damaged.bytes, s->damaged.size, err);
 }
 
-static int write_files(struct comparison *c, const struct compared *x, const char *field,
+static int write_files(struct checker_comparison *c, const struct compared *x, const char *field,
 		       const char *folder, struct err *err)
 {
 	struct buf text = BUF_INIT;
@@ -106,8 +107,8 @@ static int write_files(struct comparison *c, const struct compared *x, const cha
 	return r;
 }
 
-static int keep(struct comparison *c, struct run *run, const struct compared *x, const char *field,
-		struct finding *f, struct err *err)
+static int keep(struct checker_comparison *c, struct run *run, const struct compared *x,
+		const char *field, struct finding *f, struct err *err)
 {
 	bool damaged_here = x->tests[x->loser].corruption.count;
 	int r = 0;
@@ -127,7 +128,7 @@ static int keep(struct comparison *c, struct run *run, const struct compared *x,
 	return r;
 }
 
-int compare_report(struct comparison *c, struct run *run, const struct compared *x,
+int compare_report(struct checker_comparison *c, struct run *run, const struct compared *x,
 		   const char *field, struct err *err)
 {
 	struct finding f;

@@ -8,7 +8,7 @@
 
 /* Once for each field: with the disks of both, and a script that shows it again. field: what was
  * damaged. There is a loser. */
-int compare_report(struct comparison *c, struct run *run, const struct compared *x,
+int compare_report(struct checker_comparison *c, struct run *run, const struct compared *x,
 		   const char *field, struct err *err);
 
 #endif

@@ -35,7 +35,7 @@ struct examination {
 	bool is_kernel;
 	struct campaign campaign;
 	struct examination *other; /* with another checker, that is compared (against.h): */
-	struct comparison comparison;
+	struct checker_comparison comparison;
 };
 
 /* "kernel:FS", of a kernel in a process. Close them also after a failure. */

@@ -23,14 +23,14 @@ static void test_sign(const struct kernel_test *t, char ret[SIGNATURE_MAX])
 		 fault_words[t->fault], t->place[0] ? t->place : t->during);
 }
 
-struct shrinking {
+struct kernel_shrinking {
 	struct kernel_checker *k;
 	char signature[SIGNATURE_MAX];
 };
 
 static int test_shows(void *to, const struct corruption *simpler, struct err *err)
 {
-	struct shrinking *x = to;
+	struct kernel_shrinking *x = to;
 	char signature[SIGNATURE_MAX];
 	struct kernel_test t;
 	int r = kernel_checker_try(x->k, simpler, &t, err);
@@ -121,7 +121,7 @@ static int test_keep(struct kernel_checker *k, struct run *run, const struct ker
 		     struct finding *f, struct err *err)
 {
 	struct corruption c = t->corruption;
-	struct shrinking x = { .k = k };
+	struct kernel_shrinking x = { .k = k };
 	int r;
 
 	test_sign(t, x.signature);

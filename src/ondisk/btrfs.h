@@ -34,7 +34,7 @@ struct btrfs_mapping {
 };
 
 struct btrfs_disk {
-	struct walk walk;
+	struct ondisk_walk walk;
 	uint32_t node; /* bytes of a block of a tree */
 	struct btrfs_mapping mappings[BTRFS_MAPPINGS_MAX];
 	size_t mapping_count;

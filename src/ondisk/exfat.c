@@ -49,7 +49,7 @@ enum {
 enum exfat_checksum { EXFAT_BOOT_SUM = 1, EXFAT_TABLE_SUM, EXFAT_SET_SUM };
 
 struct exfat_disk {
-	struct walk walk;
+	struct ondisk_walk walk;
 	uint32_t sector, cluster, clusters, root;
 	uint64_t fat_at, data_at;
 	struct walk_set met; /* clusters */

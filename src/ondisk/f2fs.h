@@ -43,7 +43,7 @@ struct f2fs_pack {
 };
 
 struct f2fs_disk {
-	struct walk walk;
+	struct ondisk_walk walk;
 	uint32_t features, cp_payload;
 	uint32_t cp, sit, nat, ssa, main; /* first blocks */
 	uint32_t sit_blocks, nat_blocks, main_segments, root;

@@ -33,7 +33,7 @@ enum {
 enum fat_checksum { FAT_ALIAS = 1 }; /* of: where the checksum is */
 
 struct fat_disk {
-	struct walk walk;
+	struct ondisk_walk walk;
 	unsigned bits; /* of an entry of the tables */
 	uint32_t sector, cluster;
 	uint32_t reserved, fats, fat_sectors, root_entries, clusters;

@@ -35,7 +35,7 @@ static const struct minix_version minix_versions[] = {
 };
 
 struct minix_disk {
-	struct walk walk;
+	struct ondisk_walk walk;
 	const struct minix_version *version;
 	bool first, third; /* V1, V3 */
 	uint32_t block, inodes, zones;

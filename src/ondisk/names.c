@@ -19,7 +19,7 @@ struct walk_names {
 	size_t count, cap;
 };
 
-void walk_name(struct walk *w, uint64_t inode, uint64_t dir, const uint8_t *name, size_t len)
+void walk_name(struct ondisk_walk *w, uint64_t inode, uint64_t dir, const uint8_t *name, size_t len)
 {
 	struct walk_names *n = w->names;
 	struct walk_name *row;
@@ -100,7 +100,7 @@ static void walk_label(const struct walk_names *n, struct ondisk_instance *x, co
 	snprintf(x->label, sizeof(x->label), "%.*s", (int)sizeof(x->label) - 1, text);
 }
 
-void walk_apply_names(struct walk *w, const char *prefix, uint64_t root)
+void walk_apply_names(struct ondisk_walk *w, const char *prefix, uint64_t root)
 {
 	struct walk_names *n = w->names;
 

@@ -37,7 +37,7 @@ enum {
 enum reiser_type { REISER_SD, REISER_INDIRECT, REISER_DIRECT, REISER_DIR, REISER_ANY = 15 };
 
 struct reiser_disk {
-	struct walk walk;
+	struct ondisk_walk walk;
 	uint32_t block; /* bytes */
 	uint32_t blocks;
 	uint32_t root, height;

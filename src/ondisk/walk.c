@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/must.h"
 
-void walk_fail(struct walk *w, const char *format, ...)
+void walk_fail(struct ondisk_walk *w, const char *format, ...)
 {
 	char text[256];
 	va_list args;
@@ -24,7 +24,7 @@ void walk_fail(struct walk *w, const char *format, ...)
 	w->status = err_set(w->err, EUCLEAN, "the structures of the disk are damaged: %s", text);
 }
 
-const uint8_t *walk_read(struct walk *w, uint64_t at, uint64_t len, const char *what)
+const uint8_t *walk_read(struct ondisk_walk *w, uint64_t at, uint64_t len, const char *what)
 {
 	uint64_t size = w->map->disk_size;
 
@@ -38,7 +38,7 @@ const uint8_t *walk_read(struct walk *w, uint64_t at, uint64_t len, const char *
 	return w->disk + at;
 }
 
-const uint8_t *walk_add(struct walk *w, const struct ondisk_structure *s, uint64_t at,
+const uint8_t *walk_add(struct ondisk_walk *w, const struct ondisk_structure *s, uint64_t at,
 			uint32_t size, const char *label, ...)
 {
 	const uint8_t *bytes = walk_read(w, at, size, s->name);
@@ -57,7 +57,7 @@ const uint8_t *walk_add(struct walk *w, const struct ondisk_structure *s, uint64
 	return bytes;
 }
 
-void walk_add_bitmap(struct walk *w, const struct ondisk_structure *whole,
+void walk_add_bitmap(struct ondisk_walk *w, const struct ondisk_structure *whole,
 		     const struct ondisk_structure *edge, uint64_t at, uint64_t bits,
 		     const char *label)
 {
@@ -71,7 +71,7 @@ void walk_add_bitmap(struct walk *w, const struct ondisk_structure *whole,
 			 (unsigned long long)free);
 }
 
-void walk_set_make(struct walk *w, struct walk_set *ret, uint64_t count, const char *what)
+void walk_set_make(struct ondisk_walk *w, struct walk_set *ret, uint64_t count, const char *what)
 {
 	*ret = (struct walk_set){ 0 };
 	if (count > w->map->disk_size) {
@@ -87,7 +87,7 @@ void walk_set_free(struct walk_set *s)
 	*s = (struct walk_set){ 0 };
 }
 
-bool walk_set_add(struct walk *w, struct walk_set *s, uint64_t number, const char *what)
+bool walk_set_add(struct ondisk_walk *w, struct walk_set *s, uint64_t number, const char *what)
 {
 	uint8_t bit = (uint8_t)(1U << number % 8);
 

@@ -11,7 +11,7 @@ struct err;
 
 enum { WALK_DEPTH_MAX = 128, WALK_PATH_MAX = 512 };
 
-struct walk {
+struct ondisk_walk {
 	struct ondisk_map *map;
 	const uint8_t *disk;
 	struct err *err;
@@ -20,16 +20,17 @@ struct walk {
 };
 
 /* The walk is not possible: the first reason counts. */
-void walk_fail(struct walk *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void walk_fail(struct ondisk_walk *w, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* What lies there. NULL: it is not all on the disk, or the walk has failed before. */
-const uint8_t *walk_read(struct walk *w, uint64_t at, uint64_t len, const char *what);
+const uint8_t *walk_read(struct ondisk_walk *w, uint64_t at, uint64_t len, const char *what);
 /* Adds an instance, and is its bytes: as walk_read(). */
-const uint8_t *walk_add(struct walk *w, const struct ondisk_structure *s, uint64_t at,
+const uint8_t *walk_add(struct ondisk_walk *w, const struct ondisk_structure *s, uint64_t at,
 			uint32_t size, const char *label, ...)
 	__attribute__((format(printf, 5, 6)));
 /* A bitmap of so many bits, the lowest of a byte first: whole, and its edge, the byte with the
  * first free bit behind the last used one. */
-void walk_add_bitmap(struct walk *w, const struct ondisk_structure *whole,
+void walk_add_bitmap(struct ondisk_walk *w, const struct ondisk_structure *whole,
 		     const struct ondisk_structure *edge, uint64_t at, uint64_t bits,
 		     const char *label);
 
@@ -38,18 +39,19 @@ struct walk_set {
 	uint8_t *bits;
 	uint64_t count;
 };
-void walk_set_make(struct walk *w, struct walk_set *ret, uint64_t count, const char *what);
+void walk_set_make(struct ondisk_walk *w, struct walk_set *ret, uint64_t count, const char *what);
 void walk_set_free(struct walk_set *s);
 /* Whether it was not in the set; it is then. A number that is too large: fails. */
-bool walk_set_add(struct walk *w, struct walk_set *s, uint64_t number, const char *what);
+bool walk_set_add(struct ondisk_walk *w, struct walk_set *s, uint64_t number, const char *what);
 
 /* Below `dir`, which is "" for the root; only printable characters of the name. */
 void walk_path(char ret[WALK_PATH_MAX], const char *dir, const uint8_t *name, size_t len);
 
 /* Where inodes are met before their names: a directory has this entry for an inode. */
-void walk_name(struct walk *w, uint64_t inode, uint64_t dir, const uint8_t *name, size_t len);
+void walk_name(struct ondisk_walk *w, uint64_t inode, uint64_t dir, const uint8_t *name,
+	       size_t len);
 /* The labels that begin with the prefix and a number then have the path of that inode behind it.
  * Must be called once at the end of a walk that has called walk_name(). */
-void walk_apply_names(struct walk *w, const char *prefix, uint64_t root);
+void walk_apply_names(struct ondisk_walk *w, const char *prefix, uint64_t root);
 
 #endif

@@ -17,7 +17,7 @@ enum {
 };
 
 struct xfs_disk {
-	struct walk walk;
+	struct ondisk_walk walk;
 	uint32_t block, sector, inode_size, dir_block; /* bytes */
 	uint32_t ag_blocks, ag_count;
 	unsigned ag_log, inodes_log; /* bits of a block in a group, of an inode in a block */

@@ -29,7 +29,7 @@ struct row {
 };
 
 /* Ranges and seeds follow. */
-struct request {
+struct path_request {
 	struct paths_options options; /* but for what it points to */
 	uint64_t seed_bytes;
 };
@@ -121,7 +121,7 @@ static _Noreturn void speaker_main(const struct path_process *p, int fd, pid_t p
 {
 	struct paths_session *session;
 	struct path_range ranges[PATH_RANGES_MAX];
-	struct request request;
+	struct path_request request;
 	bool listened = true;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -200,8 +200,8 @@ static int process_start(struct path_process *p, struct err *err)
 
 static bool process_ask(const struct path_process *p, const struct paths_options *o)
 {
-	const struct request request = { .options = *o,
-					 .seed_bytes = o->seed_count * options_len(o) };
+	const struct path_request request = { .options = *o,
+					      .seed_bytes = o->seed_count * options_len(o) };
 
 	return write_all(p->fd, &request, sizeof(request)) &&
 	       write_all(p->fd, o->ranges, o->range_count * sizeof(*o->ranges)) &&

@@ -58,7 +58,7 @@ static const struct {
 	{ 2, "open(\"A\", O_RDONLY|O_DIRECTORY)\nfsync(3)\n" },
 };
 
-struct pair {
+struct pair_parts {
 	struct call *calls;
 	size_t count;
 	struct arena *arena;
@@ -70,7 +70,7 @@ uint64_t pair_count(void)
 }
 
 /* Calls of a process, each on its line. */
-static void pair_add(struct pair *p, unsigned pid, const char *lines)
+static void pair_add(struct pair_parts *p, unsigned pid, const char *lines)
 {
 	for (size_t len; (len = strcspn(lines, "\n")) > 0; lines += len + 1) {
 		struct err err = { 0 };
@@ -86,7 +86,7 @@ static void pair_add(struct pair *p, unsigned pid, const char *lines)
 
 void pair_workload(uint64_t index, struct arena *arena, struct workload *ret)
 {
-	struct pair p = { .arena = arena };
+	struct pair_parts p = { .arena = arena };
 	size_t file = index % ARRAY_LEN(files), change, action, sync;
 	char *name = arena_alloc(arena, NAME_MAX_BYTES);
 	bool first;

@@ -25,7 +25,7 @@ enum {
 	FIRST_FD = CONTROL_FDS, /* that a run may have opened */
 };
 
-struct region {
+struct memory_region {
 	char *at;
 	size_t len;
 	char *saved;
@@ -35,7 +35,7 @@ struct region {
 struct rewind {
 	jmp_buf beginning;
 	ucontext_t restoring; /* on the stack below */
-	struct region regions[REGIONS_MAX];
+	struct memory_region regions[REGIONS_MAX];
 	int count;
 	int first_fds[FIRST_FD]; /* copies of them */
 	int statm_fd;            /* the last one of ours */
@@ -89,7 +89,7 @@ static size_t rewind_find_regions(void)
 			if (state->count == REGIONS_MAX)
 				return 0;
 			state->regions[state->count++] =
-				(struct region){ .at = (char *)from, .len = to - from };
+				(struct memory_region){ .at = (char *)from, .len = to - from };
 			sum += to - from;
 		}
 		end = strchr(end, '\n');

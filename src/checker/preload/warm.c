@@ -16,12 +16,12 @@
 
 enum { MAPPINGS_MAX = 128 };
 
-struct mapping {
+struct memory_mapping {
 	unsigned long from, to;
 	int protection;
 };
 
-static void warm_mapping(const struct mapping *m)
+static void warm_mapping(const struct memory_mapping *m)
 {
 	volatile char *first = (volatile char *)m->from;
 	size_t len = m->to - m->from;
@@ -34,7 +34,7 @@ static void warm_mapping(const struct mapping *m)
 }
 
 /* "7f0a-7f0b r-xp 00000000 fe:00 1234 /usr/lib/libc.so.6": private, of a file, not written to. */
-static bool warm_take_line(const char *line, struct mapping *ret)
+static bool warm_take_line(const char *line, struct memory_mapping *ret)
 {
 	char rights[5], path[8];
 
@@ -46,7 +46,7 @@ static bool warm_take_line(const char *line, struct mapping *ret)
 
 void warm_code(void)
 {
-	struct mapping mappings[MAPPINGS_MAX];
+	struct memory_mapping mappings[MAPPINGS_MAX];
 	char line[512];
 	int count = 0;
 	FILE *maps = preload_next()->fopen("/proc/self/maps", "r");
