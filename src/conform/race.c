@@ -28,7 +28,7 @@ static int race_event_by_time(const void *a, const void *b)
 }
 
 /* Calls and returns as a trace. */
-static void race_write_trace(struct race_run *r)
+void race_write_trace(struct race_run *r)
 {
 	struct race_event events[2 * TARGET_RACE_MAX] = { 0 };
 	unsigned count = 0;
@@ -154,7 +154,6 @@ void race_judge(struct race_run *r)
 	struct mismatch mismatch;
 	size_t i;
 
-	race_write_trace(r);
 	checker_begin_at(&r->checker, &begin);
 	for (i = 0; i < r->trace.count && verdict == VERDICT_OK; i++)
 		verdict = checker_item(&r->checker, &r->trace, i, &mismatch);
@@ -187,7 +186,10 @@ static int race_make(struct race_run *r, uint64_t seed, enum target_fate *ret_fa
 	int ret = target_race(r->walker->target, w->calls, w->count, seed, r->raced, ret_fate, err);
 
 	r->walker->figures.exec_seconds += clock_seconds() - from;
-	return ret || *ret_fate != FATE_FINE ? ret : race_look(r, ret_fate, err);
+	if (ret || *ret_fate != FATE_FINE)
+		return ret;
+	race_write_trace(r); /* what came back is gone with the next request */
+	return race_look(r, ret_fate, err);
 }
 
 struct race_run *race_new(struct walker *x, struct script_walk *w)

@@ -23,7 +23,9 @@ struct race_run {
 
 struct race_run *race_new(struct walker *x, struct script_walk *w);
 void race_free(struct race_run *r);
-/* Judges outcomes and tree, of a race from the walker's state; the walk says what is wrong. */
+/* Takes over what came back. */
+void race_write_trace(struct race_run *r);
+/* Judges that and the tree, of a race from the walker's state; the walk says what is wrong. */
 void race_judge(struct race_run *r);
 /* The target hung or died, or its kernel complains. */
 void race_report_fate(struct race_run *r, enum target_fate fate);

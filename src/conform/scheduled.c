@@ -169,6 +169,7 @@ static int scheduled_run(void *own, const struct schedule *schedule, bool *ret_e
 		r = err_set(err, E2BIG, "overlapping calls have too many points");
 	outcome = scheduled_hash(s);
 	if (!r && !scheduled_knows(s, outcome)) {
+		race_write_trace(s->race);
 		race_judge(s->race);
 		if (w->fate == SCRIPT_ACCEPTED)
 			scheduled_learn(s, outcome);
