@@ -36,8 +36,7 @@ enum solver_answer solver_ask(struct solver *s, const struct solver_term *terms,
 /* Whether any other input than this one satisfies them. */
 enum solver_answer solver_ask_other(struct solver *s, const struct solver_term *terms, size_t count,
 				    const uint8_t *inputs);
-/* Of the work for one question from now on, in units of Z3, of which it does some millions in a
- * second. */
+/* Of the work for one question from now on, in units of Z3 (rlimit). */
 void solver_limit(struct solver *s, uint32_t limit);
 uint64_t solver_questions(const struct solver *s);
 
