@@ -90,6 +90,29 @@ unsigned jobs_on(const char *target, const char *config, unsigned wanted)
 	return wanted > 1 && target_is_single(target, config) ? 1 : wanted;
 }
 
+static json_int_t figure_of(const json_t *o, const char *name)
+{
+	return json_integer_value(json_object_get(o, name));
+}
+
+int job_merge(struct run *run, unsigned job, const char *const *figures, json_t **ret_summary,
+	      struct err *err)
+{
+	char path[PATH_MAX], subdir[32];
+
+	snprintf(subdir, sizeof(subdir), "job-%u", job);
+	snprintf(path, sizeof(path), "%.4000s/%s/run.json", run->dir, subdir);
+	*ret_summary = json_load_file(path, 0, NULL);
+	if (!*ret_summary)
+		return err_set(err, EINVAL, "%s: cannot be read", path);
+	run_merge(run, *ret_summary, subdir);
+	for (; *figures; figures++)
+		json_object_set_new(run->figures, *figures,
+				    json_integer(figure_of(run->figures, *figures) +
+						 figure_of(*ret_summary, *figures)));
+	return 0;
+}
+
 /* Exit status 2 (could not tell) is no failure of the job, unless it has an error message. */
 static bool has_failed(int code, const char *dir)
 {

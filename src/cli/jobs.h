@@ -23,6 +23,11 @@ int job_await(pid_t pid, double seconds);
 /* How many can work on the target at once: one, if it uses a directory or device of the user. */
 unsigned jobs_on(const char *target, const char *config, unsigned wanted);
 
+/* Takes over what job number so and so has found, and adds up these figures (NULL ends them) in the
+ * run's. *ret_summary: its run.json, for the rest. */
+int job_merge(struct run *run, unsigned job, const char *const *figures, json_t **ret_summary,
+	      struct err *err);
+
 /* Runs processes numbered from 0, in DIR/job-0 and so on, and waits for all. Fails where one could
  * not tell. */
 int jobs_run(const struct run *run, unsigned count, const struct job *job, struct err *err);

@@ -514,20 +514,12 @@ static int crash_job(void *to, unsigned number, const char *dir, struct err *err
 
 static int crash_merge_job(struct run *run, unsigned job, struct err *err)
 {
-	char path[PATH_MAX], subdir[32];
 	json_t *summary, *why;
+	int status = job_merge(run, job, settings.daemon ? crash_daemon_figures : figure_names,
+			       &summary, err);
 
-	snprintf(subdir, sizeof(subdir), "job-%u", job);
-	snprintf(path, sizeof(path), "%.4000s/%s/run.json", run->dir, subdir);
-	summary = json_load_file(path, 0, NULL);
-	if (!summary)
-		return err_set(err, EINVAL, "%s: cannot be read", path);
-	run_merge(run, summary, subdir);
-	for (const char *const *name = settings.daemon ? crash_daemon_figures : figure_names; *name;
-	     name++)
-		set_count(run->figures, *name,
-			  figure(run, *name) +
-				  (uint64_t)json_integer_value(json_object_get(summary, *name)));
+	if (status)
+		return status;
 	why = json_object_get(summary, "not_judged_for");
 	if (why)
 		json_object_set(run->figures, "not_judged_for", why);

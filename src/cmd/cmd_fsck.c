@@ -384,20 +384,13 @@ static void merge_field_tables(json_t *into, const json_t *from)
 
 static int merge_job(struct run *run, unsigned job, struct err *err)
 {
-	char path[PATH_MAX], subdir[32];
 	json_t *summary, *table = json_object_get(run->figures, "field_table");
+	int status = job_merge(run, job, figure_names, &summary, err);
 
-	snprintf(subdir, sizeof(subdir), "job-%u", job);
-	snprintf(path, sizeof(path), "%.4000s/%s/run.json", run->dir, subdir);
-	summary = json_load_file(path, 0, NULL);
-	if (!summary)
-		return err_set(err, EINVAL, "%s: cannot be read", path);
-	run_merge(run, summary, subdir);
-	for (const char *const *name = figure_names; *name; name++)
-		if (!job || strcmp(*name, "fields") != 0)
-			set_count(run->figures, *name,
-				  figure(run, *name) + (uint64_t)json_integer_value(
-							       json_object_get(summary, *name)));
+	if (status)
+		return status;
+	/* All jobs have the same fields. */
+	json_object_set(run->figures, "fields", json_object_get(summary, "fields"));
 	if (table)
 		merge_field_tables(table, json_object_get(summary, "field_table"));
 	else

@@ -87,13 +87,21 @@ static int write_side(struct fsck_session *s, const struct fsck_test *t, const c
 	return evidence_write_disk(folder, name, s->damaged.bytes, s->damaged.size, err);
 }
 
-static int write_files(struct checker_comparison *c, const struct compared *x, const char *field,
-		       const char *folder, struct err *err)
+struct compared_evidence {
+	struct checker_comparison *c;
+	const struct compared *x;
+	const char *field;
+};
+
+static int write_files(void *to, const char *folder, struct err *err)
 {
+	const struct compared_evidence *own = to;
+	struct checker_comparison *c = own->c;
+	const struct compared *x = own->x;
 	struct buf text = BUF_INIT;
 	int r;
 
-	print_readme(c, x, field, &text);
+	print_readme(c, x, own->field, &text);
 	r = evidence_write_text(folder, "README.md", &text, err);
 	buf_clear(&text);
 	print_script(c, x, &text);
@@ -107,36 +115,21 @@ static int write_files(struct checker_comparison *c, const struct compared *x, c
 	return r;
 }
 
-static int keep(struct checker_comparison *c, struct run *run, const struct compared *x,
-		const char *field, struct finding *f, struct err *err)
-{
-	bool damaged_here = x->tests[x->loser].corruption.count;
-	int r = 0;
-
-	run_meet(run, f, NULL);
-	if (run_folder(run))
-		r = write_files(c, x, field, run_folder(run), err);
-	if (!r && run_folder(run) && damaged_here)
-		r = evidence_run_script(run_folder(run), 1, f, err);
-	else
-		f->tries = f->shown = 1; /* the disks were given as images: this is that run */
-	run_update(run, f, NULL);
-	/* The folder has another place now, and a README that says less. */
-	if (!r && run_folder(run))
-		r = write_files(c, x, field, run_folder(run), err);
-	run_settle(run);
-	return r;
-}
-
 int compare_report(struct checker_comparison *c, struct run *run, const struct compared *x,
 		   const char *field, struct err *err)
 {
+	struct compared_evidence own = { c, x, field };
+	/* Of disks that were given as a whole, the script does what was done now. */
+	struct disk_evidence evidence = { .write = write_files,
+					  .to = &own,
+					  .script_times =
+						  x->tests[x->loser].corruption.count != 0 };
 	struct finding f;
 	int r = 0;
 
 	describe(c, x, field, &f);
 	if (!run_knows(run, &f))
-		r = keep(c, run, x, field, &f, err);
+		r = evidence_keep(&evidence, run, &f, err);
 	finding_free(&f);
 	return r;
 }

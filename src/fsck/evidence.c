@@ -54,7 +54,8 @@ int evidence_write_disk(const char *folder, const char *name, const uint8_t *dis
 	return 0;
 }
 
-int evidence_run_script(const char *folder, unsigned times, struct finding *f, struct err *err)
+/* Counts in tries and shown. */
+static int run_script(const char *folder, unsigned times, struct finding *f, struct err *err)
 {
 	/* By which a program finds kernels, and places for its files. */
 	static const char *const kept[] = { "HOME", "XDG_CACHE_HOME", "TMPDIR" };
@@ -79,5 +80,25 @@ int evidence_run_script(const char *folder, unsigned times, struct finding *f, s
 		f->shown += !r && status == 1;
 	}
 	buf_free(&command);
+	return r;
+}
+
+int evidence_keep(const struct disk_evidence *e, struct run *run, struct finding *f,
+		  struct err *err)
+{
+	int r = 0;
+
+	run_meet(run, f, NULL);
+	if (run_folder(run))
+		r = e->write(e->to, run_folder(run), err);
+	if (!e->script_times)
+		f->tries = f->shown = 1;
+	else if (!r && run_folder(run))
+		r = run_script(run_folder(run), e->script_times, f, err);
+	run_update(run, f, NULL);
+	/* The folder has another place now, and a README that says less. */
+	if (!r && run_folder(run))
+		r = e->write(e->to, run_folder(run), err);
+	run_settle(run);
 	return r;
 }

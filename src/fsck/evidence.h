@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "finding/finding.h"
+#include "run/run.h"
 
 struct err;
 
@@ -16,8 +16,17 @@ int evidence_write_text(const char *folder, const char *name, const struct buf *
 /* Compressed (gzip). */
 int evidence_write_disk(const char *folder, const char *name, const uint8_t *disk, uint64_t size,
 			struct err *err);
-/* Runs FOLDER/reproduce.sh so many times as a maintainer would: only what it shows is a finding.
- * Counts in tries and shown. */
-int evidence_run_script(const char *folder, unsigned times, struct finding *f, struct err *err);
+/* What a finding is kept with. */
+struct disk_evidence {
+	/* Writes README.md, reproduce.sh and the disks. */
+	int (*write)(void *to, const char *folder, struct err *err);
+	void *to;
+	/* How often the script is run, as a maintainer would: only what it shows is a finding. 0:
+	 * it would do what was done just now. */
+	unsigned script_times;
+};
+/* Adds the finding to the run. */
+int evidence_keep(const struct disk_evidence *e, struct run *run, struct finding *f,
+		  struct err *err);
 
 #endif

@@ -55,6 +55,16 @@ static int test_shrink(struct fsck_session *s, struct fsck_test *t, const char *
 
 /* ---- words ---- */
 
+static enum problem problem_of(const struct fsck_test *t)
+{
+	return t->fault == FSCK_CRASHED || t->fault == FSCK_HUNG ? PROBLEM_CHECKER : PROBLEM_REPAIR;
+}
+
+static bool asks_kernel(const struct fsck_test *t)
+{
+	return t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL || t->fault == FSCK_LOSS;
+}
+
 static void add_run(const struct checker_run *r, const char *command, const char *title,
 		    const char *answer, struct buf *out)
 {
@@ -220,7 +230,7 @@ static void print_script(const struct fsck_session *s, const struct fsck_test *t
 	} else if (t->fault == FSCK_REFUSED && !s->disk->target) {
 		script_add_command(s, s->program->list.command, out);
 		buf_adds(out, "[ $status = 0 ] || exit 1\nexit 0\n");
-	} else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL || t->fault == FSCK_LOSS) {
+	} else if (asks_kernel(t)) {
 		script_add_kernel(s, out);
 	} else {
 		buf_adds(out, "exit 1\n");
@@ -229,13 +239,20 @@ static void print_script(const struct fsck_session *s, const struct fsck_test *t
 
 /* ---- files ---- */
 
-static int write_files(struct fsck_session *s, const struct fsck_test *t, enum problem problem,
-		       const char *folder, struct err *err)
+struct program_evidence {
+	struct fsck_session *s;
+	const struct fsck_test *t;
+};
+
+static int write_files(void *to, const char *folder, struct err *err)
 {
+	const struct program_evidence *x = to;
+	struct fsck_session *s = x->s;
+	const struct fsck_test *t = x->t;
 	struct buf text = BUF_INIT;
 	int r;
 
-	print_readme(s, t, problem, &text);
+	print_readme(s, t, problem_of(t), &text);
 	r = evidence_write_text(folder, "README.md", &text, err);
 	buf_clear(&text);
 	print_script(s, t, &text);
@@ -252,11 +269,6 @@ static int write_files(struct fsck_session *s, const struct fsck_test *t, enum p
 }
 
 /* ---- the finding ---- */
-
-static enum problem problem_of(const struct fsck_test *t)
-{
-	return t->fault == FSCK_CRASHED || t->fault == FSCK_HUNG ? PROBLEM_CHECKER : PROBLEM_REPAIR;
-}
 
 static void test_describe(const struct fsck_session *s, const struct fsck_test *t,
 			  const char *signature, struct finding *f)
@@ -293,6 +305,8 @@ static int test_keep(struct fsck_session *s, struct run *run, struct fsck_test *
 {
 	/* What does not end takes its whole time again and again. */
 	bool hangs = t->fault == FSCK_HUNG;
+	struct program_evidence own = { s, t };
+	struct disk_evidence evidence = { .write = write_files, .to = &own };
 	int r = hangs ? 0 : test_shrink(s, t, signature, err);
 
 	if (r)
@@ -300,22 +314,10 @@ static int test_keep(struct fsck_session *s, struct run *run, struct fsck_test *
 	finding_free(f);
 	test_describe(s, t, signature, f);
 	f->shrunk = !hangs;
-	run_meet(run, f, NULL);
-	if (run_folder(run))
-		r = write_files(s, t, f->discrepancy.code, run_folder(run), err);
-	if (!r && run_folder(run) && !script_is_this_run(t))
-		r = evidence_run_script(run_folder(run), hangs ? 1 : SCRIPT_TIMES, f, err);
-	else
-		f->tries = f->shown = 1;
-	run_update(run, f, NULL);
-	/* The folder has another place now, and a README that says less. */
-	if (!r && run_folder(run))
-		r = write_files(s, t, f->discrepancy.code, run_folder(run), err);
+	evidence.script_times = script_is_this_run(t) ? 0 : hangs ? 1 : SCRIPT_TIMES;
+	r = evidence_keep(&evidence, run, f, err);
 	/* What the script did not show is no finding yet. */
-	if (!r && s->export_to && f->shown)
-		r = fsck_export(s, t, s->export_to, err);
-	run_settle(run);
-	return r;
+	return !r && s->export_to && f->shown ? fsck_export(s, t, s->export_to, err) : r;
 }
 
 /* Of a disk that was given as a whole, what is there is tried again. */

@@ -95,20 +95,28 @@ static void print_script(const struct kernel_checker *k, struct buf *out)
 		 k->disk->target->name);
 }
 
-static int write_files(struct kernel_checker *k, const struct kernel_test *t,
-		       const struct corruption *c, const char *folder, struct err *err)
+/* A finding, with the fewest bytes. */
+struct kernel_evidence {
+	struct kernel_checker *k;
+	const struct kernel_test *t;
+	struct corruption c;
+};
+
+static int write_files(void *to, const char *folder, struct err *err)
 {
+	struct kernel_evidence *x = to;
+	struct kernel_checker *k = x->k;
 	struct buf text = BUF_INIT;
 	int r;
 
-	print_readme(k, t, c, &text);
+	print_readme(k, x->t, &x->c, &text);
 	r = evidence_write_text(folder, "README.md", &text, err);
 	buf_clear(&text);
 	print_script(k, &text);
 	if (!r)
 		r = evidence_write_text(folder, "reproduce.sh", &text, err);
-	if (c->count) /* else it is there, whole */
-		damaged_disk_set(&k->damaged, c);
+	if (x->c.count) /* else it is there, whole */
+		damaged_disk_set(&k->damaged, &x->c);
 	if (!r)
 		r = evidence_write_disk(folder, "image.gz", k->damaged.bytes, k->damaged.size, err);
 	if (!r)
@@ -120,30 +128,21 @@ static int write_files(struct kernel_checker *k, const struct kernel_test *t,
 static int test_keep(struct kernel_checker *k, struct run *run, const struct kernel_test *t,
 		     struct finding *f, struct err *err)
 {
-	struct corruption c = t->corruption;
+	struct kernel_evidence own = { .k = k, .t = t, .c = t->corruption };
+	struct disk_evidence evidence = { .write = write_files, .to = &own };
 	struct kernel_shrinking x = { .k = k };
 	int r;
 
 	test_sign(t, x.signature);
-	r = corruption_shrink(&c, test_shows, &x, err);
+	r = corruption_shrink(&own.c, test_shows, &x, err);
 	if (r)
 		return r;
 	finding_free(f);
-	test_describe(k, t, &c, f);
+	test_describe(k, t, &own.c, f);
 	f->shrunk = true;
-	run_meet(run, f, NULL);
-	if (run_folder(run))
-		r = write_files(k, t, &c, run_folder(run), err);
-	if (!r && run_folder(run) && c.count)
-		r = evidence_run_script(run_folder(run), SCRIPT_TIMES, f, err);
-	else
-		f->tries = f->shown = 1; /* the disk was given as an image: this is that run */
-	run_update(run, f, NULL);
-	/* The folder has another place now, and a README that says less. */
-	if (!r && run_folder(run))
-		r = write_files(k, t, &c, run_folder(run), err);
-	run_settle(run);
-	return r;
+	/* Of a disk that was given as a whole, the script does what was done now. */
+	evidence.script_times = own.c.count ? SCRIPT_TIMES : 0;
+	return evidence_keep(&evidence, run, f, err);
 }
 
 int kernel_report(struct kernel_checker *k, struct run *run, const struct kernel_test *t,
