@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 #include "cli/command.h"
-#include "cli/operands.h"
 #include "cli/finding_argument.h"
+#include "cli/operands.h"
 #include "cmd/kernel_script.h"
 #include "target/kernels.h"
 

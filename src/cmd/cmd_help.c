@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "cli/command.h"
-#include "cmd/help.h"
 #include "cli/table.h"
+#include "cmd/help.h"
 
 static int run_help(int argc, char **argv, struct err *err)
 {

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "cmd/code_report.h"
-#include "cmd/learned_report.h"
+#include "cli/learned_report.h"
 #include "cli/summary.h"
 #include "cover/metrics.h"
 #include "report/findings_text.h"

@@ -1,5 +1,5 @@
 /* sweep.c -- one search after the other on many targets, and one table of what came out. */
-#include "cmd/sweep.h"
+#include "cli/sweep.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* learned_report.c -- what a target was found to lack, as it is printed and kept: never silent. */
-#include "cmd/learned_report.h"
+#include "cli/learned_report.h"
 
 #include <stdio.h>
 

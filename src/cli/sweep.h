@@ -1,6 +1,6 @@
 /* sweep.h -- one search after the other on many targets, and one table of what came out. */
-#ifndef CMD_SWEEP_H
-#define CMD_SWEEP_H
+#ifndef CLI_SWEEP_H
+#define CLI_SWEEP_H
 
 #include "cli/jobs.h"
 

@@ -1,6 +1,6 @@
 /* learned_report.h -- what a target was found to lack, as it is printed and kept: never silent. */
-#ifndef CMD_LEARNED_REPORT_H
-#define CMD_LEARNED_REPORT_H
+#ifndef CLI_LEARNED_REPORT_H
+#define CLI_LEARNED_REPORT_H
 
 #include <stdbool.h>
 
