@@ -189,7 +189,7 @@ build/gen/version.h: FORCE
 	$(call write_if_changed,'#define ASSAY_VERSION "$(VERSION)"')
 # What a kernel in a process must have been built from to be used.
 build/gen/kernel_hash.h: FORCE
-	$(call write_if_changed,'#define ASSAY_KERNEL_HASH "$(shell $(MAKE) -s -f kernel/agent/Makefile hash)"')
+	$(call write_if_changed,'#define ASSAY_KERNEL_HASH "$(shell $(MAKE) -s --no-print-directory -f kernel/agent/Makefile hash)"')
 # Shipped INI files, rows EMBEDDED("name", "text").
 build/gen/embedded_%.h: FORCE
 	@mkdir -p $(@D); tools/embed $*/*.ini >$@.new
@@ -281,7 +281,7 @@ endif
 	mkdir -p $(DESTDIR)$(PREFIX)/share/assay
 	cp --parents -t $(DESTDIR)$(PREFIX)/share/assay kernel/build kernel/prune kernel/bisect \
 		kernel/agent/Makefile \
-		$$($(MAKE) -s -f kernel/agent/Makefile inputs)
+		$$($(MAKE) -s --no-print-directory -f kernel/agent/Makefile inputs)
 
 clean:
 	rm -rf build
