@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "base/must.h"
 #include "cli/command.h"
-#include "cmd/help.h"
 #include "cli/table.h"
+#include "cmd/help.h"
 #include "gen/version.h"
 #include "process/confine.h"
 
@@ -140,6 +140,16 @@ static int flush_output(int code)
 	return code == EXIT_CLEAN ? EXIT_UNKNOWN : code;
 }
 
+/* The program is compiled for instructions that every processor has had since 2009. */
+static bool processor_suffices(void)
+{
+#ifdef __x86_64__
+	return __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("sse4.2");
+#else
+	return true;
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *c = argc > 1 ? command_find(argv[1]) : NULL;
@@ -148,6 +158,11 @@ int main(int argc, char **argv)
 
 	open_standard_files();
 	catch_write_signals();
+	if (!processor_suffices()) {
+		fprintf(stderr, "assay: this processor lacks SSE4.2 or POPCNT; compile with "
+				"CFLAGS_release=-O2\n");
+		return EXIT_UNKNOWN;
+	}
 	if (c) {
 		code = run_command(c, argc - 1, argv + 1);
 	} else if (argc > 1) {

@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
+#include "base/version.h"
 #include "cover/kernel_event.h"
 #include "gen/tracer.h"
 #include "process/capability.h"
@@ -84,6 +85,7 @@ static struct tracer *load_as(const struct live_options *options, const struct c
 			      bool see_walks, bool can_cast)
 {
 	struct tracer *t = tracer__open();
+	int r;
 
 	if (!t)
 		return NULL;
@@ -95,9 +97,15 @@ static struct tracer *load_as(const struct live_options *options, const struct c
 	bpf_program__set_autoload(t->progs.walk_end, see_walks);
 	bpf_program__set_autoload(t->progs.enter_close, !see_walks);
 	bpf_program__set_autoload(t->progs.forked, !group->id);
-	if (!tracer__load(t))
+	/* Memory for all combinations, on every processor, takes longer than most commands;
+	 * programs can ask for it when they need it since Linux 6.1. */
+	if (version_compare(version_running(), (struct version)VERSION(6, 1)) >= 0)
+		bpf_map__set_map_flags(t->maps.values, BPF_F_NO_PREALLOC);
+	r = tracer__load(t);
+	if (!r)
 		return t;
 	tracer__destroy(t);
+	errno = -r;
 	return NULL;
 }
 
@@ -108,9 +116,12 @@ static struct tracer *tracer_load(const struct live_options *options, const stru
 {
 	struct tracer *t = NULL;
 
-	if (kernel_has_function("bpf_rdonly_cast"))
+	if (kernel_has_function("bpf_rdonly_cast")) {
 		t = load_as(options, group, see_walks, true);
-	return t ? t : load_as(options, group, see_walks, false);
+		if (t || errno == EPERM) /* that is not because of casts */
+			return t;
+	}
+	return load_as(options, group, see_walks, false);
 }
 
 /* What the kernel knows an open directory by. */

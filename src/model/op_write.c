@@ -1,4 +1,5 @@
 /* op_write.c -- write, pwrite, pwritev2: data into a file. */
+#include "model/data_blocks.h"
 #include "model/io.h"
 
 void put_data(struct step *x, uint64_t ino, const struct arg *data, uint64_t offset, uint64_t count)
@@ -12,6 +13,11 @@ void put_data(struct step *x, uint64_t ino, const struct arg *data, uint64_t off
 		len = TREE_BLOCK - (offset + done) % TREE_BLOCK;
 		if (len > own - done)
 			len = (size_t)(own - done);
+		if (len == TREE_BLOCK && data->generated) {
+			tree_write_block(&x->state->tree, ino, (offset + done) / TREE_BLOCK,
+					 data_block(data->seed, done));
+			continue;
+		}
 		data_bytes(data, done, chunk, len);
 		tree_write(&x->state->tree, ino, offset + done, chunk, len);
 	}

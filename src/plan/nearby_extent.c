@@ -6,12 +6,17 @@
  * where the call begins to such a position. */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/must.h"
 #include "op/kind.h"
 #include "plan/nearby_kinds.h"
 
 enum { MARKS_MAX = 48, VALUES_MAX = 4 * MARKS_MAX, EDGES_MAX = 8, OTHERS_MAX = 6 };
+
+/* Bytes that one call moves: more takes longer than a hundred other calls, and profiles have whole
+ * megabytes. */
+#define MOVED_MAX ((uint64_t)256 << 10)
 
 /* Blocks and sectors that file systems have. */
 static const uint64_t units[] = { 512, 1024, TREE_BLOCK };
@@ -58,25 +63,38 @@ static void marks_add_edges(struct marks *m, const struct state *s, const struct
 	}
 }
 
-/* Sizes of other files, in order, so that they do not depend on numbers of inodes; and offsets. */
+/* The smallest different sizes of files, in order, so that they do not depend on numbers of inodes.
+ * Returns how many there are. */
+static unsigned sizes_smallest(const struct state *s, uint64_t ret[OTHERS_MAX])
+{
+	const struct inode *inode;
+	unsigned count = 0, at;
+	uint64_t key;
+
+	for (bool first = true; (inode = (const void *)pmap_next(&s->tree.inodes, first, &key));
+	     first = false) {
+		if (!S_ISREG(inode->mode) || !inode->size)
+			continue;
+		for (at = count; at && ret[at - 1] > inode->size; at--)
+			;
+		if (at == OTHERS_MAX || (at && ret[at - 1] == inode->size))
+			continue;
+		count += count < OTHERS_MAX;
+		memmove(&ret[at + 1], &ret[at], (count - 1 - at) * sizeof(*ret));
+		ret[at] = inode->size;
+	}
+	return count;
+}
+
+/* Sizes of other files, and offsets of descriptors. */
 static void marks_add_others(struct marks *m, const struct state *s, uint64_t ino)
 {
+	uint64_t key, sizes[OTHERS_MAX];
+	unsigned count = sizes_smallest(s, sizes);
 	const struct open_file *open;
-	const struct inode *inode;
-	uint64_t key, last = 0;
 
-	for (unsigned i = 0; i < OTHERS_MAX; i++) {
-		uint64_t next = UINT64_MAX;
-
-		for (bool first = true;
-		     (inode = (const void *)pmap_next(&s->tree.inodes, first, &key)); first = false)
-			if (S_ISREG(inode->mode) && inode->size > last && inode->size < next)
-				next = inode->size;
-		if (next == UINT64_MAX)
-			break;
-		marks_add(m, next);
-		last = next;
-	}
+	for (unsigned i = 0; i < count; i++)
+		marks_add(m, sizes[i]);
 	for (bool first = true; (open = (const void *)pmap_next(&s->files, first, &key));
 	     first = false)
 		if (open->ino == ino)
@@ -119,18 +137,18 @@ static void values_add(struct values *v, uint64_t position, uint64_t from, uint6
 
 /* Distances from `from` to positions behind it. */
 static void values_find(struct values *v, const struct nearby *n, const struct marks *m,
-			uint64_t from)
+			uint64_t from, uint64_t max)
 {
 	v->count = 0;
 	for (unsigned i = 0; i < m->count; i++) {
 		uint64_t at = m->at[i], gap = i + 1 < m->count ? m->at[i + 1] - at : 0;
 
 		if (at)
-			values_add(v, at - 1, from, m->max);
-		values_add(v, at, from, m->max);
-		values_add(v, at + 1, from, m->max);
+			values_add(v, at - 1, from, max);
+		values_add(v, at, from, max);
+		values_add(v, at + 1, from, max);
 		if (gap > 4)
-			values_add(v, at + 2 + nearby_pick(n, 64 + i, gap - 3), from, m->max);
+			values_add(v, at + 2 + nearby_pick(n, 64 + i, gap - 3), from, max);
 	}
 }
 
@@ -187,15 +205,17 @@ static bool extent_take(const struct nearby *n, unsigned arg, const struct value
 bool nearby_extent(const struct nearby *n, unsigned arg)
 {
 	const struct inode *file = tree_inode(&n->state->tree, nearby_object(n, arg));
+	uint64_t from, max = n->universe->size_max;
 	struct values values;
 	struct marks marks;
-	uint64_t from;
 
 	if (file && !S_ISREG(file->mode))
 		file = NULL;
 	from = extent_from(n, arg, file);
 	marks_find(&marks, n, file, from);
-	values_find(&values, n, &marks, from);
+	if (op_table[n->call->op].arg[arg].kind == KIND_COUNT && from + MOVED_MAX < max)
+		max = from + MOVED_MAX;
+	values_find(&values, n, &marks, from, max);
 	return extent_take(n, arg, &values);
 }
 

@@ -89,20 +89,30 @@ static bool call_may_leave(const struct predictor *p, const struct state *s, con
 	       (call_is_relative(c) || call_extent(c) > p->universe->size_max);
 }
 
-static bool state_is_within(const struct predictor *p, const struct state *s)
-{
-	const struct inode *inode;
-	uint64_t key;
-	bool first = true;
+struct size_bound {
+	uint64_t max;
+	bool exceeded;
+};
 
-	if (state_objects(s) > predictor_objects_max(p) ||
-	    state_open_files(s) > p->universe->files_max)
+static void size_compare(void *to, uint64_t ino, const struct ref *before, const struct ref *after)
+{
+	const struct inode *inode = (const struct inode *)after;
+	struct size_bound *bound = to;
+
+	bound->exceeded |= inode && inode->size > bound->max;
+}
+
+/* What a call made of a state that is within the bounds: only what it changed can be beyond. */
+static bool state_is_within(const struct predictor *p, const struct state *before,
+			    const struct state *after)
+{
+	struct size_bound sizes = { .max = predictor_size_max(p) };
+
+	if (state_objects(after) > predictor_objects_max(p) ||
+	    state_open_files(after) > p->universe->files_max)
 		return false;
-	for (; (inode = (const struct inode *)pmap_next(&s->tree.inodes, first, &key));
-	     first = false)
-		if (inode->size > predictor_size_max(p))
-			return false;
-	return true;
+	pmap_diff(&before->tree.inodes, &after->tree.inodes, size_compare, &sizes);
+	return !sizes.exceeded;
 }
 
 /* True if the call is defined; some that are not would wait for ever. */
@@ -196,7 +206,7 @@ bool predict_after(const struct predictor *p, const struct state *s, const struc
 		return false;
 	after = state_copy(s);
 	if (!predict_move(p->model, &after, c, &env, ret) || call_may_end_unseen(s, c, &env) ||
-	    (!ret->error && may_leave && !state_is_within(p, &after))) {
+	    (!ret->error && may_leave && !state_is_within(p, s, &after))) {
 		state_free(&after);
 		return false;
 	}

@@ -144,6 +144,21 @@ void tree_write(struct tree *t, uint64_t ino, uint64_t offset, const void *data,
 		file->size = offset + len;
 }
 
+struct blob *tree_block(const char bytes[TREE_BLOCK])
+{
+	return blob_new(bytes, trim_zeros(bytes, TREE_BLOCK));
+}
+
+void tree_write_block(struct tree *t, uint64_t ino, uint64_t index, struct blob *block)
+{
+	struct inode *file = tree_edit(t, ino);
+
+	block->ref.count++;
+	block_put(t, file, index, block);
+	if ((index + 1) * TREE_BLOCK > file->size)
+		file->size = (index + 1) * TREE_BLOCK;
+}
+
 size_t tree_read(const struct tree *t, uint64_t ino, uint64_t offset, void *to, size_t len)
 {
 	const struct inode *file = tree_inode(t, ino);

@@ -35,13 +35,18 @@ struct pmap_node {
 	struct slot slots[];
 };
 
-/* The number of set bits, without a call into the compiler's library. */
+/* The number of set bits. Where the processor may lack an instruction for it (the kernel in a process
+ * is compiled for any), by hand: the compiler would call its library. */
 static unsigned bits_set(unsigned x)
 {
+#ifdef __POPCNT__
+	return (unsigned)__builtin_popcount(x);
+#else
 	x -= x >> 1 & 0x5555;
 	x = (x & 0x3333) + (x >> 2 & 0x3333);
 	x = (x + (x >> 4)) & 0x0f0f;
 	return (x + (x >> 8)) & 0x1f;
+#endif
 }
 
 static unsigned bit_of(uint64_t key, unsigned shift)

@@ -168,6 +168,9 @@ bool tree_is_ancestor(const struct tree *t, uint64_t dir, uint64_t below);
  * bytes given and the blocks there are, never the size; only tree_allocate() and tree_zero() with
  * `allocated` make a block for each one in the range. Beyond the size all bytes are zero. */
 void tree_write(struct tree *t, uint64_t ino, uint64_t offset, const void *data, size_t len);
+/* The same for a whole block that may be shared, and for bytes that it can be made of once. */
+void tree_write_block(struct tree *t, uint64_t ino, uint64_t index, struct blob *block);
+struct blob *tree_block(const char bytes[TREE_BLOCK]);
 /* Bytes read: fewer than len at the end of the file. */
 size_t tree_read(const struct tree *t, uint64_t ino, uint64_t offset, void *to, size_t len);
 void tree_truncate(struct tree *t, uint64_t ino, uint64_t size);

@@ -42,8 +42,9 @@ static __always_inline __u32 log2_of(__u64 n)
 	return log + (n >> 1);
 }
 
-/* negative, 0, 1, 2, 2..4, 4, ... as the partitions of numbers are. */
-static __always_inline __u32 class_of(__s64 n)
+/* negative, 0, 1, 2, 2..4, 4, ... as the partitions of numbers are. (Not static: its 64 ways are
+ * looked at once.) */
+__noinline __u32 class_of(__s64 n)
 {
 	if (n <= 1)
 		return n < 0 ? 0 : n + 1;

@@ -288,8 +288,10 @@ __noinline int names_lead_in(int dirfd, __u64 user_path)
 	return 0;
 }
 
-/* Does the path, by its names, lead into a mount? Symbolic links are not followed. */
-static __always_inline bool names_hit(struct task_struct *task, int dirfd, __u64 user_path)
+/* Does the path, by its names, lead into a mount? Symbolic links are not followed. (Not static, as
+ * above: four calls of it would take the verifier most of the time that the tracer needs to start.)
+ */
+__noinline int names_hit(int dirfd, __u64 user_path)
 {
 	struct trace_start start;
 	struct trace_short s;
@@ -301,10 +303,10 @@ static __always_inline bool names_hit(struct task_struct *task, int dirfd, __u64
 		len = bpf_probe_read_user_str(s.path, sizeof(s.path), (void *)user_path);
 	if (len < 0) {
 		__sync_fetch_and_add(&unattributed, 1);
-		return false;
+		return 0;
 	}
-	if (!find_start(task, dirfd, s.path[0] == '/', &start))
-		return false; /* no directory, no walk */
+	if (!find_start(bpf_get_current_task_btf(), dirfd, s.path[0] == '/', &start))
+		return 0; /* no directory, no walk */
 	fast = len < sizeof(s.path) ? decide_fast(&s, len, &start) : UNDECIDED;
 	return fast == UNDECIDED ? names_lead_in(dirfd, user_path) : fast;
 }

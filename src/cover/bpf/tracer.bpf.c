@@ -209,24 +209,32 @@ static __always_inline bool file_hits(struct file *file)
 	return on_any_mount(file_device(file), mount_of_file(file));
 }
 
-static __always_inline bool fd_hits(struct task_struct *task, int fd)
-{
-	struct file *file = task_file(task, fd);
+enum { FD_ELSEWHERE, FD_HITS, FD_NONE };
 
-	return file && file_hits(file);
+/* Not static: the verifier then looks at it once, and not at every call of it. */
+__noinline int look_at_fd(int fd)
+{
+	struct file *file = task_file(bpf_get_current_task_btf(), fd);
+
+	if (!file)
+		return FD_NONE;
+	return file_hits(file) ? FD_HITS : FD_ELSEWHERE;
+}
+
+static __always_inline bool fd_hits(int fd)
+{
+	return look_at_fd(fd) == FD_HITS;
 }
 
 /* At the end of a call. One that found a file where there is none now was overtaken by another
  * thread that closed it. */
-static __always_inline bool used_fd_hits(struct task_struct *task, int fd, long ret)
+static __always_inline bool used_fd_hits(int fd, long ret)
 {
-	struct file *file = task_file(task, fd);
+	int where = look_at_fd(fd);
 
-	if (file)
-		return file_hits(file);
-	if (ret != -EBADF)
+	if (where == FD_NONE && ret != -EBADF)
 		__sync_fetch_and_add(&unattributed, 1);
-	return false;
+	return where == FD_HITS;
 }
 
 static __always_inline __u64 call_argument(struct pt_regs *regs, int i)
@@ -267,13 +275,13 @@ static __always_inline bool path_hits(struct task_struct *task,
 				      long ret)
 {
 	if (row->descriptor && ret >= 0)
-		return fd_hits(task, (int)ret);
+		return fd_hits((int)ret);
 	if (row->special == SPECIAL_CHDIR && !ret)
 		return cwd_hits(task);
-	if (names_hit(task, dirfd_argument(regs, row->fd), call_argument(regs, row->path)))
+	if (names_hit(dirfd_argument(regs, row->fd), call_argument(regs, row->path)))
 		return true;
 	return row->path2 >= 0 &&
-	       names_hit(task, dirfd_argument(regs, row->fd2), call_argument(regs, row->path2));
+	       names_hit(dirfd_argument(regs, row->fd2), call_argument(regs, row->path2));
 }
 
 static __always_inline bool starts_badly(long ret)
@@ -287,7 +295,7 @@ static __always_inline bool walk_hits(struct task_struct *task, struct trace_sta
 {
 	if (s->walks > i && (s->walk_begun[i] || !starts_badly(ret)))
 		return s->walk_hit[i];
-	return names_hit(task, dirfd, path);
+	return names_hit(dirfd, path);
 }
 
 static __always_inline bool walks_hit(struct task_struct *task, struct trace_state *s,
@@ -385,8 +393,8 @@ int BPF_PROG(enter, struct pt_regs *regs, long number)
 		return 0;
 	task = bpf_get_current_task_btf();
 	if (task_selected(task))
-		note_entry(found, row->where == WHERE_FD &&
-					  fd_hits(task, (int)call_argument(regs, row->fd)));
+		note_entry(found,
+			   row->where == WHERE_FD && fd_hits((int)call_argument(regs, row->fd)));
 	return 0;
 }
 
@@ -396,7 +404,7 @@ int enter_close(struct trace_event_raw_sys_enter *event)
 	__u32 found = row_of[(__u32)event->id % TRACE_NUMBERS_MAX];
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (found && task_selected(task) && fd_hits(task, (int)event->args[0]))
+	if (found && task_selected(task) && fd_hits((int)event->args[0]))
 		note_entry(found, true);
 	return 0;
 }
@@ -422,9 +430,8 @@ static __always_inline bool call_hits(struct task_struct *task, __u32 found, str
 	if (has_entry(row))
 		return entry_hits(task, found, row, regs, ret);
 	if (row->where == WHERE_FD)
-		return used_fd_hits(task, (int)call_argument(regs, row->fd), ret) ||
-		       (row->fd2 >= 0 &&
-			used_fd_hits(task, (int)call_argument(regs, row->fd2), ret));
+		return used_fd_hits((int)call_argument(regs, row->fd), ret) ||
+		       (row->fd2 >= 0 && used_fd_hits((int)call_argument(regs, row->fd2), ret));
 	return row->where == WHERE_ANYWHERE || path_hits(task, row, regs, ret);
 }
 
