@@ -241,16 +241,22 @@ static bool is_pattern(const char *word)
 
 static int section_add_pattern(struct campaign_arms *a, const struct campaign_section *s,
 			       const char *pattern, const struct buf *patterns,
-			       const struct arm_candidates *c, struct err *err)
+			       const struct arm_candidates *c, bool *ret_any, struct err *err)
 {
 	int status = 0;
 
-	if (!is_pattern(pattern))
+	if (!is_pattern(pattern)) {
+		*ret_any = true;
 		return arms_add_profiles(a, s, pattern, "", err);
-	for (size_t i = 0; i < c->count && !status; i++)
-		if (candidate_suits(&c->list[i], s) && pattern_matches(pattern, c->list[i].name) &&
-		    !section_leaves_out(patterns, c->list[i].name))
-			status = arms_add_profiles(a, s, c->list[i].name, c->list[i].lacks, err);
+	}
+	for (size_t i = 0; i < c->count && !status; i++) {
+		if (!candidate_suits(&c->list[i], s) ||
+		    !pattern_matches(pattern, c->list[i].name) ||
+		    section_leaves_out(patterns, c->list[i].name))
+			continue;
+		*ret_any = true;
+		status = arms_add_profiles(a, s, c->list[i].name, c->list[i].lacks, err);
+	}
 	return status;
 }
 
@@ -258,15 +264,16 @@ static int section_add(struct campaign_arms *a, const struct campaign_section *s
 		       const struct arm_candidates *c, struct err *err)
 {
 	struct buf patterns = BUF_INIT;
-	size_t before = a->count;
+	bool any = false;
 	int status = 0;
 
 	campaign_words(s->targets, &patterns);
 	for (size_t at = 0; at < patterns.len && !status; at += strlen(patterns.data + at) + 1)
 		if (patterns.data[at] != '-')
-			status = section_add_pattern(a, s, patterns.data + at, &patterns, c, err);
+			status = section_add_pattern(a, s, patterns.data + at, &patterns, c, &any,
+						     err);
 	buf_free(&patterns);
-	if (!status && a->count == before)
+	if (!status && !any)
 		status =
 			err_set(err, EINVAL, "[arms.%s]: no target that %s can test matches \"%s\"",
 				s->name, instrument_table[s->instrument].name, s->targets);

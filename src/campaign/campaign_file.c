@@ -2,9 +2,10 @@
 #include "campaign/campaign_file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -185,7 +186,9 @@ static const char *campaign_shipped(const char *name)
 
 int campaign_file_read(struct campaign_file *f, const char *path, struct err *err)
 {
-	const char *text = access(path, F_OK) ? campaign_shipped(path) : NULL;
+	struct stat st;
+	bool is_file = !stat(path, &st) && !S_ISDIR(st.st_mode);
+	const char *text = is_file ? NULL : campaign_shipped(path);
 	int status;
 
 	*f = (struct campaign_file){ 0 };

@@ -76,7 +76,34 @@ static uint64_t turn_seed(const struct campaign_arm *m, int64_t turn, uint64_t s
 
 /* ---- the beginning ---- */
 
-static int turn_insert(struct campaign_db *d, struct campaign_turn *t, const struct campaign_arm *m,
+/* Begins in a new directory, with another seed. */
+static void arm_begin_again(struct campaign_arm *m)
+{
+	m->folder++;
+	m->run_states = m->run_code = 0;
+}
+
+static void turn_set_folder(struct campaign_turn *t, const struct campaign_arm *m, const char *dir)
+{
+	turn_folder(m, t->id, t->folder);
+	snprintf(t->path, sizeof(t->path), "%.3000s/%.1000s", dir, t->folder);
+}
+
+/* Findings in the database name folders in the directory of an arm: where that was deleted, another
+ * run must not use the same names. */
+static void turn_choose_folder(struct campaign_turn *t, struct campaign_arm *m, const char *dir)
+{
+	turn_set_folder(t, m, dir);
+	if (!m->instrument->resumes)
+		return;
+	if (m->turns && access(t->path, F_OK)) {
+		arm_begin_again(m);
+		turn_set_folder(t, m, dir);
+	}
+	t->resumed = campaign_turn_resumes(t->path);
+}
+
+static int turn_insert(struct campaign_db *d, struct campaign_turn *t, struct campaign_arm *m,
 		       const char *dir, uint64_t seed, int64_t now, const char *config,
 		       struct err *err)
 {
@@ -93,17 +120,15 @@ static int turn_insert(struct campaign_db *d, struct campaign_turn *t, const str
 	if (status)
 		return status;
 	t->id = campaign_db_last_id(d);
+	turn_choose_folder(t, m, dir);
 	t->seed = turn_seed(m, t->id, seed);
-	turn_folder(m, t->id, t->folder);
-	snprintf(t->path, sizeof(t->path), "%.3000s/%.1000s", dir, t->folder);
-	t->resumed = m->instrument->resumes && campaign_turn_resumes(t->path);
 	snprintf(seed_text, sizeof(seed_text), "%" PRIu64, t->seed);
 	return campaign_db_run(d, err,
 			       "UPDATE turns SET folder = ?, resumed = ?, seed = ? WHERE id = ?",
 			       "sisi", t->folder, (int64_t)t->resumed, seed_text, t->id);
 }
 
-int turn_store_begin(struct campaign_db *d, struct campaign_turn *t, const struct campaign_arm *m,
+int turn_store_begin(struct campaign_db *d, struct campaign_turn *t, struct campaign_arm *m,
 		     const char *dir, uint64_t seed, int64_t now, const char *config,
 		     struct err *err)
 {
@@ -159,13 +184,6 @@ static void turn_count_yield(const struct campaign_turn *t, const struct turn_re
 	y->code = (double)turn_new(&m->run_code, code);
 	m->states += (uint64_t)y->states;
 	m->code += (uint64_t)y->code;
-}
-
-/* Begins in a new directory, with another seed. */
-static void arm_begin_again(struct campaign_arm *m)
-{
-	m->folder++;
-	m->run_states = m->run_code = 0;
 }
 
 static void arm_note_failure(struct campaign_arms *a, size_t arm, const struct turn_result *r)

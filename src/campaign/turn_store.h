@@ -7,8 +7,9 @@
 #include "campaign/campaign_turn.h"
 #include "campaign/findings_store.h"
 
-/* Writes the beginning of a turn and makes its folder: that of the arm, if it resumes. */
-int turn_store_begin(struct campaign_db *d, struct campaign_turn *t, const struct campaign_arm *m,
+/* Writes the beginning of a turn and makes its folder: that of the arm, if it resumes;
+ * a new one, if that was deleted. */
+int turn_store_begin(struct campaign_db *d, struct campaign_turn *t, struct campaign_arm *m,
 		     const char *dir, uint64_t seed, int64_t now, const char *config,
 		     struct err *err);
 /* Takes over its result: findings, figures, the state of its arm. In a transaction of the caller's.
