@@ -301,8 +301,9 @@ static int session_take(struct campaign_session *s, const struct campaign_turn *
 		s->listener.found(s->listener.to, counts.news.data);
 	if (m->state != before)
 		session_warn(s, "%s: %s: %s", m->name, arm_state_names[m->state], m->reason);
-	else if (r->end != TURN_OK)
-		session_warn(s, "%s: a turn failed: %s", m->name, r->reason);
+	else if (*r->reason)
+		session_warn(s, "%s: a turn %s: %s", m->name,
+			     r->end == TURN_OK ? "is incomplete" : "failed", r->reason);
 	if (!status)
 		turn_store_clean(&s->db, t, m);
 	buf_free(&counts.news);
@@ -348,7 +349,9 @@ static int session_collect(struct campaign_session *s, bool stop, struct err *er
 	for (size_t i = s->turn_count; i--;) {
 		struct campaign_turn t = s->turns[i];
 		const struct instrument *instrument = s->arms.list[t.arm].instrument;
-		bool ended = campaign_turn_ended(&t, stop, instrument, &result);
+		/* One that knows of its slice ends in time. */
+		bool over = stop || (!instrument->timed && session_is_over(s));
+		bool ended = campaign_turn_ended(&t, over, instrument, &result);
 
 		s->turns[i] = t;
 		if (!ended)

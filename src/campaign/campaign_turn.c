@@ -22,8 +22,10 @@
 
 enum { ERRORS_MAX = 1 << 16, CODE_UNKNOWN = 2, CODE_USAGE = 64, CODE_NOT_STARTED = 127 };
 
-/* What was found last is still shrunk and verified when the slice is over. */
-static const double patience_factor = 2, patience_least_seconds = 30, end_seconds = 60;
+/* What was found last is still shrunk and verified when the slice is over. One that does not know
+ * of the slice may take several. */
+static const double patience_factor = 2, patience_factor_untimed = 5, patience_least_seconds = 30,
+		    end_seconds = 60;
 
 bool campaign_turn_resumes(const char *path)
 {
@@ -131,7 +133,7 @@ int campaign_turn_start(struct campaign_turn *t, const struct campaign_arm *m, i
 	turn_words(t, m, config, &words);
 	vector = turn_vector(&words);
 	fflush(NULL);
-	t->asked = t->killed = false;
+	t->asked = t->killed = t->stopped = false;
 	t->started_seconds = clock_seconds();
 	t->pid = fork();
 	if (!t->pid)
@@ -184,7 +186,7 @@ static void turn_read_errors(const char *path, char *ret, size_t size)
 static double turn_patience(const struct campaign_turn *t, const struct instrument *instrument)
 {
 	if (!instrument->timed)
-		return t->slice_seconds;
+		return t->slice_seconds * patience_factor_untimed;
 	return fmax(t->slice_seconds * patience_factor, t->slice_seconds + patience_least_seconds);
 }
 
@@ -194,6 +196,7 @@ static void turn_press(struct campaign_turn *t, bool stop, const struct instrume
 
 	if (!t->asked && (stop || now > t->started_seconds + turn_patience(t, instrument))) {
 		t->asked = !kill(t->pid, SIGTERM);
+		t->stopped = stop;
 		t->kill_seconds = now + end_seconds;
 	} else if (t->asked && !t->killed && now > t->kill_seconds) {
 		t->killed = !kill(-t->pid, SIGKILL);
@@ -218,7 +221,9 @@ static enum turn_end turn_judge(const struct campaign_turn *t, const struct turn
 
 static void turn_name_reason(const struct campaign_turn *t, struct turn_result *r)
 {
-	if (r->end == TURN_OK)
+	if (r->end == TURN_OK && t->asked && !t->stopped)
+		snprintf(r->reason, sizeof(r->reason), "cut off after %.0f s", r->seconds);
+	else if (r->end == TURN_OK)
 		*r->reason = '\0';
 	else if (t->killed)
 		snprintf(r->reason, sizeof(r->reason), "did not end in time");

@@ -23,6 +23,7 @@ struct campaign_turn {
 	pid_t pid;
 	int pid_fd;             /* readable when it has ended */
 	double started_seconds; /* of the monotonic clock */
+	bool stopped;           /* asked to end for the campaign's sake */
 	bool asked, killed;     /* to end; and made to, */
 	double kill_seconds;    /* which happens then */
 };
@@ -36,7 +37,7 @@ enum turn_end {
 struct turn_result {
 	enum turn_end end;
 	int exit_code, signal; /* -1, 0: none */
-	char reason[1024];     /* why it failed */
+	char reason[1024];     /* why it failed, or what it has left out */
 	double seconds, cpu_seconds;
 	json_t *run; /* run.json, or NULL */
 };

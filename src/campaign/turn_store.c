@@ -178,7 +178,9 @@ static void turn_count_yield(const struct campaign_turn *t, const struct turn_re
 	if (r->end != TURN_OK)
 		return;
 	if (instrument->in_parts)
-		y->states = m->turns <= m->section->parts ? (double)states : 0;
+		y->states = m->turns <= m->section->parts
+				  ? (double)states - (double)turn_figure(r->run, "not_run")
+				  : 0;
 	else
 		y->states = (double)turn_new(&m->run_states, states);
 	y->code = (double)turn_new(&m->run_code, code);
@@ -199,13 +201,15 @@ static void arm_note_failure(struct campaign_arms *a, size_t arm, const struct t
 		campaign_arm_set_state(a, arm, ARM_ASIDE, r->reason);
 }
 
-static void arm_note_success(struct campaign_arms *a, size_t arm, const struct turn_result *r)
+/* A part that the end of the campaign has cut off is run again. */
+static void arm_note_success(struct campaign_arms *a, size_t arm, const struct turn_result *r,
+			     bool stopped)
 {
 	struct campaign_arm *m = &a->list[arm];
 	const struct campaign_section *section = m->section;
 
 	m->failures_in_row = 0;
-	if (m->instrument->in_parts)
+	if (m->instrument->in_parts && !stopped)
 		m->part++;
 	if (json_is_true(json_object_get(r->run, "exhausted")))
 		campaign_arm_set_state(a, arm, ARM_DONE, "every call was made in every state");
@@ -217,12 +221,12 @@ static void arm_note_success(struct campaign_arms *a, size_t arm, const struct t
 		m->part = 0;
 }
 
-static void arm_note(struct campaign_arms *a, size_t arm, const struct turn_result *r)
+static void arm_note(struct campaign_arms *a, size_t arm, const struct turn_result *r, bool stopped)
 {
 	struct campaign_arm *m = &a->list[arm];
 
 	if (r->end == TURN_OK)
-		arm_note_success(a, arm, r);
+		arm_note_success(a, arm, r, stopped);
 	else
 		arm_note_failure(a, arm, r);
 	if (m->state == ARM_ACTIVE && m->section->seconds > 0 && m->seconds >= m->section->seconds)
@@ -297,7 +301,7 @@ int turn_store_end(struct campaign_db *d, const struct campaign_turn *t,
 	m->findings += ret->findings;
 	y.findings = ret->findings;
 	turn_count_yield(t, r, m, &y);
-	arm_note(a, t->arm, r);
+	arm_note(a, t->arm, r, t->stopped);
 	status = turn_update(d, t, r, &y, now, err);
 	if (!status)
 		status = arms_store_fade(d, a, err);
