@@ -23,7 +23,7 @@ const char *const arm_state_names[ARM_STATES] = {
 struct arm_candidate {
 	char *name, *lacks;
 	unsigned caps; /* enum target_cap */
-	bool checker, kernel;
+	bool checker, kernel, races;
 };
 
 struct arm_candidates {
@@ -49,7 +49,7 @@ static void candidate_add_target(void *to, const char *name, const char *lacks)
 	candidate_add(to, name, lacks, 0, false);
 }
 
-/* Only of what lacks nothing is it known what it can do. */
+/* Only of what lacks nothing is it known what it can do here. */
 static int candidate_set_caps(struct arm_candidate *c, const char *config, struct err *err)
 {
 	struct target_description d;
@@ -60,8 +60,10 @@ static int candidate_set_caps(struct arm_candidate *c, const char *config, struc
 		return 0;
 	status = description_find(&d, c->name, config, err);
 	kind = status ? NULL : target_kind_find(d.kind);
-	if (kind)
+	if (kind) {
 		c->caps = kind->caps(&d);
+		c->races = kind->races;
+	}
 	description_free(&d);
 	return status;
 }
@@ -213,11 +215,14 @@ static unsigned section_needs(const struct campaign_section *s)
 
 static bool candidate_suits(const struct arm_candidate *c, const struct campaign_section *s)
 {
+	const struct instrument *instrument = &instrument_table[s->instrument];
 	unsigned needs = section_needs(s);
 
-	if (instrument_table[s->instrument].of_checkers)
+	if (instrument->of_checkers)
 		return c->checker || (c->kernel && !*c->lacks);
-	return !c->checker && (*c->lacks || (c->caps & needs) == needs);
+	if (c->checker || (instrument->of_kernels && !c->kernel))
+		return false;
+	return *c->lacks || ((c->caps & needs) == needs && (c->races || !instrument->of_racers));
 }
 
 static bool pattern_matches(const char *pattern, const char *name)

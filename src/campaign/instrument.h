@@ -13,7 +13,9 @@ struct instrument {
 	bool resumes;         /* it continues in its directory */
 	bool in_parts;        /* it has --sample and --part, */
 	bool ends;            /* and is done when all parts are: a second time shows the same */
-	bool of_checkers;     /* its targets are checkers, and kernels as checkers */
+	bool of_checkers;     /* its targets are checkers, and kernels as checkers; */
+	bool of_kernels;      /* kernels in a process alone; */
+	bool of_racers;       /* those on which several processes can make calls at once */
 	const char *states;   /* figures of run.json: of what counts as states, */
 	const char *code;     /* and as code; NULL: nothing, but the code of a kernel */
 };

@@ -153,6 +153,14 @@ static uint64_t turn_figure(const json_t *run, const char *name)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
+/* Scripts less those that were not made, or not possible, on the target. */
+static uint64_t turn_executed(const json_t *run, uint64_t scripts)
+{
+	uint64_t others = turn_figure(run, "not_run") + turn_figure(run, "skipped");
+
+	return scripts > others ? scripts - others : 0;
+}
+
 /* What exceeds the figure so far is new; the figure becomes the larger one. */
 static uint64_t turn_new(uint64_t *so_far, uint64_t figure)
 {
@@ -178,9 +186,8 @@ static void turn_count_yield(const struct campaign_turn *t, const struct turn_re
 	if (r->end != TURN_OK)
 		return;
 	if (instrument->in_parts)
-		y->states = m->turns <= m->section->parts
-				  ? (double)states - (double)turn_figure(r->run, "not_run")
-				  : 0;
+		y->states =
+			m->turns <= m->section->parts ? (double)turn_executed(r->run, states) : 0;
 	else
 		y->states = (double)turn_new(&m->run_states, states);
 	y->code = (double)turn_new(&m->run_code, code);
