@@ -219,7 +219,7 @@ static bool candidate_suits(const struct arm_candidate *c, const struct campaign
 	unsigned needs = section_needs(s);
 
 	if (instrument->of_checkers)
-		return c->checker || (c->kernel && !*c->lacks);
+		return c->checker || (c->kernel && c->caps & TARGET_RECORD);
 	if (c->checker || (instrument->of_kernels && !c->kernel))
 		return false;
 	return *c->lacks || ((c->caps & needs) == needs && (c->races || !instrument->of_racers));

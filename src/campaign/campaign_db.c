@@ -199,6 +199,23 @@ int64_t campaign_db_last_id(const struct campaign_db *d)
 	return sqlite3_last_insert_rowid(d->sql);
 }
 
+/* The first value of a query; 0 if it answers no row. */
+static int campaign_db_value(struct campaign_db *d, double *ret, struct err *err, const char *sql,
+			     const char *text)
+{
+	struct sqlite3_stmt *s;
+	int status = campaign_db_query(d, &s, err, sql, text ? "s" : "", text);
+
+	*ret = 0;
+	if (status)
+		return status;
+	status = campaign_db_step(d, s, err);
+	if (status > 0)
+		*ret = campaign_db_real(s, 0);
+	campaign_db_end(s);
+	return status < 0 ? status : 0;
+}
+
 /* ---- transactions ---- */
 
 static int campaign_db_insist(struct campaign_db *d, const char *sql, struct err *err)
@@ -236,20 +253,6 @@ void campaign_db_rollback(struct campaign_db *d)
 
 /* ---- opening ---- */
 
-static int campaign_db_pragma(struct campaign_db *d, const char *sql, int64_t *ret, struct err *err)
-{
-	struct sqlite3_stmt *s;
-	int status = campaign_db_query(d, &s, err, sql, "");
-
-	if (status)
-		return status;
-	status = campaign_db_step(d, s, err);
-	if (status > 0)
-		*ret = campaign_db_integer(s, 0);
-	campaign_db_end(s);
-	return status < 0 ? status : 0;
-}
-
 static int campaign_db_make(struct campaign_db *d, struct err *err)
 {
 	struct buf sql = BUF_INIT;
@@ -270,25 +273,26 @@ static int campaign_db_make(struct campaign_db *d, struct err *err)
 
 static int campaign_db_check(struct campaign_db *d, bool write, struct err *err)
 {
-	int64_t application = 0, version = 0, entries = 0;
-	int status = campaign_db_pragma(d, "PRAGMA application_id", &application, err);
+	double application, version, entries;
+	int status = campaign_db_value(d, &application, err, "PRAGMA application_id", NULL);
 
 	if (!status)
-		status = campaign_db_pragma(d, "PRAGMA user_version", &version, err);
+		status = campaign_db_value(d, &version, err, "PRAGMA user_version", NULL);
 	if (!status)
-		status = campaign_db_pragma(d, "SELECT count(*) FROM sqlite_schema", &entries, err);
+		status = campaign_db_value(d, &entries, err, "SELECT count(*) FROM sqlite_schema",
+					   NULL);
 	if (status)
 		return status;
-	if (write && !application && !version && !entries)
+	if (write && application == 0 && version == 0 && entries == 0)
 		return campaign_db_make(d, err);
 	if (application != CAMPAIGN_DB_APPLICATION)
 		return err_set(err, EINVAL, "%s: not the database of a campaign", d->path);
 	if (version != CAMPAIGN_DB_VERSION)
 		return err_set(
 			err, EINVAL,
-			"%s: its tables have version %lld, this Assay has version %d: use the "
+			"%s: its tables have version %.0f, this Assay has version %d: use the "
 			"Assay that made it, or another directory",
-			d->path, (long long)version, CAMPAIGN_DB_VERSION);
+			d->path, version, CAMPAIGN_DB_VERSION);
 	return 0;
 }
 
@@ -363,18 +367,7 @@ void campaign_db_close(struct campaign_db *d)
 
 int campaign_db_get(struct campaign_db *d, const char *name, double *ret, struct err *err)
 {
-	struct sqlite3_stmt *s;
-	int status =
-		campaign_db_query(d, &s, err, "SELECT value FROM about WHERE name = ?", "s", name);
-
-	*ret = 0;
-	if (status)
-		return status;
-	status = campaign_db_step(d, s, err);
-	if (status > 0)
-		*ret = campaign_db_real(s, 0);
-	campaign_db_end(s);
-	return status < 0 ? status : 0;
+	return campaign_db_value(d, ret, err, "SELECT value FROM about WHERE name = ?", name);
 }
 
 int campaign_db_set(struct campaign_db *d, const char *name, double value, struct err *err)

@@ -246,21 +246,60 @@ static void arm_text(const json_t *arm, struct buf *out)
 		 arm_count(arm, "code"), arm_count(arm, "findings"), json_text(arm, "state"));
 }
 
-void campaign_report_arms_text(const json_t *arms, struct buf *out)
+static bool arm_has_state(const json_t *arm, const char *state)
+{
+	return !strcmp(json_text(arm, "state"), state);
+}
+
+/* What is lacking for a target is lacking for all its arms: a line for the first. */
+static bool arm_is_first_lacking(const json_t *arms, size_t arm)
+{
+	const char *target = json_text(json_array_get(arms, arm), "target");
+
+	for (size_t i = 0; i < arm; i++) {
+		const json_t *other = json_array_get(arms, i);
+
+		if (arm_has_state(other, "lacking") && !strcmp(json_text(other, "target"), target))
+			return false;
+	}
+	return true;
+}
+
+static void arms_text_reasons(const json_t *arms, struct buf *out)
 {
 	json_t *arm;
 	size_t i;
 
-	buf_addf(out, "%-44s %6s %9s %9s %10s %8s %7s %8s  %s\n", "arm", "turns", "seconds",
-		 "CPU-sec", "states", "per CPU", "code", "findings", "state");
-	json_array_foreach(arms, i, arm) if (strcmp(json_text(arm, "state"), "lacking"))
-		arm_text(arm, out);
 	json_array_foreach(arms, i, arm)
 	{
-		if (*json_text(arm, "reason"))
+		if (arm_has_state(arm, "lacking")) {
+			if (arm_is_first_lacking(arms, i))
+				buf_addf(out, "%s: not tested: %s\n", json_text(arm, "target"),
+					 json_text(arm, "reason"));
+		} else if (*json_text(arm, "reason") && !arm_has_state(arm, "gone")) {
 			buf_addf(out, "%s: %s: %s\n", json_text(arm, "name"),
 				 json_text(arm, "state"), json_text(arm, "reason"));
+		}
 	}
+}
+
+void campaign_report_arms_text(const json_t *arms, struct buf *out)
+{
+	size_t i, waiting = 0;
+	json_t *arm;
+
+	buf_addf(out, "%-44s %6s %9s %9s %10s %8s %7s %8s  %s\n", "arm", "turns", "seconds",
+		 "CPU-sec", "states", "per CPU", "code", "findings", "state");
+	json_array_foreach(arms, i, arm)
+	{
+		if (arm_count(arm, "turns"))
+			arm_text(arm, out);
+		else
+			waiting += arm_has_state(arm, "active");
+	}
+	if (waiting)
+		buf_addf(out, "%zu arm%s had no turn yet\n", waiting, waiting == 1 ? "" : "s");
+	arms_text_reasons(arms, out);
 }
 
 static void list_text(const json_t *list, const char *none, struct buf *out)
