@@ -88,6 +88,20 @@ static int session_choose_seed(struct campaign_session *s, struct err *err)
 	return status ? status : campaign_db_set(&s->db, "seed", seed, err);
 }
 
+/* What turns had found when an earlier start of the campaign was killed. */
+static int session_take_interrupted(struct campaign_session *s, struct err *err)
+{
+	struct sighting_counts counts = { .news = BUF_INIT };
+	int status = turn_store_interrupted(&s->db, s->place.path, session_now(s), &s->known,
+					    &counts, err);
+
+	if (!status && counts.news.len)
+		s->listener.found(s->listener.to, counts.news.data);
+	s->findings += counts.findings;
+	buf_free(&counts.news);
+	return status;
+}
+
 static int session_load(struct campaign_session *s, struct err *err)
 {
 	double last_time;
@@ -97,9 +111,11 @@ static int session_load(struct campaign_session *s, struct err *err)
 		status = campaign_db_get(&s->db, "time", &last_time, err);
 	if (!status) {
 		s->last_time = (int64_t)last_time;
-		session_now(s);
 		status = session_choose_seed(s, err);
 	}
+	/* This counts for the arms, which are read then. */
+	if (!status)
+		status = session_take_interrupted(s, err);
 	if (!status)
 		status = arms_store_load(&s->db, &s->arms, err);
 	if (!status)
@@ -120,32 +136,18 @@ static int session_make_places(const struct campaign_session *s, struct err *err
 	return status;
 }
 
-static int session_transaction(struct campaign_session *s,
-			       int (*work)(struct campaign_session *s, struct err *err),
-			       struct err *err)
+static int session_open_db(struct campaign_session *s, struct err *err)
 {
-	int status = campaign_db_begin(&s->db, err);
+	int status = campaign_db_open(&s->db, s->place.path, true, err);
 
+	if (!status)
+		status = campaign_db_begin(&s->db, err);
 	if (status)
 		return status;
-	status = work(s, err);
+	status = session_load(s, err);
 	if (!status)
 		return campaign_db_commit(&s->db, err);
 	campaign_db_rollback(&s->db);
-	return status;
-}
-
-/* What turns had found when an earlier start of the campaign was killed. */
-static int session_take_interrupted(struct campaign_session *s, struct err *err)
-{
-	struct sighting_counts counts = { .news = BUF_INIT };
-	int status = turn_store_interrupted(&s->db, s->place.path, session_now(s), &s->known,
-					    &counts, err);
-
-	if (!status && counts.news.len)
-		s->listener.found(s->listener.to, counts.news.data);
-	s->findings += counts.findings;
-	buf_free(&counts.news);
 	return status;
 }
 
@@ -171,11 +173,7 @@ int campaign_session_open(struct campaign_session *s, const struct campaign_file
 	if (!status)
 		status = session_make_places(s, err);
 	if (!status)
-		status = campaign_db_open(&s->db, s->place.path, true, err);
-	if (!status)
-		status = session_transaction(s, session_load, err);
-	if (!status)
-		status = session_transaction(s, session_take_interrupted, err);
+		status = session_open_db(s, err);
 	if (status)
 		campaign_session_close(s);
 	else

@@ -203,9 +203,12 @@ static void turn_press(struct campaign_turn *t, bool stop, const struct instrume
 	}
 }
 
-/* Exit status 2 (could not tell) is no failure, unless it says why and was not asked to end. */
+/* Exit status 2 (could not tell) is no failure, unless it says why and was not asked to end. One
+ * that was asked before it could listen has done nothing, which is no failure either. */
 static enum turn_end turn_judge(const struct campaign_turn *t, const struct turn_result *r)
 {
+	if (t->asked && r->signal == SIGTERM)
+		return TURN_OK;
 	switch (r->signal ? CODE_NOT_STARTED : r->exit_code) {
 	case 0:
 	case 1:
