@@ -23,7 +23,7 @@ static struct conform_settings {
 	struct opt_list suite;
 	const char *scripts, *families, *out, *junit, *since, *known, *write_known, *config, *show,
 		*kernel, *schedule;
-	uint64_t jobs, findings, repeat, preemptions, schedules, sample, space;
+	uint64_t jobs, findings, repeat, preemptions, schedules, sample, part, space;
 	double deadline;
 	int platform;
 	bool json, tap, rules, list, races, whole, learn;
@@ -45,6 +45,8 @@ static const struct opt opts[] = {
 	  "more scripts, or the published ones: a directory or a tar archive", 0, 0 },
 	{ "sample", OPT_U64, ROW(sample), "N", "only one script in N, for slow targets", 1,
 	  1000000 },
+	{ "part", OPT_U64, ROW(part), "K",
+	  "with --sample N: which ones; the parts 0 to N-1 together are all scripts", 0, 1000000 },
 	{ "families", OPT_TEXT, ROW(families), "FILE", "an INI file with more families", 0, 0 },
 	{ "races", OPT_FLAG, ROW(races), NULL,
 	  "runs overlapping calls instead: does an order of effects explain the outcomes?", 0, 0 },
@@ -125,7 +127,10 @@ static int build_suite(struct suite *s, struct err *err)
 	if (!ret && settings.scripts && !published)
 		ret = suite_add_path(s, settings.scripts, err);
 	suite_sort(s);
-	suite_thin(s, settings.sample);
+	if (!ret && settings.part >= settings.sample)
+		ret = err_set(err, EINVAL, "--part: --sample has no part %ju",
+			      (uintmax_t)settings.part);
+	suite_thin(s, settings.sample, settings.part);
 	return ret;
 }
 

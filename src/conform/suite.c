@@ -213,12 +213,12 @@ void suite_keep(struct suite *s, size_t number)
 	s->count = 1;
 }
 
-void suite_thin(struct suite *s, size_t n)
+void suite_thin(struct suite *s, size_t n, size_t first)
 {
 	size_t kept = 0;
 
 	s->calls = 0;
-	for (size_t i = 0; i < s->count; i += n) {
+	for (size_t i = first; i < s->count; i += n) {
 		s->scripts[kept] = s->scripts[i];
 		s->calls += s->scripts[kept++].count;
 	}

@@ -66,8 +66,8 @@ int suite_add_file(struct suite *s, const char *name, const char *text, size_t l
 int suite_add_path(struct suite *s, const char *path, struct err *err);
 /* Brings scripts with the same set-up together. */
 void suite_sort(struct suite *s);
-/* Keeps one script in n, evenly spread. */
-void suite_thin(struct suite *s, size_t n);
+/* Keeps one script in n, evenly spread, from this one on. */
+void suite_thin(struct suite *s, size_t n, size_t first);
 
 /* Keeps this script alone. */
 void suite_keep(struct suite *s, size_t number);
