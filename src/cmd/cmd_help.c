@@ -13,7 +13,7 @@ static int run_help(int argc, char **argv, struct err *err)
 	struct buf out = BUF_INIT;
 
 	if (argc > 2 || (argc == 2 && !c)) {
-		err_set(err, EINVAL, "%s: no such command", argv[argc - 1]);
+		command_unknown(argv[argc - 1], err);
 		return EXIT_USAGE;
 	}
 	if (c)

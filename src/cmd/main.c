@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "base/must.h"
 #include "cli/command.h"
-#include "cmd/help.h"
 #include "cli/table.h"
+#include "cmd/help.h"
 #include "gen/version.h"
 #include "process/confine.h"
 
@@ -21,35 +21,31 @@ static int print_text(struct buf *out)
 	return EXIT_CLEAN;
 }
 
+static int unknown_command(const char *name)
+{
+	struct buf out = BUF_INIT;
+	struct err err = { 0 };
+
+	help_overview(&out);
+	command_unknown(name, &err);
+	fprintf(stderr, "assay: %s\n\n%s", err.text, out.data);
+	buf_free(&out);
+	return EXIT_USAGE;
+}
+
 /* A man page of the program, or of one command. */
 static int print_man(const char *name)
 {
 	const struct command *c = name ? command_find(name) : NULL;
 	struct buf out = BUF_INIT;
 
-	if (name && !c) {
-		fprintf(stderr, "assay: %s: no such command\n", name);
-		return EXIT_USAGE;
-	}
+	if (name && !c)
+		return unknown_command(name);
 	if (c)
 		help_man_command(c, &out);
 	else
 		help_man_overview(&out);
 	return print_text(&out);
-}
-
-static int unknown_command(const char *name)
-{
-	const struct command *near = command_nearest(name);
-	struct buf out = BUF_INIT;
-
-	help_overview(&out);
-	fprintf(stderr, "assay: %s: no such command", name);
-	if (near)
-		fprintf(stderr, "; did you mean %s?", near->name);
-	fprintf(stderr, "\n\n%s", out.data);
-	buf_free(&out);
-	return EXIT_USAGE;
 }
 
 /* What begins with a dash where a command is expected. */
