@@ -23,6 +23,9 @@ struct metric metric_of(const json_t *counts, double target);
  * (suggestions). The target is that of metric_of. */
 void metrics_add(json_t *coverage, double target);
 
+/* The errnos that manual pages name for a base call, separated by blanks; "": none. */
+const char *metrics_errors(const char *call);
+
 /* Adds b's counts to a's; what else both say is left as a says it. */
 void metrics_merge(json_t *a, const json_t *b);
 
