@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/must.h"
 #include "cli/command.h"
-#include "cmd/spec_manual.h"
+#include "cli/spec_manual.h"
 #include "history/envelope.h"
 #include "model/model.h"
 #include "process/confine.h"

@@ -1,5 +1,5 @@
 /* spec_manual.c -- `assay spec OPERATION`, `--html`, `--examples`: the model as manual pages. */
-#include "cmd/spec_manual.h"
+#include "cli/spec_manual.h"
 
 #include <errno.h>
 #include <stdio.h>

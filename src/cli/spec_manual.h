@@ -1,6 +1,6 @@
 /* spec_manual.h -- `assay spec OPERATION`, `--html`, `--examples`: the model as manual pages. */
-#ifndef CMD_SPEC_MANUAL_H
-#define CMD_SPEC_MANUAL_H
+#ifndef CLI_SPEC_MANUAL_H
+#define CLI_SPEC_MANUAL_H
 
 #include "model/model.h"
 
