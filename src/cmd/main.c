@@ -59,9 +59,8 @@ static int program_option(int argc, char **argv)
 		buf_adds(&out, "assay " ASSAY_VERSION "\n");
 	} else if (!strcmp(argv[1], "--man")) {
 		return print_man(argv[2]);
-	} else if (!strcmp(argv[1], "--completion") && argc == 3 && !strcmp(argv[2], "bash")) {
-		help_completion_bash(&out);
-	} else {
+	} else if (strcmp(argv[1], "--completion") || argc != 3 ||
+		   !help_completion(argv[2], &out)) {
 		return unknown_command(argv[1]);
 	}
 	return print_text(&out);
