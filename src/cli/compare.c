@@ -159,13 +159,31 @@ static void value_text(const json_t *value, struct buf *out)
 		buf_adds(out, json_string_value(value) ? json_string_value(value) : "-");
 }
 
+/* What a figure is called, where its key is a word of the inside. */
+static const char *figure_name(const char *key)
+{
+	static const struct {
+		const char *key, *name;
+	} rows[] = {
+		{ "edges_left", "transitions not yet tried" },
+		{ "beyond", "calls past the limits" },
+		{ "surprises", "allowed, not predicted" },
+		{ "shapes", "different features" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (!strcmp(rows[i].key, key))
+			return rows[i].name;
+	return key;
+}
+
 static void print_figure(const json_t *runs, const char *key, struct buf *out)
 {
 	struct buf text = BUF_INIT;
 	const json_t *run;
 	size_t i;
 
-	buf_addf(out, "%-*s", KEY_WIDTH, key);
+	buf_addf(out, "%-*s", KEY_WIDTH, figure_name(key));
 	json_array_foreach(runs, i, run)
 	{
 		size_t skip;

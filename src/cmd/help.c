@@ -15,6 +15,7 @@
 #include "cli/completion.h"
 #include "cli/man_sections.h"
 #include "cli/table.h"
+#include "cli/terminal.h"
 #include "universe/universe.h"
 
 static const char about[] = "finds bugs in file systems";
@@ -70,6 +71,8 @@ void help_command(const struct command *c, struct buf *out)
 		buf_adds(out, "\nOptions:\n");
 		opt_help(c->opts, c->settings, out);
 	}
+	buf_adds(out, "\nOptions of every command: --color auto|always|never, --quiet, --verbose;\n"
+		      "assay(1) explains them.\n");
 	buf_free(&usage);
 }
 
@@ -86,6 +89,8 @@ void help_man_overview(struct buf *out)
 	buf_adds(out,
 		 "# OPTIONS\n\n*--version*\n\tPrints the version.\n\n"
 		 "*--completion* _SHELL_\n\tPrints a completion script for bash, zsh or fish.\n\n");
+	buf_adds(out, "# OPTIONS OF EVERY COMMAND\n\n");
+	opt_scdoc(terminal_opts, terminal_settings, out);
 	man_sections(NULL, out);
 }
 

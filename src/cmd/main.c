@@ -10,9 +10,11 @@
 #include "base/must.h"
 #include "cli/command.h"
 #include "cli/table.h"
+#include "cli/terminal.h"
 #include "cmd/help.h"
 #include "gen/version.h"
 #include "process/confine.h"
+#include "run/run.h"
 
 static int print_text(struct buf *out)
 {
@@ -84,7 +86,9 @@ static int run_command(const struct command *c, int argc, char **argv)
 		help_command(c, &out);
 		return print_text(&out);
 	}
-	if (!opt_parse(c->opts, c->settings, &argc, argv, &err)) {
+	run_finding_hook = terminal_show_finding;
+	if (!terminal_take_options(c->opts, &argc, argv, &err) &&
+	    !opt_parse(c->opts, c->settings, &argc, argv, &err)) {
 		if (c->reads_only)
 			confine_reader(NULL, 0);
 		code = c->run(argc, argv, &err);
