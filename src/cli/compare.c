@@ -190,7 +190,7 @@ static void print_figure(const json_t *runs, const char *key, struct buf *out)
 
 		buf_clear(&text);
 		value_text(json_object_get(run, key), &text);
-		/* The end of a path tells more than its beginning. */
+		/* The end of a path says more than its beginning. */
 		skip = text.len > COLUMN_MAX ? text.len - COLUMN_MAX : 0;
 		buf_addf(out, "  %*s", COLUMN_MAX, buf_str(&text) + skip);
 	}

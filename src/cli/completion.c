@@ -35,7 +35,7 @@ static void add_targets(struct buf *out)
 	struct buf names = BUF_INIT;
 	struct err err = { 0 };
 
-	/* A description that cannot be read is told by the commands that need it. */
+	/* A description that cannot be read is reported by the commands that need it. */
 	if (!description_names(NULL, &names, &err))
 		for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1)
 			buf_addf(out, "%s%s", at ? " " : "", names.data + at);

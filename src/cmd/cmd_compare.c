@@ -45,7 +45,7 @@ static int compare_side_by_side(const struct report_run *runs, size_t count)
 	return EXIT_CLEAN;
 }
 
-/* New findings are findings; what was there before and was not looked at cannot be told. */
+/* New findings are findings; what was there before and was not looked at is not known. */
 static int compare_with_before(const struct report_run *runs, size_t count, struct err *err)
 {
 	struct report_run *before = must_alloc(sizeof(*before));

@@ -401,7 +401,7 @@ const struct command command_cover = {
 		"\n"
 		"The exit status is that of _COMMAND_, 128 and the number of the signal if it was\n"
 		"killed, where it is not 0. Otherwise it is 0, or 2 if no call on the file system\n"
-		"was counted. So 1 and 2 may be the command's; *status* in run.json tells. An end\n"
+		"was counted. So 1 and 2 may be the command's; *status* in run.json says which. An end\n"
 		"that was asked for by a signal to Assay is not passed on.",
 	.opts = opts,
 	.settings = &settings,

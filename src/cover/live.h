@@ -16,7 +16,7 @@ enum live_paths {
 };
 
 struct live_options {
-	/* Mount points, at most TRACE_MOUNTS. A directory that is none stands for the file system it
+	/* Mount points, at most TRACE_MOUNTS. A directory that is none means the file system it
 	 * lies in. */
 	const char *const *mounts;
 	size_t mount_count;

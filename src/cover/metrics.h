@@ -8,7 +8,6 @@
 
 #include "op/op.h"
 
-
 /* One argument of a base call, as partitions: how many there are that count, how many were tried,
  * and the deviation of the logarithms of their counts from a target of `target` uses each (the
  * published test coverage deviation, TCD: 0 is best). */
