@@ -10,13 +10,13 @@
 
 enum { COLUMNS_DEFAULT = 80, LINE_MAX_BYTES = 512 };
 
-static bool shown;
+static bool shown, silent;
 
 bool progress_wanted(void)
 {
 	const char *term = getenv("TERM");
 
-	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
+	return !silent && isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
 }
 
 static int terminal_columns(void)
@@ -51,4 +51,25 @@ void progress_end(void)
 	fputs("\r\033[K", stderr);
 	fflush(stderr);
 	shown = false;
+}
+
+void progress_silence(void)
+{
+	silent = true;
+}
+
+const char *plural(unsigned long long count)
+{
+	return count == 1 ? "" : "s";
+}
+
+const char *progress_left(double seconds, double limit)
+{
+	static char text[32];
+
+	text[0] = '\0';
+	if (limit > 0)
+		snprintf(text, sizeof(text), ", %.0f s left",
+			 limit > seconds ? limit - seconds : 0);
+	return text;
 }

@@ -73,6 +73,18 @@ static int set_double(const struct opt *o, double *ret_value, const char *text, 
 	return 0;
 }
 
+/* Choices are between bars; their words are copied to end each of them. */
+static void suggest_choice(const char *choices, const char *text, struct err *err)
+{
+	struct nearest n = NEAREST_TO(text);
+	char *copy = must_strdup(choices), *rest = copy, *word;
+
+	while ((word = strsep(&rest, "|")))
+		nearest_offer(&n, word);
+	err_suggest(err, &n);
+	free(copy);
+}
+
 static int set_choice(const struct opt *o, int *ret_index, const char *text, struct err *err)
 {
 	const char *choice = o->value;
@@ -88,7 +100,9 @@ static int set_choice(const struct opt *o, int *ret_index, const char *text, str
 			break;
 		choice += len + 1;
 	}
-	return err_set(err, EINVAL, "--%s %s: not one of %s", o->name, text, o->value);
+	err_set(err, EINVAL, "--%s %s: not one of %s", o->name, text, o->value);
+	suggest_choice(o->value, text, err);
+	return -EINVAL;
 }
 
 static int set_flag(const struct opt *o, bool *ret_value, const char *text, struct err *err)
@@ -134,13 +148,32 @@ static int opt_set_text(const struct opt *o, void *settings, const char *text, s
 	return 0;
 }
 
+/* What was typed is `dashes` bytes of dashes and a name, up to its end. */
+static int opt_unknown(const struct opt *opts, const char *typed, size_t dashes, const char *what,
+		       struct err *err)
+{
+	char *given = must_strdup(typed);
+	struct nearest n = NEAREST_TO(given + dashes);
+
+	given[strcspn(given, "=")] = '\0';
+	for (const struct opt *o = opts; o && o->name; o++)
+		nearest_offer(&n, o->name);
+	if (n.name)
+		err_set(err, EINVAL, "%s: no such %s; did you mean %s%s?", given, what,
+			dashes ? "--" : "", n.name);
+	else
+		err_set(err, EINVAL, "%s: no such %s", given, what);
+	free(given);
+	return -EINVAL;
+}
+
 int opt_set(const struct opt *opts, void *settings, const char *key, const char *value,
 	    struct err *err)
 {
 	const struct opt *o = opt_find(opts, key, strlen(key));
 
 	if (!o)
-		return err_set(err, EINVAL, "%s: no such setting", key);
+		return opt_unknown(opts, key, 0, "setting", err);
 	return opt_set_text(o, settings, value, err);
 }
 
@@ -163,7 +196,7 @@ static int opt_read(const struct opt *opts, void *settings, const char *arg, con
 			o = NULL;
 	}
 	if (!o)
-		return err_set(err, EINVAL, "%.*s: no such option", (int)(len + 2), arg);
+		return opt_unknown(opts, arg, arg[1] == '-' ? 2 : 1, "option", err);
 	if (o->type == OPT_FLAG) {
 		if (value)
 			return err_set(err, EINVAL, "--%s takes no value", o->name);

@@ -157,12 +157,16 @@ static int program_set_row(void *own, const struct ini_row *row, bool is_shipped
 static int program_unknown(const struct described *all, const char *name, struct err *err)
 {
 	struct buf names = BUF_INIT, list = BUF_INIT;
+	struct nearest n = NEAREST_TO(name);
 	int ret;
 
 	described_names(all, &names);
-	for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1)
+	for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1) {
 		buf_addf(&list, "%s%s", list.len ? ", " : "", names.data + at);
+		nearest_offer(&n, names.data + at);
+	}
 	ret = err_set(err, ENOENT, "%s: no such checker; there are: %s", name, buf_str(&list));
+	err_suggest(err, &n);
 	buf_free(&names);
 	buf_free(&list);
 	return ret;

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "cli/summary.h"
+#include "cli/terminal.h"
 #include "report/findings_text.h"
 
 enum { WORDS_MAX = 4096 };
@@ -90,17 +91,30 @@ static void search_row(struct sweep *s, size_t i, const struct run *all, const s
 		row->failure = read_error_text(dir);
 }
 
+/* They were found by another process. */
+static size_t sweep_show_findings(const struct sweep_row *row)
+{
+	json_t *findings = json_object_get(row->result, "findings"), *finding;
+	size_t i;
+
+	json_array_foreach(findings, i, finding) terminal_show_finding(finding);
+	return json_array_size(findings);
+}
+
 void sweep_run(struct sweep *s, const struct run *all, const struct job *job, double seconds)
 {
 	double patience = seconds * patience_factor;
+	size_t findings = 0;
 
 	if (seconds > 0 && patience < patience_least_seconds)
 		patience = patience_least_seconds;
 	for (size_t i = 0; i < s->count && !stop_requested; i++) {
 		if (s->rows[i].lacks)
 			continue;
-		progress_show("%s (%zu of %zu)", s->rows[i].target, i + 1, s->count);
+		progress_show("%s (%zu of %zu), %zu finding%s so far", s->rows[i].target, i + 1,
+			      s->count, findings, plural(findings));
 		search_row(s, i, all, job, patience);
+		findings += sweep_show_findings(&s->rows[i]);
 	}
 	progress_end();
 }

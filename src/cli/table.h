@@ -5,12 +5,13 @@
 #include <stddef.h>
 
 struct command;
+struct err;
 
 extern const struct command *const command_table[];
 extern const size_t command_count;
 
 const struct command *command_find(const char *name); /* or NULL */
-/* The command whose name is nearest to a mistyped one, or NULL where none is near. */
-const struct command *command_nearest(const char *name);
+/* Fills in that there is none of this name, and which one may have been meant. */
+int command_unknown(const char *name, struct err *err);
 
 #endif

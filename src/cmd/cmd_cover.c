@@ -1,8 +1,10 @@
 /* cmd_cover.c -- `assay cover`: which inputs and outputs a file-system test exercises. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/buf.h"
@@ -13,13 +15,14 @@
 #include "cover/live.h"
 #include "cover/metrics.h"
 #include "cover/readers.h"
+#include "cover/space.h"
 #include "process/confine.h"
 #include "report/cover_page.h"
 #include "report/cover_text.h"
 #include "run/run.h"
 
 static struct cover_settings {
-	struct opt_list mounts;
+	struct opt_list mounts, labels;
 	int read;  /* 0 or a reader + 1 */
 	int paths; /* enum live_paths */
 	bool compare, merge, json;
@@ -31,7 +34,9 @@ static struct cover_settings {
 
 static const struct opt opts[] = {
 	{ "mount", OPT_LIST, ROW(mounts), "DIR",
-	  "mount point of the file system under test; may be repeated", 0, 0 },
+	  "mount point of the file system under test; may be repeated. Another directory means the "
+	  "file system it lies in",
+	  0, 0 },
 	{ "read", OPT_CHOICE, ROW(read), "none|strace|ftrace|ctf|trace",
 	  "count the calls of a trace instead of running a command", 0, 0 },
 	{ "paths", OPT_CHOICE, ROW(paths), "auto|walks|names",
@@ -40,6 +45,8 @@ static const struct opt opts[] = {
 	{ "cwd", OPT_TEXT, ROW(cwd), "DIR",
 	  "initial working directory of the traced command, for relative paths", 0, 0 },
 	{ "compare", OPT_FLAG, ROW(compare), NULL, "show coverage files side by side", 0, 0 },
+	{ "label", OPT_LIST, ROW(labels), "NAME",
+	  "name of the measured test; with --compare one for each file, in order", 0, 0 },
 	{ "merge", OPT_FLAG, ROW(merge), NULL, "merge coverage files", 0, 0 },
 	{ "target", OPT_DOUBLE, ROW(target), "N",
 	  "desired uses of every partition, for the deviation; 0: an even share of all "
@@ -64,6 +71,18 @@ static int cover_write_page(const struct run *run, const struct cover_tool *tool
 	return r;
 }
 
+static json_t *cover_space(const struct cover_tool *tools, size_t count)
+{
+	const char *names[COVER_TOOLS_MAX];
+	json_t *coverages[COVER_TOOLS_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		names[i] = tools[i].name;
+		coverages[i] = tools[i].coverage;
+	}
+	return space_compare(names, coverages, count);
+}
+
 static void cover_print(const struct run *run, const struct cover_tool *tools, size_t count)
 {
 	struct buf text = BUF_INIT;
@@ -76,8 +95,17 @@ static void cover_print(const struct run *run, const struct cover_tool *tools, s
 		cover_text(&text, tools);
 	else
 		cover_text_compare(&text, tools, count);
+	cover_text_space(&text, json_object_get(run->figures, "space"));
 	printf("%s%s/report.html\n", buf_str(&text), run->dir);
 	buf_free(&text);
+}
+
+static bool cover_has_calls(const struct cover_tool *tools, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (json_object_size(json_object_get(tools[i].coverage, "output")))
+			return true;
+	return false;
 }
 
 /* Writes the run directory and prints the result; the measured values become the figures. */
@@ -90,19 +118,28 @@ static int cover_report(const char *target, json_t *figures, const struct cover_
 	if (r)
 		return EXIT_UNKNOWN;
 	json_object_update(run.figures, figures);
+	json_object_set_new(run.figures, "space", cover_space(tools, count));
+	if (!cover_has_calls(tools, count)) {
+		fprintf(stderr, "assay cover: warning: no call on %s was counted\n", target);
+		run.verdict = VERDICT_UNKNOWN;
+	}
 	r = cover_write(figures, run.dir, err);
 	if (!r)
 		r = cover_write_page(&run, tools, count, err);
 	closed = run_close(&run, err);
 	cover_print(&run, tools, count);
+	r = r || closed ? EXIT_UNKNOWN : summary_code(&run, 0);
 	run_free(&run);
-	return r || closed ? EXIT_UNKNOWN : EXIT_CLEAN;
+	return r;
 }
 
 static int report_one(const char *target, json_t *coverage, struct err *err)
 {
-	struct cover_tool tool = { target, coverage };
+	const char *label = settings.labels.count ? settings.labels.items[0] : NULL;
+	struct cover_tool tool = { label ? label : target, coverage };
 
+	if (label)
+		json_object_set_new(coverage, "label", json_string(label));
 	metrics_add(coverage, settings.target);
 	return cover_report(target, coverage, &tool, 1, err);
 }
@@ -115,6 +152,30 @@ static void report_status(int status)
 	else if (WEXITSTATUS(status))
 		fprintf(stderr, "assay cover: the command exited with status %d\n",
 			WEXITSTATUS(status));
+}
+
+/* What the command ended with is passed on, as a shell does it; but for an end that was asked for.
+ */
+static int exit_as_command(int code, int status)
+{
+	if (code == EXIT_USAGE || code == EXIT_INTERNAL || stop_requested)
+		return code;
+	if (WIFSIGNALED(status))
+		return 128 + WTERMSIG(status);
+	return WEXITSTATUS(status) ? WEXITSTATUS(status) : code;
+}
+
+static void warn_of_plain_directories(void)
+{
+	struct statx st;
+
+	for (size_t i = 0; i < settings.mounts.count; i++)
+		if (!statx(AT_FDCWD, settings.mounts.items[i], 0, STATX_TYPE, &st) &&
+		    !(st.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+			fprintf(stderr,
+				"assay cover: warning: %s is not a mount point: calls on the "
+				"whole file system it lies in are counted\n",
+				settings.mounts.items[i]);
 }
 
 static int run_live(char *const *command, struct err *err)
@@ -135,6 +196,7 @@ static int run_live(char *const *command, struct err *err)
 		err_set(err, EOPNOTSUPP, "%s; " LIVE_INSTEAD, live_missing());
 		return EXIT_UNKNOWN;
 	}
+	warn_of_plain_directories();
 	coverage_init(&c, "bpf");
 	stop_catch_signals();
 	r = live_trace(&c, &options, &status, err);
@@ -143,7 +205,7 @@ static int run_live(char *const *command, struct err *err)
 		report_status(status);
 		report = coverage_json(&c);
 		json_object_set_new(report, "status", json_integer(status));
-		code = report_one(settings.mounts.items[0], report, err);
+		code = exit_as_command(report_one(settings.mounts.items[0], report, err), status);
 		json_decref(report);
 	}
 	coverage_free(&c);
@@ -212,12 +274,22 @@ static char *cover_tool_name(const char *path)
 	return name;
 }
 
-static int cover_tool_load(struct cover_tool *tool, const char *path, struct err *err)
+/* What --label says, what it was measured under, or what the file is called. */
+static char *cover_tool_label(const json_t *coverage, const char *path, size_t at)
+{
+	const char *label = json_string_value(json_object_get(coverage, "label"));
+
+	if (at < settings.labels.count)
+		label = settings.labels.items[at];
+	return label ? must_strdup(label) : cover_tool_name(path);
+}
+
+static int cover_tool_load(struct cover_tool *tool, const char *path, size_t at, struct err *err)
 {
 	tool->coverage = cover_load(path, err);
 	if (!tool->coverage)
 		return -EINVAL;
-	tool->name = cover_tool_name(path);
+	tool->name = cover_tool_label(tool->coverage, path, at);
 	metrics_add(tool->coverage, settings.target); /* our other instruments leave it to us */
 	return 0;
 }
@@ -243,6 +315,19 @@ static int report_merged(struct cover_tool *tools, size_t count, struct err *err
 	return report_one("merged", tools[0].coverage, err);
 }
 
+/* Figures are kept by name. */
+static int cover_tools_differ(const struct cover_tool *tools, size_t count, struct err *err)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = i + 1; j < count; j++)
+			if (!strcmp(tools[i].name, tools[j].name))
+				return err_set(
+					err, EINVAL,
+					"two of the files are called %s: give each a --label",
+					tools[i].name);
+	return 0;
+}
+
 static int run_files(int count, char **paths, struct err *err)
 {
 	struct cover_tool tools[COVER_TOOLS_MAX] = { 0 };
@@ -254,7 +339,9 @@ static int run_files(int count, char **paths, struct err *err)
 	}
 	confine_to_output();
 	for (int i = 0; !r && i < count; i++)
-		r = cover_tool_load(&tools[i], paths[i], err);
+		r = cover_tool_load(&tools[i], paths[i], (size_t)i, err);
+	if (!r && !settings.merge)
+		r = cover_tools_differ(tools, (size_t)count, err);
 	if (!r)
 		code = (settings.merge ? report_merged : report_compared)(tools, (size_t)count,
 									  err);
@@ -306,7 +393,16 @@ const struct command command_cover = {
 		"*ftrace* text of the system-call tracepoints (also of perf), *ctf* directories\n"
 		"of LTTng, or *trace* files of Assay. Without *--mount* every call counts.\n"
 		"\n"
-		"With *--compare* and *--merge*, _FILE_ is the coverage.json of any run.",
+		"With *--compare* and *--merge*, _FILE_ is the coverage.json of any run.\n"
+		"*--compare* lists what only one of the tests tried, and what none did. The\n"
+		"denominator is the same for all: every partition of every argument of every\n"
+		"call, and every errno that manual pages name; a call that was never made has all\n"
+		"of them untested.\n"
+		"\n"
+		"The exit status is that of _COMMAND_, 128 and the number of the signal if it was\n"
+		"killed, where it is not 0. Otherwise it is 0, or 2 if no call on the file system\n"
+		"was counted. So 1 and 2 may be the command's; *status* in run.json says which. An end\n"
+		"that was asked for by a signal to Assay is not passed on.",
 	.opts = opts,
 	.settings = &settings,
 	.run = run_cover,

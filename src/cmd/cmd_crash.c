@@ -162,10 +162,11 @@ static void crash_show_progress(const struct crash_run *x)
 
 	if (progress_wanted())
 		progress_show("%s: %.0f s, %" PRIu64 " workloads, %" PRIu64
-			      " crash states (%.0f/s), "
-			      "%zu findings",
+			      " crash states (%.0f/s), %zu finding%s%s",
 			      x->run->target, seconds, workloads, states, (double)states / seconds,
-			      json_array_size(x->run->findings));
+			      json_array_size(x->run->findings),
+			      plural(json_array_size(x->run->findings)),
+			      progress_left(seconds, settings.seconds));
 }
 
 static bool crash_found(void *to, struct crash_case *c, const struct crash_violation *v)

@@ -24,7 +24,7 @@ static int run_profile(int argc, char **argv, struct err *err)
 	for (int i = 1; i < argc; i++) {
 		text = universe_profile_text(argv[i]);
 		if (!text) {
-			err_set(err, EINVAL, "%s: no such profile", argv[i]);
+			universe_profile_unknown(argv[i], err);
 			return EXIT_USAGE;
 		}
 		fputs(text, stdout);

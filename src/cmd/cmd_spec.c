@@ -1,4 +1,5 @@
-/* cmd_spec.c -- `assay spec`: what the model allows for every call of a script. */
+/* cmd_spec.c -- `assay spec`: what the model allows for every call of a script, or of an operation.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +8,10 @@
 #include "base/buf.h"
 #include "base/must.h"
 #include "cli/command.h"
+#include "cli/spec_manual.h"
 #include "history/envelope.h"
 #include "model/model.h"
+#include "process/confine.h"
 
 /* The numbers the published model gives to what has none. */
 enum { PUBLISHED_DEVICE = 2049, PUBLISHED_DIR_SIZE = 9999 };
@@ -21,6 +24,7 @@ static struct {
 	const char *kernel;
 	struct opt_list traits;
 	bool rules;
+	struct spec_manual manual;
 } settings = { .platform = PLATFORM_LINUX, .kernel = "6.18" };
 
 static const struct opt opts[] = {
@@ -43,6 +47,17 @@ static const struct opt opts[] = {
 	  .type = OPT_FLAG,
 	  .offset = offsetof(typeof(settings), rules),
 	  .help = "prints only the rules that the scripts never exercise" },
+	{ .name = "html",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(typeof(settings), manual.html),
+	  .help = "writes the manual of operations, without operands of all, as one HTML document "
+		  "to the file or directory that is the last operand, else to standard output" },
+	{ .name = "examples",
+	  .type = OPT_TEXT,
+	  .offset = offsetof(typeof(settings), manual.examples),
+	  .value = "DIR",
+	  .help = "writes the examples that need no special file system as traces to DIR, one "
+		  "for each operation and rule" },
 	OPT_END,
 };
 
@@ -244,37 +259,53 @@ static void spec_release(struct spec_run *r)
 	free(r);
 }
 
+static int answer_scripts(struct spec_run *r, int argc, char **argv, struct err *err)
+{
+	confine_reader(NULL, 0);
+	for (int i = 1; i < argc; i++)
+		if (answer_script(r, argv[i], err))
+			return EXIT_USAGE;
+	if (settings.rules)
+		print_unexercised(r);
+	return EXIT_CLEAN;
+}
+
 static int run_spec(int argc, char **argv, struct err *err)
 {
+	bool manual = settings.manual.html || settings.manual.examples ||
+		      (argc > 1 && spec_is_operation_meant(argv[1]));
 	struct spec_run *r = must_alloc(sizeof(*r));
-	int code = EXIT_CLEAN;
+	int code = EXIT_USAGE;
 
-	if (argc < 2)
-		err_set(err, EINVAL, "no script given");
-	if (argc < 2 || spec_prepare(r, err))
+	if (argc < 2 && !manual)
+		err_set(err, EINVAL, "no script and no operation given");
+	else if (spec_prepare(r, err))
 		code = EXIT_USAGE;
-	for (int i = 1; i < argc && code == EXIT_CLEAN; i++)
-		if (answer_script(r, argv[i], err))
-			code = EXIT_USAGE;
-	if (settings.rules && code == EXIT_CLEAN)
-		print_unexercised(r);
+	else if (manual)
+		code = spec_manual_run(&settings.manual, &r->columns[0].model, argc, argv, err);
+	else
+		code = answer_scripts(r, argc, argv, err);
 	spec_release(r);
 	return code;
 }
 
 const struct command command_spec = {
 	.name = "spec",
-	.usage = "FILE...",
-	.summary = "print what the model allows for every call of a script",
+	.usage = "FILE... | OPERATION... | --html [OPERATION...] [FILE|DIR]",
+	.summary = "print what the model allows for the calls of a script, or for an operation",
 	.text = "Runs each script through the model and prints a line for every value that a\n"
 		"call would return: folder and name of the script, line, and the outcome, or\n"
 		"all allowed outcomes in braces, separated by tabs. A dump prints the tree.\n"
 		"\n"
 		"With *--platform all* there are four columns (linux, posix, macos, freebsd)\n"
 		"where the platforms differ. A dash means that the platform leaves the call\n"
-		"undefined; the state is unknown for the rest of the script.",
+		"undefined; the state is unknown for the rest of the script.\n"
+		"\n"
+		"With the name of an operation (*assay ops* lists them) it prints the model as a\n"
+		"manual page: every errno in the order in which Linux checks, with its rule, what\n"
+		"the rule rests on, a short script that the rule refuses, and how other\n"
+		"platforms and earlier versions of Linux answer the same script.",
 	.opts = opts,
 	.settings = &settings,
-	.reads_only = true,
 	.run = run_spec,
 };

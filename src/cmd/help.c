@@ -5,25 +5,20 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/must.h"
 #include "base/opt.h"
 #include "base/scdoc.h"
 #include "base/wrap.h"
+#include "checker/checker_program.h"
 #include "cli/command.h"
+#include "cli/completion.h"
+#include "cli/man_sections.h"
 #include "cli/table.h"
+#include "cli/terminal.h"
+#include "universe/universe.h"
 
 static const char about[] = "finds bugs in file systems";
-
-static const struct {
-	int code;
-	const char *meaning;
-} exit_codes[] = {
-	{ EXIT_CLEAN, "clean" },
-	{ EXIT_FINDINGS, "findings" },
-	{ EXIT_UNKNOWN, "could not tell" },
-	{ EXIT_USAGE, "the command line or an input file is wrong" },
-	{ EXIT_INTERNAL, "internal error" },
-};
 
 void help_overview(struct buf *out)
 {
@@ -35,8 +30,7 @@ void help_overview(struct buf *out)
 		out,
 		"\n`assay help COMMAND` prints its options; `assay --version` prints the version.\n"
 		"Exit status:");
-	for (size_t i = 0; i < ARRAY_LEN(exit_codes); i++)
-		buf_addf(out, "%s %d %s", i ? "," : "", exit_codes[i].code, exit_codes[i].meaning);
+	man_exit_codes(out);
 	buf_adds(out, ".\n");
 }
 
@@ -77,6 +71,8 @@ void help_command(const struct command *c, struct buf *out)
 		buf_adds(out, "\nOptions:\n");
 		opt_help(c->opts, c->settings, out);
 	}
+	buf_adds(out, "\nOptions of every command: --color auto|always|never, --quiet, --verbose;\n"
+		      "assay(1) explains them.\n");
 	buf_free(&usage);
 }
 
@@ -90,10 +86,12 @@ void help_man_overview(struct buf *out)
 		scdoc_escape(command_table[i]->summary, out);
 		buf_adds(out, ".\n\n");
 	}
-	buf_adds(out, "# OPTIONS\n\n*--version*\n\tPrints the version.\n\n"
-		      "*--completion* _bash_\n\tPrints a completion script.\n\n# EXIT STATUS\n\n");
-	for (size_t i = 0; i < ARRAY_LEN(exit_codes); i++)
-		buf_addf(out, "*%d*\n\t%s.\n\n", exit_codes[i].code, exit_codes[i].meaning);
+	buf_adds(out,
+		 "# OPTIONS\n\n*--version*\n\tPrints the version.\n\n"
+		 "*--completion* _SHELL_\n\tPrints a completion script for bash, zsh or fish.\n\n");
+	buf_adds(out, "# OPTIONS OF EVERY COMMAND\n\n");
+	opt_scdoc(terminal_opts, terminal_settings, out);
+	man_sections(NULL, out);
 }
 
 void help_man_command(const struct command *c, struct buf *out)
@@ -109,26 +107,39 @@ void help_man_command(const struct command *c, struct buf *out)
 		buf_adds(out, "# OPTIONS\n\n");
 		opt_scdoc(c->opts, c->settings, out);
 	}
+	man_sections(c, out);
 	buf_adds(out, "# SEE ALSO\n\n*assay*(1)\n");
 	buf_free(&usage);
 }
 
-void help_completion_bash(struct buf *out)
+static void names_as_words(struct buf *names)
 {
-	buf_adds(out, "_assay()\n{\n"
-		      "\tlocal word=${COMP_WORDS[COMP_CWORD]} words=\n"
-		      "\tif [ \"$COMP_CWORD\" = 1 ]; then\n\t\twords='");
-	for (size_t i = 0; i < command_count; i++)
-		buf_addf(out, "%s%s", i ? " " : "", command_table[i]->name);
-	buf_adds(out, "'\n\telif [[ $word == -* ]]; then\n\t\tcase ${COMP_WORDS[1]} in\n");
-	for (size_t i = 0; i < command_count; i++) {
-		if (!has_options(command_table[i]))
-			continue;
-		buf_addf(out, "\t\t%s) words='", command_table[i]->name);
-		opt_completion(command_table[i]->opts, out);
-		buf_adds(out, "' ;;\n");
-	}
-	buf_adds(out, "\t\tesac\n\tfi\n"
-		      "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n}\n"
-		      "complete -o default -F _assay assay\n");
+	for (size_t i = 0; i < names->len; i++)
+		if (!names->data[i])
+			names->data[i] = ' ';
+}
+
+bool help_completion(const char *shell, struct buf *out)
+{
+	struct buf checkers = BUF_INIT, profiles = BUF_INIT;
+	struct completion_lists lists;
+	struct err err = { 0 };
+	bool known = true;
+
+	checker_program_names(NULL, &checkers, &err);
+	names_as_words(&checkers);
+	for (size_t i = 0; universe_profiles[i]; i++)
+		buf_addf(&profiles, "%s%s", i ? " " : "", universe_profiles[i]);
+	lists = (struct completion_lists){ buf_str(&checkers), buf_str(&profiles) };
+	if (!strcmp(shell, "bash"))
+		completion_bash(&lists, out);
+	else if (!strcmp(shell, "zsh"))
+		completion_zsh(&lists, out);
+	else if (!strcmp(shell, "fish"))
+		completion_fish(&lists, out);
+	else
+		known = false;
+	buf_free(&checkers);
+	buf_free(&profiles);
+	return known;
 }

@@ -10,9 +10,11 @@
 #include "base/must.h"
 #include "cli/command.h"
 #include "cli/table.h"
+#include "cli/terminal.h"
 #include "cmd/help.h"
 #include "gen/version.h"
 #include "process/confine.h"
+#include "run/run.h"
 
 static int print_text(struct buf *out)
 {
@@ -21,35 +23,31 @@ static int print_text(struct buf *out)
 	return EXIT_CLEAN;
 }
 
+static int unknown_command(const char *name)
+{
+	struct buf out = BUF_INIT;
+	struct err err = { 0 };
+
+	help_overview(&out);
+	command_unknown(name, &err);
+	fprintf(stderr, "assay: %s\n\n%s", err.text, out.data);
+	buf_free(&out);
+	return EXIT_USAGE;
+}
+
 /* A man page of the program, or of one command. */
 static int print_man(const char *name)
 {
 	const struct command *c = name ? command_find(name) : NULL;
 	struct buf out = BUF_INIT;
 
-	if (name && !c) {
-		fprintf(stderr, "assay: %s: no such command\n", name);
-		return EXIT_USAGE;
-	}
+	if (name && !c)
+		return unknown_command(name);
 	if (c)
 		help_man_command(c, &out);
 	else
 		help_man_overview(&out);
 	return print_text(&out);
-}
-
-static int unknown_command(const char *name)
-{
-	const struct command *near = command_nearest(name);
-	struct buf out = BUF_INIT;
-
-	help_overview(&out);
-	fprintf(stderr, "assay: %s: no such command", name);
-	if (near)
-		fprintf(stderr, "; did you mean %s?", near->name);
-	fprintf(stderr, "\n\n%s", out.data);
-	buf_free(&out);
-	return EXIT_USAGE;
 }
 
 /* What begins with a dash where a command is expected. */
@@ -63,9 +61,8 @@ static int program_option(int argc, char **argv)
 		buf_adds(&out, "assay " ASSAY_VERSION "\n");
 	} else if (!strcmp(argv[1], "--man")) {
 		return print_man(argv[2]);
-	} else if (!strcmp(argv[1], "--completion") && argc == 3 && !strcmp(argv[2], "bash")) {
-		help_completion_bash(&out);
-	} else {
+	} else if (strcmp(argv[1], "--completion") || argc != 3 ||
+		   !help_completion(argv[2], &out)) {
 		return unknown_command(argv[1]);
 	}
 	return print_text(&out);
@@ -89,7 +86,9 @@ static int run_command(const struct command *c, int argc, char **argv)
 		help_command(c, &out);
 		return print_text(&out);
 	}
-	if (!opt_parse(c->opts, c->settings, &argc, argv, &err)) {
+	run_finding_hook = terminal_show_finding;
+	if (!terminal_take_options(c->opts, &argc, argv, &err) &&
+	    !opt_parse(c->opts, c->settings, &argc, argv, &err)) {
 		if (c->reads_only)
 			confine_reader(NULL, 0);
 		code = c->run(argc, argv, &err);

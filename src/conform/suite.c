@@ -156,6 +156,17 @@ static int add_families(struct suite *s, bool races, struct err *err)
 	return ret;
 }
 
+static int family_unknown(const struct suite *s, const char *name, struct err *err)
+{
+	struct nearest n = NEAREST_TO(name);
+
+	for (size_t i = 0; i < s->families.count; i++)
+		nearest_offer(&n, s->families.items[i]->name);
+	err_set(err, ENOENT, "%s: there is no such family of scripts", name);
+	err_suggest(err, &n);
+	return -ENOENT;
+}
+
 int suite_add_family(struct suite *s, const char *name, struct err *err)
 {
 	const struct family *family = name ? families_find(&s->families, name) : NULL;
@@ -163,7 +174,7 @@ int suite_add_family(struct suite *s, const char *name, struct err *err)
 	if (!name)
 		return add_families(s, false, err);
 	if (!family)
-		return err_set(err, ENOENT, "%s: there is no such family of scripts", name);
+		return family_unknown(s, name, err);
 	return add_family(s, family, err);
 }
 

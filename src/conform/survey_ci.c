@@ -7,7 +7,7 @@
 
 #include "base/must.h"
 #include "conform/survey.h"
-#include "report/page.h"
+#include "report/xml.h"
 
 struct test_case {
 	char *family, *name;
@@ -102,38 +102,21 @@ static bool is_skipped(const struct test_case *item)
 	return item->skipped == item->scripts;
 }
 
-/* Text of XML 1.0, which has no control characters but newlines. */
-static void add_xml(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		char c[2] = { (unsigned char)*text >= ' ' || *text == '\n' ? *text : '?', 0 };
-
-		page_text(out, c);
-	}
-}
-
-static void add_attribute(struct buf *out, const char *name, const char *value)
-{
-	buf_addf(out, " %s=\"", name);
-	add_xml(out, value);
-	buf_addch(out, '"');
-}
-
 static void junit_case(const struct surveyed *t, const struct test_case *item, struct buf *out)
 {
 	struct buf class = BUF_INIT;
 
 	buf_addf(&class, "%s.%s", t->result.target, item->family);
 	buf_adds(out, "<testcase");
-	add_attribute(out, "classname", class.data);
-	add_attribute(out, "name", item->name);
+	xml_attribute(out, "classname", class.data);
+	xml_attribute(out, "name", item->name);
 	buf_free(&class);
 	if (is_skipped(item)) {
 		buf_adds(out, "><skipped/></testcase>\n");
 	} else if (item->rejected) {
 		buf_addf(out, "><failure message=\"%zu of %zu scripts rejected\">", item->rejected,
 			 item->scripts);
-		add_xml(out, buf_str(&item->causes));
+		xml_text(out, buf_str(&item->causes));
 		buf_adds(out, "</failure></testcase>\n");
 	} else {
 		buf_adds(out, "/>\n");
@@ -151,14 +134,14 @@ static void junit_suite(const struct survey *s, const struct surveyed *t, struct
 		skipped += is_skipped(&c.items[i]);
 	}
 	buf_adds(out, "<testsuite");
-	add_attribute(out, "name", t->result.target);
+	xml_attribute(out, "name", t->result.target);
 	buf_addf(out,
 		 " tests=\"%zu\" failures=\"%zu\" errors=\"%d\" skipped=\"%zu\" time=\"%.3f\">\n",
 		 c.count + (t->failure != NULL), failures, t->failure != NULL, skipped,
 		 t->result.seconds);
 	if (t->failure) {
 		buf_adds(out, "<testcase classname=\"target\" name=\"run\"><error");
-		add_attribute(out, "message", t->failure);
+		xml_attribute(out, "message", t->failure);
 		buf_adds(out, "/></testcase>\n");
 	}
 	for (size_t i = 0; i < c.count; i++)

@@ -168,8 +168,8 @@ static int learn_mount(struct tracer *t, struct trace_mount *m, const char *moun
 
 	if (!r && statx(AT_FDCWD, path, 0, STATX_TYPE, &st))
 		r = err_sys(err, errno, "%s", path);
-	if (!r && !(st.stx_attributes & STATX_ATTR_MOUNT_ROOT))
-		r = err_set(err, EINVAL, "%s is not a mount point", path);
+	if (!r && !S_ISDIR(st.stx_mode))
+		r = err_sys(err, ENOTDIR, "%s", path);
 	if (!r && strlen(path) >= TRACE_PATH)
 		r = err_set(err, ENAMETOOLONG, "%s: path too long", path);
 	if (!r)

@@ -16,7 +16,9 @@ enum live_paths {
 };
 
 struct live_options {
-	const char *const *mounts; /* mount points, at most TRACE_MOUNTS */
+	/* Mount points, at most TRACE_MOUNTS. A directory that is none means the file system it
+	 * lies in. */
+	const char *const *mounts;
 	size_t mount_count;
 	char *const *command;  /* NULL-terminated */
 	bool output_to_stderr; /* the command's, so that ours stays alone on stdout */

@@ -143,19 +143,22 @@ static void gaps_add(struct gaps *g, json_t *counts)
 	end_numbers(g);
 }
 
+const char *metrics_errors(const char *call)
+{
+	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
+		if (!strcmp(errors[i].call, call))
+			return errors[i].names;
+	return "";
+}
+
 static void add_errors(json_t *untested, const char *call, const json_t *outcomes)
 {
 	char name[32];
 	int len;
 
-	for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
-		if (strcmp(errors[i].call, call))
-			continue;
-		for (const char *p = errors[i].names; sscanf(p, " %31s%n", name, &len) == 1;
-		     p += len)
-			if (!json_integer_value(json_object_get(outcomes, name)))
-				add_line(untested, "%s from %s never", name, call);
-	}
+	for (const char *p = metrics_errors(call); sscanf(p, " %31s%n", name, &len) == 1; p += len)
+		if (!json_integer_value(json_object_get(outcomes, name)))
+			add_line(untested, "%s from %s never", name, call);
 }
 
 /* Base calls that a trace can show, each once, in the order of the table. */

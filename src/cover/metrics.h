@@ -8,7 +8,6 @@
 
 #include "op/op.h"
 
-
 /* One argument of a base call, as partitions: how many there are that count, how many were tried,
  * and the deviation of the logarithms of their counts from a target of `target` uses each (the
  * published test coverage deviation, TCD: 0 is best). */
@@ -22,6 +21,9 @@ struct metric metric_of(const json_t *counts, double target);
 /* Adds "metrics" (call -> argument, or "(all)" -> fraction, deviation) and "untested"
  * (suggestions). The target is that of metric_of. */
 void metrics_add(json_t *coverage, double target);
+
+/* The errnos that manual pages name for a base call, separated by blanks; "": none. */
+const char *metrics_errors(const char *call);
 
 /* Adds b's counts to a's; what else both say is left as a says it. */
 void metrics_merge(json_t *a, const json_t *b);

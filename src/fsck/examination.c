@@ -28,9 +28,11 @@ void examination_show_progress(const struct examination *x)
 	double seconds = clock_seconds() - x->run->started_seconds;
 
 	if (progress_wanted())
-		progress_show("%s: %.0f s, %" PRIu64 " damaged disks (%.0f/s), %zu findings",
+		progress_show("%s: %.0f s, %" PRIu64 " damaged disks (%.0f/s), %zu finding%s%s",
 			      x->run->target, seconds, images, (double)images / seconds,
-			      json_array_size(x->run->findings));
+			      json_array_size(x->run->findings),
+			      plural(json_array_size(x->run->findings)),
+			      progress_left(seconds, x->options->seconds));
 }
 
 static int found_in_program(struct examination *x, struct fsck_test *t, struct field_progress *p,

@@ -1,12 +1,13 @@
 /* cover_text.c -- coverage as tables for a terminal. */
 #include "report/cover_text.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "report/cover_page.h"
 
-enum { LINE_MAX_COLUMNS = 100, GAPS_COLUMN = 44 };
+enum { LINE_MAX_COLUMNS = 100, GAPS_COLUMN = 44, SPACE_LINES_MAX = 12 };
 
 static long long metric_count(const json_t *object, const char *key)
 {
@@ -189,4 +190,43 @@ void cover_text_compare(struct buf *out, const struct cover_tool *tools, size_t 
 	}
 	json_decref(all);
 	add_totals(out, tools, count);
+}
+
+/* The first of them, a line each; run.json has all. */
+static void add_gap_list(struct buf *out, const char *title, json_t *gaps)
+{
+	size_t count = json_array_size(gaps);
+
+	buf_addf(out, "%s: %zu\n", title, count);
+	for (size_t i = 0; i < count && i < SPACE_LINES_MAX; i++)
+		buf_addf(out, "  %s\n", json_string_value(json_array_get(gaps, i)));
+	if (count > SPACE_LINES_MAX)
+		buf_addf(out, "  ... and %zu more (space in run.json)\n", count - SPACE_LINES_MAX);
+}
+
+void cover_text_space(struct buf *out, json_t *space)
+{
+	json_t *covered = json_object_get(space, "covered"), *only = json_object_get(space, "only");
+	long long partitions = metric_count(space, "partitions");
+	bool several = json_object_size(covered) > 1;
+	struct buf title = BUF_INIT;
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(covered, name, value)
+		buf_addf(out, "%s%s%lld of all %lld inputs and results tried\n",
+			 several ? name : "", several ? ": " : "",
+			 (long long)json_integer_value(value), partitions);
+	if (!several)
+		return;
+	buf_addf(out, "by all of them: %lld\n", metric_count(space, "all"));
+	json_object_foreach(only, name, value)
+	{
+		buf_clear(&title);
+		buf_addf(&title, "only %s", name);
+		add_gap_list(out, buf_str(&title), value);
+	}
+	add_gap_list(out, json_object_size(covered) == 2 ? "neither" : "none of them",
+		     json_object_get(space, "neither"));
+	buf_free(&title);
 }

@@ -58,6 +58,8 @@ void run_update(struct run *r, const struct finding *f, const struct target *t);
 /* Work on it has ended. Of the findings of its group the simplest is listed for all; one that is
  * not confirmed is put under them or, where there are none, counted with others like it. */
 void run_settle(struct run *r);
+/* Called with the row of each finding that is settled, so that it can be shown; NULL: none is. */
+extern void (*run_finding_hook)(const json_t *row);
 /* A discrepancy whose cause is a finding already: how many calls that one has; 0 if there is none
  * of this group. */
 uint64_t run_group_calls(const struct run *r, const struct finding *f);

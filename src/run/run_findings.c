@@ -122,6 +122,8 @@ static void run_settle_unconfirmed(struct run *r, int place)
 	run_open_row(r, same);
 }
 
+void (*run_finding_hook)(const json_t *row);
+
 void run_settle(struct run *r)
 {
 	int place = row_place(r->unconfirmed, r->open);
@@ -131,6 +133,8 @@ void run_settle(struct run *r)
 	else
 		run_settle_finding(r);
 	run_save(r);
+	if (run_finding_hook && row_place(r->findings, r->open) >= 0)
+		run_finding_hook(r->open);
 }
 
 void run_withdraw(struct run *r)

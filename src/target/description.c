@@ -224,10 +224,18 @@ static void description_settle_versions(struct target_description *d)
 	}
 }
 
-static int description_unknown(const char *name, struct err *err)
+static int description_unknown(const struct described *all, const char *name, struct err *err)
 {
-	return err_set(err, ENOENT, "%s: no such target; `assay targets` lists those there are",
-		       name);
+	struct nearest n = NEAREST_TO(name);
+	struct buf names = BUF_INIT;
+
+	described_names(all, &names);
+	for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1)
+		nearest_offer(&n, names.data + at);
+	err_set(err, ENOENT, "%s: no such target; `assay targets` lists those there are", name);
+	err_suggest(err, &n);
+	buf_free(&names);
+	return -ENOENT;
 }
 
 int description_find(struct target_description *d, const char *spec, const char *config,
@@ -254,7 +262,7 @@ int description_find(struct target_description *d, const char *spec, const char 
 		found = described_has(all, d->name);
 	}
 	ret = found ? described_apply(all, d->name, description_set_row, d, err)
-		    : description_unknown(spec, err);
+		    : description_unknown(all, spec, err);
 	if (!ret && !d->kind)
 		ret = err_set(err, EINVAL, "%s: [%s%s] says no kind", described_path(all, d->name),
 			      described_targets.prefix, d->name);

@@ -69,6 +69,8 @@ struct universe {
 /* The shipped profiles ("tiny", "default", ...), NULL-terminated, and their INI text. */
 extern const char *const universe_profiles[];
 const char *universe_profile_text(const char *name);
+/* Fills in that there is none of this name, and which one may have been meant: -ENOENT. */
+int universe_profile_unknown(const char *name, struct err *err);
 
 /* From a shipped profile's name or an INI file's path, then overrides "section.key=value" each. */
 int universe_open(struct universe *u, const char *profile, const char *const *overrides,

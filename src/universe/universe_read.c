@@ -310,8 +310,7 @@ static int profile_text(struct buf *text, const char *profile, struct err *err)
 	}
 	ret = buf_read_file(text, profile, PROFILE_BYTES_MAX, &why);
 	if (ret == -ENOENT)
-		return err_set(err, ENOENT, "%s: no such profile; `assay profile` lists them",
-			       profile);
+		return universe_profile_unknown(profile, err);
 	return ret ? err_set(err, -ret, "%s", why.text) : 0;
 }
 

@@ -129,6 +129,48 @@ static void allocation_of_nothing_is_something(void **state)
 	free(text);
 }
 
+static const char *nearest_of(const char *given)
+{
+	static const char *const names[] = {
+		"explore", "export", "conform", "confirm", "ops", "run"
+	};
+	struct nearest n = NEAREST_TO(given);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		nearest_offer(&n, names[i]);
+	return n.name ? n.name : "";
+}
+
+static void a_mistyped_name_has_a_nearest_one(void **state)
+{
+	assert_string_equal(nearest_of("explroe"), "explore"); /* exchanged */
+	assert_string_equal(nearest_of("exlpore"), "explore");
+	assert_string_equal(nearest_of("xplore"), "explore");   /* left out */
+	assert_string_equal(nearest_of("expllore"), "explore"); /* added */
+	assert_string_equal(nearest_of("exporr"), "export");    /* replaced */
+	assert_string_equal(nearest_of("confrim"), "confirm");
+	assert_string_equal(nearest_of("rnu"), "run");
+	assert_string_equal(nearest_of("opx"), "ops");
+	assert_string_equal(nearest_of(""), "");
+	assert_string_equal(nearest_of("r"), ""); /* too little is left of it */
+	assert_string_equal(nearest_of("frobnicate"), "");
+	assert_string_equal(nearest_of("a-name-that-is-longer-than-any-of-these-names-can-be"), "");
+}
+
+static void a_suggestion_ends_the_sentence(void **state)
+{
+	struct nearest n = NEAREST_TO("rnu"), none = NEAREST_TO("rnu");
+	struct err err = { 0 };
+
+	nearest_offer(&n, "run");
+	err_set(&err, EINVAL, "rnu: no such command");
+	err_suggest(&err, &none);
+	assert_string_equal(err.text, "rnu: no such command");
+	err_suggest(&err, &n);
+	assert_string_equal(err.text, "rnu: no such command; did you mean run?");
+	err_suggest(NULL, &n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +178,8 @@ int main(void)
 		cmocka_unit_test(the_innermost_reason_wins),
 		cmocka_unit_test(no_err_wanted),
 		cmocka_unit_test(long_texts_are_cut),
+		cmocka_unit_test(a_mistyped_name_has_a_nearest_one),
+		cmocka_unit_test(a_suggestion_ends_the_sentence),
 		cmocka_unit_test(must_tells_condition_place_and_note),
 		cmocka_unit_test(out_of_memory_is_one_line),
 		cmocka_unit_test(allocation_of_nothing_is_something),

@@ -101,6 +101,10 @@ static void errors_name_the_option(void **state)
 		{ "--nonsense=3", "--nonsense: no such option" },
 		{ "-j", "-j: no such option" },
 		{ "--no-out", "--no-out: no such option" },
+		{ "--secnods=3", "--secnods: no such option; did you mean --seconds?" },
+		{ "-json", "-json: no such option; did you mean --json?" },
+		{ "--strategy tuor",
+		  "--strategy tuor: not one of tour|dfs|df; did you mean tour?" },
 		{ "--json=yes", "--json takes no value" },
 		{ "--calls", "--calls needs a value: N" },
 		{ "--calls x", "--calls x: not a whole number" },
@@ -160,7 +164,7 @@ static void keys_of_a_file(void **state)
 	assert_string_equal(err.text, "--json maybe: neither yes nor no");
 	err = (struct err){ 0 };
 	assert_int_equal(opt_set(opts, &s, "jsonx", "yes", &err), -EINVAL);
-	assert_string_equal(err.text, "jsonx: no such setting");
+	assert_string_equal(err.text, "jsonx: no such setting; did you mean json?");
 }
 
 static void help_shows_defaults_and_wraps(void **state)

@@ -1,0 +1,21 @@
+/* terminal.h -- what commands show while they work, and the options that all of them have for it.
+ */
+#ifndef CLI_TERMINAL_H
+#define CLI_TERMINAL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/opt.h"
+
+/* The rows, for help, manual page and completion, and their settings. */
+extern const struct opt terminal_opts[];
+extern const void *const terminal_settings;
+
+/* Takes these options out of argv, up to "--", but for those that the command has as its own. */
+int terminal_take_options(const struct opt *own, int *argc, char **argv, struct err *err);
+/* A finding, by its row of run.json: one line on standard error, as soon as it is found, each once.
+ * On a terminal, or with --verbose; not in processes that were started for a part of the work. */
+void terminal_show_finding(const json_t *row);
+
+#endif

@@ -1,0 +1,30 @@
+/* values.h -- the tiny universe of manual pages: values of every kind of argument, simplest first,
+ * and calls that prepare a state. */
+#ifndef MANUAL_VALUES_H
+#define MANUAL_VALUES_H
+
+#include "trace/script.h"
+
+enum { MANUAL_VALUES_MAX = 32 };
+
+struct manual_values {
+	struct arg list[MANUAL_VALUES_MAX];
+	size_t count;
+};
+
+/* The values that a kind of argument is tried with. */
+int manual_values_read(struct manual_values *v, enum kind kind, struct arena *arena,
+		       struct err *err);
+
+/* Calls that prepare: they are tried alone and in pairs, behind each of the ways to begin. */
+struct manual_setups {
+	struct script calls;
+	struct script begins[4];
+	size_t begin_count;
+};
+
+/* Those that can matter for an operation, by the kinds of its arguments. */
+int manual_setups_read(struct manual_setups *s, enum op op, struct err *err);
+void manual_setups_free(struct manual_setups *s);
+
+#endif
