@@ -43,7 +43,7 @@ endif
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
 	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter $(if $(WERROR),-Werror)
-PACKAGES := libxxhash jansson inih libcap z3 $(if $(wildcard reffs/*.c),fuse3)
+PACKAGES := libxxhash jansson inih libcap z3 hiredis libssl libcrypto $(if $(wildcard reffs/*.c),fuse3)
 
 # The tracers in the kernel, of calls and of a disk, need a compiler for them, the running kernel's
 # types and libbpf; without them the rest is built, and `assay cover` says what is missing.

@@ -1,6 +1,7 @@
 /* redis_link.c -- a connection to a Redis or Valkey server. */
 #include "swarm/redis_link.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -95,7 +96,8 @@ static int tls_failed(const char *what, const char *name, struct err *err)
 
 static int tls_load_files(SSL_CTX *c, const struct redis_url *u, struct err *err)
 {
-	if (u->ca ? SSL_CTX_load_verify_file(c, u->ca) != 1 : SSL_CTX_set_default_verify_paths(c) != 1)
+	if (u->ca ? SSL_CTX_load_verify_file(c, u->ca) != 1
+		  : SSL_CTX_set_default_verify_paths(c) != 1)
 		return tls_failed("cannot read the authorities", u->ca ? u->ca : "", err);
 	if (u->cert && SSL_CTX_use_certificate_chain_file(c, u->cert) != 1)
 		return tls_failed("cannot read the certificate", u->cert, err);

@@ -1,8 +1,8 @@
 /* redis_link.h -- a connection to a Redis or Valkey server: commands are added, sent together, and
  * their replies read in the same order.
  *
- * hiredis reads the replies; the socket is ours, since Debian's hiredis knows no TLS. Every step has
- * a time limit. A lost connection is -ENOTCONN, whatever the reason; what the server refuses is
+ * hiredis reads the replies; the socket is ours, since Debian's hiredis knows no TLS. Every step
+ * has a time limit. A lost connection is -ENOTCONN, whatever the reason; what the server refuses is
  * another error (redis_reply_check). */
 #ifndef SWARM_REDIS_LINK_H
 #define SWARM_REDIS_LINK_H

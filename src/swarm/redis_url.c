@@ -61,9 +61,11 @@ static int url_number(const char *text, size_t len, unsigned max, unsigned *ret)
 /* [[USER]:PASSWORD@]; returns what is behind it. */
 static const char *url_read_login(struct redis_url *u, const char *at, const char *end)
 {
-	const char *sign = memrchr(at, '@', (size_t)(end - at)), *colon;
+	const char *sign = end, *colon;
 
-	if (!sign)
+	while (sign > at && *sign != '@')
+		sign--;
+	if (*sign != '@')
 		return at;
 	colon = memchr(at, ':', (size_t)(sign - at));
 	if (colon && colon > at)
@@ -77,8 +79,11 @@ static const char *url_read_login(struct redis_url *u, const char *at, const cha
 static int url_read_host(struct redis_url *u, const char *at, const char *end, struct err *err)
 {
 	const char *close = at < end && *at == '[' ? memchr(at, ']', (size_t)(end - at)) : NULL;
-	const char *colon = memrchr(at, ':', (size_t)(end - at));
+	const char *colon = end;
 
+	while (colon > at && colon[-1] != ':')
+		colon--;
+	colon = colon > at ? colon - 1 : NULL;
 	if (close) { /* IPv6 */
 		u->host = url_part(at + 1, (size_t)(close - at - 1));
 		colon = close + 1 < end && close[1] == ':' ? close + 1 : NULL;
@@ -87,7 +92,8 @@ static int url_read_host(struct redis_url *u, const char *at, const char *end, s
 	}
 	if (!*u->host)
 		return url_bad(err, "no host");
-	if (colon && (url_number(colon + 1, (size_t)(end - colon - 1), 65535, &u->port) || !u->port))
+	if (colon &&
+	    (url_number(colon + 1, (size_t)(end - colon - 1), 65535, &u->port) || !u->port))
 		return url_bad(err, "no valid port");
 	return 0;
 }
