@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "explore/explorer.h"
+#include "explore/sharing.h"
 #include "finding/folder.h"
 #include "judge/severity.h"
 #include "plan/nearby.h"
@@ -456,6 +456,11 @@ bool capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
 	}
 	if (run_attempts(x->run, first->discrepancy.signature) >= ATTEMPTS_MAX) {
 		run_meet_again(x->run, first);
+		x->figures.repeats++;
+		return false;
+	}
+	/* Another worker has met it, and works on it. */
+	if (!sharing_take_named(x, "finding", first->discrepancy.signature)) {
 		x->figures.repeats++;
 		return false;
 	}

@@ -1,9 +1,10 @@
-/* share.h -- what the workers of one search share: which work is taken, states that are counted once,
- * and work that one gives to another.
+/* share.h -- what the workers of one search share: which work is taken, states that are counted
+ * once, and work that one gives to another.
  *
- * A piece of work (a state to try calls in, or a part of its calls) is known by a hash. A worker that
- * has taken it does it; the others step over it. What a worker that died had taken is free again: its
- * edges are tried once more by whoever knows the state, so that nothing behind them is lost.
+ * A piece of work (a state to try calls in, or a part of its calls) is known by a hash. A worker
+ * that has taken it does it; the others step over it. What a worker that died had taken is free
+ * again: its edges are tried once more by whoever knows the state, so that nothing behind them is
+ * lost.
  *
  * Two kinds: memory.c for processes of one machine, src/swarm for many machines. */
 #ifndef SHARE_SHARE_H
@@ -25,8 +26,8 @@ enum { SHARE_ITEM_MAX = 16 << 10 };
 
 enum share_wait { SHARE_GOT, SHARE_LOOK_AGAIN, SHARE_NOTHING_LEFT, SHARE_NOTHING_YET };
 
-/* Functions that return an int: 0 or a negative errno; -ENOSPC where there is no room for more, after
- * which the search can only end. */
+/* Functions that return an int: 0 or a negative errno; -ENOSPC where there is no room for more,
+ * after which the search can only end. */
 struct share_ops {
 	/* A piece of work that this worker may ask for soon: what has to be asked far away is asked
 	 * ahead, many at a time. */
@@ -46,10 +47,10 @@ struct share_ops {
 	 * -EAGAIN: there is no room now, it stays with this worker. */
 	int (*give)(struct share *s, struct hash work, const void *item, size_t len,
 		    struct err *err);
-	/* Nothing is left to do here: waits for what another gives (SHARE_GOT, the work is taken), for
-	 * work that became free (SHARE_LOOK_AGAIN), or until all wait and nothing is left; at most so
-	 * long, 0 only looks (SHARE_NOTHING_YET). The worker counts as waiting from then on until it
-	 * gets something or is to look again. May return before its time. */
+	/* Nothing is left to do here: waits for what another gives (SHARE_GOT, the work is taken),
+	 * for work that became free (SHARE_LOOK_AGAIN), or until all wait and nothing is left; at
+	 * most so long, 0 only looks (SHARE_NOTHING_YET). The worker counts as waiting from then on
+	 * until it gets something or is to look again. May return before its time. */
 	int (*wait)(struct share *s, double seconds, struct buf *ret_item, enum share_wait *ret,
 		    struct err *err);
 	void (*close)(struct share *s);
