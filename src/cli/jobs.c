@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -18,6 +19,7 @@
 #include "cli/command.h"
 #include "target/target.h"
 
+enum { JOBS_MAX = 1024 };
 enum { LOOK_MS = 1000, LOOK_OFTEN_MS = 50 }; /* how often it is looked whether we are to stop */
 
 /* In the child. Its own process group: a signal of the terminal reaches it once, from us. A second
@@ -85,8 +87,19 @@ int job_await(pid_t pid, double seconds)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_UNKNOWN;
 }
 
+/* Those that we may use. */
+static unsigned processors(void)
+{
+	cpu_set_t set;
+	int count = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+
+	return count < 1 ? 1 : count > JOBS_MAX ? JOBS_MAX : (unsigned)count;
+}
+
 unsigned jobs_on(const char *target, const char *config, unsigned wanted)
 {
+	if (!wanted)
+		wanted = processors();
 	return wanted > 1 && target_is_single(target, config) ? 1 : wanted;
 }
 
@@ -148,4 +161,124 @@ int jobs_run(const struct run *run, unsigned count, const struct job *job, struc
 	}
 	free(children);
 	return status;
+}
+
+/* ---- together ---- */
+
+enum { TOGETHER_LOOK_MS = 100 };
+
+struct together {
+	const struct run *run;
+	const struct job *job;
+	const struct job_care *care;
+	struct together_child {
+		pid_t pid; /* 0: it has ended */
+		int pidfd;
+		unsigned number;
+	} * children;
+	size_t count;
+	unsigned living;
+	bool asked; /* to end */
+	int status;
+};
+
+static void together_start(struct together *t, unsigned number, struct err *err)
+{
+	struct together_child *c;
+	char dir[PATH_MAX];
+	pid_t pid;
+
+	snprintf(dir, sizeof(dir), "%s/job-%u", t->run->dir, number);
+	pid = job_start(t->job, number, dir, err);
+	if (pid < 0) {
+		t->status = pid;
+		return;
+	}
+	t->children = must_realloc(t->children, (t->count + 1) * sizeof(*t->children));
+	c = &t->children[t->count++];
+	*c = (struct together_child){ .pid = pid, .number = number };
+	c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	t->living++;
+}
+
+static void together_ask_to_end(struct together *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (t->children[i].pid)
+			kill(t->children[i].pid, SIGTERM);
+	t->asked = true;
+}
+
+static void together_killed(struct together *t, unsigned number, struct err *err)
+{
+	int next = t->care->killed(t->care->to, number);
+
+	if (next >= 0 && !t->asked)
+		together_start(t, (unsigned)next, err);
+	if (!t->living && !t->status)
+		t->status = err_set(err, ECHILD, "all jobs were killed; see %s/job-%u/errors",
+				    t->run->dir, number);
+}
+
+static void together_ended(struct together *t, unsigned number, int wait_status, struct err *err)
+{
+	char dir[PATH_MAX];
+	bool failed;
+
+	t->living--;
+	if (!WIFEXITED(wait_status)) {
+		together_killed(t, number, err);
+		return;
+	}
+	snprintf(dir, sizeof(dir), "%s/job-%u", t->run->dir, number);
+	failed = has_failed(WEXITSTATUS(wait_status), dir);
+	if (failed && !t->status)
+		t->status = err_set(err, ECHILD, "a job failed; see %s/errors", dir);
+	t->care->ended(t->care->to, number, failed);
+}
+
+/* Some time passes, or one ends. */
+static void together_await(const struct together *t)
+{
+	struct pollfd *fds = must_alloc(t->count * sizeof(*fds));
+
+	for (size_t i = 0; i < t->count; i++)
+		fds[i] = (struct pollfd){ .fd = t->children[i].pid ? t->children[i].pidfd : -1,
+					  .events = POLLIN };
+	poll(fds, t->count, TOGETHER_LOOK_MS);
+	free(fds);
+}
+
+static void together_reap(struct together *t, struct err *err)
+{
+	int wait_status;
+
+	/* The list may grow meanwhile. */
+	for (size_t i = 0; i < t->count; i++) {
+		struct together_child c = t->children[i];
+
+		if (!c.pid || waitpid(c.pid, &wait_status, WNOHANG) == 0)
+			continue;
+		t->children[i].pid = 0;
+		if (c.pidfd >= 0)
+			close(c.pidfd);
+		together_ended(t, c.number, wait_status, err);
+	}
+}
+
+int jobs_run_together(const struct run *run, unsigned count, const struct job *job,
+		      const struct job_care *care, struct err *err)
+{
+	struct together t = { .run = run, .job = job, .care = care };
+
+	for (unsigned i = 0; i < count && !t.status; i++)
+		together_start(&t, i, err);
+	while (t.living) {
+		together_await(&t);
+		together_reap(&t, err);
+		if (!t.asked && (care->look(care->to) || stop_requested))
+			together_ask_to_end(&t);
+	}
+	free(t.children);
+	return t.status;
 }

@@ -3,6 +3,7 @@
 #include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "cli/summary.h"
 #include "cli/sweep.h"
 #include "cmd/code_report.h"
+#include "cmd/explore_jobs.h"
 #include "cmd/explore_report.h"
 #include "crash/crash_step.h"
 #include "explore/portfolio.h"
@@ -40,13 +42,17 @@ static struct explore_settings {
 	.depth = 64,
 	.memory = (uint64_t)2 << 30,
 	.findings = 100,
-	.jobs = 1,
 	.failures = 1,
 	.verify = "full",
 	.adaptive = true,
 	.learn = true,
 	.code_score = true,
 };
+
+/* Where several processes make one search. */
+static struct explore_jobs jobs;
+
+static const double seconds_min = 0.1; /* for a job that takes the place of another at the end */
 
 /* Where calls are drawn: of each sort of failure, and of looking for leaks, which takes as long as
  * a hundred other calls. */
@@ -114,8 +120,9 @@ static const struct opt opts[] = {
 	  "devices are counted, but are not findings",
 	  0, 0 },
 	{ "jobs", OPT_U64, ROW(jobs), "N",
-	  "parallel searches, each with its own seed; 1 on a directory or device of yours", 1,
-	  1024 },
+	  "processes that share the search; 0: one per CPU, but 1 on a directory or device of "
+	  "yours",
+	  0, 1024 },
 	{ "resume", OPT_TEXT, ROW(resume), "RUN",
 	  "continue the search of this run directory, with the same options", 0, 0 },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "run directory; default: a new one in runs/", 0, 0 },
@@ -183,7 +190,10 @@ static int explore_search(struct target *t, struct searches *s, struct run *run,
 	int status = 0, written;
 
 	cover_init(&cover);
-	o->progress = progress_wanted() ? explore_show_progress : NULL;
+	if (jobs.memory)
+		explore_jobs_join(&jobs, jobs.worker, o);
+	else
+		o->progress = progress_wanted() ? explore_show_progress : NULL;
 	json_object_set_new(run->figures, "profile",
 			    json_string(settings.profile || s->alone ? s->list[0].universe.name
 								     : "auto"));
@@ -458,44 +468,65 @@ static bool has_checkpoint(const char *dir)
 }
 
 /* Each job has its own seed and directory. A resumed job continues; one that was killed before its
- * first checkpoint starts again. */
+ * first checkpoint starts again, as does one that takes the place of another in the time that is
+ * left. */
 static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 {
+	double passed = clock_seconds() - jobs.started_seconds;
+	uint64_t calls = settings.calls;
+
+	jobs.worker = number;
 	settings.seed += number;
 	settings.out = dir;
 	settings.resume = settings.resume && has_checkpoint(dir) ? dir : NULL;
 	settings.write_known = NULL; /* that is for all of them */
 	settings.json = true;
+	if (settings.seconds > 0)
+		settings.seconds = fmax(settings.seconds - passed, seconds_min);
+	if (calls) /* each makes its part of them */
+		settings.calls = calls / settings.jobs + (number < calls % settings.jobs);
 	return explore_once(to, err);
 }
 
-/* Several searches of one target at once. */
-static int explore_jobs(const char *target, struct err *err)
+/* One search of a target by several processes. */
+static int explore_together(const char *target, struct err *err)
 {
 	struct job job = { .work = run_job, .to = (void *)target };
 	const char *dir = settings.resume ? settings.resume : settings.out;
 	struct run all;
 	int status, code;
 
-	if (run_open(&all, "explore", target, dir, settings.seed, err))
+	if (explore_jobs_open(&jobs, (unsigned)settings.jobs, settings.memory, err))
 		return EXIT_UNKNOWN;
+	jobs.findings_max = settings.findings;
+	if (run_open(&all, "explore", target, dir, settings.seed, err)) {
+		explore_jobs_close(&jobs);
+		return EXIT_UNKNOWN;
+	}
 	stop_catch_signals();
 	status = run_read_known(&all, settings.known, err);
 	if (!status)
-		status = jobs_run(&all, (unsigned)settings.jobs, &job, err);
+		status = explore_jobs_run(&jobs, &all, &job, err);
 	if (status >= 0)
-		status = explore_merge(&all, (unsigned)settings.jobs, settings.json, err);
+		status = explore_merge(&all, &jobs, settings.json, err);
 	if (status >= 0)
 		status = summary_write_known(&all, settings.write_known, err);
 	code = summary_code(&all, status);
 	run_free(&all);
+	explore_jobs_close(&jobs);
 	return code;
 }
 
 static int explore_one(const char *target, struct err *err)
 {
 	settings.jobs = jobs_on(target, settings.config, (unsigned)settings.jobs);
-	return settings.jobs == 1 ? explore_once(target, err) : explore_jobs(target, err);
+	for (size_t i = 0; i < settings.against.count; i++)
+		settings.jobs = jobs_on(settings.against.items[i], settings.config,
+					(unsigned)settings.jobs);
+	/* No process without a call to make. */
+	if (settings.calls && settings.jobs > settings.calls)
+		settings.jobs = settings.calls;
+	return settings.jobs == 1 ? explore_once(target, err) : explore_together(target, err);
 }
 
 /* A row of a sweep. */

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "base/buf.h"
@@ -28,8 +29,8 @@ static const struct count {
 	{ \
 #field, offsetof(struct explore_figures, field) \
 	}
-	COUNT(calls),     COUNT(transitions),  COUNT(states),     COUNT(edges_left),
-	COUNT(beyond),    COUNT(surprises),    COUNT(repeats),    COUNT(differences),
+	COUNT(calls),     COUNT(transitions),  COUNT(duplicates), COUNT(states),
+	COUNT(edges_left), COUNT(beyond),    COUNT(surprises),    COUNT(repeats),    COUNT(differences),
 	COUNT(resets),    COUNT(state_bytes),  COUNT(edge_bytes), COUNT(kernel_notes),
 	COUNT(fsck_runs), COUNT(fsck_unknown), COUNT(fsck_us),    COUNT(space_runs),
 	COUNT(space_us),  COUNT(paths),        COUNT(path_us),
@@ -51,6 +52,7 @@ static void explore_set_figures(struct run *run, const struct explore_figures *f
 	double seconds = clock_seconds() - run->started_seconds;
 	struct rusage self, children;
 	json_t *o = run->figures;
+	char sum[33];
 
 	getrusage(RUSAGE_SELF, &self);
 	getrusage(RUSAGE_CHILDREN, &children);
@@ -60,6 +62,8 @@ static void explore_set_figures(struct run *run, const struct explore_figures *f
 	for (size_t i = 0; i < ARRAY_LEN(reaches); i++)
 		json_object_set_new(o, reaches[i].name,
 				    json_integer((json_int_t)*figure_of(f, &reaches[i])));
+	hash_print(f->states_sum, sum);
+	json_object_set_new(o, "states_sum", json_string(sum));
 	json_object_set_new(o, "exhausted", json_boolean(f->exhausted));
 	json_object_set_new(o, "end", json_string(f->end ? f->end : "error"));
 	json_object_set_new(o, "transitions_per_second",
@@ -87,6 +91,21 @@ static json_int_t crash_figure(const struct run *run, const char *name)
 	return json_integer_value(json_object_get(json_object_get(run->figures, "crash"), name));
 }
 
+static void print_jobs(const struct run *run, const struct explore_figures *f)
+{
+	json_int_t jobs = json_integer_value(json_object_get(run->figures, "jobs"));
+	json_int_t replaced = json_integer_value(json_object_get(run->figures, "jobs_replaced"));
+	uint64_t all = f->transitions + f->duplicates;
+
+	if (jobs < 2)
+		return;
+	printf("jobs: %" JSON_INTEGER_FORMAT ", %.2f %% of the transitions made more than once",
+	       jobs, all ? 100 * (double)f->duplicates / (double)all : 0);
+	if (replaced)
+		printf(", %" JSON_INTEGER_FORMAT " killed and replaced", replaced);
+	putchar('\n');
+}
+
 static void print_explore_summary(const struct run *run, const struct explore_figures *f)
 {
 	double seconds = clock_seconds() - run->started_seconds;
@@ -98,6 +117,7 @@ static void print_explore_summary(const struct run *run, const struct explore_fi
 	       "(%.0f transitions/s), ended by %s; seed %" PRIu64 "\n",
 	       run->target, f->calls, f->transitions, f->states, seconds,
 	       (double)f->transitions / seconds, f->end ? f->end : "an error", run->seed);
+	print_jobs(run, f);
 	printf("inputs: %" PRIu64 " of %" PRIu64 " partitions of arguments; outcomes: %" PRIu64
 	       " different\n",
 	       f->inputs_seen, f->inputs, f->outcomes_seen);
@@ -189,58 +209,92 @@ static void merge_figures(struct run *run, struct explore_figures *f, json_t *jo
 	merge_crash(run, job);
 }
 
-/* What one job has exhausted, the others have no part in. */
-static void merge_exhausted(struct explore_figures *f, json_t *job)
-{
-	if (!json_is_true(json_object_get(job, "exhausted")))
-		return;
-	f->exhausted = true;
-	f->transitions = (uint64_t)json_integer_value(json_object_get(job, "transitions"));
-	f->states = (uint64_t)json_integer_value(json_object_get(job, "states"));
-	f->edges_left = 0;
-}
-
 static int merge_job(struct run *run, unsigned job, struct explore_figures *f, json_t *coverage,
-		     struct hash_map *states, struct err *err)
+		     struct err *err)
 {
 	json_t *summary = load_job_json(run->dir, job, "run.json", err);
 	json_t *cover = load_job_json(run->dir, job, "coverage.json", err);
-	char dir[PATH_MAX], subdir[32];
-	struct err none = { 0 };
+	char subdir[32];
 
 	if (summary && cover) {
 		snprintf(subdir, sizeof(subdir), "job-%u", job);
 		run_merge(run, summary, subdir);
 		merge_figures(run, f, summary);
 		metrics_merge(coverage, cover);
-		snprintf(dir, sizeof(dir), "%s/job-%u", run->dir, job);
-		/* Branching searches leave no list of states: theirs are added up. */
-		explore_states(dir, states, &none);
 	}
 	json_decref(summary);
 	json_decref(cover);
 	return err->code;
 }
 
-int explore_merge(struct run *run, unsigned jobs, bool json, struct err *err)
+/* What one that was killed had found. */
+static void merge_lost(struct run *run, unsigned job)
 {
-	struct explore_figures f = { .end = "its jobs" };
-	struct hash_map states = HASH_MAP_INIT;
-	json_t *coverage = json_object(), *job;
-	int status = 0;
+	struct err none = { 0 };
+	json_t *summary = load_job_json(run->dir, job, "run.json", &none);
+	char subdir[32];
 
-	for (unsigned i = 0; i < jobs && !status; i++)
-		status = merge_job(run, i, &f, coverage, &states, err);
-	if (states.count)
-		f.states = states.count;
-	hash_map_free(&states);
-	for (unsigned i = 0; i < jobs && !status; i++) {
-		job = load_job_json(run->dir, i, "run.json", err);
-		merge_exhausted(&f, job);
+	snprintf(subdir, sizeof(subdir), "job-%u", job);
+	if (summary)
+		run_merge(run, summary, subdir);
+	json_decref(summary);
+}
+
+/* All end by the same, or the one that says most: not that it had to stop because of another. */
+static void merge_end(struct explore_figures *f, const char *end, char ret[64])
+{
+	static const char *const weak[] = { "", "exhausted", "stopped" };
+	bool is_weak = !f->end;
+
+	for (size_t i = 0; i < ARRAY_LEN(weak) && !is_weak; i++)
+		is_weak = !strcmp(f->end, weak[i]);
+	if (is_weak)
+		snprintf(ret, 64, "%s", end);
+	f->end = ret;
+}
+
+static int merge_ends(const struct run *run, const struct explore_jobs *jobs,
+		      struct explore_figures *f, char ret_end[64], struct err *err)
+{
+	bool all = true;
+
+	for (unsigned i = 0; i < jobs->count; i++) {
+		json_t *job = jobs->lost[i] ? NULL : load_job_json(run->dir, i, "run.json", err);
+		const char *end = json_string_value(json_object_get(job, "end"));
+
+		if (job) {
+			all &= json_is_true(json_object_get(job, "exhausted"));
+			merge_end(f, end ? end : "", ret_end);
+		}
 		json_decref(job);
 	}
+	f->exhausted = all;
+	return -err->code;
+}
+
+int explore_merge(struct run *run, const struct explore_jobs *jobs, bool json, struct err *err)
+{
+	struct explore_figures f = { 0 };
+	json_t *coverage = json_object();
+	char end[64] = "";
+	uint64_t states;
+	int status = 0;
+
+	for (unsigned i = 0; i < jobs->count && !status; i++) {
+		if (jobs->lost[i])
+			merge_lost(run, i);
+		else
+			status = merge_job(run, i, &f, coverage, err);
+	}
 	if (!status)
-		status = code_merge(run, jobs, err);
+		status = merge_ends(run, jobs, &f, end, err);
+	states = share_memory_states(jobs->memory, &f.states_sum);
+	if (states) /* where only bits are kept of them, they are added up */
+		f.states = states;
+	json_object_set_new(run->figures, "jobs", json_integer(jobs->count - jobs->replaced));
+	json_object_set_new(run->figures, "jobs_replaced", json_integer(jobs->replaced));
+	if (!status)
+		status = code_merge(run, jobs->count, err);
 	if (!status)
 		return explore_finish(run, &f, coverage, json, err);
 	json_decref(coverage);

@@ -121,6 +121,15 @@ void explorer_call(const struct explorer *x, uint32_t n, struct arena *arena, st
 	must(history_call(x->universe, n, &x->state, arena, ret));
 }
 
+void visited_add(struct explorer_visited *v, struct hash state)
+{
+	bool is_new;
+
+	hash_map_put(&v->states, state, &is_new);
+	if (is_new)
+		v->sum = hash_add(v->sum, state);
+}
+
 bool explorer_reach(struct explorer *x, uint32_t n)
 {
 	struct hash hash = graph_node(&x->graph, n)->hash;
@@ -130,7 +139,7 @@ bool explorer_reach(struct explorer *x, uint32_t n)
 	x->figures.states++;
 	x->figures.states_sum = hash_add(x->figures.states_sum, hash);
 	if (x->visited)
-		hash_map_put(x->visited, hash, NULL);
+		visited_add(x->visited, hash);
 	sharing_count(x, hash);
 	return true;
 }

@@ -23,6 +23,13 @@ struct kernel_watch {
 	struct kernel_ours ours;
 };
 
+/* States, and the sum of their hashes. */
+struct explorer_visited {
+	struct hash_map states;
+	struct hash sum;
+};
+void visited_add(struct explorer_visited *v, struct hash state);
+
 struct explorer {
 	/* What is searched, and where findings go. */
 	const struct explore_options *options;
@@ -47,7 +54,7 @@ struct explorer {
 	struct open_list list; /* of branching searches */
 	struct bitstate bits;
 	struct utility utility;   /* features of the states reached */
-	struct hash_map *visited; /* states of all searches that share it; NULL: there is but one */
+	struct explorer_visited *visited; /* by all searches that take turns; NULL: there is but one */
 
 	/* What is shared with other workers (sharing.h). */
 	struct share *share; /* NULL: this one is alone */

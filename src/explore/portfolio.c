@@ -41,7 +41,7 @@ struct portfolio {
 	const struct explore_options *options;
 	struct portfolio_member *members;
 	size_t count;
-	struct hash_map visited;
+	struct explorer_visited visited;
 	struct kernel_watch watch;
 	struct oracle oracle;
 	uint64_t turns;
@@ -147,7 +147,8 @@ static struct explore_figures portfolio_figures(const struct portfolio *p)
 		all.edges_left += m->x.figures.edges_left;
 		all.exhausted &= m->x.figures.exhausted;
 	}
-	all.states = p->visited.count; /* some were reached by several searches */
+	all.states = p->visited.states.count; /* some were reached by several searches */
+	all.states_sum = p->visited.sum;
 	return all;
 }
 
@@ -275,7 +276,7 @@ static void member_recall_states(struct portfolio *p, const struct portfolio_mem
 {
 	for (uint32_t n = 0; n < m->x.graph.count; n++)
 		if (graph_node(&m->x.graph, n)->reached)
-			hash_map_put(&p->visited, graph_node(&m->x.graph, n)->hash, NULL);
+			visited_add(&p->visited, graph_node(&m->x.graph, n)->hash);
 }
 
 static int member_begin(struct portfolio *p, struct portfolio_member *m, struct err *err)
@@ -441,7 +442,7 @@ int explore_portfolio(const struct explore_options *o, struct portfolio_search *
 		      size_t count, struct target *t, struct run *run, struct cover *cover,
 		      struct explore_figures *ret, struct err *err)
 {
-	struct portfolio p = { .options = o, .visited = HASH_MAP_INIT };
+	struct portfolio p = { .options = o, .visited = { .states = HASH_MAP_INIT } };
 	struct cover possible = { 0 }; /* what the universes have */
 	size_t opened = 0;
 	int status = 0;
@@ -472,7 +473,7 @@ int explore_portfolio(const struct explore_options *o, struct portfolio_search *
 	ret->outcomes_seen = cover_outcomes(cover);
 	cover_free(&possible);
 	kernel_watch_close(&p.watch);
-	hash_map_free(&p.visited);
+	hash_map_free(&p.visited.states);
 	free(p.members);
 	return status;
 }

@@ -1,0 +1,30 @@
+/* explore_jobs.h -- one search by several processes: what they share, and who looks after them. */
+#ifndef CMD_EXPLORE_JOBS_H
+#define CMD_EXPLORE_JOBS_H
+
+#include "cli/jobs.h"
+#include "explore/explore.h"
+#include "share/memory.h"
+
+struct explore_jobs {
+	struct share_memory *memory; /* NULL: they share nothing */
+	unsigned count;              /* started so far, replacements included */
+	unsigned worker;             /* of this process */
+	unsigned replaced, replaced_max;
+	uint64_t findings_max;
+	double started_seconds;
+	const char *target;
+	bool *lost; /* by number: killed, so that its figures are not to be added */
+};
+
+/* Of so many processes, each with so much memory. */
+int explore_jobs_open(struct explore_jobs *j, unsigned count, uint64_t memory, struct err *err);
+void explore_jobs_close(struct explore_jobs *j);
+/* Runs them all; one that is killed is replaced, a few times. */
+int explore_jobs_run(struct explore_jobs *j, const struct run *run, const struct job *job,
+		     struct err *err);
+
+/* In such a process: the search is part of one, and says how far it is. */
+void explore_jobs_join(struct explore_jobs *j, unsigned number, struct explore_options *o);
+
+#endif
