@@ -126,7 +126,7 @@ build/pathtool/assay-paths-amd64-linux: $(PATHTOOL_SOURCES:%.c=build/pathtool/ob
 GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h \
 	build/gen/embedded_targets.h build/gen/embedded_profiles.h $(SKELETONS:%=build/gen/%.h) \
 	build/gen/embedded_families.h build/gen/embedded_checkers.h build/gen/embedded_content.h \
-	build/gen/kernel_hash.h build/gen/embedded_guest.h
+	build/gen/kernel_hash.h build/gen/engine_hash.h build/gen/embedded_guest.h
 
 # What checkers are started with; a part of the program. It is loaded into programs of others: no
 # sanitizer, in any variant.
@@ -190,6 +190,13 @@ build/gen/version.h: FORCE
 # What a kernel in a process must have been built from to be used.
 build/gen/kernel_hash.h: FORCE
 	$(call write_if_changed,'#define ASSAY_KERNEL_HASH "$(shell $(MAKE) -s -f kernel/agent/Makefile hash)"')
+# What workers of one search must have in common: the operations and what is drawn from them, and the
+# model and the search.
+hash_of = $(shell cat $(sort $(wildcard $(1))) | sha256sum | cut -c1-16)
+build/gen/engine_hash.h: FORCE
+	$(call write_if_changed,'#define ASSAY_OPS_HASH "$(call hash_of,src/op/*.[chd]* src/universe/*.[ch] profiles/*)"' \
+		'#define ASSAY_ENGINE_HASH "$(call hash_of,$(foreach room,base tree model plan judge explore \
+		target share swarm,src/$(room)/*.[ch]) targets/*)"')
 # Shipped INI files, rows EMBEDDED("name", "text").
 build/gen/embedded_%.h: FORCE
 	@mkdir -p $(@D); tools/embed $*/*.ini >$@.new

@@ -192,6 +192,8 @@ static int explore_search(struct target *t, struct searches *s, struct run *run,
 	cover_init(&cover);
 	if (jobs.memory)
 		explore_jobs_join(&jobs, jobs.worker, o);
+	else if (explore_part.progress)
+		explore_part_join(&explore_part, o);
 	else
 		o->progress = progress_wanted() ? explore_show_progress : NULL;
 	json_object_set_new(run->figures, "profile",

@@ -11,6 +11,8 @@
 /* Memory for what all have visited, compared to what one may use for its graph. */
 enum { SHARED_PART = 4 };
 
+struct explore_part explore_part;
+
 int explore_jobs_open(struct explore_jobs *j, unsigned count, uint64_t memory, struct err *err)
 {
 	uint64_t part = memory / SHARED_PART;
@@ -60,6 +62,13 @@ void explore_jobs_join(struct explore_jobs *j, unsigned number, struct explore_o
 	o->shared = (struct share_source){ jobs_join_search, j };
 	o->progress = jobs_publish;
 	o->progress_to = j;
+}
+
+void explore_part_join(const struct explore_part *p, struct explore_options *o)
+{
+	o->shared = p->shared;
+	o->progress = p->progress;
+	o->progress_to = p->progress_to;
 }
 
 /* ---- in the process that looks after them ---- */

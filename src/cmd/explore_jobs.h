@@ -27,4 +27,14 @@ int explore_jobs_run(struct explore_jobs *j, const struct run *run, const struct
 /* In such a process: the search is part of one, and says how far it is. */
 void explore_jobs_join(struct explore_jobs *j, unsigned number, struct explore_options *o);
 
+/* Of a worker of a swarm: what `assay explore` in this process shares, and whom it says how far it
+ * is. progress is NULL: it is no such worker. */
+struct explore_part {
+	struct share_source shared;
+	void (*progress)(void *to, const struct explore_figures *f, const struct run *run);
+	void *progress_to;
+};
+extern struct explore_part explore_part;
+void explore_part_join(const struct explore_part *p, struct explore_options *o);
+
 #endif

@@ -14,9 +14,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "cmd/code_report.h"
 #include "cli/learned_report.h"
 #include "cli/summary.h"
+#include "cmd/code_report.h"
 #include "cover/metrics.h"
 #include "report/findings_text.h"
 
@@ -29,11 +29,11 @@ static const struct count {
 	{ \
 #field, offsetof(struct explore_figures, field) \
 	}
-	COUNT(calls),     COUNT(transitions),  COUNT(duplicates), COUNT(states),
-	COUNT(edges_left), COUNT(beyond),    COUNT(surprises),    COUNT(repeats),    COUNT(differences),
-	COUNT(resets),    COUNT(state_bytes),  COUNT(edge_bytes), COUNT(kernel_notes),
-	COUNT(fsck_runs), COUNT(fsck_unknown), COUNT(fsck_us),    COUNT(space_runs),
-	COUNT(space_us),  COUNT(paths),        COUNT(path_us),
+	COUNT(calls),        COUNT(transitions), COUNT(duplicates),   COUNT(states),
+	COUNT(edges_left),   COUNT(beyond),      COUNT(surprises),    COUNT(repeats),
+	COUNT(differences),  COUNT(resets),      COUNT(state_bytes),  COUNT(edge_bytes),
+	COUNT(kernel_notes), COUNT(fsck_runs),   COUNT(fsck_unknown), COUNT(fsck_us),
+	COUNT(space_runs),   COUNT(space_us),    COUNT(paths),        COUNT(path_us),
 };
 
 /* And those of which several runs have at least the greatest. */
@@ -299,4 +299,49 @@ int explore_merge(struct run *run, const struct explore_jobs *jobs, bool json, s
 		return explore_finish(run, &f, coverage, json, err);
 	json_decref(coverage);
 	return status;
+}
+
+/* If nothing was left, what the dead had done was done once more. */
+static void merge_worker(struct run *run, struct explore_figures *f, const struct swarm_sum *sum,
+			 const char *number, json_t *own)
+{
+	static const char *const added[] = { "works", "works_twice", "works_asked", "round_trips",
+					     "server_lost" };
+	uint64_t transitions = f->transitions, left = f->edges_left;
+	const char *end = json_string_value(json_object_get(own, "end"));
+
+	merge_figures(run, f, own);
+	for (size_t i = 0; i < ARRAY_LEN(added); i++) {
+		json_int_t more = json_integer_value(json_object_get(own, added[i]));
+
+		more += json_integer_value(json_object_get(run->figures, added[i]));
+		json_object_set_new(run->figures, added[i], json_integer(more));
+	}
+	if (sum->nothing_left && json_object_get(sum->dead, number)) {
+		f->duplicates += f->transitions - transitions;
+		f->transitions = transitions;
+		f->edges_left = left;
+		return;
+	}
+	f->exhausted &= json_is_true(json_object_get(own, "exhausted"));
+	if (end && (!f->end || strcmp(end, "exhausted") != 0))
+		f->end = end;
+}
+
+int explore_merge_swarm(struct run *run, const struct swarm_sum *sum, bool json, struct err *err)
+{
+	struct explore_figures f = { .exhausted = sum->nothing_left };
+	json_t *coverage = json_object(), *own;
+	const char *number;
+
+	json_object_foreach((json_t *)sum->figures, number, own)
+		merge_worker(run, &f, sum, number, own);
+	json_object_foreach((json_t *)sum->coverage, number, own) metrics_merge(coverage, own);
+	if (sum->states) { /* else they share nothing: theirs are added up */
+		f.states = sum->states;
+		f.states_sum = sum->states_sum;
+	}
+	json_object_set_new(run->figures, "jobs",
+			    json_integer((json_int_t)json_object_size(sum->figures)));
+	return explore_finish(run, &f, coverage, json, err);
 }

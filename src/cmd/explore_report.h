@@ -14,4 +14,15 @@ int explore_finish(struct run *run, const struct explore_figures *f, json_t *cov
  * several reached once. Of one that was killed only what it had found is left. */
 int explore_merge(struct run *run, const struct explore_jobs *jobs, bool json, struct err *err);
 
+/* What the workers of a swarm have done. */
+struct swarm_sum {
+	const json_t *figures, *coverage; /* by number of the worker */
+	const json_t *dead;               /* numbers whose work was done once more */
+	uint64_t states;
+	struct hash states_sum;
+	bool nothing_left; /* in all searches */
+};
+/* The same for them; their findings are in the run already. */
+int explore_merge_swarm(struct run *run, const struct swarm_sum *sum, bool json, struct err *err);
+
 #endif

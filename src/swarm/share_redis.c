@@ -31,7 +31,7 @@ struct share_redis {
 	char channel[RUN_NAME_MAX + 1];
 	struct claims_queue queue;
 	uint64_t freed; /* that the search has seen */
-	bool nothing_left;
+	bool nothing_left, made;
 	struct given_work given[GIVEN_KEPT]; /* a ring */
 	size_t given_count;
 	char given_server[64]; /* that has them */
@@ -51,6 +51,35 @@ static struct redis_link *channel_link(const struct share_redis *r, const char *
 			      swarm_channel_key(&r->worker->names, what, r->channel, key));
 }
 
+/* The stream and its group are made by whoever comes first. */
+static int channel_make(struct share_redis *r, struct err *err)
+{
+	char channels[SWARM_KEY_MAX], items[SWARM_KEY_MAX];
+	struct redis_link *l = channel_link(r, "items", items);
+	struct err mine = { 0 };
+	int status;
+
+	if (r->made)
+		return 0;
+	swarm_key(&r->worker->names, "channels", channels);
+	status = redis_link_do(l, err, "SADD %s %s", channels, r->channel);
+	if (status)
+		return status;
+	status = redis_link_do(l, &mine, "XGROUP CREATE %s workers 0 MKSTREAM", items);
+	if (status == -EPROTO && strstr(mine.text, "BUSYGROUP"))
+		status = 0;
+	r->made = !status;
+	return status ? err_set(err, -status, "%s", mine.text) : 0;
+}
+
+/* What ends the search is kept for who reports it. */
+static int share_redis_result(struct share_redis *r, int status, const struct err *err)
+{
+	if (status && status != -EAGAIN && !r->worker->failed.code)
+		r->worker->failed = *err;
+	return status;
+}
+
 static void share_redis_announce(struct share *s, struct hash work)
 {
 	claims_announce(redis_of(s)->worker, &redis_of(s)->queue, work);
@@ -66,7 +95,9 @@ static int share_redis_take(struct share *s, struct hash work, bool *ret_mine, s
 	struct share_redis *r = redis_of(s);
 	int status = share_redis_look(r, false, err);
 
-	return status ? status : claims_take(r->worker, &r->queue, work, ret_mine, err);
+	if (!status)
+		status = claims_take(r->worker, &r->queue, work, ret_mine, err);
+	return share_redis_result(r, status, err);
 }
 
 /* ---- counting ---- */
@@ -88,7 +119,8 @@ static int share_redis_count(struct share *s, struct hash state, struct err *err
 	struct share_redis *r = redis_of(s);
 
 	claims_count(r->worker, state);
-	return claims_are_many(r->worker) ? share_redis_flush(r, err) : 0;
+	return claims_are_many(r->worker) ? share_redis_result(r, share_redis_flush(r, err), err)
+					  : 0;
 }
 
 static int counted_ask(struct share_redis *r, uint64_t *ret, struct err *err)
@@ -124,7 +156,7 @@ static int share_redis_counted(struct share *s, uint64_t *ret, struct err *err)
 		if (!status)
 			status = counted_ask(r, ret, err);
 		if (!status || (status = worker_lost(r->worker, status, err)))
-			return status;
+			return share_redis_result(r, status, err);
 	}
 }
 
@@ -225,15 +257,17 @@ static int share_redis_give(struct share *s, struct hash work, const void *item,
 	if (len > SHARE_ITEM_MAX || r->worker->lost_seconds > 0 || r->worker->items >= ITEMS_MAX)
 		return -EAGAIN;
 	owner_names(r, me, gives);
-	status = claims_swap(r->worker, &work, 1, me, gives, &changed, err);
+	status = channel_make(r, err);
+	if (!status)
+		status = claims_swap(r->worker, &work, 1, me, gives, &changed, err);
 	if (!status && changed)
 		status = item_add(r, work, item, len, err);
 	if (status && (status = worker_lost(r->worker, status, err)))
-		return status;
+		return share_redis_result(r, status, err);
 	if (r->worker->lost_seconds > 0)
 		status = give_decide(r, work, &ours, err);
 	if (status || ours)
-		return status ? status : -EAGAIN;
+		return status ? share_redis_result(r, status, err) : -EAGAIN;
 	r->worker->items++;
 	claims_forget(r->worker, &r->queue, work);
 	given_keep(r, work, item, len);
@@ -304,7 +338,7 @@ static int share_redis_release(struct share *s, struct hash work, struct err *er
 	}
 	if (!status)
 		claims_forget(r->worker, &r->queue, work);
-	return status;
+	return share_redis_result(r, status, err);
 }
 
 /* ---- waiting ---- */
@@ -472,6 +506,8 @@ static int wait_once(struct share_redis *r, unsigned block_ms, struct buf *ret_i
 	int status = claims_flush(r->worker, err);
 
 	if (!status)
+		status = channel_make(r, err);
+	if (!status)
 		status = given_repeat(r, err);
 	if (!status)
 		status = wait_give_back(r, err);
@@ -515,7 +551,7 @@ static int share_redis_wait(struct share *s, double seconds, struct buf *ret_ite
 		share_redis_freed(s);
 	}
 	r->nothing_left = *ret == SHARE_NOTHING_LEFT;
-	return status;
+	return share_redis_result(r, status, err);
 }
 
 /* ---- opening ---- */
@@ -524,6 +560,7 @@ static void share_redis_close(struct share *s)
 {
 	struct share_redis *r = redis_of(s);
 
+	r->worker->searches_done += r->nothing_left;
 	claims_queue_free(&r->queue);
 	for (size_t i = 0; i < GIVEN_KEPT; i++)
 		buf_free(&r->given[i].item);
@@ -543,46 +580,15 @@ static const struct share_ops share_redis_ops = {
 	.close = share_redis_close,
 };
 
-/* The stream and its group are made by whoever comes first. */
-static int channel_make(struct share_redis *r, struct err *err)
+struct share *share_redis_open(struct swarm_worker *w, const char *channel)
 {
-	char channels[SWARM_KEY_MAX], items[SWARM_KEY_MAX];
-	struct redis_link *l = channel_link(r, "items", items);
-	struct err mine = { 0 };
-	int status;
-
-	swarm_key(&r->worker->names, "channels", channels);
-	status = redis_link_do(l, err, "SADD %s %s", channels, r->channel);
-	if (status)
-		return status;
-	status = redis_link_do(l, &mine, "XGROUP CREATE %s workers 0 MKSTREAM", items);
-	if (status == -EPROTO && strstr(mine.text, "BUSYGROUP"))
-		return 0;
-	return status ? err_set(err, -status, "%s", mine.text) : 0;
-}
-
-int share_redis_open(struct share **ret, struct swarm_worker *w, const char *channel,
-		     struct err *err)
-{
-	struct share_redis *r;
-	int status;
+	struct share_redis *r = must_alloc(sizeof(*r));
 
 	must(swarm_name_is_valid(channel));
-	r = must_alloc(sizeof(*r));
 	r->share.ops = &share_redis_ops;
 	r->worker = w;
 	r->freed = w->freed;
 	strcpy(r->channel, channel);
-	for (;;) {
-		status = worker_await(w, err);
-		if (!status)
-			status = channel_make(r, err);
-		if (!status || (status = worker_lost(w, status, err)))
-			break;
-	}
-	if (status)
-		free(r);
-	else
-		*ret = &r->share;
-	return status;
+	w->searches++;
+	return &r->share;
 }

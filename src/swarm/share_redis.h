@@ -7,8 +7,7 @@
 #include "swarm/worker.h"
 
 /* One for each search of the worker: only waiting and given work are the channel's own. */
-int share_redis_open(struct share **ret, struct swarm_worker *w, const char *channel,
-		     struct err *err);
+struct share *share_redis_open(struct swarm_worker *w, const char *channel);
 
 /* After so many pieces of work that were not what they were said to be, their sender is dropped. */
 enum { SWARM_BAD_MAX = 16 };

@@ -14,6 +14,7 @@
 
 #include <stdatomic.h>
 
+#include "base/err.h"
 #include "base/map.h"
 #include "swarm/names.h"
 
@@ -78,6 +79,9 @@ struct swarm_worker {
 	struct hash_list states; /* all it has counted */
 	size_t states_sure;
 	uint64_t taken;
+
+	unsigned searches, searches_done; /* opened; closed because nothing was left */
+	struct err failed;                /* why sharing has failed */
 
 	/* Without the server. */
 	double lost_seconds, retry_seconds; /* since when; when to try again. 0: it is there */

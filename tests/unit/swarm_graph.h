@@ -284,10 +284,11 @@ static inline uint64_t search_run(const struct test_graph *g, const char *url,
 
 	must(!redis_url_parse(&u, url, &err));
 	o.url = &u;
-	if (worker_open(&w, &o, page, &err) || share_redis_open(&s.share, &w, "0", &err)) {
+	if (worker_open(&w, &o, page, &err)) {
 		fprintf(stderr, "worker: %s\n", err.text);
 		_exit(2);
 	}
+	s.share = share_redis_open(&w, "0");
 	s.states = must_alloc((g->size + 1) * sizeof(*s.states));
 	s.foreign = must_alloc((4 * g->size + 1) * sizeof(*s.foreign));
 	search_add(&s, 0);
