@@ -87,19 +87,20 @@ int job_await(pid_t pid, double seconds)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_UNKNOWN;
 }
 
-/* Those that we may use. */
-static unsigned processors(void)
+unsigned jobs_wanted(unsigned wanted)
 {
 	cpu_set_t set;
-	int count = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+	int count;
 
+	if (wanted)
+		return wanted;
+	count = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
 	return count < 1 ? 1 : count > JOBS_MAX ? JOBS_MAX : (unsigned)count;
 }
 
 unsigned jobs_on(const char *target, const char *config, unsigned wanted)
 {
-	if (!wanted)
-		wanted = processors();
+	wanted = jobs_wanted(wanted);
 	return wanted > 1 && target_is_single(target, config) ? 1 : wanted;
 }
 
@@ -215,7 +216,7 @@ static void together_killed(struct together *t, unsigned number, struct err *err
 
 	if (next >= 0 && !t->asked)
 		together_start(t, (unsigned)next, err);
-	if (!t->living && !t->status)
+	if (!t->living && !t->status && next != JOB_NONE && !t->asked)
 		t->status = err_set(err, ECHILD, "all jobs were killed; see %s/job-%u/errors",
 				    t->run->dir, number);
 }

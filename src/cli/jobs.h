@@ -2,6 +2,7 @@
 #ifndef CLI_JOBS_H
 #define CLI_JOBS_H
 
+#include <limits.h>
 #include <sys/types.h>
 
 #include "run/run.h"
@@ -20,8 +21,10 @@ pid_t job_start(const struct job *job, unsigned number, const char *dir, struct 
  * asked to end, and after as long again made to. Returns its exit code. */
 int job_await(pid_t pid, double seconds);
 
-/* How many can work on the target at once: one, if it uses a directory or device of the user.
- * wanted: 0 is one for each processor that we may use. */
+/* 0 is one for each processor that we may use. */
+unsigned jobs_wanted(unsigned wanted);
+/* The same, as many as can work on the target at once: one, if it uses a directory or device of the
+ * user. */
 unsigned jobs_on(const char *target, const char *config, unsigned wanted);
 
 /* Takes over what job number so and so has found, and adds up these figures (NULL ends them) in the
@@ -33,13 +36,16 @@ int job_merge(struct run *run, unsigned job, const char *const *figures, json_t 
  * not tell. */
 int jobs_run(const struct run *run, unsigned count, const struct job *job, struct err *err);
 
+enum { JOB_NONE = INT_MIN };
+
 /* Who looks after processes that do one work together. */
 struct job_care {
 	/* Again and again while they work: true if all are to end now. */
 	bool (*look)(void *to);
 	/* One has ended, in order or by a failure that it has described. */
 	void (*ended)(void *to, unsigned number, bool failed);
-	/* One was killed: the number of another to be started for it, or a negative one. */
+	/* One was killed: the number of another to be started for it, JOB_NONE where none is
+	 * needed, or a negative errno where none can be. */
 	int (*killed)(void *to, unsigned number);
 	void *to;
 };

@@ -501,6 +501,7 @@ static int explore_together(const char *target, struct err *err)
 	if (explore_jobs_open(&jobs, (unsigned)settings.jobs, settings.memory, err))
 		return EXIT_UNKNOWN;
 	jobs.findings_max = settings.findings;
+	jobs.alone = settings.strategy != 0;
 	if (run_open(&all, "explore", target, dir, settings.seed, err)) {
 		explore_jobs_close(&jobs);
 		return EXIT_UNKNOWN;

@@ -1,6 +1,7 @@
 /* explore_jobs.c -- one search by several processes: what they share, and who looks after them. */
 #include "cmd/explore_jobs.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -103,11 +104,14 @@ static int jobs_killed(void *to, unsigned number)
 {
 	struct explore_jobs *j = to;
 	int next;
+	bool late = j->alone && share_memory_is_over(j->memory, 0);
 
-	j->lost[number] = true;
+	j->lost[number] = late ? JOB_LATE : JOB_LOST;
 	share_memory_died(j->memory, number);
+	if (late)
+		return JOB_NONE;
 	if (j->replaced >= j->replaced_max)
-		return -1;
+		return -ENOSPC;
 	next = share_memory_add(j->memory);
 	if (next < 0)
 		return next;

@@ -11,10 +11,16 @@ struct explore_jobs {
 	unsigned count;              /* started so far, replacements included */
 	unsigned worker;             /* of this process */
 	unsigned replaced, replaced_max;
+	bool alone; /* there is but one search, not several that take turns */
 	uint64_t findings_max;
 	double started_seconds;
 	const char *target;
-	bool *lost; /* by number: killed, so that its figures are not to be added */
+	enum job_loss {
+		JOB_FINE,
+		JOB_LOST, /* killed: what it had made, others have made again */
+		JOB_LATE, /* killed when nothing was left to make */
+	} *
+		lost; /* by number */
 };
 
 /* Of so many processes, each with so much memory. */

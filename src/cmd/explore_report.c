@@ -227,9 +227,11 @@ static int merge_job(struct run *run, unsigned job, struct explore_figures *f, j
 	return err->code;
 }
 
-/* What one that was killed had found. */
-static void merge_lost(struct run *run, unsigned job)
+/* What one that was killed had found, and what it had made for good. */
+static void merge_lost(struct run *run, const struct explore_jobs *jobs, unsigned job,
+		       struct explore_figures *f)
 {
+	struct share_progress made = share_memory_progress_of(jobs->memory, job);
 	struct err none = { 0 };
 	json_t *summary = load_job_json(run->dir, job, "run.json", &none);
 	char subdir[32];
@@ -238,6 +240,9 @@ static void merge_lost(struct run *run, unsigned job)
 	if (summary)
 		run_merge(run, summary, subdir);
 	json_decref(summary);
+	f->calls += made.calls;
+	if (jobs->lost[job] == JOB_LATE)
+		f->transitions += made.transitions;
 }
 
 /* All end by the same, or the one that says most: not that it had to stop because of another. */
@@ -282,7 +287,7 @@ int explore_merge(struct run *run, const struct explore_jobs *jobs, bool json, s
 
 	for (unsigned i = 0; i < jobs->count && !status; i++) {
 		if (jobs->lost[i])
-			merge_lost(run, i);
+			merge_lost(run, jobs, i, &f);
 		else
 			status = merge_job(run, i, &f, coverage, err);
 	}

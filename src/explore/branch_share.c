@@ -1,8 +1,8 @@
 /* branch_share.c -- open states of a branching search that other workers have, get or give.
  *
  * Who gives a state away has made a part of its calls, and knows where they led; who gets it makes
- * the rest. When a worker dies, those who got states make the first part as well: what it led to may
- * have been known only to the one that died. */
+ * the rest. When a worker dies, those who got states make the first part as well: what it led to
+ * may have been known only to the one that died. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,14 @@
 enum { SHARE_PATH_MAX = 1024 };
 
 /* What follows the path of a state that is given: the order of its calls, and what it promises. */
-enum { GIVEN_NEXT, GIVEN_FIRST, GIVEN_STRIDE, GIVEN_DIRTY, GIVEN_SCORE, GIVEN_REST = GIVEN_SCORE + 2 };
+enum {
+	GIVEN_NEXT,
+	GIVEN_FIRST,
+	GIVEN_STRIDE,
+	GIVEN_DIRTY,
+	GIVEN_SCORE,
+	GIVEN_REST = GIVEN_SCORE + 2
+};
 
 static uint64_t calls_left(const struct explorer *x, const struct open_state *o)
 {
@@ -34,6 +41,14 @@ void branch_share_skip(struct branch *b, struct hash state, uint32_t node, struc
 	open_list_add(&x->foreign, o);
 }
 
+/* Who has made the first calls of it may have died. */
+static void share_distrust(struct open_state *o)
+{
+	if (o->received_at)
+		o->next = 0;
+	o->received_at = 0;
+}
+
 /* Those of a list that no other worker has are open for this one; the others stay. */
 static void share_take_list(struct explorer *x, struct open_list *from)
 {
@@ -41,6 +56,7 @@ static void share_take_list(struct explorer *x, struct open_list *from)
 		struct open_state *o = open_list_take(from);
 
 		if (sharing_take(x, o->hash)) {
+			share_distrust(o);
 			x->figures.edges_left += calls_left(x, o);
 			open_list_add(&x->list, o);
 		} else {
@@ -66,6 +82,14 @@ void branch_share_resume(struct branch *b)
 
 /* ---- giving ---- */
 
+static void share_drop(struct explorer *x, struct open_list *from, struct hash hash)
+{
+	struct open_state *o = open_list_take_hash(from, hash);
+
+	if (o)
+		open_state_free(&x->list, o);
+}
+
 static void given_set_rest(struct given_state *g, const struct open_state *o)
 {
 	uint32_t *rest = g->numbers + g->path_len;
@@ -88,6 +112,7 @@ static bool share_give_state(struct explorer *x, const struct open_state *o)
 		return false;
 	g = must_alloc(SHARE_ITEM_MAX);
 	*g = (struct given_state){ .state = o->hash, .path_len = len };
+	g->at = o->received_at ? o->received_at : sharing_now(x);
 	for (const struct call_path *p = o->path; p; p = p->from)
 		g->numbers[p->depth - 1] = p->call;
 	given_set_rest(g, o);
@@ -110,6 +135,7 @@ void branch_share_give(struct branch *b)
 	if (o->saved)
 		branch_unsave(b, o);
 	open_list_take_last(&x->list);
+	share_drop(x, &x->received, o->hash);
 	x->figures.edges_left -= calls_left(x, o);
 	if (calls_left(x, o))
 		open_list_add(&x->foreign, o);
@@ -168,15 +194,8 @@ static void share_keep_received(struct explorer *x, const struct open_state *o)
 	copy->stride = o->stride;
 	copy->dirty = o->dirty;
 	copy->score = o->score;
+	copy->received_at = o->received_at;
 	open_list_add(&x->received, copy);
-}
-
-static void share_drop(struct explorer *x, struct open_list *from, struct hash hash)
-{
-	struct open_state *o = open_list_take_hash(from, hash);
-
-	if (o)
-		open_state_free(&x->list, o);
 }
 
 static int share_receive(struct branch *b, const struct given_state *g, struct err *err)
@@ -194,6 +213,9 @@ static int share_receive(struct branch *b, const struct given_state *g, struct e
 	share_drop(x, &x->foreign, o->hash);
 	share_drop(x, &x->received, o->hash);
 	explorer_reach(x, o->node); /* who gave it was there */
+	o->received_at = g->at;
+	if (g->at != sharing_now(x))
+		share_distrust(o);
 	if (o->next)
 		share_keep_received(x, o);
 	x->figures.edges_left += calls_left(x, o);

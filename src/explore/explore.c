@@ -157,8 +157,8 @@ static void explorer_go(struct explorer *x, uint32_t n)
 /* In a state that another worker has, a call is only made to walk through it. */
 static void explorer_count_transition(struct explorer *x)
 {
-	bool foreign = x->node != NODE_NONE &&
-		       graph_node(&x->graph, x->node)->whose == NODE_FOREIGN;
+	bool foreign =
+		x->node != NODE_NONE && graph_node(&x->graph, x->node)->whose == NODE_FOREIGN;
 
 	*(foreign ? &x->figures.duplicates : &x->figures.transitions) += 1;
 }
@@ -496,6 +496,8 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 		status = checkpoint_write(&x, err);
 	else
 		watch_kernel(&x); /* its log may say what ended us */
+	if (o->progress)
+		o->progress(o->progress_to, &x.figures, run);
 	explorer_close(&x, cover, ret);
 	oracle_free(&oracle, ret);
 	kernel_watch_close(&watch);

@@ -53,13 +53,14 @@ struct explorer {
 	struct graph graph;
 	struct open_list list; /* of branching searches */
 	struct bitstate bits;
-	struct utility utility;   /* features of the states reached */
-	struct explorer_visited *visited; /* by all searches that take turns; NULL: there is but one */
+	struct utility utility; /* features of the states reached */
+	struct explorer_visited
+		*visited; /* by all searches that take turns; NULL: there is but one */
 
 	/* What is shared with other workers (sharing.h). */
-	struct share *share; /* NULL: this one is alone */
-	struct hash salt;    /* of the work of this search, among all that is shared */
-	bool share_full;     /* there is no room for more, or what is shared is lost */
+	struct share *share;       /* NULL: this one is alone */
+	struct hash salt;          /* of the work of this search, among all that is shared */
+	bool share_full;           /* there is no room for more, or what is shared is lost */
 	struct open_list foreign;  /* open states that other workers have, of branching searches */
 	struct open_list received; /* those that came with a part of their calls made */
 	uint32_t give_next;        /* the node to be looked at for giving it away */
@@ -67,11 +68,11 @@ struct explorer {
 	/* Where several searches take turns (portfolio.h): this turn ends there. 0: no bound. */
 	uint64_t slice_calls;
 	double slice_until_seconds;
-	bool takes_turns; /* and does not wait for work, but lets another one work */
-	bool dry;         /* it has nothing to do until another worker gives it something */
-	struct buf pending_item;      /* what one that is not dry any more got */
+	bool takes_turns;        /* and does not wait for work, but lets another one work */
+	bool dry;                /* it has nothing to do until another worker gives it something */
+	struct buf pending_item; /* what one that is not dry any more got */
 	enum share_wait pending; /* SHARE_NOTHING_YET: it did not */
-	bool opened;      /* a branching search has opened its first state */
+	bool opened;             /* a branching search has opened its first state */
 
 	/* Choosing calls. */
 	struct rng rng;

@@ -91,8 +91,8 @@ static inline uint64_t graph_untried(const struct graph *g, uint32_t n)
 }
 
 /* The shortest path of known edges from one node to another, or (to == NODE_NONE) to the nearest
- * that has calls untried and is not foreign. Returns how many calls it has, the first max of which ret_calls gets, or
- * -1 where there is no path. */
+ * that has calls untried and is not foreign. Returns how many calls it has, the first max of which
+ * ret_calls gets, or -1 where there is no path. */
 int64_t graph_path(struct graph *g, uint32_t from, uint32_t to, uint32_t *ret_calls, size_t max);
 
 size_t graph_bytes(const struct graph *g);

@@ -19,6 +19,9 @@ struct open_state {
 	uint32_t next, first, stride; /* its order of calls: first + i * stride */
 	uint32_t dirty;               /* calls since the last sync that changed something */
 	unsigned missed;              /* times that its path led elsewhere */
+	/* Another worker has made a part of its calls; what had become free then, plus 1. 0: none.
+	 */
+	uint64_t received_at;
 	double score;
 };
 

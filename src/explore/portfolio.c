@@ -356,9 +356,9 @@ static void portfolio_spare(struct portfolio *p)
 	}
 }
 
-/* Searches that had nothing to do may have got something from other workers, or know now that nothing
- * is left for anyone. Where no other search can work, one of them waits for that. *ret_waits: there
- * are such searches. */
+/* Searches that had nothing to do may have got something from other workers, or know now that
+ * nothing is left for anyone. Where no other search can work, one of them waits for that.
+ * *ret_waits: there are such searches. */
 static int portfolio_poll(struct portfolio *p, bool alone, bool *ret_waits, struct err *err)
 {
 	int status = 0;

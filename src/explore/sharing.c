@@ -98,6 +98,11 @@ void sharing_resume(struct explorer *x)
 	}
 }
 
+uint64_t sharing_now(const struct explorer *x)
+{
+	return x->share->ops->freed(x->share) + 1;
+}
+
 bool sharing_is_wanted(const struct explorer *x)
 {
 	return x->share && x->share->ops->is_wanted(x->share);
@@ -115,7 +120,8 @@ bool sharing_give(struct explorer *x, const struct given_state *g)
 /* What came from another process is checked before it is used. */
 static bool given_is_sound(const struct explorer *x, const struct given_state *g, size_t len)
 {
-	if (len < sizeof(*g) || g->path_len > GIVEN_NUMBERS_MAX || g->rest_len > GIVEN_NUMBERS_MAX ||
+	if (len < sizeof(*g) || g->path_len > GIVEN_NUMBERS_MAX ||
+	    g->rest_len > GIVEN_NUMBERS_MAX ||
 	    len != sizeof(*g) + (g->path_len + (size_t)g->rest_len) * sizeof(*g->numbers))
 		return false;
 	for (uint32_t i = 0; i < g->path_len; i++)
@@ -196,8 +202,10 @@ static uint32_t sharing_choose_node(struct explorer *x, uint32_t keep)
 		uint32_t n = x->give_next = (x->give_next + 1) % g->count;
 		const struct node *node = graph_node(g, n);
 
+		/* What was given is not given on: where its other calls led, only its giver knows.
+		 */
 		if (n == keep || n == x->node || node->whose != NODE_MINE || !node->reached ||
-		    node->tried > GIVEN_NUMBERS_MAX - GIVE_PATH_MAX ||
+		    node->given || node->tried > GIVEN_NUMBERS_MAX - GIVE_PATH_MAX ||
 		    graph_untried(g, n) >= graph_left(g))
 			continue;
 		if (graph_untried(g, n) > (best == NODE_NONE ? 0 : graph_untried(g, best)))
@@ -222,7 +230,8 @@ void sharing_give_node(struct explorer *x, uint32_t keep)
 	if (!sharing_is_wanted(x) || (n = sharing_choose_node(x, keep)) == NODE_NONE)
 		return;
 	given = must_alloc(SHARE_ITEM_MAX);
-	*given = (struct given_state){ .state = graph_node(&x->graph, n)->hash };
+	*given = (struct given_state){ .state = graph_node(&x->graph, n)->hash,
+				       .at = sharing_now(x) };
 	len = graph_path(&x->graph, x->root, n, given->numbers, GIVE_PATH_MAX);
 	if (len >= 0 && len <= GIVE_PATH_MAX) {
 		given->path_len = (uint32_t)len;
@@ -237,11 +246,12 @@ void sharing_give_node(struct explorer *x, uint32_t keep)
 
 void sharing_put_node(struct explorer *x, const struct given_state *g)
 {
-	uint32_t counted = 0, n, to;
+	/* Who has made calls there may have died since: then they are made again. */
+	uint32_t counted = 0, rest_len = g->at == sharing_now(x) ? g->rest_len : 0, n, to;
 	bool is_new;
 
 	n = graph_put(&x->graph, g->state, &is_new);
-	for (uint32_t i = 0; i < g->rest_len; i++) {
+	for (uint32_t i = 0; i < rest_len; i++) {
 		uint32_t call = g->numbers[g->path_len + i];
 
 		if (call >= x->universe->calls)

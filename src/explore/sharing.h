@@ -1,9 +1,9 @@
 /* sharing.h -- one search by several workers (share/share.h).
  *
- * Each worker has its own target and its own graph. In a state that it knows it tries calls only if it
- * has taken it; those that others have taken it knows and walks through. A worker that has nothing to
- * do gets a state from another, by the calls that lead there. Calls of random walks are not divided
- * up, only the states are counted.
+ * Each worker has its own target and its own graph. In a state that it knows it tries calls only if
+ * it has taken it; those that others have taken it knows and walks through. A worker that has
+ * nothing to do gets a state from another, by the calls that lead there. Calls of random walks are
+ * not divided up, only the states are counted.
  *
  * A worker keeps every state that it has come to, also those that others have taken or were given:
  * when one of them dies, its states are free, and whoever knows one takes it. What lies behind is
@@ -24,12 +24,15 @@ bool sharing_take(struct explorer *x, struct hash state);
 /* The same for what is known by its name, such as the signature of a finding. */
 bool sharing_take_named(struct explorer *x, const char *sort, const char *name);
 void sharing_count(struct explorer *x, struct hash state);
+/* What has become free so far, plus 1. */
+uint64_t sharing_now(const struct explorer *x);
 /* Does another worker wait for work of this search? */
 bool sharing_is_wanted(const struct explorer *x);
 
 /* A state that one worker gives to another. */
 struct given_state {
 	struct hash state;
+	uint64_t at; /* what had become free when others made a part of its calls, plus 1 */
 	uint32_t path_len, rest_len; /* calls from the start; further numbers, by the strategy */
 	uint32_t numbers[];
 };
@@ -37,8 +40,8 @@ enum { GIVEN_NUMBERS_MAX = (SHARE_ITEM_MAX - sizeof(struct given_state)) / sizeo
 
 /* False: not now. */
 bool sharing_give(struct explorer *x, const struct given_state *g);
-/* Waits a little, or only looks where searches take turns. *ret_given, where one was got, has numbers
- * of calls of this universe in its path, and is to be freed. */
+/* Waits a little, or only looks where searches take turns. *ret_given, where one was got, has
+ * numbers of calls of this universe in its path, and is to be freed. */
 int sharing_wait(struct explorer *x, struct given_state **ret_given, enum share_wait *ret,
 		 struct err *err);
 

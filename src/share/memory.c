@@ -45,9 +45,11 @@ struct memory_worker {
 };
 
 struct memory_head {
-	_Atomic uint64_t freed, stirs, counted;
+	_Atomic uint64_t deaths, stirs, counted;
+	_Atomic uint64_t released[SHARE_CHANNELS_MAX];
 	_Atomic uint32_t workers; /* numbers given */
 	_Atomic uint32_t bell;    /* a futex, rung when those that wait have to look */
+	_Atomic bool burying;     /* one that died; until that is done, nothing is over */
 	_Atomic bool over[SHARE_CHANNELS_MAX];
 	struct memory_worker worker[SHARE_WORKERS_MAX];
 	/* What had become free when the worker began to wait, plus 1; 0: it does not wait. */
@@ -74,9 +76,12 @@ static uint16_t owner_of(unsigned worker)
 	return (uint16_t)(worker + 1);
 }
 
+/* Of work that is on its way from one worker to another. */
+enum { OWNER_GIVEN = UINT16_MAX };
+
 static bool owner_is_dead(const struct memory_head *h, uint16_t owner)
 {
-	return atomic_load(&h->worker[owner - 1].life) == LIFE_DEAD;
+	return owner != OWNER_GIVEN && atomic_load(&h->worker[owner - 1].life) == LIFE_DEAD;
 }
 
 static int no_room(struct err *err)
@@ -130,9 +135,17 @@ static int memory_counted(struct share *share, uint64_t *ret, struct err *err)
 	return 0;
 }
 
+/* What a worker had that died is free in all channels. */
+static uint64_t head_freed(const struct memory_head *h, unsigned channel)
+{
+	return atomic_load(&h->deaths) + atomic_load(&h->released[channel]);
+}
+
 static uint64_t memory_freed(struct share *share)
 {
-	return atomic_load(&((struct memory_share *)share)->m->head->freed);
+	const struct memory_share *s = (struct memory_share *)share;
+
+	return head_freed(s->m->head, s->channel);
 }
 
 /* Nothing is far away. */
@@ -155,12 +168,6 @@ static void memory_await_bell(struct memory_head *h, uint32_t heard, double seco
 	syscall(SYS_futex, &h->bell, FUTEX_WAIT, heard, &span, NULL, 0);
 }
 
-static void memory_free_work(struct memory_head *h)
-{
-	atomic_fetch_add(&h->freed, 1);
-	memory_ring(h);
-}
-
 static int memory_release(struct share *share, struct hash work, struct err *err)
 {
 	struct memory_share *s = (struct memory_share *)share;
@@ -168,8 +175,10 @@ static int memory_release(struct share *share, struct hash work, struct err *err
 	_Atomic uint16_t *at;
 	int status = memory_find(s, work, &at, err);
 
-	if (!status && atomic_compare_exchange_strong(at, &me, 0))
-		memory_free_work(s->m->head);
+	if (!status && atomic_compare_exchange_strong(at, &me, 0)) {
+		atomic_fetch_add(&s->m->head->released[s->channel], 1);
+		memory_ring(s->m->head);
+	}
 	return status;
 }
 
@@ -227,8 +236,13 @@ static int memory_give(struct share *share, struct hash work, const void *item, 
 {
 	struct memory_share *s = (struct memory_share *)share;
 	struct memory_head *h = s->m->head;
+	_Atomic uint16_t *at;
+	int status;
 
 	must(len <= SHARE_ITEM_MAX);
+	status = memory_find(s, work, &at, err);
+	if (status)
+		return status;
 	for (unsigned i = 0; i < ITEMS; i++) {
 		struct memory_item *to = &h->items[i];
 		uint32_t word = ITEM_EMPTY;
@@ -239,6 +253,7 @@ static int memory_give(struct share *share, struct hash work, const void *item, 
 		to->len = (uint32_t)len;
 		to->work = work;
 		memcpy(to->bytes, item, len);
+		atomic_store(at, OWNER_GIVEN);
 		atomic_store(&to->word, item_word(ITEM_FULL, s->channel, s->worker));
 		memory_ring(h);
 		return 0;
@@ -246,16 +261,15 @@ static int memory_give(struct share *share, struct hash work, const void *item, 
 	return -EAGAIN;
 }
 
-/* The work of an item becomes that of the worker who got it; false if another has taken it since,
- * because the giver died. */
-static bool item_pass(struct memory_share *s, struct memory_item *item, unsigned giver)
+/* The work of an item becomes that of the worker who gets it. */
+static bool item_pass(struct memory_share *s, const struct memory_item *item)
 {
-	uint16_t owner = owner_of(giver);
+	uint16_t given = OWNER_GIVEN;
 	_Atomic uint16_t *at;
 	struct err none = { 0 };
 
 	return !memory_find(s, item->work, &at, &none) &&
-	       atomic_compare_exchange_strong(at, &owner, owner_of(s->worker));
+	       atomic_compare_exchange_strong(at, &given, owner_of(s->worker));
 }
 
 static bool memory_get(struct memory_share *s, struct buf *ret)
@@ -271,7 +285,7 @@ static bool memory_get(struct memory_share *s, struct buf *ret)
 		    !atomic_compare_exchange_strong(&item->word, &word,
 						    item_word(ITEM_TAKING, s->channel, s->worker)))
 			continue;
-		passed = item_pass(s, item, item_worker(word));
+		passed = item_pass(s, item);
 		if (passed) {
 			buf_clear(ret);
 			buf_add(ret, item->bytes, item->len);
@@ -288,22 +302,22 @@ static bool memory_get(struct memory_share *s, struct buf *ret)
 static bool memory_all_wait(const struct memory_share *s)
 {
 	const struct memory_head *h = s->m->head;
-	uint64_t stirs = atomic_load(&h->stirs), freed = atomic_load(&h->freed);
+	uint64_t stirs = atomic_load(&h->stirs), freed = head_freed(h, s->channel);
 	uint32_t workers = atomic_load(&h->workers);
 
 	for (uint32_t i = 0; i < workers; i++)
 		if (atomic_load(&h->worker[i].life) == LIFE_LIVES &&
 		    atomic_load(&h->waits[s->channel][i]) != freed + 1)
 			return false;
-	return !memory_items_of(h, s->channel) && atomic_load(&h->freed) == freed &&
-	       atomic_load(&h->stirs) == stirs;
+	return !memory_items_of(h, s->channel) && !atomic_load(&h->burying) &&
+	       head_freed(h, s->channel) == freed && atomic_load(&h->stirs) == stirs;
 }
 
 /* One look at what there is. */
 static enum share_wait memory_look(struct memory_share *s, struct buf *ret_item)
 {
 	struct memory_head *h = s->m->head;
-	uint64_t freed = atomic_load(&h->freed);
+	uint64_t freed = head_freed(h, s->channel);
 
 	if (atomic_load(&h->over[s->channel]))
 		return SHARE_NOTHING_LEFT;
@@ -367,7 +381,7 @@ struct share *share_memory_join(struct share_memory *m, unsigned worker, unsigne
 		.m = m,
 		.worker = worker,
 		.channel = channel,
-		.seen = atomic_load(&m->head->freed),
+		.seen = head_freed(m->head, channel),
 	};
 	return &s->share;
 }
@@ -424,21 +438,39 @@ int share_memory_add(struct share_memory *m)
 	return (int)number;
 }
 
+/* What is in a slot, or on its way into or out of one, is free: who knows it asks for it again. */
+static void item_free_work(struct share_memory *m, struct memory_item *item)
+{
+	uint16_t given = OWNER_GIVEN;
+	bool is_new;
+	int64_t slot = shared_set_put(&m->work, item->work, &is_new);
+
+	if (slot != SHARED_SET_NONE)
+		atomic_compare_exchange_strong(&m->work.owners[slot], &given, 0);
+}
+
 void share_memory_died(struct share_memory *m, unsigned worker)
 {
 	struct memory_head *h = m->head;
 
-	/* What it was putting into a slot, or taking from one, its giver knows and asks for again.
-	 */
-	for (unsigned i = 0; i < ITEMS; i++) {
-		uint32_t word = atomic_load(&h->items[i].word);
-
-		if (item_worker(word) == worker &&
-		    (item_state(word) == ITEM_FILLING || item_state(word) == ITEM_TAKING))
-			atomic_store(&h->items[i].word, ITEM_EMPTY);
-	}
+	atomic_store(&h->burying, true);
 	atomic_store(&h->worker[worker].life, LIFE_DEAD);
-	memory_free_work(h);
+	for (unsigned i = 0; i < ITEMS; i++) {
+		struct memory_item *item = &h->items[i];
+		uint32_t word = atomic_load(&item->word);
+
+		/* Another may be taking it just now; that one sees that work has become free. */
+		if (item_state(word) == ITEM_EMPTY || item_worker(word) != worker ||
+		    !atomic_compare_exchange_strong(&item->word, &word,
+						    item_word(ITEM_TAKING, 0, worker)))
+			continue;
+		item_free_work(m, item);
+		atomic_store(&item->word, ITEM_EMPTY);
+	}
+	/* After all that: who looks again now can take what it had. */
+	atomic_fetch_add(&h->deaths, 1);
+	atomic_store(&h->burying, false);
+	memory_ring(h);
 }
 
 void share_memory_left(struct share_memory *m, unsigned worker)
@@ -447,17 +479,31 @@ void share_memory_left(struct share_memory *m, unsigned worker)
 	memory_ring(m->head);
 }
 
+bool share_memory_is_over(const struct share_memory *m, unsigned channel)
+{
+	return atomic_load(&m->head->over[channel]);
+}
+
+struct share_progress share_memory_progress_of(const struct share_memory *m, unsigned worker)
+{
+	const struct memory_worker *w = &m->head->worker[worker];
+
+	return (struct share_progress){ .calls = atomic_load(&w->calls),
+					.transitions = atomic_load(&w->transitions),
+					.findings = atomic_load(&w->findings) };
+}
+
 struct share_progress share_memory_progress(const struct share_memory *m, uint64_t *ret_states)
 {
 	uint32_t workers = atomic_load(&m->head->workers);
 	struct share_progress sum = { 0 };
 
 	for (uint32_t i = 0; i < workers; i++) {
-		const struct memory_worker *w = &m->head->worker[i];
+		struct share_progress one = share_memory_progress_of(m, i);
 
-		sum.calls += atomic_load(&w->calls);
-		sum.transitions += atomic_load(&w->transitions);
-		sum.findings += atomic_load(&w->findings);
+		sum.calls += one.calls;
+		sum.transitions += one.transitions;
+		sum.findings += one.findings;
 	}
 	*ret_states = atomic_load(&m->head->counted);
 	return sum;

@@ -35,7 +35,10 @@ int share_memory_add(struct share_memory *m);
 void share_memory_died(struct share_memory *m, unsigned worker);
 /* It has ended in order, and its work is done or given up by all. */
 void share_memory_left(struct share_memory *m, unsigned worker);
-/* The sums over all workers, and the states that were counted. */
+/* Is nothing left to do in this search for anyone? */
+bool share_memory_is_over(const struct share_memory *m, unsigned channel);
+/* What a worker has said last; and the sums over all workers, and the states that were counted. */
+struct share_progress share_memory_progress_of(const struct share_memory *m, unsigned worker);
 struct share_progress share_memory_progress(const struct share_memory *m, uint64_t *ret_states);
 /* The states, exactly: how many, and the sum of their hashes. */
 uint64_t share_memory_states(const struct share_memory *m, struct hash *ret_sum);

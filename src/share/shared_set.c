@@ -6,8 +6,9 @@
 
 enum {
 	FIRST_SLOTS = 1 << 12,
-	GROWTH_BITS = 2, /* of a level, compared to the one before */
-	GROUP = 8,       /* slots of a level that a hash may be in: two lines of a cache */
+	GROWTH_BITS = 2,  /* of a level, compared to the one before */
+	GROUP = 8,        /* slots of a level that a hash may be in: two lines of a cache */
+	LAST_SLOTS = 512, /* the same of the last level */
 	LEVELS_MAX = 14,
 	SLOT_BYTES = sizeof(struct shared_slot) + sizeof(uint16_t),
 };
@@ -81,13 +82,16 @@ int64_t shared_set_put(struct shared_set *s, struct hash h, bool *ret_new)
 	h.hi += !h.hi;
 	for (unsigned level = 0; level < s->levels; level++) {
 		/* Each level by other bits: those that meet in one need not meet in the next. */
-		uint64_t place = h.hi >> (3 * level) ^ h.lo;
-		size_t first =
-			level_first(level) + (place & (level_slots(level) - 1) & ~(GROUP - 1ULL));
+		uint64_t place = (h.hi >> (3 * level) ^ h.lo) & ~(GROUP - 1ULL);
+		/* There is none behind the last one. */
+		unsigned slots = level + 1 < s->levels ? GROUP : LAST_SLOTS;
 
-		for (unsigned i = 0; i < GROUP; i++)
-			if (slot_put(&s->slots[first + i], h, ret_new))
-				return (int64_t)(first + i);
+		for (unsigned i = 0; i < slots; i++) {
+			size_t at = level_first(level) + ((place + i) & (level_slots(level) - 1));
+
+			if (slot_put(&s->slots[at], h, ret_new))
+				return (int64_t)at;
+		}
 	}
 	return SHARED_SET_NONE;
 }
