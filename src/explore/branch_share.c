@@ -203,12 +203,15 @@ static int share_receive(struct branch *b, const struct given_state *g, struct e
 	struct explorer *x = b->x;
 	struct open_state *o;
 
-	if (g->rest_len != GIVEN_REST)
-		return err_set(err, EPROTO, "another worker sent what is no open state");
+	if (g->rest_len != GIVEN_REST) {
+		sharing_reject(x, g->state);
+		return 0;
+	}
 	o = receive_state(x, g);
 	if (!open_state_has_order(o, x->universe->calls)) {
 		open_state_free(&x->list, o);
-		return err_set(err, EPROTO, "another worker sent what is no open state");
+		sharing_reject(x, g->state);
+		return 0;
 	}
 	share_drop(x, &x->foreign, o->hash);
 	share_drop(x, &x->received, o->hash);

@@ -130,6 +130,14 @@ static bool given_is_sound(const struct explorer *x, const struct given_state *g
 	return true;
 }
 
+void sharing_reject(struct explorer *x, struct hash state)
+{
+	struct err none = { 0 };
+
+	if (x->share->ops->release(x->share, sharing_work(x, state), &none) < 0)
+		x->share_full = true;
+}
+
 int sharing_poll(struct explorer *x, double seconds, struct err *err)
 {
 	int status = x->share->ops->wait(x->share, seconds, &x->pending_item, &x->pending, err);
@@ -151,8 +159,12 @@ int sharing_wait(struct explorer *x, struct given_state **ret_given, enum share_
 	x->dry = x->dry && x->takes_turns;
 	if (status < 0 || *ret != SHARE_GOT)
 		return status;
-	if (!given_is_sound(x, got, x->pending_item.len))
-		return err_set(err, EPROTO, "another worker sent what is no state");
+	if (!given_is_sound(x, got, x->pending_item.len)) {
+		sharing_reject(x, x->pending_item.len < sizeof(*got) ? (struct hash){ 0 }
+								     : got->state);
+		*ret = SHARE_NOTHING_YET;
+		return 0;
+	}
 	x->pending_item = (struct buf)BUF_INIT;
 	*ret_given = got;
 	return 0;

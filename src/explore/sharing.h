@@ -45,6 +45,9 @@ bool sharing_give(struct explorer *x, const struct given_state *g);
 int sharing_wait(struct explorer *x, struct given_state **ret_given, enum share_wait *ret,
 		 struct err *err);
 
+/* What was got last is not what it was said to be: it is for others, who know better. */
+void sharing_reject(struct explorer *x, struct hash state);
+
 /* Of a search that is dry: looks so long whether it can go on. */
 int sharing_poll(struct explorer *x, double seconds, struct err *err);
 

@@ -189,6 +189,13 @@ static void claims_note(struct swarm_worker *w, struct claims_queue *q, struct h
 	}
 }
 
+bool claims_is_mine(const struct swarm_worker *w, struct hash work)
+{
+	const uint64_t *known = hash_map_get(&w->known, work);
+
+	return known && *known & MINE;
+}
+
 void claims_forget(struct swarm_worker *w, struct claims_queue *q, struct hash work)
 {
 	claims_note(w, q, work, false);

@@ -88,7 +88,8 @@ const char *const swarm_scripts[] = {
 				   "redis.call('HSET', p .. 'workers', w, ARGV[1]) "
 				   "return w",
 	/* ARGV: me, channel, ms after which a worker is dead (0: do not look for such). Returns
-	 * whether I am a member, freed, dead, waiting, items, stopped, whether the run is there. */
+	 * whether I am a member, freed, dead, waiting, items, stopped, whether the run is there,
+	 * members. */
 	[SCRIPT_LOOK] = PREFIX NOW VOID
 	"local member = 0 "
 	"if redis.call('ZSCORE', KEYS[1], ARGV[1]) then "
@@ -102,7 +103,7 @@ const char *const swarm_scripts[] = {
 	"return { member, tonumber(redis.call('GET', p .. 'freed') or 0), "
 	"  redis.call('SCARD', p .. 'dead'), redis.call('HLEN', p .. 'waiting:' .. c), "
 	"  redis.call('XLEN', p .. 'items:' .. c), redis.call('EXISTS', p .. 'stopped'), "
-	"  redis.call('EXISTS', p .. 'about') }",
+	"  redis.call('EXISTS', p .. 'about'), redis.call('ZCARD', KEYS[1]) }",
 	/* ARGV: me, channel, the value of freed at which I looked. Returns 0 wait, 1 look again, 2
 	 * nothing is left. It is so once every member waits that has seen the present `freed`. */
 	[SCRIPT_WAIT] = PREFIX

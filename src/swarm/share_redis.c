@@ -313,6 +313,9 @@ static int release_try(struct share_redis *r, struct hash work, struct err *err)
 	int status;
 
 	owner_names(r, me, gives);
+	/* What was given names itself: a lie about that leads here, too. */
+	if (r->got_from && !hash_equal(r->got, work) && !claims_is_mine(w, work))
+		work = r->got;
 	status = claims_swap(r->worker, &work, 1, me, "", &changed, err);
 	if (!status)
 		status = redis_link_do(redis_net_link(&w->net, swarm_key(&w->names, "freed", key)),
@@ -321,6 +324,8 @@ static int release_try(struct share_redis *r, struct hash work, struct err *err)
 		status = sender_is_bad(r, r->got_from, err);
 		r->got_from = 0;
 	}
+	if (!status)
+		claims_forget(r->worker, &r->queue, work);
 	return status;
 }
 
@@ -336,8 +341,6 @@ static int share_redis_release(struct share *s, struct hash work, struct err *er
 		if (!status || (status = worker_lost(r->worker, status, err)))
 			break;
 	}
-	if (!status)
-		claims_forget(r->worker, &r->queue, work);
 	return share_redis_result(r, status, err);
 }
 

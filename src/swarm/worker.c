@@ -13,6 +13,8 @@
 
 /* Between two looks at what the others do, and between two tries to connect. */
 static const double look_every_seconds = 0.02, retry_every_seconds = 0.5;
+/* More for each worker, so that all together look a bounded number of times a second. */
+static const double look_per_worker_seconds = 0.0002;
 
 enum { AWAIT_STEP_US = 50000 };
 
@@ -89,6 +91,7 @@ static int worker_understand(struct swarm_worker *w, const redisReply *r, struct
 	w->waiting = redis_reply_number(redis_reply_at(r, 3));
 	w->items = redis_reply_number(redis_reply_at(r, 4));
 	w->stopped = redis_reply_number(redis_reply_at(r, 5));
+	w->members = redis_reply_number(redis_reply_at(r, 7));
 	if (dead != w->dead_count)
 		status = worker_read_dead(w, err);
 	if (!status && !member)
@@ -126,7 +129,8 @@ static int worker_look_now(struct swarm_worker *w, const char *channel, double n
 	freeReplyObject(reply);
 	/* Where the way to the server is long, looks are rarer. */
 	w->look_seconds = clock_seconds();
-	w->look_seconds += look_every_seconds + 50 * (w->look_seconds - now);
+	w->look_seconds += look_every_seconds + look_per_worker_seconds * (double)w->members +
+			   50 * (w->look_seconds - now);
 	return status;
 }
 

@@ -66,7 +66,7 @@ struct swarm_worker {
 	char server[64]; /* that holds what was sent */
 
 	/* The others. */
-	uint64_t freed, dead_count, waiting, items;
+	uint64_t members, freed, dead_count, waiting, items;
 	struct buf void_owners; /* " 3 -3": claims of these are void */
 	double look_seconds;    /* when to look again */
 	double connected_seconds;
@@ -109,6 +109,7 @@ int worker_look(struct swarm_worker *w, const char *channel, bool now, struct er
 void claims_announce(struct swarm_worker *w, struct claims_queue *q, struct hash work);
 int claims_take(struct swarm_worker *w, struct claims_queue *q, struct hash work, bool *ret_mine,
 		struct err *err);
+bool claims_is_mine(const struct swarm_worker *w, struct hash work);
 /* It is another's from now on, as far as is known. */
 void claims_forget(struct swarm_worker *w, struct claims_queue *q, struct hash work);
 /* Takes one piece that worker `from` gives away. */

@@ -22,6 +22,7 @@
 
 struct test_server {
 	char dir[64], url[128];
+	unsigned port; /* on loopback; 0: only the socket */
 	pid_t pid;
 };
 
@@ -32,20 +33,24 @@ static inline void server_start(struct test_server *s)
 	struct redis_link l;
 	struct redis_url u;
 	struct err err = { 0 };
-	char socket[96];
+	char socket[96], port[16];
 	int status = -1;
 
 	snprintf(socket, sizeof(socket), "%s/socket", s->dir);
-	snprintf(s->url, sizeof(s->url), "unix://%s", socket);
+	snprintf(port, sizeof(port), "%u", s->port);
+	if (s->port)
+		snprintf(s->url, sizeof(s->url), "redis://127.0.0.1:%u", s->port);
+	else
+		snprintf(s->url, sizeof(s->url), "unix://%s", socket);
 	s->pid = fork();
 	if (!s->pid) {
 		int out = open("/dev/null", O_WRONLY);
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(out, 1);
-		execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", socket,
-		       "--dir", s->dir, "--save", "", "--appendonly", "yes", "--appendfsync",
-		       "everysec", "--daemonize", "no", (char *)NULL);
+		execlp("redis-server", "redis-server", "--port", port, "--bind", "127.0.0.1",
+		       "--unixsocket", socket, "--dir", s->dir, "--save", "", "--appendonly", "yes",
+		       "--appendfsync", "everysec", "--daemonize", "no", (char *)NULL);
 		_exit(77);
 	}
 	must(!redis_url_parse(&u, s->url, &err));

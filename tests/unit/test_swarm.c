@@ -360,6 +360,36 @@ static void test_garbage(void **state)
 	alone_close(&liar, "left");
 }
 
+/* Work that was given and is not what it was said to be is free again, for who gave it as well. */
+static void test_rejected(void **state)
+{
+	struct worker_options o = make_run("rejected");
+	struct buf item = BUF_INIT;
+	struct err err = { 0 };
+	enum share_wait answer = SHARE_NOTHING_YET;
+	struct alone a, b;
+
+	alone_open(&a, &o);
+	alone_open(&b, &o);
+	assert_true(takes(&a, 5));
+	assert_int_equal(a.share->ops->give(a.share, graph_hash(5), "junk", 4, &err), 0);
+	assert_false(takes(&a, 5));
+	for (int i = 0; i < 50 && answer != SHARE_GOT; i++)
+		assert_int_equal(b.share->ops->wait(b.share, 0.05, &item, &answer, &err), 0);
+	assert_int_equal(answer, SHARE_GOT);
+	assert_int_equal(item.len, 4);
+	assert_memory_equal(item.data, "junk", 4);
+	/* By another name than it came under. */
+	assert_int_equal(b.share->ops->release(b.share, graph_hash(77), &err), 0);
+	assert_int_equal(server_number(&server, "HGET assay:{rejected}:bad 1"), 1);
+	usleep(100000);
+	assert_true(takes(&a, 6));
+	assert_true(takes(&a, 5));
+	buf_free(&item);
+	alone_close(&a, "left");
+	alone_close(&b, "left");
+}
+
 /* Without room on the server nothing is taken in silence. */
 static void test_out_of_memory(void **state)
 {
@@ -422,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_union_by_depth),
 		cmocka_unit_test(test_union_by_breadth),
 		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_rejected),
 		cmocka_unit_test(test_out_of_memory),
 		cmocka_unit_test(test_run_is_gone),
 		cmocka_unit_test(test_patience),
