@@ -20,6 +20,8 @@
 #include "cli/operands.h"
 #include "cli/summary.h"
 #include "cli/swarm_crew.h"
+#include "cli/swarm_hosts.h"
+#include "cli/swarm_status.h"
 #include "cmd/explore_report.h"
 #include "swarm/share_redis.h"
 #include "target/target.h"
@@ -68,29 +70,9 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-enum { ARGS_MAX = 256, HOSTS_MAX = 4096, URL_FILE_MAX = 8192, STATES_SUMMED_MAX = 4000000 };
+enum { ARGS_MAX = 256, STATES_SUMMED_MAX = 4000000 };
 
 /* ---- the server ---- */
-
-/* The URL as given, or from the file or the environment, where no other user sees it. */
-static int swarm_read_url(struct buf *ret, struct err *err)
-{
-	const char *environment = getenv("ASSAY_REDIS");
-	int status = 0;
-
-	if (settings.redis)
-		buf_adds(ret, settings.redis);
-	else if (settings.redis_file)
-		status = buf_read_file(ret, settings.redis_file, URL_FILE_MAX, err);
-	else if (environment)
-		buf_adds(ret, environment);
-	else
-		return err_set(err, EINVAL,
-			       "no server given: --redis, --redis-file or ASSAY_REDIS");
-	while (ret->len && isspace((unsigned char)ret->data[ret->len - 1]))
-		ret->data[--ret->len] = 0;
-	return status;
-}
 
 /* What every part of this command has. */
 struct swarm {
@@ -120,7 +102,7 @@ static int swarm_open(struct swarm *s, bool is_new, struct err *err)
 			settings.run, RUN_NAME_MAX);
 		return EXIT_USAGE;
 	}
-	if (swarm_read_url(&s->url_text, err) ||
+	if (redis_url_choose(&s->url_text, settings.redis, settings.redis_file, err) ||
 	    redis_url_parse(&s->url, buf_str(&s->url_text), err))
 		return EXIT_USAGE;
 	if (settings.run)
@@ -463,99 +445,23 @@ static int run_stop(int argc, char **argv, struct err *err)
 
 /* ---- status ---- */
 
-static uint64_t sum_figure(const json_t *figures, const char *name)
-{
-	const char *number;
-	uint64_t sum = 0;
-	json_t *own;
-
-	json_object_foreach((json_t *)figures, number, own) sum +=
-		(uint64_t)json_integer_value(json_object_get(own, name));
-	return sum;
-}
-
-static json_t *status_object(const struct swarm *s, const json_t *figures,
-			     const struct swarm_counts *c, uint64_t states, bool done)
-{
-	double seconds =
-		(double)time(NULL) - json_number_value(json_object_get(s->run.about, "started"));
-	uint64_t transitions = sum_figure(figures, "transitions");
-	json_t *o = json_object();
-	const struct {
-		const char *name;
-		uint64_t value;
-	} rows[] = {
-		{ "workers", c->living },
-		{ "workers_waiting", c->waiting },
-		{ "workers_ever", c->workers },
-		{ "workers_dead", c->dead - c->left },
-		{ "states", states },
-		{ "transitions", transitions },
-		{ "duplicates", sum_figure(figures, "duplicates") },
-		{ "works", sum_figure(figures, "works") },
-		{ "works_twice", sum_figure(figures, "works_twice") },
-		{ "server_lost", sum_figure(figures, "server_lost") },
-		{ "findings", c->findings },
-		{ "unconfirmed", c->unconfirmed },
-	};
-
-	json_object_set_new(o, "run", json_string(s->name));
-	json_object_set_new(o, "args", json_deep_copy(swarm_args(s)));
-	json_object_set_new(o, "seconds", json_real(seconds));
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		json_object_set_new(o, rows[i].name, json_integer((json_int_t)rows[i].value));
-	json_object_set_new(o, "transitions_per_second",
-			    json_real(seconds > 0 ? (double)transitions / seconds : 0));
-	json_object_set_new(o, "exhausted", json_boolean(done));
-	return o;
-}
-
-static void print_status(const json_t *o)
-{
-	const char *name;
-	json_t *value;
-
-	json_object_foreach((json_t *)o, name, value)
-	{
-		char *text =
-			json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
-
-		printf("%-24s %s\n", name, text);
-		free(text);
-	}
-}
-
 static int run_status(int argc, char **argv, struct err *err)
 {
-	struct swarm_counts counts = { 0 };
-	json_t *figures = NULL, *o;
 	struct swarm s;
-	struct hash sum;
-	uint64_t states = 0;
-	bool done, summed;
-	int code = swarm_open(&s, false, err), status = 0;
+	json_t *o;
+	int code = swarm_open(&s, false, err);
 
+	if (!code && swarm_status(&s.run, &o, err))
+		code = EXIT_UNKNOWN;
 	if (!code) {
-		status = results_fetch(&s.run, "figures", &figures, err);
-		if (!status)
-			status = results_counts(&s.run, &counts, err);
-		if (!status)
-			status = results_states(&s.run, 0, &states, &sum, &summed, err);
-		if (!status)
-			status = results_is_done(&s.run, &done, err);
-		code = status ? EXIT_UNKNOWN : EXIT_CLEAN;
-	}
-	if (!code) {
-		o = status_object(&s, figures, &counts, states, done);
 		if (settings.json)
 			json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 		else
-			print_status(o);
+			swarm_status_print(o);
 		if (settings.json)
 			putchar('\n');
 		json_decref(o);
 	}
-	json_decref(figures);
 	swarm_close(&s);
 	return code;
 }
@@ -584,7 +490,8 @@ static int check_args(int argc, char **argv, struct err *err)
 	return 0;
 }
 
-/* The same checks as the command itself makes, in a process of its own: its settings are its own.
+/* The same checks as the command itself makes, in a separate process, so that its settings stay
+ * there.
  */
 static int check_command(int argc, char **argv, struct err *err)
 {
@@ -650,91 +557,20 @@ static int put_description(struct swarm *s, int argc, char **argv, struct err *e
 	return status ? status : check_fingerprint(s, err);
 }
 
-/* One worker by ssh: the URL goes by its standard input, not by its command line. */
-static pid_t host_start(const struct swarm *s, const char *host, const char *jobs,
-			const char *program)
+static int start_hosts(const struct swarm *s, struct swarm_hosts *h, struct err *err)
 {
-	struct buf command = BUF_INIT;
-	int ends[2];
-	pid_t pid;
+	struct buf options = BUF_INIT;
+	int status;
 
-	if (pipe2(ends, O_CLOEXEC))
-		return -errno;
-	buf_addf(&command,
-		 "IFS= read -r ASSAY_REDIS && export ASSAY_REDIS && exec %s swarm work --run %s "
-		 "--jobs %s --dead-seconds %g --offline-seconds %g --patience %g",
-		 program, s->name, jobs, settings.dead, settings.offline, settings.patience);
-	fflush(NULL);
-	pid = fork();
-	if (!pid) {
-		dup2(ends[0], 0);
-		execlp("ssh", "ssh", "-oBatchMode=yes", host, command.data, (char *)NULL);
-		fprintf(stderr, "assay swarm: cannot start ssh: %s\n", strerror(errno));
-		_exit(127);
-	}
-	close(ends[0]);
-	if (pid > 0 &&
-	    (write(ends[1], s->url_text.data, s->url_text.len) < 0 || write(ends[1], "\n", 1) < 0))
-		fprintf(stderr, "assay swarm: cannot send the URL to %s\n", host);
-	close(ends[1]);
-	buf_free(&command);
-	return pid;
-}
-
-struct hosts {
-	pid_t pids[HOSTS_MAX];
-	size_t count;
-};
-
-static bool is_plain(const char *word)
-{
-	for (const char *at = word; *at; at++)
-		if (!isalnum((unsigned char)*at) && !strchr("@.:_-/", *at))
-			return false;
-	return *word && *word != '-';
-}
-
-static int start_hosts(const struct swarm *s, struct hosts *h, struct err *err)
-{
-	struct buf text = BUF_INIT;
-	char *line, *rest = NULL;
-	int status = buf_read_file(&text, settings.hosts, 1 << 20, err);
-
-	for (line = status ? NULL : strtok_r(text.data, "\n", &rest); line && !status;
-	     line = strtok_r(NULL, "\n", &rest)) {
-		char host[256] = "", jobs[16] = "0", program[512] = "assay";
-
-		if (sscanf(line, "%255s %15s %511s", host, jobs, program) < 1 || host[0] == '#')
-			continue;
-		if (!is_plain(host) || !is_plain(jobs) || !is_plain(program) ||
-		    h->count == HOSTS_MAX)
-			status = err_set(err, EINVAL, "%s: cannot use the line \"%.100s\"",
-					 settings.hosts, line);
-		else if ((h->pids[h->count] = host_start(s, host, jobs, program)) < 0)
-			status = err_sys(err, errno, "cannot start ssh to %s", host);
-		else
-			h->count++;
-	}
-	buf_free(&text);
+	buf_addf(&options, "--run %s --dead-seconds %g --offline-seconds %g --patience %g", s->name,
+		 settings.dead, settings.offline, settings.patience);
+	status = swarm_hosts_start(h, settings.hosts, buf_str(&s->url_text), options.data, err);
+	buf_free(&options);
 	return status;
 }
 
-/* Their findings are on the server: only those that could not work are worth a word. */
-static void await_hosts(const struct hosts *h)
-{
-	int status;
-
-	for (size_t i = 0; i < h->count; i++) {
-		while (waitpid(h->pids[i], &status, 0) < 0 && errno == EINTR && !stop_requested)
-			;
-		if (!WIFEXITED(status) || WEXITSTATUS(status) > EXIT_UNKNOWN)
-			fprintf(stderr, "assay swarm: the worker on line %zu of %s has failed\n",
-				i + 1, settings.hosts);
-	}
-}
-
 /* Workers of this machine and of the hosts; then what all have found. */
-static int work_here(struct swarm *s, const struct hosts *hosts, struct err *err)
+static int work_here(struct swarm *s, const struct swarm_hosts *hosts, struct err *err)
 {
 	uint64_t living = 0;
 	struct run run, local;
@@ -754,7 +590,7 @@ static int work_here(struct swarm *s, const struct hosts *hosts, struct err *err
 			run_free(&local);
 		}
 	}
-	await_hosts(hosts);
+	swarm_hosts_await(hosts, settings.hosts);
 	if (stop_requested)
 		swarm_run_stop(&s->run, err);
 	if (!status)
@@ -768,7 +604,7 @@ static int work_here(struct swarm *s, const struct hosts *hosts, struct err *err
 
 static int run_start(int argc, char **argv, struct err *err)
 {
-	struct hosts hosts = { .count = 0 };
+	struct swarm_hosts hosts = { .count = 0 };
 	struct swarm s;
 	int code;
 

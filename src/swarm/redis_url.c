@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/must.h"
 
-enum { REDIS_PORT = 6379, URL_MAX = 4096, DB_MAX = 1 << 20 };
+enum { REDIS_PORT = 6379, URL_MAX = 4096, URL_FILE_MAX = 8192, DB_MAX = 1 << 20 };
 
 static int url_bad(struct err *err, const char *what)
 {
@@ -173,6 +173,25 @@ int redis_url_parse(struct redis_url *u, const char *text, struct err *err)
 		return -EINVAL;
 	}
 	return 0;
+}
+
+int redis_url_choose(struct buf *ret, const char *given, const char *file, struct err *err)
+{
+	const char *environment = getenv("ASSAY_REDIS");
+	int status = 0;
+
+	if (given)
+		buf_adds(ret, given);
+	else if (file)
+		status = buf_read_file(ret, file, URL_FILE_MAX, err);
+	else if (environment)
+		buf_adds(ret, environment);
+	else
+		return err_set(err, EINVAL,
+			       "no server given: --redis, --redis-file or ASSAY_REDIS");
+	while (ret->len && isspace((unsigned char)ret->data[ret->len - 1]))
+		ret->data[--ret->len] = 0;
+	return status;
 }
 
 void redis_url_free(struct redis_url *u)

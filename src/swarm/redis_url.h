@@ -20,6 +20,8 @@ struct redis_url {
 	bool tls;
 };
 
+/* The text of a URL: as given, or of a file, or of ASSAY_REDIS in the environment. */
+int redis_url_choose(struct buf *ret, const char *given, const char *file, struct err *err);
 /* On failure nothing is to be freed. Messages never contain the password. */
 int redis_url_parse(struct redis_url *u, const char *text, struct err *err);
 void redis_url_free(struct redis_url *u);

@@ -51,7 +51,7 @@ static struct redis_link *channel_link(const struct share_redis *r, const char *
 			      swarm_channel_key(&r->worker->names, what, r->channel, key));
 }
 
-/* The stream and its group are made by whoever comes first. */
+/* The stream and its group are made by the worker that comes first. */
 static int channel_make(struct share_redis *r, struct err *err)
 {
 	char channels[SWARM_KEY_MAX], items[SWARM_KEY_MAX];

@@ -1,6 +1,6 @@
 /* swarm_run.h -- a run on the server: its description, who works on it, its end.
  *
- * All of it is on the server: whoever starts, looks or stops keeps nothing. */
+ * All of it is on the server: a process that starts, looks or stops keeps nothing. */
 #ifndef SWARM_SWARM_RUN_H
 #define SWARM_SWARM_RUN_H
 

@@ -62,7 +62,7 @@ static int worker_join(struct swarm_worker *w, struct err *err)
 	return 0;
 }
 
-/* Others took this worker for dead: what it has taken may be theirs now. It goes on under a new
+/* Others took this worker for dead: what it has taken may be theirs now. It continues under a new
  * number, and takes what is still free. */
 static int worker_join_again(struct swarm_worker *w, struct err *err)
 {
@@ -165,7 +165,7 @@ static int worker_connect(struct swarm_worker *w, struct err *err)
 	return 0;
 }
 
-/* A connection that is made again: the run must be there still, and is told what was done. */
+/* A connection that is made again: the run must be there still; what was done meanwhile is sent. */
 static int worker_reconnect(struct swarm_worker *w, struct err *err)
 {
 	int status = worker_connect(w, err);

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # swarm.sh -- for tests of assay swarm: a Redis server of the test's own, in the working directory.
 set -u
 status=0
