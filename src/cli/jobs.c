@@ -19,7 +19,6 @@
 #include "cli/command.h"
 #include "target/target.h"
 
-enum { JOBS_MAX = 1024 };
 enum { LOOK_MS = 1000, LOOK_OFTEN_MS = 50 }; /* how often it is looked whether we are to stop */
 
 /* In the child. Its own process group: a signal of the terminal reaches it once, from us. A second

@@ -21,6 +21,7 @@ pid_t job_start(const struct job *job, unsigned number, const char *dir, struct 
  * asked to end, and after as long again made to. Returns its exit code. */
 int job_await(pid_t pid, double seconds);
 
+enum { JOBS_MAX = 1024 };
 /* 0 is one for each processor that we may use. */
 unsigned jobs_wanted(unsigned wanted);
 /* The same, as many as can work on the target at once: one, if it uses a directory or device of the

@@ -35,6 +35,7 @@ static struct explore_settings {
 	const char *profile, *verify, *out, *config, *resume, *known, *write_known, *kernel_log;
 	struct opt_list set, against, coverage_from, faults;
 	uint64_t failures;
+	bool repeats; /* a seed was given */
 	bool adaptive, all, bitstate, crash, leaks, learn, json, kernel_coverage, code_score;
 } settings = {
 	.seconds = 60,
@@ -64,8 +65,8 @@ static const struct opt opts[] = {
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N",
 	  "duration of the search of each target; 0 for no limit", 0, OPT_SECONDS_MAX },
 	{ "calls", OPT_U64, ROW(calls), "N", "number of calls; 0 for no limit", 0, 0 },
-	{ "seed", OPT_U64, ROW(seed), "N", "repeats a search exactly; 0 for a new one", 0,
-	  INT64_MAX },
+	{ "seed", OPT_U64, ROW(seed), "N",
+	  "repeats a search of one process exactly; 0 for a new one", 0, INT64_MAX },
 	{ "strategy", OPT_CHOICE, ROW(strategy), "auto|tour|dfs|bfs|random|best|remount",
 	  "the order of the search; auto: several that take turns", 0, 0 },
 	{ "profile", OPT_TEXT, ROW(profile), "NAME",
@@ -89,8 +90,8 @@ static const struct opt opts[] = {
 	  0 },
 	{ "depth", OPT_U64, ROW(depth), "N", "maximum depth of dfs, bfs, best and remount", 1,
 	  1 << 20 },
-	{ "memory", OPT_U64, ROW(memory), "BYTES", "maximum memory for visited states and edges",
-	  1 << 16, UINT64_MAX },
+	{ "memory", OPT_U64, ROW(memory), "BYTES",
+	  "maximum memory of each process for visited states and edges", 1 << 16, UINT64_MAX },
 	{ "bitstate", OPT_FLAG, ROW(bitstate), NULL,
 	  "dfs, bfs, best: store only bits of visited states, if memory is too small", 0, 0 },
 	{ "saved", OPT_U64, ROW(saved), "N",
@@ -120,9 +121,9 @@ static const struct opt opts[] = {
 	  "devices are counted, but are not findings",
 	  0, 0 },
 	{ "jobs", OPT_U64, ROW(jobs), "N",
-	  "processes that share the search; 0: one per CPU, but 1 on a directory or device of "
-	  "yours",
-	  0, 1024 },
+	  "processes that share the search; 0: one per CPU, but 1 with --seed, or on a directory "
+	  "or device of yours",
+	  0, JOBS_MAX },
 	{ "resume", OPT_TEXT, ROW(resume), "RUN",
 	  "continue the search of this run directory, with the same options", 0, 0 },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "run directory; default: a new one in runs/", 0, 0 },
@@ -520,15 +521,37 @@ static int explore_together(const char *target, struct err *err)
 	return code;
 }
 
+/* As many as the run that is continued had. */
+static unsigned count_jobs(const char *run)
+{
+	char path[PATH_MAX];
+	unsigned count = 0;
+
+	do
+		snprintf(path, sizeof(path), "%.4000s/job-%u", run, count);
+	while (!access(path, F_OK) && count++ < JOBS_MAX);
+	return count ? count : 1;
+}
+
+/* Who gives a seed wants the same calls again, which only one process makes. */
+static unsigned choose_jobs(const char *target)
+{
+	unsigned wanted = (unsigned)settings.jobs;
+
+	if (!wanted && settings.resume)
+		wanted = count_jobs(settings.resume);
+	else if (!wanted && settings.repeats)
+		wanted = 1;
+	wanted = jobs_on(target, settings.config, wanted);
+	for (size_t i = 0; i < settings.against.count; i++)
+		wanted = jobs_on(settings.against.items[i], settings.config, wanted);
+	/* No process without a call to make. */
+	return settings.calls && wanted > settings.calls ? (unsigned)settings.calls : wanted;
+}
+
 static int explore_one(const char *target, struct err *err)
 {
-	settings.jobs = jobs_on(target, settings.config, (unsigned)settings.jobs);
-	for (size_t i = 0; i < settings.against.count; i++)
-		settings.jobs = jobs_on(settings.against.items[i], settings.config,
-					(unsigned)settings.jobs);
-	/* No process without a call to make. */
-	if (settings.calls && settings.jobs > settings.calls)
-		settings.jobs = settings.calls;
+	settings.jobs = choose_jobs(target);
 	return settings.jobs == 1 ? explore_once(target, err) : explore_together(target, err);
 }
 
@@ -664,6 +687,7 @@ static int run_explore(int argc, char **argv, struct err *err)
 	code = explore_check_names(argc - 1, argv + 1, err);
 	if (code)
 		return code;
+	settings.repeats = settings.seed != 0;
 	if (!settings.seed)
 		settings.seed = rng_fresh_seed() >> 1 | 1;
 	return argc == 2 && !settings.all ? explore_one(argv[1], err)
@@ -678,6 +702,10 @@ const struct command command_explore = {
 		"and after every call compares the whole tree with the tree of the model.\n"
 		"Shrinks each discrepancy to the fewest and simplest calls, replays it ten\n"
 		"times and writes it as a trace and a C program.\n"
+		"\n"
+		"Several processes (*--jobs*) make one search: each state is worked on by one\n"
+		"of them, and counted once. One that has nothing left to try gets a state from\n"
+		"another. What a process had that was killed, the others try again.\n"
 		"\n"
 		"The universe (*--profile*) bounds names, sizes and flags. _tour_ executes\n"
 		"every call in every state once and never restores the file system. _random_\n"

@@ -398,6 +398,12 @@ static void capture_confirm(struct explorer *x, const struct plan_follower *on, 
 		run_withdraw(x->run);
 		return;
 	}
+	/* What the replay shows may be what another worker works on. */
+	if (status > 0 && !sharing_take_named(x, "finding", f.discrepancy.signature)) {
+		run_withdraw(x->run);
+		finding_free(&f);
+		return;
+	}
 	if (status > 0 && capture_is_same(x, met, &f)) {
 		capture_improve(x, on, &f, until_seconds);
 		finding_free(&f);

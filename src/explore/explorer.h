@@ -63,7 +63,9 @@ struct explorer {
 	bool share_full;           /* there is no room for more, or what is shared is lost */
 	struct open_list foreign;  /* open states that other workers have, of branching searches */
 	struct open_list received; /* those that came with a part of their calls made */
-	uint32_t give_next;        /* the node to be looked at for giving it away */
+	struct given_state *going; /* given, and not reached yet; NULL: none */
+	unsigned going_tries;
+	uint32_t give_next; /* the node to be looked at for giving it away */
 
 	/* Where several searches take turns (portfolio.h): this turn ends there. 0: no bound. */
 	uint64_t slice_calls;

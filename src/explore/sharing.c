@@ -11,7 +11,7 @@ static const double wait_seconds = 0.05, wait_in_turns_seconds = 0.005;
 /* Of so many nodes the one with the most calls left is given away. */
 enum { GIVE_LOOKS = 256 };
 /* Longer paths take the time of more calls than a state has. */
-enum { GIVE_PATH_MAX = 1024 };
+enum { GIVE_PATH_MAX = 1024, GOING_TRIES = 3 };
 
 /* Work in the same state of the same universe is the same, if it is looked at in the same way. */
 static struct hash sharing_salt(const struct explorer *x)
@@ -43,6 +43,7 @@ void sharing_leave(struct explorer *x)
 		x->share->ops->close(x->share);
 	x->share = NULL;
 	buf_free(&x->pending_item);
+	free(x->going);
 }
 
 static struct hash sharing_work(const struct explorer *x, struct hash state)
@@ -256,7 +257,7 @@ void sharing_give_node(struct explorer *x, uint32_t keep)
 	free(given);
 }
 
-void sharing_put_node(struct explorer *x, const struct given_state *g)
+void sharing_put_node(struct explorer *x, struct given_state *g)
 {
 	/* Who has made calls there may have died since: then they are made again. */
 	uint32_t counted = 0, rest_len = g->at == sharing_now(x) ? g->rest_len : 0, n, to;
@@ -275,6 +276,19 @@ void sharing_put_node(struct explorer *x, const struct given_state *g)
 	}
 	sharing_own(x, n, counted);
 	graph_set_given(&x->graph, n);
+	free(x->going);
+	x->going = g;
+	x->going_tries = GOING_TRIES;
+}
+
+bool sharing_has_to_go(struct explorer *x)
+{
+	bool is_new;
+
+	if (!x->going || !x->going_tries)
+		return false;
+	x->going_tries--;
+	return !graph_node(&x->graph, graph_put(&x->graph, x->going->state, &is_new))->reached;
 }
 
 void sharing_release_nodes(struct explorer *x)

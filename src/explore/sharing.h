@@ -57,8 +57,11 @@ int sharing_poll(struct explorer *x, double seconds, struct err *err);
 bool sharing_is_mine(struct explorer *x, uint32_t node);
 /* Gives a node away where another worker waits, one that neither `keep` nor the search is in. */
 void sharing_give_node(struct explorer *x, uint32_t keep);
-/* A node that was given is ours now. */
-void sharing_put_node(struct explorer *x, const struct given_state *g);
+/* A node that was given is ours now; takes it over. */
+void sharing_put_node(struct explorer *x, struct given_state *g);
+/* Is the node that was given last still to be reached? That is tried some times: something else may
+ * come before its calls are made, or they lead elsewhere. */
+bool sharing_has_to_go(struct explorer *x);
 /* Nodes that were taken ahead and never reached are for others. */
 void sharing_release_nodes(struct explorer *x);
 /* Calls of nodes that were given, but that the calls to them did not lead to. */

@@ -23,7 +23,8 @@ enum { STAY_MAX = 16, HOPS_MAX = 32 };
 /* What a step of the plan means in the graph. */
 struct tour_move {
 	uint32_t from, call, to;
-	bool fresh; /* the edge is new */
+	bool fresh;     /* the edge is new */
+	bool elsewhere; /* another worker has made it: where it leads was not known here */
 };
 
 struct tour {
@@ -54,9 +55,11 @@ static void tour_plan_call(struct tour *t, uint32_t number)
 	struct tour_move move = { .from = t->node, .call = number, .to = t->node };
 	bool observe = tour_observes(t), succeeds;
 	const struct plan_step *step = NULL;
+	uint32_t edge = graph_edge(&x->graph, t->node, number);
 	struct call call;
 
-	move.fresh = graph_edge(&x->graph, t->node, number) == NODE_NONE;
+	move.fresh = edge == NODE_NONE;
+	move.elsewhere = edge == NODE_ELSEWHERE;
 	if (move.fresh && x->options->strategy != STRATEGY_RANDOM)
 		sharing_is_mine(x, t->node); /* so that it is known who counts it */
 	if (nearby_call(x->universe, number, &t->plan.state, &t->plan.arena, &call))
@@ -70,7 +73,7 @@ static void tour_plan_call(struct tour *t, uint32_t number)
 	succeeds = !step->expected.error;
 	if (succeeds)
 		move.to = explorer_visit(x, &t->plan.state, t->node);
-	if (move.fresh)
+	if (move.fresh || move.elsewhere)
 		graph_set_edge(&x->graph, t->node, number, move.to);
 	t->moves[t->plan.count - 1] = move;
 	t->stayed = move.to == t->node ? t->stayed + 1 : 0;
@@ -169,6 +172,7 @@ static void tour_settle(struct tour *t, size_t done)
 
 		if (t->plan.is_probe[i])
 			continue;
+		x->figures.duplicates += m->elsewhere;
 		explorer_advance(x, m->call, &t->plan.steps[i].call, &t->plan.steps[i].expected,
 				 m->to, m->fresh);
 		tally_new_coverage(&x->tally, m->call, explorer_new_coverage(x, i));
@@ -179,9 +183,16 @@ static void tour_settle(struct tour *t, size_t done)
 /* Edges of the plan from this step on are taken back. */
 static void tour_take_back(struct tour *t, size_t from)
 {
-	for (size_t i = from; i < t->plan.count; i++)
-		if (!t->plan.is_probe[i] && t->moves[i].fresh)
-			graph_drop_edge(&t->x->graph, t->moves[i].from, t->moves[i].call);
+	struct graph *g = &t->x->graph;
+
+	for (size_t i = from; i < t->plan.count; i++) {
+		const struct tour_move *m = &t->moves[i];
+
+		if (!t->plan.is_probe[i] && m->fresh)
+			graph_drop_edge(g, m->from, m->call);
+		if (!t->plan.is_probe[i] && m->elsewhere)
+			graph_set_edge(g, m->from, m->call, NODE_ELSEWHERE);
+	}
 }
 
 static int tour_follow(struct tour *t, struct err *err)
@@ -233,7 +244,6 @@ static int tour_wait(struct tour *t, struct err *err)
 		sharing_put_node(x, given);
 		status = tour_go_on_from(t, given->numbers, given->path_len, err);
 	}
-	free(given);
 	return answer == SHARE_NOTHING_LEFT ? 1 : status;
 }
 
@@ -243,6 +253,8 @@ static int tour_start_over(struct tour *t, struct err *err)
 	struct explorer *x = t->x;
 
 	t->hops = 0;
+	if (sharing_has_to_go(x))
+		return tour_go_on_from(t, x->going->numbers, x->going->path_len, err);
 	if (graph_path(&x->graph, x->root, NODE_NONE, t->path, PATH_CALLS_MAX) < 0)
 		return tour_wait(t, err);
 	return tour_go_on_from(t, NULL, 0, err);
