@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -182,6 +183,24 @@ struct together {
 	int status;
 };
 
+/* Its own words, if it had any. */
+static int job_failure(const char *dir, struct err *err)
+{
+	char path[PATH_MAX], line[512];
+	FILE *file;
+	bool told;
+
+	snprintf(path, sizeof(path), "%.4000s/errors", dir);
+	file = fopen(path, "re");
+	told = file && fgets(line, sizeof(line), file);
+	if (file)
+		fclose(file);
+	if (!told)
+		return err_set(err, ECHILD, "a job failed; see %s", path);
+	line[strcspn(line, "\n")] = 0;
+	return err_set(err, ECHILD, "%s", line);
+}
+
 static void together_start(struct together *t, unsigned number, struct err *err)
 {
 	struct together_child *c;
@@ -233,8 +252,8 @@ static void together_ended(struct together *t, unsigned number, int wait_status,
 	snprintf(dir, sizeof(dir), "%s/job-%u", t->run->dir, number);
 	failed = has_failed(WEXITSTATUS(wait_status), dir);
 	if (failed && !t->status)
-		t->status = err_set(err, ECHILD, "a job failed; see %s/errors", dir);
-	t->care->ended(t->care->to, number, failed);
+		t->status = job_failure(dir, err);
+	t->care->ended(t->care->to, number, WEXITSTATUS(wait_status), failed);
 }
 
 /* Some time passes, or one ends. */

@@ -43,8 +43,8 @@ enum { JOB_NONE = INT_MIN };
 struct job_care {
 	/* Again and again while they work: true if all are to end now. */
 	bool (*look)(void *to);
-	/* One has ended, in order or by a failure that it has described. */
-	void (*ended)(void *to, unsigned number, bool failed);
+	/* One has ended, in order or by a failure that it has described; its exit code. */
+	void (*ended)(void *to, unsigned number, int code, bool failed);
 	/* One was killed: the number of another to be started for it, JOB_NONE where none is
 	 * needed, or a negative errno where none can be. */
 	int (*killed)(void *to, unsigned number);

@@ -496,8 +496,9 @@ static int explore_together(const char *target, struct err *err)
 {
 	struct job job = { .work = run_job, .to = (void *)target };
 	const char *dir = settings.resume ? settings.resume : settings.out;
+	struct err none = { 0 };
 	struct run all;
-	int status, code;
+	int status, code, merged = 0;
 
 	if (explore_jobs_open(&jobs, (unsigned)settings.jobs, settings.memory, err))
 		return EXIT_UNKNOWN;
@@ -511,11 +512,16 @@ static int explore_together(const char *target, struct err *err)
 	status = run_read_known(&all, settings.known, err);
 	if (!status)
 		status = explore_jobs_run(&jobs, &all, &job, err);
-	if (status >= 0)
-		status = explore_merge(&all, &jobs, settings.json, err);
+	/* What those have found that did not fail is told in any case. */
+	if (status < 0 && all.verdict == VERDICT_OK)
+		all.verdict = VERDICT_UNKNOWN;
+	if (jobs.ran && jobs.failed_code != EXIT_USAGE)
+		merged = explore_merge(&all, &jobs, settings.json, status < 0 ? &none : err);
+	if (!status)
+		status = merged;
 	if (status >= 0)
 		status = summary_write_known(&all, settings.write_known, err);
-	code = summary_code(&all, status);
+	code = jobs.failed_code == EXIT_USAGE ? EXIT_USAGE : summary_code(&all, status);
 	run_free(&all);
 	explore_jobs_close(&jobs);
 	return code;

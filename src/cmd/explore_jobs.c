@@ -90,10 +90,12 @@ static bool jobs_look(void *to)
 	return p.findings >= j->findings_max;
 }
 
-static void jobs_ended(void *to, unsigned number, bool failed)
+static void jobs_ended(void *to, unsigned number, int code, bool failed)
 {
 	struct explore_jobs *j = to;
 
+	if (failed && !j->failed_code)
+		j->failed_code = code;
 	if (failed)
 		share_memory_died(j->memory, number);
 	else
@@ -127,6 +129,7 @@ int explore_jobs_run(struct explore_jobs *j, const struct run *run, const struct
 	int status;
 
 	j->target = run->target;
+	j->ran = true;
 	status = jobs_run_together(run, j->count, job, &care, err);
 	progress_end();
 	return status;

@@ -10,6 +10,8 @@ struct explore_jobs {
 	struct share_memory *memory; /* NULL: they share nothing */
 	unsigned count;              /* started so far, replacements included */
 	unsigned worker;             /* of this process */
+	int failed_code;             /* exit code of the first that failed; 0: none did */
+	bool ran;                    /* they have been started */
 	unsigned replaced, replaced_max;
 	bool alone; /* there is but one search, not several that take turns */
 	uint64_t findings_max;

@@ -209,22 +209,23 @@ static void merge_figures(struct run *run, struct explore_figures *f, json_t *jo
 	merge_crash(run, job);
 }
 
-static int merge_job(struct run *run, unsigned job, struct explore_figures *f, json_t *coverage,
-		     struct err *err)
+/* What can be read of one counts; what cannot is an error of the whole. */
+static void merge_job(struct run *run, unsigned job, struct explore_figures *f, json_t *coverage,
+		      struct err *err)
 {
 	json_t *summary = load_job_json(run->dir, job, "run.json", err);
 	json_t *cover = load_job_json(run->dir, job, "coverage.json", err);
 	char subdir[32];
 
-	if (summary && cover) {
-		snprintf(subdir, sizeof(subdir), "job-%u", job);
+	snprintf(subdir, sizeof(subdir), "job-%u", job);
+	if (summary) {
 		run_merge(run, summary, subdir);
 		merge_figures(run, f, summary);
-		metrics_merge(coverage, cover);
 	}
+	if (cover)
+		metrics_merge(coverage, cover);
 	json_decref(summary);
 	json_decref(cover);
-	return err->code;
 }
 
 /* What one that was killed had found, and what it had made for good. */
@@ -258,52 +259,53 @@ static void merge_end(struct explore_figures *f, const char *end, char ret[64])
 	f->end = ret;
 }
 
-static int merge_ends(const struct run *run, const struct explore_jobs *jobs,
-		      struct explore_figures *f, char ret_end[64], struct err *err)
+static void merge_ends(const struct run *run, const struct explore_jobs *jobs,
+		       struct explore_figures *f, char ret_end[64])
 {
+	struct err none = { 0 };
 	bool all = true;
 
 	for (unsigned i = 0; i < jobs->count; i++) {
-		json_t *job = jobs->lost[i] ? NULL : load_job_json(run->dir, i, "run.json", err);
+		json_t *job = jobs->lost[i] ? NULL : load_job_json(run->dir, i, "run.json", &none);
 		const char *end = json_string_value(json_object_get(job, "end"));
 
-		if (job) {
+		if (!jobs->lost[i])
 			all &= json_is_true(json_object_get(job, "exhausted"));
-			merge_end(f, end ? end : "", ret_end);
-		}
+		if (end)
+			merge_end(f, end, ret_end);
 		json_decref(job);
 	}
 	f->exhausted = all;
-	return -err->code;
 }
 
 int explore_merge(struct run *run, const struct explore_jobs *jobs, bool json, struct err *err)
 {
 	struct explore_figures f = { 0 };
 	json_t *coverage = json_object();
+	struct err unread = { 0 };
 	char end[64] = "";
 	uint64_t states;
-	int status = 0;
+	int status;
 
-	for (unsigned i = 0; i < jobs->count && !status; i++) {
+	for (unsigned i = 0; i < jobs->count; i++) {
 		if (jobs->lost[i])
 			merge_lost(run, jobs, i, &f);
 		else
-			status = merge_job(run, i, &f, coverage, err);
+			merge_job(run, i, &f, coverage, &unread);
 	}
-	if (!status)
-		status = merge_ends(run, jobs, &f, end, err);
+	merge_ends(run, jobs, &f, end);
 	states = share_memory_states(jobs->memory, &f.states_sum);
 	if (states) /* where only bits are kept of them, they are added up */
 		f.states = states;
 	json_object_set_new(run->figures, "jobs", json_integer(jobs->count - jobs->replaced));
 	json_object_set_new(run->figures, "jobs_replaced", json_integer(jobs->replaced));
-	if (!status)
-		status = code_merge(run, jobs->count, err);
-	if (!status)
-		return explore_finish(run, &f, coverage, json, err);
-	json_decref(coverage);
-	return status;
+	code_merge(run, jobs->count, &unread);
+	if (unread.code && run->verdict == VERDICT_OK)
+		run->verdict = VERDICT_UNKNOWN;
+	status = explore_finish(run, &f, coverage, json, err);
+	if (unread.code && !err->code)
+		*err = unread;
+	return status < 0 ? status : -unread.code;
 }
 
 /* If nothing was left, what the dead had done was done once more. */
