@@ -179,7 +179,7 @@ static bool crew_look(void *to)
 	return c->is_over;
 }
 
-static void crew_job_ended(void *to, unsigned number, bool failed)
+static void crew_job_ended(void *to, unsigned number, int code, bool failed)
 {
 	crew_publish_end(to, number, failed);
 }
@@ -190,7 +190,7 @@ static int crew_job_killed(void *to, unsigned number)
 
 	crew_publish_end(c, number, true);
 	if (c->count == c->max)
-		return -1;
+		return -ENOSPC;
 	return (int)c->count++;
 }
 
