@@ -407,7 +407,7 @@ static int await_workers(struct swarm *s, double seconds, uint64_t *ret_living, 
 	}
 }
 
-static int finish(struct swarm *s, struct run *run, struct err *err)
+static int swarm_finish(struct swarm *s, struct run *run, struct err *err)
 {
 	int status = collect(s, run, err);
 
@@ -435,7 +435,7 @@ static int run_stop(int argc, char **argv, struct err *err)
 		fprintf(stderr, "assay swarm: %" PRIu64 " workers have not ended yet\n", living);
 	code = EXIT_UNKNOWN;
 	if (!status && !run_open(&run, "swarm", swarm_target(&s), settings.out, 0, err)) {
-		status = finish(&s, &run, err);
+		status = swarm_finish(&s, &run, err);
 		code = summary_code(&run, status);
 		run_free(&run);
 	}
@@ -524,7 +524,7 @@ static int check_command(int argc, char **argv, struct err *err)
 	return 0;
 }
 
-static json_t *describe(int argc, char **argv)
+static json_t *swarm_describe(int argc, char **argv)
 {
 	json_t *about = json_object(), *args = json_array();
 	struct buf print = BUF_INIT;
@@ -545,7 +545,7 @@ static json_t *describe(int argc, char **argv)
 /* A run of this name that is there already is continued, if it is the same. */
 static int put_description(struct swarm *s, int argc, char **argv, struct err *err)
 {
-	json_t *about = describe(argc, argv),
+	json_t *about = swarm_describe(argc, argv),
 	       *args = json_deep_copy(json_object_get(about, "args"));
 	bool made = false;
 	int status = swarm_run_make(&s->run, about, &made, err);
@@ -596,7 +596,7 @@ static int work_here(struct swarm *s, const struct swarm_hosts *hosts, struct er
 	if (!status)
 		status = await_workers(s, OPT_SECONDS_MAX, &living, err);
 	if (!status)
-		status = finish(s, &run, err);
+		status = swarm_finish(s, &run, err);
 	code = summary_code(&run, status);
 	run_free(&run);
 	return code;

@@ -50,9 +50,9 @@ static bool is_file_name(const char *name)
 	return len && len <= NAME_LEN_MAX && name[0] != '.';
 }
 
-/* Files of a folder, as commands on the key; *ret_count: how many. What is too large is listed. */
-static int send_files(struct redis_link *l, const char *key, const char *folder, json_t *left_out,
-		      struct err *err)
+/* Files of a folder, as commands on the key. What is too large is listed. */
+static int finding_send_files(struct redis_link *l, const char *key, const char *folder,
+			      json_t *left_out, struct err *err)
 {
 	struct buf content = BUF_INIT;
 	char path[PATH_MAX];
@@ -129,7 +129,7 @@ static int send_finding(struct swarm_run *r, uint64_t worker, const char *list, 
 	status = redis_link_do(l, err, "SADD %s %s", swarm_key(&r->names, "finding_names", names),
 			       name);
 	if (!status && *json_text(row, "folder"))
-		status = send_files(l, key, folder, left_out, err);
+		status = finding_send_files(l, key, folder, left_out, err);
 	json_object_set_new(entry, "row", json_deep_copy(row));
 	json_object_set_new(entry, "worker", json_integer((json_int_t)worker));
 	json_object_set_new(entry, "name", json_string(name));
@@ -242,7 +242,8 @@ int results_fetch(struct swarm_run *r, const char *what, json_t **ret, struct er
 	return 0;
 }
 
-static int write_files(struct redis_link *l, const char *key, const char *folder, struct err *err)
+static int finding_write_files(struct redis_link *l, const char *key, const char *folder,
+			       struct err *err)
 {
 	char path[PATH_MAX];
 	redisReply *files;
@@ -307,7 +308,7 @@ static int fetch_list(struct swarm_run *r, const char *list, const char *dir, js
 			continue;
 		folder_name(folder, list, ++number, json_text(row, "code"));
 		snprintf(path, sizeof(path), "%.3900s/%s", dir, folder);
-		status = write_files(
+		status = finding_write_files(
 			redis_net_link(&r->net, swarm_channel_key(&r->names, "finding", name, key)),
 			key, path, err);
 		json_object_set_new(row, "folder", json_string(folder));

@@ -155,8 +155,8 @@ int swarm_run_find(const struct redis_url *u, char ret[RUN_NAME_MAX + 1], struct
 /* ---- workers ---- */
 
 /* A script on the keys of the run; *ret: its reply, which is to be freed. */
-static int run_script(struct swarm_run *r, enum swarm_script script, const char *const *args,
-		      size_t count, redisReply **ret, struct err *err)
+static int swarm_run_script(struct swarm_run *r, enum swarm_script script, const char *const *args,
+			    size_t count, redisReply **ret, struct err *err)
 {
 	char key[SWARM_KEY_MAX];
 	struct redis_link *l = run_link(r, "beats", key);
@@ -183,7 +183,8 @@ int swarm_run_beat(struct swarm_run *r, uint64_t number, double dead_seconds, bo
 
 	run_print_number(me, number);
 	run_print_number(dead_ms, (uint64_t)(dead_seconds * 1000));
-	status = run_script(r, SCRIPT_LOOK, (const char *[]){ me, "", dead_ms }, 3, &reply, err);
+	status = swarm_run_script(r, SCRIPT_LOOK, (const char *[]){ me, "", dead_ms }, 3, &reply,
+				  err);
 	if (status)
 		return status;
 	*ret_stopped = redis_reply_number(redis_reply_at(reply, 5)) ||
@@ -199,7 +200,7 @@ int swarm_run_bury(struct swarm_run *r, uint64_t number, struct err *err)
 	int status;
 
 	run_print_number(me, number);
-	status = run_script(r, SCRIPT_LEAVE, (const char *[]){ me, "left" }, 2, &reply, err);
+	status = swarm_run_script(r, SCRIPT_LEAVE, (const char *[]){ me, "left" }, 2, &reply, err);
 	if (!status)
 		freeReplyObject(reply);
 	return status;
