@@ -131,6 +131,11 @@ static const char *swarm_target(const struct swarm *s)
 	return target ? target : "";
 }
 
+static uint64_t swarm_seed(const struct swarm *s)
+{
+	return (uint64_t)json_integer_value(json_object_get(s->run.about, "seed"));
+}
+
 /* ---- a worker ---- */
 
 /* In the process of a worker. */
@@ -206,8 +211,7 @@ static int worker_argv(const char **argv, const char *dir, char seed[32])
 		if (strcmp(argv[argc - 1], "tour") != 0 && strcmp(argv[argc - 1], "random") != 0)
 			argv[argc++] = "--bitstate";
 	}
-	snprintf(seed, 32, "%" PRIu64,
-		 (uint64_t)json_integer_value(json_object_get(s->run.about, "seed")) + number);
+	snprintf(seed, 32, "%" PRIu64, swarm_seed(s) + number);
 	argv[argc++] = "--seed";
 	argv[argc++] = seed;
 	argv[argc++] = "--jobs";
@@ -317,7 +321,8 @@ static int run_work(int argc, char **argv, struct err *err)
 
 	if (!code && check_fingerprint(&s, err))
 		code = EXIT_UNKNOWN;
-	if (code || run_open(&local, "swarm", swarm_target(&s), settings.out, 0, err)) {
+	if (code ||
+	    run_open(&local, "swarm", swarm_target(&s), settings.out, swarm_seed(&s), err)) {
 		swarm_close(&s);
 		return code ? code : EXIT_UNKNOWN;
 	}
@@ -434,7 +439,8 @@ static int run_stop(int argc, char **argv, struct err *err)
 	if (living)
 		fprintf(stderr, "assay swarm: %" PRIu64 " workers have not ended yet\n", living);
 	code = EXIT_UNKNOWN;
-	if (!status && !run_open(&run, "swarm", swarm_target(&s), settings.out, 0, err)) {
+	if (!status &&
+	    !run_open(&run, "swarm", swarm_target(&s), settings.out, swarm_seed(&s), err)) {
 		status = swarm_finish(&s, &run, err);
 		code = summary_code(&run, status);
 		run_free(&run);
@@ -576,14 +582,14 @@ static int work_here(struct swarm *s, const struct swarm_hosts *hosts, struct er
 	struct run run, local;
 	int status = 0, code;
 
-	if (run_open(&run, "swarm", swarm_target(s), settings.out, 0, err))
+	if (run_open(&run, "swarm", swarm_target(s), settings.out, swarm_seed(s), err))
 		return EXIT_UNKNOWN;
 	stop_catch_signals();
 	if (settings.jobs) {
 		char dir[PATH_MAX];
 
 		snprintf(dir, sizeof(dir), "%.4000s/here", run.dir);
-		status = run_open(&local, "swarm", swarm_target(s), dir, 0, err);
+		status = run_open(&local, "swarm", swarm_target(s), dir, swarm_seed(s), err);
 		if (!status) {
 			status = crew_work(s, &local, (unsigned)settings.jobs, err);
 			status = summary_write(&local, status, err);
