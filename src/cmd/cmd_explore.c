@@ -1,6 +1,5 @@
 /* cmd_explore.c -- `assay explore TARGET`: model checking of a file system. */
 #include <errno.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -121,9 +120,10 @@ static const struct opt opts[] = {
 	  "devices are counted, but are not findings",
 	  0, 0 },
 	{ "jobs", OPT_U64, ROW(jobs), "N",
-	  "processes that share the search; 0: one per CPU, but 1 with --seed, or on a directory "
+	  "processes that share the search; default: one per CPU, but 1 with --seed, or on a "
+	  "directory "
 	  "or device of yours",
-	  0, JOBS_MAX },
+	  1, JOBS_MAX },
 	{ "resume", OPT_TEXT, ROW(resume), "RUN",
 	  "continue the search of this run directory, with the same options", 0, 0 },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "run directory; default: a new one in runs/", 0, 0 },
@@ -151,16 +151,6 @@ static int read_verify(const char *text, unsigned *ret, struct err *err)
 		}
 	}
 	return err_set(err, EINVAL, "--verify: expected full or touched+N, found %s", text);
-}
-
-static void explore_show_progress(void *to, const struct explore_figures *f, const struct run *run)
-{
-	double seconds = clock_seconds() - run->started_seconds;
-
-	progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
-		      " states, %zu findings",
-		      run->target, seconds, f->transitions, (double)f->transitions / seconds,
-		      f->states, json_array_size(run->findings));
 }
 
 /* The searches of a run: one, or a portfolio that takes turns. */
@@ -455,19 +445,6 @@ static int explore_once(const char *target, struct err *err)
 	return code;
 }
 
-static bool has_checkpoint(const char *dir)
-{
-	struct buf pattern = BUF_INIT;
-	glob_t found = { 0 };
-	bool has;
-
-	buf_addf(&pattern, "%s/checkpoint*", dir);
-	has = !glob(pattern.data, GLOB_NOSORT, NULL, &found);
-	globfree(&found);
-	buf_free(&pattern);
-	return has;
-}
-
 /* Each job has its own seed and directory. A resumed job continues; one that was killed before its
  * first checkpoint starts again, as does one that takes the place of another in the time that is
  * left. */
@@ -479,7 +456,7 @@ static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 	jobs.worker = number;
 	settings.seed += number;
 	settings.out = dir;
-	settings.resume = settings.resume && has_checkpoint(dir) ? dir : NULL;
+	settings.resume = settings.resume && explore_jobs_has_checkpoint(dir) ? dir : NULL;
 	settings.write_known = NULL; /* that is for all of them */
 	settings.json = true;
 	if (settings.seconds > 0)
@@ -487,6 +464,24 @@ static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 	if (calls) /* each makes its part of them */
 		settings.calls = calls / settings.jobs + (number < calls % settings.jobs);
 	return explore_once(to, err);
+}
+
+/* Whether the target can do what is asked for, before anything is made. */
+static int check_abilities(const char *target, struct err *err)
+{
+	struct targets targets = { 0 };
+	struct searches *s;
+	int status;
+
+	if (!settings.faults.count && !settings.leaks && !settings.crash)
+		return 0;
+	s = must_alloc(sizeof(*s));
+	status = open_targets(&targets, target, err);
+	if (!status && !(status = open_searches(s, targets.list[0], err)))
+		close_searches(s);
+	close_targets(&targets);
+	free(s);
+	return status;
 }
 
 /* One search of a target by several processes. */
@@ -498,6 +493,8 @@ static int explore_together(const char *target, struct err *err)
 	struct run all;
 	int status, code, merged = 0;
 
+	if (check_abilities(target, err))
+		return EXIT_USAGE;
 	if (explore_jobs_open(&jobs, (unsigned)settings.jobs, settings.memory, err))
 		return EXIT_UNKNOWN;
 	jobs.findings_max = settings.findings;
@@ -510,7 +507,7 @@ static int explore_together(const char *target, struct err *err)
 	status = run_read_known(&all, settings.known, err);
 	if (!status)
 		status = explore_jobs_run(&jobs, &all, &job, err);
-	/* What those have found that did not fail is told in any case. */
+	/* What those have found that did not fail is reported in any case. */
 	if (status < 0 && all.verdict == VERDICT_OK)
 		all.verdict = VERDICT_UNKNOWN;
 	if (jobs.ran && jobs.failed_code != EXIT_USAGE)
@@ -525,25 +522,13 @@ static int explore_together(const char *target, struct err *err)
 	return code;
 }
 
-/* As many as the run that is continued had. */
-static unsigned count_jobs(const char *run)
-{
-	char path[PATH_MAX];
-	unsigned count = 0;
-
-	do
-		snprintf(path, sizeof(path), "%.4000s/job-%u", run, count);
-	while (!access(path, F_OK) && count++ < JOBS_MAX);
-	return count ? count : 1;
-}
-
 /* Who gives a seed wants the same calls again, which only one process makes. */
 static unsigned choose_jobs(const char *target)
 {
 	unsigned wanted = (unsigned)settings.jobs;
 
 	if (!wanted && settings.resume)
-		wanted = count_jobs(settings.resume);
+		wanted = explore_jobs_of(settings.resume);
 	else if (!wanted && settings.repeats)
 		wanted = 1;
 	wanted = jobs_on(target, settings.config, wanted);
