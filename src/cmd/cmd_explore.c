@@ -21,6 +21,7 @@
 #include "cli/sweep.h"
 #include "cmd/code_report.h"
 #include "cmd/explore_jobs.h"
+#include "cmd/explore_operands.h"
 #include "cmd/explore_report.h"
 #include "crash/crash_step.h"
 #include "explore/portfolio.h"
@@ -131,27 +132,6 @@ static const struct opt opts[] = {
 	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
 	OPT_END,
 };
-
-/* "full" is every call, "touched+N" every N-th. */
-static int read_verify(const char *text, unsigned *ret, struct err *err)
-{
-	static const char prefix[] = "touched+";
-	unsigned long every;
-	char *end;
-
-	if (!strcmp(text, "full")) {
-		*ret = 1;
-		return 0;
-	}
-	if (!strncmp(text, prefix, sizeof(prefix) - 1)) {
-		every = strtoul(text + sizeof(prefix) - 1, &end, 10);
-		if (!*end && every > 0 && every <= UINT_MAX) {
-			*ret = (unsigned)every;
-			return 0;
-		}
-	}
-	return err_set(err, EINVAL, "--verify: expected full or touched+N, found %s", text);
-}
 
 /* The searches of a run: one, or a portfolio that takes turns. */
 struct searches {
@@ -323,26 +303,11 @@ static int explore_target(struct target *t, struct explore_options *o, struct er
 	return code;
 }
 
-/* The target and those it is compared with; fields that one of them does not have are ignored. */
-struct targets {
-	struct target **list;
-	size_t count;
-};
-
-static void close_targets(struct targets *t)
-{
-	for (size_t i = 0; i < t->count; i++)
-		target_close(t->list[i]);
-	free(t->list);
-}
-
-static int open_targets(struct targets *t, const char *first, struct err *err)
+static int open_targets(struct explore_targets *t, const char *first, struct err *err)
 {
 	struct target_options options = { .config = settings.config,
 					  .deadline_seconds = settings.deadline,
 					  .space_bytes = settings.space };
-	unsigned fields = ~0u;
-	size_t all = settings.against.count + 1;
 	struct buf spec = BUF_INIT;
 	int status = 0;
 
@@ -350,45 +315,11 @@ static int open_targets(struct targets *t, const char *first, struct err *err)
 		status = code_spec(first, settings.config, &spec, err);
 	else
 		buf_adds(&spec, first);
-	t->list = must_alloc(all * sizeof(*t->list));
-	for (size_t i = 0; i < all && !status; i++) {
-		const char *name = i ? settings.against.items[i - 1] : spec.data;
-
-		status = settings.learn ? learn_open(&t->list[i], name, &options, err)
-					: target_open(&t->list[i], name, &options, err);
-		t->count += !status;
-		if (!status)
-			fields &= t->list[i]->fields;
-	}
+	if (!status)
+		status = explore_targets_open(t, spec.data, &settings.against, &options,
+					      settings.learn, err);
 	buf_free(&spec);
-	options.fields_off = ~fields;
-	for (size_t i = 0; i < all && !status; i++) {
-		struct target *with = t->list[i];
-
-		if (with->fields == fields)
-			continue;
-		options.learned = with->learned;
-		status = target_open(&t->list[i], with->name, &options, err);
-		if (status)
-			t->list[i] = with;
-		else
-			target_close(with);
-	}
 	return status;
-}
-
-static int read_coverage(struct cover *before, struct err *err)
-{
-	json_t *coverage;
-
-	for (size_t i = 0; i < settings.coverage_from.count; i++) {
-		coverage = cover_load(settings.coverage_from.items[i], err);
-		if (!coverage)
-			return -EINVAL;
-		cover_add_json(before, coverage);
-		json_decref(coverage);
-	}
-	return 0;
 }
 
 static int read_code(struct explore_options *o, struct code *c, struct target *t, struct err *err)
@@ -428,11 +359,12 @@ static int explore_once(const char *target, struct err *err)
 		.resume = settings.resume != NULL,
 		.checkpoint_seconds = 10,
 	};
-	struct targets targets = { 0 };
+	struct explore_targets targets = { 0 };
 	struct code kernel_code = { 0 };
 	int code = EXIT_UNKNOWN;
 
-	if (!read_verify(settings.verify, &o.verify_every, err) && !read_coverage(&before, err) &&
+	if (!explore_read_verify(settings.verify, &o.verify_every, err) &&
+	    !explore_read_coverage(&settings.coverage_from, &before, err) &&
 	    !open_targets(&targets, target, err) &&
 	    !read_code(&o, &kernel_code, targets.list[0], err)) {
 		o.against = targets.list + 1;
@@ -440,7 +372,7 @@ static int explore_once(const char *target, struct err *err)
 		code = explore_target(targets.list[0], &o, err);
 	}
 	code_free(&kernel_code);
-	close_targets(&targets);
+	explore_targets_close(&targets);
 	cover_free(&before);
 	return code;
 }
@@ -469,7 +401,7 @@ static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 /* Whether the target can do what is asked for, before anything is made. */
 static int check_abilities(const char *target, struct err *err)
 {
-	struct targets targets = { 0 };
+	struct explore_targets targets = { 0 };
 	struct searches *s;
 	int status;
 
@@ -479,7 +411,7 @@ static int check_abilities(const char *target, struct err *err)
 	status = open_targets(&targets, target, err);
 	if (!status && !(status = open_searches(s, targets.list[0], err)))
 		close_searches(s);
-	close_targets(&targets);
+	explore_targets_close(&targets);
 	free(s);
 	return status;
 }
@@ -612,7 +544,7 @@ static int check_known(struct err *err)
 static int check_coverage(struct err *err)
 {
 	struct cover before = { 0 };
-	int status = read_coverage(&before, err);
+	int status = explore_read_coverage(&settings.coverage_from, &before, err);
 
 	cover_free(&before);
 	return operand_code(status);
@@ -659,7 +591,7 @@ static int explore_check_names(int count, char **targets, struct err *err)
 		code = operand_file(settings.kernel_log, err);
 	if (!code)
 		code = operand_new_directory(settings.out, err);
-	return code ? code : operand_code(read_verify(settings.verify, &every, err));
+	return code ? code : operand_code(explore_read_verify(settings.verify, &every, err));
 }
 
 static int run_explore(int argc, char **argv, struct err *err)
