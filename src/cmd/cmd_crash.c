@@ -123,7 +123,7 @@ static const struct opt opts[] = {
 	{ "seed", OPT_U64, ROW(seed), "N", "of wide inputs, walks and sampled subsets", 0,
 	  INT64_MAX },
 	{ "jobs", OPT_U64, ROW(jobs), "N",
-	  "workloads in parallel; 0: one per CPU, but 1 on a directory or device of yours", 0,
+	  "workloads in parallel; default: one per CPU, but 1 on a directory or device of yours", 1,
 	  1024 },
 	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS", "time limit of one call", 0,
 	  OPT_SECONDS_MAX },

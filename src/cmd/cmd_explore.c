@@ -1,6 +1,5 @@
 /* cmd_explore.c -- `assay explore TARGET`: model checking of a file system. */
 #include <errno.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -22,6 +21,7 @@
 #include "cli/sweep.h"
 #include "cmd/code_report.h"
 #include "cmd/explore_jobs.h"
+#include "cmd/explore_operands.h"
 #include "cmd/explore_report.h"
 #include "crash/crash_step.h"
 #include "explore/portfolio.h"
@@ -121,9 +121,10 @@ static const struct opt opts[] = {
 	  "devices are counted, but are not findings",
 	  0, 0 },
 	{ "jobs", OPT_U64, ROW(jobs), "N",
-	  "processes that share the search; 0: one per CPU, but 1 with --seed, or on a directory "
+	  "processes that share the search; default: one per CPU, but 1 with --seed, or on a "
+	  "directory "
 	  "or device of yours",
-	  0, JOBS_MAX },
+	  1, JOBS_MAX },
 	{ "resume", OPT_TEXT, ROW(resume), "RUN",
 	  "continue the search of this run directory, with the same options", 0, 0 },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "run directory; default: a new one in runs/", 0, 0 },
@@ -131,37 +132,6 @@ static const struct opt opts[] = {
 	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
 	OPT_END,
 };
-
-/* "full" is every call, "touched+N" every N-th. */
-static int read_verify(const char *text, unsigned *ret, struct err *err)
-{
-	static const char prefix[] = "touched+";
-	unsigned long every;
-	char *end;
-
-	if (!strcmp(text, "full")) {
-		*ret = 1;
-		return 0;
-	}
-	if (!strncmp(text, prefix, sizeof(prefix) - 1)) {
-		every = strtoul(text + sizeof(prefix) - 1, &end, 10);
-		if (!*end && every > 0 && every <= UINT_MAX) {
-			*ret = (unsigned)every;
-			return 0;
-		}
-	}
-	return err_set(err, EINVAL, "--verify: expected full or touched+N, found %s", text);
-}
-
-static void explore_show_progress(void *to, const struct explore_figures *f, const struct run *run)
-{
-	double seconds = clock_seconds() - run->started_seconds;
-
-	progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
-		      " states, %zu findings",
-		      run->target, seconds, f->transitions, (double)f->transitions / seconds,
-		      f->states, json_array_size(run->findings));
-}
 
 /* The searches of a run: one, or a portfolio that takes turns. */
 struct searches {
@@ -335,26 +305,11 @@ static int explore_target(struct target *t, struct explore_options *o, struct er
 	return code;
 }
 
-/* The target and those it is compared with; fields that one of them does not have are ignored. */
-struct targets {
-	struct target **list;
-	size_t count;
-};
-
-static void close_targets(struct targets *t)
-{
-	for (size_t i = 0; i < t->count; i++)
-		target_close(t->list[i]);
-	free(t->list);
-}
-
-static int open_targets(struct targets *t, const char *first, struct err *err)
+static int open_targets(struct explore_targets *t, const char *first, struct err *err)
 {
 	struct target_options options = { .config = settings.config,
 					  .deadline_seconds = settings.deadline,
 					  .space_bytes = settings.space };
-	unsigned fields = ~0u;
-	size_t all = settings.against.count + 1;
 	struct buf spec = BUF_INIT;
 	int status = 0;
 
@@ -362,45 +317,11 @@ static int open_targets(struct targets *t, const char *first, struct err *err)
 		status = code_spec(first, settings.config, &spec, err);
 	else
 		buf_adds(&spec, first);
-	t->list = must_alloc(all * sizeof(*t->list));
-	for (size_t i = 0; i < all && !status; i++) {
-		const char *name = i ? settings.against.items[i - 1] : spec.data;
-
-		status = settings.learn ? learn_open(&t->list[i], name, &options, err)
-					: target_open(&t->list[i], name, &options, err);
-		t->count += !status;
-		if (!status)
-			fields &= t->list[i]->fields;
-	}
+	if (!status)
+		status = explore_targets_open(t, spec.data, &settings.against, &options,
+					      settings.learn, err);
 	buf_free(&spec);
-	options.fields_off = ~fields;
-	for (size_t i = 0; i < all && !status; i++) {
-		struct target *with = t->list[i];
-
-		if (with->fields == fields)
-			continue;
-		options.learned = with->learned;
-		status = target_open(&t->list[i], with->name, &options, err);
-		if (status)
-			t->list[i] = with;
-		else
-			target_close(with);
-	}
 	return status;
-}
-
-static int read_coverage(struct cover *before, struct err *err)
-{
-	json_t *coverage;
-
-	for (size_t i = 0; i < settings.coverage_from.count; i++) {
-		coverage = cover_load(settings.coverage_from.items[i], err);
-		if (!coverage)
-			return -EINVAL;
-		cover_add_json(before, coverage);
-		json_decref(coverage);
-	}
-	return 0;
 }
 
 static int read_code(struct explore_options *o, struct code *c, struct target *t, struct err *err)
@@ -440,11 +361,12 @@ static int explore_once(const char *target, struct err *err)
 		.resume = settings.resume != NULL,
 		.checkpoint_seconds = 10,
 	};
-	struct targets targets = { 0 };
+	struct explore_targets targets = { 0 };
 	struct code kernel_code = { 0 };
 	int code = EXIT_UNKNOWN;
 
-	if (!read_verify(settings.verify, &o.verify_every, err) && !read_coverage(&before, err) &&
+	if (!explore_read_verify(settings.verify, &o.verify_every, err) &&
+	    !explore_read_coverage(&settings.coverage_from, &before, err) &&
 	    !open_targets(&targets, target, err) &&
 	    !read_code(&o, &kernel_code, targets.list[0], err)) {
 		o.against = targets.list + 1;
@@ -452,22 +374,9 @@ static int explore_once(const char *target, struct err *err)
 		code = explore_target(targets.list[0], &o, err);
 	}
 	code_free(&kernel_code);
-	close_targets(&targets);
+	explore_targets_close(&targets);
 	cover_free(&before);
 	return code;
-}
-
-static bool has_checkpoint(const char *dir)
-{
-	struct buf pattern = BUF_INIT;
-	glob_t found = { 0 };
-	bool has;
-
-	buf_addf(&pattern, "%s/checkpoint*", dir);
-	has = !glob(pattern.data, GLOB_NOSORT, NULL, &found);
-	globfree(&found);
-	buf_free(&pattern);
-	return has;
 }
 
 /* Each job has its own seed and directory. A resumed job continues; one that was killed before its
@@ -481,7 +390,7 @@ static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 	jobs.worker = number;
 	settings.seed += number;
 	settings.out = dir;
-	settings.resume = settings.resume && has_checkpoint(dir) ? dir : NULL;
+	settings.resume = settings.resume && explore_jobs_has_checkpoint(dir) ? dir : NULL;
 	settings.write_known = NULL; /* that is for all of them */
 	settings.json = true;
 	if (settings.seconds > 0)
@@ -489,6 +398,24 @@ static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 	if (calls) /* each makes its part of them */
 		settings.calls = calls / settings.jobs + (number < calls % settings.jobs);
 	return explore_once(to, err);
+}
+
+/* Whether the target can do what is asked for, before anything is made. */
+static int check_abilities(const char *target, struct err *err)
+{
+	struct explore_targets targets = { 0 };
+	struct searches *s;
+	int status;
+
+	if (!settings.faults.count && !settings.leaks && !settings.crash)
+		return 0;
+	s = must_alloc(sizeof(*s));
+	status = open_targets(&targets, target, err);
+	if (!status && !(status = open_searches(s, targets.list[0], err)))
+		close_searches(s);
+	explore_targets_close(&targets);
+	free(s);
+	return status;
 }
 
 /* One search of a target by several processes. */
@@ -500,6 +427,8 @@ static int explore_together(const char *target, struct err *err)
 	struct run all;
 	int status, code, merged = 0;
 
+	if (check_abilities(target, err))
+		return EXIT_USAGE;
 	if (explore_jobs_open(&jobs, (unsigned)settings.jobs, settings.memory, err))
 		return EXIT_UNKNOWN;
 	jobs.findings_max = settings.findings;
@@ -512,7 +441,7 @@ static int explore_together(const char *target, struct err *err)
 	status = run_read_known(&all, settings.known, err);
 	if (!status)
 		status = explore_jobs_run(&jobs, &all, &job, err);
-	/* What those have found that did not fail is told in any case. */
+	/* What those have found that did not fail is reported in any case. */
 	if (status < 0 && all.verdict == VERDICT_OK)
 		all.verdict = VERDICT_UNKNOWN;
 	if (jobs.ran && jobs.failed_code != EXIT_USAGE)
@@ -527,25 +456,13 @@ static int explore_together(const char *target, struct err *err)
 	return code;
 }
 
-/* As many as the run that is continued had. */
-static unsigned count_jobs(const char *run)
-{
-	char path[PATH_MAX];
-	unsigned count = 0;
-
-	do
-		snprintf(path, sizeof(path), "%.4000s/job-%u", run, count);
-	while (!access(path, F_OK) && count++ < JOBS_MAX);
-	return count ? count : 1;
-}
-
 /* Who gives a seed wants the same calls again, which only one process makes. */
 static unsigned choose_jobs(const char *target)
 {
 	unsigned wanted = (unsigned)settings.jobs;
 
 	if (!wanted && settings.resume)
-		wanted = count_jobs(settings.resume);
+		wanted = explore_jobs_of(settings.resume);
 	else if (!wanted && settings.repeats)
 		wanted = 1;
 	wanted = jobs_on(target, settings.config, wanted);
@@ -629,7 +546,7 @@ static int check_known(struct err *err)
 static int check_coverage(struct err *err)
 {
 	struct cover before = { 0 };
-	int status = read_coverage(&before, err);
+	int status = explore_read_coverage(&settings.coverage_from, &before, err);
 
 	cover_free(&before);
 	return operand_code(status);
@@ -676,7 +593,7 @@ static int explore_check_names(int count, char **targets, struct err *err)
 		code = operand_file(settings.kernel_log, err);
 	if (!code)
 		code = operand_new_directory(settings.out, err);
-	return code ? code : operand_code(read_verify(settings.verify, &every, err));
+	return code ? code : operand_code(explore_read_verify(settings.verify, &every, err));
 }
 
 static int run_explore(int argc, char **argv, struct err *err)

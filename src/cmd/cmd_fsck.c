@@ -53,7 +53,7 @@ static const struct opt opts[] = {
 	{ "seconds", OPT_DOUBLE, ROW(options.seconds), "N", "stop after this time; 0 for no limit",
 	  0, OPT_SECONDS_MAX },
 	{ "seed", OPT_U64, ROW(options.seed), "N", "of values that are drawn", 0, INT64_MAX },
-	{ "jobs", OPT_U64, ROW(jobs), "N", "processes that share the work; 0: one per CPU", 0,
+	{ "jobs", OPT_U64, ROW(jobs), "N", "processes that share the work; default: one per CPU", 1,
 	  1024 },
 	{ "findings", OPT_U64, ROW(options.findings), "N",
 	  "stop after this number of different findings", 1, 1000000 },

@@ -2,9 +2,14 @@
 #include "cmd/explore_jobs.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -36,6 +41,30 @@ void explore_jobs_close(struct explore_jobs *j)
 	if (j->memory)
 		share_memory_close(j->memory);
 	free(j->lost);
+}
+
+unsigned explore_jobs_of(const char *run)
+{
+	char path[PATH_MAX];
+	unsigned count = 0;
+
+	do
+		snprintf(path, sizeof(path), "%.4000s/job-%u", run, count);
+	while (!access(path, F_OK) && count++ < JOBS_MAX);
+	return count ? count : 1;
+}
+
+bool explore_jobs_has_checkpoint(const char *dir)
+{
+	struct buf pattern = BUF_INIT;
+	glob_t found = { 0 };
+	bool has;
+
+	buf_addf(&pattern, "%s/checkpoint*", dir);
+	has = !glob(pattern.data, GLOB_NOSORT, NULL, &found);
+	globfree(&found);
+	buf_free(&pattern);
+	return has;
 }
 
 /* ---- in a process of them ---- */

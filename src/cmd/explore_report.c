@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "base/must.h"
 #include "cli/learned_report.h"
 #include "cli/summary.h"
@@ -72,6 +73,16 @@ static void explore_set_figures(struct run *run, const struct explore_figures *f
 	json_object_set_new(o, "max_rss_kb",
 			    json_integer(self.ru_maxrss > children.ru_maxrss ? self.ru_maxrss
 									     : children.ru_maxrss));
+}
+
+void explore_show_progress(void *to, const struct explore_figures *f, const struct run *run)
+{
+	double seconds = clock_seconds() - run->started_seconds;
+
+	progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
+		      " states, %zu findings",
+		      run->target, seconds, f->transitions, (double)f->transitions / seconds,
+		      f->states, json_array_size(run->findings));
 }
 
 static void print_findings(const struct run *run)

@@ -6,6 +6,8 @@
 #include "cmd/explore_jobs.h"
 #include "explore/explore.h"
 
+/* The progress line of a search (explore_options.progress). */
+void explore_show_progress(void *to, const struct explore_figures *f, const struct run *run);
 /* Writes everything to the run's directory and prints the summary, or all as JSON. Takes over the
  * coverage. */
 int explore_finish(struct run *run, const struct explore_figures *f, json_t *coverage, bool json,

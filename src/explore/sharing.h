@@ -6,8 +6,8 @@
  * not divided up, only the states are counted.
  *
  * A worker keeps every state that it has come to, also those that others have taken or were given:
- * when one of them dies, its states are free, and whoever knows one takes it. What lies behind is
- * found again from there. */
+ * when one of them dies, its states are free, and another that knows one takes it. What lies behind
+ * is found again from there. */
 #ifndef EXPLORE_SHARING_H
 #define EXPLORE_SHARING_H
 

@@ -5,9 +5,9 @@
  * says who is changing it, so that the slot of a worker that was killed can be put right.
  *
  * All have nothing left if every worker that lives waits, each has seen the last work that became
- * free, and no slot has anything for them. That is looked at without a lock: whoever stops waiting
- * raises `stirs` before its slot is empty again, so a look during which `stirs` stays the same was
- * true at one moment. */
+ * free, and no slot has anything for them. That is looked at without a lock: a worker that stops
+ * waiting raises `stirs` before its slot is empty again, so a look during which `stirs` stays the
+ * same was true at one moment. */
 #include "share/memory.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
  *
  * A piece of work (a state to try calls in, or a part of its calls) is known by a hash. A worker
  * that has taken it does it; the others step over it. What a worker that died had taken is free
- * again: its edges are tried once more by whoever knows the state, so that nothing behind them is
- * lost.
+ * again: its edges are tried once more by any worker that knows the state, so that nothing behind
+ * them is lost.
  *
  * Two kinds: memory.c for processes of one machine, src/swarm for many machines. */
 #ifndef SHARE_SHARE_H

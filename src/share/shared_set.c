@@ -58,9 +58,9 @@ void shared_set_close(struct shared_set *s)
 }
 
 /* Is the hash in this slot, or now put there? The first half says for which hashes the slot is, the
- * second half whose it is: where two that are equal in the first half meet here, one goes on. A
- * process that was killed between the two halves leaves the slot to the next one of this first
- * half.
+ * second half whose it is: where two that are equal in the first half meet here, one continues with
+ * the next slot. A process that was killed between the two halves leaves the slot to the next one
+ * of this first half.
  */
 static bool slot_put(struct shared_slot *slot, struct hash h, bool *ret_new)
 {
