@@ -44,7 +44,7 @@ endif
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
 	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter $(if $(WERROR),-Werror)
-PACKAGES := libxxhash jansson inih libcap z3 sqlite3 $(if $(wildcard reffs/*.c),fuse3)
+PACKAGES := libxxhash jansson inih libcap z3 sqlite3 hiredis libssl libcrypto $(if $(wildcard reffs/*.c),fuse3)
 
 # The tracers in the kernel, of calls and of a disk, need a compiler for them, the running kernel's
 # types and libbpf; without them the rest is built, and `assay cover` says what is missing.
@@ -127,7 +127,8 @@ build/pathtool/assay-paths-amd64-linux: $(PATHTOOL_SOURCES:%.c=build/pathtool/ob
 GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h \
 	build/gen/embedded_targets.h build/gen/embedded_profiles.h $(SKELETONS:%=build/gen/%.h) \
 	build/gen/embedded_families.h build/gen/embedded_checkers.h build/gen/embedded_content.h \
-	build/gen/embedded_campaigns.h build/gen/kernel_hash.h build/gen/embedded_guest.h
+	build/gen/embedded_campaigns.h build/gen/kernel_hash.h build/gen/engine_hash.h \
+	build/gen/embedded_guest.h
 
 # What checkers are started with; a part of the program. It is loaded into programs of others: no
 # sanitizer, in any variant.
@@ -191,6 +192,13 @@ build/gen/version.h: FORCE
 # What a kernel in a process must have been built from to be used.
 build/gen/kernel_hash.h: FORCE
 	$(call write_if_changed,'#define ASSAY_KERNEL_HASH "$(shell $(MAKE) -s --no-print-directory -f kernel/agent/Makefile hash)"')
+# What workers of one search must have in common: the operations and what is drawn from them, and the
+# model and the search.
+hash_of = $(shell cat $(sort $(wildcard $(1))) | sha256sum | cut -c1-16)
+build/gen/engine_hash.h: FORCE
+	$(call write_if_changed,'#define ASSAY_OPS_HASH "$(call hash_of,src/op/*.[chd]* src/universe/*.[ch] profiles/*)"' \
+		'#define ASSAY_ENGINE_HASH "$(call hash_of,$(foreach room,base tree model plan judge explore \
+		target share swarm,src/$(room)/*.[ch]) targets/*)"')
 # Shipped INI files, rows EMBEDDED("name", "text").
 build/gen/embedded_%.h: FORCE
 	@mkdir -p $(@D); tools/embed $*/*.ini >$@.new

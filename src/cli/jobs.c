@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -85,8 +87,20 @@ int job_await(pid_t pid, double seconds)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_UNKNOWN;
 }
 
+unsigned jobs_wanted(unsigned wanted)
+{
+	cpu_set_t set;
+	int count;
+
+	if (wanted)
+		return wanted;
+	count = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+	return count < 1 ? 1 : count > JOBS_MAX ? JOBS_MAX : (unsigned)count;
+}
+
 unsigned jobs_on(const char *target, const char *config, unsigned wanted)
 {
+	wanted = jobs_wanted(wanted);
 	return wanted > 1 && target_is_single(target, config) ? 1 : wanted;
 }
 
@@ -148,4 +162,142 @@ int jobs_run(const struct run *run, unsigned count, const struct job *job, struc
 	}
 	free(children);
 	return status;
+}
+
+/* ---- together ---- */
+
+enum { TOGETHER_LOOK_MS = 100 };
+
+struct together {
+	const struct run *run;
+	const struct job *job;
+	const struct job_care *care;
+	struct together_child {
+		pid_t pid; /* 0: it has ended */
+		int pidfd;
+		unsigned number;
+	} * children;
+	size_t count;
+	unsigned living;
+	bool asked; /* to end */
+	int status;
+};
+
+/* Its own words, if it had any. */
+static int job_failure(const char *dir, struct err *err)
+{
+	char path[PATH_MAX], line[512];
+	FILE *file;
+	bool told;
+
+	snprintf(path, sizeof(path), "%.4000s/errors", dir);
+	file = fopen(path, "re");
+	told = file && fgets(line, sizeof(line), file);
+	if (file)
+		fclose(file);
+	if (!told)
+		return err_set(err, ECHILD, "a job failed; see %s", path);
+	line[strcspn(line, "\n")] = 0;
+	return err_set(err, ECHILD, "%s", line);
+}
+
+static void together_start(struct together *t, unsigned number, struct err *err)
+{
+	struct together_child *c;
+	char dir[PATH_MAX];
+	pid_t pid;
+
+	snprintf(dir, sizeof(dir), "%s/job-%u", t->run->dir, number);
+	pid = job_start(t->job, number, dir, err);
+	if (pid < 0) {
+		t->status = pid;
+		return;
+	}
+	t->children = must_realloc(t->children, (t->count + 1) * sizeof(*t->children));
+	c = &t->children[t->count++];
+	*c = (struct together_child){ .pid = pid, .number = number };
+	c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	t->living++;
+}
+
+static void together_ask_to_end(struct together *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (t->children[i].pid)
+			kill(t->children[i].pid, SIGTERM);
+	t->asked = true;
+}
+
+static void together_killed(struct together *t, unsigned number, struct err *err)
+{
+	int next = t->care->killed(t->care->to, number);
+
+	if (next >= 0 && !t->asked)
+		together_start(t, (unsigned)next, err);
+	if (!t->living && !t->status && next != JOB_NONE && !t->asked)
+		t->status = err_set(err, ECHILD, "all jobs were killed; see %s/job-%u/errors",
+				    t->run->dir, number);
+}
+
+static void together_ended(struct together *t, unsigned number, int wait_status, struct err *err)
+{
+	char dir[PATH_MAX];
+	bool failed;
+
+	t->living--;
+	if (!WIFEXITED(wait_status)) {
+		together_killed(t, number, err);
+		return;
+	}
+	snprintf(dir, sizeof(dir), "%s/job-%u", t->run->dir, number);
+	failed = has_failed(WEXITSTATUS(wait_status), dir);
+	if (failed && !t->status)
+		t->status = job_failure(dir, err);
+	t->care->ended(t->care->to, number, WEXITSTATUS(wait_status), failed);
+}
+
+/* Some time passes, or one ends. */
+static void together_await(const struct together *t)
+{
+	struct pollfd *fds = must_alloc(t->count * sizeof(*fds));
+
+	for (size_t i = 0; i < t->count; i++)
+		fds[i] = (struct pollfd){ .fd = t->children[i].pid ? t->children[i].pidfd : -1,
+					  .events = POLLIN };
+	poll(fds, t->count, TOGETHER_LOOK_MS);
+	free(fds);
+}
+
+static void together_reap(struct together *t, struct err *err)
+{
+	int wait_status;
+
+	/* The list may grow meanwhile. */
+	for (size_t i = 0; i < t->count; i++) {
+		struct together_child c = t->children[i];
+
+		if (!c.pid || waitpid(c.pid, &wait_status, WNOHANG) == 0)
+			continue;
+		t->children[i].pid = 0;
+		if (c.pidfd >= 0)
+			close(c.pidfd);
+		together_ended(t, c.number, wait_status, err);
+	}
+}
+
+int jobs_run_together(const struct run *run, unsigned count, const struct job *job,
+		      const struct job_care *care, struct err *err)
+{
+	struct together t = { .run = run, .job = job, .care = care };
+
+	for (unsigned i = 0; i < count && !t.status; i++)
+		together_start(&t, i, err);
+	while (t.living) {
+		together_await(&t);
+		together_reap(&t, err);
+		if (!t.asked && (care->look(care->to) || stop_requested))
+			together_ask_to_end(&t);
+	}
+	free(t.children);
+	return t.status;
 }

@@ -2,6 +2,7 @@
 #ifndef CLI_JOBS_H
 #define CLI_JOBS_H
 
+#include <limits.h>
 #include <sys/types.h>
 
 #include "run/run.h"
@@ -20,7 +21,11 @@ pid_t job_start(const struct job *job, unsigned number, const char *dir, struct 
  * asked to end, and after as long again made to. Returns its exit code. */
 int job_await(pid_t pid, double seconds);
 
-/* How many can work on the target at once: one, if it uses a directory or device of the user. */
+enum { JOBS_MAX = 1024 };
+/* 0 is one for each processor that we may use. */
+unsigned jobs_wanted(unsigned wanted);
+/* The same, as many as can work on the target at once: one, if it uses a directory or device of the
+ * user. */
 unsigned jobs_on(const char *target, const char *config, unsigned wanted);
 
 /* Takes over what job number so and so has found, and adds up these figures (NULL ends them) in the
@@ -31,5 +36,23 @@ int job_merge(struct run *run, unsigned job, const char *const *figures, json_t 
 /* Runs processes numbered from 0, in DIR/job-0 and so on, and waits for all. Fails where one could
  * not tell. */
 int jobs_run(const struct run *run, unsigned count, const struct job *job, struct err *err);
+
+enum { JOB_NONE = INT_MIN };
+
+/* Who looks after processes that do one work together. */
+struct job_care {
+	/* Again and again while they work: true if all are to end now. */
+	bool (*look)(void *to);
+	/* One has ended, in order or by a failure that it has described; its exit code. */
+	void (*ended)(void *to, unsigned number, int code, bool failed);
+	/* One was killed: the number of another to be started for it, JOB_NONE where none is
+	 * needed, or a negative errno where none can be. */
+	int (*killed)(void *to, unsigned number);
+	void *to;
+};
+
+/* The same for those. Fails where one has failed, or the last was killed. */
+int jobs_run_together(const struct run *run, unsigned count, const struct job *job,
+		      const struct job_care *care, struct err *err);
 
 #endif

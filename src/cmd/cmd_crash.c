@@ -35,7 +35,6 @@ static struct crash_settings {
 	bool json, during_recovery, in_place, unmount, daemon, faults, full;
 	unsigned job; /* of several */
 } settings = {
-	.jobs = 1,
 	.walks = 100,
 	.length = 12,
 	.states = 2000,
@@ -123,7 +122,9 @@ static const struct opt opts[] = {
 	  OPT_SECONDS_MAX },
 	{ "seed", OPT_U64, ROW(seed), "N", "of wide inputs, walks and sampled subsets", 0,
 	  INT64_MAX },
-	{ "jobs", OPT_U64, ROW(jobs), "N", "workloads in parallel", 1, 1024 },
+	{ "jobs", OPT_U64, ROW(jobs), "N",
+	  "workloads in parallel; default: one per CPU, but 1 on a directory or device of yours", 1,
+	  1024 },
 	{ "deadline", OPT_DOUBLE, ROW(deadline), "SECONDS", "time limit of one call", 0,
 	  OPT_SECONDS_MAX },
 	{ "findings", OPT_U64, ROW(findings), "N", "stop after this number of different findings",

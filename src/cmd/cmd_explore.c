@@ -1,8 +1,8 @@
 /* cmd_explore.c -- `assay explore TARGET`: model checking of a file system. */
 #include <errno.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +20,8 @@
 #include "cli/summary.h"
 #include "cli/sweep.h"
 #include "cmd/code_report.h"
+#include "cmd/explore_jobs.h"
+#include "cmd/explore_operands.h"
 #include "cmd/explore_report.h"
 #include "crash/crash_step.h"
 #include "explore/portfolio.h"
@@ -33,6 +35,7 @@ static struct explore_settings {
 	const char *profile, *verify, *out, *config, *resume, *known, *write_known, *kernel_log;
 	struct opt_list set, against, coverage_from, faults;
 	uint64_t failures;
+	bool repeats; /* a seed was given */
 	bool adaptive, all, bitstate, crash, leaks, learn, json, kernel_coverage, code_score;
 } settings = {
 	.seconds = 60,
@@ -40,13 +43,17 @@ static struct explore_settings {
 	.depth = 64,
 	.memory = (uint64_t)2 << 30,
 	.findings = 100,
-	.jobs = 1,
 	.failures = 1,
 	.verify = "full",
 	.adaptive = true,
 	.learn = true,
 	.code_score = true,
 };
+
+/* Where several processes make one search. */
+static struct explore_jobs jobs;
+
+static const double seconds_min = 0.1; /* for a job that takes the place of another at the end */
 
 /* Where calls are drawn: of each sort of failure, and of looking for leaks, which takes as long as
  * a hundred other calls. */
@@ -58,8 +65,8 @@ static const struct opt opts[] = {
 	{ "seconds", OPT_DOUBLE, ROW(seconds), "N",
 	  "duration of the search of each target; 0 for no limit", 0, OPT_SECONDS_MAX },
 	{ "calls", OPT_U64, ROW(calls), "N", "number of calls; 0 for no limit", 0, 0 },
-	{ "seed", OPT_U64, ROW(seed), "N", "repeats a search exactly; 0 for a new one", 0,
-	  INT64_MAX },
+	{ "seed", OPT_U64, ROW(seed), "N",
+	  "repeats a search of one process exactly; 0 for a new one", 0, INT64_MAX },
 	{ "strategy", OPT_CHOICE, ROW(strategy), "auto|tour|dfs|bfs|random|best|remount",
 	  "the order of the search; auto: several that take turns", 0, 0 },
 	{ "profile", OPT_TEXT, ROW(profile), "NAME",
@@ -83,8 +90,8 @@ static const struct opt opts[] = {
 	  0 },
 	{ "depth", OPT_U64, ROW(depth), "N", "maximum depth of dfs, bfs, best and remount", 1,
 	  1 << 20 },
-	{ "memory", OPT_U64, ROW(memory), "BYTES", "maximum memory for visited states and edges",
-	  1 << 16, UINT64_MAX },
+	{ "memory", OPT_U64, ROW(memory), "BYTES",
+	  "maximum memory of each process for visited states and edges", 1 << 16, UINT64_MAX },
 	{ "bitstate", OPT_FLAG, ROW(bitstate), NULL,
 	  "dfs, bfs, best: store only bits of visited states, if memory is too small", 0, 0 },
 	{ "saved", OPT_U64, ROW(saved), "N",
@@ -114,8 +121,10 @@ static const struct opt opts[] = {
 	  "devices are counted, but are not findings",
 	  0, 0 },
 	{ "jobs", OPT_U64, ROW(jobs), "N",
-	  "parallel searches, each with its own seed; 1 on a directory or device of yours", 1,
-	  1024 },
+	  "processes that share the search; default: one per CPU, but 1 with --seed, or on a "
+	  "directory "
+	  "or device of yours",
+	  1, JOBS_MAX },
 	{ "resume", OPT_TEXT, ROW(resume), "RUN",
 	  "continue the search of this run directory, with the same options", 0, 0 },
 	{ "out", OPT_TEXT, ROW(out), "DIR", "run directory; default: a new one in runs/", 0, 0 },
@@ -123,37 +132,6 @@ static const struct opt opts[] = {
 	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
 	OPT_END,
 };
-
-/* "full" is every call, "touched+N" every N-th. */
-static int read_verify(const char *text, unsigned *ret, struct err *err)
-{
-	static const char prefix[] = "touched+";
-	unsigned long every;
-	char *end;
-
-	if (!strcmp(text, "full")) {
-		*ret = 1;
-		return 0;
-	}
-	if (!strncmp(text, prefix, sizeof(prefix) - 1)) {
-		every = strtoul(text + sizeof(prefix) - 1, &end, 10);
-		if (!*end && every > 0 && every <= UINT_MAX) {
-			*ret = (unsigned)every;
-			return 0;
-		}
-	}
-	return err_set(err, EINVAL, "--verify: expected full or touched+N, found %s", text);
-}
-
-static void explore_show_progress(void *to, const struct explore_figures *f, const struct run *run)
-{
-	double seconds = clock_seconds() - run->started_seconds;
-
-	progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
-		      " states, %zu findings",
-		      run->target, seconds, f->transitions, (double)f->transitions / seconds,
-		      f->states, json_array_size(run->findings));
-}
 
 /* The searches of a run: one, or a portfolio that takes turns. */
 struct searches {
@@ -183,7 +161,12 @@ static int explore_search(struct target *t, struct searches *s, struct run *run,
 	int status = 0, written;
 
 	cover_init(&cover);
-	o->progress = progress_wanted() ? explore_show_progress : NULL;
+	if (jobs.memory)
+		explore_jobs_join(&jobs, jobs.worker, o);
+	else if (explore_part.progress)
+		explore_part_join(&explore_part, o);
+	else
+		o->progress = progress_wanted() ? explore_show_progress : NULL;
 	json_object_set_new(run->figures, "profile",
 			    json_string(settings.profile || s->alone ? s->list[0].universe.name
 								     : "auto"));
@@ -322,26 +305,11 @@ static int explore_target(struct target *t, struct explore_options *o, struct er
 	return code;
 }
 
-/* The target and those it is compared with; fields that one of them does not have are ignored. */
-struct targets {
-	struct target **list;
-	size_t count;
-};
-
-static void close_targets(struct targets *t)
-{
-	for (size_t i = 0; i < t->count; i++)
-		target_close(t->list[i]);
-	free(t->list);
-}
-
-static int open_targets(struct targets *t, const char *first, struct err *err)
+static int open_targets(struct explore_targets *t, const char *first, struct err *err)
 {
 	struct target_options options = { .config = settings.config,
 					  .deadline_seconds = settings.deadline,
 					  .space_bytes = settings.space };
-	unsigned fields = ~0u;
-	size_t all = settings.against.count + 1;
 	struct buf spec = BUF_INIT;
 	int status = 0;
 
@@ -349,45 +317,11 @@ static int open_targets(struct targets *t, const char *first, struct err *err)
 		status = code_spec(first, settings.config, &spec, err);
 	else
 		buf_adds(&spec, first);
-	t->list = must_alloc(all * sizeof(*t->list));
-	for (size_t i = 0; i < all && !status; i++) {
-		const char *name = i ? settings.against.items[i - 1] : spec.data;
-
-		status = settings.learn ? learn_open(&t->list[i], name, &options, err)
-					: target_open(&t->list[i], name, &options, err);
-		t->count += !status;
-		if (!status)
-			fields &= t->list[i]->fields;
-	}
+	if (!status)
+		status = explore_targets_open(t, spec.data, &settings.against, &options,
+					      settings.learn, err);
 	buf_free(&spec);
-	options.fields_off = ~fields;
-	for (size_t i = 0; i < all && !status; i++) {
-		struct target *with = t->list[i];
-
-		if (with->fields == fields)
-			continue;
-		options.learned = with->learned;
-		status = target_open(&t->list[i], with->name, &options, err);
-		if (status)
-			t->list[i] = with;
-		else
-			target_close(with);
-	}
 	return status;
-}
-
-static int read_coverage(struct cover *before, struct err *err)
-{
-	json_t *coverage;
-
-	for (size_t i = 0; i < settings.coverage_from.count; i++) {
-		coverage = cover_load(settings.coverage_from.items[i], err);
-		if (!coverage)
-			return -EINVAL;
-		cover_add_json(before, coverage);
-		json_decref(coverage);
-	}
-	return 0;
 }
 
 static int read_code(struct explore_options *o, struct code *c, struct target *t, struct err *err)
@@ -427,11 +361,12 @@ static int explore_once(const char *target, struct err *err)
 		.resume = settings.resume != NULL,
 		.checkpoint_seconds = 10,
 	};
-	struct targets targets = { 0 };
+	struct explore_targets targets = { 0 };
 	struct code kernel_code = { 0 };
 	int code = EXIT_UNKNOWN;
 
-	if (!read_verify(settings.verify, &o.verify_every, err) && !read_coverage(&before, err) &&
+	if (!explore_read_verify(settings.verify, &o.verify_every, err) &&
+	    !explore_read_coverage(&settings.coverage_from, &before, err) &&
 	    !open_targets(&targets, target, err) &&
 	    !read_code(&o, &kernel_code, targets.list[0], err)) {
 		o.against = targets.list + 1;
@@ -439,63 +374,108 @@ static int explore_once(const char *target, struct err *err)
 		code = explore_target(targets.list[0], &o, err);
 	}
 	code_free(&kernel_code);
-	close_targets(&targets);
+	explore_targets_close(&targets);
 	cover_free(&before);
 	return code;
 }
 
-static bool has_checkpoint(const char *dir)
-{
-	struct buf pattern = BUF_INIT;
-	glob_t found = { 0 };
-	bool has;
-
-	buf_addf(&pattern, "%s/checkpoint*", dir);
-	has = !glob(pattern.data, GLOB_NOSORT, NULL, &found);
-	globfree(&found);
-	buf_free(&pattern);
-	return has;
-}
-
 /* Each job has its own seed and directory. A resumed job continues; one that was killed before its
- * first checkpoint starts again. */
+ * first checkpoint starts again, as does one that takes the place of another in the time that is
+ * left. */
 static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 {
+	double passed = clock_seconds() - jobs.started_seconds;
+	uint64_t calls = settings.calls;
+
+	jobs.worker = number;
 	settings.seed += number;
 	settings.out = dir;
-	settings.resume = settings.resume && has_checkpoint(dir) ? dir : NULL;
+	settings.resume = settings.resume && explore_jobs_has_checkpoint(dir) ? dir : NULL;
 	settings.write_known = NULL; /* that is for all of them */
 	settings.json = true;
+	if (settings.seconds > 0)
+		settings.seconds = fmax(settings.seconds - passed, seconds_min);
+	if (calls) /* each makes its part of them */
+		settings.calls = calls / settings.jobs + (number < calls % settings.jobs);
 	return explore_once(to, err);
 }
 
-/* Several searches of one target at once. */
-static int explore_jobs(const char *target, struct err *err)
+/* Whether the target can do what is asked for, before anything is made. */
+static int check_abilities(const char *target, struct err *err)
+{
+	struct explore_targets targets = { 0 };
+	struct searches *s;
+	int status;
+
+	if (!settings.faults.count && !settings.leaks && !settings.crash)
+		return 0;
+	s = must_alloc(sizeof(*s));
+	status = open_targets(&targets, target, err);
+	if (!status && !(status = open_searches(s, targets.list[0], err)))
+		close_searches(s);
+	explore_targets_close(&targets);
+	free(s);
+	return status;
+}
+
+/* One search of a target by several processes. */
+static int explore_together(const char *target, struct err *err)
 {
 	struct job job = { .work = run_job, .to = (void *)target };
 	const char *dir = settings.resume ? settings.resume : settings.out;
+	struct err none = { 0 };
 	struct run all;
-	int status, code;
+	int status, code, merged = 0;
 
-	if (run_open(&all, "explore", target, dir, settings.seed, err))
+	if (check_abilities(target, err))
+		return EXIT_USAGE;
+	if (explore_jobs_open(&jobs, (unsigned)settings.jobs, settings.memory, err))
 		return EXIT_UNKNOWN;
+	jobs.findings_max = settings.findings;
+	jobs.alone = settings.strategy != 0;
+	if (run_open(&all, "explore", target, dir, settings.seed, err)) {
+		explore_jobs_close(&jobs);
+		return EXIT_UNKNOWN;
+	}
 	stop_catch_signals();
 	status = run_read_known(&all, settings.known, err);
 	if (!status)
-		status = jobs_run(&all, (unsigned)settings.jobs, &job, err);
-	if (status >= 0)
-		status = explore_merge(&all, (unsigned)settings.jobs, settings.json, err);
+		status = explore_jobs_run(&jobs, &all, &job, err);
+	/* What those have found that did not fail is reported in any case. */
+	if (status < 0 && all.verdict == VERDICT_OK)
+		all.verdict = VERDICT_UNKNOWN;
+	if (jobs.ran && jobs.failed_code != EXIT_USAGE)
+		merged = explore_merge(&all, &jobs, settings.json, status < 0 ? &none : err);
+	if (!status)
+		status = merged;
 	if (status >= 0)
 		status = summary_write_known(&all, settings.write_known, err);
-	code = summary_code(&all, status);
+	code = jobs.failed_code == EXIT_USAGE ? EXIT_USAGE : summary_code(&all, status);
 	run_free(&all);
+	explore_jobs_close(&jobs);
 	return code;
+}
+
+/* Who gives a seed wants the same calls again, which only one process makes. */
+static unsigned choose_jobs(const char *target)
+{
+	unsigned wanted = (unsigned)settings.jobs;
+
+	if (!wanted && settings.resume)
+		wanted = explore_jobs_of(settings.resume);
+	else if (!wanted && settings.repeats)
+		wanted = 1;
+	wanted = jobs_on(target, settings.config, wanted);
+	for (size_t i = 0; i < settings.against.count; i++)
+		wanted = jobs_on(settings.against.items[i], settings.config, wanted);
+	/* No process without a call to make. */
+	return settings.calls && wanted > settings.calls ? (unsigned)settings.calls : wanted;
 }
 
 static int explore_one(const char *target, struct err *err)
 {
-	settings.jobs = jobs_on(target, settings.config, (unsigned)settings.jobs);
-	return settings.jobs == 1 ? explore_once(target, err) : explore_jobs(target, err);
+	settings.jobs = choose_jobs(target);
+	return settings.jobs == 1 ? explore_once(target, err) : explore_together(target, err);
 }
 
 /* A row of a sweep. */
@@ -566,7 +546,7 @@ static int check_known(struct err *err)
 static int check_coverage(struct err *err)
 {
 	struct cover before = { 0 };
-	int status = read_coverage(&before, err);
+	int status = explore_read_coverage(&settings.coverage_from, &before, err);
 
 	cover_free(&before);
 	return operand_code(status);
@@ -613,7 +593,7 @@ static int explore_check_names(int count, char **targets, struct err *err)
 		code = operand_file(settings.kernel_log, err);
 	if (!code)
 		code = operand_new_directory(settings.out, err);
-	return code ? code : operand_code(read_verify(settings.verify, &every, err));
+	return code ? code : operand_code(explore_read_verify(settings.verify, &every, err));
 }
 
 static int run_explore(int argc, char **argv, struct err *err)
@@ -630,6 +610,7 @@ static int run_explore(int argc, char **argv, struct err *err)
 	code = explore_check_names(argc - 1, argv + 1, err);
 	if (code)
 		return code;
+	settings.repeats = settings.seed != 0;
 	if (!settings.seed)
 		settings.seed = rng_fresh_seed() >> 1 | 1;
 	return argc == 2 && !settings.all ? explore_one(argv[1], err)
@@ -644,6 +625,10 @@ const struct command command_explore = {
 		"and after every call compares the whole tree with the tree of the model.\n"
 		"Shrinks each discrepancy to the fewest and simplest calls, replays it ten\n"
 		"times and writes it as a trace and a C program.\n"
+		"\n"
+		"Several processes (*--jobs*) make one search: each state is worked on by one\n"
+		"of them, and counted once. One that has nothing left to try gets a state from\n"
+		"another. What a process had that was killed, the others try again.\n"
 		"\n"
 		"The universe (*--profile*) bounds names, sizes and flags. _tour_ executes\n"
 		"every call in every state once and never restores the file system. _random_\n"

@@ -26,7 +26,6 @@ static struct fsck_settings {
 	bool json, list_fields;
 } settings = {
 	.options = { .findings = 100, .jobs = 1 },
-	.jobs = 1,
 };
 
 #define ROW(field) offsetof(struct fsck_settings, field)
@@ -54,7 +53,8 @@ static const struct opt opts[] = {
 	{ "seconds", OPT_DOUBLE, ROW(options.seconds), "N", "stop after this time; 0 for no limit",
 	  0, OPT_SECONDS_MAX },
 	{ "seed", OPT_U64, ROW(options.seed), "N", "of values that are drawn", 0, INT64_MAX },
-	{ "jobs", OPT_U64, ROW(jobs), "N", "processes that share the work", 1, 1024 },
+	{ "jobs", OPT_U64, ROW(jobs), "N", "processes that share the work; default: one per CPU", 1,
+	  1024 },
 	{ "findings", OPT_U64, ROW(options.findings), "N",
 	  "stop after this number of different findings", 1, 1000000 },
 	KNOWN_OPTS(struct fsck_settings),
@@ -468,6 +468,7 @@ static int run_fsck(int argc, char **argv, struct err *err)
 		return code;
 	if (settings.options.image || settings.list_fields || settings.corpus)
 		settings.jobs = 1;
+	settings.jobs = jobs_wanted((unsigned)settings.jobs);
 	return settings.jobs == 1 ? examine_named(argv[1], err) : fsck_jobs(argv[1], err);
 }
 

@@ -94,18 +94,26 @@ int code_merge(struct run *run, unsigned jobs, struct err *err)
 	struct buf table = BUF_INIT;
 	char dir[PATH_MAX];
 	struct code code = { 0 };
+	unsigned first = 0;
 	size_t count;
 	int status;
 
-	job_dir(run, 0, dir);
-	if (!code_is_saved(dir))
+	/* Of jobs that were killed there may be none. */
+	for (; first < jobs; first++) {
+		job_dir(run, first, dir);
+		if (code_is_saved(dir))
+			break;
+	}
+	if (first == jobs)
 		return 0;
 	bits = must_alloc(CODE_BITS_MAX / 8);
 	status = code_saved_table(dir, &table, err);
 	if (!status)
 		status = code_read(&code, table.data, CODE_BITS_MAX, err);
-	for (unsigned i = 0; i < jobs && !status; i++) {
+	for (unsigned i = first; i < jobs && !status; i++) {
 		job_dir(run, i, dir);
+		if (!code_is_saved(dir))
+			continue;
 		status = code_load(&code, bits, dir, &count, err);
 	}
 	if (!status)

@@ -7,15 +7,17 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "base/must.h"
-#include "cmd/code_report.h"
 #include "cli/learned_report.h"
 #include "cli/summary.h"
+#include "cmd/code_report.h"
 #include "cover/metrics.h"
 #include "report/findings_text.h"
 
@@ -28,11 +30,11 @@ static const struct count {
 	{ \
 #field, offsetof(struct explore_figures, field) \
 	}
-	COUNT(calls),     COUNT(transitions),  COUNT(states),     COUNT(edges_left),
-	COUNT(beyond),    COUNT(surprises),    COUNT(repeats),    COUNT(differences),
-	COUNT(resets),    COUNT(state_bytes),  COUNT(edge_bytes), COUNT(kernel_notes),
-	COUNT(fsck_runs), COUNT(fsck_unknown), COUNT(fsck_us),    COUNT(space_runs),
-	COUNT(space_us),  COUNT(paths),        COUNT(path_us),
+	COUNT(calls),        COUNT(transitions), COUNT(duplicates),   COUNT(states),
+	COUNT(edges_left),   COUNT(beyond),      COUNT(surprises),    COUNT(repeats),
+	COUNT(differences),  COUNT(resets),      COUNT(state_bytes),  COUNT(edge_bytes),
+	COUNT(kernel_notes), COUNT(fsck_runs),   COUNT(fsck_unknown), COUNT(fsck_us),
+	COUNT(space_runs),   COUNT(space_us),    COUNT(paths),        COUNT(path_us),
 };
 
 /* And those of which several runs have at least the greatest. */
@@ -51,6 +53,7 @@ static void explore_set_figures(struct run *run, const struct explore_figures *f
 	double seconds = clock_seconds() - run->started_seconds;
 	struct rusage self, children;
 	json_t *o = run->figures;
+	char sum[33];
 
 	getrusage(RUSAGE_SELF, &self);
 	getrusage(RUSAGE_CHILDREN, &children);
@@ -60,6 +63,8 @@ static void explore_set_figures(struct run *run, const struct explore_figures *f
 	for (size_t i = 0; i < ARRAY_LEN(reaches); i++)
 		json_object_set_new(o, reaches[i].name,
 				    json_integer((json_int_t)*figure_of(f, &reaches[i])));
+	hash_print(f->states_sum, sum);
+	json_object_set_new(o, "states_sum", json_string(sum));
 	json_object_set_new(o, "exhausted", json_boolean(f->exhausted));
 	json_object_set_new(o, "end", json_string(f->end ? f->end : "error"));
 	json_object_set_new(o, "transitions_per_second",
@@ -68,6 +73,16 @@ static void explore_set_figures(struct run *run, const struct explore_figures *f
 	json_object_set_new(o, "max_rss_kb",
 			    json_integer(self.ru_maxrss > children.ru_maxrss ? self.ru_maxrss
 									     : children.ru_maxrss));
+}
+
+void explore_show_progress(void *to, const struct explore_figures *f, const struct run *run)
+{
+	double seconds = clock_seconds() - run->started_seconds;
+
+	progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
+		      " states, %zu findings",
+		      run->target, seconds, f->transitions, (double)f->transitions / seconds,
+		      f->states, json_array_size(run->findings));
 }
 
 static void print_findings(const struct run *run)
@@ -87,6 +102,21 @@ static json_int_t crash_figure(const struct run *run, const char *name)
 	return json_integer_value(json_object_get(json_object_get(run->figures, "crash"), name));
 }
 
+static void print_jobs(const struct run *run, const struct explore_figures *f)
+{
+	json_int_t jobs = json_integer_value(json_object_get(run->figures, "jobs"));
+	json_int_t replaced = json_integer_value(json_object_get(run->figures, "jobs_replaced"));
+	uint64_t all = f->transitions + f->duplicates;
+
+	if (jobs < 2)
+		return;
+	printf("jobs: %" JSON_INTEGER_FORMAT ", %.2f %% of the transitions made more than once",
+	       jobs, all ? 100 * (double)f->duplicates / (double)all : 0);
+	if (replaced)
+		printf(", %" JSON_INTEGER_FORMAT " killed and replaced", replaced);
+	putchar('\n');
+}
+
 static void print_explore_summary(const struct run *run, const struct explore_figures *f)
 {
 	double seconds = clock_seconds() - run->started_seconds;
@@ -98,6 +128,7 @@ static void print_explore_summary(const struct run *run, const struct explore_fi
 	       "(%.0f transitions/s), ended by %s; seed %" PRIu64 "\n",
 	       run->target, f->calls, f->transitions, f->states, seconds,
 	       (double)f->transitions / seconds, f->end ? f->end : "an error", run->seed);
+	print_jobs(run, f);
 	printf("inputs: %" PRIu64 " of %" PRIu64 " partitions of arguments; outcomes: %" PRIu64
 	       " different\n",
 	       f->inputs_seen, f->inputs, f->outcomes_seen);
@@ -189,60 +220,146 @@ static void merge_figures(struct run *run, struct explore_figures *f, json_t *jo
 	merge_crash(run, job);
 }
 
-/* What one job has exhausted, the others have no part in. */
-static void merge_exhausted(struct explore_figures *f, json_t *job)
-{
-	if (!json_is_true(json_object_get(job, "exhausted")))
-		return;
-	f->exhausted = true;
-	f->transitions = (uint64_t)json_integer_value(json_object_get(job, "transitions"));
-	f->states = (uint64_t)json_integer_value(json_object_get(job, "states"));
-	f->edges_left = 0;
-}
-
-static int merge_job(struct run *run, unsigned job, struct explore_figures *f, json_t *coverage,
-		     struct hash_map *states, struct err *err)
+/* What can be read of one counts; what cannot is an error of the whole. */
+static void merge_job(struct run *run, unsigned job, struct explore_figures *f, json_t *coverage,
+		      struct err *err)
 {
 	json_t *summary = load_job_json(run->dir, job, "run.json", err);
 	json_t *cover = load_job_json(run->dir, job, "coverage.json", err);
-	char dir[PATH_MAX], subdir[32];
-	struct err none = { 0 };
+	char subdir[32];
 
-	if (summary && cover) {
-		snprintf(subdir, sizeof(subdir), "job-%u", job);
+	snprintf(subdir, sizeof(subdir), "job-%u", job);
+	if (summary) {
 		run_merge(run, summary, subdir);
 		merge_figures(run, f, summary);
-		metrics_merge(coverage, cover);
-		snprintf(dir, sizeof(dir), "%s/job-%u", run->dir, job);
-		/* Branching searches leave no list of states: theirs are added up. */
-		explore_states(dir, states, &none);
 	}
+	if (cover)
+		metrics_merge(coverage, cover);
 	json_decref(summary);
 	json_decref(cover);
-	return err->code;
 }
 
-int explore_merge(struct run *run, unsigned jobs, bool json, struct err *err)
+/* What one that was killed had found, and what it had made for good. */
+static void merge_lost(struct run *run, const struct explore_jobs *jobs, unsigned job,
+		       struct explore_figures *f)
 {
-	struct explore_figures f = { .end = "its jobs" };
-	struct hash_map states = HASH_MAP_INIT;
-	json_t *coverage = json_object(), *job;
-	int status = 0;
+	struct share_progress made = share_memory_progress_of(jobs->memory, job);
+	struct err none = { 0 };
+	json_t *summary = load_job_json(run->dir, job, "run.json", &none);
+	char subdir[32];
 
-	for (unsigned i = 0; i < jobs && !status; i++)
-		status = merge_job(run, i, &f, coverage, &states, err);
-	if (states.count)
-		f.states = states.count;
-	hash_map_free(&states);
-	for (unsigned i = 0; i < jobs && !status; i++) {
-		job = load_job_json(run->dir, i, "run.json", err);
-		merge_exhausted(&f, job);
+	snprintf(subdir, sizeof(subdir), "job-%u", job);
+	if (summary)
+		run_merge(run, summary, subdir);
+	json_decref(summary);
+	f->calls += made.calls;
+	if (jobs->lost[job] == JOB_LATE)
+		f->transitions += made.transitions;
+}
+
+/* All end by the same, or the one that says most: not that it had to stop because of another. */
+static void merge_end(struct explore_figures *f, const char *end, char ret[64])
+{
+	static const char *const weak[] = { "", "exhausted", "stopped" };
+	bool is_weak = !f->end;
+
+	for (size_t i = 0; i < ARRAY_LEN(weak) && !is_weak; i++)
+		is_weak = !strcmp(f->end, weak[i]);
+	if (is_weak)
+		snprintf(ret, 64, "%s", end);
+	f->end = ret;
+}
+
+static void merge_ends(const struct run *run, const struct explore_jobs *jobs,
+		       struct explore_figures *f, char ret_end[64])
+{
+	struct err none = { 0 };
+	bool all = true;
+
+	for (unsigned i = 0; i < jobs->count; i++) {
+		json_t *job = jobs->lost[i] ? NULL : load_job_json(run->dir, i, "run.json", &none);
+		const char *end = json_string_value(json_object_get(job, "end"));
+
+		if (!jobs->lost[i])
+			all &= json_is_true(json_object_get(job, "exhausted"));
+		if (end)
+			merge_end(f, end, ret_end);
 		json_decref(job);
 	}
-	if (!status)
-		status = code_merge(run, jobs, err);
-	if (!status)
-		return explore_finish(run, &f, coverage, json, err);
-	json_decref(coverage);
-	return status;
+	f->exhausted = all;
+}
+
+int explore_merge(struct run *run, const struct explore_jobs *jobs, bool json, struct err *err)
+{
+	struct explore_figures f = { 0 };
+	json_t *coverage = json_object();
+	struct err unread = { 0 };
+	char end[64] = "";
+	uint64_t states;
+	int status;
+
+	for (unsigned i = 0; i < jobs->count; i++) {
+		if (jobs->lost[i])
+			merge_lost(run, jobs, i, &f);
+		else
+			merge_job(run, i, &f, coverage, &unread);
+	}
+	merge_ends(run, jobs, &f, end);
+	states = share_memory_states(jobs->memory, &f.states_sum);
+	if (states) /* where only bits are kept of them, they are added up */
+		f.states = states;
+	json_object_set_new(run->figures, "jobs", json_integer(jobs->count - jobs->replaced));
+	json_object_set_new(run->figures, "jobs_replaced", json_integer(jobs->replaced));
+	code_merge(run, jobs->count, &unread);
+	if (unread.code && run->verdict == VERDICT_OK)
+		run->verdict = VERDICT_UNKNOWN;
+	status = explore_finish(run, &f, coverage, json, err);
+	if (unread.code && !err->code)
+		*err = unread;
+	return status < 0 ? status : -unread.code;
+}
+
+/* If nothing was left, what the dead had done was done once more. */
+static void merge_worker(struct run *run, struct explore_figures *f, const struct swarm_sum *sum,
+			 const char *number, json_t *own)
+{
+	static const char *const added[] = { "works", "works_twice", "works_asked", "round_trips",
+					     "server_lost" };
+	uint64_t transitions = f->transitions, left = f->edges_left;
+	const char *end = json_string_value(json_object_get(own, "end"));
+
+	merge_figures(run, f, own);
+	for (size_t i = 0; i < ARRAY_LEN(added); i++) {
+		json_int_t more = json_integer_value(json_object_get(own, added[i]));
+
+		more += json_integer_value(json_object_get(run->figures, added[i]));
+		json_object_set_new(run->figures, added[i], json_integer(more));
+	}
+	if (sum->nothing_left && json_object_get(sum->dead, number)) {
+		f->duplicates += f->transitions - transitions;
+		f->transitions = transitions;
+		f->edges_left = left;
+		return;
+	}
+	f->exhausted &= json_is_true(json_object_get(own, "exhausted"));
+	if (end && (!f->end || strcmp(end, "exhausted") != 0))
+		f->end = end;
+}
+
+int explore_merge_swarm(struct run *run, const struct swarm_sum *sum, bool json, struct err *err)
+{
+	struct explore_figures f = { .exhausted = sum->nothing_left };
+	json_t *coverage = json_object(), *own;
+	const char *number;
+
+	json_object_foreach((json_t *)sum->figures, number, own)
+		merge_worker(run, &f, sum, number, own);
+	json_object_foreach((json_t *)sum->coverage, number, own) metrics_merge(coverage, own);
+	if (sum->states) { /* else they share nothing: theirs are added up */
+		f.states = sum->states;
+		f.states_sum = sum->states_sum;
+	}
+	json_object_set_new(run->figures, "jobs",
+			    json_integer((json_int_t)json_object_size(sum->figures)));
+	return explore_finish(run, &f, coverage, json, err);
 }

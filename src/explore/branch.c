@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "explore/branch.h"
+#include "explore/sharing.h"
 #include "plan/nearby.h"
 
 /* How often a state is sought without success before it is given up. */
@@ -52,18 +53,31 @@ static int branch_open(struct branch *b, struct call_path *path, uint32_t dirty,
 	return branch_save(b, o, err);
 }
 
+/* The same, unless another worker has it. */
+static int branch_take(struct branch *b, struct call_path *path, uint32_t dirty, struct err *err)
+{
+	struct explorer *x = b->x;
+	struct hash state = state_hash(&x->state);
+
+	if (sharing_take(x, state))
+		return branch_open(b, path, dirty, err);
+	x->figures.edges_left -= x->universe->calls;
+	branch_share_skip(b, state, x->node, path, dirty);
+	return 0;
+}
+
 /* Opens the present state, reached by a call from another, if it is not too deep. */
 static int branch_open_found(struct branch *b, const struct open_state *from, uint32_t call,
 			     struct err *err)
 {
 	struct explorer *x = b->x;
 	enum op op = x->universe->ops[universe_op_of(x->universe, call)].op;
+	uint32_t dirty = branch_dirty_after(from->dirty, op);
 
 	x->figures.edges_left += x->universe->calls;
 	if (call_path_depth(from->path) + 1 >= x->options->depth_max)
 		return 0;
-	return branch_open(b, call_path_new(&x->list.paths, from->path, call, x->node),
-			   branch_dirty_after(from->dirty, op), err);
+	return branch_take(b, call_path_new(&x->list.paths, from->path, call, x->node), dirty, err);
 }
 
 static void branch_close_first(struct branch *b)
@@ -79,9 +93,13 @@ static void branch_close_first(struct branch *b)
 
 void branch_forget(struct explorer *x)
 {
-	while (open_list_first(&x->list))
-		open_state_free(&x->list, open_list_take(&x->list));
-	open_list_free(&x->list);
+	struct open_list *const lists[] = { &x->foreign, &x->received, &x->list };
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		while (open_list_first(lists[i]))
+			open_state_free(&x->list, open_list_take(lists[i]));
+		open_list_free(lists[i]);
+	}
 	bitstate_free(&x->bits);
 }
 
@@ -222,29 +240,58 @@ static int branch_continue(struct branch *b, struct open_state *o, struct err *e
 	return o->saved ? branch_expand(b, o, err) : branch_reach_first(b, o, err);
 }
 
+/* The first state, or those of a checkpoint. */
+static int branch_begin(struct branch *b, struct err *err)
+{
+	struct explorer *x = b->x;
+
+	if (x->opened)
+		return 0;
+	x->opened = true;
+	if (x->options->resume) {
+		branch_share_resume(b);
+		return 0;
+	}
+	if (x->options->bitstate)
+		bitstate_add(&x->bits, state_hash(&x->start));
+	x->figures.edges_left = x->universe->calls;
+	return branch_take(b, NULL, 0, err);
+}
+
+/* One step of the search; *ret_over: none is left. */
+static int branch_step(struct branch *b, bool *ret_over, struct err *err)
+{
+	struct explorer *x = b->x;
+	struct open_state *o = open_list_first(&x->list);
+	int status;
+
+	if (!o && x->share)
+		return branch_share_wait(b, ret_over, err);
+	*ret_over = !o;
+	if (!o)
+		return 0;
+	status = branch_continue(b, o, err);
+	if (status >= 0 && (status = oracle_look(x, err)) > 0)
+		b->at = NULL;
+	branch_share_give(b);
+	return status;
+}
+
 int branch(struct explorer *x, struct err *err)
 {
 	struct branch *b = must_alloc(sizeof(*b));
-	struct open_state *o;
-	int status = 0;
+	bool over = false;
+	int status;
 
 	b->x = x;
 	plan_init(&b->plan, &x->predictor, &x->start);
 	branch_saved_init(b);
-	if (!x->options->resume && !x->opened) {
-		if (x->options->bitstate)
-			bitstate_add(&x->bits, state_hash(&x->start));
-		x->figures.edges_left = x->universe->calls;
-		status = branch_open(b, NULL, 0, err);
-	}
-	x->opened = true;
-	while (status >= 0 && !explorer_ends(x) && (o = open_list_first(&x->list)))
-		if ((status = branch_continue(b, o, err)) >= 0 &&
-		    (status = oracle_look(x, err)) > 0)
-			b->at = NULL;
-	if (!x->figures.end && !open_list_first(&x->list))
+	status = branch_begin(b, err);
+	while (status >= 0 && !over && !explorer_ends(x))
+		status = branch_step(b, &over, err);
+	if (!x->figures.end && over)
 		x->figures.end = x->figures.edges_left ? "depth" : "exhausted";
-	x->figures.exhausted = !x->figures.edges_left && !x->options->bitstate;
+	x->figures.exhausted = over && !x->figures.edges_left && !x->options->bitstate;
 	branch_saved_free(b);
 	plan_free(&b->plan);
 	free(b);

@@ -39,4 +39,16 @@ void branch_recall(struct branch *b, const struct open_state *o);
  * well; where the target answers one way or another, it may not. */
 int branch_reach(struct branch *b, struct open_state *o, bool *ret, struct err *err);
 
+/* ---- branch_share.c: with other workers ---- */
+
+/* The open states of a checkpoint: those that no other worker has are ours. */
+void branch_share_resume(struct branch *b);
+/* Another worker has the state: its path is kept in case that one dies. */
+void branch_share_skip(struct branch *b, struct hash state, uint32_t node, struct call_path *path,
+		       uint32_t dirty);
+/* Gives an open state away, where another worker waits. */
+void branch_share_give(struct branch *b);
+/* No state is open: waits for one. *ret_over: there is nothing left for anyone. */
+int branch_share_wait(struct branch *b, bool *ret_over, struct err *err);
+
 #endif

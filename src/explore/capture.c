@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "explore/explorer.h"
+#include "explore/sharing.h"
 #include "finding/folder.h"
 #include "judge/severity.h"
 #include "plan/nearby.h"
@@ -398,6 +398,12 @@ static void capture_confirm(struct explorer *x, const struct plan_follower *on, 
 		run_withdraw(x->run);
 		return;
 	}
+	/* What the replay shows may be what another worker works on. */
+	if (status > 0 && !sharing_take_named(x, "finding", f.discrepancy.signature)) {
+		run_withdraw(x->run);
+		finding_free(&f);
+		return;
+	}
 	if (status > 0 && capture_is_same(x, met, &f)) {
 		capture_improve(x, on, &f, until_seconds);
 		finding_free(&f);
@@ -456,6 +462,11 @@ bool capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
 	}
 	if (run_attempts(x->run, first->discrepancy.signature) >= ATTEMPTS_MAX) {
 		run_meet_again(x->run, first);
+		x->figures.repeats++;
+		return false;
+	}
+	/* Another worker has met it, and works on it. */
+	if (!sharing_take_named(x, "finding", first->discrepancy.signature)) {
 		x->figures.repeats++;
 		return false;
 	}

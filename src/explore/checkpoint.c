@@ -8,7 +8,8 @@
  *
  *   magic, fingerprint (2), calls and operations of the universe, nodes, paths, open states, mask
  *   and used words of bits, strategy, calls chosen, random numbers (4), figures (FIGURES)
- *   for each node: hash (2), calls tried and reached (32 each); for each call: number, node (32)
+ *   for each node: hash (2), calls tried and flags (32 each; 1: reached, 2: taken by this worker);
+ * for each call: number, node (32)
  *   for each path: number of the one before it, call, node (32 each); 0 is none, the first is 1
  *   for each open state: hash (2), score, node, path, next, first, stride, dirty (32 each)
  *   for each used word of bits: place, bits
@@ -37,6 +38,7 @@ static const uint64_t magic_mask = UINT64_C(0x0000ffffffffffff);
 static const uint64_t magic = UINT64_C(0x0a35587961737361);
 
 enum { FIGURES = 9 };
+enum { FLAG_REACHED = 1, FLAG_MINE = 2 }; /* of a node */
 
 struct checkpoint_header {
 	struct hash fingerprint;
@@ -45,8 +47,7 @@ struct checkpoint_header {
 	uint64_t figures[FIGURES];
 };
 
-/* Everything that numbers calls and bounds states. */
-static struct hash checkpoint_fingerprint(const struct universe *u)
+struct hash checkpoint_fingerprint(const struct universe *u)
 {
 	struct buf text = BUF_INIT;
 	struct hash hash;
@@ -87,9 +88,30 @@ static uint64_t *checkpoint_figure(struct explore_figures *f, unsigned i)
 
 /* ---- writing ---- */
 
+/* Calls that are left in the open states; each was counted when its state was found. */
+static uint64_t open_list_calls(const struct open_list *l, uint64_t calls)
+{
+	uint64_t left = 0;
+
+	for (size_t i = l->head; i < l->tail; i++)
+		left += calls - l->items[i]->next;
+	return left;
+}
+
+/* The figures as they are if no other worker has anything: who takes up the search asks again. */
+static struct explore_figures checkpoint_figures(const struct explorer *x)
+{
+	struct explore_figures f = x->figures;
+
+	f.edges_left += open_list_calls(&x->foreign, x->universe->calls) +
+			open_list_calls(&x->received, x->universe->calls);
+	return f;
+}
+
 static void checkpoint_put_header(struct sealed_writer *w, struct explorer *x)
 {
 	const struct universe *u = x->universe;
+	struct explore_figures figures = checkpoint_figures(x);
 
 	sealed_put_u64(w, magic);
 	sealed_put_hash(w, checkpoint_fingerprint(u));
@@ -97,7 +119,8 @@ static void checkpoint_put_header(struct sealed_writer *w, struct explorer *x)
 	sealed_put_u64(w, u->op_count);
 	sealed_put_u64(w, x->graph.count);
 	sealed_put_u64(w, x->list.paths.count);
-	sealed_put_u64(w, x->list.tail - x->list.head);
+	sealed_put_u64(w, open_list_count(&x->list) + open_list_count(&x->foreign) +
+				  open_list_count(&x->received));
 	sealed_put_u64(w, x->bits.mask);
 	sealed_put_u64(w, x->bits.used);
 	sealed_put_u64(w, x->options->strategy);
@@ -105,7 +128,7 @@ static void checkpoint_put_header(struct sealed_writer *w, struct explorer *x)
 	for (size_t i = 0; i < ARRAY_LEN(x->rng.s); i++)
 		sealed_put_u64(w, x->rng.s[i]);
 	for (unsigned i = 0; i < FIGURES; i++)
-		sealed_put_u64(w, *checkpoint_figure(&x->figures, i));
+		sealed_put_u64(w, *checkpoint_figure(&figures, i));
 }
 
 /* How often each value was used, and values of each partition that followed from states. */
@@ -131,13 +154,24 @@ static void checkpoint_put_tally(struct sealed_writer *w, const struct tally *t)
 	}
 }
 
+/* What another worker has made, it may not have kept. */
+static bool checkpoint_has_edge(const struct edge *e)
+{
+	return e->call != NODE_NONE && e->to != NODE_NONE && e->to != NODE_ELSEWHERE;
+}
+
 static void checkpoint_put_node(struct sealed_writer *w, const struct node *node)
 {
+	uint32_t tried = 0;
+
+	for (uint32_t i = 0; i < node->edge_cap; i++)
+		tried += checkpoint_has_edge(&node->edges[i]);
 	sealed_put_hash(w, node->hash);
-	sealed_put_u32(w, node->tried);
-	sealed_put_u32(w, node->reached);
+	sealed_put_u32(w, tried);
+	sealed_put_u32(w, (node->reached ? FLAG_REACHED : 0) |
+				  (node->whose == NODE_MINE ? FLAG_MINE : 0));
 	for (uint32_t i = 0; i < node->edge_cap; i++) {
-		if (node->edges[i].call == NODE_NONE || node->edges[i].to == NODE_NONE)
+		if (!checkpoint_has_edge(&node->edges[i]))
 			continue;
 		sealed_put_u32(w, node->edges[i].call);
 		sealed_put_u32(w, node->edges[i].to);
@@ -180,19 +214,24 @@ static void checkpoint_put_open_state(struct sealed_writer *w, const struct open
 	sealed_put_u32(w, o->dirty);
 }
 
-static void checkpoint_put_open_states(struct sealed_writer *w, const struct open_list *l)
+/* Also those that other workers have: they may be free when the search is taken up again. */
+static void checkpoint_put_open_states(struct sealed_writer *w, const struct explorer *x)
 {
+	const struct open_list *const lists[] = { &x->list, &x->foreign, &x->received };
 	uint32_t paths = 0;
 
-	for (size_t i = l->head; i < l->tail; i++)
-		checkpoint_put_path(w, l->items[i]->path, &paths);
-	must(paths == l->paths.count);
-	for (size_t i = l->head; i < l->tail; i++)
-		checkpoint_put_open_state(w, l->items[i]);
-	for (size_t i = l->head; i < l->tail; i++)
-		for (struct call_path *path = l->items[i]->path; path && path->number;
-		     path = path->from)
-			path->number = 0;
+	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
+		for (size_t i = lists[k]->head; i < lists[k]->tail; i++)
+			checkpoint_put_path(w, lists[k]->items[i]->path, &paths);
+	must(paths == x->list.paths.count);
+	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
+		for (size_t i = lists[k]->head; i < lists[k]->tail; i++)
+			checkpoint_put_open_state(w, lists[k]->items[i]);
+	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
+		for (size_t i = lists[k]->head; i < lists[k]->tail; i++)
+			for (struct call_path *path = lists[k]->items[i]->path;
+			     path && path->number; path = path->from)
+				path->number = 0;
 }
 
 /* Most words are 0: the others, each with its place. */
@@ -243,7 +282,7 @@ int checkpoint_write(struct explorer *x, struct err *err)
 		checkpoint_put_header(w, x);
 		for (uint32_t n = 0; n < x->graph.count; n++)
 			checkpoint_put_node(w, graph_node(&x->graph, n));
-		checkpoint_put_open_states(w, &x->list);
+		checkpoint_put_open_states(w, x);
 		checkpoint_put_bits(w, &x->bits);
 		checkpoint_put_tally(w, &x->tally);
 		status = sealed_finish(w, err);
@@ -331,10 +370,10 @@ static bool checkpoint_get_node(struct sealed_reader *r, struct explorer *x,
 				const struct checkpoint_header *h)
 {
 	struct hash hash = sealed_get_hash(r);
-	uint32_t tried = sealed_get_u32(r), reached = sealed_get_u32(r), call, to, n;
+	uint32_t tried = sealed_get_u32(r), flags = sealed_get_u32(r), call, to, n;
 	bool is_new;
 
-	if (r->ended || reached > 1 || graph_is_full(&x->graph))
+	if (r->ended || flags > (FLAG_REACHED | FLAG_MINE) || graph_is_full(&x->graph))
 		return false;
 	n = graph_put(&x->graph, hash, &is_new);
 	for (uint32_t i = 0; i < tried; i++) {
@@ -344,8 +383,10 @@ static bool checkpoint_get_node(struct sealed_reader *r, struct explorer *x,
 			return false;
 		graph_set_edge(&x->graph, n, call, to);
 	}
-	if (reached)
+	if (flags & FLAG_REACHED)
 		graph_reach(&x->graph, n);
+	if (flags & FLAG_MINE && x->share)
+		graph_set_whose(&x->graph, n, NODE_MINE);
 	return is_new && graph_node(&x->graph, n)->tried == tried;
 }
 
@@ -417,16 +458,6 @@ static bool checkpoint_get_bits(struct sealed_reader *r, struct bitstate *b, uin
 		b->words[at] = bits;
 	}
 	return true;
-}
-
-/* Calls that are left in the open states; each was counted when its state was found. */
-static uint64_t open_list_calls(const struct open_list *l, uint64_t calls)
-{
-	uint64_t left = 0;
-
-	for (size_t i = l->head; i < l->tail; i++)
-		left += calls - l->items[i]->next;
-	return left;
 }
 
 /* Do the figures agree with what was read? */
@@ -515,10 +546,10 @@ static bool checkpoint_get_hashes(struct sealed_reader *r, const struct checkpoi
 {
 	for (uint64_t n = 0; n < h->nodes && !r->ended; n++) {
 		struct hash hash = sealed_get_hash(r);
-		uint64_t tried = sealed_get_u32(r), reached = sealed_get_u32(r);
+		uint64_t tried = sealed_get_u32(r), flags = sealed_get_u32(r);
 
 		sealed_skip(r, tried * 2 * sizeof(uint32_t));
-		if (!r->ended && reached)
+		if (!r->ended && flags & FLAG_REACHED)
 			hash_map_put(into, hash, NULL);
 	}
 	return !r->ended;

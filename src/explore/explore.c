@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "explore/differential.h"
-#include "explore/explorer.h"
+#include "explore/sharing.h"
 
 static const double progress_interval_seconds = 0.2, watch_interval_seconds = 0.5;
 /* Of the time, at most one part in so many goes into checkpoints. */
@@ -37,14 +37,16 @@ static void explorer_make_checkpoint(struct explorer *x, double now)
 /* Neither memory nor numbers for further states are left. */
 static bool explorer_is_full(const struct explorer *x)
 {
-	return graph_bytes(&x->graph) + open_list_bytes(&x->list) > x->options->memory_max ||
-	       graph_is_full(&x->graph);
+	uint64_t bytes = graph_bytes(&x->graph) + open_list_bytes(&x->list) +
+			 open_list_bytes(&x->foreign) + open_list_bytes(&x->received);
+
+	return bytes > x->options->memory_max || graph_is_full(&x->graph) || x->share_full;
 }
 
 /* It is another search's turn (portfolio.h). */
 static bool explorer_slice_ends(const struct explorer *x, double now)
 {
-	return (x->slice_calls && x->figures.calls >= x->slice_calls) ||
+	return x->dry || (x->slice_calls && x->figures.calls >= x->slice_calls) ||
 	       (x->slice_until_seconds > 0 && now >= x->slice_until_seconds);
 }
 
@@ -119,17 +121,46 @@ void explorer_call(const struct explorer *x, uint32_t n, struct arena *arena, st
 	must(history_call(x->universe, n, &x->state, arena, ret));
 }
 
-static void explorer_reach(struct explorer *x, uint32_t n)
+void visited_add(struct explorer_visited *v, struct hash state)
+{
+	bool is_new;
+
+	hash_map_put(&v->states, state, &is_new);
+	if (is_new)
+		v->sum = hash_add(v->sum, state);
+}
+
+bool explorer_reach(struct explorer *x, uint32_t n)
+{
+	struct hash hash = graph_node(&x->graph, n)->hash;
+
+	if (!graph_reach(&x->graph, n))
+		return false;
+	x->figures.states++;
+	x->figures.states_sum = hash_add(x->figures.states_sum, hash);
+	if (x->visited)
+		visited_add(x->visited, hash);
+	sharing_count(x, hash);
+	return true;
+}
+
+static void explorer_go(struct explorer *x, uint32_t n)
 {
 	uint32_t depth = graph_node(&x->graph, n)->depth;
-	bool is_new = graph_reach(&x->graph, n);
 
+	explorer_reach(x, n);
 	x->node = n;
-	if (is_new && x->visited)
-		hash_map_put(x->visited, graph_node(&x->graph, n)->hash, NULL);
-	x->figures.states += is_new;
 	if (depth > x->figures.depth)
 		x->figures.depth = depth;
+}
+
+/* In a state that another worker has, a call is only made to walk through it. */
+static void explorer_count_transition(struct explorer *x)
+{
+	bool foreign =
+		x->node != NODE_NONE && graph_node(&x->graph, x->node)->whose == NODE_FOREIGN;
+
+	*(foreign ? &x->figures.duplicates : &x->figures.transitions) += 1;
 }
 
 struct call explorer_process_call(const struct explorer *x, unsigned i)
@@ -227,11 +258,12 @@ void explorer_advance(struct explorer *x, uint32_t n, const struct call *c,
 	history_add(&x->history, n, to);
 	tally_count(&x->tally, n, c, seen->error);
 	x->figures.calls++;
-	x->figures.transitions += fresh;
+	if (fresh)
+		explorer_count_transition(x);
 	if (to == NODE_NONE)
 		x->node = to;
 	else
-		explorer_reach(x, to);
+		explorer_go(x, to);
 }
 
 uint32_t explorer_new_coverage(const struct explorer *x, size_t step)
@@ -283,7 +315,9 @@ int explorer_begin(struct explorer *x, struct err *err)
 	if (x->options->resume)
 		status = checkpoint_read(x, err);
 	x->root = graph_put(&x->graph, state_hash(&x->start), &is_new);
-	explorer_reach(x, x->root);
+	explorer_go(x, x->root);
+	if (status >= 0 && x->options->resume)
+		sharing_resume(x);
 	if (status >= 0 && x->options->against_count)
 		status = differential_begin(x, err);
 	return status;
@@ -398,6 +432,7 @@ int explorer_open(struct explorer *x, const struct explore_options *o, struct ta
 	tally_init(&x->tally, u, o->before);
 	x->deadline_seconds = clock_seconds() + o->seconds;
 	x->list.strategy = o->strategy;
+	x->foreign.strategy = x->received.strategy = STRATEGY_BFS;
 	if (o->bitstate && strategy_branches(o->strategy))
 		bitstate_init(&x->bits, o->memory_max);
 	return 0;
@@ -432,6 +467,7 @@ void explorer_close(struct explorer *x, struct cover *cover, struct explore_figu
 	buf_free(&x->others);
 	tally_free(&x->tally);
 	graph_free(&x->graph);
+	sharing_leave(x);
 }
 
 int explore(const struct explore_options *o, struct target *t, struct universe *u, struct run *run,
@@ -444,6 +480,7 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 
 	if (status)
 		return status;
+	sharing_join(&x, 0);
 	kernel_watch_open(&watch, o->kernel_log, t);
 	x.watch = &watch;
 	x.oracle = &oracle;
@@ -459,6 +496,8 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 		status = checkpoint_write(&x, err);
 	else
 		watch_kernel(&x); /* its log may say what ended us */
+	if (o->progress)
+		o->progress(o->progress_to, &x.figures, run);
 	explorer_close(&x, cover, ret);
 	oracle_free(&oracle, ret);
 	kernel_watch_close(&watch);

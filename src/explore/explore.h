@@ -8,6 +8,7 @@
 #include "codecov/code.h"
 #include "cover/cover.h"
 #include "run/run.h"
+#include "share/share.h"
 #include "target/target.h"
 #include "universe/universe.h"
 
@@ -26,6 +27,7 @@ extern const char *const strategy_names[]; /* NULL-terminated */
 struct explore_figures {
 	uint64_t calls;       /* made on the target */
 	uint64_t transitions; /* different (state, call) pairs among them, all verified */
+	uint64_t duplicates;  /* such pairs that another worker makes as well */
 	uint64_t states;      /* different states the target was in */
 	uint64_t shapes;      /* different features among them: types, links, holes, open files */
 	uint64_t depth;       /* of the state farthest from the start, by the way it was found */
@@ -44,6 +46,7 @@ struct explore_figures {
 	uint64_t space_runs, space_us;    /* searches for lost space */
 	uint64_t paths, path_us;          /* states that were shown, and what that took */
 	uint64_t state_bytes, edge_bytes; /* of memory for what was visited */
+	struct hash states_sum;           /* of the hashes of the states */
 	bool exhausted;                   /* nothing is left to try */
 	const char *end;                  /* why it ended: "time", "calls", "exhausted", ... */
 };
@@ -54,6 +57,13 @@ struct path_visitor {
 	int (*visit)(void *to, const struct call *calls, size_t count, struct err *err);
 	void *to;
 	double share; /* of the time of the search */
+};
+
+/* Several workers make one search: how this one comes to what they share, for each of its searches
+ * (numbered from 0; one, or those of a portfolio). */
+struct share_source {
+	struct share *(*join)(void *to, unsigned channel);
+	void *to;
 };
 
 struct explore_options {
@@ -93,6 +103,7 @@ struct explore_options {
 	bool resume;               /* go on from the run's checkpoint */
 	double checkpoint_seconds; /* from one checkpoint to the next, at least */
 	struct path_visitor paths; /* visit is NULL: none */
+	struct share_source shared; /* join is NULL: this process is alone */
 	void (*progress)(void *to, const struct explore_figures *f, const struct run *run);
 	void *progress_to;
 };

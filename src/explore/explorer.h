@@ -23,6 +23,13 @@ struct kernel_watch {
 	struct kernel_ours ours;
 };
 
+/* States, and the sum of their hashes. */
+struct explorer_visited {
+	struct hash_map states;
+	struct hash sum;
+};
+void visited_add(struct explorer_visited *v, struct hash state);
+
 struct explorer {
 	/* What is searched, and where findings go. */
 	const struct explore_options *options;
@@ -46,13 +53,28 @@ struct explorer {
 	struct graph graph;
 	struct open_list list; /* of branching searches */
 	struct bitstate bits;
-	struct utility utility;   /* features of the states reached */
-	struct hash_map *visited; /* states of all searches that share it; NULL: there is but one */
+	struct utility utility; /* features of the states reached */
+	struct explorer_visited
+		*visited; /* by all searches that take turns; NULL: there is but one */
+
+	/* What is shared with other workers (sharing.h). */
+	struct share *share;       /* NULL: this one is alone */
+	struct hash salt;          /* of the work of this search, among all that is shared */
+	bool share_full;           /* there is no room for more, or what is shared is lost */
+	struct open_list foreign;  /* open states that other workers have, of branching searches */
+	struct open_list received; /* those that came with a part of their calls made */
+	struct given_state *going; /* given, and not reached yet; NULL: none */
+	unsigned going_tries;
+	uint32_t give_next; /* the node to be looked at for giving it away */
 
 	/* Where several searches take turns (portfolio.h): this turn ends there. 0: no bound. */
 	uint64_t slice_calls;
 	double slice_until_seconds;
-	bool opened; /* a branching search has opened its first state */
+	bool takes_turns;        /* and does not wait for work, but lets another one work */
+	bool dry;                /* it has nothing to do until another worker gives it something */
+	struct buf pending_item; /* what one that is not dry any more got */
+	enum share_wait pending; /* SHARE_NOTHING_YET: it did not */
+	bool opened;             /* a branching search has opened its first state */
 
 	/* Choosing calls. */
 	struct rng rng;
@@ -91,6 +113,8 @@ int tour(struct explorer *x, struct err *err);
 int branch(struct explorer *x, struct err *err);
 /* Forgets the states that are still open. */
 void branch_forget(struct explorer *x);
+/* The node is where a target was, this worker's or another's. True if that is new here. */
+bool explorer_reach(struct explorer *x, uint32_t n);
 
 /* True if the search has to end now; names the reason in the figures. Also shows progress and
  * writes the checkpoint when they are due: to be asked between batches of calls. */
@@ -153,6 +177,8 @@ int capture_pending(struct explorer *x, struct err *err);
 bool watch_kernel(struct explorer *x);
 
 #define CHECKPOINT_NAME "checkpoint"
+/* Of everything that numbers calls and bounds states. */
+struct hash checkpoint_fingerprint(const struct universe *u);
 /* Has the search of this name (NULL: the only one) left a checkpoint in a run's directory? */
 bool checkpoint_is_there(const char *dir, const char *name);
 /* The checkpoint in the run's directory: graph, open states, counts and figures. */

@@ -11,6 +11,8 @@ enum { INDEX_MIN = 1 << 10, EDGES_MIN = 4 };
 /* A plan makes nodes before anyone asks again whether there is room. */
 enum { NODES_SPARE = 1 << 16 };
 
+enum { NODE_DEPTH_MAX = (1 << 28) - 1 };
+
 void graph_init(struct graph *g, uint64_t calls)
 {
 	*g = (struct graph){ .calls = calls, .index_cap = INDEX_MIN };
@@ -50,7 +52,7 @@ static uint32_t graph_new_node(struct graph *g, struct hash hash)
 {
 	uint32_t n = g->count++;
 
-	must(g->count < NODE_BEYOND);
+	must(g->count < NODE_ELSEWHERE);
 	if (n % GRAPH_CHUNK == 0) {
 		g->chunks = must_realloc(g->chunks, (n / GRAPH_CHUNK + 1) * sizeof(*g->chunks));
 		g->chunks[n / GRAPH_CHUNK] = must_alloc(GRAPH_CHUNK * sizeof(struct node));
@@ -65,7 +67,19 @@ static uint32_t graph_new_node(struct graph *g, struct hash hash)
 
 bool graph_is_full(const struct graph *g)
 {
-	return g->count >= NODE_BEYOND - NODES_SPARE;
+	return g->count >= NODE_ELSEWHERE - NODES_SPARE;
+}
+
+/* Are its untried calls among those that are left? */
+static bool node_counts(const struct node *node)
+{
+	return node->reached && node->whose != NODE_FOREIGN;
+}
+
+/* Ours by a prediction that did not come true, or not yet. */
+static bool node_is_ahead(const struct node *node)
+{
+	return node->whose == NODE_MINE && !node->reached && !node->given;
 }
 
 bool graph_reach(struct graph *g, uint32_t n)
@@ -74,9 +88,28 @@ bool graph_reach(struct graph *g, uint32_t n)
 
 	if (node->reached)
 		return false;
+	g->ahead -= node_is_ahead(node);
 	node->reached = 1;
-	g->left += g->calls - node->tried;
+	g->left += node_counts(node) * (g->calls - node->tried);
 	return true;
+}
+
+void graph_set_whose(struct graph *g, uint32_t n, enum node_whose whose)
+{
+	struct node *node = graph_node(g, n);
+
+	g->ahead -= node_is_ahead(node);
+	g->left -= node_counts(node) * (g->calls - node->tried);
+	node->whose = whose;
+	g->left += node_counts(node) * (g->calls - node->tried);
+	g->ahead += node_is_ahead(node);
+}
+
+void graph_set_given(struct graph *g, uint32_t n)
+{
+	graph_set_whose(g, n, NODE_UNASKED);
+	graph_node(g, n)->given = 1;
+	graph_set_whose(g, n, NODE_MINE);
 }
 
 uint32_t graph_put(struct graph *g, struct hash hash, bool *ret_new)
@@ -94,7 +127,9 @@ uint32_t graph_put(struct graph *g, struct hash hash, bool *ret_new)
 
 void graph_found_from(struct graph *g, uint32_t n, uint32_t from)
 {
-	graph_node(g, n)->depth = graph_node(g, from)->depth + 1;
+	uint32_t depth = graph_node(g, from)->depth;
+
+	graph_node(g, n)->depth = depth + (depth < NODE_DEPTH_MAX);
 }
 
 static struct edge *node_find_edge(const struct node *node, uint32_t call)
@@ -145,7 +180,7 @@ void graph_set_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to)
 	}
 	if (edge->to == NODE_NONE) {
 		node->tried++;
-		g->left -= node->reached;
+		g->left -= node_counts(node);
 	}
 	edge->to = to;
 }
@@ -158,7 +193,7 @@ void graph_drop_edge(struct graph *g, uint32_t from, uint32_t call)
 	must(edge->call == call && edge->to != NODE_NONE);
 	edge->to = NODE_NONE;
 	node->tried--;
-	g->left += node->reached;
+	g->left += node_counts(node);
 }
 
 /* Breadth first from `from`; via_node and via_call of the nodes marked lead back. */
@@ -186,7 +221,9 @@ static void wave_push(struct graph *g, struct graph_wave *w, uint32_t n, uint32_
 
 static bool graph_is_goal(const struct graph *g, uint32_t n, uint32_t to)
 {
-	return to == NODE_NONE ? graph_untried(g, n) > 0 : n == to;
+	if (to != NODE_NONE)
+		return n == to;
+	return graph_untried(g, n) > 0 && graph_node(g, n)->whose != NODE_FOREIGN;
 }
 
 static int64_t graph_walk_back(const struct graph *g, uint32_t n, uint32_t *ret_calls, size_t max)
@@ -232,7 +269,7 @@ int64_t graph_path(struct graph *g, uint32_t from, uint32_t to, uint32_t *ret_ca
 		}
 		node = graph_node(g, n);
 		for (uint32_t i = 0; i < node->edge_cap; i++)
-			if (node->edges[i].call != NODE_NONE && node->edges[i].to < NODE_BEYOND)
+			if (node->edges[i].call != NODE_NONE && node->edges[i].to < NODE_ELSEWHERE)
 				wave_push(g, &w, node->edges[i].to, n, node->edges[i].call);
 	}
 	free(w.queue);

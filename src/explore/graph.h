@@ -16,6 +16,8 @@
 #define NODE_NONE UINT32_MAX
 /* A call that is not made in this state, because it would leave the universe's bounds. */
 #define NODE_BEYOND (UINT32_MAX - 1)
+/* A call that another worker has made in this state. */
+#define NODE_ELSEWHERE (UINT32_MAX - 2)
 
 struct edge {
 	uint32_t call; /* number in the universe; UINT32_MAX: an empty slot */
@@ -30,8 +32,14 @@ struct node {
 	uint32_t reached : 1;        /* the target was there; else it is only predicted */
 	uint32_t mark;               /* search that came here last */
 	uint32_t via_node, via_call; /* how it came here */
-	uint32_t depth;              /* calls from the start, by the way it was found */
+	uint32_t depth : 28;         /* calls from the start, by the way it was found */
+	uint32_t whose : 2;          /* enum node_whose */
+	uint32_t given : 1;          /* by another worker: how to come here was said */
+	uint32_t gone : 1;           /* it was ours, and given to another worker */
 };
+
+/* Of several workers one tries calls in a state. Where there is but one, none is asked. */
+enum node_whose { NODE_UNASKED, NODE_MINE, NODE_FOREIGN };
 
 struct graph {
 	struct node **chunks;
@@ -40,7 +48,8 @@ struct graph {
 	size_t index_cap;
 	uint32_t mark;
 	uint64_t calls; /* of the universe: edges a node can have */
-	uint64_t left;  /* calls untried, over all nodes that were reached */
+	uint64_t left;  /* calls untried, over all nodes that were reached and are not foreign */
+	uint64_t ahead; /* nodes that are ours and were not reached, nor given */
 	size_t edge_bytes;
 };
 
@@ -62,7 +71,11 @@ void graph_found_from(struct graph *g, uint32_t n, uint32_t from);
 bool graph_is_full(const struct graph *g);
 /* The target was there. True if it was for the first time. */
 bool graph_reach(struct graph *g, uint32_t n);
-/* Calls that were not tried yet in the nodes that were reached. */
+/* From now on it is ours, another worker's, or not known whose. */
+void graph_set_whose(struct graph *g, uint32_t n, enum node_whose whose);
+/* It is ours, given by another worker. */
+void graph_set_given(struct graph *g, uint32_t n);
+/* Calls that were not tried yet in the nodes that were reached and are not foreign. */
 static inline uint64_t graph_left(const struct graph *g)
 {
 	return g->left;
@@ -78,8 +91,8 @@ static inline uint64_t graph_untried(const struct graph *g, uint32_t n)
 }
 
 /* The shortest path of known edges from one node to another, or (to == NODE_NONE) to the nearest
- * that has calls untried. Returns how many calls it has, the first max of which ret_calls gets, or
- * -1 where there is no path. */
+ * that has calls untried and is not foreign. Returns how many calls it has, the first max of which
+ * ret_calls gets, or -1 where there is no path. */
 int64_t graph_path(struct graph *g, uint32_t from, uint32_t to, uint32_t *ret_calls, size_t max);
 
 size_t graph_bytes(const struct graph *g);

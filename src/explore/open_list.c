@@ -128,6 +128,35 @@ struct open_state *open_list_take(struct open_list *l)
 	return o;
 }
 
+struct open_state *open_list_last(const struct open_list *l)
+{
+	if (open_list_count(l) < 2)
+		return NULL;
+	return l->items[open_list_is_stack(l) ? l->head : l->tail - 1];
+}
+
+void open_list_take_last(struct open_list *l)
+{
+	if (open_list_is_stack(l))
+		l->head++;
+	else
+		l->tail--;
+}
+
+struct open_state *open_list_take_hash(struct open_list *l, struct hash hash)
+{
+	struct open_state *o;
+
+	for (size_t i = l->head; i < l->tail; i++) {
+		o = l->items[i];
+		if (!hash_equal(o->hash, hash))
+			continue;
+		l->items[i] = l->items[--l->tail];
+		return o;
+	}
+	return NULL;
+}
+
 double open_list_promise(const struct open_list *l, const struct open_state *o)
 {
 	if (l->strategy == STRATEGY_BEST)

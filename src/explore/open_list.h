@@ -19,6 +19,9 @@ struct open_state {
 	uint32_t next, first, stride; /* its order of calls: first + i * stride */
 	uint32_t dirty;               /* calls since the last sync that changed something */
 	unsigned missed;              /* times that its path led elsewhere */
+	/* Another worker has made a part of its calls; what had become free then, plus 1. 0: none.
+	 */
+	uint64_t received_at;
 	double score;
 };
 
@@ -48,6 +51,16 @@ void open_list_add(struct open_list *l, struct open_state *o);
 struct open_state *open_list_first(const struct open_list *l);
 /* Takes out the one that open_list_first() gives. */
 struct open_state *open_list_take(struct open_list *l);
+/* Of two or more the one that others may best have instead: of a stack the one with the most behind
+ * it, else one whose turn comes late. NULL if there are fewer. */
+struct open_state *open_list_last(const struct open_list *l);
+void open_list_take_last(struct open_list *l);
+/* Takes the open state of this hash out of a queue; NULL if there is none. */
+struct open_state *open_list_take_hash(struct open_list *l, struct hash hash);
+static inline size_t open_list_count(const struct open_list *l)
+{
+	return l->tail - l->head;
+}
 /* How soon the turn of an open state comes, compared to others: the greater, the sooner. */
 double open_list_promise(const struct open_list *l, const struct open_state *o);
 size_t open_list_bytes(const struct open_list *l);

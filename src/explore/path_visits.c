@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/must.h"
-#include "explore/explorer.h"
+#include "explore/sharing.h"
 
 /* Longer paths are not shown: what is found at their end could hardly be shrunk. */
 enum { PATH_CALLS_MAX = 64 };
@@ -24,19 +24,21 @@ void path_visits_free(struct path_visits *v)
 }
 
 /* Whether the present state is to be shown now. */
-static bool path_visits_wants(struct path_visits *v, const struct explorer *x)
+static bool path_visits_wants(struct path_visits *v, struct explorer *x)
 {
 	const struct path_visitor *visitor = &x->options->paths;
 	double spent = (double)v->us * 1e-6;
 	double most = visitor->share * (clock_seconds() - v->started_seconds);
+	char name[33];
 	bool is_new;
 
 	if (!visitor->visit || spent > most)
 		return false;
 	if (spent > any_share * most && utility_score(&v->shapes, &x->state, 0) < 1)
 		return false;
+	hash_print(state_hash(&x->state), name);
 	hash_map_put(&v->shown, state_hash(&x->state), &is_new);
-	return is_new;
+	return is_new && sharing_take_named(x, "shown", name);
 }
 
 /* The numbers of the calls from the start to the present state: of a branching search its history,

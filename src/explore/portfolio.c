@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "explore/explorer.h"
+#include "explore/sharing.h"
 
 /* Calls of a first turn; later turns of a search are longer, up to the maximum. */
 enum { TURN_CALLS = 2048, TURN_CALLS_MAX = 1 << 16 };
@@ -19,6 +19,7 @@ enum { UNSEEN_CALLS = 12, UNSEEN_ROUNDS = 8 };
  * long.
  */
 static const double turn_share = 0.04, turn_min_seconds = 0.5;
+static const double poll_seconds = 0.02; /* where nothing can be done but wait for other workers */
 /* What a new outcome of an operation counts for, compared to new features of a state; and how many
  * new points of code count as much. */
 static const double outcome_worth = 16, points_worth = 4;
@@ -40,7 +41,7 @@ struct portfolio {
 	const struct explore_options *options;
 	struct portfolio_member *members;
 	size_t count;
-	struct hash_map visited;
+	struct explorer_visited visited;
 	struct kernel_watch watch;
 	struct oracle oracle;
 	uint64_t turns;
@@ -119,6 +120,7 @@ size_t portfolio_list(const struct target *t, const char *profile, bool walks_on
 static void figures_add(struct explore_figures *to, const struct explore_figures *f)
 {
 	to->calls += f->calls;
+	to->duplicates += f->duplicates;
 	to->shapes += f->shapes;
 	to->depth = f->depth > to->depth ? f->depth : to->depth;
 	to->beyond += f->beyond;
@@ -145,7 +147,8 @@ static struct explore_figures portfolio_figures(const struct portfolio *p)
 		all.edges_left += m->x.figures.edges_left;
 		all.exhausted &= m->x.figures.exhausted;
 	}
-	all.states = p->visited.count; /* some were reached by several searches */
+	all.states = p->visited.states.count; /* some were reached by several searches */
+	all.states_sum = p->visited.sum;
 	return all;
 }
 
@@ -190,6 +193,8 @@ static int member_open(struct portfolio *p, struct portfolio_member *m,
 	m->yield = INFINITY;
 	if (explorer_open(&m->x, &m->options, t, &search->universe, run, err))
 		return -err->code;
+	sharing_join(&m->x, (unsigned)number);
+	m->x.takes_turns = true;
 	m->x.visited = &p->visited;
 	m->x.watch = &p->watch;
 	m->x.oracle = &p->oracle;
@@ -208,7 +213,7 @@ static struct portfolio_member *portfolio_next(const struct portfolio *p)
 	for (size_t i = 0; i < p->count; i++) {
 		struct portfolio_member *m = &p->members[i];
 
-		if (m->over)
+		if (m->over || m->x.dry)
 			continue;
 		score = p->turns % 2 && m->turns ? m->yield : -(double)m->x.figures.calls * m->cost;
 		if (!m->turns)
@@ -271,7 +276,7 @@ static void member_recall_states(struct portfolio *p, const struct portfolio_mem
 {
 	for (uint32_t n = 0; n < m->x.graph.count; n++)
 		if (graph_node(&m->x.graph, n)->reached)
-			hash_map_put(&p->visited, graph_node(&m->x.graph, n)->hash, NULL);
+			visited_add(&p->visited, graph_node(&m->x.graph, n)->hash);
 }
 
 static int member_begin(struct portfolio *p, struct portfolio_member *m, struct err *err)
@@ -351,15 +356,41 @@ static void portfolio_spare(struct portfolio *p)
 	}
 }
 
+/* Searches that had nothing to do may have got something from other workers, or know now that
+ * nothing is left for anyone. Where no other search can work, one of them waits for that.
+ * *ret_waits: there are such searches. */
+static int portfolio_poll(struct portfolio *p, bool alone, bool *ret_waits, struct err *err)
+{
+	int status = 0;
+
+	*ret_waits = false;
+	for (size_t i = 0; i < p->count && status >= 0; i++) {
+		struct explorer *x = &p->members[i].x;
+
+		if (!x->dry || p->members[i].over)
+			continue;
+		status = sharing_poll(x, alone && !*ret_waits ? poll_seconds : 0, err);
+		*ret_waits = true;
+		if (alone && explorer_ends(x) && x->figures.end)
+			p->end = x->figures.end;
+	}
+	return status;
+}
+
 static int portfolio_run(struct portfolio *p, struct err *err)
 {
 	struct portfolio_member *m = NULL;
+	bool waits;
 	int status = 0;
 
 	while (status >= 0 && !p->end) {
 		m = portfolio_next(p);
+		status = portfolio_poll(p, !m, &waits, err);
+		if (status < 0)
+			break;
 		if (!m) {
-			p->end = "exhausted";
+			if (!waits)
+				p->end = "exhausted";
 		} else if (!portfolio_calls_left(p)) {
 			p->end = "calls";
 		} else {
@@ -411,7 +442,7 @@ int explore_portfolio(const struct explore_options *o, struct portfolio_search *
 		      size_t count, struct target *t, struct run *run, struct cover *cover,
 		      struct explore_figures *ret, struct err *err)
 {
-	struct portfolio p = { .options = o, .visited = HASH_MAP_INIT };
+	struct portfolio p = { .options = o, .visited = { .states = HASH_MAP_INIT } };
 	struct cover possible = { 0 }; /* what the universes have */
 	size_t opened = 0;
 	int status = 0;
@@ -442,7 +473,7 @@ int explore_portfolio(const struct explore_options *o, struct portfolio_search *
 	ret->outcomes_seen = cover_outcomes(cover);
 	cover_free(&possible);
 	kernel_watch_close(&p.watch);
-	hash_map_free(&p.visited);
+	hash_map_free(&p.visited.states);
 	free(p.members);
 	return status;
 }

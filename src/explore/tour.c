@@ -10,19 +10,21 @@
 
 #include "base/must.h"
 #include "explore/choose.h"
-#include "explore/explorer.h"
+#include "explore/sharing.h"
 #include "plan/nearby.h"
 #include "plan/plan.h"
 
 enum { STEPS_MIN = 8, STEPS_MAX = 128, STEPS_OBJECTS = 4096, PATH_CALLS_MAX = 1 << 16 };
 
-/* Calls in one state before the tour leaves it. */
-enum { STAY_MAX = 16 };
+/* Calls in one state before the tour leaves it; and calls through states of other workers, of which
+ * nothing is known yet, before it starts over. */
+enum { STAY_MAX = 16, HOPS_MAX = 32 };
 
 /* What a step of the plan means in the graph. */
 struct tour_move {
 	uint32_t from, call, to;
-	bool fresh; /* the edge is new */
+	bool fresh;     /* the edge is new */
+	bool elsewhere; /* another worker has made it: where it leads was not known here */
 };
 
 struct tour {
@@ -34,6 +36,7 @@ struct tour {
 	size_t path_len, path_next;
 	uint64_t planned; /* calls, for sampling */
 	unsigned stayed;  /* calls planned since the tour came to the node */
+	unsigned hops;    /* since it knew a way */
 };
 
 static bool tour_observes(const struct tour *t)
@@ -52,9 +55,13 @@ static void tour_plan_call(struct tour *t, uint32_t number)
 	struct tour_move move = { .from = t->node, .call = number, .to = t->node };
 	bool observe = tour_observes(t), succeeds;
 	const struct plan_step *step = NULL;
+	uint32_t edge = graph_edge(&x->graph, t->node, number);
 	struct call call;
 
-	move.fresh = graph_edge(&x->graph, t->node, number) == NODE_NONE;
+	move.fresh = edge == NODE_NONE;
+	move.elsewhere = edge == NODE_ELSEWHERE;
+	if (move.fresh && x->options->strategy != STRATEGY_RANDOM)
+		sharing_is_mine(x, t->node); /* so that it is known who counts it */
 	if (nearby_call(x->universe, number, &t->plan.state, &t->plan.arena, &call))
 		step = plan_add(&t->plan, &call, observe);
 	if (!step) {
@@ -66,13 +73,40 @@ static void tour_plan_call(struct tour *t, uint32_t number)
 	succeeds = !step->expected.error;
 	if (succeeds)
 		move.to = explorer_visit(x, &t->plan.state, t->node);
-	if (move.fresh)
+	if (move.fresh || move.elsewhere)
 		graph_set_edge(&x->graph, t->node, number, move.to);
 	t->moves[t->plan.count - 1] = move;
 	t->stayed = move.to == t->node ? t->stayed + 1 : 0;
 	t->node = move.to;
 	if (!observe && succeeds && !x->options->unseen_calls)
 		plan_add_probe(&t->plan);
+}
+
+/* A call that was not tried here, or one that leads away if it is time for that. */
+static uint32_t tour_stay(struct tour *t)
+{
+	struct explorer *x = t->x;
+	uint32_t call;
+
+	if (t->stayed >= STAY_MAX) {
+		t->stayed = 0;
+		call = choose_leaving(x, &t->plan.state);
+		if (call != NODE_NONE)
+			return call;
+	}
+	return choose_untried(x, &t->plan.state, t->node);
+}
+
+/* From a state of another worker no way is known to where something is left: any call that leads
+ * away, as long as there is something left and starting over is not cheaper. */
+static uint32_t tour_hop(struct tour *t)
+{
+	struct explorer *x = t->x;
+
+	if (graph_node(&x->graph, t->node)->whose != NODE_FOREIGN || !graph_left(&x->graph) ||
+	    t->hops++ >= HOPS_MAX)
+		return NODE_NONE;
+	return choose_leaving(x, &t->plan.state);
 }
 
 /* The next call of the plan; NODE_NONE if there is nothing left to try from here. */
@@ -86,18 +120,12 @@ static uint32_t tour_next_call(struct tour *t)
 		return choose_any(x);
 	if (t->path_next < t->path_len)
 		return t->path[t->path_next++];
-	if (t->stayed >= STAY_MAX) {
-		t->stayed = 0;
-		call = choose_leaving(x, &t->plan.state);
-		if (call != NODE_NONE)
-			return call;
-	}
-	call = choose_untried(x, &t->plan.state, t->node);
-	if (call != NODE_NONE)
+	if (sharing_is_mine(x, t->node) && (call = tour_stay(t)) != NODE_NONE)
 		return call;
 	len = graph_path(&x->graph, t->node, NODE_NONE, t->path, PATH_CALLS_MAX);
 	if (len <= 0)
-		return NODE_NONE;
+		return tour_hop(t);
+	t->hops = 0;
 	/* Of a longer path the first part; the next search continues from there. */
 	t->path_len = len < PATH_CALLS_MAX ? (size_t)len : PATH_CALLS_MAX;
 	t->path_next = 1;
@@ -144,6 +172,7 @@ static void tour_settle(struct tour *t, size_t done)
 
 		if (t->plan.is_probe[i])
 			continue;
+		x->figures.duplicates += m->elsewhere;
 		explorer_advance(x, m->call, &t->plan.steps[i].call, &t->plan.steps[i].expected,
 				 m->to, m->fresh);
 		tally_new_coverage(&x->tally, m->call, explorer_new_coverage(x, i));
@@ -154,9 +183,16 @@ static void tour_settle(struct tour *t, size_t done)
 /* Edges of the plan from this step on are taken back. */
 static void tour_take_back(struct tour *t, size_t from)
 {
-	for (size_t i = from; i < t->plan.count; i++)
-		if (!t->plan.is_probe[i] && t->moves[i].fresh)
-			graph_drop_edge(&t->x->graph, t->moves[i].from, t->moves[i].call);
+	struct graph *g = &t->x->graph;
+
+	for (size_t i = from; i < t->plan.count; i++) {
+		const struct tour_move *m = &t->moves[i];
+
+		if (!t->plan.is_probe[i] && m->fresh)
+			graph_drop_edge(g, m->from, m->call);
+		if (!t->plan.is_probe[i] && m->elsewhere)
+			graph_set_edge(g, m->from, m->call, NODE_ELSEWHERE);
+	}
 }
 
 static int tour_follow(struct tour *t, struct err *err)
@@ -176,17 +212,52 @@ static int tour_follow(struct tour *t, struct err *err)
 	return status;
 }
 
+/* Goes on behind these calls from a fresh file system. */
+static int tour_go_on_from(struct tour *t, const uint32_t *path, uint32_t len, struct err *err)
+{
+	int status = explorer_reset(t->x, err);
+
+	tour_drop_plan(t);
+	t->path_len = len;
+	for (uint32_t i = 0; i < len; i++)
+		t->path[i] = path[i];
+	return status;
+}
+
+/* Nothing is left to try for this worker; another may have something for it. Returns 1 if not. */
+static int tour_wait(struct tour *t, struct err *err)
+{
+	struct explorer *x = t->x;
+	struct given_state *given;
+	enum share_wait answer;
+	int status;
+
+	if (!x->share)
+		return 1;
+	sharing_release_nodes(x);
+	status = sharing_wait(x, &given, &answer, err);
+	if (status < 0)
+		return status;
+	if (answer == SHARE_LOOK_AGAIN)
+		sharing_look_again(x);
+	if (answer == SHARE_GOT) {
+		sharing_put_node(x, given);
+		status = tour_go_on_from(t, given->numbers, given->path_len, err);
+	}
+	return answer == SHARE_NOTHING_LEFT ? 1 : status;
+}
+
 /* Nothing is left to try from here; there may be from a fresh file system. Returns 1 if not. */
 static int tour_start_over(struct tour *t, struct err *err)
 {
 	struct explorer *x = t->x;
-	int status;
 
+	t->hops = 0;
+	if (sharing_has_to_go(x))
+		return tour_go_on_from(t, x->going->numbers, x->going->path_len, err);
 	if (graph_path(&x->graph, x->root, NODE_NONE, t->path, PATH_CALLS_MAX) < 0)
-		return 1;
-	status = explorer_reset(x, err);
-	tour_drop_plan(t);
-	return status;
+		return tour_wait(t, err);
+	return tour_go_on_from(t, NULL, 0, err);
 }
 
 int tour(struct explorer *x, struct err *err)
@@ -209,8 +280,11 @@ int tour(struct explorer *x, struct err *err)
 			tour_drop_plan(t);
 			status = 0;
 		}
+		sharing_give_node(x, t->node);
 		x->figures.edges_left = graph_left(&x->graph);
 	}
+	if (status == 1)
+		x->figures.edges_left += sharing_missed(x);
 	x->figures.exhausted = status == 1 && !x->figures.edges_left;
 	if (status == 1)
 		x->figures.end = x->figures.exhausted ? "exhausted" : "unreachable";

@@ -1,0 +1,11 @@
+/* swarm_status.h -- how far a run of a swarm is. */
+#ifndef CLI_SWARM_STATUS_H
+#define CLI_SWARM_STATUS_H
+
+#include "swarm/swarm_run.h"
+
+int swarm_status(struct swarm_run *r, json_t **ret, struct err *err);
+/* For people. */
+void swarm_status_print(const json_t *status);
+
+#endif

@@ -1,0 +1,691 @@
+/* cmd_swarm.c -- `assay swarm`: one search by workers of many machines, on a Redis server. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/must.h"
+#include "base/rng.h"
+#include "cli/command.h"
+#include "cli/fingerprint.h"
+#include "cli/operands.h"
+#include "cli/summary.h"
+#include "cli/swarm_crew.h"
+#include "cli/swarm_hosts.h"
+#include "cli/swarm_status.h"
+#include "cmd/explore_report.h"
+#include "swarm/share_redis.h"
+#include "target/target.h"
+
+extern const struct command command_explore;
+
+static struct swarm_settings {
+	const char *redis, *redis_file, *run, *hosts, *out;
+	uint64_t jobs, shards;
+	double dead, offline, patience;
+	bool diverse, keep, json;
+} settings = { .shards = 16, .dead = 10, .offline = 60, .patience = 300 };
+
+#define ROW(field) offsetof(struct swarm_settings, field)
+
+static const struct opt opts[] = {
+	{ "redis", OPT_TEXT, ROW(redis), "URL",
+	  "the server: redis://[:PASSWORD@]HOST[:PORT][/DB], rediss:// by TLS, unix:///SOCKET. "
+	  "Others see a password in it (ps); better in --redis-file or ASSAY\\_REDIS",
+	  0, 0 },
+	{ "redis-file", OPT_TEXT, ROW(redis_file), "FILE", "a file with the URL", 0, 0 },
+	{ "run", OPT_TEXT, ROW(run), "NAME",
+	  "name of the run; start: a new one; else the only one of the server", 0, 0 },
+	{ "jobs", OPT_U64, ROW(jobs), "N",
+	  "worker processes on this machine; work: 0 is one per CPU; start: 0 is none", 0, 1024 },
+	{ "hosts", OPT_TEXT, ROW(hosts), "FILE",
+	  "start: also start workers on these hosts by ssh; a line is HOST [JOBS [PROGRAM]]", 0,
+	  0 },
+	{ "diverse", OPT_FLAG, ROW(diverse), NULL,
+	  "start: workers share only findings and figures; each has its own seed and strategy", 0,
+	  0 },
+	{ "shards", OPT_U64, ROW(shards), "N",
+	  "start: parts of the visited states, each a key in its own slot of a cluster", 1,
+	  SHARDS_MAX },
+	{ "dead-seconds", OPT_DOUBLE, ROW(dead), "N",
+	  "a worker without a sign of life for so long is dead; its work is done by others", 1,
+	  3600 },
+	{ "offline-seconds", OPT_DOUBLE, ROW(offline), "N",
+	  "how long a worker continues alone when the server is away", 0, 86400 },
+	{ "patience", OPT_DOUBLE, ROW(patience), "SECONDS",
+	  "how long it waits for the server then, before it gives up", 0, OPT_SECONDS_MAX },
+	{ "keep", OPT_FLAG, ROW(keep), NULL, "leave the run on the server when it has ended", 0,
+	  0 },
+	{ "out", OPT_TEXT, ROW(out), "DIR", "run directory; default: a new one in runs/", 0, 0 },
+	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
+	OPT_END,
+};
+
+enum { ARGS_MAX = 256, STATES_SUMMED_MAX = 4000000 };
+
+/* ---- the server ---- */
+
+/* What every part of this command has. */
+struct swarm {
+	struct redis_url url;
+	struct buf url_text;
+	char name[RUN_NAME_MAX + 1];
+	struct swarm_run run;
+};
+
+static void swarm_close(struct swarm *s)
+{
+	swarm_run_close(&s->run);
+	redis_url_free(&s->url);
+	buf_free(&s->url_text);
+}
+
+/* An exit code. `is_new`: the run need not be there. */
+static int swarm_open(struct swarm *s, bool is_new, struct err *err)
+{
+	const char *warning = NULL;
+	int status;
+
+	*s = (struct swarm){ 0 };
+	if (settings.run && !swarm_name_is_valid(settings.run)) {
+		err_set(err, EINVAL,
+			"--run %s: a name has letters, digits, dots, _ and -, at most %d",
+			settings.run, RUN_NAME_MAX);
+		return EXIT_USAGE;
+	}
+	if (redis_url_choose(&s->url_text, settings.redis, settings.redis_file, err) ||
+	    redis_url_parse(&s->url, buf_str(&s->url_text), err))
+		return EXIT_USAGE;
+	if (settings.run)
+		strcpy(s->name, settings.run);
+	else if (is_new)
+		snprintf(s->name, sizeof(s->name), "run-%08" PRIx64, rng_fresh_seed() >> 32);
+	else if (swarm_run_find(&s->url, s->name, err))
+		return EXIT_UNKNOWN;
+	status = swarm_run_open(&s->run, &s->url, s->name, &warning, err);
+	if (!status && !is_new)
+		status = swarm_run_read(&s->run, err);
+	if (warning && is_new)
+		fprintf(stderr, "assay swarm: %s\n", warning);
+	return status ? EXIT_UNKNOWN : EXIT_CLEAN;
+}
+
+static const json_t *swarm_args(const struct swarm *s)
+{
+	return json_object_get(s->run.about, "args");
+}
+
+static const char *swarm_target(const struct swarm *s)
+{
+	const char *target = json_string_value(json_array_get(swarm_args(s), 1));
+
+	return target ? target : "";
+}
+
+static uint64_t swarm_seed(const struct swarm *s)
+{
+	return (uint64_t)json_integer_value(json_object_get(s->run.about, "seed"));
+}
+
+/* ---- a worker ---- */
+
+/* In the process of a worker. */
+static struct {
+	const struct swarm *swarm;
+	struct swarm_crew *crew;
+	struct worker_page *page;
+	struct swarm_worker worker;
+} here;
+
+static struct share *join_search(void *to, unsigned channel)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%u", channel);
+	return share_redis_open(&here.worker, name);
+}
+
+static void say_progress(void *to, const struct explore_figures *f, const struct run *run)
+{
+	atomic_store(&here.page->calls, f->calls);
+	atomic_store(&here.page->transitions, f->transitions);
+}
+
+static void print_label(char label[320], unsigned number)
+{
+	char host[256] = "unknown";
+
+	gethostname(host, sizeof(host) - 1);
+	snprintf(label, 320, "%s %d %u", host, (int)getpid(), number);
+}
+
+static bool has_option(const json_t *args, const char *name)
+{
+	size_t i, len = strlen(name);
+	const json_t *arg;
+
+	json_array_foreach(args, i, arg)
+	{
+		const char *text = json_string_value(arg);
+
+		if (text && !strncmp(text, name, len) && (!text[len] || text[len] == '='))
+			return true;
+	}
+	return false;
+}
+
+/* Without --strategy, each worker of a diverse run has another one that suits the target. */
+static const char *diverse_strategy(const char *target, uint64_t worker)
+{
+	static const char *const walks[] = { "tour", "random" };
+	static const char *const all[] = { "tour", "dfs", "random", "best", "bfs" };
+
+	if (!strncmp(target, "reffs", 5) || !strncmp(target, "kernel:", 7))
+		return all[worker % ARRAY_LEN(all)];
+	return walks[worker % ARRAY_LEN(walks)];
+}
+
+/* The command line of the run, and what is this worker's own. */
+static int worker_argv(const char **argv, const char *dir, char seed[32])
+{
+	const struct swarm *s = here.swarm;
+	const json_t *args = swarm_args(s);
+	uint64_t number = here.page->number;
+	bool diverse = json_is_true(json_object_get(s->run.about, "diverse"));
+	int argc = 0;
+
+	for (size_t i = 0; i < json_array_size(args) && argc < ARGS_MAX; i++)
+		argv[argc++] = json_string_value(json_array_get(args, i));
+	if (diverse && !has_option(args, "--strategy")) {
+		argv[argc++] = "--strategy";
+		argv[argc++] = diverse_strategy(swarm_target(s), number);
+		if (strcmp(argv[argc - 1], "tour") != 0 && strcmp(argv[argc - 1], "random") != 0)
+			argv[argc++] = "--bitstate";
+	}
+	snprintf(seed, 32, "%" PRIu64, swarm_seed(s) + number);
+	argv[argc++] = "--seed";
+	argv[argc++] = seed;
+	argv[argc++] = "--jobs";
+	argv[argc++] = "1";
+	argv[argc++] = "--json";
+	argv[argc++] = "--out";
+	argv[argc++] = dir;
+	argv[argc] = NULL;
+	return argc;
+}
+
+static int worker_explore(const char *dir, struct err *err)
+{
+	const char *argv[ARGS_MAX + 16];
+	bool diverse = json_is_true(json_object_get(here.swarm->run.about, "diverse"));
+	char seed[32];
+	int argc = worker_argv(argv, dir, seed);
+
+	explore_part.shared = (struct share_source){ diverse ? NULL : join_search, NULL };
+	explore_part.progress = say_progress;
+	if (opt_parse(command_explore.opts, command_explore.settings, &argc, (char **)argv, err))
+		return EXIT_USAGE;
+	return command_explore.run(argc, (char **)argv, err);
+}
+
+static bool worker_is_done(const struct swarm_worker *w)
+{
+	return w->searches && w->searches == w->searches_done;
+}
+
+static int worker_job(void *to, unsigned number, const char *dir, struct err *err)
+{
+	struct worker_options o = { .url = &here.swarm->url,
+				    .run = here.swarm->name,
+				    .dead_seconds = settings.dead,
+				    .offline_seconds = settings.offline,
+				    .offline_works = 100000,
+				    .patience_seconds = settings.patience };
+	char label[320];
+	int code;
+
+	print_label(label, number);
+	o.label = label;
+	here.page = &here.crew->pages[number];
+	if (worker_open(&here.worker, &o, here.page, err))
+		return EXIT_UNKNOWN;
+	code = worker_explore(dir, err);
+	if (here.worker.failed.code && !err->code)
+		*err = here.worker.failed;
+	worker_close(&here.worker, worker_is_done(&here.worker) && !err->code ? "done" : "left");
+	return err->code && code == EXIT_CLEAN ? EXIT_UNKNOWN : code;
+}
+
+/* ---- work ---- */
+
+/* A worker with another program, model or kernel would verify something else. */
+static int check_fingerprint(const struct swarm *s, struct err *err)
+{
+	const char *theirs = json_text(s->run.about, "fingerprint");
+	struct buf ours = BUF_INIT;
+	bool same;
+
+	fingerprint(swarm_args(s), &ours);
+	same = !strcmp(theirs, buf_str(&ours));
+	if (!same) {
+		fprintf(stderr, "the run %s was started with:\n%sthis worker has:\n%s", s->name,
+			theirs, buf_str(&ours));
+		err_set(err, EINVAL, "this worker does not fit the run %s", s->name);
+	}
+	buf_free(&ours);
+	return same ? 0 : -EINVAL;
+}
+
+static int crew_work(struct swarm *s, struct run *local, unsigned jobs, struct err *err)
+{
+	struct swarm_crew crew = { .run = &s->run,
+				   .url = &s->url,
+				   .dead_seconds = settings.dead,
+				   .patience_seconds = settings.patience };
+	struct job job = { .work = worker_job };
+	int status = swarm_crew_open(&crew, jobs, err);
+
+	if (status)
+		return status;
+	here.swarm = s;
+	here.crew = &crew;
+	stop_catch_signals();
+	status = swarm_crew_run(&crew, local, jobs, &job, err);
+	for (unsigned i = 0; i < crew.count; i++) {
+		json_t *summary = NULL;
+		struct err none = { 0 };
+
+		if (!job_merge(local, i, (const char *const[]){ "calls", "transitions", NULL },
+			       &summary, &none))
+			json_decref(summary);
+	}
+	swarm_crew_close(&crew);
+	return status;
+}
+
+static int run_work(int argc, char **argv, struct err *err)
+{
+	struct swarm s;
+	struct run local;
+	unsigned jobs;
+	int code = swarm_open(&s, false, err), status;
+
+	if (!code && check_fingerprint(&s, err))
+		code = EXIT_UNKNOWN;
+	if (code ||
+	    run_open(&local, "swarm", swarm_target(&s), settings.out, swarm_seed(&s), err)) {
+		swarm_close(&s);
+		return code ? code : EXIT_UNKNOWN;
+	}
+	jobs = jobs_on(swarm_target(&s), NULL, (unsigned)settings.jobs);
+	status = crew_work(&s, &local, jobs, err);
+	status = summary_write(&local, status, err);
+	if (settings.json)
+		summary_print(&local);
+	else
+		printf("%s: %zu findings of this machine's workers in run %s; report: "
+		       "%s/report.html\n",
+		       swarm_target(&s), json_array_size(local.findings), s.name, local.dir);
+	code = summary_code(&local, status);
+	run_free(&local);
+	swarm_close(&s);
+	return code;
+}
+
+/* ---- results ---- */
+
+static int collect_findings(struct swarm *s, struct run *run, struct err *err)
+{
+	char dir[PATH_MAX];
+	json_t *summary;
+	int status;
+
+	snprintf(dir, sizeof(dir), "%.4000s/swarm", run->dir);
+	status = results_fetch_findings(&s->run, dir, &summary, err);
+	if (status)
+		return status;
+	run_merge(run, summary, "swarm");
+	json_decref(summary);
+	return 0;
+}
+
+/* Everything that the workers have published, as a run of this machine. */
+static int collect(struct swarm *s, struct run *run, struct err *err)
+{
+	json_t *figures = NULL, *coverage = NULL, *dead = NULL;
+	struct swarm_sum sum = { 0 };
+	struct swarm_counts counts = { 0 };
+	bool summed;
+	int status = collect_findings(s, run, err);
+
+	if (!status)
+		status = results_fetch(&s->run, "figures", &figures, err);
+	if (!status)
+		status = results_fetch(&s->run, "coverage", &coverage, err);
+	if (!status)
+		status = results_dead(&s->run, &dead, err);
+	if (!status)
+		status = results_is_done(&s->run, &sum.nothing_left, err);
+	if (!status)
+		status = results_counts(&s->run, &counts, err);
+	if (!status)
+		status = results_states(&s->run, STATES_SUMMED_MAX, &sum.states, &sum.states_sum,
+					&summed, err);
+	sum.figures = figures;
+	sum.coverage = coverage;
+	sum.dead = dead;
+	json_object_set_new(run->figures, "run", json_string(s->name));
+	json_object_set_new(run->figures, "workers_dead",
+			    json_integer((json_int_t)(counts.dead - counts.left)));
+	if (!status)
+		status = explore_merge_swarm(run, &sum, settings.json, err);
+	json_decref(figures);
+	json_decref(coverage);
+	json_decref(dead);
+	return status;
+}
+
+/* Waits until no worker is left, or for so long. */
+static int await_workers(struct swarm *s, double seconds, uint64_t *ret_living, struct err *err)
+{
+	double until = clock_seconds() + seconds;
+	bool stopped;
+	int status;
+
+	for (;;) {
+		/* Also buries those without a sign of life. */
+		status = swarm_run_beat(&s->run, 0, settings.dead, &stopped, err);
+		if (!status)
+			status = swarm_run_living(&s->run, ret_living, err);
+		if (status || !*ret_living || clock_seconds() > until || stop_requested)
+			return status;
+		usleep(200000);
+	}
+}
+
+static int swarm_finish(struct swarm *s, struct run *run, struct err *err)
+{
+	int status = collect(s, run, err);
+
+	if (!status && !settings.keep)
+		status = swarm_run_remove(&s->run, err);
+	return status;
+}
+
+static int run_stop(int argc, char **argv, struct err *err)
+{
+	struct swarm s;
+	struct run run;
+	uint64_t living = 0;
+	int code = swarm_open(&s, false, err), status;
+
+	if (code) {
+		swarm_close(&s);
+		return code;
+	}
+	stop_catch_signals();
+	status = swarm_run_stop(&s.run, err);
+	if (!status)
+		status = await_workers(&s, 3 * settings.dead + 30, &living, err);
+	if (living)
+		fprintf(stderr, "assay swarm: %" PRIu64 " workers have not ended yet\n", living);
+	code = EXIT_UNKNOWN;
+	if (!status &&
+	    !run_open(&run, "swarm", swarm_target(&s), settings.out, swarm_seed(&s), err)) {
+		status = swarm_finish(&s, &run, err);
+		code = summary_code(&run, status);
+		run_free(&run);
+	}
+	swarm_close(&s);
+	return code;
+}
+
+/* ---- status ---- */
+
+static int run_status(int argc, char **argv, struct err *err)
+{
+	struct swarm s;
+	json_t *o;
+	int code = swarm_open(&s, false, err);
+
+	if (!code && swarm_status(&s.run, &o, err))
+		code = EXIT_UNKNOWN;
+	if (!code) {
+		if (settings.json)
+			json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+		else
+			swarm_status_print(o);
+		if (settings.json)
+			putchar('\n');
+		json_decref(o);
+	}
+	swarm_close(&s);
+	return code;
+}
+
+/* ---- start ---- */
+
+/* What the workers set themselves, or what is of one machine only. */
+static int check_args(int argc, char **argv, struct err *err)
+{
+	static const char *const not_here[] = { "--out",  "--resume", "--all",        "--jobs",
+						"--json", "--seed",   "--write-known" };
+
+	if (argc < 2 || strcmp(argv[0], "explore") != 0 || argv[1][0] == '-')
+		return err_set(err, EINVAL, "expected -- explore TARGET [OPTIONS]");
+	if (argc > ARGS_MAX - 8)
+		return err_set(err, E2BIG, "too many arguments");
+	for (int i = 2; i < argc; i++)
+		for (size_t k = 0; k < ARRAY_LEN(not_here); k++)
+			if (!strncmp(argv[i], not_here[k], strlen(not_here[k])))
+				return err_set(err, EINVAL,
+					       "%s cannot be an option of the command of a "
+					       "swarm",
+					       argv[i]);
+	if (target_is_single(argv[1], NULL))
+		return err_set(err, EINVAL, "%s is a directory or device of this machine", argv[1]);
+	return 0;
+}
+
+/* The same checks as the command itself makes, in a separate process, so that its settings stay
+ * there.
+ */
+static int check_command(int argc, char **argv, struct err *err)
+{
+	int status, own = argc;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		struct err why = { 0 };
+		const char *copy[ARGS_MAX + 1];
+
+		for (int i = 0; i <= argc; i++)
+			copy[i] = argv[i];
+		status = opt_parse(command_explore.opts, command_explore.settings, &own,
+				   (char **)copy, &why);
+		if (!status && own != 2)
+			status = err_set(&why, EINVAL, "one target at a time");
+		if (!status)
+			status = operand_target(copy[1], NULL, &why);
+		if (status)
+			fprintf(stderr, "assay swarm: %s\n", why.text);
+		fflush(NULL);
+		_exit(status ? EXIT_USAGE : 0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return err_sys(err, errno, "cannot check the command");
+	if (status)
+		return err_set(err, EINVAL, "the command of the run is wrong");
+	return 0;
+}
+
+static json_t *swarm_describe(int argc, char **argv)
+{
+	json_t *about = json_object(), *args = json_array();
+	struct buf print = BUF_INIT;
+
+	for (int i = 0; i < argc; i++)
+		json_array_append_new(args, json_string(argv[i]));
+	fingerprint(args, &print);
+	json_object_set_new(about, "args", args);
+	json_object_set_new(about, "fingerprint", json_string(buf_str(&print)));
+	json_object_set_new(about, "shards", json_integer((json_int_t)settings.shards));
+	json_object_set_new(about, "diverse", json_boolean(settings.diverse));
+	json_object_set_new(about, "seed", json_integer((json_int_t)(rng_fresh_seed() >> 2 | 1)));
+	json_object_set_new(about, "started", json_integer((json_int_t)time(NULL)));
+	buf_free(&print);
+	return about;
+}
+
+/* A run of this name that is there already is continued, if it is the same. */
+static int put_description(struct swarm *s, int argc, char **argv, struct err *err)
+{
+	json_t *about = swarm_describe(argc, argv),
+	       *args = json_deep_copy(json_object_get(about, "args"));
+	bool made = false;
+	int status = swarm_run_make(&s->run, about, &made, err);
+
+	if (!status && !made && !json_equal(args, swarm_args(s)))
+		status =
+			err_set(err, EEXIST, "the server has a run %s of another command", s->name);
+	json_decref(args);
+	return status ? status : check_fingerprint(s, err);
+}
+
+static int start_hosts(const struct swarm *s, struct swarm_hosts *h, struct err *err)
+{
+	struct buf options = BUF_INIT;
+	int status;
+
+	buf_addf(&options, "--run %s --dead-seconds %g --offline-seconds %g --patience %g", s->name,
+		 settings.dead, settings.offline, settings.patience);
+	status = swarm_hosts_start(h, settings.hosts, buf_str(&s->url_text), options.data, err);
+	buf_free(&options);
+	return status;
+}
+
+/* Workers of this machine and of the hosts; then what all have found. */
+static int work_here(struct swarm *s, const struct swarm_hosts *hosts, struct err *err)
+{
+	uint64_t living = 0;
+	struct run run, local;
+	int status = 0, code;
+
+	if (run_open(&run, "swarm", swarm_target(s), settings.out, swarm_seed(s), err))
+		return EXIT_UNKNOWN;
+	stop_catch_signals();
+	if (settings.jobs) {
+		char dir[PATH_MAX];
+
+		snprintf(dir, sizeof(dir), "%.4000s/here", run.dir);
+		status = run_open(&local, "swarm", swarm_target(s), dir, swarm_seed(s), err);
+		if (!status) {
+			status = crew_work(s, &local, (unsigned)settings.jobs, err);
+			status = summary_write(&local, status, err);
+			run_free(&local);
+		}
+	}
+	swarm_hosts_await(hosts, settings.hosts);
+	if (stop_requested)
+		swarm_run_stop(&s->run, err);
+	if (!status)
+		status = await_workers(s, OPT_SECONDS_MAX, &living, err);
+	if (!status)
+		status = swarm_finish(s, &run, err);
+	code = summary_code(&run, status);
+	run_free(&run);
+	return code;
+}
+
+static int run_start(int argc, char **argv, struct err *err)
+{
+	struct swarm_hosts hosts = { .count = 0 };
+	struct swarm s;
+	int code;
+
+	if (check_args(argc, argv, err) || check_command(argc, argv, err))
+		return EXIT_USAGE;
+	code = operand_file(settings.hosts, err);
+	if (!code)
+		code = operand_new_directory(settings.out, err);
+	if (code)
+		return code;
+	code = swarm_open(&s, true, err);
+	if (!code && put_description(&s, argc, argv, err))
+		code = EXIT_UNKNOWN;
+	if (!code && settings.hosts && start_hosts(&s, &hosts, err))
+		code = EXIT_UNKNOWN;
+	if (!code && (settings.jobs || settings.hosts))
+		code = work_here(&s, &hosts, err);
+	else if (!code)
+		printf("%s\n", s.name);
+	swarm_close(&s);
+	return code;
+}
+
+/* ---- the command ---- */
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv, struct err *err);
+} actions[] = {
+	{ "start", run_start },
+	{ "work", run_work },
+	{ "status", run_status },
+	{ "stop", run_stop },
+};
+
+static int run_swarm(int argc, char **argv, struct err *err)
+{
+	for (size_t i = 0; argc > 1 && i < ARRAY_LEN(actions); i++) {
+		if (strcmp(argv[1], actions[i].name) != 0)
+			continue;
+		if (actions[i].run != run_start && argc > 2)
+			break;
+		return actions[i].run(argc - 2, argv + 2, err);
+	}
+	err_set(err, EINVAL, "start, work, status or stop?");
+	return EXIT_USAGE;
+}
+
+const struct command command_swarm = {
+	.name = "swarm",
+	.usage = "start [-- explore TARGET [OPTIONS]]|work|status|stop",
+	.summary = "one search by workers of many machines, on a Redis server",
+	.text = "A run is a description and its results on a Redis or Valkey server "
+		"(docs/SWARM.md).\n"
+		"*start* puts the description there: the command behind two dashes. With\n"
+		"*--jobs* or *--hosts* it also starts workers, waits for their end and writes\n"
+		"what all have found to a run directory; else it prints the name of the run.\n"
+		"*work* is a worker, as many processes as *--jobs* says; it ends when nothing\n"
+		"is left. Workers join and leave at any time. *status* shows how far the run\n"
+		"is. *stop* ends it, writes what was found to a run directory and removes it\n"
+		"from the server.\n"
+		"\n"
+		"Workers share which states are taken and which were reached, so that each\n"
+		"state is worked on once and counted once. When a worker is killed, others do\n"
+		"its work. When the server is away, workers continue alone for a while, and\n"
+		"send what they did when it is back. A worker whose program, model, profile or\n"
+		"kernel is not that of the run is refused.\n"
+		"\n"
+		"With *--diverse* they share nothing but findings and figures: for spaces that\n"
+		"are too large to share, each worker has its own seed and strategy, and keeps\n"
+		"bits instead of states.\n"
+		"\n"
+		"Exit status: 0 no findings, 1 findings, 2 could not tell, for example because\n"
+		"the server is away.",
+	.opts = opts,
+	.settings = &settings,
+	.run = run_swarm,
+};

@@ -1,0 +1,144 @@
+/* names.c -- the keys of a run on the server, and the scripts that change several of them. */
+#include "swarm/names.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+bool swarm_name_is_valid(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)name[i]) && !strchr("._-", name[i]))
+			return false;
+	return len && len <= RUN_NAME_MAX;
+}
+
+const char *swarm_key(const struct swarm_names *n, const char *what, char ret[SWARM_KEY_MAX])
+{
+	snprintf(ret, SWARM_KEY_MAX, "assay:{%s}:%.40s", n->run, what);
+	return ret;
+}
+
+const char *swarm_channel_key(const struct swarm_names *n, const char *what, const char *channel,
+			      char ret[SWARM_KEY_MAX])
+{
+	snprintf(ret, SWARM_KEY_MAX, "assay:{%s}:%.20s:%.64s", n->run, what, channel);
+	return ret;
+}
+
+const char *swarm_shard_key(const struct swarm_names *n, const char *what, unsigned shard,
+			    char ret[SWARM_KEY_MAX])
+{
+	snprintf(ret, SWARM_KEY_MAX, "assay:{%s:%02x}:%.20s", n->run, shard, what);
+	return ret;
+}
+
+unsigned swarm_shard(const struct swarm_names *n, struct hash h)
+{
+	return (unsigned)((h.hi >> 32) * n->shards >> 32);
+}
+
+/* KEYS[1] of the following scripts is assay:{RUN}:beats; names beside it are in the same slot. */
+#define PREFIX "local p = KEYS[1]:sub(1, -6) "
+#define NOW \
+	"local t = redis.call('TIME') " \
+	"local now = t[1] * 1000 + math.floor(t[2] / 1000) "
+/* Claims of worker w are void. */
+#define VOID \
+	"local function void(w) " \
+	"  redis.call('ZREM', KEYS[1], w) " \
+	"  redis.call('SADD', p .. 'dead', w) " \
+	"  for _, c in ipairs(redis.call('SMEMBERS', p .. 'channels')) do " \
+	"    redis.call('HDEL', p .. 'waiting:' .. c, w) " \
+	"  end " \
+	"  redis.call('INCR', p .. 'freed') " \
+	"end "
+
+const char *const swarm_scripts[] = {
+	/* KEYS: taken. ARGV: me, owners that count as none, hashes in one text. Returns the owners.
+	 */
+	[SCRIPT_CLAIM] = "local void = {} "
+			 "for w in ARGV[2]:gmatch('%S+') do void[w] = true end "
+			 "local out, me, key = {}, ARGV[1], KEYS[1] "
+			 "for i = 1, #ARGV[3], 16 do "
+			 "  local h, owner = ARGV[3]:sub(i, i + 15), me "
+			 "  if redis.call('HSETNX', key, h, me) == 0 then "
+			 "    owner = redis.call('HGET', key, h) "
+			 "    if void[owner] then redis.call('HSET', key, h, me) owner = me end "
+			 "  end "
+			 "  out[#out + 1] = owner "
+			 "end "
+			 "return table.concat(out, ' ')",
+	/* KEYS: taken. ARGV: owner, new owner or nothing, hashes. Returns how many were changed. */
+	[SCRIPT_SWAP] = "local n = 0 "
+			"for i = 1, #ARGV[3], 16 do "
+			"  local h = ARGV[3]:sub(i, i + 15) "
+			"  if redis.call('HGET', KEYS[1], h) == ARGV[1] then "
+			"    n = n + 1 "
+			"    if ARGV[2] == '' then redis.call('HDEL', KEYS[1], h) "
+			"    else redis.call('HSET', KEYS[1], h, ARGV[2]) end "
+			"  end "
+			"end "
+			"return n",
+	/* ARGV: where it is. Returns its number. */
+	[SCRIPT_JOIN] = PREFIX NOW "local w = redis.call('INCR', p .. 'number') "
+				   "redis.call('ZADD', KEYS[1], now, w) "
+				   "redis.call('HSET', p .. 'workers', w, ARGV[1]) "
+				   "return w",
+	/* ARGV: me, channel, ms after which a worker is dead (0: do not look for such). Returns
+	 * whether I am a member, freed, dead, waiting, items, stopped, whether the run is there,
+	 * members. */
+	[SCRIPT_LOOK] = PREFIX NOW VOID
+	"local member = 0 "
+	"if redis.call('ZSCORE', KEYS[1], ARGV[1]) then "
+	"  member = 1 redis.call('ZADD', KEYS[1], now, ARGV[1]) "
+	"elseif redis.call('SISMEMBER', p .. 'banned', ARGV[1]) == 1 then member = 2 end "
+	"if ARGV[3] ~= '0' then "
+	"  local late = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[3]) "
+	"  for _, w in ipairs(late) do void(w) end "
+	"end "
+	"local c = ARGV[2] "
+	"return { member, tonumber(redis.call('GET', p .. 'freed') or 0), "
+	"  redis.call('SCARD', p .. 'dead'), redis.call('HLEN', p .. 'waiting:' .. c), "
+	"  redis.call('XLEN', p .. 'items:' .. c), redis.call('EXISTS', p .. 'stopped'), "
+	"  redis.call('EXISTS', p .. 'about'), redis.call('ZCARD', KEYS[1]) }",
+	/* ARGV: me, channel, the value of freed at which I looked. Returns 0 wait, 1 look again, 2
+	 * nothing is left. It is so once every member waits that has seen the present `freed`. */
+	[SCRIPT_WAIT] = PREFIX
+	"local me, c = ARGV[1], ARGV[2] "
+	"if redis.call('EXISTS', p .. 'done:' .. c) == 1 then return 2 end "
+	"local freed = redis.call('GET', p .. 'freed') or '0' "
+	"local waiting = p .. 'waiting:' .. c "
+	"if freed ~= ARGV[3] then redis.call('HDEL', waiting, me) return 1 end "
+	"redis.call('HSET', waiting, me, freed) "
+	"if redis.call('XLEN', p .. 'items:' .. c) > 0 then return 0 end "
+	"if redis.call('HLEN', waiting) < redis.call('ZCARD', KEYS[1]) then return 0 end "
+	"for _, w in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do "
+	"  if redis.call('HGET', waiting, w) ~= freed then return 0 end "
+	"end "
+	"redis.call('SET', p .. 'done:' .. c, 1) "
+	"return 2",
+	/* ARGV: me; "done": my claims stay, "left": they are void, "bad": and I may not come back.
+	 */
+	[SCRIPT_LEAVE] = PREFIX VOID
+	"local me = ARGV[1] "
+	"if ARGV[2] == 'done' then redis.call('ZREM', KEYS[1], me) return 0 end "
+	"if not redis.call('ZSCORE', KEYS[1], me) then return 0 end "
+	"void(me) "
+	"if ARGV[2] == 'left' then redis.call('SADD', p .. 'left', me) "
+	"else redis.call('SADD', p .. 'banned', me) end "
+	"return 1",
+	NULL,
+};
+
+void swarm_begin_script(const struct redis_net *n, struct redis_link *l, enum swarm_script script,
+			const char *key, size_t count)
+{
+	redis_link_begin(l, 4 + count);
+	redis_link_args(l, "EVALSHA");
+	redis_link_args(l, n->scripts[script]);
+	redis_link_args(l, "1");
+	redis_link_args(l, key);
+}
