@@ -86,7 +86,7 @@ static void search_row(struct sweep *s, size_t i, const struct run *all, const s
 	job_await(pid, patience_seconds);
 	snprintf(path, sizeof(path), "%.4000s/run.json", dir);
 	row->result = json_load_file(path, 0, NULL);
-	if (!row->result)
+	if (!row->result || json_is_true(json_object_get(row->result, "running")))
 		row->failure = read_error_text(dir);
 }
 

@@ -145,10 +145,11 @@ static int read_verify(const char *text, unsigned *ret, struct err *err)
 	return err_set(err, EINVAL, "--verify: expected full or touched+N, found %s", text);
 }
 
-static void explore_show_progress(void *to, const struct explore_figures *f, const struct run *run)
+static void explore_show_progress(void *to, const struct explore_figures *f, struct run *run)
 {
 	double seconds = clock_seconds() - run->started_seconds;
 
+	explore_sample(run, f, to);
 	progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
 		      " states, %zu findings",
 		      run->target, seconds, f->transitions, (double)f->transitions / seconds,
@@ -178,12 +179,14 @@ static int explore_search(struct target *t, struct searches *s, struct run *run,
 			  struct explore_options *o, struct err *err)
 {
 	struct explore_figures figures = { 0 };
+	struct explore_code code = { o->code, t };
 	struct crash_step crashes = { 0 };
 	struct cover cover;
 	int status = 0, written;
 
 	cover_init(&cover);
-	o->progress = progress_wanted() ? explore_show_progress : NULL;
+	o->progress = explore_show_progress;
+	o->progress_to = &code;
 	json_object_set_new(run->figures, "profile",
 			    json_string(settings.profile || s->alone ? s->list[0].universe.name
 								     : "auto"));

@@ -70,6 +70,17 @@ static void explore_set_figures(struct run *run, const struct explore_figures *f
 									     : children.ru_maxrss));
 }
 
+void explore_sample(struct run *run, const struct explore_figures *f,
+		    const struct explore_code *code)
+{
+	if (!run_sample_is_due(run))
+		return;
+	explore_set_figures(run, f);
+	if (code->code)
+		code_set_figures(run, code->code, code->target);
+	run_sample(run);
+}
+
 static void print_findings(const struct run *run)
 {
 	struct buf text = BUF_INIT;
@@ -231,6 +242,7 @@ int explore_merge(struct run *run, unsigned jobs, bool json, struct err *err)
 
 	for (unsigned i = 0; i < jobs && !status; i++)
 		status = merge_job(run, i, &f, coverage, &states, err);
+	run_sample_jobs(run, jobs);
 	if (states.count)
 		f.states = states.count;
 	hash_map_free(&states);

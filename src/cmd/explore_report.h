@@ -5,6 +5,15 @@
 
 #include "explore/explore.h"
 
+/* The code that is recorded, and of what; NULL: it is not. */
+struct explore_code {
+	const struct code *code;
+	struct target *target;
+};
+
+/* Where a row of the run's time series is due: adds it. */
+void explore_sample(struct run *run, const struct explore_figures *f,
+		    const struct explore_code *code);
 /* Writes everything to the run's directory and prints the summary, or all as JSON. Takes over the
  * coverage. */
 int explore_finish(struct run *run, const struct explore_figures *f, json_t *coverage, bool json,

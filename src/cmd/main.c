@@ -13,6 +13,7 @@
 #include "cli/table.h"
 #include "gen/version.h"
 #include "process/confine.h"
+#include "run/run_meta.h"
 
 static int print_text(struct buf *out)
 {
@@ -147,6 +148,7 @@ int main(int argc, char **argv)
 	int code;
 
 	open_standard_files();
+	run_set_argv(argc, argv);
 	catch_write_signals();
 	if (c) {
 		code = run_command(c, argc - 1, argv + 1);

@@ -93,7 +93,7 @@ struct explore_options {
 	bool resume;               /* go on from the run's checkpoint */
 	double checkpoint_seconds; /* from one checkpoint to the next, at least */
 	struct path_visitor paths; /* visit is NULL: none */
-	void (*progress)(void *to, const struct explore_figures *f, const struct run *run);
+	void (*progress)(void *to, const struct explore_figures *f, struct run *run);
 	void *progress_to;
 };
 
