@@ -397,19 +397,6 @@ static enum verdict survey_verdict(const struct survey *s)
 	return verdict;
 }
 
-static int survey_write_page(const struct run *run, const struct survey *s, struct err *err)
-{
-	struct buf page = BUF_INIT;
-	char path[PATH_MAX];
-	int ret;
-
-	survey_html(s, &page);
-	snprintf(path, sizeof(path), "%s/survey.html", run->dir);
-	ret = buf_write_file(&page, path, err);
-	buf_free(&page);
-	return ret;
-}
-
 static int write_junit(const struct survey *s, struct err *err)
 {
 	struct buf text = BUF_INIT;
@@ -495,7 +482,7 @@ static int print_result(struct run *run, const struct survey *s, const struct mo
 		ret = add_changes(s, &out, err);
 		buf_addch(&out, '\n');
 		known_report(&run->known, &out);
-		buf_addf(&out, "survey: %s/survey.html\n", run->dir);
+		buf_addf(&out, "report: %s/report.html\n", run->dir);
 	}
 	if (settings.json)
 		summary_print(run);
@@ -510,7 +497,7 @@ static int conform_finish(struct run *run, const struct survey *s,
 {
 	struct session_options options = *session;
 	struct model model;
-	int ret = 0, page, junit, printed;
+	int ret = 0, junit, printed;
 
 	for (size_t i = 0; i < s->count && !ret; i++) {
 		options.target = s->targets[i].result.target;
@@ -523,9 +510,8 @@ static int conform_finish(struct run *run, const struct survey *s,
 	model_init(&model, session->platform, settings.kernel ? session->kernel : KERNEL_CURRENT);
 	json_object_set_new(run->figures, "rules", survey_rules(s, &model));
 	/* What fails on the way, work on a finding say, must not lose the rest. */
-	page = survey_write_page(run, s, err);
 	junit = write_junit(s, err);
-	ret = summary_write(run, ret ? ret : page ? page : junit, err);
+	ret = summary_write(run, ret ? ret : junit, err);
 	printed = print_result(run, s, &model, err);
 	return ret ? ret : printed;
 }

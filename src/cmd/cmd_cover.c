@@ -14,7 +14,6 @@
 #include "cover/metrics.h"
 #include "cover/readers.h"
 #include "process/confine.h"
-#include "report/cover_page.h"
 #include "report/cover_text.h"
 #include "run/run.h"
 
@@ -50,20 +49,6 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static int cover_write_page(const struct run *run, const struct cover_tool *tools, size_t count,
-			    struct err *err)
-{
-	struct buf path = BUF_INIT, page = BUF_INIT;
-	int r;
-
-	buf_addf(&path, "%s/report.html", run->dir);
-	cover_page(&page, tools, count);
-	r = buf_write_file(&page, buf_str(&path), err);
-	buf_free(&path);
-	buf_free(&page);
-	return r;
-}
-
 static void cover_print(const struct run *run, const struct cover_tool *tools, size_t count)
 {
 	struct buf text = BUF_INIT;
@@ -85,18 +70,16 @@ static int cover_report(const char *target, json_t *figures, const struct cover_
 			size_t count, struct err *err)
 {
 	struct run run;
-	int closed, r = run_open(&run, "cover", target, settings.out, 0, err);
+	int r = run_open(&run, "cover", target, settings.out, 0, err);
 
 	if (r)
 		return EXIT_UNKNOWN;
 	json_object_update(run.figures, figures);
 	r = cover_write(figures, run.dir, err);
-	if (!r)
-		r = cover_write_page(&run, tools, count, err);
-	closed = run_close(&run, err);
+	r = summary_write(&run, r, err);
 	cover_print(&run, tools, count);
 	run_free(&run);
-	return r || closed ? EXIT_UNKNOWN : EXIT_CLEAN;
+	return r ? EXIT_UNKNOWN : EXIT_CLEAN;
 }
 
 static int report_one(const char *target, json_t *coverage, struct err *err)

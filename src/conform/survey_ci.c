@@ -7,7 +7,7 @@
 
 #include "base/must.h"
 #include "conform/survey.h"
-#include "report/page.h"
+#include "report/html.h"
 
 struct test_case {
 	char *family, *name;
@@ -108,7 +108,7 @@ static void add_xml(struct buf *out, const char *text)
 	for (; *text; text++) {
 		char c[2] = { (unsigned char)*text >= ' ' || *text == '\n' ? *text : '?', 0 };
 
-		page_text(out, c);
+		html_text(out, c);
 	}
 }
 

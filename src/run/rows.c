@@ -65,6 +65,8 @@ void row_fill(json_t *row, const struct finding *f)
 	json_object_set_new(row, "group", row_json_text(group));
 	json_object_set_new(row, "severity",
 			    json_string(severity_table[severity_of(&f->discrepancy)].name));
+	json_object_set_new(row, "severity_means",
+			    json_string(severity_table[severity_of(&f->discrepancy)].sentence));
 	json_object_set_new(row, "target", row_json_text(buf_str(&f->target)));
 	row_set_count(row, "calls", f->count);
 	row_set_count(row, "calls_left_out", f->before);
