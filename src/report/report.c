@@ -57,7 +57,7 @@ static json_t *read_run(const char *dir, struct err *err)
 			err_set(&why, EINVAL, "%s: \"%s\" is not a list of objects", path, lists[i]);
 	if (!why.code)
 		return run;
-	err_set(err, why.code, "%s", why.text);
+	err_set(err, -why.code, "%s", why.text);
 	json_decref(run);
 	return NULL;
 }
@@ -99,6 +99,8 @@ json_t *report_page_json(const char *dir, struct err *err)
 	report_embed(view, run);
 	charts = view_charts(dir, &last);
 	report_catch_up(run, last);
+	view_set(view, "charts_head",
+		 json_array_size(charts) ? json_string("Over time") : NULL);
 	view_set(view, "charts", charts);
 	view_set(view, "head", view_head(run));
 	view_set(view, "figures", view_figures(run));

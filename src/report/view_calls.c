@@ -54,13 +54,27 @@ static void calls_add_part(json_t *parts, const char *text, size_t len, bool mar
 	json_array_append_new(parts, part);
 }
 
+/* Texts behind flags are data, not paths. */
+static bool calls_has_flags(const char *at, const char *quoted)
+{
+	static const char here[] = "AT_FDCWD";
+
+	for (; at < quoted; at++) {
+		if (!strncmp(at, here, strlen(here)))
+			at += strlen(here);
+		else if (*at >= 'A' && *at <= 'Z')
+			return true;
+	}
+	return false;
+}
+
 static json_t *calls_parts(const char *line, const char *end, const json_t *paths)
 {
 	json_t *parts = json_array();
 	const char *at = line, *quoted, *from = line;
 	size_t len;
 
-	while (calls_next_quoted(at, end, &quoted, &len)) {
+	while (calls_next_quoted(at, end, &quoted, &len) && !calls_has_flags(at, quoted)) {
 		if (calls_is_marked(paths, quoted, len)) {
 			calls_add_part(parts, from, (size_t)(quoted - from), false);
 			calls_add_part(parts, quoted, len, true);

@@ -98,6 +98,29 @@ static json_t *cover_marks(json_t *counts, size_t *ret_tried, size_t *ret_all)
 	return marks;
 }
 
+/* All marks of a call, argument by argument. */
+static json_t *cover_overall(const struct cover_tools *t, size_t tool, json_t *rows)
+{
+	json_t *all = json_array(), *row, *strip, *mark, *copy;
+	json_int_t tried = 0, of = 0;
+	size_t i, k;
+
+	json_array_foreach(rows, i, row)
+	{
+		strip = json_array_get(json_object_get(row, "strips"), tool);
+		tried += view_count(strip, "tried");
+		of += view_count(strip, "all");
+		json_array_foreach(json_object_get(strip, "marks"), k, mark)
+		{
+			copy = json_copy(mark);
+			json_object_set(copy, "of", json_object_get(row, "argument"));
+			json_array_append_new(all, copy);
+		}
+	}
+	return json_pack("{s:i, s:s, s:o, s:I, s:I}", "colour", (int)(tool % COVER_COLOURS), "tool",
+			 t->names[tool], "marks", all, "tried", tried, "all", of);
+}
+
 static json_t *cover_strip(const struct cover_tools *t, size_t tool, const char *call,
 			   const char *argument)
 {
@@ -143,7 +166,7 @@ static json_t *cover_all_calls(const struct cover_tools *t)
 
 static json_t *cover_calls(const struct cover_tools *t, json_t *all)
 {
-	json_t *calls = json_array(), *arguments, *counts, *rows;
+	json_t *calls = json_array(), *arguments, *counts, *rows, *overall;
 	const char *call, *argument;
 
 	json_object_foreach(all, call, arguments)
@@ -152,8 +175,11 @@ static json_t *cover_calls(const struct cover_tools *t, json_t *all)
 		json_object_foreach(arguments, argument, counts) if (json_object_size(counts))
 			json_array_append_new(rows, cover_argument(t, call, argument));
 		json_array_append_new(rows, cover_argument(t, call, NULL));
-		json_array_append_new(calls,
-				      json_pack("{s:s, s:o}", "call", call, "arguments", rows));
+		overall = json_array();
+		for (size_t i = 0; i < t->count; i++)
+			json_array_append_new(overall, cover_overall(t, i, rows));
+		json_array_append_new(calls, json_pack("{s:s, s:o, s:o}", "call", call, "arguments",
+						       rows, "overall", overall));
 	}
 	return calls;
 }

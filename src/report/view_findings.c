@@ -138,6 +138,8 @@ static void finding_add_details(json_t *view, const char *folder, const char *tr
 	json_object_set_new(view, "calls_before", json_integer(left_out));
 	json_object_set_new(view, "diff",
 			    view_diff(json_string_value(expected), json_string_value(seen)));
+	json_object_set_new(view, "has_diff",
+			    json_boolean(json_is_array(json_object_get(view, "diff"))));
 	json_object_set_new(view, "differences", view_bytes(details, "differences"));
 	json_object_set_new(view, "rules", finding_rules(details));
 	json_object_set_new(view, "problem", view_bytes(details, "problem"));
@@ -252,7 +254,7 @@ static json_t *finding_view(const char *dir, const json_t *row, const char *pref
 					     "path",   "failure" };
 	static const char *const nothing[] = { "calls",   "diff", "rules",    "answers", "notes",
 					       "problem", "lanes", "timeline", "files",   "consequence",
-					       "differences" };
+					       "differences", "has_diff" };
 	json_t *view = json_object();
 	char folder[PATH_MAX], anchor[64];
 	long long left_out;
@@ -267,6 +269,10 @@ static json_t *finding_view(const char *dir, const json_t *row, const char *pref
 	json_object_set_new(view, "calls_before", json_integer(0));
 	json_object_set_new(view, "evidence", finding_evidence(row));
 	json_object_set_new(view, "others", finding_others(row));
+	json_object_set_new(view, "others_count",
+			    json_integer((json_int_t)json_array_size(
+				    json_object_get(row, "others"))));
+	json_object_set_new(view, "group", json_string(json_text(row, "group")));
 	if (*json_text(row, "failure"))
 		json_object_set_new(view, "calls",
 				    view_calls(json_text(row, "trace"), NULL, &left_out));

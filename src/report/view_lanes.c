@@ -9,8 +9,8 @@
 
 /* ---- lanes: a process each, a call from its begin to its return ---- */
 
-enum { LANES_MAX = 6, LANE_CALLS = 64, LANE_STEP = 60, LANE_HEIGHT = 46, LANE_LEFT = 76,
-       LANE_STEPS = 48 };
+enum { LANES_MAX = 6, LANE_CALLS = 64, LANE_STEP = 110, LANE_HEIGHT = 46, LANE_LEFT = 70,
+       LANE_STEPS = 32 };
 
 struct lane_call {
 	int process;
@@ -23,7 +23,7 @@ struct lanes {
 	size_t count, moments;
 	int processes[LANES_MAX];
 	size_t lane_count;
-	bool overlap;
+	size_t first_overlap; /* the moment of the first call that began while another went on */
 };
 
 static int lanes_of(struct lanes *l, int process)
@@ -74,8 +74,9 @@ static void lanes_line(struct lanes *l, const char *line, size_t len)
 	}
 	if (l->count == LANE_CALLS || lanes_of(l, process) < 0)
 		return;
-	for (size_t i = 0; i < l->count; i++)
-		l->overlap |= !l->calls[i].to && l->calls[i].process != process;
+	for (size_t i = 0; i < l->count && !l->first_overlap; i++)
+		if (!l->calls[i].to && l->calls[i].process != process)
+			l->first_overlap = l->calls[i].from;
 	c = &l->calls[l->count++];
 	*c = (struct lane_call){ .process = process, .from = ++l->moments };
 	outcome = memmem(line, (size_t)(end - line), ") = ", 4);
@@ -88,38 +89,81 @@ static void lanes_line(struct lanes *l, const char *line, size_t len)
 		lanes_return(l, c, outcome + 4, (size_t)(end - outcome) - 4);
 }
 
-/* Only the last moments, where there are many: those in which calls overlap. */
+/* Whether a call is drawn: it had not returned when the first ones began to overlap. */
+static bool lane_call_is_shown(const struct lanes *l, const struct lane_call *c, size_t first)
+{
+	return (c->to ? c->to : l->moments + 1) > first + 1;
+}
+
+/* Lanes that have a call to draw, in the order of their processes' numbers. */
+static size_t lanes_sort(const struct lanes *l, size_t first, int ret[LANES_MAX])
+{
+	size_t count = 0, at;
+
+	for (size_t i = 0; i < l->count; i++) {
+		int process = l->calls[i].process;
+
+		for (at = 0; at < count && ret[at] < process;)
+			at++;
+		if (!lane_call_is_shown(l, &l->calls[i], first) ||
+		    (at < count && ret[at] == process))
+			continue;
+		memmove(&ret[at + 1], &ret[at], (count - at) * sizeof(*ret));
+		ret[at] = process;
+		count++;
+	}
+	return count;
+}
+
+static void lane_call_draw(const struct lane_call *c, double x, double y, double width,
+			   struct buf *out)
+{
+	char text[160];
+	int room = (int)(width / 6.2);
+
+	snprintf(text, sizeof(text), "%s = %s", c->text, c->to ? c->outcome : "?");
+	svg_rect(out, x, y + 20, width, 18, c->to - c->from > 1 ? "call wide" : "call", text);
+	if ((int)strlen(c->text) > room)
+		snprintf(text, sizeof(text), "%.*s...", room > 3 ? room - 3 : 0, c->text);
+	else
+		snprintf(text, sizeof(text), "%s", c->text);
+	svg_text(out, x, y + 15, "start", "tick", text);
+	snprintf(text, sizeof(text), "%s", c->to ? c->outcome : "?");
+	if ((int)strlen(text) > room - 2)
+		snprintf(text, sizeof(text), "%c...", c->outcome[0]);
+	svg_text(out, x + width - 5, y + 33, "end", "inside", text);
+}
+
+/* From the first calls that overlap on; what was made ready before is in the script. */
 static void lanes_draw(const struct lanes *l, struct buf *out)
 {
-	size_t first = l->moments > LANE_STEPS ? l->moments - LANE_STEPS : 0;
-	int width = LANE_LEFT + (int)(l->moments - first + 1) * LANE_STEP + 20;
-	int height = (int)l->lane_count * LANE_HEIGHT + 16;
-	char text[160];
+	size_t enough = l->moments > LANE_STEPS ? l->moments - LANE_STEPS : 0;
+	size_t first = l->first_overlap - 1 > enough ? l->first_overlap - 1 : enough;
+	int processes[LANES_MAX], width = LANE_LEFT + (int)(l->moments - first) * LANE_STEP;
+	size_t count = lanes_sort(l, first, processes), lane;
+	char text[32];
 
-	svg_begin(out, width < 320 ? 320 : width, height, "calls of each process over time");
-	for (size_t i = 0; i < l->lane_count; i++) {
-		double y = 8 + (double)i * LANE_HEIGHT;
+	svg_begin(out, width < 320 ? 320 : width, (int)count * LANE_HEIGHT + 8,
+		  "calls of each process over time");
+	for (lane = 0; lane < count; lane++) {
+		double y = (double)lane * LANE_HEIGHT;
 
-		svg_line(out, LANE_LEFT, y + 34, width, y + 34, "grid");
-		snprintf(text, sizeof(text), "process %d", l->processes[i]);
-		svg_text(out, 4, y + 30, "start", "legend", text);
+		svg_line(out, LANE_LEFT, y + 29, width, y + 29, "grid");
+		snprintf(text, sizeof(text), "process %d", processes[lane]);
+		svg_text(out, 0, y + 33, "start", "legend", text);
 	}
 	for (size_t i = 0; i < l->count; i++) {
 		const struct lane_call *c = &l->calls[i];
-		size_t to = c->to ? c->to : l->moments + 1, lane = 0;
-		double x, y;
+		size_t from = c->from > first ? c->from - first : 1;
+		size_t to = (c->to ? c->to : l->moments + 1) - first;
 
-		if (to <= first)
+		if (!lane_call_is_shown(l, c, first))
 			continue;
-		while (l->processes[lane] != c->process)
+		for (lane = 0; processes[lane] != c->process;)
 			lane++;
-		x = LANE_LEFT + (double)(c->from > first ? c->from - first : 0) * LANE_STEP - 50;
-		y = 8 + (double)lane * LANE_HEIGHT;
-		snprintf(text, sizeof(text), "%s = %s", c->text, c->to ? c->outcome : "?");
-		svg_rect(out, x, y + 20, (double)(to - c->from) * LANE_STEP - 6, 14,
-			 to - c->from > 1 ? "call wide" : "call", text);
-		snprintf(text, sizeof(text), "%.*s", (int)strcspn(c->text, "("), c->text);
-		svg_text(out, x, y + 15, "start", "tick", text);
+		lane_call_draw(c, LANE_LEFT + (double)(from - 1) * LANE_STEP,
+			       (double)lane * LANE_HEIGHT, (double)(to - from) * LANE_STEP - 4,
+			       out);
 	}
 	svg_end(out);
 }
@@ -137,7 +181,7 @@ json_t *view_lanes(const char *history)
 		if (len)
 			lanes_line(l, history, len);
 	}
-	if (l && l->overlap && l->lane_count > 1) {
+	if (l && l->first_overlap) {
 		lanes_draw(l, &svg);
 		view = view_text(svg.data);
 	}
