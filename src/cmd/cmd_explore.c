@@ -145,17 +145,6 @@ static int read_verify(const char *text, unsigned *ret, struct err *err)
 	return err_set(err, EINVAL, "--verify: expected full or touched+N, found %s", text);
 }
 
-static void explore_show_progress(void *to, const struct explore_figures *f, struct run *run)
-{
-	double seconds = clock_seconds() - run->started_seconds;
-
-	explore_sample(run, f, to);
-	progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
-		      " states, %zu findings",
-		      run->target, seconds, f->transitions, (double)f->transitions / seconds,
-		      f->states, json_array_size(run->findings));
-}
-
 /* The searches of a run: one, or a portfolio that takes turns. */
 struct searches {
 	struct portfolio_search list[PORTFOLIO_MAX];

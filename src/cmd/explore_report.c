@@ -12,10 +12,11 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "base/must.h"
-#include "cmd/code_report.h"
 #include "cli/learned_report.h"
 #include "cli/summary.h"
+#include "cmd/code_report.h"
 #include "cover/metrics.h"
 #include "report/findings_text.h"
 
@@ -70,8 +71,8 @@ static void explore_set_figures(struct run *run, const struct explore_figures *f
 									     : children.ru_maxrss));
 }
 
-void explore_sample(struct run *run, const struct explore_figures *f,
-		    const struct explore_code *code)
+static void explore_sample(struct run *run, const struct explore_figures *f,
+			   const struct explore_code *code)
 {
 	if (!run_sample_is_due(run))
 		return;
@@ -79,6 +80,17 @@ void explore_sample(struct run *run, const struct explore_figures *f,
 	if (code->code)
 		code_set_figures(run, code->code, code->target);
 	run_sample(run);
+}
+
+void explore_show_progress(void *to, const struct explore_figures *f, struct run *run)
+{
+	double seconds = clock_seconds() - run->started_seconds;
+
+	explore_sample(run, f, to);
+	progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
+		      " states, %zu findings",
+		      run->target, seconds, f->transitions, (double)f->transitions / seconds,
+		      f->states, json_array_size(run->findings));
 }
 
 static void print_findings(const struct run *run)

@@ -11,9 +11,9 @@ struct explore_code {
 	struct target *target;
 };
 
-/* Where a row of the run's time series is due: adds it. */
-void explore_sample(struct run *run, const struct explore_figures *f,
-		    const struct explore_code *code);
+/* While a search is running: its progress line, and rows of the run's time series. to: of the type
+ * above. */
+void explore_show_progress(void *to, const struct explore_figures *f, struct run *run);
 /* Writes everything to the run's directory and prints the summary, or all as JSON. Takes over the
  * coverage. */
 int explore_finish(struct run *run, const struct explore_figures *f, json_t *coverage, bool json,

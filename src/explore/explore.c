@@ -11,6 +11,7 @@
 #include "base/must.h"
 #include "explore/differential.h"
 #include "explore/explorer.h"
+#include "explore/graph_json.h"
 
 static const double progress_interval_seconds = 0.2, watch_interval_seconds = 0.5;
 /* Of the time, at most one part in so many goes into checkpoints. */
@@ -472,6 +473,7 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 		status = checkpoint_write(&x, err);
 	else
 		watch_kernel(&x); /* its log may say what ended us */
+	json_object_set_new(run->figures, "state_graph", graph_json(&x.graph, u));
 	explorer_close(&x, cover, ret);
 	oracle_free(&oracle, ret);
 	kernel_watch_close(&watch);

@@ -29,9 +29,8 @@ void examination_show_progress(const struct examination *x)
 
 	if (run_sample_is_due(x->run)) {
 		json_object_set_new(x->run->figures, "images", json_integer((json_int_t)images));
-		json_object_set_new(
-			x->run->figures, "checker_runs",
-			json_integer((json_int_t)x->program.figures.checker_runs));
+		json_object_set_new(x->run->figures, "checker_runs",
+				    json_integer((json_int_t)x->program.figures.checker_runs));
 		run_sample(x->run);
 	}
 	if (progress_wanted())

@@ -51,10 +51,12 @@ static json_t *read_run(const char *dir, struct err *err)
 		err_set(&why, EINVAL, "%s: cannot be read as a run: not a JSON object", path);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts) && !why.code; i++)
 		if (!json_is_string(json_object_get(run, texts[i])))
-			err_set(&why, EINVAL, "%s: \"%s\" is missing or not a text", path, texts[i]);
+			err_set(&why, EINVAL, "%s: \"%s\" is missing or not a text", path,
+				texts[i]);
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists) && !why.code; i++)
 		if (!is_list_of_objects(json_object_get(run, lists[i])))
-			err_set(&why, EINVAL, "%s: \"%s\" is not a list of objects", path, lists[i]);
+			err_set(&why, EINVAL, "%s: \"%s\" is not a list of objects", path,
+				lists[i]);
 	if (!why.code)
 		return run;
 	err_set(err, -why.code, "%s", why.text);
@@ -68,7 +70,7 @@ static void view_set(json_t *view, const char *key, json_t *part)
 	json_object_set_new(view, key, part ? part : json_string(""));
 }
 
-/* While it goes on, its time series is ahead of run.json. These columns are of the same name as
+/* While it is running, its time series is ahead of run.json. These columns are of the same name as
  * figures that mean something else. */
 static void report_catch_up(json_t *run, json_t *last)
 {
@@ -99,14 +101,14 @@ json_t *report_page_json(const char *dir, struct err *err)
 	report_embed(view, run);
 	charts = view_charts(dir, &last);
 	report_catch_up(run, last);
-	view_set(view, "charts_head",
-		 json_array_size(charts) ? json_string("Over time") : NULL);
+	view_set(view, "charts_head", json_array_size(charts) ? json_string("Over time") : NULL);
 	view_set(view, "charts", charts);
 	view_set(view, "head", view_head(run));
 	view_set(view, "figures", view_figures(run));
 	view_set(view, "findings", view_findings(dir, json_object_get(run, "findings"), "finding"));
 	view_set(view, "unconfirmed",
 		 view_findings(dir, json_object_get(run, "unconfirmed"), "unconfirmed"));
+	view_set(view, "graph", view_graph(run));
 	view_set(view, "survey", view_survey(run));
 	view_set(view, "sweep", view_sweep(run));
 	view_set(view, "disk_fields", view_fields(run));
@@ -125,8 +127,7 @@ static int report_render(const char *dir, bool whole, struct buf *out, bool *ret
 
 	if (!view)
 		return -EINVAL;
-	*ret_running = json_is_true(
-		json_object_get(json_object_get(view, "head"), "running"));
+	*ret_running = json_is_true(json_object_get(json_object_get(view, "head"), "running"));
 	json_object_set_new(view, "whole", json_boolean(whole));
 	template_render(out, page_template, view);
 	json_decref(view);

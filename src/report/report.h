@@ -1,9 +1,9 @@
 /* report.h -- the page of a run: DIR/report.html from DIR/run.json and the files beside it.
  *
  * One self-contained file, from one template (page.html) and one JSON object, its view. It needs no
- * script, except for filters, copying and folding, and follows the reader's choice of light or dark.
- * Served by HTTP it asks for data.json beside it (report_live_json), and shows what is new without
- * being loaded again. */
+ * script, except for filters, copying and folding, and follows the reader's choice of light or
+ * dark. Served by HTTP it asks for data.json beside it (report_live_json), and shows what is new
+ * without being loaded again. */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 

@@ -54,8 +54,14 @@ void svg_line(struct buf *out, double x1, double y1, double x2, double y2, const
 
 /* ---- charts ---- */
 
-enum { CHART_WIDTH = 480, CHART_HEIGHT = 200, CHART_LEFT = 46, CHART_RIGHT = 12, CHART_TOP = 30,
-       CHART_BOTTOM = 26 };
+enum {
+	CHART_WIDTH = 480,
+	CHART_HEIGHT = 200,
+	CHART_LEFT = 46,
+	CHART_RIGHT = 12,
+	CHART_TOP = 30,
+	CHART_BOTTOM = 26
+};
 
 /* "12.3k", "4.5M". */
 static void svg_short(char *ret, size_t size, double value)
@@ -112,7 +118,7 @@ static void svg_axes(struct buf *out, double most, double end)
 	else if (end >= 120)
 		snprintf(text, sizeof(text), "%.1f min", end / 60);
 	else
-		snprintf(text, sizeof(text), "%.0f s", end);
+		snprintf(text, sizeof(text), "%.*f s", end < 10, end);
 	svg_text(out, right, CHART_HEIGHT - 8, "end", "tick", text);
 }
 

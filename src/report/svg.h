@@ -1,5 +1,7 @@
-/* svg.h -- pictures within a page. Colours are those of the page's classes, so that they follow light
- * and dark. Every text is escaped here. */
+/* svg.h -- pictures within a page.
+ *
+ * Colours are those of the page's classes, so that they follow light and dark. Every text is
+ * escaped here. */
 #ifndef REPORT_SVG_H
 #define REPORT_SVG_H
 

@@ -43,7 +43,8 @@ json_t *view_bytes(const json_t *object, const char *key)
 	for (size_t i = 0, len = json_string_length(value); i < len; i++) {
 		bool wide = (text[i] & 0xfe) == 0xc2 && i + 1 < len;
 
-		buf_addch(&bytes, (char)(wide ? (text[i] & 3) << 6 | (text[i + 1] & 0x3f) : text[i]));
+		buf_addch(&bytes,
+			  (char)(wide ? (text[i] & 3) << 6 | (text[i + 1] & 0x3f) : text[i]));
 		i += wide;
 	}
 	ret = view_text_part(buf_str(&bytes), bytes.len);

@@ -48,6 +48,8 @@ json_t *view_code(const json_t *run);
 json_t *view_learned(const json_t *run);
 json_t *view_fields(const json_t *run);
 json_t *view_sweep(const json_t *run);
+/* view_graph.c: the states of a small search. */
+json_t *view_graph(const json_t *run);
 /* view_survey.c */
 json_t *view_survey(const json_t *run);
 

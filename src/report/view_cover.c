@@ -128,9 +128,9 @@ static json_t *cover_strip(const struct cover_tools *t, size_t tool, const char 
 	size_t tried = 0, all = 0;
 	json_t *marks = counts ? cover_marks(counts, &tried, &all) : json_array();
 
-	strip = json_pack("{s:i, s:s, s:o, s:I, s:I, s:b}", "colour",
-			  (int)(tool % COVER_COLOURS), "tool", t->names[tool], "marks", marks, "tried",
-			  (json_int_t)tried, "all", (json_int_t)all, "several", t->count > 1);
+	strip = json_pack("{s:i, s:s, s:o, s:I, s:I, s:b}", "colour", (int)(tool % COVER_COLOURS),
+			  "tool", t->names[tool], "marks", marks, "tried", (json_int_t)tried, "all",
+			  (json_int_t)all, "several", t->count > 1);
 	return strip;
 }
 
@@ -195,9 +195,10 @@ static json_t *cover_columns(json_t *output)
 	const char *call, *outcome;
 
 	json_object_foreach(output, call, outcomes) json_object_foreach(outcomes, outcome, count)
-		json_object_set_new(sums, outcome,
-				    json_integer(json_integer_value(json_object_get(sums, outcome)) +
-						 json_integer_value(count)));
+		json_object_set_new(
+			sums, outcome,
+			json_integer(json_integer_value(json_object_get(sums, outcome)) +
+				     json_integer_value(count)));
 	if (json_object_get(sums, success))
 		json_array_append_new(columns, json_string(success));
 	json_object_del(sums, success);
@@ -233,7 +234,8 @@ static json_t *cover_heat_row(const char *call, json_t *outcomes, const json_t *
 
 		cell = json_pack("{s:s, s:I, s:b}", "outcome", json_string_value(column), "times",
 				 times > 0 ? times : (json_int_t)0, "tried", times > 0);
-		json_object_set_new(cell, "shade", cover_shade(times > 0 ? (double)times : 0, most));
+		json_object_set_new(cell, "shade",
+				    cover_shade(times > 0 ? (double)times : 0, most));
 		json_array_append_new(cells, cell);
 	}
 	return json_pack("{s:s, s:o}", "call", call, "cells", cells);
@@ -283,9 +285,8 @@ static json_t *cover_variants(const struct cover_tools *t)
 			output = json_object_get(variant, "output");
 			json_object_foreach(output, outcome, count) sum +=
 				json_integer_value(count);
-			json_array_append_new(list,
-					      json_pack("{s:s, s:s, s:I}", "variant", name, "tool",
-							t->names[i], "times", sum));
+			json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "variant", name,
+							      "tool", t->names[i], "times", sum));
 		}
 	return list;
 }
@@ -298,6 +299,8 @@ static json_t *cover_view(const struct cover_tools *t, bool traced)
 		json_array_append_new(tools, cover_tool_view(t, i));
 	view = json_pack("{s:o, s:o, s:o, s:b, s:b}", "tools", tools, "rows", cover_calls(t, all),
 			 "variants", cover_variants(t), "traced", traced, "compared", t->count > 1);
+	json_object_set_new(view, "has_variants",
+			    json_boolean(json_array_size(json_object_get(view, "variants"))));
 	if (t->count == 1)
 		json_object_set_new(view, "heat",
 				    cover_heat(json_object_get(t->coverages[0], "output")));

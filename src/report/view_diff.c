@@ -38,8 +38,7 @@ static void diff_add(json_t *rows, const char *kind, const struct diff_lines *a,
 {
 	json_t *row = json_pack("{s:s}", "kind", kind);
 
-	json_object_set_new(row, "left",
-			    a ? view_text_part(a->at[i], a->len[i]) : json_string(""));
+	json_object_set_new(row, "left", a ? view_text_part(a->at[i], a->len[i]) : json_string(""));
 	json_object_set_new(row, "right",
 			    b ? view_text_part(b->at[k], b->len[k]) : json_string(""));
 	json_array_append_new(rows, row);

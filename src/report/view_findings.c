@@ -47,8 +47,7 @@ static json_t *finding_paths(const json_t *details, const char *trace)
 	json_t *paths = json_array();
 	size_t i;
 
-	json_array_foreach(facts, i, fact)
-		json_array_append_new(paths, view_bytes(fact, "path"));
+	json_array_foreach(facts, i, fact) json_array_append_new(paths, view_bytes(fact, "path"));
 	if (json_array_size(paths))
 		return paths;
 	json_decref(paths);
@@ -176,11 +175,11 @@ static json_t *finding_view_files(const char *folder)
 		json_t *text = view_file(folder, finding_files[i].name);
 
 		if (text)
-			json_array_append_new(
-				files, json_pack("{s:s, s:s, s:b, s:o}", "file",
-						 finding_files[i].name, "caption",
-						 finding_files[i].caption, "program",
-						 finding_files[i].program, "text", text));
+			json_array_append_new(files,
+					      json_pack("{s:s, s:s, s:b, s:o}", "file",
+							finding_files[i].name, "caption",
+							finding_files[i].caption, "program",
+							finding_files[i].program, "text", text));
 	}
 	return files;
 }
@@ -249,12 +248,11 @@ static json_t *finding_others(const json_t *row)
 
 static json_t *finding_view(const char *dir, const json_t *row, const char *prefix, size_t number)
 {
-	static const char *const texts[] = { "code",   "title",    "target",
-					     "severity", "severity_means", "signature",
-					     "path",   "failure" };
-	static const char *const nothing[] = { "calls",   "diff", "rules",    "answers", "notes",
-					       "problem", "lanes", "timeline", "files",   "consequence",
-					       "differences", "has_diff" };
+	static const char *const texts[] = { "code",           "title",     "target", "severity",
+					     "severity_means", "signature", "path",   "failure" };
+	static const char *const nothing[] = { "calls", "diff",        "rules",       "answers",
+					       "notes", "problem",     "lanes",       "timeline",
+					       "files", "consequence", "differences", "has_diff" };
 	json_t *view = json_object();
 	char folder[PATH_MAX], anchor[64];
 	long long left_out;
@@ -269,9 +267,9 @@ static json_t *finding_view(const char *dir, const json_t *row, const char *pref
 	json_object_set_new(view, "calls_before", json_integer(0));
 	json_object_set_new(view, "evidence", finding_evidence(row));
 	json_object_set_new(view, "others", finding_others(row));
-	json_object_set_new(view, "others_count",
-			    json_integer((json_int_t)json_array_size(
-				    json_object_get(row, "others"))));
+	json_object_set_new(
+		view, "others_count",
+		json_integer((json_int_t)json_array_size(json_object_get(row, "others"))));
 	json_object_set_new(view, "group", json_string(json_text(row, "group")));
 	if (*json_text(row, "failure"))
 		json_object_set_new(view, "calls",

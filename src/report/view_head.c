@@ -177,15 +177,14 @@ static json_t *head_judges(const json_t *run)
 	json_t *judges = json_object_get(run, "judged_by"), *model, *list = json_array();
 	const char *target;
 
-	json_object_foreach(judges, target, model) if (json_is_string(model))
-		json_array_append_new(list, json_pack("{s:s, s:s}", "judged", target, "by",
-						      json_string_value(model)));
+	json_object_foreach(judges, target, model) if (json_is_string(model)) json_array_append_new(
+		list, json_pack("{s:s, s:s}", "judged", target, "by", json_string_value(model)));
 	return list;
 }
 
 json_t *view_head(const json_t *run)
 {
-	static const char *const texts[] = { "command", "target", "kernel", "host",
+	static const char *const texts[] = { "command", "target",  "kernel", "host",
 					     "date",    "version", "seed" };
 	json_t *head = json_object();
 
@@ -205,8 +204,8 @@ json_t *view_head(const json_t *run)
 
 json_t *view_figures(const json_t *run)
 {
-	static const char *const shown[] = { "schema", "version", "kernel",  "host",   "date",
-					     "command", "target", "running", "verdict" };
+	static const char *const shown[] = { "schema",  "version", "kernel",  "host",   "date",
+					     "command", "target",  "running", "verdict" };
 	json_t *figures = json_array(), *value;
 	const char *key;
 

@@ -9,8 +9,14 @@
 
 /* ---- lanes: a process each, a call from its begin to its return ---- */
 
-enum { LANES_MAX = 6, LANE_CALLS = 64, LANE_STEP = 110, LANE_HEIGHT = 46, LANE_LEFT = 70,
-       LANE_STEPS = 32 };
+enum {
+	LANES_MAX = 6,
+	LANE_CALLS = 64,
+	LANE_STEP = 110,
+	LANE_HEIGHT = 46,
+	LANE_LEFT = 70,
+	LANE_STEPS = 32
+};
 
 struct lane_call {
 	int process;
@@ -23,7 +29,8 @@ struct lanes {
 	size_t count, moments;
 	int processes[LANES_MAX];
 	size_t lane_count;
-	size_t first_overlap; /* the moment of the first call that began while another went on */
+	size_t first_overlap; /* the moment of the first call that began before another had returned
+			       */
 };
 
 static int lanes_of(struct lanes *l, int process)

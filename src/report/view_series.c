@@ -48,7 +48,8 @@ static void csv_row(struct csv *c, char *line)
 		char *end;
 		double value = strtod(cell, &end);
 
-		c->values[i][c->rows] = *cell && !*end && isfinite(value) && value >= 0 ? value : -1;
+		c->values[i][c->rows] =
+			*cell && !*end && isfinite(value) && value >= 0 ? value : -1;
 	}
 	if (i == c->columns && c->values[0][c->rows] >= 0 &&
 	    (!c->rows || c->values[0][c->rows] > c->values[0][c->rows - 1]))
@@ -84,14 +85,12 @@ static const double *csv_column(const struct csv *c, const char *name)
 /* Charts, each with the columns that it shows of those that there are. */
 static const struct chart_row {
 	const char *title;
-	bool rate; /* by second, from one row to the next */
+	bool rate;                               /* by second, from one row to the next */
 	const char *columns[SVG_SERIES_MAX + 2]; /* the last is NULL */
 } chart_rows[] = {
 	{ "States", false, { "states", "crash_states" } },
 	{ "Work done", false, { "scripts", "workloads", "images", "checks", "rejected" } },
-	{ "Per second",
-	  true,
-	  { "transitions", "states", "crash_states", "scripts" } },
+	{ "Per second", true, { "transitions", "states", "crash_states", "scripts" } },
 	{ "Per second ", true, { "images", "checker_runs", "checks", "restarts" } },
 	{ "Inputs and outcomes reached", false, { "inputs", "outcomes" } },
 	{ "Code reached", false, { "code_points" } },

@@ -26,9 +26,9 @@ static json_t *survey_bars(const json_t *family)
 		if (count <= 0)
 			continue;
 		snprintf(width, sizeof(width), "%.2f%%", (double)count * 100 / (double)all);
-		json_array_append_new(bars, json_pack("{s:s, s:I, s:s, s:o}", "fate", survey_fates[i],
-						      "scripts", count, "width", width, "words",
-						      view_words(survey_fates[i])));
+		json_array_append_new(bars, json_pack("{s:s, s:I, s:s, s:o}", "fate",
+						      survey_fates[i], "scripts", count, "width",
+						      width, "words", view_words(survey_fates[i])));
 	}
 	return bars;
 }
@@ -73,9 +73,8 @@ static json_t *survey_cause_view(const json_t *cause, const char *target, long l
 	char anchor[32];
 
 	snprintf(anchor, sizeof(anchor), "cause-%lld", number);
-	buf_addf(&script, "%s\n# %s\n# = %s\n",
-		 *history ? history : json_text(cause, "script"), json_text(cause, "step"),
-		 json_text(cause, "detail"));
+	buf_addf(&script, "%s\n# %s\n# = %s\n", *history ? history : json_text(cause, "script"),
+		 json_text(cause, "step"), json_text(cause, "detail"));
 	json_object_set_new(view, "anchor", json_string(anchor));
 	json_object_set_new(view, "cause", json_string(json_text(cause, "cause")));
 	json_object_set_new(view, "call", json_string(json_text(cause, "call")));
@@ -99,8 +98,8 @@ static void survey_gather(struct survey_causes *c, const json_t *targets)
 	const json_t *target, *cause;
 	size_t i, k;
 
-	json_array_foreach(targets, i,
-			   target) json_array_foreach(json_object_get(target, "causes"), k, cause)
+	json_array_foreach(targets, i, target)
+		json_array_foreach(json_object_get(target, "causes"), k, cause)
 	{
 		const char *text = json_text(cause, "cause"), *name = json_text(target, "target");
 		json_t *view;
@@ -126,21 +125,18 @@ static json_t *survey_target_view(const struct survey_causes *c, const json_t *t
 	json_t *cells = json_array();
 	size_t i;
 
-	json_array_foreach(families, i, family)
-		json_array_append_new(
-			cells,
-			json_pack("{s:s, s:o, s:o, s:I}", "family", json_text(family, "family"),
-				  "bars", survey_bars(family), "leads_to",
-				  survey_anchor(c, json_object_get(target, "causes"),
-						json_text(family, "family")),
-				  "rejected", view_count(family, "rejected")));
+	json_array_foreach(families, i, family) json_array_append_new(
+		cells, json_pack("{s:s, s:o, s:o, s:I}", "family", json_text(family, "family"),
+				 "bars", survey_bars(family), "leads_to",
+				 survey_anchor(c, json_object_get(target, "causes"),
+					       json_text(family, "family")),
+				 "rejected", view_count(family, "rejected")));
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:o}", "of",
 			 json_text(target, "target"), "scripts", view_count(target, "scripts"),
 			 "accepted", view_count(target, "accepted"), "rejected",
 			 view_count(target, "rejected"), "skipped", view_count(target, "skipped"),
-			 "causes",
-			 (json_int_t)json_array_size(json_object_get(target, "causes")), "failure",
-			 json_text(target, "failure"), "cells", cells);
+			 "causes", (json_int_t)json_array_size(json_object_get(target, "causes")),
+			 "failure", json_text(target, "failure"), "cells", cells);
 }
 
 json_t *view_survey(const json_t *run)

@@ -12,8 +12,7 @@ static json_t *table_percent(long long part, long long whole)
 	bool sound = whole > 0 && part >= 0 && part <= whole;
 	char text[16];
 
-	snprintf(text, sizeof(text), "%.0f%%",
-		 sound ? (double)part * 100 / (double)whole : 0.0);
+	snprintf(text, sizeof(text), "%.0f%%", sound ? (double)part * 100 / (double)whole : 0.0);
 	return json_string(text);
 }
 
@@ -29,9 +28,8 @@ static json_t *code_file_view(const json_t *file)
 		json_array_append(never, name);
 	return json_pack("{s:s, s:I, s:I, s:o, s:I, s:I, s:o, s:b}", "file",
 			 json_text(file, "path"), "points", points, "reached", reached, "share",
-			 table_percent(reached, points), "functions",
-			 view_count(file, "functions"), "entered", view_count(file, "entered"),
-			 "never_entered", never, "common",
+			 table_percent(reached, points), "functions", view_count(file, "functions"),
+			 "entered", view_count(file, "entered"), "never_entered", never, "common",
 			 json_is_true(json_object_get(file, "common")));
 }
 
@@ -87,11 +85,11 @@ json_t *view_learned(const json_t *run)
 static json_t *field_view(const json_t *row)
 {
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:s}", "field",
-			 json_text(row, "field"), "instances", view_count(row, "instances"), "tried",
-			 view_count(row, "tried"), "images", view_count(row, "images"), "faults",
-			 view_count(row, "faults"), "paths", view_count(row, "paths"), "all_values",
-			 json_is_true(json_object_get(row, "all_values")), "incomplete_for",
-			 json_text(row, "incomplete_for"));
+			 json_text(row, "field"), "instances", view_count(row, "instances"),
+			 "tried", view_count(row, "tried"), "images", view_count(row, "images"),
+			 "faults", view_count(row, "faults"), "paths", view_count(row, "paths"),
+			 "all_values", json_is_true(json_object_get(row, "all_values")),
+			 "incomplete_for", json_text(row, "incomplete_for"));
 }
 
 /* The group of this structure, made where it is new; rows of one come behind each other. */
@@ -151,9 +149,9 @@ static json_t *sweep_cells(const json_t *findings, const char *page)
 
 		json_array_foreach(findings, i, finding) count +=
 			!strcmp(json_text(finding, "severity"), sweep_severities[s]);
-		json_array_append_new(cells, json_pack("{s:s, s:I, s:s}", "cell_severity",
-						       sweep_severities[s], "count", count, "page",
-						       page));
+		json_array_append_new(cells,
+				      json_pack("{s:s, s:I, s:s}", "cell_severity",
+						sweep_severities[s], "count", count, "page", page));
 	}
 	return cells;
 }
@@ -186,10 +184,10 @@ json_t *view_sweep(const json_t *run)
 		const char *why = json_text(row, *json_text(row, "lacks") ? "lacks" : "failure");
 
 		sweep_page(row, page, sizeof(page));
-		view = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:o}", "of", json_text(row, "target"),
-				 "outcome", json_text(row, "verdict"), "why", why, "page", page,
-				 "states", view_count(row, "states"), "transitions",
-				 view_count(row, "transitions"), "cells",
+		view = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:o}", "of",
+				 json_text(row, "target"), "outcome", json_text(row, "verdict"),
+				 "why", why, "page", page, "states", view_count(row, "states"),
+				 "transitions", view_count(row, "transitions"), "cells",
 				 sweep_cells(json_object_get(row, "findings"), page));
 		if (view)
 			json_array_append_new(rows, view);

@@ -162,7 +162,7 @@ void run_end(struct run *r)
 	run_sample(r);
 }
 
-/* As long as it goes on, nothing is known to be right. */
+/* Until it has ended, nothing is known to be right. */
 static enum verdict run_verdict(const struct run *r)
 {
 	return r->verdict == VERDICT_OK && !r->ended ? VERDICT_UNKNOWN : r->verdict;

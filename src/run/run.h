@@ -1,8 +1,8 @@
 /* run.h -- one execution of an instrument: its directory, its findings, its end.
  *
- * runs/<time>-<command>-<target>/ holds run.json, series.csv, trace, coverage.json, findings/NNN-CODE/,
- * unconfirmed/NNN-CODE/ and report.html; runs/latest points to the newest. A stop at any moment
- * loses nothing written. */
+ * runs/<time>-<command>-<target>/ holds run.json, series.csv, trace, coverage.json,
+ * findings/NNN-CODE/, unconfirmed/NNN-CODE/ and report.html; runs/latest points to the newest. A
+ * stop at any moment loses nothing written. */
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
@@ -90,8 +90,8 @@ void run_merge(struct run *r, const json_t *summary, const char *subdir);
 
 /* run.json says which model judges the target. */
 void run_judged_by(struct run *r, const struct target *t, const struct model *m);
-/* While it goes on: whether a row of its time series is due; adds that row, of its figures as they
- * are now. The first one also writes run.json. */
+/* While it is running: whether a row of its time series is due; adds that row, of its figures as
+ * they are now. The first one also writes run.json. */
 bool run_sample_is_due(const struct run *r);
 void run_sample(struct run *r);
 /* The time series of its jobs is its own. */

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/must.h"
 #include "gen/version.h"
-#include "run/rows.h"
+#include "run/row_text.h"
 
 static const char **meta_argv;
 static int meta_argc;

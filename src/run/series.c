@@ -163,7 +163,7 @@ static void series_write(struct series *s, const char *dir)
 		for (size_t i = s->written; i < s->count; i++)
 			series_print_row(s, &s->rows[i], &text);
 		fd = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
-		/* Cut short, it is written anew with the next row. */
+		/* Cut short, all of it is written again with the next row. */
 		s->written = fd >= 0 && write(fd, text.data, text.len) == (ssize_t)text.len
 				   ? s->count
 				   : 0;

@@ -57,7 +57,8 @@ static void columns_are_those_of_the_figures(void **state)
 	more = json_pack("{s:i, s:i}", "calls", 30, "states", 7);
 	series_add(&s, root, 2.5, more, 1);
 	json_decref(more);
-	expect_file(root, "seconds,calls,states,findings\n0.500,10,,0\n1.500,20,,1\n2.500,30,7,1\n");
+	expect_file(root,
+		    "seconds,calls,states,findings\n0.500,10,,0\n1.500,20,,1\n2.500,30,7,1\n");
 	series_free(&s);
 }
 
@@ -158,7 +159,8 @@ static void jobs_add_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(columns_are_those_of_the_figures, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(columns_are_those_of_the_figures, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_row_is_due_every_second, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(rows_stay_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_resumed_run_continues, set_up, tear_down),
