@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/rng.h"

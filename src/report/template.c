@@ -22,17 +22,32 @@ struct template_tag {
 	const char *from, *to; /* of the tag itself; to is behind it */
 };
 
-/* The next tag; false: none is left. */
-static bool template_next(const char *at, struct template_tag *ret)
+/* Where so many of a character come behind each other; NULL: nowhere before the end. */
+static const char *template_seek(const char *at, const char *end, char c, size_t count)
 {
-	const char *open = strstr(at, "{{"), *close, *name;
+	while ((at = at < end ? memchr(at, c, (size_t)(end - at)) : NULL)) {
+		size_t found = 1;
+
+		while (found < count && at + found < end && at[found] == c)
+			found++;
+		if (found == count)
+			return at;
+		at += found;
+	}
+	return NULL;
+}
+
+/* The next tag; false: none is left. */
+static bool template_next(const char *at, const char *end, struct template_tag *ret)
+{
+	const char *open = template_seek(at, end, '{', 2), *close, *name;
 	size_t len;
 
 	if (!open)
 		return false;
 	name = open + 2;
 	ret->type = strchr("#^/{", *name) ? *name++ : '\0';
-	close = strstr(name, ret->type == '{' ? "}}}" : "}}");
+	close = template_seek(name, end, '}', ret->type == '{' ? 3 : 2);
 	must(close);
 	len = (size_t)(close - name);
 	must(len && len < TEMPLATE_NAME);
@@ -44,13 +59,13 @@ static bool template_next(const char *at, struct template_tag *ret)
 }
 
 /* The tag that ends a section whose text begins at `at`. */
-static struct template_tag template_end(const char *at, const char *name)
+static struct template_tag template_end(const char *at, const char *end, const char *name)
 {
 	struct template_tag tag;
 	size_t depth = 1;
 
 	for (; depth; at = tag.to) {
-		must(template_next(at, &tag));
+		must(template_next(at, end, &tag));
 		if (strcmp(tag.name, name))
 			continue;
 		depth += tag.type == '#' || tag.type == '^';
@@ -140,12 +155,12 @@ static void template_part(struct buf *out, const char *from, const char *to,
 {
 	struct template_tag tag, end;
 
-	while (template_next(from, &tag) && tag.from < to) {
+	while (template_next(from, to, &tag)) {
 		buf_add(out, from, (size_t)(tag.from - from));
 		from = tag.to;
 		must(tag.type != '/');
 		if (tag.type == '#' || tag.type == '^') {
-			end = template_end(tag.to, tag.name);
+			end = template_end(tag.to, to, tag.name);
 			template_section(out, &tag, end.from, scope);
 			from = end.to;
 		} else {

@@ -74,6 +74,13 @@ long long view_count(const json_t *o, const char *key)
 	return (long long)json_integer_value(json_object_get(o, key));
 }
 
+long long view_sum(long long a, long long b)
+{
+	long long sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? LLONG_MAX : sum;
+}
+
 json_t *view_words(const char *key)
 {
 	struct buf words = BUF_INIT;

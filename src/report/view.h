@@ -23,6 +23,8 @@ json_t *view_bytes(const json_t *object, const char *key);
 json_t *view_file(const char *dir, const char *name);
 /* A count of an object, 0 where it has none. */
 long long view_count(const json_t *o, const char *key);
+/* A sum of counts, which are foreign input: at most what the type holds. */
+long long view_sum(long long a, long long b);
 /* "states_per_second" as words. */
 json_t *view_words(const char *key);
 /* "1 h 02 min", "3.2 s". */

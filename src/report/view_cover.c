@@ -195,10 +195,9 @@ static json_t *cover_columns(json_t *output)
 	const char *call, *outcome;
 
 	json_object_foreach(output, call, outcomes) json_object_foreach(outcomes, outcome, count)
-		json_object_set_new(
-			sums, outcome,
-			json_integer(json_integer_value(json_object_get(sums, outcome)) +
-				     json_integer_value(count)));
+		json_object_set_new(sums, outcome,
+				    json_integer(view_sum(view_count(sums, outcome),
+							  json_integer_value(count))));
 	if (json_object_get(sums, success))
 		json_array_append_new(columns, json_string(success));
 	json_object_del(sums, success);
@@ -283,8 +282,8 @@ static json_t *cover_variants(const struct cover_tools *t)
 			json_int_t sum = 0;
 
 			output = json_object_get(variant, "output");
-			json_object_foreach(output, outcome, count) sum +=
-				json_integer_value(count);
+			json_object_foreach(output, outcome, count) sum =
+				view_sum(sum, json_integer_value(count));
 			json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "variant", name,
 							      "tool", t->names[i], "times", sum));
 		}

@@ -209,7 +209,7 @@ static json_t *finding_evidence(const json_t *row)
 		 view_count(row, "calls") == 1 ? "" : "s");
 	if (view_count(row, "calls_left_out"))
 		buf_addf(&out, ", the last ones of %lld (the file history has all)",
-			 view_count(row, "calls") + view_count(row, "calls_left_out"));
+			 view_sum(view_count(row, "calls"), view_count(row, "calls_left_out")));
 	buf_addf(&out, "; shown in %lld of %lld replays", view_count(row, "shown"),
 		 view_count(row, "tries"));
 	if (view_count(outcomes, "predicted") || view_count(outcomes, "not_recorded"))

@@ -67,12 +67,14 @@ static void lanes_line(struct lanes *l, const char *line, size_t len)
 
 	if (*line == '[') {
 		process = atoi(line + 1);
-		line += strcspn(line, "]\n") + 1;
-		line += *line == ' ';
-	}
-	if (line >= end || *line == '"' || *line == '#' || !strchr(line, '('))
-		if (strncmp(line, "= ", 2))
+		line = memchr(line, ']', len);
+		if (!line || end - line < 3)
 			return;
+		line += 2;
+	}
+	if (*line == '"' || *line == '#' ||
+	    (strncmp(line, "= ", 2) && !memchr(line, '(', (size_t)(end - line))))
+		return;
 	if (!strncmp(line, "= ", 2)) {
 		c = lanes_pending(l, process);
 		if (c)

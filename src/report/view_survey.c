@@ -18,8 +18,9 @@ static json_t *survey_bars(const json_t *family)
 	char width[24];
 
 	for (size_t i = 0; i < sizeof(survey_fates) / sizeof(*survey_fates); i++)
-		all += view_count(family, survey_fates[i]) > 0 ? view_count(family, survey_fates[i])
-							       : 0;
+		all = view_sum(all, view_count(family, survey_fates[i]) > 0
+					    ? view_count(family, survey_fates[i])
+					    : 0);
 	for (size_t i = 0; i < sizeof(survey_fates) / sizeof(*survey_fates) && all > 0; i++) {
 		long long count = view_count(family, survey_fates[i]);
 

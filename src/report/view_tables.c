@@ -109,7 +109,7 @@ static json_t *field_group(json_t *groups, const char *structure)
 
 static void field_add(json_t *group, const char *key, long long more)
 {
-	json_object_set_new(group, key, json_integer(view_count(group, key) + more));
+	json_object_set_new(group, key, json_integer(view_sum(view_count(group, key), more)));
 }
 
 json_t *view_fields(const json_t *run)
