@@ -128,7 +128,7 @@ GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h \
 	build/gen/embedded_targets.h build/gen/embedded_profiles.h $(SKELETONS:%=build/gen/%.h) \
 	build/gen/embedded_families.h build/gen/embedded_checkers.h build/gen/embedded_content.h \
 	build/gen/embedded_campaigns.h build/gen/kernel_hash.h build/gen/engine_hash.h \
-	build/gen/embedded_guest.h
+	build/gen/embedded_guest.h build/gen/embedded_page.h
 
 # What checkers are started with; a part of the program. It is loaded into programs of others: no
 # sanitizer, in any variant.
@@ -206,6 +206,10 @@ build/gen/embedded_%.h: FORCE
 # What lies on disks that checkers are tested with, the same way.
 build/gen/embedded_content.h: FORCE
 	@mkdir -p $(@D); tools/embed checkers/*.trace >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+# The template of pages, the same way.
+build/gen/embedded_page.h: FORCE
+	@mkdir -p $(@D); tools/embed src/report/page.html >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 # The first program of a guest, the same way.
 build/gen/embedded_guest.h: FORCE

@@ -332,6 +332,10 @@ static bool app_visit(void *to, struct crash_state *c)
 
 	if (!*app_verdict(s, &c->tree, printed_len) && app_judge(s, &c->tree, printed_len) > 0)
 		app_found(s, c);
+	if (run_sample_is_due(s->run)) {
+		json_object_set_new(s->run->figures, "checks", json_integer((json_int_t)s->checks));
+		run_sample(s->run);
+	}
 	if (progress_wanted())
 		progress_show("%s: %llu states, %llu fail, %llu checks",
 			      persist_level_names[s->level], (unsigned long long)level->states,

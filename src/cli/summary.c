@@ -17,8 +17,11 @@ void summary_print(const struct run *run)
 
 int summary_write(struct run *run, int before, struct err *err)
 {
-	int closed = run_close(run, err), reported = report_write(run->dir, err);
+	int closed, reported;
 
+	run_end(run);
+	closed = run_close(run, err);
+	reported = report_write(run->dir, err);
 	if (before)
 		return before;
 	return closed ? closed : reported;

@@ -87,7 +87,7 @@ static void search_row(struct sweep *s, size_t i, const struct run *all, const s
 	job_await(pid, patience_seconds);
 	snprintf(path, sizeof(path), "%.4000s/run.json", dir);
 	row->result = json_load_file(path, 0, NULL);
-	if (!row->result)
+	if (!row->result || json_is_true(json_object_get(row->result, "running")))
 		row->failure = read_error_text(dir);
 }
 
@@ -141,11 +141,13 @@ static const char *verdict_text(const struct sweep_row *row)
 	return row->lacks ? "lacking" : names[sweep_verdict(row)];
 }
 
-static json_t *sweep_row_json(const struct sweep_row *row)
+static json_t *sweep_row_json(const struct sweep_row *row, const char *dir)
 {
 	json_t *o = json_pack("{s:s, s:s, s:s?, s:s?}", "target", row->target, "verdict",
 			      verdict_text(row), "lacks", row->lacks, "failure", row->failure);
 
+	if (row->result)
+		json_object_set_new(o, "dir", json_string(dir));
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		json_object_set_new(o, counts[i], json_integer(sweep_count(row, counts[i])));
 	json_object_set_new(o, "seconds",
@@ -166,8 +168,8 @@ static void add_up(const struct sweep *s, struct run *all)
 	for (size_t i = 0; i < s->count; i++) {
 		const struct sweep_row *row = &s->rows[i];
 
-		json_array_append_new(table, sweep_row_json(row));
 		sweep_directory(all, s, i, dir, sizeof(dir));
+		json_array_append_new(table, sweep_row_json(row, dir + strlen(all->dir) + 1));
 		run_merge(all, row->result, dir + strlen(all->dir) + 1);
 		for (size_t k = 0; k < ARRAY_LEN(counts); k++)
 			sums[k] += sweep_count(row, counts[k]);

@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/finding_argument.h"
 #include "cli/operands.h"
-#include "cmd/kernel_script.h"
+#include "cli/kernel_script.h"
 #include "target/kernels.h"
 
 static struct bisect_settings {

@@ -226,12 +226,29 @@ static int read_targets(struct buf *names, int argc, char **argv, struct err *er
 struct progress {
 	const char *target;
 	size_t total;
+	size_t done_before, rejected_before; /* on the targets before */
+	struct run *run;
 };
+
+static void json_set_count(json_t *o, const char *name, uint64_t count)
+{
+	json_object_set_new(o, name, json_integer((json_int_t)count));
+}
+
+static size_t scripts_run(const struct conform_result *r)
+{
+	return r->suite ? r->suite->count - r->counts[SCRIPT_FATES] : 0;
+}
 
 static void conform_show_progress(void *to, size_t done, size_t rejected)
 {
 	const struct progress *p = to;
 
+	if (run_sample_is_due(p->run)) {
+		json_set_count(p->run->figures, "scripts_run", p->done_before + done);
+		json_set_count(p->run->figures, "rejected", p->rejected_before + rejected);
+		run_sample(p->run);
+	}
 	progress_show("%s: %zu of %zu scripts, %zu rejected", p->target, done, p->total, rejected);
 }
 
@@ -274,16 +291,20 @@ static void survey_learn(struct surveyed *t, const char *name,
 static void survey_target(struct survey *s, const char *name, const struct session_options *session,
 			  struct run *run)
 {
-	struct progress progress = { name, s->suite->count };
+	struct progress progress = { name, s->suite->count, 0, 0, run };
 	struct conform_options options = {
 		.session = *session,
 		.jobs = jobs_on(name, session->target_options.config, job_count()),
-		.progress = progress_wanted() ? conform_show_progress : NULL,
+		.progress = conform_show_progress,
 		.progress_to = &progress,
 	};
 	struct err err = { 0 };
 	struct surveyed *t;
 
+	for (size_t i = 0; i < s->count; i++) {
+		progress.done_before += scripts_run(&s->targets[i].result);
+		progress.rejected_before += s->targets[i].result.counts[SCRIPT_REJECTED];
+	}
 	options.session.target = name;
 	s->targets = must_realloc(s->targets, (s->count + 1) * sizeof(*s->targets));
 	t = &s->targets[s->count++];
@@ -303,11 +324,6 @@ static double rusage_seconds(const struct rusage *u)
 {
 	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
 	       (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
-}
-
-static void json_set_count(json_t *o, const char *name, uint64_t count)
-{
-	json_object_set_new(o, name, json_integer((json_int_t)count));
 }
 
 /* CPU time is that of all jobs and kernels, which have ended. */
@@ -357,6 +373,8 @@ static void conform_set_figures(struct run *run, const struct survey *s)
 		check += r->figures.check_seconds;
 	}
 	json_set_count(run->figures, "scripts", s->count * s->suite->count);
+	json_set_count(run->figures, "scripts_run",
+		       s->count * s->suite->count - counts[SCRIPT_FATES]);
 	json_set_count(run->figures, "calls", calls);
 	json_set_count(run->figures, "accepted", counts[SCRIPT_ACCEPTED]);
 	json_set_count(run->figures, "rejected", counts[SCRIPT_REJECTED]);
@@ -382,19 +400,6 @@ static enum verdict survey_verdict(const struct survey *s)
 			verdict = VERDICT_UNKNOWN;
 	}
 	return verdict;
-}
-
-static int survey_write_page(const struct run *run, const struct survey *s, struct err *err)
-{
-	struct buf page = BUF_INIT;
-	char path[PATH_MAX];
-	int ret;
-
-	survey_html(s, &page);
-	snprintf(path, sizeof(path), "%s/survey.html", run->dir);
-	ret = buf_write_file(&page, path, err);
-	buf_free(&page);
-	return ret;
 }
 
 static int write_junit(const struct survey *s, struct err *err)
@@ -482,7 +487,7 @@ static int print_result(struct run *run, const struct survey *s, const struct mo
 		ret = add_changes(s, &out, err);
 		buf_addch(&out, '\n');
 		known_report(&run->known, &out);
-		buf_addf(&out, "survey: %s/survey.html\n", run->dir);
+		buf_addf(&out, "report: %s/report.html\n", run->dir);
 	}
 	if (settings.json)
 		summary_print(run);
@@ -497,7 +502,7 @@ static int conform_finish(struct run *run, const struct survey *s,
 {
 	struct session_options options = *session;
 	struct model model;
-	int ret = 0, page, junit, printed;
+	int ret = 0, junit, printed;
 
 	for (size_t i = 0; i < s->count && !ret; i++) {
 		options.target = s->targets[i].result.target;
@@ -510,9 +515,8 @@ static int conform_finish(struct run *run, const struct survey *s,
 	model_init(&model, session->platform, settings.kernel ? session->kernel : KERNEL_CURRENT);
 	json_object_set_new(run->figures, "rules", survey_rules(s, &model));
 	/* What fails on the way, work on a finding say, must not lose the rest. */
-	page = survey_write_page(run, s, err);
 	junit = write_junit(s, err);
-	ret = summary_write(run, ret ? ret : page ? page : junit, err);
+	ret = summary_write(run, ret ? ret : junit, err);
 	printed = print_result(run, s, &model, err);
 	return ret ? ret : printed;
 }

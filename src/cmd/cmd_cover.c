@@ -17,7 +17,6 @@
 #include "cover/readers.h"
 #include "cover/space.h"
 #include "process/confine.h"
-#include "report/cover_page.h"
 #include "report/cover_text.h"
 #include "run/run.h"
 
@@ -56,20 +55,6 @@ static const struct opt opts[] = {
 	{ "json", OPT_FLAG, ROW(json), NULL, "print the result as one JSON object", 0, 0 },
 	OPT_END,
 };
-
-static int cover_write_page(const struct run *run, const struct cover_tool *tools, size_t count,
-			    struct err *err)
-{
-	struct buf path = BUF_INIT, page = BUF_INIT;
-	int r;
-
-	buf_addf(&path, "%s/report.html", run->dir);
-	cover_page(&page, tools, count);
-	r = buf_write_file(&page, buf_str(&path), err);
-	buf_free(&path);
-	buf_free(&page);
-	return r;
-}
 
 static json_t *cover_space(const struct cover_tool *tools, size_t count)
 {
@@ -113,7 +98,7 @@ static int cover_report(const char *target, json_t *figures, const struct cover_
 			size_t count, struct err *err)
 {
 	struct run run;
-	int closed, r = run_open(&run, "cover", target, settings.out, 0, err);
+	int r = run_open(&run, "cover", target, settings.out, 0, err);
 
 	if (r)
 		return EXIT_UNKNOWN;
@@ -124,11 +109,9 @@ static int cover_report(const char *target, json_t *figures, const struct cover_
 		run.verdict = VERDICT_UNKNOWN;
 	}
 	r = cover_write(figures, run.dir, err);
-	if (!r)
-		r = cover_write_page(&run, tools, count, err);
-	closed = run_close(&run, err);
+	r = summary_write(&run, r, err);
 	cover_print(&run, tools, count);
-	r = r || closed ? EXIT_UNKNOWN : summary_code(&run, 0);
+	r = r ? EXIT_UNKNOWN : summary_code(&run, 0);
 	run_free(&run);
 	return r;
 }
@@ -401,7 +384,8 @@ const struct command command_cover = {
 		"\n"
 		"The exit status is that of _COMMAND_, 128 and the number of the signal if it was\n"
 		"killed, where it is not 0. Otherwise it is 0, or 2 if no call on the file system\n"
-		"was counted. So 1 and 2 may be the command's; *status* in run.json says which. An end\n"
+		"was counted. So 1 and 2 may be the command's; *status* in run.json says which. An "
+		"end\n"
 		"that was asked for by a signal to Assay is not passed on.",
 	.opts = opts,
 	.settings = &settings,

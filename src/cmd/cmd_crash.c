@@ -155,12 +155,62 @@ static bool crash_is_over(const struct crash_run *x)
 		clock_seconds() - x->run->started_seconds >= settings.seconds);
 }
 
+static void set_count(json_t *o, const char *name, uint64_t count)
+{
+	json_object_set_new(o, name, json_integer((json_int_t)count));
+}
+
+static const char *const figure_names[] = { "workloads",
+					    "not_judged",
+					    "crash_states",
+					    "unique_images",
+					    "recoveries",
+					    "memo_hits",
+					    "recoveries_checked",
+					    "recovery_states",
+					    "recovery_skipped",
+					    "repair_logs",
+					    "repair_states",
+					    "repair_skipped",
+					    NULL };
+
+static void crash_set_figures(struct run *run, const struct crash_session *s)
+{
+	const uint64_t figures[] = {
+		s->figures.workloads,     s->figures.not_judged,      s->figures.crash_states,
+		s->figures.unique_images, s->recovery.recoveries,     s->recovery.memo_hits,
+		s->recovery.checked,      s->figures.recovery_states, s->figures.recovery_skipped,
+		s->figures.repair_logs,   s->figures.repair_states,   s->figures.repair_skipped,
+	};
+
+	for (size_t i = 0; figure_names[i]; i++)
+		set_count(run->figures, figure_names[i], figures[i]);
+	if (settings.during_recovery && recovery_repair_command(&s->recovery) &&
+	    !recovery_records_repair(&s->recovery))
+		json_object_set_new(run->figures, "repair_not_recorded", json_true());
+	if (s->not_judged_for.len)
+		json_object_set_new(run->figures, "not_judged_for",
+				    json_string(s->not_judged_for.data));
+}
+
+static void crash_run_set_figures(const struct crash_run *x)
+{
+	if (settings.daemon)
+		crash_daemon_set_figures(x->run, &x->killing);
+	else
+		crash_set_figures(x->run, &x->session);
+}
+
 static void crash_show_progress(const struct crash_run *x)
 {
 	uint64_t workloads = x->session.figures.workloads + x->killing.figures.workloads;
 	uint64_t states = x->session.figures.crash_states + x->killing.figures.crash_states;
 	double seconds = clock_seconds() - x->run->started_seconds;
 
+	if (run_sample_is_due(x->run)) {
+		crash_run_set_figures(x);
+		run_sample(x->run);
+	}
 	if (progress_wanted())
 		progress_show("%s: %.0f s, %" PRIu64 " workloads, %" PRIu64
 			      " crash states (%.0f/s), %zu finding%s%s",
@@ -233,44 +283,6 @@ static void crash_source(struct crash_run *x, const struct workload_source *s, u
 		arena_reset(&arena);
 	}
 	arena_free(&arena);
-}
-
-static void set_count(json_t *o, const char *name, uint64_t count)
-{
-	json_object_set_new(o, name, json_integer((json_int_t)count));
-}
-
-static const char *const figure_names[] = { "workloads",
-					    "not_judged",
-					    "crash_states",
-					    "unique_images",
-					    "recoveries",
-					    "memo_hits",
-					    "recoveries_checked",
-					    "recovery_states",
-					    "recovery_skipped",
-					    "repair_logs",
-					    "repair_states",
-					    "repair_skipped",
-					    NULL };
-
-static void crash_set_figures(struct run *run, const struct crash_session *s)
-{
-	const uint64_t figures[] = {
-		s->figures.workloads,     s->figures.not_judged,      s->figures.crash_states,
-		s->figures.unique_images, s->recovery.recoveries,     s->recovery.memo_hits,
-		s->recovery.checked,      s->figures.recovery_states, s->figures.recovery_skipped,
-		s->figures.repair_logs,   s->figures.repair_states,   s->figures.repair_skipped,
-	};
-
-	for (size_t i = 0; figure_names[i]; i++)
-		set_count(run->figures, figure_names[i], figures[i]);
-	if (settings.during_recovery && recovery_repair_command(&s->recovery) &&
-	    !recovery_records_repair(&s->recovery))
-		json_object_set_new(run->figures, "repair_not_recorded", json_true());
-	if (s->not_judged_for.len)
-		json_object_set_new(run->figures, "not_judged_for",
-				    json_string(s->not_judged_for.data));
 }
 
 static uint64_t figure(const struct run *run, const char *name)
@@ -369,13 +381,11 @@ static int crash_begin(struct crash_run *x, struct target *t, struct err *err)
 
 static void crash_end(struct crash_run *x)
 {
-	if (settings.daemon) {
-		crash_daemon_set_figures(x->run, &x->killing);
+	crash_run_set_figures(x);
+	if (settings.daemon)
 		daemon_crash_close(&x->killing);
-	} else {
-		crash_set_figures(x->run, &x->session);
+	else
 		crash_close(&x->session);
-	}
 }
 
 static void crash_named(struct crash_run *x, const char *name,
@@ -543,6 +553,7 @@ static int crash_jobs(const char *target, struct err *err)
 		status = jobs_run(&all, (unsigned)settings.jobs, &job, err);
 	for (unsigned i = 0; i < settings.jobs && !status; i++)
 		status = crash_merge_job(&all, i, err);
+	run_sample_jobs(&all, (unsigned)settings.jobs);
 	status = crash_finish(&all, status, err);
 	if (!status)
 		status = summary_write_known(&all, settings.write_known, err);

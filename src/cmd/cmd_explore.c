@@ -156,6 +156,7 @@ static int explore_search(struct target *t, struct searches *s, struct run *run,
 			  struct explore_options *o, struct err *err)
 {
 	struct explore_figures figures = { 0 };
+	struct explore_progress progress;
 	struct crash_step crashes = { 0 };
 	struct cover cover;
 	int status = 0, written;
@@ -165,8 +166,9 @@ static int explore_search(struct target *t, struct searches *s, struct run *run,
 		explore_jobs_join(&jobs, jobs.worker, o);
 	else if (explore_part.progress)
 		explore_part_join(&explore_part, o);
-	else
-		o->progress = progress_wanted() ? explore_show_progress : NULL;
+	progress = (struct explore_progress){ o->code, t, o->progress, o->progress_to };
+	o->progress = explore_show_progress;
+	o->progress_to = &progress;
 	json_object_set_new(run->figures, "profile",
 			    json_string(settings.profile || s->alone ? s->list[0].universe.name
 								     : "auto"));

@@ -414,6 +414,7 @@ static int fsck_jobs(const char *name, struct err *err)
 		status = jobs_run(&all, (unsigned)settings.jobs, &job, err);
 	for (unsigned i = 0; i < settings.jobs && !status; i++)
 		status = merge_job(&all, i, err);
+	run_sample_jobs(&all, (unsigned)settings.jobs);
 	status = finish(&all, status, err);
 	code = summary_code(&all, status);
 	run_free(&all);

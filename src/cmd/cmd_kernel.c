@@ -7,8 +7,8 @@
 #include "base/must.h"
 #include "cli/command.h"
 #include "cli/operands.h"
-#include "cmd/kernel_list.h"
-#include "cmd/kernel_script.h"
+#include "cli/kernel_list.h"
+#include "cli/kernel_script.h"
 #include "target/kernels.h"
 
 static struct {

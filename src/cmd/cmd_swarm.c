@@ -154,7 +154,7 @@ static struct share *join_search(void *to, unsigned channel)
 	return share_redis_open(&here.worker, name);
 }
 
-static void say_progress(void *to, const struct explore_figures *f, const struct run *run)
+static void say_progress(void *to, const struct explore_figures *f, struct run *run)
 {
 	atomic_store(&here.page->calls, f->calls);
 	atomic_store(&here.page->transitions, f->transitions);

@@ -335,6 +335,7 @@ static int watch_run(struct watch *w, const char *name, struct err *err)
 	if (!status)
 		status = watch_rounds(w, err);
 	source_watch_close(&w->sources);
+	run_end(&w->all);
 	if (settings.json)
 		summary_print(&w->all);
 	else if (json_array_size(w->all.findings))

@@ -78,6 +78,12 @@ static int code_report_write(struct run *run, const struct code *c, const uint8_
 	return status;
 }
 
+void code_set_figures(struct run *run, const struct code *c, struct target *t)
+{
+	json_object_set_new(run->figures, "kernel_coverage",
+			    code_json(c, t->kind->code(t, NULL)->bits));
+}
+
 int code_finish(struct run *run, const struct code *c, struct target *t, struct err *err)
 {
 	return code_report_write(run, c, t->kind->code(t, NULL)->bits, err);

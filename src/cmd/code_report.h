@@ -10,7 +10,8 @@
 int code_spec(const char *spec, const char *config, struct buf *ret, struct err *err);
 /* The code of such a target. Free it also after a failure. */
 int code_open(struct code *c, struct target *t, struct err *err);
-/* Puts what the target has reached into the run's figures and directory. */
+/* Puts what the target has reached into the run's figures; into its directory as well. */
+void code_set_figures(struct run *run, const struct code *c, struct target *t);
 int code_finish(struct run *run, const struct code *c, struct target *t, struct err *err);
 /* The same for all jobs of a run together, where they have saved any. */
 int code_merge(struct run *run, unsigned jobs, struct err *err);

@@ -76,7 +76,7 @@ static struct share *jobs_join_search(void *to, unsigned channel)
 	return share_memory_join(j->memory, j->worker, channel);
 }
 
-static void jobs_publish(void *to, const struct explore_figures *f, const struct run *run)
+static void jobs_publish(void *to, const struct explore_figures *f, struct run *run)
 {
 	struct explore_jobs *j = to;
 	struct share_progress p = { .calls = f->calls,

@@ -44,7 +44,7 @@ void explore_jobs_join(struct explore_jobs *j, unsigned number, struct explore_o
  * is. progress is NULL: it is no such worker. */
 struct explore_part {
 	struct share_source shared;
-	void (*progress)(void *to, const struct explore_figures *f, const struct run *run);
+	void (*progress)(void *to, const struct explore_figures *f, struct run *run);
 	void *progress_to;
 };
 extern struct explore_part explore_part;

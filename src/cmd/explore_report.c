@@ -75,10 +75,27 @@ static void explore_set_figures(struct run *run, const struct explore_figures *f
 									     : children.ru_maxrss));
 }
 
-void explore_show_progress(void *to, const struct explore_figures *f, const struct run *run)
+static void explore_sample(struct run *run, const struct explore_figures *f,
+			   const struct explore_progress *p)
+{
+	if (!run_sample_is_due(run))
+		return;
+	explore_set_figures(run, f);
+	if (p->code)
+		code_set_figures(run, p->code, p->target);
+	run_sample(run);
+}
+
+void explore_show_progress(void *to, const struct explore_figures *f, struct run *run)
 {
 	double seconds = clock_seconds() - run->started_seconds;
+	const struct explore_progress *p = to;
 
+	explore_sample(run, f, p);
+	if (p->instead) {
+		p->instead(p->instead_to, f, run);
+		return;
+	}
 	progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
 		      " states, %zu findings",
 		      run->target, seconds, f->transitions, (double)f->transitions / seconds,
@@ -310,6 +327,7 @@ int explore_merge(struct run *run, const struct explore_jobs *jobs, bool json, s
 		f.states = states;
 	json_object_set_new(run->figures, "jobs", json_integer(jobs->count - jobs->replaced));
 	json_object_set_new(run->figures, "jobs_replaced", json_integer(jobs->replaced));
+	run_sample_jobs(run, jobs->count);
 	code_merge(run, jobs->count, &unread);
 	if (unread.code && run->verdict == VERDICT_OK)
 		run->verdict = VERDICT_UNKNOWN;

@@ -6,8 +6,17 @@
 #include "cmd/explore_jobs.h"
 #include "explore/explore.h"
 
-/* The progress line of a search (explore_options.progress). */
-void explore_show_progress(void *to, const struct explore_figures *f, const struct run *run);
+/* Who follows a search while it is running. */
+struct explore_progress {
+	const struct code *code; /* that is recorded; NULL: it is not */
+	struct target *target;
+	/* A worker of several reports to its parent; NULL: it shows a line. */
+	void (*instead)(void *to, const struct explore_figures *f, struct run *run);
+	void *instead_to;
+};
+
+/* Rows of the run's time series, and the progress line. to: of the type above. */
+void explore_show_progress(void *to, const struct explore_figures *f, struct run *run);
 /* Writes everything to the run's directory and prints the summary, or all as JSON. Takes over the
  * coverage. */
 int explore_finish(struct run *run, const struct explore_figures *f, json_t *coverage, bool json,

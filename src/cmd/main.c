@@ -15,6 +15,7 @@
 #include "gen/version.h"
 #include "process/confine.h"
 #include "run/run.h"
+#include "run/run_meta.h"
 
 static int print_text(struct buf *out)
 {
@@ -156,6 +157,7 @@ int main(int argc, char **argv)
 	int code;
 
 	open_standard_files();
+	run_set_argv(argc, argv);
 	catch_write_signals();
 	if (!processor_suffices()) {
 		fprintf(stderr, "assay: this processor lacks SSE4.2 or POPCNT; compile with "

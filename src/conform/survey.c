@@ -218,6 +218,38 @@ static json_t *cause_json(const struct survey *s, const struct cause *cause)
 	return o;
 }
 
+/* What became of the scripts of each family, or folder of files. */
+static json_t *families_json(const struct survey *s, const struct conform_result *r)
+{
+	static const char *const fates[] = {
+		[SCRIPT_ACCEPTED] = "accepted", [SCRIPT_REJECTED] = "rejected",
+		[SCRIPT_UNKNOWN] = "undefined", [SCRIPT_SKIPPED] = "skipped",
+		[SCRIPT_FATES] = "not_run",
+	};
+	json_t *families = json_array(), *by_name = json_object(), *o;
+	struct buf name = BUF_INIT;
+
+	for (size_t i = 0; i < s->suite->count && r->fates; i++) {
+		const char *fate = fates[r->fates[i]];
+
+		buf_clear(&name);
+		suite_name(&s->suite->scripts[i], &name);
+		name.data[strcspn(name.data, "/")] = '\0';
+		o = json_object_get(by_name, name.data);
+		if (!o) {
+			o = json_pack("{s:s}", "family", name.data);
+			must(o);
+			json_object_set(by_name, name.data, o);
+			json_array_append_new(families, o);
+		}
+		json_object_set_new(o, fate,
+				    json_integer(json_integer_value(json_object_get(o, fate)) + 1));
+	}
+	json_decref(by_name);
+	buf_free(&name);
+	return families;
+}
+
 json_t *survey_json(const struct survey *s)
 {
 	json_t *array = json_array(), *o, *causes;
@@ -238,6 +270,7 @@ json_t *survey_json(const struct survey *s)
 			      (json_int_t)r->figures.calls, "exec_seconds", r->figures.exec_seconds,
 			      "check_seconds", r->figures.check_seconds, "causes", causes);
 		must(o);
+		json_object_set_new(o, "families", families_json(s, r));
 		if (t->failure)
 			json_object_set_new(o, "failure", json_string(t->failure));
 		json_array_append_new(array, o);

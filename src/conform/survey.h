@@ -30,7 +30,6 @@ struct survey_row *survey_rows(const struct survey *s, size_t *ret_count);
 void survey_print(const struct survey *s, struct buf *out);
 /* An array: figures and causes of each target. */
 json_t *survey_json(const struct survey *s);
-void survey_html(const struct survey *s, struct buf *out);
 /* Reports for continuous integration: a case for each family and value of its first property. */
 void survey_junit(const struct survey *s, struct buf *out);
 void survey_tap(const struct survey *s, struct buf *out);

@@ -29,7 +29,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "explore/explorer.h"
-#include "explore/sealed.h"
+#include "run/sealed.h"
 #include "op/kind.h"
 
 /* "assayX" and the version of all that follows. */

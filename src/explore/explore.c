@@ -50,6 +50,23 @@ static bool explorer_slice_ends(const struct explorer *x, double now)
 	       (x->slice_until_seconds > 0 && now >= x->slice_until_seconds);
 }
 
+static void explorer_count_reach(struct explorer *x)
+{
+	struct tally_reach reach = tally_reach(&x->tally);
+
+	x->figures.inputs = reach.inputs;
+	x->figures.inputs_seen = reach.inputs_seen;
+	x->figures.outcomes_seen = reach.outcomes_seen;
+}
+
+static void explorer_show(struct explorer *x)
+{
+	/* One of several searches knows only a part of that. */
+	if (!x->options->name && run_sample_is_due(x->run))
+		explorer_count_reach(x);
+	x->options->progress(x->options->progress_to, &x->figures, x->run);
+}
+
 bool explorer_ends(struct explorer *x)
 {
 	const struct explore_options *o = x->options;
@@ -73,7 +90,7 @@ bool explorer_ends(struct explorer *x)
 	if (x->figures.end)
 		return true;
 	if (o->progress && now >= x->progress_seconds) {
-		o->progress(o->progress_to, &x->figures, x->run);
+		explorer_show(x);
 		x->progress_seconds = now + progress_interval_seconds;
 	}
 	if (now >= x->checkpoint_seconds)
@@ -445,13 +462,9 @@ int explorer_work(struct explorer *x, struct err *err)
 
 void explorer_close(struct explorer *x, struct cover *cover, struct explore_figures *ret)
 {
-	struct tally_reach reach = tally_reach(&x->tally);
-
 	branch_forget(x);
 	tally_cover(&x->tally, cover);
-	x->figures.inputs = reach.inputs;
-	x->figures.inputs_seen = reach.inputs_seen;
-	x->figures.outcomes_seen = reach.outcomes_seen;
+	explorer_count_reach(x);
 	x->figures.state_bytes = graph_bytes(&x->graph) - x->graph.edge_bytes;
 	x->figures.edge_bytes = x->graph.edge_bytes;
 	*ret = x->figures;
@@ -498,6 +511,7 @@ int explore(const struct explore_options *o, struct target *t, struct universe *
 		watch_kernel(&x); /* its log may say what ended us */
 	if (o->progress)
 		o->progress(o->progress_to, &x.figures, run);
+	json_object_set_new(run->figures, "state_graph", graph_json(&x.graph, u));
 	explorer_close(&x, cover, ret);
 	oracle_free(&oracle, ret);
 	kernel_watch_close(&watch);

@@ -104,7 +104,7 @@ struct explore_options {
 	double checkpoint_seconds; /* from one checkpoint to the next, at least */
 	struct path_visitor paths; /* visit is NULL: none */
 	struct share_source shared; /* join is NULL: this process is alone */
-	void (*progress)(void *to, const struct explore_figures *f, const struct run *run);
+	void (*progress)(void *to, const struct explore_figures *f, struct run *run);
 	void *progress_to;
 };
 

@@ -152,11 +152,32 @@ static struct explore_figures portfolio_figures(const struct portfolio *p)
 	return all;
 }
 
-static void portfolio_progress(void *to, const struct explore_figures *one, const struct run *run)
+/* Inputs and outcomes that any of the searches has reached. */
+static void portfolio_count_reach(const struct portfolio *p, struct explore_figures *all)
+{
+	struct cover cover, possible;
+
+	cover_init(&cover);
+	cover_init(&possible);
+	for (size_t i = 0; i < p->count; i++) {
+		tally_possible(&p->members[i].x.tally, &possible);
+		tally_cover(&p->members[i].x.tally, &cover);
+	}
+	cover_add(&possible, &cover);
+	all->inputs = cover_inputs(&possible);
+	all->inputs_seen = cover_inputs(&cover);
+	all->outcomes_seen = cover_outcomes(&cover);
+	cover_free(&cover);
+	cover_free(&possible);
+}
+
+static void portfolio_progress(void *to, const struct explore_figures *one, struct run *run)
 {
 	const struct portfolio *p = to;
 	struct explore_figures all = portfolio_figures(p);
 
+	if (run_sample_is_due(run))
+		portfolio_count_reach(p, &all);
 	p->options->progress(p->options->progress_to, &all, run);
 }
 

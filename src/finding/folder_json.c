@@ -140,11 +140,15 @@ static json_t *text_json(const struct buf *text)
 static json_t *finding_json(const struct finding *f)
 {
 	const struct discrepancy *d = &f->discrepancy;
+	const struct problem_row *problem = &problem_table[d->code];
 	json_t *facts = json_array();
 	json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o}", "title", text_json(&d->title),
 				   "expected", text_json(&d->expected), "seen", text_json(&d->seen),
 				   "differences", text_json(&d->diff), "rule", text_json(&d->rule));
 
+	json_object_set_new(object, "problem", json_string(problem->sentence));
+	json_object_set_new(object, "consequence", json_string(problem->consequence));
+	json_object_set_new(object, "notes", text_json(&f->notes));
 	if (d->code == PROBLEM_OUTCOME && f->count)
 		json_object_set_new(object, "allowed", allowed_json(d, &f->calls[f->count - 1]));
 	for (size_t i = 0; i < d->fact_count; i++)

@@ -27,6 +27,12 @@ void examination_show_progress(const struct examination *x)
 	uint64_t images = x->program.figures.images + x->kernel.figures.images;
 	double seconds = clock_seconds() - x->run->started_seconds;
 
+	if (run_sample_is_due(x->run)) {
+		json_object_set_new(x->run->figures, "images", json_integer((json_int_t)images));
+		json_object_set_new(x->run->figures, "checker_runs",
+				    json_integer((json_int_t)x->program.figures.checker_runs));
+		run_sample(x->run);
+	}
 	if (progress_wanted())
 		progress_show("%s: %.0f s, %" PRIu64 " damaged disks (%.0f/s), %zu finding%s%s",
 			      x->run->target, seconds, images, (double)images / seconds,

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "manual/manual.h"
-#include "report/page.h"
+#include "report/html.h"
 
 static const char style[] =
 	":root{color-scheme:light dark;--line:#8884;--soft:#8882}"
@@ -61,7 +61,7 @@ static void html_add_script(const struct manual *m, const struct manual_entry *e
 		at = end + 1;
 	}
 	buf_adds(out, "<pre>");
-	page_text(out, buf_str(&script));
+	html_text(out, buf_str(&script));
 	buf_adds(out, "</pre>");
 	buf_free(&script);
 	buf_free(&others);
@@ -76,9 +76,9 @@ static void html_add_entry(const struct manual *m, const struct manual_entry *en
 	manual_where(entry->rule, &where);
 	buf_addf(out, "<li><b>%s</b> <code>%s</code> <span class=\"where\">",
 		 info->error ? errno_name(info->error) : "", info->name);
-	page_text(out, buf_str(&where));
+	html_text(out, buf_str(&where));
 	buf_adds(out, "</span><br>");
-	page_text(out, info->text);
+	html_text(out, info->text);
 	if (info->error)
 		html_add_script(m, entry, out);
 	buf_adds(out, "</li>\n");
@@ -109,11 +109,11 @@ void manual_html(const struct manual *m, struct buf *out)
 
 	buf_addf(out, "<h2 id=\"%s\">", op_table[m->op].name);
 	manual_synopsis(m->op, &text);
-	page_text(out, buf_str(&text));
+	html_text(out, buf_str(&text));
 	buf_adds(out, "</h2>\n<p>");
 	buf_clear(&text);
 	manual_summary(m->op, &text);
-	page_text(out, buf_str(&text));
+	html_text(out, buf_str(&text));
 	buf_adds(out, "</p>\n");
 	html_add_section(m, MANUAL_REQUIRED, "Errors, in the order of checks", out);
 	html_add_section(m, MANUAL_ALLOWED, "Allowed, but not required", out);

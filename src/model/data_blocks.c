@@ -1,7 +1,5 @@
 /* data_blocks.c -- whole blocks of generated data, made once. */
-#include "model/data_blocks.h"
-
-#include "op/op.h"
+#include "model/io.h"
 
 /* 64 MiB at most, and less than the states of a search that has so much data. */
 enum { CACHE_BLOCKS = 1 << 14 };

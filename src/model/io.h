@@ -65,6 +65,11 @@ void write_data(struct step *x, const struct transfer *t);
 void put_data(struct step *x, uint64_t ino, const struct arg *data, uint64_t offset,
 	      uint64_t count);
 
+/* The block that begins at this byte of the seed's sequence (op/data.c), made once: a search writes
+ * the same few sequences again and again, and filling, copying and hashing a block costs a hundred
+ * times what sharing it does. Valid until the next call; for one thread, as states are. */
+struct blob *data_block(uint64_t seed, uint64_t from);
+
 /* The shortest transfer that is allowed where len bytes could be moved. */
 int64_t shortest_transfer(struct step *x, int64_t len, bool whole);
 

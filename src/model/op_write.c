@@ -1,5 +1,4 @@
 /* op_write.c -- write, pwrite, pwritev2: data into a file. */
-#include "model/data_blocks.h"
 #include "model/io.h"
 
 void put_data(struct step *x, uint64_t ino, const struct arg *data, uint64_t offset, uint64_t count)

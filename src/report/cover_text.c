@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "report/cover_page.h"
 
 enum { LINE_MAX_COLUMNS = 100, GAPS_COLUMN = 44, SPACE_LINES_MAX = 12 };
 

@@ -3,11 +3,15 @@
 #define REPORT_COVER_TEXT_H
 
 #include <jansson.h>
-
 #include <stddef.h>
 
 struct buf;
-struct cover_tool;
+
+struct cover_tool {
+	const char *name;
+	json_t *coverage; /* input, output, metrics, untested; calls, lost, ... */
+};
+enum { COVER_TOOLS_MAX = 16 };
 
 /* What one tool tried: every argument and every call's results. */
 void cover_text(struct buf *out, const struct cover_tool *tool);

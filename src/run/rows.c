@@ -8,24 +8,6 @@
 #include "judge/severity.h"
 #include "trace/script.h"
 
-json_t *row_json_text(const char *text)
-{
-	json_t *plain = json_string(text), *escaped;
-	struct buf out = BUF_INIT;
-
-	if (plain)
-		return plain;
-	for (; *text; text++) {
-		if ((signed char)*text < 0)
-			buf_addf(&out, "\\x%02x", (unsigned char)*text);
-		else
-			buf_addch(&out, *text);
-	}
-	escaped = json_string(buf_str(&out));
-	buf_free(&out);
-	return escaped;
-}
-
 void row_set_count(json_t *o, const char *key, uint64_t count)
 {
 	json_object_set_new(o, key, json_integer((json_int_t)count));
@@ -65,6 +47,8 @@ void row_fill(json_t *row, const struct finding *f)
 	json_object_set_new(row, "group", row_json_text(group));
 	json_object_set_new(row, "severity",
 			    json_string(severity_table[severity_of(&f->discrepancy)].name));
+	json_object_set_new(row, "severity_means",
+			    json_string(severity_table[severity_of(&f->discrepancy)].sentence));
 	json_object_set_new(row, "target", row_json_text(buf_str(&f->target)));
 	row_set_count(row, "calls", f->count);
 	row_set_count(row, "calls_left_out", f->before);

@@ -11,14 +11,13 @@
 #include <limits.h>
 
 #include "base/json.h"
+#include "run/row_text.h"
 #include "run/run.h"
 
 #define FINDINGS "findings"
 #define UNCONFIRMED "unconfirmed"
 #define OTHERS "others" /* below the folder of a finding */
 
-/* Any bytes as text: those that are not UTF-8 are written as escapes. */
-json_t *row_json_text(const char *text);
 void row_set_count(json_t *o, const char *key, uint64_t count);
 /* Writes what is known of a finding to its row. */
 void row_fill(json_t *row, const struct finding *f);

@@ -36,10 +36,13 @@ int run_open(struct run *r, const char *command, const char *target, const char 
 		.figures = json_object(),
 	};
 	must_note("%s %s --seed %llu", command, target, (unsigned long long)seed);
+	run_date_now(r->date);
 	status = run_dir_open(&r->place, command, target, out, err);
 	r->dir = r->place.path;
 	if (!status)
 		status = run_load_findings(r, err);
+	if (!status)
+		status = series_read(&r->series, r->dir, err);
 	if (!status) {
 		snprintf(path, sizeof(path), "%s/findings", r->dir);
 		status = dirs_make(path, err);
@@ -52,6 +55,7 @@ int run_open(struct run *r, const char *command, const char *target, const char 
 void run_free(struct run *r)
 {
 	run_dir_close(&r->place);
+	series_free(&r->series);
 	str_map_free(&r->signatures);
 	str_map_free(&r->attempts);
 	known_free(&r->known);
@@ -127,16 +131,58 @@ void run_judged_by(struct run *r, const struct target *t, const struct model *m)
 	json_object_set_new(models, t->name, json_string(name));
 }
 
+static double run_seconds(const struct run *r)
+{
+	return clock_seconds() - r->started_seconds;
+}
+
+bool run_sample_is_due(const struct run *r)
+{
+	return series_is_due(&r->series, run_seconds(r));
+}
+
+void run_sample(struct run *r)
+{
+	struct err none = { 0 };
+	bool first = !r->series.next_seconds;
+
+	series_add(&r->series, r->dir, run_seconds(r), r->figures, json_array_size(r->findings));
+	if (first && !r->ended)
+		run_close(r, &none);
+}
+
+void run_sample_jobs(struct run *r, unsigned jobs)
+{
+	series_add_jobs(&r->series, r->dir, jobs);
+}
+
+void run_end(struct run *r)
+{
+	r->ended = true;
+	run_sample(r);
+}
+
+/* Until it has ended, nothing is known to be right. */
+static enum verdict run_verdict(const struct run *r)
+{
+	return r->verdict == VERDICT_OK && !r->ended ? VERDICT_UNKNOWN : r->verdict;
+}
+
 json_t *run_summary(const struct run *r)
 {
 	json_t *o = json_object();
+	char seed[24];
 
+	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)r->seed);
 	run_set_counts(r);
+	run_meta_add(o);
+	json_object_set_new(o, "date", json_string(r->date));
 	json_object_set_new(o, "command", json_string(r->command));
 	json_object_set_new(o, "target", json_string(r->target));
-	json_object_set_new(o, "seed", json_integer((json_int_t)r->seed));
-	json_object_set_new(o, "verdict", json_string(verdict_names[r->verdict]));
-	json_object_set_new(o, "seconds", json_real(clock_seconds() - r->started_seconds));
+	json_object_set_new(o, "seed", json_string(seed));
+	json_object_set_new(o, "running", json_boolean(!r->ended));
+	json_object_set_new(o, "verdict", json_string(verdict_names[run_verdict(r)]));
+	json_object_set_new(o, "seconds", json_real(run_seconds(r)));
 	json_object_set_new(o, "cpu_seconds", json_real(cpu_seconds() - r->started_cpu));
 	json_object_update(o, r->figures);
 	json_object_set(o, "findings", r->findings);

@@ -1,8 +1,8 @@
 /* run.h -- one execution of an instrument: its directory, its findings, its end.
  *
- * runs/<time>-<command>-<target>/ holds run.json, trace, coverage.json, findings/NNN-CODE/,
- * unconfirmed/NNN-CODE/ and report.html; runs/latest points to the newest. A stop at any moment
- * loses nothing written. */
+ * runs/<time>-<command>-<target>/ holds run.json, series.csv, trace, coverage.json,
+ * findings/NNN-CODE/, unconfirmed/NNN-CODE/ and report.html; runs/latest points to the newest. A
+ * stop at any moment loses nothing written. */
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
@@ -13,6 +13,8 @@
 #include "finding/finding.h"
 #include "run/known.h"
 #include "run/run_dir.h"
+#include "run/run_meta.h"
+#include "run/series.h"
 
 struct run {
 	struct run_dir place;
@@ -20,6 +22,9 @@ struct run {
 	const char *command, *target;
 	uint64_t seed;
 	double started_seconds, started_cpu;
+	char date[RUN_DATE]; /* when it began */
+	bool ended;
+	struct series series;
 	struct str_map signatures; /* of findings so far: how often each was met */
 	struct known known;        /* failures that are not reported */
 	json_t *findings;          /* array of {code, title, path, signature, ...} */
@@ -87,6 +92,14 @@ void run_merge(struct run *r, const json_t *summary, const char *subdir);
 
 /* run.json says which model judges the target. */
 void run_judged_by(struct run *r, const struct target *t, const struct model *m);
+/* While it is running: whether a row of its time series is due; adds that row, of its figures as
+ * they are now. The first one also writes run.json. */
+bool run_sample_is_due(const struct run *r);
+void run_sample(struct run *r);
+/* The time series of its jobs is its own. */
+void run_sample_jobs(struct run *r, unsigned jobs);
+/* It has ended: the last row, and a verdict that holds. */
+void run_end(struct run *r);
 /* What run.json says. */
 json_t *run_summary(const struct run *r);
 /* Writes run.json. May be called again and again: a run that is killed then leaves the latest. */

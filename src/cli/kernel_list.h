@@ -1,6 +1,6 @@
 /* kernel_list.h -- which kernels were built, and what each is called. */
-#ifndef CMD_KERNEL_LIST_H
-#define CMD_KERNEL_LIST_H
+#ifndef CLI_KERNEL_LIST_H
+#define CLI_KERNEL_LIST_H
 
 #include <stdbool.h>
 

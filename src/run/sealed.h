@@ -3,8 +3,8 @@
  * Numbers are little-endian and stand one behind the other; what they mean is agreed between who
  * writes and who reads. The last 16 bytes are the XXH3 hash of all before. Memory does not follow
  * the size of the file. */
-#ifndef EXPLORE_SEALED_H
-#define EXPLORE_SEALED_H
+#ifndef RUN_SEALED_H
+#define RUN_SEALED_H
 
 #include "base/hash.h"
 

@@ -1,5 +1,5 @@
 /* sealed.c -- writing and reading numbers through a buffer, and the checksum of all of them. */
-#include "explore/sealed.h"
+#include "run/sealed.h"
 
 #include <endian.h>
 #include <errno.h>

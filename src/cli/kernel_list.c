@@ -3,7 +3,7 @@
  * Below the cache there is a directory for everything that kernel and checker can agree on, and in
  * it one for each kernel, with a file `about` and the kernel itself. Links to it are its other
  * names. */
-#include "cmd/kernel_list.h"
+#include "cli/kernel_list.h"
 
 #include <dirent.h>
 #include <jansson.h>

@@ -1,6 +1,6 @@
 /* kernel_script.h -- the scripts that build kernels, where they lie and how they are run. */
-#ifndef CMD_KERNEL_SCRIPT_H
-#define CMD_KERNEL_SCRIPT_H
+#ifndef CLI_KERNEL_SCRIPT_H
+#define CLI_KERNEL_SCRIPT_H
 
 struct buf;
 struct err;

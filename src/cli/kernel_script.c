@@ -1,5 +1,5 @@
 /* kernel_script.c -- the scripts that build kernels, where they lie and how they are run. */
-#include "cmd/kernel_script.h"
+#include "cli/kernel_script.h"
 
 #include <errno.h>
 #include <limits.h>

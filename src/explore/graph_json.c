@@ -1,0 +1,55 @@
+/* graph_json.c -- the graph of a small search, for run.json. */
+#include "base/buf.h"
+#include "explore/explorer.h"
+#include "trace/script.h"
+
+static json_t *graph_call_json(const struct universe *u, uint32_t number)
+{
+	struct buf text = BUF_INIT;
+	struct call call;
+	json_t *json;
+
+	universe_call(u, number, &call);
+	call_print(&call, DIALECT_NATIVE, &text);
+	json = json_string(buf_str(&text));
+	buf_free(&text);
+	return json ? json : json_string("");
+}
+
+/* Calls from one state, counted by where they lead. */
+static void graph_add_edges(const struct graph *g, const struct universe *u, uint32_t from,
+			    json_t *edges)
+{
+	const struct node *node = graph_node(g, from);
+	uint32_t counts[GRAPH_JSON_STATES] = { 0 }, examples[GRAPH_JSON_STATES] = { 0 };
+
+	for (uint32_t i = 0; i < node->edge_cap; i++) {
+		const struct edge *e = &node->edges[i];
+
+		if (e->call == UINT32_MAX || e->to >= g->count || e->to == from)
+			continue;
+		if (!counts[e->to]++ || e->call < examples[e->to])
+			examples[e->to] = e->call;
+	}
+	for (uint32_t to = 0; to < g->count; to++)
+		if (counts[to])
+			json_array_append_new(edges, json_pack("{s:i, s:i, s:i, s:o}", "from",
+							       (int)from, "to", (int)to, "calls",
+							       (int)counts[to], "example",
+							       graph_call_json(u, examples[to])));
+}
+
+json_t *graph_json(const struct graph *g, const struct universe *u)
+{
+	json_t *depths, *edges;
+
+	if (g->count > GRAPH_JSON_STATES)
+		return NULL;
+	depths = json_array();
+	edges = json_array();
+	for (uint32_t n = 0; n < g->count; n++) {
+		json_array_append_new(depths, json_integer(graph_node(g, n)->depth));
+		graph_add_edges(g, u, n, edges);
+	}
+	return json_pack("{s:o, s:o}", "depths", depths, "edges", edges);
+}
