@@ -119,8 +119,8 @@ static void expect_repair(const char *toy, const char *behaviour)
 
 static void a_run_repairs(void **state)
 {
-	static const char *const behaviours[] = { "repair",  "fork", "stream", "map",
-						  "threads", "seek", "raw",    "handler" };
+	static const char *const behaviours[] = { "repair", "fork", "stream",  "map",  "threads",
+						  "seek",   "raw",  "handler", "punch" };
 
 	for (size_t i = 0; i < ARRAY_LEN(toys); i++)
 		for (size_t k = 0; k < ARRAY_LEN(behaviours); k++)
@@ -157,6 +157,31 @@ static void a_shared_one_is_copied_unless_it_writes_unseen(void **state)
 	expect_exit(&t, 16, false);
 	expect_exit(&t, 16, false);
 	toy_close(&t);
+}
+
+/* Our stores to it change the time of the file, as writes of a program do that are not seen. */
+static void a_hole_in_the_disk_is_no_write_of_the_next_run(void **state)
+{
+	struct buf check = BUF_INIT;
+	struct err err = { 0 };
+	struct toy_session t;
+
+	toy_open(&t, "toy", "raw-punch");
+	checker_session_close(t.session);
+	toy_command(&check, "toy", "check");
+	t.program.check = (struct checker_mode){ "check", check.data };
+	t.session = checker_session_open(&t.program, &t.base, &err);
+	assert_non_null(t.session);
+	for (int i = 0; i < 3; i++) {
+		toy_corrupt(&t, 5);
+		assert_int_equal(checker_session_run(t.session, CHECKER_CHECK, &t.run, &err), 0);
+		assert_int_equal(t.run.status, 4);
+		assert_false(t.run.wrote);
+		expect_exit(&t, 1, true);
+	}
+	assert_true(checker_session_copies(t.session, CHECKER_CHECK));
+	toy_close(&t);
+	buf_free(&check);
 }
 
 static void a_run_that_writes_what_was_there_changes_nothing(void **state)
@@ -431,6 +456,7 @@ int main(void)
 		cmocka_unit_test(a_run_repairs),
 		cmocka_unit_test(a_run_speaks),
 		cmocka_unit_test(a_shared_one_is_copied_unless_it_writes_unseen),
+		cmocka_unit_test(a_hole_in_the_disk_is_no_write_of_the_next_run),
 		cmocka_unit_test(a_run_that_writes_what_was_there_changes_nothing),
 		cmocka_unit_test(the_disk_grows_and_shrinks),
 		cmocka_unit_test(a_run_that_only_reads_cannot_write),
