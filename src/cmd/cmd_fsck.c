@@ -128,12 +128,13 @@ static void set_figures(const struct examination *x)
 		f->listed,
 		k->refused,
 		k->alarms,
-		f->behaviours,
+		f->behaviours + k->behaviours,
 		f->skipped,
 	};
 
 	for (size_t i = 0; figure_names[i]; i++)
 		set_count(x->run->figures, figure_names[i], figures[i]);
+	set_count(x->run->figures, "branches", x->campaign.branches);
 }
 
 static uint64_t figure(const struct run *run, const char *name)
@@ -389,8 +390,11 @@ static int merge_job(struct run *run, unsigned job, struct err *err)
 
 	if (status)
 		return status;
-	/* All jobs have the same fields. */
+	/* All jobs have the same fields, and the same branches as a rule. */
 	json_object_set(run->figures, "fields", json_object_get(summary, "fields"));
+	if (figure(run, "branches") <
+	    (uint64_t)json_integer_value(json_object_get(summary, "branches")))
+		json_object_set(run->figures, "branches", json_object_get(summary, "branches"));
 	if (table)
 		merge_field_tables(table, json_object_get(summary, "field_table"));
 	else

@@ -51,6 +51,7 @@ static int test_program(void *to, const struct corruption *c, struct field_progr
 			struct err *err)
 {
 	struct examination *x = to;
+	uint64_t behaviours = x->program.figures.behaviours;
 	int r = 0;
 
 	for (int mode = 0; mode < (int)x->program.program->mode_count && !r; mode++) {
@@ -62,6 +63,7 @@ static int test_program(void *to, const struct corruption *c, struct field_progr
 		if (!r)
 			r = found_in_program(x, &t, p, err);
 	}
+	p->news += x->program.figures.behaviours > behaviours;
 	examination_show_progress(x);
 	return r ? r : !examination_is_over(x);
 }
@@ -84,6 +86,7 @@ static int test_kernel(void *to, const struct corruption *c, struct field_progre
 		       struct err *err)
 {
 	struct examination *x = to;
+	uint64_t behaviours = x->kernel.figures.behaviours;
 	struct kernel_test t;
 	int r;
 
@@ -92,6 +95,7 @@ static int test_kernel(void *to, const struct corruption *c, struct field_progre
 	r = kernel_checker_try(&x->kernel, c, &t, err);
 	if (!r)
 		r = found_in_kernel(x, &t, p, err);
+	p->news += x->kernel.figures.behaviours > behaviours;
 	examination_show_progress(x);
 	return r ? r : !examination_is_over(x);
 }

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
+#include "fsck/behaviour.h"
 #include "fsck/loss.h"
 #include "fsck/pairs.h"
 #include "judge/kernel_log.h"
@@ -348,19 +349,21 @@ static bool test_is_called_clean(const struct fsck_test *t)
 
 static void session_count(struct fsck_session *s, const struct fsck_test *t)
 {
-	struct buf behaviour = BUF_INIT;
+	struct hash behaviour = { 0 };
 	bool new;
 
 	s->figures.inconsistent += t->fault == FSCK_INCONSISTENT;
 	s->figures.crashed += t->fault == FSCK_CRASHED;
 	s->figures.hung += t->fault == FSCK_HUNG;
 	for (size_t i = 0; i < t->run_count; i++) {
-		buf_addf(&behaviour, "%d %d ", t->runs[i].end, t->runs[i].status);
-		checker_complaint(buf_str(&t->runs[i].output), "", &behaviour);
+		struct hash said = behaviour_of_text(buf_str(&t->runs[i].output));
+		const uint64_t run[] = { i, t->runs[i].end, (uint64_t)t->runs[i].status, said.lo,
+					 said.hi };
+
+		behaviour = hash_add(behaviour, hash128(run, sizeof(run), 0));
 	}
-	hash_map_put(&s->behaved, hash128(buf_str(&behaviour), behaviour.len, 0), &new);
+	hash_map_put(&s->behaved, behaviour, &new);
 	s->figures.behaviours += new;
-	buf_free(&behaviour);
 }
 
 static int test_carry_out(struct fsck_session *s, struct fsck_test *t, struct err *err)
