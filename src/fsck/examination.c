@@ -239,16 +239,20 @@ int examination_work(struct examination *x, struct err *err)
 /* ---- disk and map ---- */
 
 /* The disk that is damaged: of the user's, or made here. No target: mkfs alone makes it. */
-static int examination_make_disk(struct examination *x, const char *target, const char *mkfs,
-				 uint64_t size, struct err *err)
+static int examination_make_disk(struct examination *x, struct test_disk_options *made,
+				 struct err *err)
 {
 	struct buf disk = BUF_INIT;
 	int r = x->options->disk ? disk_file_read(&disk, x->options->disk, err) : 0;
 
-	size = disk.len ? disk.len : size;
+	made->config = x->options->config;
+	if (disk.len) {
+		made->size = disk.len;
+		made->content = made->crash = NULL;
+	}
 	if (!r)
-		r = target ? test_disk_make(&x->disk, target, mkfs, size, x->options->config, err)
-			   : test_disk_make_alone(&x->disk, mkfs, size, err);
+		r = made->target ? test_disk_make(&x->disk, made, err)
+				 : test_disk_make_alone(&x->disk, made->mkfs, made->size, err);
 	if (!r && x->options->disk) {
 		r = test_disk_become(&x->disk, &disk, err);
 		if (r)
@@ -282,10 +286,11 @@ static int examination_read_map(struct examination *x, const char *fields, struc
 int examination_open_kernel(struct examination *x, const struct examination_options *o,
 			    const char *name, struct err *err)
 {
+	struct test_disk_options made = { .target = name };
 	int r;
 
 	*x = (struct examination){ .options = o, .is_kernel = true };
-	r = examination_make_disk(x, name, NULL, 0, err);
+	r = examination_make_disk(x, &made, err);
 	if (!r)
 		r = examination_read_map(x, NULL, err);
 	return r ? r : kernel_checker_open(&x->kernel, &x->disk, examination_map(x), err);
@@ -300,7 +305,13 @@ int examination_open_program(struct examination *x, const struct examination_opt
 	*x = (struct examination){ .options = o };
 	if (p->file_system)
 		buf_addf(&target, "kernel:%s", p->file_system);
-	r = examination_make_disk(x, target.data, p->mkfs, p->disk_size, err);
+	r = examination_make_disk(x,
+				  &(struct test_disk_options){ .target = target.data,
+							       .mkfs = p->mkfs,
+							       .size = p->disk_size,
+							       .content = p->content,
+							       .crash = p->crash },
+				  err);
 	buf_free(&target);
 	if (!r)
 		r = examination_read_map(x, p->fields, err);

@@ -517,13 +517,27 @@ static int session_calibrate(struct fsck_session *s, struct err *err)
 	return r;
 }
 
+/* What a crash may undo is not lost by a repair: it may be there in part. */
+static void session_take_settled(struct fsck_session *s)
+{
+	struct contents all = { 0 }, settled = { 0 };
+
+	contents_add_tree(&all, &s->disk->tree);
+	contents_add_tree(&settled, &s->disk->settled);
+	contents_common(&s->contents, &settled, &all);
+	contents_free(&all);
+	s->settled = settled; /* the names stay with it */
+}
+
 /* What is on the disk as it is. */
 static int session_take_contents(struct fsck_session *s, struct err *err)
 {
 	struct checker_run run = { 0 };
 	int r;
 
-	if (s->disk->target)
+	if (s->disk->target && s->disk->is_crashed)
+		session_take_settled(s);
+	else if (s->disk->target)
 		contents_add_tree(&s->contents, &s->disk->tree);
 	if (s->disk->target || !s->program->list.command)
 		return 0;
@@ -582,5 +596,6 @@ void fsck_close(struct fsck_session *s)
 	hash_map_free(&s->fine);
 	hash_map_free(&s->behaved);
 	contents_free(&s->contents);
+	contents_free(&s->settled);
 	damaged_disk_free(&s->damaged);
 }
