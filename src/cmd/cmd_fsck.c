@@ -40,6 +40,8 @@ static const struct opt opts[] = {
 	  0 },
 	{ "list-fields", OPT_FLAG, ROW(list_fields), NULL,
 	  "print the fields of the test disk, and where they lie", 0, 0 },
+	{ "pairs", OPT_FLAG, ROW(options.pairs), NULL,
+	  "damage two fields at a time, most often of one structure", 0, 0 },
 	{ "no-paths", OPT_FLAG, ROW(options.no_paths), NULL,
 	  "do not search the checker's code for values that take other paths", 0, 0 },
 	{ "image", OPT_TEXT, ROW(options.image), "FILE",

@@ -412,6 +412,93 @@ static int try_all_of_all(struct campaign *c, struct err *err)
 	return r;
 }
 
+/* ---- pairs ---- */
+
+/* Another field of the instance. */
+static const struct field_lane *draw_in_instance(const struct campaign *c,
+						 const struct field_lane *lane, struct rng *rng)
+{
+	const struct field_lane *drawn = lane;
+	uint64_t seen = 0;
+
+	for (size_t i = 0; i < c->lane_count; i++)
+		if (c->lanes[i].instance == lane->instance && &c->lanes[i] != lane &&
+		    !rng_below(rng, ++seen))
+			drawn = &c->lanes[i];
+	return drawn;
+}
+
+static bool is_related(const struct ondisk_instance *a, const struct ondisk_instance *b)
+{
+	const char *path = strchr(a->label, '/'), *other = strchr(b->label, '/');
+
+	return a != b && (a->structure == b->structure || (path && other && !strcmp(path, other)));
+}
+
+/* A field of another instance: of the same structure, or of the same object. */
+static const struct field_lane *draw_related(const struct campaign *c,
+					     const struct field_lane *lane, struct rng *rng)
+{
+	const struct field_lane *drawn = lane;
+	uint64_t seen = 0;
+
+	for (size_t i = 0; i < c->lane_count; i++)
+		if (is_related(c->lanes[i].instance, lane->instance) && !rng_below(rng, ++seen))
+			drawn = &c->lanes[i];
+	return drawn;
+}
+
+/* Half of the pairs lie in one structure, a quarter in related ones. */
+static const struct field_lane *draw_second(const struct campaign *c, const struct field_lane *lane,
+					    struct rng *rng)
+{
+	switch (rng_below(rng, 4)) {
+	case 0:
+		return &c->lanes[rng_below(rng, c->lane_count)];
+	case 1:
+		return draw_related(c, lane, rng);
+	default:
+		return draw_in_instance(c, lane, rng);
+	}
+}
+
+/* A telling value, or, as often as not, the one that the other field has got. */
+static void add_drawn(struct campaign *c, const struct field_lane *lane,
+		      struct corruption *corruption, struct rng *rng)
+{
+	const struct disk_change *first = corruption->count ? corruption->changes : NULL;
+	struct field_values values;
+
+	values_telling(&values, c->map, c->disk, lane->instance, lane->p->field, rng_u64(rng));
+	if (first && first->len == values.len && rng_chance(rng, 1, 2))
+		corruption_add_field(corruption, c->disk, lane->instance, lane->p->field,
+				     first->new);
+	else if (values.count)
+		corruption_add_field(corruption, c->disk, lane->instance, lane->p->field,
+				     values.items[rng_below(rng, values.count)]);
+	values_free(&values);
+}
+
+int campaign_run_pairs(struct campaign *c, struct err *err)
+{
+	struct rng rng;
+	int r = 1;
+
+	rng_seed(&rng, c->options.seed + c->options.job);
+	while (r > 0 && c->lane_count && !campaign_is_over(c)) {
+		const struct field_lane *lane = &c->lanes[rng_below(&rng, c->lane_count)];
+		const struct field_lane *second = draw_second(c, lane, &rng);
+		struct corruption corruption = { 0 };
+
+		add_drawn(c, lane, &corruption, &rng);
+		if (second != lane)
+			add_drawn(c, second, &corruption, &rng);
+		if (corruption.count == 2)
+			r = c->test(c->to, &corruption, lane->p, err);
+	}
+	return r < 0 ? r : 0;
+}
+
 int campaign_run(struct campaign *c, struct err *err)
 {
 	uint64_t step = 0;

@@ -76,5 +76,7 @@ int campaign_open(struct campaign *c, const struct ondisk_map *map, const uint8_
 void campaign_close(struct campaign *c);
 /* 1: everything was tried; 0: it ended before. */
 int campaign_run(struct campaign *c, struct err *err);
+/* Two fields at a time, drawn until the time is over, which is limited. */
+int campaign_run_pairs(struct campaign *c, struct err *err);
 
 #endif

@@ -120,13 +120,24 @@ static const char *examination_path_command(struct examination *x)
 	return wanted ? x->program.program->modes[0].command : NULL;
 }
 
+enum { ENDLESS_SECONDS = 60 }; /* where no time was given: there is no end of bytes and pairs */
+
+/* Of clock_seconds(); 0: no limit. */
+static double examination_end_seconds(const struct examination *x)
+{
+	double seconds = x->options->seconds;
+
+	if (seconds <= 0 && x->options->pairs)
+		seconds = ENDLESS_SECONDS;
+	return seconds > 0 ? x->run->started_seconds + seconds : 0;
+}
+
 int examination_fields(struct examination *x, campaign_test *test, struct err *err)
 {
 	struct campaign_options options = {
 		.fields = &x->options->fields,
 		.seed = x->options->seed,
-		.until_seconds =
-			x->options->seconds > 0 ? x->run->started_seconds + x->options->seconds : 0,
+		.until_seconds = examination_end_seconds(x),
 		.job = x->options->job,
 		.jobs = x->options->jobs,
 		.command = examination_path_command(x),
@@ -139,16 +150,16 @@ int examination_fields(struct examination *x, campaign_test *test, struct err *e
 		return r;
 	x->campaign.test = test;
 	x->campaign.to = x;
+	if (x->options->pairs)
+		return campaign_run_pairs(&x->campaign, err);
 	return campaign_run(&x->campaign, err);
 }
-
-enum { BYTES_SECONDS = 60 }; /* where no time was given: there is no end of bytes */
 
 /* Bytes anywhere in what the kernel reads, or in what is on the disk. */
 static int examine_bytes(struct examination *x, struct err *err)
 {
 	double until = x->run->started_seconds +
-		       (x->options->seconds > 0 ? x->options->seconds : BYTES_SECONDS);
+		       (x->options->seconds > 0 ? x->options->seconds : ENDLESS_SECONDS);
 	const uint8_t *disk = (const uint8_t *)x->disk.image.bytes;
 	struct field_progress any = { 0 };
 	struct read_sectors sectors;

@@ -22,6 +22,7 @@ struct examination_options {
 	double seconds;          /* 0: no limit */
 	unsigned job, jobs;      /* which share of the work */
 	bool no_paths;           /* the checker's code is not searched */
+	bool pairs;              /* two fields at a time */
 };
 
 struct examination {

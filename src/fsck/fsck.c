@@ -206,7 +206,8 @@ static void test_unreadable(struct fsck_session *s, struct fsck_test *t)
 }
 
 /* What of the test disk can be read as long as nothing is repaired. False: it cannot be mounted. */
-static bool session_readable(struct fsck_session *s, struct contents *ret)
+static bool session_readable(struct fsck_session *s, const struct contents *before,
+			     struct contents *ret)
 {
 	enum target_fate fate = FATE_FINE;
 	struct contents all = { 0 };
@@ -219,7 +220,7 @@ static bool session_readable(struct fsck_session *s, struct contents *ret)
 	    fate != FATE_FINE)
 		return false;
 	contents_add_tree(&all, &tree);
-	contents_common(ret, &s->contents, &all);
+	contents_common(ret, before, &all);
 	contents_free(&all);
 	tree_free(&tree);
 	return true;
@@ -229,10 +230,13 @@ static bool session_readable(struct fsck_session *s, struct contents *ret)
 static uint64_t test_count_lost(struct fsck_session *s, struct fsck_test *t,
 				const struct contents *after, uint64_t *ret_touched)
 {
-	uint64_t lost = loss_count(&s->contents, after, &t->corruption, ret_touched, &t->more);
+	/* What damage keeps from being replayed is not there. */
+	const struct contents *before =
+		s->disk->is_crashed && !t->undamaged ? &s->settled : &s->contents;
+	uint64_t lost = loss_count(before, after, &t->corruption, ret_touched, &t->more);
 	struct contents readable = { 0 };
 
-	if (lost && s->disk->target && session_readable(s, &readable)) {
+	if (lost && s->disk->target && session_readable(s, before, &readable)) {
 		uint64_t all = lost + *ret_touched;
 
 		buf_clear(&t->more);
@@ -517,16 +521,14 @@ static int session_calibrate(struct fsck_session *s, struct err *err)
 	return r;
 }
 
-/* What a crash may undo is not lost by a repair: it may be there in part. */
+/* What was there before the crash, and is there when the journal was replayed. */
 static void session_take_settled(struct fsck_session *s)
 {
-	struct contents all = { 0 }, settled = { 0 };
+	struct contents before = { 0 };
 
-	contents_add_tree(&all, &s->disk->tree);
-	contents_add_tree(&settled, &s->disk->settled);
-	contents_common(&s->contents, &settled, &all);
-	contents_free(&all);
-	s->settled = settled; /* the names stay with it */
+	contents_add_tree(&before, &s->disk->settled);
+	contents_common(&s->settled, &s->contents, &before);
+	contents_free(&before);
 }
 
 /* What is on the disk as it is. */
@@ -535,10 +537,10 @@ static int session_take_contents(struct fsck_session *s, struct err *err)
 	struct checker_run run = { 0 };
 	int r;
 
+	if (s->disk->target)
+		contents_add_tree(&s->contents, &s->disk->tree);
 	if (s->disk->target && s->disk->is_crashed)
 		session_take_settled(s);
-	else if (s->disk->target)
-		contents_add_tree(&s->contents, &s->disk->tree);
 	if (s->disk->target || !s->program->list.command)
 		return 0;
 	checker_disk_restore(s->checker);
