@@ -403,6 +403,7 @@ static int fsck_job(void *to, unsigned number, const char *dir, struct err *err)
 
 	settings.options.job = number / (unsigned)disks->count;
 	settings.options.jobs = (unsigned)settings.jobs;
+	settings.options.order = number % (unsigned)disks->count;
 	settings.disk_of = disks->names[number % disks->count];
 	settings.out = dir;
 	settings.write_known = NULL;

@@ -24,7 +24,8 @@
 #include "symbolic/path_process.h"
 
 enum {
-	CHUNK = 4,           /* values that a lane gets at a time */
+	CHUNK = 4,           /* values that a lane gets at a time, */
+	FIRST_CHUNK = 2,     /* and at first */
 	NEWS_WAIT = 1,       /* steps until its next ones, where these showed something new */
 	SILENCE_WAIT = 2,    /* and where not */
 	SILENT_MUTANTS = 16, /* chunks of mutants without news that end a lane */
@@ -97,7 +98,7 @@ static void make_lanes(struct campaign *c)
 	uint64_t sum = 0;
 	struct rng rng;
 
-	rng_seed(&rng, c->options.seed);
+	rng_seed(&rng, c->options.seed + c->options.order);
 	for (size_t i = 0; i < c->count; i++) {
 		size_t k = (size_t)rng_below(&rng, i + 1);
 
@@ -302,12 +303,13 @@ static int try_paths_left(struct campaign *c, struct err *err)
 static int try_telling(struct campaign *c, struct field_lane *lane, size_t *ret_count,
 		       struct err *err)
 {
+	size_t chunk = lane->next ? CHUNK : FIRST_CHUNK;
 	struct field_values values;
 	int r = 1;
 
 	values_telling(&values, c->map, c->disk, lane->instance, lane->p->field, c->options.seed);
 	*ret_count = values.count;
-	for (size_t i = 0; i < CHUNK && lane->next < values.count && r > 0; i++)
+	for (size_t i = 0; i < chunk && lane->next < values.count && r > 0; i++)
 		r = campaign_try(c, lane, values.items[lane->next++], err);
 	values_free(&values);
 	return r;

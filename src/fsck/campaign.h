@@ -14,6 +14,7 @@ struct campaign_options {
 	uint64_t seed;
 	double until_seconds; /* of clock_seconds(); 0: no limit */
 	unsigned job, jobs;   /* which share of the work */
+	unsigned order;       /* of the fields: another one for each disk of a checker */
 	/* The command whose paths are sought (symbolic/paths.h), and the disk; NULL: none. */
 	const char *command;
 	const struct image *image;

@@ -140,6 +140,7 @@ int examination_fields(struct examination *x, campaign_test *test, struct err *e
 		.until_seconds = examination_end_seconds(x),
 		.job = x->options->job,
 		.jobs = x->options->jobs,
+		.order = x->options->order,
 		.command = examination_path_command(x),
 		.image = &x->disk.image,
 	};

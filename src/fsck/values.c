@@ -40,9 +40,9 @@ static void add_number(struct field_values *v, bool big_endian, uint64_t number)
 /* The first ones are those that tell most. */
 static void add_first_numbers(struct field_values *v, bool big_endian, uint64_t old)
 {
+	add_number(v, big_endian, old + 1);
 	add_number(v, big_endian, 0);
 	add_number(v, big_endian, UINT64_MAX);
-	add_number(v, big_endian, old + 1);
 }
 
 static void add_numbers(struct field_values *v, bool big_endian, uint64_t old)

@@ -79,6 +79,24 @@ static int toy_fork_bomb(void)
 	return started < 10000 ? toy_repair() : 99;
 }
 
+/* The same without fork(): as many as the kernel allows. */
+static int toy_raw_bomb(void)
+{
+	int started = 0;
+
+	while (started < 2000) {
+		long pid = syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
+
+		if (!pid)
+			for (;;)
+				pause();
+		if (pid < 0)
+			break;
+		started++;
+	}
+	return started < 2000 ? toy_repair() : 99;
+}
+
 static int toy_eat(void)
 {
 	const size_t chunk = 1 << 20;
@@ -291,16 +309,27 @@ static int toy_behave(const char *how, const char *path)
 		const char *name;
 		int (*behave)(void);
 	} behaviours[] = {
-		{ "repair", toy_repair },  { "fork", toy_fork },
-		{ "bomb", toy_fork_bomb }, { "eat", toy_eat },
-		{ "spin", toy_spin },      { "sleep", toy_sleep },
-		{ "print", toy_print },    { "ask", toy_ask },
-		{ "crash", toy_crash },    { "raw", toy_raw },
-		{ "map", toy_map },        { "grow", toy_grow },
-		{ "shrink", toy_shrink },  { "threads", toy_threads },
-		{ "vary", toy_vary },      { "seek", toy_seek },
-		{ "back", toy_back },      { "handler", toy_handler },
-		{ "punch", toy_punch },    { "raw-punch", toy_raw_punch },
+		{ "repair", toy_repair },
+		{ "fork", toy_fork },
+		{ "bomb", toy_fork_bomb },
+		{ "eat", toy_eat },
+		{ "spin", toy_spin },
+		{ "sleep", toy_sleep },
+		{ "print", toy_print },
+		{ "ask", toy_ask },
+		{ "crash", toy_crash },
+		{ "raw", toy_raw },
+		{ "map", toy_map },
+		{ "grow", toy_grow },
+		{ "shrink", toy_shrink },
+		{ "threads", toy_threads },
+		{ "vary", toy_vary },
+		{ "seek", toy_seek },
+		{ "back", toy_back },
+		{ "handler", toy_handler },
+		{ "raw-bomb", toy_raw_bomb },
+		{ "punch", toy_punch },
+		{ "raw-punch", toy_raw_punch },
 	};
 
 	for (size_t i = 0; i < sizeof(behaviours) / sizeof(*behaviours); i++)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -314,6 +315,29 @@ static void a_run_is_bounded(void **state)
 	toy_close(&t);
 }
 
+/* Root has no such limit before Linux 6.14. */
+static bool processes_are_limited(void)
+{
+	int major = 0, minor = 0;
+	struct utsname name;
+
+	return geteuid() || (!uname(&name) && sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
+			     (major > 6 || (major == 6 && minor >= 14)));
+}
+
+static void processes_are_bounded_however_they_are_started(void **state)
+{
+	struct toy_session t;
+
+	if (!processes_are_limited())
+		skip();
+	for (size_t i = 0; i < ARRAY_LEN(toys); i++) {
+		toy_open(&t, toys[i], "raw-bomb");
+		expect_exit(&t, 0, false);
+		toy_close(&t);
+	}
+}
+
 static void nothing_else_can_be_written_to(void **state)
 {
 	char path[] = "/tmp/assay-checker-XXXXXX", beside[64];
@@ -464,6 +488,7 @@ int main(void)
 		cmocka_unit_test(a_run_without_end_is_hung),
 		cmocka_unit_test(a_crash_is_a_signal),
 		cmocka_unit_test(a_run_is_bounded),
+		cmocka_unit_test(processes_are_bounded_however_they_are_started),
 		cmocka_unit_test(nothing_else_can_be_written_to),
 		cmocka_unit_test(e2fsck_does_what_it_does_plainly),
 	};
