@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/must.h"
 #include "base/stop.h"
 #include "fsck/bytes.h"
 #include "fsck/fsck_report.h"
@@ -156,12 +158,35 @@ int examination_fields(struct examination *x, campaign_test *test, struct err *e
 	return campaign_run(&x->campaign, err);
 }
 
+enum { POOL_MAX = 64 };
+
+/* Corruptions after which something new was said, the last ones of these. */
+struct bytes_pool {
+	struct corruption items[POOL_MAX];
+	size_t count;
+};
+
+/* As often as not a change of one that was rewarding. */
+static void pool_draw(const struct bytes_pool *pool, struct corruption *ret,
+		      const struct read_sectors *sectors, const uint8_t *disk, struct rng *rng)
+{
+	size_t count = pool->count < POOL_MAX ? pool->count : POOL_MAX;
+
+	if (count && rng_chance(rng, 1, 2)) {
+		*ret = pool->items[rng_below(rng, count)];
+		bytes_mutate(ret, sectors, disk, rng);
+	} else {
+		bytes_draw(ret, sectors, disk, rng);
+	}
+}
+
 /* Bytes anywhere in what the kernel reads, or in what is on the disk. */
 static int examine_bytes(struct examination *x, struct err *err)
 {
 	double until = x->run->started_seconds +
 		       (x->options->seconds > 0 ? x->options->seconds : ENDLESS_SECONDS);
 	const uint8_t *disk = (const uint8_t *)x->disk.image.bytes;
+	struct bytes_pool *pool = must_alloc(sizeof(*pool));
 	struct field_progress any = { 0 };
 	struct read_sectors sectors;
 	struct rng rng;
@@ -173,11 +198,15 @@ static int examine_bytes(struct examination *x, struct err *err)
 	else
 		read_sectors_of_disk(&sectors, disk, x->disk.image.size);
 	while (r > 0 && sectors.count && clock_seconds() < until) {
+		uint64_t news = any.news;
 		struct corruption c;
 
-		bytes_draw(&c, &sectors, disk, &rng);
+		pool_draw(pool, &c, &sectors, disk, &rng);
 		r = x->is_kernel ? test_kernel(x, &c, &any, err) : test_program(x, &c, &any, err);
+		if (any.news > news)
+			pool->items[pool->count++ % POOL_MAX] = c;
 	}
+	free(pool);
 	read_sectors_free(&sectors);
 	return r < 0 ? r : 0;
 }
