@@ -170,8 +170,8 @@ static int campaign_try(struct campaign *c, const struct field_lane *lane, const
 enum {
 	PATHS_SECONDS = 60,    /* for a lane, at most */
 	PATHS_SECONDS_MIN = 2, /* less is of no use: */
-	PATHS_START = 3,       /* the first exploration starts the checker, too */
-	PATHS_LANES = 300,     /* so many have their share of the time */
+	PATHS_START = 8,       /* the first exploration starts the checker, too */
+	PATHS_LANES = 75,      /* so many have their share of the time, where there are so many */
 	PATHS_SHARE = 4,       /* one part of so many of the time is for paths */
 };
 
@@ -191,14 +191,17 @@ static bool path_found(void *to, const uint8_t *values, struct hash path)
 	return x->status > 0;
 }
 
-static double paths_budget(const struct campaign *c)
+/* lanes: that are to have a part of the time, which is what is left of it in the end, and a share
+ * before. */
+static double paths_budget(const struct campaign *c, bool in_the_end, size_t lanes)
 {
 	double most = c->options.paths_seconds > 0 ? c->options.paths_seconds : PATHS_SECONDS;
-	double share;
+	double share = c->options.until_seconds - c->started_seconds;
 
 	if (c->options.until_seconds <= 0)
 		return most;
-	share = (c->options.until_seconds - c->started_seconds) / PATHS_LANES;
+	share = in_the_end ? c->options.until_seconds - clock_seconds() : share / PATHS_SHARE;
+	share /= (double)(lanes < PATHS_LANES ? lanes : PATHS_LANES);
 	if (share < PATHS_SECONDS_MIN)
 		share = PATHS_SECONDS_MIN;
 	share += c->paths ? 0 : PATHS_START;
@@ -220,15 +223,13 @@ static bool lane_wants_paths(const struct campaign *c, const struct field_lane *
 	       corruption_field_len(lane->instance, lane->p->field) > 1;
 }
 
-static int try_paths(struct campaign *c, struct field_lane *lane, struct err *err)
+static int try_paths(struct campaign *c, struct field_lane *lane, double seconds, struct err *err)
 {
 	struct field_progress *p = lane->p;
 	struct path_range range = { .at = lane->instance->at + p->field->offset,
 				    .len = corruption_field_len(lane->instance, p->field) };
 	struct path_search x = { .c = c, .lane = lane, .err = err, .status = 1 };
-	struct paths_options options = { .ranges = &range,
-					 .range_count = 1,
-					 .seconds = paths_budget(c) };
+	struct paths_options options = { .ranges = &range, .range_count = 1, .seconds = seconds };
 	struct paths_result result;
 	int r;
 
@@ -241,6 +242,7 @@ static int try_paths(struct campaign *c, struct field_lane *lane, struct err *er
 	p->paths += result.paths;
 	p->left += result.left;
 	p->explored += result.complete;
+	lane->paths_complete = result.complete;
 	if (result.branches > c->branches)
 		c->branches = result.branches;
 	if (!result.complete)
@@ -281,19 +283,35 @@ static int share_with_paths(struct campaign *c, uint64_t step, struct err *err)
 	lane = next_for_paths(c, true);
 	if (!lane)
 		return 1;
-	r = try_paths(c, lane, err);
+	r = try_paths(c, lane, paths_budget(c, false, c->lane_count), err);
 	c->paths_seconds += clock_seconds() - began;
 	return r;
+}
+
+/* Those whose share of a limited time did not suffice are searched once more. */
+static size_t paths_renew(struct campaign *c)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->lane_count; i++) {
+		struct field_lane *lane = &c->lanes[i];
+
+		if (c->options.until_seconds > 0 && !lane->paths_complete)
+			lane->paths_tried = false;
+		count += lane_wants_paths(c, lane);
+	}
+	return count;
 }
 
 /* What is left of them when there is nothing else to try but all values. */
 static int try_paths_left(struct campaign *c, struct err *err)
 {
+	size_t left = paths_renew(c);
 	struct field_lane *lane;
 	int r = 1;
 
 	while (r > 0 && (lane = next_for_paths(c, false)))
-		r = try_paths(c, lane, err);
+		r = try_paths(c, lane, paths_budget(c, true, left--), err);
 	return r;
 }
 
@@ -349,7 +367,7 @@ static int lane_advance(struct campaign *c, struct field_lane *lane, struct err 
 	int r = 1;
 
 	if (c->options.until_seconds <= 0 && lane_wants_paths(c, lane))
-		r = try_paths(c, lane, err);
+		r = try_paths(c, lane, paths_budget(c, false, c->lane_count), err);
 	if (r > 0 && (!telling || lane->next < telling)) {
 		r = try_telling(c, lane, &lane->telling, err);
 		if (r > 0 && lane->next >= lane->telling)

@@ -48,7 +48,7 @@ struct field_lane {
 	size_t telling; /* values that there are; 0: not known yet */
 	uint64_t news;
 	unsigned silent_mutants;
-	bool paths_tried, done;
+	bool paths_tried, paths_complete, done;
 };
 
 /* Tests a disk with this corruption, unless an equal one was, and counts it. 1: go on, 0: it is
