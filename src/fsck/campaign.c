@@ -288,7 +288,8 @@ static int share_with_paths(struct campaign *c, uint64_t step, struct err *err)
 	return r;
 }
 
-/* Those whose share of a limited time did not suffice are searched once more. */
+/* Those whose share of a limited time did not suffice are searched once more, unless all values
+ * come next. */
 static size_t paths_renew(struct campaign *c)
 {
 	size_t count = 0;
@@ -296,7 +297,8 @@ static size_t paths_renew(struct campaign *c)
 	for (size_t i = 0; i < c->lane_count; i++) {
 		struct field_lane *lane = &c->lanes[i];
 
-		if (c->options.until_seconds > 0 && !lane->paths_complete)
+		if (c->options.until_seconds > 0 && !lane->paths_complete &&
+		    !values_all(lane->p->field))
 			lane->paths_tried = false;
 		count += lane_wants_paths(c, lane);
 	}
