@@ -1,8 +1,10 @@
 /* checker_disk.c -- the disk of a session.
  *
  * A page is touched where we or a run have written to it; only touched pages are looked at. Stores
- * to shared memory leave the file's time of change alone, system calls set it: so a program that
- * writes past the library that it was started with is found out. */
+ * to shared memory leave the file's time of change alone where the process has read the page
+ * before, as the library does; system calls set it: so a program that writes past the library that
+ * it was started with is found out. Our own stores may set it, too: those to a hole that a program
+ * has punched do. So it is forgotten before each run. */
 #include "checker/checker_disk.h"
 
 #include <errno.h>
@@ -21,13 +23,6 @@ enum { PAGE = CONTROL_PAGE };
 
 /* How much a checker can make it grow. */
 #define GROWTH_MAX (UINT64_C(16) << 20)
-
-static void pages_forget_time(struct checker_pages *d)
-{
-	struct timespec epoch[2] = { { 0 } };
-
-	futimens(d->fd, epoch);
-}
 
 int checker_pages_make(struct checker_pages *d, const struct image *base, struct err *err)
 {
@@ -54,7 +49,6 @@ int checker_pages_make(struct checker_pages *d, const struct image *base, struct
 	d->touched = must_alloc(pages);
 	d->list = must_alloc(pages * sizeof(*d->list));
 	d->changed = must_alloc(pages * sizeof(*d->changed));
-	pages_forget_time(d);
 	return 0;
 }
 
@@ -93,7 +87,6 @@ void checker_pages_restore(struct checker_pages *d)
 	if (d->size != d->base_size) {
 		must(!ftruncate(d->fd, (off_t)d->base_size));
 		d->size = d->base_size;
-		pages_forget_time(d);
 	}
 	for (size_t i = 0; i < d->count; i++) {
 		uint64_t page = d->list[i];
@@ -146,8 +139,6 @@ static void pages_learn_size(struct checker_pages *d, struct stat *ret)
 {
 	must(!fstat(d->fd, ret));
 	d->size = (uint64_t)ret->st_size;
-	if (ret->st_mtim.tv_sec)
-		pages_forget_time(d);
 }
 
 static void pages_forget_writes(struct control *c)
@@ -155,6 +146,13 @@ static void pages_forget_writes(struct control *c)
 	for (uint64_t i = 0; i < c->pages_written; i++)
 		control_written(c)[control_list(c)[i]] = 0;
 	c->pages_written = 0;
+}
+
+void checker_pages_begin(struct checker_pages *d)
+{
+	struct timespec epoch[2] = { { 0 } };
+
+	futimens(d->fd, epoch);
 }
 
 bool checker_pages_take(struct checker_pages *d, struct control *c, bool *ret_unseen)
@@ -204,5 +202,4 @@ void checker_pages_put_back(struct checker_pages *d, struct control *c)
 	must(!ftruncate(d->fd, (off_t)d->before_size));
 	d->size = d->before_size;
 	memcpy(d->bytes, d->before, d->size);
-	pages_forget_time(d);
 }

@@ -32,6 +32,8 @@ void checker_pages_write(struct checker_pages *d, uint64_t at, const void *bytes
 void checker_pages_restore(struct checker_pages *d);
 const uint64_t *checker_pages_changed(struct checker_pages *d, size_t *ret_count);
 
+/* Before a run that lists the pages that it writes to. */
+void checker_pages_begin(struct checker_pages *d);
 /* After a run that has listed the pages it wrote to. Whether the disk is not as before it.
  * ret_unseen: it has also written past the list. */
 bool checker_pages_take(struct checker_pages *d, struct control *c, bool *ret_unseen);

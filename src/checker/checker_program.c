@@ -51,6 +51,9 @@ static const struct opt keys[] = {
 	ROW(own_tests, OPT_TEXT, "command by which its own tests run it, with {image}", 0, 0),
 	ROW(mkfs, OPT_TEXT, "command that makes a disk, with {image}", 0, 0),
 	ROW(disk_size, OPT_U64, "size of that disk", 4096, UINT64_C(1) << 40),
+	ROW(content, OPT_TEXT, "calls besides the usual ones that fill it: deep", 0, 0),
+	ROW(crash, OPT_TEXT, "calls that it is crashed after, not unmounted: dirty", 0, 0),
+	ROW(disks, OPT_TEXT, "names of checkers whose disks are for this one, too", 0, 0),
 	ROW(input, OPT_TEXT, "line that it reads from stdin, again and again", 0, 0),
 	ROW(seconds, OPT_DOUBLE, "CPU time after which a run hangs", 0, SECONDS_MAX),
 	ROW(memory, OPT_U64, "bytes of memory that a run can have", 1 << 20, UINT64_C(1) << 40),
@@ -207,6 +210,8 @@ int checker_program_find(struct checker_program *ret, const char *name, const ch
 				     : program_unknown(all, name, err);
 	if (!r)
 		r = program_complete(&p, err);
+	if (!r && p.file_system && !*p.file_system)
+		p.file_system = NULL;
 	described_free(all);
 	if (r)
 		checker_program_free(&p);
@@ -218,6 +223,28 @@ int checker_program_find(struct checker_program *ret, const char *name, const ch
 void checker_program_free(struct checker_program *p)
 {
 	arena_free(&p->arena);
+}
+
+static const char *program_keep(struct checker_program *p, const char *text)
+{
+	return text ? arena_strdup(&p->arena, text) : NULL;
+}
+
+int checker_program_take_disk(struct checker_program *p, const char *name, const char *config,
+			      struct err *err)
+{
+	struct checker_program other;
+	int r = checker_program_find(&other, name, config, err);
+
+	if (r)
+		return r;
+	p->file_system = program_keep(p, other.file_system);
+	p->mkfs = program_keep(p, other.mkfs);
+	p->content = program_keep(p, other.content);
+	p->crash = program_keep(p, other.crash);
+	p->disk_size = other.disk_size;
+	checker_program_free(&other);
+	return 0;
 }
 
 int checker_program_names(const char *config, struct buf *ret_names_nul, struct err *err)

@@ -66,7 +66,10 @@ struct checker_program {
 	const char *file_system; /* what kernel:FS mounts; NULL: no kernel does */
 	const char *mkfs;        /* {image} */
 	uint64_t disk_size;
-	const char *fields; /* of a format that is not described otherwise (fsck/own_map.h) */
+	const char *content; /* more calls that fill it (checkers/NAME.trace); NULL: the usual */
+	const char *crash;   /* calls after another mount, and it is not unmounted; NULL: it is */
+	const char *disks;   /* names of checkers, whose disks are for this one, too; NULL: none */
+	const char *fields;  /* of a format that is not described otherwise (fsck/own_map.h) */
 	struct checker_mode modes[CHECKER_MODES_MAX]; /* that repair */
 	size_t mode_count;
 	struct checker_mode check;        /* that must not write; no command: it has none */
@@ -86,6 +89,9 @@ struct checker_program {
 int checker_program_find(struct checker_program *ret, const char *name, const char *config,
 			 struct err *err);
 void checker_program_free(struct checker_program *p);
+/* Gives it the disk of another one: what makes it, fills it and mounts it. */
+int checker_program_take_disk(struct checker_program *p, const char *name, const char *config,
+			      struct err *err);
 /* Adds the names of all, each with a NUL behind it. */
 int checker_program_names(const char *config, struct buf *ret_names_nul, struct err *err);
 /* Says which program is missing here, and which package has it; nothing where none is. */

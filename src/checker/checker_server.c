@@ -9,6 +9,7 @@
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +19,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +46,8 @@ enum {
 	END_SECONDS = 1,
 	WALL_FACTOR = 4, /* a run that waits gets so much more time than one that computes */
 	WALL_SECONDS = 2,
+	PROCESSES_MAX =
+		512, /* that a checker may have at once; the kernel allows no less than 301 */
 	ADDRESS_FACTOR = 8, /* address space against memory: threads reserve much of it */
 };
 
@@ -191,6 +195,27 @@ static void server_set_limits(const struct checker_server *s)
 		server_limit_time(s->control);
 }
 
+/* How many processes there can be at once, however they are started. Root is exempt from the limit
+ * of a user; a process namespace has its own since Linux 6.14, where the file below is that of all
+ * processes before. */
+static void server_limit_processes(const struct server_start *start)
+{
+	int major = 0, minor = 0, fd;
+	struct utsname name;
+
+	if (start->namespaces & CLONE_NEWUSER)
+		server_limit(RLIMIT_NPROC, PROCESSES_MAX);
+	if (!(start->namespaces & CLONE_NEWPID) || uname(&name) ||
+	    sscanf(name.release, "%d.%d", &major, &minor) != 2 || major < 6 ||
+	    (major == 6 && minor < 14))
+		return;
+	fd = open("/proc/sys/kernel/pid_max", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	dprintf(fd, "%d\n", PROCESSES_MAX);
+	close(fd);
+}
+
 /* Executed as root, it has no more rights than the bounding set. */
 static void server_drop_capabilities(void)
 {
@@ -278,6 +303,7 @@ static _Noreturn void runner(const struct server_start *start)
 	signal(SIGPIPE, SIG_DFL);
 	setsid();
 	umask(022);
+	server_limit_processes(start);
 	c->failure = chdir("/") ? errno : server_confine(start);
 	if (!c->failure) {
 		pid = fork();

@@ -155,6 +155,8 @@ int checker_session_run(struct checker_session *s, int mode, struct checker_run 
 	anew = resized || server->anew;
 	if (anew)
 		checker_pages_remember(&s->disk);
+	else
+		checker_pages_begin(&s->disk);
 	buf_clear(&ret->output);
 	r = checker_server_run(server, s->disk.size, anew, &ended, &ret->output, err);
 	if (r)

@@ -23,10 +23,13 @@ static struct fsck_settings {
 	const char *against, *corpus, *export_to;
 	const char *out, *known, *write_known;
 	uint64_t jobs;
-	bool json, list_fields;
+	const char *disk_of; /* a checker, whose disk is taken; NULL: its own */
+	bool json, list_fields, one_disk;
 } settings = {
 	.options = { .findings = 100, .jobs = 1 },
 };
+
+enum { DISKS_MAX = 16 };
 
 #define ROW(field) offsetof(struct fsck_settings, field)
 
@@ -36,6 +39,8 @@ static const struct opt opts[] = {
 	  0 },
 	{ "list-fields", OPT_FLAG, ROW(list_fields), NULL,
 	  "print the fields of the test disk, and where they lie", 0, 0 },
+	{ "pairs", OPT_FLAG, ROW(options.pairs), NULL,
+	  "damage two fields at a time, most often of one structure", 0, 0 },
 	{ "no-paths", OPT_FLAG, ROW(options.no_paths), NULL,
 	  "do not search the checker's code for values that take other paths", 0, 0 },
 	{ "image", OPT_TEXT, ROW(options.image), "FILE",
@@ -48,6 +53,8 @@ static const struct opt opts[] = {
 	  "with --against and --image: the damaged disk of the other checker", 0, 0 },
 	{ "disk", OPT_TEXT, ROW(options.disk), "FILE",
 	  "a disk to damage, instead of one that is made; may be compressed (gzip)", 0, 0 },
+	{ "one-disk", OPT_FLAG, ROW(one_disk), NULL,
+	  "only the checker's first disk, not the others that its description names", 0, 0 },
 	{ "corpus", OPT_TEXT, ROW(corpus), "DIR",
 	  "repair every disk below DIR (*.img, *.gz), and damage what was repaired", 0, 0 },
 	{ "seconds", OPT_DOUBLE, ROW(options.seconds), "N", "stop after this time; 0 for no limit",
@@ -128,12 +135,13 @@ static void set_figures(const struct examination *x)
 		f->listed,
 		k->refused,
 		k->alarms,
-		f->behaviours,
+		f->behaviours + k->behaviours,
 		f->skipped,
 	};
 
 	for (size_t i = 0; figure_names[i]; i++)
 		set_count(x->run->figures, figure_names[i], figures[i]);
+	set_count(x->run->figures, "branches", x->campaign.branches);
 }
 
 static uint64_t figure(const struct run *run, const char *name)
@@ -344,6 +352,11 @@ static int examine_named(const char *name, struct err *err)
 		return examine_kernel(name, err);
 	if (checker_program_find(&p, name, settings.options.config, err))
 		return EXIT_UNKNOWN;
+	if (settings.disk_of && strcmp(settings.disk_of, name) != 0 &&
+	    checker_program_take_disk(&p, settings.disk_of, settings.options.config, err)) {
+		checker_program_free(&p);
+		return EXIT_UNKNOWN;
+	}
 	code = settings.corpus  ? examine_corpus(&p, err)
 	     : settings.against ? examine_against(&p, err)
 				: examine_program(&p, err);
@@ -353,56 +366,114 @@ static int examine_named(const char *name, struct err *err)
 
 /* ---- several processes ---- */
 
+/* The checker, and whose disks it is tested with, besides its own, which is the first. */
+struct fsck_disks {
+	const char *checker;
+	const char *names[DISKS_MAX];
+	size_t count;
+	char *text; /* of the names */
+};
+
+/* Those that the description lists; without them where one disk is all that is wanted. */
+static int disks_find(struct fsck_disks *ret, const char *name, struct err *err)
+{
+	struct checker_program p;
+	char *save = NULL;
+	int r;
+
+	*ret = (struct fsck_disks){ .checker = name, .names = { name }, .count = 1 };
+	if (is_kernel(name) || settings.options.image || settings.options.disk ||
+	    settings.list_fields || settings.corpus || settings.against ||
+	    settings.options.fields.count || settings.one_disk)
+		return 0;
+	r = checker_program_find(&p, name, settings.options.config, err);
+	if (r)
+		return r;
+	ret->text = p.disks ? must_strdup(p.disks) : NULL;
+	checker_program_free(&p);
+	for (char *at = ret->text ? strtok_r(ret->text, " ", &save) : NULL;
+	     at && ret->count < DISKS_MAX; at = strtok_r(NULL, " ", &save))
+		ret->names[ret->count++] = at;
+	return 0;
+}
+
 static int fsck_job(void *to, unsigned number, const char *dir, struct err *err)
 {
-	settings.options.job = number;
+	const struct fsck_disks *disks = to;
+
+	settings.options.job = number / (unsigned)disks->count;
 	settings.options.jobs = (unsigned)settings.jobs;
+	settings.options.order = number % (unsigned)disks->count;
+	settings.disk_of = disks->names[number % disks->count];
 	settings.out = dir;
 	settings.write_known = NULL;
 	settings.json = true;
-	return examine_named(to, err);
+	return examine_named(disks->checker, err);
 }
 
-/* Rows of the same fields, in the same order. */
-static void merge_field_tables(json_t *into, const json_t *from)
+static void add_count(json_t *row, const json_t *other, const char *name)
+{
+	set_count(row, name,
+		  (uint64_t)json_integer_value(json_object_get(row, name)) +
+			  (uint64_t)json_integer_value(json_object_get(other, name)));
+}
+
+static bool is_same_field(const json_t *a, const json_t *b)
+{
+	return json_equal(json_object_get(a, "structure"), json_object_get(b, "structure")) &&
+	       json_equal(json_object_get(a, "field"), json_object_get(b, "field"));
+}
+
+/* Rows of the same fields are added up. same_disk: the instances are the same, too. */
+static void merge_field_tables(json_t *into, const json_t *from, bool same_disk)
 {
 	static const char *const sums[] = { "tried", "images", "faults", "paths" };
-	json_t *row;
-	size_t i;
+	size_t i, rows = json_array_size(into);
+	json_t *other;
 
-	json_array_foreach(into, i, row)
+	json_array_foreach(from, i, other)
 	{
-		const json_t *other = json_array_get(from, i);
+		size_t at = 0;
 
+		while (at < rows && !is_same_field(json_array_get(into, at), other))
+			at++;
+		if (at == rows) {
+			json_array_append(into, other);
+			continue;
+		}
 		for (size_t k = 0; k < ARRAY_LEN(sums); k++)
-			set_count(row, sums[k],
-				  (uint64_t)json_integer_value(json_object_get(row, sums[k])) +
-					  (uint64_t)json_integer_value(
-						  json_object_get(other, sums[k])));
+			add_count(json_array_get(into, at), other, sums[k]);
+		if (!same_disk)
+			add_count(json_array_get(into, at), other, "instances");
 	}
 }
 
-static int merge_job(struct run *run, unsigned job, struct err *err)
+static int merge_job(struct run *run, unsigned job, bool same_disk, struct err *err)
 {
 	json_t *summary, *table = json_object_get(run->figures, "field_table");
 	int status = job_merge(run, job, figure_names, &summary, err);
 
 	if (status)
 		return status;
-	/* All jobs have the same fields. */
-	json_object_set(run->figures, "fields", json_object_get(summary, "fields"));
+	/* All jobs have the same branches, as a rule. */
+	if (figure(run, "branches") <
+	    (uint64_t)json_integer_value(json_object_get(summary, "branches")))
+		json_object_set(run->figures, "branches", json_object_get(summary, "branches"));
 	if (table)
-		merge_field_tables(table, json_object_get(summary, "field_table"));
+		merge_field_tables(table, json_object_get(summary, "field_table"), same_disk);
 	else
 		json_object_set(run->figures, "field_table",
 				json_object_get(summary, "field_table"));
+	set_count(run->figures, "fields",
+		  json_array_size(json_object_get(run->figures, "field_table")));
 	json_decref(summary);
 	return 0;
 }
 
-static int fsck_jobs(const char *name, struct err *err)
+static int fsck_jobs(const char *name, struct fsck_disks *disks, struct err *err)
 {
-	struct job job = { .work = fsck_job, .to = (void *)name };
+	struct job job = { .work = fsck_job, .to = disks };
+	unsigned count = (unsigned)(settings.jobs * disks->count);
 	struct run all;
 	int status, code;
 
@@ -411,10 +482,10 @@ static int fsck_jobs(const char *name, struct err *err)
 	stop_catch_signals();
 	status = run_read_known(&all, settings.known, err);
 	if (!status)
-		status = jobs_run(&all, (unsigned)settings.jobs, &job, err);
-	for (unsigned i = 0; i < settings.jobs && !status; i++)
-		status = merge_job(&all, i, err);
-	run_sample_jobs(&all, (unsigned)settings.jobs);
+		status = jobs_run(&all, count, &job, err);
+	for (unsigned i = 0; i < count && !status; i++)
+		status = merge_job(&all, i, i % disks->count == 0, err);
+	run_sample_jobs(&all, count);
 	status = finish(&all, status, err);
 	code = summary_code(&all, status);
 	run_free(&all);
@@ -458,6 +529,7 @@ static int check_operands(const char *name, struct err *err)
 
 static int run_fsck(int argc, char **argv, struct err *err)
 {
+	struct fsck_disks disks;
 	int code;
 
 	if (argc != 2) {
@@ -470,7 +542,12 @@ static int run_fsck(int argc, char **argv, struct err *err)
 	if (settings.options.image || settings.list_fields || settings.corpus)
 		settings.jobs = 1;
 	settings.jobs = jobs_wanted((unsigned)settings.jobs);
-	return settings.jobs == 1 ? examine_named(argv[1], err) : fsck_jobs(argv[1], err);
+	if (disks_find(&disks, argv[1], err))
+		return EXIT_UNKNOWN;
+	code = settings.jobs * disks.count == 1 ? examine_named(argv[1], err)
+						: fsck_jobs(argv[1], &disks, err);
+	free(disks.text);
+	return code;
 }
 
 const struct command command_fsck = {

@@ -68,25 +68,39 @@ static void draw_value(uint8_t *value, uint16_t len, struct rng *rng)
 		value[i] = (uint8_t)number;
 }
 
+static void draw_place(struct corruption *c, const struct read_sectors *s, const uint8_t *disk,
+		       struct rng *rng)
+{
+	uint16_t len = (uint16_t)(1u << rng_below(rng, 4));
+	uint64_t sector = 0, at;
+	uint8_t value[CHANGE_BYTES_MAX];
+
+	for (unsigned tries = 0; tries < ZERO_SECTORS_TRIED; tries++) {
+		sector = s->items[rng_below(rng, s->count)];
+		if (!is_zero(disk + sector * SECTOR))
+			break;
+	}
+	at = sector * SECTOR + rng_below(rng, SECTOR / len) * len;
+	memcpy(value, disk + at, len);
+	draw_value(value, len, rng);
+	corruption_add_bytes(c, disk, at, value, len);
+}
+
 void bytes_draw(struct corruption *ret, const struct read_sectors *s, const uint8_t *disk,
 		struct rng *rng)
 {
-	size_t places = 1 + rng_below(rng, PLACES_MAX);
-
 	*ret = (struct corruption){ 0 };
-	for (size_t i = 0; i < places; i++) {
-		uint16_t len = (uint16_t)(1u << rng_below(rng, 4));
-		uint64_t sector = 0, at;
-		uint8_t value[CHANGE_BYTES_MAX];
+	for (uint64_t places = 1 + rng_below(rng, PLACES_MAX); places; places--)
+		draw_place(ret, s, disk, rng);
+}
 
-		for (unsigned tries = 0; tries < ZERO_SECTORS_TRIED; tries++) {
-			sector = s->items[rng_below(rng, s->count)];
-			if (!is_zero(disk + sector * SECTOR))
-				break;
-		}
-		at = sector * SECTOR + rng_below(rng, SECTOR / len) * len;
-		memcpy(value, disk + at, len);
-		draw_value(value, len, rng);
-		corruption_add_bytes(ret, disk, at, value, len);
-	}
+void bytes_mutate(struct corruption *c, const struct read_sectors *s, const uint8_t *disk,
+		  struct rng *rng)
+{
+	struct disk_change *change = &c->changes[rng_below(rng, c->count)];
+
+	if (c->count < CORRUPTION_CHANGES_MAX && rng_chance(rng, 1, 2))
+		draw_place(c, s, disk, rng);
+	else
+		draw_value(change->new, change->len, rng);
 }

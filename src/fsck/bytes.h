@@ -19,5 +19,8 @@ void read_sectors_free(struct read_sectors *s);
 /* One to three places in sectors that are read and not all zero, of one to eight bytes each. */
 void bytes_draw(struct corruption *ret, const struct read_sectors *s, const uint8_t *disk,
 		struct rng *rng);
+/* Changes a corruption a little: another value for one of its places, or another place. */
+void bytes_mutate(struct corruption *c, const struct read_sectors *s, const uint8_t *disk,
+		  struct rng *rng);
 
 #endif

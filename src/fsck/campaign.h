@@ -14,11 +14,14 @@ struct campaign_options {
 	uint64_t seed;
 	double until_seconds; /* of clock_seconds(); 0: no limit */
 	unsigned job, jobs;   /* which share of the work */
+	unsigned order;       /* of the fields: another one for each disk of a checker */
 	/* The command whose paths are sought (symbolic/paths.h), and the disk; NULL: none. */
 	const char *command;
 	const struct image *image;
 	double paths_seconds; /* at most, for a field of an instance; 0: as is usual */
 };
+
+enum { REWARDING_MAX = 16 };
 
 /* How far the work on a field went. */
 struct field_progress {
@@ -30,10 +33,26 @@ struct field_progress {
 	uint64_t explored;    /* instances whose paths were all found */
 	bool all_values;      /* every value was tried, in all instances that were */
 	struct buf why_not;   /* why paths may be missing */
+	uint64_t news;        /* disks of which the checker said something new */
+	uint8_t rewarding[REWARDING_MAX][CHANGE_BYTES_MAX]; /* values of the last ones of these, */
+	size_t rewarding_count;                             /* and how many there were */
+};
+
+/* A field of one instance. */
+struct field_lane {
+	const struct ondisk_instance *instance;
+	struct field_progress *p;
+	uint64_t round; /* which instance of the field this is */
+	uint64_t due;   /* the step that its next values are for */
+	size_t next;    /* value */
+	size_t telling; /* values that there are; 0: not known yet */
+	uint64_t news;
+	unsigned silent_mutants;
+	bool paths_tried, paths_complete, done;
 };
 
 /* Tests a disk with this corruption, unless an equal one was, and counts it. 1: go on, 0: it is
- * over, or -errno. */
+ * over, or -errno. p->news grows where the checker said what it had not said before. */
 typedef int campaign_test(void *to, const struct corruption *c, struct field_progress *p,
 			  struct err *err);
 
@@ -44,6 +63,10 @@ struct campaign {
 	struct path_process *paths; /* NULL: not started */
 	struct field_progress *fields;
 	size_t count;
+	struct field_lane *lanes; /* of this share of the work */
+	size_t lane_count;
+	double started_seconds, paths_seconds; /* spent on paths so far */
+	uint64_t branches; /* of the checker, that its runs in the search for paths took */
 	campaign_test *test;
 	void *to;
 };
@@ -54,5 +77,7 @@ int campaign_open(struct campaign *c, const struct ondisk_map *map, const uint8_
 void campaign_close(struct campaign *c);
 /* 1: everything was tried; 0: it ended before. */
 int campaign_run(struct campaign *c, struct err *err);
+/* Two fields at a time, drawn until the time is over, which is limited. */
+int campaign_run_pairs(struct campaign *c, struct err *err);
 
 #endif

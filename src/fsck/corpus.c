@@ -94,7 +94,11 @@ static void corpus_make_target(struct corpus *c, uint64_t size)
 	c->mounted_size = size;
 	if (p->file_system) {
 		buf_addf(&target, "kernel:%s", p->file_system);
-		if (test_disk_make(&c->mounted, target.data, p->mkfs, size, c->options->config,
+		if (test_disk_make(&c->mounted,
+				   &(struct test_disk_options){ .target = target.data,
+								.mkfs = p->mkfs,
+								.size = size,
+								.config = c->options->config },
 				   &why))
 			c->mounted = (struct test_disk){ 0 };
 	}

@@ -45,7 +45,7 @@ int evidence_write_disk(const char *folder, const char *name, const uint8_t *dis
 	gzFile to;
 
 	snprintf(path, sizeof(path), "%.4000s/%s", folder, name);
-	to = gzopen(path, "wb6");
+	to = gzopen(path, "wb1");
 	if (!to)
 		return err_sys(err, errno, "cannot write %s", path);
 	written = gzwrite(to, disk, (unsigned)size) == (int)size;

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/must.h"
 #include "base/stop.h"
 #include "fsck/bytes.h"
 #include "fsck/fsck_report.h"
@@ -59,6 +61,7 @@ static int test_program(void *to, const struct corruption *c, struct field_progr
 			struct err *err)
 {
 	struct examination *x = to;
+	uint64_t behaviours = x->program.figures.behaviours;
 	int r = 0;
 
 	for (int mode = 0; mode < (int)x->program.program->mode_count && !r; mode++) {
@@ -70,6 +73,7 @@ static int test_program(void *to, const struct corruption *c, struct field_progr
 		if (!r)
 			r = found_in_program(x, &t, p, err);
 	}
+	p->news += x->program.figures.behaviours > behaviours;
 	examination_show_progress(x);
 	return r ? r : !examination_is_over(x);
 }
@@ -92,6 +96,7 @@ static int test_kernel(void *to, const struct corruption *c, struct field_progre
 		       struct err *err)
 {
 	struct examination *x = to;
+	uint64_t behaviours = x->kernel.figures.behaviours;
 	struct kernel_test t;
 	int r;
 
@@ -100,6 +105,7 @@ static int test_kernel(void *to, const struct corruption *c, struct field_progre
 	r = kernel_checker_try(&x->kernel, c, &t, err);
 	if (!r)
 		r = found_in_kernel(x, &t, p, err);
+	p->news += x->kernel.figures.behaviours > behaviours;
 	examination_show_progress(x);
 	return r ? r : !examination_is_over(x);
 }
@@ -124,15 +130,27 @@ static const char *examination_path_command(struct examination *x)
 	return wanted ? x->program.program->modes[0].command : NULL;
 }
 
+enum { ENDLESS_SECONDS = 60 }; /* where no time was given: there is no end of bytes and pairs */
+
+/* Of clock_seconds(); 0: no limit. */
+static double examination_end_seconds(const struct examination *x)
+{
+	double seconds = x->options->seconds;
+
+	if (seconds <= 0 && x->options->pairs)
+		seconds = ENDLESS_SECONDS;
+	return seconds > 0 ? x->run->started_seconds + seconds : 0;
+}
+
 int examination_fields(struct examination *x, campaign_test *test, struct err *err)
 {
 	struct campaign_options options = {
 		.fields = &x->options->fields,
 		.seed = x->options->seed,
-		.until_seconds =
-			x->options->seconds > 0 ? x->run->started_seconds + x->options->seconds : 0,
+		.until_seconds = examination_end_seconds(x),
 		.job = x->options->job,
 		.jobs = x->options->jobs,
+		.order = x->options->order,
 		.command = examination_path_command(x),
 		.image = &x->disk.image,
 	};
@@ -143,17 +161,40 @@ int examination_fields(struct examination *x, campaign_test *test, struct err *e
 		return r;
 	x->campaign.test = test;
 	x->campaign.to = x;
+	if (x->options->pairs)
+		return campaign_run_pairs(&x->campaign, err);
 	return campaign_run(&x->campaign, err);
 }
 
-enum { BYTES_SECONDS = 60 }; /* where no time was given: there is no end of bytes */
+enum { POOL_MAX = 64 };
+
+/* Corruptions after which something new was said, the last ones of these. */
+struct bytes_pool {
+	struct corruption items[POOL_MAX];
+	size_t count;
+};
+
+/* As often as not a change of one that was rewarding. */
+static void pool_draw(const struct bytes_pool *pool, struct corruption *ret,
+		      const struct read_sectors *sectors, const uint8_t *disk, struct rng *rng)
+{
+	size_t count = pool->count < POOL_MAX ? pool->count : POOL_MAX;
+
+	if (count && rng_chance(rng, 1, 2)) {
+		*ret = pool->items[rng_below(rng, count)];
+		bytes_mutate(ret, sectors, disk, rng);
+	} else {
+		bytes_draw(ret, sectors, disk, rng);
+	}
+}
 
 /* Bytes anywhere in what the kernel reads, or in what is on the disk. */
 static int examine_bytes(struct examination *x, struct err *err)
 {
 	double until = x->run->started_seconds +
-		       (x->options->seconds > 0 ? x->options->seconds : BYTES_SECONDS);
+		       (x->options->seconds > 0 ? x->options->seconds : ENDLESS_SECONDS);
 	const uint8_t *disk = (const uint8_t *)x->disk.image.bytes;
+	struct bytes_pool *pool = must_alloc(sizeof(*pool));
 	struct field_progress any = { 0 };
 	struct read_sectors sectors;
 	struct rng rng;
@@ -165,11 +206,15 @@ static int examine_bytes(struct examination *x, struct err *err)
 	else
 		read_sectors_of_disk(&sectors, disk, x->disk.image.size);
 	while (r > 0 && sectors.count && clock_seconds() < until) {
+		uint64_t news = any.news;
 		struct corruption c;
 
-		bytes_draw(&c, &sectors, disk, &rng);
+		pool_draw(pool, &c, &sectors, disk, &rng);
 		r = x->is_kernel ? test_kernel(x, &c, &any, err) : test_program(x, &c, &any, err);
+		if (any.news > news)
+			pool->items[pool->count++ % POOL_MAX] = c;
 	}
+	free(pool);
 	read_sectors_free(&sectors);
 	return r < 0 ? r : 0;
 }
@@ -243,16 +288,20 @@ int examination_work(struct examination *x, struct err *err)
 /* ---- disk and map ---- */
 
 /* The disk that is damaged: of the user's, or made here. No target: mkfs alone makes it. */
-static int examination_make_disk(struct examination *x, const char *target, const char *mkfs,
-				 uint64_t size, struct err *err)
+static int examination_make_disk(struct examination *x, struct test_disk_options *made,
+				 struct err *err)
 {
 	struct buf disk = BUF_INIT;
 	int r = x->options->disk ? disk_file_read(&disk, x->options->disk, err) : 0;
 
-	size = disk.len ? disk.len : size;
+	made->config = x->options->config;
+	if (disk.len) {
+		made->size = disk.len;
+		made->content = made->crash = NULL;
+	}
 	if (!r)
-		r = target ? test_disk_make(&x->disk, target, mkfs, size, x->options->config, err)
-			   : test_disk_make_alone(&x->disk, mkfs, size, err);
+		r = made->target ? test_disk_make(&x->disk, made, err)
+				 : test_disk_make_alone(&x->disk, made->mkfs, made->size, err);
 	if (!r && x->options->disk) {
 		r = test_disk_become(&x->disk, &disk, err);
 		if (r)
@@ -286,10 +335,11 @@ static int examination_read_map(struct examination *x, const char *fields, struc
 int examination_open_kernel(struct examination *x, const struct examination_options *o,
 			    const char *name, struct err *err)
 {
+	struct test_disk_options made = { .target = name };
 	int r;
 
 	*x = (struct examination){ .options = o, .is_kernel = true };
-	r = examination_make_disk(x, name, NULL, 0, err);
+	r = examination_make_disk(x, &made, err);
 	if (!r)
 		r = examination_read_map(x, NULL, err);
 	return r ? r : kernel_checker_open(&x->kernel, &x->disk, examination_map(x), err);
@@ -304,7 +354,13 @@ int examination_open_program(struct examination *x, const struct examination_opt
 	*x = (struct examination){ .options = o };
 	if (p->file_system)
 		buf_addf(&target, "kernel:%s", p->file_system);
-	r = examination_make_disk(x, target.data, p->mkfs, p->disk_size, err);
+	r = examination_make_disk(x,
+				  &(struct test_disk_options){ .target = target.data,
+							       .mkfs = p->mkfs,
+							       .size = p->disk_size,
+							       .content = p->content,
+							       .crash = p->crash },
+				  err);
 	buf_free(&target);
 	if (!r)
 		r = examination_read_map(x, p->fields, err);

@@ -21,7 +21,9 @@ struct examination_options {
 	uint64_t seed, findings; /* so many at most */
 	double seconds;          /* 0: no limit */
 	unsigned job, jobs;      /* which share of the work */
+	unsigned order;          /* of the fields */
 	bool no_paths;           /* the checker's code is not searched */
+	bool pairs;              /* two fields at a time */
 };
 
 struct examination {

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
+#include "fsck/behaviour.h"
 #include "fsck/loss.h"
 #include "fsck/pairs.h"
 #include "judge/kernel_log.h"
@@ -205,7 +206,8 @@ static void test_unreadable(struct fsck_session *s, struct fsck_test *t)
 }
 
 /* What of the test disk can be read as long as nothing is repaired. False: it cannot be mounted. */
-static bool session_readable(struct fsck_session *s, struct contents *ret)
+static bool session_readable(struct fsck_session *s, const struct contents *before,
+			     struct contents *ret)
 {
 	enum target_fate fate = FATE_FINE;
 	struct contents all = { 0 };
@@ -218,7 +220,7 @@ static bool session_readable(struct fsck_session *s, struct contents *ret)
 	    fate != FATE_FINE)
 		return false;
 	contents_add_tree(&all, &tree);
-	contents_common(ret, &s->contents, &all);
+	contents_common(ret, before, &all);
 	contents_free(&all);
 	tree_free(&tree);
 	return true;
@@ -228,10 +230,13 @@ static bool session_readable(struct fsck_session *s, struct contents *ret)
 static uint64_t test_count_lost(struct fsck_session *s, struct fsck_test *t,
 				const struct contents *after, uint64_t *ret_touched)
 {
-	uint64_t lost = loss_count(&s->contents, after, &t->corruption, ret_touched, &t->more);
+	/* What damage keeps from being replayed is not there. */
+	const struct contents *before =
+		s->disk->is_crashed && !t->undamaged ? &s->settled : &s->contents;
+	uint64_t lost = loss_count(before, after, &t->corruption, ret_touched, &t->more);
 	struct contents readable = { 0 };
 
-	if (lost && s->disk->target && session_readable(s, &readable)) {
+	if (lost && s->disk->target && session_readable(s, before, &readable)) {
 		uint64_t all = lost + *ret_touched;
 
 		buf_clear(&t->more);
@@ -348,19 +353,21 @@ static bool test_is_called_clean(const struct fsck_test *t)
 
 static void session_count(struct fsck_session *s, const struct fsck_test *t)
 {
-	struct buf behaviour = BUF_INIT;
+	struct hash behaviour = { 0 };
 	bool new;
 
 	s->figures.inconsistent += t->fault == FSCK_INCONSISTENT;
 	s->figures.crashed += t->fault == FSCK_CRASHED;
 	s->figures.hung += t->fault == FSCK_HUNG;
 	for (size_t i = 0; i < t->run_count; i++) {
-		buf_addf(&behaviour, "%d %d ", t->runs[i].end, t->runs[i].status);
-		checker_complaint(buf_str(&t->runs[i].output), "", &behaviour);
+		struct hash said = behaviour_of_text(buf_str(&t->runs[i].output));
+		const uint64_t run[] = { i, t->runs[i].end, (uint64_t)t->runs[i].status, said.lo,
+					 said.hi };
+
+		behaviour = hash_add(behaviour, hash128(run, sizeof(run), 0));
 	}
-	hash_map_put(&s->behaved, hash128(buf_str(&behaviour), behaviour.len, 0), &new);
+	hash_map_put(&s->behaved, behaviour, &new);
 	s->figures.behaviours += new;
-	buf_free(&behaviour);
 }
 
 static int test_carry_out(struct fsck_session *s, struct fsck_test *t, struct err *err)
@@ -514,6 +521,16 @@ static int session_calibrate(struct fsck_session *s, struct err *err)
 	return r;
 }
 
+/* What was there before the crash, and is there when the journal was replayed. */
+static void session_take_settled(struct fsck_session *s)
+{
+	struct contents before = { 0 };
+
+	contents_add_tree(&before, &s->disk->settled);
+	contents_common(&s->settled, &s->contents, &before);
+	contents_free(&before);
+}
+
 /* What is on the disk as it is. */
 static int session_take_contents(struct fsck_session *s, struct err *err)
 {
@@ -522,6 +539,8 @@ static int session_take_contents(struct fsck_session *s, struct err *err)
 
 	if (s->disk->target)
 		contents_add_tree(&s->contents, &s->disk->tree);
+	if (s->disk->target && s->disk->is_crashed)
+		session_take_settled(s);
 	if (s->disk->target || !s->program->list.command)
 		return 0;
 	checker_disk_restore(s->checker);
@@ -579,5 +598,6 @@ void fsck_close(struct fsck_session *s)
 	hash_map_free(&s->fine);
 	hash_map_free(&s->behaved);
 	contents_free(&s->contents);
+	contents_free(&s->settled);
 	damaged_disk_free(&s->damaged);
 }

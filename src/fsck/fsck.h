@@ -64,6 +64,7 @@ struct fsck_session {
 	struct test_disk *disk;
 	struct damaged_disk damaged;
 	struct contents contents; /* of the disk that is not damaged */
+	struct contents settled;  /* of one that was crashed: what damage may not undo */
 	struct fsck_figures figures;
 	const char *export_to; /* a directory for findings as tests (fsck_export.h); NULL: none */
 	/* Of the disk that is not damaged, by mode: what is said of it is no finding. */

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
+#include "fsck/behaviour.h"
 #include "judge/kernel_log.h"
 #include "trace/script.h"
 
@@ -33,6 +34,8 @@ static const char use_text[] =
 	"drop_caches()\n"
 	"unlink(\"new/new\")\n"
 	"statfs(\"/\")\n";
+
+enum { CALL_FACTOR = 1021 };
 
 /* ---- one disk ---- */
 
@@ -86,8 +89,8 @@ static int test_use(struct kernel_checker *k, struct kernel_test *t, struct err 
 		if (k->use.items[i].type != ITEM_CALL)
 			continue;
 		r = target_call(k->disk->target, &k->use.items[i].call, &outcome, &fate, err);
-		if (!r)
-			test_judge(k, t, fate, "using");
+		if (!r && !test_judge(k, t, fate, "using"))
+			t->calls = t->calls * CALL_FACTOR + (uint64_t)outcome.error;
 	}
 	return r;
 }
@@ -104,6 +107,24 @@ static int test_unmount(struct kernel_checker *k, struct kernel_test *t, struct 
 	if (!r)
 		test_judge(k, t, fate, "unmounting");
 	return r;
+}
+
+/* By what mounting answers, what the calls do, and what the kernel's log has in the end. */
+static void checker_note_behaviour(struct kernel_checker *k, const struct kernel_test *t, int error)
+{
+	struct buf log = BUF_INIT;
+	struct hash said, behaviour;
+	bool new;
+
+	if (t->fault == KERNEL_FINE && k->disk->target->kind->log)
+		k->disk->target->kind->log(k->disk->target, &log);
+	said = behaviour_of_text(buf_str(t->fault == KERNEL_FINE ? &log : &t->log));
+	behaviour =
+		hash128((const uint64_t[]){ (uint64_t)error, t->fault, t->calls, said.lo, said.hi },
+			5 * sizeof(uint64_t), 0);
+	hash_map_put(&k->behaved, behaviour, &new);
+	k->figures.behaviours += new;
+	buf_free(&log);
 }
 
 static void checker_count(struct kernel_checker *k, const struct kernel_test *t, bool refused)
@@ -132,6 +153,8 @@ static int checker_test(struct kernel_checker *k, struct kernel_test *t, struct 
 		kernel_test_free(t);
 	else
 		checker_count(k, t, error != 0);
+	if (!r)
+		checker_note_behaviour(k, t, error);
 	return r;
 }
 
@@ -209,6 +232,7 @@ void kernel_checker_close(struct kernel_checker *k)
 {
 	damaged_disk_free(&k->damaged);
 	hash_map_free(&k->seen);
+	hash_map_free(&k->behaved);
 	script_free(&k->use);
 	buf_free(&k->read);
 }

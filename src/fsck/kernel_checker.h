@@ -14,6 +14,7 @@
 
 struct kernel_figures {
 	uint64_t images, refused, mounted, crashed, hung, alarms;
+	uint64_t behaviours; /* different answers and messages */
 };
 
 struct kernel_checker {
@@ -21,6 +22,7 @@ struct kernel_checker {
 	struct damaged_disk damaged;
 	struct kernel_figures figures;
 	struct hash_map seen;
+	struct hash_map behaved;
 	struct script use; /* calls on a disk that is mounted */
 	struct buf read;   /* a bit for each sector that mounting and reading the disk reads */
 };
@@ -30,6 +32,7 @@ enum kernel_fault { KERNEL_FINE, KERNEL_CRASHED, KERNEL_HUNG, KERNEL_COMPLAINS }
 struct kernel_test {
 	struct corruption corruption;
 	enum kernel_fault fault;
+	uint64_t calls;               /* what they returned, as a number */
 	const char *during;           /* "mounting", "reading", "using", "unmounting" */
 	char place[KERNEL_PLACE_MAX]; /* that the kernel's log names */
 	struct buf log;

@@ -1,6 +1,7 @@
 /* loss.c -- what a repair has lost. */
 #include "fsck/loss.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -55,18 +56,21 @@ uint64_t loss_count(const struct contents *before, const struct contents *after,
 		    const struct corruption *c, uint64_t *ret_touched, struct buf *out)
 {
 	struct hash_map left = HASH_MAP_INIT;
+	bool *touched = must_alloc(before->count + 1);
 	uint64_t lost = 0;
 
 	*ret_touched = 0;
 	count_contents(&left, after);
+	/* Of several with the same content, one that was damaged is the one that is missing. */
 	for (size_t i = 0; i < before->count; i++) {
-		if (take_content(&left, before->items[i].hash))
-			continue;
-		if (is_touched(&before->items[i], c))
-			++*ret_touched;
-		else if (lost++ < PATHS_TOLD)
+		touched[i] = is_touched(&before->items[i], c);
+		if (!touched[i] && !take_content(&left, before->items[i].hash) &&
+		    lost++ < PATHS_TOLD)
 			buf_addf(out, "%s\n", before->items[i].names_nul);
 	}
+	for (size_t i = 0; i < before->count; i++)
+		*ret_touched += touched[i] && !take_content(&left, before->items[i].hash);
+	free(touched);
 	if (lost > PATHS_TOLD)
 		buf_addf(out, "and %llu more\n", (unsigned long long)(lost - PATHS_TOLD));
 	hash_map_free(&left);

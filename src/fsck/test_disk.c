@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "storage/page_disk.h"
+#include "storage/write_log.h"
 #include "target/description.h"
 #include "target/disk.h"
 #include "trace/script.h"
@@ -34,21 +35,27 @@ static int disk_call(struct test_disk *d, const struct item *item, struct err *e
 	if (r)
 		return r;
 	if (fate != FATE_FINE)
-		return err_set(err, EIO, "%s: content.trace:%u: the call does not return",
+		return err_set(err, EIO, "%s: line %u of the content: the call does not return",
 			       d->target->name, item->line);
 	d->left_out += outcome.error != 0;
 	return 0;
 }
 
-static int disk_fill(struct test_disk *d, struct err *err)
+/* The calls of checkers/NAME.trace. */
+static int disk_fill(struct test_disk *d, const char *name, struct err *err)
 {
 	struct script script = { 0 };
-	int r = script_parse(&script, shipped[0].name, shipped[0].text, strlen(shipped[0].text),
-			     err);
+	size_t i = 0;
+	int r;
 
-	for (size_t i = 0; i < script.count && !r; i++)
-		if (script.items[i].type == ITEM_CALL)
-			r = disk_call(d, &script.items[i], err);
+	while (i < ARRAY_LEN(shipped) && strcmp(shipped[i].name, name) != 0)
+		i++;
+	if (i == ARRAY_LEN(shipped))
+		return err_set(err, EINVAL, "%s: there is no such content", name);
+	r = script_parse(&script, shipped[i].name, shipped[i].text, strlen(shipped[i].text), err);
+	for (size_t k = 0; k < script.count && !r; k++)
+		if (script.items[k].type == ITEM_CALL)
+			r = disk_call(d, &script.items[k], err);
 	script_free(&script);
 	return r;
 }
@@ -66,11 +73,13 @@ static uint64_t count_objects(const struct tree *t)
 }
 
 /* Fills the mounted file system, and takes tree and disk. */
-static int disk_take(struct test_disk *d, struct err *err)
+static int disk_take(struct test_disk *d, const char *more, struct err *err)
 {
 	enum target_fate fate = FATE_FINE;
-	int error = 0, r = disk_fill(d, err);
+	int error = 0, r = disk_fill(d, "content", err);
 
+	if (!r && more)
+		r = disk_fill(d, more, err);
 	if (!r)
 		r = d->target->kind->fresh_disk(d->target, &d->fresh, err);
 	if (!r)
@@ -96,25 +105,64 @@ static int disk_observe(struct test_disk *d, struct err *err)
 	return r;
 }
 
-int test_disk_make(struct test_disk *ret, const char *target, const char *mkfs, uint64_t size,
-		   const char *config, struct err *err)
+/* What was written to the mounted disk becomes a part of it. */
+static int disk_apply_record(struct test_disk *d, struct err *err)
+{
+	struct buf log = BUF_INIT;
+	struct write_log walk;
+	struct disk_record r;
+	const char *data;
+	int image_fd, status = d->target->kind->recorded(d->target, &image_fd, &log, err);
+
+	walk = (struct write_log){ .data = log.data, .len = log.len, .disk_size = d->image.size };
+	while (!status && (status = write_log_next(&walk, &r, &data, err)) > 0) {
+		if (r.what & RECORD_WRITE)
+			memcpy(d->image.bytes + r.offset, data, r.size);
+		else if (r.what & RECORD_ZEROES)
+			memset(d->image.bytes + r.offset, 0, r.size);
+		status = 0;
+	}
+	buf_free(&log);
+	return status;
+}
+
+/* Calls on the disk, which is mounted, and is not unmounted after them; what is on it is what the
+ * next mount recovers. */
+static int disk_crash(struct test_disk *d, const char *calls, struct err *err)
+{
+	int r = disk_fill(d, calls, err);
+
+	if (!r)
+		r = disk_apply_record(d, err);
+	if (r)
+		return r;
+	d->settled = d->tree;
+	d->is_crashed = true;
+	d->objects = 0;
+	return disk_observe(d, err);
+}
+
+int test_disk_make(struct test_disk *ret, const struct test_disk_options *o, struct err *err)
 {
 	struct target_options options = { .deadline_seconds = CALL_SECONDS,
-					  .config = config,
-					  .mkfs = mkfs,
-					  .image_size = size,
+					  .config = o->config,
+					  .mkfs = o->mkfs,
+					  .image_size = o->size,
 					  .record = true,
 					  .whole = true };
 	int r;
 
 	*ret = (struct test_disk){ 0 };
-	r = target_open(&ret->target, target, &options, err);
+	r = target_open(&ret->target, o->target, &options, err);
 	if (!r && !(ret->target->caps & TARGET_RECORD && ret->target->kind->load_pages))
-		r = err_set(err, ENOTSUP, "%s: its disk cannot be loaded; kernel:FS can", target);
+		r = err_set(err, ENOTSUP, "%s: its disk cannot be loaded; kernel:FS can",
+			    o->target);
 	if (!r)
-		r = disk_take(ret, err);
+		r = disk_take(ret, o->content, err);
 	if (!r)
 		r = disk_observe(ret, err);
+	if (!r && o->crash)
+		r = disk_crash(ret, o->crash, err);
 	if (r)
 		test_disk_free(ret);
 	return r;
@@ -140,6 +188,8 @@ void test_disk_free(struct test_disk *d)
 {
 	if (d->objects)
 		tree_free(&d->tree);
+	if (d->is_crashed)
+		tree_free(&d->settled);
 	image_free(&d->image);
 	image_free(&d->fresh);
 	target_close(d->target);

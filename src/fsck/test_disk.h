@@ -1,5 +1,5 @@
 /* test_disk.h -- the disk that is damaged again and again: made by mkfs, filled by a kernel in a
- * process, and unmounted. */
+ * process, and unmounted or crashed. */
 #ifndef FSCK_TEST_DISK_H
 #define FSCK_TEST_DISK_H
 
@@ -14,13 +14,22 @@ struct test_disk {
 	struct image fresh; /* as mkfs left it, which the target knows */
 	struct tree tree;   /* of the file system on it; only where there is a target */
 	uint64_t objects;   /* in that */
-	uint64_t left_out;  /* calls of the content that this file system refuses */
+	/* Of a disk that was crashed: what was there before the calls that a crash may undo. */
+	struct tree settled;
+	bool is_crashed;
+	uint64_t left_out; /* calls of the content that this file system refuses */
 };
 
-/* Of a target that can be crashed (TARGET_RECORD). mkfs and size: instead of the target's own, or
- * NULL and 0. */
-int test_disk_make(struct test_disk *ret, const char *target, const char *mkfs, uint64_t size,
-		   const char *config, struct err *err);
+struct test_disk_options {
+	const char *target; /* that can be crashed (TARGET_RECORD) */
+	const char *mkfs;   /* instead of the target's own; NULL: that */
+	uint64_t size;      /* likewise; 0 */
+	const char *config;
+	/* Names of checkers/NAME.trace, or NULL. content: calls besides the usual ones. crash:
+	 * calls after another mount; the disk is as a crash leaves it when they have returned. */
+	const char *content, *crash;
+};
+int test_disk_make(struct test_disk *ret, const struct test_disk_options *o, struct err *err);
 /* Of a format that no kernel mounts: as mkfs leaves it. */
 int test_disk_make_alone(struct test_disk *ret, const char *mkfs, uint64_t size, struct err *err);
 void test_disk_free(struct test_disk *d);

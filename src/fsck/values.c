@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/must.h"
-#include "base/rng.h"
 
 enum {
 	OTHERS_MAX = 12, /* values of other instances */
@@ -38,13 +37,20 @@ static void add_number(struct field_values *v, bool big_endian, uint64_t number)
 	add_bytes(v, bytes);
 }
 
+/* The first ones are those that tell most. */
+static void add_first_numbers(struct field_values *v, bool big_endian, uint64_t old)
+{
+	add_number(v, big_endian, old + 1);
+	add_number(v, big_endian, 0);
+	add_number(v, big_endian, UINT64_MAX);
+}
+
 static void add_numbers(struct field_values *v, bool big_endian, uint64_t old)
 {
 	unsigned bits = 8u * v->len;
 	uint64_t top = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
 	const uint64_t numbers[] = {
-		0,       1,       2,       top,     top - 1, top >> 1, (top >> 1) + 1,
-		old + 1, old - 1, old * 2, old / 2, ~old
+		old - 1, 1, top >> 1, (top >> 1) + 1, old * 2, old / 2, ~old, top - 1, 2,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
@@ -72,11 +78,12 @@ static void add_texts(struct field_values *v, const uint8_t *old)
 
 /* What the same field has elsewhere: of a pointer, blocks that are in use. */
 static void add_others(struct field_values *v, const struct ondisk_map *map, const uint8_t *disk,
-		       const struct ondisk_instance *instance, const struct ondisk_field *field)
+		       const struct ondisk_instance *instance, const struct ondisk_field *field,
+		       size_t most)
 {
 	size_t before = v->count, first = (size_t)(instance - map->instances);
 
-	for (size_t i = 1; i < map->count && v->count < before + OTHERS_MAX; i++) {
+	for (size_t i = 1; i < map->count && v->count < before + most; i++) {
 		const struct ondisk_instance *other = &map->instances[(first + i) % map->count];
 
 		if (other->structure == instance->structure &&
@@ -103,18 +110,50 @@ void values_telling(struct field_values *ret, const struct ondisk_map *map, cons
 	const uint8_t *old = disk + instance->at + field->offset;
 	bool big_endian = instance->structure->big_endian;
 	struct rng rng;
+	uint64_t number;
 
 	*ret = (struct field_values){ .len = corruption_field_len(instance, field) };
 	rng_seed(&rng, seed ^ (instance->at + field->offset));
-	if (field->role == ONDISK_BYTES || ret->len > sizeof(uint64_t))
+	if (field->role == ONDISK_BYTES || ret->len > sizeof(uint64_t)) {
 		add_texts(ret, old);
-	else
-		add_numbers(ret, big_endian,
-			    big_endian ? ondisk_be(old, ret->len) : ondisk_le(old, ret->len));
-	add_others(ret, map, disk, instance, field);
+	} else {
+		number = big_endian ? ondisk_be(old, ret->len) : ondisk_le(old, ret->len);
+		add_first_numbers(ret, big_endian, number);
+		add_others(ret, map, disk, instance, field, 1);
+		add_numbers(ret, big_endian, number);
+	}
+	add_others(ret, map, disk, instance, field, OTHERS_MAX);
 	for (unsigned i = 0; i < DRAWN && ret->len <= sizeof(uint64_t); i++)
 		add_number(ret, big_endian, rng_u64(&rng));
 	remove_value(ret, old);
+}
+
+enum { MUTATIONS_MAX = 3, MUTATION_STEP = 32 };
+
+static void mutate_once(uint8_t *value, uint16_t len, const uint8_t *other, struct rng *rng)
+{
+	size_t at = (size_t)rng_below(rng, len);
+
+	switch (rng_below(rng, 4)) {
+	case 0:
+		value[at] ^= (uint8_t)(1u << rng_below(rng, 8));
+		break;
+	case 1:
+		value[at] = (uint8_t)rng_u64(rng);
+		break;
+	case 2:
+		value[at] = (uint8_t)(value[at] + rng_below(rng, 2 * MUTATION_STEP + 1) -
+				      MUTATION_STEP);
+		break;
+	default:
+		memcpy(value + at, other + at, len - at);
+	}
+}
+
+void values_mutate(uint8_t *value, uint16_t len, const uint8_t *other, struct rng *rng)
+{
+	for (uint64_t i = 1 + rng_below(rng, MUTATIONS_MAX); i; i--)
+		mutate_once(value, len, other, rng);
 }
 
 void values_free(struct field_values *v)

@@ -5,6 +5,7 @@
 #ifndef FSCK_VALUES_H
 #define FSCK_VALUES_H
 
+#include "base/rng.h"
 #include "fsck/corruption.h"
 
 struct field_values {
@@ -18,6 +19,8 @@ struct field_values {
 void values_telling(struct field_values *ret, const struct ondisk_map *map, const uint8_t *disk,
 		    const struct ondisk_instance *instance, const struct ondisk_field *field,
 		    uint64_t seed);
+/* Changes a value a little; `other` is one that it may take bytes from. */
+void values_mutate(uint8_t *value, uint16_t len, const uint8_t *other, struct rng *rng);
 void values_free(struct field_values *v);
 
 /* Of a field of at most 2 bytes: how many values there are, and the one of this number. 0: it is

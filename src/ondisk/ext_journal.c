@@ -1,6 +1,7 @@
 /* ext_journal.c -- the journal of ext3 and ext4, jbd2: its superblock and what is to be replayed.
  *
- * A clean journal has its superblock only: what else is in it is never read. The whole-transaction
+ * A clean journal has its superblock only: what else is in it is never read. What is to be replayed
+ * can belong to any file, so its label has the path of the root directory. The whole-transaction
  * checksum in commit blocks (JBD2_FEATURE_COMPAT_CHECKSUM) is not sealed, and fast commits are not
  * described. */
 #include <errno.h>
@@ -60,7 +61,7 @@ static void ext_journal_tail(struct ext_walk *w, const struct ext_journal *j, ui
 {
 	if (!j->tail_len)
 		return;
-	ext_add(w, journal_block_tail, at + w->block_size - TAIL_LEN, TAIL_LEN, "transaction %u",
+	ext_add(w, journal_block_tail, at + w->block_size - TAIL_LEN, TAIL_LEN, "transaction %u, /",
 		j->sequence);
 	ext_journal_cover(w, j,
 			  (struct ondisk_cover){ .at = at,
@@ -81,12 +82,12 @@ static int ext_journal_tag(struct ext_walk *w, struct ext_journal *j, uint64_t t
 	if (!data)
 		return -EUCLEAN;
 	if (v3)
-		ext_add(w, journal_block_tag3, tag, TAG3_LEN, "transaction %u, block %u",
+		ext_add(w, journal_block_tag3, tag, TAG3_LEN, "transaction %u, block %u, /",
 			j->sequence, block);
 	else
-		ext_add(w, journal_block_tag, tag, 8 + wide, "transaction %u, block %u",
+		ext_add(w, journal_block_tag, tag, 8 + wide, "transaction %u, block %u, /",
 			j->sequence, block);
-	ext_add(w, journal_data, data, w->block_size, "transaction %u, block %u", j->sequence,
+	ext_add(w, journal_data, data, w->block_size, "transaction %u, block %u, /", j->sequence,
 		block);
 	if (j->tail_len)
 		ext_journal_cover(w, j,
@@ -104,7 +105,7 @@ static int ext_journal_descriptor(struct ext_walk *w, struct ext_journal *j, uin
 	bool v3 = j->features & EXT_JOURNAL_INCOMPAT_CSUM_V3;
 	uint32_t end = w->block_size - j->tail_len, flags = 0;
 
-	ext_add(w, journal_header, at, HEADER_LEN, "transaction %u, descriptor", j->sequence);
+	ext_add(w, journal_header, at, HEADER_LEN, "transaction %u, descriptor, /", j->sequence);
 	for (uint32_t i = HEADER_LEN; i + j->tag_len <= end && !(flags & TAG_LAST);
 	     i += j->tag_len) {
 		int status = ext_journal_tag(w, j, at + i);
@@ -117,7 +118,7 @@ static int ext_journal_descriptor(struct ext_walk *w, struct ext_journal *j, uin
 			continue;
 		if (i + j->tag_len + UUID_LEN > end)
 			return ext_damaged(w, "a descriptor block of the journal cannot be");
-		ext_add(w, journal_tag_uuid, at + i + j->tag_len, UUID_LEN, "transaction %u",
+		ext_add(w, journal_tag_uuid, at + i + j->tag_len, UUID_LEN, "transaction %u, /",
 			j->sequence);
 		i += UUID_LEN;
 	}
@@ -132,12 +133,13 @@ static int ext_journal_revokes(struct ext_walk *w, struct ext_journal *j, uint64
 
 	if (end > w->block_size - j->tail_len)
 		return ext_damaged(w, "a revoke block of the journal cannot be");
-	ext_add(w, journal_revoke_header, at, REVOKE_HEADER_LEN, "transaction %u", j->sequence);
+	ext_add(w, journal_revoke_header, at, REVOKE_HEADER_LEN, "transaction %u, /", j->sequence);
 	for (uint32_t i = REVOKE_HEADER_LEN; i + wide <= end; i += wide) {
 		if (wide == 8)
-			ext_add(w, journal_revoke64, at + i, wide, "transaction %u", j->sequence);
+			ext_add(w, journal_revoke64, at + i, wide, "transaction %u, /",
+				j->sequence);
 		else
-			ext_add(w, journal_revoke, at + i, wide, "transaction %u", j->sequence);
+			ext_add(w, journal_revoke, at + i, wide, "transaction %u, /", j->sequence);
 	}
 	ext_journal_tail(w, j, at);
 	return 0;
@@ -145,7 +147,7 @@ static int ext_journal_revokes(struct ext_walk *w, struct ext_journal *j, uint64
 
 static void ext_journal_commit(struct ext_walk *w, struct ext_journal *j, uint64_t at)
 {
-	ext_add(w, commit_header, at, COMMIT_LEN, "transaction %u", j->sequence);
+	ext_add(w, commit_header, at, COMMIT_LEN, "transaction %u, /", j->sequence);
 	if (j->tail_len)
 		ext_journal_cover(w, j,
 				  (struct ondisk_cover){ .at = at,
@@ -204,7 +206,8 @@ int ext_journal_walk(struct ext_walk *w, const struct ext_file *f)
 
 	if (!s || ONDISK_BE(s, journal_superblock, h_magic) != (uint32_t)EXT_JOURNAL_MAGIC)
 		return ext_damaged(w, "the journal has no superblock");
-	ext_add(w, journal_superblock, at, SUPER_LEN, "%s", f->label);
+	ext_add(w, journal_superblock, at, SUPER_LEN, "%s%s", f->label,
+		ONDISK_BE(s, journal_superblock, s_start) ? ", /" : "");
 	ext_cover(w, (struct ondisk_cover){
 			     .at = at, .len = SUPER_LEN, .kind = EXT_SUM_JOURNAL_SUPER, .of = at });
 	j.features = ONDISK_BE(s, journal_superblock, s_feature_incompat);

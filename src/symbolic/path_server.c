@@ -161,14 +161,18 @@ static void server_inherit(int disk, int log, int control)
 	descriptors_keep(kept, ARRAY_LEN(kept));
 }
 
+/* Of a run, with what the tool keeps of it. */
+#define MEMORY_MAX (UINT64_C(4) << 30)
+
 static void server_limit(uint64_t disk_size)
 {
 	const struct rlimit none = { 0, 0 }, file = { 2 * disk_size, 2 * disk_size },
-			    processes = { 4096, 4096 };
+			    processes = { 4096, 4096 }, memory = { MEMORY_MAX, MEMORY_MAX };
 
 	setrlimit(RLIMIT_CORE, &none);
 	setrlimit(RLIMIT_FSIZE, &file);
 	setrlimit(RLIMIT_NPROC, &processes);
+	setrlimit(RLIMIT_DATA, &memory);
 	signal(SIGXFSZ, SIG_IGN);
 }
 

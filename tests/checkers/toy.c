@@ -79,6 +79,24 @@ static int toy_fork_bomb(void)
 	return started < 10000 ? toy_repair() : 99;
 }
 
+/* The same without fork(): as many as the kernel allows. */
+static int toy_raw_bomb(void)
+{
+	int started = 0;
+
+	while (started < 2000) {
+		long pid = syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
+
+		if (!pid)
+			for (;;)
+				pause();
+		if (pid < 0)
+			break;
+		started++;
+	}
+	return started < 2000 ? toy_repair() : 99;
+}
+
 static int toy_eat(void)
 {
 	const size_t chunk = 1 << 20;
@@ -232,6 +250,25 @@ static int toy_vary(void)
 	return toy_repair();
 }
 
+/* Zeroes its page, and leaves a hole in the disk. */
+static int toy_punch(void)
+{
+	if (toy_read() == RIGHT)
+		return 0;
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, AT, AT) || toy_read() != 0)
+		return 99;
+	toy_write(RIGHT);
+	return 1;
+}
+
+/* The same, past the library that it was started with. */
+static int toy_raw_punch(void)
+{
+	int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+
+	return syscall(SYS_fallocate, fd, (long)mode, (long)AT, (long)AT) ? 99 : 1;
+}
+
 /* Of a descriptor's offset, and of another that shares it. */
 static int toy_seek(void)
 {
@@ -272,12 +309,27 @@ static int toy_behave(const char *how, const char *path)
 		const char *name;
 		int (*behave)(void);
 	} behaviours[] = {
-		{ "repair", toy_repair }, { "fork", toy_fork },       { "bomb", toy_fork_bomb },
-		{ "eat", toy_eat },       { "spin", toy_spin },       { "sleep", toy_sleep },
-		{ "print", toy_print },   { "ask", toy_ask },         { "crash", toy_crash },
-		{ "raw", toy_raw },       { "map", toy_map },         { "grow", toy_grow },
-		{ "shrink", toy_shrink }, { "threads", toy_threads }, { "vary", toy_vary },
-		{ "seek", toy_seek },     { "back", toy_back },       { "handler", toy_handler },
+		{ "repair", toy_repair },
+		{ "fork", toy_fork },
+		{ "bomb", toy_fork_bomb },
+		{ "eat", toy_eat },
+		{ "spin", toy_spin },
+		{ "sleep", toy_sleep },
+		{ "print", toy_print },
+		{ "ask", toy_ask },
+		{ "crash", toy_crash },
+		{ "raw", toy_raw },
+		{ "map", toy_map },
+		{ "grow", toy_grow },
+		{ "shrink", toy_shrink },
+		{ "threads", toy_threads },
+		{ "vary", toy_vary },
+		{ "seek", toy_seek },
+		{ "back", toy_back },
+		{ "handler", toy_handler },
+		{ "raw-bomb", toy_raw_bomb },
+		{ "punch", toy_punch },
+		{ "raw-punch", toy_raw_punch },
 	};
 
 	for (size_t i = 0; i < sizeof(behaviours) / sizeof(*behaviours); i++)

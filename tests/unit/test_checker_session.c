@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -119,8 +120,8 @@ static void expect_repair(const char *toy, const char *behaviour)
 
 static void a_run_repairs(void **state)
 {
-	static const char *const behaviours[] = { "repair",  "fork", "stream", "map",
-						  "threads", "seek", "raw",    "handler" };
+	static const char *const behaviours[] = { "repair", "fork", "stream",  "map",  "threads",
+						  "seek",   "raw",  "handler", "punch" };
 
 	for (size_t i = 0; i < ARRAY_LEN(toys); i++)
 		for (size_t k = 0; k < ARRAY_LEN(behaviours); k++)
@@ -157,6 +158,31 @@ static void a_shared_one_is_copied_unless_it_writes_unseen(void **state)
 	expect_exit(&t, 16, false);
 	expect_exit(&t, 16, false);
 	toy_close(&t);
+}
+
+/* Our stores to it change the time of the file, as writes of a program do that are not seen. */
+static void a_hole_in_the_disk_is_no_write_of_the_next_run(void **state)
+{
+	struct buf check = BUF_INIT;
+	struct err err = { 0 };
+	struct toy_session t;
+
+	toy_open(&t, "toy", "raw-punch");
+	checker_session_close(t.session);
+	toy_command(&check, "toy", "check");
+	t.program.check = (struct checker_mode){ "check", check.data };
+	t.session = checker_session_open(&t.program, &t.base, &err);
+	assert_non_null(t.session);
+	for (int i = 0; i < 3; i++) {
+		toy_corrupt(&t, 5);
+		assert_int_equal(checker_session_run(t.session, CHECKER_CHECK, &t.run, &err), 0);
+		assert_int_equal(t.run.status, 4);
+		assert_false(t.run.wrote);
+		expect_exit(&t, 1, true);
+	}
+	assert_true(checker_session_copies(t.session, CHECKER_CHECK));
+	toy_close(&t);
+	buf_free(&check);
 }
 
 static void a_run_that_writes_what_was_there_changes_nothing(void **state)
@@ -287,6 +313,29 @@ static void a_run_is_bounded(void **state)
 	expect_exit(&t, 0, false);
 	expect_exit(&t, 0, false);
 	toy_close(&t);
+}
+
+/* Root has no such limit before Linux 6.14. */
+static bool processes_are_limited(void)
+{
+	int major = 0, minor = 0;
+	struct utsname name;
+
+	return geteuid() || (!uname(&name) && sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
+			     (major > 6 || (major == 6 && minor >= 14)));
+}
+
+static void processes_are_bounded_however_they_are_started(void **state)
+{
+	struct toy_session t;
+
+	if (!processes_are_limited())
+		skip();
+	for (size_t i = 0; i < ARRAY_LEN(toys); i++) {
+		toy_open(&t, toys[i], "raw-bomb");
+		expect_exit(&t, 0, false);
+		toy_close(&t);
+	}
 }
 
 static void nothing_else_can_be_written_to(void **state)
@@ -431,6 +480,7 @@ int main(void)
 		cmocka_unit_test(a_run_repairs),
 		cmocka_unit_test(a_run_speaks),
 		cmocka_unit_test(a_shared_one_is_copied_unless_it_writes_unseen),
+		cmocka_unit_test(a_hole_in_the_disk_is_no_write_of_the_next_run),
 		cmocka_unit_test(a_run_that_writes_what_was_there_changes_nothing),
 		cmocka_unit_test(the_disk_grows_and_shrinks),
 		cmocka_unit_test(a_run_that_only_reads_cannot_write),
@@ -438,6 +488,7 @@ int main(void)
 		cmocka_unit_test(a_run_without_end_is_hung),
 		cmocka_unit_test(a_crash_is_a_signal),
 		cmocka_unit_test(a_run_is_bounded),
+		cmocka_unit_test(processes_are_bounded_however_they_are_started),
 		cmocka_unit_test(nothing_else_can_be_written_to),
 		cmocka_unit_test(e2fsck_does_what_it_does_plainly),
 	};

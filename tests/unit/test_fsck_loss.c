@@ -72,6 +72,15 @@ static void what_was_damaged_may_be_lost(void **state)
 	assert_int_equal(touched, 1);
 	assert_string_equal(buf_str(&out), "/d/c\n");
 	buf_clear(&out);
+	/* One of two with the same content: the damaged one is missing, whichever comes first. */
+	assert_int_equal(losses("/a\tone\n/d/c\ttwo\n/e\n", "file.size 0 1 number file 1, /d/b",
+				&touched, &out),
+			 0);
+	assert_int_equal(touched, 1);
+	assert_int_equal(losses("/a\tone\n/d/b\ttwo\n/e\n", "file.size 0 1 number file 1, /d/c",
+				&touched, &out),
+			 0);
+	assert_int_equal(touched, 1);
 	assert_int_equal(losses("", "super.size 0 1 number backup", &touched, &out), 4);
 	assert_int_equal(touched, 0);
 	buf_free(&out);

@@ -477,7 +477,14 @@ static int calls_truncate(const struct disk_file *file, off_t size)
 FTRUNCATE(ftruncate)
 FTRUNCATE(ftruncate64)
 
-/* The kernel punches and zeroes; the size may grow. */
+/* Zeroes within the disk are stored, whether it is to have a hole there or not. */
+static bool calls_zeroes(int mode, off_t at, off_t len)
+{
+	return (mode & (FALLOC_FL_ZERO_RANGE | FALLOC_FL_PUNCH_HOLE)) &&
+	       (uint64_t)(at + len) <= preload_control->disk_size;
+}
+
+/* Whatever else is wanted, the kernel does; the size may grow. */
 #define FALLOCATE(name) \
 	PRELOAD_EXPORT int name(int fd, int mode, off_t at, off_t len) \
 	{ \
@@ -491,6 +498,8 @@ FTRUNCATE(ftruncate64)
 			errno = at < 0 || len <= 0 ? EINVAL : EFBIG; \
 			return -1; \
 		} \
+		if (calls_may_write(file) && calls_zeroes(mode, at, len)) \
+			return disk_zero((uint64_t)at, (uint64_t)len); \
 		disk_lose_sight(); \
 		ret = preload_next()->name(fd, mode, at, len); \
 		if (!ret && !(mode & FALLOC_FL_KEEP_SIZE) && \

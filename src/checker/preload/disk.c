@@ -135,6 +135,16 @@ ssize_t disk_write(uint64_t at, const void *from, size_t len)
 	return ret;
 }
 
+int disk_zero(uint64_t at, uint64_t len)
+{
+	disk_lock();
+	preload_control->writes++;
+	disk_keep(at, at + len);
+	memset(disk + at, 0, len);
+	disk_unlock();
+	return 0;
+}
+
 void disk_lose_sight(void)
 {
 	disk_lock();

@@ -95,6 +95,8 @@ void disk_map(void);
 ssize_t disk_read(uint64_t at, void *to, size_t len);
 ssize_t disk_write(uint64_t at, const void *from, size_t len);
 int disk_resize(uint64_t size);
+/* Within its size. */
+int disk_zero(uint64_t at, uint64_t len);
 /* From now on the program can write to it unseen. */
 void disk_lose_sight(void);
 
