@@ -28,18 +28,20 @@ static struct crash_settings {
 	const char *app, *app_trace, *prepare, *verify;
 	const char *log, *image, *from;
 	uint64_t states;
-	const char *out, *config, *known, *write_known;
+	const char *out, *config, *known, *write_known, *part;
 	uint64_t seed, jobs, walks, length, sample, subsets, sector, findings;
 	double seconds, deadline;
 	int inputs, level, sanity;
 	bool json, during_recovery, in_place, unmount, daemon, faults, full;
 	unsigned job; /* of several */
+	uint64_t part_number, parts; /* of the workloads, those of one run */
 } settings = {
 	.jobs = 1,
 	.walks = 100,
 	.length = 12,
 	.states = 2000,
 	.sample = 1,
+	.parts = 1,
 	.findings = 100,
 	.deadline = 10,
 	.sanity = SANITY_NEW,
@@ -70,6 +72,8 @@ static const struct opt opts[] = {
 	{ "walks", OPT_U64, ROW(walks), "N", "number of walks", 1, UINT64_MAX },
 	{ "length", OPT_U64, ROW(length), "N", "calls of each walk", 1, 1000 },
 	{ "sample", OPT_U64, ROW(sample), "N", "only one workload in N", 1, UINT64_MAX },
+	{ "part", OPT_TEXT, ROW(part), "I/N",
+	  "only part I of N: the workloads in N runs, each of which takes every Nth", 0, 0 },
 	{ "view", OPT_LIST, ROW(view), "order|lost-one|only-one|subset|torn",
 	  "which crashes; may be repeated. Default: all", 0, 0 },
 	{ "subsets", OPT_U64, ROW(subsets), "N",
@@ -212,6 +216,15 @@ static void crash_one(struct crash_run *x, const struct workload *w)
 	crash_case_free(&c);
 }
 
+/* Whether a workload belongs to the sample, to this part of it, and to this job. */
+static bool crash_wants(uint64_t number)
+{
+	uint64_t share = number / settings.sample;
+
+	return number % settings.sample == 0 && share % settings.parts == settings.part_number &&
+	       share / settings.parts % settings.jobs == settings.job;
+}
+
 static void crash_source(struct crash_run *x, const struct workload_source *s, uint64_t *number)
 {
 	struct arena arena = ARENA_INIT;
@@ -219,8 +232,7 @@ static void crash_source(struct crash_run *x, const struct workload_source *s, u
 	for (uint64_t i = 0; i < s->count && !crash_is_over(x); i++, ++*number) {
 		struct workload w;
 
-		if (*number % settings.sample ||
-		    *number / settings.sample % settings.jobs != settings.job)
+		if (!crash_wants(*number))
 			continue;
 		x->status = workload_source_make(s, i, &arena, &w, x->err);
 		if (!x->status) {
@@ -523,6 +535,9 @@ static int crash_merge_job(struct run *run, unsigned job, struct err *err)
 	why = json_object_get(summary, "not_judged_for");
 	if (why)
 		json_object_set(run->figures, "not_judged_for", why);
+	/* Each job has a recorder of its own; one that has none says so for all. */
+	if (json_is_true(json_object_get(summary, "repair_not_recorded")))
+		json_object_set_new(run->figures, "repair_not_recorded", json_true());
 	json_decref(summary);
 	return 0;
 }
@@ -576,6 +591,24 @@ static int crash_check_names(const char *target, struct err *err)
 	return code ? code : operand_known(settings.known, settings.write_known, err);
 }
 
+/* "2/8": the second of eight. */
+static int crash_read_part(const char *text, struct err *err)
+{
+	unsigned part, parts;
+	int used = 0;
+
+	if (!text)
+		return 0;
+	if (sscanf(text, "%9u/%9u%n", &part, &parts, &used) < 2 || text[used] || !part ||
+	    part > parts) {
+		err_set(err, EINVAL, "--part: %s is not I/N, with I from 1 to N", text);
+		return EXIT_USAGE;
+	}
+	settings.part_number = part - 1;
+	settings.parts = parts;
+	return 0;
+}
+
 static int run_crash_app(int argc, struct err *err)
 {
 	struct crash_app app = { settings.app,         settings.prepare,  settings.verify,
@@ -625,6 +658,8 @@ static int run_crash(int argc, char **argv, struct err *err)
 		return EXIT_USAGE;
 	}
 	code = crash_check_names(argv[1], err);
+	if (!code)
+		code = crash_read_part(settings.part, err);
 	if (code)
 		return code;
 	if (settings.log || settings.image || settings.from)
