@@ -29,7 +29,7 @@ static struct crash_settings {
 	const char *log, *image, *from;
 	uint64_t states;
 	const char *out, *config, *known, *write_known, *part;
-	uint64_t seed, jobs, walks, length, sample, subsets, sector, findings;
+	uint64_t seed, jobs, walks, resyncs, length, sample, subsets, sector, findings;
 	double seconds, deadline;
 	int inputs, level, sanity;
 	bool json, during_recovery, in_place, unmount, daemon, faults, full;
@@ -38,6 +38,7 @@ static struct crash_settings {
 } settings = {
 	.jobs = 1,
 	.walks = 100,
+	.resyncs = 1000,
 	.length = 12,
 	.states = 2000,
 	.sample = 1,
@@ -50,11 +51,13 @@ static struct crash_settings {
 #define ROW(field) offsetof(struct crash_settings, field)
 
 static const struct opt opts[] = {
-	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|walk|pair|FILE",
+	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|resync|walk|pair|FILE",
 	  "what is done before the crash: all short workloads of so many operations, also "
-	  "seq-N-nested; random walks (walk:PROFILE); two processes and one fsync (pair); or a "
+	  "seq-N-nested; durable files that change and are synced again and again (resync); "
+	  "random walks (walk:PROFILE); two processes and one fsync (pair); or a "
 	  "script. May be repeated. Default: seq-1, the same with --inputs wide --in-place "
-	  "--unmount and, where the power fails, pair and walk",
+	  "--unmount and, where the power fails, resync, pair and walk; with --seconds, more of "
+	  "resync, walk and seq-2 until then",
 	  0, 0 },
 	{ "inputs", OPT_CHOICE, ROW(inputs), "published|wide",
 	  "arguments of the generated workloads: those of ACE, or drawn from many", 0, 0 },
@@ -70,6 +73,7 @@ static const struct opt opts[] = {
 	{ "full", OPT_FLAG, ROW(full), NULL,
 	  "workloads run on a disk that is filled first, except for what they need", 0, 0 },
 	{ "walks", OPT_U64, ROW(walks), "N", "number of walks", 1, UINT64_MAX },
+	{ "resyncs", OPT_U64, ROW(resyncs), "N", "number of resync workloads", 1, UINT64_MAX },
 	{ "length", OPT_U64, ROW(length), "N", "calls of each walk", 1, 1000 },
 	{ "sample", OPT_U64, ROW(sample), "N", "only one workload in N", 1, UINT64_MAX },
 	{ "part", OPT_TEXT, ROW(part), "I/N",
@@ -225,11 +229,13 @@ static bool crash_wants(uint64_t number)
 	       share / settings.parts % settings.jobs == settings.job;
 }
 
-static void crash_source(struct crash_run *x, const struct workload_source *s, uint64_t *number)
+/* Those with the indexes [from, to), as far as there are so many. */
+static void crash_source(struct crash_run *x, const struct workload_source *s, uint64_t from,
+			 uint64_t to, uint64_t *number)
 {
 	struct arena arena = ARENA_INIT;
 
-	for (uint64_t i = 0; i < s->count && !crash_is_over(x); i++, ++*number) {
+	for (uint64_t i = from; i < s->count && i < to && !crash_is_over(x); i++, ++*number) {
 		struct workload w;
 
 		if (!crash_wants(*number))
@@ -388,42 +394,91 @@ static void crash_end(struct crash_run *x)
 	}
 }
 
-static void crash_named(struct crash_run *x, const char *name,
-			const struct workload_source_options *how, uint64_t *number)
+static int crash_open_source(struct crash_run *x, struct workload_source *s, const char *name,
+			     const struct workload_source_options *how)
 {
 	const struct model *model = settings.daemon ? &x->killing.model : &x->session.model;
 	const struct state *start = settings.daemon ? &x->killing.start : &x->session.start;
 	const struct target *t = settings.daemon ? x->killing.target : x->session.target;
 	struct workload_source_options options = *how;
-	struct workload_source s;
 
 	options.seed = settings.seed;
 	options.disk_bytes = settings.daemon ? 0 : x->session.recovery.base.size;
 	options.walks = settings.walks;
+	options.resyncs = settings.resyncs;
 	options.length = (unsigned)settings.length;
 	options.full = settings.full;
 	options.faults = settings.faults;
 	options.processes = t->caps & TARGET_PROCESSES;
-	x->status = workload_source_open(&s, name, &options, model, start, x->err);
-	if (x->status)
+	x->status = workload_source_open(s, name, &options, model, start, x->err);
+	return x->status;
+}
+
+static void crash_named(struct crash_run *x, const char *name,
+			const struct workload_source_options *how, uint64_t *number)
+{
+	struct workload_source s;
+
+	if (crash_open_source(x, &s, name, how))
 		return;
-	crash_source(x, &s, number);
+	crash_source(x, &s, 0, s.count, number);
 	workload_source_close(&s);
 }
 
 /* What was not said: files that are durable before, with few values; files that are new, with many
- * values, up to the unmounting; files that two processes have open; and some walks, which cost
- * about a quarter as much as these. */
+ * values, up to the unmounting; durable files that are synced again; files that two processes have
+ * open; and some walks. They take turns, since none of them finds most, and a run may end early.
+ * Where a time is given there are more of them until then, and longer ones. */
 static const struct usual_source {
 	const char *name;
 	struct workload_source_options how;
+	uint64_t turn;   /* workloads */
 	bool power_only; /* not for a daemon that is killed */
+	bool timed_only;
 } usual_sources[] = {
-	{ "seq-1", { .wide = false }, false },
-	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true }, false },
-	{ "pair", { .wide = false }, true },
-	{ "walk", { .wide = false }, true },
+	{ "seq-1", { .wide = false }, 32, false, false },
+	{ "resync", { .wide = false }, 64, true, false },
+	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true }, 32, false, false },
+	{ "pair", { .wide = false }, 32, true, false },
+	{ "walk", { .wide = false }, 8, true, false },
+	{ "seq-2", { .scattered = true }, 32, true, true },
 };
+
+static bool usual_is_wanted(const struct usual_source *u, const struct target *t)
+{
+	return (!settings.daemon || !u->power_only) && (settings.seconds > 0 || !u->timed_only) &&
+	       (t->caps & TARGET_PROCESSES || !workload_source_has_processes(u->name));
+}
+
+static void crash_usual(struct crash_run *x, const struct target *t, uint64_t *number)
+{
+	struct workload_source sources[ARRAY_LEN(usual_sources)];
+	const struct usual_source *of[ARRAY_LEN(usual_sources)];
+	size_t count = 0;
+	bool more = true;
+
+	for (size_t i = 0; i < ARRAY_LEN(usual_sources) && !x->status; i++) {
+		if (!usual_is_wanted(&usual_sources[i], t))
+			continue;
+		of[count] = &usual_sources[i];
+		if (crash_open_source(x, &sources[count], of[count]->name, &of[count]->how))
+			break;
+		if (settings.seconds > 0)
+			workload_source_go_on(&sources[count]);
+		count++;
+	}
+	for (uint64_t turn = 0; more && !crash_is_over(x); turn++) {
+		more = false;
+		for (size_t i = 0; i < count; i++) {
+			uint64_t from = turn * of[i]->turn;
+
+			crash_source(x, &sources[i], from, from + of[i]->turn, number);
+			more |= from + of[i]->turn < sources[i].count;
+		}
+	}
+	while (count)
+		workload_source_close(&sources[--count]);
+}
 
 static bool crash_found_in_log(void *to, struct crash_case *c, const struct crash_violation *v)
 {
@@ -466,12 +521,8 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 		return status;
 	for (size_t i = 0; i < settings.workloads.count && !crash_is_over(&x); i++)
 		crash_named(&x, settings.workloads.items[i], &chosen, &number);
-	for (size_t i = 0;
-	     i < ARRAY_LEN(usual_sources) && !settings.workloads.count && !crash_is_over(&x); i++)
-		if ((!settings.daemon || !usual_sources[i].power_only) &&
-		    (t->caps & TARGET_PROCESSES ||
-		     !workload_source_has_processes(usual_sources[i].name)))
-			crash_named(&x, usual_sources[i].name, &usual_sources[i].how, &number);
+	if (!settings.workloads.count)
+		crash_usual(&x, t, &number);
 	progress_end();
 	crash_end(&x);
 	return x.status;

@@ -560,7 +560,7 @@ static uint64_t steps_with(const struct check *x, const struct name_steps *n, si
 }
 
 /* Are there steps for all names such that each call from `step` on, which changes several of them,
- * has changed all or none? Names have those that calls before leave to them. */
+ * has changed all or none? Names have those that calls before leave to them, then and afterwards. */
 static bool steps_agree(const struct check *x, size_t step, unsigned tried)
 {
 	size_t end = x->w.base + STEPS_MAX - 1;
@@ -586,22 +586,58 @@ static bool steps_agree(const struct check *x, size_t step, unsigned tried)
 		if (agree)
 			agree = steps_agree(x, step + 1, tried + 1);
 	}
+	for (size_t i = 0; i < x->name_count; i++)
+		x->names[i].steps = kept[i];
 	free(kept);
 	return agree;
 }
 
+/* The first call on which the names do not agree: without what follows it they do. */
+static size_t disagreeing_step(struct check *x)
+{
+	size_t step = x->w.base + 1, end = x->w.begun;
+
+	for (x->w.begun = step; x->w.begun < end && steps_agree(x, step, 0); x->w.begun++)
+		;
+	step = x->w.begun;
+	x->w.begun = end;
+	return step;
+}
+
+/* Has the call taken an object from a name, and given it none? */
+static bool rename_lost_object(const struct check *x, size_t step)
+{
+	bool taken = false, given = false;
+
+	for (size_t i = 0; i < x->name_count; i++) {
+		const struct name_steps *n = &x->names[i];
+
+		if (!name_changes(x, n, step))
+			continue;
+		if (name_is_source(x, n, step))
+			taken |= !(n->steps & (step_bit(x, step) - 1));
+		else
+			given |= (n->steps & ~(step_bit(x, step) - 1)) != 0;
+	}
+	return taken && !given;
+}
+
 static bool names_agree(struct check *x)
 {
-	size_t step = x->w.base + 1;
+	size_t step;
 
-	if (!x->w.p->rules.rename_is_atomic || steps_agree(x, step, 0))
+	if (!x->w.p->rules.rename_is_atomic || steps_agree(x, x->w.base + 1, 0))
 		return true;
-	while (step < x->w.begun && !is_atomic_step(x, step))
-		step++;
+	step = disagreeing_step(x);
 	buf_clear(&x->path);
-	report(x, "rename in part", step,
-	       "has one name of a rename as before it and the other as after it",
-	       "a rename has happened as a whole or not at all");
+	if (rename_lost_object(x, step))
+		report(x, "lost by rename", step,
+		       "has lost an object by a rename: neither name is there",
+		       "a rename has happened as a whole or not at all");
+	else
+		report(x, "rename in part", step,
+		       "has one name of a rename as before it and the other as after it",
+		       "a rename has happened as a whole or not at all");
 	return false;
 }
 
