@@ -18,7 +18,7 @@ static void path_end(struct growing *g, const struct tree *before)
 		return;
 	if (kind > 1)
 		growing_sync_object(g, before);
-	else if (kind)
+	else
 		growing_add(g, &sync);
 }
 
@@ -40,11 +40,12 @@ void path_workload(const struct model *model, const struct state *start, const s
 			growing_add(&g, &sync);
 			tree_free(&durable);
 			durable = tree_copy(&g.state.tree);
-			ret->setup_count = g.count;
 		}
 		if (i < count)
 			growing_add(&g, &calls[i]);
 	}
+	/* What precedes was crashed with the states that it leads through. */
+	ret->setup_count = g.count;
 	path_end(&g, &durable);
 	ret->calls = g.calls;
 	ret->count = g.count;

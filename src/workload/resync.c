@@ -122,44 +122,76 @@ static void resync_name(const char *lines, size_t p, size_t q, char ret[LINES_MA
 	ret[len] = '\0';
 }
 
+static size_t resync_path(struct resync_work *w)
+{
+	return rng_below(&w->g.rng, ARRAY_LEN(paths));
+}
+
+/* With this path for P. False if it fails. */
+static bool resync_try(struct resync_work *w, const char *row, size_t p)
+{
+	size_t q = (p + 1 + rng_below(&w->g.rng, ARRAY_LEN(paths) - 1)) % ARRAY_LEN(paths);
+	char lines[LINES_MAX];
+
+	resync_name(row, p, q, lines);
+	if (!growing_add_lines(&w->g, lines))
+		return false;
+	w->touched |= 1U << p;
+	if (strstr(row, "Q\""))
+		w->touched |= 1U << q;
+	return true;
+}
+
 /* A change of names, or of something else, that succeeds. */
 static void resync_change(struct resync_work *w, bool names)
 {
-	char lines[LINES_MAX];
+	bool changed = false;
 
-	for (unsigned i = 0; i < TRIES_MAX; i++) {
-		const char *row =
-			names ? resync_draw(&w->g.rng, name_changes, ARRAY_LEN(name_changes))
-			      : resync_draw(&w->g.rng, other_changes, ARRAY_LEN(other_changes));
-		size_t p = rng_below(&w->g.rng, ARRAY_LEN(paths));
-		size_t q = (p + 1 + rng_below(&w->g.rng, ARRAY_LEN(paths) - 1)) % ARRAY_LEN(paths);
+	for (unsigned i = 0; i < TRIES_MAX && !changed; i++)
+		changed = resync_try(
+			w, names ? resync_draw(&w->g.rng, name_changes, ARRAY_LEN(name_changes))
+				 : resync_draw(&w->g.rng, other_changes, ARRAY_LEN(other_changes)),
+			resync_path(w));
+}
 
-		resync_name(row, p, q, lines);
-		if (growing_add_lines(&w->g, lines)) {
-			w->touched |= 1U << p;
-			if (strstr(row, "Q\""))
-				w->touched |= 1U << q;
-			return;
-		}
+/* The rows in turn: each of them is tried as often as any other, mostly behind another change of
+ * the same file. */
+static void resync_one_file(struct resync_work *w, uint64_t turn)
+{
+	bool changed = false, first = rng_chance(&w->g.rng, 2, 3);
+
+	for (unsigned i = 0; i < TRIES_MAX && !changed; i++) {
+		size_t p = resync_path(w);
+
+		if (first)
+			first = !resync_try(w,
+					    resync_draw(&w->g.rng, other_changes,
+							ARRAY_LEN(other_changes)),
+					    p);
+		changed = resync_try(w, other_changes[turn % ARRAY_LEN(other_changes)].lines, p);
 	}
 }
 
-/* Mostly what a change has named, or its directory; a file that was renamed has not changed, but
- * its log has to. Else what has changed, or anything. */
-static void resync_sync(struct resync_work *w)
+/* One of the paths that a change has named, or its directory. */
+static bool resync_sync_touched(struct resync_work *w, bool parent)
 {
 	size_t at = rng_below(&w->g.rng, ARRAY_LEN(paths));
-	uint64_t kind = rng_below(&w->g.rng, 8);
 	char path[NAME_MAX_BYTES];
 
 	while (w->touched && !(w->touched & 1U << at))
 		at = (at + 1) % ARRAY_LEN(paths);
 	snprintf(path, sizeof(path), "/%s", paths[at]);
-	if (kind < 4 && growing_sync_path(&w->g, path))
-		return;
-	if (kind < 6 && growing_sync_path(&w->g, parents[at]))
-		return;
-	growing_sync_object(&w->g, kind == 6 ? &w->durable : NULL);
+	return growing_sync_path(&w->g, parent ? parents[at] : path);
+}
+
+/* Mostly that; a file that was renamed has not changed, but its log has to. Else what has changed,
+ * or anything. */
+static void resync_sync(struct resync_work *w)
+{
+	uint64_t kind = rng_below(&w->g.rng, 8);
+
+	if (kind >= 6 || !resync_sync_touched(w, kind >= 4))
+		growing_sync_object(&w->g, kind == 6 ? &w->durable : NULL);
 }
 
 /* Between two changes: mostly nothing, which leaves both to one log. */
@@ -185,20 +217,27 @@ static void resync_set_up(struct resync_work *w)
 	w->durable = tree_copy(&w->g.state.tree);
 }
 
-/* Half of them change names only, twice; a quarter one file, once; a quarter anything. */
+/* Half of them change names only, twice; a quarter one file; a quarter anything. */
 static void resync_run(struct resync_work *w, uint64_t index)
 {
 	uint64_t kind = index % 4;
-	uint64_t changes = kind < 2 ? 2 : kind == 2 ? 1 : 2 + rng_below(&w->g.rng, CHANGES_MAX - 1);
+	uint64_t changes = kind < 2 ? 2 : 2 + rng_below(&w->g.rng, CHANGES_MAX - 1);
 
 	if (kind >= 2 && rng_chance(&w->g.rng, 1, 3)) {
 		resync_change(w, false);
 		resync_sync(w);
 	}
+	if (kind == 2) {
+		w->touched = 0;
+		resync_one_file(w, index / 4);
+		if (resync_sync_touched(w, false))
+			return;
+		changes = 0;
+	}
 	for (uint64_t i = 0; i < changes; i++) {
 		if (i)
 			resync_between(w);
-		resync_change(w, kind < 2 || (kind > 2 && !rng_chance(&w->g.rng, 1, 3)));
+		resync_change(w, kind < 2 || !rng_chance(&w->g.rng, 1, 3));
 	}
 	resync_sync(w);
 }
