@@ -257,18 +257,63 @@ static size_t first_wrong_byte(const struct check *x, uint64_t ino, uint64_t off
 	return len;
 }
 
-/* Data that was moved is overwritten in place, and a crash can undo the moving alone. Where a write
- * of data failed, ext4 commits its block all the same (data_err=ignore), with what it had before.
- */
+/* Where a write of data failed, ext4 commits its block all the same (data_err=ignore), with what it
+ * had before. */
 static bool data_is_open(const struct check *x, uint64_t ino, size_t floor)
 {
 	size_t failed = x->w.p->failed;
-	bool open = failed > floor && failed <= x->w.begun &&
-		    window_inode(&x->w, floor, ino) != window_inode(&x->w, failed, ino);
+
+	return failed > floor && failed <= x->w.begun &&
+	       window_inode(&x->w, floor, ino) != window_inode(&x->w, failed, ino);
+}
+
+/* How far the calls behind `from`, up to `to`, have moved the end of the file. */
+static int64_t moved_by(const struct check *x, uint64_t ino, size_t from, size_t to)
+{
+	int64_t by = 0;
+
+	for (size_t i = from + 1; i <= to; i++) {
+		const struct inode *before = window_inode(&x->w, i - 1, ino);
+		const struct inode *after = window_inode(&x->w, i, ino);
+
+		if (x->w.p->steps[i].moved == ino && before && after)
+			by += (int64_t)(after->size - before->size);
+	}
+	return by;
+}
+
+/* Data that was moved keeps its blocks, which are overwritten in place, and a crash can undo the
+ * moving alone: what step `j` has at an offset shows where step `i` had that block. */
+static bool byte_was_moved(const struct check *x, uint64_t ino, size_t floor, uint64_t offset,
+			   char seen)
+{
+	for (size_t i = floor; i <= x->w.begun; i++)
+		for (size_t j = floor; j <= x->w.begun; j++) {
+			int64_t by = j > i ? moved_by(x, ino, i, j) : -moved_by(x, ino, j, i);
+			char byte = 0;
+
+			if (by < 0 && (uint64_t)-by > offset)
+				continue;
+			if (window_inode(&x->w, j, ino))
+				tree_read(window_tree(&x->w, j), ino, offset + (uint64_t)by, &byte,
+					  1);
+			if (byte == seen)
+				return true;
+		}
+	return false;
+}
+
+/* Whether moved data explains what was seen. */
+static bool data_was_moved(const struct check *x, uint64_t ino, size_t floor, uint64_t offset,
+			   const char *seen, size_t len)
+{
+	bool moved = false;
 
 	for (size_t i = floor + 1; i <= x->w.begun; i++)
-		open |= x->w.p->steps[i].moved == ino;
-	return open;
+		moved |= x->w.p->steps[i].moved == ino;
+	for (size_t at = 0; at < len && moved; at++)
+		moved = !seen[at] || byte_was_moved(x, ino, floor, offset + at, seen[at]);
+	return moved;
 }
 
 static bool block_allowed(struct check *x, uint64_t ino, const struct inode *seen, uint64_t block)
@@ -288,7 +333,7 @@ static bool block_allowed(struct check *x, uint64_t ino, const struct inode *see
 		return true;
 	read_block(x->seen, seen->ino, offset, bytes);
 	wrong = first_wrong_byte(x, ino, offset, bytes, len);
-	if (wrong == len)
+	if (wrong == len || data_was_moved(x, ino, floor, offset, bytes, len))
 		return true;
 	buf_addf(&text, "has wrong data at offset %llu: 0x%02x", (unsigned long long)offset + wrong,
 		 (unsigned char)bytes[wrong]);
@@ -453,6 +498,7 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 		if (ino == tried)
 			continue;
 		tried = ino;
+		forget_report(x); /* of what the name meant last is reported */
 		if (object_allowed(x, ino, seen)) {
 			steps |= step_bit(x, i);
 			objects++;

@@ -406,6 +406,7 @@ static void moved_data_may_show_where_it_was(void **state)
 
 	ALLOWED(&named, moved, 0, FOO "pwrite(3, data(2, 4096), 4096, 0)");
 	ALLOWED(&named, moved, 0, block);
+	BROKEN(&named, moved, 0, FOO "pwrite(3, data(3, 4096), 4096, 0)", "data wrong");
 	BROKEN(&named, block, 0, FOO "pwrite(3, data(2, 4096), 4096, 0)", "data wrong");
 }
 
