@@ -16,6 +16,7 @@
 #include "cli/summary.h"
 #include "cmd/crash_app.h"
 #include "cmd/crash_daemon.h"
+#include "cmd/crash_figures.h"
 #include "crash/crash_report.h"
 #include "crash/daemon_report.h"
 #include "crash/logged_disk.h"
@@ -33,7 +34,7 @@ static struct crash_settings {
 	double seconds, deadline;
 	int inputs, level, sanity;
 	bool json, during_recovery, in_place, unmount, daemon, faults, full;
-	unsigned job; /* of several */
+	unsigned job;                /* of several */
 	uint64_t part_number, parts; /* of the workloads, those of one run */
 } settings = {
 	.jobs = 1,
@@ -251,98 +252,18 @@ static void crash_source(struct crash_run *x, const struct workload_source *s, u
 	arena_free(&arena);
 }
 
-static void set_count(json_t *o, const char *name, uint64_t count)
-{
-	json_object_set_new(o, name, json_integer((json_int_t)count));
-}
-
-static const char *const figure_names[] = { "workloads",
-					    "not_judged",
-					    "crash_states",
-					    "unique_images",
-					    "recoveries",
-					    "memo_hits",
-					    "recoveries_checked",
-					    "recovery_states",
-					    "recovery_skipped",
-					    "repair_logs",
-					    "repair_states",
-					    "repair_skipped",
-					    NULL };
-
-static void crash_set_figures(struct run *run, const struct crash_session *s)
-{
-	const uint64_t figures[] = {
-		s->figures.workloads,     s->figures.not_judged,      s->figures.crash_states,
-		s->figures.unique_images, s->recovery.recoveries,     s->recovery.memo_hits,
-		s->recovery.checked,      s->figures.recovery_states, s->figures.recovery_skipped,
-		s->figures.repair_logs,   s->figures.repair_states,   s->figures.repair_skipped,
-	};
-
-	for (size_t i = 0; figure_names[i]; i++)
-		set_count(run->figures, figure_names[i], figures[i]);
-	if (settings.during_recovery && recovery_repair_command(&s->recovery) &&
-	    !recovery_records_repair(&s->recovery))
-		json_object_set_new(run->figures, "repair_not_recorded", json_true());
-	if (s->not_judged_for.len)
-		json_object_set_new(run->figures, "not_judged_for",
-				    json_string(s->not_judged_for.data));
-}
-
-static uint64_t figure(const struct run *run, const char *name)
-{
-	return (uint64_t)json_integer_value(json_object_get(run->figures, name));
-}
-
-static void crash_print(const struct run *run)
-{
-	double seconds = clock_seconds() - run->started_seconds;
-	struct buf out = BUF_INIT;
-	uint64_t states = figure(run, "crash_states");
-
-	findings_text(run->findings, run->unconfirmed, false, &out);
-	buf_addf(&out, "%s: %" PRIu64 " workloads, %" PRIu64 " crash states in %.1f s (%.0f/s): ",
-		 run->target, figure(run, "workloads"), states, seconds, (double)states / seconds);
-	if (settings.daemon)
-		crash_daemon_print(run, &out);
-	else
-		buf_addf(&out, "%" PRIu64 " different disks, %" PRIu64 " recoveries\n",
-			 figure(run, "unique_images"), figure(run, "recoveries"));
-	if (figure(run, "recovery_states"))
-		buf_addf(&out,
-			 "%" PRIu64 " crashes during recovery, %" PRIu64
-			 " of them known from an equal disk\n",
-			 figure(run, "recovery_states"), figure(run, "recovery_skipped"));
-	if (figure(run, "repair_states"))
-		buf_addf(&out,
-			 "%" PRIu64 " crashes during %" PRIu64 " repairs by the checker, %" PRIu64
-			 " of them known from an equal disk\n",
-			 figure(run, "repair_states"), figure(run, "repair_logs"),
-			 figure(run, "repair_skipped"));
-	if (json_object_get(run->figures, "repair_not_recorded"))
-		buf_adds(&out, "repairs by the checker were not crashed: that needs /dev/fuse and, "
-			       "without root, user namespaces\n");
-	if (figure(run, "not_judged"))
-		buf_addf(&out, "%" PRIu64 " workloads were not judged; the first for: %s\n",
-			 figure(run, "not_judged"),
-			 json_string_value(json_object_get(run->figures, "not_judged_for")));
-	buf_addf(&out, "report: %s/report.html\n", run->dir);
-	fputs(out.data, stdout);
-	buf_free(&out);
-}
-
 static int crash_finish(struct run *run, int status, struct err *err)
 {
 	if (status < 0 && run->verdict == VERDICT_OK)
 		run->verdict = VERDICT_UNKNOWN;
 	/* A file system whose workloads all ended in another way was not checked. */
-	if (run->verdict == VERDICT_OK && !figure(run, "workloads"))
+	if (run->verdict == VERDICT_OK && !crash_figure(run, "workloads"))
 		run->verdict = VERDICT_UNKNOWN;
 	status = summary_write(run, status, err);
 	if (settings.json) {
 		summary_print(run);
 	} else {
-		crash_print(run);
+		crash_figures_print(run, settings.daemon);
 		summary_print_known(run);
 	}
 	return status;
@@ -389,7 +310,7 @@ static void crash_end(struct crash_run *x)
 		crash_daemon_set_figures(x->run, &x->killing);
 		daemon_crash_close(&x->killing);
 	} else {
-		crash_set_figures(x->run, &x->session);
+		crash_figures_set(x->run, &x->session, settings.during_recovery);
 		crash_close(&x->session);
 	}
 }
@@ -578,15 +499,16 @@ static int crash_job(void *to, unsigned number, const char *dir, struct err *err
 static int crash_merge_job(struct run *run, unsigned job, struct err *err)
 {
 	json_t *summary, *why;
-	int status = job_merge(run, job, settings.daemon ? crash_daemon_figures : figure_names,
-			       &summary, err);
+	int status =
+		job_merge(run, job, settings.daemon ? crash_daemon_figures : crash_figure_names,
+			  &summary, err);
 
 	if (status)
 		return status;
 	why = json_object_get(summary, "not_judged_for");
 	if (why)
 		json_object_set(run->figures, "not_judged_for", why);
-	/* Each job has a recorder of its own; one that has none says so for all. */
+	/* Each job records alone; one that cannot says so for all. */
 	if (json_is_true(json_object_get(summary, "repair_not_recorded")))
 		json_object_set_new(run->figures, "repair_not_recorded", json_true());
 	json_decref(summary);

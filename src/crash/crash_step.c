@@ -6,8 +6,8 @@
 #include "crash/crash_report.h"
 #include "workload/path.h"
 
-/* Crashes of one state: there are many states that differ little. Each has a tree of its own, and
- * whether that file system is sound as a whole takes longer than the rest. */
+/* Crashes of one state: there are many states that differ little. Each has another tree,
+ * and whether that file system is sound as a whole takes longer than the rest. */
 enum { STEP_STATES_MAX = 2, STEP_SUBSETS = 1, STEP_SANITY_EVERY = 8 };
 
 int crash_step_open(struct crash_step *s, const char *target, const struct target_options *o,

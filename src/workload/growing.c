@@ -1,4 +1,4 @@
-/* growing.c -- a workload that is made call by call, beside a model that says what each leads to. */
+/* growing.c -- a workload that is made call by call, beside the model. */
 #include "workload/growing.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* growing.h -- a workload that is made call by call, beside a model that says what each leads to. */
+/* growing.h -- a workload that is made call by call, beside the model. */
 #ifndef WORKLOAD_GROWING_H
 #define WORKLOAD_GROWING_H
 

@@ -33,7 +33,7 @@ static const struct {
 struct resync_work {
 	struct growing g;
 	struct tree durable;
-	unsigned touched; /* paths that stood for P or Q, as bits */
+	unsigned touched; /* paths that P or Q meant, as bits */
 };
 
 /* P and Q stand for one of the paths; a row counts `weight` times. */
@@ -109,9 +109,9 @@ static void resync_name(const char *lines, size_t p, size_t q, char ret[LINES_MA
 	size_t len = 0;
 
 	for (; *lines; lines++) {
-		const char *path = !strncmp(lines, "P\"", 2)   ? paths[p]
-				   : !strncmp(lines, "Q\"", 2) ? paths[q]
-							       : NULL;
+		const char *path = !strncmp(lines, "P\"", 2) ? paths[p]
+				 : !strncmp(lines, "Q\"", 2) ? paths[q]
+							     : NULL;
 
 		must(len + NAME_MAX_BYTES < LINES_MAX);
 		if (path)
@@ -149,8 +149,9 @@ static void resync_change(struct resync_work *w, bool names)
 
 	for (unsigned i = 0; i < TRIES_MAX && !changed; i++)
 		changed = resync_try(
-			w, names ? resync_draw(&w->g.rng, name_changes, ARRAY_LEN(name_changes))
-				 : resync_draw(&w->g.rng, other_changes, ARRAY_LEN(other_changes)),
+			w,
+			names ? resync_draw(&w->g.rng, name_changes, ARRAY_LEN(name_changes))
+			      : resync_draw(&w->g.rng, other_changes, ARRAY_LEN(other_changes)),
 			resync_path(w));
 }
 
@@ -164,10 +165,9 @@ static void resync_one_file(struct resync_work *w, uint64_t turn)
 		size_t p = resync_path(w);
 
 		if (first)
-			first = !resync_try(w,
-					    resync_draw(&w->g.rng, other_changes,
-							ARRAY_LEN(other_changes)),
-					    p);
+			first = !resync_try(
+				w, resync_draw(&w->g.rng, other_changes, ARRAY_LEN(other_changes)),
+				p);
 		changed = resync_try(w, other_changes[turn % ARRAY_LEN(other_changes)].lines, p);
 	}
 }
