@@ -16,6 +16,7 @@
 #include "cli/summary.h"
 #include "cmd/crash_app.h"
 #include "cmd/crash_daemon.h"
+#include "cmd/crash_figures.h"
 #include "crash/crash_report.h"
 #include "crash/daemon_report.h"
 #include "crash/logged_disk.h"
@@ -28,17 +29,20 @@ static struct crash_settings {
 	const char *app, *app_trace, *prepare, *verify;
 	const char *log, *image, *from;
 	uint64_t states;
-	const char *out, *config, *known, *write_known;
-	uint64_t seed, jobs, walks, length, sample, subsets, sector, findings;
+	const char *out, *config, *known, *write_known, *part;
+	uint64_t seed, jobs, walks, resyncs, length, sample, subsets, sector, findings;
 	double seconds, deadline;
 	int inputs, level, sanity;
 	bool json, during_recovery, in_place, unmount, daemon, faults, full;
-	unsigned job; /* of several */
+	unsigned job;                /* of several */
+	uint64_t part_number, parts; /* of the workloads, those of one run */
 } settings = {
 	.walks = 100,
+	.resyncs = 1000,
 	.length = 12,
 	.states = 2000,
 	.sample = 1,
+	.parts = 1,
 	.findings = 100,
 	.deadline = 10,
 	.sanity = SANITY_NEW,
@@ -47,11 +51,13 @@ static struct crash_settings {
 #define ROW(field) offsetof(struct crash_settings, field)
 
 static const struct opt opts[] = {
-	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|walk|pair|FILE",
+	{ "workloads", OPT_LIST, ROW(workloads), "seq-1|seq-2|seq-3|resync|walk|pair|FILE",
 	  "what is done before the crash: all short workloads of so many operations, also "
-	  "seq-N-nested; random walks (walk:PROFILE); two processes and one fsync (pair); or a "
+	  "seq-N-nested; durable files that change and are synced again and again (resync); "
+	  "random walks (walk:PROFILE); two processes and one fsync (pair); or a "
 	  "script. May be repeated. Default: seq-1, the same with --inputs wide --in-place "
-	  "--unmount and, where the power fails, pair and walk",
+	  "--unmount and, where the power fails, resync, pair and walk; with --seconds, more of "
+	  "resync, walk and seq-2 until then",
 	  0, 0 },
 	{ "inputs", OPT_CHOICE, ROW(inputs), "published|wide",
 	  "arguments of the generated workloads: those of ACE, or drawn from many", 0, 0 },
@@ -67,8 +73,11 @@ static const struct opt opts[] = {
 	{ "full", OPT_FLAG, ROW(full), NULL,
 	  "workloads run on a disk that is filled first, except for what they need", 0, 0 },
 	{ "walks", OPT_U64, ROW(walks), "N", "number of walks", 1, UINT64_MAX },
+	{ "resyncs", OPT_U64, ROW(resyncs), "N", "number of resync workloads", 1, UINT64_MAX },
 	{ "length", OPT_U64, ROW(length), "N", "calls of each walk", 1, 1000 },
 	{ "sample", OPT_U64, ROW(sample), "N", "only one workload in N", 1, UINT64_MAX },
+	{ "part", OPT_TEXT, ROW(part), "I/N",
+	  "only part I of N: the workloads in N runs, each of which takes every Nth", 0, 0 },
 	{ "view", OPT_LIST, ROW(view), "order|lost-one|only-one|subset|torn",
 	  "which crashes; may be repeated. Default: all", 0, 0 },
 	{ "subsets", OPT_U64, ROW(subsets), "N",
@@ -155,50 +164,12 @@ static bool crash_is_over(const struct crash_run *x)
 		clock_seconds() - x->run->started_seconds >= settings.seconds);
 }
 
-static void set_count(json_t *o, const char *name, uint64_t count)
-{
-	json_object_set_new(o, name, json_integer((json_int_t)count));
-}
-
-static const char *const figure_names[] = { "workloads",
-					    "not_judged",
-					    "crash_states",
-					    "unique_images",
-					    "recoveries",
-					    "memo_hits",
-					    "recoveries_checked",
-					    "recovery_states",
-					    "recovery_skipped",
-					    "repair_logs",
-					    "repair_states",
-					    "repair_skipped",
-					    NULL };
-
-static void crash_set_figures(struct run *run, const struct crash_session *s)
-{
-	const uint64_t figures[] = {
-		s->figures.workloads,     s->figures.not_judged,      s->figures.crash_states,
-		s->figures.unique_images, s->recovery.recoveries,     s->recovery.memo_hits,
-		s->recovery.checked,      s->figures.recovery_states, s->figures.recovery_skipped,
-		s->figures.repair_logs,   s->figures.repair_states,   s->figures.repair_skipped,
-	};
-
-	for (size_t i = 0; figure_names[i]; i++)
-		set_count(run->figures, figure_names[i], figures[i]);
-	if (settings.during_recovery && recovery_repair_command(&s->recovery) &&
-	    !recovery_records_repair(&s->recovery))
-		json_object_set_new(run->figures, "repair_not_recorded", json_true());
-	if (s->not_judged_for.len)
-		json_object_set_new(run->figures, "not_judged_for",
-				    json_string(s->not_judged_for.data));
-}
-
 static void crash_run_set_figures(const struct crash_run *x)
 {
 	if (settings.daemon)
 		crash_daemon_set_figures(x->run, &x->killing);
 	else
-		crash_set_figures(x->run, &x->session);
+		crash_figures_set(x->run, &x->session, settings.during_recovery);
 }
 
 static void crash_show_progress(const struct crash_run *x)
@@ -264,15 +235,25 @@ static void crash_one(struct crash_run *x, const struct workload *w)
 	crash_case_free(&c);
 }
 
-static void crash_source(struct crash_run *x, const struct workload_source *s, uint64_t *number)
+/* Whether a workload belongs to the sample, to this part of it, and to this job. */
+static bool crash_wants(uint64_t number)
+{
+	uint64_t share = number / settings.sample;
+
+	return number % settings.sample == 0 && share % settings.parts == settings.part_number &&
+	       share / settings.parts % settings.jobs == settings.job;
+}
+
+/* Those with the indexes [from, to), as far as there are so many. */
+static void crash_source(struct crash_run *x, const struct workload_source *s, uint64_t from,
+			 uint64_t to, uint64_t *number)
 {
 	struct arena arena = ARENA_INIT;
 
-	for (uint64_t i = 0; i < s->count && !crash_is_over(x); i++, ++*number) {
+	for (uint64_t i = from; i < s->count && i < to && !crash_is_over(x); i++, ++*number) {
 		struct workload w;
 
-		if (*number % settings.sample ||
-		    *number / settings.sample % settings.jobs != settings.job)
+		if (!crash_wants(*number))
 			continue;
 		x->status = workload_source_make(s, i, &arena, &w, x->err);
 		if (!x->status) {
@@ -285,60 +266,18 @@ static void crash_source(struct crash_run *x, const struct workload_source *s, u
 	arena_free(&arena);
 }
 
-static uint64_t figure(const struct run *run, const char *name)
-{
-	return (uint64_t)json_integer_value(json_object_get(run->figures, name));
-}
-
-static void crash_print(const struct run *run)
-{
-	double seconds = clock_seconds() - run->started_seconds;
-	struct buf out = BUF_INIT;
-	uint64_t states = figure(run, "crash_states");
-
-	findings_text(run->findings, run->unconfirmed, false, &out);
-	buf_addf(&out, "%s: %" PRIu64 " workloads, %" PRIu64 " crash states in %.1f s (%.0f/s): ",
-		 run->target, figure(run, "workloads"), states, seconds, (double)states / seconds);
-	if (settings.daemon)
-		crash_daemon_print(run, &out);
-	else
-		buf_addf(&out, "%" PRIu64 " different disks, %" PRIu64 " recoveries\n",
-			 figure(run, "unique_images"), figure(run, "recoveries"));
-	if (figure(run, "recovery_states"))
-		buf_addf(&out,
-			 "%" PRIu64 " crashes during recovery, %" PRIu64
-			 " of them known from an equal disk\n",
-			 figure(run, "recovery_states"), figure(run, "recovery_skipped"));
-	if (figure(run, "repair_states"))
-		buf_addf(&out,
-			 "%" PRIu64 " crashes during %" PRIu64 " repairs by the checker, %" PRIu64
-			 " of them known from an equal disk\n",
-			 figure(run, "repair_states"), figure(run, "repair_logs"),
-			 figure(run, "repair_skipped"));
-	if (json_object_get(run->figures, "repair_not_recorded"))
-		buf_adds(&out, "repairs by the checker were not crashed: that needs /dev/fuse and, "
-			       "without root, user namespaces\n");
-	if (figure(run, "not_judged"))
-		buf_addf(&out, "%" PRIu64 " workloads were not judged; the first for: %s\n",
-			 figure(run, "not_judged"),
-			 json_string_value(json_object_get(run->figures, "not_judged_for")));
-	buf_addf(&out, "report: %s/report.html\n", run->dir);
-	fputs(out.data, stdout);
-	buf_free(&out);
-}
-
 static int crash_finish(struct run *run, int status, struct err *err)
 {
 	if (status < 0 && run->verdict == VERDICT_OK)
 		run->verdict = VERDICT_UNKNOWN;
 	/* A file system whose workloads all ended in another way was not checked. */
-	if (run->verdict == VERDICT_OK && !figure(run, "workloads"))
+	if (run->verdict == VERDICT_OK && !crash_figure(run, "workloads"))
 		run->verdict = VERDICT_UNKNOWN;
 	status = summary_write(run, status, err);
 	if (settings.json) {
 		summary_print(run);
 	} else {
-		crash_print(run);
+		crash_figures_print(run, settings.daemon);
 		summary_print_known(run);
 	}
 	return status;
@@ -388,42 +327,91 @@ static void crash_end(struct crash_run *x)
 		crash_close(&x->session);
 }
 
-static void crash_named(struct crash_run *x, const char *name,
-			const struct workload_source_options *how, uint64_t *number)
+static int crash_open_source(struct crash_run *x, struct workload_source *s, const char *name,
+			     const struct workload_source_options *how)
 {
 	const struct model *model = settings.daemon ? &x->killing.model : &x->session.model;
 	const struct state *start = settings.daemon ? &x->killing.start : &x->session.start;
 	const struct target *t = settings.daemon ? x->killing.target : x->session.target;
 	struct workload_source_options options = *how;
-	struct workload_source s;
 
 	options.seed = settings.seed;
 	options.disk_bytes = settings.daemon ? 0 : x->session.recovery.base.size;
 	options.walks = settings.walks;
+	options.resyncs = settings.resyncs;
 	options.length = (unsigned)settings.length;
 	options.full = settings.full;
 	options.faults = settings.faults;
 	options.processes = t->caps & TARGET_PROCESSES;
-	x->status = workload_source_open(&s, name, &options, model, start, x->err);
-	if (x->status)
+	x->status = workload_source_open(s, name, &options, model, start, x->err);
+	return x->status;
+}
+
+static void crash_named(struct crash_run *x, const char *name,
+			const struct workload_source_options *how, uint64_t *number)
+{
+	struct workload_source s;
+
+	if (crash_open_source(x, &s, name, how))
 		return;
-	crash_source(x, &s, number);
+	crash_source(x, &s, 0, s.count, number);
 	workload_source_close(&s);
 }
 
 /* What was not said: files that are durable before, with few values; files that are new, with many
- * values, up to the unmounting; files that two processes have open; and some walks, which cost
- * about a quarter as much as these. */
+ * values, up to the unmounting; durable files that are synced again; files that two processes have
+ * open; and some walks. They take turns, since none of them finds most, and a run may end early.
+ * Where a time is given there are more of them until then, and longer ones. */
 static const struct usual_source {
 	const char *name;
 	struct workload_source_options how;
+	uint64_t turn;   /* workloads */
 	bool power_only; /* not for a daemon that is killed */
+	bool timed_only;
 } usual_sources[] = {
-	{ "seq-1", { .wide = false }, false },
-	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true }, false },
-	{ "pair", { .wide = false }, true },
-	{ "walk", { .wide = false }, true },
+	{ "seq-1", { .wide = false }, 32, false, false },
+	{ "resync", { .wide = false }, 64, true, false },
+	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true }, 32, false, false },
+	{ "pair", { .wide = false }, 32, true, false },
+	{ "walk", { .wide = false }, 8, true, false },
+	{ "seq-2", { .scattered = true }, 32, true, true },
 };
+
+static bool usual_is_wanted(const struct usual_source *u, const struct target *t)
+{
+	return (!settings.daemon || !u->power_only) && (settings.seconds > 0 || !u->timed_only) &&
+	       (t->caps & TARGET_PROCESSES || !workload_source_has_processes(u->name));
+}
+
+static void crash_usual(struct crash_run *x, const struct target *t, uint64_t *number)
+{
+	struct workload_source sources[ARRAY_LEN(usual_sources)];
+	const struct usual_source *of[ARRAY_LEN(usual_sources)];
+	size_t count = 0;
+	bool more = true;
+
+	for (size_t i = 0; i < ARRAY_LEN(usual_sources) && !x->status; i++) {
+		if (!usual_is_wanted(&usual_sources[i], t))
+			continue;
+		of[count] = &usual_sources[i];
+		if (crash_open_source(x, &sources[count], of[count]->name, &of[count]->how))
+			break;
+		if (settings.seconds > 0)
+			workload_source_go_on(&sources[count]);
+		count++;
+	}
+	for (uint64_t turn = 0; more && !crash_is_over(x); turn++) {
+		more = false;
+		for (size_t i = 0; i < count; i++) {
+			uint64_t from = turn * of[i]->turn;
+
+			crash_source(x, &sources[i], from, from + of[i]->turn, number);
+			more |= from + of[i]->turn < sources[i].count;
+		}
+	}
+	while (count)
+		workload_source_close(&sources[--count]);
+}
 
 static bool crash_found_in_log(void *to, struct crash_case *c, const struct crash_violation *v)
 {
@@ -466,12 +454,8 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 		return status;
 	for (size_t i = 0; i < settings.workloads.count && !crash_is_over(&x); i++)
 		crash_named(&x, settings.workloads.items[i], &chosen, &number);
-	for (size_t i = 0;
-	     i < ARRAY_LEN(usual_sources) && !settings.workloads.count && !crash_is_over(&x); i++)
-		if ((!settings.daemon || !usual_sources[i].power_only) &&
-		    (t->caps & TARGET_PROCESSES ||
-		     !workload_source_has_processes(usual_sources[i].name)))
-			crash_named(&x, usual_sources[i].name, &usual_sources[i].how, &number);
+	if (!settings.workloads.count)
+		crash_usual(&x, t, &number);
 	progress_end();
 	crash_end(&x);
 	return x.status;
@@ -527,14 +511,18 @@ static int crash_job(void *to, unsigned number, const char *dir, struct err *err
 static int crash_merge_job(struct run *run, unsigned job, struct err *err)
 {
 	json_t *summary, *why;
-	int status = job_merge(run, job, settings.daemon ? crash_daemon_figures : figure_names,
-			       &summary, err);
+	int status =
+		job_merge(run, job, settings.daemon ? crash_daemon_figures : crash_figure_names,
+			  &summary, err);
 
 	if (status)
 		return status;
 	why = json_object_get(summary, "not_judged_for");
 	if (why)
 		json_object_set(run->figures, "not_judged_for", why);
+	/* Each job records alone; one that cannot says so for all. */
+	if (json_is_true(json_object_get(summary, "repair_not_recorded")))
+		json_object_set_new(run->figures, "repair_not_recorded", json_true());
 	json_decref(summary);
 	return 0;
 }
@@ -589,6 +577,24 @@ static int crash_check_names(const char *target, struct err *err)
 	return code ? code : operand_known(settings.known, settings.write_known, err);
 }
 
+/* "2/8": the second of eight. */
+static int crash_read_part(const char *text, struct err *err)
+{
+	unsigned part, parts;
+	int used = 0;
+
+	if (!text)
+		return 0;
+	if (sscanf(text, "%9u/%9u%n", &part, &parts, &used) < 2 || text[used] || !part ||
+	    part > parts) {
+		err_set(err, EINVAL, "--part: %s is not I/N, with I from 1 to N", text);
+		return EXIT_USAGE;
+	}
+	settings.part_number = part - 1;
+	settings.parts = parts;
+	return 0;
+}
+
 static int run_crash_app(int argc, struct err *err)
 {
 	struct crash_app app = { settings.app,         settings.prepare,  settings.verify,
@@ -638,6 +644,8 @@ static int run_crash(int argc, char **argv, struct err *err)
 		return EXIT_USAGE;
 	}
 	code = crash_check_names(argv[1], err);
+	if (!code)
+		code = crash_read_part(settings.part, err);
 	if (code)
 		return code;
 	if (settings.log || settings.image || settings.from)

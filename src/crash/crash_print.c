@@ -104,7 +104,7 @@ void crash_print_script(const struct target *t, const struct crash_violation *v,
 {
 	const struct target_description *d = t->description;
 	const struct program_value image = { "image", "\"$image\"" };
-	const char *repair = d->repair ? d->repair : d->repair_unmounted;
+	const char *repair = d->repair && *d->repair ? d->repair : d->repair_unmounted;
 	bool refused = v->end == RECOVERY_REFUSED || (crash_violation_is_second(v) && !v->has_tree);
 
 	buf_addf(

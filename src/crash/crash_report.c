@@ -204,12 +204,19 @@ static int shown_restore_writes(struct crash_session *s, struct shown_violation 
 /* Operations that can be part of a cause: not the setup, nor opening and closing what exists. */
 static struct crash_cause cause_of(const struct crash_case *c, const struct crash_violation *v)
 {
+	static const char reordering[] = ", writes reordered";
+	bool reordered =
+		!v->unflushed && v->point.view != VIEW_ORDER && !crash_violation_is_second(v);
 	struct crash_cause cause = { .count = 0 };
 
 	if (v->unflushed)
 		cause.ops[cause.count++] = op_table[c->calls[v->broken.call - 1].op].base;
-	memcpy(cause.signature, v->signature, sizeof(cause.signature));
-	for (size_t i = v->unflushed ? c->count : c->setup_count;
+	/* Where nothing is wrong in order, a flush is missing between two writes, whatever calls
+	 * led to them. */
+	snprintf(cause.signature, sizeof(cause.signature), "%.*s%s",
+		 (int)(sizeof(cause.signature) - sizeof(reordering)), v->signature,
+		 reordered ? reordering : "");
+	for (size_t i = v->unflushed || reordered ? c->count : c->setup_count;
 	     i < c->count && cause.count < CAUSE_OPS_MAX; i++) {
 		enum op base = op_table[c->calls[i].op].base;
 

@@ -47,11 +47,20 @@ const char *const recovery_end_sentences[RECOVERY_ENDS] = {
 		"a repair by the checker that is interrupted and repeated gives another tree",
 };
 
+/* The checker can recover what was not unmounted. A description says by an empty command that it
+ * cannot, where its base can. */
+static bool recovery_repairs_dirty(const struct recovery *r)
+{
+	const char *repair = r->target->description->repair;
+
+	return repair && *repair;
+}
+
 const char *recovery_repair_command(const struct recovery *r)
 {
 	const struct target_description *d = r->target->description;
 
-	return d->repair ? d->repair : d->repair_unmounted;
+	return recovery_repairs_dirty(r) ? d->repair : d->repair_unmounted;
 }
 
 int recovery_open(struct recovery *r, struct target *t, enum sanity sanity, bool keeps_log,
@@ -335,7 +344,7 @@ static int recovery_compare_repair(struct recovery *r, const struct page_disk *d
 	struct recovered repaired = { 0 };
 	int status;
 
-	if (r->target->traits.crash_needs_fsck || !r->target->description->repair)
+	if (r->target->traits.crash_needs_fsck || !recovery_repairs_dirty(r))
 		return 0;
 	recovery_stage(r, d);
 	status = recovery_repair(r, r->stage.fd, &repaired, err);
@@ -492,7 +501,7 @@ int recovery_prepare_repair(struct recovery *r, struct page_store *s, struct pag
 	struct image image = { .fd = -1 };
 	int status, error = 0;
 
-	if (r->target->description->repair)
+	if (recovery_repairs_dirty(r))
 		return 1;
 	if (!r->target->kind->load_pages)
 		recovery_stage(r, d);

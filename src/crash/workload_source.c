@@ -9,6 +9,7 @@
 #include "workload/failing.h"
 #include "workload/full.h"
 #include "workload/pair.h"
+#include "workload/resync.h"
 
 static bool source_is_ace(const char *name, struct ace_options *ret)
 {
@@ -28,11 +29,16 @@ static const char *source_profile(const char *name)
 	return name[len] ? name + len + 1 : "crash";
 }
 
+static bool source_is_resync(const char *name)
+{
+	return !strcmp(name, "resync");
+}
+
 bool workload_source_is_generated(const char *name)
 {
 	struct ace_options any;
 
-	return source_is_ace(name, &any) || source_profile(name) ||
+	return source_is_ace(name, &any) || source_profile(name) || source_is_resync(name) ||
 	       workload_source_has_processes(name);
 }
 
@@ -67,12 +73,21 @@ int workload_source_open(struct workload_source *s, const char *name,
 				       name);
 		s->kind = SOURCE_PAIR;
 		s->count = pair_count();
+	} else if (source_is_resync(name)) {
+		s->kind = SOURCE_RESYNC;
+		s->count = how->resyncs;
 	} else if (source_is_ace(name, &o)) {
 		s->kind = SOURCE_ACE;
 		ace_init(&s->ace, &o);
 		s->count = s->ace.count;
 	}
 	return 0;
+}
+
+void workload_source_go_on(struct workload_source *s)
+{
+	if (s->kind == SOURCE_WALK || s->kind == SOURCE_RESYNC)
+		s->count = UINT64_MAX;
 }
 
 void workload_source_close(struct workload_source *s)
@@ -109,6 +124,14 @@ static void source_vary(const struct workload_source *s, uint64_t index, struct 
 		*w = varied;
 }
 
+/* All places once, if the step is prime and larger than their number. */
+static uint64_t source_place(const struct workload_source *s, uint64_t index)
+{
+	enum { SCATTER = 2147483629 };
+
+	return s->how.scattered ? index % s->count * SCATTER % s->count : index;
+}
+
 int workload_source_make(const struct workload_source *s, uint64_t index, struct arena *arena,
 			 struct workload *ret, struct err *err)
 {
@@ -118,8 +141,10 @@ int workload_source_make(const struct workload_source *s, uint64_t index, struct
 		walk_workload(&s->walk, index, arena, ret);
 	else if (s->kind == SOURCE_PAIR)
 		pair_workload(index, arena, ret);
+	else if (s->kind == SOURCE_RESYNC)
+		resync_workload(s->model, s->start, index, s->how.seed, arena, ret);
 	else
-		ace_workload(&s->ace, index, arena, ret);
+		ace_workload(&s->ace, source_place(s, index), arena, ret);
 	source_vary(s, index, arena, ret);
 	if (s->how.unmounts && !s->how.faults)
 		workload_add_unmount(ret, arena);

@@ -10,34 +10,15 @@
 #include <string.h>
 
 #include "base/must.h"
-#include "persistence/window.h"
+#include "persistence/check.h"
 #include "tree/list.h"
 
 /* Steps behind the floor of everything that a set of them can hold, and calls whose atomicity is
  * tried in all combinations. What is beyond is not judged. */
 enum { STEPS_MAX = 64, ATOMIC_MAX = 10 };
 
-/* A name of the recovered tree, or one that is missing there: the steps at which the history has
- * the same, as bits from the base on. */
-struct name_steps {
-	uint64_t dir; /* of the history */
-	const char *name;
-	size_t len;
-	uint64_t steps;
-};
-
-struct check {
-	struct crash_window w;
-	const struct tree *seen;
-	struct buf path; /* where the walk is */
-	struct name_steps *names;
-	size_t name_count, name_cap;
-	struct broken_promise *broken; /* the first one found */
-	bool found;
-};
-
-static void report(struct check *x, const char *what, size_t step, const char *seen,
-		   const char *reason)
+void check_report(struct check *x, const char *what, size_t step, const char *seen,
+		  const char *reason)
 {
 	if (x->found)
 		return;
@@ -130,10 +111,11 @@ static bool xattrs_allowed(struct check *x, uint64_t ino, const struct inode *se
 
 	for (uint64_t cookie = 0; (xattr = tree_next_xattr(seen, &cookie));)
 		if (!attribute_was(x, ino, seen, ATTRIBUTE_XATTR, xattr->bytes)) {
-			report(x, "attribute wrong", floor,
-			       "has an extended attribute, or a value of one, that it should not "
-			       "have",
-			       "fsync makes extended attributes durable");
+			check_report(
+				x, "attribute wrong", floor,
+				"has an extended attribute, or a value of one, that it should not "
+				"have",
+				"fsync makes extended attributes durable");
 			return false;
 		}
 	for (size_t i = floor; i <= x->w.begun; i++) {
@@ -141,9 +123,9 @@ static bool xattrs_allowed(struct check *x, uint64_t ino, const struct inode *se
 
 		for (uint64_t cookie = 0; inode && (xattr = tree_next_xattr(inode, &cookie));)
 			if (!attribute_was(x, ino, seen, ATTRIBUTE_XATTR, xattr->bytes)) {
-				report(x, "attribute missing", floor,
-				       "has lost an extended attribute",
-				       "fsync makes extended attributes durable");
+				check_report(x, "attribute missing", floor,
+					     "has lost an extended attribute",
+					     "fsync makes extended attributes durable");
 				return false;
 			}
 	}
@@ -153,197 +135,17 @@ static bool xattrs_allowed(struct check *x, uint64_t ino, const struct inode *se
 static bool attributes_allowed(struct check *x, uint64_t ino, const struct inode *seen)
 {
 	if (!attribute_was(x, ino, seen, ATTRIBUTE_MODE, NULL)) {
-		report(x, "mode wrong", window_attribute_floor(&x->w, ino), "has a wrong mode",
-		       "fsync makes the mode of a file durable");
+		check_report(x, "mode wrong", window_attribute_floor(&x->w, ino),
+			     "has a wrong mode", "fsync makes the mode of a file durable");
 		return false;
 	}
 	if (!attribute_was(x, ino, seen, ATTRIBUTE_OWNER, NULL)) {
-		report(x, "owner wrong", window_attribute_floor(&x->w, ino),
-		       "has a wrong owner or group", "fsync makes the owner of a file durable");
+		check_report(x, "owner wrong", window_attribute_floor(&x->w, ino),
+			     "has a wrong owner or group",
+			     "fsync makes the owner of a file durable");
 		return false;
 	}
 	return !(x->seen->fields & TREE_XATTR) || xattrs_allowed(x, ino, seen);
-}
-
-/* ---- data ---- */
-
-static size_t first_step_of(const struct check *x, uint64_t ino, size_t from)
-{
-	while (from <= x->w.begun && !window_inode(&x->w, from, ino))
-		from++;
-	return from;
-}
-
-/* A write in progress may have made the file longer by a part of it; where nothing is in order, by
- * a block that the checker finds. */
-static bool size_allowed(struct check *x, uint64_t ino, uint64_t size)
-{
-	size_t floor = window_size_floor(&x->w, ino), first = first_step_of(x, ino, floor);
-	uint64_t before = first > floor ? 0 : window_inode(&x->w, first, ino)->size;
-	struct buf text = BUF_INIT;
-
-	if (size == before)
-		return true;
-	for (size_t i = first; i <= x->w.begun; i++) {
-		const struct inode *inode = window_inode(&x->w, i, ino);
-
-		if (!inode)
-			break;
-		if (size == inode->size || (before < size && size < inode->size) ||
-		    (x->w.p->rules.stale_data && size > inode->size && i > floor &&
-		     size - inode->size < TREE_BLOCK))
-			return true;
-		before = inode->size;
-	}
-	buf_addf(&text, "has %llu bytes instead of %llu", (unsigned long long)size,
-		 (unsigned long long)before);
-	report(x, size < before ? "size too small" : "size wrong", floor, text.data,
-	       "fsync and fdatasync make the size of a file durable");
-	buf_free(&text);
-	return false;
-}
-
-static void read_block(const struct tree *t, uint64_t ino, uint64_t offset, char *to)
-{
-	size_t len = tree_inode(t, ino) ? tree_read(t, ino, offset, to, TREE_BLOCK) : 0;
-
-	memset(to + len, 0, TREE_BLOCK - len);
-}
-
-/* The last step that promised each byte of a block. Returns the last of them. */
-static size_t byte_floors(const struct check *x, uint64_t ino, uint64_t offset, size_t len,
-			  size_t ret[TREE_BLOCK])
-{
-	size_t floor = window_data_floor(&x->w, ino, offset, offset + len), last = floor;
-
-	for (size_t at = 0; at < len; at++)
-		ret[at] = floor;
-	for (size_t i = floor + 1; i <= x->w.done; i++) {
-		const struct promise *promise = &x->w.p->steps[i].promise;
-
-		if (promise->kind != PROMISE_RANGE || promise->ino != ino)
-			continue;
-		for (size_t at = 0; at < len; at++)
-			if (promise->from <= offset + at && offset + at < promise->to)
-				ret[at] = last = i;
-	}
-	return last;
-}
-
-/* The place of the first byte that no step since its floor has; len: all are allowed. */
-static size_t first_wrong_byte(const struct check *x, uint64_t ino, uint64_t offset,
-			       const char *seen, size_t len)
-{
-	size_t floors[TREE_BLOCK], last = byte_floors(x, ino, offset, len, floors), next;
-	bool right[TREE_BLOCK] = { false };
-	char bytes[TREE_BLOCK];
-
-	for (size_t i = window_data_floor(&x->w, ino, offset, offset + len); i <= x->w.begun;
-	     i = next) {
-		const struct inode *inode = window_inode(&x->w, i, ino);
-
-		for (next = i + 1; next <= x->w.begun && window_inode(&x->w, next, ino) == inode;
-		     next++)
-			;
-		read_block(window_tree(&x->w, i), ino, offset, bytes);
-		if (last < next && !memcmp(bytes, seen, len))
-			return len;
-		for (size_t at = 0; at < len; at++)
-			right[at] |= bytes[at] == seen[at] && floors[at] < next;
-	}
-	for (size_t at = 0; at < len; at++)
-		if (!right[at])
-			return at;
-	return len;
-}
-
-/* Data that was moved is overwritten in place, and a crash can undo the moving alone. Where a write
- * of data failed, ext4 commits its block all the same (data_err=ignore), with what it had before.
- */
-static bool data_is_open(const struct check *x, uint64_t ino, size_t floor)
-{
-	size_t failed = x->w.p->failed;
-	bool open = failed > floor && failed <= x->w.begun &&
-		    window_inode(&x->w, floor, ino) != window_inode(&x->w, failed, ino);
-
-	for (size_t i = floor + 1; i <= x->w.begun; i++)
-		open |= x->w.p->steps[i].moved == ino;
-	return open;
-}
-
-static bool block_allowed(struct check *x, uint64_t ino, const struct inode *seen, uint64_t block)
-{
-	uint64_t offset = block * TREE_BLOCK;
-	struct buf text = BUF_INIT;
-	char bytes[TREE_BLOCK];
-	size_t len, wrong, floor;
-
-	if (offset >= seen->size)
-		return true;
-	len = seen->size - offset < TREE_BLOCK ? (size_t)(seen->size - offset) : TREE_BLOCK;
-	floor = window_data_floor(&x->w, ino, offset, offset + len);
-	if ((x->w.p->rules.stale_data && floor < x->w.begun &&
-	     window_inode(&x->w, floor, ino) != window_inode(&x->w, x->w.begun, ino)) ||
-	    data_is_open(x, ino, floor))
-		return true;
-	read_block(x->seen, seen->ino, offset, bytes);
-	wrong = first_wrong_byte(x, ino, offset, bytes, len);
-	if (wrong == len)
-		return true;
-	buf_addf(&text, "has wrong data at offset %llu: 0x%02x", (unsigned long long)offset + wrong,
-		 (unsigned char)bytes[wrong]);
-	report(x, bytes[wrong] ? "data wrong" : "data missing", floor, text.data,
-	       "after fsync, fdatasync or a synchronous write the data is durable; other data is "
-	       "what was there before or what was written");
-	buf_free(&text);
-	return false;
-}
-
-/* All blocks that an inode has, but for those that `seen` or `before` (NULL: there is none) has. */
-static bool blocks_allowed(struct check *x, uint64_t ino, const struct inode *seen,
-			   const struct inode *with_blocks, const struct inode *before)
-{
-	uint64_t block;
-
-	for (bool first = true; pmap_next(&with_blocks->file.blocks, first, &block); first = false)
-		if ((with_blocks == seen || !pmap_get(&seen->file.blocks, block)) &&
-		    (!before || !pmap_get(&before->file.blocks, block)) &&
-		    !block_allowed(x, ino, seen, block))
-			return false;
-	return true;
-}
-
-/* Whether all of it is as after one of the calls since the last promise: as in most crashes. */
-static bool data_is_of_one_step(const struct check *x, uint64_t ino, const struct inode *seen)
-{
-	for (size_t i = x->w.begun + 1; i-- > x->w.base;) {
-		const struct inode *inode = window_inode(&x->w, i, ino);
-		const struct promise *promise = &x->w.p->steps[i].promise;
-
-		if (inode && inode->size == seen->size &&
-		    hash_equal(inode->file.data, seen->file.data))
-			return true;
-		if (i <= x->w.done && promise->ino == ino && promise->kind >= PROMISE_INODE)
-			return false;
-	}
-	return false;
-}
-
-/* Only blocks that one of them has can differ: the rest is zero in all. */
-static bool data_allowed(struct check *x, uint64_t ino, const struct inode *seen)
-{
-	if (!(x->seen->fields & TREE_DATA) || data_is_of_one_step(x, ino, seen))
-		return true;
-	if (!size_allowed(x, ino, seen->size) || !blocks_allowed(x, ino, seen, seen, NULL))
-		return false;
-	for (size_t i = x->w.base; i <= x->w.begun; i++) {
-		const struct inode *inode = window_inode(&x->w, i, ino);
-		const struct inode *before = i > x->w.base ? window_inode(&x->w, i - 1, ino) : NULL;
-
-		if (inode && inode != before && !blocks_allowed(x, ino, seen, inode, before))
-			return false;
-	}
-	return true;
 }
 
 /* ---- names ---- */
@@ -367,14 +169,14 @@ static void report_unreadable(struct check *x, const struct inode *seen)
 
 	buf_addf(&text, "cannot be read: %s fails with ", seen->error.call);
 	add_errno(&text, seen->error.code);
-	report(x, "cannot be read", x->w.base, text.data,
-	       "what is there after recovery can be read");
+	check_report(x, "cannot be read", x->w.base, text.data,
+		     "what is there after recovery can be read");
 	buf_free(&text);
 }
 
 static bool object_allowed(struct check *x, uint64_t ino, const struct inode *seen)
 {
-	size_t step = first_step_of(x, ino, x->w.base);
+	size_t step = check_first_step(x, ino, x->w.base);
 
 	if (x->w.p->rules.stale_inodes && inode_is_stale(x, ino))
 		return true;
@@ -384,12 +186,12 @@ static bool object_allowed(struct check *x, uint64_t ino, const struct inode *se
 	}
 	if (step > x->w.begun ||
 	    !kind_equal(x->seen->fields, window_inode(&x->w, step, ino), seen)) {
-		report(x, "another object", x->w.base, "is another object than it should be",
-		       "a name means what it meant before or after the calls since");
+		check_report(x, "another object", x->w.base, "is another object than it should be",
+			     "a name means what it meant before or after the calls since");
 		return false;
 	}
 	return attributes_allowed(x, ino, seen) &&
-	       (!S_ISREG(seen->mode) || data_allowed(x, ino, seen)) &&
+	       (!S_ISREG(seen->mode) || check_data(x, ino, seen)) &&
 	       (!S_ISDIR(seen->mode) || directory_allowed(x, ino, seen));
 }
 
@@ -412,16 +214,18 @@ static uint64_t step_bit(const struct check *x, size_t step)
 static void report_name(struct check *x, bool there, size_t floor, bool ever)
 {
 	if (!there)
-		report(x, "name missing", floor, "is missing",
-		       floor == x->w.base
-			       ? "a name that is durable stays until a call removes it"
-			       : "fsync of a file or of its directory makes the name durable");
+		check_report(
+			x, "name missing", floor, "is missing",
+			floor == x->w.base
+				? "a name that is durable stays until a call removes it"
+				: "fsync of a file or of its directory makes the name durable");
 	else if (ever)
-		report(x, "name is back", floor, "is there again, although it was removed",
-		       "the removal of a name is durable when its file or directory was synced");
+		check_report(
+			x, "name is back", floor, "is there again, although it was removed",
+			"the removal of a name is durable when its file or directory was synced");
 	else
-		report(x, "name from nowhere", floor, "is there, and no call has made it",
-		       "recovery makes no names");
+		check_report(x, "name from nowhere", floor, "is there, and no call has made it",
+			     "recovery makes no names");
 }
 
 /* A name in the recovered directory (seen), or one that is not there (NULL). */
@@ -453,6 +257,7 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 		if (ino == tried)
 			continue;
 		tried = ino;
+		forget_report(x); /* of what the name meant last is reported */
 		if (object_allowed(x, ino, seen)) {
 			steps |= step_bit(x, i);
 			objects++;
@@ -560,7 +365,7 @@ static uint64_t steps_with(const struct check *x, const struct name_steps *n, si
 }
 
 /* Are there steps for all names such that each call from `step` on, which changes several of them,
- * has changed all or none? Names have those that calls before leave to them. */
+ * has changed all or none? Names have those that calls before leave to them, and keep them. */
 static bool steps_agree(const struct check *x, size_t step, unsigned tried)
 {
 	size_t end = x->w.base + STEPS_MAX - 1;
@@ -586,22 +391,58 @@ static bool steps_agree(const struct check *x, size_t step, unsigned tried)
 		if (agree)
 			agree = steps_agree(x, step + 1, tried + 1);
 	}
+	for (size_t i = 0; i < x->name_count; i++)
+		x->names[i].steps = kept[i];
 	free(kept);
 	return agree;
 }
 
+/* The first call on which the names do not agree: without what follows it they do. */
+static size_t disagreeing_step(struct check *x)
+{
+	size_t step = x->w.base + 1, end = x->w.begun;
+
+	for (x->w.begun = step; x->w.begun < end && steps_agree(x, step, 0); x->w.begun++)
+		;
+	step = x->w.begun;
+	x->w.begun = end;
+	return step;
+}
+
+/* Has the call taken an object from a name, and given it none? */
+static bool rename_lost_object(const struct check *x, size_t step)
+{
+	bool taken = false, given = false;
+
+	for (size_t i = 0; i < x->name_count; i++) {
+		const struct name_steps *n = &x->names[i];
+
+		if (!name_changes(x, n, step))
+			continue;
+		if (name_is_source(x, n, step))
+			taken |= !(n->steps & (step_bit(x, step) - 1));
+		else
+			given |= (n->steps & ~(step_bit(x, step) - 1)) != 0;
+	}
+	return taken && !given;
+}
+
 static bool names_agree(struct check *x)
 {
-	size_t step = x->w.base + 1;
+	size_t step;
 
-	if (!x->w.p->rules.rename_is_atomic || steps_agree(x, step, 0))
+	if (!x->w.p->rules.rename_is_atomic || steps_agree(x, x->w.base + 1, 0))
 		return true;
-	while (step < x->w.begun && !is_atomic_step(x, step))
-		step++;
+	step = disagreeing_step(x);
 	buf_clear(&x->path);
-	report(x, "rename in part", step,
-	       "has one name of a rename as before it and the other as after it",
-	       "a rename has happened as a whole or not at all");
+	if (rename_lost_object(x, step))
+		check_report(x, "lost by rename", step,
+			     "has lost an object by a rename: neither name is there",
+			     "a rename has happened as a whole or not at all");
+	else
+		check_report(x, "rename in part", step,
+			     "has one name of a rename as before it and the other as after it",
+			     "a rename has happened as a whole or not at all");
 	return false;
 }
 
@@ -663,9 +504,10 @@ static void report_order(struct check *x, size_t floor, size_t promise)
 		buf_adds(&text, "has names or attributes of different moments; compared with the "
 				"tree before the crash:\n");
 	tree_diff(window_tree(&x->w, x->w.done), x->seen, 5, &text);
-	report(x, tree_is(x, older) ? "too old" : "order", promise, text.data,
-	       "names and attributes become durable in the order of the calls, up to what was "
-	       "synced");
+	check_report(
+		x, tree_is(x, older) ? "too old" : "order", promise, text.data,
+		"names and attributes become durable in the order of the calls, up to what was "
+		"synced");
 	buf_free(&text);
 }
 

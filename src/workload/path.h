@@ -3,7 +3,7 @@
  * A search reaches a state by calls that change something; a call that only makes the state durable
  * leads nowhere new, and is in no path. So a workload adds what a program would: everything up to
  * some call is synced, and in the state that was reached one object, mostly one that has changed
- * since, is synced by fsync or fdatasync. Crashes begin behind the first of these. */
+ * since, is synced by fsync or fdatasync. Crashes begin there: states on the way have theirs. */
 #ifndef WORKLOAD_PATH_H
 #define WORKLOAD_PATH_H
 

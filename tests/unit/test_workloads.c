@@ -3,13 +3,16 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/err.h"
+#include "base/must.h"
 #include "tests/harness/unit.h"
 #include "trace/script.h"
 #include "workload/failing.h"
 #include "workload/full.h"
 #include "workload/pair.h"
 #include "workload/path.h"
+#include "workload/resync.h"
 
 enum { CALLS_MAX = 16, NUMBERS = 200 };
 
@@ -92,7 +95,7 @@ static size_t count_failing(const struct workload *load)
 static void paths_become_durable(void **state)
 {
 	struct workload path = parse(PATH, 0);
-	size_t syncs = 0, fsyncs = 0, with_setup = 0;
+	size_t syncs = 0, fsyncs = 0, synced = 0;
 
 	for (uint64_t n = 0; n < NUMBERS; n++) {
 		struct workload a, b;
@@ -108,14 +111,14 @@ static void paths_become_durable(void **state)
 		}
 		assert_int_equal(at, path.count);
 		assert_int_equal(count_failing(&a), 0);
-		if (a.setup_count)
-			assert_int_equal(a.calls[a.setup_count - 1].op, OP_sync);
-		with_setup += a.setup_count > 0;
+		/* All that leads to the state precedes the first crash. */
+		assert_true(a.setup_count >= path.count && a.setup_count < a.count);
+		synced += a.setup_count > path.count;
 		syncs += count_op(&a, OP_sync) > 0;
 		fsyncs += count_op(&a, OP_fsync) + count_op(&a, OP_fdatasync) > 0;
 	}
-	assert_true(with_setup > NUMBERS / 4 && with_setup < NUMBERS);
-	assert_true(syncs >= with_setup && fsyncs > NUMBERS / 2);
+	assert_true(synced > NUMBERS / 4 && synced < NUMBERS);
+	assert_true(syncs >= synced && fsyncs > NUMBERS / 2);
 }
 
 static void a_write_fails_in_a_call_that_syncs(void **state)
@@ -188,6 +191,58 @@ static void pairs_sync_once(void **state)
 	assert_true(pair_count() > 300 && failing < pair_count() / 10);
 }
 
+static bool is_promise(const struct call *c)
+{
+	return c->op == OP_fsync || c->op == OP_fdatasync;
+}
+
+/* Durable files first; then calls that succeed, at the end a promise about one object. */
+static void resyncs_end_with_a_promise(void **state)
+{
+	size_t twice = 0, renamed = 0, evicted = 0;
+
+	for (uint64_t n = 0; n < 5 * (uint64_t)NUMBERS; n++) {
+		struct workload load;
+		size_t promises;
+
+		resync_workload(&w.model, &w.start, n, 0, &w.arena, &load);
+		assert_true(load.setup_count > 3 && load.setup_count < load.count);
+		assert_int_equal(load.calls[load.setup_count - 1].op, OP_sync);
+		assert_int_equal(count_failing(&load), 0);
+		assert_int_equal(load.calls[load.count - 1].op, OP_close);
+		assert_true(is_promise(&load.calls[load.count - 2]));
+		promises = count_op(&load, OP_fsync) + count_op(&load, OP_fdatasync);
+		twice += promises > 1;
+		renamed += count_op(&load, OP_rename) > 0;
+		evicted += count_op(&load, OP_drop_caches) > 0;
+		arena_reset(&w.arena);
+	}
+	assert_true(twice > NUMBERS && renamed > NUMBERS && evicted > NUMBERS / 4);
+}
+
+/* The number and the seed say what it is. */
+static void resyncs_can_be_repeated(void **state)
+{
+	size_t differ = 0;
+
+	for (uint64_t n = 0; n < NUMBERS; n++) {
+		struct buf texts[3] = { BUF_INIT, BUF_INIT, BUF_INIT };
+
+		for (uint64_t i = 0; i < ARRAY_LEN(texts); i++) {
+			struct workload load;
+
+			resync_workload(&w.model, &w.start, n, i == 2, &w.arena, &load);
+			workload_print(&load, &texts[i]);
+		}
+		assert_string_equal(texts[0].data, texts[1].data);
+		differ += strcmp(texts[0].data, texts[2].data) != 0;
+		for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+			buf_free(&texts[i]);
+		arena_reset(&w.arena);
+	}
+	assert_true(differ > NUMBERS / 2);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -196,6 +251,8 @@ int main(void)
 		TEST(a_write_fails_in_a_call_that_syncs),
 		TEST(a_disk_is_filled_behind_the_setup),
 		TEST(pairs_sync_once),
+		TEST(resyncs_end_with_a_promise),
+		TEST(resyncs_can_be_repeated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
