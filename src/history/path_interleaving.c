@@ -137,12 +137,48 @@ struct call interleaving_rest(struct state *s, const struct call *c, uint8_t wal
 	return rest;
 }
 
-void interleaving_return(struct state *s, const struct call *c, uint8_t walked)
+void interleaving_forget(struct state *s, const struct call *c, uint8_t walked)
 {
 	if (!walked)
 		return;
-	if (walked != INTERLEAVING_OPENED)
-		swap_directories(s, c);
 	state_destroy_process(s, placeholder_of(c));
 	tree_settle(&s->tree);
+}
+
+void interleaving_return(struct state *s, const struct call *c, uint8_t walked)
+{
+	if (walked && walked != INTERLEAVING_OPENED)
+		swap_directories(s, c);
+	interleaving_forget(s, c, walked);
+}
+
+/* The directory that rmdir names, where its own walk has not begun; 0: there is none. */
+static uint64_t find_victim(const struct model *m, struct state *s, const struct call *rmdir)
+{
+	const char *path = rmdir->rmdir.path.text;
+
+	if (!path || strlen(path) >= INTERLEAVING_OPENED || !state_process(s, rmdir->pid) ||
+	    state_process(s, placeholder_of(rmdir)))
+		return 0;
+	placeholder_create(s, rmdir);
+	if (!placeholder_walk(m, s, placeholder_of(rmdir), path, strlen(path)))
+		return 0;
+	return state_process(s, placeholder_of(rmdir))->cwd;
+}
+
+bool interleaving_is_inside(const struct model *m, const struct state *s, const struct call *c,
+			    uint8_t walked, const struct call *rmdir)
+{
+	struct state copy = state_copy(s);
+	int path = only_path(c);
+	bool inside = false;
+
+	while (walked != INTERLEAVING_OPENED && interleaving_step(m, &copy, c, &walked))
+		;
+	if (path >= 0 && walked && walked != INTERLEAVING_OPENED &&
+	    !next_name_bytes(c->arg[path].text + walked))
+		inside = find_victim(m, &copy, rmdir) ==
+			 state_process(&copy, placeholder_of(c))->cwd;
+	state_free(&copy);
+	return inside;
 }

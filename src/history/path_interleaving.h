@@ -16,6 +16,12 @@ bool interleaving_step(const struct model *m, struct state *s, const struct call
 		       uint8_t *walked);
 /* The call that is left behind that many bytes; its process is where the walk has come to. */
 struct call interleaving_rest(struct state *s, const struct call *c, uint8_t walked);
+/* Is the last name of the call's path, of which so much is walked, to be made in the directory that
+ * the other call removes? */
+bool interleaving_is_inside(const struct model *m, const struct state *s, const struct call *c,
+			    uint8_t walked, const struct call *rmdir);
+/* Ends the walk of a call that did nothing. */
+void interleaving_forget(struct state *s, const struct call *c, uint8_t walked);
 /* The process is back in its own directory, whatever became of the call. */
 void interleaving_return(struct state *s, const struct call *c, uint8_t walked);
 
