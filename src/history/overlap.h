@@ -7,7 +7,8 @@
  *
  * Some of what Linux does takes more than one moment. Where another call under way changes names:
  *   - a path is walked name by name, and directories may be renamed meanwhile. Each name of a
- *     single path is a separate internal step; both paths of rename are walked at once.
+ *     single path is a separate internal step; both paths of rename are walked at once, before
+ *     the names are changed.
  *   - link finds its file, and only later makes the name: EEXIST by what came between, and ENOENT
  *     if the file has lost its last name, even to a rename that never left that name free.
  *   - rmdir makes its directory dead, and unlocks it, before the name goes: what would make a name in

@@ -1,13 +1,14 @@
 /* path_interleaving.h -- inside the model: a path walked name by name while others change names.
  *
- * The position of a call is a directory, or for link the file that it has found. A placeholder
+ * The position of a call is a directory, or for link the file that it has found, for rename the two
+ * directories of its names. A placeholder
  * process, which no script has, holds a reference to it, so that it is not freed. */
 #ifndef HISTORY_PATH_INTERLEAVING_H
 #define HISTORY_PATH_INTERLEAVING_H
 
 #include "model/model.h"
 
-/* In place of a number of bytes: link has opened its file. */
+/* In place of a number of bytes: link has opened its file, rename both directories. */
 enum { INTERLEAVING_OPENED = UINT8_MAX };
 
 /* Walks over the next name of the call's path, behind *walked bytes of it; false where that is

@@ -116,7 +116,7 @@ static void a_directory_is_dead_before_its_name_goes(void **state)
 	/* It is removed nowhere. */
 	rejects(PEOPLE "mkdir(\"d\", 0755) = 0\n[2] rmdir(\"e\")\n[3] mkdir(\"d/x\", 0755) = ENOENT\n"
 		       "[2] = ENOENT\n",
-		6, 6);
+		6, 5);
 }
 
 /* The file that was found has lost its last name to one that took its place. */
