@@ -89,9 +89,10 @@ int assay_threads_overlap(struct assay_thread **threads, unsigned int count,
 	preempt_disable();
 	if (board->background)
 		assay_time_jump(DUE_SECONDS * NSEC_PER_SEC);
-	assay_overlap_begin(board, tasks, count);
 	for (unsigned int i = 0; i < count; i++)
 		complete(&threads[i]->called);
+	/* Not earlier: where one wakes up, the scheduler asks already who is to continue. */
+	assay_overlap_begin(board, tasks, count);
 	preempt_enable();
 	for (unsigned int i = 0; i < count; i++)
 		wait_for_completion(&threads[i]->done);
