@@ -26,6 +26,10 @@
 /* Accesses, whether in conflict or not, after which calls will never end. */
 enum { LIVELOCK = 8 << 20 };
 
+/* Points in a row after which a task spins: it waits for another one that was stopped, and would
+ * let it continue (cond_resched) if that were up to the kernel. */
+enum { SPINS = 4096 };
+
 /* Data is looked at in parts of this size. */
 enum { PART_BYTES = 512 };
 
@@ -42,6 +46,8 @@ static struct {
 	 * stopped by the schedule. */
 	int chosen, waits, stopped;
 	unsigned int next; /* switch */
+	unsigned int in_a_row; /* points of the present task */
+	int last;              /* whose point the last one was */
 	unsigned long accesses;
 	unsigned long returned[ASSAY_OVERLAP_PROCESSES]; /* words that stand for returns of a process */
 } now;
@@ -141,6 +147,14 @@ static noinline notrace void make_point(int me, unsigned long code)
 	b->point[n] = (struct assay_point){ code, me, others };
 	b->hash = mix(b->hash, (code * ASSAY_OVERLAP_TASKS + me) << ASSAY_OVERLAP_TASKS | others);
 	b->points++;
+	now.in_a_row = now.last == me ? now.in_a_row + 1 : 0;
+	now.last = me;
+	if (now.in_a_row == SPINS && others) {
+		now.chosen = __builtin_ctz(others);
+		now.in_a_row = 0;
+		assay_overlap_switch();
+		return;
+	}
 	if (now.next == b->switches || b->at[now.next] != n || !(others >> b->to[now.next] & 1))
 		return;
 	now.stopped = now.waits = me;
