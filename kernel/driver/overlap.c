@@ -7,7 +7,7 @@
  * Threads of the kernel are one more task, whichever of them runs. If a process blocks, they run until
  * they rest; then that process continues if it can, or the one that was stopped last, or the first one.
  * None of that is a switch of the schedule. Threads also run until they rest when the calls have
- * returned. If nobody can run, the idle task lets virtual time pass until the watch over calls says
+ * returned. If no task can run, the idle task lets virtual time pass until the watch over calls says
  * that they never end.
  *
  * Points are before accesses to words that several tasks use, one of them writing. What is accessed
@@ -58,7 +58,7 @@ bool assay_overlap_moves(const struct task_struct *task);
 struct task_struct *assay_overlap_thread(const struct task_struct *rather);
 
 /* A thread of the kernel that does the work of others. Those that only end grace periods and serve
- * interrupts run where nobody else can. */
+ * interrupts run where no other task can. */
 bool notrace assay_overlap_moves(const struct task_struct *task)
 {
 	return task->flags & PF_KTHREAD && strncmp(task->comm, "rcu", 3) &&

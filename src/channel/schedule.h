@@ -1,10 +1,10 @@
 /* schedule.h -- calls that overlap by a schedule, in a kernel in a process, and what came of it.
  *
- * Two or three processes make their calls; the threads of the kernel together are one more task. One
- * task runs until a point at which the schedule has another one continue, or until it has to wait or
- * is through: then threads continue until they have nothing to do, and then that process, or the one
- * that was stopped last, or the first that can run. Points are before accesses to memory that several
- * tasks use, one of them writing; they are counted from 0 over the whole run. */
+ * Two or three processes make their calls; the threads of the kernel together are one more task.
+ * One task runs until a point at which the schedule has another one continue, or until it has to
+ * wait or is through: then threads continue until they have nothing to do, and then that process,
+ * or the one that was stopped last, or the first that can run. Points are before accesses to memory
+ * that several tasks use, one of them writing; they are counted from 0 over the whole run. */
 #ifndef CHANNEL_SCHEDULE_H
 #define CHANNEL_SCHEDULE_H
 
@@ -44,8 +44,8 @@ struct schedule_use {
 /* Shared with the kernel (struct assay_overlap of kernel/driver/overlap.h). */
 struct schedule_board {
 	struct schedule schedule;
-	/* Threads can be continued at any point, what time brings about is due for them at the start, and
-	 * one of them carries out requests to the disk. */
+	/* Threads can be continued at any point, what time brings about is due for them at the
+	 * start, and one of them carries out requests to the disk. */
 	uint8_t background;
 	uint8_t learns;    /* what memory is used is learned: the tasks one behind the other */
 	uint8_t overflows; /* there was no room for all points, uses or words */

@@ -49,7 +49,7 @@ struct property {
 struct term {
 	unsigned property;
 	uint64_t values; /* bits */
-	int than;        /* its value comes behind the one of this property; -1: any of the values */
+	int than; /* its value comes behind the one of this property; -1: any of the values */
 };
 
 struct impossible {

@@ -26,7 +26,7 @@ struct scheduled {
 	struct buf text;
 };
 
-/* Without times, which nobody judges here. */
+/* Without times, which are not judged here. */
 static struct outcome scheduled_outcome(const struct race_outcome *raced)
 {
 	struct outcome o = raced->outcome;

@@ -17,15 +17,15 @@ struct walker;
 
 struct scheduled_one {
 	unsigned pid;
-	struct schedule schedule; /* without who begins and continues */
+	struct schedule schedule;           /* without who begins and continues */
 	unsigned to[SCHEDULE_SWITCHES_MAX]; /* processes; 0: threads of the kernel */
 };
 
 struct scheduled_options {
 	unsigned preemptions; /* switches at most; 0: races are left to chance */
 	bool whole;           /* schedules that cannot differ are tried, too */
-	bool background;      /* threads of the kernel have work, and can be continued at any point */
-	uint64_t limit;       /* schedules of one script; 0: all */
+	bool background; /* threads of the kernel have work, and can be continued at any point */
+	uint64_t limit;  /* schedules of one script; 0: all */
 	/* Only this one: the process that begins, and points; NULL: all. */
 	const struct scheduled_one *one;
 };

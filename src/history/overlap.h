@@ -11,8 +11,8 @@
  *     the names are changed.
  *   - link finds its file, and only later makes the name: EEXIST by what came between, and ENOENT
  *     if the file has lost its last name, even to a rename that never left that name free.
- *   - rmdir makes its directory dead, and unlocks it, before the name goes: what would make a name in
- *     it fails with ENOENT while the directory can still be found.
+ *   - rmdir makes its directory dead, and unlocks it, before the name goes: what would make a name
+ * in it fails with ENOENT while the directory can still be found.
  *   - stat takes no lock: the number of links may be seen while it changes (a directory that is
  *     removed has one for a moment). It is compared in the tree when all is quiet. */
 #ifndef HISTORY_OVERLAP_H

@@ -22,9 +22,9 @@ struct schedule_search {
 	schedule_run *run;
 	void *own;
 	unsigned processes; /* any of them may begin */
-	bool whole;       /* nothing is left out: to test the reduction */
-	uint64_t limit;   /* schedules at most; 0: no limit */
-	const bool *stop; /* ends the search where it becomes true; NULL: never */
+	bool whole;         /* nothing is left out: to test the reduction */
+	uint64_t limit;     /* schedules at most; 0: no limit */
+	const bool *stop;   /* ends the search where it becomes true; NULL: never */
 	/* How many were run; that the limit has left, as far as is known; and points at which there
 	 * could have been a further switch. */
 	uint64_t schedules, left, points;

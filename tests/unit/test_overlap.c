@@ -121,11 +121,13 @@ static void a_rename_walks_before_it_renames(void **state)
 /* A directory takes no more names while it can still be found. */
 static void a_directory_is_dead_before_its_name_goes(void **state)
 {
-	accepts(PEOPLE "mkdir(\"d\", 0755) = 0\n[2] rmdir(\"d\")\n[3] mkdir(\"d/x\", 0755) = ENOENT\n"
-		       "[3] rename(\"d\", \"d\") = 0\n[2] = 0\n[3] rename(\"d\", \"d\") = ENOENT\n");
+	accepts(PEOPLE
+		"mkdir(\"d\", 0755) = 0\n[2] rmdir(\"d\")\n[3] mkdir(\"d/x\", 0755) = ENOENT\n"
+		"[3] rename(\"d\", \"d\") = 0\n[2] = 0\n[3] rename(\"d\", \"d\") = ENOENT\n");
 	/* It is removed nowhere. */
-	rejects(PEOPLE "mkdir(\"d\", 0755) = 0\n[2] rmdir(\"e\")\n[3] mkdir(\"d/x\", 0755) = ENOENT\n"
-		       "[2] = ENOENT\n",
+	rejects(PEOPLE
+		"mkdir(\"d\", 0755) = 0\n[2] rmdir(\"e\")\n[3] mkdir(\"d/x\", 0755) = ENOENT\n"
+		"[2] = ENOENT\n",
 		6, 5);
 }
 

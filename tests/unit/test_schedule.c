@@ -52,7 +52,8 @@ static int simulate(void *own, const struct schedule *s, bool *ret_ended, struct
 
 		if (at[task] == STEPS)
 			task = !task;
-		b->point[b->points] = (struct schedule_point){ 1, task, at[!task] < STEPS ? 1 << !task : 0 };
+		b->point[b->points] =
+			(struct schedule_point){ 1, task, at[!task] < STEPS ? 1 << !task : 0 };
 		if (next < s->count && s->at[next] == b->points) {
 			assert_true(b->point[b->points].others >> s->to[next] & 1);
 			b->uses_before[next++] = b->uses;
@@ -60,7 +61,9 @@ static int simulate(void *own, const struct schedule *s, bool *ret_ended, struct
 			b->points++;
 			task = !task;
 			/* The step that was stopped has no further point. */
-			b->point[b->points] = (struct schedule_point){ 1, task, at[!task] < STEPS ? 1 << !task : 0 };
+			b->point[b->points] =
+				(struct schedule_point){ 1, task,
+							 at[!task] < STEPS ? 1 << !task : 0 };
 		}
 		step = &sim.steps[task][at[task]++];
 		b->use[b->uses++] =
@@ -81,7 +84,9 @@ static int simulate(void *own, const struct schedule *s, bool *ret_ended, struct
 
 static struct schedule_search search_all(bool whole, unsigned switches)
 {
-	struct schedule_search s = { .board = &sim.board, .processes = 2, .run = simulate, .whole = whole };
+	struct schedule_search s = {
+		.board = &sim.board, .processes = 2, .run = simulate, .whole = whole
+	};
 
 	sim.outcome_count = 0;
 	sim.runs = 0;
