@@ -15,6 +15,8 @@
 SAME(schedule.first, first);
 SAME(schedule.count, switches);
 SAME(schedule.at, at);
+SAME(schedule.to, to);
+SAME(background, background);
 SAME(learns, learns);
 SAME(overflows, overflows);
 SAME(points, points);
@@ -27,6 +29,9 @@ SAME(point, point);
 SAME(use, use);
 SAME(word, word);
 SAME(word_use, word_use);
+_Static_assert((int)SCHEDULE_PROCESSES_MAX == (int)ASSAY_OVERLAP_PROCESSES &&
+		       (int)SCHEDULE_TASKS == (int)ASSAY_OVERLAP_TASKS,
+	       "the tasks are the same");
 _Static_assert(sizeof(struct schedule_board) == sizeof(struct assay_overlap), "the board is one");
 
 /* The data of the channel is for the tree. */

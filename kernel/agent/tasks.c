@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "channel/request.h"
+#include "channel/schedule.h"
 #include "kernel/driver/assay.h"
 
 enum { GROUPINGS_MAX = 256, UMASK_FIRST = 022, FD_FIRST = 3 };
@@ -247,25 +248,28 @@ static int add_to_group(struct tasks *p, const struct call *c, struct outcome *r
 	return 0;
 }
 
-/* The two processes of these calls, in the order of their first ones. */
+/* The processes of these calls, in the order of their first ones. */
 static int find_racers(struct tasks *p, const struct call *calls, size_t count,
-		       struct script_task *ret[2], struct err *err)
+		       struct script_task *ret[SCHEDULE_PROCESSES_MAX], unsigned *ret_count,
+		       struct err *err)
 {
-	size_t found = 0;
+	unsigned found = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		unsigned pid = calls[i].pid;
+		unsigned pid = calls[i].pid, at = 0;
 
 		if (pid < 2 || pid > SYSCALL_PIDS_MAX || !p->members[pid].exists)
 			return err_set(err, ESRCH, "process %u cannot take part in a race", pid);
-		if ((found && ret[0] == &p->members[pid]) ||
-		    (found == 2 && ret[1] == &p->members[pid]))
-			continue;
-		if (found == 2)
-			return err_set(err, E2BIG, "a schedule is one of two processes");
-		ret[found++] = &p->members[pid];
+		while (at < found && ret[at] != &p->members[pid])
+			at++;
+		if (at == SCHEDULE_PROCESSES_MAX)
+			return err_set(err, E2BIG, "a schedule is one of %d processes at most",
+				       SCHEDULE_PROCESSES_MAX);
+		ret[at] = &p->members[pid];
+		found = at == found ? found + 1 : found;
 	}
-	return found == 2 ? 0 : err_set(err, EINVAL, "a schedule is one of two processes");
+	*ret_count = found;
+	return 0;
 }
 
 int tasks_race(struct tasks *p, const struct call *calls, size_t count, struct assay_overlap *board,
@@ -273,14 +277,20 @@ int tasks_race(struct tasks *p, const struct call *calls, size_t count, struct a
 	       void *own, struct err *err)
 {
 	struct task_race race = { calls, count, ret, keep, own, 0, false };
-	struct script_task *racers[2];
-	int failed = find_racers(p, calls, count, racers, err);
+	struct script_task *racers[SCHEDULE_PROCESSES_MAX];
+	struct assay_thread *threads[SCHEDULE_PROCESSES_MAX];
+	unsigned found;
+	int failed = find_racers(p, calls, count, racers, &found, err);
 
 	if (failed)
 		return failed;
-	racers[0]->race = racers[1]->race = &race;
-	failed = assay_threads_overlap(racers[0]->thread, racers[1]->thread, board);
-	racers[0]->race = racers[1]->race = NULL;
+	for (unsigned i = 0; i < found; i++) {
+		racers[i]->race = &race;
+		threads[i] = racers[i]->thread;
+	}
+	failed = assay_threads_overlap(threads, found, board);
+	for (unsigned i = 0; i < found; i++)
+		racers[i]->race = NULL;
 	if (failed)
 		return err_set(err, -failed, "this kernel is not built to be given schedules");
 	return race.lost ? err_set(err, E2BIG, "the calls of a race gave too many bytes") : 0;

@@ -17,8 +17,8 @@ struct tasks *tasks_new(void);
 int tasks_enter(struct tasks *p, int root_fd);
 /* Closes everything: no task has a working directory in the file system. */
 void tasks_leave(struct tasks *p);
-/* Calls of two processes other than the first, each one's in their order and all of them at once by
- * the schedule on the board. Bytes of outcomes are kept by `keep`. */
+/* Calls of up to three processes other than the first, each one's in their order and all of them at
+ * once by the schedule on the board. Bytes of outcomes are kept by `keep`. */
 int tasks_race(struct tasks *p, const struct call *calls, size_t count, struct assay_overlap *board,
 	       struct race_outcome *ret, bool (*keep)(void *own, struct outcome *outcome),
 	       void *own, struct err *err);

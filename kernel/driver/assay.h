@@ -105,10 +105,10 @@ struct assay_thread *assay_thread_new(void (*turn)(void *arg), void *arg);
 void assay_thread_run(struct assay_thread *t); /* one turn, to its end */
 _Bool assay_thread_try(struct assay_thread *t); /* false: it will never end */
 void assay_thread_end(struct assay_thread *t);
-/* A turn of both at once, by a schedule (overlap.h); -ENOSYS: not this kernel. What is called
+/* A turn of all of them at once, by a schedule (overlap.h); -ENOSYS: not this kernel. What is called
  * before and behind the calls of a thread says that one begins or returns. */
 struct assay_overlap;
-int assay_threads_overlap(struct assay_thread *first, struct assay_thread *second,
+int assay_threads_overlap(struct assay_thread **threads, unsigned int count,
 			  struct assay_overlap *board);
 void assay_thread_calls(_Bool returns);
 /* Its pointers are those of this process of the host; 0: of this one. */

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * disk.c -- a disk in memory with a volatile cache in front of it.
+ * disk.c -- a disk in memory with a volatile cache in front of it. It answers at once, unless calls
+ * overlap by a schedule.
  */
 #include <linux/blkdev.h>
+#include <linux/kthread.h>
 #include <linux/syscalls.h>
 
 #include "assay.h"
 #include "compat.h"
 #include "medium.h"
+#include "overlap.h"
 
 static void transfer(struct bio *bio, u8 *at)
 {
@@ -42,7 +45,7 @@ static void record_bio(const struct bio *bio, u64 offset)
 }
 
 /* What is discarded stays. */
-static void submit(struct bio *bio)
+static void carry_out(struct bio *bio)
 {
 	u64 offset = (u64)bio->bi_iter.bi_sector << SECTOR_SHIFT;
 	u64 size = bio->bi_iter.bi_size;
@@ -75,6 +78,59 @@ static void submit(struct bio *bio)
 	bio_endio(bio);
 }
 
+#ifdef CONFIG_ASSAY_OVERLAP
+/* Requests of calls that overlap by a schedule: a thread of the kernel carries them out, which the
+ * schedule can make wait. */
+static struct bio_list waiting;
+static DEFINE_SPINLOCK(waiting_lock);
+static struct task_struct *server;
+
+static int serve(void *unused)
+{
+	struct bio *bio;
+
+	for (;;) {
+		spin_lock(&waiting_lock);
+		bio = bio_list_pop(&waiting);
+		if (!bio)
+			__set_current_state(TASK_IDLE);
+		spin_unlock(&waiting_lock);
+		if (bio)
+			carry_out(bio);
+		else
+			schedule();
+	}
+}
+
+static int serve_begin(void)
+{
+	server = kthread_run(serve, NULL, "disk");
+	return PTR_ERR_OR_ZERO(server);
+}
+
+static void submit(struct bio *bio)
+{
+	if (!assay_overlap_has_disk()) {
+		carry_out(bio);
+		return;
+	}
+	spin_lock(&waiting_lock);
+	bio_list_add(&waiting, bio);
+	spin_unlock(&waiting_lock);
+	wake_up_process(server);
+}
+#else
+static int serve_begin(void)
+{
+	return 0;
+}
+
+static void submit(struct bio *bio)
+{
+	carry_out(bio);
+}
+#endif
+
 static const struct block_device_operations operations = { .submit_bio = submit };
 
 int assay_disk_add(void)
@@ -83,6 +139,8 @@ int assay_disk_add(void)
 	struct gendisk *g;
 	int major, error = medium_begin();
 
+	if (!error)
+		error = serve_begin();
 	if (error)
 		return error == -ENOENT ? 0 : error;
 	major = register_blkdev(0, "assay");

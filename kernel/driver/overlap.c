@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * overlap.c -- decides at every point which of two overlapping calls continues.
+ * overlap.c -- decides at every point which of several overlapping calls continues.
  *
  * One task is chosen; the scheduler asks for it (kernel/sched/fair.c). It is preempted, not put to
  * sleep, so that its state and its RCU sections stay valid, at the points that the schedule names.
- * If it blocks or ends, the other one is chosen, which is no switch of the schedule. If neither can
- * run, all others do as usual: threads of the kernel, and at last the idle task, which lets
- * virtual time pass until the watch over calls says that they never end.
+ * Threads of the kernel are one more task, whichever of them runs. If a process blocks, they run until
+ * they rest; then that process continues if it can, or the one that was stopped last, or the first one.
+ * None of that is a switch of the schedule. Threads also run until they rest when the calls have
+ * returned. If no task can run, the idle task lets virtual time pass until the watch over calls says
+ * that they never end.
  *
- * Points are before accesses to words that both tasks use, one of them writing. What is accessed
+ * Points are before accesses to words that several tasks use, one of them writing. What is accessed
  * where a task cannot be preempted is behind the last point before that section, and has a point
  * behind it. Which words these are is learned from runs of one task behind the other.
  */
@@ -16,12 +18,17 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
+#include <linux/string.h>
 
 #include "assay.h"
 #include "overlap.h"
 
 /* Accesses, whether in conflict or not, after which calls will never end. */
 enum { LIVELOCK = 8 << 20 };
+
+/* Points in a row after which a task spins: it waits for another one that was stopped, and would
+ * let it continue (cond_resched) if that were up to the kernel. */
+enum { SPINS = 4096 };
 
 /* Data is looked at in parts of this size. */
 enum { PART_BYTES = 512 };
@@ -30,42 +37,80 @@ int assay_overlap_on;
 
 static struct {
 	struct assay_overlap *board;
-	struct task_struct *task[ASSAY_OVERLAP_TASKS];
-	bool active[ASSAY_OVERLAP_TASKS];
+	struct task_struct *process[ASSAY_OVERLAP_PROCESSES];
+	struct task_struct *thread; /* of the kernel, that ran last; it may have ended */
+	bool active[ASSAY_OVERLAP_PROCESSES];
 	/* Since its last point, a task has used such words; it did so where it cannot be preempted. */
 	bool used[ASSAY_OVERLAP_TASKS], touched[ASSAY_OVERLAP_TASKS];
-	int chosen;
+	/* The one that continues; the process that waited before threads did, and the one that was
+	 * stopped by the schedule. */
+	int chosen, waits, stopped;
 	unsigned int next; /* switch */
+	unsigned int in_a_row; /* points of the present task */
+	int last;              /* whose point the last one was */
 	unsigned long accesses;
-	unsigned long returned[ASSAY_OVERLAP_TASKS]; /* words that stand for returns of a task */
+	unsigned long returned[ASSAY_OVERLAP_PROCESSES]; /* words that stand for returns of a process */
 } now;
 
 void assay_overlap_switch(void);
 struct task_struct *assay_overlap_choice(void);
+bool assay_overlap_moves(const struct task_struct *task);
+struct task_struct *assay_overlap_thread(const struct task_struct *rather);
 
-static bool can_run(int i)
+/* A thread of the kernel that does the work of others. Those that only end grace periods and serve
+ * interrupts run where no other task can. */
+bool notrace assay_overlap_moves(const struct task_struct *task)
 {
-	const struct task_struct *task = now.task[i];
+	return task->flags & PF_KTHREAD && strncmp(task->comm, "rcu", 3) &&
+	       strncmp(task->comm, "ksoftirqd", 9);
+}
 
-	return now.active[i] && task->on_rq && !task->se.sched_delayed;
+static notrace struct task_struct *who_runs(int i)
+{
+	struct task_struct *task;
+
+	if (i == ASSAY_OVERLAP_THREADS)
+		return assay_overlap_thread(now.thread);
+	task = now.active[i] ? now.process[i] : NULL;
+	return task && task->on_rq && !task->se.sched_delayed ? task : NULL;
 }
 
 /* Asked by the scheduler, which holds its lock. */
 struct task_struct *assay_overlap_choice(void)
 {
-	if (can_run(now.chosen))
-		return now.task[now.chosen];
-	if (!can_run(!now.chosen))
-		return NULL;
-	now.chosen = !now.chosen;
-	return now.task[now.chosen];
+	const int order[] = { ASSAY_OVERLAP_THREADS, now.waits, now.stopped, 0, 1, 2 };
+	struct task_struct *task = who_runs(now.chosen);
+
+	if (!task && now.chosen != ASSAY_OVERLAP_THREADS)
+		now.waits = now.chosen;
+	for (int i = 0; i < ARRAY_SIZE(order) && !task; i++) {
+		task = who_runs(order[i]);
+		if (task)
+			now.chosen = order[i];
+	}
+	if (task && now.chosen == ASSAY_OVERLAP_THREADS)
+		now.thread = task;
+	return task;
+}
+
+bool assay_overlap_has_disk(void)
+{
+	return assay_overlap_on && now.board->background;
+}
+
+bool assay_overlap_rests(void)
+{
+	return !assay_overlap_thread(NULL);
 }
 
 static __always_inline int which(void)
 {
-	int me = current == now.task[0] ? 0 : current == now.task[1] ? 1 : -1;
-
-	return me >= 0 && now.active[me] && in_task() ? me : -1;
+	if (!in_task())
+		return -1;
+	for (int i = 0; i < ASSAY_OVERLAP_PROCESSES; i++)
+		if (current == now.process[i])
+			return now.active[i] ? i : -1;
+	return current == now.thread && now.board->background ? ASSAY_OVERLAP_THREADS : -1;
 }
 
 static unsigned long mix(unsigned long hash, unsigned long x)
@@ -74,11 +119,22 @@ static unsigned long mix(unsigned long hash, unsigned long x)
 	return hash ^ hash >> 29;
 }
 
+static notrace unsigned int others_of(int me)
+{
+	unsigned int others = 0;
+
+	for (int i = 0; i < ASSAY_OVERLAP_PROCESSES; i++)
+		if (i != me && who_runs(i))
+			others |= 1U << i;
+	if (now.board->background && me != ASSAY_OVERLAP_THREADS && who_runs(ASSAY_OVERLAP_THREADS))
+		others |= 1U << ASSAY_OVERLAP_THREADS;
+	return others;
+}
+
 static noinline notrace void make_point(int me, unsigned long code)
 {
 	struct assay_overlap *b = now.board;
-	bool other = can_run(!me);
-	unsigned int n = b->points;
+	unsigned int others, n = b->points;
 
 	now.used[me] = now.touched[me] = false;
 	if (b->learns)
@@ -87,14 +143,24 @@ static noinline notrace void make_point(int me, unsigned long code)
 		b->overflows = 1;
 		return;
 	}
-	b->point[n] = (struct assay_point){ code, me, other };
-	b->hash = mix(b->hash, code * 4 + me * 2 + other);
+	others = others_of(me);
+	b->point[n] = (struct assay_point){ code, me, others };
+	b->hash = mix(b->hash, (code * ASSAY_OVERLAP_TASKS + me) << ASSAY_OVERLAP_TASKS | others);
 	b->points++;
-	if (!other || now.next == b->switches || b->at[now.next] != n)
+	now.in_a_row = now.last == me ? now.in_a_row + 1 : 0;
+	now.last = me;
+	if (now.in_a_row == SPINS && others) {
+		now.chosen = __builtin_ctz(others);
+		now.in_a_row = 0;
+		assay_overlap_switch();
 		return;
+	}
+	if (now.next == b->switches || b->at[now.next] != n || !(others >> b->to[now.next] & 1))
+		return;
+	now.stopped = now.waits = me;
+	now.chosen = b->to[now.next];
 	b->uses_before[now.next++] = b->uses;
 	b->made++;
-	now.chosen = !me;
 	assay_overlap_switch();
 }
 
@@ -124,9 +190,9 @@ static notrace void learn(struct assay_overlap *b, unsigned long word, int me, i
 
 static notrace bool in_conflict(const struct assay_overlap *b, unsigned long word, int me, int write)
 {
-	unsigned char use = b->word_use[slot_of(b, word)], others = me ? use & 3 : use >> 2;
+	unsigned char others = b->word_use[slot_of(b, word)] & ~(3 << me * 2);
 
-	return write ? others : others & 2;
+	return write ? others : others & 0xaa;
 }
 
 static noinline notrace void livelock(void)
@@ -257,24 +323,23 @@ void __tsan_func_exit(void)
 
 /* ---- the tasks ---- */
 
-void assay_overlap_begin(struct assay_overlap *board, struct task_struct *first,
-			 struct task_struct *second)
+void assay_overlap_begin(struct assay_overlap *board, struct task_struct **processes,
+			 unsigned int count)
 {
+	memset(&now, 0, sizeof(now));
 	now.board = board;
-	now.task[0] = first;
-	now.task[1] = second;
-	now.active[0] = now.active[1] = true;
-	now.used[0] = now.used[1] = now.touched[0] = now.touched[1] = false;
+	for (unsigned int i = 0; i < count; i++) {
+		now.process[i] = processes[i];
+		now.active[i] = true;
+	}
 	now.chosen = board->first;
-	now.next = 0;
-	now.accesses = 0;
 	board->points = board->uses = board->made = 0;
 	board->overflows = 0;
 	board->hash = 0;
 	assay_overlap_on = 1;
 }
 
-/* Of a task that has made its calls. */
+/* Of a process that has made its calls. */
 void assay_overlap_ends(void)
 {
 	int me = which();
@@ -294,6 +359,9 @@ void assay_overlap_call(_Bool returns)
 {
 	int me = assay_overlap_on ? which() : -1;
 
-	if (me >= 0)
-		use_word((unsigned long)&now.returned[returns ? me : !me], returns, 0);
+	if (me < 0)
+		return;
+	for (int i = 0; i < ASSAY_OVERLAP_PROCESSES; i++)
+		if (now.process[i] && (i == me) == returns)
+			use_word((unsigned long)&now.returned[i], returns, 0);
 }

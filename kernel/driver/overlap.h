@@ -7,7 +7,9 @@
 #define ASSAY_OVERLAP_H
 
 enum {
-	ASSAY_OVERLAP_TASKS = 2,
+	ASSAY_OVERLAP_PROCESSES = 3,
+	ASSAY_OVERLAP_THREADS = ASSAY_OVERLAP_PROCESSES, /* all threads of the kernel, as one task */
+	ASSAY_OVERLAP_TASKS,
 	ASSAY_OVERLAP_SWITCHES = 8,
 	ASSAY_OVERLAP_POINTS = 1 << 16,
 	ASSAY_OVERLAP_ACCESSES = 1 << 17,
@@ -18,10 +20,10 @@ enum {
 struct assay_point {
 	unsigned long code; /* address */
 	unsigned char task;
-	unsigned char other; /* the other one could go on */
+	unsigned char others; /* bits of tasks that could go on instead */
 };
 
-/* An access to a word that both tasks use, one of them writing. */
+/* An access to a word that several tasks use, one of them writing. */
 struct assay_use {
 	unsigned long word;
 	unsigned int point; /* the last one before it */
@@ -30,8 +32,12 @@ struct assay_use {
 };
 
 struct assay_overlap {
-	/* The schedule: who begins, and at which points the other one continues. */
+	/* The schedule: who begins, and at which points who else continues. */
 	unsigned int first, switches, at[ASSAY_OVERLAP_SWITCHES];
+	unsigned char to[ASSAY_OVERLAP_SWITCHES];
+	/* Threads of the kernel can be continued at any point, what time brings about is due for them when
+	 * the calls begin, and one of them carries out requests to the disk. */
+	unsigned char background;
 	/* Which words are used is learned; there are no points but for those of calls. */
 	unsigned char learns;
 	/* There was no room for all of it. */
@@ -42,15 +48,17 @@ struct assay_overlap {
 	unsigned int words; /* in the table */
 	struct assay_point point[ASSAY_OVERLAP_POINTS];
 	struct assay_use use[ASSAY_OVERLAP_ACCESSES];
-	/* How words are used: 1 read, 2 written by the first task, 4 and 8 by the second. */
+	/* How words are used: 1 read, 2 written by the first task, 4 and 8 by the second, and so on. */
 	unsigned long word[ASSAY_OVERLAP_WORDS];
 	unsigned char word_use[ASSAY_OVERLAP_WORDS];
 };
 
 #ifdef __KERNEL__
 struct task_struct;
-void assay_overlap_begin(struct assay_overlap *board, struct task_struct *first,
-			 struct task_struct *second);
+void assay_overlap_begin(struct assay_overlap *board, struct task_struct **processes,
+			 unsigned int count);
+_Bool assay_overlap_has_disk(void); /* a thread carries out requests */
+_Bool assay_overlap_rests(void); /* no thread of the kernel has anything to do */
 void assay_overlap_call(_Bool returns); /* or begins */
 void assay_overlap_ends(void); /* the present task has made its calls */
 void assay_overlap_end(void);

@@ -72,17 +72,32 @@ void assay_thread_run(struct assay_thread *t)
 }
 
 #ifdef CONFIG_ASSAY_OVERLAP
-/* None of them runs before both can. */
-int assay_threads_overlap(struct assay_thread *first, struct assay_thread *second,
+/* What time brings about in the kernel's threads comes to pass in that many seconds: commits of
+ * journals, and writing back what is 30 seconds old. */
+enum { DUE_SECONDS = 40 };
+
+void assay_time_jump(unsigned long long ns);
+
+/* None of them runs before all can. */
+int assay_threads_overlap(struct assay_thread **threads, unsigned int count,
 			  struct assay_overlap *board)
 {
+	struct task_struct *tasks[ASSAY_OVERLAP_PROCESSES];
+
+	for (unsigned int i = 0; i < count; i++)
+		tasks[i] = threads[i]->task;
 	preempt_disable();
-	assay_overlap_begin(board, first->task, second->task);
-	complete(&first->called);
-	complete(&second->called);
+	if (board->background)
+		assay_time_jump(DUE_SECONDS * NSEC_PER_SEC);
+	for (unsigned int i = 0; i < count; i++)
+		complete(&threads[i]->called);
+	/* Not earlier: where one wakes up, the scheduler asks already who is to continue. */
+	assay_overlap_begin(board, tasks, count);
 	preempt_enable();
-	wait_for_completion(&first->done);
-	wait_for_completion(&second->done);
+	for (unsigned int i = 0; i < count; i++)
+		wait_for_completion(&threads[i]->done);
+	while (!assay_overlap_rests())
+		schedule();
 	assay_overlap_end();
 	return 0;
 }
@@ -92,7 +107,7 @@ void assay_thread_calls(_Bool returns)
 	assay_overlap_call(returns);
 }
 #else
-int assay_threads_overlap(struct assay_thread *first, struct assay_thread *second,
+int assay_threads_overlap(struct assay_thread **threads, unsigned int count,
 			  struct assay_overlap *board)
 {
 	return -ENOSYS;

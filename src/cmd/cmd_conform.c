@@ -26,7 +26,7 @@ static struct conform_settings {
 	uint64_t jobs, findings, repeat, preemptions, schedules, sample, part, space;
 	double deadline;
 	int platform;
-	bool json, tap, rules, list, races, whole, learn;
+	bool json, tap, rules, list, races, whole, background, learn;
 } settings = {
 	.platform = PLATFORM_LINUX,
 	.findings = 20,
@@ -56,10 +56,13 @@ static const struct opt opts[] = {
 	  SCHEDULE_SWITCHES_MAX },
 	{ "schedules", OPT_U64, ROW(schedules), "N", "schedules of each race at most; 0: all", 0,
 	  UINT32_MAX },
-	{ "schedule", OPT_TEXT, ROW(schedule), "SCRIPT:P@N,N",
+	{ "schedule", OPT_TEXT, ROW(schedule), "SCRIPT:P@N=P,N=P",
 	  "runs a race under this schedule alone, as a report names it", 0, 0 },
 	{ "whole", OPT_FLAG, ROW(whole), NULL,
 	  "with --preemptions: also the schedules that cannot differ from others", 0, 0 },
+	{ "background", OPT_FLAG, ROW(background), NULL,
+	  "with --preemptions: threads of the kernel have work, and can continue at any point", 0,
+	  0 },
 	{ "list", OPT_FLAG, ROW(list), NULL,
 	  "prints only the families, and the proof that no combination is missing", 0, 0 },
 	{ "show", OPT_TEXT, ROW(show), "SCRIPT", "prints only the script of that name", 0, 0 },
@@ -464,7 +467,7 @@ static void add_schedules(const struct run *run, struct buf *out)
 		 (long long)figure_of(run, "pairs"), (uintmax_t)settings.preemptions,
 		 settings.preemptions == 1 ? "" : "es");
 	if (left)
-		buf_adds(out, "; --schedules has left others");
+		buf_addf(out, "; --schedules has left at least %lld others", (long long)left);
 	buf_addch(out, '\n');
 }
 
@@ -589,7 +592,10 @@ static int conform_targets(struct suite *suite, int argc, char **argv, struct er
 	struct session_options session = {
 		.platform = (enum platform)settings.platform,
 		.repeat = (unsigned)settings.repeat,
-		.schedules = { (unsigned)settings.preemptions, settings.whole, settings.schedules },
+		.schedules = { .preemptions = (unsigned)settings.preemptions,
+			       .whole = settings.whole,
+			       .background = settings.background,
+			       .limit = settings.schedules },
 		.target_options = { .deadline_seconds = settings.deadline,
 				    .overlaps = settings.races && !settings.preemptions,
 				    .space_bytes = settings.space,

@@ -9,6 +9,15 @@
 #include "base/must.h"
 #include "conform/family.h"
 
+static bool term_holds(const struct term *t, const struct combination *c, unsigned known)
+{
+	if (!(known >> t->property & 1))
+		return false;
+	if (t->than < 0)
+		return t->values >> c->value[t->property] & 1;
+	return known >> t->than & 1 && c->value[t->property] > c->value[t->than];
+}
+
 const struct impossible *family_forbids(const struct family *family, const struct combination *c,
 					unsigned known)
 {
@@ -16,8 +25,7 @@ const struct impossible *family_forbids(const struct family *family, const struc
 		const struct impossible *rule = &family->impossible[i];
 		unsigned t = 0;
 
-		while (t < rule->count && known >> rule->terms[t].property & 1 &&
-		       rule->terms[t].values >> c->value[rule->terms[t].property] & 1)
+		while (t < rule->count && term_holds(&rule->terms[t], c, known))
 			t++;
 		if (t == rule->count)
 			return rule;

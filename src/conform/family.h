@@ -21,7 +21,8 @@
  *
  * "{name}" means the text of the property's value or of a row of [texts], which may hold
  * braces again, and "{x*255}" for 255 times x. A rule of [family.impossible] holds where all its
- * terms do: "property:value,value", or "property:!value,value" for all values but those. */
+ * terms do: "property:value,value", or "property:!value,value" for all values but those, or
+ * "property>property" where the first one's value comes behind the other's in their lists. */
 #ifndef CONFORM_FAMILY_H
 #define CONFORM_FAMILY_H
 
@@ -48,6 +49,7 @@ struct property {
 struct term {
 	unsigned property;
 	uint64_t values; /* bits */
+	int than; /* its value comes behind the one of this property; -1: any of the values */
 };
 
 struct impossible {

@@ -112,6 +112,22 @@ static int read_value(struct family_reader *r, struct family *family, const char
 	return 0;
 }
 
+/* "property>property" */
+static int read_order(struct family_reader *r, const struct family *family, const char *word,
+		      size_t len, struct term *ret)
+{
+	size_t first = strcspn(word, ">");
+	int i = find_property(family, word, first);
+
+	*ret = (struct term){
+		.property = (unsigned)i,
+		.than = find_property(family, word + first + 1, len - first - 1),
+	};
+	return i >= 0 && ret->than >= 0
+		     ? 0
+		     : family_mistake(r, "expected two properties above", r->row->key);
+}
+
 /* "property:value,value" or "property:!value,value" */
 static int read_term(struct family_reader *r, const struct family *family, const char *word,
 		     size_t len, struct term *ret)
@@ -121,11 +137,13 @@ static int read_term(struct family_reader *r, const struct family *family, const
 	int i = colon ? find_property(family, word, (size_t)(colon - word)) : -1;
 	bool other = colon && colon[1] == '!';
 
+	if (memchr(word, '>', len))
+		return read_order(r, family, word, len, ret);
 	if (i < 0)
 		return family_mistake(r, "expected property:value of a property above",
 				      r->row->key);
 	property = family->properties[i];
-	*ret = (struct term){ .property = (unsigned)i };
+	*ret = (struct term){ .property = (unsigned)i, .than = -1 };
 	for (const char *at = colon + 1 + other; at < end; at++) {
 		size_t name_len = strcspn(at, ", \n");
 		int value = find_value(property, at, name_len);

@@ -18,12 +18,23 @@ struct scheduled {
 	struct race_run *race;
 	struct target *target;
 	struct schedule_board *board;
+	unsigned processes;
 	struct hash *known; /* outcomes that are explained */
 	size_t known_count, known_cap;
 	uint64_t *serial_hash; /* to be filled: points of the runs without a switch; or NULL */
 	bool over;             /* something is wrong, or the verdict is unknown */
 	struct buf text;
 };
+
+/* Without times, which are not judged here. */
+static struct outcome scheduled_outcome(const struct race_outcome *raced)
+{
+	struct outcome o = raced->outcome;
+
+	if (!o.error && o.result == RESULT_STAT)
+		o.stat.atime = o.stat.mtime = o.stat.ctime = o.stat.btime = 0;
+	return o;
+}
 
 /* Everything that the verdict depends on: outcomes, the tree, and what had returned before what
  * was called. */
@@ -36,11 +47,13 @@ static struct hash scheduled_hash(struct scheduled *s)
 	buf_add(&s->text, (const char *)&tree, sizeof(tree));
 	for (unsigned i = 0; i < w->count; i++) {
 		const struct race_outcome *raced = &s->race->raced[i];
+		struct outcome outcome;
 
 		for (unsigned j = 0; j < w->count; j++)
 			buf_addch(&s->text,
 				  s->race->raced[j].returned_ns < raced->called_ns ? '<' : ' ');
-		outcome_print(&raced->outcome, w->calls[i].op, DIALECT_NATIVE, &s->text);
+		outcome = scheduled_outcome(raced);
+		outcome_print(&outcome, w->calls[i].op, DIALECT_NATIVE, &s->text);
 	}
 	return hash128(s->text.data, s->text.len, 0);
 }
@@ -62,37 +75,67 @@ static void scheduled_learn(struct scheduled *s, struct hash outcome)
 	s->known[s->known_count++] = outcome;
 }
 
-/* The process of the script that the schedule calls 0 or 1. */
-static unsigned scheduled_pid(const struct script_walk *w, unsigned task)
+/* The processes of the script, in the order of their first calls; returns how many. */
+static unsigned scheduled_pids(const struct script_walk *w, unsigned ret[SCHEDULE_PROCESSES_MAX])
 {
-	unsigned i = 0;
+	unsigned count = 0;
 
-	while (task && i + 1 < w->count && w->calls[i].pid == w->calls[0].pid)
-		i++;
-	return w->calls[i].pid;
+	for (unsigned i = 0; i < w->count; i++) {
+		unsigned at = 0;
+
+		while (at < count && ret[at] != w->calls[i].pid)
+			at++;
+		if (at < SCHEDULE_PROCESSES_MAX && at == count)
+			ret[count++] = w->calls[i].pid;
+	}
+	return count;
 }
 
-/* "[2] begins; before vfs_link (fs/namei.c:4711) [3] continues". */
+static void scheduled_add_task(const unsigned *pids, unsigned task, const char *verb,
+			       struct buf *out)
+{
+	if (task == SCHEDULE_THREADS)
+		buf_addf(out, "threads of the kernel %s", verb);
+	else
+		buf_addf(out, "[%u] %s%s", pids[task], verb, "s");
+}
+
+static void scheduled_add_stop(const struct scheduled *s, const struct schedule_point *p,
+			       const unsigned *pids, struct buf *out)
+{
+	if (p->task == SCHEDULE_THREADS)
+		buf_adds(out, "threads of the kernel are stopped ");
+	else
+		buf_addf(out, "[%u] is stopped ", pids[p->task]);
+	if (p->code) {
+		buf_adds(out, "in ");
+		s->target->kind->name_code(s->target, p->code, out);
+	} else {
+		buf_adds(out, "before a call");
+	}
+}
+
+/* "schedule 2@14=3: [2] begins; [2] is stopped in vfs_link (fs/namei.c:4711), [3] continues". */
 static void scheduled_describe(const struct scheduled *s, const struct schedule *schedule,
 			       bool ended, struct buf *out)
 {
-	const struct script_walk *w = s->race->walk;
+	unsigned pids[SCHEDULE_PROCESSES_MAX] = { 0 };
 
-	buf_addf(out, "schedule %u", scheduled_pid(w, schedule->first));
-	for (uint32_t i = 0; i < schedule->count; i++)
-		buf_addf(out, "%c%u", i ? ',' : '@', schedule->at[i]);
-	buf_addf(out, ": [%u] begins", scheduled_pid(w, schedule->first));
+	scheduled_pids(s->race->walk, pids);
+	buf_addf(out, "schedule %u", pids[schedule->first]);
 	for (uint32_t i = 0; i < schedule->count; i++) {
-		const struct schedule_point *p = &s->board->point[schedule->at[i]];
-
-		buf_addf(out, "; [%u] is stopped ", scheduled_pid(w, p->task));
-		if (p->code) {
-			buf_adds(out, "in ");
-			s->target->kind->name_code(s->target, p->code, out);
-		} else {
-			buf_adds(out, "before a call");
-		}
-		buf_addf(out, ", [%u] continues", scheduled_pid(w, !p->task));
+		buf_addf(out, "%c%u=", i ? ',' : '@', schedule->at[i]);
+		if (schedule->to[i] == SCHEDULE_THREADS)
+			buf_addch(out, 'k');
+		else
+			buf_addf(out, "%u", pids[schedule->to[i]]);
+	}
+	buf_addf(out, ": [%u] begins", pids[schedule->first]);
+	for (uint32_t i = 0; i < schedule->count; i++) {
+		buf_adds(out, "; ");
+		scheduled_add_stop(s, &s->board->point[schedule->at[i]], pids, out);
+		buf_adds(out, ", ");
+		scheduled_add_task(pids, schedule->to[i], "continue", out);
 	}
 	if (!ended)
 		buf_adds(out, "; it did not end");
@@ -183,7 +226,7 @@ static int scheduled_run(void *own, const struct schedule *schedule, bool *ret_e
 	return r;
 }
 
-/* One process behind the other, both ways round. */
+/* One process behind the other, each of them first. */
 static int scheduled_learn_words(struct scheduled *s, struct err *err)
 {
 	struct schedule_board *b = s->board;
@@ -193,7 +236,7 @@ static int scheduled_learn_words(struct scheduled *s, struct err *err)
 	memset(b->word_use, 0, sizeof(b->word_use));
 	b->words = 0;
 	b->learns = true;
-	for (uint32_t first = 0; first < 2 && !r && !s->over; first++) {
+	for (uint32_t first = 0; first < s->processes && !r && !s->over; first++) {
 		struct schedule schedule = { .first = first };
 		bool ended;
 
@@ -204,9 +247,9 @@ static int scheduled_learn_words(struct scheduled *s, struct err *err)
 }
 
 /* The same schedule is the same run, whatever was run in between. */
-static int scheduled_check(struct scheduled *s, const uint64_t hash[2], struct err *err)
+static int scheduled_check(struct scheduled *s, const uint64_t *hash, struct err *err)
 {
-	for (uint32_t first = 0; first < 2 && !s->over; first++) {
+	for (uint32_t first = 0; first < s->processes && !s->over; first++) {
 		struct schedule schedule = { .first = first };
 		bool ended;
 		int r = scheduled_run(s, &schedule, &ended, err);
@@ -222,8 +265,9 @@ static int scheduled_check(struct scheduled *s, const uint64_t hash[2], struct e
 static int scheduled_search(struct scheduled *s, const struct scheduled_options *o, struct err *err)
 {
 	struct session_figures *f = &s->race->walker->figures;
-	uint64_t serial[2] = { 0 };
+	uint64_t serial[SCHEDULE_PROCESSES_MAX] = { 0 };
 	struct schedule_search search = {
+		.processes = s->processes,
 		.board = s->board,
 		.run = scheduled_run,
 		.own = s,
@@ -238,7 +282,7 @@ static int scheduled_search(struct scheduled *s, const struct scheduled_options 
 		r = schedule_search(&search, n, err);
 		if (n > 1)
 			continue;
-		f->whole += search.points + 2;
+		f->whole += search.points + s->processes;
 		f->reduced += search.schedules;
 	}
 	s->serial_hash = NULL;
@@ -252,15 +296,29 @@ static int scheduled_search(struct scheduled *s, const struct scheduled_options 
 	return r;
 }
 
+static uint8_t scheduled_task(const unsigned *pids, unsigned pid)
+{
+	uint8_t task = 0;
+
+	while (task + 1 < SCHEDULE_PROCESSES_MAX && pids[task] != pid)
+		task++;
+	return task;
+}
+
 /* One that was reported, again. */
 static int scheduled_repeat(struct scheduled *s, const struct scheduled_one *one, struct err *err)
 {
 	struct session_figures *f = &s->race->walker->figures;
 	struct schedule schedule = one->schedule;
-	int r = scheduled_learn_words(s, err);
+	unsigned pids[SCHEDULE_PROCESSES_MAX] = { 0 };
+	int r;
 	bool ended;
 
-	schedule.first = one->pid != scheduled_pid(s->race->walk, 0);
+	scheduled_pids(s->race->walk, pids);
+	schedule.first = scheduled_task(pids, one->pid);
+	for (uint32_t i = 0; i < schedule.count; i++)
+		schedule.to[i] = one->to[i] ? scheduled_task(pids, one->to[i]) : SCHEDULE_THREADS;
+	r = scheduled_learn_words(s, err);
 	if (!r && !s->over)
 		r = scheduled_run(s, &schedule, &ended, err);
 	f->pairs++;
@@ -270,19 +328,28 @@ static int scheduled_repeat(struct scheduled *s, const struct scheduled_one *one
 
 int scheduled_parse(const char *text, struct scheduled_one *ret, struct err *err)
 {
+	const char *whole = text;
 	char *end;
 
 	*ret = (struct scheduled_one){ 0 };
 	ret->pid = (unsigned)strtoul(text, &end, 10);
 	while (end != text && (*end == '@' || *end == ',')) {
-		if (ret->schedule.count == SCHEDULE_SWITCHES_MAX)
-			return err_set(err, E2BIG, "%s: at most %d switches", text,
+		uint32_t n = ret->schedule.count;
+
+		if (n == SCHEDULE_SWITCHES_MAX)
+			return err_set(err, E2BIG, "%s: at most %d switches", whole,
 				       SCHEDULE_SWITCHES_MAX);
 		text = end + 1;
-		ret->schedule.at[ret->schedule.count++] = (uint32_t)strtoul(text, &end, 10);
+		ret->schedule.at[n] = (uint32_t)strtoul(text, &end, 10);
+		text = end;
+		if (*end == '=' && end[1] == 'k')
+			end += 2;
+		else if (*end == '=')
+			ret->to[n] = (unsigned)strtoul(end + 1, &end, 10);
+		ret->schedule.count++;
 	}
 	if (end == text || *end)
-		return err_set(err, EINVAL, "%s: a schedule is PROCESS@POINT,POINT", text);
+		return err_set(err, EINVAL, "%s: a schedule is PROCESS@POINT=PROCESS,...", whole);
 	return 0;
 }
 
@@ -294,8 +361,11 @@ int scheduled_walk(struct walker *x, struct script_walk *w, const struct schedul
 		.target = x->target,
 		.board = target_board(x->target),
 	};
+	unsigned pids[SCHEDULE_PROCESSES_MAX];
 	int r = walker_prefix(x, w, err);
 
+	s.processes = scheduled_pids(w, pids);
+	s.board->background = o->background;
 	s.race->stays = true;
 	if (!r && !w->prefix_failed) {
 		r = x->target->kind->save(x->target, setup_key, err);

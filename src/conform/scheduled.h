@@ -17,18 +17,20 @@ struct walker;
 
 struct scheduled_one {
 	unsigned pid;
-	struct schedule schedule; /* without who begins */
+	struct schedule schedule;           /* without who begins and continues */
+	unsigned to[SCHEDULE_SWITCHES_MAX]; /* processes; 0: threads of the kernel */
 };
 
 struct scheduled_options {
 	unsigned preemptions; /* switches at most; 0: races are left to chance */
 	bool whole;           /* schedules that cannot differ are tried, too */
-	uint64_t limit;       /* schedules of one script; 0: all */
+	bool background; /* threads of the kernel have work, and can be continued at any point */
+	uint64_t limit;  /* schedules of one script; 0: all */
 	/* Only this one: the process that begins, and points; NULL: all. */
 	const struct scheduled_one *one;
 };
 
-/* From "2@14,20", as reports have it. */
+/* From "2@14=3,20=k", as reports have it. */
 int scheduled_parse(const char *text, struct scheduled_one *ret, struct err *err);
 /* Carries out the walker's steps, then the walk's calls under the schedules. */
 int scheduled_walk(struct walker *x, struct script_walk *w, const struct scheduled_options *o,

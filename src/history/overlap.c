@@ -2,6 +2,7 @@
 #include "history/overlap.h"
 #include "trace/script.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,6 +174,40 @@ static void add_effects(struct overlap *o, size_t at, size_t place)
 	}
 }
 
+/* A directory takes no more names a moment before rmdir takes its own away. */
+static bool meets_dead_directory(const struct overlap *o, const struct hypothesis *h, size_t place)
+{
+	const struct pending *p = &o->pending[place];
+
+	if (!p->ret || p->ret->any_success || p->ret->count != 1 ||
+	    p->ret->outcomes[0].error != ENOENT || !(op_table[p->call->op].traits & TRAIT_NAMES))
+		return false;
+	for (size_t i = 0; i < OVERLAP_MAX; i++) {
+		const struct pending *other = &o->pending[i];
+
+		if (i != place && other->pid && !(h->taken >> i & 1) &&
+		    other->call->op == OP_rmdir && other->ret && other->ret->count == 1 &&
+		    !other->ret->outcomes[0].error &&
+		    interleaving_is_inside(&o->model, &h->state, p->call, h->walked[place],
+					   other->call))
+			return true;
+	}
+	return false;
+}
+
+static void add_dead_directory(struct overlap *o, size_t at, size_t place)
+{
+	struct hypothesis h = o->items[at];
+
+	if (!meets_dead_directory(o, &h, place))
+		return;
+	h.state = state_copy(&h.state);
+	interleaving_forget(&h.state, o->pending[place].call, h.walked[place]);
+	h.taken |= 1u << place;
+	h.walked[place] = 0;
+	overlap_add(o, &h);
+}
+
 /* It walks over one more name of its path. */
 static void add_walk(struct overlap *o, size_t at, size_t place)
 {
@@ -208,6 +243,7 @@ bool overlap_explain(struct overlap *o, size_t place)
 		for (size_t i = 0; i < OVERLAP_MAX; i++)
 			if (o->pending[i].pid && !(taken >> i & 1)) {
 				add_effects(o, at, i);
+				add_dead_directory(o, at, i);
 				add_walk(o, at, i);
 			}
 	}

@@ -7,9 +7,12 @@
  *
  * Some of what Linux does takes more than one moment. Where another call under way changes names:
  *   - a path is walked name by name, and directories may be renamed meanwhile. Each name of a
- *     single path is a separate internal step; both paths of rename are walked at once.
+ *     single path is a separate internal step; both paths of rename are walked at once, before
+ *     the names are changed.
  *   - link finds its file, and only later makes the name: EEXIST by what came between, and ENOENT
  *     if the file has lost its last name, even to a rename that never left that name free.
+ *   - rmdir makes its directory dead, and unlocks it, before the name goes: what would make a name
+ * in it fails with ENOENT while the directory can still be found.
  *   - stat takes no lock: the number of links may be seen while it changes (a directory that is
  *     removed has one for a moment). It is compared in the tree when all is quiet. */
 #ifndef HISTORY_OVERLAP_H

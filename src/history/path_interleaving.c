@@ -50,17 +50,76 @@ static void placeholder_create(struct state *s, const struct call *c)
 	state_set_cwd(s, placeholder_of(c), cwd);
 }
 
-/* The placeholder opens the file that link will give another name. */
-static bool placeholder_open_file(const struct model *m, struct state *s, const struct call *c)
+static bool placeholder_open(const struct model *m, struct state *s, const struct call *c,
+			     struct arg path, int flags)
 {
 	struct call open = { .op = OP_open, .pid = (uint16_t)placeholder_of(c) };
 	struct envelope env;
 
-	open.open.path = c->link.from;
-	open.open.flags.num = O_PATH | O_NOFOLLOW;
-	placeholder_create(s, c);
+	open.open.path = path;
+	open.open.flags.num = O_PATH | flags;
 	model_move(m, s, &open, &env);
 	return env.success && !env.undefined;
+}
+
+/* The placeholder opens the file that link will give another name. */
+static bool placeholder_open_file(const struct model *m, struct state *s, const struct call *c)
+{
+	placeholder_create(s, c);
+	return placeholder_open(m, s, c, c->link.from, O_NOFOLLOW);
+}
+
+/* Where the last name of a path begins. */
+static size_t last_name(const char *path)
+{
+	size_t at = 0, len;
+
+	while ((len = next_name_bytes(path + at)))
+		at += len;
+	return at + strspn(path + at, "/");
+}
+
+static bool placeholder_open_parent(const struct model *m, struct state *s, const struct call *c,
+				    const struct arg *path)
+{
+	size_t len = last_name(path->text);
+	char text[UINT8_MAX + 1] = ".";
+
+	if (len >= sizeof(text))
+		return false;
+	if (len)
+		memcpy(text, path->text, len);
+	text[len ? len : 1] = '\0';
+	return placeholder_open(m, s, c, (struct arg){ .text = text, .len = strlen(text) },
+				O_DIRECTORY);
+}
+
+/* Both names of a rename from the working directory; false: it is none. */
+static bool renamed_paths(const struct call *c, const struct arg **ret_from,
+			  const struct arg **ret_to)
+{
+	if (c->op == OP_rename) {
+		*ret_from = &c->rename.from;
+		*ret_to = &c->rename.to;
+	} else if (c->op == OP_renameat2 && c->renameat2.fromfd.num == AT_FDCWD &&
+		   c->renameat2.tofd.num == AT_FDCWD) {
+		*ret_from = &c->renameat2.from;
+		*ret_to = &c->renameat2.to;
+	} else {
+		return false;
+	}
+	return (*ret_from)->text && (*ret_to)->text;
+}
+
+/* The placeholder opens the directories of both names. */
+static bool placeholder_open_parents(const struct model *m, struct state *s, const struct call *c)
+{
+	const struct arg *from, *to;
+
+	if (!renamed_paths(c, &from, &to))
+		return false;
+	placeholder_create(s, c);
+	return placeholder_open_parent(m, s, c, from) && placeholder_open_parent(m, s, c, to);
 }
 
 static bool placeholder_walk(const struct model *m, struct state *s, unsigned placeholder,
@@ -87,6 +146,10 @@ bool interleaving_step(const struct model *m, struct state *s, const struct call
 	if (c->op == OP_link && !*walked && own && c->link.from.text) {
 		*walked = INTERLEAVING_OPENED;
 		return placeholder_open_file(m, s, c);
+	}
+	if (op_table[c->op].base == OP_rename && !*walked && own) {
+		*walked = INTERLEAVING_OPENED;
+		return placeholder_open_parents(m, s, c);
 	}
 	if (!len || *walked + len >= INTERLEAVING_OPENED)
 		return false;
@@ -122,13 +185,32 @@ static struct call link_opened(const struct call *c)
 	return rest;
 }
 
+static struct call rename_opened(const struct call *c)
+{
+	struct call rest = { .op = OP_renameat2, .pid = (uint16_t)placeholder_of(c) };
+	const struct arg *from, *to;
+
+	must(renamed_paths(c, &from, &to));
+	rest.renameat2.fromfd.num = STATE_FD_FIRST;
+	rest.renameat2.from = *from;
+	rest.renameat2.from.text += last_name(from->text);
+	rest.renameat2.from.len -= last_name(from->text);
+	rest.renameat2.tofd.num = STATE_FD_FIRST + 1;
+	rest.renameat2.to = *to;
+	rest.renameat2.to.text += last_name(to->text);
+	rest.renameat2.to.len -= last_name(to->text);
+	if (c->op == OP_renameat2)
+		rest.renameat2.flags = c->renameat2.flags;
+	return rest;
+}
+
 struct call interleaving_rest(struct state *s, const struct call *c, uint8_t walked)
 {
 	struct call rest = *c;
 	int path = only_path(c);
 
 	if (walked == INTERLEAVING_OPENED)
-		return link_opened(c);
+		return c->op == OP_link ? link_opened(c) : rename_opened(c);
 	if (!walked)
 		return rest;
 	rest.arg[path].text += walked;
@@ -137,12 +219,48 @@ struct call interleaving_rest(struct state *s, const struct call *c, uint8_t wal
 	return rest;
 }
 
-void interleaving_return(struct state *s, const struct call *c, uint8_t walked)
+void interleaving_forget(struct state *s, const struct call *c, uint8_t walked)
 {
 	if (!walked)
 		return;
-	if (walked != INTERLEAVING_OPENED)
-		swap_directories(s, c);
 	state_destroy_process(s, placeholder_of(c));
 	tree_settle(&s->tree);
+}
+
+void interleaving_return(struct state *s, const struct call *c, uint8_t walked)
+{
+	if (walked && walked != INTERLEAVING_OPENED)
+		swap_directories(s, c);
+	interleaving_forget(s, c, walked);
+}
+
+/* The directory that rmdir names, where its own walk has not begun; 0: there is none. */
+static uint64_t find_victim(const struct model *m, struct state *s, const struct call *rmdir)
+{
+	const char *path = rmdir->rmdir.path.text;
+
+	if (!path || strlen(path) >= INTERLEAVING_OPENED || !state_process(s, rmdir->pid) ||
+	    state_process(s, placeholder_of(rmdir)))
+		return 0;
+	placeholder_create(s, rmdir);
+	if (!placeholder_walk(m, s, placeholder_of(rmdir), path, strlen(path)))
+		return 0;
+	return state_process(s, placeholder_of(rmdir))->cwd;
+}
+
+bool interleaving_is_inside(const struct model *m, const struct state *s, const struct call *c,
+			    uint8_t walked, const struct call *rmdir)
+{
+	struct state copy = state_copy(s);
+	int path = only_path(c);
+	bool inside = false;
+
+	while (walked != INTERLEAVING_OPENED && interleaving_step(m, &copy, c, &walked))
+		;
+	if (path >= 0 && walked && walked != INTERLEAVING_OPENED &&
+	    !next_name_bytes(c->arg[path].text + walked))
+		inside = find_victim(m, &copy, rmdir) ==
+			 state_process(&copy, placeholder_of(c))->cwd;
+	state_free(&copy);
+	return inside;
 }

@@ -1,4 +1,4 @@
-/* search.c -- all schedules of two processes with few switches, as far as they can differ. */
+/* search.c -- all schedules of a few tasks with few switches, as far as they can differ. */
 #include "schedule/search.h"
 
 #include <stdlib.h>
@@ -15,8 +15,7 @@ struct schedule_copy {
 	bool ended;
 };
 
-/* A set of words, and whether they were written: what a process did while the other one
- * waited. */
+/* A set of words, and whether they were written: what others did while a task waited. */
 struct word_set {
 	uint64_t *words;
 	uint8_t *how;
@@ -51,12 +50,13 @@ static size_t word_set_slot(const struct word_set *set, uint64_t word)
 	return i;
 }
 
-/* The accesses from that one on, of the process that made it, until the other one continues. */
-static void word_set_fill(struct word_set *set, const struct schedule_copy *c, uint32_t from)
+/* The accesses from that one on, until the task that waits continues. */
+static void word_set_fill(struct word_set *set, const struct schedule_copy *c, uint32_t from,
+			  uint8_t waits)
 {
 	uint32_t to = from;
 
-	while (to < c->uses && c->use[to].task == c->use[from].task)
+	while (to < c->uses && c->use[to].task != waits)
 		to++;
 	set->size = 16;
 	while (set->size < 2 * (size_t)(to - from))
@@ -78,10 +78,10 @@ static bool word_set_conflicts(const struct word_set *set, const struct schedule
 	return mine->write ? how != 0 : how & 2;
 }
 
-/* The last point from `at` down to `from` at which the other process could go on; -1: none. */
-static int64_t last_enabled(const struct schedule_copy *c, int64_t at, int64_t from)
+/* The last point from `at` down to `from` at which that task could continue; -1: none. */
+static int64_t last_enabled(const struct schedule_copy *c, int64_t at, int64_t from, uint8_t task)
 {
-	while (at >= from && !c->point[at].other)
+	while (at >= from && !(c->point[at].others >> task & 1))
 		at--;
 	return at >= from ? at : -1;
 }
@@ -100,7 +100,7 @@ static int64_t next_before(const struct schedule_copy *c, const struct schedule_
 	if (other->uses_before[depth] >= other->uses ||
 	    other->use[other->uses_before[depth]].task == task)
 		return -1;
-	word_set_fill(&did, other, other->uses_before[depth]);
+	word_set_fill(&did, other, other->uses_before[depth], task);
 	for (uint32_t i = c->uses; i-- > 0 && next < 0;) {
 		const struct schedule_use *u = &c->use[i];
 
@@ -121,28 +121,40 @@ static bool search_is_over(struct schedule_search *s)
 static int search_below(struct schedule_search *s, struct schedule *schedule, unsigned switches,
 			struct err *err);
 
-/* Switches of one stretch, [from, to], from its end on. */
+/* How many switches to that task there could be from `at` down to `from`. */
+static uint64_t count_enabled(const struct schedule_copy *c, int64_t at, int64_t from, uint8_t task)
+{
+	uint64_t count = 0;
+
+	for (; at >= from; at--)
+		count += c->point[at].others >> task & 1;
+	return count;
+}
+
+/* Switches of one stretch, [from, to], to one task, from its end on. */
 static int search_stretch(struct schedule_search *s, struct schedule *schedule, unsigned switches,
-			  uint32_t from, uint32_t to, struct err *err)
+			  uint32_t from, uint32_t to, uint8_t task, struct err *err)
 {
 	unsigned depth = schedule->count;
 	const struct schedule_copy *c = &s->copies[depth];
-	int64_t at = last_enabled(c, to, from);
+	int64_t at = last_enabled(c, to, from, task);
 	int r = 0;
 
 	while (at >= 0 && !r) {
 		if (search_is_over(s)) {
-			s->left += s->limit && s->schedules >= s->limit;
+			if (s->limit && s->schedules >= s->limit)
+				s->left += count_enabled(c, at, from, task);
 			return 0;
 		}
 		schedule->at[depth] = (uint32_t)at;
+		schedule->to[depth] = task;
 		schedule->count = depth + 1;
 		r = search_below(s, schedule, switches, err);
 		schedule->count = depth;
 		if (r)
 			break;
 		at = s->whole ? at - 1 : next_before(c, &s->copies[depth + 1], depth, at, from);
-		at = at < 0 ? -1 : last_enabled(c, at, from);
+		at = at < 0 ? -1 : last_enabled(c, at, from, task);
 	}
 	return r;
 }
@@ -163,11 +175,12 @@ static int search_below(struct schedule_search *s, struct schedule *schedule, un
 	if (depth == switches || !c->ended)
 		return 0;
 	for (uint32_t i = from; i < c->points; i++)
-		s->points += c->point[i].other;
+		s->points += (unsigned)__builtin_popcount(c->point[i].others);
 	for (; from < c->points && !r; from = to) {
 		for (to = from; to < c->points && c->point[to].task == c->point[from].task; to++)
 			;
-		r = search_stretch(s, schedule, switches, from, to - 1, err);
+		for (uint8_t task = 0; task < SCHEDULE_TASKS && !r; task++)
+			r = search_stretch(s, schedule, switches, from, to - 1, task, err);
 	}
 	return r;
 }
@@ -177,9 +190,10 @@ int schedule_search(struct schedule_search *s, unsigned switches, struct err *er
 	int r = 0;
 
 	must(switches && switches <= SCHEDULE_SWITCHES_MAX);
+	must(s->processes && s->processes <= SCHEDULE_PROCESSES_MAX);
 	if (!s->copies)
 		s->copies = must_alloc((SCHEDULE_SWITCHES_MAX + 1) * sizeof(*s->copies));
-	for (uint32_t first = 0; first < 2 && !r; first++) {
+	for (uint32_t first = 0; first < s->processes && !r; first++) {
 		struct schedule schedule = { .first = first };
 
 		r = search_below(s, &schedule, switches, err);
@@ -202,9 +216,11 @@ uint64_t schedule_conflicts(const struct schedule_board *b)
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < SCHEDULE_WORDS_MAX; i++) {
-		uint8_t first = b->word_use[i] & 3, second = b->word_use[i] >> 2;
+		unsigned users = 0;
 
-		count += (first & 2 && second) || (second & 2 && first);
+		for (unsigned task = 0; task < SCHEDULE_TASKS; task++)
+			users += (b->word_use[i] >> 2 * task & 3) != 0;
+		count += users > 1 && b->word_use[i] & 0xaa;
 	}
 	return count;
 }

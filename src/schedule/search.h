@@ -1,9 +1,9 @@
-/* search.h -- all schedules of two processes with few switches, as far as they can differ.
+/* search.h -- all schedules of a few tasks with few switches, as far as they can differ.
  *
- * If a process is made to wait at one point, and nothing that it did since an earlier point
- * conflicts with what the other one does then, waiting at the earlier point comes to the same. So
- * of every stretch of points of one process the last is tried first, and next the last one before
- * an access in conflict with what the other one did that time. */
+ * If a task is made to wait at one point, and nothing that it did since an earlier point conflicts
+ * with what others do while it waits, waiting at the earlier point comes to the same. So of every
+ * stretch of points of one task the last is tried first, and next the last one before an access in
+ * conflict with what was done that time. */
 #ifndef SCHEDULE_SEARCH_H
 #define SCHEDULE_SEARCH_H
 
@@ -21,9 +21,10 @@ struct schedule_search {
 	const struct schedule_board *board; /* of the last run */
 	schedule_run *run;
 	void *own;
-	bool whole;       /* nothing is left out: to test the reduction */
-	uint64_t limit;   /* schedules at most; 0: no limit */
-	const bool *stop; /* ends the search where it becomes true; NULL: never */
+	unsigned processes; /* any of them may begin */
+	bool whole;         /* nothing is left out: to test the reduction */
+	uint64_t limit;     /* schedules at most; 0: no limit */
+	const bool *stop;   /* ends the search where it becomes true; NULL: never */
 	/* How many were run; that the limit has left, as far as is known; and points at which there
 	 * could have been a further switch. */
 	uint64_t schedules, left, points;
@@ -35,7 +36,7 @@ struct schedule_search {
 int schedule_search(struct schedule_search *s, unsigned switches, struct err *err);
 void schedule_search_free(struct schedule_search *s);
 
-/* How many words both processes have used, one of them writing, as a board has learned them. */
+/* How many words several tasks have used, one of them writing, as a board has learned them. */
 uint64_t schedule_conflicts(const struct schedule_board *b);
 
 #endif

@@ -51,6 +51,23 @@ static void patterns_are_filled(void **state)
 	families_free(&f);
 }
 
+/* Of two values in either order one order is enough. */
+static void combinations_in_one_order(void **state)
+{
+	struct combination *list;
+	struct families f;
+	size_t count;
+
+	read_text(&f, "[f]\nsummary = s\nscript = {x} {y}\n[f.x]\na = 1\nb = 2\nc = 3\n"
+		      "[f.y]\na = 1\nb = 2\nc = 3\n[f.impossible]\nr = x>y ; because: alike\n");
+	list = family_combine(f.items[0], &count);
+	assert_int_equal(count, 6);
+	for (size_t i = 0; i < count; i++)
+		assert_true(list[i].value[0] <= list[i].value[1]);
+	free(list);
+	families_free(&f);
+}
+
 static void all_combinations_but_the_impossible(void **state)
 {
 	struct combination *list;
@@ -134,6 +151,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(patterns_are_filled),
+		cmocka_unit_test(combinations_in_one_order),
 		cmocka_unit_test(all_combinations_but_the_impossible),
 		cmocka_unit_test(few_combinations_cover_all_choices),
 		cmocka_unit_test(mistakes_are_told),

@@ -108,6 +108,29 @@ static void a_path_is_walked_name_by_name(void **state)
 		       "[2] mkdir(\"q\", 0755) = 0\n[3] rmdir(\"d/q\") = 0\n");
 }
 
+/* The directory that rename is to put its file into was replaced behind its walk. */
+static void a_rename_walks_before_it_renames(void **state)
+{
+	accepts(PEOPLE "mkdir(\"d\", 0755) = 0\nmkdir(\"e\", 0755) = 0\nmkdir(\"f\", 0755) = 0\n"
+		       "[2] rename(\"f\", \"d/n\")\n[3] rename(\"e\", \"d\") = 0\n[2] = ENOENT\n");
+	rejects(PEOPLE "mkdir(\"d\", 0755) = 0\nmkdir(\"e\", 0755) = 0\nmkdir(\"f\", 0755) = 0\n"
+		       "[2] rename(\"f\", \"d/n\")\n[3] rename(\"e\", \"x\") = 0\n[2] = ENOENT\n",
+		7, 7);
+}
+
+/* A directory takes no more names while it can still be found. */
+static void a_directory_is_dead_before_its_name_goes(void **state)
+{
+	accepts(PEOPLE
+		"mkdir(\"d\", 0755) = 0\n[2] rmdir(\"d\")\n[3] mkdir(\"d/x\", 0755) = ENOENT\n"
+		"[3] rename(\"d\", \"d\") = 0\n[2] = 0\n[3] rename(\"d\", \"d\") = ENOENT\n");
+	/* It is removed nowhere. */
+	rejects(PEOPLE
+		"mkdir(\"d\", 0755) = 0\n[2] rmdir(\"e\")\n[3] mkdir(\"d/x\", 0755) = ENOENT\n"
+		"[2] = ENOENT\n",
+		6, 5);
+}
+
 /* The file that was found has lost its last name to one that took its place. */
 static void a_link_misses_its_file(void **state)
 {
@@ -176,6 +199,8 @@ int main(void)
 		cmocka_unit_test(time_does_not_run_backwards),
 		cmocka_unit_test(a_rename_shows_one_name),
 		cmocka_unit_test(a_path_is_walked_name_by_name),
+		cmocka_unit_test(a_rename_walks_before_it_renames),
+		cmocka_unit_test(a_directory_is_dead_before_its_name_goes),
 		cmocka_unit_test(a_link_misses_its_file),
 		cmocka_unit_test(many_calls_at_once),
 		cmocka_unit_test(broken_histories),

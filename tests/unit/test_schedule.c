@@ -52,15 +52,18 @@ static int simulate(void *own, const struct schedule *s, bool *ret_ended, struct
 
 		if (at[task] == STEPS)
 			task = !task;
-		b->point[b->points] = (struct schedule_point){ 1, task, at[!task] < STEPS };
+		b->point[b->points] =
+			(struct schedule_point){ 1, task, at[!task] < STEPS ? 1 << !task : 0 };
 		if (next < s->count && s->at[next] == b->points) {
-			assert_true(b->point[b->points].other);
+			assert_true(b->point[b->points].others >> s->to[next] & 1);
 			b->uses_before[next++] = b->uses;
 			b->made++;
 			b->points++;
 			task = !task;
 			/* The step that was stopped has no further point. */
-			b->point[b->points] = (struct schedule_point){ 1, task, at[!task] < STEPS };
+			b->point[b->points] =
+				(struct schedule_point){ 1, task,
+							 at[!task] < STEPS ? 1 << !task : 0 };
 		}
 		step = &sim.steps[task][at[task]++];
 		b->use[b->uses++] =
@@ -81,7 +84,9 @@ static int simulate(void *own, const struct schedule *s, bool *ret_ended, struct
 
 static struct schedule_search search_all(bool whole, unsigned switches)
 {
-	struct schedule_search s = { .board = &sim.board, .run = simulate, .whole = whole };
+	struct schedule_search s = {
+		.board = &sim.board, .processes = 2, .run = simulate, .whole = whole
+	};
 
 	sim.outcome_count = 0;
 	sim.runs = 0;
@@ -147,7 +152,7 @@ static void goes_on_behind_one_that_does_not_end(void **state)
 static void ends_at_its_limit(void **state)
 {
 	struct schedule_search s = {
-		.board = &sim.board, .run = simulate, .whole = true, .limit = 5
+		.board = &sim.board, .processes = 2, .run = simulate, .whole = true, .limit = 5
 	};
 	struct rng rng;
 
