@@ -508,25 +508,6 @@ static int crash_job(void *to, unsigned number, const char *dir, struct err *err
 	return crash_target(to, NULL, err);
 }
 
-static int crash_merge_job(struct run *run, unsigned job, struct err *err)
-{
-	json_t *summary, *why;
-	int status =
-		job_merge(run, job, settings.daemon ? crash_daemon_figures : crash_figure_names,
-			  &summary, err);
-
-	if (status)
-		return status;
-	why = json_object_get(summary, "not_judged_for");
-	if (why)
-		json_object_set(run->figures, "not_judged_for", why);
-	/* Each job records alone; one that cannot says so for all. */
-	if (json_is_true(json_object_get(summary, "repair_not_recorded")))
-		json_object_set_new(run->figures, "repair_not_recorded", json_true());
-	json_decref(summary);
-	return 0;
-}
-
 static int crash_jobs(const char *target, struct err *err)
 {
 	struct job job = { .work = crash_job, .to = (void *)target };
@@ -540,7 +521,7 @@ static int crash_jobs(const char *target, struct err *err)
 	if (!status)
 		status = jobs_run(&all, (unsigned)settings.jobs, &job, err);
 	for (unsigned i = 0; i < settings.jobs && !status; i++)
-		status = crash_merge_job(&all, i, err);
+		status = crash_figures_merge(&all, i, settings.daemon, err);
 	run_sample_jobs(&all, (unsigned)settings.jobs);
 	status = crash_finish(&all, status, err);
 	if (!status)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "cli/jobs.h"
 #include "cmd/crash_daemon.h"
 #include "report/findings_text.h"
 
@@ -13,19 +14,19 @@ static void set_count(json_t *o, const char *name, uint64_t count)
 	json_object_set_new(o, name, json_integer((json_int_t)count));
 }
 
-const char *const crash_figure_names[] = { "workloads",
-					   "not_judged",
-					   "crash_states",
-					   "unique_images",
-					   "recoveries",
-					   "memo_hits",
-					   "recoveries_checked",
-					   "recovery_states",
-					   "recovery_skipped",
-					   "repair_logs",
-					   "repair_states",
-					   "repair_skipped",
-					   NULL };
+static const char *const crash_figure_names[] = { "workloads",
+						  "not_judged",
+						  "crash_states",
+						  "unique_images",
+						  "recoveries",
+						  "memo_hits",
+						  "recoveries_checked",
+						  "recovery_states",
+						  "recovery_skipped",
+						  "repair_logs",
+						  "repair_states",
+						  "repair_skipped",
+						  NULL };
 
 void crash_figures_set(struct run *run, const struct crash_session *s, bool during_recovery)
 {
@@ -44,6 +45,24 @@ void crash_figures_set(struct run *run, const struct crash_session *s, bool duri
 	if (s->not_judged_for.len)
 		json_object_set_new(run->figures, "not_judged_for",
 				    json_string(s->not_judged_for.data));
+}
+
+int crash_figures_merge(struct run *run, unsigned job, bool daemon, struct err *err)
+{
+	json_t *summary, *why;
+	int status = job_merge(run, job, daemon ? crash_daemon_figures : crash_figure_names,
+			       &summary, err);
+
+	if (status)
+		return status;
+	why = json_object_get(summary, "not_judged_for");
+	if (why)
+		json_object_set(run->figures, "not_judged_for", why);
+	/* Each job records alone; one that cannot says so for all. */
+	if (json_is_true(json_object_get(summary, "repair_not_recorded")))
+		json_object_set_new(run->figures, "repair_not_recorded", json_true());
+	json_decref(summary);
+	return 0;
 }
 
 uint64_t crash_figure(const struct run *run, const char *name)

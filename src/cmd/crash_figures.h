@@ -5,10 +5,9 @@
 #include "crash/crash.h"
 #include "run/run.h"
 
-/* NULL behind the last. */
-extern const char *const crash_figure_names[];
-
 void crash_figures_set(struct run *run, const struct crash_session *s, bool during_recovery);
+/* Takes over what job number so and so has found and counted. */
+int crash_figures_merge(struct run *run, unsigned job, bool daemon, struct err *err);
 uint64_t crash_figure(const struct run *run, const char *name);
 /* Findings, and what was done. */
 void crash_figures_print(const struct run *run, bool daemon);

@@ -12,7 +12,7 @@ struct cached_block {
 struct blob *data_block(uint64_t seed, uint64_t from)
 {
 	static struct cached_block cache[CACHE_BLOCKS];
-	/* Neighbours do not meet; sequences, and ways that blocks can be shifted, begin anywhere. */
+	/* Neighbours do not meet; sequences, and ways to be shifted, begin anywhere. */
 	uint64_t place = from / TREE_BLOCK + seed * 5227 + from % TREE_BLOCK * 811;
 	struct cached_block *c = &cache[place % CACHE_BLOCKS];
 	char bytes[TREE_BLOCK];

@@ -35,7 +35,7 @@ struct pmap_node {
 	struct slot slots[];
 };
 
-/* The number of set bits. Where the processor may lack an instruction for it (the kernel in a process
+/* The number of set bits. Where the processor may lack an instruction for it (a kernel in a process
  * is compiled for any), by hand: the compiler would call its library. */
 static unsigned bits_set(unsigned x)
 {
