@@ -19,6 +19,7 @@ int summary_write(struct run *run, int before, struct err *err)
 {
 	int closed, reported;
 
+	run_gather(run);
 	run_end(run);
 	closed = run_close(run, err);
 	reported = report_write(run->dir, err);

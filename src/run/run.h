@@ -89,6 +89,8 @@ bool run_take_up(struct run *r, size_t i, const char *target, struct finding *re
 /* Takes over what another run has found, whose directory is DIR/subdir: each finding of a target
  * once. */
 void run_merge(struct run *r, const json_t *summary, const char *subdir);
+/* Findings of processes of this run are found in its own directory, too. */
+void run_gather(struct run *r);
 
 /* run.json says which model judges the target. */
 void run_judged_by(struct run *r, const struct target *t, const struct model *m);
