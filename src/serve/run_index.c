@@ -61,7 +61,7 @@ static json_t *index_link(const char *path, const char *last)
 	return text;
 }
 
-/* "2026-11-17T17:41:33Z", or with "+01:00"; 0 where it is none. */
+/* "2026-11-17T17:41:33+0100", also with a colon or "Z" behind it; 0 where it is none. */
 static time_t index_time(const char *date)
 {
 	struct tm tm = { 0 };
@@ -71,9 +71,23 @@ static time_t index_time(const char *date)
 
 	if (!end)
 		return 0;
-	if (sscanf(end, "%c%2d:%2d", &sign, &hours, &minutes) == 3)
-		return timegm(&tm) - (sign == '-' ? -1 : 1) * (hours * 60 + minutes) * 60;
-	return timegm(&tm);
+	if (sscanf(end, "%c%2d%2d", &sign, &hours, &minutes) != 3 &&
+	    sscanf(end, "%c%2d:%2d", &sign, &hours, &minutes) != 3)
+		return timegm(&tm);
+	return timegm(&tm) - (sign == '-' ? -1 : 1) * (hours * 60 + minutes) * 60;
+}
+
+/* "2026-11-17 17:41": the rest of it is of little interest in a list. */
+static json_t *index_day(const char *date)
+{
+	struct buf text = BUF_INIT;
+	json_t *day;
+
+	if (index_time(date))
+		buf_addf(&text, "%.10s %.5s", date, date + 11);
+	day = view_text(buf_str(&text));
+	buf_free(&text);
+	return day;
 }
 
 /* How many findings of each severity, the worst first, as they come. */
@@ -112,6 +126,8 @@ static json_t *index_read(const char *text, size_t len, const char *path)
 	json_object_set_new(
 		row, "unconfirmed",
 		json_integer((json_int_t)json_array_size(json_object_get(run, "unconfirmed"))));
+	json_object_set_new(row, "day", index_day(json_text(run, "date")));
+	json_object_set_new(row, "began", json_integer(index_time(json_text(run, "date"))));
 	json_object_set_new(row, "name", view_text(path));
 	json_object_set_new(row, "link", index_link(path, "report.html"));
 	json_decref(run);
@@ -166,7 +182,7 @@ static const char *index_state(const json_t *row, bool alive)
 static void index_add_row(struct index_scan *s, const json_t *known, bool alive)
 {
 	const char *state = index_state(known, alive);
-	time_t began = index_time(json_text(known, "date")), now = time(NULL);
+	time_t began = (time_t)view_count(known, "began"), now = time(NULL);
 	double seconds = json_real_value(json_object_get(known, "seconds"));
 	bool runs = !strcmp(state, "running"),
 	     ended = !strcmp(state, "ok") || !strcmp(state, "bad") || runs;
@@ -177,7 +193,9 @@ static void index_add_row(struct index_scan *s, const json_t *known, bool alive)
 	json_object_set_new(row, "state", json_string(state));
 	json_object_set_new(row, "class", json_string(ended ? state : "unknown"));
 	json_object_set_new(row, "running", json_boolean(runs));
-	json_object_set_new(row, "duration", view_seconds(seconds));
+	/* One that was killed has not written when. */
+	json_object_set_new(row, "duration",
+			    strcmp(state, "killed") ? view_seconds(seconds) : json_string(""));
 	json_array_append_new(s->rows, row);
 }
 
@@ -258,11 +276,11 @@ static int index_compare(const void *a, const void *b)
 	const json_t *left = *(json_t *const *)a, *right = *(json_t *const *)b;
 	int runs = json_is_true(json_object_get(right, "running")) -
 		   json_is_true(json_object_get(left, "running"));
-	int dates = strcmp(json_text(right, "date"), json_text(left, "date"));
+	long long before = view_count(left, "began"), after = view_count(right, "began");
 
-	return runs  ? runs
-	     : dates ? dates
-		     : strcmp(json_text(left, "name"), json_text(right, "name"));
+	if (runs || before != after)
+		return runs ? runs : before < after ? 1 : -1;
+	return strcmp(json_text(left, "name"), json_text(right, "name"));
 }
 
 static json_t *index_sort(json_t *rows)
@@ -325,7 +343,7 @@ json_t *run_index_view(struct run_index *x)
 	index_scan_directory(&s, ".", 1);
 	json_decref(x->known);
 	x->known = s.known;
-	json_object_set_new(view, "title", view_text(x->root->path));
+	json_object_set_new(view, "title", view_text(x->root->name));
 	json_object_set_new(view, "totals", index_totals(s.rows));
 	json_object_set_new(view, "runs", index_sort(s.rows));
 	json_object_set_new(view, "clipped", json_boolean(s.clipped));

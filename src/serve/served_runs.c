@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -59,10 +60,12 @@ int served_root_open(struct served_root *r, const char *path, struct err *err)
 {
 	int status = trust_output(path, err);
 
-	*r = (struct served_root){ .path = path, .fd = -1 };
+	*r = (struct served_root){ .name = path, .fd = -1 };
 	if (status)
 		return status;
-	r->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	r->path = realpath(path, NULL);
+	if (r->path)
+		r->fd = open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r->fd < 0)
 		return err_sys(err, errno, "cannot open %s", path);
 	r->is_campaign = served_has(r->fd, "campaign.db");
@@ -74,7 +77,8 @@ void served_root_close(struct served_root *r)
 {
 	if (r->fd >= 0)
 		close(r->fd);
-	r->fd = -1;
+	free(r->path);
+	*r = (struct served_root){ .fd = -1 };
 }
 
 static int served_check_trust(const struct served_root *r, const char *path, struct err *err)

@@ -13,7 +13,8 @@ struct err;
 enum { RUN_JSON_BYTES_MAX = 256 << 20 };
 
 struct served_root {
-	const char *path; /* as it was given */
+	const char *name; /* as it was given */
+	char *path;       /* without links: `latest` may lead elsewhere later */
 	int fd;
 	bool is_run;      /* it is a run itself, and none that has others */
 	bool is_campaign; /* it has the database of one */
