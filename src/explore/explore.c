@@ -11,7 +11,6 @@
 #include "base/must.h"
 #include "explore/differential.h"
 #include "explore/explorer.h"
-#include "explore/graph_json.h"
 
 static const double progress_interval_seconds = 0.2, watch_interval_seconds = 0.5;
 /* Of the time, at most one part in so many goes into checkpoints. */

@@ -161,4 +161,10 @@ int checkpoint_read(struct explorer *x, struct err *err);
 /* The same from an open file, which messages call `path`. After an error x can only be freed. */
 int checkpoint_load(struct explorer *x, int fd, const char *path, struct err *err);
 
+/* graph_json.c: the graph of a small search, for run.json: {"depths": of each state, "edges":
+ * [{"from", "to", "calls", "example"}]}; calls that lead from a state to itself are left out. NULL:
+ * more than GRAPH_JSON_STATES. */
+enum { GRAPH_JSON_STATES = 60 };
+json_t *graph_json(const struct graph *g, const struct universe *u);
+
 #endif

@@ -1,7 +1,6 @@
 /* graph_json.c -- the graph of a small search, for run.json. */
-#include "explore/graph_json.h"
-
 #include "base/buf.h"
+#include "explore/explorer.h"
 #include "trace/script.h"
 
 static json_t *graph_call_json(const struct universe *u, uint32_t number)
