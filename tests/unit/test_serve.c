@@ -281,6 +281,21 @@ static void runs_are_listed(void **state)
 	served_root_close(&root);
 }
 
+static char work[] = "/tmp/assay-serve.XXXXXX";
+
+static int set_up(void **state)
+{
+	return mkdtemp(work) ? chdir(work) : -1;
+}
+
+static int tear_down(void **state)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -r %s", work);
+	return chdir("/") || system(command);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,5 +310,5 @@ int main(void)
 		cmocka_unit_test(runs_are_listed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
