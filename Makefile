@@ -44,7 +44,7 @@ endif
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
 	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter $(if $(WERROR),-Werror)
-PACKAGES := libxxhash jansson inih libcap z3 sqlite3 hiredis libssl libcrypto $(if $(wildcard reffs/*.c),fuse3)
+PACKAGES := libxxhash jansson inih libcap libmicrohttpd z3 sqlite3 hiredis libssl libcrypto $(if $(wildcard reffs/*.c),fuse3)
 
 # The tracers in the kernel, of calls and of a disk, need a compiler for them, the running kernel's
 # types and libbpf; without them the rest is built, and `assay cover` says what is missing.
@@ -128,7 +128,7 @@ GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h \
 	build/gen/embedded_targets.h build/gen/embedded_profiles.h $(SKELETONS:%=build/gen/%.h) \
 	build/gen/embedded_families.h build/gen/embedded_checkers.h build/gen/embedded_content.h \
 	build/gen/embedded_campaigns.h build/gen/kernel_hash.h build/gen/engine_hash.h \
-	build/gen/embedded_guest.h build/gen/embedded_page.h
+	build/gen/embedded_guest.h build/gen/embedded_page.h build/gen/embedded_index.h
 
 # What checkers are started with; a part of the program. It is loaded into programs of others: no
 # sanitizer, in any variant.
@@ -207,9 +207,12 @@ build/gen/embedded_%.h: FORCE
 build/gen/embedded_content.h: FORCE
 	@mkdir -p $(@D); tools/embed checkers/*.trace >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-# The template of pages, the same way.
+# The templates of pages, the same way.
 build/gen/embedded_page.h: FORCE
 	@mkdir -p $(@D); tools/embed src/report/page.html >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+build/gen/embedded_index.h: FORCE
+	@mkdir -p $(@D); tools/embed src/serve/index.html >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 # The first program of a guest, the same way.
 build/gen/embedded_guest.h: FORCE

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -134,6 +135,43 @@ void confine_reader(const char *const *writable, size_t count)
 	for (size_t i = 0; i < count; i++)
 		confine_allow(ruleset, all.fs, writable[i]);
 	confine_restrict(ruleset);
+}
+
+static void confine_allow_reading(int ruleset, const char *path)
+{
+	struct landlock_path_beneath_attr beneath = { .allowed_access =
+							      LANDLOCK_ACCESS_FS_READ_FILE };
+	struct stat st;
+
+	beneath.parent_fd = open(path, O_PATH | O_CLOEXEC);
+	if (beneath.parent_fd < 0)
+		return;
+	if (!fstat(beneath.parent_fd, &st) && S_ISDIR(st.st_mode))
+		beneath.allowed_access |= LANDLOCK_ACCESS_FS_READ_DIR;
+	syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
+	close(beneath.parent_fd);
+}
+
+bool confine_server(const char *const *readable, size_t count)
+{
+	long version = confine_version();
+	struct confine_ruleset all;
+	size_t size;
+	int ruleset;
+
+#ifdef CONFINE_NOTHING
+	version = 0;
+#endif
+	if (version < 1)
+		return false;
+	all = confine_all(version, &size);
+	all.fs |= LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+	ruleset = (int)syscall(SYS_landlock_create_ruleset, &all, size, 0);
+	if (ruleset < 0)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		confine_allow_reading(ruleset, readable[i]);
+	return confine_restrict(ruleset);
 }
 
 bool confine_program(void)

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/must.h"
 #include "report/html.h"
 #include "report/template.h"
 #include "report/view.h"
@@ -91,7 +92,23 @@ static void report_embed(json_t *view, const json_t *run)
 	buf_free(&data);
 }
 
-json_t *report_page_json(const char *dir, struct err *err)
+static void report_set_served(json_t *view, const struct report_served *served)
+{
+	view_set(view, "nonce", served ? json_string(served->nonce) : NULL);
+	view_set(view, "all_runs",
+		 served && served->all_runs ? json_string(served->all_runs) : NULL);
+}
+
+/* A run that was killed could not write that it has ended. */
+static void report_set_dead(json_t *run)
+{
+	if (!json_is_true(json_object_get(run, "running")))
+		return;
+	json_object_set_new(run, "running", json_false());
+	json_object_set_new(run, "killed", json_true());
+}
+
+json_t *report_page_json(const char *dir, const struct report_served *served, struct err *err)
 {
 	json_t *run = read_run(dir, err), *view, *last, *charts;
 
@@ -101,6 +118,9 @@ json_t *report_page_json(const char *dir, struct err *err)
 	report_embed(view, run);
 	charts = view_charts(dir, &last);
 	report_catch_up(run, last);
+	if (served && served->dead)
+		report_set_dead(run);
+	report_set_served(view, served);
 	view_set(view, "charts_head", json_array_size(charts) ? json_string("Over time") : NULL);
 	view_set(view, "charts", charts);
 	view_set(view, "head", view_head(run));
@@ -120,10 +140,10 @@ json_t *report_page_json(const char *dir, struct err *err)
 	return view;
 }
 
-static int report_render(const char *dir, bool whole, struct buf *out, bool *ret_running,
-			 struct err *err)
+static int report_render(const char *dir, const struct report_served *served, bool whole,
+			 struct buf *out, bool *ret_running, struct err *err)
 {
-	json_t *view = report_page_json(dir, err);
+	json_t *view = report_page_json(dir, served, err);
 
 	if (!view)
 		return -EINVAL;
@@ -134,20 +154,21 @@ static int report_render(const char *dir, bool whole, struct buf *out, bool *ret
 	return 0;
 }
 
-int report_page(const char *dir, struct buf *out, struct err *err)
+int report_page(const char *dir, const struct report_served *served, struct buf *out,
+		struct err *err)
 {
 	bool running;
 
-	return report_render(dir, true, out, &running, err);
+	return report_render(dir, served, true, out, &running, err);
 }
 
-json_t *report_live_json(const char *dir, struct err *err)
+json_t *report_live_json(const char *dir, const struct report_served *served, struct err *err)
 {
 	struct buf main = BUF_INIT;
 	json_t *live = NULL;
 	bool running;
 
-	if (!report_render(dir, false, &main, &running, err)) {
+	if (!report_render(dir, served, false, &main, &running, err)) {
 		live = json_object();
 		json_object_set_new(live, "running", json_boolean(running));
 		json_object_set_new(live, "main", view_text(buf_str(&main)));
@@ -160,11 +181,21 @@ int report_write(const char *dir, struct err *err)
 {
 	struct buf page = BUF_INIT;
 	char path[PATH_MAX];
-	int status = report_page(dir, &page, err);
+	int status = report_page(dir, NULL, &page, err);
 
 	snprintf(path, sizeof(path), "%s/report.html", dir);
 	if (!status)
 		status = buf_write_file(&page, path, err);
 	buf_free(&page);
 	return status;
+}
+
+void report_style(struct buf *out)
+{
+	static const char open[] = "<style>", close[] = "</style>";
+	const char *begin = strstr(page_template, open), *end = strstr(page_template, close);
+
+	must(begin && end && begin < end);
+	begin += strlen(open);
+	buf_add(out, begin, (size_t)(end - begin));
 }

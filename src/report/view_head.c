@@ -94,6 +94,11 @@ static json_t *head_sentence(const json_t *run)
 		head_add_count(&out, (long long)json_array_size(json_object_get(run, "findings")),
 			       "finding");
 		buf_adds(&out, " so far.");
+	} else if (json_is_true(json_object_get(run, "killed"))) {
+		buf_adds(&out, "Killed before its end: ");
+		head_add_count(&out, (long long)json_array_size(json_object_get(run, "findings")),
+			       "finding");
+		buf_adds(&out, " until then.");
 	} else if (!strcmp(class, "bad")) {
 		head_add_bad(&out, run);
 	} else if (!strcmp(class, "unknown")) {

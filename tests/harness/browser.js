@@ -1,9 +1,10 @@
 // browser.js -- opens the pages of runs in Chromium and uses them: node browser.js SHOTS RUN...
 //
-// A run named "live" is served by HTTP, with the page of "explore" as what it becomes. Prints what is
-// wrong and exits 1.
+// A run named "live" is served by HTTP, with the page of "explore" as what it becomes. A directory named
+// "served" holds runs, and is shown by `assay serve` ($ASSAY). Prints what is wrong and exits 1.
 "use strict";
 const { chromium } = require("playwright-core");
+const { spawn } = require("child_process");
 const fs = require("fs"), http = require("http"), os = require("os"), path = require("path");
 
 const [shots, ...runs] = process.argv.slice(2);
@@ -135,6 +136,59 @@ async function live(browser, run) {
 	server.close();
 }
 
+async function fits(page, name) {
+	for (const width of [1280, 400])
+		for (const colorScheme of ["light", "dark"]) {
+			await page.setViewportSize({ width, height: 900 });
+			await page.emulateMedia({ colorScheme });
+			const sizes = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+
+			expect(`${name}: wider than ${width} pixels: ${sizes}`, sizes[0] <= sizes[1]);
+			await page.screenshot({ path: `${shots}/${name}-${width}-${colorScheme}.png`, fullPage: true });
+		}
+}
+
+// A mark that is gone once a page is loaded again.
+const mark = page => page.evaluate(() => { window.notLoadedAgain = true; });
+const marked = page => page.evaluate(() => window.notLoadedAgain === true);
+
+// The index takes over a run that begins; its page takes over findings and the end of the run.
+async function served(browser, dir) {
+	const server = spawn(process.env.ASSAY, ["serve", "--port", "0", dir], { stdio: ["ignore", "pipe", "inherit"] });
+	const url = await new Promise(done => server.stdout.once("data", d => done(String(d).trim())));
+	const page = await open(browser, url, 1280, "light"), listed = fs.readdirSync(dir).length;
+
+	expect("index: runs are missing", await page.locator("#runs tbody tr").count() === listed);
+	await mark(page);
+	const run = spawn(process.env.ASSAY, ["explore", "reffs!rmdir_full", "--seconds", "1000", "--findings", "100",
+		"--out", dir + "/begun"], { stdio: "ignore" });
+	await page.waitForSelector("a[href='./begun/report.html']", { timeout: 60000 });
+	expect("index: a run appears only after loading it again", await marked(page));
+	await fits(page, "index");
+	await page.click("a[href='./begun/report.html']");
+	await page.waitForSelector("#head.running");
+	await mark(page);
+	await page.waitForSelector("#finding-1", { timeout: 120000 });
+	expect("served: a finding appears only after loading it again", await marked(page));
+	const title = await page.locator("#finding-1 h3").innerText();
+	await page.locator("#finding-1 details.program summary").first().click();
+	const duration = () => page.locator("#head dd").nth(2).innerText(), before = await duration();
+	await page.waitForFunction(text => document.querySelectorAll("#head dd")[2].innerText !== text, before, { timeout: 60000 });
+	// Its number may have changed, and a simpler one of the same cause may be in its place.
+	const same = page.locator("article", { has: page.locator("h3", { hasText: title }) }).first();
+	expect("served: what was open is closed by new figures", await same.count() === 0 ||
+		await same.locator("details.program").first().evaluate(d => d.open));
+	await fits(page, "served");
+	run.kill("SIGINT");
+	await page.waitForSelector("#head:not(.running)", { timeout: 60000 });
+	expect("served: the end appears only after loading it again", await marked(page));
+	await page.click("nav a");
+	await page.waitForSelector("#runs");
+	server.kill("SIGINT");
+	expect("serve does not end cleanly", await new Promise(done => server.once("exit", done)) === 0);
+	await page.context().close();
+}
+
 (async () => {
 	const profile = fs.mkdtempSync(path.join(os.tmpdir(), "assay-browser-"));
 	const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: flags, env: { ...process.env, HOME: profile } });
@@ -146,6 +200,8 @@ async function live(browser, run) {
 			await hostile(browser, run);
 		else if (name === "live")
 			await live(browser, run);
+		else if (name === "served")
+			await served(browser, run);
 		else
 			for (const width of [1280, 400])
 				for (const scheme of ["light", "dark"])

@@ -98,6 +98,52 @@ static void readers_write_to_one_directory(void **state)
 	assert_int_equal(confined_status(inside), 0);
 }
 
+static bool can_read(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* In a child; a link out of the readable directory leads nowhere. */
+static int confined_server(void)
+{
+	char in[64], inside[64], link[64];
+	const char *readable[] = { in, "/etc/group" };
+	int wrong = 0;
+
+	snprintf(in, sizeof(in), "%s/in", work);
+	snprintf(inside, sizeof(inside), "%s/in/readable", work);
+	snprintf(link, sizeof(link), "%s/in/link", work);
+	must(can_write(inside) && !symlink("/etc/passwd", link));
+	wrong |= !confine_server(readable, ARRAY_LEN(readable));
+	wrong |= !can_read(in) << 1;
+	wrong |= !can_read(inside) << 2;
+	wrong |= can_read(link) << 3;
+	wrong |= can_read("/etc/passwd") << 4;
+	wrong |= !can_read("/etc/group") << 5;
+	wrong |= can_write(inside) << 6;
+	wrong |= (start_true() != 126) << 7;
+	return wrong;
+}
+
+static void servers_read_one_directory(void **state)
+{
+	pid_t pid;
+	int status;
+
+	if (!has_landlock())
+		skip();
+	pid = fork();
+	if (!pid)
+		_exit(confined_server());
+	must(pid > 0 && waitpid(pid, &status, 0) == pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static int set_up(void **state)
 {
 	char inside[64];
@@ -121,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(readers_write_nowhere),
 		cmocka_unit_test(readers_write_to_one_directory),
+		cmocka_unit_test(servers_read_one_directory),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
