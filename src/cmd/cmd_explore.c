@@ -156,7 +156,7 @@ static int explore_search(struct target *t, struct searches *s, struct run *run,
 			  struct explore_options *o, struct err *err)
 {
 	struct explore_figures figures = { 0 };
-	struct explore_progress progress;
+	static struct explore_progress progress; /* of the one search of this process */
 	struct crash_step crashes = { 0 };
 	struct cover cover;
 	int status = 0, written;

@@ -1,7 +1,7 @@
 /* gather.c -- findings of several processes in one place.
  *
  * Each of several processes of a command has its own directory in that of the run, which it needs
- * to be resumed. What a user looks for is in findings/ and unconfirmed/ of the run, whoever found
+ * to be resumed. What a user looks for is in findings/ and unconfirmed/ of the run, whichever found
  * it: the same files under a second name. Where there can be none, a row keeps its folder. */
 #include <dirent.h>
 #include <errno.h>
@@ -97,7 +97,7 @@ static void gather_others(const struct run *r, json_t *row, const char *old, con
 	buf_free(&path);
 }
 
-/* Whatever an earlier part of the run has gathered is made anew. */
+/* Whatever an earlier part of the run has gathered is made again. */
 static void gather_clear(const struct run *r, const char *place)
 {
 	struct buf path = BUF_INIT;
