@@ -33,8 +33,9 @@ static struct cover_settings {
 
 static const struct opt opts[] = {
 	{ "mount", OPT_LIST, ROW(mounts), "DIR",
-	  "mount point of the file system under test; may be repeated. Another directory means the "
-	  "file system it lies in",
+	  "mount point of the file system under test, or a directory: what lies below it counts. "
+	  "May "
+	  "be repeated",
 	  0, 0 },
 	{ "read", OPT_CHOICE, ROW(read), "none|strace|ftrace|ctf|trace",
 	  "count the calls of a trace instead of running a command", 0, 0 },
@@ -148,19 +149,6 @@ static int exit_as_command(int code, int status)
 	return WEXITSTATUS(status) ? WEXITSTATUS(status) : code;
 }
 
-static void warn_of_plain_directories(void)
-{
-	struct statx st;
-
-	for (size_t i = 0; i < settings.mounts.count; i++)
-		if (!statx(AT_FDCWD, settings.mounts.items[i], 0, STATX_TYPE, &st) &&
-		    !(st.stx_attributes & STATX_ATTR_MOUNT_ROOT))
-			fprintf(stderr,
-				"assay cover: warning: %s is not a mount point: calls on the "
-				"whole file system it lies in are counted\n",
-				settings.mounts.items[i]);
-}
-
 static int run_live(char *const *command, struct err *err)
 {
 	struct live_options options = {
@@ -179,7 +167,6 @@ static int run_live(char *const *command, struct err *err)
 		err_set(err, EOPNOTSUPP, "%s; " LIVE_INSTEAD, live_missing());
 		return EXIT_UNKNOWN;
 	}
-	warn_of_plain_directories();
 	coverage_init(&c, "bpf");
 	stop_catch_signals();
 	r = live_trace(&c, &options, &status, err);

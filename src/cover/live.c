@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -175,8 +177,13 @@ static int learn_mount(struct tracer *t, struct trace_mount *m, const char *moun
 	if (!r)
 		r = learn_place(t, path, err);
 	if (!r) {
-		m->dev = t->bss->learned.dev;
-		m->below = t->bss->learned_below;
+		/* A plain directory is made a mount for the command, at itself. */
+		if (!(st.stx_attributes & STATX_ATTR_MOUNT_ROOT)) {
+			m->below = t->bss->learned;
+		} else {
+			m->dev = t->bss->learned.dev;
+			m->below = t->bss->learned_below;
+		}
 		m->len = strcmp(path, "/") ? (unsigned)strlen(path) : 0;
 		memcpy(m->path, path, m->len);
 		memset(m->mask, 0xff, m->len);
@@ -192,9 +199,40 @@ struct child {
 	int why;  /* carries the error that prevented its start */
 };
 
+/* Of the command alone: each directory that is no mount point is mounted on itself, so that what
+ * lies below it can be told from the rest of the file system. */
+static int mount_plain_directories(const struct live_options *options)
+{
+	bool alone = false;
+	struct statx st;
+	char *here;
+	int r = 0;
+
+	for (size_t i = 0; i < options->mount_count && !r; i++) {
+		const char *path = options->mounts[i];
+
+		if (statx(AT_FDCWD, path, 0, STATX_TYPE, &st))
+			return -1;
+		if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+			continue;
+		if (!alone)
+			r = unshare(CLONE_NEWNS) ||
+			    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+		alone = true;
+		if (!r)
+			r = mount(path, path, NULL, MS_BIND | MS_REC, NULL);
+	}
+	here = alone && !r ? getcwd(NULL, 0) : NULL;
+	if (here)
+		r = chdir(here); /* which may be below one of them now */
+	free(here);
+	return r;
+}
+
 static _Noreturn void be_command(const struct live_options *options, const struct cgroup *group,
 				 int gate, int why)
 {
+	int lacks = 0;
 	char byte;
 
 	if (options->output_to_stderr)
@@ -203,9 +241,14 @@ static _Noreturn void be_command(const struct live_options *options, const struc
 		_exit(126);
 	if (!group->path)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (mount_plain_directories(options)) /* before calls are counted */
+		lacks = errno;
 	if (read(gate, &byte, 1) == 1) {
-		execvp(options->command[0], options->command);
-		dprintf(why, "%d", errno);
+		if (!lacks) {
+			execvp(options->command[0], options->command);
+			lacks = errno;
+		}
+		dprintf(why, "%d", lacks);
 	}
 	_exit(127);
 }
