@@ -237,12 +237,12 @@ static _Noreturn void be_command(const struct live_options *options, const struc
 
 	if (options->output_to_stderr)
 		dup2(2, 1);
+	if (mount_plain_directories(options)) /* before its calls are counted */
+		lacks = errno;
 	if (group->path && !cgroup_join(group))
 		_exit(126);
 	if (!group->path)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (mount_plain_directories(options)) /* before calls are counted */
-		lacks = errno;
 	if (read(gate, &byte, 1) == 1) {
 		if (!lacks) {
 			execvp(options->command[0], options->command);
