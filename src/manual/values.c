@@ -12,10 +12,10 @@
  * are not here have the values that profiles pick. */
 static const char *const values[KIND_COUNT_] = {
 	[KIND_PATH] =
-		"\"f\" \"d\" \"none\" \"d/f\" \"s\" \"g\" \"e\" \"d/e\" \"p\" \"f/\" \"d/\" \"s/\" "
-		"\"none/\" \"f/x\" \"none/x\" \"s/x\" \"/\" \".\" \"..\" \"d/.\" \"d/..\" \"\" "
-		"NULL "
-		"@256 @4096/",
+		("\"f\" \"d\" \"none\" \"d/f\" \"s\" \"g\" \"e\" \"d/e\" \"p\" \"f/\" \"d/\" "
+		 "\"s/\" "
+		 "\"none/\" \"f/x\" \"none/x\" \"s/x\" \"/\" \".\" \"..\" \"d/.\" \"d/..\" \"\" "
+		 "NULL @256 @4096/"),
 	[KIND_TARGET] = "\"f\" \"\" \"s\" @4096 NULL",
 	[KIND_DIRFD] = "AT_FDCWD 3 99 4",
 	[KIND_FD] = "3 4 99 -1",
