@@ -200,7 +200,7 @@ struct child {
 };
 
 /* Of the command alone: each directory that is no mount point is mounted on itself, so that what
- * lies below it can be told from the rest of the file system. */
+ * lies below it can be distinguished from the rest of the file system. */
 static int mount_plain_directories(const struct live_options *options)
 {
 	bool alone = false;
