@@ -139,6 +139,24 @@ static bool has_failed(int code, const char *dir)
 	return code != EXIT_UNKNOWN || stat(path, &st) || st.st_size;
 }
 
+/* Its own words, if it had any. */
+static int job_failure(const char *dir, struct err *err)
+{
+	char path[PATH_MAX], line[512];
+	FILE *file;
+	bool told;
+
+	snprintf(path, sizeof(path), "%.4000s/errors", dir);
+	file = fopen(path, "re");
+	told = file && fgets(line, sizeof(line), file);
+	if (file)
+		fclose(file);
+	if (!told)
+		return err_set(err, ECHILD, "a job failed; see %s", path);
+	line[strcspn(line, "\n")] = 0;
+	return err_set(err, ECHILD, "%s", line);
+}
+
 int jobs_run(const struct run *run, unsigned count, const struct job *job, struct err *err)
 {
 	pid_t *children = must_alloc(count * sizeof(*children));
@@ -157,8 +175,7 @@ int jobs_run(const struct run *run, unsigned count, const struct job *job, struc
 		code = job_await(children[i], 0);
 		snprintf(dir, sizeof(dir), "%s/job-%u", run->dir, i);
 		if (has_failed(code, dir))
-			status = err_set(err, ECHILD, "a job failed; see %s/job-%u/errors",
-					 run->dir, i);
+			status = job_failure(dir, err);
 	}
 	free(children);
 	return status;
@@ -182,24 +199,6 @@ struct together {
 	bool asked; /* to end */
 	int status;
 };
-
-/* Its own words, if it had any. */
-static int job_failure(const char *dir, struct err *err)
-{
-	char path[PATH_MAX], line[512];
-	FILE *file;
-	bool told;
-
-	snprintf(path, sizeof(path), "%.4000s/errors", dir);
-	file = fopen(path, "re");
-	told = file && fgets(line, sizeof(line), file);
-	if (file)
-		fclose(file);
-	if (!told)
-		return err_set(err, ECHILD, "a job failed; see %s", path);
-	line[strcspn(line, "\n")] = 0;
-	return err_set(err, ECHILD, "%s", line);
-}
 
 static void together_start(struct together *t, unsigned number, struct err *err)
 {

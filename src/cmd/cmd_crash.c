@@ -631,6 +631,8 @@ static int run_crash(int argc, char **argv, struct err *err)
 		return code;
 	if (settings.log || settings.image || settings.from)
 		return run_crash_log(argv[1], err);
+	if (settings.daemon && !settings.jobs)
+		settings.jobs = 1; /* when it is killed is a matter of time */
 	settings.jobs = jobs_on(argv[1], settings.config, (unsigned)settings.jobs);
 	return settings.jobs == 1 ? crash_target(argv[1], NULL, err) : crash_jobs(argv[1], err);
 }

@@ -527,6 +527,16 @@ static int check_operands(const char *name, struct err *err)
 	return 0;
 }
 
+/* For each disk. Tests for another suite are written, and one image is tested, by one process. */
+static unsigned choose_jobs(size_t disks)
+{
+	unsigned jobs = jobs_wanted((unsigned)settings.jobs);
+
+	if (settings.options.image || settings.list_fields || settings.corpus || settings.export_to)
+		return 1;
+	return settings.jobs || disks < jobs ? jobs : 1;
+}
+
 static int run_fsck(int argc, char **argv, struct err *err)
 {
 	struct fsck_disks disks;
@@ -539,11 +549,9 @@ static int run_fsck(int argc, char **argv, struct err *err)
 	code = check_operands(argv[1], err);
 	if (code)
 		return code;
-	if (settings.options.image || settings.list_fields || settings.corpus)
-		settings.jobs = 1;
-	settings.jobs = jobs_wanted((unsigned)settings.jobs);
 	if (disks_find(&disks, argv[1], err))
 		return EXIT_UNKNOWN;
+	settings.jobs = choose_jobs(disks.count);
 	code = settings.jobs * disks.count == 1 ? examine_named(argv[1], err)
 						: fsck_jobs(argv[1], &disks, err);
 	free(disks.text);

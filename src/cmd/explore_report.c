@@ -218,9 +218,41 @@ static void merge_crash(struct run *run, json_t *job)
 						 json_integer_value(count)));
 }
 
+/* The searches of a portfolio are the same in all jobs: their figures are added up. */
+static void merge_searches(struct run *run, const json_t *job)
+{
+	json_t *all = json_object_get(run->figures, "searches"), *row, *value;
+	const json_t *theirs = json_object_get(job, "searches");
+	const char *name;
+	size_t i;
+
+	if (!all) {
+		json_object_set_new(run->figures, "searches", json_deep_copy(theirs));
+		return;
+	}
+	json_array_foreach(all, i, row)
+	{
+		json_object_foreach(json_array_get(theirs, i), name, value)
+		{
+			const json_t *own = json_object_get(row, name);
+
+			if (!strcmp(name, "unseen_calls"))
+				continue;
+			if (json_is_integer(own) && json_is_integer(value))
+				json_object_set_new(row, name,
+						    json_integer(json_integer_value(own) +
+								 json_integer_value(value)));
+			else if (json_is_number(own) && json_is_number(value))
+				json_object_set_new(row, name,
+						    json_real(json_number_value(own) +
+							      json_number_value(value)));
+		}
+	}
+}
+
 static void merge_figures(struct run *run, struct explore_figures *f, json_t *job)
 {
-	static const char *const same[] = { "profile", "strategy", LEARNED_FIGURES };
+	static const char *const same[] = { "profile", "strategy", "judged_by", LEARNED_FIGURES };
 
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		*figure_of(f, &counts[i]) +=
@@ -235,6 +267,8 @@ static void merge_figures(struct run *run, struct explore_figures *f, json_t *jo
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		json_object_set(run->figures, same[i], json_object_get(job, same[i]));
 	merge_crash(run, job);
+	if (json_object_get(job, "searches"))
+		merge_searches(run, job);
 }
 
 /* What can be read of one counts; what cannot is an error of the whole. */
