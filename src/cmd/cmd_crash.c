@@ -336,6 +336,7 @@ static int crash_open_source(struct crash_run *x, struct workload_source *s, con
 	struct workload_source_options options = *how;
 
 	options.seed = settings.seed;
+	options.unmounts &= !settings.daemon; /* which ends the daemon itself */
 	options.disk_bytes = settings.daemon ? 0 : x->session.recovery.base.size;
 	options.walks = settings.walks;
 	options.resyncs = settings.resyncs;
