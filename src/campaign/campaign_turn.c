@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,19 +25,6 @@ enum { ERRORS_MAX = 1 << 16, CODE_UNKNOWN = 2, CODE_USAGE = 64, CODE_NOT_STARTED
  * of the slice may take several. */
 static const double patience_factor = 2, patience_factor_untimed = 5, patience_least_seconds = 30,
 		    end_seconds = 60;
-
-bool campaign_turn_resumes(const char *path)
-{
-	struct buf pattern = BUF_INIT;
-	glob_t found = { 0 };
-	bool has;
-
-	buf_addf(&pattern, "%s/checkpoint*", path);
-	has = !glob(pattern.data, GLOB_NOSORT, NULL, &found);
-	globfree(&found);
-	buf_free(&pattern);
-	return has;
-}
 
 /* ---- the command line ---- */
 

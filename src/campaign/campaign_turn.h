@@ -42,8 +42,6 @@ struct turn_result {
 	json_t *run; /* run.json, or NULL */
 };
 
-/* Whether an earlier turn has left something to continue in this directory. */
-bool campaign_turn_resumes(const char *path);
 /* Starts it. The program is the open file, so that it stays the same while the campaign runs. */
 int campaign_turn_start(struct campaign_turn *t, const struct campaign_arm *m, int program_fd,
 			const char *config, struct err *err);

@@ -18,6 +18,7 @@
 #include "campaign/arms_store.h"
 #include "gen/version.h"
 #include "run/known.h"
+#include "run/run_dir.h"
 #include "storage/remove_tree.h"
 #include "target/description.h"
 #include "target/kernels.h"
@@ -100,7 +101,7 @@ static void turn_choose_folder(struct campaign_turn *t, struct campaign_arm *m, 
 		arm_begin_again(m);
 		turn_set_folder(t, m, dir);
 	}
-	t->resumed = campaign_turn_resumes(t->path);
+	t->resumed = run_dir_has_checkpoint(t->path);
 }
 
 static int turn_insert(struct campaign_db *d, struct campaign_turn *t, struct campaign_arm *m,

@@ -392,7 +392,7 @@ static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 	jobs.worker = number;
 	settings.seed += number;
 	settings.out = dir;
-	settings.resume = settings.resume && explore_jobs_has_checkpoint(dir) ? dir : NULL;
+	settings.resume = settings.resume && run_dir_has_checkpoint(dir) ? dir : NULL;
 	settings.write_known = NULL; /* that is for all of them */
 	settings.json = true;
 	if (settings.seconds > 0)

@@ -2,7 +2,6 @@
 #include "cmd/explore_jobs.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -52,19 +51,6 @@ unsigned explore_jobs_of(const char *run)
 		snprintf(path, sizeof(path), "%.4000s/job-%u", run, count);
 	while (!access(path, F_OK) && count++ < JOBS_MAX);
 	return count ? count : 1;
-}
-
-bool explore_jobs_has_checkpoint(const char *dir)
-{
-	struct buf pattern = BUF_INIT;
-	glob_t found = { 0 };
-	bool has;
-
-	buf_addf(&pattern, "%s/checkpoint*", dir);
-	has = !glob(pattern.data, GLOB_NOSORT, NULL, &found);
-	globfree(&found);
-	buf_free(&pattern);
-	return has;
 }
 
 /* ---- in a process of them ---- */

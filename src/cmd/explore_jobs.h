@@ -34,8 +34,6 @@ int explore_jobs_run(struct explore_jobs *j, const struct run *run, const struct
 
 /* How many the run in a directory had; 1 if it was alone. */
 unsigned explore_jobs_of(const char *run);
-/* Can a search be continued that was made in this directory? */
-bool explore_jobs_has_checkpoint(const char *dir);
 
 /* In such a process: the search is part of one, and says how far it is. */
 void explore_jobs_join(struct explore_jobs *j, unsigned number, struct explore_options *o);

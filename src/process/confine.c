@@ -116,24 +116,33 @@ static bool confine_restrict(int ruleset)
 	return done;
 }
 
-void confine_reader(const char *const *writable, size_t count)
+/* What is denied: all that the kernel knows of, and `more`. -1 where it knows of nothing. */
+static int confine_begin(uint64_t more, uint64_t *ret_denied)
 {
 	long version = confine_version();
 	struct confine_ruleset all;
 	size_t size;
-	int ruleset;
 
 #ifdef CONFINE_NOTHING
 	version = 0;
 #endif
 	if (version < 1)
-		return;
+		return -1;
 	all = confine_all(version, &size);
-	ruleset = (int)syscall(SYS_landlock_create_ruleset, &all, size, 0);
+	all.fs |= more;
+	*ret_denied = all.fs;
+	return (int)syscall(SYS_landlock_create_ruleset, &all, size, 0);
+}
+
+void confine_reader(const char *const *writable, size_t count)
+{
+	uint64_t denied;
+	int ruleset = confine_begin(0, &denied);
+
 	if (ruleset < 0)
 		return;
 	for (size_t i = 0; i < count; i++)
-		confine_allow(ruleset, all.fs, writable[i]);
+		confine_allow(ruleset, denied, writable[i]);
 	confine_restrict(ruleset);
 }
 
@@ -154,19 +163,10 @@ static void confine_allow_reading(int ruleset, const char *path)
 
 bool confine_server(const char *const *readable, size_t count)
 {
-	long version = confine_version();
-	struct confine_ruleset all;
-	size_t size;
-	int ruleset;
+	uint64_t denied;
+	int ruleset =
+		confine_begin(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR, &denied);
 
-#ifdef CONFINE_NOTHING
-	version = 0;
-#endif
-	if (version < 1)
-		return false;
-	all = confine_all(version, &size);
-	all.fs |= LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-	ruleset = (int)syscall(SYS_landlock_create_ruleset, &all, size, 0);
 	if (ruleset < 0)
 		return false;
 	for (size_t i = 0; i < count; i++)

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/must.h"
 
-static const char *html_entity(char c)
+const char *html_entity(char c)
 {
 	switch (c) {
 	case '<':

@@ -6,8 +6,10 @@
 
 struct buf;
 
-/* Escaped, also for attributes and for XML; what is not UTF-8, and control characters that HTML and
- * XML do not have, as "\x1b". NULL is nothing. */
+/* The entity of a character that HTML and XML reserve; NULL: it needs none. */
+const char *html_entity(char c);
+/* Escaped, also for attributes; control characters that HTML does not have as "\x1b". The text is
+ * UTF-8, as all of JSON is. NULL is nothing. */
 void html_text(struct buf *out, const char *text);
 /* 1 234 567 */
 void html_count(struct buf *out, long long count);

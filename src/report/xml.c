@@ -4,24 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-
-static const char *entity_of(char c)
-{
-	switch (c) {
-	case '<':
-		return "&lt;";
-	case '>':
-		return "&gt;";
-	case '&':
-		return "&amp;";
-	case '"':
-		return "&quot;";
-	case '\'':
-		return "&#39;";
-	default:
-		return NULL;
-	}
-}
+#include "report/html.h"
 
 /* The bytes of one character beyond ASCII; 0: it is none that UTF-8 and XML have. */
 static size_t character_len(const char *at)
@@ -50,8 +33,8 @@ void xml_text(struct buf *out, const char *text)
 		unsigned char c = (unsigned char)*at;
 		size_t len = c < 0x80 ? 1 : character_len(at);
 
-		if (entity_of(*at)) {
-			buf_adds(out, entity_of(*at));
+		if (html_entity(*at)) {
+			buf_adds(out, html_entity(*at));
 		} else if (!len || (c < ' ' && c != '\n' && c != '\t')) {
 			buf_addch(out, '?');
 		} else {

@@ -6,8 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,6 +151,19 @@ static bool run_dir_has(const char *path, const char *name)
 	buf_addf(&full, "%s/%s", path, name);
 	has = !access(full.data, F_OK);
 	buf_free(&full);
+	return has;
+}
+
+bool run_dir_has_checkpoint(const char *path)
+{
+	struct buf pattern = BUF_INIT;
+	glob_t found = { 0 };
+	bool has;
+
+	buf_addf(&pattern, "%s/checkpoint*", path);
+	has = !glob(pattern.data, GLOB_NOSORT, NULL, &found);
+	globfree(&found);
+	buf_free(&pattern);
 	return has;
 }
 

@@ -2,6 +2,8 @@
 #ifndef RUN_RUN_DIR_H
 #define RUN_RUN_DIR_H
 
+#include <stdbool.h>
+
 struct err;
 
 struct run_dir {
@@ -15,6 +17,8 @@ struct run_dir {
 int run_dir_open(struct run_dir *d, const char *command, const char *target, const char *out,
 		 struct err *err);
 void run_dir_close(struct run_dir *d);
+/* Has a search left a checkpoint to continue from? */
+bool run_dir_has_checkpoint(const char *path);
 /* Fails where the directory holds no run. */
 int run_dir_check(const char *path, struct err *err);
 
