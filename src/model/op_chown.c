@@ -84,7 +84,9 @@ static void step_set_owner(struct step *x, const struct inode *inode, int64_t us
 		edited->gid = gid;
 	edited->mode &= ~drop;
 	touch_change(x, edited->ino);
-	if (x->model->traits.no_modes || x->model->traits.no_owners)
+	/* XSH chown: with both ids -1 the change time need not be marked for update. */
+	if ((uid == KEEP_ID && gid == KEEP_ID) || x->model->traits.no_modes ||
+	    x->model->traits.no_owners)
 		may_touch(x, edited->ino, TIME_BIT_CHANGE);
 }
 

@@ -296,6 +296,34 @@ static void many_steps_stay_in_order(void **state)
 	planned_close(&p);
 }
 
+/* The change time of "a" as a call that was predicted last leaves it. */
+static struct time_change change_predicted(struct planned *p, const char *text)
+{
+	const struct plan_step *step = planned_add(p, text, true);
+
+	assert_int_equal(step->expected.error, 0);
+	assert_true(step->times.known);
+	assert_int_equal(step->times.count, 1);
+	return step->times.changes[0];
+}
+
+/* XSH chown: "if owner is (uid_t)-1 and group is (gid_t)-1, the file status change timestamp need
+ * not be marked for update". */
+static void chown_that_names_nobody_need_not_set_the_change_time(void **state)
+{
+	struct time_change change;
+	struct planned p;
+
+	planned_open(&p, "reffs");
+	planned_add(&p, "mkdir(\"a\", 0755)", true);
+	change = change_predicted(&p, "chown(\"a\", -1, -1)");
+	assert_int_equal(change.must, 0);
+	assert_int_equal(change.may, TIME_BIT_CHANGE);
+	change = change_predicted(&p, "chown(\"a\", 0, -1)");
+	assert_int_equal(change.must, TIME_BIT_CHANGE);
+	planned_close(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +339,7 @@ int main(void)
 		cmocka_unit_test(calls_beyond_the_bounds_are_not_planned),
 		cmocka_unit_test(undefined_calls_are_planned_only_where_asked_for),
 		cmocka_unit_test(many_steps_stay_in_order),
+		cmocka_unit_test(chown_that_names_nobody_need_not_set_the_change_time),
 	};
 
 	return cmocka_run_group_tests(tests, open_universe, close_universe);
