@@ -23,8 +23,8 @@
 #include "trace/script.h"
 
 enum { SUFFIX_FIRST = 8, SUFFIX_FACTOR = 8, PATH_CALLS_MAX = 1 << 14 };
-/* Of all the time there is: what work on a finding may take beyond the end. */
-static const double grace = 0.1;
+/* What work on findings may take beyond the end: of all the time there is, and at least. */
+static const double grace_share = 0.1, grace_min_seconds = 5;
 /* Whether it is a finding at all is worth more: this much time for the replays that decide it, also
  * at the very end. A daemon takes a second to start where the machine is busy. */
 static const double replay_min_seconds = 10;
@@ -336,11 +336,12 @@ bool capture_once(struct explorer *x, const struct finding *first)
 static double capture_until(const struct explorer *x)
 {
 	double seconds = x->options->seconds, now = clock_seconds(), until = now + work_max_seconds;
+	double grace = fmax(seconds * grace_share, grace_min_seconds);
 
 	if (seconds <= 0)
 		return until;
-	until = fmin(until, x->deadline_seconds + seconds * grace);
-	return fmin(until, fmax(now + seconds * grace, (now + x->deadline_seconds) / 2));
+	until = fmin(until, x->deadline_seconds + grace);
+	return fmin(until, fmax(now + grace, (now + x->deadline_seconds) / 2));
 }
 
 /* Says why work on a finding ended before its time; that is no failure of the search. */

@@ -14,6 +14,8 @@
 #include "target/description.h"
 #include "target/kernels.h"
 
+enum { CALL_TOLD_MAX = 240 }; /* of the text of one call and its outcome */
+
 /* The longest run of backticks in a text. */
 static size_t longest_ticks(const char *text)
 {
@@ -140,9 +142,29 @@ static void explain_evidence(const struct finding *f, struct buf *out)
 			 counts[EVIDENCE_NONE]);
 }
 
+/* The calls, without most of the data that some of them return. */
+static void add_calls(const struct finding *f, struct buf *out)
+{
+	struct buf calls = BUF_INIT, told = BUF_INIT;
+	bool is_clipped = false;
+	char *line, *rest;
+
+	finding_print_calls(f, &calls);
+	rest = calls.data;
+	while ((line = strsep(&rest, "\n")) && *line) {
+		is_clipped |= strlen(line) > CALL_TOLD_MAX;
+		buf_add_clipped(&told, line, CALL_TOLD_MAX);
+		buf_addch(&told, '\n');
+	}
+	add_fenced(out, buf_str(&told));
+	if (is_clipped)
+		buf_adds(out, "\nLong lines are cut; the file `trace` has all of each.\n");
+	buf_free(&calls);
+	buf_free(&told);
+}
+
 static void add_steps(const struct finding *f, struct buf *out)
 {
-	struct buf calls = BUF_INIT;
 
 	buf_adds(out, "\n## Steps\n\n");
 	if (!f->count) {
@@ -158,11 +180,9 @@ static void add_steps(const struct finding *f, struct buf *out)
 	else
 		buf_adds(out, "On a freshly made file system:\n");
 	if (f->count <= FINDING_CALLS_TOLD)
-		finding_print_calls(f, &calls);
+		add_calls(f, out);
 	else
 		buf_addf(out, "\n%zu calls, in the file `trace`.\n", f->count);
-	add_fenced(out, buf_str(&calls));
-	buf_free(&calls);
 	explain_evidence(f, out);
 }
 

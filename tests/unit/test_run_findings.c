@@ -390,14 +390,44 @@ static void remarks_are_kept(void **state)
 	finding_free(&f);
 }
 
+/* A read of kilobytes does not fill the page; the trace has all of it. */
+static void long_outcomes_are_cut_in_the_readme_only(void **state)
+{
+	static char bytes[4096];
+	struct finding f = make(PROBLEM_TREE, "TREE read data", 1), again;
+	struct buf readme = BUF_INIT;
+	struct err err = { 0 };
+
+	memset(bytes, 1, sizeof(bytes));
+	f.calls[0] = (struct call){ .op = OP_read, .pid = 1 };
+	f.outcomes[0] =
+		(struct outcome){ .result = RESULT_BYTES, .bytes = bytes, .len = sizeof(bytes) };
+	finding_print_readme(&f, NULL, &readme);
+	assert_non_null(strstr(readme.data, "... (16"));
+	assert_non_null(strstr(readme.data, "the file `trace` has all of each"));
+	assert_true(readme.len < sizeof(bytes));
+	assert_int_equal(finding_write(&f, NULL, dir, &err), 0);
+	assert_int_equal(finding_read(&again, dir, &err), 0);
+	assert_int_equal(again.outcomes[0].len, sizeof(bytes));
+	buf_free(&readme);
+	finding_free(&again);
+	finding_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_DIR(one_cause_is_one_entry), IN_DIR(what_a_replay_shows_is_a_finding),
-		IN_DIR(a_log_is_evidence),      IN_DIR(a_run_is_opened_again),
-		IN_DIR(runs_are_merged),        IN_DIR(a_foreign_list_is_refused),
-		IN_DIR(remarks_are_kept),       IN_DIR(one_cause_is_one_finding),
-		IN_DIR(doubt_joins_its_cause),  IN_DIR(known_failures_are_written),
+		IN_DIR(one_cause_is_one_entry),
+		IN_DIR(what_a_replay_shows_is_a_finding),
+		IN_DIR(a_log_is_evidence),
+		IN_DIR(a_run_is_opened_again),
+		IN_DIR(runs_are_merged),
+		IN_DIR(a_foreign_list_is_refused),
+		IN_DIR(remarks_are_kept),
+		IN_DIR(one_cause_is_one_finding),
+		IN_DIR(doubt_joins_its_cause),
+		IN_DIR(known_failures_are_written),
+		IN_DIR(long_outcomes_are_cut_in_the_readme_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
