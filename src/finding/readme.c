@@ -165,7 +165,6 @@ static void add_calls(const struct finding *f, struct buf *out)
 
 static void add_steps(const struct finding *f, struct buf *out)
 {
-
 	buf_adds(out, "\n## Steps\n\n");
 	if (!f->count) {
 		buf_adds(out, "No calls are known: the disk is what a log of its writes says.\n");
