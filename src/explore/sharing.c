@@ -174,12 +174,13 @@ int sharing_wait(struct explorer *x, struct given_state **ret_given, enum share_
 /* ---- tours ---- */
 
 /* Calls that this worker has made there and not another. */
-static uint32_t node_made(const struct node *node)
+static uint32_t node_made(const struct graph *g, uint32_t n)
 {
 	uint32_t made = 0;
+	struct edge edge;
 
-	for (uint32_t i = 0; i < node->edge_cap; i++)
-		made += node->edges[i].call != NODE_NONE && node->edges[i].to < NODE_ELSEWHERE;
+	for (uint32_t at = 0; graph_next_edge(g, n, &at, &edge);)
+		made += edge.to < NODE_ELSEWHERE;
 	return made;
 }
 
@@ -188,7 +189,7 @@ static uint32_t node_made(const struct node *node)
 static void sharing_own(struct explorer *x, uint32_t n, uint32_t counted)
 {
 	const struct node *node = graph_node(&x->graph, n);
-	uint32_t made = node->whose == NODE_FOREIGN ? node_made(node) - counted : 0;
+	uint32_t made = node->whose == NODE_FOREIGN ? node_made(&x->graph, n) - counted : 0;
 
 	x->figures.transitions += made;
 	x->figures.duplicates -= made;
@@ -227,11 +228,12 @@ static uint32_t sharing_choose_node(struct explorer *x, uint32_t keep)
 	return best;
 }
 
-static void given_add_tried(struct given_state *to, const struct node *node)
+static void given_add_tried(struct given_state *to, const struct graph *g, uint32_t n)
 {
-	for (uint32_t i = 0; i < node->edge_cap; i++)
-		if (node->edges[i].call != NODE_NONE && node->edges[i].to != NODE_NONE)
-			to->numbers[to->path_len + to->rest_len++] = node->edges[i].call;
+	struct edge edge;
+
+	for (uint32_t at = 0; graph_next_edge(g, n, &at, &edge);)
+		to->numbers[to->path_len + to->rest_len++] = edge.call;
 }
 
 void sharing_give_node(struct explorer *x, uint32_t keep)
@@ -248,7 +250,7 @@ void sharing_give_node(struct explorer *x, uint32_t keep)
 	len = graph_path(&x->graph, x->root, n, given->numbers, GIVE_PATH_MAX);
 	if (len >= 0 && len <= GIVE_PATH_MAX) {
 		given->path_len = (uint32_t)len;
-		given_add_tried(given, graph_node(&x->graph, n));
+		given_add_tried(given, &x->graph, n);
 		if (sharing_give(x, given)) {
 			graph_set_whose(&x->graph, n, NODE_FOREIGN);
 			graph_node(&x->graph, n)->gone = 1;
@@ -322,11 +324,13 @@ uint64_t sharing_missed(const struct explorer *x)
 /* What another worker has made in a node of ours led to states that only it may have known. */
 static void node_forget_elsewhere(struct graph *g, uint32_t n)
 {
-	const struct node *node = graph_node(g, n);
+	struct edge edge;
 
-	for (uint32_t i = 0; i < node->edge_cap; i++)
-		if (node->edges[i].call != NODE_NONE && node->edges[i].to == NODE_ELSEWHERE)
-			graph_drop_edge(g, n, node->edges[i].call);
+	for (uint32_t at = 0; graph_next_edge(g, n, &at, &edge);)
+		if (edge.to == NODE_ELSEWHERE) {
+			graph_drop_edge(g, n, edge.call);
+			at = 0; /* others may have moved */
+		}
 }
 
 void sharing_look_again(struct explorer *x)
@@ -340,7 +344,7 @@ void sharing_look_again(struct explorer *x)
 		const struct node *node = graph_node(g, n);
 
 		if (node->whose == NODE_FOREIGN && sharing_take(x, node->hash))
-			sharing_own(x, n, node->gone ? node_made(node) : 0);
+			sharing_own(x, n, node->gone ? node_made(g, n) : 0);
 		if (node->whose == NODE_MINE)
 			node_forget_elsewhere(g, n);
 	}

@@ -39,7 +39,8 @@ struct share_ops {
 	/* Counts a state once among all workers; `counted` is how many there are. */
 	int (*count)(struct share *s, struct hash state, struct err *err);
 	int (*counted)(struct share *s, uint64_t *ret, struct err *err);
-	/* Rises when work that others had taken is free again: they may be asked for once more. */
+	/* Changes when work that others had taken is free again: they may be asked for once more.
+	 */
 	uint64_t (*freed)(struct share *s);
 	/* Do more workers wait for work than there are pieces given? */
 	bool (*is_wanted)(struct share *s);

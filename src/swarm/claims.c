@@ -11,7 +11,7 @@
 enum { BATCH_MAX = 128, BATCH_WANTED = 4, SEND_MAX = 2048, FLUSH_STATES = 512 };
 
 /* In the low bits of what is known of a piece of work. Above: its place in the queue (QUEUED) or
- * the value of `freed` when another had it (OTHERS). */
+ * the mark when another had it (OTHERS). */
 enum { QUEUED = 1, MINE = 2, TAKEN = 4, OTHERS = 8, KNOWN_SHIFT = 4 };
 
 void hash_list_add(struct hash_list *l, struct hash h)
@@ -185,7 +185,7 @@ static void claims_note(struct swarm_worker *w, struct claims_queue *q, struct h
 	} else if (!mine) {
 		if (!(*known & OTHERS))
 			hash_list_add(&q->others, work);
-		*known = w->freed << KNOWN_SHIFT | OTHERS;
+		*known = w->mark << KNOWN_SHIFT | OTHERS;
 	}
 }
 
@@ -222,7 +222,7 @@ void claims_ask_again(struct swarm_worker *w, struct claims_queue *q)
 
 		if (!(*known & OTHERS))
 			continue;
-		if (*known >> KNOWN_SHIFT == w->freed) {
+		if (*known >> KNOWN_SHIFT == w->mark) {
 			hash_list_add(&q->others, before.items[i]);
 			continue;
 		}
@@ -277,13 +277,15 @@ static int claims_ask(struct swarm_worker *w, struct claims_queue *q, struct has
 	size_t count = claims_choose(w, q, work, batch);
 	int status = claim(w, batch, count, buf_str(&w->void_owners), mine, err);
 
-	if (status)
-		return status;
+	/* Without an answer they may be ours. */
 	for (size_t i = 0; i < count; i++) {
-		claims_note(w, q, batch[i], mine[i]);
-		if (mine[i] && i)
+		if (!status)
+			claims_note(w, q, batch[i], mine[i]);
+		if (status || (mine[i] && i))
 			hash_list_add(&q->held, batch[i]);
 	}
+	if (status)
+		return status;
 	w->mine_sure = w->mine.count;
 	while (q->first < q->works.count && !is_queued(w, q, q->first))
 		q->first++;
@@ -301,7 +303,7 @@ static bool is_known_taken(struct swarm_worker *w, struct hash work, bool *ret_m
 		return true;
 	}
 	*ret_mine = false;
-	return known && *known & OTHERS && *known >> KNOWN_SHIFT == w->freed;
+	return known && *known & OTHERS && *known >> KNOWN_SHIFT == w->mark;
 }
 
 /* Without the server. */
@@ -352,36 +354,39 @@ int claims_take_given(struct swarm_worker *w, struct claims_queue *q, struct has
 	return 0;
 }
 
-int claims_give_back(struct swarm_worker *w, struct claims_queue *q, uint64_t *ret_count,
-		     struct err *err)
+int claims_decide(struct swarm_worker *w, struct hash work, bool *ret_mine, struct err *err)
+{
+	return claim(w, &work, 1, buf_str(&w->void_owners), ret_mine, err);
+}
+
+int claims_give_back(struct swarm_worker *w, struct claims_queue *q, struct err *err)
 {
 	struct hash batch[BATCH_MAX];
 	uint64_t given;
 	char me[32];
 	int status = 0;
 
-	*ret_count = 0;
 	snprintf(me, sizeof(me), "%llu", (unsigned long long)w->page->number);
 	while (q->held.count && !status) {
 		size_t count = 0, from = q->held.count;
 
 		while (from && count < BATCH_MAX) {
 			struct hash work = q->held.items[--from];
-			uint64_t *known = hash_map_get(&w->known, work);
+			const uint64_t *known = hash_map_get(&w->known, work);
 
-			if (*known & MINE && !(*known & TAKEN))
+			if (!known || !(*known & (TAKEN | OTHERS)))
 				batch[count++] = work;
 		}
+		w->owes_freed |= count != 0;
 		if (count)
 			status = claims_swap(w, batch, count, me, "", &given, err);
 		if (status)
 			break;
 		for (size_t i = 0; i < count; i++)
 			claims_note(w, q, batch[i], false);
-		*ret_count += count;
 		q->held.count = from;
 	}
-	return status;
+	return status ? status : worker_pay_freed(w, err);
 }
 
 /* ---- sending ---- */
@@ -447,7 +452,7 @@ static int claims_confirm(struct swarm_worker *w, struct err *err)
 			if (!mine[i] && *known & TAKEN)
 				atomic_fetch_add(&w->page->duplicates, 1);
 			else if (!mine[i])
-				*known = w->freed << KNOWN_SHIFT | OTHERS;
+				*known = w->mark << KNOWN_SHIFT | OTHERS;
 		}
 		if (!status)
 			w->mine_sure = at;

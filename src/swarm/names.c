@@ -82,8 +82,16 @@ const char *const swarm_scripts[] = {
 			"  end "
 			"end "
 			"return n",
-	/* ARGV: where it is. Returns its number. */
-	[SCRIPT_JOIN] = PREFIX NOW "local w = redis.call('INCR', p .. 'number') "
+	/* ARGV: where it is, the server's process. Returns its number, which none had before: a
+	 * server that was restarted may have lost the last of them, so that it continues with the
+	 * ms since the run began. */
+	[SCRIPT_JOIN] = PREFIX NOW "redis.call('SETNX', p .. 'began', now) "
+				   "local w = redis.call('INCR', p .. 'number') "
+				   "if redis.call('GET', p .. 'epoch') ~= ARGV[2] then "
+				   "  redis.call('SET', p .. 'epoch', ARGV[2]) "
+				   "  w = math.max(w, now - redis.call('GET', p .. 'began')) "
+				   "  redis.call('SET', p .. 'number', w) "
+				   "end "
 				   "redis.call('ZADD', KEYS[1], now, w) "
 				   "redis.call('HSET', p .. 'workers', w, ARGV[1]) "
 				   "return w",
@@ -104,19 +112,20 @@ const char *const swarm_scripts[] = {
 	"  redis.call('SCARD', p .. 'dead'), redis.call('HLEN', p .. 'waiting:' .. c), "
 	"  redis.call('XLEN', p .. 'items:' .. c), redis.call('EXISTS', p .. 'stopped'), "
 	"  redis.call('EXISTS', p .. 'about'), redis.call('ZCARD', KEYS[1]) }",
-	/* ARGV: me, channel, the value of freed at which I looked. Returns 0 wait, 1 look again, 2
-	 * nothing is left. It is so once every member waits that has seen the present `freed`. */
+	/* ARGV: me, channel, the value of freed at which I looked ("" if I have to look again), my
+	 * mark then. Returns 0 wait, 1 look again, 2 nothing is left. It is so once every member
+	 * waits with this mark. */
 	[SCRIPT_WAIT] = PREFIX
 	"local me, c = ARGV[1], ARGV[2] "
 	"if redis.call('EXISTS', p .. 'done:' .. c) == 1 then return 2 end "
 	"local freed = redis.call('GET', p .. 'freed') or '0' "
 	"local waiting = p .. 'waiting:' .. c "
 	"if freed ~= ARGV[3] then redis.call('HDEL', waiting, me) return 1 end "
-	"redis.call('HSET', waiting, me, freed) "
+	"redis.call('HSET', waiting, me, ARGV[4]) "
 	"if redis.call('XLEN', p .. 'items:' .. c) > 0 then return 0 end "
 	"if redis.call('HLEN', waiting) < redis.call('ZCARD', KEYS[1]) then return 0 end "
 	"for _, w in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do "
-	"  if redis.call('HGET', waiting, w) ~= freed then return 0 end "
+	"  if redis.call('HGET', waiting, w) ~= ARGV[4] then return 0 end "
 	"end "
 	"redis.call('SET', p .. 'done:' .. c, 1) "
 	"return 2",

@@ -3,13 +3,14 @@
  *	assay:runs                     names of all runs
  *	assay:{RUN}:about              its description (swarm_run.h)
  *	assay:{RUN}:number             the last number of a worker
+ *	assay:{RUN}:began, :epoch      when the first joined; the server's process when the last did
  *	assay:{RUN}:workers            number -> where it is
  *	assay:{RUN}:beats              workers that live, by their last sign of life (server's ms)
  *	assay:{RUN}:dead               workers whose claims are void
  *	assay:{RUN}:left               of these: workers that said that they leave
  *	assay:{RUN}:freed              rises when claims become void or are released
  *	assay:{RUN}:channels           names of searches of this run
- *	assay:{RUN}:waiting:CHANNEL    worker -> the value of `freed` when it last looked
+ *	assay:{RUN}:waiting:CHANNEL    worker -> its mark (worker.h) when it last looked
  *	assay:{RUN}:items:CHANNEL      stream of work given, consumer group "workers"
  *	assay:{RUN}:done:CHANNEL       is there when nothing is left
  *	assay:{RUN}:bad, :banned       worker -> items of it that were wrong; those dropped for it

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/must.h"
 
 /* CRC-16/XMODEM, as the specification of Redis Cluster has it. */
@@ -41,6 +42,16 @@ bool redis_net_is_open(const struct redis_net *n)
 		if (n->links[i]->fd < 0)
 			return false;
 	return n->count;
+}
+
+uint32_t redis_net_epoch(const struct redis_net *n)
+{
+	uint64_t sum = 0;
+
+	/* The first link of a cluster is to a node that has another link as well. */
+	for (size_t i = n->slots ? 1 : 0; i < n->count; i++)
+		sum += hash64(n->links[i]->server, strlen(n->links[i]->server), 0);
+	return (uint32_t)(sum >> 32);
 }
 
 static int net_add(struct redis_net *n, const struct redis_url *u, struct err *err)

@@ -23,6 +23,9 @@ void redis_net_close(struct redis_net *n);
 bool redis_net_is_open(const struct redis_net *n);
 /* The connection that leads to a key. */
 struct redis_link *redis_net_link(const struct redis_net *n, const char *key);
+/* A number for the processes that serve: another one after any of them was restarted, the same for
+ * all who are connected. */
+uint32_t redis_net_epoch(const struct redis_net *n);
 /* The slot of a key in a cluster. */
 unsigned redis_slot(const char *key);
 

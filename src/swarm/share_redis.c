@@ -2,9 +2,10 @@
  *
  * Work that is given away is an entry of a stream with the fields w (its hash), g (who gives it)
  * and i (the bytes). Its claim is -W before the entry is there, so that it is free again if W dies
- * in between; who reads the entry takes the claim over and removes the entry in the same step in
- * which it stops to count as waiting. An entry whose reader died is read by another after a while.
- */
+ * in between, and W's own again if W comes to look at it before another has it. Who reads the entry
+ * stops to count as waiting, takes the claim over, and removes the entry, in this order: whenever
+ * the connection ends, it does all of that again with the entry that it has. An entry whose reader
+ * died is read by another after a while. */
 #include "swarm/share_redis.h"
 
 #include <errno.h>
@@ -16,12 +17,16 @@
 #include "base/must.h"
 #include "base/stop.h"
 
-/* Work given that may wait; kept here, in case that the server loses it; how long one request of
- * the server for work may take. */
-enum { ITEMS_MAX = 1024, GIVEN_KEPT = 64, BLOCK_MS = 200 };
+/* Work given that may wait; how long one request of the server for work may take; a number as text;
+ * the name of an entry. */
+enum { ITEMS_MAX = 1024, BLOCK_MS = 200, OWNER_LEN = 32, ENTRY_ID_LEN = 64 };
 
-struct given_work {
+/* An entry of the stream that this worker has read and not removed. */
+struct read_entry {
+	char id[ENTRY_ID_LEN]; /* "": there is none */
+	bool is_sound;
 	struct hash work;
+	uint64_t from;
 	struct buf item;
 };
 
@@ -30,13 +35,14 @@ struct share_redis {
 	struct swarm_worker *worker;
 	char channel[RUN_NAME_MAX + 1];
 	struct claims_queue queue;
-	uint64_t freed; /* that the search has seen */
-	bool nothing_left, made;
-	struct given_work given[GIVEN_KEPT]; /* a ring */
-	size_t given_count;
-	char given_server[64]; /* that has them */
-	struct hash got;       /* the last piece that was given to this worker, by */
-	uint64_t got_from;     /* this one; 0: none */
+	uint64_t asked_again; /* the mark when work of others was last announced again */
+	uint64_t looked;      /* the mark when the search last looked at what is free */
+	bool nothing_left;
+	uint32_t made_epoch; /* of the server that has the stream; 0: none */
+	struct read_entry entry;
+	uint64_t lost_before; /* times that the server was lost when entries were last read */
+	struct hash got;      /* the last piece that was given to this worker, by */
+	uint64_t got_from;    /* this one; 0: none */
 };
 
 static struct share_redis *redis_of(struct share *s)
@@ -59,7 +65,7 @@ static int channel_make(struct share_redis *r, struct err *err)
 	struct err mine = { 0 };
 	int status;
 
-	if (r->made)
+	if (r->made_epoch == r->worker->epoch)
 		return 0;
 	swarm_key(&r->worker->names, "channels", channels);
 	status = redis_link_do(l, err, "SADD %s %s", channels, r->channel);
@@ -68,8 +74,10 @@ static int channel_make(struct share_redis *r, struct err *err)
 	status = redis_link_do(l, &mine, "XGROUP CREATE %s workers 0 MKSTREAM", items);
 	if (status == -EPROTO && strstr(mine.text, "BUSYGROUP"))
 		status = 0;
-	r->made = !status;
-	return status ? err_set(err, -status, "%s", mine.text) : 0;
+	if (status)
+		return err_set(err, -status, "%s", mine.text);
+	r->made_epoch = r->worker->epoch;
+	return 0;
 }
 
 /* What ends the search is kept for who reports it. */
@@ -166,11 +174,11 @@ static uint64_t share_redis_freed(struct share *s)
 {
 	struct share_redis *r = redis_of(s);
 
-	if (r->freed != r->worker->freed) {
-		r->freed = r->worker->freed;
+	if (r->asked_again != r->worker->mark) {
+		r->asked_again = r->worker->mark;
 		claims_ask_again(r->worker, &r->queue);
 	}
-	return r->freed;
+	return r->asked_again;
 }
 
 static bool share_redis_is_wanted(struct share *s)
@@ -193,84 +201,64 @@ static int item_add(struct share_redis *r, struct hash work, const void *item, s
 			     (unsigned long long)r->worker->page->number, item, len);
 }
 
-static void given_keep(struct share_redis *r, struct hash work, const void *item, size_t len)
-{
-	struct given_work *g = &r->given[r->given_count++ % GIVEN_KEPT];
-
-	g->work = work;
-	buf_clear(&g->item);
-	buf_add(&g->item, item, len);
-	snprintf(r->given_server, sizeof(r->given_server), "%s", r->worker->server);
-}
-
-/* After a restart of the server: what it may have lost is given again. Where another has the work
- * already, the entry is dropped by who reads it. */
-static int given_repeat(struct share_redis *r, struct err *err)
-{
-	size_t count = r->given_count < GIVEN_KEPT ? r->given_count : GIVEN_KEPT;
-	int status = 0;
-
-	if (!count || !strcmp(r->given_server, r->worker->server))
-		return 0;
-	for (size_t i = 0; i < count && !status; i++)
-		status = item_add(r, r->given[i].work, buf_str(&r->given[i].item),
-				  r->given[i].item.len, err);
-	if (!status)
-		snprintf(r->given_server, sizeof(r->given_server), "%s", r->worker->server);
-	return status;
-}
-
 /* The owner, as claims have it: this worker, or this worker that gives it away. */
-static void owner_names(const struct share_redis *r, char me[32], char gives[32])
+static void owner_names(const struct share_redis *r, char me[OWNER_LEN], char gives[OWNER_LEN])
 {
-	snprintf(me, 32, "%llu", (unsigned long long)r->worker->page->number);
-	snprintf(gives, 32, "-%s", me);
+	snprintf(me, OWNER_LEN, "%llu", (unsigned long long)r->worker->page->number);
+	snprintf(gives, OWNER_LEN, "-%.30s", me);
 }
 
-/* The server was lost while work was given: is the work still ours? */
+/* Is the work ours still? It is not known whether the server was asked to give it away, or did so.
+ */
 static int give_decide(struct share_redis *r, struct hash work, bool *ret_ours, struct err *err)
 {
-	char me[32], gives[32];
-	uint64_t changed;
 	int status;
 
 	for (;;) {
 		status = worker_await(r->worker, err);
-		owner_names(r, me, gives);
 		if (!status)
-			status = claims_swap(r->worker, &work, 1, gives, me, &changed, err);
-		*ret_ours = !status && changed;
+			status = claims_decide(r->worker, work, ret_ours, err);
 		if (!status || (status = worker_lost(r->worker, status, err)))
 			return status;
 	}
+}
+
+/* *ret_given: the entry is there. */
+static int give_try(struct share_redis *r, struct hash work, const void *item, size_t len,
+		    bool *ret_given, struct err *err)
+{
+	char me[OWNER_LEN], gives[OWNER_LEN];
+	uint64_t changed;
+	int status = channel_make(r, err);
+
+	*ret_given = false;
+	owner_names(r, me, gives);
+	if (!status)
+		status = claims_swap(r->worker, &work, 1, me, gives, &changed, err);
+	if (!status && changed)
+		status = item_add(r, work, item, len, err);
+	if (status)
+		return worker_lost(r->worker, status, err);
+	*ret_given = changed;
+	return 0;
 }
 
 static int share_redis_give(struct share *s, struct hash work, const void *item, size_t len,
 			    struct err *err)
 {
 	struct share_redis *r = redis_of(s);
-	char me[32], gives[32];
-	uint64_t changed;
-	bool ours = false;
+	bool given, ours = false;
 	int status;
 
 	if (len > SHARE_ITEM_MAX || r->worker->lost_seconds > 0 || r->worker->items >= ITEMS_MAX)
 		return -EAGAIN;
-	owner_names(r, me, gives);
-	status = channel_make(r, err);
-	if (!status)
-		status = claims_swap(r->worker, &work, 1, me, gives, &changed, err);
-	if (!status && changed)
-		status = item_add(r, work, item, len, err);
-	if (status && (status = worker_lost(r->worker, status, err)))
-		return share_redis_result(r, status, err);
-	if (r->worker->lost_seconds > 0)
+	status = give_try(r, work, item, len, &given, err);
+	if (!status && !given)
 		status = give_decide(r, work, &ours, err);
 	if (status || ours)
 		return status ? share_redis_result(r, status, err) : -EAGAIN;
 	r->worker->items++;
 	claims_forget(r->worker, &r->queue, work);
-	given_keep(r, work, item, len);
 	return 0;
 }
 
@@ -308,7 +296,7 @@ static int sender_is_bad(struct share_redis *r, uint64_t sender, struct err *err
 static int release_try(struct share_redis *r, struct hash work, struct err *err)
 {
 	const struct swarm_worker *w = r->worker;
-	char key[SWARM_KEY_MAX], me[32], gives[32];
+	char me[OWNER_LEN], gives[OWNER_LEN];
 	uint64_t changed;
 	int status;
 
@@ -316,10 +304,10 @@ static int release_try(struct share_redis *r, struct hash work, struct err *err)
 	/* What was given names itself: a lie about that leads here, too. */
 	if (r->got_from && !hash_equal(r->got, work) && !claims_is_mine(w, work))
 		work = r->got;
+	r->worker->owes_freed = true;
 	status = claims_swap(r->worker, &work, 1, me, "", &changed, err);
 	if (!status)
-		status = redis_link_do(redis_net_link(&w->net, swarm_key(&w->names, "freed", key)),
-				       err, "INCR %s", key);
+		status = worker_pay_freed(r->worker, err);
 	if (!status && r->got_from && hash_equal(r->got, work)) {
 		status = sender_is_bad(r, r->got_from, err);
 		r->got_from = 0;
@@ -346,15 +334,6 @@ static int share_redis_release(struct share *s, struct hash work, struct err *er
 
 /* ---- waiting ---- */
 
-/* An entry of the stream. */
-struct item_entry {
-	const char *id;
-	struct hash work;
-	uint64_t from;
-	const char *bytes;
-	size_t len;
-};
-
 static const redisReply *entry_field(const redisReply *fields, const char *name)
 {
 	for (size_t i = 0; fields && i + 1 < fields->elements; i += 2)
@@ -363,104 +342,133 @@ static const redisReply *entry_field(const redisReply *fields, const char *name)
 	return NULL;
 }
 
-/* Entries are others' words: false for one that is not of this form. */
-static bool entry_read(const redisReply *r, struct item_entry *ret)
+/* Entries are others' words: one that is not of this form is not sound. */
+static void entry_keep(struct read_entry *e, const redisReply *r)
 {
 	const redisReply *id = redis_reply_at(r, 0), *fields = redis_reply_at(r, 1);
 	const redisReply *work = entry_field(fields, "w"), *item = entry_field(fields, "i");
 
-	*ret = (struct item_entry){ .id = id && id->str ? id->str : "0-0" };
-	ret->from = redis_reply_number(entry_field(fields, "g"));
-	if (!work || work->type != REDIS_REPLY_STRING || work->len != HASH_BYTES || !item ||
-	    item->type != REDIS_REPLY_STRING || (size_t)item->len > SHARE_ITEM_MAX || !ret->from)
-		return false;
-	memcpy(&ret->work, work->str, HASH_BYTES);
-	ret->bytes = item->str;
-	ret->len = (size_t)item->len;
-	return true;
+	snprintf(e->id, sizeof(e->id), "%s", id && id->str ? id->str : "0-0");
+	e->from = redis_reply_number(entry_field(fields, "g"));
+	e->is_sound = work && work->type == REDIS_REPLY_STRING && work->len == HASH_BYTES && item &&
+		      item->type == REDIS_REPLY_STRING && (size_t)item->len <= SHARE_ITEM_MAX &&
+		      e->from;
+	if (!e->is_sound)
+		return;
+	memcpy(&e->work, work->str, HASH_BYTES);
+	buf_clear(&e->item);
+	buf_add(&e->item, item->str, (size_t)item->len);
 }
 
-/* The entry is gone, and this worker stops to count as waiting if it got it: in one step. */
-static int entry_remove(struct share_redis *r, const char *id, bool got, struct err *err)
+/* While it has an entry, this worker does not count as one that waits: another may remove the entry
+ * that sees its claim. */
+static int entry_stop_waiting(struct share_redis *r, struct err *err)
 {
-	char items[SWARM_KEY_MAX], waiting[SWARM_KEY_MAX];
-	struct redis_link *l = channel_link(r, "items", items);
-	int status;
+	char key[SWARM_KEY_MAX];
+	struct redis_link *l = channel_link(r, "waiting", key);
 
-	channel_link(r, "waiting", waiting);
-	status = redis_link_do(l, err, "MULTI");
-	if (!status && got)
-		status = redis_link_do(l, err, "HDEL %s %llu", waiting,
-				       (unsigned long long)r->worker->page->number);
+	return redis_link_do(l, err, "HDEL %s %llu", key,
+			     (unsigned long long)r->worker->page->number);
+}
+
+static int entry_remove(struct share_redis *r, const char *id, struct err *err)
+{
+	char key[SWARM_KEY_MAX];
+	struct redis_link *l = channel_link(r, "items", key);
+	int status = redis_link_do(l, err, "MULTI");
+
 	if (!status)
-		status = redis_link_do(l, err, "XACK %s workers %s", items, id);
+		status = redis_link_do(l, err, "XACK %s workers %s", key, id);
 	if (!status)
-		status = redis_link_do(l, err, "XDEL %s %s", items, id);
+		status = redis_link_do(l, err, "XDEL %s %s", key, id);
 	return status ? status : redis_link_do(l, err, "EXEC");
 }
 
-/* *ret_got: its work is ours now, and its bytes are in ret_item. */
-static int entry_take(struct share_redis *r, const redisReply *entry, struct buf *ret_item,
-		      bool *ret_got, struct err *err)
+/* Takes the work of the entry that was read. Where the connection ends, it is done once more from
+ * the beginning. *ret_got: it is ours now, and its bytes are in ret_item. */
+static int entry_take(struct share_redis *r, struct buf *ret_item, bool *ret_got, struct err *err)
 {
-	struct item_entry e;
-	int status = 0;
+	struct read_entry *e = &r->entry;
+	bool mine = false;
+	int status;
 
 	*ret_got = false;
-	if (entry_read(entry, &e))
-		status = claims_take_given(r->worker, &r->queue, e.work, e.from, ret_got, err);
-	else if (e.from)
-		status = sender_is_bad(r, e.from, err);
+	if (!e->id[0])
+		return 0;
+	status = entry_stop_waiting(r, err);
+	if (!status && e->is_sound)
+		status = claims_take_given(r->worker, &r->queue, e->work, e->from, &mine, err);
+	else if (!status && e->from)
+		status = sender_is_bad(r, e->from, err);
 	if (!status)
-		status = entry_remove(r, e.id, *ret_got, err);
-	if (status || !*ret_got)
+		status = entry_remove(r, e->id, err);
+	if (status)
 		return status;
+	e->id[0] = 0;
+	*ret_got = mine;
+	if (!mine)
+		return 0;
 	buf_clear(ret_item);
-	buf_add(ret_item, e.bytes, e.len);
-	r->got = e.work;
-	r->got_from = e.from;
+	buf_add(ret_item, buf_str(&e->item), e->item.len);
+	r->got = e->work;
+	r->got_from = e->from;
 	return 0;
 }
 
-/* Entries of a reply to XREADGROUP: [[key, [entry...]]]; NULL if there are none. */
-static const redisReply *read_entry(const redisReply *reply)
+/* Keeps the entry of a reply to XREADGROUP, [[key, [entry...]]], or XAUTOCLAIM, [id, [entry...],
+ * ...]; false if there is none. Frees the reply. */
+static bool entry_find(struct share_redis *r, redisReply *reply, bool is_group)
 {
-	return redis_reply_at(redis_reply_at(redis_reply_at(reply, 0), 1), 0);
+	const redisReply *entry =
+		redis_reply_at(redis_reply_at(is_group ? redis_reply_at(reply, 0) : reply, 1), 0);
+
+	if (entry)
+		entry_keep(&r->entry, entry);
+	freeReplyObject(reply);
+	return entry;
+}
+
+/* What the server gave to this worker in an answer that was lost. */
+static int entry_read_lost(struct share_redis *r, struct err *err)
+{
+	uint64_t lost = r->worker->page->lost;
+	char key[SWARM_KEY_MAX];
+	struct redis_link *l = channel_link(r, "items", key);
+	redisReply *reply;
+	int status;
+
+	if (lost == r->lost_before)
+		return 0;
+	status =
+		redis_link_ask(l, &reply, err, "XREADGROUP GROUP workers %llu COUNT 1 STREAMS %s 0",
+			       (unsigned long long)r->worker->page->number, key);
+	if (!status && !entry_find(r, reply, true))
+		r->lost_before = lost;
+	return status;
 }
 
 /* An entry that is new, or whose reader has had it for long without removing it. */
-static int wait_for_entry(struct share_redis *r, unsigned block_ms, struct buf *ret_item,
-			  bool *ret_got, struct err *err)
+static int entry_read(struct share_redis *r, unsigned block_ms, struct err *err)
 {
 	const struct swarm_worker *w = r->worker;
 	unsigned long long me = w->page->number;
 	char key[SWARM_KEY_MAX];
 	struct redis_link *l = channel_link(r, "items", key);
-	const redisReply *entry;
 	redisReply *reply;
 	int status = redis_link_ask(l, &reply, err, "XAUTOCLAIM %s workers %llu %u 0-0 COUNT 1",
 				    key, me, (unsigned)(w->options.dead_seconds * 1000));
 
-	if (status)
+	if (status || entry_find(r, reply, false))
 		return status;
-	entry = redis_reply_at(redis_reply_at(reply, 1), 0);
-	if (!entry) {
-		freeReplyObject(reply);
-		status = block_ms ? redis_link_ask(l, &reply, err,
-						   "XREADGROUP GROUP workers %llu COUNT 1 BLOCK %u "
-						   "STREAMS %s >",
-						   me, block_ms, key)
-				  : redis_link_ask(
-					    l, &reply, err,
-					    "XREADGROUP GROUP workers %llu COUNT 1 STREAMS %s >",
-					    me, key);
-		if (status)
-			return status;
-		entry = read_entry(reply);
-	}
-	if (entry)
-		status = entry_take(r, entry, ret_item, ret_got, err);
-	freeReplyObject(reply);
+	status = block_ms ? redis_link_ask(
+				    l, &reply, err,
+				    "XREADGROUP GROUP workers %llu COUNT 1 BLOCK %u STREAMS %s >",
+				    me, block_ms, key)
+			  : redis_link_ask(l, &reply, err,
+					   "XREADGROUP GROUP workers %llu COUNT 1 STREAMS %s >", me,
+					   key);
+	if (!status)
+		entry_find(r, reply, true);
 	return status;
 }
 
@@ -474,10 +482,14 @@ static int wait_ask(struct share_redis *r, enum share_wait *ret, struct err *err
 	redisReply *reply;
 	int status;
 
-	swarm_begin_script(&w->net, l, SCRIPT_WAIT, key, 3);
+	swarm_begin_script(&w->net, l, SCRIPT_WAIT, key, 4);
 	redis_link_argu(l, w->page->number);
 	redis_link_args(l, r->channel);
-	redis_link_argu(l, r->freed);
+	if (r->looked == w->mark)
+		redis_link_argu(l, w->freed);
+	else
+		redis_link_args(l, "");
+	redis_link_argu(l, w->mark);
 	status = redis_link_send(l, err);
 	if (!status)
 		status = redis_link_read(l, &reply, err);
@@ -488,20 +500,6 @@ static int wait_ask(struct share_redis *r, enum share_wait *ret, struct err *err
 	return 0;
 }
 
-/* What was claimed ahead and not taken is free for others. */
-static int wait_give_back(struct share_redis *r, struct err *err)
-{
-	const struct swarm_worker *w = r->worker;
-	char key[SWARM_KEY_MAX];
-	uint64_t count;
-	int status = claims_give_back(r->worker, &r->queue, &count, err);
-
-	if (status || !count)
-		return status;
-	return redis_link_do(redis_net_link(&w->net, swarm_key(&w->names, "freed", key)), err,
-			     "INCR %s", key);
-}
-
 static int wait_once(struct share_redis *r, unsigned block_ms, struct buf *ret_item,
 		     enum share_wait *ret, struct err *err)
 {
@@ -510,18 +508,25 @@ static int wait_once(struct share_redis *r, unsigned block_ms, struct buf *ret_i
 
 	if (!status)
 		status = channel_make(r, err);
+	if (!status && !r->entry.id[0])
+		status = entry_read_lost(r, err);
 	if (!status)
-		status = given_repeat(r, err);
-	if (!status)
-		status = wait_give_back(r, err);
+		status = entry_take(r, ret_item, &got, err);
+	if (!status && got)
+		*ret = SHARE_GOT;
+	if (status || got)
+		return status;
+	status = claims_give_back(r->worker, &r->queue, err);
 	if (!status)
 		status = share_redis_look(r, true, err);
-	if (r->worker->lost_seconds > 0)
+	if (status || r->worker->lost_seconds > 0)
 		return status;
+	status = wait_ask(r, ret, err);
+	if (status || *ret != SHARE_NOTHING_YET)
+		return status;
+	status = entry_read(r, block_ms, err);
 	if (!status)
-		status = wait_ask(r, ret, err);
-	if (!status && *ret == SHARE_NOTHING_YET)
-		status = wait_for_entry(r, block_ms, ret_item, &got, err);
+		status = entry_take(r, ret_item, &got, err);
 	if (!status && got)
 		*ret = SHARE_GOT;
 	return status;
@@ -552,6 +557,7 @@ static int share_redis_wait(struct share *s, double seconds, struct buf *ret_ite
 	if (*ret == SHARE_LOOK_AGAIN && !status) {
 		status = share_redis_look(r, true, err);
 		share_redis_freed(s);
+		r->looked = r->worker->mark;
 	}
 	r->nothing_left = *ret == SHARE_NOTHING_LEFT;
 	return share_redis_result(r, status, err);
@@ -565,8 +571,7 @@ static void share_redis_close(struct share *s)
 
 	r->worker->searches_done += r->nothing_left;
 	claims_queue_free(&r->queue);
-	for (size_t i = 0; i < GIVEN_KEPT; i++)
-		buf_free(&r->given[i].item);
+	buf_free(&r->entry.item);
 	free(r);
 }
 
@@ -590,7 +595,8 @@ struct share *share_redis_open(struct swarm_worker *w, const char *channel)
 	must(swarm_name_is_valid(channel));
 	r->share.ops = &share_redis_ops;
 	r->worker = w;
-	r->freed = w->freed;
+	r->asked_again = r->looked = w->mark;
+	r->lost_before = w->page->lost;
 	strcpy(r->channel, channel);
 	w->searches++;
 	return &r->share;

@@ -17,6 +17,10 @@ static const double look_every_seconds = 0.02, retry_every_seconds = 0.5;
 static const double look_per_worker_seconds = 0.0002;
 
 enum { AWAIT_STEP_US = 50000 };
+/* Bits of the epoch in a mark, which is kept with some flags (claims.c). */
+enum { MARK_EPOCH = 0xffffff };
+/* The dead are not known. */
+static const uint64_t dead_unknown = UINT64_MAX;
 
 static struct redis_link *worker_control(const struct swarm_worker *w, const char *what,
 					 char key[SWARM_KEY_MAX])
@@ -36,6 +40,8 @@ static int worker_read_dead(struct swarm_worker *w, struct err *err)
 	if (status)
 		return status;
 	buf_clear(&w->void_owners);
+	/* What it gives away and no other has taken is its own when it asks for it again. */
+	buf_addf(&w->void_owners, " -%llu", (unsigned long long)w->page->number);
 	for (size_t i = 0; i < dead->elements; i++)
 		buf_addf(&w->void_owners, " %s -%s", dead->element[i]->str, dead->element[i]->str);
 	w->dead_count = dead->elements;
@@ -50,8 +56,9 @@ static int worker_join(struct swarm_worker *w, struct err *err)
 	redisReply *number;
 	int status;
 
-	swarm_begin_script(&w->net, l, SCRIPT_JOIN, key, 1);
+	swarm_begin_script(&w->net, l, SCRIPT_JOIN, key, 2);
 	redis_link_args(l, w->options.label);
+	redis_link_argu(l, w->epoch);
 	status = redis_link_send(l, err);
 	if (!status)
 		status = redis_link_read(l, &number, err);
@@ -74,6 +81,13 @@ static int worker_join_again(struct swarm_worker *w, struct err *err)
 	return status ? status : claims_flush(w, err);
 }
 
+/* A restarted server may have lost the last changes of `freed`, so that it comes to a value again
+ * that was another's. */
+static uint64_t worker_mark(const struct swarm_worker *w)
+{
+	return (uint64_t)(w->epoch & MARK_EPOCH) << 32 | (uint32_t)w->freed;
+}
+
 static int worker_understand(struct swarm_worker *w, const redisReply *r, struct err *err)
 {
 	uint64_t member = redis_reply_number(redis_reply_at(r, 0)), dead;
@@ -87,6 +101,7 @@ static int worker_understand(struct swarm_worker *w, const redisReply *r, struct
 	if (member == 2)
 		return err_set(err, EPERM, "this worker was dropped: work that it gave was wrong");
 	w->freed = redis_reply_number(redis_reply_at(r, 1));
+	w->mark = worker_mark(w);
 	dead = redis_reply_number(redis_reply_at(r, 2));
 	w->waiting = redis_reply_number(redis_reply_at(r, 3));
 	w->items = redis_reply_number(redis_reply_at(r, 4));
@@ -106,6 +121,17 @@ static unsigned worker_dead_ms(const struct swarm_worker *w, double now)
 	if (now - w->connected_seconds < w->options.dead_seconds)
 		return 0;
 	return (unsigned)(w->options.dead_seconds * 1000);
+}
+
+int worker_pay_freed(struct swarm_worker *w, struct err *err)
+{
+	char key[SWARM_KEY_MAX];
+	int status = 0;
+
+	if (w->owes_freed)
+		status = redis_link_do(worker_control(w, "freed", key), err, "INCR %s", key);
+	w->owes_freed &= status != 0;
+	return status;
 }
 
 static int worker_look_now(struct swarm_worker *w, const char *channel, double now, struct err *err)
@@ -159,9 +185,10 @@ static int worker_connect(struct swarm_worker *w, struct err *err)
 		return status;
 	w->connected_seconds = clock_seconds();
 	w->look_seconds = 0;
-	if (strcmp(w->server, w->net.links[0]->server) != 0)
+	w->dead_count = dead_unknown;
+	if (w->epoch != redis_net_epoch(&w->net))
 		w->mine_sure = w->states_sure = 0;
-	snprintf(w->server, sizeof(w->server), "%s", w->net.links[0]->server);
+	w->epoch = redis_net_epoch(&w->net);
 	return 0;
 }
 
@@ -188,7 +215,7 @@ int worker_lost(struct swarm_worker *w, int status, struct err *err)
 	redis_net_close(&w->net);
 	if (w->lost_seconds <= 0) {
 		w->lost_seconds = clock_seconds();
-		w->retry_seconds = w->lost_seconds + 0.1;
+		w->retry_seconds = w->lost_seconds; /* it may have been the line only */
 		w->lost_works = 0;
 		w->waiting = w->items = 0;
 	}

@@ -8,7 +8,12 @@
  * what it meets. When the server is back, it sends what it did: states are sets, so that nothing is
  * counted twice; a piece that another has done as well is a duplicate, counted as such. After a
  * restart of the server all that the worker has is sent again, in case the server lost the last
- * second. */
+ * second.
+ *
+ * A connection may end before a request arrives, or after the server has done it and before the
+ * answer is here. So every request may be made once more: claims that were asked for and are not
+ * known to be ours are given back like those not needed, what was given away is claimed by its
+ * giver to see whose it is, and an entry of given work is kept until it is removed. */
 #ifndef SWARM_WORKER_H
 #define SWARM_WORKER_H
 
@@ -51,7 +56,8 @@ struct hash_list {
 	size_t count, cap;
 };
 
-/* Work announced in one search, in its order; and what was claimed ahead of need. */
+/* Work announced in one search, in its order; and what was claimed ahead of need, or asked for
+ * without an answer. */
 struct claims_queue {
 	struct hash_list works, held;
 	struct hash_list others; /* work that others had */
@@ -63,16 +69,18 @@ struct swarm_worker {
 	struct redis_net net;
 	struct swarm_names names;
 	struct worker_page *page;
-	char server[64]; /* that holds what was sent */
+	uint32_t epoch; /* of the server that holds what was sent */
 
 	/* The others. */
 	uint64_t members, freed, dead_count, waiting, items;
-	struct buf void_owners; /* " 3 -3": claims of these are void */
+	uint64_t mark;          /* another one after each change of `freed` and of the server */
+	bool owes_freed;        /* claims were given back, and those who know of them do not know */
+	struct buf void_owners; /* " -2 3 -3": claims of these are void; 2: this worker */
 	double look_seconds;    /* when to look again */
 	double connected_seconds;
 	bool stopped; /* the run is to end */
 
-	/* What is known: work -> flags and, of others' work, the value of `freed` then. */
+	/* What is known: work -> flags and, of others' work, the mark then. */
 	struct hash_map known;
 	struct hash_list mine;   /* all work this worker has had */
 	size_t mine_sure;        /* the server knows so many of these */
@@ -101,6 +109,9 @@ int worker_online(struct swarm_worker *w, bool *ret, struct err *err);
 int worker_await(struct swarm_worker *w, struct err *err);
 /* After a call that failed: 0 if the server was lost, which is noted; else the status. */
 int worker_lost(struct swarm_worker *w, int status, struct err *err);
+/* Claims of this worker became free: those who know of the work may ask again. To be called again
+ * until it succeeds; does nothing where none did. */
+int worker_pay_freed(struct swarm_worker *w, struct err *err);
 /* Gives a sign of life, and looks what the others do, in a channel; at most every so often. */
 int worker_look(struct swarm_worker *w, const char *channel, bool now, struct err *err);
 
@@ -109,6 +120,9 @@ int worker_look(struct swarm_worker *w, const char *channel, bool now, struct er
 void claims_announce(struct swarm_worker *w, struct claims_queue *q, struct hash work);
 int claims_take(struct swarm_worker *w, struct claims_queue *q, struct hash work, bool *ret_mine,
 		struct err *err);
+/* The connection was lost while the work was given away: is it this worker's still? If so, or if no
+ * other has it, it is from now on. */
+int claims_decide(struct swarm_worker *w, struct hash work, bool *ret_mine, struct err *err);
 bool claims_is_mine(const struct swarm_worker *w, struct hash work);
 /* It is another's from now on, as far as is known. */
 void claims_forget(struct swarm_worker *w, struct claims_queue *q, struct hash work);
@@ -118,9 +132,8 @@ int claims_take_given(struct swarm_worker *w, struct claims_queue *q, struct has
 /* From one owner to another, or to none (""); *ret_count: how many were the first's. */
 int claims_swap(struct swarm_worker *w, const struct hash *works, size_t count, const char *from,
 		const char *to, uint64_t *ret_count, struct err *err);
-/* Gives back what was claimed and not taken; *ret_count: how many. */
-int claims_give_back(struct swarm_worker *w, struct claims_queue *q, uint64_t *ret_count,
-		     struct err *err);
+/* Gives back what was claimed, or may have been, and not taken. */
+int claims_give_back(struct swarm_worker *w, struct claims_queue *q, struct err *err);
 void claims_queue_free(struct claims_queue *q);
 /* What became free may be asked for again. */
 void claims_ask_again(struct swarm_worker *w, struct claims_queue *q);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,6 +98,38 @@ static inline void server_close(struct test_server *s)
 	must(!system(command));
 }
 
+/* The file of changes. */
+static inline void server_file(const struct test_server *s, char ret[256])
+{
+	char command[256];
+	FILE *f;
+
+	snprintf(command, sizeof(command), "ls %.60s/appendonlydir/*.incr.aof | tail -1", s->dir);
+	f = popen(command, "r");
+	must(f && fgets(ret, 256, f));
+	ret[strcspn(ret, "\n")] = 0;
+	pclose(f);
+}
+
+static inline off_t server_file_size(const struct test_server *s)
+{
+	char path[256];
+	struct stat st;
+
+	server_file(s, path);
+	must(!stat(path, &st));
+	return st.st_size;
+}
+
+/* It has lost its end, as after a power failure. */
+static inline void server_forget(const struct test_server *s, off_t bytes)
+{
+	char path[256];
+
+	server_file(s, path);
+	must(!truncate(path, server_file_size(s) - bytes));
+}
+
 /* A command whose reply is a number. */
 static inline uint64_t server_number(const struct test_server *s, const char *command)
 {
@@ -125,6 +158,8 @@ struct test_graph {
 	uint64_t size;
 	unsigned work_us; /* that one state takes */
 	bool breadth;
+	bool is_tree;   /* one way leads to each state: what is not expanded is missed */
+	bool is_silent; /* nothing is announced: no claim is ahead of need, and given back */
 };
 
 enum { GRAPH_EDGES = 3 };
@@ -133,6 +168,9 @@ static inline uint64_t graph_next(const struct test_graph *g, uint64_t state, un
 {
 	static const uint64_t factors[GRAPH_EDGES] = { 2, 3, 7 };
 
+	if (g->is_tree)
+		return state * GRAPH_EDGES + edge + 1 < g->size ? state * GRAPH_EDGES + edge + 1
+								: 0;
 	return (state * factors[edge] + edge + 1) % g->size;
 }
 
@@ -169,6 +207,8 @@ static inline uint64_t graph_reachable(const struct test_graph *g)
 /* What a worker knows: all states it has come to; those before `done` it has looked at. */
 struct test_search {
 	const struct test_graph *graph;
+	struct swarm_worker worker;
+	struct redis_url url;
 	struct share *share;
 	uint64_t *states, *foreign;
 	size_t count, done, foreign_count;
@@ -185,7 +225,8 @@ static inline void search_add(struct test_search *s, uint64_t state)
 	if (!is_new)
 		return;
 	s->states[s->count++] = state;
-	s->share->ops->announce(s->share, graph_hash(state));
+	if (!s->graph->is_silent)
+		s->share->ops->announce(s->share, graph_hash(state));
 	if (s->share->ops->count(s->share, graph_hash(state), &err)) {
 		fprintf(stderr, "count: %s\n", err.text);
 		_exit(2);
@@ -254,14 +295,14 @@ static inline void search_look_again(struct test_search *s)
 }
 
 /* True at the end. */
-static inline bool search_wait(struct test_search *s)
+static inline bool search_wait(struct test_search *s, double seconds)
 {
 	struct buf item = BUF_INIT;
 	struct err err = { 0 };
 	enum share_wait answer;
 	uint64_t state;
 
-	if (s->share->ops->wait(s->share, 0.2, &item, &answer, &err)) {
+	if (s->share->ops->wait(s->share, seconds, &item, &answer, &err)) {
 		fprintf(stderr, "wait: %s\n", err.text);
 		_exit(2);
 	}
@@ -277,37 +318,56 @@ static inline bool search_wait(struct test_search *s)
 	return answer == SHARE_NOTHING_LEFT;
 }
 
-/* A worker of a run; returns how many states it has expanded. */
-static inline uint64_t search_run(const struct test_graph *g, const char *url,
-				  const struct worker_options *options, struct worker_page *page)
+/* Joins a run, and knows the first state. */
+static inline void search_open(struct test_search *s, const struct test_graph *g, const char *url,
+			       const struct worker_options *options, struct worker_page *page)
 {
-	struct test_search s = { .graph = g };
 	struct worker_options o = *options;
-	struct swarm_worker w;
-	struct redis_url u;
 	struct err err = { 0 };
 
-	must(!redis_url_parse(&u, url, &err));
-	o.url = &u;
-	if (worker_open(&w, &o, page, &err)) {
+	*s = (struct test_search){ .graph = g };
+	must(!redis_url_parse(&s->url, url, &err));
+	o.url = &s->url;
+	if (worker_open(&s->worker, &o, page, &err)) {
 		fprintf(stderr, "worker: %s\n", err.text);
 		_exit(2);
 	}
-	s.share = share_redis_open(&w, "0");
-	s.states = must_alloc((g->size + 1) * sizeof(*s.states));
-	s.foreign = must_alloc((4 * g->size + 1) * sizeof(*s.foreign));
-	search_add(&s, 0);
-	do
-		while (s.done < s.count)
-			search_step(&s);
-	while (!search_wait(&s));
-	s.share->ops->close(s.share);
-	worker_close(&w, "done");
-	hash_map_free(&s.seen);
-	free(s.states);
-	free(s.foreign);
-	redis_url_free(&u);
-	return s.expanded;
+	s->worker.options.url = &s->url;
+	s->share = share_redis_open(&s->worker, "0");
+	s->states = must_alloc((g->size + 1) * sizeof(*s->states));
+	s->foreign = must_alloc((4 * g->size + 1) * sizeof(*s->foreign));
+	search_add(s, 0);
+}
+
+/* One state, or a wait of so long where there is none; true at the end. */
+static inline bool search_advance(struct test_search *s, double seconds)
+{
+	if (s->done == s->count)
+		return search_wait(s, seconds);
+	search_step(s);
+	return false;
+}
+
+static inline void search_close(struct test_search *s, const char *how)
+{
+	s->share->ops->close(s->share);
+	worker_close(&s->worker, how);
+	hash_map_free(&s->seen);
+	free(s->states);
+	free(s->foreign);
+	redis_url_free(&s->url);
+}
+
+/* A worker of a run, to its end. */
+static inline void search_run(const struct test_graph *g, const char *url,
+			      const struct worker_options *options, struct worker_page *page)
+{
+	struct test_search s;
+
+	search_open(&s, g, url, options, page);
+	while (!search_advance(&s, 0.2))
+		;
+	search_close(&s, "done");
 }
 
 static inline pid_t search_start(const struct test_graph *g, const char *url,
