@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/map.h"
 #include "base/must.h"
 #include "base/rng.h"
 #include "base/stop.h"
@@ -28,6 +29,7 @@ enum {
 	FIRST_CHUNK = 2,     /* and at first */
 	NEWS_WAIT = 1,       /* steps until its next ones, where these showed something new */
 	SILENCE_WAIT = 2,    /* and where not */
+	NOVEL_AT_ONCE = 4,   /* instances of new kinds whose first values are for one step */
 	SILENT_MUTANTS = 16, /* chunks of mutants without news that end a lane */
 };
 
@@ -73,20 +75,57 @@ static void add_structure(struct campaign *c, const struct ondisk_structure *str
 	}
 }
 
-/* The instances that have the field, in the order of the map. */
-static void add_lanes(struct campaign *c, size_t field)
+/* Whether a field by which kinds of things differ, flags or a byte, has a value that no
+ * earlier instance has: an entry of another type, an inode with another mode. */
+static bool is_novel(const struct campaign *c, const struct ondisk_instance *x,
+		     struct hash_map *seen)
+{
+	bool novel = false;
+
+	for (size_t f = 0; f < x->structure->field_count; f++) {
+		const struct ondisk_field *field = &x->structure->fields[f];
+		uint32_t size = ondisk_field_size(x, field);
+		bool new;
+
+		if (!size || size > sizeof(uint64_t) || field->role == ONDISK_BYTES ||
+		    (size > 1 && field->role != ONDISK_FLAGS))
+			continue;
+		hash_map_put(seen, hash128(c->disk + x->at + field->offset, size, (uintptr_t)field),
+			     &new);
+		novel |= new;
+	}
+	return novel;
+}
+
+/* One of each kind before a second one. */
+static bool *find_novel(const struct campaign *c)
+{
+	bool *novel = must_alloc(c->map->count + 1);
+	struct hash_map seen = HASH_MAP_INIT;
+
+	for (size_t i = 0; i < c->map->count; i++)
+		novel[i] = is_novel(c, &c->map->instances[i], &seen);
+	hash_map_free(&seen);
+	return novel;
+}
+
+/* The instances that have the field: those of a new kind, several in a step, then the others. */
+static void add_lanes(struct campaign *c, size_t field, const bool *novel)
 {
 	struct field_progress *p = &c->fields[field];
 	uint64_t round = 0;
 
-	for (size_t i = 0; i < c->map->count; i++)
-		if (has_field(&c->map->instances[i], p)) {
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < c->map->count; i++) {
+			if (novel[i] == pass || !has_field(&c->map->instances[i], p))
+				continue;
 			if ((round + field) % c->options.jobs == c->options.job)
-				c->lanes[c->lane_count++] =
-					(struct field_lane){ .instance = &c->map->instances[i],
-							     .p = p,
-							     .round = round,
-							     .due = round };
+				c->lanes[c->lane_count++] = (struct field_lane){
+					.instance = &c->map->instances[i],
+					.p = p,
+					.round = round,
+					.due = pass ? round : round / NOVEL_AT_ONCE,
+				};
 			round++;
 		}
 }
@@ -95,6 +134,7 @@ static void add_lanes(struct campaign *c, size_t field)
 static void make_lanes(struct campaign *c)
 {
 	size_t *order = must_alloc(c->count * sizeof(*order));
+	bool *novel = find_novel(c);
 	uint64_t sum = 0;
 	struct rng rng;
 
@@ -108,7 +148,8 @@ static void make_lanes(struct campaign *c)
 	}
 	c->lanes = must_alloc(sum * sizeof(*c->lanes));
 	for (size_t i = 0; i < c->count; i++)
-		add_lanes(c, order[i]);
+		add_lanes(c, order[i], novel);
+	free(novel);
 	free(order);
 }
 

@@ -22,6 +22,7 @@ const char *const fsck_fault_names[FSCK_FAULTS] = {
 	[FSCK_INCONSISTENT] = "inconsistent",
 	[FSCK_REFUSED] = "kernel refuses",
 	[FSCK_KERNEL] = "kernel",
+	[FSCK_UNSOUND] = "unsound",
 	[FSCK_LOSS] = "loss",
 	[FSCK_INCOMPLETE] = "incomplete",
 };
@@ -322,7 +323,30 @@ static int test_list(struct fsck_session *s, struct fsck_test *t, bool *ret_fine
 	return 0;
 }
 
-/* What it calls clean can be mounted and read, and everything is there. */
+/* What is wrong with a disk that it calls clean, but for what was wrong with the test disk. */
+static void test_audit(struct fsck_session *s, struct fsck_test *t)
+{
+	struct audit a;
+	uint64_t size;
+	const uint8_t *disk = checker_disk(s->checker, &size);
+
+	audit_disk(&a, disk, size);
+	for (size_t i = 0; i < a.count; i++) {
+		const struct audit_breach *b = &a.breaches[i];
+
+		if (audit_has(&s->usual_breaches, b->rule))
+			continue;
+		if (!t->rule)
+			t->rule = b->rule;
+		buf_addf(&t->more, "%s (%s)\n", b->rule, b->text);
+	}
+	if (t->rule) {
+		t->fault = FSCK_UNSOUND;
+		buf_addf(&t->text, "calls the disk clean, but %s", t->rule);
+	}
+}
+
+/* What it calls clean can be mounted and read, everything is there, and no rule is broken. */
 static int test_contents(struct fsck_session *s, struct fsck_test *t, struct err *err)
 {
 	struct hash disk = left_disk_hash(s);
@@ -337,7 +361,9 @@ static int test_contents(struct fsck_session *s, struct fsck_test *t, struct err
 		r = test_mount(s, t, &fine, err);
 	else if (s->program->list.command)
 		r = test_list(s, t, &fine, err);
-	if (fine)
+	if (!r && t->fault == FSCK_FINE)
+		test_audit(s, t);
+	if (fine && t->fault == FSCK_FINE)
 		hash_map_put(&s->fine, disk, NULL);
 	return r;
 }
@@ -459,6 +485,15 @@ static void add_kernel_complaint(const char *log, struct buf *out)
 	buf_free(&first);
 }
 
+/* One rule may be broken for several reasons: they differ by what was damaged. */
+static void sign_rule(const struct fsck_test *t, struct buf *out)
+{
+	buf_adds(out, t->rule);
+	for (size_t i = 0; i < t->corruption.count; i++)
+		if (t->corruption.changes[i].instance)
+			buf_addf(out, ": %s", t->corruption.changes[i].instance->structure->name);
+}
+
 void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct buf *out)
 {
 	const struct checker_run *last = t->run_count ? &t->runs[t->run_count - 1] : &t->check;
@@ -476,6 +511,8 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 		buf_adds(out, "undamaged disk: ");
 	if (t->fault == FSCK_LOSS)
 		corruption_print_fields(&t->corruption, out);
+	else if (t->fault == FSCK_UNSOUND)
+		sign_rule(t, out);
 	else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL)
 		add_kernel_complaint(buf_str(&t->more), out);
 	else
@@ -558,6 +595,9 @@ static int session_start(struct fsck_session *s, const struct checker_program *p
 {
 	*s = (struct fsck_session){ .program = program, .disk = disk };
 	damaged_disk_init(&s->damaged, map, (const uint8_t *)disk->image.bytes, disk->image.size);
+	/* Of a disk that was crashed, what is to be repaired is no measure. */
+	if (map && !disk->is_crashed)
+		audit_disk(&s->usual_breaches, s->damaged.base, s->damaged.size);
 	s->checker = checker_session_open(program, &disk->image, err);
 	return s->checker ? 0 : err->code;
 }

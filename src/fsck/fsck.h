@@ -6,6 +6,7 @@
 #ifndef FSCK_FSCK_H
 #define FSCK_FSCK_H
 
+#include "audit/audit.h"
 #include "base/map.h"
 #include "checker/checker_session.h"
 #include "fsck/contents.h"
@@ -23,6 +24,7 @@ enum fsck_fault {
 	FSCK_INCONSISTENT, /* what it says is not what it says when it is run again (pairs.h) */
 	FSCK_REFUSED,      /* what it calls clean, the kernel does not mount, or cannot be read */
 	FSCK_KERNEL,       /* what it calls clean makes the kernel crash, hang or complain */
+	FSCK_UNSOUND,      /* what it calls clean breaks a rule of the format (audit.h) */
 	FSCK_LOSS,         /* its repair loses files that were not damaged */
 	FSCK_INCOMPLETE,   /* it loses what another checker keeps (compare.h) */
 	FSCK_FAULTS
@@ -45,7 +47,8 @@ struct fsck_test {
 	struct contents after;   /* or this is there */
 	uint64_t missing;        /* files that are lost, with those that were damaged */
 	struct buf text;         /* what is wrong, in a sentence */
-	struct buf more;         /* lines of evidence: the kernel's log, lost files */
+	const char *rule;        /* of the format, that is broken; NULL: none */
+	struct buf more;         /* lines of evidence: the kernel's log, lost files, broken rules */
 };
 
 struct fsck_figures {
@@ -70,6 +73,7 @@ struct fsck_session {
 	/* Of the disk that is not damaged, by mode: what is said of it is no finding. */
 	enum checker_answer usual[CHECKER_MODES_MAX][2];
 	struct buf usual_output[CHECKER_MODES_MAX];
+	struct audit usual_breaches;
 	bool check_writes;    /* it changes even that when it is only asked to check */
 	struct hash_map seen; /* damaged disks */
 	struct hash_map fine; /* disks that were mounted, and nothing was wrong */

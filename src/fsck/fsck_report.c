@@ -10,7 +10,8 @@
 #include "process/shell.h"
 #include "storage/program.h"
 
-enum { SCRIPT_TIMES = 3 };
+/* A script that starts Assay takes a second, and a kernel in a process does the same each time. */
+enum { SCRIPT_TIMES = 3, SCRIPT_TIMES_ASSAY = 1 };
 
 /* ---- fewer bytes ---- */
 
@@ -60,9 +61,11 @@ static enum problem problem_of(const struct fsck_test *t)
 	return t->fault == FSCK_CRASHED || t->fault == FSCK_HUNG ? PROBLEM_CHECKER : PROBLEM_REPAIR;
 }
 
-static bool asks_kernel(const struct fsck_test *t)
+/* What Assay alone can see: what the kernel does with the disk, and what is wrong with it. */
+static bool asks_assay(const struct fsck_test *t)
 {
-	return t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL || t->fault == FSCK_LOSS;
+	return t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL || t->fault == FSCK_LOSS ||
+	       t->fault == FSCK_UNSOUND;
 }
 
 static void add_run(const struct checker_run *r, const char *command, const char *title,
@@ -113,8 +116,9 @@ static void print_readme(const struct fsck_session *s, const struct fsck_test *t
 	if (t->fault == FSCK_REFUSED && !s->disk->target)
 		add_run(&t->list, s->program->list.command, "What a reader gets", "failed", out);
 	if (t->more.len) {
-		buf_adds(out,
-			 t->fault == FSCK_LOSS ? "\n## Lost\n\n" : "\n## What the kernel says\n\n");
+		buf_adds(out, t->fault == FSCK_LOSS      ? "\n## Lost\n\n"
+			      : t->fault == FSCK_UNSOUND ? "\n## What is wrong with the disk\n\n"
+							 : "\n## What the kernel says\n\n");
 		evidence_add_fenced(out, buf_str(&t->more));
 	}
 	buf_addf(out, "\n## Expected\n\n%s\n\nTo reproduce: `sh reproduce.sh`.\n",
@@ -124,6 +128,8 @@ static void print_readme(const struct fsck_session *s, const struct fsck_test *t
 		 : t->fault == FSCK_CHECK_WRITES ? "A check that is not to repair changes nothing."
 		 : t->fault == FSCK_LOSS
 			 ? "A repair keeps what was not damaged, under its name or in lost+found."
+		 : t->fault == FSCK_UNSOUND
+			 ? "A disk that a checker calls clean is as its format says."
 		 : t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL
 			 ? "A disk that a checker calls clean can be read."
 			 : "A checker ends, and not by a signal, whatever is on the disk.");
@@ -175,13 +181,13 @@ static void script_add_lists(const struct fsck_session *s, const struct fsck_tes
 		 (unsigned long long)t->missing);
 }
 
-static void script_add_kernel(const struct fsck_session *s, struct buf *out)
+static void script_add_assay(const struct fsck_session *s, struct buf *out)
 {
 	const char *config = s->program->config;
 
 	buf_addf(out,
 		 "# What the kernel does with that disk is tried in a process, not on this "
-		 "machine.\n"
+		 "machine; the\n# rules of the format are those that Assay reads it by.\n"
 		 "gzip -dc before.gz >\"$work/before\" || exit 2\n"
 		 "exec \"${ASSAY:-assay}\" fsck %s --disk \"$work/before\" --image "
 		 "\"$PWD/image.gz\" --out \"$work/run\"",
@@ -230,8 +236,8 @@ static void print_script(const struct fsck_session *s, const struct fsck_test *t
 	} else if (t->fault == FSCK_REFUSED && !s->disk->target) {
 		script_add_command(s, s->program->list.command, out);
 		buf_adds(out, "[ $status = 0 ] || exit 1\nexit 0\n");
-	} else if (asks_kernel(t)) {
-		script_add_kernel(s, out);
+	} else if (asks_assay(t)) {
+		script_add_assay(s, out);
 	} else {
 		buf_adds(out, "exit 1\n");
 	}
@@ -294,10 +300,7 @@ static void test_describe(const struct fsck_session *s, const struct fsck_test *
 /* Where the kernel takes part, the script has Assay try the disk as a whole: as was done now. */
 static bool script_is_this_run(const struct fsck_test *t)
 {
-	bool asks_kernel =
-		t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL || t->fault == FSCK_LOSS;
-
-	return asks_kernel && !t->corruption.count && !t->undamaged;
+	return asks_assay(t) && !t->corruption.count && !t->undamaged;
 }
 
 static int test_keep(struct fsck_session *s, struct run *run, struct fsck_test *t,
@@ -314,7 +317,10 @@ static int test_keep(struct fsck_session *s, struct run *run, struct fsck_test *
 	finding_free(f);
 	test_describe(s, t, signature, f);
 	f->shrunk = !hangs;
-	evidence.script_times = script_is_this_run(t) ? 0 : hangs ? 1 : SCRIPT_TIMES;
+	evidence.script_times = script_is_this_run(t) ? 0
+			      : hangs                 ? 1
+			      : asks_assay(t)         ? SCRIPT_TIMES_ASSAY
+						      : SCRIPT_TIMES;
 	r = evidence_keep(&evidence, run, f, err);
 	/* What the script did not show is no finding yet. */
 	return !r && s->export_to && f->shown ? fsck_export(s, t, s->export_to, err) : r;

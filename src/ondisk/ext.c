@@ -169,7 +169,7 @@ static void ext_add_super(struct ext_walk *w, uint64_t at, uint32_t group)
 
 /* Groups */
 
-static uint64_t ext_group_first(const struct ext_walk *w, uint32_t group)
+uint64_t ext_group_first(const struct ext_walk *w, uint32_t group)
 {
 	return w->first_data_block + (uint64_t)group * w->blocks_per_group;
 }
@@ -182,7 +182,7 @@ static bool ext_is_power(uint32_t number, uint32_t base)
 }
 
 /* Has the group a superblock, or a backup of it? */
-static bool ext_group_has_super(const struct ext_walk *w, uint32_t group)
+bool ext_group_has_super(const struct ext_walk *w, uint32_t group)
 {
 	if (!group)
 		return true;
@@ -195,7 +195,7 @@ static bool ext_group_has_super(const struct ext_walk *w, uint32_t group)
 }
 
 /* Where the superblock of a group is, with its backup of the descriptors behind. */
-static uint64_t ext_group_super_block(const struct ext_walk *w, uint32_t group)
+uint64_t ext_group_super_block(const struct ext_walk *w, uint32_t group)
 {
 	return group ? ext_group_first(w, group) : EXT_SUPER_AT / w->block_size;
 }
@@ -209,7 +209,7 @@ static bool ext_group_is_meta(const struct ext_walk *w, uint32_t group)
 }
 
 /* With meta_bg, the block of descriptors in a group; 0: it has none. */
-static uint64_t ext_group_meta_block(const struct ext_walk *w, uint32_t group)
+uint64_t ext_group_meta_block(const struct ext_walk *w, uint32_t group)
 {
 	uint32_t per_block = w->block_size / w->desc_size, place = group % per_block;
 
@@ -255,7 +255,7 @@ static int ext_add_descs(struct ext_walk *w, uint64_t block, uint32_t from, uint
 }
 
 /* Groups whose descriptors lie in one table behind the superblock. */
-static uint32_t ext_plain_groups(const struct ext_walk *w)
+uint32_t ext_plain_groups(const struct ext_walk *w)
 {
 	uint64_t plain;
 
@@ -266,7 +266,7 @@ static uint32_t ext_plain_groups(const struct ext_walk *w)
 }
 
 /* The copy of the superblock and of descriptors that is in this group. */
-static int ext_walk_copies(struct ext_walk *w, uint32_t group)
+int ext_walk_copies(struct ext_walk *w, uint32_t group)
 {
 	uint32_t per_block = w->block_size / w->desc_size, place = group % per_block;
 	uint64_t meta = ext_group_meta_block(w, group), super = ext_group_super_block(w, group);
@@ -283,8 +283,7 @@ static int ext_walk_copies(struct ext_walk *w, uint32_t group)
 	return status;
 }
 
-static uint64_t ext_desc_block(const struct ext_walk *w, const uint8_t *desc, unsigned low,
-			       unsigned high)
+uint64_t ext_desc_block(const struct ext_walk *w, const uint8_t *desc, unsigned low, unsigned high)
 {
 	uint64_t block = ondisk_le(desc + low, 4);
 
@@ -304,6 +303,15 @@ static uint32_t ext_bitmap_edge(const uint8_t *bits, uint32_t len)
 	return last ? last - 1 : 0;
 }
 
+/* Bytes of a bitmap that are for blocks of the last group: the bits behind them are set. */
+static uint32_t ext_last_group_len(const struct ext_walk *w, uint32_t per_group)
+{
+	uint64_t blocks = w->block_count - ext_group_first(w, w->group_count - 1);
+	uint32_t ratio = per_group ? w->blocks_per_group / per_group : 0;
+
+	return ratio && blocks / ratio >= 8 ? (uint32_t)(blocks / ratio / 8) : 1;
+}
+
 static int ext_walk_bitmap(struct ext_walk *w, uint32_t group, bool inodes)
 {
 	uint64_t desc_at = w->descs[group];
@@ -314,7 +322,7 @@ static int ext_walk_bitmap(struct ext_walk *w, uint32_t group, bool inodes)
 						 group_desc_bg_block_bitmap_hi_AT);
 	uint32_t per_group = inodes ? w->inodes_per_group
 				    : ONDISK_LE(w->super, super_block, s_clusters_per_group);
-	uint32_t len = (per_group + 7) / 8,
+	uint32_t len = (per_group + 7) / 8, edge = len,
 		 uninit = inodes ? EXT_BG_INODE_UNINIT : EXT_BG_BLOCK_UNINIT;
 	struct ondisk_cover cover = {
 		.kind = inodes ? EXT_SUM_INODE_BITMAP : EXT_SUM_BLOCK_BITMAP,
@@ -322,6 +330,8 @@ static int ext_walk_bitmap(struct ext_walk *w, uint32_t group, bool inodes)
 		.number = w->desc_size,
 	};
 
+	if (!inodes && group == w->group_count - 1)
+		edge = ext_last_group_len(w, per_group);
 	bits = ext_block(w, block);
 	if (!bits || len > w->block_size)
 		return ext_damaged(w, "a bitmap of group %u cannot be", group);
@@ -341,11 +351,11 @@ static int ext_walk_bitmap(struct ext_walk *w, uint32_t group, bool inodes)
 	ext_cover(w, cover);
 	if (inodes) {
 		ext_add(w, inode_bitmap, cover.at, len, "group %u", group);
-		ext_add(w, inode_bitmap_edge, cover.at + ext_bitmap_edge(bits, len), 1, "group %u",
+		ext_add(w, inode_bitmap_edge, cover.at + ext_bitmap_edge(bits, edge), 1, "group %u",
 			group);
 	} else {
 		ext_add(w, block_bitmap, cover.at, len, "group %u", group);
-		ext_add(w, block_bitmap_edge, cover.at + ext_bitmap_edge(bits, len), 1, "group %u",
+		ext_add(w, block_bitmap_edge, cover.at + ext_bitmap_edge(bits, edge), 1, "group %u",
 			group);
 	}
 	return 0;
@@ -502,23 +512,38 @@ static int ext_walk_all(struct ext_walk *w)
 	return status;
 }
 
-static int ext_walk(struct ondisk_map *m, const uint8_t *disk, struct err *err)
+int ext_walk_open(struct ext_walk *w, struct ondisk_map *m, const uint8_t *disk, struct err *err)
 {
-	struct ext_walk w = { .m = m, .disk = disk, .err = err };
-	int status = ext_read_super(&w);
+	int status;
 
+	*w = (struct ext_walk){ .m = m, .disk = disk, .err = err };
+	status = ext_read_super(w);
 	if (status)
 		return status;
-	w.descs = must_alloc(w.group_count * sizeof(*w.descs));
-	w.paths = must_alloc(((size_t)w.inode_count + 1) * sizeof(*w.paths));
-	w.seen = must_alloc(w.block_count / 8 + 1);
-	status = ext_walk_all(&w);
-	for (uint32_t i = 0; i <= w.inode_count; i++)
-		free(w.paths[i]);
-	free(w.paths);
-	free(w.queue);
-	free(w.descs);
-	free(w.seen);
+	w->descs = must_alloc(w->group_count * sizeof(*w->descs));
+	w->paths = must_alloc(((size_t)w->inode_count + 1) * sizeof(*w->paths));
+	w->seen = must_alloc(w->block_count / 8 + 1);
+	return 0;
+}
+
+void ext_walk_close(struct ext_walk *w)
+{
+	for (uint32_t i = 0; w->paths && i <= w->inode_count; i++)
+		free(w->paths[i]);
+	free(w->paths);
+	free(w->queue);
+	free(w->descs);
+	free(w->seen);
+}
+
+static int ext_walk(struct ondisk_map *m, const uint8_t *disk, struct err *err)
+{
+	struct ext_walk w;
+	int status = ext_walk_open(&w, m, disk, err);
+
+	if (!status)
+		status = ext_walk_all(&w);
+	ext_walk_close(&w);
 	return status;
 }
 

@@ -109,6 +109,12 @@ struct ext_file {
 	char label[40];
 };
 
+extern const struct ondisk_format ondisk_ext;
+
+/* Reads the superblock. Close it also after a failure. */
+int ext_walk_open(struct ext_walk *w, struct ondisk_map *m, const uint8_t *disk, struct err *err);
+void ext_walk_close(struct ext_walk *w);
+
 /* Bytes of the disk; NULL, with the reason, if they are not on it. */
 const uint8_t *ext_bytes(struct ext_walk *w, uint64_t at, uint64_t len);
 const uint8_t *ext_block(struct ext_walk *w, uint64_t block);
@@ -121,6 +127,18 @@ int ext_damaged(struct ext_walk *w, const char *format, ...) __attribute__((form
 void ext_cover(struct ext_walk *w, struct ondisk_cover cover);
 /* A block whose checksum begins with number and generation of the inode. */
 void ext_cover_of_inode(struct ext_walk *w, const struct ext_file *f, uint32_t kind, uint64_t at);
+
+/* Groups: the first block; whether it has a superblock, or a backup, and where; with meta_bg, its
+ * block of descriptors, 0 if it has none; groups whose descriptors lie in one table. */
+uint64_t ext_group_first(const struct ext_walk *w, uint32_t group);
+bool ext_group_has_super(const struct ext_walk *w, uint32_t group);
+uint64_t ext_group_super_block(const struct ext_walk *w, uint32_t group);
+uint64_t ext_group_meta_block(const struct ext_walk *w, uint32_t group);
+uint32_t ext_plain_groups(const struct ext_walk *w);
+/* The copy of the superblock and of descriptors that is in this group. */
+int ext_walk_copies(struct ext_walk *w, uint32_t group);
+/* A block number of a descriptor, of which the halves lie there. */
+uint64_t ext_desc_block(const struct ext_walk *w, const uint8_t *desc, unsigned low, unsigned high);
 
 /* An entry of a directory, other than "." and "..", names this inode. */
 void ext_name_entry(struct ext_walk *w, const struct ext_file *dir, uint32_t number,

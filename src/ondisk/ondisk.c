@@ -184,12 +184,31 @@ void ondisk_seal(const struct ondisk_map *m, uint8_t *disk, uint64_t at, uint64_
 		ondisk_seal_range(&s, at, len);
 }
 
+uint64_t ondisk_wrong_checksum(const struct ondisk_map *m, const uint8_t *disk)
+{
+	struct ondisk_sealing s = {
+		.map = m,
+		.disk = (uint8_t *)disk,
+		.compares = true,
+		.wrong_at = UINT64_MAX,
+	};
+
+	if (m->format->seal)
+		ondisk_seal_all(&s);
+	return s.wrong_at;
+}
+
 void ondisk_seal_put(struct ondisk_sealing *s, uint64_t at, const void *bytes, size_t len)
 {
 	const uint8_t *p = bytes;
 	bool changed = false;
 
 	must(at <= s->map->disk_size && len <= s->map->disk_size - at);
+	if (s->compares) {
+		if (memcmp(s->disk + at, bytes, len) != 0 && at < s->wrong_at)
+			s->wrong_at = at;
+		return;
+	}
 	for (size_t i = 0; i < len; i++) {
 		if (at + i - s->at < s->len || s->disk[at + i] == p[i])
 			continue;

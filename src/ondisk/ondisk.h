@@ -79,6 +79,8 @@ struct ondisk_sealing {
 	uint8_t *disk;
 	uint64_t at, len;
 	unsigned depth;
+	bool compares;     /* writes nothing: */
+	uint64_t wrong_at; /* where the first checksum is that would be changed; UINT64_MAX: none */
 };
 
 struct ondisk_format {
@@ -101,6 +103,10 @@ void ondisk_free(struct ondisk_map *m);
  * a disk that was read before they were changed. The bytes themselves stay as they are, also where
  * they are a checksum. */
 void ondisk_seal(const struct ondisk_map *m, uint8_t *disk, uint64_t at, uint64_t len);
+
+/* Where the first checksum is that is wrong, of those that the walk has found; UINT64_MAX: all are
+ * right. */
+uint64_t ondisk_wrong_checksum(const struct ondisk_map *m, const uint8_t *disk);
 
 /* The bytes of a field in an instance; 0: the instance does not have it. */
 uint32_t ondisk_field_size(const struct ondisk_instance *i, const struct ondisk_field *field);

@@ -1,0 +1,154 @@
+/* ext_audit_inode.c -- the rules of inodes: sizes, blocks, flags. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "audit/ext_audit.h"
+
+enum {
+	SECTOR = 512,
+	RO_COMPAT_HUGE_FILE = 0x8,
+	INCOMPAT_EXTENTS = 0x40,
+	INCOMPAT_INLINE_DATA = 0x8000,
+	INCOMPAT_EA_INODE = 0x400,
+};
+
+/* A name of the file system's own, that no directory has. */
+static bool ext_audit_is_special(const struct ext_walk *w, uint32_t number)
+{
+	return number < ONDISK_LE(w->super, super_block, s_first_ino) ||
+	       number == ONDISK_LE(w->super, super_block, s_prj_quota_inum) ||
+	       (w->compat & EXT_COMPAT_ORPHAN_FILE &&
+		number == ONDISK_LE(w->super, super_block, s_orphan_file_inum));
+}
+
+static void ext_audit_flags(struct ext_audit *a, const struct ext_file *f)
+{
+	bool is_file = S_ISREG(f->mode) || S_ISDIR(f->mode) || S_ISLNK(f->mode);
+	uint32_t wrong = 0;
+
+	if (!(a->w.incompat & INCOMPAT_EXTENTS) || !is_file)
+		wrong |= EXT_EXTENTS_FL;
+	if (!(a->w.incompat & INCOMPAT_INLINE_DATA) || !is_file || f->flags & EXT_EXTENTS_FL)
+		wrong |= EXT_INLINE_DATA_FL;
+	if (!(a->w.compat & EXT_COMPAT_DIR_INDEX) || !S_ISDIR(f->mode))
+		wrong |= EXT_INDEX_FL;
+	if (!(a->w.incompat & INCOMPAT_EA_INODE) || !S_ISREG(f->mode))
+		wrong |= EXT_EA_INODE_FL;
+	if (f->flags & wrong)
+		audit_breach(a->audit, "an inode has a flag that it cannot have",
+			     "inode %u: i_flags 0x%x", f->number, f->flags & wrong);
+}
+
+/* In blocks of the file system. */
+static void ext_audit_block_count(struct ext_audit *a, const struct ext_file *f, uint64_t blocks)
+{
+	uint64_t said = ONDISK_LE(f->inode, inode, i_blocks_lo), should = blocks;
+
+	if (a->w.ro_compat & RO_COMPAT_HUGE_FILE)
+		said |= ONDISK_LE(f->inode, inode, l_i_blocks_high) << 32;
+	if (!(a->w.ro_compat & RO_COMPAT_HUGE_FILE && f->flags & EXT_AUDIT_HUGE_FILE_FL))
+		should *= a->w.block_size / SECTOR;
+	if (said != should)
+		audit_breach(a->audit, "i_blocks is not the number of blocks",
+			     "inode %u: %llu, of %llu", f->number, (unsigned long long)said,
+			     (unsigned long long)should);
+}
+
+static void ext_audit_size(struct ext_audit *a, const struct ext_file *f,
+			   const struct ext_audit_map *m)
+{
+	uint64_t block_size = a->w.block_size;
+	bool wrong;
+
+	if (S_ISDIR(f->mode))
+		wrong = !f->size || f->size % block_size ||
+			(int64_t)(f->size / block_size) <= m->last || m->unwritten;
+	else
+		wrong = m->last_written >= 0 && f->size < (uint64_t)m->last_written * block_size;
+	if (wrong)
+		audit_breach(a->audit, "i_size does not fit the blocks",
+			     "inode %u: %llu bytes, and the last block is %lld", f->number,
+			     (unsigned long long)f->size, (long long)m->last);
+}
+
+static void ext_audit_symlink(struct ext_audit *a, const struct ext_file *f, bool fast)
+{
+	const uint8_t *target = f->inode + inode_block_i_block_0_AT;
+	uint64_t room = EXT_BLOCK_POINTERS_LEN;
+	struct ext_file g = *f;
+
+	if (f->flags & EXT_INLINE_DATA_FL)
+		return;
+	if (!fast) {
+		target = !ext_file_blocks(&a->w, &g) ? ext_block(&a->w, ext_file_block(&g, 0))
+						     : NULL;
+		room = a->w.block_size;
+		ext_file_close(&g);
+	}
+	if (!target || f->size >= room || strnlen((const char *)target, room) != f->size ||
+	    !f->size)
+		audit_breach(a->audit, "the length of a symbolic link is not i_size", "inode %u",
+			     f->number);
+}
+
+static void ext_audit_contents(struct ext_audit *a, const struct ext_file *f)
+{
+	struct ext_audit_map m = { .a = a, .f = f, .last = -1, .last_written = -1 };
+	bool has_blocks = ext_file_has_blocks(f);
+
+	if (has_blocks)
+		ext_audit_map(&m);
+	if (f->number == EXT_AUDIT_RESIZE || f->number < EXT_AUDIT_ROOT)
+		return;
+	ext_audit_block_count(a, f, m.blocks + ext_audit_xattrs(a, f));
+	if (S_ISLNK(f->mode))
+		ext_audit_symlink(a, f, !has_blocks);
+	else if (has_blocks)
+		ext_audit_size(a, f, &m);
+	else if (!(f->flags & EXT_INLINE_DATA_FL) && f->size)
+		audit_breach(a->audit, "a device, FIFO or socket has a size", "inode %u",
+			     f->number);
+}
+
+/* Fields that say nothing of blocks. Of inodes that have no name, most are never read. */
+static void ext_audit_fields(struct ext_audit *a, const struct ext_file *f,
+			     const struct ext_audit_inode *i)
+{
+	uint64_t extra =
+		a->w.inode_size > EXT_INODE_OLD_LEN ? ONDISK_LE(f->inode, inode, i_extra_isize) : 0;
+
+	if (!i->links)
+		audit_breach(a->audit, "an inode in use has no links", "inode %u", f->number);
+	else if (ONDISK_LE(f->inode, inode, i_dtime))
+		audit_breach(a->audit, "an inode in use has a time of deletion", "inode %u",
+			     f->number);
+	if (!i->is_ea && ONDISK_LE(f->inode, inode, i_obso_faddr))
+		audit_breach(a->audit, "i_faddr is not zero", "inode %u", f->number);
+	if (extra % 4 || extra > a->w.inode_size - EXT_INODE_OLD_LEN)
+		audit_breach(a->audit, "i_extra_isize cannot be", "inode %u: %llu", f->number,
+			     (unsigned long long)extra);
+	ext_audit_flags(a, f);
+}
+
+void ext_audit_inode(struct ext_audit *a, uint32_t number)
+{
+	bool special = ext_audit_is_special(&a->w, number);
+	struct ext_audit_inode *i = &a->inodes[number];
+	struct ext_file f;
+
+	if (ext_file_open(&a->w, &f, number) || (special && !f.mode))
+		return;
+	*i = (struct ext_audit_inode){
+		.mode = f.mode,
+		.links = ONDISK_LE(f.inode, inode, i_links_count),
+		.used = !special || number == EXT_AUDIT_ROOT,
+		.is_ea = f.flags & EXT_EA_INODE_FL && a->w.incompat & INCOMPAT_EA_INODE,
+		.flags = f.flags,
+		.names = i->names,
+		.ea_uses = i->ea_uses,
+		.data_size = f.size,
+	};
+	if (i->used)
+		ext_audit_fields(a, &f, i);
+	ext_audit_contents(a, &f);
+}

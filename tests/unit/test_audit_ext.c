@@ -1,0 +1,188 @@
+/* test_audit_ext.c -- disks that mke2fs, debugfs and e2fsck have made break no rule of ext2, ext3
+ * and ext4; with one field changed, they break the rule of that field. */
+#include "audit/audit.h"
+#include "tests/harness/ext_disks.h"
+
+/* As e2fsck leaves it: what is to be replayed is replayed, and orphans are gone. */
+static void repair(struct disk *d)
+{
+	struct buf out = BUF_INIT;
+
+	run(&out, "e2fsck -fy %s", d->path);
+	buf_free(&out);
+	memcpy(d->base, d->bytes, d->size);
+	ondisk_free(&d->map);
+	assert_int_equal(ondisk_read(&d->map, d->base, d->size, &(struct err){ 0 }), 0);
+}
+
+static void clean_disks_break_no_rule(void **state)
+{
+	for_each_disk(d)
+	{
+		struct audit a;
+
+		repair(d);
+		audit_disk(&a, d->base, d->size);
+		for (size_t i = 0; i < a.count; i++)
+			print_error("%s: %s: %s\n", d->variant->name, a.breaches[i].rule,
+				    a.breaches[i].text);
+		assert_int_equal(a.count, 0);
+	}
+}
+
+/* The field of the first instance whose label has that in it becomes this number. */
+static const struct damage {
+	const char *variant, *field, *label;
+	uint64_t value;
+	const char *rule;
+} damages[] = {
+	{ "ext4", "super_block.s_free_blocks_count_lo", "primary", 1,
+	  "the number of free blocks is wrong" },
+	{ "ext4", "super_block.s_free_inodes_count", "primary", 1,
+	  "the number of free inodes is wrong" },
+	{ "ext4", "super_block.s_state", "primary", 0,
+	  "the superblock does not say that the disk is clean" },
+	{ "ext4", "super_block.s_last_orphan", "primary", 12, "the list of orphans is not empty" },
+	{ "ext4", "journal_superblock.s_start", "", 1, "the journal is not empty" },
+	{ "flex", "super_block.s_magic", "backup in group 1", 1,
+	  "a backup of the superblock differs from it" },
+	{ "ext4", "group_desc.bg_free_blocks_count_lo", "group 0", 1,
+	  "the number of free blocks of a group is wrong" },
+	{ "ext4", "group_desc.bg_free_inodes_count_lo", "group 0", 1,
+	  "the number of free inodes of a group is wrong" },
+	{ "ext4", "group_desc.bg_used_dirs_count_lo", "group 0", 1,
+	  "the number of directories of a group is wrong" },
+	{ "uninit", "group_desc.bg_itable_unused_lo", "group 0", 0xffff,
+	  "bg_itable_unused counts inodes that are in use" },
+	{ "ext4", "block_bitmap.bits", "group 0", 0, "a block in use is free in the bitmap" },
+	{ "ext2-groups", "block_bitmap_edge.bits", "group 3", 0xff,
+	  "a block that is not in use is not free in the bitmap" },
+	{ "ext4", "inode.i_blocks_lo", "/big", 2, "i_blocks is not the number of blocks" },
+	{ "ext2", "inode.i_blocks_lo", "/big", 2, "i_blocks is not the number of blocks" },
+	{ "ext4", "inode.i_size_lo", "/big", 2, "i_size does not fit the blocks" },
+	{ "ext4", "inode.i_size_lo", "/dir/sub", 1, "i_size does not fit the blocks" },
+	{ "ext4", "inode.i_size_lo", "/fast", 3, "the length of a symbolic link is not i_size" },
+	{ "ext4", "inode.i_size_lo", "/slow", 3, "the length of a symbolic link is not i_size" },
+	{ "ext4", "inode.i_size_lo", "/pipe", 3, "a device, FIFO or socket has a size" },
+	{ "ext4", "inode.i_dtime", "/big", 3, "an inode in use has a time of deletion" },
+	{ "ext4", "inode.i_obso_faddr", "/big", 3, "i_faddr is not zero" },
+	{ "ext4", "inode.i_extra_isize", "/big", 0x1f0, "i_extra_isize cannot be" },
+	{ "ext4", "inode.i_flags", "/pipe", 0x80000, "an inode has a flag that it cannot have" },
+	{ "ext4", "inode.i_links_count", "/big", 2, "the number of links is not that of names" },
+	{ "ext4", "inode.i_links_count", "/dir/sub", 9,
+	  "the number of links is not that of names" },
+	{ "ext4", "inode.i_links_count", "/big", 0, "an inode in use has no links" },
+	{ "ext4", "extent.ee_len", "/big", 0, "an extent has no length" },
+	{ "ext4", "extent.ee_block", "/frag, level 1 [3]", 1,
+	  "extents are not in order, or overlap" },
+	{ "ext4", "extent.ee_start_lo", "/big", 1, "a block is used twice" },
+	{ "ext4", "extent.ee_start_lo", "/big", 0xffffff,
+	  "a block number lies outside of the file system" },
+	{ "ext4", "extent_idx.ei_block", "/frag", 1,
+	  "an index of extents begins elsewhere than its node" },
+	{ "ext4", "extent_header.eh_max", "/big", 0xffff,
+	  "the header of a node of extents cannot be" },
+	{ "ext2", "indirect.pointer", "/big", 1, "a block is used twice" },
+	{ "ext4", "dir_entry.file_type", "\"fast\"", 1,
+	  "the file type in an entry is not that of the inode" },
+	{ "ext4", "dir_entry.inode", "\"big\"", 2000,
+	  "an entry leads to an inode that is not in use" },
+	{ "ext4", "dir_entry.inode", "\"big\"", 0, "an inode in use has no name" },
+	{ "ext4", "dir_entry.inode", "/dir/sub, \"..\"", 2, "\"..\" does not lead to the parent" },
+	{ "ext4", "dir_entry.inode", "/dir/sub, \".\"", 2,
+	  "a directory does not begin with \".\" and \"..\"" },
+	{ "ext4", "dir_entry.rec_len", "\"big\"", 5, "the length of an entry cannot be" },
+	{ "ext4", "dir_entry.name", "\"big\"", '/', "a name has a character that it cannot have" },
+	{ "ext4", "dir_entry.name", "\"f\"", 'f', NULL },
+	{ "inline", "inline_dir.parent", "/dir/sub", 2, "\"..\" does not lead to the parent" },
+	{ "ext2", "xattr_header.h_refcount", "/big", 7,
+	  "h_refcount is not the number of inodes with these attributes" },
+	{ "ext2", "xattr_header.h_blocks", "/big", 2,
+	  "the header of a block of attributes cannot be" },
+	{ "ext2", "xattr_entry.e_value_offs", "/big", 0x3f0,
+	  "an attribute's value lies outside of its place" },
+	{ "ext4", "xattr_entry.e_value_offs", "/f, small", 0,
+	  "an attribute's value lies outside of its place" },
+	{ "ext2", "xattr_entry.e_name_len", "/big", 0xff, NULL },
+	{ "ext4", "inode.i_atime", "/big", 7, "a checksum is wrong" },
+	{ "ext4", "super_block.s_wtime", "primary", 7, "a checksum is wrong" },
+	{ "ext4", "dir_entry.name", "\"big\"", 'x', "a checksum is wrong" },
+	{ "seed", "xattr_entry.e_value_inum", "/frag", 12,
+	  "an attribute's value is in an inode that is no such" },
+};
+
+static const struct ondisk_instance *find(const struct disk *d, const struct damage *x,
+					  const struct ondisk_field **ret_field)
+{
+	const struct ondisk_structure *structure;
+
+	*ret_field = ondisk_find(d->map.format, x->field, &structure);
+	assert_non_null(*ret_field);
+	for (size_t i = 0; i < d->map.count; i++)
+		if (d->map.instances[i].structure == structure &&
+		    strstr(d->map.instances[i].label, x->label))
+			return &d->map.instances[i];
+	fail_msg("%s: no %s of %s", x->variant, x->field, x->label);
+	return NULL;
+}
+
+static void try_damage(const struct disk *d, const struct damage *x)
+{
+	uint8_t *bytes = must_alloc(d->size);
+	const struct ondisk_field *field;
+	const struct ondisk_instance *i = find(d, x, &field);
+	uint32_t size = ondisk_field_size(i, field);
+	struct audit a;
+
+	memcpy(bytes, d->base, d->size);
+	for (uint32_t b = 0; b < size && b < (field->role == ONDISK_BYTES ? 1 : 8); b++)
+		bytes[i->at + field->offset + (i->structure->big_endian ? size - 1 - b : b)] =
+			x->value >> 8 * b;
+	audit_disk(&a, bytes, d->size);
+	if (x->rule && !audit_has(&a, x->rule))
+		fail_msg("%s: %s of %s as %llu: not \"%s\"", x->variant, x->field, x->label,
+			 (unsigned long long)x->value, x->rule);
+	free(bytes);
+}
+
+static void a_changed_field_breaks_its_rule(void **state)
+{
+	for (size_t i = 0; i < ARRAY_LEN(damages); i++)
+		for_each_disk(d) if (!strcmp(d->variant->name, damages[i].variant))
+			try_damage(d, &damages[i]);
+}
+
+/* Whatever is on the disk, nothing beyond it is read, and the audit ends. */
+static void any_disk_is_audited(void **state)
+{
+	struct rng rng;
+
+	rng_seed(&rng, 1);
+	for_each_disk(d)
+	{
+		uint8_t *bytes = must_alloc(d->size);
+
+		for (int i = 0; i < 200; i++) {
+			const struct ondisk_instance *x =
+				&d->map.instances[rng_below(&rng, d->map.count)];
+			struct audit a;
+
+			memcpy(bytes, d->base, d->size);
+			for (int k = 0; k < 3; k++)
+				bytes[x->at + rng_below(&rng, x->size)] = rng_u64(&rng);
+			audit_disk(&a, bytes, d->size);
+		}
+		free(bytes);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clean_disks_break_no_rule),
+		cmocka_unit_test(a_changed_field_breaks_its_rule),
+		cmocka_unit_test(any_disk_is_audited),
+	};
+
+	return cmocka_run_group_tests(tests, make_disks, remove_disks);
+}

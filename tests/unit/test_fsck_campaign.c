@@ -1,0 +1,60 @@
+/* test_fsck_campaign.c -- in which order the fields of a disk are damaged. */
+#include "base/opt.h"
+#include "fsck/campaign.h"
+#include "tests/harness/fsck_map.h"
+
+enum { ENTRIES = 10 };
+
+/* The entries that were damaged, in the order of their first time. */
+struct damaged_entries {
+	uint64_t at[ENTRIES];
+	size_t count;
+};
+
+static int note_entry(void *to, const struct corruption *c, struct field_progress *p,
+		      struct err *err)
+{
+	struct damaged_entries *d = to;
+
+	for (size_t i = 0; i < d->count; i++)
+		if (d->at[i] == c->changes[0].at)
+			return 1;
+	d->at[d->count++] = c->changes[0].at;
+	return d->count < ENTRIES;
+}
+
+static void one_of_each_kind_comes_first(void **state)
+{
+	static const uint64_t first[] = { 0, 7, 9 };
+	const struct opt_list all = { 0 };
+	const struct campaign_options options = { .fields = &all, .seed = 1 };
+	struct damaged_entries d = { 0 };
+	uint8_t disk[SMALL_DISK] = { 1, 1, 1, 1, 1, 1, 1, 2, 1, 3 };
+	struct buf fields = BUF_INIT;
+	struct err err = { 0 };
+	struct campaign c;
+	struct own_map m;
+
+	for (int i = 0; i < ENTRIES; i++)
+		buf_addf(&fields, "entry.type %d 1 flags\n", i);
+	small_map(&m, buf_str(&fields));
+	assert_int_equal(campaign_open(&c, &m.map, disk, &options, &err), 0);
+	c.test = note_entry;
+	c.to = &d;
+	assert_int_equal(campaign_run(&c, &err), 0);
+	assert_int_equal(d.count, ENTRIES);
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+		assert_int_equal(d.at[i], first[i]);
+	campaign_close(&c);
+	own_map_free(&m);
+	buf_free(&fields);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_of_each_kind_comes_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
