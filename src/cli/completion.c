@@ -222,13 +222,15 @@ void completion_zsh(const struct completion_lists *lists, struct buf *out)
 {
 	buf_adds(out, "#compdef assay\n"
 		      "# zsh completion of assay; made by `assay help --completion zsh`.\n"
-		      "_assay_words()\n{\n\tlocal -a words_of\n\tcase $1 in\n");
+		      "# The list is the last argument: before it are options of compadd.\n"
+		      "_assay_words()\n{\n\tlocal -a words_of\n\tcase $@[-1] in\n");
 	for (unsigned i = WORDS_TARGETS; i < ARRAY_LEN(variables); i++) {
 		buf_addf(out, "\t%s) words_of=(", variables[i]);
 		add_list((enum word_list)i, lists, out);
 		buf_adds(out, ") ;;\n");
 	}
-	buf_adds(out, "\tesac\n\tcompadd -a words_of\n\t[[ $1 == targets ]] || _files\n}\n"
+	buf_adds(out, "\tesac\n\tcompadd \"${@[1,-2]}\" -a words_of\n"
+		      "\t[[ $@[-1] == targets ]] || _files\n}\n"
 		      "_assay()\n{\n\tlocal -a commands\n\tcommands=(\n");
 	for (size_t i = 0; i < command_count; i++) {
 		buf_addf(out, "\t\t'%s:", command_table[i]->name);

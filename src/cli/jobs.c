@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "cli/command.h"
+#include "cli/terminal.h"
 #include "target/target.h"
 
 enum { LOOK_MS = 1000, LOOK_OFTEN_MS = 50 }; /* how often it is looked whether we are to stop */
@@ -52,6 +53,7 @@ pid_t job_start(const struct job *job, unsigned number, const char *dir, struct 
 	if (mkdir(dir, 0755) && errno != EEXIST)
 		return err_sys(err, errno, "cannot make the directory %s", dir);
 	fflush(NULL);
+	terminal_listen();
 	pid = fork();
 	if (!pid)
 		job_main(job, number, dir, parent);
@@ -63,9 +65,12 @@ pid_t job_start(const struct job *job, unsigned number, const char *dir, struct 
 static bool job_has_ended(pid_t pid, int pidfd, int *ret_status)
 {
 	struct pollfd ended = { .fd = pidfd, .events = POLLIN };
+	bool has_ended;
 
 	poll(&ended, 1, pidfd < 0 ? LOOK_OFTEN_MS : LOOK_MS);
-	return waitpid(pid, ret_status, WNOHANG) != 0;
+	has_ended = waitpid(pid, ret_status, WNOHANG) != 0;
+	terminal_hear(); /* also what it said last */
+	return has_ended;
 }
 
 int job_await(pid_t pid, double seconds)
@@ -294,6 +299,7 @@ int jobs_run_together(const struct run *run, unsigned count, const struct job *j
 	while (t.living) {
 		together_await(&t);
 		together_reap(&t, err);
+		terminal_hear();
 		if (!t.asked && (care->look(care->to) || stop_requested))
 			together_ask_to_end(&t);
 	}

@@ -31,7 +31,7 @@ int operand_target(const char *spec, const char *config, struct err *err)
 	return operand_code(target_check(spec, config, err));
 }
 
-static bool is_directory(const char *path)
+bool operand_is_directory(const char *path)
 {
 	struct stat st;
 
@@ -46,7 +46,7 @@ int operand_readable(const char *path, struct err *err)
 
 int operand_file(const char *path, struct err *err)
 {
-	if (path && is_directory(path))
+	if (path && operand_is_directory(path))
 		return operand_code(err_sys(err, EISDIR, "%s", path));
 	return operand_readable(path, err);
 }
@@ -75,7 +75,7 @@ int operand_new_file(const char *path, struct err *err)
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	int code = EXIT_CLEAN;
 
-	if (path && is_directory(path))
+	if (path && operand_is_directory(path))
 		return operand_code(err_sys(err, EISDIR, "%s", path));
 	if (slash) {
 		buf_add(&directory, path, (size_t)(slash - path) + 1);

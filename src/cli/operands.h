@@ -44,6 +44,8 @@
 
 /* The exit code for a named object that could not be opened or read. */
 int operand_code(int status);
+/* The one function here that is no exit code. */
+bool operand_is_directory(const char *path);
 int operand_target(const char *spec, const char *config, struct err *err);
 /* What is to be read: anything, a file or a directory. NULL is fine but for a directory. */
 int operand_readable(const char *path, struct err *err);

@@ -2,7 +2,8 @@
  */
 #include "cli/terminal.h"
 
-#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +14,18 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/must.h"
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 static struct terminal_state {
 	int color; /* enum color_when */
 	bool quiet, verbose;
-	pid_t pid; /* of the process that speaks */
+	pid_t pid;       /* of the process that speaks */
+	int hears, says; /* a pipe from the processes that it has started; -1: none */
+	struct buf heard;
 	struct str_map shown;
-} terminal = { .shown = STR_MAP_INIT };
+} terminal = { .hears = -1, .says = -1, .shown = STR_MAP_INIT };
 
 const void *const terminal_settings = &terminal;
 
@@ -100,14 +104,40 @@ static const char *color_of(const char *severity)
 	return at ? "\033[1;31m" : "\033[33m";
 }
 
+static bool terminal_wants_findings(void)
+{
+	return !terminal.quiet && (terminal.verbose || isatty(STDERR_FILENO));
+}
+
+/* To the process that speaks, as a line. What does not fit into the pipe now is in the result. */
+static void terminal_pass_on(const json_t *row)
+{
+	static const char *const keys[] = { "severity", "code", "target", "group", "title" };
+	json_t *part = json_object();
+	struct buf line = BUF_INIT;
+	char *text;
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		json_object_set_new(part, keys[i], json_string(json_text(row, keys[i])));
+	text = json_dumps(part, JSON_COMPACT);
+	if (text)
+		buf_addf(&line, "%s\n", text);
+	if (line.len && line.len <= PIPE_BUF)
+		(void)!write(terminal.says, line.data, line.len);
+	free(text);
+	json_decref(part);
+	buf_free(&line);
+}
+
 void terminal_show_finding(const json_t *row)
 {
 	const char *severity = json_text(row, "severity");
 	struct buf key = BUF_INIT;
 	bool new, color = wants_color();
 
-	if (terminal.quiet || getpid() != terminal.pid ||
-	    (!terminal.verbose && !isatty(STDERR_FILENO)))
+	if (getpid() != terminal.pid && terminal.says >= 0)
+		terminal_pass_on(row);
+	if (getpid() != terminal.pid || !terminal_wants_findings())
 		return;
 	buf_addf(&key, "%s %s", json_text(row, "target"), json_text(row, "group"));
 	str_map_put(&terminal.shown, buf_str(&key), &new);
@@ -118,4 +148,38 @@ void terminal_show_finding(const json_t *row)
 	fprintf(stderr, "%s%s%s  %s: %s\n", color ? color_of(severity) : "",
 		*severity ? severity : json_text(row, "code"), color ? "\033[0m" : "",
 		json_text(row, "target"), json_text(row, "title"));
+}
+
+void terminal_listen(void)
+{
+	int ends[2];
+
+	if (terminal.hears >= 0 || getpid() != terminal.pid || !terminal_wants_findings() ||
+	    pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+		return;
+	terminal.hears = ends[0];
+	terminal.says = ends[1];
+}
+
+void terminal_hear(void)
+{
+	char data[PIPE_BUF], *end;
+	size_t done = 0;
+	ssize_t n;
+
+	if (terminal.hears < 0 || getpid() != terminal.pid)
+		return;
+	while ((n = read(terminal.hears, data, sizeof(data))) > 0)
+		buf_add(&terminal.heard, data, (size_t)n);
+	while ((end = memchr(buf_str(&terminal.heard) + done, '\n', terminal.heard.len - done))) {
+		size_t len = (size_t)(end - terminal.heard.data) - done;
+		json_t *row = json_loadb(terminal.heard.data + done, len, 0, NULL);
+
+		terminal_show_finding(row);
+		json_decref(row);
+		done += len + 1;
+	}
+	if (done)
+		memmove(terminal.heard.data, terminal.heard.data + done, terminal.heard.len - done);
+	terminal.heard.len -= done;
 }

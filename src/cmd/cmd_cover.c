@@ -19,12 +19,13 @@
 #include "process/confine.h"
 #include "report/cover_text.h"
 #include "run/run.h"
+#include "suggest/suggest.h"
 
 static struct cover_settings {
 	struct opt_list mounts, labels;
 	int read;  /* 0 or a reader + 1 */
 	int paths; /* enum live_paths */
-	bool compare, merge, json;
+	bool compare, merge, suggest, json;
 	const char *cwd, *out;
 	double target;
 } settings;
@@ -45,6 +46,10 @@ static const struct opt opts[] = {
 	{ "cwd", OPT_TEXT, ROW(cwd), "DIR",
 	  "initial working directory of the traced command, for relative paths", 0, 0 },
 	{ "compare", OPT_FLAG, ROW(compare), NULL, "show coverage files side by side", 0, 0 },
+	{ "suggest", OPT_FLAG, ROW(suggest), NULL,
+	  "write a script for everything untested that the model knows a script for, with the "
+	  "outcome that it expects",
+	  0, 0 },
 	{ "label", OPT_LIST, ROW(labels), "NAME",
 	  "name of the measured test; with --compare one for each file, in order", 0, 0 },
 	{ "merge", OPT_FLAG, ROW(merge), NULL, "merge coverage files", 0, 0 },
@@ -69,7 +74,8 @@ static json_t *cover_space(const struct cover_tool *tools, size_t count)
 	return space_compare(names, coverages, count);
 }
 
-static void cover_print(const struct run *run, const struct cover_tool *tools, size_t count)
+static void cover_print(const struct run *run, const struct cover_tool *tools, size_t count,
+			const struct buf *suggested)
 {
 	struct buf text = BUF_INIT;
 
@@ -82,8 +88,51 @@ static void cover_print(const struct run *run, const struct cover_tool *tools, s
 	else
 		cover_text_compare(&text, tools, count);
 	cover_text_space(&text, json_object_get(run->figures, "space"));
-	printf("%s%s/report.html\n", buf_str(&text), run->dir);
+	printf("%s%s%s/report.html\n", buf_str(&text), buf_str(suggested), run->dir);
 	buf_free(&text);
+}
+
+enum { SUGGESTIONS_SHOWN = 5 };
+
+static void suggestions_print(const struct suggestions *s, const char *dir, struct buf *out)
+{
+	size_t missing = json_array_size(s->missing), filled = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		filled += json_array_size(s->items[i].gaps);
+	buf_addf(out, "\n%zu scripts for %zu of %zu untested inputs and results: %s\n", s->count,
+		 filled, filled + missing, dir);
+	for (size_t i = 0; i < s->count && i < SUGGESTIONS_SHOWN; i++) {
+		buf_addch(out, '\n');
+		suggestion_trace(s, i, out);
+	}
+	if (s->count > SUGGESTIONS_SHOWN)
+		buf_adds(out, "...\n");
+	buf_adds(out, "\n`assay run SCRIPT --on DIR` executes one, `assay export SCRIPT --as "
+		      "xfstests` makes it a test.\n");
+}
+
+/* Writes suggestions/ into the run directory, and names what has no script in the figures. */
+static int cover_suggest(struct run *run, struct buf *text, struct err *err)
+{
+	json_t *space = json_object_get(run->figures, "space");
+	struct suggestions s = { 0 };
+	struct buf dir = BUF_INIT;
+	struct model model;
+	int r;
+
+	model_init(&model, PLATFORM_LINUX, KERNEL_CURRENT);
+	buf_addf(&dir, "%s/suggestions", run->dir);
+	r = suggest(&s, json_object_get(space, "neither"), &model, err);
+	if (!r)
+		r = suggestions_write(&s, buf_str(&dir), err);
+	if (!r)
+		suggestions_print(&s, buf_str(&dir), text);
+	json_object_set_new(run->figures, "suggested", json_integer((json_int_t)s.count));
+	json_object_set(run->figures, "not_suggested", s.missing);
+	suggestions_free(&s);
+	buf_free(&dir);
+	return r;
 }
 
 static bool cover_has_calls(const struct cover_tool *tools, size_t count)
@@ -98,6 +147,7 @@ static bool cover_has_calls(const struct cover_tool *tools, size_t count)
 static int cover_report(const char *target, json_t *figures, const struct cover_tool *tools,
 			size_t count, struct err *err)
 {
+	struct buf suggested = BUF_INIT;
 	struct run run;
 	int r = run_open(&run, "cover", target, settings.out, 0, err);
 
@@ -110,8 +160,11 @@ static int cover_report(const char *target, json_t *figures, const struct cover_
 		run.verdict = VERDICT_UNKNOWN;
 	}
 	r = cover_write(figures, run.dir, err);
+	if (!r && settings.suggest)
+		r = cover_suggest(&run, &suggested, err);
 	r = summary_write(&run, r, err);
-	cover_print(&run, tools, count);
+	cover_print(&run, tools, count, &suggested);
+	buf_free(&suggested);
 	r = r ? EXIT_UNKNOWN : summary_code(&run, 0);
 	run_free(&run);
 	return r;
@@ -368,6 +421,13 @@ const struct command command_cover = {
 		"denominator is the same for all: every partition of every argument of every\n"
 		"call, and every errno that manual pages name; a call that was never made has all\n"
 		"of them untested.\n"
+		"\n"
+		"With *--suggest*, suggestions/ in the run directory has a script for each "
+		"untested\n"
+		"input or result that the model knows one for, with the expected outcome of each\n"
+		"call. *assay run* executes such a script, *assay export* makes it a test of "
+		"another\n"
+		"suite.\n"
 		"\n"
 		"The exit status is that of _COMMAND_, 128 and the number of the signal if it was\n"
 		"killed, where it is not 0. Otherwise it is 0, or 2 if no call on the file system\n"

@@ -43,17 +43,19 @@ static int run_export(int argc, char **argv, struct err *err)
 	int code, status;
 
 	if (argc != 2) {
-		err_set(err, EINVAL, "expected one finding");
+		err_set(err, EINVAL, "expected one finding or script");
 		return EXIT_USAGE;
 	}
 	suite = operand_suite(err);
 	if (!suite)
 		return EXIT_USAGE;
-	code = operand_directory(argv[1], err);
+	code = operand_readable(argv[1], err);
 	if (!code)
 		code = operand_new_directory(settings.out, err);
 	if (!code)
-		code = operand_code(finding_read_whole(&f, argv[1], err));
+		code = operand_code((operand_is_directory(argv[1])
+					     ? finding_read_whole
+					     : finding_read_script)(&f, argv[1], err));
 	if (code)
 		return code;
 	status = export_finding(&f, suite, settings.out, err);
@@ -66,12 +68,15 @@ static int run_export(int argc, char **argv, struct err *err)
 
 const struct command command_export = {
 	.name = "export",
-	.usage = "FINDING --as SUITE",
-	.summary = "write a finding as a test of another suite",
+	.usage = "FINDING|SCRIPT --as SUITE",
+	.summary = "write a finding or a script as a test of another suite",
 	.text = "Writes a test in the form of another suite, made from the folder of a finding:\n"
 		"what it calls, what it expects and why, and what was seen. _DIR_/README says\n"
 		"where the files belong and how to run the test. The test fails on a file\n"
 		"system with the bug and passes on one without.\n"
+		"\n"
+		"_SCRIPT_ is a trace instead, such as *assay cover --suggest* writes: a test that\n"
+		"its last call ends as the trace says.\n"
 		"\n"
 		"*xfstests*: a script tests/generic/999 with its output, and a C program in src.\n"
 		"\n"

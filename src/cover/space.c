@@ -31,6 +31,14 @@ static bool has_tried(const json_t *coverage, const char *part, const char *call
 	return json_integer_value(json_object_get(counts, partition)) > 0;
 }
 
+void space_gap_name(const char *call, const char *argument, const char *partition, struct buf *out)
+{
+	if (argument)
+		buf_addf(out, "%s %s %s", call, argument, partition);
+	else
+		buf_addf(out, "%s from %s", partition, call);
+}
+
 /* One thing that could be tried; argument is NULL for an errno. */
 static void space_visit(struct space_walk *w, const char *call, const char *argument,
 			const char *partition)
@@ -40,10 +48,7 @@ static void space_visit(struct space_walk *w, const char *call, const char *argu
 	size_t tried = 0, last = 0;
 	bool new;
 
-	if (argument)
-		buf_addf(&gap, "%s %s %s", call, argument, partition);
-	else
-		buf_addf(&gap, "%s from %s", partition, call);
+	space_gap_name(call, argument, partition, &gap);
 	str_map_put(&w->seen, buf_str(&gap), &new);
 	for (size_t i = 0; i < w->count && new; i++) {
 		if (!has_tried(w->coverages[i], part, call, argument, partition))

@@ -13,4 +13,8 @@
  * "only" is empty. */
 json_t *space_compare(const char *const *names, json_t *const *coverages, size_t count);
 
+struct buf;
+/* The name of such a gap; argument is NULL for a result, which is "success" or an errno. */
+void space_gap_name(const char *call, const char *argument, const char *partition, struct buf *out);
+
 #endif

@@ -1,9 +1,8 @@
 /* search.c -- which rules an operation meets, and the simplest script for each.
  *
- * States are prepared by at most two calls behind each way to begin. In every state the operation
- * is tried with all values, or with as many as the limit allows, the simple ones more often. Rules
- * that none of this meets are sought once more on file systems with one trait that is not usual,
- * and on one that is mounted read-only. */
+ * In every prepared state (states.h) the operation is tried with all values, or with as many as the
+ * limit allows, the simple ones more often. Rules that none of this meets are sought once more on
+ * file systems with one trait that is not usual, and on one that is mounted read-only. */
 #include "manual/search.h"
 
 #include <errno.h>
@@ -15,48 +14,24 @@
 #include "base/map.h"
 #include "base/must.h"
 #include "base/rng.h"
-#include "manual/values.h"
-#include "op/kind.h"
-
-/* States that differ in flags are different, too. */
-#define STATE_OPTIONS \
-	{ \
-		.fields = TREE_FIELDS_DEFAULT | TREE_FLAGS, .hashed = true, .root_mode = 0777 \
-	}
+#include "manual/states.h"
 
 /* No rule has it. */
 enum { OTHER_ERRNO = ENOTBLK };
 
 enum {
-	VECTOR_BYTES_MAX = 1 << 20,
-	NODES_MAX = 6000,
 	TRIES_MAX = 80000,    /* of the operation on a usual file system */
 	TRIES_UNUSUAL = 1500, /* with each trait */
 	TRIES_NODE_MIN = 16,  /* in each state */
 	ASKED_MAX = 1000,     /* until a rule that is never the answer counts as allowed only */
-	LINE_COST = 1000,     /* a line more is worse than any value */
-	BEGIN_COST = 50,      /* the usual state is the best to begin with */
-	DOUBT_COST = 100 * LINE_COST, /* several errnos are allowed */
-};
-
-/* A prepared state. */
-struct manual_node {
-	struct state state;
-	struct call calls[MANUAL_LINES_MAX];
-	unsigned count, cost;
-	bool has_user;  /* process 2 */
-	unsigned round; /* of the traits that `holds` is about */
-	bool holds;
+	DOUBT_COST = 100 * MANUAL_LINE_COST, /* several errnos are allowed */
 };
 
 struct manual_searcher {
 	struct manual *m;
 	struct rules_seen *seen;
-	struct manual_values values[OP_ARGS_MAX];
-	uint64_t products; /* calls of one process */
-	struct manual_node *nodes;
-	size_t node_count;
-	struct hash_map known;
+	struct manual_calls calls; /* of one process */
+	struct manual_states prepared;
 	struct model in_order; /* the first error does not end the checks */
 	struct model unusual;
 	const struct model *model; /* the page's, or unusual */
@@ -67,107 +42,13 @@ struct manual_searcher {
 	uint64_t hits[RULE_COUNT];
 };
 
-static void searcher_add_node(struct manual_searcher *s, struct state state,
-			      const struct manual_node *from, const struct call *call,
-			      unsigned cost)
-{
-	struct manual_node *node = &s->nodes[s->node_count];
-	bool new = false;
-
-	if (s->node_count < NODES_MAX)
-		hash_map_put(&s->known, state_hash(&state), &new);
-	if (!new) {
-		state_free(&state);
-		return;
-	}
-	*node = (struct manual_node){ .state = state, .cost = from->cost + cost };
-	memcpy(node->calls, from->calls, from->count * sizeof(*node->calls));
-	node->count = from->count;
-	node->has_user = from->has_user;
-	if (call) {
-		must(node->count < MANUAL_LINES_MAX - 1);
-		node->calls[node->count++] = *call;
-		node->has_user |= call->op == OP_create_process;
-	}
-	s->node_count++;
-}
-
-/* Calls that fail prepare nothing. */
-static bool node_step(const struct model *model, struct state *state, const struct call *call)
-{
-	struct envelope env;
-
-	if (!state_process(state, call->pid) && call->op != OP_create_process)
-		return false;
-	model_move(model, state, call, &env);
-	return env.success && !env.undefined;
-}
-
-static void searcher_extend(struct manual_searcher *s, const struct script *setups, size_t from)
-{
-	size_t end = s->node_count;
-
-	for (size_t n = from; n < end; n++) {
-		for (size_t i = 0; i < setups->count; i++) {
-			struct state state = state_copy(&s->nodes[n].state);
-			const struct call *call = &setups->items[i].call;
-
-			if (node_step(&s->m->model, &state, call))
-				searcher_add_node(s, state, &s->nodes[n], call,
-						  LINE_COST + (unsigned)i);
-			else
-				state_free(&state);
-		}
-	}
-}
-
-static void searcher_begin(struct manual_searcher *s, const struct script *begin, unsigned cost)
-{
-	struct state_options options = STATE_OPTIONS;
-	struct manual_node node = { .count = 0 };
-
-	state_init(&node.state, &options);
-	for (size_t i = 0; i < begin->count; i++) {
-		must(node_step(&s->m->model, &node.state, &begin->items[i].call));
-		node.calls[node.count++] = begin->items[i].call;
-		node.has_user |= begin->items[i].call.op == OP_create_process;
-	}
-	searcher_add_node(s, node.state, &node, NULL, cost + (unsigned)begin->count * LINE_COST);
-}
-
-/* Shorter scripts come first, so that of two equal ones the shorter is kept. */
-static void searcher_prepare(struct manual_searcher *s, const struct manual_setups *setups)
-{
-	size_t level = 0, next;
-
-	for (size_t i = 0; i < setups->begin_count; i++)
-		searcher_begin(s, &setups->begins[i], (unsigned)i * BEGIN_COST);
-	for (unsigned depth = 0; depth < 2; depth++) {
-		next = s->node_count;
-		searcher_extend(s, &setups->calls, level);
-		level = next;
-	}
-}
-
 static void example_keep(struct manual_searcher *s, struct manual_example *e,
 			 const struct manual_node *node, const struct call *call, unsigned cost)
 {
-	if (e->count && e->cost <= cost)
+	if (!manual_example_keep(e, node, call, cost))
 		return;
-	*e = (struct manual_example){ .count = node->count + 1, .cost = cost };
-	memcpy(e->calls, node->calls, node->count * sizeof(*e->calls));
-	e->calls[node->count] = *call;
 	memcpy(e->trait, s->trait, sizeof(e->trait));
 	e->read_only = s->read_only;
-}
-
-static unsigned errset_count(const struct errset *set)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(set->bits); i++)
-		n += (unsigned)__builtin_popcountll(set->bits[i]);
-	return n;
 }
 
 /* Is it this rule that refuses the call first? With another errno of the rule the answer is that
@@ -210,7 +91,7 @@ static void note_allowed(struct manual_searcher *s, struct rule_seen *r,
 /* On an unusual file system: do the calls before the last one still do what they did? */
 static bool node_holds(struct manual_searcher *s, struct manual_node *node)
 {
-	struct state_options options = STATE_OPTIONS;
+	struct state_options options = MANUAL_STATE_OPTIONS;
 	struct state state;
 	bool same = true;
 
@@ -220,7 +101,7 @@ static bool node_holds(struct manual_searcher *s, struct manual_node *node)
 		return node->holds;
 	state_init(&state, &options);
 	for (unsigned i = 0; i < node->count && same; i++)
-		same = node_step(s->model, &state, &node->calls[i]);
+		same = manual_state_step(s->model, &state, &node->calls[i]);
 	node->holds = same && hash_equal(state_hash(&state), state_hash(&node->state));
 	node->round = s->round;
 	state_free(&state);
@@ -300,45 +181,15 @@ static void searcher_try(struct manual_searcher *s, struct manual_node *node,
 	note_elsewhere(s, &env, place, node, call, cost);
 }
 
-/* Call number `product`; its cost is how far its values are from the simplest. */
-static unsigned searcher_call(const struct manual_searcher *s, uint64_t product, struct call *ret)
-{
-	const struct op_info *info = &op_table[s->m->op];
-	unsigned cost = 0;
-
-	*ret = (struct call){ .op = (uint16_t)s->m->op, .pid = 1 };
-	for (unsigned i = 0; i < info->args; i++) {
-		size_t at = product % s->values[i].count;
-
-		product /= s->values[i].count;
-		ret->arg[i] = s->values[i].list[at];
-		cost += (unsigned)at;
-	}
-	return cost;
-}
-
-/* The smaller of two draws, for each value. */
-static uint64_t draw_product(struct manual_searcher *s)
-{
-	uint64_t product = 0, factor = 1, a, b;
-
-	for (unsigned i = 0; i < op_table[s->m->op].args; i++) {
-		a = rng_below(&s->rng, s->values[i].count);
-		b = rng_below(&s->rng, s->values[i].count);
-		product += factor * (a < b ? a : b);
-		factor *= s->values[i].count;
-	}
-	return product;
-}
-
 static void searcher_try_node(struct manual_searcher *s, struct manual_node *node, uint64_t tries)
 {
-	bool all = s->products <= tries;
+	bool all = s->calls.products <= tries;
 	struct call call;
 
 	must_note("manual of %s", op_table[s->m->op].name);
-	for (uint64_t i = 0; i < (all ? s->products : tries); i++) {
-		unsigned cost = node->cost + searcher_call(s, all ? i : draw_product(s), &call);
+	for (uint64_t i = 0; i < (all ? s->calls.products : tries); i++) {
+		uint64_t product = all ? i : manual_calls_draw(&s->calls, &s->rng);
+		unsigned cost = node->cost + manual_calls_get(&s->calls, product, &call);
 
 		searcher_try(s, node, &call, cost);
 		if (!node->has_user)
@@ -350,12 +201,12 @@ static void searcher_try_node(struct manual_searcher *s, struct manual_node *nod
 
 static void searcher_try_all(struct manual_searcher *s, uint64_t tries_max)
 {
-	uint64_t tries = tries_max / s->node_count;
+	uint64_t tries = tries_max / s->prepared.count;
 
 	if (tries < TRIES_NODE_MIN)
 		tries = TRIES_NODE_MIN;
-	for (size_t i = 0; i < s->node_count && i * tries < 2 * tries_max; i++)
-		searcher_try_node(s, &s->nodes[i], tries);
+	for (size_t i = 0; i < s->prepared.count && i * tries < 2 * tries_max; i++)
+		searcher_try_node(s, &s->prepared.nodes[i], tries);
 }
 
 static void searcher_set_order(struct manual_searcher *s)
@@ -391,57 +242,18 @@ static void searcher_try_unusual(struct manual_searcher *s)
 	searcher_set_order(s);
 	s->trait[0] = '\0';
 	s->read_only = true;
-	for (size_t i = 0; i < s->node_count; i++)
-		s->nodes[i].state.read_only = true;
+	for (size_t i = 0; i < s->prepared.count; i++)
+		s->prepared.nodes[i].state.read_only = true;
 	searcher_try_all(s, TRIES_MAX / 10);
-}
-
-/* A vector that is too long is cut to what one call moves, 2 GiB, and the model would hold it. */
-static void drop_huge_vectors(struct manual_searcher *s)
-{
-	for (unsigned i = 0; s->m->op == OP_pwritev2 && i < op_table[OP_pwritev2].args; i++)
-		while (op_table[OP_pwritev2].arg[i].kind == KIND_COUNT &&
-		       s->values[i].list[s->values[i].count - 1].num > VECTOR_BYTES_MAX)
-			s->values[i].count--;
-}
-
-static int searcher_read_values(struct manual_searcher *s, struct err *err)
-{
-	const struct op_info *info = &op_table[s->m->op];
-	int ret = 0;
-
-	s->products = 1;
-	for (unsigned i = 0; i < info->args && !ret; i++) {
-		ret = manual_values_read(&s->values[i], info->arg[i].kind, &s->m->arena, err);
-	}
-	drop_huge_vectors(s);
-	for (unsigned i = 0; i < info->args; i++)
-		s->products *= s->values[i].count;
-	return ret;
-}
-
-/* The texts of the calls outlive the scripts they are from. */
-static void example_own(struct manual_example *e, struct arena *arena)
-{
-	for (unsigned n = 0; n < e->count; n++) {
-		const struct op_info *info = &op_table[e->calls[n].op];
-
-		for (unsigned i = 0; i < info->args; i++)
-			e->calls[n].arg[i] =
-				arg_copy(&e->calls[n].arg[i], info->arg[i].kind, arena);
-	}
 }
 
 static void searcher_finish(struct manual_searcher *s)
 {
 	for (unsigned rule = 0; rule < RULE_COUNT; rule++) {
-		example_own(&s->seen->rules[rule].example, &s->m->arena);
+		manual_example_own(&s->seen->rules[rule].example, &s->m->arena);
 		s->seen->rules[rule].switched = !rule_table[rule].error && s->hits[rule];
 	}
-	for (size_t i = 0; i < s->node_count; i++)
-		state_free(&s->nodes[i].state);
-	hash_map_free(&s->known);
-	free(s->nodes);
+	manual_states_free(&s->prepared);
 	free(s);
 }
 
@@ -455,13 +267,12 @@ int manual_search(struct manual *m, struct rules_seen *ret, struct err *err)
 	s->seen = ret;
 	s->model = &m->model;
 	searcher_set_order(s);
-	s->nodes = must_alloc(NODES_MAX * sizeof(*s->nodes));
 	rng_seed(&s->rng, m->op + 1u);
-	status = searcher_read_values(s, err);
+	status = manual_calls_read(&s->calls, m->op, &m->arena, err);
 	if (!status)
 		status = manual_setups_read(&setups, m->op, err);
 	if (!status) {
-		searcher_prepare(s, &setups);
+		manual_states_prepare(&s->prepared, &m->model, &setups);
 		m->model.rule_hits = s->hits;
 		searcher_try_all(s, TRIES_MAX);
 		m->model.rule_hits = NULL;

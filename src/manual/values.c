@@ -6,7 +6,10 @@
 
 #include "base/buf.h"
 #include "base/must.h"
+#include "base/rng.h"
 #include "op/kind.h"
+
+enum { VECTOR_BYTES_MAX = 1 << 20 };
 
 /* As in traces, separated by blanks; @N is a name of N letters, @N/ a path of N bytes. Kinds that
  * are not here have the values that profiles pick. */
@@ -138,6 +141,59 @@ int manual_values_read(struct manual_values *v, enum kind kind, struct arena *ar
 		at += strspn(at, " ");
 	}
 	return ret;
+}
+
+/* A vector that is too long is cut to what one call moves, 2 GiB, and the model would hold it. */
+static void calls_drop_huge_vectors(struct manual_calls *c)
+{
+	for (unsigned i = 0; c->op == OP_pwritev2 && i < op_table[OP_pwritev2].args; i++)
+		while (op_table[OP_pwritev2].arg[i].kind == KIND_COUNT &&
+		       c->values[i].list[c->values[i].count - 1].num > VECTOR_BYTES_MAX)
+			c->values[i].count--;
+}
+
+int manual_calls_read(struct manual_calls *ret, enum op op, struct arena *arena, struct err *err)
+{
+	const struct op_info *info = &op_table[op];
+	int status = 0;
+
+	ret->op = op;
+	ret->products = 1;
+	for (unsigned i = 0; i < info->args && !status; i++)
+		status = manual_values_read(&ret->values[i], info->arg[i].kind, arena, err);
+	calls_drop_huge_vectors(ret);
+	for (unsigned i = 0; i < info->args; i++)
+		ret->products *= ret->values[i].count;
+	return status;
+}
+
+unsigned manual_calls_get(const struct manual_calls *c, uint64_t product, struct call *ret)
+{
+	unsigned cost = 0;
+
+	*ret = (struct call){ .op = (uint16_t)c->op, .pid = 1 };
+	for (unsigned i = 0; i < op_table[c->op].args; i++) {
+		size_t at = product % c->values[i].count;
+
+		product /= c->values[i].count;
+		ret->arg[i] = c->values[i].list[at];
+		cost += (unsigned)at;
+	}
+	return cost;
+}
+
+/* The smaller of two draws, for each value. */
+uint64_t manual_calls_draw(const struct manual_calls *c, struct rng *rng)
+{
+	uint64_t product = 0, factor = 1, a, b;
+
+	for (unsigned i = 0; i < op_table[c->op].args; i++) {
+		a = rng_below(rng, c->values[i].count);
+		b = rng_below(rng, c->values[i].count);
+		product += factor * (a < b ? a : b);
+		factor *= c->values[i].count;
+	}
+	return product;
 }
 
 /* Names, and who may use them. */

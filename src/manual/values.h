@@ -5,6 +5,8 @@
 
 #include "trace/script.h"
 
+struct rng;
+
 enum { MANUAL_VALUES_MAX = 32 };
 
 struct manual_values {
@@ -15,6 +17,19 @@ struct manual_values {
 /* The values that a kind of argument is tried with. */
 int manual_values_read(struct manual_values *v, enum kind kind, struct arena *arena,
 		       struct err *err);
+
+/* All calls of an operation with such values; each has a number below `products`. */
+struct manual_calls {
+	enum op op;
+	struct manual_values values[OP_ARGS_MAX];
+	uint64_t products;
+};
+
+int manual_calls_read(struct manual_calls *ret, enum op op, struct arena *arena, struct err *err);
+/* The call of that number, by process 1. Returns how far its values are from the simplest. */
+unsigned manual_calls_get(const struct manual_calls *c, uint64_t product, struct call *ret);
+/* The number of some call; simple values are likelier. */
+uint64_t manual_calls_draw(const struct manual_calls *c, struct rng *rng);
 
 /* Calls that prepare: they are tried alone and in pairs, behind each of the ways to begin. */
 struct manual_setups {

@@ -90,6 +90,21 @@ static void add_variants(struct buf *out, const struct cover_tool *tool)
 	buf_addch(out, '\n');
 }
 
+/* How far to trust the counts. Our other instruments make the calls themselves, and write none of
+ * this. */
+static void add_trust(struct buf *out, const json_t *c)
+{
+	buf_addch(out, '\n');
+	if (json_object_get(c, "calls"))
+		buf_addf(out, "%lld calls, %lld lost, %lld unattributed; %s; ",
+			 metric_count(c, "calls"), metric_count(c, "lost"),
+			 metric_count(c, "unattributed"),
+			 json_is_true(json_object_get(c, "exact"))
+				 ? "exact"
+				 : "descriptors exact, paths attributed by their names");
+	buf_addf(out, "%zu untested\n", json_array_size(json_object_get(c, "untested")));
+}
+
 void cover_text(struct buf *out, const struct cover_tool *tool)
 {
 	json_t *c = tool->coverage;
@@ -97,12 +112,7 @@ void cover_text(struct buf *out, const struct cover_tool *tool)
 	add_tool_inputs(out, tool);
 	add_results(out, tool);
 	add_variants(out, tool);
-	buf_addf(out, "\n%lld calls, %lld lost, %lld unattributed; %s; %zu untested\n",
-		 metric_count(c, "calls"), metric_count(c, "lost"), metric_count(c, "unattributed"),
-		 json_is_true(json_object_get(c, "exact"))
-			 ? "exact"
-			 : "descriptors exact, paths attributed by their names",
-		 json_array_size(json_object_get(c, "untested")));
+	add_trust(out, c);
 	if (json_is_true(json_object_get(c, "cut")))
 		buf_adds(out, "The trace ends in the middle: what came before is counted.\n");
 }

@@ -20,14 +20,39 @@ struct cover_tools {
 	size_t count;
 };
 
+/* Errnos that a call could return and never did are there with 0: "EXDEV from rename never" of
+ * "untested". */
+static void cover_add_untested(json_t *counts, const json_t *coverage, const char *call)
+{
+	struct buf end = BUF_INIT;
+	const json_t *line;
+	size_t i;
+
+	buf_addf(&end, " from %s never", call);
+	json_array_foreach(json_object_get(coverage, "untested"), i, line)
+	{
+		const char *text = json_string_value(line);
+		size_t len = json_string_length(line);
+
+		if (len > end.len && !strcmp(text + len - end.len, end.data))
+			json_object_setn_new(counts, text, len - end.len, json_integer(0));
+	}
+	buf_free(&end);
+}
+
+/* By partition, or by outcome where argument is NULL; to be released. */
 static json_t *cover_counts(const struct cover_tools *t, size_t tool, const char *call,
 			    const char *argument)
 {
-	json_t *coverage = t->coverages[tool];
+	json_t *coverage = t->coverages[tool], *counts;
 
-	if (!argument)
-		return json_object_get(json_object_get(coverage, "output"), call);
-	return json_object_get(json_object_get(json_object_get(coverage, "input"), call), argument);
+	if (argument)
+		return json_incref(json_object_get(
+			json_object_get(json_object_get(coverage, "input"), call), argument));
+	counts = json_copy(json_object_get(json_object_get(coverage, "output"), call));
+	if (json_is_object(counts))
+		cover_add_untested(counts, coverage, call);
+	return counts;
 }
 
 static double cover_most(const json_t *counts)
@@ -131,6 +156,7 @@ static json_t *cover_strip(const struct cover_tools *t, size_t tool, const char 
 	strip = json_pack("{s:i, s:s, s:o, s:I, s:I, s:b}", "colour", (int)(tool % COVER_COLOURS),
 			  "tool", t->names[tool], "marks", marks, "tried", (json_int_t)tried, "all",
 			  (json_int_t)all, "several", t->count > 1);
+	json_decref(counts);
 	return strip;
 }
 
