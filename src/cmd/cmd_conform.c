@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -17,6 +16,7 @@
 #include "cli/operands.h"
 #include "cli/summary.h"
 #include "conform/cause_finding.h"
+#include "conform/survey_schedules.h"
 #include "target/learn.h"
 
 static struct conform_settings {
@@ -24,15 +24,16 @@ static struct conform_settings {
 	const char *scripts, *families, *out, *junit, *since, *known, *write_known, *config, *show,
 		*kernel, *schedule;
 	uint64_t jobs, findings, repeat, preemptions, schedules, sample, part, space;
-	double deadline;
+	double deadline, seconds;
 	int platform;
-	bool json, tap, rules, list, races, whole, background, learn;
+	bool json, tap, rules, list, races, whole, background, disks, learn;
 } settings = {
 	.platform = PLATFORM_LINUX,
 	.findings = 20,
 	.repeat = 20,
 	.sample = 1,
 	.deadline = 10,
+	.disks = true,
 	.learn = true,
 };
 
@@ -63,6 +64,14 @@ static const struct opt opts[] = {
 	{ "background", OPT_FLAG, ROW(background), NULL,
 	  "with --preemptions: threads of the kernel have work, and can continue at any point", 0,
 	  0 },
+	{ "disks", OPT_FLAG, ROW(disks), NULL,
+	  "with --preemptions: what each outcome leaves is also checked by fsck, a remount and "
+	  "free "
+	  "space",
+	  0, 0 },
+	{ "seconds", OPT_DOUBLE, ROW(seconds), "N",
+	  "begins no further script after so long, on each target; 0: no limit", 0,
+	  OPT_SECONDS_MAX },
 	{ "list", OPT_FLAG, ROW(list), NULL,
 	  "prints only the families, and the proof that no combination is missing", 0, 0 },
 	{ "show", OPT_TEXT, ROW(show), "SCRIPT", "prints only the script of that name", 0, 0 },
@@ -116,7 +125,8 @@ static int build_suite(struct suite *s, struct err *err)
 	int ret = suite_open(s, settings.families, err);
 
 	if (!settings.suite.count && !ret)
-		ret = settings.races ? suite_add_races(s, err) : suite_add_family(s, NULL, err);
+		ret = settings.races ? suite_add_races(s, settings.preemptions, err)
+				     : suite_add_family(s, NULL, err);
 	for (size_t i = 0; i < settings.suite.count && !ret; i++) {
 		const char *name = settings.suite.items[i];
 
@@ -298,6 +308,7 @@ static void survey_target(struct survey *s, const char *name, const struct sessi
 	struct conform_options options = {
 		.session = *session,
 		.jobs = jobs_on(name, session->target_options.config, job_count()),
+		.seconds = settings.seconds,
 		.progress = conform_show_progress,
 		.progress_to = &progress,
 	};
@@ -309,6 +320,7 @@ static void survey_target(struct survey *s, const char *name, const struct sessi
 		progress.rejected_before += s->targets[i].result.counts[SCRIPT_REJECTED];
 	}
 	options.session.target = name;
+	progress.total *= conform_rounds(&options);
 	s->targets = must_realloc(s->targets, (s->count + 1) * sizeof(*s->targets));
 	t = &s->targets[s->count++];
 	*t = (struct surveyed){ 0 };
@@ -323,40 +335,6 @@ static void survey_target(struct survey *s, const char *name, const struct sessi
 		  survey_is_complete(t));
 }
 
-static double rusage_seconds(const struct rusage *u)
-{
-	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
-	       (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
-}
-
-/* CPU time is that of all jobs and kernels, which have ended. */
-static void conform_set_schedules(struct run *run, const struct survey *s)
-{
-	struct session_figures sum = { 0 };
-	struct rusage ours, others;
-
-	for (size_t i = 0; i < s->count; i++) {
-		const struct session_figures *f = &s->targets[i].result.figures;
-
-		sum.pairs += f->pairs;
-		sum.schedules += f->schedules;
-		sum.left += f->left;
-		sum.whole += f->whole;
-		sum.reduced += f->reduced;
-		sum.outcomes += f->outcomes;
-	}
-	getrusage(RUSAGE_SELF, &ours);
-	getrusage(RUSAGE_CHILDREN, &others);
-	json_set_count(run->figures, "pairs", sum.pairs);
-	json_set_count(run->figures, "schedules", sum.schedules);
-	json_set_count(run->figures, "left", sum.left);
-	json_set_count(run->figures, "outcomes", sum.outcomes);
-	json_object_set_new(run->figures, "reduction",
-			    json_real(sum.reduced ? (double)sum.whole / (double)sum.reduced : 1));
-	json_object_set_new(run->figures, "cpu_seconds",
-			    json_real(rusage_seconds(&ours) + rusage_seconds(&others)));
-}
-
 /* Sums over all targets. */
 static void conform_set_figures(struct run *run, const struct survey *s)
 {
@@ -364,7 +342,7 @@ static void conform_set_figures(struct run *run, const struct survey *s)
 	double exec = 0, check = 0;
 
 	if (settings.preemptions)
-		conform_set_schedules(run, s);
+		survey_count_schedules(s, (unsigned)settings.preemptions, run->figures);
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct conform_result *r = &s->targets[i].result;
@@ -452,25 +430,6 @@ static int add_changes(const struct survey *s, struct buf *out, struct err *err)
 	return 0;
 }
 
-static json_int_t figure_of(const struct run *run, const char *name)
-{
-	return json_integer_value(json_object_get(run->figures, name));
-}
-
-/* "all 4,711 schedules of 980 pairs tried". */
-static void add_schedules(const struct run *run, struct buf *out)
-{
-	json_int_t left = figure_of(run, "left");
-
-	buf_addf(out, "%s%lld schedules of %lld pairs tried, with at most %ju switch%s each",
-		 left ? "" : "all ", (long long)figure_of(run, "schedules"),
-		 (long long)figure_of(run, "pairs"), (uintmax_t)settings.preemptions,
-		 settings.preemptions == 1 ? "" : "es");
-	if (left)
-		buf_addf(out, "; --schedules has left at least %lld others", (long long)left);
-	buf_addch(out, '\n');
-}
-
 static int print_result(struct run *run, const struct survey *s, const struct model *model,
 			struct err *err)
 {
@@ -484,7 +443,7 @@ static int print_result(struct run *run, const struct survey *s, const struct mo
 	if (!settings.tap && !settings.json) {
 		learned_print(run);
 		if (settings.preemptions && !settings.schedule)
-			add_schedules(run, &out);
+			survey_print_schedules(s, (unsigned)settings.preemptions, &out);
 		if (settings.rules)
 			survey_print_rules(s, model, &out);
 		ret = add_changes(s, &out, err);
@@ -595,6 +554,7 @@ static int conform_targets(struct suite *suite, int argc, char **argv, struct er
 		.schedules = { .preemptions = (unsigned)settings.preemptions,
 			       .whole = settings.whole,
 			       .background = settings.background,
+			       .examines = settings.disks,
 			       .limit = settings.schedules },
 		.target_options = { .deadline_seconds = settings.deadline,
 				    .overlaps = settings.races && !settings.preemptions,

@@ -130,6 +130,7 @@ static bool tell_race(const struct suite *suite, const struct cause *cause, cons
 {
 	static const char begin[] = "schedule ";
 	const struct deviation *d = cause->example;
+	struct deviation last = *d;
 	const char *schedule = strstr(buf_str(&d->detail), begin);
 	struct finding f;
 	struct buf name = BUF_INIT;
@@ -139,17 +140,20 @@ static bool tell_race(const struct suite *suite, const struct cause *cause, cons
 
 	schedule = schedule ? schedule + strlen(begin) : "";
 	describe_cause(&f, cause, t);
-	calls = whole_script(suite, d, &count);
+	last.step = suite->scripts[d->script].count - 1;
+	calls = whole_script(suite, &last, &count);
 	finding_reserve(&f, count);
 	for (f.count = 0; f.count < count; f.count++)
 		f.calls[f.count] = call_copy(&calls[f.count], &f.arena);
-	f.overlaps = true;
+	f.overlaps = suite->scripts[d->script].count;
 	f.tries = f.shown = 1; /* no schedule is reported that was not run again */
 	suite_name(&suite->scripts[d->script], &name);
 	buf_addf(&f.notes,
 		 "The calls overlap. This shows it again:\n"
 		 "assay conform '%s' --races --schedule '%s:%.*s'\n"
-		 "Programs that make the calls one after another do not.\n",
+		 "Programs that make the calls one after another do not. race.c makes them at "
+		 "once, with\n"
+		 "delays, and counts how often no order of theirs explains what came of it.\n",
 		 t->name, name.data, (int)strcspn(schedule, ":"), schedule);
 	is_new = !run_knows(run, &f);
 	if (is_new) {
@@ -177,12 +181,14 @@ int tell_causes(const struct survey *s, struct surveyed *t, const struct session
 	if (ret)
 		return ret;
 	session_model(options, target, &model);
-	for (size_t i = 0; i < t->causes.count && told < max && ret >= 0 && !stop_requested; i++) {
+	for (size_t i = 0; i < t->causes.count && told < max && ret >= 0; i++) {
+		/* Nothing is run for it: there is time also where a run was stopped. */
 		if (options->schedules.preemptions && !t->causes.items[i].reason) {
 			told += tell_race(s->suite, &t->causes.items[i], target, run);
 			continue;
 		}
-		if (t->causes.items[i].reason || !can_replay(t->causes.items[i].example) ||
+		if (stop_requested || t->causes.items[i].reason ||
+		    !can_replay(t->causes.items[i].example) ||
 		    join_cause(&t->causes.items[i], target, run))
 			continue;
 		ret = tell_cause(s->suite, &t->causes.items[i], target, &model, run, err);

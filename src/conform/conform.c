@@ -35,11 +35,14 @@ struct job_report {
 };
 
 struct shared_jobs {
-	_Atomic size_t next; /* script that no job has taken */
+	_Atomic size_t next; /* portion of the scripts that no job has taken, from round to round */
 	_Atomic size_t done, rejected;
 	_Atomic bool stop;
 	struct job_report reports[CONFORM_JOBS_MAX];
-	uint8_t fates[];
+	struct {
+		uint32_t outcomes; /* of a race, in the round that had most */
+		uint8_t fate;
+	} scripts[];
 };
 
 static void *jobs_share_memory(size_t size)
@@ -52,7 +55,8 @@ static void *jobs_share_memory(size_t size)
 
 static size_t jobs_size(const struct suite *suite)
 {
-	return sizeof(struct shared_jobs) + suite->count;
+	return sizeof(struct shared_jobs) +
+	       suite->count * sizeof(((struct shared_jobs *)0)->scripts[0]);
 }
 
 static void jobs_free(struct shared_jobs *shared, const struct suite *suite)
@@ -73,7 +77,8 @@ static struct shared_jobs *jobs_new(const struct suite *suite, unsigned jobs, st
 		complete = shared->reports[i].deviations;
 	}
 	if (complete) {
-		memset(shared->fates, SCRIPT_FATES, suite->count);
+		for (size_t i = 0; i < suite->count; i++)
+			shared->scripts[i].fate = SCRIPT_FATES;
 		return shared;
 	}
 	err_sys(err, errno, "cannot share memory among jobs");
@@ -100,15 +105,26 @@ static int job_report_add(struct job_report *r, const struct deviation *d, struc
 static int job_run_portion(struct shared_jobs *shared, struct job_report *r, struct session *s,
 			   size_t from, size_t end, struct err *err)
 {
+	const struct session_figures *f = session_figures(s);
 	struct deviation d = { 0 };
 	enum script_fate fate;
 	int ret = 0;
 
 	for (size_t i = from; i < end && !ret && !shared->stop && !stop_requested; i++) {
+		uint64_t outcomes = f->outcomes;
+
+		if (shared->scripts[i].fate < SCRIPT_FATES &&
+		    shared->scripts[i].fate != SCRIPT_ACCEPTED) {
+			shared->done++;
+			continue;
+		}
 		ret = session_run(s, i, &fate, &d, err);
 		if (ret)
 			break;
-		shared->fates[i] = (uint8_t)fate;
+		outcomes = f->outcomes - outcomes;
+		if (outcomes > shared->scripts[i].outcomes)
+			shared->scripts[i].outcomes = (uint32_t)outcomes;
+		shared->scripts[i].fate = (uint8_t)fate;
 		shared->done++;
 		if (fate != SCRIPT_REJECTED)
 			continue;
@@ -119,19 +135,31 @@ static int job_run_portion(struct shared_jobs *shared, struct job_report *r, str
 	return ret;
 }
 
+unsigned conform_rounds(const struct conform_options *options)
+{
+	const struct scheduled_options *o = &options->session.schedules;
+
+	return o->preemptions && !o->one ? o->preemptions : 1;
+}
+
 static int job_work(struct shared_jobs *shared, struct job_report *r, const struct suite *suite,
 		    const struct conform_options *options, struct err *err)
 {
+	const unsigned rounds = conform_rounds(options);
 	struct session *s;
-	size_t from, end;
+	size_t from, end, portions = (suite->count + PORTION - 1) / PORTION;
 	int ret = session_open(&s, suite, &options->session, err);
 
 	if (ret)
 		return ret;
 	while (!ret && !shared->stop && !stop_requested) {
-		from = atomic_fetch_add(&shared->next, PORTION);
-		if (from >= suite->count)
+		size_t portion = atomic_fetch_add(&shared->next, 1);
+
+		if (portion >= rounds * portions)
 			break;
+		if (rounds > 1)
+			session_set_switches(s, (unsigned)(portion / portions) + 1);
+		from = portion % portions * PORTION;
 		end = from + PORTION < suite->count ? from + PORTION : suite->count;
 		ret = job_run_portion(shared, r, s, from, end, err);
 	}
@@ -173,6 +201,7 @@ static int jobs_await(struct shared_jobs *shared, unsigned jobs,
 		      const struct conform_options *options, struct err *err)
 {
 	struct timespec look = { 0, LOOK_MS * 1000000L };
+	double from = clock_seconds();
 	unsigned left = jobs;
 	int status, ret = 0, r;
 
@@ -187,7 +216,8 @@ static int jobs_await(struct shared_jobs *shared, unsigned jobs,
 			r = job_failure(report, i + 1, status, err);
 			ret = ret ? ret : r;
 		}
-		shared->stop |= ret || stop_requested;
+		shared->stop |= ret || stop_requested ||
+				(options->seconds > 0 && clock_seconds() - from > options->seconds);
 		if (options->progress)
 			options->progress(options->progress_to, shared->done, shared->rejected);
 		if (left)
@@ -256,9 +286,11 @@ static void result_gather(struct conform_result *ret, const struct shared_jobs *
 		sum->pairs += f->pairs;
 		sum->schedules += f->schedules;
 		sum->left += f->left;
+		sum->unsteady += f->unsteady;
 		sum->whole += f->whole;
 		sum->reduced += f->reduced;
-		sum->outcomes += f->outcomes;
+		for (unsigned n = 0; n <= SCHEDULE_SWITCHES_MAX; n++)
+			sum->searched[n] += f->searched[n];
 		sum->not_made += f->not_made;
 		memcpy(sum->judged_by, f->judged_by, sizeof(sum->judged_by));
 		for (unsigned rule = 0; rule < RULE_COUNT; rule++)
@@ -268,9 +300,11 @@ static void result_gather(struct conform_result *ret, const struct shared_jobs *
 		qsort(ret->deviations, ret->deviation_count, sizeof(*ret->deviations),
 		      deviation_by_script);
 	ret->fates = must_alloc(ret->suite->count + 1);
-	memcpy(ret->fates, shared->fates, ret->suite->count);
-	for (size_t i = 0; i < ret->suite->count; i++)
+	for (size_t i = 0; i < ret->suite->count; i++) {
+		ret->fates[i] = shared->scripts[i].fate;
 		ret->counts[ret->fates[i]]++;
+		sum->outcomes += shared->scripts[i].outcomes;
+	}
 }
 
 int conform_run(struct conform_result *ret, const struct suite *suite,
@@ -289,6 +323,7 @@ int conform_run(struct conform_result *ret, const struct suite *suite,
 		return -ENOMEM;
 	r = jobs_start(shared, jobs, suite, options, err);
 	result_gather(ret, shared, jobs);
+	ret->cut = shared->stop;
 	jobs_free(shared, suite);
 	ret->seconds = clock_seconds() - from;
 	ret->stopped = stop_requested;

@@ -8,7 +8,8 @@
  *     script = {call}             the pattern
  *     strength = 2                every pair of values meets in a script; without it, all of them
  *     times = yes                 times that stat returns are compared; advance_time waits
- *     races = yes                 its processes (not 1) make their calls at the same time
+ *     races = yes                 its processes (not 1) make their calls at the same time;
+ *                                 "scheduled": by default only where schedules are given
  *     [one-path.call]             a property, and its values: name = text
  *     mkdir = mkdir("{object}", 0755)
  *     [one-path.object]
@@ -60,9 +61,10 @@ struct impossible {
 
 struct family {
 	const char *name, *summary, *setup, *script;
-	unsigned strength; /* how many values at a time are sure to meet */
-	bool times;        /* times of files are compared */
-	bool races;        /* the processes of the script make their calls at the same time */
+	unsigned strength;   /* how many values at a time are sure to meet */
+	bool times;          /* times of files are compared */
+	bool races;          /* the processes of the script make their calls at the same time */
+	bool needs_schedule; /* such a race, of which chance would show little */
 	struct property *properties[PROPERTIES_MAX];
 	unsigned property_count;
 	struct impossible *impossible;

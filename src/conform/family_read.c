@@ -64,6 +64,12 @@ static int find_value(const struct property *property, const char *name, size_t 
 	return -1;
 }
 
+static void read_races(const char *text, struct family *family)
+{
+	family->needs_schedule = !strcmp(text, "scheduled");
+	family->races = family->needs_schedule || !strcmp(text, "yes");
+}
+
 static int read_head(struct family_reader *r, struct family *family)
 {
 	const char *key = r->row->key, *text = arena_strdup(&r->families->arena, r->row->value);
@@ -79,7 +85,7 @@ static int read_head(struct family_reader *r, struct family *family)
 	else if (!strcmp(key, "times"))
 		family->times = !strcmp(text, "yes");
 	else if (!strcmp(key, "races"))
-		family->races = !strcmp(text, "yes");
+		read_races(text, family);
 	else
 		return family_mistake(
 			r, "families have a summary, setup, script, strength, times and races",

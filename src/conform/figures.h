@@ -2,6 +2,7 @@
 #ifndef CONFORM_FIGURES_H
 #define CONFORM_FIGURES_H
 
+#include "channel/schedule.h"
 #include "model/model.h"
 
 enum script_fate {
@@ -19,6 +20,8 @@ struct session_figures {
 	 * schedules with one switch there are, and how many of them were tried; outcomes that
 	 * differ. */
 	uint64_t pairs, schedules, left, whole, reduced, outcomes;
+	uint64_t unsteady; /* runs that were not as the same schedule was before: not judged */
+	uint64_t searched[SCHEDULE_SWITCHES_MAX + 1]; /* scripts, by the number of switches */
 	uint64_t not_made; /* scripts with a call that would take too much of a disk */
 	uint64_t rule_hits[RULE_COUNT];
 	char judged_by[MODEL_NAME_MAX];

@@ -128,6 +128,21 @@ static void race_report_tree(struct race_run *r)
 	discrepancy_free(&found);
 }
 
+void race_report_aftermath(struct race_run *r, const struct discrepancy *found)
+{
+	struct deviation *d = r->walk->deviation;
+
+	deviation_fill(d, found, r->walk->count - 1);
+	buf_clear(&d->allowed);
+	race_add_calls(r->walk, 0, &d->allowed);
+	if (!d->seen.len) /* "FSCK e2fsck complains" */
+		buf_adds(&d->seen, strchr(found->signature, ' ') ?: found->signature);
+	if (!d->detail.len)
+		buf_adds(&d->detail, buf_str(&found->seen));
+	race_add_history(r, &d->history);
+	r->walk->fate = SCRIPT_REJECTED;
+}
+
 /* The call in which a line of the trace is: its own, or the one that returns there. */
 static unsigned race_call_at(const struct race_run *r, size_t item)
 {

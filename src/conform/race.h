@@ -27,6 +27,8 @@ void race_free(struct race_run *r);
 void race_write_trace(struct race_run *r);
 /* Judges that and the tree, of a race from the walker's state; the walk says what is wrong. */
 void race_judge(struct race_run *r);
+/* What they leave behind is wrong, though an order explains the calls. */
+void race_report_aftermath(struct race_run *r, const struct discrepancy *found);
 /* The target hung or died, or its kernel complains. */
 void race_report_fate(struct race_run *r, enum target_fate fate);
 

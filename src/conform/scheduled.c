@@ -8,19 +8,29 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "conform/aftermath.h"
 #include "conform/race.h"
 #include "schedule/search.h"
 
 /* The set-up, as a saved state of the target. */
 static const uint64_t setup_key = 1;
 
+struct hash_list {
+	struct hash *items;
+	size_t count, cap;
+};
+
 struct scheduled {
 	struct race_run *race;
 	struct target *target;
 	struct schedule_board *board;
 	unsigned processes;
-	struct hash *known; /* outcomes that are explained */
-	size_t known_count, known_cap;
+	struct hash_list known; /* outcomes that are explained, */
+	struct hash_list
+		examined; /* and those with what is free afterwards, as they were looked at */
+	struct aftermath aftermath;
+	bool examines;         /* what they leave behind is looked at */
+	bool repeats;          /* one schedule, which was reported */
 	uint64_t *serial_hash; /* to be filled: points of the runs without a switch; or NULL */
 	bool over;             /* something is wrong, or the verdict is unknown */
 	struct buf text;
@@ -36,9 +46,9 @@ static struct outcome scheduled_outcome(const struct race_outcome *raced)
 	return o;
 }
 
-/* Everything that the verdict depends on: outcomes, the tree, and what had returned before what
- * was called. */
-static struct hash scheduled_hash(struct scheduled *s)
+/* Everything that the verdict depends on: outcomes, the tree, and, if they are `ordered`, what had
+ * returned before what was called. */
+static struct hash scheduled_hash(struct scheduled *s, bool ordered)
 {
 	const struct script_walk *w = s->race->walk;
 	struct hash tree = tree_hash(&s->race->tree);
@@ -49,7 +59,7 @@ static struct hash scheduled_hash(struct scheduled *s)
 		const struct race_outcome *raced = &s->race->raced[i];
 		struct outcome outcome;
 
-		for (unsigned j = 0; j < w->count; j++)
+		for (unsigned j = 0; j < w->count && ordered; j++)
 			buf_addch(&s->text,
 				  s->race->raced[j].returned_ns < raced->called_ns ? '<' : ' ');
 		outcome = scheduled_outcome(raced);
@@ -58,21 +68,21 @@ static struct hash scheduled_hash(struct scheduled *s)
 	return hash128(s->text.data, s->text.len, 0);
 }
 
-static bool scheduled_knows(const struct scheduled *s, struct hash outcome)
+static bool hash_list_has(const struct hash_list *l, struct hash h)
 {
-	for (size_t i = 0; i < s->known_count; i++)
-		if (hash_equal(s->known[i], outcome))
+	for (size_t i = 0; i < l->count; i++)
+		if (hash_equal(l->items[i], h))
 			return true;
 	return false;
 }
 
-static void scheduled_learn(struct scheduled *s, struct hash outcome)
+static void hash_list_add(struct hash_list *l, struct hash h)
 {
-	if (s->known_count == s->known_cap) {
-		s->known_cap = s->known_cap ? 2 * s->known_cap : 16;
-		s->known = must_realloc(s->known, s->known_cap * sizeof(*s->known));
+	if (l->count == l->cap) {
+		l->cap = l->cap ? 2 * l->cap : 16;
+		l->items = must_realloc(l->items, l->cap * sizeof(*l->items));
 	}
-	s->known[s->known_count++] = outcome;
+	l->items[l->count++] = h;
 }
 
 /* The processes of the script, in the order of their first calls; returns how many. */
@@ -168,7 +178,14 @@ static int scheduled_make(struct scheduled *s, const struct schedule *schedule,
 	return r;
 }
 
-/* What is reported is run once more: it has to show again. */
+/* A run that was not as the schedule, or the same schedule before, has it: nothing follows. */
+static void scheduled_note_unsteady(struct scheduled *s)
+{
+	s->race->walker->figures.unsteady++;
+}
+
+/* What is reported is run once more: it has to show again. What a kernel says of itself counts
+ * once and for all. */
 static int scheduled_confirm(struct scheduled *s, const struct schedule *schedule,
 			     enum target_fate fate, struct hash outcome, struct err *err)
 {
@@ -180,10 +197,94 @@ static int scheduled_confirm(struct scheduled *s, const struct schedule *schedul
 		return r;
 	same = again == fate;
 	if (again == FATE_FINE) {
-		same = same && hash_equal(scheduled_hash(s), outcome);
+		same = same && hash_equal(scheduled_hash(s, true), outcome);
 		tree_free(&s->race->tree);
 	}
-	return same ? 0 : err_set(err, EIO, "the same schedule was another run");
+	if (same)
+		return 0;
+	scheduled_note_unsteady(s);
+	if (fate == FATE_FINE) {
+		deviation_clear(s->race->walk->deviation);
+		s->race->walk->fate = SCRIPT_ACCEPTED;
+		s->over = false;
+	}
+	return 0;
+}
+
+/* Whether calls did overlap. What deviates where one came behind the other is not about races. */
+static bool scheduled_overlaps(const struct scheduled *s)
+{
+	const struct race_outcome *raced = s->race->raced;
+
+	for (unsigned i = 0; i < s->race->walk->count; i++)
+		for (unsigned j = 0; j < i; j++)
+			if (raced[i].called_ns < raced[j].returned_ns &&
+			    raced[j].called_ns < raced[i].returned_ns)
+				return true;
+	return false;
+}
+
+/* The present state, and what is free in it. */
+static int scheduled_add_space(struct scheduled *s, struct hash *outcome,
+			       enum target_fate *ret_fate, struct err *err)
+{
+	struct call c = { .op = OP_statfs, .pid = 1 };
+	struct outcome answer = { 0 };
+	int64_t space[2];
+	int r;
+
+	c.statfs.path = (struct arg){ .text = "/", .len = 1 };
+	r = target_call(s->target, &c, &answer, ret_fate, err);
+	space[0] = answer.statfs.bfree;
+	space[1] = answer.statfs.ffree;
+	*outcome = hash_add(*outcome, hash128(space, sizeof(space), 0));
+	return r;
+}
+
+/* The schedule is made once more, so that the present state, and what came back, are its. */
+static int scheduled_look(struct scheduled *s, const struct schedule *schedule,
+			  struct discrepancy *found, bool *ret_bad, struct err *err)
+{
+	enum target_fate fate = FATE_FINE;
+	int r = scheduled_make(s, schedule, &fate, err);
+
+	*ret_bad = false;
+	if (r || fate != FATE_FINE)
+		return r;
+	race_write_trace(s->race);
+	race_judge(s->race);
+	if (s->race->walk->fate == SCRIPT_ACCEPTED)
+		r = aftermath_examine(&s->aftermath, s->race->walker,
+				      &s->race->checker.overlap.items[0].state, found, ret_bad,
+				      err);
+	if (*ret_bad)
+		race_report_aftermath(s->race, found);
+	tree_free(&s->race->tree);
+	return r;
+}
+
+/* Of an outcome that is explained: what is left behind. What is wrong has to be so twice. */
+static int scheduled_examine(struct scheduled *s, const struct schedule *schedule,
+			     struct hash left_behind, struct err *err)
+{
+	struct script_walk *w = s->race->walk;
+	enum target_fate fate = FATE_FINE;
+	struct discrepancy found;
+	bool bad = false;
+	int r = scheduled_add_space(s, &left_behind, &fate, err);
+
+	if (r || fate != FATE_FINE || hash_list_has(&s->examined, left_behind))
+		return r;
+	hash_list_add(&s->examined, left_behind);
+	for (unsigned i = 0; i < 2 && !r && (!i || bad); i++) {
+		w->fate = SCRIPT_ACCEPTED;
+		discrepancy_init(&found);
+		r = scheduled_look(s, schedule, &found, &bad, err);
+		discrepancy_free(&found);
+	}
+	if (!r && bad)
+		scheduled_report(s, schedule, true);
+	return r;
 }
 
 static int scheduled_run(void *own, const struct schedule *schedule, bool *ret_ended,
@@ -192,7 +293,7 @@ static int scheduled_run(void *own, const struct schedule *schedule, bool *ret_e
 	struct scheduled *s = own;
 	struct script_walk *w = s->race->walk;
 	enum target_fate fate = FATE_FINE;
-	struct hash outcome;
+	struct hash outcome, left_behind;
 	int r = scheduled_make(s, schedule, &fate, err);
 
 	if (r)
@@ -205,17 +306,28 @@ static int scheduled_run(void *own, const struct schedule *schedule, bool *ret_e
 	}
 	if (s->serial_hash && !schedule->count)
 		s->serial_hash[schedule->first] = s->board->hash;
-	if (s->board->made != schedule->count)
-		r = err_set(err, EIO, "a schedule was not followed: %u of %u switches",
-			    s->board->made, schedule->count);
-	else if (s->board->overflows)
-		r = err_set(err, E2BIG, "overlapping calls have too many points");
-	outcome = scheduled_hash(s);
-	if (!r && !scheduled_knows(s, outcome)) {
+	if (s->board->made != schedule->count) {
+		scheduled_note_unsteady(s);
+		tree_free(&s->race->tree);
+		*ret_ended = false;
+		return s->repeats ? err_set(err, EIO,
+					    "the schedule is not that of a run: %u of %u switches",
+					    s->board->made, schedule->count)
+				  : 0;
+	}
+	if (s->board->overflows) { /* there is no room for so many points */
+		w->fate = SCRIPT_UNKNOWN;
+		s->over = true;
+	}
+	outcome = scheduled_hash(s, true);
+	left_behind = s->examines ? scheduled_hash(s, false) : outcome;
+	if (!r && !s->over && !hash_list_has(&s->known, outcome)) {
 		race_write_trace(s->race);
 		race_judge(s->race);
+		if (w->fate == SCRIPT_REJECTED && !scheduled_overlaps(s))
+			w->fate = SCRIPT_UNKNOWN;
 		if (w->fate == SCRIPT_ACCEPTED)
-			scheduled_learn(s, outcome);
+			hash_list_add(&s->known, outcome);
 		else if (w->fate == SCRIPT_REJECTED)
 			scheduled_report(s, schedule, true);
 		s->over |= w->fate != SCRIPT_ACCEPTED;
@@ -223,6 +335,8 @@ static int scheduled_run(void *own, const struct schedule *schedule, bool *ret_e
 	tree_free(&s->race->tree);
 	if (!r && w->fate == SCRIPT_REJECTED)
 		r = scheduled_confirm(s, schedule, fate, outcome, err);
+	else if (!r && !s->over && s->examines)
+		r = scheduled_examine(s, schedule, left_behind, err);
 	return r;
 }
 
@@ -236,6 +350,7 @@ static int scheduled_learn_words(struct scheduled *s, struct err *err)
 	memset(b->word_use, 0, sizeof(b->word_use));
 	b->words = 0;
 	b->learns = true;
+	s->aftermath.serial = true;
 	for (uint32_t first = 0; first < s->processes && !r && !s->over; first++) {
 		struct schedule schedule = { .first = first };
 		bool ended;
@@ -243,6 +358,7 @@ static int scheduled_learn_words(struct scheduled *s, struct err *err)
 		r = scheduled_run(s, &schedule, &ended, err);
 	}
 	b->learns = false;
+	s->aftermath.serial = false;
 	return r;
 }
 
@@ -257,7 +373,7 @@ static int scheduled_check(struct scheduled *s, const uint64_t *hash, struct err
 		if (r)
 			return r;
 		if (!s->over && s->board->hash != hash[first])
-			return err_set(err, EIO, "the same schedule was another run");
+			scheduled_note_unsteady(s);
 	}
 	return 0;
 }
@@ -278,20 +394,20 @@ static int scheduled_search(struct scheduled *s, const struct scheduled_options 
 	int r = scheduled_learn_words(s, err);
 
 	s->serial_hash = serial;
-	for (unsigned n = 1; n <= o->preemptions && !r && !s->over; n++) {
-		r = schedule_search(&search, n, err);
-		if (n > 1)
-			continue;
+	if (!r && !s->over)
+		r = schedule_search(&search, o->preemptions, err);
+	if (o->preemptions == 1) {
 		f->whole += search.points + s->processes;
 		f->reduced += search.schedules;
+		f->pairs++;
 	}
+	f->searched[o->preemptions]++;
 	s->serial_hash = NULL;
 	if (!r)
 		r = scheduled_check(s, serial, err);
 	f->schedules += search.schedules;
 	f->left += search.left;
-	f->outcomes += s->known_count;
-	f->pairs++;
+	f->outcomes += s->known.count;
 	schedule_search_free(&search);
 	return r;
 }
@@ -360,6 +476,8 @@ int scheduled_walk(struct walker *x, struct script_walk *w, const struct schedul
 		.race = race_new(x, w),
 		.target = x->target,
 		.board = target_board(x->target),
+		.examines = o->examines,
+		.repeats = o->one,
 	};
 	unsigned pids[SCHEDULE_PROCESSES_MAX];
 	int r = walker_prefix(x, w, err);
@@ -377,7 +495,8 @@ int scheduled_walk(struct walker *x, struct script_walk *w, const struct schedul
 		x->target->kind->drop(x->target, setup_key);
 	}
 	race_free(s.race);
-	free(s.known);
+	free(s.known.items);
+	free(s.examined.items);
 	buf_free(&s.text);
 	return r;
 }

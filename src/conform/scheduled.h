@@ -22,9 +22,10 @@ struct scheduled_one {
 };
 
 struct scheduled_options {
-	unsigned preemptions; /* switches at most; 0: races are left to chance */
+	unsigned preemptions; /* switches; 0: races are left to chance */
 	bool whole;           /* schedules that cannot differ are tried, too */
 	bool background; /* threads of the kernel have work, and can be continued at any point */
+	bool examines;   /* what each outcome leaves behind is looked at (aftermath.h) */
 	uint64_t limit;  /* schedules of one script; 0: all */
 	/* Only this one: the process that begins, and points; NULL: all. */
 	const struct scheduled_one *one;

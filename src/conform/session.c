@@ -244,12 +244,13 @@ static int session_plan_setup(struct session *s, unsigned number, struct err *er
 	bool look;
 	int r = 0;
 
-	if (s->in_place == (long)number && !s->lost && !setup->opens) {
+	if (s->in_place == (long)number && !s->lost && !setup->opens && !setup->cold) {
 		session_plan_restore(s, false);
 		x->figures.reused++;
 	} else {
 		r = session_plan_fresh(s, number, err);
-		look = !base->blind && (s->unproven || x->figures.setups % PROVE_EVERY == 0);
+		look = !base->blind && !setup->cold &&
+		       (s->unproven || x->figures.setups % PROVE_EVERY == 0);
 		for (unsigned i = s->tasks >= 0 ? setup->tasks : 0; i < setup->count; i++)
 			plan_add_known(&x->plan, &setup->calls[i], &base->outcomes[i],
 				       look && i + 1 == setup->count ? &base->state.tree : NULL);
@@ -374,6 +375,11 @@ static int session_blame_target(struct session *s, struct script_walk *w, struct
 	buf_adds(&w->deviation->detail, why.text);
 	w->fate = SCRIPT_REJECTED;
 	return 0;
+}
+
+void session_set_switches(struct session *s, unsigned switches)
+{
+	s->schedules.preemptions = switches;
 }
 
 static bool session_is_possible(const struct session *s, const struct suite_script *script)

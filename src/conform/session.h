@@ -32,6 +32,8 @@ int session_open(struct session **ret, const struct suite *suite,
 		 const struct session_options *options, struct err *err);
 void session_close(struct session *s);
 
+/* Races have exactly so many switches from now on. */
+void session_set_switches(struct session *s, unsigned switches);
 /* Runs a script. Its first deviation is in *ret where it is rejected. */
 int session_run(struct session *s, size_t number, enum script_fate *ret_fate, struct deviation *ret,
 		struct err *err);

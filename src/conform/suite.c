@@ -80,8 +80,10 @@ static int add_setup(struct suite *s, const char *name, const char *text, unsign
 		while (setup.tasks < setup.count &&
 		       op_table[setup.calls[setup.tasks].op].traits & TRAIT_PROC)
 			setup.tasks++;
-		for (unsigned i = 0; i < setup.count; i++)
+		for (unsigned i = 0; i < setup.count; i++) {
 			setup.opens |= op_table[setup.calls[i].op].traits & TRAIT_OPENS;
+			setup.cold |= setup.calls[i].op == OP_drop_caches;
+		}
 		setup.text = arena_strdup(&s->arena, text);
 		s->setups = must_realloc(s->setups, (s->setup_count + 1) * sizeof(setup));
 		s->setups[s->setup_count++] = setup;
@@ -146,13 +148,17 @@ static int add_family(struct suite *s, const struct family *family, struct err *
 	return ret;
 }
 
-static int add_families(struct suite *s, bool races, struct err *err)
+/* Those of races, or the others. */
+static int add_families(struct suite *s, bool races, bool scheduled, struct err *err)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < s->families.count && !ret; i++)
-		if (s->families.items[i]->races == races)
-			ret = add_family(s, s->families.items[i], err);
+	for (size_t i = 0; i < s->families.count && !ret; i++) {
+		const struct family *family = s->families.items[i];
+
+		if (family->races == races && (scheduled || !family->needs_schedule))
+			ret = add_family(s, family, err);
+	}
 	return ret;
 }
 
@@ -172,15 +178,15 @@ int suite_add_family(struct suite *s, const char *name, struct err *err)
 	const struct family *family = name ? families_find(&s->families, name) : NULL;
 
 	if (!name)
-		return add_families(s, false, err);
+		return add_families(s, false, false, err);
 	if (!family)
 		return family_unknown(s, name, err);
 	return add_family(s, family, err);
 }
 
-int suite_add_races(struct suite *s, struct err *err)
+int suite_add_races(struct suite *s, bool scheduled, struct err *err)
 {
-	return add_families(s, true, err);
+	return add_families(s, true, scheduled, err);
 }
 
 int suite_add_file(struct suite *s, const char *name, const char *text, size_t len, struct err *err)

@@ -19,6 +19,7 @@ struct setup {
 	unsigned count;
 	unsigned tasks; /* calls at its beginning that make processes and groups */
 	bool opens;     /* it leaves something open */
+	bool cold;      /* it empties caches, which a look at the tree would fill again */
 };
 
 struct suite_script {
@@ -56,8 +57,9 @@ void suite_free(struct suite *s);
 
 /* Adds the scripts of one family, or with NULL of all but races. */
 int suite_add_family(struct suite *s, const char *name, struct err *err);
-/* Adds the scripts of all families of races. */
-int suite_add_races(struct suite *s, struct err *err);
+/* Adds the scripts of all families of races; of those that need schedules, where these are given.
+ */
+int suite_add_races(struct suite *s, bool scheduled, struct err *err);
 /* Adds a script from a file's text; its name is kept. It begins in an empty directory that
  * everyone may write to. */
 int suite_add_file(struct suite *s, const char *name, const char *text, size_t len,
