@@ -138,6 +138,12 @@ bool channel_copy_outcome(struct channel *c, struct channel_area *area, const st
 	return to->bytes;
 }
 
+bool channel_copy_text(struct channel *c, const char *from, size_t len, const char **to)
+{
+	*to = from ? area_add(&c->text, from, len) : NULL;
+	return *to || !from;
+}
+
 bool channel_fill(struct channel_area *area, const void *bytes, size_t len)
 {
 	if (len > area->max)

@@ -59,6 +59,8 @@ bool channel_copy_call(struct channel *c, const struct call *from, struct call *
  */
 bool channel_copy_outcome(struct channel *c, struct channel_area *area, const struct outcome *from,
 			  struct outcome *to);
+/* Copies a text of this length, NULL being none, into the text; false if there is no room. */
+bool channel_copy_text(struct channel *c, const char *from, size_t len, const char **to);
 /* Copies bytes into an area that is empty; false if there is no room. */
 bool channel_fill(struct channel_area *area, const void *bytes, size_t len);
 /* Where the bytes of the next outcome may be written in place: page-aligned. */

@@ -37,8 +37,9 @@ static bool client_add_step(struct message *m, const struct plan_step *step)
 	*to = *step;
 	if (!channel_copy_call(&m->channel, &step->call, &to->call))
 		return false;
-	if (step->exact &&
-	    !channel_copy_outcome(&m->channel, &m->channel.text, &step->expected, &to->expected)) {
+	if ((step->exact && !channel_copy_outcome(&m->channel, &m->channel.text, &step->expected,
+						  &to->expected)) ||
+	    !channel_copy_text(&m->channel, step->part, step->part_len, &to->part)) {
 		m->channel.text.used = used;
 		return false;
 	}

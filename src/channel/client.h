@@ -10,6 +10,7 @@ struct tree;
 struct channel_client {
 	struct message *message;
 	unsigned fields;
+	bool scans_parts;        /* the server looks at parts of a tree where a plan says so */
 	double deadline_seconds; /* of a call */
 	void *own;
 	/* Passes the turn and waits for it; a step may take so many seconds. */

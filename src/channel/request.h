@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "op/op.h"
+#include "tree/scan.h"
 #include "tree/times.h"
 
 /* How a call on the target can end besides an outcome. */
@@ -32,6 +33,10 @@ struct plan_step {
 	struct call call;
 	/* Compared only if `exact`; else the plan ends here to report it. */
 	struct outcome expected;
+	/* Where only a part of the tree is looked at, if `observe`: the objects (tree_scan_part()),
+	 * and the bytes of that text. NULL: all of it is, and where a part is not as expected. */
+	const char *part;
+	size_t part_len;
 	struct hash tree;            /* expected afterwards, if `observe`, */
 	struct times_expected times; /* and these, where the outcome is as expected */
 	bool exact, observe;
@@ -45,6 +50,8 @@ struct plan_report {
 	enum target_fate fate;
 	bool outcome_differs, tree_differs, times_differ;
 	struct time_mismatch times; /* if times_differ */
+	/* It may be of an earlier call: since then, only parts of the tree were looked at. */
+	bool late;
 	bool refused; /* for the caller of target_follow(), which fails where a call is not made */
 	/* Of step `done`, where fate_answers(); valid until the next call of the target. */
 	struct outcome outcome;

@@ -64,8 +64,10 @@ void channel_server_begin(struct channel_server *s)
 	m->channel.failure = 0;
 	m->channel.err = (struct err){ 0 };
 	m->channel.data.used = 0;
-	if (m->request != REQUEST_FOLLOW && m->request != REQUEST_OBSERVE)
+	if (m->request != REQUEST_FOLLOW && m->request != REQUEST_OBSERVE) {
 		times_forget_objects(&s->times);
+		s->parts = 0;
+	}
 }
 
 /* Before a call. The clock of files may only move with the timer's interrupt: what waits for one
@@ -81,13 +83,29 @@ static void server_move_clock(struct channel_server *s, const struct plan_step *
 		times_let_pass(&s->times);
 }
 
+/* Of the last tree, what the step names is looked at again. True if all is as expected then; if
+ * not, only a scan says what there is. */
+static bool server_look_at_part(struct channel_server *s, const struct plan_step *step,
+				struct tree *ret)
+{
+	if (!step->part || !s->scan_part || !s->times.is_known)
+		return false;
+	*ret = tree_copy(&s->times.last);
+	if (s->scan_part(s->own, step->part, ret) && hash_equal(tree_hash(ret), step->tree))
+		return true;
+	tree_free(ret);
+	return false;
+}
+
 /* The tree behind a call that did not differ from what was expected so far. */
 static void server_look(struct channel_server *s, const struct plan_step *step,
 			struct plan_report *report)
 {
 	struct tree tree;
+	bool part = server_look_at_part(s, step, &tree);
 
-	report->fate = server_scan(s, &tree);
+	if (!part)
+		report->fate = server_scan(s, &tree);
 	if (s->message->channel.failure || report->fate)
 		return;
 	report->tree_differs = !hash_equal(tree_hash(&tree), step->tree);
@@ -96,6 +114,8 @@ static void server_look(struct channel_server *s, const struct plan_step *step,
 	else
 		times_record(&s->times, &tree);
 	tree_free(&tree);
+	report->late = s->parts && (report->tree_differs || report->times_differ);
+	s->parts = part ? s->parts + 1 : 0;
 	if (s->message->alarm)
 		report->fate = FATE_ALARM;
 }
@@ -125,6 +145,7 @@ static bool server_follow_step(struct channel_server *s, const struct plan_step 
 	if (c->failure || report->fate)
 		return false;
 	report->outcome_differs = step->exact && !outcome_equal(&step->expected, &seen);
+	report->late = report->outcome_differs && s->parts;
 	if (step->observe && !report->outcome_differs && s->attached(s->own))
 		server_look(s, step, report);
 	if (c->failure || report->fate == FATE_DIED)

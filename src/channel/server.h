@@ -14,6 +14,9 @@ struct channel_server {
 	/* Makes a call; -ETIME: it hung. */
 	int (*call)(void *own, const struct call *c, struct outcome *ret, struct err *err);
 	int (*scan)(void *own, struct tree *ret, struct err *err);
+	/* Looks at a part again (tree_scan_part()); NULL: all is scanned instead. The trees of
+	 * `times` have to share what did not change. */
+	bool (*scan_part)(void *own, const char *paths, struct tree *t);
 	/* Whether the file system is mounted; asked before every step. */
 	bool (*attached)(void *own);
 	/* Whether it is gone nevertheless (a daemon died). */
@@ -23,6 +26,7 @@ struct channel_server {
 	/* By how much that clock surely moves from one call to the next; 0: unknown. */
 	int64_t call_ns;
 	struct times_watch times; /* of the scans */
+	size_t parts;             /* looks at parts since the last one at all */
 };
 
 /* What a scan reads: everything that a test can have made. Also of large files. */

@@ -37,6 +37,7 @@ static struct explore_settings {
 	uint64_t failures;
 	bool repeats; /* a seed was given */
 	bool adaptive, all, bitstate, crash, leaks, learn, json, kernel_coverage, code_score;
+	bool variants;
 } settings = {
 	.seconds = 60,
 	.deadline = 10,
@@ -44,20 +45,17 @@ static struct explore_settings {
 	.memory = (uint64_t)2 << 30,
 	.findings = 100,
 	.failures = 1,
-	.verify = "full",
+	.verify = "touched+16",
 	.adaptive = true,
 	.learn = true,
 	.code_score = true,
+	.variants = true,
 };
 
 /* Where several processes make one search. */
 static struct explore_jobs jobs;
 
 static const double seconds_min = 0.1; /* for a job that takes the place of another at the end */
-
-/* Where calls are drawn: of each sort of failure, and of looking for leaks, which takes as long as
- * a hundred other calls. */
-enum { FAULT_WEIGHT = 100, LEAK_WEIGHT = 5 };
 
 #define ROW(field) offsetof(struct explore_settings, field)
 
@@ -72,6 +70,10 @@ static const struct opt opts[] = {
 	{ "profile", OPT_TEXT, ROW(profile), "NAME",
 	  "the universe: a shipped profile or an INI file; with a strategy default, else all", 0,
 	  0 },
+	{ "variants", OPT_FLAG, ROW(variants), NULL,
+	  "without --profile and --strategy: also search other configurations of the file system "
+	  "(variants in its description)",
+	  0, 0 },
 	{ "set", OPT_LIST, ROW(set), "KEY=VALUE", "overrides a key of the profile: ops.mkdir=5", 0,
 	  0 },
 	{ "against", OPT_LIST, ROW(against), "TARGET",
@@ -86,8 +88,8 @@ static const struct opt opts[] = {
 	  0, 0 },
 	{ "leaks", OPT_FLAG, ROW(leaks), NULL, "searches for memory leaks (kernel:...)", 0, 0 },
 	{ "verify", OPT_TEXT, ROW(verify), "full|touched+N",
-	  "scan the whole tree after every call, or only what it touched and all after every N", 0,
-	  0 },
+	  "look at the whole tree after every call, or at what it touched and at all after every N",
+	  0, 0 },
 	{ "depth", OPT_U64, ROW(depth), "N", "maximum depth of dfs, bfs, best and remount", 1,
 	  1 << 20 },
 	{ "memory", OPT_U64, ROW(memory), "BYTES",
@@ -138,15 +140,21 @@ struct searches {
 	struct portfolio_search list[PORTFOLIO_MAX];
 	size_t count;
 	bool alone; /* what to search, and how, was said */
+	struct explore_variants variants;
 };
+
+static struct target_options explore_target_options(void)
+{
+	return (struct target_options){ .config = settings.config,
+					.deadline_seconds = settings.deadline,
+					.space_bytes = settings.space };
+}
 
 /* States that are reached are crashed on another instance of the target, half of the time. */
 static int open_crashes(struct crash_step *s, const struct target *t, struct run *run,
 			struct explore_options *o, struct err *err)
 {
-	struct target_options options = { .config = settings.config,
-					  .deadline_seconds = settings.deadline,
-					  .space_bytes = settings.space };
+	struct target_options options = explore_target_options();
 
 	o->paths = (struct path_visitor){ crash_step_take, s, 0.5 };
 	return crash_step_open(s, t->name, &options, run, o->seed, err);
@@ -162,6 +170,9 @@ static int explore_search(struct target *t, struct searches *s, struct run *run,
 	int status = 0, written;
 
 	cover_init(&cover);
+	o->variants = s->variants.list;
+	o->variant_count = s->variants.count;
+	o->variant_options = explore_target_options();
 	if (jobs.memory)
 		explore_jobs_join(&jobs, jobs.worker, o);
 	else if (explore_part.progress)
@@ -192,24 +203,6 @@ static int explore_search(struct target *t, struct searches *s, struct run *run,
 	return status < 0 ? status : written;
 }
 
-/* What options add to the profile: failures and looking for leaks are operations. */
-static size_t add_operations(const char **overrides, struct arena *arena)
-{
-	size_t count = 0;
-	char row[64];
-
-	for (; count < settings.faults.count; count++) {
-		snprintf(row, sizeof(row), "ops.fail_%s=%d", settings.faults.items[count],
-			 FAULT_WEIGHT);
-		overrides[count] = arena_strdup(arena, row);
-	}
-	if (settings.leaks) {
-		snprintf(row, sizeof(row), "ops.seek_leaks=%d", LEAK_WEIGHT);
-		overrides[count++] = arena_strdup(arena, row);
-	}
-	return count;
-}
-
 static int read_universe(struct universe *u, const char *profile, struct err *err)
 {
 	size_t count = settings.set.count;
@@ -220,7 +213,8 @@ static int read_universe(struct universe *u, const char *profile, struct err *er
 
 	for (size_t i = 0; i < count; i++)
 		overrides[i] = settings.set.items[i];
-	count += add_operations(overrides + count, &arena);
+	count +=
+		explore_add_operations(overrides + count, &settings.faults, settings.leaks, &arena);
 	status = universe_open(u, profile, overrides, count, err);
 	arena_free(&arena);
 	free(overrides);
@@ -231,6 +225,18 @@ static void close_searches(struct searches *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		universe_free(&s->list[i].universe);
+	buf_free(&s->variants.names);
+}
+
+/* Other configurations of the file system are searched where nothing is said that is about this
+ * one: what it is compared with, which of its code was run, where it is crashed. */
+static void list_variants(struct searches *s, const struct target *t)
+{
+	if (!settings.variants || settings.profile || settings.against.count || settings.crash ||
+	    settings.kernel_coverage)
+		return;
+	explore_variants_find(&s->variants, t);
+	s->count = portfolio_list_variants(s->variants.count, s->list, s->count);
 }
 
 /* What was not said: every profile and every strategy that suits the target. Only walks can be
@@ -249,6 +255,7 @@ static void list_searches(struct searches *s, const struct target *t)
 		s->count = 1;
 	} else {
 		s->count = portfolio_list(t, profile, walks_only, s->list);
+		list_variants(s, t);
 	}
 }
 
@@ -309,9 +316,7 @@ static int explore_target(struct target *t, struct explore_options *o, struct er
 
 static int open_targets(struct explore_targets *t, const char *first, struct err *err)
 {
-	struct target_options options = { .config = settings.config,
-					  .deadline_seconds = settings.deadline,
-					  .space_bytes = settings.space };
+	struct target_options options = explore_target_options();
 	struct buf spec = BUF_INIT;
 	int status = 0;
 
@@ -565,24 +570,12 @@ static int check_target_name(const char *target, struct err *err)
 	return code;
 }
 
-static int check_resume(int targets, struct err *err)
-{
-	if (!settings.resume)
-		return EXIT_CLEAN;
-	if (settings.out)
-		err_set(err, EINVAL, "either --out or --resume");
-	else if (targets != 1 || settings.all)
-		err_set(err, EINVAL, "--resume continues the search of one target only");
-	else
-		return operand_code(run_dir_check(settings.resume, err));
-	return EXIT_USAGE;
-}
-
 /* Every name on the command line, before anything is made. */
 static int explore_check_names(int count, char **targets, struct err *err)
 {
 	int (*const checks[])(struct err * err) = { check_universe, check_known, check_coverage };
-	int code = check_resume(count, err);
+	int code = operand_code(explore_check_resume(settings.resume, settings.out,
+						     count == 1 && !settings.all, err));
 	unsigned every;
 
 	for (int i = 0; !code && i < count; i++)
@@ -624,7 +617,10 @@ const struct command command_explore = {
 	.usage = "TARGET...",
 	.summary = "search the states and inputs of a file system for bugs",
 	.text = "Makes calls on a file system. Compares every outcome with the model of POSIX,\n"
-		"and after every call compares the whole tree with the tree of the model.\n"
+		"and after every call compares the tree with the tree of the model. On file\n"
+		"systems of the host, directories and FUSE daemons, tours look at what the call\n"
+		"can have touched, and at the whole tree after every 16th call and whenever\n"
+		"something is unexpected (*--verify*).\n"
 		"Shrinks each discrepancy to the fewest and simplest calls, replays it ten\n"
 		"times and writes it as a trace and a C program.\n"
 		"\n"

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/must.h"
 #include "broken/reffs_race.h"
+#include "broken/reffs_stale.h"
 #include "broken/reffs_times.h"
 #include "cli/command.h"
 #include "cli/learned_report.h"
@@ -153,6 +154,8 @@ static void print_reffs_faults(json_t *array)
 		print_fault(array, race_fault_table[i].name, race_fault_table[i].text);
 	for (size_t i = 0; i < time_fault_count; i++)
 		print_fault(array, time_fault_table[i].name, time_fault_table[i].text);
+	for (size_t i = 0; i < stale_fault_count; i++)
+		print_fault(array, stale_fault_table[i].name, stale_fault_table[i].text);
 }
 
 static void print_journalfs_faults(json_t *array)

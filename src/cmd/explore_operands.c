@@ -3,12 +3,18 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "target/learn.h"
+
+/* Where calls are drawn: of each sort of failure, and of looking for leaks, which takes as long as
+ * a hundred other calls. */
+enum { FAULT_WEIGHT = 100, LEAK_WEIGHT = 5 };
 
 int explore_read_verify(const char *text, unsigned *ret, struct err *err)
 {
@@ -42,6 +48,44 @@ int explore_read_coverage(const struct opt_list *files, struct cover *before, st
 		json_decref(coverage);
 	}
 	return 0;
+}
+
+int explore_check_resume(const char *resume, const char *out, bool one_target, struct err *err)
+{
+	if (!resume)
+		return 0;
+	if (out)
+		return err_set(err, EINVAL, "either --out or --resume");
+	if (!one_target)
+		return err_set(err, EINVAL, "--resume continues the search of one target only");
+	return run_dir_check(resume, err);
+}
+
+size_t explore_add_operations(const char **overrides, const struct opt_list *faults, bool leaks,
+			      struct arena *arena)
+{
+	size_t count = 0;
+	char row[64];
+
+	for (; count < faults->count; count++) {
+		snprintf(row, sizeof(row), "ops.fail_%s=%d", faults->items[count], FAULT_WEIGHT);
+		overrides[count] = arena_strdup(arena, row);
+	}
+	if (leaks) {
+		snprintf(row, sizeof(row), "ops.seek_leaks=%d", LEAK_WEIGHT);
+		overrides[count++] = arena_strdup(arena, row);
+	}
+	return count;
+}
+
+void explore_variants_find(struct explore_variants *v, const struct target *t)
+{
+	const struct buf *names = &v->names;
+
+	target_variants(t, &v->names);
+	for (size_t at = 0; at < names->len && v->count < PORTFOLIO_VARIANTS;
+	     at += strlen(names->data + at) + 1)
+		v->list[v->count++] = names->data + at;
 }
 
 void explore_targets_close(struct explore_targets *t)

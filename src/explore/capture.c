@@ -147,6 +147,18 @@ static int candidate_replay_looking(const struct plan_follower *on,
 /* What a replay showed is a known finding, only that the search has blamed it on another call. */
 enum { CAPTURE_KNOWN = 2 };
 
+/* Whether it is this worker that works on it. In another configuration it is another finding. */
+static bool capture_take(struct explorer *x, const struct finding *f)
+{
+	struct buf name = BUF_INIT;
+	bool mine;
+
+	buf_addf(&name, "%s\n%s", f->discrepancy.signature, buf_str(&f->target));
+	mine = sharing_take_named(x, "finding", buf_str(&name));
+	buf_free(&name);
+	return mine;
+}
+
 /* Replays a candidate: 1 if it shows the signature sought, or one that is not known yet. */
 static int candidate_replay(struct explorer *x, const struct plan_follower *on,
 			    const struct replay_candidate *c, const struct finding *met,
@@ -169,7 +181,7 @@ static int candidate_replay(struct explorer *x, const struct plan_follower *on,
 	if (status > 0 && strcmp(ret->discrepancy.signature, signature) &&
 	    (run_knows(x->run, ret) || run_group_calls(x->run, ret))) {
 		finding_free(ret);
-		return 0;
+		return on->end.late ? CAPTURE_KNOWN : 0;
 	}
 	return status;
 }
@@ -378,10 +390,10 @@ static void capture_improve(struct explorer *x, const struct plan_follower *on, 
 }
 
 /* Where not every tree is compared, a replay may well show it earlier, as something else. */
-static bool capture_is_same(const struct explorer *x, const struct finding *a,
-			    const struct finding *b)
+static bool capture_is_same(const struct explorer *x, const struct plan_follower *on,
+			    const struct finding *a, const struct finding *b)
 {
-	return x->options->verify_every > 1 || x->options->unseen_calls ||
+	return on->end.late || x->options->unseen_calls ||
 	       !strcmp(a->discrepancy.signature, b->discrepancy.signature);
 }
 
@@ -400,12 +412,12 @@ static void capture_confirm(struct explorer *x, const struct plan_follower *on, 
 		return;
 	}
 	/* What the replay shows may be what another worker works on. */
-	if (status > 0 && !sharing_take_named(x, "finding", f.discrepancy.signature)) {
+	if (status > 0 && !capture_take(x, &f)) {
 		run_withdraw(x->run);
 		finding_free(&f);
 		return;
 	}
-	if (status > 0 && capture_is_same(x, met, &f)) {
+	if (status > 0 && capture_is_same(x, on, met, &f)) {
 		capture_improve(x, on, &f, until_seconds);
 		finding_free(&f);
 		return;
@@ -457,7 +469,8 @@ bool capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
 	struct finding met;
 	struct call c;
 
-	if (run_knows(x->run, first) || capture_join(x, on, call, first)) {
+	/* Only a replay can say which call it is of. */
+	if (run_knows(x->run, first) || (!on->end.late && capture_join(x, on, call, first))) {
 		x->figures.repeats++;
 		return false;
 	}
@@ -467,7 +480,7 @@ bool capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
 		return false;
 	}
 	/* Another worker has met it, and works on it. */
-	if (!sharing_take_named(x, "finding", first->discrepancy.signature)) {
+	if (!capture_take(x, first)) {
 		x->figures.repeats++;
 		return false;
 	}
@@ -477,6 +490,9 @@ bool capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
 			     first->discrepancy.answered ? &first->discrepancy.answer : NULL);
 	met.notes = (struct buf)BUF_INIT;
 	buf_adds(&met.notes, buf_str(&x->others));
+	if (on->end.late)
+		buf_adds(&met.notes, "A call before this one may have caused it: only what calls "
+				     "touch was looked at in between.\n");
 	run_meet(x->run, &met, on->target);
 	if (met.before)
 		capture_write_history(x, on->target, &all, &c);
@@ -500,7 +516,7 @@ static void capture_take_up(struct explorer *x, const struct finding *met)
 
 	if (status <= 0)
 		return;
-	if (capture_is_same(x, met, &f))
+	if (capture_is_same(x, on, met, &f))
 		capture_improve(x, on, &f, until_seconds);
 	finding_free(&f);
 }

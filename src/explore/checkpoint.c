@@ -29,8 +29,8 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "explore/explorer.h"
-#include "run/sealed.h"
 #include "op/kind.h"
+#include "run/sealed.h"
 
 /* "assayX" and the version of all that follows. */
 static const uint64_t magic_any = UINT64_C(0x0000587961737361);
@@ -155,26 +155,23 @@ static void checkpoint_put_tally(struct sealed_writer *w, const struct tally *t)
 }
 
 /* What another worker has made, it may not have kept. */
-static bool checkpoint_has_edge(const struct edge *e)
+static void checkpoint_put_node(struct sealed_writer *w, const struct graph *g, uint32_t n)
 {
-	return e->call != NODE_NONE && e->to != NODE_NONE && e->to != NODE_ELSEWHERE;
-}
-
-static void checkpoint_put_node(struct sealed_writer *w, const struct node *node)
-{
+	const struct node *node = graph_node(g, n);
 	uint32_t tried = 0;
+	struct edge edge;
 
-	for (uint32_t i = 0; i < node->edge_cap; i++)
-		tried += checkpoint_has_edge(&node->edges[i]);
+	for (uint32_t at = 0; graph_next_edge(g, n, &at, &edge);)
+		tried += edge.to != NODE_ELSEWHERE;
 	sealed_put_hash(w, node->hash);
 	sealed_put_u32(w, tried);
 	sealed_put_u32(w, (node->reached ? FLAG_REACHED : 0) |
 				  (node->whose == NODE_MINE ? FLAG_MINE : 0));
-	for (uint32_t i = 0; i < node->edge_cap; i++) {
-		if (!checkpoint_has_edge(&node->edges[i]))
+	for (uint32_t at = 0; graph_next_edge(g, n, &at, &edge);) {
+		if (edge.to == NODE_ELSEWHERE)
 			continue;
-		sealed_put_u32(w, node->edges[i].call);
-		sealed_put_u32(w, node->edges[i].to);
+		sealed_put_u32(w, edge.call);
+		sealed_put_u32(w, edge.to);
 	}
 }
 
@@ -281,7 +278,7 @@ int checkpoint_write(struct explorer *x, struct err *err)
 	if (!status) {
 		checkpoint_put_header(w, x);
 		for (uint32_t n = 0; n < x->graph.count; n++)
-			checkpoint_put_node(w, graph_node(&x->graph, n));
+			checkpoint_put_node(w, &x->graph, n);
 		checkpoint_put_open_states(w, x);
 		checkpoint_put_bits(w, &x->bits);
 		checkpoint_put_tally(w, &x->tally);

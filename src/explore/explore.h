@@ -73,6 +73,11 @@ struct explore_options {
 	 * of trees (target_options.fields_off). */
 	struct target *const *against;
 	size_t against_count;
+	/* Other configurations of the same file system, by the names of their targets, for searches
+	 * of a portfolio; each is opened when its first turn comes. */
+	const char *const *variants;
+	size_t variant_count;
+	struct target_options variant_options;
 	double seconds; /* 0: no limit */
 	uint64_t calls; /* 0: no limit */
 	uint64_t seed;
@@ -81,8 +86,10 @@ struct explore_options {
 	/* States that the target keeps saved at once, for branching searches; 0: as many as about
 	 * memory_max holds. */
 	uint64_t saved_max;
-	unsigned history_max;  /* calls after which a tour starts over; 0: a million */
-	unsigned verify_every; /* the tree is observed after every n-th call; 1: all */
+	unsigned history_max; /* calls after which a tour starts over; 0: a million */
+	/* Behind every n-th call all of the tree is looked at, behind others what they can have
+	 * touched; 1: all of it always. */
+	unsigned verify_every;
 	/* So many calls are made without a look at the file system in between: observing it may
 	 * hide what is wrong, as listing a directory refreshes what a cache has of its entries. 0:
 	 * verify_every holds. */

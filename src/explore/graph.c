@@ -6,12 +6,24 @@
 
 #include "base/must.h"
 
-enum { INDEX_MIN = 1 << 10, EDGES_MIN = 4 };
+enum { INDEX_MIN = 1 << 10 };
+
+/* A list grows by what malloc gives at once, up to so many words. */
+enum { LIST_MIN = 6, LIST_STEP = 4, LIST_MAX = 254, TABLE_MIN = 256 };
+
+/* The low bits of a word of the list; the others are the call. */
+enum word_kind {
+	WORD_STAYS,
+	WORD_BEYOND,
+	WORD_LEADS /* the next word says where */,
+	WORD_BITS = 2
+};
+enum { WORD_KIND = (1 << WORD_BITS) - 1, WORD_CALLS = 1 << (32 - WORD_BITS - 1) };
 
 /* A plan makes nodes before anyone asks again whether there is room. */
 enum { NODES_SPARE = 1 << 16 };
 
-enum { NODE_DEPTH_MAX = (1 << 28) - 1 };
+enum { NODE_DEPTH_MAX = (1 << 27) - 1 };
 
 void graph_init(struct graph *g, uint64_t calls)
 {
@@ -132,66 +144,189 @@ void graph_found_from(struct graph *g, uint32_t n, uint32_t from)
 	graph_node(g, n)->depth = depth + (depth < NODE_DEPTH_MAX);
 }
 
-static struct edge *node_find_edge(const struct node *node, uint32_t call)
-{
-	uint32_t mask = node->edge_cap - 1, i = (call * 0x9e3779b1u >> 7) & mask;
+/* ---- edges ---- */
 
-	while (node->edges[i].call != NODE_NONE && node->edges[i].call != call)
-		i = (i + 1) & mask;
-	return &node->edges[i];
+static uint32_t word_len(uint32_t word)
+{
+	return (word & WORD_KIND) == WORD_LEADS ? 2 : 1;
+}
+
+/* Edges of node number n, in either form. */
+static bool node_next_edge(const struct node *node, uint32_t n, uint32_t *at, struct edge *ret)
+{
+	const struct edge *table = (const struct edge *)node->edges;
+	uint32_t word;
+
+	if (!node->is_table) {
+		if (*at >= node->edge_used)
+			return false;
+		word = node->edges[*at];
+		ret->call = word >> WORD_BITS;
+		ret->to = (word & WORD_KIND) == WORD_STAYS ? n
+			: (word & WORD_KIND) == WORD_LEADS ? node->edges[*at + 1]
+							   : NODE_BEYOND;
+		*at += word_len(word);
+		return true;
+	}
+	while (*at < node->edge_cap && table[*at].to == NODE_NONE)
+		++*at;
+	if (*at >= node->edge_cap)
+		return false;
+	*ret = table[(*at)++];
+	return true;
+}
+
+/* ---- edges in a table ---- */
+
+/* The slot of a call, or the empty one where it belongs: its call is NODE_NONE. */
+static struct edge *table_find(const struct node *node, uint32_t call)
+{
+	struct edge *table = (struct edge *)node->edges;
+	uint32_t i = (uint32_t)((uint64_t)(call * 0x9e3779b1u) * node->edge_cap >> 32);
+
+	while (table[i].call != NODE_NONE && table[i].call != call)
+		i = i + 1 < node->edge_cap ? i + 1 : 0;
+	return &table[i];
+}
+
+static void table_set(struct node *node, uint32_t call, uint32_t to)
+{
+	struct edge *edge = table_find(node, call);
+
+	node->edge_used += edge->call == NODE_NONE;
+	*edge = (struct edge){ call, to };
+}
+
+/* Moves all edges to a larger table. */
+static void graph_grow_table(struct graph *g, uint32_t n)
+{
+	struct node *node = graph_node(g, n), old = *node;
+	size_t before = old.edge_cap * (old.is_table ? sizeof(struct edge) : sizeof(uint32_t));
+	struct edge edge;
+	uint32_t at = 0;
+
+	node->edge_cap = old.is_table ? old.edge_cap / 2 * 3 : TABLE_MIN;
+	node->edges = must_alloc(node->edge_cap * sizeof(struct edge));
+	memset(node->edges, 0xff, node->edge_cap * sizeof(struct edge));
+	node->edge_used = 0;
+	node->is_table = 1;
+	while (node_next_edge(&old, n, &at, &edge))
+		table_set(node, edge.call, edge.to);
+	g->edge_bytes += node->edge_cap * sizeof(struct edge) - before;
+	free(old.edges);
+}
+
+/* ---- edges in a list ---- */
+
+static enum word_kind word_kind(uint32_t n, uint32_t to)
+{
+	if (to == n)
+		return WORD_STAYS;
+	return to == NODE_BEYOND ? WORD_BEYOND : WORD_LEADS;
+}
+
+/* The words of a call; those behind the last where it has none. */
+static uint32_t list_find(const struct node *node, uint32_t call)
+{
+	uint32_t at = 0;
+
+	while (at < node->edge_used && node->edges[at] >> WORD_BITS != call)
+		at += word_len(node->edges[at]);
+	return at;
+}
+
+static void list_remove(struct node *node, uint32_t at)
+{
+	uint32_t len = word_len(node->edges[at]);
+
+	node->edge_used -= len;
+	memmove(node->edges + at, node->edges + at + len,
+		(node->edge_used - at) * sizeof(*node->edges));
+}
+
+static void graph_add_to_list(struct graph *g, uint32_t n, uint32_t call, uint32_t to)
+{
+	struct node *node = graph_node(g, n);
+	enum word_kind kind = word_kind(n, to);
+
+	if (node->edge_used + 2 > node->edge_cap) {
+		uint32_t more = node->edge_cap ? LIST_STEP : LIST_MIN;
+
+		node->edge_cap += more;
+		node->edges = must_realloc(node->edges, node->edge_cap * sizeof(*node->edges));
+		g->edge_bytes += more * sizeof(*node->edges);
+	}
+	node->edges[node->edge_used++] = call << WORD_BITS | kind;
+	if (kind == WORD_LEADS)
+		node->edges[node->edge_used++] = to;
+}
+
+/* ---- edges in either form ---- */
+
+bool graph_next_edge(const struct graph *g, uint32_t n, uint32_t *at, struct edge *ret)
+{
+	return node_next_edge(graph_node(g, n), n, at, ret);
 }
 
 uint32_t graph_edge(const struct graph *g, uint32_t from, uint32_t call)
 {
 	const struct node *node = graph_node(g, from);
-	const struct edge *edge;
+	struct edge edge;
+	uint32_t at;
 
-	if (!node->edge_cap)
-		return NODE_NONE;
-	edge = node_find_edge(node, call);
-	return edge->call == call ? edge->to : NODE_NONE;
+	if (node->is_table)
+		return table_find(node, call)->to;
+	at = list_find(node, call);
+	return node_next_edge(node, from, &at, &edge) ? edge.to : NODE_NONE;
 }
 
-static void graph_grow_edges(struct graph *g, struct node *node)
+/* Puts an edge that is not there. */
+static void graph_add_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to)
 {
-	struct node old = *node;
+	struct node *node = graph_node(g, from);
 
-	node->edge_cap = old.edge_cap ? old.edge_cap * 2 : EDGES_MIN;
-	node->edges = must_alloc(node->edge_cap * sizeof(*node->edges));
-	memset(node->edges, 0xff, node->edge_cap * sizeof(*node->edges));
-	for (uint32_t i = 0; i < old.edge_cap; i++)
-		if (old.edges[i].call != NODE_NONE)
-			*node_find_edge(node, old.edges[i].call) = old.edges[i];
-	g->edge_bytes += (node->edge_cap - old.edge_cap) * sizeof(*node->edges);
-	free(old.edges);
+	if (!node->is_table && (node->edge_used + 2 > LIST_MAX || g->calls > WORD_CALLS))
+		graph_grow_table(g, from);
+	else if (node->is_table && node->edge_used >= node->edge_cap / 8 * 7)
+		graph_grow_table(g, from);
+	if (node->is_table)
+		table_set(node, call, to);
+	else
+		graph_add_to_list(g, from, call, to);
+}
+
+static void graph_remove_edge(struct graph *g, uint32_t from, uint32_t call)
+{
+	struct node *node = graph_node(g, from);
+
+	if (node->is_table)
+		table_find(node, call)->to = NODE_NONE;
+	else
+		list_remove(node, list_find(node, call));
 }
 
 void graph_set_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to)
 {
 	struct node *node = graph_node(g, from);
-	struct edge *edge;
+	uint32_t before = graph_edge(g, from, call);
 
-	if (node->edge_used >= node->edge_cap / 4 * 3)
-		graph_grow_edges(g, node);
-	edge = node_find_edge(node, call);
-	if (edge->call == NODE_NONE) {
-		*edge = (struct edge){ call, NODE_NONE };
-		node->edge_used++;
-	}
-	if (edge->to == NODE_NONE) {
+	if (before == to)
+		return;
+	if (before != NODE_NONE) {
+		graph_remove_edge(g, from, call);
+	} else {
 		node->tried++;
 		g->left -= node_counts(node);
 	}
-	edge->to = to;
+	graph_add_edge(g, from, call, to);
 }
 
 void graph_drop_edge(struct graph *g, uint32_t from, uint32_t call)
 {
 	struct node *node = graph_node(g, from);
-	struct edge *edge = node_find_edge(node, call);
 
-	must(edge->call == call && edge->to != NODE_NONE);
-	edge->to = NODE_NONE;
+	must(graph_edge(g, from, call) != NODE_NONE);
+	graph_remove_edge(g, from, call);
 	node->tried--;
 	g->left += node_counts(node);
 }
@@ -255,7 +390,7 @@ static void graph_new_mark(struct graph *g)
 int64_t graph_path(struct graph *g, uint32_t from, uint32_t to, uint32_t *ret_calls, size_t max)
 {
 	struct graph_wave w = { 0 };
-	const struct node *node;
+	struct edge edge;
 	int64_t len = -1;
 	uint32_t n;
 
@@ -267,10 +402,9 @@ int64_t graph_path(struct graph *g, uint32_t from, uint32_t to, uint32_t *ret_ca
 			len = graph_walk_back(g, n, ret_calls, max);
 			break;
 		}
-		node = graph_node(g, n);
-		for (uint32_t i = 0; i < node->edge_cap; i++)
-			if (node->edges[i].call != NODE_NONE && node->edges[i].to < NODE_ELSEWHERE)
-				wave_push(g, &w, node->edges[i].to, n, node->edges[i].call);
+		for (uint32_t at = 0; graph_next_edge(g, n, &at, &edge);)
+			if (edge.to < NODE_ELSEWHERE)
+				wave_push(g, &w, edge.to, n, edge.call);
 	}
 	free(w.queue);
 	return len;

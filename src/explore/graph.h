@@ -2,8 +2,12 @@
  *
  * A state is known by the 128-bit hash of everything the model knows of it; the state itself is
  * not kept. Nodes are numbered in order of discovery. A node costs 48 bytes and its place in
- * the index 4 to 11 more; an edge (a call tried in a state) costs 8 bytes in a table that is at
- * most 3/4 full. */
+ * the index 4 to 11 more.
+ *
+ * An edge is a call tried in a state. Most states have few, and most of these lead back to the
+ * state or are not made: of such a state the edges are a list of words, one for each edge that
+ * stays or leads beyond, two for the others. Where there are many, they are a table of 8 bytes each
+ * that is at most 7/8 full. */
 #ifndef EXPLORE_GRAPH_H
 #define EXPLORE_GRAPH_H
 
@@ -20,22 +24,23 @@
 #define NODE_ELSEWHERE (UINT32_MAX - 2)
 
 struct edge {
-	uint32_t call; /* number in the universe; UINT32_MAX: an empty slot */
-	uint32_t to;   /* NODE_NONE: taken back */
+	uint32_t call; /* number in the universe */
+	uint32_t to;
 };
 
 struct node {
 	struct hash hash;
-	struct edge *edges; /* open addressing by call */
-	uint32_t edge_cap, edge_used;
-	uint32_t tried : 31;         /* edges that lead somewhere or beyond */
-	uint32_t reached : 1;        /* the target was there; else it is only predicted */
-	uint32_t mark;               /* search that came here last */
-	uint32_t via_node, via_call; /* how it came here */
-	uint32_t depth : 28;         /* calls from the start, by the way it was found */
-	uint32_t whose : 2;          /* enum node_whose */
-	uint32_t given : 1;          /* by another worker: how to come here was said */
-	uint32_t gone : 1;           /* it was ours, and given to another worker */
+	uint32_t *edges;              /* a list, or a table of struct edge by call */
+	uint32_t edge_cap, edge_used; /* words of the list; or edges of the table */
+	uint32_t tried : 31;          /* edges that lead somewhere or beyond */
+	uint32_t reached : 1;         /* the target was there; else it is only predicted */
+	uint32_t mark;                /* search that came here last */
+	uint32_t via_node, via_call;  /* how it came here */
+	uint32_t depth : 27;          /* calls from the start, by the way it was found */
+	uint32_t is_table : 1;        /* the edges are */
+	uint32_t whose : 2;           /* enum node_whose */
+	uint32_t given : 1;           /* by another worker: how to come here was said */
+	uint32_t gone : 1;            /* it was ours, and given to another worker */
 };
 
 /* Of several workers one tries calls in a state. Where there is but one, none is asked. */
@@ -85,6 +90,9 @@ static inline uint64_t graph_left(const struct graph *g)
 uint32_t graph_edge(const struct graph *g, uint32_t from, uint32_t call);
 void graph_set_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to);
 void graph_drop_edge(struct graph *g, uint32_t from, uint32_t call);
+/* The next edge of a node: *at is 0 at first, and the edges stay as they are meanwhile. False:
+ * there is no other. */
+bool graph_next_edge(const struct graph *g, uint32_t n, uint32_t *at, struct edge *ret);
 static inline uint64_t graph_untried(const struct graph *g, uint32_t n)
 {
 	return g->calls - graph_node(g, n)->tried;

@@ -20,16 +20,14 @@ static json_t *graph_call_json(const struct universe *u, uint32_t number)
 static void graph_add_edges(const struct graph *g, const struct universe *u, uint32_t from,
 			    json_t *edges)
 {
-	const struct node *node = graph_node(g, from);
+	struct edge edge;
 	uint32_t counts[GRAPH_JSON_STATES] = { 0 }, examples[GRAPH_JSON_STATES] = { 0 };
 
-	for (uint32_t i = 0; i < node->edge_cap; i++) {
-		const struct edge *e = &node->edges[i];
-
-		if (e->call == UINT32_MAX || e->to >= g->count || e->to == from)
+	for (uint32_t at = 0; graph_next_edge(g, from, &at, &edge);) {
+		if (edge.to >= g->count || edge.to == from)
 			continue;
-		if (!counts[e->to]++ || e->call < examples[e->to])
-			examples[e->to] = e->call;
+		if (!counts[edge.to]++ || edge.call < examples[edge.to])
+			examples[edge.to] = edge.call;
 	}
 	for (uint32_t to = 0; to < g->count; to++)
 		if (counts[to])

@@ -39,6 +39,8 @@ struct oracle {
 
 /* For this search, and all others of its target that share the oracle and take turns. */
 void oracle_begin(struct oracle *o, const struct explorer *x);
+/* Time in which none of these searches worked does not count for the share of the checks. */
+void oracle_skip(struct oracle *o, double seconds);
 /* To be called where the targets are in x->state, at the end of x->history. Returns 1 if the search
  * is back at the start, on a fresh file system, because something was found; 0; or a negative
  * errno. */

@@ -1,4 +1,4 @@
-/* portfolio.c -- several searches of one target that take turns. */
+/* portfolio.c -- several searches of one file system that take turns. */
 #include "explore/portfolio.h"
 
 #include <math.h>
@@ -24,15 +24,27 @@ static const double poll_seconds = 0.02; /* where nothing can be done but wait f
  * new points of code count as much. */
 static const double outcome_worth = 16, points_worth = 4;
 
+/* One configuration of the file system: the target itself, or a variant of it. */
+struct portfolio_configuration {
+	const char *name;      /* of its target */
+	struct target *target; /* NULL: a variant whose turn has not come yet */
+	struct oracle oracle;
+	double left_seconds; /* when its last turn ended */
+	bool taken_up;       /* what an earlier part of the run left is */
+};
+
 struct portfolio_member {
-	struct explorer x;
+	struct explorer x; /* of one that is not opened yet: zero */
+	struct portfolio_search *search;
+	struct portfolio_configuration *configuration;
 	struct explore_options options;
-	char name[64];
+	char name[96];
 	double cost; /* of a call, compared to that of a tour */
 	uint64_t turns;
 	uint64_t shapes, outcomes, calls; /* before the present turn */
 	uint32_t points;
 	double yield, seconds;
+	bool opened;
 	bool over;
 	bool spared; /* another search has exhausted the same universe */
 };
@@ -41,11 +53,13 @@ struct portfolio {
 	const struct explore_options *options;
 	struct portfolio_member *members;
 	size_t count;
+	struct portfolio_configuration *configurations; /* the target itself is the first */
+	size_t configuration_count;
 	struct explorer_visited visited;
 	struct kernel_watch watch;
-	struct oracle oracle;
+	struct run *run;
 	uint64_t turns;
-	bool taken_up; /* what an earlier part of the run left is */
+	double deadline_seconds;
 	const char *end;
 };
 
@@ -59,7 +73,7 @@ static const struct portfolio_row {
 } portfolio_rows[] = {
 	{ "default", STRATEGY_TOUR, 0, 0, 0 },
 	{ "default", STRATEGY_RANDOM, 0, 0, 0 },
-	{ "default", STRATEGY_RANDOM, 0, 0, UNSEEN_CALLS },
+	{ "looks", STRATEGY_RANDOM, 0, 0, UNSEEN_CALLS },
 	{ "sizes", STRATEGY_RANDOM, 0, 0, 0 },
 	{ "descriptors", STRATEGY_TOUR, 0, 0, 0 },
 	{ "permissions", STRATEGY_TOUR, TARGET_PROCESSES, 0, 0 },
@@ -72,6 +86,7 @@ static const struct portfolio_row {
 	{ "sizes", STRATEGY_TOUR, 0, 0, 0 },
 	{ "xattr", STRATEGY_TOUR, 0, 0, 0 },
 	{ "enospc", STRATEGY_RANDOM, 0, 0, 0 },
+	{ "default", STRATEGY_RANDOM, 0, 0, UNSEEN_CALLS },
 	{ "tiny", STRATEGY_BFS, TARGET_SAVE, 0, 0 },
 	{ "default", STRATEGY_BEST, TARGET_SAVE, 0, 0 },
 	{ "default", STRATEGY_REMOUNT, TARGET_REMOUNT | TARGET_IMAGE, TARGET_SAVE, 0 },
@@ -84,6 +99,16 @@ static const struct portfolio_row strategy_rows[] = {
 	{ NULL, STRATEGY_RANDOM, 0, 0, UNSEEN_CALLS },
 	{ NULL, STRATEGY_BEST, TARGET_SAVE, 0, 0 },
 	{ NULL, STRATEGY_REMOUNT, TARGET_REMOUNT | TARGET_IMAGE, TARGET_SAVE, 0 },
+};
+
+/* Of a variant: walks that keep no states, since most calls do the same as in the target itself. */
+static const struct portfolio_row variant_rows[] = {
+	{ "sizes", STRATEGY_RANDOM, 0, 0, 0 },
+	{ "default", STRATEGY_RANDOM, 0, 0, UNSEEN_CALLS },
+	{ "default", STRATEGY_RANDOM, 0, 0, 0 },
+	{ "xattr", STRATEGY_RANDOM, 0, 0, 0 },
+	{ "descriptors", STRATEGY_RANDOM, 0, 0, 0 },
+	{ "long", STRATEGY_RANDOM, 0, 0, 0 },
 };
 
 static bool portfolio_row_suits(const struct portfolio_row *row, const struct target *t,
@@ -104,13 +129,28 @@ size_t portfolio_list(const struct target *t, const char *profile, bool walks_on
 	size_t row_count = profile ? ARRAY_LEN(strategy_rows) : ARRAY_LEN(portfolio_rows);
 	size_t count = 0;
 
-	_Static_assert(ARRAY_LEN(portfolio_rows) <= PORTFOLIO_MAX, "they fit");
+	_Static_assert(ARRAY_LEN(portfolio_rows) <= PORTFOLIO_OWN_MAX, "they fit");
 	for (size_t i = 0; i < row_count; i++)
 		if (portfolio_row_suits(&rows[i], t, walks_only))
 			ret[count++] = (struct portfolio_search){
 				.profile = profile ? profile : rows[i].profile,
 				.strategy = rows[i].strategy,
 				.unseen_calls = rows[i].unseen_calls,
+			};
+	return count;
+}
+
+size_t portfolio_list_variants(size_t variants, struct portfolio_search *list, size_t count)
+{
+	_Static_assert(ARRAY_LEN(variant_rows) <= PORTFOLIO_VARIANT_MAX, "they fit");
+	must(variants <= PORTFOLIO_VARIANTS);
+	for (size_t v = 1; v <= variants; v++)
+		for (size_t i = 0; i < ARRAY_LEN(variant_rows); i++)
+			list[count++] = (struct portfolio_search){
+				.profile = variant_rows[i].profile,
+				.strategy = variant_rows[i].strategy,
+				.unseen_calls = variant_rows[i].unseen_calls,
+				.variant = v,
 			};
 	return count;
 }
@@ -160,6 +200,8 @@ static void portfolio_count_reach(const struct portfolio *p, struct explore_figu
 	cover_init(&cover);
 	cover_init(&possible);
 	for (size_t i = 0; i < p->count; i++) {
+		if (!p->members[i].opened)
+			continue;
 		tally_possible(&p->members[i].x.tally, &possible);
 		tally_cover(&p->members[i].x.tally, &cover);
 	}
@@ -189,56 +231,177 @@ static double strategy_cost(enum strategy s)
 	return strategy_branches(s) ? 4 : 1;
 }
 
-static int member_open(struct portfolio *p, struct portfolio_member *m,
-		       struct portfolio_search *search, struct target *t, struct run *run,
-		       struct err *err)
+/* Where several workers make one search, a variant is not divided up: its walks count states only,
+ * and may use any channel of the target's own searches. */
+static unsigned member_channel(const struct portfolio *p, const struct portfolio_member *m)
 {
-	size_t number = (size_t)(m - p->members);
+	return m->search->variant ? 0 : (unsigned)(m - p->members);
+}
 
+static size_t portfolio_own_count(const struct portfolio *p)
+{
+	size_t count = 0;
+
+	while (count < p->count && !p->members[count].search->variant)
+		count++;
+	return count;
+}
+
+static void member_init(struct portfolio *p, struct portfolio_member *m,
+			struct portfolio_search *search)
+{
+	struct portfolio_configuration *c = &p->configurations[search->variant];
+
+	*m = (struct portfolio_member){ .search = search, .configuration = c, .yield = INFINITY };
 	m->options = *p->options;
-	snprintf(m->name, sizeof(m->name), "%.40s-%s%s", search->universe.name,
-		 strategy_names[search->strategy], search->unseen_calls ? "-unseen" : "");
-	for (char *c = m->name; *c; c++)
-		if (*c == '/')
-			*c = '_';
+	snprintf(m->name, sizeof(m->name), "%.40s-%s%s%s%.30s", search->universe.name,
+		 strategy_names[search->strategy], search->unseen_calls ? "-unseen" : "",
+		 search->variant ? "-" : "", search->variant ? c->name : "");
+	for (char *at = m->name; *at; at++)
+		if (*at == '/')
+			*at = '_';
 	m->options.name = m->name;
 	m->options.strategy = search->strategy;
 	m->options.unseen_calls = search->unseen_calls;
-	m->options.seed += number;
+	m->options.seed += (uint64_t)(m - p->members);
 	m->options.calls = 0;
-	m->options.memory_max /= p->count;
-	m->options.resume = p->options->resume && checkpoint_is_there(run->dir, m->name);
+	m->options.resume = p->options->resume && checkpoint_is_there(p->run->dir, m->name);
 	m->options.progress = p->options->progress ? portfolio_progress : NULL;
 	m->options.progress_to = p;
 	m->cost = strategy_cost(search->strategy);
-	m->yield = INFINITY;
-	if (explorer_open(&m->x, &m->options, t, &search->universe, run, err))
+}
+
+static int member_open(struct portfolio *p, struct portfolio_member *m, struct err *err)
+{
+	m->options.memory_max /= portfolio_own_count(p);
+	if (explorer_open(&m->x, &m->options, m->configuration->target, &m->search->universe,
+			  p->run, err))
 		return -err->code;
-	sharing_join(&m->x, (unsigned)number);
+	sharing_join(&m->x, member_channel(p, m));
+	m->x.deadline_seconds = p->deadline_seconds;
 	m->x.takes_turns = true;
 	m->x.visited = &p->visited;
 	m->x.watch = &p->watch;
-	m->x.oracle = &p->oracle;
+	m->x.oracle = &m->configuration->oracle;
+	m->opened = true;
 	return 0;
+}
+
+/* The target itself is open, and so are its searches. */
+static int portfolio_open(struct portfolio *p, struct portfolio_search *searches, struct target *t,
+			  struct err *err)
+{
+	int status = 0;
+
+	p->configurations[0].name = t->name;
+	p->configurations[0].target = t;
+	for (size_t i = 1; i < p->configuration_count; i++)
+		p->configurations[i].name = p->options->variants[i - 1];
+	for (size_t i = 0; i < p->count; i++)
+		member_init(p, &p->members[i], &searches[i]);
+	for (size_t i = 0; i < portfolio_own_count(p) && !status; i++)
+		status = member_open(p, &p->members[i], err);
+	if (!status)
+		oracle_begin(&p->configurations[0].oracle, &p->members[0].x);
+	return status;
+}
+
+/* A variant that this machine cannot make, or this kernel cannot mount, is left out. */
+static void configuration_leave_out(struct portfolio *p, const struct portfolio_configuration *c,
+				    const struct err *why)
+{
+	json_t *list = json_object_get(p->run->figures, "left_out");
+
+	if (!list) {
+		list = json_array();
+		json_object_set_new(p->run->figures, "left_out", list);
+	}
+	json_array_append_new(list, json_pack("{s:s, s:s}", "target", c->name, "why", why->text));
+	for (size_t i = 0; i < p->count; i++)
+		if (p->members[i].configuration == c)
+			p->members[i].over = p->members[i].spared = true;
+}
+
+/* Opens a variant when its first turn comes: each is a kernel, with its memory. False if it cannot
+ * be used here. */
+static bool configuration_open(struct portfolio *p, struct portfolio_member *m)
+{
+	struct portfolio_configuration *c = m->configuration;
+	struct err why = { 0 };
+
+	if (!c->target && target_open(&c->target, c->name, &p->options->variant_options, &why)) {
+		c->target = NULL;
+		configuration_leave_out(p, c, &why);
+		return false;
+	}
+	if (m->opened)
+		return true;
+	if (member_open(p, m, &why)) {
+		configuration_leave_out(p, c, &why);
+		return false;
+	}
+	if (!c->left_seconds)
+		oracle_begin(&c->oracle, &m->x);
+	return true;
 }
 
 /* ---- turns ---- */
 
-/* Every other turn is that of the search whose calls have cost the least so far; the turns between
- * are those of the one that yields the most. */
+static bool member_works(const struct portfolio_member *m)
+{
+	return !m->over && !m->x.dry;
+}
+
+/* What its calls have cost so far. */
+static double member_spent(const struct portfolio_member *m)
+{
+	return (double)m->x.figures.calls * m->cost;
+}
+
+/* The configuration whose turn it is: the target itself has as much as all its variants. NULL: none
+ * has work. */
+static const struct portfolio_configuration *portfolio_due(const struct portfolio *p)
+{
+	const struct portfolio_configuration *due = NULL;
+	double least = 0;
+
+	for (size_t c = 0; c < p->configuration_count; c++) {
+		double spent = 0, part = c || p->configuration_count == 1
+					       ? 1
+					       : (double)(p->configuration_count - 1);
+		bool works = false;
+
+		for (size_t i = 0; i < p->count; i++) {
+			if (p->members[i].configuration != &p->configurations[c])
+				continue;
+			spent += member_spent(&p->members[i]);
+			works |= member_works(&p->members[i]);
+		}
+		if (works && (!due || spent / part < least)) {
+			due = &p->configurations[c];
+			least = spent / part;
+		}
+	}
+	return due;
+}
+
+/* Every other turn is that of the search whose calls have cost the least so far, in the
+ * configuration that is due; the turns between are those of the one that yields the most. */
 static struct portfolio_member *portfolio_next(const struct portfolio *p)
 {
+	const struct portfolio_configuration *due = portfolio_due(p);
+	bool by_yield = p->turns % 2;
 	struct portfolio_member *next = NULL;
 	double best = 0, score;
 
 	for (size_t i = 0; i < p->count; i++) {
 		struct portfolio_member *m = &p->members[i];
 
-		if (m->over || m->x.dry)
+		if (!member_works(m) || (!by_yield && m->configuration != due))
 			continue;
-		score = p->turns % 2 && m->turns ? m->yield : -(double)m->x.figures.calls * m->cost;
+		score = by_yield ? m->yield : -member_spent(m);
 		if (!m->turns)
-			score = INFINITY;
+			score = by_yield && m->search->variant ? -1 : INFINITY;
 		if (!next || score > best) {
 			next = m;
 			best = score;
@@ -309,8 +472,8 @@ static int member_begin(struct portfolio *p, struct portfolio_member *m, struct 
 	status = explorer_begin(&m->x, err);
 	if (m->options.resume)
 		member_recall_states(p, m);
-	if (status >= 0 && p->options->resume && !p->taken_up) {
-		p->taken_up = true;
+	if (status >= 0 && p->options->resume && !m->configuration->taken_up) {
+		m->configuration->taken_up = true;
 		status = explorer_take_up(&m->x, err);
 	}
 	m->calls = m->x.figures.calls;
@@ -320,8 +483,13 @@ static int member_begin(struct portfolio *p, struct portfolio_member *m, struct 
 static int portfolio_turn(struct portfolio *p, struct portfolio_member *m, struct err *err)
 {
 	double from = clock_seconds();
-	int status = member_begin(p, m, err);
+	int status;
 
+	if (!configuration_open(p, m))
+		return 0;
+	if (m->configuration->left_seconds > 0) /* its checks have a share of its time */
+		oracle_skip(&m->configuration->oracle, from - m->configuration->left_seconds);
+	status = member_begin(p, m, err);
 	if (status < 0)
 		return status;
 	m->points = member_points(m);
@@ -331,7 +499,8 @@ static int portfolio_turn(struct portfolio *p, struct portfolio_member *m, struc
 	if (status >= 0)
 		status = m->x.figures.end ? oracle_end(&m->x, err) : oracle_wait(&m->x, err);
 	member_weigh(m);
-	m->seconds += clock_seconds() - from;
+	m->configuration->left_seconds = clock_seconds();
+	m->seconds += m->configuration->left_seconds - from;
 	p->turns++;
 	return status;
 }
@@ -347,13 +516,15 @@ static bool member_ends_all(const struct portfolio_member *m)
 	return true;
 }
 
+/* The search that has made every call in every state of this one's universe. */
 static const struct portfolio_member *portfolio_exhausted(const struct portfolio *p,
-							  const char *universe)
+							  const struct portfolio_member *by)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		const struct portfolio_member *m = &p->members[i];
 
-		if (m->x.figures.exhausted && !strcmp(m->x.universe->name, universe))
+		if (m->x.figures.exhausted && m->configuration == by->configuration &&
+		    !strcmp(m->search->universe.name, by->search->universe.name))
 			return m;
 	}
 	return NULL;
@@ -366,8 +537,7 @@ static void portfolio_spare(struct portfolio *p)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		struct portfolio_member *m = &p->members[i];
-		const struct portfolio_member *exhausted =
-			portfolio_exhausted(p, m->x.universe->name);
+		const struct portfolio_member *exhausted = portfolio_exhausted(p, m);
 
 		if (!exhausted || m->over ||
 		    (m->options.unseen_calls &&
@@ -416,13 +586,13 @@ static int portfolio_run(struct portfolio *p, struct err *err)
 			p->end = "calls";
 		} else {
 			status = portfolio_turn(p, m, err);
-			m->over = m->x.figures.end != NULL;
+			m->over |= m->x.figures.end != NULL;
 			portfolio_spare(p);
 			if (m->x.figures.end && member_ends_all(m))
 				p->end = m->x.figures.end;
 		}
 	}
-	if (status < 0 && m)
+	if (status < 0 && m && m->opened)
 		watch_kernel(&m->x); /* its log may say what ended us */
 	return status;
 }
@@ -438,13 +608,13 @@ static void portfolio_report(const struct portfolio *p, struct run *run)
 		const struct explore_figures *f = &m->x.figures;
 
 		json_array_append_new(
-			rows, json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:f}", "profile",
-					m->x.universe->name, "strategy",
-					strategy_names[m->options.strategy], "unseen_calls",
-					(int)m->options.unseen_calls, "calls", (json_int_t)f->calls,
-					"transitions", (json_int_t)f->transitions, "states",
-					(json_int_t)f->states, "shapes", (json_int_t)f->shapes,
-					"seconds", m->seconds));
+			rows, json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:f}", "target",
+					m->configuration->name, "profile", m->search->universe.name,
+					"strategy", strategy_names[m->options.strategy],
+					"unseen_calls", (int)m->options.unseen_calls, "calls",
+					(json_int_t)f->calls, "transitions",
+					(json_int_t)f->transitions, "states", (json_int_t)f->states,
+					"shapes", (json_int_t)f->shapes, "seconds", m->seconds));
 	}
 	json_object_set_new(run->figures, "searches", rows);
 }
@@ -459,42 +629,60 @@ static int portfolio_checkpoint(const struct portfolio *p, struct err *err)
 	return status;
 }
 
-int explore_portfolio(const struct explore_options *o, struct portfolio_search *searches,
-		      size_t count, struct target *t, struct run *run, struct cover *cover,
-		      struct explore_figures *ret, struct err *err)
+/* What the searches have counted, and their memory. */
+static void portfolio_close(struct portfolio *p, struct cover *cover, struct explore_figures *ret)
 {
-	struct portfolio p = { .options = o, .visited = { .states = HASH_MAP_INIT } };
 	struct cover possible = { 0 }; /* what the universes have */
-	size_t opened = 0;
-	int status = 0;
 
-	must(count);
-	p.members = must_alloc(count * sizeof(*p.members));
-	p.count = count;
-	kernel_watch_open(&p.watch, o->kernel_log, t);
-	for (; opened < count && !status; opened += !status)
-		status = member_open(&p, &p.members[opened], &searches[opened], t, run, err);
-	p.count = opened;
-	if (!status) {
-		oracle_begin(&p.oracle, &p.members[0].x);
-		status = portfolio_run(&p, err);
+	for (size_t i = 0; i < p->count; i++) {
+		struct portfolio_member *m = &p->members[i];
+
+		if (!m->opened)
+			continue;
+		tally_possible(&m->x.tally, &possible);
+		explorer_close(&m->x, cover, &m->x.figures);
 	}
-	if (status >= 0)
-		status = portfolio_checkpoint(&p, err);
-	portfolio_report(&p, run);
-	for (size_t i = 0; i < opened; i++) {
-		tally_possible(&p.members[i].x.tally, &possible);
-		explorer_close(&p.members[i].x, cover, &p.members[i].x.figures);
+	*ret = portfolio_figures(p);
+	for (size_t i = 0; i < p->configuration_count; i++) {
+		oracle_free(&p->configurations[i].oracle, ret);
+		if (i && p->configurations[i].target)
+			target_close(p->configurations[i].target);
 	}
-	*ret = portfolio_figures(&p);
-	oracle_free(&p.oracle, ret);
 	cover_add(&possible, cover);
 	ret->inputs = cover_inputs(&possible);
 	ret->inputs_seen = cover_inputs(cover);
 	ret->outcomes_seen = cover_outcomes(cover);
 	cover_free(&possible);
-	kernel_watch_close(&p.watch);
-	hash_map_free(&p.visited.states);
-	free(p.members);
+	kernel_watch_close(&p->watch);
+	hash_map_free(&p->visited.states);
+	free(p->members);
+	free(p->configurations);
+}
+
+int explore_portfolio(const struct explore_options *o, struct portfolio_search *searches,
+		      size_t count, struct target *t, struct run *run, struct cover *cover,
+		      struct explore_figures *ret, struct err *err)
+{
+	struct portfolio p = {
+		.options = o,
+		.run = run,
+		.visited = { .states = HASH_MAP_INIT },
+		.count = count,
+		.configuration_count = o->variant_count + 1,
+		.deadline_seconds = clock_seconds() + o->seconds,
+	};
+	int status;
+
+	must(count);
+	p.members = must_alloc(count * sizeof(*p.members));
+	p.configurations = must_alloc(p.configuration_count * sizeof(*p.configurations));
+	kernel_watch_open(&p.watch, o->kernel_log, t);
+	status = portfolio_open(&p, searches, t, err);
+	if (!status)
+		status = portfolio_run(&p, err);
+	if (status >= 0)
+		status = portfolio_checkpoint(&p, err);
+	portfolio_report(&p, run);
+	portfolio_close(&p, cover, ret);
 	return status;
 }

@@ -30,22 +30,26 @@ struct tour_move {
 struct tour {
 	struct explorer *x;
 	struct plan plan;
-	struct tour_move moves[STEPS_MAX + 1]; /* by step; the last one may have a probe */
-	uint32_t node;                         /* the model's, behind the last step */
-	uint32_t *path;                        /* known calls to where something is left to try */
+	struct tour_move moves[STEPS_MAX]; /* by step */
+	uint32_t node;                     /* the model's, behind the last step */
+	uint32_t *path;                    /* known calls to where something is left to try */
 	size_t path_len, path_next;
 	uint64_t planned; /* calls, for sampling */
+	bool parts;       /* a target can look at a part of the tree */
 	unsigned stayed;  /* calls planned since the tour came to the node */
 	unsigned hops;    /* since it knew a way */
 };
 
-static bool tour_observes(const struct tour *t)
+/* Adds a call, and a look at the tree behind it: at all of it, at a part, or none. */
+static const struct plan_step *tour_add(struct tour *t, const struct call *c)
 {
 	const struct explore_options *o = t->x->options;
 
 	if (o->unseen_calls)
-		return t->planned % (o->unseen_calls + 1) == o->unseen_calls;
-	return t->planned % o->verify_every == 0;
+		return plan_add(&t->plan, c, t->planned % (o->unseen_calls + 1) == o->unseen_calls);
+	if (t->parts && t->planned % o->verify_every)
+		return plan_add_touched(&t->plan, c);
+	return plan_add(&t->plan, c, true);
 }
 
 /* Plans one more call, or finds that it leads beyond the bounds. */
@@ -53,7 +57,6 @@ static void tour_plan_call(struct tour *t, uint32_t number)
 {
 	struct explorer *x = t->x;
 	struct tour_move move = { .from = t->node, .call = number, .to = t->node };
-	bool observe = tour_observes(t), succeeds;
 	const struct plan_step *step = NULL;
 	uint32_t edge = graph_edge(&x->graph, t->node, number);
 	struct call call;
@@ -63,23 +66,20 @@ static void tour_plan_call(struct tour *t, uint32_t number)
 	if (move.fresh && x->options->strategy != STRATEGY_RANDOM)
 		sharing_is_mine(x, t->node); /* so that it is known who counts it */
 	if (nearby_call(x->universe, number, &t->plan.state, &t->plan.arena, &call))
-		step = plan_add(&t->plan, &call, observe);
+		step = tour_add(t, &call);
 	if (!step) {
 		x->figures.beyond += move.fresh;
 		graph_set_edge(&x->graph, t->node, number, NODE_BEYOND);
 		return;
 	}
 	t->planned++;
-	succeeds = !step->expected.error;
-	if (succeeds)
+	if (!step->expected.error)
 		move.to = explorer_visit(x, &t->plan.state, t->node);
 	if (move.fresh || move.elsewhere)
 		graph_set_edge(&x->graph, t->node, number, move.to);
 	t->moves[t->plan.count - 1] = move;
 	t->stayed = move.to == t->node ? t->stayed + 1 : 0;
 	t->node = move.to;
-	if (!observe && succeeds && !x->options->unseen_calls)
-		plan_add_probe(&t->plan);
 }
 
 /* A call that was not tried here, or one that leads away if it is time for that. */
@@ -152,6 +152,7 @@ static void tour_plan(struct tour *t)
 	plan_begin_behind(&t->plan);
 	while (t->plan.count < room && (call = tour_next_call(t)) != NODE_NONE)
 		tour_plan_call(t, call);
+	plan_look_at_all(&t->plan);
 }
 
 /* The next plan begins where the targets are. */
@@ -170,8 +171,6 @@ static void tour_settle(struct tour *t, size_t done)
 	for (size_t i = 0; i < done; i++) {
 		const struct tour_move *m = &t->moves[i];
 
-		if (t->plan.is_probe[i])
-			continue;
 		x->figures.duplicates += m->elsewhere;
 		explorer_advance(x, m->call, &t->plan.steps[i].call, &t->plan.steps[i].expected,
 				 m->to, m->fresh);
@@ -188,9 +187,9 @@ static void tour_take_back(struct tour *t, size_t from)
 	for (size_t i = from; i < t->plan.count; i++) {
 		const struct tour_move *m = &t->moves[i];
 
-		if (!t->plan.is_probe[i] && m->fresh)
+		if (m->fresh)
 			graph_drop_edge(g, m->from, m->call);
-		if (!t->plan.is_probe[i] && m->elsewhere)
+		if (m->elsewhere)
 			graph_set_edge(g, m->from, m->call, NODE_ELSEWHERE);
 	}
 }
@@ -269,6 +268,8 @@ int tour(struct explorer *x, struct err *err)
 	t->path = must_alloc(PATH_CALLS_MAX * sizeof(*t->path));
 	plan_init(&t->plan, &x->predictor, &x->state);
 	t->node = x->node;
+	for (size_t i = 0; i < x->follower_count; i++)
+		t->parts |= target_scans_parts(x->followers[i].target);
 	while (!status && !explorer_ends(x)) {
 		tour_plan(t);
 		status = t->plan.count ? tour_follow(t, err) : tour_start_over(t, err);

@@ -67,7 +67,7 @@ static void export_lacks(const struct export *x, struct buf *why)
 		buf_adds(why, "its calls do not begin on a fresh file system; shrink it first");
 	else if (f->count > FINDING_CALLS_TOLD)
 		buf_addf(why, "it has %zu calls; shrink it first", f->count);
-	else if (!f->shown)
+	else if (!f->shown && !f->expects)
 		buf_adds(why, "no replay has shown it");
 	else if (injects)
 		buf_addf(why, "no program outside of Assay can do %s()", injects);
@@ -181,21 +181,13 @@ static void export_part(const char *prefix, const char *heading, const struct bu
 	export_lines(prefix, "  ", buf_str(text), out);
 }
 
-void export_story(const struct export *x, const char *prefix, struct buf *out)
+/* What happened instead, and where. */
+static void export_seen(const struct export *x, const char *prefix, struct buf *out)
 {
 	const struct finding *f = x->finding;
 	const struct discrepancy *d = &f->discrepancy;
-	struct buf steps = BUF_INIT, source = BUF_INIT, kernels = BUF_INIT;
+	struct buf kernels = BUF_INIT;
 
-	finding_print_calls(f, &steps);
-	if (d->rule.len)
-		buf_add(&source, d->rule.data, d->rule.len);
-	else
-		readme_add_source(d, &source);
-	export_lines(prefix, "", buf_str(&d->title), out);
-	export_part(prefix, "Steps, on a fresh file system:", &steps, out);
-	export_part(prefix, "Expected:", &d->expected, out);
-	export_lines(prefix, "", buf_str(&source), out);
 	export_part(prefix, "Actual:", d->diff.len ? &d->diff : &d->seen, out);
 	buf_addf(out, "%s\n%s%sFound by Assay on ", prefix, prefix, *prefix ? " " : "");
 	repro_comment(buf_str(&f->target), EXPORT_LINE_MAX, out);
@@ -205,9 +197,34 @@ void export_story(const struct export *x, const char *prefix, struct buf *out)
 		repro_comment(buf_str(&kernels), EXPORT_LINE_MAX, out);
 	}
 	buf_adds(out, ".\n");
+	buf_free(&kernels);
+}
+
+void export_story(const struct export *x, const char *prefix, struct buf *out)
+{
+	const struct finding *f = x->finding;
+	const struct discrepancy *d = &f->discrepancy;
+	struct buf steps = BUF_INIT, source = BUF_INIT;
+
+	finding_print_calls(f, &steps);
+	if (d->rule.len)
+		buf_add(&source, d->rule.data, d->rule.len);
+	else
+		readme_add_source(d, &source);
+	export_lines(prefix, "", buf_str(&d->title), out);
+	export_part(prefix, "Steps, on a fresh file system:", &steps, out);
+	export_part(prefix, "Expected:", &d->expected, out);
+	if (f->expects) {
+		buf_addf(
+			out,
+			"%s\n%s%sSuggested by Assay: its model of Linux allows no other outcome.\n",
+			prefix, prefix, *prefix ? " " : "");
+	} else {
+		export_lines(prefix, "", buf_str(&source), out);
+		export_seen(x, prefix, out);
+	}
 	buf_free(&steps);
 	buf_free(&source);
-	buf_free(&kernels);
 }
 
 void export_title_c(const struct export *x, struct buf *out)

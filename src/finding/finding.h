@@ -32,8 +32,9 @@ struct finding {
 	struct buf notes;    /* what else is to be said of it, a line each */
 	unsigned tries, shown; /* replays of these calls on a fresh file system: shown in so many */
 	bool shrunk;           /* to the end: nothing simpler shows it */
-	bool overlaps; /* its calls do: only their schedule shows it, which the notes name */
-	bool unseen;   /* in these the tree was observed after the last call only */
+	size_t overlaps; /* so many last calls do: only a schedule shows it, which the notes name */
+	bool expects;    /* no finding: a script with the outcomes that it expects */
+	bool unseen;     /* in these the tree was observed after the last call only */
 	struct program_proof proof; /* what its own program showed */
 	struct arena arena;
 };
@@ -87,6 +88,9 @@ int finding_improve(struct finding *f, const struct replay_on *on, unsigned trie
 /* The standalone C program (cc alone) and shell script; exit 1 where the bug shows, 0 if not,
  * 2 if the calls before went differently. */
 void finding_repro_c(const struct finding *f, struct buf *out);
+/* The same of calls that overlap: it makes them at once, again and again, and counts how often no
+ * order of theirs explains what came of it. */
+void finding_race_c(const struct finding *f, struct buf *out);
 void finding_repro_sh(const struct finding *f, const struct target *t, struct buf *out);
 /* The same of one that shows when the daemon was killed behind the calls and started again:
  * crash.c and crash.sh. look: shell text that sets $result to 1 where the bug shows in $ASSAY_ROOT,
@@ -117,5 +121,7 @@ void finding_print_readme(const struct finding *f, const struct target *t, struc
 int finding_read(struct finding *f, const char *dir, struct err *err);
 /* The same with everything that its program is made of, from dir/finding.json. */
 int finding_read_whole(struct finding *f, const char *dir, struct err *err);
+/* A script in place of a finding: its last call is to end as the trace says. For exports. */
+int finding_read_script(struct finding *f, const char *path, struct err *err);
 
 #endif

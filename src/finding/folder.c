@@ -115,8 +115,8 @@ static int write_report(const struct finding *f, const char *dir, struct err *er
 
 bool finding_has_program(const struct finding *f)
 {
-	return !f->before && f->shown && f->count <= FINDING_CALLS_TOLD &&
-	       !f->overlaps && !finding_is_by_crash(f) && !finding_is_by_damage(f);
+	return !f->before && f->shown && f->count <= FINDING_CALLS_TOLD && !f->overlaps &&
+	       !finding_is_by_crash(f) && !finding_is_by_damage(f);
 }
 
 bool finding_has_reproducer(const struct finding *f)
@@ -139,6 +139,12 @@ static int write_programs(const struct finding *f, const struct target *t, const
 	struct buf c = BUF_INIT, sh = BUF_INIT;
 	int status;
 
+	if (f->overlaps) {
+		finding_race_c(f, &c);
+		status = write_file(dir, "race.c", &c, err);
+		buf_free(&c);
+		return status;
+	}
 	if (!finding_has_reproducer(f)) {
 		remove_file(dir, "repro.c");
 		remove_file(dir, "repro.sh");

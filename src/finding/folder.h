@@ -7,6 +7,7 @@
 struct discrepancy;
 struct err;
 struct finding;
+struct item_return;
 struct target;
 
 #define FOLDER_TRACE "trace"
@@ -23,6 +24,7 @@ struct target;
 #define HEADER_SEEN_ON "seen on"         /* kernels: "Linux 6.1.0; Linux 6.12.5" */
 #define HEADER_UPSTREAM "upstream"       /* what is known of it there; people write it */
 #define HEADER_OBSERVED "observed"       /* how, where not after every call */
+#define HEADER_TESTS "tests"             /* of a script: what it is a test of */
 #define HEADER_LEFT_OUT "calls left out" /* before the first one of the trace */
 
 #define OBSERVED_LAST "after the last call only"
@@ -36,6 +38,8 @@ int folder_record_kernel(const char *path, const char *kernel, struct err *err);
 void folder_add_header(struct buf *out, const char *key, const char *value);
 /* What says so, where no rule of the model does. */
 void readme_add_source(const struct discrepancy *d, struct buf *out);
+/* What a trace has behind a call is what is allowed. */
+void folder_take_allowed(struct discrepancy *d, const struct item_return *allowed);
 /* dir/finding.json. Reading it completes a finding whose trace was read. */
 int folder_write_json(const struct finding *f, const char *dir, struct err *err);
 int folder_read_json(struct finding *f, const char *dir, struct err *err);

@@ -291,7 +291,7 @@ static bool read_facts(struct discrepancy *d, const json_t *array)
 	return true;
 }
 
-static void take_allowed(struct discrepancy *d, const struct item_return *allowed)
+void folder_take_allowed(struct discrepancy *d, const struct item_return *allowed)
 {
 	for (size_t i = 0; i < allowed->count; i++) {
 		const struct outcome *o = &allowed->outcomes[i];
@@ -317,7 +317,7 @@ static bool read_allowed(struct discrepancy *d, const json_t *value)
 		good = !script_parse(&script, "allowed", text.data, text.len, &none);
 		for (size_t i = 0; good && i < script.count; i++)
 			if (script.items[i].type == ITEM_RETURN)
-				take_allowed(d, &script.items[i].ret);
+				folder_take_allowed(d, &script.items[i].ret);
 		script_free(&script);
 	}
 	buf_free(&text);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "finding/finding.h"
 #include "finding/folder.h"
@@ -152,5 +153,65 @@ int finding_read_whole(struct finding *f, const char *dir, struct err *err)
 	status = folder_read_json(f, dir, err);
 	if (status)
 		finding_free(f);
+	return status;
+}
+
+/* "OUTCOME EXDEV from rename", after the first thing that the script tests, or its last call. */
+static void script_sign(struct finding *f, const struct script *script)
+{
+	const char *tests = op_table[f->calls[f->count - 1].op].name, *value;
+
+	for (size_t i = script->count; i-- > 0;)
+		if (script->items[i].type == ITEM_COMMENT &&
+		    (value = trace_header_value(script->items[i].text, HEADER_TESTS)))
+			tests = value;
+	snprintf(f->discrepancy.signature, sizeof(f->discrepancy.signature), "OUTCOME %s", tests);
+}
+
+/* The outcome of the last call is what the script expects; nothing was observed. */
+static int script_take_expected(struct finding *f, const struct script *script, struct err *err)
+{
+	struct discrepancy *d = &f->discrepancy;
+	const struct item *last = NULL;
+
+	for (size_t i = 0; i < script->count; i++)
+		if (script->items[i].type == ITEM_CALL || script->items[i].type == ITEM_RETURN)
+			last = &script->items[i];
+	if (!last || last->type != ITEM_RETURN || !last->ret.count)
+		return err_set(err, EINVAL, "%s: its last call has no outcome (call = OUTCOME)",
+			       script->name);
+	d->code = PROBLEM_OUTCOME;
+	d->call = call_copy(&f->calls[f->count - 1], &d->arena);
+	folder_take_allowed(d, &last->ret);
+	/* A success with no value is like none that is expected, so that values are compared. */
+	d->answered = true;
+	for (size_t i = 0; i < last->ret.count; i++) {
+		buf_adds(&d->expected, i ? " or " : "");
+		outcome_print(&last->ret.outcomes[i], d->call.op, DIALECT_NATIVE, &d->expected);
+	}
+	buf_adds(&d->title, "expected ");
+	call_print(&d->call, DIALECT_NATIVE, &d->title);
+	buf_addf(&d->title, " = %s", buf_str(&d->expected));
+	return 0;
+}
+
+int finding_read_script(struct finding *f, const char *path, struct err *err)
+{
+	struct script script = { 0 };
+	int status = script_read(&script, path, err);
+
+	finding_init(f);
+	if (!status) {
+		trace_read_items(f, &script);
+		status = f->count ? script_take_expected(f, &script, err)
+				  : err_set(err, EINVAL, "%s: no calls in it", path);
+	}
+	if (!status) {
+		f->expects = true;
+		script_sign(f, &script);
+	} else {
+		finding_free(f);
+	}
+	script_free(&script);
 	return status;
 }

@@ -30,6 +30,8 @@ struct repro_frame {
 	bool gnu_source;     /* _GNU_SOURCE is defined by the compiler's options */
 	const char *headers; /* lines behind those of the system; or NULL */
 	void (*head)(const struct finding *f, struct buf *out);
+	/* The calls and checks; NULL: one call behind the other. */
+	void (*body)(struct repro *r, const struct finding *f);
 	/* Up to the first call, and behind the last check. */
 	void (*begin)(const struct repro *r, const struct finding *f, struct buf *out);
 	void (*end)(const struct repro *r, const struct finding *f, struct buf *out);

@@ -80,8 +80,12 @@ static const char *const forms[OP_COUNT] = {
 	[OP_write_file] = "write_file($0, $1, $2, $3, $4)",
 	[OP_chown_file] = "chown($0, $1, (gid_t)-1)",
 	[OP_chgrp_file] = "chown($0, (uid_t)-1, $1)",
+	[OP_copy_file] = "copy_file($0, $1, $2, $3, $4)",
+	[OP_clone_file] = "clone_file($0, $1, $2, $3, $4)",
 	[OP_fallocate_file] = "fallocate_file($0, $1, $2, $3)",
 	[OP_inspect_file] = "inspect_file($0)",
+	[OP_read_file] = "read_file($0, $1, $2)",
+	[OP_list_dir] = "list_dir($0)",
 	[OP_remount] = "remount()",
 	[OP_drop_caches] = "drop_caches()",
 	[OP_advance_time] = "pass_time($0)",
@@ -91,6 +95,7 @@ static const char *const forms[OP_COUNT] = {
 	[OP_seek_leaks] = "done()",
 	[OP_fsck] = "check_disk()",
 	[OP_seek_space] = "done()",
+	[OP_wait] = "pass_time($0)",
 };
 
 /* Which of the processes of the finding calls; each has a part of the program's arrays. */

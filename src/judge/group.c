@@ -88,6 +88,56 @@ static bool group_put_stat(char ret[SIGNATURE_MAX], const struct stat_result *ex
 	return true;
 }
 
+/* Does the outcome of a call on descriptors show that names of one file are different inodes? It
+ * returned data that another inode has, or Linux did not see that both are one file
+ * (generic_copy_file_checks, flock_lock_inode). */
+static bool outcome_is_of_names(const struct discrepancy *d)
+{
+	const char *rule = discrepancy_rule(d);
+
+	if (d->code != PROBLEM_OUTCOME || !d->has_names || !d->answered || d->answer.error)
+		return false;
+	if (d->success_allowed)
+		return d->answer.result == RESULT_BYTES;
+	return !strcmp(rule, "copy_overlap") || !strcmp(rule, "lock_busy");
+}
+
+/* libfuse has a node for each name, so that the kernel caches attributes and pages of a file by
+ * name, and every call on such a file may show that. */
+static bool group_put_names(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+	const struct stat_result *stat = NULL;
+	bool several = outcome_is_of_names(d);
+
+	if (d->code == PROBLEM_OUTCOME && d->answered && d->success_allowed && !d->answer.error &&
+	    d->answer.result == RESULT_STAT && S_ISREG(d->value.stat.mode))
+		stat = &d->value.stat;
+	if (fact && S_ISREG(fact->mode) && fact->kind >= FACT_SIZE && fact->kind <= FACT_XATTR)
+		several = fact->nlink > 1;
+	if (stat)
+		several = stat->nlink > 1;
+	if (!d->is_cached || !several)
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "%s of files with several names, cached by each name",
+		 severity_of(d) == SEVERITY_DATA ? "data" : "attributes");
+	return true;
+}
+
+/* A daemon that follows symbolic links does so for every call on attributes: whatever the name
+ * leads to, or that it leads nowhere, is one cause. */
+static bool group_put_symlink(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+
+	if (!fact || !S_ISLNK(fact->mode) || !strstr(d->signature, "xattr"))
+		return false;
+	if (fact->kind != FACT_UNREADABLE && fact->kind != FACT_XATTR)
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "xattr of symbolic links");
+	return true;
+}
+
 /* ---- outcomes ---- */
 
 /* Calls that a file system has all together, or has not; any other call is alone. */
@@ -145,6 +195,28 @@ static bool error_is_of_all(const char *error)
 	return false;
 }
 
+/* A daemon that looks up the name of an open file again does so for every call on the descriptor;
+ * XSH has no such error for any of them. */
+static bool error_is_of_lookup(const struct discrepancy *d, const char *error)
+{
+	const struct op_info *op = &op_table[d->call.op];
+
+	return op->args && op->arg[0].kind == KIND_FD && !strcmp(error, "ENOENT");
+}
+
+/* A daemon that passes O_DIRECT on has other buffers than the caller, which are not aligned. */
+static bool error_is_of_direct(const struct discrepancy *d, const char *error)
+{
+	return (d->call.op == OP_direct_read || d->call.op == OP_direct_write) &&
+	       !strcmp(error, "EINVAL");
+}
+
+/* Rules about names of extended attributes: what does not check them breaks all. */
+static bool rule_is_of_xattr_names(const char *rule)
+{
+	return !strcmp(rule, "xattr_space") || !strcmp(rule, "xattr_name_bare");
+}
+
 /* "OUTCOME rename ENOENT for EEXIST" */
 static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
@@ -159,8 +231,16 @@ static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy 
 	succeeds = !strcmp(wanted, "success");
 	if (error_is_lack(call, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s not supported", feature_of_call(call));
-	else if (succeeds && error_is_of_all(seen))
-		snprintf(ret, SIGNATURE_MAX, "%s for %s", seen, wanted);
+	else if (error_is_of_all(seen) && (succeeds || !strcmp(seen, "ESTALE")))
+		snprintf(ret, SIGNATURE_MAX, "%s for success", seen);
+	else if (!strcmp(seen, "EIO") && !strcmp(feature_of_call(call), "xattr"))
+		snprintf(ret, SIGNATURE_MAX, "EIO of calls for extended attributes");
+	else if (succeeds && error_is_of_direct(d, seen))
+		snprintf(ret, SIGNATURE_MAX, "O_DIRECT not supported");
+	else if (error_is_of_lookup(d, seen))
+		snprintf(ret, SIGNATURE_MAX, "%s through a descriptor", seen);
+	else if (!succeeds && rule_is_of_xattr_names(rule))
+		snprintf(ret, SIGNATURE_MAX, "names of extended attributes not checked");
 	else if (!succeeds && *rule)
 		snprintf(ret, SIGNATURE_MAX, "%s for %s (%.60s)", seen, wanted, rule);
 	else
@@ -207,18 +287,26 @@ static bool group_put_end(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 	return true;
 }
 
-/* "TIMES rename change time of file was not updated" */
+/* "TIMES rename change time of file was not updated". Of utimensat, the times that it is given are
+ * one cause. */
 static bool group_put_times(char ret[SIGNATURE_MAX], const char *signature)
 {
+	static const char setting[] = "TIMES utimensat ";
 	const char *call = strchr(signature, ' '), *what = call ? strchr(call + 1, ' ') : NULL;
 
-	if (what)
+	if (!what)
+		return false;
+	if (!strncmp(signature, setting, strlen(setting)) && !strstr(what, "change time"))
+		snprintf(ret, SIGNATURE_MAX, "times that utimensat sets");
+	else
 		snprintf(ret, SIGNATURE_MAX, "%s", what + 1);
-	return what;
+	return true;
 }
 
 static bool group_put(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
+	if (group_put_names(ret, d) || group_put_symlink(ret, d))
+		return true;
 	switch (d->code) {
 	case PROBLEM_TREE:
 		return group_put_tree(ret, d->signature);

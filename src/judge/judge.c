@@ -89,6 +89,21 @@ static enum reach judge_reach(const struct model *m, struct state *s, const stru
 								   : REACH_INSIDE_POSIX;
 }
 
+/* Is a descriptor of the call one of a file with several names? */
+static bool judge_has_names(const struct state *s, const struct call *c)
+{
+	const struct op_info *op = &op_table[c->op];
+	const struct open_file *file;
+
+	for (unsigned i = 0; i < op->args; i++) {
+		file = op->arg[i].kind == KIND_FD ? state_file(s, c->pid, c->arg[i].num) : NULL;
+		if (file && tree_inode(&s->tree, file->ino)->nlink > 1 &&
+		    S_ISREG(tree_inode(&s->tree, file->ino)->mode))
+			return true;
+	}
+	return false;
+}
+
 /* Observing and the next call may overwrite an outcome. */
 static void judge_keep_answer(const struct outcome *seen, struct discrepancy *ret)
 {
@@ -106,6 +121,8 @@ enum verdict judge_outcome(const struct model *m, struct state *s, const struct 
 	if (verdict == VERDICT_BAD) {
 		judge_keep_answer(seen, ret);
 		judge_fill_outcome(c, ret_env, ret);
+		ret->is_cached = m->traits.times_cached;
+		ret->has_names = judge_has_names(&before, c);
 		ret->reach = judge_reach(m, &before, c, &ret->answer);
 	}
 	state_free(&before);
@@ -197,6 +214,7 @@ static int judge_observed_tree(struct target *t, const struct model *m, const st
 	if (fate != FATE_FINE)
 		return judge_fate(t, m, s, c, fate, ret, err);
 	verdict = judge_tree(s, c, &seen, ret);
+	ret->is_cached = m->traits.times_cached;
 	tree_free(&seen);
 	if (verdict == VERDICT_OK)
 		return VERDICT_OK;

@@ -31,8 +31,9 @@ static enum severity severity_of_value(const struct discrepancy *d)
 									     : SEVERITY_METADATA;
 	case RESULT_BYTES:
 		return op_table[d->call.op].base == OP_getxattr ? SEVERITY_METADATA : SEVERITY_DATA;
-	case RESULT_NAMES: /* of attributes */
-		return SEVERITY_METADATA;
+	case RESULT_NAMES:
+		return op_table[d->call.op].base == OP_listxattr ? SEVERITY_METADATA
+								 : SEVERITY_DATA;
 	case RESULT_NAME:
 	case RESULT_TARGET:
 		return SEVERITY_DATA;

@@ -32,6 +32,7 @@ struct step {
 	bool follow;                   /* the effect is wanted if success is possible */
 	bool space_may_end;            /* it may need more space than there surely is */
 	bool stuck;                    /* a mutant forgot a rule: success, but no effect */
+	int64_t source_fd;             /* of two files that are open for one call, the first */
 	struct envelope *env;
 };
 

@@ -103,6 +103,11 @@ static inline bool errset_empty(const struct errset *s)
 {
 	return !(s->bits[0] | s->bits[1] | s->bits[2]);
 }
+static inline unsigned errset_count(const struct errset *s)
+{
+	return (unsigned)(__builtin_popcountll(s->bits[0]) + __builtin_popcountll(s->bits[1]) +
+			  __builtin_popcountll(s->bits[2]));
+}
 
 enum { ENVELOPE_RULES_MAX = 16, OPTIONAL_TIMES_MAX = 4 };
 

@@ -42,17 +42,21 @@ static bool refuse_copy_range(struct step *x, struct copy *c)
 {
 	uint64_t from = (uint64_t)c->from_offset, to = (uint64_t)c->to_offset;
 	uint64_t max = x->model->traits.file_size_max;
+	uint64_t left = bytes_behind(file_inode(x, c->from), from);
+	bool nothing = c->from_offset >= 0 && (!c->length || !left);
 
 	if (file_inode(x, c->to)->flags & FS_IMMUTABLE_FL)
 		return refuse(x, RULE_copy_immutable);
 	if (from + c->length < from || to + c->length < to)
 		return refuse(x, RULE_copy_overflow);
-	if (c->to_offset >= 0 && to >= max && refuse(x, RULE_write_too_far))
+	if (c->to_offset >= 0 && to >= max && nothing)
+		may_refuse(x, RULE_copy_nothing_too_far);
+	else if (c->to_offset >= 0 && to >= max && refuse(x, RULE_write_too_far))
 		return true;
 	if (c->from_offset < 0 || c->to_offset < 0)
 		return refuse(x, RULE_io_offset);
-	if (c->length > bytes_behind(file_inode(x, c->from), from))
-		c->length = bytes_behind(file_inode(x, c->from), from);
+	if (c->length > left)
+		c->length = left;
 	if (c->length > max - to)
 		c->length = max - to;
 	return c->from->ino == c->to->ino && c->length && ranges_overlap(from, to, c->length) &&

@@ -104,6 +104,22 @@ void model_direct_write(struct step *x)
 	open_then(x, &x->call->direct_write.path, O_WRONLY | O_DIRECT, 0, write_directly);
 }
 
+static void read_from(struct step *x, const struct arg *fd)
+{
+	read_data(x, &(struct transfer){
+			     .fd = fd,
+			     .count = x->call->read_file.count.num,
+			     .offset = x->call->read_file.offset.num,
+			     .positioned = true,
+			     .whole = true,
+		     });
+}
+
+void model_read_file(struct step *x)
+{
+	open_then(x, &x->call->read_file.path, O_RDONLY | O_NONBLOCK, 0, read_from);
+}
+
 static void read_directly(struct step *x, const struct arg *fd)
 {
 	read_data(x, &(struct transfer){
@@ -153,6 +169,60 @@ void model_fallocate_file(struct step *x)
 	if (leave_open(x, RULE_call_of_linux))
 		return;
 	open_then(x, &x->call->fallocate_file.path, O_RDWR, 0, allocate_instead);
+}
+
+/* ---- two files ---- */
+
+static void copy_instead(struct step *x, const struct arg *fd)
+{
+	struct call call;
+	struct step y = step_instead(x, &call, OP_copy_file_range);
+
+	call.copy_file_range.fd_in.num = x->source_fd;
+	call.copy_file_range.off_in = x->call->copy_file.off_in;
+	call.copy_file_range.fd_out = *fd;
+	call.copy_file_range.off_out = x->call->copy_file.off_out;
+	call.copy_file_range.length = x->call->copy_file.length;
+	model_copy_file_range(&y);
+}
+
+static void open_copy(struct step *x, const struct arg *fd)
+{
+	x->source_fd = fd->num;
+	open_then(x, &x->call->copy_file.to, O_WRONLY, 0, copy_instead);
+}
+
+void model_copy_file(struct step *x)
+{
+	if (leave_open(x, RULE_call_of_linux))
+		return;
+	open_then(x, &x->call->copy_file.from, O_RDONLY, 0, open_copy);
+}
+
+static void clone_instead(struct step *x, const struct arg *fd)
+{
+	struct call call;
+	struct step y = step_instead(x, &call, OP_ficlonerange);
+
+	call.ficlonerange.fd = *fd;
+	call.ficlonerange.src.num = x->source_fd;
+	call.ficlonerange.src_offset = x->call->clone_file.off_in;
+	call.ficlonerange.length = x->call->clone_file.length;
+	call.ficlonerange.offset = x->call->clone_file.off_out;
+	model_ficlonerange(&y);
+}
+
+static void open_clone(struct step *x, const struct arg *fd)
+{
+	x->source_fd = fd->num;
+	open_then(x, &x->call->clone_file.to, O_WRONLY, 0, clone_instead);
+}
+
+void model_clone_file(struct step *x)
+{
+	if (leave_open(x, RULE_call_of_linux))
+		return;
+	open_then(x, &x->call->clone_file.from, O_RDONLY, 0, open_clone);
 }
 
 /* What the file system says about the data of a file contradicts none of them: there is nothing to

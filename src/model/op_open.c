@@ -69,6 +69,7 @@ static void refuse_open_flags(struct step *x, const struct open_call *o)
 		leave_open(x, RULE_open_flags_of_linux);
 	if (open_has(o, O_CREAT | O_DIRECTORY)) {
 		refuse(x, RULE_open_create_directory);
+		may_refuse(x, RULE_open_create_directory_backported);
 		leave_open(x, RULE_open_create_directory_open);
 	}
 	if (open_has(o, TMPFILE_BIT) &&

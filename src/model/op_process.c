@@ -127,6 +127,16 @@ void model_advance_time(struct step *x)
 		state_pass_time(x->state, ms * 1000000);
 }
 
+void model_wait(struct step *x)
+{
+	int64_t ms = x->call->wait.duration.num;
+
+	if (ms < 0 || ms > WAIT_MAX_MS)
+		refuse(x, RULE_wait_range);
+	if (proceed(x))
+		state_pass_time(x->state, ms * 1000000);
+}
+
 /* The nth of its sort is to fail within the next call. */
 static void step_fail_nth(struct step *x, unsigned sort, const struct arg *nth)
 {

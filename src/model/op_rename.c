@@ -125,13 +125,26 @@ static void refuse_directories(struct step *x, const struct renaming *r)
 		refuse(x, RULE_links_too_many);
 }
 
+static bool flags_are_unsupported(const struct step *x, int64_t flags)
+{
+	return (flags & RENAME_NOREPLACE && x->model->traits.no_noreplace) ||
+	       (flags & RENAME_EXCHANGE && x->model->traits.no_exchange) ||
+	       (flags & RENAME_WHITEOUT && x->model->traits.no_whiteout);
+}
+
 /* What the file system itself knows of flags is asked after all that Linux checks for it. */
 static void refuse_unsupported_flags(struct step *x, int64_t flags)
 {
-	if ((flags & RENAME_NOREPLACE && x->model->traits.no_noreplace) ||
-	    (flags & RENAME_EXCHANGE && x->model->traits.no_exchange) ||
-	    (flags & RENAME_WHITEOUT && x->model->traits.no_whiteout))
+	if (flags_are_unsupported(x, flags))
 		refuse(x, RULE_rename_flags_unsupported);
+}
+
+/* Linux does not ask the file system where both names are of one inode (vfs_rename). Where FUSE has
+ * an inode for each name, it does. */
+static void may_refuse_unsupported_flags(struct step *x, const struct renaming *r)
+{
+	if (r->source->nlink > 1 && flags_are_unsupported(x, r->flags))
+		may_refuse(x, RULE_rename_flags_unsupported);
 }
 
 static void refuse_contents(struct step *x, const struct renaming *r)
@@ -201,6 +214,7 @@ static void refuse_renaming(struct step *x, const struct renaming *r)
 	if (goes_above(x, r))
 		refuse(x, rename_exchanges(r) ? RULE_rename_below : RULE_rename_above);
 	if (same_object(r)) {
+		may_refuse_unsupported_flags(x, r);
 		leave_target_hidden(x, r);
 		return;
 	}

@@ -106,7 +106,7 @@ static void give_statfs_of(struct step *x, const struct inode *inode)
 		.bavail = STAT_UNKNOWN,
 		.files = STAT_UNKNOWN,
 		.ffree = STAT_UNKNOWN,
-		.namelen = (int64_t)x->model->traits.name_max,
+		.namelen = (int64_t)(x->model->traits.name_max * x->model->traits.name_char_bytes),
 	};
 }
 

@@ -117,8 +117,9 @@ static int by_stream_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* All names of a directory, "." and ".." among them; a removed one has none. */
-static struct blob *stream_names(const struct step *x, uint64_t dir)
+/* All names of a directory, sorted, "." and ".." among them where that is asked for; a removed one
+ * has none. */
+static struct blob *stream_names(const struct step *x, uint64_t dir, bool dots)
 {
 	const struct inode *inode = tree_inode(&x->state->tree, dir);
 	const char **all = must_alloc((inode->dir.entries.count + 2) * sizeof(*all));
@@ -128,7 +129,7 @@ static struct blob *stream_names(const struct step *x, uint64_t dir)
 	uint64_t cookie = 0;
 	size_t count = 0;
 
-	if (inode->nlink) {
+	if (inode->nlink && dots) {
 		all[count++] = ".";
 		all[count++] = "..";
 	}
@@ -149,23 +150,31 @@ static void start_stream(struct step *x, uint64_t handle, uint64_t dir)
 
 	stream_put(x, x->pid, handle,
 		   (struct dir_stream){ .ino = dir,
-					.must = stream_names(x, dir),
+					.must = stream_names(x, dir, true),
 					.may = make_list(&none),
 					.read = make_list(&none) });
 }
 
-void model_opendir(struct step *x)
+/* A directory that may be opened for reading; NULL after refusing. */
+static const struct inode *need_readable_directory(struct step *x, const struct arg *path)
 {
-	const struct inode *inode = need_object(x, AT_FDCWD, &x->call->opendir.path, WALK_FOLLOW);
-	int64_t handle = 1;
+	const struct inode *inode = need_object(x, AT_FDCWD, path, WALK_FOLLOW);
 
 	if (!inode)
-		return;
+		return NULL;
 	if (!S_ISDIR(inode->mode))
 		refuse(x, RULE_opendir_kind);
 	if (!may_access(x, inode, MAY_READ))
 		refuse(x, RULE_opendir_denied);
-	if (!proceed(x))
+	return inode;
+}
+
+void model_opendir(struct step *x)
+{
+	const struct inode *inode = need_readable_directory(x, &x->call->opendir.path);
+	int64_t handle = 1;
+
+	if (!inode || !proceed(x))
 		return;
 	while (state_stream(x->state, x->pid, handle))
 		handle++;
@@ -204,6 +213,13 @@ static void stream_read_name(struct step *x, const struct dir_stream *stream, ui
 	stream_put(x, x->pid, handle, lists);
 }
 
+/* What getdents64 returns of a removed directory. */
+static void refuse_removed(struct step *x)
+{
+	if (!may_refuse(x, RULE_readdir_removed))
+		may_refuse(x, RULE_readdir_position);
+}
+
 void model_readdir(struct step *x)
 {
 	int64_t handle = x->call->readdir.dh.num;
@@ -215,8 +231,8 @@ void model_readdir(struct step *x)
 		return;
 	}
 	removed = !tree_inode(&x->state->tree, stream->ino)->nlink;
-	if (removed && !may_refuse(x, RULE_readdir_removed))
-		may_refuse(x, RULE_readdir_position);
+	if (removed)
+		refuse_removed(x);
 	x->env->end_allowed = !stream->must->len || removed;
 	if (!proceed(x))
 		return;
@@ -225,6 +241,21 @@ void model_readdir(struct step *x)
 		stream_read_name(x, stream, (uint64_t)handle,
 				 x->seen ? x->seen->bytes : x->env->value.bytes);
 	touch_access(x, state_stream(x->state, x->pid, handle)->ino);
+}
+
+void model_list_dir(struct step *x)
+{
+	const struct inode *inode = need_readable_directory(x, &x->call->list_dir.path);
+	struct blob *names;
+
+	if (inode && S_ISDIR(inode->mode) && !inode->nlink)
+		refuse_removed(x);
+	if (!inode || !proceed(x))
+		return;
+	names = stream_names(x, inode->ino, false);
+	memcpy(give_bytes(x, RESULT_NAMES, names->len, names->len), names->bytes, names->len);
+	blob_drop(names);
+	touch_access(x, inode->ino);
 }
 
 void model_rewinddir(struct step *x)

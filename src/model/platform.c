@@ -24,6 +24,8 @@ const char *const platform_names[PLATFORM_COUNT] = {
 #define ANY VERSION_NONE, VERSION_NONE
 #define FROM(major, minor) VERSION(major, minor), VERSION_NONE
 #define UPTO(major, minor) VERSION_NONE, VERSION(major, minor)
+#define WITHIN(major, minor, last_major, last_minor)                                               \
+	VERSION(major, minor), VERSION(last_major, last_minor)
 
 const struct rule_info rule_table[RULE_COUNT] = {
 #define RULE(name, error, where, kernels, text) { #name, error, where, kernels, text },

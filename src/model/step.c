@@ -45,7 +45,9 @@ bool holds(struct step *x, enum rule rule)
 
 static int rule_error(const struct model *m, enum rule rule)
 {
-	return m->mutant.rule == (int)rule ? m->mutant.error : rule_table[rule].error;
+	if (m->mutant.rule == (int)rule)
+		return m->mutant.error;
+	return rule == RULE_call_refused ? (int)m->traits.lack_errno : rule_table[rule].error;
 }
 
 static void envelope_note_rule(struct envelope *env, enum rule rule)
@@ -97,7 +99,12 @@ bool may_refuse(struct step *x, enum rule rule)
 void refuse_unsupported(struct step *x, enum rule rule)
 {
 	may_refuse(x, RULE_call_unserved);
-	refuse(x, rule);
+	if (x->model->traits.lack_errno) {
+		may_refuse(x, rule);
+		refuse(x, RULE_call_refused);
+	} else {
+		refuse(x, rule);
+	}
 }
 
 void refuse_by_setting(struct step *x, uint64_t setting, uint64_t level, enum rule rule)

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 enum { OP_ARGS_MAX = 6 };
-/* The longest time that advance_time lets pass: a day. */
-enum { ADVANCE_MAX_MS = 24 * 60 * 60 * 1000 };
+/* The longest time that advance_time lets pass: a day; and that wait waits. */
+enum { ADVANCE_MAX_MS = 24 * 60 * 60 * 1000, WAIT_MAX_MS = 5000 };
 
 struct arena;
 

@@ -7,6 +7,7 @@
 #include "base/must.h"
 #include "channel/limits.h"
 #include "plan/expect_times.h"
+#include "plan/touched.h"
 
 enum { PLAN_STEPS_MIN = 128 };
 
@@ -20,7 +21,6 @@ void plan_free(struct plan *p)
 	state_free(&p->state);
 	arena_free(&p->arena);
 	free(p->steps);
-	free(p->is_probe);
 	*p = (struct plan){ 0 };
 }
 
@@ -49,13 +49,13 @@ static struct plan_step *plan_append(struct plan *p, const struct call *c)
 	if (p->count == p->cap) {
 		p->cap = p->cap ? 2 * p->cap : PLAN_STEPS_MIN;
 		p->steps = must_realloc(p->steps, p->cap * sizeof(*p->steps));
-		p->is_probe = must_realloc(p->is_probe, p->cap * sizeof(*p->is_probe));
 	}
-	p->is_probe[p->count] = false;
 	step = &p->steps[p->count++];
 	step->call = *c;
 	step->exact = true;
 	step->observe = false;
+	step->part = NULL;
+	step->part_len = 0;
 	step->later = step->reported = false;
 	step->times.known = false;
 	return step;
@@ -96,6 +96,30 @@ const struct plan_step *plan_add(struct plan *p, const struct call *c, bool obse
 	plan_expect(p, step, &expected);
 	if (observe)
 		plan_expect_observed(p, step, &times);
+	/* What is read from the disk next is compared with all that there was before. */
+	if (observe && times.is_read_anew && p->count > 1)
+		p->steps[p->count - 2].part = NULL;
+	return step;
+}
+
+void plan_look_at_all(struct plan *p)
+{
+	if (p->count)
+		p->steps[p->count - 1].part = NULL;
+}
+
+const struct plan_step *plan_add_touched(struct plan *p, const struct call *c)
+{
+	struct state before = state_copy(&p->state);
+	struct plan_step *step;
+
+	if (!plan_add(p, c, true)) {
+		state_free(&before);
+		return NULL;
+	}
+	step = &p->steps[p->count - 1];
+	step->part = touched_paths(&before, &p->state, c, &step->times, &p->arena, &step->part_len);
+	state_free(&before);
 	return step;
 }
 
@@ -131,34 +155,6 @@ void plan_add_known(struct plan *p, const struct call *c, const struct outcome *
 		plan_expect_tree(step, tree);
 }
 
-void plan_add_probe(struct plan *p)
-{
-	const struct call *last = &p->steps[p->count - 1].call;
-	struct call look = { .op = OP_lstat, .pid = last->pid };
-	struct state s;
-	struct outcome outcome;
-
-	if (!op_table[last->op].args || op_table[last->op].arg[0].kind != KIND_PATH)
-		return;
-	look.arg[0] = last->arg[0];
-	s = state_copy(&p->state);
-	model_run(p->predictor->model, &s, &look, &outcome);
-	state_free(&s);
-	plan_append(p, &look)->expected = outcome;
-	p->is_probe[p->count - 1] = true;
-}
-
-/* A probe that mismatches speaks of the call before it. */
-static void plan_blame(const struct plan *p, struct plan_report *end)
-{
-	if (!p->is_probe[end->done])
-		return;
-	end->done--;
-	end->outcome = p->steps[end->done].expected;
-	end->outcome_differs = false;
-	end->tree_differs = true;
-}
-
 /* The first `count` steps. */
 static int plan_follow_some(struct plan *p, size_t count, struct target *t, struct plan_report *ret,
 			    struct err *err)
@@ -167,7 +163,6 @@ static int plan_follow_some(struct plan *p, size_t count, struct target *t, stru
 
 	if (status < 0 || ret->done == count)
 		return status;
-	plan_blame(p, ret);
 	/* It may lie where the next call of the target, or of the model, puts its own. */
 	ret->outcome = outcome_copy(&ret->outcome, &p->arena);
 	return status;
@@ -198,7 +193,6 @@ static void plan_mismatch_forbidden(const struct plan *p, struct plan_follower *
 {
 	f->end = (struct plan_report){ .done = f->forbidden, .outcome_differs = true };
 	f->end.outcome = p->steps[f->forbidden].expected;
-	plan_blame(p, &f->end);
 }
 
 static int plan_follow_one(struct plan *p, size_t count, struct plan_follower *f, struct err *err)
@@ -247,6 +241,5 @@ void plan_advance(const struct plan *p, size_t from, size_t done, struct state *
 		return;
 	}
 	for (size_t i = from; i < done; i++)
-		if (!p->is_probe[i])
-			model_run(p->predictor->model, s, &p->steps[i].call, &outcome);
+		model_run(p->predictor->model, s, &p->steps[i].call, &outcome);
 }

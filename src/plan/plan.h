@@ -18,10 +18,9 @@
 struct plan {
 	const struct predictor *predictor;
 	struct plan_step *steps; /* texts of calls are the caller's */
-	bool *is_probe;          /* for each step (plan_add_probe) */
 	size_t count, cap;
 	struct state state; /* the model's, behind the last step */
-	struct arena arena; /* bytes of outcomes, until the next plan */
+	struct arena arena; /* bytes of outcomes, and paths, until the next plan */
 };
 
 /* The plan is empty, and its targets are in this state. */
@@ -44,10 +43,11 @@ const struct plan_step *plan_add_any(struct plan *p, const struct call *c, bool 
  * outcome are the caller's. tree: compared after it, or NULL. */
 void plan_add_known(struct plan *p, const struct call *c, const struct outcome *expected,
 		    const struct tree *tree);
-/* Adds a look at the object that the last call names first, where it names one by a path: cheaper
- * than comparing the tree. A mismatch there is one of that call: its outcome was as expected, and
- * its tree was not. */
-void plan_add_probe(struct plan *p);
+/* The same as plan_add(), but of the tree only what the call can have touched is compared, where
+ * the target can do that. */
+const struct plan_step *plan_add_touched(struct plan *p, const struct call *c);
+/* All of the tree is compared behind the last step after all, if any of it is. */
+void plan_look_at_all(struct plan *p);
 
 /* A target follows the plan. Where ret->done is less than p->count, that step mismatched; the bytes
  * of its outcome are the plan's. */

@@ -11,24 +11,45 @@
 #include "base/err.h"
 #include "run/rows.h"
 
-void run_count(struct run *r, const char *signature, uint64_t times)
+enum { MET_TARGET_MAX = 300, MET_KEY_MAX = SIGNATURE_MAX + MET_TARGET_MAX };
+
+/* In another configuration of the file system it is another finding. */
+static void met_key(char ret[MET_KEY_MAX], const char *target, const char *signature)
 {
-	*str_map_put(&r->signatures, signature, NULL) += times;
+	snprintf(ret, MET_KEY_MAX, "%.*s\n%.*s", SIGNATURE_MAX - 1, signature, MET_TARGET_MAX - 2,
+		 target);
+}
+
+void run_count(struct run *r, const char *target, const char *signature, uint64_t times)
+{
+	char key[MET_KEY_MAX];
+
+	met_key(key, target, signature);
+	*str_map_put(&r->signatures, key, NULL) += times;
+}
+
+uint64_t *run_met(const struct run *r, const char *target, const char *signature)
+{
+	char key[MET_KEY_MAX];
+
+	met_key(key, target, signature);
+	return str_map_get(&r->signatures, key);
 }
 
 void run_count_row(struct run *r, const json_t *row)
 {
+	const char *target = json_text(row, "target");
 	const json_t *other;
 	size_t i;
 
-	run_count(r, json_text(row, "signature"), row_count(row, "met"));
+	run_count(r, target, json_text(row, "signature"), row_count(row, "met"));
 	json_array_foreach(json_object_get(row, "others"), i, other)
-		run_count(r, json_text(other, "signature"), row_count(other, "count"));
+		run_count(r, target, json_text(other, "signature"), row_count(other, "count"));
 }
 
-static void row_set_met(const struct run *r, json_t *row, const char *key)
+static void row_set_met(const struct run *r, const char *target, json_t *row, const char *key)
 {
-	const uint64_t *met = str_map_get(&r->signatures, json_text(row, "signature"));
+	const uint64_t *met = run_met(r, target, json_text(row, "signature"));
 
 	row_set_count(row, key, met ? *met : 0);
 }
@@ -40,9 +61,11 @@ void run_set_counts(const struct run *r)
 
 	json_array_foreach(r->findings, i, row)
 	{
-		row_set_met(r, row, "met");
+		const char *target = json_text(row, "target");
+
+		row_set_met(r, target, row, "met");
 		json_array_foreach(json_object_get(row, "others"), k, other)
-			row_set_met(r, other, "count");
+			row_set_met(r, target, other, "count");
 	}
 }
 
@@ -162,7 +185,7 @@ bool run_join_group(struct run *r, const struct finding *f, const char *group,
 	}
 	group_add(row, own);
 	json_decref(own);
-	run_count(r, f->discrepancy.signature, 1);
+	run_count(r, buf_str(&f->target), f->discrepancy.signature, 1);
 	row_write_others(r, row);
 	run_close(r, &none);
 	return true;

@@ -37,8 +37,8 @@ uint64_t row_count(const json_t *o, const char *key);
 /* What findings of one cause share; of a row that does not say, its signature. */
 const char *row_group(const json_t *row);
 
-/* Counts how often a signature was met. */
-void run_count(struct run *r, const char *signature, uint64_t times);
+/* Counts how often a signature was met on a target. */
+void run_count(struct run *r, const char *target, const char *signature, uint64_t times);
 /* The same of all signatures of a row. */
 void run_count_row(struct run *r, const json_t *row);
 /* Puts a row under another one of its group; `move`: and its folder below that one's. */

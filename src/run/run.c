@@ -107,7 +107,7 @@ int run_write_known(const struct run *r, const char *path, const struct buf *fai
 bool run_knows(struct run *r, const struct finding *f)
 {
 	const char *signature = f->discrepancy.signature;
-	uint64_t *met = str_map_get(&r->signatures, signature);
+	uint64_t *met = run_met(r, buf_str(&f->target), signature);
 	char group[SIGNATURE_MAX];
 
 	finding_group(f, group);

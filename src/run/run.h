@@ -25,7 +25,7 @@ struct run {
 	char date[RUN_DATE]; /* when it began */
 	bool ended;
 	struct series series;
-	struct str_map signatures; /* of findings so far: how often each was met */
+	struct str_map signatures; /* of findings so far, by target: how often each was met */
 	struct known known;        /* failures that are not reported */
 	json_t *findings;          /* array of {code, title, path, signature, ...} */
 	json_t *unconfirmed;       /* the same of what no replay has shown, a row for each cause */
@@ -110,6 +110,8 @@ void run_free(struct run *r);
 
 /* Inside: the findings of an earlier part of the same run. */
 int run_load_findings(struct run *r, struct err *err);
+/* Inside: how often a signature was met on a target; NULL: no finding there has it. */
+uint64_t *run_met(const struct run *r, const char *target, const char *signature);
 /* Inside: writes how often signatures were met to the rows of findings, and to those under them. */
 void run_set_counts(const struct run *r);
 

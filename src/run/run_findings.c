@@ -71,7 +71,7 @@ void run_update(struct run *r, const struct finding *f, const struct target *t)
 	row_fill(r->open, f);
 	if (confirmed) {
 		run_confirm(r);
-		run_count(r, f->discrepancy.signature, 0);
+		run_count(r, buf_str(&f->target), f->discrepancy.signature, 0);
 	}
 	run_place(confirmed ? r->findings : r->unconfirmed, r->open);
 	row_write_folder(r, r->open, confirmed ? FINDINGS : UNCONFIRMED, f, t);

@@ -72,7 +72,8 @@ static void run_drop_confirmed(struct run *r)
 
 		if (!same)
 			continue;
-		run_count(r, json_text(row, "signature"), row_count(row, "count"));
+		run_count(r, json_text(row, "target"), json_text(row, "signature"),
+			  row_count(row, "count"));
 		run_fold(r, same, row, false);
 		json_array_remove(r->unconfirmed, i);
 	}

@@ -249,6 +249,7 @@ int sandbox_start(struct sandbox **ret, const struct sandbox_ops *ops,
 	k->client = (struct channel_client){
 		.message = k->message,
 		.fields = options->fields,
+		.scans_parts = true,
 		.deadline_seconds = options->deadline_seconds,
 		.own = k,
 		.send = sandbox_send,

@@ -239,6 +239,18 @@ static int server_remount(struct server *s, struct outcome *ret, struct err *err
 	return is_our_failure(r) ? err_set(err, -r, "cannot remount: %s", why.text) : 0;
 }
 
+/* Returns 0 or an errno. */
+static int server_wait(int64_t ms)
+{
+	struct timespec left = { ms / 1000, ms % 1000 * 1000000 };
+
+	if (ms < 0 || ms > WAIT_MAX_MS)
+		return EINVAL;
+	while (nanosleep(&left, &left) && errno == EINTR)
+		;
+	return 0;
+}
+
 static int server_call_environment(struct server *s, const struct call *c, struct outcome *ret,
 				   struct err *err)
 {
@@ -247,8 +259,8 @@ static int server_call_environment(struct server *s, const struct call *c, struc
 		return server_remount(s, ret, err);
 	if (c->op == OP_drop_caches)
 		ret->error = -caches_drop(s->caches, s->root_fd);
-	else if (c->op == OP_sync) /* of the whole machine it would take as long as others write */
-		ret->error = syncfs(s->root_fd) ? errno : 0;
+	else if (c->op == OP_wait)
+		ret->error = server_wait(c->wait.duration.num);
 	else
 		ret->error = ENOSYS;
 	return 0;
@@ -260,7 +272,7 @@ static int server_call_once(struct server *s, const struct call *c, struct outco
 	unsigned traits = op_table[c->op].traits;
 	int r = 0;
 
-	if (traits & TRAIT_ENV || c->op == OP_sync)
+	if (traits & TRAIT_ENV)
 		return server_call_environment(s, c, ret, err);
 	if (traits & TRAIT_PROC || c->pid != 1)
 		return server_call_crew(s, c, ret, err);
@@ -331,18 +343,33 @@ static int server_scan(void *own, struct tree *ret, struct err *err)
 	return r;
 }
 
+static bool server_scan_part(void *own, const char *paths, struct tree *t)
+{
+	struct server *s = own;
+	bool fine;
+
+	if (!s->plain)
+		return tree_scan_part(s->scanner, s->root_fd, paths, t);
+	privilege_take_back();
+	fine = tree_scan_part(s->scanner, s->root_fd, paths, t);
+	privilege_drop();
+	return fine;
+}
+
 /* Kernels take the times of files from the coarse clock, or from a finer one that is not behind it.
- */
+ * The coarse clock moves in whole ticks and late: after its next move it may still be behind a time
+ * that the finer one has given (seen on Linux 6.18, whose file systems use both). */
 static void server_let_time_pass(void *own)
 {
 	const struct timespec pause = { .tv_nsec = NS_PER_MS };
 	struct timespec from, now;
 
-	clock_gettime(CLOCK_REALTIME_COARSE, &from);
+	clock_gettime(CLOCK_REALTIME, &from);
 	do {
 		nanosleep(&pause, NULL);
 		clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	} while (now.tv_sec == from.tv_sec && now.tv_nsec == from.tv_nsec);
+	} while (now.tv_sec < from.tv_sec ||
+		 (now.tv_sec == from.tv_sec && now.tv_nsec <= from.tv_nsec));
 }
 
 static bool server_is_attached(void *own)
@@ -589,9 +616,11 @@ _Noreturn void sandbox_server_run(const struct sandbox_ops *ops,
 		.own = s,
 		.call = server_call,
 		.scan = server_scan,
+		.scan_part = server_scan_part,
 		.attached = server_is_attached,
 		.gone = server_is_gone,
 		.let_time_pass = server_let_time_pass,
+		.times.shares = true,
 	};
 	channel->failure = server_begin(s, &channel->err);
 	for (;;) {

@@ -45,12 +45,12 @@ enum {
 };
 
 /* Where the memory may lie: some places below the kernel, where a sanitizer leaves room too, the
- * others below the end of what the kernel takes for a process's memory (0x7f80000000). */
+ * others behind what its mappings and its memory take (assay.h, host.c), below its TASK_SIZE. */
 enum { KERNEL_SHM_PLACES_LOW = 3, KERNEL_SHM_PLACES = 64 };
 static inline uint64_t kernel_shm_place(unsigned i)
 {
 	return i < KERNEL_SHM_PLACES_LOW ? UINT64_C(0x10000000) + i * UINT64_C(0x18000000)
-					 : UINT64_C(0x4000000000) + i * UINT64_C(0x18000000);
+					 : UINT64_C(0x7000000000) + i * UINT64_C(0x18000000);
 }
 
 struct kernel_shm {

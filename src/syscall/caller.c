@@ -207,3 +207,24 @@ void answer_bytes(struct caller *self, struct outcome *ret, long result, struct 
 	}
 	room_drop(room);
 }
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void sort_names(struct caller *self, size_t len)
+{
+	size_t room = (len | 7) + 1; /* so that the index is aligned */
+	char *copy = self->buffer + room, *to = self->buffer;
+	char **names = (char **)(copy + room);
+	size_t count = 0;
+
+	must(len <= SYSCALL_NAMES_MAX);
+	memcpy(copy, self->buffer, len);
+	for (size_t at = 0; at < len; at += strlen(copy + at) + 1)
+		names[count++] = copy + at;
+	qsort(names, count, sizeof(*names), by_text);
+	for (size_t i = 0; i < count; i++)
+		to = stpcpy(to, names[i]) + 1;
+}

@@ -18,6 +18,7 @@ enum {
 	SYSCALL_STREAMS_MAX = 32,
 	SYSCALL_MAPS_MAX = 32,
 	STREAM_BYTES = 32 << 10,
+	SYSCALL_NAMES_MAX = 1 << 20, /* bytes of a list of names */
 	FD_FIRST = 3, /* the smallest descriptor given out; 0 to 2 exist from the start */
 	SYSCALL_BUFFER_SLACK = 4096, /* behind SYSCALL_DATA_MAX: room for the NUL behind data */
 };
@@ -142,6 +143,9 @@ struct room room_of_aligned_data(struct caller *self, const struct arg *data, in
 /* Outcome of a read into the room, which is dropped: all that was read in num, the first
  * SYSCALL_DATA_MAX bytes of it in bytes. */
 void answer_bytes(struct caller *self, struct outcome *ret, long result, struct room *room);
+
+/* Sorts the list of names, each followed by NUL, at the start of the buffer. */
+void sort_names(struct caller *self, size_t len);
 
 /* Ends all mappings (map.c). */
 void caller_unmap_all(struct caller *self);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "syscall/caller.h"
+#include "syscall/sync.h"
 
 static ssize_t step_read(int fd, void *at, size_t count, off_t offset)
 {
@@ -282,7 +283,7 @@ SYSCALL(fdatasync)
 
 SYSCALL(sync)
 {
-	sync();
+	answer_none(ret, sync_file_system(self->root_fd));
 }
 
 SYSCALL(syncfs)

@@ -67,6 +67,62 @@ SYSCALL(readdir)
 	ret->len = strnlen(entry->d_name, entry->d_reclen - offsetof(struct dirent64, d_name));
 }
 
+static bool is_dots(const char *name)
+{
+	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
+}
+
+/* Adds the names of what getdents64 gave to the list at the start of the buffer. Returns its length
+ * now, 0 if there is no room. */
+static size_t list_add(struct caller *self, size_t len, const char *entries, long size)
+{
+	const struct dirent64 *entry;
+
+	for (long at = 0; at < size; at += entry->d_reclen) {
+		entry = (const struct dirent64 *)(entries + at);
+		if (is_dots(entry->d_name))
+			continue;
+		if (len + strlen(entry->d_name) >= SYSCALL_NAMES_MAX)
+			return 0;
+		len = (size_t)(stpcpy(self->buffer + len, entry->d_name) + 1 - self->buffer);
+	}
+	return len;
+}
+
+static void list_names(struct caller *self, int fd, struct outcome *ret)
+{
+	struct room room = room_take(self, SYSCALL_NAMES_MAX + STREAM_BYTES);
+	char *entries = room.at + SYSCALL_NAMES_MAX;
+	size_t len = 0;
+	long n;
+
+	while ((n = syscall(SYS_getdents64, fd, entries, STREAM_BYTES)) > 0) {
+		size_t more = list_add(self, len, entries, n);
+
+		if (more < len) {
+			ret->error = E2BIG;
+			return;
+		}
+		len = more;
+	}
+	sort_names(self, len);
+	answer_bytes(self, ret, n < 0 ? n : (long)len, &room);
+}
+
+SYSCALL(list_dir)
+{
+	int fd = open_at(at_cwd(self, &c->list_dir.path),
+			 O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC, 0);
+
+	if (fd < 0) {
+		ret->error = errno;
+		return;
+	}
+	list_names(self, fd, ret);
+	if (close(fd) && !ret->error)
+		ret->error = errno;
+}
+
 SYSCALL(rewinddir)
 {
 	struct caller_stream *s = stream_of(self, &c->rewinddir.dh);

@@ -1,4 +1,6 @@
 /* meta.c -- operations that are several calls: open, act, close; the first error counts. */
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -50,6 +52,20 @@ SYSCALL(write_file)
 	finish(fd, ret);
 }
 
+SYSCALL(read_file)
+{
+	int fd = open_at(at_cwd(self, &c->read_file.path), O_RDONLY | O_NONBLOCK, 0);
+	struct room room;
+
+	if (fd < 0) {
+		ret->error = errno;
+		return;
+	}
+	room = room_take(self, c->read_file.count.num);
+	answer_bytes(self, ret, transfer_all(pread, fd, &room, c->read_file.offset.num), &room);
+	finish(fd, ret);
+}
+
 SYSCALL(fallocate_file)
 {
 	int fd = open_at(at_cwd(self, &c->fallocate_file.path), O_RDWR, 0);
@@ -61,6 +77,54 @@ SYSCALL(fallocate_file)
 	answer_none(ret, fallocate(fd, (int)c->fallocate_file.mode.num,
 				   c->fallocate_file.offset.num, c->fallocate_file.length.num));
 	finish(fd, ret);
+}
+
+/* The first file for reading, the second for writing; false after an error. */
+static bool open_two(const struct caller *self, const struct arg *from, const struct arg *to,
+		     int ret_fds[2], struct outcome *ret)
+{
+	ret_fds[0] = open_at(at_cwd(self, from), O_RDONLY, 0);
+	ret_fds[1] = ret_fds[0] < 0 ? -1 : open_at(at_cwd(self, to), O_WRONLY, 0);
+	if (ret_fds[1] >= 0)
+		return true;
+	ret->error = errno;
+	if (ret_fds[0] >= 0)
+		finish(ret_fds[0], ret);
+	return false;
+}
+
+static void finish_two(const int fds[2], struct outcome *ret)
+{
+	finish(fds[1], ret);
+	finish(fds[0], ret);
+}
+
+SYSCALL(copy_file)
+{
+	loff_t in = c->copy_file.off_in.num, out = c->copy_file.off_out.num;
+	int fds[2];
+
+	if (!open_two(self, &c->copy_file.from, &c->copy_file.to, fds, ret))
+		return;
+	answer_num(ret, syscall(SYS_copy_file_range, fds[0], &in, fds[1], &out,
+				(size_t)c->copy_file.length.num, 0));
+	finish_two(fds, ret);
+}
+
+SYSCALL(clone_file)
+{
+	struct file_clone_range range = {
+		.src_offset = (uint64_t)c->clone_file.off_in.num,
+		.src_length = (uint64_t)c->clone_file.length.num,
+		.dest_offset = (uint64_t)c->clone_file.off_out.num,
+	};
+	int fds[2];
+
+	if (!open_two(self, &c->clone_file.from, &c->clone_file.to, fds, ret))
+		return;
+	range.src_fd = fds[0];
+	answer_none(ret, ioctl(fds[1], FICLONERANGE, &range));
+	finish_two(fds, ret);
 }
 
 SYSCALL(fadvise_file)
@@ -134,6 +198,11 @@ SYSCALL(fsck)
 }
 
 SYSCALL(seek_space)
+{
+	ret->error = ENOSYS;
+}
+
+SYSCALL(wait)
 {
 	ret->error = ENOSYS;
 }

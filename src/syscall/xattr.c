@@ -77,34 +77,11 @@ SYSCALL(fgetxattr)
 		     &room);
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Places in the buffer, behind a list of the largest size. */
-enum { NAMES_COPY = 2 * XATTR_LIST_MAX, NAMES_INDEX = 4 * XATTR_LIST_MAX };
-
-/* Sorts the list of names, each followed by NUL, at the start of the buffer. */
-static void sort_names(char *buffer, size_t len)
-{
-	char *copy = buffer + NAMES_COPY, *to = buffer;
-	char **names = (char **)(buffer + NAMES_INDEX);
-	size_t count = 0;
-
-	memcpy(copy, buffer, len + 1);
-	for (size_t at = 0; at < len; at += strlen(copy + at) + 1)
-		names[count++] = copy + at;
-	qsort(names, count, sizeof(*names), by_text);
-	for (size_t i = 0; i < count; i++)
-		to = stpcpy(to, names[i]) + 1;
-}
-
 static void answer_names(struct caller *self, struct outcome *ret, long result, struct room *room)
 {
 	answer_value(self, ret, result, room);
 	if (ret->len && ret->len <= XATTR_LIST_MAX)
-		sort_names(self->buffer, ret->len);
+		sort_names(self, ret->len);
 }
 
 SYSCALL(listxattr)

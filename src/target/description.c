@@ -43,6 +43,7 @@ static const struct opt keys[] = {
 	ROW(fs, OPT_TEXT, "type for mount"),
 	ROW(source, OPT_TEXT, "what is mounted, where that is no image"),
 	ROW(mkfs, OPT_TEXT, "command that makes it, with {image} or {dir}"),
+	ROW(mkfs_options, OPT_TEXT, "options that are put before {image} of the mkfs command"),
 	ROW(options, OPT_TEXT, "mount options"),
 	ROW(command, OPT_TEXT, "daemon that serves it, with {mount}"),
 	ROW(backing, OPT_TEXT, "what the daemon keeps it in: image or dir"),
@@ -55,6 +56,8 @@ static const struct opt keys[] = {
 	ROW(fsck_bad, OPT_TEXT, "exit codes of a bad verdict"),
 	ROW(programs, OPT_TEXT, "programs that its commands start, besides their first words"),
 	ROW(packages, OPT_TEXT, "Debian packages it needs"),
+	ROW(variants, OPT_TEXT,
+	    "targets that are other configurations of the same file system; a base has its own"),
 	ROW(content, OPT_TEXT, "calls that make what is there before it is mounted"),
 	ROW(content_dir, OPT_TEXT, "where these are made, with {dir}"),
 	ROW(fields, OPT_TEXT, "fields of the tree that mean nothing here"),
@@ -174,6 +177,12 @@ static void join_lines(char *text)
 		*text = ' ';
 }
 
+/* Not a row of its base? */
+static bool description_is_own_row(const struct target_description *d, const struct ini_row *row)
+{
+	return !strcmp(row->section + strlen(described_targets.prefix), d->name);
+}
+
 /* Every trait that is shipped must have its reason. */
 static int description_set_row(void *own, const struct ini_row *row, bool need_reason,
 			       struct err *err)
@@ -184,8 +193,10 @@ static int description_set_row(void *own, const struct ini_row *row, bool need_r
 
 	if (!strncmp(row->key, trait_prefix, sizeof(trait_prefix) - 1))
 		return description_set_trait(d, row, need_reason, err);
+	if (!strcmp(row->key, "variants") && !description_is_own_row(d, row))
+		return 0;
 	value = arena_strdup(&d->arena, row->value);
-	if (!strcmp(row->key, "mkfs"))
+	if (!strcmp(row->key, "mkfs") || !strcmp(row->key, "variants"))
 		join_lines(value);
 	ret = opt_set(keys, d, row->key, value, err);
 	if (!ret && !strcmp(row->key, "fields"))
@@ -222,6 +233,20 @@ static void description_settle_versions(struct target_description *d)
 				       ? "yes"
 				       : "no";
 	}
+}
+
+static void description_add_mkfs_options(struct target_description *d)
+{
+	static const char place[] = "{image}";
+	const char *at = d->mkfs && d->mkfs_options ? strstr(d->mkfs, place) : NULL;
+	struct buf command = BUF_INIT;
+
+	if (!at)
+		return;
+	buf_add(&command, d->mkfs, (size_t)(at - d->mkfs));
+	buf_addf(&command, "%s %s", d->mkfs_options, at);
+	d->mkfs = arena_strdup(&d->arena, buf_str(&command));
+	buf_free(&command);
 }
 
 static int description_unknown(const struct described *all, const char *name, struct err *err)
@@ -268,6 +293,8 @@ int description_find(struct target_description *d, const char *spec, const char 
 			      described_targets.prefix, d->name);
 	if (!ret)
 		description_settle_versions(d);
+	if (!ret)
+		description_add_mkfs_options(d);
 	described_free(all);
 	return ret;
 }

@@ -28,23 +28,27 @@ struct target_trait {
 };
 
 struct target_description {
-	const char *name;     /* "ext4" */
-	const char *argument; /* the text after ':' or '@', or NULL */
-	const char *kind;     /* "host", "reffs", "journalfs", "dir", "fuse", "kernel" */
-	const char *summary;  /* what it is, in a few words */
-	const char *fs;       /* type for mount(2) */
-	const char *source;   /* what is mounted, where that is no image */
-	const char *mkfs;     /* command with {image} or {dir} */
-	const char *options;  /* mount options; may name {dir} */
-	const char *command;  /* fuse: the daemon, with {mount} (appended where absent) */
-	const char *backing;  /* fuse: "image", "dir" or NULL: what saving copies */
-	const char *restart;  /* dir: command that kills and starts its server, with {dir} */
-	const char *fsck;     /* command with {image} */
-	const char *repair;   /* the same, and it repairs what it finds */
+	const char *name;         /* "ext4" */
+	const char *argument;     /* the text after ':' or '@', or NULL */
+	const char *kind;         /* "host", "reffs", "journalfs", "dir", "fuse", "kernel" */
+	const char *summary;      /* what it is, in a few words */
+	const char *fs;           /* type for mount(2) */
+	const char *source;       /* what is mounted, where that is no image */
+	const char *mkfs;         /* command with {image} or {dir} */
+	const char *mkfs_options; /* are put before {image} of mkfs */
+	const char *options;      /* mount options; may name {dir} */
+	const char *command;      /* fuse: the daemon, with {mount} (appended where absent) */
+	const char *backing;      /* fuse: "image", "dir" or NULL: what saving copies */
+	const char *restart;      /* dir: command that kills and starts its server, with {dir} */
+	const char *fsck;         /* command with {image} */
+	const char *repair;       /* the same, and it repairs what it finds */
 	const char *repair_unmounted;      /* the same, of one that was unmounted */
 	const char *fsck_clean, *fsck_bad; /* exit codes: "0", "4 8" */
 	const char *programs;              /* that its commands start, besides their first words */
 	const char *packages;              /* Debian packages it needs */
+	/* Other configurations of the same file system, which a search also tries: names of
+	 * targets. They are no variants of what has this one as its base. */
+	const char *variants;
 	/* Calls that are made in a directory before the mount: what lies below a layered file
 	 * system. The directory may name {dir}. NULL: nothing lies there. */
 	const char *content, *content_dir;

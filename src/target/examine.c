@@ -199,6 +199,15 @@ static bool space_ask(struct space_search *s, struct statfs_result *ret)
 	return true;
 }
 
+bool examine_emptied(struct target *t, struct statfs_result *ret)
+{
+	struct space_search s = { .target = t };
+	struct call sync = { .op = OP_sync, .pid = 1 };
+	struct outcome outcome;
+
+	return space_remove_all(&s) && space_call(&s, &sync, &outcome) && space_ask(&s, ret);
+}
+
 /* Open files are closed before: removed files are still there until then. What is freed late is
  * freed when it is unmounted. */
 static bool space_round(struct space_search *s, const struct recent_calls *calls, unsigned round)

@@ -17,5 +17,8 @@ static inline bool op_examines(enum op op)
  * support it. Bytes of the outcome are the target's, until the next such call. */
 int examine_call(struct target *t, const struct call *c, struct outcome *ret,
 		 enum target_fate *ret_fate, struct err *err);
+/* Removes everything, and asks what is free then; false where something cannot be removed. No file
+ * is open. */
+bool examine_emptied(struct target *t, struct statfs_result *ret);
 
 #endif

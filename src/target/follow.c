@@ -17,6 +17,11 @@ int target_call(struct target *t, const struct call *c, struct outcome *ret,
 			     : channel_call(t->client, c, ret, ret_fate, err);
 }
 
+bool target_scans_parts(const struct target *t)
+{
+	return t->client && t->client->scans_parts;
+}
+
 /* Steps that are calls of the file system: ret->done of them are made. */
 static int target_follow_calls(struct target *t, const struct plan_step *steps, size_t count,
 			       struct plan_report *ret, struct err *err)

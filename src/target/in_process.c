@@ -71,11 +71,20 @@ int in_process_call(struct target *t, const struct call *c, struct outcome *ret,
 	return 0;
 }
 
+static void in_process_observed(struct target *t)
+{
+	struct in_process *p = t->own;
+
+	if (p->observed)
+		p->observed(t);
+}
+
 int in_process_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate,
 		       struct err *err)
 {
 	struct in_process *p = t->own;
 
+	in_process_observed(t);
 	times_record(&p->times, &p->state.tree);
 	*ret = tree_copy(&p->state.tree);
 	*ret_fate = FATE_FINE;
@@ -106,6 +115,8 @@ int in_process_follow(struct target *t, const struct plan_step *steps, size_t co
 			step->exact && !outcome_equal(&step->expected, &ret->outcome);
 		ret->tree_differs =
 			step->observe && !hash_equal(step->tree, tree_hash(&p->state.tree));
+		if (step->observe)
+			in_process_observed(t);
 		if (!ret->outcome_differs && !ret->tree_differs)
 			in_process_check_times(p, step, ret);
 		if (ret->outcome_differs || ret->tree_differs || ret->times_differ ||

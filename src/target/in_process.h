@@ -14,6 +14,8 @@ struct in_process {
 	struct times_watch times;
 	/* Makes a call on the state, and says what is free where that is asked. */
 	void (*run)(struct target *t, const struct call *c, struct outcome *ret);
+	/* The whole tree was looked at; NULL: that changes nothing. */
+	void (*observed)(struct target *t);
 };
 
 void in_process_init(struct target *t,

@@ -48,6 +48,7 @@ struct learner {
 	struct traits traits; /* declared and learned */
 	unsigned fields;      /* that mean something */
 	struct learned_list *learned;
+	uint64_t odd;       /* an errno that may mean that something is missing; 0: none */
 	unsigned failures;  /* hangs and deaths */
 	struct arena bytes; /* of outcomes */
 };
@@ -57,6 +58,7 @@ struct shown {
 	bool done;          /* all calls were made, and the tree could be read */
 	bool expected;      /* the outcomes in the script were seen */
 	bool with, without; /* accepted by the model with and without the trait */
+	int error;          /* the last one that a call returned, 0 if all succeeded */
 };
 
 static void hypothesis_init(struct hypothesis *h, const struct learner *l,
@@ -142,6 +144,8 @@ static int learner_call(struct learner *l, const struct script *s, struct hypoth
 		seen = outcome_copy(&seen, &l->bytes);
 		hypothesis_step(with, &item->call, &seen);
 		hypothesis_step(without, &item->call, &seen);
+		if (seen.error)
+			ret->error = seen.error;
 	}
 	r = target_observe(l->target, &tree, &fate, &why);
 	if (r || fate != FATE_FINE)
@@ -214,6 +218,8 @@ static int learner_show(struct learner *l, const struct probe *p, const struct s
 	trait_undo(&without.model.traits, p);
 	if (p->trait && value)
 		trait_put(&with.model.traits, p->trait, value);
+	if (l->odd)
+		with.model.traits.lack_errno = l->odd;
 	r = learner_call(l, s, &with, &without, ret, err);
 	ret->with = !with.rejects;
 	ret->without = !without.rejects;
@@ -314,6 +320,31 @@ static bool learner_has_learned(const struct learner *l, const char *trait)
 	return false;
 }
 
+/* Whether the feature is missing and this error, which is not the usual one, says so. */
+static int learner_decide_odd(struct learner *l, const struct probe *p, int error, struct err *err)
+{
+	static const struct probe odd = {
+		.what = "the usual errors for what is missing",
+		.trait = "lack_errno",
+		.reason = "link, symlink or mknod is refused with this errno",
+		.hides = "which error link, symlink and mknod return where they are not supported",
+	};
+	char number[LEARN_VALUE_MAX];
+	struct shown again;
+	int r;
+
+	l->odd = (uint64_t)error;
+	r = learner_try(l, p, 0, p->value, &again, err);
+	l->odd = 0;
+	if (r || !p->trait || !is_missing(p, &again))
+		return r;
+	snprintf(number, sizeof(number), "%d", error);
+	if (!l->traits.lack_errno)
+		learner_add(l, &odd, number, false);
+	learner_add(l, p, p->value, false);
+	return 0;
+}
+
 static int learner_decide(struct learner *l, const struct probe *p, struct err *err)
 {
 	bool known = learner_knows(l, p);
@@ -332,7 +363,7 @@ static int learner_decide(struct learner *l, const struct probe *p, struct err *
 		return 0;
 	}
 	if (!is_missing(p, &first))
-		return 0;
+		return first.error ? learner_decide_odd(l, p, first.error, err) : 0;
 	r = learner_try(l, p, 0, p->value, &again, err);
 	if (!r && is_missing(p, &again))
 		learner_add(l, p, p->value, false);
@@ -375,7 +406,11 @@ static int learner_measure(struct learner *l, const struct probe *p, struct err 
 
 int learn_probe(struct target *t, struct learned_list *ret, struct err *err)
 {
-	struct learner l = { t, t->traits, t->fields, ret, 0, ARENA_INIT };
+	struct learner l = { .target = t,
+			     .traits = t->traits,
+			     .fields = t->fields,
+			     .learned = ret,
+			     .bytes = ARENA_INIT };
 	int r = 0;
 
 	*ret = (struct learned_list){ 0 };

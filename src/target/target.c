@@ -20,7 +20,7 @@ static const double deadline_usual_seconds = 10;
 
 const char *const target_cap_names[TARGET_CAPS] = {
 	"remount", "save",  "drop-caches", "time", "fsck",  "image", "processes", "faults",
-	"record",  "leaks", "mmap",        "code", "space", "kill",  "schedules",
+	"record",  "leaks", "mmap",        "code", "space", "kill",  "schedules", "wait",
 };
 
 unsigned target_needs(enum op op)
@@ -32,6 +32,8 @@ unsigned target_needs(enum op op)
 		return TARGET_DROP_CACHES;
 	case OP_advance_time:
 		return TARGET_TIME;
+	case OP_wait:
+		return TARGET_WAIT;
 	case OP_fail_alloc:
 	case OP_fail_read:
 	case OP_fail_write:
@@ -252,6 +254,20 @@ int target_open(struct target **ret, const char *spec, const struct target_optio
 	}
 	target_free(t);
 	return r;
+}
+
+void target_variants(const struct target *t, struct buf *ret_names_nul)
+{
+	const char *names = t->description->variants ? t->description->variants : "";
+	const char *rest = t->name + strlen(t->description->name); /* "@KERNEL!FAULT" */
+
+	for (names += strspn(names, " "); *names; names += strspn(names, " ")) {
+		size_t len = strcspn(names, " ");
+
+		buf_add(ret_names_nul, names, len);
+		buf_add(ret_names_nul, rest, strlen(rest) + 1);
+		names += len;
+	}
 }
 
 /* Not a described target, but a kind that asks for a place. */

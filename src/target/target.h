@@ -45,10 +45,11 @@ enum target_cap {
 	TARGET_SPACE = 1 << 12,     /* seek_space */
 	TARGET_KILL = 1 << 13,      /* what serves it can be killed and started again */
 	TARGET_SCHEDULES = 1 << 14, /* overlapping calls can be given a schedule */
+	TARGET_WAIT = 1 << 15,      /* wait: it has caches that time out */
 };
 
 /* One word for each bit, "remount" the first. */
-enum { TARGET_CAPS = 15 };
+enum { TARGET_CAPS = 16 };
 extern const char *const target_cap_names[TARGET_CAPS];
 
 /* What a target must be able to do for this operation: enum target_cap. */
@@ -213,6 +214,9 @@ int target_check(const char *spec, const char *config, struct err *err);
 int target_open(struct target **ret, const char *spec, const struct target_options *options,
 		struct err *err);
 void target_close(struct target *t);
+/* Adds the names of its variants (description.h), each followed by NUL: of the same kernel, with
+ * the same fault. */
+void target_variants(const struct target *t, struct buf *ret_names_nul);
 /* Whether what it lacks is to be found out (learn.h): nothing describes it. */
 bool target_learns(const char *spec, const char *config);
 /* Whether only one run at a time may open it: it uses a directory or device of the user. */
@@ -224,6 +228,8 @@ int target_call(struct target *t, const struct call *c, struct outcome *ret,
  * it would make may still not be made, for what is there already. */
 int target_admits(struct target *t, const struct call *c, struct err *err);
 int target_observe(struct target *t, struct tree *ret, enum target_fate *ret_fate, struct err *err);
+/* Whether it looks at a part of the tree where a step asks for no more (plan_step.part). */
+bool target_scans_parts(const struct target *t);
 int target_follow(struct target *t, const struct plan_step *steps, size_t count,
 		  struct plan_report *ret, struct err *err);
 /* Calls of processes that exist, not 1 among them, each process's in their order and all of them

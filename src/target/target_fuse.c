@@ -93,7 +93,7 @@ static void fuse_lacks(const struct target_description *d, struct buf *out)
 static unsigned fuse_caps(const struct target_description *d)
 {
 	const char *command = fuse_command(d);
-	unsigned caps = sandbox_target_caps(d);
+	unsigned caps = sandbox_target_caps(d) | TARGET_WAIT;
 
 	/* Other users are refused by the kernel otherwise. */
 	if (!command || !strstr(command, "allow_other"))

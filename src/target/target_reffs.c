@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "broken/reffs_race.h"
+#include "broken/reffs_stale.h"
 #include "broken/reffs_times.h"
 #include "target/description.h"
 #include "target/in_process.h"
@@ -21,6 +22,7 @@ struct reffs {
 	const struct fault_info *fault; /* NULL: none */
 	const struct race_fault *race_fault;
 	const struct time_fault *time_fault;
+	const struct stale_fault *stale_fault;
 	struct arena raced; /* bytes of the last race's outcomes */
 	struct faulty faulty;
 	struct pmap saved; /* struct reffs_state by key */
@@ -66,14 +68,15 @@ static void reffs_lacks(const struct target_description *d, struct buf *out)
 static unsigned reffs_caps(const struct target_description *d)
 {
 	return TARGET_REMOUNT | TARGET_SAVE | TARGET_DROP_CACHES | TARGET_TIME | TARGET_PROCESSES |
-	       TARGET_MMAP | TARGET_SPACE;
+	       TARGET_MMAP | TARGET_SPACE | TARGET_WAIT;
 }
 
 static int reffs_check(const struct target_description *d, const char *fault, struct err *err)
 {
 	if (d->argument)
 		return err_set(err, EINVAL, "%s:%s: reffs takes no argument", d->name, d->argument);
-	if (fault && !fault_find(fault) && !race_fault_find(fault) && !time_fault_find(fault))
+	if (fault && !fault_find(fault) && !race_fault_find(fault) && !time_fault_find(fault) &&
+	    !stale_fault_find(fault))
 		return err_set(err, ENOENT, "%s: there is no such fault", fault);
 	return 0;
 }
@@ -95,10 +98,21 @@ static void reffs_run(struct target *t, const struct call *c, struct outcome *re
 		r->fault->run(&r->faulty, c, ret);
 	else if (r->time_fault)
 		time_fault_run(r->time_fault, &r->faulty, c, ret);
+	else if (r->stale_fault)
+		stale_fault_run(r->stale_fault, &r->faulty, c, ret);
 	else
 		model_run(&r->base.model, &r->base.state, c, ret);
 	if (!ret->error && ret->result == RESULT_STATFS)
 		reffs_fill_space(r, &ret->statfs);
+}
+
+/* A cache that is out of date is right again once everything was looked at. */
+static void reffs_observed(struct target *t)
+{
+	struct reffs *r = t->own;
+
+	if (r->stale_fault)
+		r->memory = (struct fault_memory){ 0 };
 }
 
 static int reffs_open(struct target *t, const struct target_description *d,
@@ -108,10 +122,12 @@ static int reffs_open(struct target *t, const struct target_description *d,
 
 	t->own = r;
 	in_process_init(t, reffs_run);
+	r->base.observed = reffs_observed;
 	if (options->fault) {
 		r->fault = fault_find(options->fault);
 		r->race_fault = race_fault_find(options->fault);
 		r->time_fault = time_fault_find(options->fault);
+		r->stale_fault = stale_fault_find(options->fault);
 	}
 	r->faulty = (struct faulty){ &r->base.model, &r->base.state, &r->memory, BUF_INIT };
 	reffs_begin(t);

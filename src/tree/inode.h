@@ -49,5 +49,8 @@ struct blob *blob_make(const void *data, size_t len, bool hashed);
 
 /* Gives an inode a name; link counts stay. */
 void name_add(struct tree *t, uint64_t dir, const char *name, size_t len, uint64_t ino);
+/* Takes a name away; an object without names goes, whatever its link count says, and that of the
+ * directory stays. */
+void name_drop(struct tree *t, uint64_t dir, const char *name, size_t len);
 
 #endif

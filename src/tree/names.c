@@ -91,6 +91,18 @@ static struct inode *name_detach(struct tree *t, uint64_t dir, const char *name,
 	return child;
 }
 
+void name_drop(struct tree *t, uint64_t dir, const char *name, size_t len)
+{
+	uint32_t nlink = tree_inode(t, dir)->nlink;
+	struct inode *inode = name_detach(t, dir, name, len);
+
+	tree_edit(t, dir)->nlink = nlink;
+	if (inode->places.lo | inode->places.hi)
+		return;
+	inode->nlink = 0;
+	inode_reap(t, inode->ino);
+}
+
 /* A directory whose path changed, and what it was. */
 struct moved {
 	uint64_t ino;

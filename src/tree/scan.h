@@ -35,4 +35,12 @@ void scanner_free(struct scanner *scanner);
  * file system (as identity), the root's is TREE_ROOT. */
 int tree_scan(struct scanner *scanner, int root_fd, struct tree *ret, struct err *err);
 
+enum { SCAN_PART_MAX = 16 };
+/* Looks at some objects again: *t is the tree of an earlier scan, and gets what they are now. The
+ * paths are from the root ("." is that), each NUL-terminated, an empty one behind the last:
+ * names that are gone first, directories before what is in them, all names of a file or link, and
+ * a directory in which names have come or gone. False: a scan is needed to tell what is there, and
+ * *t is of no use. */
+bool tree_scan_part(struct scanner *scanner, int root_fd, const char *paths, struct tree *t);
+
 #endif

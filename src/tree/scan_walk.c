@@ -28,25 +28,18 @@
 #include "tree/remark.h"
 #include "tree/scanner.h"
 
-/* Inode numbers for entries without one: errors, repetitions. */
-static const uint64_t first_fresh_ino = (uint64_t)1 << 62;
-
-enum { STATX_WANTED = STATX_BASIC_STATS | STATX_BTIME };
-
 static uint64_t statx_device(const struct statx *st)
 {
 	return makedev(st->stx_dev_major, st->stx_dev_minor);
 }
 
-/* What identifies an object in the tree. Numbers of another device, and those that mean
- * the root, are moved out of the way. */
-static uint64_t statx_identity(const struct scanner *w, const struct statx *st)
+uint64_t statx_identity(const struct scanner *w, const struct statx *st)
 {
 	uint64_t key[2] = { statx_device(st), st->stx_ino };
 
 	if (key[0] == w->root_dev && key[1] == w->root_ino)
 		return TREE_ROOT;
-	if (key[0] == w->root_dev && key[1] > TREE_ROOT && key[1] < first_fresh_ino)
+	if (key[0] == w->root_dev && key[1] > TREE_ROOT && key[1] < scan_first_fresh)
 		return key[1];
 	return hash64(key, sizeof(key), 0) | (uint64_t)1 << 63;
 }
@@ -149,9 +142,7 @@ static bool scan_is_over(const struct scanner *w)
 	return w->error || w->cut;
 }
 
-/* All entries of an open directory, behind what is in w->dents; returns 0 or an errno. One that
- * has no end is one of too many entries. */
-static int read_entries(struct scanner *w, int fd)
+int read_entries(struct scanner *w, int fd)
 {
 	size_t start = w->dents.len;
 	uint64_t max = w->options.objects_max;
@@ -168,8 +159,7 @@ static int read_entries(struct scanner *w, int fd)
 	return n < 0 ? errno : 0;
 }
 
-/* DOT for ".", DOT_DOT for "..", 0 for any other name. */
-static unsigned dots_of(const char *name)
+unsigned dots_of(const char *name)
 {
 	if (name[0] != '.' || (name[1] && name[1] != '.'))
 		return 0;
@@ -178,7 +168,7 @@ static unsigned dots_of(const char *name)
 	return name[2] ? 0 : DOT_DOT;
 }
 
-static bool is_entry_type(unsigned char type, uint32_t mode)
+bool is_entry_type(unsigned char type, uint32_t mode)
 {
 	return type == DT_UNKNOWN || type == IFTODT(mode);
 }
@@ -423,7 +413,7 @@ int tree_scan(struct scanner *w, int root_fd, struct tree *ret, struct err *err)
 	w->cut = false;
 	w->objects = 0;
 	w->depth = 0;
-	w->next_fresh = first_fresh_ino;
+	w->next_fresh = scan_first_fresh;
 	w->no_xattrs = w->no_special_xattrs = false;
 	buf_clear(&w->dents);
 	r = scan_root(w, root_fd);

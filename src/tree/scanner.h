@@ -17,6 +17,11 @@ enum {
 
 enum { DOT = 1 << 0, DOT_DOT = 1 << 1 };
 
+enum { STATX_WANTED = STATX_BASIC_STATS | STATX_BTIME };
+
+/* Inode numbers for entries without one, from here on: errors, repetitions. */
+static const uint64_t scan_first_fresh = (uint64_t)1 << 62;
+
 /* A directory on the way down. Those near the end are open; for the others their ".." is. */
 struct scan_level {
 	uint64_t dir;      /* in the tree */
@@ -46,6 +51,18 @@ struct scanner {
 	bool no_xattrs;         /* not supported here, on files and directories */
 	bool no_special_xattrs; /* on anything else */
 };
+
+/* What identifies an object in the tree. Numbers of another device, and those that mean
+ * the root, are moved out of the way. */
+uint64_t statx_identity(const struct scanner *w, const struct statx *st);
+
+/* All entries of an open directory, behind what is in w->dents; returns 0 or an errno. One that
+ * has no end is one of too many entries. */
+int read_entries(struct scanner *w, int fd);
+/* DOT for ".", DOT_DOT for "..", 0 for any other name. */
+unsigned dots_of(const char *name);
+/* Whether d_type may be that of an object with this mode. */
+bool is_entry_type(unsigned char type, uint32_t mode);
 
 /* Turns an inode that was being read into one that could not be. */
 void object_fail(struct scanner *w, struct inode *inode, const char *call, int code);

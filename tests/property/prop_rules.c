@@ -56,6 +56,7 @@ static void make_poor(struct traits *traits)
 	traits->no_exchange = traits->no_whiteout = traits->no_direct_io = true;
 	traits->no_modes = traits->no_copy = traits->map_tail_kept = true;
 	traits->hides_open_files = true;
+	traits->lack_errno = EIO;
 	traits->link_max = 3;
 	traits->fds_max = 5;
 	traits->symlink_max = 10;
@@ -160,9 +161,9 @@ static const struct world {
 	struct version kernel;
 } worlds[] = {
 	{ PLATFORM_LINUX, KERNEL_CURRENT },   { PLATFORM_LINUX, KERNEL_PUBLISHED },
-	{ PLATFORM_LINUX, VERSION(5, 7) },    { PLATFORM_POSIX, KERNEL_CURRENT },
-	{ PLATFORM_POSIX, KERNEL_PUBLISHED }, { PLATFORM_MACOS, KERNEL_CURRENT },
-	{ PLATFORM_FREEBSD, KERNEL_CURRENT },
+	{ PLATFORM_LINUX, VERSION(5, 7) },    { PLATFORM_LINUX, VERSION(6, 1) },
+	{ PLATFORM_POSIX, KERNEL_CURRENT },   { PLATFORM_POSIX, KERNEL_PUBLISHED },
+	{ PLATFORM_MACOS, KERNEL_CURRENT },   { PLATFORM_FREEBSD, KERNEL_CURRENT },
 };
 
 /* What the model says without a mutant, once it was asked. */

@@ -6,12 +6,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -179,6 +185,37 @@ static void reset_begins_anew(void **state)
 	close(root_fd);
 }
 
+/* Of the calling process and its children: sync(2) kills it. */
+static void forbid_sync(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sync, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { ARRAY_LEN(filter), filter };
+
+	must(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	must(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+/* What is stuck elsewhere on the machine is no hang of the file system under test. */
+static void a_sync_waits_for_no_other_file_system(void **state)
+{
+	int root_fd = open_root(), status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		forbid_sync();
+		_exit(one_call(caller_new(root_fd), "sync()").error);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(root_fd);
+}
+
 static void a_full_table_creates_nothing(void **state)
 {
 	int root_fd = open_root();
@@ -292,15 +329,16 @@ static void traces_show_every_operation(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[2 * ARRAY_LEN(traces) + 6] = {
+	struct CMUnitTest tests[2 * ARRAY_LEN(traces) + 7] = {
 		cmocka_unit_test(traces_show_every_operation),
 		IN_ROOT(reset_begins_anew),
+		IN_ROOT(a_sync_waits_for_no_other_file_system),
 		IN_ROOT(a_full_table_creates_nothing),
 		IN_ROOT(streams_have_a_limit),
 		IN_ROOT(a_size_is_told_without_bytes),
 		IN_ROOT(a_fault_of_a_mapping_is_an_outcome),
 	};
-	struct CMUnitTest *test = tests + 6;
+	struct CMUnitTest *test = tests + 7;
 	static char names[ARRAY_LEN(tests)][64];
 	struct err err = { 0 };
 	char path[64];

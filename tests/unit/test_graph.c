@@ -74,6 +74,66 @@ static void edges_come_and_go(void **state)
 }
 
 /* A ring with one shortcut: 0 -> 1 -> ... -> 9 -> 0, and 2 -> 7. */
+/* Few edges are a list, many a table, and where numbers are too large for a list all are: each must
+ * hold what was set last. */
+static void edges_are_those_that_were_set(uint64_t calls, uint32_t first)
+{
+	const uint32_t ends[] = { 0, 1, NODE_BEYOND, NODE_ELSEWHERE };
+	uint32_t expected[1000], count = 0, at = 0;
+	struct edge edge;
+	struct graph g;
+
+	memset(expected, 0xff, sizeof(expected));
+	graph_init(&g, calls);
+	put(&g, 0);
+	put(&g, 1);
+	for (uint32_t i = 0; i < 5000; i++) {
+		/* At first few calls, then all. */
+		uint32_t call = i * 7919u % (i < 2000 ? 40 : 1000), to = ends[i / 3 % 4];
+
+		if (i % 5 == 4 && expected[call] != NODE_NONE) {
+			graph_drop_edge(&g, 0, first + call);
+			expected[call] = NODE_NONE;
+		} else {
+			graph_set_edge(&g, 0, first + call, to);
+			expected[call] = to;
+		}
+		assert_int_equal(graph_edge(&g, 0, first + call), expected[call]);
+	}
+	for (uint32_t call = 0; call < 1000; call++) {
+		assert_int_equal(graph_edge(&g, 0, first + call), expected[call]);
+		count += expected[call] != NODE_NONE;
+	}
+	assert_int_equal(graph_untried(&g, 0), calls - count);
+	while (graph_next_edge(&g, 0, &at, &edge)) {
+		assert_int_equal(edge.to, expected[edge.call - first]);
+		expected[edge.call - first] = NODE_NONE; /* each comes once */
+		count--;
+	}
+	assert_int_equal(count, 0);
+	graph_free(&g);
+}
+
+static void edges_are_the_same_in_either_form(void **state)
+{
+	edges_are_those_that_were_set(1000, 0);
+	edges_are_those_that_were_set((uint64_t)1 << 31, ((uint32_t)1 << 31) - 1000);
+}
+
+static void few_edges_take_little(void **state)
+{
+	struct graph g;
+
+	graph_init(&g, 1000);
+	for (uint32_t n = 0; n < MANY / 10; n++) {
+		put(&g, n);
+		for (uint32_t call = 0; call < 20; call++)
+			graph_set_edge(&g, n, call * 37, call % 4 ? n : NODE_BEYOND);
+	}
+	assert_true((double)g.edge_bytes / (MANY / 10 * 20) <= 5);
+	graph_free(&g);
+}
+
 static void ways_are_shortest(void **state)
 {
 	uint32_t calls[16];
@@ -124,6 +184,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes_are_found_again),
 		cmocka_unit_test(edges_come_and_go),
+		cmocka_unit_test(edges_are_the_same_in_either_form),
+		cmocka_unit_test(few_edges_take_little),
 		cmocka_unit_test(ways_are_shortest),
 		cmocka_unit_test(bits_hold_states),
 	};

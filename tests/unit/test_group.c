@@ -74,6 +74,23 @@ static void signatures_are_grouped(void **state)
 		  SEVERITY_OUTSIDE_POSIX },
 		{ "OUTCOME rename ENOENT for EEXIST", "OUTCOME rename ENOENT for EEXIST",
 		  SEVERITY_OUTSIDE_POSIX },
+		/* Whatever it should have been, the daemon does not know the object any more. */
+		{ "OUTCOME setxattr ESTALE for success", "ESTALE for success",
+		  SEVERITY_OUTSIDE_POSIX },
+		{ "OUTCOME getxattr ESTALE for ENODATA", "ESTALE for success",
+		  SEVERITY_OUTSIDE_POSIX },
+		{ "OUTCOME mkdir ENOSPC for EEXIST", "OUTCOME mkdir ENOSPC for EEXIST",
+		  SEVERITY_OUTSIDE_POSIX },
+		{ "OUTCOME setxattr EIO for success", "EIO of calls for extended attributes",
+		  SEVERITY_OUTSIDE_POSIX },
+		{ "OUTCOME getxattr EIO for ENODATA", "EIO of calls for extended attributes",
+		  SEVERITY_OUTSIDE_POSIX },
+		{ "TIMES utimensat access time of file is not the one that was given",
+		  "times that utimensat sets", SEVERITY_METADATA },
+		{ "TIMES utimensat modification time of file was not updated",
+		  "times that utimensat sets", SEVERITY_METADATA },
+		{ "TIMES utimensat change time of file was not updated",
+		  "change time of file was not updated", SEVERITY_METADATA },
 		{ "OUTCOME read value", "OUTCOME read value", SEVERITY_OUTSIDE_POSIX },
 		{ "HANG rename", "HANG rename", SEVERITY_CRASH },
 		{ "DEATH rename", "DEATH rename", SEVERITY_CRASH },
@@ -117,6 +134,156 @@ static void rules_are_shared(void **state)
 	set_signature(&d, "OUTCOME mkdir EIO for success");
 	d.rules[0] = RULE_search_denied;
 	d.rule_count = 1;
+	group_of(&d, group);
+	assert_string_equal(group, d.signature);
+}
+
+/* An open file is looked up by its name again; names of attributes are taken as they are. */
+static void calls_that_share_a_cause_are_one_group(void **state)
+{
+	static const struct {
+		const char *signature, *group;
+		enum op op;
+		int rule; /* -1: none */
+	} rows[] = {
+		{ "OUTCOME fsync ENOENT for success", "ENOENT through a descriptor", OP_fsync, -1 },
+		{ "OUTCOME removexattr ENOENT for ENODATA", "ENOENT through a descriptor",
+		  OP_fremovexattr, RULE_xattr_absent },
+		{ "OUTCOME removexattr ENOENT for ENODATA", "ENOENT for ENODATA (xattr_absent)",
+		  OP_removexattr, RULE_xattr_absent },
+		{ "OUTCOME read EINVAL for success", "O_DIRECT not supported", OP_direct_read, -1 },
+		{ "OUTCOME write EINVAL for success", "O_DIRECT not supported", OP_direct_write,
+		  -1 },
+		{ "OUTCOME write EINVAL for success", "OUTCOME write EINVAL for success", OP_write,
+		  -1 },
+		{ "OUTCOME setxattr success for EINVAL", "names of extended attributes not checked",
+		  OP_setxattr, RULE_xattr_name_bare },
+		{ "OUTCOME getxattr ENODATA for EOPNOTSUPP",
+		  "names of extended attributes not checked", OP_getxattr, RULE_xattr_space },
+	};
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(rows); i++) {
+		set_signature(&d, rows[i].signature);
+		d.call.op = (uint16_t)rows[i].op;
+		if (rows[i].rule >= 0)
+			d.rules[d.rule_count++] = (enum rule)rows[i].rule;
+		group_of(&d, group);
+		assert_string_equal(group, rows[i].group);
+		discrepancy_free(&d);
+	}
+}
+
+/* Behind the cache of a FUSE daemon, what is wrong with a linked file has one cause. */
+static void names_are_cached_apart(void **state)
+{
+	struct fact fact = { .kind = FACT_DATA, .mode = S_IFREG | 0644, .nlink = 2 };
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	set_signature(&d, "TREE map_write data (other)");
+	d.facts = &fact;
+	d.fact_count = 1;
+	group_of(&d, group);
+	assert_string_equal(group, d.signature);
+	d.is_cached = true;
+	group_of(&d, group);
+	assert_string_equal(group, "data of files with several names, cached by each name");
+	fact.nlink = 1;
+	group_of(&d, group);
+	assert_string_equal(group, d.signature);
+	set_signature(&d, "OUTCOME stat value");
+	d.is_cached = d.answered = d.success_allowed = true;
+	d.answer.result = d.value.result = RESULT_STAT;
+	d.value.stat = d.answer.stat = (struct stat_result){ .mode = S_IFREG, .nlink = 2 };
+	d.answer.stat.mode |= 0644;
+	group_of(&d, group);
+	assert_string_equal(group, "attributes of files with several names, cached by each name");
+}
+
+/* Linux compares inodes to see that two descriptors are of one file. */
+static void names_are_files_apart(void **state)
+{
+	static const struct {
+		const char *signature;
+		enum op op;
+		enum rule rule;
+	} rows[] = {
+		{ "OUTCOME flock success for EAGAIN", OP_flock, RULE_lock_busy },
+		{ "OUTCOME copy_file_range success for EINVAL", OP_copy_file_range,
+		  RULE_copy_overlap },
+	};
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(rows); i++) {
+		set_signature(&d, rows[i].signature);
+		d.call.op = (uint16_t)rows[i].op;
+		d.rules[d.rule_count++] = rows[i].rule;
+		d.answered = d.is_cached = true;
+		group_of(&d, group);
+		assert_false(strstr(group, "several names"));
+		d.has_names = true;
+		group_of(&d, group);
+		assert_string_equal(group,
+				    "attributes of files with several names, cached by each name");
+		d.answer.error = EIO; /* which is of no inode */
+		group_of(&d, group);
+		assert_false(strstr(group, "several names"));
+		discrepancy_free(&d);
+	}
+}
+
+/* A descriptor of one name reads what was written through another. */
+static void data_by_another_name_is_cached(void **state)
+{
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	set_signature(&d, "OUTCOME read value");
+	d.call.op = OP_pread;
+	d.answered = d.success_allowed = d.is_cached = true;
+	d.answer.result = d.value.result = RESULT_BYTES;
+	group_of(&d, group);
+	assert_string_equal(group, d.signature);
+	d.has_names = true;
+	group_of(&d, group);
+	assert_string_equal(group, "data of files with several names, cached by each name");
+}
+
+/* What a daemon sees that follows symbolic links depends on where they lead. */
+static void attributes_of_symlinks_are_one_group(void **state)
+{
+	static const struct {
+		const char *signature;
+		enum fact_kind kind;
+	} rows[] = {
+		{ "TREE symlink unreadable (listxattr ENOENT)", FACT_UNREADABLE },
+		{ "TREE rename unreadable (listxattr ELOOP, elsewhere)", FACT_UNREADABLE },
+		{ "TREE setxattr unreadable (getxattr ENODATA)", FACT_UNREADABLE },
+		{ "TREE symlink xattr (extra)", FACT_XATTR },
+	};
+	struct fact fact = { .nlink = 1 };
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(rows); i++) {
+		set_signature(&d, rows[i].signature);
+		fact.kind = rows[i].kind;
+		d.facts = &fact;
+		d.fact_count = 1;
+		fact.mode = S_IFLNK | 0777;
+		group_of(&d, group);
+		assert_string_equal(group, "xattr of symbolic links");
+		fact.mode = S_IFREG | 0644;
+		group_of(&d, group);
+		assert_false(strstr(group, "symbolic"));
+	}
+	set_signature(&d, "TREE symlink unreadable (readlink EIO)");
+	fact = (struct fact){ .kind = FACT_UNREADABLE, .mode = S_IFLNK | 0777 };
+	d.facts = &fact;
+	d.fact_count = 1;
 	group_of(&d, group);
 	assert_string_equal(group, d.signature);
 }
@@ -182,6 +349,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(signatures_are_grouped),
 		cmocka_unit_test(rules_are_shared),
+		cmocka_unit_test(names_are_cached_apart),
+		cmocka_unit_test(names_are_files_apart),
+		cmocka_unit_test(data_by_another_name_is_cached),
+		cmocka_unit_test(attributes_of_symlinks_are_one_group),
+		cmocka_unit_test(calls_that_share_a_cause_are_one_group),
 		cmocka_unit_test(fields_of_stat_are_those_of_the_tree),
 		cmocka_unit_test(ends_are_known_by_place_or_words),
 		cmocka_unit_test(severities_have_names),

@@ -486,6 +486,66 @@ static void foreign_data_are_told_apart(void **state)
 				       "elsewhere)");
 }
 
+/* The calls of a script in the model alone; the last one returned this. */
+static enum verdict judge_last(struct fixture *f, int error, struct discrepancy *ret)
+{
+	struct state_options options = { .fields = TREE_FIELDS_DEFAULT, .root_mode = 0755 };
+	struct outcome seen = { .error = error };
+	enum verdict verdict;
+	struct envelope env;
+	struct state s;
+
+	state_init(&s, &options);
+	for (size_t i = 0; i + 1 < f->count; i++)
+		model_run(&f->model, &s, &f->calls[i], &(struct outcome){ 0 });
+	discrepancy_init(ret);
+	verdict = judge_outcome(&f->model, &s, &f->calls[f->count - 1], &seen, &env, ret);
+	state_free(&s);
+	return verdict;
+}
+
+/* A file system without a flag of rename may be asked for it where two names are one file. */
+static void missing_flags_may_be_refused_for_one_file(void **state)
+{
+	struct discrepancy d;
+	struct fixture f;
+
+	begin(&f, "reffs",
+	      "create_file(\"a\", O_CREAT|O_WRONLY, 0644)\nlink(\"a\", \"b\")\n"
+	      "renameat2(AT_FDCWD, \"a\", AT_FDCWD, \"b\", RENAME_WHITEOUT)\n");
+	f.model.traits.no_whiteout = false;
+	assert_int_equal(judge_last(&f, EINVAL, &d), VERDICT_BAD);
+	discrepancy_free(&d);
+	f.model.traits.no_whiteout = true;
+	assert_int_equal(judge_last(&f, EINVAL, &d), VERDICT_OK);
+	discrepancy_free(&d);
+	assert_int_equal(judge_last(&f, 0, &d), VERDICT_OK);
+	discrepancy_free(&d);
+	end(&f);
+}
+
+/* Descriptors of files with several names are marked. */
+static void files_with_several_names_are_marked(void **state)
+{
+	struct discrepancy d;
+	struct fixture f;
+
+	begin(&f, "reffs",
+	      "open(\"a\", O_CREAT|O_RDWR, 0644)\nlink(\"a\", \"b\")\n"
+	      "flock(3, LOCK_EX|LOCK_NB)\nopen(\"b\", O_RDWR, 0)\nflock(4, LOCK_EX|LOCK_NB)\n");
+	assert_int_equal(judge_last(&f, 0, &d), VERDICT_BAD);
+	assert_true(d.has_names);
+	discrepancy_free(&d);
+	end(&f);
+	begin(&f, "reffs",
+	      "open(\"a\", O_CREAT|O_RDWR, 0644)\nflock(3, LOCK_EX|LOCK_NB)\n"
+	      "open(\"a\", O_RDWR, 0)\nflock(4, LOCK_EX|LOCK_NB)\n");
+	assert_int_equal(judge_last(&f, 0, &d), VERDICT_BAD);
+	assert_false(d.has_names);
+	discrepancy_free(&d);
+	end(&f);
+}
+
 /* What was allowed, and nothing else. */
 static void what_is_allowed_is_printed(void **state)
 {
@@ -507,6 +567,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_ones_pass),
+		cmocka_unit_test(missing_flags_may_be_refused_for_one_file),
+		cmocka_unit_test(files_with_several_names_are_marked),
 		cmocka_unit_test(outcome_is_judged),
 		cmocka_unit_test(tree_is_judged),
 		cmocka_unit_test(findings_shrink),

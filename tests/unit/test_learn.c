@@ -158,6 +158,25 @@ static void declared_and_there_is_a_contradiction(void **state)
 	target_close(t);
 }
 
+/* A refusal with an unusual error is a missing feature, too. */
+static void an_odd_error_is_learned(void **state)
+{
+	struct learned_list l;
+	struct target *t;
+
+	write_config("[target.x]\nbase = reffs\ntrait.no_symlink = yes\ntrait.no_mknod = yes\n"
+		     "trait.lack_errno = 5\n");
+	t = open_with("x", false);
+	t->traits = traits_usual;
+	probe(t, &l);
+	assert_int_equal(l.count, 3);
+	assert_string_equal(l.items[0].trait, "lack_errno");
+	assert_string_equal(l.items[0].value, "5");
+	assert_string_equal(l.items[1].trait, "no_symlink");
+	assert_string_equal(l.items[2].trait, "no_mknod");
+	target_close(t);
+}
+
 static void no_bug_is_learned(void **state)
 {
 	struct learned_list l;
@@ -334,6 +353,7 @@ int main(void)
 		cmocka_unit_test(a_trait_is_learned_as_itself),
 		cmocka_unit_test(several_are_learned),
 		cmocka_unit_test(declared_and_there_is_a_contradiction),
+		cmocka_unit_test(an_odd_error_is_learned),
 		cmocka_unit_test(no_bug_is_learned),
 		cmocka_unit_test(what_is_not_kept_is_learned),
 		cmocka_unit_test(an_ignored_chmod_is_no_missing_feature),

@@ -150,37 +150,6 @@ static void known_steps_lead_to_the_state_that_is_given(void **state)
 	planned_close(&p);
 }
 
-static void a_probe_that_mismatches_blames_the_call_before_it(void **state)
-{
-	struct planned p;
-	struct plan_report end;
-
-	/* Its chmod sets other bits, and says that it succeeded. */
-	planned_open(&p, "reffs!chmod_bit");
-	planned_add(&p, "mkdir(\"a\", 0755)", true);
-	planned_add(&p, "chmod(\"a\", 0777)", false);
-	plan_add_probe(&p.plan);
-	assert_int_equal(p.plan.count, 3);
-	planned_add(&p, "rmdir(\"a\")", false);
-	end = planned_follow(&p);
-	assert_int_equal(end.done, 1);
-	assert_false(end.outcome_differs);
-	assert_true(end.tree_differs);
-	assert_int_equal(end.outcome.error, 0);
-	planned_close(&p);
-}
-
-static void calls_without_a_path_get_no_probe(void **state)
-{
-	struct planned p;
-
-	planned_open(&p, "reffs");
-	planned_add(&p, "sync()", false);
-	plan_add_probe(&p.plan);
-	assert_int_equal(p.plan.count, 1);
-	planned_close(&p);
-}
-
 static void follower_open(struct plan_follower *f, const char *spec)
 {
 	struct err err = { 0 };
@@ -332,8 +301,6 @@ int main(void)
 		cmocka_unit_test(a_plan_ends_at_the_first_mismatch_with_the_state_before_it),
 		cmocka_unit_test(a_new_plan_continues_behind_the_last_one),
 		cmocka_unit_test(known_steps_lead_to_the_state_that_is_given),
-		cmocka_unit_test(a_probe_that_mismatches_blames_the_call_before_it),
-		cmocka_unit_test(calls_without_a_path_get_no_probe),
 		cmocka_unit_test(the_first_mismatch_of_several_targets_counts),
 		cmocka_unit_test(what_the_model_of_one_target_forbids_is_a_mismatch_of_that_target),
 		cmocka_unit_test(calls_beyond_the_bounds_are_not_planned),

@@ -87,6 +87,23 @@ static const char *text(const json_t *list, size_t i, const char *key)
 	return json_string_value(json_object_get(json_array_get(list, i), key));
 }
 
+/* What was found in one configuration of a file system hides nothing in another. */
+static void each_target_has_its_findings(void **state)
+{
+	struct finding f = make(PROBLEM_TREE, "TREE write data", 0);
+	struct run r;
+
+	open_run(&r);
+	add(&r, PROBLEM_TREE, "TREE write data", 3);
+	assert_true(run_knows(&r, &f));
+	buf_clear(&f.target);
+	buf_adds(&f.target, "another");
+	assert_false(run_knows(&r, &f));
+	assert_int_equal(number(r.findings, 0, "met"), 1);
+	finding_free(&f);
+	run_free(&r);
+}
+
 /* Many times the same, under whatever call it was noticed: one entry, one folder, a count. */
 static void one_cause_is_one_entry(void **state)
 {
@@ -418,6 +435,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_DIR(one_cause_is_one_entry),
+		IN_DIR(each_target_has_its_findings),
 		IN_DIR(what_a_replay_shows_is_a_finding),
 		IN_DIR(a_log_is_evidence),
 		IN_DIR(a_run_is_opened_again),

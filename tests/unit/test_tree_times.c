@@ -135,6 +135,25 @@ static void test_optional(void **state)
 	assert_true(check());
 }
 
+/* A daemon may read what it has made, by a finer clock than that of what it makes next. */
+static void test_access_by_a_daemon(void **state)
+{
+	for (int cached = 0; cached < 2; cached++) {
+		expected.is_cached = cached;
+		expected.count = 0;
+		expect(TREE_ROOT, TIME_BIT_ACCESS, 0);
+		set_times(TREE_ROOT, 20, 5, 5);
+		assert_true(check());
+		expected.count = 0;
+		expect(file, TIME_BIT_ACCESS, 0);
+		set_times(file, 15, 5, 5);
+		if (cached)
+			assert_true(check());
+		else
+			assert_wrong(TIME_NOT_SET, TIME_ACCESS);
+	}
+}
+
 static void test_units(void **state)
 {
 	expected.unit_ns = 10;
@@ -214,6 +233,7 @@ static void test_negative_units(void **state)
 	T(test_lost_update_beside_others), \
 	T(test_one_call_has_no_order), \
 	T(test_optional), \
+	T(test_access_by_a_daemon), \
 	T(test_units), \
 	T(test_given), \
 	T(test_read_anew), \

@@ -1,0 +1,247 @@
+/* touched.c -- what a call can have touched: objects first, then all names they have or had.
+ *
+ * The model says what has changed, whether or not it was meant to; the arguments, what a file
+ * system could have changed instead. Whatever does not fit is a reason to look at everything. */
+#include "plan/touched.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+enum { OBJECTS_MAX = 16, TEXT_MAX = 2048, PATH_LEN_MAX = 512, DEPTH_MAX = 32, LINKS_MAX = 8 };
+
+struct touched {
+	const struct state *before, *after;
+	uint64_t objects[OBJECTS_MAX];
+	unsigned object_count;
+	unsigned links; /* followed so far */
+	bool all;       /* it may be anything */
+	char path[PATH_LEN_MAX];
+	size_t path_len;
+	char text[TEXT_MAX]; /* paths, each with its NUL */
+	size_t text_len, path_count;
+};
+
+static bool touched_has(const struct touched *x, uint64_t ino)
+{
+	for (unsigned i = 0; i < x->object_count; i++)
+		if (x->objects[i] == ino)
+			return true;
+	return false;
+}
+
+static void touched_add(struct touched *x, uint64_t ino)
+{
+	if (touched_has(x, ino))
+		return;
+	if (x->object_count == OBJECTS_MAX)
+		x->all = true;
+	else
+		x->objects[x->object_count++] = ino;
+}
+
+/* ---- objects ---- */
+
+static void touched_visit(void *to, uint64_t ino, const struct ref *in_before,
+			  const struct ref *in_after)
+{
+	const struct inode *before = (const struct inode *)in_before,
+			   *after = (const struct inode *)in_after;
+	struct touched *x = to;
+
+	touched_add(x, ino);
+	/* All that is in it has other paths. */
+	if (before && after && S_ISDIR(after->mode) && after->dir.entries.count &&
+	    !hash_equal(before->places, after->places))
+		x->all = true;
+}
+
+static uint64_t touched_walk(struct touched *x, uint64_t dir, const char *path);
+
+/* One name further; 0 if there is nothing. */
+static uint64_t touched_step(struct touched *x, uint64_t dir, const char *name, size_t len,
+			     bool is_last)
+{
+	const struct tree *t = &x->before->tree;
+	const struct inode *inode = tree_inode(t, dir);
+	const struct entry *entry;
+
+	if (!inode || !S_ISDIR(inode->mode))
+		return 0;
+	if (!len || (len == 1 && name[0] == '.'))
+		return dir;
+	if (len == 2 && !memcmp(name, "..", 2))
+		return inode->dir.parent;
+	entry = tree_find(t, dir, name, len);
+	if (is_last || !entry)
+		touched_add(x, dir);
+	if (!entry)
+		return 0;
+	inode = tree_inode(t, entry->ino);
+	if (!S_ISLNK(inode->mode) || !inode->target || x->links == LINKS_MAX)
+		return entry->ino;
+	x->links++;
+	touched_add(x, entry->ino);
+	return touched_walk(x, dir, inode->target->bytes);
+}
+
+/* Links are followed to the end: calls that do not follow them have touched the link itself. */
+static uint64_t touched_walk(struct touched *x, uint64_t dir, const char *path)
+{
+	size_t len;
+
+	if (*path == '/')
+		dir = TREE_ROOT;
+	while (dir && *path) {
+		path += strspn(path, "/");
+		len = strcspn(path, "/");
+		dir = touched_step(x, dir, path, len, !path[len + strspn(path + len, "/")]);
+		path += len;
+	}
+	if (dir)
+		touched_add(x, dir);
+	return dir;
+}
+
+static void touched_add_file(struct touched *x, unsigned pid, int64_t fd)
+{
+	const struct open_file *file = state_file(x->before, pid, fd);
+
+	if (file)
+		touched_add(x, file->ino);
+}
+
+static uint64_t touched_start(const struct touched *x, unsigned pid, int64_t dirfd)
+{
+	const struct open_file *file = state_file(x->before, pid, dirfd);
+	const struct process *process = state_process(x->before, pid);
+
+	if (dirfd == AT_FDCWD)
+		return process ? process->cwd : 0;
+	return file ? file->ino : 0;
+}
+
+static void touched_add_arguments(struct touched *x, const struct call *c)
+{
+	const struct op_info *info = &op_table[c->op];
+	const struct dir_stream *stream;
+	const struct mapping *map;
+	int64_t dirfd = AT_FDCWD;
+
+	for (unsigned i = 0; i < info->args; i++)
+		switch (info->arg[i].kind) {
+		case KIND_DIRFD:
+			dirfd = c->arg[i].num;
+			touched_add_file(x, c->pid, dirfd);
+			break;
+		case KIND_PATH:
+			x->links = 0;
+			if (c->arg[i].text)
+				touched_walk(x, touched_start(x, c->pid, dirfd), c->arg[i].text);
+			break;
+		case KIND_FD:
+			touched_add_file(x, c->pid, c->arg[i].num);
+			break;
+		case KIND_MAP:
+			map = state_mapping(x->before, c->pid, c->arg[i].num);
+			if (map)
+				touched_add(x, state_mapping_ino(x->before, map));
+			break;
+		case KIND_DH:
+			stream = state_stream(x->before, c->pid, c->arg[i].num);
+			if (stream)
+				touched_add(x, stream->ino);
+			break;
+		default:
+			break;
+		}
+}
+
+/* ---- their names ---- */
+
+/* Appends the path that the walk is at. */
+static void touched_list(struct touched *x)
+{
+	const char *path = x->path_len ? x->path : ".";
+	size_t len = x->path_len ? x->path_len : 1;
+
+	if (x->path_count == SCAN_PART_MAX || x->text_len + len + 1 > TEXT_MAX) {
+		x->all = true;
+		return;
+	}
+	memcpy(x->text + x->text_len, path, len);
+	x->text_len += len;
+	x->text[x->text_len++] = '\0';
+	x->path_count++;
+}
+
+/* Goes down to an entry, unless its path is too long; returns the length to come back to. */
+static size_t touched_enter(struct touched *x, const struct entry *entry)
+{
+	size_t back = x->path_len;
+
+	if (back + entry->len + 2 > PATH_LEN_MAX) {
+		x->all = true;
+		return back;
+	}
+	if (back)
+		x->path[x->path_len++] = '/';
+	memcpy(x->path + x->path_len, entry->name, entry->len);
+	x->path_len += entry->len;
+	return back;
+}
+
+/* Names that are there, or names that are gone. */
+static void touched_list_names(struct touched *x, uint64_t dir, bool gone, unsigned depth)
+{
+	const struct tree *t = gone ? &x->before->tree : &x->after->tree;
+	const struct entry *entry, *there;
+	uint64_t cookie = 0;
+	size_t back;
+
+	x->all |= depth == DEPTH_MAX;
+	if (!gone && touched_has(x, dir))
+		touched_list(x);
+	while (!x->all && (entry = tree_next_entry(t, dir, &cookie))) {
+		there = gone ? tree_find(&x->after->tree, dir, entry->name, entry->len) : entry;
+		back = touched_enter(x, entry);
+		if (S_ISDIR(tree_inode(t, entry->ino)->mode) && there && there->ino == entry->ino)
+			touched_list_names(x, entry->ino, gone, depth + 1);
+		else if (touched_has(x, entry->ino) && !(gone && there))
+			touched_list(x);
+		x->path_len = back;
+	}
+}
+
+/* Whether the call acts on more than its arguments say. */
+static bool call_acts_on_all(const struct state *before, const struct state *after,
+			     const struct call *c, const struct times_expected *times)
+{
+	return op_table[c->op].traits & TRAIT_ENV || c->op == OP_sync || c->op == OP_syncfs ||
+	       times->may_all & TIME_BIT_MODIFY || after->health != HEALTH_SOUND ||
+	       state_failures(before) || before->space_ended;
+}
+
+const char *touched_paths(const struct state *before, const struct state *after,
+			  const struct call *c, const struct times_expected *times,
+			  struct arena *arena, size_t *ret_len)
+{
+	struct touched x;
+
+	if (call_acts_on_all(before, after, c, times))
+		return NULL;
+	x.before = before;
+	x.after = after;
+	x.object_count = 0;
+	x.all = false;
+	x.path_len = x.text_len = x.path_count = 0;
+	pmap_diff(&before->tree.inodes, &after->tree.inodes, touched_visit, &x);
+	touched_add_arguments(&x, c);
+	if (!x.all)
+		touched_list_names(&x, TREE_ROOT, true, 0);
+	if (!x.all)
+		touched_list_names(&x, TREE_ROOT, false, 0);
+	if (x.all)
+		return NULL;
+	*ret_len = x.text_len;
+	return arena_copy(arena, x.text, x.text_len);
+}
