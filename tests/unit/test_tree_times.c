@@ -135,6 +135,25 @@ static void test_optional(void **state)
 	assert_true(check());
 }
 
+/* Scans read links after they have looked at their times, and not every scan looks at every link:
+ * an access time may turn up that is older than those that calls have set since. */
+static void test_access_by_a_scan(void **state)
+{
+	uint64_t link = tree_new(&tree, S_IFLNK | 0777, 0, 0, 5);
+
+	tree_link(&tree, TREE_ROOT, "l", 1, link);
+	set_times(link, 5, 5, 5);
+	times_record(&watch, &tree);
+	expect(file, TIME_BIT_ACCESS, 0);
+	set_times(file, 20, 5, 5);
+	assert_true(check());
+	expected.count = 0;
+	set_times(link, 15, 5, 5);
+	assert_true(check());
+	set_times(link, 14, 5, 5);
+	assert_wrong(TIME_GONE_BACK, TIME_ACCESS);
+}
+
 /* A daemon may read what it has made, by a finer clock than that of what it makes next. */
 static void test_access_by_a_daemon(void **state)
 {
@@ -233,6 +252,7 @@ static void test_negative_units(void **state)
 	T(test_lost_update_beside_others), \
 	T(test_one_call_has_no_order), \
 	T(test_optional), \
+	T(test_access_by_a_scan), \
 	T(test_access_by_a_daemon), \
 	T(test_units), \
 	T(test_given), \
