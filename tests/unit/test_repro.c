@@ -263,6 +263,42 @@ static void folders_give_the_same_program(void **state)
 	buf_free(&path);
 }
 
+/* FAT's access times have days: that one has changed can be seen, not that one was not set. */
+static void times_in_days_are_compared(void **state)
+{
+	const struct {
+		enum time_wrong wrong;
+		const char *in_program;
+	} cases[] = {
+		{ TIME_CHANGED, " == before" },
+		{ TIME_GONE_BACK, " >= before" },
+		{ TIME_NOT_SET, "cannot_see(" },
+	};
+	struct buf program = BUF_INIT;
+	struct finding f;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		finding_init(&f);
+		finding_reserve(&f, 1);
+		add_call(&f, "unlink(\"a/f\")", 0);
+		f.discrepancy.code = PROBLEM_TIMES;
+		f.discrepancy.fact_count = 1;
+		f.discrepancy.facts = arena_alloc(&f.arena, sizeof(*f.discrepancy.facts));
+		*f.discrepancy.facts = (struct fact){
+			.kind = FACT_TIMES,
+			.path = "/a",
+			.path_before = "/a",
+			.wrong = cases[i].wrong,
+			.unit_ns = 86400LL * 1000 * 1000 * 1000,
+		};
+		buf_clear(&program);
+		finding_repro_c(&f, &program);
+		assert_non_null(strstr(program.data, cases[i].in_program));
+		finding_free(&f);
+	}
+	buf_free(&program);
+}
+
 static void profiles_compile(void **state)
 {
 	profile_compiles("default");
@@ -276,6 +312,7 @@ int main(void)
 		cmocka_unit_test(anything_compiles),
 		cmocka_unit_test(every_operation_alone_compiles),
 		cmocka_unit_test(profiles_compile),
+		cmocka_unit_test(times_in_days_are_compared),
 	};
 
 	if (system("cc --version >/dev/null 2>&1")) {
