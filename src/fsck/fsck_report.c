@@ -15,6 +15,18 @@ enum { SCRIPT_TIMES = 3, SCRIPT_TIMES_ASSAY = 1 };
 
 /* ---- fewer bytes ---- */
 
+static bool test_has_signature(const struct fsck_session *s, const struct fsck_test *t,
+			       enum fsck_fault fault, const char *signature)
+{
+	struct buf own = BUF_INIT;
+	bool same;
+
+	fsck_sign(s, t, &own);
+	same = t->fault == fault && !strcmp(buf_str(&own), signature);
+	buf_free(&own);
+	return same;
+}
+
 struct shrinking {
 	struct fsck_session *s;
 	struct fsck_test *t; /* the simplest that has the signature */
@@ -25,15 +37,12 @@ struct shrinking {
 static int test_shows(void *to, const struct corruption *simpler, struct err *err)
 {
 	struct shrinking *x = to;
-	struct buf other = BUF_INIT;
 	struct fsck_test t;
 	int r = fsck_try(x->s, simpler, x->t->mode, &t, err);
 
 	if (r)
 		return r;
-	fsck_sign(x->s, &t, &other);
-	r = t.fault == x->t->fault && !strcmp(buf_str(&other), x->signature);
-	buf_free(&other);
+	r = test_has_signature(x->s, &t, x->t->fault, x->signature);
 	if (r) {
 		fsck_test_free(x->t);
 		*x->t = t;
@@ -137,10 +146,10 @@ static void print_readme(const struct fsck_session *s, const struct fsck_test *t
 
 /* ---- the script ---- */
 
-/* One run; its status is in $status. */
+/* One run; its status is in $status. CPU time is bounded; a busy machine may take much longer. */
 static void script_add_run(struct buf *out, const char *command, unsigned seconds)
 {
-	buf_addf(out, "timeout -s KILL %u sh -c '", seconds);
+	buf_addf(out, "timeout -s KILL %u sh -c 'ulimit -t %u; ", 10 * seconds, seconds);
 	for (const char *at = command; *at; at++)
 		buf_addf(out, *at == '\'' ? "'\\''" : "%c", *at);
 	buf_adds(out, "' </dev/null\nstatus=$?\necho \"exit status $status\"\n");
@@ -224,6 +233,8 @@ static void print_script(const struct fsck_session *s, const struct fsck_test *t
 				 checker_run_shell_status(&t->check));
 		return;
 	}
+	if (t->fault == FSCK_INCONSISTENT && t->run_count == 1) /* has changed nothing */
+		buf_adds(out, "cp \"$image\" \"$work/before\" || exit 2\n");
 	for (size_t i = 0; i < t->run_count; i++) {
 		script_add_command(s, repair, out);
 		if (i + 1 < t->run_count || t->fault == FSCK_CRASHED || t->fault == FSCK_HUNG ||
@@ -238,6 +249,8 @@ static void print_script(const struct fsck_session *s, const struct fsck_test *t
 		buf_adds(out, "[ $status = 0 ] || exit 1\nexit 0\n");
 	} else if (asks_assay(t)) {
 		script_add_assay(s, out);
+	} else if (t->fault == FSCK_INCONSISTENT && t->run_count == 1) {
+		buf_adds(out, "cmp -s \"$image\" \"$work/before\" && exit 1\nexit 0\n");
 	} else {
 		buf_adds(out, "exit 1\n");
 	}
@@ -303,27 +316,30 @@ static bool script_is_this_run(const struct fsck_test *t)
 	return asks_assay(t) && !t->corruption.count && !t->undamaged;
 }
 
-static int test_keep(struct fsck_session *s, struct run *run, struct fsck_test *t,
-		     const char *signature, struct finding *f, struct err *err)
+/* repeats: a second try ended the same way. Otherwise the script decides, which tries what was
+ * seen. */
+static int test_keep(struct fsck_session *s, struct run *run, const struct fsck_test *t,
+		     const char *signature, bool repeats, struct err *err)
 {
 	/* What does not end takes its whole time again and again. */
 	bool hangs = t->fault == FSCK_HUNG;
 	struct program_evidence own = { s, t };
 	struct disk_evidence evidence = { .write = write_files, .to = &own };
-	int r = hangs ? 0 : test_shrink(s, t, signature, err);
+	struct finding f;
+	int r;
 
-	if (r)
-		return r;
-	finding_free(f);
-	test_describe(s, t, signature, f);
-	f->shrunk = !hangs;
-	evidence.script_times = script_is_this_run(t) ? 0
-			      : hangs                 ? 1
-			      : asks_assay(t)         ? SCRIPT_TIMES_ASSAY
-						      : SCRIPT_TIMES;
-	r = evidence_keep(&evidence, run, f, err);
+	test_describe(s, t, signature, &f);
+	f.shrunk = repeats && !hangs;
+	evidence.script_times = repeats && script_is_this_run(t) ? 0
+			      : hangs                            ? 1
+			      : asks_assay(t)                    ? SCRIPT_TIMES_ASSAY
+								 : SCRIPT_TIMES;
+	r = evidence_keep(&evidence, run, &f, err);
 	/* What the script did not show is no finding yet. */
-	return !r && s->export_to && f->shown ? fsck_export(s, t, s->export_to, err) : r;
+	if (!r && s->export_to && f.shown)
+		r = fsck_export(s, t, s->export_to, err);
+	finding_free(&f);
+	return r;
 }
 
 /* Of a disk that was given as a whole, what is there is tried again. */
@@ -343,23 +359,35 @@ static int fsck_try_again(struct fsck_session *s, const struct fsck_test *t, str
 	return r;
 }
 
+/* Tries it once more, and with fewer bytes if that has the same end. */
+static int test_repeat(struct fsck_session *s, struct run *run, const struct fsck_test *t,
+		       const char *signature, struct err *err)
+{
+	struct fsck_test again;
+	bool repeats;
+	int r = fsck_try_again(s, t, &again, err);
+
+	if (r)
+		return r;
+	repeats = test_has_signature(s, &again, t->fault, signature);
+	if (repeats && t->fault != FSCK_HUNG)
+		r = test_shrink(s, &again, signature, err);
+	if (!r)
+		r = test_keep(s, run, repeats ? &again : t, signature, repeats, err);
+	fsck_test_free(&again);
+	return r;
+}
+
 int fsck_report(struct fsck_session *s, struct run *run, const struct fsck_test *t, struct err *err)
 {
 	struct buf signature = BUF_INIT;
-	struct fsck_test own;
 	struct finding f;
 	int r = 0;
 
 	fsck_sign(s, t, &signature);
 	test_describe(s, t, buf_str(&signature), &f);
-	if (!run_knows(run, &f)) {
-		/* A copy that can be replaced by a simpler one. */
-		r = fsck_try_again(s, t, &own, err);
-		if (!r) {
-			r = test_keep(s, run, &own, buf_str(&signature), &f, err);
-			fsck_test_free(&own);
-		}
-	}
+	if (!run_knows(run, &f))
+		r = test_repeat(s, run, t, buf_str(&signature), err);
 	finding_free(&f);
 	buf_free(&signature);
 	return r;

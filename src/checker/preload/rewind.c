@@ -181,14 +181,17 @@ static void rewind_save(void)
 		memcpy(state->regions[i].saved, state->regions[i].at, state->regions[i].len);
 }
 
-/* The limit counts all runs of the process. */
+/* The limit counts all runs of the process. The kernel compares it with ticks, which differ from
+ * the time of getrusage() by more and more: the clock of the ticks is CPUCLOCK_PROF of process 0,
+ * this one, which has no name in a header for programs. */
 static void rewind_bound_time(void)
 {
-	struct rlimit limit = { (rlim_t)(state->used.ru_utime.tv_sec + state->used.ru_stime.tv_sec +
-					 1) +
-					preload_control->cpu_seconds_max,
-				RLIM_INFINITY };
+	const clockid_t ticks = (clockid_t)(~0u << 3);
+	struct timespec used = { 0 };
+	struct rlimit limit = { .rlim_max = RLIM_INFINITY };
 
+	syscall(SYS_clock_gettime, ticks, &used);
+	limit.rlim_cur = (rlim_t)used.tv_sec + 1 + preload_control->cpu_seconds_max;
 	syscall(SYS_prlimit64, 0, RLIMIT_CPU, &limit, NULL);
 }
 
