@@ -102,7 +102,7 @@ void explore_show_progress(void *to, const struct explore_figures *f, struct run
 		      f->states, json_array_size(run->findings));
 }
 
-static void print_findings(const struct run *run)
+static void print_findings(const struct run *run, bool ended)
 {
 	struct buf text = BUF_INIT;
 
@@ -110,7 +110,7 @@ static void print_findings(const struct run *run)
 	fputs(buf_str(&text), stdout);
 	buf_free(&text);
 	if (!json_array_size(run->findings))
-		puts("no findings");
+		puts(ended ? "no findings" : "no findings before the error");
 	summary_print_known(run);
 }
 
@@ -138,6 +138,9 @@ static void print_explore_summary(const struct run *run, const struct explore_fi
 {
 	double seconds = clock_seconds() - run->started_seconds;
 
+	/* A target that could not be opened: the error says it all. */
+	if (!f->end && !f->calls && !json_array_size(run->findings))
+		return;
 	if (f->exhausted)
 		printf("%s: all %" PRIu64 " states and %" PRIu64 " transitions verified\n",
 		       run->target, f->states, f->transitions);
@@ -167,7 +170,7 @@ static void print_explore_summary(const struct run *run, const struct explore_fi
 		       " messages that are not about this file system (%s/kernel-notes)\n",
 		       f->kernel_notes, run->dir);
 	learned_print(run);
-	print_findings(run);
+	print_findings(run, f->end);
 	printf("report: %s/report.html\n", run->dir);
 }
 
