@@ -40,7 +40,7 @@ static const struct opt opts[] = {
 	  .type = OPT_TEXT,
 	  .offset = offsetof(typeof(settings), config),
 	  .value = "FILE",
-	  .help = "build a kernel with these options (lines CONFIG\\_X=y); use it as "
+	  .help = "build a kernel with these options (lines CONFIG_X=y); use it as "
 		  "kernel:ext4@NAME, "
 		  "the name of the file" },
 	{ .name = "patch",

@@ -40,7 +40,7 @@ static struct swarm_settings {
 static const struct opt opts[] = {
 	{ "redis", OPT_TEXT, ROW(redis), "URL",
 	  "the server: redis://[:PASSWORD@]HOST[:PORT][/DB], rediss:// by TLS, unix:///SOCKET. "
-	  "Others see a password in it (ps); better in --redis-file or ASSAY\\_REDIS",
+	  "Others see a password in it (ps); better in --redis-file or ASSAY_REDIS",
 	  0, 0 },
 	{ "redis-file", OPT_TEXT, ROW(redis_file), "FILE", "a file with the URL", 0, 0 },
 	{ "run", OPT_TEXT, ROW(run), "NAME",
