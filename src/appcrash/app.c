@@ -14,12 +14,14 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "storage/janitor.h"
 #include "storage/remove_tree.h"
 
 enum {
 	MINIMISE_CHECKS = 500, /* for each level: to find out what must be lost */
 	CHECK_FINE = 1,
 	CHECK_FAILS = 2,
+	CLEANING_SECONDS = 60,
 };
 
 const char *const app_level_sentences[PERSIST_LEVELS] = {
@@ -44,14 +46,10 @@ int app_open(struct app_session *s, const struct app_options *o, struct run *run
 	*s = (struct app_session){ .options = *o, .run = run };
 	if (!tmp)
 		tmp = access("/dev/shm", W_OK | X_OK) ? "/tmp" : "/dev/shm";
-	buf_addf(&s->place, "%s/assay-crash-XXXXXX", tmp);
-	if (!mkdtemp(s->place.data)) {
-		err_sys(err, errno, "cannot make a directory in %s", tmp);
-		buf_free(&s->place);
+	if (janitor_open(&s->place, tmp, err))
 		return err->code;
-	}
-	buf_addf(&s->dir, "%s/files", s->place.data);
-	buf_addf(&s->printed_path, "%s/printed", s->place.data);
+	buf_addf(&s->dir, "%s/files", janitor_path(s->place));
+	buf_addf(&s->printed_path, "%s/printed", janitor_path(s->place));
 	if (mkdir(s->dir.data, 0755))
 		return err_sys(err, errno, "cannot make %s", s->dir.data);
 	return 0;
@@ -70,11 +68,7 @@ static int app_clear(const char *dir, struct err *err)
 
 void app_close(struct app_session *s)
 {
-	struct err none = { 0 };
-
-	/* A check may have left files beside the directory as well. */
-	if (s->place.len && !app_clear(s->place.data, &none))
-		rmdir(s->place.data);
+	janitor_close(s->place, CLEANING_SECONDS);
 	for (size_t i = 0; i < s->known_count; i++)
 		free(s->known[i].parts);
 	free(s->known);
@@ -83,7 +77,6 @@ void app_close(struct app_session *s)
 	free(s->printed_len);
 	hash_map_free(&s->verdicts);
 	buf_free(&s->printed);
-	buf_free(&s->place);
 	buf_free(&s->dir);
 	buf_free(&s->printed_path);
 	arena_free(&s->arena);

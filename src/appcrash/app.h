@@ -42,7 +42,8 @@ struct app_session {
 	size_t *calls;              /* of each step: the call that led to it; step 0 has none */
 	struct buf printed;         /* by the program, in all */
 	uint32_t *printed_len;      /* of each step */
-	struct buf place, dir, printed_path;
+	struct janitor *place;      /* its directory */
+	struct buf dir, printed_path;
 	struct hash_map verdicts; /* of trees: 1 fine, 2 not */
 	struct app_level levels[PERSIST_LEVELS];
 	enum persist_level level; /* that is tried */

@@ -6,24 +6,24 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "process/owner.h"
 #include "storage/program.h"
 
 enum { OUTPUT_MAX = 64 * 1024 };
 
 static _Noreturn void app_command_execute(const struct app_command *c, const char *text,
-					  int output_fd)
+					  int output_fd, pid_t owner)
 {
 	int null_fd = open("/dev/null", O_RDONLY);
 	sigset_t none;
 
 	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	owner_follow(owner, SIGKILL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (chdir(c->dir))
@@ -57,15 +57,15 @@ int app_command_run(const struct app_command *c, int *ret_status, struct buf *ou
 	const struct program_value values[] = { { "dir", c->dir } };
 	int output_fd = memfd_create("output", MFD_CLOEXEC), status;
 	struct buf text = BUF_INIT;
+	pid_t owner = getpid(), pid;
 	double cpu_seconds;
-	pid_t pid;
 
 	if (output_fd < 0)
 		return err_sys(err, errno, "cannot keep what a command writes");
 	program_fill(&text, c->text, values, ARRAY_LEN(values));
 	pid = fork();
 	if (!pid)
-		app_command_execute(c, buf_str(&text), output_fd);
+		app_command_execute(c, buf_str(&text), output_fd, owner);
 	status = pid < 0 ? err_sys(err, errno, "cannot run %s", c->text)
 			 : program_await(pid, c->seconds, ret_status, &cpu_seconds, err);
 	if (pid > 0)

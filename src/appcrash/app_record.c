@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "process/capability.h"
+#include "process/owner.h"
 #include "reffs/mount.h"
 #include "reffs/record.h"
 #include "sandbox/privilege.h"
@@ -43,7 +43,7 @@ static int record_enter_namespaces(struct err *err)
 	return status;
 }
 
-static _Noreturn void record_serve(const char *dir, int trace_fd, int ready_fd)
+static _Noreturn void record_serve(const char *dir, int trace_fd, int ready_fd, pid_t owner)
 {
 	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
 	struct mount_options o = {
@@ -55,7 +55,7 @@ static _Noreturn void record_serve(const char *dir, int trace_fd, int ready_fd)
 	};
 	struct err err = { 0 };
 
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	owner_follow(owner, SIGTERM);
 	if (reffs_serve(dir, &o, ready_fd, &err))
 		dprintf(ready_fd, " %s", err.text);
 	_exit(err.code != 0);
@@ -79,6 +79,7 @@ static int record_await_mount(int fd, struct err *err)
 
 static int record_mount(const char *dir, int trace_fd, pid_t *ret_daemon, struct err *err)
 {
+	pid_t owner = getpid();
 	int ready[2], status;
 
 	if (pipe2(ready, O_CLOEXEC))
@@ -86,7 +87,7 @@ static int record_mount(const char *dir, int trace_fd, pid_t *ret_daemon, struct
 	*ret_daemon = fork();
 	if (!*ret_daemon) {
 		close(ready[0]);
-		record_serve(dir, trace_fd, ready[1]);
+		record_serve(dir, trace_fd, ready[1], owner);
 	}
 	close(ready[1]);
 	status = *ret_daemon < 0 ? err_sys(err, errno, "cannot start RefFS")
@@ -188,7 +189,7 @@ int app_record(const struct app_record *a, struct err *err)
 	int trace_fd = open(a->trace, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
 	struct err why = { 0 };
 	int report[2], status = 0;
-	pid_t pid;
+	pid_t owner = getpid(), pid;
 
 	if (trace_fd < 0)
 		return err_sys(err, errno, "cannot make %s", a->trace);
@@ -198,7 +199,7 @@ int app_record(const struct app_record *a, struct err *err)
 	}
 	pid = fork();
 	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		owner_follow(owner, SIGKILL);
 		record_run(a, trace_fd, &why);
 		_exit(write(report[1], &why, sizeof(why)) != sizeof(why));
 	}

@@ -273,10 +273,9 @@ static void app_print_script(const struct app_session *s, struct buf *out)
 		      "# Exit status: 1 it fails, 0 it does not, 2 could not tell.\n"
 		      "cd \"$(dirname \"$0\")\" || exit 2\n"
 		      "ASSAY_PRINTED=$PWD/printed\n"
-		      "export ASSAY_PRINTED\n"
-		      "work=$(mktemp -d) || exit 2\n"
-		      "trap 'rm -rf \"$work\"' EXIT\n"
-		      "tar -xpf files.tar -C \"$work\" || exit 2\n"
+		      "export ASSAY_PRINTED\n");
+	shell_add_work_directory(out, "");
+	buf_adds(out, "tar -xpf files.tar -C \"$work\" || exit 2\n"
 		      "cd \"$work\" || exit 2\n"
 		      "if sh -c ");
 	shell_add_quoted(out, buf_str(&command), command.len);

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,6 +17,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/must.h"
+#include "process/owner.h"
 
 enum { ERRORS_MAX = 1 << 16, CODE_UNKNOWN = 2, CODE_USAGE = 64, CODE_NOT_STARTED = 127 };
 
@@ -92,9 +92,9 @@ static _Noreturn void turn_main(int program_fd, char **words, int errors_fd, pid
 {
 	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent || setpgid(0, 0) || null_fd < 0 || dup2(null_fd, 0) < 0 ||
-	    dup2(null_fd, 1) < 0 || dup2(errors_fd, 2) < 0)
+	owner_follow(parent, SIGKILL);
+	if (setpgid(0, 0) || null_fd < 0 || dup2(null_fd, 0) < 0 || dup2(null_fd, 1) < 0 ||
+	    dup2(errors_fd, 2) < 0)
 		_exit(CODE_NOT_STARTED);
 	fexecve(program_fd, words, environ);
 	dprintf(2, "cannot start assay: %s\n", strerror(errno));

@@ -31,6 +31,7 @@
 #include "checker/preload/control.h"
 #include "process/confine.h"
 #include "process/descriptors.h"
+#include "process/owner.h"
 #include "sandbox/privilege.h"
 #include "storage/program.h"
 
@@ -166,6 +167,7 @@ struct server_start {
 	int namespaces; /* CLONE_NEW... */
 	uid_t uid;
 	gid_t gid;
+	int owner_fd; /* of the process that clones */
 };
 
 static void server_limit(int resource, uint64_t most)
@@ -223,7 +225,7 @@ static void server_drop_capabilities(void)
 		;
 }
 
-static _Noreturn void server_execute(const struct server_start *start)
+static _Noreturn void server_execute(const struct server_start *start, pid_t runner)
 {
 	const struct checker_server *s = start->server;
 	const int given[CONTROL_FDS] = {
@@ -231,7 +233,7 @@ static _Noreturn void server_execute(const struct server_start *start)
 	};
 	int kept[CONTROL_FDS];
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	owner_follow(runner, SIGKILL);
 	for (int i = 0; i < CONTROL_FDS; i++)
 		kept[i] = fcntl(given[i], F_DUPFD_CLOEXEC, CONTROL_FDS);
 	for (int i = 0; i < CONTROL_FDS; i++)
@@ -295,9 +297,9 @@ static _Noreturn void runner(const struct server_start *start)
 {
 	struct control *c = start->server->control;
 	sigset_t none;
-	pid_t pid = -1;
+	pid_t pid = -1, self = getpid();
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	owner_follow_fd(start->owner_fd, SIGKILL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
@@ -310,7 +312,7 @@ static _Noreturn void runner(const struct server_start *start)
 		c->failure = pid < 0 ? errno : 0;
 	}
 	if (!pid)
-		server_execute(start);
+		server_execute(start, self);
 	descriptors_keep(NULL, 0);
 	if (pid > 0)
 		runner_await_end(c, pid);
@@ -325,6 +327,7 @@ static pid_t server_clone(struct server_start *start)
 
 	start->uid = geteuid();
 	start->gid = getegid();
+	start->owner_fd = owner_open();
 	start->namespaces = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC |
 			    (start->uid ? CLONE_NEWUSER : 0);
 	pid = (pid_t)syscall(SYS_clone, start->namespaces | SIGCHLD, 0, 0, 0, 0);
@@ -362,6 +365,8 @@ static int server_spawn(struct checker_server *s, bool serves, struct err *err)
 	pid = server_clone(&start);
 	if (!pid)
 		runner(&start);
+	if (start.owner_fd >= 0)
+		close(start.owner_fd);
 	buf_free(&path);
 	if (pid < 0)
 		return err_sys(err, errno, "cannot start a checker");

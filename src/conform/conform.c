@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "process/owner.h"
 #include "run/run.h"
 
 enum {
@@ -175,9 +175,7 @@ static pid_t job_start(struct shared_jobs *shared, struct job_report *r, const s
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(0);
+	owner_follow(parent, SIGTERM);
 	r->failure = job_work(shared, r, suite, options, &r->err);
 	fflush(NULL);
 	_exit(r->failure != 0);

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,6 +24,7 @@
 #include "gen/tracer.h"
 #include "process/capability.h"
 #include "process/cgroup.h"
+#include "process/owner.h"
 
 #ifdef TRACER_MISSING
 
@@ -230,7 +230,7 @@ static int mount_plain_directories(const struct live_options *options)
 }
 
 static _Noreturn void be_command(const struct live_options *options, const struct cgroup *group,
-				 int gate, int why)
+				 int gate, int why, pid_t owner)
 {
 	int lacks = 0;
 	char byte;
@@ -242,7 +242,7 @@ static _Noreturn void be_command(const struct live_options *options, const struc
 	if (group->path && !cgroup_join(group))
 		_exit(126);
 	if (!group->path)
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		owner_follow(owner, SIGKILL);
 	if (read(gate, &byte, 1) == 1) {
 		if (!lacks) {
 			execvp(options->command[0], options->command);
@@ -256,6 +256,7 @@ static _Noreturn void be_command(const struct live_options *options, const struc
 static int child_start(struct child *child, const struct live_options *options,
 		       const struct cgroup *group, struct err *err)
 {
+	pid_t owner = getpid();
 	int gate[2], why[2];
 
 	if (pipe2(gate, O_CLOEXEC))
@@ -268,7 +269,7 @@ static int child_start(struct child *child, const struct live_options *options,
 	child->pid = fork();
 	if (!child->pid) {
 		close(gate[1]);
-		be_command(options, group, gate[0], why[1]);
+		be_command(options, group, gate[0], why[1], owner);
 	}
 	close(gate[0]);
 	close(why[1]);

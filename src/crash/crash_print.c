@@ -4,6 +4,7 @@
 
 #include "base/sha1.h"
 #include "crash/crash_report.h"
+#include "process/shell.h"
 #include "storage/program.h"
 #include "target/description.h"
 #include "trace/script.h"
@@ -113,11 +114,11 @@ void crash_print_script(const struct target *t, const struct crash_violation *v,
 		"# Mounts the disk that the crash left (crashed.image) and compares what is there\n"
 		"# with what was recovered when this was found (recovered). As root.\n"
 		"# Exit status: 1 the same is wrong here, 0 it is not, 2 could not tell.\n"
-		"cd \"$(dirname \"$0\")\" || exit 2\n"
-		"work=$(mktemp -d) || exit 2\n"
-		"trap 'umount \"$work/mnt\" 2>/dev/null; rm -rf \"$work\"' EXIT\n"
-		"mkdir \"$work/mnt\" && cp --sparse=always crashed.image \"$work/image\" || exit "
-		"2\n");
+		"cd \"$(dirname \"$0\")\" || exit 2\n");
+	shell_add_work_directory(out, "umount \"$work/mnt\" 2>/dev/null; ");
+	buf_adds(out,
+		 "mkdir \"$work/mnt\" && cp --sparse=always crashed.image \"$work/image\" || exit "
+		 "2\n");
 	if (repair && (t->traits.crash_needs_fsck || v->end == RECOVERY_REPAIR_INTERRUPTED)) {
 		buf_adds(out, "image=$work/image\n");
 		program_fill(out, repair, &image, 1);

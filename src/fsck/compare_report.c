@@ -61,13 +61,12 @@ static void print_readme(const struct checker_comparison *c, const struct compar
 static void print_script(const struct checker_comparison *c, const struct compared *x,
 			 struct buf *out)
 {
+	buf_adds(out, "#!/bin/sh\n"
+		      "# Has both checkers repair their disks, and compares what is left.\n"
+		      "# Exit status: 1 one of them loses more, 0 none does, 2 could not tell.\n"
+		      "cd \"$(dirname \"$0\")\" || exit 2\n");
+	shell_add_work_directory(out, "");
 	buf_addf(out,
-		 "#!/bin/sh\n"
-		 "# Has both checkers repair their disks, and compares what is left.\n"
-		 "# Exit status: 1 one of them loses more, 0 none does, 2 could not tell.\n"
-		 "cd \"$(dirname \"$0\")\" || exit 2\n"
-		 "work=$(mktemp -d) || exit 2\n"
-		 "trap 'rm -rf \"$work\"' EXIT\n"
 		 "\"${ASSAY:-assay}\" fsck %s --against %s --image image.gz --against-image "
 		 "other.gz \\\n\t--out \"$work/run\"",
 		 c->sides[x->loser]->program->name, c->sides[!x->loser]->program->name);

@@ -6,17 +6,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "base/err.h"
 #include "base/must.h"
+#include "process/reaper.h"
 #include "process/shell.h"
+#include "storage/janitor.h"
 #include "storage/program.h"
 
 enum {
 	TOLD_MAX = 3000,
 	SCRIPT_SECONDS = 600,
+	CLEANING_SECONDS = 60,
 };
 
 void evidence_add_fenced(struct buf *out, const char *text)
@@ -54,31 +58,56 @@ int evidence_write_disk(const char *folder, const char *name, const uint8_t *dis
 	return 0;
 }
 
+static void add_setting(struct buf *command, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	buf_addf(command, " %s=", name);
+	shell_add_quoted(command, value, strlen(value));
+}
+
+static void add_script_command(struct buf *command, const char *folder, const char *temporary)
+{
+	struct buf path = BUF_INIT;
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[len > 0 ? len : 0] = '\0';
+	program_search_path(&path);
+	buf_adds(command, "exec setsid env -i LC_ALL=C");
+	add_setting(command, "PATH", path.data);
+	add_setting(command, "ASSAY", self);
+	add_setting(command, "TMPDIR", temporary);
+	/* By which a program finds kernels. */
+	add_setting(command, "HOME", getenv("HOME"));
+	add_setting(command, "XDG_CACHE_HOME", getenv("XDG_CACHE_HOME"));
+	buf_addf(command, " timeout %d sh ", SCRIPT_SECONDS);
+	shell_add_quoted(command, folder, strlen(folder));
+	buf_adds(command, "/reproduce.sh </dev/null >/dev/null 2>&1");
+	buf_free(&path);
+}
+
 /* Counts in tries and shown. */
 static int run_script(const char *folder, unsigned times, struct finding *f, struct err *err)
 {
-	/* By which a program finds kernels, and places for its files. */
-	static const char *const kept[] = { "HOME", "XDG_CACHE_HOME", "TMPDIR" };
+	char *arguments[] = { (char *)"/bin/sh", (char *)"-c", NULL, NULL };
+	const char *tmp = getenv("TMPDIR");
 	struct buf command = BUF_INIT;
-	char self[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self));
-	int r = 0, status;
+	struct janitor *janitor;
+	int r, status;
 
-	buf_adds(&command, "env ASSAY=");
-	shell_add_quoted(&command, self, len > 0 ? (size_t)len : 0);
-	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
-		if (getenv(kept[i])) {
-			buf_addf(&command, " %s=", kept[i]);
-			shell_add_quoted(&command, getenv(kept[i]), strlen(getenv(kept[i])));
-		}
-	buf_adds(&command, " sh ");
-	shell_add_quoted(&command, folder, strlen(folder));
-	buf_adds(&command, "/reproduce.sh");
+	/* A script that is killed with us removes nothing. */
+	r = janitor_open(&janitor, tmp ? tmp : "/tmp", err);
+	if (r)
+		return r;
+	add_script_command(&command, folder, janitor_path(janitor));
+	arguments[2] = command.data;
 	for (unsigned i = 0; i < times && !r; i++) {
-		r = program_run(command.data, -1, SCRIPT_SECONDS, &status, NULL, err);
+		r = reaper_run(arguments, &status, err);
 		f->tries += !r;
-		f->shown += !r && status == 1;
+		f->shown += !r && WIFEXITED(status) && WEXITSTATUS(status) == 1;
 	}
+	janitor_close(janitor, CLEANING_SECONDS);
 	buf_free(&command);
 	return r;
 }

@@ -216,13 +216,12 @@ static void print_script(const struct fsck_session *s, const struct fsck_test *t
 		 "#!/bin/sh\n"
 		 "# Shows that %s %s.\n"
 		 "# Exit status: 1 it does, 0 it does not, 2 could not tell.\n"
-		 "cd \"$(dirname \"$0\")\" || exit 2\n"
-		 "work=$(mktemp -d) || exit 2\n"
-		 "trap 'rm -rf \"$work\"' EXIT\n"
-		 "image=$work/image\n"
-		 "export image\n"
-		 "gzip -dc image.gz >\"$image\" || exit 2\n",
+		 "cd \"$(dirname \"$0\")\" || exit 2\n",
 		 s->program->name, buf_str(&t->text));
+	shell_add_work_directory(out, "");
+	buf_adds(out, "image=$work/image\n"
+		      "export image\n"
+		      "gzip -dc image.gz >\"$image\" || exit 2\n");
 	if (t->run_count == 0) {
 		buf_adds(out, "cp \"$image\" \"$work/before\" || exit 2\n");
 		script_add_command(s, s->program->check.command, out);

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "fsck/evidence.h"
+#include "process/shell.h"
 
 enum { SCRIPT_TIMES = 2 };
 
@@ -83,13 +84,12 @@ static void print_readme(const struct kernel_checker *k, const struct kernel_tes
 
 static void print_script(const struct kernel_checker *k, struct buf *out)
 {
+	buf_adds(out, "#!/bin/sh\n"
+		      "# Gives the damaged disk to a kernel in a process.\n"
+		      "# Exit status: 1 it shows the fault, 0 it does not, 2 could not tell.\n"
+		      "cd \"$(dirname \"$0\")\" || exit 2\n");
+	shell_add_work_directory(out, "");
 	buf_addf(out,
-		 "#!/bin/sh\n"
-		 "# Gives the damaged disk to a kernel in a process.\n"
-		 "# Exit status: 1 it shows the fault, 0 it does not, 2 could not tell.\n"
-		 "cd \"$(dirname \"$0\")\" || exit 2\n"
-		 "work=$(mktemp -d) || exit 2\n"
-		 "trap 'rm -rf \"$work\"' EXIT\n"
 		 "\"${ASSAY:-assay}\" fsck %s --image image.gz --out \"$work/run\"\n"
 		 "exit $?\n",
 		 k->disk->target->name);

@@ -1,4 +1,4 @@
-/* shell.c -- words for the shell. */
+/* shell.c -- words and lines for the shell. */
 #include "process/shell.h"
 
 #include "base/buf.h"
@@ -13,4 +13,15 @@ void shell_add_quoted(struct buf *out, const char *text, size_t len)
 			buf_addch(out, text[i]);
 	}
 	buf_addch(out, '\'');
+}
+
+/* The traps come first: a signal that arrives during mktemp is handled behind the assignment. */
+void shell_add_work_directory(struct buf *out, const char *first)
+{
+	buf_addf(out,
+		 "work=\n"
+		 "trap '%s[ -z \"$work\" ] || rm -rf \"$work\"' EXIT\n"
+		 "trap 'exit 2' HUP INT TERM\n"
+		 "work=$(mktemp -d) || exit 2\n",
+		 first);
 }

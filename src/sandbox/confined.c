@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,6 +24,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "process/owner.h"
 #include "sandbox/privilege.h"
 
 #ifndef MFD_EXEC
@@ -137,7 +137,6 @@ static _Noreturn void execute(const struct confined *c, int program_fd, int null
 	int executable = fcntl(program_fd, F_DUPFD_CLOEXEC, ANSWER_FD + 1);
 
 	setsid();
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &no_core);
 	dup2(null_fd, STDIN_FILENO);
 	dup2(output, STDOUT_FILENO);
@@ -167,13 +166,15 @@ static bool runner_await_end(int pidfd, int64_t ms)
 static int runner_run_program(const struct confined *c, int program_fd, int null_fd, double seconds,
 			      const struct runner_pipes *p, struct runner_report *ret)
 {
-	pid_t pid = fork();
+	pid_t runner = getpid(), pid = fork();
 	int pidfd, status;
 
 	if (pid < 0)
 		return err_sys(&ret->err, errno, "cannot start a program");
-	if (!pid)
+	if (!pid) {
+		owner_follow(runner, SIGKILL);
 		execute(c, program_fd, null_fd, p);
+	}
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (!runner_await_end(pidfd, (int64_t)(seconds * 1000))) {
 		ret->fate = PROGRAM_HUNG;
@@ -197,13 +198,14 @@ static int keep_user(uid_t uid, gid_t gid, struct err *err)
 }
 
 static _Noreturn void runner(const struct confined *c, const char *program, size_t len,
-			     double seconds, const struct runner_pipes *p, uid_t uid, gid_t gid)
+			     double seconds, const struct runner_pipes *p, uid_t uid, gid_t gid,
+			     int owner_fd)
 {
 	struct runner_report report = { 0 };
 	int null_fd, program_fd;
 	sigset_t none;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	owner_follow_fd(owner_fd, SIGKILL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -314,14 +316,17 @@ int confined_run(const struct confined *c, const char *program, size_t len, doub
 	gid_t gid = getegid();
 	struct runner_pipes p;
 	pid_t pid;
-	int r = runner_open_pipes(&p, err);
+	int r = runner_open_pipes(&p, err), owner_fd;
 
 	*ret = (struct program_report){ 0 };
 	if (r)
 		return r;
+	owner_fd = owner_open();
 	pid = (pid_t)syscall(SYS_clone, c->clone_flags | CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0);
 	if (!pid)
-		runner(c, program, len, seconds, &p, uid, gid);
+		runner(c, program, len, seconds, &p, uid, gid, owner_fd);
+	if (owner_fd >= 0)
+		close(owner_fd);
 	if (pid < 0)
 		r = err_sys(err, errno, "cannot start a program in namespaces");
 	close_runners(&p);

@@ -1,14 +1,13 @@
 /* namespace_init.c -- the first process of a sandbox's namespaces. */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "process/descriptors.h"
+#include "process/owner.h"
 #include "sandbox/sandbox_server.h"
 
 enum {
@@ -72,8 +71,7 @@ _Noreturn void namespace_init_run(const struct sandbox_ops *ops,
 				  const struct sandbox_options *options,
 				  struct sandbox_message *message, int owner_pidfd)
 {
-	struct pollfd gone = { .fd = owner_pidfd, .events = POLLIN };
-	int self = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	int self = owner_open();
 	sigset_t signals, before;
 	pid_t server;
 
@@ -82,9 +80,7 @@ _Noreturn void namespace_init_run(const struct sandbox_ops *ops,
 	sigaddset(&signals, SANDBOX_END_NOW);
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, &before);
-	prctl(PR_SET_PDEATHSIG, SIGUSR1);
-	if (poll(&gone, 1, 0) != 0)
-		_exit(0);
+	owner_follow_fd(owner_pidfd, SIGUSR1);
 	setsid();
 	server = fork();
 	if (!server) {

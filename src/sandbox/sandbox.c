@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "channel/client.h"
+#include "process/owner.h"
 #include "sandbox/patience.h"
 #include "sandbox/sandbox_server.h"
 
@@ -204,7 +205,7 @@ void sandbox_comm(char ret[SANDBOX_COMM_MAX])
 /* Like fork, into new namespaces. */
 static pid_t sandbox_fork(struct sandbox *k)
 {
-	int owner = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	int owner = owner_open();
 	char comm[SANDBOX_COMM_MAX];
 	pid_t pid;
 

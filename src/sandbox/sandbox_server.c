@@ -4,12 +4,12 @@
  * the first of them is. Remounting closes everything; workers are made again then, and the calls
  * that made their users, groups and masks are repeated. */
 #include "sandbox/sandbox_server.h"
+#include "process/owner.h"
 #include "sandbox/crew.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -547,18 +547,14 @@ static void on_too_late(int sig)
 	_exit(1);
 }
 
-/* Dies with the owner, after it has cleaned up where there is something to clean. No process
- * would end us if the owner went before we asked for that. */
+/* Dies with the owner, after it has cleaned up where there is something to clean. */
 static void die_with_owner(const struct sandbox_ops *ops, int owner_pidfd)
 {
-	struct pollfd gone = { .fd = owner_pidfd, .events = POLLIN };
 	struct sigaction orphan = { .sa_handler = on_orphaned };
 
 	sigaction(SIGUSR1, &orphan, NULL);
 	signal(SIGALRM, on_too_late);
-	prctl(PR_SET_PDEATHSIG, ops->end ? SIGUSR1 : SIGKILL);
-	if (poll(&gone, 1, 0) != 0)
-		_exit(0);
+	owner_follow_fd(owner_pidfd, ops->end ? SIGUSR1 : SIGKILL);
 }
 
 static bool labels_files(void)

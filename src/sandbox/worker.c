@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/must.h"
+#include "process/owner.h"
 #include "sandbox/guard.h"
 #include "sandbox/privilege.h"
 #include "syscall/caller.h"
@@ -73,14 +73,6 @@ static int set_users(uid_t real, uid_t effective, uid_t saved)
 static int set_groups(const gid_t *groups, size_t count)
 {
 	return (int)syscall(SYS_setgroups, count, groups);
-}
-
-/* Forgotten by the kernel whenever credentials change. */
-static void die_with_parent(pid_t parent)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(0);
 }
 
 /* No signal is handled as in the parent; those that a call may raise are errors of that call. */
@@ -153,7 +145,7 @@ static int worker_join_groups(const struct worker_place *place, const struct wor
 	if (set_users(-1, 0, -1) || set_groups(m->groups, m->group_count))
 		error = errno;
 	must(!set_users(-1, place->uid, -1));
-	die_with_parent(parent);
+	owner_follow(parent, SIGKILL);
 	return error ? err_sys(err, error, "cannot join groups") : 0;
 }
 
@@ -208,11 +200,11 @@ static _Noreturn void worker_run(const struct worker_place *place, struct caller
 	int root_fd = fcntl(place->root_fd, F_DUPFD_CLOEXEC, 3);
 	struct channel *channel = &m->channel;
 
-	die_with_parent(parent);
+	owner_follow(parent, SIGKILL);
 	worker_leave_parent();
 	close_all_but(root_fd);
 	channel->failure = worker_prepare(place, root_fd, self, channel, &channel->err);
-	die_with_parent(parent);
+	owner_follow(parent, SIGKILL);
 	for (;;) {
 		turn_pass(&channel->turn, SIDE_CLIENT);
 		while (!turn_await(&channel->turn, SIDE_SERVER, INT64_MAX))

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,6 +17,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/must.h"
+#include "process/owner.h"
 #include "tree/pmap.h"
 
 enum {
@@ -319,8 +319,8 @@ static _Noreturn void become_kernel(const struct snapshots_options *o, int shm_f
 	snprintf(memory, sizeof(memory), "mem=%s", o->memory);
 	memcpy(command, arguments, sizeof(arguments));
 	command[ARRAY_LEN(arguments)] = memory;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != owner || shm < 0 || null < 0)
+	owner_follow(owner, SIGKILL);
+	if (shm < 0 || null < 0)
 		_exit(0);
 	setsid();
 	for (int fd = 0; fd < KERNEL_SHM_FD; fd++)

@@ -9,13 +9,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/must.h"
+#include "process/owner.h"
 #include "storage/image.h"
 
 enum row_kind { ROW_PATH, ROW_RESULT, ROW_FAILURE };
@@ -124,9 +124,7 @@ static _Noreturn void speaker_main(const struct path_process *p, int fd, pid_t p
 	struct path_request request;
 	bool listened = true;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
+	owner_follow(parent, SIGKILL);
 	session = paths_session_open(p->command, p->disk, p->run_seconds);
 	while (listened && read_all(fd, &request, sizeof(request)) &&
 	       read_all(fd, ranges, request.options.range_count * sizeof(*ranges))) {

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,6 +21,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "process/descriptors.h"
+#include "process/owner.h"
 #include "storage/image.h"
 #include "storage/program.h"
 
@@ -177,7 +177,7 @@ static void server_limit(uint64_t disk_size)
 }
 
 static _Noreturn void server_exec(const struct path_server *s, int control, const char *directory,
-				  char *const *words)
+				  char *const *words, pid_t owner)
 {
 	char log_option[] = "--log-memory=4", control_option[] = "--control=5";
 	char *arguments[WORDS_MAX + 8] = {
@@ -194,7 +194,7 @@ static _Noreturn void server_exec(const struct path_server *s, int control, cons
 	for (; *words; words++)
 		arguments[count++] = *words;
 	arguments[count] = NULL;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	owner_follow(owner, SIGKILL);
 	setpgid(0, 0);
 	server_inherit(s->work.fd, s->log_fd, control);
 	server_limit(s->work.size);
@@ -209,6 +209,7 @@ static _Noreturn void server_exec(const struct path_server *s, int control, cons
 static int server_spawn(struct path_server *s, char *const *words, struct err *err)
 {
 	char directory[PATH_MAX];
+	pid_t owner = getpid();
 	int ends[2];
 
 	if (!tool_find(directory, sizeof(directory)))
@@ -218,7 +219,7 @@ static int server_spawn(struct path_server *s, char *const *words, struct err *e
 	s->control = ends[0];
 	s->pid = fork();
 	if (s->pid == 0)
-		server_exec(s, ends[1], directory, words);
+		server_exec(s, ends[1], directory, words, owner);
 	close(ends[1]);
 	return s->pid < 0 ? err_sys(err, errno, "fork") : 0;
 }
