@@ -265,8 +265,14 @@ static void cause_sign(const struct crash_cause *cause, char ret[SIGNATURE_MAX])
 
 /* ---- the finding ---- */
 
-static void add_crash_note(const struct crash_case *c, const struct crash_violation *v,
-			   struct buf *out)
+/* Whether the running kernel can mount the disk: journalfs is known to Assay only. */
+static bool crash_has_script(const struct crash_session *s)
+{
+	return !s->target->kind->in_process;
+}
+
+static void add_crash_note(const struct crash_session *s, const struct crash_case *c,
+			   const struct crash_violation *v, struct buf *out)
 {
 	const struct crash_point *p = &v->point;
 	size_t lost = 0;
@@ -294,6 +300,12 @@ static void add_crash_note(const struct crash_case *c, const struct crash_violat
 	}
 	buf_adds(out, "All disk requests: the file `writes`. The disk after the crash: "
 		      "crashed.image.\n");
+	if (c->calls)
+		buf_adds(out, "To reproduce: `assay replay` with this folder makes the calls and "
+			      "the crash again.\n");
+	if (crash_has_script(s))
+		buf_adds(out, "`sh crash.sh`, as root, mounts the disk after the crash on the "
+			      "running kernel.\n");
 }
 
 static void describe(const struct crash_session *s, const struct crash_case *c,
@@ -336,7 +348,7 @@ static void describe(const struct crash_session *s, const struct crash_case *c,
 	if (v->has_tree && c->calls)
 		tree_diff(&persistence_behind(&c->history, v->point.done)->tree, &v->tree, 20,
 			  &d->diff);
-	add_crash_note(c, v, &f->notes);
+	add_crash_note(s, c, v, &f->notes);
 }
 
 static int write_text(const char *dir, const char *name, const struct buf *text, struct err *err)
@@ -393,7 +405,7 @@ static int write_evidence(struct crash_session *s, struct shown_violation *x, co
 		status = write_text(dir, "expected", &text, err);
 	buf_clear(&text);
 	crash_print_script(s->target, &x->v, &text);
-	if (!status)
+	if (!status && crash_has_script(s))
 		status = write_text(dir, "crash.sh", &text, err);
 	buf_clear(&text);
 	if (x->v.has_tree)

@@ -184,7 +184,10 @@ int finding_prove(struct finding *f, struct target *t, double until_seconds, str
 	};
 	if (!t->kind->run_program) {
 		f->proof.end = PROOF_NOT_RUN;
-		snprintf(f->proof.why, sizeof(f->proof.why), "no program can run on %.100s",
+		snprintf(f->proof.why, sizeof(f->proof.why),
+			 t->kind->in_process
+				 ? "%.100s is inside Assay, where no program can reach it"
+				 : "no program can run on %.100s",
 			 t->name);
 		return 0;
 	}

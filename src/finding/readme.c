@@ -1,4 +1,4 @@
-/* readme.c -- a finding for people: where, steps, expected, actual, cause.
+/* readme.c -- a finding for people: a summary, then where, steps, expected, actual, cause.
  *
  * What comes from a file system, a target's name or a log is data: it is put into code spans and
  * fences that nothing in it can end. */
@@ -13,8 +13,10 @@
 #include "judge/severity.h"
 #include "target/description.h"
 #include "target/kernels.h"
+#include "trace/script.h"
 
-enum { CALL_TOLD_MAX = 240 }; /* of the text of one call and its outcome */
+enum { CALL_TOLD_MAX = 240 };    /* of the text of one call and its outcome */
+enum { SUMMARY_TEXT_MAX = 160 }; /* of each text that the summary quotes */
 
 /* The longest run of backticks in a text. */
 static size_t longest_ticks(const char *text)
@@ -72,6 +74,130 @@ static void add_item(struct buf *out, const char *name, const char *value)
 	add_code(out, value);
 	buf_addch(out, '\n');
 }
+
+/* ---- the summary ---- */
+
+/* A text of one line, in a code span, cut where it is long. */
+static void add_clipped_code(struct buf *out, const char *text)
+{
+	struct buf line = BUF_INIT;
+
+	buf_add_clipped(&line, text, SUMMARY_TEXT_MAX);
+	add_code(out, buf_str(&line));
+	buf_free(&line);
+}
+
+static void add_call_code(struct buf *out, const struct call *c)
+{
+	struct buf text = BUF_INIT;
+
+	call_print(c, DIALECT_NATIVE, &text);
+	add_clipped_code(out, buf_str(&text));
+	buf_free(&text);
+}
+
+static void summary_add_outcome(const struct finding *f, struct buf *out)
+{
+	const struct discrepancy *d = &f->discrepancy;
+
+	add_call_code(out, &d->call);
+	buf_adds(out, " returned ");
+	add_clipped_code(out, buf_str(&d->seen));
+	buf_adds(out, " on ");
+	add_clipped_code(out, buf_str(&f->target));
+	buf_adds(out, ". Expected: ");
+	add_clipped_code(out, buf_str(&d->expected));
+	buf_adds(out, d->reach == REACH_OUTSIDE_POSIX ? ", by POSIX and Linux"
+						      : ", as Linux does; POSIX allows both");
+}
+
+/* The title of a tree begins with the call, too; what comes behind it is what is wrong. */
+static void summary_add_tree(const struct finding *f, struct buf *out)
+{
+	const struct discrepancy *d = &f->discrepancy;
+	bool is_env = op_table[op_table[d->call.op].base].traits & TRAIT_ENV;
+	struct buf call = BUF_INIT;
+	const char *wrong = buf_str(&d->title);
+	size_t count = 0;
+
+	call_print(&d->call, DIALECT_NATIVE, &call);
+	if (!strncmp(wrong, "after ", 6) && !strncmp(wrong + 6, buf_str(&call), call.len) &&
+	    strchr(":,", wrong[6 + call.len]) && wrong[6 + call.len + 1] == ' ')
+		wrong += 6 + call.len + 2;
+	for (const char *at = buf_str(&d->diff); *at; at++)
+		count += *at == '\n';
+	if (is_env)
+		buf_adds(out, "After ");
+	add_clipped_code(out, buf_str(&call));
+	buf_adds(out, is_env ? " on " : " returned what it should on ");
+	add_clipped_code(out, buf_str(&f->target));
+	buf_adds(out, is_env ? ", the tree is wrong: " : ", but left a wrong tree: ");
+	add_clipped_code(out, wrong);
+	if (count > 1)
+		buf_addf(out, " and %zu more difference%s", count - 1, count == 2 ? "" : "s");
+	buf_free(&call);
+}
+
+static void summary_add_other(const struct finding *f, struct buf *out)
+{
+	const struct discrepancy *d = &f->discrepancy;
+	struct buf line = BUF_INIT;
+
+	buf_adds(out, "On ");
+	add_clipped_code(out, buf_str(&f->target));
+	buf_adds(out, ": ");
+	add_clipped_code(out, buf_str(&d->title));
+	if (d->diff.len) {
+		buf_add(&line, buf_str(&d->diff), strcspn(buf_str(&d->diff), "\n"));
+		buf_adds(out, ". Different: ");
+		add_clipped_code(out, buf_str(&line));
+	}
+	if (d->expected.len) {
+		buf_adds(out, ". Expected: ");
+		add_clipped_code(out, buf_str(&d->expected));
+	}
+	buf_free(&line);
+}
+
+/* How sure it is. */
+static void summary_add_evidence(const struct finding *f, struct buf *out)
+{
+	if (!f->tries)
+		buf_adds(out, "It was not replayed");
+	else if (!f->shown)
+		buf_addf(out, "None of %u replays on a fresh file system showed it", f->tries);
+	else
+		buf_addf(out, "%u of %u replays on a fresh file system showed it", f->shown,
+			 f->tries);
+	if (f->discrepancy.in_log)
+		buf_adds(out, "; the kernel log has it");
+	if (f->proof.end == PROOF_SHOWN)
+		buf_adds(out, ", and so did its C program");
+	buf_adds(out, ".\n");
+}
+
+/* The finding in a few lines: what was called, what came of it, what should have, how sure it is.
+ */
+static void add_summary(const struct finding *f, struct buf *out)
+{
+	const struct discrepancy *d = &f->discrepancy;
+	const struct severity_row *severity = &severity_table[severity_of(d)];
+
+	buf_addch(out, '\n');
+	if (d->code == PROBLEM_OUTCOME)
+		summary_add_outcome(f, out);
+	else if (d->code == PROBLEM_TREE)
+		summary_add_tree(f, out);
+	else
+		summary_add_other(f, out);
+	buf_addf(out, ".\nSeverity: %s (%s).\n", severity->name, severity->sentence);
+	if (f->count && !f->before)
+		buf_addf(out, "It takes %zu call%s on a freshly made file system. ", f->count,
+			 f->count == 1 ? "" : "s");
+	summary_add_evidence(f, out);
+}
+
+/* ---- where ---- */
 
 static void add_kernel(const struct target *t, const struct target_description *d, struct buf *out)
 {
@@ -284,7 +410,13 @@ static void add_suspect(const struct discrepancy *d, struct buf *out)
 		buf_adds(out, "- Suspected function: unknown\n");
 }
 
-static void add_cause(const struct finding *f, struct buf *out)
+/* No program reaches a file system inside Assay. */
+static bool is_inside(const struct target *t)
+{
+	return t && t->kind->in_process;
+}
+
+static void add_cause(const struct finding *f, const struct target *t, struct buf *out)
 {
 	buf_adds(out, "\n## Cause\n\n");
 	add_suspect(&f->discrepancy, out);
@@ -296,14 +428,14 @@ static void add_cause(const struct finding *f, struct buf *out)
 	if (problem_table[f->discrepancy.code].by_crash || f->overlaps)
 		return; /* the notes say how */
 	buf_adds(out, "\nTo reproduce: ");
-	if (finding_has_reproducer(f))
+	if (finding_has_reproducer(f) && !is_inside(t))
 		buf_adds(out, "`sh repro.sh`; `cc repro.c && ./a.out DIRECTORY` with an empty "
 			      "directory of the file system; ");
-	if (finding_is_by_crash(f))
-		buf_adds(out,
-			 "`sh crash.sh` mounts the disk after the crash on the running kernel, as "
-			 "root; ");
-	buf_adds(out, "`assay replay` with this folder.\n");
+	buf_adds(out, "`assay replay` with this folder.");
+	if (finding_has_reproducer(f) && is_inside(t))
+		buf_adds(out, " `cc repro.c && ./a.out DIRECTORY` makes the calls on another file "
+			      "system.");
+	buf_addch(out, '\n');
 }
 
 void finding_print_readme(const struct finding *f, const struct target *t, struct buf *out)
@@ -311,10 +443,11 @@ void finding_print_readme(const struct finding *f, const struct target *t, struc
 	buf_addf(out, "# %s: ", problem_table[f->discrepancy.code].name);
 	add_code(out, buf_str(&f->discrepancy.title));
 	buf_addch(out, '\n');
+	add_summary(f, out);
 	add_where(f, t, out);
 	add_steps(f, out);
 	add_confirmation(f, out);
 	add_expected(f, out);
 	add_actual(f, out);
-	add_cause(f, out);
+	add_cause(f, t, out);
 }

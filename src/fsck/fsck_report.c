@@ -91,14 +91,55 @@ static void add_run(const struct checker_run *r, const char *command, const char
 	evidence_add_fenced(out, buf_str(&r->output));
 }
 
+static const char *expected_sentence(enum fsck_fault fault)
+{
+	switch (fault) {
+	case FSCK_INCONSISTENT:
+		return "A disk that a checker calls clean or repaired is found clean by the next "
+		       "run; one that it cannot repair is reported as such again.";
+	case FSCK_CHECK_WRITES:
+		return "A check that is not to repair changes nothing.";
+	case FSCK_LOSS:
+		return "A repair keeps what was not damaged, under its name or in lost+found.";
+	case FSCK_UNSOUND:
+		return "A disk that a checker calls clean is as its format says.";
+	case FSCK_REFUSED:
+	case FSCK_KERNEL:
+		return "A disk that a checker calls clean can be read.";
+	default:
+		return "A checker ends, and not by a signal, whatever is on the disk.";
+	}
+}
+
+/* The finding in a few lines, before its parts. */
+static void print_summary(const struct fsck_session *s, const struct fsck_test *t,
+			  enum problem problem, struct buf *out)
+{
+	const struct severity_row *severity = &severity_table[problem_table[problem].severity];
+
+	if (t->corruption.count) {
+		buf_adds(out, "On a disk on which ");
+		corruption_print_fields(&t->corruption, out);
+		buf_addf(out, "%s damaged", t->corruption.count == 1 ? " is" : " are");
+	} else {
+		buf_adds(out, t->undamaged ? "On a disk that is not damaged" : "On this disk");
+	}
+	buf_addf(out,
+		 ", %s %s.\nExpected: %s\nSeverity: %s (%s). `sh reproduce.sh` shows it again.\n",
+		 s->program->name, buf_str(&t->text), expected_sentence(t->fault), severity->name,
+		 severity->sentence);
+}
+
 static void print_readme(const struct fsck_session *s, const struct fsck_test *t,
 			 enum problem problem, struct buf *out)
 {
 	static const char *const titles[FSCK_RUNS_MAX] = { "First run", "Second run", "Third run" };
 	const struct checker_mode *mode = &s->program->modes[t->mode];
 
-	buf_addf(out, "# %s: %s %s\n\n## Where\n\n- Checker: %s", problem_table[problem].name,
-		 s->program->name, buf_str(&t->text), s->program->name);
+	buf_addf(out, "# %s: %s %s\n\n", problem_table[problem].name, s->program->name,
+		 buf_str(&t->text));
+	print_summary(s, t, problem, out);
+	buf_addf(out, "\n## Where\n\n- Checker: %s", s->program->name);
 	if (s->program->packages)
 		buf_addf(out, " (Debian package %s)", s->program->packages);
 	if (s->program->file_system)
@@ -131,17 +172,7 @@ static void print_readme(const struct fsck_session *s, const struct fsck_test *t
 		evidence_add_fenced(out, buf_str(&t->more));
 	}
 	buf_addf(out, "\n## Expected\n\n%s\n\nTo reproduce: `sh reproduce.sh`.\n",
-		 t->fault == FSCK_INCONSISTENT
-			 ? "A disk that a checker calls clean or repaired is found clean by the "
-			   "next run; one that it cannot repair is reported as such again."
-		 : t->fault == FSCK_CHECK_WRITES ? "A check that is not to repair changes nothing."
-		 : t->fault == FSCK_LOSS
-			 ? "A repair keeps what was not damaged, under its name or in lost+found."
-		 : t->fault == FSCK_UNSOUND
-			 ? "A disk that a checker calls clean is as its format says."
-		 : t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL
-			 ? "A disk that a checker calls clean can be read."
-			 : "A checker ends, and not by a signal, whatever is on the disk.");
+		 expected_sentence(t->fault));
 }
 
 /* ---- the script ---- */

@@ -12,10 +12,11 @@
 #include "judge/kernel_log.h"
 #include "judge/signature.h"
 #include "trace/script.h"
+#include "tree/list.h"
 
 enum { DIFF_LINES_MAX = 40 };
 /* Of what a title quotes: it is one line, whatever data the call and its outcome have. */
-enum { TITLE_CALL_MAX = 120, TITLE_OUTCOME_MAX = 60, TITLE_DIFF_MAX = 160 };
+enum { TITLE_CALL_MAX = 120, TITLE_OUTCOME_MAX = 60, TITLE_DIFF_MAX = 160, TITLE_BYTES_MAX = 8 };
 
 static const char *base_name(const struct call *c)
 {
@@ -153,14 +154,89 @@ static const char *tree_class(const struct discrepancy *d)
 	return d->fact_count ? fact_names[d->facts[0].kind] : "tree";
 }
 
+/* The first line of the difference that is about the heaviest fact's object, or the first of all:
+ * what the signature is about. */
+static const char *title_line(const struct discrepancy *d, size_t *ret_len)
+{
+	const char *path = d->fact_count ? d->facts[0].path : "";
+	const char *line = buf_str(&d->diff);
+	size_t len = strlen(path);
+
+	while (*line && (strncmp(line, path, len) || strncmp(line + len, ": ", 2))) {
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	if (!*line)
+		line = buf_str(&d->diff);
+	*ret_len = strcspn(line, "\n");
+	return line;
+}
+
+/* What was read instead of the data, by the signature. */
+static const char *title_data_words(const char *signature)
+{
+	static const struct {
+		const char *how, *words;
+	} rows[] = {
+		{ " data (stale", " (stale data)" },
+		{ " data (zeros", " (zeros instead of the data)" },
+		{ " data (foreign", " (bytes that no call wrote)" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (strstr(signature, rows[i].how))
+			return rows[i].words;
+	return "";
+}
+
+/* One byte as a number, several as a dump of memory has them. */
+static void title_add_bytes(struct buf *title, const unsigned char *bytes, size_t len)
+{
+	if (len == 1)
+		buf_addf(title, " 0x%02x", bytes[0]);
+	else
+		for (size_t i = 0; i < len; i++)
+			buf_addf(title, " %02x", bytes[i]);
+}
+
+/* ", byte 0 of /a is 0x73, expected 0x00 (stale data)" */
+static void title_add_data(struct discrepancy *d, const struct tree *expected,
+			   const struct tree *seen)
+{
+	const struct fact *fact = &d->facts[0];
+	unsigned char e[TITLE_BYTES_MAX], s[TITLE_BYTES_MAX];
+	size_t e_len =
+		tree_read(expected, fact_inode(expected, fact->path), fact->offset, e, sizeof(e));
+	size_t s_len = tree_read(seen, fact_inode(seen, fact->path), fact->offset, s, sizeof(s));
+	bool is_one = e_len == 1 && s_len == 1;
+	struct buf path = BUF_INIT;
+
+	add_path(&path, fact->path);
+	if (is_one)
+		buf_addf(&d->title, ", byte %ju of ", (uintmax_t)fact->offset);
+	else
+		buf_adds(&d->title, ", the data of ");
+	buf_add_clipped(&d->title, buf_str(&path), TITLE_CALL_MAX);
+	if (!is_one)
+		buf_addf(&d->title, " from byte %ju on", (uintmax_t)fact->offset);
+	buf_adds(&d->title, " is");
+	title_add_bytes(&d->title, s, s_len);
+	buf_adds(&d->title, ", expected");
+	title_add_bytes(&d->title, e, e_len);
+	buf_adds(&d->title, title_data_words(d->signature));
+	buf_free(&path);
+}
+
 static void title_add_diff(struct discrepancy *d)
 {
-	struct buf line = BUF_INIT;
+	struct buf text = BUF_INIT;
+	size_t len;
+	const char *line = title_line(d, &len);
 
-	buf_add(&line, buf_str(&d->diff), strcspn(buf_str(&d->diff), "\n"));
+	buf_add(&text, line, len);
 	buf_adds(&d->title, ": ");
-	buf_add_clipped(&d->title, buf_str(&line), TITLE_DIFF_MAX);
-	buf_free(&line);
+	buf_add_clipped(&d->title, buf_str(&text), TITLE_DIFF_MAX);
+	buf_free(&text);
 }
 
 enum verdict judge_tree(const struct state *s, const struct call *c, const struct tree *seen,
@@ -181,7 +257,10 @@ enum verdict judge_tree(const struct state *s, const struct call *c, const struc
 	tree_print(seen, &ret->seen);
 	buf_adds(&ret->title, "after ");
 	title_add_call(ret, c);
-	title_add_diff(ret);
+	if (ret->fact_count && ret->facts[0].kind == FACT_DATA)
+		title_add_data(ret, &s->tree, seen);
+	else
+		title_add_diff(ret);
 	return VERDICT_BAD;
 }
 

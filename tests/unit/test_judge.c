@@ -112,6 +112,70 @@ static void tree_is_judged(void **state)
 	end(&f);
 }
 
+static void expect_title(const char *target, const char *calls, const char *title)
+{
+	struct finding finding;
+	struct fixture f;
+
+	begin(&f, target, calls);
+	assert_int_equal(replay(&f, &finding), 1);
+	assert_string_equal(buf_str(&finding.discrepancy.title), title);
+	finding_free(&finding);
+	end(&f);
+}
+
+static void titles_say_which_bytes_are_wrong(void **state)
+{
+	expect_title("reffs!truncate_stale",
+		     "write_file(\"c\", O_CREAT|O_WRONLY, \"d\", 1, 0)\ntruncate(\"c\", 0)\n"
+		     "truncate(\"c\", 1)\n",
+		     "after truncate(\"c\", 1), byte 0 of /c is 0x73, expected 0x00 (stale data)");
+	expect_title("reffs!truncate_stale",
+		     "write_file(\"c\", O_CREAT|O_WRONLY, \"d\", 1, 0)\ntruncate(\"c\", 0)\n"
+		     "truncate(\"c\", 2)\n",
+		     "after truncate(\"c\", 2), the data of /c from byte 0 on is 73 00, expected "
+		     "00 00 (stale data)");
+}
+
+/* What comes first in a README: the finding in a few lines. */
+static void expect_summary(const char *target, const char *calls, const char *summary)
+{
+	struct buf readme = BUF_INIT;
+	struct finding finding;
+	struct fixture f;
+	const char *at;
+
+	begin(&f, target, calls);
+	assert_int_equal(replay(&f, &finding), 1);
+	finding_print_readme(&finding, f.target, &readme);
+	at = strstr(buf_str(&readme), "\n\n");
+	assert_non_null(at);
+	assert_int_equal(strncmp(at + 2, summary, strlen(summary)), 0);
+	assert_int_equal(strncmp(at + 2 + strlen(summary), "\n## Where\n", 10), 0);
+	finding_free(&finding);
+	end(&f);
+	buf_free(&readme);
+}
+
+static void readmes_open_with_a_summary(void **state)
+{
+	expect_summary("reffs!mkdir_enoent", "mkdir(\"a\", 0755)\nmkdir(\"a\", 0755)\n",
+		       "`mkdir(\"a\", 0755)` returned `ENOENT` on `reffs!mkdir_enoent`. Expected: "
+		       "`EEXIST`, by POSIX and Linux.\n"
+		       "Severity: outside-posix (the outcome is none that POSIX allows).\n"
+		       "It takes 2 calls on a freshly made file system. 1 of 1 replays on a fresh "
+		       "file system showed it.\n");
+	expect_summary(
+		"reffs!truncate_stale",
+		"write_file(\"c\", O_CREAT|O_WRONLY, \"d\", 1, 0)\ntruncate(\"c\", 0)\n"
+		"truncate(\"c\", 1)\n",
+		"`truncate(\"c\", 1)` returned what it should on `reffs!truncate_stale`, but "
+		"left a wrong tree: `byte 0 of /c is 0x73, expected 0x00 (stale data)`.\n"
+		"Severity: data (data or names are lost or wrong).\n"
+		"It takes 3 calls on a freshly made file system. 1 of 1 replays on a fresh "
+		"file system showed it.\n");
+}
+
 /* Long ways round are cut, names and numbers made plain. */
 static void findings_shrink(void **state)
 {
@@ -579,6 +643,8 @@ int main(void)
 		cmocka_unit_test(nothing_waits),
 		cmocka_unit_test(nothing_is_invented),
 		cmocka_unit_test(titles_are_bounded),
+		cmocka_unit_test(titles_say_which_bytes_are_wrong),
+		cmocka_unit_test(readmes_open_with_a_summary),
 		cmocka_unit_test(data_stays_data_in_a_readme),
 		cmocka_unit_test(an_attribute_that_differs_is_one_fact),
 		cmocka_unit_test(an_attribute_by_one_name_is_a_fact),
