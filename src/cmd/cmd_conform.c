@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "channel/schedule.h"
@@ -240,6 +241,7 @@ struct progress {
 	const char *target;
 	size_t total;
 	size_t done_before, rejected_before; /* on the targets before */
+	double start_seconds;                /* of clock_seconds() */
 	struct run *run;
 };
 
@@ -253,6 +255,23 @@ static size_t scripts_run(const struct conform_result *r)
 	return r->suite ? r->suite->count - r->counts[SCRIPT_FATES] : 0;
 }
 
+/* Scripts take about the same time, so that the rate says how long the rest takes; --seconds may
+ * end it before. */
+static void conform_show_line(const struct progress *p, size_t done, size_t rejected)
+{
+	double seconds, all;
+
+	if (!progress_wanted())
+		return;
+	seconds = clock_seconds() - p->start_seconds;
+	all = done ? seconds / (double)done * (double)p->total : 0;
+	if (settings.seconds > 0 && (all <= 0 || settings.seconds < all))
+		all = settings.seconds;
+	progress_show("%s: %.0f s, %zu of %zu scripts (%.0f/s), %zu rejected%s", p->target, seconds,
+		      done, p->total, seconds > 0 ? (double)done / seconds : 0, rejected,
+		      progress_left(seconds, all));
+}
+
 static void conform_show_progress(void *to, size_t done, size_t rejected)
 {
 	const struct progress *p = to;
@@ -262,7 +281,7 @@ static void conform_show_progress(void *to, size_t done, size_t rejected)
 		json_set_count(p->run->figures, "rejected", p->rejected_before + rejected);
 		run_sample(p->run);
 	}
-	progress_show("%s: %zu of %zu scripts, %zu rejected", p->target, done, p->total, rejected);
+	conform_show_line(p, done, rejected);
 }
 
 static unsigned job_count(void)
@@ -304,7 +323,7 @@ static void survey_learn(struct surveyed *t, const char *name,
 static void survey_target(struct survey *s, const char *name, const struct session_options *session,
 			  struct run *run)
 {
-	struct progress progress = { name, s->suite->count, 0, 0, run };
+	struct progress progress = { .target = name, .total = s->suite->count, .run = run };
 	struct conform_options options = {
 		.session = *session,
 		.jobs = jobs_on(name, session->target_options.config, job_count()),
@@ -326,6 +345,7 @@ static void survey_target(struct survey *s, const char *name, const struct sessi
 	*t = (struct surveyed){ 0 };
 	survey_learn(t, name, &session->target_options, run);
 	options.session.target_options.learned = t->learned;
+	progress.start_seconds = clock_seconds();
 	if (conform_run(&t->result, s->suite, &options, &err))
 		t->failure = must_strdup(err.text);
 	progress_end();
@@ -469,9 +489,13 @@ static int conform_finish(struct run *run, const struct survey *s,
 	for (size_t i = 0; i < s->count && !ret; i++) {
 		options.target = s->targets[i].result.target;
 		options.target_options.learned = s->targets[i].learned;
+		progress_show("%s: replaying and shrinking; %zu cause%s of deviations",
+			      options.target, s->targets[i].causes.unexpected,
+			      plural(s->targets[i].causes.unexpected));
 		ret = tell_causes(s, &s->targets[i], &options, (unsigned)settings.findings, run,
 				  err);
 	}
+	progress_end();
 	run->verdict = survey_verdict(s);
 	conform_set_figures(run, s);
 	model_init(&model, session->platform, settings.kernel ? session->kernel : KERNEL_CURRENT);

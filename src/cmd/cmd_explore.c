@@ -177,7 +177,8 @@ static int explore_search(struct target *t, struct searches *s, struct run *run,
 		explore_jobs_join(&jobs, jobs.worker, o);
 	else if (explore_part.progress)
 		explore_part_join(&explore_part, o);
-	progress = (struct explore_progress){ o->code, t, o->progress, o->progress_to };
+	progress = (struct explore_progress){ o->code, t, o->progress, o->progress_to,
+					      settings.seconds };
 	o->progress = explore_show_progress;
 	o->progress_to = &progress;
 	json_object_set_new(run->figures, "profile",
@@ -439,6 +440,7 @@ static int explore_together(const char *target, struct err *err)
 	if (explore_jobs_open(&jobs, (unsigned)settings.jobs, settings.memory, err))
 		return EXIT_UNKNOWN;
 	jobs.findings_max = settings.findings;
+	jobs.seconds = settings.seconds;
 	jobs.alone = settings.strategy != 0;
 	if (run_open(&all, "explore", target, dir, settings.seed, err)) {
 		explore_jobs_close(&jobs);

@@ -99,9 +99,9 @@ static bool jobs_look(void *to)
 
 	if (progress_wanted())
 		progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
-			      " states, %" PRIu64 " findings",
+			      " states, %" PRIu64 " findings%s",
 			      j->target, seconds, p.transitions, (double)p.transitions / seconds,
-			      states, p.findings);
+			      states, p.findings, progress_left(seconds, j->seconds));
 	return p.findings >= j->findings_max;
 }
 

@@ -16,6 +16,7 @@ struct explore_jobs {
 	bool alone; /* there is but one search, not several that take turns */
 	uint64_t findings_max;
 	double started_seconds;
+	double seconds; /* how long they may take; 0: no limit */
 	const char *target;
 	enum job_loss {
 		JOB_FINE,

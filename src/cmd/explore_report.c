@@ -97,9 +97,10 @@ void explore_show_progress(void *to, const struct explore_figures *f, struct run
 		return;
 	}
 	progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
-		      " states, %zu findings",
+		      " states, %zu findings%s",
 		      run->target, seconds, f->transitions, (double)f->transitions / seconds,
-		      f->states, json_array_size(run->findings));
+		      f->states, json_array_size(run->findings),
+		      progress_left(seconds, p->seconds));
 }
 
 static void print_findings(const struct run *run, bool ended)

@@ -13,6 +13,7 @@ struct explore_progress {
 	/* A worker of several reports to its parent; NULL: it shows a line. */
 	void (*instead)(void *to, const struct explore_figures *f, struct run *run);
 	void *instead_to;
+	double seconds; /* how long the search may take; 0: no limit */
 };
 
 /* Rows of the run's time series, and the progress line. to: of the type above. */
