@@ -128,7 +128,8 @@ GENERATED := build/gen/commands.h build/gen/targets.h build/gen/version.h \
 	build/gen/embedded_targets.h build/gen/embedded_profiles.h $(SKELETONS:%=build/gen/%.h) \
 	build/gen/embedded_families.h build/gen/embedded_checkers.h build/gen/embedded_content.h \
 	build/gen/embedded_campaigns.h build/gen/kernel_hash.h build/gen/engine_hash.h \
-	build/gen/embedded_guest.h build/gen/embedded_page.h build/gen/embedded_index.h
+	build/gen/embedded_guest.h build/gen/embedded_page.h build/gen/embedded_index.h \
+	build/gen/embedded_compare.h
 
 # What checkers are started with; a part of the program. It is loaded into programs of others: no
 # sanitizer, in any variant.
@@ -210,6 +211,9 @@ build/gen/embedded_content.h: FORCE
 # The templates of pages, the same way.
 build/gen/embedded_page.h: FORCE
 	@mkdir -p $(@D); tools/embed src/report/page.html >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+build/gen/embedded_compare.h: FORCE
+	@mkdir -p $(@D); tools/embed src/report/compare.html >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 build/gen/embedded_index.h: FORCE
 	@mkdir -p $(@D); tools/embed src/serve/index.html >$@.new

@@ -177,27 +177,6 @@ static const char *figure_name(const char *key)
 	return key;
 }
 
-static void print_figure(const json_t *runs, const char *key, struct buf *out)
-{
-	struct buf text = BUF_INIT;
-	const json_t *run;
-	size_t i;
-
-	buf_addf(out, "%-*s", KEY_WIDTH, figure_name(key));
-	json_array_foreach(runs, i, run)
-	{
-		size_t skip;
-
-		buf_clear(&text);
-		value_text(json_object_get(run, key), &text);
-		/* The end of a path says more than its beginning. */
-		skip = text.len > COLUMN_MAX ? text.len - COLUMN_MAX : 0;
-		buf_addf(out, "  %*s", COLUMN_MAX, buf_str(&text) + skip);
-	}
-	buf_addch(out, '\n');
-	buf_free(&text);
-}
-
 static void print_finding(const json_t *row, struct buf *out)
 {
 	buf_addf(out, "  %-14s %s: %s\n", json_text(row, "severity"), json_text(row, "target"),
@@ -216,15 +195,59 @@ static json_t *all_keys(const json_t *runs)
 	return keys;
 }
 
-void compare_print(const json_t *compared, struct buf *out)
+json_t *compare_figures(const json_t *compared)
 {
-	const json_t *runs = json_object_get(compared, "runs");
-	const json_t *findings = json_object_get(compared, "findings"), *row, *run;
-	json_t *keys = all_keys(runs), *value;
+	const json_t *runs = json_object_get(compared, "runs"), *run;
+	json_t *keys = all_keys(runs), *rows = json_array(), *cells, *value;
+	struct buf text = BUF_INIT;
 	const char *key;
+	size_t i;
+
+	json_object_foreach(keys, key, value)
+	{
+		cells = json_array();
+		json_array_foreach(runs, i, run)
+		{
+			buf_clear(&text);
+			value_text(json_object_get(run, key), &text);
+			json_array_append_new(cells, json_string(buf_str(&text)));
+		}
+		json_array_append_new(rows, json_pack("{s:s, s:o}", "figure", figure_name(key),
+						      "cells", cells));
+	}
+	json_decref(keys);
+	buf_free(&text);
+	return rows;
+}
+
+static void print_figures(const json_t *compared, struct buf *out)
+{
+	json_t *rows = compare_figures(compared), *row, *cell;
 	size_t i, k;
 
-	json_object_foreach(keys, key, value) print_figure(runs, key, out);
+	json_array_foreach(rows, i, row)
+	{
+		buf_addf(out, "%-*s", KEY_WIDTH, json_text(row, "figure"));
+		json_array_foreach(json_object_get(row, "cells"), k, cell)
+		{
+			size_t len = json_string_length(cell);
+
+			/* The end of a path says more than its beginning. */
+			buf_addf(out, "  %*s", COLUMN_MAX,
+				 json_string_value(cell) +
+					 (len > COLUMN_MAX ? len - COLUMN_MAX : 0));
+		}
+		buf_addch(out, '\n');
+	}
+	json_decref(rows);
+}
+
+void compare_print(const json_t *compared, struct buf *out)
+{
+	const json_t *findings = json_object_get(compared, "findings"), *row, *run;
+	size_t i, k;
+
+	print_figures(compared, out);
 	json_array_foreach(findings, i, row)
 	{
 		if (!i)
@@ -233,7 +256,6 @@ void compare_print(const json_t *compared, struct buf *out)
 		json_array_foreach(json_object_get(row, "runs"), k, run)
 			buf_addf(out, "      %s\n", json_string_value(run));
 	}
-	json_decref(keys);
 }
 
 void compare_print_since(const json_t *since, struct buf *out)

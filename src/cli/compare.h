@@ -13,6 +13,9 @@ json_t *compare_runs(const struct report_run *runs, size_t count);
  * earlier one. Not run: the target of an earlier finding was not judged by any of these. */
 json_t *compare_since(const struct report_run *before, const struct report_run *runs, size_t count);
 
+/* The figures of compare_runs() as texts: [{"figure": NAME, "cells": [TEXT for each run]}]. */
+json_t *compare_figures(const json_t *compared);
+
 /* As tables. */
 void compare_print(const json_t *compared, struct buf *out);
 void compare_print_since(const json_t *since, struct buf *out);

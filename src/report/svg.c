@@ -60,7 +60,8 @@ enum {
 	CHART_LEFT = 46,
 	CHART_RIGHT = 12,
 	CHART_TOP = 30,
-	CHART_BOTTOM = 26
+	CHART_BOTTOM = 26,
+	LEGEND_STEP = 130
 };
 
 /* "12.3k", "4.5M". */
@@ -89,14 +90,24 @@ static double svg_round_up(double value)
 	return value;
 }
 
-static double svg_most(const struct svg_series *series, size_t series_count, size_t count)
+static double svg_most(const struct svg_series *series, size_t series_count)
 {
 	double most = 0;
 
 	for (size_t s = 0; s < series_count; s++)
-		for (size_t i = 0; i < count; i++)
+		for (size_t i = 0; i < series[s].count; i++)
 			most = fmax(most, series[s].values[i]);
 	return svg_round_up(fmax(most, 1));
+}
+
+static double svg_last_second(const struct svg_series *series, size_t series_count)
+{
+	double last = 0;
+
+	for (size_t s = 0; s < series_count; s++)
+		if (series[s].count)
+			last = fmax(last, series[s].seconds[series[s].count - 1]);
+	return last > 0 ? last : 1;
 }
 
 static void svg_axes(struct buf *out, double most, double end)
@@ -122,38 +133,40 @@ static void svg_axes(struct buf *out, double most, double end)
 	svg_text(out, right, CHART_HEIGHT - 8, "end", "tick", text);
 }
 
-static void svg_curve(struct buf *out, const double *seconds, const double *values, size_t count,
-		      double most, double end, size_t number)
+static void svg_curve(struct buf *out, const struct svg_series *series, double most, double end,
+		      size_t number)
 {
 	double width = CHART_WIDTH - CHART_LEFT - CHART_RIGHT;
 	double height = CHART_HEIGHT - CHART_TOP - CHART_BOTTOM;
 
 	buf_addf(out, "<polyline class=\"curve s%zu\" points=\"", number);
-	for (size_t i = 0; i < count; i++)
-		if (values[i] >= 0)
-			buf_addf(out, "%.1f,%.1f ", CHART_LEFT + width * seconds[i] / end,
-				 CHART_TOP + height * (1 - values[i] / most));
+	for (size_t i = 0; i < series->count; i++)
+		if (series->values[i] >= 0)
+			buf_addf(out, "%.1f,%.1f ", CHART_LEFT + width * series->seconds[i] / end,
+				 CHART_TOP + height * (1 - series->values[i] / most));
 	buf_adds(out, "\"/>");
 }
 
-void svg_chart(struct buf *out, const char *label, const double *seconds, size_t count,
-	       const struct svg_series *series, size_t series_count)
+void svg_chart(struct buf *out, const char *label, const struct svg_series *series,
+	       size_t series_count)
 {
-	double most = svg_most(series, series_count, count), x = CHART_LEFT;
-	double end = count && seconds[count - 1] > 0 ? seconds[count - 1] : 1;
+	double most = svg_most(series, series_count), x = CHART_LEFT;
+	double end = svg_last_second(series, series_count);
+	double step = fmin(LEGEND_STEP, (double)(CHART_WIDTH - CHART_LEFT) / (double)series_count);
 
 	svg_begin(out, CHART_WIDTH, CHART_HEIGHT, label);
 	svg_axes(out, most, end);
 	for (size_t s = 0; s < series_count; s++) {
+		size_t count = series[s].count;
 		char class[32], last[32], name[96];
 
-		svg_curve(out, seconds, series[s].values, count, most, end, s);
+		svg_curve(out, &series[s], most, end, s);
 		snprintf(class, sizeof(class), "dot s%zu", s);
 		svg_rect(out, x, 9, 9, 9, class, "");
 		svg_short(last, sizeof(last), count ? fmax(series[s].values[count - 1], 0) : 0);
-		snprintf(name, sizeof(name), "%.60s: %s", series[s].name, last);
+		snprintf(name, sizeof(name), "%.60s: %s", series[s].name, count ? last : "-");
 		svg_text(out, x + 14, 18, "start", "legend", name);
-		x += 130;
+		x += step;
 	}
 	svg_end(out);
 }

@@ -20,13 +20,14 @@ void svg_rect(struct buf *out, double x, double y, double width, double height, 
 	      const char *title);
 void svg_line(struct buf *out, double x1, double y1, double x2, double y2, const char *class);
 
-/* Values over time; those below zero are unknown. */
+/* Values over time; those below zero are unknown. A series without a value is only named. */
 struct svg_series {
 	const char *name;
-	const double *values;
+	const double *seconds, *values;
+	size_t count;
 };
-enum { SVG_SERIES_MAX = 4 };
-void svg_chart(struct buf *out, const char *label, const double *seconds, size_t count,
-	       const struct svg_series *series, size_t series_count);
+enum { SVG_SERIES_MAX = 6 };
+void svg_chart(struct buf *out, const char *label, const struct svg_series *series,
+	       size_t series_count);
 
 #endif
