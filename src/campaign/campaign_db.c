@@ -17,7 +17,7 @@
 
 /* A reader that holds it: how long one try waits, and how many there are; fewer when we are to
  * stop. */
-enum { BUSY_MS = 3000, BUSY_TRIES = 60, BUSY_TRIES_STOPPING = 3 };
+enum { BUSY_MS = 3000, BUSY_GLANCE_MS = 200, BUSY_TRIES = 60, BUSY_TRIES_STOPPING = 3 };
 
 static const char tables[] =
 	"CREATE TABLE about(name TEXT PRIMARY KEY, value REAL NOT NULL);"
@@ -271,7 +271,7 @@ static int campaign_db_make(struct campaign_db *d, struct err *err)
 	return status;
 }
 
-static int campaign_db_check(struct campaign_db *d, bool write, struct err *err)
+static int campaign_db_check(struct campaign_db *d, enum campaign_db_use use, struct err *err)
 {
 	double application, version, entries;
 	int status = campaign_db_value(d, &application, err, "PRAGMA application_id", NULL);
@@ -283,7 +283,7 @@ static int campaign_db_check(struct campaign_db *d, bool write, struct err *err)
 					   NULL);
 	if (status)
 		return status;
-	if (write && application == 0 && version == 0 && entries == 0)
+	if (use == CAMPAIGN_DB_WRITE && application == 0 && version == 0 && entries == 0)
 		return campaign_db_make(d, err);
 	if (application != CAMPAIGN_DB_APPLICATION)
 		return err_set(err, EINVAL, "%s: not the database of a campaign", d->path);
@@ -297,42 +297,51 @@ static int campaign_db_check(struct campaign_db *d, bool write, struct err *err)
 }
 
 /* What the file itself might ask SQLite to do is not done. */
-static int campaign_db_configure(struct campaign_db *d, bool write, struct err *err)
+static int campaign_db_configure(struct campaign_db *d, enum campaign_db_use use, struct err *err)
 {
 	int code;
 
-	sqlite3_busy_timeout(d->sql, BUSY_MS);
+	sqlite3_busy_timeout(d->sql, use == CAMPAIGN_DB_GLANCE ? BUSY_GLANCE_MS : BUSY_MS);
 	sqlite3_extended_result_codes(d->sql, 0);
 	sqlite3_db_config(d->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(d->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	code = sqlite3_exec(d->sql,
-			    write ? "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL"
-				  : "PRAGMA query_only = ON",
+			    use == CAMPAIGN_DB_WRITE
+				    ? "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL"
+				    : "PRAGMA query_only = ON",
 			    NULL, NULL, NULL);
 	return code == SQLITE_OK ? 0 : campaign_db_fail(d, code, err);
 }
 
-static int campaign_db_connect(struct campaign_db *d, bool write, struct err *err)
+static int campaign_db_connect(struct campaign_db *d, enum campaign_db_use use, struct err *err)
 {
 	/* A reader may have to roll back what a killed writer has begun. */
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE;
+	static const int flags[] = {
+		[CAMPAIGN_DB_READ] = SQLITE_OPEN_READWRITE,
+		[CAMPAIGN_DB_WRITE] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+		[CAMPAIGN_DB_GLANCE] = SQLITE_OPEN_READONLY,
+	};
 	int code =
-		sqlite3_open_v2(d->path, &d->sql, write ? flags | SQLITE_OPEN_CREATE : flags, NULL);
+		sqlite3_open_v2(d->path, &d->sql,
+				flags[use] | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE, NULL);
 
 	return code == SQLITE_OK ? 0 : campaign_db_fail(d, code, err);
 }
 
-static int campaign_db_check_file(const struct campaign_db *d, const char *dir, bool write,
-				  struct err *err)
+static int campaign_db_check_file(const struct campaign_db *d, const char *dir,
+				  enum campaign_db_use use, struct err *err)
 {
 	if (!access(d->path, F_OK))
 		return trust_check(d->path, err);
 	if (errno != ENOENT && errno != ENOTDIR)
 		return err_sys(err, errno, "%s", d->path);
-	return write ? 0 : err_set(err, ENOENT, "%s: not the directory of a campaign", dir);
+	return use == CAMPAIGN_DB_WRITE
+		     ? 0
+		     : err_set(err, ENOENT, "%s: not the directory of a campaign", dir);
 }
 
-int campaign_db_open(struct campaign_db *d, const char *dir, bool write, struct err *err)
+int campaign_db_open(struct campaign_db *d, const char *dir, enum campaign_db_use use,
+		     struct err *err)
 {
 	char *absolute = realpath(dir, NULL);
 	struct buf path = BUF_INIT;
@@ -344,13 +353,13 @@ int campaign_db_open(struct campaign_db *d, const char *dir, bool write, struct 
 	buf_addf(&path, "%s/" CAMPAIGN_DB_NAME, absolute);
 	free(absolute);
 	d->path = path.data;
-	status = campaign_db_check_file(d, dir, write, err);
+	status = campaign_db_check_file(d, dir, use, err);
 	if (!status)
-		status = campaign_db_connect(d, write, err);
+		status = campaign_db_connect(d, use, err);
 	if (!status)
-		status = campaign_db_configure(d, write, err);
+		status = campaign_db_configure(d, use, err);
 	if (!status)
-		status = campaign_db_check(d, write, err);
+		status = campaign_db_check(d, use, err);
 	if (status)
 		campaign_db_close(d);
 	return status;

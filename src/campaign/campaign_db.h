@@ -7,7 +7,6 @@
 #ifndef CAMPAIGN_CAMPAIGN_DB_H
 #define CAMPAIGN_CAMPAIGN_DB_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct err;
@@ -23,8 +22,17 @@ struct campaign_db {
 enum { CAMPAIGN_DB_VERSION = 1, CAMPAIGN_DB_APPLICATION = 0x61737361 };
 #define CAMPAIGN_DB_NAME "campaign.db"
 
-/* In this directory; one that is to be written is made where there is none. */
-int campaign_db_open(struct campaign_db *d, const char *dir, bool write, struct err *err);
+enum campaign_db_use {
+	CAMPAIGN_DB_READ,
+	CAMPAIGN_DB_WRITE, /* one is made where there is none */
+	/* Never writes to the file, not even to roll back what a killed writer has begun, and waits
+	 * for a writer only for a moment. */
+	CAMPAIGN_DB_GLANCE,
+};
+
+/* In this directory. */
+int campaign_db_open(struct campaign_db *d, const char *dir, enum campaign_db_use use,
+		     struct err *err);
 void campaign_db_close(struct campaign_db *d);
 
 /* A transaction. Both wait for readers, at most for some minutes. A commit that fails has been

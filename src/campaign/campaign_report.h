@@ -5,6 +5,7 @@
 #define CAMPAIGN_CAMPAIGN_REPORT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "campaign/campaign_db.h"
 

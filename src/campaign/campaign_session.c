@@ -138,7 +138,7 @@ static int session_make_places(const struct campaign_session *s, struct err *err
 
 static int session_open_db(struct campaign_session *s, struct err *err)
 {
-	int status = campaign_db_open(&s->db, s->place.path, true, err);
+	int status = campaign_db_open(&s->db, s->place.path, CAMPAIGN_DB_WRITE, err);
 
 	if (!status)
 		status = campaign_db_begin(&s->db, err);

@@ -8,6 +8,7 @@
 #define CAMPAIGN_FINDINGS_STORE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "base/buf.h"
 #include "campaign/campaign_db.h"

@@ -338,7 +338,7 @@ static int run_campaign_reader(const char *dir, bool findings, struct err *err)
 	}
 	code = operand_directory(dir, err);
 	if (!code)
-		code = operand_code(campaign_db_open(&d, dir, false, err));
+		code = operand_code(campaign_db_open(&d, dir, CAMPAIGN_DB_READ, err));
 	if (code)
 		return code;
 	code = findings ? print_findings(&d, dir, err) : print_status(&d, dir, err);

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/must.h"
 #include "base/stop.h"
+#include "campaign/campaign_report.h"
 #include "cli/command.h"
 #include "cli/operands.h"
 #include "serve/http_server.h"
@@ -47,6 +48,20 @@ static int serve_until_stopped(struct http_server *s, struct err *err)
 	return operand_code(status);
 }
 
+/* While the campaign runs: it writes to its database after every turn. */
+static json_t *serve_read_campaign(const char *dir)
+{
+	struct err none = { 0 };
+	struct campaign_db d;
+	json_t *findings;
+
+	if (campaign_db_open(&d, dir, CAMPAIGN_DB_GLANCE, &none))
+		return NULL;
+	findings = campaign_report_findings(&d, dir, 0, false, &none);
+	campaign_db_close(&d);
+	return findings;
+}
+
 static int run_serve(int argc, char **argv, struct err *err)
 {
 	const char *path = argc > 1 ? argv[1] : "runs";
@@ -64,8 +79,10 @@ static int run_serve(int argc, char **argv, struct err *err)
 	stop_catch_signals();
 	code = operand_code(http_server_open(s, path, settings.listen, (unsigned)settings.port,
 					     settings.token, err));
-	if (!code)
+	if (!code) {
+		s->index.read_campaign = serve_read_campaign;
 		code = serve_until_stopped(s, err);
+	}
 	free(s);
 	return code;
 }

@@ -36,6 +36,8 @@ void run_index_init(struct run_index *x, const struct served_root *root)
 void run_index_free(struct run_index *x)
 {
 	json_decref(x->known);
+	json_decref(x->campaign);
+	buf_free(&x->campaign_stamp);
 	*x = (struct run_index){ .root = NULL };
 }
 
@@ -296,15 +298,16 @@ static json_t *index_sort(json_t *rows)
 	return sorted;
 }
 
-/* The summary of a campaign is the run.json beside its database: its findings have the times when
- * they were first and last seen. It is written at the end of each start of the campaign. */
-static json_t *index_campaign(const struct served_root *root)
+/* ---- a campaign ---- */
+
+/* The run.json beside the database, which is written at the end of each start of the campaign. */
+static json_t *index_campaign_summary(const struct served_root *root)
 {
 	struct buf text = BUF_INIT;
 	struct err none = { 0 };
 	json_t *run = NULL, *found;
 	off_t size;
-	int fd = root->is_campaign ? served_open_file(root->fd, "run.json", &size) : -ENOENT;
+	int fd = served_open_file(root->fd, "run.json", &size);
 
 	if (fd >= 0) {
 		buf_read_fd(&text, fd, INDEX_JSON_BYTES_MAX, &none);
@@ -315,6 +318,69 @@ static json_t *index_campaign(const struct served_root *root)
 	found = json_incref(json_object_get(run, "findings"));
 	json_decref(run);
 	return found;
+}
+
+/* Reads the database if it has changed since; what was read stays where it cannot be read now. */
+static void index_campaign_update(struct run_index *x)
+{
+	struct buf stamp = BUF_INIT;
+	json_t *found;
+	struct stat st;
+	off_t size;
+	int fd = served_open_file(x->root->fd, "campaign.db", &size);
+
+	if (fd < 0 || fstat(fd, &st)) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	close(fd);
+	index_stamp(&st, &stamp);
+	if (strcmp(buf_str(&stamp), buf_str(&x->campaign_stamp))) {
+		found = x->read_campaign(x->root->path);
+		if (found) {
+			json_decref(x->campaign);
+			x->campaign = found;
+			buf_clear(&x->campaign_stamp);
+			buf_adds(&x->campaign_stamp, buf_str(&stamp));
+		}
+	}
+	buf_free(&stamp);
+}
+
+/* The page of the turn that has met it last: what its folder is in. */
+static void index_add_turn(json_t *row)
+{
+	const char *folder = json_text(row, "folder"), *end = strstr(folder, "/findings/");
+	struct buf run = BUF_INIT;
+
+	if (!end)
+		end = strstr(folder, "/unconfirmed/");
+	if (!end || !json_is_true(json_object_get(row, "folder_exists")))
+		return;
+	buf_add(&run, folder, (size_t)(end - folder));
+	json_object_set_new(row, "turn", index_link(buf_str(&run), "report.html"));
+	buf_free(&run);
+}
+
+static json_t *index_campaign(struct run_index *x)
+{
+	json_t *row;
+	size_t i;
+
+	if (!x->root->is_campaign)
+		return NULL;
+	if (x->read_campaign)
+		index_campaign_update(x);
+	if (!x->campaign)
+		return index_campaign_summary(x->root);
+	json_array_foreach(x->campaign, i, row)
+	{
+		index_add_turn(row);
+		json_object_set_new(row, "doubtful",
+				    json_boolean(json_is_false(json_object_get(row, "confirmed"))));
+	}
+	return json_incref(x->campaign);
 }
 
 static json_t *index_totals(const json_t *rows)
@@ -338,7 +404,7 @@ static json_t *index_totals(const json_t *rows)
 json_t *run_index_view(struct run_index *x)
 {
 	struct index_scan s = { .index = x, .known = json_object(), .rows = json_array() };
-	json_t *view = json_object(), *campaign = index_campaign(x->root);
+	json_t *view = json_object(), *campaign = index_campaign(x);
 
 	index_scan_directory(&s, ".", 1);
 	json_decref(x->known);

@@ -2,11 +2,14 @@
  * them.
  *
  * Runs are looked for three directories deep. What belongs to a run (its jobs, its targets) is not
- * listed: its page leads there. A run.json is read again only if it has changed. */
+ * listed: its page leads there. A run.json, and the database of a campaign, are read again only if
+ * they have changed. */
 #ifndef SERVE_RUN_INDEX_H
 #define SERVE_RUN_INDEX_H
 
 #include <jansson.h>
+
+#include "base/buf.h"
 
 struct served_root;
 
@@ -20,6 +23,11 @@ enum {
 struct run_index {
 	const struct served_root *root;
 	json_t *known; /* by path: what was read, and of which run.json */
+	/* Findings of the campaign in a directory, from its database: title, severity, target,
+	 * confirmed, first_seen, last_seen, times, folder; NULL: it cannot be read now. */
+	json_t *(*read_campaign)(const char *dir);
+	json_t *campaign;          /* what it said last, */
+	struct buf campaign_stamp; /* of this file */
 };
 
 void run_index_init(struct run_index *x, const struct served_root *root);
