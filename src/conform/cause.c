@@ -7,6 +7,12 @@
 #include "base/map.h"
 #include "base/must.h"
 
+/* Where a call succeeds, as it may, and returns something wrong, what is seen says it all. */
+static bool says_wrong(const struct deviation *d)
+{
+	return !strncmp(buf_str(&d->seen), "wrong ", 6) && !strcmp(buf_str(&d->allowed), "success");
+}
+
 static void say(const struct deviation *d, struct buf *out)
 {
 	const char *op = op_table[d->op].name;
@@ -14,7 +20,7 @@ static void say(const struct deviation *d, struct buf *out)
 	buf_clear(out);
 	if (d->history.len) {
 		if (d->code == PROBLEM_TREE)
-			buf_addf(out, "race of %s: another %s", d->allowed.data, d->seen.data);
+			buf_addf(out, "race of %s: wrong tree (%s)", d->allowed.data, d->seen.data);
 		else
 			buf_addf(out, "race with %s: %s: %s", d->allowed.data, op, d->seen.data);
 		return;
@@ -22,9 +28,11 @@ static void say(const struct deviation *d, struct buf *out)
 	if (d->code == PROBLEM_TIMES)
 		buf_addf(out, "after %s: %s", op, buf_str(&d->seen));
 	else if (d->code == PROBLEM_TREE)
-		buf_addf(out, "after %s: another %s", op, buf_str(&d->seen));
-	else
+		buf_addf(out, "after %s: wrong tree (%s)", op, buf_str(&d->seen));
+	else if (d->code == PROBLEM_OUTCOME && !says_wrong(d))
 		buf_addf(out, "%s: %s, allowed: %s", op, buf_str(&d->seen), buf_str(&d->allowed));
+	else
+		buf_addf(out, "%s: %s", op, buf_str(&d->seen));
 	if (d->rule.len)
 		buf_addf(out, " (%s)", d->rule.data);
 }

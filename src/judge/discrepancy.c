@@ -30,7 +30,7 @@ bool stat_differs(int64_t expected, int64_t seen)
 	return expected != seen && expected != STAT_UNKNOWN && seen != STAT_UNKNOWN;
 }
 
-/* Fields of stat by which an answer is another; those that are unknown on one side are not. */
+/* Fields of stat that are wrong; those that are unknown on one side are not. */
 static void discrepancy_print_stat(const struct discrepancy *d, struct buf *out)
 {
 	const struct stat_result *seen = &d->answer.stat, *allowed = &d->value.stat;
@@ -45,7 +45,7 @@ static void discrepancy_print_stat(const struct discrepancy *d, struct buf *out)
 		{ "gid", seen->gid, allowed->gid },
 		{ "size", seen->size, allowed->size },
 	};
-	const char *before = "another ";
+	const char *before = "wrong ";
 
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
 		if (!stat_differs(fields[i].allowed, fields[i].seen))
@@ -66,15 +66,15 @@ static void discrepancy_print_answer(const struct discrepancy *d, struct buf *ou
 	else if (!d->success_allowed)
 		buf_adds(out, "success");
 	if (out->len == start)
-		buf_adds(out, "another value");
+		buf_adds(out, "wrong value");
 }
 
 void discrepancy_print_seen(const struct discrepancy *d, struct buf *out)
 {
 	static const char *const fates[PROBLEMS] = {
-		[PROBLEM_HANG] = "none in time",
-		[PROBLEM_KERNEL] = "one, and the kernel complains",
-		[PROBLEM_LEAK] = "one, and the kernel complains",
+		[PROBLEM_HANG] = "does not return",
+		[PROBLEM_KERNEL] = "the kernel reports an error",
+		[PROBLEM_LEAK] = "the kernel reports a leak",
 		[PROBLEM_DEATH] = "the file system is gone",
 	};
 
@@ -103,7 +103,7 @@ void discrepancy_print_allowed(const struct discrepancy *d, struct buf *out)
 	size_t start = out->len;
 
 	if (d->code != PROBLEM_OUTCOME) {
-		buf_adds(out, d->facts ? "the tree of the model" : "an answer");
+		buf_adds(out, d->facts ? "the tree of the model" : "a return");
 		return;
 	}
 	if (d->success_allowed)

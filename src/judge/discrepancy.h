@@ -49,7 +49,7 @@ void discrepancy_init(struct discrepancy *d);
 void discrepancy_free(struct discrepancy *d);
 
 /* Words that many discrepancies share, without names and numbers: what was seen ("EEXIST",
- * "another mode"), what is allowed ("ENOENT or ENOTDIR"), the rule that says so ("" where none
+ * "wrong mode"), what is allowed ("ENOENT or ENOTDIR"), the rule that says so ("" where none
  * does). */
 void discrepancy_print_seen(const struct discrepancy *d, struct buf *out);
 void discrepancy_print_allowed(const struct discrepancy *d, struct buf *out);

@@ -296,8 +296,8 @@ static void known_failures_have_a_state(void **state)
 {
 	static const char text[] = "# because: a\n# until: 2026-05-31\nxfs: link not supported\n"
 				   "# because: b\nxfs: mkdir: EIO, allowed: success\n"
-				   "xfs: after link: another mode\next4: mode of files\n"
-				   "*: race of open: another mode\nxfs: TREE rename nlink\n";
+				   "xfs: after link: wrong tree (mode)\next4: mode of files\n"
+				   "*: race of open: wrong tree (mode)\nxfs: TREE rename nlink\n";
 	static const enum known_state wanted[] = {
 		KNOWN_EXPIRED,   KNOWN_SEEN,      KNOWN_FIXED,
 		KNOWN_NOT_ASKED, KNOWN_NOT_ASKED, KNOWN_NOT_ASKED
@@ -317,7 +317,7 @@ static void known_failures_have_a_state(void **state)
 	assert_string_equal(out.data,
 			    "known until 2026-05-31: expired and seen: link not supported (a)\n"
 			    "known: mkdir: EIO, allowed: success (b), 1 times\n"
-			    "known, fixed? after link: another mode (b)\n");
+			    "known, fixed? after link: wrong tree (mode) (b)\n");
 	known_ask(&known, "xfs", KNOWN_CAUSES, false); /* another target, in part */
 	assert_int_equal(known_state(&known.rows[2]), KNOWN_NOT_SEEN);
 	buf_free(&out);
