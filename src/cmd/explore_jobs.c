@@ -15,6 +15,8 @@
 
 /* Memory for what all have visited, compared to what one may use for its graph. */
 enum { SHARED_PART = 4 };
+/* How often run.json is written while they work. */
+enum { SHOW_SECONDS = 2 };
 
 struct explore_part explore_part;
 
@@ -89,6 +91,29 @@ void explore_part_join(const struct explore_part *p, struct explore_options *o)
 
 /* ---- in the process that looks after them ---- */
 
+/* run.json of the run as a whole, for those who look at it meanwhile (`assay serve`). */
+static void jobs_show(struct explore_jobs *j, const struct share_progress *p, uint64_t states)
+{
+	const struct {
+		const char *name;
+		uint64_t count;
+	} figures[] = {
+		{ "jobs", j->count - j->replaced },
+		{ "calls", p->calls },
+		{ "transitions", p->transitions },
+		{ "states", states },
+	};
+
+	/* One that cannot begin leaves nothing. */
+	if (!p->calls || clock_seconds() - j->shown_seconds < SHOW_SECONDS)
+		return;
+	j->shown_seconds = clock_seconds();
+	for (size_t i = 0; i < ARRAY_LEN(figures); i++)
+		json_object_set_new(j->run->figures, figures[i].name,
+				    json_integer((json_int_t)figures[i].count));
+	run_show_jobs(j->run, j->count);
+}
+
 /* True if they have found enough. */
 static bool jobs_look(void *to)
 {
@@ -97,6 +122,7 @@ static bool jobs_look(void *to)
 	uint64_t states;
 	struct share_progress p = share_memory_progress(j->memory, &states);
 
+	jobs_show(j, &p, states);
 	if (progress_wanted())
 		progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
 			      " states, %" PRIu64 " findings%s",
@@ -144,6 +170,7 @@ int explore_jobs_run(struct explore_jobs *j, const struct run *run, const struct
 	int status;
 
 	j->target = run->target;
+	j->run = run;
 	j->ran = true;
 	status = jobs_run_together(run, j->count, job, &care, err);
 	progress_end();

@@ -16,7 +16,9 @@ struct explore_jobs {
 	bool alone; /* there is but one search, not several that take turns */
 	uint64_t findings_max;
 	double started_seconds;
-	double seconds; /* how long they may take; 0: no limit */
+	double seconds;        /* how long they may take; 0: no limit */
+	const struct run *run; /* the one that they are parts of */
+	double shown_seconds;  /* when run.json was last written, of clock_seconds() */
 	const char *target;
 	enum job_loss {
 		JOB_FINE,

@@ -192,12 +192,11 @@ json_t *run_summary(const struct run *r)
 	return o;
 }
 
-int run_close(struct run *r, struct err *err)
+int run_write_summary(const struct run *r, const json_t *summary, struct err *err)
 {
 	struct buf text = BUF_INIT;
 	char path[PATH_MAX];
-	json_t *o = run_summary(r);
-	char *dump = json_dumps(o, JSON_INDENT(2));
+	char *dump = json_dumps(summary, JSON_INDENT(2));
 	int status;
 
 	must(dump);
@@ -207,6 +206,14 @@ int run_close(struct run *r, struct err *err)
 	snprintf(path, sizeof(path), "%s/run.json", r->dir);
 	status = buf_write_file(&text, path, err);
 	buf_free(&text);
-	json_decref(o);
+	return status;
+}
+
+int run_close(struct run *r, struct err *err)
+{
+	json_t *summary = run_summary(r);
+	int status = run_write_summary(r, summary, err);
+
+	json_decref(summary);
 	return status;
 }

@@ -89,6 +89,9 @@ bool run_take_up(struct run *r, size_t i, const char *target, struct finding *re
 /* Takes over what another run has found, whose directory is DIR/subdir: each finding of a target
  * once. */
 void run_merge(struct run *r, const json_t *summary, const char *subdir);
+/* While processes of this run work in DIR/job-N: writes a run.json that has what they have found so
+ * far, as it is in theirs. The run itself takes nothing over. */
+void run_show_jobs(const struct run *r, unsigned jobs);
 /* Findings of processes of this run are found in its own directory, too. */
 void run_gather(struct run *r);
 
@@ -108,6 +111,8 @@ json_t *run_summary(const struct run *r);
 int run_close(struct run *r, struct err *err);
 void run_free(struct run *r);
 
+/* Inside: writes a run.json. */
+int run_write_summary(const struct run *r, const json_t *summary, struct err *err);
 /* Inside: the findings of an earlier part of the same run. */
 int run_load_findings(struct run *r, struct err *err);
 /* Inside: how often a signature was met on a target; NULL: no finding there has it. */

@@ -114,6 +114,59 @@ void run_merge(struct run *r, const json_t *summary, const char *subdir)
 	known_merge(&r->known, json_object_get(summary, "known"));
 }
 
+/* ---- while processes of a run are at work ---- */
+
+/* Of one group the simplest is shown. */
+static void rows_show(const struct run *r, json_t *list, const json_t *row, const char *subdir)
+{
+	json_t *same = row_find_group(list, NULL, json_text(row, "target"), row_group(row)), *copy;
+	char folder[PATH_MAX];
+
+	if (same && row_count(same, "calls") <= row_count(row, "calls"))
+		return;
+	if (same)
+		json_array_remove(list, (size_t)row_place(list, same));
+	copy = row_below(row, subdir);
+	snprintf(folder, sizeof(folder), "%s", json_text(copy, "folder"));
+	if (*folder)
+		row_set_folder(r, copy, folder);
+	row_insert(list, copy);
+	json_decref(copy);
+}
+
+void run_show_jobs(const struct run *r, unsigned jobs)
+{
+	json_t *o = run_summary(r), *findings = json_copy(r->findings), *summary, *row;
+	json_t *unconfirmed = json_copy(r->unconfirmed);
+	struct err none = { 0 };
+	char path[PATH_MAX], subdir[32];
+	size_t i;
+
+	for (unsigned job = 0; job < jobs; job++) {
+		snprintf(subdir, sizeof(subdir), "job-%u", job);
+		snprintf(path, sizeof(path), "%.4000s/%s/run.json", r->dir, subdir);
+		summary = json_load_file(path, 0, NULL);
+		json_array_foreach(json_object_get(summary, FINDINGS), i, row)
+			rows_show(r, findings, row, subdir);
+		json_array_foreach(json_object_get(summary, UNCONFIRMED), i, row)
+			rows_show(r, unconfirmed, row, subdir);
+		json_decref(summary);
+	}
+	for (i = json_array_size(unconfirmed); i--;) {
+		row = json_array_get(unconfirmed, i);
+		if (row_find_group(findings, NULL, json_text(row, "target"), row_group(row)))
+			json_array_remove(unconfirmed, i);
+	}
+	if (json_array_size(findings))
+		json_object_set_new(o, "verdict", json_string("bad"));
+	json_object_set_new(o, FINDINGS, findings);
+	json_object_set_new(o, UNCONFIRMED, unconfirmed);
+	run_write_summary(r, o, &none); /* what cannot be written now is written at the end */
+	json_decref(o);
+}
+
+/* ---- what an earlier part of a run has left ---- */
+
 /* Rows of run.json, which is untrusted: each has to have a signature and a folder. */
 static int run_load_list(struct run *r, const json_t *old, const char *name,
 			 void (*list)(struct run *r, json_t *row), struct err *err)
