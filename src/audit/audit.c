@@ -4,6 +4,8 @@
 #include <inttypes.h>
 
 #include "audit/ext_audit.h"
+#include "audit/fat_audit.h"
+#include "audit/minix_audit.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "ondisk/ondisk.h"
@@ -25,6 +27,8 @@ static void audit_checksums(struct audit *a, const uint8_t *disk, uint64_t size)
 
 static void (*const audits[])(struct audit *a, const uint8_t *disk, uint64_t size) = {
 	ext_audit,
+	fat_audit,
+	minix_audit,
 	audit_checksums,
 };
 

@@ -3,29 +3,19 @@
  * Reserved sectors with the boot sector, the allocation tables, the root directory (in FAT32, a
  * file like others), clusters. The only checksum is that of a short name, in the parts of its long
  * one. */
+#include "ondisk/fat.h"
+
 #include <string.h>
 
 #include "base/err.h"
 #include "base/must.h"
-#include "ondisk/ondisk.h"
 #include "ondisk/walk.h"
 
-#define ONDISK_TABLE "ondisk/fat.def"
-#define ONDISK_NAME(tag) fat_def_##tag
-#include "ondisk/structures.h"
 #define ONDISK_DEFINE
 #include "ondisk/structures.h"
 
 enum {
-	FAT_SECTOR = 512,
-	FAT_ENTRY = 32, /* of a directory */
-	FAT_NAME = 11,
 	FAT12_CLUSTERS_MAX = 4084,
-	FAT16_CLUSTERS_MAX = 65524,
-	FAT_ATTR_VOLUME = 0x08,
-	FAT_ATTR_DIR = 0x10,
-	FAT_ATTR_SLOT = 0x0f,
-	FAT_DELETED = 0xe5,
 	FAT_SLOTS_MAX = 20,
 	FAT_SLOT_CHARS = 13,
 };
@@ -34,11 +24,7 @@ enum fat_checksum { FAT_ALIAS = 1 }; /* of: where the checksum is */
 
 struct fat_disk {
 	struct ondisk_walk walk;
-	unsigned bits; /* of an entry of the tables */
-	uint32_t sector, cluster;
-	uint32_t reserved, fats, fat_sectors, root_entries, clusters;
-	uint32_t root_cluster, info, backup; /* FAT32 */
-	uint64_t root_at, data_at;
+	struct fat_geometry g;
 	struct walk_set met; /* clusters */
 };
 
@@ -71,12 +57,79 @@ static bool fat_recognises(const uint8_t *disk, uint64_t size)
 	       (media == 0xf0 || media >= 0xf8);
 }
 
+/* ---- geometry ---- */
+
+static void fat_read_boot32(struct fat_geometry *g, const uint8_t *p)
+{
+	g->bits = 32;
+	g->fat_sectors = ONDISK_LE(p, boot_sector32, length);
+	g->root_cluster = ONDISK_LE(p, boot_sector32, root_cluster);
+	g->info = ONDISK_LE(p, boot_sector32, info_sector);
+	g->backup = ONDISK_LE(p, boot_sector32, backup_boot);
+}
+
+bool fat_geometry_read(struct fat_geometry *ret, const uint8_t *disk, uint64_t size)
+{
+	struct fat_geometry g = { 0 };
+	uint64_t sectors, before;
+
+	if (!fat_recognises(disk, size))
+		return false;
+	sectors = ONDISK_LE(disk, boot_sector, sectors);
+	g.sector = ONDISK_LE(disk, boot_sector, sector_size);
+	g.cluster = g.sector * ONDISK_LE(disk, boot_sector, sec_per_clus);
+	g.reserved = ONDISK_LE(disk, boot_sector, reserved);
+	g.fats = ONDISK_LE(disk, boot_sector, fats);
+	g.root_entries = ONDISK_LE(disk, boot_sector, dir_entries);
+	g.fat_sectors = ONDISK_LE(disk, boot_sector, fat_length);
+	if (!sectors)
+		sectors = ONDISK_LE(disk, boot_sector, total_sect);
+	if (!g.fat_sectors)
+		fat_read_boot32(&g, disk);
+	g.root_at = (g.reserved + (uint64_t)g.fats * g.fat_sectors) * g.sector;
+	g.data_at = g.root_at +
+		    ((uint64_t)g.root_entries * FAT_ENTRY + g.sector - 1) / g.sector * g.sector;
+	before = g.data_at / g.sector;
+	if (sectors <= before || sectors > size / g.sector)
+		return false;
+	g.clusters = (sectors - before) / (g.cluster / g.sector);
+	if (g.bits != 32)
+		g.bits = g.clusters > FAT12_CLUSTERS_MAX ? 16 : 12;
+	if ((g.clusters + 2ULL) * g.bits > (uint64_t)g.fat_sectors * g.sector * 8)
+		return false;
+	*ret = g;
+	return true;
+}
+
+uint64_t fat_entry_at(const struct fat_geometry *g, unsigned table, uint32_t cluster)
+{
+	uint64_t from = (g->reserved + (uint64_t)table * g->fat_sectors) * g->sector;
+
+	return from + (g->bits == 12 ? cluster + cluster / 2 : (uint64_t)cluster * g->bits / 8);
+}
+
+uint32_t fat_entry(const struct fat_geometry *g, const uint8_t *disk, unsigned table,
+		   uint32_t cluster)
+{
+	unsigned size = g->bits == 32 ? 4 : 2;
+	uint32_t entry = (uint32_t)ondisk_le(disk + fat_entry_at(g, table, cluster), size);
+
+	if (g->bits == 12)
+		return cluster % 2 ? entry >> 4 : entry & 0xfff;
+	return g->bits == 32 ? entry & 0x0fffffff : entry;
+}
+
+uint32_t fat_end_mark(const struct fat_geometry *g)
+{
+	return g->bits == 12 ? 0xff8 : g->bits == 16 ? 0xfff8 : 0x0ffffff8;
+}
+
 /* ---- the reserved sectors ---- */
 
 static void fat_add_boot(struct fat_disk *x, uint64_t at, const char *label)
 {
 	walk_add(&x->walk, &fat_def_boot_sector, at, FAT_SECTOR, "%s", label);
-	if (x->bits == 32)
+	if (x->g.bits == 32)
 		walk_add(&x->walk, &fat_def_boot_sector32, at, FAT_SECTOR, "%s", label);
 	else
 		walk_add(&x->walk, &fat_def_boot_sector16, at, FAT_SECTOR, "%s", label);
@@ -85,87 +138,38 @@ static void fat_add_boot(struct fat_disk *x, uint64_t at, const char *label)
 static void fat_walk_reserved(struct fat_disk *x)
 {
 	fat_add_boot(x, 0, "boot sector");
-	if (x->bits != 32)
+	if (x->g.bits != 32)
 		return;
-	if (x->info && x->info < x->reserved)
-		walk_add(&x->walk, &fat_def_fsinfo, (uint64_t)x->info * x->sector, FAT_SECTOR,
+	if (x->g.info && x->g.info < x->g.reserved)
+		walk_add(&x->walk, &fat_def_fsinfo, (uint64_t)x->g.info * x->g.sector, FAT_SECTOR,
 			 "information sector");
-	if (!x->backup || x->backup >= x->reserved)
+	if (!x->g.backup || x->g.backup >= x->g.reserved)
 		return;
-	fat_add_boot(x, (uint64_t)x->backup * x->sector, "backup of the boot sector");
+	fat_add_boot(x, (uint64_t)x->g.backup * x->g.sector, "backup of the boot sector");
 	/* mkfs.fat has one behind it. */
-	if (x->info && x->info + x->backup < x->reserved)
-		walk_add(&x->walk, &fat_def_fsinfo, ((uint64_t)x->info + x->backup) * x->sector,
-			 FAT_SECTOR, "backup of the information sector");
-}
-
-static void fat_read_boot(struct fat_disk *x, const uint8_t *p)
-{
-	uint64_t sectors = ONDISK_LE(p, boot_sector, sectors), before;
-
-	x->sector = ONDISK_LE(p, boot_sector, sector_size);
-	x->cluster = x->sector * ONDISK_LE(p, boot_sector, sec_per_clus);
-	x->reserved = ONDISK_LE(p, boot_sector, reserved);
-	x->fats = ONDISK_LE(p, boot_sector, fats);
-	x->root_entries = ONDISK_LE(p, boot_sector, dir_entries);
-	x->fat_sectors = ONDISK_LE(p, boot_sector, fat_length);
-	if (!sectors)
-		sectors = ONDISK_LE(p, boot_sector, total_sect);
-	if (!x->fat_sectors) {
-		x->bits = 32;
-		x->fat_sectors = ONDISK_LE(p, boot_sector32, length);
-		x->root_cluster = ONDISK_LE(p, boot_sector32, root_cluster);
-		x->info = ONDISK_LE(p, boot_sector32, info_sector);
-		x->backup = ONDISK_LE(p, boot_sector32, backup_boot);
-	}
-	x->root_at = (x->reserved + (uint64_t)x->fats * x->fat_sectors) * x->sector;
-	x->data_at = x->root_at + ((uint64_t)x->root_entries * FAT_ENTRY + x->sector - 1) /
-					  x->sector * x->sector;
-	before = x->data_at / x->sector;
-	if (sectors <= before || sectors > x->walk.map->disk_size / x->sector) {
-		walk_fail(&x->walk, "%llu sectors, of which %llu are before the first cluster",
-			  (unsigned long long)sectors, (unsigned long long)before);
-		return;
-	}
-	x->clusters = (sectors - before) / (x->cluster / x->sector);
-	if (x->bits != 32)
-		x->bits = x->clusters > FAT12_CLUSTERS_MAX ? 16 : 12;
-	if ((x->clusters + 2ULL) * x->bits > (uint64_t)x->fat_sectors * x->sector * 8)
-		walk_fail(&x->walk, "the allocation table is too small for %u clusters",
-			  x->clusters);
+	if (x->g.info && x->g.info + x->g.backup < x->g.reserved)
+		walk_add(&x->walk, &fat_def_fsinfo,
+			 ((uint64_t)x->g.info + x->g.backup) * x->g.sector, FAT_SECTOR,
+			 "backup of the information sector");
 }
 
 /* ---- the allocation tables ---- */
 
-/* Where the entry of a cluster begins, in a table. */
-static uint64_t fat_entry_at(const struct fat_disk *x, unsigned table, uint32_t cluster)
-{
-	uint64_t from = (x->reserved + (uint64_t)table * x->fat_sectors) * x->sector;
-
-	return from + (x->bits == 12 ? cluster + cluster / 2 : (uint64_t)cluster * x->bits / 8);
-}
-
 static uint32_t fat_next(struct fat_disk *x, uint32_t cluster)
 {
-	unsigned size = x->bits == 32 ? 4 : 2;
-	const uint8_t *p = walk_read(&x->walk, fat_entry_at(x, 0, cluster), size, "table entry");
-	uint32_t entry = p ? (uint32_t)ondisk_le(p, size) : 0;
-
-	if (x->bits == 12)
-		return cluster % 2 ? entry >> 4 : entry & 0xfff;
-	return x->bits == 32 ? entry & 0x0fffffff : entry;
+	return fat_entry(&x->g, x->walk.disk, 0, cluster);
 }
 
 /* In all tables. */
 static void fat_add_entry(struct fat_disk *x, uint32_t cluster, const char *what)
 {
-	const struct ondisk_structure *s = x->bits == 32 ? &fat_def_fat32
-					 : x->bits == 16 ? &fat_def_fat16
-					 : cluster % 2   ? &fat_def_fat12_odd
-							 : &fat_def_fat12_even;
+	const struct ondisk_structure *s = x->g.bits == 32 ? &fat_def_fat32
+					 : x->g.bits == 16 ? &fat_def_fat16
+					 : cluster % 2     ? &fat_def_fat12_odd
+							   : &fat_def_fat12_even;
 
-	for (unsigned i = 0; i < x->fats && !x->walk.status; i++)
-		walk_add(&x->walk, s, fat_entry_at(x, i, cluster), x->bits == 32 ? 4 : 2,
+	for (unsigned i = 0; i < x->g.fats && !x->walk.status; i++)
+		walk_add(&x->walk, s, fat_entry_at(&x->g, i, cluster), x->g.bits == 32 ? 4 : 2,
 			 "FAT %u[%u], %s", i + 1, cluster, what);
 }
 
@@ -173,7 +177,7 @@ static void fat_walk_other_entries(struct fat_disk *x)
 {
 	fat_add_entry(x, 0, "media");
 	fat_add_entry(x, 1, "state");
-	for (uint32_t i = 2; i < x->clusters + 2 && !x->walk.status; i++)
+	for (uint32_t i = 2; i < x->g.clusters + 2 && !x->walk.status; i++)
 		if (!fat_next(x, i)) {
 			fat_add_entry(x, i, "free");
 			return;
@@ -230,7 +234,7 @@ static void fat_walk_file(struct fat_disk *x, struct fat_dir *dir, const uint8_t
 	uint32_t first = (uint32_t)ONDISK_LE(p, dir_entry, start);
 	struct fat_dir below = { .path = path, .depth = dir->depth + 1 };
 
-	if (x->bits == 32)
+	if (x->g.bits == 32)
 		first |= (uint32_t)ONDISK_LE(p, dir_entry, starthi) << 16;
 	if (attr & FAT_ATTR_VOLUME || p[0] == '.' || !first)
 		return;
@@ -291,7 +295,7 @@ static void fat_walk_entries(struct fat_disk *x, struct fat_dir *dir, uint64_t a
 static void fat_walk_chain(struct fat_disk *x, uint32_t first, const char *path,
 			   struct fat_dir *dir)
 {
-	uint32_t end = x->bits == 12 ? 0xff8 : x->bits == 16 ? 0xfff8 : 0x0ffffff8;
+	uint32_t end = fat_end_mark(&x->g);
 
 	for (uint32_t i = first; i < end;) {
 		if (i < 2)
@@ -300,7 +304,8 @@ static void fat_walk_chain(struct fat_disk *x, uint32_t first, const char *path,
 			return;
 		fat_add_entry(x, i, *path ? path : "/");
 		if (dir)
-			fat_walk_entries(x, dir, x->data_at + (i - 2ULL) * x->cluster, x->cluster);
+			fat_walk_entries(x, dir, x->g.data_at + (i - 2ULL) * x->g.cluster,
+					 x->g.cluster);
 		i = fat_next(x, i);
 	}
 }
@@ -310,17 +315,18 @@ static int fat_walk(struct ondisk_map *m, const uint8_t *disk, struct err *err)
 	struct fat_disk x = { .walk = { .map = m, .disk = disk, .err = err } };
 	struct fat_dir root = { .path = "" };
 
-	fat_read_boot(&x, disk);
-	if (x.walk.status)
+	if (!fat_geometry_read(&x.g, disk, m->disk_size)) {
+		walk_fail(&x.walk, "the tables and clusters do not fit the disk");
 		return x.walk.status;
-	m->block_size = x.cluster;
+	}
+	m->block_size = x.g.cluster;
 	fat_walk_reserved(&x);
-	walk_set_make(&x.walk, &x.met, x.clusters + 2ULL, "clusters");
+	walk_set_make(&x.walk, &x.met, x.g.clusters + 2ULL, "clusters");
 	fat_walk_other_entries(&x);
-	if (x.bits == 32)
-		fat_walk_chain(&x, x.root_cluster, "", &root);
+	if (x.g.bits == 32)
+		fat_walk_chain(&x, x.g.root_cluster, "", &root);
 	else
-		fat_walk_entries(&x, &root, x.root_at, x.root_entries * FAT_ENTRY);
+		fat_walk_entries(&x, &root, x.g.root_at, x.g.root_entries * FAT_ENTRY);
 	walk_set_free(&x.met);
 	return x.walk.status;
 }

@@ -2,27 +2,16 @@
  *
  * Boot block, superblock, bitmap of inodes, bitmap of zones, table of inodes, zones. There are no
  * checksums. */
+#include "ondisk/minix.h"
+
 #include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/must.h"
-#include "ondisk/ondisk.h"
 #include "ondisk/walk.h"
 
-#define ONDISK_TABLE "ondisk/minix.def"
-#define ONDISK_NAME(tag) minix_def_##tag
-#include "ondisk/structures.h"
 #define ONDISK_DEFINE
 #include "ondisk/structures.h"
-
-enum {
-	MINIX_SUPER_AT = 1024,
-	MINIX_BLOCK = 1024,
-	MINIX_ROOT = 1,
-	MINIX_INODE = 32, /* bytes, in V1; later ones have twice as many */
-	MINIX_ZONES = 9,  /* in V1; later ones have one more */
-	MINIX_DIRECT = 7, /* of them, before those that are indirect */
-};
 
 struct minix_version {
 	uint16_t magic;
@@ -36,12 +25,8 @@ static const struct minix_version minix_versions[] = {
 
 struct minix_disk {
 	struct ondisk_walk walk;
-	const struct minix_version *version;
-	bool first, third; /* V1, V3 */
-	uint32_t block, inodes, zones;
-	uint64_t imap_at, zmap_at, inodes_at;
+	struct minix_geometry g;
 	const struct ondisk_structure *inode, *indirect, *entry;
-	uint32_t inode_size, pointer_size; /* of what begins with them */
 	struct walk_set inodes_met, zones_met;
 };
 
@@ -74,60 +59,88 @@ static bool minix_recognises(const uint8_t *disk, uint64_t size)
 	return minix_version(disk, size) != NULL;
 }
 
-static void minix_place(struct minix_disk *x, uint64_t imap_blocks, uint64_t zmap_blocks,
-			uint64_t log_zone_size)
+static void minix_read_super(struct minix_geometry *g, const uint8_t *p)
 {
-	uint64_t bits = (uint64_t)x->block * 8;
-
-	if (x->block < MINIX_BLOCK || (x->block & (x->block - 1)) || log_zone_size)
-		walk_fail(&x->walk, "blocks of %u bytes, 2^%llu of them in a zone", x->block,
-			  (unsigned long long)log_zone_size);
-	else if (x->inodes >= imap_blocks * bits || x->zones > zmap_blocks * bits)
-		walk_fail(&x->walk, "the bitmaps are too small for %u inodes and %u zones",
-			  x->inodes, x->zones);
-	x->imap_at = 2 * (uint64_t)x->block;
-	x->zmap_at = x->imap_at + imap_blocks * x->block;
-	x->inodes_at = x->zmap_at + zmap_blocks * x->block;
-}
-
-static void minix_read_super(struct minix_disk *x)
-{
-	const uint8_t *p = walk_add(&x->walk, &minix_def_minix_super_block, MINIX_SUPER_AT,
-				    minix_super_block_s_zones_AT + minix_super_block_s_zones_LEN,
-				    "superblock");
-
-	if (!p)
-		return;
-	x->block = MINIX_BLOCK;
-	x->inodes = ONDISK_LE(p, minix_super_block, s_ninodes);
-	x->zones = x->first ? ONDISK_LE(p, minix_super_block, s_nzones)
+	g->block = MINIX_BLOCK;
+	g->inodes = ONDISK_LE(p, minix_super_block, s_ninodes);
+	g->zones = g->first ? ONDISK_LE(p, minix_super_block, s_nzones)
 			    : ONDISK_LE(p, minix_super_block, s_zones);
-	minix_place(x, ONDISK_LE(p, minix_super_block, s_imap_blocks),
-		    ONDISK_LE(p, minix_super_block, s_zmap_blocks),
-		    ONDISK_LE(p, minix_super_block, s_log_zone_size));
+	g->imap_blocks = ONDISK_LE(p, minix_super_block, s_imap_blocks);
+	g->zmap_blocks = ONDISK_LE(p, minix_super_block, s_zmap_blocks);
+	g->first_zone = ONDISK_LE(p, minix_super_block, s_firstdatazone);
+	g->log_zone_size = ONDISK_LE(p, minix_super_block, s_log_zone_size);
 }
 
-static void minix_read_super3(struct minix_disk *x)
+static void minix_read_super3(struct minix_geometry *g, const uint8_t *p)
 {
-	const uint8_t *p = walk_add(&x->walk, &minix_def_minix3_super_block, MINIX_SUPER_AT,
-				    minix3_super_block_s_disk_version_AT + 1, "superblock");
+	g->block = ONDISK_LE(p, minix3_super_block, s_blocksize);
+	g->inodes = ONDISK_LE(p, minix3_super_block, s_ninodes);
+	g->zones = ONDISK_LE(p, minix3_super_block, s_zones);
+	g->imap_blocks = ONDISK_LE(p, minix3_super_block, s_imap_blocks);
+	g->zmap_blocks = ONDISK_LE(p, minix3_super_block, s_zmap_blocks);
+	g->first_zone = ONDISK_LE(p, minix3_super_block, s_firstdatazone);
+	g->log_zone_size = ONDISK_LE(p, minix3_super_block, s_log_zone_size);
+}
 
-	if (!p)
-		return;
-	x->block = ONDISK_LE(p, minix3_super_block, s_blocksize);
-	x->inodes = ONDISK_LE(p, minix3_super_block, s_ninodes);
-	x->zones = ONDISK_LE(p, minix3_super_block, s_zones);
-	minix_place(x, ONDISK_LE(p, minix3_super_block, s_imap_blocks),
-		    ONDISK_LE(p, minix3_super_block, s_zmap_blocks),
-		    ONDISK_LE(p, minix3_super_block, s_log_zone_size));
+bool minix_geometry_read(struct minix_geometry *ret, const uint8_t *disk, uint64_t size)
+{
+	const struct minix_version *version = minix_version(disk, size);
+
+	if (!version)
+		return false;
+	*ret = (struct minix_geometry){
+		.first = version->number == 1,
+		.third = version->number == 3,
+		.entry_size = version->entry_size,
+		.name_at = version->number == 3 ? 4 : 2,
+		.inode_size = version->number == 1 ? MINIX_INODE : 2 * MINIX_INODE,
+		.pointer_size = version->number == 1 ? 2 : 4,
+		.pointers = version->number == 1 ? MINIX_ZONES : MINIX_ZONES + 1,
+		.zones_at =
+			version->number == 1 ? minix_inode_i_zone_0_AT : minix2_inode_i_zone_0_AT,
+	};
+	if (ret->third)
+		minix_read_super3(ret, disk + MINIX_SUPER_AT);
+	else
+		minix_read_super(ret, disk + MINIX_SUPER_AT);
+	ret->imap_at = 2 * (uint64_t)ret->block;
+	ret->zmap_at = ret->imap_at + (uint64_t)ret->imap_blocks * ret->block;
+	ret->inodes_at = ret->zmap_at + (uint64_t)ret->zmap_blocks * ret->block;
+	return true;
+}
+
+const char *minix_geometry_problem(const struct minix_geometry *g)
+{
+	uint64_t bits = (uint64_t)g->block * 8;
+
+	if (g->block < MINIX_BLOCK || g->block & (g->block - 1) || g->log_zone_size)
+		return "the size of blocks or zones cannot be";
+	if (g->inodes >= g->imap_blocks * bits || g->zones > g->zmap_blocks * bits)
+		return "the bitmaps are too small for the inodes and zones";
+	return NULL;
+}
+
+static void minix_walk_super(struct minix_disk *x)
+{
+	const char *problem = minix_geometry_problem(&x->g);
+
+	if (x->g.third)
+		walk_add(&x->walk, &minix_def_minix3_super_block, MINIX_SUPER_AT,
+			 minix3_super_block_s_disk_version_AT + 1, "superblock");
+	else
+		walk_add(&x->walk, &minix_def_minix_super_block, MINIX_SUPER_AT,
+			 minix_super_block_s_zones_AT + minix_super_block_s_zones_LEN,
+			 "superblock");
+	if (problem)
+		walk_fail(&x->walk, "%s", problem);
 }
 
 /* Bit 0 of both is taken. */
 static void minix_walk_maps(struct minix_disk *x)
 {
-	walk_add_bitmap(&x->walk, &minix_def_imap, &minix_def_imap_edge, x->imap_at,
-			(uint64_t)x->inodes + 1, "inode bitmap");
-	walk_add_bitmap(&x->walk, &minix_def_zmap, &minix_def_zmap_edge, x->zmap_at, x->zones,
+	walk_add_bitmap(&x->walk, &minix_def_imap, &minix_def_imap_edge, x->g.imap_at,
+			(uint64_t)x->g.inodes + 1, "inode bitmap");
+	walk_add_bitmap(&x->walk, &minix_def_zmap, &minix_def_zmap_edge, x->g.zmap_at, x->g.zones,
 			"zone bitmap");
 }
 
@@ -137,7 +150,7 @@ static void minix_walk_inode(struct minix_disk *x, uint32_t number, const char *
 static void minix_walk_entries(struct minix_disk *x, struct minix_file *f, uint64_t at,
 			       uint32_t len)
 {
-	uint32_t size = x->version->entry_size, name_at = x->third ? 4 : 2;
+	uint32_t size = x->g.entry_size, name_at = x->g.name_at;
 	char path[WALK_PATH_MAX];
 
 	for (uint32_t i = 0; i + size <= len; i += size) {
@@ -157,7 +170,7 @@ static void minix_walk_entries(struct minix_disk *x, struct minix_file *f, uint6
 
 static void minix_walk_content(struct minix_disk *x, struct minix_file *f, uint64_t at)
 {
-	uint32_t len = f->left < x->block ? f->left : x->block;
+	uint32_t len = f->left < x->g.block ? f->left : x->g.block;
 
 	f->left -= len;
 	if (S_ISDIR(f->mode))
@@ -172,14 +185,14 @@ static void minix_walk_zone(struct minix_disk *x, struct minix_file *f, uint32_t
 static void minix_walk_indirect(struct minix_disk *x, struct minix_file *f, uint32_t zone,
 				unsigned level)
 {
-	uint64_t at = (uint64_t)zone * x->block;
-	const uint8_t *p = walk_read(&x->walk, at, x->block, "indirect block");
-	uint32_t size = x->pointer_size, last = 0;
+	uint64_t at = (uint64_t)zone * x->g.block;
+	const uint8_t *p = walk_read(&x->walk, at, x->g.block, "indirect block");
+	uint32_t size = x->g.pointer_size, last = 0;
 
-	for (uint32_t i = 0; p && i < x->block; i += size)
+	for (uint32_t i = 0; p && i < x->g.block; i += size)
 		if (ondisk_le(p + i, size))
 			last = i;
-	for (uint32_t i = 0; p && i < x->block && i <= last + size; i += size) {
+	for (uint32_t i = 0; p && i < x->g.block && i <= last + size; i += size) {
 		uint32_t next = ondisk_le(p + i, size);
 
 		if (!next && i <= last)
@@ -200,24 +213,23 @@ static void minix_walk_zone(struct minix_disk *x, struct minix_file *f, uint32_t
 	if (level)
 		minix_walk_indirect(x, f, zone, level);
 	else
-		minix_walk_content(x, f, (uint64_t)zone * x->block);
+		minix_walk_content(x, f, (uint64_t)zone * x->g.block);
 }
 
 /* Directories and symbolic links have no holes, so that `left` is right where it matters. */
 static void minix_walk_zones(struct minix_disk *x, struct minix_file *f, const uint8_t *inode)
 {
-	uint32_t at = x->first ? minix_inode_i_zone_0_AT : minix2_inode_i_zone_0_AT;
-	unsigned zones = x->first ? MINIX_ZONES : MINIX_ZONES + 1;
+	uint32_t size = x->g.pointer_size;
 
-	for (unsigned i = 0; i < zones && !x->walk.status; i++)
-		minix_walk_zone(x, f, ondisk_le(inode + at + i * x->pointer_size, x->pointer_size),
+	for (unsigned i = 0; i < x->g.pointers && !x->walk.status; i++)
+		minix_walk_zone(x, f, ondisk_le(inode + x->g.zones_at + i * size, size),
 				i < MINIX_DIRECT ? 0 : i - MINIX_DIRECT + 1);
 }
 
 static const uint8_t *minix_add_inode(struct minix_disk *x, uint32_t number, const char *label)
 {
-	return walk_add(&x->walk, x->inode, x->inodes_at + (number - 1ULL) * x->inode_size,
-			x->inode_size, "inode %u, %s", number, label);
+	return walk_add(&x->walk, x->inode, x->g.inodes_at + (number - 1ULL) * x->g.inode_size,
+			x->g.inode_size, "inode %u, %s", number, label);
 }
 
 static void minix_walk_inode(struct minix_disk *x, uint32_t number, const char *path,
@@ -236,16 +248,18 @@ static void minix_walk_inode(struct minix_disk *x, uint32_t number, const char *
 	if (!p)
 		return;
 	f.mode = ONDISK_LE(p, minix_inode, i_mode);
-	f.left = x->first ? ONDISK_LE(p, minix_inode, i_size) : ONDISK_LE(p, minix2_inode, i_size);
+	f.left =
+		x->g.first ? ONDISK_LE(p, minix_inode, i_size) : ONDISK_LE(p, minix2_inode, i_size);
 	if (S_ISREG(f.mode) || S_ISDIR(f.mode) || S_ISLNK(f.mode))
 		minix_walk_zones(x, &f, p);
 }
 
 static void minix_walk_unused(struct minix_disk *x)
 {
-	const uint8_t *imap = walk_read(&x->walk, x->imap_at, x->inodes / 8 + 1, "inode bitmap");
+	const uint8_t *imap =
+		walk_read(&x->walk, x->g.imap_at, x->g.inodes / 8 + 1, "inode bitmap");
 
-	for (uint32_t i = MINIX_ROOT; imap && i <= x->inodes; i++) {
+	for (uint32_t i = MINIX_ROOT; imap && i <= x->g.inodes; i++) {
 		if (imap[i / 8] & 1U << i % 8)
 			continue;
 		minix_add_inode(x, i, "unused");
@@ -257,22 +271,14 @@ static int minix_walk(struct ondisk_map *m, const uint8_t *disk, struct err *err
 {
 	struct minix_disk x = { .walk = { .map = m, .disk = disk, .err = err } };
 
-	x.version = minix_version(disk, m->disk_size);
-	must(x.version);
-	x.first = x.version->number == 1;
-	x.third = x.version->number == 3;
-	x.inode = x.first ? &minix_def_minix_inode : &minix_def_minix2_inode;
-	x.indirect = x.first ? &minix_def_minix_indirect : &minix_def_minix2_indirect;
-	x.entry = x.third ? &minix_def_minix3_dir_entry : &minix_def_minix_dir_entry;
-	x.inode_size = x.first ? MINIX_INODE : 2 * MINIX_INODE;
-	x.pointer_size = x.first ? 2 : 4;
-	if (x.third)
-		minix_read_super3(&x);
-	else
-		minix_read_super(&x);
-	walk_set_make(&x.walk, &x.inodes_met, (uint64_t)x.inodes + 1, "inodes");
-	walk_set_make(&x.walk, &x.zones_met, x.zones, "zones");
-	m->block_size = x.block;
+	must(minix_geometry_read(&x.g, disk, m->disk_size));
+	x.inode = x.g.first ? &minix_def_minix_inode : &minix_def_minix2_inode;
+	x.indirect = x.g.first ? &minix_def_minix_indirect : &minix_def_minix2_indirect;
+	x.entry = x.g.third ? &minix_def_minix3_dir_entry : &minix_def_minix_dir_entry;
+	minix_walk_super(&x);
+	walk_set_make(&x.walk, &x.inodes_met, (uint64_t)x.g.inodes + 1, "inodes");
+	walk_set_make(&x.walk, &x.zones_met, x.g.zones, "zones");
+	m->block_size = x.g.block;
 	minix_walk_maps(&x);
 	minix_walk_inode(&x, MINIX_ROOT, "", 0);
 	minix_walk_unused(&x);

@@ -1,6 +1,6 @@
 /* test_audit_ext.c -- disks that mke2fs, debugfs and e2fsck have made break no rule of ext2, ext3
  * and ext4; with one field changed, they break the rule of that field. */
-#include "audit/audit.h"
+#include "tests/harness/audit_damage.h"
 #include "tests/harness/ext_disks.h"
 
 /* As e2fsck leaves it: what is to be replayed is replayed, and orphans are gone. */
@@ -19,23 +19,12 @@ static void clean_disks_break_no_rule(void **state)
 {
 	for_each_disk(d)
 	{
-		struct audit a;
-
 		repair(d);
-		audit_disk(&a, d->base, d->size);
-		for (size_t i = 0; i < a.count; i++)
-			print_error("%s: %s: %s\n", d->variant->name, a.breaches[i].rule,
-				    a.breaches[i].text);
-		assert_int_equal(a.count, 0);
+		audit_finds_nothing(d->base, d->size, d->variant->name);
 	}
 }
 
-/* The field of the first instance whose label has that in it becomes this number. */
-static const struct damage {
-	const char *variant, *field, *label;
-	uint64_t value;
-	const char *rule;
-} damages[] = {
+static const struct audit_damage damages[] = {
 	{ "ext4", "super_block.s_free_blocks_count_lo", "primary", 1,
 	  "the number of free blocks is wrong" },
 	{ "ext4", "super_block.s_free_inodes_count", "primary", 1,
@@ -111,69 +100,19 @@ static const struct damage {
 	  "an attribute's value is in an inode that is no such" },
 };
 
-static const struct ondisk_instance *find(const struct disk *d, const struct damage *x,
-					  const struct ondisk_field **ret_field)
-{
-	const struct ondisk_structure *structure;
-
-	*ret_field = ondisk_find(d->map.format, x->field, &structure);
-	assert_non_null(*ret_field);
-	for (size_t i = 0; i < d->map.count; i++)
-		if (d->map.instances[i].structure == structure &&
-		    strstr(d->map.instances[i].label, x->label))
-			return &d->map.instances[i];
-	fail_msg("%s: no %s of %s", x->variant, x->field, x->label);
-	return NULL;
-}
-
-static void try_damage(const struct disk *d, const struct damage *x)
-{
-	uint8_t *bytes = must_alloc(d->size);
-	const struct ondisk_field *field;
-	const struct ondisk_instance *i = find(d, x, &field);
-	uint32_t size = ondisk_field_size(i, field);
-	struct audit a;
-
-	memcpy(bytes, d->base, d->size);
-	for (uint32_t b = 0; b < size && b < (field->role == ONDISK_BYTES ? 1 : 8); b++)
-		bytes[i->at + field->offset + (i->structure->big_endian ? size - 1 - b : b)] =
-			x->value >> 8 * b;
-	audit_disk(&a, bytes, d->size);
-	if (x->rule && !audit_has(&a, x->rule))
-		fail_msg("%s: %s of %s as %llu: not \"%s\"", x->variant, x->field, x->label,
-			 (unsigned long long)x->value, x->rule);
-	free(bytes);
-}
-
 static void a_changed_field_breaks_its_rule(void **state)
 {
 	for (size_t i = 0; i < ARRAY_LEN(damages); i++)
 		for_each_disk(d) if (!strcmp(d->variant->name, damages[i].variant))
-			try_damage(d, &damages[i]);
+			audit_try_damage(&d->map, d->base, &damages[i]);
 }
 
-/* Whatever is on the disk, nothing beyond it is read, and the audit ends. */
 static void any_disk_is_audited(void **state)
 {
 	struct rng rng;
 
 	rng_seed(&rng, 1);
-	for_each_disk(d)
-	{
-		uint8_t *bytes = must_alloc(d->size);
-
-		for (int i = 0; i < 200; i++) {
-			const struct ondisk_instance *x =
-				&d->map.instances[rng_below(&rng, d->map.count)];
-			struct audit a;
-
-			memcpy(bytes, d->base, d->size);
-			for (int k = 0; k < 3; k++)
-				bytes[x->at + rng_below(&rng, x->size)] = rng_u64(&rng);
-			audit_disk(&a, bytes, d->size);
-		}
-		free(bytes);
-	}
+	for_each_disk(d) audit_any(&d->map, d->base, &rng);
 }
 
 int main(void)
