@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,7 +26,7 @@ enum { LOOK_MS = 1000, LOOK_OFTEN_MS = 50 }; /* how often it is looked whether w
 
 /* In the child. Its own process group: a signal of the terminal reaches it once, from us. A second
  * one would end it before its results are written. */
-static _Noreturn void job_main(const struct job *job, unsigned number, const char *dir,
+static _Noreturn void job_main(const struct job *job, unsigned number, const char *dir, int output,
 			       pid_t parent)
 {
 	char path[PATH_MAX];
@@ -37,7 +38,8 @@ static _Noreturn void job_main(const struct job *job, unsigned number, const cha
 		_exit(EXIT_UNKNOWN);
 	snprintf(path, sizeof(path), "%.4000s/errors", dir);
 	if (setpgid(0, 0) || !freopen("/dev/null", "r", stdin) ||
-	    !freopen("/dev/null", "w", stdout) || (!job->speaks && !freopen(path, "w", stderr)))
+	    !freopen("/dev/null", "w", stdout) || (!job->speaks && !freopen(path, "w", stderr)) ||
+	    (output >= 0 && dup2(output, STDOUT_FILENO) < 0))
 		_exit(EXIT_UNKNOWN);
 	code = job->work(job->to, number, dir, &err);
 	if (err.code)
@@ -46,7 +48,9 @@ static _Noreturn void job_main(const struct job *job, unsigned number, const cha
 	_exit(code);
 }
 
-pid_t job_start(const struct job *job, unsigned number, const char *dir, struct err *err)
+/* output: what its standard output is, or -1 for none. */
+static pid_t job_start_to(const struct job *job, unsigned number, const char *dir, int output,
+			  struct err *err)
 {
 	pid_t pid, parent = getpid();
 
@@ -56,8 +60,13 @@ pid_t job_start(const struct job *job, unsigned number, const char *dir, struct 
 	terminal_listen();
 	pid = fork();
 	if (!pid)
-		job_main(job, number, dir, parent);
+		job_main(job, number, dir, output, parent);
 	return pid < 0 ? err_sys(err, errno, "cannot start job %u", number) : pid;
+}
+
+pid_t job_start(const struct job *job, unsigned number, const char *dir, struct err *err)
+{
+	return job_start_to(job, number, dir, -1, err);
 }
 
 /* True once it has ended; else some time or a signal has passed. Without a descriptor of it we look
@@ -118,10 +127,12 @@ int job_merge(struct run *run, unsigned job, const char *const *figures, json_t 
 	      struct err *err)
 {
 	char path[PATH_MAX], subdir[32];
+	json_t *printed = json_array_get(run->job_summaries, job);
 
 	snprintf(subdir, sizeof(subdir), "job-%u", job);
 	snprintf(path, sizeof(path), "%.4000s/%s/run.json", run->dir, subdir);
-	*ret_summary = json_load_file(path, 0, NULL);
+	*ret_summary =
+		json_is_object(printed) ? json_incref(printed) : json_load_file(path, 0, NULL);
 	if (!*ret_summary)
 		return err_set(err, EINVAL, "%s: cannot be read", path);
 	run_merge(run, *ret_summary, subdir);
@@ -162,28 +173,66 @@ static int job_failure(const char *dir, struct err *err)
 	return err_set(err, ECHILD, "%s", line);
 }
 
-int jobs_run(const struct run *run, unsigned count, const struct job *job, struct err *err)
+/* The summary that a job has printed; null where there is none. The descriptor is closed. */
+static json_t *job_printed(int output)
 {
-	pid_t *children = must_alloc(count * sizeof(*children));
+	json_t *summary = NULL;
+
+	if (output >= 0) {
+		lseek(output, 0, SEEK_SET);
+		summary = json_loadfd(output, JSON_DISABLE_EOF_CHECK, NULL);
+		close(output);
+	}
+	return summary ? summary : json_null();
+}
+
+struct running_job {
+	pid_t pid;
+	int output; /* in memory: a full disk does not keep the result from us */
+};
+
+static int jobs_await(struct run *run, const struct running_job *jobs, unsigned count,
+		      struct err *err)
+{
 	char dir[PATH_MAX];
-	int status = 0, code;
+	int status = 0;
+
+	run->job_summaries = json_array();
+	for (unsigned i = 0; i < count; i++) {
+		int code = job_await(jobs[i].pid, 0);
+
+		json_array_append_new(run->job_summaries, job_printed(jobs[i].output));
+		snprintf(dir, sizeof(dir), "%s/job-%u", run->dir, i);
+		if (has_failed(code, dir) && !status)
+			status = job_failure(dir, err);
+	}
+	return status;
+}
+
+int jobs_run(struct run *run, unsigned count, const struct job *job, struct err *err)
+{
+	struct running_job *jobs = must_alloc(count * sizeof(*jobs));
+	char dir[PATH_MAX];
+	int status = 0, awaited;
 	unsigned started = 0;
 
 	for (; started < count && !status; started++) {
+		int output = memfd_create("assay-job", MFD_CLOEXEC);
+
 		snprintf(dir, sizeof(dir), "%s/job-%u", run->dir, started);
-		children[started] = job_start(job, started, dir, err);
-		if (children[started] < 0)
-			status = children[started];
+		jobs[started] = (struct running_job){
+			.pid = job_start_to(job, started, dir, output, err),
+			.output = output,
+		};
+		if (jobs[started].pid < 0) {
+			status = jobs[started].pid;
+			close(output);
+		}
 	}
 	started -= status < 0;
-	for (unsigned i = 0; i < started; i++) {
-		code = job_await(children[i], 0);
-		snprintf(dir, sizeof(dir), "%s/job-%u", run->dir, i);
-		if (has_failed(code, dir))
-			status = job_failure(dir, err);
-	}
-	free(children);
-	return status;
+	awaited = jobs_await(run, jobs, started, err);
+	free(jobs);
+	return status ? status : awaited;
 }
 
 /* ---- together ---- */

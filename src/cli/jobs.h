@@ -29,13 +29,13 @@ unsigned jobs_wanted(unsigned wanted);
 unsigned jobs_on(const char *target, const char *config, unsigned wanted);
 
 /* Takes over what job number so and so has found, and adds up these figures (NULL ends them) in the
- * run's. *ret_summary: its run.json, for the rest. */
+ * run's. *ret_summary: what it has printed, or else its run.json, for the rest. */
 int job_merge(struct run *run, unsigned job, const char *const *figures, json_t **ret_summary,
 	      struct err *err);
 
 /* Runs processes numbered from 0, in DIR/job-0 and so on, and waits for all. Fails where one could
- * not tell. */
-int jobs_run(const struct run *run, unsigned count, const struct job *job, struct err *err);
+ * not tell. What they print, a summary in JSON, is kept for job_merge(). */
+int jobs_run(struct run *run, unsigned count, const struct job *job, struct err *err);
 
 enum { JOB_NONE = INT_MIN };
 

@@ -514,15 +514,21 @@ static int crash_jobs(const char *target, struct err *err)
 	struct job job = { .work = crash_job, .to = (void *)target };
 	struct run all;
 	int status, code;
+	bool ran;
 
 	if (run_open(&all, "crash", target, settings.out, settings.seed, err))
 		return EXIT_UNKNOWN;
 	stop_catch_signals();
 	status = run_read_known(&all, settings.known, err);
-	if (!status)
+	ran = !status;
+	if (ran)
 		status = jobs_run(&all, (unsigned)settings.jobs, &job, err);
-	for (unsigned i = 0; i < settings.jobs && !status; i++)
-		status = crash_figures_merge(&all, i, settings.daemon, err);
+	/* What one has found is reported, whatever became of the others. */
+	for (unsigned i = 0; i < settings.jobs && ran; i++) {
+		int merged = crash_figures_merge(&all, i, settings.daemon, err);
+
+		status = status ? status : merged;
+	}
 	run_sample_jobs(&all, (unsigned)settings.jobs);
 	status = crash_finish(&all, status, err);
 	if (!status)

@@ -476,15 +476,21 @@ static int fsck_jobs(const char *name, struct fsck_disks *disks, struct err *err
 	unsigned count = (unsigned)(settings.jobs * disks->count);
 	struct run all;
 	int status, code;
+	bool ran;
 
 	if (run_open(&all, "fsck", name, settings.out, settings.options.seed, err))
 		return EXIT_UNKNOWN;
 	stop_catch_signals();
 	status = run_read_known(&all, settings.known, err);
-	if (!status)
+	ran = !status;
+	if (ran)
 		status = jobs_run(&all, count, &job, err);
-	for (unsigned i = 0; i < count && !status; i++)
-		status = merge_job(&all, i, i % disks->count == 0, err);
+	/* What one has found is reported, whatever became of the others. */
+	for (unsigned i = 0; i < count && ran; i++) {
+		int merged = merge_job(&all, i, i % disks->count == 0, err);
+
+		status = status ? status : merged;
+	}
 	run_sample_jobs(&all, count);
 	status = finish(&all, status, err);
 	code = summary_code(&all, status);

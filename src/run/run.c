@@ -63,6 +63,7 @@ void run_free(struct run *r)
 	json_decref(r->findings);
 	json_decref(r->unconfirmed);
 	json_decref(r->figures);
+	json_decref(r->job_summaries);
 	*r = (struct run){ 0 };
 }
 

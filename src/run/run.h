@@ -34,6 +34,7 @@ struct run {
 	enum verdict verdict;      /* BAD: a finding; UNKNOWN: only unconfirmed */
 	enum verdict verdict_before; /* the one that is worked on was met */
 	json_t *figures;             /* the command's own, merged into run.json */
+	json_t *job_summaries;       /* of its processes, by number; NULL: there were none */
 };
 
 /* Makes the directory (out: the path, or NULL for the usual one). In one that holds a run
