@@ -127,39 +127,50 @@ static bool is_zero(const char *page)
 	return !page[0] && !memcmp(page, page + 1, PAGE - 1);
 }
 
-/* The next page from `at` on that is there and not zero; false at the end. */
-static bool next_page(const struct image *image, uint64_t *at)
-{
-	off_t data;
+/* Pages of an image in their order. Where its data end is asked once for each run of data: the
+ * answer takes as long as the run is. */
+struct page_walk {
+	uint64_t at;   /* the page */
+	uint64_t next; /* where to go on */
+	uint64_t end;  /* of the data there */
+};
 
-	for (uint64_t from = *at, end; from < image->size; from = end) {
-		data = lseek(image->fd, (off_t)from, SEEK_DATA);
-		if (data < 0)
-			return false;
-		end = (uint64_t)lseek(image->fd, data, SEEK_HOLE);
-		for (from = (uint64_t)data; from < end; from += PAGE) {
-			if (!is_zero(image->bytes + from)) {
-				*at = from;
-				return true;
-			}
+/* The next page that is there and not zero; false at the end. */
+static bool next_page(const struct image *image, struct page_walk *w)
+{
+	for (;; w->next += PAGE) {
+		if (w->next >= w->end) {
+			off_t data = w->next < image->size
+					   ? lseek(image->fd, (off_t)w->next, SEEK_DATA)
+					   : -1;
+
+			if (data < 0)
+				return false;
+			w->next = (uint64_t)data;
+			w->end = (uint64_t)lseek(image->fd, data, SEEK_HOLE);
+		}
+		if (!is_zero(image->bytes + w->next)) {
+			w->at = w->next;
+			w->next += PAGE;
+			return true;
 		}
 	}
-	return false;
 }
 
 struct disk_copy *disk_copy_take(const struct image *image)
 {
 	struct disk_copy *s = must_alloc(sizeof(*s));
+	struct page_walk walk = { 0 };
 	uint64_t cap = 0;
 
-	for (uint64_t at = 0; next_page(image, &at); at += PAGE) {
+	while (next_page(image, &walk)) {
 		if (s->count == cap) {
 			cap = cap ? 2 * cap : 64;
 			s->index = must_realloc(s->index, cap * sizeof(*s->index));
 			s->pages = must_realloc(s->pages, cap * PAGE);
 		}
-		s->index[s->count] = (uint32_t)(at / PAGE);
-		memcpy(s->pages + s->count++ * PAGE, image->bytes + at, PAGE);
+		s->index[s->count] = (uint32_t)(walk.at / PAGE);
+		memcpy(s->pages + s->count++ * PAGE, image->bytes + walk.at, PAGE);
 	}
 	return s;
 }
@@ -186,9 +197,10 @@ int image_write(const struct image *image, const char *path, struct err *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	bool ok = fd >= 0 && !ftruncate(fd, (off_t)image->size);
+	struct page_walk walk = { 0 };
 
-	for (uint64_t at = 0; ok && next_page(image, &at); at += PAGE)
-		ok = pwrite(fd, image->bytes + at, PAGE, (off_t)at) == PAGE;
+	while (ok && next_page(image, &walk))
+		ok = pwrite(fd, image->bytes + walk.at, PAGE, (off_t)walk.at) == PAGE;
 	if (fd >= 0 && close(fd))
 		ok = false;
 	return ok ? 0 : err_sys(err, errno ? errno : EIO, "cannot write %s", path);
