@@ -233,46 +233,49 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 			 const struct inode *seen)
 {
 	size_t path_len = x->path.len, floor = window_name_floor(&x->w, dir, name, len);
-	size_t first_mark = x->name_count;
+	size_t first_mark = x->name_count, mark = first_mark;
 	uint64_t steps = 0, tried = 0;
 	uint64_t lost = 0;    /* steps at which it means what may be lost as a whole */
 	unsigned objects = 0; /* that it may be */
-	bool allowed, ever = false;
+	size_t left = 0;      /* the step that has promised that it is not what it seems to be */
+	bool allowed, fits = false, counts = false, ever = false;
 
 	buf_addf(&x->path, "/%.*s", (int)len, name);
 	for (size_t i = 0; i <= x->w.begun && seen; i++)
 		ever |= window_name(&x->w, i, dir, name, len) != 0;
 	for (size_t i = floor; i <= x->w.begun; i++) {
 		uint64_t ino = window_name(&x->w, i, dir, name, len);
-		size_t mark = x->name_count;
+		size_t gone;
 
 		if (!seen && ino && !window_is_durable(&x->w, ino, x->w.done))
 			lost |= step_bit(x, i);
 		if (!seen != !ino)
 			continue;
-		if (!seen || (ino == tried && steps)) {
-			steps |= step_bit(x, i);
-			continue;
+		if (seen && ino != tried) {
+			tried = ino;
+			mark = x->name_count;
+			forget_report(x); /* of what the name meant last is reported */
+			fits = object_allowed(x, ino, seen);
+			counts = false;
 		}
-		if (ino == tried)
-			continue;
-		tried = ino;
-		forget_report(x); /* of what the name meant last is reported */
-		if (object_allowed(x, ino, seen)) {
+		gone = seen && fits ? window_left_name(&x->w, i, dir, name, len) : 0;
+		if (gone)
+			left = gone;
+		else if (!seen || fits)
 			steps |= step_bit(x, i);
-			objects++;
-		} else {
+		objects += seen && fits && !gone && !counts;
+		counts |= seen && fits && !gone;
+		if (!counts)
 			x->name_count = mark;
-		}
 	}
 	/* Names below one of these say nothing where it is another. */
 	if (objects > 1)
 		x->name_count = first_mark;
 	allowed = steps || (lost && x->w.p->rules.stale_inodes);
-	if (allowed)
+	if (allowed || left)
 		forget_report(x); /* another object of that name fits */
-	else
-		report_name(x, seen, floor, ever);
+	if (!allowed)
+		report_name(x, seen, left ? left : floor, ever);
 	x->path.len = path_len;
 	if (x->path.data)
 		x->path.data[path_len] = '\0';

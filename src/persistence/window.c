@@ -151,6 +151,23 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 	       always_had_name(w, step, dir, name, len, now);
 }
 
+size_t window_left_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
+			size_t len)
+{
+	uint64_t ino = window_name(w, step, dir, name, len);
+
+	for (size_t i = w->done; ino && i > step && w->p->rules.fsync_keeps_names; i--) {
+		const struct inode *inode = window_inode(w, i, ino);
+
+		/* As in window_keeps_name(): with the names that it had at its last change. */
+		if (window_keeps_attributes(w, i, ino) && inode && inode->nlink &&
+		    window_name(w, i, dir, name, len) != ino &&
+		    window_name(w, last_change(w, i, ino, false), dir, name, len) != ino)
+			return i;
+	}
+	return 0;
+}
+
 size_t window_name_floor(const struct crash_window *w, uint64_t dir, const char *name, size_t len)
 {
 	for (size_t i = w->done; i > w->base; i--)

@@ -29,6 +29,10 @@ bool window_is_durable(const struct crash_window *w, uint64_t ino, size_t last);
  * it mean only that before it was removed? */
 bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
 		       size_t len);
+/* The call that has synced what the name means at this step, when that had other names only:
+ * whatever else the name has meant since, it does not mean this. 0: none. */
+size_t window_left_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
+			size_t len);
 bool window_keeps_attributes(const struct crash_window *w, size_t step, uint64_t ino);
 /* A write that was promised has its size, too, where it made the file longer. */
 bool window_keeps_size(const struct crash_window *w, size_t step, uint64_t ino);

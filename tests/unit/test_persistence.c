@@ -213,6 +213,27 @@ static void a_name_that_another_has_had_since_is_not_promised(void **state)
 	       "open(\"bar\", O_CREAT|O_RDWR, 0644)", "name missing");
 }
 
+/* What it may be then is the other file, or nothing. */
+static void a_name_that_was_left_is_not_that_of_the_synced_file(void **state)
+{
+#define LEFT_NAME \
+	FOO "sync()\nunlink(\"foo\")\n" FOO "write(4, \"hello\", 5)\nrename(\"foo\", \"bar\")\n"
+#define BAR "open(\"bar\", O_CREAT|O_RDWR, 0644)\nwrite(3, \"hello\", 5)\n"
+	BROKEN(&named, LEFT_NAME "fsync(4)", 0, BAR "link(\"bar\", \"foo\")", "name is back");
+	ALLOWED(&named, LEFT_NAME "fsync(4)", 0, BAR);
+	ALLOWED(&named, LEFT_NAME "fsync(4)", 0, BAR "open(\"foo\", O_CREAT|O_RDWR, 0644)");
+	ALLOWED(&posix, LEFT_NAME "fsync(4)", 0, BAR "link(\"bar\", \"foo\")");
+	ALLOWED(&named, LEFT_NAME "fsync(4)", 1, FOO "write(3, \"hello\", 5)");
+	/* It has the name again. */
+	ALLOWED(&named, LEFT_NAME "rename(\"bar\", \"foo\")\nfsync(4)", 0,
+		FOO "write(3, \"hello\", 5)");
+	/* The other one has it now. */
+	BROKEN(&named,
+	       WRITTEN
+	       "sync()\nrename(\"foo\", \"bar\")\nopen(\"foo\", O_CREAT|O_RDWR, 0600)\nfsync(3)",
+	       0, BAR "link(\"bar\", \"foo\")", "name is back");
+}
+
 static void fdatasync_keeps_data_and_size_only(void **state)
 {
 #define CHANGED WRITTEN "sync()\nfchmod(3, 0600)\npwrite(3, \"HELLO you\", 9, 0)\n"
@@ -439,6 +460,7 @@ int main(void)
 		TEST(nothing_is_promised_of_a_removed_file),
 		TEST(directories_above_are_kept_unless_renamed),
 		TEST(a_name_that_another_has_had_since_is_not_promised),
+		TEST(a_name_that_was_left_is_not_that_of_the_synced_file),
 		TEST(fdatasync_keeps_data_and_size_only),
 		TEST(fdatasync_keeps_no_later_name),
 		TEST(synchronous_writes_keep_their_range),
