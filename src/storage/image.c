@@ -175,13 +175,33 @@ struct disk_copy *disk_copy_take(const struct image *image)
 	return s;
 }
 
+/* Written to the file, not to the mapping: nothing is cleared before, and no page is mapped that
+ * only a checker reads. */
+static int image_put_pages(struct image *image, const char *pages, uint64_t at, uint64_t len)
+{
+	ssize_t n;
+
+	for (; len; len -= (uint64_t)n, pages += n, at += (uint64_t)n) {
+		n = pwrite(image->fd, pages, len, (off_t)at);
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+	}
+	return 0;
+}
+
 int disk_copy_put(const struct disk_copy *s, struct image *image, struct err *err)
 {
+	int r = 0;
+
 	if (fallocate(image->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)image->size))
 		return err_sys(err, errno, "cannot empty the image");
-	for (uint64_t i = 0; i < s->count; i++)
-		memcpy(image->bytes + (uint64_t)s->index[i] * PAGE, s->pages + i * PAGE, PAGE);
-	return 0;
+	for (uint64_t i = 0, end; i < s->count && !r; i = end) {
+		for (end = i + 1; end < s->count && s->index[end] == s->index[end - 1] + 1;)
+			end++;
+		r = image_put_pages(image, s->pages + i * PAGE, (uint64_t)s->index[i] * PAGE,
+				    (end - i) * PAGE);
+	}
+	return r ? err_sys(err, -r, "cannot copy an image") : 0;
 }
 
 void disk_copy_free(struct disk_copy *s)
