@@ -29,8 +29,12 @@ CC := gcc
 HARDENING := -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection -fPIE \
 	$(if $(filter x86_64,$(shell uname -m)),-fcf-protection)
 LDFLAGS_release := -pie -Wl,-z,relro,-z,now,-z,noexecstack
+# A few loops over whole blocks are compiled for newer processors, too, and chosen between when the
+# program runs.
+BY_PROCESSOR := $(if $(filter x86_64,$(shell uname -m)),$(if \
+	$(wildcard /usr/include/xxh_x86dispatch.h),-DBY_PROCESSOR))
 # Processors since 2009; cmd/main.c says so on an older one.
-CFLAGS_release := -O2 $(if $(filter x86_64,$(shell uname -m)),-march=x86-64-v2) $(HARDENING)
+CFLAGS_release := -O2 $(if $(filter x86_64,$(shell uname -m)),-march=x86-64-v2) $(HARDENING) $(BY_PROCESSOR)
 CFLAGS_debug := -Og
 CFLAGS_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer

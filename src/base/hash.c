@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hash_long.h"
 #include "base/must.h"
 
 #define XXH_INLINE_ALL
@@ -17,8 +18,17 @@ uint64_t hash64(const void *data, size_t len, uint64_t seed)
 
 struct hash hash128(const void *data, size_t len, uint64_t seed)
 {
-	XXH128_hash_t h = XXH3_128bits_withSeed(data, len, seed);
+	XXH128_hash_t h;
 
+#ifdef BY_PROCESSOR
+	struct hash ret;
+
+	if (len >= HASH_LONG) {
+		hash_long(data, len, seed, &ret.lo, &ret.hi);
+		return ret;
+	}
+#endif
+	h = XXH3_128bits_withSeed(data, len, seed);
 	return (struct hash){ .lo = h.low64, .hi = h.high64 };
 }
 

@@ -74,12 +74,14 @@ static void commit_free_changed(struct committing *c, const struct home *home,
 static struct home_data *commit_place_block(struct committing *c, struct blob *blob)
 {
 	uint16_t blocks[LAYOUT_PIECES], count = record_pieces(blob->len);
+	char made[TREE_BLOCK];
+	const char *all = blob_read(blob, made);
 
 	for (uint16_t i = 0; i < count; i++) {
 		size_t from = (size_t)i * LAYOUT_BLOCK, len = blob->len - from;
 		char bytes[LAYOUT_BLOCK] = { 0 };
 
-		memcpy(bytes, blob->bytes + from, len < LAYOUT_BLOCK ? len : LAYOUT_BLOCK);
+		memcpy(bytes, all + from, len < LAYOUT_BLOCK ? len : LAYOUT_BLOCK);
 		blocks[i] = home_allocate(c->fs);
 		transaction_add(&c->transaction.data, blocks[i], false, bytes);
 	}

@@ -6,7 +6,7 @@
 
 static void blob_free(struct ref *object)
 {
-	pool_free(object, blob_size(((struct blob *)object)->len));
+	pool_free(object, blob_size_of((struct blob *)object));
 }
 
 const struct pmap_type blob_type = { .free = blob_free };
@@ -28,6 +28,28 @@ struct blob *blob_make(const void *data, size_t len, bool hashed)
 struct blob *blob_new(const void *data, size_t len)
 {
 	return blob_make(data, len, true);
+}
+
+struct blob *blob_of_part(struct blob_part part, const char *bytes, size_t len)
+{
+	struct blob *blob = pool_alloc(sizeof(*blob) + sizeof(part));
+
+	*blob = (struct blob){ .ref.count = 1, .len = (uint32_t)len, .is_made = 1 };
+	if (len)
+		blob->hash = hash128(bytes, len, 0);
+	memcpy(blob->bytes, &part, sizeof(part));
+	return blob;
+}
+
+const char *blob_read(const struct blob *block, char there[TREE_BLOCK])
+{
+	struct blob_part part;
+
+	if (!block->is_made)
+		return block->bytes;
+	memcpy(&part, block->bytes, sizeof(part));
+	part.fill(part.seed, part.from, there, block->len);
+	return there;
 }
 
 void blob_drop(struct blob *blob)

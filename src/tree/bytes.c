@@ -15,7 +15,7 @@ static size_t xattr_bytes(const struct ref *object)
 
 static size_t blob_bytes(const struct ref *object)
 {
-	return blob_size(((const struct blob *)object)->len);
+	return blob_size_of((const struct blob *)object);
 }
 
 static size_t inode_bytes(const struct ref *object)

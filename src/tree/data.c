@@ -115,7 +115,7 @@ static void block_write(struct tree *t, struct inode *file, uint64_t index, size
 		block_put(t, file, index, block_make(t, data, len));
 		return;
 	}
-	if (stored)
+	if (stored && blob_read(old, bytes) != bytes)
 		memcpy(bytes, old->bytes, stored);
 	if (stored < from)
 		memset(bytes + stored, 0, from - stored);
@@ -144,9 +144,12 @@ void tree_write(struct tree *t, uint64_t ino, uint64_t offset, const void *data,
 		file->size = offset + len;
 }
 
-struct blob *tree_block(const char bytes[TREE_BLOCK])
+struct blob *tree_block(struct blob_part part)
 {
-	return blob_new(bytes, trim_zeros(bytes, TREE_BLOCK));
+	char bytes[TREE_BLOCK];
+
+	part.fill(part.seed, part.from, bytes, sizeof(bytes));
+	return blob_of_part(part, bytes, trim_zeros(bytes, TREE_BLOCK));
 }
 
 void tree_write_block(struct tree *t, uint64_t ino, uint64_t index, struct blob *block)
@@ -162,7 +165,7 @@ void tree_write_block(struct tree *t, uint64_t ino, uint64_t index, struct blob 
 size_t tree_read(const struct tree *t, uint64_t ino, uint64_t offset, void *to, size_t len)
 {
 	const struct inode *file = tree_inode(t, ino);
-	char *out = to;
+	char *out = to, bytes[TREE_BLOCK];
 
 	if (offset >= file->size)
 		return 0;
@@ -175,7 +178,7 @@ size_t tree_read(const struct tree *t, uint64_t ino, uint64_t offset, void *to, 
 		size_t stored = blob && blob->len > from ? min_u64(part, blob->len - from) : 0;
 
 		if (stored)
-			memcpy(out + done, blob->bytes + from, stored);
+			memcpy(out + done, blob_read(blob, bytes) + from, stored);
 		memset(out + done + stored, 0, part - stored);
 		done += part;
 	}
@@ -190,7 +193,8 @@ static void block_clear(struct tree *t, struct inode *file, uint64_t index, size
 
 	if (!old || old->len <= from)
 		return;
-	memcpy(bytes, old->bytes, old->len);
+	if (blob_read(old, bytes) != bytes)
+		memcpy(bytes, old->bytes, old->len);
 	memset(bytes + from, 0, min_u64(to, old->len) - from);
 	block_put(t, file, index, block_make(t, bytes, old->len));
 }
@@ -228,10 +232,15 @@ void tree_allocate(struct tree *t, uint64_t ino, uint64_t offset, uint64_t len)
 	struct inode *file = tree_edit(t, ino);
 	uint64_t end = (offset + len + TREE_BLOCK - 1) / TREE_BLOCK;
 
+	struct blob *zeros = block_make(t, NULL, 0); /* the same for all of them */
+
 	for (uint64_t index = offset / TREE_BLOCK; len && index < end; index++) {
-		if (!pmap_get(&file->file.blocks, index))
-			block_put(t, file, index, block_make(t, NULL, 0));
+		if (pmap_get(&file->file.blocks, index))
+			continue;
+		zeros->ref.count++;
+		block_put(t, file, index, zeros);
 	}
+	blob_drop(zeros);
 }
 
 void tree_zero(struct tree *t, uint64_t ino, uint64_t offset, uint64_t len, bool allocated)
@@ -246,13 +255,15 @@ bool tree_is_zero(const struct tree *t, uint64_t ino, uint64_t from, uint64_t to
 	const struct inode *file = tree_inode(t, ino);
 	struct block_walk w = block_walk(&file->file.blocks, from, to);
 	const struct blob *blob;
+	char made[TREE_BLOCK];
 
 	while ((blob = block_next(&w))) {
+		const char *bytes = blob_read(blob, made);
 		uint64_t start = w.index * TREE_BLOCK;
 		size_t end = min_u64(to - start, blob->len);
 
 		for (size_t i = start < from ? from - start : 0; i < end; i++) {
-			if (blob->bytes[i])
+			if (bytes[i])
 				return false;
 		}
 	}
@@ -264,11 +275,12 @@ struct hash data_hash(const struct tree *t, const struct inode *file)
 	struct block_walk w = block_walk(&file->file.blocks, 0, DATA_END);
 	struct hash sum = { 0, 0 };
 	const struct blob *blob;
+	char made[TREE_BLOCK];
 
 	if (t->hashed)
 		return file->file.data;
 	while ((blob = block_next(&w))) {
-		struct blob *hashed = blob_make(blob->bytes, blob->len, true);
+		struct blob *hashed = blob_make(blob_read(blob, made), blob->len, true);
 
 		sum = hash_add(sum, block_term(w.index, hashed));
 		blob_drop(hashed);
@@ -280,14 +292,16 @@ struct hash data_hash(const struct tree *t, const struct inode *file)
 static size_t block_difference(const struct blob *a, const struct blob *b)
 {
 	size_t a_len = a->len, b_len = b ? b->len : 0, both = min_u64(a_len, b_len);
+	char made_a[TREE_BLOCK], made_b[TREE_BLOCK];
+	const char *in_a = blob_read(a, made_a), *in_b = b ? blob_read(b, made_b) : NULL;
 
 	for (size_t i = 0; i < both; i++) {
-		if (a->bytes[i] != b->bytes[i])
+		if (in_a[i] != in_b[i])
 			return i;
 	}
 	if (a_len == b_len)
 		return TREE_BLOCK;
-	while (!(a_len > b_len ? a : b)->bytes[both])
+	while (!(a_len > b_len ? in_a : in_b)[both])
 		both++;
 	return both;
 }

@@ -25,6 +25,11 @@ static inline size_t blob_size(size_t len)
 	return sizeof(struct blob) + len + 1;
 }
 
+static inline size_t blob_size_of(const struct blob *blob)
+{
+	return blob->is_made ? sizeof(*blob) + sizeof(struct blob_part) : blob_size(blob->len);
+}
+
 /* Of the seven types that a file can have. */
 static inline bool inode_has_type(uint32_t mode)
 {
@@ -46,6 +51,8 @@ unsigned inode_attributes_differ(const struct inode *a, const struct inode *b, u
 
 /* The bytes as a blob, with its hash only where wanted. */
 struct blob *blob_make(const void *data, size_t len, bool hashed);
+/* These bytes, which are the first of the part, kept as that. */
+struct blob *blob_of_part(struct blob_part part, const char *bytes, size_t len);
 
 /* Gives an inode a name; link counts stay. */
 void name_add(struct tree *t, uint64_t dir, const char *name, size_t len, uint64_t ino);

@@ -20,7 +20,8 @@ static void put_piece(struct tree *t, struct inode *file, const struct blob *blo
 		block_put(t, file, offset / TREE_BLOCK, shared);
 		return;
 	}
-	memcpy(bytes, blob->bytes, blob->len);
+	if (blob_read(blob, bytes) != bytes)
+		memcpy(bytes, blob->bytes, blob->len);
 	memset(bytes + blob->len, 0, TREE_BLOCK - blob->len);
 	data_write(t, file, offset, bytes + from, to - from);
 }

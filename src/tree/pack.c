@@ -30,6 +30,7 @@ static void put_bytes(struct buf *out, const void *bytes, size_t len)
 
 static void put_blocks(struct buf *out, const struct inode *inode)
 {
+	char made[TREE_BLOCK];
 	uint64_t key = 0;
 
 	pack_number(out, inode->file.blocks.count);
@@ -40,7 +41,7 @@ static void put_blocks(struct buf *out, const struct inode *inode)
 		if (!block)
 			return;
 		pack_number(out, key);
-		put_bytes(out, block->bytes, block->len);
+		put_bytes(out, blob_read(block, made), block->len);
 	}
 }
 

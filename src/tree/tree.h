@@ -50,12 +50,20 @@ enum tree_field {
 	TREE_ENTRIES = TREE_ENTRY_INO | TREE_ENTRY_TYPE | TREE_NAMES,
 };
 
-/* Immutable bytes, shared by reference: blocks, link targets. */
+/* Immutable bytes, shared by reference: blocks, link targets. Of a block whose bytes are a part of
+ * a sequence that can be made again at any time, only which part is kept: states are compared by
+ * hashes, and hardly ever are its bytes asked for. */
 struct blob {
 	struct ref ref;
-	uint32_t len;
-	struct hash hash; /* of the contents; {0,0} if there are none */
-	char bytes[];     /* NUL behind len */
+	uint32_t len : 31;
+	uint32_t is_made : 1; /* bytes are a struct blob_part: blob_read() */
+	struct hash hash;     /* of the contents; {0,0} if there are none */
+	char bytes[];         /* NUL behind len */
+};
+
+struct blob_part {
+	void (*fill)(uint64_t seed, uint64_t from, void *to, size_t len);
+	uint64_t seed, from;
 };
 
 struct blob *blob_new(const void *data, size_t len); /* count 1 */
@@ -170,7 +178,9 @@ bool tree_is_ancestor(const struct tree *t, uint64_t dir, uint64_t below);
 void tree_write(struct tree *t, uint64_t ino, uint64_t offset, const void *data, size_t len);
 /* The same for a whole block that may be shared, and for bytes that it can be made of once. */
 void tree_write_block(struct tree *t, uint64_t ino, uint64_t index, struct blob *block);
-struct blob *tree_block(const char bytes[TREE_BLOCK]);
+struct blob *tree_block(struct blob_part part); /* count 1 */
+/* The bytes of a block; those that are made are made there. */
+const char *blob_read(const struct blob *block, char there[TREE_BLOCK]);
 /* Bytes read: fewer than len at the end of the file. */
 size_t tree_read(const struct tree *t, uint64_t ino, uint64_t offset, void *to, size_t len);
 void tree_truncate(struct tree *t, uint64_t ino, uint64_t size);

@@ -161,6 +161,57 @@ static void shifts_need_not_be_by_blocks(void **state)
 	assert_memory_equal(back, "a\0\0\0\0f", 6);
 }
 
+static void count_up(uint64_t seed, uint64_t from, void *to, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		((char *)to)[i] = (char)(seed + (from + i) % 251);
+}
+
+/* A block that is made when it is read is the same as one that was written. */
+static void blocks_that_are_made(void **state)
+{
+	struct blob *block = tree_block((struct blob_part){ count_up, 3, 10 });
+	char bytes[TREE_BLOCK], back[3 * TREE_BLOCK];
+	struct hash written;
+
+	count_up(3, 10, bytes, sizeof(bytes));
+	tree_write(&t, f, 0, bytes, sizeof(bytes));
+	tree_write(&t, f, TREE_BLOCK, bytes, sizeof(bytes));
+	written = settled_hash();
+	tree_truncate(&t, f, 0);
+	tree_write_block(&t, f, 0, block);
+	tree_write_block(&t, f, 1, block);
+	assert_true(hash_equal(settled_hash(), written));
+	assert_true(tree_bytes(&t) < TREE_BLOCK);
+	assert_int_equal(tree_read(&t, f, 100, back, TREE_BLOCK), TREE_BLOCK);
+	assert_memory_equal(back, bytes + 100, TREE_BLOCK - 100);
+	assert_memory_equal(back + TREE_BLOCK - 100, bytes, 100);
+	assert_false(tree_is_zero(&t, f, 0, TREE_BLOCK));
+	/* Parts of it are replaced, cleared and moved as those of any block. */
+	tree_write(&t, f, 7, "x", 1);
+	tree_zero(&t, f, TREE_BLOCK + 9, 2, false);
+	tree_insert(&t, f, 1, 1);
+	assert_int_equal(tree_read(&t, f, 0, back, sizeof(back)), 2 * TREE_BLOCK + 1);
+	assert_int_equal(back[0], bytes[0]);
+	assert_int_equal(back[1], 0);
+	assert_int_equal(back[8], 'x');
+	assert_int_equal(back[9], bytes[8]);
+	assert_int_equal(back[TREE_BLOCK + 1 + 8], bytes[8]);
+	assert_int_equal(back[TREE_BLOCK + 1 + 9], 0);
+	assert_memory_equal(back + TREE_BLOCK + 1 + 11, bytes + 11, TREE_BLOCK - 11);
+	blob_drop(block);
+}
+
+static void a_hole_behind_which_only_reserved_blocks_are(void **state)
+{
+	tree_write(&t, f, 0, "x", 1);
+	tree_truncate(&t, f, 4 * TREE_BLOCK);
+	tree_allocate(&t, f, 8 * TREE_BLOCK, TREE_BLOCK);
+	assert_int_equal(tree_seek(&t, f, TREE_BLOCK, true), 4 * TREE_BLOCK);
+	tree_write(&t, f, 3 * TREE_BLOCK, "y", 1);
+	assert_int_equal(tree_seek(&t, f, TREE_BLOCK, true), 3 * TREE_BLOCK);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, with_file, without_file)
@@ -174,6 +225,8 @@ int main(void)
 		TEST(allocation_changes_neither_size_nor_bytes),
 		TEST(clones_share_and_part),
 		TEST(shifts_need_not_be_by_blocks),
+		TEST(blocks_that_are_made),
+		TEST(a_hole_behind_which_only_reserved_blocks_are),
 	};
 
 	return cmocka_run_group_tests_name("data", tests, NULL, NULL);

@@ -15,6 +15,22 @@ static void hashes_are_xxh3(void **state)
 	assert_true(hash64("a", 1, 0) != hash64("a", 1, 1));
 }
 
+/* Long keys are hashed by other code than those that come in pieces. */
+static void long_keys_are_hashed_alike(void **state)
+{
+	static char bytes[5000];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (char)(i * 7 + i / 251);
+	for (size_t len = 500; len <= sizeof(bytes); len += 7) {
+		struct hash_stream *stream = hash_stream_new();
+
+		hash_stream_add(stream, bytes, len / 2);
+		hash_stream_add(stream, bytes + len / 2, len - len / 2);
+		assert_true(hash_equal(hash_stream_end(stream), hash128(bytes, len, 0)));
+	}
+}
+
 static void sums_carry_and_come_back(void **state)
 {
 	struct hash a = { UINT64_MAX, 5 }, b = { 1, UINT64_MAX }, sum = hash_add(a, b);
@@ -119,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hashes_are_xxh3),
+		cmocka_unit_test(long_keys_are_hashed_alike),
 		cmocka_unit_test(sums_carry_and_come_back),
 		cmocka_unit_test(nothing_is_found_in_an_empty_map),
 		cmocka_unit_test(every_key_keeps_its_value),
