@@ -225,11 +225,33 @@ static enum word_kind word_kind(uint32_t n, uint32_t to)
 	return to == NODE_BEYOND ? WORD_BEYOND : WORD_LEADS;
 }
 
+/* Several words at once. */
+typedef uint32_t words __attribute__((vector_size(16), aligned(sizeof(uint32_t))));
+enum { WORDS = sizeof(words) / sizeof(uint32_t) };
+
+/* Is there a word that could be that of the call, or say where another one leads? Most calls that
+ * are asked for have none, and where words begin need not be known to see that. */
+static bool list_may_have(const struct node *node, uint32_t call)
+{
+	words found = { 0 };
+	uint32_t any = 0, at = 0;
+
+	for (; at + WORDS <= node->edge_used; at += WORDS)
+		found |= (words)(*(const words *)(node->edges + at) >> WORD_BITS == call);
+	for (; at < node->edge_used; at++)
+		any |= node->edges[at] >> WORD_BITS == call;
+	for (unsigned i = 0; i < WORDS; i++)
+		any |= found[i];
+	return any;
+}
+
 /* The words of a call; those behind the last where it has none. */
 static uint32_t list_find(const struct node *node, uint32_t call)
 {
 	uint32_t at = 0;
 
+	if (!list_may_have(node, call))
+		return node->edge_used;
 	while (at < node->edge_used && node->edges[at] >> WORD_BITS != call)
 		at += word_len(node->edges[at]);
 	return at;

@@ -73,6 +73,24 @@ static void edges_come_and_go(void **state)
 	graph_free(&g);
 }
 
+/* Where an edge leads is a number in the list of edges, too, and no call. */
+static void where_an_edge_leads_is_no_call(void **state)
+{
+	struct graph g;
+
+	graph_init(&g, 1000);
+	put(&g, 0);
+	for (uint32_t call = 0; call < 20; call++)
+		graph_set_edge(&g, 0, call, (500 + call) << 2);
+	for (uint32_t call = 0; call < 20; call++) {
+		assert_int_equal(graph_edge(&g, 0, call), (500 + call) << 2);
+		assert_int_equal(graph_edge(&g, 0, 500 + call), NODE_NONE);
+		graph_set_edge(&g, 0, 500 + call, NODE_BEYOND);
+		assert_int_equal(graph_edge(&g, 0, 500 + call), NODE_BEYOND);
+	}
+	graph_free(&g);
+}
+
 /* A ring with one shortcut: 0 -> 1 -> ... -> 9 -> 0, and 2 -> 7. */
 /* Few edges are a list, many a table, and where numbers are too large for a list all are: each must
  * hold what was set last. */
@@ -184,6 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes_are_found_again),
 		cmocka_unit_test(edges_come_and_go),
+		cmocka_unit_test(where_an_edge_leads_is_no_call),
 		cmocka_unit_test(edges_are_the_same_in_either_form),
 		cmocka_unit_test(few_edges_take_little),
 		cmocka_unit_test(ways_are_shortest),
