@@ -63,10 +63,11 @@ static struct state_features features_of(const struct state *s)
 {
 	struct state_features f = { .open = (uint8_t)s->files.count };
 	const struct inode *inode;
+	struct pmap_walk walk;
 	uint64_t key;
 
-	for (bool first = true;
-	     (inode = (const struct inode *)pmap_next(&s->tree.inodes, first, &key)); first = false)
+	pmap_walk(&walk, &s->tree.inodes);
+	while ((inode = (const struct inode *)pmap_walk_next(&walk, &key)))
 		features_add_inode(&f, inode);
 	return f;
 }

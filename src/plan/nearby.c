@@ -75,10 +75,14 @@ static bool nearby_key(const struct pmap *map, unsigned place, int64_t *ret)
 {
 	uint64_t key, last = 0;
 
+	if (place >= map->count)
+		return false;
 	for (unsigned i = 0; i <= place; i++) {
 		uint64_t next = UINT64_MAX;
+		struct pmap_walk walk;
 
-		for (bool first = true; pmap_next(map, first, &key); first = false)
+		pmap_walk(&walk, map);
+		while (pmap_walk_next(&walk, &key))
 			if ((!i || key > last) && key < next)
 				next = key;
 		if (next == UINT64_MAX)

@@ -5,7 +5,6 @@
  * marks, the positions beside each and one between each two. A length or count is the distance from
  * where the call begins to such a position. */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/must.h"
@@ -69,10 +68,11 @@ static unsigned sizes_smallest(const struct state *s, uint64_t ret[OTHERS_MAX])
 {
 	const struct inode *inode;
 	unsigned count = 0, at;
+	struct pmap_walk walk;
 	uint64_t key;
 
-	for (bool first = true; (inode = (const void *)pmap_next(&s->tree.inodes, first, &key));
-	     first = false) {
+	pmap_walk(&walk, &s->tree.inodes);
+	while ((inode = (const void *)pmap_walk_next(&walk, &key))) {
 		if (!S_ISREG(inode->mode) || !inode->size)
 			continue;
 		for (at = count; at && ret[at - 1] > inode->size; at--)
@@ -92,27 +92,35 @@ static void marks_add_others(struct marks *m, const struct state *s, uint64_t in
 	uint64_t key, sizes[OTHERS_MAX];
 	unsigned count = sizes_smallest(s, sizes);
 	const struct open_file *open;
+	struct pmap_walk walk;
 
 	for (unsigned i = 0; i < count; i++)
 		marks_add(m, sizes[i]);
-	for (bool first = true; (open = (const void *)pmap_next(&s->files, first, &key));
-	     first = false)
+	pmap_walk(&walk, &s->files);
+	while ((open = (const void *)pmap_walk_next(&walk, &key)))
 		if (open->ino == ino)
 			marks_add(m, (uint64_t)open->offset);
 }
 
-static int marks_compare(const void *a, const void *b)
+/* They are few. */
+static void marks_sort(struct marks *m)
 {
-	const uint64_t *one = a, *other = b;
+	for (unsigned i = 1; i < m->count; i++) {
+		uint64_t at = m->at[i];
+		unsigned to = i;
 
-	return *one < *other ? -1 : *one > *other;
+		for (; to && m->at[to - 1] > at; to--)
+			m->at[to] = m->at[to - 1];
+		m->at[to] = at;
+	}
 }
 
 /* Of a file; without one, of an empty one. `from`: where the call begins. */
 static void marks_find(struct marks *m, const struct nearby *n, const struct inode *file,
 		       uint64_t from)
 {
-	*m = (struct marks){ .max = n->universe->size_max };
+	m->count = 0;
+	m->max = n->universe->size_max;
 	marks_add(m, 0);
 	marks_add_with_blocks(m, file ? file->size : 0);
 	if (from)
@@ -120,7 +128,7 @@ static void marks_find(struct marks *m, const struct nearby *n, const struct ino
 	if (file)
 		marks_add_edges(m, n->state, file);
 	marks_add_others(m, n->state, file ? file->ino : 0);
-	qsort(m->at, m->count, sizeof(*m->at), marks_compare);
+	marks_sort(m);
 }
 
 static void values_add(struct values *v, uint64_t position, uint64_t from, uint64_t max)
@@ -135,6 +143,17 @@ static void values_add(struct values *v, uint64_t position, uint64_t from, uint6
 	v->of[v->count++] = value;
 }
 
+/* The same of positions in order: one that is not behind the last is there already. */
+static void values_add_behind(struct values *v, uint64_t position, uint64_t from, uint64_t max)
+{
+	int64_t value = (int64_t)(position - from);
+
+	if (position <= from || position > max || v->count == VALUES_MAX ||
+	    (v->count && value <= v->of[v->count - 1]))
+		return;
+	v->of[v->count++] = value;
+}
+
 /* Distances from `from` to positions behind it. */
 static void values_find(struct values *v, const struct nearby *n, const struct marks *m,
 			uint64_t from, uint64_t max)
@@ -144,11 +163,11 @@ static void values_find(struct values *v, const struct nearby *n, const struct m
 		uint64_t at = m->at[i], gap = i + 1 < m->count ? m->at[i + 1] - at : 0;
 
 		if (at)
-			values_add(v, at - 1, from, max);
-		values_add(v, at, from, max);
-		values_add(v, at + 1, from, max);
+			values_add_behind(v, at - 1, from, max);
+		values_add_behind(v, at, from, max);
+		values_add_behind(v, at + 1, from, max);
 		if (gap > 4)
-			values_add(v, at + 2 + nearby_pick(n, 64 + i, gap - 3), from, max);
+			values_add_behind(v, at + 2 + nearby_pick(n, 64 + i, gap - 3), from, max);
 	}
 }
 

@@ -34,7 +34,9 @@ static bool path_existing(const struct nearby *n, unsigned place, struct buf *ou
 		entry = path_some_entry(n, inode->ino, turn);
 		if (!entry)
 			break;
-		buf_addf(out, "%s%.*s", depth ? "/" : "", (int)entry->len, entry->name);
+		if (depth)
+			buf_add(out, "/", 1);
+		buf_add(out, entry->name, entry->len);
 		inode = tree_inode(&n->state->tree, entry->ino);
 	}
 	return out->len > 0;

@@ -43,12 +43,12 @@ static size_t state_objects(const struct state *s)
 static size_t state_open_files(const struct state *s)
 {
 	const struct process *process;
+	struct pmap_walk walk;
 	size_t count = 0;
 	uint64_t pid;
-	bool first = true;
 
-	for (; (process = (const struct process *)pmap_next(&s->processes, first, &pid));
-	     first = false)
+	pmap_walk(&walk, &s->processes);
+	while ((process = (const struct process *)pmap_walk_next(&walk, &pid)))
 		count += process->fds.count + process->streams.count + process->maps.count;
 	return count;
 }

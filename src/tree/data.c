@@ -328,15 +328,18 @@ uint64_t data_difference(const struct inode *a, const struct inode *b)
 	return least;
 }
 
-/* The smallest index of a block at or behind `from`; DATA_END / TREE_BLOCK if there is none. */
+/* The smallest index of a block at or behind `from` and within the size; DATA_END / TREE_BLOCK if
+ * there is none. */
 static uint64_t first_block(const struct inode *file, uint64_t from)
 {
-	struct block_walk w = block_walk(&file->file.blocks, from * TREE_BLOCK, DATA_END);
+	struct block_walk w = block_walk(&file->file.blocks, from * TREE_BLOCK, file->size);
 	uint64_t least = DATA_END / TREE_BLOCK;
 
 	if (pmap_get(&file->file.blocks, from))
 		return from;
 	while (block_next(&w)) {
+		if (w.by_index)
+			return w.index;
 		if (w.index < least)
 			least = w.index;
 	}

@@ -145,6 +145,32 @@ static void iteration_follows_the_order(void **state)
 	pmap_drop(&m, &type);
 }
 
+static void walks_and_iteration_agree(void **state)
+{
+	struct pmap m = PMAP_INIT;
+	struct pmap_walk walk;
+	uint64_t key = 0, met;
+	struct rng rng;
+	bool first = true;
+	struct ref *object;
+
+	pmap_walk(&walk, &m);
+	assert_null(pmap_walk_next(&walk, &met));
+	rng_seed(&rng, 2);
+	for (int i = 0; i < 1000; i++)
+		pmap_put(&m, &type, rng_u64(&rng) >> rng_below(&rng, 64), number_new(1));
+	/* As deep as it gets. */
+	pmap_put(&m, &type, 5, number_new(1));
+	pmap_put(&m, &type, 5 | (uint64_t)1 << 63, number_new(1));
+	pmap_walk(&walk, &m);
+	for (; (object = pmap_next(&m, first, &key)); first = false) {
+		assert_ptr_equal(pmap_walk_next(&walk, &met), object);
+		assert_int_equal(met, key);
+	}
+	assert_null(pmap_walk_next(&walk, &met));
+	pmap_drop(&m, &type);
+}
+
 static void iteration_goes_on_from_keys_that_are_gone(void **state)
 {
 	struct pmap m = PMAP_INIT;
@@ -173,6 +199,7 @@ int main(void)
 		cmocka_unit_test(edit_leaves_other_maps_alone),
 		cmocka_unit_test(edit_in_place_where_nothing_is_shared),
 		cmocka_unit_test(iteration_follows_the_order),
+		cmocka_unit_test(walks_and_iteration_agree),
 		cmocka_unit_test(iteration_goes_on_from_keys_that_are_gone),
 	};
 
