@@ -35,9 +35,12 @@ void graph_free(struct graph *g)
 {
 	for (uint32_t n = 0; n < g->count; n++)
 		free(graph_node(g, n)->edges);
-	for (uint32_t i = 0; i * GRAPH_CHUNK < g->count; i++)
+	for (uint32_t i = 0; i * GRAPH_CHUNK < g->count; i++) {
 		free(g->chunks[i]);
+		free(g->ways[i]);
+	}
 	free(g->chunks);
+	free(g->ways);
 	free(g->index);
 	*g = (struct graph){ 0 };
 }
@@ -68,12 +71,10 @@ static uint32_t graph_new_node(struct graph *g, struct hash hash)
 	if (n % GRAPH_CHUNK == 0) {
 		g->chunks = must_realloc(g->chunks, (n / GRAPH_CHUNK + 1) * sizeof(*g->chunks));
 		g->chunks[n / GRAPH_CHUNK] = must_alloc(GRAPH_CHUNK * sizeof(struct node));
+		g->ways = must_realloc(g->ways, (n / GRAPH_CHUNK + 1) * sizeof(*g->ways));
+		g->ways[n / GRAPH_CHUNK] = NULL;
 	}
-	*graph_node(g, n) = (struct node){
-		.hash = hash,
-		.via_node = NODE_NONE,
-		.via_call = NODE_NONE,
-	};
+	*graph_node(g, n) = (struct node){ .hash = hash };
 	return n;
 }
 
@@ -353,7 +354,18 @@ void graph_drop_edge(struct graph *g, uint32_t from, uint32_t call)
 	g->left += node_counts(node);
 }
 
-/* Breadth first from `from`; via_node and via_call of the nodes marked lead back. */
+static struct node_way *graph_way(struct graph *g, uint32_t n)
+{
+	struct node_way **chunk = &g->ways[n / GRAPH_CHUNK];
+
+	if (!*chunk) {
+		*chunk = must_alloc(GRAPH_CHUNK * sizeof(**chunk));
+		g->way_bytes += GRAPH_CHUNK * sizeof(**chunk);
+	}
+	return &(*chunk)[n % GRAPH_CHUNK];
+}
+
+/* Breadth first from `from`; the ways of the nodes marked lead back. */
 struct graph_wave {
 	uint32_t *queue;
 	size_t head, tail, cap;
@@ -362,13 +374,11 @@ struct graph_wave {
 static void wave_push(struct graph *g, struct graph_wave *w, uint32_t n, uint32_t via_node,
 		      uint32_t via_call)
 {
-	struct node *node = graph_node(g, n);
+	struct node_way *way = graph_way(g, n);
 
-	if (node->mark == g->mark)
+	if (way->mark == g->mark)
 		return;
-	node->mark = g->mark;
-	node->via_node = via_node;
-	node->via_call = via_call;
+	*way = (struct node_way){ g->mark, via_node, via_call };
 	if (w->tail == w->cap) {
 		w->cap = w->cap ? w->cap * 2 : 64;
 		w->queue = must_realloc(w->queue, w->cap * sizeof(*w->queue));
@@ -383,18 +393,18 @@ static bool graph_is_goal(const struct graph *g, uint32_t n, uint32_t to)
 	return graph_untried(g, n) > 0 && graph_node(g, n)->whose != NODE_FOREIGN;
 }
 
-static int64_t graph_walk_back(const struct graph *g, uint32_t n, uint32_t *ret_calls, size_t max)
+static int64_t graph_walk_back(struct graph *g, uint32_t n, uint32_t *ret_calls, size_t max)
 {
-	const struct node *node;
+	const struct node_way *way;
 	size_t len = 0;
 
-	for (uint32_t at = n; graph_node(g, at)->via_node != NODE_NONE;
-	     at = graph_node(g, at)->via_node)
+	for (uint32_t at = n; graph_way(g, at)->via_node != NODE_NONE;
+	     at = graph_way(g, at)->via_node)
 		len++;
-	for (size_t i = len; i--; n = node->via_node) {
-		node = graph_node(g, n);
+	for (size_t i = len; i--; n = way->via_node) {
+		way = graph_way(g, n);
 		if (i < max)
-			ret_calls[i] = node->via_call;
+			ret_calls[i] = way->via_call;
 	}
 	return (int64_t)len;
 }
@@ -404,8 +414,9 @@ static void graph_new_mark(struct graph *g)
 {
 	if (++g->mark)
 		return;
-	for (uint32_t n = 0; n < g->count; n++)
-		graph_node(g, n)->mark = 0;
+	for (uint32_t i = 0; i * GRAPH_CHUNK < g->count; i++)
+		if (g->ways[i])
+			memset(g->ways[i], 0, GRAPH_CHUNK * sizeof(**g->ways));
 	g->mark = 1;
 }
 
@@ -435,5 +446,5 @@ int64_t graph_path(struct graph *g, uint32_t from, uint32_t to, uint32_t *ret_ca
 size_t graph_bytes(const struct graph *g)
 {
 	return (size_t)g->count * sizeof(struct node) + g->index_cap * sizeof(*g->index) +
-	       g->edge_bytes;
+	       g->edge_bytes + g->way_bytes;
 }

@@ -1,8 +1,8 @@
 /* graph.h -- the states seen so far and the calls that lead from one to another.
  *
  * A state is known by the 128-bit hash of everything the model knows of it; the state itself is
- * not kept. Nodes are numbered in order of discovery. A node costs 48 bytes and its place in
- * the index 4 to 11 more.
+ * not kept. Nodes are numbered in order of discovery. A node costs 40 bytes and its place in
+ * the index 4 to 11 more; where ways are sought, 12 more.
  *
  * An edge is a call tried in a state. Most states have few, and most of these lead back to the
  * state or are not made: of such a state the edges are a list of words, one for each edge that
@@ -34,8 +34,6 @@ struct node {
 	uint32_t edge_cap, edge_used; /* words of the list; or edges of the table */
 	uint32_t tried : 31;          /* edges that lead somewhere or beyond */
 	uint32_t reached : 1;         /* the target was there; else it is only predicted */
-	uint32_t mark;                /* search that came here last */
-	uint32_t via_node, via_call;  /* how it came here */
 	uint32_t depth : 27;          /* calls from the start, by the way it was found */
 	uint32_t is_table : 1;        /* the edges are */
 	uint32_t whose : 2;           /* enum node_whose */
@@ -43,11 +41,18 @@ struct node {
 	uint32_t gone : 1;            /* it was ours, and given to another worker */
 };
 
+/* How a search for a way came to a node. */
+struct node_way {
+	uint32_t mark; /* of the search that came here last */
+	uint32_t via_node, via_call;
+};
+
 /* Of several workers one tries calls in a state. Where there is but one, none is asked. */
 enum node_whose { NODE_UNASKED, NODE_MINE, NODE_FOREIGN };
 
 struct graph {
 	struct node **chunks;
+	struct node_way **ways; /* by chunk; NULL where no search came yet */
 	uint32_t count;
 	uint32_t *index; /* node number + 1, 0: empty */
 	size_t index_cap;
@@ -55,7 +60,7 @@ struct graph {
 	uint64_t calls; /* of the universe: edges a node can have */
 	uint64_t left;  /* calls untried, over all nodes that were reached and are not foreign */
 	uint64_t ahead; /* nodes that are ours and were not reached, nor given */
-	size_t edge_bytes;
+	size_t edge_bytes, way_bytes;
 };
 
 void graph_init(struct graph *g, uint64_t calls);

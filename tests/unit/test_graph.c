@@ -34,7 +34,7 @@ static void nodes_are_found_again(void **state)
 		assert_false(is_new);
 	}
 	assert_int_equal(g.count, MANY);
-	assert_true((double)graph_bytes(&g) / MANY <= 64);
+	assert_true((double)graph_bytes(&g) / MANY <= 48);
 	graph_free(&g);
 }
 
