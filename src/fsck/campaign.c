@@ -29,7 +29,9 @@ enum {
 	FIRST_CHUNK = 2,     /* and at first */
 	NEWS_WAIT = 1,       /* steps until its next ones, where these showed something new */
 	SILENCE_WAIT = 2,    /* and where not */
-	NOVEL_AT_ONCE = 4,   /* instances of new kinds whose first values are for one step */
+	NOVEL_AT_ONCE = 16,  /* instances of new kinds whose first values are for one step */
+	PARTS_MAX = 16,      /* of a long field that are lanes, at most, */
+	PARTS_AT_ONCE = 8,   /* and whose first values are for one step */
 	SILENT_MUTANTS = 16, /* chunks of mutants without news that end a lane */
 };
 
@@ -109,25 +111,70 @@ static bool *find_novel(const struct campaign *c)
 	return novel;
 }
 
+/* How many lanes a field of an instance has: one, or several where the structure is nothing else,
+ * a bitmap, of which a change reaches only a part. */
+static uint32_t count_parts(const struct ondisk_instance *x, const struct ondisk_field *field)
+{
+	uint32_t parts = (x->size + CHANGE_BYTES_MAX - 1) / CHANGE_BYTES_MAX;
+	bool is_all = !field->offset && field->size == ONDISK_REST && x->size <= UINT16_MAX;
+
+	return !is_all || field->role != ONDISK_BYTES ? 1 : parts < PARTS_MAX ? parts : PARTS_MAX;
+}
+
+/* The parts of a field are spread over it, the first and the last bytes being among them. */
+static struct ondisk_field field_part(const struct ondisk_instance *x,
+				      const struct ondisk_field *field, uint32_t part,
+				      uint32_t parts)
+{
+	struct ondisk_field ret = *field;
+
+	if (parts > 1) {
+		ret.offset = (uint16_t)((x->size - CHANGE_BYTES_MAX) * part / (parts - 1));
+		ret.size = CHANGE_BYTES_MAX;
+	}
+	return ret;
+}
+
+static void add_instance(struct campaign *c, size_t field, const struct ondisk_instance *x,
+			 uint64_t round, uint64_t due)
+{
+	uint32_t parts = count_parts(x, c->fields[field].field);
+
+	for (uint32_t i = 0; i < parts; i++)
+		if ((round + field + i) % c->options.jobs == c->options.job)
+			c->lanes[c->lane_count++] = (struct field_lane){
+				.instance = x,
+				.p = &c->fields[field],
+				.field = field_part(x, c->fields[field].field, i, parts),
+				.round = round,
+				.due = due + i / PARTS_AT_ONCE,
+			};
+}
+
 /* The instances that have the field: those of a new kind, several in a step, then the others. */
 static void add_lanes(struct campaign *c, size_t field, const bool *novel)
 {
-	struct field_progress *p = &c->fields[field];
 	uint64_t round = 0;
 
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < c->map->count; i++) {
-			if (novel[i] == pass || !has_field(&c->map->instances[i], p))
+			if (novel[i] == pass ||
+			    !has_field(&c->map->instances[i], &c->fields[field]))
 				continue;
-			if ((round + field) % c->options.jobs == c->options.job)
-				c->lanes[c->lane_count++] = (struct field_lane){
-					.instance = &c->map->instances[i],
-					.p = p,
-					.round = round,
-					.due = pass ? round : round / NOVEL_AT_ONCE,
-				};
+			add_instance(c, field, &c->map->instances[i], round,
+				     pass ? round : round / NOVEL_AT_ONCE);
 			round++;
 		}
+}
+
+static uint64_t count_lanes(const struct campaign *c, const struct field_progress *p)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < c->map->count; i++)
+		if (has_field(&c->map->instances[i], p))
+			count += count_parts(&c->map->instances[i], p->field);
+	return count;
 }
 
 /* In an order that prefers no structure: a run may end within its first step. */
@@ -144,7 +191,7 @@ static void make_lanes(struct campaign *c)
 
 		order[i] = order[k];
 		order[k] = i;
-		sum += c->fields[i].instances;
+		sum += count_lanes(c, &c->fields[i]);
 	}
 	c->lanes = must_alloc(sum * sizeof(*c->lanes));
 	for (size_t i = 0; i < c->count; i++)
@@ -199,10 +246,10 @@ static int campaign_try(struct campaign *c, const struct field_lane *lane, const
 	uint64_t news = lane->p->news;
 	int r = 1;
 
-	if (corruption_add_field(&corruption, c->disk, lane->instance, lane->p->field, value))
+	if (corruption_add_field(&corruption, c->disk, lane->instance, &lane->field, value))
 		r = c->test(c->to, &corruption, lane->p, err);
 	if (lane->p->news > news)
-		keep_value(lane->p, value, corruption_field_len(lane->instance, lane->p->field));
+		keep_value(lane->p, value, corruption_field_len(lane->instance, &lane->field));
 	return r > 0 ? !campaign_is_over(c) : r;
 }
 
@@ -261,14 +308,14 @@ static void note_incomplete(struct field_progress *p, const char *why)
 static bool lane_wants_paths(const struct campaign *c, const struct field_lane *lane)
 {
 	return c->options.command && !lane->paths_tried &&
-	       corruption_field_len(lane->instance, lane->p->field) > 1;
+	       corruption_field_len(lane->instance, &lane->field) > 1;
 }
 
 static int try_paths(struct campaign *c, struct field_lane *lane, double seconds, struct err *err)
 {
 	struct field_progress *p = lane->p;
-	struct path_range range = { .at = lane->instance->at + p->field->offset,
-				    .len = corruption_field_len(lane->instance, p->field) };
+	struct path_range range = { .at = lane->instance->at + lane->field.offset,
+				    .len = corruption_field_len(lane->instance, &lane->field) };
 	struct path_search x = { .c = c, .lane = lane, .err = err, .status = 1 };
 	struct paths_options options = { .ranges = &range, .range_count = 1, .seconds = seconds };
 	struct paths_result result;
@@ -368,7 +415,7 @@ static int try_telling(struct campaign *c, struct field_lane *lane, size_t *ret_
 	struct field_values values;
 	int r = 1;
 
-	values_telling(&values, c->map, c->disk, lane->instance, lane->p->field, c->options.seed);
+	values_telling(&values, c->map, c->disk, lane->instance, &lane->field, c->options.seed);
 	*ret_count = values.count;
 	for (size_t i = 0; i < chunk && lane->next < values.count && r > 0; i++)
 		r = campaign_try(c, lane, values.items[lane->next++], err);
@@ -380,13 +427,13 @@ static int try_telling(struct campaign *c, struct field_lane *lane, size_t *ret_
 static int try_mutants(struct campaign *c, struct field_lane *lane, struct err *err)
 {
 	struct field_progress *p = lane->p;
-	uint16_t len = corruption_field_len(lane->instance, p->field);
+	uint16_t len = corruption_field_len(lane->instance, &lane->field);
 	size_t pool = p->rewarding_count < REWARDING_MAX ? p->rewarding_count : REWARDING_MAX;
 	uint8_t value[CHANGE_BYTES_MAX];
 	struct rng rng;
 	int r = 1;
 
-	rng_seed(&rng, c->options.seed ^ (lane->instance->at + p->field->offset + lane->next));
+	rng_seed(&rng, c->options.seed ^ (lane->instance->at + lane->field.offset + lane->next));
 	for (size_t i = 0; i < CHUNK && r > 0; i++) {
 		memcpy(value, p->rewarding[rng_below(&rng, pool)], sizeof(value));
 		values_mutate(value, len, p->rewarding[rng_below(&rng, pool)], &rng);
@@ -414,7 +461,7 @@ static int lane_advance(struct campaign *c, struct field_lane *lane, struct err 
 	if (r > 0 && (!telling || lane->next < telling)) {
 		r = try_telling(c, lane, &lane->telling, err);
 		if (r > 0 && lane->next >= lane->telling)
-			lane->p->tried++;
+			lane->p->tried += lane->field.offset == lane->p->field->offset;
 	} else if (r > 0) {
 		r = try_mutants(c, lane, err);
 		lane->silent_mutants += lane->p->news == news;
@@ -532,12 +579,11 @@ static void add_drawn(struct campaign *c, const struct field_lane *lane,
 	const struct disk_change *first = corruption->count ? corruption->changes : NULL;
 	struct field_values values;
 
-	values_telling(&values, c->map, c->disk, lane->instance, lane->p->field, rng_u64(rng));
+	values_telling(&values, c->map, c->disk, lane->instance, &lane->field, rng_u64(rng));
 	if (first && first->len == values.len && rng_chance(rng, 1, 2))
-		corruption_add_field(corruption, c->disk, lane->instance, lane->p->field,
-				     first->new);
+		corruption_add_field(corruption, c->disk, lane->instance, &lane->field, first->new);
 	else if (values.count)
-		corruption_add_field(corruption, c->disk, lane->instance, lane->p->field,
+		corruption_add_field(corruption, c->disk, lane->instance, &lane->field,
 				     values.items[rng_below(rng, values.count)]);
 	values_free(&values);
 }

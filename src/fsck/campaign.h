@@ -38,14 +38,15 @@ struct field_progress {
 	size_t rewarding_count;                             /* and how many there were */
 };
 
-/* A field of one instance. */
+/* A field of one instance, or a part of it, where it is long. */
 struct field_lane {
 	const struct ondisk_instance *instance;
 	struct field_progress *p;
-	uint64_t round; /* which instance of the field this is */
-	uint64_t due;   /* the step that its next values are for */
-	size_t next;    /* value */
-	size_t telling; /* values that there are; 0: not known yet */
+	struct ondisk_field field; /* the bytes that are changed */
+	uint64_t round;            /* which instance of the field this is */
+	uint64_t due;              /* the step that its next values are for */
+	size_t next;               /* value */
+	size_t telling;            /* values that there are; 0: not known yet */
 	uint64_t news;
 	unsigned silent_mutants;
 	bool paths_tried, paths_complete, done;

@@ -8,6 +8,7 @@
 
 enum {
 	OTHERS_MAX = 12, /* values of other instances */
+	LIMITS_MAX = 3,  /* numbers that may be how many inodes there are */
 	DRAWN = 4,
 };
 
@@ -37,12 +38,82 @@ static void add_number(struct field_values *v, bool big_endian, uint64_t number)
 	add_bytes(v, bytes);
 }
 
-/* The first ones are those that tell most. */
-static void add_first_numbers(struct field_values *v, bool big_endian, uint64_t old)
+/* The first ones are those that tell most. block: a size that is a multiple of it gets one more and
+ * one less; 0: not known. */
+static void add_first_numbers(struct field_values *v, bool big_endian, uint64_t old, uint64_t block)
 {
 	add_number(v, big_endian, old + 1);
 	add_number(v, big_endian, 0);
+	add_number(v, big_endian, old - 1);
+	if (block && old && old % block == 0) {
+		add_number(v, big_endian, old + block);
+		add_number(v, big_endian, old - block);
+	}
 	add_number(v, big_endian, UINT64_MAX);
+}
+
+static uint64_t number_in(const struct ondisk_instance *x, const struct ondisk_field *field,
+			  const uint8_t *disk)
+{
+	uint32_t size = ondisk_field_size(x, field);
+	const uint8_t *p = disk + x->at + field->offset;
+
+	if (!size || size > sizeof(uint64_t))
+		return 0;
+	return x->structure->big_endian ? ondisk_be(p, size) : ondisk_le(p, size);
+}
+
+/* The largest number of an inode that the disk has somewhere. */
+static uint64_t largest_inode(const struct ondisk_map *map, const uint8_t *disk)
+{
+	uint64_t largest = 0;
+
+	for (size_t i = 0; i < map->count; i++)
+		for (size_t f = 0; f < map->instances[i].structure->field_count; f++) {
+			const struct ondisk_field *field = &map->instances[i].structure->fields[f];
+			uint64_t number = field->role == ONDISK_INODE
+						? number_in(&map->instances[i], field, disk)
+						: 0;
+
+			largest = number > largest ? number : largest;
+		}
+	return largest;
+}
+
+/* The first inode that is none: how many there are is one of the least numbers in the first
+ * structure of the disk, the superblock, that are not below the largest in use. */
+static void add_inodes_beyond(struct field_values *v, const struct ondisk_map *map,
+			      const uint8_t *disk, bool big_endian)
+{
+	const struct ondisk_structure *first = map->instances[0].structure;
+	uint64_t from = largest_inode(map, disk);
+
+	for (unsigned i = 0; i < LIMITS_MAX; i++) {
+		uint64_t least = UINT64_MAX;
+
+		for (size_t f = 0; f < first->field_count; f++) {
+			uint64_t number = first->fields[f].role == ONDISK_NUMBER
+						? number_in(map->instances, &first->fields[f], disk)
+						: 0;
+
+			if (number >= from && number < least)
+				least = number;
+		}
+		if (least == UINT64_MAX)
+			return;
+		add_number(v, big_endian, least + 1);
+		from = least + 1;
+	}
+}
+
+/* What lies just behind the last that there is. */
+static void add_limits(struct field_values *v, const struct ondisk_map *map, const uint8_t *disk,
+		       const struct ondisk_field *field, bool big_endian)
+{
+	if (field->role == ONDISK_POINTER && map->block_size)
+		add_number(v, big_endian, map->disk_size / map->block_size);
+	else if (field->role == ONDISK_INODE)
+		add_inodes_beyond(v, map, disk, big_endian);
 }
 
 static void add_numbers(struct field_values *v, bool big_endian, uint64_t old)
@@ -50,7 +121,7 @@ static void add_numbers(struct field_values *v, bool big_endian, uint64_t old)
 	unsigned bits = 8u * v->len;
 	uint64_t top = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
 	const uint64_t numbers[] = {
-		old - 1, 1, top >> 1, (top >> 1) + 1, old * 2, old / 2, ~old, top - 1, 2,
+		1, top >> 1, (top >> 1) + 1, old * 2, old / 2, ~old, top - 1, 2,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
@@ -59,21 +130,45 @@ static void add_numbers(struct field_values *v, bool big_endian, uint64_t old)
 		add_number(v, big_endian, old ^ 1ull << bit);
 }
 
+static void add_with_byte(struct field_values *v, const uint8_t *old, uint16_t at, uint8_t byte)
+{
+	uint8_t bytes[CHANGE_BYTES_MAX] = { 0 };
+
+	memcpy(bytes, old, v->len);
+	bytes[at] = byte;
+	add_bytes(v, bytes);
+}
+
+static void add_filled(struct field_values *v, uint8_t byte)
+{
+	uint8_t bytes[CHANGE_BYTES_MAX];
+
+	memset(bytes, byte, sizeof(bytes));
+	add_bytes(v, bytes);
+}
+
+/* The first ones are those that tell most; a name gets a separator before anything else. */
+static void add_first_texts(struct field_values *v, const uint8_t *old)
+{
+	bool is_name = old[0] > ' ' && old[0] < 0x7f;
+
+	if (is_name)
+		add_with_byte(v, old, 0, '/');
+	add_filled(v, 0);
+	add_filled(v, 0xff);
+	if (is_name)
+		add_with_byte(v, old, 0, '.');
+	add_with_byte(v, old, v->len - 1, 0);
+}
+
 /* Of names, bitmaps and the like: each byte becomes zero, another one, or what ends a path. */
 static void add_texts(struct field_values *v, const uint8_t *old)
 {
 	static const uint8_t others[] = { 0, 1, '.', '/', 0x7f, 0xff };
-	uint8_t bytes[CHANGE_BYTES_MAX] = { 0 };
 
-	add_bytes(v, bytes);
-	memset(bytes, 0xff, sizeof(bytes));
-	add_bytes(v, bytes);
 	for (uint16_t i = 0; i < v->len; i++)
-		for (size_t o = 0; o < ARRAY_LEN(others); o++) {
-			memcpy(bytes, old, v->len);
-			bytes[i] = others[o];
-			add_bytes(v, bytes);
-		}
+		for (size_t o = 0; o < ARRAY_LEN(others); o++)
+			add_with_byte(v, old, i, others[o]);
 }
 
 /* What the same field has elsewhere: of a pointer, blocks that are in use. */
@@ -115,11 +210,14 @@ void values_telling(struct field_values *ret, const struct ondisk_map *map, cons
 	*ret = (struct field_values){ .len = corruption_field_len(instance, field) };
 	rng_seed(&rng, seed ^ (instance->at + field->offset));
 	if (field->role == ONDISK_BYTES || ret->len > sizeof(uint64_t)) {
+		add_first_texts(ret, old);
+		add_others(ret, map, disk, instance, field, 1);
 		add_texts(ret, old);
 	} else {
 		number = big_endian ? ondisk_be(old, ret->len) : ondisk_le(old, ret->len);
-		add_first_numbers(ret, big_endian, number);
+		add_first_numbers(ret, big_endian, number, map->block_size);
 		add_others(ret, map, disk, instance, field, 1);
+		add_limits(ret, map, disk, field, big_endian);
 		add_numbers(ret, big_endian, number);
 	}
 	add_others(ret, map, disk, instance, field, OTHERS_MAX);

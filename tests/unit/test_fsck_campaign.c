@@ -50,10 +50,48 @@ static void one_of_each_kind_comes_first(void **state)
 	buf_free(&fields);
 }
 
+/* A bit for each sixteen bytes that were changed. */
+static int note_part(void *to, const struct corruption *c, struct field_progress *p,
+		     struct err *err)
+{
+	*(uint64_t *)to |= 1ull << c->changes[0].at / CHANGE_BYTES_MAX;
+	return 1;
+}
+
+/* A change reaches sixteen bytes of it, which are not always the first ones. */
+static void all_of_a_bitmap_is_damaged(void **state)
+{
+	static const struct ondisk_field bits = { "bits", 0, ONDISK_REST, ONDISK_BYTES };
+	static const struct ondisk_structure bitmap = { "bitmap", &bits, 1, false };
+	static const struct ondisk_structure *const structures[] = { &bitmap };
+	static const struct ondisk_format format = { .name = "bitmaps",
+						     .structures = structures,
+						     .structure_count = 1 };
+	struct ondisk_instance whole = { .structure = &bitmap, .size = 256 };
+	struct ondisk_map map = {
+		.format = &format, .instances = &whole, .count = 1, .disk_size = SMALL_DISK
+	};
+	const struct opt_list all = { 0 };
+	const struct campaign_options options = { .fields = &all, .seed = 1 };
+	uint8_t disk[SMALL_DISK] = { 0 };
+	struct err err = { 0 };
+	struct campaign c;
+	uint64_t parts = 0;
+
+	assert_int_equal(campaign_open(&c, &map, disk, &options, &err), 0);
+	c.test = note_part;
+	c.to = &parts;
+	assert_int_equal(campaign_run(&c, &err), 1);
+	assert_int_equal(parts, 0xffff);
+	assert_int_equal(c.fields[0].tried, 1); /* instance */
+	campaign_close(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_of_each_kind_comes_first),
+		cmocka_unit_test(all_of_a_bitmap_is_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

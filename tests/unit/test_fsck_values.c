@@ -43,6 +43,53 @@ static void numbers_are_at_limits_near_the_old_and_of_others(void **state)
 	own_map_free(&m);
 }
 
+/* A size of whole blocks, the number of a block and that of an inode. */
+static void limits_come_early(void **state)
+{
+	static const struct {
+		size_t instance;
+		uint64_t number;
+	} expected[] = { { 1, 0x400 }, { 1, 0xc00 }, { 2, SMALL_DISK / 1024 }, { 3, 41 } };
+	struct err err = { 0 };
+	struct own_map m;
+
+	own_map_init(&m, SMALL_DISK);
+	own_map_add(&m, "super", "inodes", 0, 2, ONDISK_NUMBER, NULL, &err);
+	own_map_add(&m, "file", "size", 10, 4, ONDISK_NUMBER, NULL, &err);
+	own_map_add(&m, "file", "block", 20, 4, ONDISK_POINTER, NULL, &err);
+	own_map_add(&m, "name", "inode", 30, 4, ONDISK_INODE, NULL, &err);
+	assert_int_equal(err.code, 0);
+	own_map_finish(&m);
+	m.map.block_size = 1024;
+	memset(disk, 0, sizeof(disk));
+	disk[0] = 40;
+	disk[11] = 8;
+	disk[20] = 1;
+	disk[30] = 12;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct field_values v;
+
+		telling_of(&v, &m, expected[i].instance);
+		v.count = 8;
+		assert_true(has_value(&v, expected[i].number));
+		values_free(&v);
+	}
+	own_map_free(&m);
+}
+
+static void names_get_a_separator_first(void **state)
+{
+	struct field_values v;
+	struct own_map m;
+
+	small_map(&m, "file.name 100 4 bytes\n");
+	memcpy(disk + 100, "abcd", 4);
+	telling_of(&v, &m, 0);
+	assert_memory_equal(v.items[0], "/bcd", 4);
+	values_free(&v);
+	own_map_free(&m);
+}
+
 static void texts_lose_single_bytes(void **state)
 {
 	uint8_t shorter[CHANGE_BYTES_MAX] = "abcdefghijklmnop";
@@ -106,6 +153,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_at_limits_near_the_old_and_of_others),
+		cmocka_unit_test(limits_come_early),
+		cmocka_unit_test(names_get_a_separator_first),
 		cmocka_unit_test(texts_lose_single_bytes),
 		cmocka_unit_test(values_are_repeatable),
 		cmocka_unit_test(narrow_fields_have_all_values),
