@@ -35,6 +35,21 @@ static double *chart_rates(const struct series_csv *c, const double *column)
 	return rates;
 }
 
+/* A curve has two points at least. */
+static bool chart_has_curve(const struct svg_series *series, size_t count)
+{
+	size_t points;
+
+	for (size_t s = 0; s < count; s++) {
+		points = 0;
+		for (size_t i = 0; i < series[s].count; i++)
+			points += series[s].values[i] >= 0;
+		if (points > 1)
+			return true;
+	}
+	return false;
+}
+
 static json_t *chart_view(const struct series_csv *c, const struct chart_row *row)
 {
 	struct svg_series series[SVG_SERIES_MAX];
@@ -53,7 +68,7 @@ static json_t *chart_view(const struct series_csv *c, const struct chart_row *ro
 		series[count++] =
 			(struct svg_series){ row->columns[i], c->values[0], column, c->rows };
 	}
-	if (count) {
+	if (chart_has_curve(series, count)) {
 		svg_chart(&svg, row->title, series, count);
 		view = json_pack("{s:s, s:s}", "chart", row->title, "svg", svg.data);
 	}

@@ -113,8 +113,9 @@ static void survey_gather(struct survey_causes *c, const json_t *targets)
 		}
 		view = json_array_get(c->list, (size_t)view_count(c->numbers, text) - 1);
 		json_array_append_new(json_object_get(view, "on"),
-				      json_pack("{s:s, s:I}", "name", name, "scripts",
-						view_count(cause, "scripts")));
+				      json_pack("{s:s, s:I, s:b}", "name", name, "scripts",
+						view_count(cause, "scripts"), "single",
+						view_count(cause, "scripts") == 1));
 	}
 }
 
