@@ -102,25 +102,26 @@ static bool outcome_is_of_names(const struct discrepancy *d)
 	return !strcmp(rule, "copy_overlap") || !strcmp(rule, "lock_busy");
 }
 
-/* libfuse has a node for each name, so that the kernel caches attributes and pages of a file by
- * name, and every call on such a file may show that. */
+/* libfuse has a node for each name, so that the kernel caches attributes, times and pages of a file
+ * by name, and every call on such a file may show that. */
 static bool group_put_names(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
-	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+	const struct fact *fact = d->fact_count ? d->facts : NULL;
 	const struct stat_result *stat = NULL;
 	bool several = outcome_is_of_names(d);
 
 	if (d->code == PROBLEM_OUTCOME && d->answered && d->success_allowed && !d->answer.error &&
-	    d->answer.result == RESULT_STAT && S_ISREG(d->value.stat.mode))
+	    d->answer.result == RESULT_STAT && !S_ISDIR(d->value.stat.mode))
 		stat = &d->value.stat;
-	if (fact && S_ISREG(fact->mode) && fact->kind >= FACT_SIZE && fact->kind <= FACT_XATTR)
-		several = fact->nlink > 1;
+	if (fact && d->code == PROBLEM_TREE && fact->kind >= FACT_SIZE && fact->kind <= FACT_XATTR)
+		several = fact->nlink > 1 && !S_ISDIR(fact->mode);
+	if (fact && d->code == PROBLEM_TIMES && fact->wrong != TIME_NOT_AS_GIVEN)
+		several = fact->nlink > 1 && !S_ISDIR(fact->mode);
 	if (stat)
 		several = stat->nlink > 1;
 	if (!d->is_cached || !several)
 		return false;
-	snprintf(ret, SIGNATURE_MAX, "%s of files with several names, cached by each name",
-		 severity_of(d) == SEVERITY_DATA ? "data" : "attributes");
+	snprintf(ret, SIGNATURE_MAX, "files with several names, cached by each name");
 	return true;
 }
 
@@ -231,6 +232,8 @@ static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy 
 	succeeds = !strcmp(wanted, "success");
 	if (error_is_lack(call, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s not supported", feature_of_call(call));
+	else if (!strcmp(seen, "EXDEV"))
+		snprintf(ret, SIGNATURE_MAX, "EXDEV within the file system");
 	else if (error_is_of_all(seen) && (succeeds || !strcmp(seen, "ESTALE")))
 		snprintf(ret, SIGNATURE_MAX, "%s for success", seen);
 	else if (!strcmp(seen, "EIO") && !strcmp(feature_of_call(call), "xattr"))
@@ -288,16 +291,20 @@ static bool group_put_end(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 }
 
 /* "TIMES rename change time of file was not updated". Of utimensat, the times that it is given are
- * one cause. */
-static bool group_put_times(char ret[SIGNATURE_MAX], const char *signature)
+ * one cause. The kernel sets some times of what a FUSE daemon serves by itself, until it asks the
+ * daemon: one that does not keep them shows as not updated or as gone back, after any call. */
+static bool group_put_times(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
 	static const char setting[] = "TIMES utimensat ";
-	const char *call = strchr(signature, ' '), *what = call ? strchr(call + 1, ' ') : NULL;
+	const char *call = strchr(d->signature, ' '), *what = call ? strchr(call + 1, ' ') : NULL;
 
 	if (!what)
 		return false;
-	if (!strncmp(signature, setting, strlen(setting)) && !strstr(what, "change time"))
+	if (!strncmp(d->signature, setting, strlen(setting)) && !strstr(what, "change time"))
 		snprintf(ret, SIGNATURE_MAX, "times that utimensat sets");
+	else if (d->is_cached)
+		snprintf(ret, SIGNATURE_MAX, "times of %s",
+			 strstr(what, "time of directory") ? "directories" : "files");
 	else
 		snprintf(ret, SIGNATURE_MAX, "%s", what + 1);
 	return true;
@@ -313,7 +320,7 @@ static bool group_put(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 	case PROBLEM_OUTCOME:
 		return group_put_outcome(ret, d);
 	case PROBLEM_TIMES:
-		return group_put_times(ret, d->signature);
+		return group_put_times(ret, d);
 	case PROBLEM_HANG:
 	case PROBLEM_DEATH:
 	case PROBLEM_KERNEL:

@@ -7,6 +7,8 @@
  *	size of files, too large               after a call that does not change the size
  *	unreadable of files, getxattr ENODATA  attributes that a walk could not read
  *	modification time of file was not updated
+ *	times of directories                   behind the cache of a FUSE daemon
+ *	files with several names, cached       the same: one inode of the kernel for each name
  *	xattr not supported                    ENOSYS, EOPNOTSUPP and the like of a family of calls
  *	ENOSPC for success                     errors of the file system, not of a call
  *	success for EACCES (search_denied)     a rule of the model that several calls share
@@ -14,7 +16,8 @@
  *
  * Everything else is a separate group, by its signature: data and names that a call has changed,
  * errors that no rule explains, crashes without words. So lost data or a crash is never in one
- * group with wrong metadata, nor in that of another call's lost data. */
+ * group with wrong metadata, nor in that of another call's lost data, but for files with several
+ * names behind a cache. */
 #ifndef JUDGE_GROUP_H
 #define JUDGE_GROUP_H
 

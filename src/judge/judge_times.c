@@ -119,6 +119,8 @@ static void describe_object(const struct model *m, const struct state *before,
 		.wrong = times->wrong,
 		.given_ns = times->bound_ns,
 		.unit_ns = (int64_t)m->traits.time_unit,
+		.mode = inode ? inode->mode : 0,
+		.nlink = inode ? inode->nlink : 0,
 	};
 	if (inode && path_find(&old))
 		fact->path_before = arena_strdup(&ret->arena, buf_str(&old.path));
@@ -140,6 +142,7 @@ void judge_describe_times(const struct model *m, const struct state *before,
 	ret->code = PROBLEM_TIMES;
 	ret->call = call_copy(c, &ret->arena);
 	ret->reach = REACH_OUTSIDE_POSIX;
+	ret->is_cached = m->traits.times_cached;
 	snprintf(ret->signature, sizeof(ret->signature), "TIMES %s %s time of %s %s",
 		 op_table[op_table[c->op].base].name, field, inode_kind(inode), wrong);
 	call_print(c, DIALECT_NATIVE, &call);

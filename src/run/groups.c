@@ -1,4 +1,4 @@
-/* groups.c -- findings of one cause: the simplest is listed, the others are under it.
+/* groups.c -- findings of one cause: the best is listed, the others are under it.
  *
  * A row's "others" has, for each signature, how often it was met and, where it was written, the
  * folder with its calls, which lies below the row's own. They are not shrunk: that would cost the
@@ -156,7 +156,9 @@ uint64_t run_group_calls(const struct run *r, const struct finding *f)
 
 	finding_group(f, group);
 	row = row_find_group(r->findings, NULL, buf_str(&f->target), group);
-	return row ? row_count(row, "calls") : 0;
+	if (!row)
+		return 0;
+	return row_is_doubted(row) ? UINT64_MAX : row_count(row, "calls");
 }
 
 bool run_join(struct run *r, const struct finding *f, const struct target *t)

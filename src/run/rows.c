@@ -18,6 +18,20 @@ uint64_t row_count(const json_t *o, const char *key)
 	return (uint64_t)json_integer_value(json_object_get(o, key));
 }
 
+bool row_is_doubted(const json_t *row)
+{
+	return !strcmp(json_text(row, "program"), "not shown");
+}
+
+bool row_is_better(const json_t *row, const json_t *than)
+{
+	bool doubt = row_is_doubted(row);
+
+	if (doubt != row_is_doubted(than))
+		return !doubt;
+	return row_count(row, "calls") < row_count(than, "calls");
+}
+
 const char *row_group(const json_t *row)
 {
 	return json_text(row, *json_text(row, "group") ? "group" : "signature");

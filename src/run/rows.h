@@ -34,6 +34,10 @@ json_t *row_find_group(const json_t *list, const json_t *row, const char *target
 /* Puts a row where its severity belongs. */
 void row_insert(json_t *list, json_t *row);
 uint64_t row_count(const json_t *o, const char *key);
+/* Its program was run, and did not show it. */
+bool row_is_doubted(const json_t *row);
+/* Of two findings of one cause: not contradicted by its program, then of fewer calls. */
+bool row_is_better(const json_t *row, const json_t *than);
 /* What findings of one cause share; of a row that does not say, its signature. */
 const char *row_group(const json_t *row);
 

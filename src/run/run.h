@@ -66,8 +66,8 @@ void run_update(struct run *r, const struct finding *f, const struct target *t);
 void run_settle(struct run *r);
 /* Called with the row of each finding that is settled, so that it can be shown; NULL: none is. */
 extern void (*run_finding_hook)(const json_t *row);
-/* A discrepancy whose cause is a finding already: how many calls that one has; 0 if there is none
- * of this group. */
+/* A discrepancy whose cause is a finding already: how many calls that one has, or UINT64_MAX if
+ * its program does not show it, so that another is wanted; 0 if there is none of this group. */
 uint64_t run_group_calls(const struct run *r, const struct finding *f);
 /* Puts it under the finding of its group, with its calls if it has any, and counts its signature as
  * met. False if there is no such finding. */

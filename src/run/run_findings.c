@@ -88,7 +88,7 @@ static void run_fold_row(struct run *r, json_t *into, json_t *list, json_t *row)
 	json_decref(row);
 }
 
-/* The simplest finding represents its group. */
+/* The best finding represents its group. */
 static void run_settle_finding(struct run *r)
 {
 	json_t *row = r->open, *same;
@@ -96,7 +96,7 @@ static void run_settle_finding(struct run *r)
 	same = row_find_group(r->findings, row, json_text(row, "target"), row_group(row));
 	if (!same)
 		return;
-	if (row_count(row, "calls") < row_count(same, "calls"))
+	if (row_is_better(row, same))
 		run_fold_row(r, row, r->findings, same);
 	else
 		run_fold_row(r, same, r->findings, row);

@@ -85,7 +85,7 @@ static void run_merge_finding(struct run *r, json_t *row)
 {
 	json_t *same = row_find_group(r->findings, NULL, json_text(row, "target"), row_group(row));
 
-	if (same && row_count(same, "calls") <= row_count(row, "calls")) {
+	if (same && !row_is_better(row, same)) {
 		run_count_row(r, row);
 		run_fold(r, same, row, false);
 		return;

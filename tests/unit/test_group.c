@@ -70,6 +70,10 @@ static void signatures_are_grouped(void **state)
 		  SEVERITY_OUTSIDE_POSIX },
 		{ "OUTCOME mkdir ENOSPC for success", "ENOSPC for success",
 		  SEVERITY_OUTSIDE_POSIX },
+		{ "OUTCOME rename EXDEV for ENOTEMPTY", "EXDEV within the file system",
+		  SEVERITY_OUTSIDE_POSIX },
+		{ "OUTCOME rename EXDEV for success", "EXDEV within the file system",
+		  SEVERITY_OUTSIDE_POSIX },
 		{ "OUTCOME mkdir EIO for success", "OUTCOME mkdir EIO for success",
 		  SEVERITY_OUTSIDE_POSIX },
 		{ "OUTCOME rename ENOENT for EEXIST", "OUTCOME rename ENOENT for EEXIST",
@@ -189,7 +193,7 @@ static void names_are_cached_apart(void **state)
 	assert_string_equal(group, d.signature);
 	d.is_cached = true;
 	group_of(&d, group);
-	assert_string_equal(group, "data of files with several names, cached by each name");
+	assert_string_equal(group, "files with several names, cached by each name");
 	fact.nlink = 1;
 	group_of(&d, group);
 	assert_string_equal(group, d.signature);
@@ -199,7 +203,68 @@ static void names_are_cached_apart(void **state)
 	d.value.stat = d.answer.stat = (struct stat_result){ .mode = S_IFREG, .nlink = 2 };
 	d.answer.stat.mode |= 0644;
 	group_of(&d, group);
-	assert_string_equal(group, "attributes of files with several names, cached by each name");
+	assert_string_equal(group, "files with several names, cached by each name");
+}
+
+/* Times of such a file, too, and of what is no regular file. */
+static void times_and_symlinks_are_cached_apart(void **state)
+{
+	static const struct {
+		const char *signature;
+		enum problem code;
+		struct fact fact;
+	} rows[] = {
+		{ "TIMES listxattr change time of file has gone back",
+		  PROBLEM_TIMES,
+		  { .kind = FACT_TIMES, .mode = S_IFREG, .nlink = 2, .wrong = TIME_GONE_BACK } },
+		{ "TREE link owner",
+		  PROBLEM_TREE,
+		  { .kind = FACT_OWNER, .mode = S_IFLNK, .nlink = 2 } },
+	};
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(rows); i++) {
+		struct fact fact = rows[i].fact;
+
+		set_signature(&d, rows[i].signature);
+		assert_int_equal(d.code, rows[i].code);
+		d.facts = &fact;
+		d.fact_count = 1;
+		d.is_cached = true;
+		group_of(&d, group);
+		assert_string_equal(group, "files with several names, cached by each name");
+		fact.nlink = 1;
+		group_of(&d, group);
+		assert_false(strstr(group, "several names"));
+	}
+}
+
+/* Which times of its objects a daemon does not keep is seen after any call, in several ways. */
+static void times_of_a_daemon_are_one_group(void **state)
+{
+	static const char *const signatures[] = {
+		"TIMES mkdir modification time of directory was not updated",
+		"TIMES truncate modification time of directory has gone back",
+		"TIMES open change time of directory has gone back",
+	};
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(signatures); i++) {
+		set_signature(&d, signatures[i]);
+		d.is_cached = true;
+		group_of(&d, group);
+		assert_string_equal(group, "times of directories");
+	}
+	set_signature(&d, "TIMES write modification time of file was not updated");
+	d.is_cached = true;
+	group_of(&d, group);
+	assert_string_equal(group, "times of files");
+	set_signature(&d, "TIMES utimensat access time of file is not the one that was given");
+	d.is_cached = true;
+	group_of(&d, group);
+	assert_string_equal(group, "times that utimensat sets");
 }
 
 /* Linux compares inodes to see that two descriptors are of one file. */
@@ -226,8 +291,7 @@ static void names_are_files_apart(void **state)
 		assert_false(strstr(group, "several names"));
 		d.has_names = true;
 		group_of(&d, group);
-		assert_string_equal(group,
-				    "attributes of files with several names, cached by each name");
+		assert_string_equal(group, "files with several names, cached by each name");
 		d.answer.error = EIO; /* which is of no inode */
 		group_of(&d, group);
 		assert_false(strstr(group, "several names"));
@@ -249,7 +313,7 @@ static void data_by_another_name_is_cached(void **state)
 	assert_string_equal(group, d.signature);
 	d.has_names = true;
 	group_of(&d, group);
-	assert_string_equal(group, "data of files with several names, cached by each name");
+	assert_string_equal(group, "files with several names, cached by each name");
 }
 
 /* What a daemon sees that follows symbolic links depends on where they lead. */
@@ -350,6 +414,8 @@ int main(void)
 		cmocka_unit_test(signatures_are_grouped),
 		cmocka_unit_test(rules_are_shared),
 		cmocka_unit_test(names_are_cached_apart),
+		cmocka_unit_test(times_and_symlinks_are_cached_apart),
+		cmocka_unit_test(times_of_a_daemon_are_one_group),
 		cmocka_unit_test(names_are_files_apart),
 		cmocka_unit_test(data_by_another_name_is_cached),
 		cmocka_unit_test(attributes_of_symlinks_are_one_group),

@@ -224,6 +224,27 @@ static void add_long(struct run *r, enum problem code, const char *signature, si
 	finding_free(&f);
 }
 
+/* A program that shows nothing is no reproducer: another finding stands for the group. */
+static void what_its_program_shows_is_better(void **state)
+{
+	struct finding doubted = make(PROBLEM_TREE, "TREE mkdir nlink (too small, directory)", 1);
+	struct finding again = make(PROBLEM_TREE, "TREE rmdir nlink (too small, directory)", 0);
+	struct run r;
+
+	open_run(&r);
+	doubted.proof.end = PROOF_ABSENT;
+	add_finding(&r, &doubted);
+	assert_int_equal(run_group_calls(&r, &again), UINT64_MAX);
+	add_long(&r, PROBLEM_TREE, "TREE rename nlink (too small, directory)", 3);
+	assert_int_equal(json_array_size(r.findings), 1);
+	assert_string_equal(text(r.findings, 0, "signature"),
+			    "TREE rename nlink (too small, directory)");
+	assert_int_equal(run_group_calls(&r, &again), 3);
+	finding_free(&doubted);
+	finding_free(&again);
+	run_free(&r);
+}
+
 /* The simplest stands for its group, whichever came first; the worst is first. */
 static void one_cause_is_one_finding(void **state)
 {
@@ -442,6 +463,7 @@ int main(void)
 		IN_DIR(runs_are_merged),
 		IN_DIR(a_foreign_list_is_refused),
 		IN_DIR(remarks_are_kept),
+		IN_DIR(what_its_program_shows_is_better),
 		IN_DIR(one_cause_is_one_finding),
 		IN_DIR(doubt_joins_its_cause),
 		IN_DIR(known_failures_are_written),
