@@ -197,6 +197,22 @@ int sandbox_target_put(struct target *t, const struct disk_copy *contents, struc
 	return sandbox_target_start_anew(t, contents, err);
 }
 
+/* What can only be read, or only by others, cannot be tested. */
+static const char *advice_on(int error)
+{
+	switch (error) {
+	case EROFS:
+	case ENOSYS:
+	case EOPNOTSUPP:
+		return "; a file system that can only be read cannot be tested";
+	case EACCES:
+	case EPERM:
+		return "; Assay needs one in which it can write (is it mounted read-only?)";
+	default:
+		return "";
+	}
+}
+
 int sandbox_target_open_root(const char *mount, const char *name, int *ret_root_fd, struct err *err)
 {
 	int top = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC), root, error;
@@ -207,7 +223,8 @@ int sandbox_target_open_root(const char *mount, const char *name, int *ret_root_
 	if (mkdirat(top, name, SANDBOX_ROOT_MODE) && errno != EEXIST) {
 		error = errno;
 		close(top);
-		return err_sys(err, error, "cannot make a directory in the file system");
+		return err_set(err, error, "cannot make a directory in the file system: %s%s",
+			       strerror(error), advice_on(error));
 	}
 	root = openat(top, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	error = errno;
