@@ -88,9 +88,14 @@ void add_name(struct step *x, const struct where *w, uint64_t ino)
 
 void leave_hidden(struct step *x, const struct inode *victim)
 {
-	if (x->model->traits.hides_open_files && !S_ISDIR(victim->mode) && victim->holds &&
-	    !refused(x))
+	const struct traits *traits = &x->model->traits;
+
+	if (!victim->holds || refused(x))
+		return;
+	if (traits->hides_open_files && !S_ISDIR(victim->mode))
 		leave_undefined(x, RULE_unlink_hides);
+	if (traits->forgets_removed_dirs && S_ISDIR(victim->mode))
+		leave_undefined(x, RULE_rmdir_forgets);
 }
 
 void remove_name(struct step *x, const struct where *w)

@@ -24,7 +24,7 @@ void ignore_slash(struct step *x, struct where *w, enum rule rule);
 /* Gives an object one more name, or takes one away; times and streams follow. */
 void add_name(struct step *x, const struct where *w, uint64_t ino);
 void remove_name(struct step *x, const struct where *w);
-/* This object is about to lose a name: by trait it is unknown what becomes of one that is open. */
+/* This object is about to lose a name: by trait it is unknown what becomes of one in use. */
 void leave_hidden(struct step *x, const struct inode *victim);
 
 #endif

@@ -52,6 +52,8 @@ struct transfer {
 };
 
 /* O_DIRECT, and not aligned as it may want transfers to be. */
+/* By trait, a descriptor with O_DIRECT may not serve at all. */
+void may_refuse_direct(struct step *x, const struct open_file *f);
 bool is_misaligned(const struct open_file *f, int64_t offset, int64_t count);
 /* Pipes have no positions. */
 bool refuse_pipe(struct step *x, const struct transfer *t, const struct open_file *f);

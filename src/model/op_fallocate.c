@@ -70,6 +70,9 @@ static void check_fallocate_file(struct step *x, const struct open_file *f, int6
 
 	if (!is_writable(f))
 		refuse(x, RULE_fallocate_access);
+	/* The kernel does not know the flags of what a FUSE daemon serves, but refuses modes. */
+	if (x->model->traits.times_cached && !is_supported(&x->model->traits, mode))
+		may_end_with(x, RULE_fallocate_unsupported);
 	if (mode & ~(int64_t)KEEP && inode->flags & FS_APPEND_FL)
 		refuse(x, RULE_fallocate_append);
 	if (inode->flags & FS_IMMUTABLE_FL)

@@ -262,6 +262,9 @@ void model_mmap_write(struct step *x)
 	if (file_inode(x, f)->size < end) {
 		tree_truncate(&x->state->tree, f->ino, end);
 		drop_privilege_bits(x, f->ino);
+	} else if (x->model->traits.times_cached) {
+		/* A store is no request to a FUSE daemon: its attributes stay cached. */
+		may_touch(x, f->ino, TIME_BIT_MODIFY | TIME_BIT_CHANGE);
 	}
 	put_data(x, f->ino, &x->call->mmap_write.data, (uint64_t)offset, (uint64_t)count);
 	touch_access(x, f->ino);

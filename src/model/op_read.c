@@ -68,6 +68,12 @@ bool is_misaligned(const struct open_file *f, int64_t offset, int64_t count)
 	return f->flags & O_DIRECT && (offset | count) & (DIRECT_ALIGN - 1);
 }
 
+void may_refuse_direct(struct step *x, const struct open_file *f)
+{
+	if (f->flags & O_DIRECT && x->model->traits.direct_io_fails)
+		may_refuse(x, RULE_direct_unaligned_below);
+}
+
 int64_t shortest_transfer(struct step *x, int64_t len, bool whole)
 {
 	if (whole && !state_failures(x->state))
@@ -154,6 +160,7 @@ void read_data(struct step *x, const struct transfer *t)
 		return;
 	if (is_misaligned(f, offset, t->count))
 		may_refuse(x, RULE_direct_read_unaligned);
+	may_refuse_direct(x, f);
 	if (proceed(x))
 		read_effect(x, t, f->ino, offset);
 }

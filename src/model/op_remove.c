@@ -39,6 +39,8 @@ static void step_remove_directory(struct step *x, int64_t dirfd, const struct ar
 		may_refuse(x, RULE_not_empty_exists);
 		refuse(x, RULE_not_empty);
 	}
+	if (victim)
+		leave_hidden(x, victim);
 	if (proceed(x))
 		remove_name(x, &w);
 }

@@ -221,6 +221,8 @@ static void refuse_renaming(struct step *x, const struct renaming *r)
 	refuse_entries(x, r);
 	refuse_types(x, r);
 	refuse_directories(x, r);
+	if (r->flags & RENAME_WHITEOUT) /* libfuse hides the file before the flag is refused */
+		leave_target_hidden(x, r);
 	refuse_unsupported_flags(x, r->flags);
 	refuse_contents(x, r);
 	leave_target_hidden(x, r);

@@ -2,11 +2,13 @@
 #include "model/entry.h"
 #include "model/io.h"
 
-/* What both have in common once there is a file. */
+/* What both have in common once there is a file. ftruncate always sets times, but FUSE does not
+ * tell a daemon which of the two it was (update_mtime in fs/fuse/dir.c). */
 static void set_length(struct step *x, const struct inode *inode, int64_t length, bool always)
 {
 	uint64_t ino = inode->ino;
 	bool changes = inode->size != (uint64_t)length;
+	bool must_touch = changes || (always && !x->model->traits.times_cached);
 	bool keeps_bits = !changes && !length && !inode->file.blocks.count && !always &&
 			  x->model->traits.truncate_empty_keeps_bits;
 
@@ -17,9 +19,9 @@ static void set_length(struct step *x, const struct inode *inode, int64_t length
 	tree_truncate(&x->state->tree, ino, (uint64_t)length);
 	if (!keeps_bits)
 		drop_privilege_bits(x, ino);
-	if (!changes && !always)
+	if (!must_touch)
 		may_touch(x, ino, TIME_BIT_MODIFY | TIME_BIT_CHANGE);
-	if (changes || always || x->model->traits.optional_times)
+	if (must_touch || x->model->traits.optional_times)
 		touch_modify(x, ino);
 }
 

@@ -88,6 +88,9 @@ static void write_regular(struct step *x, const struct transfer *t, const struct
 	/* Some look at the position before it moves to the end. */
 	if (is_misaligned(f, offset | (int64_t)at, t->count))
 		leave_undefined(x, RULE_direct_write_unaligned);
+	may_refuse_direct(x, f);
+	if (t->flags & RWF_NOAPPEND_ && f->flags & O_APPEND && x->model->traits.noappend_ignored)
+		leave_undefined(x, RULE_noappend_ignored);
 	if (t->flags & RWF_NOWAIT)
 		may_refuse(x, RULE_write_nowait_buffered);
 	if (at >= max && refuse(x, RULE_write_too_far))

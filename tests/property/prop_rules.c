@@ -69,6 +69,8 @@ static void make_tight(struct traits *traits)
 	traits->own_xattrs = traits->hardlink_files_only = traits->links_apart = true;
 	traits->file_size_max = 1 << 20;
 	traits->xattr_value_max = 1;
+	traits->noappend_ignored = traits->direct_io_fails = traits->access_unchecked = true;
+	traits->forgets_removed_dirs = true;
 	traits->own_xattrs = true;
 	traits->fallocate_drops_early = traits->one_user = traits->no_map_shared = true;
 }
