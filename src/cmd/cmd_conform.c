@@ -20,6 +20,9 @@
 #include "conform/survey_schedules.h"
 #include "target/learn.h"
 
+/* Switches of schedules: all of them in minutes, or as far as the time goes. */
+enum { PREEMPTIONS = 1, PREEMPTIONS_IN_TIME = 3 };
+
 static struct conform_settings {
 	struct opt_list suite;
 	const char *scripts, *families, *out, *junit, *since, *known, *write_known, *config, *show,
@@ -54,8 +57,9 @@ static const struct opt opts[] = {
 	  "runs overlapping calls instead: does an order of effects explain the outcomes?", 0, 0 },
 	{ "repeat", OPT_U64, ROW(repeat), "N", "runs of each race", 1, 1000000 },
 	{ "preemptions", OPT_U64, ROW(preemptions), "N",
-	  "runs each race of a kernel: target under all schedules with so many switches at most", 1,
-	  SCHEDULE_SWITCHES_MAX },
+	  "runs each race of a kernel: target under all schedules with so many switches at most; "
+	  "default there: 1, or 3 while --seconds last",
+	  1, SCHEDULE_SWITCHES_MAX },
 	{ "schedules", OPT_U64, ROW(schedules), "N", "schedules of each race at most; 0: all", 0,
 	  UINT32_MAX },
 	{ "schedule", OPT_TEXT, ROW(schedule), "SCRIPT:P@N=P,N=P",
@@ -606,13 +610,27 @@ static int conform_targets(struct suite *suite, int argc, char **argv, struct er
 	return code;
 }
 
+/* Calls overlap in a kernel in a process only by schedules. */
+static unsigned usual_preemptions(int argc, char **argv)
+{
+	bool kernels = settings.races && argc > 1;
+
+	if (settings.schedule)
+		return SCHEDULE_SWITCHES_MAX;
+	for (int i = 1; i < argc; i++)
+		kernels &= !strncmp(argv[i], "kernel:", 7);
+	if (!kernels)
+		return 0;
+	return settings.seconds > 0 ? PREEMPTIONS_IN_TIME : PREEMPTIONS;
+}
+
 static int run_conform(int argc, char **argv, struct err *err)
 {
 	struct suite suite;
 	int code;
 
-	if (settings.schedule && !settings.preemptions)
-		settings.preemptions = SCHEDULE_SWITCHES_MAX;
+	if (!settings.preemptions)
+		settings.preemptions = usual_preemptions(argc, argv);
 	if (build_suite(&suite, err))
 		code = EXIT_USAGE;
 	else if (settings.list)

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "conform/turns.h"
 #include "process/owner.h"
 #include "run/run.h"
 
@@ -35,6 +36,7 @@ struct job_report {
 };
 
 struct shared_jobs {
+	const size_t *order; /* of the scripts; NULL: as they are */
 	_Atomic size_t next; /* portion of the scripts that no job has taken, from round to round */
 	_Atomic size_t done, rejected;
 	_Atomic bool stop;
@@ -110,7 +112,8 @@ static int job_run_portion(struct shared_jobs *shared, struct job_report *r, str
 	enum script_fate fate;
 	int ret = 0;
 
-	for (size_t i = from; i < end && !ret && !shared->stop && !stop_requested; i++) {
+	for (size_t at = from; at < end && !ret && !shared->stop && !stop_requested; at++) {
+		size_t i = shared->order ? shared->order[at] : at;
 		uint64_t outcomes = f->outcomes;
 
 		if (shared->scripts[i].fate < SCRIPT_FATES &&
@@ -146,8 +149,10 @@ static int job_work(struct shared_jobs *shared, struct job_report *r, const stru
 		    const struct conform_options *options, struct err *err)
 {
 	const unsigned rounds = conform_rounds(options);
+	/* Scripts that do not come in the order of their set-ups have nothing in common. */
+	const size_t size = shared->order ? 1 : PORTION;
+	size_t from, end, portions = (suite->count + size - 1) / size;
 	struct session *s;
-	size_t from, end, portions = (suite->count + PORTION - 1) / PORTION;
 	int ret = session_open(&s, suite, &options->session, err);
 
 	if (ret)
@@ -159,8 +164,8 @@ static int job_work(struct shared_jobs *shared, struct job_report *r, const stru
 			break;
 		if (rounds > 1)
 			session_set_switches(s, (unsigned)(portion / portions) + 1);
-		from = portion % portions * PORTION;
-		end = from + PORTION < suite->count ? from + PORTION : suite->count;
+		from = portion % portions * size;
+		end = from + size < suite->count ? from + size : suite->count;
 		ret = job_run_portion(shared, r, s, from, end, err);
 	}
 	r->figures = *session_figures(s);
@@ -311,6 +316,7 @@ int conform_run(struct conform_result *ret, const struct suite *suite,
 	unsigned jobs = options->jobs;
 	double from = clock_seconds();
 	struct shared_jobs *shared;
+	size_t *order = NULL;
 	int r;
 
 	*ret = (struct conform_result){ .suite = suite };
@@ -319,10 +325,13 @@ int conform_run(struct conform_result *ret, const struct suite *suite,
 	shared = jobs_new(suite, jobs, err);
 	if (!shared)
 		return -ENOMEM;
+	if (options->session.schedules.preemptions)
+		shared->order = order = turns_order(suite);
 	r = jobs_start(shared, jobs, suite, options, err);
 	result_gather(ret, shared, jobs);
 	ret->cut = shared->stop;
 	jobs_free(shared, suite);
+	free(order);
 	ret->seconds = clock_seconds() - from;
 	ret->stopped = stop_requested;
 	return r;

@@ -2,8 +2,9 @@
  *
  * A job is a process with its own target; jobs take scripts in small portions
  * from a common counter. Races by schedules take rounds: all scripts with one switch, then all that
- * are not rejected with two, and so on. What a job finds out lies in memory that is shared from the
- * start, so that a job that dies takes nothing with it but its last script. */
+ * are not rejected with two, and so on; in a round, families take turns (turns.h). What a job finds
+ * out lies in memory that is shared from the start, so that a job that dies takes nothing with it
+ * but its last script. */
 #ifndef CONFORM_CONFORM_H
 #define CONFORM_CONFORM_H
 

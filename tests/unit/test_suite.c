@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "conform/suite.h"
+#include "conform/turns.h"
 #include "model/model.h"
 #include "tests/harness/unit.h"
 
@@ -236,6 +237,34 @@ static void paths_are_of_their_classes(void **state)
 	state_free(&s);
 }
 
+/* One race of each family before the second of any, and no race is left out. */
+static void families_take_turns(void **state)
+{
+	struct err err = { 0 };
+	size_t *order, families = 0;
+	struct suite races;
+	bool *taken;
+
+	assert_int_equal(suite_open(&races, NULL, &err), 0);
+	assert_int_equal(suite_add_races(&races, true, &err), 0);
+	suite_sort(&races);
+	for (size_t i = 0; i < races.families.count; i++)
+		families += races.families.items[i]->races;
+	order = turns_order(&races);
+	taken = calloc(races.count, sizeof(*taken));
+	assert_non_null(taken);
+	for (size_t i = 0; i < races.count; i++) {
+		assert_true(order[i] < races.count && !taken[order[i]]);
+		taken[order[i]] = true;
+		for (size_t j = 0; j < i && i < families; j++)
+			assert_ptr_not_equal(races.scripts[order[i]].family,
+					     races.scripts[order[j]].family);
+	}
+	free(taken);
+	free(order);
+	suite_free(&races);
+}
+
 static void scripts_from_files(void **state)
 {
 	static const char published[] = "@type script\nmkdir \"d\" 0o755\nPid 2 -> create\n";
@@ -262,6 +291,7 @@ int main(void)
 		cmocka_unit_test(scripts_are_the_same_each_time),
 		cmocka_unit_test(names_are_unique),
 		cmocka_unit_test(paths_are_of_their_classes),
+		cmocka_unit_test(families_take_turns),
 		cmocka_unit_test(scripts_from_files),
 	};
 
