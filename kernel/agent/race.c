@@ -32,6 +32,8 @@ SAME(word_use, word_use);
 _Static_assert((int)SCHEDULE_PROCESSES_MAX == (int)ASSAY_OVERLAP_PROCESSES &&
 		       (int)SCHEDULE_TASKS == (int)ASSAY_OVERLAP_TASKS,
 	       "the tasks are the same");
+_Static_assert((int)SCHEDULE_LEARNS_STOPPED == (int)ASSAY_OVERLAP_LEARNS_STOPPED,
+	       "learning is the same");
 _Static_assert(sizeof(struct schedule_board) == sizeof(struct assay_overlap), "the board is one");
 
 /* The data of the channel is for the tree. */

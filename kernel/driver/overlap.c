@@ -12,8 +12,10 @@
  *
  * Points are before accesses to words that several tasks use, one of them writing. What is accessed
  * where a task cannot be preempted is behind the last point before that section, and has a point
- * behind it. Which words these are is learned from runs of one task behind the other.
+ * behind it. Which words these are is learned from runs of one task behind the other, and from a few
+ * in which one was stopped: what it has not finished, others may meet in no other run.
  */
+#include <linux/bitops.h>
 #include <linux/irqflags.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
@@ -29,6 +31,10 @@ enum { LIVELOCK = 8 << 20 };
 /* Points in a row after which a task spins: it waits for another one that was stopped, and would
  * let it continue (cond_resched) if that were up to the kernel. */
 enum { SPINS = 4096 };
+
+/* Times in a row that the scheduler finds threads at work after which they spin: they yield to a
+ * process that was stopped (JFS waits so for a commit to be ready). */
+enum { YIELDS = 1024 };
 
 /* Data is looked at in parts of this size. */
 enum { PART_BYTES = 512 };
@@ -48,6 +54,7 @@ static struct {
 	unsigned int next; /* switch */
 	unsigned int in_a_row; /* points of the present task */
 	int last;              /* whose point the last one was */
+	unsigned int yields;   /* times in a row that threads were asked for */
 	unsigned long accesses;
 	unsigned long returned[ASSAY_OVERLAP_PROCESSES]; /* words that stand for returns of a process */
 } now;
@@ -75,12 +82,29 @@ static notrace struct task_struct *who_runs(int i)
 	return task && task->on_rq && !task->se.sched_delayed ? task : NULL;
 }
 
+/* A process that can run while threads spin; -1: none. */
+static notrace int who_is_spun_for(void)
+{
+	const int order[] = { now.stopped, now.waits, 0, 1, 2 };
+
+	for (int i = 0; i < ARRAY_SIZE(order); i++)
+		if (order[i] != ASSAY_OVERLAP_THREADS && who_runs(order[i]))
+			return order[i];
+	return -1;
+}
+
 /* Asked by the scheduler, which holds its lock. */
 struct task_struct *assay_overlap_choice(void)
 {
 	const int order[] = { ASSAY_OVERLAP_THREADS, now.waits, now.stopped, 0, 1, 2 };
-	struct task_struct *task = who_runs(now.chosen);
+	struct task_struct *task;
 
+	now.yields = now.chosen == ASSAY_OVERLAP_THREADS ? now.yields + 1 : 0;
+	if (now.yields > YIELDS && who_is_spun_for() >= 0) {
+		now.chosen = who_is_spun_for();
+		now.yields = 0;
+	}
+	task = who_runs(now.chosen);
 	if (!task && now.chosen != ASSAY_OVERLAP_THREADS)
 		now.waits = now.chosen;
 	for (int i = 0; i < ARRAY_SIZE(order) && !task; i++) {
@@ -131,13 +155,33 @@ static notrace unsigned int others_of(int me)
 	return others;
 }
 
+/* Whether the schedule has another task continue here. It may leave open which one: then at the first
+ * point from that one on at which another can, and the board says where that was and who. */
+static notrace bool is_switch(struct assay_overlap *b, unsigned int n, unsigned int others)
+{
+	unsigned int skipped;
+
+	if (now.next == b->switches || !others)
+		return false;
+	if (b->to[now.next] < ASSAY_OVERLAP_ANY)
+		return b->at[now.next] == n && others >> b->to[now.next] & 1;
+	if (n < b->at[now.next])
+		return false;
+	skipped = (b->to[now.next] - ASSAY_OVERLAP_ANY) % hweight32(others);
+	while (skipped--)
+		others &= others - 1;
+	b->at[now.next] = n;
+	b->to[now.next] = __builtin_ctz(others);
+	return true;
+}
+
 static noinline notrace void make_point(int me, unsigned long code)
 {
 	struct assay_overlap *b = now.board;
 	unsigned int others, n = b->points;
 
 	now.used[me] = now.touched[me] = false;
-	if (b->learns)
+	if (b->learns == ASSAY_OVERLAP_LEARNS_SERIAL)
 		return;
 	if (n == ASSAY_OVERLAP_POINTS) {
 		b->overflows = 1;
@@ -155,7 +199,7 @@ static noinline notrace void make_point(int me, unsigned long code)
 		assay_overlap_switch();
 		return;
 	}
-	if (now.next == b->switches || b->at[now.next] != n || !(others >> b->to[now.next] & 1))
+	if (!is_switch(b, n, others))
 		return;
 	now.stopped = now.waits = me;
 	now.chosen = b->to[now.next];
@@ -202,31 +246,61 @@ static noinline notrace void livelock(void)
 	assay_host_exit(ASSAY_EXIT_DEADLOCK);
 }
 
-static notrace void use_word(unsigned long word, int write, unsigned long code)
+/* Whoever uses these bytes is stopped before the first of them, if at all: `stopped` says that it
+ * had its point. Returns whether there is no need of another one. */
+static notrace bool use_word(int me, unsigned long word, int write, unsigned long code, bool stopped)
 {
 	struct assay_overlap *b = now.board;
-	int me = which();
 
-	if (me < 0 || word - (unsigned long)task_stack_page(current) < THREAD_SIZE)
-		return;
+	if (word - (unsigned long)task_stack_page(current) < THREAD_SIZE)
+		return stopped;
 	if (++now.accesses > LIVELOCK)
 		livelock();
-	if (b->learns) {
+	if (b->learns)
 		learn(b, word, me, write);
-		return;
-	}
-	if (!in_conflict(b, word, me, write))
-		return;
-	if (preemptible())
-		make_point(me, code);
-	else
+	if (b->learns == ASSAY_OVERLAP_LEARNS_SERIAL || !in_conflict(b, word, me, write))
+		return stopped;
+	if (!preemptible())
 		now.touched[me] = true;
+	else if (!stopped)
+		make_point(me, code);
 	now.used[me] = true;
-	if (b->uses == ASSAY_OVERLAP_ACCESSES || !b->points) {
+	if (b->uses == ASSAY_OVERLAP_ACCESSES || !b->points)
 		b->overflows |= b->points != 0;
-		return;
-	}
-	b->use[b->uses++] = (struct assay_use){ word, b->points - 1, me, write };
+	else
+		b->use[b->uses++] = (struct assay_use){ word, b->points - 1, me, write };
+	return true;
+}
+
+/* Words of 8 bytes. */
+static notrace bool use_words(int me, const volatile void *at, unsigned long size, int write,
+			      unsigned long code, bool stopped)
+{
+	unsigned long word = (unsigned long)at & ~7UL;
+
+	for (; word < (unsigned long)at + size; word += 8)
+		stopped = use_word(me, word, write, code, stopped);
+	return stopped;
+}
+
+/* Parts of data, which differ from other words. */
+static notrace bool use_parts(int me, const void *at, unsigned long size, int write,
+			      unsigned long code, bool stopped)
+{
+	unsigned long part = (unsigned long)at & ~(PART_BYTES - 1UL);
+
+	for (; part < (unsigned long)at + size; part += PART_BYTES)
+		stopped = use_word(me, part | 1, write, code, stopped);
+	return stopped;
+}
+
+/* Memory that is set, copied or compared at once: it may be data, or not. */
+static notrace bool use_memory(int me, const void *at, unsigned long size, int write,
+			       unsigned long code, bool stopped)
+{
+	if (size <= PAGE_SIZE)
+		stopped = use_words(me, at, size, write, code, stopped);
+	return use_parts(me, at, size, write, code, stopped);
 }
 
 /* What was used before and what is used in the section can be distinguished. */
@@ -248,22 +322,64 @@ void notrace assay_overlap_leave(void)
 
 void notrace assay_overlap_access(const volatile void *at, unsigned long size, int write)
 {
-	unsigned long code = (unsigned long)__builtin_return_address(0);
+	int me = which();
 
-	for (unsigned long word = (unsigned long)at & ~7UL; word < (unsigned long)at + size; word += 8)
-		use_word(word, write, code);
+	if (me >= 0)
+		use_words(me, at, size, write, (unsigned long)__builtin_return_address(0), false);
 }
 
-/* Data of files. Its words differ from those of other accesses, which are fewer. */
+/* Data of files, of which there is more than of anything else. */
 void notrace assay_overlap_data(const void *at, unsigned long size, bool write)
 {
-	unsigned long code = (unsigned long)__builtin_return_address(0);
-	unsigned long part = (unsigned long)at & ~(PART_BYTES - 1UL);
+	int me = unlikely(assay_overlap_on) ? which() : -1;
 
-	if (likely(!assay_overlap_on))
-		return;
-	for (; part < (unsigned long)at + size; part += PART_BYTES)
-		use_word(part | 1, write, code);
+	if (me >= 0)
+		use_parts(me, at, size, write, (unsigned long)__builtin_return_address(0), false);
+}
+
+/* ---- what is called instead of functions whose work the compiler does not report ---- */
+
+void *assay_overlap_memcpy(void *to, const void *from, size_t size);
+void *notrace assay_overlap_memcpy(void *to, const void *from, size_t size)
+{
+	int me = unlikely(assay_overlap_on) ? which() : -1;
+	unsigned long code = (unsigned long)__builtin_return_address(0);
+
+	if (me >= 0)
+		use_memory(me, to, size, 1, code, use_memory(me, from, size, 0, code, false));
+	return memcpy(to, from, size);
+}
+
+void *assay_overlap_memmove(void *to, const void *from, size_t size);
+void *notrace assay_overlap_memmove(void *to, const void *from, size_t size)
+{
+	int me = unlikely(assay_overlap_on) ? which() : -1;
+	unsigned long code = (unsigned long)__builtin_return_address(0);
+
+	if (me >= 0)
+		use_memory(me, to, size, 1, code, use_memory(me, from, size, 0, code, false));
+	return memmove(to, from, size);
+}
+
+void *assay_overlap_memset(void *at, int byte, size_t size);
+void *notrace assay_overlap_memset(void *at, int byte, size_t size)
+{
+	int me = unlikely(assay_overlap_on) ? which() : -1;
+
+	if (me >= 0)
+		use_memory(me, at, size, 1, (unsigned long)__builtin_return_address(0), false);
+	return memset(at, byte, size);
+}
+
+int assay_overlap_memcmp(const void *a, const void *b, size_t size);
+int notrace assay_overlap_memcmp(const void *a, const void *b, size_t size)
+{
+	int me = unlikely(assay_overlap_on) ? which() : -1;
+	unsigned long code = (unsigned long)__builtin_return_address(0);
+
+	if (me >= 0)
+		use_memory(me, b, size, 0, code, use_memory(me, a, size, 0, code, false));
+	return memcmp(a, b, size);
 }
 
 /* ---- what the compiler puts before every access (-fsanitize=thread) ---- */
@@ -272,9 +388,11 @@ void notrace assay_overlap_data(const void *at, unsigned long size, bool write)
 	void name(void *at); \
 	void notrace name(void *at) \
 	{ \
-		if (unlikely(assay_overlap_on)) \
-			use_word((unsigned long)at & ~7UL, writes, \
-				 (unsigned long)__builtin_return_address(0)); \
+		int me = unlikely(assay_overlap_on) ? which() : -1; \
+\
+		if (me >= 0) \
+			use_word(me, (unsigned long)at & ~7UL, writes, \
+				 (unsigned long)__builtin_return_address(0), false); \
 	}
 #define CALLBACKS(size) \
 	CALLBACK(__tsan_read##size, 0) \
@@ -292,19 +410,19 @@ CALLBACKS(4)
 CALLBACKS(8)
 CALLBACKS(16)
 
-void __tsan_read_range(void *at, unsigned long size);
-void __tsan_read_range(void *at, unsigned long size)
-{
-	if (unlikely(assay_overlap_on))
-		assay_overlap_access(at, size, 0);
-}
+#define CALLBACK_RANGE(name, writes) \
+	void name(void *at, unsigned long size); \
+	void notrace name(void *at, unsigned long size) \
+	{ \
+		int me = unlikely(assay_overlap_on) ? which() : -1; \
+\
+		if (me >= 0) \
+			use_words(me, at, size, writes, \
+				  (unsigned long)__builtin_return_address(0), false); \
+	}
 
-void __tsan_write_range(void *at, unsigned long size);
-void __tsan_write_range(void *at, unsigned long size)
-{
-	if (unlikely(assay_overlap_on))
-		assay_overlap_access(at, size, 1);
-}
+CALLBACK_RANGE(__tsan_read_range, 0)
+CALLBACK_RANGE(__tsan_write_range, 1)
 
 void __tsan_init(void);
 void __tsan_init(void)
@@ -358,10 +476,11 @@ void assay_overlap_end(void)
 void assay_overlap_call(_Bool returns)
 {
 	int me = assay_overlap_on ? which() : -1;
+	bool stopped = false;
 
 	if (me < 0)
 		return;
 	for (int i = 0; i < ASSAY_OVERLAP_PROCESSES; i++)
 		if (now.process[i] && (i == me) == returns)
-			use_word((unsigned long)&now.returned[i], returns, 0);
+			stopped = use_word(me, (unsigned long)&now.returned[i], returns, 0, stopped);
 }

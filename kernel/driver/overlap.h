@@ -10,6 +10,8 @@ enum {
 	ASSAY_OVERLAP_PROCESSES = 3,
 	ASSAY_OVERLAP_THREADS = ASSAY_OVERLAP_PROCESSES, /* all threads of the kernel, as one task */
 	ASSAY_OVERLAP_TASKS,
+	/* From this on: one of those that can continue, by the rest of the number. */
+	ASSAY_OVERLAP_ANY = ASSAY_OVERLAP_TASKS,
 	ASSAY_OVERLAP_SWITCHES = 8,
 	ASSAY_OVERLAP_POINTS = 1 << 16,
 	ASSAY_OVERLAP_ACCESSES = 1 << 17,
@@ -31,6 +33,8 @@ struct assay_use {
 	unsigned char write;
 };
 
+enum { ASSAY_OVERLAP_LEARNS_SERIAL = 1, ASSAY_OVERLAP_LEARNS_STOPPED };
+
 struct assay_overlap {
 	/* The schedule: who begins, and at which points who else continues. */
 	unsigned int first, switches, at[ASSAY_OVERLAP_SWITCHES];
@@ -38,7 +42,8 @@ struct assay_overlap {
 	/* Threads of the kernel can be continued at any point, what time brings about is due for them when
 	 * the calls begin, and one of them carries out requests to the disk. */
 	unsigned char background;
-	/* Which words are used is learned; there are no points but for those of calls. */
+	/* Which words are used is learned: from tasks one behind the other, or from some that are
+	 * stopped at words which are known by then. */
 	unsigned char learns;
 	/* There was no room for all of it. */
 	unsigned char overflows;

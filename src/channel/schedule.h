@@ -14,6 +14,7 @@ enum {
 	SCHEDULE_PROCESSES_MAX = 3,
 	SCHEDULE_THREADS = SCHEDULE_PROCESSES_MAX, /* the task that the kernel's threads are */
 	SCHEDULE_TASKS,
+	SCHEDULE_ANY = SCHEDULE_TASKS, /* see `to` */
 	SCHEDULE_SWITCHES_MAX = 8,
 	SCHEDULE_POINTS_MAX = 1 << 16,
 	SCHEDULE_USES_MAX = 1 << 17,
@@ -24,7 +25,9 @@ struct schedule {
 	uint32_t first; /* which process begins: 0 the one of the first call, 1 the next one */
 	uint32_t count;
 	uint32_t at[SCHEDULE_SWITCHES_MAX]; /* points, in order, */
-	uint8_t to[SCHEDULE_SWITCHES_MAX];  /* and the task that continues there */
+	/* and the task that continues there. From SCHEDULE_ANY on, the number says which of those
+	 * that can, at the first point from `at` on at which one can; the board then has both. */
+	uint8_t to[SCHEDULE_SWITCHES_MAX];
 };
 
 struct schedule_point {
@@ -41,13 +44,18 @@ struct schedule_use {
 	uint8_t write;
 };
 
+enum schedule_learns {
+	SCHEDULE_LEARNS_SERIAL = 1, /* the tasks run one behind the other, without points */
+	SCHEDULE_LEARNS_STOPPED,    /* tasks are stopped at what is known by then */
+};
+
 /* Shared with the kernel (struct assay_overlap of kernel/driver/overlap.h). */
 struct schedule_board {
 	struct schedule schedule;
 	/* Threads can be continued at any point, what time brings about is due for them at the
 	 * start, and one of them carries out requests to the disk. */
 	uint8_t background;
-	uint8_t learns;    /* what memory is used is learned: the tasks one behind the other */
+	uint8_t learns;    /* what memory is used is learned (enum schedule_learns) */
 	uint8_t overflows; /* there was no room for all points, uses or words */
 	uint32_t points, uses, made;
 	uint32_t uses_before[SCHEDULE_SWITCHES_MAX]; /* each switch that was made */

@@ -12,6 +12,9 @@
 #include "conform/race.h"
 #include "schedule/search.h"
 
+/* Runs with each process first in which it is stopped to learn what memory is used then. */
+enum { PROBES = 3 };
+
 /* The set-up, as a saved state of the target. */
 static const uint64_t setup_key = 1;
 
@@ -340,6 +343,41 @@ static int scheduled_run(void *own, const struct schedule *schedule, bool *ret_e
 	return r;
 }
 
+/* Runs a schedule for what memory it uses alone. *ret_points: how many there were. */
+static int scheduled_probe(struct scheduled *s, const struct schedule *schedule,
+			   uint32_t *ret_points, struct err *err)
+{
+	enum target_fate fate = FATE_FINE;
+	int r = scheduled_make(s, schedule, &fate, err);
+
+	if (!r && fate == FATE_FINE)
+		tree_free(&s->race->tree);
+	*ret_points = s->board->points;
+	return r;
+}
+
+/* What a stopped process has not finished, the other one may meet in no other run. */
+static int scheduled_learn_stopped(struct scheduled *s, struct err *err)
+{
+	int r = 0;
+
+	s->board->learns = SCHEDULE_LEARNS_STOPPED;
+	for (uint32_t first = 0; first < s->processes && !r && !s->over; first++) {
+		struct schedule schedule = { .first = first };
+		uint32_t points, unused;
+
+		r = scheduled_probe(s, &schedule, &points, err);
+		schedule.count = 1;
+		for (uint32_t i = 0; i < PROBES && !r; i++) {
+			schedule.at[0] = points * (i + 1) / (PROBES + 1);
+			schedule.to[0] = SCHEDULE_ANY;
+			r = scheduled_probe(s, &schedule, &unused, err);
+		}
+	}
+	s->board->learns = 0;
+	return r;
+}
+
 /* One process behind the other, each of them first. */
 static int scheduled_learn_words(struct scheduled *s, struct err *err)
 {
@@ -349,7 +387,7 @@ static int scheduled_learn_words(struct scheduled *s, struct err *err)
 	memset(b->word, 0, sizeof(b->word));
 	memset(b->word_use, 0, sizeof(b->word_use));
 	b->words = 0;
-	b->learns = true;
+	b->learns = SCHEDULE_LEARNS_SERIAL;
 	s->aftermath.serial = true;
 	for (uint32_t first = 0; first < s->processes && !r && !s->over; first++) {
 		struct schedule schedule = { .first = first };
@@ -357,9 +395,9 @@ static int scheduled_learn_words(struct scheduled *s, struct err *err)
 
 		r = scheduled_run(s, &schedule, &ended, err);
 	}
-	b->learns = false;
+	b->learns = 0;
 	s->aftermath.serial = false;
-	return r;
+	return r || s->over ? r : scheduled_learn_stopped(s, err);
 }
 
 /* The same schedule is the same run, whatever was run in between. */
