@@ -27,7 +27,7 @@ static struct conform_settings {
 	struct opt_list suite;
 	const char *scripts, *families, *out, *junit, *since, *known, *write_known, *config, *show,
 		*kernel, *schedule;
-	uint64_t jobs, findings, repeat, preemptions, schedules, sample, part, space;
+	uint64_t jobs, findings, repeat, preemptions, schedules, random, sample, part, space;
 	double deadline, seconds;
 	int platform;
 	bool json, tap, rules, list, races, whole, background, disks, learn;
@@ -61,6 +61,9 @@ static const struct opt opts[] = {
 	  "default there: 1, or 3 while --seconds last",
 	  1, SCHEDULE_SWITCHES_MAX },
 	{ "schedules", OPT_U64, ROW(schedules), "N", "schedules of each race at most; 0: all", 0,
+	  UINT32_MAX },
+	{ "random", OPT_U64, ROW(random), "N",
+	  "with --preemptions: so many schedules of each race, drawn by chance; 0: all in order", 0,
 	  UINT32_MAX },
 	{ "schedule", OPT_TEXT, ROW(schedule), "SCRIPT:P@N=P,N=P",
 	  "runs a race under this schedule alone, as a report names it", 0, 0 },
@@ -583,7 +586,8 @@ static int conform_targets(struct suite *suite, int argc, char **argv, struct er
 			       .whole = settings.whole,
 			       .background = settings.background,
 			       .examines = settings.disks,
-			       .limit = settings.schedules },
+			       .limit = settings.schedules,
+			       .drawn = settings.random },
 		.target_options = { .deadline_seconds = settings.deadline,
 				    .overlaps = settings.races && !settings.preemptions,
 				    .space_bytes = settings.space,

@@ -142,7 +142,7 @@ unsigned conform_rounds(const struct conform_options *options)
 {
 	const struct scheduled_options *o = &options->session.schedules;
 
-	return o->preemptions && !o->one ? o->preemptions : 1;
+	return o->preemptions && !o->one && !o->drawn ? o->preemptions : 1;
 }
 
 static int job_work(struct shared_jobs *shared, struct job_report *r, const struct suite *suite,
@@ -289,6 +289,8 @@ static void result_gather(struct conform_result *ret, const struct shared_jobs *
 		sum->pairs += f->pairs;
 		sum->schedules += f->schedules;
 		sum->left += f->left;
+		if (f->chance && (!sum->chance || f->chance < sum->chance))
+			sum->chance = f->chance;
 		sum->unsteady += f->unsteady;
 		sum->whole += f->whole;
 		sum->reduced += f->reduced;

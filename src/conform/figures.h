@@ -20,6 +20,7 @@ struct session_figures {
 	 * schedules with one switch there are, and how many of them were tried; outcomes that
 	 * differ. */
 	uint64_t pairs, schedules, left, whole, reduced, outcomes;
+	double chance; /* of a schedule to be among those drawn, in each race, at least; 0: none */
 	uint64_t unsteady; /* runs that were not as the same schedule was before: not judged */
 	uint64_t searched[SCHEDULE_SWITCHES_MAX + 1]; /* scripts, by the number of switches */
 	uint64_t not_made; /* scripts with a call that would take too much of a disk */

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "base/rng.h"
 #include "conform/aftermath.h"
 #include "conform/race.h"
 #include "schedule/search.h"
@@ -34,6 +35,7 @@ struct scheduled {
 	struct aftermath aftermath;
 	bool examines;         /* what they leave behind is looked at */
 	bool repeats;          /* one schedule, which was reported */
+	bool draws;            /* a schedule leaves open what the run decides */
 	uint64_t *serial_hash; /* to be filled: points of the runs without a switch; or NULL */
 	bool over;             /* something is wrong, or the verdict is unknown */
 	struct buf text;
@@ -297,10 +299,16 @@ static int scheduled_run(void *own, const struct schedule *schedule, bool *ret_e
 	struct script_walk *w = s->race->walk;
 	enum target_fate fate = FATE_FINE;
 	struct hash outcome, left_behind;
+	struct schedule decided;
 	int r = scheduled_make(s, schedule, &fate, err);
 
 	if (r)
 		return r;
+	if (s->draws) {
+		decided = s->board->schedule;
+		decided.count = s->board->made;
+		schedule = &decided;
+	}
 	*ret_ended = fate == FATE_FINE;
 	if (fate != FATE_FINE) {
 		race_report_fate(s->race, fate);
@@ -416,9 +424,29 @@ static int scheduled_check(struct scheduled *s, const uint64_t *hash, struct err
 	return 0;
 }
 
-static int scheduled_search(struct scheduled *s, const struct scheduled_options *o, struct err *err)
+/* What the search has added up. */
+static void scheduled_count(const struct scheduled *s, const struct schedule_search *search,
+			    const struct scheduled_options *o, unsigned others)
 {
 	struct session_figures *f = &s->race->walker->figures;
+	double chance = o->drawn ? schedule_chance(search, o->preemptions, others) : 1;
+
+	if (o->drawn && search->schedules && (!f->chance || chance < f->chance))
+		f->chance = chance;
+	if (o->preemptions == 1 && !o->drawn) {
+		f->whole += search->points + s->processes;
+		f->reduced += search->schedules;
+	}
+	f->pairs += o->preemptions == 1 || o->drawn;
+	f->searched[o->preemptions]++;
+	f->schedules += search->schedules;
+	f->left += search->left;
+	f->outcomes += s->known.count;
+}
+
+static int scheduled_search(struct scheduled *s, const struct scheduled_options *o, struct err *err)
+{
+	unsigned others = s->processes - 1 + o->background;
 	uint64_t serial[SCHEDULE_PROCESSES_MAX] = { 0 };
 	struct schedule_search search = {
 		.processes = s->processes,
@@ -429,23 +457,20 @@ static int scheduled_search(struct scheduled *s, const struct scheduled_options 
 		.limit = o->limit,
 		.stop = &s->over,
 	};
+	struct rng rng;
 	int r = scheduled_learn_words(s, err);
 
 	s->serial_hash = serial;
+	s->draws = o->drawn;
+	rng_seed(&rng, s->race->walk->deviation->script + 1);
 	if (!r && !s->over)
-		r = schedule_search(&search, o->preemptions, err);
-	if (o->preemptions == 1) {
-		f->whole += search.points + s->processes;
-		f->reduced += search.schedules;
-		f->pairs++;
-	}
-	f->searched[o->preemptions]++;
+		r = o->drawn ? schedule_draw(&search, o->preemptions, others, o->drawn, &rng, err)
+			     : schedule_search(&search, o->preemptions, err);
+	s->draws = false;
 	s->serial_hash = NULL;
 	if (!r)
 		r = scheduled_check(s, serial, err);
-	f->schedules += search.schedules;
-	f->left += search.left;
-	f->outcomes += s->known.count;
+	scheduled_count(s, &search, o, others);
 	schedule_search_free(&search);
 	return r;
 }

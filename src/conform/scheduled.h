@@ -27,6 +27,7 @@ struct scheduled_options {
 	bool background; /* threads of the kernel have work, and can be continued at any point */
 	bool examines;   /* what each outcome leaves behind is looked at (aftermath.h) */
 	uint64_t limit;  /* schedules of one script; 0: all */
+	uint64_t drawn;  /* so many of each script by chance, instead; 0: none */
 	/* Only this one: the process that begins, and points; NULL: all. */
 	const struct scheduled_one *one;
 };

@@ -23,6 +23,8 @@ static struct session_figures schedules_sum(const struct survey *s)
 		sum.schedules += f->schedules;
 		sum.left += f->left;
 		sum.unsteady += f->unsteady;
+		if (f->chance && (!sum.chance || f->chance < sum.chance))
+			sum.chance = f->chance;
 		sum.whole += f->whole;
 		sum.reduced += f->reduced;
 		sum.outcomes += f->outcomes;
@@ -50,6 +52,8 @@ void survey_count_schedules(const struct survey *s, unsigned preemptions, json_t
 	schedules_set(figures, "left", sum.left);
 	schedules_set(figures, "outcomes", sum.outcomes);
 	schedules_set(figures, "unsteady", sum.unsteady);
+	if (sum.chance)
+		json_object_set_new(figures, "chance", json_real(sum.chance));
 	for (unsigned n = 1; n <= preemptions; n++)
 		json_array_append_new(searched, json_integer((json_int_t)sum.searched[n]));
 	json_object_set_new(figures, "searched", searched);
@@ -74,16 +78,21 @@ void survey_print_schedules(const struct survey *s, unsigned preemptions, struct
 	bool ended = schedules_ended(s);
 
 	buf_addf(out, "%s%llu schedules of %llu pairs tried, with at most %u switch%s each",
-		 sum.left || !ended ? "" : "all ", (unsigned long long)sum.schedules,
+		 sum.left || sum.chance || !ended ? "" : "all ", (unsigned long long)sum.schedules,
 		 (unsigned long long)sum.pairs, preemptions, preemptions == 1 ? "" : "es");
 	if (sum.left)
 		buf_addf(out, "; --schedules has left at least %llu others",
 			 (unsigned long long)sum.left);
+	if (sum.chance)
+		buf_addf(out,
+			 ", drawn by chance; a given one of a race was among them with a "
+			 "probability of %.2g or more",
+			 sum.chance);
 	if (sum.unsteady)
 		buf_addf(out, "; %llu were not the same run again and are not judged",
 			 (unsigned long long)sum.unsteady);
 	buf_addch(out, '\n');
-	for (unsigned n = 1; !ended && n <= preemptions; n++)
+	for (unsigned n = 1; !ended && !sum.chance && n <= preemptions; n++)
 		buf_addf(out, "  %u switch%s: %llu of %zu pairs\n", n, n == 1 ? "" : "es",
 			 (unsigned long long)sum.searched[n], s->count * s->suite->count);
 }

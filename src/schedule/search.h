@@ -13,6 +13,7 @@
 #include "channel/schedule.h"
 
 struct err;
+struct rng;
 
 /* Runs a schedule. *ret_ended: it came to its end, and the board reports it. */
 typedef int schedule_run(void *own, const struct schedule *s, bool *ret_ended, struct err *err);
@@ -28,6 +29,7 @@ struct schedule_search {
 	/* How many were run; that the limit has left, as far as is known; and points at which there
 	 * could have been a further switch. */
 	uint64_t schedules, left, points;
+	uint32_t longest; /* most points of one that was drawn, or of one without a switch before */
 	struct schedule_copy *copies;
 };
 
@@ -35,6 +37,15 @@ struct schedule_search {
  * the ones without any, which belong to 1. Fails where a run does. */
 int schedule_search(struct schedule_search *s, unsigned switches, struct err *err);
 void schedule_search_free(struct schedule_search *s);
+
+/* So many that are drawn: who begins, that many points of a run, and who continues there. Where a
+ * task is stopped depends on the run; the board says it afterwards. `others` is the number of tasks
+ * besides the running one. */
+int schedule_draw(struct schedule_search *s, unsigned switches, unsigned others, uint64_t count,
+		  struct rng *rng, struct err *err);
+/* How likely a given schedule with that many switches is to be among those drawn, at least: its
+ * run has no more points than those that were made. */
+double schedule_chance(const struct schedule_search *s, unsigned switches, unsigned others);
 
 /* How many words several tasks have used, one of them writing, as a board has learned them. */
 uint64_t schedule_conflicts(const struct schedule_board *b);

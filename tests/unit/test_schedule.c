@@ -46,6 +46,7 @@ static int simulate(void *own, const struct schedule *s, bool *ret_ended, struct
 	uint64_t seen[2] = { 1, 2 }, variables[VARIABLES] = { 0 }, outcome = 0;
 	unsigned at[2] = { 0 }, task = s->first, next = 0;
 
+	b->schedule = *s;
 	b->points = b->uses = b->made = 0;
 	while (at[0] < STEPS || at[1] < STEPS) {
 		const struct step *step;
@@ -54,8 +55,15 @@ static int simulate(void *own, const struct schedule *s, bool *ret_ended, struct
 			task = !task;
 		b->point[b->points] =
 			(struct schedule_point){ 1, task, at[!task] < STEPS ? 1 << !task : 0 };
-		if (next < s->count && s->at[next] == b->points) {
-			assert_true(b->point[b->points].others >> s->to[next] & 1);
+		if (next < s->count && s->to[next] >= SCHEDULE_ANY) {
+			if (s->at[next] <= b->points && b->point[b->points].others) {
+				b->schedule.at[next] = b->points;
+				b->schedule.to[next] = !task;
+			}
+		}
+		if (next < s->count && b->schedule.at[next] == b->points &&
+		    b->schedule.to[next] < SCHEDULE_ANY) {
+			assert_true(b->point[b->points].others >> b->schedule.to[next] & 1);
 			b->uses_before[next++] = b->uses;
 			b->made++;
 			b->points++;
@@ -174,12 +182,36 @@ static void counts_words_in_conflict(void **state)
 	assert_int_equal(schedule_conflicts(&sim.board), 2);
 }
 
+/* With enough of them, schedules by chance have all outcomes that there are. */
+static void draws_every_outcome(void **state)
+{
+	struct schedule_search s = { .board = &sim.board, .processes = 2, .run = simulate };
+	size_t outcomes;
+	struct rng rng;
+
+	rng_seed(&rng, 7);
+	make_steps(&rng);
+	search_all(true, 2);
+	outcomes = sim.outcome_count;
+	assert_true(outcomes > 2);
+	sim.outcome_count = 0;
+	assert_int_equal(schedule_draw(&s, 2, 1, 20000, &rng, NULL), 0);
+	assert_int_equal(s.schedules, 20000);
+	assert_int_equal(sim.outcome_count, outcomes);
+	/* One in 2 * 17 * 17 / 2, as often. */
+	assert_int_equal(s.longest, 2 * STEPS + 2);
+	assert_true(schedule_chance(&s, 2, 1) > 0.999);
+	s.schedules = 1;
+	assert_true(schedule_chance(&s, 2, 1) < 0.01);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(leaves_out_only_what_cannot_differ),
 		cmocka_unit_test(tries_every_point_of_the_whole),
 		cmocka_unit_test(goes_on_behind_one_that_does_not_end),
+		cmocka_unit_test(draws_every_outcome),
 		cmocka_unit_test(ends_at_its_limit),
 		cmocka_unit_test(counts_words_in_conflict),
 	};
