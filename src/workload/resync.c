@@ -25,7 +25,10 @@ static const struct {
 	{ 3, "setxattr(\"A/foo\", \"user.a\", \"old\", 3, 0)\n" },
 	{ 2, "link(\"A/foo\", \"A/bar\")\n" },
 	{ 2, "write_file(\"A/bar\", O_WRONLY|O_CREAT|O_EXCL, data(2, 9000), 9000, 0)\n" },
+	{ 2, "mkdir(\"A/bar\", 0755)\n"
+	     "write_file(\"A/bar/x\", O_WRONLY|O_CREAT, data(11, 300), 300, 0)\n" },
 	{ 2, "write_file(\"B/foo\", O_WRONLY|O_CREAT, data(3, 100), 100, 0)\n" },
+	{ 1, "mkdir(\"B/foo\", 0755)\n" },
 	{ 1, "mkdir(\"A/d\", 0755)\n" },
 	{ 1, "write_file(\"A/d/baz\", O_WRONLY|O_CREAT, data(4, 5000), 5000, 0)\n" },
 };
@@ -36,7 +39,7 @@ struct resync_work {
 	unsigned touched; /* paths that P or Q meant, as bits */
 };
 
-/* P and Q stand for one of the paths; a row counts `weight` times. */
+/* P and Q, which begin a path, stand for one of the paths; a row counts `weight` times. */
 struct resync_row {
 	unsigned weight;
 	const char *lines;
@@ -49,7 +52,15 @@ static const struct resync_row name_changes[] = {
 	{ 4, "create_file(\"P\", O_WRONLY|O_CREAT|O_EXCL, 0644)\n" },
 	{ 5, "write_file(\"P\", O_WRONLY|O_CREAT|O_EXCL, data(5, 6000), 6000, 0)\n" },
 	{ 1, "symlink(\"foo\", \"P\")\n" },
-	{ 1, "mkdir(\"P\", 0755)\n" },
+	{ 3, "mkdir(\"P\", 0755)\n" },
+	{ 1, "rmdir(\"P\")\n" },
+	{ 1, "unlink(\"P/x\")\nrmdir(\"P\")\n" },
+	{ 2, "create_file(\"P/x\", O_WRONLY|O_CREAT|O_EXCL, 0644)\n" },
+	{ 1, "unlink(\"P/x\")\n" },
+	{ 1, "rename(\"P\", \"Q/x\")\n" },
+	{ 1, "rename(\"P/x\", \"Q\")\n" },
+	{ 1, "link(\"P\", \"Q/x\")\n" },
+	{ 2, "rename(\"P\", \"A/tmp\")\nrename(\"Q\", \"P\")\nrename(\"A/tmp\", \"Q\")\n" },
 	{ 1, "mknod(\"P\", S_IFIFO|0600, 0)\n" },
 	{ 1, "renameat2(AT_FDCWD, \"P\", AT_FDCWD, \"Q\", RENAME_EXCHANGE)\n" },
 	{ 1, "renameat2(AT_FDCWD, \"P\", AT_FDCWD, \"Q\", RENAME_WHITEOUT)\n" },
@@ -59,6 +70,8 @@ static const struct resync_row name_changes[] = {
 	{ 1, "mkdir(\"B/e\", 0755)\nlink(\"P\", \"B/e/foo\")\n" },
 	{ 1, "unlink(\"A/d/baz\")\nrmdir(\"A/d\")\nmkdir(\"A/d\", 0755)\n" },
 	{ 1, "open(\"A\", O_RDWR|O_TMPFILE, 0644)\npwrite(3, data(6, 5000), 5000, 0)\n"
+	     "linkat(3, \"\", AT_FDCWD, \"P\", AT_EMPTY_PATH)\nclose(3)\n" },
+	{ 1, "open(\"A\", O_RDWR|O_TMPFILE, 0644)\npwrite(3, data(6, 5000), 5000, 0)\nfsync(3)\n"
 	     "linkat(3, \"\", AT_FDCWD, \"P\", AT_EMPTY_PATH)\nclose(3)\n" },
 };
 
@@ -103,21 +116,29 @@ static const char *resync_draw(struct rng *rng, const struct resync_row *rows, s
 	return rows[i].lines;
 }
 
+/* Which of the two paths begins here: 'P', 'Q' or none. */
+static char resync_stands(const char *lines, const char *at)
+{
+	if (at == lines || at[-1] != '"' || (*at != 'P' && *at != 'Q') ||
+	    (at[1] != '"' && at[1] != '/'))
+		return '\0';
+	return *at;
+}
+
 /* The lines with two of the paths for P and Q. */
 static void resync_name(const char *lines, size_t p, size_t q, char ret[LINES_MAX])
 {
 	size_t len = 0;
 
-	for (; *lines; lines++) {
-		const char *path = !strncmp(lines, "P\"", 2) ? paths[p]
-				 : !strncmp(lines, "Q\"", 2) ? paths[q]
-							     : NULL;
+	for (const char *at = lines; *at; at++) {
+		char stands = resync_stands(lines, at);
 
 		must(len + NAME_MAX_BYTES < LINES_MAX);
-		if (path)
-			len += (size_t)snprintf(ret + len, NAME_MAX_BYTES, "%s", path);
+		if (stands)
+			len += (size_t)snprintf(ret + len, NAME_MAX_BYTES, "%s",
+						paths[stands == 'P' ? p : q]);
 		else
-			ret[len++] = *lines;
+			ret[len++] = *at;
 	}
 	ret[len] = '\0';
 }
@@ -137,7 +158,7 @@ static bool resync_try(struct resync_work *w, const char *row, size_t p)
 	if (!growing_add_lines(&w->g, lines))
 		return false;
 	w->touched |= 1U << p;
-	if (strstr(row, "Q\""))
+	if (strstr(row, "\"Q"))
 		w->touched |= 1U << q;
 	return true;
 }
@@ -155,23 +176,6 @@ static void resync_change(struct resync_work *w, bool names)
 			resync_path(w));
 }
 
-/* The rows in turn: each of them is tried as often as any other, mostly behind another change of
- * the same file. */
-static void resync_one_file(struct resync_work *w, uint64_t turn)
-{
-	bool changed = false, first = rng_chance(&w->g.rng, 2, 3);
-
-	for (unsigned i = 0; i < TRIES_MAX && !changed; i++) {
-		size_t p = resync_path(w);
-
-		if (first)
-			first = !resync_try(
-				w, resync_draw(&w->g.rng, other_changes, ARRAY_LEN(other_changes)),
-				p);
-		changed = resync_try(w, other_changes[turn % ARRAY_LEN(other_changes)].lines, p);
-	}
-}
-
 /* One of the paths that a change has named, or its directory. */
 static bool resync_sync_touched(struct resync_work *w, bool parent)
 {
@@ -182,6 +186,38 @@ static bool resync_sync_touched(struct resync_work *w, bool parent)
 		at = (at + 1) % ARRAY_LEN(paths);
 	snprintf(path, sizeof(path), "/%s", paths[at]);
 	return growing_sync_path(&w->g, parent ? parents[at] : path);
+}
+
+/* Between two changes of one file. */
+static void resync_between_changes(struct resync_work *w)
+{
+	uint64_t kind = rng_below(&w->g.rng, 8);
+
+	if (kind < 2)
+		resync_sync_touched(w, false);
+	else if (kind == 2)
+		growing_add_lines(&w->g, "sync()\n");
+	if (kind == 0 || kind == 3)
+		growing_add_lines(&w->g, "drop_caches()\n");
+}
+
+/* Two changes of one file, or the second one alone: all pairs in turn, in an order in which each
+ * row is soon there. */
+static void resync_one_file(struct resync_work *w, uint64_t turn)
+{
+	const size_t rows = ARRAY_LEN(other_changes);
+	size_t second = turn % rows, first = (turn / rows * 7 + second) % (rows + 1);
+	bool changed = false;
+
+	for (unsigned i = 0; i < TRIES_MAX && !changed; i++) {
+		size_t p = resync_path(w);
+
+		if (first < rows && resync_try(w, other_changes[first].lines, p)) {
+			first = rows;
+			resync_between_changes(w);
+		}
+		changed = resync_try(w, other_changes[second].lines, p);
+	}
 }
 
 /* Mostly that; a file that was renamed has not changed, but its log has to. Else what has changed,

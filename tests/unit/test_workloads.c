@@ -220,6 +220,30 @@ static void resyncs_end_with_a_promise(void **state)
 	assert_true(twice > NUMBERS && renamed > NUMBERS && evicted > NUMBERS / 4);
 }
 
+/* What can be done to one file, and to names of files and directories, is soon there. */
+static void resyncs_have_everything_soon(void **state)
+{
+	static const enum op ops[] = { OP_direct_write,    OP_map_write_file, OP_fallocate_file,
+				       OP_copy_file_range, OP_chmod,          OP_chown,
+				       OP_removexattr,     OP_truncate,       OP_linkat,
+				       OP_rmdir,           OP_mkdir,          OP_symlink,
+				       OP_renameat2,       OP_drop_caches };
+	size_t has[ARRAY_LEN(ops)] = { 0 };
+
+	for (uint64_t n = 0; n < 4 * (uint64_t)NUMBERS; n++) {
+		struct workload load;
+
+		resync_workload(&w.model, &w.start, n, 0, &w.arena, &load);
+		load.calls += load.setup_count;
+		load.count -= load.setup_count;
+		for (size_t i = 0; i < ARRAY_LEN(ops); i++)
+			has[i] += count_op(&load, ops[i]);
+		arena_reset(&w.arena);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(ops); i++)
+		assert_true(has[i] > 1);
+}
+
 /* The number and the seed say what it is. */
 static void resyncs_can_be_repeated(void **state)
 {
@@ -252,6 +276,7 @@ int main(void)
 		TEST(a_disk_is_filled_behind_the_setup),
 		TEST(pairs_sync_once),
 		TEST(resyncs_end_with_a_promise),
+		TEST(resyncs_have_everything_soon),
 		TEST(resyncs_can_be_repeated),
 	};
 
