@@ -361,8 +361,9 @@ static void crash_named(struct crash_run *x, const char *name,
 
 /* What was not said: files that are durable before, with few values; files that are new, with many
  * values, up to the unmounting; durable files that are synced again; files that two processes have
- * open; and some walks. They take turns, since none of them finds most, and a run may end early.
- * Where a time is given there are more of them until then, and longer ones. */
+ * open; and some walks. They take short turns, and what is enumerated comes in a scattered order,
+ * since none of them finds most, and a run may end early. Where a time is given there are more of
+ * them until then, and longer ones. */
 static const struct usual_source {
 	const char *name;
 	struct workload_source_options how;
@@ -370,12 +371,16 @@ static const struct usual_source {
 	bool power_only; /* not for a daemon that is killed */
 	bool timed_only;
 } usual_sources[] = {
-	{ "seq-1", { .wide = false }, 32, false, false },
-	{ "resync", { .wide = false }, 64, true, false },
-	{ "seq-1", { .wide = true, .in_place = true, .unmounts = true }, 32, false, false },
-	{ "pair", { .wide = false }, 32, true, false },
-	{ "walk", { .wide = false }, 8, true, false },
-	{ "seq-2", { .scattered = true }, 32, true, true },
+	{ "seq-1", { .scattered = true }, 8, false, false },
+	{ "resync", { .wide = false }, 24, true, false },
+	{ "seq-1",
+	  { .wide = true, .in_place = true, .unmounts = true, .scattered = true },
+	  8,
+	  false,
+	  false },
+	{ "pair", { .scattered = true }, 8, true, false },
+	{ "walk", { .wide = false }, 2, true, false },
+	{ "seq-2", { .scattered = true }, 8, true, true },
 };
 
 static bool usual_is_wanted(const struct usual_source *u, const struct target *t)

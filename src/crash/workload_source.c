@@ -140,7 +140,7 @@ int workload_source_make(const struct workload_source *s, uint64_t index, struct
 	if (s->kind == SOURCE_WALK)
 		walk_workload(&s->walk, index, arena, ret);
 	else if (s->kind == SOURCE_PAIR)
-		pair_workload(index, arena, ret);
+		pair_workload(source_place(s, index), arena, ret);
 	else if (s->kind == SOURCE_RESYNC)
 		resync_workload(s->model, s->start, index, s->how.seed, arena, ret);
 	else
