@@ -371,16 +371,14 @@ static const struct usual_source {
 	bool power_only; /* not for a daemon that is killed */
 	bool timed_only;
 } usual_sources[] = {
-	{ "seq-1", { .scattered = true }, 8, false, false },
-	{ "resync", { .wide = false }, 24, true, false },
+	{ "seq-1", { .scattered = true }, .turn = 8 },
+	{ "resync", { .wide = false }, .turn = 24, .power_only = true },
 	{ "seq-1",
 	  { .wide = true, .in_place = true, .unmounts = true, .scattered = true },
-	  8,
-	  false,
-	  false },
-	{ "pair", { .scattered = true }, 8, true, false },
-	{ "walk", { .wide = false }, 2, true, false },
-	{ "seq-2", { .scattered = true }, 8, true, true },
+	  .turn = 8 },
+	{ "pair", { .scattered = true }, .turn = 8, .power_only = true },
+	{ "walk", { .wide = false }, .turn = 2, .power_only = true },
+	{ "seq-2", { .scattered = true }, .turn = 8, .power_only = true, .timed_only = true },
 };
 
 static bool usual_is_wanted(const struct usual_source *u, const struct target *t)
