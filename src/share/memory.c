@@ -217,6 +217,8 @@ static unsigned memory_items_of(const struct memory_head *h, unsigned channel)
 	return count;
 }
 
+/* Once it is over, those that wait have ended or will: whoever takes the place of one that was
+ * killed then has to do by itself what that one had. */
 static bool memory_is_wanted(struct share *share)
 {
 	const struct memory_share *s = (struct memory_share *)share;
@@ -224,6 +226,8 @@ static bool memory_is_wanted(struct share *share)
 	uint32_t workers = atomic_load(&h->workers);
 	unsigned waiting = 0;
 
+	if (atomic_load_explicit(&h->over[s->channel], memory_order_relaxed))
+		return false;
 	for (uint32_t i = 0; i < workers; i++)
 		waiting += atomic_load_explicit(&h->waits[s->channel][i], memory_order_relaxed) &&
 			   atomic_load_explicit(&h->worker[i].life, memory_order_relaxed) ==

@@ -242,6 +242,29 @@ static void what_cannot_be_done_is_for_others(void **state)
 	share_memory_close(m);
 }
 
+/* One that is killed when all others have ended: nobody is left to give its work to. */
+static void what_is_free_after_the_end_is_for_one(void **state)
+{
+	struct share_memory *m = memory_of(2);
+	struct share *a = share_memory_join(m, 0, 0), *b = share_memory_join(m, 1, 0), *c;
+	struct buf item = BUF_INIT;
+
+	assert_true(takes(a, 1));
+	assert_int_equal(waits(a, &item), SHARE_NOTHING_YET);
+	assert_int_equal(waits(b, &item), SHARE_NOTHING_LEFT);
+	share_memory_died(m, 0);
+	assert_int_equal(share_memory_add(m), 2);
+	c = share_memory_join(m, 2, 0);
+	assert_true(takes(c, 1));
+	assert_false(c->ops->is_wanted(c));
+	assert_int_equal(waits(c, &item), SHARE_NOTHING_LEFT);
+	buf_free(&item);
+	a->ops->close(a);
+	b->ops->close(b);
+	c->ops->close(c);
+	share_memory_close(m);
+}
+
 /* Processes that take, count and give numbers; some are killed, and others take their place. Every
  * number is done by one that lived. */
 enum { NUMBERS = 20000, PROCESSES = 4, KILLS = 6 };
@@ -334,6 +357,7 @@ int main(void)
 		cmocka_unit_test(all_wait_is_the_end),
 		cmocka_unit_test(what_a_dead_worker_had_is_free),
 		cmocka_unit_test(what_cannot_be_done_is_for_others),
+		cmocka_unit_test(what_is_free_after_the_end_is_for_one),
 		cmocka_unit_test(processes_that_are_killed_lose_nothing),
 	};
 
