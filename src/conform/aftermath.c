@@ -57,6 +57,19 @@ static int aftermath_end_processes(struct walker *x, const struct state *s, stru
 	return r;
 }
 
+/* A name that is looked up in a directory while that is removed stays in the cache of names, and keeps
+ * the directory's inode until the cache shrinks. Linux allows itself that: no space is lost. */
+static int aftermath_drop_caches(struct walker *x, struct err *err)
+{
+	struct call c = { .op = OP_drop_caches, .pid = 1 };
+	enum target_fate fate;
+	struct outcome answer;
+
+	if (!(x->target->caps & TARGET_DROP_CACHES))
+		return 0;
+	return target_call(x->target, &c, &answer, &fate, err);
+}
+
 static void aftermath_describe_loss(struct walker *x, int64_t blocks, int64_t inodes,
 				    struct discrepancy *found)
 {
@@ -81,6 +94,8 @@ static int aftermath_space(struct aftermath *a, struct walker *x, const struct s
 	struct statfs_result free = { 0 };
 	int r = aftermath_end_processes(x, s, err);
 
+	if (!r)
+		r = aftermath_drop_caches(x, err);
 	if (r)
 		return r;
 	if (!examine_emptied(x->target, &free)) {
