@@ -57,8 +57,9 @@ static int aftermath_end_processes(struct walker *x, const struct state *s, stru
 	return r;
 }
 
-/* A name that is looked up in a directory while that is removed stays in the cache of names, and keeps
- * the directory's inode until the cache shrinks. Linux allows itself that: no space is lost. */
+/* A name that is looked up in a directory while that is removed stays in the cache of names, and
+ * keeps the directory's inode until the cache shrinks. Linux allows itself that: no space is lost.
+ */
 static int aftermath_drop_caches(struct walker *x, struct err *err)
 {
 	struct call c = { .op = OP_drop_caches, .pid = 1 };
