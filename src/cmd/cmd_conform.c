@@ -127,14 +127,29 @@ static int add_published(struct suite *s, struct err *err)
 	return ret;
 }
 
+/* What is meant without --suite. --schedule names its family: FAMILY/SCRIPT:SCHEDULE. */
+static int add_usual(struct suite *s, struct err *err)
+{
+	struct buf family = BUF_INIT;
+	int ret;
+
+	if (!settings.races)
+		return suite_add_family(s, NULL, err);
+	if (!settings.schedule || settings.scripts)
+		return suite_add_races(s, settings.preemptions, err);
+	buf_add(&family, settings.schedule, strcspn(settings.schedule, "/"));
+	ret = suite_add_family(s, buf_str(&family), err);
+	buf_free(&family);
+	return ret;
+}
+
 static int build_suite(struct suite *s, struct err *err)
 {
 	bool published = false;
 	int ret = suite_open(s, settings.families, err);
 
 	if (!settings.suite.count && !ret)
-		ret = settings.races ? suite_add_races(s, settings.preemptions, err)
-				     : suite_add_family(s, NULL, err);
+		ret = add_usual(s, err);
 	for (size_t i = 0; i < settings.suite.count && !ret; i++) {
 		const char *name = settings.suite.items[i];
 

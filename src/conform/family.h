@@ -9,7 +9,8 @@
  *     strength = 2                every pair of values meets in a script; without it, all of them
  *     times = yes                 times that stat returns are compared; advance_time waits
  *     races = yes                 its processes (not 1) make their calls at the same time;
- *                                 "scheduled": by default only where schedules are given
+ *                                 "scheduled": by default only where schedules are given;
+ *                                 "named": only where --suite names it
  *     [one-path.call]             a property, and its values: name = text
  *     mkdir = mkdir("{object}", 0755)
  *     [one-path.object]
@@ -65,6 +66,7 @@ struct family {
 	bool times;          /* times of files are compared */
 	bool races;          /* the processes of the script make their calls at the same time */
 	bool needs_schedule; /* such a race, of which chance would show little */
+	bool needs_name;     /* such a race, which Linux itself is known to lose */
 	struct property *properties[PROPERTIES_MAX];
 	unsigned property_count;
 	struct impossible *impossible;

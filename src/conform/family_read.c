@@ -67,7 +67,8 @@ static int find_value(const struct property *property, const char *name, size_t 
 static void read_races(const char *text, struct family *family)
 {
 	family->needs_schedule = !strcmp(text, "scheduled");
-	family->races = family->needs_schedule || !strcmp(text, "yes");
+	family->needs_name = !strcmp(text, "named");
+	family->races = family->needs_schedule || family->needs_name || !strcmp(text, "yes");
 }
 
 static int read_head(struct family_reader *r, struct family *family)

@@ -156,7 +156,8 @@ static int add_families(struct suite *s, bool races, bool scheduled, struct err 
 	for (size_t i = 0; i < s->families.count && !ret; i++) {
 		const struct family *family = s->families.items[i];
 
-		if (family->races == races && (scheduled || !family->needs_schedule))
+		if (family->races == races && !family->needs_name &&
+		    (scheduled || !family->needs_schedule))
 			ret = add_family(s, family, err);
 	}
 	return ret;
