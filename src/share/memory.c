@@ -217,8 +217,8 @@ static unsigned memory_items_of(const struct memory_head *h, unsigned channel)
 	return count;
 }
 
-/* Once it is over, those that wait have ended or will: whoever takes the place of one that was
- * killed then has to do by itself what that one had. */
+/* Once it is over, those that wait have ended or will. A worker that takes the place of a killed
+ * one after that has to do by itself what that one had. */
 static bool memory_is_wanted(struct share *share)
 {
 	const struct memory_share *s = (struct memory_share *)share;
