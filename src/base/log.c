@@ -58,11 +58,6 @@ void progress_silence(void)
 	silent = true;
 }
 
-const char *plural(unsigned long long count)
-{
-	return count == 1 ? "" : "s";
-}
-
 const char *progress_left(double seconds, double limit)
 {
 	static char text[32];

@@ -11,8 +11,6 @@ void progress_end(void);
 bool progress_wanted(void);
 /* No progress line from now on. */
 void progress_silence(void);
-/* "" for one of something, else "s". */
-const char *plural(unsigned long long count);
 /* ", 12 s left" of `limit` seconds, as far as there is a limit; valid until the next call. */
 const char *progress_left(double seconds, double limit);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/count_text.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -111,8 +112,8 @@ void sweep_run(struct sweep *s, const struct run *all, const struct job *job, do
 	for (size_t i = 0; i < s->count && !stop_requested; i++) {
 		if (s->rows[i].lacks)
 			continue;
-		progress_show("%s (%zu of %zu), %zu finding%s so far", s->rows[i].target, i + 1,
-			      s->count, findings, plural(findings));
+		progress_show("%s (%zu of %zu), %s so far", s->rows[i].target, i + 1, s->count,
+			      count_text(findings, "finding"));
 		search_row(s, i, all, job, patience);
 		findings += sweep_show_findings(&s->rows[i]);
 	}

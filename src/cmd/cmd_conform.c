@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/count_text.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "channel/schedule.h"
@@ -196,8 +197,8 @@ static int list_families(const struct suite *s)
 
 	for (size_t i = 0; i < s->families.count; i++)
 		complete &= family_describe(s->families.items[i], &out);
-	buf_addf(&out, "%zu scripts, %llu calls, %zu set-ups\n", s->count,
-		 (unsigned long long)s->calls, s->setup_count);
+	buf_addf(&out, "%s, %s, %s\n", count_text(s->count, "script"), count_text(s->calls, "call"),
+		 count_text(s->setup_count, "set-up"));
 	fputs(out.data, stdout);
 	buf_free(&out);
 	return complete ? EXIT_CLEAN : EXIT_INTERNAL;
@@ -511,9 +512,8 @@ static int conform_finish(struct run *run, const struct survey *s,
 	for (size_t i = 0; i < s->count && !ret; i++) {
 		options.target = s->targets[i].result.target;
 		options.target_options.learned = s->targets[i].learned;
-		progress_show("%s: replaying and shrinking; %zu cause%s of deviations",
-			      options.target, s->targets[i].causes.unexpected,
-			      plural(s->targets[i].causes.unexpected));
+		progress_show("%s: replaying and shrinking; %s of deviations", options.target,
+			      count_text(s->targets[i].causes.unexpected, "cause"));
 		ret = tell_causes(s, &s->targets[i], &options, (unsigned)settings.findings, run,
 				  err);
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/count_text.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/stop.h"
@@ -183,11 +184,10 @@ static void crash_show_progress(const struct crash_run *x)
 		run_sample(x->run);
 	}
 	if (progress_wanted())
-		progress_show("%s: %.0f s, %" PRIu64 " workloads, %" PRIu64
-			      " crash states (%.0f/s), %zu finding%s%s",
-			      x->run->target, seconds, workloads, states, (double)states / seconds,
-			      json_array_size(x->run->findings),
-			      plural(json_array_size(x->run->findings)),
+		progress_show("%s: %.0f s, %s, %s (%.0f/s), %s%s", x->run->target, seconds,
+			      count_text(workloads, "workload"), count_text(states, "crash state"),
+			      (double)states / seconds,
+			      count_text(json_array_size(x->run->findings), "finding"),
 			      progress_left(seconds, settings.seconds));
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/count_text.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/stop.h"
@@ -155,26 +156,26 @@ static void print_result(const struct run *run)
 	struct buf out = BUF_INIT;
 
 	findings_text(run->findings, run->unconfirmed, false, &out);
-	buf_addf(&out, "%s: %" PRIu64 " fields, %" PRIu64 " damaged disks in %.1f s (%.0f/s): ",
-		 run->target, figure(run, "fields"), figure(run, "images"), seconds,
+	buf_addf(&out, "%s: %s, %s in %.1f s (%.0f/s): ", run->target,
+		 count_text(figure(run, "fields"), "field"),
+		 count_text(figure(run, "images"), "damaged disk"), seconds,
 		 (double)figure(run, "images") / seconds);
 	if (is_kernel(run->target))
 		buf_addf(&out, "%" PRIu64 " mounted, %" PRIu64 " refused\n", figure(run, "mounts"),
 			 figure(run, "refused"));
 	else
-		buf_addf(&out,
-			 "%" PRIu64 " runs of the checker, %" PRIu64
-			 " different behaviours, %" PRIu64 " repaired disks %s\n",
-			 figure(run, "checker_runs"), figure(run, "behaviours"),
-			 figure(run, "mounts") + figure(run, "listed"),
+		buf_addf(&out, "%s of the checker, %s, %s %s\n",
+			 count_text(figure(run, "checker_runs"), "run"),
+			 count_text(figure(run, "behaviours"), "different behaviour"),
+			 count_text(figure(run, "mounts") + figure(run, "listed"), "repaired disk"),
 			 figure(run, "listed") ? "read" : "mounted");
 	if (figure(run, "corpus_disks"))
 		buf_addf(&out,
-			 "%" PRIu64 " disks of the corpus, %" PRIu64
-			 " of them not repaired, %" PRIu64 " mountable when repaired; %" PRIu64
-			 " files left out\n",
-			 figure(run, "corpus_disks"), figure(run, "corpus_unrepaired"),
-			 figure(run, "corpus_mountable"), figure(run, "corpus_left_out"));
+			 "%s of the corpus, %" PRIu64 " of them not repaired, %" PRIu64
+			 " mountable when repaired; %s left out\n",
+			 count_text(figure(run, "corpus_disks"), "disk"),
+			 figure(run, "corpus_unrepaired"), figure(run, "corpus_mountable"),
+			 count_text(figure(run, "corpus_left_out"), "file"));
 	if (json_object_get(run->figures, "no_paths_for"))
 		buf_addf(&out, "paths of the checker were not searched for: %s\n",
 			 json_string_value(json_object_get(run->figures, "no_paths_for")));

@@ -10,6 +10,7 @@
 #include "appcrash/app.h"
 #include "appcrash/app_record.h"
 #include "base/clock.h"
+#include "base/count_text.h"
 #include "base/err.h"
 #include "cli/command.h"
 #include "cli/operands.h"
@@ -96,11 +97,10 @@ static void crash_app_print(const struct run *run, const struct app_session *s)
 	findings_text(run->findings, run->unconfirmed, false, &out);
 	for (int i = PERSIST_LEVELS; i-- > 0;)
 		crash_app_add_level(s, (enum persist_level)i, &out);
-	buf_addf(&out,
-		 "%zu calls, %zu of them change or sync something; %" PRIu64 " checks in %.1f s\n",
-		 s->workload.count - s->workload.setup_count,
-		 s->history.count ? s->history.steps[s->history.count - 1].calls : 0, s->checks,
-		 clock_seconds() - run->started_seconds);
+	buf_addf(&out, "%s, %zu of them change or sync something; %s in %.1f s\n",
+		 count_text(s->workload.count - s->workload.setup_count, "call"),
+		 s->history.count ? s->history.steps[s->history.count - 1].calls : 0,
+		 count_text(s->checks, "check"), clock_seconds() - run->started_seconds);
 	crash_app_add_answer(s, &out);
 	buf_addf(&out, "report: %s/report.html\n", run->dir);
 	fputs(out.data, stdout);

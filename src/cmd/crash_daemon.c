@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/count_text.h"
 #include "base/err.h"
 #include "cli/command.h"
 #include "run/run.h"
@@ -84,8 +85,8 @@ static uint64_t daemon_figure(const struct run *run, const char *name)
 
 void crash_daemon_print(const struct run *run, struct buf *out)
 {
-	buf_addf(out, "%" PRIu64 " promises, %" PRIu64 " restarts", daemon_figure(run, "promises"),
-		 daemon_figure(run, "restarts"));
+	buf_addf(out, "%s, %s", count_text(daemon_figure(run, "promises"), "promise"),
+		 count_text(daemon_figure(run, "restarts"), "restart"));
 	if (daemon_figure(run, "during"))
 		buf_addf(out, ", %" PRIu64 " during a call", daemon_figure(run, "during"));
 	buf_addch(out, '\n');

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/count_text.h"
 #include "cli/jobs.h"
 #include "cmd/crash_daemon.h"
 #include "report/findings_text.h"
@@ -77,32 +78,32 @@ void crash_figures_print(const struct run *run, bool daemon)
 	uint64_t states = crash_figure(run, "crash_states");
 
 	findings_text(run->findings, run->unconfirmed, false, &out);
-	buf_addf(&out, "%s: %" PRIu64 " workloads, %" PRIu64 " crash states in %.1f s (%.0f/s): ",
-		 run->target, crash_figure(run, "workloads"), states, seconds,
-		 (double)states / seconds);
+	buf_addf(&out, "%s: %s, %s in %.1f s (%.0f/s): ", run->target,
+		 count_text(crash_figure(run, "workloads"), "workload"),
+		 count_text(states, "crash state"), seconds, (double)states / seconds);
 	if (daemon)
 		crash_daemon_print(run, &out);
 	else
-		buf_addf(&out, "%" PRIu64 " different disks, %" PRIu64 " recoveries\n",
-			 crash_figure(run, "unique_images"), crash_figure(run, "recoveries"));
+		buf_addf(&out, "%s, %s\n",
+			 count_text(crash_figure(run, "unique_images"), "different disk"),
+			 count_text(crash_figure(run, "recoveries"), "recovery"));
 	if (crash_figure(run, "recovery_states"))
-		buf_addf(&out,
-			 "%" PRIu64 " crashes during recovery, %" PRIu64
-			 " of them known from an equal disk\n",
-			 crash_figure(run, "recovery_states"),
+		buf_addf(&out, "%s during recovery, %" PRIu64 " of them known from an equal disk\n",
+			 count_text(crash_figure(run, "recovery_states"), "crash"),
 			 crash_figure(run, "recovery_skipped"));
 	if (crash_figure(run, "repair_states"))
 		buf_addf(&out,
-			 "%" PRIu64 " crashes during %" PRIu64 " repairs by the checker, %" PRIu64
+			 "%s during %s by the checker, %" PRIu64
 			 " of them known from an equal disk\n",
-			 crash_figure(run, "repair_states"), crash_figure(run, "repair_logs"),
+			 count_text(crash_figure(run, "repair_states"), "crash"),
+			 count_text(crash_figure(run, "repair_logs"), "repair"),
 			 crash_figure(run, "repair_skipped"));
 	if (json_object_get(run->figures, "repair_not_recorded"))
 		buf_adds(&out, "repairs by the checker were not crashed: that needs /dev/fuse and, "
 			       "without root, user namespaces\n");
 	if (crash_figure(run, "not_judged"))
-		buf_addf(&out, "%" PRIu64 " workloads were not judged; the first for: %s\n",
-			 crash_figure(run, "not_judged"),
+		buf_addf(&out, "%s not judged; the first for: %s\n",
+			 count_text(crash_figure(run, "not_judged"), "workload"),
 			 json_string_value(json_object_get(run->figures, "not_judged_for")));
 	buf_addf(&out, "report: %s/report.html\n", run->dir);
 	fputs(out.data, stdout);

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/count_text.h"
 #include "base/log.h"
 #include "base/must.h"
 
@@ -124,10 +125,11 @@ static bool jobs_look(void *to)
 
 	jobs_show(j, &p, states);
 	if (progress_wanted())
-		progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
-			      " states, %" PRIu64 " findings%s",
-			      j->target, seconds, p.transitions, (double)p.transitions / seconds,
-			      states, p.findings, progress_left(seconds, j->seconds));
+		progress_show("%s: %.0f s, %s (%.0f/s), %s, %s%s", j->target, seconds,
+			      count_text(p.transitions, "transition"),
+			      (double)p.transitions / seconds, count_text(states, "state"),
+			      count_text(p.findings, "finding"),
+			      progress_left(seconds, j->seconds));
 	return p.findings >= j->findings_max;
 }
 

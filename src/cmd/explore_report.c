@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/count_text.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -96,10 +97,10 @@ void explore_show_progress(void *to, const struct explore_figures *f, struct run
 		p->instead(p->instead_to, f, run);
 		return;
 	}
-	progress_show("%s: %.0f s, %" PRIu64 " transitions (%.0f/s), %" PRIu64
-		      " states, %zu findings%s",
-		      run->target, seconds, f->transitions, (double)f->transitions / seconds,
-		      f->states, json_array_size(run->findings),
+	progress_show("%s: %.0f s, %s (%.0f/s), %s, %s%s", run->target, seconds,
+		      count_text(f->transitions, "transition"), (double)f->transitions / seconds,
+		      count_text(f->states, "state"),
+		      count_text(json_array_size(run->findings), "finding"),
 		      progress_left(seconds, p->seconds));
 }
 
@@ -143,33 +144,32 @@ static void print_explore_summary(const struct run *run, const struct explore_fi
 	if (!f->end && !f->calls && !json_array_size(run->findings))
 		return;
 	if (f->exhausted)
-		printf("%s: all %" PRIu64 " states and %" PRIu64 " transitions verified\n",
-		       run->target, f->states, f->transitions);
-	printf("%s: %" PRIu64 " calls, %" PRIu64 " transitions, %" PRIu64 " states in %.1f s "
-	       "(%.0f transitions/s), ended by %s; seed %" PRIu64 "\n",
-	       run->target, f->calls, f->transitions, f->states, seconds,
-	       (double)f->transitions / seconds, f->end ? f->end : "an error", run->seed);
+		printf("%s: all %s and %s verified\n", run->target, count_text(f->states, "state"),
+		       count_text(f->transitions, "transition"));
+	printf("%s: %s, %s, %s in %.1f s (%.0f transitions/s), ended by %s; seed %" PRIu64 "\n",
+	       run->target, count_text(f->calls, "call"), count_text(f->transitions, "transition"),
+	       count_text(f->states, "state"), seconds, (double)f->transitions / seconds,
+	       f->end ? f->end : "an error", run->seed);
 	print_jobs(run, f);
 	printf("inputs: %" PRIu64 " of %" PRIu64 " partitions of arguments; outcomes: %" PRIu64
 	       " different\n",
 	       f->inputs_seen, f->inputs, f->outcomes_seen);
 	if (f->fsck_runs)
-		printf("fsck: %" PRIu64 " checks of the disk in %.1f s, %" PRIu64
-		       " without a verdict\n",
-		       f->fsck_runs, (double)f->fsck_us * 1e-6, f->fsck_unknown);
+		printf("fsck: %s of the disk in %.1f s, %" PRIu64 " without a verdict\n",
+		       count_text(f->fsck_runs, "check"), (double)f->fsck_us * 1e-6,
+		       f->fsck_unknown);
 	if (f->space_runs)
-		printf("space: %" PRIu64 " searches for lost space in %.1f s\n", f->space_runs,
+		printf("space: %s for lost space in %.1f s\n", count_text(f->space_runs, "search"),
 		       (double)f->space_us * 1e-6);
 	if (f->paths)
-		printf("crash: %" PRIu64 " states in %.1f s, %" JSON_INTEGER_FORMAT
-		       " crash states, %" JSON_INTEGER_FORMAT " recoveries\n",
-		       f->paths, (double)f->path_us * 1e-6, crash_figure(run, "crash_states"),
-		       crash_figure(run, "recoveries"));
+		printf("crash: %s in %.1f s, %s, %s\n", count_text(f->paths, "state"),
+		       (double)f->path_us * 1e-6,
+		       count_text((uint64_t)crash_figure(run, "crash_states"), "crash state"),
+		       count_text((uint64_t)crash_figure(run, "recoveries"), "recovery"));
 	code_print(run);
 	if (f->kernel_notes)
-		printf("kernel log: %" PRIu64
-		       " messages that are not about this file system (%s/kernel-notes)\n",
-		       f->kernel_notes, run->dir);
+		printf("kernel log: %s not about this file system (%s/kernel-notes)\n",
+		       count_text(f->kernel_notes, "message"), run->dir);
 	learned_print(run);
 	print_findings(run, f->end);
 	printf("report: %s/report.html\n", run->dir);

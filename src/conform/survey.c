@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_text.h"
 #include "base/must.h"
 
 enum { COLUMN = 9, SHORT_MAX = 300 };
@@ -101,9 +102,9 @@ static void print_figures(const struct surveyed *t, struct buf *out)
 
 	if (t->failure)
 		buf_addf(out, "%s: %s\n", r->target, t->failure);
-	buf_addf(out, "%s: %zu scripts, %zu accepted, %zu rejected", r->target,
-		 r->suite->count - r->counts[SCRIPT_FATES], r->counts[SCRIPT_ACCEPTED],
-		 r->counts[SCRIPT_REJECTED]);
+	buf_addf(out, "%s: %s, %zu accepted, %zu rejected", r->target,
+		 count_text(r->suite->count - r->counts[SCRIPT_FATES], "script"),
+		 r->counts[SCRIPT_ACCEPTED], r->counts[SCRIPT_REJECTED]);
 	if (r->counts[SCRIPT_UNKNOWN]) {
 		buf_addf(out, ", %zu undefined (", r->counts[SCRIPT_UNKNOWN]);
 		suite_name(first_of(r, SCRIPT_UNKNOWN), out);
@@ -120,8 +121,8 @@ static void print_figures(const struct surveyed *t, struct buf *out)
 	buf_addf(out, "; %.1f s to execute, %.1f s to check\n", r->figures.exec_seconds,
 		 r->figures.check_seconds);
 	if (t->causes.unconfirmed)
-		buf_addf(out, "%s: %zu of %zu causes did not show again: unconfirmed\n", r->target,
-			 t->causes.unconfirmed, t->causes.unexpected);
+		buf_addf(out, "%s: %zu of %s did not show again: unconfirmed\n", r->target,
+			 t->causes.unconfirmed, count_text(t->causes.unexpected, "cause"));
 }
 
 /* Its first line, or what of it is short enough to be read. */

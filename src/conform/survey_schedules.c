@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
+#include "base/count_text.h"
 #include "conform/survey.h"
 
 static double rusage_seconds(const struct rusage *u)
@@ -77,9 +78,10 @@ void survey_print_schedules(const struct survey *s, unsigned preemptions, struct
 	struct session_figures sum = schedules_sum(s);
 	bool ended = schedules_ended(s);
 
-	buf_addf(out, "%s%llu schedules of %llu pairs tried, with at most %u switch%s each",
-		 sum.left || sum.chance || !ended ? "" : "all ", (unsigned long long)sum.schedules,
-		 (unsigned long long)sum.pairs, preemptions, preemptions == 1 ? "" : "es");
+	buf_addf(out, "%s%s of %s tried, with at most %s each",
+		 sum.left || sum.chance || !ended ? "" : "all ",
+		 count_text(sum.schedules, "schedule"), count_text(sum.pairs, "pair"),
+		 count_text(preemptions, "switch"));
 	if (sum.left)
 		buf_addf(out, "; --schedules has left at least %llu others",
 			 (unsigned long long)sum.left);
@@ -93,6 +95,7 @@ void survey_print_schedules(const struct survey *s, unsigned preemptions, struct
 			 (unsigned long long)sum.unsteady);
 	buf_addch(out, '\n');
 	for (unsigned n = 1; !ended && !sum.chance && n <= preemptions; n++)
-		buf_addf(out, "  %u switch%s: %llu of %zu pairs\n", n, n == 1 ? "" : "es",
-			 (unsigned long long)sum.searched[n], s->count * s->suite->count);
+		buf_addf(out, "  %s: %llu of %s\n", count_text(n, "switch"),
+			 (unsigned long long)sum.searched[n],
+			 count_text(s->count * s->suite->count, "pair"));
 }

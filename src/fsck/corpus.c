@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/count_text.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -327,8 +328,8 @@ static int corpus_examine(struct corpus *c, const char *path, struct err *err)
 	int r = disk_file_read(&disk, path, &why);
 
 	if (progress_wanted())
-		progress_show("%s: %s, %zu findings", c->run->target, path,
-			      json_array_size(c->run->findings));
+		progress_show("%s: %s, %s", c->run->target, path,
+			      count_text(json_array_size(c->run->findings), "finding"));
 	if (r || !disk.len || disk.len > DISK_MAX) {
 		c->figures->left_out++;
 		buf_free(&disk);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/count_text.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -36,10 +37,9 @@ void examination_show_progress(const struct examination *x)
 		run_sample(x->run);
 	}
 	if (progress_wanted())
-		progress_show("%s: %.0f s, %" PRIu64 " damaged disks (%.0f/s), %zu finding%s%s",
-			      x->run->target, seconds, images, (double)images / seconds,
-			      json_array_size(x->run->findings),
-			      plural(json_array_size(x->run->findings)),
+		progress_show("%s: %.0f s, %s (%.0f/s), %s%s", x->run->target, seconds,
+			      count_text(images, "damaged disk"), (double)images / seconds,
+			      count_text(json_array_size(x->run->findings), "finding"),
 			      progress_left(seconds, x->options->seconds));
 }
 
