@@ -1,6 +1,8 @@
 /* envelope.c -- allowed outcomes as text. */
 #include "history/envelope.h"
 
+#include <string.h>
+
 #include "base/buf.h"
 
 enum { ERRNO_LIMIT = 192 };
@@ -15,6 +17,27 @@ static void envelope_add_error(int error, enum op op, enum dialect dialect, stru
 	struct outcome outcome = { .error = error };
 
 	outcome_print(&outcome, op, dialect, out);
+}
+
+/* What a directory stream may return besides the name or the end that is predicted. */
+static void envelope_add_names(const struct envelope *env, enum op op, struct buf *out)
+{
+	struct outcome other = { .result = RESULT_NAME };
+
+	for (const char *name = env->names; name < env->names + env->names_len;
+	     name += other.len + 1) {
+		other.bytes = name;
+		other.len = strlen(name);
+		if (name == env->value.bytes)
+			continue;
+		buf_adds(out, " or ");
+		outcome_print(&other, op, DIALECT_NATIVE, out);
+	}
+	if (!env->end_allowed || env->value.end)
+		return;
+	other = (struct outcome){ .result = RESULT_NAME, .end = true, .bytes = "" };
+	buf_adds(out, " or ");
+	outcome_print(&other, op, DIALECT_NATIVE, out);
 }
 
 void envelope_print(const struct envelope *env, enum op op, enum dialect dialect, struct buf *out)
@@ -33,6 +56,8 @@ void envelope_print(const struct envelope *env, enum op op, enum dialect dialect
 		outcome_print(&env->value, op, dialect, out);
 	else
 		envelope_add_error(env->first, op, dialect, out);
+	if (env->success && !published)
+		envelope_add_names(env, op, out);
 	for (int error = 1; error < ERRNO_LIMIT; error++) {
 		if (!is_further(env, error))
 			continue;

@@ -224,6 +224,7 @@ void model_readdir(struct step *x)
 {
 	int64_t handle = x->call->readdir.dh.num;
 	const struct dir_stream *stream = state_stream(x->state, x->pid, handle);
+	const char *name;
 	bool removed;
 
 	if (!stream) {
@@ -237,9 +238,10 @@ void model_readdir(struct step *x)
 	if (!proceed(x))
 		return;
 	stream_offer(x, stream);
+	/* A trace may have no name: "readdir(1) = 0". */
+	name = x->seen && (x->seen->end || x->seen->bytes) ? x->seen->bytes : x->env->value.bytes;
 	if (!x->env->value.end && !(x->seen && x->seen->end))
-		stream_read_name(x, stream, (uint64_t)handle,
-				 x->seen ? x->seen->bytes : x->env->value.bytes);
+		stream_read_name(x, stream, (uint64_t)handle, name);
 	touch_access(x, state_stream(x->state, x->pid, handle)->ino);
 }
 

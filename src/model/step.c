@@ -347,8 +347,8 @@ void model_run(const struct model *m, struct state *s, const struct call *c, str
 
 static bool name_allowed(const struct envelope *env, const struct outcome *seen)
 {
-	if (seen->end)
-		return env->end_allowed;
+	if (seen->end || !seen->bytes)
+		return seen->end && env->end_allowed;
 	for (size_t at = 0; at < env->names_len; at += strlen(env->names + at) + 1)
 		if (!strcmp(env->names + at, seen->bytes))
 			return true;
