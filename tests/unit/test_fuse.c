@@ -379,6 +379,11 @@ static void commands_that_do_not_mount_say_why(void **state)
 	assert_false(pair_open(&p, "fuse:sh -c 'echo no such disk; exit 3'", 60, &err));
 	assert_non_null(strstr(err.text, "status 3"));
 	assert_non_null(strstr(err.text, "no such disk"));
+	/* Not after the two minutes that a daemon has for mounting. */
+	err = (struct err){ 0 };
+	assert_false(pair_open(&p, "fuse:sh -c '(echo bad option; exit 4) & exit 0'", 60, &err));
+	assert_non_null(strstr(err.text, "mounted nothing"));
+	assert_non_null(strstr(err.text, "bad option"));
 	err = (struct err){ 0 };
 	assert_false(pair_open(&p, "fuse:nonesuch-fs /x", 60, &err));
 	assert_int_equal(err.code, -ENOENT);
