@@ -101,7 +101,7 @@ static const struct {
 	{ "no_map_shared", "yes" },     { "no_copy", "yes" },
 	{ "no_inode_flags", "yes" },    { "no_reflink", "no" },
 	{ "no_unshare_range", "no" },   { "no_write_zeroes", "no" },
-	{ "access_unchecked", "yes" },
+	{ "access_unchecked", "yes" },  { "no_keep_size", "yes" },
 	{ "name_max", "60" },           { "symlink_max", "1000" },
 };
 
