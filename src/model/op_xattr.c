@@ -95,7 +95,7 @@ static bool refuse_xattr_space(struct step *x, const char *name)
 	if (!strncmp(name, "system.posix_acl_", 17) || !strcmp(name, "security.capability"))
 		return leave_undefined(x, RULE_xattr_formats);
 	if (x->model->traits.no_xattr || (space == SPACE_USER && x->model->traits.no_user_xattr))
-		return refuse(x, RULE_xattr_space);
+		return refuse_unsupported(x, RULE_xattr_space);
 	if (x->model->traits.own_xattrs &&
 	    (space == SPACE_NONE || space == SPACE_SYSTEM || !name[strlen(prefixes[space])]))
 		return leave_undefined(x, RULE_xattr_own);
@@ -299,7 +299,7 @@ static void step_list_xattrs(struct step *x, enum by by)
 	    leave_undefined(x, RULE_xattr_own))
 		return;
 	if (x->model->traits.no_xattr)
-		may_refuse(x, RULE_xattr_space);
+		may_refuse_unsupported(x, RULE_xattr_space);
 	collect_names(x, inode, &names);
 	give_sized(x, RESULT_NAMES, buf_str(&names), names.len, x->call->listxattr.size.num);
 	buf_free(&names);
