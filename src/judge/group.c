@@ -139,6 +139,26 @@ static bool group_put_symlink(char ret[SIGNATURE_MAX], const struct discrepancy 
 	return true;
 }
 
+/* A daemon that masks the modes it is given does so for files, directories and special files. */
+static bool group_put_new_bits(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+	const struct op_info *op = &op_table[d->call.op];
+	int64_t given = 0;
+
+	if (!fact || fact->kind != FACT_MODE || !(op->traits & TRAIT_NAMES) ||
+	    !strstr(d->signature, "(special bits") || strstr(d->signature, "elsewhere"))
+		return false;
+	for (unsigned i = 0; i < op->args; i++)
+		if (op->arg[i].kind == KIND_MODE || op->arg[i].kind == KIND_NODE_MODE)
+			given = d->call.arg[i].num;
+	/* What is inherited is another matter. */
+	if (!(given & fact->mode & (S_ISUID | S_ISGID | S_ISVTX)))
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "mode of new objects, special bits");
+	return true;
+}
+
 /* ---- outcomes ---- */
 
 /* Calls that a file system has all together, or has not; any other call is alone. */
@@ -205,6 +225,24 @@ static bool error_is_of_lookup(const struct discrepancy *d, const char *error)
 	return op->args && op->arg[0].kind == KIND_FD && !strcmp(error, "ENOENT");
 }
 
+/* A daemon that has opened the file in another way than was asked for, or shares what it has opened
+ * among descriptors, does so for all calls that read or write: XSH has EBADF of them where the
+ * descriptor is not open for that, which the kernel checks before it asks the daemon, and the
+ * others not at all. */
+static bool error_is_of_open(const struct discrepancy *d, const char *error)
+{
+	static const char *const errors[] = { "EPERM", "EACCES", "EBADF" };
+	const struct op_info *op = &op_table[d->call.op];
+	bool io = op->base == OP_read || op->base == OP_write || op->base == OP_truncate;
+
+	if (!op->args || op->arg[0].kind != KIND_FD || !io)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
+		if (!strcmp(errors[i], error))
+			return true;
+	return false;
+}
+
 /* A daemon that passes O_DIRECT on has other buffers than the caller, which are not aligned. */
 static bool error_is_of_direct(const struct discrepancy *d, const char *error)
 {
@@ -240,6 +278,8 @@ static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy 
 		snprintf(ret, SIGNATURE_MAX, "EIO of calls for extended attributes");
 	else if (succeeds && error_is_of_direct(d, seen))
 		snprintf(ret, SIGNATURE_MAX, "O_DIRECT not supported");
+	else if (succeeds && error_is_of_open(d, seen))
+		snprintf(ret, SIGNATURE_MAX, "%s of reads and writes through a descriptor", seen);
 	else if (error_is_of_lookup(d, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s through a descriptor", seen);
 	else if (!succeeds && rule_is_of_xattr_names(rule))
@@ -312,7 +352,7 @@ static bool group_put_times(char ret[SIGNATURE_MAX], const struct discrepancy *d
 
 static bool group_put(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
-	if (group_put_names(ret, d) || group_put_symlink(ret, d))
+	if (group_put_names(ret, d) || group_put_symlink(ret, d) || group_put_new_bits(ret, d))
 		return true;
 	switch (d->code) {
 	case PROBLEM_TREE:

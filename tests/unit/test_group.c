@@ -155,6 +155,14 @@ static void calls_that_share_a_cause_are_one_group(void **state)
 		  OP_fremovexattr, RULE_xattr_absent },
 		{ "OUTCOME removexattr ENOENT for ENODATA", "ENOENT for ENODATA (xattr_absent)",
 		  OP_removexattr, RULE_xattr_absent },
+		{ "OUTCOME write EPERM for success",
+		  "EPERM of reads and writes through a descriptor", OP_pwrite, -1 },
+		{ "OUTCOME truncate EPERM for success",
+		  "EPERM of reads and writes through a descriptor", OP_ftruncate, -1 },
+		{ "OUTCOME truncate EPERM for success", "OUTCOME truncate EPERM for success",
+		  OP_truncate, -1 },
+		{ "OUTCOME chmod EPERM for success", "OUTCOME chmod EPERM for success", OP_fchmod,
+		  -1 },
 		{ "OUTCOME read EINVAL for success", "O_DIRECT not supported", OP_direct_read, -1 },
 		{ "OUTCOME write EINVAL for success", "O_DIRECT not supported", OP_direct_write,
 		  -1 },
@@ -173,6 +181,46 @@ static void calls_that_share_a_cause_are_one_group(void **state)
 		d.call.op = (uint16_t)rows[i].op;
 		if (rows[i].rule >= 0)
 			d.rules[d.rule_count++] = (enum rule)rows[i].rule;
+		group_of(&d, group);
+		assert_string_equal(group, rows[i].group);
+		discrepancy_free(&d);
+	}
+}
+
+/* Bits that are given are lost for one reason, bits that are inherited for another. */
+static void special_bits_of_new_objects_are_one_group(void **state)
+{
+	static const struct {
+		const char *signature, *group;
+		enum op op;
+		unsigned arg; /* that has the mode */
+		int64_t given;
+		uint32_t expected;
+	} rows[] = {
+		{ "TREE open mode (special bits)", "mode of new objects, special bits",
+		  OP_create_file, 2, 04755, S_IFREG | 04755 },
+		{ "TREE mkdir mode (special bits, directory)", "mode of new objects, special bits",
+		  OP_mkdirat, 2, 01777, S_IFDIR | 01777 },
+		{ "TREE mknod mode (special bits)", "mode of new objects, special bits", OP_mknod,
+		  1, S_IFIFO | 02644, S_IFIFO | 02644 },
+		{ "TREE mkdir mode (special bits, directory)", "mode of directories, special bits",
+		  OP_mkdir, 1, 0755, S_IFDIR | 02755 },
+		{ "TREE open mode (special bits, elsewhere)", "mode of files, special bits",
+		  OP_create_file, 2, 04755, S_IFREG | 04755 },
+		{ "TREE chmod mode (special bits)", "mode of files, special bits", OP_chmod, 1,
+		  04755, S_IFREG | 04755 },
+	};
+	struct fact fact = { .kind = FACT_MODE, .nlink = 1 };
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(rows); i++) {
+		set_signature(&d, rows[i].signature);
+		d.call.op = (uint16_t)rows[i].op;
+		d.call.arg[rows[i].arg].num = rows[i].given;
+		fact.mode = rows[i].expected;
+		d.facts = &fact;
+		d.fact_count = 1;
 		group_of(&d, group);
 		assert_string_equal(group, rows[i].group);
 		discrepancy_free(&d);
@@ -413,6 +461,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(signatures_are_grouped),
 		cmocka_unit_test(rules_are_shared),
+		cmocka_unit_test(special_bits_of_new_objects_are_one_group),
 		cmocka_unit_test(names_are_cached_apart),
 		cmocka_unit_test(times_and_symlinks_are_cached_apart),
 		cmocka_unit_test(times_of_a_daemon_are_one_group),
