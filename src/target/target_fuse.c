@@ -35,7 +35,7 @@
 
 enum {
 	STOP_SECONDS = 5,
-	LOCKS_MAX = 2,
+	LOCKS_MAX = 8,
 	/* The sandbox of a checker that was killed mounts once more and removes what it made. */
 	END_MS = (SANDBOX_MOUNT_S + 2 * STOP_SECONDS) * 1000,
 };
