@@ -159,6 +159,19 @@ static bool group_put_new_bits(char ret[SIGNATURE_MAX], const struct discrepancy
 	return true;
 }
 
+/* Names that are listed where nothing is by that name: they come from elsewhere, not from the call
+ * behind which they are met. */
+static bool group_put_ghost(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+
+	if (!fact || fact->kind != FACT_EXTRA || !fact->call)
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "names that are listed, but %s gives %s", fact->call,
+		 errno_name(fact->error));
+	return true;
+}
+
 /* ---- outcomes ---- */
 
 /* Calls that a file system has all together, or has not; any other call is alone. */
@@ -256,6 +269,13 @@ static bool rule_is_of_xattr_names(const char *rule)
 	return !strcmp(rule, "xattr_space") || !strcmp(rule, "xattr_name_bare");
 }
 
+/* What does not look whether there is something to remove, looks at no name. */
+static bool outcome_is_of_removal(const struct discrepancy *d)
+{
+	return op_table[d->call.op].base == OP_removexattr && d->answered && !d->answer.error &&
+	       !d->success_allowed;
+}
+
 /* "OUTCOME rename ENOENT for EEXIST" */
 static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
@@ -282,6 +302,8 @@ static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy 
 		snprintf(ret, SIGNATURE_MAX, "%s of reads and writes through a descriptor", seen);
 	else if (error_is_of_lookup(d, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s through a descriptor", seen);
+	else if (outcome_is_of_removal(d))
+		snprintf(ret, SIGNATURE_MAX, "removexattr of what is not there succeeds");
 	else if (!succeeds && rule_is_of_xattr_names(rule))
 		snprintf(ret, SIGNATURE_MAX, "names of extended attributes not checked");
 	else if (!succeeds && *rule)
@@ -352,7 +374,8 @@ static bool group_put_times(char ret[SIGNATURE_MAX], const struct discrepancy *d
 
 static bool group_put(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
-	if (group_put_names(ret, d) || group_put_symlink(ret, d) || group_put_new_bits(ret, d))
+	if (group_put_names(ret, d) || group_put_symlink(ret, d) || group_put_new_bits(ret, d) ||
+	    group_put_ghost(ret, d))
 		return true;
 	switch (d->code) {
 	case PROBLEM_TREE:

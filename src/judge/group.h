@@ -9,6 +9,7 @@
  *	modification time of file was not updated
  *	times of directories                   behind the cache of a FUSE daemon
  *	files with several names, cached       the same: one inode of the kernel for each name
+ *	names that are listed, but stat gives ENOENT
  *	mode of new objects, special bits      of those that the call was given
  *	EPERM of reads and writes through a descriptor
  *	xattr not supported                    ENOSYS, EOPNOTSUPP and the like of a family of calls

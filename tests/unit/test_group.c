@@ -168,6 +168,8 @@ static void calls_that_share_a_cause_are_one_group(void **state)
 		  -1 },
 		{ "OUTCOME write EINVAL for success", "OUTCOME write EINVAL for success", OP_write,
 		  -1 },
+		{ "OUTCOME removexattr ENODATA for EOPNOTSUPP",
+		  "names of extended attributes not checked", OP_removexattr, RULE_xattr_space },
 		{ "OUTCOME setxattr success for EINVAL", "names of extended attributes not checked",
 		  OP_setxattr, RULE_xattr_name_bare },
 		{ "OUTCOME getxattr ENODATA for EOPNOTSUPP",
@@ -223,6 +225,45 @@ static void special_bits_of_new_objects_are_one_group(void **state)
 		d.fact_count = 1;
 		group_of(&d, group);
 		assert_string_equal(group, rows[i].group);
+		discrepancy_free(&d);
+	}
+}
+
+/* A removal that always succeeds does so for names that there cannot be, too. */
+static void removals_of_nothing_are_one_group(void **state)
+{
+	static const char *const signatures[] = { "OUTCOME removexattr success for ENODATA",
+						  "OUTCOME removexattr success for EOPNOTSUPP" };
+	static const enum rule rules[] = { RULE_xattr_absent, RULE_xattr_space };
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(signatures); i++) {
+		set_signature(&d, signatures[i]);
+		d.call.op = OP_removexattr;
+		d.answered = true;
+		d.rules[d.rule_count++] = (uint16_t)rules[i];
+		group_of(&d, group);
+		assert_string_equal(group, "removexattr of what is not there succeeds");
+		discrepancy_free(&d);
+	}
+}
+
+/* A listing that has too much has it after every call. */
+static void names_that_lead_nowhere_are_one_group(void **state)
+{
+	static const char *const signatures[] = { "TREE write extra (elsewhere)",
+						  "TREE dup extra" };
+	struct fact fact = { .kind = FACT_EXTRA, .call = "stat", .error = ENOENT };
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(signatures); i++) {
+		set_signature(&d, signatures[i]);
+		d.facts = &fact;
+		d.fact_count = 1;
+		group_of(&d, group);
+		assert_string_equal(group, "names that are listed, but stat gives ENOENT");
 		discrepancy_free(&d);
 	}
 }
@@ -462,6 +503,8 @@ int main(void)
 		cmocka_unit_test(signatures_are_grouped),
 		cmocka_unit_test(rules_are_shared),
 		cmocka_unit_test(special_bits_of_new_objects_are_one_group),
+		cmocka_unit_test(removals_of_nothing_are_one_group),
+		cmocka_unit_test(names_that_lead_nowhere_are_one_group),
 		cmocka_unit_test(names_are_cached_apart),
 		cmocka_unit_test(times_and_symlinks_are_cached_apart),
 		cmocka_unit_test(times_of_a_daemon_are_one_group),

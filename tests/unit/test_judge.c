@@ -588,7 +588,7 @@ static void missing_flags_may_be_refused_for_one_file(void **state)
 	end(&f);
 }
 
-/* Descriptors of files with several names are marked. */
+/* Calls about files with several names are marked, by descriptors and by paths. */
 static void files_with_several_names_are_marked(void **state)
 {
 	struct discrepancy d;
@@ -606,6 +606,13 @@ static void files_with_several_names_are_marked(void **state)
 	      "open(\"a\", O_RDWR, 0)\nflock(4, LOCK_EX|LOCK_NB)\n");
 	assert_int_equal(judge_last(&f, 0, &d), VERDICT_BAD);
 	assert_false(d.has_names);
+	discrepancy_free(&d);
+	end(&f);
+	begin(&f, "reffs",
+	      "create_file(\"a\", O_CREAT|O_RDWR, 0644)\nlink(\"a\", \"b\")\n"
+	      "read_file(\"b\", 1, 0)\n");
+	assert_int_equal(judge_last(&f, EIO, &d), VERDICT_BAD);
+	assert_true(d.has_names);
 	discrepancy_free(&d);
 	end(&f);
 }
