@@ -113,7 +113,8 @@ static bool group_put_names(char ret[SIGNATURE_MAX], const struct discrepancy *d
 	if (d->code == PROBLEM_OUTCOME && d->answered && d->success_allowed && !d->answer.error &&
 	    d->answer.result == RESULT_STAT && !S_ISDIR(d->value.stat.mode))
 		stat = &d->value.stat;
-	if (fact && d->code == PROBLEM_TREE && fact->kind >= FACT_SIZE && fact->kind <= FACT_XATTR)
+	if (fact && (d->code == PROBLEM_TREE || d->code == PROBLEM_DRIFT) &&
+	    fact->kind >= FACT_SIZE && fact->kind <= FACT_XATTR)
 		several = fact->nlink > 1 && !S_ISDIR(fact->mode);
 	if (fact && d->code == PROBLEM_TIMES && fact->wrong != TIME_NOT_AS_GIVEN)
 		several = fact->nlink > 1 && !S_ISDIR(fact->mode);
@@ -122,6 +123,31 @@ static bool group_put_names(char ret[SIGNATURE_MAX], const struct discrepancy *d
 	if (!d->is_cached || !several)
 		return false;
 	snprintf(ret, SIGNATURE_MAX, "files with several names, cached by each name");
+	return true;
+}
+
+/* A daemon that does not clear what is behind the end of a file shows it whatever makes the file
+ * grow, or the kernel read it again. The kernel of its own clears what it adds. */
+static bool group_put_stale(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+
+	if (!d->is_cached || !fact || fact->kind != FACT_DATA)
+		return false;
+	if (!strstr(d->signature, " data (stale") && !strstr(d->signature, " data (foreign"))
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "data of files, stale");
+	return true;
+}
+
+/* A daemon that counts subdirectories itself, and wrongly, has too few here and too many there. */
+static bool group_put_subdirectories(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+
+	if (!d->is_cached || !fact || fact->kind != FACT_NLINK || !S_ISDIR(fact->mode))
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "nlink of directories");
 	return true;
 }
 
@@ -276,6 +302,13 @@ static bool outcome_is_of_removal(const struct discrepancy *d)
 	       !d->success_allowed;
 }
 
+/* What does not look at XATTR_CREATE does not look at XATTR_REPLACE. */
+static bool outcome_is_of_flags(const struct discrepancy *d, const char *rule)
+{
+	return op_table[d->call.op].base == OP_setxattr && d->answered && !d->answer.error &&
+	       (!strcmp(rule, "xattr_exists") || !strcmp(rule, "xattr_absent"));
+}
+
 /* "OUTCOME rename ENOENT for EEXIST" */
 static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
@@ -304,6 +337,10 @@ static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy 
 		snprintf(ret, SIGNATURE_MAX, "%s through a descriptor", seen);
 	else if (outcome_is_of_removal(d))
 		snprintf(ret, SIGNATURE_MAX, "removexattr of what is not there succeeds");
+	else if (!succeeds && outcome_is_of_flags(d, rule))
+		snprintf(ret, SIGNATURE_MAX, "flags of setxattr ignored");
+	else if (!succeeds && !strcmp(rule, "name_too_long"))
+		snprintf(ret, SIGNATURE_MAX, "names that are too long not refused");
 	else if (!succeeds && rule_is_of_xattr_names(rule))
 		snprintf(ret, SIGNATURE_MAX, "names of extended attributes not checked");
 	else if (!succeeds && *rule)
@@ -375,7 +412,7 @@ static bool group_put_times(char ret[SIGNATURE_MAX], const struct discrepancy *d
 static bool group_put(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
 	if (group_put_names(ret, d) || group_put_symlink(ret, d) || group_put_new_bits(ret, d) ||
-	    group_put_ghost(ret, d))
+	    group_put_ghost(ret, d) || group_put_stale(ret, d) || group_put_subdirectories(ret, d))
 		return true;
 	switch (d->code) {
 	case PROBLEM_TREE:

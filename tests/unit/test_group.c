@@ -170,6 +170,10 @@ static void calls_that_share_a_cause_are_one_group(void **state)
 		  -1 },
 		{ "OUTCOME removexattr ENODATA for EOPNOTSUPP",
 		  "names of extended attributes not checked", OP_removexattr, RULE_xattr_space },
+		{ "OUTCOME link ENOENT for ENAMETOOLONG", "names that are too long not refused",
+		  OP_link, RULE_name_too_long },
+		{ "OUTCOME symlink success for ENAMETOOLONG", "names that are too long not refused",
+		  OP_symlink, RULE_name_too_long },
 		{ "OUTCOME setxattr success for EINVAL", "names of extended attributes not checked",
 		  OP_setxattr, RULE_xattr_name_bare },
 		{ "OUTCOME getxattr ENODATA for EOPNOTSUPP",
@@ -246,6 +250,67 @@ static void removals_of_nothing_are_one_group(void **state)
 		group_of(&d, group);
 		assert_string_equal(group, "removexattr of what is not there succeeds");
 		discrepancy_free(&d);
+	}
+}
+
+/* Flags that are not looked at. */
+static void flags_of_setxattr_are_one_group(void **state)
+{
+	static const char *const signatures[] = { "OUTCOME setxattr success for EEXIST",
+						  "OUTCOME setxattr success for ENODATA" };
+	static const enum rule rules[] = { RULE_xattr_exists, RULE_xattr_absent };
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(signatures); i++) {
+		set_signature(&d, signatures[i]);
+		d.call.op = OP_setxattr;
+		d.answered = true;
+		d.rules[d.rule_count++] = (uint16_t)rules[i];
+		group_of(&d, group);
+		assert_string_equal(group, "flags of setxattr ignored");
+		discrepancy_free(&d);
+	}
+}
+
+/* What a daemon does itself it does wrongly after many calls. */
+static void bookkeeping_of_daemons_is_one_group(void **state)
+{
+	static const struct {
+		const char *signature, *cached, *other;
+		struct fact fact;
+	} rows[] = {
+		{ "TREE splice data (stale)",
+		  "data of files, stale",
+		  "TREE splice data (stale)",
+		  { .kind = FACT_DATA, .mode = S_IFREG, .nlink = 1 } },
+		{ "TREE write data (foreign)",
+		  "data of files, stale",
+		  "TREE write data (foreign)",
+		  { .kind = FACT_DATA, .mode = S_IFREG, .nlink = 1 } },
+		{ "TREE write data (zeros)",
+		  "TREE write data (zeros)",
+		  "TREE write data (zeros)",
+		  { .kind = FACT_DATA, .mode = S_IFREG, .nlink = 1 } },
+		{ "TREE rmdir nlink (too large, directory)",
+		  "nlink of directories",
+		  "nlink of directories, too large",
+		  { .kind = FACT_NLINK, .mode = S_IFDIR } },
+	};
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+	struct fact fact;
+
+	for (size_t i = 0; i < SIZE(rows); i++) {
+		set_signature(&d, rows[i].signature);
+		fact = rows[i].fact;
+		d.facts = &fact;
+		d.fact_count = 1;
+		group_of(&d, group);
+		assert_string_equal(group, rows[i].other);
+		d.is_cached = true;
+		group_of(&d, group);
+		assert_string_equal(group, rows[i].cached);
 	}
 }
 
@@ -504,6 +569,8 @@ int main(void)
 		cmocka_unit_test(rules_are_shared),
 		cmocka_unit_test(special_bits_of_new_objects_are_one_group),
 		cmocka_unit_test(removals_of_nothing_are_one_group),
+		cmocka_unit_test(flags_of_setxattr_are_one_group),
+		cmocka_unit_test(bookkeeping_of_daemons_is_one_group),
 		cmocka_unit_test(names_that_lead_nowhere_are_one_group),
 		cmocka_unit_test(names_are_cached_apart),
 		cmocka_unit_test(times_and_symlinks_are_cached_apart),
