@@ -441,10 +441,12 @@ static int fuse_start_first(struct target *t, const struct target_description *d
 	if (ret && copied && fuse_may_have_devices())
 		return fuse_start_on_device(t, err);
 	if (ret && copied)
-		return err_set(err, -ret,
-			       "%s; " PROGRAM_FD_PATH " is a copy of the image in memory: a daemon "
-			       "that wants another name, or a device, needs root (a loop device)",
-			       why.text);
+		return err_set(
+			err, -ret,
+			"the daemon is given " PROGRAM_FD_PATH ", a copy of the image in "
+			"memory; one that needs another name, or a device, needs root (for a "
+			"loop device): %s",
+			why.text);
 	return ret ? err_set(err, -ret, "%s", why.text) : 0;
 }
 
