@@ -18,6 +18,7 @@
 
 enum {
 	LONG_NAME = 240,
+	MANY = 150,        /* such names are more than glibc reads of a directory at once: 32 KiB */
 	FINDINGS_EACH = 4, /* of one script */
 };
 /* Of the time of the search, and where that has no end. */
@@ -37,19 +38,60 @@ size_t openings_count(void)
 	return ARRAY_LEN(openings);
 }
 
+static void add_long(struct buf *out)
+{
+	for (unsigned i = 0; i < LONG_NAME; i++)
+		buf_addch(out, 'n');
+}
+
+static void add_fill(struct buf *out)
+{
+	for (unsigned i = 0; i < MANY; i++) {
+		buf_addf(out, "create_file(\"%03u", i);
+		add_long(out);
+		buf_adds(out, "\", O_WRONLY, 0644)\n");
+	}
+}
+
+/* Also "." and "..", and the end. */
+static void add_drain(struct buf *out)
+{
+	for (unsigned i = 0; i < MANY + 3; i++)
+		buf_adds(out, "readdir(1)\n");
+}
+
+static const struct {
+	const char *mark;
+	void (*add)(struct buf *out);
+} marks[] = {
+	{ "{long}", add_long },
+	{ "{fill}", add_fill },
+	{ "{drain}", add_drain },
+};
+
+/* What a mark stands for; returns how long the mark is, or 0 if there is none. */
+static size_t add_marked(const char *at, struct buf *out)
+{
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+		if (strncmp(at, marks[i].mark, strlen(marks[i].mark)))
+			continue;
+		marks[i].add(out);
+		return strlen(marks[i].mark);
+	}
+	return 0;
+}
+
 void openings_read(size_t number, struct script *ret)
 {
-	static const char mark[] = "{long}";
-	const char *at = openings[number].text, *next;
 	struct buf text = BUF_INIT;
 	struct err err = { 0 };
+	size_t len;
 
-	for (; (next = strstr(at, mark)); at = next + strlen(mark)) {
-		buf_add(&text, at, (size_t)(next - at));
-		for (unsigned i = 0; i < LONG_NAME; i++)
-			buf_addch(&text, 'n');
+	for (const char *at = openings[number].text; *at; at += len ? len : 1) {
+		len = add_marked(at, &text);
+		if (!len)
+			buf_addch(&text, *at);
 	}
-	buf_adds(&text, at);
 	must(!script_parse(ret, "opening", text.data, text.len, &err));
 	buf_free(&text);
 }
