@@ -173,7 +173,7 @@ static bool group_put_new_bits(char ret[SIGNATURE_MAX], const struct discrepancy
 	int64_t given = 0;
 
 	if (!fact || fact->kind != FACT_MODE || !(op->traits & TRAIT_NAMES) ||
-	    !strstr(d->signature, "(special bits") || strstr(d->signature, "elsewhere"))
+	    !strstr(d->signature, "(special bits"))
 		return false;
 	for (unsigned i = 0; i < op->args; i++)
 		if (op->arg[i].kind == KIND_MODE || op->arg[i].kind == KIND_NODE_MODE)

@@ -212,6 +212,9 @@ static void special_bits_of_new_objects_are_one_group(void **state)
 		{ "TREE mkdir mode (special bits, directory)", "mode of directories, special bits",
 		  OP_mkdir, 1, 0755, S_IFDIR | 02755 },
 		{ "TREE open mode (special bits, elsewhere)", "mode of files, special bits",
+		  OP_create_file, 2, 0755, S_IFREG | 04755 },
+		/* Through a symbolic link. */
+		{ "TREE open mode (special bits, elsewhere)", "mode of new objects, special bits",
 		  OP_create_file, 2, 04755, S_IFREG | 04755 },
 		{ "TREE chmod mode (special bits)", "mode of files, special bits", OP_chmod, 1,
 		  04755, S_IFREG | 04755 },
