@@ -363,6 +363,7 @@ static int explore_once(const char *target, struct err *err)
 		.before = settings.coverage_from.count ? &before : NULL,
 		.failures_max = (unsigned)settings.failures,
 		.code_score = settings.code_score,
+		.openings = !settings.profile && !settings.set.count && !settings.against.count,
 		.adaptive = settings.adaptive,
 		.bitstate = settings.bitstate,
 		.kernel_log = settings.kernel_log,

@@ -503,6 +503,15 @@ bool capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
 	return true;
 }
 
+void capture_shown(struct explorer *x, struct finding *f)
+{
+	if (capture_take(x, f)) {
+		run_meet(x->run, f, x->target);
+		capture_improve(x, &x->followers[0], f, capture_until(x));
+	}
+	finding_free(f);
+}
+
 /* Replays one that an earlier part of the search had no time for; its row is open. */
 static void capture_take_up(struct explorer *x, const struct finding *met)
 {

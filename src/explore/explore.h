@@ -102,14 +102,15 @@ struct explore_options {
 	/* The code of the target (TARGET_CODE), to record which of it was run; NULL: not asked for.
 	 * Kept with the checkpoint. */
 	const struct code *code;
-	bool code_score;           /* prefer states and calls that come to code not run yet */
-	unsigned failures_max;     /* that a call may meet (fail_alloc and the like) */
-	bool adaptive;             /* weights move toward what was not seen yet */
-	bool bitstate;             /* branching: visited states as bits, for spaces beyond memory */
-	const char *kernel_log;    /* NULL: /dev/kmsg */
-	bool resume;               /* go on from the run's checkpoint */
-	double checkpoint_seconds; /* from one checkpoint to the next, at least */
-	struct path_visitor paths; /* visit is NULL: none */
+	bool code_score;        /* prefer states and calls that come to code not run yet */
+	unsigned failures_max;  /* that a call may meet (fail_alloc and the like) */
+	bool openings;          /* a portfolio on a FUSE daemon begins with scripts (openings.h) */
+	bool adaptive;          /* weights move toward what was not seen yet */
+	bool bitstate;          /* branching: visited states as bits, for spaces beyond memory */
+	const char *kernel_log; /* NULL: /dev/kmsg */
+	bool resume;            /* go on from the run's checkpoint */
+	double checkpoint_seconds;  /* from one checkpoint to the next, at least */
+	struct path_visitor paths;  /* visit is NULL: none */
 	struct share_source shared; /* join is NULL: this process is alone */
 	void (*progress)(void *to, const struct explore_figures *f, struct run *run);
 	void *progress_to;

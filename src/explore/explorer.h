@@ -167,6 +167,9 @@ bool capture(struct explorer *x, const struct plan_follower *on, uint32_t call,
  * is the one that showed it. False if those calls cannot be made out any more. */
 bool capture_once(struct explorer *x, const struct finding *first);
 
+/* Works on what a replay has shown, unless another worker does; the finding is used up. */
+void capture_shown(struct explorer *x, struct finding *f);
+
 /* Replays what an earlier part of the search had no time to replay. The target is fresh again
  * afterwards. */
 int capture_pending(struct explorer *x, struct err *err);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "explore/openings.h"
 #include "explore/sharing.h"
 
 /* Calls of a first turn; later turns of a search are longer, up to the maximum. */
@@ -568,11 +569,20 @@ static int portfolio_poll(struct portfolio *p, bool alone, bool *ret_waits, stru
 	return status;
 }
 
+/* Where calls are slow, what is most likely comes first. */
+static int portfolio_play_openings(struct portfolio *p, struct err *err)
+{
+	if (!p->options->openings || p->options->resume ||
+	    !p->configurations[0].target->traits.times_cached)
+		return 0;
+	return openings_play(&p->members[0].x, err);
+}
+
 static int portfolio_run(struct portfolio *p, struct err *err)
 {
 	struct portfolio_member *m = NULL;
 	bool waits;
-	int status = 0;
+	int status = portfolio_play_openings(p, err);
 
 	while (status >= 0 && !p->end) {
 		m = portfolio_next(p);

@@ -64,6 +64,10 @@ struct replay_on {
 	 * never. */
 	double until_seconds;
 	bool unseen; /* the tree is observed after the last call only, not after each */
+	/* Whether a discrepancy is known, and stepped over as one that is not sought. NULL: none
+	 * is. */
+	bool (*knows)(void *to, const struct finding *f);
+	void *knows_to;
 };
 
 /* Runs calls on a freshly reset target beside the model, judging every outcome and the trees. Fills

@@ -12,6 +12,8 @@
 
 /* A replay on its way: the finding gathers the calls and their outcomes from the start. */
 struct replay {
+	const struct replay_on *on;
+	const char *sought; /* NULL: any */
 	struct target *target;
 	const struct model *model;
 	struct state state;
@@ -99,13 +101,21 @@ static int replay_step_over(struct replay *r, struct err *err)
 	return status;
 }
 
-/* One call: VERDICT_BAD if it shows what is sought. */
-static int replay_one(struct replay *r, const struct call *c, bool last, bool unseen,
-		      const char *sought, struct err *err)
+static bool replay_seeks(const struct replay *r)
 {
-	int status = replay_call(r, c, last || !unseen, last, err);
+	const struct replay_on *on = r->on;
 
-	if (status != VERDICT_BAD || !sought || !strcmp(r->finding->discrepancy.signature, sought))
+	if (on->knows && on->knows(on->knows_to, r->finding))
+		return false;
+	return !r->sought || !strcmp(r->finding->discrepancy.signature, r->sought);
+}
+
+/* One call: VERDICT_BAD if it shows what is sought. */
+static int replay_one(struct replay *r, const struct call *c, bool last, struct err *err)
+{
+	int status = replay_call(r, c, last || !r->on->unseen, last, err);
+
+	if (status != VERDICT_BAD || replay_seeks(r))
 		return status;
 	status = replay_step_over(r, err);
 	if (status < 0)
@@ -117,6 +127,8 @@ int judge_replay(const struct replay_on *on, const struct call *calls, size_t co
 		 const char *sought, struct finding *ret, struct err *err)
 {
 	struct replay r = {
+		.on = on,
+		.sought = sought,
 		.target = on->target,
 		.model = on->model,
 		.finding = ret,
@@ -136,7 +148,7 @@ int judge_replay(const struct replay_on *on, const struct call *calls, size_t co
 	plan_init(&r.plan, &predictor, &r.state);
 	finding_reserve(ret, count);
 	for (size_t i = 0; i < count && status == VERDICT_OK; i++)
-		status = replay_one(&r, &calls[i], i + 1 == count, on->unseen, sought, err);
+		status = replay_one(&r, &calls[i], i + 1 == count, err);
 	if (status == VERDICT_BAD) {
 		ret->tries = ret->shown = 1;
 	} else {

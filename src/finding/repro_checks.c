@@ -131,6 +131,16 @@ static bool want_name(struct repro *r, const struct outcome *value)
 	return true;
 }
 
+/* The model knows the longest name only; blocks and inodes change from call to call. */
+static bool want_statfs(struct repro *r, const struct outcome *value)
+{
+	if (value->statfs.namelen == STAT_UNKNOWN)
+		return false;
+	want_begin(r);
+	buf_addf(r->out, "(long)stfs.f_namelen == %" PRId64, value->statfs.namelen);
+	return true;
+}
+
 /* The value of a success that is allowed, but was another one; false: that cannot be checked. */
 static bool want_value(struct repro *r, const struct finding *f, const struct outcome *seen)
 {
@@ -149,6 +159,8 @@ static bool want_value(struct repro *r, const struct finding *f, const struct ou
 		return want_names(r, value);
 	case RESULT_NAME:
 		return want_name(r, value);
+	case RESULT_STATFS:
+		return want_statfs(r, value);
 	case RESULT_STAT:
 		return want_stat(r, value, seen, f->calls[f->count - 1].op == OP_statx);
 	default:

@@ -32,7 +32,7 @@ struct discrepancy {
 	size_t fact_count;
 	enum reach reach;
 	bool is_cached;               /* the kernel caches what this file system serves (FUSE) */
-	bool has_names;               /* a descriptor of the call is of a file with several names */
+	bool has_names;               /* the call is about a file with several names */
 	bool in_log;                  /* the kernel log shows it: so it is, replayed or not */
 	char place[KERNEL_PLACE_MAX]; /* what the kernel log names: function, or file and line */
 	struct buf expected, seen, diff, rule; /* text for people */

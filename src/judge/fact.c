@@ -67,13 +67,24 @@ static struct fact *add(struct finder *f, enum fact_kind kind, const char *path,
 	return fact;
 }
 
+static void fact_set_error(struct finder *f, struct fact *fact, const struct inode *seen)
+{
+	fact->call = arena_strdup(f->arena, seen->error.call);
+	fact->error = seen->error.code;
+}
+
 static void add_unreadable(struct finder *f, const char *path, const struct inode *expected,
 			   const struct inode *seen)
 {
-	struct fact *fact = add(f, FACT_UNREADABLE, path, expected);
+	fact_set_error(f, add(f, FACT_UNREADABLE, path, expected), seen);
+}
 
-	fact->call = arena_strdup(f->arena, seen->error.call);
-	fact->error = seen->error.code;
+static void add_extra(struct finder *f, const char *path, const struct inode *seen)
+{
+	struct fact *fact = add(f, FACT_EXTRA, path, NULL);
+
+	if (!(seen->mode & S_IFMT))
+		fact_set_error(f, fact, seen);
 }
 
 static void compare_links(struct finder *f, const char *path, uint64_t expected, uint64_t seen)
@@ -299,7 +310,7 @@ static void compare_dirs(struct finder *f, const char *path, uint64_t expected, 
 	for (cookie = 0; (entry = tree_next_entry(f->seen, seen, &cookie));)
 		if (!tree_find(f->expected, expected, entry->name, entry->len) &&
 		    !add_remark(f, path, expected, entry))
-			add(f, FACT_EXTRA, join(f, path, entry), NULL);
+			add_extra(f, join(f, path, entry), tree_inode(f->seen, entry->ino));
 }
 
 static int by_weight(const void *a, const void *b)

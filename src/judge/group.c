@@ -113,7 +113,8 @@ static bool group_put_names(char ret[SIGNATURE_MAX], const struct discrepancy *d
 	if (d->code == PROBLEM_OUTCOME && d->answered && d->success_allowed && !d->answer.error &&
 	    d->answer.result == RESULT_STAT && !S_ISDIR(d->value.stat.mode))
 		stat = &d->value.stat;
-	if (fact && d->code == PROBLEM_TREE && fact->kind >= FACT_SIZE && fact->kind <= FACT_XATTR)
+	if (fact && (d->code == PROBLEM_TREE || d->code == PROBLEM_DRIFT) &&
+	    fact->kind >= FACT_SIZE && fact->kind <= FACT_XATTR)
 		several = fact->nlink > 1 && !S_ISDIR(fact->mode);
 	if (fact && d->code == PROBLEM_TIMES && fact->wrong != TIME_NOT_AS_GIVEN)
 		several = fact->nlink > 1 && !S_ISDIR(fact->mode);
@@ -122,6 +123,31 @@ static bool group_put_names(char ret[SIGNATURE_MAX], const struct discrepancy *d
 	if (!d->is_cached || !several)
 		return false;
 	snprintf(ret, SIGNATURE_MAX, "files with several names, cached by each name");
+	return true;
+}
+
+/* A daemon that does not clear what is behind the end of a file shows it whatever makes the file
+ * grow, or the kernel read it again. The kernel of its own clears what it adds. */
+static bool group_put_stale(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+
+	if (!d->is_cached || !fact || fact->kind != FACT_DATA)
+		return false;
+	if (!strstr(d->signature, " data (stale") && !strstr(d->signature, " data (foreign"))
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "data of files, stale");
+	return true;
+}
+
+/* A daemon that counts subdirectories itself, and wrongly, has too few here and too many there. */
+static bool group_put_subdirectories(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+
+	if (!d->is_cached || !fact || fact->kind != FACT_NLINK || !S_ISDIR(fact->mode))
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "nlink of directories");
 	return true;
 }
 
@@ -136,6 +162,39 @@ static bool group_put_symlink(char ret[SIGNATURE_MAX], const struct discrepancy 
 	if (fact->kind != FACT_UNREADABLE && fact->kind != FACT_XATTR)
 		return false;
 	snprintf(ret, SIGNATURE_MAX, "xattr of symbolic links");
+	return true;
+}
+
+/* A daemon that masks the modes it is given does so for files, directories and special files. */
+static bool group_put_new_bits(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+	const struct op_info *op = &op_table[d->call.op];
+	int64_t given = 0;
+
+	if (!fact || fact->kind != FACT_MODE || !(op->traits & TRAIT_NAMES) ||
+	    !strstr(d->signature, "(special bits"))
+		return false;
+	for (unsigned i = 0; i < op->args; i++)
+		if (op->arg[i].kind == KIND_MODE || op->arg[i].kind == KIND_NODE_MODE)
+			given = d->call.arg[i].num;
+	/* What is inherited is another matter. */
+	if (!(given & fact->mode & (S_ISUID | S_ISGID | S_ISVTX)))
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "mode of new objects, special bits");
+	return true;
+}
+
+/* Names that are listed where nothing is by that name: they come from elsewhere, not from the call
+ * behind which they are met. */
+static bool group_put_ghost(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+
+	if (!fact || fact->kind != FACT_EXTRA || !fact->call)
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "names that are listed, but %s gives %s", fact->call,
+		 errno_name(fact->error));
 	return true;
 }
 
@@ -205,6 +264,24 @@ static bool error_is_of_lookup(const struct discrepancy *d, const char *error)
 	return op->args && op->arg[0].kind == KIND_FD && !strcmp(error, "ENOENT");
 }
 
+/* A daemon that has opened the file in another way than was asked for, or shares what it has opened
+ * among descriptors, does so for all calls that read or write: XSH has EBADF of them where the
+ * descriptor is not open for that, which the kernel checks before it asks the daemon, and the
+ * others not at all. */
+static bool error_is_of_open(const struct discrepancy *d, const char *error)
+{
+	static const char *const errors[] = { "EPERM", "EACCES", "EBADF" };
+	const struct op_info *op = &op_table[d->call.op];
+	bool io = op->base == OP_read || op->base == OP_write || op->base == OP_truncate;
+
+	if (!op->args || op->arg[0].kind != KIND_FD || !io)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
+		if (!strcmp(errors[i], error))
+			return true;
+	return false;
+}
+
 /* A daemon that passes O_DIRECT on has other buffers than the caller, which are not aligned. */
 static bool error_is_of_direct(const struct discrepancy *d, const char *error)
 {
@@ -216,6 +293,20 @@ static bool error_is_of_direct(const struct discrepancy *d, const char *error)
 static bool rule_is_of_xattr_names(const char *rule)
 {
 	return !strcmp(rule, "xattr_space") || !strcmp(rule, "xattr_name_bare");
+}
+
+/* What does not look whether there is something to remove, looks at no name. */
+static bool outcome_is_of_removal(const struct discrepancy *d)
+{
+	return op_table[d->call.op].base == OP_removexattr && d->answered && !d->answer.error &&
+	       !d->success_allowed;
+}
+
+/* What does not look at XATTR_CREATE does not look at XATTR_REPLACE. */
+static bool outcome_is_of_flags(const struct discrepancy *d, const char *rule)
+{
+	return op_table[d->call.op].base == OP_setxattr && d->answered && !d->answer.error &&
+	       (!strcmp(rule, "xattr_exists") || !strcmp(rule, "xattr_absent"));
 }
 
 /* "OUTCOME rename ENOENT for EEXIST" */
@@ -240,8 +331,16 @@ static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy 
 		snprintf(ret, SIGNATURE_MAX, "EIO of calls for extended attributes");
 	else if (succeeds && error_is_of_direct(d, seen))
 		snprintf(ret, SIGNATURE_MAX, "O_DIRECT not supported");
+	else if (succeeds && error_is_of_open(d, seen))
+		snprintf(ret, SIGNATURE_MAX, "%s of reads and writes through a descriptor", seen);
 	else if (error_is_of_lookup(d, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s through a descriptor", seen);
+	else if (outcome_is_of_removal(d))
+		snprintf(ret, SIGNATURE_MAX, "removexattr of what is not there succeeds");
+	else if (!succeeds && outcome_is_of_flags(d, rule))
+		snprintf(ret, SIGNATURE_MAX, "flags of setxattr ignored");
+	else if (!succeeds && !strcmp(rule, "name_too_long"))
+		snprintf(ret, SIGNATURE_MAX, "names that are too long not refused");
 	else if (!succeeds && rule_is_of_xattr_names(rule))
 		snprintf(ret, SIGNATURE_MAX, "names of extended attributes not checked");
 	else if (!succeeds && *rule)
@@ -312,7 +411,8 @@ static bool group_put_times(char ret[SIGNATURE_MAX], const struct discrepancy *d
 
 static bool group_put(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
-	if (group_put_names(ret, d) || group_put_symlink(ret, d))
+	if (group_put_names(ret, d) || group_put_symlink(ret, d) || group_put_new_bits(ret, d) ||
+	    group_put_ghost(ret, d) || group_put_stale(ret, d) || group_put_subdirectories(ret, d))
 		return true;
 	switch (d->code) {
 	case PROBLEM_TREE:

@@ -9,6 +9,12 @@
  *	modification time of file was not updated
  *	times of directories                   behind the cache of a FUSE daemon
  *	files with several names, cached       the same: one inode of the kernel for each name
+ *	data of files, stale                   behind FUSE: bytes from behind the end of a file
+ *	nlink of directories                   behind FUSE, in both directions
+ *	names that are listed, but stat gives ENOENT
+ *	names that are too long not refused    whatever is returned instead
+ *	mode of new objects, special bits      of those that the call was given
+ *	EPERM of reads and writes through a descriptor
  *	xattr not supported                    ENOSYS, EOPNOTSUPP and the like of a family of calls
  *	ENOSPC for success                     errors of the file system, not of a call
  *	success for EACCES (search_denied)     a rule of the model that several calls share

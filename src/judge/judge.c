@@ -90,16 +90,28 @@ static enum reach judge_reach(const struct model *m, struct state *s, const stru
 								   : REACH_INSIDE_POSIX;
 }
 
-/* Is a descriptor of the call one of a file with several names? */
-static bool judge_has_names(const struct state *s, const struct call *c)
+/* The object that an argument of the call leads to, by a path from the root without symbolic links;
+ * 0: none. */
+static uint64_t judge_object(const struct state *s, const struct call *c, unsigned i)
 {
-	const struct op_info *op = &op_table[c->op];
+	const struct process *process = state_process(s, c->pid);
+	enum kind kind = op_table[c->op].arg[i].kind;
 	const struct open_file *file;
 
-	for (unsigned i = 0; i < op->args; i++) {
-		file = op->arg[i].kind == KIND_FD ? state_file(s, c->pid, c->arg[i].num) : NULL;
-		if (file && tree_inode(&s->tree, file->ino)->nlink > 1 &&
-		    S_ISREG(tree_inode(&s->tree, file->ino)->mode))
+	if (kind == KIND_PATH && process && process->cwd == TREE_ROOT && c->arg[i].text)
+		return fact_inode(&s->tree, c->arg[i].text);
+	file = kind == KIND_FD ? state_file(s, c->pid, c->arg[i].num) : NULL;
+	return file ? file->ino : 0;
+}
+
+/* Is the call about a file with several names? */
+static bool judge_has_names(const struct state *s, const struct call *c)
+{
+	for (unsigned i = 0; i < op_table[c->op].args; i++) {
+		uint64_t ino = judge_object(s, c, i);
+		const struct inode *inode = ino ? tree_inode(&s->tree, ino) : NULL;
+
+		if (inode && inode->nlink > 1 && S_ISREG(inode->mode))
 			return true;
 	}
 	return false;

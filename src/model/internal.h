@@ -45,8 +45,11 @@ bool refuse(struct step *x, enum rule rule);
 bool may_refuse(struct step *x, enum rule rule);
 /* The same, whatever the call is refused for before. */
 bool may_end_with(struct step *x, enum rule rule);
-/* The file system does not support the call: by this rule, or as a FUSE daemon says it. */
-void refuse_unsupported(struct step *x, enum rule rule);
+/* The file system does not support the call: by this rule, or as a FUSE daemon says it. Returns
+ * whether that held. */
+bool refuse_unsupported(struct step *x, enum rule rule);
+/* The same where it need not say so. */
+void may_refuse_unsupported(struct step *x, enum rule rule);
 /* The call is forbidden by this rule if a setting of the kernel is at least `level`; one that is
  * not known may be. */
 void refuse_by_setting(struct step *x, uint64_t setting, uint64_t level, enum rule rule);

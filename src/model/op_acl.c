@@ -91,7 +91,7 @@ void model_set_acl(struct step *x)
 	if (x->model->traits.no_xattr) {
 		if (acl_has_unknown(&acl))
 			may_refuse(x, RULE_acl_unknown);
-		if (refuse(x, RULE_xattr_space))
+		if (refuse_unsupported(x, RULE_xattr_space))
 			return;
 	}
 	if ((x->model->traits.no_acl || x->model->traits.one_user) &&

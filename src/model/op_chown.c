@@ -30,14 +30,17 @@ static void check_id_mapping(struct step *x, uint32_t uid, uint32_t gid)
 }
 
 /* The privilege bits a change of owner takes away, also where nothing changes. */
-static uint32_t bits_dropped(struct step *x, const struct inode *inode)
+static uint32_t bits_dropped(struct step *x, const struct inode *inode, bool changes)
 {
+	/* Where nothing changes, fuse_setattr() looks at the mode and asks the daemon for nothing.
+	 */
+	bool by_mode = !changes && x->model->traits.times_cached;
 	uint32_t drop = 0;
 
 	if (S_ISDIR(inode->mode) || !holds(x, RULE_chown_drops_bits))
 		return 0;
 	drop |= inode->mode & S_ISUID;
-	if (inode->mode & S_IXGRP || (!is_root(x) && !in_group(x, inode->gid)))
+	if (inode->mode & S_IXGRP || (!by_mode && !is_root(x) && !in_group(x, inode->gid)))
 		drop |= inode->mode & S_ISGID;
 	return drop;
 }
@@ -61,7 +64,7 @@ static void step_set_owner(struct step *x, const struct inode *inode, int64_t us
 
 	if (!inode)
 		return;
-	drop = bits_dropped(x, inode);
+	drop = bits_dropped(x, inode, uid != KEEP_ID || gid != KEEP_ID);
 	if (x->state->read_only)
 		refuse(x, RULE_attr_read_only);
 	check_id_mapping(x, uid, gid);

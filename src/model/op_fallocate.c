@@ -46,7 +46,7 @@ static bool is_supported(const struct traits *traits, int64_t mode)
 		return false;
 	switch (mode & ~(int64_t)KEEP) {
 	case 0:
-		return !traits->no_preallocate;
+		return !traits->no_preallocate && !(mode & KEEP && traits->no_keep_size);
 	case PUNCH:
 		return !traits->no_punch_hole;
 	case ZERO:

@@ -7,7 +7,7 @@ static const uint32_t known = FS_IMMUTABLE_FL | FS_APPEND_FL;
 static bool refuse_kind(struct step *x, const struct inode *inode)
 {
 	if (x->model->traits.no_inode_flags)
-		return refuse(x, RULE_inode_flags_unsupported);
+		return refuse_unsupported(x, RULE_inode_flags_unsupported);
 	if (is_special(inode))
 		may_refuse(x, RULE_inode_flags_unsupported);
 	return false;

@@ -62,6 +62,9 @@ static void refuse_node_type(struct step *x, int64_t mode, int64_t dev)
 	switch (mode & S_IFMT) {
 	case 0:
 	case S_IFREG:
+		/* A daemon that makes files by another call may have no mknod at all. */
+		if (x->model->traits.no_mknod && x->model->traits.times_cached)
+			may_refuse_unsupported(x, RULE_mknod_unsupported);
 		break;
 	case S_IFIFO:
 	case S_IFSOCK:

@@ -161,6 +161,23 @@ static bool fifo_has(const struct step *x, uint64_t ino, int64_t access)
 	return false;
 }
 
+/* Whether opening a FIFO returns depends on who else has it open. */
+static void refuse_fifo(struct step *x, const struct open_call *o, int64_t access)
+{
+	bool met = fifo_has(x, o->inode->ino, access == O_RDONLY ? O_WRONLY : O_RDONLY);
+	/* A FUSE daemon may give the kernel an inode for each name: then they do not meet. */
+	bool apart = x->model->traits.times_cached;
+
+	if (met && !apart)
+		return;
+	if (!open_has(o, O_NONBLOCK))
+		leave_undefined(x, RULE_open_fifo_waits);
+	else if (access == O_WRONLY && met)
+		may_refuse(x, RULE_open_fifo_unread);
+	else if (access == O_WRONLY)
+		refuse(x, RULE_open_fifo_unread);
+}
+
 static void refuse_special(struct step *x, const struct open_call *o)
 {
 	int64_t access = o->flags & O_ACCMODE;
@@ -180,13 +197,8 @@ static void refuse_special(struct step *x, const struct open_call *o)
 	case S_IFIFO:
 		if (access == O_ACCMODE && refuse(x, RULE_open_fifo_neither))
 			break;
-		if (access == O_RDWR ||
-		    fifo_has(x, o->inode->ino, access == O_RDONLY ? O_WRONLY : O_RDONLY))
-			break;
-		if (!open_has(o, O_NONBLOCK))
-			leave_undefined(x, RULE_open_fifo_waits);
-		else if (access == O_WRONLY)
-			refuse(x, RULE_open_fifo_unread);
+		if (access != O_RDWR)
+			refuse_fifo(x, o, access);
 		break;
 	}
 }

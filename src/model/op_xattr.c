@@ -95,7 +95,7 @@ static bool refuse_xattr_space(struct step *x, const char *name)
 	if (!strncmp(name, "system.posix_acl_", 17) || !strcmp(name, "security.capability"))
 		return leave_undefined(x, RULE_xattr_formats);
 	if (x->model->traits.no_xattr || (space == SPACE_USER && x->model->traits.no_user_xattr))
-		return refuse(x, RULE_xattr_space);
+		return refuse_unsupported(x, RULE_xattr_space);
 	if (x->model->traits.own_xattrs &&
 	    (space == SPACE_NONE || space == SPACE_SYSTEM || !name[strlen(prefixes[space])]))
 		return leave_undefined(x, RULE_xattr_own);
@@ -119,6 +119,10 @@ static void check_change(struct step *x, const struct inode *inode, const char *
 	if ((space == SPACE_TRUSTED && !is_machine_root(x)) ||
 	    (space == SPACE_SECURITY && !is_root(x)))
 		refuse(x, RULE_xattr_privilege);
+	/* A daemon without the privilege passes on what it is told below. */
+	else if (space == SPACE_SECURITY && x->model->traits.one_user &&
+		 x->model->traits.times_cached)
+		may_refuse(x, RULE_xattr_privilege);
 	if (space == SPACE_USER && !plain)
 		refuse(x, RULE_xattr_user_kind);
 	if (space == SPACE_USER && sticky && !is_owner(x, inode))
@@ -299,7 +303,7 @@ static void step_list_xattrs(struct step *x, enum by by)
 	    leave_undefined(x, RULE_xattr_own))
 		return;
 	if (x->model->traits.no_xattr)
-		may_refuse(x, RULE_xattr_space);
+		may_refuse_unsupported(x, RULE_xattr_space);
 	collect_names(x, inode, &names);
 	give_sized(x, RESULT_NAMES, buf_str(&names), names.len, x->call->listxattr.size.num);
 	buf_free(&names);

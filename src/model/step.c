@@ -96,15 +96,21 @@ bool may_refuse(struct step *x, enum rule rule)
 	return too_late(x) ? rule_applies(x->model, rule) : may_end_with(x, rule);
 }
 
-void refuse_unsupported(struct step *x, enum rule rule)
+void may_refuse_unsupported(struct step *x, enum rule rule)
 {
 	may_refuse(x, RULE_call_unserved);
-	if (x->model->traits.lack_errno) {
-		may_refuse(x, rule);
-		refuse(x, RULE_call_refused);
-	} else {
-		refuse(x, rule);
-	}
+	may_refuse(x, rule);
+	if (x->model->traits.lack_errno)
+		may_refuse(x, RULE_call_refused);
+}
+
+bool refuse_unsupported(struct step *x, enum rule rule)
+{
+	may_refuse(x, RULE_call_unserved);
+	if (!x->model->traits.lack_errno)
+		return refuse(x, rule);
+	may_refuse(x, rule);
+	return refuse(x, RULE_call_refused);
 }
 
 void refuse_by_setting(struct step *x, uint64_t setting, uint64_t level, enum rule rule)

@@ -29,6 +29,7 @@ static void add_place(const json_t *row, struct buf *out)
 static void add_others(const json_t *row, struct buf *out)
 {
 	const json_t *others = json_object_get(row, "others"), *other;
+	json_int_t count;
 	size_t i;
 
 	json_array_foreach(others, i, other)
@@ -37,8 +38,11 @@ static void add_others(const json_t *row, struct buf *out)
 			buf_addf(out, "  and %zu more\n", json_array_size(others) - i);
 			break;
 		}
-		buf_addf(out, "  also: %s, %lld times\n", json_text(other, "signature"),
-			 (long long)json_integer_value(json_object_get(other, "count")));
+		count = json_integer_value(json_object_get(other, "count"));
+		buf_addf(out, "  also: %s", json_text(other, "signature"));
+		if (count) /* else only a replay has shown it */
+			buf_addf(out, ", %lld time%s", (long long)count, count == 1 ? "" : "s");
+		buf_addch(out, '\n');
 	}
 }
 

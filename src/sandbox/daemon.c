@@ -93,29 +93,52 @@ static bool daemon_is_killed(int status)
 	       (WIFEXITED(status) && WEXITSTATUS(status) == SHELL_SIGNAL + SIGKILL);
 }
 
-/* Until it is mounted; a command that fails ends the waiting, one that succeeds has gone into
- * the background. */
+/* How the command ended before anything was mounted. One that succeeds has gone into the
+ * background. */
+static int daemon_judge_command(int status, struct buf *why)
+{
+	if (WIFSIGNALED(status))
+		buf_addf(why, "it was killed by signal %d", WTERMSIG(status));
+	else if (WEXITSTATUS(status))
+		buf_addf(why, "it ended with status %d", WEXITSTATUS(status));
+	return status ? -EIO : 0;
+}
+
+/* Reaps what has ended. 0 while something is left that may mount. */
+static int daemon_reap_early(pid_t command, struct buf *why)
+{
+	int status, ret = 0;
+	pid_t pid;
+
+	while (!ret && (pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		killed |= daemon_is_killed(status);
+		if (pid == command)
+			ret = daemon_judge_command(status, why);
+	}
+	if (!ret && pid < 0 && errno == ECHILD) {
+		buf_adds(why, "it ended without an error, but mounted nothing");
+		ret = -EIO;
+	}
+	if (!ret || !killed)
+		return ret;
+	killed = false;
+	buf_clear(why);
+	buf_adds(why, "it was killed by SIGKILL, by another process or by the OOM killer");
+	return -ECHILD;
+}
+
+/* Until it is mounted, or cannot be any more. */
 static int daemon_await_mount(pid_t pid, const char *mount, int mounts_fd, double seconds,
 			      struct buf *why)
 {
 	int64_t until_ms = clock_ms() + (int64_t)(seconds * 1000);
-	int status;
+	int ret;
 
 	while (!mounting_is_mounted(mount)) {
-		if (pid && waitpid(pid, &status, WNOHANG) == pid) {
-			pid = 0;
-			if (daemon_is_killed(status)) {
-				buf_adds(why, "it was killed by SIGKILL, by another process or by "
-					      "the OOM killer");
-				return -ECHILD;
-			}
-			if (WIFSIGNALED(status))
-				buf_addf(why, "it was killed by signal %d", WTERMSIG(status));
-			else if (WEXITSTATUS(status))
-				buf_addf(why, "it ended with status %d", WEXITSTATUS(status));
-			if (why->len && !mounting_is_mounted(mount))
-				return -EIO;
-		}
+		ret = daemon_reap_early(pid, why);
+		if (ret && !mounting_is_mounted(mount))
+			return ret;
+		buf_clear(why);
 		if (clock_ms() > until_ms) {
 			buf_addf(why, "mounting takes longer than %g seconds", seconds);
 			return -ETIMEDOUT;

@@ -18,8 +18,9 @@
 #include "target/target.h"
 #include "trace/script.h"
 
-/* One that hangs or dies so often is not probed any more. */
-enum { FAILURES_MAX = 3 };
+/* One that hangs or dies so often is not probed any more: a hang costs the deadline, a death a new
+ * daemon. */
+enum { HANGS_MAX = 3, DEATHS_MAX = 12 };
 
 enum probe_how { JUDGED, SHOWN, NOTED, LARGEST };
 
@@ -48,8 +49,8 @@ struct learner {
 	struct traits traits; /* declared and learned */
 	unsigned fields;      /* that mean something */
 	struct learned_list *learned;
-	uint64_t odd;       /* an errno that may mean that something is missing; 0: none */
-	unsigned failures;  /* hangs and deaths */
+	uint64_t odd; /* an errno that may mean that something is missing; 0: none */
+	unsigned hangs, deaths;
 	struct arena bytes; /* of outcomes */
 };
 
@@ -58,7 +59,7 @@ struct shown {
 	bool done;          /* all calls were made, and the tree could be read */
 	bool expected;      /* the outcomes in the script were seen */
 	bool with, without; /* accepted by the model with and without the trait */
-	int error;          /* the last one that a call returned, 0 if all succeeded */
+	int error;          /* that the model with the trait does not expect; 0: none */
 };
 
 static void hypothesis_init(struct hypothesis *h, const struct learner *l,
@@ -116,7 +117,8 @@ static int learner_excuse(struct learner *l, int ret, enum target_fate fate, con
 {
 	if (ret == -LIMITS_NOT_MADE)
 		return 0;
-	l->failures += !ret && fate != FATE_FINE;
+	l->hangs += !ret && fate == FATE_HUNG;
+	l->deaths += !ret && fate == FATE_DIED;
 	return ret ? err_set(err, -ret, "%s", why->text) : 0;
 }
 
@@ -128,6 +130,7 @@ static int learner_call(struct learner *l, const struct script *s, struct hypoth
 	struct outcome seen = { 0 };
 	struct err why = { 0 };
 	struct tree tree;
+	bool rejected;
 	int r = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
@@ -142,9 +145,10 @@ static int learner_call(struct learner *l, const struct script *s, struct hypoth
 			return learner_excuse(l, r, fate, &why, err);
 		/* RefFS and the models that judge it have one place for bytes. */
 		seen = outcome_copy(&seen, &l->bytes);
+		rejected = with->rejects;
 		hypothesis_step(with, &item->call, &seen);
 		hypothesis_step(without, &item->call, &seen);
-		if (seen.error)
+		if (with->rejects && !rejected)
 			ret->error = seen.error;
 	}
 	r = target_observe(l->target, &tree, &fate, &why);
@@ -247,6 +251,11 @@ static void probe_parse(const struct probe *p, uint64_t n, struct script *ret)
 	buf_free(&text);
 }
 
+static bool learner_gives_up(const struct learner *l)
+{
+	return l->hangs >= HANGS_MAX || l->deaths >= DEATHS_MAX;
+}
+
 static int learner_try(struct learner *l, const struct probe *p, uint64_t n, const char *value,
 		       struct shown *ret, struct err *err)
 {
@@ -255,7 +264,7 @@ static int learner_try(struct learner *l, const struct probe *p, uint64_t n, con
 
 	*ret = (struct shown){ 0 };
 	probe_parse(p, n, &s);
-	if (l->failures < FAILURES_MAX && script_suits(&s, l->target))
+	if (!learner_gives_up(l) && script_suits(&s, l->target))
 		r = learner_show(l, p, &s, value, ret, err);
 	script_free(&s);
 	return r;
@@ -326,8 +335,10 @@ static int learner_decide_odd(struct learner *l, const struct probe *p, int erro
 	static const struct probe odd = {
 		.what = "the usual errors for what is missing",
 		.trait = "lack_errno",
-		.reason = "link, symlink or mknod is refused with this errno",
-		.hides = "which error link, symlink and mknod return where they are not supported",
+		.reason = "a call that is not supported returns this errno",
+		.hides =
+			"which error calls for links, special files, extended attributes and inode "
+			"flags return where these are missing",
 	};
 	char number[LEARN_VALUE_MAX];
 	struct shown again;
@@ -418,7 +429,7 @@ int learn_probe(struct target *t, struct learned_list *ret, struct err *err)
 		r = probes[i].how == LARGEST ? learner_measure(&l, &probes[i], err)
 					     : learner_decide(&l, &probes[i], err);
 	arena_free(&l.bytes);
-	ret->cut_short = l.failures >= FAILURES_MAX;
+	ret->cut_short = learner_gives_up(&l);
 	return r ? r : target_reset(t, err);
 }
 

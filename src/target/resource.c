@@ -140,51 +140,98 @@ static bool resource_kind(const char *path, enum resource_kind *ret)
 	return S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode);
 }
 
-/* Reduces the word of an option to the text after "=", up to a comma. */
-static void resource_cut_option(const char *command, struct command_word *w)
-{
-	const char *equals = w->quoted ? NULL : strchr(w->text.data, '=');
-	struct buf value = BUF_INIT;
+/* Between the parts of an option or of a list: "-o a=x,b=y:z", "x,y", "x=RW:y=RO". */
+static const char part_separators[] = "=,:";
 
-	if (!equals)
-		return;
-	w->start += (size_t)(equals + 1 - w->text.data);
-	w->end = w->start + strcspn(command + w->start, ", \t\n");
-	buf_add(&value, command + w->start, w->end - w->start);
-	buf_free(&w->text);
-	w->text = value;
+/* The next part of the word from `at` on; false at the end. */
+static bool word_next_part(const char *command, const struct command_word *w, size_t at,
+			   struct command_word *part)
+{
+	while (at < w->end && strchr(part_separators, command[at]))
+		at++;
+	part->start = at;
+	part->end = at + strcspn(command + at, part_separators);
+	if (part->end > w->end)
+		part->end = w->end;
+	buf_clear(&part->text);
+	buf_add(&part->text, command + part->start, part->end - part->start);
+	return part->end > part->start;
+}
+
+/* A list of nothing but places and images: "x,y". */
+static bool word_is_list(const char *command, const struct command_word *w)
+{
+	struct command_word part = { .end = w->start };
+	enum resource_kind kind;
+	bool all = true;
+
+	while (all && word_next_part(command, w, part.end, &part))
+		all = resource_kind(part.text.data, &kind);
+	buf_free(&part.text);
+	return all;
+}
+
+/* What is being made of a command. */
+struct command_copy {
+	const char *command;
+	const struct resource_visitor *visitor;
+	struct buf *out, replaced;
+	size_t copied;
+};
+
+/* Visits a word or a part of one if it names something; 1 if it does. */
+static int copy_visit(struct command_copy *copy, const struct command_word *w, struct err *err)
+{
+	enum resource_kind kind;
+	int ret;
+
+	if (!resource_kind(buf_str((struct buf *)&w->text), &kind))
+		return 0;
+	buf_clear(&copy->replaced);
+	ret = copy->visitor->visit(copy->visitor->to, kind, w->text.data, &copy->replaced, err);
+	if (copy->replaced.len) {
+		buf_add(copy->out, copy->command + copy->copied, w->start - copy->copied);
+		buf_add(copy->out, copy->replaced.data, copy->replaced.len);
+		copy->copied = w->end;
+	}
+	return ret ? ret : 1;
+}
+
+/* The parts of a word that names nothing as a whole. One that may be the name of an option is none
+ * of a place: it follows a "=", has a slash in it, or is one of a list. */
+static int copy_visit_parts(struct command_copy *copy, const struct command_word *w,
+			    struct err *err)
+{
+	bool list = word_is_list(copy->command, w);
+	struct command_word part = { .end = w->start };
+	int ret = 0;
+
+	while (ret >= 0 && word_next_part(copy->command, w, part.end, &part))
+		if (list || memchr(part.text.data, '/', part.text.len) ||
+		    (part.start > w->start && copy->command[part.start - 1] == '='))
+			ret = copy_visit(copy, &part, err);
+	buf_free(&part.text);
+	return ret;
 }
 
 int resource_each(const char *command, const struct resource_visitor *visitor, struct buf *out,
 		  struct err *err)
 {
-	struct buf replaced = BUF_INIT;
+	struct command_copy copy = { .command = command, .visitor = visitor, .out = out };
 	struct command_word w = { 0 };
-	enum resource_kind kind;
-	size_t at = 0, copied = 0;
 	int ret = 0;
 
-	for (bool first = true; !ret && command_next_word(command, at, &w); first = false) {
-		at = w.end;
+	for (bool first = true; ret >= 0 && command_next_word(command, w.end, &w); first = false) {
 		if (first || !w.plain)
 			continue;
-		if (!resource_kind(buf_str(&w.text), &kind)) {
-			resource_cut_option(command, &w);
-			if (!w.text.len || !resource_kind(w.text.data, &kind))
-				continue;
-		}
-		buf_clear(&replaced);
-		ret = visitor->visit(visitor->to, kind, w.text.data, &replaced, err);
-		if (!replaced.len)
-			continue;
-		buf_add(out, command + copied, w.start - copied);
-		buf_add(out, replaced.data, replaced.len);
-		copied = w.end;
+		ret = copy_visit(&copy, &w, err);
+		if (!ret && !w.quoted)
+			ret = copy_visit_parts(&copy, &w, err);
 	}
-	buf_adds(out, command + copied);
-	buf_free(&replaced);
+	buf_adds(out, command + copy.copied);
+	buf_free(&copy.replaced);
 	buf_free(&w.text);
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
 /* Where a word of the text ends, for any shell or daemon that takes it apart. */

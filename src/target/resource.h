@@ -20,7 +20,8 @@ enum resource_kind {
 	RESOURCE_IMAGE, /* a file that is no text and no program */
 };
 
-/* Visits what the words of a command name, but for its program; the part behind "=" is a word, too.
+/* Visits what the words of a command name, but for its program, and the parts of options and lists:
+ * "-o a=x,b=y", "x:y".
  * Words that only the shell understands are left to it: resource_check() refuses those that may
  * name something. What `visit` adds to `replaced` replaces the word. */
 struct resource_visitor {

@@ -35,7 +35,7 @@
 
 enum {
 	STOP_SECONDS = 5,
-	LOCKS_MAX = 2,
+	LOCKS_MAX = 8,
 	/* The sandbox of a checker that was killed mounts once more and removes what it made. */
 	END_MS = (SANDBOX_MOUNT_S + 2 * STOP_SECONDS) * 1000,
 };
@@ -68,7 +68,12 @@ static const char *fuse_command(const struct target_description *d)
 
 static bool fuse_wants_device(const struct target_description *d)
 {
-	return disk_wanted(d) && strstr(fuse_command(d), "{device}");
+	return d->backing && !strcmp(d->backing, "image") && strstr(fuse_command(d), "{device}");
+}
+
+static bool fuse_may_have_devices(void)
+{
+	return capability_has(CAP_SYS_ADMIN) && !access("/dev/loop-control", R_OK | W_OK);
 }
 
 static void fuse_lacks(const struct target_description *d, struct buf *out)
@@ -81,10 +86,10 @@ static void fuse_lacks(const struct target_description *d, struct buf *out)
 		buf_adds(out, "it needs root (CAP_SYS_ADMIN) or user namespaces");
 	if (out->len || !command)
 		return;
-	if (fuse_wants_device(d) && !capability_has(CAP_SYS_ADMIN))
-		buf_adds(out, "it needs root (CAP_SYS_ADMIN) for a loop device");
-	else if (fuse_wants_device(d) && access("/dev/loop-control", R_OK | W_OK))
-		buf_adds(out, "there are no loop devices (/dev/loop-control)");
+	if (fuse_wants_device(d) && !fuse_may_have_devices())
+		buf_adds(out, capability_has(CAP_SYS_ADMIN)
+				      ? "there are no loop devices (/dev/loop-control)"
+				      : "it needs root (CAP_SYS_ADMIN) for a loop device");
 	program_lacking(command, d->packages, out);
 	program_lacking(d->mkfs, d->packages, out);
 	program_lacking_any(d->programs, d->packages, out);
@@ -412,6 +417,39 @@ static void fuse_make_group(struct fuse_target *f)
 		cgroup_bound_memory(&f->group, bytes / 2);
 }
 
+/* The same with a loop device over the copy of the user's image, in place of a descriptor: for a
+ * daemon that looks up where that leads to, or wants a device. */
+static int fuse_start_on_device(struct target *t, struct err *err)
+{
+	static const struct program_value device = { "image", "{device}" };
+	struct fuse_target *f = t->own;
+	struct buf command = BUF_INIT;
+
+	program_fill(&command, f->base.d.command, &device, 1);
+	f->base.d.command = arena_strdup(&f->base.d.arena, buf_str(&command));
+	buf_free(&command);
+	return sandbox_target_start_anew(t, NULL, err);
+}
+
+static int fuse_start_first(struct target *t, const struct target_description *d, struct err *err)
+{
+	const struct fuse_target *f = t->own;
+	bool copied = f->base.disk.image.size && !disk_wanted(d); /* an image of the user's */
+	struct err why = { 0 };
+	int ret = fuse_start(t, &why);
+
+	if (ret && copied && fuse_may_have_devices())
+		return fuse_start_on_device(t, err);
+	if (ret && copied)
+		return err_set(
+			err, -ret,
+			"the daemon is given " PROGRAM_FD_PATH ", a copy of the image in "
+			"memory; one that needs another name, or a device, needs root (for a "
+			"loop device): %s",
+			why.text);
+	return ret ? err_set(err, -ret, "%s", why.text) : 0;
+}
+
 static int fuse_open(struct target *t, const struct target_description *d,
 		     const struct target_options *options, struct err *err)
 {
@@ -448,7 +486,7 @@ static int fuse_open(struct target *t, const struct target_description *d,
 		ret = fuse_take_all_named(t, err);
 	if (!ret) {
 		fuse_make_group(f);
-		ret = fuse_start(t, err);
+		ret = fuse_start_first(t, d, err);
 	}
 	if (!ret && !d->backing)
 		ret = fuse_probe_remount(t, err);

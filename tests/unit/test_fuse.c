@@ -268,6 +268,40 @@ static void an_image_of_the_users_stays_as_it_is(void **state)
 	buf_free(&mkfs);
 }
 
+/* A daemon that wants the name of its image, or a device, gets a loop device. */
+static void an_image_may_have_to_be_a_device(void **state)
+{
+	static const char text[] = "#!/bin/sh\n[ -b \"$(readlink -f $1)\" ] || exit 11\n"
+				   "exec fuse2fs -f -o rw,fakeroot $1 $2\n";
+	struct buf image = BUF_INIT, script = BUF_INIT, spec = BUF_INIT, mkfs = BUF_INIT;
+	struct buf program = BUF_INIT;
+	struct err err = { 0 };
+	struct pair p;
+
+	buf_addf(&image, "%s-image", place);
+	buf_addf(&script, "%s-script", place);
+	buf_adds(&program, text);
+	buf_addf(&mkfs, "mke2fs -q -F -t ext4 %s 8M >/dev/null 2>&1", image.data);
+	assert_int_equal(buf_write_file(&program, script.data, &err), 0);
+	assert_int_equal(chmod(script.data, 0700), 0);
+	buf_addf(&spec, "fuse:%s %s {mount}", script.data, image.data);
+	if (!geteuid() && !system(mkfs.data) && !access("/usr/bin/fuse2fs", X_OK)) {
+		open_or_skip(&p, spec.data, 60);
+		pair_do(&p, "mkdir(\"a\", 0755)");
+		reset(&p);
+		pair_do(&p, "mkdir(\"a\", 0755)");
+		pair_do(&p, "remount()");
+		pair_close(&p);
+	}
+	unlink(image.data);
+	unlink(script.data);
+	buf_free(&image);
+	buf_free(&script);
+	buf_free(&program);
+	buf_free(&spec);
+	buf_free(&mkfs);
+}
+
 /* What it keeps in a directory of the user's is there once. */
 static void a_directory_of_the_users_has_one_daemon(void **state)
 {
@@ -379,6 +413,11 @@ static void commands_that_do_not_mount_say_why(void **state)
 	assert_false(pair_open(&p, "fuse:sh -c 'echo no such disk; exit 3'", 60, &err));
 	assert_non_null(strstr(err.text, "status 3"));
 	assert_non_null(strstr(err.text, "no such disk"));
+	/* Not after the two minutes that a daemon has for mounting. */
+	err = (struct err){ 0 };
+	assert_false(pair_open(&p, "fuse:sh -c '(echo bad option; exit 4) & exit 0'", 60, &err));
+	assert_non_null(strstr(err.text, "mounted nothing"));
+	assert_non_null(strstr(err.text, "bad option"));
 	err = (struct err){ 0 };
 	assert_false(pair_open(&p, "fuse:nonesuch-fs /x", 60, &err));
 	assert_int_equal(err.code, -ENOENT);
@@ -396,6 +435,7 @@ int main(void)
 		cmocka_unit_test(a_death_is_told),
 		cmocka_unit_test(a_hang_is_told),
 		cmocka_unit_test(an_image_of_the_users_stays_as_it_is),
+		cmocka_unit_test(an_image_may_have_to_be_a_device),
 		cmocka_unit_test(a_directory_of_the_users_has_one_daemon),
 		cmocka_unit_test(no_device_is_opened),
 		cmocka_unit_test(mounting_may_take_longer_than_a_call),

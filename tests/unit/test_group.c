@@ -155,11 +155,25 @@ static void calls_that_share_a_cause_are_one_group(void **state)
 		  OP_fremovexattr, RULE_xattr_absent },
 		{ "OUTCOME removexattr ENOENT for ENODATA", "ENOENT for ENODATA (xattr_absent)",
 		  OP_removexattr, RULE_xattr_absent },
+		{ "OUTCOME write EPERM for success",
+		  "EPERM of reads and writes through a descriptor", OP_pwrite, -1 },
+		{ "OUTCOME truncate EPERM for success",
+		  "EPERM of reads and writes through a descriptor", OP_ftruncate, -1 },
+		{ "OUTCOME truncate EPERM for success", "OUTCOME truncate EPERM for success",
+		  OP_truncate, -1 },
+		{ "OUTCOME chmod EPERM for success", "OUTCOME chmod EPERM for success", OP_fchmod,
+		  -1 },
 		{ "OUTCOME read EINVAL for success", "O_DIRECT not supported", OP_direct_read, -1 },
 		{ "OUTCOME write EINVAL for success", "O_DIRECT not supported", OP_direct_write,
 		  -1 },
 		{ "OUTCOME write EINVAL for success", "OUTCOME write EINVAL for success", OP_write,
 		  -1 },
+		{ "OUTCOME removexattr ENODATA for EOPNOTSUPP",
+		  "names of extended attributes not checked", OP_removexattr, RULE_xattr_space },
+		{ "OUTCOME link ENOENT for ENAMETOOLONG", "names that are too long not refused",
+		  OP_link, RULE_name_too_long },
+		{ "OUTCOME symlink success for ENAMETOOLONG", "names that are too long not refused",
+		  OP_symlink, RULE_name_too_long },
 		{ "OUTCOME setxattr success for EINVAL", "names of extended attributes not checked",
 		  OP_setxattr, RULE_xattr_name_bare },
 		{ "OUTCOME getxattr ENODATA for EOPNOTSUPP",
@@ -175,6 +189,149 @@ static void calls_that_share_a_cause_are_one_group(void **state)
 			d.rules[d.rule_count++] = (enum rule)rows[i].rule;
 		group_of(&d, group);
 		assert_string_equal(group, rows[i].group);
+		discrepancy_free(&d);
+	}
+}
+
+/* Bits that are given are lost for one reason, bits that are inherited for another. */
+static void special_bits_of_new_objects_are_one_group(void **state)
+{
+	static const struct {
+		const char *signature, *group;
+		enum op op;
+		unsigned arg; /* that has the mode */
+		int64_t given;
+		uint32_t expected;
+	} rows[] = {
+		{ "TREE open mode (special bits)", "mode of new objects, special bits",
+		  OP_create_file, 2, 04755, S_IFREG | 04755 },
+		{ "TREE mkdir mode (special bits, directory)", "mode of new objects, special bits",
+		  OP_mkdirat, 2, 01777, S_IFDIR | 01777 },
+		{ "TREE mknod mode (special bits)", "mode of new objects, special bits", OP_mknod,
+		  1, S_IFIFO | 02644, S_IFIFO | 02644 },
+		{ "TREE mkdir mode (special bits, directory)", "mode of directories, special bits",
+		  OP_mkdir, 1, 0755, S_IFDIR | 02755 },
+		{ "TREE open mode (special bits, elsewhere)", "mode of files, special bits",
+		  OP_create_file, 2, 0755, S_IFREG | 04755 },
+		/* Through a symbolic link. */
+		{ "TREE open mode (special bits, elsewhere)", "mode of new objects, special bits",
+		  OP_create_file, 2, 04755, S_IFREG | 04755 },
+		{ "TREE chmod mode (special bits)", "mode of files, special bits", OP_chmod, 1,
+		  04755, S_IFREG | 04755 },
+	};
+	struct fact fact = { .kind = FACT_MODE, .nlink = 1 };
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(rows); i++) {
+		set_signature(&d, rows[i].signature);
+		d.call.op = (uint16_t)rows[i].op;
+		d.call.arg[rows[i].arg].num = rows[i].given;
+		fact.mode = rows[i].expected;
+		d.facts = &fact;
+		d.fact_count = 1;
+		group_of(&d, group);
+		assert_string_equal(group, rows[i].group);
+		discrepancy_free(&d);
+	}
+}
+
+/* A removal that always succeeds does so for names that there cannot be, too. */
+static void removals_of_nothing_are_one_group(void **state)
+{
+	static const char *const signatures[] = { "OUTCOME removexattr success for ENODATA",
+						  "OUTCOME removexattr success for EOPNOTSUPP" };
+	static const enum rule rules[] = { RULE_xattr_absent, RULE_xattr_space };
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(signatures); i++) {
+		set_signature(&d, signatures[i]);
+		d.call.op = OP_removexattr;
+		d.answered = true;
+		d.rules[d.rule_count++] = (uint16_t)rules[i];
+		group_of(&d, group);
+		assert_string_equal(group, "removexattr of what is not there succeeds");
+		discrepancy_free(&d);
+	}
+}
+
+/* Flags that are not looked at. */
+static void flags_of_setxattr_are_one_group(void **state)
+{
+	static const char *const signatures[] = { "OUTCOME setxattr success for EEXIST",
+						  "OUTCOME setxattr success for ENODATA" };
+	static const enum rule rules[] = { RULE_xattr_exists, RULE_xattr_absent };
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(signatures); i++) {
+		set_signature(&d, signatures[i]);
+		d.call.op = OP_setxattr;
+		d.answered = true;
+		d.rules[d.rule_count++] = (uint16_t)rules[i];
+		group_of(&d, group);
+		assert_string_equal(group, "flags of setxattr ignored");
+		discrepancy_free(&d);
+	}
+}
+
+/* What a daemon does itself it does wrongly after many calls. */
+static void bookkeeping_of_daemons_is_one_group(void **state)
+{
+	static const struct {
+		const char *signature, *cached, *other;
+		struct fact fact;
+	} rows[] = {
+		{ "TREE splice data (stale)",
+		  "data of files, stale",
+		  "TREE splice data (stale)",
+		  { .kind = FACT_DATA, .mode = S_IFREG, .nlink = 1 } },
+		{ "TREE write data (foreign)",
+		  "data of files, stale",
+		  "TREE write data (foreign)",
+		  { .kind = FACT_DATA, .mode = S_IFREG, .nlink = 1 } },
+		{ "TREE write data (zeros)",
+		  "TREE write data (zeros)",
+		  "TREE write data (zeros)",
+		  { .kind = FACT_DATA, .mode = S_IFREG, .nlink = 1 } },
+		{ "TREE rmdir nlink (too large, directory)",
+		  "nlink of directories",
+		  "nlink of directories, too large",
+		  { .kind = FACT_NLINK, .mode = S_IFDIR } },
+	};
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+	struct fact fact;
+
+	for (size_t i = 0; i < SIZE(rows); i++) {
+		set_signature(&d, rows[i].signature);
+		fact = rows[i].fact;
+		d.facts = &fact;
+		d.fact_count = 1;
+		group_of(&d, group);
+		assert_string_equal(group, rows[i].other);
+		d.is_cached = true;
+		group_of(&d, group);
+		assert_string_equal(group, rows[i].cached);
+	}
+}
+
+/* A listing that has too much has it after every call. */
+static void names_that_lead_nowhere_are_one_group(void **state)
+{
+	static const char *const signatures[] = { "TREE write extra (elsewhere)",
+						  "TREE dup extra" };
+	struct fact fact = { .kind = FACT_EXTRA, .call = "stat", .error = ENOENT };
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(signatures); i++) {
+		set_signature(&d, signatures[i]);
+		d.facts = &fact;
+		d.fact_count = 1;
+		group_of(&d, group);
+		assert_string_equal(group, "names that are listed, but stat gives ENOENT");
 		discrepancy_free(&d);
 	}
 }
@@ -413,6 +570,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(signatures_are_grouped),
 		cmocka_unit_test(rules_are_shared),
+		cmocka_unit_test(special_bits_of_new_objects_are_one_group),
+		cmocka_unit_test(removals_of_nothing_are_one_group),
+		cmocka_unit_test(flags_of_setxattr_are_one_group),
+		cmocka_unit_test(bookkeeping_of_daemons_is_one_group),
+		cmocka_unit_test(names_that_lead_nowhere_are_one_group),
 		cmocka_unit_test(names_are_cached_apart),
 		cmocka_unit_test(times_and_symlinks_are_cached_apart),
 		cmocka_unit_test(times_of_a_daemon_are_one_group),

@@ -588,7 +588,24 @@ static void missing_flags_may_be_refused_for_one_file(void **state)
 	end(&f);
 }
 
-/* Descriptors of files with several names are marked. */
+/* A daemon that an ordinary user runs cannot change what only root may. */
+static void a_daemon_may_lack_a_privilege(void **state)
+{
+	struct discrepancy d;
+	struct fixture f;
+
+	begin(&f, "reffs",
+	      "create_file(\"a\", O_CREAT|O_WRONLY, 0644)\n"
+	      "setxattr(\"a\", \"security.a\", \"1\", 1, 0)\n");
+	assert_int_equal(judge_last(&f, EPERM, &d), VERDICT_BAD);
+	discrepancy_free(&d);
+	f.model.traits.one_user = f.model.traits.times_cached = true;
+	assert_int_equal(judge_last(&f, EPERM, &d), VERDICT_OK);
+	discrepancy_free(&d);
+	end(&f);
+}
+
+/* Calls about files with several names are marked, by descriptors and by paths. */
 static void files_with_several_names_are_marked(void **state)
 {
 	struct discrepancy d;
@@ -606,6 +623,13 @@ static void files_with_several_names_are_marked(void **state)
 	      "open(\"a\", O_RDWR, 0)\nflock(4, LOCK_EX|LOCK_NB)\n");
 	assert_int_equal(judge_last(&f, 0, &d), VERDICT_BAD);
 	assert_false(d.has_names);
+	discrepancy_free(&d);
+	end(&f);
+	begin(&f, "reffs",
+	      "create_file(\"a\", O_CREAT|O_RDWR, 0644)\nlink(\"a\", \"b\")\n"
+	      "read_file(\"b\", 1, 0)\n");
+	assert_int_equal(judge_last(&f, EIO, &d), VERDICT_BAD);
+	assert_true(d.has_names);
 	discrepancy_free(&d);
 	end(&f);
 }
@@ -632,6 +656,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_ones_pass),
 		cmocka_unit_test(missing_flags_may_be_refused_for_one_file),
+		cmocka_unit_test(a_daemon_may_lack_a_privilege),
 		cmocka_unit_test(files_with_several_names_are_marked),
 		cmocka_unit_test(outcome_is_judged),
 		cmocka_unit_test(tree_is_judged),

@@ -101,7 +101,7 @@ static const struct {
 	{ "no_map_shared", "yes" },     { "no_copy", "yes" },
 	{ "no_inode_flags", "yes" },    { "no_reflink", "no" },
 	{ "no_unshare_range", "no" },   { "no_write_zeroes", "no" },
-	{ "access_unchecked", "yes" },
+	{ "access_unchecked", "yes" },  { "no_keep_size", "yes" },
 	{ "name_max", "60" },           { "symlink_max", "1000" },
 };
 
@@ -166,15 +166,17 @@ static void an_odd_error_is_learned(void **state)
 	struct target *t;
 
 	write_config("[target.x]\nbase = reffs\ntrait.no_symlink = yes\ntrait.no_mknod = yes\n"
-		     "trait.lack_errno = 5\n");
+		     "trait.lack_errno = 5\ntrait.no_xattr = yes\ntrait.no_inode_flags = yes\n");
 	t = open_with("x", false);
 	t->traits = traits_usual;
 	probe(t, &l);
-	assert_int_equal(l.count, 3);
+	assert_int_equal(l.count, 5);
 	assert_string_equal(l.items[0].trait, "lack_errno");
 	assert_string_equal(l.items[0].value, "5");
-	assert_string_equal(l.items[1].trait, "no_symlink");
-	assert_string_equal(l.items[2].trait, "no_mknod");
+	assert_string_equal(l.items[1].trait, "no_xattr");
+	assert_string_equal(l.items[2].trait, "no_symlink");
+	assert_string_equal(l.items[3].trait, "no_mknod");
+	assert_string_equal(l.items[4].trait, "no_inode_flags");
 	target_close(t);
 }
 

@@ -253,6 +253,40 @@ static void undefined_calls_are_planned_only_where_asked_for(void **state)
 	planned_close(&p);
 }
 
+/* Nor is it known behind FUSE whether another name of the fifo leads to somebody. */
+static void a_fifo_behind_fuse_is_not_opened_in_trust(void **state)
+{
+	struct planned p;
+	struct call c;
+
+	planned_open(&p, "reffs");
+	planned_add(&p, "mknod(\"f\", S_IFIFO|0644, 0)", true);
+	planned_add(&p, "open(\"f\", O_RDWR)", true);
+	c = pair_call(&p.pair, "open(\"f\", O_WRONLY)");
+	assert_non_null(plan_add(&p.plan, &c, true));
+	p.pair.model.traits.times_cached = true;
+	assert_null(plan_add(&p.plan, &c, true));
+	planned_close(&p);
+}
+
+/* chown without ids: the kernel itself decides behind FUSE whether a setgid bit goes. */
+static void a_setgid_bit_behind_fuse_stays_without_ids(void **state)
+{
+	const struct plan_step *step;
+	struct planned p;
+
+	planned_open(&p, "reffs");
+	planned_add(&p, "[2] create_process(1000, 1000)", true);
+	planned_add(&p, "mknod(\"f\", S_IFREG|0644, 0)", true);
+	planned_add(&p, "chmod(\"f\", 02644)", true);
+	step = planned_add(&p, "[2] chown(\"f\", -1, -1)", true);
+	assert_int_equal(step->expected.error, EPERM);
+	p.pair.model.traits.times_cached = true;
+	step = planned_add(&p, "[2] chown(\"f\", -1, -1)", true);
+	assert_int_equal(step->expected.error, 0);
+	planned_close(&p);
+}
+
 static void many_steps_stay_in_order(void **state)
 {
 	enum { STEPS = 1000 };
@@ -305,6 +339,8 @@ int main(void)
 		cmocka_unit_test(what_the_model_of_one_target_forbids_is_a_mismatch_of_that_target),
 		cmocka_unit_test(calls_beyond_the_bounds_are_not_planned),
 		cmocka_unit_test(undefined_calls_are_planned_only_where_asked_for),
+		cmocka_unit_test(a_fifo_behind_fuse_is_not_opened_in_trust),
+		cmocka_unit_test(a_setgid_bit_behind_fuse_stays_without_ids),
 		cmocka_unit_test(many_steps_stay_in_order),
 		cmocka_unit_test(chown_that_names_nobody_need_not_set_the_change_time),
 	};

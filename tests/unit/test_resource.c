@@ -72,6 +72,13 @@ static void what_a_command_names(void **state)
 	names("bindfs two\\ words", "place:two words;", "bindfs {place}");
 	names("daemon --data=back,rw -o conf=text", "place:back;",
 	      "daemon --data={place},rw -o conf=text");
+	/* Lists, and several values of one option; not the names of options. */
+	names("mergerfs back:./back", "place:back;place:./back;", "mergerfs {place}:{place}");
+	names("mhddfs back,image", "place:back;image:image;", "mhddfs {place},{image}");
+	names("unionfs ./back=RW:/none=RO", "place:./back;", "unionfs {place}=RW:/none=RO");
+	names("overlay -o lowerdir=back:none,upperdir=./back", "place:back;place:./back;",
+	      "overlay -o lowerdir={place}:none,upperdir={place}");
+	names("daemon -o back,rw", "", "daemon -o back,rw");
 	/* The program itself, text, programs, and what the shell makes of it are left alone. */
 	names("./image", "", "./image");
 	names("python3 text program none", "", "python3 text program none");
