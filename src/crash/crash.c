@@ -188,18 +188,23 @@ void crash_violation_free(struct crash_violation *v)
 		tree_free(&v->uninterrupted);
 }
 
-/* Was a write lost that had been asked for before the promising call returned? */
-static bool violation_is_unflushed(const struct crash_violation *v, const struct crash_case *c)
+bool crash_was_unflushed(const struct crash_case *c, const struct crash_point *p,
+			 const struct broken_promise *broken)
 {
-	for (size_t i = 0; v->point.lost && v->broken.what && i < v->point.at; i++)
-		if (v->point.lost[i] && c->events.events[i].calls < v->broken.call)
+	/* A rename, which happens as a whole or not at all, has not said that it is durable. */
+	if (!broken->what ||
+	    persistence_behind(&c->history, broken->call)->promise.kind == PROMISE_NONE)
+		return false;
+	for (size_t i = 0; p->lost && i < p->at; i++)
+		if (p->lost[i] && c->events.events[i].calls < broken->call)
 			return true;
 	return false;
 }
 
 static void violation_sign(struct crash_violation *v, const struct crash_case *c)
 {
-	v->unflushed = !crash_violation_is_second(v) && violation_is_unflushed(v, c);
+	v->unflushed =
+		!crash_violation_is_second(v) && crash_was_unflushed(c, &v->point, &v->broken);
 	if (v->unflushed)
 		snprintf(v->signature, sizeof(v->signature), "LOST not flushed");
 	else if (v->broken.what)

@@ -112,6 +112,10 @@ int crash_each(struct crash_session *s, struct crash_case *c, crash_visit *visit
 int crash_judge(struct crash_session *s, struct crash_case *c, const struct crash_point *p,
 		const struct page_disk *d, struct crash_violation *ret, struct err *err);
 void crash_violation_free(struct crash_violation *v);
+/* Was a write lost that had been asked for before the call returned which promised what is broken?
+ * Then it has returned without a flush. */
+bool crash_was_unflushed(const struct crash_case *c, const struct crash_point *p,
+			 const struct broken_promise *broken);
 /* Whether recovery was crashed as well. */
 bool crash_violation_is_second(const struct crash_violation *v);
 
