@@ -143,11 +143,12 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 	if (!now)
 		return unchanged && inode && inode->nlink &&
 		       was_name_of(w, step, dir, name, len, promise->ino);
-	/* A directory above. One that was renamed can have been made durable before, and be found
-	 * by its old name (log_new_ancestors of Btrfs logs those of the present transaction only).
-	 */
+	/* A directory above, also when the object was changed last. One that was renamed can have
+	 * been made durable before, and be found by its old name (log_new_ancestors of Btrfs logs
+	 * those of the present transaction only). */
 	inode = window_inode(w, step, now);
-	return inode && S_ISDIR(inode->mode) && leads_to(w, step, now, promise->ino) &&
+	return inode && S_ISDIR(inode->mode) && leads_to(w, changed, now, promise->ino) &&
+	       leads_to(w, step, now, promise->ino) &&
 	       always_had_name(w, step, dir, name, len, now);
 }
 

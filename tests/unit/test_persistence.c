@@ -189,6 +189,11 @@ static void directories_above_are_kept_unless_renamed(void **state)
 		0, "mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)");
 	ALLOWED(&named, FOO "rename(\"foo\", \"bar\")\nfdatasync(3)", 0, FOO);
 	BROKEN(&named, FOO "rename(\"foo\", \"bar\")\nfsync(3)", 0, FOO, "name is back");
+	/* It has not changed since it was durable elsewhere. */
+	ALLOWED(&named,
+		"mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)\nsync()\n"
+		"mkdir(\"B\", 0755)\nrename(\"A\", \"B/A\")\nfsync(3)",
+		0, "mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)");
 	/* By the first fsync it was durable already. */
 	ALLOWED(&named,
 		"mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)\nfsync(3)\n"
