@@ -35,7 +35,9 @@ int crash_open(struct crash_session *s, struct target *t, const struct crash_opt
 		return status;
 	status = target_initial_state(t, &s->start, err);
 	if (!status)
-		status = recovery_open(&s->recovery, t, sanity, o->during_recovery, err);
+		status = recovery_open(&s->recovery, t,
+				       t->traits.crash_leaves_damage ? SANITY_NONE : sanity,
+				       o->during_recovery, err);
 	if (status)
 		state_free(&s->start);
 	return status;

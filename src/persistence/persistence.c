@@ -29,6 +29,7 @@ struct persist_rules persist_rules_of(const struct traits *traits)
 		.sync_keeps_nothing = traits->sync_not_passed,
 		.stale_data = traits->crash_stale_data,
 		.stale_inodes = traits->crash_stale_inodes,
+		.stale_blocks = traits->crash_stale_blocks,
 	};
 }
 

@@ -205,6 +205,11 @@ size_t window_data_floor(const struct crash_window *w, uint64_t ino, uint64_t fr
 	return w->base;
 }
 
+bool window_has_unsynced_data(const struct crash_window *w, uint64_t ino)
+{
+	return last_change(w, w->begun, ino, true) > window_data_floor(w, ino, 0, UINT64_MAX);
+}
+
 bool window_keeps_size(const struct crash_window *w, size_t step, uint64_t ino)
 {
 	const struct promise *promise = &w->p->steps[step].promise;

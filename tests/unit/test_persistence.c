@@ -374,6 +374,14 @@ static void inodes_are_old_or_of_others(void **state)
 	BROKEN(&stale, REUSED "sync()", 0, "open(\"A\", O_CREAT|O_RDWR, 0644)", "another object");
 	BROKEN(&stale, REUSED "open(\"A\", O_RDONLY)\nfsync(3)", 0, "mkdir(\"A\", 0700)",
 	       "mode wrong");
+	/* The removal of a name was not synced, and its entry is the inode, or half of it is there.
+	 */
+	BROKEN(&posix, WRITTEN "sync()\nrename(\"foo\", \"bar\")", 0, FOO "link(\"foo\", \"bar\")",
+	       "size too small");
+	ALLOWED(&stale, WRITTEN "sync()\nrename(\"foo\", \"bar\")", 0,
+		FOO "write_file(\"bar\", O_CREAT|O_WRONLY, \"hello\", 5, 0)");
+	BROKEN(&stale, WRITTEN "sync()\nrename(\"foo\", \"bar\")\nsync()", 0,
+	       WRITTEN "write_file(\"bar\", O_CREAT|O_WRONLY, \"hello\", 5, 0)", "name is back");
 	/* The new file was not written, so its name means nothing. */
 	ALLOWED(&stale, FOO "sync()\nopen(\"new\", O_CREAT|O_RDWR, 0644)\nrename(\"new\", \"foo\")",
 		0, "umask(022)");
@@ -381,6 +389,21 @@ static void inodes_are_old_or_of_others(void **state)
 	       FOO "sync()\nopen(\"new\", O_CREAT|O_RDWR, 0644)\nfsync(4)\n"
 		   "rename(\"new\", \"foo\")",
 	       0, "umask(022)", "name missing");
+}
+
+static void a_file_is_damaged_only_if_it_was_changed(void **state)
+{
+#define GROWN WRITTEN "sync()\npwrite(3, data(2, 9000), 9000, 4000)\n"
+	struct persist_rules stale = posix;
+
+	BROKEN(&posix, GROWN, 0, "umask(022)", "name missing");
+	BROKEN(&posix, GROWN, 0, WRITTEN "truncate(\"foo\", 3)", "size too small");
+	stale.stale_blocks = true;
+	ALLOWED(&stale, GROWN, 0, "umask(022)");
+	ALLOWED(&stale, GROWN, 0, WRITTEN "truncate(\"foo\", 3)");
+	BROKEN(&stale, GROWN "fsync(3)", 0, "umask(022)", "name missing");
+	BROKEN(&stale, GROWN "fdatasync(3)", 0, WRITTEN, "size too small");
+	BROKEN(&stale, WRITTEN "sync()\nchmod(\"foo\", 0600)", 0, "umask(022)", "name missing");
 }
 
 /* Opening a file comes before writing to it. */
@@ -476,6 +499,7 @@ int main(void)
 		TEST(attributes_survive),
 		TEST(bytes_are_old_or_new),
 		TEST(inodes_are_old_or_of_others),
+		TEST(a_file_is_damaged_only_if_it_was_changed),
 		TEST(a_call_can_be_several_steps),
 		TEST(sync_may_keep_nothing),
 		TEST(moved_data_may_show_where_it_was),
