@@ -86,8 +86,16 @@ static const struct resync_row other_changes[] = {
 	{ 2, "truncate(\"P\", 3000)\n" },
 	{ 2, "truncate(\"P\", 20000)\n" },
 	{ 1, "truncate(\"P\", 0)\n" },
+	/* Another file may get the space, and its data be on the disk before that is free there. */
+	{ 2, "write_file(\"P\", O_WRONLY, data(14, 65536), 65536, 0)\nsync()\ntruncate(\"P\", 0)\n"
+	     "direct_write(\"Q\", data(15, 65536), 65536, 0)\n" },
 	{ 2, "fallocate_file(\"P\", FALLOC_FL_PUNCH_HOLE|FALLOC_FL_KEEP_SIZE, 4096, 8192)\n" },
 	{ 2, "fallocate_file(\"P\", FALLOC_FL_ZERO_RANGE, 2000, 7000)\n" },
+	/* What was written behind the end is dropped before the disk knows of it. */
+	{ 1, "write_file(\"P\", O_WRONLY|O_APPEND, data(7, 4096), 4096, 0)\n"
+	     "fallocate_file(\"P\", FALLOC_FL_PUNCH_HOLE|FALLOC_FL_KEEP_SIZE, 8192, 65536)\n" },
+	{ 1, "write_file(\"P\", O_WRONLY|O_APPEND, data(7, 4096), 4096, 0)\n"
+	     "fallocate_file(\"P\", FALLOC_FL_ZERO_RANGE|FALLOC_FL_KEEP_SIZE, 8192, 65536)\n" },
 	{ 1, "fallocate_file(\"P\", FALLOC_FL_KEEP_SIZE, 16384, 16384)\n" },
 	{ 1, "fallocate_file(\"P\", 0, 12288, 12288)\n" },
 	{ 1, "fallocate_file(\"P\", FALLOC_FL_COLLAPSE_RANGE, 4096, 4096)\n" },
@@ -96,6 +104,7 @@ static const struct resync_row other_changes[] = {
 	{ 1, "open(\"P\", O_RDWR)\nopen(\"Q\", O_RDONLY)\n"
 	     "copy_file_range(4, 0, 3, 12288, 8192, 0)\nclose(3)\nclose(4)\n" },
 	{ 2, "setxattr(\"P\", \"user.b\", \"new\", 3, 0)\n" },
+	{ 2, "setxattr(\"P\", \"user.a\", \"new\", 3, 0)\n" },
 	{ 1, "setxattr(\"P\", \"user.a\", \"other\", 5, 0)\n" },
 	{ 2, "removexattr(\"P\", \"user.a\")\n" },
 	{ 1, "setxattr(\"A\", \"user.a\", \"dir\", 3, 0)\n" },

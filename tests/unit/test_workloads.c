@@ -244,6 +244,30 @@ static void resyncs_have_everything_soon(void **state)
 		assert_true(has[i] > 1);
 }
 
+/* Space that a durable file gives up is written to by another one at once, and holes reach behind
+ * the end. */
+static void resyncs_give_up_space_soon(void **state)
+{
+	size_t reused = 0, beyond = 0;
+
+	for (uint64_t n = 0; n < NUMBERS; n++) {
+		struct workload load;
+
+		resync_workload(&w.model, &w.start, n, 0, &w.arena, &load);
+		for (size_t i = load.setup_count; i + 1 < load.count; i++) {
+			const struct call *c = &load.calls[i], *next = c + 1;
+
+			reused += c->op == OP_truncate && !c->truncate.length.num &&
+				  next->op == OP_direct_write &&
+				  next->direct_write.count.num > 32768;
+			beyond += next->op == OP_fallocate_file &&
+				  next->fallocate_file.length.num > 32768;
+		}
+		arena_reset(&w.arena);
+	}
+	assert_true(reused > 0 && beyond > 0);
+}
+
 /* The number and the seed say what it is. */
 static void resyncs_can_be_repeated(void **state)
 {
@@ -277,6 +301,7 @@ int main(void)
 		TEST(pairs_sync_once),
 		TEST(resyncs_end_with_a_promise),
 		TEST(resyncs_have_everything_soon),
+		TEST(resyncs_give_up_space_soon),
 		TEST(resyncs_can_be_repeated),
 	};
 
