@@ -250,7 +250,8 @@ static bool name_is_stale(const struct check *x, uint64_t dir, const char *name,
 	while (changed > floor && window_name(&x->w, changed - 1, dir, name, len) == now)
 		changed--;
 	return x->w.p->rules.stale_inodes && changed > floor &&
-	       (!now || window_data_floor(&x->w, now, 0, UINT64_MAX) < changed);
+	       (!now || x->w.p->rules.damage ||
+		window_data_floor(&x->w, now, 0, UINT64_MAX) < changed);
 }
 
 /* A name in the recovered directory (seen), or one that is not there (NULL). */

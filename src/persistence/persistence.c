@@ -30,6 +30,7 @@ struct persist_rules persist_rules_of(const struct traits *traits)
 		.stale_data = traits->crash_stale_data,
 		.stale_inodes = traits->crash_stale_inodes,
 		.stale_blocks = traits->crash_stale_blocks,
+		.damage = traits->crash_leaves_damage,
 	};
 }
 

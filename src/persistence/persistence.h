@@ -26,6 +26,7 @@ struct persist_rules {
 	bool stale_data;   /* what was written and not promised may be anything */
 	bool stale_inodes; /* what was made or removed, and not promised, may be any object */
 	bool stale_blocks; /* a file with data that was not promised may be damaged, or gone */
+	bool damage;       /* what a name that was not promised leads to may be damaged, too */
 };
 /* As the traits of a file system say. */
 struct persist_rules persist_rules_of(const struct traits *traits);

@@ -382,6 +382,12 @@ static void inodes_are_old_or_of_others(void **state)
 		FOO "write_file(\"bar\", O_CREAT|O_WRONLY, \"hello\", 5, 0)");
 	BROKEN(&stale, WRITTEN "sync()\nrename(\"foo\", \"bar\")\nsync()", 0,
 	       WRITTEN "write_file(\"bar\", O_CREAT|O_WRONLY, \"hello\", 5, 0)", "name is back");
+	/* Synced was the directory, not its name, which half a repair may have damaged. */
+	stale.damage = true;
+	ALLOWED(&stale, REUSED "open(\"A\", O_RDONLY)\nfsync(3)", 0, "mkdir(\"A\", 0700)");
+	BROKEN(&stale, REUSED "sync()\nopen(\"A\", O_RDONLY)\nfsync(3)", 0, "mkdir(\"A\", 0700)",
+	       "mode wrong");
+	stale.damage = false;
 	/* The new file was not written, so its name means nothing. */
 	ALLOWED(&stale, FOO "sync()\nopen(\"new\", O_CREAT|O_RDWR, 0644)\nrename(\"new\", \"foo\")",
 		0, "umask(022)");
