@@ -53,6 +53,13 @@ void crash_close(struct crash_session *s)
 	free(s->causes);
 }
 
+void crash_during_recovery(struct crash_session *s, bool during, uint64_t states_max)
+{
+	s->recovery.keeps_log = during;
+	s->options.during_recovery = during;
+	s->options.states_max = states_max;
+}
+
 /* ---- carrying out ---- */
 
 void crash_leave(uint64_t *not_judged, struct buf *not_judged_for, const struct call *c,

@@ -83,6 +83,9 @@ void crash_options_init(struct crash_options *o, const struct target *t);
 int crash_open(struct crash_session *s, struct target *t, const struct crash_options *o,
 	       enum sanity sanity, struct err *err);
 void crash_close(struct crash_session *s);
+/* From the next workload on, recovery by mounting is crashed, too, or not any more, behind about so
+ * many crashes of each workload (0: all). */
+void crash_during_recovery(struct crash_session *s, bool during, uint64_t states_max);
 
 /* Beside the model, for crashes of every sort: a call, and the tree. 1 if they are as the model
  * allows, 0 and *ret_why if not, or a negative errno. The call moves the state and is added to the

@@ -52,6 +52,10 @@ static const struct resync_row name_changes[] = {
 	{ 4, "create_file(\"P\", O_WRONLY|O_CREAT|O_EXCL, 0644)\n" },
 	{ 5, "write_file(\"P\", O_WRONLY|O_CREAT|O_EXCL, data(5, 6000), 6000, 0)\n" },
 	{ 1, "symlink(\"foo\", \"P\")\n" },
+	/* A crash finds files that are open and have no name. */
+	{ 2, "open(\"P\", O_RDWR)\nunlink(\"P\")\nsync()\nclose(3)\n" },
+	{ 1, "open(\"A\", O_RDWR|O_TMPFILE, 0644)\npwrite(3, data(6, 5000), 5000, 0)\nsync()\n"
+	     "close(3)\n" },
 	{ 3, "mkdir(\"P\", 0755)\n" },
 	{ 1, "rmdir(\"P\")\n" },
 	{ 1, "unlink(\"P/x\")\nrmdir(\"P\")\n" },
@@ -80,6 +84,9 @@ static const struct resync_row other_changes[] = {
 	{ 3, "write_file(\"P\", O_WRONLY, data(8, 8192), 8192, 0)\n" },
 	{ 1, "write_file(\"P\", O_WRONLY, data(9, 1000), 1000, 40000)\n" },
 	{ 2, "direct_write(\"P\", data(12, 8192), 8192, 16384)\n" },
+	/* Behind the end on the disk, below that in memory. */
+	{ 1, "write_file(\"P\", O_WRONLY, data(9, 1000), 1000, 40000)\n"
+	     "direct_write(\"P\", data(12, 8192), 8192, 24576)\n" },
 	{ 1, "open(\"P\", O_RDWR)\npwrite(3, data(10, 3000), 3000, 20000)\n"
 	     "sync_file_range(3, 0, 0, SYNC_FILE_RANGE_WRITE)\nclose(3)\n" },
 	{ 2, "map_write_file(\"P\", MAP_SHARED, data(13, 5000), 5000, 2000)\n" },
