@@ -367,7 +367,8 @@ static void crash_usual(struct crash_run *x, const struct target *t, uint64_t *n
 	const struct usual_wanted wanted = {
 		.timed = settings.seconds > 0,
 		.daemon = settings.daemon,
-		.during_recovery = settings.during_recovery,
+		/* Otherwise all are; what a failed write leaves need not recover. */
+		.recoveries = !settings.during_recovery && !settings.faults,
 	};
 	size_t count = 0;
 	bool more = true;

@@ -24,8 +24,8 @@ bool usual_source_is_wanted(const struct usual_source *u, const struct target *t
 {
 	if ((wanted->daemon && u->power_only) || (!wanted->timed && u->timed_only))
 		return false;
-	/* All are crashed then; or a checker recovers, which takes longer. */
-	if (u->recoveries && (wanted->during_recovery || t->traits.crash_needs_fsck))
+	/* Where a checker recovers it takes longer. */
+	if (u->recoveries && (!wanted->recoveries || t->traits.crash_needs_fsck))
 		return false;
 	return t->caps & TARGET_PROCESSES || !workload_source_has_processes(u->name);
 }

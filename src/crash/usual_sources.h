@@ -22,7 +22,8 @@ extern const struct usual_source usual_sources[USUAL_SOURCES];
 
 /* What the whole run is asked to do. */
 struct usual_wanted {
-	bool timed, daemon, during_recovery;
+	bool timed, daemon;
+	bool recoveries; /* some are to be crashed */
 };
 bool usual_source_is_wanted(const struct usual_source *u, const struct target *t,
 			    const struct usual_wanted *wanted);

@@ -49,7 +49,8 @@ struct promise {
 struct persist_step {
 	struct tree tree;
 	struct promise promise;
-	size_t calls;   /* that have returned */
+	struct promise written; /* the bytes that its call has written, as PROMISE_RANGE */
+	size_t calls;           /* that have returned */
 	uint64_t moved; /* the file whose data the call has moved to other offsets; 0: none */
 };
 struct persistence {

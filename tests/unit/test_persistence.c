@@ -478,6 +478,14 @@ static void a_failed_write_is_reported_once(void **state)
 	/* but what is new, or was durable, is. */
 	BROKEN(&named, FOO "fail_write(1)\nsync()\nopen(\"bar\", O_CREAT|O_RDWR, 0644)\nfsync(4)",
 	       0, "", "name missing");
+	/* So is what was written again, */
+#define LOST_WRITE WRITTEN "sync()\npwrite(3, \"Jello\", 5, 0)\nfail_write(1)\nsync()\n"
+	ALLOWED(&named, LOST_WRITE "fsync(3)", 0, WRITTEN);
+	BROKEN(&named, LOST_WRITE "pwrite(3, \"HELLO\", 5, 0)\nfsync(3)", 0, WRITTEN, "data wrong");
+	/* and no other byte, and no attribute. */
+	ALLOWED(&named, LOST_WRITE "pwrite(3, \"HE\", 2, 0)\nfsync(3)", 0,
+		FOO "write(3, \"HEllo\", 5)");
+	ALLOWED(&named, LOST_WRITE "chmod(\"foo\", 0600)\nfsync(3)", 0, WRITTEN);
 	BROKEN(&named, FOO "sync()\nfail_write(1)\nsync()\nwrite(3, \"hello\", 5)\nfsync(3)", 0,
 	       FOO, "size too small");
 	BROKEN(&named, FOO "sync()\nfail_write(1)\nsync()\nwrite(3, \"hello\", 5)\nsync()", 0, FOO,
