@@ -84,9 +84,10 @@ static const struct resync_row other_changes[] = {
 	{ 3, "write_file(\"P\", O_WRONLY, data(8, 8192), 8192, 0)\n" },
 	{ 1, "write_file(\"P\", O_WRONLY, data(9, 1000), 1000, 40000)\n" },
 	{ 2, "direct_write(\"P\", data(12, 8192), 8192, 16384)\n" },
-	/* Behind the end on the disk, below that in memory. */
+	/* Behind the end on the disk, below that in memory; then a journal commits without the rest. */
 	{ 1, "write_file(\"P\", O_WRONLY, data(9, 1000), 1000, 40000)\n"
-	     "direct_write(\"P\", data(12, 8192), 8192, 24576)\n" },
+	     "direct_write(\"P\", data(12, 8192), 8192, 24576)\n"
+	     "open(\"B/c\", O_RDWR|O_CREAT, 0644)\nfsync(3)\nclose(3)\n" },
 	{ 1, "open(\"P\", O_RDWR)\npwrite(3, data(10, 3000), 3000, 20000)\n"
 	     "sync_file_range(3, 0, 0, SYNC_FILE_RANGE_WRITE)\nclose(3)\n" },
 	{ 2, "map_write_file(\"P\", MAP_SHARED, data(13, 5000), 5000, 2000)\n" },
