@@ -21,6 +21,7 @@
 #include "crash/crash_report.h"
 #include "crash/daemon_report.h"
 #include "crash/logged_disk.h"
+#include "crash/usual_sources.h"
 #include "crash/workload_source.h"
 #include "report/findings_text.h"
 #include "target/learn.h"
@@ -359,43 +360,21 @@ static void crash_named(struct crash_run *x, const char *name,
 	workload_source_close(&s);
 }
 
-/* What was not said: files that are durable before, with few values; files that are new, with many
- * values, up to the unmounting; durable files that are synced again; files that two processes have
- * open; and some walks. They take short turns, and what is enumerated comes in a scattered order,
- * since none of them finds most, and a run may end early. Where a time is given there are more of
- * them until then, and longer ones. */
-static const struct usual_source {
-	const char *name;
-	struct workload_source_options how;
-	uint64_t turn;   /* workloads */
-	bool power_only; /* not for a daemon that is killed */
-	bool timed_only;
-} usual_sources[] = {
-	{ "seq-1", { .scattered = true }, .turn = 8 },
-	{ "resync", { .wide = false }, .turn = 24, .power_only = true },
-	{ "seq-1",
-	  { .wide = true, .in_place = true, .unmounts = true, .scattered = true },
-	  .turn = 8 },
-	{ "pair", { .scattered = true }, .turn = 8, .power_only = true },
-	{ "walk", { .wide = false }, .turn = 2, .power_only = true },
-	{ "seq-2", { .scattered = true }, .turn = 8, .power_only = true, .timed_only = true },
-};
-
-static bool usual_is_wanted(const struct usual_source *u, const struct target *t)
-{
-	return (!settings.daemon || !u->power_only) && (settings.seconds > 0 || !u->timed_only) &&
-	       (t->caps & TARGET_PROCESSES || !workload_source_has_processes(u->name));
-}
-
 static void crash_usual(struct crash_run *x, const struct target *t, uint64_t *number)
 {
-	struct workload_source sources[ARRAY_LEN(usual_sources)];
-	const struct usual_source *of[ARRAY_LEN(usual_sources)];
+	struct workload_source sources[USUAL_SOURCES];
+	const struct usual_source *of[USUAL_SOURCES];
+	const struct usual_wanted wanted = {
+		.timed = settings.seconds > 0,
+		.daemon = settings.daemon,
+		/* Otherwise all are; what a failed write leaves need not recover. */
+		.recoveries = !settings.during_recovery && !settings.faults,
+	};
 	size_t count = 0;
 	bool more = true;
 
-	for (size_t i = 0; i < ARRAY_LEN(usual_sources) && !x->status; i++) {
-		if (!usual_is_wanted(&usual_sources[i], t))
+	for (size_t i = 0; i < USUAL_SOURCES && !x->status; i++) {
+		if (!usual_source_is_wanted(&usual_sources[i], t, &wanted))
 			continue;
 		of[count] = &usual_sources[i];
 		if (crash_open_source(x, &sources[count], of[count]->name, &of[count]->how))
@@ -409,8 +388,11 @@ static void crash_usual(struct crash_run *x, const struct target *t, uint64_t *n
 		for (size_t i = 0; i < count; i++) {
 			uint64_t from = turn * of[i]->turn;
 
+			crash_during_recovery(&x->session,
+					      of[i]->recoveries || settings.during_recovery,
+					      of[i]->recoveries);
 			crash_source(x, &sources[i], from, from + of[i]->turn, number);
-			more |= from + of[i]->turn < sources[i].count;
+			more |= !of[i]->recoveries && from + of[i]->turn < sources[i].count;
 		}
 	}
 	while (count)

@@ -35,7 +35,9 @@ int crash_open(struct crash_session *s, struct target *t, const struct crash_opt
 		return status;
 	status = target_initial_state(t, &s->start, err);
 	if (!status)
-		status = recovery_open(&s->recovery, t, sanity, o->during_recovery, err);
+		status = recovery_open(&s->recovery, t,
+				       t->traits.crash_leaves_damage ? SANITY_NONE : sanity,
+				       o->during_recovery, err);
 	if (status)
 		state_free(&s->start);
 	return status;
@@ -49,6 +51,13 @@ void crash_close(struct crash_session *s)
 	hash_map_free(&s->repaired);
 	buf_free(&s->not_judged_for);
 	free(s->causes);
+}
+
+void crash_during_recovery(struct crash_session *s, bool during, uint64_t states_max)
+{
+	s->recovery.keeps_log = during;
+	s->options.during_recovery = during;
+	s->options.states_max = states_max;
 }
 
 /* ---- carrying out ---- */
@@ -188,18 +197,23 @@ void crash_violation_free(struct crash_violation *v)
 		tree_free(&v->uninterrupted);
 }
 
-/* Was a write lost that had been asked for before the promising call returned? */
-static bool violation_is_unflushed(const struct crash_violation *v, const struct crash_case *c)
+bool crash_was_unflushed(const struct crash_case *c, const struct crash_point *p,
+			 const struct broken_promise *broken)
 {
-	for (size_t i = 0; v->point.lost && v->broken.what && i < v->point.at; i++)
-		if (v->point.lost[i] && c->events.events[i].calls < v->broken.call)
+	/* A rename, which happens as a whole or not at all, has not said that it is durable. */
+	if (!broken->what ||
+	    persistence_behind(&c->history, broken->call)->promise.kind == PROMISE_NONE)
+		return false;
+	for (size_t i = 0; p->lost && i < p->at; i++)
+		if (p->lost[i] && c->events.events[i].calls < broken->call)
 			return true;
 	return false;
 }
 
 static void violation_sign(struct crash_violation *v, const struct crash_case *c)
 {
-	v->unflushed = !crash_violation_is_second(v) && violation_is_unflushed(v, c);
+	v->unflushed =
+		!crash_violation_is_second(v) && crash_was_unflushed(c, &v->point, &v->broken);
 	if (v->unflushed)
 		snprintf(v->signature, sizeof(v->signature), "LOST not flushed");
 	else if (v->broken.what)

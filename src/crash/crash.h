@@ -83,6 +83,9 @@ void crash_options_init(struct crash_options *o, const struct target *t);
 int crash_open(struct crash_session *s, struct target *t, const struct crash_options *o,
 	       enum sanity sanity, struct err *err);
 void crash_close(struct crash_session *s);
+/* From the next workload on, recovery by mounting is crashed, too, or not any more, behind about so
+ * many crashes of each workload (0: all). */
+void crash_during_recovery(struct crash_session *s, bool during, uint64_t states_max);
 
 /* Beside the model, for crashes of every sort: a call, and the tree. 1 if they are as the model
  * allows, 0 and *ret_why if not, or a negative errno. The call moves the state and is added to the
@@ -112,6 +115,10 @@ int crash_each(struct crash_session *s, struct crash_case *c, crash_visit *visit
 int crash_judge(struct crash_session *s, struct crash_case *c, const struct crash_point *p,
 		const struct page_disk *d, struct crash_violation *ret, struct err *err);
 void crash_violation_free(struct crash_violation *v);
+/* Was a write lost that had been asked for before the call returned which promised what is broken?
+ * Then it has returned without a flush. */
+bool crash_was_unflushed(const struct crash_case *c, const struct crash_point *p,
+			 const struct broken_promise *broken);
 /* Whether recovery was crashed as well. */
 bool crash_violation_is_second(const struct crash_violation *v);
 

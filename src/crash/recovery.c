@@ -320,6 +320,7 @@ static int recovery_mount(struct recovery *r, const struct page_disk *d, struct 
 		recovered_add_log(ret, t);
 		return 0;
 	}
+	ret->has_log = r->keeps_log;
 	if (r->keeps_log)
 		status = t->kind->recorded(t, &image_fd, &ret->log, err);
 	if (!status)
@@ -441,7 +442,8 @@ int recovery_of(struct recovery *r, const struct page_store *s, const struct pag
 	uint64_t known = recovery_known(r, s, d);
 	int status;
 
-	if (known) {
+	if (known && (r->results[known - 1].has_log || !r->keeps_log ||
+		      r->results[known - 1].end != RECOVERY_FINE)) {
 		*ret = &r->results[known - 1];
 		return 0;
 	}

@@ -17,7 +17,7 @@ enum recovery_end {
 	RECOVERY_REFUSED, /* mounting failed */
 	RECOVERY_DIED,    /* the kernel or the daemon did */
 	RECOVERY_HUNG,
-	RECOVERY_UNREADABLE,  /* mounted, and the root directory cannot be read */
+	RECOVERY_UNREADABLE,         /* mounted, and the root directory cannot be read */
 	RECOVERY_ALARM,              /* the kernel log has a complaint */
 	RECOVERY_UNUSABLE,           /* mounted, but something cannot be made or removed there */
 	RECOVERY_UNSTABLE,           /* mounted again, the tree is another one */
@@ -37,6 +37,7 @@ struct recovered {
 	struct buf text; /* what mount, kernel or checker said, or what could not be done */
 	bool has_tree;   /* mounted and observed: */
 	struct tree tree;
+	bool has_log;
 	struct buf log; /* what recovery wrote, where that is wanted (storage/write_log.h) */
 };
 
@@ -51,7 +52,7 @@ struct recovery {
 	bool stage_repaired;  /* a checker wrote to it */
 	bool last_was_staged; /* what was mounted last is the stage */
 	enum sanity sanity;
-	bool keeps_log;                 /* of what recovery writes */
+	bool keeps_log; /* of what recovery writes; may be changed: what has none is done again */
 	struct recorded_image recorded; /* the stage, for a checker whose writes are to be known */
 	struct hash_map memo;           /* by disk: index + 1 of what it gave */
 	struct read_memo reads;         /* the same by what recovery read, where that is known */

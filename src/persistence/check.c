@@ -163,6 +163,16 @@ static bool inode_is_stale(const struct check *x, uint64_t ino)
 	return i <= x->w.begun;
 }
 
+/* A file whose inode may lead to blocks that were not written yet: a checker may have removed it.
+ */
+static bool file_may_be_damaged(const struct check *x, uint64_t ino)
+{
+	const struct inode *inode = window_inode(&x->w, check_first_step(x, ino, x->w.base), ino);
+
+	return x->w.p->rules.stale_blocks && inode && S_ISREG(inode->mode) &&
+	       window_has_unsynced_data(&x->w, ino);
+}
+
 static void report_unreadable(struct check *x, const struct inode *seen)
 {
 	struct buf text = BUF_INIT;
@@ -178,7 +188,7 @@ static bool object_allowed(struct check *x, uint64_t ino, const struct inode *se
 {
 	size_t step = check_first_step(x, ino, x->w.base);
 
-	if (x->w.p->rules.stale_inodes && inode_is_stale(x, ino))
+	if ((x->w.p->rules.stale_inodes && inode_is_stale(x, ino)) || file_may_be_damaged(x, ino))
 		return true;
 	if (!(seen->mode & S_IFMT)) {
 		report_unreadable(x, seen);
@@ -228,6 +238,22 @@ static void report_name(struct check *x, bool there, size_t floor, bool ever)
 			     "recovery makes no names");
 }
 
+/* Whether the name was made, removed or changed since it was promised, and what it means was not
+ * synced since. Where nothing is in order, what is there may be half of that, or what a checker
+ * makes of it. */
+static bool name_is_stale(const struct check *x, uint64_t dir, const char *name, size_t len,
+			  size_t floor)
+{
+	uint64_t now = window_name(&x->w, x->w.begun, dir, name, len);
+	size_t changed = x->w.begun;
+
+	while (changed > floor && window_name(&x->w, changed - 1, dir, name, len) == now)
+		changed--;
+	return x->w.p->rules.stale_inodes && changed > floor &&
+	       (!now || x->w.p->rules.damage ||
+		window_data_floor(&x->w, now, 0, UINT64_MAX) < changed);
+}
+
 /* A name in the recovered directory (seen), or one that is not there (NULL). */
 static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t len,
 			 const struct inode *seen)
@@ -240,6 +266,8 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 	size_t left = 0;      /* the step that has promised that it is not what it seems to be */
 	bool allowed, fits = false, counts = false, ever = false;
 
+	if (seen && name_is_stale(x, dir, name, len, floor))
+		return true;
 	buf_addf(&x->path, "/%.*s", (int)len, name);
 	for (size_t i = 0; i <= x->w.begun && seen; i++)
 		ever |= window_name(&x->w, i, dir, name, len) != 0;
@@ -247,7 +275,8 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 		uint64_t ino = window_name(&x->w, i, dir, name, len);
 		size_t gone;
 
-		if (!seen && ino && !window_is_durable(&x->w, ino, x->w.done))
+		if (!seen && ino &&
+		    (!window_is_durable(&x->w, ino, x->w.done) || file_may_be_damaged(x, ino)))
 			lost |= step_bit(x, i);
 		if (!seen != !ino)
 			continue;
@@ -271,7 +300,7 @@ static bool name_allowed(struct check *x, uint64_t dir, const char *name, size_t
 	/* Names below one of these say nothing where it is another. */
 	if (objects > 1)
 		x->name_count = first_mark;
-	allowed = steps || (lost && x->w.p->rules.stale_inodes);
+	allowed = steps || (lost && (x->w.p->rules.stale_inodes || x->w.p->rules.stale_blocks));
 	if (allowed || left)
 		forget_report(x); /* another object of that name fits */
 	if (!allowed)

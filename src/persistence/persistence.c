@@ -29,6 +29,8 @@ struct persist_rules persist_rules_of(const struct traits *traits)
 		.sync_keeps_nothing = traits->sync_not_passed,
 		.stale_data = traits->crash_stale_data,
 		.stale_inodes = traits->crash_stale_inodes,
+		.stale_blocks = traits->crash_stale_blocks,
+		.damage = traits->crash_leaves_damage,
 	};
 }
 
@@ -84,17 +86,23 @@ static struct promise promise_of_file(enum promise_kind kind, const struct state
 	return (struct promise){ f ? kind : PROMISE_NONE, f ? f->ino : 0, 0, INT64_MAX };
 }
 
-/* Of a transfer of so many bytes by a descriptor; rwf: flags of this transfer alone. */
-static struct promise promise_of_write(const struct state *before, const struct state *after,
-				       const struct call *c, const struct arg *fd, int64_t offset,
-				       int64_t count, int64_t rwf)
+static int64_t descriptor_flags(const struct state *s, const struct call *c, const struct arg *fd)
+{
+	const struct open_file *f = state_file(s, c->pid, fd->num);
+
+	return f ? f->flags : 0;
+}
+
+/* Of a transfer of so many bytes by a descriptor. */
+static struct promise range_of_write(const struct state *before, const struct state *after,
+				     const struct call *c, const struct arg *fd, int64_t offset,
+				     int64_t count)
 {
 	const struct open_file *f = state_file(before, c->pid, fd->num);
 	const struct open_file *moved = state_file(after, c->pid, fd->num);
 	int64_t from = offset;
 
-	if (!f || !moved || count <= 0 ||
-	    (!(f->flags & O_DSYNC) && !(rwf & (RWF_DSYNC | RWF_SYNC))))
+	if (!f || !moved || count <= 0)
 		return (struct promise){ 0 };
 	if (from < 0)
 		from = moved->offset - count;
@@ -121,16 +129,64 @@ static uint64_t changed_file(const struct state *before, const struct state *aft
 }
 
 /* Of a call that opens a file by its name, writes and closes. */
-static struct promise promise_of_written_file(const struct state *before, const struct state *after,
-					      int64_t flags, int64_t offset, int64_t count)
+static struct promise range_of_written_file(const struct state *before, const struct state *after,
+					    int64_t flags, int64_t offset, int64_t count)
 {
 	uint64_t ino = changed_file(before, after);
 
-	if (!(flags & O_DSYNC) || count <= 0 || offset < 0 || !ino)
+	if (count <= 0 || offset < 0 || !ino)
 		return (struct promise){ 0 };
 	if (flags & O_APPEND)
 		offset = (int64_t)tree_inode(&after->tree, ino)->size - count;
 	return (struct promise){ PROMISE_RANGE, ino, (uint64_t)offset, (uint64_t)(offset + count) };
+}
+
+/* The bytes that a call has written; PROMISE_NONE: none, or it is not known which. */
+static struct promise written_range(const struct state *before, const struct call *c,
+				    const struct outcome *o, const struct state *after)
+{
+	switch (c->op) {
+	case OP_write:
+		return range_of_write(before, after, c, &c->write.fd, -1, o->num);
+	case OP_write_all:
+		return range_of_write(before, after, c, &c->write_all.fd, -1, o->num);
+	case OP_pwrite:
+		return range_of_write(before, after, c, &c->pwrite.fd, c->pwrite.offset.num,
+				      o->num);
+	case OP_pwrite_all:
+		return range_of_write(before, after, c, &c->pwrite_all.fd, c->pwrite_all.offset.num,
+				      o->num);
+	case OP_pwritev2:
+		return range_of_write(before, after, c, &c->pwritev2.fd, c->pwritev2.offset.num,
+				      o->num);
+	case OP_write_file:
+		return range_of_written_file(before, after, c->write_file.flags.num,
+					     c->write_file.offset.num, o->num);
+	default:
+		return (struct promise){ 0 };
+	}
+}
+
+/* Whether the bytes that it writes are durable when it returns. */
+static bool is_synchronous(const struct state *before, const struct call *c)
+{
+	switch (c->op) {
+	case OP_write:
+		return descriptor_flags(before, c, &c->write.fd) & O_DSYNC;
+	case OP_write_all:
+		return descriptor_flags(before, c, &c->write_all.fd) & O_DSYNC;
+	case OP_pwrite:
+		return descriptor_flags(before, c, &c->pwrite.fd) & O_DSYNC;
+	case OP_pwrite_all:
+		return descriptor_flags(before, c, &c->pwrite_all.fd) & O_DSYNC;
+	case OP_pwritev2:
+		return descriptor_flags(before, c, &c->pwritev2.fd) & O_DSYNC ||
+		       c->pwritev2.flags.num & (RWF_DSYNC | RWF_SYNC);
+	case OP_write_file:
+		return c->write_file.flags.num & O_DSYNC;
+	default:
+		return false;
+	}
 }
 
 static struct promise promise_of_msync(const struct state *before, const struct call *c)
@@ -157,26 +213,11 @@ static struct promise promise_of(const struct state *before, const struct call *
 		return promise_of_file(PROMISE_INODE, before, c, &c->fsync.fd);
 	case OP_fdatasync:
 		return promise_of_file(PROMISE_DATA, before, c, &c->fdatasync.fd);
-	case OP_write:
-		return promise_of_write(before, after, c, &c->write.fd, -1, o->num, 0);
-	case OP_write_all:
-		return promise_of_write(before, after, c, &c->write_all.fd, -1, o->num, 0);
-	case OP_pwrite:
-		return promise_of_write(before, after, c, &c->pwrite.fd, c->pwrite.offset.num,
-					o->num, 0);
-	case OP_pwrite_all:
-		return promise_of_write(before, after, c, &c->pwrite_all.fd,
-					c->pwrite_all.offset.num, o->num, 0);
-	case OP_pwritev2:
-		return promise_of_write(before, after, c, &c->pwritev2.fd, c->pwritev2.offset.num,
-					o->num, c->pwritev2.flags.num);
-	case OP_write_file:
-		return promise_of_written_file(before, after, c->write_file.flags.num,
-					       c->write_file.offset.num, o->num);
 	case OP_msync:
 		return promise_of_msync(before, c);
 	default:
-		return (struct promise){ 0 };
+		return is_synchronous(before, c) ? written_range(before, c, o, after)
+						 : (struct promise){ 0 };
 	}
 }
 
@@ -246,7 +287,8 @@ static uint64_t moved_file(const struct state *before, const struct call *c,
  *	sync and syncfs within which a request fails promise nothing: they need not report it;
  *	what was not durable when a request failed is promised by no later call;
  *	what is changed afterwards, of an object that was durable then or is new, is promised as
- *	ever: a file system that cannot keep that has to return an error. */
+ *	ever: a file system that cannot keep that has to return an error;
+ *	of an object that was not, the bytes that were written last since then. */
 
 /* Is a disk request, or an allocation, to fail within the call? */
 static bool failed_meets(const struct state *before, const struct call *c)
@@ -290,6 +332,20 @@ static bool failed_leaves(const struct persistence *p, const struct call *c,
 	return !tree_inode(then, promise->ino) || !failed_was_dirty(p, promise->ino);
 }
 
+/* What is left of the promise where that does not hold: writing again makes pages dirty again. */
+static struct promise failed_rewritten(const struct persistence *p, const struct promise *promise)
+{
+	const struct tree *durable = &p->steps[failed_base(p)].tree;
+
+	if ((promise->kind != PROMISE_INODE && promise->kind != PROMISE_DATA) ||
+	    !tree_inode(durable, promise->ino))
+		return (struct promise){ 0 };
+	for (size_t i = p->count - 2; i > p->failed; i--)
+		if (p->steps[i].written.ino == promise->ino)
+			return p->steps[i].written;
+	return (struct promise){ 0 };
+}
+
 void persistence_add(struct persistence *p, const struct state *before, const struct call *c,
 		     const struct outcome *o, const struct state *after)
 {
@@ -306,9 +362,11 @@ void persistence_add(struct persistence *p, const struct state *before, const st
 	if (o->error || (p->rules.sync_keeps_nothing && (c->op == OP_sync || c->op == OP_syncfs)))
 		return;
 	step->promise = promise_of(before, c, o, after);
-	if ((step->promise.ino && is_removed(p, &after->tree, step->promise.ino)) ||
-	    !failed_leaves(p, c, &step->promise))
+	step->written = written_range(before, c, o, after);
+	if (step->promise.ino && is_removed(p, &after->tree, step->promise.ino))
 		step->promise = (struct promise){ 0 };
+	else if (!failed_leaves(p, c, &step->promise))
+		step->promise = failed_rewritten(p, &step->promise);
 }
 
 void broken_promise_free(struct broken_promise *b)

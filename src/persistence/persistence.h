@@ -25,6 +25,8 @@ struct persist_rules {
 	bool sync_keeps_nothing;
 	bool stale_data;   /* what was written and not promised may be anything */
 	bool stale_inodes; /* what was made or removed, and not promised, may be any object */
+	bool stale_blocks; /* a file with data that was not promised may be damaged, or gone */
+	bool damage;       /* what a name that was not promised leads to may be damaged, too */
 };
 /* As the traits of a file system say. */
 struct persist_rules persist_rules_of(const struct traits *traits);
@@ -47,7 +49,8 @@ struct promise {
 struct persist_step {
 	struct tree tree;
 	struct promise promise;
-	size_t calls;   /* that have returned */
+	struct promise written; /* the bytes that its call has written, as PROMISE_RANGE */
+	size_t calls;           /* that have returned */
 	uint64_t moved; /* the file whose data the call has moved to other offsets; 0: none */
 };
 struct persistence {

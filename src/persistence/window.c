@@ -143,11 +143,12 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 	if (!now)
 		return unchanged && inode && inode->nlink &&
 		       was_name_of(w, step, dir, name, len, promise->ino);
-	/* A directory above. One that was renamed can have been made durable before, and be found
-	 * by its old name (log_new_ancestors of Btrfs logs those of the present transaction only).
-	 */
+	/* A directory above, also when the object was changed last. One that was renamed can have
+	 * been made durable before, and be found by its old name (log_new_ancestors of Btrfs logs
+	 * those of the present transaction only). */
 	inode = window_inode(w, step, now);
-	return inode && S_ISDIR(inode->mode) && leads_to(w, step, now, promise->ino) &&
+	return inode && S_ISDIR(inode->mode) && leads_to(w, changed, now, promise->ino) &&
+	       leads_to(w, step, now, promise->ino) &&
 	       always_had_name(w, step, dir, name, len, now);
 }
 
@@ -202,6 +203,11 @@ size_t window_data_floor(const struct crash_window *w, uint64_t ino, uint64_t fr
 			return i;
 	}
 	return w->base;
+}
+
+bool window_has_unsynced_data(const struct crash_window *w, uint64_t ino)
+{
+	return last_change(w, w->begun, ino, true) > window_data_floor(w, ino, 0, UINT64_MAX);
 }
 
 bool window_keeps_size(const struct crash_window *w, size_t step, uint64_t ino)

@@ -34,6 +34,8 @@ bool window_keeps_name(const struct crash_window *w, size_t step, uint64_t dir, 
 size_t window_left_name(const struct crash_window *w, size_t step, uint64_t dir, const char *name,
 			size_t len);
 bool window_keeps_attributes(const struct crash_window *w, size_t step, uint64_t ino);
+/* Has data of the object changed since it was promised as a whole? */
+bool window_has_unsynced_data(const struct crash_window *w, uint64_t ino);
 /* A write that was promised has its size, too, where it made the file longer. */
 bool window_keeps_size(const struct crash_window *w, size_t step, uint64_t ino);
 

@@ -199,23 +199,21 @@ static void pages_put(const struct image *image, const struct disk_page *pages, 
 			       pages[i].bytes, sizeof(pages[i].bytes));
 }
 
-/* What a kernel leaves on blank flash memory that it has mounted. */
-static int kernel_format_flash(struct target *t, const struct target_description *d,
-			       const struct target_options *options, struct err *err)
+/* The disk is as a kernel leaves it that has mounted and unmounted it: with the directory of the
+ * test; blank: flash memory, which it formats. */
+static int kernel_mount_once(struct target *t, const struct target_description *d,
+			     const struct target_options *options, bool blank, struct err *err)
 {
 	struct kernel_target *k = t->own;
 	const struct disk_page *pages;
 	enum target_fate fate = FATE_FINE;
-	int r, error = 0;
+	int error = 0, r = kernel_start(t, d, options, blank, err);
 	size_t count;
 
-	r = disk_make_blank(&k->disk, d, 0xff, err);
-	if (!r)
-		r = kernel_start(t, d, options, true, err);
 	if (!r)
 		r = snapshots_disk(k->snapshots, &pages, &count, &error, &fate, err);
 	if (!r && (error || fate != FATE_FINE))
-		r = err_set(err, EIO, "flash memory cannot be formatted");
+		r = err_set(err, EIO, "%s cannot be mounted and unmounted", t->name);
 	if (r)
 		return r;
 	pages_put(&k->disk.image, pages, count);
@@ -247,9 +245,13 @@ static int kernel_open(struct target *t, const struct target_description *d,
 	t->own = k;
 	t->saved_bytes = SAVED_BYTES;
 	if (kernel_has_flash(d))
-		ret = kernel_format_flash(t, d, options, err);
+		ret = disk_make_blank(&k->disk, d, 0xff, err);
 	else if (disk_wanted(d))
 		ret = disk_make(&k->disk, d, options->record, err);
+	/* What crashes is what the calls do, not what made the directory that they begin in: a
+	 * journal has all of that or nothing. */
+	if (!ret && (kernel_has_flash(d) || (options->record && t->traits.crash_stale_inodes)))
+		ret = kernel_mount_once(t, d, options, kernel_has_flash(d), err);
 	if (!ret)
 		ret = kernel_start(t, d, options, false, err);
 	kernel_describe_medium(t, d);

@@ -6,8 +6,8 @@
 #include "base/rng.h"
 
 /* A call that makes something durable mostly has so many writes; and calls that are added: the
- * failure, the call again, the other file. */
-enum { WRITES_USUAL = 6, ADDED_MAX = 6 };
+ * failure, a write again, the call again, the other file. */
+enum { WRITES_USUAL = 6, ADDED_MAX = 7 };
 
 /* Calls that change nothing: what they leave is known, also where they fail. */
 static bool is_sync(enum op op)
@@ -25,6 +25,19 @@ static size_t failing_choose(const struct workload *w, struct rng *rng)
 		if (is_sync(w->calls[i].op) && !rng_below(rng, ++seen))
 			chosen = i;
 	return chosen;
+}
+
+/* The last write before that to a place that it names, which a program can repeat; `at`: there is
+ * none. */
+static size_t failing_last_write(const struct workload *w, size_t at)
+{
+	for (size_t i = at; i-- > 0;) {
+		enum op op = w->calls[i].op;
+
+		if (op == OP_pwrite || op == OP_pwrite_all || op == OP_write_file)
+			return i;
+	}
+	return at;
 }
 
 /* A new file is written and synced, by the descriptor that it gets if nothing has failed. */
@@ -59,10 +72,11 @@ bool failing_workload(const struct model *model, const struct state *start,
 	struct state s = state_copy(start);
 	struct call *calls = arena_alloc(arena, (w->count + ADDED_MAX) * sizeof(*calls));
 	struct rng rng;
-	size_t at, count = 0;
+	size_t at, again, count = 0;
 
 	rng_seed(&rng, seed);
 	at = failing_choose(w, &rng);
+	again = rng_chance(&rng, 1, 2) ? failing_last_write(w, at) : at;
 	fail.fail_write.nth.num = 1 + (int64_t)rng_below(&rng, WRITES_USUAL);
 	for (size_t i = 0; i < w->count; i++) {
 		struct outcome outcome;
@@ -70,6 +84,10 @@ bool failing_workload(const struct model *model, const struct state *start,
 		if (i == at) {
 			calls[count++] = fail;
 			calls[count++] = w->calls[i];
+			if (again < at) {
+				calls[count++] = w->calls[again];
+				model_run(model, &s, &w->calls[again], &outcome);
+			}
 		}
 		/* What a mount finds after a failure is not known. */
 		if (i > at && w->calls[i].op == OP_remount)

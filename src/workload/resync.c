@@ -52,6 +52,10 @@ static const struct resync_row name_changes[] = {
 	{ 4, "create_file(\"P\", O_WRONLY|O_CREAT|O_EXCL, 0644)\n" },
 	{ 5, "write_file(\"P\", O_WRONLY|O_CREAT|O_EXCL, data(5, 6000), 6000, 0)\n" },
 	{ 1, "symlink(\"foo\", \"P\")\n" },
+	/* A crash finds files that are open and have no name. */
+	{ 2, "open(\"P\", O_RDWR)\nunlink(\"P\")\nsync()\nclose(3)\n" },
+	{ 1, "open(\"A\", O_RDWR|O_TMPFILE, 0644)\npwrite(3, data(6, 5000), 5000, 0)\nsync()\n"
+	     "close(3)\n" },
 	{ 3, "mkdir(\"P\", 0755)\n" },
 	{ 1, "rmdir(\"P\")\n" },
 	{ 1, "unlink(\"P/x\")\nrmdir(\"P\")\n" },
@@ -80,14 +84,26 @@ static const struct resync_row other_changes[] = {
 	{ 3, "write_file(\"P\", O_WRONLY, data(8, 8192), 8192, 0)\n" },
 	{ 1, "write_file(\"P\", O_WRONLY, data(9, 1000), 1000, 40000)\n" },
 	{ 2, "direct_write(\"P\", data(12, 8192), 8192, 16384)\n" },
+	/* Behind the end on the disk, below that in memory; then a journal commits without the rest. */
+	{ 1, "write_file(\"P\", O_WRONLY, data(9, 1000), 1000, 40000)\n"
+	     "direct_write(\"P\", data(12, 8192), 8192, 24576)\n"
+	     "open(\"B/c\", O_RDWR|O_CREAT, 0644)\nfsync(3)\nclose(3)\n" },
 	{ 1, "open(\"P\", O_RDWR)\npwrite(3, data(10, 3000), 3000, 20000)\n"
 	     "sync_file_range(3, 0, 0, SYNC_FILE_RANGE_WRITE)\nclose(3)\n" },
 	{ 2, "map_write_file(\"P\", MAP_SHARED, data(13, 5000), 5000, 2000)\n" },
 	{ 2, "truncate(\"P\", 3000)\n" },
 	{ 2, "truncate(\"P\", 20000)\n" },
 	{ 1, "truncate(\"P\", 0)\n" },
+	/* Another file may get the space, and its data be on the disk before that is free there. */
+	{ 2, "write_file(\"P\", O_WRONLY, data(14, 65536), 65536, 0)\nsync()\ntruncate(\"P\", 0)\n"
+	     "direct_write(\"Q\", data(15, 65536), 65536, 0)\n" },
 	{ 2, "fallocate_file(\"P\", FALLOC_FL_PUNCH_HOLE|FALLOC_FL_KEEP_SIZE, 4096, 8192)\n" },
 	{ 2, "fallocate_file(\"P\", FALLOC_FL_ZERO_RANGE, 2000, 7000)\n" },
+	/* What was written behind the end is dropped before the disk knows of it. */
+	{ 1, "write_file(\"P\", O_WRONLY|O_APPEND, data(7, 4096), 4096, 0)\n"
+	     "fallocate_file(\"P\", FALLOC_FL_PUNCH_HOLE|FALLOC_FL_KEEP_SIZE, 8192, 65536)\n" },
+	{ 1, "write_file(\"P\", O_WRONLY|O_APPEND, data(7, 4096), 4096, 0)\n"
+	     "fallocate_file(\"P\", FALLOC_FL_ZERO_RANGE|FALLOC_FL_KEEP_SIZE, 8192, 65536)\n" },
 	{ 1, "fallocate_file(\"P\", FALLOC_FL_KEEP_SIZE, 16384, 16384)\n" },
 	{ 1, "fallocate_file(\"P\", 0, 12288, 12288)\n" },
 	{ 1, "fallocate_file(\"P\", FALLOC_FL_COLLAPSE_RANGE, 4096, 4096)\n" },
@@ -96,6 +112,7 @@ static const struct resync_row other_changes[] = {
 	{ 1, "open(\"P\", O_RDWR)\nopen(\"Q\", O_RDONLY)\n"
 	     "copy_file_range(4, 0, 3, 12288, 8192, 0)\nclose(3)\nclose(4)\n" },
 	{ 2, "setxattr(\"P\", \"user.b\", \"new\", 3, 0)\n" },
+	{ 2, "setxattr(\"P\", \"user.a\", \"new\", 3, 0)\n" },
 	{ 1, "setxattr(\"P\", \"user.a\", \"other\", 5, 0)\n" },
 	{ 2, "removexattr(\"P\", \"user.a\")\n" },
 	{ 1, "setxattr(\"A\", \"user.a\", \"dir\", 3, 0)\n" },

@@ -645,6 +645,22 @@ static void mount_much_garbage(struct crash_test *t)
 	free(disk);
 }
 
+/* Its entry: the length of the name, the type, the name. */
+static void find_directory(struct crash_test *t)
+{
+	static const char entry[] = { 4, 2, 'r', 'o', 'o', 't' };
+
+	assert_non_null(memmem(t->fresh, t->size, entry, sizeof(entry)));
+}
+
+/* What a crash could leave of making it is not what calls have lost. */
+static void without_a_journal_the_directory_of_the_test_is_on_the_disk(void **state)
+{
+	static const char *const ext2 = "kernel:ext2";
+
+	crash_test_each(&ext2, 1, find_directory);
+}
+
 static void garbage_is_never_our_failure(void **state)
 {
 	static const char *const all[] = { "kernel:ext4",  "kernel:xfs",      "kernel:btrfs",
@@ -668,6 +684,7 @@ int main(void)
 		cmocka_unit_test(what_was_written_before_does_not_count_as_read),
 		cmocka_unit_test(an_image_can_be_loaded),
 		cmocka_unit_test(a_page_beyond_the_disk_is_refused),
+		cmocka_unit_test(without_a_journal_the_directory_of_the_test_is_on_the_disk),
 		cmocka_unit_test(garbage_is_never_our_failure),
 	};
 

@@ -189,6 +189,11 @@ static void directories_above_are_kept_unless_renamed(void **state)
 		0, "mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)");
 	ALLOWED(&named, FOO "rename(\"foo\", \"bar\")\nfdatasync(3)", 0, FOO);
 	BROKEN(&named, FOO "rename(\"foo\", \"bar\")\nfsync(3)", 0, FOO, "name is back");
+	/* It has not changed since it was durable elsewhere. */
+	ALLOWED(&named,
+		"mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)\nsync()\n"
+		"mkdir(\"B\", 0755)\nrename(\"A\", \"B/A\")\nfsync(3)",
+		0, "mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)");
 	/* By the first fsync it was durable already. */
 	ALLOWED(&named,
 		"mkdir(\"A\", 0755)\nopen(\"A/foo\", O_CREAT|O_RDWR, 0644)\nfsync(3)\n"
@@ -369,6 +374,20 @@ static void inodes_are_old_or_of_others(void **state)
 	BROKEN(&stale, REUSED "sync()", 0, "open(\"A\", O_CREAT|O_RDWR, 0644)", "another object");
 	BROKEN(&stale, REUSED "open(\"A\", O_RDONLY)\nfsync(3)", 0, "mkdir(\"A\", 0700)",
 	       "mode wrong");
+	/* The removal of a name was not synced, and its entry is the inode, or half of it is there.
+	 */
+	BROKEN(&posix, WRITTEN "sync()\nrename(\"foo\", \"bar\")", 0, FOO "link(\"foo\", \"bar\")",
+	       "size too small");
+	ALLOWED(&stale, WRITTEN "sync()\nrename(\"foo\", \"bar\")", 0,
+		FOO "write_file(\"bar\", O_CREAT|O_WRONLY, \"hello\", 5, 0)");
+	BROKEN(&stale, WRITTEN "sync()\nrename(\"foo\", \"bar\")\nsync()", 0,
+	       WRITTEN "write_file(\"bar\", O_CREAT|O_WRONLY, \"hello\", 5, 0)", "name is back");
+	/* Synced was the directory, not its name, which half a repair may have damaged. */
+	stale.damage = true;
+	ALLOWED(&stale, REUSED "open(\"A\", O_RDONLY)\nfsync(3)", 0, "mkdir(\"A\", 0700)");
+	BROKEN(&stale, REUSED "sync()\nopen(\"A\", O_RDONLY)\nfsync(3)", 0, "mkdir(\"A\", 0700)",
+	       "mode wrong");
+	stale.damage = false;
 	/* The new file was not written, so its name means nothing. */
 	ALLOWED(&stale, FOO "sync()\nopen(\"new\", O_CREAT|O_RDWR, 0644)\nrename(\"new\", \"foo\")",
 		0, "umask(022)");
@@ -376,6 +395,21 @@ static void inodes_are_old_or_of_others(void **state)
 	       FOO "sync()\nopen(\"new\", O_CREAT|O_RDWR, 0644)\nfsync(4)\n"
 		   "rename(\"new\", \"foo\")",
 	       0, "umask(022)", "name missing");
+}
+
+static void a_file_is_damaged_only_if_it_was_changed(void **state)
+{
+#define GROWN WRITTEN "sync()\npwrite(3, data(2, 9000), 9000, 4000)\n"
+	struct persist_rules stale = posix;
+
+	BROKEN(&posix, GROWN, 0, "umask(022)", "name missing");
+	BROKEN(&posix, GROWN, 0, WRITTEN "truncate(\"foo\", 3)", "size too small");
+	stale.stale_blocks = true;
+	ALLOWED(&stale, GROWN, 0, "umask(022)");
+	ALLOWED(&stale, GROWN, 0, WRITTEN "truncate(\"foo\", 3)");
+	BROKEN(&stale, GROWN "fsync(3)", 0, "umask(022)", "name missing");
+	BROKEN(&stale, GROWN "fdatasync(3)", 0, WRITTEN, "size too small");
+	BROKEN(&stale, WRITTEN "sync()\nchmod(\"foo\", 0600)", 0, "umask(022)", "name missing");
 }
 
 /* Opening a file comes before writing to it. */
@@ -444,6 +478,14 @@ static void a_failed_write_is_reported_once(void **state)
 	/* but what is new, or was durable, is. */
 	BROKEN(&named, FOO "fail_write(1)\nsync()\nopen(\"bar\", O_CREAT|O_RDWR, 0644)\nfsync(4)",
 	       0, "", "name missing");
+	/* So is what was written again, */
+#define LOST_WRITE WRITTEN "sync()\npwrite(3, \"Jello\", 5, 0)\nfail_write(1)\nsync()\n"
+	ALLOWED(&named, LOST_WRITE "fsync(3)", 0, WRITTEN);
+	BROKEN(&named, LOST_WRITE "pwrite(3, \"HELLO\", 5, 0)\nfsync(3)", 0, WRITTEN, "data wrong");
+	/* and no other byte, and no attribute. */
+	ALLOWED(&named, LOST_WRITE "pwrite(3, \"HE\", 2, 0)\nfsync(3)", 0,
+		FOO "write(3, \"HEllo\", 5)");
+	ALLOWED(&named, LOST_WRITE "chmod(\"foo\", 0600)\nfsync(3)", 0, WRITTEN);
 	BROKEN(&named, FOO "sync()\nfail_write(1)\nsync()\nwrite(3, \"hello\", 5)\nfsync(3)", 0,
 	       FOO, "size too small");
 	BROKEN(&named, FOO "sync()\nfail_write(1)\nsync()\nwrite(3, \"hello\", 5)\nsync()", 0, FOO,
@@ -471,6 +513,7 @@ int main(void)
 		TEST(attributes_survive),
 		TEST(bytes_are_old_or_new),
 		TEST(inodes_are_old_or_of_others),
+		TEST(a_file_is_damaged_only_if_it_was_changed),
 		TEST(a_call_can_be_several_steps),
 		TEST(sync_may_keep_nothing),
 		TEST(moved_data_may_show_where_it_was),

@@ -1,0 +1,31 @@
+/* usual_sources.h -- the workloads of `assay crash` where none are named.
+ *
+ * They take short turns, and what is enumerated comes in a scattered order, since none of them
+ * finds most, and a run may end early. */
+#ifndef CRASH_USUAL_SOURCES_H
+#define CRASH_USUAL_SOURCES_H
+
+#include "crash/workload_source.h"
+
+struct target;
+
+struct usual_source {
+	const char *name;
+	struct workload_source_options how;
+	uint64_t turn;   /* workloads */
+	bool power_only; /* not for a daemon that is killed */
+	bool timed_only;
+	uint64_t recoveries; /* of each workload so many are crashed as well */
+};
+enum { USUAL_SOURCES = 7 };
+extern const struct usual_source usual_sources[USUAL_SOURCES];
+
+/* What the whole run is asked to do. */
+struct usual_wanted {
+	bool timed, daemon;
+	bool recoveries; /* some are to be crashed */
+};
+bool usual_source_is_wanted(const struct usual_source *u, const struct target *t,
+			    const struct usual_wanted *wanted);
+
+#endif
