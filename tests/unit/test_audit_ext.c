@@ -119,6 +119,19 @@ static void a_changed_field_breaks_its_rule(void **state)
 			audit_try_damage(&d->map, d->base, &damages[i]);
 }
 
+/* A block of the table of inodes, and one that is free. */
+static void disks_with_bad_blocks_are_left_out(void **state)
+{
+	for_each_disk(d) if (!strcmp(d->variant->name, "ext2-groups"))
+	{
+		const struct audit_damage damage = { "ext2-groups", "inode.i_block[0]", "inode 1, ",
+						     1000, NULL };
+		struct audit a = audit_damaged(&d->map, d->base, &damage);
+
+		assert_int_equal(a.count, 0);
+	}
+}
+
 static void any_disk_is_audited(void **state)
 {
 	struct rng rng;
@@ -132,6 +145,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(clean_disks_break_no_rule),
 		cmocka_unit_test(a_changed_field_breaks_its_rule),
+		cmocka_unit_test(disks_with_bad_blocks_are_left_out),
 		cmocka_unit_test(any_disk_is_audited),
 	};
 
