@@ -558,13 +558,14 @@ static int session_calibrate(struct fsck_session *s, struct err *err)
 	return r;
 }
 
-/* What was there before the crash, and is there when the journal was replayed. */
+/* What was there before the crash, and is there when the journal was replayed. A new file may have
+ * the content of one that was removed. */
 static void session_take_settled(struct fsck_session *s)
 {
 	struct contents before = { 0 };
 
 	contents_add_tree(&before, &s->disk->settled);
-	contents_common(&s->settled, &s->contents, &before);
+	contents_unmoved(&s->settled, &s->contents, &before);
 	contents_free(&before);
 }
 
