@@ -67,13 +67,15 @@ static enum checker_answer run_answer(const struct fsck_session *s, int mode,
 /* A signal or a hang is wrong, whatever was said before. */
 static bool test_ended_badly(struct fsck_test *t, const struct checker_run *r, const char *which)
 {
-	const char *name = sigabbrev_np(r->status);
+	const char *name = sigabbrev_np(r->caught ? r->caught : r->status);
 
-	if (r->end == CHECKER_EXITED)
+	if (r->end == CHECKER_EXITED && !r->caught)
 		return false;
 	t->fault = r->end == CHECKER_HUNG ? FSCK_HUNG : FSCK_CRASHED;
 	if (t->fault == FSCK_HUNG)
 		buf_addf(&t->text, "does not end%s", which);
+	else if (r->caught)
+		buf_addf(&t->text, "fails by a SIG%s that it catches%s", name ? name : "?", which);
 	else
 		buf_addf(&t->text, "ends by SIG%s%s", name ? name : "?", which);
 	return true;
@@ -506,7 +508,7 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 		last = &t->runs[t->run_count > 1];
 	}
 	if (t->fault == FSCK_CRASHED)
-		buf_addf(out, "signal %d: ", last->status);
+		buf_addf(out, "signal %d: ", last->caught ? last->caught : last->status);
 	if (t->undamaged)
 		buf_adds(out, "undamaged disk: ");
 	if (t->fault == FSCK_LOSS)

@@ -82,7 +82,8 @@ static void add_run(const struct checker_run *r, const char *command, const char
 {
 	buf_addf(out, "\n%s: `%s`, ", title, command);
 	if (r->end == CHECKER_EXITED)
-		buf_addf(out, "exit status %d (%s)", r->status, answer);
+		buf_addf(out, "exit status %d (%s)%s", r->status, answer,
+			 r->caught ? " after a signal that it caught" : "");
 	else if (r->end == CHECKER_SIGNALED)
 		buf_addf(out, "signal %d", r->status);
 	else
