@@ -24,6 +24,7 @@ const char *const fsck_fault_names[FSCK_FAULTS] = {
 	[FSCK_KERNEL] = "kernel",
 	[FSCK_UNSOUND] = "unsound",
 	[FSCK_LOSS] = "loss",
+	[FSCK_CHECK_DIFFERS] = "check differs",
 	[FSCK_INCOMPLETE] = "incomplete",
 };
 
@@ -147,6 +148,21 @@ static void test_judge_pair(const struct fsck_session *s, struct fsck_test *t)
 	else if (t->run_count == FSCK_RUNS_MAX)
 		buf_addf(&t->text, "; a third run answers \"%s\"",
 			 checker_answer_names[t->answers[2]]);
+}
+
+/* A way to repair that corrects something of every disk says nothing of this one. */
+static void test_judge_check(const struct fsck_session *s, struct fsck_test *t)
+{
+	const char *problem;
+
+	if (!s->program->check.command || s->usual_check != ANSWER_CLEAN ||
+	    s->usual[t->mode][0] != ANSWER_CLEAN)
+		return;
+	problem = pair_check_problem(run_answer(s, CHECKER_CHECK, &t->check), t->answers[0]);
+	if (!problem)
+		return;
+	t->fault = FSCK_CHECK_DIFFERS;
+	buf_adds(&t->text, problem);
 }
 
 /* ---- the kernel ---- */
@@ -408,6 +424,8 @@ static int test_carry_out(struct fsck_session *s, struct fsck_test *t, struct er
 		test_judge_pair(s, t);
 	if (!r && t->fault == FSCK_FINE && test_is_called_clean(t))
 		r = test_contents(s, t, err);
+	if (!r && t->fault == FSCK_FINE)
+		test_judge_check(s, t);
 	return r;
 }
 
@@ -507,6 +525,8 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 			 checker_answer_names[t->answers[t->run_count > 1]]);
 		last = &t->runs[t->run_count > 1];
 	}
+	if (t->fault == FSCK_CHECK_DIFFERS)
+		last = t->answers[0] == ANSWER_CLEAN ? &t->check : &t->runs[0];
 	if (t->fault == FSCK_CRASHED)
 		buf_addf(out, "signal %d: ", last->caught ? last->caught : last->status);
 	if (t->undamaged)
@@ -547,6 +567,7 @@ static int session_calibrate(struct fsck_session *s, struct err *err)
 	int r = s->program->check.command ? calibrate_run(s, CHECKER_CHECK, &run, err) : 0;
 
 	s->check_writes = run.wrote;
+	s->usual_check = run_answer(s, CHECKER_CHECK, &run);
 	for (size_t m = 0; m < s->program->mode_count && !r; m++) {
 		checker_disk_restore(s->checker);
 		for (size_t i = 0; i < 2 && !r; i++) {

@@ -98,6 +98,8 @@ static const char *expected_sentence(enum fsck_fault fault)
 	case FSCK_INCONSISTENT:
 		return "A disk that a checker calls clean or repaired is found clean by the next "
 		       "run; one that it cannot repair is reported as such again.";
+	case FSCK_CHECK_DIFFERS:
+		return "A check finds errors where a repair of the same disk does.";
 	case FSCK_CHECK_WRITES:
 		return "A check that is not to repair changes nothing.";
 	case FSCK_LOSS:
@@ -262,6 +264,14 @@ static void print_script(const struct fsck_session *s, const struct fsck_test *t
 		else
 			buf_addf(out, "[ $status = %d ] && exit 1\nexit 0\n",
 				 checker_run_shell_status(&t->check));
+		return;
+	}
+	if (t->fault == FSCK_CHECK_DIFFERS) {
+		script_add_command(s, s->program->check.command, out);
+		buf_addf(out, "[ $status = %d ] || exit 0\n", checker_run_shell_status(&t->check));
+		script_add_command(s, repair, out);
+		buf_addf(out, "[ $status = %d ] && exit 1\nexit 0\n",
+			 checker_run_shell_status(&t->runs[0]));
 		return;
 	}
 	if (t->fault == FSCK_INCONSISTENT && t->run_count == 1) /* has changed nothing */

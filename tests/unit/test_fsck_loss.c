@@ -113,6 +113,12 @@ static void answers_fit_together(void **state)
 	assert_non_null(pair_problem(ANSWER_REPAIRED, ANSWER_FAILED));
 	assert_non_null(pair_problem(ANSWER_LEFT, ANSWER_CLEAN));
 	assert_non_null(pair_problem(ANSWER_FAILED, ANSWER_REPAIRED));
+	assert_null(pair_check_problem(ANSWER_LEFT, ANSWER_REPAIRED));
+	assert_null(pair_check_problem(ANSWER_CLEAN, ANSWER_CLEAN));
+	assert_null(pair_check_problem(ANSWER_FAILED, ANSWER_REPAIRED));
+	assert_non_null(pair_check_problem(ANSWER_CLEAN, ANSWER_REPAIRED));
+	assert_non_null(pair_check_problem(ANSWER_CLEAN, ANSWER_LEFT));
+	assert_non_null(pair_check_problem(ANSWER_LEFT, ANSWER_CLEAN));
 }
 
 int main(void)
