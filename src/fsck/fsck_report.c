@@ -13,6 +13,8 @@
 /* A script that starts Assay takes a second, and a kernel in a process does the same each time. */
 enum { SCRIPT_TIMES = 3, SCRIPT_TIMES_ASSAY = 1 };
 
+enum { SLOW_SECONDS = 1 }; /* of CPU time, for one test */
+
 /* ---- fewer bytes ---- */
 
 static bool test_has_signature(const struct fsck_session *s, const struct fsck_test *t,
@@ -357,22 +359,31 @@ static bool script_is_this_run(const struct fsck_test *t)
 	return asks_assay(t) && !t->corruption.count && !t->undamaged;
 }
 
+/* What takes long is tried again by its script only, once: it would take the time of all else. */
+static bool test_is_slow(const struct fsck_test *t)
+{
+	double seconds = t->check.cpu_seconds;
+
+	for (size_t i = 0; i < t->run_count; i++)
+		seconds += t->runs[i].cpu_seconds;
+	return t->fault == FSCK_HUNG || seconds > SLOW_SECONDS;
+}
+
 /* repeats: a second try ended the same way. Otherwise the script decides, which tries what was
  * seen. */
 static int test_keep(struct fsck_session *s, struct run *run, const struct fsck_test *t,
 		     const char *signature, bool repeats, struct err *err)
 {
-	/* What does not end takes its whole time again and again. */
-	bool hangs = t->fault == FSCK_HUNG;
+	bool slow = test_is_slow(t);
 	struct program_evidence own = { s, t };
 	struct disk_evidence evidence = { .write = write_files, .to = &own };
 	struct finding f;
 	int r;
 
 	test_describe(s, t, signature, &f);
-	f.shrunk = repeats && !hangs;
+	f.shrunk = repeats && !slow;
 	evidence.script_times = repeats && script_is_this_run(t) ? 0
-			      : hangs                            ? 1
+			      : slow                             ? 1
 			      : asks_assay(t)                    ? SCRIPT_TIMES_ASSAY
 								 : SCRIPT_TIMES;
 	r = evidence_keep(&evidence, run, &f, err);
@@ -406,12 +417,15 @@ static int test_repeat(struct fsck_session *s, struct run *run, const struct fsc
 {
 	struct fsck_test again;
 	bool repeats;
-	int r = fsck_try_again(s, t, &again, err);
+	int r;
 
+	if (test_is_slow(t))
+		return test_keep(s, run, t, signature, true, err);
+	r = fsck_try_again(s, t, &again, err);
 	if (r)
 		return r;
 	repeats = test_has_signature(s, &again, t->fault, signature);
-	if (repeats && t->fault != FSCK_HUNG)
+	if (repeats)
 		r = test_shrink(s, &again, signature, err);
 	if (!r)
 		r = test_keep(s, run, repeats ? &again : t, signature, repeats, err);
