@@ -371,14 +371,15 @@ static struct field_lane *next_for_paths(struct campaign *c, bool begun_only)
 }
 
 /* Where the time is limited: paths of some lanes, so that they have their share of it, once
- * something of everything was tried. */
+ * something of everything was tried, or a part of the time is over. */
 static int share_with_paths(struct campaign *c, uint64_t step, struct err *err)
 {
-	double began = clock_seconds();
+	double began = clock_seconds(), limit = c->options.until_seconds - c->started_seconds;
 	struct field_lane *lane;
 	int r;
 
-	if (c->options.until_seconds <= 0 || !step ||
+	if (c->options.until_seconds <= 0 ||
+	    (!step && (began - c->started_seconds) * PATHS_SHARE < limit) ||
 	    c->paths_seconds * PATHS_SHARE >= began - c->started_seconds ||
 	    c->options.until_seconds - began < PATHS_SECONDS_MIN)
 		return 1;
