@@ -1,11 +1,12 @@
 /* ext_audit.c -- the rules of ext2, ext3 and ext4: the superblock; the audit as a whole.
  *
  * The rules are those of the kernel's documentation (Documentation/filesystems/ext4) and of what
- * fs/ext4 refuses. Disks with clusters, encryption, case folding or unknown features are
- * left out. */
+ * fs/ext4 refuses. Disks with clusters, encryption, case folding, bad blocks or unknown features
+ * are left out. */
 #include "audit/ext_audit.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/err.h"
@@ -128,6 +129,16 @@ static bool ext_audit_knows(const struct ext_walk *w)
 	       w->inode_count == w->group_count * w->inodes_per_group;
 }
 
+/* What lies in a bad block counts as in use, also inodes that are none. */
+static bool ext_audit_has_bad_blocks(struct ext_audit *a)
+{
+	static const uint8_t none[EXT_BLOCK_POINTERS_LEN];
+	struct ext_file f;
+
+	return ext_file_open(&a->w, &f, EXT_AUDIT_BAD_BLOCKS) ||
+	       memcmp(f.inode + inode_block_i_block_0_AT, none, sizeof(none)) != 0;
+}
+
 static void ext_audit_all(struct ext_audit *a)
 {
 	for (uint32_t group = 0; group < a->w.group_count; group++)
@@ -136,6 +147,8 @@ static void ext_audit_all(struct ext_audit *a)
 	for (uint32_t group = 0; group < a->w.group_count; group++)
 		if (!a->w.descs[group])
 			return;
+	if (ext_audit_has_bad_blocks(a))
+		return;
 	ext_audit_super(a);
 	ext_audit_metadata(a);
 	ext_audit_inodes(a);

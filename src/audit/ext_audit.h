@@ -6,6 +6,7 @@
 #include "ondisk/ext.h"
 
 enum {
+	EXT_AUDIT_BAD_BLOCKS = 1,
 	EXT_AUDIT_ROOT = 2,
 	EXT_AUDIT_RESIZE = 7,
 	EXT_AUDIT_HUGE_FILE_FL = 0x40000,

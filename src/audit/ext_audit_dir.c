@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "audit/ext_audit.h"
+#include "audit/ext_audit_htree.h"
 #include "base/hash.h"
 #include "base/must.h"
 
@@ -22,6 +22,8 @@ struct ext_audit_dir {
 	struct ext_file f;
 	uint64_t *names; /* their hashes */
 	size_t count, cap;
+	struct ext_audit_htree index;
+	uint32_t block; /* of the directory, whose entries are looked at */
 	bool inline_data;
 };
 
@@ -118,6 +120,7 @@ static void ext_audit_entry(struct ext_audit_dir *d, const uint8_t *e, unsigned 
 	if (place < 2)
 		return;
 	ext_audit_name(d, name, len);
+	ext_audit_htree_name(&d->index, d->block, name, len);
 	ext_audit_child(d, number);
 }
 
@@ -169,7 +172,9 @@ static void ext_audit_dir_blocks(struct ext_audit_dir *d)
 {
 	uint64_t blocks = d->f.size / d->a->w.block_size;
 
-	for (uint32_t i = 0; i < blocks && i < DIR_BLOCKS_MAX; i++) {
+	blocks = blocks < DIR_BLOCKS_MAX ? blocks : DIR_BLOCKS_MAX;
+	ext_audit_htree_open(&d->index, d->a, &d->f, blocks);
+	for (uint32_t i = 0; i < blocks; i++) {
 		uint64_t block = ext_file_block(&d->f, i);
 		const uint8_t *p = block ? ext_block(&d->a->w, block) : NULL;
 
@@ -178,6 +183,7 @@ static void ext_audit_dir_blocks(struct ext_audit_dir *d)
 				     "directory %u, block %u", d->f.number, i);
 			return;
 		}
+		d->block = i;
 		ext_audit_entries_of(d, p, d->a->w.block_size, !i);
 	}
 }
@@ -205,6 +211,7 @@ static void ext_audit_dir(struct ext_audit *a, uint32_t number)
 		if (d.names[i] == d.names[i - 1])
 			audit_breach(a->audit, "a directory has a name twice", "directory %u",
 				     number);
+	ext_audit_htree_close(&d.index);
 	free(d.names);
 	ext_file_close(&d.f);
 }

@@ -98,9 +98,10 @@ static void ext_audit_contents(struct ext_audit *a, const struct ext_file *f)
 
 	if (has_blocks)
 		ext_audit_map(&m);
+	m.blocks += ext_audit_xattrs(a, f);
 	if (f->number == EXT_AUDIT_RESIZE || f->number < EXT_AUDIT_ROOT)
 		return;
-	ext_audit_block_count(a, f, m.blocks + ext_audit_xattrs(a, f));
+	ext_audit_block_count(a, f, m.blocks);
 	if (S_ISLNK(f->mode))
 		ext_audit_symlink(a, f, !has_blocks);
 	else if (has_blocks)

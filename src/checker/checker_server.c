@@ -533,6 +533,7 @@ int checker_server_run(struct checker_server *s, uint64_t disk_size, bool once,
 		server_end(s);
 	c->disk_size = disk_size;
 	c->writes = 0;
+	c->caught = 0;
 	c->unseen = c->left_processes = false;
 	atomic_store(&c->processes, 0);
 	atomic_store(&c->lock, 0);

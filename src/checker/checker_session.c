@@ -164,6 +164,7 @@ int checker_session_run(struct checker_session *s, int mode, struct checker_run 
 	run.output = ret->output;
 	session_judge_end(&ended, &run);
 	run.writes = server->control->writes;
+	run.caught = run.end == CHECKER_EXITED ? server->control->caught : 0;
 	run.wrote = anew ? checker_pages_compare(&s->disk, server->control)
 			 : checker_pages_take(&s->disk, server->control, &unseen);
 	server->anew |= unseen;

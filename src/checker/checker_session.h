@@ -27,6 +27,7 @@ enum checker_end {
 struct checker_run {
 	enum checker_end end;
 	int status;        /* exit code, or signal */
+	int caught;        /* the signal by which it failed, where it caught that and exited; 0 */
 	bool wrote;        /* the disk is not as it was before */
 	uint64_t writes;   /* calls that write to it, also what was there; 0 where not counted */
 	struct buf output; /* stdout and stderr, bounded */

@@ -77,8 +77,23 @@ static void add_structure(struct campaign *c, const struct ondisk_structure *str
 	}
 }
 
-/* Whether a field by which kinds of things differ, flags or a byte, has a value that no
- * earlier instance has: an entry of another type, an inode with another mode. */
+/* By what things of different kinds differ: the value of flags or of a byte, and of other numbers
+ * whether they are zero. */
+static struct hash field_kind(const struct campaign *c, const struct ondisk_instance *x,
+			      const struct ondisk_field *field, uint32_t size)
+{
+	static const uint8_t zero[sizeof(uint64_t)];
+	const uint8_t *value = c->disk + x->at + field->offset;
+	bool is_some;
+
+	if (size == 1 || field->role == ONDISK_FLAGS)
+		return hash128(value, size, (uintptr_t)field);
+	is_some = memcmp(value, zero, size) != 0;
+	return hash128(&is_some, sizeof(is_some), (uintptr_t)field);
+}
+
+/* Whether a field has another kind of value than in all earlier instances: an entry of another
+ * type, an inode with another mode, the first extent that is not at the beginning of a file. */
 static bool is_novel(const struct campaign *c, const struct ondisk_instance *x,
 		     struct hash_map *seen)
 {
@@ -90,10 +105,9 @@ static bool is_novel(const struct campaign *c, const struct ondisk_instance *x,
 		bool new;
 
 		if (!size || size > sizeof(uint64_t) || field->role == ONDISK_BYTES ||
-		    (size > 1 && field->role != ONDISK_FLAGS))
+		    field->role == ONDISK_CHECKSUM)
 			continue;
-		hash_map_put(seen, hash128(c->disk + x->at + field->offset, size, (uintptr_t)field),
-			     &new);
+		hash_map_put(seen, field_kind(c, x, field, size), &new);
 		novel |= new;
 	}
 	return novel;
@@ -357,14 +371,15 @@ static struct field_lane *next_for_paths(struct campaign *c, bool begun_only)
 }
 
 /* Where the time is limited: paths of some lanes, so that they have their share of it, once
- * something of everything was tried. */
+ * something of everything was tried, or a part of the time is over. */
 static int share_with_paths(struct campaign *c, uint64_t step, struct err *err)
 {
-	double began = clock_seconds();
+	double began = clock_seconds(), limit = c->options.until_seconds - c->started_seconds;
 	struct field_lane *lane;
 	int r;
 
-	if (c->options.until_seconds <= 0 || !step ||
+	if (c->options.until_seconds <= 0 ||
+	    (!step && (began - c->started_seconds) * PATHS_SHARE < limit) ||
 	    c->paths_seconds * PATHS_SHARE >= began - c->started_seconds ||
 	    c->options.until_seconds - began < PATHS_SECONDS_MIN)
 		return 1;

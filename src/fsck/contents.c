@@ -36,11 +36,37 @@ bool contents_have(const struct contents *c, struct hash content)
 	return false;
 }
 
+static bool content_has_name(const struct content *x, const char *wanted)
+{
+	for (const char *name = x->names_nul; *name; name += strlen(name) + 1)
+		if (!strcmp(name, wanted))
+			return true;
+	return false;
+}
+
+static bool contents_have_named(const struct contents *c, const struct content *x)
+{
+	for (size_t i = 0; i < c->count; i++)
+		for (const char *name = x->names_nul; *name; name += strlen(name) + 1)
+			if (hash_equal(c->items[i].hash, x->hash) &&
+			    content_has_name(&c->items[i], name))
+				return true;
+	return false;
+}
+
 void contents_common(struct contents *ret, const struct contents *c, const struct contents *other)
 {
 	ret->items = must_alloc((c->count + 1) * sizeof(*ret->items));
 	for (size_t i = 0; i < c->count; i++)
 		if (contents_have(other, c->items[i].hash))
+			ret->items[ret->count++] = c->items[i];
+}
+
+void contents_unmoved(struct contents *ret, const struct contents *c, const struct contents *other)
+{
+	ret->items = must_alloc((c->count + 1) * sizeof(*ret->items));
+	for (size_t i = 0; i < c->count; i++)
+		if (contents_have_named(other, &c->items[i]))
 			ret->items[ret->count++] = c->items[i];
 }
 

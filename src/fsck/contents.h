@@ -30,6 +30,8 @@ void contents_add_lines(struct contents *c, const char *text);
 bool contents_have(const struct contents *c, struct hash content);
 /* Those of c that the other has, too; the names stay with c. */
 void contents_common(struct contents *ret, const struct contents *c, const struct contents *other);
+/* The same, where the other has it under one of its names. */
+void contents_unmoved(struct contents *ret, const struct contents *c, const struct contents *other);
 void contents_free(struct contents *c);
 
 #endif

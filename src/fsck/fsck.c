@@ -24,6 +24,7 @@ const char *const fsck_fault_names[FSCK_FAULTS] = {
 	[FSCK_KERNEL] = "kernel",
 	[FSCK_UNSOUND] = "unsound",
 	[FSCK_LOSS] = "loss",
+	[FSCK_CHECK_DIFFERS] = "check differs",
 	[FSCK_INCOMPLETE] = "incomplete",
 };
 
@@ -67,13 +68,15 @@ static enum checker_answer run_answer(const struct fsck_session *s, int mode,
 /* A signal or a hang is wrong, whatever was said before. */
 static bool test_ended_badly(struct fsck_test *t, const struct checker_run *r, const char *which)
 {
-	const char *name = sigabbrev_np(r->status);
+	const char *name = sigabbrev_np(r->caught ? r->caught : r->status);
 
-	if (r->end == CHECKER_EXITED)
+	if (r->end == CHECKER_EXITED && !r->caught)
 		return false;
 	t->fault = r->end == CHECKER_HUNG ? FSCK_HUNG : FSCK_CRASHED;
 	if (t->fault == FSCK_HUNG)
 		buf_addf(&t->text, "does not end%s", which);
+	else if (r->caught)
+		buf_addf(&t->text, "fails by a SIG%s that it catches%s", name ? name : "?", which);
 	else
 		buf_addf(&t->text, "ends by SIG%s%s", name ? name : "?", which);
 	return true;
@@ -145,6 +148,21 @@ static void test_judge_pair(const struct fsck_session *s, struct fsck_test *t)
 	else if (t->run_count == FSCK_RUNS_MAX)
 		buf_addf(&t->text, "; a third run answers \"%s\"",
 			 checker_answer_names[t->answers[2]]);
+}
+
+/* A way to repair that corrects something of every disk says nothing of this one. */
+static void test_judge_check(const struct fsck_session *s, struct fsck_test *t)
+{
+	const char *problem;
+
+	if (!s->program->check.command || s->usual_check != ANSWER_CLEAN ||
+	    s->usual[t->mode][0] != ANSWER_CLEAN)
+		return;
+	problem = pair_check_problem(run_answer(s, CHECKER_CHECK, &t->check), t->answers[0]);
+	if (!problem)
+		return;
+	t->fault = FSCK_CHECK_DIFFERS;
+	buf_adds(&t->text, problem);
 }
 
 /* ---- the kernel ---- */
@@ -406,6 +424,8 @@ static int test_carry_out(struct fsck_session *s, struct fsck_test *t, struct er
 		test_judge_pair(s, t);
 	if (!r && t->fault == FSCK_FINE && test_is_called_clean(t))
 		r = test_contents(s, t, err);
+	if (!r && t->fault == FSCK_FINE)
+		test_judge_check(s, t);
 	return r;
 }
 
@@ -505,8 +525,10 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 			 checker_answer_names[t->answers[t->run_count > 1]]);
 		last = &t->runs[t->run_count > 1];
 	}
+	if (t->fault == FSCK_CHECK_DIFFERS)
+		last = t->answers[0] == ANSWER_CLEAN ? &t->check : &t->runs[0];
 	if (t->fault == FSCK_CRASHED)
-		buf_addf(out, "signal %d: ", last->status);
+		buf_addf(out, "signal %d: ", last->caught ? last->caught : last->status);
 	if (t->undamaged)
 		buf_adds(out, "undamaged disk: ");
 	if (t->fault == FSCK_LOSS)
@@ -545,6 +567,7 @@ static int session_calibrate(struct fsck_session *s, struct err *err)
 	int r = s->program->check.command ? calibrate_run(s, CHECKER_CHECK, &run, err) : 0;
 
 	s->check_writes = run.wrote;
+	s->usual_check = run_answer(s, CHECKER_CHECK, &run);
 	for (size_t m = 0; m < s->program->mode_count && !r; m++) {
 		checker_disk_restore(s->checker);
 		for (size_t i = 0; i < 2 && !r; i++) {
@@ -558,13 +581,14 @@ static int session_calibrate(struct fsck_session *s, struct err *err)
 	return r;
 }
 
-/* What was there before the crash, and is there when the journal was replayed. */
+/* What was there before the crash, and is there when the journal was replayed. A new file may have
+ * the content of one that was removed. */
 static void session_take_settled(struct fsck_session *s)
 {
 	struct contents before = { 0 };
 
 	contents_add_tree(&before, &s->disk->settled);
-	contents_common(&s->settled, &s->contents, &before);
+	contents_unmoved(&s->settled, &s->contents, &before);
 	contents_free(&before);
 }
 

@@ -18,15 +18,16 @@ enum { FSCK_RUNS_MAX = 3 };
 /* What is wrong with a checker, from the most certain on. */
 enum fsck_fault {
 	FSCK_FINE,
-	FSCK_CRASHED,      /* a signal ended it */
-	FSCK_HUNG,         /* it does not end, or takes all memory */
-	FSCK_CHECK_WRITES, /* only asked to check, it changes the disk */
-	FSCK_INCONSISTENT, /* what it says is not what it says when it is run again (pairs.h) */
-	FSCK_REFUSED,      /* what it calls clean, the kernel does not mount, or cannot be read */
-	FSCK_KERNEL,       /* what it calls clean makes the kernel crash, hang or complain */
-	FSCK_UNSOUND,      /* what it calls clean breaks a rule of the format (audit.h) */
-	FSCK_LOSS,         /* its repair loses files that were not damaged */
-	FSCK_INCOMPLETE,   /* it loses what another checker keeps (compare.h) */
+	FSCK_CRASHED,       /* a signal ended it */
+	FSCK_HUNG,          /* it does not end, or takes all memory */
+	FSCK_CHECK_WRITES,  /* only asked to check, it changes the disk */
+	FSCK_INCONSISTENT,  /* what it says is not what it says when it is run again (pairs.h) */
+	FSCK_REFUSED,       /* what it calls clean, the kernel does not mount, or cannot be read */
+	FSCK_KERNEL,        /* what it calls clean makes the kernel crash, hang or complain */
+	FSCK_UNSOUND,       /* what it calls clean breaks a rule of the format (audit.h) */
+	FSCK_LOSS,          /* its repair loses files that were not damaged */
+	FSCK_CHECK_DIFFERS, /* its check and its repair contradict each other (pairs.h) */
+	FSCK_INCOMPLETE,    /* it loses what another checker keeps (compare.h) */
 	FSCK_FAULTS
 };
 extern const char *const fsck_fault_names[FSCK_FAULTS];
@@ -71,7 +72,7 @@ struct fsck_session {
 	struct fsck_figures figures;
 	const char *export_to; /* a directory for findings as tests (fsck_export.h); NULL: none */
 	/* Of the disk that is not damaged, by mode: what is said of it is no finding. */
-	enum checker_answer usual[CHECKER_MODES_MAX][2];
+	enum checker_answer usual[CHECKER_MODES_MAX][2], usual_check;
 	struct buf usual_output[CHECKER_MODES_MAX];
 	struct audit usual_breaches;
 	bool check_writes;    /* it changes even that when it is only asked to check */

@@ -13,6 +13,8 @@
 /* A script that starts Assay takes a second, and a kernel in a process does the same each time. */
 enum { SCRIPT_TIMES = 3, SCRIPT_TIMES_ASSAY = 1 };
 
+enum { SLOW_SECONDS = 1 }; /* of CPU time, for one test */
+
 /* ---- fewer bytes ---- */
 
 static bool test_has_signature(const struct fsck_session *s, const struct fsck_test *t,
@@ -82,7 +84,8 @@ static void add_run(const struct checker_run *r, const char *command, const char
 {
 	buf_addf(out, "\n%s: `%s`, ", title, command);
 	if (r->end == CHECKER_EXITED)
-		buf_addf(out, "exit status %d (%s)", r->status, answer);
+		buf_addf(out, "exit status %d (%s)%s", r->status, answer,
+			 r->caught ? " after a signal that it caught" : "");
 	else if (r->end == CHECKER_SIGNALED)
 		buf_addf(out, "signal %d", r->status);
 	else
@@ -97,6 +100,8 @@ static const char *expected_sentence(enum fsck_fault fault)
 	case FSCK_INCONSISTENT:
 		return "A disk that a checker calls clean or repaired is found clean by the next "
 		       "run; one that it cannot repair is reported as such again.";
+	case FSCK_CHECK_DIFFERS:
+		return "A check finds errors where a repair of the same disk does.";
 	case FSCK_CHECK_WRITES:
 		return "A check that is not to repair changes nothing.";
 	case FSCK_LOSS:
@@ -263,6 +268,14 @@ static void print_script(const struct fsck_session *s, const struct fsck_test *t
 				 checker_run_shell_status(&t->check));
 		return;
 	}
+	if (t->fault == FSCK_CHECK_DIFFERS) {
+		script_add_command(s, s->program->check.command, out);
+		buf_addf(out, "[ $status = %d ] || exit 0\n", checker_run_shell_status(&t->check));
+		script_add_command(s, repair, out);
+		buf_addf(out, "[ $status = %d ] && exit 1\nexit 0\n",
+			 checker_run_shell_status(&t->runs[0]));
+		return;
+	}
 	if (t->fault == FSCK_INCONSISTENT && t->run_count == 1) /* has changed nothing */
 		buf_adds(out, "cp \"$image\" \"$work/before\" || exit 2\n");
 	for (size_t i = 0; i < t->run_count; i++) {
@@ -346,22 +359,31 @@ static bool script_is_this_run(const struct fsck_test *t)
 	return asks_assay(t) && !t->corruption.count && !t->undamaged;
 }
 
+/* What takes long is tried again by its script only, once: it would take the time of all else. */
+static bool test_is_slow(const struct fsck_test *t)
+{
+	double seconds = t->check.cpu_seconds;
+
+	for (size_t i = 0; i < t->run_count; i++)
+		seconds += t->runs[i].cpu_seconds;
+	return t->fault == FSCK_HUNG || seconds > SLOW_SECONDS;
+}
+
 /* repeats: a second try ended the same way. Otherwise the script decides, which tries what was
  * seen. */
 static int test_keep(struct fsck_session *s, struct run *run, const struct fsck_test *t,
 		     const char *signature, bool repeats, struct err *err)
 {
-	/* What does not end takes its whole time again and again. */
-	bool hangs = t->fault == FSCK_HUNG;
+	bool slow = test_is_slow(t);
 	struct program_evidence own = { s, t };
 	struct disk_evidence evidence = { .write = write_files, .to = &own };
 	struct finding f;
 	int r;
 
 	test_describe(s, t, signature, &f);
-	f.shrunk = repeats && !hangs;
+	f.shrunk = repeats && !slow;
 	evidence.script_times = repeats && script_is_this_run(t) ? 0
-			      : hangs                            ? 1
+			      : slow                             ? 1
 			      : asks_assay(t)                    ? SCRIPT_TIMES_ASSAY
 								 : SCRIPT_TIMES;
 	r = evidence_keep(&evidence, run, &f, err);
@@ -395,12 +417,15 @@ static int test_repeat(struct fsck_session *s, struct run *run, const struct fsc
 {
 	struct fsck_test again;
 	bool repeats;
-	int r = fsck_try_again(s, t, &again, err);
+	int r;
 
+	if (test_is_slow(t))
+		return test_keep(s, run, t, signature, true, err);
+	r = fsck_try_again(s, t, &again, err);
 	if (r)
 		return r;
 	repeats = test_has_signature(s, &again, t->fault, signature);
-	if (repeats && t->fault != FSCK_HUNG)
+	if (repeats)
 		r = test_shrink(s, &again, signature, err);
 	if (!r)
 		r = test_keep(s, run, repeats ? &again : t, signature, repeats, err);

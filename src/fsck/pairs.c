@@ -30,6 +30,18 @@ static const char *const problems[ANSWERS][ANSWERS] = {
 	},
 };
 
+const char *pair_check_problem(enum checker_answer check, enum checker_answer repair)
+{
+	if (check == ANSWER_CLEAN && repair == ANSWER_REPAIRED)
+		return "finds nothing when it is only asked to check, and its repair corrects "
+		       "errors";
+	if (check == ANSWER_CLEAN && repair == ANSWER_LEFT)
+		return "finds nothing when it is only asked to check, and its repair leaves errors";
+	if (check == ANSWER_LEFT && repair == ANSWER_CLEAN)
+		return "finds errors when it is only asked to check, and its repair finds none";
+	return NULL;
+}
+
 const char *pair_problem(enum checker_answer first, enum checker_answer second)
 {
 	return problems[first][second];

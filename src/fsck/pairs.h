@@ -11,5 +11,7 @@
 
 /* Why the second answer does not fit the first; NULL: it does. */
 const char *pair_problem(enum checker_answer first, enum checker_answer second);
+/* The same of a run that is only asked to check, and the repair of the disk as it was before. */
+const char *pair_check_problem(enum checker_answer check, enum checker_answer repair);
 
 #endif

@@ -116,6 +116,22 @@ static void add_limits(struct field_values *v, const struct ondisk_map *map, con
 		add_inodes_beyond(v, map, disk, big_endian);
 }
 
+/* With a pointer and a number of blocks, the end that is one block behind the disk. */
+static void add_ends(struct field_values *v, const struct ondisk_map *map, const uint8_t *disk,
+		     const struct ondisk_instance *instance, const struct ondisk_field *field)
+{
+	uint64_t blocks = map->block_size ? map->disk_size / map->block_size : 0;
+	uint8_t other_role = field->role == ONDISK_POINTER ? ONDISK_NUMBER : ONDISK_POINTER;
+
+	for (size_t f = 0; f < instance->structure->field_count; f++) {
+		const struct ondisk_field *other = &instance->structure->fields[f];
+		uint64_t number = other->role == other_role ? number_in(instance, other, disk) : 0;
+
+		if (number && number < blocks)
+			add_number(v, instance->structure->big_endian, blocks - number + 1);
+	}
+}
+
 static void add_numbers(struct field_values *v, bool big_endian, uint64_t old)
 {
 	unsigned bits = 8u * v->len;
@@ -218,6 +234,8 @@ void values_telling(struct field_values *ret, const struct ondisk_map *map, cons
 		add_first_numbers(ret, big_endian, number, map->block_size);
 		add_others(ret, map, disk, instance, field, 1);
 		add_limits(ret, map, disk, field, big_endian);
+		if (field->role == ONDISK_POINTER || field->role == ONDISK_NUMBER)
+			add_ends(ret, map, disk, instance, field);
 		add_numbers(ret, big_endian, number);
 	}
 	add_others(ret, map, disk, instance, field, OTHERS_MAX);

@@ -8,39 +8,15 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "ondisk/ondisk.h"
+#include "ondisk/exfat.h"
 #include "ondisk/walk.h"
 
-#define ONDISK_TABLE "ondisk/exfat.def"
-#define ONDISK_NAME(tag) exfat_def_##tag
-#include "ondisk/structures.h"
 #define ONDISK_DEFINE
 #include "ondisk/structures.h"
 
 enum {
 	EXFAT_BOOT = 512,  /* of the first sector, what has a meaning */
-	EXFAT_REGION = 12, /* sectors */
-	EXFAT_SUMMED = 11, /* of them */
-	EXFAT_DENTRY = 32,
-	EXFAT_SET_MAX = 19, /* entries of a file */
-	EXFAT_NAME_CHARS = 15,
-	EXFAT_NO_CHAIN = 2, /* flag of a stream */
-	EXFAT_ATTR_DIR = 0x10,
-	EXFAT_CLUSTER_MAX = 32 << 20,
-};
-
-#define EXFAT_END 0xfffffff7U
-
-/* Types of entries. */
-enum {
-	EXFAT_LAST = 0,
-	EXFAT_BITMAP = 0x81,
-	EXFAT_UPCASE = 0x82,
-	EXFAT_LABEL = 0x83,
-	EXFAT_FILE = 0x85,
-	EXFAT_STREAM = 0xc0,
-	EXFAT_NAME = 0xc1,
-	EXFAT_IN_USE = 0x80,
+	EXFAT_SUMMED = 11, /* sectors of a region */
 };
 
 /* EXFAT_BOOT_SUM: of the region, with the bytes of a sector. EXFAT_TABLE_SUM: of the checksum.
@@ -50,8 +26,7 @@ enum exfat_checksum { EXFAT_BOOT_SUM = 1, EXFAT_TABLE_SUM, EXFAT_SET_SUM };
 
 struct exfat_disk {
 	struct ondisk_walk walk;
-	uint32_t sector, cluster, clusters, root;
-	uint64_t fat_at, data_at;
+	struct exfat_geometry g;
 	struct walk_set met; /* clusters */
 };
 
@@ -71,62 +46,64 @@ static bool exfat_recognises(const uint8_t *disk, uint64_t size)
 
 /* ---- the boot regions ---- */
 
-static void exfat_read_boot(struct exfat_disk *x, const uint8_t *p)
+bool exfat_geometry_read(struct exfat_geometry *ret, const uint8_t *disk, uint64_t size)
 {
-	unsigned sector_log = ONDISK_LE(p, boot, sect_size_bits);
-	unsigned cluster_log = sector_log + (unsigned)ONDISK_LE(p, boot, sect_per_clus_bits);
-	uint64_t size = x->walk.map->disk_size;
+	unsigned sector_log, cluster_log;
 
-	if (sector_log < 9 || sector_log > 12 || cluster_log > 25) {
-		walk_fail(&x->walk, "sectors of 2^%u bytes", sector_log);
-		return;
-	}
-	x->sector = 1U << sector_log;
-	x->cluster = 1U << cluster_log;
-	x->clusters = ONDISK_LE(p, boot, clu_count);
-	x->root = ONDISK_LE(p, boot, root_cluster);
-	x->fat_at = ONDISK_LE(p, boot, fat_offset) * x->sector;
-	x->data_at = ONDISK_LE(p, boot, clu_offset) * x->sector;
-	if (x->data_at > size || x->clusters > (size - x->data_at) / x->cluster)
-		walk_fail(&x->walk, "%u clusters do not fit", x->clusters);
+	if (!exfat_recognises(disk, size))
+		return false;
+	sector_log = ONDISK_LE(disk, boot, sect_size_bits);
+	cluster_log = sector_log + (unsigned)ONDISK_LE(disk, boot, sect_per_clus_bits);
+	if (sector_log < 9 || sector_log > 12 || cluster_log > 25)
+		return false;
+	*ret = (struct exfat_geometry){
+		.sector = 1U << sector_log,
+		.cluster = 1U << cluster_log,
+		.clusters = ONDISK_LE(disk, boot, clu_count),
+		.root = ONDISK_LE(disk, boot, root_cluster),
+		.fat_at = ONDISK_LE(disk, boot, fat_offset) << sector_log,
+		.data_at = ONDISK_LE(disk, boot, clu_offset) << sector_log,
+	};
+	return ret->data_at <= size && ret->clusters <= (size - ret->data_at) / ret->cluster &&
+	       ret->fat_at <= size && (ret->clusters + 2ULL) * 4 <= size - ret->fat_at;
 }
 
 static void exfat_walk_region(struct exfat_disk *x, uint64_t at, const char *label)
 {
 	struct ondisk_cover cover = { .at = at,
-				      .len = EXFAT_SUMMED * x->sector,
+				      .len = EXFAT_SUMMED * x->g.sector,
 				      .kind = EXFAT_BOOT_SUM,
 				      .of = at,
-				      .with = x->sector };
+				      .with = x->g.sector };
 
-	if (!walk_read(&x->walk, at, (uint64_t)EXFAT_REGION * x->sector, "boot region"))
+	if (!walk_read(&x->walk, at, (uint64_t)EXFAT_REGION * x->g.sector, "boot region"))
 		return;
 	walk_add(&x->walk, &exfat_def_boot, at, EXFAT_BOOT, "%s", label);
 	for (unsigned i = 1; i <= 8; i++)
-		walk_add(&x->walk, &exfat_def_extended_boot, at + (i + 1ULL) * x->sector - 4, 4,
+		walk_add(&x->walk, &exfat_def_extended_boot, at + (i + 1ULL) * x->g.sector - 4, 4,
 			 "%s, sector %u", label, i);
-	walk_add(&x->walk, &exfat_def_boot_checksum, at + (uint64_t)EXFAT_SUMMED * x->sector, 4,
+	walk_add(&x->walk, &exfat_def_boot_checksum, at + (uint64_t)EXFAT_SUMMED * x->g.sector, 4,
 		 "%s", label);
 	ondisk_cover(x->walk.map, cover);
 }
 
 /* ---- clusters ---- */
 
-static uint64_t exfat_cluster_at(const struct exfat_disk *x, uint32_t cluster)
+uint64_t exfat_cluster_at(const struct exfat_geometry *g, uint32_t cluster)
 {
-	return x->data_at + (cluster - 2ULL) * x->cluster;
+	return g->data_at + (cluster - (uint64_t)EXFAT_FIRST_CLUSTER) * g->cluster;
 }
 
 static void exfat_add_fat(struct exfat_disk *x, uint32_t cluster, const char *path)
 {
-	walk_add(&x->walk, &exfat_def_fat_entry, x->fat_at + cluster * 4ULL, 4, "FAT[%u], %s",
+	walk_add(&x->walk, &exfat_def_fat_entry, x->g.fat_at + cluster * 4ULL, 4, "FAT[%u], %s",
 		 cluster, path);
 }
 
 /* Whether a cluster is one, and was not met before. */
 static bool exfat_take(struct exfat_disk *x, uint32_t cluster, const char *path)
 {
-	if (cluster < 2)
+	if (cluster < EXFAT_FIRST_CLUSTER)
 		walk_fail(&x->walk, "%s has cluster %u", path, cluster);
 	return walk_set_add(&x->walk, &x->met, cluster, "cluster");
 }
@@ -137,7 +114,7 @@ static void exfat_walk_entries(struct exfat_disk *x, struct exfat_dir *dir, uint
 static void exfat_walk_clusters(struct exfat_disk *x, uint32_t first, uint64_t size, bool chain,
 				const char *path, struct exfat_dir *dir)
 {
-	uint64_t left = (size + x->cluster - 1) / x->cluster;
+	uint64_t left = (size + x->g.cluster - 1) / x->g.cluster;
 
 	for (uint32_t i = first; chain ? i < EXFAT_END : left--;) {
 		const uint8_t *p;
@@ -147,8 +124,8 @@ static void exfat_walk_clusters(struct exfat_disk *x, uint32_t first, uint64_t s
 		if (chain)
 			exfat_add_fat(x, i, path);
 		if (dir)
-			exfat_walk_entries(x, dir, exfat_cluster_at(x, i));
-		p = walk_read(&x->walk, x->fat_at + i * 4ULL, 4, "table entry");
+			exfat_walk_entries(x, dir, exfat_cluster_at(&x->g, i));
+		p = walk_read(&x->walk, x->g.fat_at + i * 4ULL, 4, "table entry");
 		if (!p)
 			return;
 		i = chain ? (uint32_t)ONDISK_LE(p, fat_entry, entry) : i + 1;
@@ -164,7 +141,7 @@ static void exfat_walk_bitmap(struct exfat_disk *x, uint64_t at, const uint8_t *
 	walk_add(&x->walk, &exfat_def_bitmap, at, EXFAT_DENTRY, "bitmap");
 	if (exfat_take(x, first, "bitmap"))
 		walk_add_bitmap(&x->walk, &exfat_def_bits, &exfat_def_bits_edge,
-				exfat_cluster_at(x, first), x->clusters, "bitmap");
+				exfat_cluster_at(&x->g, first), x->g.clusters, "bitmap");
 	exfat_add_fat(x, first, "bitmap");
 }
 
@@ -172,10 +149,10 @@ static void exfat_walk_bitmap(struct exfat_disk *x, uint64_t at, const uint8_t *
 static void exfat_walk_upcase(struct exfat_disk *x, uint64_t at, const uint8_t *p)
 {
 	uint32_t first = ONDISK_LE(p, upcase, start_clu);
-	uint64_t size = ONDISK_LE(p, upcase, size), table = exfat_cluster_at(x, first);
+	uint64_t size = ONDISK_LE(p, upcase, size), table = exfat_cluster_at(&x->g, first);
 
 	walk_add(&x->walk, &exfat_def_upcase, at, EXFAT_DENTRY, "upper-case table");
-	if (!exfat_take(x, first, "upper-case table") || !size || size > 128 << 10 ||
+	if (!exfat_take(x, first, "upper-case table") || !size || size > EXFAT_UPCASE_MAX ||
 	    !walk_add(&x->walk, &exfat_def_upcase_table, table, size, "upper-case table"))
 		return;
 	exfat_add_fat(x, first, "upper-case table");
@@ -292,7 +269,7 @@ static void exfat_walk_entry(struct exfat_disk *x, struct exfat_dir *dir, uint64
 
 static void exfat_walk_entries(struct exfat_disk *x, struct exfat_dir *dir, uint64_t at)
 {
-	for (uint32_t i = 0; i < x->cluster && !dir->ended; i += EXFAT_DENTRY) {
+	for (uint32_t i = 0; i < x->g.cluster && !dir->ended; i += EXFAT_DENTRY) {
 		const uint8_t *p = walk_read(&x->walk, at + i, EXFAT_DENTRY, "directory entry");
 
 		if (!p)
@@ -308,16 +285,17 @@ static int exfat_walk(struct ondisk_map *m, const uint8_t *disk, struct err *err
 	struct exfat_disk x = { .walk = { .map = m, .disk = disk, .err = err } };
 	struct exfat_dir root = { .path = "" };
 
-	exfat_read_boot(&x, disk);
+	if (!exfat_geometry_read(&x.g, disk, m->disk_size))
+		walk_fail(&x.walk, "table and clusters do not fit the disk");
 	if (x.walk.status)
 		return x.walk.status;
-	m->block_size = x.cluster;
-	walk_set_make(&x.walk, &x.met, x.clusters + 2ULL, "clusters");
+	m->block_size = x.g.cluster;
+	walk_set_make(&x.walk, &x.met, x.g.clusters + 2ULL, "clusters");
 	exfat_walk_region(&x, 0, "boot region");
-	exfat_walk_region(&x, (uint64_t)EXFAT_REGION * x.sector, "backup of the boot region");
+	exfat_walk_region(&x, (uint64_t)EXFAT_REGION * x.g.sector, "backup of the boot region");
 	exfat_add_fat(&x, 0, "media");
 	exfat_add_fat(&x, 1, "reserved");
-	exfat_walk_clusters(&x, x.root, 0, true, "/", &root);
+	exfat_walk_clusters(&x, x.g.root, 0, true, "/", &root);
 	walk_set_free(&x.met);
 	return x.walk.status;
 }

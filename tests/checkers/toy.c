@@ -170,6 +170,18 @@ static int toy_crash(void)
 	return *(volatile int *)8;
 }
 
+static void toy_on_signal(int number)
+{
+	printf("signal %d\n", number);
+	exit(8);
+}
+
+static int toy_catch(void)
+{
+	signal(SIGSEGV, toy_on_signal);
+	return toy_crash();
+}
+
 /* Past the library that it was started with. */
 static int toy_raw(void)
 {
@@ -309,27 +321,17 @@ static int toy_behave(const char *how, const char *path)
 		const char *name;
 		int (*behave)(void);
 	} behaviours[] = {
-		{ "repair", toy_repair },
-		{ "fork", toy_fork },
-		{ "bomb", toy_fork_bomb },
-		{ "eat", toy_eat },
-		{ "spin", toy_spin },
-		{ "sleep", toy_sleep },
-		{ "print", toy_print },
-		{ "ask", toy_ask },
-		{ "crash", toy_crash },
-		{ "raw", toy_raw },
-		{ "map", toy_map },
-		{ "grow", toy_grow },
-		{ "shrink", toy_shrink },
-		{ "threads", toy_threads },
-		{ "vary", toy_vary },
-		{ "seek", toy_seek },
-		{ "back", toy_back },
-		{ "handler", toy_handler },
-		{ "raw-bomb", toy_raw_bomb },
-		{ "punch", toy_punch },
-		{ "raw-punch", toy_raw_punch },
+		{ "repair", toy_repair },   { "fork", toy_fork },
+		{ "bomb", toy_fork_bomb },  { "eat", toy_eat },
+		{ "spin", toy_spin },       { "sleep", toy_sleep },
+		{ "print", toy_print },     { "ask", toy_ask },
+		{ "crash", toy_crash },     { "catch", toy_catch },
+		{ "raw", toy_raw },         { "map", toy_map },
+		{ "grow", toy_grow },       { "shrink", toy_shrink },
+		{ "threads", toy_threads }, { "vary", toy_vary },
+		{ "seek", toy_seek },       { "back", toy_back },
+		{ "handler", toy_handler }, { "raw-bomb", toy_raw_bomb },
+		{ "punch", toy_punch },     { "raw-punch", toy_raw_punch },
 	};
 
 	for (size_t i = 0; i < sizeof(behaviours) / sizeof(*behaviours); i++)

@@ -35,8 +35,9 @@ static inline const struct ondisk_instance *audit_find(const struct ondisk_map *
 	return NULL;
 }
 
-static inline void audit_try_damage(const struct ondisk_map *map, const uint8_t *disk,
-				    const struct audit_damage *x)
+/* What an audit of the damaged disk finds. */
+static inline struct audit audit_damaged(const struct ondisk_map *map, const uint8_t *disk,
+					 const struct audit_damage *x)
 {
 	uint8_t *bytes = must_alloc(map->disk_size);
 	const struct ondisk_field *field;
@@ -49,10 +50,18 @@ static inline void audit_try_damage(const struct ondisk_map *map, const uint8_t 
 		bytes[i->at + field->offset + (i->structure->big_endian ? size - 1 - b : b)] =
 			x->value >> 8 * b;
 	audit_disk(&a, bytes, map->disk_size);
+	free(bytes);
+	return a;
+}
+
+static inline void audit_try_damage(const struct ondisk_map *map, const uint8_t *disk,
+				    const struct audit_damage *x)
+{
+	struct audit a = audit_damaged(map, disk, x);
+
 	if (x->rule && !audit_has(&a, x->rule))
 		fail_msg("%s: %s of %s as %llu: not \"%s\"", x->variant, x->field, x->label,
 			 (unsigned long long)x->value, x->rule);
-	free(bytes);
 }
 
 static inline void audit_finds_nothing(const uint8_t *disk, uint64_t size, const char *variant)

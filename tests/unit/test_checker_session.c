@@ -292,6 +292,21 @@ static void a_crash_is_a_signal(void **state)
 	}
 }
 
+static void a_crash_that_is_caught_is_one(void **state)
+{
+	struct toy_session t;
+
+	toy_open(&t, "toy", "catch");
+	for (int k = 0; k < 3; k++) {
+		toy_run(&t);
+		assert_int_equal(t.run.end, CHECKER_EXITED);
+		assert_int_equal(t.run.status, 8);
+		assert_int_equal(t.run.caught, SIGSEGV);
+		assert_string_equal(buf_str(&t.run.output), "signal 11\n");
+	}
+	toy_close(&t);
+}
+
 static void a_run_is_bounded(void **state)
 {
 	struct toy_session t;
@@ -487,6 +502,7 @@ int main(void)
 		cmocka_unit_test(runs_are_repeatable),
 		cmocka_unit_test(a_run_without_end_is_hung),
 		cmocka_unit_test(a_crash_is_a_signal),
+		cmocka_unit_test(a_crash_that_is_caught_is_one),
 		cmocka_unit_test(a_run_is_bounded),
 		cmocka_unit_test(processes_are_bounded_however_they_are_started),
 		cmocka_unit_test(nothing_else_can_be_written_to),

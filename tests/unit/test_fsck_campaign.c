@@ -23,31 +23,42 @@ static int note_entry(void *to, const struct corruption *c, struct field_progres
 	return d->count < ENTRIES;
 }
 
-static void one_of_each_kind_comes_first(void **state)
+/* Entries of this many bytes each, and the first ones of a disk of them that are damaged. */
+static void expect_first(const uint8_t *disk, unsigned size, const char *role,
+			 const uint64_t *first, size_t count)
 {
-	static const uint64_t first[] = { 0, 7, 9 };
 	const struct opt_list all = { 0 };
 	const struct campaign_options options = { .fields = &all, .seed = 1 };
 	struct damaged_entries d = { 0 };
-	uint8_t disk[SMALL_DISK] = { 1, 1, 1, 1, 1, 1, 1, 2, 1, 3 };
 	struct buf fields = BUF_INIT;
 	struct err err = { 0 };
 	struct campaign c;
 	struct own_map m;
 
-	for (int i = 0; i < ENTRIES; i++)
-		buf_addf(&fields, "entry.type %d 1 flags\n", i);
+	for (unsigned i = 0; i < ENTRIES; i++)
+		buf_addf(&fields, "entry.type %u %u %s\n", i * size, size, role);
 	small_map(&m, buf_str(&fields));
 	assert_int_equal(campaign_open(&c, &m.map, disk, &options, &err), 0);
 	c.test = note_entry;
 	c.to = &d;
 	assert_int_equal(campaign_run(&c, &err), 0);
 	assert_int_equal(d.count, ENTRIES);
-	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
-		assert_int_equal(d.at[i], first[i]);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(d.at[i], first[i] * size);
 	campaign_close(&c);
 	own_map_free(&m);
 	buf_free(&fields);
+}
+
+static void one_of_each_kind_comes_first(void **state)
+{
+	static const uint8_t types[SMALL_DISK] = { 1, 1, 1, 1, 1, 1, 1, 2, 1, 3 };
+	static const uint64_t first_types[] = { 0, 7, 9 };
+	uint16_t numbers[SMALL_DISK / 2] = { [5] = 5, [6] = 6 };
+	static const uint64_t first_numbers[] = { 0, 5, 1, 2 };
+
+	expect_first(types, 1, "flags", first_types, 3);
+	expect_first((const uint8_t *)numbers, 2, "number", first_numbers, 4);
 }
 
 /* A bit for each sixteen bytes that were changed. */

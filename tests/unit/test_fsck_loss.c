@@ -56,6 +56,21 @@ static void every_copy_counts(void **state)
 	buf_free(&out);
 }
 
+/* A file that took the place of one with the same content is another one. */
+static void a_new_file_was_not_there_before(void **state)
+{
+	struct contents before = { 0 }, now = { 0 }, unmoved = { 0 };
+
+	contents_add_lines(&before, "/same\tone\n/changed\ttwo\n/gone\tthree\n");
+	contents_add_lines(&now, "/same\tone\n/changed\tfour\n/new\tthree\n");
+	contents_unmoved(&unmoved, &now, &before);
+	assert_int_equal(unmoved.count, 1);
+	assert_string_equal(unmoved.items[0].names_nul, "/same");
+	contents_free(&unmoved);
+	contents_free(&before);
+	contents_free(&now);
+}
+
 /* The file that was damaged may be lost, and what is below a damaged directory. */
 static void what_was_damaged_may_be_lost(void **state)
 {
@@ -98,6 +113,12 @@ static void answers_fit_together(void **state)
 	assert_non_null(pair_problem(ANSWER_REPAIRED, ANSWER_FAILED));
 	assert_non_null(pair_problem(ANSWER_LEFT, ANSWER_CLEAN));
 	assert_non_null(pair_problem(ANSWER_FAILED, ANSWER_REPAIRED));
+	assert_null(pair_check_problem(ANSWER_LEFT, ANSWER_REPAIRED));
+	assert_null(pair_check_problem(ANSWER_CLEAN, ANSWER_CLEAN));
+	assert_null(pair_check_problem(ANSWER_FAILED, ANSWER_REPAIRED));
+	assert_non_null(pair_check_problem(ANSWER_CLEAN, ANSWER_REPAIRED));
+	assert_non_null(pair_check_problem(ANSWER_CLEAN, ANSWER_LEFT));
+	assert_non_null(pair_check_problem(ANSWER_LEFT, ANSWER_CLEAN));
 }
 
 int main(void)
@@ -105,6 +126,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_content_may_have_another_name),
 		cmocka_unit_test(every_copy_counts),
+		cmocka_unit_test(a_new_file_was_not_there_before),
 		cmocka_unit_test(what_was_damaged_may_be_lost),
 		cmocka_unit_test(answers_fit_together),
 	};

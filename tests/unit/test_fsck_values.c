@@ -77,6 +77,33 @@ static void limits_come_early(void **state)
 	own_map_free(&m);
 }
 
+/* An extent that ends one block behind the disk, by its length and by its first block. */
+static void an_end_lies_just_behind_the_disk(void **state)
+{
+	static uint8_t extents[64 * 1024];
+	const struct ondisk_format *ext = ondisk_format("ext");
+	const struct ondisk_structure *structure;
+	struct ondisk_instance instance = { .size = 12 };
+	struct ondisk_map map = { .format = ext,
+				  .instances = &instance,
+				  .count = 1,
+				  .disk_size = sizeof(extents),
+				  .block_size = 1024 };
+	const struct ondisk_field *len = ondisk_find(ext, "extent.ee_len", &structure);
+	const struct ondisk_field *start = ondisk_find(ext, "extent.ee_start_lo", &structure);
+	struct field_values v;
+
+	instance.structure = structure;
+	extents[len->offset] = 4;
+	extents[start->offset] = 50;
+	values_telling(&v, &map, extents, &instance, len, 1);
+	assert_true(has_value(&v, 64 - 50 + 1));
+	values_free(&v);
+	values_telling(&v, &map, extents, &instance, start, 1);
+	assert_true(has_value(&v, 64 - 4 + 1));
+	values_free(&v);
+}
+
 static void names_get_a_separator_first(void **state)
 {
 	struct field_values v;
@@ -154,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_at_limits_near_the_old_and_of_others),
 		cmocka_unit_test(limits_come_early),
+		cmocka_unit_test(an_end_lies_just_behind_the_disk),
 		cmocka_unit_test(names_get_a_separator_first),
 		cmocka_unit_test(texts_lose_single_bytes),
 		cmocka_unit_test(values_are_repeatable),

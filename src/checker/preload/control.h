@@ -48,6 +48,7 @@ struct control {
 
 	/* Of the last run. */
 	int32_t status; /* of wait4() */
+	int32_t caught; /* a signal by which it failed, and which it caught; 0: none */
 	uint64_t cpu_us;
 	uint64_t max_rss_kb;
 	bool left_processes; /* that still run */

@@ -275,18 +275,6 @@ PRELOAD_EXPORT void _exit(int code)
 	__builtin_unreachable();
 }
 
-PRELOAD_EXPORT int sigaction(int signal, const struct sigaction *new, struct sigaction *old)
-{
-	spoiled |= new != NULL;
-	return preload_next()->sigaction(signal, new, old);
-}
-
-PRELOAD_EXPORT __sighandler_t signal(int number, __sighandler_t handler)
-{
-	spoiled = true;
-	return preload_next()->signal(number, handler);
-}
-
 PRELOAD_EXPORT int sigprocmask(int how, const sigset_t *new, sigset_t *old)
 {
 	spoiled |= new != NULL;
