@@ -15,6 +15,7 @@
 #include "cli/jobs.h"
 #include "cli/learned_report.h"
 #include "cli/operands.h"
+#include "cli/overlap_name.h"
 #include "cli/summary.h"
 #include "conform/cause_finding.h"
 #include "conform/survey_schedules.h"
@@ -230,18 +231,15 @@ static void add_target(struct buf *names, const char *name)
 	buf_add(names, name, strlen(name) + 1);
 }
 
-/* Schedules take a kernel that is built for them: kernel:ext4 is kernel:ext4@overlap then. */
+/* Schedules take a kernel that is built for them. */
 static void add_named_target(struct buf *names, const char *name)
 {
 	struct buf full = BUF_INIT;
-	const char *fault = strchr(name, '!');
 
-	if (!settings.preemptions || strncmp(name, "kernel:", 7) || strchr(name, '@')) {
-		add_target(names, name);
-		return;
-	}
-	buf_add(&full, name, fault ? (size_t)(fault - name) : strlen(name));
-	buf_addf(&full, "@overlap%s", fault ? fault : "");
+	if (settings.preemptions)
+		overlap_name(name, &full);
+	else
+		buf_adds(&full, name);
 	add_target(names, full.data);
 	buf_free(&full);
 }
