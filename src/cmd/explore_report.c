@@ -115,9 +115,26 @@ static void print_findings(const struct run *run, bool ended)
 	summary_print_known(run);
 }
 
-static json_int_t crash_figure(const struct run *run, const char *name)
+/* Of what else was done in states: "crash" or "races". */
+static json_int_t step_figure(const struct run *run, const char *step, const char *name)
 {
-	return json_integer_value(json_object_get(json_object_get(run->figures, "crash"), name));
+	return json_integer_value(json_object_get(json_object_get(run->figures, step), name));
+}
+
+static void print_steps(const struct run *run, const struct explore_figures *f)
+{
+	double seconds = (double)f->path_us * 1e-6;
+
+	if (json_object_get(run->figures, "crash"))
+		printf("crash: %" PRIu64 " states in %.1f s, %" JSON_INTEGER_FORMAT
+		       " crash states, %" JSON_INTEGER_FORMAT " recoveries\n",
+		       f->paths, seconds, step_figure(run, "crash", "crash_states"),
+		       step_figure(run, "crash", "recoveries"));
+	if (json_object_get(run->figures, "races"))
+		printf("races: %" PRIu64 " states in %.1f s, %" JSON_INTEGER_FORMAT
+		       " races, %" JSON_INTEGER_FORMAT " schedules\n",
+		       f->paths, seconds, step_figure(run, "races", "pairs"),
+		       step_figure(run, "races", "schedules"));
 }
 
 static void print_jobs(const struct run *run, const struct explore_figures *f)
@@ -161,10 +178,7 @@ static void print_explore_summary(const struct run *run, const struct explore_fi
 		printf("space: %" PRIu64 " searches for lost space in %.1f s\n", f->space_runs,
 		       (double)f->space_us * 1e-6);
 	if (f->paths)
-		printf("crash: %" PRIu64 " states in %.1f s, %" JSON_INTEGER_FORMAT
-		       " crash states, %" JSON_INTEGER_FORMAT " recoveries\n",
-		       f->paths, (double)f->path_us * 1e-6, crash_figure(run, "crash_states"),
-		       crash_figure(run, "recoveries"));
+		print_steps(run, f);
 	code_print(run);
 	if (f->kernel_notes)
 		printf("kernel log: %" PRIu64
@@ -205,16 +219,16 @@ static json_t *load_job_json(const char *dir, unsigned job, const char *name, st
 	return o;
 }
 
-/* The counts of crashes in all jobs. */
-static void merge_crash(struct run *run, json_t *job)
+/* The counts of crashes, or of races, in all jobs. */
+static void merge_step(struct run *run, json_t *job, const char *step)
 {
-	json_t *all = json_object_get(run->figures, "crash"), *own, *count;
+	json_t *all = json_object_get(run->figures, step), *own, *count;
 	const char *name;
 
-	own = json_object_get(job, "crash");
+	own = json_object_get(job, step);
 	if (!all && own) {
 		all = json_object();
-		json_object_set_new(run->figures, "crash", all);
+		json_object_set_new(run->figures, step, all);
 	}
 	json_object_foreach(own, name, count)
 		json_object_set_new(all, name,
@@ -270,7 +284,8 @@ static void merge_figures(struct run *run, struct explore_figures *f, json_t *jo
 	}
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		json_object_set(run->figures, same[i], json_object_get(job, same[i]));
-	merge_crash(run, job);
+	merge_step(run, job, "crash");
+	merge_step(run, job, "races");
 	if (json_object_get(job, "searches"))
 		merge_searches(run, job);
 }
