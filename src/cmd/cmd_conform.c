@@ -16,6 +16,7 @@
 #include "cli/jobs.h"
 #include "cli/learned_report.h"
 #include "cli/operands.h"
+#include "cli/overlap_name.h"
 #include "cli/summary.h"
 #include "conform/cause_finding.h"
 #include "conform/survey_schedules.h"
@@ -24,6 +25,9 @@
 /* Switches of schedules: all of them in minutes, or as far as the time goes. */
 enum { PREEMPTIONS = 1, PREEMPTIONS_IN_TIME = 3 };
 
+/* Of a call that a user looks at. */
+enum { DEBUGGED_SECONDS = 86400 };
+
 static struct conform_settings {
 	struct opt_list suite;
 	const char *scripts, *families, *out, *junit, *since, *known, *write_known, *config, *show,
@@ -31,7 +35,7 @@ static struct conform_settings {
 	uint64_t jobs, findings, repeat, preemptions, schedules, random, sample, part, space;
 	double deadline, seconds;
 	int platform;
-	bool json, tap, rules, list, races, whole, background, disks, learn;
+	bool json, tap, rules, list, races, whole, background, disks, learn, gdb;
 } settings = {
 	.platform = PLATFORM_LINUX,
 	.findings = 20,
@@ -68,6 +72,9 @@ static const struct opt opts[] = {
 	  UINT32_MAX },
 	{ "schedule", OPT_TEXT, ROW(schedule), "SCRIPT:P@N=P,N=P",
 	  "runs a race under this schedule alone, as a report names it", 0, 0 },
+	{ "gdb", OPT_FLAG, ROW(gdb), NULL,
+	  "with --schedule: in gdb, which stops at every switch and shows where each process is", 0,
+	  0 },
 	{ "whole", OPT_FLAG, ROW(whole), NULL,
 	  "with --preemptions: also the schedules that cannot differ from others", 0, 0 },
 	{ "background", OPT_FLAG, ROW(background), NULL,
@@ -225,18 +232,15 @@ static void add_target(struct buf *names, const char *name)
 	buf_add(names, name, strlen(name) + 1);
 }
 
-/* Schedules take a kernel that is built for them: kernel:ext4 is kernel:ext4@overlap then. */
+/* Schedules take a kernel that is built for them. */
 static void add_named_target(struct buf *names, const char *name)
 {
 	struct buf full = BUF_INIT;
-	const char *fault = strchr(name, '!');
 
-	if (!settings.preemptions || strncmp(name, "kernel:", 7) || strchr(name, '@')) {
-		add_target(names, name);
-		return;
-	}
-	buf_add(&full, name, fault ? (size_t)(fault - name) : strlen(name));
-	buf_addf(&full, "@overlap%s", fault ? fault : "");
+	if (settings.preemptions)
+		overlap_name(name, &full);
+	else
+		buf_adds(&full, name);
 	add_target(names, full.data);
 	buf_free(&full);
 }
@@ -601,9 +605,11 @@ static int conform_targets(struct suite *suite, int argc, char **argv, struct er
 			       .whole = settings.whole,
 			       .background = settings.background,
 			       .examines = settings.disks,
+			       .debugs = settings.gdb,
 			       .limit = settings.schedules,
 			       .drawn = settings.random },
-		.target_options = { .deadline_seconds = settings.deadline,
+		.target_options = { .deadline_seconds =
+					    settings.gdb ? DEBUGGED_SECONDS : settings.deadline,
 				    .overlaps = settings.races && !settings.preemptions,
 				    .space_bytes = settings.space,
 				    .config = settings.config },
@@ -618,6 +624,8 @@ static int conform_targets(struct suite *suite, int argc, char **argv, struct er
 		err_set(err, EINVAL, "no target given");
 	else if (settings.preemptions && !settings.races)
 		err_set(err, EINVAL, "--preemptions is for --races");
+	else if (settings.gdb && !settings.schedule)
+		err_set(err, EINVAL, "--gdb is for --schedule");
 	else if (settings.schedule && choose_schedule(suite, &one, err))
 		code = EXIT_USAGE;
 	else if (!(settings.kernel && version_parse(settings.kernel, &session.kernel, err)) &&

@@ -23,13 +23,13 @@
 #include "cmd/explore_jobs.h"
 #include "cmd/explore_operands.h"
 #include "cmd/explore_report.h"
-#include "crash/crash_step.h"
+#include "cmd/explore_steps.h"
 #include "explore/portfolio.h"
 #include "target/learn.h"
 
 static struct explore_settings {
 	double seconds, deadline;
-	uint64_t calls, seed, depth, memory, saved, findings, space;
+	uint64_t calls, seed, depth, memory, saved, findings, space, processes;
 	int strategy; /* 0: as the target suggests, else enum strategy + 1 */
 	uint64_t jobs;
 	const char *profile, *verify, *out, *config, *resume, *known, *write_known, *kernel_log;
@@ -86,6 +86,10 @@ static const struct opt opts[] = {
 	  "crashes the states that are reached, half of the time: what was promised must survive; "
 	  "without --profile in the profile crash",
 	  0, 0 },
+	{ "processes", OPT_U64, ROW(processes), "N",
+	  "half of the time, N processes make overlapping calls in the states that are reached, "
+	  "under every schedule (kernel:...); without --profile in the profile races",
+	  2, SCHEDULE_PROCESSES_MAX },
 	{ "leaks", OPT_FLAG, ROW(leaks), NULL, "searches for memory leaks (kernel:...)", 0, 0 },
 	{ "verify", OPT_TEXT, ROW(verify), "full|touched+N",
 	  "look at the whole tree after every call, or at what it touched and at all after every N",
@@ -150,29 +154,20 @@ static struct target_options explore_target_options(void)
 					.space_bytes = settings.space };
 }
 
-/* States that are reached are crashed on another instance of the target, half of the time. */
-static int open_crashes(struct crash_step *s, const struct target *t, struct run *run,
-			struct explore_options *o, struct err *err)
-{
-	struct target_options options = explore_target_options();
-
-	o->paths = (struct path_visitor){ crash_step_take, s, 0.5 };
-	return crash_step_open(s, t->name, &options, run, o->seed, err);
-}
-
 static int explore_search(struct target *t, struct searches *s, struct run *run,
 			  struct explore_options *o, struct err *err)
 {
 	struct explore_figures figures = { 0 };
 	static struct explore_progress progress; /* of the one search of this process */
-	struct crash_step crashes = { 0 };
+	struct target_options options = explore_target_options();
+	struct explore_steps steps = { 0 };
 	struct cover cover;
 	int status = 0, written;
 
 	cover_init(&cover);
 	o->variants = s->variants.list;
 	o->variant_count = s->variants.count;
-	o->variant_options = explore_target_options();
+	o->variant_options = options;
 	if (jobs.memory)
 		explore_jobs_join(&jobs, jobs.worker, o);
 	else if (explore_part.progress)
@@ -187,14 +182,15 @@ static int explore_search(struct target *t, struct searches *s, struct run *run,
 	json_object_set_new(run->figures, "strategy",
 			    json_string(s->alone ? strategy_names[o->strategy] : "auto"));
 	if (settings.crash)
-		status = open_crashes(&crashes, t, run, o, err);
+		status = explore_steps_crash(&steps, t, &options, run, o, err);
+	else if (settings.processes)
+		status = explore_steps_race(&steps, t, &options, &s->list[0].universe, run, o, err);
 	if (!status && s->alone)
 		status = explore(o, t, &s->list[0].universe, run, &cover, &figures, err);
 	else if (!status)
 		status = explore_portfolio(o, s->list, s->count, t, run, &cover, &figures, err);
 	progress_end();
-	if (crashes.run)
-		crash_step_close(&crashes);
+	explore_steps_close(&steps);
 	if (o->code && status >= 0)
 		status = code_finish(run, o->code, t, err);
 	if (status < 0 && run->verdict == VERDICT_OK)
@@ -208,7 +204,7 @@ static int read_universe(struct universe *u, const char *profile, struct err *er
 {
 	size_t count = settings.set.count;
 	const char **overrides =
-		must_alloc((count + settings.faults.count + 1) * sizeof(*overrides));
+		must_alloc((count + settings.faults.count + 2) * sizeof(*overrides));
 	struct arena arena = ARENA_INIT;
 	int status;
 
@@ -216,6 +212,9 @@ static int read_universe(struct universe *u, const char *profile, struct err *er
 		overrides[i] = settings.set.items[i];
 	count +=
 		explore_add_operations(overrides + count, &settings.faults, settings.leaks, &arena);
+	if (settings.processes)
+		overrides[count++] =
+			settings.processes == 2 ? "universe.users=0 0" : "universe.users=0 0 0";
 	status = universe_open(u, profile, overrides, count, err);
 	arena_free(&arena);
 	free(overrides);
@@ -266,6 +265,8 @@ static int open_searches(struct searches *s, const struct target *t, struct err 
 
 	if (settings.faults.count && !(t->caps & TARGET_FAULTS))
 		return err_set(err, ENOTSUP, "%s does not support injected failures", t->name);
+	if (settings.crash && settings.processes)
+		return err_set(err, EINVAL, "--crash and --processes share no time: one of them");
 	if (settings.leaks && !(t->caps & TARGET_LEAKS))
 		return err_set(err, ENOTSUP, "cannot read the memory usage of %s", t->name);
 	if (settings.crash && !(t->caps & TARGET_RECORD))
@@ -605,6 +606,8 @@ static int run_explore(int argc, char **argv, struct err *err)
 	/* Crashes are worth their time where calls change what is on the disk, and sync it. */
 	if (settings.crash && !settings.profile)
 		settings.profile = "crash";
+	else if (settings.processes && !settings.profile)
+		settings.profile = "races";
 	code = explore_check_names(argc - 1, argv + 1, err);
 	if (code)
 		return code;
@@ -650,6 +653,9 @@ const struct command command_explore = {
 		"With *--crash*, half of the time goes into power failures in the states that\n"
 		"are reached: the calls that lead to one, with a sync and an fsync, are a\n"
 		"workload of *assay crash*.\n"
+		"\n"
+		"With *--processes*, half of the time goes into overlapping calls in the states\n"
+		"that are reached, under schedules as *assay conform --races* has them.\n"
 		"\n"
 		"With *--leaks*, the last calls are repeated from time to time, several times\n"
 		"in a copy of the kernel, each time between a mount and an unmount. Allocated\n"

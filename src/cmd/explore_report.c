@@ -116,9 +116,25 @@ static void print_findings(const struct run *run, bool ended)
 	summary_print_known(run);
 }
 
-static json_int_t crash_figure(const struct run *run, const char *name)
+/* Of what else was done in states: "crash" or "races". */
+static uint64_t step_figure(const struct run *run, const char *step, const char *name)
 {
-	return json_integer_value(json_object_get(json_object_get(run->figures, "crash"), name));
+	return (uint64_t)json_integer_value(
+		json_object_get(json_object_get(run->figures, step), name));
+}
+
+static void print_steps(const struct run *run, const struct explore_figures *f)
+{
+	double seconds = (double)f->path_us * 1e-6;
+
+	if (json_object_get(run->figures, "crash"))
+		printf("crash: %s in %.1f s, %s, %s\n", count_text(f->paths, "state"), seconds,
+		       count_text(step_figure(run, "crash", "crash_states"), "crash state"),
+		       count_text(step_figure(run, "crash", "recoveries"), "recovery"));
+	if (json_object_get(run->figures, "races"))
+		printf("races: %s in %.1f s, %s, %s\n", count_text(f->paths, "state"), seconds,
+		       count_text(step_figure(run, "races", "pairs"), "race"),
+		       count_text(step_figure(run, "races", "schedules"), "schedule"));
 }
 
 static void print_jobs(const struct run *run, const struct explore_figures *f)
@@ -162,10 +178,7 @@ static void print_explore_summary(const struct run *run, const struct explore_fi
 		printf("space: %s for lost space in %.1f s\n", count_text(f->space_runs, "search"),
 		       (double)f->space_us * 1e-6);
 	if (f->paths)
-		printf("crash: %s in %.1f s, %s, %s\n", count_text(f->paths, "state"),
-		       (double)f->path_us * 1e-6,
-		       count_text((uint64_t)crash_figure(run, "crash_states"), "crash state"),
-		       count_text((uint64_t)crash_figure(run, "recoveries"), "recovery"));
+		print_steps(run, f);
 	code_print(run);
 	if (f->kernel_notes)
 		printf("kernel log: %s not about this file system (%s/kernel-notes)\n",
@@ -205,16 +218,16 @@ static json_t *load_job_json(const char *dir, unsigned job, const char *name, st
 	return o;
 }
 
-/* The counts of crashes in all jobs. */
-static void merge_crash(struct run *run, json_t *job)
+/* The counts of crashes, or of races, in all jobs. */
+static void merge_step(struct run *run, json_t *job, const char *step)
 {
-	json_t *all = json_object_get(run->figures, "crash"), *own, *count;
+	json_t *all = json_object_get(run->figures, step), *own, *count;
 	const char *name;
 
-	own = json_object_get(job, "crash");
+	own = json_object_get(job, step);
 	if (!all && own) {
 		all = json_object();
-		json_object_set_new(run->figures, "crash", all);
+		json_object_set_new(run->figures, step, all);
 	}
 	json_object_foreach(own, name, count)
 		json_object_set_new(all, name,
@@ -270,7 +283,8 @@ static void merge_figures(struct run *run, struct explore_figures *f, json_t *jo
 	}
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		json_object_set(run->figures, same[i], json_object_get(job, same[i]));
-	merge_crash(run, job);
+	merge_step(run, job, "crash");
+	merge_step(run, job, "races");
 	if (json_object_get(job, "searches"))
 		merge_searches(run, job);
 }

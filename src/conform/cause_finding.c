@@ -9,6 +9,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "conform/explored_race.h"
+
+static const char own_family[] = "race.ini";
 
 /* Set-up and script in one. */
 static struct call *whole_script(const struct suite *suite, const struct deviation *d,
@@ -124,9 +127,25 @@ static int tell_cause(const struct suite *suite, struct cause *cause, struct tar
 	return is_new;
 }
 
-/* A race under a schedule: what shows it is that schedule, which the notes name. */
-static bool tell_race(const struct suite *suite, const struct cause *cause, const struct target *t,
-		      struct run *run)
+/* Runs a race of no family again: its own family, beside the finding. */
+static int write_own_family(const struct finding *f, const struct run *run, struct err *err)
+{
+	struct buf text = BUF_INIT, path = BUF_INIT;
+	int status = 0;
+
+	if (run_folder(run)) {
+		explored_race_print(f->calls, f->count, f->overlaps, &text);
+		buf_addf(&path, "%s/%s", run_folder(run), own_family);
+		status = buf_write_file(&text, buf_str(&path), err);
+	}
+	buf_free(&text);
+	buf_free(&path);
+	return status;
+}
+
+/* A race under a schedule: what shows it is that schedule, which the notes name. 1 if it is new. */
+static int tell_race(const struct suite *suite, const struct cause *cause, const struct target *t,
+		     struct run *run, struct err *err)
 {
 	static const char begin[] = "schedule ";
 	const struct deviation *d = cause->example;
@@ -136,7 +155,8 @@ static bool tell_race(const struct suite *suite, const struct cause *cause, cons
 	struct buf name = BUF_INIT;
 	size_t count;
 	struct call *calls;
-	bool is_new;
+	bool is_own = !suite->scripts[d->script].family;
+	int status;
 
 	schedule = schedule ? schedule + strlen(begin) : "";
 	describe_cause(&f, cause, t);
@@ -150,21 +170,24 @@ static bool tell_race(const struct suite *suite, const struct cause *cause, cons
 	suite_name(&suite->scripts[d->script], &name);
 	buf_addf(&f.notes,
 		 "The calls overlap. This shows it again:\n"
-		 "assay conform '%s' --races --schedule '%s:%.*s'\n"
+		 "assay conform '%s' --races %s%s%s--schedule '%s:%.*s'\n"
 		 "Programs that make the calls one after another do not. race.c makes them at "
 		 "once, with\n"
 		 "delays, and counts how often no order of theirs explains what came of it.\n",
-		 t->name, name.data, (int)strcspn(schedule, ":"), schedule);
-	is_new = !run_knows(run, &f);
-	if (is_new) {
+		 t->name, is_own ? "--families " : "", is_own ? own_family : "", is_own ? " " : "",
+		 name.data, (int)strcspn(schedule, ":"), schedule);
+	status = !run_knows(run, &f);
+	if (status) {
 		run_meet(run, &f, t);
 		run_update(run, &f, t);
+		if (is_own && write_own_family(&f, run, err))
+			status = -EIO;
 		run_settle(run);
 	}
 	buf_free(&name);
 	free(calls);
 	finding_free(&f);
-	return is_new;
+	return status;
 }
 
 int tell_causes(const struct survey *s, struct surveyed *t, const struct session_options *options,
@@ -184,7 +207,8 @@ int tell_causes(const struct survey *s, struct surveyed *t, const struct session
 	for (size_t i = 0; i < t->causes.count && told < max && ret >= 0; i++) {
 		/* Nothing is run for it: there is time also where a run was stopped. */
 		if (options->schedules.preemptions && !t->causes.items[i].reason) {
-			told += tell_race(s->suite, &t->causes.items[i], target, run);
+			ret = tell_race(s->suite, &t->causes.items[i], target, run, err);
+			told += ret > 0;
 			continue;
 		}
 		if (stop_requested || t->causes.items[i].reason ||

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "conform/aftermath.h"
 #include "conform/race.h"
+#include "process/debugger.h"
 #include "schedule/search.h"
 
 /* Runs with each process first in which it is stopped to learn what memory is used then. */
@@ -484,9 +485,24 @@ static uint8_t scheduled_task(const unsigned *pids, unsigned pid)
 	return task;
 }
 
-/* One that was reported, again. */
-static int scheduled_repeat(struct scheduled *s, const struct scheduled_one *one, struct err *err)
+/* One schedule for the user of gdb alone, who may do anything with that kernel. */
+static int scheduled_debug(struct scheduled *s, const struct schedule *schedule, struct err *err)
 {
+	uint32_t points;
+	pid_t debugger, pid;
+	int r = s->target->kind->debug(s->target, &debugger, &pid, err);
+
+	if (r)
+		return r;
+	r = scheduled_probe(s, schedule, &points, err);
+	debugger_finish(debugger, pid);
+	return r;
+}
+
+/* One that was reported, again. */
+static int scheduled_repeat(struct scheduled *s, const struct scheduled_options *o, struct err *err)
+{
+	const struct scheduled_one *one = o->one;
 	struct session_figures *f = &s->race->walker->figures;
 	struct schedule schedule = one->schedule;
 	unsigned pids[SCHEDULE_PROCESSES_MAX] = { 0 };
@@ -498,6 +514,8 @@ static int scheduled_repeat(struct scheduled *s, const struct scheduled_one *one
 	for (uint32_t i = 0; i < schedule.count; i++)
 		schedule.to[i] = one->to[i] ? scheduled_task(pids, one->to[i]) : SCHEDULE_THREADS;
 	r = scheduled_learn_words(s, err);
+	if (!r && !s->over && o->debugs)
+		r = scheduled_debug(s, &schedule, err);
 	if (!r && !s->over)
 		r = scheduled_run(s, &schedule, &ended, err);
 	f->pairs++;
@@ -551,8 +569,7 @@ int scheduled_walk(struct walker *x, struct script_walk *w, const struct schedul
 	if (!r && !w->prefix_failed) {
 		r = x->target->kind->save(x->target, setup_key, err);
 		if (!r)
-			r = o->one ? scheduled_repeat(&s, o->one, err)
-				   : scheduled_search(&s, o, err);
+			r = o->one ? scheduled_repeat(&s, o, err) : scheduled_search(&s, o, err);
 		if (!r)
 			r = x->target->kind->restore(x->target, setup_key, err);
 		x->target->kind->drop(x->target, setup_key);

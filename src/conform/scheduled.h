@@ -30,6 +30,7 @@ struct scheduled_options {
 	uint64_t drawn;  /* so many of each script by chance, instead; 0: none */
 	/* Only this one: the process that begins, and points; NULL: all. */
 	const struct scheduled_one *one;
+	bool debugs; /* it is run under gdb, which stops at its switches */
 };
 
 /* From "2@14=3,20=k", as reports have it. */

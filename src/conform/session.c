@@ -345,7 +345,7 @@ static int session_run_script(struct session *s, const struct suite_script *scri
 		if (r || w->fate != SCRIPT_ACCEPTED)
 			return r;
 	}
-	if (suite_races(script))
+	if (script->races)
 		return session_run_races(s, script, w, err);
 	w->times = script->family && script->family->times;
 	w->blind = base->blind;
@@ -386,9 +386,9 @@ static bool session_is_possible(const struct session *s, const struct suite_scri
 {
 	const struct target *t = s->walker.target;
 
-	if (suite_races(script) && s->schedules.preemptions)
+	if (script->races && s->schedules.preemptions)
 		return t->caps & TARGET_SCHEDULES;
-	if (suite_races(script) && (!t->kind->races || t->uid))
+	if (script->races && (!t->kind->races || t->uid))
 		return false;
 	return !(script->needs & ~t->caps);
 }

@@ -104,7 +104,7 @@ static int add_script(struct suite *s, const char *name, const char *text, size_
 	if (script->family && script->family->times)
 		script->needs &= ~(unsigned)TARGET_TIME;
 	script->makes_tasks = script->needs & TARGET_PROCESSES;
-	if (s->setups[script->setup].tasks && !suite_races(script))
+	if (s->setups[script->setup].tasks && !script->races)
 		script->needs |= TARGET_PROCESSES;
 	if (s->count == s->cap) {
 		s->cap = s->cap ? 2 * s->cap : 1024;
@@ -118,7 +118,11 @@ static int add_script(struct suite *s, const char *name, const char *text, size_
 static int add_combination(struct suite *s, const struct family *family,
 			   const struct combination *c, struct buf *text, struct err *err)
 {
-	struct suite_script script = { .family = family, .combination = *c };
+	struct suite_script script = {
+		.family = family,
+		.combination = *c,
+		.races = family->races,
+	};
 	int ret;
 
 	buf_clear(text);
@@ -196,6 +200,15 @@ int suite_add_file(struct suite *s, const char *name, const char *text, size_t l
 	int ret = add_setup(s, "setup", open_root, &script.setup, err);
 
 	return ret ? ret : add_script(s, name, text, len, &script, err);
+}
+
+int suite_add_race(struct suite *s, const char *name, const char *setup, const char *calls,
+		   struct err *err)
+{
+	struct suite_script script = { .file = arena_strdup(&s->arena, name), .races = true };
+	int ret = add_setup(s, name, setup, &script.setup, err);
+
+	return ret ? ret : add_script(s, name, calls, strlen(calls), &script, err);
 }
 
 struct sorted {

@@ -31,13 +31,8 @@ struct suite_script {
 	unsigned setup;
 	unsigned needs;   /* of a target: enum target_cap */
 	bool makes_tasks; /* it makes or ends processes, or changes groups */
+	bool races;       /* its processes, all of one user, make their calls at the same time */
 };
-
-/* Its processes make their calls at the same time; they are all of one user. */
-static inline bool suite_races(const struct suite_script *script)
-{
-	return script->family && script->family->races;
-}
 
 struct suite {
 	struct families families;
@@ -63,6 +58,9 @@ int suite_add_races(struct suite *s, bool scheduled, struct err *err);
 /* Adds a script from a file's text; its name is kept. It begins in an empty directory that
  * everyone may write to. */
 int suite_add_file(struct suite *s, const char *name, const char *text, size_t len,
+		   struct err *err);
+/* Adds a race with its own set-up, which is of no family. */
+int suite_add_race(struct suite *s, const char *name, const char *setup, const char *calls,
 		   struct err *err);
 /* Adds the *.trace files of a directory, or of a tar archive, in the order of their names. */
 int suite_add_path(struct suite *s, const char *path, struct err *err);

@@ -1,9 +1,16 @@
 /* search.h -- all schedules of a few tasks with few switches, as far as they can differ.
  *
- * If a task is made to wait at one point, and nothing that it did since an earlier point conflicts
- * with what others do while it waits, waiting at the earlier point comes to the same. So of every
- * stretch of points of one task the last is tried first, and next the last one before an access in
- * conflict with what was done that time. */
+ * Two schedules in which accesses in conflict come in the same order are the same. Of these the one
+ * with the fewest switches is tried, and of those the one whose switches come latest:
+ *   - If nothing that a task did since an earlier point conflicts with what others do while it
+ *     waits, waiting at the earlier point comes to the same. So the next point to try in a stretch
+ *     of one task is the last one before an access in conflict with what was done that time, at
+ *     first with what is done behind the stretch.
+ *   - While a task waits, the others have to do something in conflict with what it was about to do:
+ *     else it could have waited at its next point instead.
+ *   - Before the task that was stopped last continues, the other one has to do something in
+ *     conflict with what that did before it was stopped: else it could have done all of it at once,
+ *     with fewer switches. */
 #ifndef SCHEDULE_SEARCH_H
 #define SCHEDULE_SEARCH_H
 

@@ -648,6 +648,11 @@ int snapshots_begin_race(struct snapshots *s, uint64_t key, bool again, struct e
 	return snapshots_restore(s, key, err);
 }
 
+pid_t snapshots_racer(const struct snapshots *s)
+{
+	return s->present ? s->present->pid : 0;
+}
+
 bool snapshots_end_race(struct snapshots *s, uint64_t key)
 {
 	const struct snapshot *saved = snapshots_find(s, key);

@@ -6,6 +6,8 @@
 #ifndef SNAPSHOT_SNAPSHOTS_H
 #define SNAPSHOT_SNAPSHOTS_H
 
+#include <sys/types.h>
+
 #include "channel/client.h"
 #include "snapshot/protocol.h"
 
@@ -70,6 +72,8 @@ const char *snapshots_console(const struct snapshots *s);
 int snapshots_begin_race(struct snapshots *s, uint64_t key, bool again, struct err *err);
 /* Whether the race was made: a copy could be put back. */
 bool snapshots_end_race(struct snapshots *s, uint64_t key);
+/* The process that makes the next race, if the last one was of the same state. */
+pid_t snapshots_racer(const struct snapshots *s);
 /* The schedule of the next race, and what came of the last one. */
 struct schedule_board *snapshots_board(const struct snapshots *s);
 /* What its kernel reports of its code. */

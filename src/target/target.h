@@ -98,6 +98,9 @@ struct target_kind {
 		       struct race_outcome *ret, struct tree *ret_tree, enum target_fate *ret_fate,
 		       struct err *err);
 	struct schedule_board *(*board)(struct target *t);
+	/* From the next schedule on gdb stops at every switch, until the user has left it
+	 * (process/debugger.h). One schedule was run before. */
+	int (*debug)(struct target *t, pid_t *ret_debugger, pid_t *ret_pid, struct err *err);
 	/* The line and function of code of its kernel, as far as it has any. */
 	void (*name_code)(struct target *t, uint64_t address, struct buf *out);
 	/* What the kernel under test logged during the last call or scan. NULL: it cannot be read.

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "process/debugger.h"
 #include "sandbox/compile.h"
 #include "snapshot/snapshots.h"
 #include "storage/program.h"
@@ -392,6 +393,22 @@ static int kernel_overlap(struct target *t, uint64_t key, const struct call *cal
 	return r;
 }
 
+/* The kernel in the process uses signals, which gdb is not to stop at. */
+static int kernel_debug(struct target *t, pid_t *ret_debugger, pid_t *ret_pid, struct err *err)
+{
+	static const char commands[] = "set pagination off\n"
+				       "handle all nostop noprint\n"
+				       "break assay_overlap_switch\n"
+				       "commands\n"
+				       "backtrace 12\n"
+				       "end\n"
+				       "continue\n";
+	const struct kernel_target *k = t->own;
+
+	*ret_pid = snapshots_racer(k->snapshots);
+	return debugger_start(ret_debugger, k->program.data, *ret_pid, commands, err);
+}
+
 static struct schedule_board *kernel_board(struct target *t)
 {
 	const struct kernel_target *k = t->own;
@@ -479,5 +496,6 @@ const struct target_kind target_kernel = {
 	.code = kernel_code,
 	.overlap = kernel_overlap,
 	.board = kernel_board,
+	.debug = kernel_debug,
 	.name_code = kernel_name_code,
 };
