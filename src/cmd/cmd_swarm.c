@@ -304,9 +304,11 @@ static int crew_work(struct swarm *s, struct run *local, unsigned jobs, struct e
 		json_t *summary = NULL;
 		struct err none = { 0 };
 
-		if (!job_merge(local, i, (const char *const[]){ "calls", "transitions", NULL },
-			       &summary, &none))
-			json_decref(summary);
+		if (job_merge(local, i, &summary, &none))
+			continue;
+		job_add_figures(local, summary,
+				(const char *const[]){ "calls", "transitions", NULL });
+		json_decref(summary);
 	}
 	swarm_crew_close(&crew);
 	return status;
