@@ -139,6 +139,38 @@ const char *const swarm_scripts[] = {
 	"if ARGV[2] == 'left' then redis.call('SADD', p .. 'left', me) "
 	"else redis.call('SADD', p .. 'banned', me) end "
 	"return 1",
+	/* ARGV: me, how often a part may be begun. Returns 0 nothing is left, 1 others have what is
+	 * left, 2 the part of this entry is mine, 3 I count as dead, 4 there is no such run. What I
+	 * have already comes first: its answer may not have reached me. */
+	[SCRIPT_PART_TAKE] = PREFIX
+	"local me, s, g = ARGV[1], p .. 'parts', 'workers' "
+	"if redis.call('EXISTS', p .. 'about') == 0 then return { 4 } end "
+	"if not redis.call('ZSCORE', KEYS[1], me) then return { 3 } end "
+	"local others = 0 "
+	"for _, e in ipairs(redis.call('XPENDING', s, g, '-', '+', 100000)) do "
+	"  local id, who, times = e[1], e[2], e[4] "
+	"  if who ~= me and redis.call('ZSCORE', KEYS[1], who) then "
+	"    others = others + 1 "
+	"  elseif times >= tonumber(ARGV[2]) then "
+	"    redis.call('XACK', s, g, id) "
+	"    redis.call('XDEL', s, id) "
+	"    redis.call('SADD', p .. 'given_up', id) "
+	"  else "
+	"    redis.call('XCLAIM', s, g, me, 0, id) "
+	"    return { 2, id } "
+	"  end "
+	"end "
+	"local new = redis.call('XREADGROUP', 'GROUP', g, me, 'COUNT', 1, 'STREAMS', s, '>') "
+	"if new then return { 2, new[1][2][1][1] } end "
+	"return { others > 0 and 1 or 0 }",
+	/* ARGV: the entry of a part, its number, what it has printed, whether it came to its end.
+	 * Two that do one part write the same place. */
+	[SCRIPT_PART_END] = PREFIX "redis.call('HSET', p .. 'results', ARGV[2], ARGV[3]) "
+				   "if ARGV[4] == '1' then "
+				   "  redis.call('XACK', p .. 'parts', 'workers', ARGV[1]) "
+				   "  redis.call('XDEL', p .. 'parts', ARGV[1]) "
+				   "end "
+				   "return 1",
 	NULL,
 };
 
