@@ -33,7 +33,7 @@ static struct swarm_settings {
 	uint64_t jobs, shards, parts;
 	double dead, offline, patience;
 	bool diverse, keep, json;
-} settings = { .shards = 16, .parts = 32, .dead = 10, .offline = 60, .patience = 300 };
+} settings = { .parts = 32, .dead = 10, .offline = 60, .patience = 300 };
 
 #define ROW(field) offsetof(struct swarm_settings, field)
 
@@ -54,8 +54,9 @@ static const struct opt opts[] = {
 	  "start: workers share only findings and figures; each has its own seed and strategy", 0,
 	  0 },
 	{ "shards", OPT_U64, ROW(shards), "N",
-	  "start: parts of the visited states, each a key in its own slot of a cluster", 1,
-	  SHARDS_MAX },
+	  "start: pieces of the visited states, each a key in its own slot of a cluster; 0: 16 "
+	  "there, 1 on a single server",
+	  0, SHARDS_MAX },
 	{ "parts", OPT_U64, ROW(parts), "N",
 	  "start: numbered parts of the work of crash, conform and fsck, which workers take one by "
 	  "one",
@@ -74,7 +75,7 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-enum { STATES_SUMMED_MAX = 4000000 };
+enum { STATES_SUMMED_MAX = 4000000, CLUSTER_SHARDS = 16 };
 
 /* ---- the server ---- */
 
@@ -452,7 +453,15 @@ static int run_status(int argc, char **argv, struct err *err)
 
 /* ---- start ---- */
 
-static json_t *swarm_describe(int argc, char **argv)
+/* Each key costs its command in every request: more than one is for the nodes of a cluster. */
+static unsigned choose_shards(const struct swarm *s)
+{
+	if (settings.shards)
+		return (unsigned)settings.shards;
+	return redis_net_is_cluster(&s->run.net) ? CLUSTER_SHARDS : 1;
+}
+
+static json_t *swarm_describe(const struct swarm *s, int argc, char **argv)
 {
 	json_t *about = json_object(), *args = json_array();
 	struct buf print = BUF_INIT;
@@ -462,7 +471,7 @@ static json_t *swarm_describe(int argc, char **argv)
 	fingerprint(args, &print);
 	json_object_set_new(about, "args", args);
 	json_object_set_new(about, "fingerprint", json_string(buf_str(&print)));
-	json_object_set_new(about, "shards", json_integer((json_int_t)settings.shards));
+	json_object_set_new(about, "shards", json_integer((json_int_t)choose_shards(s)));
 	json_object_set_new(about, "parts", json_integer((json_int_t)settings.parts));
 	json_object_set_new(about, "diverse", json_boolean(settings.diverse));
 	json_object_set_new(about, "seed", json_integer((json_int_t)(rng_fresh_seed() >> 2 | 1)));
@@ -474,7 +483,7 @@ static json_t *swarm_describe(int argc, char **argv)
 /* A run of this name that is there already is continued, if it is the same. */
 static int put_description(struct swarm *s, int argc, char **argv, struct err *err)
 {
-	json_t *about = swarm_describe(argc, argv),
+	json_t *about = swarm_describe(s, argc, argv),
 	       *args = json_deep_copy(json_object_get(about, "args"));
 	bool made = false;
 	int status = swarm_run_make(&s->run, about, &made, err);

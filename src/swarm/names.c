@@ -58,19 +58,22 @@ unsigned swarm_shard(const struct swarm_names *n, struct hash h)
 
 const char *const swarm_scripts[] = {
 	/* KEYS: taken. ARGV: me, owners that count as none, hashes in one text. Returns the owners.
-	 */
-	[SCRIPT_CLAIM] = "local void = {} "
-			 "for w in ARGV[2]:gmatch('%S+') do void[w] = true end "
-			 "local out, me, key = {}, ARGV[1], KEYS[1] "
-			 "for i = 1, #ARGV[3], 16 do "
-			 "  local h, owner = ARGV[3]:sub(i, i + 15), me "
-			 "  if redis.call('HSETNX', key, h, me) == 0 then "
-			 "    owner = redis.call('HGET', key, h) "
-			 "    if void[owner] then redis.call('HSET', key, h, me) owner = me end "
-			 "  end "
-			 "  out[#out + 1] = owner "
-			 "end "
-			 "return table.concat(out, ' ')",
+	 * Two commands for all of them: the way from a script to a command costs more than what a
+	 * hash does there. */
+	[SCRIPT_CLAIM] =
+		"local void, works, free, me = {}, {}, {}, ARGV[1] "
+		"for w in ARGV[2]:gmatch('%S+') do void[w] = true end "
+		"for i = 1, #ARGV[3], 16 do works[#works + 1] = ARGV[3]:sub(i, i + 15) end "
+		"local owners = redis.call('HMGET', KEYS[1], unpack(works)) "
+		"for i, owner in ipairs(owners) do "
+		"  if not owner or void[owner] then "
+		"    free[#free + 1] = works[i] "
+		"    free[#free + 1] = me "
+		"    owners[i] = me "
+		"  end "
+		"end "
+		"if #free > 0 then redis.call('HSET', KEYS[1], unpack(free)) end "
+		"return table.concat(owners, ' ')",
 	/* KEYS: taken. ARGV: owner, new owner or nothing, hashes. Returns how many were changed. */
 	[SCRIPT_SWAP] = "local n = 0 "
 			"for i = 1, #ARGV[3], 16 do "
