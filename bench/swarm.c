@@ -59,7 +59,7 @@ static struct worker_options bench_run(const struct test_server *s, const char *
 	struct worker_options o = WORKER_OPTIONS_INIT;
 	char command[128];
 
-	snprintf(command, sizeof(command), "HSET assay:{%s}:about shards 16", name);
+	snprintf(command, sizeof(command), "HSET assay:{%s}:about shards 1", name);
 	server_number(s, command);
 	o.run = name;
 	o.label = "bench";

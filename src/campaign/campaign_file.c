@@ -55,9 +55,9 @@ static const struct opt section_opts[] = {
 };
 
 /* What the campaign itself says to a turn. */
-static const char *const our_options[] = { "--out",         "--resume", "--json", "--seconds",
-					   "--seed",        "--sample", "--part", "--known",
-					   "--write-known", "--config" };
+static const char *const our_options[] = { "--out",     "--resume",      "--json",
+					   "--seconds", "--seed",        "--part",
+					   "--known",   "--write-known", "--config" };
 
 void campaign_words(const char *text, struct buf *ret_words_nul)
 {

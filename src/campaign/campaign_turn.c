@@ -58,10 +58,9 @@ static void turn_words(const struct campaign_turn *t, const struct campaign_arm 
 		turn_word(words, "--seconds=%g", t->slice_seconds);
 		turn_word(words, "--seed=%llu", (unsigned long long)t->seed);
 	}
-	if (instrument->in_parts) {
-		turn_word(words, "--sample=%llu", (unsigned long long)m->section->parts);
-		turn_word(words, "--part=%llu", (unsigned long long)m->part);
-	}
+	if (instrument->in_parts)
+		turn_word(words, "--part=%llu/%llu", (unsigned long long)m->part + 1,
+			  (unsigned long long)m->section->parts);
 	if (config)
 		turn_word(words, "--config=%s", config);
 	turn_word(words, "--known=%s/known", t->path);

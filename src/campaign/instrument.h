@@ -11,7 +11,7 @@ struct instrument {
 	unsigned needs;       /* enum target_cap of a target that a pattern names */
 	bool timed;           /* it has --seconds and --seed; another one is asked to end */
 	bool resumes;         /* it continues in its directory */
-	bool in_parts;        /* it has --sample and --part, */
+	bool in_parts;        /* it has --part, */
 	bool ends;            /* and is done when all parts are: a second time shows the same */
 	bool of_checkers;     /* its targets are checkers, and kernels as checkers; */
 	bool of_kernels;      /* kernels in a process alone; */

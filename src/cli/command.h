@@ -17,6 +17,8 @@ enum exit_code {
 	EXIT_INTERNAL = 70,
 };
 
+struct command_parts;
+
 struct command {
 	const char *name;
 	const char *usage;   /* operands: "SCRIPT --on DIR" */
@@ -25,6 +27,7 @@ struct command {
 	const struct opt *opts;
 	void *settings;  /* holds the defaults */
 	bool reads_only; /* it reads untrusted files and writes none (base/confine.h) */
+	const struct command_parts *parts; /* how its work is divided; NULL: it is not (parts.h) */
 	/* argv[0] is the command's name, options are already taken out. Returns an exit code;
 	 * when err is filled main prints it as "assay NAME: text". */
 	int (*run)(int argc, char **argv, struct err *err);

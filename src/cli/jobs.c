@@ -82,7 +82,8 @@ static bool job_has_ended(pid_t pid, int pidfd, int *ret_status)
 	return has_ended;
 }
 
-int job_await(pid_t pid, double seconds)
+/* As of waitpid(2). */
+static int job_await_status(pid_t pid, double seconds)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status = -1;
 	double start = clock_seconds();
@@ -98,6 +99,13 @@ int job_await(pid_t pid, double seconds)
 	}
 	if (pidfd >= 0)
 		close(pidfd);
+	return status;
+}
+
+int job_await(pid_t pid, double seconds)
+{
+	int status = job_await_status(pid, seconds);
+
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_UNKNOWN;
 }
 
@@ -123,8 +131,7 @@ static json_int_t figure_of(const json_t *o, const char *name)
 	return json_integer_value(json_object_get(o, name));
 }
 
-int job_merge(struct run *run, unsigned job, const char *const *figures, json_t **ret_summary,
-	      struct err *err)
+int job_merge(struct run *run, unsigned job, json_t **ret_summary, struct err *err)
 {
 	char path[PATH_MAX], subdir[32];
 	json_t *printed = json_array_get(run->job_summaries, job);
@@ -136,11 +143,15 @@ int job_merge(struct run *run, unsigned job, const char *const *figures, json_t 
 	if (!*ret_summary)
 		return err_set(err, EINVAL, "%s: cannot be read", path);
 	run_merge(run, *ret_summary, subdir);
+	return 0;
+}
+
+void job_add_figures(struct run *run, const json_t *summary, const char *const *figures)
+{
 	for (; *figures; figures++)
 		json_object_set_new(run->figures, *figures,
 				    json_integer(figure_of(run->figures, *figures) +
-						 figure_of(*ret_summary, *figures)));
-	return 0;
+						 figure_of(summary, *figures)));
 }
 
 /* Exit status 2 (could not tell) is no failure of the job, unless it has an error message. */
@@ -191,6 +202,37 @@ struct running_job {
 	int output; /* in memory: a full disk does not keep the result from us */
 };
 
+static int running_job_start(struct running_job *r, const struct job *job, unsigned number,
+			     const char *dir, struct err *err)
+{
+	r->output = memfd_create("assay-job", MFD_CLOEXEC);
+	r->pid = job_start_to(job, number, dir, r->output, err);
+	if (r->pid < 0)
+		close(r->output);
+	return r->pid < 0 ? r->pid : 0;
+}
+
+int job_run(const struct job *job, unsigned number, const char *dir, json_t **ret_summary,
+	    struct err *err)
+{
+	struct running_job r;
+	int status = running_job_start(&r, job, number, dir, err), end;
+	json_t *printed;
+
+	if (status)
+		return status;
+	end = job_await_status(r.pid, 0);
+	printed = job_printed(r.output);
+	if (WIFEXITED(end) && has_failed(WEXITSTATUS(end), dir))
+		status = job_failure(dir, err);
+	if (!status && WIFEXITED(end) && json_is_object(printed))
+		*ret_summary = json_incref(printed);
+	else if (!status)
+		*ret_summary = NULL;
+	json_decref(printed);
+	return status;
+}
+
 static int jobs_await(struct run *run, const struct running_job *jobs, unsigned count,
 		      struct err *err)
 {
@@ -217,17 +259,8 @@ int jobs_run(struct run *run, unsigned count, const struct job *job, struct err 
 	unsigned started = 0;
 
 	for (; started < count && !status; started++) {
-		int output = memfd_create("assay-job", MFD_CLOEXEC);
-
 		snprintf(dir, sizeof(dir), "%s/job-%u", run->dir, started);
-		jobs[started] = (struct running_job){
-			.pid = job_start_to(job, started, dir, output, err),
-			.output = output,
-		};
-		if (jobs[started].pid < 0) {
-			status = jobs[started].pid;
-			close(output);
-		}
+		status = running_job_start(&jobs[started], job, started, dir, err);
 	}
 	started -= status < 0;
 	awaited = jobs_await(run, jobs, started, err);

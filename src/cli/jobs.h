@@ -28,10 +28,16 @@ unsigned jobs_wanted(unsigned wanted);
  * user. */
 unsigned jobs_on(const char *target, const char *config, unsigned wanted);
 
-/* Takes over what job number so and so has found, and adds up these figures (NULL ends them) in the
- * run's. *ret_summary: what it has printed, or else its run.json, for the rest. */
-int job_merge(struct run *run, unsigned job, const char *const *figures, json_t **ret_summary,
-	      struct err *err);
+/* Runs one to its end. *ret_summary: what it has printed, a summary in JSON, or NULL if it was
+ * killed before. Fails where it could not tell. */
+int job_run(const struct job *job, unsigned number, const char *dir, json_t **ret_summary,
+	    struct err *err);
+
+/* Takes over what job number so and so has found. *ret_summary: what it has printed, or else its
+ * run.json, for the rest. */
+int job_merge(struct run *run, unsigned job, json_t **ret_summary, struct err *err);
+/* Adds these figures of a summary (NULL ends them) to the run's. */
+void job_add_figures(struct run *run, const json_t *summary, const char *const *figures);
 
 /* Runs processes numbered from 0, in DIR/job-0 and so on, and waits for all. Fails where one could
  * not tell. What they print, a summary in JSON, is kept for job_merge(). */

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/must.h"
-#include "swarm/results.h"
+#include "swarm/work_parts.h"
 
 static uint64_t sum_figure(const json_t *figures, const char *name)
 {
@@ -17,6 +17,23 @@ static uint64_t sum_figure(const json_t *figures, const char *name)
 	json_object_foreach((json_t *)figures, number, own) sum +=
 		(uint64_t)json_integer_value(json_object_get(own, name));
 	return sum;
+}
+
+/* Of a run whose work is divided. */
+static int status_add_parts(struct swarm_run *r, json_t *o, struct err *err)
+{
+	json_int_t parts = json_integer_value(json_object_get(r->about, "parts"));
+	struct work_parts_counts counts;
+	int status = work_parts_count(r, &counts, err);
+
+	if (status)
+		return status;
+	json_object_set_new(o, "parts", json_integer(parts));
+	json_object_set_new(
+		o, "parts_done",
+		json_integer(parts - (json_int_t)counts.open - (json_int_t)counts.given_up));
+	json_object_set_new(o, "parts_given_up", json_integer((json_int_t)counts.given_up));
+	return 0;
 }
 
 static json_t *status_object(const struct swarm_run *r, const json_t *figures,
@@ -70,7 +87,7 @@ void swarm_status_print(const json_t *o)
 	}
 }
 
-int swarm_status(struct swarm_run *r, json_t **ret, struct err *err)
+int swarm_status(struct swarm_run *r, bool in_parts, json_t **ret, struct err *err)
 {
 	struct swarm_counts counts = { 0 };
 	json_t *figures = NULL;
@@ -87,6 +104,8 @@ int swarm_status(struct swarm_run *r, json_t **ret, struct err *err)
 		status = results_is_done(r, &done, err);
 	if (!status)
 		*ret = status_object(r, figures, &counts, states, done);
+	if (!status && in_parts)
+		status = status_add_parts(r, *ret, err);
 	json_decref(figures);
 	return status;
 }

@@ -4,7 +4,7 @@
 
 #include "swarm/swarm_run.h"
 
-int swarm_status(struct swarm_run *r, json_t **ret, struct err *err);
+int swarm_status(struct swarm_run *r, bool in_parts, json_t **ret, struct err *err);
 /* For people. */
 void swarm_status_print(const json_t *status);
 

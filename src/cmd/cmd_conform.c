@@ -17,7 +17,9 @@
 #include "cli/learned_report.h"
 #include "cli/operands.h"
 #include "cli/overlap_name.h"
+#include "cli/parts.h"
 #include "cli/summary.h"
+#include "cmd/conform_figures.h"
 #include "conform/cause_finding.h"
 #include "conform/survey_schedules.h"
 #include "target/learn.h"
@@ -31,8 +33,9 @@ enum { DEBUGGED_SECONDS = 86400 };
 static struct conform_settings {
 	struct opt_list suite;
 	const char *scripts, *families, *out, *junit, *since, *known, *write_known, *config, *show,
-		*kernel, *schedule;
-	uint64_t jobs, findings, repeat, preemptions, schedules, random, sample, part, space;
+		*kernel, *schedule, *part_text;
+	uint64_t jobs, findings, repeat, preemptions, schedules, random, sample, space;
+	struct part part;
 	double deadline, seconds;
 	int platform;
 	bool json, tap, rules, list, races, whole, background, disks, learn, gdb;
@@ -41,6 +44,7 @@ static struct conform_settings {
 	.findings = 20,
 	.repeat = 20,
 	.sample = 1,
+	.part = PART_ALL,
 	.deadline = 10,
 	.disks = true,
 	.learn = true,
@@ -55,8 +59,7 @@ static const struct opt opts[] = {
 	  "more scripts, or the published ones: a directory or a tar archive", 0, 0 },
 	{ "sample", OPT_U64, ROW(sample), "N", "only one script in N, for slow targets", 1,
 	  1000000 },
-	{ "part", OPT_U64, ROW(part), "K",
-	  "with --sample N: which ones; the parts 0 to N-1 together are all scripts", 0, 1000000 },
+	PART_OPT(struct conform_settings, part_text),
 	{ "families", OPT_TEXT, ROW(families), "FILE", "an INI file with more families", 0, 0 },
 	{ "races", OPT_FLAG, ROW(races), NULL,
 	  "runs overlapping calls instead: does an order of effects explain the outcomes?", 0, 0 },
@@ -171,10 +174,8 @@ static int build_suite(struct suite *s, struct err *err)
 	if (!ret && settings.scripts && !published)
 		ret = suite_add_path(s, settings.scripts, err);
 	suite_sort(s);
-	if (!ret && settings.part >= settings.sample)
-		ret = err_set(err, EINVAL, "--part: --sample has no part %ju",
-			      (uintmax_t)settings.part);
-	suite_thin(s, settings.sample, settings.part);
+	suite_thin(s, settings.sample * settings.part.count,
+		   settings.sample * settings.part.number);
 	return ret;
 }
 
@@ -327,8 +328,9 @@ static unsigned job_count(void)
 /* Did it execute every script there is? Races depend on the moment. */
 static bool survey_is_complete(const struct surveyed *t)
 {
-	return !settings.races && !settings.suite.count && settings.sample == 1 && !t->failure &&
-	       !t->result.stopped && !t->result.counts[SCRIPT_FATES];
+	return !settings.races && !settings.suite.count && settings.sample == 1 &&
+	       settings.part.count == 1 && !t->failure && !t->result.stopped &&
+	       !t->result.counts[SCRIPT_FATES];
 }
 
 /* Once, for all jobs: what the target lacks. What fails here fails in the jobs, too. */
@@ -380,54 +382,6 @@ static void survey_target(struct survey *s, const char *name, const struct sessi
 	causes_mark_known(&t->causes, &run->known, name);
 	known_ask(&run->known, name, settings.races ? KNOWN_RACES : KNOWN_CAUSES | KNOWN_GROUPS,
 		  survey_is_complete(t));
-}
-
-/* Sums over all targets. */
-static void conform_set_figures(struct run *run, const struct survey *s)
-{
-	uint64_t counts[SCRIPT_FATES + 1] = { 0 }, calls = 0;
-	double exec = 0, check = 0;
-
-	if (settings.preemptions)
-		survey_count_schedules(s, (unsigned)settings.preemptions, run->figures);
-
-	for (size_t i = 0; i < s->count; i++) {
-		const struct conform_result *r = &s->targets[i].result;
-
-		for (unsigned f = 0; f <= SCRIPT_FATES; f++)
-			counts[f] += r->counts[f];
-		calls += r->figures.calls;
-		exec += r->figures.exec_seconds;
-		check += r->figures.check_seconds;
-	}
-	json_set_count(run->figures, "scripts", s->count * s->suite->count);
-	json_set_count(run->figures, "scripts_run",
-		       s->count * s->suite->count - counts[SCRIPT_FATES]);
-	json_set_count(run->figures, "calls", calls);
-	json_set_count(run->figures, "accepted", counts[SCRIPT_ACCEPTED]);
-	json_set_count(run->figures, "rejected", counts[SCRIPT_REJECTED]);
-	json_set_count(run->figures, "undefined", counts[SCRIPT_UNKNOWN]);
-	json_set_count(run->figures, "skipped", counts[SCRIPT_SKIPPED]);
-	json_set_count(run->figures, "not_run", counts[SCRIPT_FATES]);
-	json_object_set_new(run->figures, "exec_seconds", json_real(exec));
-	json_object_set_new(run->figures, "check_seconds", json_real(check));
-	json_object_set_new(run->figures, "targets", survey_json(s));
-}
-
-static enum verdict survey_verdict(const struct survey *s)
-{
-	enum verdict verdict = VERDICT_OK;
-
-	for (size_t i = 0; i < s->count; i++) {
-		const struct surveyed *t = &s->targets[i];
-
-		if (t->causes.unexpected > t->causes.unconfirmed)
-			return VERDICT_BAD;
-		if (t->causes.unconfirmed || t->failure || t->result.stopped ||
-		    t->result.counts[SCRIPT_FATES])
-			verdict = VERDICT_UNKNOWN;
-	}
-	return verdict;
 }
 
 static int write_junit(const struct survey *s, struct err *err)
@@ -522,8 +476,8 @@ static int conform_finish(struct run *run, const struct survey *s,
 				  err);
 	}
 	progress_end();
-	run->verdict = survey_verdict(s);
-	conform_set_figures(run, s);
+	run->verdict = conform_figures_verdict(s);
+	conform_figures_set(run, s, (unsigned)settings.preemptions);
 	model_init(&model, session->platform, settings.kernel ? session->kernel : KERNEL_CURRENT);
 	json_object_set_new(run->figures, "rules", survey_rules(s, &model));
 	/* What fails on the way, work on a finding say, must not lose the rest. */
@@ -658,6 +612,8 @@ static int run_conform(int argc, char **argv, struct err *err)
 
 	if (!settings.preemptions)
 		settings.preemptions = usual_preemptions(argc, argv);
+	if (part_read(settings.part_text, &settings.part, err))
+		return EXIT_USAGE;
 	if (build_suite(&suite, err))
 		code = EXIT_USAGE;
 	else if (settings.list)
@@ -669,6 +625,41 @@ static int run_conform(int argc, char **argv, struct err *err)
 	suite_free(&suite);
 	return code;
 }
+
+/* ---- in parts ---- */
+
+static const char *const conform_whole_only[] = { "--list",  "--show", "--schedule", "--since",
+						  "--junit", "--tap",  "--rules",    NULL };
+
+static int conform_check_operand(const char *target, struct err *err)
+{
+	struct suite suite;
+	int code = operand_target(target, settings.config, err);
+
+	if (code)
+		return code;
+	if (build_suite(&suite, err))
+		code = EXIT_USAGE;
+	suite_free(&suite);
+	return code;
+}
+
+static int conform_finish_parts(struct run *all, int status, struct err *err)
+{
+	status = summary_write(all, status, err);
+	if (settings.json)
+		summary_print(all);
+	else
+		conform_figures_print(all);
+	return status;
+}
+
+static const struct command_parts conform_parts = {
+	.whole_only = conform_whole_only,
+	.check = conform_check_operand,
+	.add = conform_figures_add,
+	.finish = conform_finish_parts,
+};
 
 const struct command command_conform = {
 	.name = "conform",
@@ -695,5 +686,6 @@ const struct command command_conform = {
 		"could not tell.",
 	.opts = opts,
 	.settings = &settings,
+	.parts = &conform_parts,
 	.run = run_conform,
 };

@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/operands.h"
+#include "cli/parts.h"
 #include "cli/summary.h"
 #include "cmd/crash_app.h"
 #include "cmd/crash_daemon.h"
@@ -31,20 +32,20 @@ static struct crash_settings {
 	const char *app, *app_trace, *prepare, *verify;
 	const char *log, *image, *from;
 	uint64_t states;
-	const char *out, *config, *known, *write_known, *part;
+	const char *out, *config, *known, *write_known, *part_text;
 	uint64_t seed, jobs, walks, resyncs, length, sample, subsets, sector, findings;
 	double seconds, deadline;
 	int inputs, level, sanity;
 	bool json, during_recovery, in_place, unmount, daemon, faults, full;
-	unsigned job;                /* of several */
-	uint64_t part_number, parts; /* of the workloads, those of one run */
+	unsigned job; /* of several */
+	struct part part;
 } settings = {
 	.walks = 100,
 	.resyncs = 1000,
 	.length = 12,
 	.states = 2000,
 	.sample = 1,
-	.parts = 1,
+	.part = PART_ALL,
 	.findings = 100,
 	.deadline = 10,
 	.sanity = SANITY_NEW,
@@ -78,8 +79,7 @@ static const struct opt opts[] = {
 	{ "resyncs", OPT_U64, ROW(resyncs), "N", "number of resync workloads", 1, UINT64_MAX },
 	{ "length", OPT_U64, ROW(length), "N", "calls of each walk", 1, 1000 },
 	{ "sample", OPT_U64, ROW(sample), "N", "only one workload in N", 1, UINT64_MAX },
-	{ "part", OPT_TEXT, ROW(part), "I/N",
-	  "only part I of N: the workloads in N runs, each of which takes every Nth", 0, 0 },
+	PART_OPT(struct crash_settings, part_text),
 	{ "view", OPT_LIST, ROW(view), "order|lost-one|only-one|subset|torn",
 	  "which crashes; may be repeated. Default: all", 0, 0 },
 	{ "subsets", OPT_U64, ROW(subsets), "N",
@@ -241,8 +241,9 @@ static bool crash_wants(uint64_t number)
 {
 	uint64_t share = number / settings.sample;
 
-	return number % settings.sample == 0 && share % settings.parts == settings.part_number &&
-	       share / settings.parts % settings.jobs == settings.job;
+	return number % settings.sample == 0 &&
+	       share % settings.part.count == settings.part.number &&
+	       share / settings.part.count % settings.jobs == settings.job;
 }
 
 /* Those with the indexes [from, to), as far as there are so many. */
@@ -550,24 +551,6 @@ static int crash_check_names(const char *target, struct err *err)
 	return code ? code : operand_known(settings.known, settings.write_known, err);
 }
 
-/* "2/8": the second of eight. */
-static int crash_read_part(const char *text, struct err *err)
-{
-	unsigned part, parts;
-	int used = 0;
-
-	if (!text)
-		return 0;
-	if (sscanf(text, "%9u/%9u%n", &part, &parts, &used) < 2 || text[used] || !part ||
-	    part > parts) {
-		err_set(err, EINVAL, "--part: %s is not I/N, with I from 1 to N", text);
-		return EXIT_USAGE;
-	}
-	settings.part_number = part - 1;
-	settings.parts = parts;
-	return 0;
-}
-
 static int run_crash_app(int argc, struct err *err)
 {
 	struct crash_app app = { settings.app,         settings.prepare,  settings.verify,
@@ -618,7 +601,7 @@ static int run_crash(int argc, char **argv, struct err *err)
 	}
 	code = crash_check_names(argv[1], err);
 	if (!code)
-		code = crash_read_part(settings.part, err);
+		code = part_read(settings.part_text, &settings.part, err);
 	if (code)
 		return code;
 	if (settings.log || settings.image || settings.from)
@@ -628,6 +611,20 @@ static int run_crash(int argc, char **argv, struct err *err)
 	settings.jobs = jobs_on(argv[1], settings.config, (unsigned)settings.jobs);
 	return settings.jobs == 1 ? crash_target(argv[1], NULL, err) : crash_jobs(argv[1], err);
 }
+
+static const char *const crash_whole_only[] = { "--app", "--app-trace", "--log", "--image", NULL };
+
+static void crash_add_part(struct run *all, const json_t *part)
+{
+	crash_figures_add(all, part, settings.daemon);
+}
+
+static const struct command_parts crash_parts = {
+	.whole_only = crash_whole_only,
+	.check = crash_check_names,
+	.add = crash_add_part,
+	.finish = crash_finish,
+};
 
 const struct command command_crash = {
 	.name = "crash",
@@ -677,5 +674,6 @@ const struct command command_crash = {
 		"Exit status: 0 nothing lost, 1 findings, 2 could not tell.",
 	.opts = opts,
 	.settings = &settings,
+	.parts = &crash_parts,
 	.run = run_crash,
 };

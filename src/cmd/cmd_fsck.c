@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/operands.h"
+#include "cli/parts.h"
 #include "cli/summary.h"
 #include "fsck/against.h"
 #include "fsck/corpus.h"
@@ -22,12 +23,14 @@
 static struct fsck_settings {
 	struct examination_options options;
 	const char *against, *corpus, *export_to;
-	const char *out, *known, *write_known;
+	const char *out, *known, *write_known, *part_text;
 	uint64_t jobs;
+	struct part part;
 	const char *disk_of; /* a checker, whose disk is taken; NULL: its own */
 	bool json, list_fields, one_disk;
 } settings = {
 	.options = { .findings = 100, .jobs = 1 },
+	.part = PART_ALL,
 };
 
 enum { DISKS_MAX = 16 };
@@ -63,6 +66,7 @@ static const struct opt opts[] = {
 	{ "seed", OPT_U64, ROW(options.seed), "N", "of values that are drawn", 0, INT64_MAX },
 	{ "jobs", OPT_U64, ROW(jobs), "N", "processes that share the work; default: one per CPU", 1,
 	  1024 },
+	PART_OPT(struct fsck_settings, part_text),
 	{ "findings", OPT_U64, ROW(options.findings), "N",
 	  "stop after this number of different findings", 1, 1000000 },
 	KNOWN_OPTS(struct fsck_settings),
@@ -402,8 +406,7 @@ static int fsck_job(void *to, unsigned number, const char *dir, struct err *err)
 {
 	const struct fsck_disks *disks = to;
 
-	settings.options.job = number / (unsigned)disks->count;
-	settings.options.jobs = (unsigned)settings.jobs;
+	settings.options.job += number / (unsigned)disks->count;
 	settings.options.order = number % (unsigned)disks->count;
 	settings.disk_of = disks->names[number % disks->count];
 	settings.out = dir;
@@ -449,14 +452,12 @@ static void merge_field_tables(json_t *into, const json_t *from, bool same_disk)
 	}
 }
 
-static int merge_job(struct run *run, unsigned job, bool same_disk, struct err *err)
+static void add_figures(struct run *run, const json_t *summary, bool same_disk)
 {
-	json_t *summary, *table = json_object_get(run->figures, "field_table");
-	int status = job_merge(run, job, figure_names, &summary, err);
+	json_t *table = json_object_get(run->figures, "field_table");
 
-	if (status)
-		return status;
-	/* All jobs have the same branches, as a rule. */
+	job_add_figures(run, summary, figure_names);
+	/* All have the same branches, as a rule. */
 	if (figure(run, "branches") <
 	    (uint64_t)json_integer_value(json_object_get(summary, "branches")))
 		json_object_set(run->figures, "branches", json_object_get(summary, "branches"));
@@ -467,6 +468,16 @@ static int merge_job(struct run *run, unsigned job, bool same_disk, struct err *
 				json_object_get(summary, "field_table"));
 	set_count(run->figures, "fields",
 		  json_array_size(json_object_get(run->figures, "field_table")));
+}
+
+static int merge_job(struct run *run, unsigned job, bool same_disk, struct err *err)
+{
+	json_t *summary;
+	int status = job_merge(run, job, &summary, err);
+
+	if (status)
+		return status;
+	add_figures(run, summary, same_disk);
 	json_decref(summary);
 	return 0;
 }
@@ -554,16 +565,35 @@ static int run_fsck(int argc, char **argv, struct err *err)
 		return EXIT_USAGE;
 	}
 	code = check_operands(argv[1], err);
+	if (!code)
+		code = part_read(settings.part_text, &settings.part, err);
 	if (code)
 		return code;
 	if (disks_find(&disks, argv[1], err))
 		return EXIT_UNKNOWN;
 	settings.jobs = choose_jobs(disks.count);
+	settings.options.job = settings.part.number * (unsigned)settings.jobs;
+	settings.options.jobs = settings.part.count * (unsigned)settings.jobs;
 	code = settings.jobs * disks.count == 1 ? examine_named(argv[1], err)
 						: fsck_jobs(argv[1], &disks, err);
 	free(disks.text);
 	return code;
 }
+
+static const char *const fsck_whole_only[] = { "--image",  "--against-image", "--corpus",
+					       "--export", "--list-fields",   NULL };
+
+static void fsck_add_part(struct run *all, const json_t *part)
+{
+	add_figures(all, part, true);
+}
+
+static const struct command_parts fsck_parts = {
+	.whole_only = fsck_whole_only,
+	.check = check_operands,
+	.add = fsck_add_part,
+	.finish = finish,
+};
 
 const struct command command_fsck = {
 	.name = "fsck",
@@ -589,5 +619,6 @@ const struct command command_fsck = {
 		"without a known name lists those that are.",
 	.opts = opts,
 	.settings = &settings,
+	.parts = &fsck_parts,
 	.run = run_fsck,
 };

@@ -1,4 +1,4 @@
-/* cmd_swarm.c -- `assay swarm`: one search by workers of many machines, on a Redis server. */
+/* cmd_swarm.c -- `assay swarm`: one command by workers of many machines, on a Redis server. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,22 +18,22 @@
 #include "cli/command.h"
 #include "cli/fingerprint.h"
 #include "cli/operands.h"
+#include "cli/parts.h"
 #include "cli/summary.h"
 #include "cli/swarm_crew.h"
 #include "cli/swarm_hosts.h"
 #include "cli/swarm_status.h"
 #include "cmd/explore_report.h"
-#include "swarm/share_redis.h"
-#include "target/target.h"
-
-extern const struct command command_explore;
+#include "cmd/swarm_command.h"
+#include "cmd/swarm_parts.h"
+#include "cmd/swarm_search.h"
 
 static struct swarm_settings {
 	const char *redis, *redis_file, *run, *hosts, *out;
-	uint64_t jobs, shards;
+	uint64_t jobs, shards, parts;
 	double dead, offline, patience;
 	bool diverse, keep, json;
-} settings = { .shards = 16, .dead = 10, .offline = 60, .patience = 300 };
+} settings = { .parts = 32, .dead = 10, .offline = 60, .patience = 300 };
 
 #define ROW(field) offsetof(struct swarm_settings, field)
 
@@ -54,8 +54,13 @@ static const struct opt opts[] = {
 	  "start: workers share only findings and figures; each has its own seed and strategy", 0,
 	  0 },
 	{ "shards", OPT_U64, ROW(shards), "N",
-	  "start: parts of the visited states, each a key in its own slot of a cluster", 1,
-	  SHARDS_MAX },
+	  "start: pieces of the visited states, each a key in its own slot of a cluster; 0: 16 "
+	  "there, 1 on a single server",
+	  0, SHARDS_MAX },
+	{ "parts", OPT_U64, ROW(parts), "N",
+	  "start: numbered parts of the work of crash, conform and fsck, which workers take one by "
+	  "one",
+	  1, PARTS_MAX },
 	{ "dead-seconds", OPT_DOUBLE, ROW(dead), "N",
 	  "a worker without a sign of life for so long is dead; its work is done by others", 1,
 	  3600 },
@@ -70,7 +75,7 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-enum { ARGS_MAX = 256, STATES_SUMMED_MAX = 4000000 };
+enum { STATES_SUMMED_MAX = 4000000, CLUSTER_SHARDS = 16 };
 
 /* ---- the server ---- */
 
@@ -87,6 +92,40 @@ static void swarm_close(struct swarm *s)
 	swarm_run_close(&s->run);
 	redis_url_free(&s->url);
 	buf_free(&s->url_text);
+}
+
+static const json_t *swarm_args(const struct swarm *s)
+{
+	return json_object_get(s->run.about, "args");
+}
+
+static const char *swarm_target(const struct swarm *s)
+{
+	const char *target = json_string_value(json_array_get(swarm_args(s), 1));
+
+	return target ? target : "";
+}
+
+static const struct command *swarm_run_command(const struct swarm *s)
+{
+	return swarm_command(swarm_args(s));
+}
+
+static uint64_t swarm_seed(const struct swarm *s)
+{
+	return (uint64_t)json_integer_value(json_object_get(s->run.about, "seed"));
+}
+
+/* What the server says is not to be trusted. */
+static int swarm_read(struct swarm *s, struct err *err)
+{
+	int status = swarm_run_read(&s->run, err);
+
+	if (status)
+		return status;
+	if (!swarm_run_command(s) || !swarm_part_count(s->run.about))
+		return err_set(err, EPROTO, "no worker can do what the run %s asks for", s->name);
+	return 0;
 }
 
 /* An exit code. `is_new`: the run need not be there. */
@@ -113,27 +152,10 @@ static int swarm_open(struct swarm *s, bool is_new, struct err *err)
 		return EXIT_UNKNOWN;
 	status = swarm_run_open(&s->run, &s->url, s->name, &warning, err);
 	if (!status && !is_new)
-		status = swarm_run_read(&s->run, err);
+		status = swarm_read(s, err);
 	if (warning && is_new)
 		fprintf(stderr, "assay swarm: %s\n", warning);
 	return status ? EXIT_UNKNOWN : EXIT_CLEAN;
-}
-
-static const json_t *swarm_args(const struct swarm *s)
-{
-	return json_object_get(s->run.about, "args");
-}
-
-static const char *swarm_target(const struct swarm *s)
-{
-	const char *target = json_string_value(json_array_get(swarm_args(s), 1));
-
-	return target ? target : "";
-}
-
-static uint64_t swarm_seed(const struct swarm *s)
-{
-	return (uint64_t)json_integer_value(json_object_get(s->run.about, "seed"));
 }
 
 /* ---- a worker ---- */
@@ -142,23 +164,8 @@ static uint64_t swarm_seed(const struct swarm *s)
 static struct {
 	const struct swarm *swarm;
 	struct swarm_crew *crew;
-	struct worker_page *page;
 	struct swarm_worker worker;
 } here;
-
-static struct share *join_search(void *to, unsigned channel)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "%u", channel);
-	return share_redis_open(&here.worker, name);
-}
-
-static void say_progress(void *to, const struct explore_figures *f, struct run *run)
-{
-	atomic_store(&here.page->calls, f->calls);
-	atomic_store(&here.page->transitions, f->transitions);
-}
 
 static void print_label(char label[320], unsigned number)
 {
@@ -168,78 +175,14 @@ static void print_label(char label[320], unsigned number)
 	snprintf(label, 320, "%s %d %u", host, (int)getpid(), number);
 }
 
-static bool has_option(const json_t *args, const char *name)
+/* An exit code; *ret_done: nothing is left for any worker. */
+static int worker_work(const char *dir, bool *ret_done, struct err *err)
 {
-	size_t i, len = strlen(name);
-	const json_t *arg;
+	const struct command *c = swarm_run_command(here.swarm);
+	const json_t *about = here.swarm->run.about;
 
-	json_array_foreach(args, i, arg)
-	{
-		const char *text = json_string_value(arg);
-
-		if (text && !strncmp(text, name, len) && (!text[len] || text[len] == '='))
-			return true;
-	}
-	return false;
-}
-
-/* Without --strategy, each worker of a diverse run has another one that suits the target. */
-static const char *diverse_strategy(const char *target, uint64_t worker)
-{
-	static const char *const walks[] = { "tour", "random" };
-	static const char *const all[] = { "tour", "dfs", "random", "best", "bfs" };
-
-	if (!strncmp(target, "reffs", 5) || !strncmp(target, "kernel:", 7))
-		return all[worker % ARRAY_LEN(all)];
-	return walks[worker % ARRAY_LEN(walks)];
-}
-
-/* The command line of the run, and what is this worker's own. */
-static int worker_argv(const char **argv, const char *dir, char seed[32])
-{
-	const struct swarm *s = here.swarm;
-	const json_t *args = swarm_args(s);
-	uint64_t number = here.page->number;
-	bool diverse = json_is_true(json_object_get(s->run.about, "diverse"));
-	int argc = 0;
-
-	for (size_t i = 0; i < json_array_size(args) && argc < ARGS_MAX; i++)
-		argv[argc++] = json_string_value(json_array_get(args, i));
-	if (diverse && !has_option(args, "--strategy")) {
-		argv[argc++] = "--strategy";
-		argv[argc++] = diverse_strategy(swarm_target(s), number);
-		if (strcmp(argv[argc - 1], "tour") != 0 && strcmp(argv[argc - 1], "random") != 0)
-			argv[argc++] = "--bitstate";
-	}
-	snprintf(seed, 32, "%" PRIu64, swarm_seed(s) + number);
-	argv[argc++] = "--seed";
-	argv[argc++] = seed;
-	argv[argc++] = "--jobs";
-	argv[argc++] = "1";
-	argv[argc++] = "--json";
-	argv[argc++] = "--out";
-	argv[argc++] = dir;
-	argv[argc] = NULL;
-	return argc;
-}
-
-static int worker_explore(const char *dir, struct err *err)
-{
-	const char *argv[ARGS_MAX + 16];
-	bool diverse = json_is_true(json_object_get(here.swarm->run.about, "diverse"));
-	char seed[32];
-	int argc = worker_argv(argv, dir, seed);
-
-	explore_part.shared = (struct share_source){ diverse ? NULL : join_search, NULL };
-	explore_part.progress = say_progress;
-	if (opt_parse(command_explore.opts, command_explore.settings, &argc, (char **)argv, err))
-		return EXIT_USAGE;
-	return command_explore.run(argc, (char **)argv, err);
-}
-
-static bool worker_is_done(const struct swarm_worker *w)
-{
-	return w->searches && w->searches == w->searches_done;
+	return c->parts ? swarm_parts_work(&here.worker, c, about, dir, ret_done, err)
+			: swarm_search_work(&here.worker, c, about, dir, ret_done, err);
 }
 
 static int worker_job(void *to, unsigned number, const char *dir, struct err *err)
@@ -251,17 +194,17 @@ static int worker_job(void *to, unsigned number, const char *dir, struct err *er
 				    .offline_works = 100000,
 				    .patience_seconds = settings.patience };
 	char label[320];
+	bool done = false;
 	int code;
 
 	print_label(label, number);
 	o.label = label;
-	here.page = &here.crew->pages[number];
-	if (worker_open(&here.worker, &o, here.page, err))
+	if (worker_open(&here.worker, &o, &here.crew->pages[number], err))
 		return EXIT_UNKNOWN;
-	code = worker_explore(dir, err);
+	code = worker_work(dir, &done, err);
 	if (here.worker.failed.code && !err->code)
 		*err = here.worker.failed;
-	worker_close(&here.worker, worker_is_done(&here.worker) && !err->code ? "done" : "left");
+	worker_close(&here.worker, done && !err->code ? "done" : "left");
 	return err->code && code == EXIT_CLEAN ? EXIT_UNKNOWN : code;
 }
 
@@ -304,9 +247,11 @@ static int crew_work(struct swarm *s, struct run *local, unsigned jobs, struct e
 		json_t *summary = NULL;
 		struct err none = { 0 };
 
-		if (!job_merge(local, i, (const char *const[]){ "calls", "transitions", NULL },
-			       &summary, &none))
-			json_decref(summary);
+		if (job_merge(local, i, &summary, &none))
+			continue;
+		job_add_figures(local, summary,
+				(const char *const[]){ "calls", "transitions", NULL });
+		json_decref(summary);
 	}
 	swarm_crew_close(&crew);
 	return status;
@@ -358,12 +303,10 @@ static int collect_findings(struct swarm *s, struct run *run, struct err *err)
 	return 0;
 }
 
-/* Everything that the workers have published, as a run of this machine. */
-static int collect(struct swarm *s, struct run *run, struct err *err)
+static int collect_search(struct swarm *s, struct run *run, struct err *err)
 {
 	json_t *figures = NULL, *coverage = NULL, *dead = NULL;
 	struct swarm_sum sum = { 0 };
-	struct swarm_counts counts = { 0 };
 	bool summed;
 	int status = collect_findings(s, run, err);
 
@@ -376,22 +319,50 @@ static int collect(struct swarm *s, struct run *run, struct err *err)
 	if (!status)
 		status = results_is_done(&s->run, &sum.nothing_left, err);
 	if (!status)
-		status = results_counts(&s->run, &counts, err);
-	if (!status)
 		status = results_states(&s->run, STATES_SUMMED_MAX, &sum.states, &sum.states_sum,
 					&summed, err);
 	sum.figures = figures;
 	sum.coverage = coverage;
 	sum.dead = dead;
-	json_object_set_new(run->figures, "run", json_string(s->name));
-	json_object_set_new(run->figures, "workers_dead",
-			    json_integer((json_int_t)(counts.dead - counts.left)));
 	if (!status)
 		status = explore_merge_swarm(run, &sum, settings.json, err);
 	json_decref(figures);
 	json_decref(coverage);
 	json_decref(dead);
 	return status;
+}
+
+/* The time is that since the run was started, by whichever process. */
+static int collect_parts(struct swarm *s, bool stopped, struct run *run, struct err *err)
+{
+	const struct command *c = swarm_run_command(s);
+	double passed =
+		(double)time(NULL) - json_number_value(json_object_get(s->run.about, "started"));
+	int status = swarm_command_parse(c, swarm_args(s), settings.json, err);
+
+	if (status)
+		return status;
+	if (run->started_seconds > clock_seconds() - passed)
+		run->started_seconds = clock_seconds() - passed;
+	status = swarm_parts_collect(&s->run, c, stopped, run, err);
+	return c->parts->finish(run, status, err);
+}
+
+/* Everything that the workers have published, as a run of this machine. stopped: by the user, so
+ * that not all of the work need be done. */
+static int collect(struct swarm *s, bool stopped, struct run *run, struct err *err)
+{
+	struct swarm_counts counts = { 0 };
+	int status = results_counts(&s->run, &counts, err);
+
+	if (status)
+		return status;
+	json_object_set_new(run->figures, "run", json_string(s->name));
+	json_object_set_new(run->figures, "jobs", json_integer((json_int_t)counts.workers));
+	json_object_set_new(run->figures, "workers_dead",
+			    json_integer((json_int_t)(counts.dead - counts.left)));
+	return swarm_run_command(s)->parts ? collect_parts(s, stopped, run, err)
+					   : collect_search(s, run, err);
 }
 
 /* Waits until no worker is left, or for so long. */
@@ -412,9 +383,18 @@ static int await_workers(struct swarm *s, double seconds, uint64_t *ret_living, 
 	}
 }
 
-static int swarm_finish(struct swarm *s, struct run *run, struct err *err)
+/* The run of what all have found: that of the command, where its parts make up the whole. */
+static int swarm_open_result(const struct swarm *s, struct run *ret, struct err *err)
 {
-	int status = collect(s, run, err);
+	const struct command *c = swarm_run_command(s);
+
+	return run_open(ret, c->parts ? c->name : "swarm", swarm_target(s), settings.out,
+			swarm_seed(s), err);
+}
+
+static int swarm_finish(struct swarm *s, bool stopped, struct run *run, struct err *err)
+{
+	int status = collect(s, stopped, run, err);
 
 	if (!status && !settings.keep)
 		status = swarm_run_remove(&s->run, err);
@@ -439,9 +419,8 @@ static int run_stop(int argc, char **argv, struct err *err)
 	if (living)
 		fprintf(stderr, "assay swarm: %" PRIu64 " workers have not ended yet\n", living);
 	code = EXIT_UNKNOWN;
-	if (!status &&
-	    !run_open(&run, "swarm", swarm_target(&s), settings.out, swarm_seed(&s), err)) {
-		status = swarm_finish(&s, &run, err);
+	if (!status && !swarm_open_result(&s, &run, err)) {
+		status = swarm_finish(&s, true, &run, err);
 		code = summary_code(&run, status);
 		run_free(&run);
 	}
@@ -457,7 +436,7 @@ static int run_status(int argc, char **argv, struct err *err)
 	json_t *o;
 	int code = swarm_open(&s, false, err);
 
-	if (!code && swarm_status(&s.run, &o, err))
+	if (!code && swarm_status(&s.run, swarm_run_command(&s)->parts, &o, err))
 		code = EXIT_UNKNOWN;
 	if (!code) {
 		if (settings.json)
@@ -474,63 +453,15 @@ static int run_status(int argc, char **argv, struct err *err)
 
 /* ---- start ---- */
 
-/* What the workers set themselves, or what is of one machine only. */
-static int check_args(int argc, char **argv, struct err *err)
+/* Each key costs its command in every request: more than one is for the nodes of a cluster. */
+static unsigned choose_shards(const struct swarm *s)
 {
-	static const char *const not_here[] = { "--out",  "--resume", "--all",        "--jobs",
-						"--json", "--seed",   "--write-known" };
-
-	if (argc < 2 || strcmp(argv[0], "explore") != 0 || argv[1][0] == '-')
-		return err_set(err, EINVAL, "expected -- explore TARGET [OPTIONS]");
-	if (argc > ARGS_MAX - 8)
-		return err_set(err, E2BIG, "too many arguments");
-	for (int i = 2; i < argc; i++)
-		for (size_t k = 0; k < ARRAY_LEN(not_here); k++)
-			if (!strncmp(argv[i], not_here[k], strlen(not_here[k])))
-				return err_set(err, EINVAL,
-					       "%s cannot be an option of the command of a "
-					       "swarm",
-					       argv[i]);
-	if (target_is_single(argv[1], NULL))
-		return err_set(err, EINVAL, "%s is a directory or device of this machine", argv[1]);
-	return 0;
+	if (settings.shards)
+		return (unsigned)settings.shards;
+	return redis_net_is_cluster(&s->run.net) ? CLUSTER_SHARDS : 1;
 }
 
-/* The same checks as the command itself makes, in a separate process, so that its settings stay
- * there.
- */
-static int check_command(int argc, char **argv, struct err *err)
-{
-	int status, own = argc;
-	pid_t pid;
-
-	fflush(NULL);
-	pid = fork();
-	if (!pid) {
-		struct err why = { 0 };
-		const char *copy[ARGS_MAX + 1];
-
-		for (int i = 0; i <= argc; i++)
-			copy[i] = argv[i];
-		status = opt_parse(command_explore.opts, command_explore.settings, &own,
-				   (char **)copy, &why);
-		if (!status && own != 2)
-			status = err_set(&why, EINVAL, "one target at a time");
-		if (!status)
-			status = operand_target(copy[1], NULL, &why);
-		if (status)
-			fprintf(stderr, "assay swarm: %s\n", why.text);
-		fflush(NULL);
-		_exit(status ? EXIT_USAGE : 0);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) < 0)
-		return err_sys(err, errno, "cannot check the command");
-	if (status)
-		return err_set(err, EINVAL, "the command of the run is wrong");
-	return 0;
-}
-
-static json_t *swarm_describe(int argc, char **argv)
+static json_t *swarm_describe(const struct swarm *s, int argc, char **argv)
 {
 	json_t *about = json_object(), *args = json_array();
 	struct buf print = BUF_INIT;
@@ -540,7 +471,8 @@ static json_t *swarm_describe(int argc, char **argv)
 	fingerprint(args, &print);
 	json_object_set_new(about, "args", args);
 	json_object_set_new(about, "fingerprint", json_string(buf_str(&print)));
-	json_object_set_new(about, "shards", json_integer((json_int_t)settings.shards));
+	json_object_set_new(about, "shards", json_integer((json_int_t)choose_shards(s)));
+	json_object_set_new(about, "parts", json_integer((json_int_t)settings.parts));
 	json_object_set_new(about, "diverse", json_boolean(settings.diverse));
 	json_object_set_new(about, "seed", json_integer((json_int_t)(rng_fresh_seed() >> 2 | 1)));
 	json_object_set_new(about, "started", json_integer((json_int_t)time(NULL)));
@@ -551,7 +483,7 @@ static json_t *swarm_describe(int argc, char **argv)
 /* A run of this name that is there already is continued, if it is the same. */
 static int put_description(struct swarm *s, int argc, char **argv, struct err *err)
 {
-	json_t *about = swarm_describe(argc, argv),
+	json_t *about = swarm_describe(s, argc, argv),
 	       *args = json_deep_copy(json_object_get(about, "args"));
 	bool made = false;
 	int status = swarm_run_make(&s->run, about, &made, err);
@@ -560,7 +492,11 @@ static int put_description(struct swarm *s, int argc, char **argv, struct err *e
 		status =
 			err_set(err, EEXIST, "the server has a run %s of another command", s->name);
 	json_decref(args);
-	return status ? status : check_fingerprint(s, err);
+	if (!status)
+		status = check_fingerprint(s, err);
+	if (!status && swarm_run_command(s)->parts)
+		status = work_parts_put(&s->run, swarm_part_count(s->run.about), err);
+	return status;
 }
 
 static int start_hosts(const struct swarm *s, struct swarm_hosts *h, struct err *err)
@@ -582,7 +518,7 @@ static int work_here(struct swarm *s, const struct swarm_hosts *hosts, struct er
 	struct run run, local;
 	int status = 0, code;
 
-	if (run_open(&run, "swarm", swarm_target(s), settings.out, swarm_seed(s), err))
+	if (swarm_open_result(s, &run, err))
 		return EXIT_UNKNOWN;
 	stop_catch_signals();
 	if (settings.jobs) {
@@ -602,7 +538,7 @@ static int work_here(struct swarm *s, const struct swarm_hosts *hosts, struct er
 	if (!status)
 		status = await_workers(s, OPT_SECONDS_MAX, &living, err);
 	if (!status)
-		status = swarm_finish(s, &run, err);
+		status = swarm_finish(s, stop_requested, &run, err);
 	code = summary_code(&run, status);
 	run_free(&run);
 	return code;
@@ -614,7 +550,7 @@ static int run_start(int argc, char **argv, struct err *err)
 	struct swarm s;
 	int code;
 
-	if (check_args(argc, argv, err) || check_command(argc, argv, err))
+	if (swarm_command_check(argc, argv, settings.diverse, err))
 		return EXIT_USAGE;
 	code = operand_file(settings.hosts, err);
 	if (!code)
@@ -661,8 +597,8 @@ static int run_swarm(int argc, char **argv, struct err *err)
 
 const struct command command_swarm = {
 	.name = "swarm",
-	.usage = "start [-- explore TARGET [OPTIONS]]|work|status|stop",
-	.summary = "one search by workers of many machines, on a Redis server",
+	.usage = "start [-- explore|crash|conform|fsck TARGET [OPTIONS]]|work|status|stop",
+	.summary = "one command by workers of many machines, on a Redis server",
 	.text = "A run is a description and its results on a Redis or Valkey server "
 		"(docs/SWARM.md).\n"
 		"*start* puts the description there: the command behind two dashes. With\n"
@@ -673,13 +609,20 @@ const struct command command_swarm = {
 		"is. *stop* ends it, writes what was found to a run directory and removes it\n"
 		"from the server.\n"
 		"\n"
-		"Workers share which states are taken and which were reached, so that each\n"
+		"Workers of *explore* share which states are taken and which were reached, so that "
+		"each\n"
 		"state is worked on once and counted once. When a worker is killed, others do\n"
 		"its work. When the server is away, workers continue alone for a while, and\n"
 		"send what they did when it is back. A worker whose program, model, profile or\n"
 		"kernel is not that of the run is refused.\n"
 		"\n"
-		"With *--diverse* they share nothing but findings and figures: for spaces that\n"
+		"The work of *crash*, *conform* and *fsck* is divided in *--parts*, which need\n"
+		"not know of each other. Workers take them one by one, and one that a worker\n"
+		"could not end is done by another. The results are put together as if one\n"
+		"machine had done all. *--seconds* of the command is for each part.\n"
+		"\n"
+		"With *--diverse* workers of *explore* share nothing but findings and figures: for "
+		"spaces that\n"
 		"are too large to share, each worker has its own seed and strategy, and keeps\n"
 		"bits instead of states.\n"
 		"\n"

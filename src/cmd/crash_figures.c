@@ -48,20 +48,26 @@ void crash_figures_set(struct run *run, const struct crash_session *s, bool duri
 				    json_string(s->not_judged_for.data));
 }
 
-int crash_figures_merge(struct run *run, unsigned job, bool daemon, struct err *err)
+void crash_figures_add(struct run *run, const json_t *summary, bool daemon)
 {
-	json_t *summary, *why;
-	int status = job_merge(run, job, daemon ? crash_daemon_figures : crash_figure_names,
-			       &summary, err);
+	json_t *why = json_object_get(summary, "not_judged_for");
 
-	if (status)
-		return status;
-	why = json_object_get(summary, "not_judged_for");
+	job_add_figures(run, summary, daemon ? crash_daemon_figures : crash_figure_names);
 	if (why)
 		json_object_set(run->figures, "not_judged_for", why);
 	/* Each job records alone; one that cannot says so for all. */
 	if (json_is_true(json_object_get(summary, "repair_not_recorded")))
 		json_object_set_new(run->figures, "repair_not_recorded", json_true());
+}
+
+int crash_figures_merge(struct run *run, unsigned job, bool daemon, struct err *err)
+{
+	json_t *summary;
+	int status = job_merge(run, job, &summary, err);
+
+	if (status)
+		return status;
+	crash_figures_add(run, summary, daemon);
 	json_decref(summary);
 	return 0;
 }

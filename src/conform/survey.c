@@ -200,10 +200,11 @@ static json_t *cause_json(const struct survey *s, const struct cause *cause)
 
 	suite_name(&s->suite->scripts[d->script], &name);
 	suite_print(s->suite, &s->suite->scripts[d->script], &script);
-	o = json_pack("{s:s s:s s:I s:b s:s s:s s:s s:s}", "cause", cause->text, "call",
+	o = json_pack("{s:s s:s s:I s:b s:s s:I s:s s:s s:s}", "cause", cause->text, "call",
 		      op_table[d->op].name, "scripts", (json_int_t)cause->scripts, "outside_posix",
-		      cause->outside_posix, "smallest", name.data, "step", buf_str(&d->call),
-		      "detail", buf_str(&d->detail), "script", script.data);
+		      cause->outside_posix, "smallest", name.data, "calls", (json_int_t)d->calls,
+		      "step", buf_str(&d->call), "detail", buf_str(&d->detail), "script",
+		      script.data);
 	must(o);
 	json_object_set_new(o, "severity", json_string(severity_table[cause->severity].name));
 	if (d->group.len)

@@ -52,6 +52,8 @@ void survey_count_schedules(const struct survey *s, unsigned preemptions, json_t
 	schedules_set(figures, "schedules", sum.schedules);
 	schedules_set(figures, "left", sum.left);
 	schedules_set(figures, "outcomes", sum.outcomes);
+	schedules_set(figures, "whole", sum.whole);
+	schedules_set(figures, "reduced", sum.reduced);
 	schedules_set(figures, "unsteady", sum.unsteady);
 	if (sum.chance)
 		json_object_set_new(figures, "chance", json_real(sum.chance));

@@ -58,19 +58,22 @@ unsigned swarm_shard(const struct swarm_names *n, struct hash h)
 
 const char *const swarm_scripts[] = {
 	/* KEYS: taken. ARGV: me, owners that count as none, hashes in one text. Returns the owners.
-	 */
-	[SCRIPT_CLAIM] = "local void = {} "
-			 "for w in ARGV[2]:gmatch('%S+') do void[w] = true end "
-			 "local out, me, key = {}, ARGV[1], KEYS[1] "
-			 "for i = 1, #ARGV[3], 16 do "
-			 "  local h, owner = ARGV[3]:sub(i, i + 15), me "
-			 "  if redis.call('HSETNX', key, h, me) == 0 then "
-			 "    owner = redis.call('HGET', key, h) "
-			 "    if void[owner] then redis.call('HSET', key, h, me) owner = me end "
-			 "  end "
-			 "  out[#out + 1] = owner "
-			 "end "
-			 "return table.concat(out, ' ')",
+	 * Two commands for all of them: the way from a script to a command costs more than what a
+	 * hash does there. */
+	[SCRIPT_CLAIM] =
+		"local void, works, free, me = {}, {}, {}, ARGV[1] "
+		"for w in ARGV[2]:gmatch('%S+') do void[w] = true end "
+		"for i = 1, #ARGV[3], 16 do works[#works + 1] = ARGV[3]:sub(i, i + 15) end "
+		"local owners = redis.call('HMGET', KEYS[1], unpack(works)) "
+		"for i, owner in ipairs(owners) do "
+		"  if not owner or void[owner] then "
+		"    free[#free + 1] = works[i] "
+		"    free[#free + 1] = me "
+		"    owners[i] = me "
+		"  end "
+		"end "
+		"if #free > 0 then redis.call('HSET', KEYS[1], unpack(free)) end "
+		"return table.concat(owners, ' ')",
 	/* KEYS: taken. ARGV: owner, new owner or nothing, hashes. Returns how many were changed. */
 	[SCRIPT_SWAP] = "local n = 0 "
 			"for i = 1, #ARGV[3], 16 do "
@@ -139,6 +142,38 @@ const char *const swarm_scripts[] = {
 	"if ARGV[2] == 'left' then redis.call('SADD', p .. 'left', me) "
 	"else redis.call('SADD', p .. 'banned', me) end "
 	"return 1",
+	/* ARGV: me, how often a part may be begun. Returns 0 nothing is left, 1 others have what is
+	 * left, 2 the part of this entry is mine, 3 I count as dead, 4 there is no such run. What I
+	 * have already comes first: its answer may not have reached me. */
+	[SCRIPT_PART_TAKE] = PREFIX
+	"local me, s, g = ARGV[1], p .. 'parts', 'workers' "
+	"if redis.call('EXISTS', p .. 'about') == 0 then return { 4 } end "
+	"if not redis.call('ZSCORE', KEYS[1], me) then return { 3 } end "
+	"local others = 0 "
+	"for _, e in ipairs(redis.call('XPENDING', s, g, '-', '+', 100000)) do "
+	"  local id, who, times = e[1], e[2], e[4] "
+	"  if who ~= me and redis.call('ZSCORE', KEYS[1], who) then "
+	"    others = others + 1 "
+	"  elseif times >= tonumber(ARGV[2]) then "
+	"    redis.call('XACK', s, g, id) "
+	"    redis.call('XDEL', s, id) "
+	"    redis.call('SADD', p .. 'given_up', id) "
+	"  else "
+	"    redis.call('XCLAIM', s, g, me, 0, id) "
+	"    return { 2, id } "
+	"  end "
+	"end "
+	"local new = redis.call('XREADGROUP', 'GROUP', g, me, 'COUNT', 1, 'STREAMS', s, '>') "
+	"if new then return { 2, new[1][2][1][1] } end "
+	"return { others > 0 and 1 or 0 }",
+	/* ARGV: the entry of a part, its number, what it has printed, whether it came to its end.
+	 * Two that do one part write the same place. */
+	[SCRIPT_PART_END] = PREFIX "redis.call('HSET', p .. 'results', ARGV[2], ARGV[3]) "
+				   "if ARGV[4] == '1' then "
+				   "  redis.call('XACK', p .. 'parts', 'workers', ARGV[1]) "
+				   "  redis.call('XDEL', p .. 'parts', ARGV[1]) "
+				   "end "
+				   "return 1",
 	NULL,
 };
 

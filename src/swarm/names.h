@@ -15,7 +15,9 @@
  *	assay:{RUN}:done:CHANNEL       is there when nothing is left
  *	assay:{RUN}:bad, :banned       worker -> items of it that were wrong; those dropped for it
  *	assay:{RUN}:stopped            is there when the run is to end
- *	assay:{RUN}:findings, :figures, :coverage, :finding:N   results (results.h)
+ *	assay:{RUN}:parts              stream of parts of the work, consumer group "workers"
+ *(parts.h) assay:{RUN}:results, :given_up parts -> what they have printed; those that end their
+ *workers assay:{RUN}:findings, :figures, :coverage, :finding:N   results (results.h)
  *	assay:{RUN:SHARD}:taken        work -> the worker that has it; -W: worker W gives it away
  *	assay:{RUN:SHARD}:states       states that were counted
  *
@@ -51,7 +53,9 @@ enum swarm_script {
 	SCRIPT_JOIN,
 	SCRIPT_LOOK,
 	SCRIPT_WAIT,
-	SCRIPT_LEAVE
+	SCRIPT_LEAVE,
+	SCRIPT_PART_TAKE,
+	SCRIPT_PART_END
 };
 extern const char *const swarm_scripts[];
 

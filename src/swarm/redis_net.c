@@ -36,6 +36,11 @@ struct redis_link *redis_net_link(const struct redis_net *n, const char *key)
 	return n->links[n->slots ? n->slots[redis_slot(key)] : 0];
 }
 
+bool redis_net_is_cluster(const struct redis_net *n)
+{
+	return n->slots;
+}
+
 bool redis_net_is_open(const struct redis_net *n)
 {
 	for (size_t i = 0; i < n->count; i++)

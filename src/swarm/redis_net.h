@@ -20,6 +20,7 @@ struct redis_net {
 int redis_net_open(struct redis_net *n, const struct redis_url *u, const char *const *scripts,
 		   struct err *err);
 void redis_net_close(struct redis_net *n);
+bool redis_net_is_cluster(const struct redis_net *n);
 bool redis_net_is_open(const struct redis_net *n);
 /* The connection that leads to a key. */
 struct redis_link *redis_net_link(const struct redis_net *n, const char *key);

@@ -81,11 +81,12 @@ static int finding_send_files(struct redis_link *l, const char *key, const char 
 	return status;
 }
 
-/* Is what is there already better: as short, and another's? */
+/* Is what is there already better: shorter, or as short and another's? */
 static int is_known_better(struct swarm_run *r, const char *list, const json_t *row,
 			   uint64_t worker, bool *ret, struct err *err)
 {
 	char key[SWARM_KEY_MAX];
+	json_int_t calls, theirs;
 	redisReply *reply;
 	json_t *there, *old;
 	int status = redis_link_ask(results_link(r, list, key), &reply, err, "HGET %s %s", key,
@@ -98,9 +99,11 @@ static int is_known_better(struct swarm_run *r, const char *list, const json_t *
 		      : NULL;
 	freeReplyObject(reply);
 	old = json_object_get(there, "row");
-	*ret = old && json_integer_value(json_object_get(there, "worker")) != (json_int_t)worker &&
-	       json_integer_value(json_object_get(old, "calls")) <=
-		       json_integer_value(json_object_get(row, "calls"));
+	calls = json_integer_value(json_object_get(row, "calls"));
+	theirs = json_integer_value(json_object_get(old, "calls"));
+	*ret = old && (theirs < calls ||
+		       (theirs == calls && json_integer_value(json_object_get(there, "worker")) !=
+						   (json_int_t)worker));
 	json_decref(there);
 	return 0;
 }
@@ -339,8 +342,8 @@ int results_fetch_findings(struct swarm_run *r, const char *dir, json_t **ret, s
 
 /* ---- counts ---- */
 
-static int ask_number(struct swarm_run *r, const char *command, const char *what, uint64_t *ret,
-		      struct err *err)
+int results_ask_number(struct swarm_run *r, const char *command, const char *what, uint64_t *ret,
+		       struct err *err)
 {
 	char key[SWARM_KEY_MAX];
 	redisReply *reply;
@@ -370,7 +373,7 @@ int results_counts(struct swarm_run *r, struct swarm_counts *ret, struct err *er
 	int status = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows) && !status; i++)
-		status = ask_number(r, rows[i].command, rows[i].what, rows[i].to, err);
+		status = results_ask_number(r, rows[i].command, rows[i].what, rows[i].to, err);
 	return status;
 }
 
@@ -408,7 +411,7 @@ int results_is_done(struct swarm_run *r, bool *ret, struct err *err)
 
 		snprintf(what, sizeof(what), "done:%s", name);
 		if (!status)
-			status = ask_number(r, "EXISTS", what, &there, err);
+			status = results_ask_number(r, "EXISTS", what, &there, err);
 		*ret &= there == 1;
 	}
 	json_decref(channels);

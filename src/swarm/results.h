@@ -41,6 +41,9 @@ int results_states(struct swarm_run *r, uint64_t max, uint64_t *ret_count, struc
 struct swarm_counts {
 	uint64_t living, dead, left, workers, findings, unconfirmed, waiting;
 };
+/* The answer to a command on one key of the run. */
+int results_ask_number(struct swarm_run *r, const char *command, const char *what, uint64_t *ret,
+		       struct err *err);
 int results_counts(struct swarm_run *r, struct swarm_counts *ret, struct err *err);
 /* Worker numbers whose claims are void, as keys of an object. */
 int results_dead(struct swarm_run *r, json_t **ret, struct err *err);

@@ -250,11 +250,12 @@ static int run_remove_listed(struct swarm_run *r, const char *list, const char *
 
 int swarm_run_remove(struct swarm_run *r, struct err *err)
 {
-	static const char *const keys[] = { "about",       "number",       "began",    "epoch",
-					    "workers",     "beats",        "dead",     "left",
-					    "freed",       "bad",          "banned",   "stopped",
-					    "findings",    "figures",      "coverage", "channels",
-					    "unconfirmed", "finding_names" };
+	static const char *const keys[] = { "about",       "number",        "began",    "epoch",
+					    "workers",     "beats",         "dead",     "left",
+					    "freed",       "bad",           "banned",   "stopped",
+					    "findings",    "figures",       "coverage", "channels",
+					    "unconfirmed", "finding_names", "parts",    "results",
+					    "given_up" };
 	static const char *const of_channel[] = { "waiting", "items", "done", NULL };
 	static const char *const of_finding[] = { "finding", NULL };
 	static const char *const of_shard[] = { "taken", "states" };
