@@ -5,7 +5,7 @@
  * fail in most states and lead nowhere: after a number of calls in one state the tour leaves it by
  * any call that does, and tries the rest when it comes back. It plans ahead in the model, many
  * calls at a time, and the targets follow the plan; what they did not get to because of a mismatch
- * is taken back. A random walk is the same without preferring anything. */
+ * is taken back. A random walk is the same, but may make a call in a state again. */
 #include <stdlib.h>
 
 #include "base/must.h"
@@ -118,7 +118,7 @@ static uint32_t tour_next_call(struct tour *t)
 	int64_t len;
 
 	if (x->options->strategy == STRATEGY_RANDOM)
-		return choose_any(x);
+		return choose_any(x, &t->plan.state, t->node);
 	if (t->path_next < t->path_len)
 		return t->path[t->path_next++];
 	if (sharing_is_mine(x, t->node) && (call = tour_stay(t)) != NODE_NONE)
