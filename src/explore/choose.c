@@ -1,4 +1,9 @@
-/* choose.c -- drawing calls by weight, and toward outcomes that are rare. */
+/* choose.c -- drawing calls by weight, toward outcomes that are rare, and toward new states.
+ *
+ * Most calls of a rich universe fail, or lead nowhere. The model foresees that in 1 to 3 us, and a
+ * call of a kernel takes 15 to 100 times as long: there several draws are thought of for each call
+ * that is made, and mostly one is made that leads on. The other calls stay as they are drawn, since
+ * errors matter, too. */
 #include "explore/choose.h"
 
 #include <math.h>
@@ -6,8 +11,12 @@
 #include "plan/nearby.h"
 
 enum {
-	DRAWS = 8,             /* before looking for an untried call in order */
-	LEAVING_DRAWS = 64,    /* for a call that leads to another state */
+	DRAWS = 8,            /* before looking for an untried call in order */
+	LEAVING_DRAWS = 64,   /* for a call that leads to another state */
+	LEADING_DRAWS = 16,   /* for one that leads to a state that is not known */
+	LEADING_DRAWS_OP = 4, /* of these, draws of one operation */
+	LEADING_PART = 5,     /* of LEADING_OF calls */
+	LEADING_OF = 8,
 	EARLY = 1 << 13,       /* calls */
 	PAUSE_MIN = 256,       /* calls from one move of weights to the next */
 	PAUSE_COVERAGE = 2048, /* at most, where new coverage guides the choice */
@@ -41,8 +50,10 @@ static uint32_t choose_draw_untried(struct explorer *x, uint32_t node)
 	return NODE_NONE;
 }
 
-/* How well known is what the call would show? */
-static double choose_familiarity(struct explorer *x, const struct state *s, uint32_t number)
+/* What a call would answer, as the model says, and the state that it would lead to. False if it
+ * would not be made. */
+static bool choose_foresee(struct explorer *x, const struct state *s, uint32_t number,
+			   int *ret_error, struct hash *ret_after)
 {
 	struct outcome outcome;
 	struct state after;
@@ -51,9 +62,22 @@ static double choose_familiarity(struct explorer *x, const struct state *s, uint
 	arena_reset(&x->scratch);
 	if (!nearby_call(x->universe, number, s, &x->scratch, &call) ||
 	    !predict_after(&x->predictor, s, &call, &outcome, NULL, &after))
-		return INFINITY;
+		return false;
+	*ret_error = outcome.error;
+	*ret_after = state_hash(&after);
 	state_free(&after);
-	return tally_familiarity(&x->tally, number, outcome.error);
+	return true;
+}
+
+/* How well known is what the call would show? */
+static double choose_familiarity(struct explorer *x, const struct state *s, uint32_t number)
+{
+	struct hash after;
+	int error;
+
+	if (!choose_foresee(x, s, number, &error, &after))
+		return INFINITY;
+	return tally_familiarity(&x->tally, number, error);
 }
 
 /* Of so many draws, the call whose outcome was seen least. */
@@ -74,11 +98,84 @@ static uint32_t choose_draw_rare(struct explorer *x, const struct state *s, uint
 	return best;
 }
 
+/* What making a call would bring. */
+enum worth {
+	WORTH_NOTHING, /* it is not made, was tried here, or fails as others have */
+	WORTH_SUCCESS,
+	WORTH_LEAVING, /* it leads to another state that is known */
+	WORTH_OUTCOME, /* an errno that the operation was not seen to return */
+	WORTH_STATE,   /* it leads to a state that is not known */
+};
+
+static enum worth choose_worth(struct explorer *x, const struct state *s, struct hash here,
+			       uint32_t node, uint32_t call)
+{
+	struct hash after;
+	int error;
+
+	if (!choose_is_untried(x, node, call) || !choose_foresee(x, s, call, &error, &after))
+		return WORTH_NOTHING;
+	if (error)
+		return tally_familiarity(&x->tally, call, error) > 0 ? WORTH_NOTHING
+								     : WORTH_OUTCOME;
+	if (!graph_has(&x->graph, after))
+		return WORTH_STATE;
+	return hash_equal(after, here) ? WORTH_SUCCESS : WORTH_LEAVING;
+}
+
+/* The best that calls of an operation bring: looking, syncing and the like lead nowhere. */
+static enum worth choose_worth_max(const struct explorer *x, size_t op)
+{
+	const unsigned changing = TRAIT_NAMES | TRAIT_DATA | TRAIT_ATTR | TRAIT_OPENS;
+
+	return op_table[x->universe->ops[op].op].traits & changing ? WORTH_STATE : WORTH_SUCCESS;
+}
+
+/* Of some calls, the first of which is given, the one that leads on. An operation has several
+ * draws, so that those that seldom succeed keep about their share. */
+static uint32_t choose_draw_leading_on(struct explorer *x, const struct state *s, uint32_t node,
+				       uint32_t first)
+{
+	const struct universe *u = x->universe;
+	struct hash here = state_hash(s);
+	uint32_t best = first, call = first;
+	enum worth most = WORTH_NOTHING, worth;
+	size_t op = universe_op_of(u, first);
+
+	for (unsigned i = 1;; i++) {
+		worth = choose_worth(x, s, here, node, call);
+		if (worth > most) {
+			most = worth;
+			best = call;
+		}
+		if (i == LEADING_DRAWS || most >= choose_worth_max(x, op))
+			return best;
+		if (i % LEADING_DRAWS_OP) {
+			call = (uint32_t)universe_draw_of(u, op, &x->rng);
+		} else {
+			call = choose_draw(x);
+			op = universe_op_of(u, call);
+		}
+	}
+}
+
+/* Where the model answers, thinking of a call costs as much as making it. */
+static bool choose_calls_are_dear(const struct explorer *x)
+{
+	return !x->target->kind->in_process;
+}
+
+static bool choose_is_to_lead_on(struct explorer *x)
+{
+	return x->options->adaptive && choose_calls_are_dear(x) &&
+	       rng_chance(&x->rng, LEADING_PART, LEADING_OF);
+}
+
 /* How many draws to choose from. At first most is new; and where calls are dear, or rare outcomes
  * were asked for, the model may think longer about each. */
 static unsigned choose_draws(struct explorer *x)
 {
-	bool often = x->chosen < EARLY || x->options->before || !(x->target->caps & TARGET_SAVE);
+	bool often = x->chosen < EARLY || x->options->before || choose_calls_are_dear(x);
 
 	if (!x->options->adaptive || !rng_chance(&x->rng, 1, often ? 2 : 32))
 		return 1;
@@ -105,33 +202,31 @@ uint32_t choose_untried(struct explorer *x, const struct state *s, uint32_t node
 	if (!graph_untried(&x->graph, node))
 		return NODE_NONE;
 	choose_adapt(x);
+	if (choose_is_to_lead_on(x))
+		return choose_draw_leading_on(x, s, node, choose_draw_untried(x, node));
 	draws = choose_draws(x);
 	return draws > 1 ? choose_draw_rare(x, s, node, draws) : choose_draw_untried(x, node);
 }
 
 uint32_t choose_leaving(struct explorer *x, const struct state *s)
 {
-	struct hash here = state_hash(s);
-	struct outcome outcome;
-	struct state after;
-	struct call call;
-	bool leaves = false;
-	uint32_t number = NODE_NONE;
+	struct hash here = state_hash(s), after;
+	uint32_t number;
+	int error;
 
-	for (unsigned i = 0; i < LEAVING_DRAWS && !leaves; i++) {
+	for (unsigned i = 0; i < LEAVING_DRAWS; i++) {
 		number = choose_draw(x);
-		arena_reset(&x->scratch);
-		if (!nearby_call(x->universe, number, s, &x->scratch, &call) ||
-		    !predict_after(&x->predictor, s, &call, &outcome, NULL, &after))
-			continue;
-		leaves = !outcome.error && !hash_equal(state_hash(&after), here);
-		state_free(&after);
+		if (choose_foresee(x, s, number, &error, &after) && !error &&
+		    !hash_equal(after, here))
+			return number;
 	}
-	return leaves ? number : NODE_NONE;
+	return NODE_NONE;
 }
 
-uint32_t choose_any(struct explorer *x)
+uint32_t choose_any(struct explorer *x, const struct state *s, uint32_t node)
 {
 	choose_adapt(x);
+	if (choose_is_to_lead_on(x))
+		return choose_draw_leading_on(x, s, node, choose_draw(x));
 	return choose_draw(x);
 }

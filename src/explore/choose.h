@@ -11,7 +11,7 @@ uint32_t choose_untried(struct explorer *x, const struct state *s, uint32_t node
 /* A call, tried or not, that leads from this state to another, drawn by weight; NODE_NONE if none
  * was found. */
 uint32_t choose_leaving(struct explorer *x, const struct state *s);
-/* Any call, drawn by weight. */
-uint32_t choose_any(struct explorer *x);
+/* Any call, tried or not, drawn by weight; where calls are dear, mostly one that leads on. */
+uint32_t choose_any(struct explorer *x, const struct state *s, uint32_t node);
 
 #endif

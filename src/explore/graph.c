@@ -125,6 +125,11 @@ void graph_set_given(struct graph *g, uint32_t n)
 	graph_set_whose(g, n, NODE_MINE);
 }
 
+bool graph_has(const struct graph *g, struct hash hash)
+{
+	return *graph_find_slot(g, hash) != 0;
+}
+
 uint32_t graph_put(struct graph *g, struct hash hash, bool *ret_new)
 {
 	uint32_t *slot = graph_find_slot(g, hash);

@@ -74,6 +74,7 @@ static inline struct node *graph_node(const struct graph *g, uint32_t n)
 
 /* The node of a state, made where absent; not to be asked for where the graph is full. */
 uint32_t graph_put(struct graph *g, struct hash hash, bool *ret_new);
+bool graph_has(const struct graph *g, struct hash hash);
 /* The node was found by a call from another one. */
 void graph_found_from(struct graph *g, uint32_t n, uint32_t from);
 

@@ -5,7 +5,7 @@
  * fail in most states and lead nowhere: after a number of calls in one state the tour leaves it by
  * any call that does, and tries the rest when it comes back. It plans ahead in the model, many
  * calls at a time, and the targets follow the plan; what they did not get to because of a mismatch
- * is taken back. A random walk is the same without preferring anything. */
+ * is taken back. A random walk is the same, but may make a call in a state again. */
 #include <stdlib.h>
 
 #include "base/must.h"
@@ -38,6 +38,7 @@ struct tour {
 	bool parts;       /* a target can look at a part of the tree */
 	unsigned stayed;  /* calls planned since the tour came to the node */
 	unsigned hops;    /* since it knew a way */
+	size_t foresight; /* steps worth planning: not many more than came true last time */
 };
 
 /* Adds a call, and a look at the tree behind it: at all of it, at a part, or none. */
@@ -117,7 +118,7 @@ static uint32_t tour_next_call(struct tour *t)
 	int64_t len;
 
 	if (x->options->strategy == STRATEGY_RANDOM)
-		return choose_any(x);
+		return choose_any(x, &t->plan.state, t->node);
 	if (t->path_next < t->path_len)
 		return t->path[t->path_next++];
 	if (sharing_is_mine(x, t->node) && (call = tour_stay(t)) != NODE_NONE)
@@ -138,8 +139,8 @@ static size_t tour_steps(const struct tour *t)
 {
 	size_t steps = STEPS_OBJECTS / t->plan.state.tree.inodes.count;
 
-	if (steps > STEPS_MAX)
-		return STEPS_MAX;
+	if (steps > t->foresight)
+		steps = t->foresight;
 	return steps > STEPS_MIN ? steps : STEPS_MIN;
 }
 
@@ -179,6 +180,14 @@ static void tour_settle(struct tour *t, size_t done)
 	plan_advance(&t->plan, 0, done, &x->state);
 }
 
+/* Where outcomes cannot be foreseen, as on a full disk, most of a long plan is thrown away. */
+static void tour_adjust_foresight(struct tour *t, size_t done)
+{
+	size_t steps = 2 * (done == t->plan.count ? t->foresight : done);
+
+	t->foresight = steps < STEPS_MIN ? STEPS_MIN : steps > STEPS_MAX ? STEPS_MAX : steps;
+}
+
 /* Edges of the plan from this step on are taken back. */
 static void tour_take_back(struct tour *t, size_t from)
 {
@@ -204,6 +213,7 @@ static int tour_follow(struct tour *t, struct err *err)
 		return status;
 	tour_take_back(t, done);
 	tour_settle(t, done);
+	tour_adjust_foresight(t, done);
 	if (done == t->plan.count)
 		return 0;
 	status = explorer_mismatch(x, t->moves[done].call, done, err);
@@ -265,6 +275,7 @@ int tour(struct explorer *x, struct err *err)
 	int status = 0;
 
 	t->x = x;
+	t->foresight = STEPS_MAX;
 	t->path = must_alloc(PATH_CALLS_MAX * sizeof(*t->path));
 	plan_init(&t->plan, &x->predictor, &x->state);
 	t->node = x->node;

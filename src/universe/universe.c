@@ -73,17 +73,25 @@ static size_t pool_draw(const struct pool *pool, struct rng *rng)
 	return low;
 }
 
-uint64_t universe_draw(const struct universe *u, struct rng *rng)
+uint64_t universe_draw_of(const struct universe *u, size_t number, struct rng *rng)
 {
-	uint64_t at = rng_below(rng, u->weight), place = 0;
-	const struct universe_op *op = u->ops;
+	const struct universe_op *op = &u->ops[number];
+	uint64_t place = 0;
 
-	for (; at >= op->weight; op++)
-		at -= op->weight;
 	/* Every other call is made by process 1: what others may do follows from what it did. */
 	if (u->processes > 1 && rng_chance(rng, 1, 2))
 		place = 1 + rng_below(rng, u->processes - 1);
 	for (unsigned i = 0; i < op_table[op->op].args; i++)
 		place = place * op->pools[i].count + pool_draw(&op->pools[i], rng);
 	return op->first + place;
+}
+
+uint64_t universe_draw(const struct universe *u, struct rng *rng)
+{
+	uint64_t at = rng_below(rng, u->weight);
+	size_t op = 0;
+
+	for (; at >= u->ops[op].weight; op++)
+		at -= u->ops[op].weight;
+	return universe_draw_of(u, op, rng);
 }

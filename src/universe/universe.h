@@ -84,6 +84,8 @@ bool universe_call(const struct universe *u, uint64_t n, struct call *ret);
 void universe_fit_data(struct call *c);
 /* Drawn by weight. */
 uint64_t universe_draw(const struct universe *u, struct rng *rng);
+/* The same, but a call of this operation (index into ops). */
+uint64_t universe_draw_of(const struct universe *u, size_t op, struct rng *rng);
 /* The operation (index into ops) that call n belongs to. */
 size_t universe_op_of(const struct universe *u, uint64_t n);
 
