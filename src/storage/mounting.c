@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +27,9 @@ enum {
 	MESSAGES_MAX = 8,
 	BUSY_MS = 10, /* from one attempt to unmount to the next */
 	BUSY_TRIES = 300,
+	FORGET_MS = 1, /* the same for forgetting */
+	FORGET_TRIES = 3000,
+	SYS_CACHESTAT = 451, /* the headers of Debian 12 are older */
 };
 
 bool mounting_knows(const char *fs)
@@ -204,10 +208,34 @@ void loop_each(const char *words,
 	buf_free(&text);
 }
 
+/* Pages of the device in the page cache; 0 also where the kernel cannot tell (before Linux 6.5). */
+static uint64_t loop_cached(int loop_fd)
+{
+	const struct {
+		uint64_t offset, length;
+	} all = { 0, 0 };
+	struct {
+		uint64_t cached, dirty, writeback, evicted, recently_evicted;
+	} pages = { 0 };
+
+	return syscall(SYS_CACHESTAT, loop_fd, &all, &pages, 0) ? 0 : pages.cached;
+}
+
+/* Of a page that someone has in hand, the kernel keeps what the disk had before
+ * (mapping_evict_folio): a reader, or reclaim, on a busy machine. Another file system mounted there
+ * would read that. */
 int loop_forget(int loop_fd, struct err *err)
 {
-	return ioctl(loop_fd, BLKFLSBUF, 0) ? err_sys(err, errno, "cannot flush the loop device")
-					    : 0;
+	const struct timespec pause = { .tv_nsec = FORGET_MS * 1000000L };
+
+	for (int i = 0; i < FORGET_TRIES; i++) {
+		if (ioctl(loop_fd, BLKFLSBUF, 0))
+			return err_sys(err, errno, "cannot flush the loop device");
+		if (!loop_cached(loop_fd))
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	return err_set(err, EBUSY, "a process keeps pages of the loop device");
 }
 
 static const struct {

@@ -74,10 +74,20 @@ static void native_put_statfs(struct buf *out, const struct statfs_result *st)
 	buf_addch(out, '}');
 }
 
+/* Of bytes or names only the number was asked for, as by listxattr with a size of 0. */
+static bool native_is_length(const struct outcome *o)
+{
+	return (o->result == RESULT_BYTES || o->result == RESULT_NAMES) && !o->len && o->num > 0;
+}
+
 void native_print_outcome(const struct outcome *o, enum op op, struct buf *out)
 {
 	if (o->error) {
 		buf_adds(out, errno_name(o->error));
+		return;
+	}
+	if (native_is_length(o)) {
+		put_num(out, o->num);
 		return;
 	}
 	switch (o->result) {
