@@ -107,7 +107,7 @@ static void growing_sync_item(struct growing *g, const struct path_list *list, s
 		return;
 	}
 	sync.fsync.fd.num = close.close.fd.num = opened.num;
-	if (rng_chance(&g->rng, 1, 3)) {
+	if (rng_chance(&g->rng, 1, 2)) {
 		sync.op = OP_fdatasync;
 		sync.fdatasync.fd = sync.fsync.fd;
 	}

@@ -56,6 +56,10 @@ static const struct resync_row name_changes[] = {
 	{ 2, "open(\"P\", O_RDWR)\nunlink(\"P\")\nsync()\nclose(3)\n" },
 	{ 1, "open(\"A\", O_RDWR|O_TMPFILE, 0644)\npwrite(3, data(6, 5000), 5000, 0)\nsync()\n"
 	     "close(3)\n" },
+	/* Blocks that a journal has as those of a directory become data. */
+	{ 1, "mkdir(\"A/t\", 0755)\nmkdir(\"A/t/t\", 0755)\nsync()\nrmdir(\"A/t/t\")\n"
+	     "rmdir(\"A/t\")\nsync()\n"
+	     "write_file(\"P\", O_WRONLY|O_CREAT, data(16, 700000), 700000, 0)\nsync()\n" },
 	{ 3, "mkdir(\"P\", 0755)\n" },
 	{ 1, "rmdir(\"P\")\n" },
 	{ 1, "unlink(\"P/x\")\nrmdir(\"P\")\n" },
@@ -84,7 +88,8 @@ static const struct resync_row other_changes[] = {
 	{ 3, "write_file(\"P\", O_WRONLY, data(8, 8192), 8192, 0)\n" },
 	{ 1, "write_file(\"P\", O_WRONLY, data(9, 1000), 1000, 40000)\n" },
 	{ 2, "direct_write(\"P\", data(12, 8192), 8192, 16384)\n" },
-	/* Behind the end on the disk, below that in memory; then a journal commits without the rest. */
+	/* Behind the end on the disk, below that in memory; then a journal commits without the
+	   rest. */
 	{ 1, "write_file(\"P\", O_WRONLY, data(9, 1000), 1000, 40000)\n"
 	     "direct_write(\"P\", data(12, 8192), 8192, 24576)\n"
 	     "open(\"B/c\", O_RDWR|O_CREAT, 0644)\nfsync(3)\nclose(3)\n" },
