@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "audit/exfat_audit.h"
 #include "audit/ext_audit.h"
 #include "audit/fat_audit.h"
 #include "audit/minix_audit.h"
@@ -26,10 +27,7 @@ static void audit_checksums(struct audit *a, const uint8_t *disk, uint64_t size)
 }
 
 static void (*const audits[])(struct audit *a, const uint8_t *disk, uint64_t size) = {
-	ext_audit,
-	fat_audit,
-	minix_audit,
-	audit_checksums,
+	ext_audit, fat_audit, minix_audit, exfat_audit, audit_checksums,
 };
 
 void audit_disk(struct audit *ret, const uint8_t *disk, uint64_t size)

@@ -1,10 +1,9 @@
 /* ext_audit_dir.c -- the rules of directories and of links. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "audit/ext_audit_htree.h"
-#include "base/hash.h"
+#include "audit/names.h"
 #include "base/must.h"
 
 enum {
@@ -20,8 +19,7 @@ enum {
 struct ext_audit_dir {
 	struct ext_audit *a;
 	struct ext_file f;
-	uint64_t *names; /* their hashes */
-	size_t count, cap;
+	struct audit_names names;
 	struct ext_audit_htree index;
 	uint32_t block; /* of the directory, whose entries are looked at */
 	bool inline_data;
@@ -59,11 +57,7 @@ static void ext_audit_name(struct ext_audit_dir *d, const uint8_t *name, size_t 
 	if (memchr(name, '/', len) || memchr(name, 0, len) || !len)
 		audit_breach(d->a->audit, "a name has a character that it cannot have",
 			     "directory %u", d->f.number);
-	if (d->count == d->cap) {
-		d->cap = d->cap ? 2 * d->cap : 64;
-		d->names = must_realloc(d->names, d->cap * sizeof(*d->names));
-	}
-	d->names[d->count++] = hash64(name, len, 0);
+	audit_names_add(&d->names, name, len);
 }
 
 /* What is named must be in use, and have the type that the entry says. */
@@ -188,13 +182,6 @@ static void ext_audit_dir_blocks(struct ext_audit_dir *d)
 	}
 }
 
-static int ext_audit_compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void ext_audit_dir(struct ext_audit *a, uint32_t number)
 {
 	struct ext_audit_dir d = { .a = a };
@@ -205,14 +192,10 @@ static void ext_audit_dir(struct ext_audit *a, uint32_t number)
 		ext_audit_inline_dir(&d);
 	else if (!ext_file_blocks(&a->w, &d.f))
 		ext_audit_dir_blocks(&d);
-	if (d.count)
-		qsort(d.names, d.count, sizeof(*d.names), ext_audit_compare);
-	for (size_t i = 1; i < d.count; i++)
-		if (d.names[i] == d.names[i - 1])
-			audit_breach(a->audit, "a directory has a name twice", "directory %u",
-				     number);
+	if (audit_names_twice(&d.names))
+		audit_breach(a->audit, "a directory has a name twice", "directory %u", number);
 	ext_audit_htree_close(&d.index);
-	free(d.names);
+	audit_names_free(&d.names);
 	ext_file_close(&d.f);
 }
 

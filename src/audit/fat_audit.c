@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "audit/names.h"
 #include "base/must.h"
 #include "ondisk/fat.h"
 
@@ -32,8 +32,7 @@ struct fat_audit_dir {
 	uint32_t first, parent; /* clusters; 0 is a root that is none */
 	bool is_root;
 	unsigned entries, depth;
-	uint64_t *names; /* the hashes of short ones */
-	size_t count, cap;
+	struct audit_names names; /* short ones */
 };
 
 static bool fat_audit_is_used(const struct fat_audit *a, uint32_t cluster)
@@ -71,34 +70,15 @@ static uint32_t fat_audit_chain(struct fat_audit *a, uint32_t first, struct fat_
 
 /* ---- directories ---- */
 
-static int fat_audit_compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void fat_audit_dir_end(struct fat_audit *a, struct fat_audit_dir *d)
 {
-	if (d->count)
-		qsort(d->names, d->count, sizeof(*d->names), fat_audit_compare);
-	for (size_t i = 1; i < d->count; i++)
-		if (d->names[i] == d->names[i - 1])
-			audit_breach(a->audit, "a directory has a short name twice",
-				     "directory at cluster %u", d->first);
+	if (audit_names_twice(&d->names))
+		audit_breach(a->audit, "a directory has a short name twice",
+			     "directory at cluster %u", d->first);
 	if (!d->is_root && d->entries < 2)
 		audit_breach(a->audit, "a directory does not begin with \".\" and \"..\"",
 			     "directory at cluster %u", d->first);
-	free(d->names);
-}
-
-static void fat_audit_name(struct fat_audit_dir *d, const uint8_t *e)
-{
-	if (d->count == d->cap) {
-		d->cap = d->cap ? 2 * d->cap : 64;
-		d->names = must_realloc(d->names, d->cap * sizeof(*d->names));
-	}
-	d->names[d->count++] = hash64(e, FAT_NAME, 0);
+	audit_names_free(&d->names);
 }
 
 static void fat_audit_subdir(struct fat_audit *a, const struct fat_audit_dir *d, uint32_t first)
@@ -155,7 +135,7 @@ static void fat_audit_entry(struct fat_audit *a, struct fat_audit_dir *d, const 
 		first |= (uint32_t)ONDISK_LE(e, dir_entry, starthi) << 16;
 	if (attr & FAT_ATTR_VOLUME || fat_audit_dots(a, d, e, first, place))
 		return;
-	fat_audit_name(d, e);
+	audit_names_add(&d->names, e, FAT_NAME);
 	if (attr & FAT_ATTR_DIR)
 		fat_audit_subdir(a, d, first);
 	else

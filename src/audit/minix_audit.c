@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/hash.h"
+#include "audit/names.h"
 #include "base/must.h"
 #include "ondisk/minix.h"
 
@@ -43,8 +43,7 @@ struct minix_audit {
 struct minix_audit_dir {
 	uint32_t number, left; /* bytes of it that were not met yet */
 	unsigned entries, depth;
-	uint64_t *names; /* their hashes */
-	size_t count, cap;
+	struct audit_names names;
 };
 
 static bool minix_audit_bit(const uint8_t *bits, uint64_t number)
@@ -90,11 +89,7 @@ static void minix_audit_name(struct minix_audit *a, struct minix_audit_dir *d, c
 	if (memchr(name, '/', len) || !len)
 		audit_breach(a->audit, "a name has a character that it cannot have", "directory %u",
 			     d->number);
-	if (d->count == d->cap) {
-		d->cap = d->cap ? 2 * d->cap : 64;
-		d->names = must_realloc(d->names, d->cap * sizeof(*d->names));
-	}
-	d->names[d->count++] = hash64(name, len, 0);
+	audit_names_add(&d->names, name, len);
 }
 
 static void minix_audit_child(struct minix_audit *a, struct minix_audit_dir *d, uint32_t number)
@@ -132,25 +127,14 @@ static void minix_audit_entry(struct minix_audit *a, struct minix_audit_dir *d, 
 	a->inodes[number].names++;
 }
 
-static int minix_audit_compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void minix_audit_dir_end(struct minix_audit *a, struct minix_audit_dir *d)
 {
-	if (d->count)
-		qsort(d->names, d->count, sizeof(*d->names), minix_audit_compare);
-	for (size_t i = 1; i < d->count; i++)
-		if (d->names[i] == d->names[i - 1])
-			audit_breach(a->audit, "a directory has a name twice", "directory %u",
-				     d->number);
+	if (audit_names_twice(&d->names))
+		audit_breach(a->audit, "a directory has a name twice", "directory %u", d->number);
 	if (d->entries < 2)
 		audit_breach(a->audit, "a directory does not begin with \".\" and \"..\"",
 			     "directory %u", d->number);
-	free(d->names);
+	audit_names_free(&d->names);
 }
 
 /* ---- zones ---- */

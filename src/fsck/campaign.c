@@ -342,6 +342,7 @@ static int try_paths(struct campaign *c, struct field_lane *lane, double seconds
 	if (r)
 		return r;
 	p->paths += result.paths;
+	c->path_count += result.paths;
 	p->left += result.left;
 	p->explored += result.complete;
 	lane->paths_complete = result.complete;

@@ -67,7 +67,8 @@ struct campaign {
 	struct field_lane *lanes; /* of this share of the work */
 	size_t lane_count;
 	double started_seconds, paths_seconds; /* spent on paths so far */
-	uint64_t branches; /* of the checker, that its runs in the search for paths took */
+	uint64_t branches;   /* of the checker, that its runs in the search for paths took */
+	uint64_t path_count; /* found so far, for all fields */
 	campaign_test *test;
 	void *to;
 };

@@ -44,7 +44,7 @@ static bool content_has_name(const struct content *x, const char *wanted)
 	return false;
 }
 
-static bool contents_have_named(const struct contents *c, const struct content *x)
+bool contents_have_named(const struct contents *c, const struct content *x)
 {
 	for (size_t i = 0; i < c->count; i++)
 		for (const char *name = x->names_nul; *name; name += strlen(name) + 1)

@@ -28,6 +28,8 @@ void contents_add_tree(struct contents *c, const struct tree *t);
 void contents_add_lines(struct contents *c, const char *text);
 /* Whether it has this content. */
 bool contents_have(const struct contents *c, struct hash content);
+/* Whether it has this content under one of these names. */
+bool contents_have_named(const struct contents *c, const struct content *x);
 /* Those of c that the other has, too; the names stay with c. */
 void contents_common(struct contents *ret, const struct contents *c, const struct contents *other);
 /* The same, where the other has it under one of its names. */

@@ -25,15 +25,24 @@ bool examination_is_over(const struct examination *x)
 	       (seconds > 0 && clock_seconds() - x->run->started_seconds >= seconds);
 }
 
+static void examination_set_figure(const struct examination *x, const char *name, uint64_t figure)
+{
+	json_object_set_new(x->run->figures, name, json_integer((json_int_t)figure));
+}
+
 void examination_show_progress(const struct examination *x)
 {
 	uint64_t images = x->program.figures.images + x->kernel.figures.images;
 	double seconds = clock_seconds() - x->run->started_seconds;
 
 	if (run_sample_is_due(x->run)) {
-		json_object_set_new(x->run->figures, "images", json_integer((json_int_t)images));
-		json_object_set_new(x->run->figures, "checker_runs",
-				    json_integer((json_int_t)x->program.figures.checker_runs));
+		examination_set_figure(x, "images", images);
+		examination_set_figure(x, "checker_runs", x->program.figures.checker_runs);
+		examination_set_figure(x, "behaviours",
+				       x->program.figures.behaviours +
+					       x->kernel.figures.behaviours);
+		examination_set_figure(x, "paths", x->campaign.path_count);
+		examination_set_figure(x, "branches", x->campaign.branches);
 		run_sample(x->run);
 	}
 	if (progress_wanted())

@@ -56,21 +56,28 @@ uint64_t loss_count(const struct contents *before, const struct contents *after,
 		    const struct corruption *c, uint64_t *ret_touched, struct buf *out)
 {
 	struct hash_map left = HASH_MAP_INIT;
-	bool *touched = must_alloc(before->count + 1);
+	bool *touched = must_alloc(before->count + 1), *named = must_alloc(before->count + 1);
 	uint64_t lost = 0;
 
 	*ret_touched = 0;
 	count_contents(&left, after);
-	/* Of several with the same content, one that was damaged is the one that is missing. */
-	for (size_t i = 0; i < before->count; i++) {
+	for (size_t i = 0; i < before->count; i++)
 		touched[i] = is_touched(&before->items[i], c);
-		if (!touched[i] && !take_content(&left, before->items[i].hash) &&
+	/* Of several with the same content, those are there that have their names, and one that was
+	 * damaged is missing before any other. */
+	for (size_t i = 0; i < before->count; i++) {
+		named[i] = !touched[i] && contents_have_named(after, &before->items[i]);
+		if (named[i])
+			take_content(&left, before->items[i].hash);
+	}
+	for (size_t i = 0; i < before->count; i++)
+		if (!touched[i] && !named[i] && !take_content(&left, before->items[i].hash) &&
 		    lost++ < PATHS_TOLD)
 			buf_addf(out, "%s\n", before->items[i].names_nul);
-	}
 	for (size_t i = 0; i < before->count; i++)
 		*ret_touched += touched[i] && !take_content(&left, before->items[i].hash);
 	free(touched);
+	free(named);
 	if (lost > PATHS_TOLD)
 		buf_addf(out, "and %llu more\n", (unsigned long long)(lost - PATHS_TOLD));
 	hash_map_free(&left);

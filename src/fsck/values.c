@@ -132,6 +132,15 @@ static void add_ends(struct field_values *v, const struct ondisk_map *map, const
 	}
 }
 
+/* Of flags each bit has a meaning, and the number none. */
+static void add_flags(struct field_values *v, bool big_endian, uint64_t old)
+{
+	add_number(v, big_endian, 0);
+	add_number(v, big_endian, UINT64_MAX);
+	for (unsigned bit = 0; bit < 8u * v->len; bit++)
+		add_number(v, big_endian, old ^ 1ull << bit);
+}
+
 static void add_numbers(struct field_values *v, bool big_endian, uint64_t old)
 {
 	unsigned bits = 8u * v->len;
@@ -231,6 +240,8 @@ void values_telling(struct field_values *ret, const struct ondisk_map *map, cons
 		add_texts(ret, old);
 	} else {
 		number = big_endian ? ondisk_be(old, ret->len) : ondisk_le(old, ret->len);
+		if (field->role == ONDISK_FLAGS)
+			add_flags(ret, big_endian, number);
 		add_first_numbers(ret, big_endian, number, map->block_size);
 		add_others(ret, map, disk, instance, field, 1);
 		add_limits(ret, map, disk, field, big_endian);

@@ -18,7 +18,8 @@ static const struct chart_row {
 	{ "Per second", true, { "transitions", "states", "crash_states", "scripts" } },
 	{ "Per second ", true, { "images", "checker_runs", "checks", "restarts" } },
 	{ "Inputs and outcomes reached", false, { "inputs", "outcomes" } },
-	{ "Code reached", false, { "code_points" } },
+	{ "Code reached", false, { "code_points", "branches" } },
+	{ "Ways of a checker", false, { "behaviours", "paths" } },
 	{ "Findings", false, { "findings" } },
 };
 

@@ -14,7 +14,7 @@ struct buf;
 struct err;
 
 #define SERIES_FILE "series.csv"
-enum { SERIES_COLUMNS = 18, SERIES_ROWS_MAX = 600 };
+enum { SERIES_COLUMNS = 21, SERIES_ROWS_MAX = 600 };
 
 struct series_row {
 	double seconds;

@@ -53,6 +53,9 @@ static void every_copy_counts(void **state)
 
 	assert_int_equal(losses("/a\tone\n/d/b\ttwo\n/e\n", NULL, &touched, &out), 1);
 	assert_string_equal(buf_str(&out), "/d/c\n");
+	buf_clear(&out);
+	assert_int_equal(losses("/a\tone\n/d/c\ttwo\n/e\n", NULL, &touched, &out), 1);
+	assert_string_equal(buf_str(&out), "/d/b\n");
 	buf_free(&out);
 }
 

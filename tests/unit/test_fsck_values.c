@@ -77,6 +77,23 @@ static void limits_come_early(void **state)
 	own_map_free(&m);
 }
 
+/* Behind none and all. */
+static void flags_change_one_by_one_first(void **state)
+{
+	struct field_values v;
+	struct own_map m;
+
+	small_map(&m, "super.flags 0 2 flags\n");
+	disk[0] = 0x81;
+	disk[1] = 0;
+	telling_of(&v, &m, 0);
+	v.count = 2 + 16;
+	for (unsigned bit = 0; bit < 16; bit++)
+		assert_true(has_value(&v, 0x81 ^ 1 << bit));
+	values_free(&v);
+	own_map_free(&m);
+}
+
 /* An extent that ends one block behind the disk, by its length and by its first block. */
 static void an_end_lies_just_behind_the_disk(void **state)
 {
@@ -181,6 +198,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_at_limits_near_the_old_and_of_others),
 		cmocka_unit_test(limits_come_early),
+		cmocka_unit_test(flags_change_one_by_one_first),
 		cmocka_unit_test(an_end_lies_just_behind_the_disk),
 		cmocka_unit_test(names_get_a_separator_first),
 		cmocka_unit_test(texts_lose_single_bytes),
