@@ -244,7 +244,9 @@ static int session_start(struct campaign_session *s, size_t arm, struct err *err
 	struct campaign_arm *m = &s->arms.list[arm];
 	int status = session_has_space(s, err) ? 0 : -ENOSPC;
 
-	*t = (struct campaign_turn){ .arm = arm, .slice_seconds = session_slice(s, m) };
+	*t = (struct campaign_turn){ .arm = arm,
+				     .slice_seconds = session_slice(s, m),
+				     .on_swarm = s->on_swarm && !m->instrument->resumes };
 	if (!status)
 		status = turn_store_begin(&s->db, t, m, s->place.path, s->seed, session_now(s),
 					  s->file->config, err);

@@ -31,6 +31,7 @@ struct campaign_session {
 	struct known known; /* by the file of the user */
 	uint64_t seed;
 	int program_fd;
+	bool on_swarm; /* turns that need nothing of an earlier one are done by its workers */
 	double before_seconds, started_seconds; /* of earlier starts; and this one's beginning */
 	double until_seconds;                   /* of the monotonic clock; INFINITY: no limit */
 	int64_t last_time;                      /* that was written */

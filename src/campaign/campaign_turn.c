@@ -41,6 +41,25 @@ static void turn_word(struct buf *words, const char *format, ...)
 	buf_add(words, "", 1);
 }
 
+/* Options of the process that is started here: the command, or the one that hands it to workers. */
+static void turn_own_words(const struct campaign_turn *t, struct buf *words)
+{
+	turn_word(words, "--known=%s/known", t->path);
+	turn_word(words, "--%s=%s", t->resumed ? "resume" : "out", t->path);
+	turn_word(words, "--json");
+}
+
+/* The whole turn is one part, for one worker. */
+static void turn_swarm_words(const struct campaign_turn *t, struct buf *words)
+{
+	turn_word(words, "swarm");
+	turn_word(words, "start");
+	turn_word(words, "--parts=1");
+	turn_word(words, "--await");
+	turn_own_words(t, words);
+	turn_word(words, "--");
+}
+
 /* The options of the arm come behind --jobs, which they may set. */
 static void turn_words(const struct campaign_turn *t, const struct campaign_arm *m,
 		       const char *config, struct buf *words)
@@ -48,11 +67,14 @@ static void turn_words(const struct campaign_turn *t, const struct campaign_arm 
 	const struct instrument *instrument = m->instrument;
 
 	turn_word(words, "assay");
+	if (t->on_swarm)
+		turn_swarm_words(t, words);
 	turn_word(words, "%s", instrument->command);
 	turn_word(words, "%s", m->target);
 	for (size_t i = 0; instrument->words[i]; i++)
 		turn_word(words, "%s", instrument->words[i]);
-	turn_word(words, "--jobs=1");
+	if (!t->on_swarm)
+		turn_word(words, "--jobs=1");
 	buf_add(words, buf_str(&m->options), m->options.len);
 	if (instrument->timed) {
 		turn_word(words, "--seconds=%g", t->slice_seconds);
@@ -63,9 +85,8 @@ static void turn_words(const struct campaign_turn *t, const struct campaign_arm 
 			  (unsigned long long)m->section->parts);
 	if (config)
 		turn_word(words, "--config=%s", config);
-	turn_word(words, "--known=%s/known", t->path);
-	turn_word(words, "--%s=%s", t->resumed ? "resume" : "out", t->path);
-	turn_word(words, "--json");
+	if (!t->on_swarm)
+		turn_own_words(t, words);
 }
 
 static char **turn_vector(const struct buf *words)

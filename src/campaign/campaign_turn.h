@@ -18,6 +18,7 @@ struct campaign_turn {
 	char folder[PATH_MAX]; /* of its run, below that of the campaign */
 	char path[PATH_MAX];   /* the same with it */
 	bool resumed;
+	bool on_swarm; /* workers elsewhere do it */
 	uint64_t seed;
 	double slice_seconds;
 	pid_t pid;

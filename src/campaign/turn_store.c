@@ -2,7 +2,6 @@
 #include "campaign/turn_store.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -385,17 +384,6 @@ static bool folder_is_needed(struct campaign_db *d, const char *folder)
 	return needed;
 }
 
-static void folder_remove(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	remove_tree_below(fd, NULL);
-	close(fd);
-	rmdir(path);
-}
-
 void turn_store_clean(struct campaign_db *d, const struct campaign_turn *t,
 		      const struct campaign_arm *m)
 {
@@ -404,7 +392,7 @@ void turn_store_clean(struct campaign_db *d, const struct campaign_turn *t,
 	turn_folder(m, t->id, folder);
 	if ((!m->instrument->resumes || strcmp(folder, t->folder)) &&
 	    !folder_is_needed(d, t->folder))
-		folder_remove(t->path);
+		remove_tree(t->path);
 }
 
 void turn_store_clean_interrupted(struct campaign_db *d, const char *dir)
@@ -422,7 +410,7 @@ void turn_store_clean_interrupted(struct campaign_db *d, const char *dir)
 	while (campaign_db_step(d, s, &none) > 0) {
 		snprintf(path, sizeof(path), "%.3000s/%.1000s", dir, campaign_db_text(s, 0));
 		if (!folder_is_needed(d, campaign_db_text(s, 0)))
-			folder_remove(path);
+			remove_tree(path);
 	}
 	campaign_db_end(s);
 }

@@ -17,10 +17,11 @@
 #include "cli/operands.h"
 #include "cli/table.h"
 #include "report/report.h"
+#include "swarm/redis_url.h"
 
 static struct campaign_command_settings {
 	double seconds;
-	const char *out, *new_since;
+	const char *out, *new_since, *redis, *redis_file;
 	bool json, markdown;
 } settings;
 
@@ -35,6 +36,12 @@ static const struct opt opts[] = {
 	  "in "
 	  "runs/",
 	  0, 0 },
+	{ "redis", OPT_TEXT, ROW(redis), "URL",
+	  "turns but those of explore are done by workers of a swarm (assay swarm work --any) on "
+	  "this server",
+	  0, 0 },
+	{ "redis-file", OPT_TEXT, ROW(redis_file), "FILE", "the same, by a file with the URL", 0,
+	  0 },
 	{ "new-since", OPT_TEXT, ROW(new_since), "DATE",
 	  "findings: only those first seen since then: \"YYYY-MM-DD\" or \"YYYY-MM-DD HH:MM\", UTC",
 	  0, 0 },
@@ -226,6 +233,26 @@ static int campaign_check_file(const struct campaign_file *f, struct err *err)
 	return code ? code : operand_new_directory(settings.out, err);
 }
 
+/* Turns get the server by the environment, which no other user sees. */
+static int campaign_choose_server(struct err *err)
+{
+	struct redis_url url;
+	struct buf text = BUF_INIT;
+	int status;
+
+	if (!settings.redis && !settings.redis_file)
+		return 0;
+	status = redis_url_choose(&text, settings.redis, settings.redis_file, err);
+	if (!status)
+		status = redis_url_parse(&url, buf_str(&text), err);
+	if (!status) {
+		redis_url_free(&url);
+		setenv("ASSAY_REDIS", buf_str(&text), 1);
+	}
+	buf_free(&text);
+	return status;
+}
+
 static int campaign_start(const struct campaign_file *f, struct err *err)
 {
 	const struct campaign_listener listener = { .found = campaign_say_found,
@@ -235,9 +262,12 @@ static int campaign_start(const struct campaign_file *f, struct err *err)
 	int status, code;
 
 	stop_catch_signals();
+	if (campaign_choose_server(err))
+		return EXIT_USAGE;
 	status = campaign_session_open(&s, f, settings.out, &listener, err);
 	if (status)
 		return operand_code(status);
+	s.on_swarm = settings.redis || settings.redis_file;
 	status = campaign_session_run(&s, settings.seconds, err);
 	progress_end();
 	code = campaign_finish(&s, status, err);
@@ -331,7 +361,7 @@ static int run_campaign_reader(const char *dir, bool findings, struct err *err)
 	struct campaign_db d;
 	int code;
 
-	if (settings.out || settings.seconds > 0 ||
+	if (settings.out || settings.seconds > 0 || settings.redis || settings.redis_file ||
 	    (!findings && (settings.new_since || settings.markdown))) {
 		err_set(err, EINVAL, "an option that does not belong to it");
 		return EXIT_USAGE;
@@ -373,6 +403,11 @@ const struct command command_campaign = {
 		"*--out*. If it is killed, the next start takes over what the turns of that\n"
 		"moment had found. A turn that crashes ends only itself. An arm whose turns fail\n"
 		"three times in a row is put aside, with its reason, until the next start.\n"
+		"\n"
+		"With *--redis*, turns of all instruments but _explore_ are done by the workers of "
+		"a\n"
+		"swarm, which run *assay swarm work --any*; so many at the same time as _jobs_ of\n"
+		"the file says. Choice and database stay here.\n"
 		"\n"
 		"The database _DIR_/campaign.db (SQLite) has all findings, however many turns\n"
 		"and instruments have shown them: when each was first and last seen, how often,\n"

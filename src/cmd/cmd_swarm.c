@@ -1,39 +1,25 @@
 /* cmd_swarm.c -- `assay swarm`: one command by workers of many machines, on a Redis server. */
-#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/must.h"
 #include "base/rng.h"
-#include "cli/command.h"
 #include "cli/fingerprint.h"
 #include "cli/operands.h"
 #include "cli/parts.h"
 #include "cli/summary.h"
-#include "cli/swarm_crew.h"
 #include "cli/swarm_hosts.h"
 #include "cli/swarm_status.h"
 #include "cmd/explore_report.h"
 #include "cmd/swarm_command.h"
 #include "cmd/swarm_parts.h"
-#include "cmd/swarm_search.h"
-
-static struct swarm_settings {
-	const char *redis, *redis_file, *run, *hosts, *out;
-	uint64_t jobs, shards, parts;
-	double dead, offline, patience;
-	bool diverse, keep, json;
-} settings = { .parts = 32, .dead = 10, .offline = 60, .patience = 300 };
+#include "cmd/swarm_work.h"
 
 #define ROW(field) offsetof(struct swarm_settings, field)
 
@@ -50,6 +36,14 @@ static const struct opt opts[] = {
 	{ "hosts", OPT_TEXT, ROW(hosts), "FILE",
 	  "start: also start workers on these hosts by ssh; a line is HOST [JOBS [PROGRAM]]", 0,
 	  0 },
+	{ "any", OPT_FLAG, ROW(any), NULL,
+	  "work: every run of the server, also those that are started later, until it is stopped",
+	  0, 0 },
+	{ "await", OPT_FLAG, ROW(await), NULL,
+	  "start: wait until workers elsewhere have done the work, and write what they found", 0,
+	  0 },
+	{ "known", OPT_TEXT, ROW(known), "FILE", "start: a file of known failures, for all workers",
+	  0, 0 },
 	{ "diverse", OPT_FLAG, ROW(diverse), NULL,
 	  "start: workers share only findings and figures; each has its own seed and strategy", 0,
 	  0 },
@@ -75,215 +69,11 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-enum { STATES_SUMMED_MAX = 4000000, CLUSTER_SHARDS = 16 };
-
-/* ---- the server ---- */
-
-/* What every part of this command has. */
-struct swarm {
-	struct redis_url url;
-	struct buf url_text;
-	char name[RUN_NAME_MAX + 1];
-	struct swarm_run run;
-};
-
-static void swarm_close(struct swarm *s)
-{
-	swarm_run_close(&s->run);
-	redis_url_free(&s->url);
-	buf_free(&s->url_text);
-}
-
-static const json_t *swarm_args(const struct swarm *s)
-{
-	return json_object_get(s->run.about, "args");
-}
-
-static const char *swarm_target(const struct swarm *s)
-{
-	const char *target = json_string_value(json_array_get(swarm_args(s), 1));
-
-	return target ? target : "";
-}
-
-static const struct command *swarm_run_command(const struct swarm *s)
-{
-	return swarm_command(swarm_args(s));
-}
-
-static uint64_t swarm_seed(const struct swarm *s)
-{
-	return (uint64_t)json_integer_value(json_object_get(s->run.about, "seed"));
-}
-
-/* What the server says is not to be trusted. */
-static int swarm_read(struct swarm *s, struct err *err)
-{
-	int status = swarm_run_read(&s->run, err);
-
-	if (status)
-		return status;
-	if (!swarm_run_command(s) || !swarm_part_count(s->run.about))
-		return err_set(err, EPROTO, "no worker can do what the run %s asks for", s->name);
-	return 0;
-}
-
-/* An exit code. `is_new`: the run need not be there. */
-static int swarm_open(struct swarm *s, bool is_new, struct err *err)
-{
-	const char *warning = NULL;
-	int status;
-
-	*s = (struct swarm){ 0 };
-	if (settings.run && !swarm_name_is_valid(settings.run)) {
-		err_set(err, EINVAL,
-			"--run %s: a name has letters, digits, dots, _ and -, at most %d",
-			settings.run, RUN_NAME_MAX);
-		return EXIT_USAGE;
-	}
-	if (redis_url_choose(&s->url_text, settings.redis, settings.redis_file, err) ||
-	    redis_url_parse(&s->url, buf_str(&s->url_text), err))
-		return EXIT_USAGE;
-	if (settings.run)
-		strcpy(s->name, settings.run);
-	else if (is_new)
-		snprintf(s->name, sizeof(s->name), "run-%08" PRIx64, rng_fresh_seed() >> 32);
-	else if (swarm_run_find(&s->url, s->name, err))
-		return EXIT_UNKNOWN;
-	status = swarm_run_open(&s->run, &s->url, s->name, &warning, err);
-	if (!status && !is_new)
-		status = swarm_read(s, err);
-	if (warning && is_new)
-		fprintf(stderr, "assay swarm: %s\n", warning);
-	return status ? EXIT_UNKNOWN : EXIT_CLEAN;
-}
-
-/* ---- a worker ---- */
-
-/* In the process of a worker. */
-static struct {
-	const struct swarm *swarm;
-	struct swarm_crew *crew;
-	struct swarm_worker worker;
-} here;
-
-static void print_label(char label[320], unsigned number)
-{
-	char host[256] = "unknown";
-
-	gethostname(host, sizeof(host) - 1);
-	snprintf(label, 320, "%s %d %u", host, (int)getpid(), number);
-}
-
-/* An exit code; *ret_done: nothing is left for any worker. */
-static int worker_work(const char *dir, bool *ret_done, struct err *err)
-{
-	const struct command *c = swarm_run_command(here.swarm);
-	const json_t *about = here.swarm->run.about;
-
-	return c->parts ? swarm_parts_work(&here.worker, c, about, dir, ret_done, err)
-			: swarm_search_work(&here.worker, c, about, dir, ret_done, err);
-}
-
-static int worker_job(void *to, unsigned number, const char *dir, struct err *err)
-{
-	struct worker_options o = { .url = &here.swarm->url,
-				    .run = here.swarm->name,
-				    .dead_seconds = settings.dead,
-				    .offline_seconds = settings.offline,
-				    .offline_works = 100000,
-				    .patience_seconds = settings.patience };
-	char label[320];
-	bool done = false;
-	int code;
-
-	print_label(label, number);
-	o.label = label;
-	if (worker_open(&here.worker, &o, &here.crew->pages[number], err))
-		return EXIT_UNKNOWN;
-	code = worker_work(dir, &done, err);
-	if (here.worker.failed.code && !err->code)
-		*err = here.worker.failed;
-	worker_close(&here.worker, done && !err->code ? "done" : "left");
-	return err->code && code == EXIT_CLEAN ? EXIT_UNKNOWN : code;
-}
-
-/* ---- work ---- */
-
-/* A worker with another program, model or kernel would verify something else. */
-static int check_fingerprint(const struct swarm *s, struct err *err)
-{
-	const char *theirs = json_text(s->run.about, "fingerprint");
-	struct buf ours = BUF_INIT;
-	bool same;
-
-	fingerprint(swarm_args(s), &ours);
-	same = !strcmp(theirs, buf_str(&ours));
-	if (!same) {
-		fprintf(stderr, "the run %s was started with:\n%sthis worker has:\n%s", s->name,
-			theirs, buf_str(&ours));
-		err_set(err, EINVAL, "this worker does not fit the run %s", s->name);
-	}
-	buf_free(&ours);
-	return same ? 0 : -EINVAL;
-}
-
-static int crew_work(struct swarm *s, struct run *local, unsigned jobs, struct err *err)
-{
-	struct swarm_crew crew = { .run = &s->run,
-				   .url = &s->url,
-				   .dead_seconds = settings.dead,
-				   .patience_seconds = settings.patience };
-	struct job job = { .work = worker_job };
-	int status = swarm_crew_open(&crew, jobs, err);
-
-	if (status)
-		return status;
-	here.swarm = s;
-	here.crew = &crew;
-	stop_catch_signals();
-	status = swarm_crew_run(&crew, local, jobs, &job, err);
-	for (unsigned i = 0; i < crew.count; i++) {
-		json_t *summary = NULL;
-		struct err none = { 0 };
-
-		if (job_merge(local, i, &summary, &none))
-			continue;
-		job_add_figures(local, summary,
-				(const char *const[]){ "calls", "transitions", NULL });
-		json_decref(summary);
-	}
-	swarm_crew_close(&crew);
-	return status;
-}
+enum { STATES_SUMMED_MAX = 4000000, CLUSTER_SHARDS = 16, AWAIT_US = 200000, KNOWN_MAX = 8 << 20 };
 
 static int run_work(int argc, char **argv, struct err *err)
 {
-	struct swarm s;
-	struct run local;
-	unsigned jobs;
-	int code = swarm_open(&s, false, err), status;
-
-	if (!code && check_fingerprint(&s, err))
-		code = EXIT_UNKNOWN;
-	if (code ||
-	    run_open(&local, "swarm", swarm_target(&s), settings.out, swarm_seed(&s), err)) {
-		swarm_close(&s);
-		return code ? code : EXIT_UNKNOWN;
-	}
-	jobs = jobs_on(swarm_target(&s), NULL, (unsigned)settings.jobs);
-	status = crew_work(&s, &local, jobs, err);
-	status = summary_write(&local, status, err);
-	if (settings.json)
-		summary_print(&local);
-	else
-		printf("%s: %zu findings of this machine's workers in run %s; report: "
-		       "%s/report.html\n",
-		       swarm_target(&s), json_array_size(local.findings), s.name, local.dir);
-	code = summary_code(&local, status);
-	run_free(&local);
-	swarm_close(&s);
-	return code;
+	return swarm_work(err);
 }
 
 /* ---- results ---- */
@@ -325,7 +115,7 @@ static int collect_search(struct swarm *s, struct run *run, struct err *err)
 	sum.coverage = coverage;
 	sum.dead = dead;
 	if (!status)
-		status = explore_merge_swarm(run, &sum, settings.json, err);
+		status = explore_merge_swarm(run, &sum, swarm_settings.json, err);
 	json_decref(figures);
 	json_decref(coverage);
 	json_decref(dead);
@@ -338,7 +128,7 @@ static int collect_parts(struct swarm *s, bool stopped, struct run *run, struct 
 	const struct command *c = swarm_run_command(s);
 	double passed =
 		(double)time(NULL) - json_number_value(json_object_get(s->run.about, "started"));
-	int status = swarm_command_parse(c, swarm_args(s), settings.json, err);
+	int status = swarm_command_parse(c, swarm_args(s), swarm_settings.json, err);
 
 	if (status)
 		return status;
@@ -365,22 +155,51 @@ static int collect(struct swarm *s, bool stopped, struct run *run, struct err *e
 					   : collect_search(s, run, err);
 }
 
-/* Waits until no worker is left, or for so long. */
+/* Waits until no worker is left, or for so long, or until a stop, unless there was one before. */
 static int await_workers(struct swarm *s, double seconds, uint64_t *ret_living, struct err *err)
 {
 	double until = clock_seconds() + seconds;
-	bool stopped;
+	bool stopped, stopped_before = stop_requested;
 	int status;
 
 	for (;;) {
 		/* Also buries those without a sign of life. */
-		status = swarm_run_beat(&s->run, 0, settings.dead, &stopped, err);
+		status = swarm_run_beat(&s->run, 0, swarm_settings.dead, &stopped, err);
 		if (!status)
 			status = swarm_run_living(&s->run, ret_living, err);
-		if (status || !*ret_living || clock_seconds() > until || stop_requested)
+		if (status || !*ret_living || clock_seconds() > until ||
+		    (stop_requested && !stopped_before))
 			return status;
-		usleep(200000);
+		usleep(AWAIT_US);
 	}
+}
+
+static int is_work_done(struct swarm *s, bool *ret, struct err *err)
+{
+	struct work_parts_counts counts;
+	int status;
+
+	if (!swarm_run_command(s)->parts)
+		return results_is_done(&s->run, ret, err);
+	status = work_parts_count(&s->run, &counts, err);
+	*ret = !status && !counts.open;
+	return status;
+}
+
+/* Waits until nothing is left to do. */
+static int await_work(struct swarm *s, struct err *err)
+{
+	bool done = false, stopped;
+	int status = 0;
+
+	while (!status && !done && !stop_requested) {
+		usleep(AWAIT_US);
+		/* What the dead had is free. */
+		status = swarm_run_beat(&s->run, 0, swarm_settings.dead, &stopped, err);
+		if (!status)
+			status = is_work_done(s, &done, err);
+	}
+	return status;
 }
 
 /* The run of what all have found: that of the command, where its parts make up the whole. */
@@ -388,7 +207,7 @@ static int swarm_open_result(const struct swarm *s, struct run *ret, struct err 
 {
 	const struct command *c = swarm_run_command(s);
 
-	return run_open(ret, c->parts ? c->name : "swarm", swarm_target(s), settings.out,
+	return run_open(ret, c->parts ? c->name : "swarm", swarm_target(s), swarm_settings.out,
 			swarm_seed(s), err);
 }
 
@@ -396,7 +215,7 @@ static int swarm_finish(struct swarm *s, bool stopped, struct run *run, struct e
 {
 	int status = collect(s, stopped, run, err);
 
-	if (!status && !settings.keep)
+	if (!status && !swarm_settings.keep)
 		status = swarm_run_remove(&s->run, err);
 	return status;
 }
@@ -415,7 +234,7 @@ static int run_stop(int argc, char **argv, struct err *err)
 	stop_catch_signals();
 	status = swarm_run_stop(&s.run, err);
 	if (!status)
-		status = await_workers(&s, 3 * settings.dead + 30, &living, err);
+		status = await_workers(&s, 3 * swarm_settings.dead + 30, &living, err);
 	if (living)
 		fprintf(stderr, "assay swarm: %" PRIu64 " workers have not ended yet\n", living);
 	code = EXIT_UNKNOWN;
@@ -439,11 +258,11 @@ static int run_status(int argc, char **argv, struct err *err)
 	if (!code && swarm_status(&s.run, swarm_run_command(&s)->parts, &o, err))
 		code = EXIT_UNKNOWN;
 	if (!code) {
-		if (settings.json)
+		if (swarm_settings.json)
 			json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 		else
 			swarm_status_print(o);
-		if (settings.json)
+		if (swarm_settings.json)
 			putchar('\n');
 		json_decref(o);
 	}
@@ -456,8 +275,8 @@ static int run_status(int argc, char **argv, struct err *err)
 /* Each key costs its command in every request: more than one is for the nodes of a cluster. */
 static unsigned choose_shards(const struct swarm *s)
 {
-	if (settings.shards)
-		return (unsigned)settings.shards;
+	if (swarm_settings.shards)
+		return (unsigned)swarm_settings.shards;
 	return redis_net_is_cluster(&s->run.net) ? CLUSTER_SHARDS : 1;
 }
 
@@ -472,12 +291,25 @@ static json_t *swarm_describe(const struct swarm *s, int argc, char **argv)
 	json_object_set_new(about, "args", args);
 	json_object_set_new(about, "fingerprint", json_string(buf_str(&print)));
 	json_object_set_new(about, "shards", json_integer((json_int_t)choose_shards(s)));
-	json_object_set_new(about, "parts", json_integer((json_int_t)settings.parts));
-	json_object_set_new(about, "diverse", json_boolean(settings.diverse));
+	json_object_set_new(about, "parts", json_integer((json_int_t)swarm_settings.parts));
+	json_object_set_new(about, "diverse", json_boolean(swarm_settings.diverse));
 	json_object_set_new(about, "seed", json_integer((json_int_t)(rng_fresh_seed() >> 2 | 1)));
 	json_object_set_new(about, "started", json_integer((json_int_t)time(NULL)));
 	buf_free(&print);
 	return about;
+}
+
+static int add_known(json_t *about, struct err *err)
+{
+	struct buf text = BUF_INIT;
+	int status = swarm_settings.known
+			   ? buf_read_file(&text, swarm_settings.known, KNOWN_MAX, err)
+			   : 0;
+
+	if (!status && text.len)
+		json_object_set_new(about, "known", json_string(text.data));
+	buf_free(&text);
+	return status;
 }
 
 /* A run of this name that is there already is continued, if it is the same. */
@@ -486,14 +318,19 @@ static int put_description(struct swarm *s, int argc, char **argv, struct err *e
 	json_t *about = swarm_describe(s, argc, argv),
 	       *args = json_deep_copy(json_object_get(about, "args"));
 	bool made = false;
-	int status = swarm_run_make(&s->run, about, &made, err);
+	int status = add_known(about, err);
+
+	if (!status)
+		status = swarm_run_make(&s->run, about, &made, err);
+	else
+		json_decref(about);
 
 	if (!status && !made && !json_equal(args, swarm_args(s)))
 		status =
 			err_set(err, EEXIST, "the server has a run %s of another command", s->name);
 	json_decref(args);
 	if (!status)
-		status = check_fingerprint(s, err);
+		status = swarm_check_fingerprint(s, err);
 	if (!status && swarm_run_command(s)->parts)
 		status = work_parts_put(&s->run, swarm_part_count(s->run.about), err);
 	return status;
@@ -505,8 +342,9 @@ static int start_hosts(const struct swarm *s, struct swarm_hosts *h, struct err 
 	int status;
 
 	buf_addf(&options, "--run %s --dead-seconds %g --offline-seconds %g --patience %g", s->name,
-		 settings.dead, settings.offline, settings.patience);
-	status = swarm_hosts_start(h, settings.hosts, buf_str(&s->url_text), options.data, err);
+		 swarm_settings.dead, swarm_settings.offline, swarm_settings.patience);
+	status = swarm_hosts_start(h, swarm_settings.hosts, buf_str(&s->url_text), options.data,
+				   err);
 	buf_free(&options);
 	return status;
 }
@@ -521,22 +359,26 @@ static int work_here(struct swarm *s, const struct swarm_hosts *hosts, struct er
 	if (swarm_open_result(s, &run, err))
 		return EXIT_UNKNOWN;
 	stop_catch_signals();
-	if (settings.jobs) {
+	if (swarm_settings.jobs) {
 		char dir[PATH_MAX];
 
 		snprintf(dir, sizeof(dir), "%.4000s/here", run.dir);
 		status = run_open(&local, "swarm", swarm_target(s), dir, swarm_seed(s), err);
 		if (!status) {
-			status = crew_work(s, &local, (unsigned)settings.jobs, err);
+			status = swarm_work_here(s, &local, (unsigned)swarm_settings.jobs, err);
 			status = summary_write(&local, status, err);
 			run_free(&local);
 		}
 	}
-	swarm_hosts_await(hosts, settings.hosts);
+	swarm_hosts_await(hosts, swarm_settings.hosts);
+	if (!status && swarm_settings.await)
+		status = await_work(s, err);
 	if (stop_requested)
 		swarm_run_stop(&s->run, err);
 	if (!status)
-		status = await_workers(s, OPT_SECONDS_MAX, &living, err);
+		status =
+			await_workers(s, stop_requested ? 3 * swarm_settings.dead : OPT_SECONDS_MAX,
+				      &living, err);
 	if (!status)
 		status = swarm_finish(s, stop_requested, &run, err);
 	code = summary_code(&run, status);
@@ -550,19 +392,21 @@ static int run_start(int argc, char **argv, struct err *err)
 	struct swarm s;
 	int code;
 
-	if (swarm_command_check(argc, argv, settings.diverse, err))
+	if (swarm_command_check(argc, argv, swarm_settings.diverse, swarm_settings.parts, err))
 		return EXIT_USAGE;
-	code = operand_file(settings.hosts, err);
+	code = operand_file(swarm_settings.hosts, err);
 	if (!code)
-		code = operand_new_directory(settings.out, err);
+		code = operand_known(swarm_settings.known, NULL, err);
+	if (!code)
+		code = operand_new_directory(swarm_settings.out, err);
 	if (code)
 		return code;
 	code = swarm_open(&s, true, err);
 	if (!code && put_description(&s, argc, argv, err))
 		code = EXIT_UNKNOWN;
-	if (!code && settings.hosts && start_hosts(&s, &hosts, err))
+	if (!code && swarm_settings.hosts && start_hosts(&s, &hosts, err))
 		code = EXIT_UNKNOWN;
-	if (!code && (settings.jobs || settings.hosts))
+	if (!code && (swarm_settings.jobs || swarm_settings.hosts || swarm_settings.await))
 		code = work_here(&s, &hosts, err);
 	else if (!code)
 		printf("%s\n", s.name);
@@ -629,6 +473,6 @@ const struct command command_swarm = {
 		"Exit status: 0 no findings, 1 findings, 2 could not tell, for example because\n"
 		"the server is away.",
 	.opts = opts,
-	.settings = &settings,
+	.settings = &swarm_settings,
 	.run = run_swarm,
 };

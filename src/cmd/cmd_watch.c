@@ -1,7 +1,6 @@
 /* cmd_watch.c -- `assay watch TREE FS`: builds and explores a kernel whenever its sources change.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,18 +201,6 @@ static void watch_print(const struct watch *w, const struct sweep *s, const stru
 	buf_free(&out);
 }
 
-/* A round that found nothing leaves nothing. */
-static void watch_remove_round(const char *dir)
-{
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	remove_tree_below(fd, NULL);
-	close(fd);
-	rmdir(dir);
-}
-
 /* The known failures of the rounds differ, and are counted in theirs. */
 static int watch_merge(struct watch *w, const struct run *round, struct err *err)
 {
@@ -284,7 +271,7 @@ static int watch_round(struct watch *w, struct err *err)
 		 (round.verdict != VERDICT_OK && code == EXIT_CLEAN);
 	run_free(&round);
 	if (!leaves)
-		watch_remove_round(dir);
+		remove_tree(dir);
 	return status;
 }
 

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/json.h"
 #include "base/must.h"
 #include "cli/operands.h"
 #include "cli/parts.h"
@@ -35,6 +37,22 @@ unsigned swarm_part_count(const json_t *about)
 	return parts < 1 || parts > PARTS_MAX ? 0 : (unsigned)parts;
 }
 
+int swarm_known_file(const json_t *about, const char *dir, char ret[PATH_MAX], struct err *err)
+{
+	const char *known = json_text(about, "known");
+	struct buf text = BUF_INIT;
+	int status;
+
+	*ret = '\0';
+	if (!*known)
+		return 0;
+	snprintf(ret, PATH_MAX, "%.4000s/known", dir);
+	buf_adds(&text, known);
+	status = buf_write_file(&text, ret, err);
+	buf_free(&text);
+	return status;
+}
+
 int swarm_command_parse(const struct command *c, const json_t *args, bool json, struct err *err)
 {
 	const char *argv[SWARM_ARGS_MAX + 2];
@@ -50,7 +68,8 @@ int swarm_command_parse(const struct command *c, const json_t *args, bool json, 
 
 /* What a swarm sets itself, or what is of one machine only. */
 static const char *const not_here[] = { "--out",  "--resume", "--all",         "--jobs",
-					"--json", "--part",   "--write-known", NULL };
+					"--json", "--known",  "--write-known", NULL };
+static const char *const not_of_parts[] = { "--part", NULL };
 /* Each worker of a search has its own. */
 static const char *const not_in_search[] = { "--seed", NULL };
 
@@ -65,7 +84,7 @@ static int refuse_options(int argc, char **argv, const char *const *refused, str
 	return 0;
 }
 
-static int check_args(int argc, char **argv, bool diverse, struct err *err)
+static int check_args(int argc, char **argv, bool diverse, uint64_t parts, struct err *err)
 {
 	const struct command *c = argc > 0 ? command_of_swarm(argv[0]) : NULL;
 	int status;
@@ -81,6 +100,8 @@ static int check_args(int argc, char **argv, bool diverse, struct err *err)
 	if (!status)
 		status = refuse_options(argc, argv, c->parts ? c->parts->whole_only : not_in_search,
 					err);
+	if (!status && parts > 1)
+		status = refuse_options(argc, argv, not_of_parts, err);
 	if (!status && target_is_single(argv[1], NULL))
 		status = err_set(err, EINVAL, "%s is a directory or device of this machine",
 				 argv[1]);
@@ -126,9 +147,9 @@ static int check_command(int argc, char **argv, struct err *err)
 	return 0;
 }
 
-int swarm_command_check(int argc, char **argv, bool diverse, struct err *err)
+int swarm_command_check(int argc, char **argv, bool diverse, uint64_t parts, struct err *err)
 {
-	int status = check_args(argc, argv, diverse, err);
+	int status = check_args(argc, argv, diverse, parts, err);
 
 	return status ? status : check_command(argc, argv, err);
 }

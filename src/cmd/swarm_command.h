@@ -3,6 +3,7 @@
 #define CMD_SWARM_COMMAND_H
 
 #include <jansson.h>
+#include <limits.h>
 
 #include "cli/command.h"
 
@@ -13,10 +14,12 @@ const struct command *swarm_command(const json_t *args);
 /* In how many parts the work of a run is divided, as its description says; 0: it says nothing that
  * can be. */
 unsigned swarm_part_count(const json_t *about);
+/* The known failures of a run, as a file in the directory; "" where it has none. */
+int swarm_known_file(const json_t *about, const char *dir, char ret[PATH_MAX], struct err *err);
 /* Sets the options of the command in this process. json: it is to print its result as JSON. */
 int swarm_command_parse(const struct command *c, const json_t *args, bool json, struct err *err);
 /* Before a run is made of it: whether everything on the command line is there. diverse: workers are
- * to share nothing. */
-int swarm_command_check(int argc, char **argv, bool diverse, struct err *err);
+ * to share nothing. parts: in how many the work is divided. */
+int swarm_command_check(int argc, char **argv, bool diverse, uint64_t parts, struct err *err);
 
 #endif

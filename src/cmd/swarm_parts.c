@@ -24,8 +24,9 @@ enum { WAIT_US = 200000 };
 struct parts_worker {
 	struct swarm_worker *worker;
 	const struct command *command;
-	const json_t *args;
+	const json_t *about, *args;
 	unsigned count; /* of parts */
+	bool waits;
 	struct run run;
 	struct results_sender sender;
 	unsigned begun;
@@ -35,20 +36,28 @@ struct parts_worker {
 static int part_job(void *to, unsigned number, const char *dir, struct err *err)
 {
 	const struct parts_worker *p = to;
-	const char *argv[SWARM_ARGS_MAX + 8];
-	char part[32];
+	const char *argv[SWARM_ARGS_MAX + 16];
+	char part[32], known[PATH_MAX];
 	int argc = 0;
 
 	snprintf(part, sizeof(part), "%u/%u", number + 1, p->count);
 	for (size_t i = 0; i < json_array_size(p->args) && argc < SWARM_ARGS_MAX; i++)
 		argv[argc++] = json_string_value(json_array_get(p->args, i));
-	argv[argc++] = "--part";
-	argv[argc++] = part;
+	if (p->count > 1) {
+		argv[argc++] = "--part";
+		argv[argc++] = part;
+	}
 	argv[argc++] = "--jobs";
 	argv[argc++] = "1";
 	argv[argc++] = "--json";
 	argv[argc++] = "--out";
 	argv[argc++] = dir;
+	if (swarm_known_file(p->about, dir, known, err))
+		return EXIT_UNKNOWN;
+	if (*known) {
+		argv[argc++] = "--known";
+		argv[argc++] = known;
+	}
 	argv[argc] = NULL;
 	if (opt_parse(p->command->opts, p->command->settings, &argc, (char **)argv, err))
 		return EXIT_USAGE;
@@ -97,22 +106,26 @@ static int parts_do(struct parts_worker *p, bool *ret_done, struct err *err)
 			break;
 		if (offer == PART_MINE)
 			status = part_do(p, number, err);
-		else if (offer == PART_WAIT)
-			usleep(WAIT_US);
-		else
+		else if (offer == PART_NONE_LEFT)
 			*ret_done = true;
+		else if (!p->waits)
+			break;
+		else
+			usleep(WAIT_US);
 	}
 	return status;
 }
 
 int swarm_parts_work(struct swarm_worker *w, const struct command *c, const json_t *about,
-		     const char *dir, bool *ret_done, struct err *err)
+		     bool waits, const char *dir, bool *ret_done, struct err *err)
 {
 	struct parts_worker p = {
 		.worker = w,
 		.command = c,
+		.about = about,
 		.args = json_object_get(about, "args"),
 		.count = swarm_part_count(about),
+		.waits = waits,
 	};
 	int status, code;
 

@@ -7,10 +7,11 @@
 #include "run/run.h"
 #include "swarm/work_parts.h"
 
-/* Does parts until none is left (*ret_done), each in a separate process and directory below
- * `dir`, which is then the directory of a run of all that this worker did. An exit code. */
+/* Does parts until none is left (*ret_done) or, unless it `waits`, all are some worker's, each in a
+ * separate process and directory below `dir`, which is then the directory of a run of all that this
+ * worker did. An exit code. */
 int swarm_parts_work(struct swarm_worker *w, const struct command *c, const json_t *about,
-		     const char *dir, bool *ret_done, struct err *err);
+		     bool waits, const char *dir, bool *ret_done, struct err *err);
 
 /* Takes over what all workers have published. Where the user did not stop the run, all has to be
  * there: else the verdict is unknown. */

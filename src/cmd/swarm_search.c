@@ -2,6 +2,7 @@
 #include "cmd/swarm_search.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,11 +92,18 @@ int swarm_search_work(struct swarm_worker *w, const struct command *c, const jso
 		      const char *dir, bool *ret_done, struct err *err)
 {
 	const char *argv[SWARM_ARGS_MAX + 16];
-	char seed[32];
+	char seed[32], known[PATH_MAX];
 	int argc, code;
 
 	here = w;
 	argc = search_argv(argv, about, dir, seed);
+	if (swarm_known_file(about, dir, known, err))
+		return EXIT_UNKNOWN;
+	if (*known) {
+		argv[argc++] = "--known";
+		argv[argc++] = known;
+		argv[argc] = NULL;
+	}
 	explore_part.shared = (struct share_source){ is_diverse(about) ? NULL : join_search, NULL };
 	explore_part.progress = say_progress;
 	if (opt_parse(c->opts, c->settings, &argc, (char **)argv, err))

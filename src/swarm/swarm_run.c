@@ -126,7 +126,7 @@ int swarm_run_make(struct swarm_run *r, json_t *about, bool *ret_made, struct er
 	return status ? status : swarm_run_read(r, err);
 }
 
-int swarm_run_find(const struct redis_url *u, char ret[RUN_NAME_MAX + 1], struct err *err)
+int swarm_run_list(const struct redis_url *u, json_t **ret, struct err *err)
 {
 	struct redis_net net;
 	redisReply *names;
@@ -138,17 +138,31 @@ int swarm_run_find(const struct redis_url *u, char ret[RUN_NAME_MAX + 1], struct
 	redis_net_close(&net);
 	if (status)
 		return status;
-	if (names->elements != 1)
-		status =
-			err_set(err, names->elements ? EEXIST : ENOENT,
-				names->elements ? "the Redis server has %zu runs: name one by --run"
-						: "the Redis server has no run (%zu)",
-				names->elements);
-	else if (!swarm_name_is_valid(names->element[0]->str))
-		status = err_set(err, EPROTO, "the run on the Redis server has no valid name");
-	else
-		strcpy(ret, names->element[0]->str);
+	*ret = json_array();
+	for (size_t i = 0; i < names->elements; i++)
+		if (names->element[i]->str && swarm_name_is_valid(names->element[i]->str))
+			json_array_append_new(*ret, json_string(names->element[i]->str));
 	freeReplyObject(names);
+	return 0;
+}
+
+int swarm_run_find(const struct redis_url *u, char ret[RUN_NAME_MAX + 1], struct err *err)
+{
+	json_t *names;
+	int status = swarm_run_list(u, &names, err);
+	size_t count;
+
+	if (status)
+		return status;
+	count = json_array_size(names);
+	if (count != 1)
+		status = err_set(err, count ? EEXIST : ENOENT,
+				 count ? "the Redis server has %zu runs: name one by --run"
+				       : "the Redis server has no run (%zu)",
+				 count);
+	else
+		strcpy(ret, json_string_value(json_array_get(names, 0)));
+	json_decref(names);
 	return status;
 }
 
@@ -211,6 +225,19 @@ int swarm_run_stop(struct swarm_run *r, struct err *err)
 	char key[SWARM_KEY_MAX];
 
 	return redis_link_do(run_link(r, "stopped", key), err, "SET %s 1", key);
+}
+
+int swarm_run_is_stopped(struct swarm_run *r, bool *ret, struct err *err)
+{
+	char key[SWARM_KEY_MAX];
+	redisReply *reply;
+	int status = redis_link_ask(run_link(r, "stopped", key), &reply, err, "EXISTS %s", key);
+
+	if (status)
+		return status;
+	*ret = redis_reply_number(reply);
+	freeReplyObject(reply);
+	return 0;
 }
 
 int swarm_run_living(struct swarm_run *r, uint64_t *ret, struct err *err)

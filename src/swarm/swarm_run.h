@@ -27,6 +27,8 @@ int swarm_run_reopen(struct swarm_run *r, const struct redis_url *u, struct err 
 int swarm_run_make(struct swarm_run *r, json_t *about, bool *ret_made, struct err *err);
 /* -ENOENT: there is no such run. */
 int swarm_run_read(struct swarm_run *r, struct err *err);
+/* The names of all runs of the server. */
+int swarm_run_list(const struct redis_url *u, json_t **ret, struct err *err);
 /* The only run of the server that has not ended; -ENOENT, or -EEXIST if there are several. */
 int swarm_run_find(const struct redis_url *u, char ret[RUN_NAME_MAX + 1], struct err *err);
 
@@ -37,6 +39,7 @@ int swarm_run_beat(struct swarm_run *r, uint64_t number, double dead_seconds, bo
 int swarm_run_bury(struct swarm_run *r, uint64_t number, struct err *err);
 /* All are to end. */
 int swarm_run_stop(struct swarm_run *r, struct err *err);
+int swarm_run_is_stopped(struct swarm_run *r, bool *ret, struct err *err);
 int swarm_run_living(struct swarm_run *r, uint64_t *ret, struct err *err);
 /* Removes everything of the run. */
 int swarm_run_remove(struct swarm_run *r, struct err *err);

@@ -160,20 +160,28 @@ int work_parts_end(struct swarm_worker *w, struct results_sender *s, unsigned nu
 	return status;
 }
 
+/* The summary of XPENDING begins with their number. */
+static int count_begun(struct swarm_run *r, uint64_t *ret, struct err *err)
+{
+	char key[SWARM_KEY_MAX];
+	struct redis_link *l = redis_net_link(&r->net, swarm_key(&r->names, "parts", key));
+	redisReply *reply;
+	int status = redis_link_ask(l, &reply, err, "XPENDING %s workers", key);
+
+	if (status)
+		return status;
+	*ret = redis_reply_number(redis_reply_at(reply, 0));
+	freeReplyObject(reply);
+	return 0;
+}
+
 int work_parts_count(struct swarm_run *r, struct work_parts_counts *ret, struct err *err)
 {
-	const struct {
-		const char *command, *what;
-		uint64_t *to;
-	} rows[] = {
-		{ "XLEN", "parts", &ret->open },
-		{ "SCARD", "given_up", &ret->given_up },
-	};
-	int status = 0;
+	int status = results_ask_number(r, "XLEN", "parts", &ret->open, err);
 
-	for (size_t i = 0; i < ARRAY_LEN(rows) && !status; i++)
-		status = results_ask_number(r, rows[i].command, rows[i].what, rows[i].to, err);
-	return status;
+	if (!status)
+		status = results_ask_number(r, "SCARD", "given_up", &ret->given_up, err);
+	return status ? status : count_begun(r, &ret->begun, err);
 }
 
 int work_parts_fetch(struct swarm_run *r, json_t **ret, struct err *err)

@@ -24,9 +24,9 @@ int work_parts_take(struct swarm_worker *w, enum part_offer *ret, unsigned *ret_
 int work_parts_end(struct swarm_worker *w, struct results_sender *s, unsigned number,
 		   const char *dir, const json_t *printed, bool is_done, struct err *err);
 
-/* Parts that are still to be done to their end; given up. */
+/* Parts that are still to be done to their end; of these, that a worker has; given up. */
 struct work_parts_counts {
-	uint64_t open, given_up;
+	uint64_t open, begun, given_up;
 };
 int work_parts_count(struct swarm_run *r, struct work_parts_counts *ret, struct err *err);
 /* *ret: {NUMBER: what it has printed}. */
