@@ -69,7 +69,7 @@ static const struct {
 	{ "{drain}", add_drain },
 };
 
-/* What a mark stands for; returns how long the mark is, or 0 if there is none. */
+/* Adds the text for a mark; returns the length of the mark, or 0 if there is none. */
 static size_t add_marked(const char *at, struct buf *out)
 {
 	for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
