@@ -19,6 +19,7 @@
 enum { DEPTH_MAX = 64, BLOCK = 512, FREE_SHARE = 10 };
 
 static const uint64_t space_usual = (uint64_t)1 << 30;
+static const uint64_t space_unknown = (uint64_t)64 << 20;
 
 /* File systems without holes in files. */
 static const uint32_t dense_types[] = { MSDOS_SUPER_MAGIC, EXFAT_SUPER_MAGIC, 0x4244 /* hfs */,
@@ -38,7 +39,9 @@ void limits_init(struct limits *l, int root_fd, uint64_t space_bytes)
 			      .file_size_max = INT64_MAX };
 	if (fstatfs(root_fd, &st))
 		return;
-	share = (uint64_t)st.f_bavail * (uint64_t)st.f_bsize / FREE_SHARE;
+	/* libfuse answers with zeroes for a daemon without statfs. */
+	share = st.f_blocks ? (uint64_t)st.f_bavail * (uint64_t)st.f_bsize / FREE_SHARE
+			    : space_unknown;
 	if (!space_bytes && share < space_usual)
 		l->space_bytes = share ? share : 1; /* 0 would be no bound */
 	for (size_t i = 0; i < ARRAY_LEN(dense_types); i++)

@@ -69,7 +69,7 @@ static const struct {
 	{ "{drain}", add_drain },
 };
 
-/* What a mark stands for; returns how long the mark is, or 0 if there is none. */
+/* Adds the text for a mark; returns the length of the mark, or 0 if there is none. */
 static size_t add_marked(const char *at, struct buf *out)
 {
 	for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
@@ -148,7 +148,12 @@ static int opening_play(struct explorer *x, const struct opening *opening, const
 		if (status > 0)
 			capture_shown(x, &f);
 	}
-	return err_forget(err, status < 0 ? status : 0, ETIME);
+	/* There was no time for its end, or no room in what it may use of the user's disk. */
+	if (status == -ETIME || explorer_is_shortage(status)) {
+		*err = (struct err){ 0 };
+		status = 0;
+	}
+	return status < 0 ? status : 0;
 }
 
 int openings_play(struct explorer *x, struct err *err)

@@ -127,7 +127,7 @@ static bool group_put_names(char ret[SIGNATURE_MAX], const struct discrepancy *d
 }
 
 /* A daemon that does not clear what is behind the end of a file shows it whatever makes the file
- * grow, or the kernel read it again. The kernel of its own clears what it adds. */
+ * grow, or the kernel read it again. The kernel clears only what it adds. */
 static bool group_put_stale(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
 	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
@@ -302,6 +302,18 @@ static bool outcome_is_of_removal(const struct discrepancy *d)
 	       !d->success_allowed;
 }
 
+/* What fails when the kernel writes back what it holds fails in every call that has it do so. */
+static bool error_is_of_writeback(const struct discrepancy *d)
+{
+	static const enum op calls[] = { OP_fsync,  OP_fdatasync,   OP_sync,
+					 OP_syncfs, OP_drop_caches, OP_msync };
+
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+		if (op_table[d->call.op].base == calls[i])
+			return d->is_cached;
+	return false;
+}
+
 /* What does not look at XATTR_CREATE does not look at XATTR_REPLACE. */
 static bool outcome_is_of_flags(const struct discrepancy *d, const char *rule)
 {
@@ -321,7 +333,9 @@ static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy 
 		       d->answer.result == RESULT_STAT &&
 		       group_put_stat(ret, &d->value.stat, &d->answer.stat);
 	succeeds = !strcmp(wanted, "success");
-	if (error_is_lack(call, seen))
+	if (succeeds && error_is_of_writeback(d) && strcmp(seen, "ENOSYS"))
+		snprintf(ret, SIGNATURE_MAX, "%s when data is written back", seen);
+	else if (error_is_lack(call, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s not supported", feature_of_call(call));
 	else if (!strcmp(seen, "EXDEV"))
 		snprintf(ret, SIGNATURE_MAX, "EXDEV within the file system");

@@ -119,7 +119,7 @@ static void check_change(struct step *x, const struct inode *inode, const char *
 	if ((space == SPACE_TRUSTED && !is_machine_root(x)) ||
 	    (space == SPACE_SECURITY && !is_root(x)))
 		refuse(x, RULE_xattr_privilege);
-	/* A daemon without the privilege passes on what it is told below. */
+	/* A daemon without the privilege passes on the error of the file system below it. */
 	else if (space == SPACE_SECURITY && x->model->traits.one_user &&
 		 x->model->traits.times_cached)
 		may_refuse(x, RULE_xattr_privilege);

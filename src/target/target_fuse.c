@@ -166,11 +166,29 @@ static int fuse_detach(void *own, struct err *err)
 	return ret;
 }
 
+/* A daemon that ended since it mounted explains the failure, whatever call met it. */
+static int fuse_report_gone(const struct fuse_target *f, int failure, struct err *err)
+{
+	struct err why = { 0 };
+	struct buf ended = BUF_INIT;
+	int ret = daemon_killed(&why);
+
+	if (!ret) {
+		daemon_print_end(f->end, &ended);
+		ret = err_set(&why, -failure,
+			      "the daemon ended when it was mounted (%s); it says: %s",
+			      ended.len ? buf_str(&ended) : "its mount is gone", f->end->output);
+		buf_free(&ended);
+	}
+	if (err)
+		*err = why;
+	return ret;
+}
+
 static int fuse_attach(void *own, int *ret_root_fd, struct err *err)
 {
 	struct fuse_target *f = own;
 	int ret = f->mounted ? 0 : sandbox_target_prepare_disk(&f->base, f->loop_fd, err);
-	struct err why = { 0 };
 
 	if (!f->mounted && !ret)
 		ret = daemon_start(f->command.data, f->mount.data, f->image_fd, f->start_seconds,
@@ -183,12 +201,8 @@ static int fuse_attach(void *own, int *ret_root_fd, struct err *err)
 		ret = sandbox_target_open_root(f->mount.data, f->root_name, ret_root_fd, err);
 	if (!ret)
 		limits_init(&f->limits, *ret_root_fd, f->space_bytes);
-	/* A daemon that was killed since it mounted explains the failure, whatever call met it. */
-	if (ret && daemon_gone(f->mount.data) && daemon_killed(&why)) {
-		if (err)
-			*err = why;
-		ret = -ECHILD;
-	}
+	if (ret && daemon_gone(f->mount.data))
+		ret = fuse_report_gone(f, ret, err);
 	/* The daemon serves a disk that is to be another one at the next attempt. */
 	if (ret && f->base.disk.image.size)
 		fuse_detach(f, NULL);
@@ -495,6 +509,23 @@ static int fuse_open(struct target *t, const struct target_description *d,
 	return ret;
 }
 
+/* Empties the directory of the test. What a command keeps in a directory of the user's can only be
+ * removed by way of the daemon. */
+static int fuse_clear(struct target *t, struct err *err)
+{
+	const struct fuse_target *f = t->own;
+	struct err why = { 0 };
+	int ret = sandbox_target_clear(t, &why);
+
+	if (!ret || f->base.d.backing)
+		return ret ? err_set(err, -ret, "%s", why.text) : 0;
+	return err_set(err, -ret,
+		       "%s: a call has left something there that the file system does not remove; "
+		       "remove %s where the daemon keeps its data, and describe the daemon with "
+		       "backing = dir (docs/OWN-FUSE.md), so that Assay can make that directory",
+		       why.text, f->root_name);
+}
+
 static int fuse_reset(struct target *t, struct err *err)
 {
 	struct fuse_target *f = t->own;
@@ -507,7 +538,7 @@ static int fuse_reset(struct target *t, struct err *err)
 		return 0;
 	/* Another daemon finds what the last one left, but for a directory of ours. */
 	ret = sandbox_target_start_anew(t, NULL, err);
-	return ret || f->base.d.content ? ret : sandbox_clear(f->base.sandbox, err);
+	return ret || f->base.d.content ? ret : fuse_clear(t, err);
 }
 
 /* A daemon that does not come up again has answered; unless that was not its doing. */
@@ -556,7 +587,7 @@ const struct target_kind target_fuse = {
 	.races = true,
 	.print_end = fuse_print_end,
 	.reset = fuse_reset,
-	.clear = sandbox_target_clear,
+	.clear = fuse_clear,
 	.save = sandbox_target_save,
 	.restore = sandbox_target_restore,
 	.drop = sandbox_target_drop,

@@ -426,6 +426,28 @@ static void commands_that_do_not_mount_say_why(void **state)
 	assert_false(pair_open(&p, "fuse:", 60, &err));
 }
 
+/* One that ends as soon as it is mounted may have been asked something before. */
+static void a_daemon_that_ends_at_once_says_why(void **state)
+{
+	struct buf spec = BUF_INIT;
+	struct err err = { 0 };
+	struct pair p;
+
+	if (access("/dev/fuse", R_OK | W_OK) || geteuid() || access("/usr/bin/bindfs", X_OK))
+		skip();
+	buf_addf(&spec,
+		 "fuse:sh -c 'bindfs -f $0 $1 & until grep -q $1 /proc/self/mounts; do :; done; "
+		 "echo internal error; kill -SEGV $!; exit 3' %s {mount}",
+		 place);
+	if (pair_open(&p, spec.data, 60, &err)) {
+		pair_close(&p);
+	} else {
+		assert_non_null(strstr(err.text, "internal error"));
+		assert_non_null(strstr(err.text, "exit status 3"));
+	}
+	buf_free(&spec);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +463,7 @@ int main(void)
 		cmocka_unit_test(mounting_may_take_longer_than_a_call),
 		cmocka_unit_test(a_killed_daemon_is_started_again),
 		cmocka_unit_test(commands_that_do_not_mount_say_why),
+		cmocka_unit_test(a_daemon_that_ends_at_once_says_why),
 	};
 
 	return cmocka_run_group_tests(tests, make_place, remove_place);

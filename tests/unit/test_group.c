@@ -317,6 +317,27 @@ static void bookkeeping_of_daemons_is_one_group(void **state)
 	}
 }
 
+static void failures_of_writeback_are_one_group(void **state)
+{
+	static const struct {
+		const char *signature;
+		enum op op;
+	} rows[] = { { "OUTCOME fsync EOPNOTSUPP for success", OP_fsync },
+		     { "OUTCOME sync EOPNOTSUPP for success", OP_sync },
+		     { "OUTCOME drop_caches EOPNOTSUPP for success", OP_drop_caches } };
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(rows); i++) {
+		set_signature(&d, rows[i].signature);
+		d.call.op = (uint16_t)rows[i].op;
+		d.is_cached = true;
+		group_of(&d, group);
+		assert_string_equal(group, "EOPNOTSUPP when data is written back");
+		discrepancy_free(&d);
+	}
+}
+
 /* A listing that has too much has it after every call. */
 static void names_that_lead_nowhere_are_one_group(void **state)
 {
@@ -573,6 +594,7 @@ int main(void)
 		cmocka_unit_test(special_bits_of_new_objects_are_one_group),
 		cmocka_unit_test(removals_of_nothing_are_one_group),
 		cmocka_unit_test(flags_of_setxattr_are_one_group),
+		cmocka_unit_test(failures_of_writeback_are_one_group),
 		cmocka_unit_test(bookkeeping_of_daemons_is_one_group),
 		cmocka_unit_test(names_that_lead_nowhere_are_one_group),
 		cmocka_unit_test(names_are_cached_apart),
