@@ -99,6 +99,7 @@ static const struct resync_row other_changes[] = {
 	{ 2, "truncate(\"P\", 3000)\n" },
 	{ 2, "truncate(\"P\", 20000)\n" },
 	{ 1, "truncate(\"P\", 0)\n" },
+	{ 2, "truncate(\"P\", 3000)\ntruncate(\"P\", 20000)\n" },
 	/* Another file may get the space, and its data be on the disk before that is free there. */
 	{ 2, "write_file(\"P\", O_WRONLY, data(14, 65536), 65536, 0)\nsync()\ntruncate(\"P\", 0)\n"
 	     "direct_write(\"Q\", data(15, 65536), 65536, 0)\n" },
@@ -114,6 +115,10 @@ static const struct resync_row other_changes[] = {
 	{ 1, "fallocate_file(\"P\", FALLOC_FL_COLLAPSE_RANGE, 4096, 4096)\n" },
 	{ 3, "open(\"P\", O_RDWR)\nopen(\"Q\", O_RDONLY)\nficlonerange(3, 4, 0, 8192, 4096)\n"
 	     "close(3)\nclose(4)\n" },
+	/* What is shared is written to. */
+	{ 2, "open(\"P\", O_RDWR)\nopen(\"Q\", O_RDONLY)\nficlonerange(3, 4, 0, 0, 0)\n"
+	     "pwrite(3, data(10, 3000), 3000, 5000)\n"
+	     "sync_file_range(3, 0, 0, SYNC_FILE_RANGE_WRITE)\nclose(3)\nclose(4)\n" },
 	{ 1, "open(\"P\", O_RDWR)\nopen(\"Q\", O_RDONLY)\n"
 	     "copy_file_range(4, 0, 3, 12288, 8192, 0)\nclose(3)\nclose(4)\n" },
 	{ 2, "setxattr(\"P\", \"user.b\", \"new\", 3, 0)\n" },
