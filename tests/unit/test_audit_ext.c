@@ -32,6 +32,8 @@ static const struct audit_damage damages[] = {
 	{ "ext4", "super_block.s_state", "primary", 0,
 	  "the superblock does not say that the disk is clean" },
 	{ "ext4", "super_block.s_last_orphan", "primary", 12, "the list of orphans is not empty" },
+	{ "orphan-file", "orphan_entry.inode", "[0]", 12, "the orphan file is not empty" },
+	{ "orphan-file", "orphan_block_tail.ob_magic", "", 1, "the orphan file cannot be" },
 	{ "ext4", "journal_superblock.s_start", "", 1, "the journal is not empty" },
 	{ "flex", "super_block.s_magic", "backup in group 1", 1,
 	  "a backup of the superblock differs from it" },
