@@ -24,6 +24,9 @@ enum {
 	STATE_VALID = 1,
 	STATE_ERRORS = 2,
 	AUDITED_BLOCKS_MAX = 1 << 20,
+	ORPHAN_TAIL_LEN = 8,
+	ORPHAN_MAGIC = 0x0b10ca04,
+	ORPHAN_BLOCKS_MAX = 512,
 };
 
 bool ext_audit_bit(const uint8_t *bits, uint64_t number)
@@ -76,6 +79,34 @@ static void ext_audit_journal(struct ext_audit *a)
 	ext_file_close(&f);
 }
 
+static void ext_audit_orphan_block(struct ext_audit *a, const uint8_t *p, uint32_t number)
+{
+	uint32_t tail = a->w.block_size - ORPHAN_TAIL_LEN;
+
+	if (!p || ONDISK_LE(p + tail, orphan_block_tail, ob_magic) != ORPHAN_MAGIC) {
+		audit_breach(a->audit, "the orphan file cannot be", "block %u", number);
+		return;
+	}
+	for (uint32_t at = 0; at < tail; at += orphan_entry_inode_LEN)
+		if (ONDISK_LE(p + at, orphan_entry, inode))
+			audit_breach(a->audit, "the orphan file is not empty", "block %u: inode %u",
+				     number, (unsigned)ONDISK_LE(p + at, orphan_entry, inode));
+}
+
+/* Nothing is left in it once the orphans were dealt with (ext4_process_orphan()). */
+static void ext_audit_orphan_file(struct ext_audit *a)
+{
+	struct ext_file f;
+
+	if (!(a->w.compat & EXT_COMPAT_ORPHAN_FILE) ||
+	    ext_file_open(&a->w, &f, ONDISK_LE(a->w.super, super_block, s_orphan_file_inum)))
+		return;
+	if (!ext_file_blocks(&a->w, &f))
+		for (uint32_t i = 0; i < f.size / a->w.block_size && i < ORPHAN_BLOCKS_MAX; i++)
+			ext_audit_orphan_block(a, ext_block(&a->w, ext_file_block(&f, i)), i);
+	ext_file_close(&f);
+}
+
 static void ext_audit_super(struct ext_audit *a)
 {
 	const uint8_t *s = a->w.super;
@@ -99,6 +130,7 @@ static void ext_audit_super(struct ext_audit *a)
 		audit_breach(a->audit, "more blocks are reserved than there are", "%llu",
 			     (unsigned long long)reserved);
 	ext_audit_journal(a);
+	ext_audit_orphan_file(a);
 }
 
 static void ext_audit_inodes(struct ext_audit *a)
@@ -156,6 +188,7 @@ static void ext_audit_all(struct ext_audit *a)
 	ext_audit_xattr_uses(a);
 	ext_audit_groups(a);
 	ext_audit_backups(a);
+	ext_audit_quotas(a);
 }
 
 void ext_audit(struct audit *to, const uint8_t *disk, uint64_t size)

@@ -22,6 +22,7 @@ struct ext_audit_inode {
 	uint32_t dot_dot;   /* and what its ".." says */
 	uint32_t ea_uses;   /* entries of attributes whose value it is */
 	uint64_t data_size; /* i_size */
+	uint64_t blocks;    /* that are its own */
 };
 
 struct ext_audit {
@@ -61,6 +62,8 @@ void ext_audit_tree(struct ext_audit *a);
 void ext_audit_metadata(struct ext_audit *a); /* uses its blocks */
 void ext_audit_groups(struct ext_audit *a);
 void ext_audit_backups(struct ext_audit *a);
+/* ext_audit_quota.c */
+void ext_audit_quotas(struct ext_audit *a);
 
 /* ext_audit.c */
 void ext_audit(struct audit *a, const uint8_t *disk, uint64_t size);

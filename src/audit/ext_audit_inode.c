@@ -99,6 +99,7 @@ static void ext_audit_contents(struct ext_audit *a, const struct ext_file *f)
 	if (has_blocks)
 		ext_audit_map(&m);
 	m.blocks += ext_audit_xattrs(a, f);
+	a->inodes[f->number].blocks = m.blocks;
 	if (f->number == EXT_AUDIT_RESIZE || f->number < EXT_AUDIT_ROOT)
 		return;
 	ext_audit_block_count(a, f, m.blocks);

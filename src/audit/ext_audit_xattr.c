@@ -34,19 +34,32 @@ static const uint8_t *ext_audit_next(const uint8_t *e)
 	return e + ext_audit_padded(ENTRY_LEN + ONDISK_LE(e, xattr_entry, e_name_len));
 }
 
+/* As Lustre made it: it says whose value it is, and its blocks count for no other inode
+ * (ext4_xattr_inode_iget()). */
+static bool ext_audit_is_lustre_value(const struct ext_audit_xattrs *x, uint64_t number)
+{
+	struct ext_file f;
+
+	return number <= x->a->w.inode_count && !ext_file_open(&x->a->w, &f, number) &&
+	       ONDISK_LE(f.inode, inode, i_mtime) == x->f->number &&
+	       ONDISK_LE(f.inode, inode, i_generation) ==
+		       ONDISK_LE(x->f->inode, inode, i_generation);
+}
+
 static void ext_audit_value_inode(struct ext_audit_xattrs *x, const uint8_t *e)
 {
 	uint64_t number = ONDISK_LE(e, xattr_entry, e_value_inum);
 	uint64_t len = ONDISK_LE(e, xattr_entry, e_value_size);
 	struct ext_file f;
 
-	x->blocks += (len + x->a->w.block_size - 1) / x->a->w.block_size;
 	if (number > x->a->w.inode_count || ext_file_open(&x->a->w, &f, number) ||
 	    !(f.flags & EXT_EA_INODE_FL) || f.size != len)
 		audit_breach(x->a->audit, "an attribute's value is in an inode that is no such",
 			     "inode %u: inode %llu", x->f->number, (unsigned long long)number);
 	else
 		x->a->inodes[number].ea_uses++;
+	if (!ext_audit_is_lustre_value(x, number))
+		x->blocks += (len + x->a->w.block_size - 1) / x->a->w.block_size;
 }
 
 /* Values must not overlap, neither each other nor entries, which end at `entries_end`. */

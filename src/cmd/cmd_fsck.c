@@ -447,6 +447,8 @@ static void merge_field_tables(json_t *into, const json_t *from, bool same_disk)
 		}
 		for (size_t k = 0; k < ARRAY_LEN(sums); k++)
 			add_count(json_array_get(into, at), other, sums[k]);
+		if (json_is_false(json_object_get(other, "all_values")))
+			json_object_set_new(json_array_get(into, at), "all_values", json_false());
 		if (!same_disk)
 			add_count(json_array_get(into, at), other, "instances");
 	}

@@ -155,7 +155,8 @@ static void add_instance(struct campaign *c, size_t field, const struct ondisk_i
 	uint32_t parts = count_parts(x, c->fields[field].field);
 
 	for (uint32_t i = 0; i < parts; i++)
-		if ((round + field + i) % c->options.jobs == c->options.job)
+		if ((round + field + i) % c->options.jobs == c->options.job) {
+			c->fields[field].has_lanes = true;
 			c->lanes[c->lane_count++] = (struct field_lane){
 				.instance = x,
 				.p = &c->fields[field],
@@ -163,6 +164,7 @@ static void add_instance(struct campaign *c, size_t field, const struct ondisk_i
 				.round = round,
 				.due = due + i / PARTS_AT_ONCE,
 			};
+		}
 }
 
 /* The instances that have the field: those of a new kind, several in a step, then the others. */
@@ -210,6 +212,9 @@ static void make_lanes(struct campaign *c)
 	c->lanes = must_alloc(sum * sizeof(*c->lanes));
 	for (size_t i = 0; i < c->count; i++)
 		add_lanes(c, order[i], novel);
+	/* Where another process has all instances, nothing is left to try here. */
+	for (size_t i = 0; i < c->count; i++)
+		c->fields[i].all_values = !c->fields[i].has_lanes && values_all(c->fields[i].field);
 	free(novel);
 	free(order);
 }

@@ -31,6 +31,7 @@ struct field_progress {
 	uint64_t images, faults;
 	uint64_t paths, left; /* of the checker, for all instances */
 	uint64_t explored;    /* instances whose paths were all found */
+	bool has_lanes;       /* of this share of the work */
 	bool all_values;      /* every value was tried, in all instances that were */
 	struct buf why_not;   /* why paths may be missing */
 	uint64_t news;        /* disks of which the checker said something new */

@@ -214,12 +214,26 @@ static void ext_seal_xattrs(struct ondisk_sealing *s, const struct ondisk_cover 
 	ondisk_seal_le(s, c->of + xattr_header_h_checksum_AT, sum, xattr_header_h_checksum_LEN);
 }
 
+static uint32_t ext_xattr_hash(const uint8_t *name, uint32_t name_len, const uint8_t *value,
+			       uint64_t len, bool is_signed)
+{
+	uint32_t hash = 0;
+
+	for (uint32_t i = 0; i < name_len; i++)
+		hash = hash << 5 ^ hash >> 27 ^
+		       (is_signed ? (uint32_t)(int32_t)(int8_t)name[i] : name[i]);
+	for (uint64_t i = 0; i < len; i += 4)
+		hash = hash << 16 ^ hash >> 16 ^ (uint32_t)ondisk_le(value + i, 4);
+	return hash;
+}
+
 /* A hash of name and value. Not of an attribute whose value is in an inode, on which it depends,
- * and not of a value that is said to lie before the end of its entry, where checksums are. */
+ * and not of a value that is said to lie before the end of its entry, where checksums are. One with
+ * the bytes of the name as signed numbers is right, too (ext4_xattr_hash_entry_signed()). */
 static void ext_seal_xattr_entry(struct ondisk_sealing *s, const struct ondisk_cover *c)
 {
 	const uint8_t *e = s->disk + c->of, *name = e + XATTR_NAME_AT;
-	uint32_t name_len = ONDISK_LE(e, xattr_entry, e_name_len), hash = 0;
+	uint32_t name_len = ONDISK_LE(e, xattr_entry, e_name_len);
 	uint64_t value = c->with + ONDISK_LE(e, xattr_entry, e_value_offs);
 	uint64_t len = (ONDISK_LE(e, xattr_entry, e_value_size) + 3) & ~3ULL;
 	uint64_t end = c->of + XATTR_NAME_AT + name_len;
@@ -228,11 +242,12 @@ static void ext_seal_xattr_entry(struct ondisk_sealing *s, const struct ondisk_c
 		return;
 	if (len && (value < end || value > c->number || len > c->number - value))
 		return;
-	for (uint32_t i = 0; i < name_len; i++)
-		hash = hash << 5 ^ hash >> 27 ^ name[i];
-	for (uint64_t i = 0; i < len; i += 4)
-		hash = hash << 16 ^ hash >> 16 ^ (uint32_t)ondisk_le(s->disk + value + i, 4);
-	ondisk_seal_le(s, c->of + xattr_entry_e_hash_AT, hash, xattr_entry_e_hash_LEN);
+	if (s->compares && ONDISK_LE(e, xattr_entry, e_hash) ==
+				   ext_xattr_hash(name, name_len, s->disk + value, len, true))
+		return;
+	ondisk_seal_le(s, c->of + xattr_entry_e_hash_AT,
+		       ext_xattr_hash(name, name_len, s->disk + value, len, false),
+		       xattr_entry_e_hash_LEN);
 }
 
 static void ext_seal_mmp(struct ondisk_sealing *s, const struct ondisk_cover *c)

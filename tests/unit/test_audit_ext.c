@@ -32,6 +32,16 @@ static const struct audit_damage damages[] = {
 	{ "ext4", "super_block.s_state", "primary", 0,
 	  "the superblock does not say that the disk is clean" },
 	{ "ext4", "super_block.s_last_orphan", "primary", 12, "the list of orphans is not empty" },
+	{ "orphan-file", "orphan_entry.inode", "[0]", 12, "the orphan file is not empty" },
+	{ "orphan-file", "orphan_block_tail.ob_magic", "", 1, "the orphan file cannot be" },
+	{ "quota", "v2r1_disk_dqblk.dqb_curspace", "id 0", 1,
+	  "a quota file has not what is in use" },
+	{ "quota", "v2r1_disk_dqblk.dqb_curinodes", "id 0", 1,
+	  "a quota file has not what is in use" },
+	{ "quota", "v2r1_disk_dqblk.dqb_id", "id 0", 1, "a quota file lacks an id that has files" },
+	{ "quota", "qt_tree.block", "block 1 ", 0, "a quota file lacks an id that has files" },
+	{ "quota", "qt_tree.block", "block 1 ", 1, "the tree of a quota file cannot be" },
+	{ "quota", "qt_tree.block", "block 1 ", 0xffff, "the tree of a quota file cannot be" },
 	{ "ext4", "journal_superblock.s_start", "", 1, "the journal is not empty" },
 	{ "flex", "super_block.s_magic", "backup in group 1", 1,
 	  "a backup of the superblock differs from it" },
@@ -132,6 +142,74 @@ static void disks_with_bad_blocks_are_left_out(void **state)
 	}
 }
 
+enum { E_HASH_AT = 12 };
+
+static uint32_t signed_hash(const uint8_t *name, uint32_t len, const uint8_t *value,
+			    uint32_t value_len)
+{
+	uint32_t hash = 0;
+
+	for (uint32_t i = 0; i < len; i++)
+		hash = (hash << 5 | hash >> 27) ^ (uint32_t)(int8_t)name[i];
+	for (uint32_t i = 0; i < value_len; i += 4)
+		hash = (hash << 16 | hash >> 16) ^ (uint32_t)ondisk_le(value + i, 4);
+	return hash;
+}
+
+/* Old kernels took the bytes of names as signed numbers, and new ones accept that. */
+static void signed_hashes_of_attributes_are_right(void **state)
+{
+	static const struct audit_damage name = { "ext2", "xattr_entry.e_name", "/big", 0xfc,
+						  NULL };
+	static const struct audit_damage of = { "ext2", "xattr_value.bytes", "/big", 0, NULL };
+
+	for_each_disk(d) if (!strcmp(d->variant->name, name.variant))
+	{
+		const struct ondisk_field *field;
+		const struct ondisk_instance *value = audit_find(&d->map, &of, &field);
+		const struct ondisk_instance *entry = audit_find(&d->map, &name, &field);
+		uint8_t *bytes = must_alloc(d->size), *e = bytes + entry->at;
+		uint32_t hash;
+		struct audit a;
+
+		memcpy(bytes, d->base, d->size);
+		e[field->offset] = 0xfc;
+		audit_disk(&a, bytes, d->size);
+		assert_true(audit_has(&a, "a checksum is wrong"));
+		hash = signed_hash(e + field->offset, e[0], bytes + value->at, value->size);
+		for (unsigned i = 0; i < 4; i++)
+			e[E_HASH_AT + i] = hash >> 8 * i;
+		audit_disk(&a, bytes, d->size);
+		assert_int_equal(a.count, 0);
+		free(bytes);
+	}
+}
+
+/* Then its blocks are not those of the file that has the attribute. */
+static void values_of_lustre_count_for_themselves(void **state)
+{
+	static const struct audit_damage of = { "seed", "xattr_entry.e_value_inum", "/frag", 0,
+						NULL };
+
+	for_each_disk(d) if (!strcmp(d->variant->name, of.variant))
+	{
+		const struct ondisk_field *field;
+		const struct ondisk_instance *entry = audit_find(&d->map, &of, &field);
+		unsigned file = 0;
+		struct audit_damage damage = {
+			"seed", "inode.i_mtime", NULL, 0, "i_blocks is not the number of blocks",
+		};
+		char label[32];
+
+		assert_int_equal(sscanf(entry->label, "inode %u", &file), 1);
+		snprintf(label, sizeof(label), "inode %u",
+			 (unsigned)ondisk_le(d->base + entry->at + field->offset, 4));
+		damage.label = label;
+		damage.value = file;
+		audit_try_damage(&d->map, d->base, &damage);
+	}
+}
+
 static void any_disk_is_audited(void **state)
 {
 	struct rng rng;
@@ -146,6 +224,8 @@ int main(void)
 		cmocka_unit_test(clean_disks_break_no_rule),
 		cmocka_unit_test(a_changed_field_breaks_its_rule),
 		cmocka_unit_test(disks_with_bad_blocks_are_left_out),
+		cmocka_unit_test(signed_hashes_of_attributes_are_right),
+		cmocka_unit_test(values_of_lustre_count_for_themselves),
 		cmocka_unit_test(any_disk_is_audited),
 	};
 

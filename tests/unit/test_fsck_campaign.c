@@ -98,9 +98,42 @@ static void all_of_a_bitmap_is_damaged(void **state)
 	campaign_close(&c);
 }
 
+static int note_nothing(void *to, const struct corruption *c, struct field_progress *p,
+			struct err *err)
+{
+	return 1;
+}
+
+/* One of two processes has the only instance; the other one has nothing left to try. */
+static void all_values_are_tried_by_one_process(void **state)
+{
+	const struct opt_list all = { 0 };
+	const uint8_t disk[SMALL_DISK] = { 0 };
+	struct err err = { 0 };
+	struct own_map m;
+
+	small_map(&m, "super.state 0 1\nsuper.count 4 4\n");
+	for (unsigned job = 0; job < 2; job++) {
+		const struct campaign_options options = {
+			.fields = &all, .seed = 1, .job = job, .jobs = 2
+		};
+		struct campaign c;
+
+		assert_int_equal(campaign_open(&c, &m.map, disk, &options, &err), 0);
+		c.test = note_nothing;
+		assert_int_equal(c.fields[0].all_values, !c.fields[0].has_lanes);
+		assert_int_equal(campaign_run(&c, &err), 1);
+		assert_true(c.fields[0].all_values);
+		assert_false(c.fields[1].all_values);
+		campaign_close(&c);
+	}
+	own_map_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_values_are_tried_by_one_process),
 		cmocka_unit_test(one_of_each_kind_comes_first),
 		cmocka_unit_test(all_of_a_bitmap_is_damaged),
 	};
