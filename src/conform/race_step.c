@@ -14,6 +14,9 @@
 /* Of one state, so that the set-up is worth its time. */
 enum { STEP_RACES = 8, STEP_DRAWS = 400, STEP_FINDINGS = 4 };
 
+/* One in so many calls need not have anything in common that the model knows. */
+enum { STEP_STRANGERS = 4 };
+
 int race_step_open(struct race_step *s, const char *target, const struct target_options *o,
 		   const struct universe *u, struct run *run, uint64_t seed, struct err *err)
 {
@@ -83,7 +86,9 @@ static bool step_draw(struct race_step *s, const struct state *state, struct are
 		    ret[drawn].pid == drawn + 2 && explored_race_allows(&ret[drawn]))
 			drawn++;
 	}
-	return drawn == count && explored_race_is_worth(&s->model, state, ret, count);
+	return drawn == count && explored_race_is_worth(&s->model, state, ret, count) &&
+	       (explored_race_shows_order(&s->model, state, ret, count) ||
+		!rng_below(&s->rng, STEP_STRANGERS));
 }
 
 /* The races of the state that these calls lead to. */
