@@ -94,6 +94,35 @@ bool explored_race_is_worth(const struct model *m, const struct state *s, const 
 	return changes;
 }
 
+/* The tree that two calls leave, and which errors they return. */
+static struct hash race_effect(const struct model *m, const struct state *s,
+			       const struct call *first, const struct call *second, bool swapped)
+{
+	struct state copy = state_copy(s);
+	struct outcome outcomes[2];
+	struct hash effect;
+	int errors[2];
+
+	model_run(m, &copy, first, &outcomes[swapped]);
+	model_run(m, &copy, second, &outcomes[!swapped]);
+	errors[0] = outcomes[0].error;
+	errors[1] = outcomes[1].error;
+	effect = hash_add(tree_hash(&copy.tree), hash128(errors, sizeof(errors), 0));
+	state_free(&copy);
+	return effect;
+}
+
+bool explored_race_shows_order(const struct model *m, const struct state *s,
+			       const struct call *calls, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < i; j++)
+			if (!hash_equal(race_effect(m, s, &calls[j], &calls[i], false),
+					race_effect(m, s, &calls[i], &calls[j], true)))
+				return true;
+	return false;
+}
+
 static void race_print_lines(const char *key, const struct call *calls, size_t count,
 			     struct buf *out)
 {

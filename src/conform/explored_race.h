@@ -15,7 +15,11 @@ bool explored_race_allows(const struct call *c);
  * other). */
 bool explored_race_is_worth(const struct model *m, const struct state *s, const struct call *calls,
 			    size_t count);
-/* A family with a script of that name alone (families/races.ini). The last calls, so many of them, overlap. */
+/* Whether the order in which two of them come can be seen: they have something in common. */
+bool explored_race_shows_order(const struct model *m, const struct state *s,
+			       const struct call *calls, size_t count);
+/* A family with a script of that name alone (families/races.ini). The last calls, so many of them,
+ * overlap. */
 void explored_race_print(const struct call *calls, size_t count, size_t overlaps, struct buf *out);
 
 #endif

@@ -2,8 +2,8 @@
 #include "conform/race_step.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/must.h"
@@ -13,6 +13,9 @@
 
 /* Of one state, so that the set-up is worth its time. */
 enum { STEP_RACES = 8, STEP_DRAWS = 400, STEP_FINDINGS = 4 };
+
+/* One in so many calls need not have anything in common that the model knows. */
+enum { STEP_STRANGERS = 4 };
 
 int race_step_open(struct race_step *s, const char *target, const struct target_options *o,
 		   const struct universe *u, struct run *run, uint64_t seed, struct err *err)
@@ -83,15 +86,44 @@ static bool step_draw(struct race_step *s, const struct state *state, struct are
 		    ret[drawn].pid == drawn + 2 && explored_race_allows(&ret[drawn]))
 			drawn++;
 	}
-	return drawn == count && explored_race_is_worth(&s->model, state, ret, count);
+	return drawn == count && explored_race_is_worth(&s->model, state, ret, count) &&
+	       (explored_race_shows_order(&s->model, state, ret, count) ||
+		!rng_below(&s->rng, STEP_STRANGERS));
+}
+
+/* Some races behind one set-up, and what became of them. */
+struct step_races {
+	struct suite suite;
+	struct surveyed result;
+};
+
+static void step_races_free(struct step_races *r)
+{
+	causes_free(&r->result.causes);
+	conform_result_free(&r->result.result);
+	suite_free(&r->suite);
+}
+
+static int step_add_race(struct step_races *r, const struct call *setup, size_t setup_count,
+			 const struct call *racing, size_t racing_count, struct err *err)
+{
+	struct buf before = BUF_INIT, text = BUF_INIT;
+	int status;
+
+	step_print(setup, setup_count, &before);
+	step_print(racing, racing_count, &text);
+	status = suite_add_race(&r->suite, explored_race_name, buf_str(&before), buf_str(&text),
+				err);
+	buf_free(&before);
+	buf_free(&text);
+	return status;
 }
 
 /* The races of the state that these calls lead to. */
 static int step_add_races(struct race_step *s, const struct call *calls, size_t count,
-			  struct suite *suite, struct err *err)
+			  struct step_races *r, struct err *err)
 {
 	struct state state = state_copy(&s->start);
-	struct buf setup = BUF_INIT, text = BUF_INIT;
 	struct call racing[SCHEDULE_PROCESSES_MAX];
 	struct arena arena = ARENA_INIT;
 	int status = 0;
@@ -101,16 +133,10 @@ static int step_add_races(struct race_step *s, const struct call *calls, size_t 
 
 		model_run(&s->model, &state, &calls[i], &outcome);
 	}
-	step_print(calls, count, &setup);
-	for (unsigned i = 0; i < STEP_DRAWS && suite->count < STEP_RACES && !status; i++) {
-		if (!step_draw(s, &state, &arena, racing))
-			continue;
-		step_print(racing, s->universe->processes - 1, &text);
-		status = suite_add_race(suite, explored_race_name, buf_str(&setup), buf_str(&text),
-					err);
-	}
-	buf_free(&setup);
-	buf_free(&text);
+	for (unsigned i = 0; i < STEP_DRAWS && r->suite.count < STEP_RACES && !status; i++)
+		if (step_draw(s, &state, &arena, racing))
+			status = step_add_race(r, calls, count, racing, s->universe->processes - 1,
+					       err);
 	arena_free(&arena);
 	state_free(&state);
 	return status;
@@ -130,35 +156,101 @@ static void step_forget_setups(struct conform_result *r)
 	r->deviation_count = kept;
 }
 
-static int step_report(struct race_step *s, struct surveyed *t, struct suite *suite,
-		       struct err *err)
+static int step_run(struct race_step *s, struct step_races *r, struct err *err)
 {
-	const struct survey survey = { .suite = suite, .targets = t, .count = 1 };
+	const struct session_figures *f = &r->result.result.figures;
+	int status = conform_run(&r->result.result, &r->suite, &s->options, err);
 
-	step_forget_setups(&t->result);
-	causes_gather(&t->causes, &t->result);
-	causes_mark_known(&t->causes, &s->run->known, s->options.session.target);
-	return tell_causes(&survey, t, &s->options.session, STEP_FINDINGS, s->run, err);
+	s->figures.pairs += f->pairs;
+	s->figures.schedules += f->schedules;
+	s->figures.outcomes += f->outcomes;
+	s->figures.unsteady += f->unsteady;
+	step_forget_setups(&r->result.result);
+	causes_gather(&r->result.causes, &r->result.result);
+	causes_mark_known(&r->result.causes, &s->run->known, s->options.session.target);
+	return status;
+}
+
+/* One race again, with another set-up. *ret_shows: it shows the same. The races are to be freed. */
+static int step_try(struct race_step *s, const struct call *setup, size_t count,
+		    const struct suite_script *race, const char *cause, struct step_races *ret,
+		    bool *ret_shows, struct err *err)
+{
+	int status;
+
+	*ret = (struct step_races){ 0 };
+	*ret_shows = false;
+	status = step_add_race(ret, setup, count, race->calls, race->count, err);
+	if (!status)
+		status = step_run(s, ret, err);
+	if (!status)
+		*ret_shows = causes_find(&ret->result.causes, cause);
+	return status;
+}
+
+/* Leaves out what the set-up does not need, the last calls first. Returns how many are left. */
+static size_t step_shrink(struct race_step *s, struct call *setup, size_t count,
+			  const struct suite_script *race, const char *cause)
+{
+	for (size_t i = count; i-- > 0 && !stop_requested;) {
+		struct call without = setup[i];
+		struct step_races tried;
+		struct err ignored = { 0 };
+		bool shows;
+
+		if (op_table[without.op].traits & TRAIT_PROC)
+			continue;
+		memmove(&setup[i], &setup[i + 1], (--count - i) * sizeof(*setup));
+		if (step_try(s, setup, count, race, cause, &tried, &shows, &ignored) || !shows) {
+			memmove(&setup[i + 1], &setup[i], (count++ - i) * sizeof(*setup));
+			setup[i] = without;
+		}
+		step_races_free(&tried);
+	}
+	return count;
+}
+
+static int step_report_cause(struct race_step *s, const struct step_races *r,
+			     const struct cause *cause, struct err *err)
+{
+	const struct suite_script *race = &r->suite.scripts[cause->example->script];
+	const struct setup *begin = &r->suite.setups[race->setup];
+	struct call *setup = must_alloc((begin->count + 1) * sizeof(*setup));
+	struct step_races least;
+	bool shows;
+	size_t count;
+	int status;
+
+	memcpy(setup, begin->calls, begin->count * sizeof(*setup));
+	count = step_shrink(s, setup, begin->count, race, cause->text);
+	status = step_try(s, setup, count, race, cause->text, &least, &shows, err);
+	if (!status) {
+		const struct survey survey = {
+			.suite = &least.suite,
+			.targets = &least.result,
+			.count = 1,
+		};
+
+		status = tell_causes(&survey, &least.result, &s->options.session, STEP_FINDINGS,
+				     s->run, err);
+	}
+	step_races_free(&least);
+	free(setup);
+	return status;
 }
 
 int race_step_take(void *step, const struct call *calls, size_t count, struct err *err)
 {
 	struct race_step *s = step;
-	struct suite suite = { 0 };
-	struct surveyed t = { 0 };
-	int status = step_add_races(s, calls, count, &suite, err);
+	struct step_races r = { 0 };
+	int status = step_add_races(s, calls, count, &r, err);
 
-	if (!status && suite.count)
-		status = conform_run(&t.result, &suite, &s->options, err);
-	if (!status && suite.count)
-		status = step_report(s, &t, &suite, err);
 	s->paths++;
-	s->figures.pairs += t.result.figures.pairs;
-	s->figures.schedules += t.result.figures.schedules;
-	s->figures.outcomes += t.result.figures.outcomes;
-	s->figures.unsteady += t.result.figures.unsteady;
-	causes_free(&t.causes);
-	conform_result_free(&t.result);
-	suite_free(&suite);
+	if (!status && r.suite.count)
+		status = step_run(s, &r, err);
+	for (size_t i = 0; i < r.result.causes.count && !status; i++)
+		if (!r.result.causes.items[i].reason)
+			status = step_report_cause(s, &r, &r.result.causes.items[i], err);
+	step_races_free(&r);
 	return status;
 }

@@ -15,8 +15,11 @@ static const struct suite_script *calls_of(const char *text)
 	return &suite.scripts[suite.count - 1];
 }
 
-/* In a tree with a directory, d, and a file in it, d/f. */
-static bool is_worth(const char *text)
+/* What is asked of two calls, in a tree with a directory, d, and a file in it, d/f. */
+typedef bool asked(const struct model *m, const struct state *s, const struct call *calls,
+		   size_t count);
+
+static bool holds_for(asked *question, const char *text)
 {
 	const struct suite_script *setup = calls_of("mkdir(\"d\", 0755)\n"
 						    "open_close(\"d/f\", O_CREAT|O_WRONLY, 0644)\n"
@@ -26,15 +29,25 @@ static bool is_worth(const char *text)
 	struct outcome outcome;
 	struct state s;
 	struct model m;
-	bool worth;
+	bool holds;
 
 	model_init(&m, PLATFORM_LINUX, KERNEL_CURRENT);
 	state_init(&s, &options);
 	for (unsigned i = 0; i < setup->count; i++)
 		model_run(&m, &s, &setup->calls[i], &outcome);
-	worth = explored_race_is_worth(&m, &s, calls_of(text)->calls, 2);
+	holds = question(&m, &s, calls_of(text)->calls, 2);
 	state_free(&s);
-	return worth;
+	return holds;
+}
+
+static bool is_worth(const char *text)
+{
+	return holds_for(explored_race_is_worth, text);
+}
+
+static bool shows_order(const char *text)
+{
+	return holds_for(explored_race_shows_order, text);
 }
 
 static void one_of_the_calls_changes_something(void **state)
@@ -51,6 +64,13 @@ static void no_directory_moves_beside_two_paths(void **state)
 	assert_false(
 		is_worth("[2] rename(\"d/f\", \"g\")\n"
 			 "[3] renameat2(AT_FDCWD, \"g\", AT_FDCWD, \"d\", RENAME_EXCHANGE)\n"));
+}
+
+static void calls_with_something_in_common_show_their_order(void **state)
+{
+	assert_true(shows_order("[2] unlink(\"d/f\")\n[3] truncate(\"d/f\", 0)\n"));
+	assert_true(shows_order("[2] mkdir(\"e\", 0755)\n[3] rename(\"d\", \"e\")\n"));
+	assert_false(shows_order("[2] mkdir(\"e\", 0755)\n[3] mkdir(\"g\", 0755)\n"));
 }
 
 static void calls_in_several_moments_do_not_race(void **state)
@@ -99,6 +119,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_of_the_calls_changes_something),
 		cmocka_unit_test(no_directory_moves_beside_two_paths),
+		cmocka_unit_test(calls_with_something_in_common_show_their_order),
 		cmocka_unit_test(calls_in_several_moments_do_not_race),
 		cmocka_unit_test(a_family_is_the_same_race),
 	};
