@@ -197,13 +197,14 @@ build/gen/version.h: FORCE
 # What a kernel in a process must have been built from to be used.
 build/gen/kernel_hash.h: FORCE
 	$(call write_if_changed,'#define ASSAY_KERNEL_HASH "$(shell $(MAKE) -s --no-print-directory -f kernel/agent/Makefile hash)"')
-# What workers of one search must have in common: the operations and what is drawn from them, and the
-# model and the search.
+# What workers of one swarm must have in common: the operations and what is drawn from them, and the
+# model and the instruments.
 hash_of = $(shell cat $(sort $(wildcard $(1))) | sha256sum | cut -c1-16)
 build/gen/engine_hash.h: FORCE
 	$(call write_if_changed,'#define ASSAY_OPS_HASH "$(call hash_of,src/op/*.[chd]* src/universe/*.[ch] profiles/*)"' \
 		'#define ASSAY_ENGINE_HASH "$(call hash_of,$(foreach room,base tree model plan judge explore \
-		target share swarm,src/$(room)/*.[ch]) targets/*)"')
+		target share swarm history schedule conform persistence workload crash ondisk audit \
+		checker symbolic fsck,src/$(room)/*.[chd]*) targets/* families/* checkers/*)"')
 # Shipped INI files, rows EMBEDDED("name", "text").
 build/gen/embedded_%.h: FORCE
 	@mkdir -p $(@D); tools/embed $*/*.ini >$@.new

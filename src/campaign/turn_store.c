@@ -18,7 +18,6 @@
 #include "gen/version.h"
 #include "run/known.h"
 #include "run/run_dir.h"
-#include "storage/remove_tree.h"
 #include "target/description.h"
 #include "target/kernels.h"
 #include "target/target.h"
@@ -392,7 +391,7 @@ void turn_store_clean(struct campaign_db *d, const struct campaign_turn *t,
 	turn_folder(m, t->id, folder);
 	if ((!m->instrument->resumes || strcmp(folder, t->folder)) &&
 	    !folder_is_needed(d, t->folder))
-		remove_tree(t->path);
+		run_dir_remove(t->path);
 }
 
 void turn_store_clean_interrupted(struct campaign_db *d, const char *dir)
@@ -410,7 +409,7 @@ void turn_store_clean_interrupted(struct campaign_db *d, const char *dir)
 	while (campaign_db_step(d, s, &none) > 0) {
 		snprintf(path, sizeof(path), "%.3000s/%.1000s", dir, campaign_db_text(s, 0));
 		if (!folder_is_needed(d, campaign_db_text(s, 0)))
-			remove_tree(path);
+			run_dir_remove(path);
 	}
 	campaign_db_end(s);
 }

@@ -55,7 +55,8 @@ static void add_kernel(const char *arg, struct buf *ret)
 
 void fingerprint(const json_t *args, struct buf *ret)
 {
-	buf_addf(ret, "program %s\noperations %s\nmodel and search %s\nkernel in a process %s\n",
+	buf_addf(ret,
+		 "program %s\noperations %s\nmodel and instruments %s\nkernel in a process %s\n",
 		 ASSAY_VERSION, ASSAY_OPS_HASH, ASSAY_ENGINE_HASH, ASSAY_KERNEL_HASH);
 	for (size_t i = 1; i < json_array_size(args); i++) {
 		const char *arg = json_string_value(json_array_get(args, i));

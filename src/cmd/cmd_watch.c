@@ -18,7 +18,6 @@
 #include "cli/table.h"
 #include "cmd/code_report.h"
 #include "report/findings_text.h"
-#include "storage/remove_tree.h"
 #include "target/description.h"
 #include "target/kernels.h"
 #include "universe/universe.h"
@@ -271,7 +270,7 @@ static int watch_round(struct watch *w, struct err *err)
 		 (round.verdict != VERDICT_OK && code == EXIT_CLEAN);
 	run_free(&round);
 	if (!leaves)
-		remove_tree(dir);
+		run_dir_remove(dir);
 	return status;
 }
 

@@ -37,19 +37,22 @@ unsigned swarm_part_count(const json_t *about)
 	return parts < 1 || parts > PARTS_MAX ? 0 : (unsigned)parts;
 }
 
-int swarm_known_file(const json_t *about, const char *dir, char ret[PATH_MAX], struct err *err)
+int swarm_add_known(const json_t *about, const char *dir, char path[PATH_MAX], const char **argv,
+		    int *argc, struct err *err)
 {
 	const char *known = json_text(about, "known");
 	struct buf text = BUF_INIT;
 	int status;
 
-	*ret = '\0';
 	if (!*known)
 		return 0;
-	snprintf(ret, PATH_MAX, "%.4000s/known", dir);
+	snprintf(path, PATH_MAX, "%.4000s/known", dir);
 	buf_adds(&text, known);
-	status = buf_write_file(&text, ret, err);
+	status = buf_write_file(&text, path, err);
 	buf_free(&text);
+	argv[(*argc)++] = "--known";
+	argv[(*argc)++] = path;
+	argv[*argc] = NULL;
 	return status;
 }
 

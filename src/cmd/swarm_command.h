@@ -14,8 +14,10 @@ const struct command *swarm_command(const json_t *args);
 /* In how many parts the work of a run is divided, as its description says; 0: it says nothing that
  * can be. */
 unsigned swarm_part_count(const json_t *about);
-/* The known failures of a run, as a file in the directory; "" where it has none. */
-int swarm_known_file(const json_t *about, const char *dir, char ret[PATH_MAX], struct err *err);
+/* Where the run has known failures: writes them to a file in the directory, whose name is kept in
+ * `path`, and adds the option to a command line. */
+int swarm_add_known(const json_t *about, const char *dir, char path[PATH_MAX], const char **argv,
+		    int *argc, struct err *err);
 /* Sets the options of the command in this process. json: it is to print its result as JSON. */
 int swarm_command_parse(const struct command *c, const json_t *args, bool json, struct err *err);
 /* Before a run is made of it: whether everything on the command line is there. diverse: workers are

@@ -52,12 +52,8 @@ static int part_job(void *to, unsigned number, const char *dir, struct err *err)
 	argv[argc++] = "--json";
 	argv[argc++] = "--out";
 	argv[argc++] = dir;
-	if (swarm_known_file(p->about, dir, known, err))
+	if (swarm_add_known(p->about, dir, known, argv, &argc, err))
 		return EXIT_UNKNOWN;
-	if (*known) {
-		argv[argc++] = "--known";
-		argv[argc++] = known;
-	}
 	argv[argc] = NULL;
 	if (opt_parse(p->command->opts, p->command->settings, &argc, (char **)argv, err))
 		return EXIT_USAGE;

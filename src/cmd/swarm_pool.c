@@ -16,7 +16,6 @@
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cmd/swarm_command.h"
-#include "storage/remove_tree.h"
 #include "swarm/work_parts.h"
 
 enum { POOL_LOOK_US = 500000 };
@@ -133,7 +132,7 @@ static void pool_visit(struct pool_worker *w, const char *dir)
 	*str_map_put(&w->seen, w->name, NULL) = status ? unfit : pool_ms();
 	json_decref(summary);
 	if (!status)
-		remove_tree(dir);
+		run_dir_remove(dir);
 }
 
 static int pool_serve(void *to, unsigned number, const char *dir, struct err *err)

@@ -97,13 +97,8 @@ int swarm_search_work(struct swarm_worker *w, const struct command *c, const jso
 
 	here = w;
 	argc = search_argv(argv, about, dir, seed);
-	if (swarm_known_file(about, dir, known, err))
+	if (swarm_add_known(about, dir, known, argv, &argc, err))
 		return EXIT_UNKNOWN;
-	if (*known) {
-		argv[argc++] = "--known";
-		argv[argc++] = known;
-		argv[argc] = NULL;
-	}
 	explore_part.shared = (struct share_source){ is_diverse(about) ? NULL : join_search, NULL };
 	explore_part.progress = say_progress;
 	if (opt_parse(c->opts, c->settings, &argc, (char **)argv, err))

@@ -44,18 +44,20 @@ static json_t *row_named(const json_t *rows, const char *name, const char *text)
 	return NULL;
 }
 
-static void add_families(json_t *to, const json_t *from)
+/* Rows of the same name are put together by `add`. */
+static void add_rows(json_t *to, const json_t *from, const char *name,
+		     void (*add)(json_t *to, const json_t *from))
 {
-	json_t *family, *there;
+	json_t *row, *there;
 	size_t i;
 
-	json_array_foreach((json_t *)from, i, family)
+	json_array_foreach((json_t *)from, i, row)
 	{
-		there = row_named(to, "family", json_text(family, "family"));
+		there = row_named(to, name, json_text(row, name));
 		if (there)
-			add_sums(there, family);
+			add(there, row);
 		else
-			json_array_append_new(to, json_deep_copy(family));
+			json_array_append_new(to, json_deep_copy(row));
 	}
 }
 
@@ -132,22 +134,6 @@ static void sort_rows(json_t *rows)
 	free(items);
 }
 
-static void add_causes(json_t *to, const json_t *from)
-{
-	json_t *cause, *there;
-	size_t i;
-
-	json_array_foreach((json_t *)from, i, cause)
-	{
-		there = row_named(to, "cause", json_text(cause, "cause"));
-		if (there)
-			add_cause(there, cause);
-		else
-			json_array_append_new(to, json_deep_copy(cause));
-	}
-	sort_rows(to);
-}
-
 /* ---- targets and rules ---- */
 
 static void add_target_row(json_t *to, const json_t *from)
@@ -155,8 +141,11 @@ static void add_target_row(json_t *to, const json_t *from)
 	const char *failure = json_text(from, "failure");
 
 	add_sums(to, from);
-	add_families(json_object_get(to, "families"), json_object_get(from, "families"));
-	add_causes(json_object_get(to, "causes"), json_object_get(from, "causes"));
+	add_rows(json_object_get(to, "families"), json_object_get(from, "families"), "family",
+		 add_sums);
+	add_rows(json_object_get(to, "causes"), json_object_get(from, "causes"), "cause",
+		 add_cause);
+	sort_rows(json_object_get(to, "causes"));
 	if (*failure)
 		json_object_set_new(to, "failure", json_string(failure));
 }
@@ -211,26 +200,18 @@ void survey_add(json_t *figures, const json_t *part)
 	static const char *const of_first[] = { "targets",         "rules",       "searched",
 						"chance",          "reduction",   "learned",
 						"learned_in_part", "descriptions" };
-	json_t *targets = json_object_get(figures, "targets"), *target, *there;
-	size_t i;
+	json_t *targets = json_object_get(figures, "targets");
 
 	add_sums(figures, part);
 	if (!targets) {
-		for (i = 0; i < ARRAY_LEN(of_first); i++)
+		for (size_t i = 0; i < ARRAY_LEN(of_first); i++)
 			if (json_object_get(part, of_first[i]))
 				json_object_set_new(
 					figures, of_first[i],
 					json_deep_copy(json_object_get(part, of_first[i])));
 		return;
 	}
-	json_array_foreach(json_object_get(part, "targets"), i, target)
-	{
-		there = row_named(targets, "target", json_text(target, "target"));
-		if (there)
-			add_target_row(there, target);
-		else
-			json_array_append_new(targets, json_deep_copy(target));
-	}
+	add_rows(targets, json_object_get(part, "targets"), "target", add_target_row);
 	add_rules(json_object_get(figures, "rules"), json_object_get(part, "rules"));
 	add_schedules(figures, part);
 }

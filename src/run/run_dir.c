@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "base/trust.h"
+#include "storage/remove_tree.h"
 
 /* Processes of a run that was killed end by themselves, in a moment. */
 enum { LOCK_TRIES = 40, LOCK_TRY_USEC = 50 * 1000 };
@@ -174,4 +175,15 @@ int run_dir_check(const char *path, struct err *err)
 	if (!run_dir_has(path, "run.json") && !run_dir_has(path, "findings"))
 		return err_set(err, EINVAL, "%s: not the directory of a run", path);
 	return trust_output(path, err);
+}
+
+void run_dir_remove(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	remove_tree_below(fd, NULL);
+	close(fd);
+	rmdir(path);
 }

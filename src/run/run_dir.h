@@ -22,4 +22,7 @@ bool run_dir_has_checkpoint(const char *path);
 /* Fails where the directory holds no run. */
 int run_dir_check(const char *path, struct err *err);
 
+/* Removes such a directory with all that is in it, as far as that is possible. */
+void run_dir_remove(const char *path);
+
 #endif

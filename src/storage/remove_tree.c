@@ -172,14 +172,3 @@ int remove_tree_below(int dir_fd, struct err *err)
 		error = -ENOTEMPTY;
 	return error ? err_sys(err, -error, "cannot empty the directory of the test") : 0;
 }
-
-void remove_tree(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	remove_tree_below(fd, NULL);
-	close(fd);
-	rmdir(path);
-}

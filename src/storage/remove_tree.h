@@ -9,9 +9,6 @@ struct err;
  * Something mounted below is left alone: -EXDEV. */
 int remove_tree_below(int dir_fd, struct err *err);
 
-/* The directory of this name itself, too, as far as that is possible. */
-void remove_tree(const char *path);
-
 /* Takes the flags that forbid removal, and all extended attributes, off an object. */
 void remove_attributes(int fd);
 

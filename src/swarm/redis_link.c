@@ -281,6 +281,18 @@ static int link_vask(struct redis_link *l, redisReply **ret, struct err *err, co
 	return status ? status : redis_link_read(l, ret, err);
 }
 
+int redis_link_finish(struct redis_link *l, struct err *err)
+{
+	redisReply *reply;
+	int status = redis_link_send(l, err);
+
+	if (!status)
+		status = redis_link_read(l, &reply, err);
+	if (!status)
+		freeReplyObject(reply);
+	return status;
+}
+
 int redis_link_ask(struct redis_link *l, redisReply **ret, struct err *err, const char *format, ...)
 {
 	va_list args;

@@ -40,6 +40,8 @@ void redis_link_argu(struct redis_link *l, uint64_t value);
 int redis_link_send(struct redis_link *l, struct err *err);
 /* The next reply; never one that is an error: that is returned. freeReplyObject() frees it. */
 int redis_link_read(struct redis_link *l, redisReply **ret, struct err *err);
+/* Sends what was added, and reads one reply where only success matters. */
+int redis_link_finish(struct redis_link *l, struct err *err);
 /* Sends one command as of redisCommand() and reads its reply. */
 int redis_link_ask(struct redis_link *l, redisReply **ret, struct err *err, const char *format,
 		   ...);

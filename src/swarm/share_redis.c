@@ -285,12 +285,7 @@ static int sender_is_bad(struct share_redis *r, uint64_t sender, struct err *err
 	swarm_begin_script(&w->net, l, SCRIPT_LEAVE, swarm_key(&w->names, "beats", key), 2);
 	redis_link_argu(l, sender);
 	redis_link_args(l, "bad");
-	status = redis_link_send(l, err);
-	if (!status)
-		status = redis_link_read(l, &reply, err);
-	if (!status)
-		freeReplyObject(reply);
-	return status;
+	return redis_link_finish(l, err);
 }
 
 static int release_try(struct share_redis *r, struct hash work, struct err *err)

@@ -117,8 +117,6 @@ static int part_send(struct swarm_worker *w, unsigned number, const char *result
 {
 	char key[SWARM_KEY_MAX], entry[ENTRY_LEN];
 	struct redis_link *l = redis_net_link(&w->net, swarm_key(&w->names, "beats", key));
-	redisReply *reply;
-	int status;
 
 	part_entry(entry, number);
 	swarm_begin_script(&w->net, l, SCRIPT_PART_END, key, 4);
@@ -126,12 +124,7 @@ static int part_send(struct swarm_worker *w, unsigned number, const char *result
 	redis_link_argu(l, number);
 	redis_link_args(l, result);
 	redis_link_argu(l, is_done);
-	status = redis_link_send(l, err);
-	if (!status)
-		status = redis_link_read(l, &reply, err);
-	if (!status)
-		freeReplyObject(reply);
-	return status;
+	return redis_link_finish(l, err);
 }
 
 int work_parts_end(struct swarm_worker *w, struct results_sender *s, unsigned number,

@@ -315,18 +315,11 @@ static int worker_leave(struct swarm_worker *w, const char *how, struct err *err
 {
 	char key[SWARM_KEY_MAX];
 	struct redis_link *l = worker_control(w, "beats", key);
-	redisReply *reply;
-	int status;
 
 	swarm_begin_script(&w->net, l, SCRIPT_LEAVE, key, 2);
 	redis_link_argu(l, w->page->number);
 	redis_link_args(l, how);
-	status = redis_link_send(l, err);
-	if (!status)
-		status = redis_link_read(l, &reply, err);
-	if (!status)
-		freeReplyObject(reply);
-	return status;
+	return redis_link_finish(l, err);
 }
 
 void worker_close(struct swarm_worker *w, const char *how)
