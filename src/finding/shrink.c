@@ -23,6 +23,17 @@ struct shrink {
 	unsigned tries_left;
 };
 
+/* One signature may have several causes, as a value of stat: a known one must not take the place of
+ * that which was met. */
+static bool shrink_keeps_cause(const struct shrink *s, const struct finding *candidate)
+{
+	char before[SIGNATURE_MAX], after[SIGNATURE_MAX];
+
+	finding_group(s->finding, before);
+	finding_group(candidate, after);
+	return !strcmp(before, after);
+}
+
 /* Replays a candidate; where it shows the same, it becomes the finding. 1 if so. */
 static int try_calls(struct shrink *s, const struct call *calls, size_t count, struct err *err)
 {
@@ -36,6 +47,10 @@ static int try_calls(struct shrink *s, const struct call *calls, size_t count, s
 			      err);
 	if (status <= 0) /* a candidate that would take too much space is not made */
 		return err_forget(err, status, LIMITS_NOT_MADE);
+	if (!shrink_keeps_cause(s, &candidate)) {
+		finding_free(&candidate);
+		return 0;
+	}
 	finding_free(s->finding);
 	*s->finding = candidate;
 	return 1;
