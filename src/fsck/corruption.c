@@ -74,6 +74,29 @@ static bool is_number(const struct disk_change *change)
 	return change->field && change->field->role != ONDISK_BYTES && change->len <= 8;
 }
 
+/* "0x1 -> 0xff01" */
+static void print_numbers(const struct disk_change *x, struct buf *out)
+{
+	uint64_t (*number)(const uint8_t *p, unsigned len) =
+		x->instance->structure->big_endian ? ondisk_be : ondisk_le;
+
+	buf_addf(out, "0x%" PRIx64 " -> 0x%" PRIx64, number(x->old, x->len),
+		 number(x->new, x->len));
+}
+
+void corruption_add_to_title(const struct corruption *c, struct buf *title)
+{
+	buf_adds(title, " (");
+	corruption_print_fields(c, title);
+	if (c->count == 1 && is_number(&c->changes[0])) {
+		buf_addch(title, ' ');
+		print_numbers(&c->changes[0], title);
+	} else {
+		buf_adds(title, " changed");
+	}
+	buf_addch(title, ')');
+}
+
 static void print_bytes(const uint8_t *bytes, uint16_t len, struct buf *out)
 {
 	for (uint16_t i = 0; i < len; i++)
@@ -89,11 +112,8 @@ void corruption_print(const struct corruption *c, struct buf *out)
 			buf_addf(out, "%s: ", x->instance->label);
 		print_field(x, out);
 		if (is_number(x)) {
-			uint64_t (*number)(const uint8_t *p, unsigned len) =
-				x->instance->structure->big_endian ? ondisk_be : ondisk_le;
-
-			buf_addf(out, " 0x%" PRIx64 " -> 0x%" PRIx64, number(x->old, x->len),
-				 number(x->new, x->len));
+			buf_addch(out, ' ');
+			print_numbers(x, out);
 		}
 		buf_addf(out, " (offset %" PRIu64 ": ", x->at);
 		print_bytes(x->old, x->len, out);

@@ -37,6 +37,8 @@ uint16_t corruption_field_len(const struct ondisk_instance *instance,
 /* "inode.i_flags", "inode.i_flags and group_desc.bg_flags"; bytes that belong to nothing are
  * "bytes". */
 void corruption_print_fields(const struct corruption *c, struct buf *out);
+/* " (inode.i_flags 0x80000 -> 0x0)"; where there is no one number, " (inode.i_block changed)". */
+void corruption_add_to_title(const struct corruption *c, struct buf *title);
 /* A line for each change: what it is, where, old and new value. */
 void corruption_print(const struct corruption *c, struct buf *out);
 /* Adds the path of the object that the change lies in, where it is one's. */

@@ -345,11 +345,8 @@ static void test_describe(const struct fsck_session *s, const struct fsck_test *
 	buf_addf(&d->title, "%s %s", s->program->name, buf_str(&t->text));
 	if (t->undamaged)
 		buf_adds(&d->title, " (a disk that is not damaged)");
-	if (t->corruption.count) {
-		buf_adds(&d->title, " (");
-		corruption_print_fields(&t->corruption, &d->title);
-		buf_adds(&d->title, " changed)");
-	}
+	if (t->corruption.count)
+		corruption_add_to_title(&t->corruption, &d->title);
 	corruption_print(&t->corruption, &d->seen);
 }
 

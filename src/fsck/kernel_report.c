@@ -54,10 +54,9 @@ static void test_describe(const struct kernel_checker *k, const struct kernel_te
 	test_sign(t, d->signature);
 	snprintf(d->place, sizeof(d->place), "%s", t->place);
 	buf_adds(&f->target, k->disk->target->name);
-	buf_addf(&d->title, "%s a damaged disk %s%s%s (", t->during, fault_words[t->fault],
+	buf_addf(&d->title, "%s a damaged disk %s%s%s", t->during, fault_words[t->fault],
 		 t->place[0] ? ": " : "", t->place);
-	corruption_print_fields(c, &d->title);
-	buf_adds(&d->title, " changed)");
+	corruption_add_to_title(c, &d->title);
 	corruption_print(c, &d->seen);
 }
 

@@ -53,6 +53,8 @@ bool refuse_rwf(struct step *x, const struct transfer *t, const struct open_file
 
 	if (t->flags & ~known)
 		return refuse(x, RULE_rwf_unknown);
+	if (t->flags & RWF_NOAPPEND_ && refuse(x, RULE_rwf_noappend_unknown))
+		return true;
 	if ((t->flags & both) == both)
 		return refuse(x, RULE_rwf_append_both);
 	if (t->flags & (RWF_NOWAIT | RWF_ATOMIC_ | RWF_DONTCACHE_))
