@@ -121,8 +121,8 @@ static void print_figures(const struct surveyed *t, struct buf *out)
 	buf_addf(out, "; %.1f s to execute, %.1f s to check\n", r->figures.exec_seconds,
 		 r->figures.check_seconds);
 	if (t->causes.unconfirmed)
-		buf_addf(out, "%s: %zu of %s did not show again: unconfirmed\n", r->target,
-			 t->causes.unconfirmed, count_text(t->causes.unexpected, "cause"));
+		buf_addf(out, "%s: %zu of %zu causes did not show again: unconfirmed\n", r->target,
+			 t->causes.unconfirmed, t->causes.unexpected);
 }
 
 /* Its first line, or what of it is short enough to be read. */
