@@ -35,7 +35,7 @@ static const struct count {
 	COUNT(edges_left),   COUNT(beyond),      COUNT(surprises),    COUNT(repeats),
 	COUNT(differences),  COUNT(resets),      COUNT(state_bytes),  COUNT(edge_bytes),
 	COUNT(kernel_notes), COUNT(fsck_runs),   COUNT(fsck_unknown), COUNT(fsck_us),
-	COUNT(space_runs),   COUNT(space_us),    COUNT(paths),        COUNT(path_us),
+	COUNT(space_runs),   COUNT(space_us),    COUNT(visits),       COUNT(visit_us),
 };
 
 /* And those of which several runs have at least the greatest. */
@@ -125,14 +125,14 @@ static uint64_t step_figure(const struct run *run, const char *step, const char 
 
 static void print_steps(const struct run *run, const struct explore_figures *f)
 {
-	double seconds = (double)f->path_us * 1e-6;
+	double seconds = (double)f->visit_us * 1e-6;
 
 	if (json_object_get(run->figures, "crash"))
-		printf("crash: %s in %.1f s, %s, %s\n", count_text(f->paths, "state"), seconds,
+		printf("crash: %s in %.1f s, %s, %s\n", count_text(f->visits, "state"), seconds,
 		       count_text(step_figure(run, "crash", "crash_states"), "crash state"),
 		       count_text(step_figure(run, "crash", "recoveries"), "recovery"));
 	if (json_object_get(run->figures, "races"))
-		printf("races: %s in %.1f s, %s, %s\n", count_text(f->paths, "state"), seconds,
+		printf("races: %s in %.1f s, %s, %s\n", count_text(f->visits, "state"), seconds,
 		       count_text(step_figure(run, "races", "pairs"), "race"),
 		       count_text(step_figure(run, "races", "schedules"), "schedule"));
 }
@@ -177,7 +177,7 @@ static void print_explore_summary(const struct run *run, const struct explore_fi
 	if (f->space_runs)
 		printf("space: %s for lost space in %.1f s\n", count_text(f->space_runs, "search"),
 		       (double)f->space_us * 1e-6);
-	if (f->paths)
+	if (f->visits)
 		print_steps(run, f);
 	code_print(run);
 	if (f->kernel_notes)

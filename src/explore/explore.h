@@ -44,7 +44,7 @@ struct explore_figures {
 	uint64_t fsck_runs, fsck_unknown; /* checks of the disk; those that could not tell */
 	uint64_t fsck_us;                 /* what they took, CPU time of the checkers included */
 	uint64_t space_runs, space_us;    /* searches for lost space */
-	uint64_t paths, path_us;          /* states that were shown, and what that took */
+	uint64_t visits, visit_us;        /* states that were shown, and what that took */
 	uint64_t state_bytes, edge_bytes; /* of memory for what was visited */
 	struct hash states_sum;           /* of the hashes of the states */
 	bool exhausted;                   /* nothing is left to try */

@@ -321,6 +321,6 @@ void oracle_free(struct oracle *o, struct explore_figures *figures)
 	figures->fsck_us += o->fsck_us;
 	figures->space_runs += o->space_runs;
 	figures->space_us += o->space_us;
-	figures->paths += o->paths.count;
-	figures->path_us += o->paths.us;
+	figures->visits += o->paths.count;
+	figures->visit_us += o->paths.us;
 }

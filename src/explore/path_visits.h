@@ -16,7 +16,7 @@ struct path_visits {
 	struct utility shapes; /* of states that were shown */
 	struct hash_map shown; /* states */
 	double started_seconds;
-	uint64_t count, us; /* explore_figures: paths, path_us */
+	uint64_t count, us; /* explore_figures: visits, visit_us */
 };
 
 void path_visits_begin(struct path_visits *v);

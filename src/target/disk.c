@@ -110,6 +110,7 @@ int disk_make_blank(struct disk *disk, const struct target_description *d, int b
 
 void disk_keep(struct disk *disk)
 {
+	disk_copy_free(disk->pristine);
 	disk->pristine = disk_copy_take(&disk->image);
 }
 
