@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/count_text.h"
 #include "base/json.h"
 
 enum { OTHERS_MAX = 8 };
@@ -41,7 +42,7 @@ static void add_others(const json_t *row, struct buf *out)
 		count = json_integer_value(json_object_get(other, "count"));
 		buf_addf(out, "  also: %s", json_text(other, "signature"));
 		if (count) /* else only a replay has shown it */
-			buf_addf(out, ", %lld time%s", (long long)count, count == 1 ? "" : "s");
+			buf_addf(out, ", %s", count_text((uint64_t)count, "time"));
 		buf_addch(out, '\n');
 	}
 }
