@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "cli/command.h"
 
-int part_read(const char *text, struct part *ret, struct err *err)
+int part_read(const char *text, struct part_number *ret, struct err *err)
 {
 	unsigned number, count;
 	int used = 0;
@@ -19,6 +19,6 @@ int part_read(const char *text, struct part *ret, struct err *err)
 		err_set(err, EINVAL, "--part: %s is not I/N, with I from 1 to N", text);
 		return EXIT_USAGE;
 	}
-	*ret = (struct part){ number - 1, count };
+	*ret = (struct part_number){ number - 1, count };
 	return EXIT_CLEAN;
 }

@@ -18,7 +18,7 @@
 			0, 0 \
 	}
 
-struct part {
+struct part_number {
 	unsigned number, count; /* 0 to count-1 */
 };
 
@@ -30,7 +30,7 @@ struct part {
 enum { PARTS_MAX = 1000000 };
 
 /* "2/8": the second of eight; NULL leaves *ret as it is. An exit code. */
-int part_read(const char *text, struct part *ret, struct err *err);
+int part_read(const char *text, struct part_number *ret, struct err *err);
 
 /* Of a command that has --part. The options of the command are parsed before any of these. */
 struct command_parts {

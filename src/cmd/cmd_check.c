@@ -61,7 +61,7 @@ static const char *const reach_texts[] = {
 	[REACH_INSIDE_POSIX] = "inside POSIX, but not what the platform does",
 };
 
-static int prepare_checker(struct checker *c, struct err *err)
+static int prepare_checker(struct trace_checker *c, struct err *err)
 {
 	struct state_options start = { .fields = TREE_FIELDS_DEFAULT, .root_mode = 0777 };
 	struct model model;
@@ -76,7 +76,7 @@ static int prepare_checker(struct checker *c, struct err *err)
 		error = traits_assign(&model.traits, settings.traits.items[i], err);
 	if (settings.user && sscanf(settings.user, "%u:%u%c", &start.uid, &start.gid, &rest) != 2)
 		error = err_set(err, EINVAL, "--user %s: not UID:GID", settings.user);
-	checker_init(c, &model, &start);
+	trace_checker_init(c, &model, &start);
 	return error;
 }
 
@@ -149,15 +149,15 @@ static void report_mismatch(struct check_tally *t, const struct script *trace, s
 		print_mismatch(trace, at, m);
 }
 
-static void check_trace(struct checker *c, const struct script *trace, struct check_tally *t)
+static void check_trace(struct trace_checker *c, const struct script *trace, struct check_tally *t)
 {
 	enum verdict worst = VERDICT_OK, verdict;
 	struct mismatch mismatch;
 
-	checker_begin(c);
+	trace_checker_begin(c);
 	for (size_t i = 0; i < trace->count; i++) {
 		must_note("check %s:%u", trace->name, trace->items[i].line);
-		verdict = checker_item(c, trace, i, &mismatch);
+		verdict = trace_checker_item(c, trace, i, &mismatch);
 		t->returns += trace->items[i].type == ITEM_RETURN;
 		if (verdict == VERDICT_BAD)
 			report_mismatch(t, trace, i, &mismatch);
@@ -170,7 +170,7 @@ static void check_trace(struct checker *c, const struct script *trace, struct ch
 	t->rejected += worst == VERDICT_BAD;
 }
 
-static int check_trace_file(struct checker *c, struct script *trace, const char *path,
+static int check_trace_file(struct trace_checker *c, struct script *trace, const char *path,
 			    struct check_tally *t, struct err *err)
 {
 	int error = script_read(trace, path, err);
@@ -203,7 +203,7 @@ static void print_tally(struct check_tally *t, double seconds)
 	json_decref(object);
 }
 
-static int check_traces(struct checker *c, const struct input_files *files, struct err *err)
+static int check_traces(struct trace_checker *c, const struct input_files *files, struct err *err)
 {
 	struct check_tally t = { .mismatches = settings.json ? json_array() : NULL };
 	struct script trace = { 0 };
@@ -224,14 +224,14 @@ static int check_traces(struct checker *c, const struct input_files *files, stru
 static int run_check(int argc, char **argv, struct err *err)
 {
 	struct input_files files = { 0 };
-	struct checker checker = { 0 };
+	struct trace_checker checker = { 0 };
 	int code = EXIT_USAGE;
 
 	if (argc < 2)
 		err_set(err, EINVAL, "which trace?");
 	else if (!prepare_checker(&checker, err) && !files_expand(&files, argv + 1, ".trace", err))
 		code = check_traces(&checker, &files, err);
-	checker_free(&checker);
+	trace_checker_free(&checker);
 	files_free(&files);
 	return code;
 }

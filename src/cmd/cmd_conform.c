@@ -35,7 +35,7 @@ static struct conform_settings {
 	const char *scripts, *families, *out, *junit, *since, *known, *write_known, *config, *show,
 		*kernel, *schedule, *part_text;
 	uint64_t jobs, findings, repeat, preemptions, schedules, random, sample, space;
-	struct part part;
+	struct part_number part;
 	double deadline, seconds;
 	int platform;
 	bool json, tap, rules, list, races, whole, background, disks, learn, gdb;

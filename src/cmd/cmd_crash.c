@@ -38,7 +38,7 @@ static struct crash_settings {
 	int inputs, level, sanity;
 	bool json, during_recovery, in_place, unmount, daemon, faults, full;
 	unsigned job; /* of several */
-	struct part part;
+	struct part_number part;
 } settings = {
 	.walks = 100,
 	.resyncs = 1000,

@@ -20,12 +20,12 @@
 #include "cli/summary.h"
 #include "cli/sweep.h"
 #include "cmd/code_report.h"
-#include "cmd/explore_jobs.h"
 #include "cmd/explore_operands.h"
 #include "cmd/explore_report.h"
 #include "cmd/explore_steps.h"
 #include "explore/portfolio.h"
 #include "target/learn.h"
+#include "workers/explore_jobs.h"
 
 static struct explore_settings {
 	double seconds, deadline;

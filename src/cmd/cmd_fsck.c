@@ -25,7 +25,7 @@ static struct fsck_settings {
 	const char *against, *corpus, *export_to;
 	const char *out, *known, *write_known, *part_text;
 	uint64_t jobs;
-	struct part part;
+	struct part_number part;
 	const char *disk_of; /* a checker, whose disk is taken; NULL: its own */
 	bool json, list_fields, one_disk;
 } settings = {

@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "cli/command.h"
+#include "cli/help.h"
 #include "cli/table.h"
-#include "cmd/help.h"
 
 static struct help_settings {
 	int completion; /* 0: none */

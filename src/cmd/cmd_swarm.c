@@ -10,16 +10,16 @@
 #include "base/clock.h"
 #include "base/must.h"
 #include "base/rng.h"
-#include "cli/fingerprint.h"
 #include "cli/operands.h"
 #include "cli/parts.h"
 #include "cli/summary.h"
-#include "cli/swarm_hosts.h"
-#include "cli/swarm_status.h"
 #include "cmd/explore_report.h"
-#include "cmd/swarm_command.h"
-#include "cmd/swarm_parts.h"
-#include "cmd/swarm_work.h"
+#include "workers/fingerprint.h"
+#include "workers/swarm_command.h"
+#include "workers/swarm_hosts.h"
+#include "workers/swarm_parts.h"
+#include "workers/swarm_status.h"
+#include "workers/swarm_work.h"
 
 #define ROW(field) offsetof(struct swarm_settings, field)
 

@@ -3,8 +3,8 @@
 #ifndef CMD_EXPLORE_REPORT_H
 #define CMD_EXPLORE_REPORT_H
 
-#include "cmd/explore_jobs.h"
 #include "explore/explore.h"
+#include "workers/explore_jobs.h"
 
 /* Who follows a search while it is running. */
 struct explore_progress {

@@ -169,9 +169,9 @@ void race_judge(struct race_run *r)
 	struct mismatch mismatch;
 	size_t i;
 
-	checker_begin_at(&r->checker, &begin);
+	trace_checker_begin_at(&r->checker, &begin);
 	for (i = 0; i < r->trace.count && verdict == VERDICT_OK; i++)
-		verdict = checker_item(&r->checker, &r->trace, i, &mismatch);
+		verdict = trace_checker_item(&r->checker, &r->trace, i, &mismatch);
 	if (verdict == VERDICT_BAD)
 		race_report_outcome(r, &mismatch, race_call_at(r, i - 1));
 	else if (verdict == VERDICT_UNKNOWN)
@@ -214,13 +214,13 @@ struct race_run *race_new(struct walker *x, struct script_walk *w)
 
 	must(w->count && w->count <= TARGET_RACE_MAX);
 	*r = (struct race_run){ .walker = x, .walk = w };
-	checker_init(&r->checker, &x->model, &none);
+	trace_checker_init(&r->checker, &x->model, &none);
 	return r;
 }
 
 void race_free(struct race_run *r)
 {
-	checker_free(&r->checker);
+	trace_checker_free(&r->checker);
 	script_free(&r->trace);
 	free(r);
 }

@@ -16,7 +16,7 @@ struct race_run {
 	struct race_outcome raced[TARGET_RACE_MAX];
 	struct item_return returns[TARGET_RACE_MAX];
 	struct script trace;
-	struct checker checker;
+	struct trace_checker checker;
 	struct tree tree;
 	bool stays; /* the state that the walker is in does not move to where the race leads */
 };

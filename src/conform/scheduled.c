@@ -20,7 +20,7 @@ enum { PROBES = 3 };
 /* The set-up, as a saved state of the target. */
 static const uint64_t setup_key = 1;
 
-struct hash_list {
+struct outcome_list {
 	struct hash *items;
 	size_t count, cap;
 };
@@ -30,8 +30,8 @@ struct scheduled {
 	struct target *target;
 	struct schedule_board *board;
 	unsigned processes;
-	struct hash_list known; /* outcomes that are explained, */
-	struct hash_list
+	struct outcome_list known; /* outcomes that are explained, */
+	struct outcome_list
 		examined; /* and those with what is free afterwards, as they were looked at */
 	struct aftermath aftermath;
 	bool examines;         /* what they leave behind is looked at */
@@ -74,7 +74,7 @@ static struct hash scheduled_hash(struct scheduled *s, bool ordered)
 	return hash128(s->text.data, s->text.len, 0);
 }
 
-static bool hash_list_has(const struct hash_list *l, struct hash h)
+static bool outcome_list_has(const struct outcome_list *l, struct hash h)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (hash_equal(l->items[i], h))
@@ -82,7 +82,7 @@ static bool hash_list_has(const struct hash_list *l, struct hash h)
 	return false;
 }
 
-static void hash_list_add(struct hash_list *l, struct hash h)
+static void outcome_list_add(struct outcome_list *l, struct hash h)
 {
 	if (l->count == l->cap) {
 		l->cap = l->cap ? 2 * l->cap : 16;
@@ -279,9 +279,9 @@ static int scheduled_examine(struct scheduled *s, const struct schedule *schedul
 	bool bad = false;
 	int r = scheduled_add_space(s, &left_behind, &fate, err);
 
-	if (r || fate != FATE_FINE || hash_list_has(&s->examined, left_behind))
+	if (r || fate != FATE_FINE || outcome_list_has(&s->examined, left_behind))
 		return r;
-	hash_list_add(&s->examined, left_behind);
+	outcome_list_add(&s->examined, left_behind);
 	for (unsigned i = 0; i < 2 && !r && (!i || bad); i++) {
 		w->fate = SCRIPT_ACCEPTED;
 		discrepancy_init(&found);
@@ -333,13 +333,13 @@ static int scheduled_run(void *own, const struct schedule *schedule, bool *ret_e
 	}
 	outcome = scheduled_hash(s, true);
 	left_behind = s->examines ? scheduled_hash(s, false) : outcome;
-	if (!r && !s->over && !hash_list_has(&s->known, outcome)) {
+	if (!r && !s->over && !outcome_list_has(&s->known, outcome)) {
 		race_write_trace(s->race);
 		race_judge(s->race);
 		if (w->fate == SCRIPT_REJECTED && !scheduled_overlaps(s))
 			w->fate = SCRIPT_UNKNOWN;
 		if (w->fate == SCRIPT_ACCEPTED)
-			hash_list_add(&s->known, outcome);
+			outcome_list_add(&s->known, outcome);
 		else if (w->fate == SCRIPT_REJECTED)
 			scheduled_report(s, schedule, true);
 		s->over |= w->fate != SCRIPT_ACCEPTED;

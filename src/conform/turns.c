@@ -7,7 +7,7 @@
 #include "conform/suite.h"
 
 /* The scripts of one family, as the suite has them. */
-struct turn {
+struct family_turn {
 	const struct family *family; /* NULL: from files */
 	size_t *scripts, count, step;
 };
@@ -33,7 +33,8 @@ static size_t turn_step(size_t count)
 	return step ? step : 1;
 }
 
-static struct turn *turn_of(struct turn *turns, size_t *count, const struct family *family)
+static struct family_turn *turn_of(struct family_turn *turns, size_t *count,
+				   const struct family *family)
 {
 	for (size_t i = 0; i < *count; i++)
 		if (turns[i].family == family)
@@ -44,11 +45,11 @@ static struct turn *turn_of(struct turn *turns, size_t *count, const struct fami
 
 size_t *turns_order(const struct suite *s)
 {
-	struct turn *turns = must_alloc((s->families.count + 1) * sizeof(*turns));
+	struct family_turn *turns = must_alloc((s->families.count + 1) * sizeof(*turns));
 	size_t *order = must_alloc((s->count + 1) * sizeof(*order)), count = 0, done = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
-		struct turn *t = turn_of(turns, &count, s->scripts[i].family);
+		struct family_turn *t = turn_of(turns, &count, s->scripts[i].family);
 
 		if (!t->scripts)
 			t->scripts = must_alloc(s->count * sizeof(*t->scripts));

@@ -91,7 +91,7 @@ static json_t *metrics_json(json_t *input, double target)
 }
 
 /* Gaps of one call's argument. Numbers that follow one another are one gap. */
-struct gaps {
+struct gap_lines {
 	json_t *untested;
 	const char *call, *argument;
 	const char *first, *last; /* of numbers so far */
@@ -111,7 +111,7 @@ static void add_line(json_t *untested, const char *format, ...)
 	buf_free(&line);
 }
 
-static void end_numbers(struct gaps *g)
+static void end_numbers(struct gap_lines *g)
 {
 	if (g->first && g->first == g->last)
 		add_line(g->untested, "%s %s %s never", g->call, g->argument, g->first);
@@ -121,7 +121,7 @@ static void end_numbers(struct gaps *g)
 	g->first = NULL;
 }
 
-static void gaps_add(struct gaps *g, json_t *counts)
+static void gaps_add(struct gap_lines *g, json_t *counts)
 {
 	const char *partition;
 	bool number, gap;
@@ -179,8 +179,8 @@ static json_t *untested_json(const json_t *input, const json_t *output)
 	const char *argument;
 
 	for (const struct syscall *s = rows; s < rows + syscall_count; s++) {
-		struct gaps gaps = { untested, op_table[op_table[s->op].base].name, NULL, NULL,
-				     NULL };
+		struct gap_lines gaps = { untested, op_table[op_table[s->op].base].name, NULL, NULL,
+					  NULL };
 
 		if (!is_first_of_base(s))
 			continue;

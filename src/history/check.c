@@ -6,16 +6,17 @@
 
 #include "base/must.h"
 
-void checker_init(struct checker *c, const struct model *m, const struct state_options *start)
+void trace_checker_init(struct trace_checker *c, const struct model *m,
+			const struct state_options *start)
 {
-	*c = (struct checker){ .posix = *m, .start = *start };
+	*c = (struct trace_checker){ .posix = *m, .start = *start };
 	c->start.hashed = true;
 	c->posix.platform = PLATFORM_POSIX;
 	c->posix.rule_hits = NULL;
 	overlap_init(&c->overlap, m);
 }
 
-void checker_free(struct checker *c)
+void trace_checker_free(struct trace_checker *c)
 {
 	overlap_free(&c->overlap);
 	buf_free(&c->call);
@@ -23,15 +24,15 @@ void checker_free(struct checker *c)
 	buf_free(&c->allowed);
 }
 
-void checker_begin(struct checker *c)
+void trace_checker_begin(struct trace_checker *c)
 {
 	struct state s;
 
 	state_init(&s, &c->start);
-	checker_begin_at(c, &s);
+	trace_checker_begin_at(c, &s);
 }
 
-void checker_begin_at(struct checker *c, struct state *s)
+void trace_checker_begin_at(struct trace_checker *c, struct state *s)
 {
 	overlap_begin(&c->overlap, s);
 	c->window = 0;
@@ -53,7 +54,7 @@ static const struct item_return *find_return(const struct script *trace, size_t 
 	return NULL;
 }
 
-static void print_seen(struct checker *c, const struct pending *p, enum dialect dialect)
+static void print_seen(struct trace_checker *c, const struct pending *p, enum dialect dialect)
 {
 	buf_clear(&c->call);
 	buf_clear(&c->seen);
@@ -67,7 +68,7 @@ static void print_seen(struct checker *c, const struct pending *p, enum dialect 
 }
 
 /* What would have been allowed, once for each hypothesis that says something else. */
-static void print_allowed(struct checker *c, const struct envelope *env, enum op op,
+static void print_allowed(struct trace_checker *c, const struct envelope *env, enum op op,
 			  enum dialect dialect)
 {
 	struct buf text = BUF_INIT;
@@ -80,7 +81,8 @@ static void print_allowed(struct checker *c, const struct envelope *env, enum op
 	buf_free(&text);
 }
 
-static bool posix_allows(const struct checker *c, const struct pending *p, const struct state *from)
+static bool posix_allows(const struct trace_checker *c, const struct pending *p,
+			 const struct state *from)
 {
 	struct envelope env;
 	bool allowed = false;
@@ -96,7 +98,7 @@ static bool posix_allows(const struct checker *c, const struct pending *p, const
 }
 
 /* No hypothesis explains the return: reports what was allowed, and continues from there. */
-static void explain_mismatch(struct checker *c, size_t place, enum dialect dialect,
+static void explain_mismatch(struct trace_checker *c, size_t place, enum dialect dialect,
 			     struct mismatch *ret)
 {
 	struct overlap *o = &c->overlap;
@@ -135,7 +137,7 @@ static bool is_plain(const struct overlap *o, size_t place)
 	return o->count == 1 && !o->items[0].taken && pending_outcomes(&o->pending[place]) == 1;
 }
 
-static enum verdict judge_plain(struct checker *c, size_t place, enum dialect dialect,
+static enum verdict judge_plain(struct trace_checker *c, size_t place, enum dialect dialect,
 				struct mismatch *ret)
 {
 	struct overlap *o = &c->overlap;
@@ -160,8 +162,8 @@ static enum verdict judge_plain(struct checker *c, size_t place, enum dialect di
 	return verdict;
 }
 
-static enum verdict judge_return(struct checker *c, const struct item *item, enum dialect dialect,
-				 struct mismatch *ret)
+static enum verdict judge_return(struct trace_checker *c, const struct item *item,
+				 enum dialect dialect, struct mismatch *ret)
 {
 	size_t place = overlap_find(&c->overlap, item->pid);
 	enum verdict verdict = VERDICT_OK;
@@ -187,7 +189,7 @@ static bool is_quiet(const struct overlap *o)
 	return true;
 }
 
-static enum verdict begin_call(struct checker *c, const struct script *trace, size_t at)
+static enum verdict begin_call(struct trace_checker *c, const struct script *trace, size_t at)
 {
 	const struct item *item = &trace->items[at];
 	struct pending p = { item->pid, item->line, &item->call, find_return(trace, at) };
@@ -241,14 +243,14 @@ static void normalise_dump(const char *text, struct buf *out)
 }
 
 struct dumped {
-	struct checker *checker;
+	struct trace_checker *checker;
 	const char *path;
 };
 
 static bool is_dumped(const struct state *s, void *own)
 {
 	const struct dumped *d = own;
-	struct checker *c = d->checker;
+	struct trace_checker *c = d->checker;
 
 	buf_clear(&c->allowed);
 	tree_dump(&s->tree, d->path, false, &c->allowed);
@@ -256,7 +258,8 @@ static bool is_dumped(const struct state *s, void *own)
 }
 
 /* Keeps the hypotheses whose tree the dump could be of, unless there are none. */
-static enum verdict judge_dump(struct checker *c, const struct item *item, struct mismatch *ret)
+static enum verdict judge_dump(struct trace_checker *c, const struct item *item,
+			       struct mismatch *ret)
 {
 	struct dumped dumped = { c, item->path };
 
@@ -274,8 +277,8 @@ static enum verdict judge_dump(struct checker *c, const struct item *item, struc
 	return VERDICT_BAD;
 }
 
-enum verdict checker_item(struct checker *c, const struct script *trace, size_t at,
-			  struct mismatch *ret)
+enum verdict trace_checker_item(struct trace_checker *c, const struct script *trace, size_t at,
+				struct mismatch *ret)
 {
 	const struct item *item = &trace->items[at];
 	enum verdict verdict = VERDICT_OK;

@@ -19,7 +19,7 @@ struct mismatch {
 	unsigned rule_count;
 };
 
-struct checker {
+struct trace_checker {
 	struct model posix;
 	struct state_options start;
 	struct overlap overlap;
@@ -28,15 +28,16 @@ struct checker {
 };
 
 /* Without a state; the model is copied. */
-void checker_init(struct checker *c, const struct model *m, const struct state_options *start);
-void checker_free(struct checker *c);
+void trace_checker_init(struct trace_checker *c, const struct model *m,
+			const struct state_options *start);
+void trace_checker_free(struct trace_checker *c);
 /* A new trace. */
-void checker_begin(struct checker *c);
+void trace_checker_begin(struct trace_checker *c);
 /* The same in a state, which is taken over. */
-void checker_begin_at(struct checker *c, struct state *s);
+void trace_checker_begin_at(struct trace_checker *c, struct state *s);
 /* Judges the item at that place. VERDICT_BAD: *ret says why. VERDICT_UNKNOWN: the platform says
  * nothing about it, or about something before it, or there were too many ways. */
-enum verdict checker_item(struct checker *c, const struct script *trace, size_t at,
-			  struct mismatch *ret);
+enum verdict trace_checker_item(struct trace_checker *c, const struct script *trace, size_t at,
+				struct mismatch *ret);
 
 #endif

@@ -28,7 +28,7 @@ enum {
 static const uint64_t place_max[LEVELS] = { 32, 256, 2048, 16384 };
 static const uint32_t solver_max[LEVELS] = { 400000, 2000000, 8000000, 8000000 };
 
-struct path_walk {
+struct log_walk {
 	const struct path_log *log;
 	const struct frontier_input *input;
 	uint64_t *hashes, *values;
@@ -57,7 +57,7 @@ static double walk_cpu_seconds(void)
 }
 
 /* Whether a decision at this place may be turned now. */
-static bool walk_may_ask(struct exploration *x, struct path_walk *w, uint64_t place)
+static bool walk_may_ask(struct exploration *x, struct log_walk *w, uint64_t place)
 {
 	if (frontier_turned(&x->frontier, place) >= place_max[w->input->level]) {
 		w->repeated = true;
@@ -72,7 +72,7 @@ static bool walk_may_ask(struct exploration *x, struct path_walk *w, uint64_t pl
 }
 
 /* Inputs for which all terms hold, and these others, which lie behind them. */
-static enum edge_state walk_ask(struct exploration *x, struct path_walk *w, size_t others,
+static enum edge_state walk_ask(struct exploration *x, struct log_walk *w, size_t others,
 				uint8_t *ret_inputs)
 {
 	size_t count = w->term_count + others;
@@ -97,7 +97,7 @@ static enum edge_state walk_ask(struct exploration *x, struct path_walk *w, size
 }
 
 /* Whether the prefix admits no other input: then nothing below can be turned. */
-static void walk_check_pinned(struct exploration *x, struct path_walk *w)
+static void walk_check_pinned(struct exploration *x, struct log_walk *w)
 {
 	if (++w->row % IMPOSSIBLE_ROW || !w->term_count)
 		return;
@@ -106,14 +106,14 @@ static void walk_check_pinned(struct exploration *x, struct path_walk *w)
 		solver_ask_other(x->solver, w->terms, w->term_count, w->input->values) == SOLVER_NO;
 }
 
-static void walk_take(struct exploration *x, struct path_walk *w, struct hash edge)
+static void walk_take(struct exploration *x, struct log_walk *w, struct hash edge)
 {
 	path_tree_set(&x->tree, edge, EDGE_TAKEN);
 	w->hit |= hash_equal(edge, w->input->edge);
 	w->edge = edge;
 }
 
-static void walk_branch(struct exploration *x, struct path_walk *w, const struct path_condition *c)
+static void walk_branch(struct exploration *x, struct log_walk *w, const struct path_condition *c)
 {
 	struct hash node = path_tree_node(w->edge, w->hashes[c->expr], c->kind),
 		    turned = path_tree_edge(node, !c->value);
@@ -141,7 +141,7 @@ static void walk_branch(struct exploration *x, struct path_walk *w, const struct
 		w->terms[w->term_count++] = (struct solver_term){ c->expr, true, c->value };
 }
 
-static uint64_t walk_value_of(const struct path_walk *w, uint32_t e, const uint8_t *inputs)
+static uint64_t walk_value_of(const struct log_walk *w, uint32_t e, const uint8_t *inputs)
 {
 	uint64_t *values = must_alloc((e + 1) * sizeof(*values)), value;
 
@@ -152,7 +152,7 @@ static uint64_t walk_value_of(const struct path_walk *w, uint32_t e, const uint8
 }
 
 /* Asks for one more value of an expression that has many; false: there is none now. */
-static bool walk_ask_value(struct exploration *x, struct path_walk *w,
+static bool walk_ask_value(struct exploration *x, struct log_walk *w,
 			   const struct path_condition *c, struct hash node,
 			   struct path_values *known)
 {
@@ -178,7 +178,7 @@ static bool walk_ask_value(struct exploration *x, struct path_walk *w,
 	return true;
 }
 
-static void walk_values(struct exploration *x, struct path_walk *w, const struct path_condition *c)
+static void walk_values(struct exploration *x, struct log_walk *w, const struct path_condition *c)
 {
 	struct hash node = path_tree_node(w->edge, w->hashes[c->expr], c->kind);
 	struct path_values *known = path_tree_values(&x->tree, node);
@@ -196,7 +196,7 @@ static void walk_values(struct exploration *x, struct path_walk *w, const struct
 }
 
 /* Every condition must have had the value that its expression has for these inputs. */
-static void walk_check(struct exploration *x, const struct path_walk *w)
+static void walk_check(struct exploration *x, const struct log_walk *w)
 {
 	for (uint32_t i = 0; i < w->log->condition_count; i++) {
 		const struct path_condition *c = &w->log->conditions[i];
@@ -207,7 +207,7 @@ static void walk_check(struct exploration *x, const struct path_walk *w)
 }
 
 /* What waits is tried when the input is looked at again. */
-static void walk_end(struct exploration *x, const struct path_walk *w)
+static void walk_end(struct exploration *x, const struct log_walk *w)
 {
 	unsigned level = w->input->level + !w->again;
 
@@ -222,7 +222,7 @@ static void walk_end(struct exploration *x, const struct path_walk *w)
 struct hash exploration_walk(struct exploration *x, const struct path_log *log,
 			     const struct frontier_input *input)
 {
-	struct path_walk w = {
+	struct log_walk w = {
 		.log = log,
 		.input = input,
 		.hashes = must_alloc((log->expr_count + 1) * sizeof(uint64_t)),

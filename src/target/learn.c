@@ -37,7 +37,7 @@ static const struct probe {
 };
 
 /* What one model says of what is seen. */
-struct hypothesis {
+struct prediction {
 	struct model model;
 	struct state state;
 	bool rejects;
@@ -62,7 +62,7 @@ struct shown {
 	int error;          /* that the model with the trait does not expect; 0: none */
 };
 
-static void hypothesis_init(struct hypothesis *h, const struct learner *l,
+static void prediction_init(struct prediction *h, const struct learner *l,
 			    const struct state *initial, unsigned fields)
 {
 	target_model(l->target, &h->model);
@@ -72,7 +72,7 @@ static void hypothesis_init(struct hypothesis *h, const struct learner *l,
 	h->rejects = h->silent = false;
 }
 
-static void hypothesis_step(struct hypothesis *h, const struct call *c, const struct outcome *seen)
+static void prediction_step(struct prediction *h, const struct call *c, const struct outcome *seen)
 {
 	struct envelope allowed;
 	enum verdict verdict;
@@ -84,7 +84,7 @@ static void hypothesis_step(struct hypothesis *h, const struct call *c, const st
 	h->silent = verdict == VERDICT_UNKNOWN;
 }
 
-static void hypothesis_compare(struct hypothesis *h, const struct tree *seen)
+static void prediction_compare(struct prediction *h, const struct tree *seen)
 {
 	struct tree alike = tree_copy(seen);
 
@@ -123,8 +123,8 @@ static int learner_excuse(struct learner *l, int ret, enum target_fate fate, con
 }
 
 /* Makes the calls, and has both models judge them and the tree. */
-static int learner_call(struct learner *l, const struct script *s, struct hypothesis *with,
-			struct hypothesis *without, struct shown *ret, struct err *err)
+static int learner_call(struct learner *l, const struct script *s, struct prediction *with,
+			struct prediction *without, struct shown *ret, struct err *err)
 {
 	enum target_fate fate = FATE_FINE;
 	struct outcome seen = { 0 };
@@ -146,16 +146,16 @@ static int learner_call(struct learner *l, const struct script *s, struct hypoth
 		/* RefFS and the models that judge it have one place for bytes. */
 		seen = outcome_copy(&seen, &l->bytes);
 		rejected = with->rejects;
-		hypothesis_step(with, &item->call, &seen);
-		hypothesis_step(without, &item->call, &seen);
+		prediction_step(with, &item->call, &seen);
+		prediction_step(without, &item->call, &seen);
 		if (with->rejects && !rejected)
 			ret->error = seen.error;
 	}
 	r = target_observe(l->target, &tree, &fate, &why);
 	if (r || fate != FATE_FINE)
 		return learner_excuse(l, r, fate, &why, err);
-	hypothesis_compare(with, &tree);
-	hypothesis_compare(without, &tree);
+	prediction_compare(with, &tree);
+	prediction_compare(without, &tree);
 	tree_free(&tree);
 	ret->done = true;
 	return 0;
@@ -208,7 +208,7 @@ static void trait_undo(struct traits *traits, const struct probe *p)
 static int learner_show(struct learner *l, const struct probe *p, const struct script *s,
 			const char *value, struct shown *ret, struct err *err)
 {
-	struct hypothesis with, without;
+	struct prediction with, without;
 	struct state initial;
 	int r = target_clear(l->target, err);
 
@@ -217,8 +217,8 @@ static int learner_show(struct learner *l, const struct probe *p, const struct s
 		r = target_initial_state(l->target, &initial, err);
 	if (r)
 		return r;
-	hypothesis_init(&without, l, &initial, p->compared | fields_of(p->fields));
-	hypothesis_init(&with, l, &initial, p->compared & ~fields_of(p->fields));
+	prediction_init(&without, l, &initial, p->compared | fields_of(p->fields));
+	prediction_init(&with, l, &initial, p->compared & ~fields_of(p->fields));
 	trait_undo(&without.model.traits, p);
 	if (p->trait && value)
 		trait_put(&with.model.traits, p->trait, value);

@@ -16,17 +16,17 @@ enum { ITEMS_MAX = 200 };
 static void judge(const struct script *trace, enum platform platform)
 {
 	const struct state_options start = { .fields = TREE_FIELDS_DEFAULT, .root_mode = 0777 };
-	struct checker checker;
+	struct trace_checker checker;
 	struct mismatch mismatch;
 	struct model model;
 
 	model_init(&model, platform, KERNEL_CURRENT);
-	checker_init(&checker, &model, &start);
-	checker_begin(&checker);
+	trace_checker_init(&checker, &model, &start);
+	trace_checker_begin(&checker);
 	for (size_t i = 0; i < trace->count; i++)
-		if (checker_item(&checker, trace, i, &mismatch) == VERDICT_BAD)
+		if (trace_checker_item(&checker, trace, i, &mismatch) == VERDICT_BAD)
 			must(mismatch.call && mismatch.seen && mismatch.allowed);
-	checker_free(&checker);
+	trace_checker_free(&checker);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -9,7 +9,7 @@
 #include "tests/harness/unit.h"
 
 static struct script trace;
-static struct checker checker;
+static struct trace_checker checker;
 
 /* Judges a trace up to its first bad item. */
 static enum verdict judge(enum platform platform, const char *text, struct mismatch *ret)
@@ -19,14 +19,14 @@ static enum verdict judge(enum platform platform, const char *text, struct misma
 	struct err err = { 0 };
 	struct model model;
 
-	checker_free(&checker);
+	trace_checker_free(&checker);
 	model_init(&model, platform, KERNEL_CURRENT);
-	checker_init(&checker, &model, &start);
+	trace_checker_init(&checker, &model, &start);
 	if (script_parse(&trace, "test", text, strlen(text), &err))
 		fail_msg("%s", err.text);
-	checker_begin(&checker);
+	trace_checker_begin(&checker);
 	for (size_t i = 0; i < trace.count && worst != VERDICT_BAD; i++) {
-		verdict = checker_item(&checker, &trace, i, ret);
+		verdict = trace_checker_item(&checker, &trace, i, ret);
 		if (verdict > worst)
 			worst = verdict;
 	}

@@ -113,7 +113,7 @@ static void rules_that_speak_against_it(void **state)
 
 static int clean_up(void **state)
 {
-	checker_free(&checker);
+	trace_checker_free(&checker);
 	script_free(&trace);
 	return 0;
 }

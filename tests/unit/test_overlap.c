@@ -186,7 +186,7 @@ static void broken_histories(void **state)
 
 static int clean_up(void **state)
 {
-	checker_free(&checker);
+	trace_checker_free(&checker);
 	script_free(&trace);
 	return 0;
 }

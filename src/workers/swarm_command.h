@@ -1,6 +1,6 @@
 /* swarm_command.h -- which commands a swarm can work on, and what of their options is its own. */
-#ifndef CMD_SWARM_COMMAND_H
-#define CMD_SWARM_COMMAND_H
+#ifndef WORKERS_SWARM_COMMAND_H
+#define WORKERS_SWARM_COMMAND_H
 
 #include <jansson.h>
 #include <limits.h>

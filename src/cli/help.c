@@ -1,5 +1,5 @@
 /* help.c -- help, man pages and completion, all from the commands' rows. */
-#include "cmd/help.h"
+#include "cli/help.h"
 
 #include <stdbool.h>
 #include <string.h>

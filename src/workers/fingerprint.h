@@ -1,7 +1,7 @@
 /* fingerprint.h -- what all workers of a swarm must have in common, as lines of text: the program,
  * its operations, model and instruments, the kernel, and files that the command line names. */
-#ifndef CLI_FINGERPRINT_H
-#define CLI_FINGERPRINT_H
+#ifndef WORKERS_FINGERPRINT_H
+#define WORKERS_FINGERPRINT_H
 
 #include <jansson.h>
 

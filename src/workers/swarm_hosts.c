@@ -1,5 +1,5 @@
 /* swarm_hosts.c -- workers of a swarm on other machines, started by ssh. */
-#include "cli/swarm_hosts.h"
+#include "workers/swarm_hosts.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* swarm_work.c -- `assay swarm work`: workers of this machine. */
-#include "cmd/swarm_work.h"
+#include "workers/swarm_work.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "cli/fingerprint.h"
 #include "cli/jobs.h"
 #include "cli/summary.h"
-#include "cli/swarm_crew.h"
-#include "cmd/swarm_parts.h"
-#include "cmd/swarm_pool.h"
-#include "cmd/swarm_search.h"
+#include "workers/fingerprint.h"
+#include "workers/swarm_crew.h"
+#include "workers/swarm_parts.h"
+#include "workers/swarm_pool.h"
+#include "workers/swarm_search.h"
 
 /* In the process of a worker. */
 static struct {

@@ -1,6 +1,6 @@
 /* swarm_pool.h -- workers that serve every run of a server, whenever it is started. */
-#ifndef CMD_SWARM_POOL_H
-#define CMD_SWARM_POOL_H
+#ifndef WORKERS_SWARM_POOL_H
+#define WORKERS_SWARM_POOL_H
 
 #include "run/run.h"
 #include "swarm/redis_url.h"

@@ -1,5 +1,5 @@
 /* swarm_command.c -- which commands a swarm can work on, and what of their options is its own. */
-#include "cmd/swarm_command.h"
+#include "workers/swarm_command.h"
 
 #include <errno.h>
 #include <stdio.h>

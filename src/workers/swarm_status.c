@@ -1,5 +1,5 @@
 /* swarm_status.c -- how far a run of a swarm is. */
-#include "cli/swarm_status.h"
+#include "workers/swarm_status.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* swarm_session.h -- what all of `assay swarm` has: its options, the server, the run. */
-#ifndef CMD_SWARM_SESSION_H
-#define CMD_SWARM_SESSION_H
+#ifndef WORKERS_SWARM_SESSION_H
+#define WORKERS_SWARM_SESSION_H
 
 #include "cli/command.h"
 #include "swarm/swarm_run.h"

@@ -1,6 +1,6 @@
 /* explore_jobs.h -- one search by several processes: what they share, and who looks after them. */
-#ifndef CMD_EXPLORE_JOBS_H
-#define CMD_EXPLORE_JOBS_H
+#ifndef WORKERS_EXPLORE_JOBS_H
+#define WORKERS_EXPLORE_JOBS_H
 
 #include "cli/jobs.h"
 #include "explore/explore.h"

@@ -1,6 +1,6 @@
 /* swarm_search.h -- a run of a swarm that is one search: what each worker does. */
-#ifndef CMD_SWARM_SEARCH_H
-#define CMD_SWARM_SEARCH_H
+#ifndef WORKERS_SWARM_SEARCH_H
+#define WORKERS_SWARM_SEARCH_H
 
 #include <jansson.h>
 

@@ -2,7 +2,7 @@
  *
  * A worker looks for a run with work that no other has, does what there is in a process, and looks
  * again. Results are on the server; the directory of a run is removed. */
-#include "cmd/swarm_pool.h"
+#include "workers/swarm_pool.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,8 +15,8 @@
 #include "base/must.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
-#include "cmd/swarm_command.h"
 #include "swarm/work_parts.h"
+#include "workers/swarm_command.h"
 
 enum { POOL_LOOK_US = 500000 };
 

@@ -1,5 +1,5 @@
 /* swarm_session.c -- what all of `assay swarm` has: its options, the server, the run. */
-#include "cmd/swarm_session.h"
+#include "workers/swarm_session.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "cmd/swarm_command.h"
+#include "workers/swarm_command.h"
 
 struct swarm_settings swarm_settings = { .parts = 32, .dead = 10, .offline = 60, .patience = 300 };
 

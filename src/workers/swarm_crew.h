@@ -1,7 +1,7 @@
 /* swarm_crew.h -- processes of one machine that are workers of a swarm, and who looks after them:
  * gives signs of life for them, publishes what they find, replaces those that are killed. */
-#ifndef CLI_SWARM_CREW_H
-#define CLI_SWARM_CREW_H
+#ifndef WORKERS_SWARM_CREW_H
+#define WORKERS_SWARM_CREW_H
 
 #include "cli/jobs.h"
 #include "swarm/results.h"

@@ -1,5 +1,5 @@
 /* explore_jobs.c -- one search by several processes: what they share, and who looks after them. */
-#include "cmd/explore_jobs.h"
+#include "workers/explore_jobs.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* swarm_hosts.h -- workers of a swarm on other machines, started by ssh. */
-#ifndef CLI_SWARM_HOSTS_H
-#define CLI_SWARM_HOSTS_H
+#ifndef WORKERS_SWARM_HOSTS_H
+#define WORKERS_SWARM_HOSTS_H
 
 #include <stddef.h>
 #include <sys/types.h>

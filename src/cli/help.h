@@ -1,6 +1,6 @@
 /* help.h -- what the program says about itself: help, man pages, completion. */
-#ifndef CMD_HELP_H
-#define CMD_HELP_H
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
 
 #include <stdbool.h>
 

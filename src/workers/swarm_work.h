@@ -1,9 +1,9 @@
 /* swarm_work.h -- `assay swarm work`: workers of this machine. */
-#ifndef CMD_SWARM_WORK_H
-#define CMD_SWARM_WORK_H
+#ifndef WORKERS_SWARM_WORK_H
+#define WORKERS_SWARM_WORK_H
 
-#include "cmd/swarm_session.h"
 #include "run/run.h"
+#include "workers/swarm_session.h"
 
 /* A worker with another program, model or kernel would verify something else. */
 int swarm_check_fingerprint(const struct swarm *s, struct err *err);

@@ -1,5 +1,5 @@
 /* swarm_parts.c -- a run of a swarm whose work is divided in parts. */
-#include "cmd/swarm_parts.h"
+#include "workers/swarm_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "cli/jobs.h"
 #include "cli/parts.h"
 #include "cli/summary.h"
-#include "cmd/swarm_command.h"
+#include "workers/swarm_command.h"
 
 /* How often a worker looks whether a part has become free. */
 enum { WAIT_US = 200000 };

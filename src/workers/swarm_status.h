@@ -1,6 +1,6 @@
 /* swarm_status.h -- how far a run of a swarm is. */
-#ifndef CLI_SWARM_STATUS_H
-#define CLI_SWARM_STATUS_H
+#ifndef WORKERS_SWARM_STATUS_H
+#define WORKERS_SWARM_STATUS_H
 
 #include "swarm/swarm_run.h"
 

@@ -1,5 +1,5 @@
 /* swarm_crew.c -- processes of one machine that are workers of a swarm. */
-#include "cli/swarm_crew.h"
+#include "workers/swarm_crew.h"
 
 #include <errno.h>
 #include <limits.h>

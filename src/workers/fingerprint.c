@@ -1,5 +1,5 @@
 /* fingerprint.c -- what all workers of a swarm must have in common. */
-#include "cli/fingerprint.h"
+#include "workers/fingerprint.h"
 
 #include <string.h>
 #include <sys/stat.h>

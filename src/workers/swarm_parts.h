@@ -1,7 +1,7 @@
 /* swarm_parts.h -- a run of a swarm whose work is divided in parts: doing them one by one, and what
  * all of them together have found. */
-#ifndef CMD_SWARM_PARTS_H
-#define CMD_SWARM_PARTS_H
+#ifndef WORKERS_SWARM_PARTS_H
+#define WORKERS_SWARM_PARTS_H
 
 #include "cli/command.h"
 #include "run/run.h"

@@ -1,5 +1,5 @@
 /* swarm_search.c -- a run of a swarm that is one search: what each worker does. */
-#include "cmd/swarm_search.h"
+#include "workers/swarm_search.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/must.h"
-#include "cmd/explore_jobs.h"
-#include "cmd/swarm_command.h"
 #include "swarm/share_redis.h"
+#include "workers/explore_jobs.h"
+#include "workers/swarm_command.h"
 
 /* In the process of a worker. */
 static struct swarm_worker *here;
