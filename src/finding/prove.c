@@ -19,6 +19,7 @@ enum {
 	LEAST_SECONDS = 5, /* however little time is left */
 	WAITS = 3,         /* a program waits for a call so many times as long as the target */
 	SAID_MAX = 80,
+	SOURCE_MAX = 1 << 20, /* bytes: beyond, a compiler takes minutes and gigabytes */
 };
 
 const char *program_proof_word(const struct program_proof *p)
@@ -141,6 +142,13 @@ static int prove_once(struct finding *f, struct target *t, double seconds, struc
 	if (status)
 		return status;
 	finding_repro_c(f, &source);
+	if (source.len > SOURCE_MAX) {
+		f->proof.end = PROOF_NOT_RUN;
+		snprintf(f->proof.why, sizeof(f->proof.why),
+			 "with %zu calls it is too long to be compiled", f->count);
+		buf_free(&source);
+		return 0;
+	}
 	status = target_run_program(t, buf_str(&source), seconds, &end, &why);
 	if (status) {
 		f->proof.end = PROOF_NOT_RUN;
