@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
+#include "base/stop.h"
 #include "storage/dm_log_writes.h"
 #include "trace/script.h"
 #include "workload/workload.h"
@@ -158,7 +159,7 @@ static int shown_shrink(struct crash_session *s, struct shown_violation *x, stru
 			if (from + window > x->count || window == x->count ||
 			    (window > SHRINK_WINDOW && from % (window / 2)))
 				continue;
-			if (tries++ == SHRINK_TRIES)
+			if (tries++ == SHRINK_TRIES || stop_requested)
 				return 0;
 			less = shown_without(s, x, from, window, err);
 			if (less < 0)

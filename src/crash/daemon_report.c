@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
+#include "base/stop.h"
 #include "crash/crash_report.h"
 #include "target/description.h"
 #include "trace/script.h"
@@ -106,7 +107,8 @@ static int shown_kill_shrink(struct daemon_crash_session *s, struct shown_kill *
 
 			if (from + window > x->count || window == x->count)
 				continue;
-			if (tries++ == SHRINK_TRIES || clock_seconds() > until_seconds)
+			if (tries++ == SHRINK_TRIES || clock_seconds() > until_seconds ||
+			    stop_requested)
 				return 0;
 			less = shown_kill_without(s, x, from, window, err);
 			if (less < 0)

@@ -166,20 +166,30 @@ static int fuse_detach(void *own, struct err *err)
 	return ret;
 }
 
+/* Takes the place of what the call that met its end has reported. */
+static int fuse_set_ended(const struct fuse_target *f, int code, const char *when, struct err *err)
+{
+	struct err why = { 0 };
+	struct buf ended = BUF_INIT;
+	int ret;
+
+	daemon_print_end(f->end, &ended);
+	ret = err_set(&why, code, "the daemon ended %s (%s); it says: %s", when,
+		      ended.len ? buf_str(&ended) : "its mount is gone", f->end->output);
+	buf_free(&ended);
+	if (err)
+		*err = why;
+	return ret;
+}
+
 /* A daemon that ended since it mounted explains the failure, whatever call met it. */
 static int fuse_report_gone(const struct fuse_target *f, int failure, struct err *err)
 {
 	struct err why = { 0 };
-	struct buf ended = BUF_INIT;
 	int ret = daemon_killed(&why);
 
-	if (!ret) {
-		daemon_print_end(f->end, &ended);
-		ret = err_set(&why, -failure,
-			      "the daemon ended when it was mounted (%s); it says: %s",
-			      ended.len ? buf_str(&ended) : "its mount is gone", f->end->output);
-		buf_free(&ended);
-	}
+	if (!ret)
+		return fuse_set_ended(f, -failure, "when it was mounted", err);
 	if (err)
 		*err = why;
 	return ret;
@@ -373,8 +383,10 @@ static int fuse_try_call(struct target *t, enum op op, int *ret_error, struct er
 	c.arg[0] = (struct arg){ .text = "probe", .len = 5 };
 	c.arg[1].num = 0755;
 	ret = channel_call(t->client, &c, &outcome, &fate, err);
-	if (!ret && fate != FATE_FINE)
-		ret = err_set(err, EIO, "the daemon did not survive its first call");
+	if (!ret && fate == FATE_HUNG)
+		ret = err_set(err, EIO, "the daemon does not answer its first call");
+	else if (!ret && fate != FATE_FINE)
+		ret = fuse_set_ended(t->own, EIO, "at its first call", err);
 	*ret_error = outcome.error;
 	return ret;
 }

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/must.h"
 #include "explore/portfolio.h"
+#include "storage/remove_tree.h"
 #include "tests/harness/plans.h"
 
 enum { CALLS_MAX = 10000, PAUSE_US = 20000 };
@@ -24,6 +26,15 @@ static int make_place(void **state)
 static int remove_place(void **state)
 {
 	return rmdir(place);
+}
+
+static void remove_below(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	assert_int_equal(remove_tree_below(fd, NULL), 0);
+	close(fd);
+	assert_int_equal(rmdir(path), 0);
 }
 
 /* Skips where there is no daemon or no privilege. */
@@ -426,26 +437,31 @@ static void commands_that_do_not_mount_say_why(void **state)
 	assert_false(pair_open(&p, "fuse:", 60, &err));
 }
 
-/* One that ends as soon as it is mounted may have been asked something before. */
+/* One that ends as soon as it is mounted may have been asked something before; then what was made
+ * in its directory stays there, since no daemon of this command lives to remove it. */
 static void a_daemon_that_ends_at_once_says_why(void **state)
 {
-	struct buf spec = BUF_INIT;
+	struct buf spec = BUF_INIT, below = BUF_INIT;
 	struct err err = { 0 };
 	struct pair p;
 
 	if (access("/dev/fuse", R_OK | W_OK) || geteuid() || access("/usr/bin/bindfs", X_OK))
 		skip();
+	buf_addf(&below, "%s/below", place);
+	assert_int_equal(mkdir(below.data, 0755), 0);
 	buf_addf(&spec,
 		 "fuse:sh -c 'bindfs -f $0 $1 & until grep -q $1 /proc/self/mounts; do :; done; "
 		 "echo internal error; kill -SEGV $!; exit 3' %s {mount}",
-		 place);
+		 below.data);
 	if (pair_open(&p, spec.data, 60, &err)) {
 		pair_close(&p);
 	} else {
 		assert_non_null(strstr(err.text, "internal error"));
 		assert_non_null(strstr(err.text, "exit status 3"));
 	}
+	remove_below(below.data);
 	buf_free(&spec);
+	buf_free(&below);
 }
 
 int main(void)
