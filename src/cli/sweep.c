@@ -219,7 +219,7 @@ int sweep_finish(struct sweep *s, struct run *all, bool json, struct err *err)
 	if (json) {
 		summary_print(all);
 	} else {
-		findings_text(all->findings, all->unconfirmed, true, &out);
+		findings_text(all->findings, all->unconfirmed, NULL, &out);
 		sweep_print_table(s, &out);
 		known_report(&all->known, &out);
 		buf_addf(&out, "report: %s/report.html\n", all->dir);

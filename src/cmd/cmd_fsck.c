@@ -159,7 +159,7 @@ static void print_result(const struct run *run)
 	double seconds = clock_seconds() - run->started_seconds;
 	struct buf out = BUF_INIT;
 
-	findings_text(run->findings, run->unconfirmed, false, &out);
+	findings_text(run->findings, run->unconfirmed, run->target, &out);
 	buf_addf(&out, "%s: %s, %s in %.1f s (%.0f/s): ", run->target,
 		 count_text(figure(run, "fields"), "field"),
 		 count_text(figure(run, "images"), "damaged disk"), seconds,

@@ -192,7 +192,7 @@ static void watch_print(const struct watch *w, const struct sweep *s, const stru
 
 	for (size_t i = 0; i < s->count; i++)
 		watch_add_row(w, &s->rows[i], &out);
-	findings_text(round->findings, round->unconfirmed, true, &out);
+	findings_text(round->findings, round->unconfirmed, NULL, &out);
 	known_report(&round->known, &out);
 	if (!settings.json)
 		fputs(buf_str(&out), stdout);

@@ -78,7 +78,7 @@ void conform_figures_print(const struct run *all)
 {
 	struct buf out = BUF_INIT;
 
-	findings_text(all->findings, all->unconfirmed, false, &out);
+	findings_text(all->findings, all->unconfirmed, all->target, &out);
 	survey_print_added(all->figures, &out);
 	buf_addf(&out, "report: %s/report.html\n", all->dir);
 	fputs(buf_str(&out), stdout);

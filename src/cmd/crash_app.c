@@ -94,7 +94,7 @@ static void crash_app_print(const struct run *run, const struct app_session *s)
 {
 	struct buf out = BUF_INIT;
 
-	findings_text(run->findings, run->unconfirmed, false, &out);
+	findings_text(run->findings, run->unconfirmed, run->target, &out);
 	for (int i = PERSIST_LEVELS; i-- > 0;)
 		crash_app_add_level(s, (enum persist_level)i, &out);
 	buf_addf(&out, "%s, %zu of them change or sync something; %s in %.1f s\n",

@@ -83,7 +83,7 @@ void crash_figures_print(const struct run *run, bool daemon)
 	struct buf out = BUF_INIT;
 	uint64_t states = crash_figure(run, "crash_states");
 
-	findings_text(run->findings, run->unconfirmed, false, &out);
+	findings_text(run->findings, run->unconfirmed, run->target, &out);
 	buf_addf(&out, "%s: %s, %s in %.1f s (%.0f/s): ", run->target,
 		 count_text(crash_figure(run, "workloads"), "workload"),
 		 count_text(states, "crash state"), seconds, (double)states / seconds);

@@ -108,7 +108,7 @@ static void print_findings(const struct run *run, bool ended)
 {
 	struct buf text = BUF_INIT;
 
-	findings_text(run->findings, run->unconfirmed, false, &text);
+	findings_text(run->findings, run->unconfirmed, run->target, &text);
 	fputs(buf_str(&text), stdout);
 	buf_free(&text);
 	if (!json_array_size(run->findings))

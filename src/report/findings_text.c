@@ -47,11 +47,11 @@ static void add_others(const json_t *row, struct buf *out)
 	}
 }
 
-static void add_finding_row(const json_t *row, bool with_target, struct buf *out)
+static void add_finding_row(const json_t *row, const char *target, struct buf *out)
 {
 	json_int_t count = json_integer_value(json_object_get(row, "count"));
 
-	if (with_target)
+	if (!target || strcmp(json_text(row, "target"), target) != 0)
 		buf_addf(out, "%s ", json_text(row, "target"));
 	buf_addf(out, "%s: %s", json_text(row, "code"), json_text(row, "title"));
 	if (count > 1)
@@ -63,16 +63,16 @@ static void add_finding_row(const json_t *row, bool with_target, struct buf *out
 	add_others(row, out);
 }
 
-void findings_text(const json_t *findings, const json_t *unconfirmed, bool with_target,
+void findings_text(const json_t *findings, const json_t *unconfirmed, const char *target,
 		   struct buf *out)
 {
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(findings, i, row) add_finding_row(row, with_target, out);
+	json_array_foreach(findings, i, row) add_finding_row(row, target, out);
 	json_array_foreach(unconfirmed, i, row)
 	{
 		buf_adds(out, "not confirmed by any replay: ");
-		add_finding_row(row, with_target, out);
+		add_finding_row(row, target, out);
 	}
 }

@@ -3,12 +3,12 @@
 #define REPORT_FINDINGS_TEXT_H
 
 #include <jansson.h>
-#include <stdbool.h>
 
 struct buf;
 
-/* Rows of run.json. with_target: each names the target it was made on. */
-void findings_text(const json_t *findings, const json_t *unconfirmed, bool with_target,
+/* Rows of run.json. Each names the target that it was made on, if that is not the one given: a run
+ * on kernel:ext4 also searches its variants. */
+void findings_text(const json_t *findings, const json_t *unconfirmed, const char *target,
 		   struct buf *out);
 
 #endif
