@@ -63,7 +63,7 @@ static void judge_fill_outcome(const struct call *c, const struct envelope *env,
 		snprintf(ret->signature, sizeof(ret->signature), "OUTCOME %s %s for %s",
 			 base_name(c), got, want);
 	else
-		snprintf(ret->signature, sizeof(ret->signature), "OUTCOME %s value", base_name(c));
+		signature_of_value(ret->signature, c, &env->value, &ret->answer);
 	envelope_print(env, c->op, DIALECT_NATIVE, &ret->expected);
 	outcome_print(&ret->answer, c->op, DIALECT_NATIVE, &ret->seen);
 	judge_fill_rules(env, ret);
