@@ -14,8 +14,8 @@
 void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const struct fact *fact,
 		       const struct state *expected, const struct tree *seen);
 
-/* A value that was returned instead of another one: "OUTCOME stat value (size, too large)". A pattern
- * without the words in parentheses matches, too (run/known.h). */
+/* A value that was returned instead of another one: "OUTCOME stat value (size)". A pattern without
+ * the words in parentheses matches, too (run/known.h). */
 void signature_of_value(char ret[SIGNATURE_MAX], const struct call *c,
 			const struct outcome *expected, const struct outcome *seen);
 
