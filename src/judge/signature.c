@@ -260,7 +260,23 @@ static const char *signature_of_inspection(const struct outcome *seen, char ret[
 	return ret;
 }
 
-void signature_of_value(char ret[SIGNATURE_MAX], const struct call *c,
+static const char *signature_of_name(const struct call *c, const struct state *before,
+				     const struct outcome *seen)
+{
+	const struct dir_stream *stream = state_stream(before, c->pid, c->readdir.dh.num);
+
+	if (seen->end)
+		return "the end";
+	if (!stream)
+		return "";
+	/* No name of ours begins with a dot. */
+	return seen->bytes[0] == '.' ||
+			       tree_find(&before->tree, stream->ino, seen->bytes, seen->len)
+		     ? "out of place"
+		     : "not in the directory";
+}
+
+void signature_of_value(char ret[SIGNATURE_MAX], const struct call *c, const struct state *before,
 			const struct outcome *expected, const struct outcome *seen)
 {
 	const char *name = op_table[op_table[c->op].base].name, *how = "";
@@ -268,8 +284,8 @@ void signature_of_value(char ret[SIGNATURE_MAX], const struct call *c,
 
 	if (op_table[c->op].base == OP_inspect_file)
 		how = signature_of_inspection(seen, scratch);
-	else if (seen->result == RESULT_NAME && seen->end)
-		how = "the end";
+	else if (seen->result == RESULT_NAME)
+		how = signature_of_name(c, before, seen);
 	else if (seen->result == RESULT_BYTES)
 		how = signature_of_bytes(expected, seen);
 	else if (seen->result == RESULT_STAT)

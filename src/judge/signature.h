@@ -16,7 +16,7 @@ void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const stru
 
 /* A value that was returned instead of another one: "OUTCOME stat value (size)". A pattern without
  * the words in parentheses matches, too (run/known.h). */
-void signature_of_value(char ret[SIGNATURE_MAX], const struct call *c,
+void signature_of_value(char ret[SIGNATURE_MAX], const struct call *c, const struct state *before,
 			const struct outcome *expected, const struct outcome *seen);
 
 /* In which direction a field differs; "" where directions do not separate causes. */
