@@ -267,7 +267,7 @@ static const char *signature_of_name(const struct call *c, const struct state *b
 
 	if (seen->end)
 		return "the end";
-	if (!stream)
+	if (!stream || !seen->len)
 		return "";
 	/* No name of ours begins with a dot. */
 	return seen->bytes[0] == '.' ||

@@ -69,6 +69,8 @@ static void values_are_told_apart(void **state)
 	seen.bytes = "b";
 	assert_string_equal(value_signature(OP_readdir, &fine, &seen),
 			    "OUTCOME readdir value (not in the directory)");
+	seen = (struct outcome){ .result = RESULT_NAME };
+	assert_string_equal(value_signature(OP_readdir, &fine, &seen), "OUTCOME readdir value");
 	seen = (struct outcome){ .result = RESULT_NAME, .end = true };
 	assert_string_equal(value_signature(OP_readdir, &fine, &seen),
 			    "OUTCOME readdir value (the end)");
