@@ -52,8 +52,8 @@ static void judge_fill_rules(const struct envelope *env, struct discrepancy *ret
 			 rule_table[env->rules[i]].text);
 }
 
-static void judge_fill_outcome(const struct call *c, const struct envelope *env,
-			       struct discrepancy *ret)
+static void judge_fill_outcome(const struct call *c, const struct state *before,
+			       const struct envelope *env, struct discrepancy *ret)
 {
 	const char *want = expected_class(env), *got = outcome_class(&ret->answer);
 
@@ -63,7 +63,7 @@ static void judge_fill_outcome(const struct call *c, const struct envelope *env,
 		snprintf(ret->signature, sizeof(ret->signature), "OUTCOME %s %s for %s",
 			 base_name(c), got, want);
 	else
-		snprintf(ret->signature, sizeof(ret->signature), "OUTCOME %s value", base_name(c));
+		signature_of_value(ret->signature, c, before, &env->value, &ret->answer);
 	envelope_print(env, c->op, DIALECT_NATIVE, &ret->expected);
 	outcome_print(&ret->answer, c->op, DIALECT_NATIVE, &ret->seen);
 	judge_fill_rules(env, ret);
@@ -133,7 +133,7 @@ enum verdict judge_outcome(const struct model *m, struct state *s, const struct 
 
 	if (verdict == VERDICT_BAD) {
 		judge_keep_answer(seen, ret);
-		judge_fill_outcome(c, ret_env, ret);
+		judge_fill_outcome(c, &before, ret_env, ret);
 		ret->is_cached = m->traits.times_cached;
 		ret->has_names = judge_has_names(&before, c);
 		ret->reach = judge_reach(m, &before, c, &ret->answer);

@@ -218,6 +218,84 @@ static bool signature_is_directory(const struct fact *fact, const struct tree *e
 	return inode && S_ISDIR(inode->mode);
 }
 
+static const char *signature_of_bytes(const struct outcome *expected, const struct outcome *seen)
+{
+	size_t at = 0, len = seen->len < expected->len ? seen->len : expected->len;
+
+	while (at < len && seen->bytes[at] == expected->bytes[at])
+		at++;
+	if (at == len)
+		return seen->len < expected->len ? "too short" : "too long";
+	if (bytes_are_zero(seen->bytes + at, len - at))
+		return "zeros";
+	return bytes_are_zero(expected->bytes + at, len - at) ? "stale" : "other";
+}
+
+static const char *signature_of_stat(const struct stat_result *expected,
+				     const struct stat_result *seen)
+{
+	if (expected->mode != seen->mode)
+		return "mode";
+	if (expected->nlink != seen->nlink)
+		return "links";
+	return expected->size != seen->size ? "size" : "";
+}
+
+/* What is wrong with a file, in words: "byte is not zero, but lseek reports a hole there". */
+static const char *signature_of_inspection(const struct outcome *seen, char ret[HOW_MAX])
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < seen->len && seen->bytes[i] && len + 1 < HOW_MAX; i++) {
+		char c = seen->bytes[i];
+		bool follows_space = !len || ret[len - 1] == ' ';
+
+		if (islower((unsigned char)c) || isupper((unsigned char)c) || c == '_' ||
+		    (c == ' ' && !follows_space))
+			ret[len++] = c;
+	}
+	if (len && ret[len - 1] == ' ')
+		len--;
+	ret[len] = '\0';
+	return ret;
+}
+
+static const char *signature_of_name(const struct call *c, const struct state *before,
+				     const struct outcome *seen)
+{
+	const struct dir_stream *stream = state_stream(before, c->pid, c->readdir.dh.num);
+
+	if (seen->end)
+		return "the end";
+	if (!stream || !seen->len)
+		return "";
+	/* No name of ours begins with a dot. */
+	return seen->bytes[0] == '.' ||
+			       tree_find(&before->tree, stream->ino, seen->bytes, seen->len)
+		     ? "out of place"
+		     : "not in the directory";
+}
+
+void signature_of_value(char ret[SIGNATURE_MAX], const struct call *c, const struct state *before,
+			const struct outcome *expected, const struct outcome *seen)
+{
+	const char *name = op_table[op_table[c->op].base].name, *how = "";
+	char scratch[HOW_MAX];
+
+	if (op_table[c->op].base == OP_inspect_file)
+		how = signature_of_inspection(seen, scratch);
+	else if (seen->result == RESULT_NAME)
+		how = signature_of_name(c, before, seen);
+	else if (seen->result == RESULT_BYTES)
+		how = signature_of_bytes(expected, seen);
+	else if (seen->result == RESULT_STAT)
+		how = signature_of_stat(&expected->stat, &seen->stat);
+	else if (seen->result == RESULT_NUM)
+		how = signature_of_numbers((uint64_t)expected->num, (uint64_t)seen->num);
+	snprintf(ret, SIGNATURE_MAX, "OUTCOME %s value%s%s%s", name, *how ? " (" : "", how,
+		 *how ? ")" : "");
+}
+
 void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const struct fact *fact,
 		       const struct state *expected, const struct tree *seen)
 {

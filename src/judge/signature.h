@@ -14,6 +14,11 @@
 void signature_of_tree(char ret[SIGNATURE_MAX], const struct call *c, const struct fact *fact,
 		       const struct state *expected, const struct tree *seen);
 
+/* A value that was returned instead of another one: "OUTCOME stat value (size)". A pattern without
+ * the words in parentheses matches, too (run/known.h). */
+void signature_of_value(char ret[SIGNATURE_MAX], const struct call *c, const struct state *before,
+			const struct outcome *expected, const struct outcome *seen);
+
 /* In which direction a field differs; "" where directions do not separate causes. */
 const char *signature_of_numbers(uint64_t expected, uint64_t seen);
 const char *signature_of_modes(uint32_t expected, uint32_t seen);

@@ -147,6 +147,8 @@ uint64_t make_object(struct step *x, const struct where *w, uint32_t mode);
 void touch_modify(struct step *x, uint64_t ino); /* mtime and ctime */
 void touch_change(struct step *x, uint64_t ino); /* ctime */
 void touch_access(struct step *x, uint64_t ino); /* atime, by the traits */
+/* The same, where some data of a regular file was read through this descriptor. */
+void touch_read(struct step *x, const struct open_file *f);
 /* The call may set these times of the object (enum time_bit), or leave them. */
 void may_touch(struct step *x, uint64_t ino, unsigned fields);
 /* The setuid and setgid bits that writing takes away. */

@@ -1,4 +1,7 @@
 /* make.c -- effects that several operations share: new objects, times, privilege bits. */
+#include <fcntl.h>
+#include <linux/fs.h>
+
 #include "model/acl.h"
 #include "model/entry.h"
 
@@ -88,7 +91,8 @@ void may_touch(struct step *x, uint64_t ino, unsigned fields)
 	struct envelope *env = x->env;
 
 	must(env->optional_count < OPTIONAL_TIMES_MAX);
-	env->optional_times[env->optional_count++] = (struct optional_times){ ino, fields };
+	env->optional_times[env->optional_count++] =
+		(struct optional_times){ .ino = ino, .fields = fields };
 }
 
 void touch_access(struct step *x, uint64_t ino)
@@ -96,6 +100,18 @@ void touch_access(struct step *x, uint64_t ino)
 	may_touch(x, ino, TIME_BIT_ACCESS);
 	if (x->model->traits.atime)
 		tree_edit(&x->state->tree, ino)->times.access = x->state->now;
+}
+
+void touch_read(struct step *x, const struct open_file *f)
+{
+	struct envelope *env = x->env;
+	uint64_t ino = f->ino;
+	/* Direct reads of Btrfs set no time. */
+	bool counts = !(f->flags & (O_NOATIME | O_DIRECT)) &&
+		      !(tree_inode(&x->state->tree, ino)->flags & FS_NOATIME_FL);
+
+	touch_access(x, ino);
+	env->optional_times[env->optional_count - 1].is_read = counts;
 }
 
 uint32_t privilege_bits(struct step *x, const struct inode *inode)

@@ -115,6 +115,7 @@ enum { ENVELOPE_RULES_MAX = 16, OPTIONAL_TIMES_MAX = 4 };
 struct optional_times {
 	uint64_t ino;
 	unsigned fields; /* enum time_bit */
+	bool is_read;    /* data was read: see the trait relatime */
 };
 
 /* The outcomes allowed for one call. */

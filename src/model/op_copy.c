@@ -149,7 +149,10 @@ static int64_t splice_effect(struct step *x, struct copy *c)
 	check_copy_alignment(x, c);
 	if (c->length > max - to)
 		c->length = max - to;
-	return proceed(x) ? copy_effect(x, c) : 0;
+	if (!proceed(x))
+		return 0;
+	touch_read(x, c->from);
+	return copy_effect(x, c);
 }
 
 /* One end of a splice, as every transfer checks it: rw_verify_area. */

@@ -103,8 +103,10 @@ static int64_t bytes_available(const struct inode *inode, int64_t offset, int64_
 	return left < (uint64_t)count ? (int64_t)left : count;
 }
 
-static void read_effect(struct step *x, const struct transfer *t, uint64_t ino, int64_t offset)
+static void read_effect(struct step *x, const struct transfer *t, const struct open_file *f,
+			int64_t offset)
 {
+	uint64_t ino = f->ino;
 	int64_t len = bytes_available(tree_inode(&x->state->tree, ino), offset, t->count, t->whole);
 	int64_t shortest = shortest_transfer(x, len, t->whole);
 	int64_t kept = len < READ_KEPT_MAX ? len : READ_KEPT_MAX;
@@ -112,13 +114,15 @@ static void read_effect(struct step *x, const struct transfer *t, uint64_t ino, 
 				 (size_t)(shortest < kept ? shortest : kept));
 
 	tree_read(&x->state->tree, ino, (uint64_t)offset, bytes, (size_t)kept);
-	if (!t->positioned)
-		state_edit_file(x->state, x->pid, t->fd->num)->offset +=
-			length_taken(x, len, shortest);
-	if (t->count)
+	if (shortest)
+		touch_read(x, f);
+	else if (t->count)
 		touch_access(x, ino);
 	else if (x->model->traits.empty_read_sets_atime)
 		may_touch(x, ino, TIME_BIT_ACCESS);
+	if (!t->positioned)
+		state_edit_file(x->state, x->pid, t->fd->num)->offset +=
+			length_taken(x, len, shortest);
 }
 
 /* A vector of nothing is never handed on. */
@@ -164,7 +168,7 @@ void read_data(struct step *x, const struct transfer *t)
 		may_refuse(x, RULE_direct_read_unaligned);
 	may_refuse_direct(x, f);
 	if (proceed(x))
-		read_effect(x, t, f->ino, offset);
+		read_effect(x, t, f, offset);
 }
 
 void model_read(struct step *x)

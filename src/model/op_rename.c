@@ -251,7 +251,8 @@ static void may_touch_moved(struct step *x, const struct renaming *r, uint64_t i
 	bool free = rename_exchanges(r) || x->model->traits.rename_keeps_ctime;
 	unsigned fields = free ? TIME_BIT_CHANGE : 0;
 
-	if (S_ISDIR(tree_inode(&x->state->tree, ino)->mode))
+	if (S_ISDIR(tree_inode(&x->state->tree, ino)->mode) &&
+	    (rename_exchanges(r) || !x->model->traits.moved_dir_keeps_mtime))
 		fields |= TIME_BIT_MODIFY;
 	if (fields)
 		may_touch(x, ino, fields);

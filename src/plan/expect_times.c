@@ -66,7 +66,8 @@ static void expectation_visit(void *to, uint64_t ino, const struct ref *in_befor
 }
 
 /* What the call may leave: reading sets access times or not, and so on. */
-static void expectation_weaken(struct expectation *x, const struct envelope *env)
+static void expectation_weaken(struct expectation *x, const struct model *m,
+			       const struct envelope *env)
 {
 	for (unsigned i = 0; i < env->optional_count; i++) {
 		const struct optional_times *o = &env->optional_times[i];
@@ -78,6 +79,7 @@ static void expectation_weaken(struct expectation *x, const struct envelope *env
 		change = expectation_change(x, inode->places.lo);
 		change->may |= o->fields;
 		change->must &= ~o->fields;
+		change->is_read |= o->is_read && m->traits.relatime && !env->first;
 	}
 }
 
@@ -144,7 +146,7 @@ void expect_times(const struct model *m, const struct state *before, const struc
 	if (!ret->known)
 		return;
 	pmap_diff(&before->tree.inodes, &after->tree.inodes, expectation_visit, &x);
-	expectation_weaken(&x, env);
+	expectation_weaken(&x, m, env);
 	if (op_table[c->op].base == OP_utimensat && !env->first) {
 		expectation_give(&x, &m->traits, TIME_ACCESS, c->utimensat.atime.num);
 		expectation_give(&x, &m->traits, TIME_MODIFY, c->utimensat.mtime.num);

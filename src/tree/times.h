@@ -35,6 +35,7 @@ struct time_change {
 	uint8_t may;    /* by the clock, or left */
 	uint8_t given;  /* by the caller: times_expected.given_ns */
 	bool is_new;    /* made by the call */
+	bool is_read;   /* the access time must be set where it is as old as one of the others */
 };
 
 enum { TIME_CHANGES_MAX = 8 };

@@ -105,6 +105,34 @@ static void test_lost_update_after_pass(void **state)
 	assert_wrong(TIME_NOT_SET, TIME_CHANGE);
 }
 
+static void expect_read(void)
+{
+	expect(file, 0, TIME_BIT_ACCESS);
+	expected.changes[0].is_read = true;
+	times_let_pass(&watch);
+}
+
+static void test_read_sets_access(void **state)
+{
+	expect_read();
+	set_times(file, 9, 5, 5);
+	assert_true(check());
+}
+
+static void test_read_leaves_old_access(void **state)
+{
+	expect_read();
+	assert_wrong(TIME_NOT_SET, TIME_ACCESS);
+}
+
+static void test_read_leaves_later_access(void **state)
+{
+	set_times(file, 5, 4, 4);
+	times_record(&watch, &tree);
+	expect_read();
+	assert_true(check());
+}
+
 /* Another object has a later change time by now. */
 static void test_lost_update_beside_others(void **state)
 {
@@ -250,6 +278,9 @@ static void test_negative_units(void **state)
 	T(test_clock_stands_still), \
 	T(test_lost_update_after_pass), \
 	T(test_lost_update_beside_others), \
+	T(test_read_sets_access), \
+	T(test_read_leaves_old_access), \
+	T(test_read_leaves_later_access), \
 	T(test_one_call_has_no_order), \
 	T(test_optional), \
 	T(test_access_by_a_scan), \
