@@ -1,7 +1,9 @@
 /* touched.c -- what a call can have touched: objects first, then all names they have or had.
  *
  * The model says what has changed, whether or not it was meant to; the arguments, what a file
- * system could have changed instead. Whatever does not fit is a reason to look at everything. */
+ * system could have changed instead. A call that makes or removes no names touches no directory on
+ * its way, and one that only reads can have set times. Whatever does not fit is a reason to look at
+ * everything. */
 #include "plan/touched.h"
 
 #include <fcntl.h>
@@ -15,6 +17,8 @@ struct touched {
 	unsigned object_count;
 	unsigned links; /* followed so far */
 	bool all;       /* it may be anything */
+	bool names;     /* the call makes or removes names */
+	bool times;     /* it only reads */
 	char path[PATH_LEN_MAX];
 	size_t path_len;
 	char text[TEXT_MAX]; /* paths, each with its NUL */
@@ -72,7 +76,7 @@ static uint64_t touched_step(struct touched *x, uint64_t dir, const char *name, 
 	if (len == 2 && !memcmp(name, "..", 2))
 		return inode->dir.parent;
 	entry = tree_find(t, dir, name, len);
-	if (is_last || !entry)
+	if (x->names && (is_last || !entry))
 		touched_add(x, dir);
 	if (!entry)
 		return 0;
@@ -164,10 +168,12 @@ static void touched_list(struct touched *x)
 	const char *path = x->path_len ? x->path : ".";
 	size_t len = x->path_len ? x->path_len : 1;
 
-	if (x->path_count == SCAN_PART_MAX || x->text_len + len + 1 > TEXT_MAX) {
+	if (x->path_count == SCAN_PART_MAX || x->text_len + len + 2 > TEXT_MAX) {
 		x->all = true;
 		return;
 	}
+	if (x->times)
+		x->text[x->text_len++] = SCAN_PART_TIMES;
 	memcpy(x->text + x->text_len, path, len);
 	x->text_len += len;
 	x->text[x->text_len++] = '\0';
@@ -212,6 +218,19 @@ static void touched_list_names(struct touched *x, uint64_t dir, bool gone, unsig
 	}
 }
 
+/* What a call can do at all, whatever it returns. */
+static void touched_begin(struct touched *x, const struct state *before, const struct state *after,
+			  unsigned traits)
+{
+	x->before = before;
+	x->after = after;
+	x->object_count = 0;
+	x->all = false;
+	x->names = traits & TRAIT_NAMES;
+	x->times = !(traits & (TRAIT_NAMES | TRAIT_DATA | TRAIT_ATTR | TRAIT_SYNC));
+	x->path_len = x->text_len = x->path_count = 0;
+}
+
 /* Whether the call acts on more than its arguments say. */
 static bool call_acts_on_all(const struct state *before, const struct state *after,
 			     const struct call *c, const struct times_expected *times)
@@ -229,11 +248,7 @@ const char *touched_paths(const struct state *before, const struct state *after,
 
 	if (call_acts_on_all(before, after, c, times))
 		return NULL;
-	x.before = before;
-	x.after = after;
-	x.object_count = 0;
-	x.all = false;
-	x.path_len = x.text_len = x.path_count = 0;
+	touched_begin(&x, before, after, op_table[c->op].traits);
 	pmap_diff(&before->tree.inodes, &after->tree.inodes, touched_visit, &x);
 	touched_add_arguments(&x, c);
 	if (!x.all)

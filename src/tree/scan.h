@@ -35,7 +35,9 @@ void scanner_free(struct scanner *scanner);
  * file system (as identity), the root's is TREE_ROOT. */
 int tree_scan(struct scanner *scanner, int root_fd, struct tree *ret, struct err *err);
 
-enum { SCAN_PART_MAX = 16 };
+/* Before a path: of this object only the attributes are looked at, and all but its times must be
+ * as they were. */
+enum { SCAN_PART_MAX = 16, SCAN_PART_TIMES = '/' };
 /* Looks at some objects again: *t is the tree of an earlier scan, and gets what they are now. The
  * paths are from the root ("." is that), each NUL-terminated, an empty one behind the last:
  * names that are gone first, directories before what is in them, all names of a file or link, and

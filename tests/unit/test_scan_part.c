@@ -193,6 +193,35 @@ static void another_file_of_the_same_name(void **state)
 	expect_scanned(". f");
 }
 
+static void nothing_but_times(void **state)
+{
+	const struct timespec times[2] = { { .tv_sec = 1000 }, { .tv_sec = 2000 } };
+
+	expect_scanned("/. /d /d/g /f /d/l /h");
+	assert_int_equal(utimensat(dir_fd, "f", times, 0), 0);
+	assert_int_equal(utimensat(dir_fd, "d", times, 0), 0);
+	expect_scanned("/f /d");
+	expect_nothing("/absent");
+	assert_int_equal(fchmodat(dir_fd, "f", 0600, 0), 0);
+	expect_nothing("/f");
+	write_to("d/g", "longer");
+	expect_nothing("/d/g");
+	scan_again();
+	assert_int_equal(unlinkat(dir_fd, "f", 0), 0);
+	expect_nothing("/f");
+	write_to("f", "file");
+}
+
+/* Two entries in place of one, and one in place of two, however they are read. */
+static void as_many_entries_as_there_are_names(void **state)
+{
+	write_to("d/new", "x");
+	assert_int_equal(unlinkat(dir_fd, "d/g", 0), 0);
+	expect_nothing("d");
+	expect_nothing("d/g d");
+	expect_scanned("d/g d d/new");
+}
+
 #define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, in_directory, remove_directory)
 
 int main(void)
@@ -203,6 +232,8 @@ int main(void)
 		IN_DIRECTORY(names_that_come_and_go),
 		IN_DIRECTORY(what_has_no_place_in_the_tree),
 		IN_DIRECTORY(another_file_of_the_same_name),
+		IN_DIRECTORY(nothing_but_times),
+		IN_DIRECTORY(as_many_entries_as_there_are_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
