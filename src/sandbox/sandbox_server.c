@@ -333,12 +333,13 @@ static int server_race(struct server *s, struct err *err)
 static int server_scan(void *own, struct tree *ret, struct err *err)
 {
 	struct server *s = own;
+	const struct tree *known = s->server.times.is_known ? &s->server.times.last : NULL;
 	int r;
 
 	if (!s->plain)
-		return tree_scan(s->scanner, s->root_fd, ret, err);
+		return tree_scan_again(s->scanner, s->root_fd, known, ret, err);
 	privilege_take_back();
-	r = tree_scan(s->scanner, s->root_fd, ret, err);
+	r = tree_scan_again(s->scanner, s->root_fd, known, ret, err);
 	privilege_drop();
 	return r;
 }

@@ -27,6 +27,18 @@ struct part {
 	size_t dir_count;
 };
 
+/* How much is looked at. */
+enum part_depth { PART_ALL, PART_ATTRIBUTES, PART_TIMES };
+
+static enum part_depth part_depth(const char **path)
+{
+	enum part_depth depth = PART_ALL;
+
+	for (; **path == SCAN_PART_LESS && depth < PART_TIMES; depth++)
+		++*path;
+	return depth;
+}
+
 /* Where a path lies: the directory in the tree, and the last name. */
 struct part_place {
 	uint64_t dir;
@@ -68,10 +80,13 @@ static const struct inode *part_inode(const struct tree *t, const struct part_pl
 /* What the tree has of a file or link goes. */
 static void part_forget(const struct part *p, const char *path)
 {
+	enum part_depth depth = part_depth(&path);
 	struct tree *t = p->w->tree;
 	const struct inode *inode;
 	struct part_place at;
 
+	if (depth == PART_TIMES)
+		return;
 	inode = part_find(t, path, &at) ? part_inode(t, &at) : NULL;
 	if (inode && !S_ISDIR(inode->mode))
 		name_drop(t, at.dir, at.name, at.len);
@@ -117,8 +132,11 @@ static bool part_look_at_dir(struct part *p, const char *path, const struct part
 	set_attributes(inode, st);
 	pmap_drop(&inode->xattrs, &xattr_type);
 	inode->xattr_hash = (struct hash){ 0, 0 };
-	p->dirs[p->dir_count++] = (struct part_dir){ ino, path };
-	return true;
+	if (!p->w->keeps_contents)
+		p->dirs[p->dir_count++] = (struct part_dir){ ino, path };
+	else
+		scan_xattrs(p->w, -1, p->root_fd, path, inode);
+	return S_ISDIR(inode->mode);
 }
 
 static bool part_look_at_other(const struct part *p, const char *path, const struct part_place *at,
@@ -167,20 +185,20 @@ static bool part_look_at_times(const struct part *p, const struct part_place *at
 
 static bool part_look_at(struct part *p, const char *path)
 {
-	bool times = *path == SCAN_PART_TIMES;
+	enum part_depth depth = part_depth(&path);
 	struct tree *t = p->w->tree;
 	struct part_place at;
 	struct statx st;
 
-	path += times;
 	if (!part_find(t, path, &at))
 		return false;
 	if (statx(p->root_fd, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_WANTED, &st) < 0)
-		return errno == ENOENT && !times && part_forget_dir(t, &at);
+		return errno == ENOENT && depth != PART_TIMES && part_forget_dir(t, &at);
 	if (!inode_has_type(st.stx_mode))
 		return false;
-	if (times)
+	if (depth == PART_TIMES)
 		return part_look_at_times(p, &at, &st);
+	p->w->keeps_contents = depth == PART_ATTRIBUTES;
 	return S_ISDIR(st.stx_mode) ? part_look_at_dir(p, path, &at, &st)
 				    : part_look_at_other(p, path, &at, &st);
 }
@@ -272,20 +290,23 @@ static bool part_list(struct scanner *w, int root_fd, const struct part_dir *dir
 bool tree_scan_part(struct scanner *w, int root_fd, const char *paths, struct tree *t)
 {
 	struct part p = { .w = w, .root_fd = root_fd };
+	struct tree known = tree_copy(t);
 	struct err none = { 0 };
 	bool fine = true;
 
 	w->tree = t;
 	/* cppcheck-suppress autoVariables ; only used below */
+	w->known = &known;
+	/* cppcheck-suppress autoVariables ; only used below */
 	w->err = &none;
 	w->error = 0;
 	for (const char *path = paths; *path; path += strlen(path) + 1)
-		if (*path != SCAN_PART_TIMES)
-			part_forget(&p, path);
+		part_forget(&p, path);
 	for (const char *path = paths; *path && fine; path += strlen(path) + 1)
 		fine = part_look_at(&p, path);
 	for (size_t i = 0; i < p.dir_count && fine; i++)
 		fine = part_list(w, root_fd, &p.dirs[i]);
+	tree_free(&known);
 	tree_settle(t);
 	return fine && !w->error;
 }

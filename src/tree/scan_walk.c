@@ -410,7 +410,8 @@ static int scan_root(struct scanner *w, int root_fd)
 	return w->error;
 }
 
-int tree_scan(struct scanner *w, int root_fd, struct tree *ret, struct err *err)
+int tree_scan_again(struct scanner *w, int root_fd, const struct tree *known, struct tree *ret,
+		    struct err *err)
 {
 	struct tree tree;
 	int r;
@@ -418,6 +419,8 @@ int tree_scan(struct scanner *w, int root_fd, struct tree *ret, struct err *err)
 	tree_init(&tree, w->options.fields, true, 0, 0, 0);
 	/* cppcheck-suppress autoVariables ; only used below */
 	w->tree = &tree;
+	w->known = known;
+	w->keeps_contents = false;
 	w->err = err;
 	w->error = 0;
 	w->cut = false;
@@ -435,4 +438,9 @@ int tree_scan(struct scanner *w, int root_fd, struct tree *ret, struct err *err)
 	tree.next_ino = w->next_fresh;
 	*ret = tree;
 	return 0;
+}
+
+int tree_scan(struct scanner *w, int root_fd, struct tree *ret, struct err *err)
+{
+	return tree_scan_again(w, root_fd, NULL, ret, err);
 }

@@ -41,6 +41,8 @@ struct scanner {
 
 	/* The walk. */
 	struct tree *tree;
+	const struct tree *known; /* an earlier one, with which contents are shared; or NULL */
+	bool keeps_contents;      /* of files and links, which are as they are known then */
 	struct err *err;
 	int error; /* why it must stop, or 0 */
 	bool cut;  /* it ends at its limits (scan_options.bounded) */
