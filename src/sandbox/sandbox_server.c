@@ -140,6 +140,7 @@ static int server_open_crew(struct server *s, struct err *err)
 		.deadline_seconds = s->options->deadline_seconds,
 		.no_chroot = s->outside_fd < 0,
 		.limits = s->ops->limits,
+		.is_late = true, /* process 1 is this one */
 		.uid = s->options->uid,
 		.gid = s->options->gid,
 	};
