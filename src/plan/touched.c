@@ -12,6 +12,9 @@
 
 enum { OBJECTS_MAX = 16, TEXT_MAX = 2048, PATH_LEN_MAX = 512, DEPTH_MAX = 32, LINKS_MAX = 8 };
 
+/* Of a directory with more entries only those that the call names are looked at. */
+enum { LISTED_MAX = 64 };
+
 struct touched {
 	const struct state *before, *after;
 	uint64_t objects[OBJECTS_MAX];
@@ -167,7 +170,10 @@ static void touched_add_arguments(struct touched *x, const struct call *c)
 /* How much of an object is not looked at, as SCAN_PART_LESS. */
 static unsigned touched_less(const struct touched *x, uint64_t ino)
 {
-	if (S_ISDIR(tree_inode(&x->after->tree, ino)->mode) ? x->names : x->data)
+	const struct inode *inode = tree_inode(&x->after->tree, ino);
+	bool lists = x->names && S_ISDIR(inode->mode) && inode->dir.entries.count <= LISTED_MAX;
+
+	if (S_ISDIR(inode->mode) ? lists : x->data)
 		return 0;
 	return x->names || x->data || x->attributes ? 1 : 2;
 }

@@ -1,4 +1,5 @@
 /* test_touched.c -- which objects are looked at after a call: what it names and changes. */
+#include <stdio.h>
 #include <string.h>
 
 #include "plan/plan.h"
@@ -101,6 +102,19 @@ static void less_where_a_call_does_less(void **state)
 	expect_touched("setxattr(\"d\", \"user.a\", \"b\", 1, 0)", "/d");
 }
 
+/* Only by the names that a call acts on, which are there or gone. */
+static void large_directories_without_their_entries(void **state)
+{
+	char text[64];
+
+	for (int i = 0; i < 64; i++) {
+		snprintf(text, sizeof(text), "mkdir(\"d%d\", 0755)", i);
+		made(text);
+	}
+	expect_touched("mkdir(\"e\", 0755)", "/. e");
+	expect_touched("rmdir(\"e\")", "e .");
+}
+
 static void links_and_what_they_lead_to(void **state)
 {
 	made("mkdir(\"d\", 0755)");
@@ -148,6 +162,7 @@ int main(void)
 		WITH_PLAN(all_names_of_what_changes),
 		WITH_PLAN(failing_calls_name_objects_too),
 		WITH_PLAN(less_where_a_call_does_less),
+		WITH_PLAN(large_directories_without_their_entries),
 		WITH_PLAN(links_and_what_they_lead_to),
 		WITH_PLAN(open_files_by_their_descriptors),
 		WITH_PLAN(everything_where_a_call_acts_on_all),
