@@ -175,22 +175,27 @@ static bool scan_sparse(struct scanner *w, int fd, struct inode *file)
 	return false;
 }
 
-/* What is known of the contents of a file that is read as a whole: most of it is the same. */
-static const struct inode *scan_known_file(const struct scanner *w, const struct inode *file)
+/* What is known of the contents of a file: all of them, or most where it is read as a whole. */
+static const struct inode *scan_known_file(const struct scanner *w, const struct inode *file,
+					   bool *ret_all)
 {
 	const struct inode *known = w->known ? tree_inode(w->known, file->ino) : NULL;
 
-	return known && S_ISREG(known->mode) && file->size < SCANNER_DATA ? known : NULL;
+	if (!known || !S_ISREG(known->mode))
+		return NULL;
+	*ret_all = w->keeps_contents && known->size == file->size;
+	return *ret_all || file->size < SCANNER_DATA ? known : NULL;
 }
 
 static void scan_file(struct scanner *w, int dir_fd, const char *name, struct inode *file)
 {
-	const struct inode *known = scan_known_file(w, file);
+	bool all = false;
+	const struct inode *known = scan_known_file(w, file, &all);
 	int fd;
 
 	if (known)
 		data_share(w->tree, file, known);
-	if (file->size == 0 || (known && w->keeps_contents && known->size == file->size)) {
+	if (file->size == 0 || all) {
 		scan_xattrs(w, -1, dir_fd, name, file);
 		return;
 	}
