@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { EXIT_NO_MEMORY = 70 };
 
@@ -40,6 +41,14 @@ static void *must_have_memory(void *memory, unsigned long size)
 void *must_alloc(unsigned long size)
 {
 	return must_have_memory(calloc(1, size ? size : 1), size);
+}
+
+void *must_map(unsigned long size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return must_have_memory(memory == MAP_FAILED ? NULL : memory, size);
 }
 
 void *must_realloc(void *old, unsigned long size)

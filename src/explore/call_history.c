@@ -3,14 +3,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/must.h"
 #include "plan/nearby.h"
 
+static const size_t calls_size = (HISTORY_MAX + HISTORY_SLACK) * sizeof(struct history_call);
+
 void history_init(struct call_history *h)
 {
 	*h = (struct call_history){ 0 };
-	h->calls = must_alloc((HISTORY_MAX + HISTORY_SLACK) * sizeof(*h->calls));
+	h->calls = must_map(calls_size);
 }
 
 void history_copy(struct call_history *to, const struct call_history *h)
@@ -27,7 +30,8 @@ void history_copy(struct call_history *to, const struct call_history *h)
 void history_free(struct call_history *h)
 {
 	history_cut(h, 0);
-	free(h->calls);
+	if (h->calls)
+		munmap(h->calls, calls_size);
 	free(h->turns);
 	*h = (struct call_history){ 0 };
 }

@@ -16,6 +16,10 @@
 
 enum { STEPS_MIN = 8, STEPS_MAX = 128, STEPS_OBJECTS = 4096, PATH_CALLS_MAX = 1 << 16 };
 
+/* A tree with more objects is looked at as a whole at the end of a plan only, where looking at
+ * parts is possible: else nothing but that would be done. */
+enum { OFTEN_OBJECTS = 64 };
+
 /* Calls in one state before the tour leaves it; and calls through states of other workers, of which
  * nothing is known yet, before it starts over. */
 enum { STAY_MAX = 16, HOPS_MAX = 32 };
@@ -41,6 +45,14 @@ struct tour {
 	size_t foresight; /* steps worth planning: not many more than came true last time */
 };
 
+static bool tour_is_part_enough(const struct tour *t)
+{
+	unsigned every = t->x->options->verify_every;
+
+	return t->parts && every > 1 &&
+	       (t->planned % every || t->plan.state.tree.inodes.count > OFTEN_OBJECTS);
+}
+
 /* Adds a call, and a look at the tree behind it: at all of it, at a part, or none. */
 static const struct plan_step *tour_add(struct tour *t, const struct call *c)
 {
@@ -48,7 +60,7 @@ static const struct plan_step *tour_add(struct tour *t, const struct call *c)
 
 	if (o->unseen_calls)
 		return plan_add(&t->plan, c, t->planned % (o->unseen_calls + 1) == o->unseen_calls);
-	if (t->parts && t->planned % o->verify_every)
+	if (tour_is_part_enough(t))
 		return plan_add_touched(&t->plan, c);
 	return plan_add(&t->plan, c, true);
 }
@@ -133,13 +145,13 @@ static uint32_t tour_next_call(struct tour *t)
 	return t->path[0];
 }
 
-/* A step takes as long as scanning the tree after it: of a large tree a plan has fewer, so that a
- * search can end in time. */
+/* A step takes as long as scanning the tree after it, unless parts are scanned: of a large tree a
+ * plan has fewer, so that a search can end in time. */
 static size_t tour_steps(const struct tour *t)
 {
 	size_t steps = STEPS_OBJECTS / t->plan.state.tree.inodes.count;
 
-	if (steps > t->foresight)
+	if ((t->parts && t->x->options->verify_every > 1) || steps > t->foresight)
 		steps = t->foresight;
 	return steps > STEPS_MIN ? steps : STEPS_MIN;
 }

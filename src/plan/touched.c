@@ -1,7 +1,10 @@
 /* touched.c -- what a call can have touched: objects first, then all names they have or had.
  *
  * The model says what has changed, whether or not it was meant to; the arguments, what a file
- * system could have changed instead. Whatever does not fit is a reason to look at everything. */
+ * system could have changed instead. A call that makes or removes no names touches no directory on
+ * its way, one that neither writes nor syncs no data, and one that only reads nothing but times.
+ * Whatever does not fit is a reason to look at
+ * everything. */
 #include "plan/touched.h"
 
 #include <fcntl.h>
@@ -9,12 +12,18 @@
 
 enum { OBJECTS_MAX = 16, TEXT_MAX = 2048, PATH_LEN_MAX = 512, DEPTH_MAX = 32, LINKS_MAX = 8 };
 
+/* Of a directory with more entries only those that the call names are looked at. */
+enum { LISTED_MAX = 64 };
+
 struct touched {
 	const struct state *before, *after;
 	uint64_t objects[OBJECTS_MAX];
 	unsigned object_count;
-	unsigned links; /* followed so far */
-	bool all;       /* it may be anything */
+	unsigned links;  /* followed so far */
+	bool all;        /* it may be anything */
+	bool names;      /* the call makes or removes names, */
+	bool data;       /* reads contents from the disk or changes them, */
+	bool attributes; /* or changes attributes */
 	char path[PATH_LEN_MAX];
 	size_t path_len;
 	char text[TEXT_MAX]; /* paths, each with its NUL */
@@ -72,7 +81,7 @@ static uint64_t touched_step(struct touched *x, uint64_t dir, const char *name, 
 	if (len == 2 && !memcmp(name, "..", 2))
 		return inode->dir.parent;
 	entry = tree_find(t, dir, name, len);
-	if (is_last || !entry)
+	if (x->names && (is_last || !entry))
 		touched_add(x, dir);
 	if (!entry)
 		return 0;
@@ -158,16 +167,29 @@ static void touched_add_arguments(struct touched *x, const struct call *c)
 
 /* ---- their names ---- */
 
+/* How much of an object is not looked at, as SCAN_PART_LESS. */
+static unsigned touched_less(const struct touched *x, uint64_t ino)
+{
+	const struct inode *inode = tree_inode(&x->after->tree, ino);
+	bool lists = x->names && S_ISDIR(inode->mode) && inode->dir.entries.count <= LISTED_MAX;
+
+	if (S_ISDIR(inode->mode) ? lists : x->data)
+		return 0;
+	return x->names || x->data || x->attributes ? 1 : 2;
+}
+
 /* Appends the path that the walk is at. */
-static void touched_list(struct touched *x)
+static void touched_list(struct touched *x, unsigned less)
 {
 	const char *path = x->path_len ? x->path : ".";
 	size_t len = x->path_len ? x->path_len : 1;
 
-	if (x->path_count == SCAN_PART_MAX || x->text_len + len + 1 > TEXT_MAX) {
+	if (x->path_count == SCAN_PART_MAX || x->text_len + less + len + 1 > TEXT_MAX) {
 		x->all = true;
 		return;
 	}
+	memset(x->text + x->text_len, SCAN_PART_LESS, less);
+	x->text_len += less;
 	memcpy(x->text + x->text_len, path, len);
 	x->text_len += len;
 	x->text[x->text_len++] = '\0';
@@ -200,16 +222,45 @@ static void touched_list_names(struct touched *x, uint64_t dir, bool gone, unsig
 
 	x->all |= depth == DEPTH_MAX;
 	if (!gone && touched_has(x, dir))
-		touched_list(x);
+		touched_list(x, touched_less(x, dir));
 	while (!x->all && (entry = tree_next_entry(t, dir, &cookie))) {
 		there = gone ? tree_find(&x->after->tree, dir, entry->name, entry->len) : entry;
 		back = touched_enter(x, entry);
 		if (S_ISDIR(tree_inode(t, entry->ino)->mode) && there && there->ino == entry->ino)
 			touched_list_names(x, entry->ino, gone, depth + 1);
 		else if (touched_has(x, entry->ino) && !(gone && there))
-			touched_list(x);
+			touched_list(x, gone ? 0 : touched_less(x, entry->ino));
 		x->path_len = back;
 	}
+}
+
+/* The flags that a call opens something with, or those of one that does all that opening can. */
+static int64_t call_open_flags(const struct call *c)
+{
+	const struct op_info *info = &op_table[c->op];
+
+	for (unsigned i = 0; i < info->args; i++)
+		if (info->arg[i].kind == KIND_OPEN_FLAGS)
+			return c->arg[i].num | (c->op == OP_create_file ? O_CREAT : 0);
+	return O_CREAT | O_TRUNC;
+}
+
+/* What a call can do at all, whatever it returns. */
+static void touched_begin(struct touched *x, const struct state *before, const struct state *after,
+			  const struct call *c)
+{
+	unsigned traits = op_table[c->op].traits;
+	int64_t flags = call_open_flags(c);
+
+	x->before = before;
+	x->after = after;
+	x->object_count = 0;
+	x->all = false;
+	x->names = traits & TRAIT_NAMES && flags & (O_CREAT | O_TMPFILE);
+	x->data = traits & TRAIT_SYNC ||
+		  (traits & TRAIT_DATA && (op_table[c->op].base != OP_open || flags & O_TRUNC));
+	x->attributes = traits & TRAIT_ATTR;
+	x->path_len = x->text_len = x->path_count = 0;
 }
 
 /* Whether the call acts on more than its arguments say. */
@@ -229,11 +280,7 @@ const char *touched_paths(const struct state *before, const struct state *after,
 
 	if (call_acts_on_all(before, after, c, times))
 		return NULL;
-	x.before = before;
-	x.after = after;
-	x.object_count = 0;
-	x.all = false;
-	x.path_len = x.text_len = x.path_count = 0;
+	touched_begin(&x, before, after, c);
 	pmap_diff(&before->tree.inodes, &after->tree.inodes, touched_visit, &x);
 	touched_add_arguments(&x, c);
 	if (!x.all)

@@ -34,7 +34,8 @@ enum {
 };
 
 struct crew_member {
-	pid_t worker; /* 0: no such process */
+	bool exists;  /* there is such a process */
+	pid_t worker; /* 0: made with its first call, since making it costs as much as ten */
 	struct worker_message *message;
 	uint32_t uid, gid;
 	bool groups_stale;        /* the worker does not know its groups yet */
@@ -52,6 +53,7 @@ struct crew {
 	struct limits *limits; /* NULL: none */
 	enum confinement confinement;
 	bool privileged; /* may become any user */
+	bool is_late;    /* workers are made with their first call (crew_options) */
 	int64_t deadline_ns;
 	uint32_t uid, gid; /* of process 1 */
 	pid_t *killed;     /* and not yet reaped */
@@ -112,6 +114,8 @@ static void member_end(struct crew *crew, struct crew_member *m)
 	pid_t pid = m->worker;
 
 	member_forget(crew, m);
+	if (!pid)
+		return;
 	kill(pid, SIGKILL);
 	if (reap_process(pid, GRACE_MS))
 		return;
@@ -227,17 +231,29 @@ static int crew_check_ids(const struct crew *crew, uint32_t uid, uint32_t gid, s
 		       uid, gid);
 }
 
-static int crew_spawn(struct crew *crew, unsigned pid, uint32_t uid, uint32_t gid, struct err *err)
+/* The process is there; its worker need not be, yet. */
+static int crew_add(struct crew *crew, unsigned pid, uint32_t uid, uint32_t gid, struct err *err)
 {
 	struct crew_member *m = &crew->members[pid];
-	struct worker_place place = { crew->root_fd, crew->confinement, crew->privileged, uid,
-				      gid };
 	int error = crew_check_ids(crew, uid, gid, err);
-	pid_t worker;
 
 	if (error)
 		return error;
-	*m = (struct crew_member){ .uid = uid, .gid = gid, .message = worker_message_new() };
+	*m = (struct crew_member){ .exists = true, .uid = uid, .gid = gid };
+	for (size_t i = 0; i < crew->grouping_count; i++)
+		m->groups_stale |= crew->groupings[i].uid == uid;
+	return 0;
+}
+
+static int crew_spawn(struct crew *crew, unsigned pid, struct err *err)
+{
+	struct crew_member *m = &crew->members[pid];
+	struct worker_place place = { crew->root_fd, crew->confinement, crew->privileged, m->uid,
+				      m->gid };
+	int error;
+	pid_t worker;
+
+	m->message = worker_message_new();
 	if (!m->message)
 		return err_sys(err, errno, "cannot share memory with process %u", pid);
 	worker = worker_fork(&place, m->message);
@@ -247,17 +263,18 @@ static int crew_spawn(struct crew *crew, unsigned pid, uint32_t uid, uint32_t gi
 	}
 	m->worker = worker;
 	patience_begin(&m->patience, worker, crew->deadline_ns);
-	for (size_t i = 0; i < crew->grouping_count; i++)
-		m->groups_stale |= crew->groupings[i].uid == uid;
 	error = crew_await(crew, pid, err);
 	if (error && m->worker)
 		member_end(crew, m);
 	return error;
 }
 
-static int crew_spawn_first(struct crew *crew, struct err *err)
+/* Where the first process does not have to be there, a crew is made for others (crew_options). */
+static int crew_add_first(struct crew *crew, struct err *err)
 {
-	return crew_spawn(crew, 1, crew->uid, crew->gid, err);
+	int error = crew_add(crew, 1, crew->uid, crew->gid, err);
+
+	return error || crew->is_late ? error : crew_spawn(crew, 1, err);
 }
 
 /* The root that workers get. */
@@ -312,6 +329,7 @@ int crew_open(struct crew **ret, int root_fd, const struct crew_options *options
 	int error;
 
 	crew->deadline_ns = (int64_t)(seconds * 1e9);
+	crew->is_late = options->is_late;
 	crew->root_fd = crew->mount_fd = -1;
 	crew_choose_confinement(crew, options);
 	crew->gate = mmap(NULL, sizeof(*crew->gate), PROT_READ | PROT_WRITE,
@@ -321,7 +339,7 @@ int crew_open(struct crew **ret, int root_fd, const struct crew_options *options
 	else
 		error = crew_open_root(crew, root_fd, options, err);
 	if (!error)
-		error = crew_spawn_first(crew, err);
+		error = crew_add_first(crew, err);
 	if (error) {
 		crew_close(crew);
 		return error;
@@ -340,20 +358,25 @@ static int crew_create_process(struct crew *crew, const struct call *c, struct o
 {
 	const struct arg *uid = &c->create_process.uid, *gid = &c->create_process.gid;
 
-	if (crew->members[c->pid].worker)
+	int error;
+
+	if (crew->members[c->pid].exists) {
 		ret->error = EEXIST;
-	else if (!is_id(uid->num) || !is_id(gid->num))
+		return 0;
+	}
+	if (!is_id(uid->num) || !is_id(gid->num)) {
 		ret->error = EINVAL;
-	else
-		return crew_spawn(crew, c->pid, (uint32_t)uid->num, (uint32_t)gid->num, err);
-	return 0;
+		return 0;
+	}
+	error = crew_add(crew, c->pid, (uint32_t)uid->num, (uint32_t)gid->num, err);
+	return error || crew->is_late ? error : crew_spawn(crew, c->pid, err);
 }
 
 static int crew_destroy_process(struct crew *crew, const struct call *c, struct outcome *ret)
 {
 	struct crew_member *m = &crew->members[c->pid];
 
-	if (!m->worker)
+	if (!m->exists)
 		ret->error = ESRCH;
 	else
 		member_end(crew, m);
@@ -385,7 +408,7 @@ static int crew_add_user_to_group(struct crew *crew, const struct call *c, struc
 		(struct crew_group){ (uint32_t)uid, (uint32_t)gid };
 	for (unsigned pid = 1; pid <= SYSCALL_PIDS_MAX; pid++)
 		crew->members[pid].groups_stale |=
-			crew->members[pid].worker && crew->members[pid].uid == uid;
+			crew->members[pid].exists && crew->members[pid].uid == uid;
 	return 0;
 }
 
@@ -419,9 +442,11 @@ static struct crew_member *crew_member_of(struct crew *crew, const struct call *
 
 	if (!c->pid || c->pid > SYSCALL_PIDS_MAX)
 		err_set(err, EINVAL, "process %u: processes are 1 to %d", c->pid, SYSCALL_PIDS_MAX);
-	else if (!m->worker && !(op_table[c->op].traits & TRAIT_PROC))
+	else if (op_table[c->op].traits & TRAIT_PROC)
+		return m;
+	else if (!m->exists)
 		err_set(err, ESRCH, "there is no process %u", c->pid);
-	else
+	else if (m->worker || !crew_spawn(crew, c->pid, err))
 		return m;
 	return NULL;
 }
@@ -569,7 +594,7 @@ int crew_race(struct crew *crew, const struct call *calls, size_t count, uint64_
 static void crew_end_from(struct crew *crew, unsigned from)
 {
 	for (unsigned pid = from; pid <= SYSCALL_PIDS_MAX; pid++)
-		if (crew->members[pid].worker)
+		if (crew->members[pid].exists)
 			member_end(crew, &crew->members[pid]);
 }
 
@@ -589,7 +614,7 @@ int crew_reset(struct crew *crew, struct err *err)
 		if (!crew_await(crew, 1, &why))
 			return 0;
 	}
-	return crew_spawn_first(crew, err);
+	return crew_add_first(crew, err);
 }
 
 void crew_close(struct crew *crew)

@@ -19,6 +19,7 @@ struct crew_options {
 	 * that cannot be had nodes are not made; limits is needed for that. */
 	bool no_devices;
 	struct limits *limits; /* on what calls may take (limits.h); NULL: none */
+	bool is_late;          /* a process is made with its first call, if any is made in it */
 	uint32_t uid, gid;     /* of process 1; 0: root, or the caller where privilege lacks */
 };
 

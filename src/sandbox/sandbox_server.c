@@ -140,6 +140,7 @@ static int server_open_crew(struct server *s, struct err *err)
 		.deadline_seconds = s->options->deadline_seconds,
 		.no_chroot = s->outside_fd < 0,
 		.limits = s->ops->limits,
+		.is_late = true, /* process 1 is this one */
 		.uid = s->options->uid,
 		.gid = s->options->gid,
 	};
@@ -333,12 +334,13 @@ static int server_race(struct server *s, struct err *err)
 static int server_scan(void *own, struct tree *ret, struct err *err)
 {
 	struct server *s = own;
+	const struct tree *known = s->server.times.is_known ? &s->server.times.last : NULL;
 	int r;
 
 	if (!s->plain)
-		return tree_scan(s->scanner, s->root_fd, ret, err);
+		return tree_scan_again(s->scanner, s->root_fd, known, ret, err);
 	privilege_take_back();
-	r = tree_scan(s->scanner, s->root_fd, ret, err);
+	r = tree_scan_again(s->scanner, s->root_fd, known, ret, err);
 	privilege_drop();
 	return r;
 }

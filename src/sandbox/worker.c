@@ -11,7 +11,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -219,11 +218,11 @@ static _Noreturn void worker_run(const struct worker_place *place, struct caller
 
 pid_t worker_fork(const struct worker_place *place, struct worker_message *m)
 {
-	struct caller *self = must_alloc(sizeof(*self));
+	struct caller *self = self_alloc();
 	pid_t parent = getpid(), pid = fork();
 
 	if (!pid)
 		worker_run(place, self, m, parent);
-	free(self);
+	self_free(self);
 	return pid < 0 ? -errno : pid;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -48,18 +49,31 @@ void image_free(struct image *image)
 	*image = (struct image){ .fd = -1 };
 }
 
+/* From file to file: no page of the image is mapped before someone looks at it. */
+static int image_copy(const struct image *image, int fd, off_t from, off_t to)
+{
+	ssize_t n;
+
+	if (lseek(image->fd, from, SEEK_SET) < 0)
+		return -errno;
+	while (from < to) {
+		n = sendfile(image->fd, fd, &from, (size_t)(to - from));
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+	}
+	return 0;
+}
+
 int image_fill(struct image *image, int fd, struct err *err)
 {
-	off_t data, hole;
-	ssize_t n;
+	off_t data, hole, end = (off_t)image->size;
+	int r;
 
 	for (off_t at = 0; (data = lseek(fd, at, SEEK_DATA)) >= 0; at = hole) {
 		hole = lseek(fd, data, SEEK_HOLE);
-		for (at = data; at < hole && (uint64_t)at < image->size; at += n) {
-			n = pread(fd, image->bytes + at, (size_t)(hole - at), at);
-			if (n <= 0)
-				return err_sys(err, n < 0 ? errno : EIO, "cannot copy the image");
-		}
+		r = image_copy(image, fd, data, hole < end ? hole : end);
+		if (r)
+			return err_sys(err, -r, "cannot copy the image");
 	}
 	return errno == ENXIO ? 0 : err_sys(err, errno, "cannot copy the image");
 }

@@ -65,14 +65,24 @@ int self_init(struct caller *self, int root_fd, char *shared_buffer)
 	return 0;
 }
 
+struct caller *self_alloc(void)
+{
+	return must_map(sizeof(struct caller));
+}
+
+void self_free(struct caller *self)
+{
+	munmap(self, sizeof(*self));
+}
+
 struct caller *caller_new(int root_fd)
 {
-	struct caller *self = must_alloc(sizeof(*self));
+	struct caller *self = self_alloc();
 	int error = self_init(self, root_fd, NULL);
 
 	if (!error)
 		return self;
-	free(self);
+	self_free(self);
 	errno = -error;
 	return NULL;
 }
@@ -113,7 +123,7 @@ void caller_free(struct caller *self)
 	caller_close_all(self);
 	if (!self->buffer_shared)
 		munmap(self->buffer, SYSCALL_DATA_MAX + SYSCALL_BUFFER_SLACK);
-	free(self);
+	self_free(self);
 }
 
 void caller_call(struct caller *self, const struct call *c, struct outcome *ret)

@@ -54,7 +54,11 @@ struct caller {
 	off_t positions[SYSCALL_STREAMS_MAX][POSITION_MAX]; /* as telldir gave them */
 };
 
-/* On memory that is zeroed; with shared_buffer NULL it allocates a buffer. */
+/* Memory for one, zeroed. Most of it is never used: it is mapped, not cleared, since processes are
+ * made by the thousand. */
+struct caller *self_alloc(void);
+void self_free(struct caller *self);
+/* On such memory; with shared_buffer NULL it allocates a buffer. */
 int self_init(struct caller *self, int root_fd, char *shared_buffer);
 
 typedef void syscall_function(struct caller *self, const struct call *c, struct outcome *ret);

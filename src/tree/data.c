@@ -123,6 +123,39 @@ static void block_write(struct tree *t, struct inode *file, uint64_t index, size
 	block_put(t, file, index, block_make(t, bytes, end));
 }
 
+/* Whether the whole block has these bytes, and zeros behind them. */
+static bool block_has(const struct inode *file, uint64_t index, const char *data, size_t len)
+{
+	const struct blob *blob = (const struct blob *)pmap_get(&file->file.blocks, index);
+	char made[TREE_BLOCK];
+
+	return blob && blob->len <= len && !memcmp(blob_read(blob, made), data, blob->len) &&
+	       !trim_zeros(data + blob->len, len - blob->len);
+}
+
+void data_renew(struct tree *t, struct inode *file, uint64_t offset, const char *data, size_t len)
+{
+	while (len) {
+		size_t from = offset % TREE_BLOCK, part = min_u64(len, TREE_BLOCK - from);
+
+		if (from || !block_has(file, offset / TREE_BLOCK, data, part))
+			block_write(t, file, offset / TREE_BLOCK, from, data, part);
+		offset += part;
+		data += part;
+		len -= part;
+	}
+}
+
+void data_share(struct tree *t, struct inode *file, const struct inode *other)
+{
+	must(!file->file.blocks.count && t->hashed);
+	file->file.blocks = pmap_share(&other->file.blocks);
+	file->file.data = other->file.data;
+	t->blocks += file->file.blocks.count;
+	if (file->size < other->size)
+		data_punch(t, file, file->size, DATA_END);
+}
+
 void data_write(struct tree *t, struct inode *file, uint64_t offset, const char *data, size_t len)
 {
 	while (len) {

@@ -22,6 +22,10 @@ const struct blob *block_next(struct block_walk *w);
 void block_put(struct tree *t, struct inode *file, uint64_t index, struct blob *blob);
 /* Writes bytes; the size stays. */
 void data_write(struct tree *t, struct inode *file, uint64_t offset, const char *data, size_t len);
+/* The same, but a block that has these bytes already stays: nothing is copied or hashed. */
+void data_renew(struct tree *t, struct inode *file, uint64_t offset, const char *data, size_t len);
+/* A file without blocks gets those of another, as far as its size goes. */
+void data_share(struct tree *t, struct inode *file, const struct inode *other);
 /* Zeroes bytes and takes away the blocks that lie wholly within. */
 void data_punch(struct tree *t, struct inode *file, uint64_t from, uint64_t to);
 

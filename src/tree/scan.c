@@ -143,7 +143,7 @@ static bool scan_range(struct scanner *w, int fd, struct inode *file, uint64_t f
 			object_fail(w, file, "read", n < 0 ? errno : n ? EFBIG : ENODATA);
 			return false;
 		}
-		data_write(w->tree, file, from, w->data, n);
+		data_renew(w->tree, file, from, w->data, n);
 		from += n;
 		w->file_bytes += n;
 		if (!enough && is_too_much(w)) {
@@ -175,11 +175,27 @@ static bool scan_sparse(struct scanner *w, int fd, struct inode *file)
 	return false;
 }
 
+/* What is known of the contents of a file: all of them, or most where it is read as a whole. */
+static const struct inode *scan_known_file(const struct scanner *w, const struct inode *file,
+					   bool *ret_all)
+{
+	const struct inode *known = w->known ? tree_inode(w->known, file->ino) : NULL;
+
+	if (!known || !S_ISREG(known->mode))
+		return NULL;
+	*ret_all = w->keeps_contents && known->size == file->size;
+	return *ret_all || file->size < SCANNER_DATA ? known : NULL;
+}
+
 static void scan_file(struct scanner *w, int dir_fd, const char *name, struct inode *file)
 {
+	bool all = false;
+	const struct inode *known = scan_known_file(w, file, &all);
 	int fd;
 
-	if (file->size == 0) {
+	if (known)
+		data_share(w->tree, file, known);
+	if (file->size == 0 || all) {
 		scan_xattrs(w, -1, dir_fd, name, file);
 		return;
 	}

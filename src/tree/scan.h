@@ -34,8 +34,14 @@ void scanner_free(struct scanner *scanner);
 /* The tree below the directory open at root_fd. Inode numbers in the tree are those of the
  * file system (as identity), the root's is TREE_ROOT. */
 int tree_scan(struct scanner *scanner, int root_fd, struct tree *ret, struct err *err);
+/* The same where an earlier tree is known: it shares with that what files have in common. */
+int tree_scan_again(struct scanner *scanner, int root_fd, const struct tree *known,
+		    struct tree *ret, struct err *err);
 
 enum { SCAN_PART_MAX = 16 };
+/* Before a path, once: contents and entries are taken to be as they were. Twice: everything is, but
+ * for times. */
+enum { SCAN_PART_LESS = '/' };
 /* Looks at some objects again: *t is the tree of an earlier scan, and gets what they are now. The
  * paths are from the root ("." is that), each NUL-terminated, an empty one behind the last:
  * names that are gone first, directories before what is in them, all names of a file or link, and

@@ -142,17 +142,27 @@ static bool scan_is_over(const struct scanner *w)
 	return w->error || w->cut;
 }
 
-int read_entries(struct scanner *w, int fd)
+ssize_t read_some_entries(struct scanner *w, int fd)
+{
+	ssize_t n;
+
+	buf_reserve(&w->dents, SCANNER_DENTS);
+	n = getdents64(fd, w->dents.data + w->dents.len, SCANNER_DENTS);
+	if (n > 0)
+		w->dents.len += n;
+	return n;
+}
+
+/* All entries of an open directory, behind what is in w->dents; returns 0 or an errno. One that
+ * has no end is one of too many entries. */
+static int read_entries(struct scanner *w, int fd)
 {
 	size_t start = w->dents.len;
 	uint64_t max = w->options.objects_max;
 	ssize_t n;
 
 	do {
-		buf_reserve(&w->dents, SCANNER_DENTS);
-		n = getdents64(fd, w->dents.data + w->dents.len, SCANNER_DENTS);
-		if (n > 0)
-			w->dents.len += n;
+		n = read_some_entries(w, fd);
 		if (max && (w->dents.len - start) / sizeof(struct dirent64) > max)
 			return EOVERFLOW;
 	} while (n > 0);
@@ -400,7 +410,8 @@ static int scan_root(struct scanner *w, int root_fd)
 	return w->error;
 }
 
-int tree_scan(struct scanner *w, int root_fd, struct tree *ret, struct err *err)
+int tree_scan_again(struct scanner *w, int root_fd, const struct tree *known, struct tree *ret,
+		    struct err *err)
 {
 	struct tree tree;
 	int r;
@@ -408,6 +419,8 @@ int tree_scan(struct scanner *w, int root_fd, struct tree *ret, struct err *err)
 	tree_init(&tree, w->options.fields, true, 0, 0, 0);
 	/* cppcheck-suppress autoVariables ; only used below */
 	w->tree = &tree;
+	w->known = known;
+	w->keeps_contents = false;
 	w->err = err;
 	w->error = 0;
 	w->cut = false;
@@ -425,4 +438,9 @@ int tree_scan(struct scanner *w, int root_fd, struct tree *ret, struct err *err)
 	tree.next_ino = w->next_fresh;
 	*ret = tree;
 	return 0;
+}
+
+int tree_scan(struct scanner *w, int root_fd, struct tree *ret, struct err *err)
+{
+	return tree_scan_again(w, root_fd, NULL, ret, err);
 }

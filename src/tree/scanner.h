@@ -41,6 +41,8 @@ struct scanner {
 
 	/* The walk. */
 	struct tree *tree;
+	const struct tree *known; /* an earlier one, with which contents are shared; or NULL */
+	bool keeps_contents;      /* of files and links, which are as they are known then */
 	struct err *err;
 	int error; /* why it must stop, or 0 */
 	bool cut;  /* it ends at its limits (scan_options.bounded) */
@@ -56,9 +58,8 @@ struct scanner {
  * the root, are moved out of the way. */
 uint64_t statx_identity(const struct scanner *w, const struct statx *st);
 
-/* All entries of an open directory, behind what is in w->dents; returns 0 or an errno. One that
- * has no end is one of too many entries. */
-int read_entries(struct scanner *w, int fd);
+/* The next entries of an open directory, behind what is in w->dents; as getdents64(2). */
+ssize_t read_some_entries(struct scanner *w, int fd);
 /* DOT for ".", DOT_DOT for "..", 0 for any other name. */
 unsigned dots_of(const char *name);
 /* Whether d_type may be that of an object with this mode. */

@@ -184,6 +184,30 @@ static void processes_come_and_go(void **state)
 	expect_error("[2] close(3)", EBADF);
 }
 
+/* Processes are the same to those who make calls in them, but only those have workers. */
+static void late_workers_come_with_their_first_call(void **state)
+{
+	if (geteuid())
+		skip();
+	open_with((struct crew_options){ .is_late = true });
+	expect("[2] create_process(1, 1)", 0);
+	expect_error("[2] create_process(1, 1)", EEXIST);
+	expect("[3] create_process(2, 2)", 0);
+	expect("[4] create_process(2, 2)", 0);
+	assert_true(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+	expect("[4] destroy_process()", 0);
+	expect_failure("[4] umask(0)", ESRCH, "process 4");
+	expect("add_user_to_group(1, 7)", 0);
+	expect("creat(\"/f\", 0640)", 3);
+	expect("chown(\"/f\", 0, 7)", 0);
+	expect("[2] open(\"/f\", O_RDONLY)", 3);
+	expect_error("[3] open(\"/f\", O_RDONLY)", EACCES);
+	expect("[3] umask(0)", 022);
+	assert_int_equal(crew_reset(crew, &(struct err){ 0 }), 0);
+	expect("[2] create_process(1, 1)", 0);
+	expect_error("[2] open(\"/f\", O_RDONLY)", EACCES);
+}
+
 static void reset_is_as_after_open(void **state)
 {
 	open_as_root();
@@ -487,6 +511,7 @@ int main(void)
 		ROW(users_are_kept_apart),
 		ROW(groups_reach_running_processes),
 		ROW(processes_come_and_go),
+		ROW(late_workers_come_with_their_first_call),
 		ROW(reset_is_as_after_open),
 		ROW(the_root_cannot_be_left),
 		ROW(unconfined_paths_start_at_the_root),

@@ -96,10 +96,14 @@ static void expect_scanned(const char *paths)
 {
 	struct tree seen, scanned;
 	const struct inode *inode, *other;
+	struct err err = { 0 };
 	bool first = true;
 	uint64_t ino;
 
 	assert_true(look(paths, &seen));
+	assert_int_equal(tree_scan_again(scanner, dir_fd, &before, &scanned, &err), 0);
+	assert_true(hash_equal(tree_hash(&seen), tree_hash(&scanned)));
+	tree_free(&scanned);
 	scanned = scan();
 	assert_true(hash_equal(tree_hash(&seen), tree_hash(&scanned)));
 	assert_int_equal(seen.inodes.count, scanned.inodes.count);
@@ -193,6 +197,82 @@ static void another_file_of_the_same_name(void **state)
 	expect_scanned(". f");
 }
 
+static void nothing_but_times(void **state)
+{
+	const struct timespec times[2] = { { .tv_sec = 1000 }, { .tv_sec = 2000 } };
+
+	expect_scanned("//. //d //d/g //f //d/l //h");
+	assert_int_equal(utimensat(dir_fd, "f", times, 0), 0);
+	assert_int_equal(utimensat(dir_fd, "d", times, 0), 0);
+	expect_scanned("//f //d");
+	expect_nothing("//absent");
+	assert_int_equal(fchmodat(dir_fd, "f", 0600, 0), 0);
+	expect_nothing("//f");
+	write_to("d/g", "longer");
+	expect_nothing("//d/g");
+	scan_again();
+	assert_int_equal(unlinkat(dir_fd, "f", 0), 0);
+	expect_nothing("//f");
+	write_to("f", "file");
+}
+
+static void attributes_without_contents(void **state)
+{
+	expect_scanned("/. /d /d/g /f /d/l /h /d/h");
+	assert_int_equal(fchmodat(dir_fd, "f", 0600, 0), 0);
+	assert_int_equal(fchmodat(dir_fd, "d", 0711, 0), 0);
+	expect_scanned("/f /d");
+	/* A file of another size is read, and so is one that was not there. */
+	write_to("f", "longer than before");
+	expect_scanned("/f");
+	write_to("f", "");
+	expect_scanned("/f");
+	assert_int_equal(renameat(dir_fd, "d/g", dir_fd, "moved"), 0);
+	expect_scanned("d/g . d /moved");
+	write_to("d/g", "new");
+	expect_scanned("d /d/g");
+	expect_scanned("/absent");
+}
+
+/* What a file shares with what it was before is what it has now. */
+static void contents_that_are_partly_the_same(void **state)
+{
+	enum { SIZE = 5 * TREE_BLOCK + 1000, AT = 2 * TREE_BLOCK + 7 };
+	char *bytes = must_alloc(SIZE);
+	int fd = openat(dir_fd, "f", O_RDWR | O_CLOEXEC);
+
+	memset(bytes, 'x', SIZE);
+	assert_int_equal(pwrite(fd, bytes, SIZE, 0), SIZE);
+	expect_scanned("f");
+	assert_int_equal(pwrite(fd, "y", 1, AT), 1);
+	expect_scanned("f");
+	assert_int_equal(pwrite(fd, bytes, TREE_BLOCK, SIZE + 3 * TREE_BLOCK), TREE_BLOCK);
+	expect_scanned("f");
+	assert_int_equal(ftruncate(fd, AT + 1), 0);
+	expect_scanned("f");
+	assert_int_equal(ftruncate(fd, SIZE), 0);
+	expect_scanned("f");
+	assert_int_equal(ftruncate(fd, (off_t)1 << 20), 0);
+	expect_scanned("f");
+	assert_int_equal(ftruncate(fd, SIZE), 0);
+	expect_scanned("f");
+	memset(bytes, 0, SIZE);
+	assert_int_equal(pwrite(fd, bytes, SIZE, 0), SIZE);
+	expect_scanned("f");
+	close(fd);
+	free(bytes);
+}
+
+/* Two entries in place of one, and one in place of two, however they are read. */
+static void as_many_entries_as_there_are_names(void **state)
+{
+	write_to("d/new", "x");
+	assert_int_equal(unlinkat(dir_fd, "d/g", 0), 0);
+	expect_nothing("d");
+	expect_nothing("d/g d");
+	expect_scanned("d/g d d/new");
+}
+
 #define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, in_directory, remove_directory)
 
 int main(void)
@@ -203,6 +283,10 @@ int main(void)
 		IN_DIRECTORY(names_that_come_and_go),
 		IN_DIRECTORY(what_has_no_place_in_the_tree),
 		IN_DIRECTORY(another_file_of_the_same_name),
+		IN_DIRECTORY(nothing_but_times),
+		IN_DIRECTORY(attributes_without_contents),
+		IN_DIRECTORY(contents_that_are_partly_the_same),
+		IN_DIRECTORY(as_many_entries_as_there_are_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* test_touched.c -- which objects are looked at after a call: what it names and changes. */
+#include <stdio.h>
 #include <string.h>
 
 #include "plan/plan.h"
@@ -57,8 +58,8 @@ static void names_that_come_and_go_with_their_directories(void **state)
 {
 	made("mkdir(\"d\", 0755)");
 	expect_touched("mkdir(\"d/e\", 0755)", "d d/e");
-	expect_touched("create_file(\"d/e/f\", O_WRONLY, 0644)", "d/e d/e/f");
-	expect_touched("rename(\"d/e/f\", \"g\")", "d/e/f . g d/e");
+	expect_touched("create_file(\"d/e/f\", O_WRONLY, 0644)", "d/e /d/e/f");
+	expect_touched("rename(\"d/e/f\", \"g\")", "d/e/f . /g d/e");
 	expect_touched("rmdir(\"d/e\")", "d/e d");
 	expect_touched("unlink(\"g\")", "g .");
 }
@@ -68,8 +69,8 @@ static void all_names_of_what_changes(void **state)
 	made("mkdir(\"d\", 0755)");
 	made("create_file(\"f\", O_WRONLY, 0644)");
 	made("link(\"f\", \"d/l\")");
-	expect_touched("chmod(\"f\", 0600)", ". f d/l");
-	expect_touched("unlink(\"f\")", "f . d/l");
+	expect_touched("chmod(\"f\", 0600)", "/f /d/l");
+	expect_touched("unlink(\"f\")", "f . /d/l");
 }
 
 static void failing_calls_name_objects_too(void **state)
@@ -78,7 +79,40 @@ static void failing_calls_name_objects_too(void **state)
 	expect_touched("rmdir(\"none\")", ".");
 	expect_touched("mkdir(\"d\", 0755)", ". d");
 	expect_touched("mkdir(\"d/e/f\", 0755)", "d");
-	expect_touched("stat(\"d/none\")", "d");
+	expect_touched("chmod(\"d/none\", 0600)", "");
+}
+
+/* Once less: attributes; twice: times. A directory on the way is touched by names only. */
+static void less_where_a_call_does_less(void **state)
+{
+	made("mkdir(\"d\", 0755)");
+	made("open(\"d/f\", O_RDWR|O_CREAT, 0644)");
+	made("link(\"d/f\", \"l\")");
+	expect_touched("stat(\"d/f\")", "//l //d/f");
+	expect_touched("read(3, 1)", "//l //d/f");
+	expect_touched("list_dir(\"d\")", "//d");
+	expect_touched("stat(\"d/none\")", "");
+	expect_touched("fsync(3)", "l d/f");
+	expect_touched("open(\"d/f\", O_RDONLY, 0)", "//l //d/f");
+	expect_touched("open(\"d/f\", O_RDWR|O_TRUNC, 0)", "l d/f");
+	expect_touched("open(\"d/f\", O_RDWR|O_CREAT, 0644)", "/l d /d/f");
+	expect_touched("open_close(\"d\", O_RDONLY, 0)", "//d");
+	expect_touched("create_file(\"d/f\", O_RDONLY, 0644)", "/l d /d/f");
+	expect_touched("write_file(\"d/f\", O_WRONLY, \"a\", 1, 0)", "l d/f");
+	expect_touched("setxattr(\"d\", \"user.a\", \"b\", 1, 0)", "/d");
+}
+
+/* Only by the names that a call acts on, which are there or gone. */
+static void large_directories_without_their_entries(void **state)
+{
+	char text[64];
+
+	for (int i = 0; i < 64; i++) {
+		snprintf(text, sizeof(text), "mkdir(\"d%d\", 0755)", i);
+		made(text);
+	}
+	expect_touched("mkdir(\"e\", 0755)", "/. e");
+	expect_touched("rmdir(\"e\")", "e .");
 }
 
 static void links_and_what_they_lead_to(void **state)
@@ -86,9 +120,9 @@ static void links_and_what_they_lead_to(void **state)
 	made("mkdir(\"d\", 0755)");
 	made("symlink(\"d\", \"l\")");
 	made("symlink(\"loop\", \"loop\")");
-	expect_touched("stat(\"l\")", ". l d");
-	expect_touched("mkdir(\"l/e\", 0755)", ". l d d/e");
-	expect_touched("chmod(\"loop\", 0600)", ". loop");
+	expect_touched("stat(\"l\")", "//l //d");
+	expect_touched("mkdir(\"l/e\", 0755)", ". /l d d/e");
+	expect_touched("chmod(\"loop\", 0600)", "/loop");
 }
 
 static void open_files_by_their_descriptors(void **state)
@@ -102,7 +136,7 @@ static void open_files_by_their_descriptors(void **state)
 static void everything_where_a_call_acts_on_all(void **state)
 {
 	made("mkdir(\"d\", 0755)");
-	expect_touched("chmod(\"d\", 0700)", ". d");
+	expect_touched("chmod(\"d\", 0700)", "/d");
 	expect_touched("remount()", "all");
 	/* Nor is what was there before it left to chance. */
 	assert_null(plan.steps[plan.count - 2].part);
@@ -127,6 +161,8 @@ int main(void)
 		WITH_PLAN(names_that_come_and_go_with_their_directories),
 		WITH_PLAN(all_names_of_what_changes),
 		WITH_PLAN(failing_calls_name_objects_too),
+		WITH_PLAN(less_where_a_call_does_less),
+		WITH_PLAN(large_directories_without_their_entries),
 		WITH_PLAN(links_and_what_they_lead_to),
 		WITH_PLAN(open_files_by_their_descriptors),
 		WITH_PLAN(everything_where_a_call_acts_on_all),
