@@ -102,6 +102,20 @@ static bool outcome_is_of_names(const struct discrepancy *d)
 	return !strcmp(rule, "copy_overlap") || !strcmp(rule, "lock_busy");
 }
 
+/* Is it about the name that a link has just made? The kernel has asked the daemon for that one. */
+static bool fact_is_of_new_name(const struct discrepancy *d, const struct fact *fact)
+{
+	const struct op_info *op = &op_table[d->call.op];
+	const char *name = NULL;
+
+	if (op->base != OP_link || fact->by_name || !fact->path)
+		return false;
+	for (unsigned i = 0; i < op->args; i++)
+		if (op->arg[i].kind == KIND_PATH)
+			name = d->call.arg[i].text;
+	return name && !strcmp(fact->path + 1, name);
+}
+
 /* libfuse has a node for each name, so that the kernel caches attributes, times and pages of a file
  * by name, and every call on such a file may show that. */
 static bool group_put_names(char ret[SIGNATURE_MAX], const struct discrepancy *d)
@@ -115,7 +129,7 @@ static bool group_put_names(char ret[SIGNATURE_MAX], const struct discrepancy *d
 		stat = &d->value.stat;
 	if (fact && (d->code == PROBLEM_TREE || d->code == PROBLEM_DRIFT) &&
 	    fact->kind >= FACT_SIZE && fact->kind <= FACT_XATTR)
-		several = fact->nlink > 1 && !S_ISDIR(fact->mode);
+		several = fact->nlink > 1 && !S_ISDIR(fact->mode) && !fact_is_of_new_name(d, fact);
 	if (fact && d->code == PROBLEM_TIMES && fact->wrong != TIME_NOT_AS_GIVEN)
 		several = fact->nlink > 1 && !S_ISDIR(fact->mode);
 	if (stat)
@@ -137,6 +151,21 @@ static bool group_put_stale(char ret[SIGNATURE_MAX], const struct discrepancy *d
 	if (!strstr(d->signature, " data (stale") && !strstr(d->signature, " data (foreign"))
 		return false;
 	snprintf(ret, SIGNATURE_MAX, "data of files, stale");
+	return true;
+}
+
+/* A daemon that caches sizes itself, and does not notice some of the calls that change them: the
+ * size is that from before the call, or the data that a read returns is shorter or longer. */
+static bool group_put_stale_size(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+	bool reads = fact && fact->kind == FACT_UNREADABLE && fact->call &&
+		     !strcmp(fact->call, "read") &&
+		     (fact->error == ENODATA || fact->error == EFBIG);
+
+	if (!d->is_cached || !fact || !S_ISREG(fact->mode) || !(reads || d->is_stale))
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "size of files, stale");
 	return true;
 }
 
@@ -182,6 +211,42 @@ static bool group_put_new_bits(char ret[SIGNATURE_MAX], const struct discrepancy
 	if (!(given & fact->mode & (S_ISUID | S_ISGID | S_ISVTX)))
 		return false;
 	snprintf(ret, SIGNATURE_MAX, "mode of new objects, special bits");
+	return true;
+}
+
+/* A daemon that does not make objects as the caller does so for files, directories and special
+ * files by one function, or by the same mistake. */
+static bool group_put_new_owner(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	static const enum op makes[] = { OP_open, OP_mknod, OP_mkdir, OP_symlink, OP_write };
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+	enum op base = op_table[d->call.op].base;
+
+	if (!fact || fact->kind != FACT_OWNER || strstr(d->signature, "elsewhere"))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(makes); i++)
+		if (makes[i] == base) {
+			snprintf(ret, SIGNATURE_MAX, "owner of new objects");
+			return true;
+		}
+	return false;
+}
+
+/* What chmod and chown set is set by one function, whatever the object is. */
+static bool group_put_set(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+	enum op base = op_table[d->call.op].base;
+
+	if (!fact || strstr(d->signature, "elsewhere"))
+		return false;
+	if (base == OP_chmod && fact->kind == FACT_MODE)
+		snprintf(ret, SIGNATURE_MAX, "mode that chmod sets%s",
+			 strstr(d->signature, "special bits") ? ", special bits" : "");
+	else if (base == OP_chown && fact->kind == FACT_OWNER)
+		snprintf(ret, SIGNATURE_MAX, "owner that chown sets");
+	else
+		return false;
 	return true;
 }
 
@@ -426,7 +491,9 @@ static bool group_put_times(char ret[SIGNATURE_MAX], const struct discrepancy *d
 static bool group_put(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
 	if (group_put_names(ret, d) || group_put_symlink(ret, d) || group_put_new_bits(ret, d) ||
-	    group_put_ghost(ret, d) || group_put_stale(ret, d) || group_put_subdirectories(ret, d))
+	    group_put_new_owner(ret, d) || group_put_set(ret, d) || group_put_ghost(ret, d) ||
+	    group_put_stale(ret, d) || group_put_stale_size(ret, d) ||
+	    group_put_subdirectories(ret, d))
 		return true;
 	switch (d->code) {
 	case PROBLEM_TREE:
