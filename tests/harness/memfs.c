@@ -208,6 +208,10 @@ static void mem_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct entry *e = dir_find(dir, name);
 	struct node *n = e->node;
 
+	if (is("unlink-keeps") && n->st.st_nlink > 1 && !is_dir(n)) {
+		fuse_reply_err(req, 0);
+		return;
+	}
 	dir_remove(dir, e);
 	node_lose_name(n);
 	fuse_reply_err(req, 0);
@@ -614,6 +618,7 @@ static const char *const faults[] = {
 	"target-cut",      /* targets of symbolic links are cut */
 	"truncate-mtime",  /* truncate does not set the modification time */
 	"truncate-stale",  /* what was cut off is there again when the file grows */
+	"unlink-keeps",    /* unlink of one of two names does nothing */
 	"value-cut",       /* values of attributes are cut */
 	"value-rest",      /* a shorter value keeps the rest of a longer one */
 };
