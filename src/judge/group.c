@@ -102,7 +102,8 @@ static bool outcome_is_of_names(const struct discrepancy *d)
 	return !strcmp(rule, "copy_overlap") || !strcmp(rule, "lock_busy");
 }
 
-/* Is it about the name that a link has just made? The kernel has asked the daemon for that one. */
+/* Is it the mode or owner by the name that a link has just made? The kernel has asked the daemon
+ * for that one. */
 static bool fact_is_of_new_name(const struct discrepancy *d, const struct fact *fact)
 {
 	const struct op_info *op = &op_table[d->call.op];
@@ -110,10 +111,21 @@ static bool fact_is_of_new_name(const struct discrepancy *d, const struct fact *
 
 	if (op->base != OP_link || fact->by_name || !fact->path)
 		return false;
+	if (fact->kind != FACT_MODE && fact->kind != FACT_OWNER)
+		return false;
 	for (unsigned i = 0; i < op->args; i++)
 		if (op->arg[i].kind == KIND_PATH)
 			name = d->call.arg[i].text;
 	return name && !strcmp(fact->path + 1, name);
+}
+
+/* Has a name gone that the file was counted by? Other names are what it has left. */
+static bool fact_is_of_lost_name(const struct discrepancy *d, const struct fact *fact)
+{
+	enum op base = op_table[d->call.op].base;
+
+	return fact->kind == FACT_NLINK && !S_ISDIR(fact->mode) &&
+	       (base == OP_unlink || base == OP_rename);
 }
 
 /* libfuse has a node for each name, so that the kernel caches attributes, times and pages of a file
@@ -129,7 +141,9 @@ static bool group_put_names(char ret[SIGNATURE_MAX], const struct discrepancy *d
 		stat = &d->value.stat;
 	if (fact && (d->code == PROBLEM_TREE || d->code == PROBLEM_DRIFT) &&
 	    fact->kind >= FACT_SIZE && fact->kind <= FACT_XATTR)
-		several = fact->nlink > 1 && !S_ISDIR(fact->mode) && !fact_is_of_new_name(d, fact);
+		several =
+			fact_is_of_lost_name(d, fact) ||
+			(fact->nlink > 1 && !S_ISDIR(fact->mode) && !fact_is_of_new_name(d, fact));
 	if (fact && d->code == PROBLEM_TIMES && fact->wrong != TIME_NOT_AS_GIVEN)
 		several = fact->nlink > 1 && !S_ISDIR(fact->mode);
 	if (stat)
@@ -247,6 +261,21 @@ static bool group_put_set(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 		snprintf(ret, SIGNATURE_MAX, "owner that chown sets");
 	else
 		return false;
+	return true;
+}
+
+/* Bytes that are copied to the wrong place are missing in one place, too much in another, or make
+ * the file too short. */
+static bool group_put_copy(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+
+	if (!fact || op_table[d->call.op].base != OP_copy_file_range ||
+	    strstr(d->signature, "elsewhere"))
+		return false;
+	if (fact->kind != FACT_SIZE && fact->kind != FACT_DATA)
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "data that copy_file_range writes");
 	return true;
 }
 
@@ -379,6 +408,19 @@ static bool error_is_of_writeback(const struct discrepancy *d)
 	return false;
 }
 
+/* A daemon, or the kernel by what it said, that believes a name to be there, or not to be there,
+ * does so for every call that begins by looking the name up. Rename has other reasons. */
+static bool error_is_of_name(const struct discrepancy *d, const char *error)
+{
+	const struct op_info *op = &op_table[d->call.op];
+
+	if (!d->is_cached || !op->args || op->base == OP_rename)
+		return false;
+	if (!strcmp(error, "EEXIST"))
+		return op->traits & TRAIT_NAMES;
+	return !strcmp(error, "ENOENT") && op->arg[0].kind == KIND_PATH;
+}
+
 /* What does not look at XATTR_CREATE does not look at XATTR_REPLACE. */
 static bool outcome_is_of_flags(const struct discrepancy *d, const char *rule)
 {
@@ -412,6 +454,9 @@ static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy 
 		snprintf(ret, SIGNATURE_MAX, "O_DIRECT not supported");
 	else if (succeeds && error_is_of_open(d, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s of reads and writes through a descriptor", seen);
+	else if (succeeds && error_is_of_name(d, seen))
+		snprintf(ret, SIGNATURE_MAX, "%s for a name that is %s", seen,
+			 strcmp(seen, "ENOENT") ? "free" : "there");
 	else if (error_is_of_lookup(d, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s through a descriptor", seen);
 	else if (outcome_is_of_removal(d))
@@ -491,8 +536,8 @@ static bool group_put_times(char ret[SIGNATURE_MAX], const struct discrepancy *d
 static bool group_put(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
 	if (group_put_names(ret, d) || group_put_symlink(ret, d) || group_put_new_bits(ret, d) ||
-	    group_put_new_owner(ret, d) || group_put_set(ret, d) || group_put_ghost(ret, d) ||
-	    group_put_stale(ret, d) || group_put_stale_size(ret, d) ||
+	    group_put_new_owner(ret, d) || group_put_copy(ret, d) || group_put_set(ret, d) ||
+	    group_put_ghost(ret, d) || group_put_stale(ret, d) || group_put_stale_size(ret, d) ||
 	    group_put_subdirectories(ret, d))
 		return true;
 	switch (d->code) {

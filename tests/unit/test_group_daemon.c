@@ -72,6 +72,78 @@ static void a_new_name_is_not_stale(void **state)
 	}
 }
 
+/* A link count that was cached by another name is that of names that are gone. */
+static void a_lost_name_is_counted_by_the_others(void **state)
+{
+	struct fact fact = { .kind = FACT_NLINK, .path = "/a", .mode = S_IFREG, .nlink = 1 };
+	struct discrepancy d;
+
+	for (int i = 0; i < 2; i++) {
+		set_signature(&d, "TREE unlink nlink (too large, elsewhere)");
+		d.is_cached = !i;
+		d.call.op = OP_unlink;
+		expect_group(&d, &fact,
+			     i ? "nlink of files, too large"
+			       : "files with several names, cached by each name");
+	}
+}
+
+/* One wrong entry in a cache of names, whichever call asks for the name. */
+static void names_are_looked_up_alike(void **state)
+{
+	static const struct {
+		const char *signature, *group;
+		enum op op;
+		bool is_cached;
+	} rows[] = {
+		{ "OUTCOME mkdir EEXIST for success", "EEXIST for a name that is free", OP_mkdir,
+		  true },
+		{ "OUTCOME link EEXIST for success", "EEXIST for a name that is free", OP_link,
+		  true },
+		{ "OUTCOME stat ENOENT for success", "ENOENT for a name that is there", OP_lstat,
+		  true },
+		{ "OUTCOME mkdir ENOENT for success", "ENOENT for a name that is there", OP_mkdir,
+		  true },
+		{ "OUTCOME rename ENOENT for success", "OUTCOME rename ENOENT for success",
+		  OP_rename, true },
+		{ "OUTCOME mkdir EEXIST for success", "OUTCOME mkdir EEXIST for success", OP_mkdir,
+		  false },
+	};
+	char group[SIGNATURE_MAX];
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(rows); i++) {
+		set_signature(&d, rows[i].signature);
+		d.call.op = (uint16_t)rows[i].op;
+		d.is_cached = rows[i].is_cached;
+		group_of(&d, group);
+		assert_string_equal(group, rows[i].group);
+		discrepancy_free(&d);
+	}
+}
+
+static void copies_to_the_wrong_place_are_one_group(void **state)
+{
+	static const struct {
+		const char *signature;
+		enum fact_kind kind;
+	} rows[] = {
+		{ "TREE copy_file_range size (too small)", FACT_SIZE },
+		{ "TREE copy_file_range data (other)", FACT_DATA },
+		{ "TREE copy_file_range data (stale)", FACT_DATA },
+	};
+	struct discrepancy d;
+
+	for (size_t i = 0; i < SIZE(rows); i++) {
+		struct fact fact = { .kind = rows[i].kind, .mode = S_IFREG, .nlink = 1 };
+
+		set_signature(&d, rows[i].signature);
+		d.is_cached = true;
+		d.call.op = OP_copy_file_range;
+		expect_group(&d, &fact, "data that copy_file_range writes");
+	}
+}
+
 /* A size that stays as it was, whichever call changes it, and reads that end elsewhere. */
 static void stale_sizes_are_one_group(void **state)
 {
@@ -130,6 +202,9 @@ int main(void)
 		cmocka_unit_test(owners_of_new_objects_are_one_group),
 		cmocka_unit_test(a_new_name_is_not_stale),
 		cmocka_unit_test(stale_sizes_are_one_group),
+		cmocka_unit_test(a_lost_name_is_counted_by_the_others),
+		cmocka_unit_test(names_are_looked_up_alike),
+		cmocka_unit_test(copies_to_the_wrong_place_are_one_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
