@@ -90,9 +90,7 @@ static enum reach judge_reach(const struct model *m, struct state *s, const stru
 								   : REACH_INSIDE_POSIX;
 }
 
-/* The object that an argument of the call leads to, by a path from the root without symbolic links;
- * 0: none. */
-static uint64_t judge_object(const struct state *s, const struct call *c, unsigned i)
+uint64_t judge_object(const struct state *s, const struct call *c, unsigned i)
 {
 	const struct process *process = state_process(s, c->pid);
 	enum kind kind = op_table[c->op].arg[i].kind;
