@@ -536,8 +536,8 @@ static bool group_put_times(char ret[SIGNATURE_MAX], const struct discrepancy *d
 static bool group_put(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
 	if (group_put_names(ret, d) || group_put_symlink(ret, d) || group_put_new_bits(ret, d) ||
-	    group_put_new_owner(ret, d) || group_put_copy(ret, d) || group_put_set(ret, d) ||
-	    group_put_ghost(ret, d) || group_put_stale(ret, d) || group_put_stale_size(ret, d) ||
+	    group_put_new_owner(ret, d) || group_put_set(ret, d) || group_put_ghost(ret, d) ||
+	    group_put_stale_size(ret, d) || group_put_copy(ret, d) || group_put_stale(ret, d) ||
 	    group_put_subdirectories(ret, d))
 		return true;
 	switch (d->code) {
