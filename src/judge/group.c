@@ -454,6 +454,8 @@ static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy 
 		snprintf(ret, SIGNATURE_MAX, "O_DIRECT not supported");
 	else if (succeeds && error_is_of_open(d, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s of reads and writes through a descriptor", seen);
+	else if (!strcmp(seen, "ENAMETOOLONG"))
+		snprintf(ret, SIGNATURE_MAX, "ENAMETOOLONG for names and paths of allowed length");
 	else if (succeeds && error_is_of_name(d, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s for a name that is %s", seen,
 			 strcmp(seen, "ENOENT") ? "free" : "there");

@@ -108,6 +108,11 @@ static void names_are_looked_up_alike(void **state)
 		  OP_rename, true },
 		{ "OUTCOME mkdir EEXIST for success", "OUTCOME mkdir EEXIST for success", OP_mkdir,
 		  false },
+		/* Buffers of the daemon are too short for paths, whatever is done by them. */
+		{ "OUTCOME mkdir ENAMETOOLONG for success",
+		  "ENAMETOOLONG for names and paths of allowed length", OP_mkdir, true },
+		{ "OUTCOME write ENAMETOOLONG for ENOENT",
+		  "ENAMETOOLONG for names and paths of allowed length", OP_write_file, true },
 	};
 	char group[SIGNATURE_MAX];
 	struct discrepancy d;
