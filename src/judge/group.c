@@ -440,7 +440,8 @@ static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy 
 		       d->answer.result == RESULT_STAT &&
 		       group_put_stat(ret, &d->value.stat, &d->answer.stat);
 	succeeds = !strcmp(wanted, "success");
-	if (succeeds && error_is_of_writeback(d) && strcmp(seen, "ENOSYS"))
+	if (succeeds && error_is_of_writeback(d) && strcmp(seen, "ENOSYS") &&
+	    !error_is_of_lookup(d, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s when data is written back", seen);
 	else if (error_is_lack(call, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s not supported", feature_of_call(call));
