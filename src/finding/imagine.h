@@ -2,16 +2,16 @@
  *
  * A replay on a target takes milliseconds to seconds, the same calls in the model microseconds. So
  * the calls that have nothing to do with the last one are first left out in the model; one replay
- * then tells whether the target agrees. */
+ * then shows whether the target agrees. */
 #ifndef FINDING_IMAGINE_H
 #define FINDING_IMAGINE_H
 
 #include "base/buf.h"
 #include "finding/finding.h"
 
-/* How much of what the last call is about has to be the same. */
+/* How much of the last call and its objects has to be the same. */
 enum imagine_level {
-	IMAGINE_KINDS,    /* what it may answer, and the types and flags of what it is about */
+	IMAGINE_KINDS,    /* what it may answer, and the types and flags of its objects */
 	IMAGINE_CONTENTS, /* also what it answers, sizes, modes, owners and data */
 	IMAGINE_LEVELS
 };

@@ -516,7 +516,7 @@ static int fuse_open(struct target *t, const struct target_description *d,
 
 /* Empties the directory of the test. What a command keeps in a directory of the user's can only be
  * removed by way of the daemon; where that does not remove it, which is for the search to find, the
- * test goes on in another directory. */
+ * test continues in another directory. */
 static int fuse_clear(struct target *t, struct err *err)
 {
 	struct fuse_target *f = t->own;
