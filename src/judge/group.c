@@ -292,6 +292,19 @@ static bool group_put_ghost(char ret[SIGNATURE_MAX], const struct discrepancy *d
 	return true;
 }
 
+/* The names that libfuse gives to open files that are removed, whatever call they are met behind.
+ */
+static bool group_put_hidden(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+
+	if (!fact || fact->kind != FACT_EXTRA || !fact->path ||
+	    !strstr(fact->path, "/.fuse_hidden"))
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "removed files that are open have another name");
+	return true;
+}
+
 /* ---- outcomes ---- */
 
 /* Calls that a file system has all together, or has not; any other call is alone. */
@@ -541,7 +554,7 @@ static bool group_put(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 	if (group_put_names(ret, d) || group_put_symlink(ret, d) || group_put_new_bits(ret, d) ||
 	    group_put_new_owner(ret, d) || group_put_set(ret, d) || group_put_ghost(ret, d) ||
 	    group_put_stale_size(ret, d) || group_put_copy(ret, d) || group_put_stale(ret, d) ||
-	    group_put_subdirectories(ret, d))
+	    group_put_subdirectories(ret, d) || group_put_hidden(ret, d))
 		return true;
 	switch (d->code) {
 	case PROBLEM_TREE:

@@ -130,6 +130,18 @@ static void names_are_looked_up_alike(void **state)
 	}
 }
 
+static void hidden_names_are_one_group(void **state)
+{
+	struct fact fact = { .kind = FACT_EXTRA, .path = "/d/.fuse_hidden0000001e00000001" };
+	struct discrepancy d;
+
+	for (int i = 0; i < 2; i++) {
+		set_signature(&d, i ? "TREE truncate extra" : "TREE mkdir extra (elsewhere)");
+		d.is_cached = true;
+		expect_group(&d, &fact, "removed files that are open have another name");
+	}
+}
+
 static void copies_to_the_wrong_place_are_one_group(void **state)
 {
 	static const struct {
@@ -215,6 +227,7 @@ int main(void)
 		cmocka_unit_test(stale_sizes_are_one_group),
 		cmocka_unit_test(a_lost_name_is_counted_by_the_others),
 		cmocka_unit_test(names_are_looked_up_alike),
+		cmocka_unit_test(hidden_names_are_one_group),
 		cmocka_unit_test(copies_to_the_wrong_place_are_one_group),
 	};
 
