@@ -19,6 +19,7 @@
 enum {
 	LONG_NAME = 240,
 	MANY = 150,        /* such names are more than glibc reads of a directory at once: 32 KiB */
+	CROWD = 1100,      /* files with short names, more than some daemons list */
 	FINDINGS_EACH = 4, /* of one script */
 };
 /* Of the time of the search, and where that has no end. */
@@ -53,6 +54,13 @@ static void add_fill(struct buf *out)
 	}
 }
 
+static void add_many(struct buf *out)
+{
+	buf_adds(out, "mkdir(\"d\", 0755)\n");
+	for (unsigned i = 0; i < CROWD; i++)
+		buf_addf(out, "create_file(\"%u\", O_WRONLY, 0644)\n", i);
+}
+
 /* Also "." and "..", and the end. */
 static void add_drain(struct buf *out)
 {
@@ -66,6 +74,7 @@ static const struct {
 } marks[] = {
 	{ "{long}", add_long },
 	{ "{fill}", add_fill },
+	{ "{many}", add_many },
 	{ "{drain}", add_drain },
 };
 

@@ -6,32 +6,58 @@
  * candidate is replayed from a fresh file system with the tree observed after each call, and taken
  * if the signature is the same; the replay also cuts off what comes behind the discrepancy. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/must.h"
 #include "channel/limits.h"
 #include "finding/finding.h"
+#include "finding/imagine.h"
 #include "finding/merge.h"
 #include "finding/prove.h"
 #include "finding/simplify.h"
 
+/* Fewer calls than these are replayed as fast as they are thought about. */
+enum { IMAGINED_MIN = 12 };
+
 struct shrink {
 	struct finding *finding;
 	const struct replay_on *on;
+	const struct imagined *imagined; /* candidates are tried in the model, not replayed */
 	unsigned tries_left;
+	char group[SIGNATURE_MAX]; /* of what was met */
 };
+
+/* The same calls, to be shrunk; nothing else of it is needed for that. */
+static void copy_calls(struct finding *to, const struct discrepancy *d, const struct call *calls,
+		       size_t count)
+{
+	finding_init(to);
+	to->discrepancy.code = d->code;
+	memcpy(to->discrepancy.signature, d->signature, sizeof(to->discrepancy.signature));
+	finding_reserve(to, count);
+	for (size_t i = 0; i < count; i++)
+		to->calls[i] = call_copy(&calls[i], &to->arena);
+	to->count = count;
+}
+
+static void shrink_take(struct shrink *s, const struct finding *candidate)
+{
+	finding_free(s->finding);
+	*s->finding = *candidate;
+}
 
 /* One signature may have several causes, as a value of stat: a known one must not take the place of
  * that which was met. */
 static bool shrink_keeps_cause(const struct shrink *s, const struct finding *candidate)
 {
-	char before[SIGNATURE_MAX], after[SIGNATURE_MAX];
+	char group[SIGNATURE_MAX];
 
-	finding_group(s->finding, before);
-	finding_group(candidate, after);
-	return !strcmp(before, after);
+	finding_group(candidate, group);
+	return !strcmp(s->group, group);
 }
 
 /* Replays a candidate; where it shows the same, it becomes the finding. 1 if so. */
@@ -43,6 +69,13 @@ static int try_calls(struct shrink *s, const struct call *calls, size_t count, s
 	if (!s->tries_left || !count)
 		return 0;
 	s->tries_left--;
+	if (s->imagined) {
+		if (!imagine_shows(s->imagined, calls, count))
+			return 0;
+		copy_calls(&candidate, &s->finding->discrepancy, calls, count);
+		shrink_take(s, &candidate);
+		return 1;
+	}
 	status = judge_replay(s->on, calls, count, s->finding->discrepancy.signature, &candidate,
 			      err);
 	if (status <= 0) /* a candidate that would take too much space is not made */
@@ -51,8 +84,7 @@ static int try_calls(struct shrink *s, const struct call *calls, size_t count, s
 		finding_free(&candidate);
 		return 0;
 	}
-	finding_free(s->finding);
-	*s->finding = candidate;
+	shrink_take(s, &candidate);
 	return 1;
 }
 
@@ -159,12 +191,51 @@ static int simplify_calls(struct shrink *s, struct err *err)
 	return status < 0 ? status : taken;
 }
 
-int finding_shrink(struct finding *f, const struct replay_on *on, unsigned tries_max,
-		   struct err *err)
+/* What the model can do without is left out first, if one replay shows the finding without it: 1 if
+ * so. */
+static int shrink_as_imagined(struct shrink *s, struct imagined *im, enum imagine_level level,
+			      struct err *err)
+{
+	struct shrink in_model = { .on = s->on, .imagined = im, .tries_left = UINT_MAX };
+	struct finding fewer;
+	int status;
+
+	imagine_expect(im, s->finding, level);
+	copy_calls(&fewer, &s->finding->discrepancy, s->finding->calls, s->finding->count);
+	in_model.finding = &fewer;
+	fewest_calls(&in_model, err);
+	status = fewer.count < s->finding->count ? try_calls(s, fewer.calls, fewer.count, err) : 0;
+	finding_free(&fewer);
+	return status;
+}
+
+static int imagine_fewer_calls(struct shrink *s, const struct discrepancy *met, struct err *err)
+{
+	struct imagined im;
+	int status;
+
+	if (s->finding->count < IMAGINED_MIN)
+		return 0;
+	status = imagine_begin(&im, met, s->on, err);
+	if (status)
+		return status;
+	for (enum imagine_level level = 0; level < IMAGINE_LEVELS && !status; level++)
+		status = shrink_as_imagined(s, &im, level, err);
+	imagine_end(&im);
+	return status < 0 ? status : 0;
+}
+
+/* met: what its first replay saw. */
+static int shrink_met(struct finding *f, const struct finding *met, const struct replay_on *on,
+		      unsigned tries_max, struct err *err)
 {
 	struct shrink s = { .finding = f, .on = on, .tries_left = tries_max };
-	int status = fewest_calls(&s, err);
+	int status;
 
+	finding_group(met, s.group);
+	status = imagine_fewer_calls(&s, &met->discrepancy, err);
+	if (status >= 0)
+		status = fewest_calls(&s, err);
 	while (status >= 0 && s.tries_left) {
 		status = simplify_calls(&s, err);
 		if (status <= 0)
@@ -175,17 +246,18 @@ int finding_shrink(struct finding *f, const struct replay_on *on, unsigned tries
 	return status < 0 ? err_forget(err, status, ETIME) : 0;
 }
 
-/* The same calls, to be shrunk; nothing else of it is needed for that. */
-static void copy_calls(struct finding *to, const struct finding *from)
+int finding_shrink(struct finding *f, const struct replay_on *on, unsigned tries_max,
+		   struct err *err)
 {
-	finding_init(to);
-	to->discrepancy.code = from->discrepancy.code;
-	memcpy(to->discrepancy.signature, from->discrepancy.signature,
-	       sizeof(to->discrepancy.signature));
-	finding_reserve(to, from->count);
-	for (size_t i = 0; i < from->count; i++)
-		to->calls[i] = call_copy(&from->calls[i], &to->arena);
-	to->count = from->count;
+	struct finding smaller, met = *f;
+	int status;
+
+	copy_calls(&smaller, &f->discrepancy, f->calls, f->count);
+	status = shrink_met(&smaller, &met, on, tries_max, err);
+	met.shrunk = smaller.shrunk;
+	*f = smaller.shown ? smaller : met;
+	finding_free(smaller.shown ? &met : &smaller);
+	return status;
 }
 
 static int prove_and_verify(struct finding *f, const struct replay_on *on, unsigned times,
@@ -197,14 +269,27 @@ static int prove_and_verify(struct finding *f, const struct replay_on *on, unsig
 	return status ? status : finding_verify(f, on, times, err);
 }
 
+/* A proof of many calls is worth more than few calls without one: it has its share of the time. */
+static struct replay_on shrink_on(const struct replay_on *on)
+{
+	static const double share = 0.6;
+	struct replay_on shorter = *on;
+	double now = clock_seconds();
+
+	if (on->until_seconds > now)
+		shorter.until_seconds = now + share * (on->until_seconds - now);
+	return shorter;
+}
+
 int finding_improve(struct finding *f, const struct replay_on *on, unsigned tries_max,
 		    unsigned times, struct err *err)
 {
+	const struct replay_on shorter = shrink_on(on);
 	struct finding smaller, given = *f;
 	int status;
 
-	copy_calls(&smaller, f);
-	status = finding_shrink(&smaller, on, tries_max, err);
+	copy_calls(&smaller, &f->discrepancy, f->calls, f->count);
+	status = shrink_met(&smaller, &given, &shorter, tries_max, err);
 	f->shrunk = smaller.shrunk;
 	if (!status && smaller.shown)
 		status = prove_and_verify(&smaller, on, times, err);

@@ -102,6 +102,32 @@ static bool outcome_is_of_names(const struct discrepancy *d)
 	return !strcmp(rule, "copy_overlap") || !strcmp(rule, "lock_busy");
 }
 
+/* Is it the mode or owner by the name that a link has just made? The kernel has asked the daemon
+ * for that one. */
+static bool fact_is_of_new_name(const struct discrepancy *d, const struct fact *fact)
+{
+	const struct op_info *op = &op_table[d->call.op];
+	const char *name = NULL;
+
+	if (op->base != OP_link || fact->by_name || !fact->path)
+		return false;
+	if (fact->kind != FACT_MODE && fact->kind != FACT_OWNER)
+		return false;
+	for (unsigned i = 0; i < op->args; i++)
+		if (op->arg[i].kind == KIND_PATH)
+			name = d->call.arg[i].text;
+	return name && !strcmp(fact->path + 1, name);
+}
+
+/* Has a name gone that the file was counted by? Other names are what it has left. */
+static bool fact_is_of_lost_name(const struct discrepancy *d, const struct fact *fact)
+{
+	enum op base = op_table[d->call.op].base;
+
+	return fact->kind == FACT_NLINK && !S_ISDIR(fact->mode) &&
+	       (base == OP_unlink || base == OP_rename);
+}
+
 /* libfuse has a node for each name, so that the kernel caches attributes, times and pages of a file
  * by name, and every call on such a file may show that. */
 static bool group_put_names(char ret[SIGNATURE_MAX], const struct discrepancy *d)
@@ -115,7 +141,9 @@ static bool group_put_names(char ret[SIGNATURE_MAX], const struct discrepancy *d
 		stat = &d->value.stat;
 	if (fact && (d->code == PROBLEM_TREE || d->code == PROBLEM_DRIFT) &&
 	    fact->kind >= FACT_SIZE && fact->kind <= FACT_XATTR)
-		several = fact->nlink > 1 && !S_ISDIR(fact->mode);
+		several =
+			fact_is_of_lost_name(d, fact) ||
+			(fact->nlink > 1 && !S_ISDIR(fact->mode) && !fact_is_of_new_name(d, fact));
 	if (fact && d->code == PROBLEM_TIMES && fact->wrong != TIME_NOT_AS_GIVEN)
 		several = fact->nlink > 1 && !S_ISDIR(fact->mode);
 	if (stat)
@@ -137,6 +165,21 @@ static bool group_put_stale(char ret[SIGNATURE_MAX], const struct discrepancy *d
 	if (!strstr(d->signature, " data (stale") && !strstr(d->signature, " data (foreign"))
 		return false;
 	snprintf(ret, SIGNATURE_MAX, "data of files, stale");
+	return true;
+}
+
+/* A daemon that caches sizes itself, and does not notice some of the calls that change them: the
+ * size is that from before the call, or the data that a read returns is shorter or longer. */
+static bool group_put_stale_size(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+	bool reads = fact && fact->kind == FACT_UNREADABLE && fact->call &&
+		     !strcmp(fact->call, "read") &&
+		     (fact->error == ENODATA || fact->error == EFBIG);
+
+	if (!d->is_cached || !fact || !S_ISREG(fact->mode) || !(reads || d->is_stale))
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "size of files, stale");
 	return true;
 }
 
@@ -185,6 +228,57 @@ static bool group_put_new_bits(char ret[SIGNATURE_MAX], const struct discrepancy
 	return true;
 }
 
+/* A daemon that does not make objects as the caller does so for files, directories and special
+ * files by one function, or by the same mistake. */
+static bool group_put_new_owner(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	static const enum op makes[] = { OP_open, OP_mknod, OP_mkdir, OP_symlink, OP_write };
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+	enum op base = op_table[d->call.op].base;
+
+	if (!fact || fact->kind != FACT_OWNER || strstr(d->signature, "elsewhere"))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(makes); i++)
+		if (makes[i] == base) {
+			snprintf(ret, SIGNATURE_MAX, "owner of new objects");
+			return true;
+		}
+	return false;
+}
+
+/* What chmod and chown set is set by one function, whatever the object is. */
+static bool group_put_set(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+	enum op base = op_table[d->call.op].base;
+
+	if (!fact || strstr(d->signature, "elsewhere"))
+		return false;
+	if (base == OP_chmod && fact->kind == FACT_MODE)
+		snprintf(ret, SIGNATURE_MAX, "mode that chmod sets%s",
+			 strstr(d->signature, "special bits") ? ", special bits" : "");
+	else if (base == OP_chown && fact->kind == FACT_OWNER)
+		snprintf(ret, SIGNATURE_MAX, "owner that chown sets");
+	else
+		return false;
+	return true;
+}
+
+/* Bytes that are copied to the wrong place are missing in one place, too much in another, or make
+ * the file too short. */
+static bool group_put_copy(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+
+	if (!fact || op_table[d->call.op].base != OP_copy_file_range ||
+	    strstr(d->signature, "elsewhere"))
+		return false;
+	if (fact->kind != FACT_SIZE && fact->kind != FACT_DATA)
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "data that copy_file_range writes");
+	return true;
+}
+
 /* Names that are listed where nothing is by that name: they come from elsewhere, not from the call
  * behind which they are met. */
 static bool group_put_ghost(char ret[SIGNATURE_MAX], const struct discrepancy *d)
@@ -195,6 +289,19 @@ static bool group_put_ghost(char ret[SIGNATURE_MAX], const struct discrepancy *d
 		return false;
 	snprintf(ret, SIGNATURE_MAX, "names that are listed, but %s gives %s", fact->call,
 		 errno_name(fact->error));
+	return true;
+}
+
+/* The names that libfuse gives to open files that are removed, whatever call they are met behind.
+ */
+static bool group_put_hidden(char ret[SIGNATURE_MAX], const struct discrepancy *d)
+{
+	const struct fact *fact = d->code == PROBLEM_TREE && d->fact_count ? d->facts : NULL;
+
+	if (!fact || fact->kind != FACT_EXTRA || !fact->path ||
+	    !strstr(fact->path, "/.fuse_hidden"))
+		return false;
+	snprintf(ret, SIGNATURE_MAX, "removed files that are open have another name");
 	return true;
 }
 
@@ -314,6 +421,19 @@ static bool error_is_of_writeback(const struct discrepancy *d)
 	return false;
 }
 
+/* A daemon, or the kernel by what it said, that believes a name to be there, or not to be there,
+ * does so for every call that begins by looking the name up. Rename has other reasons. */
+static bool error_is_of_name(const struct discrepancy *d, const char *error)
+{
+	const struct op_info *op = &op_table[d->call.op];
+
+	if (!d->is_cached || !op->args || op->base == OP_rename)
+		return false;
+	if (!strcmp(error, "EEXIST"))
+		return op->traits & TRAIT_NAMES;
+	return !strcmp(error, "ENOENT") && op->arg[0].kind == KIND_PATH;
+}
+
 /* What does not look at XATTR_CREATE does not look at XATTR_REPLACE. */
 static bool outcome_is_of_flags(const struct discrepancy *d, const char *rule)
 {
@@ -333,7 +453,8 @@ static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy 
 		       d->answer.result == RESULT_STAT &&
 		       group_put_stat(ret, &d->value.stat, &d->answer.stat);
 	succeeds = !strcmp(wanted, "success");
-	if (succeeds && error_is_of_writeback(d) && strcmp(seen, "ENOSYS"))
+	if (succeeds && error_is_of_writeback(d) && strcmp(seen, "ENOSYS") &&
+	    !error_is_of_lookup(d, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s when data is written back", seen);
 	else if (error_is_lack(call, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s not supported", feature_of_call(call));
@@ -347,6 +468,11 @@ static bool group_put_outcome(char ret[SIGNATURE_MAX], const struct discrepancy 
 		snprintf(ret, SIGNATURE_MAX, "O_DIRECT not supported");
 	else if (succeeds && error_is_of_open(d, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s of reads and writes through a descriptor", seen);
+	else if (!strcmp(seen, "ENAMETOOLONG"))
+		snprintf(ret, SIGNATURE_MAX, "ENAMETOOLONG for names and paths of allowed length");
+	else if (succeeds && error_is_of_name(d, seen))
+		snprintf(ret, SIGNATURE_MAX, "%s for a name that is %s", seen,
+			 strcmp(seen, "ENOENT") ? "free" : "there");
 	else if (error_is_of_lookup(d, seen))
 		snprintf(ret, SIGNATURE_MAX, "%s through a descriptor", seen);
 	else if (outcome_is_of_removal(d))
@@ -426,7 +552,9 @@ static bool group_put_times(char ret[SIGNATURE_MAX], const struct discrepancy *d
 static bool group_put(char ret[SIGNATURE_MAX], const struct discrepancy *d)
 {
 	if (group_put_names(ret, d) || group_put_symlink(ret, d) || group_put_new_bits(ret, d) ||
-	    group_put_ghost(ret, d) || group_put_stale(ret, d) || group_put_subdirectories(ret, d))
+	    group_put_new_owner(ret, d) || group_put_set(ret, d) || group_put_ghost(ret, d) ||
+	    group_put_stale_size(ret, d) || group_put_copy(ret, d) || group_put_stale(ret, d) ||
+	    group_put_subdirectories(ret, d) || group_put_hidden(ret, d))
 		return true;
 	switch (d->code) {
 	case PROBLEM_TREE:

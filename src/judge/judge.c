@@ -90,9 +90,7 @@ static enum reach judge_reach(const struct model *m, struct state *s, const stru
 								   : REACH_INSIDE_POSIX;
 }
 
-/* The object that an argument of the call leads to, by a path from the root without symbolic links;
- * 0: none. */
-static uint64_t judge_object(const struct state *s, const struct call *c, unsigned i)
+uint64_t judge_object(const struct state *s, const struct call *c, unsigned i)
 {
 	const struct process *process = state_process(s, c->pid);
 	enum kind kind = op_table[c->op].arg[i].kind;
@@ -291,8 +289,23 @@ static int is_drift(struct target *t, const struct state *s, bool *ret, struct e
 	return 0;
 }
 
-static int judge_observed_tree(struct target *t, const struct model *m, const struct state *s,
-			       const struct call *c, struct discrepancy *ret, struct err *err)
+/* Does a file have the size by a name that it had there before the call? */
+static bool judge_is_stale(const struct tree *before, const struct tree *seen,
+			   const struct discrepancy *d)
+{
+	const struct fact *fact = d->fact_count ? d->facts : NULL;
+	const struct inode *was, *is;
+
+	if (!fact || fact->kind != FACT_SIZE || fact->by_name)
+		return false;
+	was = tree_inode(before, fact_inode(before, fact->path));
+	is = tree_inode(seen, fact_inode(seen, fact->path));
+	return was && is && S_ISREG(was->mode) && was->size == is->size;
+}
+
+static int judge_observed_tree(struct target *t, const struct model *m, const struct tree *before,
+			       const struct state *s, const struct call *c, struct discrepancy *ret,
+			       struct err *err)
 {
 	enum target_fate fate;
 	enum verdict verdict;
@@ -306,6 +319,7 @@ static int judge_observed_tree(struct target *t, const struct model *m, const st
 		return judge_fate(t, m, s, c, fate, ret, err);
 	verdict = judge_tree(s, c, &seen, ret);
 	ret->is_cached = m->traits.times_cached;
+	ret->is_stale = verdict == VERDICT_BAD && judge_is_stale(before, &seen, ret);
 	tree_free(&seen);
 	if (verdict == VERDICT_OK)
 		return VERDICT_OK;
@@ -359,6 +373,7 @@ static int excuse(struct target *t, const struct model *m, const struct state *s
 int judge_answer(struct target *t, const struct model *m, struct state *s, const struct call *c,
 		 const struct outcome *seen, bool observe, struct discrepancy *ret, struct err *err)
 {
+	struct state before = state_copy(s);
 	struct envelope env;
 	int status;
 
@@ -370,9 +385,10 @@ int judge_answer(struct target *t, const struct model *m, struct state *s, const
 		status = VERDICT_OK;
 	/* Nothing is mounted where mounting failed. */
 	if (status == VERDICT_OK && c->op == OP_remount && ret->answer.error)
-		return VERDICT_UNKNOWN;
+		status = VERDICT_UNKNOWN;
 	if (status == VERDICT_OK && observe)
-		status = judge_observed_tree(t, m, s, c, ret, err);
+		status = judge_observed_tree(t, m, &before.tree, s, c, ret, err);
+	state_free(&before);
 	if (status == VERDICT_BAD && ret->code == PROBLEM_TREE && is_half_done(&s->tree, c, ret))
 		status = VERDICT_UNKNOWN;
 	return status == VERDICT_BAD ? excuse(t, m, s, c, ret, err) : status;

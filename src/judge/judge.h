@@ -13,6 +13,9 @@
 enum verdict judge_outcome(const struct model *m, struct state *s, const struct call *c,
 			   const struct outcome *seen, struct envelope *ret_env,
 			   struct discrepancy *ret);
+/* The object that an argument of the call leads to, by a path from the root without symbolic links;
+ * 0: none. */
+uint64_t judge_object(const struct state *s, const struct call *c, unsigned i);
 /* Compares the tree after a call with that of `s`. */
 enum verdict judge_tree(const struct state *s, const struct call *c, const struct tree *seen,
 			struct discrepancy *ret);

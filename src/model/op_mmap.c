@@ -66,9 +66,10 @@ static void check_file_mapping(struct step *x, const struct open_file *f,
 		leave_undefined(x, RULE_special_contents);
 	else if (!S_ISREG(inode->mode))
 		refuse(x, RULE_map_kind);
-	if (x->model->traits.no_map_shared && is_shared(r) && is_writable(f)) {
+	if (x->model->traits.no_map_shared && is_shared(r)) {
 		may_refuse(x, RULE_map_shared_direct);
-		refuse(x, RULE_map_shared_unsupported);
+		if (is_writable(f))
+			refuse(x, RULE_map_shared_unsupported);
 	}
 	if (r->prot & PROT_WRITE && is_shared(r))
 		may_refuse_by_flags(x, inode);

@@ -150,7 +150,7 @@ static void start_stream(struct step *x, uint64_t handle, uint64_t dir)
 
 	stream_put(x, x->pid, handle,
 		   (struct dir_stream){ .ino = dir,
-					.must = stream_names(x, dir, true),
+					.must = stream_names(x, dir, !x->model->traits.no_dots),
 					.may = make_list(&none),
 					.read = make_list(&none) });
 }

@@ -62,6 +62,8 @@ void model_utimensat(struct step *x)
 	if (!inode)
 		return;
 	check_stamps(x, inode, &s);
+	if (x->model->traits.no_utimens)
+		refuse_unsupported(x, RULE_times_unsupported);
 	if (!proceed(x))
 		return;
 	edited = tree_edit(&x->state->tree, inode->ino);

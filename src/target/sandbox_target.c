@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/must.h"
 #include "process/capability.h"
 #include "sandbox/compile.h"
 #include "storage/caches.h"
@@ -213,6 +215,21 @@ static const char *advice_on(int error)
 	}
 }
 
+/* The directory of the test, and the one that it lies in. */
+static int make_root(int top, const char *name)
+{
+	char *outer = must_strdup(name);
+	int ret;
+
+	if (strchr(name, '/')) {
+		*strchr(outer, '/') = '\0';
+		mkdirat(top, outer, SANDBOX_ROOT_MODE);
+	}
+	ret = mkdirat(top, name, SANDBOX_ROOT_MODE);
+	free(outer);
+	return ret;
+}
+
 int sandbox_target_open_root(const char *mount, const char *name, int *ret_root_fd, struct err *err)
 {
 	int top = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC), root, error;
@@ -220,7 +237,7 @@ int sandbox_target_open_root(const char *mount, const char *name, int *ret_root_
 	if (top < 0)
 		return err_sys(err, errno, "cannot open the file system");
 	umask(0);
-	if (mkdirat(top, name, SANDBOX_ROOT_MODE) && errno != EEXIST) {
+	if (make_root(top, name) && errno != EEXIST) {
 		error = errno;
 		close(top);
 		return err_set(err, error, "cannot make a directory in the file system: %s%s",

@@ -11,7 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { VALUE_CUT = 40, TARGET_CUT = 60, CHUNK = 16384 };
+enum { VALUE_CUT = 40, TARGET_CUT = 1023, CHUNK = 16384, LISTED_MAX = 1000 };
 static const double cached_seconds = 1;
 
 /* An open file. */
@@ -180,7 +180,7 @@ static void mem_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, c
 		len = TARGET_CUT;
 	e = make(req, parent, name, S_IFLNK | 0777, 0);
 	e->node->bytes = strndup(target, len);
-	e->node->st.st_size = (off_t)len;
+	e->node->st.st_size = (off_t)len + is("target-size");
 	reply_entry(req, e);
 }
 
@@ -208,6 +208,10 @@ static void mem_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct entry *e = dir_find(dir, name);
 	struct node *n = e->node;
 
+	if (is("unlink-keeps") && n->st.st_nlink > 1 && !is_dir(n)) {
+		fuse_reply_err(req, 0);
+		return;
+	}
 	dir_remove(dir, e);
 	node_lose_name(n);
 	fuse_reply_err(req, 0);
@@ -417,7 +421,7 @@ static void mem_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offse
 	struct node *dir = node_of(ino);
 	char *to = malloc(size);
 	off_t number = 0;
-	size_t at = 0;
+	size_t at = 0, listed = 0;
 	bool room = true;
 
 	if (offset < 1)
@@ -425,6 +429,8 @@ static void mem_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offse
 	if (room && offset < 2)
 		room = fill(req, to, size, &at, "..", dir->parent ? dir->parent : dir, 2);
 	for (const struct entry *e = dir->entries; e && room; e = e->next) {
+		if (is("listing-ends") && ++listed > LISTED_MAX)
+			break;
 		off_t cookie = 2 + (is("readdir-index") ? ++number : e->cookie);
 
 		if (cookie > offset)
@@ -498,7 +504,7 @@ static void reply_xattr(fuse_req_t req, const char *bytes, size_t have, size_t s
 	if (!size)
 		fuse_reply_xattr(req, have);
 	else if (size < have)
-		fuse_reply_err(req, ERANGE);
+		fuse_reply_err(req, is("value-range") ? EINVAL : ERANGE);
 	else
 		fuse_reply_buf(req, bytes, have);
 }
@@ -600,6 +606,7 @@ static const char *const faults[] = {
 	"chunk-wrong",    /* a write across two chunks repeats its beginning in the second */
 	"exchange-count", /* RENAME_EXCHANGE of a directory leaves the link counts of the parents */
 	"link-ctime",     /* link does not set the change time */
+	"listing-ends",   /* a directory lists 1,000 entries */
 	"move-count",     /* a directory that moves leaves the link counts of its parents */
 	"move-down-hangs", /* a rename into a subdirectory waits for itself */
 	"name-cache",      /* attributes are cached by name, for a second */
@@ -612,9 +619,12 @@ static const char *const faults[] = {
 	"rmdir-full",      /* rmdir removes directories that are not empty */
 	"setgid-lost",     /* a directory in a setgid directory has no setgid bit */
 	"target-cut",      /* targets of symbolic links are cut */
+	"target-size",     /* st_size of a symbolic link has one too many */
 	"truncate-mtime",  /* truncate does not set the modification time */
 	"truncate-stale",  /* what was cut off is there again when the file grows */
+	"unlink-keeps",    /* unlink of one of two names does nothing */
 	"value-cut",       /* values of attributes are cut */
+	"value-range",     /* too small a buffer for a value: EINVAL, not ERANGE */
 	"value-rest",      /* a shorter value keeps the rest of a longer one */
 };
 

@@ -55,7 +55,7 @@ static void make_poor(struct traits *traits)
 	traits->no_hardlink = traits->no_symlink = traits->no_mknod = traits->no_tmpfile = true;
 	traits->no_exchange = traits->no_whiteout = traits->no_direct_io = true;
 	traits->no_modes = traits->no_copy = traits->map_tail_kept = true;
-	traits->hides_open_files = true;
+	traits->hides_open_files = traits->no_utimens = true;
 	traits->lack_errno = EIO;
 	traits->link_max = 3;
 	traits->fds_max = 5;

@@ -216,8 +216,12 @@ static void special_bits_of_new_objects_are_one_group(void **state)
 		/* Through a symbolic link. */
 		{ "TREE open mode (special bits, elsewhere)", "mode of new objects, special bits",
 		  OP_create_file, 2, 04755, S_IFREG | 04755 },
-		{ "TREE chmod mode (special bits)", "mode of files, special bits", OP_chmod, 1,
-		  04755, S_IFREG | 04755 },
+		{ "TREE chmod mode (special bits)", "mode that chmod sets, special bits", OP_chmod,
+		  1, 04755, S_IFREG | 04755 },
+		{ "TREE chmod mode (special bits, directory)", "mode that chmod sets, special bits",
+		  OP_chmod, 1, 02755, S_IFDIR | 02755 },
+		{ "TREE chmod mode (special bits, elsewhere)", "mode of files, special bits",
+		  OP_chmod, 1, 04755, S_IFREG | 04755 },
 	};
 	struct fact fact = { .kind = FACT_MODE, .nlink = 1 };
 	char group[SIGNATURE_MAX];

@@ -96,6 +96,7 @@ static const struct {
 	{ "no_noreplace", "yes" },      { "no_exchange", "yes" },
 	{ "no_whiteout", "yes" },       { "no_hardlink", "yes" },
 	{ "no_symlink", "yes" },        { "hardlink_files_only", "yes" },
+	{ "no_utimens", "yes" },        { "no_dots", "yes" },
 	{ "no_mknod", "yes" },          { "no_whiteout_node", "yes" },
 	{ "no_tmpfile", "yes" },        { "no_direct_io", "yes" },
 	{ "no_map_shared", "yes" },     { "no_copy", "yes" },
