@@ -117,6 +117,16 @@ void *must_alloc(unsigned long size)
 	return zero ? memory : memset(memory, 0, size);
 }
 
+void *must_map(unsigned long size)
+{
+	return must_alloc(size);
+}
+
+void must_unmap(void *memory, unsigned long size)
+{
+	free(memory);
+}
+
 void *must_realloc(void *old, unsigned long size)
 {
 	struct heap_block *block = (struct heap_block *)old - 1;

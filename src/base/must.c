@@ -51,6 +51,12 @@ void *must_map(unsigned long size)
 	return must_have_memory(memory == MAP_FAILED ? NULL : memory, size);
 }
 
+void must_unmap(void *memory, unsigned long size)
+{
+	if (memory)
+		munmap(memory, size);
+}
+
 void *must_realloc(void *old, unsigned long size)
 {
 	return must_have_memory(realloc(old, size ? size : 1), size);

@@ -13,8 +13,9 @@ void must_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Allocation that cannot fail: out of memory ends the program with one clear line. */
 void *must_alloc(unsigned long size); /* zeroed */
-/* The same, given back by munmap(): what is never touched of it costs nothing. */
+/* The same for much of which little is used: what is never touched costs nothing. */
 void *must_map(unsigned long size);
+void must_unmap(void *memory, unsigned long size); /* NULL: nothing */
 void *must_realloc(void *old, unsigned long size);
 char *must_strdup(const char *text);
 

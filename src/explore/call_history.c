@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/must.h"
 #include "plan/nearby.h"
@@ -30,8 +29,7 @@ void history_copy(struct call_history *to, const struct call_history *h)
 void history_free(struct call_history *h)
 {
 	history_cut(h, 0);
-	if (h->calls)
-		munmap(h->calls, calls_size);
+	must_unmap(h->calls, calls_size);
 	free(h->turns);
 	*h = (struct call_history){ 0 };
 }

@@ -72,7 +72,7 @@ struct caller *self_alloc(void)
 
 void self_free(struct caller *self)
 {
-	munmap(self, sizeof(*self));
+	must_unmap(self, sizeof(*self));
 }
 
 struct caller *caller_new(int root_fd)
