@@ -7,6 +7,8 @@
 #include "op/kind.h"
 #include "plan/nearby_kinds.h"
 
+enum { DRAWS = 32 }; /* before a state is said to have no value */
+
 uint64_t nearby_pick(const struct nearby *n, unsigned place, uint64_t bound)
 {
 	uint64_t words[2] = { n->seed, place };
@@ -112,6 +114,45 @@ static bool nearby_map(const struct nearby *n, unsigned arg, unsigned place)
 	const struct process *process = state_process(n->state, n->call->pid);
 
 	return process && nearby_key(&process->maps, place, &n->call->arg[arg].num);
+}
+
+/* Whether nearby_argument() can have a value; exactly, where that is a matter of counting. */
+static bool nearby_may_have(const void *state, unsigned pid, enum kind kind, unsigned place)
+{
+	const struct process *process = state_process(state, pid);
+
+	switch (kind) {
+	case KIND_FD:
+	case KIND_DIRFD:
+		return process && place <= process->fds.count;
+	case KIND_DH:
+		return process && place <= process->streams.count;
+	case KIND_MAP:
+		return process && place <= process->maps.count;
+	default:
+		return true;
+	}
+}
+
+bool nearby_draw(const struct universe *u, const struct state *s, struct rng *rng, uint64_t *ret)
+{
+	const struct universe_places places = { nearby_may_have, s };
+
+	for (unsigned i = 0; i < DRAWS; i++)
+		if (universe_draw_if(u, universe_draw_op(u, rng), &places, rng, ret))
+			return true;
+	return false;
+}
+
+bool nearby_draw_of(const struct universe *u, size_t op, const struct state *s, struct rng *rng,
+		    uint64_t *ret)
+{
+	const struct universe_places places = { nearby_may_have, s };
+
+	for (unsigned i = 0; i < DRAWS; i++)
+		if (universe_draw_if(u, op, &places, rng, ret))
+			return true;
+	return false;
 }
 
 /* ---- attributes ---- */

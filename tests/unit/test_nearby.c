@@ -190,6 +190,41 @@ static void attributes_follow_from_the_object(void **state)
 	unmake(&f);
 }
 
+/* How many of the draws are of this operation, all of which the state must have values for. */
+static int drawn(struct fixture *f, enum op op)
+{
+	enum { DRAWS = 20000 };
+	struct rng rng;
+	struct call call;
+	uint64_t n;
+	int count = 0;
+
+	rng_seed(&rng, 1);
+	for (int i = 0; i < DRAWS; i++) {
+		assert_true(nearby_draw(&f->universe, &f->state, &rng, &n));
+		count += f->universe.ops[universe_op_of(&f->universe, n)].op == op;
+		if (!nearby_call(&f->universe, n, &f->state, &f->arena, &call))
+			assert_int_not_equal(call.op, OP_pwrite);
+	}
+	return count;
+}
+
+static void only_what_is_open_is_drawn(void **state)
+{
+	struct fixture f;
+	int one;
+
+	make(&f);
+	assert_int_equal(drawn(&f, OP_pwrite), 0);
+	assert_true(drawn(&f, OP_truncate) > 0);
+	run(&f, "open(\"a\", O_RDWR|O_CREAT, 0644)\n");
+	one = drawn(&f, OP_pwrite);
+	assert_true(one > 0);
+	run(&f, "open(\"a\", O_RDWR, 0)\n");
+	assert_true(drawn(&f, OP_pwrite) > one);
+	unmake(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +233,7 @@ int main(void)
 		cmocka_unit_test(counts_stay_within_bounds),
 		cmocka_unit_test(paths_follow_from_names),
 		cmocka_unit_test(attributes_follow_from_the_object),
+		cmocka_unit_test(only_what_is_open_is_drawn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
