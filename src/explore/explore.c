@@ -140,10 +140,7 @@ void explorer_call(const struct explorer *x, uint32_t n, struct arena *arena, st
 
 void visited_add(struct explorer_visited *v, struct hash state)
 {
-	bool is_new;
-
-	hash_map_put(&v->states, state, &is_new);
-	if (is_new)
+	if (hash_set_add(&v->states, state))
 		v->sum = hash_add(v->sum, state);
 }
 

@@ -2,6 +2,7 @@
 #ifndef EXPLORE_EXPLORER_H
 #define EXPLORE_EXPLORER_H
 
+#include "base/hash_set.h"
 #include "base/map.h"
 #include "codecov/code_map.h"
 #include "explore/bitstate.h"
@@ -25,7 +26,7 @@ struct kernel_watch {
 
 /* States, and the sum of their hashes. */
 struct explorer_visited {
-	struct hash_map states;
+	struct hash_set states;
 	struct hash sum;
 };
 void visited_add(struct explorer_visited *v, struct hash state);

@@ -35,17 +35,17 @@ void graph_free(struct graph *g)
 
 static uint32_t *graph_find_slot(const struct graph *g, struct hash hash)
 {
-	size_t i = hash.lo & (g->index_cap - 1);
+	size_t i = (size_t)((unsigned __int128)hash.lo * g->index_cap >> 64);
 
 	while (g->index[i] && !hash_equal(graph_node(g, g->index[i] - 1)->hash, hash))
-		i = (i + 1) & (g->index_cap - 1);
+		i = i + 1 < g->index_cap ? i + 1 : 0;
 	return &g->index[i];
 }
 
 static void graph_grow_index(struct graph *g)
 {
 	free(g->index);
-	g->index_cap *= 2;
+	g->index_cap += g->index_cap / 2;
 	g->index = must_alloc(g->index_cap * sizeof(*g->index));
 	for (uint32_t n = 0; n < g->count; n++)
 		*graph_find_slot(g, graph_node(g, n)->hash) = n + 1;
