@@ -118,6 +118,8 @@ static inline uint64_t graph_left(const struct graph *g)
 /* Where the call leads from this node: NODE_NONE if it was not tried. */
 uint32_t graph_edge(const struct graph *g, uint32_t from, uint32_t call);
 void graph_set_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to);
+/* The same of a call that was not tried, which is not looked for. */
+void graph_add_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to);
 void graph_drop_edge(struct graph *g, uint32_t from, uint32_t call);
 /* The next edge of a node: *at is 0 at first, and the edges stay as they are meanwhile. False:
  * there is no other. */

@@ -309,6 +309,20 @@ bool graph_next_edge(const struct graph *g, uint32_t n, uint32_t *at, struct edg
 	return node_next_edge(graph_node(g, n), n, at, ret);
 }
 
+/* The few edges in the node itself, without finding out where they end. */
+static uint32_t node_own_edge(const struct node *node, uint32_t n, uint32_t call)
+{
+	const uint8_t *at = node->own;
+	struct edge edge;
+
+	for (unsigned i = 0; i < node->few; i++) {
+		at = edge_get(at, n, &edge);
+		if (edge.call == call)
+			return edge.to;
+	}
+	return NODE_NONE;
+}
+
 uint32_t graph_edge(const struct graph *g, uint32_t from, uint32_t call)
 {
 	const struct node *node = graph_node(g, from);
@@ -316,6 +330,8 @@ uint32_t graph_edge(const struct graph *g, uint32_t from, uint32_t call)
 	struct edge_bytes b;
 	struct edge edge;
 
+	if (node->form == NODE_OWN)
+		return node_own_edge(node, from, call);
 	if (node->form == NODE_TABLE)
 		return table_find(node_memory(node), call)->to;
 	b = node_bytes(node, from);
@@ -323,17 +339,18 @@ uint32_t graph_edge(const struct graph *g, uint32_t from, uint32_t call)
 	return edge.to;
 }
 
-/* Puts an edge that is not there. */
-static void graph_add_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to)
+void graph_add_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to)
 {
 	struct node *node = graph_node(g, from);
 	const struct edge_table *t = node_memory(node);
 
-	if (node->form != NODE_TABLE && graph_add_bytes(g, node, from, call, to))
-		return;
-	if (node->form != NODE_TABLE || t->used >= t->cap / 8 * 7)
-		graph_grow_table(g, from);
-	table_set(node_memory(node), call, to);
+	if (node->form == NODE_TABLE || !graph_add_bytes(g, node, from, call, to)) {
+		if (node->form != NODE_TABLE || t->used >= t->cap / 8 * 7)
+			graph_grow_table(g, from);
+		table_set(node_memory(node), call, to);
+	}
+	node_count_tried(node, 1);
+	g->left -= node_counts(node);
 }
 
 static void graph_remove_edge(struct graph *g, uint32_t from, uint32_t call)
@@ -358,7 +375,6 @@ void graph_drop_edge(struct graph *g, uint32_t from, uint32_t call)
 
 void graph_set_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to)
 {
-	struct node *node = graph_node(g, from);
 	uint32_t before = graph_edge(g, from, call);
 
 	if (before == to)
@@ -366,6 +382,4 @@ void graph_set_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to)
 	if (before != NODE_NONE)
 		graph_drop_edge(g, from, call);
 	graph_add_edge(g, from, call, to);
-	node_count_tried(node, 1);
-	g->left -= node_counts(node);
 }

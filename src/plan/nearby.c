@@ -11,10 +11,14 @@ enum { DRAWS = 32 }; /* before a state is said to have no value */
 
 uint64_t nearby_pick(const struct nearby *n, unsigned place, uint64_t bound)
 {
-	uint64_t words[2] = { n->seed, place };
+	uint64_t mixed = n->seed + (place + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
 
 	must(bound);
-	return hash64(words, sizeof(words), 0) % bound;
+	/* The end of splitmix64; then the high half of a product instead of a remainder. */
+	mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+	mixed ^= mixed >> 31;
+	return (uint64_t)((unsigned __int128)mixed * bound >> 64);
 }
 
 /* ---- what a call is about ---- */
@@ -35,18 +39,51 @@ static uint64_t nearby_step(const struct tree *t, uint64_t dir, const char *name
 	return entry ? entry->ino : 0;
 }
 
-uint64_t nearby_find(const struct state *s, const char *path)
+/* The length of a name, which a slash or the end ends; names are short. */
+static size_t name_len(const char *name)
 {
-	uint64_t at = TREE_ROOT;
+	size_t len = 0;
+
+	while (name[len] && name[len] != '/')
+		len++;
+	return len;
+}
+
+/* As far as the path exists; *ret_rest is what is left of it. */
+static uint64_t nearby_walk(const struct state *s, const char *path, const char **ret_rest)
+{
+	uint64_t at = TREE_ROOT, next;
 	size_t len;
 
-	while (at && *path) {
-		path += strspn(path, "/");
-		len = strcspn(path, "/");
-		at = nearby_step(&s->tree, at, path, len);
+	for (*ret_rest = path; **ret_rest; *ret_rest = path) {
+		while (*path == '/')
+			path++;
+		len = name_len(path);
+		next = nearby_step(&s->tree, at, path, len);
+		if (!next)
+			return at;
+		at = next;
 		path += len;
 	}
 	return at;
+}
+
+uint64_t nearby_find(const struct state *s, const char *path)
+{
+	const char *rest;
+	uint64_t at = nearby_walk(s, path, &rest);
+
+	return *rest ? 0 : at;
+}
+
+bool nearby_is_free(const struct state *s, const char *path)
+{
+	const char *rest;
+
+	nearby_walk(s, path, &rest);
+	while (*rest == '/')
+		rest++;
+	return *rest && !rest[name_len(rest)];
 }
 
 uint64_t nearby_object(const struct nearby *n, unsigned arg)

@@ -28,6 +28,7 @@ struct marks {
 
 struct values {
 	int64_t of[VALUES_MAX];
+	uint8_t mark[VALUES_MAX]; /* of one between two marks: number of the first, from 1 */
 	unsigned count;
 };
 
@@ -140,18 +141,40 @@ static void values_add(struct values *v, uint64_t position, uint64_t from, uint6
 	for (unsigned i = 0; i < v->count; i++)
 		if (v->of[i] == value)
 			return;
+	v->mark[v->count] = 0;
 	v->of[v->count++] = value;
 }
 
 /* The same of positions in order: one that is not behind the last is there already. */
-static void values_add_behind(struct values *v, uint64_t position, uint64_t from, uint64_t max)
+static void values_add_behind(struct values *v, uint64_t position, uint64_t from, uint64_t max,
+			      unsigned mark)
 {
 	int64_t value = (int64_t)(position - from);
 
 	if (position <= from || position > max || v->count == VALUES_MAX ||
 	    (v->count && value <= v->of[v->count - 1]))
 		return;
+	v->mark[v->count] = (uint8_t)mark;
 	v->of[v->count++] = value;
+}
+
+/* A position between mark number i and the next. */
+static uint64_t marks_between(const struct marks *m, const struct nearby *n, unsigned i)
+{
+	uint64_t gap = m->at[i + 1] - m->at[i];
+
+	return m->at[i] + 2 + nearby_pick(n, 64 + i, gap - 3);
+}
+
+/* Of the many places between two marks, most are never taken: where there is no doubt that one is
+ * within the bounds, it is worked out when it is. */
+static void values_add_between(struct values *v, const struct nearby *n, const struct marks *m,
+			       unsigned i, uint64_t from, uint64_t max)
+{
+	if (m->at[i] >= from && m->at[i + 1] <= max)
+		values_add_behind(v, m->at[i] + 2, from, max, i + 1);
+	else
+		values_add_behind(v, marks_between(m, n, i), from, max, 0);
 }
 
 /* Distances from `from` to positions behind it. */
@@ -163,11 +186,11 @@ static void values_find(struct values *v, const struct nearby *n, const struct m
 		uint64_t at = m->at[i], gap = i + 1 < m->count ? m->at[i + 1] - at : 0;
 
 		if (at)
-			values_add_behind(v, at - 1, from, max);
-		values_add_behind(v, at, from, max);
-		values_add_behind(v, at + 1, from, max);
+			values_add_behind(v, at - 1, from, max, 0);
+		values_add_behind(v, at, from, max, 0);
+		values_add_behind(v, at + 1, from, max, 0);
 		if (gap > 4)
-			values_add_behind(v, at + 2 + nearby_pick(n, 64 + i, gap - 3), from, max);
+			values_add_between(v, n, m, i, from, max);
 	}
 }
 
@@ -203,21 +226,22 @@ static uint64_t extent_from(const struct nearby *n, unsigned arg, const struct i
 }
 
 /* Where there are more values than places, a place means one of those in its part of the list. */
-static bool extent_take(const struct nearby *n, unsigned arg, const struct values *v)
+static bool extent_choose(const struct nearby *n, unsigned arg, const struct values *v,
+			  unsigned *ret)
 {
-	struct arg *to = &n->call->arg[arg];
+	const struct arg *to = &n->call->arg[arg];
 	unsigned place = to->nearby - 1u, part, first;
 	unsigned places = kind_table[op_table[n->call->op].arg[arg].kind]->places;
 
 	if (v->count <= places) {
 		if (place >= v->count)
 			return false;
-		to->num = v->of[place];
+		*ret = place;
 		return true;
 	}
 	first = place * v->count / places;
 	part = (place + 1) * v->count / places - first;
-	to->num = v->of[first + nearby_pick(n, place, part)];
+	*ret = first + (unsigned)nearby_pick(n, place, part);
 	return true;
 }
 
@@ -227,6 +251,7 @@ bool nearby_extent(const struct nearby *n, unsigned arg)
 	uint64_t from, max = n->universe->size_max;
 	struct values values;
 	struct marks marks;
+	unsigned at;
 
 	if (file && !S_ISREG(file->mode))
 		file = NULL;
@@ -235,7 +260,12 @@ bool nearby_extent(const struct nearby *n, unsigned arg)
 	if (op_table[n->call->op].arg[arg].kind == KIND_COUNT && from + MOVED_MAX < max)
 		max = from + MOVED_MAX;
 	values_find(&values, n, &marks, from, max);
-	return extent_take(n, arg, &values);
+	if (!extent_choose(n, arg, &values, &at))
+		return false;
+	n->call->arg[arg].num =
+		values.mark[at] ? (int64_t)(marks_between(&marks, n, values.mark[at] - 1u) - from)
+				: values.of[at];
+	return true;
 }
 
 /* Sizes that exist, and sizes that nearly fill what an inode or a block has left for attributes:
@@ -248,6 +278,7 @@ bool nearby_attribute_size(const struct nearby *n, unsigned arg)
 	struct values values = { .count = 0 };
 	const struct xattr *xattr;
 	uint64_t cookie = 0, used = 0;
+	unsigned at;
 
 	if (!inode)
 		return false;
@@ -266,5 +297,8 @@ bool nearby_attribute_size(const struct nearby *n, unsigned arg)
 		if (room > less)
 			values_add(&values, room - less, 0, UINT32_MAX);
 	}
-	return extent_take(n, arg, &values);
+	if (!extent_choose(n, arg, &values, &at))
+		return false;
+	n->call->arg[arg].num = values.of[at];
+	return true;
 }

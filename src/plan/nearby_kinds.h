@@ -18,6 +18,8 @@ struct nearby {
 uint64_t nearby_pick(const struct nearby *n, unsigned place, uint64_t bound);
 /* The inode at a path from the root, symbolic links not followed; 0 if there is none. */
 uint64_t nearby_find(const struct state *s, const char *path);
+/* Is there no such path, but something where it would be in? */
+bool nearby_is_free(const struct state *s, const char *path);
 /* The inode that the call is about: that of the descriptor or path nearest in front of argument
  * number arg; 0 if there is none. */
 uint64_t nearby_object(const struct nearby *n, unsigned arg);

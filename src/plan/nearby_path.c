@@ -43,25 +43,19 @@ static bool path_existing(const struct nearby *n, unsigned place, struct buf *ou
 }
 
 /* A path of the universe that does not exist, in a directory that does. */
-static bool path_free(const struct nearby *n, unsigned place, struct buf *out)
+static bool path_free(const struct nearby *n, unsigned place, struct arg *to)
 {
 	const struct pool *paths = &n->universe->paths;
-	const char *path, *slash;
 
 	for (unsigned i = 0; i < FREE_TRIES; i++) {
-		path = paths->values[nearby_pick(n, place + i * 16, paths->count)].text;
-		slash = strrchr(path, '/');
-		buf_clear(out);
-		if (slash) {
-			buf_add(out, path, (size_t)(slash - path));
-			if (!nearby_find(n->state, buf_str(out)))
-				continue;
+		const struct arg *path =
+			&paths->values[nearby_pick(n, place + i * 16, paths->count)];
+
+		if (nearby_is_free(n->state, path->text)) {
+			to->text = path->text;
+			to->len = path->len;
+			return true;
 		}
-		if (nearby_find(n->state, path))
-			continue;
-		buf_clear(out);
-		buf_adds(out, path);
-		return true;
 	}
 	return false;
 }
@@ -71,9 +65,11 @@ bool nearby_path(const struct nearby *n, unsigned arg)
 	struct arg *to = &n->call->arg[arg];
 	unsigned place = to->nearby - 1u;
 	struct buf path = BUF_INIT;
-	bool found = place < EXISTING_PLACES ? path_existing(n, place, &path)
-					     : path_free(n, place, &path);
+	bool found;
 
+	if (place >= EXISTING_PLACES)
+		return path_free(n, place, to);
+	found = path_existing(n, place, &path);
 	if (found) {
 		to->text = arena_copy(n->arena, path.data, path.len);
 		to->len = (uint32_t)path.len;
