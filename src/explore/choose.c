@@ -64,8 +64,8 @@ static uint32_t choose_draw_untried(struct explorer *x, const struct state *s, u
 	return NODE_NONE;
 }
 
-/* What a call would answer, as the model says, and the state that it would lead to. False if it
- * would not be made. */
+/* What a call would answer, as the model says, and the state that it would lead to, where that
+ * is asked for. False if it would not be made. */
 static bool choose_foresee(struct explorer *x, const struct state *s, uint32_t number,
 			   int *ret_error, struct hash *ret_after)
 {
@@ -78,7 +78,8 @@ static bool choose_foresee(struct explorer *x, const struct state *s, uint32_t n
 	    !predict_after(&x->predictor, s, &call, &outcome, NULL, &after))
 		return false;
 	*ret_error = outcome.error;
-	*ret_after = state_hash(&after);
+	if (ret_after)
+		*ret_after = state_hash(&after);
 	state_free(&after);
 	return true;
 }
@@ -86,10 +87,9 @@ static bool choose_foresee(struct explorer *x, const struct state *s, uint32_t n
 /* How well known is what the call would show? */
 static double choose_familiarity(struct explorer *x, const struct state *s, uint32_t number)
 {
-	struct hash after;
 	int error;
 
-	if (!choose_foresee(x, s, number, &error, &after))
+	if (!choose_foresee(x, s, number, &error, NULL))
 		return INFINITY;
 	return tally_familiarity(&x->tally, number, error);
 }

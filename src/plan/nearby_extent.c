@@ -12,6 +12,7 @@
 #include "plan/nearby_kinds.h"
 
 enum { MARKS_MAX = 48, VALUES_MAX = 4 * MARKS_MAX, EDGES_MAX = 8, OTHERS_MAX = 6 };
+enum { BLOCKS_LOOKED_AT = 64 }; /* at once */
 
 /* Bytes that one call moves: more takes longer than a hundred other calls, and profiles have whole
  * megabytes. */
@@ -52,13 +53,39 @@ static void marks_add_with_blocks(struct marks *m, uint64_t at)
 	}
 }
 
+/* Which of the first 64 blocks of a file are there, by bits. */
+static uint64_t blocks_present(const struct inode *file)
+{
+	struct pmap_walk walk;
+	uint64_t index, present = 0;
+
+	pmap_walk(&walk, &file->file.blocks);
+	while (pmap_walk_next(&walk, &index))
+		if (index < BLOCKS_LOOKED_AT)
+			present |= (uint64_t)1 << index;
+	return present;
+}
+
+/* The same as tree_seek(), of a file that has no more blocks than those. */
+static uint64_t blocks_seek(uint64_t present, uint64_t size, uint64_t offset, bool data)
+{
+	uint64_t index = offset / TREE_BLOCK, left = (data ? present : ~present) >> index << index;
+	uint64_t start = left ? (uint64_t)__builtin_ctzll(left) * TREE_BLOCK : size;
+
+	if (start < offset)
+		return offset;
+	return start < size ? start : size;
+}
+
 /* Where data and holes of the file end. */
 static void marks_add_edges(struct marks *m, const struct state *s, const struct inode *file)
 {
-	uint64_t at = 0;
+	bool is_small = file->size <= BLOCKS_LOOKED_AT * TREE_BLOCK;
+	uint64_t at = 0, present = is_small ? blocks_present(file) : 0;
 
 	for (unsigned i = 0; i < EDGES_MAX && at < file->size; i++) {
-		at = tree_seek(&s->tree, file->ino, at, i % 2);
+		at = is_small ? blocks_seek(present, file->size, at, i % 2)
+			      : tree_seek(&s->tree, file->ino, at, i % 2);
 		marks_add(m, at);
 	}
 }
