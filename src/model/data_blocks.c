@@ -1,8 +1,8 @@
 /* data_blocks.c -- whole blocks of generated data, hashed once. */
 #include "model/io.h"
 
-/* 16 MiB. */
-enum { CACHE_BLOCKS = 1 << 12 };
+/* A few megabytes. */
+enum { CACHE_BLOCKS = 1 << 16 };
 
 struct cached_block {
 	uint64_t seed, from;
