@@ -27,7 +27,7 @@ static uint32_t choose_draw(struct explorer *x, const struct state *s)
 {
 	uint64_t call;
 
-	if (!nearby_draw(x->universe, s, &x->rng, &call))
+	if (!nearby_draw(x->universe, s, &x->names, &x->rng, &call))
 		call = universe_draw(x->universe, &x->rng);
 	return (uint32_t)call;
 }
@@ -36,7 +36,7 @@ static uint32_t choose_draw_of(struct explorer *x, const struct state *s, size_t
 {
 	uint64_t call;
 
-	if (!nearby_draw_of(x->universe, op, s, &x->rng, &call))
+	if (!nearby_draw_of(x->universe, op, s, &x->names, &x->rng, &call))
 		call = universe_draw_of(x->universe, op, &x->rng);
 	return (uint32_t)call;
 }

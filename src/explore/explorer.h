@@ -15,6 +15,7 @@
 #include "explore/tally.h"
 #include "explore/utility.h"
 #include "judge/kernel_log.h"
+#include "plan/nearby.h"
 #include "plan/plan.h"
 #include "run/kernel_ours.h"
 
@@ -80,10 +81,11 @@ struct explorer {
 	/* Choosing calls. */
 	struct rng rng;
 	struct tally tally;
-	uint64_t chosen;          /* calls drawn so far */
-	uint64_t adapt_at;        /* weights move at the next draw from this one on */
-	struct arena scratch;     /* text of calls that are only thought of */
-	struct code_map *reached; /* of the target's code; NULL: it is not asked for */
+	uint64_t chosen;           /* calls drawn so far */
+	uint64_t adapt_at;         /* weights move at the next draw from this one on */
+	struct nearby_names names; /* of the state where calls are drawn */
+	struct arena scratch;      /* text of calls that are only thought of */
+	struct code_map *reached;  /* of the target's code; NULL: it is not asked for */
 
 	struct oracle *oracle; /* shared by searches of one target */
 

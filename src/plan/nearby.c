@@ -153,10 +153,33 @@ static bool nearby_map(const struct nearby *n, unsigned arg, unsigned place)
 	return process && nearby_key(&process->maps, place, &n->call->arg[arg].num);
 }
 
-/* Whether nearby_argument() can have a value; exactly, where that is a matter of counting. */
-static bool nearby_may_have(const void *state, unsigned pid, enum kind kind, unsigned place)
+struct nearby_drawer {
+	const struct universe *universe;
+	const struct state *state;
+	struct nearby_names *names;
+};
+
+/* Many draws are made in one state, and as many again in those that differ by offsets alone. */
+static bool drawer_may_have_path(const struct nearby_drawer *d, unsigned place)
 {
-	const struct process *process = state_process(state, pid);
+	struct nearby_names *names = d->names;
+	struct hash tree = tree_hash(&d->state->tree);
+
+	if (!names->known || !hash_equal(names->tree, tree))
+		*names = (struct nearby_names){
+			.tree = tree,
+			.known = true,
+			.any = nearby_any_name(d->state),
+			.any_free = nearby_any_free(d->universe, d->state),
+		};
+	return place <= EXISTING_PLACES ? names->any : names->any_free;
+}
+
+/* Whether nearby_argument() can have a value; exactly, where that is cheap to know. */
+static bool drawer_may_have(const void *to, unsigned pid, enum kind kind, unsigned place)
+{
+	const struct nearby_drawer *d = to;
+	const struct process *process = state_process(d->state, pid);
 
 	switch (kind) {
 	case KIND_FD:
@@ -166,14 +189,18 @@ static bool nearby_may_have(const void *state, unsigned pid, enum kind kind, uns
 		return process && place <= process->streams.count;
 	case KIND_MAP:
 		return process && place <= process->maps.count;
+	case KIND_PATH:
+		return drawer_may_have_path(d, place);
 	default:
 		return true;
 	}
 }
 
-bool nearby_draw(const struct universe *u, const struct state *s, struct rng *rng, uint64_t *ret)
+bool nearby_draw(const struct universe *u, const struct state *s, struct nearby_names *names,
+		 struct rng *rng, uint64_t *ret)
 {
-	const struct universe_places places = { nearby_may_have, s };
+	const struct nearby_drawer drawer = { u, s, names };
+	const struct universe_places places = { drawer_may_have, &drawer };
 
 	for (unsigned i = 0; i < DRAWS; i++)
 		if (universe_draw_if(u, universe_draw_op(u, rng), &places, rng, ret))
@@ -181,10 +208,11 @@ bool nearby_draw(const struct universe *u, const struct state *s, struct rng *rn
 	return false;
 }
 
-bool nearby_draw_of(const struct universe *u, size_t op, const struct state *s, struct rng *rng,
-		    uint64_t *ret)
+bool nearby_draw_of(const struct universe *u, size_t op, const struct state *s,
+		    struct nearby_names *names, struct rng *rng, uint64_t *ret)
 {
-	const struct universe_places places = { nearby_may_have, s };
+	const struct nearby_drawer drawer = { u, s, names };
+	const struct universe_places places = { drawer_may_have, &drawer };
 
 	for (unsigned i = 0; i < DRAWS; i++)
 		if (universe_draw_if(u, op, &places, rng, ret))

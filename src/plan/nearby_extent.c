@@ -12,7 +12,7 @@
 #include "plan/nearby_kinds.h"
 
 enum { MARKS_MAX = 48, VALUES_MAX = 4 * MARKS_MAX, EDGES_MAX = 8, OTHERS_MAX = 6 };
-enum { BLOCKS_LOOKED_AT = 64 }; /* at once */
+enum { BLOCKS_LOOKED_AT = 4096, WORD_BITS = 64 };
 
 /* Bytes that one call moves: more takes longer than a hundred other calls, and profiles have whole
  * megabytes. */
@@ -53,38 +53,52 @@ static void marks_add_with_blocks(struct marks *m, uint64_t at)
 	}
 }
 
-/* Which of the first 64 blocks of a file are there, by bits. */
-static uint64_t blocks_present(const struct inode *file)
-{
-	struct pmap_walk walk;
-	uint64_t index, present = 0;
+/* Which blocks of a file are there, by bits: one walk, where each search would take one. */
+struct present {
+	uint64_t words[BLOCKS_LOOKED_AT / WORD_BITS + 1];
+	uint64_t size;
+};
 
+static void present_find(struct present *p, const struct inode *file)
+{
+	uint64_t index, count = (file->size + TREE_BLOCK - 1) / TREE_BLOCK;
+	struct pmap_walk walk;
+
+	p->size = file->size;
+	memset(p->words, 0, (count / WORD_BITS + 1) * sizeof(*p->words));
 	pmap_walk(&walk, &file->file.blocks);
 	while (pmap_walk_next(&walk, &index))
-		if (index < BLOCKS_LOOKED_AT)
-			present |= (uint64_t)1 << index;
-	return present;
+		if (index < count)
+			p->words[index / WORD_BITS] |= (uint64_t)1 << index % WORD_BITS;
 }
 
-/* The same as tree_seek(), of a file that has no more blocks than those. */
-static uint64_t blocks_seek(uint64_t present, uint64_t size, uint64_t offset, bool data)
+/* The same as tree_seek(). */
+static uint64_t present_seek(const struct present *p, uint64_t offset, bool data)
 {
-	uint64_t index = offset / TREE_BLOCK, left = (data ? present : ~present) >> index << index;
-	uint64_t start = left ? (uint64_t)__builtin_ctzll(left) * TREE_BLOCK : size;
+	uint64_t index = offset / TREE_BLOCK, at = index / WORD_BITS, flip = data ? 0 : UINT64_MAX;
+	uint64_t left = (p->words[at] ^ flip) >> index % WORD_BITS << index % WORD_BITS, start;
 
+	while (!left && (at + 1) * WORD_BITS * TREE_BLOCK < p->size)
+		left = p->words[++at] ^ flip;
+	if (!left)
+		return p->size;
+	start = (at * WORD_BITS + (uint64_t)__builtin_ctzll(left)) * TREE_BLOCK;
 	if (start < offset)
 		return offset;
-	return start < size ? start : size;
+	return start < p->size ? start : p->size;
 }
 
 /* Where data and holes of the file end. */
 static void marks_add_edges(struct marks *m, const struct state *s, const struct inode *file)
 {
 	bool is_small = file->size <= BLOCKS_LOOKED_AT * TREE_BLOCK;
-	uint64_t at = 0, present = is_small ? blocks_present(file) : 0;
+	struct present present;
+	uint64_t at = 0;
 
+	if (is_small)
+		present_find(&present, file);
 	for (unsigned i = 0; i < EDGES_MAX && at < file->size; i++) {
-		at = is_small ? blocks_seek(present, file->size, at, i % 2)
+		at = is_small ? present_seek(&present, at, i % 2)
 			      : tree_seek(&s->tree, file->ino, at, i % 2);
 		marks_add(m, at);
 	}

@@ -4,8 +4,7 @@
 #include "base/buf.h"
 #include "plan/nearby_kinds.h"
 
-/* Places below this one name objects that exist; the others name free ones. */
-enum { EXISTING_PLACES = 5, FREE_TRIES = 16, DEPTH_MAX = 64 };
+enum { FREE_TRIES = 16, PATHS_LOOKED_AT = 64, DEPTH_MAX = 64 };
 
 /* An entry of a directory, by chance; NULL if it has none. */
 static const struct entry *path_some_entry(const struct nearby *n, uint64_t dir, unsigned place)
@@ -58,6 +57,21 @@ static bool path_free(const struct nearby *n, unsigned place, struct arg *to)
 		}
 	}
 	return false;
+}
+
+bool nearby_any_name(const struct state *s)
+{
+	uint64_t cookie = 0;
+
+	return tree_next_entry(&s->tree, TREE_ROOT, &cookie);
+}
+
+bool nearby_any_free(const struct universe *u, const struct state *s)
+{
+	for (size_t i = 0; i < u->paths.count && i < PATHS_LOOKED_AT; i++)
+		if (nearby_is_free(s, u->paths.values[i].text))
+			return true;
+	return u->paths.count > PATHS_LOOKED_AT;
 }
 
 bool nearby_path(const struct nearby *n, unsigned arg)

@@ -136,8 +136,7 @@ bool universe_draw_if(const struct universe *u, size_t number, const struct univ
 		size_t value = alias_draw(pool->aliases, pool->count, rng);
 		unsigned nearby = pool->values[value].nearby;
 
-		if (nearby &&
-		    !places->has(places->state, pid, op_table[op->op].arg[i].kind, nearby))
+		if (nearby && !places->has(places->to, pid, op_table[op->op].arg[i].kind, nearby))
 			return false;
 		place = place * pool->count + value;
 	}

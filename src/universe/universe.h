@@ -104,8 +104,8 @@ uint64_t universe_draw_of(const struct universe *u, size_t op, struct rng *rng);
 
 /* Does a state have the value of a place (arg.nearby) for a process? */
 struct universe_places {
-	bool (*has)(const void *state, unsigned pid, enum kind kind, unsigned place);
-	const void *state;
+	bool (*has)(const void *to, unsigned pid, enum kind kind, unsigned place);
+	const void *to;
 };
 /* An operation, and a call of it, both drawn by weight. False as soon as a value is drawn that the
  * state does not have. */

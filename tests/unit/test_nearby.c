@@ -196,15 +196,16 @@ static int drawn(struct fixture *f, enum op op)
 	enum { DRAWS = 20000 };
 	struct rng rng;
 	struct call call;
+	struct nearby_names names = { .known = false };
 	uint64_t n;
 	int count = 0;
 
 	rng_seed(&rng, 1);
 	for (int i = 0; i < DRAWS; i++) {
-		assert_true(nearby_draw(&f->universe, &f->state, &rng, &n));
+		assert_true(nearby_draw(&f->universe, &f->state, &names, &rng, &n));
 		count += f->universe.ops[universe_op_of(&f->universe, n)].op == op;
 		if (!nearby_call(&f->universe, n, &f->state, &f->arena, &call))
-			assert_int_not_equal(call.op, OP_pwrite);
+			assert_true(call.op != OP_pwrite && call.op != OP_mkdir);
 	}
 	return count;
 }
@@ -217,11 +218,28 @@ static void only_what_is_open_is_drawn(void **state)
 	make(&f);
 	assert_int_equal(drawn(&f, OP_pwrite), 0);
 	assert_true(drawn(&f, OP_truncate) > 0);
+	assert_true(drawn(&f, OP_mkdir) > 0);
 	run(&f, "open(\"a\", O_RDWR|O_CREAT, 0644)\n");
 	one = drawn(&f, OP_pwrite);
 	assert_true(one > 0);
 	run(&f, "open(\"a\", O_RDWR, 0)\n");
 	assert_true(drawn(&f, OP_pwrite) > one);
+	unmake(&f);
+}
+
+/* All names of the universe but one, which is free. */
+static void free_paths_are_drawn_as_long_as_there_are_any(void **state)
+{
+	struct fixture f;
+
+	make(&f);
+	run(&f, "mkdir(\"a\", 0755)\nmkdir(\"b\", 0755)\nmkdir(\"c\", 0755)\n"
+		"mkdir(\"a/a\", 0755)\nmkdir(\"a/b\", 0755)\n");
+	assert_true(count(&f, OP_mkdir, 0, 0, "a/c") > 0);
+	assert_true(drawn(&f, OP_mkdir) > 0);
+	run(&f, "mkdir(\"a/c\", 0755)\n");
+	/* What exists is still drawn. */
+	assert_true(drawn(&f, OP_mkdir) > 0);
 	unmake(&f);
 }
 
@@ -234,6 +252,7 @@ int main(void)
 		cmocka_unit_test(paths_follow_from_names),
 		cmocka_unit_test(attributes_follow_from_the_object),
 		cmocka_unit_test(only_what_is_open_is_drawn),
+		cmocka_unit_test(free_paths_are_drawn_as_long_as_there_are_any),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
