@@ -297,6 +297,8 @@ bool nearby_extent(const struct nearby *n, unsigned arg)
 	if (file && !S_ISREG(file->mode))
 		file = NULL;
 	from = extent_from(n, arg, file);
+	if (from >= max)
+		return false; /* nothing lies behind it */
 	marks_find(&marks, n, file, from);
 	if (op_table[n->call->op].arg[arg].kind == KIND_COUNT && from + MOVED_MAX < max)
 		max = from + MOVED_MAX;
