@@ -20,24 +20,6 @@ void rng_seed(struct rng *r, uint64_t seed)
 		r->s[i] = rng_splitmix(&seed);
 }
 
-static uint64_t rotate_left(uint64_t x, int by)
-{
-	return x << by | x >> (64 - by);
-}
-
-uint64_t rng_u64(struct rng *r)
-{
-	uint64_t *s = r->s, result = rotate_left(s[0] + s[3], 23) + s[0], shifted = s[1] << 17;
-
-	s[2] ^= s[0];
-	s[3] ^= s[1];
-	s[1] ^= s[2];
-	s[0] ^= s[3];
-	s[2] ^= shifted;
-	s[3] = rotate_left(s[3], 45);
-	return result;
-}
-
 /* The high half of a product (Lemire); products that would favour some results are redrawn. */
 uint64_t rng_below(struct rng *r, uint64_t bound)
 {

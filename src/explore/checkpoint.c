@@ -384,7 +384,7 @@ static bool checkpoint_get_node(struct sealed_reader *r, struct explorer *x,
 		graph_reach(&x->graph, n);
 	if (flags & FLAG_MINE && x->share)
 		graph_set_whose(&x->graph, n, NODE_MINE);
-	return is_new && graph_node(&x->graph, n)->tried == tried;
+	return is_new && node_tried(graph_node(&x->graph, n)) == tried;
 }
 
 static bool checkpoint_get_path(struct sealed_reader *r, struct explorer *x,

@@ -22,9 +22,23 @@ enum {
 	PAUSE_COVERAGE = 2048, /* at most, where new coverage guides the choice */
 };
 
-static uint32_t choose_draw(struct explorer *x)
+/* What cannot be made at all is drawn where nothing else is. */
+static uint32_t choose_draw(struct explorer *x, const struct state *s)
 {
-	return (uint32_t)universe_draw(x->universe, &x->rng);
+	uint64_t call;
+
+	if (!nearby_draw(x->universe, s, &x->names, &x->rng, &call))
+		call = universe_draw(x->universe, &x->rng);
+	return (uint32_t)call;
+}
+
+static uint32_t choose_draw_of(struct explorer *x, const struct state *s, size_t op)
+{
+	uint64_t call;
+
+	if (!nearby_draw_of(x->universe, op, s, &x->names, &x->rng, &call))
+		call = universe_draw_of(x->universe, op, &x->rng);
+	return (uint32_t)call;
 }
 
 static bool choose_is_untried(const struct explorer *x, uint32_t node, uint32_t call)
@@ -32,12 +46,12 @@ static bool choose_is_untried(const struct explorer *x, uint32_t node, uint32_t 
 	return graph_edge(&x->graph, node, call) == NODE_NONE;
 }
 
-static uint32_t choose_draw_untried(struct explorer *x, uint32_t node)
+static uint32_t choose_draw_untried(struct explorer *x, const struct state *s, uint32_t node)
 {
 	uint32_t calls = (uint32_t)x->universe->calls, call, start;
 
 	for (int i = 0; i < DRAWS; i++) {
-		call = choose_draw(x);
+		call = choose_draw(x, s);
 		if (choose_is_untried(x, node, call))
 			return call;
 	}
@@ -50,8 +64,8 @@ static uint32_t choose_draw_untried(struct explorer *x, uint32_t node)
 	return NODE_NONE;
 }
 
-/* What a call would answer, as the model says, and the state that it would lead to. False if it
- * would not be made. */
+/* What a call would answer, as the model says, and the state that it would lead to, where that
+ * is asked for. False if it would not be made. */
 static bool choose_foresee(struct explorer *x, const struct state *s, uint32_t number,
 			   int *ret_error, struct hash *ret_after)
 {
@@ -64,7 +78,8 @@ static bool choose_foresee(struct explorer *x, const struct state *s, uint32_t n
 	    !predict_after(&x->predictor, s, &call, &outcome, NULL, &after))
 		return false;
 	*ret_error = outcome.error;
-	*ret_after = state_hash(&after);
+	if (ret_after)
+		*ret_after = state_hash(&after);
 	state_free(&after);
 	return true;
 }
@@ -72,10 +87,9 @@ static bool choose_foresee(struct explorer *x, const struct state *s, uint32_t n
 /* How well known is what the call would show? */
 static double choose_familiarity(struct explorer *x, const struct state *s, uint32_t number)
 {
-	struct hash after;
 	int error;
 
-	if (!choose_foresee(x, s, number, &error, &after))
+	if (!choose_foresee(x, s, number, &error, NULL))
 		return INFINITY;
 	return tally_familiarity(&x->tally, number, error);
 }
@@ -84,11 +98,11 @@ static double choose_familiarity(struct explorer *x, const struct state *s, uint
 static uint32_t choose_draw_rare(struct explorer *x, const struct state *s, uint32_t node,
 				 unsigned draws)
 {
-	uint32_t best = choose_draw_untried(x, node), call;
+	uint32_t best = choose_draw_untried(x, s, node), call;
 	double least = choose_familiarity(x, s, best), seen;
 
 	for (unsigned i = 1; i < draws && least > 0; i++) {
-		call = choose_draw_untried(x, node);
+		call = choose_draw_untried(x, s, node);
 		seen = choose_familiarity(x, s, call);
 		if (seen < least) {
 			least = seen;
@@ -151,9 +165,9 @@ static uint32_t choose_draw_leading_on(struct explorer *x, const struct state *s
 		if (i == LEADING_DRAWS || most >= choose_worth_max(x, op))
 			return best;
 		if (i % LEADING_DRAWS_OP) {
-			call = (uint32_t)universe_draw_of(u, op, &x->rng);
+			call = choose_draw_of(x, s, op);
 		} else {
-			call = choose_draw(x);
+			call = choose_draw(x, s);
 			op = universe_op_of(u, call);
 		}
 	}
@@ -203,9 +217,9 @@ uint32_t choose_untried(struct explorer *x, const struct state *s, uint32_t node
 		return NODE_NONE;
 	choose_adapt(x);
 	if (choose_is_to_lead_on(x))
-		return choose_draw_leading_on(x, s, node, choose_draw_untried(x, node));
+		return choose_draw_leading_on(x, s, node, choose_draw_untried(x, s, node));
 	draws = choose_draws(x);
-	return draws > 1 ? choose_draw_rare(x, s, node, draws) : choose_draw_untried(x, node);
+	return draws > 1 ? choose_draw_rare(x, s, node, draws) : choose_draw_untried(x, s, node);
 }
 
 uint32_t choose_leaving(struct explorer *x, const struct state *s)
@@ -215,7 +229,7 @@ uint32_t choose_leaving(struct explorer *x, const struct state *s)
 	int error;
 
 	for (unsigned i = 0; i < LEAVING_DRAWS; i++) {
-		number = choose_draw(x);
+		number = choose_draw(x, s);
 		if (choose_foresee(x, s, number, &error, &after) && !error &&
 		    !hash_equal(after, here))
 			return number;
@@ -227,6 +241,6 @@ uint32_t choose_any(struct explorer *x, const struct state *s, uint32_t node)
 {
 	choose_adapt(x);
 	if (choose_is_to_lead_on(x))
-		return choose_draw_leading_on(x, s, node, choose_draw(x));
-	return choose_draw(x);
+		return choose_draw_leading_on(x, s, node, choose_draw(x, s));
+	return choose_draw(x, s);
 }

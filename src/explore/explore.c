@@ -140,10 +140,7 @@ void explorer_call(const struct explorer *x, uint32_t n, struct arena *arena, st
 
 void visited_add(struct explorer_visited *v, struct hash state)
 {
-	bool is_new;
-
-	hash_map_put(&v->states, state, &is_new);
-	if (is_new)
+	if (hash_set_add(&v->states, state))
 		v->sum = hash_add(v->sum, state);
 }
 
@@ -366,8 +363,6 @@ static void universe_keep_possible(struct universe *u, const struct target *t,
 	bool forgets = strategy_branches(strategy) && !(t->caps & TARGET_SAVE);
 	size_t kept = 0, processes = u->processes;
 
-	u->calls = 0;
-	u->weight = 0;
 	if (!(t->caps & TARGET_PROCESSES) || forgets)
 		u->processes = 1;
 	for (size_t i = 0; i < u->op_count; i++) {
@@ -377,12 +372,10 @@ static void universe_keep_possible(struct universe *u, const struct target *t,
 			continue;
 		u->ops[kept] = u->ops[i];
 		u->ops[kept].calls = u->ops[i].calls / processes * u->processes;
-		u->ops[kept].first = u->calls;
-		u->calls += u->ops[kept].calls;
-		u->weight += u->ops[kept].weight;
 		kept++;
 	}
 	u->op_count = kept;
+	universe_index(u);
 }
 
 static int explore_check_restores(const struct explore_options *o, const struct target *t,

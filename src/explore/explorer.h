@@ -2,6 +2,7 @@
 #ifndef EXPLORE_EXPLORER_H
 #define EXPLORE_EXPLORER_H
 
+#include "base/hash_set.h"
 #include "base/map.h"
 #include "codecov/code_map.h"
 #include "explore/bitstate.h"
@@ -14,6 +15,7 @@
 #include "explore/tally.h"
 #include "explore/utility.h"
 #include "judge/kernel_log.h"
+#include "plan/nearby.h"
 #include "plan/plan.h"
 #include "run/kernel_ours.h"
 
@@ -25,7 +27,7 @@ struct kernel_watch {
 
 /* States, and the sum of their hashes. */
 struct explorer_visited {
-	struct hash_map states;
+	struct hash_set states;
 	struct hash sum;
 };
 void visited_add(struct explorer_visited *v, struct hash state);
@@ -79,10 +81,11 @@ struct explorer {
 	/* Choosing calls. */
 	struct rng rng;
 	struct tally tally;
-	uint64_t chosen;          /* calls drawn so far */
-	uint64_t adapt_at;        /* weights move at the next draw from this one on */
-	struct arena scratch;     /* text of calls that are only thought of */
-	struct code_map *reached; /* of the target's code; NULL: it is not asked for */
+	uint64_t chosen;           /* calls drawn so far */
+	uint64_t adapt_at;         /* weights move at the next draw from this one on */
+	struct nearby_names names; /* of the state where calls are drawn */
+	struct arena scratch;      /* text of calls that are only thought of */
+	struct code_map *reached;  /* of the target's code; NULL: it is not asked for */
 
 	struct oracle *oracle; /* shared by searches of one target */
 

@@ -1,19 +1,20 @@
 /* graph.h -- the states seen so far and the calls that lead from one to another.
  *
  * A state is known by the 128-bit hash of everything the model knows of it; the state itself is
- * not kept. Nodes are numbered in order of discovery. A node costs 40 bytes and its place in
- * the index 4 to 11 more; where ways are sought, 12 more.
+ * not kept. Nodes are numbered in order of discovery. A node costs 32 bytes and its place in
+ * the index 5 to 9 more; where ways are sought, 12 more.
  *
  * An edge is a call tried in a state. Most states have few, and most of these lead back to the
- * state or are not made: of such a state the edges are a list of words, one for each edge that
- * stays or leads beyond, two for the others. Where there are many, they are a table of 8 bytes each
- * that is at most 7/8 full. */
+ * state or are not made. An edge takes 1 to 5 bytes, and as many again where it leads to another
+ * state. The first 12 bytes are in the node, the others in a list; where there are many edges, they
+ * are a table of 8 bytes each that is at most 7/8 full. */
 #ifndef EXPLORE_GRAPH_H
 #define EXPLORE_GRAPH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/hash.h"
 
@@ -28,18 +29,33 @@ struct edge {
 	uint32_t to;
 };
 
+/* Where a node has its edges. */
+enum node_form { NODE_OWN, NODE_LIST, NODE_TABLE };
+enum { NODE_OWN_BYTES = 12 };
+
 struct node {
 	struct hash hash;
-	uint32_t *edges;              /* a list, or a table of struct edge by call */
-	uint32_t edge_cap, edge_used; /* words of the list; or edges of the table */
-	uint32_t tried : 31;          /* edges that lead somewhere or beyond */
-	uint32_t reached : 1;         /* the target was there; else it is only predicted */
-	uint32_t depth : 27;          /* calls from the start, by the way it was found */
-	uint32_t is_table : 1;        /* the edges are */
-	uint32_t whose : 2;           /* enum node_whose */
-	uint32_t given : 1;           /* by another worker: how to come here was said */
-	uint32_t gone : 1;            /* it was ours, and given to another worker */
+	uint32_t depth : 22;  /* calls from the start, by the way it was found */
+	uint32_t reached : 1; /* the target was there; else it is only predicted */
+	uint32_t whose : 2;   /* enum node_whose */
+	uint32_t given : 1;   /* by another worker: how to come here was said */
+	uint32_t gone : 1;    /* it was ours, and given to another worker */
+	uint32_t form : 2;    /* enum node_form */
+	uint32_t few : 3;     /* edges in `own` */
+	/* NODE_OWN: the edges; else how many, in 4 bytes, and a pointer to them (graph_edges.c). */
+	uint8_t own[NODE_OWN_BYTES];
 };
+
+/* Calls that lead somewhere or beyond. */
+static inline uint32_t node_tried(const struct node *node)
+{
+	uint32_t tried;
+
+	if (node->form == NODE_OWN)
+		return node->few;
+	memcpy(&tried, node->own, sizeof(tried));
+	return tried;
+}
 
 /* How a search for a way came to a node. */
 struct node_way {
@@ -49,6 +65,12 @@ struct node_way {
 
 /* Of several workers one tries calls in a state. Where there is but one, none is asked. */
 enum node_whose { NODE_UNASKED, NODE_MINE, NODE_FOREIGN };
+
+/* Are its untried calls among those that are left? */
+static inline bool node_counts(const struct node *node)
+{
+	return node->reached && node->whose != NODE_FOREIGN;
+}
 
 struct graph {
 	struct node **chunks;
@@ -65,6 +87,7 @@ struct graph {
 
 void graph_init(struct graph *g, uint64_t calls);
 void graph_free(struct graph *g);
+void node_free_edges(struct node *node);
 
 enum { GRAPH_CHUNK = 1 << 12 };
 static inline struct node *graph_node(const struct graph *g, uint32_t n)
@@ -95,13 +118,15 @@ static inline uint64_t graph_left(const struct graph *g)
 /* Where the call leads from this node: NODE_NONE if it was not tried. */
 uint32_t graph_edge(const struct graph *g, uint32_t from, uint32_t call);
 void graph_set_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to);
+/* The same of a call that was not tried, which is not looked for. */
+void graph_add_edge(struct graph *g, uint32_t from, uint32_t call, uint32_t to);
 void graph_drop_edge(struct graph *g, uint32_t from, uint32_t call);
 /* The next edge of a node: *at is 0 at first, and the edges stay as they are meanwhile. False:
  * there is no other. */
 bool graph_next_edge(const struct graph *g, uint32_t n, uint32_t *at, struct edge *ret);
 static inline uint64_t graph_untried(const struct graph *g, uint32_t n)
 {
-	return g->calls - graph_node(g, n)->tried;
+	return g->calls - node_tried(graph_node(g, n));
 }
 
 /* The shortest path of known edges from one node to another, or (to == NODE_NONE) to the nearest

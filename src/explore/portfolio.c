@@ -664,7 +664,7 @@ static void portfolio_close(struct portfolio *p, struct cover *cover, struct exp
 	ret->outcomes_seen = cover_outcomes(cover);
 	cover_free(&possible);
 	kernel_watch_close(&p->watch);
-	hash_map_free(&p->visited.states);
+	hash_set_free(&p->visited.states);
 	free(p->members);
 	free(p->configurations);
 }
@@ -676,7 +676,6 @@ int explore_portfolio(const struct explore_options *o, struct portfolio_search *
 	struct portfolio p = {
 		.options = o,
 		.run = run,
-		.visited = { .states = HASH_MAP_INIT },
 		.count = count,
 		.configuration_count = o->variant_count + 1,
 		.deadline_seconds = clock_seconds() + o->seconds,

@@ -219,7 +219,7 @@ static uint32_t sharing_choose_node(struct explorer *x, uint32_t keep)
 		/* What was given is not given on: where its other calls led, only its giver knows.
 		 */
 		if (n == keep || n == x->node || node->whose != NODE_MINE || !node->reached ||
-		    node->given || node->tried > GIVEN_NUMBERS_MAX - GIVE_PATH_MAX ||
+		    node->given || node_tried(node) > GIVEN_NUMBERS_MAX - GIVE_PATH_MAX ||
 		    graph_untried(g, n) >= graph_left(g))
 			continue;
 		if (graph_untried(g, n) > (best == NODE_NONE ? 0 : graph_untried(g, best)))

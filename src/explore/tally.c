@@ -18,6 +18,7 @@ enum {
 static void tally_own_pool(struct universe *u, struct pool *pool, struct tally_pool *ret)
 {
 	uint64_t *sums = arena_alloc(&u->arena, pool->count * sizeof(*sums));
+	struct alias *aliases = arena_alloc(&u->arena, pool->count * sizeof(*aliases));
 
 	ret->weights = must_alloc(pool->count * sizeof(*ret->weights));
 	ret->made = must_alloc(pool->count * sizeof(*ret->made));
@@ -26,8 +27,10 @@ static void tally_own_pool(struct universe *u, struct pool *pool, struct tally_p
 	for (size_t i = 0; i < pool->count; i++) {
 		ret->weights[i] = pool->sums[i] - (i ? pool->sums[i - 1] : 0);
 		sums[i] = pool->sums[i];
+		aliases[i] = pool->aliases[i];
 	}
 	pool->sums = sums;
+	pool->aliases = aliases;
 }
 
 /* Parts of SCALE that the weight of something used `uses` times is to have, if the mean is `mean`:
@@ -257,6 +260,7 @@ static void tally_weigh_values(struct pool *pool, const struct tally_pool *own)
 		       tally_boost(own->coverage[i], most);
 		pool->sums[i] = sum;
 	}
+	pool_weigh(pool);
 	tally_decay(own->coverage, pool->count);
 }
 
@@ -286,7 +290,6 @@ void tally_adapt(struct tally *t)
 	struct universe *u = t->universe;
 	uint64_t most = tally_most(t->coverage, u->op_count);
 
-	u->weight = 0;
 	for (size_t number = 0; number < u->op_count; number++) {
 		struct universe_op *op = &u->ops[number];
 		struct tally_reach reach = { 0 };
@@ -297,8 +300,8 @@ void tally_adapt(struct tally *t)
 		op->weight = t->weights[number] * (unsigned)tally_boost(t->coverage[number], most);
 		if (reach.inputs_seen < reach.inputs && made < reach.inputs * OP_ENOUGH)
 			op->weight *= OP_BOOST;
-		u->weight += op->weight;
 	}
+	universe_weigh(u);
 	tally_decay(t->coverage, u->op_count);
 }
 

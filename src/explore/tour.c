@@ -88,7 +88,9 @@ static void tour_plan_call(struct tour *t, uint32_t number)
 	t->planned++;
 	if (!step->expected.error)
 		move.to = explorer_visit(x, &t->plan.state, t->node);
-	if (move.fresh || move.elsewhere)
+	if (move.fresh)
+		graph_add_edge(&x->graph, t->node, number, move.to);
+	else if (move.elsewhere)
 		graph_set_edge(&x->graph, t->node, number, move.to);
 	t->moves[t->plan.count - 1] = move;
 	t->stayed = move.to == t->node ? t->stayed + 1 : 0;

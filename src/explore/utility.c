@@ -86,17 +86,15 @@ double utility_score(struct utility *u, const struct state *s, unsigned dirty)
 bool utility_add(struct utility *u, const struct state *s)
 {
 	struct state_features f;
-	bool is_new;
 
 	if (s->tree.inodes.count > OBJECTS_MAX && tree_hash(&s->tree).lo % SAMPLE)
 		return false;
 	f = features_of(s);
-	hash_map_put(&u->shapes, hash128(&f, sizeof(f), 0), &is_new);
-	return is_new;
+	return hash_set_add(&u->shapes, hash128(&f, sizeof(f), 0));
 }
 
 void utility_free(struct utility *u)
 {
 	hash_map_free(&u->seen);
-	hash_map_free(&u->shapes);
+	hash_set_free(&u->shapes);
 }

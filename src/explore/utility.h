@@ -2,12 +2,13 @@
 #ifndef EXPLORE_UTILITY_H
 #define EXPLORE_UTILITY_H
 
+#include "base/hash_set.h"
 #include "base/map.h"
 #include "model/state.h"
 
 struct utility {
 	struct hash_map seen;   /* by features: how many states had them */
-	struct hash_map shapes; /* the same without what is dirty, of states that were reached */
+	struct hash_set shapes; /* the same without what is dirty, of states that were reached */
 };
 
 /* A state was reached. True if it is the first with its features. Of large trees only some are

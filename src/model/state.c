@@ -496,14 +496,17 @@ static struct hash hash_users(const struct state *s, uint64_t key)
 	const struct process *process;
 	const struct fd_slot *slot;
 	const struct mapping *map;
+	struct pmap_walk walk, within;
 	uint64_t pid, fd;
 
-	for (bool first = true; (process = (void *)pmap_next(&s->processes, first, &pid));
-	     first = false) {
-		for (bool f = true; (slot = (void *)pmap_next(&process->fds, f, &fd)); f = false)
+	pmap_walk(&walk, &s->processes);
+	while ((process = (void *)pmap_walk_next(&walk, &pid))) {
+		pmap_walk(&within, &process->fds);
+		while ((slot = (void *)pmap_walk_next(&within, &fd)))
 			if (slot->file == key)
 				sum = hash_add(sum, hash_words(none, pid, fd, 0, 0));
-		for (bool f = true; (map = (void *)pmap_next(&process->maps, f, &fd)); f = false)
+		pmap_walk(&within, &process->maps);
+		while ((map = (void *)pmap_walk_next(&within, &fd)))
 			if (map->file == key)
 				sum = hash_add(sum, hash_words(none, pid, fd, 3, 0));
 	}
@@ -515,11 +518,12 @@ static struct hash hash_mapping(const struct mapping *map)
 {
 	struct hash none = { 0, 0 }, sum = none;
 	const struct map_page *page;
+	struct pmap_walk walk;
 	uint64_t number;
 
 	sum = hash_words(none, map->offset, map->length, map->prot, map->shared);
-	for (bool first = true; (page = (void *)pmap_next(&map->pages, first, &number));
-	     first = false)
+	pmap_walk(&walk, &map->pages);
+	while ((page = (void *)pmap_walk_next(&walk, &number)))
 		sum = hash_add(sum, hash_words(page->hash, number, page->doubtful, 4, 0));
 	return sum;
 }
@@ -588,13 +592,14 @@ static struct hash hash_process(const struct state *s, uint64_t pid, const struc
 				     process->gid, process->umask);
 	const struct dir_stream *stream;
 	const struct mapping *map;
+	struct pmap_walk walk;
 	uint64_t key;
 
-	for (bool first = true; (map = (void *)pmap_next(&process->maps, first, &key));
-	     first = false)
+	pmap_walk(&walk, &process->maps);
+	while ((map = (void *)pmap_walk_next(&walk, &key)))
 		sum = hash_add(sum, hash_words(hash_mapping(map), pid, key, 0, 5));
-	for (bool first = true; (stream = (void *)pmap_next(&process->streams, first, &key));
-	     first = false) {
+	pmap_walk(&walk, &process->streams);
+	while ((stream = (void *)pmap_walk_next(&walk, &key))) {
 		struct hash about = hash_identity(s, stream->ino);
 
 		about = hash_words(about, pid, key, stream->must->hash.lo, stream->may->hash.lo);
@@ -624,18 +629,21 @@ struct hash state_hash(const struct state *s)
 	const struct process *process;
 	const struct open_file *file;
 	const struct map_tail *tail;
+	struct pmap_walk walk;
 	uint64_t key;
 
-	for (bool first = true; (process = (void *)pmap_next(&s->processes, first, &key));
-	     first = false)
+	pmap_walk(&walk, &s->processes);
+	while ((process = (void *)pmap_walk_next(&walk, &key)))
 		sum = hash_add(sum, hash_process(s, key, process));
-	for (bool first = true; (file = (void *)pmap_next(&s->files, first, &key)); first = false) {
+	pmap_walk(&walk, &s->files);
+	while ((file = (void *)pmap_walk_next(&walk, &key))) {
 		struct hash about = hash_add(hash_identity(s, file->ino), hash_users(s, key));
 
 		sum = hash_add(sum, hash_words(about, (uint64_t)file->flags, (uint64_t)file->offset,
 					       file->lock, 0));
 	}
-	for (bool first = true; (tail = (void *)pmap_next(&s->tails, first, &key)); first = false)
+	pmap_walk(&walk, &s->tails);
+	while ((tail = (void *)pmap_walk_next(&walk, &key)))
 		if (tree_inode(&s->tree, key))
 			sum = hash_add(sum, hash_words(hash_identity(s, key), tail->page, 6, 0, 0));
 	/* What it may answer besides does not make it another state; what it has to, does. */

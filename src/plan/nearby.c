@@ -7,12 +7,18 @@
 #include "op/kind.h"
 #include "plan/nearby_kinds.h"
 
+enum { DRAWS = 32 }; /* before a state is said to have no value */
+
 uint64_t nearby_pick(const struct nearby *n, unsigned place, uint64_t bound)
 {
-	uint64_t words[2] = { n->seed, place };
+	uint64_t mixed = n->seed + (place + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
 
 	must(bound);
-	return hash64(words, sizeof(words), 0) % bound;
+	/* The end of splitmix64; then the high half of a product instead of a remainder. */
+	mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+	mixed ^= mixed >> 31;
+	return (uint64_t)((unsigned __int128)mixed * bound >> 64);
 }
 
 /* ---- what a call is about ---- */
@@ -33,18 +39,51 @@ static uint64_t nearby_step(const struct tree *t, uint64_t dir, const char *name
 	return entry ? entry->ino : 0;
 }
 
-uint64_t nearby_find(const struct state *s, const char *path)
+/* The length of a name, which a slash or the end ends; names are short. */
+static size_t name_len(const char *name)
 {
-	uint64_t at = TREE_ROOT;
+	size_t len = 0;
+
+	while (name[len] && name[len] != '/')
+		len++;
+	return len;
+}
+
+/* As far as the path exists; *ret_rest is what is left of it. */
+static uint64_t nearby_walk(const struct state *s, const char *path, const char **ret_rest)
+{
+	uint64_t at = TREE_ROOT, next;
 	size_t len;
 
-	while (at && *path) {
-		path += strspn(path, "/");
-		len = strcspn(path, "/");
-		at = nearby_step(&s->tree, at, path, len);
+	for (*ret_rest = path; **ret_rest; *ret_rest = path) {
+		while (*path == '/')
+			path++;
+		len = name_len(path);
+		next = nearby_step(&s->tree, at, path, len);
+		if (!next)
+			return at;
+		at = next;
 		path += len;
 	}
 	return at;
+}
+
+uint64_t nearby_find(const struct state *s, const char *path)
+{
+	const char *rest;
+	uint64_t at = nearby_walk(s, path, &rest);
+
+	return *rest ? 0 : at;
+}
+
+bool nearby_is_free(const struct state *s, const char *path)
+{
+	const char *rest;
+
+	nearby_walk(s, path, &rest);
+	while (*rest == '/')
+		rest++;
+	return *rest && !rest[name_len(rest)];
 }
 
 uint64_t nearby_object(const struct nearby *n, unsigned arg)
@@ -112,6 +151,73 @@ static bool nearby_map(const struct nearby *n, unsigned arg, unsigned place)
 	const struct process *process = state_process(n->state, n->call->pid);
 
 	return process && nearby_key(&process->maps, place, &n->call->arg[arg].num);
+}
+
+struct nearby_drawer {
+	const struct universe *universe;
+	const struct state *state;
+	struct nearby_names *names;
+};
+
+/* Many draws are made in one state, and as many again in those that differ by offsets alone. */
+static bool drawer_may_have_path(const struct nearby_drawer *d, unsigned place)
+{
+	struct nearby_names *names = d->names;
+	struct hash tree = tree_hash(&d->state->tree);
+
+	if (!names->known || !hash_equal(names->tree, tree))
+		*names = (struct nearby_names){
+			.tree = tree,
+			.known = true,
+			.any = nearby_any_name(d->state),
+			.any_free = nearby_any_free(d->universe, d->state),
+		};
+	return place <= EXISTING_PLACES ? names->any : names->any_free;
+}
+
+/* Whether nearby_argument() can have a value; exactly, where that is cheap to know. */
+static bool drawer_may_have(const void *to, unsigned pid, enum kind kind, unsigned place)
+{
+	const struct nearby_drawer *d = to;
+	const struct process *process = state_process(d->state, pid);
+
+	switch (kind) {
+	case KIND_FD:
+	case KIND_DIRFD:
+		return process && place <= process->fds.count;
+	case KIND_DH:
+		return process && place <= process->streams.count;
+	case KIND_MAP:
+		return process && place <= process->maps.count;
+	case KIND_PATH:
+		return drawer_may_have_path(d, place);
+	default:
+		return true;
+	}
+}
+
+bool nearby_draw(const struct universe *u, const struct state *s, struct nearby_names *names,
+		 struct rng *rng, uint64_t *ret)
+{
+	const struct nearby_drawer drawer = { u, s, names };
+	const struct universe_places places = { drawer_may_have, &drawer };
+
+	for (unsigned i = 0; i < DRAWS; i++)
+		if (universe_draw_if(u, universe_draw_op(u, rng), &places, rng, ret))
+			return true;
+	return false;
+}
+
+bool nearby_draw_of(const struct universe *u, size_t op, const struct state *s,
+		    struct nearby_names *names, struct rng *rng, uint64_t *ret)
+{
+	const struct nearby_drawer drawer = { u, s, names };
+	const struct universe_places places = { drawer_may_have, &drawer };
+
+	for (unsigned i = 0; i < DRAWS; i++)
+		if (universe_draw_if(u, op, &places, rng, ret))
+			return true;
+	return false;
 }
 
 /* ---- attributes ---- */

@@ -27,5 +27,19 @@
  * to the arena. False if this state has no value for one of its places. */
 bool nearby_call(const struct universe *u, uint64_t n, const struct state *s, struct arena *arena,
 		 struct call *ret);
+/* What was last found out about the names of a tree, from one draw to the next. */
+struct nearby_names {
+	struct hash tree;
+	bool known, any, any_free;
+};
+/* Draws a call by weight, of those operations and values that may have their places: a draw that
+ * names a descriptor, stream, mapping or path that is not there is dropped, and another one made,
+ * as if it had been drawn and found to be impossible. False if there was none among a number of
+ * draws. */
+bool nearby_draw(const struct universe *u, const struct state *s, struct nearby_names *names,
+		 struct rng *rng, uint64_t *ret);
+/* The same of one operation (index into u->ops). */
+bool nearby_draw_of(const struct universe *u, size_t op, const struct state *s,
+		    struct nearby_names *names, struct rng *rng, uint64_t *ret);
 
 #endif

@@ -12,6 +12,7 @@
 #include "plan/nearby_kinds.h"
 
 enum { MARKS_MAX = 48, VALUES_MAX = 4 * MARKS_MAX, EDGES_MAX = 8, OTHERS_MAX = 6 };
+enum { BLOCKS_LOOKED_AT = 4096, WORD_BITS = 64 };
 
 /* Bytes that one call moves: more takes longer than a hundred other calls, and profiles have whole
  * megabytes. */
@@ -28,6 +29,7 @@ struct marks {
 
 struct values {
 	int64_t of[VALUES_MAX];
+	uint8_t mark[VALUES_MAX]; /* of one between two marks: number of the first, from 1 */
 	unsigned count;
 };
 
@@ -51,13 +53,53 @@ static void marks_add_with_blocks(struct marks *m, uint64_t at)
 	}
 }
 
+/* Which blocks of a file are there, by bits: one walk, where each search would take one. */
+struct present {
+	uint64_t words[BLOCKS_LOOKED_AT / WORD_BITS + 1];
+	uint64_t size;
+};
+
+static void present_find(struct present *p, const struct inode *file)
+{
+	uint64_t index, count = (file->size + TREE_BLOCK - 1) / TREE_BLOCK;
+	struct pmap_walk walk;
+
+	p->size = file->size;
+	memset(p->words, 0, (count / WORD_BITS + 1) * sizeof(*p->words));
+	pmap_walk(&walk, &file->file.blocks);
+	while (pmap_walk_next(&walk, &index))
+		if (index < count)
+			p->words[index / WORD_BITS] |= (uint64_t)1 << index % WORD_BITS;
+}
+
+/* The same as tree_seek(). */
+static uint64_t present_seek(const struct present *p, uint64_t offset, bool data)
+{
+	uint64_t index = offset / TREE_BLOCK, at = index / WORD_BITS, flip = data ? 0 : UINT64_MAX;
+	uint64_t left = (p->words[at] ^ flip) >> index % WORD_BITS << index % WORD_BITS, start;
+
+	while (!left && (at + 1) * WORD_BITS * TREE_BLOCK < p->size)
+		left = p->words[++at] ^ flip;
+	if (!left)
+		return p->size;
+	start = (at * WORD_BITS + (uint64_t)__builtin_ctzll(left)) * TREE_BLOCK;
+	if (start < offset)
+		return offset;
+	return start < p->size ? start : p->size;
+}
+
 /* Where data and holes of the file end. */
 static void marks_add_edges(struct marks *m, const struct state *s, const struct inode *file)
 {
+	bool is_small = file->size <= BLOCKS_LOOKED_AT * TREE_BLOCK;
+	struct present present;
 	uint64_t at = 0;
 
+	if (is_small)
+		present_find(&present, file);
 	for (unsigned i = 0; i < EDGES_MAX && at < file->size; i++) {
-		at = tree_seek(&s->tree, file->ino, at, i % 2);
+		at = is_small ? present_seek(&present, at, i % 2)
+			      : tree_seek(&s->tree, file->ino, at, i % 2);
 		marks_add(m, at);
 	}
 }
@@ -140,18 +182,40 @@ static void values_add(struct values *v, uint64_t position, uint64_t from, uint6
 	for (unsigned i = 0; i < v->count; i++)
 		if (v->of[i] == value)
 			return;
+	v->mark[v->count] = 0;
 	v->of[v->count++] = value;
 }
 
 /* The same of positions in order: one that is not behind the last is there already. */
-static void values_add_behind(struct values *v, uint64_t position, uint64_t from, uint64_t max)
+static void values_add_behind(struct values *v, uint64_t position, uint64_t from, uint64_t max,
+			      unsigned mark)
 {
 	int64_t value = (int64_t)(position - from);
 
 	if (position <= from || position > max || v->count == VALUES_MAX ||
 	    (v->count && value <= v->of[v->count - 1]))
 		return;
+	v->mark[v->count] = (uint8_t)mark;
 	v->of[v->count++] = value;
+}
+
+/* A position between mark number i and the next. */
+static uint64_t marks_between(const struct marks *m, const struct nearby *n, unsigned i)
+{
+	uint64_t gap = m->at[i + 1] - m->at[i];
+
+	return m->at[i] + 2 + nearby_pick(n, 64 + i, gap - 3);
+}
+
+/* Of the many places between two marks, most are never taken: where there is no doubt that one is
+ * within the bounds, it is worked out when it is. */
+static void values_add_between(struct values *v, const struct nearby *n, const struct marks *m,
+			       unsigned i, uint64_t from, uint64_t max)
+{
+	if (m->at[i] >= from && m->at[i + 1] <= max)
+		values_add_behind(v, m->at[i] + 2, from, max, i + 1);
+	else
+		values_add_behind(v, marks_between(m, n, i), from, max, 0);
 }
 
 /* Distances from `from` to positions behind it. */
@@ -163,11 +227,11 @@ static void values_find(struct values *v, const struct nearby *n, const struct m
 		uint64_t at = m->at[i], gap = i + 1 < m->count ? m->at[i + 1] - at : 0;
 
 		if (at)
-			values_add_behind(v, at - 1, from, max);
-		values_add_behind(v, at, from, max);
-		values_add_behind(v, at + 1, from, max);
+			values_add_behind(v, at - 1, from, max, 0);
+		values_add_behind(v, at, from, max, 0);
+		values_add_behind(v, at + 1, from, max, 0);
 		if (gap > 4)
-			values_add_behind(v, at + 2 + nearby_pick(n, 64 + i, gap - 3), from, max);
+			values_add_between(v, n, m, i, from, max);
 	}
 }
 
@@ -203,21 +267,22 @@ static uint64_t extent_from(const struct nearby *n, unsigned arg, const struct i
 }
 
 /* Where there are more values than places, a place means one of those in its part of the list. */
-static bool extent_take(const struct nearby *n, unsigned arg, const struct values *v)
+static bool extent_choose(const struct nearby *n, unsigned arg, const struct values *v,
+			  unsigned *ret)
 {
-	struct arg *to = &n->call->arg[arg];
+	const struct arg *to = &n->call->arg[arg];
 	unsigned place = to->nearby - 1u, part, first;
 	unsigned places = kind_table[op_table[n->call->op].arg[arg].kind]->places;
 
 	if (v->count <= places) {
 		if (place >= v->count)
 			return false;
-		to->num = v->of[place];
+		*ret = place;
 		return true;
 	}
 	first = place * v->count / places;
 	part = (place + 1) * v->count / places - first;
-	to->num = v->of[first + nearby_pick(n, place, part)];
+	*ret = first + (unsigned)nearby_pick(n, place, part);
 	return true;
 }
 
@@ -227,15 +292,23 @@ bool nearby_extent(const struct nearby *n, unsigned arg)
 	uint64_t from, max = n->universe->size_max;
 	struct values values;
 	struct marks marks;
+	unsigned at;
 
 	if (file && !S_ISREG(file->mode))
 		file = NULL;
 	from = extent_from(n, arg, file);
+	if (from >= max)
+		return false; /* nothing lies behind it */
 	marks_find(&marks, n, file, from);
 	if (op_table[n->call->op].arg[arg].kind == KIND_COUNT && from + MOVED_MAX < max)
 		max = from + MOVED_MAX;
 	values_find(&values, n, &marks, from, max);
-	return extent_take(n, arg, &values);
+	if (!extent_choose(n, arg, &values, &at))
+		return false;
+	n->call->arg[arg].num =
+		values.mark[at] ? (int64_t)(marks_between(&marks, n, values.mark[at] - 1u) - from)
+				: values.of[at];
+	return true;
 }
 
 /* Sizes that exist, and sizes that nearly fill what an inode or a block has left for attributes:
@@ -248,6 +321,7 @@ bool nearby_attribute_size(const struct nearby *n, unsigned arg)
 	struct values values = { .count = 0 };
 	const struct xattr *xattr;
 	uint64_t cookie = 0, used = 0;
+	unsigned at;
 
 	if (!inode)
 		return false;
@@ -266,5 +340,8 @@ bool nearby_attribute_size(const struct nearby *n, unsigned arg)
 		if (room > less)
 			values_add(&values, room - less, 0, UINT32_MAX);
 	}
-	return extent_take(n, arg, &values);
+	if (!extent_choose(n, arg, &values, &at))
+		return false;
+	n->call->arg[arg].num = values.of[at];
+	return true;
 }

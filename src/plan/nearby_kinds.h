@@ -18,9 +18,18 @@ struct nearby {
 uint64_t nearby_pick(const struct nearby *n, unsigned place, uint64_t bound);
 /* The inode at a path from the root, symbolic links not followed; 0 if there is none. */
 uint64_t nearby_find(const struct state *s, const char *path);
+/* Is there no such path, but something where it would be in? */
+bool nearby_is_free(const struct state *s, const char *path);
 /* The inode that the call is about: that of the descriptor or path nearest in front of argument
  * number arg; 0 if there is none. */
 uint64_t nearby_object(const struct nearby *n, unsigned arg);
+
+/* Places of a path up to this one name objects that exist; the others name free ones. */
+enum { EXISTING_PLACES = 5 };
+/* Is there a name at all? Is one of the universe's paths free? Where it has very many, one may be.
+ */
+bool nearby_any_name(const struct state *s);
+bool nearby_any_free(const struct universe *u, const struct state *s);
 
 /* Each fills in argument number arg; false if the state has no value for this place. */
 bool nearby_extent(const struct nearby *n, unsigned arg);

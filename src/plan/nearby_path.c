@@ -4,8 +4,7 @@
 #include "base/buf.h"
 #include "plan/nearby_kinds.h"
 
-/* Places below this one name objects that exist; the others name free ones. */
-enum { EXISTING_PLACES = 5, FREE_TRIES = 16, DEPTH_MAX = 64 };
+enum { FREE_TRIES = 16, PATHS_LOOKED_AT = 64, DEPTH_MAX = 64 };
 
 /* An entry of a directory, by chance; NULL if it has none. */
 static const struct entry *path_some_entry(const struct nearby *n, uint64_t dir, unsigned place)
@@ -43,27 +42,36 @@ static bool path_existing(const struct nearby *n, unsigned place, struct buf *ou
 }
 
 /* A path of the universe that does not exist, in a directory that does. */
-static bool path_free(const struct nearby *n, unsigned place, struct buf *out)
+static bool path_free(const struct nearby *n, unsigned place, struct arg *to)
 {
 	const struct pool *paths = &n->universe->paths;
-	const char *path, *slash;
 
 	for (unsigned i = 0; i < FREE_TRIES; i++) {
-		path = paths->values[nearby_pick(n, place + i * 16, paths->count)].text;
-		slash = strrchr(path, '/');
-		buf_clear(out);
-		if (slash) {
-			buf_add(out, path, (size_t)(slash - path));
-			if (!nearby_find(n->state, buf_str(out)))
-				continue;
+		const struct arg *path =
+			&paths->values[nearby_pick(n, place + i * 16, paths->count)];
+
+		if (nearby_is_free(n->state, path->text)) {
+			to->text = path->text;
+			to->len = path->len;
+			return true;
 		}
-		if (nearby_find(n->state, path))
-			continue;
-		buf_clear(out);
-		buf_adds(out, path);
-		return true;
 	}
 	return false;
+}
+
+bool nearby_any_name(const struct state *s)
+{
+	uint64_t cookie = 0;
+
+	return tree_next_entry(&s->tree, TREE_ROOT, &cookie);
+}
+
+bool nearby_any_free(const struct universe *u, const struct state *s)
+{
+	for (size_t i = 0; i < u->paths.count && i < PATHS_LOOKED_AT; i++)
+		if (nearby_is_free(s, u->paths.values[i].text))
+			return true;
+	return u->paths.count > PATHS_LOOKED_AT;
 }
 
 bool nearby_path(const struct nearby *n, unsigned arg)
@@ -71,9 +79,11 @@ bool nearby_path(const struct nearby *n, unsigned arg)
 	struct arg *to = &n->call->arg[arg];
 	unsigned place = to->nearby - 1u;
 	struct buf path = BUF_INIT;
-	bool found = place < EXISTING_PLACES ? path_existing(n, place, &path)
-					     : path_free(n, place, &path);
+	bool found;
 
+	if (place >= EXISTING_PLACES)
+		return path_free(n, place, to);
+	found = path_existing(n, place, &path);
 	if (found) {
 		to->text = arena_copy(n->arena, path.data, path.len);
 		to->len = (uint32_t)path.len;

@@ -10,6 +10,7 @@ enum {
 	GROUP = 8,        /* slots of a level that a hash may be in: two lines of a cache */
 	LAST_SLOTS = 512, /* the same of the last level */
 	LEVELS_MAX = 14,
+	PAGE_SLOTS = 256, /* whose memory is not read before it is used */
 	SLOT_BYTES = sizeof(struct shared_slot) + sizeof(uint16_t),
 };
 
@@ -40,13 +41,14 @@ int shared_set_open(struct shared_set *s, uint64_t bytes, struct err *err)
 		levels++;
 	*s = (struct shared_set){ 0 };
 	for (; levels && !s->slots; levels -= !s->slots) {
-		s->bytes = level_first(levels) * SLOT_BYTES;
+		s->bytes = level_first(levels) * SLOT_BYTES + level_first(levels) / PAGE_SLOTS;
 		s->slots = map_shared(s->bytes);
 	}
 	if (!s->slots)
 		return err_sys(err, errno, "cannot share memory between processes");
 	s->levels = levels;
 	s->owners = (_Atomic uint16_t *)(s->slots + level_first(levels));
+	s->used = (_Atomic uint8_t *)(s->owners + level_first(levels));
 	return 0;
 }
 
@@ -74,6 +76,15 @@ static bool slot_put(struct shared_slot *slot, struct hash h, bool *ret_new)
 	return *ret_new || hi == h.hi;
 }
 
+/* Said before it is so: who is killed in between does no harm. */
+static void page_use(struct shared_set *s, size_t at)
+{
+	_Atomic uint8_t *used = &s->used[at / PAGE_SLOTS];
+
+	if (!atomic_load_explicit(used, memory_order_relaxed))
+		atomic_store(used, 1);
+}
+
 int64_t shared_set_put(struct shared_set *s, struct hash h, bool *ret_new)
 {
 	/* 0 means free. That these two are one with their neighbours is as likely as that two
@@ -89,6 +100,7 @@ int64_t shared_set_put(struct shared_set *s, struct hash h, bool *ret_new)
 		for (unsigned i = 0; i < slots; i++) {
 			size_t at = level_first(level) + ((place + i) & (level_slots(level) - 1));
 
+			page_use(s, at);
 			if (slot_put(&s->slots[at], h, ret_new))
 				return (int64_t)at;
 		}
@@ -96,27 +108,25 @@ int64_t shared_set_put(struct shared_set *s, struct hash h, bool *ret_new)
 	return SHARED_SET_NONE;
 }
 
+/* To read a page is to get memory for it, and the last levels are mostly free. */
 uint64_t shared_set_count(const struct shared_set *s, struct hash *ret_sum)
 {
+	size_t slots = level_first(s->levels);
 	uint64_t count = 0;
 
 	*ret_sum = (struct hash){ 0 };
-	/* A level is used where a hash found no room before it: one that is empty ends the search.
-	 */
-	for (unsigned level = 0; level < s->levels; level++) {
-		uint64_t before = count;
+	for (size_t i = 0; i < slots; i++) {
+		struct hash h;
 
-		for (size_t i = level_first(level); i < level_first(level + 1); i++) {
-			struct hash h = { atomic_load(&s->slots[i].lo),
-					  atomic_load(&s->slots[i].hi) };
-
-			if (!h.hi)
-				continue;
-			*ret_sum = hash_add(*ret_sum, h);
-			count++;
+		if (!atomic_load(&s->used[i / PAGE_SLOTS])) {
+			i += PAGE_SLOTS - 1 - i % PAGE_SLOTS;
+			continue;
 		}
-		if (count == before)
-			break;
+		h = (struct hash){ atomic_load(&s->slots[i].lo), atomic_load(&s->slots[i].hi) };
+		if (!h.hi)
+			continue;
+		*ret_sum = hash_add(*ret_sum, h);
+		count++;
 	}
 	return count;
 }

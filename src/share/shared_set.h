@@ -22,6 +22,7 @@ struct shared_slot {
 struct shared_set {
 	struct shared_slot *slots;
 	_Atomic uint16_t *owners; /* by slot; 0: none */
+	_Atomic uint8_t *used;    /* by page of slots: it may have some that are not free */
 	unsigned levels;
 	size_t bytes;
 };

@@ -1,6 +1,8 @@
 /* universe.c -- the calls of a universe: by number, and drawn by weight. */
 #include "universe/universe.h"
 
+#include <stdlib.h>
+
 #include "base/must.h"
 #include "op/kind.h"
 
@@ -10,19 +12,62 @@ void universe_free(struct universe *u)
 	*u = (struct universe){ 0 };
 }
 
+void pool_weigh(struct pool *pool)
+{
+	alias_fill(pool->aliases, pool->sums, pool->count);
+}
+
+void universe_weigh(struct universe *u)
+{
+	uint64_t *sums = must_alloc(u->op_count * sizeof(*sums));
+
+	u->weight = 0;
+	for (size_t op = 0; op < u->op_count; op++)
+		sums[op] = u->weight += u->ops[op].weight;
+	alias_fill(u->aliases, sums, u->op_count);
+	free(sums);
+}
+
+static void universe_index_calls(struct universe *u)
+{
+	size_t op = 0;
+
+	u->guide_shift = 0;
+	while (u->calls >> u->guide_shift > UNIVERSE_GUIDE - 1)
+		u->guide_shift++;
+	for (size_t i = 0; i < UNIVERSE_GUIDE; i++) {
+		while (op + 1 < u->op_count && u->firsts[op + 1] <= (uint64_t)i << u->guide_shift)
+			op++;
+		u->guide[i] = (uint16_t)op;
+	}
+}
+
+void universe_index(struct universe *u)
+{
+	if (!u->firsts) {
+		u->firsts = arena_alloc(&u->arena, u->op_count * sizeof(*u->firsts));
+		u->aliases = arena_alloc(&u->arena, u->op_count * sizeof(*u->aliases));
+		u->guide = arena_alloc(&u->arena, UNIVERSE_GUIDE * sizeof(*u->guide));
+	}
+	u->calls = 0;
+	for (size_t op = 0; op < u->op_count; op++) {
+		u->firsts[op] = u->ops[op].first = u->calls;
+		u->calls += u->ops[op].calls;
+	}
+	universe_index_calls(u);
+	if (u->op_count)
+		universe_weigh(u);
+}
+
 size_t universe_op_of(const struct universe *u, uint64_t n)
 {
-	size_t low = 0, high = u->op_count, middle;
+	size_t op;
 
 	must(n < u->calls);
-	while (high - low > 1) {
-		middle = (low + high) / 2;
-		if (u->ops[middle].first <= n)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	op = u->guide[n >> u->guide_shift];
+	while (op + 1 < u->op_count && u->firsts[op + 1] <= n)
+		op++;
+	return op;
 }
 
 void universe_fit_data(struct call *c)
@@ -58,40 +103,53 @@ bool universe_call(const struct universe *u, uint64_t n, struct call *ret)
 	return nearby;
 }
 
-static size_t pool_draw(const struct pool *pool, struct rng *rng)
+/* Every other call is made by process 1: what others may do follows from what it did. */
+static uint64_t universe_draw_process(const struct universe *u, struct rng *rng)
 {
-	uint64_t at = rng_below(rng, pool->sums[pool->count - 1]);
-	size_t low = 0, high = pool->count - 1, middle;
-
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (pool->sums[middle] > at)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	if (u->processes > 1 && rng_chance(rng, 1, 2))
+		return 1 + rng_below(rng, u->processes - 1);
+	return 0;
 }
 
 uint64_t universe_draw_of(const struct universe *u, size_t number, struct rng *rng)
 {
 	const struct universe_op *op = &u->ops[number];
-	uint64_t place = 0;
+	uint64_t place = universe_draw_process(u, rng);
 
-	/* Every other call is made by process 1: what others may do follows from what it did. */
-	if (u->processes > 1 && rng_chance(rng, 1, 2))
-		place = 1 + rng_below(rng, u->processes - 1);
-	for (unsigned i = 0; i < op_table[op->op].args; i++)
-		place = place * op->pools[i].count + pool_draw(&op->pools[i], rng);
+	for (unsigned i = 0; i < op_table[op->op].args; i++) {
+		const struct pool *pool = &op->pools[i];
+
+		place = place * pool->count + alias_draw(pool->aliases, pool->count, rng);
+	}
 	return op->first + place;
+}
+
+bool universe_draw_if(const struct universe *u, size_t number, const struct universe_places *places,
+		      struct rng *rng, uint64_t *ret)
+{
+	const struct universe_op *op = &u->ops[number];
+	uint64_t place = universe_draw_process(u, rng);
+	unsigned pid = 1 + (unsigned)place;
+
+	for (unsigned i = 0; i < op_table[op->op].args; i++) {
+		const struct pool *pool = &op->pools[i];
+		size_t value = alias_draw(pool->aliases, pool->count, rng);
+		unsigned nearby = pool->values[value].nearby;
+
+		if (nearby && !places->has(places->to, pid, op_table[op->op].arg[i].kind, nearby))
+			return false;
+		place = place * pool->count + value;
+	}
+	*ret = op->first + place;
+	return true;
+}
+
+size_t universe_draw_op(const struct universe *u, struct rng *rng)
+{
+	return alias_draw(u->aliases, u->op_count, rng);
 }
 
 uint64_t universe_draw(const struct universe *u, struct rng *rng)
 {
-	uint64_t at = rng_below(rng, u->weight);
-	size_t op = 0;
-
-	for (; at >= u->ops[op].weight; op++)
-		at -= u->ops[op].weight;
-	return universe_draw_of(u, op, rng);
+	return universe_draw_of(u, universe_draw_op(u, rng), rng);
 }

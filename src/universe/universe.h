@@ -9,12 +9,14 @@
 #include "base/arena.h"
 #include "base/rng.h"
 #include "op/op.h"
+#include "universe/alias.h"
 
 struct err;
 
 struct pool {
 	struct arg *values;
-	uint64_t *sums; /* of the weights up to and with each value */
+	uint64_t *sums;        /* of the weights up to and with each value */
+	struct alias *aliases; /* the same weights, to draw by */
 	size_t count;
 };
 
@@ -26,11 +28,18 @@ struct universe_op {
 	struct pool pools[OP_ARGS_MAX];
 };
 
+/* A guide to the operation of a call, by the high bits of its number. */
+enum { UNIVERSE_GUIDE = 1 << 10 };
+
 struct universe {
 	const char *name;
 	struct universe_op *ops;
 	size_t op_count;
-	uint64_t weight; /* of all operations */
+	uint64_t *firsts; /* of the operations: numbers of their first calls */
+	uint16_t *guide;  /* by the number of a call >> guide_shift: the first operation */
+	unsigned guide_shift;
+	struct alias *aliases; /* weights of operations */
+	uint64_t weight;       /* of all operations */
 	uint64_t calls;
 	size_t nodes_max;  /* objects a tree may have; calls that would exceed are not made */
 	uint64_t size_max; /* largest file; likewise */
@@ -76,6 +85,12 @@ int universe_profile_unknown(const char *name, struct err *err);
 int universe_open(struct universe *u, const char *profile, const char *const *overrides,
 		  size_t override_count, struct err *err);
 void universe_free(struct universe *u);
+/* Its operations, or their numbers of calls, were changed: sums and tables follow. */
+void universe_index(struct universe *u);
+/* Only their weights were changed. */
+void universe_weigh(struct universe *u);
+/* The weights of a pool were changed (sums). */
+void pool_weigh(struct pool *pool);
 
 /* Call number n: values point into the universe. Values that follow from the state have only their
  * places (arg.nearby); true if there are any. */
@@ -86,6 +101,17 @@ void universe_fit_data(struct call *c);
 uint64_t universe_draw(const struct universe *u, struct rng *rng);
 /* The same, but a call of this operation (index into ops). */
 uint64_t universe_draw_of(const struct universe *u, size_t op, struct rng *rng);
+
+/* Does a state have the value of a place (arg.nearby) for a process? */
+struct universe_places {
+	bool (*has)(const void *to, unsigned pid, enum kind kind, unsigned place);
+	const void *to;
+};
+/* An operation, and a call of it, both drawn by weight. False as soon as a value is drawn that the
+ * state does not have. */
+size_t universe_draw_op(const struct universe *u, struct rng *rng);
+bool universe_draw_if(const struct universe *u, size_t op, const struct universe_places *places,
+		      struct rng *rng, uint64_t *ret);
 /* The operation (index into ops) that call n belongs to. */
 size_t universe_op_of(const struct universe *u, uint64_t n);
 

@@ -181,6 +181,8 @@ static int draft_read_pool(struct draft *d, struct pool *ret, enum kind kind,
 	}
 	if (distribution)
 		pool_distribute(ret, (enum distribution)distribution_find(distribution->value));
+	ret->aliases = arena_alloc(&d->u->arena, ret->count * sizeof(*ret->aliases));
+	pool_weigh(ret);
 	return 0;
 }
 
@@ -222,7 +224,6 @@ static int draft_add_op(struct draft *d, enum op op, unsigned weight)
 	}
 	if (!ret && __builtin_add_overflow(u->calls, to->calls, &u->calls))
 		ret = err_set(d->err, E2BIG, "%s: more than 2^64 calls", d->ini.path);
-	u->weight += weight;
 	return ret;
 }
 
@@ -283,7 +284,10 @@ static int draft_read(struct draft *d)
 	ret = draft_read_users(d);
 	if (ret)
 		return ret;
-	return draft_read_ops(d);
+	ret = draft_read_ops(d);
+	if (!ret)
+		universe_index(d->u);
+	return ret;
 }
 
 /* Overrides are further rows of the profile: the last value of a key holds. */

@@ -34,7 +34,7 @@ static void nodes_are_found_again(void **state)
 		assert_false(is_new);
 	}
 	assert_int_equal(g.count, MANY);
-	assert_true((double)graph_bytes(&g) / MANY <= 48);
+	assert_true((double)graph_bytes(&g) / MANY <= 40);
 	graph_free(&g);
 }
 
@@ -148,7 +148,29 @@ static void few_edges_take_little(void **state)
 		for (uint32_t call = 0; call < 20; call++)
 			graph_set_edge(&g, n, call * 37, call % 4 ? n : NODE_BEYOND);
 	}
-	assert_true((double)g.edge_bytes / (MANY / 10 * 20) <= 5);
+	assert_true((double)g.edge_bytes / (MANY / 10 * 20) <= 3);
+	graph_free(&g);
+}
+
+/* The first edges lie in the node. */
+static void the_first_edges_take_nothing(void **state)
+{
+	struct graph g;
+
+	graph_init(&g, 1000000);
+	for (uint32_t n = 0; n < MANY / 10; n++) {
+		put(&g, n);
+		graph_set_edge(&g, n, 400000, n);
+		graph_set_edge(&g, n, 500000, n + 1);
+		graph_set_edge(&g, n, 600000, NODE_BEYOND);
+	}
+	assert_int_equal(g.edge_bytes, 0);
+	for (uint32_t n = 0; n < MANY / 10; n++) {
+		assert_int_equal(graph_edge(&g, n, 400000), n);
+		assert_int_equal(graph_edge(&g, n, 500000), n + 1);
+		assert_int_equal(graph_edge(&g, n, 600000), NODE_BEYOND);
+		assert_int_equal(graph_edge(&g, n, 600001), NODE_NONE);
+	}
 	graph_free(&g);
 }
 
@@ -205,6 +227,7 @@ int main(void)
 		cmocka_unit_test(where_an_edge_leads_is_no_call),
 		cmocka_unit_test(edges_are_the_same_in_either_form),
 		cmocka_unit_test(few_edges_take_little),
+		cmocka_unit_test(the_first_edges_take_nothing),
 		cmocka_unit_test(ways_are_shortest),
 		cmocka_unit_test(bits_hold_states),
 	};

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash_set.h"
 #include "base/map.h"
 #include "tests/harness/unit.h"
 
@@ -131,6 +132,25 @@ static void strings_stay_in_order(void **state)
 	str_map_free(&m);
 }
 
+static void sets_hold_each_hash_once_in_little_memory(void **state)
+{
+	enum { MANY = 200000 };
+	struct hash_set s = { 0 };
+	uint64_t bytes = 0;
+
+	for (int round = 0; round < 2; round++)
+		for (uint64_t i = 0; i < MANY; i++)
+			assert_int_equal(hash_set_add(&s, hash128(&i, sizeof(i), 0)), !round);
+	assert_true(hash_set_add(&s, (struct hash){ 0, 0 }));
+	assert_false(hash_set_add(&s, (struct hash){ 0, 0 }));
+	assert_int_equal(s.count, MANY + 1);
+	for (size_t i = 0; i < HASH_SET_PARTS; i++)
+		bytes += s.parts[i].cap * sizeof(uint64_t);
+	assert_true(bytes <= MANY * 13);
+	hash_set_free(&s);
+	assert_int_equal(s.count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +161,7 @@ int main(void)
 		cmocka_unit_test(every_key_keeps_its_value),
 		cmocka_unit_test(a_new_value_is_zero),
 		cmocka_unit_test(strings_stay_in_order),
+		cmocka_unit_test(sets_hold_each_hash_once_in_little_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

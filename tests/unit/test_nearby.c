@@ -190,6 +190,59 @@ static void attributes_follow_from_the_object(void **state)
 	unmake(&f);
 }
 
+/* How many of the draws are of this operation, all of which the state must have values for. */
+static int drawn(struct fixture *f, enum op op)
+{
+	enum { DRAWS = 20000 };
+	struct rng rng;
+	struct call call;
+	struct nearby_names names = { .known = false };
+	uint64_t n;
+	int count = 0;
+
+	rng_seed(&rng, 1);
+	for (int i = 0; i < DRAWS; i++) {
+		assert_true(nearby_draw(&f->universe, &f->state, &names, &rng, &n));
+		count += f->universe.ops[universe_op_of(&f->universe, n)].op == op;
+		if (!nearby_call(&f->universe, n, &f->state, &f->arena, &call))
+			assert_true(call.op != OP_pwrite && call.op != OP_mkdir);
+	}
+	return count;
+}
+
+static void only_what_is_open_is_drawn(void **state)
+{
+	struct fixture f;
+	int one;
+
+	make(&f);
+	assert_int_equal(drawn(&f, OP_pwrite), 0);
+	assert_true(drawn(&f, OP_truncate) > 0);
+	assert_true(drawn(&f, OP_mkdir) > 0);
+	run(&f, "open(\"a\", O_RDWR|O_CREAT, 0644)\n");
+	one = drawn(&f, OP_pwrite);
+	assert_true(one > 0);
+	run(&f, "open(\"a\", O_RDWR, 0)\n");
+	assert_true(drawn(&f, OP_pwrite) > one);
+	unmake(&f);
+}
+
+/* All names of the universe but one, which is free. */
+static void free_paths_are_drawn_as_long_as_there_are_any(void **state)
+{
+	struct fixture f;
+
+	make(&f);
+	run(&f, "mkdir(\"a\", 0755)\nmkdir(\"b\", 0755)\nmkdir(\"c\", 0755)\n"
+		"mkdir(\"a/a\", 0755)\nmkdir(\"a/b\", 0755)\n");
+	assert_true(count(&f, OP_mkdir, 0, 0, "a/c") > 0);
+	assert_true(drawn(&f, OP_mkdir) > 0);
+	run(&f, "mkdir(\"a/c\", 0755)\n");
+	/* What exists is still drawn. */
+	assert_true(drawn(&f, OP_mkdir) > 0);
+	unmake(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +251,8 @@ int main(void)
 		cmocka_unit_test(counts_stay_within_bounds),
 		cmocka_unit_test(paths_follow_from_names),
 		cmocka_unit_test(attributes_follow_from_the_object),
+		cmocka_unit_test(only_what_is_open_is_drawn),
+		cmocka_unit_test(free_paths_are_drawn_as_long_as_there_are_any),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -346,6 +347,38 @@ static void processes_that_are_killed_lose_nothing(void **state)
 	share_memory_close(m);
 }
 
+/* Pages of the set that have memory. */
+static size_t set_pages_resident(const struct shared_set *s)
+{
+	size_t pages = s->bytes / 4096, count = 0;
+	unsigned char *in_memory = must_alloc(pages + 1);
+
+	assert_int_equal(mincore(s->slots, s->bytes, in_memory), 0);
+	for (size_t i = 0; i < pages; i++)
+		count += in_memory[i] & 1;
+	free(in_memory);
+	return count;
+}
+
+/* Levels that nothing was added to are not read: that would take their memory. */
+static void counting_takes_no_memory(void **state)
+{
+	enum { HASHES = 1000, SET_BYTES = 64 << 20 };
+	struct shared_set s;
+	struct hash sum;
+	struct err err = { 0 };
+	size_t before;
+	bool is_new;
+
+	assert_int_equal(shared_set_open(&s, SET_BYTES, &err), 0);
+	for (uint64_t i = 0; i < HASHES; i++)
+		assert_true(shared_set_put(&s, hash_of(i), &is_new) >= 0);
+	before = set_pages_resident(&s);
+	assert_int_equal(shared_set_count(&s, &sum), HASHES);
+	assert_in_range(set_pages_resident(&s), before, before + 8);
+	shared_set_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +392,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_done_is_for_others),
 		cmocka_unit_test(what_is_free_after_the_end_is_for_one),
 		cmocka_unit_test(processes_that_are_killed_lose_nothing),
+		cmocka_unit_test(counting_takes_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,42 @@ static void draws_follow_the_weights(void **state)
 	universe_free(&u);
 }
 
+/* Each place by its share, those with no weight and with nearly all of it among them. */
+static void aliases_follow_the_weights(void **state)
+{
+	enum { DRAWS = 400000, PLACES = 7 };
+	static const uint64_t weights[PLACES] = { 5, 0, 1, 1000, 40, 0, 300 };
+	struct alias table[PLACES];
+	uint64_t sums[PLACES], seen[PLACES] = { 0 }, sum = 0;
+	struct rng rng;
+
+	for (int i = 0; i < PLACES; i++)
+		sums[i] = sum += weights[i];
+	alias_fill(table, sums, PLACES);
+	rng_seed(&rng, 1);
+	for (int i = 0; i < DRAWS; i++)
+		seen[alias_draw(table, PLACES, &rng)]++;
+	for (int i = 0; i < PLACES; i++) {
+		uint64_t expected = weights[i] * DRAWS / sum;
+
+		assert_in_range(seen[i], expected - expected / 5, expected + expected / 5);
+	}
+}
+
+/* The guide leads to the same operation as a look at all of them. */
+static void calls_are_of_their_operations(void **state)
+{
+	struct universe u;
+	struct err err = { 0 };
+
+	assert_int_equal(universe_open(&u, "default", NULL, 0, &err), 0);
+	for (size_t op = 0; op < u.op_count; op++) {
+		assert_int_equal(universe_op_of(&u, u.ops[op].first), op);
+		assert_int_equal(universe_op_of(&u, u.ops[op].first + u.ops[op].calls - 1), op);
+	}
+	universe_free(&u);
+}
+
 static uint64_t weight_at(const struct pool *pool, size_t i)
 {
 	return pool->sums[i] - (i ? pool->sums[i - 1] : 0);
@@ -305,6 +341,8 @@ int main(void)
 		cmocka_unit_test(data_is_as_long_as_its_count),
 		cmocka_unit_test(boundary_values_of_counts_end_at_the_largest_file),
 		cmocka_unit_test(draws_follow_the_weights),
+		cmocka_unit_test(aliases_follow_the_weights),
+		cmocka_unit_test(calls_are_of_their_operations),
 		cmocka_unit_test(distributions_shape_the_weights),
 		cmocka_unit_test(overrides_come_last),
 		cmocka_unit_test(mistakes_are_named),
