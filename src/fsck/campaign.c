@@ -6,6 +6,8 @@
  * longer. So a short run has tried something of everything, and a long one everything, the
  * rewarding lanes before the others.
  *
+ * Before that, several fields are damaged at a time (groups.h).
+ *
  * Values that take every path of the checker, as far as these can be found, come first where there
  * is no limit of time, and have their share of it otherwise. At the end, a narrow field gets all.
  */
@@ -21,6 +23,7 @@
 #include "base/must.h"
 #include "base/rng.h"
 #include "base/stop.h"
+#include "fsck/groups.h"
 #include "fsck/values.h"
 #include "symbolic/path_process.h"
 
@@ -150,7 +153,7 @@ static struct ondisk_field field_part(const struct ondisk_instance *x,
 }
 
 static void add_instance(struct campaign *c, size_t field, const struct ondisk_instance *x,
-			 uint64_t round, uint64_t due)
+			 uint64_t round, uint64_t due, bool is_novel)
 {
 	uint32_t parts = count_parts(x, c->fields[field].field);
 
@@ -163,6 +166,7 @@ static void add_instance(struct campaign *c, size_t field, const struct ondisk_i
 				.field = field_part(x, c->fields[field].field, i, parts),
 				.round = round,
 				.due = due + i / PARTS_AT_ONCE,
+				.is_novel = is_novel,
 			};
 		}
 }
@@ -178,7 +182,7 @@ static void add_lanes(struct campaign *c, size_t field, const bool *novel)
 			    !has_field(&c->map->instances[i], &c->fields[field]))
 				continue;
 			add_instance(c, field, &c->map->instances[i], round,
-				     pass ? round : round / NOVEL_AT_ONCE);
+				     pass ? round : round / NOVEL_AT_ONCE, !pass);
 			round++;
 		}
 }
@@ -245,7 +249,7 @@ void campaign_close(struct campaign *c)
 	free(c->lanes);
 }
 
-static bool campaign_is_over(const struct campaign *c)
+bool campaign_is_over(const struct campaign *c)
 {
 	return stop_requested ||
 	       (c->options.until_seconds > 0 && clock_seconds() >= c->options.until_seconds);
@@ -257,9 +261,8 @@ static void keep_value(struct field_progress *p, const uint8_t *value, uint16_t 
 	memcpy(p->rewarding[p->rewarding_count++ % REWARDING_MAX], value, len);
 }
 
-/* One value; 1: go on, 0: it is over. */
-static int campaign_try(struct campaign *c, const struct field_lane *lane, const uint8_t *value,
-			struct err *err)
+int campaign_try(struct campaign *c, const struct field_lane *lane, const uint8_t *value,
+		 struct err *err)
 {
 	struct corruption corruption = { 0 };
 	uint64_t news = lane->p->news;
@@ -632,7 +635,7 @@ int campaign_run_pairs(struct campaign *c, struct err *err)
 int campaign_run(struct campaign *c, struct err *err)
 {
 	uint64_t step = 0;
-	int r = 1;
+	int r = c->probe ? groups_run(c, err) : 1;
 
 	while (r > 0 && step != UINT64_MAX)
 		r = campaign_step(c, step, &step, err);

@@ -58,6 +58,7 @@ static int found_in_program(struct examination *x, struct fsck_test *t, struct f
 	int r = 0;
 
 	p->images++;
+	p->spoils += t->fault != FSCK_FINE || !fsck_calls_clean(t);
 	if (t->fault != FSCK_FINE) {
 		p->faults++;
 		r = fsck_report(&x->program, x->run, t, err);
@@ -85,6 +86,26 @@ static int test_program(void *to, const struct corruption *c, struct field_progr
 	p->news += x->program.figures.behaviours > behaviours;
 	examination_show_progress(x);
 	return r ? r : !examination_is_over(x);
+}
+
+/* By all ways to repair. */
+static int probe_program(void *to, const struct corruption *c, struct err *err)
+{
+	struct examination *x = to;
+	bool fine = true;
+	int r = 0;
+
+	for (int mode = 0; mode < (int)x->program.program->mode_count && fine && !r; mode++) {
+		struct fsck_test t;
+
+		r = fsck_try(&x->program, c, mode, &t, err);
+		if (r)
+			break;
+		fine = t.fault == FSCK_FINE && fsck_calls_clean(&t);
+		fsck_test_free(&t);
+	}
+	examination_show_progress(x);
+	return r ? r : fine;
 }
 
 static int found_in_kernel(struct examination *x, struct kernel_test *t, struct field_progress *p,
@@ -169,6 +190,7 @@ int examination_fields(struct examination *x, campaign_test *test, struct err *e
 	if (r)
 		return r;
 	x->campaign.test = test;
+	x->campaign.probe = test == test_program ? probe_program : NULL;
 	x->campaign.to = x;
 	if (x->options->pairs)
 		return campaign_run_pairs(&x->campaign, err);

@@ -15,7 +15,7 @@
 #include "trace/script.h"
 #include "tree/list.h"
 
-enum { CALL_SECONDS = 5, DISK_FILE_MAX = 1 << 30 };
+enum { CALL_SECONDS = 3, DISK_FILE_MAX = 1 << 30 };
 
 static const struct {
 	const char *name, *text;
