@@ -536,10 +536,9 @@ static void add_kernel_complaint(const char *log, struct buf *out)
 	buf_free(&first);
 }
 
-/* One rule may be broken for several reasons: they differ by what was damaged. */
-static void sign_rule(const struct fsck_test *t, struct buf *out)
+/* A rule may be broken, and an error left, for several reasons: they differ by what was damaged. */
+static void sign_structures(const struct fsck_test *t, struct buf *out)
 {
-	buf_adds(out, t->rule);
 	for (size_t i = 0; i < t->corruption.count; i++)
 		if (t->corruption.changes[i].instance)
 			buf_addf(out, ": %s", t->corruption.changes[i].instance->structure->name);
@@ -565,11 +564,13 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 	if (t->fault == FSCK_LOSS)
 		corruption_print_fields(&t->corruption, out);
 	else if (t->fault == FSCK_UNSOUND)
-		sign_rule(t, out);
+		buf_adds(out, t->rule);
 	else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL)
 		add_kernel_complaint(buf_str(&t->more), out);
 	else
 		checker_complaint(buf_str(&last->output), usual, out);
+	if (t->fault == FSCK_UNSOUND || t->fault == FSCK_INCONSISTENT)
+		sign_structures(t, out);
 }
 
 /* ---- the session ---- */

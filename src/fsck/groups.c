@@ -21,9 +21,19 @@ enum {
 	GROUP_MIN = 4,       /* or else they are left to be tried alone */
 	GROUP_OF_OBJECT = 2, /* instances of one object, such as entries of a directory */
 	GROUP_WINDOW = 1024, /* lanes that are looked at for one group */
-	GROUP_VALUES = 6,    /* the first ones of each lane */
 	GROUP_SHARE = 2,     /* one part of so many of the time */
 	SPOILS_MIN = 2,      /* times that a field was not repaired before it is tried alone only */
+};
+
+/* Values of lanes, by number: those of new kinds of instances have more of them. */
+static const struct group_sweep {
+	bool novel;
+	uint8_t first, last;
+} group_sweeps[] = {
+	{ true, 0, 5 },
+	{ false, 0, 1 },
+	{ true, 6, 23 },
+	{ false, 2, 5 },
 };
 
 struct group_member {
@@ -41,6 +51,7 @@ struct group {
 struct group_queue {
 	struct field_lane **lanes; /* NULL: taken */
 	size_t count, head;
+	double until_seconds; /* of clock_seconds(); 0: no limit */
 };
 
 /* Not of the first structure of a disk, which all else depends on. */
@@ -204,27 +215,39 @@ static void groups_end(struct campaign *c)
 		c->lanes[i].due += c->lanes[i].in_groups > 0;
 }
 
-int groups_run(struct campaign *c, struct err *err)
+static bool queue_is_late(const struct group_queue *q)
 {
-	struct group_queue q = { .lanes = must_alloc((c->lane_count + 1) * sizeof(*q.lanes)) };
-	double until = groups_until(c);
+	return q->until_seconds && clock_seconds() >= q->until_seconds;
+}
+
+/* One value of all these lanes, as time allows. 1: go on, 0: it is over. */
+static int groups_sweep(struct campaign *c, struct group_queue *q, bool novel, size_t number,
+			struct err *err)
+{
 	struct group *g = must_alloc(sizeof(*g));
-	bool in_time = true;
 	int r = 1;
 
-	for (size_t i = 0; i < 2 * GROUP_VALUES && r > 0 && in_time; i++) {
-		size_t number = i % GROUP_VALUES;
-
-		queue_fill(&q, c, i < GROUP_VALUES, number);
-		do {
-			group_fill(g, c, &q, number);
-			if (g->count >= GROUP_MIN)
-				r = group_try(c, g, err);
-			in_time = !until || clock_seconds() < until;
-		} while (g->count >= GROUP_MIN && r > 0 && in_time);
-	}
-	groups_end(c);
+	queue_fill(q, c, novel, number);
+	do {
+		group_fill(g, c, q, number);
+		if (g->count >= GROUP_MIN)
+			r = group_try(c, g, err);
+	} while (g->count >= GROUP_MIN && r > 0 && !queue_is_late(q));
 	free(g);
+	return r;
+}
+
+int groups_run(struct campaign *c, struct err *err)
+{
+	struct group_queue q = { .lanes = must_alloc((c->lane_count + 1) * sizeof(*q.lanes)),
+				 .until_seconds = groups_until(c) };
+	int r = 1;
+
+	for (size_t i = 0; i < ARRAY_LEN(group_sweeps); i++)
+		for (size_t v = group_sweeps[i].first; v <= group_sweeps[i].last; v++)
+			if (r > 0 && !queue_is_late(&q))
+				r = groups_sweep(c, &q, group_sweeps[i].novel, v, err);
+	groups_end(c);
 	free(q.lanes);
 	return r;
 }

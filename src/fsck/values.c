@@ -146,7 +146,7 @@ static void add_numbers(struct field_values *v, bool big_endian, uint64_t old)
 	unsigned bits = 8u * v->len;
 	uint64_t top = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
 	const uint64_t numbers[] = {
-		1, top >> 1, (top >> 1) + 1, old * 2, old / 2, ~old, top - 1, 2,
+		1, old / 2, 2, 3, top >> 1, (top >> 1) + 1, old * 2, ~old, top - 1, 4, 5,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
