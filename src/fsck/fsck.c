@@ -241,8 +241,8 @@ static bool session_kernel_hangs(struct fsck_session *s, const struct corruption
 
 static void session_note_hang(struct fsck_session *s, const struct corruption *c)
 {
-	for (size_t i = 0; i < c->count; i++)
-		++*hash_map_put(&s->hanging, (struct hash){ (uintptr_t)c->changes[i].field, 1 },
+	if (c->count == 1)
+		++*hash_map_put(&s->hanging, (struct hash){ (uintptr_t)c->changes[0].field, 1 },
 				NULL);
 }
 

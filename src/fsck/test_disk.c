@@ -15,7 +15,7 @@
 #include "trace/script.h"
 #include "tree/list.h"
 
-enum { CALL_SECONDS = 3, DISK_FILE_MAX = 1 << 30 };
+enum { CALL_SECONDS = 5, DISK_FILE_MAX = 1 << 30 };
 
 static const struct {
 	const char *name, *text;
@@ -144,7 +144,8 @@ static int disk_crash(struct test_disk *d, const char *calls, struct err *err)
 
 int test_disk_make(struct test_disk *ret, const struct test_disk_options *o, struct err *err)
 {
-	struct target_options options = { .deadline_seconds = CALL_SECONDS,
+	struct target_options options = { .deadline_seconds = o->call_seconds > 0 ? o->call_seconds
+										  : CALL_SECONDS,
 					  .config = o->config,
 					  .mkfs = o->mkfs,
 					  .image_size = o->size,

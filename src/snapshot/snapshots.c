@@ -24,7 +24,7 @@
 enum {
 	LOOK_MS = 20, /* how often it is looked whether the kernel lives */
 	BOOT_SECONDS = 60,
-	LOAD_MIN_S = 3,
+	LOAD_MIN_S = 1,
 	WALL_PER_CPU = 20, /* times its limit of CPU time may pass, whatever it waits for */
 	FIRST_SLOT = 1,
 };
