@@ -33,6 +33,7 @@ enum {
 	NEWS_WAIT = 1,       /* steps until its next ones, where these showed something new */
 	SILENCE_WAIT = 2,    /* and where not */
 	NOVEL_AT_ONCE = 16,  /* instances of new kinds whose first values are for one step */
+	ROW_MIN = 4,         /* instances of a structure that have a last one */
 	PARTS_MAX = 16,      /* of a long field that are lanes, at most, */
 	PARTS_AT_ONCE = 8,   /* and whose first values are for one step */
 	SILENT_MUTANTS = 16, /* chunks of mutants without news that end a lane */
@@ -116,14 +117,30 @@ static bool is_novel(const struct campaign *c, const struct ondisk_instance *x,
 	return novel;
 }
 
-/* One of each kind before a second one. */
+/* The last one of several that lie one behind the other: the last group, the last entry of a
+ * directory. */
+static bool is_last(const struct ondisk_map *map, size_t i)
+{
+	const struct ondisk_structure *structure = map->instances[i].structure;
+	size_t row = 1;
+
+	if (i + 1 < map->count && map->instances[i + 1].structure == structure)
+		return false;
+	while (row < ROW_MIN && row <= i && map->instances[i - row].structure == structure)
+		row++;
+	return row == ROW_MIN;
+}
+
+/* One of each kind, and the last of a row, before a second one. */
 static bool *find_novel(const struct campaign *c)
 {
 	bool *novel = must_alloc(c->map->count + 1);
 	struct hash_map seen = HASH_MAP_INIT;
 
-	for (size_t i = 0; i < c->map->count; i++)
+	for (size_t i = 0; i < c->map->count; i++) {
 		novel[i] = is_novel(c, &c->map->instances[i], &seen);
+		novel[i] |= is_last(c->map, i);
+	}
 	hash_map_free(&seen);
 	return novel;
 }

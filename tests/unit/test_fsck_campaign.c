@@ -50,12 +50,13 @@ static void expect_first(const uint8_t *disk, unsigned size, const char *role,
 	buf_free(&fields);
 }
 
+/* And the last of them all. */
 static void one_of_each_kind_comes_first(void **state)
 {
 	static const uint8_t types[SMALL_DISK] = { 1, 1, 1, 1, 1, 1, 1, 2, 1, 3 };
 	static const uint64_t first_types[] = { 0, 7, 9 };
 	uint16_t numbers[SMALL_DISK / 2] = { [5] = 5, [6] = 6 };
-	static const uint64_t first_numbers[] = { 0, 5, 1, 2 };
+	static const uint64_t first_numbers[] = { 0, 5, 9, 1 };
 
 	expect_first(types, 1, "flags", first_types, 3);
 	expect_first((const uint8_t *)numbers, 2, "number", first_numbers, 4);
