@@ -30,6 +30,7 @@ struct field_progress {
 	uint64_t instances, tried; /* of the field, on the disk */
 	uint64_t images, faults;
 	uint64_t in_groups; /* values that were tried together with others, and nothing was wrong */
+	uint64_t hangs;     /* groups with it that the checker hung on */
 	uint64_t spoils;    /* images that were not repaired, or with a fault */
 	uint64_t paths, left; /* of the checker, for all instances */
 	uint64_t explored;    /* instances whose paths were all found */
@@ -62,7 +63,9 @@ struct field_lane {
 typedef int campaign_test(void *to, const struct corruption *c, struct field_progress *p,
 			  struct err *err);
 
-/* Whether a disk with this corruption is repaired, and nothing is wrong then: 1, 0 or -errno. */
+/* Whether a disk with this corruption is repaired, and nothing is wrong then: PROBE_... or -errno.
+ */
+enum { PROBE_WRONG, PROBE_FINE, PROBE_HANGS };
 typedef int campaign_probe(void *to, const struct corruption *c, struct err *err);
 
 struct campaign {

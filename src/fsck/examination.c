@@ -92,20 +92,22 @@ static int test_program(void *to, const struct corruption *c, struct field_progr
 static int probe_program(void *to, const struct corruption *c, struct err *err)
 {
 	struct examination *x = to;
-	bool fine = true;
-	int r = 0;
+	int found = PROBE_FINE, r = 0;
 
-	for (int mode = 0; mode < (int)x->program.program->mode_count && fine && !r; mode++) {
+	for (int mode = 0; mode < (int)x->program.program->mode_count && found == PROBE_FINE && !r;
+	     mode++) {
 		struct fsck_test t;
 
 		r = fsck_try(&x->program, c, mode, &t, err);
 		if (r)
 			break;
-		fine = t.fault == FSCK_FINE && fsck_calls_clean(&t);
+		found = t.fault == FSCK_HUNG                         ? PROBE_HANGS
+		      : t.fault == FSCK_FINE && fsck_calls_clean(&t) ? PROBE_FINE
+								     : PROBE_WRONG;
 		fsck_test_free(&t);
 	}
 	examination_show_progress(x);
-	return r ? r : fine;
+	return r ? r : found;
 }
 
 static int found_in_kernel(struct examination *x, struct kernel_test *t, struct field_progress *p,

@@ -1,7 +1,7 @@
 /* groups.c -- fields of different objects are damaged at a time, so that one run tests them all.
  *
  * Most damage is repaired without a trace, and the next object does not matter for it. So a disk
- * has a dozen fields damaged, each of another object. Where it is repaired and nothing is wrong,
+ * has many fields damaged, each of another object. Where it is repaired and nothing is wrong,
  * each of them counts as tried; otherwise halves of them are tried, down to the one field that is
  * reported. A field that keeps the checker from repairing the others is left to be tried alone.
  *
@@ -17,11 +17,12 @@
 #include "fsck/values.h"
 
 enum {
-	GROUP_MAX = 12,      /* fields at a time, */
+	GROUP_MAX = 16,      /* fields at a time, */
 	GROUP_MIN = 4,       /* or else they are left to be tried alone */
 	GROUP_OF_OBJECT = 2, /* instances of one object, such as entries of a directory */
 	GROUP_WINDOW = 1024, /* lanes that are looked at for one group */
 	GROUP_SHARE = 2,     /* one part of so many of the time */
+	HANGS_MAX = 2,       /* groups with a field that hang, likewise: */
 	SPOILS_MIN = 2,      /* times that a field was not repaired before it is tried alone only */
 };
 
@@ -59,7 +60,7 @@ static bool lane_is_for_groups(const struct campaign *c, const struct field_lane
 {
 	const struct field_progress *p = lane->p;
 
-	return p->structure != c->map->instances[0].structure &&
+	return p->structure != c->map->instances[0].structure && p->hangs < HANGS_MAX &&
 	       (p->spoils < SPOILS_MIN || p->spoils * 2 < p->images);
 }
 
@@ -145,42 +146,53 @@ static int group_probe(struct campaign *c, const struct group *g, struct group_p
 	memcpy(some.changes, g->corruption.changes + part.first,
 	       part.count * sizeof(*some.changes));
 	r = c->probe(c->to, &some, err);
-	for (size_t i = 0; i < part.count && r > 0; i++)
+	for (size_t i = 0; i < part.count && r == PROBE_FINE; i++)
 		group_count(g->members[part.first + i].lane);
+	for (size_t i = 0; i < part.count && r == PROBE_HANGS; i++)
+		g->members[part.first + i].lane->p->hangs++;
 	return r;
 }
 
-/* The whole is not fine: halves are tried, down to single members, which are reported. 1: go on,
- * 0: it is over. */
+static int group_search(struct campaign *c, const struct group *g, struct group_part part,
+			struct err *err);
+
+/* A part that is not fine is searched. What hangs takes seconds each time, and is left for each
+ * to be tried alone. 1: go on, 0: it is over; *ret_fine: it is. */
+static int group_look(struct campaign *c, const struct group *g, struct group_part part,
+		      bool *ret_fine, struct err *err)
+{
+	int found = group_probe(c, g, part, err);
+
+	*ret_fine = found == PROBE_FINE;
+	return found < 0 ? found : found == PROBE_WRONG ? group_search(c, g, part, err) : 1;
+}
+
+/* The whole is not fine: halves are tried, down to single members, which are reported. */
 static int group_search(struct campaign *c, const struct group *g, struct group_part part,
 			struct err *err)
 {
 	struct group_part left = { part.first, part.count / 2 };
 	struct group_part right = { part.first + left.count, part.count - left.count };
-	int fine, r;
+	bool fine;
+	int r;
 
 	if (part.count == 1)
 		return campaign_try(c, g->members[part.first].lane, g->members[part.first].value,
 				    err);
-	fine = group_probe(c, g, left, err);
-	if (fine < 0)
-		return fine;
-	r = fine ? 1 : group_search(c, g, left, err);
+	r = group_look(c, g, left, &fine, err);
 	if (r <= 0)
 		return r;
 	/* If the left half is fine, the right one is not. */
-	fine = fine ? 0 : group_probe(c, g, right, err);
-	return fine < 0 ? fine : fine ? 1 : group_search(c, g, right, err);
+	return fine ? group_search(c, g, right, err) : group_look(c, g, right, &fine, err);
 }
 
 static int group_try(struct campaign *c, const struct group *g, struct err *err)
 {
 	struct group_part all = { 0, g->count };
-	int r = group_probe(c, g, all, err);
+	bool fine;
+	int r = group_look(c, g, all, &fine, err);
 
-	if (r < 0)
-		return r;
-	return r ? !campaign_is_over(c) : group_search(c, g, all, err);
+	return r > 0 ? !campaign_is_over(c) : r;
 }
 
 /* In an order that prefers nothing, so that groups are of many structures. */

@@ -93,6 +93,7 @@ static const struct audit_damage damages[] = {
 	{ "ext4", "dir_entry.rec_len", "\"big\"", 5, "the length of an entry cannot be" },
 	{ "ext4", "dir_entry.name", "\"big\"", '/', "a name has a character that it cannot have" },
 	{ "ext4", "dir_entry.name", "\"f\"", 'f', NULL },
+	{ "ext4", "dir_entry.name", "\"f\"", '.', "a directory has \".\" or \"..\" twice" },
 	{ "ext4", "dx_root_info.hash_version", "/many", 3,
 	  "the root of a directory's index cannot be" },
 	{ "ext4", "dx_root_info.indirect_levels", "/many", 2,
