@@ -98,9 +98,9 @@ static json_t *field_row(const struct field_progress *p)
 	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s}", "structure",
 			 p->structure->name, "field", p->field->name, "instances",
 			 (json_int_t)p->instances, "tried", (json_int_t)p->tried, "in_groups",
-			 (json_int_t)p->in_groups, "images", (json_int_t)p->images, "faults", (json_int_t)p->faults, "paths",
-			 (json_int_t)p->paths, "all_values", p->all_values, "incomplete_for",
-			 buf_str(&p->why_not));
+			 (json_int_t)p->in_groups, "images", (json_int_t)p->images, "faults",
+			 (json_int_t)p->faults, "paths", (json_int_t)p->paths, "all_values",
+			 p->all_values, "incomplete_for", buf_str(&p->why_not));
 }
 
 static const char *const figure_names[] = { "fields",       "paths",         "images",

@@ -23,7 +23,6 @@
 #include "base/must.h"
 #include "base/rng.h"
 #include "base/stop.h"
-#include "fsck/groups.h"
 #include "fsck/values.h"
 #include "symbolic/path_process.h"
 
@@ -652,7 +651,7 @@ int campaign_run_pairs(struct campaign *c, struct err *err)
 int campaign_run(struct campaign *c, struct err *err)
 {
 	uint64_t step = 0;
-	int r = c->probe ? groups_run(c, err) : 1;
+	int r = 1;
 
 	while (r > 0 && step != UINT64_MAX)
 		r = campaign_step(c, step, &step, err);

@@ -14,6 +14,7 @@
 #include "base/stop.h"
 #include "fsck/bytes.h"
 #include "fsck/fsck_report.h"
+#include "fsck/groups.h"
 #include "fsck/kernel_report.h"
 #include "symbolic/paths.h"
 
@@ -196,7 +197,8 @@ int examination_fields(struct examination *x, campaign_test *test, struct err *e
 	x->campaign.to = x;
 	if (x->options->pairs)
 		return campaign_run_pairs(&x->campaign, err);
-	return campaign_run(&x->campaign, err);
+	r = x->campaign.probe ? groups_run(&x->campaign, err) : 1;
+	return r > 0 ? campaign_run(&x->campaign, err) : r;
 }
 
 enum { POOL_MAX = 64 };

@@ -31,10 +31,10 @@ static const struct group_sweep {
 	bool novel;
 	uint8_t first, last;
 } group_sweeps[] = {
-	{ true, 0, 5 },
+	{ true, 0, 7 },
 	{ false, 0, 1 },
-	{ true, 6, 23 },
-	{ false, 2, 5 },
+	{ true, 8, 23 },
+	{ false, 2, 7 },
 };
 
 struct group_member {

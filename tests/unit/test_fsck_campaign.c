@@ -1,6 +1,6 @@
 /* test_fsck_campaign.c -- in which order the fields of a disk are damaged. */
 #include "base/opt.h"
-#include "fsck/campaign.h"
+#include "fsck/groups.h"
 #include "tests/harness/fsck_map.h"
 
 enum { ENTRIES = 10 };
@@ -183,7 +183,7 @@ static void the_one_of_a_group_is_found(void **state)
 	c.test = note_alone;
 	c.probe = probe_group;
 	c.to = &g;
-	assert_int_equal(campaign_run(&c, &err), 0);
+	assert_int_equal(groups_run(&c, &err), 0);
 	assert_int_equal(g.alone, g.bad);
 	assert_int_equal(g.tests, 1);
 	assert_true(g.largest > 1);
