@@ -7,7 +7,10 @@
 
 enum {
 	SECTOR = 512,
+	USER_QUOTA = 3,
+	GROUP_QUOTA = 4,
 	BOOT_LOADER = 5,
+	JOURNAL = 8,
 	FIRST_INODE_USUAL = 11, /* before which none is for files */
 	RO_COMPAT_HUGE_FILE = 0x8,
 	INCOMPAT_EXTENTS = 0x40,
@@ -106,7 +109,7 @@ static void ext_audit_inline_size(struct ext_audit *a, const struct ext_file *f)
 			     (unsigned long long)len);
 }
 
-/* Inodes that are set aside and that no feature uses are empty (special inodes, as the format's
+/* Inodes that are set aside and that no feature ever uses are empty (special inodes, as the format's
  * documentation lists them). */
 static void ext_audit_reserved(struct ext_audit *a, const struct ext_file *f)
 {
@@ -114,9 +117,10 @@ static void ext_audit_reserved(struct ext_audit *a, const struct ext_file *f)
 		EXT_AUDIT_ROOT,
 		BOOT_LOADER,
 		EXT_AUDIT_RESIZE,
+		USER_QUOTA,
+		GROUP_QUOTA,
+		JOURNAL,
 		ONDISK_LE(a->w.super, super_block, s_journal_inum),
-		ONDISK_LE(a->w.super, super_block, s_usr_quota_inum),
-		ONDISK_LE(a->w.super, super_block, s_grp_quota_inum),
 		ONDISK_LE(a->w.super, super_block, s_prj_quota_inum),
 	};
 
