@@ -109,8 +109,8 @@ static void ext_audit_inline_size(struct ext_audit *a, const struct ext_file *f)
 			     (unsigned long long)len);
 }
 
-/* Inodes that are set aside and that no feature ever uses are empty (special inodes, as the format's
- * documentation lists them). */
+/* Inodes that are set aside and that no feature ever uses are empty (special inodes, as the
+ * format's documentation lists them). */
 static void ext_audit_reserved(struct ext_audit *a, const struct ext_file *f)
 {
 	const uint32_t used[] = {
