@@ -2,9 +2,9 @@
 #include "snapshot/snapshots.h"
 
 #include <errno.h>
-#include <math.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
