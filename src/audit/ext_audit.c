@@ -188,6 +188,7 @@ static void ext_audit_all(struct ext_audit *a)
 	ext_audit_xattr_uses(a);
 	ext_audit_groups(a);
 	ext_audit_backups(a);
+	ext_audit_resize(a);
 	ext_audit_quotas(a);
 }
 

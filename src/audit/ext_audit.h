@@ -62,6 +62,8 @@ void ext_audit_tree(struct ext_audit *a);
 void ext_audit_metadata(struct ext_audit *a); /* uses its blocks */
 void ext_audit_groups(struct ext_audit *a);
 void ext_audit_backups(struct ext_audit *a);
+/* ext_audit_resize.c */
+void ext_audit_resize(struct ext_audit *a);
 /* ext_audit_quota.c */
 void ext_audit_quotas(struct ext_audit *a);
 

@@ -57,6 +57,9 @@ static void ext_audit_name(struct ext_audit_dir *d, const uint8_t *name, size_t 
 	if (memchr(name, '/', len) || memchr(name, 0, len) || !len)
 		audit_breach(d->a->audit, "a name has a character that it cannot have",
 			     "directory %u", d->f.number);
+	if (len && len <= 2 && !memcmp(name, "..", len))
+		audit_breach(d->a->audit, "a directory has \".\" or \"..\" twice", "directory %u",
+			     d->f.number);
 	audit_names_add(&d->names, name, len);
 }
 

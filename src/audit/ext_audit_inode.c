@@ -3,9 +3,15 @@
 #include <sys/stat.h>
 
 #include "audit/ext_audit.h"
+#include "base/must.h"
 
 enum {
 	SECTOR = 512,
+	USER_QUOTA = 3,
+	GROUP_QUOTA = 4,
+	BOOT_LOADER = 5,
+	JOURNAL = 8,
+	FIRST_INODE_USUAL = 11, /* before which none is for files */
 	RO_COMPAT_HUGE_FILE = 0x8,
 	INCOMPAT_EXTENTS = 0x40,
 	INCOMPAT_INLINE_DATA = 0x8000,
@@ -91,6 +97,41 @@ static void ext_audit_symlink(struct ext_audit *a, const struct ext_file *f, boo
 			     f->number);
 }
 
+/* Of a directory that lies in its inode, i_size is all of the place it has there
+ * (ext4_update_inline_dir()). */
+static void ext_audit_inline_size(struct ext_audit *a, const struct ext_file *f)
+{
+	uint64_t at, len = EXT_BLOCK_POINTERS_LEN + ext_inline_rest(&a->w, f, &at);
+
+	if (f->flags & EXT_INLINE_DATA_FL && S_ISDIR(f->mode) && f->size != len)
+		audit_breach(a->audit, "i_size is not the length of the data in the inode",
+			     "inode %u: %llu, of %llu", f->number, (unsigned long long)f->size,
+			     (unsigned long long)len);
+}
+
+/* Inodes that are set aside and that no feature ever uses are empty (special inodes, as the
+ * format's documentation lists them). */
+static void ext_audit_reserved(struct ext_audit *a, const struct ext_file *f)
+{
+	const uint32_t used[] = {
+		EXT_AUDIT_ROOT,
+		BOOT_LOADER,
+		EXT_AUDIT_RESIZE,
+		USER_QUOTA,
+		GROUP_QUOTA,
+		JOURNAL,
+		ONDISK_LE(a->w.super, super_block, s_journal_inum),
+		ONDISK_LE(a->w.super, super_block, s_prj_quota_inum),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(used); i++)
+		if (f->number == used[i])
+			return;
+	if (f->number < FIRST_INODE_USUAL && f->mode)
+		audit_breach(a->audit, "an inode that is set aside has a mode", "inode %u: 0%o",
+			     f->number, f->mode);
+}
+
 static void ext_audit_contents(struct ext_audit *a, const struct ext_file *f)
 {
 	struct ext_audit_map m = { .a = a, .f = f, .last = -1, .last_written = -1 };
@@ -100,8 +141,10 @@ static void ext_audit_contents(struct ext_audit *a, const struct ext_file *f)
 		ext_audit_map(&m);
 	m.blocks += ext_audit_xattrs(a, f);
 	a->inodes[f->number].blocks = m.blocks;
+	ext_audit_reserved(a, f);
 	if (f->number == EXT_AUDIT_RESIZE || f->number < EXT_AUDIT_ROOT)
 		return;
+	ext_audit_inline_size(a, f);
 	ext_audit_block_count(a, f, m.blocks);
 	if (S_ISLNK(f->mode))
 		ext_audit_symlink(a, f, !has_blocks);

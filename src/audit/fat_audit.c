@@ -136,6 +136,10 @@ static void fat_audit_entry(struct fat_audit *a, struct fat_audit_dir *d, const 
 	if (attr & FAT_ATTR_VOLUME || fat_audit_dots(a, d, e, first, place))
 		return;
 	audit_names_add(&d->names, e, FAT_NAME);
+	/* DIR_FileSize of a directory is always 0 (Microsoft's FAT specification). */
+	if (attr & FAT_ATTR_DIR && size)
+		audit_breach(a->audit, "a directory has a size", "%u bytes, cluster %u", size,
+			     first);
 	if (attr & FAT_ATTR_DIR)
 		fat_audit_subdir(a, d, first);
 	else

@@ -95,12 +95,12 @@ static void set_count(json_t *o, const char *name, uint64_t count)
 
 static json_t *field_row(const struct field_progress *p)
 {
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:s}", "structure",
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s}", "structure",
 			 p->structure->name, "field", p->field->name, "instances",
-			 (json_int_t)p->instances, "tried", (json_int_t)p->tried, "images",
-			 (json_int_t)p->images, "faults", (json_int_t)p->faults, "paths",
-			 (json_int_t)p->paths, "all_values", p->all_values, "incomplete_for",
-			 buf_str(&p->why_not));
+			 (json_int_t)p->instances, "tried", (json_int_t)p->tried, "in_groups",
+			 (json_int_t)p->in_groups, "images", (json_int_t)p->images, "faults",
+			 (json_int_t)p->faults, "paths", (json_int_t)p->paths, "all_values",
+			 p->all_values, "incomplete_for", buf_str(&p->why_not));
 }
 
 static const char *const figure_names[] = { "fields",       "paths",         "images",
@@ -431,7 +431,7 @@ static bool is_same_field(const json_t *a, const json_t *b)
 /* Rows of the same fields are added up. same_disk: the instances are the same, too. */
 static void merge_field_tables(json_t *into, const json_t *from, bool same_disk)
 {
-	static const char *const sums[] = { "tried", "images", "faults", "paths" };
+	static const char *const sums[] = { "tried", "in_groups", "images", "faults", "paths" };
 	size_t i, rows = json_array_size(into);
 	json_t *other;
 

@@ -6,6 +6,8 @@
  * longer. So a short run has tried something of everything, and a long one everything, the
  * rewarding lanes before the others.
  *
+ * Before that, several fields are damaged at a time (groups.h).
+ *
  * Values that take every path of the checker, as far as these can be found, come first where there
  * is no limit of time, and have their share of it otherwise. At the end, a narrow field gets all.
  */
@@ -30,6 +32,7 @@ enum {
 	NEWS_WAIT = 1,       /* steps until its next ones, where these showed something new */
 	SILENCE_WAIT = 2,    /* and where not */
 	NOVEL_AT_ONCE = 16,  /* instances of new kinds whose first values are for one step */
+	ROW_MIN = 4,         /* instances of a structure that have a last one */
 	PARTS_MAX = 16,      /* of a long field that are lanes, at most, */
 	PARTS_AT_ONCE = 8,   /* and whose first values are for one step */
 	SILENT_MUTANTS = 16, /* chunks of mutants without news that end a lane */
@@ -113,14 +116,30 @@ static bool is_novel(const struct campaign *c, const struct ondisk_instance *x,
 	return novel;
 }
 
-/* One of each kind before a second one. */
+/* The last one of several that lie one behind the other: the last group, the last entry of a
+ * directory. */
+static bool is_last(const struct ondisk_map *map, size_t i)
+{
+	const struct ondisk_structure *structure = map->instances[i].structure;
+	size_t row = 1;
+
+	if (i + 1 < map->count && map->instances[i + 1].structure == structure)
+		return false;
+	while (row < ROW_MIN && row <= i && map->instances[i - row].structure == structure)
+		row++;
+	return row == ROW_MIN;
+}
+
+/* One of each kind, and the last of a row, before a second one. */
 static bool *find_novel(const struct campaign *c)
 {
 	bool *novel = must_alloc(c->map->count + 1);
 	struct hash_map seen = HASH_MAP_INIT;
 
-	for (size_t i = 0; i < c->map->count; i++)
+	for (size_t i = 0; i < c->map->count; i++) {
 		novel[i] = is_novel(c, &c->map->instances[i], &seen);
+		novel[i] |= is_last(c->map, i);
+	}
 	hash_map_free(&seen);
 	return novel;
 }
@@ -150,7 +169,7 @@ static struct ondisk_field field_part(const struct ondisk_instance *x,
 }
 
 static void add_instance(struct campaign *c, size_t field, const struct ondisk_instance *x,
-			 uint64_t round, uint64_t due)
+			 uint64_t round, uint64_t due, bool is_novel)
 {
 	uint32_t parts = count_parts(x, c->fields[field].field);
 
@@ -163,6 +182,7 @@ static void add_instance(struct campaign *c, size_t field, const struct ondisk_i
 				.field = field_part(x, c->fields[field].field, i, parts),
 				.round = round,
 				.due = due + i / PARTS_AT_ONCE,
+				.is_novel = is_novel,
 			};
 		}
 }
@@ -178,7 +198,7 @@ static void add_lanes(struct campaign *c, size_t field, const bool *novel)
 			    !has_field(&c->map->instances[i], &c->fields[field]))
 				continue;
 			add_instance(c, field, &c->map->instances[i], round,
-				     pass ? round : round / NOVEL_AT_ONCE);
+				     pass ? round : round / NOVEL_AT_ONCE, !pass);
 			round++;
 		}
 }
@@ -245,7 +265,7 @@ void campaign_close(struct campaign *c)
 	free(c->lanes);
 }
 
-static bool campaign_is_over(const struct campaign *c)
+bool campaign_is_over(const struct campaign *c)
 {
 	return stop_requested ||
 	       (c->options.until_seconds > 0 && clock_seconds() >= c->options.until_seconds);
@@ -257,9 +277,8 @@ static void keep_value(struct field_progress *p, const uint8_t *value, uint16_t 
 	memcpy(p->rewarding[p->rewarding_count++ % REWARDING_MAX], value, len);
 }
 
-/* One value; 1: go on, 0: it is over. */
-static int campaign_try(struct campaign *c, const struct field_lane *lane, const uint8_t *value,
-			struct err *err)
+int campaign_try(struct campaign *c, const struct field_lane *lane, const uint8_t *value,
+		 struct err *err)
 {
 	struct corruption corruption = { 0 };
 	uint64_t news = lane->p->news;

@@ -29,6 +29,9 @@ struct field_progress {
 	const struct ondisk_field *field;
 	uint64_t instances, tried; /* of the field, on the disk */
 	uint64_t images, faults;
+	uint64_t in_groups; /* values that were tried together with others, and nothing was wrong */
+	uint64_t hangs;     /* groups with it that the checker hung on */
+	uint64_t spoils;    /* images that were not repaired, or with a fault */
 	uint64_t paths, left; /* of the checker, for all instances */
 	uint64_t explored;    /* instances whose paths were all found */
 	bool has_lanes;       /* of this share of the work */
@@ -49,7 +52,9 @@ struct field_lane {
 	size_t next;               /* value */
 	size_t telling;            /* values that there are; 0: not known yet */
 	uint64_t news;
+	uint64_t in_groups; /* values that were tried together with those of others */
 	unsigned silent_mutants;
+	bool is_novel; /* of an instance that differs in kind from all earlier ones */
 	bool paths_tried, paths_complete, done;
 };
 
@@ -57,6 +62,11 @@ struct field_lane {
  * over, or -errno. p->news grows where the checker said what it had not said before. */
 typedef int campaign_test(void *to, const struct corruption *c, struct field_progress *p,
 			  struct err *err);
+
+/* Whether a disk with this corruption is repaired, and nothing is wrong then: PROBE_... or -errno.
+ */
+enum { PROBE_WRONG, PROBE_FINE, PROBE_HANGS };
+typedef int campaign_probe(void *to, const struct corruption *c, struct err *err);
 
 struct campaign {
 	const struct ondisk_map *map;
@@ -71,6 +81,7 @@ struct campaign {
 	uint64_t branches;   /* of the checker, that its runs in the search for paths took */
 	uint64_t path_count; /* found so far, for all fields */
 	campaign_test *test;
+	campaign_probe *probe; /* NULL: one field at a time */
 	void *to;
 };
 
@@ -78,6 +89,10 @@ struct campaign {
 int campaign_open(struct campaign *c, const struct ondisk_map *map, const uint8_t *disk,
 		  const struct campaign_options *o, struct err *err);
 void campaign_close(struct campaign *c);
+/* One value of a field; 1: go on, 0: it is over. */
+int campaign_try(struct campaign *c, const struct field_lane *lane, const uint8_t *value,
+		 struct err *err);
+bool campaign_is_over(const struct campaign *c);
 /* 1: everything was tried; 0: it ended before. */
 int campaign_run(struct campaign *c, struct err *err);
 /* Two fields at a time, drawn until the time is over, which is limited. */

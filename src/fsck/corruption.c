@@ -7,6 +7,8 @@
 #include "base/buf.h"
 #include "base/must.h"
 
+enum { CUT_LEN = 3 };
+
 static void corruption_add(struct corruption *c, const struct disk_change *change,
 			   const uint8_t *disk, const uint8_t *value)
 {
@@ -127,8 +129,12 @@ void corruption_path(const struct disk_change *change, struct buf *out)
 {
 	const char *path = change->instance ? strchr(change->instance->label, '/') : NULL;
 
-	if (path)
-		buf_add(out, path, strcspn(path, ","));
+	if (!path)
+		return;
+	/* Of a long path the label has the end only. */
+	if (path - change->instance->label >= CUT_LEN && !strncmp(path - CUT_LEN, "...", CUT_LEN))
+		path -= CUT_LEN;
+	buf_add(out, path, strcspn(path, ","));
 }
 
 /* What changes nothing is no change. */

@@ -7,7 +7,7 @@
 struct buf;
 struct err;
 
-enum { CHANGE_BYTES_MAX = 16, CORRUPTION_CHANGES_MAX = 8 };
+enum { CHANGE_BYTES_MAX = 16, CORRUPTION_CHANGES_MAX = 16 };
 
 struct disk_change {
 	uint64_t at;
@@ -41,7 +41,8 @@ void corruption_print_fields(const struct corruption *c, struct buf *out);
 void corruption_add_to_title(const struct corruption *c, struct buf *title);
 /* A line for each change: what it is, where, old and new value. */
 void corruption_print(const struct corruption *c, struct buf *out);
-/* Adds the path of the object that the change lies in, where it is one's. */
+/* Adds the path of the object that the change lies in, where it is one's; "..." and the end of a
+ * path that is too long for a label. */
 void corruption_path(const struct disk_change *change, struct buf *out);
 
 /* Changes back, byte by byte, what need not be changed: shows() says whether a simpler corruption

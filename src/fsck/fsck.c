@@ -224,9 +224,31 @@ static void test_unreadable(struct fsck_session *s, struct fsck_test *t)
 		s->disk->target->kind->log(s->disk->target, &t->more);
 }
 
+enum { HANGS_MAX = 2 }; /* one to see it, and one to see it again */
+
+/* A kernel that hangs takes seconds each time: it is not asked again and again for a field. */
+static bool session_kernel_hangs(struct fsck_session *s, const struct corruption *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct hash field = { (uintptr_t)c->changes[i].field, 1 };
+		const uint64_t *hangs = hash_map_get(&s->hanging, field);
+
+		if (c->changes[i].field && hangs && *hangs >= HANGS_MAX)
+			return true;
+	}
+	return false;
+}
+
+static void session_note_hang(struct fsck_session *s, const struct corruption *c)
+{
+	if (c->count == 1)
+		++*hash_map_put(&s->hanging, (struct hash){ (uintptr_t)c->changes[0].field, 1 },
+				NULL);
+}
+
 /* What of the test disk can be read as long as nothing is repaired. False: it cannot be mounted. */
-static bool session_readable(struct fsck_session *s, const struct contents *before,
-			     struct contents *ret)
+static bool session_readable(struct fsck_session *s, const struct corruption *c,
+			     const struct contents *before, struct contents *ret)
 {
 	enum target_fate fate = FATE_FINE;
 	struct contents all = { 0 };
@@ -234,9 +256,14 @@ static bool session_readable(struct fsck_session *s, const struct contents *befo
 	struct tree tree;
 	int error = 0;
 
-	if (test_disk_mount(s->disk, s->damaged.bytes, &error, &fate, &ignored) || error ||
-	    fate != FATE_FINE || target_observe(s->disk->target, &tree, &fate, &ignored) ||
-	    fate != FATE_FINE)
+	if (session_kernel_hangs(s, c) ||
+	    test_disk_mount(s->disk, s->damaged.bytes, &error, &fate, &ignored))
+		return false;
+	if (!error && fate == FATE_FINE && target_observe(s->disk->target, &tree, &fate, &ignored))
+		return false;
+	if (fate == FATE_HUNG)
+		session_note_hang(s, c);
+	if (error || fate != FATE_FINE)
 		return false;
 	contents_add_tree(&all, &tree);
 	contents_common(ret, before, &all);
@@ -255,7 +282,7 @@ static uint64_t test_count_lost(struct fsck_session *s, struct fsck_test *t,
 	uint64_t lost = loss_count(before, after, &t->corruption, ret_touched, &t->more);
 	struct contents readable = { 0 };
 
-	if (lost && s->disk->target && session_readable(s, before, &readable)) {
+	if (lost && s->disk->target && session_readable(s, &t->corruption, before, &readable)) {
 		uint64_t all = lost + *ret_touched;
 
 		buf_clear(&t->more);
@@ -305,10 +332,14 @@ static int test_mount(struct fsck_session *s, struct fsck_test *t, bool *ret_fin
 	bool alive = false;
 	int error = 0, r;
 
+	if (session_kernel_hangs(s, &t->corruption))
+		return 0;
 	s->figures.mounts++;
 	r = test_disk_mount(s->disk, checker_disk(s->checker, NULL), &error, &fate, err);
 	if (r)
 		return r;
+	if (fate == FATE_HUNG)
+		session_note_hang(s, &t->corruption);
 	if (fate == FATE_FINE && error)
 		test_refused(s, t, error);
 	else if (fate == FATE_FINE)
@@ -386,7 +417,7 @@ static int test_contents(struct fsck_session *s, struct fsck_test *t, struct err
 	return r;
 }
 
-static bool test_is_called_clean(const struct fsck_test *t)
+bool fsck_calls_clean(const struct fsck_test *t)
 {
 	enum checker_answer last = t->run_count ? t->answers[t->run_count - 1] : ANSWER_UNKNOWN;
 
@@ -422,7 +453,7 @@ static int test_carry_out(struct fsck_session *s, struct fsck_test *t, struct er
 		r = test_repair(s, t, err);
 	if (!r && t->fault == FSCK_FINE)
 		test_judge_pair(s, t);
-	if (!r && t->fault == FSCK_FINE && test_is_called_clean(t))
+	if (!r && t->fault == FSCK_FINE && fsck_calls_clean(t))
 		r = test_contents(s, t, err);
 	if (!r && t->fault == FSCK_FINE)
 		test_judge_check(s, t);
@@ -505,10 +536,9 @@ static void add_kernel_complaint(const char *log, struct buf *out)
 	buf_free(&first);
 }
 
-/* One rule may be broken for several reasons: they differ by what was damaged. */
-static void sign_rule(const struct fsck_test *t, struct buf *out)
+/* A rule may be broken, and an error left, for several reasons: they differ by what was damaged. */
+static void sign_structures(const struct fsck_test *t, struct buf *out)
 {
-	buf_adds(out, t->rule);
 	for (size_t i = 0; i < t->corruption.count; i++)
 		if (t->corruption.changes[i].instance)
 			buf_addf(out, ": %s", t->corruption.changes[i].instance->structure->name);
@@ -534,11 +564,13 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 	if (t->fault == FSCK_LOSS)
 		corruption_print_fields(&t->corruption, out);
 	else if (t->fault == FSCK_UNSOUND)
-		sign_rule(t, out);
+		buf_adds(out, t->rule);
 	else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL)
 		add_kernel_complaint(buf_str(&t->more), out);
 	else
 		checker_complaint(buf_str(&last->output), usual, out);
+	if (t->fault == FSCK_UNSOUND || t->fault == FSCK_INCONSISTENT)
+		sign_structures(t, out);
 }
 
 /* ---- the session ---- */
@@ -661,6 +693,7 @@ void fsck_close(struct fsck_session *s)
 	hash_map_free(&s->seen);
 	hash_map_free(&s->fine);
 	hash_map_free(&s->behaved);
+	hash_map_free(&s->hanging);
 	contents_free(&s->contents);
 	contents_free(&s->settled);
 	damaged_disk_free(&s->damaged);

@@ -79,6 +79,7 @@ struct fsck_session {
 	struct hash_map seen; /* damaged disks */
 	struct hash_map fine; /* disks that were mounted, and nothing was wrong */
 	struct hash_map behaved;
+	struct hash_map hanging; /* fields; with one of them damaged the kernel hung on mounting */
 };
 
 /* The disk and the map of its fields are the caller's, and stay as they are. No map: whole disks
@@ -100,6 +101,8 @@ int fsck_try_undamaged(struct fsck_session *s, int mode, struct fsck_test *ret, 
 /* The same with another damaged disk. */
 int fsck_try_disk(struct fsck_session *s, const uint8_t *disk, int mode, struct fsck_test *ret,
 		  struct err *err);
+/* Whether it said in the end that the disk is clean, or repaired. */
+bool fsck_calls_clean(const struct fsck_test *t);
 void fsck_test_free(struct fsck_test *t);
 
 /* One cause has one: no names and no numbers. */

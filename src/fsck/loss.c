@@ -32,6 +32,8 @@ static bool path_is_in(const char *path, const char *touched)
 {
 	size_t len = strlen(touched);
 
+	if (!strncmp(touched, "...", 3))
+		return strstr(path, touched + 3) != NULL;
 	return len && !strncmp(path, touched, len) &&
 	       (touched[len - 1] == '/' || !path[len] || path[len] == '/');
 }

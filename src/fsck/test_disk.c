@@ -144,7 +144,8 @@ static int disk_crash(struct test_disk *d, const char *calls, struct err *err)
 
 int test_disk_make(struct test_disk *ret, const struct test_disk_options *o, struct err *err)
 {
-	struct target_options options = { .deadline_seconds = CALL_SECONDS,
+	struct target_options options = { .deadline_seconds = o->call_seconds > 0 ? o->call_seconds
+										  : CALL_SECONDS,
 					  .config = o->config,
 					  .mkfs = o->mkfs,
 					  .image_size = o->size,

@@ -28,6 +28,7 @@ struct test_disk_options {
 	/* Names of checkers/NAME.trace, or NULL. content: calls besides the usual ones. crash:
 	 * calls after another mount; the disk is as a crash leaves it when they have returned. */
 	const char *content, *crash;
+	double call_seconds; /* after which a call, or mounting, hangs; 0: as is usual */
 };
 int test_disk_make(struct test_disk *ret, const struct test_disk_options *o, struct err *err);
 /* Of a format that no kernel mounts: as mkfs leaves it. */

@@ -10,6 +10,7 @@ enum {
 	OTHERS_MAX = 12, /* values of other instances */
 	LIMITS_MAX = 3,  /* numbers that may be how many inodes there are */
 	DRAWN = 4,
+	DOT_DOT_LEN = 2,
 };
 
 static void add_bytes(struct field_values *v, const uint8_t *value)
@@ -146,7 +147,7 @@ static void add_numbers(struct field_values *v, bool big_endian, uint64_t old)
 	unsigned bits = 8u * v->len;
 	uint64_t top = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
 	const uint64_t numbers[] = {
-		1, top >> 1, (top >> 1) + 1, old * 2, old / 2, ~old, top - 1, 2,
+		1, old / 2, 2, 3, top >> 1, (top >> 1) + 1, old * 2, ~old, top - 1, 4, 5,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
@@ -172,13 +173,16 @@ static void add_filled(struct field_values *v, uint8_t byte)
 	add_bytes(v, bytes);
 }
 
-/* The first ones are those that tell most; a name gets a separator before anything else. */
+/* The first ones are those that tell most; a name gets a separator before anything
+ * else, and a short one becomes that of a directory itself. */
 static void add_first_texts(struct field_values *v, const uint8_t *old)
 {
 	bool is_name = old[0] > ' ' && old[0] < 0x7f;
 
 	if (is_name)
 		add_with_byte(v, old, 0, '/');
+	if (is_name && v->len <= DOT_DOT_LEN)
+		add_filled(v, '.');
 	add_filled(v, 0);
 	add_filled(v, 0xff);
 	if (is_name)

@@ -312,6 +312,20 @@ static uint32_t ext_last_group_len(const struct ext_walk *w, uint32_t per_group)
 	return ratio && blocks / ratio >= 8 ? (uint32_t)(blocks / ratio / 8) : 1;
 }
 
+/* The first byte behind the bits of a group, and the last one of the block. */
+static void ext_walk_padding(struct ext_walk *w, uint32_t group, bool inodes, uint64_t at,
+			     uint32_t used)
+{
+	const uint64_t bytes[] = { at + used, at + w->block_size - 1 };
+
+	for (size_t i = 0; i < ARRAY_LEN(bytes) && used < w->block_size; i++) {
+		if (inodes)
+			ext_add(w, inode_bitmap_padding, bytes[i], 1, "group %u", group);
+		else
+			ext_add(w, block_bitmap_padding, bytes[i], 1, "group %u", group);
+	}
+}
+
 static int ext_walk_bitmap(struct ext_walk *w, uint32_t group, bool inodes)
 {
 	uint64_t desc_at = w->descs[group];
@@ -349,6 +363,7 @@ static int ext_walk_bitmap(struct ext_walk *w, uint32_t group, bool inodes)
 	cover.at = block * w->block_size;
 	cover.len = len;
 	ext_cover(w, cover);
+	ext_walk_padding(w, group, inodes, cover.at, edge);
 	if (inodes) {
 		ext_add(w, inode_bitmap, cover.at, len, "group %u", group);
 		ext_add(w, inode_bitmap_edge, cover.at + ext_bitmap_edge(bits, edge), 1, "group %u",

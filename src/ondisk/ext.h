@@ -106,7 +106,7 @@ struct ext_file {
 	uint64_t size;
 	struct ext_run *runs;
 	size_t run_count, run_cap;
-	char label[40];
+	char label[72];
 };
 
 extern const struct ondisk_format ondisk_ext;

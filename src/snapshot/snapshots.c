@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@
 enum {
 	LOOK_MS = 20, /* how often it is looked whether the kernel lives */
 	BOOT_SECONDS = 60,
+	LOAD_MIN_S = 1,
 	WALL_PER_CPU = 20, /* times its limit of CPU time may pass, whatever it waits for */
 	FIRST_SLOT = 1,
 };
@@ -518,7 +520,8 @@ static bool snapshots_put_pages(struct message *m, const struct page_change *pag
 /* By the copy of the first state that the last load has made, or by another one. */
 static enum target_fate snapshots_send_load(struct snapshots *s)
 {
-	double seconds = channel_seconds(&s->client);
+	/* Of a small disk: less than a scan may take. */
+	double seconds = fmax(s->client.deadline_seconds, LOAD_MIN_S);
 	enum target_fate fate;
 
 	if (s->present && s->present->reverts && !s->present->origin && !s->present->keys) {

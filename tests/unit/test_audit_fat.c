@@ -61,6 +61,7 @@ static const struct audit_damage damages[] = {
 	{ "FAT32", "fat32.entry", "FAT 2[3]", 1, "the allocation tables differ" },
 	{ "FAT12", "msdos_dir_entry.size", "/large", 1,
 	  "the size of a file does not fit its clusters" },
+	{ "FAT16", "msdos_dir_entry.size", "/d", 1, "a directory has a size" },
 	{ "FAT32", "msdos_dir_entry.size", "/large", 1000000,
 	  "the size of a file does not fit its clusters" },
 	{ "FAT16", "msdos_dir_entry.size", "/empty", 1,

@@ -99,6 +99,10 @@ static void what_was_damaged_may_be_lost(void **state)
 				&touched, &out),
 			 0);
 	assert_int_equal(touched, 1);
+	/* The end of a path that is too long for a label. */
+	assert_int_equal(losses("/a\tone\n/d/c\ttwo\n/e\n", "file.size 0 1 number file 1, .../b, x",
+				&touched, &out),
+			 0);
 	assert_int_equal(losses("", "super.size 0 1 number backup", &touched, &out), 4);
 	assert_int_equal(touched, 0);
 	buf_free(&out);
