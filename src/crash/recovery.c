@@ -371,8 +371,8 @@ static int recovery_check(struct recovery *r, const struct page_disk *d, struct 
 	bool is_new = false;
 	int status;
 
-	hash_map_put(&r->trees, tree_hash(&ret->tree), &is_new);
-	if (r->sanity == SANITY_NONE || (r->sanity == SANITY_NEW && !is_new))
+	hash_map_put(&r->trees, hash_add(tree_hash(&ret->tree), r->behind), &is_new);
+	if (r->sanity == SANITY_NONE || r->unsound || (r->sanity == SANITY_NEW && !is_new))
 		return 0;
 	r->checked++;
 	status = recovery_mount_again(r, ret, err);

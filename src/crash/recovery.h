@@ -59,6 +59,8 @@ struct recovery {
 	struct hash_map repaired;       /* by disk that was repaired: the same */
 	struct recovered not_repaired;  /* of the last disk whose repair failed */
 	struct hash_map trees; /* recovered trees whose file systems were used and checked */
+	bool unsound;          /* not for now: what a failed write leaves need not be */
+	struct hash behind; /* what led to them: the same tree behind other calls counts as new */
 	struct recovered *results;
 	size_t count, cap;
 	uint64_t recoveries, memo_hits, checked, repairs; /* hits: by what was read */
