@@ -57,6 +57,7 @@ void crash_set_effort(struct crash_session *s, const struct crash_effort *effort
 {
 	s->recovery.keeps_log = effort->during_recovery;
 	s->recovery.unsound = effort->unsound;
+	s->recovery.check_one_in = effort->check_one_in;
 	s->options.effort = *effort;
 }
 
@@ -492,7 +493,9 @@ static bool round_judge(void *to, const struct crash_point *p, const struct page
 		     &new_moment);
 	if (!new_moment)
 		return true;
+	x->s->recovery.checks_next = p->view == VIEW_ORDER && p->done == x->c->count;
 	wrong = crash_judge(x->s, x->c, p, d, &v, x->err);
+	x->s->recovery.checks_next = false;
 	if (wrong < 0)
 		x->status = wrong;
 	if (wrong > 0) {

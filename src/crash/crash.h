@@ -14,11 +14,12 @@
 
 /* How much is tried with a workload. */
 struct crash_effort {
-	bool during_recovery; /* recovery by mounting is crashed, too */
-	uint64_t states_max;  /* of each workload, evenly chosen from all views; 0: no bound */
-	bool all_in_order;    /* those in order are judged as well, and do not count for that */
-	bool checks_calls;    /* a tree that is known counts as new behind other operations */
-	bool unsound;         /* what recovers need not be sound */
+	bool during_recovery;  /* recovery by mounting is crashed, too */
+	uint64_t states_max;   /* of each workload, evenly chosen from all views; 0: no bound */
+	bool all_in_order;     /* those in order are judged as well, and do not count for that */
+	bool checks_calls;     /* a tree that is known counts as new behind other operations */
+	unsigned check_one_in; /* of new trees, besides that of the end; 0: all */
+	bool unsound;          /* what recovers need not be sound */
 };
 
 struct crash_options {
