@@ -35,7 +35,6 @@ static const struct {
 	{ 4, "write_file(\"A/foo\", O_WRONLY|O_CREAT, data(1, 16384), 16384, 0)\n" },
 	{ 1, "write_file(\"A/foo\", O_WRONLY, data(17, 4096), 4096, #)\n" },
 	{ 3, "setxattr(\"A/foo\", \"user.a\", \"old\", 3, 0)\n" },
-	{ 1, "setxattr(\"A/foo\", \"user.big\", data(18, 700), 700, 0)\n" },
 	{ 2, "link(\"A/foo\", \"A/bar\")\n" },
 	{ 2, "write_file(\"A/bar\", O_WRONLY|O_CREAT|O_EXCL, data(2, 9000), 9000, 0)\n" },
 	{ 2, "mkdir(\"A/bar\", 0755)\n"
@@ -147,7 +146,8 @@ static const struct resync_row other_changes[] = {
 	{ 1, "setxattr(\"P\", \"user.a\", \"other\", 5, 0)\n" },
 	{ 2, "removexattr(\"P\", \"user.a\")\n" },
 	{ 1, "setxattr(\"P\", \"user.big\", data(20, 700), 700, 0)\n" },
-	{ 1, "removexattr(\"P\", \"user.big\")\n" },
+	{ 1, "setxattr(\"P\", \"user.big\", data(18, 700), 700, 0)\nsync()\n"
+	     "removexattr(\"P\", \"user.big\")\n" },
 	{ 1, "setxattr(\"A\", \"user.a\", \"dir\", 3, 0)\n" },
 	{ 1, "chmod(\"P\", 0600)\n" },
 	{ 1, "chown(\"P\", 1000, 1000)\n" },
