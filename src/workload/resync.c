@@ -61,6 +61,11 @@ static const struct resync_row name_changes[] = {
 	{ 12, "rename(\"P\", \"Q\")\n" },
 	{ 6, "link(\"P\", \"Q\")\n" },
 	{ 5, "unlink(\"P\")\n" },
+	/* Renamed by hand; replaced; and the old name used again. */
+	{ 2, "link(\"P\", \"Q\")\nunlink(\"P\")\n" },
+	{ 2, "unlink(\"P\")\nlink(\"Q\", \"P\")\n" },
+	{ 2, "rename(\"P\", \"Q\")\n"
+	     "write_file(\"P\", O_WRONLY|O_CREAT|O_EXCL, data(5, 6000), 6000, 0)\n" },
 	{ 4, "create_file(\"P\", O_WRONLY|O_CREAT|O_EXCL, 0644)\n" },
 	{ 5, "write_file(\"P\", O_WRONLY|O_CREAT|O_EXCL, data(5, 6000), 6000, 0)\n" },
 	{ 1, "symlink(\"foo\", \"P\")\n" },
