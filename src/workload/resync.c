@@ -9,7 +9,7 @@
 #include "workload/growing.h"
 
 enum { CHANGES_MAX = 4, TRIES_MAX = 32, CALLS_MAX = 512, NAME_MAX_BYTES = 48 };
-/* What a line with # stands for: so many lines, with multiples of this for it. That is more than an
+/* A line with # means so many lines, with multiples of this in its place. That is more than an
  * inode has room for: extents, names. */
 enum { REPEATED = 24, REPEATED_STEP = 8192 };
 
