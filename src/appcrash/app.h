@@ -80,5 +80,9 @@ int app_write_tree(struct app_session *s, const struct tree *t, struct err *err)
 int app_report(struct app_session *s, const struct crash_state *c, struct err *err);
 /* The file or directory; its path at that step, or at one before it. */
 void app_print_path(const struct app_session *s, uint64_t ino, size_t step, struct buf *out);
+/* The call behind which that step is, as strace has it: of much data only the beginning. */
+void app_print_call(const struct app_session *s, size_t step, struct buf *out);
+/* app_missing.c: which call would have kept what was lost. */
+void app_print_missing(const struct app_session *s, const struct crash_state *c, struct buf *out);
 
 #endif

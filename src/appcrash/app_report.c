@@ -32,8 +32,7 @@ static const char *quoted_end(const char *text)
 	return at && *at ? at + 1 : NULL;
 }
 
-/* As strace has it: of much data only the beginning. */
-static void add_call(const struct app_session *s, size_t step, struct buf *out)
+void app_print_call(const struct app_session *s, size_t step, struct buf *out)
 {
 	struct call c = s->workload.calls[s->calls[step]];
 	struct arg *data = c.op == OP_pwrite ? &c.pwrite.data
@@ -108,6 +107,13 @@ static void add_lost_name(const struct app_session *s, const struct crash_state 
 	buf_free(&path);
 }
 
+static const char *step_op(const struct app_session *s, size_t step)
+{
+	return step < s->history.count && step
+		     ? op_table[op_table[s->workload.calls[s->calls[step]].op].base].name
+		     : "nothing";
+}
+
 static void add_lost(const struct app_session *s, const struct crash_state *c,
 		     const struct lost_part *lost, struct buf *out)
 {
@@ -131,9 +137,9 @@ static void add_lost(const struct app_session *s, const struct crash_state *c,
 			 (unsigned long long)lost->from, (unsigned long long)(lost->to - 1));
 		break;
 	default:
-		buf_addf(out, "%s are lost from call %zu on",
+		buf_addf(out, "%s are lost from call %zu on, %s",
 			 s->level == PERSIST_STRICT ? "all effects" : "names and attributes",
-			 s->calls[lost->change] + 1);
+			 s->calls[lost->change] + 1, step_op(s, lost->change));
 		break;
 	}
 	buf_free(&path);
@@ -146,7 +152,8 @@ static void add_all_lost(const struct app_session *s, const struct crash_state *
 		add_lost(s, c, &c->lost[i], out);
 	}
 	if (!c->count)
-		buf_adds(out, "nothing is lost: the crash comes between two calls");
+		buf_addf(out, "nothing is lost: the crash comes between two calls, %s and %s",
+			 step_op(s, c->begun), step_op(s, c->begun + 1));
 }
 
 /* ---- the finding ---- */
@@ -156,13 +163,6 @@ static const char *const part_names[PART_KINDS] = {
 	[PART_SIZE] = "size", [PART_DATA] = "data",
 	[PART_TREE] = "tree",
 };
-
-static const char *step_op(const struct app_session *s, size_t step)
-{
-	return step < s->history.count && step
-		     ? op_table[op_table[s->workload.calls[s->calls[step]].op].base].name
-		     : "nothing";
-}
 
 /* No path and no number, so that one cause has one signature. */
 static void app_sign(const struct app_session *s, const struct crash_state *c,
@@ -226,7 +226,7 @@ static void app_print_lost(const struct app_session *s, const struct crash_state
 		buf_adds(out, "- ");
 		add_lost(s, c, &c->lost[i], out);
 		buf_addf(out, ": call %zu, `", s->calls[c->lost[i].change] + 1);
-		add_call(s, c->lost[i].change, out);
+		app_print_call(s, c->lost[i].change, out);
 		buf_adds(out, "`\n");
 	}
 	if (!c->count)
@@ -244,10 +244,12 @@ static void app_print_readme(const struct app_session *s, const struct crash_sta
 		 "then the check fails.\n\n## What is lost\n\n",
 		 app_level_sentences[s->level], persist_level_names[s->level]);
 	app_print_lost(s, c, out);
+	buf_adds(out, "\n## Which promise is missing\n\n");
+	app_print_missing(s, c, out);
 	buf_adds(out, "\n## The last calls of the program\n\n```\n");
 	for (size_t i = first + 1; i <= c->begun; i++) {
 		buf_addf(out, "%zu: ", s->calls[i] + 1);
-		add_call(s, i, out);
+		app_print_call(s, i, out);
 		buf_adds(out, "\n");
 	}
 	buf_addf(out, "**** crash%s\n```\n", c->begun > c->done ? " during the last call" : "");

@@ -41,7 +41,7 @@ static struct crash_settings {
 	struct part_number part;
 } settings = {
 	.walks = 100,
-	.resyncs = 1000,
+	.resyncs = 1500,
 	.length = 12,
 	.states = 2000,
 	.sample = 1,
@@ -288,7 +288,7 @@ static int crash_finish(struct run *run, int status, struct err *err)
 static void read_options(struct crash_options *o, const struct target *t)
 {
 	crash_options_init(o, t);
-	o->during_recovery = settings.during_recovery;
+	o->effort.during_recovery = settings.during_recovery;
 	o->views.seed = settings.seed;
 	o->views.subsets = settings.subsets ? (unsigned)settings.subsets : o->views.subsets;
 	o->views.sector = settings.sector ? (uint32_t)settings.sector : o->views.sector;
@@ -343,8 +343,8 @@ static int crash_open_source(struct crash_run *x, struct workload_source *s, con
 	options.walks = settings.walks;
 	options.resyncs = settings.resyncs;
 	options.length = (unsigned)settings.length;
-	options.full = settings.full;
-	options.faults = settings.faults;
+	options.full |= settings.full;
+	options.faults |= settings.faults;
 	options.processes = t->caps & TARGET_PROCESSES;
 	x->status = workload_source_open(s, name, &options, model, start, x->err);
 	return x->status;
@@ -361,6 +361,16 @@ static void crash_named(struct crash_run *x, const char *name,
 	workload_source_close(&s);
 }
 
+/* As the source says, and as the user asks for. */
+static void crash_take_effort(struct crash_run *x, const struct usual_source *u)
+{
+	struct crash_effort effort = u->effort;
+
+	effort.during_recovery |= settings.during_recovery;
+	effort.unsound |= u->how.faults;
+	crash_set_effort(&x->session, &effort);
+}
+
 static void crash_usual(struct crash_run *x, const struct target *t, uint64_t *number)
 {
 	struct workload_source sources[USUAL_SOURCES];
@@ -370,6 +380,7 @@ static void crash_usual(struct crash_run *x, const struct target *t, uint64_t *n
 		.daemon = settings.daemon,
 		/* Otherwise all are; what a failed write leaves need not recover. */
 		.recoveries = !settings.during_recovery && !settings.faults,
+		.varied = !settings.faults && !settings.full,
 	};
 	size_t count = 0;
 	bool more = true;
@@ -389,11 +400,9 @@ static void crash_usual(struct crash_run *x, const struct target *t, uint64_t *n
 		for (size_t i = 0; i < count; i++) {
 			uint64_t from = turn * of[i]->turn;
 
-			crash_during_recovery(&x->session,
-					      of[i]->recoveries || settings.during_recovery,
-					      of[i]->recoveries);
+			crash_take_effort(x, of[i]);
 			crash_source(x, &sources[i], from, from + of[i]->turn, number);
-			more |= !of[i]->recoveries && from + of[i]->turn < sources[i].count;
+			more |= !of[i]->aside && from + of[i]->turn < sources[i].count;
 		}
 	}
 	while (count)

@@ -37,7 +37,7 @@ int crash_open(struct crash_session *s, struct target *t, const struct crash_opt
 	if (!status)
 		status = recovery_open(&s->recovery, t,
 				       t->traits.crash_leaves_damage ? SANITY_NONE : sanity,
-				       o->during_recovery, err);
+				       o->effort.during_recovery, err);
 	if (status)
 		state_free(&s->start);
 	return status;
@@ -53,11 +53,12 @@ void crash_close(struct crash_session *s)
 	free(s->causes);
 }
 
-void crash_during_recovery(struct crash_session *s, bool during, uint64_t states_max)
+void crash_set_effort(struct crash_session *s, const struct crash_effort *effort)
 {
-	s->recovery.keeps_log = during;
-	s->options.during_recovery = during;
-	s->options.states_max = states_max;
+	s->recovery.keeps_log = effort->during_recovery;
+	s->recovery.unsound = effort->unsound;
+	s->recovery.check_one_in = effort->check_one_in;
+	s->options.effort = *effort;
 }
 
 /* ---- carrying out ---- */
@@ -149,6 +150,16 @@ static int crash_run_calls(struct crash_session *s, struct crash_case *c, struct
 	return judged;
 }
 
+/* Which operations there are behind the setup, in their order. */
+static struct hash crash_operations(const struct call *calls, size_t count, size_t setup_count)
+{
+	struct hash_stream *h = hash_stream_new();
+
+	for (size_t i = setup_count; i < count; i++)
+		hash_stream_add(h, &calls[i].op, sizeof(calls[i].op));
+	return hash_stream_end(h);
+}
+
 int crash_execute(struct crash_session *s, const struct call *calls, size_t count,
 		  size_t setup_count, struct crash_case *ret, struct err *err)
 {
@@ -158,6 +169,9 @@ int crash_execute(struct crash_session *s, const struct call *calls, size_t coun
 	ret->outcomes = must_alloc((count + 1) * sizeof(*ret->outcomes));
 	persistence_begin(&ret->history, &s->options.rules, &s->start.tree);
 	page_store_init(&ret->store, s->recovery.base.bytes, s->recovery.base.size);
+	s->recovery.behind = s->options.effort.checks_calls
+				   ? crash_operations(calls, count, setup_count)
+				   : (struct hash){ 0 };
 	status = target_reset(s->target, err);
 	judged = status ? status : crash_run_calls(s, ret, err);
 	if (judged <= 0)
@@ -435,19 +449,29 @@ static void round_crash_recovery(struct crash_round *x, const struct crash_point
 		round_crash_repair(x, p, d);
 }
 
+/* What is judged whatever the bound is: that what was promised is there, the simplest crash shows
+ * most often. */
+static bool round_is_free(const struct crash_round *x, const struct crash_point *p)
+{
+	return x->s->options.effort.all_in_order && p->view == VIEW_ORDER;
+}
+
 static bool round_count(void *to, const struct crash_point *p, const struct page_disk *d)
 {
 	struct crash_round *x = to;
 
-	x->states++;
+	x->states += !round_is_free(x, p);
 	return true;
 }
 
 /* Whether the next one is among those that are judged, where there are too many. */
-static bool round_chooses(struct crash_round *x)
+static bool round_chooses(struct crash_round *x, const struct crash_point *p)
 {
-	uint64_t n = x->met_states++;
+	uint64_t n;
 
+	if (round_is_free(x, p))
+		return true;
+	n = x->met_states++;
 	return x->states <= x->states_max ||
 	       (n + 1) * x->states_max / x->states > n * x->states_max / x->states;
 }
@@ -460,7 +484,7 @@ static bool round_judge(void *to, const struct crash_point *p, const struct page
 	bool new_image, new_moment;
 	int wrong;
 
-	if (!round_chooses(x))
+	if (!round_chooses(x, p))
 		return true;
 	x->s->figures.crash_states++;
 	hash_map_put(&x->s->images, d->hash, &new_image);
@@ -469,13 +493,15 @@ static bool round_judge(void *to, const struct crash_point *p, const struct page
 		     &new_moment);
 	if (!new_moment)
 		return true;
+	x->s->recovery.checks_next = p->view == VIEW_ORDER && p->done == x->c->count;
 	wrong = crash_judge(x->s, x->c, p, d, &v, x->err);
+	x->s->recovery.checks_next = false;
 	if (wrong < 0)
 		x->status = wrong;
 	if (wrong > 0) {
 		round_meet(x, &v);
 		crash_violation_free(&v);
-	} else if (!wrong && x->s->options.during_recovery) {
+	} else if (!wrong && x->s->options.effort.during_recovery) {
 		round_crash_recovery(x, p, d);
 	}
 	return !x->status && !x->ended;
@@ -490,7 +516,7 @@ int crash_each(struct crash_session *s, struct crash_case *c, crash_visit *visit
 
 	s->figures.workloads++;
 	views.from_calls = c->setup_count;
-	x.states_max = s->options.states_max;
+	x.states_max = s->options.effort.states_max;
 	if (x.states_max)
 		views_each(&c->events, &c->store, &start, &views, round_count, &x);
 	views_each(&c->events, &c->store, &start, &views, round_judge, &x);

@@ -12,11 +12,20 @@
 #include "persistence/persistence.h"
 #include "target/target.h"
 
+/* How much is tried with a workload. */
+struct crash_effort {
+	bool during_recovery;  /* recovery by mounting is crashed, too */
+	uint64_t states_max;   /* of each workload, evenly chosen from all views; 0: no bound */
+	bool all_in_order;     /* those in order are judged as well, and do not count for that */
+	bool checks_calls;     /* a tree that is known counts as new behind other operations */
+	unsigned check_one_in; /* of new trees, besides that of the end; 0: all */
+	bool unsound;          /* what recovers need not be sound */
+};
+
 struct crash_options {
 	struct views_options views;
 	struct persist_rules rules;
-	bool during_recovery; /* recovery is crashed, too */
-	uint64_t states_max;  /* of each workload, evenly chosen from all views; 0: no bound */
+	struct crash_effort effort;
 };
 
 struct crash_figures {
@@ -83,9 +92,8 @@ void crash_options_init(struct crash_options *o, const struct target *t);
 int crash_open(struct crash_session *s, struct target *t, const struct crash_options *o,
 	       enum sanity sanity, struct err *err);
 void crash_close(struct crash_session *s);
-/* From the next workload on, recovery by mounting is crashed, too, or not any more, behind about so
- * many crashes of each workload (0: all). */
-void crash_during_recovery(struct crash_session *s, bool during, uint64_t states_max);
+/* From the next workload on. */
+void crash_set_effort(struct crash_session *s, const struct crash_effort *effort);
 
 /* Beside the model, for crashes of every sort: a call, and the tree. 1 if they are as the model
  * allows, 0 and *ret_why if not, or a negative errno. The call moves the state and is added to the

@@ -74,13 +74,14 @@ int crash_shows(struct crash_session *s, const struct call *calls, size_t count,
 	struct sought sought = { .signature = signature, .ret = ret };
 	/* What it meets must not count as met. */
 	struct hash_map images = s->images, repaired = s->repaired;
-	bool during_recovery = s->options.during_recovery;
-	uint64_t states_max = s->options.states_max;
+	const struct crash_effort before = s->options.effort;
+	const struct crash_effort effort = { .during_recovery = signature_is_second(signature),
+					     .checks_calls = true,
+					     .unsound = before.unsound };
 	int status;
 
 	s->images = s->repaired = (struct hash_map)HASH_MAP_INIT;
-	s->options.during_recovery = signature_is_second(signature);
-	s->options.states_max = 0;
+	crash_set_effort(s, &effort);
 	status = crash_execute(s, calls, count, setup_count, ret_case, err);
 	if (status > 0)
 		status = crash_each(s, ret_case, seek_signature, &sought, err);
@@ -88,8 +89,7 @@ int crash_shows(struct crash_session *s, const struct call *calls, size_t count,
 	hash_map_free(&s->repaired);
 	s->images = images;
 	s->repaired = repaired;
-	s->options.during_recovery = during_recovery;
-	s->options.states_max = states_max;
+	crash_set_effort(s, &before);
 	if (status < 0 || !sought.found)
 		crash_case_free(ret_case);
 	return status < 0 ? status : sought.found;
@@ -558,7 +558,7 @@ int crash_replay(struct target *t, const struct finding *f, struct buf *seen, st
 
 	violation_signature(f, signature);
 	crash_options_init(&o, t);
-	o.during_recovery = signature_is_second(signature);
+	o.effort.during_recovery = signature_is_second(signature);
 	shows = crash_open(&s, t, &o, SANITY_NEW, err);
 	if (shows)
 		return shows;

@@ -25,7 +25,7 @@ int crash_step_open(struct crash_step *s, const char *target, const struct targe
 	crash_options_init(&crash, s->target);
 	crash.views.seed = seed;
 	crash.views.subsets = STEP_SUBSETS;
-	crash.states_max = STEP_STATES_MAX;
+	crash.effort.states_max = STEP_STATES_MAX;
 	status = crash_open(&s->session, s->target, &crash, SANITY_NEW, err);
 	if (status)
 		target_close(s->target);

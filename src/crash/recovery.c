@@ -364,17 +364,34 @@ static int recovery_compare_repair(struct recovery *r, const struct page_disk *d
 	return status;
 }
 
+/* What a tree is known by, as one that was checked. */
+static struct hash recovery_tree_key(const struct recovery *r, const struct tree *tree)
+{
+	return hash_add(tree_hash(tree), r->behind);
+}
+
+static bool recovery_wants_check(const struct recovery *r, const struct tree *tree)
+{
+	struct hash key = recovery_tree_key(r, tree);
+
+	if (r->sanity != SANITY_NEW || r->unsound)
+		return r->sanity == SANITY_ALL && !r->unsound;
+	if (!r->checks_next && r->check_one_in && key.lo % r->check_one_in)
+		return false;
+	return !hash_map_get(&r->trees, key);
+}
+
 /* What is done to a file system that was recovered. */
 static int recovery_check(struct recovery *r, const struct page_disk *d, struct recovered *ret,
 			  struct err *err)
 {
-	bool is_new = false;
 	int status;
 
-	hash_map_put(&r->trees, tree_hash(&ret->tree), &is_new);
-	if (r->sanity == SANITY_NONE || (r->sanity == SANITY_NEW && !is_new))
+	if (!recovery_wants_check(r, &ret->tree))
 		return 0;
+	hash_map_put(&r->trees, recovery_tree_key(r, &ret->tree), NULL);
 	r->checked++;
+	ret->checked = true;
 	status = recovery_mount_again(r, ret, err);
 	if (!status && ret->end == RECOVERY_FINE)
 		status = recovery_use_all(r, ret, err);
@@ -436,14 +453,22 @@ static uint64_t recovery_known(struct recovery *r, const struct page_store *s,
 	return alike;
 }
 
+/* What is known has all that is wanted now. */
+static bool recovery_suffices(const struct recovery *r, const struct recovered *known)
+{
+	if (known->end != RECOVERY_FINE)
+		return true;
+	return (known->has_log || !r->keeps_log) &&
+	       (known->checked || !r->checks_next || !recovery_wants_check(r, &known->tree));
+}
+
 int recovery_of(struct recovery *r, const struct page_store *s, const struct page_disk *d,
 		const struct recovered **ret, struct err *err)
 {
 	uint64_t known = recovery_known(r, s, d);
 	int status;
 
-	if (known && (r->results[known - 1].has_log || !r->keeps_log ||
-		      r->results[known - 1].end != RECOVERY_FINE)) {
+	if (known && recovery_suffices(r, &r->results[known - 1])) {
 		*ret = &r->results[known - 1];
 		return 0;
 	}

@@ -37,6 +37,7 @@ struct recovered {
 	struct buf text; /* what mount, kernel or checker said, or what could not be done */
 	bool has_tree;   /* mounted and observed: */
 	struct tree tree;
+	bool checked;
 	bool has_log;
 	struct buf log; /* what recovery wrote, where that is wanted (storage/write_log.h) */
 };
@@ -59,6 +60,10 @@ struct recovery {
 	struct hash_map repaired;       /* by disk that was repaired: the same */
 	struct recovered not_repaired;  /* of the last disk whose repair failed */
 	struct hash_map trees; /* recovered trees whose file systems were used and checked */
+	bool unsound;          /* not for now: what a failed write leaves need not be */
+	unsigned check_one_in; /* SANITY_NEW: of these, 0: all; and, */
+	bool checks_next;      /* in any case, that of the next disk */
+	struct hash behind; /* what led to them: the same tree behind other calls counts as new */
 	struct recovered *results;
 	size_t count, cap;
 	uint64_t recoveries, memo_hits, checked, repairs; /* hits: by what was read */

@@ -5,6 +5,7 @@
 #ifndef CRASH_USUAL_SOURCES_H
 #define CRASH_USUAL_SOURCES_H
 
+#include "crash/crash.h"
 #include "crash/workload_source.h"
 
 struct target;
@@ -15,15 +16,17 @@ struct usual_source {
 	uint64_t turn;   /* workloads */
 	bool power_only; /* not for a daemon that is killed */
 	bool timed_only;
-	uint64_t recoveries; /* of each workload so many are crashed as well */
+	bool aside; /* its end is not waited for */
+	struct crash_effort effort;
 };
-enum { USUAL_SOURCES = 7 };
+enum { USUAL_SOURCES = 9 };
 extern const struct usual_source usual_sources[USUAL_SOURCES];
 
 /* What the whole run is asked to do. */
 struct usual_wanted {
 	bool timed, daemon;
 	bool recoveries; /* some are to be crashed */
+	bool varied;     /* some are to be on a full disk, or to meet a failing write */
 };
 bool usual_source_is_wanted(const struct usual_source *u, const struct target *t,
 			    const struct usual_wanted *wanted);

@@ -10,7 +10,7 @@
 #include "trace/script.h"
 #include "tree/list.h"
 
-enum { LINE_MAX_BYTES = 128 };
+enum { LINE_MAX_BYTES = 512 };
 
 void growing_begin(struct growing *g, const struct model *model, const struct state *start,
 		   size_t cap, uint64_t seed, struct arena *arena)
@@ -86,7 +86,8 @@ static size_t growing_choose_object(struct growing *g, const struct path_list *l
 }
 
 /* Of an object in the list of all. */
-static void growing_sync_item(struct growing *g, const struct path_list *list, size_t object)
+static void growing_sync_item(struct growing *g, const struct path_list *list, size_t object,
+			      bool datasync)
 {
 	struct call open = { .op = OP_open, .pid = 1 }, close = { .op = OP_close, .pid = 1 };
 	struct call sync = { .op = OP_fsync, .pid = 1 };
@@ -107,7 +108,7 @@ static void growing_sync_item(struct growing *g, const struct path_list *list, s
 		return;
 	}
 	sync.fsync.fd.num = close.close.fd.num = opened.num;
-	if (rng_chance(&g->rng, 1, 2)) {
+	if (datasync) {
 		sync.op = OP_fdatasync;
 		sync.fdatasync.fd = sync.fsync.fd;
 	}
@@ -118,13 +119,20 @@ static void growing_sync_item(struct growing *g, const struct path_list *list, s
 void growing_sync_object(struct growing *g, const struct tree *before)
 {
 	struct path_list list;
+	size_t object;
 
 	path_list_make(&list, &g->state.tree);
-	growing_sync_item(g, &list, growing_choose_object(g, &list, before));
+	object = growing_choose_object(g, &list, before);
+	growing_sync_item(g, &list, object, rng_chance(&g->rng, 1, 2));
 	path_list_free(&list);
 }
 
 bool growing_sync_path(struct growing *g, const char *path)
+{
+	return growing_sync_path_by(g, path, rng_chance(&g->rng, 1, 2));
+}
+
+bool growing_sync_path_by(struct growing *g, const char *path, bool datasync)
 {
 	struct path_list list;
 	struct buf found = BUF_INIT;
@@ -138,7 +146,7 @@ bool growing_sync_path(struct growing *g, const char *path)
 		add_item_path(&found, &list, i);
 		is_there = (S_ISREG(mode) || S_ISDIR(mode)) && !strcmp(buf_str(&found), path);
 		if (is_there)
-			growing_sync_item(g, &list, i);
+			growing_sync_item(g, &list, i, datasync);
 	}
 	buf_free(&found);
 	path_list_free(&list);

@@ -29,5 +29,7 @@ enum { GROWING_SYNC_CALLS = 3 };
 void growing_sync_object(struct growing *g, const struct tree *before);
 /* The same of the file or directory with this path ("/A/foo"). False if there is none. */
 bool growing_sync_path(struct growing *g, const char *path);
+/* The same, and by which of the two calls. */
+bool growing_sync_path_by(struct growing *g, const char *path, bool datasync);
 
 #endif

@@ -274,6 +274,34 @@ static void resyncs_give_up_space_soon(void **state)
 }
 
 /* The number and the seed say what it is. */
+/* A single change and fdatasync; a file that is synced when it was read again; more extents than an
+ * inode has room for; a name that is removed after its directory was synced. */
+static void resyncs_have_what_logs_forget(void **state)
+{
+	size_t single = 0, evicted = 0, extents = 0, removed = 0;
+
+	for (uint64_t n = 0; n < NUMBERS; n++) {
+		struct workload load;
+		size_t writes = 0, synced = 0;
+
+		resync_workload(&w.model, &w.start, n, 0, &w.arena, &load);
+		for (size_t i = load.setup_count; i < load.count; i++) {
+			const struct call *c = &load.calls[i];
+
+			writes += c->op == OP_write_file;
+			evicted += i + 3 == load.count && c->op == OP_open &&
+				   c[-1].op == OP_drop_caches && c[-3].op == OP_sync_file_range;
+			removed += synced && c->op == OP_unlink;
+			synced += c->op == OP_fsync && c[-1].open.flags.num & O_DIRECTORY;
+		}
+		single += load.count - load.setup_count == 4 &&
+			  load.calls[load.setup_count + 2].op == OP_fdatasync;
+		extents += writes > 20;
+		arena_reset(&w.arena);
+	}
+	assert_true(single > 0 && evicted > 0 && extents > 0 && removed > 0);
+}
+
 static void resyncs_can_be_repeated(void **state)
 {
 	size_t differ = 0;
@@ -307,6 +335,7 @@ int main(void)
 		TEST(resyncs_end_with_a_promise),
 		TEST(resyncs_have_everything_soon),
 		TEST(resyncs_give_up_space_soon),
+		TEST(resyncs_have_what_logs_forget),
 		TEST(resyncs_can_be_repeated),
 	};
 
