@@ -321,7 +321,7 @@ static uint64_t open_create(struct step *x, const struct open_call *o)
 		if (!o->inode->size && x->model->traits.times_cached)
 			may_touch(x, o->w.ino, TIME_BIT_MODIFY | TIME_BIT_CHANGE);
 		tree_truncate(&x->state->tree, o->w.ino, 0);
-		drop_privilege_bits(x, o->w.ino);
+		drop_privileges(x, o->w.ino);
 		touch_modify(x, o->w.ino);
 	}
 	return o->w.ino;

@@ -118,7 +118,11 @@ static const char *const acls[] = {
 	"x",
 	"",
 };
+static const char *const capabilities[] = {
+	"cap_net_raw=ep", "cap_net_raw=ep", "cap_chown,cap_bpf=p", "=", "x", "",
+};
 static const char *const xattr_names[] = {
+	"security.capability",
 	"system.posix_acl_access",
 	"system.posix_acl_default",
 	"user.a",
@@ -348,6 +352,9 @@ static struct arg some_arg(struct draw *d, unsigned pid, enum kind kind, char *t
 	case KIND_ACL:
 		arg.text = PICK(&d->rng, acls);
 		break;
+	case KIND_CAPABILITIES:
+		arg.text = PICK(&d->rng, capabilities);
+		break;
 	case KIND_XATTR_NAME:
 		arg.text = some_xattr_name(d, text);
 		break;
@@ -387,6 +394,7 @@ static unsigned weight(enum op op)
 	case OP_map_read:
 	case OP_map_write:
 	case OP_set_acl:
+	case OP_set_capabilities:
 		return 5;
 	default:
 		return 2;
