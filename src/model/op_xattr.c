@@ -182,8 +182,9 @@ static void check_capability(struct step *x, const struct arguments *a)
 
 	if (x->state->read_only)
 		refuse(x, RULE_attr_read_only);
+	/* The kernel checks no privilege before it sets an empty value. */
 	if (!size) {
-		leave_undefined(x, RULE_xattr_formats);
+		leave_open(x, RULE_xattr_formats);
 		return;
 	}
 	data_bytes(a->value, 0, bytes, size < sizeof(bytes) ? size : sizeof(bytes));
