@@ -68,6 +68,8 @@ static const char *const forms[OP_COUNT] = {
 	[OP_flistxattr] = "flistxattr($0, got, $1)",
 	[OP_set_acl] = "set_acl($0, $1, $2)",
 	[OP_set_capabilities] = "setxattr($0, \"security.capability\", $1, XATTR_CAPS_SZ_2, 0)",
+	[OP_take_handle] = "take_handle($0, $1)",
+	[OP_open_handle] = "fd[#] = open_handle($0, $1)",
 	[OP_opendir] = "do_opendir($0, @)",
 	[OP_readdir] = "do_readdir($0)",
 	[OP_rewinddir] = "do_rewinddir($0)",

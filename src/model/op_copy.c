@@ -143,9 +143,10 @@ static int64_t splice_effect(struct step *x, struct copy *c)
 	}
 	if (x->model->traits.no_copy && refuse(x, RULE_copy_unsupported))
 		return 0;
+	/* ext4_write_checks() looks at them before the position. */
+	may_refuse_by_flags(x, file_inode(x, c->to));
 	if (to >= max && refuse(x, RULE_write_too_far))
 		return 0;
-	may_refuse_by_flags(x, file_inode(x, c->to));
 	check_copy_alignment(x, c);
 	if (c->length > max - to)
 		c->length = max - to;

@@ -273,6 +273,8 @@ static int64_t some_number(struct draw *d, unsigned pid, enum kind kind)
 		return some_fd(d, pid);
 	case KIND_DH:
 		return 1 + (int64_t)rng_below(rng, rng_chance(rng, 1, 10) ? 30 : 2);
+	case KIND_HANDLE:
+		return 1 + (int64_t)rng_below(rng, 3);
 	case KIND_POSITION:
 		return 1 + (int64_t)rng_below(rng, 5);
 	case KIND_MAP:
@@ -393,6 +395,8 @@ static unsigned weight(enum op op)
 	case OP_mmap:
 	case OP_map_read:
 	case OP_map_write:
+	case OP_take_handle:
+	case OP_open_handle:
 	case OP_set_acl:
 	case OP_set_capabilities:
 		return 5;
