@@ -22,6 +22,15 @@ void model_take_handle(struct step *x)
 	*state_handle(x->state, x->call->take_handle.handle.num) = inode->ino;
 }
 
+/* An open file keeps the directories above it in memory, also removed ones. */
+static bool leave_pinned(struct step *x)
+{
+	const struct state *s = x->state;
+
+	return (s->files.count || s->streams || s->maps || x->process->cwd != TREE_ROOT) &&
+	       leave_open(x, RULE_handle_not_judged);
+}
+
 static bool refuse_handle(struct step *x, uint64_t ino, const struct inode *inode)
 {
 	if (!ino)
@@ -31,7 +40,8 @@ static bool refuse_handle(struct step *x, uint64_t ino, const struct inode *inod
 	if (refused(x))
 		return true;
 	if (!inode) {
-		refuse(x, RULE_handle_stale);
+		if (!leave_pinned(x))
+			refuse(x, RULE_handle_stale);
 		return true;
 	}
 	if (!inode->nlink)
