@@ -128,12 +128,10 @@ static int server_detach(struct server *s, struct err *err)
 		return ret;
 	server_leave(s);
 	s->suspended = s->message->keeps_processes;
-	if (s->suspended) {
+	if (s->suspended)
 		s->mask = umask(0);
-	} else {
+	else
 		s->setup_count = 0;
-		handles_forget();
-	}
 	return s->ops->detach(s->ops->own, err);
 }
 
