@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 
 #include "base/must.h"
+#include "op/capability.h"
 
 static void reply_attr(struct request *r, fuse_ino_t ino)
 {
@@ -185,12 +186,19 @@ void front_statfs(fuse_req_t req, fuse_ino_t ino)
 
 /* ---- extended attributes ---- */
 
-/* The model does not know the formats of access control lists and capabilities. */
+/* The model does not know the format of access control lists. */
 static void need_plain_name(struct request *r, const char *name)
 {
-	if ((!strncmp(name, "system.posix_acl_", 17) || !strcmp(name, "security.capability")) &&
-	    !r->error)
+	if (!strncmp(name, "system.posix_acl_", 17) && !r->error)
 		r->error = EOPNOTSUPP;
+}
+
+/* The kernel takes capabilities away before it passes on a write, in the name of the writer. It
+ * has checked the privilege of a caller of removexattr itself. */
+static void request_trust(struct request *r, const char *name)
+{
+	if (!strcmp(name, NAME_OF_CAPABILITY) && !r->error)
+		state_edit_process(&r->core->state, CORE_PID)->trusted = true;
 }
 
 void front_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value,
@@ -270,6 +278,7 @@ void front_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 	need_plain_name(&r, name);
 	call.fremovexattr.fd = request_open(&r, ino, O_RDWR);
 	call.fremovexattr.name = text_arg(name);
+	request_trust(&r, name);
 	request_call(&r, &call);
 	reply_status(&r);
 }

@@ -184,7 +184,8 @@ static bool session_plan_restore(struct session *s, bool with_tree)
 		walker_predict(x, &s->calls.items[i], false);
 	if (!with_tree)
 		return true;
-	if (!hash_equal(tree_hash(&x->plan.state.tree), tree_hash(&s->initial.tree)))
+	if (!hash_equal(tree_hash(&x->plan.state.tree), tree_hash(&s->initial.tree)) ||
+	    state_has_handles(&x->plan.state))
 		return false;
 	walker_set_state(x, state_copy(&x->plan.state));
 	return true;
@@ -244,7 +245,8 @@ static int session_plan_setup(struct session *s, unsigned number, struct err *er
 	bool look;
 	int r = 0;
 
-	if (s->in_place == (long)number && !s->lost && !setup->opens && !setup->cold) {
+	if (s->in_place == (long)number && !s->lost && !setup->opens && !setup->cold &&
+	    !state_has_handles(&x->state)) {
 		session_plan_restore(s, false);
 		x->figures.reused++;
 	} else {

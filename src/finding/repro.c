@@ -56,6 +56,7 @@ static const struct {
 	{ "RWF_", "linux/fs.h" },
 	{ "open_how", "linux/openat2.h" },
 	{ "ACL_TYPE_", "linux/posix_acl.h" },
+	{ "XATTR_CAPS_", "linux/capability.h" },
 	{ "posix_acl_xattr_", "linux/posix_acl_xattr.h" },
 };
 

@@ -24,6 +24,7 @@ static const char *const values[KIND_COUNT_] = {
 	[KIND_FD] = "3 4 99 -1",
 	[KIND_DH] = "1 2",
 	[KIND_MAP] = "1 2",
+	[KIND_HANDLE] = "1 2",
 	[KIND_OPEN_FLAGS] =
 		("O_RDONLY O_RDWR|O_CREAT O_WRONLY O_RDWR O_WRONLY|O_CREAT|O_EXCL "
 		 "O_RDONLY|O_DIRECTORY "

@@ -153,7 +153,10 @@ void touch_read(struct step *x, const struct open_file *f);
 void may_touch(struct step *x, uint64_t ino, unsigned fields);
 /* The setuid and setgid bits that writing takes away. */
 uint32_t privilege_bits(struct step *x, const struct inode *inode);
-void drop_privilege_bits(struct step *x, uint64_t ino); /* setuid/setgid after a write */
+/* The capabilities of a file, which a new owner and whatever changes its data take away. */
+void drop_capabilities(struct step *x, uint64_t ino);
+/* After a write: those bits, and the capabilities. */
+void drop_privileges(struct step *x, uint64_t ino);
 /* Directory streams open on dir learn that a name came or went. */
 void streams_added(struct step *x, uint64_t dir, const char *name, size_t len);
 void streams_removed(struct step *x, uint64_t dir, const char *name, size_t len);

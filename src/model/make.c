@@ -1,9 +1,10 @@
-/* make.c -- effects that several operations share: new objects, times, privilege bits. */
+/* make.c -- effects that several operations share: new objects, times, privileges of files. */
 #include <fcntl.h>
 #include <linux/fs.h>
 
 #include "model/acl.h"
 #include "model/entry.h"
+#include "op/capability.h"
 
 /* A new object's group: the maker's, or the directory's where that says so. */
 static uint32_t group_of_new(struct step *x, const struct inode *dir)
@@ -128,10 +129,22 @@ uint32_t privilege_bits(struct step *x, const struct inode *inode)
 	return bits;
 }
 
-void drop_privilege_bits(struct step *x, uint64_t ino)
+void drop_capabilities(struct step *x, uint64_t ino)
 {
-	uint32_t drop = privilege_bits(x, tree_inode(&x->state->tree, ino));
+	const struct inode *inode = tree_inode(&x->state->tree, ino);
 
+	if (inode->xattrs.count && tree_xattr(inode, NAME_OF_CAPABILITY) &&
+	    holds(x, RULE_capability_dropped))
+		tree_remove_xattr(&x->state->tree, ino, NAME_OF_CAPABILITY);
+}
+
+void drop_privileges(struct step *x, uint64_t ino)
+{
+	const struct inode *inode = tree_inode(&x->state->tree, ino);
+	uint32_t drop = privilege_bits(x, inode);
+
+	if (S_ISREG(inode->mode))
+		drop_capabilities(x, ino);
 	if (drop)
 		tree_edit(&x->state->tree, ino)->mode &= ~drop;
 }

@@ -86,6 +86,8 @@ static void step_set_owner(struct step *x, const struct inode *inode, int64_t us
 	if (gid != KEEP_ID)
 		edited->gid = gid;
 	edited->mode &= ~drop;
+	if (!S_ISDIR(edited->mode))
+		drop_capabilities(x, edited->ino);
 	touch_change(x, edited->ino);
 	/* XSH chown: with both ids -1 the change time need not be marked for update. */
 	if ((uid == KEEP_ID && gid == KEEP_ID) || x->model->traits.no_modes ||

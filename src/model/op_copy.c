@@ -75,7 +75,7 @@ static int64_t copy_effect(struct step *x, const struct copy *c)
 	tree_clone(t, c->from->ino, (uint64_t)c->from_offset, ino, (uint64_t)c->to_offset,
 		   (uint64_t)done);
 	touch_access(x, c->from->ino);
-	drop_privilege_bits(x, ino);
+	drop_privileges(x, ino);
 	touch_modify(x, ino);
 	return done;
 }
@@ -143,9 +143,10 @@ static int64_t splice_effect(struct step *x, struct copy *c)
 	}
 	if (x->model->traits.no_copy && refuse(x, RULE_copy_unsupported))
 		return 0;
+	/* ext4_write_checks() looks at them before the position. */
+	may_refuse_by_flags(x, file_inode(x, c->to));
 	if (to >= max && refuse(x, RULE_write_too_far))
 		return 0;
-	may_refuse_by_flags(x, file_inode(x, c->to));
 	check_copy_alignment(x, c);
 	if (c->length > max - to)
 		c->length = max - to;
@@ -341,6 +342,13 @@ static bool refuse_clone_range(struct step *x, struct copy *c)
 	       refuse(x, RULE_copy_overlap);
 }
 
+/* ovl_copyfile() calls file_remove_privs() before the file system below can refuse. */
+static void drop_before_below(struct step *x, uint64_t ino)
+{
+	drop_privileges(x, ino);
+	may_touch(x, ino, TIME_BIT_CHANGE);
+}
+
 static void clone_range(struct step *x, struct copy *c)
 {
 	uint64_t ino = c->to->ino;
@@ -351,6 +359,8 @@ static void clone_range(struct step *x, struct copy *c)
 	if (x->model->traits.no_reflink &&
 	    !(x->model->traits.reflink_below && is_clone_beyond_numbers(c))) {
 		refuse(x, RULE_clone_unsupported);
+		if (x->model->traits.reflink_below && fails_with(x, EOPNOTSUPP))
+			drop_before_below(x, ino);
 		return;
 	}
 	if (refuse_clone_range(x, c))
@@ -361,7 +371,7 @@ static void clone_range(struct step *x, struct copy *c)
 		tree_truncate(t, ino, (uint64_t)c->to_offset + c->length);
 	tree_clone(t, c->from->ino, (uint64_t)c->from_offset, ino, (uint64_t)c->to_offset,
 		   c->length);
-	drop_privilege_bits(x, ino);
+	drop_privileges(x, ino);
 	touch_modify(x, ino);
 }
 

@@ -154,7 +154,7 @@ static void change_data(struct step *x, const struct inode *inode, const struct 
  * changed the file nevertheless. */
 static void modify_early(struct step *x, const struct inode *inode)
 {
-	drop_privilege_bits(x, inode->ino);
+	drop_privileges(x, inode->ino);
 	may_touch(x, inode->ino, TIME_BIT_MODIFY | TIME_BIT_CHANGE);
 }
 
@@ -181,7 +181,7 @@ static void allocate_range(struct step *x, const struct inode *inode,
 	size = inode->size;
 	data = inode->file.data;
 	change_data(x, inode, r);
-	drop_privilege_bits(x, ino);
+	drop_privileges(x, ino);
 	touch_modify(x, ino);
 	inode = tree_inode(&x->state->tree, ino);
 	/* No page says that it sets times where there is nothing to change; btrfs_punch_hole() does

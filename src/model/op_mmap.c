@@ -262,7 +262,7 @@ void model_mmap_write(struct step *x)
 		return;
 	if (file_inode(x, f)->size < end) {
 		tree_truncate(&x->state->tree, f->ino, end);
-		drop_privilege_bits(x, f->ino);
+		drop_privileges(x, f->ino);
 	} else if (x->model->traits.times_cached) {
 		/* A store is no request to a FUSE daemon: its attributes stay cached. */
 		may_touch(x, f->ino, TIME_BIT_MODIFY | TIME_BIT_CHANGE);

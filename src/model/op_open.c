@@ -2,6 +2,7 @@
  *
  * The checks follow Linux's build_open_flags, open_last_lookups, do_open and may_open. */
 #include "model/entry.h"
+#include "model/open.h"
 
 #include <linux/fs.h>
 #include <linux/openat2.h>
@@ -9,7 +10,7 @@
 
 struct open_call {
 	int64_t dirfd;
-	const struct arg *path;
+	const struct arg *path; /* NULL: w and inode are known */
 	int64_t flags, mode;
 	const int64_t *confined; /* openat2: RESOLVE_ flags, and nothing is forgiven */
 	unsigned want;           /* MAY_ bits the file must grant */
@@ -321,7 +322,7 @@ static uint64_t open_create(struct step *x, const struct open_call *o)
 		if (!o->inode->size && x->model->traits.times_cached)
 			may_touch(x, o->w.ino, TIME_BIT_MODIFY | TIME_BIT_CHANGE);
 		tree_truncate(&x->state->tree, o->w.ino, 0);
-		drop_privilege_bits(x, o->w.ino);
+		drop_privileges(x, o->w.ino);
 		touch_modify(x, o->w.ino);
 	}
 	return o->w.ino;
@@ -338,7 +339,10 @@ static int open_resolved(struct step *x, struct open_call *o)
 		o->flags &= PATH_FLAGS;
 	find_access(x, o);
 	refuse_open_flags(x, o);
-	refuse_opening(x, o);
+	if (o->path)
+		refuse_opening(x, o);
+	else
+		refuse_existing(x, o);
 	if (o->left_behind && fails_with(x, ENOTDIR))
 		open_create(x, o);
 	if (!proceed(x))
@@ -356,6 +360,16 @@ static void open_fd(struct step *x, struct open_call *o)
 
 	if (fd >= 0)
 		give_num(x, RESULT_FD, fd);
+}
+
+void open_inode(struct step *x, uint64_t ino, int64_t flags)
+{
+	struct open_call o = { .flags = flags, .inode = tree_inode(&x->state->tree, ino) };
+
+	o.w.kind = S_ISDIR(o.inode->mode) ? WHERE_DIR : WHERE_FILE;
+	o.w.ino = ino;
+	o.w.is_symlink = S_ISLNK(o.inode->mode);
+	open_fd(x, &o);
 }
 
 void model_open(struct step *x)

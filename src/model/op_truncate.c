@@ -17,8 +17,10 @@ static void set_length(struct step *x, const struct inode *inode, int64_t length
 	if (!proceed(x))
 		return;
 	tree_truncate(&x->state->tree, ino, (uint64_t)length);
-	if (!keeps_bits)
-		drop_privilege_bits(x, ino);
+	if (keeps_bits)
+		drop_capabilities(x, ino);
+	else
+		drop_privileges(x, ino);
 	if (!must_touch)
 		may_touch(x, ino, TIME_BIT_MODIFY | TIME_BIT_CHANGE);
 	if (must_touch || x->model->traits.optional_times)

@@ -59,7 +59,7 @@ static void write_effect(struct step *x, const struct transfer *t, uint64_t ino,
 	if (!done)
 		return;
 	put_data(x, ino, t->data, offset, (uint64_t)done);
-	drop_privilege_bits(x, ino);
+	drop_privileges(x, ino);
 	touch_modify(x, ino);
 	if (!t->positioned)
 		state_edit_file(x->state, x->pid, t->fd->num)->offset = (int64_t)offset + done;

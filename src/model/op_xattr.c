@@ -1,4 +1,4 @@
-/* op_xattr.c -- extended attributes: set, get, list, remove. */
+/* op_xattr.c -- extended attributes, file capabilities among them: set, get, list, remove. */
 #include "model/acl.h"
 #include "model/attr.h"
 #include "model/io.h"
@@ -8,6 +8,7 @@
 #include <sys/xattr.h>
 
 #include "base/buf.h"
+#include "op/capability.h"
 
 enum { ENTRY_BYTES = 32 }; /* what file systems need for an attribute besides name and value */
 
@@ -40,9 +41,9 @@ static const struct inode *need_by(struct step *x, enum by by)
 	return need_object(x, AT_FDCWD, arg, by == BY_PATH ? WALK_FOLLOW : WALK_KEEP_SLASH);
 }
 
-/* What a call is given besides the object; size and flags are those of a value to set. */
+/* What a call is given besides the object; value, size and flags are those to set. */
 struct arguments {
-	const struct arg *name;
+	const struct arg *name, *value;
 	int64_t size, flags;
 };
 
@@ -86,13 +87,19 @@ static bool is_acl(const struct step *x, const char *name)
 	       !traits->no_acl && !traits->no_xattr && !traits->one_user;
 }
 
-/* A known namespace, and a name after its prefix. What is set for access control lists and
- * capabilities has a format: set_acl knows the one of the former. */
+static bool is_capability(const char *name)
+{
+	return !strcmp(name, NAME_OF_CAPABILITY);
+}
+
+/* A known namespace, and a name after its prefix. What is set for access control lists has a
+ * format, which set_acl knows. In a user namespace capabilities have an owner. */
 static bool refuse_xattr_space(struct step *x, const char *name)
 {
 	enum space space = xattr_space_of(name);
 
-	if (!strncmp(name, "system.posix_acl_", 17) || !strcmp(name, "security.capability"))
+	if (!strncmp(name, "system.posix_acl_", 17) ||
+	    (is_capability(name) && x->model->traits.one_user))
 		return leave_undefined(x, RULE_xattr_formats);
 	if (x->model->traits.no_xattr || (space == SPACE_USER && x->model->traits.no_user_xattr))
 		return refuse_unsupported(x, RULE_xattr_space);
@@ -116,8 +123,10 @@ static void check_change(struct step *x, const struct inode *inode, const char *
 		refuse(x, RULE_attr_read_only);
 	if (inode->flags & (FS_IMMUTABLE_FL | FS_APPEND_FL))
 		refuse(x, RULE_attr_immutable);
+	/* What is trusted takes the capabilities away when it has changed the file. */
 	if ((space == SPACE_TRUSTED && !is_machine_root(x)) ||
-	    (space == SPACE_SECURITY && !is_root(x)))
+	    (space == SPACE_SECURITY && !is_root(x) &&
+	     !(x->process->trusted && is_capability(name))))
 		refuse(x, RULE_xattr_privilege);
 	/* A daemon without the privilege passes on the error of the file system below it. */
 	else if (space == SPACE_SECURITY && x->model->traits.one_user &&
@@ -165,6 +174,32 @@ static void check_space(struct step *x, const struct inode *inode, const char *n
 	may_refuse(x, RULE_xattr_full_large);
 }
 
+/* Bytes that are no capabilities are refused first, also to users without privilege. */
+static void check_capability(struct step *x, const struct arguments *a)
+{
+	char bytes[BYTES_OF_CAPABILITY + sizeof(uint32_t)] = { 0 };
+	size_t size = (size_t)a->size;
+
+	if (x->state->read_only)
+		refuse(x, RULE_attr_read_only);
+	/* The kernel checks no privilege before it sets an empty value. */
+	if (!size) {
+		leave_open(x, RULE_xattr_formats);
+		return;
+	}
+	data_bytes(a->value, 0, bytes, size < sizeof(bytes) ? size : sizeof(bytes));
+	switch (capability_form_of(bytes, size)) {
+	case CAPABILITY_PLAIN:
+		return;
+	case CAPABILITY_OF_ROOT:
+		leave_undefined(x, RULE_xattr_formats);
+		return;
+	case CAPABILITY_NONE:
+		refuse(x, RULE_capability_invalid);
+		return;
+	}
+}
+
 static void put_xattr_value(struct step *x, uint64_t ino, const char *name, const struct arg *value,
 			    size_t size)
 {
@@ -179,38 +214,63 @@ static void put_xattr_value(struct step *x, uint64_t ino, const char *name, cons
 	touch_change(x, ino);
 }
 
-static void step_set_xattr(struct step *x, enum by by)
+static void set_value(struct step *x, enum by by, const struct arguments *a)
 {
-	const struct arg *name = &x->call->setxattr.name;
-	int64_t size = x->call->setxattr.size.num, flags = x->call->setxattr.flags.num;
-	const struct arguments arguments = { name, size, flags };
 	const struct inode *inode;
+	const char *name;
 	bool there;
 
 	if (leave_open(x, RULE_call_of_linux))
 		return;
-	inode = need_by_and_arguments(x, by, true, &arguments);
+	inode = need_by_and_arguments(x, by, true, a);
 	if (!inode)
 		return;
+	name = a->name->text;
 	/* Bytes that are no list are refused before all else. */
-	if (is_acl(x, name->text) && leave_open(x, RULE_xattr_formats))
+	if (is_acl(x, name) && leave_open(x, RULE_xattr_formats))
 		return;
-	check_change(x, inode, name->text);
-	if (refuse_xattr_space(x, name->text) || refused(x))
+	if (is_capability(name))
+		check_capability(x, a);
+	check_change(x, inode, name);
+	if (refuse_xattr_space(x, name) || refused(x))
 		return;
-	if ((uint64_t)size > x->model->traits.xattr_value_max)
+	if ((uint64_t)a->size > x->model->traits.xattr_value_max)
 		refuse(x, RULE_xattr_value_length);
-	check_space(x, inode, name->text, (uint64_t)size);
-	there = tree_xattr(inode, name->text);
-	if (there && flags & XATTR_CREATE)
+	check_space(x, inode, name, (uint64_t)a->size);
+	there = tree_xattr(inode, name);
+	if (there && a->flags & XATTR_CREATE)
 		refuse(x, RULE_xattr_exists);
 	/* With both flags some file systems look only at the first. */
-	if (!there && flags & XATTR_CREATE && flags & XATTR_REPLACE)
+	if (!there && a->flags & XATTR_CREATE && a->flags & XATTR_REPLACE)
 		may_refuse(x, RULE_xattr_absent);
-	else if (!there && flags & XATTR_REPLACE)
+	else if (!there && a->flags & XATTR_REPLACE)
 		refuse(x, RULE_xattr_absent);
 	if (proceed(x))
-		put_xattr_value(x, inode->ino, name->text, &x->call->setxattr.value, (size_t)size);
+		put_xattr_value(x, inode->ino, name, a->value, (size_t)a->size);
+}
+
+static void step_set_xattr(struct step *x, enum by by)
+{
+	const struct arguments arguments = {
+		.name = &x->call->setxattr.name,
+		.value = &x->call->setxattr.value,
+		.size = x->call->setxattr.size.num,
+		.flags = x->call->setxattr.flags.num,
+	};
+
+	set_value(x, by, &arguments);
+}
+
+void model_set_capabilities(struct step *x)
+{
+	const struct arg name = { .text = NAME_OF_CAPABILITY, .len = strlen(NAME_OF_CAPABILITY) };
+	const char *text = x->call->set_capabilities.capabilities.text;
+	char bytes[BYTES_OF_CAPABILITY];
+	const struct arg value = { .text = bytes, .len = sizeof(bytes) };
+	const struct arguments arguments = { &name, &value, sizeof(bytes), 0 };
+
+	capability_to_value(text ? text : "", bytes);
+	set_value(x, BY_PATH, &arguments);
 }
 
 /* Size 0 asks how long the answer would be. */

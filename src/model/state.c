@@ -623,9 +623,38 @@ unsigned state_failures(const struct state *s)
 	return count;
 }
 
+uint64_t *state_handle(struct state *s, int64_t number)
+{
+	return &s->handles[handle_slot(number)];
+}
+
+bool state_has_handles(const struct state *s)
+{
+	for (unsigned i = 0; i < HANDLES_MAX; i++)
+		if (s->handles[i])
+			return true;
+	return false;
+}
+
+/* What file handles mean: an object, or one that is no more. */
+static struct hash hash_handles(const struct state *s)
+{
+	struct hash none = { 0, 0 }, sum = none;
+
+	for (unsigned i = 0; i < HANDLES_MAX; i++) {
+		uint64_t ino = s->handles[i];
+		bool there = ino && tree_inode(&s->tree, ino);
+
+		if (ino)
+			sum = hash_add(sum, hash_words(there ? hash_identity(s, ino) : none, i,
+						       there, 7, 0));
+	}
+	return sum;
+}
+
 struct hash state_hash(const struct state *s)
 {
-	struct hash sum = tree_hash(&s->tree);
+	struct hash sum = hash_add(tree_hash(&s->tree), hash_handles(s));
 	const struct process *process;
 	const struct open_file *file;
 	const struct map_tail *tail;

@@ -5,6 +5,7 @@
 #ifndef MODEL_STATE_H
 #define MODEL_STATE_H
 
+#include "op/handle.h"
 #include "tree/tree.h"
 
 enum { STATE_FD_FIRST = 3, STATE_GROUPS_MAX = 32 };
@@ -87,10 +88,11 @@ struct group_list {
 
 struct state {
 	struct tree tree;
-	struct pmap processes; /* struct process by pid */
-	struct pmap files;     /* struct open_file */
-	struct pmap groups;    /* struct group_list by user: supplementary groups */
-	struct pmap tails;     /* struct map_tail by inode */
+	struct pmap processes;         /* struct process by pid */
+	struct pmap files;             /* struct open_file */
+	struct pmap groups;            /* struct group_list by user: supplementary groups */
+	struct pmap tails;             /* struct map_tail by inode */
+	uint64_t handles[HANDLES_MAX]; /* the object of each, which may be gone; 0: none */
 	uint64_t next_file;
 	int64_t now;      /* clock: ticks by one each call unless set from outside */
 	uint32_t streams; /* directory streams open, over all processes */
@@ -148,6 +150,9 @@ void state_drop_map_page(struct mapping *map, uint64_t number);
 void state_put_tail(struct state *s, uint64_t ino, uint64_t page);
 void state_drop_tail(struct state *s, uint64_t ino);
 void state_drop_tails(struct state *s);
+/* Where the handle of that number is. */
+uint64_t *state_handle(struct state *s, int64_t number);
+bool state_has_handles(const struct state *s);
 void state_set_cwd(struct state *s, unsigned pid, uint64_t ino);
 /* False where the user has STATE_GROUPS_MAX groups already. */
 bool state_add_group(struct state *s, uint32_t uid, uint32_t gid);

@@ -1,5 +1,5 @@
-/* kind_descriptor.c -- descriptors, directory streams and mappings, by the numbers a script gives
- * them. */
+/* kind_descriptor.c -- descriptors, directory streams, mappings and file handles, by the numbers a
+ * script gives them. */
 #include <fcntl.h>
 #include <inttypes.h>
 
@@ -92,4 +92,13 @@ const struct kind_info kind_map = {
 	.print = number_print,
 	.lex = number_lex,
 	.c_text = map_c_text,
+};
+
+const struct kind_info kind_handle = {
+	.name = "handle",
+	DESCRIPTOR,
+	.picked = "1 2",
+	.print = number_print,
+	.lex = number_lex,
+	.c_text = number_c_text,
 };

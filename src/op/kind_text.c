@@ -1,11 +1,12 @@
 /* kind_text.c -- kinds that are text: paths, targets of links, names of extended attributes, access
- * control lists. */
+ * control lists, file capabilities. */
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/lexer.h"
 #include "base/put.h"
 #include "op/c_text.h"
+#include "op/capability.h"
 #include "op/kind_functions.h"
 
 enum { NAME_BYTES_MAX = 255, PATH_BYTES_MAX = 4096 };
@@ -275,4 +276,45 @@ const struct kind_info kind_acl = {
 	.picked = "u::rwx,u:1000:rwx,g::r-x,m::rwx,o::---",
 	.classes = acl_classes,
 	.c_text = text_c_text,
+};
+
+static enum capability_form text_form(const struct arg *arg)
+{
+	char value[BYTES_OF_CAPABILITY];
+
+	capability_to_value(arg->text ? arg->text : "", value);
+	return capability_form_of(value, sizeof(value));
+}
+
+static bool text_is_capability(const struct arg *arg)
+{
+	return text_form(arg) == CAPABILITY_PLAIN;
+}
+
+static bool text_is_no_capability(const struct arg *arg)
+{
+	return text_form(arg) == CAPABILITY_NONE;
+}
+
+static const struct value_class capability_classes[] = {
+	{ "valid", text_is_capability },
+	{ "invalid", text_is_no_capability },
+	{ NULL, NULL },
+};
+
+static void capability_c_text(const struct kind_info *kind, const struct arg *arg,
+			      struct c_text *to)
+{
+	char value[BYTES_OF_CAPABILITY];
+
+	capability_to_value(arg->text ? arg->text : "", value);
+	c_string(value, sizeof(value), to->out);
+}
+
+const struct kind_info kind_capabilities = {
+	.name = "capabilities",
+	TEXT,
+	.picked = "cap_net_raw=ep",
+	.classes = capability_classes,
+	.c_text = capability_c_text,
 };

@@ -155,6 +155,9 @@ static void touched_add_arguments(struct touched *x, const struct call *c)
 			if (map)
 				touched_add(x, state_mapping_ino(x->before, map));
 			break;
+		case KIND_HANDLE:
+			touched_add(x, x->before->handles[handle_slot(c->arg[i].num)]);
+			break;
 		case KIND_DH:
 			stream = state_stream(x->before, c->pid, c->arg[i].num);
 			if (stream)

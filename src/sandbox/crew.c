@@ -24,6 +24,7 @@
 #include "sandbox/guard.h"
 #include "sandbox/patience.h"
 #include "sandbox/worker.h"
+#include "syscall/taken.h"
 
 enum {
 	DEADLINE_USUAL_S = 10,
@@ -54,6 +55,7 @@ struct crew {
 	enum confinement confinement;
 	bool privileged; /* may become any user */
 	bool is_late;    /* workers are made with their first call (crew_options) */
+	bool handles;    /* may open file handles */
 	int64_t deadline_ns;
 	uint32_t uid, gid; /* of process 1 */
 	pid_t *killed;     /* and not yet reaped */
@@ -249,7 +251,7 @@ static int crew_spawn(struct crew *crew, unsigned pid, struct err *err)
 {
 	struct crew_member *m = &crew->members[pid];
 	struct worker_place place = { crew->root_fd, crew->confinement, crew->privileged, m->uid,
-				      m->gid };
+				      m->gid,        crew->handles };
 	int error;
 	pid_t worker;
 
@@ -331,6 +333,10 @@ int crew_open(struct crew **ret, int root_fd, const struct crew_options *options
 	crew->deadline_ns = (int64_t)(seconds * 1e9);
 	crew->is_late = options->is_late;
 	crew->root_fd = crew->mount_fd = -1;
+	crew->handles = options->handles;
+	handles_share();
+	if (!options->keeps_handles)
+		handles_forget();
 	crew_choose_confinement(crew, options);
 	crew->gate = mmap(NULL, sizeof(*crew->gate), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);

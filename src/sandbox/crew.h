@@ -18,6 +18,9 @@ struct crew_options {
 	/* No device of the machine can be opened there, whatever nodes there are (guard.h). Where
 	 * that cannot be had nodes are not made; limits is needed for that. */
 	bool no_devices;
+	/* File handles may be opened: the file system has nothing but what is under test (guard.h).
+	 * They are kept when a crew is closed, where another one is to have them. */
+	bool handles, keeps_handles;
 	struct limits *limits; /* on what calls may take (limits.h); NULL: none */
 	bool is_late;          /* a process is made with its first call, if any is made in it */
 	uint32_t uid, gid;     /* of process 1; 0: root, or the caller where privilege lacks */

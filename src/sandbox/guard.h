@@ -19,6 +19,9 @@ void guard_capabilities(bool serving);
 /* Refuses, from now on, system calls that no operation makes (EPERM): mounting, tracing, loading
  * code into the kernel, executing, sockets and the like. For processes that only make calls. */
 void guard_calls(void);
+/* The same, but file handles may be opened: they reach the whole file system, which is to have
+ * nothing but what is under test. */
+void guard_calls_but_handles(void);
 
 /* Whether a process may make device nodes that it could also open. */
 bool guard_may_make_devices(void);

@@ -36,6 +36,7 @@
 #include "storage/caches.h"
 #include "storage/directory.h"
 #include "storage/remove_tree.h"
+#include "syscall/taken.h"
 #include "tree/scan.h"
 
 enum {
@@ -139,6 +140,8 @@ static int server_open_crew(struct server *s, struct err *err)
 	struct crew_options options = {
 		.deadline_seconds = s->options->deadline_seconds,
 		.no_chroot = s->outside_fd < 0,
+		.handles = !s->ops->limits,
+		.keeps_handles = true,
 		.limits = s->ops->limits,
 		.is_late = true, /* process 1 is this one */
 		.uid = s->options->uid,
@@ -607,6 +610,7 @@ _Noreturn void sandbox_server_run(const struct sandbox_ops *ops,
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	descriptors_keep(ops->fds, ops->fd_count);
+	handles_share();
 	*s = (struct server){ ops,          options, message, &message->message, .outside_fd = -1,
 			      .root_fd = -1 };
 	s->server = (struct channel_server){

@@ -131,7 +131,10 @@ static int worker_prepare(const struct worker_place *place, int root_fd, struct 
 	guard_capabilities(false);
 	if (place->takes_ids && become_user(place->uid, place->gid))
 		return err_sys(err, errno, "cannot change to another user");
-	guard_calls();
+	if (place->handles)
+		guard_calls_but_handles();
+	else
+		guard_calls();
 	return 0;
 }
 

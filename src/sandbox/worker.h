@@ -54,6 +54,7 @@ struct worker_place {
 	bool takes_ids; /* becomes uid and gid; else it stays who it is */
 	uid_t uid;
 	gid_t gid;
+	bool handles; /* may open file handles (guard.h) */
 };
 
 /* Forks. The worker reports how its beginning went by the failure of the channel, then serves calls

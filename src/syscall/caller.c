@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/must.h"
+#include "syscall/taken.h"
 
 enum { UMASK_FIRST = 022, BUFFER_KEPT = 1 << 20 };
 
@@ -109,6 +110,7 @@ static void caller_close_all(struct caller *self)
 void caller_reset(struct caller *self)
 {
 	caller_close_all(self);
+	handles_forget();
 	caller_begin(self);
 	if (self->buffer_used > BUFFER_KEPT)
 		madvise(self->buffer + BUFFER_KEPT, SYSCALL_DATA_MAX - BUFFER_KEPT,

@@ -93,6 +93,11 @@ static inline int fd_real(const struct caller *self, const struct arg *fd)
 	return fd->num >= 0 && fd->num < SYSCALL_FDS_MAX ? self->fds[fd->num] : -1;
 }
 
+/* The smallest free descriptor of the script, or -1. */
+int fd_free(const struct caller *self);
+/* That descriptor is the real one from now on; a negative one is an error, of errno. */
+void answer_fd(struct caller *self, struct outcome *ret, int fd, long real);
+
 /* One that is closed is passed on as one that is never open: negative ones are another case to
  * calls that take a null path. */
 static inline int dirfd_real(const struct caller *self, const struct arg *dirfd)

@@ -6,8 +6,7 @@
 
 #include "syscall/caller.h"
 
-/* The smallest free descriptor of the script, or -1. */
-static int fd_free(const struct caller *self)
+int fd_free(const struct caller *self)
 {
 	for (int fd = FD_FIRST; fd < SYSCALL_FDS_MAX; fd++)
 		if (self->fds[fd] < 0)
@@ -15,7 +14,7 @@ static int fd_free(const struct caller *self)
 	return -1;
 }
 
-static void answer_fd(struct caller *self, struct outcome *ret, int fd, long real)
+void answer_fd(struct caller *self, struct outcome *ret, int fd, long real)
 {
 	if (real < 0) {
 		ret->error = errno;

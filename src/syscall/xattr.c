@@ -1,4 +1,4 @@
-/* xattr.c -- extended attributes, and access control lists, which are some. */
+/* xattr.c -- extended attributes; access control lists and file capabilities, which are some. */
 #include <linux/limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "op/acl.h"
+#include "op/capability.h"
 #include "syscall/caller.h"
 
 SYSCALL(setxattr)
@@ -140,4 +141,14 @@ SYSCALL(set_acl)
 	answer_none(ret, syscall(SYS_setxattr, plain_path(self, &c->set_acl.path),
 				 acl_attribute(c->set_acl.type.num), value,
 				 acl_to_value(&acl, value), 0L));
+}
+
+SYSCALL(set_capabilities)
+{
+	const char *text = c->set_capabilities.capabilities.text;
+	char value[BYTES_OF_CAPABILITY];
+
+	capability_to_value(text ? text : "", value);
+	answer_none(ret, syscall(SYS_setxattr, plain_path(self, &c->set_capabilities.path),
+				 NAME_OF_CAPABILITY, value, sizeof(value), 0L));
 }

@@ -421,7 +421,7 @@ static void run_seed(struct world *w, const struct file_system *fs, const char *
 		.hashed = true,
 		.root_mode = 0777,
 	};
-	static const struct crew_options crew = { .deadline_seconds = 20 };
+	static const struct crew_options crew = { .deadline_seconds = 20, .handles = true };
 	struct err err = { 0 };
 	char path[256];
 
@@ -557,6 +557,8 @@ static void tmpfs(void **state)
 					      "yes",
 					      "no_acl",
 					      "no",
+					      "no_handles",
+					      "no",
 					      "acl_removal_drops_setgid",
 					      "yes",
 					      NULL };
@@ -586,6 +588,8 @@ static void ext4(void **state)
 					      "3800",
 					      "no_acl",
 					      "no",
+					      "no_handles",
+					      "no",
 					      NULL };
 	static const struct file_system fs = { "ext4", "mkfs.ext4 -q", "", traits, 0 };
 
@@ -594,19 +598,11 @@ static void ext4(void **state)
 
 static void xfs(void **state)
 {
-	static const char *const traits[] = { "fallocate_drops_early",
-					      "yes",
-					      "no_reflink",
-					      "no",
-					      "no_unshare_range",
-					      "no",
-					      "truncate_empty_keeps_bits",
-					      "yes",
-					      "no_acl",
-					      "no",
-					      "lists_acl_twice",
-					      "yes",
-					      NULL };
+	static const char *const traits[] = {
+		"fallocate_drops_early",     "yes", "no_reflink", "no", "no_unshare_range", "no",
+		"truncate_empty_keeps_bits", "yes", "no_acl",     "no", "no_handles",       "no",
+		"lists_acl_twice",           "yes", NULL
+	};
 	static const struct file_system fs = { "xfs", "mkfs.xfs -q", "", traits, 0 };
 
 	judge_file_system(&fs);
@@ -629,6 +625,8 @@ static void btrfs(void **state)
 					      "seek_negative",
 					      "yes",
 					      "no_acl",
+					      "no",
+					      "no_handles",
 					      "no",
 					      NULL };
 	static const struct file_system fs = { "btrfs", "mkfs.btrfs -q", "", traits,

@@ -82,7 +82,7 @@ static void make_rich(struct traits *traits)
 	traits->xattr_space = 100;
 	traits->atime = traits->lists_trusted = traits->seek_negative = true;
 	traits->no_whiteout_node = true;
-	traits->no_acl = false;
+	traits->no_acl = traits->no_handles = false;
 	traits->dev_major_max = 511;
 }
 

@@ -118,7 +118,11 @@ static const char *const acls[] = {
 	"x",
 	"",
 };
+static const char *const capabilities[] = {
+	"cap_net_raw=ep", "cap_net_raw=ep", "cap_chown,cap_bpf=p", "=", "x", "",
+};
 static const char *const xattr_names[] = {
+	"security.capability",
 	"system.posix_acl_access",
 	"system.posix_acl_default",
 	"user.a",
@@ -269,6 +273,8 @@ static int64_t some_number(struct draw *d, unsigned pid, enum kind kind)
 		return some_fd(d, pid);
 	case KIND_DH:
 		return 1 + (int64_t)rng_below(rng, rng_chance(rng, 1, 10) ? 30 : 2);
+	case KIND_HANDLE:
+		return 1 + (int64_t)rng_below(rng, 3);
 	case KIND_POSITION:
 		return 1 + (int64_t)rng_below(rng, 5);
 	case KIND_MAP:
@@ -348,6 +354,9 @@ static struct arg some_arg(struct draw *d, unsigned pid, enum kind kind, char *t
 	case KIND_ACL:
 		arg.text = PICK(&d->rng, acls);
 		break;
+	case KIND_CAPABILITIES:
+		arg.text = PICK(&d->rng, capabilities);
+		break;
 	case KIND_XATTR_NAME:
 		arg.text = some_xattr_name(d, text);
 		break;
@@ -386,7 +395,10 @@ static unsigned weight(enum op op)
 	case OP_mmap:
 	case OP_map_read:
 	case OP_map_write:
+	case OP_take_handle:
+	case OP_open_handle:
 	case OP_set_acl:
+	case OP_set_capabilities:
 		return 5;
 	default:
 		return 2;

@@ -91,6 +91,28 @@ static void calls_that_no_operation_makes_are_refused(void **state)
 	assert_int_equal(WEXITSTATUS(status), 127);
 }
 
+/* In a child: whether opening a handle gets as far as its bytes. */
+static int opens_handles(void (*guard)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		guard();
+		_exit(syscall(SYS_open_by_handle_at, -1, NULL, O_RDONLY) < 0 && errno != EPERM);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WEXITSTATUS(status);
+}
+
+static void handles_are_opened_where_that_is_said(void **state)
+{
+	if (geteuid())
+		skip();
+	assert_false(opens_handles(guard_calls));
+	assert_true(opens_handles(guard_calls_but_handles));
+}
+
 static int check(struct limits *l, const char *text)
 {
 	struct err err = { 0 };
@@ -169,6 +191,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(devices_cannot_be_opened),
 		cmocka_unit_test(calls_that_no_operation_makes_are_refused),
+		cmocka_unit_test(handles_are_opened_where_that_is_said),
 		cmocka_unit_test(a_call_that_takes_too_much_is_not_made),
 		cmocka_unit_test(what_lies_there_counts),
 		cmocka_unit_test(only_harmless_devices_are_made),
