@@ -82,6 +82,10 @@ static const struct resync_row name_changes[] = {
 	{ 1, "mkdir(\"A/t\", 0755)\ncreate_file(\"A/t/" TEXT_50 "#\", O_WRONLY|O_CREAT, 0644)\n"
 	     "sync()\nunlink(\"A/t/" TEXT_50 "#\")\nrmdir(\"A/t\")\nsync()\n"
 	     "write_file(\"P\", O_WRONLY|O_CREAT, data(17, 4096), 4096, #)\nsync()\n" },
+	/* More inodes than are made at once. */
+	{ 1, "mkdir(\"A/t\", 0755)\ncreate_file(\"A/t/a#\", O_WRONLY|O_CREAT, 0644)\n"
+	     "create_file(\"A/t/b#\", O_WRONLY|O_CREAT, 0644)\n"
+	     "create_file(\"A/t/c#\", O_WRONLY|O_CREAT, 0644)\n" },
 	{ 3, "mkdir(\"P\", 0755)\n" },
 	{ 1, "rmdir(\"P\")\n" },
 	{ 1, "unlink(\"P/x\")\nrmdir(\"P\")\n" },
