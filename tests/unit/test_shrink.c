@@ -52,7 +52,7 @@ static void a_cause_that_was_seen_is_kept(void **state)
 			      "chmod(\"a\", 0600)\nsymlink(\"a\", \"b\")\nstat(\"a\")\n",
 			      1000, signature);
 
-	assert_string_equal(signature, "OUTCOME stat value");
+	assert_string_equal(signature, "OUTCOME stat value (size)");
 	assert_int_equal(count, 2);
 }
 
