@@ -184,6 +184,14 @@ static bool call_may_end_unseen(const struct state *s, const struct call *c,
 	return false;
 }
 
+/* What is in the file after a direct write that failed is not defined: it "should be considered
+ * inconsistent" (write(2), BUGS). A direct read first writes what is in the cache; what that fails to
+ * write is not kept there (filemap_write_and_wait_range). */
+static bool call_leaves_unknown_data(const struct state *s, const struct call *c)
+{
+	return (c->op == OP_direct_write || c->op == OP_direct_read) && s->failing[FAIL_WRITE][0];
+}
+
 /* Is it worth asking the model at all? */
 static bool call_is_possible(const struct predictor *p, const struct state *s, const struct call *c,
 			     bool may_leave)
@@ -192,7 +200,8 @@ static bool call_is_possible(const struct predictor *p, const struct state *s, c
 		return false;
 	if (s->health == HEALTH_GIVEN_UP && !op_is_worthwhile_given_up(c->op))
 		return false;
-	return !(may_leave && call_allocates_beyond(p, s, c)) && call_is_admitted(p, c);
+	return !call_leaves_unknown_data(s, c) && !(may_leave && call_allocates_beyond(p, s, c)) &&
+	       call_is_admitted(p, c);
 }
 
 bool predict_after(const struct predictor *p, const struct state *s, const struct call *c,
