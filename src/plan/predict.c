@@ -185,8 +185,8 @@ static bool call_may_end_unseen(const struct state *s, const struct call *c,
 }
 
 /* What is in the file after a direct write that failed is not defined: it "should be considered
- * inconsistent" (write(2), BUGS). A direct read first writes what is in the cache, and what it fails
- * to write does not stay there (filemap_write_and_wait_range). */
+ * inconsistent" (write(2), BUGS). A direct read first writes what is in the cache, and what it
+ * fails to write does not stay there (filemap_write_and_wait_range). */
 static bool call_leaves_unknown_data(const struct state *s, const struct call *c)
 {
 	return (c->op == OP_direct_write || c->op == OP_direct_read) && s->failing[FAIL_WRITE][0];
