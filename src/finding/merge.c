@@ -5,9 +5,10 @@
  * what precedes can name b where it named a; after an exchange, what follows can name each where
  * it named the other. Without a directory, what was in it can be in the one above, under a name
  * that is not taken. Without a process, process 1 makes its calls; without a descriptor, those
- * opened later have smaller numbers. */
+ * opened later have smaller numbers, and the next opening of the file may have to make it. */
 #include "finding/merge.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #include "op/kind.h"
@@ -127,29 +128,96 @@ static void merge_processes(struct calls *c, size_t first, unsigned pid)
 			c->calls[i].pid = 1;
 }
 
-/* The descriptor that call i gave, if all that its process opened before is still open. */
-static int64_t descriptor_of(const struct call *calls, size_t i)
-{
-	int64_t fd = 3; /* those below are the process's own */
-
-	for (size_t j = 0; j < i; j++)
-		fd += calls[j].pid == calls[i].pid && op_table[calls[j].op].result == RESULT_FD;
-	return fd;
-}
-
 static bool is_descriptor(enum kind kind)
 {
 	return kind == KIND_FD || kind == KIND_DIRFD;
 }
 
-static void shift_descriptors(struct calls *c, size_t first, unsigned pid, int64_t above)
+enum { DESCRIPTORS_MAX = 64, NO_DESCRIPTOR = -1 };
+
+/* The descriptors of a process, if all its calls succeed: those that are free with and without one
+ * of them, and what each is without it. */
+struct renumbering {
+	uint64_t unused_with, unused_without;
+	int64_t without[DESCRIPTORS_MAX];
+};
+
+static int64_t take_lowest(uint64_t *unused)
 {
-	for (size_t i = first; i < c->count; i++)
-		for (unsigned j = 0; j < op_table[c->calls[i].op].args; j++)
-			if (c->calls[i].pid == pid &&
-			    is_descriptor(op_table[c->calls[i].op].arg[j].kind) &&
-			    c->calls[i].arg[j].num > above)
-				c->calls[i].arg[j].num--;
+	int64_t fd = *unused ? __builtin_ctzll(*unused) : 0;
+
+	*unused &= *unused - 1;
+	return fd;
+}
+
+static bool is_numbered(int64_t fd)
+{
+	return fd >= 0 && fd < DESCRIPTORS_MAX;
+}
+
+/* False: it closes the one that is not there. */
+static bool renumber_call(struct renumbering *r, struct call *c)
+{
+	const struct op_info *op = &op_table[c->op];
+
+	for (unsigned i = 0; i < op->args; i++) {
+		int64_t fd = c->arg[i].num;
+
+		if (!is_descriptor(op->arg[i].kind) || !is_numbered(fd))
+			continue;
+		if (c->op == OP_close)
+			r->unused_with |= 1ull << fd;
+		if (r->without[fd] == NO_DESCRIPTOR)
+			return c->op != OP_close;
+		c->arg[i].num = r->without[fd];
+		if (c->op == OP_close)
+			r->unused_without |= 1ull << c->arg[i].num;
+	}
+	if (op->result == RESULT_FD && c->op != OP_dup2)
+		r->without[take_lowest(&r->unused_with)] = take_lowest(&r->unused_without);
+	return true;
+}
+
+/* The process of call i does without the descriptor that this would give. */
+static void renumber_descriptors(struct calls *c, const struct call *calls, size_t count, size_t i)
+{
+	struct renumbering r = { ~7ull, ~7ull, { 0 } }; /* those below are the process's own */
+
+	for (int64_t fd = 0; fd < DESCRIPTORS_MAX; fd++)
+		r.without[fd] = fd;
+	c->count = 0;
+	for (size_t j = 0; j < count; j++) {
+		struct call call = calls[j];
+
+		if (j == i)
+			r.without[take_lowest(&r.unused_with)] = NO_DESCRIPTOR;
+		else if (call.pid != calls[i].pid || renumber_call(&r, &call))
+			c->calls[c->count++] = call;
+	}
+}
+
+/* The flags that a call opens its path with; NULL: it opens none. */
+static int64_t *open_flags(struct call *c)
+{
+	for (unsigned i = 0; i < op_table[c->op].args; i++)
+		if (op_table[c->op].arg[i].kind == KIND_OPEN_FLAGS)
+			return &c->arg[i].num;
+	return NULL;
+}
+
+/* The next opening of a path makes the file. */
+static bool make_later(struct calls *c, size_t first, const char *path)
+{
+	for (size_t i = first; i < c->count; i++) {
+		const char *opened = nth_path(&c->calls[i], 0);
+		int64_t *flags = open_flags(&c->calls[i]);
+
+		if (!flags || !opened || strcmp(opened, path) != 0)
+			continue;
+		*flags |= O_CREAT;
+		return true;
+	}
+	return false;
 }
 
 bool merge_call(const struct call *calls, size_t count, size_t i, unsigned way, struct call *ret,
@@ -196,8 +264,15 @@ bool merge_call(const struct call *calls, size_t count, size_t i, unsigned way, 
 	case MERGE_WITHOUT_PATHS + 1:
 		if (op_table[calls[i].op].result != RESULT_FD)
 			return false;
-		shift_descriptors(&c, i, calls[i].pid, descriptor_of(calls, i));
+		renumber_descriptors(&c, calls, count, i);
+		*ret_count = c.count;
 		return true;
+	case MERGE_WITHOUT_PATHS + 2:
+		if (op_table[calls[i].op].result != RESULT_FD || !from)
+			return false;
+		renumber_descriptors(&c, calls, count, i);
+		*ret_count = c.count;
+		return make_later(&c, i, from);
 	default:
 		return false;
 	}

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "op/op.h"
 
-enum { MERGE_WITHOUT_PATHS = 4, MERGE_WAYS = 6 };
+enum { MERGE_WITHOUT_PATHS = 4, MERGE_WAYS = 7 };
 
 /* Way `way` of doing without call i: ret gets the other calls, changed. False where the way
  * does not apply to it. Text goes to the arena. */
