@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/must.h"
 #include "base/rng.h"
@@ -39,6 +40,7 @@ struct manual_searcher {
 	bool read_only;
 	unsigned round; /* of traits */
 	struct rng rng;
+	bool kept; /* what was tried last is an example */
 	uint64_t hits[RULE_COUNT];
 };
 
@@ -49,6 +51,7 @@ static void example_keep(struct manual_searcher *s, struct manual_example *e,
 		return;
 	memcpy(e->trait, s->trait, sizeof(e->trait));
 	e->read_only = s->read_only;
+	s->kept = true;
 }
 
 /* Is it this rule that refuses the call first? With another errno of the rule the answer is that
@@ -164,38 +167,65 @@ static void note_elsewhere(struct manual_searcher *s, const struct envelope *env
 	}
 }
 
-static void searcher_try(struct manual_searcher *s, struct manual_node *node,
+/* True: it is the example of a rule now. */
+static bool searcher_try(struct manual_searcher *s, struct manual_node *node,
 			 const struct call *call, unsigned cost)
 {
 	uint64_t n = s->seen->scripts++;
 	unsigned place = (unsigned)(n % s->m->place_count);
 	struct envelope env;
 
+	s->kept = false;
+
 	model_allow(s->model, &node->state, call, &env);
 	note_rules(s, &env, node, call, cost);
 	model_allow(&s->in_order, &node->state, call, &env);
 	note_order(s, &env);
 	if (s->model != &s->m->model)
-		return;
+		return s->kept;
 	model_allow(&s->m->places[place].model, &node->state, call, &env);
 	note_elsewhere(s, &env, place, node, call, cost);
+	return s->kept;
+}
+
+static bool searcher_try_product(struct manual_searcher *s, struct manual_node *node,
+				 uint64_t product, uint16_t pid)
+{
+	struct call call;
+	unsigned cost = node->cost + manual_calls_get(&s->calls, product, &call);
+
+	call.pid = pid;
+	return searcher_try(s, node, &call, cost);
+}
+
+/* Of an example, simpler values, one at a time: which it was drawn with is chance. */
+static void searcher_simplify(struct manual_searcher *s, struct manual_node *node, uint64_t product,
+			      uint16_t pid)
+{
+	uint64_t simpler;
+
+	for (unsigned arg = 0; manual_calls_simpler(&s->calls, product, arg, 0, &simpler); arg++)
+		for (size_t value = 0;
+		     manual_calls_simpler(&s->calls, product, arg, value, &simpler) &&
+		     simpler != product;
+		     value++)
+			if (searcher_try_product(s, node, simpler, pid)) {
+				product = simpler;
+				break;
+			}
 }
 
 static void searcher_try_node(struct manual_searcher *s, struct manual_node *node, uint64_t tries)
 {
 	bool all = s->calls.products <= tries;
-	struct call call;
 
 	must_note("manual of %s", op_table[s->m->op].name);
 	for (uint64_t i = 0; i < (all ? s->calls.products : tries); i++) {
 		uint64_t product = all ? i : manual_calls_draw(&s->calls, &s->rng);
-		unsigned cost = node->cost + manual_calls_get(&s->calls, product, &call);
 
-		searcher_try(s, node, &call, cost);
-		if (!node->has_user)
-			continue;
-		call.pid = 2;
-		searcher_try(s, node, &call, cost);
+		for (uint16_t pid = 1; pid <= 1 + node->has_user; pid++)
+			if (searcher_try_product(s, node, product, pid) && !all)
+				searcher_simplify(s, node, product, pid);
 	}
 }
 
@@ -267,7 +297,8 @@ int manual_search(struct manual *m, struct rules_seen *ret, struct err *err)
 	s->seen = ret;
 	s->model = &m->model;
 	searcher_set_order(s);
-	rng_seed(&s->rng, m->op + 1u);
+	/* Not by its number: one more operation is to leave the pages of the others as they are. */
+	rng_seed(&s->rng, hash64(op_table[m->op].name, strlen(op_table[m->op].name), 0));
 	status = manual_calls_read(&s->calls, m->op, &m->arena, err);
 	if (!status)
 		status = manual_setups_read(&setups, m->op, err);

@@ -183,6 +183,20 @@ unsigned manual_calls_get(const struct manual_calls *c, uint64_t product, struct
 	return cost;
 }
 
+bool manual_calls_simpler(const struct manual_calls *c, uint64_t product, unsigned arg,
+			  size_t value, uint64_t *ret)
+{
+	uint64_t factor = 1, at;
+
+	if (arg >= op_table[c->op].args)
+		return false;
+	for (unsigned i = 0; i < arg; i++)
+		factor *= c->values[i].count;
+	at = product / factor % c->values[arg].count;
+	*ret = product - (value < at ? at - value : 0) * factor;
+	return true;
+}
+
 /* The smaller of two draws, for each value. */
 uint64_t manual_calls_draw(const struct manual_calls *c, struct rng *rng)
 {

@@ -29,6 +29,10 @@ int manual_calls_read(struct manual_calls *ret, enum op op, struct arena *arena,
 /* The call of that number, by process 1. Returns how far its values are from the simplest. */
 unsigned manual_calls_get(const struct manual_calls *c, uint64_t product, struct call *ret);
 /* The number of some call; simple values are likelier. */
+/* The product with that value of an argument, if it comes before its own; false: no such argument.
+ */
+bool manual_calls_simpler(const struct manual_calls *c, uint64_t product, unsigned arg,
+			  size_t value, uint64_t *ret);
 uint64_t manual_calls_draw(const struct manual_calls *c, struct rng *rng);
 
 /* Calls that prepare: they are tried alone and in pairs, behind each of the ways to begin. */
