@@ -2,6 +2,7 @@
 #include "judge/discrepancy.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/must.h"
@@ -30,29 +31,73 @@ bool stat_differs(int64_t expected, int64_t seen)
 	return expected != seen && expected != STAT_UNKNOWN && seen != STAT_UNKNOWN;
 }
 
+/* What is compared of stat. */
+struct stat_field {
+	const char *name;
+	bool octal;
+	int64_t seen, allowed;
+};
+enum { STAT_FIELDS = 6 };
+
+static void stat_fields(const struct stat_result *allowed, const struct stat_result *seen,
+			struct stat_field ret[STAT_FIELDS])
+{
+	const struct stat_field fields[STAT_FIELDS] = {
+		{ "type", true, seen->mode & S_IFMT, allowed->mode & S_IFMT },
+		{ "mode", true, seen->mode & ~S_IFMT, allowed->mode & ~S_IFMT },
+		{ "nlink", false, seen->nlink, allowed->nlink },
+		{ "uid", false, seen->uid, allowed->uid },
+		{ "gid", false, seen->gid, allowed->gid },
+		{ "size", false, seen->size, allowed->size },
+	};
+
+	memcpy(ret, fields, sizeof(fields));
+}
+
 /* Fields of stat that are wrong; those that are unknown on one side are not. */
 static void discrepancy_print_stat(const struct discrepancy *d, struct buf *out)
 {
-	const struct stat_result *seen = &d->answer.stat, *allowed = &d->value.stat;
-	const struct {
-		const char *name;
-		int64_t seen, allowed;
-	} fields[] = {
-		{ "type", seen->mode & S_IFMT, allowed->mode & S_IFMT },
-		{ "mode", seen->mode & ~S_IFMT, allowed->mode & ~S_IFMT },
-		{ "nlink", seen->nlink, allowed->nlink },
-		{ "uid", seen->uid, allowed->uid },
-		{ "gid", seen->gid, allowed->gid },
-		{ "size", seen->size, allowed->size },
-	};
+	struct stat_field fields[STAT_FIELDS];
 	const char *before = "wrong ";
 
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+	stat_fields(&d->value.stat, &d->answer.stat, fields);
+	for (size_t i = 0; i < STAT_FIELDS; i++) {
 		if (!stat_differs(fields[i].allowed, fields[i].seen))
 			continue;
 		buf_addf(out, "%s%s", before, fields[i].name);
 		before = ", ";
 	}
+}
+
+static void stat_print_field(const struct stat_field *f, const char *before, int64_t value,
+			     struct buf *out)
+{
+	buf_addf(out, "%s%s=", before, f->name);
+	if (f->octal)
+		buf_addf(out, "%04llo", (unsigned long long)value);
+	else
+		buf_addf(out, "%lld", (long long)value);
+}
+
+bool stat_print_difference(const struct stat_result *allowed, const struct stat_result *seen,
+			   struct buf *ret_allowed, struct buf *ret_seen)
+{
+	struct stat_field fields[STAT_FIELDS];
+	const char *before = "";
+
+	stat_fields(allowed, seen, fields);
+	if (fields[0].allowed != fields[0].seen)
+		return false;
+	for (size_t i = 1; i < STAT_FIELDS; i++) {
+		const struct stat_field *f = &fields[i];
+
+		if (!stat_differs(f->allowed, f->seen))
+			continue;
+		stat_print_field(f, before, f->allowed, ret_allowed);
+		stat_print_field(f, before, f->seen, ret_seen);
+		before = " ";
+	}
+	return *before;
 }
 
 static void discrepancy_print_answer(const struct discrepancy *d, struct buf *out)

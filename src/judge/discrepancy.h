@@ -45,6 +45,9 @@ struct discrepancy {
 
 /* Do two values of a field of stat differ, and are both known? */
 bool stat_differs(int64_t expected, int64_t seen);
+/* The fields that differ, if the type does not: "nlink=1 size=0". */
+bool stat_print_difference(const struct stat_result *allowed, const struct stat_result *seen,
+			   struct buf *ret_allowed, struct buf *ret_seen);
 
 void discrepancy_init(struct discrepancy *d);
 void discrepancy_free(struct discrepancy *d);

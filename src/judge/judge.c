@@ -52,6 +52,24 @@ static void judge_fill_rules(const struct envelope *env, struct discrepancy *ret
 			 rule_table[env->rules[i]].text);
 }
 
+/* Of stat, only what is wrong. */
+static void title_add_outcomes(struct discrepancy *d, const struct envelope *env)
+{
+	struct buf seen = BUF_INIT, expected = BUF_INIT;
+	bool short_ones =
+		env->success && !errset_count(&env->errors) && !d->answer.error &&
+		d->answer.result == RESULT_STAT &&
+		stat_print_difference(&env->value.stat, &d->answer.stat, &expected, &seen);
+
+	buf_adds(&d->title, " returned ");
+	buf_add_clipped(&d->title, buf_str(short_ones ? &seen : &d->seen), TITLE_OUTCOME_MAX);
+	buf_adds(&d->title, ", expected ");
+	buf_add_clipped(&d->title, buf_str(short_ones ? &expected : &d->expected),
+			TITLE_OUTCOME_MAX);
+	buf_free(&seen);
+	buf_free(&expected);
+}
+
 static void judge_fill_outcome(const struct call *c, const struct state *before,
 			       const struct envelope *env, struct discrepancy *ret)
 {
@@ -68,10 +86,7 @@ static void judge_fill_outcome(const struct call *c, const struct state *before,
 	outcome_print(&ret->answer, c->op, DIALECT_NATIVE, &ret->seen);
 	judge_fill_rules(env, ret);
 	title_add_call(ret, c);
-	buf_adds(&ret->title, " returned ");
-	buf_add_clipped(&ret->title, buf_str(&ret->seen), TITLE_OUTCOME_MAX);
-	buf_adds(&ret->title, ", expected ");
-	buf_add_clipped(&ret->title, buf_str(&ret->expected), TITLE_OUTCOME_MAX);
+	title_add_outcomes(ret, env);
 	ret->allowed = env->errors;
 	ret->success_allowed = env->success;
 	ret->value = outcome_copy(&env->value, &ret->arena);

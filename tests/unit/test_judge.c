@@ -651,6 +651,23 @@ static void what_is_allowed_is_printed(void **state)
 	buf_free(&text);
 }
 
+/* A title has room for what is wrong, not for all that stat returns. */
+static void only_wrong_fields_are_printed(void **state)
+{
+	const struct stat_result allowed = { .mode = S_IFREG | 0755, .nlink = 1, .size = 7 };
+	struct stat_result seen = { .mode = S_IFREG | 04755, .nlink = 1, .size = 8 };
+	struct buf wanted = BUF_INIT, got = BUF_INIT;
+
+	assert_true(stat_print_difference(&allowed, &seen, &wanted, &got));
+	assert_string_equal(buf_str(&wanted), "mode=0755 size=7");
+	assert_string_equal(buf_str(&got), "mode=4755 size=8");
+	seen.mode = S_IFDIR | 04755;
+	assert_false(stat_print_difference(&allowed, &seen, &wanted, &got));
+	assert_false(stat_print_difference(&allowed, &allowed, &wanted, &got));
+	buf_free(&wanted);
+	buf_free(&got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -675,6 +692,7 @@ int main(void)
 		cmocka_unit_test(an_attribute_by_one_name_is_a_fact),
 		cmocka_unit_test(foreign_data_are_told_apart),
 		cmocka_unit_test(what_is_allowed_is_printed),
+		cmocka_unit_test(only_wrong_fields_are_printed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
