@@ -16,7 +16,7 @@ static const double look_every_seconds = 0.02, retry_every_seconds = 0.5;
 /* More for each worker, so that all together look a bounded number of times a second. */
 static const double look_per_worker_seconds = 0.0002;
 
-enum { AWAIT_STEP_US = 50000 };
+enum { AWAIT_STEP_US = 50000, OPEN_TRIES = 10 };
 /* Bits of the epoch in a mark, which is kept with some flags (claims.c). */
 enum { MARK_EPOCH = 0xffffff };
 /* The dead are not known. */
@@ -291,6 +291,22 @@ static int worker_read_shards(struct swarm_worker *w, struct err *err)
 	return 0;
 }
 
+static int worker_begin(struct swarm_worker *w, struct err *err)
+{
+	int status = worker_connect(w, err);
+
+	if (!status)
+		status = worker_read_shards(w, err);
+	if (!status && !w->page->number)
+		status = worker_join(w, err);
+	if (!status)
+		status = worker_look_now(w, "", clock_seconds(), err);
+	if (status)
+		redis_net_close(&w->net);
+	return status;
+}
+
+/* The run was there a moment ago: a line that is cut now is tried again, too. */
 int worker_open(struct swarm_worker *w, const struct worker_options *o, struct worker_page *page,
 		struct err *err)
 {
@@ -299,16 +315,13 @@ int worker_open(struct swarm_worker *w, const struct worker_options *o, struct w
 	must(swarm_name_is_valid(o->run));
 	*w = (struct swarm_worker){ .options = *o, .page = page, .names.shards = 1 };
 	strcpy(w->names.run, o->run);
-	status = worker_connect(w, err);
-	if (!status)
-		status = worker_read_shards(w, err);
-	if (!status && !page->number)
-		status = worker_join(w, err);
-	if (!status)
-		status = worker_look_now(w, "", clock_seconds(), err);
-	if (status)
-		redis_net_close(&w->net);
-	return status;
+	for (unsigned tries = 1;; tries++) {
+		status = worker_begin(w, err);
+		if (status != -ENOTCONN || tries == OPEN_TRIES || stop_requested)
+			return status;
+		err_forget(err, status, ENOTCONN);
+		usleep((useconds_t)(retry_every_seconds * 1e6));
+	}
 }
 
 static int worker_leave(struct swarm_worker *w, const char *how, struct err *err)

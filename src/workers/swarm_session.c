@@ -5,9 +5,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/rng.h"
 #include "workers/swarm_command.h"
+
+enum { OPEN_TRIES = 4, OPEN_PAUSE_US = 300000 };
 
 struct swarm_settings swarm_settings = { .parts = 32, .dead = 10, .offline = 60, .patience = 300 };
 
@@ -52,6 +55,32 @@ static int swarm_read(struct swarm *s, struct err *err)
 	return 0;
 }
 
+static int swarm_try_open(struct swarm *s, bool is_new, const char **ret_warning, struct err *err)
+{
+	int status = 0;
+
+	if (!swarm_settings.run && !is_new)
+		status = swarm_run_find(&s->url, s->name, err);
+	if (!status)
+		status = swarm_run_open(&s->run, &s->url, s->name, ret_warning, err);
+	if (!status && !is_new && (status = swarm_read(s, err)))
+		swarm_run_close(&s->run);
+	return status;
+}
+
+/* A server that is lost at once may have a bad line; one that is not there is soon reported. */
+static int swarm_open_run(struct swarm *s, bool is_new, const char **ret_warning, struct err *err)
+{
+	for (unsigned tries = 1;; tries++) {
+		int status = swarm_try_open(s, is_new, ret_warning, err);
+
+		if (status != -ENOTCONN || tries == OPEN_TRIES)
+			return status;
+		err_forget(err, status, ENOTCONN);
+		usleep(OPEN_PAUSE_US);
+	}
+}
+
 int swarm_open(struct swarm *s, bool is_new, struct err *err)
 {
 	const char *warning = NULL;
@@ -71,11 +100,7 @@ int swarm_open(struct swarm *s, bool is_new, struct err *err)
 		strcpy(s->name, swarm_settings.run);
 	else if (is_new)
 		snprintf(s->name, sizeof(s->name), "run-%08" PRIx64, rng_fresh_seed() >> 32);
-	else if (swarm_run_find(&s->url, s->name, err))
-		return EXIT_UNKNOWN;
-	status = swarm_run_open(&s->run, &s->url, s->name, &warning, err);
-	if (!status && !is_new)
-		status = swarm_read(s, err);
+	status = swarm_open_run(s, is_new, &warning, err);
 	if (warning && is_new)
 		fprintf(stderr, "assay swarm: %s\n", warning);
 	return status ? EXIT_UNKNOWN : EXIT_CLEAN;
