@@ -3,8 +3,7 @@
  * The model says what has changed, whether or not it was meant to; the arguments, what a file
  * system could have changed instead. A call that makes or removes no names touches no directory on
  * its way, one that neither writes nor syncs no data, and one that only reads nothing but times.
- * Whatever does not fit is a reason to look at
- * everything. */
+ * Whatever does not fit is a reason to look at everything. */
 #include "plan/touched.h"
 
 #include <fcntl.h>
