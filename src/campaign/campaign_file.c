@@ -10,9 +10,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "base/opt.h"
 #include "campaign/campaign_time.h"
 #include "campaign/instrument.h"
+#include "settings/opt.h"
 
 #define EMBEDDED(name, text) { name, text },
 static const struct shipped_campaign {

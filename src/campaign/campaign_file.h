@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/ini.h"
+#include "settings/ini.h"
 
 struct buf;
 struct err;

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/described.h"
 #include "base/err.h"
-#include "base/ini.h"
 #include "base/must.h"
-#include "base/opt.h"
+#include "settings/described.h"
+#include "settings/ini.h"
+#include "settings/opt.h"
 #include "storage/program.h"
 
 enum { EXIT_CODE_MAX = 255, SECONDS_USUAL = 10, SECONDS_MAX = 3600 };

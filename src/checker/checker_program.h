@@ -18,8 +18,8 @@
  *		file.size 3076 4 number file 0, /a
  *	list = toyfs list {image}
  *
- * Where they are looked for: base/described.h. Where a checker repairs in several ways, each one
- * has a name: `repair.rebuild-tree`. Where the codes of the run that only checks mean something
+ * Where they are looked for: settings/described.h. Where a checker repairs in several ways, each
+ *one has a name: `repair.rebuild-tree`. Where the codes of the run that only checks mean something
  * else, they are `check.clean` and so on. */
 #ifndef CHECKER_CHECKER_PROGRAM_H
 #define CHECKER_CHECKER_PROGRAM_H
@@ -69,7 +69,7 @@ struct checker_program {
 	const char *content; /* more calls that fill it (checkers/NAME.trace); NULL: the usual */
 	const char *crash;   /* calls after another mount, and it is not unmounted; NULL: it is */
 	const char *disks;   /* names of checkers, whose disks are for this one, too; NULL: none */
-	const char *fields;  /* of a format that is not described otherwise (fsck/own_map.h) */
+	const char *fields;  /* of a format that is not described otherwise (damage/own_map.h) */
 	struct checker_mode modes[CHECKER_MODES_MAX]; /* that repair */
 	size_t mode_count;
 	struct checker_mode check;        /* that must not write; no command: it has none */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "base/opt.h"
+#include "settings/opt.h"
 
 enum exit_code {
 	EXIT_CLEAN = 0,

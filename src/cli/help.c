@@ -7,8 +7,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "base/opt.h"
-#include "base/scdoc.h"
 #include "base/wrap.h"
 #include "checker/checker_program.h"
 #include "cli/command.h"
@@ -16,6 +14,8 @@
 #include "cli/man_sections.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
+#include "settings/opt.h"
+#include "settings/scdoc.h"
 #include "universe/universe.h"
 
 static const char about[] = "finds bugs in file systems";

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/ini.h"
+#include "settings/ini.h"
 #include "target/kernels.h"
 
 enum { HASH_DIGITS = 16 };

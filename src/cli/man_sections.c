@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 #include "base/must.h"
-#include "base/scdoc.h"
 #include "cli/command.h"
+#include "settings/scdoc.h"
 
 struct man_row {
 	const char *command, *item, *meaning;

@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-#include "base/opt.h"
 #include "run/run.h"
+#include "settings/opt.h"
 
 /* The field is a `const char *`. */
 #define PART_OPT(settings, field) \

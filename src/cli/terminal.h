@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "base/opt.h"
+#include "settings/opt.h"
 
 /* The rows, for help, manual page and completion, and their settings. */
 extern const struct opt terminal_opts[];

@@ -2,8 +2,8 @@
 #ifndef CMD_CRASH_DAEMON_H
 #define CMD_CRASH_DAEMON_H
 
-#include "base/opt.h"
 #include "crash/daemon_crash.h"
+#include "settings/opt.h"
 
 struct run;
 

@@ -3,9 +3,9 @@
 #define CMD_EXPLORE_OPERANDS_H
 
 #include "base/arena.h"
-#include "base/opt.h"
 #include "cover/cover.h"
 #include "explore/portfolio.h"
+#include "settings/opt.h"
 #include "target/target.h"
 
 /* "full" is every call, "touched+N" every N-th. */

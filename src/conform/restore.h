@@ -3,8 +3,8 @@
 #define CONFORM_RESTORE_H
 
 #include "base/arena.h"
-#include "model/state.h"
 #include "op/op.h"
+#include "state/state.h"
 
 struct call_list {
 	struct call *items;

@@ -12,7 +12,7 @@
 #include "conform/deviation.h"
 #include "conform/figures.h"
 #include "conform/scheduled.h"
-#include "conform/suite.h"
+#include "suite/suite.h"
 #include "target/target.h"
 
 struct session_options {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/must.h"
-#include "conform/suite.h"
+#include "suite/suite.h"
 
 /* The scripts of one family, as the suite has them. */
 struct family_turn {

@@ -7,8 +7,8 @@
 
 #include "conform/deviation.h"
 #include "conform/figures.h"
-#include "conform/suite.h"
 #include "plan/plan.h"
+#include "suite/suite.h"
 #include "target/target.h"
 
 struct walker {

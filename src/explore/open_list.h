@@ -4,9 +4,9 @@
 #ifndef EXPLORE_OPEN_LIST_H
 #define EXPLORE_OPEN_LIST_H
 
-#include "explore/call_path.h"
 #include "explore/explore.h"
-#include "explore/graph.h"
+#include "graph/call_path.h"
+#include "graph/graph.h"
 
 struct open_state {
 	struct hash hash;   /* of the state */

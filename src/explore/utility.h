@@ -4,7 +4,7 @@
 
 #include "base/hash_set.h"
 #include "base/map.h"
-#include "model/state.h"
+#include "state/state.h"
 
 struct utility {
 	struct hash_map seen;   /* by features: how many states had them */

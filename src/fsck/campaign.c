@@ -23,7 +23,7 @@
 #include "base/must.h"
 #include "base/rng.h"
 #include "base/stop.h"
-#include "fsck/values.h"
+#include "damage/values.h"
 #include "symbolic/path_process.h"
 
 enum {

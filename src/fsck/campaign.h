@@ -3,8 +3,8 @@
 #define FSCK_CAMPAIGN_H
 
 #include "base/buf.h"
-#include "base/opt.h"
-#include "fsck/corruption.h"
+#include "damage/corruption.h"
+#include "settings/opt.h"
 
 struct err;
 struct image;

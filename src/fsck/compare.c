@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "fsck/values.h"
+#include "damage/values.h"
 
 enum { FIELDS_MAX = 8, NAMES_TOLD = 8, INSTANCES_MAX = 64 };
 

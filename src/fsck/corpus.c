@@ -18,9 +18,9 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "base/stop.h"
+#include "damage/own_map.h"
+#include "damage/values.h"
 #include "fsck/fsck_report.h"
-#include "fsck/own_map.h"
-#include "fsck/values.h"
 
 enum {
 	DISK_MAX = 64 << 20,

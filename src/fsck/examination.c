@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "base/stop.h"
-#include "fsck/bytes.h"
+#include "damage/bytes.h"
 #include "fsck/fsck_report.h"
 #include "fsck/groups.h"
 #include "fsck/kernel_report.h"

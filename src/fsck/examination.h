@@ -5,12 +5,12 @@
 #ifndef FSCK_EXAMINATION_H
 #define FSCK_EXAMINATION_H
 
-#include "base/opt.h"
+#include "damage/own_map.h"
 #include "fsck/campaign.h"
 #include "fsck/compare.h"
 #include "fsck/kernel_checker.h"
-#include "fsck/own_map.h"
 #include "run/run.h"
+#include "settings/opt.h"
 
 struct examination_options {
 	struct opt_list fields; /* "structure" or "structure.field"; none: all */

@@ -9,8 +9,8 @@
 #include "audit/audit.h"
 #include "base/map.h"
 #include "checker/checker_session.h"
+#include "damage/damage.h"
 #include "fsck/contents.h"
-#include "fsck/damage.h"
 #include "fsck/test_disk.h"
 
 enum { FSCK_RUNS_MAX = 3 };

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/must.h"
 #include "base/rng.h"
-#include "fsck/values.h"
+#include "damage/values.h"
 
 enum {
 	GROUP_MAX = 16,      /* fields at a time, */

@@ -7,7 +7,7 @@
 #define FSCK_KERNEL_CHECKER_H
 
 #include "base/map.h"
-#include "fsck/damage.h"
+#include "damage/damage.h"
 #include "fsck/test_disk.h"
 #include "judge/kernel_log.h"
 #include "trace/script.h"

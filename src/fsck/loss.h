@@ -5,8 +5,8 @@
 #ifndef FSCK_LOSS_H
 #define FSCK_LOSS_H
 
+#include "damage/corruption.h"
 #include "fsck/contents.h"
-#include "fsck/corruption.h"
 
 /* How many objects of `before` are lost, besides those that the corruption touched: the objects it
  * lies in, and what is below them. The latter are counted in *ret_touched. Names of the others are

@@ -266,7 +266,7 @@ static void searcher_try_unusual(struct manual_searcher *s)
 	s->model = &s->unusual;
 #define TRAIT(name, type, usual, text) \
 	searcher_try_trait(s, #name, _Generic((type)0, bool : true, default : false), (usual) != 0);
-#include "model/traits.def"
+#include "rules/traits.def"
 #undef TRAIT
 	s->unusual = s->m->model;
 	searcher_set_order(s);

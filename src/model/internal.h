@@ -138,6 +138,8 @@ const struct inode *where_inode(const struct step *x, const struct where *w);
 
 /* The file of a descriptor argument; refuses with EBADF and returns NULL if there is none. */
 const struct open_file *need_file(struct step *x, const struct arg *fd, enum rule rule);
+/* Opens an object that is there, without a way to it: its descriptor is the value of success. */
+void open_inode(struct step *x, uint64_t ino, int64_t flags);
 
 /* Shared effects (make.c). */
 /* A new object without a name in a directory: owner, group, setgid inheritance, umask. */

@@ -3,7 +3,6 @@
  * A handle holds nothing: it means its object for as long as that lives, under whatever name, also
  * after a remount, and no other object afterwards. */
 #include "model/attr.h"
-#include "model/open.h"
 
 static bool leave_handles(struct step *x)
 {

@@ -2,7 +2,6 @@
  *
  * The checks follow Linux's build_open_flags, open_last_lookups, do_open and may_open. */
 #include "model/entry.h"
-#include "model/open.h"
 
 #include <linux/fs.h>
 #include <linux/openat2.h>

@@ -3,8 +3,10 @@
  * Nothing here allocates but for values with bytes, which live in one buffer per thread. */
 #include "model/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "model/giving_up.h"
 #include "model/mapping.h"
 
@@ -15,6 +17,25 @@ static void (*const operations[OP_COUNT])(struct step *) = {
 };
 #undef OP
 #undef A
+
+void model_init(struct model *m, enum platform platform, struct version kernel)
+{
+	*m = (struct model){
+		.platform = platform,
+		.kernel = kernel,
+		.traits = traits_usual,
+		.mutant.rule = -1,
+	};
+}
+
+void model_name(const struct model *m, char ret[MODEL_NAME_MAX])
+{
+	struct buf version = BUF_INIT;
+
+	version_print(m->kernel, &version);
+	snprintf(ret, MODEL_NAME_MAX, "%s %s", platform_names[m->platform], version.data);
+	buf_free(&version);
+}
 
 static bool rule_covers(const struct rule_info *info, struct version kernel)
 {

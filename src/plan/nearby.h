@@ -20,7 +20,7 @@
 #define PLAN_NEARBY_H
 
 #include "base/arena.h"
-#include "model/state.h"
+#include "state/state.h"
 #include "universe/universe.h"
 
 /* Call number n of the universe, as it is made in this state. Text that is not the universe's goes

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/described.h"
 #include "base/err.h"
-#include "base/ini.h"
 #include "base/must.h"
-#include "base/opt.h"
 #include "model/model.h"
+#include "settings/described.h"
+#include "settings/ini.h"
+#include "settings/opt.h"
 #include "target/kernels.h"
 #include "tree/tree.h"
 

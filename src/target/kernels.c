@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/dirs.h"
-#include "base/ini.h"
 #include "base/trust.h"
 #include "gen/kernel_hash.h"
+#include "settings/ini.h"
 
 /* The names of all bugs that were put into a kernel. */
 enum { BUGS_BYTES_MAX = 64 << 10 };

@@ -176,7 +176,7 @@ static uint64_t trait_number(const struct traits *traits, const char *name)
 #define TRAIT(trait, type, usual, text) \
 	if (!strcmp(name, #trait)) \
 		return (uint64_t)traits->trait;
-#include "model/traits.def"
+#include "rules/traits.def"
 #undef TRAIT
 	must(!"a probe is about a trait");
 	return 0;

@@ -5,9 +5,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/ini.h"
 #include "base/must.h"
-#include "base/opt.h"
+#include "settings/ini.h"
+#include "settings/opt.h"
 #include "universe/path_pool.h"
 
 enum { PROFILE_BYTES_MAX = 1 << 20, OP_WEIGHT_MAX = 1000000, USERS_MAX = 8 };

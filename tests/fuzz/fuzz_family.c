@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "conform/family.h"
+#include "suite/family.h"
 
 enum { FILLED_MAX = 16, COMBINATIONS_TRIED_MAX = 1 << 12 };
 

@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/ini.h"
 #include "base/must.h"
+#include "settings/ini.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "fsck/own_map.h"
+#include "damage/own_map.h"
 
 enum { DISK = 4096, TEXT_MAX = 1 << 14 };
 

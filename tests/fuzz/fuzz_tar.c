@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/must.h"
-#include "conform/tar.h"
+#include "suite/tar.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "fsck/own_map.h"
+#include "damage/own_map.h"
 #include "tests/harness/unit.h"
 
 enum { SMALL_DISK = 8192 };

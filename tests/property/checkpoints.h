@@ -7,7 +7,7 @@
 #ifndef PROPERTY_CHECKPOINTS_H
 #define PROPERTY_CHECKPOINTS_H
 
-#include "model/state.h"
+#include "state/state.h"
 
 static bool is_lost(const struct state *now, const struct state *then, uint64_t ino)
 {

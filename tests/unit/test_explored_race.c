@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "conform/explored_race.h"
-#include "conform/suite.h"
+#include "suite/suite.h"
 #include "tests/harness/unit.h"
 
 /* The calls of a text; they live as long as the suite. */

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "conform/family.h"
+#include "suite/family.h"
 #include "tests/harness/unit.h"
 
 static const char small[] = "[texts]\n"

@@ -1,6 +1,6 @@
 /* test_fsck_campaign.c -- in which order the fields of a disk are damaged. */
-#include "base/opt.h"
 #include "fsck/groups.h"
+#include "settings/opt.h"
 #include "tests/harness/fsck_map.h"
 
 enum { ENTRIES = 10 };

@@ -1,8 +1,8 @@
 /* test_fsck_corruption.c -- bytes of a disk that are not what they were: as data, in words, and on
  * the disk. */
 #include "base/buf.h"
-#include "fsck/corruption.h"
-#include "fsck/damage.h"
+#include "damage/corruption.h"
+#include "damage/damage.h"
 #include "tests/harness/fsck_map.h"
 
 static uint8_t disk[SMALL_DISK];

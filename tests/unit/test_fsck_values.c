@@ -1,5 +1,5 @@
 /* test_fsck_values.c -- which values a field is given. */
-#include "fsck/values.h"
+#include "damage/values.h"
 #include "tests/harness/fsck_map.h"
 
 static uint8_t disk[SMALL_DISK];

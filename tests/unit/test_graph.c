@@ -1,8 +1,8 @@
 /* test_graph.c -- nodes, edges and ways; the sets behind the searches. */
 #include <string.h>
 
-#include "explore/bitstate.h"
-#include "explore/graph.h"
+#include "graph/bitstate.h"
+#include "graph/graph.h"
 #include "tests/harness/unit.h"
 
 enum { MANY = 20000, CALLS = 50 };

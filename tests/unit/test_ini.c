@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/ini.h"
 #include "base/must.h"
+#include "settings/ini.h"
 #include "tests/harness/unit.h"
 
 static void assert_row(const struct ini *ini, size_t i, const char *section, const char *key,

@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/must.h"
-#include "base/opt.h"
-#include "base/scdoc.h"
+#include "settings/opt.h"
+#include "settings/scdoc.h"
 #include "tests/harness/unit.h"
 
 struct settings {

@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "conform/suite.h"
 #include "conform/turns.h"
 #include "model/model.h"
+#include "suite/suite.h"
 #include "tests/harness/unit.h"
 
 enum { SCRIPTS_LEAST = 25000 };
