@@ -41,6 +41,20 @@ void crash_print_writes(const struct crash_case *c, const struct crash_point *p,
 	buf_addch(out, '\n');
 }
 
+void crash_print_promise(const struct broken_promise *b, const struct call *calls, struct buf *out)
+{
+	if (!b->what)
+		return;
+	if (b->exposed) {
+		buf_adds(out, "The file shows bytes that are not its own: old ones of the disk, or "
+			      "those of another file.\n");
+	} else if (b->call) {
+		buf_addf(out, "Promise made by call %zu: ", b->call);
+		call_print(&calls[b->call - 1], DIALECT_NATIVE, out);
+		buf_addch(out, '\n');
+	}
+}
+
 static void add_contents(const struct tree *t, const struct inode *inode, struct buf *out)
 {
 	struct sha1 sum = SHA1_INIT;

@@ -294,11 +294,7 @@ static void add_crash_note(const struct crash_session *s, const struct crash_cas
 		if (p->lost[i])
 			buf_addf(out, "%s%zu", lost++ ? ", " : "Lost writes, by number: ", i + 1);
 	buf_adds(out, lost ? "\n" : "");
-	if (v->broken.what && v->broken.call) {
-		buf_addf(out, "Promise made by call %zu: ", v->broken.call);
-		call_print(&c->calls[v->broken.call - 1], DIALECT_NATIVE, out);
-		buf_addch(out, '\n');
-	}
+	crash_print_promise(&v->broken, c->calls, out);
 	buf_adds(out, "All disk requests: the file `writes`. The disk after the crash: "
 		      "crashed.image.\n");
 	if (c->calls)

@@ -23,6 +23,8 @@ int crash_report(struct crash_session *s, struct run *run, const struct crash_ca
 int crash_report_log(struct crash_session *s, struct run *run, struct crash_case *c,
 		     const struct crash_violation *v, struct err *err);
 
+/* The call that made the promise that is broken, in a line, if there is one. */
+void crash_print_promise(const struct broken_promise *b, const struct call *calls, struct buf *out);
 /* What reached the disk and what did not, call by call. */
 void crash_print_writes(const struct crash_case *c, const struct crash_point *p, struct buf *out);
 /* The recovered tree, a line for each name: what a shell can find out on any machine. */

@@ -138,11 +138,7 @@ static void add_kill_note(const struct daemon_crash_session *s, const struct dae
 			"kernel had not sent to it. The kernel and what lies below the daemon "
 			"stayed alive.\n",
 			k->begun > k->done ? "during" : "behind", k->begun);
-	if (v->broken.what && v->broken.call) {
-		buf_addf(out, "Promise made by call %zu: ", v->broken.call);
-		call_print(&c->calls[v->broken.call - 1], DIALECT_NATIVE, out);
-		buf_addch(out, '\n');
-	}
+	crash_print_promise(&v->broken, c->calls, out);
 	if (has_script)
 		buf_adds(out,
 			 "`sh crash.sh` makes the file system, makes the calls (crash.c), kills "

@@ -34,6 +34,7 @@ static void forget_report(struct check *x)
 	x->found = false;
 	buf_clear(&x->broken->seen);
 	buf_clear(&x->broken->reason);
+	x->broken->exposed = false;
 }
 
 /* ---- one object ---- */

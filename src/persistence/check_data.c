@@ -152,10 +152,45 @@ static bool data_was_moved(const struct check *x, uint64_t ino, size_t floor, ui
 	return moved;
 }
 
+/* A byte was promised where its file had it when all of that was made durable last. */
+static bool byte_was_promised(const struct check *x, uint64_t ino, uint64_t offset, size_t len,
+			      size_t at)
+{
+	size_t floors[TREE_BLOCK];
+	const struct inode *inode;
+
+	byte_floors(x, ino, offset, len, floors);
+	inode = window_inode(&x->w, floors[at], ino);
+	return inode && offset + at < inode->size;
+}
+
+/* The first byte of a block that is wrong. */
+static void report_wrong_byte(struct check *x, uint64_t ino, uint64_t offset, size_t len, size_t at,
+			      char seen)
+{
+	size_t floor = window_data_floor(&x->w, ino, offset, offset + len);
+	bool promised = byte_was_promised(x, ino, offset, len, at);
+	struct buf text = BUF_INIT;
+
+	if (x->found)
+		return;
+	buf_addf(&text, "has wrong data at offset %llu: 0x%02x", (unsigned long long)offset + at,
+		 (unsigned char)seen);
+	if (!promised)
+		buf_adds(&text, ", which no call has written there");
+	check_report(x, seen ? "data wrong" : "data missing", floor, text.data,
+		     promised
+			     ? "after fsync, fdatasync or a synchronous write the data is durable; "
+			       "other data is what was there before or what was written"
+			     : "data that is not durable yet is what was there before, zeros "
+			       "behind what was the end, or what was written");
+	x->broken->exposed = !promised;
+	buf_free(&text);
+}
+
 static bool block_allowed(struct check *x, uint64_t ino, const struct inode *seen, uint64_t block)
 {
 	uint64_t offset = block * TREE_BLOCK;
-	struct buf text = BUF_INIT;
 	char bytes[TREE_BLOCK];
 	size_t len, wrong, floor;
 
@@ -171,13 +206,7 @@ static bool block_allowed(struct check *x, uint64_t ino, const struct inode *see
 	wrong = first_wrong_byte(x, ino, offset, bytes, len);
 	if (wrong == len || data_was_moved(x, ino, floor, offset, bytes, len))
 		return true;
-	buf_addf(&text, "has wrong data at offset %llu: 0x%02x", (unsigned long long)offset + wrong,
-		 (unsigned char)bytes[wrong]);
-	check_report(
-		x, bytes[wrong] ? "data wrong" : "data missing", floor, text.data,
-		"after fsync, fdatasync or a synchronous write the data is durable; other data is "
-		"what was there before or what was written");
-	buf_free(&text);
+	report_wrong_byte(x, ino, offset, len, wrong, bytes[wrong]);
 	return false;
 }
 

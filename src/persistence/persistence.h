@@ -78,6 +78,9 @@ struct broken_promise {
 	size_t call;       /* that made the promise; 0: none, it was there from the beginning */
 	struct buf seen;   /* "/A/foo is missing" */
 	struct buf reason; /* "fsync makes a new file and its name durable" */
+	/* No call had promised these bytes, nor written them: old bytes of the disk, or of another
+	 * file, are in a file. */
+	bool exposed;
 };
 void broken_promise_free(struct broken_promise *b);
 

@@ -98,6 +98,10 @@ static const char *judge(const struct persist_rules *rules, const char *workload
 	what = persistence_allows(&history, done, begun, &after.tree, &broken) ? "" : broken.what;
 	if (*what)
 		assert_true(broken.seen.len && broken.reason.len);
+	if (*what && broken.exposed) {
+		assert_string_equal(what, "data wrong");
+		what = "data exposed";
+	}
 	broken_promise_free(&broken);
 	persistence_free(&history);
 	state_free(&before);
@@ -130,6 +134,20 @@ static void what_was_synced_must_be_there(void **state)
 	ALLOWED(&posix, WRITTEN "sync()", 0, WRITTEN);
 	/* While sync was under way it had promised nothing. */
 	ALLOWED(&posix, WRITTEN "sync()", 1, "");
+}
+
+static void bytes_that_nothing_wrote_were_promised_by_nothing(void **state)
+{
+	BROKEN(&posix, WRITTEN, 0, FOO "write(3, \"hellO\", 5)", "data exposed");
+	BROKEN(&posix, FOO "fsync(3)\nwrite(3, \"hello\", 5)\n", 0, FOO "write(3, \"hellO\", 5)",
+	       "data exposed");
+	BROKEN(&posix, WRITTEN "fsync(3)\nwrite(3, \"you\", 3)", 0, FOO "write(3, \"hellOyou\", 8)",
+	       "data wrong");
+	BROKEN(&posix, WRITTEN "fsync(3)\nwrite(3, \"you\", 3)", 0, FOO "write(3, \"helloyoU\", 8)",
+	       "data exposed");
+	/* The end was moved there before it was made durable: zeros were. */
+	BROKEN(&posix, FOO "ftruncate(3, 8)\nfsync(3)\nwrite(3, \"hello\", 5)", 0,
+	       FOO "write(3, \"hello\\000\\000!\", 8)", "data wrong");
 }
 
 static void names_are_kept_where_fsync_says_so(void **state)
@@ -498,6 +516,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_not_synced_may_be_lost),
 		TEST(what_was_synced_must_be_there),
+		TEST(bytes_that_nothing_wrote_were_promised_by_nothing),
 		TEST(names_are_kept_where_fsync_says_so),
 		TEST(nothing_is_promised_of_a_removed_file),
 		TEST(directories_above_are_kept_unless_renamed),
