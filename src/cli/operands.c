@@ -2,12 +2,15 @@
 #include "cli/operands.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "run/known.h"
+#include "run/run_dir.h"
 #include "target/target.h"
 
 int operand_code(int status)
@@ -90,4 +93,17 @@ int operand_new_directory(const char *path, struct err *err)
 	struct stat st;
 
 	return path && !stat(path, &st) ? operand_directory(path, err) : EXIT_CLEAN;
+}
+
+int operand_run_directory(const char *path, struct err *err)
+{
+	int code = operand_new_directory(path, err);
+	char *name = NULL;
+
+	if (!code && path && run_dir_set_aside(path, &name, err))
+		code = EXIT_UNKNOWN;
+	if (name)
+		fprintf(stderr, "%s held an earlier run, which is %s now\n", path, name);
+	free(name);
+	return code;
 }

@@ -541,13 +541,11 @@ static int conform_check_names(const struct buf *names, struct err *err)
 	for (size_t at = 0; !code && at < names->len; at += strlen(names->data + at) + 1)
 		code = operand_target(names->data + at, settings.config, err);
 	if (!code)
-		code = operand_new_directory(settings.out, err);
-	if (!code)
 		code = operand_known(settings.known, settings.write_known, err);
 	if (!code && settings.since)
 		code = operand_code(load_since(&before, err));
 	json_decref(before);
-	return code;
+	return code ? code : operand_run_directory(settings.out, err);
 }
 
 static int conform_targets(struct suite *suite, int argc, char **argv, struct err *err)

@@ -611,6 +611,8 @@ static int run_crash(int argc, char **argv, struct err *err)
 	code = crash_check_names(argv[1], err);
 	if (!code)
 		code = part_read(settings.part_text, &settings.part, err);
+	if (!code)
+		code = operand_run_directory(settings.out, err);
 	if (code)
 		return code;
 	if (settings.log || settings.image || settings.from)

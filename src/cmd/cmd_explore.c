@@ -591,8 +591,8 @@ static int explore_check_names(int count, char **targets, struct err *err)
 	if (!code)
 		code = operand_file(settings.kernel_log, err);
 	if (!code)
-		code = operand_new_directory(settings.out, err);
-	return code ? code : operand_code(explore_read_verify(settings.verify, &every, err));
+		code = operand_code(explore_read_verify(settings.verify, &every, err));
+	return code ? code : operand_run_directory(settings.out, err);
 }
 
 static int run_explore(int argc, char **argv, struct err *err)

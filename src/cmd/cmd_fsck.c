@@ -569,6 +569,8 @@ static int run_fsck(int argc, char **argv, struct err *err)
 	code = check_operands(argv[1], err);
 	if (!code)
 		code = part_read(settings.part_text, &settings.part, err);
+	if (!code && !settings.list_fields)
+		code = operand_run_directory(settings.out, err);
 	if (code)
 		return code;
 	if (disks_find(&disks, argv[1], err))

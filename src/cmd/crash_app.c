@@ -172,8 +172,8 @@ static int crash_app_check_names(const struct crash_app *a, struct err *err)
 	if (a->trace)
 		code = operand_file(a->trace, err);
 	if (!code)
-		code = operand_new_directory(a->out, err);
-	return code ? code : operand_known(a->known, a->write_known, err);
+		code = operand_known(a->known, a->write_known, err);
+	return code ? code : operand_run_directory(a->out, err);
 }
 
 int crash_app_run(const struct crash_app *a, struct err *err)

@@ -204,6 +204,21 @@ static bool call_is_possible(const struct predictor *p, const struct state *s, c
 	       call_is_admitted(p, c);
 }
 
+/* Is what the call does defined on all targets? The traits of one that follows may leave it open:
+ * what it leaves there would be compared with what the first target's model says. */
+static bool call_is_defined_for_all(const struct predictor *p, struct state *s,
+				    const struct call *c)
+{
+	struct envelope env;
+
+	for (size_t i = 1; i < p->follower_count; i++) {
+		model_allow(&p->followers[i].model, s, c, &env);
+		if (env.undefined)
+			return false;
+	}
+	return true;
+}
+
 bool predict_after(const struct predictor *p, const struct state *s, const struct call *c,
 		   struct outcome *ret, struct times_expected *ret_times, struct state *ret_after)
 {
@@ -214,7 +229,8 @@ bool predict_after(const struct predictor *p, const struct state *s, const struc
 	if (!call_is_possible(p, s, c, may_leave))
 		return false;
 	after = state_copy(s);
-	if (!predict_move(p->model, &after, c, &env, ret) || call_may_end_unseen(s, c, &env) ||
+	if (!call_is_defined_for_all(p, &after, c) ||
+	    !predict_move(p->model, &after, c, &env, ret) || call_may_end_unseen(s, c, &env) ||
 	    (!ret->error && may_leave && !state_is_within(p, s, &after))) {
 		state_free(&after);
 		return false;

@@ -23,7 +23,8 @@ struct predictor {
 	size_t objects_before;
 	uint64_t size_before;
 	unsigned failures_max; /* that a state may have met (fail_alloc and the like) */
-	const struct plan_follower *followers; /* predict() asks whether all would make a call */
+	/* Of these, all must make a call, and know what it does. */
+	const struct plan_follower *followers;
 	size_t follower_count;
 };
 

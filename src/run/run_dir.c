@@ -177,6 +177,46 @@ int run_dir_check(const char *path, struct err *err)
 	return trust_output(path, err);
 }
 
+static char *run_dir_free_name(const char *path)
+{
+	size_t len = strlen(path);
+	struct buf name = BUF_INIT;
+	unsigned number = 0;
+	char *copy;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	do {
+		buf_clear(&name);
+		buf_addf(&name, "%.*s.%u", (int)len, path, ++number);
+	} while (!access(name.data, F_OK));
+	copy = must_strdup(name.data);
+	buf_free(&name);
+	return copy;
+}
+
+int run_dir_set_aside(const char *path, char **ret_name, struct err *err)
+{
+	struct run_dir d;
+	int status;
+
+	*ret_name = NULL;
+	if (!run_dir_has(path, "run.json") && !run_dir_has(path, "findings"))
+		return 0;
+	status = run_dir_open(&d, NULL, NULL, path, err);
+	if (status)
+		return status;
+	*ret_name = run_dir_free_name(path);
+	if (rename(path, *ret_name)) {
+		status = err_sys(err, errno, "%s holds an earlier run, and cannot become %s", path,
+				 *ret_name);
+		free(*ret_name);
+		*ret_name = NULL;
+	}
+	run_dir_close(&d);
+	return status;
+}
+
 void run_dir_remove(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

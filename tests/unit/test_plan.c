@@ -254,6 +254,30 @@ static void undefined_calls_are_planned_only_where_asked_for(void **state)
 }
 
 /* Nor is it known behind FUSE whether another name of the fifo leads to somebody. */
+static void calls_that_one_target_leaves_undefined_are_not_planned(void **state)
+{
+	struct plan_follower followers[2] = { 0 };
+	struct planned p;
+	struct call store;
+	struct outcome outcome;
+
+	planned_open(&p, "reffs");
+	for (size_t i = 0; i < 2; i++)
+		follower_open(&followers[i], "reffs");
+	p.predictor.followers = followers;
+	p.predictor.follower_count = 2;
+	p.predictor.size_before = 4096;
+	store = pair_call(&p.pair, "map_write_file(\"f\", MAP_SHARED, \"abcd\", 4, 0)");
+	planned_add(&p, "write_file(\"f\", O_CREAT|O_WRONLY, \"a\", 1, 0)", true);
+	assert_true(predict(&p.predictor, &p.plan.state, &store, &outcome, NULL));
+	/* What lies behind the end of the file shows there later. */
+	followers[1].model.traits.map_tail_kept = true;
+	assert_false(predict(&p.predictor, &p.plan.state, &store, &outcome, NULL));
+	for (size_t i = 0; i < 2; i++)
+		target_close(followers[i].target);
+	planned_close(&p);
+}
+
 static void a_fifo_behind_fuse_is_not_opened_in_trust(void **state)
 {
 	struct planned p;
@@ -339,6 +363,7 @@ int main(void)
 		cmocka_unit_test(what_the_model_of_one_target_forbids_is_a_mismatch_of_that_target),
 		cmocka_unit_test(calls_beyond_the_bounds_are_not_planned),
 		cmocka_unit_test(undefined_calls_are_planned_only_where_asked_for),
+		cmocka_unit_test(calls_that_one_target_leaves_undefined_are_not_planned),
 		cmocka_unit_test(a_fifo_behind_fuse_is_not_opened_in_trust),
 		cmocka_unit_test(a_setgid_bit_behind_fuse_stays_without_ids),
 		cmocka_unit_test(many_steps_stay_in_order),

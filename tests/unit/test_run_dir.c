@@ -102,6 +102,52 @@ static void a_second_run_is_refused(void **state)
 	run_dir_close(&d);
 }
 
+static void an_earlier_run_is_renamed(void **state)
+{
+	struct err err = { 0 };
+	struct run_dir d;
+	char *name;
+
+	/* Nothing, and a directory of the user's that holds no run. */
+	assert_int_equal(run_dir_set_aside("run", &name, &err), 0);
+	assert_null(name);
+	assert_int_equal(open_run(&d, "run"), 0);
+	run_dir_close(&d);
+	assert_int_equal(run_dir_set_aside("run", &name, &err), 0);
+	assert_null(name);
+
+	for (int i = 1; i <= 2; i++) {
+		char expected[16];
+
+		assert_int_equal(open_run(&d, "run"), 0);
+		assert_int_equal(mkdir("run/findings", 0755), 0);
+		run_dir_close(&d);
+		assert_int_equal(run_dir_set_aside("run/", &name, &err), 0);
+		snprintf(expected, sizeof(expected), "run.%d", i);
+		assert_string_equal(name, expected);
+		assert_int_equal(access("run", F_OK), -1);
+		assert_int_equal(access(name, F_OK), 0);
+		free(name);
+	}
+}
+
+static void a_run_that_goes_on_is_not_renamed(void **state)
+{
+	struct err err = { 0 };
+	struct run_dir d;
+	char *name;
+	int status;
+
+	assert_int_equal(open_run(&d, "run"), 0);
+	assert_int_equal(mkdir("run/findings", 0755), 0);
+	if (!fork())
+		_exit(run_dir_set_aside("run", &name, &err) == -EBUSY && !name ? 0 : 1);
+	wait(&status);
+	assert_int_equal(status, 0);
+	assert_int_equal(access("run/findings", F_OK), 0);
+	run_dir_close(&d);
+}
+
 /* The lock goes with its process, even if a child of that lives on. */
 static void a_killed_run_leaves_no_lock(void **state)
 {
@@ -165,6 +211,8 @@ int main(void)
 		TEST(latest_is_the_newest),
 		TEST(many_start_together),
 		TEST(a_second_run_is_refused),
+		TEST(an_earlier_run_is_renamed),
+		TEST(a_run_that_goes_on_is_not_renamed),
 		TEST(a_killed_run_leaves_no_lock),
 		TEST(what_is_no_run_is_told),
 		TEST(links_of_others_are_not_followed),
