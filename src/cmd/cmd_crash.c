@@ -457,26 +457,42 @@ static int crash_workloads(struct target *t, struct run *run, struct err *err)
 	return x.status;
 }
 
-static int crash_target(const char *name, const struct logged_disk *input, struct err *err)
+/* Opens a target that can do what is asked for. Returns an exit code. */
+static int open_crashable(struct target **ret, const char *name, const struct logged_disk *input,
+			  struct err *err)
 {
 	struct target_options options = { .config = settings.config,
 					  .deadline_seconds = settings.deadline,
 					  .record = !settings.daemon,
 					  .image = input ? input->path.data : NULL };
+	int code = EXIT_CLEAN;
+
+	if (settings.daemon ? learn_open(ret, name, &options, err)
+			    : target_open(ret, name, &options, err))
+		return EXIT_UNKNOWN;
+	if (settings.daemon)
+		code = operand_code(crash_daemon_check(*ret, &settings.kill, err));
+	else if (!((*ret)->caps & TARGET_RECORD))
+		code = operand_code(err_set(
+			err, ENOTSUP, "%s: what it writes to its disk cannot be recorded", name));
+	else if (settings.faults && !((*ret)->caps & TARGET_FAULTS))
+		code = operand_code(
+			err_set(err, ENOTSUP, "%s does not support injected failures", name));
+	if (code)
+		target_close(*ret);
+	return code;
+}
+
+static int crash_target(const char *name, const struct logged_disk *input, struct err *err)
+{
 	struct target *t;
 	struct run run;
-	int status, code = EXIT_UNKNOWN;
+	int status, code = open_crashable(&t, name, input, err);
 
-	if (settings.daemon ? learn_open(&t, name, &options, err)
-			    : target_open(&t, name, &options, err))
-		return EXIT_UNKNOWN;
-	if (settings.daemon && crash_daemon_check(t, &settings.kill, err)) {
-		status = 0; /* err says why */
-	} else if (!settings.daemon && !(t->caps & TARGET_RECORD)) {
-		err_set(err, ENOTSUP, "%s: what it writes to its disk cannot be recorded", name);
-	} else if (settings.faults && !(t->caps & TARGET_FAULTS)) {
-		err_set(err, ENOTSUP, "%s does not support injected failures", name);
-	} else if (!run_open(&run, "crash", name, settings.out, settings.seed, err)) {
+	if (code)
+		return code;
+	code = EXIT_UNKNOWN;
+	if (!run_open(&run, "crash", name, settings.out, settings.seed, err)) {
 		stop_catch_signals();
 		status = run_read_known(&run, settings.known, err);
 		known_ask(&run.known, name, KNOWN_SIGNATURES | KNOWN_GROUPS, false);
@@ -507,10 +523,14 @@ static int crash_job(void *to, unsigned number, const char *dir, struct err *err
 static int crash_jobs(const char *target, struct err *err)
 {
 	struct job job = { .work = crash_job, .to = (void *)target };
+	struct target *first;
 	struct run all;
-	int status, code;
+	int status, code = open_crashable(&first, target, NULL, err);
 	bool ran;
 
+	if (code)
+		return code;
+	target_close(first);
 	if (run_open(&all, "crash", target, settings.out, settings.seed, err))
 		return EXIT_UNKNOWN;
 	stop_catch_signals();

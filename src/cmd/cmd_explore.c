@@ -410,7 +410,7 @@ static int run_job(void *to, unsigned number, const char *dir, struct err *err)
 	return explore_once(to, err);
 }
 
-/* Whether the target can do what is asked for, before anything is made. */
+/* Whether the target can do what is asked for, before anything is made. Returns an exit code. */
 static int check_abilities(const char *target, struct err *err)
 {
 	struct explore_targets targets = { 0 };
@@ -425,7 +425,7 @@ static int check_abilities(const char *target, struct err *err)
 		close_searches(s);
 	explore_targets_close(&targets);
 	free(s);
-	return status;
+	return operand_code(status);
 }
 
 /* One search of a target by several processes. */
@@ -435,10 +435,10 @@ static int explore_together(const char *target, struct err *err)
 	const char *dir = settings.resume ? settings.resume : settings.out;
 	struct err none = { 0 };
 	struct run all;
-	int status, code, merged = 0;
+	int status, code = check_abilities(target, err), merged = 0;
 
-	if (check_abilities(target, err))
-		return EXIT_USAGE;
+	if (code)
+		return code;
 	if (explore_jobs_open(&jobs, (unsigned)settings.jobs, settings.memory, err))
 		return EXIT_UNKNOWN;
 	jobs.findings_max = settings.findings;

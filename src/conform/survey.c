@@ -96,12 +96,22 @@ static const struct suite_script *first_of(const struct conform_result *r, enum 
 	return &r->suite->scripts[i];
 }
 
+/* Most failures name their target themselves. */
+void survey_print_failure(const char *target, const char *failure, struct buf *out)
+{
+	size_t len = strlen(target);
+
+	if (strncmp(failure, target, len) || failure[len] != ':')
+		buf_addf(out, "%s: ", target);
+	buf_addf(out, "%s\n", failure);
+}
+
 static void print_figures(const struct surveyed *t, struct buf *out)
 {
 	const struct conform_result *r = &t->result;
 
 	if (t->failure)
-		buf_addf(out, "%s: %s\n", r->target, t->failure);
+		survey_print_failure(r->target, t->failure, out);
 	buf_addf(out, "%s: %s, %zu accepted, %zu rejected", r->target,
 		 count_text(r->suite->count - r->counts[SCRIPT_FATES], "script"),
 		 r->counts[SCRIPT_ACCEPTED], r->counts[SCRIPT_REJECTED]);

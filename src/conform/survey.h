@@ -28,6 +28,8 @@ struct survey_row *survey_rows(const struct survey *s, size_t *ret_count);
 
 /* One table, then each cause with its smallest script. */
 void survey_print(const struct survey *s, struct buf *out);
+/* A line that says why a target could not be tested. */
+void survey_print_failure(const char *target, const char *failure, struct buf *out);
 /* An array: figures and causes of each target. */
 json_t *survey_json(const struct survey *s);
 /* Reports for continuous integration: a case for each family and value of its first property. */

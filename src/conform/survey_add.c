@@ -224,8 +224,8 @@ void survey_print_added(const json_t *figures, struct buf *out)
 	json_array_foreach((json_t *)json_object_get(figures, "targets"), i, target)
 	{
 		if (*json_text(target, "failure"))
-			buf_addf(out, "%s: %s\n", json_text(target, "target"),
-				 json_text(target, "failure"));
+			survey_print_failure(json_text(target, "target"),
+					     json_text(target, "failure"), out);
 		buf_addf(out, "%s: %lld scripts, %lld accepted, %lld rejected, %zu causes\n",
 			 json_text(target, "target"),
 			 json_integer_value(json_object_get(target, "scripts")),

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -249,15 +250,31 @@ static void description_add_mkfs_options(struct target_description *d)
 	buf_free(&command);
 }
 
+/* What a name that is none was to mean: a kernel's file system, or a directory. */
+static void description_hint(const char *name, const char *known, struct nearest *n)
+{
+	const char *colon = strchr(known, ':');
+
+	if (colon && !strcmp(colon + 1, name) && (!n->name || n->distance))
+		*n = (struct nearest){ .given = name, .name = known };
+	else
+		nearest_offer(n, known);
+}
+
 static int description_unknown(const struct described *all, const char *name, struct err *err)
 {
 	struct nearest n = NEAREST_TO(name);
 	struct buf names = BUF_INIT;
+	struct stat st;
 
 	described_names(all, &names);
 	for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1)
-		nearest_offer(&n, names.data + at);
-	err_set(err, ENOENT, "%s: no such target; `assay targets` lists those there are", name);
+		description_hint(name, names.data + at, &n);
+	if (strchr(name, '/') && !stat(name, &st) && S_ISDIR(st.st_mode))
+		err_set(err, ENOENT, "%s: no such target; dir:%s tests this directory", name, name);
+	else
+		err_set(err, ENOENT, "%s: no such target; `assay targets` lists those there are",
+			name);
 	err_suggest(err, &n);
 	buf_free(&names);
 	return -ENOENT;

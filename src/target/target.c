@@ -165,7 +165,7 @@ static int target_open_kind(struct target *t, const struct target_description *d
 		t->caps &= ~TARGET_SPACE;
 	t->kind->lacks(d, &lacks);
 	if (lacks.len)
-		ret = err_set(err, ENOTSUP, "%s: %s", t->name, lacks.data);
+		ret = err_set(err, ENODEV, "%s: %s", t->name, lacks.data);
 	else
 		ret = t->kind->open(t, d, options, err);
 	buf_free(&lacks);

@@ -75,7 +75,8 @@ static int kernel_check(const struct target_description *d, const char *fault, s
 	if (d->argument && access(text.data, F_OK)) {
 		buf_clear(&text);
 		kernel_lacks(d, &text);
-		ret = err_set(err, ENOENT, "%s@%s: %s", d->name, d->argument, text.data);
+		ret = err_set(err, *build_option(d->argument) ? ENODEV : ENOENT, "%s@%s: %s",
+			      d->name, d->argument, text.data);
 	} else if (fault && !kernels_has_bug(d->argument, fault)) {
 		ret = err_set(err, ENOENT, "%s: no such bug was put into this kernel", fault);
 	}
