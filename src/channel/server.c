@@ -64,10 +64,8 @@ void channel_server_begin(struct channel_server *s)
 	m->channel.failure = 0;
 	m->channel.err = (struct err){ 0 };
 	m->channel.data.used = 0;
-	if (m->request != REQUEST_FOLLOW && m->request != REQUEST_OBSERVE) {
+	if (m->request != REQUEST_FOLLOW && m->request != REQUEST_OBSERVE)
 		times_forget_objects(&s->times);
-		s->parts = 0;
-	}
 }
 
 /* Before a call. The clock of files may only move with the timer's interrupt: what waits for one

@@ -17,19 +17,38 @@ enum {
 	LEADING_DRAWS_OP = 4, /* of these, draws of one operation */
 	LEADING_PART = 5,     /* of LEADING_OF calls */
 	LEADING_OF = 8,
+	DEAR_OBJECTS = 64,     /* of a tree that is read anew half as often as an empty one */
 	EARLY = 1 << 13,       /* calls */
 	PAUSE_MIN = 256,       /* calls from one move of weights to the next */
 	PAUSE_COVERAGE = 2048, /* at most, where new coverage guides the choice */
 };
 
 /* What cannot be made at all is drawn where nothing else is. */
-static uint32_t choose_draw(struct explorer *x, const struct state *s)
+static uint32_t choose_draw_as_weighed(struct explorer *x, const struct state *s)
 {
 	uint64_t call;
 
 	if (!nearby_draw(x->universe, s, &x->names, &x->rng, &call))
 		call = universe_draw(x->universe, &x->rng);
 	return (uint32_t)call;
+}
+
+/* What reads all of the tree anew is drawn the more seldom the larger the tree is. */
+static bool choose_spares(struct explorer *x, const struct state *s, uint32_t call)
+{
+	enum op op = x->universe->ops[universe_op_of(x->universe, call)].op;
+
+	return explorer_is_dear(x, op) &&
+	       !rng_chance(&x->rng, DEAR_OBJECTS, DEAR_OBJECTS + s->tree.inodes.count);
+}
+
+static uint32_t choose_draw(struct explorer *x, const struct state *s)
+{
+	uint32_t call = choose_draw_as_weighed(x, s);
+
+	for (unsigned i = 1; i < DRAWS && choose_spares(x, s, call); i++)
+		call = choose_draw_as_weighed(x, s);
+	return call;
 }
 
 static uint32_t choose_draw_of(struct explorer *x, const struct state *s, size_t op)

@@ -16,6 +16,9 @@ static const double progress_interval_seconds = 0.2, watch_interval_seconds = 0.
 /* Of the time, at most one part in so many goes into checkpoints. */
 static const double checkpoint_share = 20;
 
+/* How much more often than its profile says a search makes other calls for each that is dear. */
+enum { DEAR_CALLS = 4 };
+
 bool strategy_branches(enum strategy s)
 {
 	return s != STRATEGY_TOUR && s != STRATEGY_RANDOM;
@@ -378,6 +381,28 @@ static void universe_keep_possible(struct universe *u, const struct target *t,
 	universe_index(u);
 }
 
+bool explorer_is_dear(const struct explorer *x, enum op op)
+{
+	return (op == OP_remount || op == OP_drop_caches) && !x->target->kind->in_process &&
+	       !(x->target->caps & TARGET_SAVE);
+}
+
+/* What one of them shows, the next one mostly shows as well. */
+static void explorer_spare_dear(const struct explorer *x)
+{
+	struct universe *u = x->universe;
+	size_t op = 0;
+
+	while (op < u->op_count && !explorer_is_dear(x, u->ops[op].op))
+		op++;
+	if (op == u->op_count)
+		return;
+	for (op = 0; op < u->op_count; op++)
+		if (!explorer_is_dear(x, u->ops[op].op))
+			u->ops[op].weight *= DEAR_CALLS;
+	universe_weigh(u);
+}
+
 static int explore_check_restores(const struct explore_options *o, const struct target *t,
 				  struct err *err)
 {
@@ -436,6 +461,7 @@ int explorer_open(struct explorer *x, const struct explore_options *o, struct ta
 	status = explore_check(o, t, u, err);
 	if (status)
 		return status;
+	explorer_spare_dear(x);
 	explorer_add_followers(x);
 	rng_seed(&x->rng, o->seed);
 	graph_init(&x->graph, u->calls);

@@ -7,6 +7,7 @@
  * calls at a time, and the targets follow the plan; what they did not get to because of a mismatch
  * is taken back. A random walk is the same, but may make a call in a state again. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/must.h"
 #include "explore/choose.h"
@@ -16,9 +17,9 @@
 
 enum { STEPS_MIN = 8, STEPS_MAX = 128, STEPS_OBJECTS = 4096, PATH_CALLS_MAX = 1 << 16 };
 
-/* A tree with more objects is looked at as a whole at the end of a plan only, where looking at
- * parts is possible: else nothing but that would be done. */
-enum { OFTEN_OBJECTS = 64 };
+/* Where looking at parts is possible, a look at all of the tree comes after so many calls as it has
+ * objects and pieces of data, so that a call costs about the same whatever the size of the tree. */
+enum { PIECE_SHIFT = 15, PARTS_MAX = 1024 };
 
 /* Calls in one state before the tour leaves it; and calls through states of other workers, of which
  * nothing is known yet, before it starts over. */
@@ -38,31 +39,67 @@ struct tour {
 	uint32_t node;                     /* the model's, behind the last step */
 	uint32_t *path;                    /* known calls to where something is left to try */
 	size_t path_len, path_next;
-	uint64_t planned; /* calls, for sampling */
-	bool parts;       /* a target can look at a part of the tree */
-	unsigned stayed;  /* calls planned since the tour came to the node */
-	unsigned hops;    /* since it knew a way */
-	size_t foresight; /* steps worth planning: not many more than came true last time */
+	uint64_t planned;    /* calls, for sampling */
+	bool parts;          /* a target can look at a part of the tree */
+	unsigned parts_left; /* looks at parts until one at all of the tree is due */
+	bool parts_behind;   /* the last look that was planned is at a part */
+	bool is_last;        /* the plan of one call behind which a turn ends */
+	unsigned stayed;     /* calls planned since the tour came to the node */
+	unsigned hops;       /* since it knew a way */
+	size_t foresight;    /* steps worth planning: not many more than came true last time */
 };
 
-static bool tour_is_part_enough(const struct tour *t)
+/* How many looks at parts are to follow one at all of the present tree. */
+static unsigned tour_parts(const struct tour *t)
 {
+	const struct pmap *inodes = &t->plan.state.tree.inodes;
 	unsigned every = t->x->options->verify_every;
+	uint64_t parts = inodes->count;
+	const struct inode *inode;
+	struct pmap_walk walk;
+	uint64_t ino;
 
-	return t->parts && every > 1 &&
-	       (t->planned % every || t->plan.state.tree.inodes.count > OFTEN_OBJECTS);
+	if (!t->parts || every <= 1)
+		return 0;
+	pmap_walk(&walk, inodes);
+	while ((inode = (const struct inode *)pmap_walk_next(&walk, &ino)))
+		if (S_ISREG(inode->mode))
+			parts += (uint64_t)inode->file.blocks.count * TREE_BLOCK >> PIECE_SHIFT;
+	if (parts < every)
+		return every - 1;
+	return parts < PARTS_MAX ? (unsigned)parts : PARTS_MAX;
+}
+
+static const struct plan_step *tour_add_part(struct tour *t, const struct call *c)
+{
+	const struct plan_step *step = plan_add_touched(&t->plan, c);
+
+	if (!step)
+		return NULL;
+	t->parts_behind = step->part;
+	if (step->part)
+		t->parts_left--;
+	else
+		t->parts_left = tour_parts(t);
+	return step;
 }
 
 /* Adds a call, and a look at the tree behind it: at all of it, at a part, or none. */
 static const struct plan_step *tour_add(struct tour *t, const struct call *c)
 {
 	const struct explore_options *o = t->x->options;
+	const struct plan_step *step;
 
 	if (o->unseen_calls)
 		return plan_add(&t->plan, c, t->planned % (o->unseen_calls + 1) == o->unseen_calls);
-	if (tour_is_part_enough(t))
-		return plan_add_touched(&t->plan, c);
-	return plan_add(&t->plan, c, true);
+	if (t->parts_left)
+		return tour_add_part(t, c);
+	step = plan_add(&t->plan, c, true);
+	if (step) {
+		t->parts_behind = false;
+		t->parts_left = tour_parts(t);
+	}
+	return step;
 }
 
 /* Plans one more call, or finds that it leads beyond the bounds. */
@@ -158,21 +195,30 @@ static size_t tour_steps(const struct tour *t)
 	return steps > STEPS_MIN ? steps : STEPS_MIN;
 }
 
-/* Plans until there are enough steps, or until nothing is left to try. */
+/* Plans until there are enough steps, or until nothing is left to try. Behind the last step of a
+ * turn, and before the tour starts over, all of the tree is looked at. */
 static void tour_plan(struct tour *t)
 {
-	size_t room = explorer_room(t->x, tour_steps(t));
+	size_t room = t->is_last ? 1 : explorer_room(t->x, tour_steps(t));
 	uint32_t call;
 
 	plan_begin_behind(&t->plan);
 	while (t->plan.count < room && (call = tour_next_call(t)) != NODE_NONE)
 		tour_plan_call(t, call);
+	if (!t->plan.count && t->parts_behind)
+		tour_plan_call(t, choose_any(t->x, &t->plan.state, t->node));
+	if (!t->parts_behind ||
+	    (t->plan.count == room && !t->is_last && explorer_room(t->x, room + 1) > room))
+		return;
 	plan_look_at_all(&t->plan);
+	t->parts_behind = false;
+	t->parts_left = tour_parts(t);
 }
 
-/* The next plan begins where the targets are. */
+/* The next plan begins where the targets are. Looks at all of the tree may have been dropped. */
 static void tour_drop_plan(struct tour *t)
 {
+	t->parts_left = 0;
 	plan_begin(&t->plan, &t->x->state);
 	t->node = t->x->node;
 	t->path_len = t->path_next = 0;
@@ -283,6 +329,20 @@ static int tour_start_over(struct tour *t, struct err *err)
 	return tour_go_on_from(t, NULL, 0, err);
 }
 
+/* Where a turn ends by the clock behind a look at a part, one more call is made, with a look at all
+ * of the tree. */
+static bool tour_ends(struct tour *t)
+{
+	const struct explorer *x = t->x;
+
+	if (t->is_last)
+		return true;
+	if (!explorer_ends(t->x))
+		return false;
+	t->is_last = t->parts_behind && (!x->figures.end || !strcmp(x->figures.end, "time"));
+	return !t->is_last;
+}
+
 int tour(struct explorer *x, struct err *err)
 {
 	struct tour *t = must_alloc(sizeof(*t));
@@ -295,7 +355,7 @@ int tour(struct explorer *x, struct err *err)
 	t->node = x->node;
 	for (size_t i = 0; i < x->follower_count; i++)
 		t->parts |= target_scans_parts(x->followers[i].target);
-	while (!status && !explorer_ends(x)) {
+	while (!status && !tour_ends(t)) {
 		tour_plan(t);
 		status = t->plan.count ? tour_follow(t, err) : tour_start_over(t, err);
 		if (!status && explorer_is_long(x)) {

@@ -1,5 +1,9 @@
 /* touched.c -- what a call can have touched: objects first, then all names they have or had.
  *
+ * Mostly the call itself says where they are: by the names on its way, of which a directory or a
+ * file with one link has no others. Else the whole tree is walked, which takes as long as it is
+ * large.
+ *
  * The model says what has changed, whether or not it was meant to; the arguments, what a file
  * system could have changed instead. A call that makes or removes no names touches no directory on
  * its way, one that neither writes nor syncs no data, and one that only reads nothing but times.
@@ -10,14 +14,25 @@
 #include <string.h>
 
 enum { OBJECTS_MAX = 16, TEXT_MAX = 2048, PATH_LEN_MAX = 512, DEPTH_MAX = 32, LINKS_MAX = 8 };
+enum { PLACES_MAX = 32, GONE_MAX = 8 };
 
 /* Of a directory with more entries only those that the call names are looked at. */
 enum { LISTED_MAX = 64 };
+
+/* A name on the way of the call, or one that is gone. */
+struct touched_place {
+	uint64_t ino, dir;
+	const char *name;
+	size_t len;
+};
 
 struct touched {
 	const struct state *before, *after;
 	uint64_t objects[OBJECTS_MAX];
 	unsigned object_count;
+	struct touched_place places[PLACES_MAX], gone[GONE_MAX];
+	unsigned place_count, gone_count;
+	unsigned listed; /* a bit for each object */
 	unsigned links;  /* followed so far */
 	bool all;        /* it may be anything */
 	bool names;      /* the call makes or removes names, */
@@ -49,6 +64,32 @@ static void touched_add(struct touched *x, uint64_t ino)
 
 /* ---- objects ---- */
 
+/* One too many is counted, but not kept. */
+static void touched_add_place(struct touched_place *places, unsigned max, unsigned *count,
+			      struct touched_place place)
+{
+	if (*count < max)
+		places[*count] = place;
+	*count += *count <= max;
+}
+
+struct touched_dir {
+	struct touched *x;
+	uint64_t ino;
+};
+
+static void touched_visit_entry(void *to, uint64_t key, const struct ref *before,
+				const struct ref *after)
+{
+	const struct entry *entry = (const struct entry *)before;
+	const struct touched_dir *dir = to;
+
+	if (before && !after)
+		touched_add_place(dir->x->gone, GONE_MAX, &dir->x->gone_count,
+				  (struct touched_place){ entry->ino, dir->ino, entry->name,
+							  entry->len });
+}
+
 static void touched_visit(void *to, uint64_t ino, const struct ref *in_before,
 			  const struct ref *in_after)
 {
@@ -57,13 +98,30 @@ static void touched_visit(void *to, uint64_t ino, const struct ref *in_before,
 	struct touched *x = to;
 
 	touched_add(x, ino);
+	if (!before || !after || !S_ISDIR(after->mode))
+		return;
 	/* All that is in it has other paths. */
-	if (before && after && S_ISDIR(after->mode) && after->dir.entries.count &&
-	    !hash_equal(before->places, after->places))
+	if (after->dir.entries.count && !hash_equal(before->places, after->places))
 		x->all = true;
+	pmap_diff(&before->dir.entries, &after->dir.entries, touched_visit_entry,
+		  &(struct touched_dir){ x, ino });
 }
 
 static uint64_t touched_walk(struct touched *x, uint64_t dir, const char *path);
+
+/* What has this name, before the call or behind it. */
+static void touched_meet(struct touched *x, uint64_t dir, const char *name, size_t len)
+{
+	const struct tree *trees[] = { &x->before->tree, &x->after->tree };
+	const struct entry *entry;
+
+	for (size_t i = 0; i < 2; i++) {
+		entry = tree_inode(trees[i], dir) ? tree_find(trees[i], dir, name, len) : NULL;
+		if (entry)
+			touched_add_place(x->places, PLACES_MAX, &x->place_count,
+					  (struct touched_place){ entry->ino, dir, name, len });
+	}
+}
 
 /* One name further; 0 if there is nothing. */
 static uint64_t touched_step(struct touched *x, uint64_t dir, const char *name, size_t len,
@@ -80,6 +138,7 @@ static uint64_t touched_step(struct touched *x, uint64_t dir, const char *name, 
 	if (len == 2 && !memcmp(name, "..", 2))
 		return inode->dir.parent;
 	entry = tree_find(t, dir, name, len);
+	touched_meet(x, dir, name, len);
 	if (x->names && (is_last || !entry))
 		touched_add(x, dir);
 	if (!entry)
@@ -199,19 +258,89 @@ static void touched_list(struct touched *x, unsigned less)
 }
 
 /* Goes down to an entry, unless its path is too long; returns the length to come back to. */
-static size_t touched_enter(struct touched *x, const struct entry *entry)
+static size_t touched_enter(struct touched *x, const char *name, size_t len)
 {
 	size_t back = x->path_len;
 
-	if (back + entry->len + 2 > PATH_LEN_MAX) {
+	if (back + len + 2 > PATH_LEN_MAX) {
 		x->all = true;
 		return back;
 	}
 	if (back)
 		x->path[x->path_len++] = '/';
-	memcpy(x->path + x->path_len, entry->name, entry->len);
-	x->path_len += entry->len;
+	memcpy(x->path + x->path_len, name, len);
+	x->path_len += len;
 	return back;
+}
+
+/* The place where the call has met an object that is still there; NULL if it has not. */
+static const struct touched_place *touched_place(const struct touched *x, uint64_t ino)
+{
+	const struct entry *entry;
+
+	for (unsigned i = 0; i < x->place_count && i < PLACES_MAX; i++) {
+		const struct touched_place *place = &x->places[i];
+
+		if (place->ino != ino || !tree_inode(&x->after->tree, place->dir))
+			continue;
+		entry = tree_find(&x->after->tree, place->dir, place->name, place->len);
+		if (entry && entry->ino == ino)
+			return place;
+	}
+	return NULL;
+}
+
+/* Lists it, if it is touched and not listed yet. */
+static void touched_list_object(struct touched *x, uint64_t ino)
+{
+	for (unsigned i = 0; i < x->object_count; i++)
+		if (x->objects[i] == ino && !(x->listed >> i & 1)) {
+			x->listed |= 1U << i;
+			touched_list(x, touched_less(x, ino));
+		}
+}
+
+/* Walks to an object from the root, and lists what is touched on the way. False if the way is not
+ * known. */
+static bool touched_go_to(struct touched *x, uint64_t ino, unsigned depth)
+{
+	const struct touched_place *place;
+
+	if (ino == TREE_ROOT) {
+		x->path_len = 0;
+	} else {
+		place = depth == DEPTH_MAX ? NULL : touched_place(x, ino);
+		if (!place || !touched_go_to(x, place->dir, depth + 1))
+			return false;
+		touched_enter(x, place->name, place->len);
+	}
+	touched_list_object(x, ino);
+	return true;
+}
+
+/* Lists the names that are gone, with the directories that they were in, and then what is there.
+ * False if the call does not say where all of it is. */
+static bool touched_list_known(struct touched *x)
+{
+	const struct inode *inode;
+
+	if (x->gone_count > GONE_MAX)
+		return false;
+	for (unsigned i = 0; i < x->gone_count; i++) {
+		if (!touched_go_to(x, x->gone[i].dir, 0))
+			return false;
+		touched_enter(x, x->gone[i].name, x->gone[i].len);
+		touched_list(x, 0);
+	}
+	for (unsigned i = 0; i < x->object_count; i++) {
+		inode = tree_inode(&x->after->tree, x->objects[i]);
+		if (!inode || !inode->nlink)
+			continue;
+		if ((!S_ISDIR(inode->mode) && inode->nlink > 1) ||
+		    !touched_go_to(x, x->objects[i], 0))
+			return false;
+	}
+	return true;
 }
 
 /* Names that are there, or names that are gone. */
@@ -227,13 +356,21 @@ static void touched_list_names(struct touched *x, uint64_t dir, bool gone, unsig
 		touched_list(x, touched_less(x, dir));
 	while (!x->all && (entry = tree_next_entry(t, dir, &cookie))) {
 		there = gone ? tree_find(&x->after->tree, dir, entry->name, entry->len) : entry;
-		back = touched_enter(x, entry);
+		back = touched_enter(x, entry->name, entry->len);
 		if (S_ISDIR(tree_inode(t, entry->ino)->mode) && there && there->ino == entry->ino)
 			touched_list_names(x, entry->ino, gone, depth + 1);
 		else if (touched_has(x, entry->ino) && !(gone && there))
 			touched_list(x, gone ? 0 : touched_less(x, entry->ino));
 		x->path_len = back;
 	}
+}
+
+static void touched_list_all_names(struct touched *x)
+{
+	x->text_len = x->path_count = x->path_len = 0;
+	touched_list_names(x, TREE_ROOT, true, 0);
+	if (!x->all)
+		touched_list_names(x, TREE_ROOT, false, 0);
 }
 
 /* The flags that a call opens something with, or those of one that does all that opening can. */
@@ -256,7 +393,8 @@ static void touched_begin(struct touched *x, const struct state *before, const s
 
 	x->before = before;
 	x->after = after;
-	x->object_count = 0;
+	x->object_count = x->place_count = x->gone_count = 0;
+	x->listed = 0;
 	x->all = false;
 	x->names = traits & TRAIT_NAMES && flags & (O_CREAT | O_TMPFILE);
 	x->data = traits & TRAIT_SYNC ||
@@ -285,10 +423,8 @@ const char *touched_paths(const struct state *before, const struct state *after,
 	touched_begin(&x, before, after, c);
 	pmap_diff(&before->tree.inodes, &after->tree.inodes, touched_visit, &x);
 	touched_add_arguments(&x, c);
-	if (!x.all)
-		touched_list_names(&x, TREE_ROOT, true, 0);
-	if (!x.all)
-		touched_list_names(&x, TREE_ROOT, false, 0);
+	if (!x.all && !touched_list_known(&x))
+		touched_list_all_names(&x);
 	if (x.all)
 		return NULL;
 	*ret_len = x.text_len;

@@ -289,23 +289,36 @@ static int64_t space_free(const struct statfs_result *statfs, size_t field)
 	return *(const int64_t *)((const char *)statfs + field);
 }
 
-/* By how much it shrank in each of the last rounds, at least; 0: it did not in one of them. */
-static int64_t space_loss(const struct space_search *s, size_t field)
+/* By how much it shrank in each round before `last`, at least; 0: it did not in one of them. */
+static int64_t space_loss_until(const struct space_search *s, size_t field, unsigned last)
 {
 	int64_t least = INT64_MAX, before, now;
 
-	for (unsigned i = s->first; i < s->last; i++) {
+	for (unsigned i = s->first; i < last; i++) {
 		before = space_free(&s->free[i - 1], field);
 		now = space_free(&s->free[i], field);
 		if (now >= before)
 			return 0;
 		least = before - now < least ? before - now : least;
 	}
+	return least;
+}
+
+static int64_t space_loss(const struct space_search *s, size_t field)
+{
 	/* What the disk has lost is not counted wrong. */
 	if (s->is_mounted &&
 	    space_free(&s->remounted, field) < space_free(&s->free[s->first - 1], field))
 		return 0;
-	return least;
+	return space_loss_until(s, field, s->last);
+}
+
+/* What did not shrink in one of the rounds is not lost, whatever the others show. */
+static bool space_is_kept(const struct space_search *s, unsigned round)
+{
+	return round >= s->first &&
+	       !space_loss_until(s, offsetof(struct statfs_result, bfree), round + 1) &&
+	       !space_loss_until(s, offsetof(struct statfs_result, ffree), round + 1);
 }
 
 /* What fits at first does not fit later, though as much is free. */
@@ -366,8 +379,11 @@ static void space_seek(struct space_search *s, const struct recent_calls *calls)
 
 	if (s->is_mounted)
 		whole = whole && space_begin_mounted(s);
-	for (unsigned i = 0; i < ROUNDS && whole; i++)
+	for (unsigned i = 0; i < ROUNDS && whole; i++) {
 		whole = s->is_mounted ? space_round_mounted(s, calls, i) : space_round(s, calls, i);
+		if (whole && !s->is_mounted && space_is_kept(s, i))
+			return;
+	}
 	if (s->is_mounted)
 		whole = whole && space_remount(s) && space_ask(s, &s->remounted);
 	if (whole)

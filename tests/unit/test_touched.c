@@ -39,7 +39,8 @@ static void made(const char *text)
 	assert_int_equal(plan_add_any(&plan, &c, true)->expected.error, 0);
 }
 
-/* The paths in the order of the tree, with spaces between them; "all": everything is looked at. */
+/* The paths, directories before what is in them, with spaces between; "all": everything is looked
+ * at. */
 static void expect_touched(const char *text, const char *paths)
 {
 	struct call c = pair_call(&pair, text);
@@ -59,9 +60,9 @@ static void names_that_come_and_go_with_their_directories(void **state)
 	made("mkdir(\"d\", 0755)");
 	expect_touched("mkdir(\"d/e\", 0755)", "d d/e");
 	expect_touched("create_file(\"d/e/f\", O_WRONLY, 0644)", "d/e /d/e/f");
-	expect_touched("rename(\"d/e/f\", \"g\")", "d/e/f . /g d/e");
-	expect_touched("rmdir(\"d/e\")", "d/e d");
-	expect_touched("unlink(\"g\")", "g .");
+	expect_touched("rename(\"d/e/f\", \"g\")", ". d/e d/e/f /g");
+	expect_touched("rmdir(\"d/e\")", "d d/e");
+	expect_touched("unlink(\"g\")", ". g");
 }
 
 static void all_names_of_what_changes(void **state)
@@ -112,7 +113,7 @@ static void large_directories_without_their_entries(void **state)
 		made(text);
 	}
 	expect_touched("mkdir(\"e\", 0755)", "/. e");
-	expect_touched("rmdir(\"e\")", "e .");
+	expect_touched("rmdir(\"e\")", ". e");
 }
 
 static void links_and_what_they_lead_to(void **state)
@@ -121,8 +122,24 @@ static void links_and_what_they_lead_to(void **state)
 	made("symlink(\"d\", \"l\")");
 	made("symlink(\"loop\", \"loop\")");
 	expect_touched("stat(\"l\")", "//l //d");
-	expect_touched("mkdir(\"l/e\", 0755)", ". /l d d/e");
+	expect_touched("mkdir(\"l/e\", 0755)", ". d d/e /l");
 	expect_touched("chmod(\"loop\", 0600)", "/loop");
+}
+
+/* From another directory than the root, and where the call has met more names than are kept. */
+static void names_that_only_the_tree_has(void **state)
+{
+	made("mkdir(\"d\", 0755)");
+	made("mkdir(\"d/e\", 0755)");
+	made("mkdir(\"x\", 0755)");
+	made("chdir(\"d/e\")");
+	expect_touched("mkdir(\"f\", 0755)", "d/e d/e/f");
+	expect_touched("rename(\"f\", \"../g\")", "d/e/f d d/g d/e");
+	expect_touched("mkdir(\"/x/../d/h\", 0755)", "d d/h");
+	expect_touched("rename(\"/d/h\", \"/x/i\")", "d d/h x x/i");
+	expect_touched("mkdir(\"/x/../x/../x/../x/../x/../x/../x/../x/../x/../x/../x/../x/../x/../x"
+		       "/../x/../x/../x/../x/../x/j\", 0755)",
+		       "x x/j");
 }
 
 static void open_files_by_their_descriptors(void **state)
@@ -164,6 +181,7 @@ int main(void)
 		WITH_PLAN(less_where_a_call_does_less),
 		WITH_PLAN(large_directories_without_their_entries),
 		WITH_PLAN(links_and_what_they_lead_to),
+		WITH_PLAN(names_that_only_the_tree_has),
 		WITH_PLAN(open_files_by_their_descriptors),
 		WITH_PLAN(everything_where_a_call_acts_on_all),
 		WITH_PLAN(the_last_look_of_a_plan_is_at_all),
