@@ -522,57 +522,6 @@ void fsck_test_free(struct fsck_test *t)
 	buf_free(&t->more);
 }
 
-/* The first thing that the kernel says, without names and numbers. */
-static void add_kernel_complaint(const char *log, struct buf *out)
-{
-	const char *line = strstr(log, "] ");
-	struct buf first = BUF_INIT;
-
-	if (!line)
-		return;
-	line += strlen("] ");
-	buf_add(&first, line, strcspn(line, "\n"));
-	checker_complaint(buf_str(&first), "", out);
-	buf_free(&first);
-}
-
-/* A rule may be broken, and an error left, for several reasons: they differ by what was damaged. */
-static void sign_structures(const struct fsck_test *t, struct buf *out)
-{
-	for (size_t i = 0; i < t->corruption.count; i++)
-		if (t->corruption.changes[i].instance)
-			buf_addf(out, ": %s", t->corruption.changes[i].instance->structure->name);
-}
-
-void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct buf *out)
-{
-	const struct checker_run *last = t->run_count ? &t->runs[t->run_count - 1] : &t->check;
-	const char *usual = buf_str(&s->usual_output[t->mode]);
-
-	buf_addf(out, "%s: %s: ", s->program->name, fsck_fault_names[t->fault]);
-	if (t->fault == FSCK_INCONSISTENT) {
-		buf_addf(out, "%s then %s: ", checker_answer_names[t->answers[0]],
-			 checker_answer_names[t->answers[t->run_count > 1]]);
-		last = &t->runs[t->run_count > 1];
-	}
-	if (t->fault == FSCK_CHECK_DIFFERS)
-		last = t->answers[0] == ANSWER_CLEAN ? &t->check : &t->runs[0];
-	if (t->fault == FSCK_CRASHED)
-		buf_addf(out, "signal %d: ", last->caught ? last->caught : last->status);
-	if (t->undamaged)
-		buf_adds(out, "undamaged disk: ");
-	if (t->fault == FSCK_LOSS)
-		corruption_print_fields(&t->corruption, out);
-	else if (t->fault == FSCK_UNSOUND)
-		buf_adds(out, t->rule);
-	else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL)
-		add_kernel_complaint(buf_str(&t->more), out);
-	else
-		checker_complaint(buf_str(&last->output), usual, out);
-	if (t->fault == FSCK_UNSOUND || t->fault == FSCK_INCONSISTENT)
-		sign_structures(t, out);
-}
-
 /* ---- the session ---- */
 
 static int calibrate_run(struct fsck_session *s, int mode, struct checker_run *ret, struct err *err)
