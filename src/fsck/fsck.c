@@ -61,8 +61,9 @@ static struct hash left_disk_hash(struct fsck_session *s)
 static enum checker_answer run_answer(const struct fsck_session *s, int mode,
 				      const struct checker_run *r)
 {
-	return r->end == CHECKER_EXITED ? checker_program_answer(s->program, mode, r->status)
-					: ANSWER_UNKNOWN;
+	return r->end == CHECKER_EXITED
+		     ? checker_program_answer(s->program, mode, r->status, r->wrote)
+		     : ANSWER_UNKNOWN;
 }
 
 /* A signal or a hang is wrong, whatever was said before. */
@@ -221,6 +222,12 @@ static enum kernel_alarm worst_alarm(const char *log, char ret_place[KERNEL_PLAC
 	return worst;
 }
 
+/* Whether it has noticed nothing, or says that it has repaired all. */
+static const char *test_verdict(const struct fsck_test *t)
+{
+	return t->answers[0] == ANSWER_CLEAN ? "calls the disk clean" : "repairs the disk";
+}
+
 static void test_blame_kernel(struct fsck_session *s, struct fsck_test *t, enum target_fate fate)
 {
 	char place[KERNEL_PLACE_MAX] = "";
@@ -232,7 +239,7 @@ static void test_blame_kernel(struct fsck_session *s, struct fsck_test *t, enum 
 	alarm = worst_alarm(buf_str(&log), place);
 	if (fate != FATE_ALARM || alarm != ALARM_NONE) {
 		t->fault = FSCK_KERNEL;
-		buf_addf(&t->text, "calls the disk clean, on which the kernel %s%s%s",
+		buf_addf(&t->text, "%s, on which the kernel %s%s%s", test_verdict(t),
 			 fate == FATE_HUNG   ? "hangs"
 			 : fate == FATE_DIED ? "crashes"
 					     : "logs an error",
@@ -245,7 +252,7 @@ static void test_blame_kernel(struct fsck_session *s, struct fsck_test *t, enum 
 static void test_refused(struct fsck_session *s, struct fsck_test *t, int error)
 {
 	t->fault = FSCK_REFUSED;
-	buf_addf(&t->text, "calls the disk clean, and the kernel does not mount it (%s)",
+	buf_addf(&t->text, "%s, and the kernel does not mount it (%s)", test_verdict(t),
 		 errno_name(error));
 	if (s->disk->target->kind->log)
 		s->disk->target->kind->log(s->disk->target, &t->more);
@@ -254,7 +261,7 @@ static void test_refused(struct fsck_session *s, struct fsck_test *t, int error)
 static void test_unreadable(struct fsck_session *s, struct fsck_test *t)
 {
 	t->fault = FSCK_REFUSED;
-	buf_adds(&t->text, "calls the disk clean, and its root directory cannot be read");
+	buf_addf(&t->text, "%s, and its root directory cannot be read", test_verdict(t));
 	if (s->disk->target->kind->log)
 		s->disk->target->kind->log(s->disk->target, &t->more);
 }
@@ -398,8 +405,7 @@ static int test_list(struct fsck_session *s, struct fsck_test *t, bool *ret_fine
 	s->figures.listed++;
 	if (t->list.end != CHECKER_EXITED || t->list.status) {
 		t->fault = FSCK_REFUSED;
-		buf_addf(&t->text, "calls the disk clean, and `%s` fails",
-			 s->program->list.command);
+		buf_addf(&t->text, "%s, and `%s` fails", test_verdict(t), s->program->list.command);
 		return 0;
 	}
 	contents_add_lines(&t->after, buf_str(&t->list.output));
@@ -426,7 +432,7 @@ static void test_audit(struct fsck_session *s, struct fsck_test *t)
 	}
 	if (t->rule) {
 		t->fault = FSCK_UNSOUND;
-		buf_addf(&t->text, "calls the disk clean, but %s", t->rule);
+		buf_addf(&t->text, "%s, but %s", test_verdict(t), t->rule);
 	}
 }
 

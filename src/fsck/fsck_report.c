@@ -161,8 +161,8 @@ static void print_readme(const struct fsck_session *s, const struct fsck_test *t
 	buf_adds(out, "\n## What the checker says\n");
 	if (t->check.output.len || t->check.status)
 		add_run(&t->check, s->program->check.command, "Only asked to check",
-			checker_answer_names[checker_program_answer(s->program, CHECKER_CHECK,
-								    t->check.status)],
+			checker_answer_names[checker_program_answer(
+				s->program, CHECKER_CHECK, t->check.status, t->check.wrote)],
 			out);
 	for (size_t i = 0; i < t->run_count; i++)
 		add_run(&t->runs[i], mode->command, titles[i], checker_answer_names[t->answers[i]],

@@ -1,5 +1,6 @@
 /* fsck_sign.c -- what tells faults of a checker apart: what it says, what was damaged, how bad it
  * is. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "fsck/fsck.h"
@@ -47,6 +48,11 @@ static void sign_structures(const struct fsck_test *t, struct buf *out)
 			buf_addf(out, ": %s", t->corruption.changes[i].instance->structure->name);
 }
 
+static bool is_of_what_is_left(enum fsck_fault fault)
+{
+	return fault == FSCK_REFUSED || fault == FSCK_KERNEL || fault == FSCK_UNSOUND;
+}
+
 void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct buf *out)
 {
 	const struct checker_run *telling = test_telling_run(t);
@@ -59,6 +65,9 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 		buf_addf(out, "signal %d: ", telling->caught ? telling->caught : telling->status);
 	if (t->undamaged)
 		buf_adds(out, "undamaged disk: ");
+	/* To overlook an error is one thing, to repair it badly another. */
+	if (is_of_what_is_left(t->fault) && t->answers[0] != ANSWER_CLEAN)
+		buf_adds(out, "after a repair: ");
 	if (t->fault == FSCK_LOSS)
 		corruption_print_fields(&t->corruption, out);
 	else if (t->fault == FSCK_UNSOUND)
