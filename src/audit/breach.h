@@ -13,6 +13,7 @@ struct audit {
 		char text[AUDIT_TEXT_MAX]; /* where, and by how much */
 	} breaches[AUDIT_RULES_MAX];
 	size_t count;
+	bool has_rules; /* of the format of this disk, besides checksums */
 };
 
 bool audit_has(const struct audit *a, const char *rule);

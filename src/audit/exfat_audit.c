@@ -296,6 +296,7 @@ void exfat_audit(struct audit *to, const uint8_t *disk, uint64_t size)
 
 	if (!exfat_geometry_read(&a.g, disk, size) || a.g.clusters > AUDITED_MAX)
 		return;
+	to->has_rules = true;
 	a.used = must_alloc((a.g.clusters + EXFAT_FIRST_CLUSTER) / 8 + 1);
 	exfat_audit_boot(&a);
 	if (exfat_audit_find(&a)) {

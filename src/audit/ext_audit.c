@@ -200,6 +200,7 @@ void ext_audit(struct audit *to, const uint8_t *disk, uint64_t size)
 
 	if (ondisk_ext.recognises(disk, size) && !ext_walk_open(&a.w, &map, disk, &ignored) &&
 	    ext_audit_knows(&a.w)) {
+		to->has_rules = true;
 		a.w.quiet = true;
 		a.used = must_alloc(a.w.block_count / 8 + 1);
 		a.xattr_uses = must_alloc(a.w.block_count * sizeof(*a.xattr_uses));

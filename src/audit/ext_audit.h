@@ -10,6 +10,8 @@ enum {
 	EXT_AUDIT_ROOT = 2,
 	EXT_AUDIT_RESIZE = 7,
 	EXT_AUDIT_HUGE_FILE_FL = 0x40000,
+	EXT_AUDIT_CASEFOLD_FL = 0x40000000,
+	EXT_AUDIT_INCOMPAT_CASEFOLD = 0x20000,
 };
 
 /* What is known of an inode once all were read. */

@@ -27,22 +27,35 @@ static bool ext_audit_is_special(const struct ext_walk *w, uint32_t number)
 		number == ONDISK_LE(w->super, super_block, s_orphan_file_inum));
 }
 
+/* Each flag is a rule: a checker that overlooks one looks at others. */
 static void ext_audit_flags(struct ext_audit *a, const struct ext_file *f)
 {
-	bool is_file = S_ISREG(f->mode) || S_ISDIR(f->mode) || S_ISLNK(f->mode);
-	uint32_t wrong = 0;
+	bool is_directory = S_ISDIR(f->mode), is_regular = S_ISREG(f->mode);
+	bool has_blocks = is_regular || is_directory || S_ISLNK(f->mode);
+	bool has_extents = f->flags & EXT_EXTENTS_FL;
+	const struct {
+		uint32_t flag;
+		bool allowed;
+		const char *rule;
+	} rows[] = {
+		{ EXT_EXTENTS_FL, a->w.incompat & INCOMPAT_EXTENTS && has_blocks,
+		  "an inode has the flag of extents that it cannot have" },
+		{ EXT_INLINE_DATA_FL,
+		  a->w.incompat & INCOMPAT_INLINE_DATA && has_blocks && !has_extents,
+		  "an inode has the flag of data in the inode that it cannot have" },
+		{ EXT_INDEX_FL, a->w.compat & EXT_COMPAT_DIR_INDEX && is_directory,
+		  "an inode has the flag of an index that it cannot have" },
+		{ EXT_EA_INODE_FL, a->w.incompat & INCOMPAT_EA_INODE && is_regular,
+		  "an inode has the flag of an attribute's value that it cannot have" },
+		{ EXT_AUDIT_CASEFOLD_FL,
+		  a->w.incompat & EXT_AUDIT_INCOMPAT_CASEFOLD && is_directory,
+		  "an inode has the flag of case folding that it cannot have" },
+	};
 
-	if (!(a->w.incompat & INCOMPAT_EXTENTS) || !is_file)
-		wrong |= EXT_EXTENTS_FL;
-	if (!(a->w.incompat & INCOMPAT_INLINE_DATA) || !is_file || f->flags & EXT_EXTENTS_FL)
-		wrong |= EXT_INLINE_DATA_FL;
-	if (!(a->w.compat & EXT_COMPAT_DIR_INDEX) || !S_ISDIR(f->mode))
-		wrong |= EXT_INDEX_FL;
-	if (!(a->w.incompat & INCOMPAT_EA_INODE) || !S_ISREG(f->mode))
-		wrong |= EXT_EA_INODE_FL;
-	if (f->flags & wrong)
-		audit_breach(a->audit, "an inode has a flag that it cannot have",
-			     "inode %u: i_flags 0x%x", f->number, f->flags & wrong);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (f->flags & rows[i].flag && !rows[i].allowed)
+			audit_breach(a->audit, rows[i].rule, "inode %u: i_flags 0x%x", f->number,
+				     f->flags);
 }
 
 /* In blocks of the file system. */

@@ -207,6 +207,7 @@ void fat_audit(struct audit *to, const uint8_t *disk, uint64_t size)
 
 	if (!fat_geometry_read(&a.g, disk, size) || a.g.clusters > FAT_AUDITED_MAX)
 		return;
+	to->has_rules = true;
 	a.used = must_alloc((a.g.clusters + 2) / 8 + 1);
 	if (a.g.bits == 32)
 		fat_audit_chain(&a, a.g.root_cluster, &root);

@@ -286,6 +286,7 @@ void minix_audit(struct audit *to, const uint8_t *disk, uint64_t size)
 
 	if (!minix_geometry_read(&a.g, disk, size) || !minix_audit_fits(&a))
 		return;
+	to->has_rules = true;
 	a.used = must_alloc(a.g.zones / 8 + 1);
 	a.inodes = must_alloc((a.g.inodes + 1ULL) * sizeof(*a.inodes));
 	minix_audit_super(&a);

@@ -292,15 +292,27 @@ const struct checker_mode *checker_program_mode(const struct checker_program *p,
 				     : &p->modes[mode];
 }
 
-enum checker_answer checker_program_answer(const struct checker_program *p, int mode, int exit_code)
+/* The first answer from this one on that has the code. */
+static enum checker_answer answer_from(const char *const *codes, size_t from, int exit_code)
+{
+	for (size_t i = from; i < ANSWER_UNKNOWN; i++)
+		if (codes_have(codes[i], exit_code))
+			return (enum checker_answer)i;
+	return ANSWER_UNKNOWN;
+}
+
+enum checker_answer checker_program_answer(const struct checker_program *p, int mode, int exit_code,
+					   bool changed)
 {
 	const char *const *codes = p->codes;
+	enum checker_answer answer, other;
 
 	for (size_t i = 0; i < ANSWERS && mode == CHECKER_CHECK; i++)
 		if (p->check_codes[i])
 			codes = p->check_codes;
-	for (size_t i = 0; i < ANSWER_UNKNOWN; i++)
-		if (codes_have(codes[i], exit_code))
-			return (enum checker_answer)i;
-	return ANSWER_UNKNOWN;
+	answer = answer_from(codes, 0, exit_code);
+	if (answer != ANSWER_REPAIRED || changed)
+		return answer;
+	other = answer_from(codes, answer + 1, exit_code);
+	return other == ANSWER_UNKNOWN ? answer : other;
 }

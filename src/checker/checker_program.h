@@ -98,7 +98,9 @@ int checker_program_names(const char *config, struct buf *ret_names_nul, struct 
 void checker_program_lacking(const struct checker_program *p, struct buf *out);
 
 const struct checker_mode *checker_program_mode(const struct checker_program *p, int mode);
-enum checker_answer checker_program_answer(const struct checker_program *p, int mode,
-					   int exit_code);
+/* changed: the run has changed the disk. A code for repaired that is also one for errors that are
+ * left, or for failures, is the latter where nothing was changed. */
+enum checker_answer checker_program_answer(const struct checker_program *p, int mode, int exit_code,
+					   bool changed);
 
 #endif

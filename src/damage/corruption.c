@@ -2,6 +2,7 @@
 #include "damage/corruption.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -76,6 +77,11 @@ static bool is_number(const struct disk_change *change)
 	return change->field && change->field->role != ONDISK_BYTES && change->len <= 8;
 }
 
+static bool has_flags(const struct disk_change *change)
+{
+	return change->field && change->field->role == ONDISK_FLAGS;
+}
+
 /* "0x1 -> 0xff01" */
 static void print_numbers(const struct disk_change *x, struct buf *out)
 {
@@ -86,17 +92,15 @@ static void print_numbers(const struct disk_change *x, struct buf *out)
 		 number(x->new, x->len));
 }
 
-void corruption_add_to_title(const struct corruption *c, struct buf *title)
+void corruption_print_short(const struct corruption *c, struct buf *out)
 {
-	buf_adds(title, " (");
-	corruption_print_fields(c, title);
+	corruption_print_fields(c, out);
 	if (c->count == 1 && is_number(&c->changes[0])) {
-		buf_addch(title, ' ');
-		print_numbers(&c->changes[0], title);
+		buf_addch(out, ' ');
+		print_numbers(&c->changes[0], out);
 	} else {
-		buf_adds(title, " changed");
+		buf_adds(out, " changed");
 	}
-	buf_addch(title, ')');
 }
 
 static void print_bytes(const uint8_t *bytes, uint16_t len, struct buf *out)
@@ -148,25 +152,43 @@ static void corruption_drop_equal(struct corruption *c)
 	c->count = kept;
 }
 
+struct corruption_shrinking {
+	struct corruption *c;
+	int (*shows)(void *to, const struct corruption *c, struct err *err);
+	void *to;
+};
+
+/* Gives bits of a byte back what they were, if that shows the same. */
+static int corruption_restore(struct corruption_shrinking *x, size_t change, uint16_t byte,
+			      uint8_t bits, struct err *err)
+{
+	struct corruption simpler = *x->c;
+	struct disk_change *in = &simpler.changes[change];
+	int r;
+
+	if (!((in->old[byte] ^ in->new[byte]) & bits))
+		return 0;
+	in->new[byte] = (uint8_t)((in->new[byte] & ~bits) | (in->old[byte] & bits));
+	r = x->shows(x->to, &simpler, err);
+	if (r > 0)
+		*x->c = simpler;
+	return r < 0 ? r : 0;
+}
+
 int corruption_shrink(struct corruption *c,
 		      int (*shows)(void *to, const struct corruption *c, struct err *err), void *to,
 		      struct err *err)
 {
-	for (size_t i = 0; i < c->count; i++)
-		for (uint16_t b = 0; b < c->changes[i].len; b++) {
-			struct corruption simpler = *c;
-			struct disk_change *change = &simpler.changes[i];
-			int r;
+	struct corruption_shrinking x = { c, shows, to };
+	int r = 0;
 
-			if (change->old[b] == change->new[b])
-				continue;
-			change->new[b] = change->old[b];
-			r = shows(to, &simpler, err);
-			if (r < 0)
-				return r;
-			if (r > 0)
-				*c = simpler;
-		}
+	for (size_t i = 0; i < c->count && !r; i++)
+		for (uint16_t b = 0; b < c->changes[i].len && !r; b++)
+			r = corruption_restore(&x, i, b, 0xff, err);
+	for (size_t i = 0; i < c->count && !r; i++)
+		for (uint16_t b = 0; has_flags(&c->changes[i]) && b < c->changes[i].len; b++)
+			for (unsigned bit = 0; bit < CHAR_BIT && !r; bit++)
+				r = corruption_restore(&x, i, b, (uint8_t)(1U << bit), err);
 	corruption_drop_equal(c);
-	return 0;
+	return r;
 }

@@ -37,16 +37,16 @@ uint16_t corruption_field_len(const struct ondisk_instance *instance,
 /* "inode.i_flags", "inode.i_flags and group_desc.bg_flags"; bytes that belong to nothing are
  * "bytes". */
 void corruption_print_fields(const struct corruption *c, struct buf *out);
-/* " (inode.i_flags 0x80000 -> 0x0)"; where there is no one number, " (inode.i_block changed)". */
-void corruption_add_to_title(const struct corruption *c, struct buf *title);
+/* "inode.i_flags 0x80000 -> 0x0"; where there is no one number, "inode.i_block changed". */
+void corruption_print_short(const struct corruption *c, struct buf *out);
 /* A line for each change: what it is, where, old and new value. */
 void corruption_print(const struct corruption *c, struct buf *out);
 /* Adds the path of the object that the change lies in, where it is one's; "..." and the end of a
  * path that is too long for a label. */
 void corruption_path(const struct disk_change *change, struct buf *out);
 
-/* Changes back, byte by byte, what need not be changed: shows() says whether a simpler corruption
- * still has its effect, 1, 0 or -errno. */
+/* Changes back, byte by byte, and flags bit by bit, what need not be changed: shows() says whether
+ * a simpler corruption still has its effect, 1, 0 or -errno. */
 int corruption_shrink(struct corruption *c,
 		      int (*shows)(void *to, const struct corruption *c, struct err *err), void *to,
 		      struct err *err);

@@ -11,6 +11,7 @@ enum {
 	LIMITS_MAX = 3,  /* numbers that may be how many inodes there are */
 	DRAWN = 4,
 	DOT_DOT_LEN = 2,
+	NEIGHBOURS_MAX = 24, /* instances on either side */
 };
 
 static void add_bytes(struct field_values *v, const uint8_t *value)
@@ -200,6 +201,29 @@ static void add_texts(struct field_values *v, const uint8_t *old)
 			add_with_byte(v, old, i, others[o]);
 }
 
+/* A name that another entry has: its neighbour is most often one of the same directory. */
+static void add_neighbour_name(struct field_values *v, const struct ondisk_map *map,
+			       const uint8_t *disk, const struct ondisk_instance *instance,
+			       const struct ondisk_field *field)
+{
+	size_t at = (size_t)(instance - map->instances);
+
+	for (size_t distance = 1; distance < NEIGHBOURS_MAX; distance++)
+		for (int side = 0; side < 2; side++) {
+			size_t i = side ? at + distance : at - distance; /* wraps below 0 */
+			const struct ondisk_instance *other = map->instances + i;
+
+			if (i >= map->count || other->structure != instance->structure ||
+			    ondisk_field_size(other, field) != ondisk_field_size(instance, field))
+				continue;
+			if (!memcmp(disk + other->at + field->offset,
+				    disk + instance->at + field->offset, v->len))
+				continue;
+			add_bytes(v, disk + other->at + field->offset);
+			return;
+		}
+}
+
 /* What the same field has elsewhere: of a pointer, blocks that are in use. */
 static void add_others(struct field_values *v, const struct ondisk_map *map, const uint8_t *disk,
 		       const struct ondisk_instance *instance, const struct ondisk_field *field,
@@ -239,8 +263,8 @@ void values_telling(struct field_values *ret, const struct ondisk_map *map, cons
 	*ret = (struct field_values){ .len = corruption_field_len(instance, field) };
 	rng_seed(&rng, seed ^ (instance->at + field->offset));
 	if (field->role == ONDISK_BYTES || ret->len > sizeof(uint64_t)) {
+		add_neighbour_name(ret, map, disk, instance, field);
 		add_first_texts(ret, old);
-		add_others(ret, map, disk, instance, field, 1);
 		add_texts(ret, old);
 	} else {
 		number = big_endian ? ondisk_be(old, ret->len) : ondisk_le(old, ret->len);

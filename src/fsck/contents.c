@@ -44,22 +44,48 @@ static bool content_has_name(const struct content *x, const char *wanted)
 	return false;
 }
 
+static bool content_is_named(const struct content *x, const struct content *other)
+{
+	for (const char *name = x->names_nul; *name; name += strlen(name) + 1)
+		if (content_has_name(other, name))
+			return hash_equal(x->hash, other->hash);
+	return false;
+}
+
 bool contents_have_named(const struct contents *c, const struct content *x)
 {
 	for (size_t i = 0; i < c->count; i++)
-		for (const char *name = x->names_nul; *name; name += strlen(name) + 1)
-			if (hash_equal(c->items[i].hash, x->hash) &&
-			    content_has_name(&c->items[i], name))
-				return true;
+		if (content_is_named(x, &c->items[i]))
+			return true;
+	return false;
+}
+
+/* One of them that is not taken yet is, where there is one with this content, and its name if that
+ * is asked for. */
+static bool contents_take(const struct contents *c, bool *taken, const struct content *x,
+			  bool is_named)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (!taken[i] && (is_named ? content_is_named(x, &c->items[i])
+					   : hash_equal(c->items[i].hash, x->hash)))
+			return taken[i] = true;
 	return false;
 }
 
 void contents_common(struct contents *ret, const struct contents *c, const struct contents *other)
 {
+	bool *kept = must_alloc(c->count + 1), *taken = must_alloc(other->count + 1);
+
+	for (size_t i = 0; i < c->count; i++)
+		kept[i] = contents_take(other, taken, &c->items[i], true);
+	for (size_t i = 0; i < c->count; i++)
+		kept[i] = kept[i] || contents_take(other, taken, &c->items[i], false);
 	ret->items = must_alloc((c->count + 1) * sizeof(*ret->items));
 	for (size_t i = 0; i < c->count; i++)
-		if (contents_have(other, c->items[i].hash))
+		if (kept[i])
 			ret->items[ret->count++] = c->items[i];
+	free(kept);
+	free(taken);
 }
 
 void contents_unmoved(struct contents *ret, const struct contents *c, const struct contents *other)

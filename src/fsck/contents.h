@@ -30,7 +30,7 @@ void contents_add_lines(struct contents *c, const char *text);
 bool contents_have(const struct contents *c, struct hash content);
 /* Whether it has this content under one of these names. */
 bool contents_have_named(const struct contents *c, const struct content *x);
-/* Those of c that the other has, too; the names stay with c. */
+/* Those of c that the other has, too, each as often as it has it; the names stay with c. */
 void contents_common(struct contents *ret, const struct contents *c, const struct contents *other);
 /* The same, where the other has it under one of its names. */
 void contents_unmoved(struct contents *ret, const struct contents *c, const struct contents *other);

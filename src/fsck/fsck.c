@@ -61,8 +61,9 @@ static struct hash left_disk_hash(struct fsck_session *s)
 static enum checker_answer run_answer(const struct fsck_session *s, int mode,
 				      const struct checker_run *r)
 {
-	return r->end == CHECKER_EXITED ? checker_program_answer(s->program, mode, r->status)
-					: ANSWER_UNKNOWN;
+	return r->end == CHECKER_EXITED
+		     ? checker_program_answer(s->program, mode, r->status, r->wrote)
+		     : ANSWER_UNKNOWN;
 }
 
 /* A signal or a hang is wrong, whatever was said before. */
@@ -150,6 +151,41 @@ static void test_judge_pair(const struct fsck_session *s, struct fsck_test *t)
 			 checker_answer_names[t->answers[2]]);
 }
 
+static bool session_is_usual(const struct fsck_session *s, const struct audit *a)
+{
+	for (size_t i = 0; i < a->count; i++)
+		if (!audit_has(&s->usual_breaches, a->breaches[i].rule))
+			return false;
+	return true;
+}
+
+static bool run_is_silent(const struct fsck_session *s, const struct fsck_test *t,
+			  const struct checker_run *r)
+{
+	struct buf complaint = BUF_INIT;
+	bool silent;
+
+	checker_complaint(buf_str(&r->output), buf_str(&s->usual_output[t->mode]), &complaint);
+	silent = !complaint.len;
+	buf_free(&complaint);
+	return silent;
+}
+
+/* Whether the check was right to find nothing: it has complained of nothing, and neither has the
+ * repair, or the disk that it was given breaks no rule. A repair may add what need not be there,
+ * such as lost+found, and mark a disk as clean. */
+static bool test_check_is_right(const struct fsck_session *s, const struct fsck_test *t)
+{
+	struct audit a;
+
+	if (!run_is_silent(s, t, &t->check))
+		return false;
+	if (run_is_silent(s, t, &t->runs[0]))
+		return true;
+	audit_disk(&a, s->damaged.bytes, s->damaged.size);
+	return a.has_rules && session_is_usual(s, &a);
+}
+
 /* A way to repair that corrects something of every disk says nothing of this one. */
 static void test_judge_check(const struct fsck_session *s, struct fsck_test *t)
 {
@@ -159,7 +195,7 @@ static void test_judge_check(const struct fsck_session *s, struct fsck_test *t)
 	    s->usual[t->mode][0] != ANSWER_CLEAN)
 		return;
 	problem = pair_check_problem(run_answer(s, CHECKER_CHECK, &t->check), t->answers[0]);
-	if (!problem)
+	if (!problem || (t->answers[0] != ANSWER_CLEAN && test_check_is_right(s, t)))
 		return;
 	t->fault = FSCK_CHECK_DIFFERS;
 	buf_adds(&t->text, problem);
@@ -186,6 +222,12 @@ static enum kernel_alarm worst_alarm(const char *log, char ret_place[KERNEL_PLAC
 	return worst;
 }
 
+/* Whether it has noticed nothing, or says that it has repaired all. */
+static const char *test_verdict(const struct fsck_test *t)
+{
+	return t->answers[0] == ANSWER_CLEAN ? "calls the disk clean" : "repairs the disk";
+}
+
 static void test_blame_kernel(struct fsck_session *s, struct fsck_test *t, enum target_fate fate)
 {
 	char place[KERNEL_PLACE_MAX] = "";
@@ -197,7 +239,7 @@ static void test_blame_kernel(struct fsck_session *s, struct fsck_test *t, enum 
 	alarm = worst_alarm(buf_str(&log), place);
 	if (fate != FATE_ALARM || alarm != ALARM_NONE) {
 		t->fault = FSCK_KERNEL;
-		buf_addf(&t->text, "calls the disk clean, on which the kernel %s%s%s",
+		buf_addf(&t->text, "%s, on which the kernel %s%s%s", test_verdict(t),
 			 fate == FATE_HUNG   ? "hangs"
 			 : fate == FATE_DIED ? "crashes"
 					     : "logs an error",
@@ -210,7 +252,7 @@ static void test_blame_kernel(struct fsck_session *s, struct fsck_test *t, enum 
 static void test_refused(struct fsck_session *s, struct fsck_test *t, int error)
 {
 	t->fault = FSCK_REFUSED;
-	buf_addf(&t->text, "calls the disk clean, and the kernel does not mount it (%s)",
+	buf_addf(&t->text, "%s, and the kernel does not mount it (%s)", test_verdict(t),
 		 errno_name(error));
 	if (s->disk->target->kind->log)
 		s->disk->target->kind->log(s->disk->target, &t->more);
@@ -219,7 +261,7 @@ static void test_refused(struct fsck_session *s, struct fsck_test *t, int error)
 static void test_unreadable(struct fsck_session *s, struct fsck_test *t)
 {
 	t->fault = FSCK_REFUSED;
-	buf_adds(&t->text, "calls the disk clean, and its root directory cannot be read");
+	buf_addf(&t->text, "%s, and its root directory cannot be read", test_verdict(t));
 	if (s->disk->target->kind->log)
 		s->disk->target->kind->log(s->disk->target, &t->more);
 }
@@ -363,8 +405,7 @@ static int test_list(struct fsck_session *s, struct fsck_test *t, bool *ret_fine
 	s->figures.listed++;
 	if (t->list.end != CHECKER_EXITED || t->list.status) {
 		t->fault = FSCK_REFUSED;
-		buf_addf(&t->text, "calls the disk clean, and `%s` fails",
-			 s->program->list.command);
+		buf_addf(&t->text, "%s, and `%s` fails", test_verdict(t), s->program->list.command);
 		return 0;
 	}
 	contents_add_lines(&t->after, buf_str(&t->list.output));
@@ -391,7 +432,7 @@ static void test_audit(struct fsck_session *s, struct fsck_test *t)
 	}
 	if (t->rule) {
 		t->fault = FSCK_UNSOUND;
-		buf_addf(&t->text, "calls the disk clean, but %s", t->rule);
+		buf_addf(&t->text, "%s, but %s", test_verdict(t), t->rule);
 	}
 }
 
@@ -445,15 +486,23 @@ static void session_count(struct fsck_session *s, const struct fsck_test *t)
 	s->figures.behaviours += new;
 }
 
+static bool test_ends_clean(const struct fsck_test *t)
+{
+	return t->run_count && t->answers[t->run_count - 1] == ANSWER_CLEAN;
+}
+
+/* What nobody notices is told first: a contradiction that ends in a clean disk shows itself. */
 static int test_carry_out(struct fsck_session *s, struct fsck_test *t, struct err *err)
 {
 	int r = test_check_only(s, t, err);
 
 	if (!r && t->fault == FSCK_FINE)
 		r = test_repair(s, t, err);
+	if (!r && t->fault == FSCK_FINE && test_ends_clean(t))
+		r = test_contents(s, t, err);
 	if (!r && t->fault == FSCK_FINE)
 		test_judge_pair(s, t);
-	if (!r && t->fault == FSCK_FINE && fsck_calls_clean(t))
+	if (!r && t->fault == FSCK_FINE && fsck_calls_clean(t) && !test_ends_clean(t))
 		r = test_contents(s, t, err);
 	if (!r && t->fault == FSCK_FINE)
 		test_judge_check(s, t);
@@ -520,57 +569,6 @@ void fsck_test_free(struct fsck_test *t)
 	contents_free(&t->after);
 	buf_free(&t->text);
 	buf_free(&t->more);
-}
-
-/* The first thing that the kernel says, without names and numbers. */
-static void add_kernel_complaint(const char *log, struct buf *out)
-{
-	const char *line = strstr(log, "] ");
-	struct buf first = BUF_INIT;
-
-	if (!line)
-		return;
-	line += strlen("] ");
-	buf_add(&first, line, strcspn(line, "\n"));
-	checker_complaint(buf_str(&first), "", out);
-	buf_free(&first);
-}
-
-/* A rule may be broken, and an error left, for several reasons: they differ by what was damaged. */
-static void sign_structures(const struct fsck_test *t, struct buf *out)
-{
-	for (size_t i = 0; i < t->corruption.count; i++)
-		if (t->corruption.changes[i].instance)
-			buf_addf(out, ": %s", t->corruption.changes[i].instance->structure->name);
-}
-
-void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct buf *out)
-{
-	const struct checker_run *last = t->run_count ? &t->runs[t->run_count - 1] : &t->check;
-	const char *usual = buf_str(&s->usual_output[t->mode]);
-
-	buf_addf(out, "%s: %s: ", s->program->name, fsck_fault_names[t->fault]);
-	if (t->fault == FSCK_INCONSISTENT) {
-		buf_addf(out, "%s then %s: ", checker_answer_names[t->answers[0]],
-			 checker_answer_names[t->answers[t->run_count > 1]]);
-		last = &t->runs[t->run_count > 1];
-	}
-	if (t->fault == FSCK_CHECK_DIFFERS)
-		last = t->answers[0] == ANSWER_CLEAN ? &t->check : &t->runs[0];
-	if (t->fault == FSCK_CRASHED)
-		buf_addf(out, "signal %d: ", last->caught ? last->caught : last->status);
-	if (t->undamaged)
-		buf_adds(out, "undamaged disk: ");
-	if (t->fault == FSCK_LOSS)
-		corruption_print_fields(&t->corruption, out);
-	else if (t->fault == FSCK_UNSOUND)
-		buf_adds(out, t->rule);
-	else if (t->fault == FSCK_REFUSED || t->fault == FSCK_KERNEL)
-		add_kernel_complaint(buf_str(&t->more), out);
-	else
-		checker_complaint(buf_str(&last->output), usual, out);
-	if (t->fault == FSCK_UNSOUND || t->fault == FSCK_INCONSISTENT)
-		sign_structures(t, out);
 }
 
 /* ---- the session ---- */

@@ -12,6 +12,7 @@
 #include "damage/damage.h"
 #include "fsck/contents.h"
 #include "fsck/test_disk.h"
+#include "judge/problem.h"
 
 enum { FSCK_RUNS_MAX = 3 };
 
@@ -105,6 +106,10 @@ int fsck_try_disk(struct fsck_session *s, const uint8_t *disk, int mode, struct 
 bool fsck_calls_clean(const struct fsck_test *t);
 void fsck_test_free(struct fsck_test *t);
 
+/* What is said of it first, by the checker or by the kernel, without names and numbers; "" where
+ * the fault says it. */
+void fsck_complaint(const struct fsck_session *s, const struct fsck_test *t, struct buf *out);
+enum severity fsck_severity(const struct fsck_test *t);
 /* One cause has one: no names and no numbers. */
 void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct buf *out);
 

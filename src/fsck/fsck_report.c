@@ -117,10 +117,9 @@ static const char *expected_sentence(enum fsck_fault fault)
 }
 
 /* The finding in a few lines, before its parts. */
-static void print_summary(const struct fsck_session *s, const struct fsck_test *t,
-			  enum problem problem, struct buf *out)
+static void print_summary(const struct fsck_session *s, const struct fsck_test *t, struct buf *out)
 {
-	const struct severity_row *severity = &severity_table[problem_table[problem].severity];
+	const struct severity_row *severity = &severity_table[fsck_severity(t)];
 
 	if (t->corruption.count) {
 		buf_adds(out, "On a disk on which ");
@@ -143,14 +142,14 @@ static void print_readme(const struct fsck_session *s, const struct fsck_test *t
 
 	buf_addf(out, "# %s: %s %s\n\n", problem_table[problem].name, s->program->name,
 		 buf_str(&t->text));
-	print_summary(s, t, problem, out);
+	print_summary(s, t, out);
 	buf_addf(out, "\n## Where\n\n- Checker: %s", s->program->name);
 	if (s->program->packages)
 		buf_addf(out, " (Debian package %s)", s->program->packages);
 	if (s->program->file_system)
 		buf_addf(out, "\n- File system: %s", s->program->file_system);
 	buf_addf(out, "\n- Severity: %s\n\n## The disk\n\n",
-		 severity_table[problem_table[problem].severity].sentence);
+		 severity_table[fsck_severity(t)].sentence);
 	if (t->corruption.count) {
 		buf_adds(out, "`image.gz` is the disk of `before.gz` with these bytes changed, and "
 			      "the checksums that cover them made right:\n\n```\n");
@@ -162,8 +161,8 @@ static void print_readme(const struct fsck_session *s, const struct fsck_test *t
 	buf_adds(out, "\n## What the checker says\n");
 	if (t->check.output.len || t->check.status)
 		add_run(&t->check, s->program->check.command, "Only asked to check",
-			checker_answer_names[checker_program_answer(s->program, CHECKER_CHECK,
-								    t->check.status)],
+			checker_answer_names[checker_program_answer(
+				s->program, CHECKER_CHECK, t->check.status, t->check.wrote)],
 			out);
 	for (size_t i = 0; i < t->run_count; i++)
 		add_run(&t->runs[i], mode->command, titles[i], checker_answer_names[t->answers[i]],
@@ -342,11 +341,17 @@ static void test_describe(const struct fsck_session *s, const struct fsck_test *
 	snprintf(d->signature, sizeof(d->signature), "%s %s", problem_table[d->code].name,
 		 signature);
 	buf_adds(&f->target, s->program->name);
-	buf_addf(&d->title, "%s %s", s->program->name, buf_str(&t->text));
+	d->has_severity = true;
+	d->severity = fsck_severity(t);
+	buf_addf(&d->heading, "%s %s", s->program->name, buf_str(&t->text));
 	if (t->undamaged)
-		buf_adds(&d->title, " (a disk that is not damaged)");
+		buf_adds(&d->detail, "a disk that is not damaged");
 	if (t->corruption.count)
-		corruption_add_to_title(&t->corruption, &d->title);
+		corruption_print_short(&t->corruption, &d->detail);
+	fsck_complaint(s, t, &d->said);
+	buf_add(&d->title, d->heading.data, d->heading.len);
+	if (d->detail.len)
+		buf_addf(&d->title, " (%s)", buf_str(&d->detail));
 	corruption_print(&t->corruption, &d->seen);
 }
 
@@ -424,7 +429,8 @@ static int test_repeat(struct fsck_session *s, struct run *run, const struct fsc
 	repeats = test_has_signature(s, &again, t->fault, signature);
 	if (repeats)
 		r = test_shrink(s, &again, signature, err);
-	if (!r)
+	/* Where nothing needs to be damaged, it is a finding on the test disk, which has its own. */
+	if (!r && (again.corruption.count || !t->corruption.count))
 		r = test_keep(s, run, repeats ? &again : t, signature, repeats, err);
 	fsck_test_free(&again);
 	return r;

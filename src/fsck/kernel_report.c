@@ -56,7 +56,9 @@ static void test_describe(const struct kernel_checker *k, const struct kernel_te
 	buf_adds(&f->target, k->disk->target->name);
 	buf_addf(&d->title, "%s a damaged disk %s%s%s", t->during, fault_words[t->fault],
 		 t->place[0] ? ": " : "", t->place);
-	corruption_add_to_title(c, &d->title);
+	buf_adds(&d->title, " (");
+	corruption_print_short(c, &d->title);
+	buf_addch(&d->title, ')');
 	corruption_print(c, &d->seen);
 }
 

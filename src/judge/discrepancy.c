@@ -20,6 +20,9 @@ void discrepancy_free(struct discrepancy *d)
 	buf_free(&d->seen);
 	buf_free(&d->diff);
 	buf_free(&d->rule);
+	buf_free(&d->heading);
+	buf_free(&d->detail);
+	buf_free(&d->said);
 	buf_free(&d->ended);
 	buf_free(&d->output);
 	arena_free(&d->arena);

@@ -37,6 +37,11 @@ struct discrepancy {
 	bool in_log;                  /* the kernel log shows it: so it is, replayed or not */
 	char place[KERNEL_PLACE_MAX]; /* what the kernel log names: function, or file and line */
 	struct buf expected, seen, diff, rule; /* text for people */
+	/* Of many that differ by a detail: what is wrong without it, the detail, and what is said
+	 * of it. Reports list them under one heading. "": the title says it all. */
+	struct buf heading, detail, said;
+	bool has_severity; /* it is known here, */
+	enum severity severity;
 	/* DEATH, as far as it is known: "signal 11 (SIGSEGV)", and the last lines that the daemon
 	 * wrote. */
 	struct buf ended, output;

@@ -70,7 +70,7 @@ const struct problem_row problem_table[PROBLEMS] = {
 			     "After a crash, the program's own check of its files fails.",
 			     "A power failure may lose data of the program or make it unusable.",
 			     .by_crash = true },
-	[PROBLEM_CHECKER] = { "CHECKER", SEVERITY_CRASH,
+	[PROBLEM_CHECKER] = { "CHECKER", SEVERITY_DAMAGE,
 			      "On a damaged disk, the checker crashes or does not end.",
 			      "The file system cannot be repaired.", .by_damage = true },
 	[PROBLEM_REPAIR] = { "REPAIR", SEVERITY_DAMAGE,

@@ -55,6 +55,8 @@ static enum severity severity_of_outcome(const struct discrepancy *d)
 
 enum severity severity_of(const struct discrepancy *d)
 {
+	if (d->has_severity)
+		return d->severity;
 	switch (d->code) {
 	case PROBLEM_TREE:
 	case PROBLEM_DRIFT:

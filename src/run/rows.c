@@ -50,6 +50,15 @@ static json_t *row_evidence(const struct finding *f)
 	return o;
 }
 
+static void row_set_heading(json_t *row, const struct discrepancy *d)
+{
+	if (!d->heading.len)
+		return;
+	json_object_set_new(row, "heading", row_json_text(buf_str(&d->heading)));
+	json_object_set_new(row, "detail", row_json_text(buf_str(&d->detail)));
+	json_object_set_new(row, "said", row_json_text(buf_str(&d->said)));
+}
+
 void row_fill(json_t *row, const struct finding *f)
 {
 	char group[SIGNATURE_MAX];
@@ -57,6 +66,7 @@ void row_fill(json_t *row, const struct finding *f)
 	finding_group(f, group);
 	json_object_set_new(row, "code", row_json_text(problem_table[f->discrepancy.code].name));
 	json_object_set_new(row, "title", row_json_text(buf_str(&f->discrepancy.title)));
+	row_set_heading(row, &f->discrepancy);
 	json_object_set_new(row, "signature", row_json_text(f->discrepancy.signature));
 	json_object_set_new(row, "group", row_json_text(group));
 	json_object_set_new(row, "severity",

@@ -110,9 +110,10 @@ int checker_finish(struct checker *c, enum verdict *ret, struct buf *report,
 
 /* ---- complaints ---- */
 
+/* Of 'this', "this" or `this'. */
 static size_t quoted_len(const char *at, const char *end)
 {
-	const char *close = memchr(at + 1, *at, (size_t)(end - at - 1));
+	const char *close = memchr(at + 1, *at == '`' ? '\'' : *at, (size_t)(end - at - 1));
 
 	return close ? (size_t)(close - at) + 1 : 0;
 }
@@ -141,7 +142,7 @@ static void add_plain_line(const char *line, const char *end, struct buf *out)
 
 	for (const char *at = line; at < end; at += len) {
 		len = 1;
-		if ((*at == '\'' || *at == '"') && begins_word(line, at) &&
+		if (*at && strchr("'\"`", *at) && begins_word(line, at) &&
 		    (len = quoted_len(at, end)) > 0) {
 			buf_adds(out, "NAME");
 		} else if (*at == '/' && begins_word(line, at)) {
@@ -234,8 +235,7 @@ void checker_complaint(const char *report, const char *fresh, struct buf *out)
 	struct buf line = BUF_INIT;
 	size_t before = out->len;
 
-	for (const char *at = report, *end; *at && out->len == before;
-	     at = end + (*end != '\0')) {
+	for (const char *at = report, *end; *at && out->len == before; at = end + (*end != '\0')) {
 		end = at + strcspn(at, "\n");
 		buf_clear(&line);
 		add_plain_line(at, end, &line);

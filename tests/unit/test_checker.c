@@ -88,6 +88,8 @@ static void a_complaint_has_no_names_and_numbers(void **state)
 		     "Inode N, i_blocks is N, should be N.");
 	is_complaint("Entry 'b' in /root/a (12) has deleted/unused inode 13.  Clear? no\n",
 		     "Entry NAME in PATH (N) has deleted/unused inode N.");
+	is_complaint("Zone nr < FIRSTZONE in file `/dir/single'.Remove block (y/n)? ",
+		     "Zone nr < FIRSTZONE in file NAME.Remove block (y/n)");
 	is_complaint("bad magic number 0xdeadBEEF in block 12.\n",
 		     "bad magic number N in block N.");
 	is_complaint("/ROOT/A\n  File size is 0 bytes, cluster chain length is > 0 bytes.\n",

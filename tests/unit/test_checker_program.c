@@ -32,11 +32,11 @@ static void shipped_ones_are_found(void **state)
 	assert_string_equal(p.file_system, "ext4");
 	assert_string_equal(p.modes[0].name, "repair");
 	assert_int_equal(p.mode_count, 1);
-	assert_int_equal(checker_program_answer(&p, 0, 0), ANSWER_CLEAN);
-	assert_int_equal(checker_program_answer(&p, 0, 1), ANSWER_REPAIRED);
-	assert_int_equal(checker_program_answer(&p, 0, 4), ANSWER_LEFT);
-	assert_int_equal(checker_program_answer(&p, 0, 9), ANSWER_FAILED);
-	assert_int_equal(checker_program_answer(&p, 0, 64), ANSWER_UNKNOWN);
+	assert_int_equal(checker_program_answer(&p, 0, 0, true), ANSWER_CLEAN);
+	assert_int_equal(checker_program_answer(&p, 0, 1, true), ANSWER_REPAIRED);
+	assert_int_equal(checker_program_answer(&p, 0, 4, true), ANSWER_LEFT);
+	assert_int_equal(checker_program_answer(&p, 0, 9, true), ANSWER_FAILED);
+	assert_int_equal(checker_program_answer(&p, 0, 64, true), ANSWER_UNKNOWN);
 	checker_program_free(&p);
 	assert_int_equal(checker_program_find(&p, "reiserfsck", NULL, &err), 0);
 	assert_int_equal(p.mode_count, 3);
@@ -49,8 +49,10 @@ static void codes_of_a_check_may_differ(void **state)
 	struct checker_program p;
 
 	assert_int_equal(checker_program_find(&p, "fsck.fat", NULL, &err), 0);
-	assert_int_equal(checker_program_answer(&p, 0, 1), ANSWER_REPAIRED);
-	assert_int_equal(checker_program_answer(&p, CHECKER_CHECK, 1), ANSWER_LEFT);
+	assert_int_equal(checker_program_answer(&p, 0, 1, true), ANSWER_REPAIRED);
+	assert_int_equal(checker_program_answer(&p, CHECKER_CHECK, 1, true), ANSWER_LEFT);
+	/* It has two meanings (fsck.fat(8)): recoverable errors, or an internal inconsistency. */
+	assert_int_equal(checker_program_answer(&p, 0, 1, false), ANSWER_LEFT);
 	checker_program_free(&p);
 }
 
@@ -90,8 +92,8 @@ static void a_user_adds_one(void **state)
 	assert_int_equal(p.mode_count, 2);
 	assert_string_equal(checker_program_mode(&p, 0)->command, "mine -p {image}");
 	assert_string_equal(checker_program_mode(&p, 1)->name, "hard");
-	assert_int_equal(checker_program_answer(&p, 0, 6), ANSWER_UNKNOWN);
-	assert_int_equal(checker_program_answer(&p, 0, 7), ANSWER_LEFT);
+	assert_int_equal(checker_program_answer(&p, 0, 6, true), ANSWER_UNKNOWN);
+	assert_int_equal(checker_program_answer(&p, 0, 7, true), ANSWER_LEFT);
 	checker_program_free(&p);
 }
 
@@ -160,8 +162,8 @@ static void expect_calm(const char *name)
 									: "");
 			assert_int_equal(run.end, CHECKER_EXITED);
 		}
-		assert_true(checker_program_answer(&p, mode, run.status) != ANSWER_FAILED);
-		assert_true(checker_program_answer(&p, mode, run.status) != ANSWER_UNKNOWN);
+		assert_true(checker_program_answer(&p, mode, run.status, true) != ANSWER_FAILED);
+		assert_true(checker_program_answer(&p, mode, run.status, true) != ANSWER_UNKNOWN);
 		assert_true(checker_session_copies(s, mode));
 	}
 	checker_run_free(&run);

@@ -79,6 +79,27 @@ static void shrinking_keeps_the_bytes_that_matter(void **state)
 	assert_int_equal(asked, 3); /* the second byte is as it was */
 }
 
+static int fifth_bit_shows(void *to, const struct corruption *c, struct err *err)
+{
+	return c->changes[0].new[0] & 0x20;
+}
+
+static void shrinking_keeps_the_flags_that_matter(void **state)
+{
+	static const uint8_t value[] = { 0xff, 0xff };
+	struct corruption c = { 0 };
+	struct err err = { 0 };
+	const struct ondisk_instance *i;
+	struct own_map m;
+
+	small_map(&m, "super.state 0 2 flags\n");
+	i = m.map.instances;
+	assert_true(corruption_add_field(&c, disk, i, i->structure->fields, value));
+	assert_int_equal(corruption_shrink(&c, fifth_bit_shows, NULL, &err), 0);
+	assert_memory_equal(c.changes[0].new, ((uint8_t[]){ 0x20, 0 }), 2);
+	own_map_free(&m);
+}
+
 static void damage_is_put_back(void **state)
 {
 	static const uint8_t value[] = { 1, 2, 3, 4 };
@@ -128,6 +149,7 @@ int main(void)
 		cmocka_unit_test(a_corruption_is_told_by_its_fields),
 		cmocka_unit_test(the_old_value_is_no_corruption),
 		cmocka_unit_test(shrinking_keeps_the_bytes_that_matter),
+		cmocka_unit_test(shrinking_keeps_the_flags_that_matter),
 		cmocka_unit_test(damage_is_put_back),
 		cmocka_unit_test(another_disk_can_be_loaded),
 	};

@@ -74,6 +74,22 @@ static void a_new_file_was_not_there_before(void **state)
 	contents_free(&now);
 }
 
+/* Of two files with one content, of which one can be read, one is not lost. */
+static void what_is_there_once_is_common_once(void **state)
+{
+	struct contents before = { 0 }, readable = { 0 }, common = { 0 };
+
+	contents_add_lines(&before, "/d/b\ttwo\n/d/c\ttwo\n/e\tthree\n");
+	contents_add_lines(&readable, "/d/c\ttwo\n/moved\tthree\n");
+	contents_common(&common, &before, &readable);
+	assert_int_equal(common.count, 2);
+	assert_string_equal(common.items[0].names_nul, "/d/c");
+	assert_string_equal(common.items[1].names_nul, "/e");
+	contents_free(&common);
+	contents_free(&before);
+	contents_free(&readable);
+}
+
 /* The file that was damaged may be lost, and what is below a damaged directory. */
 static void what_was_damaged_may_be_lost(void **state)
 {
@@ -134,6 +150,7 @@ int main(void)
 		cmocka_unit_test(a_content_may_have_another_name),
 		cmocka_unit_test(every_copy_counts),
 		cmocka_unit_test(a_new_file_was_not_there_before),
+		cmocka_unit_test(what_is_there_once_is_common_once),
 		cmocka_unit_test(what_was_damaged_may_be_lost),
 		cmocka_unit_test(answers_fit_together),
 	};

@@ -193,11 +193,33 @@ static void narrow_fields_have_all_values(void **state)
 	assert_int_equal(ondisk_le(value, 2), 0xabcd);
 }
 
+/* A directory with a name twice, and a name with a separator. */
+static void a_name_is_first_that_of_a_neighbour_of_its_length(void **state)
+{
+	struct field_values v;
+	struct own_map m;
+
+	small_map(&m, "name.text 10 3 bytes\nname.text 20 2 bytes\nname.text 30 3 bytes\n");
+	memcpy(disk + 10, "one", 3);
+	memcpy(disk + 20, "to", 2);
+	memcpy(disk + 30, "six", 3);
+	telling_of(&v, &m, 0);
+	assert_true(v.count > 2);
+	assert_memory_equal(v.items[0], "six", 3);
+	assert_memory_equal(v.items[1], "/ne", 3);
+	values_free(&v);
+	telling_of(&v, &m, 1); /* nobody else's is as long */
+	assert_memory_equal(v.items[0], "/o", 2);
+	values_free(&v);
+	own_map_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_at_limits_near_the_old_and_of_others),
 		cmocka_unit_test(limits_come_early),
+		cmocka_unit_test(a_name_is_first_that_of_a_neighbour_of_its_length),
 		cmocka_unit_test(flags_change_one_by_one_first),
 		cmocka_unit_test(an_end_lies_just_behind_the_disk),
 		cmocka_unit_test(names_get_a_separator_first),
