@@ -9,6 +9,7 @@
 #include "history/envelope.h"
 #include "judge/examined.h"
 #include "judge/gave_up.h"
+#include "judge/half_done.h"
 #include "judge/kernel_log.h"
 #include "judge/signature.h"
 #include "trace/script.h"
@@ -325,7 +326,7 @@ static int judge_observed_tree(struct target *t, const struct model *m, const st
 	enum target_fate fate;
 	enum verdict verdict;
 	struct tree seen;
-	bool drift = false;
+	bool drift = false, half_done;
 	int status = target_observe(t, &seen, &fate, err);
 
 	if (status < 0)
@@ -335,6 +336,7 @@ static int judge_observed_tree(struct target *t, const struct model *m, const st
 	verdict = judge_tree(s, c, &seen, ret);
 	ret->is_cached = m->traits.times_cached;
 	ret->is_stale = verdict == VERDICT_BAD && judge_is_stale(before, &seen, ret);
+	half_done = verdict == VERDICT_BAD && is_half_done(&s->tree, &seen, c, ret);
 	tree_free(&seen);
 	if (verdict == VERDICT_OK)
 		return VERDICT_OK;
@@ -344,34 +346,7 @@ static int judge_observed_tree(struct target *t, const struct model *m, const st
 		ret->code = PROBLEM_DRIFT;
 		snprintf(ret->signature, sizeof(ret->signature), "DRIFT %s", tree_class(ret));
 	}
-	return status < 0 ? status : VERDICT_BAD;
-}
-
-static bool is_of_one_object(const struct tree *t, const char *path, const char *other)
-{
-	uint64_t ino = fact_inode(t, path);
-
-	return !strcmp(path, other) || (ino && ino == fact_inode(t, other));
-}
-
-/* What a call that runs out of space may leave behind: a file that is new, or as long as the
- * space was; and so may several calls in one of which something failed. */
-static bool is_half_done(const struct tree *t, const struct call *c, const struct discrepancy *d)
-{
-	int error = d->answer.error;
-	bool several = op_table[c->op].traits & TRAIT_META;
-
-	if (error != ENOSPC && error != EDQUOT && !(several && (error == ENOMEM || error == EIO)))
-		return false;
-	for (size_t i = 0; i < d->fact_count; i++) {
-		enum fact_kind kind = d->facts[i].kind;
-
-		if (kind != FACT_EXTRA && kind != FACT_SIZE && kind != FACT_DATA)
-			return false;
-		if (!is_of_one_object(t, d->facts[i].path, d->facts[0].path))
-			return false;
-	}
-	return d->fact_count > 0;
+	return status < 0 ? status : half_done && !drift ? VERDICT_UNKNOWN : VERDICT_BAD;
 }
 
 /* What is wrong may be the consequence of a failure; what the kernel complains of is not. */
@@ -404,8 +379,6 @@ int judge_answer(struct target *t, const struct model *m, struct state *s, const
 	if (status == VERDICT_OK && observe)
 		status = judge_observed_tree(t, m, &before.tree, s, c, ret, err);
 	state_free(&before);
-	if (status == VERDICT_BAD && ret->code == PROBLEM_TREE && is_half_done(&s->tree, c, ret))
-		status = VERDICT_UNKNOWN;
 	return status == VERDICT_BAD ? excuse(t, m, s, c, ret, err) : status;
 }
 

@@ -170,9 +170,14 @@ static void store_private(struct step *x, int64_t handle, const struct arg *data
 	}
 }
 
-/* What lies behind the end of the file does not become part of it. XSH mmap: times are set at some
- * point before the next msync. Linux sets them when a page becomes writable, not by later stores.
- */
+/* Does the store have to set times? XSH mmap: at some point before the next msync. Linux sets them
+ * when a page becomes writable, not by later stores. */
+static bool store_sets_times(const struct step *x, uint64_t inside)
+{
+	return inside && x->call->op == OP_map_write_file && x->model->traits.map_sets_times;
+}
+
+/* What lies behind the end of the file does not become part of it. */
 static void store_shared(struct step *x, const struct mapping *map, const struct arg *data,
 			 uint64_t offset, uint64_t count)
 {
@@ -185,7 +190,8 @@ static void store_shared(struct step *x, const struct mapping *map, const struct
 	if (inside < count)
 		state_put_tail(x->state, ino, size / PAGE);
 	touch_modify(x, ino);
-	may_touch(x, ino, TIME_BIT_MODIFY | TIME_BIT_CHANGE);
+	if (!store_sets_times(x, inside))
+		may_touch(x, ino, TIME_BIT_MODIFY | TIME_BIT_CHANGE);
 }
 
 void map_store(struct step *x, int64_t handle, const struct arg *data, int64_t count,

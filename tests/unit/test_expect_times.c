@@ -80,6 +80,20 @@ static void test_some_reads_may_leave_them(void **state)
 	assert_false(read_sets_access(MADE "open(\"f\", O_RDONLY|O_NOATIME)\npread(3, 4, 0)\n"));
 }
 
+static void test_a_store_through_a_new_mapping_sets_times(void **state)
+{
+	static const char once[] = MADE "map_write_file(\"f\", MAP_SHARED, \"x\", 1, 0)\n";
+	static const char again[] = MADE "open(\"f\", O_RDWR)\n"
+					 "mmap(4096, PROT_READ|PROT_WRITE, MAP_SHARED, 3, 0)\n"
+					 "map_write(1, \"x\", 1, 0)\n";
+
+	assert_false(expectation(once, "f")->must & TIME_BIT_MODIFY);
+	model.traits.map_sets_times = true;
+	assert_true(expectation(once, "f")->must & TIME_BIT_MODIFY);
+	assert_true(expectation(once, "f")->must & TIME_BIT_CHANGE);
+	assert_false(expectation(again, "f")->must & TIME_BIT_MODIFY);
+}
+
 #define DIRS "mkdir(\"d\", 0755)\nmkdir(\"e\", 0755)\n"
 
 static void test_a_moved_directory_has_another_parent(void **state)
@@ -100,6 +114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_reads_set_old_access_times, begin),
 		cmocka_unit_test_setup(test_some_reads_may_leave_them, begin),
+		cmocka_unit_test_setup(test_a_store_through_a_new_mapping_sets_times, begin),
 		cmocka_unit_test_setup(test_a_moved_directory_has_another_parent, begin),
 	};
 

@@ -362,6 +362,25 @@ static void others_are_stepped_over(void **state)
 	end(&f);
 }
 
+/* So are times, which are no part of the state. */
+static void other_times_are_stepped_over(void **state)
+{
+	static const char sought[] = "TIMES chmod change time of directory was not updated";
+	struct err err = { 0 };
+	struct finding finding;
+	struct replay_on on;
+	struct fixture f;
+
+	begin(&f, "reffs!time_chmod",
+	      "create_file(\"a\", O_RDWR|O_CREAT, 0644)\nchmod(\"a\", 0600)\nmkdir(\"d\", 0755)\n"
+	      "chmod(\"d\", 0700)\n");
+	on = where(&f, 0);
+	assert_int_equal(judge_replay(&on, f.calls, f.count, sought, &finding, &err), 1);
+	assert_int_equal(finding.count, 4);
+	finding_free(&finding);
+	end(&f);
+}
+
 /* Time that is over ends all work; the finding stays as it is. */
 static void work_ends_in_time(void **state)
 {
@@ -681,6 +700,7 @@ int main(void)
 		cmocka_unit_test(findings_are_read_back),
 		cmocka_unit_test(processes_and_descriptors_go),
 		cmocka_unit_test(others_are_stepped_over),
+		cmocka_unit_test(other_times_are_stepped_over),
 		cmocka_unit_test(work_ends_in_time),
 		cmocka_unit_test(nothing_waits),
 		cmocka_unit_test(nothing_is_invented),

@@ -1,0 +1,17 @@
+/* half_done.h -- what a call that runs out of space may leave behind. */
+#ifndef JUDGE_HALF_DONE_H
+#define JUDGE_HALF_DONE_H
+
+#include <stdbool.h>
+
+#include "judge/discrepancy.h"
+#include "op/op.h"
+#include "tree/tree.h"
+
+/* Whether all facts of *d follow from the call having done a part of its work before it returned
+ * d->answer: a file that is new, or longer, or has new bytes where the call was to write. What was
+ * there elsewhere is to stay. */
+bool is_half_done(const struct tree *expected, const struct tree *seen, const struct call *c,
+		  const struct discrepancy *d);
+
+#endif
