@@ -163,7 +163,8 @@ static void branch_settle(struct branch *b, const struct open_state *o, size_t d
 	if (away)
 		explorer_advance(b->x, b->calls[done - 1], &p->steps[done - 1].call,
 				 &p->steps[done - 1].expected,
-				 explorer_visit(b->x, &p->state, o->node), true);
+				 explorer_visit(b->x, &p->state, state_hash(&p->state), o->node),
+				 true);
 	plan_advance(p, 0, done, &b->x->state);
 }
 

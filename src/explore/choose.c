@@ -83,11 +83,12 @@ static uint32_t choose_draw_untried(struct explorer *x, const struct state *s, u
 	return NODE_NONE;
 }
 
-/* What a call would answer, as the model says, and the state that it would lead to, where that
- * is asked for. False if it would not be made. */
-static bool choose_foresee(struct explorer *x, const struct state *s, uint32_t number,
+/* What a call would answer, as the model says, and where it succeeds the state that it would lead
+ * to, if that is asked for. False if it would not be made. */
+static bool choose_foresee(struct explorer *x, const struct plan *p, uint32_t number,
 			   int *ret_error, struct hash *ret_after)
 {
+	const struct state *s = &p->state;
 	struct outcome outcome;
 	struct state after;
 	struct call call;
@@ -97,32 +98,32 @@ static bool choose_foresee(struct explorer *x, const struct state *s, uint32_t n
 	    !predict_after(&x->predictor, s, &call, &outcome, NULL, &after))
 		return false;
 	*ret_error = outcome.error;
-	if (ret_after)
-		*ret_after = state_hash(&after);
+	if (ret_after && !outcome.error)
+		*ret_after = state_hash_after(s, p->hash, &after);
 	state_free(&after);
 	return true;
 }
 
 /* How well known is what the call would show? */
-static double choose_familiarity(struct explorer *x, const struct state *s, uint32_t number)
+static double choose_familiarity(struct explorer *x, const struct plan *p, uint32_t number)
 {
 	int error;
 
-	if (!choose_foresee(x, s, number, &error, NULL))
+	if (!choose_foresee(x, p, number, &error, NULL))
 		return INFINITY;
 	return tally_familiarity(&x->tally, number, error);
 }
 
 /* Of so many draws, the call whose outcome was seen least. */
-static uint32_t choose_draw_rare(struct explorer *x, const struct state *s, uint32_t node,
+static uint32_t choose_draw_rare(struct explorer *x, const struct plan *p, uint32_t node,
 				 unsigned draws)
 {
-	uint32_t best = choose_draw_untried(x, s, node), call;
-	double least = choose_familiarity(x, s, best), seen;
+	uint32_t best = choose_draw_untried(x, &p->state, node), call;
+	double least = choose_familiarity(x, p, best), seen;
 
 	for (unsigned i = 1; i < draws && least > 0; i++) {
-		call = choose_draw_untried(x, s, node);
-		seen = choose_familiarity(x, s, call);
+		call = choose_draw_untried(x, &p->state, node);
+		seen = choose_familiarity(x, p, call);
 		if (seen < least) {
 			least = seen;
 			best = call;
@@ -140,20 +141,20 @@ enum worth {
 	WORTH_STATE,   /* it leads to a state that is not known */
 };
 
-static enum worth choose_worth(struct explorer *x, const struct state *s, struct hash here,
-			       uint32_t node, uint32_t call)
+static enum worth choose_worth(struct explorer *x, const struct plan *p, uint32_t node,
+			       uint32_t call)
 {
 	struct hash after;
 	int error;
 
-	if (!choose_is_untried(x, node, call) || !choose_foresee(x, s, call, &error, &after))
+	if (!choose_is_untried(x, node, call) || !choose_foresee(x, p, call, &error, &after))
 		return WORTH_NOTHING;
 	if (error)
 		return tally_familiarity(&x->tally, call, error) > 0 ? WORTH_NOTHING
 								     : WORTH_OUTCOME;
 	if (!graph_has(&x->graph, after))
 		return WORTH_STATE;
-	return hash_equal(after, here) ? WORTH_SUCCESS : WORTH_LEAVING;
+	return hash_equal(after, p->hash) ? WORTH_SUCCESS : WORTH_LEAVING;
 }
 
 /* The best that calls of an operation bring: looking, syncing and the like lead nowhere. */
@@ -166,17 +167,17 @@ static enum worth choose_worth_max(const struct explorer *x, size_t op)
 
 /* Of some calls, the first of which is given, the one that leads on. An operation has several
  * draws, so that those that seldom succeed keep about their share. */
-static uint32_t choose_draw_leading_on(struct explorer *x, const struct state *s, uint32_t node,
+static uint32_t choose_draw_leading_on(struct explorer *x, const struct plan *p, uint32_t node,
 				       uint32_t first)
 {
 	const struct universe *u = x->universe;
-	struct hash here = state_hash(s);
+	const struct state *s = &p->state;
 	uint32_t best = first, call = first;
 	enum worth most = WORTH_NOTHING, worth;
 	size_t op = universe_op_of(u, first);
 
 	for (unsigned i = 1;; i++) {
-		worth = choose_worth(x, s, here, node, call);
+		worth = choose_worth(x, p, node, call);
 		if (worth > most) {
 			most = worth;
 			best = call;
@@ -228,38 +229,41 @@ static void choose_adapt(struct explorer *x)
 	tally_adapt(&x->tally);
 }
 
-uint32_t choose_untried(struct explorer *x, const struct state *s, uint32_t node)
+uint32_t choose_untried(struct explorer *x, const struct plan *p, uint32_t node)
 {
+	const struct state *s = &p->state;
 	unsigned draws;
 
 	if (!graph_untried(&x->graph, node))
 		return NODE_NONE;
 	choose_adapt(x);
 	if (choose_is_to_lead_on(x))
-		return choose_draw_leading_on(x, s, node, choose_draw_untried(x, s, node));
+		return choose_draw_leading_on(x, p, node, choose_draw_untried(x, s, node));
 	draws = choose_draws(x);
-	return draws > 1 ? choose_draw_rare(x, s, node, draws) : choose_draw_untried(x, s, node);
+	return draws > 1 ? choose_draw_rare(x, p, node, draws) : choose_draw_untried(x, s, node);
 }
 
-uint32_t choose_leaving(struct explorer *x, const struct state *s)
+uint32_t choose_leaving(struct explorer *x, const struct plan *p)
 {
-	struct hash here = state_hash(s), after;
+	struct hash after;
 	uint32_t number;
 	int error;
 
 	for (unsigned i = 0; i < LEAVING_DRAWS; i++) {
-		number = choose_draw(x, s);
-		if (choose_foresee(x, s, number, &error, &after) && !error &&
-		    !hash_equal(after, here))
+		number = choose_draw(x, &p->state);
+		if (choose_foresee(x, p, number, &error, &after) && !error &&
+		    !hash_equal(after, p->hash))
 			return number;
 	}
 	return NODE_NONE;
 }
 
-uint32_t choose_any(struct explorer *x, const struct state *s, uint32_t node)
+uint32_t choose_any(struct explorer *x, const struct plan *p, uint32_t node)
 {
+	const struct state *s = &p->state;
+
 	choose_adapt(x);
 	if (choose_is_to_lead_on(x))
-		return choose_draw_leading_on(x, s, node, choose_draw(x, s));
+		return choose_draw_leading_on(x, p, node, choose_draw(x, s));
 	return choose_draw(x, s);
 }

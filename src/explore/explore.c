@@ -111,9 +111,8 @@ size_t explorer_room(const struct explorer *x, size_t most)
 	return most;
 }
 
-uint32_t explorer_visit(struct explorer *x, const struct state *s, uint32_t from)
+uint32_t explorer_visit(struct explorer *x, const struct state *s, struct hash hash, uint32_t from)
 {
-	struct hash hash = state_hash(s);
 	uint32_t node = NODE_NONE;
 	bool is_new;
 

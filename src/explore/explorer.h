@@ -149,9 +149,9 @@ int explorer_mismatch(struct explorer *x, uint32_t call, size_t step, struct err
 /* Points of code that a step of the last plan was the first to run; 0 where that is not asked
  * for. */
 uint32_t explorer_new_coverage(const struct explorer *x, size_t step);
-/* The node of a state that a call led to from another node, made where absent. Where only bits are
- * kept of visited states: NODE_NONE, and one that is new is counted. */
-uint32_t explorer_visit(struct explorer *x, const struct state *s, uint32_t from);
+/* The node of a state, of which the hash is known, that a call led to from another node; made where
+ * absent. Where only bits are kept of visited states: NODE_NONE, and one that is new is counted. */
+uint32_t explorer_visit(struct explorer *x, const struct state *s, struct hash hash, uint32_t from);
 /* Is the history so long that it is time for a fresh file system? */
 bool explorer_is_long(const struct explorer *x);
 /* Call number n of the history as it is made in the present state; its text goes to the arena. */

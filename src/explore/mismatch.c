@@ -21,7 +21,7 @@ static void mismatch_set_edge(struct explorer *x, uint32_t call, uint32_t to)
 static void mismatch_accept(struct explorer *x, uint32_t number, const struct call *c,
 			    const struct outcome *seen, struct state *s)
 {
-	uint32_t to = explorer_visit(x, s, x->node);
+	uint32_t to = explorer_visit(x, s, state_hash(s), x->node);
 
 	mismatch_set_edge(x, number, to);
 	explorer_advance(x, number, c, seen, to, true);

@@ -123,8 +123,9 @@ static void tour_plan_call(struct tour *t, uint32_t number)
 		return;
 	}
 	t->planned++;
-	if (!step->expected.error)
-		move.to = explorer_visit(x, &t->plan.state, t->node);
+	if (!step->expected.error &&
+	    !hash_equal(t->plan.hash, graph_node(&x->graph, t->node)->hash))
+		move.to = explorer_visit(x, &t->plan.state, t->plan.hash, t->node);
 	if (move.fresh)
 		graph_add_edge(&x->graph, t->node, number, move.to);
 	else if (move.elsewhere)
@@ -142,11 +143,11 @@ static uint32_t tour_stay(struct tour *t)
 
 	if (t->stayed >= STAY_MAX) {
 		t->stayed = 0;
-		call = choose_leaving(x, &t->plan.state);
+		call = choose_leaving(x, &t->plan);
 		if (call != NODE_NONE)
 			return call;
 	}
-	return choose_untried(x, &t->plan.state, t->node);
+	return choose_untried(x, &t->plan, t->node);
 }
 
 /* From a state of another worker no way is known to where something is left: any call that leads
@@ -158,7 +159,7 @@ static uint32_t tour_hop(struct tour *t)
 	if (graph_node(&x->graph, t->node)->whose != NODE_FOREIGN || !graph_left(&x->graph) ||
 	    t->hops++ >= HOPS_MAX)
 		return NODE_NONE;
-	return choose_leaving(x, &t->plan.state);
+	return choose_leaving(x, &t->plan);
 }
 
 /* The next call of the plan; NODE_NONE if there is nothing left to try from here. */
@@ -169,7 +170,7 @@ static uint32_t tour_next_call(struct tour *t)
 	int64_t len;
 
 	if (x->options->strategy == STRATEGY_RANDOM)
-		return choose_any(x, &t->plan.state, t->node);
+		return choose_any(x, &t->plan, t->node);
 	if (t->path_next < t->path_len)
 		return t->path[t->path_next++];
 	if (sharing_is_mine(x, t->node) && (call = tour_stay(t)) != NODE_NONE)
@@ -352,6 +353,7 @@ int tour(struct explorer *x, struct err *err)
 	t->foresight = STEPS_MAX;
 	t->path = must_alloc(PATH_CALLS_MAX * sizeof(*t->path));
 	plan_init(&t->plan, &x->predictor, &x->state);
+	plan_keep_hash(&t->plan);
 	t->node = x->node;
 	for (size_t i = 0; i < x->follower_count; i++)
 		t->parts |= target_scans_parts(x->followers[i].target);

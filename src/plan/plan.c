@@ -34,6 +34,14 @@ void plan_lead_to(struct plan *p, const struct state *s)
 {
 	state_free(&p->state);
 	p->state = state_copy(s);
+	if (p->keeps_hash)
+		p->hash = state_hash(s);
+}
+
+void plan_keep_hash(struct plan *p)
+{
+	p->keeps_hash = true;
+	p->hash = state_hash(&p->state);
 }
 
 void plan_begin(struct plan *p, const struct state *s)
@@ -84,14 +92,25 @@ static void plan_expect_observed(const struct plan *p, struct plan_step *step,
 	step->times.known &= p->predictor->follower_count <= 1;
 }
 
+/* To where a predicted call leads; takes over the state. */
+static void plan_move(struct plan *p, const struct state *after)
+{
+	if (p->keeps_hash)
+		p->hash = state_hash_after(&p->state, p->hash, after);
+	state_free(&p->state);
+	p->state = *after;
+}
+
 const struct plan_step *plan_add(struct plan *p, const struct call *c, bool observe)
 {
 	struct times_expected times;
 	struct outcome expected;
 	struct plan_step *step;
+	struct state after;
 
-	if (!predict(p->predictor, &p->state, c, &expected, observe ? &times : NULL))
+	if (!predict_after(p->predictor, &p->state, c, &expected, observe ? &times : NULL, &after))
 		return NULL;
+	plan_move(p, &after);
 	step = plan_append(p, c);
 	plan_expect(p, step, &expected);
 	if (observe)

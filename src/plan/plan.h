@@ -20,6 +20,8 @@ struct plan {
 	struct plan_step *steps; /* texts of calls are the caller's */
 	size_t count, cap;
 	struct state state; /* the model's, behind the last step */
+	struct hash hash;   /* of the state; where that was asked for (plan_keep_hash()) */
+	bool keeps_hash;
 	struct arena arena; /* bytes of outcomes, and paths, until the next plan */
 };
 
@@ -30,6 +32,8 @@ void plan_free(struct plan *p);
 void plan_begin(struct plan *p, const struct state *s);
 /* A new plan that begins where the last one ended. */
 void plan_begin_behind(struct plan *p);
+/* From now on plan.hash is kept for plans of predicted calls. */
+void plan_keep_hash(struct plan *p);
 /* The steps that are there lead to this state, whatever was predicted. */
 void plan_lead_to(struct plan *p, const struct state *s);
 

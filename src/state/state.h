@@ -121,6 +121,10 @@ struct state state_copy(const struct state *s);
 void state_free(struct state *s);
 /* Of everything: tree, descriptors, offsets, working directories, streams. */
 struct hash state_hash(const struct state *s);
+/* The same of a state that a call led to, by the hash of the state before: faster where the call
+ * changed the tree alone, and nothing of it that is held by other than its names. */
+struct hash state_hash_after(const struct state *before, struct hash hash,
+			     const struct state *after);
 
 const struct process *state_process(const struct state *s, unsigned pid);
 struct process *state_edit_process(struct state *s, unsigned pid);

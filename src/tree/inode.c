@@ -165,11 +165,6 @@ void tree_free(struct tree *t)
 	*t = (struct tree){ 0 };
 }
 
-const struct inode *tree_inode(const struct tree *t, uint64_t ino)
-{
-	return (const struct inode *)pmap_get(&t->inodes, ino);
-}
-
 /* The inode as this tree's own, without a note that it changes. */
 static struct inode *inode_own(struct tree *t, uint64_t ino)
 {

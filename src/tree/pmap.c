@@ -14,59 +14,21 @@
 
 #include "tree/pool.h"
 
-enum {
-	BITS = 4,
-	MASK = (1 << BITS) - 1,
-	DEPTH_MAX = 64 / BITS,
-};
-
-struct slot {
-	uint64_t key; /* of the object; unused beside a node */
-	union {
-		struct ref *object;
-		struct pmap_node *node;
-	};
-};
-
-struct pmap_node {
-	uint32_t count;
-	uint16_t used;    /* values that have a slot */
-	uint16_t objects; /* those of them whose slot holds an object */
-	struct slot slots[];
-};
-
-/* The number of set bits. Where the processor may lack an instruction for it (a kernel in a process
- * is compiled for any), by hand: the compiler would call its library. */
-static unsigned bits_set(unsigned x)
-{
-#ifdef __POPCNT__
-	return (unsigned)__builtin_popcount(x);
-#else
-	x -= x >> 1 & 0x5555;
-	x = (x & 0x3333) + (x >> 2 & 0x3333);
-	x = (x + (x >> 4)) & 0x0f0f;
-	return (x + (x >> 8)) & 0x1f;
-#endif
-}
+enum { DEPTH_MAX = 64 / PMAP_BITS };
 
 static unsigned bit_of(uint64_t key, unsigned shift)
 {
-	return 1u << (key >> shift & MASK);
-}
-
-static unsigned node_index_of(const struct pmap_node *node, unsigned bit)
-{
-	return bits_set(node->used & (bit - 1));
+	return 1u << (key >> shift & PMAP_MASK);
 }
 
 static size_t node_size(unsigned slots)
 {
-	return sizeof(struct pmap_node) + slots * sizeof(struct slot);
+	return sizeof(struct pmap_node) + slots * sizeof(struct pmap_slot);
 }
 
 static void node_free(struct pmap_node *node)
 {
-	pool_free(node, node_size(bits_set(node->used)));
+	pool_free(node, node_size(pmap_bits_set(node->used)));
 }
 
 static struct pmap_node *node_of_one(uint64_t key, unsigned shift, struct ref *object)
@@ -88,7 +50,7 @@ static struct pmap_node *node_own(struct pmap_node *node)
 
 	if (node->count == 1)
 		return node;
-	slots = bits_set(node->used);
+	slots = pmap_bits_set(node->used);
 	copy = pool_alloc(node_size(slots));
 	memcpy(copy, node, node_size(slots));
 	copy->count = 1;
@@ -137,35 +99,14 @@ void pmap_drop(struct pmap *m, const struct pmap_type *type)
 	*m = (struct pmap)PMAP_INIT;
 }
 
-static struct ref *node_get(const struct pmap_node *node, unsigned shift, uint64_t key)
-{
-	for (; node; shift += BITS) {
-		unsigned bit = bit_of(key, shift);
-		const struct slot *slot;
-
-		if (!(node->used & bit))
-			return NULL;
-		slot = &node->slots[node_index_of(node, bit)];
-		if (node->objects & bit)
-			return slot->key == key ? slot->object : NULL;
-		node = slot->node;
-	}
-	return NULL;
-}
-
-struct ref *pmap_get(const struct pmap *m, uint64_t key)
-{
-	return node_get(m->root, 0, key);
-}
-
 /* Adds a slot to a node that is one's own; the node may move. */
 static struct pmap_node *node_add(struct pmap_node *node, unsigned bit, uint64_t key,
 				  struct ref *object)
 {
-	unsigned slots = bits_set(node->used), i = node_index_of(node, bit);
+	unsigned slots = pmap_bits_set(node->used), i = pmap_index_of(node, bit);
 
 	node = pool_resize(node, node_size(slots), node_size(slots + 1));
-	memmove(&node->slots[i + 1], &node->slots[i], (slots - i) * sizeof(struct slot));
+	memmove(&node->slots[i + 1], &node->slots[i], (slots - i) * sizeof(struct pmap_slot));
 	node->slots[i].key = key;
 	node->slots[i].object = object;
 	node->used |= bit;
@@ -182,24 +123,24 @@ void pmap_put(struct pmap *m, const struct pmap_type *type, uint64_t key, struct
 		m->count = 1;
 		return;
 	}
-	for (unsigned shift = 0;; shift += BITS) {
+	for (unsigned shift = 0;; shift += PMAP_BITS) {
 		struct pmap_node *node = *at = node_own(*at);
 		unsigned bit = bit_of(key, shift);
-		struct slot *slot;
+		struct pmap_slot *slot;
 
 		if (!(node->used & bit)) {
 			*at = node_add(node, bit, key, object);
 			m->count++;
 			return;
 		}
-		slot = &node->slots[node_index_of(node, bit)];
+		slot = &node->slots[pmap_index_of(node, bit)];
 		if (node->objects & bit) {
 			if (slot->key == key) {
 				object_drop(type, slot->object);
 				slot->object = object;
 				return;
 			}
-			slot->node = node_of_one(slot->key, shift + BITS, slot->object);
+			slot->node = node_of_one(slot->key, shift + PMAP_BITS, slot->object);
 			node->objects &= ~bit;
 		}
 		at = &slot->node;
@@ -210,14 +151,14 @@ struct ref *pmap_edit(struct pmap *m, const struct pmap_type *type, uint64_t key
 {
 	struct pmap_node **at = &m->root;
 
-	for (unsigned shift = 0; *at; shift += BITS) {
+	for (unsigned shift = 0; *at; shift += PMAP_BITS) {
 		struct pmap_node *node = *at = node_own(*at);
 		unsigned bit = bit_of(key, shift);
-		struct slot *slot;
+		struct pmap_slot *slot;
 
 		if (!(node->used & bit))
 			return NULL;
-		slot = &node->slots[node_index_of(node, bit)];
+		slot = &node->slots[pmap_index_of(node, bit)];
 		if (node->objects & bit) {
 			if (slot->key != key)
 				return NULL;
@@ -237,9 +178,9 @@ struct ref *pmap_edit(struct pmap *m, const struct pmap_type *type, uint64_t key
 /* Takes a slot out of a node that is one's own; the node may move. */
 static struct pmap_node *node_cut(struct pmap_node *node, unsigned bit)
 {
-	unsigned slots = bits_set(node->used), i = node_index_of(node, bit);
+	unsigned slots = pmap_bits_set(node->used), i = pmap_index_of(node, bit);
 
-	memmove(&node->slots[i], &node->slots[i + 1], (slots - i - 1) * sizeof(struct slot));
+	memmove(&node->slots[i], &node->slots[i + 1], (slots - i - 1) * sizeof(struct pmap_slot));
 	node->used &= ~bit;
 	node->objects &= ~bit;
 	return pool_resize(node, node_size(slots), node_size(slots - 1));
@@ -252,24 +193,24 @@ bool pmap_remove(struct pmap *m, const struct pmap_type *type, uint64_t key)
 
 	if (!pmap_get(m, key))
 		return false;
-	for (;; at = &node->slots[node_index_of(node, bit)].node) {
+	for (;; at = &node->slots[pmap_index_of(node, bit)].node) {
 		node = *at = node_own(*at);
 		path[depth] = at;
-		bit = bit_of(key, depth * BITS);
+		bit = bit_of(key, depth * PMAP_BITS);
 		if (node->objects & bit)
 			break;
 		depth++;
 	}
-	object_drop(type, node->slots[node_index_of(node, bit)].object);
+	object_drop(type, node->slots[pmap_index_of(node, bit)].object);
 	node = *at = node_cut(node, bit);
 	m->count--;
 
 	/* An object left alone in its node goes up to the slot of that node. */
-	while (depth > 0 && bits_set(node->used) == 1 && node->objects) {
+	while (depth > 0 && pmap_bits_set(node->used) == 1 && node->objects) {
 		struct pmap_node *parent = *path[--depth];
 
-		bit = bit_of(key, depth * BITS);
-		parent->slots[node_index_of(parent, bit)] = node->slots[0];
+		bit = bit_of(key, depth * PMAP_BITS);
+		parent->slots[pmap_index_of(parent, bit)] = node->slots[0];
 		parent->objects |= bit;
 		node_free(node);
 		node = parent;
@@ -304,14 +245,14 @@ static struct ref *node_first(const struct pmap_node *node, uint64_t *key)
 /* The first object below node whose key comes after *key. */
 static struct ref *node_after(const struct pmap_node *node, unsigned shift, uint64_t *key)
 {
-	unsigned bit = bit_of(*key, shift), i = node_index_of(node, bit),
-		 slots = bits_set(node->used);
+	unsigned bit = bit_of(*key, shift), i = pmap_index_of(node, bit),
+		 slots = pmap_bits_set(node->used);
 
 	if (node->used & bit) {
-		const struct slot *slot = &node->slots[i++];
+		const struct pmap_slot *slot = &node->slots[i++];
 
 		if (!(node->objects & bit)) {
-			struct ref *object = node_after(slot->node, shift + BITS, key);
+			struct ref *object = node_after(slot->node, shift + PMAP_BITS, key);
 
 			if (object)
 				return object;
@@ -355,7 +296,7 @@ struct ref *pmap_walk_next(struct pmap_walk *w, uint64_t *key)
 	while (w->depth) {
 		const struct pmap_node *node = w->at[w->depth - 1].node;
 		unsigned left = w->at[w->depth - 1].left, bit = left & -left;
-		const struct slot *slot = &node->slots[node_index_of(node, bit)];
+		const struct pmap_slot *slot = &node->slots[pmap_index_of(node, bit)];
 
 		if (!left) {
 			w->depth--;
@@ -381,7 +322,7 @@ struct part {
 
 static struct part part_at(const struct pmap_node *node, unsigned bit)
 {
-	const struct slot *slot = &node->slots[node_index_of(node, bit)];
+	const struct pmap_slot *slot = &node->slots[pmap_index_of(node, bit)];
 
 	if (!(node->used & bit))
 		return (struct part){ NULL, NULL, 0 };
@@ -393,7 +334,7 @@ static struct part part_at(const struct pmap_node *node, unsigned bit)
 static const struct ref *part_get(struct part part, unsigned shift, uint64_t key)
 {
 	if (part.node)
-		return node_get(part.node, shift, key);
+		return pmap_node_get(part.node, key >> shift, key);
 	return part.key == key ? part.object : NULL;
 }
 
@@ -421,7 +362,7 @@ static void diff_parts(const struct pmap_differ *d, struct part a, struct part b
 static void diff_nodes(const struct pmap_differ *d, const struct pmap_node *a,
 		       const struct pmap_node *b, unsigned shift)
 {
-	const struct slot *in_a = a->slots, *in_b = b->slots;
+	const struct pmap_slot *in_a = a->slots, *in_b = b->slots;
 
 	for (unsigned left = a->used | b->used; left; left &= left - 1) {
 		unsigned bit = left & -left;
@@ -438,7 +379,7 @@ static void diff_parts(const struct pmap_differ *d, struct part a, struct part b
 {
 	if (a.node && b.node) {
 		if (a.node != b.node)
-			diff_nodes(d, a.node, b.node, shift + BITS);
+			diff_nodes(d, a.node, b.node, shift + PMAP_BITS);
 		return;
 	}
 	if (a.object && b.object && a.key == b.key) {
@@ -475,9 +416,9 @@ static size_t node_bytes(const struct pmap_node *node, size_t (*object_bytes)(co
 
 	if (node->count > 1)
 		return 0;
-	bytes = node_size(bits_set(node->used));
+	bytes = node_size(pmap_bits_set(node->used));
 	for (unsigned left = node->used; left; left &= left - 1, i++) {
-		const struct slot *slot = &node->slots[i];
+		const struct pmap_slot *slot = &node->slots[i];
 
 		if (!(node->objects & left & -left))
 			bytes += node_bytes(slot->node, object_bytes);

@@ -33,16 +33,72 @@ struct pmap {
 	uint32_t count;
 };
 
+/* What only pmap.c knows of, but for looking up, which is done more than anything else. */
+struct pmap_slot {
+	uint64_t key; /* of the object; unused beside a node */
+	union {
+		struct ref *object;
+		struct pmap_node *node;
+	};
+};
+
+struct pmap_node {
+	uint32_t count;
+	uint16_t used;    /* values that have a slot */
+	uint16_t objects; /* those of them whose slot holds an object */
+	struct pmap_slot slots[];
+};
+
+enum { PMAP_BITS = 4, PMAP_MASK = (1 << PMAP_BITS) - 1 };
+
 #define PMAP_INIT \
 	{ \
 		NULL, 0 \
 	}
 
+/* The number of set bits of 16. Where the processor may lack an instruction for it (a kernel in a
+ * process is compiled for any), by hand: the compiler would call its library. */
+static inline unsigned pmap_bits_set(unsigned x)
+{
+#ifdef __POPCNT__
+	return (unsigned)__builtin_popcount(x);
+#else
+	x -= x >> 1 & 0x5555;
+	x = (x & 0x3333) + (x >> 2 & 0x3333);
+	x = (x + (x >> 4)) & 0x0f0f;
+	return (x + (x >> 8)) & 0x1f;
+#endif
+}
+
+static inline unsigned pmap_index_of(const struct pmap_node *node, unsigned bit)
+{
+	return pmap_bits_set(node->used & (bit - 1));
+}
+
+/* The object of a key at or below a node; `rest` is what of the key was not branched on yet. */
+static inline struct ref *pmap_node_get(const struct pmap_node *node, uint64_t rest, uint64_t key)
+{
+	for (; node; rest >>= PMAP_BITS) {
+		unsigned bit = 1u << (rest & PMAP_MASK);
+		const struct pmap_slot *slot = &node->slots[pmap_index_of(node, bit)];
+
+		if (node->objects & bit)
+			return slot->key == key ? slot->object : NULL;
+		if (!(node->used & bit))
+			return NULL;
+		node = slot->node;
+	}
+	return NULL;
+}
+
 /* Another reference to the same contents. */
 struct pmap pmap_share(const struct pmap *m);
 void pmap_drop(struct pmap *m, const struct pmap_type *type);
 
-struct ref *pmap_get(const struct pmap *m, uint64_t key);
+static inline struct ref *pmap_get(const struct pmap *m, uint64_t key)
+{
+	return pmap_node_get(m->root, key, key);
+}
 /* Puts the object (taking over the caller's count), replacing what was there. */
 void pmap_put(struct pmap *m, const struct pmap_type *type, uint64_t key, struct ref *object);
 /* The object, unshared: it and the nodes on its way belong to this map alone. NULL if absent. */

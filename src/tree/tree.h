@@ -142,7 +142,11 @@ static inline struct hash tree_hash(const struct tree *t)
 	return t->hash;
 }
 
-const struct inode *tree_inode(const struct tree *t, uint64_t ino); /* NULL if gone */
+/* NULL if gone. */
+static inline const struct inode *tree_inode(const struct tree *t, uint64_t ino)
+{
+	return (const struct inode *)pmap_get(&t->inodes, ino);
+}
 /* The inode, which must exist, to be written to until the tree is copied or settled. */
 struct inode *tree_edit(struct tree *t, uint64_t ino);
 

@@ -158,6 +158,7 @@ static void check_call(struct world *w, struct state *before, const struct call 
 	model_run(&w->model, &second, c, &outcome);
 	expect_same(w, &after, &second, c, "not determined");
 	assert_true(hash_equal(state_hash(before), start));
+	assert_true(hash_equal(state_hash_after(before, start, &after), state_hash(&after)));
 	assert_true(env.undefined || env.success == errset_empty(&env.errors));
 	assert_int_equal(env.undefined ? EINVAL : env.first, outcome.error);
 	if (leaves_behind(&env))
