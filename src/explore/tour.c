@@ -207,7 +207,7 @@ static void tour_plan(struct tour *t)
 	while (t->plan.count < room && (call = tour_next_call(t)) != NODE_NONE)
 		tour_plan_call(t, call);
 	if (!t->plan.count && t->parts_behind)
-		tour_plan_call(t, choose_any(t->x, &t->plan.state, t->node));
+		tour_plan_call(t, choose_any(t->x, &t->plan, t->node));
 	if (!t->parts_behind ||
 	    (t->plan.count == room && !t->is_last && explorer_room(t->x, room + 1) > room))
 		return;

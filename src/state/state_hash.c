@@ -5,7 +5,7 @@
  * from the hash before. */
 #include <string.h>
 
-#include "model/state.h"
+#include "state/state.h"
 #include "tree/inode.h"
 
 static struct hash hash_words(struct hash from, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
