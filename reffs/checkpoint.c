@@ -184,6 +184,8 @@ static void handle_piece(struct request *r, unsigned cmd, const struct reffs_pie
 
 /* ---- flags of inodes: the kernel asks in the words of both ext2 and xfs ---- */
 
+enum { FLAGS_KNOWN = FS_IMMUTABLE_FL | FS_APPEND_FL };
+
 static uint32_t to_xflags(unsigned flags)
 {
 	return (flags & FS_IMMUTABLE_FL ? FS_XFLAG_IMMUTABLE : 0) |
@@ -196,10 +198,11 @@ static unsigned from_xflags(uint32_t xflags)
 	       (xflags & FS_XFLAG_APPEND ? FS_APPEND_FL : 0);
 }
 
+/* The model has flags of its own, too. */
 static void get_flags(struct request *r, fuse_ino_t ino, unsigned cmd)
 {
 	const struct inode *inode = request_inode(r, ino);
-	unsigned flags = inode ? inode->flags : 0;
+	unsigned flags = inode ? inode->flags & FLAGS_KNOWN : 0;
 	struct fsxattr x = { .fsx_xflags = to_xflags(flags) };
 
 	request_end(r);
@@ -217,7 +220,7 @@ static void set_flags(struct request *r, fuse_ino_t ino, unsigned flags)
 
 	call.set_inode_flags.fd = request_open(r, ino, O_RDONLY);
 	call.set_inode_flags.flags.num = flags;
-	if (flags & ~(unsigned)(FS_IMMUTABLE_FL | FS_APPEND_FL))
+	if (flags & ~(unsigned)FLAGS_KNOWN)
 		r->error = r->error ? r->error : EOPNOTSUPP;
 	request_call(r, &call);
 	reply_done(r);
