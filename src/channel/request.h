@@ -42,6 +42,7 @@ struct plan_step {
 	bool exact, observe;
 	bool later;    /* the clock is let move before the call */
 	bool reported; /* the plan ends here in any case, to report the outcome */
+	bool unjudged; /* whatever it returns, the plan continues; nothing is looked at */
 };
 
 /* Where a plan stopped: the first step that was not as expected or not exact, count if none. */

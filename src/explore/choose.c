@@ -17,7 +17,7 @@ enum {
 	LEADING_DRAWS_OP = 4, /* of these, draws of one operation */
 	LEADING_PART = 5,     /* of LEADING_OF calls */
 	LEADING_OF = 8,
-	DEAR_OBJECTS = 64,     /* of a tree that is read anew half as often as an empty one */
+	DEAR_OBJECTS = 64,     /* of a tree that is read again half as often as an empty one */
 	EARLY = 1 << 13,       /* calls */
 	PAUSE_MIN = 256,       /* calls from one move of weights to the next */
 	PAUSE_COVERAGE = 2048, /* at most, where new coverage guides the choice */
@@ -33,7 +33,7 @@ static uint32_t choose_draw_as_weighed(struct explorer *x, const struct state *s
 	return (uint32_t)call;
 }
 
-/* What reads all of the tree anew is drawn the more seldom the larger the tree is. */
+/* What reads all of the tree again is drawn the more seldom the larger the tree is. */
 static bool choose_spares(struct explorer *x, const struct state *s, uint32_t call)
 {
 	enum op op = x->universe->ops[universe_op_of(x->universe, call)].op;

@@ -126,7 +126,7 @@ bool explorer_ends(struct explorer *x);
 size_t explorer_room(const struct explorer *x, size_t most);
 /* A fresh file system; x->state, node and history follow. */
 int explorer_reset(struct explorer *x, struct err *err);
-/* Whether an operation unmounts, mounts or reads all of the tree anew where the kernel of this
+/* Whether an operation unmounts, mounts or reads all of the tree again where the kernel of this
  * machine or a daemon does that: it takes as long as some hundred calls, most of it by waiting. */
 bool explorer_is_dear(const struct explorer *x, enum op op);
 /* Does the status say that something is lacking that may be there a little later, or for less? */

@@ -64,7 +64,7 @@ static struct plan_step *plan_append(struct plan *p, const struct call *c)
 	step->observe = false;
 	step->part = NULL;
 	step->part_len = 0;
-	step->later = step->reported = false;
+	step->later = step->reported = step->unjudged = false;
 	step->times.known = false;
 	return step;
 }

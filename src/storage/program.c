@@ -56,24 +56,35 @@ void program_search_path(struct buf *out)
 	buf_addf(out, "%s%s%s", path ? path : "", path && *path ? ":" : "", more_places);
 }
 
-bool program_exists(const char *command)
+/* Where the command's program is. */
+static bool program_find(const char *command, struct buf *ret)
 {
-	struct buf program = BUF_INIT, path = BUF_INIT, full = BUF_INIT;
+	struct buf program = BUF_INIT, path = BUF_INIT;
 	bool found = false;
 	char *save = NULL;
 
 	program_add_name(command, &program);
 	program_search_path(&path);
-	if (strchr(buf_str(&program), '/'))
+	if (strchr(buf_str(&program), '/')) {
+		buf_adds(ret, program.data);
 		found = !access(program.data, X_OK);
+	}
 	for (char *dir = strtok_r(path.data, ":", &save); dir && !found && program.len;
 	     dir = strtok_r(NULL, ":", &save)) {
-		buf_clear(&full);
-		buf_addf(&full, "%s/%s", dir, program.data);
-		found = !access(full.data, X_OK);
+		buf_clear(ret);
+		buf_addf(ret, "%s/%s", dir, program.data);
+		found = !access(ret->data, X_OK);
 	}
 	buf_free(&program);
 	buf_free(&path);
+	return found;
+}
+
+bool program_exists(const char *command)
+{
+	struct buf full = BUF_INIT;
+	bool found = program_find(command, &full);
+
 	buf_free(&full);
 	return found;
 }
@@ -101,10 +112,64 @@ void program_lacking_any(const char *programs, const char *packages, struct buf 
 	}
 }
 
-/* In the child, which shares our memory until it executes: system calls only. */
-static _Noreturn void execute(char *const *argv, char *const *environment, int pass_fd,
-			      int output_fd, int end_signal)
+enum { WORDS_MAX = 64 };
+
+struct program_command {
+	struct buf shell;   /* what the shell is given, where there are no words */
+	struct buf program; /* that the first word names */
+	struct buf text;    /* of the words */
+	char *words[WORDS_MAX + 1];
+	struct buf path;
+	char *environment[3];
+};
+
+/* Whether a shell would do nothing with the text but split it, and execute the program: that takes
+ * longer than some programs. */
+static bool program_is_plain(const char *text)
 {
+	return !strpbrk(text, "|&;<>()$`\\\"'*?[]{}#~!\n") &&
+	       !memchr(text, '=', strcspn(text, " \t"));
+}
+
+static void command_split(struct program_command *c, const char *text)
+{
+	char *save = NULL;
+	size_t count = 0;
+
+	if (!program_is_plain(text) || !program_find(text, &c->program))
+		return;
+	buf_adds(&c->text, text);
+	for (char *word = strtok_r(c->text.data, " \t", &save); word && count < WORDS_MAX;
+	     word = strtok_r(NULL, " \t", &save))
+		c->words[count++] = word;
+	if (count == WORDS_MAX)
+		c->words[0] = NULL;
+}
+
+static void command_init(struct program_command *c, const char *text)
+{
+	*c = (struct program_command){ .shell = BUF_INIT };
+	buf_addf(&c->shell, "exec </dev/null; exec %s", text);
+	buf_adds(&c->path, "PATH=");
+	program_search_path(&c->path);
+	c->environment[0] = c->path.data;
+	c->environment[1] = (char *)"LC_ALL=C";
+	command_split(c, text);
+}
+
+static void command_free(struct program_command *c)
+{
+	buf_free(&c->shell);
+	buf_free(&c->program);
+	buf_free(&c->text);
+	buf_free(&c->path);
+}
+
+/* In the child, which shares our memory until it executes: system calls only. */
+static _Noreturn void execute(const struct program_command *c, int pass_fd, int output_fd,
+			      int end_signal)
+{
+	char *shell[] = { (char *)"sh", (char *)"-c", c->shell.data, NULL };
 	sigset_t none;
 
 	setpgid(0, 0);
@@ -117,28 +182,25 @@ static _Noreturn void execute(char *const *argv, char *const *environment, int p
 		fcntl(pass_fd, F_SETFD, 0);
 	else if (pass_fd >= 0)
 		dup2(pass_fd, PROGRAM_FD);
-	execve("/bin/sh", argv, environment);
+	if (c->words[0]) {
+		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+		execve(c->program.data, c->words, c->environment);
+	}
+	execve("/bin/sh", shell, c->environment);
 	_exit(127);
 }
 
 /* The signal ends it with us. */
 static pid_t program_fork(const char *text, int pass_fd, int output_fd, int end_signal)
 {
-	struct buf command = BUF_INIT, path = BUF_INIT;
-	char *argv[] = { (char *)"sh", (char *)"-c", NULL, NULL };
-	char *environment[] = { NULL, (char *)"LC_ALL=C", NULL };
+	struct program_command c;
 	pid_t pid;
 
-	buf_addf(&command, "exec </dev/null; exec %s", text);
-	buf_adds(&path, "PATH=");
-	program_search_path(&path);
-	argv[2] = command.data;
-	environment[0] = path.data;
+	command_init(&c, text);
 	pid = vfork();
 	if (!pid)
-		execute(argv, environment, pass_fd, output_fd, end_signal);
-	buf_free(&command);
-	buf_free(&path);
+		execute(&c, pass_fd, output_fd, end_signal);
+	command_free(&c);
 	return pid;
 }
 

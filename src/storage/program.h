@@ -30,7 +30,8 @@ void program_lacking_any(const char *programs, const char *packages, struct buf 
 enum { PROGRAM_FD = 3 };
 #define PROGRAM_FD_PATH "/proc/self/fd/3"
 
-/* Starts it by the shell with no input, in its own process group, to end with us. */
+/* Starts it with no input, in its own process group, to end with us; by the shell, unless there is
+ * nothing for a shell to do. */
 pid_t program_start(const char *command, int pass_fd, int output_fd);
 
 /* Whether one that was started has ended. */

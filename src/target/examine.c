@@ -9,9 +9,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/arena.h"
 #include "base/err.h"
+#include "base/must.h"
 #include "target/checker.h"
 #include "target/description.h"
 #include "target/recent_calls.h"
@@ -29,6 +32,7 @@ enum {
 	PROBER_ID = 1000,
 	RELEASED = 32, /* descriptors, and directory streams, that the calls may leave open */
 	FD_FIRST = 3,
+	STEPS_MIN = 64,
 };
 /* No state that a search saves has this key. */
 static const uint64_t space_key = UINT64_MAX;
@@ -137,52 +141,101 @@ static bool space_remount(struct space_search *s)
 	return space_call(s, &c, &outcome) && !outcome.error;
 }
 
+/* Calls on their way to the target together: one message for each takes longer than most calls. */
+struct space_calls {
+	struct plan_step *steps;
+	size_t count, cap;
+	struct arena arena; /* of paths */
+};
+
+static void space_calls_free(struct space_calls *list)
+{
+	free(list->steps);
+	arena_free(&list->arena);
+}
+
+static struct plan_step *space_calls_add(struct space_calls *list, const struct call *c)
+{
+	if (list->count == list->cap) {
+		list->cap = list->cap ? 2 * list->cap : STEPS_MIN;
+		list->steps = must_realloc(list->steps, list->cap * sizeof(*list->steps));
+	}
+	list->steps[list->count] = (struct plan_step){ .call = *c, .unjudged = true };
+	return &list->steps[list->count++];
+}
+
+/* One that has to succeed. */
+static void space_calls_add_sure(struct space_calls *list, const struct call *c)
+{
+	struct plan_step *step = space_calls_add(list, c);
+
+	step->unjudged = false;
+	step->exact = true;
+	step->expected = (struct outcome){ .result = op_table[c->op].result, .bytes = "" };
+}
+
+/* False if the target did not survive one of them, or one does not return what it has to. */
+static bool space_make(struct space_search *s, const struct space_calls *list)
+{
+	struct plan_report report;
+	struct err why = { 0 };
+
+	if (target_follow(s->target, list->steps, list->count, &report, &why) < 0)
+		return false;
+	s->fate = report.fate;
+	return s->fate == FATE_FINE && report.done == list->count;
+}
+
 static bool space_repeat(struct space_search *s, const struct recent_calls *calls)
 {
+	struct space_calls list = { 0 };
 	const struct call *c;
-	struct outcome outcome;
+	bool whole;
 
 	for (size_t i = 0; (c = recent_calls_get(calls, i)); i++)
-		if (!space_call(s, c, &outcome))
-			return false;
-	return true;
+		space_calls_add(&list, c);
+	whole = space_make(s, &list);
+	space_calls_free(&list);
+	return whole;
 }
 
 /* What a search made can be removed; what cannot be (immutable files) ends the search. */
-static bool space_remove(struct space_search *s, const struct path_list *list, size_t item)
+static void space_calls_add_removal(struct space_calls *list, const struct path_list *paths,
+				    size_t item)
 {
-	bool is_dir = S_ISDIR(list->items[item].inode->mode);
+	bool is_dir = S_ISDIR(paths->items[item].inode->mode);
 	struct call c = { .op = is_dir ? OP_rmdir : OP_unlink, .pid = 1 };
 	struct buf path = BUF_INIT;
-	struct outcome outcome;
-	bool removed;
 
-	for (size_t at = item; at; at = list->items[at].parent) {
+	for (size_t at = item; at; at = paths->items[at].parent) {
 		struct buf longer = BUF_INIT;
 
-		buf_addf(&longer, "/%s%s", list->items[at].name, buf_str(&path));
+		buf_addf(&longer, "/%s%s", paths->items[at].name, buf_str(&path));
 		buf_free(&path);
 		path = longer;
 	}
 	c.arg[0] = (struct arg){ .text = buf_str(&path), .len = (uint32_t)path.len };
-	removed = space_call(s, &c, &outcome) && !outcome.error;
+	c = call_copy(&c, &list->arena);
 	buf_free(&path);
-	return removed;
+	space_calls_add_sure(list, &c);
 }
 
 static bool space_remove_all(struct space_search *s)
 {
+	struct space_calls list = { 0 };
 	struct err why = { 0 };
-	struct path_list list;
+	struct path_list paths;
 	struct tree tree;
-	bool removed = true;
+	bool removed;
 
 	if (target_observe(s->target, &tree, &s->fate, &why) < 0 || s->fate != FATE_FINE)
 		return false;
-	path_list_make(&list, &tree);
-	for (size_t i = list.count; i-- > 1 && removed;)
-		removed = space_remove(s, &list, i);
-	path_list_free(&list);
+	path_list_make(&paths, &tree);
+	for (size_t i = paths.count; i-- > 1;)
+		space_calls_add_removal(&list, &paths, i);
+	removed = space_make(s, &list);
+	space_calls_free(&list);
+	path_list_free(&paths);
 	tree_free(&tree);
 	return removed;
 }
@@ -220,7 +273,8 @@ static bool space_round(struct space_search *s, const struct recent_calls *calls
 static bool space_release(struct space_search *s)
 {
 	struct call root = { .op = OP_chdir, .pid = 1 };
-	struct outcome outcome;
+	struct space_calls list = { 0 };
+	bool released;
 
 	root.chdir.path = (struct arg){ .text = "/", .len = 1 };
 	for (int64_t i = 0; i < RELEASED; i++) {
@@ -229,10 +283,13 @@ static bool space_release(struct space_search *s)
 
 		file.close.fd.num = FD_FIRST + i;
 		dir.closedir.dh.num = 1 + i;
-		if (!space_call(s, &file, &outcome) || !space_call(s, &dir, &outcome))
-			return false;
+		space_calls_add(&list, &file);
+		space_calls_add(&list, &dir);
 	}
-	return space_call(s, &root, &outcome) && !outcome.error;
+	space_calls_add_sure(&list, &root);
+	released = space_make(s, &list);
+	space_calls_free(&list);
+	return released;
 }
 
 /* Whether a file finds space that takes a quarter of what was free at first: a file of root's that

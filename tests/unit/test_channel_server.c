@@ -123,12 +123,12 @@ static void change(struct tree *t, uint32_t mode)
 	tree_settle(t);
 }
 
-static void parts_are_looked_at_and_all_where_they_differ(void **state)
+static struct channel_server serving(struct fake *f)
 {
-	struct fake f = { .blind = false };
-	struct channel_server s = {
-		.message = must_alloc(sizeof(*s.message)),
-		.own = &f,
+	tree_init(&f->tree, TREE_FIELDS_DEFAULT, true, 0755, 0, 0);
+	return (struct channel_server){
+		.message = must_alloc(sizeof(struct message)),
+		.own = f,
 		.call = fake_call,
 		.scan = fake_scan,
 		.scan_part = fake_scan_part,
@@ -136,10 +136,22 @@ static void parts_are_looked_at_and_all_where_they_differ(void **state)
 		.gone = no,
 		.times.shares = true,
 	};
+}
+
+static void served(struct channel_server *s, struct fake *f)
+{
+	tree_free(&f->tree);
+	times_watch_free(&s->times);
+	free(s->message);
+}
+
+static void parts_are_looked_at_and_all_where_they_differ(void **state)
+{
+	struct fake f = { .blind = false };
+	struct channel_server s = serving(&f);
 	struct tree other;
 	struct plan_report r;
 
-	tree_init(&f.tree, TREE_FIELDS_DEFAULT, true, 0755, 0, 0);
 	other = tree_copy(&f.tree);
 	change(&other, 0700);
 	/* Nothing is known at first. */
@@ -170,9 +182,43 @@ static void parts_are_looked_at_and_all_where_they_differ(void **state)
 	assert_true(r.tree_differs);
 	assert_true(r.late);
 	tree_free(&other);
-	tree_free(&f.tree);
-	times_watch_free(&s.times);
-	free(s.message);
+	served(&s, &f);
+}
+
+/* Unmounting shows no tree. */
+static void what_is_seen_behind_an_unmount_may_be_of_before(void **state)
+{
+	struct fake f = { .blind = false };
+	struct channel_server s = serving(&f);
+	struct tree other = tree_copy(&f.tree);
+	struct plan_report r;
+
+	followed(&s, NULL, &f.tree);
+	followed(&s, ".\0", &f.tree);
+	s.message->request = REQUEST_DETACH;
+	channel_server_begin(&s);
+	change(&f.tree, 0700);
+	r = followed(&s, ".\0", &other);
+	assert_true(r.tree_differs);
+	assert_true(r.late);
+	tree_free(&other);
+	served(&s, &f);
+}
+
+static void a_plan_continues_behind_what_is_not_judged(void **state)
+{
+	struct fake f = { .blind = false };
+	struct channel_server s = serving(&f);
+	struct message *m = s.message;
+
+	m->request = REQUEST_FOLLOW;
+	m->step_count = 3;
+	for (unsigned i = 0; i < 3; i++)
+		m->steps[i] = (struct plan_step){ .call.op = OP_sync, .unjudged = i < 2 };
+	channel_server_begin(&s);
+	channel_server_follow(&s);
+	assert_int_equal(m->report.done, 2); /* the last one is reported */
+	served(&s, &f);
 }
 
 int main(void)
@@ -181,6 +227,8 @@ int main(void)
 		cmocka_unit_test(death_leaves_the_error_free),
 		cmocka_unit_test(what_we_lack_is_our_failure),
 		cmocka_unit_test(parts_are_looked_at_and_all_where_they_differ),
+		cmocka_unit_test(what_is_seen_behind_an_unmount_may_be_of_before),
+		cmocka_unit_test(a_plan_continues_behind_what_is_not_judged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
