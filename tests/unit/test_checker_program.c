@@ -41,6 +41,9 @@ static void shipped_ones_are_found(void **state)
 	assert_int_equal(checker_program_find(&p, "reiserfsck", NULL, &err), 0);
 	assert_int_equal(p.mode_count, 3);
 	assert_string_equal(p.modes[2].name, "rebuild-tree");
+	assert_false(checker_program_is_partial(&p, 0));
+	assert_true(checker_program_is_partial(&p, 1));
+	assert_false(checker_program_is_partial(&p, 2));
 	checker_program_free(&p);
 }
 
