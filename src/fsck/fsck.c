@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "base/must.h"
 #include "fsck/behaviour.h"
-#include "fsck/fsck_answers.h"
 #include "fsck/loss.h"
 #include "judge/kernel_log.h"
 #include "storage/page_disk.h"

@@ -1,7 +1,6 @@
 /* fsck_answers.c -- what a checker answers, and what it answers next: do they fit together? */
-#include "fsck/fsck_answers.h"
-
 #include "base/buf.h"
+#include "fsck/fsck.h"
 #include "fsck/pairs.h"
 #include "target/checker.h"
 
