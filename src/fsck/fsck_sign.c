@@ -40,12 +40,18 @@ void fsck_complaint(const struct fsck_session *s, const struct fsck_test *t, str
 				  buf_str(&s->usual_output[t->mode]), out);
 }
 
-/* A rule may be broken, and an error left, for several reasons: they differ by what was damaged. */
-static void sign_structures(const struct fsck_test *t, struct buf *out)
+/* A rule may be broken, and an error left, for several reasons: they differ by what was damaged. Of
+ * a rule it is the field: to overlook a wrong mode is one thing, a wrong flag another. */
+static void sign_damage(const struct fsck_test *t, struct buf *out)
 {
-	for (size_t i = 0; i < t->corruption.count; i++)
-		if (t->corruption.changes[i].instance)
-			buf_addf(out, ": %s", t->corruption.changes[i].instance->structure->name);
+	for (size_t i = 0; i < t->corruption.count; i++) {
+		const struct disk_change *x = &t->corruption.changes[i];
+
+		if (x->instance)
+			buf_addf(out, ": %s", x->instance->structure->name);
+		if (x->instance && x->field && t->fault == FSCK_UNSOUND)
+			buf_addf(out, ".%s", x->field->name);
+	}
 }
 
 static bool is_of_what_is_left(enum fsck_fault fault)
@@ -75,7 +81,7 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 	else
 		fsck_complaint(s, t, out);
 	if (t->fault == FSCK_UNSOUND || t->fault == FSCK_INCONSISTENT)
-		sign_structures(t, out);
+		sign_damage(t, out);
 }
 
 /* Worst is what nobody notices: files are gone, or a disk that is called clean cannot be used. A
