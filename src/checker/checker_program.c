@@ -318,6 +318,12 @@ enum checker_answer checker_program_answer(const struct checker_program *p, int 
 	return other == ANSWER_UNKNOWN ? answer : other;
 }
 
+bool checker_program_has_code(const struct checker_program *p, enum checker_answer answer,
+			      int exit_code)
+{
+	return codes_have(p->codes[answer], exit_code);
+}
+
 bool checker_program_is_partial(const struct checker_program *p, int mode)
 {
 	const char *name = checker_program_mode(p, mode)->name;

@@ -98,6 +98,9 @@ int checker_program_names(const char *config, struct buf *ret_names_nul, struct 
 /* Says which program is missing here, and which package has it; nothing where none is. */
 void checker_program_lacking(const struct checker_program *p, struct buf *out);
 
+/* Whether a code of a repair is listed for this answer, too. */
+bool checker_program_has_code(const struct checker_program *p, enum checker_answer answer,
+			      int exit_code);
 /* Whether what this way to repair calls clean says nothing of the whole disk. */
 bool checker_program_is_partial(const struct checker_program *p, int mode);
 const struct checker_mode *checker_program_mode(const struct checker_program *p, int mode);

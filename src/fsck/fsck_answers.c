@@ -74,6 +74,13 @@ static bool test_check_is_right(const struct fsck_session *s, const struct fsck_
 	return a.has_rules && session_is_usual(s, &a);
 }
 
+/* A checker that answers the same for a disk that was clean and one that it has repaired. */
+static bool test_may_be_repaired(const struct fsck_session *s, const struct fsck_test *t)
+{
+	return t->runs[0].wrote &&
+	       checker_program_has_code(s->program, ANSWER_REPAIRED, t->runs[0].status);
+}
+
 /* A way to repair that corrects something of every disk says nothing of this one. */
 void fsck_judge_check(const struct fsck_session *s, struct fsck_test *t)
 {
@@ -83,7 +90,8 @@ void fsck_judge_check(const struct fsck_session *s, struct fsck_test *t)
 	    checker_program_is_partial(s->program, t->mode) || s->usual[t->mode][0] != ANSWER_CLEAN)
 		return;
 	problem = pair_check_problem(fsck_run_answer(s, CHECKER_CHECK, &t->check), t->answers[0]);
-	if (!problem || (t->answers[0] != ANSWER_CLEAN && test_check_is_right(s, t)))
+	if (!problem || (t->answers[0] == ANSWER_CLEAN ? test_may_be_repaired(s, t)
+						       : test_check_is_right(s, t)))
 		return;
 	t->fault = FSCK_CHECK_DIFFERS;
 	buf_adds(&t->text, problem);

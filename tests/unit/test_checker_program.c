@@ -57,6 +57,11 @@ static void codes_of_a_check_may_differ(void **state)
 	/* It has two meanings (fsck.fat(8)): recoverable errors, or an internal inconsistency. */
 	assert_int_equal(checker_program_answer(&p, 0, 1, false), ANSWER_LEFT);
 	checker_program_free(&p);
+	assert_int_equal(checker_program_find(&p, "btrfs", NULL, &err), 0);
+	assert_int_equal(checker_program_answer(&p, 0, 0, true), ANSWER_CLEAN);
+	assert_true(checker_program_has_code(&p, ANSWER_REPAIRED, 0));
+	assert_false(checker_program_has_code(&p, ANSWER_LEFT, 0));
+	checker_program_free(&p);
 }
 
 static void an_unknown_name_is_answered_by_all_names(void **state)
