@@ -407,7 +407,7 @@ static bool test_ends_clean(const struct fsck_test *t)
 	return t->run_count && t->answers[t->run_count - 1] == ANSWER_CLEAN;
 }
 
-/* What nobody notices is told first: a contradiction that ends in a clean disk shows itself. */
+/* What is not noticed comes first: a contradiction that ends in a clean disk shows itself. */
 static int test_carry_out(struct fsck_session *s, struct fsck_test *t, struct err *err)
 {
 	int r = test_check_only(s, t, err);

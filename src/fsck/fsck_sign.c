@@ -1,5 +1,4 @@
-/* fsck_sign.c -- what tells faults of a checker apart: what it says, what was damaged, how bad it
- * is. */
+/* fsck_sign.c -- how faults of a checker differ: what is said, what was damaged, how bad it is. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -20,7 +19,7 @@ static void add_kernel_complaint(const char *log, struct buf *out)
 	buf_free(&first);
 }
 
-/* The run whose words say what is wrong: of a contradiction the second one, which shows what the
+/* The run that shows what is wrong: of a contradiction the second one, which shows what the
  * first has left. */
 static const struct checker_run *test_telling_run(const struct fsck_test *t)
 {
@@ -84,7 +83,7 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 		sign_damage(t, out);
 }
 
-/* Worst is what nobody notices: files are gone, or a disk that is called clean cannot be used. A
+/* Worst is what is not noticed: files are gone, or a disk that is called clean cannot be used. A
  * checker that crashes leaves the disk as it is, and says so. */
 enum severity fsck_severity(const struct fsck_test *t)
 {
