@@ -14,6 +14,7 @@
 
 enum {
 	FAT_FLAG_ONE_TABLE = 0x80, /* FAT32: only one of the tables is kept up to date */
+	FAT_STATE_IN_USE = 0x01,
 	FAT_AUDITED_MAX = 1 << 22, /* clusters */
 	FAT_DEPTH_MAX = 128,
 	FAT_FREE_UNKNOWN = -1,
@@ -158,7 +159,18 @@ static void fat_audit_entries(struct fat_audit *a, struct fat_audit_dir *d, uint
 	}
 }
 
-/* ---- tables ---- */
+/* ---- boot sector and tables ---- */
+
+/* Linux and Windows set the flag while the disk is mounted. */
+static void fat_audit_state(struct fat_audit *a)
+{
+	uint64_t state = a->g.bits == 32 ? ONDISK_LE(a->disk, boot_sector32, state)
+					 : ONDISK_LE(a->disk, boot_sector16, state);
+
+	if (state & FAT_STATE_IN_USE)
+		audit_breach(a->audit, "the disk is marked as in use", "state 0x%x",
+			     (unsigned)state);
+}
 
 static void fat_audit_tables(struct fat_audit *a)
 {
@@ -214,6 +226,7 @@ void fat_audit(struct audit *to, const uint8_t *disk, uint64_t size)
 	else
 		fat_audit_entries(&a, &root, a.g.root_at, (uint64_t)a.g.root_entries * FAT_ENTRY);
 	fat_audit_dir_end(&a, &root);
+	fat_audit_state(&a);
 	fat_audit_tables(&a);
 	fat_audit_free(&a);
 	free(a.used);

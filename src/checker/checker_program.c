@@ -54,6 +54,7 @@ static const struct opt keys[] = {
 	ROW(content, OPT_TEXT, "calls besides the usual ones that fill it: deep", 0, 0),
 	ROW(crash, OPT_TEXT, "calls that it is crashed after, not unmounted: dirty", 0, 0),
 	ROW(disks, OPT_TEXT, "names of checkers whose disks are for this one, too", 0, 0),
+	ROW(partial, OPT_TEXT, "names of ways to repair that read a part of the disk only", 0, 0),
 	ROW(input, OPT_TEXT, "line that it reads from stdin, again and again", 0, 0),
 	ROW(seconds, OPT_DOUBLE, "CPU time after which a run hangs", 0, SECONDS_MAX),
 	ROW(memory, OPT_U64, "bytes of memory that a run can have", 1 << 20, UINT64_C(1) << 40),
@@ -315,4 +316,23 @@ enum checker_answer checker_program_answer(const struct checker_program *p, int 
 		return answer;
 	other = answer_from(codes, answer + 1, exit_code);
 	return other == ANSWER_UNKNOWN ? answer : other;
+}
+
+bool checker_program_has_code(const struct checker_program *p, enum checker_answer answer,
+			      int exit_code)
+{
+	return codes_have(p->codes[answer], exit_code);
+}
+
+bool checker_program_is_partial(const struct checker_program *p, int mode)
+{
+	const char *name = checker_program_mode(p, mode)->name;
+	size_t len;
+
+	for (const char *at = p->partial ? p->partial : ""; *at; at += len + (at[len] == ' ')) {
+		len = strcspn(at, " ");
+		if (name && len == strlen(name) && !strncmp(at, name, len))
+			return true;
+	}
+	return false;
 }

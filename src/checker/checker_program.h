@@ -76,7 +76,8 @@ struct checker_program {
 	struct checker_mode list;         /* a line for each file (fsck/contents.h); or none */
 	const char *codes[ANSWERS];       /* "0", "1 2", "4-7", ... */
 	const char *check_codes[ANSWERS]; /* all NULL: the same */
-	const char *input;                /* what it reads from its terminal, again and again */
+	const char *partial; /* names of modes that read a part of the disk only; NULL: none */
+	const char *input;   /* what it reads from its terminal, again and again */
 	/* How the checker's own tests run it, with {image} (fsck/fsck_export.h); NULL: as here. */
 	const char *own_tests;
 	double seconds;  /* of a CPU; a run that takes longer hangs */
@@ -97,6 +98,11 @@ int checker_program_names(const char *config, struct buf *ret_names_nul, struct 
 /* Says which program is missing here, and which package has it; nothing where none is. */
 void checker_program_lacking(const struct checker_program *p, struct buf *out);
 
+/* Whether a code of a repair is listed for this answer, too. */
+bool checker_program_has_code(const struct checker_program *p, enum checker_answer answer,
+			      int exit_code);
+/* Whether what this way to repair calls clean says nothing of the whole disk. */
+bool checker_program_is_partial(const struct checker_program *p, int mode);
 const struct checker_mode *checker_program_mode(const struct checker_program *p, int mode);
 /* changed: the run has changed the disk. A code for repaired that is also one for errors that are
  * left, or for failures, is the latter where nothing was changed. */

@@ -243,6 +243,7 @@ static _Noreturn void server_execute(const struct server_start *start, pid_t run
 	server_set_limits(s);
 	server_drop_capabilities();
 	personality(ADDR_NO_RANDOMIZE);
+	s->control->program = getpid();
 	execve("/bin/sh", start->argv, start->environment);
 	_exit(127);
 }

@@ -123,6 +123,22 @@ static uint64_t set_field_table(const struct examination *x)
 	return paths;
 }
 
+/* A way to repair that is not content with a disk that is not damaged, even when it is run again,
+ * may wait for an answer, or need another option: little can be said of it. */
+static void set_never_content(const struct examination *x)
+{
+	const struct checker_program *p = x->program.program;
+	struct buf text = BUF_INIT;
+
+	for (size_t m = 0; p && m < p->mode_count; m++)
+		if (x->program.usual[m][1] != ANSWER_CLEAN)
+			buf_addf(&text, "%s`%s` answers \"%s\"", text.len ? ", " : "",
+				 p->modes[m].command, checker_answer_names[x->program.usual[m][1]]);
+	if (text.len)
+		json_object_set_new(x->run->figures, "never_content", json_string(buf_str(&text)));
+	buf_free(&text);
+}
+
 static void set_figures(const struct examination *x)
 {
 	const struct fsck_figures *f = &x->program.figures;
@@ -147,6 +163,7 @@ static void set_figures(const struct examination *x)
 	for (size_t i = 0; figure_names[i]; i++)
 		set_count(x->run->figures, figure_names[i], figures[i]);
 	set_count(x->run->figures, "branches", x->campaign.branches);
+	set_never_content(x);
 }
 
 static uint64_t figure(const struct run *run, const char *name)
@@ -183,6 +200,11 @@ static void print_result(const struct run *run)
 	if (json_object_get(run->figures, "no_paths_for"))
 		buf_addf(&out, "paths of the checker were not searched for: %s\n",
 			 json_string_value(json_object_get(run->figures, "no_paths_for")));
+	if (json_object_get(run->figures, "never_content"))
+		buf_addf(&out,
+			 "of a disk that is not damaged, and repaired before, %s: it is judged by "
+			 "the rest\n",
+			 json_string_value(json_object_get(run->figures, "never_content")));
 	buf_addf(&out, "report: %s/report.html\n", run->dir);
 	fputs(out.data, stdout);
 	buf_free(&out);
@@ -463,6 +485,9 @@ static void add_figures(struct run *run, const json_t *summary, bool same_disk)
 	if (figure(run, "branches") <
 	    (uint64_t)json_integer_value(json_object_get(summary, "branches")))
 		json_object_set(run->figures, "branches", json_object_get(summary, "branches"));
+	if (json_object_get(summary, "never_content"))
+		json_object_set(run->figures, "never_content",
+				json_object_get(summary, "never_content"));
 	if (table)
 		merge_field_tables(table, json_object_get(summary, "field_table"), same_disk);
 	else

@@ -9,7 +9,6 @@
 #include "base/must.h"
 #include "fsck/behaviour.h"
 #include "fsck/loss.h"
-#include "fsck/pairs.h"
 #include "judge/kernel_log.h"
 #include "storage/page_disk.h"
 #include "target/checker.h"
@@ -58,14 +57,6 @@ static struct hash left_disk_hash(struct fsck_session *s)
 
 /* ---- the runs ---- */
 
-static enum checker_answer run_answer(const struct fsck_session *s, int mode,
-				      const struct checker_run *r)
-{
-	return r->end == CHECKER_EXITED
-		     ? checker_program_answer(s->program, mode, r->status, r->wrote)
-		     : ANSWER_UNKNOWN;
-}
-
 /* A signal or a hang is wrong, whatever was said before. */
 static bool test_ended_badly(struct fsck_test *t, const struct checker_run *r, const char *which)
 {
@@ -101,13 +92,6 @@ static int test_check_only(struct fsck_session *s, struct fsck_test *t, struct e
 	return 0;
 }
 
-/* What it says of an undamaged disk is reported of that. */
-static bool answers_are_usual(const struct fsck_session *s, const struct fsck_test *t)
-{
-	return !t->undamaged && t->answers[0] == s->usual[t->mode][0] &&
-	       t->answers[1] == s->usual[t->mode][1];
-}
-
 /* Runs it until it has nothing to do. A run that has changed nothing would be repeated by the next
  * one, which is therefore not made: checkers are deterministic, their clock does not move. */
 static int test_repair(struct fsck_session *s, struct fsck_test *t, struct err *err)
@@ -122,83 +106,13 @@ static int test_repair(struct fsck_session *s, struct fsck_test *t, struct err *
 			break;
 		s->figures.checker_runs++;
 		t->run_count++;
-		t->answers[i] = run_answer(s, t->mode, &t->runs[i]);
+		t->answers[i] = fsck_run_answer(s, t->mode, &t->runs[i]);
 		if (test_ended_badly(t, &t->runs[i], which[i]) || !t->runs[i].wrote ||
 		    (i && t->answers[i] == ANSWER_CLEAN))
 			break;
 	}
 	s->figures.skipped += t->run_count < 2;
 	return r;
-}
-
-static void test_judge_pair(const struct fsck_session *s, struct fsck_test *t)
-{
-	const char *problem = t->run_count > 1 ? pair_problem(t->answers[0], t->answers[1]) : NULL;
-	bool changed = t->runs[0].wrote;
-
-	/* A disk that was not changed gives the same answer again: only "repaired" is wrong then,
-	 * as nothing was. */
-	if (t->run_count == 1 && !changed && t->answers[0] == ANSWER_REPAIRED)
-		problem = "says that all is repaired, and has changed nothing";
-	if (!problem || (t->run_count > 1 && answers_are_usual(s, t)))
-		return;
-	t->fault = FSCK_INCONSISTENT;
-	buf_adds(&t->text, problem);
-	if (t->run_count == FSCK_RUNS_MAX && t->answers[2] == ANSWER_CLEAN)
-		buf_adds(&t->text, "; a third run finds nothing");
-	else if (t->run_count == FSCK_RUNS_MAX)
-		buf_addf(&t->text, "; a third run answers \"%s\"",
-			 checker_answer_names[t->answers[2]]);
-}
-
-static bool session_is_usual(const struct fsck_session *s, const struct audit *a)
-{
-	for (size_t i = 0; i < a->count; i++)
-		if (!audit_has(&s->usual_breaches, a->breaches[i].rule))
-			return false;
-	return true;
-}
-
-static bool run_is_silent(const struct fsck_session *s, const struct fsck_test *t,
-			  const struct checker_run *r)
-{
-	struct buf complaint = BUF_INIT;
-	bool silent;
-
-	checker_complaint(buf_str(&r->output), buf_str(&s->usual_output[t->mode]), &complaint);
-	silent = !complaint.len;
-	buf_free(&complaint);
-	return silent;
-}
-
-/* Whether the check was right to find nothing: it has complained of nothing, and neither has the
- * repair, or the disk that it was given breaks no rule. A repair may add what need not be there,
- * such as lost+found, and mark a disk as clean. */
-static bool test_check_is_right(const struct fsck_session *s, const struct fsck_test *t)
-{
-	struct audit a;
-
-	if (!run_is_silent(s, t, &t->check))
-		return false;
-	if (run_is_silent(s, t, &t->runs[0]))
-		return true;
-	audit_disk(&a, s->damaged.bytes, s->damaged.size);
-	return a.has_rules && session_is_usual(s, &a);
-}
-
-/* A way to repair that corrects something of every disk says nothing of this one. */
-static void test_judge_check(const struct fsck_session *s, struct fsck_test *t)
-{
-	const char *problem;
-
-	if (!s->program->check.command || s->usual_check != ANSWER_CLEAN ||
-	    s->usual[t->mode][0] != ANSWER_CLEAN)
-		return;
-	problem = pair_check_problem(run_answer(s, CHECKER_CHECK, &t->check), t->answers[0]);
-	if (!problem || (t->answers[0] != ANSWER_CLEAN && test_check_is_right(s, t)))
-		return;
-	t->fault = FSCK_CHECK_DIFFERS;
-	buf_adds(&t->text, problem);
 }
 
 /* ---- the kernel ---- */
@@ -443,6 +357,8 @@ static int test_contents(struct fsck_session *s, struct fsck_test *t, struct err
 	bool fine = false;
 	int r = 0;
 
+	if (checker_program_is_partial(s->program, t->mode))
+		return 0;
 	if (hash_map_get(&s->fine, disk)) {
 		t->read = t->whole = true;
 		return 0;
@@ -491,7 +407,7 @@ static bool test_ends_clean(const struct fsck_test *t)
 	return t->run_count && t->answers[t->run_count - 1] == ANSWER_CLEAN;
 }
 
-/* What nobody notices is told first: a contradiction that ends in a clean disk shows itself. */
+/* What is not noticed comes first: a contradiction that ends in a clean disk shows itself. */
 static int test_carry_out(struct fsck_session *s, struct fsck_test *t, struct err *err)
 {
 	int r = test_check_only(s, t, err);
@@ -501,11 +417,11 @@ static int test_carry_out(struct fsck_session *s, struct fsck_test *t, struct er
 	if (!r && t->fault == FSCK_FINE && test_ends_clean(t))
 		r = test_contents(s, t, err);
 	if (!r && t->fault == FSCK_FINE)
-		test_judge_pair(s, t);
+		fsck_judge_pair(s, t);
 	if (!r && t->fault == FSCK_FINE && fsck_calls_clean(t) && !test_ends_clean(t))
 		r = test_contents(s, t, err);
 	if (!r && t->fault == FSCK_FINE)
-		test_judge_check(s, t);
+		fsck_judge_check(s, t);
 	return r;
 }
 
@@ -580,7 +496,7 @@ static int calibrate_run(struct fsck_session *s, int mode, struct checker_run *r
 
 	if (r)
 		return r;
-	answer = run_answer(s, mode, ret);
+	answer = fsck_run_answer(s, mode, ret);
 	if (answer == ANSWER_FAILED || ret->end != CHECKER_EXITED)
 		return err_set(err, EIO,
 			       "%s fails on a disk that is not damaged: `%s` says: %.200s",
@@ -597,12 +513,12 @@ static int session_calibrate(struct fsck_session *s, struct err *err)
 	int r = s->program->check.command ? calibrate_run(s, CHECKER_CHECK, &run, err) : 0;
 
 	s->check_writes = run.wrote;
-	s->usual_check = run_answer(s, CHECKER_CHECK, &run);
+	s->usual_check = fsck_run_answer(s, CHECKER_CHECK, &run);
 	for (size_t m = 0; m < s->program->mode_count && !r; m++) {
 		checker_disk_restore(s->checker);
 		for (size_t i = 0; i < 2 && !r; i++) {
 			r = calibrate_run(s, (int)m, &run, err);
-			s->usual[m][i] = run_answer(s, (int)m, &run);
+			s->usual[m][i] = fsck_run_answer(s, (int)m, &run);
 			if (!i)
 				buf_adds(&s->usual_output[m], buf_str(&run.output));
 		}

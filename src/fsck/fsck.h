@@ -102,6 +102,12 @@ int fsck_try_undamaged(struct fsck_session *s, int mode, struct fsck_test *ret, 
 /* The same with another damaged disk. */
 int fsck_try_disk(struct fsck_session *s, const uint8_t *disk, int mode, struct fsck_test *ret,
 		  struct err *err);
+enum checker_answer fsck_run_answer(const struct fsck_session *s, int mode,
+				    const struct checker_run *r);
+/* Sets the fault of a test, and its text, where two runs of a repair contradict each other. */
+void fsck_judge_pair(const struct fsck_session *s, struct fsck_test *t);
+/* The same of a check and a repair. */
+void fsck_judge_check(const struct fsck_session *s, struct fsck_test *t);
 /* Whether it said in the end that the disk is clean, or repaired. */
 bool fsck_calls_clean(const struct fsck_test *t);
 void fsck_test_free(struct fsck_test *t);

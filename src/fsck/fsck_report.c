@@ -429,7 +429,7 @@ static int test_repeat(struct fsck_session *s, struct run *run, const struct fsc
 	repeats = test_has_signature(s, &again, t->fault, signature);
 	if (repeats)
 		r = test_shrink(s, &again, signature, err);
-	/* Where nothing needs to be damaged, it is a finding on the test disk, which has its own. */
+	/* What needs no damage is a finding on the test disk, which has its own. */
 	if (!r && (again.corruption.count || !t->corruption.count))
 		r = test_keep(s, run, repeats ? &again : t, signature, repeats, err);
 	fsck_test_free(&again);

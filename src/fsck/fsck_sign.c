@@ -1,5 +1,4 @@
-/* fsck_sign.c -- what tells faults of a checker apart: what it says, what was damaged, how bad it
- * is. */
+/* fsck_sign.c -- how faults of a checker differ: what is said, what was damaged, how bad it is. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -20,7 +19,7 @@ static void add_kernel_complaint(const char *log, struct buf *out)
 	buf_free(&first);
 }
 
-/* The run whose words say what is wrong: of a contradiction the second one, which shows what the
+/* The run that shows what is wrong: of a contradiction the second one, which shows what the
  * first has left. */
 static const struct checker_run *test_telling_run(const struct fsck_test *t)
 {
@@ -40,12 +39,18 @@ void fsck_complaint(const struct fsck_session *s, const struct fsck_test *t, str
 				  buf_str(&s->usual_output[t->mode]), out);
 }
 
-/* A rule may be broken, and an error left, for several reasons: they differ by what was damaged. */
-static void sign_structures(const struct fsck_test *t, struct buf *out)
+/* A rule may be broken, and an error left, for several reasons: they differ by what was damaged. Of
+ * a rule it is the field: to overlook a wrong mode is one thing, a wrong flag another. */
+static void sign_damage(const struct fsck_test *t, struct buf *out)
 {
-	for (size_t i = 0; i < t->corruption.count; i++)
-		if (t->corruption.changes[i].instance)
-			buf_addf(out, ": %s", t->corruption.changes[i].instance->structure->name);
+	for (size_t i = 0; i < t->corruption.count; i++) {
+		const struct disk_change *x = &t->corruption.changes[i];
+
+		if (x->instance)
+			buf_addf(out, ": %s", x->instance->structure->name);
+		if (x->instance && x->field && t->fault == FSCK_UNSOUND)
+			buf_addf(out, ".%s", x->field->name);
+	}
 }
 
 static bool is_of_what_is_left(enum fsck_fault fault)
@@ -75,10 +80,10 @@ void fsck_sign(const struct fsck_session *s, const struct fsck_test *t, struct b
 	else
 		fsck_complaint(s, t, out);
 	if (t->fault == FSCK_UNSOUND || t->fault == FSCK_INCONSISTENT)
-		sign_structures(t, out);
+		sign_damage(t, out);
 }
 
-/* Worst is what nobody notices: files are gone, or a disk that is called clean cannot be used. A
+/* Worst is what is not noticed: files are gone, or a disk that is called clean cannot be used. A
  * checker that crashes leaves the disk as it is, and says so. */
 enum severity fsck_severity(const struct fsck_test *t)
 {

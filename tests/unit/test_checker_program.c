@@ -41,6 +41,9 @@ static void shipped_ones_are_found(void **state)
 	assert_int_equal(checker_program_find(&p, "reiserfsck", NULL, &err), 0);
 	assert_int_equal(p.mode_count, 3);
 	assert_string_equal(p.modes[2].name, "rebuild-tree");
+	assert_false(checker_program_is_partial(&p, 0));
+	assert_true(checker_program_is_partial(&p, 1));
+	assert_false(checker_program_is_partial(&p, 2));
 	checker_program_free(&p);
 }
 
@@ -53,6 +56,11 @@ static void codes_of_a_check_may_differ(void **state)
 	assert_int_equal(checker_program_answer(&p, CHECKER_CHECK, 1, true), ANSWER_LEFT);
 	/* It has two meanings (fsck.fat(8)): recoverable errors, or an internal inconsistency. */
 	assert_int_equal(checker_program_answer(&p, 0, 1, false), ANSWER_LEFT);
+	checker_program_free(&p);
+	assert_int_equal(checker_program_find(&p, "btrfs", NULL, &err), 0);
+	assert_int_equal(checker_program_answer(&p, 0, 0, true), ANSWER_CLEAN);
+	assert_true(checker_program_has_code(&p, ANSWER_REPAIRED, 0));
+	assert_false(checker_program_has_code(&p, ANSWER_LEFT, 0));
 	checker_program_free(&p);
 }
 

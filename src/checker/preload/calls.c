@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -131,7 +132,7 @@ static void calls_reach_disk(void)
 		return;
 	disk_map();
 	calls_open_once();
-	if (preload_control->serves)
+	if (preload_control->serves && preload_control->program == syscall(SYS_getpid))
 		serve_runs();
 }
 

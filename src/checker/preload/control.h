@@ -38,7 +38,9 @@ struct control {
 	uint64_t capacity; /* most that the disk can grow to, whole pages */
 	int64_t now;       /* seconds since 1970 */
 	uint32_t cpu_seconds_max;
-	bool serves; /* stops at its first open of the disk */
+	bool serves;     /* stops at its first open of the disk */
+	int32_t program; /* its process; one that it starts, and that opens the disk, is only a part
+			  */
 
 	_Atomic uint32_t turn; /* enum control_turn; a futex */
 	uint64_t disk_size;    /* both ways */
