@@ -381,6 +381,34 @@ static void other_times_are_stepped_over(void **state)
 	end(&f);
 }
 
+static bool knows_the_first(void *to, const struct finding *f)
+{
+	unsigned *seen = to;
+
+	return ++*seen == 1;
+}
+
+/* A wrong outcome of a call that leaves its descriptor alone tells nothing else of the state. */
+static void wrong_outcomes_on_descriptors_are_stepped_over(void **state)
+{
+	struct err err = { 0 };
+	struct finding finding;
+	struct replay_on on;
+	unsigned seen = 0;
+	struct fixture f;
+
+	begin(&f, "reffs!read_more",
+	      "write_file(\"a\", O_WRONLY|O_CREAT, \"abc\", 3, 0)\nopen(\"a\", O_RDWR, 0)\n"
+	      "pread(3, 10, 1)\npread(3, 10, 1)\n");
+	on = where(&f, 0);
+	on.knows = knows_the_first;
+	on.knows_to = &seen;
+	assert_int_equal(judge_replay(&on, f.calls, f.count, NULL, &finding, &err), 1);
+	assert_int_equal(finding.count, 4);
+	finding_free(&finding);
+	end(&f);
+}
+
 /* Time that is over ends all work; the finding stays as it is. */
 static void work_ends_in_time(void **state)
 {
@@ -701,6 +729,7 @@ int main(void)
 		cmocka_unit_test(processes_and_descriptors_go),
 		cmocka_unit_test(others_are_stepped_over),
 		cmocka_unit_test(other_times_are_stepped_over),
+		cmocka_unit_test(wrong_outcomes_on_descriptors_are_stepped_over),
 		cmocka_unit_test(work_ends_in_time),
 		cmocka_unit_test(nothing_waits),
 		cmocka_unit_test(nothing_is_invented),
