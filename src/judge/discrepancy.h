@@ -34,6 +34,7 @@ struct discrepancy {
 	bool is_cached;               /* the kernel caches what this file system serves (FUSE) */
 	bool has_names;               /* the call is about a file with several names */
 	bool is_stale;                /* the size that was seen is that from before the call */
+	bool is_half_done;            /* the call ran out of space half way: no discrepancy */
 	bool in_log;                  /* the kernel log shows it: so it is, replayed or not */
 	char place[KERNEL_PLACE_MAX]; /* what the kernel log names: function, or file and line */
 	struct buf expected, seen, diff, rule; /* text for people */

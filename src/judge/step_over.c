@@ -62,13 +62,13 @@ static bool step_over_is_possible(const struct discrepancy *d)
 	}
 }
 
-/* Does a process hold something of the tree besides its root? */
+/* Does a process hold something of the tree besides its root, or know it by a file handle? */
 static bool step_over_is_held(const struct state *s)
 {
 	const struct process *process;
 	uint64_t pid;
 
-	if (s->files.count || s->streams)
+	if (s->files.count || s->streams || state_has_handles(s))
 		return true;
 	for (bool first = true; (process = (const void *)pmap_next(&s->processes, first, &pid));
 	     first = false)
