@@ -3,7 +3,7 @@
 #include "explore/explorer.h"
 #include "judge/step_over.h"
 
-/* Of so many calls that ran out of space half way, the search begins anew behind one: on a disk
+/* Of so many calls that ran out of space half way, the search starts again after one: on a disk
  * that was full once, less is judged. */
 enum { FULL_CALLS = 16 };
 
