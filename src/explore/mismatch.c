@@ -3,8 +3,8 @@
 #include "explore/explorer.h"
 #include "judge/step_over.h"
 
-/* Of so many calls that ran out of space half way, the search starts again after one: on a disk
- * that was full once, less is judged. */
+/* Of so many calls that made a file and ran out of space, the search starts again after one: on a
+ * disk that was full once, less is judged. */
 enum { FULL_CALLS = 16 };
 
 int mismatch_judge(const struct plan_follower *f, struct state *s, const struct call *c,
@@ -72,7 +72,7 @@ static int mismatch_resolve(struct explorer *x, uint32_t number, bool *ret, stru
 	x->figures.surprises += *ret;
 	if (status == VERDICT_BAD)
 		status = mismatch_capture(x, number, &f, &s, ret, err);
-	else if (status == VERDICT_UNKNOWN && f.discrepancy.is_half_done &&
+	else if (status == VERDICT_UNKNOWN && f.discrepancy.is_only_made &&
 		 !rng_chance(&x->rng, 1, FULL_CALLS))
 		status = mismatch_step_over(x, &f, &s, ret, err);
 	if (*ret) {

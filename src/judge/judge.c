@@ -326,7 +326,7 @@ static int judge_observed_tree(struct target *t, const struct model *m, const st
 	enum target_fate fate;
 	enum verdict verdict;
 	struct tree seen;
-	bool drift = false;
+	bool drift = false, half_done;
 	int status = target_observe(t, &seen, &fate, err);
 
 	if (status < 0)
@@ -336,7 +336,7 @@ static int judge_observed_tree(struct target *t, const struct model *m, const st
 	verdict = judge_tree(s, c, &seen, ret);
 	ret->is_cached = m->traits.times_cached;
 	ret->is_stale = verdict == VERDICT_BAD && judge_is_stale(before, &seen, ret);
-	ret->is_half_done = verdict == VERDICT_BAD && is_half_done(&s->tree, &seen, c, ret);
+	half_done = verdict == VERDICT_BAD && is_half_done(&s->tree, &seen, c, ret);
 	tree_free(&seen);
 	if (verdict == VERDICT_OK)
 		return VERDICT_OK;
@@ -344,10 +344,11 @@ static int judge_observed_tree(struct target *t, const struct model *m, const st
 	/* It came by itself, whatever call was the one before. */
 	if (drift) {
 		ret->code = PROBLEM_DRIFT;
-		ret->is_half_done = false;
+		half_done = false;
 		snprintf(ret->signature, sizeof(ret->signature), "DRIFT %s", tree_class(ret));
 	}
-	return status < 0 ? status : ret->is_half_done ? VERDICT_UNKNOWN : VERDICT_BAD;
+	ret->is_only_made = half_done && is_only_made(ret);
+	return status < 0 ? status : half_done ? VERDICT_UNKNOWN : VERDICT_BAD;
 }
 
 /* What is wrong may be the consequence of a failure; what the kernel complains of is not. */
