@@ -3,6 +3,10 @@
 #include "explore/explorer.h"
 #include "judge/step_over.h"
 
+/* Of so many calls that made a file and ran out of space, the search starts again after one: on a
+ * disk that was full once, less is judged. */
+enum { FULL_CALLS = 16 };
+
 int mismatch_judge(const struct plan_follower *f, struct state *s, const struct call *c,
 		   struct finding *ret, struct err *err)
 {
@@ -30,20 +34,26 @@ static void mismatch_accept(struct explorer *x, uint32_t number, const struct ca
 	x->state = *s;
 }
 
-/* A discrepancy: a finding, or one that is known and stepped over. *ret says whether the search
- * continues from *s. */
+/* *ret says whether the search continues from *s. */
+static int mismatch_step_over(struct explorer *x, const struct finding *f, struct state *s,
+			      bool *ret, struct err *err)
+{
+	int status = judge_step_over(x->followers[0].target, &f->discrepancy, s, err);
+
+	*ret = status > 0;
+	return status < 0 ? status : 0;
+}
+
+/* A discrepancy: a finding, or one that is known and stepped over. */
 static int mismatch_capture(struct explorer *x, uint32_t number, const struct finding *f,
 			    struct state *s, bool *ret, struct err *err)
 {
 	const struct plan_follower *on = &x->followers[0];
-	int status;
 
 	*ret = false;
 	if (capture(x, on, number, f) || !fate_answers(on->end.fate))
 		return 0;
-	status = judge_step_over(on->target, &f->discrepancy, s, err);
-	*ret = status > 0;
-	return status < 0 ? status : 0;
+	return mismatch_step_over(x, f, s, ret, err);
 }
 
 /* The mismatch of a target that is alone. *ret says whether the search continues behind it. */
@@ -62,6 +72,9 @@ static int mismatch_resolve(struct explorer *x, uint32_t number, bool *ret, stru
 	x->figures.surprises += *ret;
 	if (status == VERDICT_BAD)
 		status = mismatch_capture(x, number, &f, &s, ret, err);
+	else if (status == VERDICT_UNKNOWN && f.discrepancy.is_only_made &&
+		 !rng_chance(&x->rng, 1, FULL_CALLS))
+		status = mismatch_step_over(x, &f, &s, ret, err);
 	if (*ret) {
 		mismatch_accept(x, number, &c, &x->followers[0].end.outcome, &s);
 	} else {

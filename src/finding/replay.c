@@ -88,7 +88,8 @@ static int replay_call(struct replay *r, const struct call *c, bool observe, boo
 			    err);
 }
 
-/* Another discrepancy than the one sought: 1 if the replay continues behind it. */
+/* Another discrepancy than the one sought, or a file that a call could only make: 1 if the
+ * replay continues behind it. */
 static int replay_step_over(struct replay *r, struct err *err)
 {
 	struct discrepancy *d = &r->finding->discrepancy;
@@ -115,7 +116,8 @@ static int replay_one(struct replay *r, const struct call *c, bool last, struct 
 {
 	int status = replay_call(r, c, last || !r->on->unseen, last, err);
 
-	if (status != VERDICT_BAD || replay_seeks(r))
+	if (status == VERDICT_BAD ? replay_seeks(r)
+				  : status < 0 || !r->finding->discrepancy.is_only_made)
 		return status;
 	status = replay_step_over(r, err);
 	if (status < 0)

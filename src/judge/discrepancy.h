@@ -31,10 +31,11 @@ struct discrepancy {
 	struct fact *facts; /* what should be so afterwards and is not, heaviest first */
 	size_t fact_count;
 	enum reach reach;
-	bool is_cached;               /* the kernel caches what this file system serves (FUSE) */
-	bool has_names;               /* the call is about a file with several names */
-	bool is_stale;                /* the size that was seen is that from before the call */
-	bool in_log;                  /* the kernel log shows it: so it is, replayed or not */
+	bool is_cached;    /* the kernel caches what this file system serves (FUSE) */
+	bool has_names;    /* the call is about a file with several names */
+	bool is_stale;     /* the size that was seen is that from before the call */
+	bool is_only_made; /* no discrepancy: a call made its file, then ran out of space */
+	bool in_log;       /* the kernel log shows it: so it is, replayed or not */
 	char place[KERNEL_PLACE_MAX]; /* what the kernel log names: function, or file and line */
 	struct buf expected, seen, diff, rule; /* text for people */
 	/* Of many that differ by a detail: what is wrong without it, the detail, and what is said

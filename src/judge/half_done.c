@@ -133,3 +133,11 @@ bool is_half_done(const struct tree *expected, const struct tree *seen, const st
 	}
 	return d->fact_count > 0;
 }
+
+bool is_only_made(const struct discrepancy *d)
+{
+	for (size_t i = 0; i < d->fact_count; i++)
+		if (d->facts[i].kind != FACT_EXTRA)
+			return false;
+	return d->fact_count > 0;
+}

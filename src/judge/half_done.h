@@ -14,4 +14,8 @@
 bool is_half_done(const struct tree *expected, const struct tree *seen, const struct call *c,
 		  const struct discrepancy *d);
 
+/* Of such facts: there is a new object, and nothing else is different. What half of another call
+ * has changed may be in memory only: a truncate of Btrfs that fails clears pages, not the disk. */
+bool is_only_made(const struct discrepancy *d);
+
 #endif

@@ -344,9 +344,11 @@ static int judge_observed_tree(struct target *t, const struct model *m, const st
 	/* It came by itself, whatever call was the one before. */
 	if (drift) {
 		ret->code = PROBLEM_DRIFT;
+		half_done = false;
 		snprintf(ret->signature, sizeof(ret->signature), "DRIFT %s", tree_class(ret));
 	}
-	return status < 0 ? status : half_done && !drift ? VERDICT_UNKNOWN : VERDICT_BAD;
+	ret->is_only_made = half_done && is_only_made(ret);
+	return status < 0 ? status : half_done ? VERDICT_UNKNOWN : VERDICT_BAD;
 }
 
 /* What is wrong may be the consequence of a failure; what the kernel complains of is not. */

@@ -26,7 +26,8 @@ void judge_describe_fate(struct target *t, const struct call *c, enum target_fat
 /* Judges what a call of `s` returned and, if `observe`, the tree of the target after it. A call
  * that is undefined passes where it went as the deterministic model does. A tree that is right at
  * a second look is a discrepancy, too: DRIFT. VERDICT_UNKNOWN: where the call led is not known, or
- * what differs is a consequence of a failure (gave_up.h). */
+ * what differs is a consequence of a failure (gave_up.h), or the half of a call that ran out of
+ * space. Where that is a new file only, judge_step_over() continues behind it. */
 int judge_answer(struct target *t, const struct model *m, struct state *s, const struct call *c,
 		 const struct outcome *seen, bool observe, struct discrepancy *ret,
 		 struct err *err);

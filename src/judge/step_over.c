@@ -3,11 +3,42 @@
 
 #include "tree/take_over.h"
 
+/* Calls on a descriptor that leave it as it is, its offset included. */
+static bool step_over_leaves_descriptor(enum op op)
+{
+	switch (op) {
+	case OP_pread:
+	case OP_pread_all:
+	case OP_pwrite:
+	case OP_pwrite_all:
+	case OP_ftruncate:
+	case OP_fallocate:
+	case OP_fsync:
+	case OP_fdatasync:
+	case OP_syncfs:
+	case OP_fstat:
+	case OP_fstatfs:
+	case OP_fchmod:
+	case OP_fchown:
+	case OP_fsetxattr:
+	case OP_fgetxattr:
+	case OP_flistxattr:
+	case OP_fremovexattr:
+	case OP_ficlone:
+	case OP_ficlonerange:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* May the call have changed what a process holds: a descriptor, its offset, a directory stream? */
 static bool step_over_is_hidden(const struct call *c)
 {
 	const struct op_info *info = &op_table[c->op];
 
+	if (step_over_leaves_descriptor(c->op))
+		return false;
 	if (info->traits & (TRAIT_OPENS | TRAIT_PROC | TRAIT_ENV) || info->base == OP_chdir ||
 	    info->base == OP_umask)
 		return true;
@@ -31,13 +62,13 @@ static bool step_over_is_possible(const struct discrepancy *d)
 	}
 }
 
-/* Does a process hold something of the tree besides its root? */
+/* Does a process hold something of the tree besides its root, or know it by a file handle? */
 static bool step_over_is_held(const struct state *s)
 {
 	const struct process *process;
 	uint64_t pid;
 
-	if (s->files.count || s->streams)
+	if (s->files.count || s->streams || state_has_handles(s))
 		return true;
 	for (bool first = true; (process = (const void *)pmap_next(&s->processes, first, &pid));
 	     first = false)

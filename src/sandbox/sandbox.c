@@ -315,6 +315,18 @@ int sandbox_detach(struct sandbox *k, struct err *err)
 	return sandbox_unmount(k, false, err);
 }
 
+int sandbox_abandon(struct sandbox *k, struct err *err)
+{
+	int ret;
+
+	if (k)
+		k->own_message->forgets_handles = true;
+	ret = sandbox_unmount(k, false, err);
+	if (k)
+		k->own_message->forgets_handles = false;
+	return ret;
+}
+
 int sandbox_suspend(struct sandbox *k, struct err *err)
 {
 	return sandbox_unmount(k, true, err);

@@ -39,6 +39,9 @@ const struct channel_client *sandbox_client(const struct sandbox *k);
  * where it is NULL: it could not be started again. */
 int sandbox_attach(struct sandbox *k, struct err *err);
 int sandbox_detach(struct sandbox *k, struct err *err);
+/* Detached for good: another file system, or other contents, are attached next. File handles that
+ * were taken mean nothing there, and are forgotten. */
+int sandbox_abandon(struct sandbox *k, struct err *err);
 /* Detached for a moment: the next attach brings back the processes, without their open files. */
 int sandbox_suspend(struct sandbox *k, struct err *err);
 /* Where ops->kill: kills what serves the file system, with files open, and takes down the mount.

@@ -127,6 +127,8 @@ static int server_detach(struct server *s, struct err *err)
 	if (ret)
 		return ret;
 	server_leave(s);
+	if (s->own_message->forgets_handles)
+		handles_forget();
 	s->suspended = s->message->keeps_processes;
 	if (s->suspended)
 		s->mask = umask(0);

@@ -16,6 +16,7 @@ enum { SANDBOX_SIGNAL = 128 };
 struct sandbox_message {
 	struct message message;
 	bool kills;             /* REQUEST_DETACH: the daemon is killed before */
+	bool forgets_handles;   /* REQUEST_DETACH: another file system is attached next */
 	int64_t kill_during_ns; /* the daemon is killed so long after the next call began; 0: not */
 };
 

@@ -162,7 +162,7 @@ int disk_put(struct disk *disk, struct sandbox *sandbox, const struct disk_copy 
 
 	if (!sandbox)
 		return disk_put_on_another(disk, contents, err);
-	ret = sandbox_detach(sandbox, err);
+	ret = sandbox_abandon(sandbox, err);
 	if (!ret)
 		ret = disk_copy_put(contents, &disk->image, err);
 	return ret ? ret : sandbox_attach(sandbox, err);

@@ -175,7 +175,7 @@ static int host_reset(struct target *t, struct err *err)
 	if (h->base.disk.pristine)
 		return sandbox_target_reset_disk(t, err);
 	/* A file system without a disk is new after a mount. */
-	if (!h->base.d.mkfs && sandbox_alive(sandbox) && !sandbox_detach(sandbox, &why) &&
+	if (!h->base.d.mkfs && sandbox_alive(sandbox) && !sandbox_abandon(sandbox, &why) &&
 	    !sandbox_attach(sandbox, &why))
 		return 0;
 	return sandbox_target_start_anew(t, NULL, err);

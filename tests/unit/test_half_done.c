@@ -82,6 +82,18 @@ static void other_failures_leave_anything(void **state)
 	assert_false(explains("pwrite(3, data(2, 1), 1, 0)", EIO, AT(0)));
 }
 
+static void a_file_that_is_only_made_is_a_fact_of_its_own(void **state)
+{
+	struct fact made[] = { { .kind = FACT_EXTRA }, { .kind = FACT_SIZE } };
+	struct discrepancy d = { .facts = made, .fact_count = 1 };
+
+	assert_true(is_only_made(&d));
+	d.fact_count = 2;
+	assert_false(is_only_made(&d));
+	d.fact_count = 0;
+	assert_false(is_only_made(&d));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +101,7 @@ int main(void)
 		cmocka_unit_test(flags_say_where_a_write_is),
 		cmocka_unit_test(fallocate_changes_what_its_mode_says),
 		cmocka_unit_test(other_failures_leave_anything),
+		cmocka_unit_test(a_file_that_is_only_made_is_a_fact_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

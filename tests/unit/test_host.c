@@ -138,6 +138,35 @@ static void processes_survive_a_remount(void **state)
 	pair_close(&p);
 }
 
+/* File handles mean the same after a remount of the same disk, and nothing on another one. */
+static void handles_belong_to_their_disk(struct pair *p)
+{
+	struct err err = { 0 };
+
+	pair_do(p, "mkdir(\"a\", 0755)");
+	pair_do(p, "take_handle(\"a\", 1)");
+	if (p->target->caps & TARGET_REMOUNT)
+		pair_do(p, "remount()");
+	pair_do(p, "open_handle(1, O_RDONLY|O_DIRECTORY)");
+	pair_do(p, "close(3)");
+	if (target_reset(p->target, &err))
+		fail_msg("%s: %s", p->target->name, err.text);
+	state_free(&p->state);
+	if (target_initial_state(p->target, &p->state, &err))
+		fail_msg("%s: %s", p->target->name, err.text);
+	pair_do(p, "mkdir(\"a\", 0755)");
+	pair_do(p, "open_handle(1, O_RDONLY|O_DIRECTORY)");
+}
+
+static void handles_do_not_outlive_their_disk(void **state)
+{
+	static const char *const judged[] = { "ext4", "xfs", "btrfs", "tmpfs" };
+
+	if (geteuid())
+		skip();
+	pair_each(judged, ARRAY_LEN(judged), handles_belong_to_their_disk);
+}
+
 static void a_hang_on_a_disk_is_left_behind(void **state)
 {
 	struct err why = { 0 };
@@ -213,6 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_file_system_is_made_used_and_checked),
 		cmocka_unit_test(processes_survive_a_remount),
+		cmocka_unit_test(handles_do_not_outlive_their_disk),
 		cmocka_unit_test(a_hang_on_a_disk_is_left_behind),
 		cmocka_unit_test(a_mount_that_is_held),
 	};
