@@ -126,6 +126,13 @@ uint32_t explorer_visit(struct explorer *x, const struct state *s, struct hash h
 	return node;
 }
 
+void explorer_rest(struct explorer *x)
+{
+	history_rest(&x->history);
+	recent_forget(&x->recent);
+	recent_free(&x->recent);
+}
+
 bool explorer_is_long(const struct explorer *x)
 {
 	return history_is_long(&x->history, x->options->history_max);
