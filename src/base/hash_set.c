@@ -31,6 +31,13 @@ static void part_grow(struct hash_set_part *p)
 	free(old.keys);
 }
 
+void hash_set_expect(const struct hash_set *s, struct hash hash)
+{
+	const struct hash_set_part *p = &s->parts[hash.hi % HASH_SET_PARTS];
+
+	__builtin_prefetch(p->keys + (size_t)((unsigned __int128)hash.lo * p->cap >> 64), 1);
+}
+
 bool hash_set_add(struct hash_set *s, struct hash hash)
 {
 	struct hash_set_part *p = &s->parts[hash.hi % HASH_SET_PARTS];

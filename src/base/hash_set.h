@@ -22,6 +22,8 @@ struct hash_set {
 	uint64_t count;
 };
 
+/* It will be added soon: its place is fetched from memory meanwhile. */
+void hash_set_expect(const struct hash_set *s, struct hash hash);
 /* True if it was not there. */
 bool hash_set_add(struct hash_set *s, struct hash hash);
 void hash_set_free(struct hash_set *s);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/must.h"
 #include "plan/nearby.h"
@@ -54,6 +55,13 @@ void history_cut(struct call_history *h, size_t count)
 	h->count = count;
 	while (h->turn_count && h->turns[h->turn_count - 1].at >= count)
 		state_free(&h->turns[--h->turn_count].after);
+}
+
+void history_rest(struct call_history *h)
+{
+	history_cut(h, 0);
+	/* Where that fails, only memory is lost. */
+	madvise(h->calls, calls_size, MADV_DONTNEED);
 }
 
 bool history_is_long(const struct call_history *h, size_t max)

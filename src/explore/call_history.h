@@ -47,6 +47,8 @@ void history_add(struct call_history *h, uint32_t call, uint32_t to);
 void history_add_turn(struct call_history *h, const struct state *after);
 /* Only the first `count` calls are left. */
 void history_cut(struct call_history *h, size_t count);
+/* No call is left, and the memory is given back until there are calls again. */
+void history_rest(struct call_history *h);
 /* Is it time for a fresh file system? max: of calls; 0: as many as there is room for. */
 bool history_is_long(const struct call_history *h, size_t max);
 

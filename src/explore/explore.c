@@ -123,10 +123,19 @@ uint32_t explorer_visit(struct explorer *x, const struct state *s, struct hash h
 		node = graph_put(&x->graph, hash, &is_new);
 		if (is_new && from != NODE_NONE)
 			graph_found_from(&x->graph, node, from);
+		if (is_new && x->visited)
+			hash_set_expect(&x->visited->states, hash);
 	}
 	if (is_new)
 		x->figures.shapes += utility_add(&x->utility, s);
 	return node;
+}
+
+void explorer_rest(struct explorer *x)
+{
+	history_rest(&x->history);
+	recent_forget(&x->recent);
+	recent_free(&x->recent);
 }
 
 bool explorer_is_long(const struct explorer *x)

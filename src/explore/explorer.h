@@ -152,6 +152,9 @@ uint32_t explorer_new_coverage(const struct explorer *x, size_t step);
 /* The node of a state, of which the hash is known, that a call led to from another node; made where
  * absent. Where only bits are kept of visited states: NODE_NONE, and one that is new is counted. */
 uint32_t explorer_visit(struct explorer *x, const struct state *s, struct hash hash, uint32_t from);
+/* It is the turn of other searches for a while: what is known of the calls since the target was
+ * fresh takes no memory any more. It continues with explorer_reset(). */
+void explorer_rest(struct explorer *x);
 /* Is the history so long that it is time for a fresh file system? */
 bool explorer_is_long(const struct explorer *x);
 /* Call number n of the history as it is made in the present state; its text goes to the arena. */

@@ -60,6 +60,7 @@ struct portfolio {
 	struct kernel_watch watch;
 	struct run *run;
 	uint64_t turns;
+	struct portfolio_member *last; /* whose turn it is, or was */
 	double deadline_seconds;
 	const char *end;
 };
@@ -488,6 +489,9 @@ static int portfolio_turn(struct portfolio *p, struct portfolio_member *m, struc
 
 	if (!configuration_open(p, m))
 		return 0;
+	if (p->last && p->last != m)
+		explorer_rest(&p->last->x);
+	p->last = m;
 	if (m->configuration->left_seconds > 0) /* its checks have a share of its time */
 		oracle_skip(&m->configuration->oracle, from - m->configuration->left_seconds);
 	status = member_begin(p, m, err);
@@ -548,9 +552,8 @@ static void portfolio_spare(struct portfolio *p)
 	}
 }
 
-/* Searches that had nothing to do may have got something from other workers, or know now that
- * nothing is left for anyone. Where no other search can work, one of them waits for that.
- * *ret_waits: there are such searches. */
+/* Searches that had nothing to do may have got something from other workers, or nothing is left for
+ * anyone. Where no other can work, one of them waits for that. *ret_waits: there are such. */
 static int portfolio_poll(struct portfolio *p, bool alone, bool *ret_waits, struct err *err)
 {
 	int status = 0;

@@ -46,6 +46,7 @@ struct tour {
 	bool is_last;        /* the plan of one call behind which a turn ends */
 	unsigned stayed;     /* calls planned since the tour came to the node */
 	unsigned hops;       /* since it knew a way */
+	bool untried;        /* the call that was chosen was not tried in the node */
 	size_t foresight;    /* steps worth planning: not many more than came true last time */
 };
 
@@ -108,7 +109,7 @@ static void tour_plan_call(struct tour *t, uint32_t number)
 	struct explorer *x = t->x;
 	struct tour_move move = { .from = t->node, .call = number, .to = t->node };
 	const struct plan_step *step = NULL;
-	uint32_t edge = graph_edge(&x->graph, t->node, number);
+	uint32_t edge = t->untried ? NODE_NONE : graph_edge(&x->graph, t->node, number);
 	struct call call;
 
 	move.fresh = edge == NODE_NONE;
@@ -119,7 +120,10 @@ static void tour_plan_call(struct tour *t, uint32_t number)
 		step = tour_add(t, &call);
 	if (!step) {
 		x->figures.beyond += move.fresh;
-		graph_set_edge(&x->graph, t->node, number, NODE_BEYOND);
+		if (move.fresh)
+			graph_add_edge(&x->graph, t->node, number, NODE_BEYOND);
+		else
+			graph_set_edge(&x->graph, t->node, number, NODE_BEYOND);
 		return;
 	}
 	t->planned++;
@@ -147,7 +151,9 @@ static uint32_t tour_stay(struct tour *t)
 		if (call != NODE_NONE)
 			return call;
 	}
-	return choose_untried(x, &t->plan, t->node);
+	call = choose_untried(x, &t->plan, t->node);
+	t->untried = call != NODE_NONE;
+	return call;
 }
 
 /* From a state of another worker no way is known to where something is left: any call that leads
@@ -169,6 +175,7 @@ static uint32_t tour_next_call(struct tour *t)
 	uint32_t call;
 	int64_t len;
 
+	t->untried = false;
 	if (x->options->strategy == STRATEGY_RANDOM)
 		return choose_any(x, &t->plan, t->node);
 	if (t->path_next < t->path_len)

@@ -65,7 +65,8 @@ static bool restart_at_root(struct path_walk *w)
 
 static bool may_search(struct path_walk *w)
 {
-	if (may_access(w->x, tree_inode(&w->x->state->tree, w->dir), MAY_EXEC))
+	/* A walk is in directories alone, and those root may search. */
+	if (is_root(w->x) || may_access(w->x, tree_inode(&w->x->state->tree, w->dir), MAY_EXEC))
 		return true;
 	where_fail(w->ret, RULE_search_denied);
 	return false;

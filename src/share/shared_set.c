@@ -6,23 +6,24 @@
 
 enum {
 	FIRST_SLOTS = 1 << 12,
-	GROWTH_BITS = 2,  /* of a level, compared to the one before */
 	GROUP = 8,        /* slots of a level that a hash may be in: two lines of a cache */
 	LAST_SLOTS = 512, /* the same of the last level */
-	LEVELS_MAX = 14,
+	LEVELS_MAX = 27,
 	PAGE_SLOTS = 256, /* whose memory is not read before it is used */
 	SLOT_BYTES = sizeof(struct shared_slot) + sizeof(uint16_t),
 };
 
-/* Slots of a level, and of all before it. */
-static size_t level_slots(unsigned level)
-{
-	return (size_t)FIRST_SLOTS << (GROWTH_BITS * level);
-}
-
+/* Slots of all levels before this one, each twice as large as the one before. */
 static size_t level_first(unsigned level)
 {
-	return (level_slots(level) - FIRST_SLOTS) / ((1 << GROWTH_BITS) - 1);
+	return ((size_t)FIRST_SLOTS << level) - FIRST_SLOTS;
+}
+
+static size_t level_slots(const struct shared_set *s, unsigned level)
+{
+	size_t end = level + 1 < s->levels ? level_first(level + 1) : s->count;
+
+	return end - level_first(level);
 }
 
 static void *map_shared(size_t bytes)
@@ -35,20 +36,22 @@ static void *map_shared(size_t bytes)
 
 int shared_set_open(struct shared_set *s, uint64_t bytes, struct err *err)
 {
-	unsigned levels = 1;
+	size_t pages = bytes / (PAGE_SLOTS * SLOT_BYTES + 1);
 
-	while (levels < LEVELS_MAX && level_first(levels + 1) * SLOT_BYTES <= bytes)
-		levels++;
-	*s = (struct shared_set){ 0 };
-	for (; levels && !s->slots; levels -= !s->slots) {
-		s->bytes = level_first(levels) * SLOT_BYTES + level_first(levels) / PAGE_SLOTS;
+	if (pages < FIRST_SLOTS / PAGE_SLOTS)
+		pages = FIRST_SLOTS / PAGE_SLOTS;
+	*s = (struct shared_set){ .levels = 1 };
+	for (; pages >= FIRST_SLOTS / PAGE_SLOTS && !s->slots; pages /= 2) {
+		s->count = pages * PAGE_SLOTS;
+		s->bytes = s->count * SLOT_BYTES + pages;
 		s->slots = map_shared(s->bytes);
 	}
 	if (!s->slots)
 		return err_sys(err, errno, "cannot share memory between processes");
-	s->levels = levels;
-	s->owners = (_Atomic uint16_t *)(s->slots + level_first(levels));
-	s->used = (_Atomic uint8_t *)(s->owners + level_first(levels));
+	while (s->levels < LEVELS_MAX && level_first(s->levels + 1) <= s->count)
+		s->levels++;
+	s->owners = (_Atomic uint16_t *)(s->slots + s->count);
+	s->used = (_Atomic uint8_t *)(s->owners + s->count);
 	return 0;
 }
 
@@ -85,6 +88,16 @@ static void page_use(struct shared_set *s, size_t at)
 		atomic_store(used, 1);
 }
 
+/* Where a level of so many slots has those of a hash. Each level by other bits: those that meet in
+ * one need not meet in the next. */
+static size_t level_place(struct hash h, unsigned level, size_t slots)
+{
+	unsigned turn = 2 * level + 1;
+	uint64_t mixed = (h.hi << turn | h.hi >> (64 - turn)) ^ h.lo;
+
+	return (size_t)((unsigned __int128)mixed * (slots / GROUP) >> 64) * GROUP;
+}
+
 int64_t shared_set_put(struct shared_set *s, struct hash h, bool *ret_new)
 {
 	/* 0 means free. That these two are one with their neighbours is as likely as that two
@@ -92,13 +105,13 @@ int64_t shared_set_put(struct shared_set *s, struct hash h, bool *ret_new)
 	h.lo += !h.lo;
 	h.hi += !h.hi;
 	for (unsigned level = 0; level < s->levels; level++) {
-		/* Each level by other bits: those that meet in one need not meet in the next. */
-		uint64_t place = (h.hi >> (3 * level) ^ h.lo) & ~(GROUP - 1ULL);
+		size_t slots = level_slots(s, level), place = level_place(h, level, slots);
 		/* There is none behind the last one. */
-		unsigned slots = level + 1 < s->levels ? GROUP : LAST_SLOTS;
+		unsigned tries = level + 1 < s->levels ? GROUP : LAST_SLOTS;
 
-		for (unsigned i = 0; i < slots; i++) {
-			size_t at = level_first(level) + ((place + i) & (level_slots(level) - 1));
+		for (unsigned i = 0; i < tries; i++) {
+			size_t in = place + i < slots ? place + i : place + i - slots;
+			size_t at = level_first(level) + in;
 
 			page_use(s, at);
 			if (slot_put(&s->slots[at], h, ret_new))
@@ -111,11 +124,10 @@ int64_t shared_set_put(struct shared_set *s, struct hash h, bool *ret_new)
 /* To read a page is to get memory for it, and the last levels are mostly free. */
 uint64_t shared_set_count(const struct shared_set *s, struct hash *ret_sum)
 {
-	size_t slots = level_first(s->levels);
 	uint64_t count = 0;
 
 	*ret_sum = (struct hash){ 0 };
-	for (size_t i = 0; i < slots; i++) {
+	for (size_t i = 0; i < s->count; i++) {
 		struct hash h;
 
 		if (!atomic_load(&s->used[i / PAGE_SLOTS])) {

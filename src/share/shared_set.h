@@ -4,8 +4,9 @@
  * moment: what it was adding is then there or not, and the others are not held up.
  *
  * Members are only added. The place of a hash is the first free one in a fixed sequence: a group of
- * slots on each of several levels, every level four times as large as the one before. So a set that
- * is small touches little memory, and two processes that add the same hash meet in the same slot.
+ * slots on each of several levels, every level twice as large as the one before. So a set touches
+ * 1.1 to 2.2 times the memory that its members take, and two processes that add the same hash meet
+ * in the same slot.
  */
 #ifndef SHARE_SHARED_SET_H
 #define SHARE_SHARED_SET_H
@@ -24,6 +25,7 @@ struct shared_set {
 	_Atomic uint16_t *owners; /* by slot; 0: none */
 	_Atomic uint8_t *used;    /* by page of slots: it may have some that are not free */
 	unsigned levels;
+	size_t count; /* of slots: those that the last level leaves of the memory are its */
 	size_t bytes;
 };
 

@@ -6,6 +6,9 @@
 #ifndef TREE_NAMED_H
 #define TREE_NAMED_H
 
+#include <string.h>
+
+#include "base/hash.h"
 #include "tree/pmap.h"
 
 /* Where objects of one kind keep their name and its length (uint32_t). */
@@ -14,8 +17,58 @@ struct named_kind {
 	size_t len_at, name_at;
 };
 
-struct ref *named_find(const struct pmap *m, const struct named_kind *kind, const char *name,
-		       size_t len);
+/* The four highest bits are free, so that cookies are positive and 0 means the beginning. A test
+ * of collisions makes it narrow. */
+#ifndef NAME_KEY_BITS
+#define NAME_KEY_BITS 60
+#endif
+
+static const uint64_t named_key_mask = ((uint64_t)1 << NAME_KEY_BITS) - 1;
+
+static inline uint64_t named_key(const char *name, size_t len)
+{
+	return hash64(name, len, 0) & named_key_mask;
+}
+
+static inline const char *named_name(const struct ref *object, const struct named_kind *kind)
+{
+	return (const char *)object + kind->name_at;
+}
+
+static inline size_t named_len(const struct ref *object, const struct named_kind *kind)
+{
+	uint32_t len;
+
+	memcpy(&len, (const char *)object + kind->len_at, sizeof(len));
+	return len;
+}
+
+/* The object of that name and its key, or NULL and the key it would get. Here, so that it is
+ * compiled for one kind: a path is walked with it. */
+static inline struct ref *named_seek(const struct pmap *m, const struct named_kind *kind,
+				     const char *name, size_t len, uint64_t *ret_key)
+{
+	uint64_t key = named_key(name, len);
+
+	for (;; key = (key + 1) & named_key_mask) {
+		struct ref *object = pmap_get(m, key);
+
+		if (!object || (named_len(object, kind) == len &&
+				memcmp(named_name(object, kind), name, len) == 0)) {
+			*ret_key = key;
+			return object;
+		}
+	}
+}
+
+static inline struct ref *named_find(const struct pmap *m, const struct named_kind *kind,
+				     const char *name, size_t len)
+{
+	uint64_t key;
+
+	return named_seek(m, kind, name, len, &key);
+}
+
 /* Puts the object (taking over the caller's count) in place of one of the same name. */
 void named_put(struct pmap *m, const struct named_kind *kind, struct ref *object);
 /* The object must be there. */

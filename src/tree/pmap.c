@@ -277,42 +277,6 @@ struct ref *pmap_next(const struct pmap *m, bool first, uint64_t *key)
 	return first ? node_first(m->root, key) : node_after(m->root, 0, key);
 }
 
-static void walk_enter(struct pmap_walk *w, const struct pmap_node *node)
-{
-	w->at[w->depth].node = node;
-	w->at[w->depth++].left = node->used;
-}
-
-void pmap_walk(struct pmap_walk *w, const struct pmap *m)
-{
-	_Static_assert(sizeof(w->at) / sizeof(w->at[0]) == DEPTH_MAX, "as deep as a map");
-	w->depth = 0;
-	if (m->root)
-		walk_enter(w, m->root);
-}
-
-struct ref *pmap_walk_next(struct pmap_walk *w, uint64_t *key)
-{
-	while (w->depth) {
-		const struct pmap_node *node = w->at[w->depth - 1].node;
-		unsigned left = w->at[w->depth - 1].left, bit = left & -left;
-		const struct pmap_slot *slot = &node->slots[pmap_index_of(node, bit)];
-
-		if (!left) {
-			w->depth--;
-			continue;
-		}
-		w->at[w->depth - 1].left = left & (left - 1);
-		if (!(node->objects & bit)) {
-			walk_enter(w, slot->node);
-			continue;
-		}
-		*key = slot->key;
-		return slot->object;
-	}
-	return NULL;
-}
-
 /* What a slot holds: a node, an object beside its key, or neither where there is no slot. */
 struct part {
 	const struct pmap_node *node;

@@ -118,11 +118,44 @@ struct pmap_walk {
 	struct {
 		const struct pmap_node *node;
 		unsigned left; /* of its slots, by bits */
-	} at[64 / 4];
+	} at[64 / PMAP_BITS];
 	unsigned depth; /* nodes that the walk is in */
 };
-void pmap_walk(struct pmap_walk *w, const struct pmap *m);
-struct ref *pmap_walk_next(struct pmap_walk *w, uint64_t *key);
+
+static inline void pmap_walk_enter(struct pmap_walk *w, const struct pmap_node *node)
+{
+	w->at[w->depth].node = node;
+	w->at[w->depth++].left = node->used;
+}
+
+static inline void pmap_walk(struct pmap_walk *w, const struct pmap *m)
+{
+	w->depth = 0;
+	if (m->root)
+		pmap_walk_enter(w, m->root);
+}
+
+static inline struct ref *pmap_walk_next(struct pmap_walk *w, uint64_t *key)
+{
+	while (w->depth) {
+		const struct pmap_node *node = w->at[w->depth - 1].node;
+		unsigned left = w->at[w->depth - 1].left, bit = left & -left;
+		const struct pmap_slot *slot = &node->slots[pmap_index_of(node, bit)];
+
+		if (!left) {
+			w->depth--;
+			continue;
+		}
+		w->at[w->depth - 1].left = left & (left - 1);
+		if (!(node->objects & bit)) {
+			pmap_walk_enter(w, slot->node);
+			continue;
+		}
+		*key = slot->key;
+		return slot->object;
+	}
+	return NULL;
+}
 
 /* Visits every key whose objects in the two maps are not the same one (NULL: absent). The cost
  * follows what differs, not what is there: parts the maps share are passed over. */
