@@ -360,6 +360,22 @@ static size_t set_pages_resident(const struct shared_set *s)
 	return count;
 }
 
+/* A level begins with all of its memory at once, so none may be much larger than those before. */
+static void a_set_takes_little_more_than_its_members(void **state)
+{
+	enum { MEMBERS = 20000, SET_BYTES = 64 << 20 };
+	struct shared_set s;
+	struct err err = { 0 };
+	bool is_new;
+
+	assert_int_equal(shared_set_open(&s, SET_BYTES, &err), 0);
+	for (uint64_t i = 0; i < MEMBERS; i++)
+		assert_true(shared_set_put(&s, hash_of(i), &is_new) >= 0);
+	assert_in_range(set_pages_resident(&s) * 4096, 0,
+			MEMBERS * sizeof(struct shared_slot) / 2 * 5);
+	shared_set_close(&s);
+}
+
 /* Levels that nothing was added to are not read: that would take their memory. */
 static void counting_takes_no_memory(void **state)
 {
@@ -393,6 +409,7 @@ int main(void)
 		cmocka_unit_test(what_is_free_after_the_end_is_for_one),
 		cmocka_unit_test(processes_that_are_killed_lose_nothing),
 		cmocka_unit_test(counting_takes_no_memory),
+		cmocka_unit_test(a_set_takes_little_more_than_its_members),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,18 @@
 
 enum { CALLS_MAX = 8 };
 
+/* A call leads to a state whose hash follows from the one before. */
+static void run_and_compare(const struct model *m, struct state *s, const struct call *c)
+{
+	struct state before = state_copy(s);
+	struct outcome outcome;
+
+	model_run(m, s, c, &outcome);
+	assert_int_equal(outcome.error, 0);
+	assert_true(hash_equal(state_hash_after(&before, state_hash(&before), s), state_hash(s)));
+	state_free(&before);
+}
+
 /* The hash of the state that these calls lead to; all of them succeed. */
 static struct hash hash_after(const char *const calls[CALLS_MAX])
 {
@@ -15,7 +27,6 @@ static struct hash hash_after(const char *const calls[CALLS_MAX])
 					 .hashed = true,
 					 .root_mode = 0777 };
 	struct arena arena = { 0 };
-	struct outcome outcome;
 	struct err err = { 0 };
 	struct model model;
 	struct state s;
@@ -26,8 +37,7 @@ static struct hash hash_after(const char *const calls[CALLS_MAX])
 	state_init(&s, &options);
 	for (size_t i = 0; i < CALLS_MAX && calls[i]; i++) {
 		must(!call_parse(&c, calls[i], &arena, &err));
-		model_run(&model, &s, &c, &outcome);
-		assert_int_equal(outcome.error, 0);
+		run_and_compare(&model, &s, &c);
 	}
 	hash = state_hash(&s);
 	state_free(&s);
@@ -94,6 +104,25 @@ static void removed_files_are_the_same_however_they_came_about(void **state)
 	assert_true(hash_equal(hash_after(a_first), hash_after(b_first)));
 }
 
+/* What is open, worked in or mapped takes part by where it is, by its mode, or, once it is removed,
+ * by all that it is; run_and_compare() looks after every call. */
+static void hash_follows_from_the_one_before(void **state)
+{
+	static const char *const scripts[][CALLS_MAX] = {
+		{ "mkdir(\"d\", 0755)", "open(\"d/a\", O_RDWR|O_CREAT, 0644)",
+		  "rename(\"d\", \"e\")", "chmod(\"e/a\", 0600)", "truncate(\"e/a\", 5000)" },
+		{ "mkdir(\"d\", 0755)", "chdir(\"d\")", "rename(\"../d\", \"../e\")",
+		  "mkdir(\"a\", 0755)", "chdir(\"a\")", "rmdir(\"../a\")", "rename(\"/e\", \"/f\")",
+		  "chmod(\"/f\", 0700)" },
+		{ MAKE_A, "ftruncate(3, 100)", "mmap(4096, PROT_READ|PROT_WRITE, MAP_SHARED, 3, 0)",
+		  "map_write(1, \"J\", 1, 200)", "rename(\"a\", \"b\")", "ftruncate(3, 300)" },
+		{ MAKE_A, "link(\"a\", \"b\")", REMOVE_A, REMOVE_B, "ftruncate(3, 1)" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
+		hash_after(scripts[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +130,7 @@ int main(void)
 		cmocka_unit_test(two_removed_files_are_not_one),
 		cmocka_unit_test(removed_directory_leads_to_its_parent),
 		cmocka_unit_test(removed_files_are_the_same_however_they_came_about),
+		cmocka_unit_test(hash_follows_from_the_one_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
