@@ -49,7 +49,8 @@ static void sign_damage(const struct fsck_test *t, struct buf *out)
 		if (x->instance)
 			buf_addf(out, ": %s", x->instance->structure->name);
 		if (x->instance && x->field && t->fault == FSCK_UNSOUND)
-			buf_addf(out, ".%s", x->field->name);
+			buf_addf(out, ".%.*s", (int)strcspn(x->field->name, "["),
+				 x->field->name); /* of i_block[12], too */
 	}
 }
 
