@@ -242,13 +242,14 @@ static int oracle_seek_space(struct explorer *x, struct err *err)
 }
 
 /* The last calls are those of one history only where nothing is restored. Where a disk is restored
- * after the search, processes are not. */
+ * after the search, processes and file handles are not. */
 static bool oracle_wants_space(const struct explorer *x)
 {
 	struct call c = oracle_call(OP_seek_space);
 
 	return x->oracle->caps & TARGET_SPACE && !strategy_branches(x->options->strategy) &&
-	       (x->universe->processes == 1 || x->target->caps & TARGET_SAVE) &&
+	       ((x->universe->processes == 1 && !state_has_handles(&x->state)) ||
+		x->target->caps & TARGET_SAVE) &&
 	       clock_seconds() >= x->oracle->space_seconds && oracle_is_unseen(x, &c);
 }
 
