@@ -47,8 +47,8 @@ static int lying_follow(struct target *t, const struct plan_step *steps, size_t 
 			struct plan_report *ret, struct err *err)
 {
 	/* Replays are told the truth: they ask for reports. */
-	bool lying = !steps->reported &&
-		     is_time_to_lie(look_at_data ? up_to_data(steps, count) : count);
+	bool lying =
+		!steps->reported && is_time_to_lie(look_at_data ? up_to_data(steps, count) : count);
 	size_t most = lying && look_at_data ? up_to_data(steps, count) : count;
 	int status = whole->follow(t, steps, most, ret, err);
 
@@ -136,6 +136,7 @@ static void search(struct search *s)
 	kind.reset = failing_reset;
 	kind.observe = overwriting_observe;
 	t->kind = &kind;
+	t->caps &= ~(unsigned)TARGET_SPACE; /* its calls are not judged: a lie there is not met */
 	o.against = &other;
 	o.against_count = s->against;
 	cover_init(&cover);
