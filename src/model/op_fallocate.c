@@ -3,6 +3,8 @@
 
 #include <linux/falloc.h>
 
+#include "op/capability.h"
+
 /* What older system headers do not know. */
 enum { FALLOC_FL_WRITE_ZEROES_ = 0x80 };
 
@@ -150,6 +152,23 @@ static void change_data(struct step *x, const struct inode *inode, const struct 
 		tree_allocate(t, ino, offset, length);
 }
 
+static bool punches_nothing(const struct step *x, const struct inode *inode,
+			    const struct fallocate_range *r)
+{
+	uint64_t offset = (uint64_t)r->offset, data;
+
+	if ((r->mode & ~(int64_t)KEEP) != PUNCH)
+		return false;
+	data = offset < inode->size ? tree_seek(&x->state->tree, inode->ino, offset, true) : offset;
+	return data >= inode->size || data >= offset + (uint64_t)r->length;
+}
+
+static bool has_privileges(struct step *x, const struct inode *inode)
+{
+	return privilege_bits(x, inode) ||
+	       (inode->xattrs.count && tree_xattr(inode, NAME_OF_CAPABILITY));
+}
+
 /* Where the checks come behind file_modified() or file_remove_privs(), a call that fails has
  * changed the file nevertheless. */
 static void modify_early(struct step *x, const struct inode *inode)
@@ -176,6 +195,9 @@ static void allocate_range(struct step *x, const struct inode *inode,
 		modify_early(x, inode);
 	may_refuse_by_flags(x, inode);
 	refuse_huge(x, r);
+	if (x->model->traits.empty_punch_keeps_bits && has_privileges(x, inode) &&
+	    punches_nothing(x, inode, r))
+		leave_undefined(x, RULE_fallocate_empty_punch);
 	if (!proceed(x))
 		return;
 	size = inode->size;

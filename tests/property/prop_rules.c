@@ -81,7 +81,7 @@ static void make_rich(struct traits *traits)
 	traits->file_size_max = 1 << 20;
 	traits->xattr_space = 100;
 	traits->atime = traits->lists_trusted = traits->seek_negative = true;
-	traits->no_whiteout_node = true;
+	traits->no_whiteout_node = traits->empty_punch_keeps_bits = true;
 	traits->no_acl = traits->no_handles = false;
 	traits->dev_major_max = 511;
 }
