@@ -612,6 +612,8 @@ static void btrfs(void **state)
 {
 	static const char *const traits[] = { "no_collapse_range",
 					      "yes",
+					      "empty_punch_keeps_bits",
+					      "yes",
 					      "no_insert_range",
 					      "yes",
 					      "no_reflink",
