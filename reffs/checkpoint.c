@@ -198,7 +198,7 @@ static unsigned from_xflags(uint32_t xflags)
 	       (xflags & FS_XFLAG_APPEND ? FS_APPEND_FL : 0);
 }
 
-/* The model has flags of its own, too. */
+/* Without those that only the model knows. */
 static void get_flags(struct request *r, fuse_ino_t ino, unsigned cmd)
 {
 	const struct inode *inode = request_inode(r, ino);

@@ -57,8 +57,8 @@ int operand_known(const char *path, const char *write, struct err *err);
  * that is made where it is not there. NULL is fine. */
 int operand_new_file(const char *path, struct err *err);
 int operand_new_directory(const char *path, struct err *err);
-/* The same for the directory of a run that begins: one that holds an earlier run is renamed, and
- * the user is told (run_dir_set_aside). To be asked last, when nothing else is wrong. */
+/* The same for the directory of a run that begins: one that holds an earlier run is renamed,
+ * which is printed (run_dir_set_aside). To be asked last, when nothing else is wrong. */
 int operand_run_directory(const char *path, struct err *err);
 
 #endif

@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/count_text.h"
@@ -297,9 +296,7 @@ static void read_options(struct crash_options *o, const struct target *t)
 	if (settings.view.count)
 		o->views.views = 0;
 	for (size_t i = 0; i < settings.view.count; i++)
-		for (enum view v = 0; v < VIEWS; v++)
-			if (!strcmp(settings.view.items[i], view_names[v]))
-				o->views.views |= 1u << v;
+		o->views.views |= 1u << view_find(settings.view.items[i]);
 }
 
 /* What a failed write leaves may be damaged; what was promised all the same must be there. */
@@ -465,22 +462,21 @@ static int open_crashable(struct target **ret, const char *name, const struct lo
 					  .deadline_seconds = settings.deadline,
 					  .record = !settings.daemon,
 					  .image = input ? input->path.data : NULL };
-	int code = EXIT_CLEAN;
+	int status = 0;
 
 	if (settings.daemon ? learn_open(ret, name, &options, err)
 			    : target_open(ret, name, &options, err))
 		return EXIT_UNKNOWN;
 	if (settings.daemon)
-		code = operand_code(crash_daemon_check(*ret, &settings.kill, err));
+		status = crash_daemon_check(*ret, &settings.kill, err);
 	else if (!((*ret)->caps & TARGET_RECORD))
-		code = operand_code(err_set(
-			err, ENOTSUP, "%s: what it writes to its disk cannot be recorded", name));
+		status = err_set(err, ENOTSUP, "%s: what it writes to its disk cannot be recorded",
+				 name);
 	else if (settings.faults && !((*ret)->caps & TARGET_FAULTS))
-		code = operand_code(
-			err_set(err, ENOTSUP, "%s does not support injected failures", name));
-	if (code)
+		status = err_set(err, ENOTSUP, "%s does not support injected failures", name);
+	if (status)
 		target_close(*ret);
-	return code;
+	return operand_code(status);
 }
 
 static int crash_target(const char *name, const struct logged_disk *input, struct err *err)
@@ -563,16 +559,10 @@ static int crash_check_names(const char *target, struct err *err)
 		if (!workload_source_is_generated(settings.workloads.items[i]))
 			code = operand_file(settings.workloads.items[i], err);
 	}
-	for (size_t i = 0; !code && i < settings.view.count; i++) {
-		enum view v = 0;
-
-		while (v < VIEWS && strcmp(settings.view.items[i], view_names[v]))
-			v++;
-		if (v == VIEWS) {
-			err_set(err, EINVAL, "--view: there is no view %s", settings.view.items[i]);
-			code = EXIT_USAGE;
-		}
-	}
+	for (size_t i = 0; !code && i < settings.view.count; i++)
+		if (view_find(settings.view.items[i]) == VIEWS)
+			code = operand_code(err_set(err, EINVAL, "--view: there is no view %s",
+						    settings.view.items[i]));
 	if (!code)
 		code = crash_daemon_check_names(settings.daemon, &settings.kill, err);
 	if (!code)

@@ -17,6 +17,16 @@ enum { SUBSET_BITS = 5 };
 enum { EVENTS_SHOWN = 100 };
 
 const char *const view_names[VIEWS] = { "order", "lost-one", "only-one", "subset", "torn" };
+
+enum view view_find(const char *name)
+{
+	enum view v = 0;
+
+	while (v < VIEWS && strcmp(name, view_names[v]) != 0)
+		v++;
+	return v;
+}
+
 const char *const view_sentences[VIEWS] = {
 	[VIEW_ORDER] = "every write up to the crash reached the disk, in order",
 	[VIEW_LOST_ONE] = "one write since the last flush did not reach the disk",

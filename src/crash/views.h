@@ -17,6 +17,8 @@ enum view {
 	VIEWS
 };
 extern const char *const view_names[VIEWS];
+/* VIEWS: none has this name. */
+enum view view_find(const char *name);
 extern const char *const view_sentences[VIEWS];
 
 /* A crash: which writes of the events before `at` did not reach the disk. */

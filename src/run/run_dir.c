@@ -197,17 +197,18 @@ static char *run_dir_free_name(const char *path)
 
 int run_dir_set_aside(const char *path, char **ret_name, struct err *err)
 {
-	struct run_dir d;
+	struct run_dir d = { .lock_fd = -1 };
 	int status;
 
 	*ret_name = NULL;
 	if (!run_dir_has(path, "run.json") && !run_dir_has(path, "findings"))
 		return 0;
-	status = run_dir_open(&d, NULL, NULL, path, err);
-	if (status)
-		return status;
-	*ret_name = run_dir_free_name(path);
-	if (rename(path, *ret_name)) {
+	status = run_dir_make_named(&d, path, err);
+	if (!status)
+		status = run_dir_lock(&d, err);
+	if (!status)
+		*ret_name = run_dir_free_name(path);
+	if (!status && rename(path, *ret_name)) {
 		status = err_sys(err, errno, "%s holds an earlier run, and cannot become %s", path,
 				 *ret_name);
 		free(*ret_name);

@@ -23,7 +23,7 @@ bool run_dir_has_checkpoint(const char *path);
 int run_dir_check(const char *path, struct err *err);
 
 /* What an earlier run has left in DIR is no result of the next one: DIR becomes DIR.1, or the first
- * such name that is free, which *ret_name is then; else NULL. Fails while a run goes on there. */
+ * such name that is free, which *ret_name is then; else NULL. Fails while a run uses it. */
 int run_dir_set_aside(const char *path, char **ret_name, struct err *err);
 /* Removes such a directory with all that is in it, as far as that is possible. */
 void run_dir_remove(const char *path);
