@@ -1,6 +1,6 @@
 /* replays.h -- a script on a target, to be replayed and judged. */
-#ifndef TESTS_HARNESS_REPLAYS_H
-#define TESTS_HARNESS_REPLAYS_H
+#ifndef TESTS_REPLAYS_H
+#define TESTS_REPLAYS_H
 
 #include <stdlib.h>
 #include <string.h>
