@@ -266,7 +266,6 @@ static void calls_that_one_target_leaves_undefined_are_not_planned(void **state)
 		follower_open(&followers[i], "reffs");
 	p.predictor.followers = followers;
 	p.predictor.follower_count = 2;
-	p.predictor.size_before = 4096;
 	store = pair_call(&p.pair, "map_write_file(\"f\", MAP_SHARED, \"abcd\", 4, 0)");
 	planned_add(&p, "write_file(\"f\", O_CREAT|O_WRONLY, \"a\", 1, 0)", true);
 	assert_true(predict(&p.predictor, &p.plan.state, &store, &outcome, NULL));
